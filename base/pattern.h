@@ -1,4 +1,4 @@
-/* pattern.h - names by patterns, in which * stands for any text. */
+/* pattern.h - names by patterns, in which * matches any text. */
 #ifndef AC_BASE_PATTERN_H
 #define AC_BASE_PATTERN_H
 #include "base/region.h"

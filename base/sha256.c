@@ -1,6 +1,8 @@
 /* sha256.c - SHA-256 (FIPS 180-4); with the instructions of x86-64 for it where this processor has them. */
 #include "base/sha256.h"
 
+#include <stdbool.h>
+
 #include <string.h>
 #if defined(__x86_64__)
 #include <cpuid.h>

@@ -7,7 +7,6 @@
  * Cost: about 2 bytes in a nanosecond where the processor has instructions for it, else a fifth of that. */
 #ifndef AC_BASE_SHA256_H
 #define AC_BASE_SHA256_H
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -12,11 +12,6 @@
 
 #include <string.h>
 
-static ac_bytes size_of(const ac_const *k)
-{
-    return ac_dtype_size(k->dtype, k->count);
-}
-
 /* ------------------------------------------------------------------ making */
 
 typedef struct makers {
@@ -43,7 +38,7 @@ static void make_all(void *arg)
             x->status = AC_FAIL;
         }
         ac_making_again(&x->w, MOST);
-        read += size_of(k);
+        read += ac_const_bytes(k);
         if (read > MOST) {
             ac_files_rest(m->cx);
             read = 0;
@@ -97,7 +92,7 @@ static void layout(const ac_module *m, ac_bytes *offset, ac_bytes *total)
             continue;
         }
         offset[i] = at = ac_align_up(at, align[i]);
-        at += size_of(m->konst[i]);
+        at += ac_const_bytes(m->konst[i]);
     }
     *total = at;
 }
@@ -163,8 +158,8 @@ static void each_part(const ac_module *m, const ac_bytes *offset, part_fn *f, vo
             continue;
         for (; at < offset[i]; at += offset[i] - at < AC_BLOB_HEADER ? offset[i] - at : AC_BLOB_HEADER)
             f(with, ZERO, offset[i] - at < AC_BLOB_HEADER ? offset[i] - at : AC_BLOB_HEADER);
-        f(with, m->konst[i]->data, size_of(m->konst[i]));
-        at += size_of(m->konst[i]);
+        f(with, m->konst[i]->data, ac_const_bytes(m->konst[i]));
+        at += ac_const_bytes(m->konst[i]);
     }
 }
 
@@ -197,9 +192,10 @@ int ac_blob_bytes(const ac_module *of, uint8_t **bytes, ac_bytes *total)
     ac_consts_layout(m, offset, total);
     *bytes = ac_alloc(m->cx->region, (uint64_t)*total);
     for (int32_t i = 0; i < m->n_konst; i++)
-        if (size_of(m->konst[i]))
-            memcpy(*bytes + offset[i], m->konst[i]->data, (size_t)size_of(m->konst[i]));
-    return ac_blob_head(m, *bytes);
+        if (ac_const_bytes(m->konst[i]))
+            memcpy(*bytes + offset[i], m->konst[i]->data, (size_t)ac_const_bytes(m->konst[i]));
+    put_header(*bytes, checksum(m, offset), *total);
+    return AC_OK;
 }
 
 int ac_blob_move(const ac_module *m, uint8_t *to)
@@ -210,9 +206,9 @@ int ac_blob_move(const ac_module *m, uint8_t *to)
     drop_twins(m);
     for (int32_t i = 0; i < m->n_konst; i++) {
         ac_const *k = m->konst[i];
-        if (offset[i] >= at && k->data && size_of(k)) {
-            memcpy(to + offset[i], k->data, (size_t)size_of(k));
-            at = offset[i] + size_of(k);
+        if (offset[i] >= at && k->data && ac_const_bytes(k)) {
+            memcpy(to + offset[i], k->data, (size_t)ac_const_bytes(k));
+            at = offset[i] + ac_const_bytes(k);
         }
         ac_const_drop(k);
     }

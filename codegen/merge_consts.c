@@ -2,11 +2,6 @@
  * compiled for several sizes. Whatever the bytes were made from, they are compared as they will be written. */
 #include "codegen/constants.h"
 
-static ac_bytes size_of(const ac_const *k)
-{
-    return ac_dtype_size(k->dtype, k->count);
-}
-
 /* Distinct constants of the modules so far, and who has each. */
 typedef struct owner {
     ac_module *m;
@@ -55,7 +50,7 @@ static int32_t *add_module(pool *p, ac_module *m, ac_merged *sum)
             ac_push(p->region, &p->konst, k);
             ac_push(p->region, &p->owner, ((owner){m, i}));
         }
-        *(found ? &sum->saved : &sum->kept) += again ? 0 : size_of(k);
+        *(found ? &sum->saved : &sum->kept) += again ? 0 : ac_const_bytes(k);
     }
     return in_pool;
 }
@@ -81,7 +76,7 @@ static int merge_by_name(pool *p, ac_module *m, ac_merged *sum)
     m->konst_extern = AC_NEW_N(m->cx->region, bool, m->n_konst + 1);
     const int32_t *in_pool = add_module(p, m, sum);
     for (int32_t i = 0; in_pool && i < m->n_konst; i++)
-        if (in_pool[i] < known && size_of(m->konst[i]) >= WORTH)
+        if (in_pool[i] < known && ac_const_bytes(m->konst[i]) >= WORTH)
             take_name(p, m, i, in_pool[i]);
     return in_pool ? AC_OK : AC_FAIL;
 }

@@ -239,9 +239,7 @@ static int lower_all(arenac *a, ac_lowering *low, ac_node *const *order)
         ac_schedule hint = hints ? hints[i] : (ac_schedule){.winograd = s->winograd};
         hint.tensor = s->tensor_cores;
         const ac_flow_how flow = {.target = s->target, .exact = a->opt.exact, .hint = hint};
-        ac_lowered *step = ac_ops[order[i]->op].flags & OF_FLOW
-                               ? ac_flow_lower(cx, cx->region, low->graph, order[i], &flow)
-                               : ac_lower_hinted(cx, cx->region, order[i], s->target, 0, a->opt.exact, &hint);
+        ac_lowered *step = ac_flow_lower(cx, cx->region, low->graph, order[i], &flow);
         low->step[i] = step;
         if (!step || (s->gpu ? ac_lower_grid(cx, cx->region, step)
                              : ac_lower_chunks(cx, cx->region, step, s->threads, AC_FORK_COST)) != AC_OK)

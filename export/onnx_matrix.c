@@ -33,8 +33,8 @@ static ac_tensor *codes_of(ac_onw *w, const ac_node *n, const ac_blockwise *b, a
     const int64_t bytes = packed->dim[1], blocks = b->rows * b->count;
     if (!from || (given && !z))
         return NULL;
-    uint8_t *to = ac_alloc(w->cx->region, (size_t)(b->rows * b->depth) + 1);
-    uint8_t *zeros = ac_alloc(w->cx->region, (size_t)blocks + 1);
+    uint8_t *to = ac_alloc(w->cx->region, (uint64_t)(b->rows * b->depth) + 1);
+    uint8_t *zeros = ac_alloc(w->cx->region, (uint64_t)blocks + 1);
     for (int64_t r = 0; r < b->rows; r++)
         for (int64_t k = 0; k < b->depth; k++) {
             const int64_t bit = k * b->bits;

@@ -197,15 +197,17 @@ static int read_condition(const loop *l, ac_onx_sub *s, ac_tensor *const *in)
 {
     ac_onx_node *n = l->n;
     ac_onx_sub_enter(n, s);
-    const ac_tensor *const iteration = ac_onx_sub_input(s, in[0]);
+    ac_tensor *iteration = ac_onx_sub_input(s, in[0]);
     ac_tensor *again = ac_onx_sub_input(s, in[1]);
     for (int32_t k = 2; k < 2 + l->carried + l->scans; k++)
         (void)ac_onx_sub_input(s, in[k]);
-    ac_tensor *limit = l->trips >= 0 ? ac_onx_number(n, AC_I64, (double)l->trips)
-                       : l->limit    ? ac_onx_cast(n, ac_onx_reshape(n, l->limit, 0, NULL), AC_I64)
-                                     : NULL;
-    if (limit && l->trips != INT64_MAX) {
-        ac_tensor *left = ac_onx_2(n, AC_OP_LESS, s->g->input.item[iteration->id], limit);
+    ac_tensor *limit = NULL; /* none, or of so many iterations that they never end */
+    if (l->trips >= 0 && l->trips != INT64_MAX)
+        limit = ac_onx_number(n, AC_I64, (double)l->trips);
+    else if (l->trips < 0 && l->limit)
+        limit = ac_onx_cast(n, ac_onx_reshape(n, l->limit, 0, NULL), AC_I64);
+    if (limit) {
+        ac_tensor *left = ac_onx_2(n, AC_OP_LESS, iteration, limit);
         again = left ? ac_onx_2(n, AC_OP_LOGICAL_AND, left, again) : NULL;
     }
     ac_onx_sub_leave(n, s);

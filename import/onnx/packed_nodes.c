@@ -121,7 +121,7 @@ static ac_tensor *packed_product(ac_onx_node *n, const blocks *b, ac_tensor *x, 
     ac_tensor *codes = ac_tensor_const(g, n->in[1]->name, AC_U8, 2, wide, b->codes), *zero = NULL;
     ac_tensor *scale = ac_onx_cast(n, ac_tensor_const(g, n->in[2]->name, b->real, 2, dim, b->scale), AC_F32);
     if (b->zero) {
-        uint8_t *z = ac_alloc_n(n->r->cx->region, (size_t)(b->rows * b->count), sizeof *z);
+        uint8_t *z = ac_alloc_n(n->r->cx->region, (uint64_t)(b->rows * b->count), sizeof *z);
         for (int64_t r = 0; r < b->rows; r++)
             for (int64_t i = 0; i < b->count; i++)
                 z[r * b->count + i] = (uint8_t)code(b->zero + r * zeros, i, b->bits);

@@ -1,5 +1,5 @@
 /* sub_graphs.c - graphs that are attributes, as subgraphs of the model: what a node with IF or WHILE runs. Names of
- * graphs outside stand for tensors there, so they are found by looking at what the nodes read, and become inputs. */
+ * graphs outside refer to tensors there, so they are found by looking at what the nodes read, and become inputs. */
 #include "import/onnx/sub_graphs.h"
 
 void ac_onx_sub_enter(ac_onx_node *n, ac_onx_sub *s)
@@ -20,21 +20,15 @@ void ac_onx_sub_leave(ac_onx_node *n, ac_onx_sub *s)
 
 ac_tensor *ac_onx_sub_input(ac_onx_sub *s, const ac_tensor *like)
 {
-    ac_tensor *t = ac_tensor_new(s->g, like->name, like->dtype, like->rank, like->dim);
-    t->quant = like->quant;
+    ac_tensor *t = ac_tensor_like(s->g, like->name, like);
     t->input = true;
     ac_push(s->g->region, &s->g->input, t);
     return t;
 }
 
-static bool is_inside(const ac_onx_sub *s, const ac_tensor *t)
-{
-    return t->id < s->g->tensor.n && s->g->tensor.item[t->id] == t;
-}
-
 static int note(ac_onx_node *n, const ac_onx_sub *s, ac_onx_captured *c, ac_tensor *t)
 {
-    if (!t || is_inside(s, t))
+    if (!t || ac_graph_has(s->g, t))
         return AC_OK;
     for (int32_t i = 0; i < c->n; i++)
         if (c->item[i] == t)
@@ -42,6 +36,8 @@ static int note(ac_onx_node *n, const ac_onx_sub *s, ac_onx_captured *c, ac_tens
     if (t->count)
         return ac_build_cannot(
             &n->b, "its graph reads '%s' from outside, and only data decides how many elements that has", t->name);
+    if (c->n == ac_ops[AC_OP_WHILE].max_in)
+        return ac_build_cannot(&n->b, "its graphs read more than %d values from outside", c->n);
     ac_push(n->r->cx->region, c, t);
     return AC_OK;
 }
@@ -90,15 +86,8 @@ ac_node *ac_onx_sub_run(ac_onx_node *n, ac_op op, ac_tensor *const *in, int32_t 
     if (n_in + c->n > ac_ops[op].max_in)
         return (void)ac_build_cannot(&n->b, "its graphs read %d values", n_in + c->n), NULL;
     ac_node *made = ac_onx_node_make(n, op, all, n_in + c->n, &a, like->g->output.n);
-    for (int32_t i = 0; made && i < made->n_out; i++) {
-        const ac_tensor *t = like->g->output.item[i];
-        ac_tensor *y = made->out[i];
-        y->dtype = t->dtype;
-        y->rank = t->rank;
-        y->quant = t->quant;
-        for (int32_t d = 0; d < t->rank; d++)
-            y->dim[d] = t->dim[d];
-    }
+    for (int32_t i = 0; made && i < made->n_out; i++)
+        ac_tensor_become(made->out[i], like->g->output.item[i]);
     if (!made)
         (void)ac_build_cannot(&n->b, "its graphs make %d values", like->g->output.n);
     return made;

@@ -200,10 +200,8 @@ static ac_tensor *as_read(cut *c, ac_tensor *t)
     ac_tensor **in = AC_NEW_N(c->region, ac_tensor *, n->n_in + 1);
     for (int32_t i = 0; i < n->n_in; i++)
         in[i] = operand(n, i) ? as_read(c, n->in[i]) : n->in[i];
-    ac_tensor *to = c->again[t->id] =
-        ac_tensor_new(c->g, ac_internf(c->g->cx, "%s_again", t->name), t->dtype, t->rank, t->dim);
+    ac_tensor *to = c->again[t->id] = ac_tensor_like(c->g, ac_internf(c->g->cx, "%s_again", t->name), t);
     c->era_of[t->id] = c->era;
-    to->quant = t->quant;
     ac_node *m = ac_node_new(c->g, n->op, ac_internf(c->g->cx, "%s again", n->name), in, n->n_in, &to, 1);
     m->attrs = n->attrs;
     m->at = n->at;

@@ -120,6 +120,29 @@ ac_tensor *ac_tensor_new(ac_graph *g, const char *name, ac_dtype dtype, int32_t 
     return t;
 }
 
+ac_tensor *ac_tensor_like(ac_graph *g, const char *name, const ac_tensor *t)
+{
+    ac_tensor *own = ac_tensor_new(g, name, t->dtype, t->rank, t->dim);
+    own->quant = t->quant;
+    return own;
+}
+
+ac_tensor *ac_tensor_copy(ac_graph *g, ac_tensor *t)
+{
+    if (t->lazy && !ac_tensor_force(g->cx, t))
+        return NULL;
+    ac_tensor *own = ac_tensor_like(g, t->name, t);
+    own->data = t->data;
+    own->raw = t->raw;
+    own->splat = t->splat;
+    return own;
+}
+
+bool ac_graph_has(const ac_graph *g, const ac_tensor *t)
+{
+    return t->id < g->tensor.n && g->tensor.item[t->id] == t;
+}
+
 ac_tensor *ac_tensor_const(ac_graph *g, const char *name, ac_dtype dtype, int32_t rank, const int64_t *dim,
                            const void *data)
 {
@@ -219,14 +242,21 @@ void ac_node_erase(ac_node *n)
     n->n_in = n->n_out = 0;
 }
 
+static void reverse(ac_node **list, int32_t n)
+{
+    for (int32_t i = 0; i < n / 2; i++) {
+        ac_node *first = list[i];
+        list[i] = list[n - 1 - i];
+        list[n - 1 - i] = first;
+    }
+}
+
 void ac_graph_place(ac_graph *g, int32_t from, int32_t to)
 {
-    const int32_t n = g->node.n - from;
-    for (int32_t i = 0; i < n; i++) {
-        ac_node *made = g->node.item[from + i];
-        memmove(g->node.item + to + i + 1, g->node.item + to + i, (size_t)(from - to) * sizeof *g->node.item);
-        g->node.item[to + i] = made;
-    }
+    ac_node **list = g->node.item + to;
+    reverse(list, from - to);
+    reverse(list + from - to, g->node.n - from);
+    reverse(list, g->node.n - to);
 }
 
 void ac_graph_sweep(ac_graph *g)

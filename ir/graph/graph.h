@@ -128,8 +128,14 @@ ac_graph *ac_graph_new(ac_ctx *cx, const char *name);
 ac_graph *ac_graph_fork(const ac_graph *g, ac_region *region);
 /* A tensor with this name, or with name_1, name_2 ... when it is taken (the name is then unique). dim is copied. */
 ac_tensor *ac_tensor_new(ac_graph *g, const char *name, ac_dtype dtype, int32_t rank, const int64_t *dim);
+ac_tensor *ac_tensor_like(ac_graph *g, const char *name, const ac_tensor *t); /* of t's type, shape, quantisation */
+/* t under its name in another graph, neither input nor state there. A constant has its value, which is computed first:
+ * a promise would fill the tensor that it was given for and leave the copy empty. NULL: it cannot be computed
+ * (reported). */
+ac_tensor *ac_tensor_copy(ac_graph *g, ac_tensor *t);
 void ac_graph_drop(ac_graph *g, int32_t n); /* of the tensors, the first n stay; nothing may refer to the others */
 ac_tensor *ac_tensor_find(const ac_graph *g, const char *name);
+bool ac_graph_has(const ac_graph *g, const ac_tensor *t); /* is t one of its tensors? */
 /* A constant: data is not copied and must outlive the graph. */
 ac_tensor *ac_tensor_const(ac_graph *g, const char *name, ac_dtype dtype, int32_t rank, const int64_t *dim,
                            const void *data);
@@ -168,7 +174,9 @@ const void *ac_tensor_force(ac_ctx *cx, ac_tensor *t);
 bool ac_tensor_same_bytes(const ac_tensor *a, const ac_tensor *b, int32_t *left);
 uint64_t ac_tensor_hash(const ac_tensor *t);
 bool ac_tensor_same_shape(const ac_tensor *a, const ac_tensor *b);
-float ac_quant_scale(const ac_tensor *t); /* of the whole tensor; 1 when not quantised */
+bool ac_tensor_same_kind(const ac_tensor *a, const ac_tensor *b); /* type, shape and quantisation */
+void ac_tensor_become(ac_tensor *t, const ac_tensor *like);       /* they become like's */
+float ac_quant_scale(const ac_tensor *t);                         /* of the whole tensor; 1 when not quantised */
 int32_t ac_quant_zero(const ac_tensor *t);
 bool ac_quant_equal(const ac_quant *a, const ac_quant *b); /* NULL equals NULL */
 const char *ac_shape_str(ac_ctx *cx, const ac_tensor *t);  /* "[1,96,96,3]" */

@@ -21,8 +21,7 @@ void ac_graph_own_outputs(ac_graph *g, bool caller_io)
         ac_tensor *t = g->output.item[i];
         if (has_own_bytes(g, i, caller_io))
             continue;
-        ac_tensor *copy = ac_tensor_new(g, t->name, t->dtype, t->rank, t->dim);
-        copy->quant = t->quant;
+        ac_tensor *copy = ac_tensor_like(g, t->name, t);
         copy->output = true;
         t->output = false;
         ac_node *n = ac_node_new(g, AC_OP_RESHAPE, t->name, &t, 1, &copy, 1);

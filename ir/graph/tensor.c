@@ -48,6 +48,22 @@ bool ac_tensor_same_shape(const ac_tensor *a, const ac_tensor *b)
     return a->rank == b->rank && (a->rank == 0 || !memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim));
 }
 
+bool ac_tensor_same_kind(const ac_tensor *a, const ac_tensor *b)
+{
+    return a->dtype == b->dtype && ac_tensor_same_shape(a, b) && ac_quant_equal(a->quant, b->quant);
+}
+
+void ac_tensor_become(ac_tensor *t, const ac_tensor *like)
+{
+    t->dtype = like->dtype;
+    t->quant = like->quant;
+    t->rank = like->rank;
+    for (int32_t d = 0; d < like->rank; d++) {
+        t->dim[d] = like->dim[d];
+        t->dim_name[d] = NULL;
+    }
+}
+
 float ac_quant_scale(const ac_tensor *t)
 {
     return t->quant && t->quant->n > 0 ? t->quant->scale[0] : 1.0f;

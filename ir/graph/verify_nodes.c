@@ -25,7 +25,7 @@ static ac_place file_of(const check *c)
 
 static bool known(const check *c, const ac_tensor *t)
 {
-    return t->id >= 0 && t->id < c->g->tensor.n && c->g->tensor.item[t->id] == t;
+    return t->id >= 0 && ac_graph_has(c->g, t);
 }
 
 static void check_quant(check *c, const ac_tensor *t)

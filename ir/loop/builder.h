@@ -87,6 +87,8 @@ bool ac_lop_pure(ac_lop op);  /* a value that depends on operands only: not GET,
  * the new function already; buffers have the same numbers; lanes in the pool are those of `from`. Returns the new value
  * or variable. */
 ac_x ac_lb_copy(ac_lb *b, const ac_loop_fn *from, const ac_ins *i);
+/* A buffer as another function has it. */
+int32_t ac_lb_buf_like(ac_lb *b, const ac_buf *like);
 /* ac_lb_open with name, note and buffers of `from`. */
 ac_loop_fn *ac_lb_open_like(ac_lb *b, ac_region *region, const ac_loop_fn *from);
 

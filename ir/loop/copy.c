@@ -3,14 +3,18 @@
 #include "ir/loop/requants.h"
 #include "ir/loop/tiles.h"
 
+int32_t ac_lb_buf_like(ac_lb *b, const ac_buf *like)
+{
+    const int32_t at = ac_lb_buf(b, like->name, like->dtype, like->count, like->role, like->align, like->note);
+    b->fn->buf.item[at].where = like->where;
+    return at;
+}
+
 ac_loop_fn *ac_lb_open_like(ac_lb *b, ac_region *region, const ac_loop_fn *from)
 {
     ac_loop_fn *fn = ac_lb_open(b, region, from->name, from->note);
-    for (int32_t i = 0; i < from->buf.n; i++) {
-        const ac_buf *m = &from->buf.item[i];
-        const int32_t n = ac_lb_buf(b, m->name, m->dtype, m->count, m->role, m->align, m->note);
-        fn->buf.item[n].where = m->where;
-    }
+    for (int32_t i = 0; i < from->buf.n; i++)
+        (void)ac_lb_buf_like(b, &from->buf.item[i]);
     return fn;
 }
 

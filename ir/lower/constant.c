@@ -2,7 +2,7 @@
 #include "ir/loop/eval/eval.h"
 #include "ir/lower/lowered.h"
 
-static ac_bytes size_of(const ac_const *k)
+ac_bytes ac_const_bytes(const ac_const *k)
 {
     return ac_dtype_size(k->dtype, k->count);
 }
@@ -35,10 +35,10 @@ void *ac_const_operand(ac_ctx *cx, ac_making *w, ac_const *k)
         const void *read;
         void *any;
     } p = {k->data};
-    if (!k->data && w && size_of(k) >= AC_MAKING_LARGE) { /* for now, and not kept */
+    if (!k->data && w && ac_const_bytes(k) >= AC_MAKING_LARGE) { /* for now, and not kept */
         if (k->source)
             p.read = ac_tensor_force_for(cx, w, k->source);
-        else if (k->maker && make(cx, w, k, p.any = ac_making_room(w, size_of(k))) != AC_OK)
+        else if (k->maker && make(cx, w, k, p.any = ac_making_room(w, ac_const_bytes(k))) != AC_OK)
             return NULL;
     } else {
         p.read = ac_const_data_for(cx, w, k);
@@ -54,21 +54,21 @@ static const void *wanted(ac_ctx *cx, ac_making *w, const ac_const *k)
     w->into = k->room;
     const void *p = ac_tensor_force_for(cx, w, k->source);
     w->wanted = NULL;
-    return held && p ? ac_copy(k->room, p, (size_t)size_of(k)) : p;
+    return held && p ? ac_copy(k->room, p, (size_t)ac_const_bytes(k)) : p;
 }
 
 const void *ac_const_data_for(ac_ctx *cx, ac_making *w, ac_const *k)
 {
     if (k->data)
         return k->data;
-    const bool own = w && size_of(k) >= AC_MAKING_LARGE;
+    const bool own = w && ac_const_bytes(k) >= AC_MAKING_LARGE;
     if (own && !k->room)
         k->room = ac_region_open_beside(cx->region);
     if (k->source)
         return k->data = own ? wanted(cx, w, k) : ac_tensor_force_for(cx, w, k->source);
     if (!k->maker)
         return NULL;
-    void *to = ac_alloc(k->room ? k->room : cx->region, (uint64_t)size_of(k) + 1);
+    void *to = ac_alloc(k->room ? k->room : cx->region, (uint64_t)ac_const_bytes(k) + 1);
     return make(cx, w, k, to) == AC_OK ? k->data = to : NULL;
 }
 

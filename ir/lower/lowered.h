@@ -27,6 +27,7 @@ typedef struct ac_const {
     ac_region *room;       /* of data alone, where it is large and can be made again; NULL: it stays */
     uint64_t hash, sum;    /* twins.c: of how it is made, of its bytes; 0: not computed yet */
 } ac_const;
+ac_bytes ac_const_bytes(const ac_const *k);
 /* constant.c: the bytes of a constant (made at first use, kept). NULL: diagnostic. */
 const void *ac_const_data(ac_ctx *cx, ac_const *k);
 /* The same; large ones until ac_const_drop, and what they are made of goes with w. */

@@ -6,11 +6,6 @@
 
 #include <string.h>
 
-static ac_bytes size_of(const ac_const *k)
-{
-    return ac_dtype_size(k->dtype, k->count);
-}
-
 static uint64_t mix(uint64_t h, uint64_t v)
 {
     h = (h ^ v) * UINT64_C(0x9e3779b97f4a7c15);
@@ -23,7 +18,7 @@ uint64_t ac_const_hash(ac_const *k)
 {
     if (k->hash)
         return k->hash;
-    uint64_t h = mix((uint64_t)size_of(k), k->source ? 1 : k->maker ? 2 : 3);
+    uint64_t h = mix((uint64_t)ac_const_bytes(k), k->source ? 1 : k->maker ? 2 : 3);
     if (k->source) {
         h = mix(h, ac_tensor_hash(k->source));
     } else if (k->maker) {
@@ -31,7 +26,7 @@ uint64_t ac_const_hash(ac_const *k)
         for (int32_t i = 0; i + 1 < k->maker->arg.n; i++) /* the last is the result */
             h = mix(h, k->maker->arg.item[i].konst ? ac_const_hash(k->maker->arg.item[i].konst) : 0);
     } else if (k->data) {
-        h = mix(h, ac_bytes_hash(k->data, (size_t)size_of(k)));
+        h = mix(h, ac_bytes_hash(k->data, (size_t)ac_const_bytes(k)));
     }
     return k->hash = h ? h : 1;
 }
@@ -55,13 +50,13 @@ bool ac_const_same(const ac_const *a, const ac_const *b, int32_t *left)
 {
     if (a == b)
         return true;
-    if (--*left < 0 || size_of(a) != size_of(b) || !a->source != !b->source || !a->maker != !b->maker)
+    if (--*left < 0 || ac_const_bytes(a) != ac_const_bytes(b) || !a->source != !b->source || !a->maker != !b->maker)
         return false;
     if (a->source)
         return ac_tensor_same_bytes(a->source, b->source, left);
     if (a->maker)
         return a->dtype == b->dtype && ac_const_args_same(a->maker, b->maker, left);
-    return a->data && b->data && !memcmp(a->data, b->data, (size_t)size_of(a));
+    return a->data && b->data && !memcmp(a->data, b->data, (size_t)ac_const_bytes(a));
 }
 
 /* ------------------------------------------------------------------ many of them */
@@ -76,7 +71,7 @@ static uint64_t hash_of(const twins *t, ac_const *k)
     if (!t->made)
         return ac_const_hash(k);
     if (!k->sum) {
-        k->sum = mix(ac_bytes_hash(k->data, (size_t)size_of(k)), (uint64_t)size_of(k));
+        k->sum = mix(ac_bytes_hash(k->data, (size_t)ac_const_bytes(k)), (uint64_t)ac_const_bytes(k));
         k->sum += !k->sum;
     }
     return k->sum;
@@ -85,11 +80,11 @@ static uint64_t hash_of(const twins *t, ac_const *k)
 static bool equal(const twins *t, const ac_const *a, const ac_const *b)
 {
     int32_t left = 4096; /* comparisons: a chain of operators may meet its constants very often */
-    if (size_of(a) != size_of(b) || (t->same_type && a->dtype != b->dtype))
+    if (ac_const_bytes(a) != ac_const_bytes(b) || (t->same_type && a->dtype != b->dtype))
         return false;
     if (!t->made)
         return ac_const_same(a, b, &left);
-    return a->data == b->data || !a->data || !b->data || !memcmp(a->data, b->data, (size_t)size_of(a));
+    return a->data == b->data || !a->data || !b->data || !memcmp(a->data, b->data, (size_t)ac_const_bytes(a));
 }
 
 int32_t *ac_const_twins(ac_region *r, ac_const *const *konst, int32_t n, bool same_type)

@@ -23,8 +23,7 @@ typedef enum role { CARRIED, READ, FIXED } role; /* FIXED: a constant of the cop
 /* The input of a copy for operand `from`. */
 static int add_input(ac_inline *s, ac_graph *g, const ac_tensor *like, ac_tensor *from, role as, ac_tensor **out)
 {
-    ac_tensor *t = ac_tensor_new(g, like->name, from->dtype, from->rank, from->dim);
-    t->quant = from->quant;
+    ac_tensor *t = ac_tensor_like(g, like->name, from);
     if (as == FIXED) {
         if (!(t->data = ac_tensor_force(s->cx, from)))
             return AC_FAIL;
@@ -71,7 +70,7 @@ static ac_graph *copy_for(ac_inline *s, const ac_node *n, int32_t index, ac_tens
                 return NULL;
         }
     for (int32_t i = 0; i < sub->tensor.n; i++)
-        if (!map[i] && !(map[i] = ac_inline_tensor(g, sub->tensor.item[i])))
+        if (!map[i] && !(map[i] = ac_tensor_copy(g, sub->tensor.item[i])))
             return NULL;
     ac_inline_nodes(g, sub, map);
     for (int32_t i = 0; i < n_out; i++)
@@ -94,22 +93,6 @@ static int32_t add(ac_inline *s, ac_graph *g)
     return s->model->sub.n;
 }
 
-static void become(ac_tensor *t, const ac_tensor *like)
-{
-    t->dtype = like->dtype;
-    t->quant = like->quant;
-    t->rank = like->rank;
-    for (int32_t d = 0; d < like->rank; d++) {
-        t->dim[d] = like->dim[d];
-        t->dim_name[d] = NULL;
-    }
-}
-
-static bool same_kind(const ac_tensor *a, const ac_tensor *b)
-{
-    return a->dtype == b->dtype && ac_tensor_same_shape(a, b) && ac_quant_equal(a->quant, b->quant);
-}
-
 /* ------------------------------------------------------------------ WHILE */
 
 /* What an iteration leaves is what the next one finds. */
@@ -118,7 +101,7 @@ static int check_carried(ac_inline *s, const ac_node *n, const ac_graph *body)
     int rc = AC_OK;
     for (int32_t i = 0; i < body->output.n; i++) {
         const ac_tensor *from = body->input.item[i], *to = body->output.item[i];
-        if (same_kind(from, to))
+        if (ac_tensor_same_kind(from, to))
             continue;
         rc = ac_error(s->cx, n->at, E0203, "'%s' is %s, but %s after an iteration", from->name,
                       ac_tensor_str(s->cx, from), ac_tensor_str(s->cx, to));
@@ -139,7 +122,7 @@ static int rewrite_loop(ac_inline *s, ac_node *n, const role *as, int32_t n_in)
                 in[count++] = n->in[i];
     for (int32_t i = 0; i < n_out; i++) {
         if (as[i] == CARRIED) {
-            become(n->out[i], n->in[i]);
+            ac_tensor_become(n->out[i], n->in[i]);
             n->out[results++] = n->out[i];
         } else
             AC_TRY(ac_inline_rename(s, n, n->in[i], n->out[i]));
@@ -207,7 +190,7 @@ int ac_flow_branch(ac_inline *s, ac_node *n, bool *stays)
     if (!no)
         return AC_FAIL;
     for (int32_t i = 0; i < n_out; i++)
-        if (!same_kind(yes->output.item[i], no->output.item[i]))
+        if (!ac_tensor_same_kind(yes->output.item[i], no->output.item[i]))
             return ac_error(s->cx, n->at, E0108, "its branches give %s and %s: '%s' has no shape until the model runs",
                             ac_tensor_str(s->cx, yes->output.item[i]), ac_tensor_str(s->cx, no->output.item[i]),
                             n->out[i]->name);
@@ -222,7 +205,7 @@ int ac_flow_branch(ac_inline *s, ac_node *n, bool *stays)
     n->n_in = count;
     for (int32_t i = 0; i < n_out; i++) {
         AC_TRY(ac_inline_passes(s, n, yes->output.item[i], n->out[i]));
-        become(n->out[i], yes->output.item[i]);
+        ac_tensor_become(n->out[i], yes->output.item[i]);
     }
     n->attrs.flow.first = add(s, yes);
     n->attrs.flow.second = add(s, no);

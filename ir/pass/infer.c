@@ -144,18 +144,15 @@ int ac_pass_infer(ac_pass *p)
             const ac_node was = *n; /* its results, should it fail after it was erased */
             int status = ac_inline_node(flow, i);
             see_tensors(&s);
-            if (status != AC_OK)
-                give_up(&s, &was);
-            else
+            if (status == AC_OK)
                 i--; /* what is here now */
+            else
+                give_up(&s, &was);
             p->changed++;
-            continue;
-        }
-        if (known && infer_node(&s, n) == AC_OK) {
+        } else if (known && infer_node(&s, n) == AC_OK)
             p->changed += ac_node_is_shape(p->cx, n) || fold_small(&s, n);
-            continue;
-        }
-        give_up(&s, n);
+        else
+            give_up(&s, n);
     }
     ac_inline_end(flow);
     ac_graph_sweep(s.g);

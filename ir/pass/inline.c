@@ -51,20 +51,6 @@ int ac_inline_passes(ac_inline *s, const ac_node *n, const ac_tensor *from, cons
     return AC_OK;
 }
 
-/* Without a promise: it would fill the tensor that it was given for and leave the copy empty. */
-ac_tensor *ac_inline_tensor(ac_graph *to, ac_tensor *t)
-{
-    if (t->lazy && !ac_tensor_force(to->cx, t))
-        return NULL;
-    ac_tensor *c = ac_tensor_new(to, t->name, t->dtype, t->rank, t->dim);
-    c->quant = t->quant;
-    c->data = t->data;
-    c->raw = t->raw;
-    c->splat = t->splat;
-    c->state = t->state;
-    return c;
-}
-
 /* Constants and state exist once, everything else anew for each copy of the subgraph. */
 static int copy_tensors(ac_inline *s, const ac_node *host, const ac_graph *sub, ac_tensor **shared, ac_tensor **map)
 {
@@ -79,9 +65,10 @@ static int copy_tensors(ac_inline *s, const ac_node *host, const ac_graph *sub, 
         if (once && shared[i])
             map[i] = shared[i];
         else
-            map[i] = ac_inline_tensor(s->g, t);
+            map[i] = ac_tensor_copy(s->g, t);
         if (!map[i])
             return AC_FAIL;
+        map[i]->state = t->state;
         if (once)
             shared[i] = map[i];
     }
@@ -241,7 +228,7 @@ static int select_value(ac_inline *s, const ac_node *n, ac_tensor *c, ac_tensor 
 {
     AC_TRY(ac_inline_passes(s, n, yes, to));
     AC_TRY(ac_inline_passes(s, n, no, to));
-    if (yes->dtype != no->dtype || !ac_tensor_same_shape(yes, no) || !ac_quant_equal(yes->quant, no->quant))
+    if (!ac_tensor_same_kind(yes, no))
         return ac_error(s->cx, n->at, E0108, "its branches give %s and %s: '%s' has no shape until the model runs",
                         ac_tensor_str(s->cx, yes), ac_tensor_str(s->cx, no), to->name);
     make(s, n, AC_OP_SELECT, (ac_tensor *[]){c, yes, no}, 3, to);
@@ -283,10 +270,16 @@ static ac_unrolled *unrolled_of(ac_inline *s, const ac_node *n, int32_t at)
     return &s->unrolled.item[s->unrolled.n - 1];
 }
 
-/* A loop of many iterations: the copies so far go, and it stays a loop. *stays false: it cannot. */
-static int roll_up(ac_inline *s, ac_node *n, int32_t at, bool *stays)
+/* The loop is gone, or stays; those inside its copies are, too. */
+static int decided(ac_inline *s, const ac_unrolled *u)
 {
-    ac_unrolled *u = unrolled_of(s, n, at);
+    s->unrolled.n = (int32_t)(u - s->unrolled.item);
+    return AC_OK;
+}
+
+/* A loop of many iterations: the copies so far go, and it stays a loop. *stays false: it cannot. */
+static int roll_up(ac_inline *s, ac_unrolled *u, ac_node *n, int32_t at, bool *stays)
+{
     const ac_diags before = s->cx->diags;
     const int32_t first = s->g->node.n;
     const ac_node was = *n;
@@ -323,7 +316,7 @@ static int next_copy(ac_inline *s, ac_node *n, int32_t at, int32_t n_in, bool bo
 static int while_node(ac_inline *s, ac_node *n, int32_t at)
 {
     const bool asked = n->attrs.flow.done % 2; /* the condition is there */
-    const ac_unrolled *u = unrolled_of(s, n, at);
+    ac_unrolled *u = unrolled_of(s, n, at);
     const int32_t n_in = n->n_in - asked, carried = n->n_out;
     if (n_in < carried)
         return ac_error(s->cx, n->at, E0102, "takes %d values and makes %d: a loop carries all of them round", n_in,
@@ -336,7 +329,7 @@ static int while_node(ac_inline *s, ac_node *n, int32_t at)
     if (!ac_tensor_is_const(c)) {
         AC_TRY(ac_flow_loop(s, n, n_in));
         ac_graph_place(s->g, first, at);
-        return AC_OK;
+        return decided(s, u);
     }
     const bool *again = ac_tensor_force(s->cx, c);
     if (!again)
@@ -344,8 +337,8 @@ static int while_node(ac_inline *s, ac_node *n, int32_t at)
     if (*again) {
         bool stays = false;
         if (*s->spent - u->spent > MANY && !u->tried)
-            AC_TRY(roll_up(s, n, at, &stays));
-        return stays ? AC_OK : next_copy(s, n, at, n_in, true);
+            AC_TRY(roll_up(s, u, n, at, &stays));
+        return stays ? decided(s, u) : next_copy(s, n, at, n_in, true);
     }
     ac_tensor *const *in = n->in, *const *out = n->out;
     ac_node was = *n;
@@ -353,7 +346,7 @@ static int while_node(ac_inline *s, ac_node *n, int32_t at)
     for (int32_t i = 0; i < carried; i++)
         AC_TRY(ac_inline_rename(s, &was, in[i], out[i]));
     ac_graph_place(s->g, first, at);
-    return AC_OK;
+    return decided(s, u);
 }
 
 int ac_inline_node(ac_inline *s, int32_t at)

@@ -22,6 +22,7 @@ struct ac_inline {
     int32_t depth;       /* subgraphs around g */
     ac_tensor ***shared; /* by subgraph, by tensor: the one copy of a constant or of state in g */
     int64_t *spent;      /* nodes and tensors copied, in all graphs */
+    /* the innermost is last */
     AC_VEC(ac_unrolled) unrolled;
 };
 
@@ -29,7 +30,6 @@ struct ac_inline {
 const ac_graph *ac_inline_sub(ac_inline *s, const ac_node *host, int32_t index, int32_t n_arg, int32_t n_result);
 /* A value passes from one name to another: the same type and quantisation. */
 int ac_inline_passes(ac_inline *s, const ac_node *n, const ac_tensor *from, const ac_tensor *to);
-ac_tensor *ac_inline_tensor(ac_graph *to, ac_tensor *t); /* a copy; NULL: a constant cannot be computed (reported) */
 /* The nodes of sub are appended to `to`; map: by tensor of sub. */
 void ac_inline_nodes(ac_graph *to, const ac_graph *sub, ac_tensor *const *map);
 /* A node is appended that makes `to`, which is `from` under its own name. */

@@ -154,9 +154,9 @@ static bool make_tables(ac_graph *g, const made *w, const layout *at, packed *to
     if (bits > 8 || size % per || size > INT32_MAX || !read_numbers(cx, w, at, &of))
         return false;
     const void *from = ac_tensor_force(cx, w->codes);
-    uint8_t *codes = ac_alloc_n(g->region, (size_t)(at->rows * bytes), 1);
-    uint8_t *zero = ac_alloc_n(g->region, (size_t)(at->rows * at->blocks), 1);
-    float *scale = ac_alloc_n(g->region, (size_t)(at->rows * at->blocks), sizeof *scale);
+    uint8_t *codes = ac_alloc_n(g->region, (uint64_t)(at->rows * bytes), 1);
+    uint8_t *zero = ac_alloc_n(g->region, (uint64_t)(at->rows * at->blocks), 1);
+    float *scale = ac_alloc_n(g->region, (uint64_t)(at->rows * at->blocks), sizeof *scale);
     bool same = true;
     if (!from)
         return false;

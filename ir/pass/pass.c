@@ -7,11 +7,11 @@
 typedef struct row {
     const char *name;
     ac_pass_fn *fn;
-    bool reference;
+    bool reference, inside;
 } row;
 
 static const row PASSES[] = {
-#define PASS(name, reference, what) {#name, ac_pass_##name, reference},
+#define PASS(name, reference, inside, what) {#name, ac_pass_##name, reference, inside},
 #include "ir/pass/passes.def"
 #undef PASS
 };
@@ -94,15 +94,13 @@ static int keep_carried(ac_ctx *cx, ac_graph *body, const ac_pass_options *opt)
     return ac_pass_state(&p);
 }
 
-/* Subgraphs that stay are changed as the main graph is, but for what concerns the caller. */
 static int run_inside(ac_ctx *cx, ac_graph *g, const row *r, ac_pass *outer)
 {
-    for (int32_t i = 0; i < g->sub.n; i++) {
+    for (int32_t i = 0; i < g->sub.n && r->inside; i++) {
         ac_graph *sub = g->sub.item[i];
         if (r->fn == ac_pass_state) {
             AC_TRY(keep_carried(cx, sub, outer->opt));
-        } else if (r->fn != ac_pass_infer && r->fn != ac_pass_io && r->fn != ac_pass_grow &&
-                   r->fn != ac_pass_channels) {
+        } else {
             ac_pass p = {.cx = cx, .graph = sub, .opt = outer->opt, .channels_first = outer->opt->channels_first};
             AC_TRY(r->fn(&p));
             outer->changed += p.changed;
@@ -131,8 +129,7 @@ int ac_pass_run(ac_ctx *cx, ac_graph *g, const ac_pass_options *opt, const ac_pa
         if (wanted(r, g, opt)) {
             ac_pass p = {.cx = cx, .graph = g, .opt = opt, .channels_first = channels_first};
             double start = now_ms();
-            if (r->fn != ac_pass_state || opt->n_kept)
-                AC_TRY(r->fn(&p));
+            AC_TRY(r->fn(&p));
             AC_TRY(run_inside(cx, g, r, &p));
             channels_first = p.channels_first;
             rows[(*n_time)++] = (ac_pass_time){r->name, now_ms() - start, p.changed};

@@ -4,7 +4,7 @@
 #define AC_IR_PASS_PASSES_H
 #include "ir/pass/pass.h"
 
-#define PASS(name, reference, what) ac_pass_fn ac_pass_##name;
+#define PASS(name, reference, inside, what) ac_pass_fn ac_pass_##name;
 #include "ir/pass/passes.def"
 #undef PASS
 

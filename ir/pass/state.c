@@ -25,7 +25,7 @@ static int check(const keeping *k, kept *s)
 {
     ac_ctx *cx = k->p->cx;
     const ac_tensor *x = s->state, *y = s->next;
-    if (y->dtype == x->dtype && ac_tensor_same_shape(x, y) && ac_quant_equal(x->quant, y->quant))
+    if (ac_tensor_same_kind(x, y))
         return AC_OK;
     s->out->axis = ac_state_grows(k->g, x, y);
     if (s->out->axis >= 0) {
@@ -135,8 +135,7 @@ static void move_past(const keeping *k, const ac_tensor *state, const ac_node *w
 /* What another state holds as the run begins, of its own: it may be read after that is written. */
 static void copy_first(ac_graph *g, kept *s)
 {
-    ac_tensor *x = s->next, *y = ac_tensor_new(g, x->name, x->dtype, x->rank, x->dim);
-    y->quant = x->quant;
+    ac_tensor *x = s->next, *y = ac_tensor_like(g, x->name, x);
     ac_node *n = ac_node_new(g, AC_OP_RESHAPE, y->name, &x, 1, &y, 1);
     n->at = (ac_place){.file = g->file, .node = n->name};
     ac_graph_place(g, g->node.n - 1, 0);
@@ -148,10 +147,8 @@ static int assign(keeping *k, const kept *s)
 {
     ac_graph *g = k->g;
     ac_ctx *cx = k->p->cx;
-    ac_tensor *x = s->next,
-              *y = ac_tensor_new(g, ac_strf(cx->region, "%s_next", s->state->name), x->dtype, x->rank, x->dim);
+    ac_tensor *x = s->next, *y = ac_tensor_like(g, ac_strf(cx->region, "%s_next", s->state->name), x);
     y->root = s->state;
-    y->quant = x->quant;
     const int32_t made = x->def ? position(g, x->def) : -1, read = last_reader(g, s->state, NULL);
     const int32_t at = (made > read ? made : read) + 1;
     ac_node *n = ac_node_new(g, AC_OP_ASSIGN, y->name, &x, 1, &y, 1);

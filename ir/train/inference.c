@@ -75,8 +75,7 @@ static ac_tensor *to_run(const ac_maker *m, const ac_train_weight *w, const ac_t
 /* A tensor of inference as one of g. NULL: a constant that cannot be made. */
 static ac_tensor *twin(const ac_maker *m, ac_tensor *t)
 {
-    ac_tensor *y = ac_tensor_new(m->g, ac_internf(m->cx, "%s_run", t->name), t->dtype, t->rank, t->dim);
-    y->quant = t->quant;
+    ac_tensor *y = ac_tensor_like(m->g, ac_internf(m->cx, "%s_run", t->name), t);
     if (ac_tensor_is_const(t)) {
         y->splat = t->splat && t->data;
         y->data = y->splat ? t->data : ac_tensor_force(m->cx, t);

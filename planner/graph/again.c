@@ -44,8 +44,7 @@ ac_lowered *ac_again_step(ac_region *r, const ac_lowered *low, const ac_swaps *w
 
 ac_tensor *ac_again_twin(ac_graph *g, ac_region *r, const ac_tensor *t, ac_tensor *root)
 {
-    ac_tensor *to = ac_tensor_new(g, ac_strf(r, "%s_again", t->name), t->dtype, t->rank, t->dim);
-    to->quant = t->quant;
+    ac_tensor *to = ac_tensor_like(g, ac_strf(r, "%s_again", t->name), t);
     to->def = t->def;
     to->root = root;
     to->view_offset = root ? ac_tensor_root_offset(t) : 0;

@@ -1,4 +1,4 @@
-/* flow_lower.c - loops of IF and WHILE: the steps of their subgraphs, one after another in one function. */
+/* flow_lower.c - loops of IF and WHILE: the steps of their subgraphs, in order in one function. */
 #include "planner/graph/flow_lower.h"
 
 #include "ir/loop/access/flow.h"
@@ -55,10 +55,7 @@ static int lower_steps(flow *f, part *p, ac_graph *g)
     p->n_steps = ac_order_keep(g, order);
     p->step = AC_NEW_N(f->region, ac_lowered *, p->n_steps + 1);
     for (int32_t i = 0; i < p->n_steps; i++) {
-        const bool flows = ac_ops[order[i]->op].flags & OF_FLOW;
-        p->step[i] = flows
-                         ? ac_flow_lower(f->cx, f->region, f->model, order[i], f->how)
-                         : ac_lower_hinted(f->cx, f->region, order[i], f->how->target, 0, f->how->exact, &f->how->hint);
+        p->step[i] = ac_flow_lower(f->cx, f->region, f->model, order[i], f->how);
         if (p->step[i])
             keep_types(p->step[i]);
         else
@@ -105,12 +102,12 @@ static int pack(flow *f, part *p)
     const ac_problem *all = &p->live->problem;
     const ac_dtype *type = types_of(f, p);
     ac_memory arena = {.name = "arena", .capacity = -1, .align = 64};
+    ac_item *item = AC_NEW_N(f->region, ac_item, all->n + 1);
+    int32_t *of = AC_NEW_N(f->region, int32_t, all->n + 1);
     p->offset = AC_NEW_N(f->region, ac_bytes, all->n + 1);
     for (int32_t d = AC_NONE + 1; d < AC_DTYPE_COUNT; d++) {
-        ac_problem one = {.mem = &arena, .n_mems = 1, .steps = all->steps};
+        ac_problem one = {.mem = &arena, .n_mems = 1, .item = item, .steps = all->steps};
         ac_plan plan;
-        int32_t *of = AC_NEW_N(f->region, int32_t, all->n + 1);
-        one.item = AC_NEW_N(f->region, ac_item, all->n + 1);
         for (int32_t i = 0; i < all->n; i++)
             if (type[i] == (ac_dtype)d) {
                 of[one.n] = i;
@@ -164,7 +161,7 @@ static int32_t const_param(flow *f, ac_const *k, const ac_buf *like)
     return f->fn.buf.n - 1;
 }
 
-/* A first value that is a constant. */
+/* A constant: a first value, or an operand that has become one. */
 static int32_t source_param(flow *f, ac_tensor *t)
 {
     ac_const *k = AC_NEW(f->region, ac_const);
@@ -259,14 +256,10 @@ static ac_graph *first_values(flow *f)
     g->file = f->model->file;
     for (int32_t i = 0; i < f->n->n_out; i++) {
         ac_tensor *x = f->n->in[i];
-        if (x->lazy && !ac_tensor_force(f->cx, x))
+        ac_tensor *t = ac_tensor_copy(g, x);
+        if (!t)
             return NULL;
-        ac_tensor *t = ac_tensor_new(g, x->name, x->dtype, x->rank, x->dim);
-        t->quant = x->quant;
         t->output = true;
-        t->data = x->data;
-        t->raw = x->raw;
-        t->splat = x->splat;
         t->input = !ac_tensor_is_const(x);
         if (t->input) {
             f->first[g->input.n] = f->n->in[i];
@@ -324,6 +317,8 @@ static void make_flag(flow *f)
 ac_lowered *ac_flow_lower(ac_ctx *cx, ac_region *region, const ac_graph *model, const ac_node *n,
                           const ac_flow_how *how)
 {
+    if (!(ac_ops[n->op].flags & OF_FLOW))
+        return ac_lower_hinted(cx, region, n, how->target, 0, how->exact, &how->hint);
     flow f = {.cx = cx, .region = region, .model = model, .n = n, .how = how};
     const bool loop = n->op == AC_OP_WHILE;
     if (how->target->isa == AC_ISA_CUDA) {

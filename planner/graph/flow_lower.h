@@ -10,8 +10,9 @@
  * What a subgraph computes on its way lies in scratch of the step, planned as the arena is: by lives, in the order of
  * the file. There is a scratch argument for each type of elements, since a C compiler may reorder accesses of different
  * types; the subgraphs of a node share it.
+ * Nodes without subgraphs are lowered as ac_lower_hinted does.
  *
- * Nodes without subgraphs are lowered as ac_lower_hinted does. Errors: those of lowering and packing. Memory: region.
+ * Errors: those of lowering and packing. Memory: region.
  */
 #ifndef AC_PLANNER_GRAPH_FLOW_LOWER_H
 #define AC_PLANNER_GRAPH_FLOW_LOWER_H
@@ -25,7 +26,7 @@ typedef struct ac_flow_how {
     ac_schedule hint; /* for the nodes of subgraphs */
 } ac_flow_how;
 
-/* n: a node of `model`, the main graph, or of one of its subgraphs; an IF or WHILE. NULL: diagnostic. */
+/* n: a node of `model`, the main graph, or of one of its subgraphs. NULL: diagnostic. */
 ac_lowered *ac_flow_lower(ac_ctx *cx, ac_region *region, const ac_graph *model, const ac_node *n,
                           const ac_flow_how *how);
 

@@ -114,6 +114,13 @@ static void read_plain(const function *f, instruction *i)
         wrong("operands have different types");
 }
 
+static void expect_variable(const function *f, int32_t at, int32_t lanes, enum type of)
+{
+    const instruction *v = &f->code[at];
+    if (v->op != OP_var || v->lanes != lanes || v->type != of)
+        wrong("that is no variable of this type");
+}
+
 static void read_instruction(function *f, instruction *i)
 {
     i->op = (opcode)choice(word(), op_name, N_OPS);
@@ -132,9 +139,7 @@ static void read_instruction(function *f, instruction *i)
         if (!took("to"))
             wrong("'to' is expected");
         i->aux = operand(f);
-        if (f->code[i->aux].op != OP_var || f->code[i->aux].lanes != lanes_of(f, i->a) ||
-            f->code[i->aux].type != f->code[i->a].type)
-            wrong("that is no variable of this type");
+        expect_variable(f, i->aux, lanes_of(f, i->a), f->code[i->a].type);
         return;
     case OP_if:
     case OP_break_if:
@@ -169,8 +174,7 @@ static void read_instruction(function *f, instruction *i)
         break;
     case OP_get:
         i->aux = operand(f);
-        if (f->code[i->aux].op != OP_var || f->code[i->aux].lanes != i->lanes || f->code[i->aux].type != i->type)
-            wrong("that is no variable of this type");
+        expect_variable(f, i->aux, i->lanes, i->type);
         break;
     case OP_for:
         i->a = operand(f);

@@ -1,6 +1,8 @@
 """A graph of another framework while a test makes it, runs it and makes it smaller: plain data, whatever the format."""
 import dataclasses
 
+import numpy as np
+
 
 @dataclasses.dataclass
 class Node:
@@ -37,3 +39,21 @@ class Graph:
         self.feeds = {k: v for k, v in self.feeds.items() if k in needed}
         self.consts = {k: v for k, v in self.consts.items() if k in needed}
         return self
+
+
+class Maker:
+    """What makers of random graphs have in common: the graph so far, and chance."""
+
+    def __init__(self, seed):
+        self.r = np.random.default_rng(seed)
+        self.g = Graph()
+        self.made = 0
+
+    def chance(self, p):
+        return self.r.random() < p
+
+    def pick(self, items):
+        return items[int(self.r.integers(len(items)))]
+
+    def int(self, lo, hi):
+        return int(self.r.integers(lo, hi + 1))

@@ -11,7 +11,7 @@ import onnx
 import onnxruntime as ort
 from onnx import helper, numpy_helper
 
-from graph import Graph, Node
+from graph import Graph, Maker, Node
 
 OPSET, MOST, LARGEST = 18, 6000, 1e3
 EPSILON = 0.0625  # of norms: where all are equal, the last bits would be what counts
@@ -48,22 +48,8 @@ def run(g, feeds=None):
     return s.run(None, {k: v for k, v in (feeds or g.feeds).items() if k in used})
 
 
-class Maker:
-    def __init__(self, seed):
-        self.r = np.random.default_rng(seed)
-        self.g = Graph()
-        self.made = 0
-
+class OnnxMaker(Maker):
     # ---- random things
-
-    def chance(self, p):
-        return self.r.random() < p
-
-    def pick(self, items):
-        return items[int(self.r.integers(len(items)))]
-
-    def int(self, lo, hi):
-        return int(self.r.integers(lo, hi + 1))
 
     def shape(self, rank=None):
         rank = self.pick([0, 1, 2, 3, 3, 4, 4, 4, 5]) if rank is None else rank
@@ -657,4 +643,4 @@ class Maker:
 
 
 def make(seed, size):
-    return Maker(seed).graph(size)
+    return OnnxMaker(seed).graph(size)

@@ -19,7 +19,7 @@ int ac_onx_result(ac_onx_node *n, int32_t i, ac_tensor *t)
     if (i >= n->n_out || !n->out[i])
         return AC_OK;
     ac_onx_value *v = n->out[i];
-    const bool here = t->id < n->b.g->tensor.n && n->b.g->tensor.item[t->id] == t; /* of no graph outside */
+    const bool here = ac_graph_has(n->b.g, t); /* of no graph outside */
     if (here && t->id >= n->first && !t->input)
         t->name = v->name;
     v->t = t;

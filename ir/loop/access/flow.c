@@ -1,4 +1,4 @@
-/* flow.c - functions one after another as one, in branches or in a loop. */
+/* flow.c - functions in order as one, in branches or in a loop. */
 #include "ir/loop/access/flow.h"
 
 #include "ir/loop/builder.h"
@@ -76,11 +76,8 @@ ac_loop_fn *ac_loop_flow(ac_ctx *cx, ac_region *region, const ac_flow_fn *f)
 {
     ac_lb b;
     ac_lb_open(&b, region, f->name, f->note);
-    for (int32_t i = 0; i < f->buf.n; i++) {
-        const ac_buf *m = &f->buf.item[i];
-        const int32_t at = ac_lb_buf(&b, m->name, m->dtype, m->count, m->role, m->align, m->note);
-        b.fn->buf.item[at].where = m->where;
-    }
+    for (int32_t i = 0; i < f->buf.n; i++)
+        (void)ac_lb_buf_like(&b, &f->buf.item[i]);
     if ((f->loop ? put_loop(cx, &b, f) : put_branch(cx, &b, f)) != AC_OK)
         return NULL;
     ac_loop_fn *fn = ac_lb_close(&b);

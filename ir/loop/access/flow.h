@@ -1,4 +1,4 @@
-/* flow.h - functions one after another as one: in the two branches of a condition, or in a loop that ends when a
+/* flow.h - functions in order as one: in the two branches of a condition, or in a loop that ends when a
  * condition is false.
  *
  *     branch    if flag[0]              part 0

@@ -109,10 +109,12 @@ void ac_gemm_reduce(const ac_gemm_tile *t, ac_x *acc);
 typedef void ac_gemm_at_fn(const void *user, ac_x r, ac_x *idx);
 /* Finishes and stores the tile: the channels of the block that exist. See ac_gemm_store.c. */
 void ac_gemm_store(const ac_gemm_tile *t, const ac_x *acc, ac_gemm_at_fn *at, const void *user);
+/* The same, where the result is rows and the tile begins at row p. */
+void ac_gemm_store_rows(const ac_gemm_tile *t, const ac_x *acc, ac_x p);
 /* `count` (at most the lanes of v) finished values from channel oc on, in pieces that ac_lo_result takes. */
 void ac_gemm_store_lanes(ac_lower *L, ac_x v, ac_x oc, int64_t count, ac_x *idx);
 
-/* Strip elements: those for `count` stored elements of `from`, and those that stand for zero (borders). */
+/* Strip elements: those for `count` stored elements of `from`, and those that are zero (borders). */
 void ac_gemm_copy(ac_lower *L, const ac_gemm_form *f, const ac_channel *c, int32_t from, ac_x from_at, int32_t to,
                   ac_x to_at, int64_t count);
 void ac_gemm_clear(ac_lower *L, const ac_gemm_form *f, const ac_channel *c, int32_t to, ac_x to_at, int64_t count);

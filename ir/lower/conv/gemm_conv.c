@@ -56,7 +56,7 @@ static ac_x row_at(const job *j, ac_x n, ac_x iz, ac_x iy)
     return ac_lb_mul(b, iy, ac_lb_i32(b, j->win->x.in * j->win->ic));
 }
 
-/* The input rows of filter plane kz. Rows outside the input stand for zero. */
+/* The input rows of filter plane kz. Rows outside the input are zeros. */
 static void copy_plane(const job *j, const from *p, ac_x kz)
 {
     ac_lb *b = &j->L->b;

@@ -32,17 +32,6 @@ static bool rows_collide(const job *j)
            j->f.n >= MANY_CHANNELS;
 }
 
-typedef struct place {
-    const job *j;
-    ac_x p; /* first row of the tile */
-} place;
-
-static void place_of(const void *user, ac_x r, ac_x *idx)
-{
-    const place *to = user;
-    ac_row_index(to->j->L, ac_lb_add(&to->j->L->b, to->p, r), idx);
-}
-
 /* One tile: rows p .. p+rows-1 by the block of class s that begins at channel oc. It is tile `index` of the `tiles` in
  * a row that use the block. */
 static void tile(const job *j, ac_x p, int32_t rows, ac_x oc, int32_t s, ac_x index, int64_t tiles)
@@ -65,8 +54,7 @@ static void tile(const job *j, ac_x p, int32_t rows, ac_x oc, int32_t s, ac_x in
     ac_gemm_fetch_ahead(&t, index, tiles);
     ac_x acc[GEMM_ROWS * GEMM_VECS];
     ac_gemm_reduce(&t, acc);
-    const place to = {j, p};
-    ac_gemm_store(&t, acc, place_of, &to);
+    ac_gemm_store_rows(&t, acc, p);
 }
 
 /* Rows first .. end-1 into the strip. */

@@ -6,6 +6,7 @@
  * than the requantisation around them, and the function shrinks by the number of rows. Integer results are the same
  * either way; so are floats. */
 #include "ir/lower/conv/gemm.h"
+#include "ir/lower/matrix.h"
 
 #include <string.h>
 
@@ -126,4 +127,21 @@ void ac_gemm_store(const ac_gemm_tile *t, const ac_x *acc, ac_gemm_at_fn *at, co
         store_vector(t, ac_lb_load(b, stage, from, lanes), v, idx);
     }
     ac_lb_end(b);
+}
+
+typedef struct place {
+    ac_lower *L;
+    ac_x p; /* first row of the tile */
+} place;
+
+static void row_at(const void *user, ac_x r, ac_x *idx)
+{
+    const place *to = user;
+    ac_row_index(to->L, ac_lb_add(&to->L->b, to->p, r), idx);
+}
+
+void ac_gemm_store_rows(const ac_gemm_tile *t, const ac_x *acc, ac_x p)
+{
+    const place to = {t->L, p};
+    ac_gemm_store(t, acc, row_at, &to);
 }

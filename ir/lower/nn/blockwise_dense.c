@@ -251,17 +251,6 @@ static void each_block(tile *t, void (*f)(tile *t, ac_x block, int64_t depth))
         f(t, ac_lb_i32(b, whole), rest);
 }
 
-typedef struct place {
-    const job *j;
-    ac_x p; /* first row of the tile */
-} place;
-
-static void place_of(const void *user, ac_x r, ac_x *idx)
-{
-    const place *to = user;
-    ac_row_index(to->j->L, ac_lb_add(&to->j->L->b, to->p, r), idx);
-}
-
 static tile tile_of(const job *j, int32_t rows, ac_x oc, int32_t s)
 {
     const int32_t vecs = (int32_t)j->f.block.size[s];
@@ -296,8 +285,7 @@ static void one_tile(const job *j, ac_x p, int32_t rows, ac_x oc, int32_t s)
         for (int32_t i = 0; i < rows * vecs; i++)
             t.total[i] = ac_lb_get(b, t.total[i]);
     }
-    const place to = {j, p};
-    ac_gemm_store(&t.t, t.total, place_of, &to);
+    ac_gemm_store_rows(&t.t, t.total, p);
 }
 
 /* ------------------------------------------------------------------ all of it */
@@ -364,7 +352,7 @@ int ac_lo_blockwise_dense(ac_lower *L)
     for (int32_t i = AC_BLOCKWISE_CODES; i < n->n_in; i++)
         if (n->in[i] && !ac_tensor_is_const(n->in[i]))
             return ac_lower_refuse(L, "operand '%s' is computed: supported are constants", n->in[i]->name);
-    /* bias and activation are those of fully_connected; the scales stand for its weights */
+    /* bias and activation are those of fully_connected; the scales take the place of its weights */
     AC_TRY(ac_channel_open(L, &j.c, x, n->in[AC_BLOCKWISE_SCALE], ac_node_in(n, AC_BLOCKWISE_BIAS), j.w.rows, 0,
                            n->attrs.blocks.act, AC_ROUND_FIXED));
     if (ac_tensor_count(y) == 0)

@@ -4,11 +4,7 @@
 # Python that has onnx, onnxruntime and ai-edge-litert. usage: foreign.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 set -e
-py=${ARENAC_ORT:-python3}
-"$py" -c 'import numpy, onnx, onnxruntime' 2>/dev/null || {
-    missing "ONNX Runtime" "onnx and onnxruntime from PyPI (ARENAC_ORT names their Python)"
-    exit 77
-}
+require_runtime onnxruntime
 run() { "$py" -W ignore "$src/tests/foreign/differential.py" "$@"; }
 cat >planted <<END
 #!/bin/sh

@@ -3,11 +3,7 @@
 # onnx and onnxruntime. usage: loops_ort.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 set -e
-py=${ARENAC_ORT:-python3}
-"$py" -c 'import numpy, onnx, onnxruntime' 2>/dev/null || {
-    missing "ONNX Runtime" "onnx and onnxruntime from PyPI (ARENAC_ORT names their Python)"
-    exit 77
-}
+require_runtime onnxruntime
 backends=eval,c
 ! have_llvm || backends=eval,c,llvm
 "$py" "$src/tests/cli/formats/loops_ort.py" "$arenac" "$tmp" $backends
