@@ -4,6 +4,7 @@
 #include "base/json_out.h"
 #include "codegen/targets.h"
 #include "host/firmware/measure.h"
+#include "planner/report/layers.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -73,12 +74,8 @@ static void put_json(const arenac *a, const timing *x, const double *ms, int32_t
 static void put_text(const arenac *a, const timing *x, const double *ms, int32_t n, ac_sink *to)
 {
     const ac_report *r = a->report;
-    double sum = 0;
-    for (int32_t i = 0; i < r->n_steps && a->opt.per_op; i++)
-        sum += x->best[i];
-    for (int32_t i = 0; i < r->n_steps && a->opt.per_op; i++)
-        ac_putf(to, "%4d  %-36s %9.4f ms %5.1f %%  %8.2f GMAC/s\n", i, r->step[i].op, x->best[i],
-                100 * x->best[i] / sum, (double)r->step[i].macs / (x->best[i] * 1e6));
+    if (a->opt.per_op)
+        ac_layers_text(to, &(ac_layers){.step = r->step, .n = r->n_steps, .cost = x->best, .unit = AC_LAYER_MS});
     ac_putf(to, "%s on %s: %.3g G multiply-adds/s\n", r->file, a->module->target->name,
             (double)r->macs / (ms[0] * 1e6));
     ac_putf(to, "median_ms=%.6g min_ms=%.6g runs=%d threads=%d\n", ms[n / 2], ms[0], n, a->module->threads);
@@ -164,12 +161,11 @@ static void put_board_text(const arenac *a, const ac_figures *f, ac_sink *to)
 {
     const ac_report *r = a->report;
     const ac_module *m = a->module;
-    for (int32_t i = 0; i < r->n_steps && f->step; i++) {
-        ac_putf(to, "%4d  %-36s %14s %5.1f %%", i, r->step[i].op, ac_commas(to->cx, f->step[i]),
-                100.0 * (double)f->step[i] / (double)(f->insns ? f->insns : 1));
-        if (r->step[i].macs)
-            ac_putf(to, "  %7.2f for a multiply-add", (double)f->step[i] / (double)r->step[i].macs);
-        ac_putc(to, '\n');
+    if (f->step) {
+        double *cost = AC_NEW_N(to->cx->region, double, r->n_steps + 1);
+        for (int32_t i = 0; i < r->n_steps; i++)
+            cost[i] = (double)f->step[i];
+        ac_layers_text(to, &(ac_layers){.step = r->step, .n = r->n_steps, .cost = cost, .unit = AC_LAYER_INSTRUCTIONS});
     }
     ac_putf(to, "%s on %s, %s, %s: outputs are the evaluator's\n", r->file, m->target->name, f->machine, f->compiler);
     ac_putf(to, "instructions=%lld per_mac=%.4g stack=%lld arena=%lld state=%lld code=%lld constants=%lld\n",

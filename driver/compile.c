@@ -78,11 +78,12 @@ int ac_compile(arenac *a)
         AC_TRY(ac_weights_verify(&a->cx, a->model->weights));
     const ac_planned *p = a->planned;
     const ac_settings *s = &a->lowering->set;
+    const bool runs = a->purpose == AC_FOR_RUNNING;
     ac_module *m = AC_NEW(a->cx.region, ac_module);
     *m = (ac_module){.cx = &a->cx,
                      .name = c_prefix(a),
                      .source = a->source.base,
-                     .sha256 = a->purpose == AC_FOR_RUNNING ? NULL : ac_source_sha256(a), /* of headers */
+                     .sha256 = runs ? NULL : ac_source_sha256(a), /* of headers */
                      .options = ac_options_line(a->stated, s->target->name),
                      .version = arenac_version(),
                      .target = s->target,
@@ -90,8 +91,8 @@ int ac_compile(arenac *a)
                      .share = s->share,
                      .threads = s->threads,
                      .poison = o->poison,
-                     .host = a->purpose == AC_FOR_RUNNING || ac_has_caller_io(a),
-                     .hooks = a->watched || o->per_op || o->per_node || o->taps || ac_has_caller_io(a),
+                     .host = runs || ac_has_caller_io(a),
+                     .hooks = a->watched || (runs && o->per_op) || o->per_node || o->taps || ac_has_caller_io(a),
                      .caller_io = ac_has_caller_io(a),
                      .section_code = o->section.code,
                      .section_rodata = o->section.rodata,

@@ -11,28 +11,6 @@
 
 #include <string.h>
 
-/* "CONV_2D 3x3 8->16": operator, window and channels, as far as the operands tell. */
-static const char *op_title(const ac_node *n)
-{
-    const char *op = n->at.op ? n->at.op : ac_ops[n->op].tflite;
-    return *op ? op : ac_ops[n->op].text; /* those that no format has */
-}
-
-static const char *step_title(ac_ctx *cx, const ac_node *n)
-{
-    const char *op = op_title(n);
-    const ac_tensor *w = n->n_in > 1 ? n->in[1] : NULL;
-    if (n->op == AC_OP_CONV_2D && w && w->rank == 4)
-        return ac_strf(cx->region, "%s %lldx%lld %lld->%lld", op, (long long)w->dim[1], (long long)w->dim[2],
-                       (long long)w->dim[3], (long long)w->dim[0]);
-    if (n->op == AC_OP_DEPTHWISE_CONV_2D && w && w->rank == 4)
-        return ac_strf(cx->region, "%s %lldx%lld x%lld", op, (long long)w->dim[1], (long long)w->dim[2],
-                       (long long)w->dim[3]);
-    if (n->op == AC_OP_FULLY_CONNECTED && w && w->rank == 2)
-        return ac_strf(cx->region, "%s %lld->%lld", op, (long long)w->dim[1], (long long)w->dim[0]);
-    return op;
-}
-
 /* What compile will make of equal kernels. */
 static void share_kernels(arenac *a, const ac_code_estimate *code)
 {
@@ -49,6 +27,16 @@ static void share_kernels(arenac *a, const ac_code_estimate *code)
     a->report->code_bytes -= saved;
 }
 
+/* As the code holds them. */
+static ac_bytes constants_of(const ac_lowered *low)
+{
+    ac_bytes sum = 0;
+    for (int32_t k = 0; k < low->arg.n; k++)
+        if (low->arg.item[k].kind == AC_ARG_CONST)
+            sum += ac_dtype_size(low->arg.item[k].konst->dtype, low->arg.item[k].konst->count);
+    return sum;
+}
+
 static void steps(arenac *a)
 {
     ac_report *r = a->report;
@@ -58,19 +46,16 @@ static void steps(arenac *a)
     bool back = false;
     for (int32_t s = 0; s < p->n_steps; s++) {
         const ac_lowered *low = p->step[s];
-        step[s].code = ac_code_add(&code, a->cx.region, low->fn, a->lowering->set.target);
-        step[s].op = step_title(&a->cx, low->node);
-        step[s].name = low->node->name;
+        const ac_bytes code_bytes = ac_code_add(&code, a->cx.region, low->fn, a->lowering->set.target);
+        step[s] = ac_facts_layer(&a->cx, low->node);
+        step[s].code = code_bytes;
+        step[s].weights = constants_of(low);
         step[s].requant = low->requant;
         step[s].macs = low->macs;
         step[s].scratch = low->scratch;
         back |= low->node->gradient;
         step[s].back = back;
         step[s].again = p->found.is_again && p->found.is_again[s];
-        for (int32_t i = 0; i < low->node->n_fused; i++) {
-            const char *op = op_title(low->node->fused[i]);
-            step[s].fused = step[s].fused ? ac_strf(a->cx.region, "%s %s", step[s].fused, op) : op;
-        }
         r->macs += low->macs;
         if (low->scratch > r->scratch_bytes)
             r->scratch_bytes = low->scratch;
@@ -442,28 +427,11 @@ static void passes(arenac *a)
     a->report->n_passes = low->n_passes;
 }
 
-/* "TFLite v3, i8": the format, and the types of the inputs; of the outputs where there are none. */
-static const char *format_title(arenac *a)
-{
-    const ac_graph *g = a->planned->graph;
-    const bool inputs = g->input.n > 0;
-    const char *title = a->model->format ? a->model->format : "graph", *between = ", ";
-    bool said[AC_DTYPE_COUNT] = {false};
-    for (int32_t i = 0; i < (inputs ? g->input.n : g->output.n); i++) {
-        const ac_dtype d = (inputs ? g->input.item[i] : g->output.item[i])->dtype;
-        if (!said[d])
-            title = ac_strf(a->cx.region, "%s%s%s", title, between, ac_dtype_name(d));
-        said[d] = true;
-        between = "/";
-    }
-    return title;
-}
-
 void ac_facts_model(arenac *a)
 {
     const ac_planned *p = a->planned;
     const ac_imported *m = a->model;
-    ac_report *r = ac_facts_open(a, a->packed, format_title(a), a->lowering->set.target->name);
+    ac_report *r = ac_facts_open(a, a->packed, ac_facts_title(a, p->graph), a->lowering->set.target->name);
     r->n_file_ops = (int32_t)m->file_ops;
     r->recomputed = p->found.recomputed;
     r->once_bytes = p->found.once_bytes;

@@ -1,9 +1,11 @@
-/* show.c - the verbs check and show: whether a model is fine; what is in it: its operators as a table, its text form,
- * the loops of one node. */
+/* show.c - the verbs check and show: whether a model is fine; what is in it: its layers as a table, its text form, the
+ * loops of one node. */
 #include "driver/verbs.h"
 
+#include "base/json_out.h"
 #include "base/visible.h"
 #include "codegen/code_size.h"
+#include "planner/report/layers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,11 +22,11 @@ static void operands(ac_sink *s, ac_ctx *cx, ac_tensor *const *list, int32_t n)
     }
 }
 
-static void put_table(ac_sink *s, ac_ctx *cx, const ac_graph *g)
+static void put_operands(ac_sink *s, ac_ctx *cx, const ac_graph *g)
 {
     for (int32_t i = 0; i < g->node.n; i++) {
         const ac_node *n = g->node.item[i];
-        ac_putf(s, "%4d  %-24s %s\n      in   ", n->id, ac_ops[n->op].text, ac_visible(s->cx->region, n->name));
+        ac_putf(s, "%4d  %-24s %s\n      in   ", i, ac_ops[n->op].text, ac_visible(s->cx->region, n->name));
         operands(s, cx, n->in, n->n_in);
         ac_put(s, "\n      out  ");
         operands(s, cx, n->out, n->n_out);
@@ -33,12 +35,110 @@ static void put_table(ac_sink *s, ac_ctx *cx, const ac_graph *g)
             ac_putf(s, "      +    %s %s\n", ac_ops[n->fused[k]->op].text,
                     ac_visible(s->cx->region, n->fused[k]->name));
     }
-    ac_put(s, "inputs   ");
-    operands(s, cx, g->input.item, g->input.n);
+}
+
+/* The layers of a model that was read. */
+typedef struct layers {
+    const ac_report_step *row;
+    int32_t n, *of; /* of each node its row */
+} layers;
+
+static void put_table(arenac *a, ac_sink *s, const layers *l)
+{
+    const ac_graph *g = a->model->graph;
+    ac_putf(s, "%s   %s, %d operator%s\n\n", a->source.base, ac_facts_title(a, g), (int)a->model->file_ops,
+            a->model->file_ops == 1 ? "" : "s");
+    if (a->model->listing && (a->opt.verbose || !g->node.n)) /* nodes may depend on shapes that are not known */
+        ac_putf(s, "%s%s", a->model->listing, g->node.n ? "\n" : "");
+    if (g->node.n)
+        ac_layers_text(s, &(ac_layers){.step = l->row, .n = l->n});
+    if (a->opt.verbose) {
+        ac_putc(s, '\n');
+        put_operands(s, &a->cx, g);
+    }
+    ac_put(s, "\ninputs   ");
+    operands(s, &a->cx, g->input.item, g->input.n);
     ac_put(s, "\noutputs  ");
-    operands(s, cx, g->output.item, g->output.n);
+    operands(s, &a->cx, g->output.item, g->output.n);
     ac_putc(s, '\n');
 }
+
+/* ------------------------------------------------------------------ --json */
+
+static void json_tensors(ac_json *j, const char *key, ac_tensor *const *list, int32_t n)
+{
+    ac_json_arr(j, key);
+    for (int32_t i = 0; i < n; i++) {
+        const ac_tensor *t = list[i];
+        if (!t) {
+            ac_json_str(j, NULL, NULL);
+            continue;
+        }
+        ac_json_obj(j, NULL);
+        ac_json_str(j, "name", t->name);
+        ac_json_str(j, "dtype", ac_dtype_name(t->dtype));
+        ac_json_arr(j, "shape");
+        for (int32_t d = 0; d < t->rank; d++)
+            if (t->dim[d] >= 0)
+                ac_json_int(j, NULL, t->dim[d]);
+            else
+                ac_json_str(j, NULL, t->dim_name[d] ? t->dim_name[d] : "?");
+        ac_json_end(j);
+        ac_json_bool(j, "constant", ac_tensor_is_const(t));
+        ac_json_end(j);
+    }
+    ac_json_end(j);
+}
+
+static void known(ac_json *j, const char *key, int64_t v)
+{
+    if (v < 0)
+        ac_json_str(j, key, NULL);
+    else
+        ac_json_int(j, key, v);
+}
+
+static void json_node(ac_json *j, const ac_node *n)
+{
+    ac_json_obj(j, NULL);
+    ac_json_str(j, "operator", ac_ops[n->op].text);
+    json_tensors(j, "inputs", n->in, n->n_in);
+    json_tensors(j, "outputs", n->out, n->n_out);
+    ac_json_end(j);
+}
+
+static void put_json(arenac *a, ac_sink *to, const layers *l)
+{
+    const ac_graph *g = a->model->graph;
+    ac_json j = ac_json_open(to);
+    ac_json_obj(&j, NULL);
+    ac_json_str(&j, "schema", "arenac-show/1");
+    ac_json_str(&j, "model", a->source.base);
+    ac_json_str(&j, "format", a->model->format);
+    ac_json_int(&j, "operators", a->model->file_ops);
+    json_tensors(&j, "inputs", g->input.item, g->input.n);
+    json_tensors(&j, "outputs", g->output.item, g->output.n);
+    ac_json_arr(&j, "layers");
+    for (int32_t i = 0, node = 0; i < l->n; i++) {
+        const ac_report_step *x = &l->row[i];
+        ac_json_obj(&j, NULL);
+        ac_json_int(&j, "layer", i);
+        ac_json_str(&j, "op", x->op);
+        ac_json_str(&j, "name", x->name);
+        known(&j, "result_bytes", x->bytes);
+        known(&j, "weight_bytes", x->weights);
+        known(&j, "macs", x->macs);
+        ac_json_arr(&j, "nodes");
+        for (; node < g->node.n && l->of[node] == i; node++)
+            json_node(&j, g->node.item[node]);
+        ac_json_end(&j);
+        ac_json_end(&j);
+    }
+    ac_json_end(&j);
+    ac_json_end(&j);
+}
+
+/* ------------------------------------------------------------------ --loops */
 
 /* The choices that led to the loops, as comments of their text form. */
 static void put_schedule(arenac *a, ac_sink *s, const ac_lowered *low)
@@ -106,28 +206,37 @@ static int put_kind(arenac *a, const char *kind, ac_sink *to)
     return AC_OK;
 }
 
+/* Shapes as far as they can be inferred; what keeps that from being done is for check to say. */
+static bool infer(arenac *a)
+{
+    const ac_diags before = a->cx.diags;
+    return ac_quietly(&a->cx, before, ac_infer(a));
+}
+
 /* The table and the text form show the model as it is in the file, but for --stop-after; loops and the DOT picture need
  * the passes. */
 int ac_show(arenac *a, const char *const *path, int32_t n)
 {
     const ac_options *o = &a->opt;
+    const bool table = !o->emit && !o->loops;
     AC_TRY(ac_source_open(a, path, n));
-    if (!o->emit && !o->loops && !o->quiet && n == 1 && strcmp(path[0], "-")) { /* also of what arenac cannot compile */
+    if (table && !o->json && !o->quiet && n == 1 && strcmp(path[0], "-")) { /* also of what arenac cannot compile */
         const ac_diags before = a->cx.diags;
         ac_quietly(&a->cx, before, ac_tflm_show(a, ac_output_new(a, "-"))); /* what is wrong is said by the reader */
     }
     AC_TRY(ac_read_opened(a));
-    if (o->stop_after || o->loops)
+    const bool passes = o->stop_after || o->loops;
+    if (passes)
         AC_TRY(ac_check(a));
+    const bool macs = passes || (table && infer(a));
     ac_sink *to = ac_output_new(a, o->output ? o->output : "-");
     if (o->loops)
         return put_loops(a, o->loops, to);
     if (o->emit)
         return put_kind(a, o->emit, to);
-    if (a->model->listing && !o->verbose)
-        ac_put(to, a->model->listing);
-    else
-        put_table(to, &a->cx, a->model->graph);
+    layers l;
+    l.row = ac_facts_layers(a, macs, &l.of, &l.n);
+    (o->json ? put_json : put_table)(a, to, &l);
     return AC_OK;
 }
 

@@ -155,6 +155,13 @@ void ac_facts_what_if(arenac *a); /* what reductions that were not asked for wou
 ac_bytes ac_constant_bytes(ac_region *region, ac_lowered *const *step, int32_t n_steps, int32_t *n);
 int ac_facts_budget(arenac *a); /* E0401 when the plan is larger than --budget */
 bool ac_facts_over_budget(const arenac *a);
+/* facts_layers.c: "TFLite v3, i8": the format, and the types of the inputs; of the outputs where there are none. */
+const char *ac_facts_title(arenac *a, const ac_graph *g);
+/* A node as a row of the layer table; macs and what a plan knows are left to the caller. */
+ac_report_step ac_facts_layer(ac_ctx *cx, const ac_node *n);
+/* The model as it was read: a row for each operator of the file, *n of them, whatever nodes it became; (*layer_of)[i]
+ * is that of node i. macs: are all shapes known? */
+ac_report_step *ac_facts_layers(arenac *a, bool macs, int32_t **layer_of, int32_t *n);
 /* The n steps become the report's, with the bytes alive in each. */
 void ac_facts_steps(arenac *a, ac_report_step *step, int32_t n);
 /* The n rows become the report's, with the steps that read each; `read` is in order of steps. */

@@ -206,7 +206,8 @@ static void put_steps(arenac *a, const ac_tflm *t)
     for (int32_t s = 0; s < m->n_ops; s++) {
         const ac_offline_op *op = op_at(t, s);
         const int32_t out = op->n_out ? op->out[0] : -1;
-        step[s] = (ac_report_step){.op = op->name, .name = out >= 0 ? m->tensor[out].name : op->name};
+        step[s] = (ac_report_step){
+            .op = op->name, .name = out >= 0 ? m->tensor[out].name : op->name, .bytes = -1, .weights = -1, .macs = -1};
         for (int32_t k = 0; k < op->n_scratch; k++)
             step[s].scratch += op->scratch[k];
         r->scratch_bytes = step[s].scratch > r->scratch_bytes ? step[s].scratch : r->scratch_bytes;

@@ -3,6 +3,7 @@
 #include "driver/verbs.h"
 
 #include "base/interrupt.h"
+#include "planner/report/layers.h"
 
 #include <unistd.h>
 
@@ -31,7 +32,6 @@ int ac_training_parts(ac_training *t)
     ac_sink *to = ac_output_new(a, "-");
     const ac_report *r = a->report;
     times x = {.sum = AC_NEW_N(a->cx.region, double, r->n_steps + 1)};
-    double all = 0;
     a->session.hook = lap;
     a->session.hook_user = &x;
     for (int32_t k = 0; k < OFTEN; k++) {
@@ -41,10 +41,8 @@ int ac_training_parts(ac_training *t)
     }
     a->session.hook = NULL;
     for (int32_t i = 0; i < r->n_steps; i++)
-        all += x.sum[i];
-    for (int32_t i = 0; i < r->n_steps; i++)
-        ac_putf(to, "%4d  %-40s %9.4f ms %5.1f %%  %8.2f GMAC/s  %s\n", i, r->step[i].op, x.sum[i] / OFTEN,
-                100 * x.sum[i] / all, (double)r->step[i].macs * OFTEN / (x.sum[i] * 1e6), r->step[i].name);
+        x.sum[i] /= OFTEN;
+    ac_layers_text(to, &(ac_layers){.step = r->step, .n = r->n_steps, .cost = x.sum, .unit = AC_LAYER_MS});
     return AC_OK;
 }
 

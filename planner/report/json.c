@@ -215,7 +215,9 @@ static void put_steps(ac_json *j, const ac_report *r)
         ac_json_str(j, "fused", x->fused);
         if (x->requant)
             ac_json_str(j, "requantisation", x->requant);
-        ac_json_int(j, "macs", x->macs);
+        put_null_or_int(j, "result_bytes", x->bytes, x->bytes >= 0);
+        put_null_or_int(j, "weight_bytes", x->weights, x->weights >= 0);
+        ac_json_int(j, "macs", x->macs > 0 ? x->macs : 0);
         ac_json_int(j, "live_bytes", x->live);
         ac_json_int(j, "scratch_bytes", x->scratch);
         ac_json_int(j, "code_bytes_estimate", x->code);

@@ -1,6 +1,8 @@
 /* md.c - the report as a table for a merge request. Names are put between backticks, with what would end a cell
  * escaped; in sentences, what would be markup is. */
 #include "planner/report/cuts.h"
+#include "planner/report/layers.h"
+#include "planner/report/names.h"
 
 #include <string.h>
 
@@ -44,15 +46,18 @@ static void put_summary(ac_sink *to, const ac_report *r)
                 ac_report_percent(arena - bound, bound));
 }
 
+enum { NAME = 40 }; /* characters of a tensor's name; json and lock have all of it */
+
 static void put_tensors(ac_sink *to, const ac_report *r)
 {
+    const ac_name_list *names = ac_names_of(to->cx, r);
     ac_put(to, "\n| tensor | type | bytes | memory | offset | first | last |\n|---|---|---:|---|---:|---:|---:|\n");
     for (int32_t k = 0; k < r->n_tensors; k++) {
         const ac_report_tensor *x = &r->tensor[k];
         if (x->item < 0)
             continue;
         ac_put(to, "| ");
-        put_name(to, x->name);
+        put_name(to, ac_name_fit(names, x->name, NAME));
         ac_putf(to, " | %s %s | %s | %s | %s | %d | %d |\n", x->dtype, x->shape, ac_commas(to->cx, x->bytes),
                 r->problem->mem[r->plan->mem[x->item]].name, ac_commas(to->cx, r->plan->offset[x->item] + x->delta),
                 x->first, x->last);
@@ -81,6 +86,10 @@ void ac_report_md(ac_sink *to, const ac_report *r)
         put_tensors(to, r);
     else
         put_items(to, r);
+    if (r->n_steps) {
+        ac_putc(to, '\n');
+        ac_layers_md(to, &(ac_layers){.step = r->step, .n = r->n_steps, .planned = true}, put_name);
+    }
     if (r->cuts)
         ac_report_cuts_md(to, r->cuts, put_name);
     for (int32_t k = 0; k < r->n_notes; k++) {

@@ -86,24 +86,29 @@ static int by_hash(const void *a, const void *b)
     return (x->hash > y->hash) - (x->hash < y->hash);
 }
 
-ac_name_list *ac_names_of(ac_ctx *cx, const ac_report *r)
+ac_name_list *ac_names_new(ac_ctx *cx, const char *const *name, int32_t n)
 {
     ac_name_list *x = AC_NEW(cx->region, ac_name_list);
-    const ac_problem *p = r->problem;
     bool some = false;
     x->cx = cx;
-    for (int32_t t = 0; t < r->n_tensors; t++)
-        some |= strlen(r->tensor[t].name) > AC_NAME_LONG;
-    for (int32_t i = 0; i < p->n; i++)
-        some |= strlen(p->item[i].name) > AC_NAME_LONG;
-    if (!some || r->n_tensors > MANY || p->n > MANY)
-        return x;
-    for (int32_t t = 0; t < r->n_tensors; t++)
-        add_name(x, r->tensor[t].name);
-    for (int32_t i = 0; i < p->n; i++)
-        add_name(x, p->item[i].name);
-    qsort(x->run.item, (size_t)x->run.n, sizeof *x->run.item, by_hash);
+    for (int32_t i = 0; i < n; i++)
+        some |= strlen(name[i]) > AC_NAME_LONG;
+    for (int32_t i = 0; some && i < n && n <= MANY; i++)
+        add_name(x, name[i]);
+    if (x->run.n)
+        qsort(x->run.item, (size_t)x->run.n, sizeof *x->run.item, by_hash);
     return x;
+}
+
+ac_name_list *ac_names_of(ac_ctx *cx, const ac_report *r)
+{
+    const ac_problem *p = r->problem;
+    const char **name = AC_NEW_N(cx->region, const char *, r->n_tensors + p->n + 1);
+    for (int32_t t = 0; t < r->n_tensors; t++)
+        name[t] = r->tensor[t].name;
+    for (int32_t i = 0; i < p->n; i++)
+        name[r->n_tensors + i] = p->item[i].name;
+    return ac_names_new(cx, name, r->n_tensors + p->n);
 }
 
 /* "0" says nothing. */

@@ -1,7 +1,7 @@
 /* names.h - short names of tensors, for people.
  *
  * Names of converted models run to hundreds of characters, and most of them say the same in every name. A short name is
- * the shortest run of parts (between '/' and ';') that no other name of the report has:
+ * the shortest run of parts (between '/' and ';') that no other name of the list has:
  *
  *     net/block_1_relu/Relu6;net/block_1_bn/add;net/block_1_conv/convolution      block_1_relu
  *     /features/block1/layer6/Concat_output_0                                     layer6/Concat_output_0
@@ -19,7 +19,8 @@ typedef struct ac_name_list ac_name_list;
 
 enum { AC_NAME_LONG = 18 }; /* up to this, every name is shown as it is */
 
-ac_name_list *ac_names_of(ac_ctx *cx, const ac_report *r);
+ac_name_list *ac_names_of(ac_ctx *cx, const ac_report *r);                  /* of tensors and items */
+ac_name_list *ac_names_new(ac_ctx *cx, const char *const *name, int32_t n); /* of any */
 /* The short name; `name` itself if it is not long, or if no run of its parts is its own. "rows of " stays in front. */
 const char *ac_name_short(const ac_name_list *names, const char *name);
 /* The name if it has at most `width` (8 or more) characters; else its short name, with ".." in its middle if that is

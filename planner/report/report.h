@@ -33,6 +33,9 @@ typedef struct ac_report_step {
     const char *op, *name; /* "CONV_2D 1x1 8->16", node name */
     const char *fused;     /* operators computed in the same loops, "ADD RELU", or NULL */
     const char *requant;   /* how sums become bytes, where a shorter form than the reference's is proven; NULL */
+    const char *result;    /* "i8 [1,96,96,3]", of its first result; NULL: not known */
+    ac_bytes bytes;        /* of all results; -1: not known, as the next two */
+    ac_bytes weights;      /* constants that it reads */
     int64_t macs;
     ac_bytes scratch;
     ac_bytes live; /* bytes alive during the step */

@@ -5,12 +5,14 @@
 #include "base/visible.h"
 #include "planner/report/arena_map.h"
 #include "planner/report/cuts.h"
+#include "planner/report/layers.h"
 #include "planner/report/names.h"
 
 #include <string.h>
 
 enum {
     NAME_WIDTH = 30, /* of a tensor's name in the peak list */
+    CELL = 24,       /* of one in a table */
     LINE = 100
 };
 
@@ -18,7 +20,7 @@ typedef struct text {
     ac_sink *to;
     const ac_report *r;
     const ac_name_list *names;
-    bool color;
+    bool color, whole; /* tables have whole names: -vv */
 } text;
 
 static const char *commas(const text *t, int64_t n)
@@ -74,6 +76,12 @@ static const char *binary(const text *t, ac_bytes n)
 static const char *visible(const text *t, const char *name)
 {
     return ac_visible(t->to->cx->region, name);
+}
+
+/* In a table. */
+static const char *cell_name(const text *t, const char *name)
+{
+    return t->whole ? visible(t, name) : ac_name_fit(t->names, name, CELL);
 }
 
 static void put_size(const text *t, const char *group, const char *name, ac_bytes n)
@@ -431,17 +439,21 @@ static void put_item_table(const text *t)
     for (int32_t i = 0; i < p->n; i++) {
         const ac_item *it = &p->item[i];
         ac_bytes at = t->r->plan->offset[i];
-        ac_putf(t->to, "  %-24s %12s   %-8s %11s %13s %7d %7d\n", visible(t, it->name), commas(t, it->size),
+        ac_putf(t->to, "  %-24s %12s   %-8s %11s %13s %7d %7d\n", cell_name(t, it->name), commas(t, it->size),
                 p->mem[t->r->plan->mem[i]].name, commas(t, at), commas(t, at + it->size), it->life.begin,
                 it->life.end - 1);
     }
 }
 
-static void put_tensor_row(const text *t, const ac_report_tensor *x)
+static const char *type_of(const text *t, const ac_report_tensor *x)
+{
+    return ac_strf(t->to->cx->region, "%s %s", x->dtype, x->shape);
+}
+
+static void put_tensor_row(const text *t, const ac_report_tensor *x, int32_t wide)
 {
     const ac_report *r = t->r;
-    const char *type = ac_strf(t->to->cx->region, "%s %s", x->dtype, x->shape);
-    ac_putf(t->to, "  %-24s %-22s %12s", visible(t, x->name), type, commas(t, x->bytes));
+    ac_putf(t->to, "  %-24s %-*s %12s", cell_name(t, x->name), wide, type_of(t, x), commas(t, x->bytes));
     if (x->item < 0) {
         ac_put(t->to, "   constant\n");
         return;
@@ -457,7 +469,7 @@ static void put_tensor_row(const text *t, const ac_report_tensor *x)
     if (x->output)
         ac_putf(t->to, "%soutput", x->n_consumers ? "," : "");
     if (x->alias_of)
-        ac_putf(t->to, "   %s of %s", x->alias_how ? x->alias_how : "part", visible(t, x->alias_of));
+        ac_putf(t->to, "   %s of %s", x->alias_how ? x->alias_how : "part", cell_name(t, x->alias_of));
     ac_putc(t->to, '\n');
 }
 
@@ -468,24 +480,23 @@ static void put_tables(const text *t)
         put_item_table(t);
         return;
     }
-    ac_put(t->to,
-           "\n  tensor                   type                          bytes   memory   from     to        first   last"
-           "   producer   consumers, alias\n");
-    for (int32_t k = 0; k < r->n_tensors; k++)
-        put_tensor_row(t, &r->tensor[k]);
-    ac_put(t->to, "\n  step  operator                            live B    scratch B   multiply-adds   node\n");
-    for (int32_t s = 0; s < r->n_steps; s++) {
-        const ac_report_step *x = &r->step[s];
-        ac_putf(t->to, "  %4d  %-30s %11s %12s %15s   %s", s, x->op, commas(t, x->live), commas(t, x->scratch),
-                commas(t, x->macs), visible(t, x->name));
-        ac_putf(t->to, "%s%s", x->fused ? "   + " : "", x->fused ? x->fused : "");
-        ac_putf(t->to, "%s%s\n", x->requant ? "   | " : "", x->requant ? x->requant : "");
+    int32_t wide = 16;
+    for (int32_t k = 0; k < r->n_tensors; k++) {
+        const int32_t n = (int32_t)strlen(type_of(t, &r->tensor[k]));
+        wide = n > wide ? n : wide;
     }
+    ac_putf(t->to,
+            "\n  %-24s %-*s        bytes   memory   from     to        first   last   producer   consumers, alias\n",
+            "tensor", wide, "type");
+    for (int32_t k = 0; k < r->n_tensors; k++)
+        put_tensor_row(t, &r->tensor[k], wide);
+    ac_putc(t->to, '\n');
+    ac_layers_text(t->to, &(ac_layers){.step = r->step, .n = r->n_steps, .planned = true});
 }
 
 void ac_report_text(ac_sink *to, const ac_report *r, int verbose, bool color)
 {
-    text t = {to, r, ac_names_of(to->cx, r), color};
+    text t = {to, r, ac_names_of(to->cx, r), color, verbose >= 2};
     put_header(&t);
     put_sizes(&t);
     put_plan(&t);

@@ -35,6 +35,7 @@ none=1
 if have_arm; then
     none=0
     counts cortex-m4
+    expect 0 "instructions  *share" "$arenac" bench -t cortex-m4 "$m" --per-op
     sum_is_near || fail "steps and the whole disagree"
     counts cortex-m0plus --stripe auto
     cat >large.ag <<'M'

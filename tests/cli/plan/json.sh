@@ -34,6 +34,7 @@ json 0 prove --json "$m"
 json 0 diff --json digits.lock "$m"
 json 6 diff --json digits.lock other.lock
 json 0 verify --json digits.csv digits.problem.csv
+for f in "$m" "$models/squares.prototxt" "$models/gate.ag" "$models/dense-symbol.json"; do json 0 show --json "$f"; done
 json 0 plan -q --json --share exclusive "$m" "$models/dsnet_int8.tflite"
 if command -v "${CC:-cc}" >/dev/null; then
     json 0 bench --json "$m" --runs 1

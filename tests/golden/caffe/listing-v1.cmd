@@ -1,2 +1,2 @@
 # the same of the older form, layers { }
-# arenac: show ../../../models/squares_v1.prototxt
+# arenac: show -v ../../../models/squares_v1.prototxt

@@ -1,2 +1,2 @@
 # the layers of a net, with the shapes of its blobs
-# arenac: show ../../../models/squares.prototxt
+# arenac: show -v ../../../models/squares.prototxt

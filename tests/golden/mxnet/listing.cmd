@@ -1,2 +1,2 @@
 # the nodes of a symbol
-# arenac: show ../../../models/dense-symbol.json
+# arenac: show -v ../../../models/dense-symbol.json
