@@ -65,9 +65,26 @@ static void change_batch(ac_graph *g, int64_t batch)
     }
 }
 
+/* --bound as the importers want it. */
+static int bounds(arenac *a, const ac_pin **out)
+{
+    const ac_opt_dims *of = &a->opt.bound;
+    ac_pin *p = AC_NEW_N(a->cx.region, ac_pin, of->n + 1);
+    for (int32_t i = 0; i < of->n; i++) {
+        if (of->item[i].range || of->item[i].lo < 1)
+            return ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501, "bad argument of --bound: '%s' needs a number",
+                            of->item[i].name);
+        p[i] = (ac_pin){of->item[i].name, of->item[i].lo};
+    }
+    *out = p;
+    return AC_OK;
+}
+
 int ac_read_model(arenac *a)
 {
     const bool trains = ac_trains(a);
+    const ac_pin *bound = NULL;
+    AC_TRY(bounds(a, &bound));
     const ac_import_options how = {.from = a->opt.from,
                                    .outputs = a->opt.outputs,
                                    .second = a->source.weights.path ? &a->source.weights : NULL,
@@ -77,6 +94,8 @@ int ac_read_model(arenac *a)
                                    .train = trains,
                                    .batch_norm = trains && !ac_is(a->opt.bn, "frozen"),
                                    .strict = a->opt.strict,
+                                   .bound = bound,
+                                   .n_bounds = a->opt.bound.n,
                                    .promise = ac_lower_promise};
     ac_imported *m = AC_NEW(a->cx.region, ac_imported);
     AC_TRY(ac_import(&a->cx, &a->source.file, &how, m));

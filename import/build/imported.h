@@ -7,6 +7,13 @@
 #include "base/file.h"
 #include "ir/graph/graph.h"
 
+/* --dim NAME=N: the size of a dimension that the file leaves to the caller. NAME is the dimension's own or
+ * TENSOR.INDEX; value 0: the tensor NAME, whose number of dimensions is unknown, is a scalar. */
+typedef struct ac_pin {
+    const char *name;
+    int64_t value;
+} ac_pin;
+
 typedef struct ac_import_options {
     const char *from;      /* --from; NULL: guess */
     const char *outputs;   /* --outputs NAME,NAME: of formats that do not say what their outputs are; NULL: all ends */
@@ -14,19 +21,14 @@ typedef struct ac_import_options {
     bool strict;           /* wrong declarations and the like are errors, no warnings */
     bool random;           /* parameters that no file gives get random values, made from `seed` */
     uint64_t seed;
-    int64_t batch;   /* the first dimension of all inputs, whatever the file says; 0: the file's */
-    bool train;      /* its parameters are weights (ac_tensor.weight), from which nothing is computed while reading */
+    int64_t batch; /* the first dimension of all inputs, whatever the file says; 0: the file's */
+    bool train;    /* its parameters are weights (ac_tensor.weight), from which nothing is computed while reading */
+    const ac_pin *bound; /* --bound NAME=N: result NAME, whose size is computed at run time, has at most N elements */
+    int32_t n_bounds;
     bool batch_norm; /* ... and normalisations over the batch take the statistics of the batch */
     /* How small constants are computed while nodes are made, and later the graph's; NULL: they are not */
     ac_promise_fn *promise;
 } ac_import_options;
-
-/* --dim NAME=N: the size of a dimension that the file leaves to the caller. NAME is the dimension's own or
- * TENSOR.INDEX; value 0: the tensor NAME, whose number of dimensions is unknown, is a scalar. */
-typedef struct ac_pin {
-    const char *name;
-    int64_t value;
-} ac_pin;
 
 typedef struct ac_imported {
     ac_graph *graph;             /* as the file has it; inputs only as long as `waiting` is set */

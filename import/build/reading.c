@@ -1,6 +1,7 @@
 /* reading.c - the two steps of reading a file, whatever its format: at once when all sizes are known, else in two
  * calls. */
 #include "import/build/reading.h"
+#include "import/build/bounds.h"
 #include "import/build/counted.h"
 #include "import/build/name_map.h"
 #include "import/build/wanted_outputs.h"
@@ -59,7 +60,9 @@ static void unique_names(ac_graph *g)
 
 static int conclude(ac_reading *r, int32_t errors, int rc, ac_imported *out)
 {
+    const ac_build b = {.cx = r->cx, .reading = r, .at = {.file = r->file.path}};
     AC_TRY(report(r, errors, rc));
+    AC_TRY(ac_bounds_met(&b));
     if (r->format->nodes) {
         ac_graph_sweep(r->g);
         unique_names(r->g);

@@ -46,6 +46,7 @@ typedef struct ac_reading {
     int32_t n_inputs;          /* declared so far */
     bool again;                /* second run: the graph has its inputs, with their sizes (and values) known */
     bool late;                 /* an operand had to be a constant, and is none */
+    bool *bound_met;           /* of opt.bound; NULL: none yet */
     int64_t work;              /* steps left for values that are computed from given ones */
 } ac_reading;
 

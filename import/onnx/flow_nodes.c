@@ -59,6 +59,21 @@ static int pad(ac_onx_node *n, ac_onx_sub *s, int32_t i, int32_t dim, const ac_t
     return AC_OK;
 }
 
+/* The shape of result i depends on the condition, and one count does not say how. */
+static int no_common_size(ac_onx_node *n, int32_t i, const ac_tensor *a, const ac_tensor *b)
+{
+    ac_ctx *cx = n->r->cx;
+    if (!n->r->reading->again)
+        return ac_operand_late(&n->b, n->in[0]);
+    return ac_refuse(
+        n->r->reading, n->at, E0203, n->type,
+        ac_strf(cx->region,
+                "result '%s' is %s in one branch and %s in the other: only the length of one dimension may "
+                "depend on the condition '%s'",
+                ac_onx_result_name(n, i), ac_tensor_str(cx, a), ac_tensor_str(cx, b), n->in[0]->name),
+        "fix the condition, or what it is computed from: --const NAME=FILE.npy, with run --input");
+}
+
 static int branch(ac_onx_node *n, ac_onx_sub *s, ac_span graph)
 {
     ac_tensor **out = AC_NEW_N(n->r->cx->region, ac_tensor *, n->n_out + 1);
@@ -84,8 +99,8 @@ static int both_branches(ac_onx_node *n, ac_span then, ac_span otherwise)
     for (int32_t i = 0; i < n_out; i++) {
         const ac_tensor *a = yes.g->output.item[i], *b = no.g->output.item[i];
         dim[i] = difference(a, b);
-        if (dim[i] == -2) /* the shapes of the results depend on the condition */
-            return ac_operand_late(&n->b, n->in[0]);
+        if (dim[i] == -2)
+            return no_common_size(n, i, a, b);
         if (dim[i] < 0)
             continue;
         AC_TRY(pad(n, &yes, i, dim[i], b));

@@ -5,7 +5,9 @@
  *                change no shape. It carries the number of the iteration, the condition, the values, and of each scan
  *                the elements so far
  *
- * A scan is as long as the trip count; where the loop may end before, a count says how many elements there are. */
+ * A scan is as long as the trip count; where the loop may end before, a count says how many elements there are. Where
+ * only data decides the trip count, --bound does, and what comes after so many elements is not kept. */
+#include "import/build/bounds.h"
 #include "import/build/counted.h"
 #include "import/onnx/proto/nodes.h"
 #include "import/onnx/sub_graphs.h"
@@ -21,6 +23,8 @@ typedef struct loop {
     int32_t carried, scans;
     int64_t trips;            /* -1: none that is known */
     ac_tensor *limit;         /* trips as data; NULL: there is no limit */
+    int64_t most;             /* elements of a scan that are kept */
+    bool beyond;              /* there may be more: these go to a place of their own behind the others */
     ac_tensor *again;         /* the condition: constant, or computed at run time */
     ac_tensor **in;           /* iteration, condition, what is carried round */
     ac_tensor **out;          /* condition, what is carried round, one element of each scan */
@@ -38,9 +42,9 @@ static int read_loop(loop *l)
     l->carried = n->n_in > 2 ? n->n_in - 2 : 0;
     l->scans = n->n_out - l->carried;
     l->trips = -1;
-    if (l->scans < 0) { /* results that nobody uses may be left out at the end */
-        l->scans = 0;
-    }
+    l->scans = l->scans < 0 ? 0 : l->scans; /* results that nobody uses may be left out at the end */
+    for (int32_t k = 0; k < l->scans; k++)
+        (void)ac_bound_of(&n->b, ac_onx_result_name(n, l->carried + k));
     if ((l->limit = ac_onx_in(n, 0)) && ac_operand_known(&n->b, &n->in[0])) {
         AC_TRY(ac_operand_scalar(&n->b, &n->in[0], &trips));
         l->trips = trips < 0 ? 0 : trips > 1e15 ? INT64_MAX : (int64_t)trips;
@@ -132,7 +136,7 @@ static ac_tensor *with_element(ac_onx_node *n, ac_tensor *x, ac_tensor *element,
 static ac_tensor *first_scan(loop *l, int32_t k, int64_t i, const ac_tensor *element)
 {
     ac_onx_node *n = l->n;
-    int64_t dim[AC_MAX_RANK] = {l->trips - i};
+    int64_t dim[AC_MAX_RANK] = {l->most + l->beyond - i};
     for (int32_t d = 0; d < element->rank; d++)
         dim[1 + d] = element->dim[d];
     ac_tensor *rest = ac_onx_broadcast(n, ac_onx_number(n, element->dtype, 0), element->rank + 1, dim);
@@ -142,14 +146,28 @@ static ac_tensor *first_scan(loop *l, int32_t k, int64_t i, const ac_tensor *ele
     return both[0] ? ac_onx_concat(n, both, 2, 0) : NULL;
 }
 
-static int check_scans(const loop *l)
+/* How long scans become. */
+static int bound_scans(loop *l)
 {
     ac_onx_node *n = l->n;
-    if (!l->scans || (l->trips >= 0 && l->trips <= INT32_MAX))
+    l->most = l->trips;
+    l->beyond = l->trips < 0 || l->trips > INT32_MAX;
+    if (!l->scans || !l->beyond)
         return AC_OK;
-    return ac_refuse(n->r->reading, n->at, E0203, n->type,
-                     "only data decides how many results it collects, and nothing bounds their number",
-                     "give a constant trip count");
+    l->most = -1;
+    for (int32_t k = 0; k < l->scans; k++) {
+        const int64_t said = ac_bound_of(&n->b, ac_onx_result_name(n, l->carried + k));
+        l->most = said >= 0 && (l->most < 0 || said < l->most) ? said : l->most;
+    }
+    if (l->most >= 0)
+        return AC_OK;
+    n->r->reading->late = true;
+    const char *name = ac_onx_result_name(n, l->carried);
+    return ac_refuse(
+        n->r->reading, n->at, E0203, n->type,
+        "only data decides how many results it collects, and nothing bounds their number",
+        name ? ac_strf(n->r->cx->region, "give a constant trip count, or say how many at most: --bound %s=N", name)
+             : "give a constant trip count");
 }
 
 /* The body on what is carried round, from iteration `i` on; in[]: first values of all that is carried. */
@@ -178,8 +196,10 @@ static int read_body(loop *l, ac_onx_sub *s, int64_t i, ac_tensor **in)
     out[0] = ac_onx_2(n, AC_OP_ADD, own[0], ac_onx_number(n, AC_I64, 1));
     out[1] = ac_onx_condition(n, l->out[0]);
     memcpy(out + 2, l->out + 1, (size_t)l->carried * sizeof *out);
-    for (int32_t k = 0; k < l->scans; k++)
-        out[values + k] = with_element(n, ac_onx_sub_input(s, in[values + k]), l->out[1 + l->carried + k], own[0]);
+    ac_tensor *at =
+        l->beyond && l->scans ? ac_onx_2(n, AC_OP_MINIMUM, own[0], ac_onx_number(n, AC_I64, (double)l->most)) : own[0];
+    for (int32_t k = 0; k < l->scans && at; k++)
+        out[values + k] = with_element(n, ac_onx_sub_input(s, in[values + k]), l->out[1 + l->carried + k], at);
     ac_onx_sub_leave(n, s);
     for (int32_t k = 0; k < values + l->scans; k++) {
         if (!out[k])
@@ -226,7 +246,7 @@ static int rest_of(loop *l, int64_t i)
     ac_onx_captured c = {0};
     int32_t sub[2];
     ac_tensor **in = AC_NEW_N(n->r->cx->region, ac_tensor *, all + 1);
-    AC_TRY(check_scans(l));
+    AC_TRY(bound_scans(l));
     in[0] = ac_onx_number(n, AC_I64, (double)i);
     in[1] = l->again;
     memcpy(in + 2, l->in + 2, (size_t)l->carried * sizeof *in);
@@ -241,8 +261,12 @@ static int rest_of(loop *l, int64_t i)
         return AC_FAIL;
     for (int32_t k = 0; k < l->carried; k++)
         AC_TRY(ac_onx_result(n, k, made->out[2 + k]));
-    for (int32_t k = 0; k < l->scans; k++)
-        AC_TRY(ac_onx_result(n, l->carried + k, ac_counted_as(made->out[values + k], made->out[0], 0)));
+    ac_tensor *count = l->beyond && l->scans ? ac_bounded_count(&n->b, made->out[0], l->most) : made->out[0];
+    for (int32_t k = 0; k < l->scans; k++) {
+        ac_tensor *y = made->out[values + k];
+        y = l->beyond ? ac_onx_slice(n, y, 0, 0, l->most) : y;
+        AC_TRY(count ? ac_onx_result(n, l->carried + k, ac_counted_as(y, count, 0)) : AC_FAIL);
+    }
     return AC_OK;
 }
 

@@ -1,4 +1,5 @@
 /* shape_nodes.c - operators of ONNX that change shapes, take slices, join, repeat, or make constants. */
+#include "import/build/bounds.h"
 #include "import/build/counted.h"
 #include "import/onnx/proto/nodes.h"
 
@@ -53,11 +54,11 @@ int ac_onx_do_constant(ac_onx_node *n)
 /* A splat: one element stands for all. */
 int ac_onx_do_constant_of_shape(ac_onx_node *n)
 {
-    ac_ints shape;
+    ac_late_sizes s;
     ac_onx_const c = {.dtype = AC_F32, .bytes = NULL};
     const char *refused;
     ac_onx_attr *a = ac_onx_attr_of(n, "value");
-    AC_TRY(ac_operand_values(&n->b, &n->in[0], &shape));
+    AC_TRY(ac_late_sizes_of(&n->b, &n->in[0], ac_onx_result_name(n, 0), &s));
     if (a && ac_onx_tensor(n->r, a->tensor, &c, &refused) != AC_OK)
         return refused ? ac_build_cannot(&n->b, "%s", refused) : AC_FAIL;
     ac_tensor *one;
@@ -70,8 +71,8 @@ int ac_onx_do_constant_of_shape(ac_onx_node *n)
     } else {
         one = ac_onx_number(n, AC_F32, 0);
     }
-    ac_tensor *in[] = {ac_onx_ints_const(n, shape.n, shape.v), one};
-    return ac_onx_result(n, 0, ac_onx_make(n, AC_OP_FILL, in, 2, NULL, AC_NONE));
+    ac_tensor *in[] = {ac_onx_ints_const(n, s.n, s.dim), one};
+    return ac_onx_result(n, 0, ac_bounded(&n->b, ac_onx_make(n, AC_OP_FILL, in, 2, NULL, AC_NONE), s.count, s.at));
 }
 
 int ac_onx_do_shape(ac_onx_node *n)
@@ -300,6 +301,8 @@ int ac_onx_do_slice(ac_onx_node *n)
     ac_tensor *x = n->in[0];
     cut c;
     int32_t end_mask = 0;
+    if (ac_onx_is_late_slice(n))
+        return ac_onx_late_slice(n);
     AC_TRY(read_cut(n, x, &c));
     for (int32_t d = 0; d < x->rank; d++)
         if (c.empty)
@@ -321,24 +324,6 @@ int ac_onx_do_slice(ac_onx_node *n)
     return ac_onx_result(n, 0, ac_onx_make(n, AC_OP_STRIDED_SLICE, &x, 1, &a, AC_NONE));
 }
 
-/* Both sides broadcast: a 1 in the new shape keeps the input's size. */
-int ac_onx_do_expand(ac_onx_node *n)
-{
-    ac_tensor *x = n->in[0];
-    ac_ints shape;
-    int64_t dim[AC_MAX_RANK];
-    AC_TRY(ac_operand_values(&n->b, &n->in[1], &shape));
-    const int32_t rank = shape.n > x->rank ? shape.n : x->rank;
-    if (rank > AC_MAX_RANK)
-        return ac_refuse(n->r->reading, n->at, E0205, n->type, "the result has more than 8 dimensions", NULL);
-    for (int32_t d = 0; d < rank; d++) {
-        const int32_t i = d - (rank - x->rank), k = d - (rank - shape.n);
-        const int64_t own = i < 0 ? 1 : x->dim[i], want = k < 0 ? 1 : shape.v[k];
-        dim[d] = want == 1 ? own : want;
-    }
-    return ac_onx_result(n, 0, ac_onx_broadcast(n, x, rank, dim));
-}
-
 int ac_onx_do_tile(ac_onx_node *n)
 {
     ac_tensor *in[2] = {n->in[0], NULL};
@@ -346,31 +331,4 @@ int ac_onx_do_tile(ac_onx_node *n)
     AC_TRY(ac_operand_values(&n->b, &n->in[1], &times));
     in[1] = ac_onx_ints_const(n, times.n, times.v);
     return ac_onx_result(n, 0, ac_onx_make(n, AC_OP_TILE, in, 2, NULL, AC_NONE));
-}
-
-/* start + i * delta for all i before limit; everything is known, so the result is a constant. */
-int ac_onx_do_range(ac_onx_node *n)
-{
-    enum { MOST = 1 << 20 };
-    double v[3];
-    const ac_dtype d = n->in[0]->dtype;
-    for (int32_t i = 0; i < 3; i++) {
-        AC_TRY(ac_operand_scalar(&n->b, &n->in[i], &v[i]));
-        if (n->in[i]->dtype != d)
-            return ac_error(n->r->cx, n->at, E0105, "'%s' is %s, but '%s' is %s", n->in[i]->name,
-                            ac_dtype_name(n->in[i]->dtype), n->in[0]->name, ac_dtype_name(d));
-        if (ac_dtype_is_int(d) && !(v[i] >= -9e15 && v[i] <= 9e15))
-            return ac_build_cannot(&n->b, "its numbers are above 9e15");
-    }
-    const double steps = ceil((v[1] - v[0]) / v[2]);
-    if (v[2] == 0 || steps != steps)
-        return ac_error(n->r->cx, n->at, E0103, "a range from %g to %g by %g", v[0], v[1], v[2]);
-    if (steps > MOST)
-        return ac_build_cannot(&n->b, "it has %g elements", steps);
-    const int64_t count = steps > 0 ? (int64_t)steps : 0;
-    const size_t size = (size_t)ac_dtype_size(d, 1);
-    uint8_t *data = ac_alloc_n(n->r->cx->region, (uint64_t)count + 1, size);
-    for (int64_t i = 0; i < count; i++)
-        memcpy(data + (size_t)i * size, ac_onx_number(n, d, v[0] + (double)i * v[2])->data, size);
-    return ac_onx_result(n, 0, ac_tensor_const(n->r->g, n->name, d, 1, &count, data));
 }

@@ -190,6 +190,11 @@ ac_tensor *ac_onx_swapped_channels(ac_onx_node *n, ac_tensor *x, bool to_last);
 ac_tensor *ac_onx_turned(ac_onx_node *n, ac_tensor *x, ac_tensor *cosine, ac_tensor *sine, ac_tensor *positions,
                          bool neighbours);
 
+/* bounded_nodes.c: the file's name of result i, NULL: left out; is a single begin or end of a Slice computed? */
+const char *ac_onx_result_name(const ac_onx_node *n, int32_t i);
+bool ac_onx_is_late_slice(ac_onx_node *n);
+int ac_onx_late_slice(ac_onx_node *n);
+
 /* node_build.c */
 ac_tensor *ac_onx_in(const ac_onx_node *n, int32_t i); /* NULL: left out */
 /* Operand i must be there (behind ones that may be left out); E0102. */

@@ -19,12 +19,13 @@ path, bad, good = out / "m.onnx", [], 0
 
 
 def node(op, ins, outs, **attrs):
-    return helper.make_node(op, ins.split(), outs.split(), **attrs)
+    return helper.make_node(op, ins.split(" ") if ins else [], outs.split(), **attrs)
 
 
-def case(name, nodes, given, results, **constants):
-    """results: names of outputs; given: {name: array}; every other name is a constant."""
+def case(name, nodes, given, results, bounds=None, **constants):
+    """results: names of outputs; given: {name: array}; bounds: {result: most}; every other name is a constant."""
     global good
+    bound = [w for k, v in (bounds or {}).items() for w in ("--bound", "%s=%d" % (k, v))]
     inputs = [
         helper.make_tensor_value_info(k, helper.np_dtype_to_tensor_dtype(v.dtype), v.shape) for k, v in given.items()
     ]
@@ -43,7 +44,8 @@ def case(name, nodes, given, results, **constants):
         args += ["--input", "%s=%s" % (k, out / ("in_%s.npy" % k))]
 
     def ask(verb, model, *more):
-        p = subprocess.run([arenac, verb, "-q", model, *more], capture_output=True, text=True)
+        words = [arenac, verb, "-q", model, *(bound if model == path else []), *more]
+        p = subprocess.run(words, capture_output=True, text=True)
         if p.returncode:
             bad.append("%s: %s: %s" % (name, verb, p.stderr))
         return p.stdout, p.returncode
@@ -232,6 +234,114 @@ for seed in range(seeds):
         zero=np.float32(0),
         shape=np.int64([1]),
     )
+    count = [node("Greater", "x zero", "m"), node("Cast", "m", "j", to=7), node("ReduceSum", "j", "n", keepdims=0)]
+
+    def given(**more):
+        return {"given": {"x": floats(8)}, "zero": np.float32(0), **more}
+
+    for what, first, by in (("up", 0, 1), ("from 2 by 3", 2, 3), ("down", 1, -2)):
+        last = [node("Mul", "n scale", "l")] if by > 0 else [node("Neg", "n", "l")]
+        case(
+            "Range " + what,
+            count + last + [node("Range", "first l by", "y"), node("Gather", "z y", "g")],
+            results="y" if by < 0 else "y g",
+            bounds={"y": 24},
+            **given(first=np.int64(first), by=np.int64(by), scale=np.int64(2), z=floats(24, 2)),
+        )
+    case(
+        "Range of floats",
+        count + [node("Cast", "n", "f", to=1), node("Range", "first f by", "y")],
+        results="y",
+        bounds={"y": 40},
+        **given(first=np.float32(0.3), by=np.float32(0.25)),
+    )
+    for what, ins in (("x[:n]", "z first k"), ("x[n:]", "z k last"), ("x[n:-1]", "z k back"), ("x[-n:]", "z m k last")):
+        ins = ins.replace("m k", "minus")
+        case(
+            "Slice " + what,
+            count
+            + [
+                node("Unsqueeze", "n first", "k"),
+                node("Neg", "k", "minus"),
+                node("Slice", ins + " axis", "y"),
+                node("Exp", "y", "e"),
+            ],
+            results="y e",
+            bounds={"y": 8} if rng.random() < 0.5 else None,
+            **given(
+                first=np.int64([0]),
+                last=np.int64([1 << 62]),
+                back=np.int64([-1]),
+                axis=np.int64([1]),
+                z=floats(3, 9, 2),
+            ),
+        )
+    case(
+        "sizes that are computed",
+        count
+        + [
+            node("Unsqueeze", "n first", "k"),
+            node("Concat", "two k three", "s", axis=0),
+            node("ConstantOfShape", "s", "c"),
+            node("Expand", "z s", "e"),
+            node("Add", "c one", "y"),
+        ],
+        results="y e",
+        bounds={"c": 8, "e": 8},
+        **given(first=np.int64([0]), two=np.int64([2]), three=np.int64([3]), one=np.float32(1), z=floats(2, 1, 3)),
+    )
+    case(
+        "sizes of what is counted",
+        [
+            node("NonZero", "x", "i"),
+            node("Shape", "i", "s"),
+            node("Gather", "s one", "n"),
+            node("Range", "first n one", "r"),
+            node("Unsqueeze", "n axis", "k"),
+            node("ConstantOfShape", "k", "c"),
+            node("Cast", "c", "f", to=7),
+            node("Squeeze", "i axis", "t"),
+            node("Mul", "r t", "p"),
+            node("Add", "p f", "y"),
+        ],
+        {"x": floats(9) * (rng.random(9) < 0.5)},
+        "y r",
+        first=np.int64(0),
+        one=np.int64(1),
+        axis=np.int64([0]),
+    )
+    for most in (30, 100):
+        body = helper.make_graph(
+            [
+                node("Mul", "v by", "w"),
+                node("ReduceMax", "w", "r", keepdims=0),
+                node("Less", "r limit", "again"),
+                node("Identity", "w", "copy"),
+            ],
+            "body",
+            [
+                helper.make_tensor_value_info("i", 7, []),
+                helper.make_tensor_value_info("c", 9, []),
+                helper.make_tensor_value_info("v", 1, [4]),
+            ],
+            [
+                helper.make_tensor_value_info("again", 9, []),
+                helper.make_tensor_value_info("w", 1, [4]),
+                helper.make_tensor_value_info("copy", 1, [4]),
+            ],
+            [
+                numpy_helper.from_array(np.float32(1.5), "by"),
+                numpy_helper.from_array(np.float32(10 ** rng.integers(1, 4)), "limit"),
+            ],
+        )
+        case(
+            "Loop until it is large",
+            [node("Loop", " yes x", "last all", body=body)],
+            {"x": np.abs(floats(4)) + np.float32(0.1)},
+            "last all",
+            bounds={"all": most},
+            yes=np.bool_(True),
+        )
 print("%d agree" % good)
 for b in bad:
     print("FAILED:", b)

@@ -1,4 +1,4 @@
-# a mean over elements of which some have no meaning, and their places, concatenated
+# a mean over elements of which some have no meaning, and their places, concatenated; what is as large as they are is counted
 from onnx_bytes import *
 
 write(model(graph([node("NonZero", ["x"], ["i"]), node("ReduceMean", ["i"], ["s"]), node("Concat", ["i", "i"], ["c"], attr_int("axis", 1)),

@@ -1,0 +1,182 @@
+/* bounds.c - sizes that are computed at run time; see bounds.h. */
+#include "import/build/bounds.h"
+#include "import/build/counted.h"
+#include "import/build/operands.h"
+#include "ir/ops/decode/axis.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+int64_t ac_bound_of(const ac_build *b, const char *result)
+{
+    ac_reading *r = b->reading;
+    if (!r->bound_met)
+        r->bound_met = AC_NEW_N(b->cx->region, bool, r->opt.n_bounds + 1);
+    for (int32_t i = 0; result && i < r->opt.n_bounds; i++)
+        if (!strcmp(r->opt.bound[i].name, result)) {
+            r->bound_met[i] = true;
+            return r->opt.bound[i].value;
+        }
+    return -1;
+}
+
+int ac_bound_missing(const ac_build *b, const ac_tensor *t, const char *result)
+{
+    if (!b->reading->again || !result)
+        return ac_operand_late(b, t);
+    return ac_refuse(b->reading, b->at, E0203, b->at.op,
+                     ac_strf(b->cx->region,
+                             "operand '%s' is computed at run time, and nothing says how long '%s' may become", t->name,
+                             result),
+                     ac_strf(b->cx->region,
+                             "say how many elements at most: --bound %s=N; or fix what it is computed from: "
+                             "--const NAME=FILE.npy",
+                             result));
+}
+
+int ac_bounds_met(const ac_build *b)
+{
+    const ac_reading *r = b->reading;
+    int rc = AC_OK;
+    for (int32_t i = 0; i < r->opt.n_bounds; i++)
+        if (!r->bound_met || !r->bound_met[i])
+            rc = ac_error(b->cx, b->at, E0501, "'%s' of --bound is no result whose size could depend on the data",
+                          r->opt.bound[i].name);
+    return rc;
+}
+
+/* ------------------------------------------------------------------ counts */
+
+ac_tensor *ac_bounded_count(const ac_build *b, ac_tensor *size, int64_t most)
+{
+    size = ac_build_cast(b, ac_build_reshape(b, size, 0, NULL), AC_I64);
+    size = ac_build_2(b, AC_OP_MINIMUM, size, ac_build_number(b, AC_I64, (double)most));
+    return ac_build_2(b, AC_OP_MAXIMUM, size, ac_build_number(b, AC_I64, 0));
+}
+
+/* Element i of list t, as it was before it was cast, given another shape, gathered or joined with others; i < 0: the
+ * only one. The result may have several elements, of which *i is meant. */
+static ac_tensor *element(const ac_build *b, ac_tensor *t, int64_t *i)
+{
+    enum { MOST_STEPS = 64 };
+    for (int32_t step = 0; step < MOST_STEPS && t->def && !t->count; step++) {
+        const ac_node *n = t->def;
+        int32_t axis, batch;
+        if (n->op == AC_OP_RESHAPE || n->op == AC_OP_SQUEEZE || n->op == AC_OP_EXPAND_DIMS) {
+            t = n->in[0];
+        } else if (n->op == AC_OP_CAST && ac_dtype_is_int(t->dtype) && ac_dtype_is_int(n->in[0]->dtype)) {
+            t = n->in[0];
+        } else if (n->op == AC_OP_CONCATENATION && t->rank == 1) {
+            int32_t k = 0;
+            while (k < n->n_in && *i >= ac_tensor_count(n->in[k]))
+                *i -= ac_tensor_count(n->in[k++]);
+            if (k == n->n_in)
+                return NULL;
+            t = n->in[k];
+        } else if (n->op == AC_OP_GATHER && n->in[0]->rank == 1 && ac_tensor_is_const(n->in[1]) &&
+                   ac_gather_of(b->cx, n, &axis, &batch) == AC_OK && !batch) {
+            const void *at = ac_tensor_force(b->cx, n->in[1]);
+            if (!at)
+                return NULL;
+            *i = (int64_t)ac_dtype_get_num(n->in[1]->dtype, at, *i);
+            *i += *i < 0 ? n->in[0]->dim[0] : 0;
+            t = n->in[0];
+        } else {
+            break;
+        }
+    }
+    return *i >= 0 && *i < ac_tensor_count(t) ? t : NULL;
+}
+
+/* The count that element i of t is; NULL: none. */
+static ac_tensor *count_at(const ac_build *b, ac_tensor *t, int64_t i, int64_t *most)
+{
+    ac_tensor *c = element(b, t, &i);
+    *most = -1;
+    for (int32_t k = 0; c && !ac_tensor_is_const(c) && k < b->g->tensor.n; k++) {
+        const ac_tensor *of = b->g->tensor.item[k];
+        int64_t j = 0;
+        if (of->count && element(b, of->count, &j) == c && i == j) {
+            *most = of->dim[of->count_dim];
+            return of->count;
+        }
+    }
+    return NULL;
+}
+
+ac_tensor *ac_count_behind(const ac_build *b, ac_tensor *t, int64_t *most)
+{
+    return ac_tensor_count(t) == 1 ? count_at(b, t, 0, most) : NULL;
+}
+
+ac_tensor *ac_bounded(const ac_build *b, ac_tensor *t, ac_tensor *count, int32_t dim)
+{
+    const bool constant = t && count && ac_tensor_is_const(t);
+    t = ac_counted_as(t, count, dim);
+    return constant ? ac_counted_as(ac_build_counted_fill(b, t, 0), count, dim) : t;
+}
+
+/* ------------------------------------------------------------------ lists of sizes */
+
+bool ac_is_count(const ac_build *b, ac_tensor *t)
+{
+    bool found = false;
+    int64_t most;
+    for (int64_t i = 0; !found && !ac_tensor_is_const(t) && i < ac_tensor_count(t); i++)
+        found = count_at(b, t, i, &most) != NULL;
+    return found;
+}
+
+/* The element of t that is computed decides how long the result is. */
+static int bound(const ac_build *b, ac_tensor *t, int64_t i, const char *result, ac_late_sizes *s)
+{
+    const int64_t said = ac_bound_of(b, result);
+    int64_t most;
+    ac_tensor *one = ac_tensor_count(t) == 1 ? t : ac_build_slice(b, t, 0, i, 1);
+    if (!one)
+        return AC_FAIL;
+    s->count = count_at(b, t, i, &most);
+    if (!s->count && said < 0)
+        return ac_bound_missing(b, t, result);
+    if (!s->count || (said >= 0 && said < most)) {
+        most = said;
+        s->count = ac_bounded_count(b, one, most);
+    }
+    s->dim[s->at] = most;
+    return s->count ? AC_OK : AC_FAIL;
+}
+
+int ac_late_sizes_of(const ac_build *b, ac_tensor **t, const char *result, ac_late_sizes *s)
+{
+    ac_ints known;
+    ac_tensor *late = NULL;
+    int64_t where = 0;
+    const int64_t n = ac_tensor_count(*t);
+    *s = (ac_late_sizes){.at = -1, .n = (int32_t)n};
+    (void)ac_bound_of(b, result);
+    if (n > AC_MAX_RANK)
+        return ac_refuse(b->reading, b->at, E0205, b->at.op, "the result has more than 8 dimensions", NULL);
+    if (!ac_is_count(b, *t) && ac_operand_known(b, t)) {
+        AC_TRY(ac_build_values(b, *t, &known));
+        for (int32_t i = 0; i < known.n; i++)
+            s->dim[i] = known.v[i];
+        return AC_OK;
+    }
+    if (!b->reading->again)
+        return ac_operand_late(b, *t);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t at = i;
+        ac_tensor *e = element(b, *t, &at);
+        const void *data = e && ac_tensor_is_const(e) ? ac_tensor_force(b->cx, e) : NULL;
+        if (data) {
+            s->dim[i] = (int64_t)ac_dtype_get_num(e->dtype, data, at);
+        } else if (late || !e) {
+            return ac_operand_late(b, *t); /* more than one: no count says how many of both there are */
+        } else {
+            late = e;
+            where = at;
+            s->at = (int32_t)i;
+        }
+    }
+    return late ? bound(b, late, where, result, s) : AC_OK;
+}
