@@ -1,6 +1,6 @@
 /* bytecode.c - programs of the evaluator.
  *
- * From a function to bytecode: verify, hoist, select (select.h), give registers to what is left, write
+ * From a function to bytecode: verify, hoist, select (select.h, copy_loop.h), give registers to what is left, write
  * instructions. Registers are reused after a value's last use, so that long straight-line code stays in the cache.
  * Cost: O(n log n). */
 #include "ir/loop/builder.h"
@@ -32,6 +32,7 @@ typedef struct compiler {
     AC_VEC(ac_bc) out;
     AC_VEC(patch) patches;
     int32_t *start, *after; /* by instruction: where its bytecode begins and ends */
+    ac_bc_copy **copy;      /* by FOR: it is one that moves elements; NULL: it is not */
 } compiler;
 
 /* Registers. */
@@ -290,11 +291,50 @@ static void write_for(compiler *c, ac_x x, const ac_ins *i)
     jump_to(c, c->s[x].end, true);
 }
 
+/* Loads and stores of a loop that moves elements are done by its end. */
+static void find_copies(compiler *c)
+{
+    c->copy = AC_NEW_N(c->tmp, ac_bc_copy *, c->n);
+    for (int32_t x = 1; x < c->n; x++) {
+        ac_copy_loop l;
+        if (c->code[x].op != AC_L_FOR || !ac_copy_loop_of(c->tmp, c->code, c->s, x, &l))
+            continue;
+        const ac_ins *first = &c->code[l.load[0]];
+        ac_bc_copy *to = c->copy[x] = AC_NEW(c->r, ac_bc_copy);
+        *to = (ac_bc_copy){l.n, (uint32_t)bytes_of(first), first->lanes, c->code[x].k.i, {{0}}, {{0}}};
+        for (int32_t p = 0; p < l.n; p++) { /* registers come when they are known */
+            to->from[p] = (ac_bc_place){(uint32_t)l.load[p], 0, (uint32_t)c->code[l.load[p]].aux, l.from[p]};
+            to->to[p] = (ac_bc_place){(uint32_t)l.store[p], 0, (uint32_t)c->code[l.store[p]].aux, l.to[p]};
+        }
+    }
+}
+
+static void give_registers(const compiler *c, ac_bc_place *p)
+{
+    const ac_ins *i = &c->code[p->a];
+    p->a = at(c, i->a);
+    p->b = at(c, i->c);
+}
+
+static void write_copy(compiler *c, ac_x opener)
+{
+    ac_bc_copy *copy = c->copy[opener];
+    for (int32_t p = 0; p < copy->n; p++) {
+        give_registers(c, &copy->from[p]);
+        give_registers(c, &copy->to[p]);
+    }
+    put(c, BC_COPY, c->reg[opener], 0, at(c, c->code[opener].b))->u.copy = copy;
+}
+
 static void write_end(compiler *c, ac_x x, ac_x opener)
 {
     const ac_ins *i = &c->code[opener];
     if (i->op != AC_L_FOR)
         return;
+    if (c->copy[opener]) {
+        write_copy(c, opener);
+        return;
+    }
     put(c, i->k.i > 0 ? BC_NEXT_UP : BC_NEXT_DOWN, c->reg[opener], 0, at(c, i->b))->u.imm = i->k.i;
     jump_to(c, opener, true);
     (void)x;
@@ -443,6 +483,7 @@ ac_program *ac_eval_compile(ac_ctx *cx, ac_region *region, const ac_loop_fn *fn)
     c.n = c.fn->code.n;
     c.code = ac_copy(tmp, c.fn->code.item, n * sizeof *c.code);
     c.s = ac_select(tmp, c.code, c.n);
+    find_copies(&c);
     c.reg = AC_NEW_N(tmp, uint32_t, n);
     c.expire = AC_NEW_N(tmp, int32_t, n);
     c.chain = AC_NEW_N(tmp, int32_t, n);

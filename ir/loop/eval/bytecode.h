@@ -8,6 +8,7 @@
  * bytecode.c makes it, eval.c runs it. Memory: the region given to ac_eval_compile. */
 #ifndef AC_IR_LOOP_EVAL_BYTECODE_H
 #define AC_IR_LOOP_EVAL_BYTECODE_H
+#include "ir/loop/eval/copy_loop.h"
 #include "ir/loop/eval/eval.h"
 #include "ir/loop/kernel.h"
 #include "ir/loop/scalar.h"
@@ -24,14 +25,15 @@
  *   JUMP         go to c                                     FAIL_IF  stop with status imm if [a]
  *   MMA      mma.c on buffers c and imm's low half, at elements [d], [a], [b]; n: the type; imm's high half: threads
  *   TILE     tiles.c on buffer c at element [a] and the others of imm at [b]; [d] steps
- *   REQUANT  requants.c to buffer c at element [d]; the table of imm at [a] and [b] */
+ *   REQUANT  requants.c to buffer c at element [d]; the table of imm at [a] and [b]
+ *   COPY     what `copy` says, for [d], [d] + its step, .. before [b] (copy_loop.h) */
 // clang-format off
 #define AC_BC_PLAIN(X)                                                                                         \
     X(STOP) X(MOV) X(MOVV) X(SPLAT1) X(SPLAT2) X(SPLAT4) X(SPLAT8) X(SHUFFLE1) X(SHUFFLE2) X(SHUFFLE4)         \
     X(SHUFFLE8) X(LOAD1) X(LOAD2) X(LOAD4) X(LOAD8) X(LOAD16) X(LOAD32) X(LOAD64) X(LOADV) X(LOADK)            \
     X(STORE1) X(STORE2) X(STORE4) X(STORE8) X(STORE16) X(STORE32) X(STORE64) X(STOREV) X(SELECT) X(SELECTV)    \
     X(KERNEL) X(NONZERO) X(FOR_UP) X(FOR_DOWN) X(NEXT_UP) X(NEXT_DOWN) X(IF) X(JUMP) X(BREAK_IF) X(FAIL_IF)         \
-    X(MMA) X(TILE) X(REQUANT)
+    X(MMA) X(TILE) X(REQUANT) X(COPY)
 /* Scalar conversions common enough for an opcode; others are kernels over one lane. */
 #define AC_BC_CASTS(X)                                                                                         \
     X(cast, I8, int8_t, I32, int32_t) X(cast, U8, uint8_t, I32, int32_t) X(cast, I16, int16_t, I32, int32_t)   \
@@ -68,6 +70,20 @@ enum ac_bcop {
 };
 // clang-format on
 
+/* A loop that moves elements of `bytes` bytes: from [a] + [b] of a buffer to the same of another one, each time so many
+ * elements further. */
+typedef struct ac_bc_place {
+    uint32_t a, b, buf;
+    int64_t step;
+} ac_bc_place;
+
+typedef struct ac_bc_copy {
+    int32_t n;
+    uint32_t bytes, lanes;
+    int64_t step; /* of the loop */
+    ac_bc_place from[AC_COPY_PAIRS], to[AC_COPY_PAIRS];
+} ac_bc_copy;
+
 typedef struct ac_bc {
     uint16_t op; /* enum ac_bcop */
     uint16_t n;  /* lanes */
@@ -76,6 +92,7 @@ typedef struct ac_bc {
         int64_t imm;
         ac_kernel kernel;
         const uint32_t *offset; /* SHUFFLE: of each lane's source */
+        const ac_bc_copy *copy;
     } u;
 } ac_bc;
 

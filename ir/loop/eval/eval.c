@@ -39,12 +39,12 @@ ACCESS(F64, double)
 ACCESS(BOOL, uint8_t)
 // clang-format on
 
-static int outside(ac_ctx *cx, const ac_program *p, const ac_bc *i, int64_t from, const char *what)
+static int outside(ac_ctx *cx, const ac_program *p, uint32_t buf, int64_t from, uint32_t n, const char *what)
 {
-    const ac_buf *m = &p->buf[i->c];
+    const ac_buf *m = &p->buf[buf];
     return ac_error(cx, (ac_place){.node = p->name}, E0901,
                     "loop function '%s' %s elements %lld..%lld of buffer '%s', which has %lld", p->name, what,
-                    (long long)from, (long long)(from + i->n - 1), m->name, (long long)m->count);
+                    (long long)from, (long long)(from + n - 1), m->name, (long long)m->count);
 }
 
 static bool has_zero(const char *r, const ac_bc *i)
@@ -107,6 +107,66 @@ static bool requant(const memory *mem, const ac_bc *i, const char *R)
     const int32_t *k = (const int32_t *)(const void *)table->p;
     ac_requant_run(&q, (const int32_t *)(const void *)mem[q.acc].p, k + at, k + bias, (int8_t *)y->p + to);
     return true;
+}
+
+/* ------------------------------------------------------------------ loops that move elements */
+
+typedef struct moved {
+    char *p;
+    int64_t step; /* bytes */
+} moved;
+
+/* The first element of a place, of which `times` are taken; false: one of them is outside, at element *bad. */
+static bool first_of(const memory *mem, const ac_bc_place *e, uint32_t lanes, int64_t times, const char *R, moved *out,
+                     int64_t *bad)
+{
+    const memory *m = &mem[e->buf];
+    const int64_t first = (uint32_t)get_I32(R + e->a) + (uint64_t)(uint32_t)get_I32(R + e->b);
+    const int64_t at = (int64_t)(uint32_t)first, last = at + (times - 1) * e->step, most = (int64_t)m->count - lanes;
+    if (at > most || last < 0 || last > most) {
+        *bad = at > most ? (int32_t)at : last;
+        return false;
+    }
+    *out = (moved){m->p + (uint64_t)at * m->size, e->step * (int64_t)m->size};
+    return true;
+}
+
+/* Pairs one after the other, iteration by iteration: places may overlap. */
+static inline void move(int32_t n, size_t bytes, int64_t times, moved *from, moved *to)
+{
+    for (int64_t t = 0; t < times; t++)
+        for (int32_t k = 0; k < n; k++) {
+            char v[64];
+            for (size_t at = 0; at < bytes; at += sizeof v) {
+                const size_t part = bytes < sizeof v ? bytes : bytes - at < sizeof v ? bytes - at : sizeof v;
+                memcpy(v, from[k].p + at, part);
+                memcpy(to[k].p + at, v, part);
+            }
+            from[k].p += from[k].step;
+            to[k].p += to[k].step;
+        }
+}
+
+/* NULL: done. Else the place that is outside of its buffer. */
+static const ac_bc_place *copy(const memory *mem, const ac_bc *i, const char *R, int64_t times, int64_t *bad)
+{
+    const ac_bc_copy *c = i->u.copy;
+    moved from[AC_COPY_PAIRS], to[AC_COPY_PAIRS];
+    for (int32_t k = 0; k < c->n; k++) {
+        if (!first_of(mem, &c->from[k], c->lanes, times, R, &from[k], bad))
+            return &c->from[k];
+        if (!first_of(mem, &c->to[k], c->lanes, times, R, &to[k], bad))
+            return &c->to[k];
+    }
+    if (c->n == 1 && c->bytes == 4)
+        move(1, 4, times, from, to);
+    else if (c->n == 1 && c->bytes == 1)
+        move(1, 1, times, from, to);
+    else if (c->n == 4 && c->bytes == 1)
+        move(4, 1, times, from, to);
+    else
+        move(c->n, c->bytes, times, from, to);
+    return NULL;
 }
 
 // clang-format off
@@ -248,6 +308,17 @@ static int run(ac_ctx *cx, const ac_program *p, char *R, const memory *mem, int 
                 goto outside;
             }
             break;
+        case BC_COPY: {
+            const ac_bc_copy *c = i->u.copy;
+            const int64_t times = ((int64_t)get_I32(R + i->b) - get_I32(R + i->d) + c->step - 1) / c->step;
+            left -= times;
+            if (left < 0)
+                goto endless;
+            const ac_bc_place *wrong = copy(mem, i, R, times, &bad);
+            if (wrong)
+                return outside(cx, p, wrong->buf, bad, c->lanes, wrong >= c->to ? "writes" : "reads");
+            break;
+        }
         case BC_MMA:
             if (!mma(mem, i, R))
                 goto fragments;
@@ -277,7 +348,7 @@ static int run(ac_ctx *cx, const ac_program *p, char *R, const memory *mem, int 
     }
 // clang-format on
 outside:
-    return outside(cx, p, i, bad, i->op >= BC_STORE1 && i->op <= BC_STOREV ? "writes" : "reads");
+    return outside(cx, p, i->c, bad, i->n, i->op >= BC_STORE1 && i->op <= BC_STOREV ? "writes" : "reads");
 zero:
     return ac_error(cx, (ac_place){.node = p->name}, E0901, "loop function '%s' divides an integer by zero", p->name);
 fragments:

@@ -266,6 +266,61 @@ static void test_faults_at_run_time(void)
     CHECK(ac_eval(&cx, fn, (void *[]){NULL}, 1, NULL) == AC_FAIL); /* two parameters, one given */
 }
 
+/* ---- loops that only move elements ---- */
+
+/* Two moves in an iteration, the second inside of y: the order in which elements move shows. Against plain C. */
+static void one_copy(const int32_t v[8])
+{
+    enum { N = 64 };
+    const int32_t lo = v[0], hi = lo + v[1], step = v[2];
+    char text[800];
+    snprintf(text, sizeof text,
+             "fn f buf x in f32 64 align 4 buf y out f32 64 align 4 %%1 = const i32 %d %%2 = const i32 %d %%3 = const "
+             "i32 %d %%4 = const i32 %d %%5 = const i32 %d %%6 = const i32 %d %%7 = const i32 %d %%8 = for i32 %%1 .. "
+             "%%2 step %d %%9 = mul i32 %%8 %%3 %%10 = add i32 %%9 %%4 %%11 = load f32 x[%%10] %%12 = mul i32 %%8 %%5 "
+             "%%13 = add i32 %%6 %%12 store y[%%13] %%11 %%15 = add i32 %%8 %%7 %%16 = load f32 y[%%15] %%17 = add i32 "
+             "%%15 %%15 store y[%%17] %%16 end",
+             lo, hi, v[3], v[4], v[5], v[6], v[7], step);
+    const ac_loop_fn *fn = parse(text);
+    CHECK(fn);
+    float x[N], y[N], want[N];
+    bool inside = true;
+    for (int32_t i = 0; i < N; i++) {
+        x[i] = (float)i;
+        y[i] = want[i] = (float)(1000 + i);
+    }
+    for (int32_t i = lo; i < hi; i += step) {
+        const int32_t a = i * v[3] + v[4], b = v[6] + i * v[5], c = i + v[7];
+        inside &= a >= 0 && a < N && b >= 0 && b < N && c >= 0 && 2 * c < N;
+        if (!inside)
+            break;
+        want[b] = x[a];
+        want[2 * c] = want[c];
+    }
+    int status = 0;
+    const bool ok = fn && ac_eval(&cx, fn, (void *[]){x, y}, 2, &status) == AC_OK;
+    CHECK(ok == inside);
+    CHECK(!ok || !memcmp(y, want, sizeof y));
+    CHECK(ok || (cx.diags.first && strstr(cx.diags.first->text, " elements ")));
+}
+
+static void test_copies(void)
+{
+    uint32_t seed = 7;
+    for (int32_t k = 0; k < 400; k++) {
+        static const int32_t MOST[] = {4, 9, 3, 4, 40, 4, 40, 12};
+        int32_t v[8];
+        for (int32_t i = 0; i < 8; i++) {
+            seed = seed * 1664525u + 1013904223u;
+            v[i] = (int32_t)(seed >> 16) % MOST[i];
+        }
+        v[2]++;
+        v[3] -= 1;
+        v[5] -= 1;
+        one_copy(v);
+    }
+}
+
 /* ---- the page ---- */
 
 static void test_page(void)
@@ -309,6 +364,7 @@ int main(void)
     test_verify();
     test_syntax();
     test_faults_at_run_time();
+    test_copies();
     test_page();
     ac_ctx_close(&cx);
     return check_done();
