@@ -27,7 +27,7 @@ static double position(const resize *r, const ac_tensor *x, int32_t d, int64_t o
     if (!strcmp(r->coords, "asymmetric"))
         return at / scale;
     if (!strcmp(r->coords, "pytorch_half_pixel"))
-        return out > 1 ? (at + 0.5) / scale - 0.5 : 0;
+        return r->out[d] > 1 ? (at + 0.5) / scale - 0.5 : 0; /* the length that there is, as ONNX Runtime has it */
     if (!strcmp(r->coords, "half_pixel_symmetric")) {
         const double adjust = (double)r->out[d] / out, center = in / 2, offset = center * (1 - adjust);
         return offset + (at + 0.5) / scale - 0.5;

@@ -186,6 +186,9 @@ def pools(case, f, r, In):
             a = {"kernel_shape": [k, k], "strides": [s, s], "pads": [p] * 4}
             case(op, [In(f(1, 2, 3, 3))], a, domain="", tag="%d.%d.%d" % (k, s, p))
     case("AveragePool", [In(f(1, 2, 3, 3))], {**a, "count_include_pad": 1}, domain="", tag="pads")
+    for mode in ("linear", "cubic"):  # 3 * 0.5 rows are one: of that the coordinate is 0
+        case("Resize", [In(f(1, 1, 3, 4)), None, np.array([1, 1, 0.5, 2], F)],
+             {"coordinate_transformation_mode": "pytorch_half_pixel", "mode": mode}, tag=mode, domain="", opset=18)
 
 
 def quantised(case, f, u8, i8, sc, r, In):
