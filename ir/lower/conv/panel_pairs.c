@@ -116,6 +116,15 @@ static void put(const ac_panel *p, int32_t from, ac_x base, ac_x begin, ac_x end
         put_steps(p, from, base, begin, end, shift, r, pixels);
 }
 
+/* The end of the last step, whose weights are zero; by words, so bytes before it too, which come later. */
+static void open_pixel(const ac_panel *p, ac_x r)
+{
+    ac_lb *b = &p->L->b;
+    (void)r;
+    for (int64_t k = p->depth / 4 * 4; p->bytes >= 0 && k < p->steps * DEPTH; k += 4)
+        ac_lb_store(b, p->bytes, ac_lb_i32(b, k), ac_lb_splat(b, ac_lb_int(b, AC_I8, 0), 4));
+}
+
 static void gathered(const ac_panel *p, ac_x r, int32_t pixels)
 {
     const ac_x zero = ac_lb_i32(&p->L->b, 0);
@@ -218,4 +227,4 @@ static void prepare(ac_panel *p, int64_t positions)
     pack_weights(p);
 }
 
-const ac_panel_kind ac_panel_pairs = {fits, prepare, NULL, put, gathered, block};
+const ac_panel_kind ac_panel_pairs = {fits, prepare, open_pixel, put, gathered, block};
