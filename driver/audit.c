@@ -99,10 +99,10 @@ static int judge(arenac *a, const ac_verdict *v)
 {
     const ac_place at = {.file = a->source.path};
     const int32_t open = v->doubt.n - v->wrong;
-    if (v->wrong)
-        ac_error(&a->cx, at, E0702, "%d claims about the code are wrong", v->wrong);
     if (open)
         ac_error(&a->cx, at, E0703, "%d claims about the code are not proven", open);
+    if (v->wrong) /* last, since the exit status is that of the last */
+        ac_error(&a->cx, at, E0702, "%d claims about the code are wrong", v->wrong);
     return v->doubt.n ? AC_FAIL : AC_OK;
 }
 

@@ -309,18 +309,25 @@ static bool with_bound(ac_knowledge *k, const ac_affine *q, int64_t times, const
     return !rest.lost && at_most_0(k, rest, depth + 1);
 }
 
+/* Facts about the unknown of t, q's last term. Those that name younger ones, which come back so, are tried once. */
 static bool by_facts(ac_knowledge *k, const ac_affine *q, ac_term t, int32_t depth)
 {
     for (int32_t i = k->fact.n - 1; i >= 0; i--) {
         const ac_affine *f = &k->fact.item[i];
-        if (!f->n || f->term[f->n - 1].unknown != t.unknown)
+        const int64_t times = ac_affine_coefficient(f, t.unknown);
+        if (!times || (times < 0) != (t.k > 0) || times == INT64_MIN)
             continue;
-        ac_affine rest = *f; /* rest + times * u >= 0 */
-        const int64_t times = rest.term[--rest.n].k;
-        if ((times < 0) != (t.k > 0) || times == INT64_MIN)
+        const bool younger = f->term[f->n - 1].unknown != t.unknown;
+        if (younger && !k->may_turn)
             continue;
+        const ac_affine u = ac_affine_unknown(t.unknown);
+        const ac_affine rest = ac_affine_add(f, &u, -times); /* rest + times * u >= 0 */
         const ac_affine sum = times < 0 ? rest : ac_affine_times(&rest, -1);
-        if (with_bound(k, q, times < 0 ? -times : times, &sum, depth))
+        const bool before = k->may_turn;
+        k->may_turn &= !younger;
+        const bool proven = with_bound(k, q, times < 0 ? -times : times, &sum, depth);
+        k->may_turn = before;
+        if (proven)
             return true;
     }
     return false;
@@ -368,8 +375,13 @@ bool ac_is_at_most(ac_knowledge *k, const ac_affine *a, int64_t limit)
     if (ac_affine_interval(k, a).hi <= limit)
         return true;
     const ac_affine q = ac_affine_plus(a, -limit);
-    k->steps = AC_KNOW_STEPS;
-    return !q.lost && at_most_0(k, q, 0);
+    for (int turn = 0; turn < 2 && !q.lost; turn++) {
+        k->steps = AC_KNOW_STEPS;
+        k->may_turn = turn;
+        if (at_most_0(k, q, 0))
+            return true;
+    }
+    return false;
 }
 
 bool ac_is_at_least(ac_knowledge *k, const ac_affine *a, int64_t limit)

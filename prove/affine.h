@@ -9,8 +9,9 @@
  *
  * A question is answered by taking the unknown that was made last, and putting in its place one of its bounds (any that
  * leads to an answer) or each of its alternatives (all have to), until a number is left. That ends, as bounds name
- * older unknowns only, and it is sound whatever is left out: an answer of false means that no proof was found. All
- * numbers are exact integers; what would overflow is not believed.
+ * older unknowns only (a fact may say more of one by a younger one, which is tried once), and it is sound whatever is
+ * left out: an answer of false means that no proof was found. All numbers are exact integers; what would overflow is
+ * not believed.
  *
  * Memory: the region of the knowledge. Cost: a question takes at most AC_KNOW_STEPS steps. */
 #ifndef AC_PROVE_AFFINE_H
@@ -73,6 +74,7 @@ typedef struct ac_knowledge {
     AC_VEC(ac_affine) fact;     /* >= 0, where the code is now */
     AC_VEC(ac_quotient) quotient;
     int32_t steps; /* left for the question */
+    bool may_turn; /* a fact may put a younger unknown in the place of an older one: once */
 } ac_knowledge;
 
 void ac_know_open(ac_knowledge *k, ac_region *region);

@@ -138,16 +138,25 @@ static void divide(ac_prover *p, ac_x x)
     p->value[x] = ac_p_unknown(p, d, pure ? divided(a->in, b->in) : ac_p_range(d));
 }
 
+/* Is a <= b, because of what is true where the code is? */
+static bool is_at_most_here(ac_prover *p, const ac_pvalue *a, const ac_pvalue *b, int64_t slack)
+{
+    const ac_affine gap = ac_affine_add(&a->form, &b->form, -1);
+    return p->know.fact.n && ac_is_at_most(&p->know, &gap, -slack);
+}
+
 static void extreme(ac_prover *p, ac_x x)
 {
     const ac_ins *i = ac_p_ins(p, x);
     const bool least = i->op == AC_L_MIN;
     const ac_pvalue *a = &p->value[i->a], *b = &p->value[i->b];
-    if (least ? a->in.hi <= b->in.lo : a->in.lo >= b->in.hi) {
+    if (least ? a->in.hi <= b->in.lo || is_at_most_here(p, a, b, 0)
+              : a->in.lo >= b->in.hi || is_at_most_here(p, b, a, 0)) {
         p->value[x] = *a;
         return;
     }
-    if (least ? b->in.hi <= a->in.lo : b->in.lo >= a->in.hi) {
+    if (least ? b->in.hi <= a->in.lo || is_at_most_here(p, b, a, 0)
+              : b->in.lo >= a->in.hi || is_at_most_here(p, a, b, 0)) {
         p->value[x] = *b;
         return;
     }
@@ -319,7 +328,9 @@ static void compare(ac_prover *p, ac_x x)
         if (i->op == AC_L_EQ || i->op == AC_L_NE)
             known = apart ? i->op == AC_L_NE : equal ? i->op == AC_L_EQ : -1;
         else if (!ends)
-            known = a->in.hi + slack <= b->in.lo ? 1 : b->in.hi < a->in.lo + slack ? 0 : -1;
+            known = a->in.hi + slack <= b->in.lo || is_at_most_here(p, a, b, slack)      ? 1
+                    : b->in.hi < a->in.lo + slack || is_at_most_here(p, b, a, 1 - slack) ? 0
+                                                                                         : -1;
         in = known < 0 || ends ? in : (ac_interval){known, known};
     }
     p->value[x] = ac_p_unknown(p, AC_BOOL, in);

@@ -28,14 +28,15 @@ typedef struct map {
     AC_VEC(memory) memory;
 } map;
 
-static void doubt(map *b, int32_t step, ac_claim claim, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-static void doubt(map *b, int32_t step, ac_claim claim, const char *fmt, ...)
+static void doubt(map *b, int32_t step, ac_claim claim, bool wrong, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+static void doubt(map *b, int32_t step, ac_claim claim, bool wrong, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
     const char *reason = ac_vstrf(b->cx->region, fmt, ap);
     va_end(ap);
-    ac_verdict_doubt(b->cx, b->out, (ac_doubt){step, 0, claim, true, reason});
+    ac_verdict_doubt(b->cx, b->out, (ac_doubt){step, 0, claim, wrong, reason});
 }
 
 ac_bytes ac_p_arg_bytes(const ac_module *m, int32_t step, int32_t arg)
@@ -120,8 +121,9 @@ static const char *found(map *b, const held *h, const held *wanted)
     return ac_strf(b->cx->region, "step %d has written '%s' there", h->by, h->root->name);
 }
 
-/* Do the bytes hold this tensor? step -1: the caller reads it afterwards. */
-static void want(map *b, int32_t step, ac_space space, int32_t index, const ac_tensor *t, ac_bytes offset)
+/* Do the bytes hold this tensor? step -1: the caller reads it afterwards. own: the step, which is of several operators,
+ * may make it before it reads it. */
+static void want(map *b, int32_t step, ac_space space, int32_t index, const ac_tensor *t, ac_bytes offset, bool own)
 {
     const memory *mem = memory_of(b, space, index);
     const held w = of_tensor(t, offset, step);
@@ -141,7 +143,7 @@ static void want(map *b, int32_t step, ac_space space, int32_t index, const ac_t
     if (at >= w.end)
         ac_verdict_proven(b->out, step, AC_CLAIM_WRITTEN);
     else
-        doubt(b, step, AC_CLAIM_WRITTEN, "byte %lld of '%s' is read at 0x%llx, but %s", (long long)(at - w.begin),
+        doubt(b, step, AC_CLAIM_WRITTEN, !own, "byte %lld of '%s' is read at 0x%llx, but %s", (long long)(at - w.begin),
               t->name, (long long)at, found(b, other, &w));
 }
 
@@ -177,10 +179,10 @@ static void claim_places(map *b, int32_t step)
         const bool fixed = arg->space == AC_SPACE_CONST || arg->space == AC_SPACE_CHUNK;
         const ac_bytes offset = fixed ? 0 : arg->offset, bytes = ac_p_arg_bytes(m, step, a);
         if (bytes && (offset < 0 || offset + bytes > memory_bytes(m, arg)))
-            doubt(b, step, AC_CLAIM_ACCESS, "argument '%s' takes bytes %lld .. %lld of a memory of %lld", buf->name,
-                  (long long)offset, (long long)(offset + bytes - 1), (long long)memory_bytes(m, arg));
+            doubt(b, step, AC_CLAIM_ACCESS, true, "argument '%s' takes bytes %lld .. %lld of a memory of %lld",
+                  buf->name, (long long)offset, (long long)(offset + bytes - 1), (long long)memory_bytes(m, arg));
         else if (bytes && arg->space == AC_SPACE_ARENA && buf->align > 1 && offset % buf->align)
-            doubt(b, step, AC_CLAIM_ACCESS, "argument '%s' is at offset %lld, its alignment is %d", buf->name,
+            doubt(b, step, AC_CLAIM_ACCESS, true, "argument '%s' is at offset %lld, its alignment is %d", buf->name,
                   (long long)offset, buf->align);
         else
             ac_verdict_proven(b->out, step, AC_CLAIM_ACCESS);
@@ -198,7 +200,7 @@ static void claim_restrict(map *b, int32_t step)
             fine = i == j || (!ac_p_arg_written(m, step, i) && !ac_p_arg_written(m, step, j)) ||
                    !ac_p_args_overlap(m, step, i, j);
             if (!fine)
-                doubt(b, step, AC_CLAIM_RESTRICT, "parameter '%s' is restrict and shares bytes with '%s'",
+                doubt(b, step, AC_CLAIM_RESTRICT, true, "parameter '%s' is restrict and shares bytes with '%s'",
                       m->fn[c->fn]->buf.item[i].name, m->fn[c->fn]->buf.item[j].name);
         }
         if (fine && restricted[i])
@@ -216,7 +218,8 @@ static void follow_call(map *b, int32_t step)
         const ac_arg *arg = &c->low->arg.item[a];
         const ac_role role = fn->buf.item[a].role;
         if (arg->kind == AC_ARG_TENSOR && (role == AC_BUF_IN || role == AC_BUF_INOUT))
-            want(b, step, c->arg[a].space, c->arg[a].index, arg->tensor, c->arg[a].offset);
+            want(b, step, c->arg[a].space, c->arg[a].index, arg->tensor, c->arg[a].offset,
+                 role == AC_BUF_INOUT && arg->tensor->def);
     }
     for (int32_t a = 0; a < n; a++) {
         const ac_arg *arg = &c->low->arg.item[a];
@@ -252,7 +255,7 @@ void ac_p_bytes(ac_ctx *cx, const ac_module *m, ac_verdict *v)
         follow_call(&b, i);
     }
     for (int32_t i = 0; i < m->n_outputs; i++)
-        want(&b, -1, m->output[i].space, m->output[i].index, m->output[i].tensor, m->output[i].offset);
+        want(&b, -1, m->output[i].space, m->output[i].index, m->output[i].tensor, m->output[i].offset, false);
     for (int32_t i = 0; i < m->n_states; i++)
-        want(&b, -1, m->state[i].space, m->state[i].index, m->state[i].tensor, m->state[i].offset);
+        want(&b, -1, m->state[i].space, m->state[i].index, m->state[i].tensor, m->state[i].offset, false);
 }

@@ -61,11 +61,12 @@ ac_pvalue ac_p_join(ac_prover *p, const ac_pvalue *a, const ac_pvalue *b, ac_dty
     return form.lost ? ac_p_unknown(p, d, in) : (ac_pvalue){.in = in, .form = form};
 }
 
-/* Variables declared before x that the instructions from x up to `to` set; asked of an x once, then known. */
+/* Variables declared before x that the instructions from x up to `to` set; asked once, then known. */
 const ac_x *ac_p_set_between(ac_prover *p, ac_x x, ac_x to, int32_t *n)
 {
     ac_pset *known = &p->set[x];
-    if (!known->var) {
+    if (!known->var || known->to != to) {
+        *known = (ac_pset){.to = to};
         known->var = AC_NEW_N(p->keep, ac_x, to - x + 1);
         bool *seen = AC_NEW_N(p->tmp, bool, x + 1);
         for (ac_x k = x; k < to; k++) {
@@ -96,7 +97,15 @@ void ac_p_set_values(ac_prover *p, const ac_x *var, int32_t n, const ac_pvalue *
 
 /* ------------------------------------------------------------------ branches */
 
-static void branch(ac_prover *p, ac_x x)
+/* Is what follows the branch at x looked at for each side by itself? */
+static bool goes_apart(const ac_prover *p, ac_x x)
+{
+    enum { DEEPEST = 3 };
+    return p->apart && p->apart[x] && p->sides < DEEPEST && !p->dry && !p->mute;
+}
+
+/* The branch at x, of a block that ends at `to`. Returns where to go on. */
+static ac_x branch(ac_prover *p, ac_x x, ac_x to)
 {
     const ac_ins *i = ac_p_ins(p, x);
     const ac_interval cond = p->value[i->a].in;
@@ -106,16 +115,20 @@ static void branch(ac_prover *p, ac_x x)
             ac_p_follow(p, x + 1, middle);
         else if (middle != end)
             ac_p_follow(p, middle + 1, end);
-        return;
+        return end;
     }
     int32_t n;
-    const ac_x *var = ac_p_set_between(p, x, end, &n);
+    const bool apart = goes_apart(p, x);
+    const ac_x *var = ac_p_set_between(p, x, apart ? to : end, &n);
     const ac_pvalue *before = ac_p_values_of(p, var, n);
     const int32_t facts = p->know.fact.n;
     p->uncertain++;
+    p->sides += apart;
     const bool all_true = assume(p, i->a, true);
     ac_p_branch_begin(p, x, all_true ? facts : p->know.fact.n);
     ac_p_follow(p, x + 1, middle);
+    if (apart)
+        ac_p_follow(p, end + 1, to);
     p->know.fact.n = facts;
     const ac_pvalue *then = ac_p_values_of(p, var, n);
     ac_p_set_values(p, var, n, before);
@@ -124,12 +137,16 @@ static void branch(ac_prover *p, ac_x x)
     const int32_t otherwise = p->know.fact.n;
     if (middle != end)
         ac_p_follow(p, middle + 1, end);
+    if (apart)
+        ac_p_follow(p, end + 1, to);
     p->know.fact.n = otherwise;
     ac_p_branch_end(p);
     p->know.fact.n = facts;
     p->uncertain--;
+    p->sides -= apart;
     for (int32_t k = 0; k < n; k++)
         p->value[var[k]] = ac_p_join(p, &then[k], &p->value[var[k]], (ac_dtype)ac_p_ins(p, var[k])->dtype);
+    return apart ? to : end;
 }
 
 /* ------------------------------------------------------------------ statements */
@@ -161,8 +178,7 @@ void ac_p_follow(ac_prover *p, ac_x from, ac_x to)
             x = p->end[x];
             break;
         case AC_L_IF:
-            branch(p, x);
-            x = ac_p_end(p, x);
+            x = branch(p, x, to);
             break;
         case AC_L_VAR:
             p->value[x] = p->value[i->a];

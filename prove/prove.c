@@ -51,6 +51,7 @@ void ac_p_follow_all(ac_prover *p)
     p->stored = AC_NEW_N(p->keep, ac_interval, n + 1);
     p->any_stored = AC_NEW_N(p->keep, bool, n + 1);
     p->uncertain = 0;
+    p->sides = 0;
     p->frame = NULL;
     p->extremes = NULL;
     p->witness = 0;
@@ -86,7 +87,30 @@ static void follow_calls(ac_prover *p)
     p->chunk = -1;
 }
 
-/* A pass for what is stored, where that matters, and the one that makes the claims. */
+/* A branch that writes what another one may write too: what is written shows on each way through both. Marks those
+ * without another side that store to buffers of the call's own; false: there are none, or nothing is in doubt. */
+static bool mark_apart(ac_prover *p, int32_t from)
+{
+    bool any = false, doubtful = false;
+    for (int32_t i = from; i < p->out->doubt.n; i++)
+        doubtful |= p->out->doubt.item[i].claim == AC_CLAIM_WRITTEN && p->out->doubt.item[i].ins;
+    if (!doubtful)
+        return false;
+    p->apart = AC_NEW_N(p->keep, bool, p->fn->code.n + 1);
+    for (ac_x x = 1; x < p->fn->code.n; x++) {
+        if (ac_p_ins(p, x)->op != AC_L_IF || ac_p_end(p, x) != p->end[x])
+            continue;
+        for (ac_x k = x; k < p->end[x] && !p->apart[x]; k++) {
+            const ac_ins *i = ac_p_ins(p, k);
+            const ac_role role = i->op == AC_L_STORE ? p->fn->buf.item[i->aux].role : AC_BUF_IN;
+            p->apart[x] = role == AC_BUF_SCRATCH || role == AC_BUF_LOCAL;
+        }
+        any |= p->apart[x];
+    }
+    return any;
+}
+
+/* A pass for what is stored, where that matters, and the one that makes the claims; again with what may help. */
 static void claim_all(ac_prover *p)
 {
     bool any = false;
@@ -106,13 +130,17 @@ static void claim_all(ac_prover *p)
     }
     const int32_t doubts = p->out->doubt.n;
     const ac_verdict_step before = p->out->step[p->step];
+    p->apart = NULL;
     follow_calls(p);
-    if (!value_doubts(p, doubts))
-        return;
-    ac_p_split(p);
-    p->out->doubt.n = doubts;
-    p->out->step[p->step] = before;
-    follow_calls(p);
+    for (int again = 0; again < 2; again++) {
+        if (again ? !mark_apart(p, doubts) : !value_doubts(p, doubts))
+            continue;
+        if (!again)
+            ac_p_split(p);
+        p->out->doubt.n = doubts;
+        p->out->step[p->step] = before;
+        follow_calls(p);
+    }
 }
 
 static void prove_call(ac_ctx *cx, const ac_module *m, int32_t step, ac_verdict *v)

@@ -29,7 +29,7 @@ typedef struct ac_pframe {
 
 /* Variables from before a loop or a branch that it sets. */
 typedef struct ac_pset {
-    ac_x *var;
+    ac_x *var, to; /* up to there */
     int32_t n;
 } ac_pset;
 
@@ -56,7 +56,10 @@ typedef struct ac_prover {
     bool mute; /* a pass that looks for what is stored */
     /* Arithmetic that may wrap is taken not to while invariants are looked for; `wrapped` says that this was wrong. */
     bool trust_wraps, wrapped;
-    int32_t chunk;        /* of a step that is done in several calls: the one that is followed; -1: any */
+    int32_t chunk; /* of a step that is done in several calls: the one that is followed; -1: any */
+    /* By IF: each side is followed with the rest of the block, where that shows what is written; how many are open. */
+    bool *apart;
+    int32_t sides;
     int32_t uncertain;    /* above 0: the code here may not be run, or not with all values of the loops around it */
     int64_t *count;       /* by buffer: elements that the call's argument has */
     ac_interval *content; /* by buffer: integers that this call has put there; scratch and locals */

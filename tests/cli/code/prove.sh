@@ -8,6 +8,9 @@ for f in "$models"/*.tflite "$models"/*.ag; do
     expect 0 'proven; [0-9]* steps, [0-9]* claims (accesses ' "$arenac" prove "$f"
 done
 [ $n -gt 6 ] || fail "only $n models"
+for m in digits branch dsnet; do
+    expect 0 ': proven; ' "$arenac" prove "$models/${m}_int8.tflite" -t cortex-m4
+done
 expect 0 ': proven; ' "$arenac" prove "$models/tf_cnn.pb" --dim x.0=1
 expect 0 ': proven; ' "$arenac" prove "$models/tf_rnn.pbtxt"
 expect 0 ': proven; ' "$arenac" prove "$models/squares.prototxt" "$models/squares.caffemodel"

@@ -205,6 +205,22 @@ static void expect(built *b, ac_claim claim, const char *reason, bool wrong)
                "store y[%14] %15\n end\n %18 = lt bool %6 %9\n if %18\n %20 = add i32 %7 %5\n"                     \
                "%21 = load i8 x[%20]\n store y[%20] %21\n end\n end\n"
 
+/* y[i] = x[i + 9], where i + 9 is one row and one column on in rows of 8. */
+#define NEXT_ROW(columns)                                                                                           \
+    XY NUMBERS "%4 = const i32 8\n %5 = const i32 7\n %6 = const i32 9\n %7 = const i32 " columns                   \
+               "\n %8 = for i32 %1 .. %2 step 1\n %9 = div i32 %8 %4\n %10 = mod i32 %8 %4\n %11 = lt bool %9 %5\n" \
+               "%12 = lt bool %10 %7\n %13 = and bool %11 %12\n %14 = load i8 x[%8]\n store y[%8] %14\n if %13\n"   \
+               "%17 = add i32 %8 %6\n %18 = load i8 x[%17]\n store y[%8] %18\n end\n end\n"
+
+/* A window of four in s: zeros first, where it is cut; what exists of it after that. */
+#define CUT_WINDOW(last)                                                                                           \
+    XY "buf s scratch i8 4 align 1\n" NUMBERS "%4 = const i32 4\n %5 = const i32 " last                            \
+       "\n %6 = const i8 0\n %7 = for i32 %1 .. %2 step 1\n %8 = sub i32 %7 %3\n %9 = add i32 %8 %4\n"             \
+       "%10 = lt bool %8 %1\n %11 = lt bool %5 %9\n %12 = or bool %10 %11\n if %12\n"                              \
+       "%14 = for i32 %1 .. %4 step 1\n store s[%14] %6\n end\n end\n %18 = max i32 %8 %1\n %19 = min i32 %9 %2\n" \
+       "%20 = for i32 %18 .. %19 step 1\n %21 = sub i32 %20 %8\n %22 = load i8 x[%20]\n store s[%21] %22\n end\n"  \
+       "%25 = for i32 %1 .. %4 step 1\n %26 = load i8 s[%25]\n store y[%7] %26\n end\n end\n"
+
 static const planted CASES[] = {
     {"a copy", XY COPY("%5 = load i8 x[%4]\n store y[%4] %5"), APART, 0, NULL, false},
     {"a load one element too far", XY COPY("%5 = add i32 %4 %3\n %6 = load i8 x[%5]\n store y[%4] %6"), APART,
@@ -320,6 +336,12 @@ static const planted CASES[] = {
     {"elements by threes", THREES("2"), APART, 0, NULL, false},
     {"elements by threes, the third is left out", THREES("3"), APART, AC_CLAIM_WRITTEN,
      "'y' is not certainly written as a whole", false},
+    {"the next row and column, where there are both", NEXT_ROW("7"), APART, 0, NULL, false},
+    {"the next row and column, where there is a row", NEXT_ROW("8"), APART, AC_CLAIM_ACCESS,
+     "reads elements 9 .. 72 of 'x'", false},
+    {"a window that is filled where it is cut", CUT_WINDOW("64"), APART " =256", 0, NULL, false},
+    {"a window that is filled at one end only", CUT_WINDOW("66"), APART " =256", AC_CLAIM_WRITTEN,
+     "'s' is read before it is certainly written", false},
     {"an argument beyond the arena", XY COPY("%5 = load i8 x[%4]\n store y[%4] %5"), "x@0 y@4033", AC_CLAIM_ACCESS,
      "argument 'y' takes bytes 4033 .. 4096 of a memory of 4096", true},
 };
@@ -365,11 +387,26 @@ static void test_plans(void)
     expect(b, AC_CLAIM_WRITTEN, "byte 0 of 'z' is read at 0x200, but nothing has been written there", true);
 }
 
+/* A step of several operators may make what it takes and gives back; one of a single operator has to find it. */
+static void test_own(void)
+{
+    static const char *const BODY = "buf x inout i8 64 align 1\n" BUF_Y COPY("%5 = load i8 x[%4]\n store y[%4] %5");
+    ac_node node = {0};
+    for (int own = 0; own < 2; own++) {
+        built *b = open_module();
+        now = own ? "a tensor that its step makes" : "state that nobody made";
+        call(b, BODY, "a@0 b@64");
+        b->tensor[0]->def = own ? &node : NULL;
+        expect(b, AC_CLAIM_WRITTEN, "byte 0 of 'a' is read at 0x0, but nothing has been written there", !own);
+    }
+}
+
 static void tests(ac_ctx *c)
 {
     (void)c;
     test_cases();
     test_plans();
+    test_own();
 }
 
 int main(void)
