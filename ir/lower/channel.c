@@ -133,6 +133,8 @@ static void scale_tables(ac_channel *c, int64_t entries)
             shift[i] = q.shift;
             c->right &= q.shift < 0 && q.m > 0;
         }
+        for (int64_t i = c->n; i < entries; i++) /* lanes of no use, whose shifts are defined too */
+            shift[i] = shift[c->n - 1];
         c->m_buf = ac_lo_table(L, "m", AC_I32, entries, m);
         c->shift_buf = ac_lo_table(L, "shift", AC_I32, entries, shift);
     }
