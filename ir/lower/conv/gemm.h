@@ -58,6 +58,8 @@ int64_t ac_gemm_runs(const ac_gemm_form *f); /* of a channel */
 /* Elements of x that a step reads, and steps of a run. */
 int64_t ac_gemm_step(const ac_gemm_form *f);
 int64_t ac_gemm_steps(const ac_gemm_form *f);
+/* Elements past the end of a run that its last step reads; weights are zero there. */
+int64_t ac_gemm_beyond(const ac_gemm_form *f);
 /* Vectors of a group, and channels of a vector. */
 int64_t ac_gemm_vectors(const ac_gemm_form *f);
 int32_t ac_gemm_width(const ac_gemm_form *f);

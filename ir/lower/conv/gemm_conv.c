@@ -93,6 +93,7 @@ static void copy_strip(const job *j, const from *p)
 {
     ac_lb *b = &j->L->b;
     ac_x lo, hi;
+    ac_gemm_clear(j->L, &j->f, j->c, j->strip, ac_lb_i32(b, j->z.taps * j->plane_step), ac_gemm_beyond(&j->f));
     if (j->z.taps == 1 && ac_slide_inside(&j->z)) {
         copy_plane(j, p, ac_lb_i32(b, 0));
         return;

@@ -85,6 +85,12 @@ static ac_x first_row(const job *j, int32_t s, ac_x i)
     return ac_lb_add(b, ac_lb_mul(b, i, ac_lb_i32(b, j->tiles.size[s])), ac_lb_i32(b, j->tiles.first[s]));
 }
 
+/* What the last step reads past the last of `rows` rows in the strip. */
+static void clear_end(const job *j, int64_t rows)
+{
+    ac_gemm_clear(j->L, &j->f, j->c, j->strip, ac_lb_i32(&j->L->b, rows * j->depth), ac_gemm_beyond(&j->f));
+}
+
 static void rows_outside(const job *j)
 {
     ac_lb *b = &j->L->b;
@@ -92,9 +98,11 @@ static void rows_outside(const job *j)
         if (!j->tiles.count[s])
             continue;
         ac_x p = first_row(j, s, ac_lb_for_each(b, "p", j->tiles.count[s]));
-        if (j->strip >= 0)
+        if (j->strip >= 0) {
             ac_gemm_copy(j->L, &j->f, j->c, j->x, ac_lb_mul(b, p, ac_lb_i32(b, j->depth)), j->strip, ac_lb_i32(b, 0),
                          j->tiles.size[s] * j->depth);
+            clear_end(j, j->tiles.size[s]);
+        }
         blocks(j, p, (int32_t)j->tiles.size[s]);
         ac_lb_end(b);
     }
@@ -178,6 +186,7 @@ static void hybrid_rows(job *j, int64_t rows, bool asymmetric)
     ac_x p = ac_lb_for_each(b, "p", rows);
     ac_hybrid_quantize(j->c, x, ac_lb_mul(b, p, ac_lb_i32(b, j->depth)), q, ac_lb_i32(b, 0), j->depth, asymmetric);
     ac_gemm_copy(j->L, &j->f, j->c, q, ac_lb_i32(b, 0), j->strip, ac_lb_i32(b, 0), j->depth);
+    clear_end(j, 1);
     blocks(j, p, 1);
     ac_lb_end(b);
 }
@@ -192,7 +201,7 @@ int ac_gemm_rows(ac_lower *L, ac_channel *c, int64_t rows, int64_t depth)
     j.tiles = ac_gemm_cut(rows, c->kind == AC_MACS_HYBRID ? 1 : j.f.rows);
     j.x = ac_lo_operand(L, c->x);
     j.w = ac_gemm_pack(L, &j.f, c);
-    if (ac_gemm_copies(&j.f, c)) /* a step may read past the last row */
+    if (ac_gemm_copies(&j.f, c))
         j.strip = ac_lo_scratch(L, "strip", j.f.strip, j.tiles.size[0] * depth + ac_gemm_step(&j.f));
     if (c->kind == AC_MACS_HYBRID)
         hybrid_rows(&j, rows,

@@ -92,6 +92,11 @@ int64_t ac_gemm_steps(const ac_gemm_form *f)
     return (f->depth + ac_gemm_step(f) - 1) / ac_gemm_step(f);
 }
 
+int64_t ac_gemm_beyond(const ac_gemm_form *f)
+{
+    return ac_gemm_steps(f) * ac_gemm_step(f) - f->depth;
+}
+
 int32_t ac_gemm_width(const ac_gemm_form *f)
 {
     return f->along ? 1 : f->lanes;

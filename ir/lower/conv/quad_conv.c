@@ -103,6 +103,8 @@ static void copy_window(const conv *v, const ac_x *at, ac_x r)
     const ac_slide *y = &v->win.y, *x = &v->win.x;
     const ac_x to = ac_lo_scaled(b, r, v->steps * DEPTH);
     ac_x ylo, yhi, xlo, xhi;
+    for (int64_t k = v->depth / 4 * 4; k < v->steps * DEPTH; k += 4) /* the end of the last step, by words */
+        ac_lb_store(b, v->line, ac_lb_add(b, to, ac_lb_i32(b, k)), ac_lb_splat(b, ac_lb_int(b, AC_I8, 0), 4));
     ac_slide_taps(b, y, at[1], &ylo, &yhi);
     ac_slide_taps(b, x, at[2], &xlo, &xhi);
     if (!ac_slide_inside(y) || !ac_slide_inside(x)) {

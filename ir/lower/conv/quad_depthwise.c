@@ -104,6 +104,16 @@ static void spread(const depthwise *d, int32_t n, int32_t x, ac_x x_at, ac_x to,
         ac_lb_tile(b, t, x < 0 ? ac_lb_i32(b, 0) : x_at, to, ac_lb_i32(b, steps));
 }
 
+/* What tiles read of lines that no channel has, and beyond the last. */
+static void clear_rest(const depthwise *d, int32_t n)
+{
+    ac_lb *b = &d->q.L->b;
+    const int32_t slots = (n + AC_QUAD - 1) / AC_QUAD * AC_QUAD;
+    for (int32_t c = n; c < slots; c++)
+        spread(d, 1, -1, 0, ac_lb_i32(b, ac_tile_slot(c) * (int64_t)d->pitch), 1, d->pitch);
+    spread(d, 1, -1, 0, ac_lb_i32(b, slots * (int64_t)d->pitch), 1, d->depth);
+}
+
 /* Lines of n channels from ch on, for output row oy of image `image`. */
 static void fill_lines(const depthwise *d, ac_x image, ac_x oy, ac_x ch, int32_t n)
 {
@@ -111,6 +121,7 @@ static void fill_lines(const depthwise *d, ac_x image, ac_x oy, ac_x ch, int32_t
     const ac_slide *y = &d->win->y, *x = &d->win->x;
     const int64_t taps = y->taps, pad = x->pad > 0 ? x->pad : 0, skip = pad - x->pad;
     const int64_t rest = d->columns - pad, columns = rest < x->in - skip ? rest : x->in - skip;
+    clear_rest(d, n);
     spread(d, n, -1, 0, ac_lb_i32(b, 0), 1, pad * taps);
     spread(d, n, -1, 0, ac_lb_i32(b, (pad + columns) * taps), 1, (rest - columns) * taps);
     const ac_x ky = ac_lb_for_n(b, "ky", taps), iy = ac_slide_at(b, y, oy, ky);
