@@ -406,6 +406,8 @@ class TfliteMaker(Maker):
     def choose(self):
         x = self.any()
         v, q = self.value(x), self.quant(x)
+        if q and q[0] and q[0][0] >= 1:
+            return  # LiteRT multiplies by a shift that it takes to be less than that
         y = self.any(None, lambda w: w.shape == v.shape, v.shape, q)
         op, name = self.pick([("LESS", "Less"), ("GREATER", "Greater"), ("EQUAL", "Equal"),
                               ("GREATER_EQUAL", "GreaterEqual"), ("NOT_EQUAL", "NotEqual")])
