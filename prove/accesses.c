@@ -90,6 +90,17 @@ static ac_affine extent(const ac_pvalue *steps, int64_t constant, int64_t per_st
     return ac_affine_plus(&n, constant);
 }
 
+/* What SPREAD has written: slots are in the order 0, 2, 1, 3 of each four, so two of four leave one out. */
+static void spread(ac_prover *p, const ac_tile *t, const ac_affine *at, int64_t steps)
+{
+    const int32_t dense = t->channels % 4 == 2 ? t->channels - 1 : t->channels;
+    ac_p_cover_spread(p, t->acc, at, t->pitch, dense, t->shift, steps);
+    if (dense < t->channels) {
+        const ac_affine last = ac_affine_plus(at, (int64_t)t->channels * t->pitch);
+        ac_p_cover_spread(p, t->acc, &last, t->pitch, 1, t->shift, steps);
+    }
+}
+
 static void tile(ac_prover *p, ac_x x)
 {
     const ac_ins *i = ac_p_ins(p, x);
@@ -104,6 +115,8 @@ static void tile(ac_prover *p, ac_x x)
     if (t.form == AC_TILE_SPREAD) {
         const bool dense = t.channels == 1 && t.shift == 1;
         claim(p, x, t.acc, &p->value[i->b], &other, dense ? AC_USE_WRITE : AC_USE_WRITE_SOME);
+        if (!dense && steps->in.lo == steps->in.hi)
+            spread(p, &t, &p->value[i->b].form, steps->in.lo);
         store(p, t.acc, ac_p_range(AC_I8));
         return;
     }

@@ -77,6 +77,12 @@ static bool operands(cases *c, ac_x x, bool *list)
         return false;
     if (tile)
         return need(list, ac_p_ins(p, tile)->b) | need(list, ac_p_ins(p, tile)->c);
+    if (i->op == AC_L_LOAD && list == c->is_in && ac_lanes_next_store(&c->e, x, 0)) {
+        int more = need(list, i->a);
+        for (ac_x s = ac_lanes_next_store(&c->e, x, 0); s; s = ac_lanes_next_store(&c->e, x, s))
+            more |= need(list, ac_p_ins(p, s)->b);
+        return more;
+    }
     if (i->op == AC_L_LOAD)
         return ac_lanes_constant(&c->e, i->aux) && need(list, i->a);
     if (i->op == AC_L_GET)

@@ -20,6 +20,10 @@ void ac_p_branch_else(ac_prover *p, ac_x x, int32_t facts);
 void ac_p_branch_end(ac_prover *p);
 void ac_p_cover(ac_prover *p, ac_x x, int32_t buf, const ac_affine *index, const ac_affine *n, ac_use use);
 
+/* ... writes an element at each of `slots` places, `pitch` apart, of each of `steps` that are `by` apart. */
+void ac_p_cover_spread(ac_prover *p, int32_t buf, const ac_affine *index, int64_t pitch, int64_t slots, int64_t by,
+                       int64_t steps);
+
 /* order.c: the same for arguments that share bytes. */
 void ac_p_order_open(ac_prover *p);
 void ac_p_order_close(ac_prover *p);

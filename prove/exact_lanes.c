@@ -106,6 +106,56 @@ ac_x ac_lanes_tile(ac_lanes *e, ac_x x)
     return e->tile[x];
 }
 
+/* A number stored at a constant place of the array that load x reads. */
+static bool is_plain_store(const ac_prover *p, ac_x s, ac_x x)
+{
+    const ac_ins *i = ac_p_ins(p, s);
+    return i->op == AC_L_STORE && i->aux == ac_p_ins(p, x)->aux && ac_p_ins(p, i->b)->lanes == 1 &&
+           ac_p_ins(p, i->a)->op == AC_L_CONST;
+}
+
+ac_x ac_lanes_next_store(const ac_lanes *e, ac_x x, ac_x after)
+{
+    const ac_prover *p = e->p;
+    const ac_ins *i = ac_p_ins(p, x);
+    if (p->fn->buf.item[i->aux].role != AC_BUF_LOCAL || i->lanes != 1)
+        return 0;
+    for (ac_x s = after + 1; s < x; s++)
+        if (is_plain_store(p, s, x))
+            return s;
+    return 0;
+}
+
+/* May x be run after w with s not in between: in another iteration of a loop around both? */
+static bool comes_round(const ac_prover *p, ac_x w, ac_x s, ac_x x)
+{
+    for (ac_x b = 1; b < x; b++)
+        if (ac_p_ins(p, b)->op == AC_L_FOR && is_inside(p, b, x) && is_inside(p, b, w) && !is_inside(p, b, s))
+            return true;
+    return false;
+}
+
+ac_x ac_lanes_store(const ac_lanes *e, ac_x x, int64_t element)
+{
+    const ac_prover *p = e->p;
+    const int32_t buf = ac_p_ins(p, x)->aux;
+    ac_x last = 0;
+    for (ac_x s = ac_lanes_next_store(e, x, 0); s; s = ac_lanes_next_store(e, x, s))
+        if (ac_p_ins(p, ac_p_ins(p, s)->a)->k.i == element)
+            last = s;
+    for (ac_x b = 1; b < last; b++) {
+        const ac_lop op = (ac_lop)ac_p_ins(p, b)->op;
+        if ((op == AC_L_FOR || op == AC_L_IF || op == AC_L_ELSE) && is_inside(p, b, last) && !is_inside(p, b, x))
+            return 0; /* it may not be run */
+    }
+    for (ac_x w = last + 1; last && w < p->fn->code.n; w++) {
+        const bool other = is_plain_store(p, w, x) && ac_p_ins(p, ac_p_ins(p, w)->a)->k.i != element;
+        if (writes(p, w, buf) && !other && (w < x || comes_round(p, w, last, x)))
+            return 0;
+    }
+    return last;
+}
+
 /* ------------------------------------------------------------------ values */
 
 static bool is_number(ac_interval a)
@@ -170,6 +220,8 @@ static ac_interval binary(ac_lop op, ac_dtype d, ac_interval a, ac_interval b)
     case AC_L_OR:
         return numbers ? (ac_interval){a.lo | b.lo, a.lo | b.lo} : ac_p_range(d);
     case AC_L_XOR:
+        if (is_number(a) && b.lo == -1 && b.hi == 0) /* by a sign */
+            return ac_interval_join(a, (ac_interval){~a.lo, ~a.lo});
         return numbers ? (ac_interval){a.lo ^ b.lo, a.lo ^ b.lo} : ac_p_range(d);
     default:
         return compared(op, a, b);
@@ -201,6 +253,20 @@ static void cast_bits(ac_lanes *e, ac_x x)
     }
 }
 
+/* What lies in a local array at the elements `at`: what was stored there last. */
+static void stored(ac_lanes *e, ac_x x, ac_interval at)
+{
+    enum { MOST = 64 };
+    ac_interval all = {INT64_MAX, INT64_MIN};
+    for (int64_t k = at.lo; k <= at.hi; k++) {
+        const ac_x s = at.hi - at.lo < MOST ? ac_lanes_store(e, x, k) : 0;
+        if (!s)
+            return;
+        all = ac_interval_join(all, e->lane[ac_p_ins(e->p, s)->b][0]);
+    }
+    e->lane[x][0] = all;
+}
+
 static void loaded(ac_lanes *e, ac_x x, int64_t *work)
 {
     const ac_prover *p = e->p;
@@ -210,6 +276,8 @@ static void loaded(ac_lanes *e, ac_x x, int64_t *work)
     ac_interval apart;
     if (tile && is_number(element))
         *work += ac_lanes_sum(e, tile, element.lo, &e->lane[x][0], &apart);
+    if (!tile && ac_lanes_next_store(e, x, 0))
+        stored(e, x, at);
     if (e->data[i->aux] && is_number(at) && at.lo >= 0 && at.lo <= e->count[i->aux] - i->lanes)
         for (int32_t l = 0; l < i->lanes; l++) {
             const int64_t v = ac_dtype_get_int((ac_dtype)i->dtype, e->data[i->aux], at.lo + l);

@@ -42,6 +42,11 @@ bool ac_lanes_constant(const ac_lanes *e, int32_t buf);
 /* The tile whose accumulator the load x gives; 0: there is none. */
 ac_x ac_lanes_tile(ac_lanes *e, ac_x x);
 
+/* The store whose number the load x gives, where that is `element` of a local array; 0: nobody knows. */
+ac_x ac_lanes_store(const ac_lanes *e, ac_x x, int64_t element);
+/* The next store to a constant place of the array that load x reads, after `after` and before x; 0: none. */
+ac_x ac_lanes_next_store(const ac_lanes *e, ac_x x, ac_x after);
+
 /* tile_sums.c: what accumulator `at` of a tile may hold; of the odd channel of a pair, `apart` gets what it has more
  * than the even one. Returns the number of weights. */
 int64_t ac_lanes_sum(ac_lanes *e, ac_x tile, int64_t at, ac_interval *sum, ac_interval *apart);

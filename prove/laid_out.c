@@ -256,9 +256,10 @@ void ac_p_loop_end(ac_prover *p, int32_t counter, int32_t since, ac_interval tri
         for (int32_t g = 0; g < b->piece.item[i].n_guard; g++)
             whole &= !is_of_iteration(&b->piece.item[i].guard[g], 0, since);
         ac_stretch s = b->piece.item[i];
-        if (whole && laid_out(p, &s, counter, since, trips))
+        const bool laid = whole && laid_out(p, &s, counter, since, trips);
+        if (laid)
             ac_p_cover_add(p, b->up, s);
-        else if (trips.lo != trips.hi && trips.hi <= 2 * ONE_BY_ONE)
+        if ((!laid || s.len.n) && trips.lo != trips.hi && trips.hi <= 2 * ONE_BY_ONE)
             lay_out_each(p, b->up, &b->piece.item[i], counter, since, trips.hi);
     }
 }

@@ -221,6 +221,17 @@ void ac_p_cover(ac_prover *p, ac_x x, int32_t buf, const ac_affine *index, const
     }
 }
 
+void ac_p_cover_spread(ac_prover *p, int32_t buf, const ac_affine *index, int64_t pitch, int64_t slots, int64_t by,
+                       int64_t steps)
+{
+    if (ac_p_cover_off(p) || !is_followed(p, buf) || slots < 1 || steps < 1)
+        return;
+    ac_stretch s = {.base = *index, .len = ac_affine_of(1), .buf = buf};
+    ac_stretch_by(&s, pitch, slots);
+    ac_stretch_by(&s, by, steps);
+    ac_p_cover_add(p, p->cover->open, s);
+}
+
 /* Has the step written all of its results, in all of its calls? */
 void ac_p_cover_close(ac_prover *p, bool last)
 {

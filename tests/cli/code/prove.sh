@@ -8,8 +8,10 @@ for f in "$models"/*.tflite "$models"/*.ag; do
     expect 0 'proven; [0-9]* steps, [0-9]* claims (accesses ' "$arenac" prove "$f"
 done
 [ $n -gt 6 ] || fail "only $n models"
-for m in digits branch dsnet; do
-    expect 0 ': proven; ' "$arenac" prove "$models/${m}_int8.tflite" -t cortex-m4
+for t in cortex-m4 cortex-m55 cortex-m55-mve rv32imac rv64gcv aarch64-i8mm x86-64-v3 x86-64-v4-vnni wasm32; do
+    for m in digits branch dsnet; do
+        [ $m$t = dsnetrv32imac ] || expect 0 ': proven; ' "$arenac" prove "$models/${m}_int8.tflite" -t $t
+    done
 done
 expect 0 ': proven; ' "$arenac" prove "$models/tf_cnn.pb" --dim x.0=1
 expect 0 ': proven; ' "$arenac" prove "$models/tf_rnn.pbtxt"

@@ -197,6 +197,16 @@ static void expect(built *b, ac_claim claim, const char *reason, bool wrong)
     "%16 = get i32 %9\n %17 = add i32 %16 %15\n set %17 to %9\n end\n %20 = get i32 %9\n"                  \
     "%21 = mul i32 %20 %6\n store y[%7] %21\n end\n"
 
+/* The same by way of a local array: an accumulator of which another one is stored after it. */
+#define STORED(first, second)                                                                               \
+    "buf k const i32 8 align 16\n buf x in i8 64 align 1\n buf y out i32 2 align 4\n"                       \
+    "buf acc local i32 2 align 4\n" NUMBERS "%4 = const i32 2\n %5 = const i32 4\n %6 = const i32 450000\n" \
+    "%7 = for i32 %1 .. %4 step 1\n %8 = mul i32 %7 %5\n %9 = var i32 %1 as sum\n"                          \
+    "%10 = for i32 %1 .. %5 step 1\n %11 = load i8 x[%10]\n %12 = cast i32 %11\n %13 = add i32 %8 %10\n"    \
+    "%14 = load i32 k[%13]\n %15 = mul i32 %12 %14\n %16 = get i32 %9\n %17 = add i32 %16 %15\n"            \
+    "set %17 to %9\n end\n %20 = get i32 %9\n store acc[" first "] %20\n store acc[" second "] %3\n"        \
+    "%23 = load i32 acc[%1]\n %24 = mul i32 %23 %6\n store y[%7] %24\n end\n"
+
 /* Elements by threes; the last has fewer. */
 #define THREES(third)                                                                                              \
     XY NUMBERS "%4 = const i32 3\n %5 = const i32 2\n %6 = const i32 " third                                       \
@@ -333,6 +343,9 @@ static const planted CASES[] = {
     {"sums that fit, each with the weights of its channel", CHANNELS("450000"), "#3 x@0 y@128", 0, NULL, false},
     {"a sum of one channel that does not", CHANNELS("460000"), "#3 x@0 y@128", AC_CLAIM_INTEGER, "the result may be",
      false},
+    {"sums that fit, stored and loaded again", STORED("%1", "%3"), "#3 x@0 y@128", 0, NULL, false},
+    {"a sum that is stored elsewhere", STORED("%3", "%3"), "#3 x@0 y@128", AC_CLAIM_WRITTEN,
+     "'acc' is read before it is certainly written", false},
     {"elements by threes", THREES("2"), APART, 0, NULL, false},
     {"elements by threes, the third is left out", THREES("3"), APART, AC_CLAIM_WRITTEN,
      "'y' is not certainly written as a whole", false},
