@@ -56,6 +56,7 @@ typedef struct ac_line {
     int32_t drop; /* low bits of the product that are left out: HIGH 32 */
     bool clip;    /* SPLIT, THIRDS: acc is clamped to from..to first; no channel has a step outside */
     int32_t from, to;
+    bool wraps; /* arithmetic of 32 bits is marked so: nothing in the loops bounds the accumulators */
 } ac_line;
 /* ... and what a channel has of its own. SIGNED: k is one for all if post is, else c is. post: 32 and more where it
  * varies and products are LONG. */

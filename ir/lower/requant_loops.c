@@ -26,11 +26,21 @@ void ac_lo_requant_note(ac_lower *L, const char *form)
         L->out->requant = now ? ac_strf(L->region, "%s; %s", now, form) : form;
 }
 
-/* acc * part + lower >> bits */
-static ac_x part_of(ac_lb *b, ac_x acc, ac_x part, ac_x lower, int32_t bits)
+static ac_x times(ac_lb *b, const ac_line *line, ac_x x, ac_x y)
 {
-    const ac_x p = ac_lb_mul(b, acc, part);
-    return ac_lb_shr(b, lower ? ac_lb_add(b, p, lower) : p, ac_lb_i32(b, bits));
+    return line->wraps ? ac_lb_mul_wrap(b, x, y) : ac_lb_mul(b, x, y);
+}
+
+static ac_x plus(ac_lb *b, const ac_line *line, ac_x x, ac_x y)
+{
+    return line->wraps ? ac_lb_add_wrap(b, x, y) : ac_lb_add(b, x, y);
+}
+
+/* acc * part + lower >> bits */
+static ac_x part_of(ac_lb *b, const ac_line *line, ac_x acc, ac_x part, ac_x lower, int32_t bits)
+{
+    const ac_x p = times(b, line, acc, part);
+    return ac_lb_shr(b, lower ? plus(b, line, p, lower) : p, ac_lb_i32(b, bits));
 }
 
 static ac_x product(ac_lower *L, const ac_line *line, ac_x acc, const ac_line_values *v)
@@ -40,20 +50,20 @@ static ac_x product(ac_lower *L, const ac_line *line, ac_x acc, const ac_line_va
     case AC_LINE_LONG:
     case AC_LINE_HIGH: {
         if (line->pre)
-            acc = ac_lb_mul(b, acc, ac_lb_shape(b, (int64_t)1 << line->pre));
+            acc = times(b, line, acc, ac_lb_shape(b, (int64_t)1 << line->pre));
         const ac_x p = ac_lb_mul(b, ac_lb_cast(b, acc, AC_I64), ac_lb_cast(b, v->m, AC_I64));
         return line->product == AC_LINE_LONG ? p : ac_lb_cast(b, ac_lb_shr(b, p, ac_lb_int(b, AC_I64, 32)), AC_I32);
     }
     case AC_LINE_WORD:
-        return ac_lb_mul(b, acc, v->m);
+        return times(b, line, acc, v->m);
     case AC_LINE_SPLIT:
-        return ac_lb_add(b, ac_lb_mul(b, acc, v->m), part_of(b, acc, v->low, 0, line->drop));
+        return plus(b, line, times(b, line, acc, v->m), part_of(b, line, acc, v->low, 0, line->drop));
     case AC_LINE_THIRDS:
         break;
     }
     const int32_t bits = line->drop / 2;
-    const ac_x low = part_of(b, acc, v->low, 0, bits);
-    return ac_lb_add(b, ac_lb_mul(b, acc, v->m), part_of(b, acc, v->middle, low, bits));
+    const ac_x low = part_of(b, line, acc, v->low, 0, bits);
+    return plus(b, line, times(b, line, acc, v->m), part_of(b, line, acc, v->middle, low, bits));
 }
 
 void ac_line_cut(ac_lb *b, const ac_line *line, ac_line_values *v)
@@ -83,15 +93,15 @@ ac_x ac_lo_requant_line(ac_lower *L, const ac_line *line, const ac_line_of *of, 
     ac_x c = v->c ? v->c : ac_lb_int(b, is_signed ? AC_I32 : d, of->c);
     if (is_signed) {
         c = ac_lb_cast(b, ac_lb_xor(b, c, ac_lb_shr(b, acc, ac_lb_i32(b, 31))), d);
-        c = v->k ? c : ac_lb_add(b, c, ac_lb_int(b, d, of->k));
+        c = v->k ? c : plus(b, line, c, ac_lb_int(b, d, of->k));
     }
-    ac_x y = ac_lb_add(b, product(L, line, acc, v), c);
+    ac_x y = plus(b, line, product(L, line, acc, v), c);
     const int32_t post = of->post - (wide ? 32 : 0);
     if (!v->post && post < 0)
         return ac_lb_cast(b, ac_lb_shr(b, y, ac_lb_int(b, d, of->post)), AC_I32);
     if (wide)
         y = ac_lb_cast(b, ac_lb_shr(b, y, ac_lb_int(b, AC_I64, 32)), AC_I32);
-    return ac_lb_shr(b, v->k ? ac_lb_add(b, y, v->k) : y, v->post ? v->post : ac_lb_shape(b, post));
+    return ac_lb_shr(b, v->k ? plus(b, line, y, v->k) : y, v->post ? v->post : ac_lb_shape(b, post));
 }
 
 ac_x ac_lo_requant_clamp(ac_lower *L, ac_x v, int32_t lo, int32_t hi, ac_dtype d)

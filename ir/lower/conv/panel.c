@@ -148,7 +148,8 @@ void ac_panel_store(const ac_panel_place *to, ac_x i, ac_x channel, ac_x acc)
     else
         ac_row_index(p->L, i, idx);
     idx[p->c->out->rank - 1] = channel;
-    acc = ac_lb_add(b, acc, ac_channel_start(p->c, channel, 1));
+    const ac_x start = ac_channel_start(p->c, channel, 1);
+    acc = p->biased ? ac_lb_add_wrap(b, acc, start) : ac_lb_add(b, acc, start);
     ac_lo_result(p->L, ac_channel_done(p->c, acc, channel), idx, 1);
 }
 

@@ -276,6 +276,7 @@ static void prepare(ac_panel *p, int64_t positions)
     }
     p->acc = ac_lo_local(L, "acc", AC_I32, (int64_t)p->pixels * p->channels);
     pack_weights(p);
+    p->c->line.wraps = p->biased; /* that X's sum is part of the other one, loops do not say */
     if (p->biased)
         p->sum = ac_lb_var(&L->b, "sum", ac_lb_i32(&L->b, 0));
 }

@@ -263,6 +263,11 @@ static inline void tile_unsigned_8x4(const uint8_t *x, const uint8_t *w, int32_t
 #endif
 }
 
+static inline int32_t i32_from_u32(uint32_t x)
+{
+    return (int32_t)x;
+}
+
 static inline int8_t sat_i8_shr(int32_t x, int32_t n)
 {
     int32_t y = x >> n;
@@ -417,6 +422,11 @@ static inline void tile_unsigned_2x16(const uint8_t *x, const uint8_t *w, int32_
         }
     }
 #endif
+}
+
+static inline uint32_t u32_from_i32(int32_t x)
+{
+    return (uint32_t)x;
 }
 
 /* Adds to 4 accumulators: a row by 4 channels of packed weights, 8 elements of each in a step. */
@@ -641,7 +651,10 @@ static void tiles_conv_2d_0(const int32_t *restrict bias, const int8_t *restrict
                 tile_unsigned_8x4(line, w + oc * 16, 4, acc);
                 for (int32_t c = 0; c < 8; c++) {
                     const int32_t t11 = oc + c;
-                    out[oy * 16 + (p * 8 + t11)] = sat_i8_shr((acc[c] + bias[t11]) * 5243 + 2621439, 20);
+                    const int32_t t12 = i32_from_u32(
+                        (uint32_t)i32_from_u32((uint32_t)i32_from_u32((uint32_t)acc[c] + (uint32_t)bias[t11]) * 5243u) +
+                            2621439u);
+                    out[oy * 16 + (p * 8 + t11)] = sat_i8_shr(t12, 20);
                 }
             }
         }
@@ -686,8 +699,10 @@ static void tiles_fully_connected_1(const int32_t *restrict bias, const int8_t *
             tile_unsigned_2x16(line, w + oc * 16, 1, acc);
             for (int32_t c = 0; c < 2; c++) {
                 const int32_t t10 = oc + c;
-                const int32_t t11 = acc[c] + bias[t10];
-                out[t10] = sat_i8_shr(t11 * 5242 + ((t11 * 14416) >> 14) + 1572864, 20);
+                const int32_t t11 = i32_from_u32((uint32_t)acc[c] + (uint32_t)bias[t10]);
+                const int32_t t12 = i32_from_u32((uint32_t)i32_from_u32((uint32_t)t11 * 5242u) +
+                    u32_from_i32(i32_from_u32((uint32_t)t11 * 14416u) >> 14));
+                out[t10] = sat_i8_shr(i32_from_u32((uint32_t)t12 + 1572864u), 20);
             }
         }
     }
@@ -733,8 +748,10 @@ static void tiles_fully_connected_2(const int32_t *restrict bias, const int8_t *
             tile_unsigned_4x8(line, w + oc * 16, 2, acc);
             for (int32_t c = 0; c < 4; c++) {
                 const int32_t t10 = oc + c;
-                const int32_t t11 = acc[c] + bias[t10];
-                out[t10] = sat_i8_shr(t11 * 5242 + ((t11 * 7208) >> 13) + 1572864, 20);
+                const int32_t t11 = i32_from_u32((uint32_t)acc[c] + (uint32_t)bias[t10]);
+                const int32_t t12 = i32_from_u32((uint32_t)i32_from_u32((uint32_t)t11 * 5242u) +
+                    u32_from_i32(i32_from_u32((uint32_t)t11 * 7208u) >> 13));
+                out[t10] = sat_i8_shr(i32_from_u32((uint32_t)t12 + 1572864u), 20);
             }
         }
     }
