@@ -1,7 +1,8 @@
 # embed.cmake - files of the tree inside the tool, so that `--emit rt`, `python` and `bench` work wherever the tool is:
-# an array NAME of ac_rt_file, and NAME_count.
-#   cmake -D OUT=rt_files.c -D NAME=ac_rt -D FILES="a|b" -P embed.cmake
-set(text "/* Made by cmake/embed.cmake. */\n#include \"host/runtime_files.h\"\n\n")
+# an array NAME_files of TYPE, and NAME_count, as HEADER declares them.
+#   cmake -D OUT=rt_files.c -D NAME=ac_rt -D HEADER=host/runtime_files.h -D TYPE=ac_rt_file -D FILES="a|b"
+#         -P embed.cmake
+set(text "/* Made by cmake/embed.cmake. */\n#include \"${HEADER}\"\n\n")
 set(rows "")
 set(n 0)
 string(REPLACE "|" ";" FILES "${FILES}")
@@ -14,5 +15,5 @@ foreach(f ${FILES})
   string(APPEND rows "    {\"${name}\", f${n}, sizeof f${n}},\n")
   math(EXPR n "${n} + 1")
 endforeach()
-string(APPEND text "\nconst ac_rt_file ${NAME}_files[] = {\n${rows}};\nconst int ${NAME}_count = ${n};\n")
+string(APPEND text "\nconst ${TYPE} ${NAME}_files[] = {\n${rows}};\nconst int ${NAME}_count = ${n};\n")
 file(WRITE ${OUT} "${text}")

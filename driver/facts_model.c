@@ -5,6 +5,7 @@
 #include "codegen/code_size.h"
 #include "codegen/constants.h"
 #include "codegen/share_pieces.h"
+#include "ir/loop/access/traffic.h"
 #include "ir/pass/pass.h"
 #include "planner/graph/overlap.h"
 #include "planner/report/cuts.h"
@@ -37,6 +38,17 @@ static ac_bytes constants_of(const ac_lowered *low)
     return sum;
 }
 
+/* Bytes that its loops read and write, by their bounds. */
+static int64_t traffic_of(ac_region *r, const ac_lowered *low)
+{
+    int64_t *bytes = AC_NEW_N(r, int64_t, low->fn->buf.n + 1), sum = 0;
+    ac_loop_traffic(low->fn, bytes);
+    for (int32_t k = 0; k < low->arg.n; k++)
+        if (low->arg.item[k].kind != AC_ARG_CHUNK)
+            sum += bytes[k];
+    return sum * (low->chunks ? low->chunks : low->rows ? low->rows : 1);
+}
+
 static void steps(arenac *a)
 {
     ac_report *r = a->report;
@@ -53,6 +65,7 @@ static void steps(arenac *a)
         step[s].requant = low->requant;
         step[s].macs = low->macs;
         step[s].scratch = low->scratch;
+        step[s].traffic = traffic_of(a->cx.region, low);
         back |= low->node->gradient;
         step[s].back = back;
         step[s].again = p->found.is_again && p->found.is_again[s];

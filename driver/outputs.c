@@ -70,6 +70,10 @@ static int put_html(arenac *a, const emission *e, ac_sink *to)
     ac_report r = *a->report;
     ac_plan *other;
     (void)e;
+    if (!a->module) /* who compiles has decided */
+        ac_facts_what_if(a);
+    r.lower = a->report->lower;
+    r.n_lower = a->report->n_lower;
     AC_TRY(ac_solve_each(&a->cx, r.problem, &a->packed->search, r.rows, r.n_rows, &other, &r.n_others));
     r.other = other;
     ac_report_html(to, &r);

@@ -13,6 +13,7 @@ enum { /* pixels */
        PLOT = 400,
        PLOT_PAGE = 520,
        GAP = 26,
+       LOWEST = 20,
        FEW = 48 /* columns: operators are named up to here */
 };
 
@@ -164,10 +165,13 @@ static void fill_label_end(ac_ctx *cx, ac_picture *pic)
 static void fill_panels(ac_ctx *cx, ac_picture *pic, ac_svg_use use)
 {
     const ac_report *r = pic->r;
-    ac_bytes arena = r->plan->arena_bytes;
     bool several = false;
     for (int32_t m = 1; m < r->problem->n_mems; m++)
         several |= r->plan->mem_bytes[m] > 0;
+    ac_bytes largest = 1;
+    for (int32_t m = 0; m < r->problem->n_mems; m++)
+        if (r->plan->mem_bytes[m] > largest)
+            largest = r->plan->mem_bytes[m];
     double y = HEAD + (pic->w < 860 ? LEGEND : 0) + (several ? NAME_HEIGHT : 0); /* each panel has its name above */
     const double most = use == AC_SVG_INLINE && !several ? PLOT_PAGE : PLOT;
     pic->panel = AC_NEW_N(cx->region, ac_panel, r->problem->n_mems);
@@ -175,11 +179,13 @@ static void fill_panels(ac_ctx *cx, ac_picture *pic, ac_svg_use use)
         ac_bytes bytes = r->plan->mem_bytes[m];
         if (m && !bytes)
             continue;
-        double h = m && arena ? most * (double)bytes / (double)arena : most;
+        double h = several ? most * (double)bytes / (double)largest : most; /* one scale for all memories */
         ac_panel *at = &pic->panel[pic->n_panels++];
-        *at = (ac_panel){.mem = m, .y = y, .h = h < 40 ? 40 : h > most ? most : h};
+        *at = (ac_panel){.mem = m, .y = y, .h = h < LOWEST ? LOWEST : h};
         bool near = !m && r->budget > bytes && r->budget - bytes <= bytes / 3; /* then its line is shown */
         at->top = (near ? r->budget : bytes) + 1;
+        if (h < LOWEST) /* more than the memory has, in the same scale */
+            at->top = (ac_bytes)((double)largest * LOWEST / most) + 1;
         at->top += at->top / 32; /* air above the highest line */
         y += at->h + GAP;
     }
@@ -239,4 +245,52 @@ int32_t ac_picture_pieces(ac_ctx *cx, const ac_picture *pic, int32_t row, const 
     if (it->life.end > t)
         list[n++] = (ac_piece){t, it->life.end, at, at + it->size};
     return n;
+}
+
+typedef struct placed {
+    ac_piece at;
+    int32_t item;
+} placed;
+
+static int by_begin(const void *a, const void *b)
+{
+    const placed *x = a, *y = b;
+    return x->at.begin != y->at.begin ? (x->at.begin > y->at.begin) - (x->at.begin < y->at.begin)
+                                      : (x->item > y->item) - (x->item < y->item);
+}
+
+int32_t ac_picture_overlaps(ac_ctx *cx, const ac_picture *pic, int32_t mem, const ac_piece **piece)
+{
+    AC_VEC(ac_piece) found = {0};
+    const ac_problem *p = pic->r->problem;
+    int32_t n = 0, n_open = 0;
+    for (int32_t i = 0; i < p->n; i++)
+        n += p->item[i].n_gaps * 2 + 1;
+    placed *all = AC_NEW_N(cx->region, placed, n);
+    int32_t *open = AC_NEW_N(cx->region, int32_t, n);
+    n = 0;
+    for (int32_t i = 0; i < p->n; i++) {
+        const ac_piece *q;
+        for (int32_t k = pic->r->plan->mem[i] == mem ? ac_picture_pieces(cx, pic, pic->root[i], &q) : 0; k--;)
+            all[n++] = (placed){q[k], i};
+    }
+    qsort(all, (size_t)n, sizeof *all, by_begin);
+    for (int32_t k = 0; k < n; k++) {
+        const ac_piece *x = &all[k].at;
+        int32_t kept = 0;
+        for (int32_t o = 0; o < n_open; o++) {
+            const ac_piece *y = &all[open[o]].at;
+            if (y->end <= x->begin)
+                continue;
+            open[kept++] = open[o];
+            const ac_piece both = {x->begin, x->end < y->end ? x->end : y->end, x->lo > y->lo ? x->lo : y->lo,
+                                   x->hi < y->hi ? x->hi : y->hi};
+            if (both.lo < both.hi && all[open[o]].item != all[k].item)
+                ac_push(cx->region, &found, both);
+        }
+        n_open = kept;
+        open[n_open++] = k;
+    }
+    *piece = found.item;
+    return found.n;
 }

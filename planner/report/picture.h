@@ -35,6 +35,9 @@ typedef struct ac_picture {
     bool named;           /* columns are wide enough for operator names */
 } ac_picture;
 
+/* Rows or steps: with more, a picture has areas instead of outlines, and a page leaves its long tables closed. */
+enum { AC_PAGE_MANY = 500 };
+
 /* Bytes of row lo..hi while begin <= step < end. */
 typedef struct ac_piece {
     ac_step begin, end;
@@ -55,6 +58,10 @@ const char *ac_picture_title(ac_ctx *cx, const ac_report *r);
 /* Text for XML and HTML: & < > " escaped, control characters as blanks, bytes that are not UTF-8 as U+FFFD. */
 void ac_put_xml(ac_sink *to, const char *text, size_t n);
 void ac_put_xml_text(ac_sink *to, const char *text); /* all of it */
-extern const char *const ac_svg_style;               /* rules for a light background */
+/* Where the bytes of two items lie over each other at the same time (overlap), in one memory. */
+int32_t ac_picture_overlaps(ac_ctx *cx, const ac_picture *pic, int32_t mem, const ac_piece **piece);
+const char *ac_page_type(ac_ctx *cx, const ac_report_tensor *x); /* "i8 [1,96,96,3]" */
+void ac_page_data(ac_sink *to, const ac_picture *pic);           /* an element that the script of the page reads */
+extern const char *const ac_svg_style;                           /* rules for a light background */
 
 #endif

@@ -38,10 +38,11 @@ typedef struct ac_report_step {
     ac_bytes weights;      /* constants that it reads */
     int64_t macs;
     ac_bytes scratch;
-    ac_bytes live; /* bytes alive during the step */
-    ac_bytes code; /* estimate, 0 unknown */
-    bool back;     /* of training: it comes after the loss */
-    bool again;    /* it runs a second time, for a step that needs its result again */
+    ac_bytes live;   /* bytes alive during the step */
+    ac_bytes code;   /* estimate, 0 unknown */
+    int64_t traffic; /* bytes that its loops read and write, of tensors, scratch and weights; an estimate */
+    bool back;       /* of training: it comes after the loss */
+    bool again;      /* it runs a second time, for a step that needs its result again */
 } ac_report_step;
 
 /* A step of training under a budget: results that are computed again, with work in multiply-adds and elements. */

@@ -18,7 +18,8 @@ const char *const ac_svg_style =
     ".act rect{fill:#8cc4e6}.act.b rect{fill:#6aaed8}.act.c rect{fill:#b0d8ef}.in rect{fill:#2fae8a}.out "
     "rect{fill:#f0a830}"
     ".state rect{fill:#d58fb5}.scratch rect{fill:#f0e442}.alias rect{stroke-dasharray:3 2}"
-    ".act.alias rect{fill:#fff;fill-opacity:.3}.t:hover rect{stroke:#000;stroke-width:2}";
+    ".act.alias rect{fill:#fff;fill-opacity:.3}.t:hover rect{stroke:#000;stroke-width:2}.far .t "
+    "rect{stroke-width:0}.over{pointer-events:none}";
 
 /* Of a step of training: what forward steps leave for those after the loss, what is computed a second time. */
 static const char *const TRAINING_STYLE =
@@ -166,6 +167,12 @@ static const char *role(const ac_report *r, const ac_report_tensor *x)
     return !r->step[x->producer].back && r->problem->item[x->item].life.end > turn(r) + 1 ? " kept" : "";
 }
 
+/* Outlines would be all that is seen. */
+static bool many(const ac_picture *pic)
+{
+    return pic->steps > AC_PAGE_MANY || pic->n_rows > AC_PAGE_MANY;
+}
+
 static void put_tensor(ac_sink *to, const ac_picture *pic, const ac_panel *at, int32_t row)
 {
     static const char *const TINT[] = {"", " b", " c"};
@@ -176,7 +183,8 @@ static void put_tensor(ac_sink *to, const ac_picture *pic, const ac_panel *at, i
     int32_t n = ac_picture_pieces(to->cx, pic, row, &p);
     ac_putf(to, "<g id=\"t%d\" class=\"t %s%s%s%s\">", row, kind, root && !strcmp(kind, "act") ? TINT[row % 3] : "",
             root ? role(pic->r, x) : "", root ? "" : " alias");
-    put_hover(to, pic, row);
+    if (!many(pic))
+        put_hover(to, pic, row);
     for (int32_t k = 0; k < n; k++) {
         double y = y_of(at, p[k].hi), h = y_of(at, p[k].lo) - y;
         ac_put(to, "<rect");
@@ -269,6 +277,28 @@ static void put_padding(ac_sink *to, const ac_picture *pic, const ac_panel *at)
     ac_put(to, "</g>\n");
 }
 
+static void put_overlaps(ac_sink *to, const ac_picture *pic, const ac_panel *at)
+{
+    const ac_piece *p;
+    ac_put(to, "<g class=\"over\">");
+    for (int32_t n = ac_picture_overlaps(to->cx, pic, at->mem, &p), k = 0; k < n; k++) {
+        ac_put(to, "<rect fill=\"url(#weave)\"");
+        put_box(to, x_of(pic, p[k].begin), y_of(at, p[k].hi), x_of(pic, p[k].end) - x_of(pic, p[k].begin),
+                y_of(at, p[k].lo) - y_of(at, p[k].hi));
+        ac_put(to, "/>");
+    }
+    ac_put(to, "</g>\n");
+}
+
+static bool any_overlap(ac_ctx *cx, const ac_picture *pic)
+{
+    const ac_piece *p;
+    for (int32_t k = 0; k < pic->n_panels; k++)
+        if (ac_picture_overlaps(cx, pic, pic->panel[k].mem, &p))
+            return true;
+    return false;
+}
+
 static void put_line(ac_sink *to, const ac_picture *pic, const char *class, double y)
 {
     ac_putf(to, "<line class=\"%s\" x2=\"%.0f\"", class, pic->w);
@@ -280,7 +310,7 @@ static void put_line(ac_sink *to, const ac_picture *pic, const char *class, doub
 static void put_panel(ac_sink *to, const ac_picture *pic, const ac_panel *at)
 {
     const ac_report *r = pic->r;
-    ac_putf(to, "<svg id=\"m%d\" class=\"panel\"", at->mem);
+    ac_putf(to, "<svg id=\"m%d\" class=\"panel%s\"", at->mem, many(pic) ? " far" : "");
     put_box(to, pic->x, at->y, pic->w, at->h);
     ac_put(to, "><g class=\"back\">\n");
     put_holes(to, pic, at);
@@ -309,6 +339,7 @@ static void put_panel(ac_sink *to, const ac_picture *pic, const ac_panel *at)
         if (i >= 0 && pic->root[i] != t && r->plan->mem[i] == at->mem && pic->row[t].bytes)
             put_tensor(to, pic, at, t);
     }
+    put_overlaps(to, pic, at);
     ac_put(to, "<g class=\"labels\">\n");
     for (int32_t t = 0; t < pic->n_rows; t++)
         if (ac_picture_labelled(pic, t) && r->plan->mem[pic->row[t].item] == at->mem)
@@ -340,7 +371,7 @@ static void put_y_axis(ac_sink *to, const ac_picture *pic, const ac_panel *at)
     }
     ac_put(to, "</g>\n");
     if (pic->n_panels > 1) {
-        ac_putf(to, "<text class=\"s\" x=\"%.0f\" y=\"%.1f\">", pic->x, at->y - 5);
+        ac_putf(to, "<text class=\"s\" id=\"n%d\" x=\"%.0f\" y=\"%.1f\">", at->mem, pic->x, at->y - 5);
         ac_put_xml_text(to, pic->r->problem->mem[at->mem].name);
         const ac_bytes used = pic->r->plan->mem_bytes[at->mem], all = pic->r->problem->mem[at->mem].capacity;
         ac_putf(to, " %s B", ac_commas(to->cx, used));
@@ -387,8 +418,8 @@ static void put_key(keys *k, const char *shape, const char *text)
         k->x = k->pic->x;
         k->y += LINE;
     }
-    ac_putf(k->to, "<g transform=\"translate(%.0f %.0f)\">%s<text x=\"%d\" y=\"9\">%s</text></g>\n", k->x, k->y, shape,
-            SWATCH + 4, text);
+    ac_putf(k->to, "<g class=\"key\" transform=\"translate(%.0f %.0f)\">%s<text x=\"%d\" y=\"9\">%s</text></g>\n", k->x,
+            k->y, shape, SWATCH + 4, text);
     k->x += w + 13;
 }
 
@@ -422,6 +453,11 @@ static void put_legend(ac_sink *to, const ac_picture *pic)
                 "width=\"14\" height=\"10\"/></g>",
                 "view, in-place");
     put_key(&at, "<rect class=\"hole\" width=\"14\" height=\"10\"/>", "hole");
+    if (any_overlap(to->cx, pic))
+        put_key(&at,
+                "<g class=\"t act\"><rect width=\"14\" height=\"10\"/></g><rect fill=\"url(#weave)\" "
+                "width=\"14\" height=\"10\"/>",
+                "overlap");
     if (any_padding(pic))
         put_key(&at, "<rect fill=\"url(#hatch)\" width=\"14\" height=\"10\"/>", "padding");
     put_key(&at, "<rect class=\"peak\" width=\"14\" height=\"10\"/>", "peak step");
@@ -472,14 +508,18 @@ void ac_picture_draw(ac_sink *to, const ac_picture *pic, ac_svg_use use)
                 ac_svg_style);
     if (turn(pic->r) < pic->r->n_steps)
         ac_putf(to, "<style>%s</style>\n", TRAINING_STYLE);
-    ac_put(to,
-           "<defs><pattern id=\"hatch\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\" "
-           "patternTransform=\"rotate(45)\">"
-           "<rect width=\"5\" height=\"5\" fill=\"#fff\"/><path d=\"M1 0v5\" stroke=\"#57606a\"/></pattern></defs>\n");
+    ac_put(to, "<defs><pattern id=\"hatch\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\" "
+               "patternTransform=\"rotate(45)\">"
+               "<rect width=\"5\" height=\"5\" fill=\"#fff\"/><path d=\"M1 0v5\" stroke=\"#57606a\"/></pattern>"
+               "<pattern id=\"weave\" width=\"7\" height=\"7\" patternUnits=\"userSpaceOnUse\" "
+               "patternTransform=\"rotate(-45)\"><rect width=\"7\" height=\"7\" fill=\"#fff\" fill-opacity=\".3\"/>"
+               "<path d=\"M1 0v7\" stroke=\"#10222e\" stroke-width=\"1.5\" stroke-opacity=\".5\"/></pattern></defs>\n");
     if (use == AC_SVG_FILE)
         ac_putf(to, "<rect class=\"bg\" width=\"%.0f\" height=\"%.0f\"/>\n", pic->width, pic->height);
+    ac_put(to, "<g class=\"head\">\n");
     put_head(to, pic);
     put_legend(to, pic);
+    ac_put(to, "</g>\n");
     for (int32_t k = 0; k < pic->n_panels; k++) {
         put_y_axis(to, pic, &pic->panel[k]);
         put_panel(to, pic, &pic->panel[k]);

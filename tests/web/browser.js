@@ -6,8 +6,9 @@
 //     await p.evaluate("document.title")            the value; promises are awaited, exceptions thrown
 //     await p.files("#input", ["/tmp/model"])       chosen in a file input
 //     await p.screenshot("/tmp/a.png")
+//     await p.move(x, y); await p.click(x, y); await p.key("ArrowLeft")      as a person does
 //     p.console, p.requests                         what the page has printed; URLs that it has fetched
-//     b.close();
+//     await b.close();
 "use strict";
 const fs = require("fs"), {spawn} = require("child_process");
 
@@ -73,13 +74,33 @@ async function browser(command, profile) {
             const {nodeId} = await call("DOM.querySelector", {nodeId: root.nodeId, selector});
             await call("DOM.setFileInputFiles", {nodeId, files});
         };
+        const mouse = (type, x, y, more = {}) => call("Input.dispatchMouseEvent", {type, x, y, ...more});
+        p.move = (x, y) => mouse("mouseMoved", x, y);
+        p.click = async (x, y) => {
+            await p.move(x, y);
+            for (const type of ["mousePressed", "mouseReleased"])
+                await mouse(type, x, y, {button: "left", clickCount: 1});
+        };
+        p.key = async key => {
+            const code = {Tab: 9, Enter: 13, Escape: 27, ArrowLeft: 37, ArrowUp: 38, ArrowRight: 39,
+                ArrowDown: 40}[key];
+            const text = key === "Enter" ? "\r" : key.length === 1 ? key : undefined;
+            await call("Input.dispatchKeyEvent", {type: "keyDown", key, text, windowsVirtualKeyCode: code});
+            await call("Input.dispatchKeyEvent", {type: "keyUp", key, windowsVirtualKeyCode: code});
+        };
         p.screenshot = async (file, whole = false) => {
             const {data} = await call("Page.captureScreenshot", {format: "png", captureBeyondViewport: whole});
             fs.writeFileSync(file, Buffer.from(data, "base64"));
         };
         return p;
     }
-    return {page, close: () => child.kill()};
+    // Once it has ended nothing is written to its profile any more.
+    const close = () => new Promise(done => {
+        child.on("exit", done);
+        send("Browser.close").catch(() => {});
+        setTimeout(() => child.kill(), 5000).unref();
+    });
+    return {page, close};
 }
 
 module.exports = {browser};

@@ -118,7 +118,7 @@ const text = id => `document.getElementById("${id}").textContent`;
     same("a broken model has no plan", await p.evaluate(settled), null);
     same("and a message", /error\[E/.test(await p.evaluate(text("messages"))), true);
 
-    b.close();
+    await b.close();
 
     const night = await browser(chromium, path.join(folder, "profile-dark"));
     const dark = await night.page(url, {dark: true});
@@ -130,7 +130,7 @@ const text = id => `document.getElementById("${id}").textContent`;
         same("fetched", q.requests.filter(u => !/^(file|blob|data|about):/.test(u)), []);
         same("console", q.console, []);
     }
-    night.close();
+    await night.close();
     console.log(wrong ? `${wrong} wrong` : "the page holds");
     process.exit(wrong ? 1 : 0);
 })().catch(e => { console.log(e.stack); process.exit(1); });

@@ -268,7 +268,8 @@ static void test_page(ac_ctx *cx)
     CHECK(count(html, "</script>") == 2 && count(html, "<script") == 2 && !strstr(html, "<img"));
     CHECK(strstr(html, "default-src 'none'") && !strstr(html, "://"));
     CHECK(strstr(html, "\\u003c/script>"));
-    const char *data = strstr(html, "id=\"plan-data\">");
+    const char *from = strstr(html, "id=\"plan-data\">"), *to = from ? strstr(from, "</script>") : NULL;
+    const char *data = to ? ac_strf(cx->region, "%.*s", (int)(to - from), from) : NULL;
     CHECK(data && count(data, "\"greedy\"") == 1 && count(data, "\"none\"") == 1);
     const char *picture = strstr(html, "<svg id=\"picture\""),
                *end = picture ? strstr(picture, "</svg>\n</div>") : NULL;

@@ -1,0 +1,210 @@
+/* html_data.c - the plan as data for the script of the page: columns by planner, item, row and step. It is private to
+ * the page: docs/reports.md names what tests may rely on. */
+#include "base/json_out.h"
+#include "planner/report/picture.h"
+
+#include <string.h>
+
+typedef struct data {
+    ac_json j;
+    const ac_picture *pic;
+    const ac_report *r;
+    const ac_plan **plan; /* the report's own first */
+    int32_t n_plans;
+} data;
+
+/* The report's own first. */
+static void list_plans(ac_ctx *cx, data *d)
+{
+    const ac_report *r = d->r;
+    d->plan = AC_NEW_N(cx->region, const ac_plan *, r->n_others + 1);
+    d->plan[d->n_plans++] = r->plan;
+    for (int32_t k = 0; k < r->n_others; k++)
+        if (!r->plan->strategy || strcmp(r->other[k].strategy, r->plan->strategy))
+            d->plan[d->n_plans++] = &r->other[k];
+}
+
+static void put_plans(data *d)
+{
+    ac_json *j = &d->j;
+    const ac_problem *p = d->r->problem;
+    ac_json_arr(j, "planners");
+    for (int32_t k = 0; k < d->n_plans; k++)
+        ac_json_str(j, NULL, d->plan[k]->strategy ? d->plan[k]->strategy : "plan");
+    ac_json_end(j);
+    ac_json_arr(j, "arena");
+    for (int32_t k = 0; k < d->n_plans; k++)
+        ac_json_int(j, NULL, d->plan[k]->arena_bytes);
+    ac_json_end(j);
+    ac_json_arr(j, "used"); /* by planner, by memory */
+    for (int32_t k = 0; k < d->n_plans; k++) {
+        ac_json_arr(j, NULL);
+        for (int32_t m = 0; m < p->n_mems; m++)
+            ac_json_int(j, NULL, d->plan[k]->mem_bytes[m]);
+        ac_json_end(j);
+    }
+    ac_json_end(j);
+    ac_json_arr(j, "offsets"); /* by planner, by item */
+    for (int32_t k = 0; k < d->n_plans; k++) {
+        ac_json_arr(j, NULL);
+        for (int32_t i = 0; i < p->n; i++)
+            ac_json_int(j, NULL, d->plan[k]->offset[i]);
+        ac_json_end(j);
+    }
+    ac_json_end(j);
+    ac_json_arr(j, "mem"); /* by planner, by item; nothing: all in the first */
+    for (int32_t k = 0; k < d->n_plans && d->pic->n_panels > 1; k++) {
+        ac_json_arr(j, NULL);
+        for (int32_t i = 0; i < p->n; i++)
+            ac_json_int(j, NULL, d->plan[k]->mem[i]);
+        ac_json_end(j);
+    }
+    ac_json_end(j);
+}
+
+#define COLUMN(key, n, put, value)        \
+    do {                                  \
+        ac_json_arr(j, key);              \
+        for (int32_t i = 0; i < (n); i++) \
+            put(j, NULL, value);          \
+        ac_json_end(j);                   \
+    } while (0)
+
+static bool any_traffic(const ac_problem *p)
+{
+    for (int32_t i = 0; i < p->n; i++)
+        if (p->item[i].traffic)
+            return true;
+    return false;
+}
+
+static void put_items(data *d)
+{
+    ac_json *j = &d->j;
+    const ac_problem *p = d->r->problem;
+    COLUMN("memories", p->n_mems, ac_json_str, p->mem[i].name);
+    COLUMN("top", d->pic->n_panels, ac_json_int, d->pic->panel[i].top);
+    COLUMN("size", p->n, ac_json_int, p->item[i].size);
+    COLUMN("align", p->n, ac_json_int, p->item[i].align);
+    COLUMN("begin", p->n, ac_json_int, p->item[i].life.begin);
+    COLUMN("end", p->n, ac_json_int, p->item[i].life.end);
+    COLUMN("root", p->n, ac_json_int, d->pic->root[i]);
+    COLUMN("label_end", p->n, ac_json_int, d->pic->label_end[i]);
+    COLUMN("traffic", any_traffic(p) ? p->n : 0, ac_json_int, p->item[i].traffic);
+    ac_json_obj(j, "gaps"); /* by item: [from step, to step, low byte, high byte] */
+    for (int32_t i = 0; i < p->n; i++) {
+        if (!p->item[i].n_gaps)
+            continue;
+        ac_json_arr(j, ac_strf(j->to->cx->region, "%d", i));
+        for (int32_t g = 0; g < p->item[i].n_gaps; g++) {
+            const ac_gap *x = &p->item[i].gaps[g];
+            ac_json_arr(j, NULL);
+            ac_json_int(j, NULL, x->life.begin);
+            ac_json_int(j, NULL, x->life.end);
+            ac_json_int(j, NULL, x->lo);
+            ac_json_int(j, NULL, x->hi);
+            ac_json_end(j);
+        }
+        ac_json_end(j);
+    }
+    ac_json_end(j);
+}
+
+const char *ac_page_type(ac_ctx *cx, const ac_report_tensor *x)
+{
+    return *x->dtype ? ac_strf(cx->region, "%s %s", x->dtype, x->shape) : "";
+}
+
+static void put_rows(data *d)
+{
+    ac_json *j = &d->j;
+    const ac_report_tensor *x = d->pic->row;
+    int32_t n = d->pic->n_rows;
+    COLUMN("name", n, ac_json_str, x[i].name);
+    COLUMN("type", n, ac_json_str, ac_page_type(j->to->cx, &x[i]));
+    COLUMN("kind", n, ac_json_str, ac_picture_kind(d->pic, i));
+    COLUMN("bytes", n, ac_json_int, x[i].bytes);
+    COLUMN("item", n, ac_json_int, x[i].item);
+    COLUMN("delta", n, ac_json_int, x[i].delta);
+    COLUMN("first", n, ac_json_int, x[i].first);
+    COLUMN("last", n, ac_json_int, x[i].last);
+    COLUMN("producer", n, ac_json_int, x[i].producer);
+    COLUMN("labelled", n, ac_json_int, ac_picture_labelled(d->pic, i));
+    COLUMN("short", n, ac_json_str, ac_name_short(d->pic->names, x[i].name));
+    COLUMN("alias", n, ac_json_str, x[i].alias_of);
+    COLUMN("how", n, ac_json_str, x[i].alias_how);
+    ac_json_arr(j, "readers");
+    for (int32_t t = 0; t < n; t++)
+        COLUMN(NULL, x[t].n_consumers, ac_json_int, x[t].consumers[i]);
+    ac_json_end(j);
+}
+
+static int64_t known(int64_t v)
+{
+    return v < 0 ? 0 : v;
+}
+
+static void put_steps(data *d)
+{
+    ac_json *j = &d->j;
+    const ac_report_step *x = d->r->step;
+    const int32_t n = d->r->n_steps;
+    COLUMN("step_op", n, ac_json_str, x[i].op);
+    COLUMN("step_name", n, ac_json_str, x[i].name);
+    COLUMN("step_macs", n, ac_json_int, known(x[i].macs));
+    COLUMN("step_weights", n, ac_json_int, known(x[i].weights));
+    COLUMN("step_traffic", n, ac_json_int, x[i].traffic);
+}
+
+/* What the head of the page says, and what would take less. */
+static void put_model(data *d)
+{
+    ac_json *j = &d->j;
+    const ac_report *r = d->r;
+    ac_json_str(j, "file", r->file);
+    ac_json_str(j, "format", r->format);
+    ac_json_str(j, "target", r->target);
+    ac_json_int(j, "no_sharing", r->no_sharing);
+    ac_json_int(j, "weights", r->weight_bytes);
+    ac_json_int(j, "code", r->code_bytes);
+    ac_json_int(j, "macs", r->macs);
+    ac_json_arr(j, "lower");
+    for (int32_t k = 0; k < r->n_lower; k++) {
+        ac_json_obj(j, NULL);
+        ac_json_str(j, "option", r->lower[k].option);
+        ac_json_str(j, "what", r->lower[k].what);
+        ac_json_int(j, "bytes", r->lower[k].bytes);
+        ac_json_end(j);
+    }
+    ac_json_end(j);
+    ac_json_arr(j, "notes");
+    for (int32_t k = 0; k < r->n_notes; k++)
+        ac_json_str(j, NULL, r->notes[k]);
+    ac_json_end(j);
+}
+
+void ac_page_data(ac_sink *to, const ac_picture *pic)
+{
+    ac_sink text;
+    ac_sink_open(&text, to->cx);
+    data d = {.j = ac_json_open(&text), .pic = pic, .r = pic->r};
+    list_plans(to->cx, &d);
+    ac_json_obj(&d.j, NULL);
+    ac_json_int(&d.j, "steps", pic->steps);
+    ac_json_int(&d.j, "peak", pic->r->peak);
+    ac_json_int(&d.j, "bound", ac_report_lower_bound(pic->r));
+    ac_json_int(&d.j, "budget", pic->r->budget);
+    put_model(&d);
+    put_plans(&d);
+    put_items(&d);
+    put_rows(&d);
+    put_steps(&d);
+    ac_json_end(&d.j);
+    ac_put(to, "<script type=\"application/json\" id=\"plan-data\">");
+    for (size_t i = 0; i < text.n; i++) /* '<' is only inside strings; escaped, it cannot open or end an element */
+        if (text.text[i] == '<')
+            ac_put(to, "\\u003c");
+        else
+            ac_putc(to, text.text[i]);
+    ac_put(to, "</script>\n");
+}

@@ -1,0 +1,229 @@
+// plan_page.js - uses the pages that tests/cli/plan/page.sh has made. usage: node plan_page.js CHROMIUM FOLDER
+// [AXE.js]
+// Exit 1: something is wrong.
+"use strict";
+const fs = require("fs"), path = require("path");
+const {browser} = require("./browser.js");
+const [chromium, folder, axe] = process.argv.slice(2);
+let wrong = 0;
+const same = (what, got, want) => {
+    if (JSON.stringify(got) !== JSON.stringify(want))
+        wrong++, console.log(`WRONG ${what}: ${JSON.stringify(got)}, not ${JSON.stringify(want)}`);
+};
+const url = (name, hash = "") => "file://" + path.resolve(folder, name + ".html") + (hash && "#" + hash);
+const report = name => JSON.parse(fs.readFileSync(path.join(folder, name + ".json")));
+const wait = ms => new Promise(done => setTimeout(done, ms));
+const text = selector => `document.querySelector(${JSON.stringify(selector)}).textContent`;
+const list = selector => `[...document.querySelectorAll(${JSON.stringify(selector)})].map(e => e.textContent)`;
+const spot = selector => `(() => { const e = document.querySelector(${JSON.stringify(selector)});
+    e.scrollIntoView({block: "center"}); const b = e.getBoundingClientRect();
+    return [b.x + b.width / 2, b.y + b.height / 2];
+    })()`;
+const hash = "decodeURIComponent(location.hash.replace(/\\+/g, ' '))";
+
+async function card(p) {
+    const j = report("branch"), i = j.tensors.findIndex(t => t.bytes > 500 && t.producer_step !== null
+        && !t.alias && !j.tensors.some(o => o.alias_of === t.name));
+    await p.move(...await p.evaluate(spot("#t" + i + " rect")));
+    same("card shown", await p.evaluate("document.getElementById('card').hidden"), false);
+    const said = await p.evaluate(text("#card"));
+    for (const part of [j.tensors[i].name.split(";")[0], j.tensors[i].bytes.toLocaleString("en-US") + " B",
+        "0x" + j.tensors[i].offset_bytes.toString(16) + "-", "from " + j.tensors[i].producer_step])
+        same("card says " + part, said.includes(part), true);
+    await p.move(2, 2);
+    same("card hidden", await p.evaluate("document.getElementById('card').hidden"), true);
+    await p.move(...await p.evaluate(spot("#alive .live")));
+    same("card of the curve", /B alive/.test(await p.evaluate(text("#card"))), true);
+}
+
+async function sorting(p) {
+    const j = report("branch"), bytes = j.tensors.map(t => t.bytes);
+    const numbers = async () => (await p.evaluate(list("#rows td:nth-child(3)"))).map(s => +s.replace(/,/g, ""));
+    const header = "#tensors th:nth-child(3) button";
+    await p.click(...await p.evaluate(spot(header)));
+    same("largest first", await numbers(), bytes.slice().sort((a, b) => b - a));
+    same("said so", await p.evaluate("document.querySelector('#tensors th:nth-child(3)').ariaSort"), "descending");
+    await p.key("Enter"); // the button has the focus
+    same("smallest first", await numbers(), bytes.slice().sort((a, b) => a - b));
+    await p.evaluate("document.getElementById('steps').closest('details').open = true");
+    await p.click(...await p.evaluate(spot("#steps th:nth-child(4) button")));
+    same("steps by live bytes", (await p.evaluate(list("#step-rows td:nth-child(4)"))).map(s => +s.replace(/,/g, "")),
+        j.steps.map(s => s.live_bytes).sort((a, b) => b - a));
+    await p.click(...await p.evaluate(spot("#steps th:nth-child(5) button")));
+    same("steps by work", (await p.evaluate(list("#step-rows td:nth-child(5)"))).map(s => +s.replace(/,/g, "")),
+        j.steps.map(s => s.macs).sort((a, b) => b - a));
+}
+
+async function links(b, p) {
+    const j = report("branch"), name = j.tensors[3].name;
+    await p.evaluate("document.getElementById('picture').focus()");
+    await p.key("p");
+    await p.key("ArrowRight");
+    await p.evaluate("pickTensor(3)");
+    await p.click(...await p.evaluate(spot("#planners input[value='2']")));
+    for (const key of ["+", "+"])
+        await p.evaluate(`pic.dispatchEvent(new KeyboardEvent('keydown', {key: '${key}'}))`);
+    await wait(400);
+    const address = await p.evaluate(hash);
+    for (const part of ["step=" + (j.plan.peak_step + 1), "tensor=" + name, "plan=", "view="])
+        same("address has " + part, address.includes(part), true);
+    const q = await b.page(await p.evaluate("location.href"));
+    const place = "[state.step, state.tensor, state.plan, +view.t0.toFixed(1), +view.t1.toFixed(1)]";
+    same("the same place", await q.evaluate(place), await p.evaluate(place));
+    same("is selected", await q.evaluate("document.querySelector('.panel .sel').id"), "t3");
+    same("in the list", await q.evaluate("document.querySelector('#planners :checked').value"), "2");
+    same("a small map", await q.evaluate("document.querySelectorAll('#mini .frame').length"), 1);
+    await q.evaluate("location.hash = ''");
+    await wait(200);
+    same("and back", await q.evaluate(place), [j.plan.peak_step, -1, 0, 0, j.steps.length]);
+    same("no small map", await q.evaluate("document.querySelectorAll('#mini *').length"), 0);
+}
+
+async function beforeAndAfter(b) {
+    const now = report("branch"), old = report("bestfit");
+    const was = new Map(old.tensors.map(t => [t.name, t.offset_bytes]));
+    const moved = now.tensors.filter(t => was.get(t.name) !== t.offset_bytes).length;
+    const [before, after] = [old, now].map(j => j.plan.arena_bytes.toLocaleString("en-US"));
+    for (const file of ["bestfit.html", "bestfit.json", "bestfit.lock"]) {
+        const p = await b.page(url("branch"));
+        await p.files("#than-file", [path.resolve(folder, file)]);
+        await wait(300);
+        same(file, await p.evaluate(text("#before h2")), `Compared with ${file}: `
+            + `${before} B before, ${after} B now `
+            + `(${(100 * (now.plan.arena_bytes / old.plan.arena_bytes - 1)).toFixed(1)} %)`);
+        same("moved of " + file, (await p.evaluate(text("#changes"))).startsWith(moved + " moved of"), true);
+        same("listed", await p.evaluate("document.querySelectorAll('#changed tbody tr').length"), moved);
+    }
+    const p = await b.page(url("branch", "than=bestfit"));
+    same("another planner", /^Compared with bestfit/.test(await p.evaluate(text("#before h2"))), true);
+    await p.files("#than-file", [path.resolve(folder, "many.csv")]);
+    await wait(300);
+    same("no plan", /holds no plan/.test(await p.evaluate(text("#before [role=alert]"))), true);
+}
+
+// Bytes of two tensors in one place count once, and are striped.
+async function overlaps(b) {
+    let striped = 0;
+    for (const name of ["overlap", "dsnet"]) {
+        const j = report(name), p = await b.page(url(name));
+        for (let s = 0; s < j.steps.length; s++) {
+            await p.evaluate(`pickStep(${s})`);
+            const [sum, taken] = await p.evaluate("[+el('live-sum').dataset.bytes, +el('live-sum').dataset.taken]");
+            same(`${name}: alive in step ${s}`, sum, j.steps[s].live_bytes);
+            same(`${name}: step ${s} fits`, taken <= j.plan.arena_bytes && taken <= sum, true);
+            same(`${name}: step ${s} in the curve`, await p.evaluate(`used0()[${s}]`), taken);
+            const said = /lie over bytes/.test(await p.evaluate(text("#step-view")));
+            same(`${name}: explained in step ${s}`, said, taken < sum);
+            striped += taken < sum;
+        }
+        same(name + " is striped", await p.evaluate("document.querySelectorAll('.over rect').length") > 0, true);
+    }
+    same("some overlap", striped > 0, true);
+}
+
+async function memories(b) {
+    const j = report("memories"), p = await b.page(url("memories"));
+    same("two memories", j.memories.filter(m => m.bytes).length, 2);
+    const scale = await p.evaluate("panels.map(p => (p.hi - p.lo) / p.h)");
+    same("one scale", scale.length === 2 && Math.abs(scale[0] / scale[1] - 1) < 0.01, true);
+}
+
+// Of 10,000 rows only what can be seen has a shape; all others are in an image, and the pointer finds them there.
+async function many(b) {
+    const p = await b.page(url("many"), {dark: true});
+    const shapes = "[...document.querySelectorAll('.panel .t')].filter(g => g.style.display !== 'none').map(g => g.id)";
+    same("large ones are shapes", (await p.evaluate(shapes)).sort(), ["t0", "t1"]);
+    same("the others an image", await p.evaluate("document.querySelectorAll('.panel image.small').length"), 1);
+    same("few rows in the table", await p.evaluate("document.querySelectorAll('#rows tr').length"), 200);
+    await p.evaluate("el('tensors').closest('details').open = true; tables.tensors.more.click()");
+    same("all rows", await p.evaluate("document.querySelectorAll('#rows tr').length"), 10000);
+    const [x, y] = await p.evaluate(`(() => { el("plot").scrollIntoView(); const b = pic.getBoundingClientRect();
+        const q = panels[0], i = 6000;
+        return [b.x + q.x + px(q, D.first[i] + .5), b.y + q.y + py(q, at(i) + D.bytes[i] / 2)]; })()`);
+    await p.move(x, y);
+    same("the card of one", /^t\d+/.test(await p.evaluate(text("#card"))), true);
+    await p.evaluate("Object.assign(view, {t0: 6000, t1: 6040}); panels[0].lo = Math.max(0, at(6000) - 20000);"
+        + "panels[0].hi = panels[0].lo + 60000; draw()");
+    same("shapes when zoomed", (await p.evaluate(shapes)).length > 20, true);
+    same("the page's own", p.console, []);
+}
+
+async function graph(b) {
+    const j = report("branch"), p = await b.page(url("branch", "show=graph"));
+    const ends = j.tensors.filter(t => ["input", "output"].includes(t.kind)).length;
+    same("nodes", await p.evaluate("net.node.length"), j.steps.length + ends);
+    same("no node over another", await p.evaluate(`net.node.every((a, i) => net.node.every((b, k) => i >= k
+        || a.y !== b.y || Math.abs(a.x - b.x) >= NODE.w))`), true);
+    same("edges go down", await p.evaluate("net.edge.every(e => net.node[e.from].y < net.node[e.to].y)"), true);
+    const reads = new Set(j.tensors.flatMap(t => t.producer_step === null ? [] : t.consumer_steps.filter(s =>
+        s > t.producer_step).map(s => t.producer_step + " " + s)));
+    same("an edge for each reader", await p.evaluate("net.edge.filter(e => e.from < D.steps && e.to < D.steps).length"),
+        reads.size);
+    same("the peak is marked", await p.evaluate(text(".node.at-peak .h2")), j.plan.peak_step + " "
+        + j.steps[j.plan.peak_step].op);
+    await p.click(...await p.evaluate(spot(".node[data-n='2']")));
+    same("picked", await p.evaluate("state.step"), 2);
+    await p.key("ArrowDown");
+    await p.key("Enter");
+    same("along an edge", await p.evaluate("state.step") > 2, true);
+    await p.click(...await p.evaluate(spot("#show-map")));
+    same("the map again", await p.evaluate("[el('graph').hidden, el('map').hidden]"), [true, false]);
+}
+
+// Everything that does something has a name and is reached by Tab; nothing repeats an id.
+async function reached(p) {
+    same("names", await p.evaluate(`[...document.querySelectorAll("button,input,select,[tabindex],meter,svg[role]")]
+        .filter(e => e.offsetParent !== null && !(e.ariaLabel || e.getAttribute("aria-labelledby")
+        || (e.labels || []).length || e.textContent.trim())).map(e => e.outerHTML.slice(0, 80))`), []);
+    same("ids", await p.evaluate(`(ids => ids.filter((id, k) => ids.indexOf(id) !== k))(
+        [...document.querySelectorAll("[id]")].map(e => e.id))`), []);
+    same("columns", await p.evaluate("document.querySelectorAll('th:not([scope])').length"), 0);
+    await p.evaluate("document.body.tabIndex = -1; document.body.focus()");
+    const seen = new Set();
+    for (let k = 0; k < 40; k++) {
+        await p.key("Tab");
+        seen.add(await p.evaluate("document.activeElement.id || document.activeElement.name || ''"));
+    }
+    for (const id of ["search", "step", "than", "fit", "theme", "picture", "planner"])
+        same("Tab reaches " + id, seen.has(id), true);
+    await p.key("/");
+    same("a slash searches", await p.evaluate("document.activeElement.id"), "search");
+}
+
+async function narrow(b) {
+    for (const width of [360, 2200]) {
+        const p = await b.page(url("branch"), {width, height: 800});
+        const fits = await p.evaluate("document.documentElement.scrollWidth <= innerWidth");
+        same("nothing sticks out at " + width, fits, true);
+        const used = await p.evaluate("pic.getBoundingClientRect().right + (innerWidth > 1000 ? 500 : 40)");
+        same("the width of " + width + " is used", used >= width, true);
+    }
+}
+
+// axe's rules for what screen readers and eyes need: nothing serious, in both themes, on the map and in the graph.
+async function accessible(b) {
+    const places = [["than=none", false], ["tensor=image", true], ["show=graph", false], ["show=graph", true]];
+    for (const [hash, dark] of places) {
+        const p = await b.page(url("overlap", hash), {dark});
+        await p.evaluate(fs.readFileSync(axe, "utf8") + ";0");
+        const found = await p.evaluate(`axe.run(document, {resultTypes: ["violations"]}).then(r => r.violations
+            .filter(v => v.impact !== "minor").map(v => v.id + ": " + v.nodes[0].html))`);
+        same("axe, " + hash + (dark ? ", dark" : ""), found, []);
+    }
+}
+
+(async () => {
+    const b = await browser(chromium, path.join(folder, "profile"));
+    const p = await b.page(url("branch"));
+    await card(p);
+    await sorting(p);
+    await reached(p);
+    await links(b, p);
+    for (const part of [beforeAndAfter, overlaps, memories, many, graph, narrow, ...axe ? [accessible] : []])
+        await part(b);
+    same("console", p.console, []);
+    same("fetched", p.requests.filter(u => !/^(file|data):/.test(u)), []);
+    await b.close();
+    console.log(wrong ? `${wrong} wrong` : "the page holds");
+    process.exit(wrong ? 1 : 0);
+})().catch(e => { console.log(e.stack); process.exit(1); });
