@@ -162,6 +162,8 @@ if (arenac.parent / "arenac-certcheck").exists():
 given = samples()
 blocks = 0
 for path in [source / "README.md", source / "CONTRIBUTING.md", *sorted((source / "docs").glob("*.md"))]:
+    if path.name.startswith("tutorial-"):  # followed from beginning to end by tutorials.py
+        continue
     page = str(path.relative_to(source))
     at = folder / path.stem
     shutil.copytree(given, at, symlinks=True)

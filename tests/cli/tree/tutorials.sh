@@ -1,0 +1,28 @@
+#!/bin/sh
+# The tutorials are followed, with the files of examples/, as their readers would; a part whose tools are missing says
+# so.
+# usage: tutorials.sh ARENAC SOURCE_DIR
+. "$2/tests/cli/prelude"
+require python3 python3 cc gcc make make
+py=${ARENAC_ORT:-python3}
+follow() {
+    python3 "$src/tests/docs/tutorials.py" "$arenac" "$src" "$tmp" "$1" "$py" || fail "$1"
+}
+n=0
+for page in "$src"/docs/tutorial-*.md; do
+    name=$(basename "$page" .md)
+    n=$((n + 1))
+    case $name in
+    *-cortex-m) have_arm && follow "$name" ;;
+    *-onnx | *-trust)
+        "$py" -c "import numpy, onnx, onnxruntime" 2>/dev/null ||
+            { missing "ONNX Runtime" "onnx and onnxruntime from PyPI (ARENAC_ORT names their Python)"; continue; }
+        follow "$name" ;;
+    *) follow "$name" ;;
+    esac
+done
+[ $n -ge 6 ] || fail "only $n tutorials: the check itself is broken"
+for d in "$src"/examples/*/; do
+    grep -q "examples/$(basename "$d")/" "$src"/docs/*.md || fail "no page tells of $d"
+done
+exit $bad
