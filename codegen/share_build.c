@@ -33,10 +33,11 @@ static ac_x load_wide(ac_region *r, ac_loop_fn *fn, int32_t buf, ac_x low_at, ac
 /* The value that was constant k. */
 static ac_x load_number(ac_region *r, ac_loop_fn *fn, int32_t buf, const ac_ins *k, int32_t words, const ac_x *at)
 {
-    if (words == 2)
-        return load_wide(r, fn, buf, at[0], at[1]);
-    const ac_x word = load(r, fn, buf, at[0]);
-    return k->dtype == AC_I32 ? word : put(r, fn, (ac_ins){.op = AC_L_CAST, .dtype = k->dtype, .lanes = 1, .a = word});
+    const ac_lop how = k->dtype == AC_F32 ? AC_L_BITCAST : AC_L_CAST;
+    ac_x v = words == 2 ? load_wide(r, fn, buf, at[0], at[1]) : load(r, fn, buf, at[0]);
+    if (words == 1 && k->dtype != AC_I32)
+        v = put(r, fn, (ac_ins){.op = (uint8_t)how, .dtype = k->dtype, .lanes = 1, .a = v});
+    return k->lanes == 1 ? v : put(r, fn, (ac_ins){.op = AC_L_SPLAT, .dtype = k->dtype, .lanes = k->lanes, .a = v});
 }
 
 /* Parameters of a function: its buffers but for arrays on its stack, which come last. */
@@ -117,7 +118,7 @@ int32_t *ac_share_numbers(ac_region *r, const ac_share_set *set, const ac_share_
 {
     int32_t *word = AC_NEW_N(r, int32_t, g->slots + 1);
     for (int32_t i = 0; i < g->holes; i++) {
-        const int64_t v = set->fn[g->member[member]]->code.item[g->hole[i]].k.i;
+        const int64_t v = ac_share_number(set, g, member, i);
         word[g->slot[i]] = (int32_t)(uint32_t)v;
         if (g->words[i] == 2)
             word[g->slot[i] + 1] = (int32_t)(v >> 32);

@@ -16,9 +16,38 @@ enum {
     PER_REQUANT = 4 /* instructions of a lane of REQUANT */
 };
 
-static bool may_differ(const ac_ins *i)
+/* Does a vector of fn's shift or divide by constant x? Processors do that by what is in the instruction, or slowly. */
+static bool shifts_by(const ac_loop_fn *fn, ac_x x)
 {
-    return i->op == AC_L_CONST && (i->dtype == AC_I32 || i->dtype == AC_I64) && i->lanes == 1;
+    for (ac_x k = x + 1; k < fn->code.n; k++) {
+        const ac_ins *i = &fn->code.item[k];
+        if (i->b == x && (i->op == AC_L_SHL || i->op == AC_L_SHR || i->op == AC_L_DIV || i->op == AC_L_MOD))
+            return true;
+    }
+    return false;
+}
+
+/* May constant x of fn be a number of the table? In floats all bits count. */
+static bool may_differ(const ac_loop_fn *fn, ac_x x)
+{
+    const ac_ins *i = &fn->code.item[x];
+    if (i->op != AC_L_CONST)
+        return false;
+    switch ((int)i->dtype) {
+    case AC_I32:
+    case AC_I64:
+        return i->lanes == 1 || !shifts_by(fn, x);
+    case AC_I8:
+    case AC_U8:
+    case AC_I16:
+    case AC_U16:
+    case AC_U32:
+        return !shifts_by(fn, x);
+    case AC_F32:
+        return true;
+    default:
+        return false;
+    }
 }
 
 static bool unrolls(const ac_loop_fn *fn)
@@ -42,15 +71,22 @@ static bool alike(const ac_loop_fn *a, const ac_loop_fn *b)
     for (ac_x k = 1; k < a->code.n; k++) {
         const ac_ins *x = &a->code.item[k], *y = &b->code.item[k];
         if (x->op != y->op || x->dtype != y->dtype || x->flags != y->flags || x->lanes != y->lanes || x->a != y->a ||
-            x->b != y->b || x->c != y->c || x->aux != y->aux || (x->k.i != y->k.i && !may_differ(x)))
+            x->b != y->b || x->c != y->c || x->aux != y->aux || (x->k.i != y->k.i && !may_differ(a, k)))
             return false;
     }
     return !a->pool.n || !memcmp(a->pool.item, b->pool.item, (size_t)a->pool.n * sizeof *a->pool.item);
 }
 
-static int64_t number(const ac_share_set *set, const ac_share_group *g, int32_t member, int32_t hole)
+int64_t ac_share_number(const ac_share_set *set, const ac_share_group *g, int32_t member, int32_t hole)
 {
-    return set->fn[g->member[member]]->code.item[g->hole[hole]].k.i;
+    const ac_ins *i = &set->fn[g->member[member]]->code.item[g->hole[hole]];
+    if (i->dtype == AC_F32) {
+        const float v = (float)i->k.f;
+        int32_t bits;
+        memcpy(&bits, &v, sizeof bits);
+        return bits;
+    }
+    return i->dtype == AC_U32 ? (int32_t)(uint32_t)i->k.i : i->k.i;
 }
 
 /* Words of the table that a number takes: those of 64 bits are 32 bits wide, mostly, and read as such. */
@@ -58,16 +94,17 @@ static int32_t words(const ac_share_set *set, const ac_share_group *g, int32_t h
 {
     bool wide = false;
     for (int32_t k = 0; k < g->n; k++)
-        wide |= number(set, g, k, hole) != (int32_t)number(set, g, k, hole);
+        wide |= ac_share_number(set, g, k, hole) != (int32_t)ac_share_number(set, g, k, hole);
     return wide ? 2 : 1;
 }
 
 static bool same_numbers(const ac_share_set *set, const ac_share_group *g, int32_t a, int32_t b)
 {
     for (int32_t k = 0; k < g->n; k++)
-        if (number(set, g, k, a) != number(set, g, k, b))
+        if (ac_share_number(set, g, k, a) != ac_share_number(set, g, k, b))
             return false;
-    return g->fn->code.item[g->hole[a]].dtype == g->fn->code.item[g->hole[b]].dtype;
+    const ac_ins *x = &g->fn->code.item[g->hole[a]], *y = &g->fn->code.item[g->hole[b]];
+    return x->dtype == y->dtype && x->lanes == y->lanes;
 }
 
 static void find_holes(ac_region *r, const ac_share_set *set, ac_share_group *g)

@@ -1,7 +1,8 @@
 /* share_groups.h - which functions become one that takes its shapes as arguments, and what that saves and costs.
  *
- * Two functions go together when their instructions, types and lanes are equal, but for whole constants of one lane,
- * the sizes of parameters, and names. Functions with loops to be unrolled stay apart: those need their bounds.
+ * Two functions go together when their instructions, types and lanes are equal, but for constants (all lanes of which
+ * are the same number, by which no vector is shifted), the sizes of parameters, and names. Functions with loops to be
+ * unrolled stay apart: those need their bounds.
  *
  *     ac_share_set set = {.fn = fn, .calls = calls, .n = n, .target = t, .price = AC_SHARE_AUTO};
  *     group = ac_share_groups(region, &set);    by its first function; group[f].n 0: f is in another one's
@@ -39,6 +40,8 @@ typedef struct ac_share_group {
 } ac_share_group;
 
 ac_share_group *ac_share_groups(ac_region *r, const ac_share_set *set);
+/* The number of a member for a hole, as the table has it: of f32 its bits. */
+int64_t ac_share_number(const ac_share_set *set, const ac_share_group *g, int32_t member, int32_t hole);
 /* share_build.c. The function of a group of two and more: it reads its numbers first, from i32[slots], a parameter
  * after all others, where there are any. The numbers of a member: slots words, of two the low half first. */
 const ac_loop_fn *ac_share_build(ac_region *r, const ac_share_set *set, const ac_share_group *g);

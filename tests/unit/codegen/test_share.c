@@ -1,6 +1,7 @@
 /* test_share.c - which functions become one: those that are alike, at which price, and who is left out. */
 #include "codegen/share_pieces.h"
 #include "codegen/targets.h"
+#include "ir/loop/eval/eval.h"
 #include "tests/unit/support/loop_text.h"
 
 static const ac_loop_fn *parsed(const char *text)
@@ -110,6 +111,54 @@ static void test_wide(void)
     CHECK(ac_loop_verify(&cx, ac_share_build(cx.region, &set, &g[0])) == AC_OK);
 }
 
+static const ac_loop_fn *vectors(const char *name, int byte, double factor, long long word, int shift)
+{
+    return parsed(ac_strf(cx.region,
+                          "fn %s\n"
+                          "  buf x in i8 64 align 8\n"
+                          "  buf y out f32 64 align 32\n"
+                          "  %%1 = const i32 0\n"
+                          "  %%2 = const i32 64\n"
+                          "  %%3 = const i8x8 %d\n"
+                          "  %%4 = const f32x8 %.9g\n"
+                          "  %%5 = const u32x8 %lld\n"
+                          "  %%6 = const u32x8 %d\n"
+                          "  %%7 = for i32 %%1 .. %%2 step 8 as i\n"
+                          "    %%8 = load i8x8 x[%%7]\n"
+                          "    %%9 = add i8x8 %%8 %%3\n"
+                          "    %%10 = cast u32x8 %%9\n"
+                          "    %%11 = xor u32x8 %%10 %%5\n"
+                          "    %%12 = shr u32x8 %%11 %%6\n"
+                          "    %%13 = cast f32x8 %%12\n"
+                          "    %%14 = mul f32x8 %%13 %%4\n"
+                          "    store y[%%7] %%14\n"
+                          "  end\n",
+                          name, byte, factor, word, shift));
+}
+
+/* Numbers that are vectors, of any type; shifts stay apart. What is built computes what its members do. */
+static void test_vectors(void)
+{
+    const ac_loop_fn *fn[3] = {vectors("a", -5, 0.1, 0xffffffff, 3), vectors("b", 100, -3, 17, 3),
+                               vectors("c", -5, 0.1, 17, 4)};
+    const int32_t calls[3] = {1, 1, 1};
+    const ac_share_set set = {
+        .fn = fn, .calls = calls, .n = 3, .target = ac_target_find("cortex-m0plus"), .price = AC_SHARE_BYTES};
+    const ac_share_group *g = ac_share_groups(cx.region, &set);
+    CHECK(g[0].n == 2 && g[0].holes == 3 && g[0].slots == 3 && g[2].n == 1);
+    const ac_loop_fn *one = ac_share_build(cx.region, &set, &g[0]);
+    CHECK(ac_loop_verify(&cx, one) == AC_OK);
+    int8_t x[64];
+    for (int i = 0; i < 64; i++)
+        x[i] = (int8_t)(i * 37);
+    for (int32_t k = 0; k < 2; k++) {
+        float want[64], got[64];
+        CHECK(ac_eval(&cx, fn[k], (void *[]){x, want}, 2, NULL) == AC_OK);
+        CHECK(ac_eval(&cx, one, (void *[]){x, got, ac_share_numbers(cx.region, &set, &g[0], k)}, 3, NULL) == AC_OK);
+        CHECK(!memcmp(want, got, sizeof want));
+    }
+}
+
 static bool not_with_b(const void *with, int32_t f, int32_t g)
 {
     (void)with;
@@ -184,6 +233,7 @@ int main(void)
     test_dear();
     test_refused();
     test_wide();
+    test_vectors();
     test_pieces();
     ac_ctx_close(&cx);
     return check_done();
