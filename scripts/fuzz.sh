@@ -16,10 +16,16 @@ for r in $readers; do
     cmake --build "$build" -j "$(nproc)" --target "libfuzzer_$r" >/dev/null
 done
 cd "$build"
+# What programs of tests/golden write: operators of extensions, and results whose size data decides.
+mkdir -p made/fuzz_onnx
+for p in "$root"/tests/golden/onnx/*.graph "$root"/tests/golden/onnx/*.h; do
+    (cd made/fuzz_onnx && PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$root/tests/golden:$root/models" python3 "${p%.*}.py")
+done
 for r in $readers; do
     mkdir -p "corpus/$r"
     first=$root/models
     [ ! -d "$root/tests/fuzz/corpus/$r" ] || first="$root/tests/fuzz/corpus/$r $first"
+    [ ! -d "made/$r" ] || first="made/$r $first"
     folder=$(echo "${r#fuzz_}" | sed 's/^tf$/pb/')
     [ -d "$root/../shared/conformance/fuzz/$folder" ] && first="$first $root/../shared/conformance/fuzz/$folder"
     echo "== $r"
