@@ -12,7 +12,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli" / "fo
 from ai_edge_litert.interpreter import Interpreter, OpResolverType  # noqa: E402
 from beside_litert import Model  # noqa: E402
 
-from graph import Graph, Maker, Node  # noqa: E402
+from graph import Graph, Node  # noqa: E402
 
 SUFFIX, MOST = ".tflite", 8000
 CHANNELS = (1, 2, 3, 4, 5, 8, 8, 12, 16, 17)
@@ -46,10 +46,21 @@ def run(g, feeds=None):
     return [it.get_tensor(d["index"]) for d in it.get_output_details()]
 
 
-class TfliteMaker(Maker):
+class Maker:
     def __init__(self, seed):
-        super().__init__(seed)
+        self.r = np.random.default_rng(seed)
+        self.g = Graph()
+        self.made = 0
         self.dtype = self.pick([np.int8, np.int8, np.int8, np.uint8, np.int16])
+
+    def chance(self, p):
+        return self.r.random() < p
+
+    def pick(self, items):
+        return items[int(self.r.integers(len(items)))]
+
+    def int(self, lo, hi):
+        return int(self.r.integers(lo, hi + 1))
 
     def name(self, letter):
         self.made += 1
@@ -293,7 +304,7 @@ class TfliteMaker(Maker):
             self.node("SQUEEZE", [x], [self.quant(x)], "Squeeze", squeezeDims=[self.pick(ones)])
 
     def transpose(self):
-        x = self.any()
+        x = self.any(None, lambda w: w.ndim > 0)  # LiteRT reads past the end of a scalar
         p = self.r.permutation(self.value(x).ndim).astype(np.int32)
         self.node("TRANSPOSE", [x, self.const(p)], [self.quant(x)], "Transpose")
 
@@ -441,4 +452,4 @@ class TfliteMaker(Maker):
 
 
 def make(seed, size):
-    return TfliteMaker(seed).graph(size)
+    return Maker(seed).graph(size)
