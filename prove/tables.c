@@ -4,7 +4,8 @@
 
 #include <math.h>
 
-enum { LOOKED_AT = 1 << 22, FLOATS_LOOKED_AT = 1 << 16 }; /* elements of a constant, for one load */
+/* Elements of a constant, for one load; of bytes, which are weights where there are many. */
+enum { LOOKED_AT = 1 << 22, FLOATS_LOOKED_AT = 1 << 16, BYTES_LOOKED_AT = 1 << 12 };
 
 /* Elements that `index` may be: offset + any multiple of *step, within lo .. hi. */
 static int64_t stride_of(const ac_prover *p, const ac_affine *index, int64_t *offset)
@@ -57,8 +58,8 @@ ac_interval ac_p_loaded(ac_prover *p, int32_t buf, const ac_pvalue *index, int32
                 return (ac_interval){p->chunk, p->chunk};
             return (ac_interval){0, n > 0 ? n - 1 : 0};
         }
-        if (arg->space == AC_SPACE_CONST && ac_dtype_bits(d) > 8 && p->m->konst[arg->offset]->dtype == d) {
-            ac_const *k = p->m->konst[arg->offset];
+        ac_const *k = arg->space == AC_SPACE_CONST ? p->m->konst[arg->offset] : NULL;
+        if (k && k->dtype == d && (ac_dtype_bits(d) > 8 || k->count <= BYTES_LOOKED_AT)) {
             const void *data = ac_const_data(p->cx, k);
             return data ? contents(p, k, data, index, lanes) : range;
         }

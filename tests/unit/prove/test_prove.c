@@ -36,8 +36,14 @@ static ac_loop_fn *read_fn(const char *body)
 static ac_const *constant(const ac_buf *b)
 {
     static const int32_t SHIFTS[8] = {0, 1, 5, 31, 7, 2, 3, 4};
+    static const int8_t BYTES[8] = {0, 1, 5, 31, 7, 2, 3, 4};
+    const bool bytes = b->dtype == AC_I8;
     ac_const *k = AC_NEW(cx.region, ac_const);
-    *k = (ac_const){.name = b->name, .dtype = AC_I32, .count = 8, .align = 16, .data = SHIFTS};
+    *k = (ac_const){.name = b->name,
+                    .dtype = bytes ? AC_I8 : AC_I32,
+                    .count = 8,
+                    .align = 16,
+                    .data = bytes ? (const void *)BYTES : SHIFTS};
     return k;
 }
 
@@ -179,6 +185,13 @@ static void expect(built *b, ac_claim claim, const char *reason, bool wrong)
     "%8 = load i32 k[%7]\n %9 = add i32 %8 %5\n %10 = load i32 x[%6]\n %11 = shl i32 %10 %9\n"         \
     "store y[%6] %11\n end\n"
 
+/* The same from a table of bytes. */
+#define BYTE_TABLE(more)                                                                               \
+    "buf k const i8 8 align 16\n buf x in i32 64 align 4\n buf y out i32 64 align 4\n" NUMBERS         \
+    "%4 = const i32 8\n %5 = const i32 " more "\n %6 = for i32 %1 .. %2 step 1\n %7 = mod i32 %6 %4\n" \
+    "%8 = load i8 k[%7]\n %9 = cast i32 %8\n %10 = add i32 %9 %5\n %11 = load i32 x[%6]\n"             \
+    "%12 = shl i32 %11 %10\n store y[%6] %12\n end\n"
+
 /* Rows in pairs; the last one has no partner. */
 #define PAIRS(rows)                                                                                               \
     "buf x in i8 63 align 1\n buf y out i8 63 align 1\n %1 = const i32 0\n %2 = const i32 7\n %3 = const i32 9\n" \
@@ -283,6 +296,9 @@ static const planted CASES[] = {
      true},
     {"shifts of a table", TABLE("0"), "#0 x@0 y@256", 0, NULL, false},
     {"shifts of a table, and one", TABLE("1"), "#0 x@0 y@256", AC_CLAIM_SHIFT, "the count may be 1 .. 32", false},
+    {"shifts of a table of bytes", BYTE_TABLE("0"), "#0 x@0 y@256", 0, NULL, false},
+    {"shifts of a table of bytes, and one", BYTE_TABLE("1"), "#0 x@0 y@256", AC_CLAIM_SHIFT, "the count may be 1 .. 32",
+     false},
     {"a sum that fits", SUM("131071"), "x@0 y@128", 0, NULL, false},
     {"a sum that may not fit", SUM("131073"), "x@0 y@128", AC_CLAIM_INTEGER, "beyond i32", false},
     {"a division by what may be 0",
