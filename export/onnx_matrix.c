@@ -5,6 +5,14 @@
 
 #include <string.h>
 
+/* x [rows,K] times k [units,K]: sums of bytes without scales, in i32. */
+static ac_tensor *integer_product(ac_onw *w, ac_tensor *x, ac_tensor *k, ac_tensor *bias, const int64_t *dim)
+{
+    ac_tensor *in[] = {x, ac_onw_transpose(w, k, (const int32_t[]){1, 0})};
+    ac_tensor *v = ac_onw_op(w, "MatMulInteger", in, 2, AC_I32, 2, dim);
+    return bias ? ac_onw_op(w, "Add", (ac_tensor *[]){v, bias}, 2, AC_I32, 2, dim) : v;
+}
+
 int ac_onw_dense(ac_onw *w, const ac_node *n)
 {
     ac_tensor *x = n->in[0], *k = n->in[1], *y = n->out[0], *bias = n->n_in > 2 ? n->in[2] : NULL;
@@ -13,8 +21,15 @@ int ac_onw_dense(ac_onw *w, const ac_node *n)
         x = ac_onw_reshape(w, x, 2, flat);
     if (bias && bias->rank != 1)
         bias = ac_onw_reshape(w, bias, 1, &units);
-    ac_tensor *v = ac_onw_op(w, "Gemm", (ac_tensor *[]){x, k, bias}, 3, y->dtype, 2, (int64_t[]){rows, units});
-    ac_onw_int(w, "transB", 1);
+    ac_tensor *v;
+    if (y->dtype == AC_I32) {
+        if (k->dtype != AC_I8)
+            return ac_onw_cannot(w, n, "sums of products with weights of %s", ac_dtype_name(k->dtype));
+        v = integer_product(w, x, k, bias, (int64_t[]){rows, units});
+    } else {
+        v = ac_onw_op(w, "Gemm", (ac_tensor *[]){x, k, bias}, 3, y->dtype, 2, (int64_t[]){rows, units});
+        ac_onw_int(w, "transB", 1);
+    }
     v = ac_onw_act(w, v, n->attrs.dense.act);
     if (y->rank == 2)
         ac_onw_same(w, v, y);

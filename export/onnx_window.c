@@ -33,12 +33,21 @@ static int conv(ac_onw *w, const ac_node *n, ac_tensor *weights, const int32_t *
                 int64_t kw)
 {
     const ac_attrs_conv *a = &n->attrs.conv;
-    ac_tensor *in[] = {ac_onw_first(w, n->in[0]), ac_onw_transpose(w, weights, perm),
-                       flat(w, n->n_in > 2 ? n->in[2] : NULL)};
-    ac_tensor *y = run(w, "Conv", in, 3, n->out[0]);
+    const bool sums = n->out[0]->dtype == AC_I32;
+    ac_tensor *bias = n->n_in > 2 ? n->in[2] : NULL;
+    if (sums && weights->dtype != AC_I8)
+        return ac_onw_cannot(w, n, "sums of products with weights of %s", ac_dtype_name(weights->dtype));
+    ac_tensor *in[] = {ac_onw_first(w, n->in[0]), ac_onw_transpose(w, weights, perm), flat(w, bias)};
+    if (sums)
+        in[2] = a->zero ? ac_onw_const(w, n->in[0]->dtype, a->zero) : NULL;
+    ac_tensor *y = run(w, sums ? "ConvInteger" : "Conv", in, 3, n->out[0]);
     window_attrs(w, 2, (int64_t[]){kh, kw}, (int64_t[]){a->stride_h, a->stride_w},
                  (int64_t[]){a->pad_t, a->pad_l, a->pad_b, a->pad_r}, (int64_t[]){a->dilation_h, a->dilation_w});
     ac_onw_int(w, "group", groups);
+    if (sums && bias) {
+        bias = ac_onw_reshape(w, bias, 3, (int64_t[]){y->dim[1], 1, 1});
+        y = ac_onw_op(w, "Add", (ac_tensor *[]){y, bias}, 2, AC_I32, y->rank, y->dim);
+    }
     ac_onw_last(w, ac_onw_act(w, y, a->act), n->out[0]);
     return AC_OK;
 }

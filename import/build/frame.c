@@ -98,6 +98,7 @@ static ac_tensor *conv_2d(const ac_build *b, ac_tensor *x, ac_tensor *weights, a
     ac_attrs a;
     ac_attrs_init(op, &a);
     conv_attrs(w, &a.conv);
+    a.conv.zero = w->zero;
     ac_tensor *in[] = {x, ac_build_transpose(b, weights, depthwise ? DEPTHWISE : TO_LAST), bias};
     return ac_channels_first(b, ac_build_op(b, op, in, bias ? 3 : 2, &a, AC_NONE), w->m);
 }

@@ -21,6 +21,7 @@ typedef struct ac_frame {
     int32_t m; /* spatial dimensions */
     int64_t in[AC_SPATIAL], kernel[AC_SPATIAL], stride[AC_SPATIAL], dil[AC_SPATIAL];
     int64_t before[AC_SPATIAL], after[AC_SPATIAL]; /* pads; they count in no average */
+    int32_t zero;                                  /* of an image of bytes: its zero point; of conv_2d only */
     int64_t front[AC_SPATIAL], back[AC_SPATIAL];   /* pools: zeros put round the image first, which count */
 } ac_frame;
 

@@ -11,8 +11,6 @@
 #define MUL(x, y) ac_onx_2(n, AC_OP_MUL, x, y)
 #define DIV(x, y) ac_onx_2(n, AC_OP_DIV, x, y)
 
-enum { SINCE = 13 }; /* the operator set of the float operators inside of quantised ones */
-
 ac_tensor *ac_onx_in_line(ac_onx_node *n, ac_tensor *p, int32_t rank, int32_t axis)
 {
     int64_t dim[AC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
@@ -220,22 +218,18 @@ static ac_tensor *requantize(ac_onx_node *n, ac_tensor *acc, ac_tensor *real, ac
     return ac_onx_cast(n, v, to);
 }
 
-static bool byte_type(const ac_tensor *t)
-{
-    return t && (t->dtype == AC_I8 || t->dtype == AC_U8);
-}
-
 /* x, sx, zx, w, sw, zw, sy, zy, bias */
 int ac_onx_do_qlinear_conv(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *w = n->in[3], *sw = n->in[4], *bias = ac_onx_in(n, 8);
     const bool last = *n->domain && ac_onx_int(n, "channels_last", 0) != 0;
     x = last ? ac_onx_swapped_channels(n, x, false) : x;
-    if (!byte_type(x) || !byte_type(w) || !byte_type(n->in[7]))
+    if (!ac_onx_byte_type(x) || !ac_onx_byte_type(w) || !ac_onx_byte_type(n->in[7]))
         return ac_build_cannot(&n->b, "its operands are not i8 or u8");
-    ac_tensor *in[] = {ac_onx_centered(n, x, n->in[2], 0), ac_onx_centered(n, w, n->in[5], 0),
-                       bias ? ac_onx_cast(n, bias, AC_F32) : NULL};
-    ac_tensor *acc = in[0] && in[1] ? ac_onx_inner(n, "Conv", SINCE, in, bias ? 3 : 2) : NULL;
+    ac_tensor *acc = x ? ac_onx_integer_conv(n, x, w, n->in[2], n->in[5]) : NULL;
+    if (bias && acc)
+        acc = ADD(acc, ac_onx_in_line(n, bias, acc->rank, 1));
+    acc = ac_onx_cast(n, acc, AC_F32);
     ac_tensor *real = MUL(ac_onx_reshape(n, n->in[1], 0, NULL), ac_onx_in_line(n, sw, x->rank, 1));
     ac_tensor *y = requantize(n, acc, real, n->in[6], n->in[7], n->in[7]->dtype);
     return ac_onx_result(n, 0, last ? ac_onx_swapped_channels(n, y, true) : y);
@@ -245,7 +239,7 @@ int ac_onx_do_qlinear_conv(ac_onx_node *n)
 int ac_onx_do_qlinear_matmul(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *y = n->in[3];
-    if (!byte_type(x) || !byte_type(y) || !byte_type(n->in[7]) || x->rank < 1 || y->rank < 1)
+    if (!ac_onx_byte_type(x) || !ac_onx_byte_type(y) || !ac_onx_byte_type(n->in[7]) || x->rank < 1 || y->rank < 1)
         return ac_build_cannot(&n->b, "its operands are not i8 or u8");
     for (int32_t i = 1; i < 8; i++)
         if (i != 3 && ac_tensor_count(n->in[i]) != 1 && (i < 4 || i > 5 || y->rank < 2))
@@ -255,85 +249,7 @@ int ac_onx_do_qlinear_matmul(ac_onx_node *n)
         n->in[i] = ac_onx_cast(n, n->in[i], AC_F32);
     if (!n->in[1] || !n->in[4] || !n->in[6])
         return AC_FAIL;
-    ac_tensor *in[] = {ac_onx_centered(n, x, n->in[2], 0), ac_onx_centered(n, y, n->in[5], y->rank - 1)};
-    ac_tensor *acc = in[0] && in[1] ? ac_onx_inner(n, "MatMul", SINCE, in, 2) : NULL;
+    ac_tensor *acc = ac_onx_cast(n, ac_onx_integer_matmul(n, x, y, n->in[2], n->in[5]), AC_F32);
     ac_tensor *real = MUL(ac_onx_reshape(n, n->in[1], 0, NULL), ac_onx_in_line(n, n->in[4], y->rank, y->rank - 1));
     return ac_onx_result(n, 0, requantize(n, acc, real, n->in[6], n->in[7], n->in[7]->dtype));
-}
-
-/* Sums stay exact in f32 below 2^24: so many products of two bytes. */
-enum { EXACT = 257 };
-
-/* The zero point of row or column i; 0 where there is none. false: it is not known when compiling. */
-static bool zero_of(ac_onx_node *n, ac_tensor *zero, int64_t i, int64_t count, int64_t *v)
-{
-    const void *data = zero && ac_tensor_is_const(zero) ? ac_tensor_force(n->r->cx, zero) : NULL;
-    const int64_t size = zero ? ac_tensor_count(zero) : 1;
-    *v = data ? ac_dtype_get_int(zero->dtype, data, size == 1 ? 0 : i) : 0;
-    return !zero || (data && (size == 1 || size == count));
-}
-
-/* Are all sums of w's rows (or columns) times a byte exact in f32? The numbers of constants say so for most weights
- * however long they are; of others only the length is known. */
-static bool sums_fit(ac_onx_node *n, ac_tensor *w, ac_tensor *zero, bool columns)
-{
-    const int64_t all = ac_tensor_count(w), many = w->rank ? w->dim[columns ? w->rank - 1 : 0] : 1;
-    const int64_t each = columns ? (w->rank > 1 ? w->dim[w->rank - 2] : all) : many ? all / many : 0;
-    if (each <= EXACT)
-        return true;
-    const void *data = ac_tensor_is_const(w) ? ac_tensor_force(n->r->cx, w) : NULL;
-    if (!data || (columns && w->rank != 2))
-        return false;
-    for (int64_t i = 0; i < many; i++) {
-        int64_t z, sum = 0;
-        if (!zero_of(n, zero, i, many, &z))
-            return false;
-        for (int64_t k = 0; k < each; k++) {
-            const int64_t d = ac_dtype_get_int(w->dtype, data, columns ? k * many + i : i * each + k) - z;
-            sum += d < 0 ? -d : d;
-        }
-        if (sum > (1 << 24) / 255)
-            return false;
-    }
-    return true;
-}
-
-/* A zero point: one number, one for each column of y, or one for each row of x (a vector, or x's shape with a 1 at the
- * end). */
-static ac_tensor *off_zero(ac_onx_node *n, ac_tensor *x, ac_tensor *zero, bool rows, ac_dtype type)
-{
-    ac_tensor *v = ac_onx_cast(n, x, type);
-    if (!v || !zero)
-        return v;
-    if (ac_tensor_count(zero) == 1)
-        zero = ac_onx_reshape(n, zero, 0, NULL);
-    else if (rows && zero->rank == 1)
-        zero = ac_onx_reshape(n, zero, 2, (int64_t[]){zero->dim[0], 1});
-    return SUB(v, ac_onx_cast(n, zero, type));
-}
-
-/* Sums that f32 cannot hold are added up in i32. */
-int ac_onx_do_matmul_integer(ac_onx_node *n)
-{
-    ac_tensor *x = n->in[0], *y = n->in[1], *zx = ac_onx_in(n, 2), *zy = ac_onx_in(n, 3);
-    if (!byte_type(x) || !byte_type(y) || x->rank < 1 || y->rank < 1)
-        return ac_build_cannot(&n->b, "its operands are not bytes");
-    const bool fits = x->dim[x->rank - 1] <= EXACT || sums_fit(n, y, zy, true);
-    const ac_dtype type = fits ? AC_F32 : AC_I32;
-    ac_tensor *in[] = {off_zero(n, x, zx, true, type), off_zero(n, y, zy, false, type)};
-    ac_tensor *z = in[0] && in[1] ? ac_onx_inner(n, "MatMul", SINCE, in, 2) : NULL;
-    return ac_onx_result(n, 0, ac_onx_cast(n, z, AC_I32));
-}
-
-/* Sums that f32 cannot hold are added up in f64. */
-int ac_onx_do_conv_integer(ac_onx_node *n)
-{
-    ac_tensor *x = n->in[0], *w = n->in[1], *zx = ac_onx_in(n, 2), *zw = ac_onx_in(n, 3);
-    if (!byte_type(x) || !byte_type(w) || w->rank < 3 || !w->dim[0])
-        return ac_build_cannot(&n->b, "its operands are not bytes, or its weights are %s", ac_shape_str(n->r->cx, w));
-    const ac_dtype type = sums_fit(n, w, zw, false) ? AC_F32 : AC_F64;
-    ac_tensor *in[] = {ac_onx_cast(n, ac_onx_centered(n, x, zx, 0), type),
-                       ac_onx_cast(n, ac_onx_centered(n, w, zw, 0), type)};
-    ac_tensor *y = in[0] && in[1] ? ac_onx_inner(n, "Conv", SINCE, in, 2) : NULL;
-    return ac_onx_result(n, 0, ac_onx_cast(n, y, AC_I32));
 }

@@ -16,4 +16,11 @@ ac_tensor *ac_onx_dequantized(ac_onx_node *n, ac_tensor *x, ac_tensor *scale, ac
 /* x as u8 over the range of its values and 0: DynamicQuantizeLinear. */
 ac_tensor *ac_onx_dynamic_quantized(ac_onx_node *n, ac_tensor *x, ac_tensor **scale, ac_tensor **zero);
 
+/* integer_nodes.c: exact sums of bytes less their zero points, i32 (wrapping); a zero point NULL is 0. */
+bool ac_onx_byte_type(const ac_tensor *t);
+/* x [..,K] or [K], a zero point or one for each row; y as MatMul has it, a zero point or one for each column. */
+ac_tensor *ac_onx_integer_matmul(ac_onx_node *n, ac_tensor *x, ac_tensor *y, ac_tensor *zx, ac_tensor *zy);
+/* x [N,C,..]; w [O,C/groups,..], a zero point or one for each filter; windows by n's attributes. */
+ac_tensor *ac_onx_integer_conv(ac_onx_node *n, ac_tensor *x, ac_tensor *w, ac_tensor *zx, ac_tensor *zw);
+
 #endif

@@ -94,18 +94,45 @@ static int check_kernel(ac_onx_node *n, const ac_tensor *x, const ac_tensor *w, 
     return AC_OK;
 }
 
+/* The window's padding as a step of its own. */
+static ac_tensor *padded(ac_onx_node *n, ac_tensor *x, ac_frame *w, ac_tensor *value)
+{
+    int64_t before[AC_MAX_RANK] = {0}, after[AC_MAX_RANK] = {0}, any = 0;
+    for (int32_t i = 0; i < w->m; i++) {
+        const int32_t d = AC_SPATIAL - w->m + i;
+        before[2 + i] = w->before[d], after[2 + i] = w->after[d];
+        any += w->before[d] + w->after[d];
+        w->in[d] += w->before[d] + w->after[d];
+        w->before[d] = w->after[d] = 0;
+    }
+    return any ? ac_onx_pad(n, x, before, after, value) : x;
+}
+
+static int read_conv(ac_onx_node *n, const ac_tensor *x, const ac_tensor *w, ac_frame *win, int64_t *groups)
+{
+    AC_TRY(ac_onx_window_open(n, x, win));
+    AC_TRY(check_kernel(n, x, w, win));
+    AC_TRY(ac_onx_window_pads(n, win, AC_LAST_WHOLE));
+    *groups = ac_onx_int(n, "group", 1);
+    if (*groups < 1 || *groups > INT32_MAX || w->dim[1] * *groups != x->dim[1] || w->dim[0] % *groups)
+        return ac_error(n->r->cx, n->at, E0104, "%" PRId64 " groups of weights %s do not fit input '%s' %s", *groups,
+                        ac_shape_str(n->r->cx, w), x->name, ac_shape_str(n->r->cx, x));
+    return AC_OK;
+}
+
+ac_tensor *ac_onx_conv(ac_onx_node *n, ac_tensor *x, ac_tensor *w, ac_tensor *bias, int32_t zero, ac_tensor *pad)
+{
+    ac_frame win;
+    int64_t groups;
+    if (read_conv(n, x, w, &win, &groups) != AC_OK)
+        return NULL;
+    win.zero = zero;
+    return ac_frame_conv(&n->b, pad ? padded(n, x, &win, pad) : x, w, bias, &win, groups);
+}
+
 int ac_onx_do_conv(ac_onx_node *n)
 {
-    ac_tensor *x = n->in[0], *w = n->in[1], *bias = ac_onx_in(n, 2);
-    ac_frame win;
-    AC_TRY(ac_onx_window_open(n, x, &win));
-    AC_TRY(check_kernel(n, x, w, &win));
-    AC_TRY(ac_onx_window_pads(n, &win, AC_LAST_WHOLE));
-    const int64_t groups = ac_onx_int(n, "group", 1);
-    if (groups < 1 || groups > INT32_MAX || w->dim[1] * groups != x->dim[1] || w->dim[0] % groups)
-        return ac_error(n->r->cx, n->at, E0104, "%" PRId64 " groups of weights %s do not fit input '%s' %s", groups,
-                        ac_shape_str(n->r->cx, w), x->name, ac_shape_str(n->r->cx, x));
-    return ac_onx_result(n, 0, ac_frame_conv(&n->b, x, w, bias, &win, groups));
+    return ac_onx_result(n, 0, ac_onx_conv(n, n->in[0], n->in[1], ac_onx_in(n, 2), 0, NULL));
 }
 
 /* Output o gets stride * (in - 1) + output_padding + reach - pads elements; output_shape gives it and makes the pads.

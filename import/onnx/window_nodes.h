@@ -16,4 +16,8 @@ int ac_onx_window_open(ac_onx_node *n, const ac_tensor *x, ac_frame *w);
 typedef enum ac_last_window { AC_LAST_WHOLE, AC_LAST_FITS, AC_LAST_BEGINS } ac_last_window;
 int ac_onx_window_pads(ac_onx_node *n, ac_frame *w, ac_last_window last);
 
+/* A convolution by n's attributes: x [N,C,..], w [O,C/groups,..], bias [O] or NULL. zero: what the padding of bytes
+ * holds, their zero point; or, if that is computed, pad: a scalar of x's type that x is padded with. */
+ac_tensor *ac_onx_conv(ac_onx_node *n, ac_tensor *x, ac_tensor *w, ac_tensor *bias, int32_t zero, ac_tensor *pad);
+
 #endif

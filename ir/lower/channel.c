@@ -10,6 +10,9 @@ static int kind_of(const ac_tensor *x, const ac_tensor *w, const ac_tensor *out,
     if (one_type && rounding == AC_ROUND_MATMUL && !x->quant && !w->quant &&
         (x->dtype == AC_F64 || ac_dtype_is_int(x->dtype)))
         return AC_MACS_PLAIN;
+    if (rounding != AC_ROUND_MATMUL && !x->quant && !w->quant && (x->dtype == AC_I8 || x->dtype == AC_U8) &&
+        (w->dtype == AC_I8 || w->dtype == AC_I16) && out->dtype == AC_I32)
+        return AC_MACS_SUM;
     if (!x->quant || !w->quant || !out->quant || x->dtype != out->dtype)
         return -1;
     if (x->dtype == AC_U8 && w->dtype == AC_U8)
@@ -32,9 +35,9 @@ static int check_bias(ac_channel *c)
     if (!ok)
         return ac_lower_refuse(c->L, "bias '%s' is %s: supported with %s inputs are %s", c->bias->name,
                                ac_dtype_name(d), ac_dtype_name(c->x->dtype),
-                               c->kind == AC_MACS_I16                           ? "i64 and i32"
-                               : c->kind == AC_MACS_I8 || c->kind == AC_MACS_U8 ? "i32"
-                                                                                : "f32");
+                               c->kind == AC_MACS_I16                                ? "i64 and i32"
+                               : c->kind == AC_MACS_F32 || c->kind == AC_MACS_HYBRID ? "f32"
+                                                                                     : "i32");
     if (ac_tensor_count(c->bias) != c->n)
         return ac_lower_refuse(c->L, "bias '%s' is %s, expected one value for each of %lld channels", c->bias->name,
                                ac_shape_str(c->L->cx, c->bias), (long long)c->n);
@@ -75,14 +78,19 @@ int ac_channel_open(ac_lower *L, ac_channel *c, ac_tensor *x, ac_tensor *w, ac_t
     if (kind < 0)
         return ac_lower_refuse(L,
                                "input %s, weights %s, output %s%s: supported are f32 x f32, f32 x i8 (dynamic range), "
-                               "i8 x i8, u8 x u8 and i16 x i8 with the output of the input's type",
+                               "i8 x i8, u8 x u8 and i16 x i8 with the output of the input's type, bytes "
+                               "without scales with an output of i32",
                                ac_dtype_name(x->dtype), ac_dtype_name(w->dtype), ac_dtype_name(c->out->dtype),
                                x->dtype != AC_F32 && !(x->quant && w->quant && c->out->quant) ? " (not quantised)"
                                                                                               : "");
     c->kind = (ac_macs)kind;
     AC_TRY(check_bias(c));
     c->acc = kind == AC_MACS_F32 ? AC_F32 : kind == AC_MACS_PLAIN ? x->dtype : kind == AC_MACS_I16 ? AC_I64 : AC_I32;
-    if (kind == AC_MACS_F32 || kind == AC_MACS_PLAIN)
+    if (kind == AC_MACS_SUM) {
+        c->acc = AC_I32;
+        c->zx = ac_ops[L->node->op].filter == AC_FILTER_DENSE ? 0 : L->node->attrs.conv.zero;
+    }
+    if (kind == AC_MACS_F32 || kind == AC_MACS_PLAIN || kind == AC_MACS_SUM)
         return AC_OK;
     const ac_quant *q = w->quant;
     c->per_channel = q->n > 1;
@@ -226,6 +234,8 @@ ac_x ac_channel_mac(const ac_channel *c, ac_x acc, ac_x x, ac_x w)
     if (c->kind == AC_MACS_PLAIN)
         return ac_lb_add_wrap(b, acc, ac_lb_mul_wrap(b, x, w));
     ac_x p = ac_lb_mul(b, x, w);
+    if (c->kind == AC_MACS_SUM)
+        return ac_lb_add_wrap(b, acc, p);
     return ac_lb_add(b, acc, c->acc == AC_I64 ? ac_lb_cast(b, p, AC_I64) : p);
 }
 
@@ -334,7 +344,7 @@ ac_x ac_channel_done(const ac_channel *c, ac_x acc, ac_x oc)
     ac_lb *b = &c->L->b;
     if (c->kind == AC_MACS_F32 || c->kind == AC_MACS_HYBRID)
         return done_float(c, acc, oc);
-    if (c->kind == AC_MACS_PLAIN)
+    if (c->kind == AC_MACS_PLAIN || c->kind == AC_MACS_SUM)
         return acc;
     const bool line = c->line.kind != AC_LINE_NONE;
     const ac_dtype d = c->out->dtype;

@@ -7,6 +7,7 @@
  *     U8      u8   u8   i32       i32  the same; one scale, and w has a zero point too
  *     I16     i16  i8   i64, i32  i64  clamp(requant64(acc)); with an i32 bias requant(acc)
  *     HYBRID  f32  i8   f32       i32  act(acc * scale_x * scale_w[c] + bias); x is quantised at run time
+ *     SUM     i8,u8 i8,i16 i32     i32  acc; no scales; wrapping. The convolution says x's zero point
  *     PLAIN   f64 or integers, all of one type, no scales: acc of that type, wrapping; batch_matmul only
  *
  * Integer accumulators start from the bias. The reference is TFLite: kernels/internal/reference/{conv.h,
@@ -30,7 +31,15 @@
 #include "ir/lower/requant_line.h"
 #include "ir/lower/requant_real.h"
 
-typedef enum ac_macs { AC_MACS_F32, AC_MACS_I8, AC_MACS_U8, AC_MACS_I16, AC_MACS_HYBRID, AC_MACS_PLAIN } ac_macs;
+typedef enum ac_macs {
+    AC_MACS_F32,
+    AC_MACS_I8,
+    AC_MACS_U8,
+    AC_MACS_I16,
+    AC_MACS_HYBRID,
+    AC_MACS_SUM,
+    AC_MACS_PLAIN
+} ac_macs;
 typedef enum ac_rounding { AC_ROUND_FIXED, AC_ROUND_F64, AC_ROUND_MATMUL } ac_rounding;
 
 typedef struct ac_channel {

@@ -2,13 +2,13 @@
 #include "ir/ops/decode/axis.h"
 #include "ir/pass/passes.h"
 
-/* Does this node read t only as the input of a convolution whose paddings are numbers? */
+/* Does this node read t only as the input of a convolution whose paddings are numbers, and zeros? */
 static bool conv_of(const ac_node *n, const ac_tensor *t)
 {
     const ac_filter w = ac_ops[n->op].filter;
     if (w != AC_FILTER_CONV && w != AC_FILTER_DEPTHWISE)
         return false;
-    if (n->in[0] != t || n->attrs.conv.padding != AC_PAD_EXPLICIT)
+    if (n->in[0] != t || n->attrs.conv.padding != AC_PAD_EXPLICIT || n->attrs.conv.zero)
         return false;
     for (int32_t i = 1; i < n->n_in; i++)
         if (n->in[i] == t)

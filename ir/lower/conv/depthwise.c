@@ -316,7 +316,8 @@ static int schedule(depthwise *d)
     const int64_t image = win->y.in * win->x.in * win->ic;
     d->x_buf = hybrid ? ac_lo_scratch(L, "xq", AC_I8, image) : x;
     d->w_buf = ac_lo_operand(L, c->w);
-    d->narrow = lanes > 1 && !c->zw && (c->kind == AC_MACS_I8 || hybrid); /* 255 * 128 */
+    d->narrow = lanes > 1 && !c->zw && c->w->dtype == AC_I8 &&
+                (c->kind == AC_MACS_I8 || c->kind == AC_MACS_SUM || hybrid); /* 255 * 128 */
     if (L->variant == AC_VARIANT_INPLACE) {
         all_in_place(d);
         return AC_OK;

@@ -2,15 +2,17 @@
  *
  * Weights  [group][block of channels][run][step][channel in the block][element of the step]; channels and elements
  *          beyond the tensor's are zero, so whatever a strip holds there counts nothing.
- * Strip    f32: as stored.  i16: x - zero point (i8, u8, dynamic range), or x (i16).  For DOT4 i8: as stored, u8: x +
- * 128; the zero point, and 128, are in the bias (dynamic range: in the start of the accumulator). */
+ * Strip    f32: as stored.  i16: x - zero point (i8, u8, dynamic range), or x (i16).  For DOT4 i8 or u8: as stored, or
+ * moved by 128 where x is of the other type; the zero point, and 128, are in the bias (dynamic range: in the start of
+ * the accumulator). */
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/spans.h"
 
 /* What a strip for DOT4 adds to stored values. */
-static int32_t offset(const ac_gemm_form *f)
+static int32_t offset(const ac_gemm_form *f, const ac_channel *c)
 {
-    return f->strip == AC_U8 ? 128 : 0;
+    const ac_dtype stored = c->x->dtype == AC_U8 ? AC_U8 : AC_I8; /* also what dynamic range quantises to */
+    return f->strip == stored ? 0 : f->strip == AC_U8 ? 128 : f->strip == AC_I8 ? -128 : 0;
 }
 
 /* One element of the packed weights of a group: w[channel][run][k], zero outside. */
@@ -69,7 +71,7 @@ int32_t ac_gemm_pack(ac_lower *L, const ac_gemm_form *f, ac_channel *c)
     const int64_t entries = (f->groups - 1) * f->n + ac_gemm_vectors(f) * ac_gemm_width(f);
     const ac_rows rows = {runs * f->depth, runs * f->depth, 1};
     c->bias_first = c->kind == AC_MACS_F32 && !L->exact;
-    ac_channel_tables(c, entries, f->group == 4 ? &rows : NULL, c->zx + offset(f));
+    ac_channel_tables(c, entries, f->group == 4 ? &rows : NULL, c->zx + offset(f, c));
     if (!ac_tensor_is_const(c->w)) {
         const int32_t to = ac_lo_scratch(L, "packed", f->w, size);
         for (int32_t s = 0; s < 2; s++)
@@ -89,9 +91,10 @@ int32_t ac_gemm_pack(ac_lower *L, const ac_gemm_form *f, ac_channel *c)
 static ac_x widen(ac_lower *L, const ac_gemm_form *f, const ac_channel *c, ac_x x)
 {
     ac_lb *b = &L->b;
-    if (f->strip == AC_U8)
-        return ac_lb_xor(b, ac_lb_bitcast(b, x, AC_U8), ac_lb_int(b, AC_U8, 128));
-    if (f->strip == AC_I8)
+    const int32_t more = offset(f, c);
+    if (more)
+        return ac_lb_xor(b, ac_lb_bitcast(b, x, f->strip), ac_lb_int(b, f->strip, more));
+    if (f->group == 4)
         return x;
     x = ac_lb_cast(b, x, f->strip);
     if (c->kind == AC_MACS_HYBRID)
@@ -113,7 +116,7 @@ static void copy_span(ac_lower *L, const ac_gemm_form *f, const ac_channel *c, i
     else if (f->strip == AC_U8 && c->zero_x)
         v = ac_lb_splat(b, ac_lb_cast(b, ac_lb_add(b, c->zero_x, ac_lb_i32(b, 128)), AC_U8), lanes);
     else
-        v = ac_lb_splat(b, ac_lb_int(b, f->strip, f->group == 4 ? c->zx + offset(f) : 0), lanes);
+        v = ac_lb_splat(b, ac_lb_int(b, f->strip, f->group == 4 ? c->zx + offset(f, c) : 0), lanes);
     ac_lb_store(b, to, ac_lb_add(b, to_at, i), v);
     ac_lb_end(b);
 }

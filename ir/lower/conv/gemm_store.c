@@ -38,7 +38,8 @@ void ac_gemm_store_lanes(ac_lower *L, ac_x v, ac_x oc, int64_t count, ac_x *idx)
 static void store_one(const ac_gemm_tile *t, ac_x sum, int32_t v, ac_x *idx)
 {
     const ac_x oc = ac_gemm_tile_channel(t, v);
-    sum = ac_lb_add(&t->L->b, sum, ac_channel_start(t->c, oc, 1));
+    const ac_x start = ac_channel_start(t->c, oc, 1);
+    sum = t->c->kind == AC_MACS_SUM ? ac_lb_add_wrap(&t->L->b, sum, start) : ac_lb_add(&t->L->b, sum, start);
     ac_gemm_store_lanes(t->L, ac_channel_done(t->c, sum, oc), oc, 1, idx);
 }
 

@@ -31,6 +31,8 @@ bool ac_gemm_copies(const ac_gemm_form *f, const ac_channel *c)
 {
     if (c->kind == AC_MACS_F32)
         return false;
+    if (c->kind == AC_MACS_SUM)
+        return f->strip != c->x->dtype || f->depth % ac_gemm_step(f);
     return c->kind != AC_MACS_I16 || f->depth % f->group;
 }
 
@@ -60,6 +62,11 @@ ac_gemm_form ac_gemm_form_of(const ac_lower *L, const ac_channel *c, int64_t gro
         f.group = all && L->target->dot_u8s8 ? 4 : words;
         f.strip = f.group == 4 ? AC_U8 : AC_I16;
         f.w = AC_I8;
+        break;
+    case AC_MACS_SUM:
+        f.w = c->w->dtype;
+        f.group = all && L->target->dot_u8s8 && f.w == AC_I8 ? 4 : words;
+        f.strip = f.group != 4 ? AC_I16 : L->target->dot_i8i8 ? AC_I8 : AC_U8;
         break;
     case AC_MACS_PLAIN: /* of batch_matmul only, which has no such form */
     case AC_MACS_I16:
@@ -160,6 +167,8 @@ static ac_x weights(ac_lb *b, const ac_gemm_tile *t, ac_x at, int32_t vec)
 static ac_x multiply_add(const ac_gemm_tile *t, ac_x x, ac_x w, ac_x acc)
 {
     ac_lb *b = &t->L->b;
+    if (t->f->group == 1 && t->c->kind == AC_MACS_SUM)
+        return ac_channel_mac(t->c, acc, ac_lb_splat(b, x, t->f->lanes), w);
     if (t->f->group == 1)
         return ac_lo_madd(t->L, ac_lb_splat(b, x, t->f->lanes), w, acc);
     return t->f->group == 2 ? ac_lb_dot2(b, x, w, acc) : ac_lb_dot4(b, x, w, acc);

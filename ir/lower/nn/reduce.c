@@ -1,9 +1,11 @@
 /* reduce.c - mean, sum, max, min, prod, any, all over some dimensions.
  *
  *     f32, f64     mean: the sum divided by the count. Sums along the last dimension run in lanes unless the order is
- * to be kept plain int    sum and prod wrap; mean: the 64-bit sum divided towards zero quantised    i8, u8, i16: mean,
- * prod and the sum of u8 in fixed point (reference/reduce.h), the sum of i8 and i16 in f32; max and min on stored
- * values bool         any, all
+ *                  to be kept, max and min always
+ *     plain int    sum and prod wrap; mean: the 64-bit sum divided towards zero
+ *     quantised    i8, u8, i16: mean, prod and the sum of u8 in fixed point (reference/reduce.h), the sum of i8 and i16
+ *                  in f32; max and min on stored values
+ *     bool         any, all
  *
  * Nothing reduced: mean 0, sum 0, prod 1, max and min the type's least and greatest finite value, any false, all true.
  */
@@ -12,6 +14,8 @@
 #include "ir/lower/map/map.h"
 
 #include <math.h>
+
+enum { WIDES = 4 }; /* vectors that wait for each other less: max and min take as long as some loads */
 
 typedef struct reduction {
     ac_op op;
@@ -24,8 +28,9 @@ typedef struct reduction {
     ac_x idx[AC_MAX_RANK]; /* of in; only kept ones count outside of the reduction */
     ac_dtype acc;
     bool quantised;
-    ac_x sum, wide; /* variables: the accumulator, and the one of a vector */
-    int32_t wide_lanes;
+    ac_x sum, wide[WIDES]; /* variables: the accumulator, and those of vectors */
+    int32_t wides, wide_lanes;
+    ac_x wide_from; /* where the elements begin that a wide_step counts from */
 } reduction;
 
 static bool reduced(const reduction *r, int32_t d)
@@ -169,31 +174,91 @@ static void put(ac_lower *L, const reduction *r, ac_x v, const ac_x *idx, int32_
         ac_lo_result(L, v, idx, lanes);
 }
 
-/* A sum along the last dimension: full vectors into `wide`, the rest into acc. */
+/* The lanes of v in one. */
+static ac_x across(ac_lower *L, const reduction *r, ac_x v)
+{
+    ac_lb *b = &L->b;
+    if (r->op == AC_OP_REDUCE_MAX)
+        return ac_lb_maxlanes(b, v);
+    if (r->op != AC_OP_REDUCE_MIN)
+        return ac_lb_sumlanes(b, v);
+    for (int32_t n = ac_lb_lane_count(b, v) / 2; n > 1; n /= 2) {
+        int64_t low[64], high[64];
+        for (int32_t i = 0; i < n; i++)
+            low[i] = i, high[i] = n + i;
+        v = ac_lb_min(b, ac_lb_shuffle(b, v, 0, low, n), ac_lb_shuffle(b, v, 0, high, n));
+    }
+    return ac_lb_min(b, ac_lb_lane(b, v, 0), ac_lb_lane(b, v, 1));
+}
+
+/* Along the last dimension: full vectors into `wide`, the rest into acc. */
 static void wide_step(ac_lower *L, void *with, ac_x i, int32_t lanes)
 {
     reduction *r = with;
     ac_lb *b = &L->b;
-    r->idx[r->in->rank - 1] = i;
+    r->idx[r->in->rank - 1] = ac_lb_add(b, r->wide_from, i);
     ac_x v = element(L, r, lanes);
     if (!v)
         return;
     v = ac_lb_cast(b, v, r->acc);
     if (lanes == r->wide_lanes)
-        ac_lb_set(b, r->wide, ac_lb_add_wrap(b, ac_lb_get(b, r->wide), v));
+        ac_lb_set(b, r->wide[0], next(L, r, ac_lb_get(b, r->wide[0]), v));
     else
-        ac_lb_set(b, r->sum, ac_lb_add_wrap(b, ac_lb_get(b, r->sum), lanes > 1 ? ac_lb_sumlanes(b, v) : v));
+        ac_lb_set(b, r->sum, next(L, r, ac_lb_get(b, r->sum), lanes > 1 ? across(L, r, v) : v));
 }
 
-/* Sums may run in lanes along the last dimension: of integers always, of floats unless their order is to be kept. */
+/* All of the last dimension: several vectors at a time, then the rest. */
+static void wide_steps(ac_lower *L, reduction *r, const char *name)
+{
+    ac_lb *b = &L->b;
+    const int32_t last = r->in->rank - 1;
+    const int64_t n = r->in->dim[last], each = (int64_t)r->wides * r->wide_lanes, whole = n / each * each;
+    r->wide_from = ac_lb_i32(b, 0);
+    if (r->wides > 1) {
+        const ac_x i = ac_lb_for(b, name, ac_lb_i32(b, 0), ac_lb_i32(b, whole), each, AC_MARK_SERIAL);
+        for (int32_t j = 0; j < r->wides; j++) {
+            r->idx[last] = ac_lb_add(b, i, ac_lb_i32(b, (int64_t)j * r->wide_lanes));
+            const ac_x v = ac_lb_cast(b, element(L, r, r->wide_lanes), r->acc);
+            ac_lb_set(b, r->wide[j], next(L, r, ac_lb_get(b, r->wide[j]), v));
+        }
+        ac_lb_end(b);
+        r->wide_from = ac_lb_i32(b, whole);
+    }
+    ac_lo_strip(L, name, r->wides > 1 ? n - whole : n, r->wide_lanes, wide_step, r);
+}
+
+/* Does the order of the elements change no bit? (Of +0 and -0 either may be the larger.) */
+static bool any_order(const reduction *r)
+{
+    const bool extreme = r->op == AC_OP_REDUCE_MAX || r->op == AC_OP_REDUCE_MIN;
+    return extreme || ((r->op == AC_OP_SUM || r->op == AC_OP_MEAN) && r->acc == AC_I32);
+}
+
+/* How many lanes run along the last dimension: of floats' sums only where their order need not be kept. */
 static int32_t wide_lanes(const ac_lower *L, const reduction *r)
 {
     const int32_t last = r->in->rank - 1;
     const bool sums = r->op == AC_OP_SUM || r->op == AC_OP_MEAN;
-    if (last < 0 || !reduced(r, last) || !sums || (r->acc != AC_I32 && (r->acc != AC_F32 || L->exact)))
+    if (last < 0 || !reduced(r, last) || (r->acc != AC_I32 && r->acc != AC_F32) ||
+        (!any_order(r) && (!sums || L->exact)))
         return 1;
     const int32_t lanes = ac_target_lanes(L->target, AC_F32);
     return r->in->dim[last] < 2 * lanes ? 1 : lanes;
+}
+
+/* Reduced dimensions at the end as one, where that changes nothing. */
+static void join(const ac_lower *L, reduction *r, ac_tensor *joined)
+{
+    int32_t first = r->in->rank;
+    while (first > 0 && reduced(r, first - 1))
+        first--;
+    if (r->mapped || !any_order(r) || first >= r->in->rank - 1 || ac_target_lanes(L->target, AC_F32) == 1)
+        return;
+    *joined = *r->in;
+    joined->dim[r->in->rank - 1] = ac_dim_product(r->in->dim, first, r->in->rank);
+    for (int32_t d = first; d < r->in->rank - 1; d++)
+        joined->dim[d] = 1;
+    r->in = joined;
 }
 
 /* One result (or `lanes` of them): the loops over the reduced dimensions and the store. */
@@ -205,14 +270,17 @@ static void one_result(ac_lower *L, reduction *r, int32_t lanes)
     const ac_x acc = ac_lb_var(b, "acc", ac_lb_splat(b, start(L, r), lanes));
     r->sum = acc;
     r->wide_lanes = wide_lanes(L, r);
+    r->wides =
+        !r->mapped && any_order(r) && r->wide_lanes > 1 && r->in->dim[last] >= 2 * WIDES * r->wide_lanes ? WIDES : 1;
     const int32_t inner = r->wide_lanes > 1 ? last : r->in->rank; /* dimensions walked one by one */
     if (r->wide_lanes > 1)
-        r->wide = ac_lb_var(b, "wide", ac_lb_splat(b, start(L, r), r->wide_lanes));
+        for (int32_t j = 0; j < r->wides; j++)
+            r->wide[j] = ac_lb_var(b, "wide", ac_lb_splat(b, start(L, r), r->wide_lanes));
     for (int32_t d = 0; d < inner; d++)
         if (reduced(r, d))
             r->idx[d] = ac_lb_for_n(b, name[d], r->in->dim[d]);
     if (r->wide_lanes > 1)
-        ac_lo_strip(L, name[last], r->in->dim[last], r->wide_lanes, wide_step, r);
+        wide_steps(L, r, name[last]);
     else {
         const ac_x v = element(L, r, lanes);
         if (v)
@@ -222,8 +290,12 @@ static void one_result(ac_lower *L, reduction *r, int32_t lanes)
         if (reduced(r, d))
             ac_lb_end(b);
     ac_x sum = ac_lb_get(b, acc);
-    if (r->wide_lanes > 1)
-        sum = ac_lb_add_wrap(b, sum, ac_lb_sumlanes(b, ac_lb_get(b, r->wide)));
+    if (r->wide_lanes > 1) {
+        ac_x wide = ac_lb_get(b, r->wide[0]);
+        for (int32_t j = 1; j < r->wides; j++)
+            wide = next(L, r, wide, ac_lb_get(b, r->wide[j]));
+        sum = next(L, r, sum, across(L, r, wide));
+    }
     ac_x idx[AC_MAX_RANK];
     int32_t k = 0;
     const bool keep = r->out->rank == r->in->rank;
@@ -335,6 +407,8 @@ int ac_lo_reduce(ac_lower *L)
     }
     if (warps_fit(L, &r))
         return warps(L, &r);
+    ac_tensor joined;
+    join(L, &r, &joined);
     const int32_t last = in->rank - 1;
     const bool strip = last >= 0 && !reduced(&r, last);
     for (int32_t d = 0; d < in->rank - strip; d++)

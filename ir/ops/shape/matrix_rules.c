@@ -11,12 +11,47 @@ int ac_shape_act(ac_ctx *cx, const ac_node *n, ac_act act)
     return AC_OK;
 }
 
+/* Bytes without scales? Then the result is their sums of products. */
+static bool is_sums(const ac_node *n)
+{
+    const ac_filter filter = ac_ops[n->op].filter;
+    const ac_filter_row *at = &ac_filter_of[filter];
+    const ac_tensor *x = n->in[at->x], *w = n->in[at->w];
+    return (filter == AC_FILTER_CONV || filter == AC_FILTER_DEPTHWISE || filter == AC_FILTER_DENSE) && !x->quant &&
+           !w->quant && (x->dtype == AC_I8 || x->dtype == AC_U8) && (w->dtype == AC_I8 || w->dtype == AC_I16);
+}
+
+ac_dtype ac_shape_weights_type(const ac_node *n)
+{
+    return is_sums(n) ? AC_I32 : n->in[ac_filter_of[ac_ops[n->op].filter].x]->dtype;
+}
+
+static int sums_operands(ac_ctx *cx, const ac_node *n, const ac_filter_row *at)
+{
+    const ac_tensor *b = ac_node_in(n, at->bias);
+    AC_TRY(ac_shape_result_type(cx, n, 0, AC_I32));
+    if (n->out[0]->quant)
+        return ac_error(cx, n->at, E0106, "result '%s' has a scale, but input '%s' has none", n->out[0]->name,
+                        n->in[at->x]->name);
+    if (b && b->dtype != AC_I32)
+        return ac_error(cx, n->at, E0105, "bias '%s' is %s, expected i32", b->name, ac_dtype_name(b->dtype));
+    if (ac_node_act(n) != AC_ACT_NONE)
+        return ac_error(cx, n->at, E0103, "sums of bytes without a scale have no activation");
+    return AC_OK;
+}
+
 int ac_shape_weights(ac_ctx *cx, const ac_node *n)
 {
     const ac_filter_row *at = &ac_filter_of[ac_ops[n->op].filter];
     const int32_t channel = at->channel;
     const ac_tensor *x = n->in[at->x], *w = n->in[at->w], *b = ac_node_in(n, at->bias), *y = n->out[0];
-    const bool real = ac_dtype_is_float(x->dtype);
+    const bool real = ac_dtype_is_float(x->dtype), sums = is_sums(n);
+    const int32_t zero = ac_ops[n->op].filter == AC_FILTER_DENSE ? 0 : n->attrs.conv.zero;
+    if (zero && (!sums || zero < ac_dtype_min(x->dtype) || zero > ac_dtype_max(x->dtype)))
+        return ac_error(cx, n->at, E0103, "zero is %d for input '%s' of %s: it is for bytes without a scale", (int)zero,
+                        x->name, ac_dtype_name(x->dtype));
+    if (sums)
+        return sums_operands(cx, n, at);
     AC_TRY(ac_shape_result_type(cx, n, 0, x->dtype));
     if (real ? w->dtype != x->dtype && w->dtype != AC_I8 && w->dtype != AC_I4 : !ac_dtype_is_int(w->dtype)) {
         ac_error(cx, n->at, E0105, "input '%s' is %s, weights '%s' are %s", x->name, ac_dtype_name(x->dtype), w->name,
@@ -67,6 +102,7 @@ int ac_sh_dense(ac_ctx *cx, ac_graph *g, ac_node *n)
     AC_TRY(ac_shape_act(cx, n, n->attrs.dense.act));
     const ac_tensor *x = n->in[0], *w = n->in[1];
     const int64_t k = w->dim[1], count = ac_tensor_count(x);
+    const ac_dtype type = ac_shape_weights_type(n);
     const bool keep = n->attrs.dense.keep_dims;
     if (k < 1 || count % k || (keep && (x->rank < 1 || x->dim[x->rank - 1] != k))) {
         ac_error(cx, n->at, E0104, "weights '%s' take %lld inputs, but '%s' is %s", w->name, (long long)k, x->name,
@@ -75,11 +111,11 @@ int ac_sh_dense(ac_ctx *cx, ac_graph *g, ac_node *n)
     }
     AC_TRY(ac_shape_bias(cx, n, 2, w->dim[0]));
     if (!keep)
-        return ac_shape_set(cx, n, 0, x->dtype, 2, (int64_t[]){count / k, w->dim[0]});
+        return ac_shape_set(cx, n, 0, type, 2, (int64_t[]){count / k, w->dim[0]});
     int64_t dim[AC_MAX_RANK];
     for (int32_t d = 0; d < x->rank; d++)
         dim[d] = d == x->rank - 1 ? w->dim[0] : x->dim[d];
-    return ac_shape_set(cx, n, 0, x->dtype, x->rank, dim);
+    return ac_shape_set(cx, n, 0, type, x->rank, dim);
 }
 
 /* x [..,K], codes of [N,K] in blocks: [..,N]. */

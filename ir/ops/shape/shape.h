@@ -61,8 +61,10 @@ int ac_shape_new_shape(ac_ctx *cx, const ac_node *n, int32_t i, ac_ints attr, ac
 /* The shape a, b, ... broadcast to (NumPy's rule) over all given operands of `mask`. */
 int ac_shape_broadcast(ac_ctx *cx, const ac_node *n, uint32_t mask, int32_t *rank, int64_t dim[AC_MAX_RANK]);
 /* Operators with weights (matrix_rules.c): the types of input, weights, bias and result go together; quantised ones
- * have scales, those of the weights lie along their channel. */
+ * have scales, those of the weights lie along their channel. Bytes without scales, times weights of i8 or i16: sums of
+ * i32. */
 int ac_shape_weights(ac_ctx *cx, const ac_node *n);
+ac_dtype ac_shape_weights_type(const ac_node *n); /* of the result, of operands that ac_shape_weights takes */
 int ac_shape_bias(ac_ctx *cx, const ac_node *n, int32_t i, int64_t channels); /* one element for each output channel */
 int ac_shape_act(ac_ctx *cx, const ac_node *n, ac_act act);
 /* Operand i is a state tensor that this node alone uses (it writes it); states of i8 start at their zero point. */

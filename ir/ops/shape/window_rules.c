@@ -132,7 +132,7 @@ int ac_sh_conv(ac_ctx *cx, ac_graph *g, ac_node *n)
     AC_TRY(ac_shape_bias(cx, n, 2, w->dim[0]));
     int64_t o[2];
     AC_TRY(slide_conv(cx, n, x, w->dim[1], w->dim[2], o));
-    return ac_shape_set(cx, n, 0, x->dtype, 4, (int64_t[]){x->dim[0], o[0], o[1], w->dim[0]});
+    return ac_shape_set(cx, n, 0, ac_shape_weights_type(n), 4, (int64_t[]){x->dim[0], o[0], o[1], w->dim[0]});
 }
 
 /* x [N,H,W,C], w [1,KH,KW,C*M] -> [N,OH,OW,C*M]; channel c makes channels c*M .. c*M + M-1. */
@@ -154,7 +154,7 @@ int ac_sh_depthwise(ac_ctx *cx, ac_graph *g, ac_node *n)
     AC_TRY(ac_shape_bias(cx, n, 2, w->dim[3]));
     int64_t o[2];
     AC_TRY(slide_conv(cx, n, x, w->dim[1], w->dim[2], o));
-    return ac_shape_set(cx, n, 0, x->dtype, 4, (int64_t[]){x->dim[0], o[0], o[1], w->dim[3]});
+    return ac_shape_set(cx, n, 0, ac_shape_weights_type(n), 4, (int64_t[]){x->dim[0], o[0], o[1], w->dim[3]});
 }
 
 /* in[0] static output shape [N,OH,OW,OC], w [OC,KH,KW,IC], x [N,H,W,IC] -> that shape. The padding is the one of the

@@ -260,6 +260,25 @@ def quantised(case, f, u8, i8, sc, r, In):
     case("ConvInteger", [In(u8(1, 64, 6, 6)), In(u8(8, 32, 3, 3)), z8()], {"group": 2, "strides": [2, 2]}, tolerance=0,
          domain="", tag="group")
     case("ConvInteger", [In(u8(1, 40, 9)), u8(4, 40, 9)], {"pads": [2, 3]}, tolerance=0, domain="", tag="line")
+    byte = lambda t, *d: r.integers(np.iinfo(t).min, np.iinfo(t).max + 1, d).astype(t)
+    known = lambda v: v if r.random() < 0.5 else In(v)
+    for i in range(8):
+        tx, tw = (np.uint8, np.int8)[r.integers(2)], (np.uint8, np.int8)[r.integers(2)]
+        tx = np.uint8 if tw == np.uint8 else tx  # ONNX Runtime has no i8 x u8
+        m, k, n = r.integers(1, 20), r.integers(1, 400), r.integers(1, 50)
+        zx = (None, known(byte(tx)), known(byte(tx, 1)))[r.integers(3)]
+        zw = (None, byte(tw), np.full(n, 128 if tw == np.uint8 else 0, tw), byte(tw, n), known(byte(tw)))[r.integers(5)]
+        batch = ((), (2,), (1, 3))[r.integers(3)]
+        case("MatMulInteger", [In(byte(tx, *batch, m, k)), byte(tw, k, n), zx, zw], tolerance=0, tag="any%d" % i,
+             domain="")
+        g, o, c = ((1, 5, 3), (2, 2, 4), (3, 1, 1), (4, 1, 2))[r.integers(4)]
+        kh, kw = r.integers(1, 4, 2)
+        attrs = {"group": g, "pads": [int(p) for p in (r.integers(0, kh), r.integers(0, kw)) * 2],
+                 "strides": [int(s) for s in r.integers(1, 3, 2)], "dilations": [int(s) for s in r.integers(1, 3, 2)]}
+        zw = (None, byte(np.uint8), np.uint8(128))[r.integers(3)]
+        zx = zx if tx == np.uint8 else None
+        case("ConvInteger", [In(byte(np.uint8, 1, g * c, 9, 11)), byte(np.uint8, g * o, c, kh, kw), zx, zw], attrs,
+             tolerance=0, tag="any%d" % i, domain="")
     for x in (f(3, 5), np.zeros((2, 2), F), -np.abs(f(4)), np.abs(f(4)) + 1):
         case("DynamicQuantizeLinear", [In(x)], {}, 3, tolerance=0, domain="", tag="%g" % x.flat[0])
 

@@ -1,6 +1,6 @@
 /* test_conv.c - the lowered loops of convolutions and of fully_connected against plain C written from TFLite's
  * formulas: random shapes, strides, pads, dilations, groups and number systems, on all targets of sum_cases.h. Integers
- * must be equal, floats within 1e-4 of the sum of magnitudes. */
+ * must be equal, floats within 1e-4 of the sum of magnitudes. Sums: bytes without scales, times bytes or words. */
 #include "tests/unit/support/sum_cases.h"
 
 typedef struct conf {
@@ -8,6 +8,7 @@ typedef struct conf {
     kind k;
     ac_act act;
     bool bias;
+    int32_t zero;                                                              /* of a sum's input */
     int64_t n, ih, iw, ic, oh, ow, oc, kh, kw, sh, sw, dh, dw, pt, pl, groups; /* fully_connected: n rows, ic, oc */
 } conf;
 
@@ -59,7 +60,8 @@ static void reference(const conf *f, const tensor *x, const tensor *w, const ten
     const bool dense = f->op == AC_OP_FULLY_CONNECTED;
     const int64_t image = f->ih * f->iw * f->ic;
     double *q = AC_NEW_N(cx.region, double, image + 1);
-    const int32_t zx = x->t->quant ? x->t->quant->zero[0] : 0;
+    const bool sums = f->k == SUMI || f->k == SUMU;
+    const int32_t zx = sums ? f->zero : x->t->quant ? x->t->quant->zero[0] : 0;
     const int32_t zw = f->k == U8 || (dense && f->k == I8T) ? w->t->quant->zero[0] : 0;
     for (int64_t b = 0, o = 0; b < f->n; b++) {
         float sx = 1;
@@ -91,6 +93,10 @@ static void reference(const conf *f, const tensor *x, const tensor *w, const ten
                         continue;
                     }
                     sum += (int64_t)added;
+                    if (sums) {
+                        out[o] = (double)sum;
+                        continue;
+                    }
                     const double so = (double)y->quant->scale[0];
                     double scale = (double)x->t->quant->scale[0] * sw / so;
                     if (f->k == U8 && !dense)
@@ -115,13 +121,21 @@ typedef struct operands {
 
 static operands make_operands(const conf *f)
 {
-    static const ac_dtype x_type[] = {AC_F32, AC_I8, AC_I8, AC_U8, AC_I16, AC_I16, AC_F32, AC_F32};
-    static const ac_dtype w_type[] = {AC_F32, AC_I8, AC_I8, AC_U8, AC_I8, AC_I8, AC_I8, AC_I8};
-    static const ac_dtype b_type[] = {AC_F32, AC_I32, AC_I32, AC_I32, AC_I64, AC_I32, AC_F32, AC_F32};
+    static const ac_dtype x_type[] = {AC_F32, AC_I8, AC_I8, AC_U8, AC_I16, AC_I16, AC_F32, AC_F32, AC_I8, AC_U8};
+    static const ac_dtype w_type[] = {AC_F32, AC_I8, AC_I8, AC_U8, AC_I8, AC_I8, AC_I8, AC_I8, AC_I8, AC_I8};
+    static const ac_dtype b_type[] = {AC_F32, AC_I32, AC_I32, AC_I32, AC_I64, AC_I32, AC_F32, AC_F32, AC_I32, AC_I32};
     const bool dense = f->op == AC_OP_FULLY_CONNECTED;
     const ac_dtype d = x_type[f->k];
     const double lo = d == AC_F32 ? -2 : (double)ac_dtype_min(d), hi = d == AC_F32 ? 2 : (double)ac_dtype_max(d);
-    const double w_lo = f->k == F32 ? -1 : f->k == U8 ? 0 : -127, w_hi = f->k == F32 ? 1 : f->k == U8 ? 255 : 127;
+    const bool sums = f->k == SUMI || f->k == SUMU, words = sums && !pick(0, 2);
+    const double w_lo = f->k == F32  ? -1
+                        : f->k == U8 ? 0
+                        : words      ? -255
+                        : sums       ? -128
+                                     : -127,
+                 w_hi = f->k == F32           ? 1
+                        : f->k == U8 || words ? 255
+                                              : 127;
     int64_t xd[4] = {f->n, f->ih, f->iw, f->ic}, wd[4] = {f->oc, f->kh, f->kw, f->ic / f->groups},
             yd[4] = {f->n, f->oh, f->ow, f->oc};
     if (f->op == AC_OP_DEPTHWISE_CONV_2D)
@@ -133,9 +147,9 @@ static operands make_operands(const conf *f)
     const double b_max = f->k == F32 ? 1 : (double)(1000 * depth(f));
     operands o;
     o.x = make("x", d, rank, xd, lo, hi, false);
-    o.w = make("w", w_type[f->k], rank, wd, w_lo, w_hi, constant);
+    o.w = make("w", words ? AC_I16 : w_type[f->k], rank, wd, w_lo, w_hi, constant);
     o.bias = make("bias", b_type[f->k], 1, &f->oc, -b_max, b_max, constant);
-    o.y = ac_tensor_new(g, "y", d, rank, yd);
+    o.y = ac_tensor_new(g, "y", sums ? AC_I32 : d, rank, yd);
     return o;
 }
 
@@ -144,6 +158,8 @@ static void quantise(const conf *f, const operands *o)
     const bool per_channel = f->k == I8C || f->k == I16L || f->k == I16S || f->k == HYBC;
     const ac_dtype d = o->x.t->dtype;
     const int32_t zw = f->k == U8 ? 121 : f->k == I8T && f->op == AC_OP_FULLY_CONNECTED ? 5 : 0;
+    if (f->k == SUMI || f->k == SUMU)
+        return;
     if (f->k != F32)
         set_quant(o->w.t, per_channel ? (int32_t)f->oc : 1, f->op == AC_OP_DEPTHWISE_CONV_2D ? 3 : 0, 0.004, zw);
     if (d == AC_F32)
@@ -179,6 +195,7 @@ static ac_node *make_node(const conf *f, operands *o)
     a->dilation_h = (int32_t)f->dh, a->dilation_w = (int32_t)f->dw;
     a->padding = AC_PAD_EXPLICIT, a->pad_t = (int32_t)f->pt, a->pad_l = (int32_t)f->pl;
     a->act = f->act;
+    a->zero = f->zero;
     return n;
 }
 
@@ -190,8 +207,12 @@ static bool is_asymmetric(const conf *f, const ac_node *n)
     return f->op == AC_OP_DEPTHWISE_CONV_2D || (f->k == HYBC && f->oc > 1);
 }
 
-static void run_conf(const conf *f)
+static void run_conf(conf *f)
 {
+    if (f->k == SUMI || f->k == SUMU) {
+        f->act = AC_ACT_NONE;
+        f->zero = f->op == AC_OP_FULLY_CONNECTED ? 0 : (int32_t)(f->k == SUMI ? pick(-128, 127) : pick(0, 255));
+    }
     operands o = make_operands(f);
     quantise(f, &o);
     const ac_node *n = make_node(f, &o);
@@ -264,7 +285,7 @@ static void one(int what)
     else if (what < 2 * KINDS)
         random_conv(AC_OP_DEPTHWISE_CONV_2D, k == HYBT ? HYBC : k);
     else if (what < 3 * KINDS)
-        random_conv(AC_OP_TRANSPOSE_CONV, k);
+        random_conv(AC_OP_TRANSPOSE_CONV, k == SUMI || k == SUMU ? I8C : k);
     else if (what < 4 * KINDS)
         random_dense(k);
     else

@@ -122,6 +122,15 @@ static node_text window_text(void)
     const char *shape =
         depth ? ac_strf(cx.region, "1,%d,%d,%d", kh, kw, o) : ac_strf(cx.region, "%d,%d,%d,%d", o, kh, kw, c / groups);
     const char *op = depth ? "depthwise_conv_2d" : "conv_2d";
+    if (rnd() % 4 == 0) { /* sums of bytes */
+        const bool u8 = rnd() % 2;
+        return (node_text){ac_strf(cx.region,
+                                   "input x: %s[%s]; const w: %s[%s] = random %d (-127, 127); "
+                                   "const b: i32[%d] = random 7 (-900, 900)",
+                                   u8 ? "u8" : "i8", x, rnd() % 4 ? "i8" : "i16", shape, draw(1, 999), o),
+                           ac_strf(cx.region, "z = %s(x, w, b) stride_h=%d stride_w=%d padding=%s zero=%d", op, s, s,
+                                   same ? "same" : "valid", u8 ? draw(0, 255) : draw(-128, 127))};
+    }
     if (real)
         return (node_text){ac_strf(cx.region,
                                    "input x: f32[%s]; const w: f32[%s] = random %d; const b: f32[%d] = random 7", x,
@@ -145,6 +154,10 @@ static node_text matrix_text(void)
                            ac_strf(cx.region, "z = batch_matmul(x, y) adj_x=%s adj_y=%s", tx ? "true" : "false",
                                    ty ? "true" : "false")};
     }
+    if (rnd() % 4 == 0)
+        return (node_text){ac_strf(cx.region, "input x: %s[%d,%d]; const w: %s[%d,%d] = random 3 (-127, 127)",
+                                   draw_word("i8 u8"), n, k, draw_word("i8 i8 i16"), m, k),
+                           "z = fully_connected(x, w)"};
     if (rnd() % 2)
         return (node_text){ac_strf(cx.region,
                                    "input x: f32[%d,%d]; const w: f32[%d,%d] = random 3; const b: f32[%d] = random 4",
@@ -176,6 +189,12 @@ static node_text row_text(const char *shape, int32_t rank, const int32_t *dim)
         return (node_text){ac_strf(cx.region, "input x: i8[%s] q(0.1, 3)", shape),
                            ac_strf(cx.region, "z: i8[%s] q(0.00390625, -128) = softmax(x) beta=1", shape)};
     case 2:
+        if (rnd() % 2) /* several vectors at a time, and the rest */
+            return (node_text){ac_strf(cx.region, "input x: %s[%d,%d,%d]", draw_word("f32 f32 i32"), draw(1, 4),
+                                       draw(1, 3), draw(1, 300)),
+                               ac_strf(cx.region, "z = %s(x, _) axes=%s keep_dims=%s",
+                                       draw_word("sum reduce_max reduce_min"), draw_word("[1,2] [0,1,2] [2] [0,2]"),
+                                       draw_word("true false"))};
         return (node_text){ac_strf(cx.region, "input x: %s[%s]", draw_word("f32 i32"), shape),
                            ac_strf(cx.region, "z = %s(x, _) axes=[%d] keep_dims=%s",
                                    draw_word("sum reduce_max reduce_min reduce_prod"), axis,

@@ -51,6 +51,16 @@ static const ac_target targets[] = {
      .l1_bytes = 32768,
      .l2_bytes = 2048,
      .features = ""},
+    {.name = "a64",
+     .vec_bytes = 16,
+     .registers = 32,
+     .fma = true,
+     .dot_u8s8 = true,
+     .dot_i8i8 = true,
+     .align = 64,
+     .l1_bytes = 65536,
+     .l2_bytes = 1 << 20,
+     .features = ""},
 };
 
 /* ---- random numbers ---- */
@@ -115,9 +125,9 @@ static inline int32_t requant(int64_t acc, double scale, bool wide)
 
 /* ---- a case ---- */
 
-typedef enum kind { F32, I8C, I8T, U8, I16L, I16S, HYBC, HYBT, KINDS } kind;
-static const char *const kind_name[] = {"f32",          "i8/channel",   "i8/tensor",   "u8",
-                                        "i16 bias i64", "i16 bias i32", "dyn/channel", "dyn/tensor"};
+typedef enum kind { F32, I8C, I8T, U8, I16L, I16S, HYBC, HYBT, SUMI, SUMU, KINDS } kind;
+static const char *const kind_name[] = {"f32",          "i8/channel",  "i8/tensor",  "u8",     "i16 bias i64",
+                                        "i16 bias i32", "dyn/channel", "dyn/tensor", "i8 sum", "u8 sum"};
 
 typedef struct tensor {
     ac_tensor *t;
