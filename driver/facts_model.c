@@ -327,6 +327,19 @@ static void dead_channels(arenac *a, note_list *note)
         ac_push(a->cx.region, note, ac_report_cuts_note(&a->cx, cuts));
 }
 
+/* Products of dequantised bytes: how many are of bytes, and why others are not. */
+static void products_of_bytes(arenac *a, note_list *note)
+{
+    const ac_products *p = a->products;
+    ac_region *r = a->cx.region;
+    if (!p || p->integers + p->floats == 0)
+        return;
+    const char *rest = p->floats ? ac_strf(r, "; %d in floats: %s", p->floats, p->why) : "";
+    ac_push(r, note,
+            ac_strf(r, "%d product%s of dequantised bytes %s by integer kernels, within one step of exact arithmetic%s",
+                    p->integers, plural(p->integers, "", "s"), plural(p->integers, "runs", "run"), rest));
+}
+
 /* What of the state is what. */
 static void step_of_training(arenac *a, note_list *note)
 {
@@ -391,6 +404,7 @@ static void notes(arenac *a)
         ac_push(a->cx.region, &note, ac_facts_order_note(a, &a->planned->found, ""));
     recomputed(a, &note);
     dead_channels(a, &note);
+    products_of_bytes(a, &note);
     if (m->missing.n)
         ac_push(a->cx.region, &note,
                 ac_strf(a->cx.region, "%d parameters have no values yet: %s should hold them", m->missing.n,

@@ -162,9 +162,11 @@ static int run_passes(arenac *a, const char *stop_after, int32_t least_taps, ac_
                          .least_taps = least_taps,
                          .grow = a->grow,
                          .with = a->grow_with,
-                         .cuts = cuts};
+                         .cuts = cuts,
+                         .products = ac_is(o->qdq, "exact") ? NULL : AC_NEW(a->cx.region, ac_products)};
     const ac_pass_time *time = NULL;
     ac_sink *dump = AC_NEW(a->cx.region, ac_sink);
+    a->products = p.products;
     *n = 0;
     put_skips(a, &p);
     AC_TRY(make_nodes(a));

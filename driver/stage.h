@@ -92,8 +92,9 @@ struct arenac {
     bool says_written;                /* the files are listed once they appeared */
     const struct ac_state_pair *kept; /* --state: what pass state did */
     int32_t n_kept;
-    const char *guess; /* what --state could say, for the report; NULL: nothing */
-    bool trains;       /* parameters of the file are weights that training changes */
+    const struct ac_products *products; /* what pass integers did; NULL: nothing was asked of it */
+    const char *guess;                  /* what --state could say, for the report; NULL: nothing */
+    bool trains;                        /* parameters of the file are weights that training changes */
     /* What the graph gets before the passes, as the file has it; with grow_with. NULL: nothing */
     int (*before)(void *with, ac_ctx *cx, ac_graph *g);
     AC_VEC(ac_output) output; /* built, not yet written */

@@ -84,7 +84,7 @@ static int infer_node(state *s, ac_node *n)
 static bool fold_small(state *s, ac_node *n)
 {
     ac_tensor *y = n->out[0];
-    if (n->n_out != 1 || ac_tensor_count(y) > AC_SMALL ||
+    if (n->n_out != 1 || ac_tensor_count(y) > AC_SMALL || (n->n_in && n->in[0] && ac_node_keeps_bytes(n)) ||
         (s->p->opt->reference && !ac_dtype_is_int(y->dtype) && y->dtype != AC_BOOL))
         return false;
     for (int32_t i = 0; i < n->n_in; i++)

@@ -2,6 +2,7 @@
 #include "ir/ops/decode/axis.h"
 #include "ir/ops/decode/blockwise.h"
 #include "ir/ops/shape/resolve.h"
+#include "ir/pass/dequantised.h"
 #include "ir/pass/passes.h"
 
 enum { MOST_ROWS = 16, WORD = 32 };
@@ -14,47 +15,34 @@ typedef struct made {
     bool turned;
 } made;
 
-static ac_node *maker(const ac_tensor *t, ac_op op)
-{
-    return t && t->def && t->def->op == op && !t->def->n_fused ? t->def : NULL;
-}
-
 static bool fixed(const ac_tensor *t)
 {
     return t && ac_tensor_is_const(t) && !t->weight;
 }
 
-/* (x op constant): x; *c the constant. */
-static ac_tensor *left_of(ac_tensor *t, ac_op op, ac_tensor **c)
-{
-    const ac_node *n = maker(t, op);
-    *c = n ? n->in[1] : NULL;
-    return n && fixed(*c) && (*c)->dtype == AC_F32 && ac_node_act(n) == AC_ACT_NONE ? n->in[0] : NULL;
-}
-
 /* Follows weights t of a product back to the file's integers. */
-static bool read_chain(ac_ctx *cx, ac_tensor *t, made *w)
+static bool read_chain(const ac_graph *g, ac_tensor *t, made *w)
 {
     int32_t perm[AC_MAX_RANK];
-    const ac_node *n = maker(t, AC_OP_TRANSPOSE);
+    const ac_node *n = ac_made_by(t, AC_OP_TRANSPOSE);
     *w = (made){.base = t};
-    if (n && t->rank == 2 && ac_perm_of(cx, n, perm) == AC_OK && perm[0] == 1) {
+    if (n && t->rank == 2 && ac_perm_of(g->cx, n, perm) == AC_OK && perm[0] == 1) {
         w->turned = true;
         t = n->in[0];
     }
-    n = maker(t, AC_OP_RESHAPE);
+    n = ac_made_by(t, AC_OP_RESHAPE);
     t = n && n->in[0]->rank > t->rank ? n->in[0] : t;
     w->base = t;
-    n = maker(t, AC_OP_DEQUANTIZE);
+    n = ac_made_by(t, AC_OP_DEQUANTIZE);
     if (n) {
         w->codes = n->in[0];
         return fixed(w->codes) && ac_dtype_is_int(w->codes->dtype) && w->codes->quant;
     }
-    ac_tensor *v = left_of(t, AC_OP_MUL, &w->scale), *u = left_of(v, AC_OP_SUB, &w->zero);
-    n = maker(u ? u : v, AC_OP_CAST);
+    ac_tensor *v = ac_dequantised_step(g, t, AC_OP_MUL, &w->scale), *u = ac_dequantised_step(g, v, AC_OP_SUB, &w->zero);
+    n = ac_made_by(u ? u : v, AC_OP_CAST);
     if (!n || !ac_tensor_same_shape(n->in[0], t))
         return false;
-    w->codes = maker(n->in[0], AC_OP_RESHAPE) ? n->in[0]->def->in[0] : n->in[0];
+    w->codes = ac_made_by(n->in[0], AC_OP_RESHAPE) ? n->in[0]->def->in[0] : n->in[0];
     return fixed(w->codes) && ac_dtype_is_int(w->codes->dtype);
 }
 
@@ -233,11 +221,12 @@ int ac_pass_pack(ac_pass *p)
         layout at;
         packed tables;
         ac_tensor *weights = weights_of(n, &rows_first);
-        if (!weights || !read_chain(p->cx, weights, &w) || !read_layout(&w, rows_first, &at) ||
+        if (!weights || !read_chain(g, weights, &w) || !read_layout(&w, rows_first, &at) ||
             !make_tables(g, &w, &at, &tables))
             continue;
         replace(g, n, &tables);
         p->changed++;
     }
+    ac_graph_sweep(g); /* of scales and zero points that were folded */
     return AC_OK;
 }

@@ -34,6 +34,12 @@ typedef struct ac_state_pair {
     const char *how;           /* which step writes it, and why not in place */
 } ac_state_pair;
 
+/* What pass integers did with products of dequantised bytes. */
+typedef struct ac_products {
+    int32_t integers, floats; /* multiplied as bytes; as the file says, in floats */
+    const char *why;          /* the first of the latter is; NULL: there is none */
+} ac_products;
+
 typedef struct ac_pass_options {
     const char *const *skip;
     int32_t n_skip;
@@ -51,8 +57,9 @@ typedef struct ac_pass_options {
      * AC_FAIL: diagnostic. NULL: the graph stays what it is. */
     int (*grow)(void *with, ac_ctx *cx, ac_graph *g);
     void *with;
-    ac_cuts *cuts;       /* pass channels runs, and says here what it did; NULL: it does not */
-    ac_state_pair *kept; /* pass state runs, and says here what it did */
+    ac_cuts *cuts;         /* pass channels runs, and says here what it did; NULL: it does not */
+    ac_products *products; /* pass integers runs, and adds here what it did; NULL: it does not */
+    ac_state_pair *kept;   /* pass state runs, and says here what it did */
     int32_t n_kept;
     ac_sink *dump;
 } ac_pass_options;

@@ -37,10 +37,17 @@ static bool all_small(const ac_node *n)
     return n->n_in > 0;
 }
 
+bool ac_node_keeps_bytes(const ac_node *n)
+{
+    const ac_tensor *x = n->in[0];
+    return n->op == AC_OP_CAST && (x->dtype == AC_I8 || x->dtype == AC_U8) && ac_tensor_is_const(x) && x->rank > 1 &&
+           ac_tensor_count(x) > 1 && ac_dtype_is_float(n->out[0]->dtype);
+}
+
 int ac_node_resolve(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     AC_TRY(ac_op_shape(cx, g, n));
-    if (ac_node_is_shape(cx, n) || !all_small(n))
+    if (ac_node_is_shape(cx, n) || !all_small(n) || ac_node_keeps_bytes(n))
         return AC_OK;
     const ac_tensor *x = n->in[0];
     if (ac_ops[n->op].flags & OF_VIEW && x->data && x->dtype == n->out[0]->dtype) {

@@ -7,7 +7,8 @@
  *     AC_TRY(ac_node_resolve(cx, g, n));          s is a constant now, and n is erased (ac_graph_sweep removes it)
  *
  * A result becomes a constant when it is SHAPE or RANK, or when all operands are constants and nothing in it is larger
- * than AC_SMALL elements: shape arithmetic, folded normalisation constants. Large constants are left to pass fold.
+ * than AC_SMALL elements: shape arithmetic, folded normalisation constants. Large constants, and weights that are
+ * bytes, are left to pass fold.
  * Cost: that of the shape rule, and of evaluating at most AC_SMALL elements (by the graph's promise). Errors: those of
  * the row's shape rule. */
 #ifndef AC_IR_OPS_SHAPE_RESOLVE_H
@@ -15,6 +16,9 @@
 #include "ir/graph/graph.h"
 
 enum { AC_SMALL = 4096 }; /* elements; shape arithmetic is far below, weights are mostly above */
+
+/* A cast of a constant matrix of bytes to floats: weights, which stay bytes until pass fold (pass integers). */
+bool ac_node_keeps_bytes(const ac_node *n);
 
 int ac_node_resolve(ac_ctx *cx, ac_graph *g, ac_node *n);
 

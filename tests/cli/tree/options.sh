@@ -84,6 +84,7 @@ same exact gate.ag --exact
 same skip gate.ag --skip epilogue --skip view
 same dead digits_int8.tflite -t cortex-m4 --dead off
 same dead digits_int8.tflite --dead on
+same qdq gate.ag --qdq exact
 same stop-after gate.ag --stop-after simplify
 same random squares.prototxt --random 7
 step='--train momentum --loss mse --batch 2'
