@@ -263,10 +263,24 @@ def tflite(path, net, shape, how):
     return tflite_case(path, x)
 
 
+TRY = """
+import sys
+from ai_edge_litert import interpreter as lite
+i = lite.Interpreter(sys.argv[1], num_threads=1, experimental_op_resolver_type=lite.OpResolverType.BUILTIN_REF)
+i.allocate_tensors()
+i.invoke()
+"""
+
+
 def tflite_case(path, x):
+    """LiteRT's reference kernels end the process (abort) for some models: then its others, without delegates."""
+    import subprocess
+    import sys
     from ai_edge_litert import interpreter as lite
-    i = lite.Interpreter(path, num_threads=1,
-                         experimental_op_resolver_type=lite.OpResolverType.BUILTIN_REF)
+    kinds = lite.OpResolverType
+    fine = not subprocess.run([sys.executable, "-c", TRY, path], capture_output=True, check=False).returncode
+    i = lite.Interpreter(path, num_threads=1, experimental_op_resolver_type=kinds.BUILTIN_REF if fine else
+                         kinds.BUILTIN_WITHOUT_DEFAULT_DELEGATES)
     i.allocate_tensors()
     at, out = i.get_input_details()[0], [o["index"] for o in i.get_output_details()]
     scale, zero = at["quantization"]
