@@ -188,14 +188,16 @@ static int by_begin(const void *a, const void *b)
     return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-/* Adds the bytes of memory `mem` (ram[index]) that nothing alive in step s occupies to `dead`, which has k ranges. */
+/* Adds the bytes of memory `mem` (ram[index]) that nothing alive in step s, or in its phase, occupies to `dead`, which
+ * has k ranges. */
 static int32_t dead_in(ac_module *m, const ac_binding *b, int32_t s, int32_t mem, int32_t index, ac_range *live,
                        ac_range *dead, int32_t k)
 {
+    const ac_life phase = b->slot ? (ac_life){b->slot[s].begin, b->slot[s].end} : (ac_life){s, s + 1};
     int32_t n = 0;
     for (int32_t i = 0; i < b->problem->n; i++) {
         const ac_item *it = &b->problem->item[i];
-        if (b->plan->mem[i] == mem && it->size && it->life.begin <= s && s < it->life.end)
+        if (b->plan->mem[i] == mem && it->size && ac_life_overlap(it->life, phase))
             live[n++] = (ac_range){b->plan->offset[i], b->plan->offset[i] + it->size, index};
     }
     qsort(live, (size_t)n, sizeof *live, by_begin);
@@ -275,6 +277,7 @@ void ac_module_bind(ac_module *m, const ac_graph *g, ac_lowered *const *step, in
     bind_ram(m, b);
     m->call = AC_NEW_N(r, ac_call, n_steps + 1);
     m->n_calls = n_steps;
+    m->slot = b->slot;
     for (int32_t s = 0; s < n_steps; s++)
         bind_call(m, &consts, &m->call[s], step[s], s, b);
     bind_parts(m);
@@ -310,7 +313,8 @@ void ac_module_bind(ac_module *m, const ac_graph *g, ac_lowered *const *step, in
     if (m->poison) {
         m->dead = AC_NEW_N(r, ac_dead, n_steps + 1);
         for (int32_t s = 0; s < n_steps; s++)
-            m->dead[s] = dead_bytes(m, b, s);
+            if (!b->slot || b->slot[s].begin == s) /* the rest of a phase is under way */
+                m->dead[s] = dead_bytes(m, b, s);
     }
 }
 

@@ -1,6 +1,6 @@
 /* bind.h - from lowered steps and a plan to a module: every argument becomes memory + constant offset.
  *
- *     ac_binding b = {live->item_of, live->delta, live->scratch_item, &live->problem, &plan};
+ *     ac_binding b = {live->item_of, live->delta, live->scratch_item, &live->problem, &plan, slot};
  *     ac_module_bind(m, graph, step, n_steps, &b);       m->cx, name, target ... are set already
  *
  * Cost: linear in steps and arguments; with poison, in steps times items. Memory: the context's region. Nothing
@@ -16,6 +16,7 @@ typedef struct ac_binding {
     int32_t *const *scratch_item; /* by step and argument */
     const ac_problem *problem;
     const ac_plan *plan;
+    const ac_slot *slot; /* by step; NULL: one after the other */
 } ac_binding;
 
 /* Distinct constants in order of first use: two that take their bytes straight from the same tensor are one, aligned

@@ -10,7 +10,7 @@
 #include "ir/graph/graph.h"
 #include "ir/lower/lowered.h"
 #include "ir/lower/target.h"
-#include "planner/pack/problem.h"
+#include "planner/pack/slot.h"
 
 typedef enum ac_space {
     AC_SPACE_ARENA,
@@ -100,6 +100,7 @@ typedef struct ac_module {
     int32_t n_fn;
     ac_call *call;
     int32_t n_calls;
+    const ac_slot *slot;               /* by call: what runs at once; NULL: nothing but chunks */
     ac_module_part part[AC_MAX_PARTS]; /* in execution order; just one, "run", unless the program has several */
     int32_t n_parts;
     ac_const **konst;        /* distinct constants that calls use, in order of first use */

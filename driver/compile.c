@@ -97,7 +97,8 @@ int ac_compile(arenac *a)
                      .section_code = o->section.code,
                      .section_rodata = o->section.rodata,
                      .weights = weights_of(a)};
-    const ac_binding b = {p->live->item_of, p->live->delta, p->live->scratch_item, &p->live->problem, &p->plan};
+    const ac_binding b = {p->live->item_of,  p->live->delta, p->live->scratch_item,
+                          &p->live->problem, &p->plan,       p->slot};
     ac_module_bind(m, p->graph, p->step, p->n_steps, &b);
     put_addresses(a, m);
     ac_put_learning(a, m);

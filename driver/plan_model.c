@@ -2,6 +2,7 @@
 #include "driver/stage.h"
 
 #include "codegen/c/identifiers.h"
+#include "ir/lower/node/node.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -108,7 +109,9 @@ static int put_how(arenac *a, ac_plan_how *how)
                          .budget_total = total,
                          .constants = total ? ac_constant_bytes(a->cx.region, low->step, low->n_steps, &n) : 0,
                          .pin = pin,
-                         .n_pins = o->pin.n};
+                         .n_pins = o->pin.n,
+                         .threads = s->gpu || s->reference || !o->phases ? 1 : s->threads,
+                         .fork_cost = AC_FORK_COST};
     how->live = (ac_live_options){.whole = s->reference,
                                   .preserve_input = ac_is(o->preserve, "input"),
                                   .preserve_all = ac_is(o->preserve, "all"),

@@ -1,5 +1,5 @@
-/* calls.c - the calls of a module: `run`, or `run_row` when an input is streamed by rows, and the chunks of steps for a
- * pool of threads. */
+/* calls.c - the calls of a module: `run`, or `run_row` when an input is streamed by rows, and for a pool of threads the
+ * chunks of steps, and phases of steps that run at once. */
 #include "codegen/c/emit.h"
 
 /* Which memories calls touch. */
@@ -73,14 +73,63 @@ static void print_call(ac_emit *e, const ac_call *c)
     ac_putc(e->to, '\n');
 }
 
-/* Steps that are cut into chunks: a function for each that does one chunk, and what hands them to the pool. */
-void ac_emit_chunks(ac_emit *e)
+bool ac_emit_has_part(const ac_module *m, int32_t i)
+{
+    return m->call[i].low->chunks || ac_slot_shared(m->slot, i);
+}
+
+/* The schedule: of phase k, thread t does task[first[k][t]] and all up to first[k][t + 1]. */
+static void print_schedule(ac_emit *e)
+{
+    const ac_module *m = e->m;
+    const char *p = m->name, *U = e->file.upper;
+    int32_t phases = 0, tasks = 0;
+    ac_sink task, first;
+    ac_sink_open(&task, m->cx);
+    ac_sink_open(&first, m->cx);
+    for (int32_t s = 0; s < m->n_calls; s = m->slot[s].end) {
+        if (!ac_slot_shared(m->slot, s))
+            continue;
+        ac_putf(&first, "%s{%d", phases++ ? ", " : "", tasks);
+        for (int32_t t = 0; t < m->threads; t++) {
+            for (int32_t i = s; i < m->slot[s].end; i++)
+                if (m->slot[i].thread == t || m->slot[i].thread == AC_ALL_THREADS)
+                    ac_putf(&task, "%s%s_part%d", tasks++ ? ", " : "", p, i);
+            ac_putf(&first, ", %d", tasks);
+        }
+        ac_put(&first, "}");
+    }
+    if (!phases)
+        return;
+    ac_putf(e->to,
+            "/* Steps that run at once. In phase k thread t does %s_task[%s_first[k][t]], and on up to before\n"
+            " * %s_first[k][t + 1]; then all threads have finished. */\n",
+            p, p, p);
+    ac_putf(e->to, "static arn_part_fn *const %s_task[%d] = {", p, tasks);
+    ac_c_put_wrapped(e->to, ac_sink_text(&task), 4);
+    ac_putf(e->to, "};\nstatic const uint16_t %s_first[%d][%s_THREADS + 1] = {", p, phases, U);
+    ac_c_put_wrapped(e->to, ac_sink_text(&first), 4);
+    ac_putf(
+        e->to,
+        "};\n\nstruct %s_phase {\n    const %s_mem *m;\n    int32_t number;\n};\n\n"
+        "static void %s_thread(const void *with, int32_t thread)\n{\n"
+        "    const struct %s_phase *const phase = (const struct %s_phase *)with;\n    int32_t k;\n"
+        "    for (k = %s_first[phase->number][thread]; k < %s_first[phase->number][thread + 1]; k++)\n"
+        "        %s_task[k](phase->m, thread);\n}\n\n"
+        "static void %s_at_once(const %s_mem *m, int32_t number)\n{\n    const struct %s_phase phase = {m, number};\n"
+        "    %s_parts(m, %s_thread, &phase);\n}\n\n",
+        p, p, p, p, p, p, p, p, p, p, p, p, p);
+}
+
+/* What a pool does: a function for each chunk of a step and for each step that others run beside, what hands them to
+ * the pool, and who does what. */
+void ac_emit_parts(ac_emit *e)
 {
     const ac_module *m = e->m;
     const char *p = m->name;
     bool any = false;
     for (int32_t i = 0; i < m->n_calls; i++) {
-        if (!m->call[i].low->chunks)
+        if (!ac_emit_has_part(m, i))
             continue;
         any = true;
         ac_putf(e->to, "/* %s */\nstatic void %s_part%d(const void *with, int32_t part)\n{\n", ac_emit_step_title(e, i),
@@ -89,16 +138,26 @@ void ac_emit_chunks(ac_emit *e)
         add_touches(e, &t, &m->call[i]);
         ac_putf(e->to, "    const %s_mem *const m = (const %s_mem *)with;\n", p, p);
         print_memories(e, &t); /* a result at least */
+        if (!m->call[i].low->chunks)
+            ac_put(e->to, "    (void)part;\n");
+        const bool hooked = ac_slot_shared(m->slot, i) && !m->host; /* else run does it */
+        if (hooked)
+            ac_putf(e->to, "    %s_STEP_BEGIN(%d);\n", e->file.upper, i);
         ac_put(e->to, "    ");
         print_call(e, &m->call[i]);
+        if (hooked)
+            ac_putf(e->to, "    %s_STEP_END(%d);\n", e->file.upper, i);
         ac_put(e->to, "}\n\n");
     }
-    if (any)
-        ac_putf(e->to,
-                "static void %s_parts(const %s_mem *m, arn_part_fn *f)\n{\n    int32_t part;\n"
-                "    if (m->pool) {\n        m->pool->run(m->pool, %s_THREADS, f, m);\n        return;\n    }\n"
-                "    for (part = 0; part < %s_THREADS; part++)\n        f(m, part);\n}\n\n",
-                p, p, e->file.upper, e->file.upper);
+    if (!any)
+        return;
+    ac_putf(e->to,
+            "static void %s_parts(const %s_mem *m, arn_part_fn *f, const void *with)\n{\n    int32_t part;\n"
+            "    if (m->pool) {\n        m->pool->run(m->pool, %s_THREADS, f, with);\n        return;\n    }\n"
+            "    for (part = 0; part < %s_THREADS; part++)\n        f(with, part);\n}\n\n",
+            p, p, e->file.upper, e->file.upper);
+    if (m->slot)
+        print_schedule(e);
 }
 
 static void print_poison(ac_emit *e, int32_t i)
@@ -132,7 +191,7 @@ static void print_step(ac_emit *e, int32_t i)
         ac_putf(e->to, "    if (row == 0%s)\n    ", unsigned_word(e));
     ac_putf(e->to, "    %s_STEP_BEGIN(%d);\n    ", U, i);
     if (c->low->chunks)
-        ac_putf(e->to, "%s_parts(m, %s_part%d);\n", m->name, m->name, i);
+        ac_putf(e->to, "%s_parts(m, %s_part%d, m);\n", m->name, m->name, i);
     else
         print_call(e, c);
     if (by_rows)
@@ -141,6 +200,44 @@ static void print_step(ac_emit *e, int32_t i)
     ac_putf(e->to, "    %s_STEP_END(%d);\n", U, i);
     if (m->fn[c->fn]->fails)
         ac_putf(e->to, "    if (status != %s_OK)\n        return status;\n", e->file.upper);
+}
+
+/* Of the phase that begins with step i, among those of several steps. */
+static int32_t number_of(const ac_module *m, int32_t i)
+{
+    int32_t n = 0;
+    for (int32_t s = 0; s < i; s = m->slot[s].end)
+        n += ac_slot_shared(m->slot, s);
+    return n;
+}
+
+/* Phase `number`, whose first step is i. Where somebody looks at steps, they come one after the other. */
+static void print_phase(ac_emit *e, int32_t i, int32_t number)
+{
+    const ac_module *m = e->m;
+    ac_putf(e->to, "\n    /* At once, phase %d:\n", number);
+    for (int32_t s = i; s < m->slot[i].end; s++) {
+        const int32_t t = m->slot[s].thread;
+        ac_putf(e->to, "     * %s %s: %s\n", t == AC_ALL_THREADS ? "all threads," : ac_strf(e->region, "thread %d,", t),
+                ac_emit_step_title(e, s), ac_emit_shapes(e, &m->call[s], e->names != NULL));
+    }
+    ac_put(e->to, "     */\n");
+    print_poison(e, i);
+    if (!m->hooks) {
+        ac_putf(e->to, "    %s_at_once(m, %d);\n", m->name, number);
+        return;
+    }
+    ac_putf(e->to, "    if (!hook) {\n        %s_at_once(m, %d);\n    } else {\n", m->name, number);
+    for (int32_t s = i; s < m->slot[i].end; s++) {
+        const char *p = m->name, *U = e->file.upper;
+        ac_putf(e->to, "        %s_STEP_BEGIN(%d);\n", U, s);
+        if (m->call[s].low->chunks)
+            ac_putf(e->to, "        %s_parts(m, %s_part%d, m);\n", p, p, s);
+        else
+            ac_putf(e->to, "        %s_part%d(m, 0);\n", p, s);
+        ac_putf(e->to, "        %s_STEP_END(%d);\n", U, s);
+    }
+    ac_put(e->to, "    }\n");
 }
 
 /* What is done once, before the first row is taken. */
@@ -190,8 +287,8 @@ static void print_part(ac_emit *e, const ac_module_part *part)
     for (int32_t i = part->begin; i < part->end; i++) {
         for (int32_t k = 0; m->poison && m->dead && k < m->dead[i].n; k++)
             t.ram[m->dead[i].range[k].ram] = true;
-        uses_m |= m->call[i].low->chunks > 0;
-        if (!m->call[i].low->chunks)
+        uses_m |= ac_emit_has_part(m, i);
+        if (!ac_emit_has_part(m, i))
             add_touches(e, &t, &m->call[i]);
     }
     const bool by_rows = m->streamed != NULL;
@@ -211,7 +308,10 @@ static void print_part(ac_emit *e, const ac_module_part *part)
     if (by_rows)
         print_before_rows(e);
     for (int32_t i = by_rows ? m->streamed_call : part->begin; i < part->end; i++)
-        print_step(e, i);
+        if (!ac_slot_shared(m->slot, i))
+            print_step(e, i);
+        else if (m->slot[i].begin == i)
+            print_phase(e, i, number_of(m, i));
     ac_putf(e->to, "    return %s_OK;\n}\n\n", e->file.upper);
     if (by_rows)
         print_row_api(e);

@@ -2,7 +2,7 @@
  *
  *     c.c           the backend as seen from outside
  *     source.c      the .c, top to bottom: functions, constants, init, reset
- *     calls.c       the calls: run, run_row, chunks for a pool of threads
+ *     calls.c       the calls: run, run_row, chunks and phases for a pool of threads
  *     header.c      the .h: the API of docs/generated-c.md
  *     arrays.c      constants as C text, or as a blob pulled in by the assembler
  *     short_names.c names of tensors in comments; firmware only
@@ -57,7 +57,8 @@ int ac_emit_reset(ac_emit *e, ac_cnames *names);             /* the function NAM
 int ac_emit_init(ac_emit *e);                                /* the function NAME_init */
 
 /* calls.c */
-void ac_emit_chunks(ac_emit *e);                        /* steps that are cut into chunks: functions for a pool */
+void ac_emit_parts(ac_emit *e);                         /* what a pool does: chunks of steps, steps that run at once */
+bool ac_emit_has_part(const ac_module *m, int32_t i);   /* is call i a function of its own, for a pool? */
 void ac_emit_learning(const ac_module *m, ac_sink *to); /* learning.c: of a step of training, for the header */
 void ac_emit_run(ac_emit *e);
 const char *ac_emit_steps_name(const ac_emit *e, const ac_module_part *part); /* the function of its calls, for hosts */

@@ -91,11 +91,11 @@ const char *ac_emit_step_title(const ac_emit *e, int32_t i)
 /* Names of functions and constants; those of the API, in any dialect, are taken first. */
 void ac_emit_take_names(ac_emit *e, ac_cnames *names)
 {
-    static const char *const API[] = {"init",       "run",         "run_row",    "reset",     "describe", "model",
-                                      "steps",      "parts",       "step",       "mem",       "blob",     "header",
-                                      "in_tensors", "out_tensors", "step_table", "host_init", "host_run", "hook_begin",
-                                      "hook_end",   "host_reset",  "cuda",       "kernels",   "args",     "launches",
-                                      "text",       "first_state"};
+    static const char *const API[] = {
+        "init",     "run",         "run_row",  "reset",      "describe",   "model",       "steps",      "parts",
+        "step",     "mem",         "blob",     "header",     "in_tensors", "out_tensors", "step_table", "host_init",
+        "host_run", "hook_begin",  "hook_end", "host_reset", "cuda",       "kernels",     "args",       "launches",
+        "text",     "first_state", "task",     "first",      "phase",      "thread",      "at_once"};
     const ac_module *m = e->m;
     ac_c_names_open(names, m->cx, ".");
     for (size_t i = 0; i < sizeof API / sizeof API[0]; i++)
@@ -108,7 +108,7 @@ void ac_emit_take_names(ac_emit *e, ac_cnames *names)
     for (int32_t i = 0; i < m->n_outputs; i++)
         ac_c_name_take(names, ac_strf(e->region, "%s_out%d", m->name, i));
     for (int32_t i = 0; i < m->n_calls; i++)
-        if (m->call[i].low->chunks)
+        if (ac_emit_has_part(m, i))
             ac_c_name_take(names, ac_strf(e->region, "%s_part%d", m->name, i));
     for (int32_t i = 0; i < m->n_fn; i++)
         e->fn[i] = ac_c_name_take(names, ac_strf(e->region, "%s_%s", m->name, m->fn[i]->name));
@@ -401,7 +401,7 @@ static int print_source(ac_module *m, const char *header_name, const char *blob_
     ac_put_n(to, functions.text, functions.n);
     AC_TRY(ac_emit_reset(&e, &names));
     AC_TRY(ac_emit_init(&e));
-    ac_emit_chunks(&e);
+    ac_emit_parts(&e);
     ac_emit_run(&e);
     print_const_outputs(&e);
     if (m->host)

@@ -83,6 +83,8 @@ typedef struct ac_lowered {
     /* 0: one call. Else `chunks` calls do the step, in any order or at the same time; the CHUNK argument holds the
      * number of the chunk. */
     int32_t chunks;
+    struct ac_lowered *uncut; /* of a step in chunks: the whole of it in one call */
+    double work, slowest;     /* estimated instructions of the whole step and of its slowest chunk; 0: not estimated */
     /* Each element of a result belongs to one iteration of a loop that is marked parallel: no other one reads or writes
      * it in this call, whatever is around the loop. So results may be read, and it is cut all the same. */
     bool own_results;

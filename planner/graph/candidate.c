@@ -3,6 +3,7 @@
 
 #include "planner/graph/memories.h"
 #include "planner/graph/overlap.h"
+#include "planner/graph/phased.h"
 
 #include <string.h>
 
@@ -45,6 +46,7 @@ int ac_planned_pack(ac_ctx *cx, const ac_plan_how *how, ac_planned *p)
 {
     ac_live_options live = how->live;
     live.inplace = p->lives & AC_REDUCE(INPLACE);
+    live.slot = p->slot;
     p->live = ac_live(cx, p->region, p->graph, p->step, p->n_steps, live);
     if (p->lives & AC_REDUCE(OVERLAP))
         ac_overlap_rules(cx, p->region, p->graph, p->step, p->n_steps, live, p->live);
@@ -54,7 +56,7 @@ int ac_planned_pack(ac_ctx *cx, const ac_plan_how *how, ac_planned *p)
     AC_TRY(ac_solve_all(cx, problem, how->planner, &search, &p->plan, p->row, &p->n_rows));
     for (int32_t i = 0; i < problem->n; i++) /* which memory is decided now: reports and bounds count by it */
         problem->item[i].mem = p->plan.mem[i];
-    return AC_OK;
+    return p->slot ? ac_phases_check(cx, how->file, p) : AC_OK;
 }
 
 int ac_planned_ready(ac_ctx *cx, const ac_plan_how *how, ac_planned *p)

@@ -19,6 +19,9 @@ typedef struct live {
     ac_step *group_first, *group_last;
     ac_tensor **list; /* room for what any one step reads */
     bool *pinned;     /* by group: must not be overwritten */
+    ac_step *until;   /* by tensor id, then by group: the last step in which its bytes may be in use */
+    ac_step *user;    /* by tensor id of a root: the last step that uses it, or a view of it */
+    ac_step *beside;  /* the same: begin of the last phase in which steps that run at once use it; -1: none */
 } live;
 
 static int32_t find(live *v, int32_t id)
@@ -35,6 +38,21 @@ static void touch(live *v, const ac_tensor *t, ac_step at)
         *first = at;
     if (at > *last)
         *last = at;
+    const ac_step until = ac_slot_until(v->opt.slot, at);
+    if (until > v->until[t->id])
+        v->until[t->id] = until;
+}
+
+/* Step s, which comes after all that were seen, reads or makes t. */
+static void use(live *v, const ac_tensor *t, ac_step s)
+{
+    touch(v, t, s);
+    if (!v->opt.slot)
+        return;
+    const int32_t root = ac_tensor_root(t)->id;
+    if (v->user[root] >= 0 && ac_slot_beside(v->opt.slot, v->user[root], s))
+        v->beside[root] = v->opt.slot[s].begin;
+    v->user[root] = s;
 }
 
 int32_t ac_live_part(const ac_tensor *input, ac_lowered *const *step, int32_t n_steps)
@@ -93,10 +111,10 @@ static void lives(live *v)
     for (int32_t s = 0; s < v->n_steps; s++) {
         const ac_node *n = v->step[s]->node;
         for (int32_t i = 0, k = reads_of(v, s); i < k; i++)
-            touch(v, v->list[i], s);
-        touch(v, ac_node_result(n), s);
+            use(v, v->list[i], s);
+        use(v, ac_node_result(n), s);
         for (int32_t i = n->n_fused ? n->n_out : 0; i < n->n_out; i++)
-            touch(v, n->out[i], s);
+            use(v, n->out[i], s);
     }
     for (int32_t i = 0; i < g->input.n; i++) {
         if (is_fed(v, g->input.item[i]))
@@ -122,8 +140,10 @@ static void lives(live *v)
     for (int32_t i = 0; i < g->tensor.n; i++) { /* a view extends its root's life */
         ac_tensor *t = g->tensor.item[i];
         if (t->root && v->out->first[i] >= 0) {
+            ac_step *until = &v->until[ac_tensor_root(t)->id];
             touch(v, ac_tensor_root(t), v->out->first[i]);
             touch(v, ac_tensor_root(t), v->out->last[i]);
+            *until = v->until[i] > *until ? v->until[i] : *until;
         }
     }
 }
@@ -137,6 +157,8 @@ static bool can_merge(live *v, int32_t s, ac_tensor *c, const ac_tensor *result)
     if (v->pinned[group] || v->group_last[group] != s || result->root || result->state || r->state)
         return false;
     if (find(v, result->id) == group || v->out->first[result->id] != s)
+        return false;
+    if (v->opt.slot && v->beside[r->id] == v->opt.slot[s].begin)
         return false;
     if (ac_tensor_bytes(c) != ac_tensor_bytes(r) || ac_tensor_bytes(r) != ac_tensor_bytes(result))
         return false;
@@ -173,9 +195,10 @@ static void merge_in_place(live *v)
     for (int32_t i = 0; i < g->tensor.n; i++)
         v->group_first[i] = v->out->first[i];
     for (int32_t i = 0; i < g->tensor.n; i++) {
-        ac_step *first = &v->group_first[find(v, i)];
+        ac_step *first = &v->group_first[find(v, i)], *until = &v->until[find(v, i)];
         if (v->out->first[i] >= 0 && v->out->first[i] < *first)
             *first = v->out->first[i];
+        *until = v->until[i] > *until ? v->until[i] : *until;
     }
 }
 
@@ -203,7 +226,7 @@ static void items(live *v)
         it->name = t->name;
         it->size = ac_tensor_bytes(t);
         it->align = v->opt.align;
-        it->life = (ac_life){v->group_first[i], v->group_last[i] + 1};
+        it->life = (ac_life){v->group_first[i], v->until[i] + 1};
         it->fixed = -1;
         it->mem = t->state ? STATE : home;
         it->mems = t->state ? 0 : homes;
@@ -236,7 +259,7 @@ static void items(live *v)
             it->size = low->arg.item[a].bytes;
             it->align = low->fn->buf.item[a].align > v->opt.align ? low->fn->buf.item[a].align : v->opt.align;
             it->life = (ac_life){low->streamed && a == low->streamed_arg ? 0 : s,
-                                 s + 1}; /* the first row comes before step 0 */
+                                 ac_slot_until(v->opt.slot, s) + 1}; /* the first row comes before step 0 */
             it->fixed = -1;
             it->mem = home;
             it->mems = homes;
@@ -321,6 +344,9 @@ ac_liveness *ac_live(ac_ctx *cx, ac_region *r, const ac_graph *g, ac_lowered *co
     v.group = AC_NEW_N(tmp, int32_t, n);
     v.group_first = AC_NEW_N(tmp, ac_step, n);
     v.group_last = AC_NEW_N(tmp, ac_step, n);
+    v.until = AC_NEW_N(tmp, ac_step, n);
+    v.user = AC_NEW_N(tmp, ac_step, n);
+    v.beside = AC_NEW_N(tmp, ac_step, n);
     open_list(&v, tmp);
     v.pinned = AC_NEW_N(tmp, bool, n);
     ac_liveness *o = v.out;
@@ -332,6 +358,7 @@ ac_liveness *ac_live(ac_ctx *cx, ac_region *r, const ac_graph *g, ac_lowered *co
     for (int32_t i = 0; i < g->tensor.n; i++) {
         v.group[i] = i;
         o->item_of[i] = o->first[i] = o->last[i] = -1;
+        v.until[i] = v.user[i] = v.beside[i] = -1;
     }
     o->problem.steps = n_steps > 0 ? n_steps : 1;
     memories(&v);

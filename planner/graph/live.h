@@ -13,13 +13,15 @@
  *     out        [2, 3)
  *
  * An input that a step takes row by row (ac_lowered.streamed) has no item; its window is scratch that lives from
- * step 0 on. A view extends its root's life; an in-place result shares its operand's item. Memory: the region that
- * is given. */
+ * step 0 on. Where steps run at once, what a step touches lives to the end of its phase (ac_slot_until), and a result
+ * takes an operand's place only if no other thread touches that in the phase. A view extends its root's life; an
+ * in-place result shares its operand's item. Memory: the region that is given. */
 #ifndef AC_PLANNER_GRAPH_LIVE_H
 #define AC_PLANNER_GRAPH_LIVE_H
 #include "ir/graph/graph.h"
 #include "ir/lower/lowered.h"
 #include "planner/graph/order.h"
+#include "planner/pack/slot.h"
 
 typedef struct ac_live_options {
     bool whole;          /* inputs and outputs live throughout */
@@ -30,7 +32,8 @@ typedef struct ac_live_options {
     ac_bytes align;      /* of every tensor */
     const ac_memory *ram; /* memories that tensors may lie in, best first; NULL: one, without a limit, named "arena" */
     int32_t n_ram;
-    ac_memory state; /* zeroed: no limit */
+    ac_memory state;     /* zeroed: no limit */
+    const ac_slot *slot; /* by step: what runs at once; NULL: nothing */
 } ac_live_options;
 
 typedef struct ac_liveness {

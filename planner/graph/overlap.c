@@ -174,7 +174,8 @@ void ac_overlap_rules(ac_ctx *cx, ac_region *r, const ac_graph *g, ac_lowered *c
     for (ac_step s = 0; s < n_steps && !opt.preserve_all && !opt.whole; s++)
         for (int32_t o = 0; o < step[s]->arg.n; o++) {
             const int32_t b = item_of(&v, s, o);
-            bool first = b >= 0 && !step[s]->chunks && !step[s]->rows && is_made(step[s]->fn, o);
+            bool first =
+                b >= 0 && !step[s]->chunks && !step[s]->rows && !ac_slot_shared(opt.slot, s) && is_made(step[s]->fn, o);
             for (int32_t k = 0; k < o && first; k++)
                 first = item_of(&v, s, k) != b;
             if (first && ac_item_in_ram(p, &p->item[b]) && p->item[b].life.begin == s &&

@@ -2,6 +2,7 @@
 #include "planner/graph/planned.h"
 
 #include "planner/graph/overlap.h"
+#include "planner/graph/phased.h"
 
 static ac_reduce_fn *const REDUCE[] = {
 #define REDUCTION(id, option, what, with, fn) fn,
@@ -33,6 +34,8 @@ static int reduce_all(ac_ctx *cx, const ac_plan_how *how, ac_planned **now)
         if (how->reductions >> k & 1)
             AC_TRY(reduce(cx, how, REDUCE[k], now));
     AC_TRY(ac_planned_ready(cx, how, *now));
+    if (how->threads > 1)
+        AC_TRY(ac_plan_phases(cx, how, now));
     return (*now)->live->overlaps ? ac_overlap_turn(cx, *now) : AC_OK;
 }
 

@@ -14,6 +14,7 @@
 #define AC_PLANNER_GRAPH_PLANNED_H
 #include "ir/lower/target.h"
 #include "planner/graph/live.h"
+#include "planner/graph/phases.h"
 #include "planner/pack/solve.h"
 
 typedef enum ac_reduction {
@@ -51,6 +52,8 @@ typedef struct ac_plan_how {
     ac_bytes constants;        /* weights that are not state */
     const ac_plan_pin *pin;
     int32_t n_pins;
+    int32_t threads;  /* above 1: steps may run at once, in phases */
+    double fork_cost; /* of starting and joining them, in instructions */
 } ac_plan_how;
 
 /* A plan of a step of training that computes some results again: the most bytes alive, and the work done again. */
@@ -73,6 +76,8 @@ typedef struct ac_plan_found {
     ac_bytes least_bytes; /* proven: no plan in this order takes less; 0: not known */
     const ac_plan_point *curve;
     int32_t n_curve; /* what other budgets would take, the largest first */
+
+    ac_phases_found phases; /* zero: there was no search */
 } ac_plan_found;
 
 typedef struct ac_planned {
@@ -81,6 +86,7 @@ typedef struct ac_planned {
     const ac_graph *graph; /* of the lowering, or one that has more tensors */
     ac_lowered **step;     /* in execution order */
     int32_t n_steps;
+    const ac_slot *slot; /* by step: thread and phase; NULL: one step after the other */
     int32_t groups;      /* steps that are groups of steps */
     bool streamed;       /* an input is handed over by rows, and only a window of it lies in the arena */
     bool wanted;         /* the user asked for just this: kept whatever it takes */

@@ -27,9 +27,10 @@ from reduce import smaller
 
 WRONG_LINE, UNSUPPORTED = 2, 8
 OPTIONS = [["--schedule", "search"], ["--recompute"], ["--inplace", "off"], ["--views", "off"], ["--overlap", "on"],
-           ["--stripe", "auto"], ["--io", "rows"], ["--threads", "2"], ["--threads", "3"], ["--preserve", "all"],
-           ["--preserve", "input"], ["--dead", "on"], ["--align", "64"], ["--align", "1"], ["--share-kernels=on"],
-           ["--winograd"], ["--winograd=2"], ["--exact"], ["--planner", "tflite"], ["--planner", "greedy"],
+           ["--stripe", "auto"], ["--io", "rows"], ["--threads", "2"], ["--threads", "3"], ["--threads", "7"],
+           ["--preserve", "all"], ["--preserve", "input"], ["--dead", "on"], ["--align", "64"], ["--align", "1"],
+           ["--share-kernels=on"], ["--winograd"], ["--winograd=2"], ["--exact"], ["--planner", "tflite"],
+           ["--planner", "greedy"],
            ["--planner", "none"], ["--effort", "0"], ["--poison"], ["--skip", "epilogue"], ["--skip", "layout"],
            ["--skip", "fold"], ["--skip", "norm"], ["--skip", "view"]]
 TARGETS = ["generic", "native", "x86-64-v2", "x86-64-v4-vnni", "cortex-m4", "cortex-m55-mve", "aarch64-i8mm", "rv64gcv",

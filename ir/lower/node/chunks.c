@@ -356,6 +356,8 @@ static bool may_cut(const cutter *v)
 static void finish(cutter *v, ac_lowered *low, ac_region *region)
 {
     const ac_arg chunk = {.kind = AC_ARG_CHUNK};
+    low->uncut = ac_copy(region, low, sizeof *low);
+    low->uncut->arg.item = ac_copy(region, low->arg.item, (size_t)low->arg.n * sizeof *low->arg.item);
     low->fn = ac_lb_close(&v->b);
     low->chunks = v->chunks;
     low->scratch = 0;
@@ -372,7 +374,7 @@ int ac_lower_chunks(ac_ctx *cx, ac_region *region, ac_lowered *low, int32_t chun
 {
     const size_t n = (size_t)low->fn->code.n;
     cutter v = {.from = low->fn, .low = low, .chunks = chunks};
-    if (chunks < 2 || !may_cut(&v))
+    if (chunks < 2)
         return AC_OK;
     ac_region *tmp = ac_region_open(&cx->heap);
     v.end = AC_NEW_N(tmp, int32_t, n);
@@ -381,9 +383,11 @@ int ac_lower_chunks(ac_ctx *cx, ac_region *region, ac_lowered *low, int32_t chun
     v.buf = AC_NEW_N(tmp, int32_t, low->fn->buf.n + 1);
     v.private_at = AC_NEW_N(tmp, ac_x, low->fn->buf.n + 1);
     match(&v, tmp);
-    const double whole = cost_of(&v, 1, low->fn->code.n);
-    const bool cut = whole - choose(&v, 1, low->fn->code.n) > pays;
+    low->work = low->slowest = cost_of(&v, 1, low->fn->code.n);
+    const double slowest = may_cut(&v) ? choose(&v, 1, low->fn->code.n) : low->work;
+    const bool cut = low->work - slowest > pays;
     if (cut) {
+        low->slowest = slowest;
         ac_lb_open(&v.b, region, low->fn->name, low->fn->note);
         copy_buffers(&v);
         open_scratch(&v);

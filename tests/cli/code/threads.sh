@@ -1,6 +1,7 @@
 #!/bin/sh
 # --threads N: the same bits for every N, with every backend, with more and with fewer threads in the pool than parts,
-# and without a pool; no race that ThreadSanitizer can see (where it works); none in firmware output.
+# and without a pool, also where steps run at once; no race that ThreadSanitizer can see (where it works); none in
+# firmware output.
 # usage: threads.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 set -e
@@ -14,6 +15,36 @@ for m in branch_f32.tflite dsnet_int8.tflite; do
         "$arenac" run -q "$models/$m" -t $target --random 7 --threads 3 --backend eval --output-dir eval
         cmp 1/0.npy eval/0.npy || die "$m on $target: 3 parts in the evaluator change the result"
     done
+done
+
+# Branches: steps that run at once, whole or cut, in place, over two phases.
+cat >branches.ag <<'AG'
+graph branches {
+  input x: f32[1,24,24,16]
+  const a0: f32[24,3,3,16] = random 1
+  const b0: f32[16,1,1,16] = random 2
+  const b1: f32[24,5,5,16] = random 3
+  const c0: f32[8,1,1,16] = random 4
+  const d0: f32[16,1,1,16] = random 5
+  a = conv_2d(x, a0) padding=same act=relu
+  a1 = tanh(a)
+  p = conv_2d(x, b0) padding=same act=relu
+  p1 = logistic(p)
+  b = conv_2d(p1, b1) padding=same act=relu
+  m = max_pool_2d(x) kernel_h=3 kernel_w=3 stride_h=1 stride_w=1 padding=same
+  c = conv_2d(m, c0) padding=same act=relu
+  d = conv_2d(x, d0) padding=same act=relu
+  d1 = tanh(d)
+  d2 = add(d1, p1)
+  d3 = softmax(d2)
+  y = concatenation(a1, b, c, d3) axis=3
+  output y
+}
+AG
+for n in 1 2 3 7; do
+    "$arenac" run -q branches.ag -t native --random 7 --threads $n --poison --output-dir "$n"
+    "$arenac" run -q branches.ag -t native --random 7 --threads $n --backend eval --output-dir eval
+    for k in $n eval; do cmp 1/0.npy "$k/0.npy" || die "branches: $n threads change the result"; done
 done
 
 cat >main.c <<'C'
@@ -63,9 +94,12 @@ builds $tsan 2>/dev/null || { quiet="setarch -R" && builds $tsan 2>/dev/null; } 
     echo "skipped: ThreadSanitizer does not work here"
     tsan= quiet=
 }
-for m in branch_int8 dsnet_f32; do
-    "$arenac" compile -q "$models/$m.tflite" --name m -t generic --threads 3 --weights rodata -o m.c
+"$arenac" compile -q branches.ag --threads 3 --phases off -o off.c
+! grep -q 'at_once' off.c || die "branches: --phases off has phases"
+for m in branches.ag "$models/branch_int8.tflite" "$models/dsnet_f32.tflite"; do
+    "$arenac" compile -q "$m" --name m -t generic --threads 3 --weights rodata -o m.c
     grep -q 'm_part0' m.c || die "$m: no step is cut into parts"
+    case $m in branches*) grep -q 'm_at_once' m.c || die "$m: no steps run at once" ;; esac
     # shellcheck disable=SC2086
     ${CC:-cc} -std=gnu11 -O1 -Wall -Wextra -Werror $tsan -pthread -I. -I"$src/runtime" m.c main.c \
         "$src/runtime/arn_pool.c" -o m

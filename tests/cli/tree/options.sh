@@ -74,6 +74,7 @@ same weights gate.ag --weights blob
 same section gate.ag --section code=.itcm --section rodata=.dtcm
 same host gate.ag --host
 same threads dsnet_f32.tflite --threads 4
+same phases dsnet_f32.tflite --threads 4 --phases off
 same winograd gate.ag --winograd=2
 same winograd gate.ag --winograd
 same tensor-cores gate.ag -t cuda-sm80 --tensor-cores f16

@@ -136,15 +136,15 @@ static void threads_part1(const void *with, int32_t part)
         (float *)(void *)(arena + 0x0000), &part);
 }
 
-static void threads_parts(const threads_mem *m, arn_part_fn *f)
+static void threads_parts(const threads_mem *m, arn_part_fn *f, const void *with)
 {
     int32_t part;
     if (m->pool) {
-        m->pool->run(m->pool, THREADS_THREADS, f, m);
+        m->pool->run(m->pool, THREADS_THREADS, f, with);
         return;
     }
     for (part = 0; part < THREADS_THREADS; part++)
-        f(m, part);
+        f(with, part);
 }
 
 int threads_run(const threads_mem *m)
@@ -152,12 +152,12 @@ int threads_run(const threads_mem *m)
 
     /* 0: exp 'y': x f32 [64,64] -> y f32 [64,64] */
     THREADS_STEP_BEGIN(0);
-    threads_parts(m, threads_part0);
+    threads_parts(m, threads_part0, m);
     THREADS_STEP_END(0);
 
     /* 1: softmax 'z': y f32 [64,64] -> z f32 [64,64] */
     THREADS_STEP_BEGIN(1);
-    threads_parts(m, threads_part1);
+    threads_parts(m, threads_part1, m);
     THREADS_STEP_END(1);
     return THREADS_OK;
 }

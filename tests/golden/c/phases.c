@@ -1,0 +1,503 @@
+ * Compile without -ffast-math. The API is in phases.h. */
+#include "phases.h"
+
+/* Hooks around every step: profiling, tracing, watchdog. Define them before this point, see -include. */
+#ifndef PHASES_STEP_BEGIN
+#define PHASES_STEP_BEGIN(i) ((void)0)
+#endif
+#ifndef PHASES_STEP_END
+#define PHASES_STEP_END(i) ((void)0)
+#endif
+/* Where weights and code go: an attribute such as __attribute__((section(".itcm"))). */
+#ifndef PHASES_SECTION_RODATA
+#define PHASES_SECTION_RODATA
+#endif
+#ifndef PHASES_SECTION_FAST
+#define PHASES_SECTION_FAST
+#endif
+
+/* Every operation rounds by itself: a * b + c is two roundings unless an fma is written. */
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif defined(__GNUC__)
+#pragma GCC optimize("fp-contract=off")
+#endif
+
+static uint32_t bits_of_f32(float x)
+{
+    union {
+        float x;
+        uint32_t bits;
+    } v;
+    v.x = x;
+    return v.bits;
+}
+
+static float of_bits_f32(uint32_t bits)
+{
+    union {
+        uint32_t bits;
+        float x;
+    } v;
+    v.bits = bits;
+    return v.x;
+}
+
+static float abs_f32(float x)
+{
+    return of_bits_f32(bits_of_f32(x) & 0x7fffffffu);
+}
+
+PHASES_SECTION_RODATA static const union {
+    uint32_t bits[1600];
+    float value[1600];
+} phases_conv_2d_0_k = {{
+    0x3e08516f, 0x3efbae37, 0x3f712746, 0xbde3e797, 0xbde44ab2, 0x3f069a18, 0x3f4133d9, 0x3d3cf762, 0xbedba39d,
+    0x3f1686b9, 0xbe44511c, 0x3e57e6a2, 0xbdb89307, 0x3d76683b, 0xbe032493, 0xbf2a7a64, 0x3e94d29b, 0x3f2175a2,
+    0x3eba10de, 0x3f44c630, 0xbf5e3a77, 0xbf5650d2, 0xbc070179, 0xbf40f7df, 0xbeda33e9, 0xbf67797f, 0x3cfe472a,
+    0x3edae6bc, 0xbf6999d3, 0x3f7ed8d0, 0x3e4866b8, 0x3e3158cb, 0xbe5298ed, 0xbdf9e90d, 0xbefca5f7, 0x3d73c5c4,
+    0x3db2e024, 0x3efe3167, 0x3f22d549, 0x3eac9e86, 0x3f39418f, 0x3ed52cf1, 0xbf06fbc1, 0x3e9ffc35, 0x3f3ce1a2,
+    0x3f2dbcd6, 0xbeb3c7c6, 0xbf2e800c, 0x3f49b260, 0x3f534c20, 0xbecae630, 0xbf3ca0e6, 0xbeb27ffc, 0x3f615e7a,
+    0xbe59c7a8, 0xbf5314f2, 0x3e5b3ce4, 0xbf306541, 0x3f6aaa81, 0x3f4050a5, 0x3d58ba36, 0xbf5cfe9c, 0x3f013435,
+    0x3d8b894e, 0x3ee1b26a, 0xbee1588e, 0xbf6cd575, 0xbf74ba3d, 0x3e0c336a, 0xbf428d30, 0xbf2d3383, 0x3f258c3e,
+    0x3f72042b, 0x3ec3ac25, 0x3e0665b5, 0xbd70ef97, 0x3e7decb2, 0x3f386641, 0x3f1c8b47, 0xbf482acd, 0x3e992cc7,
+    0xbf0ef6d6, 0xbe1e3d64, 0x3f463aba, 0x3ebd82eb, 0x3f61b5b0, 0x3f004afd, 0xbf3f1a9b, 0xbf25642d, 0x3ef3cd6e,
+    0x3f0f92ae, 0xbe6527a4, 0xbf4e6feb, 0x3f67e149, 0x3e4687fa, 0xbf4feba8, 0x3f364052, 0x3f300724, 0xbf7ff109,
+    0xbec3e83f, 0x3ef1cc05, 0x3e35faea, 0x3ea8f795, 0xbd077a30, 0xbd9be892, 0x3f7b08be, 0x3e8fa6ff, 0xbf70fd51,
+    0x3f321386, 0x3f51cc04, 0xbe692743, 0xbf339973, 0x3e8b93fa, 0x3e479858, 0xbf214d33, 0xbf4cb875, 0x3f7a1a3f,
+    0xbe41a8dd, 0xbd55d0c9, 0x3e002df6, 0x3ec6624c, 0x3ef5f7a4, 0x3f70b4b1, 0xbd3a4cc9, 0xbf10fa14, 0xbf1b3720,
+    0xbf4ff5db, 0xbe56d8d7, 0xbf05af41, 0xbeb5c188, 0xbf040c4c, 0x3d258fd2, 0x3e31abc4, 0xbf57fb9a, 0xbda43ae4,
+    0xbf680cc0, 0x3ea5d140, 0xbf6d7b3b, 0xbf54c5a6, 0xbe62ad42, 0x3e9bfbed, 0x3ef4204e, 0x3e317f48, 0x3dc7ca12,
+    0x3f502dc7, 0xbf000492, 0x3f258f4a, 0x3db6bbb1, 0x3f29a5f6, 0xbefdf096, 0xbf025cff, 0x3ca40613, 0xbf10fc97,
+    0x3f1ddb29, 0xbf09b2fa, 0xbed85b4c, 0x3f447d00, 0xbed0cc97, 0xbf2e1042, 0x3f5ed913, 0xbf7e8e79, 0xbf2dcd76,
+    0x3ee39514, 0x3f0cabdc, 0xbed78b64, 0xbe965f79, 0x3f374b0c, 0xbdfe37c9, 0xbe674cb5, 0xbf5fe8b3, 0xbe13cf7e,
+    0xbe1d19da, 0xbf739fd3, 0x3f42e274, 0xbeb20df5, 0xbf6ce916, 0xbf455649, 0xbea4757d, 0x3f5964ff, 0x3f14ea0c,
+    0xbec5b587, 0xbddc42ed, 0xbf447ae0, 0xbe104a36, 0x3eb92202, 0xbeb6dcae, 0x3f28f700, 0x3f55d690, 0xbed4faaa,
+    0xbf5d4ff8, 0xbec71490, 0x3eeaf342, 0x3f3dc014, 0xbe46453e, 0xbf31754a, 0x3f768e77, 0xbf4eb8c4, 0xbeca5bcf,
+    0xbe807d71, 0xbe15792b, 0xbf3c91c6, 0xbe378065, 0xbe13bd2a, 0x3eb20923, 0xbf5fc4e4, 0xbd2689e4, 0x3f7795dc,
+    0xbf5d2b16, 0xbf30df4c, 0xbe48d1b4, 0xbf17ec47, 0x3ed2f720, 0x3e935f72, 0xbf53fcf4, 0x3ef0aacd, 0x3f448f8f,
+    0xbf6ff7f7, 0x3f2789a6, 0xbf5931cc, 0x3ed706a2, 0xbeaa5fab, 0xbf792c46, 0x3e4efed3, 0x3e2a7619, 0x3f5741b6,
+    0xbf55af32, 0xbe52a97e, 0xbbf715b7, 0xbe9e940f, 0x3f62551b, 0x3ee73788, 0xbf6513ca, 0x3e84f9ca, 0xbf184561,
+    0xbebcc1df, 0xbce34882, 0xbf25c538, 0xbe9bd547, 0xbd982f1a, 0x3e225829, 0xbf38f1e7, 0x3f50ca5a, 0x3f70875d,
+    0x3e09033f, 0xbe285b3f, 0xbf005608, 0x3db6a780, 0x3f00ea60, 0xbe114ddd, 0xbf03d032, 0x3f593916, 0x3f6cf37f,
+    0xbf168e19, 0xbd7f6683, 0x3f332c1b, 0xbf3ed981, 0xbe8d95b7, 0xbf51169e, 0xbcb2bc0f, 0x3f271c64, 0x3ef31304,
+    0xbf201f56, 0xbe004fb5, 0x3d310378, 0xbeadf7cd, 0xbf7d33cf, 0xbf71a160, 0xbf1c403a, 0xbef30610, 0x3e911852,
+    0xbc383001, 0xbf0e5875, 0xbeb2911a, 0xbec2c80e, 0x3f0ff6b6, 0xbeff34e3, 0x3f086139, 0x3eaa6c1c, 0x3e4a478f,
+    0x3edd89c5, 0xbd8947b4, 0xbed3da0a, 0x3d9e44f6, 0xbf5e2155, 0xbe9bc4d3, 0xbdbe352b, 0xbe0e007e, 0x3f0a0386,
+    0xbf3757e5, 0xbf2844ab, 0xbf5aece4, 0xbefbecba, 0xbdb29345, 0x3e72c008, 0xbeb948d6, 0xbe19bd41, 0x3f6efc1c,
+    0x3f4efcbb, 0xbe7890f8, 0xbd8f91f7, 0x3ee07491, 0xbced8a12, 0x3d0fb710, 0x3f32bce0, 0xbd12f572, 0x3e4729a8,
+    0xbe848c35, 0xbf572a4b, 0x3ee7ab4a, 0x3f138682, 0x3ebffc86, 0x3f5262e0, 0xbf56de33, 0x3ee67f21, 0xbe2faef2,
+    0xbe9d87ce, 0x3f278773, 0x3ec3d269, 0xbf333314, 0xbf5e453e, 0xbf11f333, 0xbe21c118, 0x3f318fb9, 0x3f7d60f1,
+    0x3f196eea, 0x3ec6f077, 0x3f73f729, 0xbf2d2422, 0x3ecec6ef, 0x3f135690, 0x3efa83bc, 0xbd405434, 0xbf4ab762,
+    0xbe865d43, 0xbe04ee3c, 0xbf57db7d, 0x3f3dc7e8, 0x3f604341, 0x3e1eacd9, 0x3d841590, 0xbf7b5063, 0xbf2cc71d,
+    0xbf5e044e, 0xbf448838, 0x3f261e49, 0xbf05b1b7, 0x3dcac07e, 0x3f4ee0b4, 0x3ebb927b, 0x3f33b688, 0xbf6eed97,
+    0x3f7b9d7a, 0x3e627c02, 0xbee6a645, 0xbd6f4d2b, 0x3f6ec438, 0x3eb28cdd, 0x3f4867f8, 0xbda84bdc, 0xbdde39c6,
+    0xbe505602, 0x3e258b5c, 0xbed848cd, 0x3f106159, 0xbc834b90, 0xbdcd6827, 0x3f5ed36f, 0xbef1b9d1, 0x3f1cc54a,
+    0x3f06d8be, 0xbf17bbef, 0xbf67244a, 0x3dc7abc5, 0xbf3c55d0, 0xbeb5999e, 0x3f145f10, 0x3ea7d9c1, 0xbe23de98,
+    0xbd9cd81f, 0x3f1bb9e9, 0x3ec6b610, 0x3f42df05, 0xbd37edfc, 0xbcb64b4c, 0xbe92d8e8, 0xbd082aca, 0xbe998015,
+    0xbe2c0620, 0x3eb6c67f, 0xbf7e99fb, 0xbf0dec73, 0x3ec0cb3e, 0xbf595fc4, 0xbf4cd45c, 0xbd82fd49, 0x3f4ab4e1,
+    0x3f6ff6ab, 0xbe24c48e, 0xbf241ecf, 0x3e325b12, 0x3f346df3, 0xbee50f5f, 0xbf3c9ef9, 0x3f05e1ce, 0xbeafda4d,
+    0x3f337551, 0xbe119ee0, 0xbe2b70f4, 0x3f06b1f1, 0x3f486137, 0x3f6f66b9, 0x3f3c5123, 0xbf649ca1, 0xbecc8881,
+    0xbf4aebff, 0xbe27ac4b, 0xbf49fd3d, 0xbf43fa78, 0xbf77c03b, 0xbeeb3b39, 0x3f703522, 0x3f605a8a, 0xbf1aa1f6,
+    0xbf030f59, 0xbf2d392c, 0x3e103eb7, 0x3ebdb01a, 0x3f0dea1a, 0xbe94e012, 0xbf5b63e4, 0xbf26b752, 0xbf1161ff,
+    0xbd54ab0b, 0x3f3545be, 0x3f208274, 0x3f7db1e8, 0x3e9cfc43, 0xbeeaa840, 0x3ef20bf2, 0xbf4ca375, 0xbd01bf35,
+    0xbe395ba8, 0x3f36f984, 0x3f45ef47, 0x3e937039, 0xbf269440, 0xbecc2b93, 0xbf041eb8, 0xbdcc9ffa, 0x3f7328c0,
+    0xbf02a904, 0x3df46ca7, 0xbe689d16, 0x3de27606, 0xbf12e5bf, 0xbf48c412, 0xbeee1313, 0x3e9101f6, 0xbf0d1b5a,
+    0x3e9e4950, 0x3f65784d, 0x3f152708, 0xbf4a3fa8, 0x3f0ffa17, 0xbe75a7dd, 0xbf119ba9, 0xbe9bc8fd, 0xbf1170eb,
+    0x3e45be57, 0x3f1b5ed0, 0xbe79f101, 0x3e91b074, 0x3eb0e138, 0xbf742419, 0x3f78db27, 0xbe84d3e3, 0x3dc81cf3,
+    0xbf70e6bd, 0xbf33043d, 0xbf64127c, 0xbd255bdf, 0xbf7cb7f9, 0xbd5d6855, 0xbf2dab13, 0xbf256064, 0x3e1ce621,
+    0xbecb43d6, 0xbef5bad0, 0xbf249d19, 0x3f3c2412, 0x3f0d87fa, 0xbf36822e, 0x3f1da21b, 0x3ef9ecba, 0x3f749c94,
+    0x3ef643a3, 0x3e8b0260, 0xbee93ccd, 0x3ee1138c, 0x3f6a78f7, 0x3e042b06, 0xbefdeab3, 0x3f2204cd, 0x3f405f0e,
+    0x3eafd78d, 0xbe847c0f, 0x3de60a42, 0xbf477d8d, 0xbe7b779c, 0xbf54d7dc, 0x3ea83982, 0xbe7325eb, 0xbf71f8f4,
+    0xbe219154, 0x3f758120, 0xbed51784, 0x3f12f119, 0x3f51f787, 0x3ef2a5e1, 0xbec4267d, 0x3e01c390, 0x3ec872b1,
+    0xbf059518, 0xbd9f4db7, 0xbf66c106, 0x3e92cf95, 0x3ef125b6, 0x3f0c04e6, 0x3f5ecd77, 0xbf35f581, 0xbe8de23b,
+    0xbf2a788d, 0x3e139b04, 0x3ead08fc, 0x3f1a6979, 0xbf448770, 0x3ebbc4ce, 0xbd981b0b, 0x3efd0b82, 0xbf521766,
+    0xbf03bfa5, 0xbd641b9d, 0x3f019e3d, 0x3eed2b2d, 0xbf1d8bba, 0xbe2c4e32, 0xbf526878, 0xbf267bb9, 0xbf6aa89f,
+    0xbf277694, 0x3f18d04a, 0xbf3ce908, 0x3ea9675e, 0x3d7a6f56, 0xbe4b710a, 0x3e90a4de, 0xbf1cd4b9, 0xbe4b3a6f,
+    0xbeb1c79a, 0xbef1d3ac, 0x3e973b71, 0x3d90e21d, 0xbe4cb264, 0x3d334624, 0x3e87d526, 0xbf7ede2c, 0xbf76eb4f,
+    0xbf61b5b3, 0xbe454e14, 0xbefe5d82, 0x3f7d8a8b, 0x3eb584b9, 0xbe87af76, 0x3f3a729d, 0x3f745806, 0x3f3364af,
+    0xbf6c6bb4, 0x3f23c005, 0x3e429972, 0xbf2b1f1f, 0xbf0fa5fc, 0x3e8c9ba9, 0xbe804b0f, 0xbf69fb53, 0x3f0c0487,
+    0x3eb603e6, 0x3eedf14b, 0x3def5a3e, 0x3f1dcc9d, 0xbf09aec0, 0x3efc5de3, 0x3ef202f8, 0xbec4b1da, 0xbf36a949,
+    0xbf01119b, 0x3e6c9909, 0x3e759989, 0xbeb42bdc, 0x3f704021, 0x3f549a51, 0xbf56cbce, 0x3ec0f9dd, 0x3d1362f1,
+    0x3ed6f9f0, 0xbf4af728, 0xbf38ab8c, 0xbf24ed2a, 0xbedeae8f, 0xbdac4ddf, 0xbf1fe6d2, 0x3ece587e, 0x3f5f6048,
+    0xbf15a3f3, 0x3f5b5ed5, 0xbf706123, 0x3f382222, 0xbf280ad4, 0x3e084ec2, 0x3df1bed0, 0xbf2ad89f, 0x3f483ed8,
+    0xbd72bcd8, 0x3d31473b, 0xbf0969b4, 0x3f751c2d, 0xbe0c57c1, 0xbf480ef5, 0xbed40f1e, 0x3e957bd5, 0x3ed0e59b,
+    0x3e3495bd, 0xbee72027, 0x3dc07c49, 0x3f6deec7, 0xbec3237a, 0x3e60d605, 0xbebb25cf, 0xbe1bde49, 0x3e8114d4,
+    0x3e620b48, 0x3f47ba87, 0x3a9568fa, 0x3d77b566, 0xbe892732, 0x3f14a94f, 0xbf2b5180, 0xbeb6180a, 0xbf45d5e8,
+    0xbf0f6c05, 0xbf6a7276, 0xbf1990c2, 0xbf4686d9, 0x3f02f5a0, 0x3efa1069, 0x3f704bde, 0x3df49563, 0x3ed979d0,
+    0x3e9c6350, 0xbf327c07, 0xbeac9689, 0x3f7a4d10, 0x3f5a9178, 0x3efffc33, 0xbf36ec1e, 0xbf65819c, 0xbe8aa0a2,
+    0xbf1f0954, 0x3d61bdb5, 0x3f1e6458, 0xbf1ac1ed, 0x3ee7842d, 0xbe65b77b, 0x3f5b1f92, 0x3dd203f0, 0xbe8d9a5d,
+    0x3e6da72b, 0x3f57f5b2, 0x3dd6d2e9, 0xbe6f66ac, 0xbee94362, 0xbf7667e9, 0xbf1fdcda, 0xbeef0510, 0x3f17ad07,
+    0xbf710ace, 0x3f7bdecc, 0xbeb45cd8, 0xbf5c5e31, 0x3f53cdc6, 0xbf6dbf8e, 0xbf3033f6, 0x3dedf513, 0x3ed58e90,
+    0xbe876ba3, 0xbef10395, 0xbe221fac, 0x3f4ad9f7, 0x3ee08f00, 0x3e545f40, 0xbee63fdd, 0xbf5ff654, 0xbf09d0c2,
+    0x3e120657, 0xbf0220e6, 0xbeab85d6, 0x3ee906da, 0x3f688a7b, 0x3f3ee9fb, 0x3f4040f9, 0xbe72487b, 0x3ea06599,
+    0xbf0b3bbf, 0xbef73a2c, 0xbf4f9a9b, 0x3e8ec365, 0x3eb40ad4, 0xbc05c5c3, 0x3f3f777e, 0xbe70254e, 0xbeeded15,
+    0x3f486548, 0xbf7710a0, 0xbef9117c, 0x3f10d655, 0x3e8964bd, 0xbf7ef6fa, 0x3e59ab37, 0x3ea4de68, 0x3f00c90b,
+    0x3e7df9c1, 0xbe3ea757, 0x3f7e5958, 0xbf7547ba, 0xbe5e7be7, 0x3dde2844, 0x3eecf965, 0xbf0b4486, 0x3d8dbc27,
+    0x3eb2bd41, 0xbef477a2, 0x3f1867f7, 0xbe8e57ec, 0xbe3db463, 0xbf72bdb5, 0xbe89367f, 0x3f1234f5, 0x3f45b630,
+    0xbf6b7353, 0xbf37db40, 0xbecff0c6, 0x3ee35ca9, 0x3ed31a98, 0x3f253aba, 0x3ee7e54c, 0xbe83c8c5, 0xbe950165,
+    0x3eb90ea5, 0xbeadf44a, 0xbf0ef8ed, 0x3ea69f69, 0x3db3f5ae, 0xbc605674, 0x3f4f7ae1, 0x3f0ffa68, 0xbcc5f72c,
+    0xbf7647ce, 0xbf6d192f, 0xbf1abf91, 0x3f06f84f, 0x3ec89f4f, 0xbeb80413, 0xbf2bc547, 0xbe2c3f42, 0xbf42f0d1,
+    0xbecfa1dc, 0xbf5d2224, 0x3edc1acc, 0xbf496e6a, 0xbf6275eb, 0x3f340846, 0x3f0857fc, 0xbf598daa, 0x3f6b959b,
+    0xbf23fd85, 0x3f72a9dd, 0x3ee5fb1d, 0xbf6f3700, 0x3f517f04, 0xbe81872c, 0xbf26b005, 0xbf0c318a, 0x3e8d3ae0,
+    0x3f417e62, 0xbef3d8d0, 0x3ed84873, 0xbe8501f9, 0x3e48520d, 0xbf07938c, 0x3f09aa37, 0x3f525972, 0x3f003be7,
+    0x3ed8f8d1, 0x3f14b3ea, 0xbe6bdd00, 0xbf1dc1f8, 0xbdba90fd, 0xbe951c69, 0xbf57b752, 0xbcf1d19d, 0x3e9b1e57,
+    0x3e6b0eb4, 0x3e9d1927, 0xbed7b834, 0x3f43eda7, 0xbeea8eaa, 0x3f5f7dbd, 0xbe49238e, 0x3d6a7547, 0x3f29c0cd,
+    0xbe01ccc6, 0xbd99426e, 0xbf2c6894, 0x3d7621aa, 0x3e9f7f66, 0xbf0994ff, 0xbf53160e, 0xbe736295, 0xbe3cf59e,
+    0x3f77bf9d, 0x3f7e5d0e, 0xbf518e78, 0x3ee88384, 0x3f5ba68a, 0x3d8a19fa, 0x3f55b53f, 0xbf7106b9, 0x3eced000,
+    0xbe43e307, 0xbeb083a6, 0xbcf20f17, 0x3f33b6fb, 0xbf3d6fb6, 0xbf7c195b, 0x3cb91312, 0x3f0fd4eb, 0x3f563baf,
+    0xbe569af9, 0xbd730ee5, 0x3e533784, 0x3f5a60fc, 0xbe2b0aa9, 0xbf725472, 0x3e30c4f3, 0xbf66be63, 0xbf568e36,
+    0xbe94066f, 0x3df49dd3, 0x3e66c0d5, 0x3f4cbac0, 0xbf4d366f, 0x3dac2834, 0xbf5da27c, 0xbd6ec1a6, 0xbf6ceb4c,
+    0xbf2e7e49, 0x3dea87d6, 0xbf1c722b, 0xbe851015, 0x3f117240, 0x3f06e894, 0xbf37f3e5, 0xbef42f7f, 0x3db5c5a6,
+    0xbef3e6d0, 0xbf1d5880, 0xbf7acfce, 0xbe87ebcf, 0xbf633200, 0xbf30f641, 0xbf0644bc, 0xbe123cc0, 0xbee84532,
+    0xbf39d83d, 0xbd78a20c, 0x3e9db2cd, 0x3eb55c72, 0x3f7ef05c, 0xbe4bf777, 0xbf73859d, 0xbeceb1dc, 0x3f095e35,
+    0xbf7b11fd, 0xbd25871e, 0xbf517cf3, 0x3f45cea9, 0x3d3915fc, 0xbf5b336d, 0xbf1b5e2f, 0x3d1f2257, 0x3db9f8a3,
+    0x3f2df62d, 0x3f1f1930, 0x3f6005c4, 0xbef36751, 0x3c052df2, 0x3e281264, 0x3ece96b2, 0x3f699741, 0xbd84b0d7,
+    0xbf14f729, 0xbf588cc3, 0xbf7de3fc, 0x3f7d311c, 0xbea19415, 0xbed11fe9, 0xbdd1606e, 0xbf3beac3, 0xbe5311bd,
+    0xbe1dc2b8, 0xbf6f9ce3, 0x3ee052aa, 0xbea017a2, 0x3f4ea816, 0xbd4d2a0f, 0xbe817edf, 0x3ec9a72b, 0xbf72750d,
+    0x3e1640c9, 0x3e402d3e, 0x3f63108e, 0xbf123139, 0xbf5df5a9, 0xbf1261ea, 0xbe771841, 0xbedfb0f2, 0xbdec5c0d,
+    0xbf1a544c, 0x3f48e372, 0xbf20b809, 0xbe663cdb, 0xbf288921, 0x3f593308, 0x3eca3d49, 0xbf0e0b35, 0xbf760334,
+    0xbdb3d62a, 0x3ee9c5eb, 0xbed1163a, 0x3e8e47fe, 0x3f29fb44, 0x3d8a47dc, 0xbf13a6d9, 0x3e81e27b, 0xbe4cab88,
+    0xbf671a65, 0x3f36011b, 0xbf468b55, 0xbd29dde0, 0xbf2e3967, 0x3eb25370, 0xbd4deac6, 0x3f3a4c26, 0x3b7ef528,
+    0x3e823b8f, 0x3f43a77e, 0xbe64c578, 0xbf3595eb, 0xbf78ba03, 0x3f225bf3, 0xbf04c712, 0xbe99caed, 0x3e5463f5,
+    0x3f0df80b, 0x3ed1eea7, 0x3e4572da, 0xbf53ead4, 0xbb4aed1e, 0x3f586a55, 0xbf1aa9d7, 0xbe084b86, 0x3ec9cf76,
+    0x3f7e8351, 0x3f48bf24, 0x3f63b0a1, 0xbf362bd2, 0xbeb4715c, 0xbf15b9c0, 0xbe930414, 0x3e51ba8d, 0x3e36969d,
+    0xbca70e2e, 0x3f0e9a6c, 0xbf00ab53, 0x3f239efd, 0x3f338954, 0x3f21560d, 0x3f39d2f4, 0xbed2f0c0, 0xbeedc9c5,
+    0x3f4e3129, 0xbd89fffc, 0xbf3a8d91, 0xbee37920, 0xbf3dc946, 0xbf0e2a6f, 0xbf0ff721, 0xbf6c9f94, 0x3f3c40c5,
+    0x3defcdc5, 0xbf25a098, 0xbec46e5b, 0x3e5669aa, 0x3dee64ff, 0xbf4f3fa9, 0x3f4719bd, 0x3d30f888, 0x3c1696b6,
+    0x3f14dc5b, 0x3f057be2, 0x3e2477bd, 0xbf679539, 0x3e92f2ba, 0x3f6b7bae, 0x3e6b0d02, 0xbb521b49, 0xbf60c9d1,
+    0x3f2c0d1d, 0xbf2b8c69, 0x3f040ff0, 0xbf45d25b, 0x3d81cfd5, 0xbde6eda0, 0x3e9da9c2, 0xbe99a2b7, 0x3ec947b7,
+    0xbeb3b9d9, 0xbe862071, 0x3f4d42b7, 0x3d5b80a6, 0xbeeeaf42, 0xbec5ae2c, 0xbf40c132, 0x3eb76e54, 0xbf2e19ce,
+    0x3e9d1430, 0x3e92cdff, 0x3f3bcac9, 0xbf2e8731, 0xbf22f999, 0x3ec5deae, 0x3e03fde4, 0xbd38ac19, 0x3f0a7931,
+    0x3d25941d, 0x3f24e033, 0xbf265977, 0xbf201be4, 0x3e68df30, 0xbf759062, 0xbf20ea2c, 0x3f2e87fe, 0x3edcc147,
+    0x3d828085, 0x3f602cf3, 0xbf4616e6, 0x3f11836a, 0xbef6e8d1, 0x3eb6fa79, 0xbf4bcbca, 0xbeae3c69, 0xbe73588e,
+    0x3f209535, 0xbe935861, 0xbe3dfc22, 0xbe1c25dc, 0xbf207cd3, 0xbedcfcba, 0xbf6940e5, 0x3f7ab1a5, 0xbf43ecbd,
+    0xbf3d95de, 0x3f0f971a, 0x3ec7da38, 0x3e82dda6, 0xbf72a54c, 0x3f35918d, 0x3e136596, 0xbf195d09, 0x3f0f2774,
+    0x3f52319b, 0x3c5aaaa5, 0xbf0ead1c, 0xbefb9d07, 0x3effecdc, 0xbeb1788a, 0x3f1fd769, 0xbebc3a69, 0xbf432cd1,
+    0xbee2b444, 0xbf6fe966, 0x3f6d16c6, 0x3cbc90d6, 0xbf2eba3b, 0x3ec44dd6, 0xbef4404b, 0x3eacfc91, 0xbed5d6d2,
+    0x3f04c5cf, 0xbe6ac4d2, 0x3ea06df6, 0xbe9b8c54, 0xbf157985, 0x3f1bae58, 0x3f0a8576, 0xbe91d977, 0x3e2ddca6,
+    0x3f3d0686, 0x3f292e53, 0xbd002e81, 0x3efd5663, 0x3f5c84be, 0xbf2f405b, 0xbe27c2fe, 0xbe8007b3, 0xbeba2c73,
+    0x3ee89c81, 0x3e445b28, 0xbef317de, 0x3f45f0b4, 0xbe7359b6, 0xbf619bd6, 0xbe20b9f2, 0xbf3a44ce, 0xbf1dd0aa,
+    0xbee18d9c, 0xbf677107, 0x3f13ac6a, 0x3ee807cc, 0x3f63508b, 0x3e9f3868, 0x3eaa53a7, 0xbe87cff7, 0xbe828457,
+    0xbec59331, 0x3f046456, 0x3e894c65, 0x3f0e3156, 0x3ed9d4d6, 0xbf073e52, 0xbea0f3d6, 0xbeaa436f, 0xbf2a2b6f,
+    0x3db89665, 0xbf661b24, 0xbeb00b94, 0x3f17618b, 0x3eab24cb, 0xbe2a9957, 0xbf171c11, 0xbf45d058, 0x3f30137d,
+    0xbe1c8851, 0xbe595ff8, 0x3f15c0e6, 0xbe8540c6, 0x3f4830a7, 0x3dd2e96e, 0x3e319b8a, 0x3f5acb1e, 0xbf78facc,
+    0x3dfbe686, 0xbf43a7f7, 0x3d8a250f, 0xbe1602f9, 0x3d2878da, 0x3f36046d, 0x3e1e52ae, 0x3ec1845a, 0x3eab6ea0,
+    0xbd13cffc, 0x3f37fe46, 0xbe486dcf, 0xbe5bf52d, 0xbeb964f1, 0x3ec6db7b, 0x3ef797dc, 0x3ed2cb86, 0x3f5af3cd,
+    0x3f361b75, 0xbeaa8dd7, 0xbf697f65, 0xbf4a11fe, 0x3f11d85f, 0x3f5688d8, 0xbf0068d9, 0x3f78cb2f, 0x3ead7cad,
+    0x3e7e2371, 0x3f2801a5, 0xbe0f1be7, 0xbe64ee5c, 0xbf0ea45f, 0xbf34f2d9, 0xbf625f01, 0xbf117bb1, 0x3eff4e96,
+    0x3f288ad0, 0x3f76949c, 0x3f21e95d, 0x3e088a25, 0xbf6f6113, 0x3f66beac, 0x3efa2bfb, 0x3f2205a7, 0x3d43f047,
+    0xbda5fb9d, 0x3e40f1b7, 0x3e862d54, 0x3f59d5d4, 0xbd455f4c, 0xbef5b7b7, 0x3f65d43b, 0x3f74bdc7, 0xbc86ca7b,
+    0xbf03cc3b, 0xbe9331b6, 0xbf168458, 0xbebfe719, 0x3f44f3cd, 0x3c1a93b5, 0xbf6a740e, 0xbf461b0b, 0x3f44eb2e,
+    0xbeb19da6, 0x3e5dedb2, 0x3e18c5a2, 0x3ecedb58, 0x3e994a9c, 0x3f43ef32, 0x3e8f4948, 0x3f3c782c, 0xbf52755d,
+    0x3ed1b8e8, 0x3f5acc37, 0xbf52a2c0, 0xbf18e79d, 0xbf4abdb1, 0x3e54a377, 0xbe8bd3e5, 0xbdb846fc, 0x3f58ee7c,
+    0xbf69f0e3, 0x3ed437b9, 0x3f054260, 0xbf794332, 0x3f597454, 0xbf2a2c3b, 0xbf196281, 0xbef70745, 0x3f32b952,
+    0x3f6ca72e, 0xbe9c62f2, 0x3e18e472, 0x3e08ccda, 0x3f02d796, 0x3e1bc461, 0xbf43c1b3, 0x3daa88cb, 0xbe9c80f4,
+    0xbf144577, 0x3f774bef, 0x3f748db5, 0xbdbde797, 0xbf6e2c14, 0xbf75584d, 0xbe855461, 0x3f3a0a71, 0x3f0f103d,
+    0xbf6d9e54, 0x3e7dce23, 0x3e6b30a6, 0xbf50e532, 0x3e4980dc, 0x3d2ae938, 0x3e97394e, 0x3f73728a, 0x3f23ba36,
+    0xbe940068, 0xbf5e9941, 0x3f381cb3, 0x3e722da1, 0x3f7e724c, 0xbf0b73f5, 0x3f298f76, 0x3f4a8dc5, 0xbf79f422,
+    0xbdd29998, 0x3f53d319, 0x3ecda82f, 0xbf02292d, 0xbf7004ed, 0x3f7f0e02, 0xbeccc358, 0x3f32dcf8, 0x3e84f4e8,
+    0x3f463f0e, 0xbe17f68d, 0x3e1c3ea1, 0x3e7c4d18, 0x3e343674, 0x3ee590be, 0x3dfe23ba, 0xbf66bfa7, 0x3d9c5c98,
+    0x3c3b3ac4, 0xbf5d0fed, 0xbed694d1, 0xbf4afd57, 0xbf398ce5, 0x3e0e2878, 0xbefc0e5a, 0xbf52ac54, 0xbf7bd269,
+    0x3f3b7a10, 0xbe6adebd, 0x3f7f309f, 0xbf33f3a9, 0xbf368bec, 0xbf102dce, 0x3f682fbe, 0xbf47dd2b, 0x3e27fad0,
+    0xbcef6516, 0x3f182f4b, 0x3f7af7af, 0x3f2b6298, 0x3e698783, 0x3ed7edd8, 0x3f39998b, 0x3caf32c9, 0x3f11196f,
+    0x3d83c760, 0xbf52836e, 0xbf4b4896, 0xbd6b5dd3, 0x3f336eaa, 0xbf3ee1d7, 0xbee27dd5, 0x3f57467b, 0xbe80e113,
+    0xbef039ec, 0xbe9155b4, 0x3e061f85, 0xbee22438, 0xbe8d22c0, 0xbf6af6e2, 0xbf34f7ff, 0xbf5b9601, 0x3f105004,
+    0xbf665346, 0x3d964daa, 0x3f5d1945, 0x3f3d21fc, 0xbf61b305, 0xbf1449ae, 0x3e398721, 0x3deb7780, 0x3e503d7b,
+    0xbf35fb54, 0x3f301dad, 0x3f32f260, 0x3f1e7d77, 0x3b784225, 0x3cc106d9, 0x3e3dee32, 0xbf0ad2cb, 0xbf44126b,
+    0xbf7cfd33, 0xbeb89d51, 0xbe5fbdfe, 0xbed8692f, 0xbe9217ce, 0x3e6319db, 0x3efb4df8, 0xbf4541af, 0xbf3b0fdc,
+    0x3c08737e, 0xbee43823, 0xbe019eda, 0xbf067749, 0xbefa0806, 0x3f5d85c4, 0xbeec5700, 0xbed58bc3, 0xbf0bc180,
+    0x3e907676, 0xbf333ef3, 0x3ee4d76b, 0x3ed53a55, 0x3ebcec07, 0x3ed36e30, 0x3f27c088, 0x3ea66797, 0xbf3053c3,
+    0xbf122655, 0x3f0e59e2, 0x3eedf9cc, 0x3ef0d9c7, 0x3ef6c59f, 0x3ed86388, 0xbefa3712, 0x3ee6a6e1, 0x3e981628,
+    0x3e60f8ba, 0x3f45393e, 0x3e1ce920, 0x3f3dc307, 0xbe9a5e12, 0xbe495302, 0xbf49b7c7, 0x3eb43e0a, 0x3f44faa3,
+    0xbee29266, 0x3c9b4a49, 0x3e52cd84, 0xbee66e21, 0x3f3a316f, 0xbf57b066, 0x3f6ce1c4, 0xbddce5c8, 0xbf2efcdd,
+    0xbdab39a0, 0xbf614955, 0x3f60c49d, 0xbe18d02d, 0xbe6c73eb, 0x3f11002e, 0xbf6c9d4c, 0x3eab72ea, 0x3d915ce2,
+    0x3efcc85d, 0x3efc0347, 0x3f64928a, 0xbf533aea, 0xbf263eca, 0xbf4377bc, 0x3f0f0089, 0xbe14b7a4, 0xbf55df3a,
+    0xbe6b948f, 0xbf7415e8, 0x3eb60283, 0x3ce27f18, 0xbd95424a, 0x3cd4130b, 0xbf646116, 0x3f143564, 0x3d0189ff,
+    0xbf06c246, 0xbf33776c, 0x3ee7322b, 0x3f03aefe, 0xbd8c0e21, 0x3e01c285, 0xbe34e4bc, 0xbf703d1d, 0x3f6fb132,
+    0xbf49d5d4, 0x3cd8a1b3, 0x3f7eb08b, 0x3e84e3eb, 0xbf118631, 0x3ecf0999, 0x3f7b77e3, 0xbf3939af, 0xbf34dda9,
+    0x3f559321, 0x3e2dd72b, 0x3f463daf, 0x3f12f1e4, 0xbe8570d3, 0x3bf024a4, 0xbe82fba8, 0x3f7bb52c, 0xbdcb0d4b,
+    0xbeee2d39, 0x3f26f77b, 0xbf125970, 0x3ee1dba9, 0xbec2ff41, 0xbefa1b94, 0x3f69e82d, 0x3ec428b3, 0x3ec1d471,
+    0xbf0d8ae6, 0x3dca77e1, 0x3f0157a4, 0x3ea6d746, 0x3f447d78, 0x3e138677, 0xbf63321e, 0xbed06be1, 0x3efdd791,
+    0x3ec20062, 0x3f196e64, 0x3e512eda, 0xbf7934fc, 0xbe9f51b4, 0x3ed5225c, 0x3e3dc503, 0xbf748727, 0x3f5a4322,
+    0x3f34f62d, 0x3d944349, 0x3f3dc5f4, 0x3f50f726, 0x3f37872c, 0x3ea4abbf, 0xbeac239e, 0x3f5838ce, 0xbf74d6d7,
+    0xbe952318, 0x3ef1bb2d, 0xbf1bf23f, 0xbe779e47, 0xbf179cb1, 0xbf15484b, 0xbf512bd6, 0xbe583539, 0xbf5c745a,
+    0x3f65dca3, 0xbf70b469, 0xbe9c09f1, 0x3f574248, 0xbf5e9d1b, 0x3f77b7be, 0x3f69ea3b, 0x3e718121, 0xbe83f80a,
+    0x3f02c5cc, 0xbea3e403, 0xbe8e549a, 0xbf6c9df1, 0x3f34c683, 0xbf1e1ada, 0x3d94be00, 0x3f01e2c3, 0xbf074c8f,
+    0xbf3ab73d, 0x3f249dff, 0xbf0da379, 0xbf54ba47, 0xbed9ed62, 0x3f12a418, 0xbf792523, 0xbf2a4565, 0xbf46cd18,
+    0x3f67bc1e, 0xbf25c0ce, 0xbeb2bce6, 0xbf3a6c0d, 0xbf17c738, 0xbed87e91, 0x3f466db8, 0xbf346b76, 0xbeb09b88,
+    0xbf489add, 0x3e0e4296, 0xbf704141, 0x3e634bb4, 0x3f444467, 0x3f58e985, 0xbed0cc1b, 0x3d98bf6b, 0x3f6d35eb,
+    0xbf60d61c, 0x3f2d9c0f, 0xbf734ec0, 0x3f4b1ba5, 0x3dcf8f7e, 0xbf19892e, 0x3ee40c1f, 0x3e25eedf, 0x3d464ffd,
+    0xbf3d3651, 0xbf41dddc, 0xbdffc34a, 0xbf5c8c9d, 0x3f37d077, 0x3f34307d, 0x3f7ff9f3, 0xbed30152, 0x3eea7051,
+    0x3f78a2a1, 0xbf0c4f5d, 0xbf0a886e, 0xbf6b57d7, 0x3f005af9, 0x3eb1e965, 0xbed5d9f1
+}};
+
+/* conv_2d 'c' -> f32 [1,12,12,8]
+ * step 0: conv_2d 'c': z f32 [1,12,12,8] at 0x0000 -> c f32 [1,12,12,8] at 0x1200
+ *   x     f32[1152]  f32 [1,12,12,8] z
+ *   k     f32[1600]  f32 [8,5,5,8] w
+ *   out   f32[1152]  f32 [1,12,12,8] c
+ *   part  i32[1]  number of this part */
+PHASES_SECTION_FAST static void phases_conv_2d_0(const float *restrict x, const float *restrict k,
+    float *restrict out, const int32_t *restrict part)
+{
+    const int32_t part0 = part[0];
+    const int32_t t0 = (part0 + 1) * 12 / 2;
+    for (int32_t oy = part0 * 12 / 2; oy < t0; oy++) {
+        for (int32_t ox = 0; ox < 12; ox++) {
+            for (int32_t oc = 0; oc < 8; oc += 4) {
+                float acc = 0.0f;
+                float acc_1 = 0.0f;
+                float acc_2 = 0.0f;
+                float acc_3 = 0.0f;
+                const int32_t t1 = 2 - oy;
+                const int32_t t2 = 14 - oy;
+                const int32_t t3 = t2 > 0 ? t2 : 0;
+                const int32_t t4 = t3 < 5 ? t3 : 5;
+                for (int32_t ky = t1 > 0 ? t1 : 0; ky < t4; ky++) {
+                    const int32_t t5 = (oc * 5 + ky) * 40;
+                    const int32_t t6 = ((oy + ky - 2) * 12 + (ox - 2)) * 8;
+                    const int32_t t7 = 2 - ox;
+                    const int32_t t8 = 14 - ox;
+                    const int32_t t9 = t8 > 0 ? t8 : 0;
+                    const int32_t t10 = (t9 < 5 ? t9 : 5) * 8;
+                    for (int32_t k_1 = (t7 > 0 ? t7 : 0) * 8; k_1 < t10; k_1++) {
+                        const float x0 = x[t6 + k_1];
+                        acc = x0 * k[t5 + k_1] + acc;
+                        acc_1 = x0 * k[t5 + 200 + k_1] + acc_1;
+                        acc_2 = x0 * k[t5 + 400 + k_1] + acc_2;
+                        acc_3 = x0 * k[t5 + 600 + k_1] + acc_3;
+                    }
+                }
+                const int32_t t11 = oy * 96;
+                const int32_t t12 = ox * 8;
+                out[t11 + (t12 + oc)] = acc;
+                out[t11 + (t12 + (oc + 1))] = acc_1;
+                out[t11 + (t12 + (oc + 2))] = acc_2;
+                out[t11 + (t12 + (oc + 3))] = acc_3;
+            }
+        }
+    }
+}
+
+/* tanh 'a' -> f32 [576]
+ * step 1: tanh 'a': x f32 [576] at 0x2400 -> a f32 [576] at 0x2d00
+ *   out  f32[576]  f32 [576] a
+ *   x    f32[576]  f32 [576] x */
+PHASES_SECTION_FAST static void phases_tanh_1(float *restrict out, const float *restrict x)
+{
+    for (int32_t i = 0; i < 576; i++) {
+        const float x0 = x[i];
+        const float t0 = abs_f32(x0);
+        const float t1 = x0 * x0;
+        const float t2 = (((-0.0057049952f * t1 + 0.020639094f) * t1 + -0.053739715f) * t1 + 0.13331442f) * t1 + -0.3333328f;
+        const float t3 = (1e+01f < t0 ? 1e+01f : t0) * 2.0f;
+        const float t4 = 89.0f < t3 ? 89.0f : t3;
+        const float t5 = -104.0f > t4 ? -104.0f : t4;
+        const float t6 = t5 * 1.442695f + 12582912.0f;
+        const float t7 = t6 - 12582912.0f;
+        const float t8 = t7 * -1.4286068e-06f + (t7 * -0.69314575f + t5);
+        const float t9 = t8 * t8 * ((((0.001395045f * t8 + 0.008368882f) * t8 + 0.041666206f) * t8 + 0.1666652f) * t8 + 0.5f);
+        const int32_t t10 = (int32_t)((uint32_t)(int32_t)bits_of_f32(t6) - 1262485504u);
+        const int32_t t11 = t10 >> 1;
+        const float t12 = (t9 + t8 + 1.0f) * of_bits_f32((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t11 + 127u) * 8388608u));
+        const int32_t t13 = (int32_t)((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t10 - (uint32_t)t11) + 127u) * 8388608u);
+        const float t14 = 1.0f - 2.0f / (t12 * of_bits_f32((uint32_t)t13) + 1.0f);
+        out[i] = t0 < 0.625f ? x0 * t1 * t2 + x0 : x0 < 0.0f ? -t14 : t14;
+    }
+}
+
+/* softmax 'a1' -> f32 [576]
+ * step 2: softmax 'a1': a f32 [576] at 0x2d00 -> a1 f32 [576] at 0x2d00
+ * step 4: softmax 'b1': b f32 [576] at 0x3f00 -> b1 f32 [576] at 0x3f00
+ *   out  f32[576]  f32 [576] a1
+ *   e    f32[576]
+ *   x    f32[576]  f32 [576] a */
+PHASES_SECTION_FAST static void phases_softmax_2(float *out, float *restrict e, const float *x)
+{
+    float max = -3.4028235e+38f;
+    for (int32_t c = 0; c < 576; c++) {
+        const float x0 = x[c];
+        max = x0 > max ? x0 : max;
+    }
+    float sum = 0.0f;
+    for (int32_t c = 0; c < 576; c++) {
+        const float t0 = x[c] - max;
+        const float t1 = 89.0f < t0 ? 89.0f : t0;
+        const float t2 = -104.0f > t1 ? -104.0f : t1;
+        const float t3 = t2 * 1.442695f + 12582912.0f;
+        const float t4 = t3 - 12582912.0f;
+        const float t5 = t4 * -1.4286068e-06f + (t4 * -0.69314575f + t2);
+        const float t6 = t5 * t5 * ((((0.001395045f * t5 + 0.008368882f) * t5 + 0.041666206f) * t5 + 0.1666652f) * t5 + 0.5f);
+        const int32_t t7 = (int32_t)((uint32_t)(int32_t)bits_of_f32(t3) - 1262485504u);
+        const int32_t t8 = t7 >> 1;
+        const float t9 = (t6 + t5 + 1.0f) * of_bits_f32((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t8 + 127u) * 8388608u));
+        const int32_t t10 = (int32_t)((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t7 - (uint32_t)t8) + 127u) * 8388608u);
+        const float t11 = t9 * of_bits_f32((uint32_t)t10);
+        e[c] = t11;
+        sum += t11;
+    }
+    for (int32_t c = 0; c < 576; c++) {
+        out[c] = e[c] / sum;
+    }
+}
+
+/* logistic 'b' -> f32 [576]
+ * step 3: logistic 'b': x f32 [576] at 0x2400 -> b f32 [576] at 0x3f00
+ *   out  f32[576]  f32 [576] b
+ *   x    f32[576]  f32 [576] x */
+PHASES_SECTION_FAST static void phases_logistic_3(float *restrict out, const float *restrict x)
+{
+    for (int32_t i = 0; i < 576; i++) {
+        const float x0 = x[i];
+        const float t0 = -abs_f32(x0);
+        const float t1 = 89.0f < t0 ? 89.0f : t0;
+        const float t2 = -104.0f > t1 ? -104.0f : t1;
+        const float t3 = t2 * 1.442695f + 12582912.0f;
+        const float t4 = t3 - 12582912.0f;
+        const float t5 = t4 * -1.4286068e-06f + (t4 * -0.69314575f + t2);
+        const float t6 = t5 * t5 * ((((0.001395045f * t5 + 0.008368882f) * t5 + 0.041666206f) * t5 + 0.1666652f) * t5 + 0.5f);
+        const int32_t t7 = (int32_t)((uint32_t)(int32_t)bits_of_f32(t3) - 1262485504u);
+        const int32_t t8 = t7 >> 1;
+        const float t9 = (t6 + t5 + 1.0f) * of_bits_f32((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t8 + 127u) * 8388608u));
+        const int32_t t10 = (int32_t)((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t7 - (uint32_t)t8) + 127u) * 8388608u);
+        const float t11 = t9 * of_bits_f32((uint32_t)t10);
+        out[i] = (x0 < 0.0f ? t11 : 1.0f) / (t11 + 1.0f);
+    }
+}
+
+/* mul 'd' -> f32 [576]
+ * step 5: mul 'd': a1 f32 [576] at 0x2d00, b1 f32 [576] at 0x3f00 -> d f32 [576] at 0x2d00
+ *   out  f32[576]  f32 [576] d
+ *   x    f32[576]  f32 [576] a1
+ *   y    f32[576]  f32 [576] b1 */
+PHASES_SECTION_FAST static void phases_mul_5(float *out, const float *x, const float *restrict y)
+{
+    for (int32_t i = 0; i < 576; i++) {
+        out[i] = x[i] * y[i];
+    }
+}
+
+int phases_init(const phases_mem *m)
+{
+    if (m == NULL)
+        return PHASES_EALIGN;
+    if (m->arena == NULL || (uintptr_t)m->arena % PHASES_ARENA_ALIGN != 0)
+        return PHASES_EALIGN;
+    return PHASES_OK;
+}
+
+/* 0: conv_2d 'c' */
+static void phases_part0(const void *with, int32_t part)
+{
+    const phases_mem *const m = (const phases_mem *)with;
+    uint8_t *const arena = (uint8_t *)m->arena;
+    PHASES_STEP_BEGIN(0);
+    phases_conv_2d_0((float *)(void *)(arena + 0x0000), phases_conv_2d_0_k.value, (float *)(void *)(arena + 0x1200),
+        &part);
+    PHASES_STEP_END(0);
+}
+
+/* 1: tanh 'a' */
+static void phases_part1(const void *with, int32_t part)
+{
+    const phases_mem *const m = (const phases_mem *)with;
+    uint8_t *const arena = (uint8_t *)m->arena;
+    (void)part;
+    PHASES_STEP_BEGIN(1);
+    phases_tanh_1((float *)(void *)(arena + 0x2d00), (float *)(void *)(arena + 0x2400));
+    PHASES_STEP_END(1);
+}
+
+/* 2: softmax 'a1' */
+static void phases_part2(const void *with, int32_t part)
+{
+    const phases_mem *const m = (const phases_mem *)with;
+    uint8_t *const arena = (uint8_t *)m->arena;
+    (void)part;
+    PHASES_STEP_BEGIN(2);
+    phases_softmax_2((float *)(void *)(arena + 0x2d00), (float *)(void *)(arena + 0x3600),
+        (float *)(void *)(arena + 0x2d00));
+    PHASES_STEP_END(2);
+}
+
+/* 3: logistic 'b' */
+static void phases_part3(const void *with, int32_t part)
+{
+    const phases_mem *const m = (const phases_mem *)with;
+    uint8_t *const arena = (uint8_t *)m->arena;
+    (void)part;
+    PHASES_STEP_BEGIN(3);
+    phases_logistic_3((float *)(void *)(arena + 0x3f00), (float *)(void *)(arena + 0x2400));
+    PHASES_STEP_END(3);
+}
+
+/* 4: softmax 'b1' */
+static void phases_part4(const void *with, int32_t part)
+{
+    const phases_mem *const m = (const phases_mem *)with;
+    uint8_t *const arena = (uint8_t *)m->arena;
+    (void)part;
+    PHASES_STEP_BEGIN(4);
+    phases_softmax_2((float *)(void *)(arena + 0x3f00), (float *)(void *)(arena + 0x4800),
+        (float *)(void *)(arena + 0x3f00));
+    PHASES_STEP_END(4);
+}
+
+static void phases_parts(const phases_mem *m, arn_part_fn *f, const void *with)
+{
+    int32_t part;
+    if (m->pool) {
+        m->pool->run(m->pool, PHASES_THREADS, f, with);
+        return;
+    }
+    for (part = 0; part < PHASES_THREADS; part++)
+        f(with, part);
+}
+
+/* Steps that run at once. In phase k thread t does phases_task[phases_first[k][t]], and on up to before
+ * phases_first[k][t + 1]; then all threads have finished. */
+static arn_part_fn *const phases_task[6] = {phases_part0, phases_part1, phases_part2, phases_part0, phases_part3,
+    phases_part4};
+static const uint16_t phases_first[1][PHASES_THREADS + 1] = {{0, 3, 6}};
+
+struct phases_phase {
+    const phases_mem *m;
+    int32_t number;
+};
+
+static void phases_thread(const void *with, int32_t thread)
+{
+    const struct phases_phase *const phase = (const struct phases_phase *)with;
+    int32_t k;
+    for (k = phases_first[phase->number][thread]; k < phases_first[phase->number][thread + 1]; k++)
+        phases_task[k](phase->m, thread);
+}
+
+static void phases_at_once(const phases_mem *m, int32_t number)
+{
+    const struct phases_phase phase = {m, number};
+    phases_parts(m, phases_thread, &phase);
+}
+
+int phases_run(const phases_mem *m)
+{
+    uint8_t *const arena = (uint8_t *)m->arena;
+
+    /* At once, phase 0:
+     * all threads, 0: conv_2d 'c': z f32 [1,12,12,8] -> c f32 [1,12,12,8]
+     * thread 0, 1: tanh 'a': x f32 [576] -> a f32 [576]
+     * thread 0, 2: softmax 'a1': a f32 [576] -> a1 f32 [576]
+     * thread 1, 3: logistic 'b': x f32 [576] -> b f32 [576]
+     * thread 1, 4: softmax 'b1': b f32 [576] -> b1 f32 [576]
+     */
+    phases_at_once(m, 0);
+
+    /* 5: mul 'd': a1 f32 [576], b1 f32 [576] -> d f32 [576] */
+    PHASES_STEP_BEGIN(5);
+    phases_mul_5((float *)(void *)(arena + 0x2d00), (float *)(void *)(arena + 0x2d00),
+        (float *)(void *)(arena + 0x3f00));
+    PHASES_STEP_END(5);
+    return PHASES_OK;
+}
+
