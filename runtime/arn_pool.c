@@ -1,4 +1,9 @@
 /* arn_pool.c - a pool of threads that waits a moment before it sleeps. */
+#ifdef __linux__
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* pthread_setaffinity_np */
+#endif
+#endif
 #include "arn_pool.h"
 
 #include <errno.h>
@@ -21,46 +26,63 @@ static int32_t get(const int32_t *p)
     return __atomic_load_n(p, __ATOMIC_SEQ_CST);
 }
 
-static void work(struct arn_threads *t, int32_t number)
+/* Slice k of a job is parts k, k + threads, ... Whoever takes it does it: its own thread, or one that has finished and
+ * finds that the owner has not begun, since it sleeps or has no processor. taken is the last job of which it was
+ * taken, so a thread that comes too late for a job finds nothing to take, and looks at nothing else of it. */
+static int take(struct arn_threads *t, int32_t k, uint32_t turn)
 {
-    for (int32_t part = number; part < t->parts; part += t->threads)
-        t->f(t->with, part);
+    uint32_t before = __atomic_load_n(&t->worker[k].taken, __ATOMIC_SEQ_CST);
+    return (int32_t)(turn - before) > 0 &&
+           __atomic_compare_exchange_n(&t->worker[k].taken, &before, turn, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
-/* Until there is a job after `seen`. A thread that goes to sleep says so before it looks a last time, and the caller
- * asks for sleepers after it has changed `turn`: one of the two sees the other. */
-static void wait_for_job(struct arn_threads *t, uint32_t seen)
+static void work(struct arn_threads *t, int32_t number, uint32_t turn)
 {
-    for (int i = 0; i < SPINS; i++) {
-        if (__atomic_load_n(&t->turn, __ATOMIC_SEQ_CST) != seen)
-            return;
-        relax();
+    for (int32_t i = 0; i < t->threads; i++) {
+        const int32_t k = number + i < t->threads ? number + i : number + i - t->threads;
+        if (!take(t, k, turn))
+            continue;
+        for (int32_t part = k; part < t->parts; part += t->threads)
+            t->f(t->with, part);
+        __atomic_sub_fetch(&t->left, 1, __ATOMIC_SEQ_CST);
     }
+}
+
+/* Until there is a job after `seen`; its number. A thread that goes to sleep says so before it looks a last time, and
+ * the caller asks for sleepers after it has changed `turn`: one of the two sees the other. */
+static uint32_t wait_for_job(struct arn_threads *t, uint32_t seen)
+{
+    uint32_t turn = seen;
+    for (int i = 0; i < SPINS && turn == seen; i++) {
+        relax();
+        turn = __atomic_load_n(&t->turn, __ATOMIC_SEQ_CST);
+    }
+    if (turn != seen)
+        return turn;
     pthread_mutex_lock(&t->lock);
     __atomic_add_fetch(&t->asleep, 1, __ATOMIC_SEQ_CST);
-    while (__atomic_load_n(&t->turn, __ATOMIC_SEQ_CST) == seen)
+    while ((turn = __atomic_load_n(&t->turn, __ATOMIC_SEQ_CST)) == seen)
         pthread_cond_wait(&t->wake, &t->lock);
     __atomic_sub_fetch(&t->asleep, 1, __ATOMIC_SEQ_CST);
     pthread_mutex_unlock(&t->lock);
+    return turn;
 }
 
 static void *worker(void *arg)
 {
     const struct arn_worker *w = arg;
     struct arn_threads *t = w->of;
-    for (uint32_t seen = 0;; seen++) { /* no job is missed: the next one waits until all have finished this one */
-        wait_for_job(t, seen);
+    for (uint32_t turn = 0;;) { /* jobs that others have done meanwhile are missed */
+        turn = wait_for_job(t, turn);
         if (get(&t->quit))
             return NULL;
-        work(t, w->number);
-        __atomic_sub_fetch(&t->busy, 1, __ATOMIC_SEQ_CST);
+        work(t, w->number, turn);
     }
 }
 
-static void start(struct arn_threads *t)
+static void start(struct arn_threads *t, uint32_t turn)
 {
-    __atomic_store_n(&t->busy, t->threads - 1, __ATOMIC_SEQ_CST);
-    __atomic_add_fetch(&t->turn, 1, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&t->turn, turn, __ATOMIC_SEQ_CST);
     if (get(&t->asleep)) {
         pthread_mutex_lock(&t->lock);
         pthread_cond_broadcast(&t->wake);
@@ -71,13 +93,17 @@ static void start(struct arn_threads *t)
 static void run(struct arn_pool *pool, int32_t parts, arn_part_fn *f, const void *with)
 {
     struct arn_threads *t = (struct arn_threads *)(void *)pool; /* its first member */
+    const uint32_t turn = t->turn + 1;
     t->f = f;
     t->with = with;
     t->parts = parts;
+    __atomic_store_n(&t->left, t->threads, __ATOMIC_SEQ_CST);
     if (t->threads > 1)
-        start(t);
-    work(t, 0);
-    for (int i = 0; get(&t->busy) > 0; i++) {
+        start(t, turn);
+    else
+        t->turn = turn;
+    work(t, 0, turn);
+    for (int i = 0; get(&t->left) > 0; i++) {
         if (i < SPINS)
             relax();
         else
@@ -92,7 +118,8 @@ int arn_threads_open(struct arn_threads *t, int32_t threads)
     t->pool.run = run;
     t->threads = 1;
     t->turn = 0;
-    t->busy = t->asleep = t->quit = 0;
+    t->left = t->asleep = t->quit = 0;
+    t->worker[0].taken = 0;
     int error = pthread_mutex_init(&t->lock, NULL);
     if (error)
         return error;
@@ -104,6 +131,7 @@ int arn_threads_open(struct arn_threads *t, int32_t threads)
     for (int32_t i = 1; i < threads; i++) {
         t->worker[i].of = t;
         t->worker[i].number = i;
+        t->worker[i].taken = 0;
         error = pthread_create(&t->worker[i].thread, NULL, worker, &t->worker[i]);
         if (error) {
             arn_threads_close(t);
@@ -114,10 +142,31 @@ int arn_threads_open(struct arn_threads *t, int32_t threads)
     return 0;
 }
 
+int arn_threads_pin(struct arn_threads *t, const int32_t *processor)
+{
+#ifdef __linux__
+    for (int32_t i = 0; i < t->threads; i++) {
+        cpu_set_t one;
+        if (processor[i] < 0 || processor[i] >= CPU_SETSIZE)
+            return EINVAL;
+        CPU_ZERO(&one);
+        CPU_SET((size_t)processor[i], &one);
+        const int error = pthread_setaffinity_np(i ? t->worker[i].thread : pthread_self(), sizeof one, &one);
+        if (error)
+            return error;
+    }
+    return 0;
+#else
+    (void)t;
+    (void)processor;
+    return ENOSYS;
+#endif
+}
+
 void arn_threads_close(struct arn_threads *t)
 {
     __atomic_store_n(&t->quit, 1, __ATOMIC_SEQ_CST);
-    start(t);
+    start(t, t->turn + 1);
     for (int32_t i = 1; i < t->threads; i++)
         pthread_join(t->worker[i].thread, NULL);
     pthread_cond_destroy(&t->wake);

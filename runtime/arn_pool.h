@@ -8,9 +8,10 @@
  *     arn_threads_close(&threads);
  *
  * A run cuts a step into parts and hands them over; part k goes to thread k modulo the number of threads, the caller
- * being thread 0. The results do not depend on how many threads there are. A thread that has nothing to do spins for a
- * short while, because the next step usually follows within microseconds, then sleeps until it is woken. Any other pool
- * can take its place: fill a struct arn_pool of your own.
+ * being thread 0, but a thread that has finished does the parts of one that has not begun: nobody waits for a thread
+ * that sleeps or has no processor. The results do not depend on who does what. A thread that has nothing to do spins
+ * for a short while, because the next step usually follows within microseconds, then sleeps until it is woken. Any
+ * other pool can take its place: fill a struct arn_pool of your own (arn_openmp.h has one for OpenMP).
  *
  * Memory: the caller's, nothing is allocated after arn_threads_open (which makes the threads). One pool serves one run
  * at a time; models that run at the same time need a pool each. Errors: those of pthread_create. */
@@ -42,7 +43,7 @@ struct arn_threads {
     const void *with;
     int32_t parts;
     uint32_t turn;  /* counts jobs; atomic */
-    int32_t busy;   /* threads that have not finished the present job; atomic */
+    int32_t left;   /* slices of the present job, one for each thread, that are not finished; atomic */
     int32_t asleep; /* threads that wait for `wake`; atomic, changed under the lock */
     int32_t quit;   /* atomic */
     pthread_mutex_t lock;
@@ -50,12 +51,15 @@ struct arn_threads {
     struct arn_worker {
         struct arn_threads *of;
         int32_t number;
+        uint32_t taken; /* the last job whose slice `number` was taken; atomic */
         pthread_t thread;
     } worker[ARN_MOST_THREADS];
 };
 
 int arn_threads_open(struct arn_threads *t, int32_t threads); /* 1..ARN_MOST_THREADS; 0, or an error number */
 void arn_threads_close(struct arn_threads *t);                /* after arn_threads_open has succeeded */
+/* Linux: thread i runs on processor[i] and nowhere else; 0 is the calling thread. An error number, ENOSYS elsewhere. */
+int arn_threads_pin(struct arn_threads *t, const int32_t *processor);
 
 #ifdef __cplusplus
 }

@@ -106,6 +106,15 @@ for m in branches.ag "$models/branch_int8.tflite" "$models/dsnet_f32.tflite"; do
     $quiet ./m || die "$m with ThreadSanitizer"
 done
 
+# The same code on the threads of OpenMP.
+if printf 'int main(void) { return 0; }\n' >t.c && ${CC:-cc} -fopenmp t.c -o t 2>/dev/null; then
+    sed 's/#include "arn_pool.h"/#include "arn_openmp.h"/; /^static struct arn_threads threads;/d
+        /arn_threads_open/,/return 2;/d; /arn_threads_close/d; s/&threads.pool/\&arn_openmp/' main.c >openmp.c
+    grep -q 'once(&arn_openmp)' openmp.c || die "the program for OpenMP is not what it should be"
+    ${CC:-cc} -std=gnu11 -O1 -Wall -Wextra -Werror -fopenmp -I. -I"$src/runtime" m.c openmp.c -o m
+    OMP_NUM_THREADS=2 ./m || die "$m with OpenMP"
+fi
+
 "$arenac" compile -q "$models/dsnet_int8.tflite" -t cortex-m4 --threads 2 -o fw.c
 ! grep -q 'pool' fw.c fw.h || die "firmware: threads in the output"
 echo "bits equal for 1, 2, 3 and 4 threads"

@@ -7,6 +7,8 @@
 
 #include "runtime/arn_pool.h"
 
+#include <time.h>
+
 /* Operands, node; '-': stays whole. Sizes are odd so that borders, tails and rests of tiles occur. */
 static const struct {
     char cut;
@@ -159,10 +161,19 @@ static void check_pool(int32_t threads)
         fail(__LINE__, "pool", "threads", "cannot be opened");
         return;
     }
-    for (int i = 0; i < 300; i++, jobs++) /* up to twice as many chunks as threads, and fewer */
+    for (int i = 0; i < 300; i++, jobs++) { /* up to twice as many chunks as threads, and fewer */
+        if (i % 50 == 0)
+            nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL); /* so that threads sleep */
         pool.pool.run(&pool.pool, 1 + i % 8, count_part, &t);
+    }
+    const int32_t first[8] = {0}, none[8] = {-1};
+    if (arn_threads_pin(&pool, none) == 0)
+        fail(__LINE__, "pool", "threads", "are pinned to no processor");
+    if (threads == 5) /* the last pool: all of its threads have one processor, and nobody waits for the others */
+        (void)arn_threads_pin(&pool, first);
+    pool.pool.run(&pool.pool, 8, count_part, &t);
     arn_threads_close(&pool);
-    int32_t want = 0;
+    int32_t want = 1;
     for (int32_t k = 7; k >= 0; k--) {
         for (int i = 0; i < 300; i++)
             want += i % 8 == k;
