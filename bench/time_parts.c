@@ -14,9 +14,10 @@
 #include <string.h>
 #include <time.h>
 
-enum { MOST_JOBS = 4096, FORK_NS = 1500 };
+enum { MOST_JOBS = 4096, FORK_NS = 300 };
 
 static double least[MOST_JOBS][NET_THREADS], serial[MOST_JOBS + 1], last;
+static double clock_ms; /* what a look at the clock takes */
 static int jobs;
 
 static double now(void)
@@ -28,6 +29,7 @@ static double now(void)
 
 static void keep(double *least_ms, double ms)
 {
+    ms = ms > clock_ms ? ms - clock_ms : 1e-6;
     if (*least_ms == 0 || ms < *least_ms)
         *least_ms = ms;
 }
@@ -57,6 +59,13 @@ int main(int argc, char **argv)
     for (size_t i = 0; i + 4 <= NET_ARENA_BYTES; i += 4) {
         const float x = (float)(i / 4 % 23) * 0.04f - 0.44f;
         memcpy(saved + i, &x, 4);
+    }
+    double look = now();
+    for (int k = 0; k < 1000; k++) { /* the least of many */
+        const double next = now();
+        if (k == 0 || next - look < clock_ms)
+            clock_ms = next - look;
+        look = next;
     }
     do {
         memcpy(arena, saved, NET_ARENA_BYTES);

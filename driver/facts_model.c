@@ -470,6 +470,7 @@ void ac_facts_model(arenac *a)
     passes(a);
     steps(a);
     tensors(a);
+    ac_facts_threads(a);
     notes(a);
 }
 

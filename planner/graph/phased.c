@@ -2,13 +2,14 @@
  * again. */
 #include "planner/graph/phased.h"
 
+#include "ir/lower/node/node.h"
 #include "planner/graph/phases.h"
 
 /* What the scheduler is told of the steps of `from`. */
-static ac_phases_how times_of(ac_region *r, const ac_plan_how *how, const ac_planned *from)
+static ac_phases_how times_of(ac_region *r, const ac_plan_how *how, const ac_planned *from, int32_t threads)
 {
     const int32_t n = from->n_steps;
-    double *work = AC_NEW_N(r, double, n + 1), *slowest = AC_NEW_N(r, double, n + 1);
+    double *work = AC_NEW_N(r, double, n + 1), *slowest = AC_NEW_N(r, double, n + 1); /* of as many chunks as it has */
     bool *alone = AC_NEW_N(r, bool, n + 1);
     int32_t *part = AC_NEW_N(r, int32_t, n + 1);
     for (int32_t s = 0; s < n; s++) {
@@ -18,12 +19,8 @@ static ac_phases_how times_of(ac_region *r, const ac_plan_how *how, const ac_pla
         alone[s] = low->fn->fails; /* the caller looks at its status before anything else runs */
         part[s] = low->node->part;
     }
-    return (ac_phases_how){.work = work,
-                           .slowest = slowest,
-                           .alone = alone,
-                           .part = part,
-                           .threads = how->threads,
-                           .fork = how->fork_cost};
+    return (ac_phases_how){
+        .work = work, .slowest = slowest, .alone = alone, .part = part, .threads = threads, .fork = how->fork_cost};
 }
 
 /* `from` in phases with at most `limit` bytes alive in each that is shared; NULL: none pays. */
@@ -33,7 +30,7 @@ static ac_planned *phases_of(ac_ctx *cx, const ac_plan_how *how, ac_planned *fro
     ac_region *tmp = ac_region_open(&cx->heap);
     ac_live_options live = how->live;
     live.inplace = from->lives & AC_REDUCE(INPLACE);
-    ac_phases_how times = times_of(tmp, how, from);
+    ac_phases_how times = times_of(tmp, how, from, how->threads);
     ac_slot *slot = AC_NEW_N(p->region, ac_slot, from->n_steps + 1);
     int32_t *order = AC_NEW_N(tmp, int32_t, from->n_steps + 1);
     times.limit = limit;
@@ -49,6 +46,25 @@ static ac_planned *phases_of(ac_ctx *cx, const ac_plan_how *how, ac_planned *fro
         return p;
     ac_planned_drop(p, from);
     return NULL;
+}
+
+ac_phases_found ac_phases_simulate(ac_ctx *cx, const ac_plan_how *how, const ac_planned *p, int32_t threads)
+{
+    ac_region *tmp = ac_region_open(&cx->heap);
+    ac_live_options live = how->live;
+    live.inplace = p->lives & AC_REDUCE(INPLACE);
+    ac_phases_how times = times_of(tmp, how, p, threads);
+    double *slowest = AC_NEW_N(tmp, double, p->n_steps + 1);
+    for (int32_t s = 0; s < p->n_steps; s++)
+        slowest[s] = ac_lower_slowest(cx, p->step[s], threads, how->fork_cost);
+    times.slowest = slowest;
+    times.limit = p->plan.arena_bytes + p->plan.arena_bytes / 100 * AC_PHASE_GROWTH;
+    ac_slot *slot = AC_NEW_N(tmp, ac_slot, p->n_steps + 1);
+    int32_t *order = AC_NEW_N(tmp, int32_t, p->n_steps + 1);
+    const ac_phases_found found =
+        ac_phases_find(ac_order_graph(tmp, p->graph, p->step, p->n_steps, live), &times, order, slot, &cx->heap);
+    ac_region_close(tmp);
+    return found;
 }
 
 /* Does p keep to what phases may take, at most `most` bytes? */

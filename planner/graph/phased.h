@@ -13,6 +13,9 @@ enum { AC_PHASE_GROWTH = 15 };
 /* *plan, or another one with phases, made from it. */
 int ac_plan_phases(ac_ctx *cx, const ac_plan_how *how, ac_planned **plan);
 
+/* What so many threads would gain with the same steps, within the same memory: an estimate, nothing is planned. */
+ac_phases_found ac_phases_simulate(ac_ctx *cx, const ac_plan_how *how, const ac_planned *p, int32_t threads);
+
 /* at_once.c: a plan with slots. E0701 where steps that run at once would disturb each other. */
 int ac_phases_check(ac_ctx *cx, const char *file, const ac_planned *p);
 

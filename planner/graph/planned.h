@@ -77,7 +77,7 @@ typedef struct ac_plan_found {
     const ac_plan_point *curve;
     int32_t n_curve; /* what other budgets would take, the largest first */
 
-    ac_phases_found phases; /* zero: there was no search */
+    ac_phases_found phases; /* times, also where the steps come one after the other; zero: there was no search */
 } ac_plan_found;
 
 typedef struct ac_planned {

@@ -1,8 +1,10 @@
 /* json.c - the report for programs: schema arenac-report/1. Keys are stable and carry their unit; steps count from 0
  * and are inclusive on both sides; what does not apply is null, never absent; but `dead_channels` is there only with
- * --dead, for models with integer weights, and `plan.again` where a step of training is kept within a budget. */
+ * --dead, for models with integer weights, `plan.again` where a step of training is kept within a budget,
+ * and `threads` with --threads above 1. */
 #include "base/json_out.h"
 #include "planner/report/cuts.h"
+#include "planner/report/threads.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -271,6 +273,7 @@ void ac_report_json(ac_sink *to, const ac_report *r, const ac_diags *diags)
     put_plan(&j, r);
     put_tensors(&j, r);
     put_steps(&j, r);
+    ac_report_threads_json(&j, r);
     if (r->cuts && r->cuts->n)
         ac_report_cuts_json(&j, r->cuts);
     ac_json_arr(&j, "copies");

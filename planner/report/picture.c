@@ -1,5 +1,5 @@
 /* picture.c - what the picture shows and where: rows, panels, labels. Drawing is svg.c. */
-#include "planner/report/picture.h"
+#include "planner/report/threads.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -204,6 +204,8 @@ ac_picture *ac_picture_of(ac_ctx *cx, const ac_report *r, ac_svg_use use)
     fill_rows(cx, pic);
     fill_label_end(cx, pic);
     fill_panels(cx, pic, use);
+    if (use == AC_SVG_FILE)
+        pic->height += ac_report_threads_height(r);
     return pic;
 }
 

@@ -11,6 +11,7 @@
  * picture the steps that tensors cover. */
 #ifndef AC_PLANNER_REPORT_REPORT_H
 #define AC_PLANNER_REPORT_REPORT_H
+#include "planner/pack/slot.h"
 #include "planner/pack/solve.h"
 
 typedef struct ac_report_tensor {
@@ -58,6 +59,23 @@ typedef struct ac_report_again {
     const ac_report_point *curve;
     int32_t n; /* what other budgets would take, the largest first */
 } ac_report_again;
+
+/* What threads do, by estimates of lowering in instructions; a gain is the time of one thread over that of several. */
+typedef struct ac_report_gain {
+    int32_t threads;
+    double gain;
+} ac_report_gain;
+
+typedef struct ac_report_threads {
+    int32_t threads;
+    const ac_slot *slot;      /* by step; NULL: one step after the other */
+    const bool *cut;          /* by step: all threads do it, a chunk each */
+    const double *time;       /* by step: on each thread that does it */
+    double fork;              /* of starting and joining the threads */
+    double gain, gain_before; /* of this schedule; of one step after the other */
+    const ac_report_gain *more;
+    int32_t n_more; /* what other numbers of threads would gain */
+} ac_report_threads;
 
 typedef struct ac_report_pass {
     const char *name;
@@ -116,7 +134,8 @@ typedef struct ac_report {
     int32_t n_steps;
     const ac_report_pass *pass;
     int32_t n_passes;
-    const ac_report_cuts *cuts; /* NULL: nothing was to be taken out */
+    const ac_report_cuts *cuts;       /* NULL: nothing was to be taken out */
+    const ac_report_threads *threads; /* NULL: one thread */
     const char *const *notes;
     int32_t n_notes;
     const ac_report_lower *lower;

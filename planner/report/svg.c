@@ -1,6 +1,6 @@
 /* svg.c - the plan as an image: see picture.h for what is drawn. Text and rectangles only, no script; the
  * file reads well as a picture in a README and shows what each tensor is when the pointer rests on it. */
-#include "planner/report/picture.h"
+#include "planner/report/threads.h"
 
 #include "planner/pack/place.h"
 
@@ -525,6 +525,8 @@ void ac_picture_draw(ac_sink *to, const ac_picture *pic, ac_svg_use use)
         put_panel(to, pic, &pic->panel[k]);
     }
     put_x_axis(to, pic);
+    if (use == AC_SVG_FILE)
+        ac_report_threads_svg(to, pic, pic->height - ac_report_threads_height(pic->r));
     ac_put(to, "</svg>\n");
 }
 

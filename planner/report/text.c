@@ -7,6 +7,7 @@
 #include "planner/report/cuts.h"
 #include "planner/report/layers.h"
 #include "planner/report/names.h"
+#include "planner/report/threads.h"
 
 #include <string.h>
 
@@ -500,6 +501,7 @@ void ac_report_text(ac_sink *to, const ac_report *r, int verbose, bool color)
     put_header(&t);
     put_sizes(&t);
     put_plan(&t);
+    ac_report_threads_text(to, r);
     put_peak(&t);
     put_next(&t);
     put_lower(&t);

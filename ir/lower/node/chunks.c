@@ -370,24 +370,43 @@ static void finish(cutter *v, ac_lowered *low, ac_region *region)
     ac_push(region, &low->arg, chunk);
 }
 
-int ac_lower_chunks(ac_ctx *cx, ac_region *region, ac_lowered *low, int32_t chunks, double pays)
+/* Chooses the cut of low's loops, and estimates the whole and the slowest chunk; equal: it is not to be cut. */
+static void open_cutter(cutter *v, ac_region *tmp, const ac_lowered *low, int32_t chunks, double pays, double *work,
+                        double *slowest)
 {
     const size_t n = (size_t)low->fn->code.n;
-    cutter v = {.from = low->fn, .low = low, .chunks = chunks};
+    *v = (cutter){.from = low->fn, .low = low, .chunks = chunks};
+    v->end = AC_NEW_N(tmp, int32_t, n);
+    v->split = AC_NEW_N(tmp, bool, n);
+    v->map = AC_NEW_N(tmp, ac_x, n);
+    v->buf = AC_NEW_N(tmp, int32_t, low->fn->buf.n + 1);
+    v->private_at = AC_NEW_N(tmp, ac_x, low->fn->buf.n + 1);
+    match(v, tmp);
+    *work = cost_of(v, 1, low->fn->code.n);
+    *slowest = may_cut(v) ? choose(v, 1, low->fn->code.n) : *work;
+    if (*work - *slowest <= pays)
+        *slowest = *work;
+}
+
+double ac_lower_slowest(ac_ctx *cx, const ac_lowered *low, int32_t chunks, double pays)
+{
+    ac_region *tmp = ac_region_open(&cx->heap);
+    cutter v;
+    double work, slowest;
+    open_cutter(&v, tmp, low->uncut ? low->uncut : low, chunks, pays, &work, &slowest);
+    ac_region_close(tmp);
+    return slowest;
+}
+
+int ac_lower_chunks(ac_ctx *cx, ac_region *region, ac_lowered *low, int32_t chunks, double pays)
+{
     if (chunks < 2)
         return AC_OK;
     ac_region *tmp = ac_region_open(&cx->heap);
-    v.end = AC_NEW_N(tmp, int32_t, n);
-    v.split = AC_NEW_N(tmp, bool, n);
-    v.map = AC_NEW_N(tmp, ac_x, n);
-    v.buf = AC_NEW_N(tmp, int32_t, low->fn->buf.n + 1);
-    v.private_at = AC_NEW_N(tmp, ac_x, low->fn->buf.n + 1);
-    match(&v, tmp);
-    low->work = low->slowest = cost_of(&v, 1, low->fn->code.n);
-    const double slowest = may_cut(&v) ? choose(&v, 1, low->fn->code.n) : low->work;
-    const bool cut = low->work - slowest > pays;
+    cutter v;
+    open_cutter(&v, tmp, low, chunks, pays, &low->work, &low->slowest);
+    const bool cut = low->slowest < low->work;
     if (cut) {
-        low->slowest = slowest;
         ac_lb_open(&v.b, region, low->fn->name, low->fn->note);
         copy_buffers(&v);
         open_scratch(&v);

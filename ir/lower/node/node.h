@@ -24,6 +24,8 @@ enum {
 /* chunks.c: cuts the step into `chunks` calls (ac_lowered.chunks) where its loops allow it and the estimated gain is
  * above `pays` instructions; results keep their bits. The scratch grows, every chunk has its own. */
 int ac_lower_chunks(ac_ctx *cx, ac_region *region, ac_lowered *low, int32_t chunks, double pays);
+/* The time of the slowest of so many chunks; of the whole step where it would not be cut. Makes nothing. */
+double ac_lower_slowest(ac_ctx *cx, const ac_lowered *low, int32_t chunks, double pays);
 
 /* promise.c: the results of a node whose operands are constants become lazy ones; its loops run when somebody needs
  * their bytes. */
