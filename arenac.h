@@ -108,6 +108,20 @@ int arenac_verb_targets(arenac *a, const char *const *path, int32_t n);
 int arenac_verb_ops(arenac *a, const char *const *name, int32_t n);
 int arenac_verb_explain(arenac *a, const char *const *code, int32_t n);
 
+/* ------------------------------------------------------------------ progress */
+
+/* What it is doing: for another thread, which may ask at any time until arenac_close. */
+typedef struct arenac_progress {
+    const char *what;       /* "lowering" */
+    int32_t done, total;    /* total 0: not known */
+    const char *value_name; /* "loss"; NULL: there is none */
+    double value;
+} arenac_progress;
+bool arenac_progress_now(const arenac *a, arenac_progress *to); /* false: nothing has begun */
+
+/* A file that options were read from: a rule of --depfile names it, too. The path is copied. */
+int arenac_depends(arenac *a, const char *path);
+
 /* ------------------------------------------------------------------ diagnostics */
 
 void arenac_print_diagnostics(const arenac *a, FILE *to, bool color);

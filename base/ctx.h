@@ -43,6 +43,7 @@ typedef struct ac_ctx {
     ac_kept *kept;                   /* closed with the context */
     ac_read_file *read, **read_tail; /* files in the order in which they were opened, but standard input */
     ac_resident *resident;
+    struct ac_progress *progress; /* progress.h; NULL: nobody wants to know */
 } ac_ctx;
 
 void ac_ctx_open(ac_ctx *cx);  /* clears the struct; allocates nothing */

@@ -58,10 +58,8 @@ static int slurp(ac_ctx *cx, int fd, ac_file *f)
     return 0;
 }
 
-static void remember(ac_ctx *cx, int fd, const char *path)
+void ac_file_note(ac_ctx *cx, const char *path)
 {
-    if (fd == STDIN_FILENO)
-        return;
     ac_read_file *r = AC_NEW(cx->region, ac_read_file);
     r->path = ac_strdup(cx->region, path);
     if (!cx->read_tail)
@@ -74,7 +72,8 @@ int ac_file_load(ac_ctx *cx, int fd, ac_file *f)
 {
     struct stat st;
     f->data = NOTHING;
-    remember(cx, fd, f->path);
+    if (fd != STDIN_FILENO)
+        ac_file_note(cx, f->path);
     if (fstat(fd, &st))
         return errno;
     if (S_ISDIR(st.st_mode))

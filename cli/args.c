@@ -5,8 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_OPTIONS = 256 };
-
 static int wrong(const char *fmt, const char *a, const char *b)
 {
     fputs("arenac: error[E0501]: ", stderr);
@@ -31,10 +29,10 @@ static const arenac_option *find(ac_verb verb, const char *name, size_t n, char 
 
 static int unknown_option(const char *arg, size_t n, ac_verb verb)
 {
-    const char *names[MOST_OPTIONS];
+    const char *names[AC_CLI_OPTIONS];
     const arenac_option *o;
     int32_t k = 0;
-    for (int32_t i = 0; k < MOST_OPTIONS && (o = arenac_option_at(i)) != NULL; i++)
+    for (int32_t i = 0; k < AC_CLI_OPTIONS && (o = arenac_option_at(i)) != NULL; i++)
         if (ac_verb_takes(verb, o))
             names[k++] = ac_option_word(o);
     char word[64] = {0};
@@ -50,7 +48,11 @@ static int own(ac_cli *c, const arenac_option *o, const char *value)
     const struct {
         const char *name;
         bool *flag;
-    } FLAGS[] = {{"json", &c->json}, {"quiet", &c->quiet}, {"time-passes", &c->time_passes}, {"man", &c->man}};
+    } FLAGS[] = {{"json", &c->json},
+                 {"quiet", &c->quiet},
+                 {"time-passes", &c->time_passes},
+                 {"man", &c->man},
+                 {"verbose", &c->verbose}};
     if (!strcmp(o->name, "help") || !strcmp(o->name, "help-all")) {
         ac_help_print(stdout, c->verb, o->name[4] != 0);
         return 0;
@@ -59,21 +61,41 @@ static int own(ac_cli *c, const arenac_option *o, const char *value)
         printf("arenac %s\n", arenac_version());
         return 0;
     }
+    if (!strcmp(o->name, "list-targets")) {
+        arenac_verb_targets(c->a, NULL, 0);
+        arenac_commit(c->a);
+        return 0;
+    }
     for (size_t i = 0; i < sizeof FLAGS / sizeof *FLAGS; i++)
         if (!strcmp(o->name, FLAGS[i].name))
             *FLAGS[i].flag = true;
     if (!strcmp(o->name, "color"))
         c->color = !strcmp(value, "always") || (c->color && strcmp(value, "never"));
+    if (!strcmp(o->name, "progress"))
+        c->progress = !strcmp(value, "on")    ? AC_PROGRESS_ON
+                      : !strcmp(value, "off") ? AC_PROGRESS_OFF
+                                              : AC_PROGRESS_AUTO;
+    if (!strcmp(o->name, "config"))
+        c->config = value;
     return -1;
 }
 
-static int set(ac_cli *c, const arenac_option *o, const char *value)
+int ac_cli_set(ac_cli *c, const arenac_option *o, const char *value)
 {
     if (arenac_set(c->a, o->name, value)) {
         arenac_print_diagnostics(c->a, stderr, c->color);
         return AC_EXIT_USAGE;
     }
     return own(c, o, value);
+}
+
+/* As ac_cli_set; the command line gives it. */
+static int set(ac_cli *c, const arenac_option *o, const char *value)
+{
+    for (int32_t i = 0; i < AC_CLI_OPTIONS && arenac_option_at(i); i++)
+        if (arenac_option_at(i) == o)
+            c->given[i] = true;
+    return ac_cli_set(c, o, value);
 }
 
 static bool needs_value(const arenac_option *o)
@@ -185,5 +207,5 @@ int ac_cli_parse(int argc, char **argv, ac_cli *cli)
         else
             cli->file[cli->n_files++] = argv[i];
     }
-    return status;
+    return status < 0 ? ac_cli_config(cli) : status;
 }

@@ -14,7 +14,9 @@ typedef enum ac_verb {
     AC_VERB_COUNT
 } ac_verb;
 
-enum { AC_CLI_MAX = 256 }; /* files on a command line */
+enum { AC_CLI_MAX = 256, AC_CLI_OPTIONS = 256 }; /* files on a command line; options there are at most */
+
+typedef enum ac_cli_when { AC_PROGRESS_AUTO, AC_PROGRESS_ON, AC_PROGRESS_OFF } ac_cli_when;
 
 typedef struct ac_cli {
     ac_verb verb;
@@ -23,6 +25,10 @@ typedef struct ac_cli {
     int32_t n_files;
     char words[4096];                          /* an argument of several words */
     bool json, quiet, time_passes, man, color; /* what the command line itself does by them */
+    bool verbose;
+    ac_cli_when progress;
+    const char *config;         /* --config; NULL: the default one, if there is one */
+    bool given[AC_CLI_OPTIONS]; /* on the command line, by row of the table */
 } ac_cli;
 
 typedef int ac_cli_fn(ac_cli *cli);
@@ -45,6 +51,16 @@ const char *ac_option_word(const arenac_option *o); /* its name as it is written
 
 /* args.c: parses argv. Returns -1 to go on, else the exit status (help and version are printed, errors reported). */
 int ac_cli_parse(int argc, char **argv, ac_cli *cli);
+
+/* Sets an option, in the compilation and in *c. Returns -1 to go on, else the exit status, with errors reported. */
+int ac_cli_set(ac_cli *c, const arenac_option *o, const char *value);
+
+/* config.c: the options of a file, after those of the command line. Returns as ac_cli_parse. */
+int ac_cli_config(ac_cli *c);
+
+/* progress.c: from now on what takes long says so; until the end, which comes before anything else is printed. */
+void ac_cli_progress(const ac_cli *cli);
+void ac_cli_progress_end(void);
 
 /* help.c */
 void ac_help_print(FILE *to, ac_verb verb, bool all);

@@ -49,7 +49,9 @@ int main(int argc, char **argv)
     if (status < 0) {
         if (wants_json(&cli))
             ac_interrupt_json();
+        ac_cli_progress(&cli);
         status = ac_verbs[cli.verb].run(&cli);
+        ac_cli_progress_end();
         status = status ? status : finish(&cli);
     }
     arenac_close(cli.a);

@@ -44,12 +44,19 @@ static int read_files(ac_cli *cli)
     return arenac_read(cli->a, cli->file, cli->n_files);
 }
 
+/* Output may go to the terminal that progress is shown on. */
+static void commit(ac_cli *cli)
+{
+    ac_cli_progress_end();
+    arenac_commit(cli->a);
+}
+
 /* ------------------------------------------------------------------ the stages */
 
 int ac_cli_check(ac_cli *cli)
 {
     arenac_verb_check(cli->a, cli->file, cli->n_files);
-    arenac_commit(cli->a);
+    commit(cli);
     return 0;
 }
 
@@ -66,7 +73,7 @@ int ac_cli_plan(ac_cli *cli)
     if (read_files(cli) == 0 && (arenac_plan(a) == 0 || arenac_has_plan(a)))
         arenac_write(a);
     if (!arenac_has_plan(a) || is_worth_writing(a))
-        arenac_commit(a);
+        commit(cli);
     return 0;
 }
 
@@ -75,9 +82,9 @@ int ac_cli_compile(ac_cli *cli)
     arenac *a = cli->a;
     if (read_files(cli) || arenac_compile(a)) {
         if (!arenac_has_plan(a)) /* the graphs of --dump-after */
-            arenac_commit(a);
+            commit(cli);
     } else if (arenac_write(a) == 0 && arenac_exit(a) == 0) {
-        arenac_commit(a);
+        commit(cli);
     }
     return 0;
 }
@@ -90,7 +97,7 @@ typedef int door_fn(arenac *a, const char *const *path, int32_t n);
 static int call(ac_cli *cli, door_fn *verb)
 {
     verb(cli->a, cli->file, cli->n_files);
-    arenac_commit(cli->a);
+    commit(cli);
     return 0;
 }
 
@@ -98,7 +105,7 @@ static int call(ac_cli *cli, door_fn *verb)
 static int call_whole(ac_cli *cli, door_fn *verb)
 {
     if (verb(cli->a, cli->file, cli->n_files) == 0)
-        arenac_commit(cli->a);
+        commit(cli);
     return 0;
 }
 

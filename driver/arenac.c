@@ -82,6 +82,7 @@ arenac *arenac_open(void)
     if (!a)
         return NULL;
     ac_ctx_open(&a->cx);
+    a->cx.progress = &a->progress;
     if (ac_guard(a, open_stage, NULL) == AC_OK)
         return a;
     arenac_close(a);
@@ -229,6 +230,17 @@ int arenac_commit(arenac *a)
     return ac_guard(a, commit_stage, NULL);
 }
 
+static int depends_stage(arenac *a, void *arg)
+{
+    ac_file_note(&a->cx, *(const char **)arg);
+    return AC_OK;
+}
+
+int arenac_depends(arenac *a, const char *path)
+{
+    return ac_guard(a, depends_stage, &path);
+}
+
 /* ------------------------------------------------------------------ asking */
 
 bool arenac_has_plan(const arenac *a)
@@ -265,6 +277,17 @@ int32_t arenac_errors(const arenac *a)
 int32_t arenac_warnings(const arenac *a)
 {
     return a->cx.diags.warnings;
+}
+
+bool arenac_progress_now(const arenac *a, arenac_progress *to)
+{
+    struct ac_progress *p = a->cx.progress;
+    *to = (arenac_progress){.what = atomic_load(&p->what),
+                            .done = atomic_load(&p->done),
+                            .total = atomic_load(&p->total),
+                            .value_name = atomic_load(&p->name),
+                            .value = (double)atomic_load(&p->value)};
+    return to->what != NULL;
 }
 
 const arenac_pass *arenac_pass_at(const arenac *a, int32_t i)

@@ -1,21 +1,78 @@
 /* audit.c - what independent checkers say: the verbs verify and prove. verify takes a plan in CSV form, also one that
- * another tool made. With a second file, that file's lives, sizes and alignments are the truth, and the first one's
- * offsets are looked up by id (or by row when it has the same number of rows). */
+ * another tool made, or a lock. With a second file, that file's lives, sizes and alignments are the truth: another CSV
+ * file, or a model, under the options. The first one's offsets are looked up by id (or by row when it has the same
+ * number of rows). */
 #include "driver/verbs.h"
 
 #include "base/json_out.h"
+#include "planner/report/lock.h"
 #include "prove/prove.h"
 
 #include <string.h>
 
-static int read_problem(arenac *a, const char *path, ac_problem *p)
+/* Offsets by the names of owners, and the memories in which they are; no sizes and no lives. */
+static void problem_of_lock(arenac *a, const ac_lock *lock, ac_problem *p)
+{
+    ac_region *r = a->cx.region;
+    *p = (ac_problem){.item = AC_NEW_N(r, ac_item, lock->n + 1),
+                      .n = lock->n,
+                      .mem = AC_NEW_N(r, ac_memory, lock->n_mems + 1),
+                      .n_mems = lock->n_mems};
+    for (int32_t m = 0; m < lock->n_mems; m++)
+        p->mem[m].name = lock->mem[m].name;
+    for (int32_t i = 0; i < lock->n; i++) {
+        p->item[i] = (ac_item){.name = lock->row[i].name, .fixed = lock->row[i].offset};
+        while (p->item[i].mem < lock->n_mems && strcmp(lock->mem[p->item[i].mem].name, lock->row[i].mem) != 0)
+            p->item[i].mem++;
+    }
+}
+
+/* *locked: it is a lock. */
+static int read_plan(arenac *a, const char *path, ac_problem *p, bool *locked)
 {
     ac_file f = {0};
+    ac_lock *lock = NULL;
     AC_TRY(ac_file_open(&a->cx, path, &f));
     ac_file_count(&a->cx, &f);
-    const int status = ac_problem_read_csv(&a->cx, path, (const char *)f.data, f.n, false, p);
+    *locked = ac_lock_looks_like((const char *)f.data, f.n);
+    const int status = *locked ? ac_lock_read(&a->cx, path, (const char *)f.data, f.n, &lock)
+                               : ac_problem_read_csv(&a->cx, path, (const char *)f.data, f.n, false, p);
     ac_file_close(&f);
+    if (lock)
+        problem_of_lock(a, lock, p);
     return status;
+}
+
+/* A plan of CSV form says no memory: that is the first one, and what is pinned to others is not in it. */
+static int one_memory(arenac *a)
+{
+    const ac_problem *p = &a->planned->live->problem;
+    int32_t n = 0;
+    for (int32_t m = 0; m < p->n_mems; m++)
+        n += p->mem[m].use == AC_MEM_RAM;
+    if (n <= 1)
+        return AC_OK;
+    ac_error(&a->cx, (ac_place){.file = "arenac"}, E0502, "a plan in CSV form has one memory, --mem gives %d", n);
+    return ac_help(&a->cx, "verify a lock: arenac plan MODEL --emit lock");
+}
+
+/* The problem of a CSV file, or of a model under the options. */
+static int read_truth(arenac *a, const char *path, bool locked, ac_problem *truth)
+{
+    AC_TRY(ac_source_open(a, &path, 1));
+    AC_TRY(ac_read_opened(a));
+    if (a->intervals) {
+        *truth = *a->intervals;
+        for (int32_t i = 0; i < truth->n; i++)
+            truth->item[i].fixed = -1; /* the other file has the offsets */
+        return AC_OK;
+    }
+    AC_TRY(ac_plan_any(a));
+    if (!a->planned)
+        return ac_error(&a->cx, (ac_place){.file = path}, E0502, "verify knows models that arenac plans by itself");
+    *truth = a->planned->live->problem;
+    truth->item = ac_copy(a->cx.region, truth->item, (size_t)truth->n * sizeof *truth->item);
+    return locked ? AC_OK : one_memory(a);
 }
 
 /* The row of `plan` that is about item i; -1: none is. */
@@ -30,24 +87,50 @@ static int32_t row_of(const ac_problem *plan, const ac_problem *truth, int32_t i
     return -1;
 }
 
-/* Offsets of the truth's items, from the plan's rows. */
-static int put_offsets(arenac *a, const ac_problem *plan, ac_problem *truth, bool apart, const char *file, ac_plan *p)
+/* The memory of the truth in which row `at` of the plan lies; -1: the truth has none of that name. */
+static int32_t memory_of(const ac_problem *plan, const ac_problem *truth, int32_t at)
 {
+    if (plan->item[at].mem < 0) /* CSV */
+        return 0;
+    for (int32_t m = 0; m < truth->n_mems && plan->item[at].mem < plan->n_mems; m++)
+        if (!strcmp(truth->mem[m].name, plan->mem[plan->item[at].mem].name))
+            return m;
+    return -1;
+}
+
+static void grow(ac_bytes *bytes, ac_bytes end)
+{
+    *bytes = end > *bytes ? end : *bytes;
+}
+
+/* Offsets and memories of the truth's items, from the plan's rows. */
+static int put_offsets(arenac *a, const ac_problem *plan, ac_problem *truth, bool locked, const char *file, ac_plan *p)
+{
+    const ac_place at_file = {.file = file};
     for (int32_t i = 0; i < truth->n; i++) {
         const int32_t at = row_of(plan, truth, i);
+        const char *name = truth->item[i].name;
+        if (at < 0 && !locked && truth->item[i].mem > 0) { /* it is in no CSV file: as this plan has it */
+            p->offset[i] = a->packed->plan->offset[i];
+            p->mem[i] = truth->item[i].mem;
+            grow(&p->mem_bytes[p->mem[i]], p->offset[i] + truth->item[i].size);
+            continue;
+        }
         if (at < 0 || plan->item[at].fixed < 0) {
-            ac_error(&a->cx, (ac_place){.file = file}, E0701, "'%s' has no offset", truth->item[i].name);
+            ac_error(&a->cx, at_file, E0701, "'%s' has no offset", name);
             if (at >= 0)
                 ac_help(&a->cx, "the plan needs a column 'offset' with a value of 0 or more in every row");
             continue;
         }
+        p->mem[i] = memory_of(plan, truth, at);
+        if (p->mem[i] < 0) {
+            ac_error(&a->cx, at_file, E0701, "'%s' lies in a memory that the model does not have", name);
+            continue;
+        }
         p->offset[i] = plan->item[at].fixed;
-        if (apart)
-            truth->item[i].fixed = -1;
-        if (p->offset[i] + truth->item[i].size > p->arena_bytes)
-            p->arena_bytes = p->offset[i] + truth->item[i].size;
+        grow(&p->mem_bytes[p->mem[i]], p->offset[i] + truth->item[i].size);
     }
-    p->mem_bytes[0] = p->arena_bytes;
+    p->arena_bytes = p->mem_bytes[0];
     return a->cx.diags.errors ? AC_FAIL : AC_OK;
 }
 
@@ -68,19 +151,24 @@ int ac_audit(arenac *a, const char *const *path, int32_t n)
 {
     ac_region *r = a->cx.region;
     ac_problem plan = {0}, truth;
+    bool locked = false;
     if (n < 1 || n > 2)
         return ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501,
-                        "verify takes a plan, and optionally the problem it solves");
+                        "verify takes a plan, and optionally the problem or the model that it is for");
     a->source.path = ac_strdup(r, path[0]);
-    AC_TRY(read_problem(a, path[0], &plan));
+    AC_TRY(read_plan(a, path[0], &plan, &locked));
+    if (locked && n == 1) {
+        ac_error(&a->cx, (ac_place){.file = path[0]}, E0501, "a lock says no lives: verify takes its model, too");
+        return ac_help(&a->cx, "arenac verify %s MODEL", path[0]);
+    }
     truth = plan;
     if (n == 2)
-        AC_TRY(read_problem(a, path[1], &truth));
+        AC_TRY(read_truth(a, path[1], locked, &truth));
     ac_plan p = {.offset = AC_NEW_N(r, ac_bytes, truth.n + 1),
                  .mem = AC_NEW_N(r, int32_t, truth.n + 1),
                  .mem_bytes = AC_NEW_N(r, ac_bytes, truth.n_mems + 1),
                  .strategy = "given"};
-    AC_TRY(put_offsets(a, &plan, &truth, n == 2, path[0], &p));
+    AC_TRY(put_offsets(a, &plan, &truth, locked, path[0], &p));
     AC_TRY(ac_plan_check(&a->cx, path[0], &truth, &p));
     const ac_bound b = ac_problem_bound(&truth, r);
     ac_sink *to = ac_output_new(a, "-");

@@ -103,7 +103,9 @@ static int measure(arenac *a, timing *x, double **ms, int32_t *n)
     AC_TRY(count_runs(a, n));
     *ms = AC_NEW_N(a->cx.region, double, *n);
     x->best = AC_NEW_N(a->cx.region, double, a->planned->n_steps + 1);
+    ac_progress_begin(&a->cx, "running", *n);
     for (int32_t i = 0; i < *n; i++) {
+        ac_progress_at(&a->cx, i);
         ac_inputs_fill(a, s);
         const double start = ac_now_ms();
         AC_TRY(ac_session_run(s));

@@ -99,6 +99,7 @@ int ac_compile(arenac *a)
                      .weights = weights_of(a)};
     const ac_binding b = {p->live->item_of,  p->live->delta, p->live->scratch_item,
                           &p->live->problem, &p->plan,       p->slot};
+    ac_progress_begin(&a->cx, "binding", 0);
     ac_module_bind(m, p->graph, p->step, p->n_steps, &b);
     put_addresses(a, m);
     ac_put_learning(a, m);

@@ -481,6 +481,7 @@ static int what_if_stage(arenac *a, void *arg)
 {
     ac_report *r = a->report;
     const ac_what_if *found;
+    ac_progress_begin(&a->cx, "trying what takes less", 0);
     const bool try = a->opt.verbose > 0 || r->no_sharing <= SMALL / (a->planned->n_steps + 1);
     const int32_t n = ac_plan_what_if(&a->cx, a->how, a->planned, try, a->cx.region, &found);
     ac_report_lower *lower = AC_NEW_N(a->cx.region, ac_report_lower, n + 1);

@@ -83,6 +83,7 @@ static void put_tensors(arenac *a)
 
 int ac_intervals_plan(arenac *a)
 {
+    ac_progress_begin(&a->cx, "planning", 0);
     ac_region *r = a->cx.region;
     if (a->report)
         return ac_facts_over_budget(a) ? AC_FAIL : AC_OK;

@@ -237,7 +237,9 @@ static int lower_all(arenac *a, ac_lowering *low, ac_node *const *order)
     int status = AC_OK;
     if (!hints)
         AC_TRY(ac_tune_read(a, s, order, low->n_steps, &hints));
+    ac_progress_begin(cx, "lowering", low->n_steps);
     for (int32_t i = 0; i < low->n_steps; i++) {
+        ac_progress_at(cx, i);
         ac_schedule hint = hints ? hints[i] : (ac_schedule){.winograd = s->winograd};
         hint.tensor = s->tensor_cores;
         const ac_flow_how flow = {.target = s->target, .exact = a->opt.exact, .hint = hint};

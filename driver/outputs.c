@@ -322,6 +322,7 @@ int ac_emit(arenac *a, const char *kind, const char *path)
     const row *r = find(kind);
     ac_sink *to = AC_NEW(a->cx.region, ac_sink);
     AC_TRY(check_needs(a, kind, r));
+    ac_progress_begin(&a->cx, "writing", 0);
     ac_sink_open(to, &a->cx);
     AC_TRY(r ? r->put(a, &e, to) : put_code(a, &e, to));
     if (!r || (r->put != put_runtime && r->put != put_project))

@@ -82,6 +82,7 @@ static int bounds(arenac *a, const ac_pin **out)
 
 int ac_read_model(arenac *a)
 {
+    ac_progress_begin(&a->cx, "reading", 0);
     const bool trains = ac_trains(a);
     const ac_pin *bound = NULL;
     AC_TRY(bounds(a, &bound));

@@ -1,6 +1,7 @@
 /* run.c - the verb run: a model on this machine, inputs and outputs in .npy files, outputs compared with references. */
 #include "driver/verbs.h"
 
+#include "base/json_out.h"
 #include "base/visible.h"
 #include "codegen/bind.h"
 #include "driver/taps.h"
@@ -80,41 +81,126 @@ static void put_outputs(arenac *a, ac_sink *to)
 
 /* ------------------------------------------------------------------ --compare */
 
-static int compare_one(arenac *a, const ac_key_option *c, ac_sink *to)
+typedef struct comparison {
+    int32_t output;
+    const char *path; /* of the reference */
+    ac_difference d;
+    bool ok;
+} comparison;
+typedef AC_VEC(comparison) comparisons;
+
+static int compare_one(arenac *a, const ac_key_option *c, comparisons *all)
 {
     const ac_graph *g = a->lowering->graph;
     ac_npy want;
-    int32_t i;
-    AC_TRY(ac_io_find(&a->cx, a->source.path, "--compare", c->key, g->output.item, g->output.n, &i));
+    comparison x;
+    AC_TRY(ac_io_find(&a->cx, a->source.path, "--compare", c->key, g->output.item, g->output.n, &x.output));
     const uint8_t *data;
-    const ac_tensor *t = result_of(a, i, &data);
+    const ac_tensor *t = result_of(a, x.output, &data);
     AC_TRY(ac_npy_read(&a->cx, c->path, &want));
     if (ac_npy_fits(&a->cx, &want, t, "--compare") != AC_OK) {
         ac_npy_close(&want);
         return AC_FAIL;
     }
-    const ac_difference d = ac_compare(t->dtype, data, want.data, ac_tensor_count(t));
-    const char *path = want.path;
+    x.d = ac_compare(t->dtype, data, want.data, ac_tensor_count(t));
+    x.path = want.path;
+    x.ok = ac_close_enough(t->dtype, &x.d, a->opt.max_ulp);
     ac_npy_close(&want);
-    if (ac_close_enough(t->dtype, &d, a->opt.max_ulp)) {
-        ac_putf(to, "output %d '%s': %s reference (%lld of %lld differ, max abs %.3g, max ULP %.0f)\n", i,
-                ac_visible(a->cx.region, t->name), d.differ ? "within the bounds of the" : "equal to the",
-                (long long)d.differ, (long long)d.count, d.max_abs, d.max_ulp);
+    ac_push(a->cx.region, all, x);
+    if (x.ok)
         return AC_OK;
-    }
-    ac_error(&a->cx, (ac_place){.file = a->source.path}, E0601, "output %d '%s' differs from %s", i, t->name, path);
-    return ac_detail(
-        &a->cx, "%lld of %lld elements, first at %lld; max abs %.6g (largest reference %.6g), max ULP %.0f, mean %.3g",
-        (long long)d.differ, (long long)d.count, (long long)d.first, d.max_abs, d.scale, d.max_ulp, d.mean_abs);
+    const ac_difference *d = &x.d;
+    ac_error(&a->cx, (ac_place){.file = a->source.path}, E0601, "output %d '%s' differs from %s", x.output, t->name,
+             x.path);
+    return ac_detail(&a->cx,
+                     "%lld of %lld elements, first at %lld; max abs %.6g (largest reference %.6g), max ULP %.0f, mean "
+                     "%.3g",
+                     (long long)d->differ, (long long)d->count, (long long)d->first, d->max_abs, d->scale, d->max_ulp,
+                     d->mean_abs);
 }
 
-static int compare_outputs(arenac *a, ac_sink *to)
+static int compare_outputs(arenac *a, comparisons *all)
 {
     int status = AC_OK;
     for (int32_t c = 0; c < a->opt.compare.n; c++)
-        if (compare_one(a, &a->opt.compare.item[c], to) != AC_OK)
+        if (compare_one(a, &a->opt.compare.item[c], all) != AC_OK)
             status = AC_FAIL;
     return status;
+}
+
+static void put_comparisons(arenac *a, const comparisons *all, ac_sink *to)
+{
+    for (int32_t c = 0; c < all->n; c++) {
+        const comparison *x = &all->item[c];
+        const ac_difference *d = &x->d;
+        if (x->ok)
+            ac_putf(to, "output %d '%s': %s reference (%lld of %lld differ, max abs %.3g, max ULP %.0f)\n", x->output,
+                    ac_visible(a->cx.region, a->module->output[x->output].tensor->name),
+                    d->differ ? "within the bounds of the" : "equal to the", (long long)d->differ, (long long)d->count,
+                    d->max_abs, d->max_ulp);
+    }
+}
+
+/* ------------------------------------------------------------------ --json */
+
+/* As a flat list, row by row; null where there are more than one wants to read as text. */
+static void json_values(ac_json *j, const ac_tensor *t, const uint8_t *data)
+{
+    enum { MOST = 4096 };
+    const int64_t n = ac_tensor_count(t);
+    if (n > MOST) {
+        ac_json_str(j, "values", NULL);
+        return;
+    }
+    ac_json_arr(j, "values");
+    for (int64_t k = 0; k < n; k++)
+        if (ac_dtype_is_float(t->dtype))
+            ac_json_num(j, NULL, ac_dtype_get_num(t->dtype, data, k));
+        else
+            ac_json_int(j, NULL, ac_dtype_get_int(t->dtype, data, k));
+    ac_json_end(j);
+}
+
+static void put_json(arenac *a, const comparisons *all, ac_sink *to)
+{
+    const ac_module *m = a->module;
+    ac_json j = ac_json_open(to);
+    ac_json_obj(&j, NULL);
+    ac_json_str(&j, "schema", "arenac-run/1");
+    ac_json_str(&j, "model", a->source.base);
+    ac_json_str(&j, "target", m->target->name);
+    ac_json_str(&j, "backend", a->opt.backend);
+    ac_json_arr(&j, "outputs");
+    for (int32_t i = 0; i < m->n_outputs; i++) {
+        const uint8_t *data;
+        const ac_tensor *t = result_of(a, i, &data);
+        ac_json_obj(&j, NULL);
+        ac_json_str(&j, "name", t->name);
+        ac_json_str(&j, "dtype", ac_dtype_name(t->dtype));
+        ac_json_arr(&j, "shape");
+        for (int32_t d = 0; d < t->rank; d++)
+            ac_json_int(&j, NULL, t->dim[d]);
+        ac_json_end(&j);
+        json_values(&j, t, data);
+        ac_json_end(&j);
+    }
+    ac_json_end(&j);
+    ac_json_arr(&j, "comparisons");
+    for (int32_t c = 0; c < all->n; c++) {
+        const comparison *x = &all->item[c];
+        ac_json_obj(&j, NULL);
+        ac_json_int(&j, "output", x->output);
+        ac_json_str(&j, "reference", ac_path_name(x->path));
+        ac_json_bool(&j, "within_bounds", x->ok);
+        ac_json_int(&j, "elements", x->d.count);
+        ac_json_int(&j, "differ", x->d.differ);
+        ac_json_num(&j, "max_abs", x->d.max_abs);
+        ac_json_num(&j, "max_ulp", x->d.max_ulp);
+        ac_json_num(&j, "mean_abs", x->d.mean_abs);
+        ac_json_end(&j);
+    }
+    ac_json_end(&j);
+    ac_json_end(&j);
 }
 
 /* ------------------------------------------------------------------ --per-node */
@@ -206,7 +292,10 @@ static int run_taps(arenac *a, ac_sink *to)
 static int run_often(arenac *a)
 {
     AC_TRY(ac_load(a));
-    for (int64_t i = 0; i < (a->opt.runs > 0 ? a->opt.runs : 1); i++) {
+    const int64_t runs = a->opt.runs > 0 ? a->opt.runs : 1;
+    ac_progress_begin(&a->cx, "running", runs);
+    for (int64_t i = 0; i < runs; i++) {
+        ac_progress_at(&a->cx, i);
         ac_inputs_fill(a, &a->session); /* a run may overwrite its inputs */
         AC_TRY(ac_session_run(&a->session));
     }
@@ -221,12 +310,18 @@ int ac_run(arenac *a, const char *const *path, int32_t n)
     AC_TRY(ac_inputs_open(a));
     AC_TRY(ac_compile(a));
     AC_TRY(ac_inputs_check(a));
-    ac_sink *to = ac_output_new(a, "-"), *quiet = AC_NEW(a->cx.region, ac_sink);
+    ac_sink *to = ac_output_new(a, "-"), *quiet = AC_NEW(a->cx.region, ac_sink), *text = o->json ? quiet : to;
+    comparisons compared = {0};
     ac_sink_open(quiet, &a->cx);
-    AC_TRY(o->per_node ? run_per_node(a, to) : o->taps ? run_taps(a, to) : run_often(a));
-    AC_TRY(compare_outputs(a, o->quiet ? quiet : to));
+    AC_TRY(o->per_node ? run_per_node(a, text) : o->taps ? run_taps(a, text) : run_often(a));
+    const int status = compare_outputs(a, &compared);
+    if (o->json)
+        put_json(a, &compared, to);
+    else
+        put_comparisons(a, &compared, o->quiet ? quiet : to);
+    AC_TRY(status);
     AC_TRY(write_outputs(a));
-    if (!o->output_dir && !o->compare.n && !o->per_node && !o->taps && !o->quiet)
+    if (!o->output_dir && !o->compare.n && !o->per_node && !o->taps && !o->quiet && !o->json)
         put_outputs(a, to);
     return AC_OK;
 }

@@ -156,7 +156,9 @@ static int test(arenac *a, ac_step_inputs *x, const char *dir)
 {
     ac_user_cc cc;
     AC_TRY(ac_user_cc_open(&a->cx, dir, a->opt.selftest_cc, a->module->target, &cc));
+    ac_progress_begin(&a->cx, "inputs of steps", 0);
     AC_TRY(ac_step_inputs_make(a, x));
+    ac_progress_begin(&a->cx, "the compiler under test", 0);
     AC_TRY(ac_build_runtime(&a->cx, dir));
     AC_TRY(write_files(a, dir, &x->tests));
     AC_TRY(ac_user_cc_build(&a->cx, dir, &cc));

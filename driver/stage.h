@@ -13,6 +13,7 @@
 #define AC_DRIVER_STAGE_H
 #include "arenac.h"
 #include "base/file.h"
+#include "base/progress.h"
 #include "base/sink.h"
 #include "codegen/module.h"
 #include "driver/inputs.h"
@@ -60,6 +61,7 @@ struct ac_several;
 
 struct arenac {
     ac_ctx cx;
+    struct ac_progress progress; /* cx.progress, but for compilations that another one has begun: that one's */
     ac_options opt;
     const ac_options *stated; /* what generated code repeats: opt, or that of all models when this is one of several */
     ac_purpose purpose;

@@ -2,6 +2,7 @@
 #include "host/compiler.h"
 
 #include "base/interrupt.h"
+#include "base/progress.h"
 #include "codegen/backends/find.h"
 #include "codegen/constants.h"
 #include "host/runtime_files.h"
@@ -93,6 +94,7 @@ static int run_cc(ac_ctx *cx, const char *dir, const char *const *more, int32_t 
     for (int32_t i = 0; i < n_more && n < ROOM - 1; i++)
         argv[n++] = ac_strdup(cx->region, more[i]);
     argv[n] = NULL;
+    ac_progress_begin(cx, "the host compiler", 0);
     int status = spawn(argv, log);
     return status ? compiler_failed(cx, argv[0], log, status) : AC_OK;
 }

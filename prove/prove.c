@@ -1,5 +1,7 @@
 /* prove.c - all calls of a module, in order; see prove.h. */
 #include "prove/bytes.h"
+
+#include "base/progress.h"
 #include "prove/cover.h"
 
 /* END of every FOR and ELSE, ELSE or END of every IF. */
@@ -172,8 +174,11 @@ static void prove_call(ac_ctx *cx, const ac_module *m, int32_t step, ac_verdict 
 int ac_prove(ac_ctx *cx, const ac_module *m, ac_verdict *v)
 {
     *v = (ac_verdict){.step = AC_NEW_N(cx->region, ac_verdict_step, m->n_calls + 1), .n_steps = m->n_calls};
-    for (int32_t i = 0; i < m->n_calls; i++)
+    ac_progress_begin(cx, "proving", m->n_calls);
+    for (int32_t i = 0; i < m->n_calls; i++) {
+        ac_progress_at(cx, i);
         prove_call(cx, m, i, v);
+    }
     ac_p_bytes(cx, m, v);
     for (int32_t i = 0; i < v->n_steps; i++)
         for (int c = 0; c < AC_CLAIMS; c++) {

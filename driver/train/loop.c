@@ -48,21 +48,6 @@ int ac_training_parts(ac_training *t)
 
 /* ------------------------------------------------------------------ all of them */
 
-/* One line on a terminal, written over again. */
-static void show_progress(const ac_training *t, double from, double *shown)
-{
-    enum { PERIOD = 200 };
-    const double now = ac_now_ms();
-    if (!t->shows || now - *shown < PERIOD)
-        return;
-    const double per_s = (double)t->done / (now - from) * 1e3;
-    const int64_t left = (int64_t)((double)(t->steps - t->first - t->done) / (per_s > 0 ? per_s : 1));
-    *shown = now;
-    fprintf(stderr, "\rstep %lld of %lld   loss %.5g   %.4g steps/s   %lld:%02lld left ",
-            (long long)(t->first + t->done), (long long)t->steps, t->loss, per_s, (long long)(left / 60),
-            (long long)(left % 60));
-}
-
 /* Has a signal come that ends the process? It waits until it is let in. Of several processes, rank 0 decides. */
 static bool wants_end(ac_training *t)
 {
@@ -86,8 +71,8 @@ static int end_early(ac_training *t, int64_t next)
     if (!ac_ranks_first(t))
         return AC_OK;
     AC_TRY(ac_checkpoint_write(t, next));
-    fprintf(stderr, "%sarenac: stopped after step %lld; --resume %s continues from there\n", t->shows ? "\r\033[K" : "",
-            (long long)(next - 1), ac_checkpoint_path(t));
+    fprintf(stderr, "%sarenac: stopped after step %lld; --resume %s continues from there\n",
+            isatty(2) ? "\r\033[K" : "", (long long)(next - 1), ac_checkpoint_path(t));
     return AC_OK;
 }
 
@@ -95,7 +80,7 @@ static int all_steps(ac_training *t)
 {
     const int64_t every = t->a->opt.checkpoint_every;
     const double from = ac_now_ms();
-    double shown = from;
+    ac_progress_begin(&t->a->cx, "training, step", t->steps);
     for (int64_t k = t->first; k < t->steps; k++) {
         AC_TRY(ac_steps_one(t, k));
         t->done++;
@@ -106,18 +91,15 @@ static int all_steps(ac_training *t)
         t->seconds = (ac_now_ms() - from) / 1e3;
         if (wants_end(t))
             return end_early(t, k + 1);
-        show_progress(t, from, &shown);
+        ac_progress_value(&t->a->cx, "loss", t->loss);
+        ac_progress_at(&t->a->cx, k + 1);
     }
-    if (t->shows)
-        fputs("\r\033[K", stderr);
     return AC_OK;
 }
 
 int ac_training_run(ac_training *t)
 {
-    arenac *a = t->a;
     sigset_t before;
-    t->shows = isatty(2) && !a->opt.quiet && ac_ranks_first(t);
     if (t->log)
         ac_put(t->log, "step,loss\n");
     ac_interrupt_hold(&before);

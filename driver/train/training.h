@@ -33,7 +33,6 @@ typedef struct ac_training {
     const ac_io **weight_io, **slot_io, **random_io; /* by weight, slot and random state of the step */
     ac_sink *log;
     double loss, seconds;
-    bool shows;     /* progress, on a terminal */
     int64_t done;   /* steps of this run */
     int64_t *order; /* of the samples in this epoch; NULL: the file's */
     uint64_t seed;  /* of the orders */

@@ -1,6 +1,8 @@
 /* pass.c - runs the passes. */
 #include "ir/pass/passes.h"
 
+#include "base/progress.h"
+
 #include <string.h>
 #include <time.h>
 
@@ -124,8 +126,10 @@ int ac_pass_run(ac_ctx *cx, ac_graph *g, const ac_pass_options *opt, const ac_pa
     bool channels_first = opt->channels_first;
     AC_TRY(check_options(cx, opt));
     AC_TRY(ac_graph_verify(g));
+    ac_progress_begin(cx, "graph passes", N_PASSES);
     for (int32_t i = 0; i < N_PASSES; i++) {
         const row *r = &PASSES[i];
+        ac_progress_at(cx, i);
         if (wanted(r, g, opt)) {
             ac_pass p = {.cx = cx, .graph = g, .opt = opt, .channels_first = channels_first};
             double start = now_ms();

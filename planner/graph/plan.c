@@ -1,6 +1,7 @@
 /* plan.c - one loop from lowered steps to a plan: the steps as they come, then each reduction that is turned on. */
 #include "planner/graph/planned.h"
 
+#include "base/progress.h"
 #include "planner/graph/overlap.h"
 #include "planner/graph/phased.h"
 
@@ -41,6 +42,7 @@ static int reduce_all(ac_ctx *cx, const ac_plan_how *how, ac_planned **now)
 
 int ac_plan_graph(ac_ctx *cx, const ac_plan_how *how, ac_planned **out)
 {
+    ac_progress_begin(cx, "planning", 0); /* each packing is one more */
     ac_planned *now = ac_planned_from(cx, how, NULL, how->n_steps);
     const int status = reduce_all(cx, how, &now);
     if (status != AC_OK)

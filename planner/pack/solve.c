@@ -6,6 +6,7 @@
  * "The smallest plan" is the first one of its size, in the order of strategies.def. */
 #include "planner/pack/solve.h"
 
+#include "base/progress.h"
 #include "planner/pack/assign.h"
 #include "planner/pack/place.h"
 
@@ -141,6 +142,7 @@ static int pack(job *j, const ac_problem *p, ac_bytes bound, ac_bytes *offset, c
         if (j->which == ALL ? !wanted(j, s->role, p, best <= bound, *name != NULL) : s != &STRATEGIES[j->which])
             continue;
         const bool solved = run(j, s, p, offset, trial);
+        ac_progress_more(j->cx);
         const ac_bytes top = solved ? ac_problem_top(p, trial) : -1;
         if (j->row)
             j->row[j->n_rows++] = (ac_result){s->name, top};

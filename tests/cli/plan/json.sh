@@ -37,6 +37,15 @@ json 0 verify --json digits.csv digits.problem.csv
 for f in "$m" "$models/squares.prototxt" "$models/gate.ag" "$models/dense-symbol.json"; do json 0 show --json "$f"; done
 json 0 plan -q --json --share exclusive "$m" "$models/dsnet_int8.tflite"
 if command -v "${CC:-cc}" >/dev/null; then
+    json 0 run --json "$m" --random 1 --backend eval
+    json 0 run --json "$m" --input 0="$models/digits_int8.in0.0.npy" --compare 0="$models/digits_int8.out0.0.npy"
+    json 5 run --json "$m" --random 1 --compare 0="$models/digits_int8.out0.1.npy"
+    python3 - $n.json <<'X'
+import json, sys
+d = json.load(open(sys.argv[1]))
+c = d["comparisons"][0]
+assert not c["within_bounds"] and 0 < c["differ"] <= c["elements"] == len(d["outputs"][0]["values"]) == 10, d
+X
     json 0 bench --json "$m" --runs 1
     json 0 bench --json "$m" --runs 1 --per-op
 fi

@@ -111,5 +111,13 @@ expect 2 "did you mean 'cortex-m4'?" "$arenac" plan gate.ag --target cortex-m44
 expect 2 "did you mean '--preserve'?" "$arenac" plan gate.ag --presreve all
 expect 2 "did you mean 'bestfit'?" "$arenac" plan gate.ag --planner bestift
 expect 2 "did you mean 'json'?" "$arenac" plan gate.ag --emit jsn
+expect 2 "did you mean 'html'?" "$arenac" plan gate.ag --emit htlm
+expect 2 "did you mean 'html'?" "$arenac" compile gate.ag --emit htlm -o x
+expect 2 "did you mean 'plan'?" "$arenac" help plna
+expect 2 "did you mean 'arena'?" "$arenac" plan gate.ag --pin x=arenaa
+expect 2 "did you mean 'image'?" "$arenac" plan digits_int8.tflite --pin imag=arena
+expect 2 "expected T=MEM" "$arenac" plan gate.ag --pin x
+expect 2 "did you mean 'on'?" "$arenac" plan gate.ag --inplace onn
+expect 2 "several models in one arena: --share" "$arenac" plan digits_int8.tflite dsnet_int8.tflite
 expect 2 "expected on|off" "$arenac" plan gate.ag --inplace 3
 expect 2 "expected 0..9" "$arenac" plan gate.ag --effort 10
