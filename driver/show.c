@@ -50,6 +50,8 @@ static void put_table(arenac *a, ac_sink *s, const layers *l)
             a->model->file_ops == 1 ? "" : "s");
     if (a->model->listing && (a->opt.verbose || !g->node.n)) /* nodes may depend on shapes that are not known */
         ac_putf(s, "%s%s", a->model->listing, g->node.n ? "\n" : "");
+    if (!g->node.n && !g->output.n && !a->model->listing)
+        ac_put(s, "Its operators depend on the sizes of its inputs, and some are open: give them by --dim.\n");
     if (g->node.n)
         ac_layers_text(s, &(ac_layers){.step = l->row, .n = l->n});
     if (a->opt.verbose) {

@@ -285,6 +285,7 @@ static int read_graph(ac_onx *r, ac_span message)
         return AC_FAIL;
     r->g = r->main = ac_reading_graph(r->reading, *name ? name : "main", "ONNX");
     r->reading->out.channels_first = true;
+    r->reading->out.file_ops = b->nodes.n;
     (void)ac_onx_read_constants(r, &r->scope, b);
     if (!r->pb.failed)
         (void)read_inputs(r, &r->scope, b->inputs);

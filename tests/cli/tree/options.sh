@@ -5,6 +5,8 @@
 . "$2/tests/cli/prelude"
 cp "$models"/*_int8.tflite "$models"/*_f32.tflite "$models"/gate.ag "$models"/gate.in0.0.npy .
 cp "$models"/squares.prototxt .
+export PYTHONPATH="$src/tests/golden:$src/models" PYTHONDONTWRITEBYTECODE=1
+python3 "$src/tests/golden/onnx/bounded.py" || die "python3"
 cat >open.ag <<'E'
 graph open {
   input x: f32[n,16]
@@ -51,6 +53,7 @@ same budget gate.ag --budget 64K
 same effort gate.ag --effort 7
 same dim open.ag --dim n=3
 same dim open.ag --dim n=2..3
+same bound bounded.onnx --bound r=9
 same share 'digits_int8.tflite dsnet_int8.tflite' --share concurrent
 same const gate.ag --const x="$tmp/gate.in0.0.npy"
 same mem gate.ag --mem fast:6K,fast --mem slow:64K,slow,align=32
