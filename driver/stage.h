@@ -168,6 +168,7 @@ ac_report_step *ac_facts_layers(arenac *a, bool macs, int32_t **layer_of, int32_
 /* The n steps become the report's, with the bytes alive in each. */
 void ac_facts_steps(arenac *a, ac_report_step *step, int32_t n);
 void ac_facts_threads(arenac *a); /* facts_threads.c */
+void ac_facts_notes(arenac *a);   /* facts_notes.c */
 /* The n rows become the report's, with the steps that read each; `read` is in order of steps. */
 typedef struct ac_facts_read {
     int32_t row, step;
