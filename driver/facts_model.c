@@ -33,15 +33,15 @@ static ac_bytes constants_of(const ac_lowered *low)
     return sum;
 }
 
-/* Bytes that its loops read and write, by their bounds. */
+/* Bytes that its loops read and write, by their bounds; of chunks, whose bounds are computed, what the whole does. */
 static int64_t traffic_of(ac_region *r, const ac_lowered *low)
 {
-    int64_t *bytes = AC_NEW_N(r, int64_t, low->fn->buf.n + 1), sum = 0;
-    ac_loop_traffic(low->fn, bytes);
-    for (int32_t k = 0; k < low->arg.n; k++)
-        if (low->arg.item[k].kind != AC_ARG_CHUNK)
-            sum += bytes[k];
-    return sum * (low->chunks ? low->chunks : low->rows ? low->rows : 1);
+    const ac_lowered *whole = low->uncut ? low->uncut : low;
+    int64_t *bytes = AC_NEW_N(r, int64_t, whole->fn->buf.n + 1), sum = 0;
+    ac_loop_traffic(whole->fn, bytes);
+    for (int32_t k = 0; k < whole->arg.n; k++)
+        sum += bytes[k];
+    return sum * (low->rows ? low->rows : 1);
 }
 
 static void steps(arenac *a)

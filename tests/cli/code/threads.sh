@@ -115,6 +115,13 @@ if printf 'int main(void) { return 0; }\n' >t.c && ${CC:-cc} -fopenmp t.c -o t 2
     OMP_NUM_THREADS=2 ./m || die "$m with OpenMP"
 fi
 
+# Chunks of a step move what the step moves.
+traffic() { # THREADS
+    "$arenac" plan -q "$models/dsnet_f32.tflite" --threads "$1" --phases off --emit html -o - | tr -d '\n ' |
+        grep -o '"step_traffic":\[[0-9,]*\]'
+}
+traffic 1 >one && traffic 3 >three && cmp one three || die "threads change the traffic of steps"
+
 "$arenac" compile -q "$models/dsnet_int8.tflite" -t cortex-m4 --threads 2 -o fw.c
 ! grep -q 'pool' fw.c fw.h || die "firmware: threads in the output"
 echo "bits equal for 1, 2, 3 and 4 threads"
