@@ -133,6 +133,14 @@ void ac_json_str(ac_json *j, const char *key, const char *v)
         ac_put(j->to, "null");
 }
 
+void ac_json_int_if(ac_json *j, const char *key, int64_t v, bool known)
+{
+    if (known)
+        ac_json_int(j, key, v);
+    else
+        ac_json_str(j, key, NULL);
+}
+
 void ac_json_bool(ac_json *j, const char *key, bool v)
 {
     lead(j, key, true);

@@ -27,6 +27,7 @@ void ac_json_obj(ac_json *j, const char *key);
 void ac_json_arr(ac_json *j, const char *key);
 void ac_json_end(ac_json *j);
 void ac_json_int(ac_json *j, const char *key, int64_t v);
+void ac_json_int_if(ac_json *j, const char *key, int64_t v, bool known); /* else null */
 void ac_json_num(ac_json *j, const char *key, double v);
 void ac_json_str(ac_json *j, const char *key, const char *v); /* NULL prints null */
 void ac_json_bool(ac_json *j, const char *key, bool v);

@@ -155,7 +155,7 @@ ac_report_step *ac_facts_layers(arenac *a, bool macs, int32_t **layer_of, int32_
             if (reader[t->id] == of[i]) /* made and used up inside the layer */
                 continue;
             to->bytes = add(to->bytes, bytes_of(t));
-            if (!n_results[of[i]]++ || bytes_of(t) > bytes_of(result[of[i]])) /* the largest stands for all */
+            if (!n_results[of[i]]++ || bytes_of(t) > bytes_of(result[of[i]])) /* the largest is shown */
                 result[of[i]] = t;
         }
     }

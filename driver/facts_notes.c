@@ -4,6 +4,7 @@
 #include "ir/pass/pass.h"
 #include "planner/graph/overlap.h"
 #include "planner/report/cuts.h"
+
 typedef AC_VEC(const char *) note_list;
 
 static const char *plural(int32_t n, const char *one, const char *many)

@@ -92,14 +92,6 @@ static void json_tensors(ac_json *j, const char *key, ac_tensor *const *list, in
     ac_json_end(j);
 }
 
-static void known(ac_json *j, const char *key, int64_t v)
-{
-    if (v < 0)
-        ac_json_str(j, key, NULL);
-    else
-        ac_json_int(j, key, v);
-}
-
 static void json_node(ac_json *j, const ac_node *n)
 {
     ac_json_obj(j, NULL);
@@ -127,9 +119,9 @@ static void put_json(arenac *a, ac_sink *to, const layers *l)
         ac_json_int(&j, "layer", i);
         ac_json_str(&j, "op", x->op);
         ac_json_str(&j, "name", x->name);
-        known(&j, "result_bytes", x->bytes);
-        known(&j, "weight_bytes", x->weights);
-        known(&j, "macs", x->macs);
+        ac_json_int_if(&j, "result_bytes", x->bytes, x->bytes >= 0);
+        ac_json_int_if(&j, "weight_bytes", x->weights, x->weights >= 0);
+        ac_json_int_if(&j, "macs", x->macs, x->macs >= 0);
         ac_json_arr(&j, "nodes");
         for (; node < g->node.n && l->of[node] == i; node++)
             json_node(&j, g->node.item[node]);

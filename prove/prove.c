@@ -1,7 +1,6 @@
 /* prove.c - all calls of a module, in order; see prove.h. */
-#include "prove/bytes.h"
-
 #include "base/progress.h"
+#include "prove/bytes.h"
 #include "prove/cover.h"
 
 /* END of every FOR and ELSE, ELSE or END of every IF. */
@@ -112,6 +111,14 @@ static bool mark_apart(ac_prover *p, int32_t from)
     return any;
 }
 
+/* In place of what was found since. */
+static void claim_again(ac_prover *p, int32_t doubts, const ac_verdict_step *before)
+{
+    p->out->doubt.n = doubts;
+    p->out->step[p->step] = *before;
+    follow_calls(p);
+}
+
 /* A pass for what is stored, where that matters, and the one that makes the claims; again with what may help. */
 static void claim_all(ac_prover *p)
 {
@@ -134,15 +141,12 @@ static void claim_all(ac_prover *p)
     const ac_verdict_step before = p->out->step[p->step];
     p->apart = NULL;
     follow_calls(p);
-    for (int again = 0; again < 2; again++) {
-        if (again ? !mark_apart(p, doubts) : !value_doubts(p, doubts))
-            continue;
-        if (!again)
-            ac_p_split(p);
-        p->out->doubt.n = doubts;
-        p->out->step[p->step] = before;
-        follow_calls(p);
+    if (value_doubts(p, doubts)) {
+        ac_p_split(p);
+        claim_again(p, doubts, &before);
     }
+    if (mark_apart(p, doubts))
+        claim_again(p, doubts, &before);
 }
 
 static void prove_call(ac_ctx *cx, const ac_module *m, int32_t step, ac_verdict *v)

@@ -5,7 +5,7 @@
  *     kws_run(&mem);
  *
  * Part k is iteration k of a static parallel loop. Nothing is allocated here. Inside of a parallel region of the
- * program the loop has one thread, unless OpenMP is told to nest. Without -fopenmp the parts are done one after the
+ * program the loop has one thread, unless nesting is enabled. Without -fopenmp the parts are done one after the
  * other. */
 #ifndef ARN_OPENMP_H
 #define ARN_OPENMP_H

@@ -49,7 +49,7 @@ static void work(struct arn_threads *t, int32_t number, uint32_t turn)
 }
 
 /* Until there is a job after `seen`; its number. A thread that goes to sleep says so before it looks a last time, and
- * the caller asks for sleepers after it has changed `turn`: one of the two sees the other. */
+ * the caller looks for sleepers after it has changed `turn`: one of the two sees the other. */
 static uint32_t wait_for_job(struct arn_threads *t, uint32_t seen)
 {
     uint32_t turn = seen;

@@ -13,7 +13,6 @@
 
 #include <string.h>
 
-#define ADD(x, y) ac_onx_2(n, AC_OP_ADD, x, y)
 #define SUB(x, y) ac_onx_2(n, AC_OP_SUB, x, y)
 #define MUL(x, y) ac_onx_2(n, AC_OP_MUL, x, y)
 

@@ -24,7 +24,7 @@ typedef struct loop {
     int64_t trips;            /* -1: none that is known */
     ac_tensor *limit;         /* trips as data; NULL: there is no limit */
     int64_t most;             /* elements of a scan that are kept */
-    bool beyond;              /* there may be more: these go to a place of their own behind the others */
+    bool beyond;              /* there may be more: these are written behind the others, and cut off */
     ac_tensor *again;         /* the condition: constant, or computed at run time */
     ac_tensor **in;           /* iteration, condition, what is carried round */
     ac_tensor **out;          /* condition, what is carried round, one element of each scan */

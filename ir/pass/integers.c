@@ -135,20 +135,31 @@ static ac_tensor *whole_weights(work *w, const ac_dequantised *d)
     return moved(w, d, cast(w, v, type));
 }
 
-/* Can results that are quantised be half a step away from what the file says? Only through a large bias. */
-static bool bias_fits(ac_pass *p, ac_tensor *bias, const ac_tensor *y)
+/* By tensor id: the least step that it is divided by, as quantisation does; -1: a step that is no number. */
+static double *steps_of(ac_pass *p)
 {
-    double lo = 0, hi = 0, step, most;
-    if (bias && (!ac_tensor_is_const(bias) || bias->weight || !ends_of(p->cx, bias, &lo, &hi)))
-        return false;
-    for (int32_t i = 0; i < p->graph->node.n && bias; i++) {
-        const ac_node *q = p->graph->node.item[i];
-        if (q->op != AC_OP_DIV || q->in[0] != y || !ac_tensor_is_const(q->in[1]))
+    const ac_graph *g = p->graph;
+    double *least = AC_NEW_N(p->cx->region, double, g->tensor.n + 1);
+    for (int32_t i = 0; i < g->tensor.n; i++)
+        least[i] = INFINITY;
+    for (int32_t i = 0; i < g->node.n; i++) {
+        const ac_node *q = g->node.item[i];
+        if (q->op != AC_OP_DIV || !ac_tensor_is_const(q->in[1]))
             continue;
-        if (!ends_of(p->cx, q->in[1], &step, &most) || !(fmax(-lo, hi) <= step * MOST_STEPS))
-            return false;
+        double step, most, *to = &least[q->in[0]->id];
+        step = ends_of(p->cx, q->in[1], &step, &most) && step == step ? step : -1;
+        *to = step < *to ? step : *to;
     }
-    return true;
+    return least;
+}
+
+/* Can a result that is quantised by this step be half a step away from what the file says? Only by a large bias. */
+static bool bias_fits(ac_ctx *cx, ac_tensor *bias, double step)
+{
+    double lo = 0, hi = 0;
+    if (bias && (!ac_tensor_is_const(bias) || bias->weight || !ends_of(cx, bias, &lo, &hi)))
+        return false;
+    return !bias || fmax(-lo, hi) <= step * MOST_STEPS;
 }
 
 /* A product of floats that may be one of bytes. */
@@ -162,8 +173,8 @@ typedef struct product {
     ac_tensor *bias;
 } product;
 
-/* NULL, or why this product stays in floats. */
-static const char *read_product(ac_pass *p, const ac_node *n, product *t)
+/* NULL, or why this product stays in floats. step: of steps_of. */
+static const char *read_product(ac_pass *p, const ac_node *n, const double *step, product *t)
 {
     const ac_tensor *w = n->in[1], *x = n->in[0];
     *t = (product){.op = n->op, .bias = n->op == AC_OP_BATCH_MATMUL ? NULL : ac_node_in(n, 2)};
@@ -186,7 +197,7 @@ static const char *read_product(ac_pass *p, const ac_node *n, product *t)
         return "its input has several scales";
     if (t->depth < 1 || t->depth > MOST_DEPTH)
         return "its sums may leave 32 bits";
-    if (!bias_fits(p, t->bias, n->out[0]))
+    if (!bias_fits(p->cx, t->bias, step[n->out[0]->id]))
         return "its bias is computed, or too large for its scale";
     return NULL;
 }
@@ -287,7 +298,10 @@ int ac_pass_integers(ac_pass *p)
 {
     ac_graph *g = p->graph;
     ac_products *count = p->opt->products;
-    for (int32_t i = 0; count && !p->opt->exact && !p->opt->grow && i < g->node.n; i++) {
+    if (!count || p->opt->exact || p->opt->grow)
+        return AC_OK;
+    const double *step = steps_of(p);
+    for (int32_t i = 0; i < g->node.n; i++) {
         ac_node *n = g->node.item[i];
         ac_dequantised x;
         product t;
@@ -295,7 +309,7 @@ int ac_pass_integers(ac_pass *p)
                                 n->op == AC_OP_BATCH_MATMUL || n->op == AC_OP_FULLY_CONNECTED;
         if (!is_product || n->n_fused || n->out[0]->dtype != AC_F32 || !ac_dequantised_of(p->graph, n->in[0], &x))
             continue;
-        const char *why = read_product(p, n, &t);
+        const char *why = read_product(p, n, step, &t);
         const int32_t before = p->changed;
         if (!why)
             AC_TRY(replace(p, &i, &t));

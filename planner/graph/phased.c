@@ -5,7 +5,7 @@
 #include "ir/lower/node/node.h"
 #include "planner/graph/phases.h"
 
-/* What the scheduler is told of the steps of `from`. */
+/* What the scheduler knows of the steps of `from`. */
 static ac_phases_how times_of(ac_region *r, const ac_plan_how *how, const ac_planned *from, int32_t threads)
 {
     const int32_t n = from->n_steps;
@@ -23,24 +23,33 @@ static ac_phases_how times_of(ac_region *r, const ac_plan_how *how, const ac_pla
         .work = work, .slowest = slowest, .alone = alone, .part = part, .threads = threads, .fork = how->fork_cost};
 }
 
+/* Order and slots of all steps live in r. */
+static ac_phases_found find(ac_ctx *cx, ac_region *r, const ac_plan_how *how, const ac_planned *from,
+                            const ac_phases_how *times, int32_t **order, ac_slot **slot)
+{
+    ac_live_options live = how->live;
+    live.inplace = from->lives & AC_REDUCE(INPLACE);
+    *order = AC_NEW_N(r, int32_t, from->n_steps + 1);
+    *slot = AC_NEW_N(r, ac_slot, from->n_steps + 1);
+    return ac_phases_find(ac_order_graph(r, from->graph, from->step, from->n_steps, live), times, *order, *slot,
+                          &cx->heap);
+}
+
 /* `from` in phases with at most `limit` bytes alive in each that is shared; NULL: none pays. */
 static ac_planned *phases_of(ac_ctx *cx, const ac_plan_how *how, ac_planned *from, ac_bytes limit)
 {
     ac_planned *p = ac_planned_from(cx, how, from, from->n_steps);
     ac_region *tmp = ac_region_open(&cx->heap);
-    ac_live_options live = how->live;
-    live.inplace = from->lives & AC_REDUCE(INPLACE);
     ac_phases_how times = times_of(tmp, how, from, how->threads);
-    ac_slot *slot = AC_NEW_N(p->region, ac_slot, from->n_steps + 1);
-    int32_t *order = AC_NEW_N(tmp, int32_t, from->n_steps + 1);
+    ac_slot *slot;
+    int32_t *order;
     times.limit = limit;
-    p->found.phases = ac_phases_find(ac_order_graph(tmp, from->graph, from->step, from->n_steps, live), &times, order,
-                                     slot, &cx->heap);
+    p->found.phases = find(cx, tmp, how, from, &times, &order, &slot);
     for (int32_t i = 0; i < from->n_steps; i++) {
         ac_lowered *low = from->step[order[i]];
         p->step[i] = slot[i].thread != AC_ALL_THREADS && low->uncut ? low->uncut : low;
     }
-    p->slot = slot;
+    p->slot = ac_copy(p->region, slot, (size_t)from->n_steps * sizeof *slot);
     ac_region_close(tmp);
     if (p->found.phases.shared)
         return p;
@@ -51,18 +60,15 @@ static ac_planned *phases_of(ac_ctx *cx, const ac_plan_how *how, ac_planned *fro
 ac_phases_found ac_phases_simulate(ac_ctx *cx, const ac_plan_how *how, const ac_planned *p, int32_t threads)
 {
     ac_region *tmp = ac_region_open(&cx->heap);
-    ac_live_options live = how->live;
-    live.inplace = p->lives & AC_REDUCE(INPLACE);
     ac_phases_how times = times_of(tmp, how, p, threads);
     double *slowest = AC_NEW_N(tmp, double, p->n_steps + 1);
     for (int32_t s = 0; s < p->n_steps; s++)
         slowest[s] = ac_lower_slowest(cx, p->step[s], threads, how->fork_cost);
     times.slowest = slowest;
     times.limit = p->plan.arena_bytes + p->plan.arena_bytes / 100 * AC_PHASE_GROWTH;
-    ac_slot *slot = AC_NEW_N(tmp, ac_slot, p->n_steps + 1);
-    int32_t *order = AC_NEW_N(tmp, int32_t, p->n_steps + 1);
-    const ac_phases_found found =
-        ac_phases_find(ac_order_graph(tmp, p->graph, p->step, p->n_steps, live), &times, order, slot, &cx->heap);
+    ac_slot *slot;
+    int32_t *order;
+    const ac_phases_found found = find(cx, tmp, how, p, &times, &order, &slot);
     ac_region_close(tmp);
     return found;
 }

@@ -4,10 +4,9 @@
 #include <string.h>
 
 enum {
-    NOWHERE = -2, /* not in the phase */
-    ANY = -2,     /* the threads that may do it: all */
-    NONE = -3,    /* no single one */
-    MOST = 256,   /* steps of a phase */
+    ANY = -2,   /* the threads that may do it: all */
+    NONE = -3,  /* no single one */
+    MOST = 256, /* steps of a phase */
     SIZES = 8
 };
 
@@ -22,7 +21,6 @@ typedef struct finder {
     const ac_order_problem *p;
     const ac_phases_how *how;
     double *rank;   /* by step: the longest way from its begin to the end of all */
-    bool *done;     /* by step */
     int32_t *left;  /* by step: predecessors that are not done */
     int32_t *users; /* by value: steps that are not done */
     ac_bytes alive; /* values that somebody needs later */
@@ -198,7 +196,6 @@ static int32_t sizes(const finder *f, double *size)
 static void finish(finder *f, int32_t s)
 {
     const ac_order_step *st = &f->p->step[s];
-    f->done[s] = true;
     for (int32_t k = 0; k < st->n_values; k++) {
         const ac_order_value *v = &f->p->value[st->value[k]];
         if (!v->at_start && v->user[0] == s)
@@ -269,7 +266,6 @@ ac_phases_found ac_phases_find(const ac_order_problem *p, const ac_phases_how *h
     ac_phases_found found = {0};
     phase *now = AC_NEW(tmp, phase), *best = AC_NEW(tmp, phase);
     f.rank = AC_NEW_N(tmp, double, p->n + 1);
-    f.done = AC_NEW_N(tmp, bool, p->n + 1);
     f.left = AC_NEW_N(tmp, int32_t, p->n + 1);
     f.lacks = AC_NEW_N(tmp, int32_t, p->n + 1);
     f.by = AC_NEW_N(tmp, int32_t, p->n + 1);

@@ -29,9 +29,8 @@ typedef struct ac_phases_how {
 } ac_phases_how;
 
 typedef struct ac_phases_found {
-    int32_t shared; /* phases of several steps; 0: order is the given one */
-    double one, before,
-        after; /* time of all steps by one thread, of steps one after another in chunks, of the phases */
+    int32_t shared;            /* phases of several steps; 0: order is the given one */
+    double one, before, after; /* time: by one thread, of steps in order in chunks, of the phases */
 } ac_phases_found;
 
 /* order[i]: the step that comes i-th; slot[i]: its slot. */

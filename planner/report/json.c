@@ -15,14 +15,6 @@ static const char *const KIND[] = {[AC_ITEM_TENSOR] = "tensor",
                                    [AC_ITEM_STATE] = "state",
                                    [AC_ITEM_SCRATCH] = "scratch"};
 
-static void put_null_or_int(ac_json *j, const char *key, int64_t v, bool known)
-{
-    if (known)
-        ac_json_int(j, key, v);
-    else
-        ac_json_str(j, key, NULL);
-}
-
 static void put_model(ac_json *j, const ac_report *r)
 {
     ac_json_obj(j, "model");
@@ -55,12 +47,12 @@ static void put_memories(ac_json *j, const ac_report *r)
         ac_json_obj(j, NULL);
         ac_json_str(j, "name", mem->name);
         ac_json_int(j, "bytes", r->plan->mem_bytes[m]);
-        put_null_or_int(j, "capacity_bytes", capacity, capacity >= 0);
+        ac_json_int_if(j, "capacity_bytes", capacity, capacity >= 0);
         ac_json_int(j, "align_bytes", mem->align);
         int64_t traffic = 0;
         for (int32_t i = 0; i < r->problem->n; i++)
             traffic += r->plan->mem[i] == m ? r->problem->item[i].traffic / 1024 : 0;
-        put_null_or_int(j, "traffic_kib_per_run", traffic, r->problem->n_mems > 2);
+        ac_json_int_if(j, "traffic_kib_per_run", traffic, r->problem->n_mems > 2);
         ac_json_end(j);
     }
     ac_json_end(j);
@@ -73,9 +65,9 @@ static void put_again(ac_json *j, const ac_report *r)
     ac_json_obj(j, "again");
     ac_json_int(j, "work", a->work);
     ac_json_int(j, "extra_work", a->again);
-    put_null_or_int(j, "extra_work_bound", a->least, a->least >= 0);
+    ac_json_int_if(j, "extra_work_bound", a->least, a->least >= 0);
     ac_json_bool(j, "optimal", a->least == a->again);
-    put_null_or_int(j, "bytes_bound", a->least_bytes, a->least_bytes > 0);
+    ac_json_int_if(j, "bytes_bound", a->least_bytes, a->least_bytes > 0);
     ac_json_arr(j, "steps");
     for (int32_t s = 0; s < r->n_steps; s++)
         if (r->step[s].again)
@@ -105,9 +97,9 @@ static void put_plan(ac_json *j, const ac_report *r)
     ac_json_str(j, "planner_option", r->planner_option);
     ac_json_bool(j, "reference_tflite", r->reference_tflite);
     ac_json_str(j, "schedule", r->file_order_bytes ? "search" : "keep");
-    put_null_or_int(j, "file_order_arena_bytes", r->file_order_bytes, r->file_order_bytes > 0);
+    ac_json_int_if(j, "file_order_arena_bytes", r->file_order_bytes, r->file_order_bytes > 0);
     ac_json_int(j, "recomputed_steps", r->recomputed);
-    put_null_or_int(j, "once_arena_bytes", r->once_bytes, r->recomputed > 0);
+    ac_json_int_if(j, "once_arena_bytes", r->once_bytes, r->recomputed > 0);
     if (r->again)
         put_again(j, r);
     ac_json_int(j, "peak_step", r->peak);
@@ -115,7 +107,7 @@ static void put_plan(ac_json *j, const ac_report *r)
     for (int32_t k = 0; k < r->n_rows; k++) {
         ac_json_obj(j, NULL);
         ac_json_str(j, "strategy", r->rows[k].strategy);
-        put_null_or_int(j, "arena_bytes", r->rows[k].arena_bytes, r->rows[k].arena_bytes >= 0);
+        ac_json_int_if(j, "arena_bytes", r->rows[k].arena_bytes, r->rows[k].arena_bytes >= 0);
         ac_json_end(j);
     }
     ac_json_end(j);
@@ -151,11 +143,11 @@ static void put_tensor(ac_json *j, const ac_report *r, const ac_report_tensor *x
     put_shape(j, x->shape);
     ac_json_int(j, "bytes", x->bytes);
     ac_json_str(j, "memory", placed ? r->problem->mem[r->plan->mem[x->item]].name : NULL);
-    put_null_or_int(j, "offset_bytes", placed ? r->plan->offset[x->item] + x->delta : 0, placed);
-    put_null_or_int(j, "align_bytes", placed ? r->problem->item[x->item].align : 0, placed);
-    put_null_or_int(j, "first_step", x->first, placed);
-    put_null_or_int(j, "last_step", x->last, placed);
-    put_null_or_int(j, "producer_step", x->producer, x->producer >= 0);
+    ac_json_int_if(j, "offset_bytes", placed ? r->plan->offset[x->item] + x->delta : 0, placed);
+    ac_json_int_if(j, "align_bytes", placed ? r->problem->item[x->item].align : 0, placed);
+    ac_json_int_if(j, "first_step", x->first, placed);
+    ac_json_int_if(j, "last_step", x->last, placed);
+    ac_json_int_if(j, "producer_step", x->producer, x->producer >= 0);
     ac_json_arr(j, "consumer_steps");
     for (int32_t k = 0; k < x->n_consumers; k++)
         ac_json_int(j, NULL, x->consumers[k]);
@@ -217,8 +209,8 @@ static void put_steps(ac_json *j, const ac_report *r)
         ac_json_str(j, "fused", x->fused);
         if (x->requant)
             ac_json_str(j, "requantisation", x->requant);
-        put_null_or_int(j, "result_bytes", x->bytes, x->bytes >= 0);
-        put_null_or_int(j, "weight_bytes", x->weights, x->weights >= 0);
+        ac_json_int_if(j, "result_bytes", x->bytes, x->bytes >= 0);
+        ac_json_int_if(j, "weight_bytes", x->weights, x->weights >= 0);
         ac_json_int(j, "macs", x->macs > 0 ? x->macs : 0);
         ac_json_int(j, "live_bytes", x->live);
         ac_json_int(j, "scratch_bytes", x->scratch);
@@ -240,10 +232,10 @@ static void put_diagnostics(ac_json *j, const ac_diags *d)
         ac_json_str(j, "file", x->at.file);
         ac_json_str(j, "node", x->at.node);
         ac_json_str(j, "op", x->at.op);
-        put_null_or_int(j, "op_index", x->at.op_index - 1, x->at.op_index > 0);
-        put_null_or_int(j, "line", x->at.line, x->at.line > 0);
-        put_null_or_int(j, "column", x->at.col, x->at.col > 0);
-        put_null_or_int(j, "byte", x->at.byte - 1, x->at.byte > 0);
+        ac_json_int_if(j, "op_index", x->at.op_index - 1, x->at.op_index > 0);
+        ac_json_int_if(j, "line", x->at.line, x->at.line > 0);
+        ac_json_int_if(j, "column", x->at.col, x->at.col > 0);
+        ac_json_int_if(j, "byte", x->at.byte - 1, x->at.byte > 0);
         ac_json_arr(j, "lines");
         for (const ac_diag_line *l = x->line; l; l = l->next) {
             ac_json_obj(j, NULL);

@@ -192,23 +192,6 @@ static void fill_panels(ac_ctx *cx, ac_picture *pic, ac_svg_use use)
     pic->height = y - GAP + (pic->named ? 112 : 26);
 }
 
-ac_picture *ac_picture_of(ac_ctx *cx, const ac_report *r, ac_svg_use use)
-{
-    ac_picture *pic = AC_NEW(cx->region, ac_picture);
-    ac_step steps = r->problem->steps > 0 ? r->problem->steps : 1;
-    double w = 24.0 * steps;
-    *pic = (ac_picture){.r = r, .x = LEFT, .steps = steps, .named = r->n_steps && steps <= FEW};
-    pic->w = w < 640 ? 640 : w > 1000 ? 1000 : w;
-    pic->width = LEFT + pic->w + RIGHT;
-    pic->names = ac_names_of(cx, r);
-    fill_rows(cx, pic);
-    fill_label_end(cx, pic);
-    fill_panels(cx, pic, use);
-    if (use == AC_SVG_FILE)
-        pic->height += ac_report_threads_height(r);
-    return pic;
-}
-
 const char *ac_picture_kind(const ac_picture *pic, int32_t row)
 {
     const ac_report_tensor *x = &pic->row[row];
@@ -261,7 +244,8 @@ static int by_begin(const void *a, const void *b)
                                       : (x->item > y->item) - (x->item < y->item);
 }
 
-int32_t ac_picture_overlaps(ac_ctx *cx, const ac_picture *pic, int32_t mem, const ac_piece **piece)
+/* Where the bytes of two items lie over each other at the same time (--overlap). */
+static void fill_overlaps(ac_ctx *cx, const ac_picture *pic, ac_panel *at)
 {
     AC_VEC(ac_piece) found = {0};
     const ac_problem *p = pic->r->problem;
@@ -273,7 +257,7 @@ int32_t ac_picture_overlaps(ac_ctx *cx, const ac_picture *pic, int32_t mem, cons
     n = 0;
     for (int32_t i = 0; i < p->n; i++) {
         const ac_piece *q;
-        for (int32_t k = pic->r->plan->mem[i] == mem ? ac_picture_pieces(cx, pic, pic->root[i], &q) : 0; k--;)
+        for (int32_t k = pic->r->plan->mem[i] == at->mem ? ac_picture_pieces(cx, pic, pic->root[i], &q) : 0; k--;)
             all[n++] = (placed){q[k], i};
     }
     qsort(all, (size_t)n, sizeof *all, by_begin);
@@ -293,6 +277,25 @@ int32_t ac_picture_overlaps(ac_ctx *cx, const ac_picture *pic, int32_t mem, cons
         n_open = kept;
         open[n_open++] = k;
     }
-    *piece = found.item;
-    return found.n;
+    at->overlap = found.item;
+    at->n_overlaps = found.n;
+}
+
+ac_picture *ac_picture_of(ac_ctx *cx, const ac_report *r, ac_svg_use use)
+{
+    ac_picture *pic = AC_NEW(cx->region, ac_picture);
+    ac_step steps = r->problem->steps > 0 ? r->problem->steps : 1;
+    double w = 24.0 * steps;
+    *pic = (ac_picture){.r = r, .x = LEFT, .steps = steps, .named = r->n_steps && steps <= FEW};
+    pic->w = w < 640 ? 640 : w > 1000 ? 1000 : w;
+    pic->width = LEFT + pic->w + RIGHT;
+    pic->names = ac_names_of(cx, r);
+    fill_rows(cx, pic);
+    fill_label_end(cx, pic);
+    fill_panels(cx, pic, use);
+    for (int32_t k = 0; k < pic->n_panels; k++)
+        fill_overlaps(cx, pic, &pic->panel[k]);
+    if (use == AC_SVG_FILE)
+        pic->height += ac_report_threads_height(r);
+    return pic;
 }

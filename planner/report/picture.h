@@ -14,10 +14,18 @@
 #define AC_PLANNER_REPORT_PICTURE_H
 #include "planner/report/names.h"
 
+/* Bytes of row lo..hi while begin <= step < end. */
+typedef struct ac_piece {
+    ac_step begin, end;
+    ac_bytes lo, hi;
+} ac_piece;
+
 typedef struct ac_panel {
     int32_t mem;
-    double y, h;  /* pixels from the top of the picture */
-    ac_bytes top; /* the address at its upper edge */
+    double y, h;             /* pixels from the top of the picture */
+    ac_bytes top;            /* the address at its upper edge */
+    const ac_piece *overlap; /* where the bytes of two items lie over each other at the same time */
+    int32_t n_overlaps;
 } ac_panel;
 
 typedef struct ac_picture {
@@ -38,12 +46,6 @@ typedef struct ac_picture {
 /* Rows or steps: with more, a picture has areas instead of outlines, and a page leaves its long tables closed. */
 enum { AC_PAGE_MANY = 500 };
 
-/* Bytes of row lo..hi while begin <= step < end. */
-typedef struct ac_piece {
-    ac_step begin, end;
-    ac_bytes lo, hi;
-} ac_piece;
-
 typedef enum { AC_SVG_FILE, AC_SVG_INLINE } ac_svg_use; /* a file of its own, or part of a page that has its style */
 
 ac_picture *ac_picture_of(ac_ctx *cx, const ac_report *r, ac_svg_use use); /* a page has a higher one */
@@ -57,9 +59,7 @@ const char *ac_picture_size(ac_ctx *cx, ac_bytes n); /* "320 B", "4.5 KiB", "54 
 const char *ac_picture_title(ac_ctx *cx, const ac_report *r);
 /* Text for XML and HTML: & < > " escaped, control characters as blanks, bytes that are not UTF-8 as U+FFFD. */
 void ac_put_xml(ac_sink *to, const char *text, size_t n);
-void ac_put_xml_text(ac_sink *to, const char *text); /* all of it */
-/* Where the bytes of two items lie over each other at the same time (overlap), in one memory. */
-int32_t ac_picture_overlaps(ac_ctx *cx, const ac_picture *pic, int32_t mem, const ac_piece **piece);
+void ac_put_xml_text(ac_sink *to, const char *text);             /* all of it */
 const char *ac_page_type(ac_ctx *cx, const ac_report_tensor *x); /* "i8 [1,96,96,3]" */
 void ac_page_data(ac_sink *to, const ac_picture *pic);           /* an element that the script of the page reads */
 extern const char *const ac_svg_style;                           /* rules for a light background */

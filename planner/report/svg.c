@@ -279,9 +279,9 @@ static void put_padding(ac_sink *to, const ac_picture *pic, const ac_panel *at)
 
 static void put_overlaps(ac_sink *to, const ac_picture *pic, const ac_panel *at)
 {
-    const ac_piece *p;
+    const ac_piece *p = at->overlap;
     ac_put(to, "<g class=\"over\">");
-    for (int32_t n = ac_picture_overlaps(to->cx, pic, at->mem, &p), k = 0; k < n; k++) {
+    for (int32_t k = 0; k < at->n_overlaps; k++) {
         ac_put(to, "<rect fill=\"url(#weave)\"");
         put_box(to, x_of(pic, p[k].begin), y_of(at, p[k].hi), x_of(pic, p[k].end) - x_of(pic, p[k].begin),
                 y_of(at, p[k].lo) - y_of(at, p[k].hi));
@@ -290,11 +290,10 @@ static void put_overlaps(ac_sink *to, const ac_picture *pic, const ac_panel *at)
     ac_put(to, "</g>\n");
 }
 
-static bool any_overlap(ac_ctx *cx, const ac_picture *pic)
+static bool any_overlap(const ac_picture *pic)
 {
-    const ac_piece *p;
     for (int32_t k = 0; k < pic->n_panels; k++)
-        if (ac_picture_overlaps(cx, pic, pic->panel[k].mem, &p))
+        if (pic->panel[k].n_overlaps)
             return true;
     return false;
 }
@@ -453,7 +452,7 @@ static void put_legend(ac_sink *to, const ac_picture *pic)
                 "width=\"14\" height=\"10\"/></g>",
                 "view, in-place");
     put_key(&at, "<rect class=\"hole\" width=\"14\" height=\"10\"/>", "hole");
-    if (any_overlap(to->cx, pic))
+    if (any_overlap(pic))
         put_key(&at,
                 "<g class=\"t act\"><rect width=\"14\" height=\"10\"/></g><rect fill=\"url(#weave)\" "
                 "width=\"14\" height=\"10\"/>",

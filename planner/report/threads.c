@@ -5,10 +5,15 @@
 
 #include <string.h>
 
+static ac_step phase_end(const ac_report_threads *t, ac_step s)
+{
+    return t->slot ? t->slot[s].end : s + 1;
+}
+
 /* Phase that begins with step s: when its barrier is reached, if it begins at 0. busy: by thread, room for all. */
 static double phase_time(const ac_report_threads *t, ac_step s, double *busy)
 {
-    const ac_step end = t->slot ? t->slot[s].end : s + 1;
+    const ac_step end = phase_end(t, s);
     double most = 0;
     bool forks = end - s > 1;
     for (int32_t k = 0; k < t->threads; k++)
@@ -23,11 +28,6 @@ static double phase_time(const ac_report_threads *t, ac_step s, double *busy)
     for (int32_t k = 0; k < t->threads; k++)
         most = busy[k] > most ? busy[k] : most;
     return most + (forks ? t->fork : 0);
-}
-
-static ac_step phase_end(const ac_report_threads *t, ac_step s)
-{
-    return t->slot ? t->slot[s].end : s + 1;
 }
 
 static void count(const ac_report *r, int32_t *phases, int32_t *shared, int32_t *steps)

@@ -12,7 +12,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli" / "fo
 from ai_edge_litert.interpreter import Interpreter, OpResolverType  # noqa: E402
 from beside_litert import Model  # noqa: E402
 
-from graph import Graph, Node  # noqa: E402
+from graph import Graph, Maker, Node  # noqa: E402
 
 SUFFIX, MOST = ".tflite", 8000
 CHANNELS = (1, 2, 3, 4, 5, 8, 8, 12, 16, 17)
@@ -46,21 +46,10 @@ def run(g, feeds=None):
     return [it.get_tensor(d["index"]) for d in it.get_output_details()]
 
 
-class Maker:
+class TfliteMaker(Maker):
     def __init__(self, seed):
-        self.r = np.random.default_rng(seed)
-        self.g = Graph()
-        self.made = 0
+        super().__init__(seed)
         self.dtype = self.pick([np.int8, np.int8, np.int8, np.uint8, np.int16])
-
-    def chance(self, p):
-        return self.r.random() < p
-
-    def pick(self, items):
-        return items[int(self.r.integers(len(items)))]
-
-    def int(self, lo, hi):
-        return int(self.r.integers(lo, hi + 1))
 
     def name(self, letter):
         self.made += 1
@@ -452,4 +441,4 @@ class Maker:
 
 
 def make(seed, size):
-    return Maker(seed).graph(size)
+    return TfliteMaker(seed).graph(size)

@@ -87,7 +87,7 @@ function placed(mem) {
     return all;
 }
 
-// Where the bytes of two items lie over each other at the same time, as ac_picture_overlaps.
+// Where the bytes of two items lie over each other at the same time, as fill_overlaps of picture.c.
 function overlapsOf(all) {
     const found = [];
     let open = [];
