@@ -34,9 +34,9 @@ static inline int64_t fuzz_edge(uint64_t *seed, int64_t was)
                                    INT64_MAX, INT64_MIN, 1LL << 31, 1LL << 32, 1 << 20, 1LL << 40, 3,         16};
     const uint64_t kind = fuzz_random(seed, 4);
     if (kind == 0)
-        return was + 1;
+        return (int64_t)((uint64_t)was + 1);
     if (kind == 1)
-        return was - 1;
+        return (int64_t)((uint64_t)was - 1);
     return EDGE[fuzz_random(seed, sizeof EDGE / sizeof *EDGE)];
 }
 
