@@ -39,5 +39,8 @@ typedef struct ac_merged {
     ac_bytes kept, saved; /* what is left; what is not written again */
 } ac_merged;
 int ac_module_merge_consts(ac_module *const *m, int32_t n, bool objects, ac_merged *sum);
+/* The same for modules that become one, `to`: it gets all constants, and what another one begins with
+ * is that one; m[b]->in_block says where those of each are. The last module has the longest, mostly. */
+int ac_module_pool_consts(ac_module *const *m, int32_t n, ac_module *to, ac_merged *sum);
 
 #endif

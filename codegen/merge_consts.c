@@ -2,6 +2,8 @@
  * compiled for several sizes. Whatever the bytes were made from, they are compared as they will be written. */
 #include "codegen/constants.h"
 
+#include <string.h>
+
 /* Distinct constants of the modules so far, and who has each. */
 typedef struct owner {
     ac_module *m;
@@ -13,6 +15,7 @@ typedef struct pool {
     AC_VEC(ac_const *) konst;
     AC_VEC(owner) owner;
     bool same_type; /* different types keep equal bytes apart */
+    bool prefixes;  /* what another one begins with is that one */
 } pool;
 
 /* k is the same as `first`: one alignment for both, and its own bytes go. */
@@ -25,6 +28,18 @@ static void become(ac_const *k, ac_const *first)
     ac_const_drop(k);
     k->data = first->data;
     k->twin = first;
+}
+
+/* The first of the pool that begins with k's bytes; -1: none does. */
+static int32_t begins_with(const pool *p, const ac_const *k)
+{
+    const ac_bytes n = ac_const_bytes(k);
+    for (int32_t i = 0; p->prefixes && i < p->konst.n; i++) {
+        const ac_const *other = p->konst.item[i];
+        if (other->dtype == k->dtype && ac_const_bytes(other) > n && !memcmp(other->data, k->data, (size_t)n))
+            return i;
+    }
+    return -1;
 }
 
 /* Makes the constants of m. Of each: its place in the pool, to which new ones are added. NULL: diagnostic. */
@@ -40,10 +55,12 @@ static int32_t *add_module(pool *p, ac_module *m, ac_merged *sum)
     const int32_t *twin = ac_const_twins(p->region, all, n, p->same_type), *own = ac_consts_twins(m, p->same_type);
     for (int32_t i = 0; i < m->n_konst; i++) {
         ac_const *k = m->konst[i];
-        const bool again = own[i] < i, found = twin[known + i] < known;
+        const bool again = own[i] < i;
         if (k->twin)
             k->data = k->twin->data; /* which may lie elsewhere by now */
-        in_pool[i] = again ? in_pool[own[i]] : found ? twin[known + i] : p->konst.n;
+        const int32_t part = again || twin[known + i] < known ? -1 : begins_with(p, k);
+        const bool found = part >= 0 || twin[known + i] < known;
+        in_pool[i] = again ? in_pool[own[i]] : part >= 0 ? part : found ? twin[known + i] : p->konst.n;
         if (again || found) {
             become(k, p->konst.item[in_pool[i]]);
         } else {
@@ -93,6 +110,18 @@ static int merge_in_block(pool *p, ac_module *const *m, int32_t n, ac_merged *su
         m[b]->block_extern = b > 0;
     }
     *block = (ac_module){.cx = m[0]->cx, .name = m[0]->name, .konst = p->konst.item, .n_konst = p->konst.n};
+    return AC_OK;
+}
+
+int ac_module_pool_consts(ac_module *const *m, int32_t n, ac_module *to, ac_merged *sum)
+{
+    pool p = {.region = to->cx->region, .same_type = true, .prefixes = true};
+    *sum = (ac_merged){0};
+    for (int32_t b = n - 1; b >= 0; b--) /* the largest size has the longest constants */
+        if (!(m[b]->in_block = add_module(&p, m[b], sum)))
+            return AC_FAIL;
+    to->konst = p.konst.item;
+    to->n_konst = p.konst.n;
     return AC_OK;
 }
 

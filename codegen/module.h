@@ -18,7 +18,8 @@ typedef enum ac_space {
     AC_SPACE_CONST,
     AC_SPACE_IN, /* a graph input or output that is the caller's own memory (--host): a pointer of its own */
     AC_SPACE_OUT,
-    AC_SPACE_CHUNK /* i32[1], see ac_call.low->chunks */
+    AC_SPACE_CHUNK, /* i32[1], see ac_call.low->chunks */
+    AC_SPACE_SHAPE  /* numbers of the size, from `number` on: i32 */
 } ac_space;
 
 typedef struct ac_bound_arg {
@@ -26,6 +27,8 @@ typedef struct ac_bound_arg {
     ac_bytes offset; /* bytes from the memory's base; CONST: index in ac_module.konst */
     int32_t index;   /* IN, OUT: which one; ARENA, and with rows: index in ac_module.ram */
     bool shares;     /* overlaps another argument of the same call: no restrict, no noalias */
+    /* With ac_module.sizes: 1 + which number of the size is the offset (CONST: the index in ac_sizes.konst); 0: none */
+    int32_t number;
 } ac_bound_arg;
 
 typedef struct ac_call {
@@ -118,6 +121,7 @@ typedef struct ac_module {
     int32_t n_counted;
     const ac_io *streamed;                 /* the input that is handed over row by row; NULL: none */
     const struct ac_learning *learning;    /* learning.h; NULL: no weights change */
+    const struct ac_sizes *sizes;          /* sizes.h: the program is one for many sizes; NULL: for one */
     int32_t streamed_call, streamed_input; /* the call made once for each of its rows; its index */
     ac_module_ram *ram;                    /* at least 1, "arena" without --mem */
     int32_t n_ram;

@@ -50,7 +50,7 @@ static bool may_differ(const ac_loop_fn *fn, ac_x x)
     }
 }
 
-static bool unrolls(const ac_loop_fn *fn)
+bool ac_share_unrolls(const ac_loop_fn *fn)
 {
     for (ac_x x = 1; x < fn->code.n; x++)
         if (fn->code.item[x].op == AC_L_FOR && fn->code.item[x].aux == AC_MARK_UNROLL)
@@ -58,8 +58,7 @@ static bool unrolls(const ac_loop_fn *fn)
     return false;
 }
 
-/* Equal but for what the header lists. */
-static bool alike(const ac_loop_fn *a, const ac_loop_fn *b)
+bool ac_share_alike(const ac_loop_fn *a, const ac_loop_fn *b)
 {
     if (a->buf.n != b->buf.n || a->code.n != b->code.n || a->pool.n != b->pool.n || a->fails != b->fails)
         return false;
@@ -107,7 +106,7 @@ static bool same_numbers(const ac_share_set *set, const ac_share_group *g, int32
     return x->dtype == y->dtype && x->lanes == y->lanes;
 }
 
-static void find_holes(ac_region *r, const ac_share_set *set, ac_share_group *g)
+void ac_share_find_holes(ac_region *r, const ac_share_set *set, ac_share_group *g)
 {
     g->hole = AC_NEW_N(r, int32_t, g->fn->code.n);
     g->holes = g->slots = 0;
@@ -226,7 +225,7 @@ static int32_t dearest(ac_region *r, const ac_share_set *set, const ac_share_gro
 static void bargain(ac_region *r, const ac_share_set *set, const whole *all, ac_share_group *g)
 {
     for (;;) {
-        find_holes(r, set, g);
+        ac_share_find_holes(r, set, g);
         g->saved = gain(set, g);
         if (g->n < 2 || g->holes > MAX_HOLES || g->saved <= 0)
             break;
@@ -245,10 +244,11 @@ static void bargain(ac_region *r, const ac_share_set *set, const whole *all, ac_
 static ac_share_group group_of(ac_region *r, const ac_share_set *set, const whole *all, int32_t f, const bool *taken)
 {
     ac_share_group g = {.fn = set->fn[f], .member = AC_NEW_N(r, int32_t, set->n)};
-    if (unrolls(g.fn))
+    if (ac_share_unrolls(g.fn))
         return g;
     for (int32_t k = f; k < set->n; k++)
-        if (k == f || (!taken[k] && alike(g.fn, set->fn[k]) && (!set->may_share || set->may_share(set->with, f, k))))
+        if (k == f ||
+            (!taken[k] && ac_share_alike(g.fn, set->fn[k]) && (!set->may_share || set->may_share(set->with, f, k))))
             g.member[g.n++] = k;
     bargain(r, set, all, &g);
     return g;

@@ -40,6 +40,11 @@ typedef struct ac_share_group {
 } ac_share_group;
 
 ac_share_group *ac_share_groups(ac_region *r, const ac_share_set *set);
+/* What groups are made of: are two functions equal but for what may differ; has one loops to be unrolled; holes, slots
+ * and words of a group whose members are known. */
+bool ac_share_alike(const ac_loop_fn *a, const ac_loop_fn *b);
+bool ac_share_unrolls(const ac_loop_fn *fn);
+void ac_share_find_holes(ac_region *r, const ac_share_set *set, ac_share_group *g);
 /* The number of a member for a hole, as the table has it: of f32 its bits. */
 int64_t ac_share_number(const ac_share_set *set, const ac_share_group *g, int32_t member, int32_t hole);
 /* share_build.c. The function of a group of two and more: it reads its numbers first, from i32[slots], a parameter

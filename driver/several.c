@@ -2,17 +2,17 @@
  *
  * Each part is planned (and compiled) by itself; then the parts are packed as intervals whose sizes are their arenas:
  * for "exclusive" each lives in a step of its own, so that they lie over each other, for "concurrent" all live at once.
- * State is always kept. Constants with the same bytes are defined once. Code: the files of every part, and a header
- * that knows where each part's memory begins; for a range also a source that chooses the part by the value. */
+ * State is always kept, and that of a range which is one program (codegen/sizes.h) is there once. Constants with the
+ * same bytes are defined once. Code: the files of every part, and a header that knows where each part's memory begins;
+ * for a range also a source that chooses the part by the value, or one program. */
 #include "driver/several.h"
-
-#include "codegen/constants.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_VALUES = 64 }; /* of a range: each is a plan, and code */
+/* Values of a range: each is a plan, and code of its own, or numbers in the code of all. */
+enum { MAX_EACH = 64, MAX_ONE = 1024 };
 
 static const ac_place HERE = {.file = "arenac"};
 
@@ -28,7 +28,7 @@ static const ac_dim_option *range_of(const arenac *a)
 
 bool ac_several_wanted(const arenac *a)
 {
-    return a->opt.share || range_of(a);
+    return a->opt.share || a->opt.sizes || range_of(a);
 }
 
 arenac *ac_open_like(arenac *a, const ac_option_id *without, int32_t n)
@@ -62,9 +62,15 @@ static int refuse(arenac *a, const ac_dim_option *range, int32_t n)
         return ac_error(&a->cx, HERE, E0501, "--share needs two models or more");
     if (range && (n < 1 || n > 2))
         return ac_error(&a->cx, HERE, E0501, "a range of --dim needs one model");
-    if (range && range->hi - range->lo >= MAX_VALUES)
-        return ac_error(&a->cx, HERE, E0502, "a range of --dim of more than %d values; pin it with --dim %s=N",
-                        MAX_VALUES, range->name);
+    const int32_t most = ac_is(o->sizes, "each") ? MAX_EACH : MAX_ONE;
+    if (range && range->hi - range->lo >= most) {
+        ac_error(&a->cx, HERE, E0502, "a range of --dim of more than %d values: '%s=%lld..%lld' has %lld", most,
+                 range->name, (long long)range->lo, (long long)range->hi, (long long)(range->hi - range->lo + 1));
+        return most == MAX_EACH ? ac_help(&a->cx, "--sizes one takes up to %d", MAX_ONE)
+                                : ac_help(&a->cx, "pin it with --dim %s=N", range->name);
+    }
+    if (o->sizes && !range)
+        return ac_error(&a->cx, HERE, E0501, "--sizes needs a range: --dim NAME=LO..HI");
     for (int32_t i = 0; range && i < o->dim.n; i++)
         if (o->dim.item[i].range && &o->dim.item[i] != range)
             return ac_error(&a->cx, HERE, E0501, "bad argument '%s=%lld..%lld' of --dim: one may be a range, '%s' is",
@@ -86,7 +92,7 @@ static void take_diagnostics(arenac *a, arenac *part)
 static int read_part(ac_several *s, int32_t k, const char *const *path, int32_t n)
 {
     static const ac_option_id OWN[] = {AC_OPT_share,  AC_OPT_dim,  AC_OPT_budget, AC_OPT_name,
-                                       AC_OPT_output, AC_OPT_emit, AC_OPT_json};
+                                       AC_OPT_output, AC_OPT_emit, AC_OPT_json,   AC_OPT_sizes};
     arenac *a = s->a, *one = s->part[k].a = ac_open_like(a, OWN, sizeof OWN / sizeof *OWN);
     one->stated = &a->opt;
     for (int32_t i = 0; i < a->opt.dim.n; i++)
@@ -94,6 +100,8 @@ static int read_part(ac_several *s, int32_t k, const char *const *path, int32_t 
             arenac_set(one, "dim", a->opt.given[AC_OPT_dim].item[i]);
     if (s->range)
         arenac_set(one, "dim", ac_strf(a->cx.region, "%s=%lld", s->range, (long long)(s->lo + k)));
+    if (s->one)
+        arenac_set(one, "share-kernels", "off"); /* functions of all sizes are shared below */
     const int status = s->range ? arenac_read(one, path, n) : arenac_read(one, &path[k], 1);
     if (status == AC_OK && s->range)
         arenac_set(one, "name",
@@ -101,6 +109,26 @@ static int read_part(ac_several *s, int32_t k, const char *const *path, int32_t 
                            (long long)(s->lo + k)));
     take_diagnostics(a, one);
     return status ? AC_FAIL : AC_OK;
+}
+
+/* What one program of all sizes is not made with. */
+static int refuse_one(arenac *a)
+{
+    const ac_options *o = &a->opt;
+    const struct {
+        bool given;
+        const char *option;
+    } LEFT[] = {{o->threads > 1, "--threads"},
+                {o->prove, "--prove"},
+                {o->poison, "--poison"},
+                {o->evidence != NULL, "--evidence"},
+                {o->selftest_cc != NULL, "--selftest-cc"}};
+    for (size_t k = 0; k < sizeof LEFT / sizeof *LEFT; k++)
+        if (LEFT[k].given) {
+            ac_error(&a->cx, HERE, E0502, "%s: one program of all sizes is made without it", LEFT[k].option);
+            return ac_help(&a->cx, "--sizes each makes a program for each of up to %d", MAX_EACH);
+        }
+    return AC_OK;
 }
 
 int ac_several_read(arenac *a, const char *const *path, int32_t n)
@@ -113,7 +141,10 @@ int ac_several_read(arenac *a, const char *const *path, int32_t n)
         s->range = range->name;
         s->lo = range->lo;
         s->hi = range->hi;
+        s->one = ac_is(a->opt.sizes, "one") || (!a->opt.sizes && s->n > MAX_EACH);
     }
+    if (s->one)
+        AC_TRY(refuse_one(a));
     s->part = AC_NEW_N(a->cx.region, ac_several_part, s->n);
     a->several = s;
     for (int32_t k = 0; k < s->n; k++)
@@ -130,7 +161,7 @@ int ac_several_read(arenac *a, const char *const *path, int32_t n)
 static int pack(ac_several *s, bool state, ac_bytes *total)
 {
     ac_ctx *cx = &s->a->cx;
-    const bool together = state || (s->a->opt.share && !strcmp(s->a->opt.share, "concurrent"));
+    const bool together = (state && !s->one) || (s->a->opt.share && !strcmp(s->a->opt.share, "concurrent"));
     ac_memory mem = {.name = state ? "state" : "arena", .capacity = -1, .align = s->align};
     ac_problem p = {.item = AC_NEW_N(cx->region, ac_item, s->n), .n = s->n, .mem = &mem, .n_mems = 1, .steps = s->n};
     ac_plan plan;
@@ -279,6 +310,17 @@ typedef struct nest {
     int32_t k;
 } nest;
 
+static int merge_sizes(ac_several *s, ac_module **m)
+{
+    ac_module *whole = AC_NEW(m[0]->cx->region, ac_module);
+    *whole = *m[0];
+    whole->name = s->name;
+    s->whole = whole;
+    if (m[0]->target->isa == AC_ISA_CUDA)
+        return ac_error(m[0]->cx, HERE, E0502, "one program of all sizes is made for processors only");
+    return ac_module_merge_sizes(m, s->n, s->range, s->lo, whole, &s->rom);
+}
+
 static int share_constants(arenac *a, void *arg)
 {
     nest *at = arg;
@@ -289,22 +331,9 @@ static int share_constants(arenac *a, void *arg)
     ac_module **m = AC_NEW_N(s->part[0].a->cx.region, ac_module *, s->n);
     for (int32_t k = 0; k < s->n; k++)
         m[k] = s->part[k].a->module;
+    if (s->one)
+        return merge_sizes(s, m);
     return ac_module_merge_consts(m, s->n, !ac_is(code_kind(s->a->opt.emit), "c"), &s->rom);
-}
-
-int ac_several_compile(arenac *a)
-{
-    ac_several *s = a->several;
-    nest all = {s, 0};
-    if (!code_kind(a->opt.emit))
-        return ac_error(&a->cx, HERE, E0502,
-                        "several plans at once are compiled to c,h; with LLVM o,h or s,h or ll,h or bc,h");
-    AC_TRY(each(s, arenac_compile));
-    AC_TRY(pack_all(s));
-    AC_TRY(check_names(s));
-    AC_TRY(ac_guard(s->part[0].a, share_constants, &all));
-    s->compiled = true;
-    return check_budget(s);
 }
 
 static int same_io(const ac_several *s)
@@ -319,14 +348,39 @@ static int same_io(const ac_several *s)
     return AC_OK;
 }
 
+int ac_several_compile(arenac *a)
+{
+    ac_several *s = a->several;
+    nest all = {s, 0};
+    if (s->one && !ac_is(code_kind(a->opt.emit), "c"))
+        return ac_error(&a->cx, HERE, E0502, "one program of all sizes is compiled to c,h; --sizes each to others");
+    if (!code_kind(a->opt.emit))
+        return ac_error(&a->cx, HERE, E0502,
+                        "several plans at once are compiled to c,h; with LLVM o,h or s,h or ll,h or bc,h");
+    AC_TRY(each(s, arenac_compile));
+    AC_TRY(pack_all(s));
+    AC_TRY(same_io(s));
+    AC_TRY(check_names(s));
+    const int status = ac_guard(s->part[0].a, share_constants, &all);
+    take_diagnostics(a, s->part[0].a);
+    if (status)
+        return AC_FAIL;
+    s->compiled = true;
+    if (s->one)
+        s->part[0].a->module = s->whole;
+    return check_budget(s);
+}
+
 /* The part's outputs appear with those of all. */
 static int emit_part(ac_several *s, arenac *one)
 {
     ac_region *r = s->a->cx.region;
-    const char *kind = code_kind(s->a->opt.emit), *name = one->module->name;
+    const char *kind = code_kind(s->a->opt.emit), *name = s->one ? s->stem : one->module->name;
+    const bool block =
+        s->one ? ac_module_weights(one->module) != AC_WEIGHTS_RODATA : one->module->block && !one->module->block_extern;
     int status = arenac_emit(one, kind, ac_strf(r, "%s%s.%s", s->dir, name, kind)) ||
-                 arenac_emit(one, "h", ac_strf(r, "%s%s.h", s->dir, name));
-    if (!status && one->module->block && !one->module->block_extern)
+                 (!s->one && arenac_emit(one, "h", ac_strf(r, "%s%s.h", s->dir, name)));
+    if (!status && block)
         status = arenac_emit(one, "blob",
                              ac_module_weights(one->module) == AC_WEIGHTS_ASM
                                  ? ac_blob_path(one, ac_strf(r, "%s%s.%s", s->dir, name, kind))
@@ -341,14 +395,13 @@ static int emit_part(ac_several *s, arenac *one)
 static int write_code(ac_several *s)
 {
     ac_region *r = s->a->cx.region;
-    AC_TRY(same_io(s));
     if (s->a->opt.output && ac_file_is_special(s->a->opt.output))
         return ac_error(&s->a->cx, (ac_place){.file = s->a->opt.output}, E0302,
                         "cannot write: several models take several files, this is a device");
-    for (int32_t k = 0; k < s->n; k++)
+    for (int32_t k = 0; k < (s->one ? 1 : s->n); k++)
         AC_TRY(emit_part(s, s->part[k].a));
     ac_several_put_header(s, ac_output_new(s->a, ac_strf(r, "%s%s.h", s->dir, s->stem)));
-    if (s->range)
+    if (s->range && !s->one)
         ac_several_put_source(s, ac_output_new(s->a, ac_strf(r, "%s%s.c", s->dir, s->stem)));
     return AC_OK;
 }

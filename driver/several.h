@@ -1,7 +1,7 @@
 /* several.h - several models in one arena: what several.c makes and several_text.c prints. For driver/ only. */
 #ifndef AC_DRIVER_SEVERAL_H
 #define AC_DRIVER_SEVERAL_H
-#include "codegen/constants.h"
+#include "codegen/sizes.h"
 #include "driver/stage.h"
 
 typedef struct ac_several_part {
@@ -16,6 +16,8 @@ typedef struct ac_several {
     int32_t n;
     const char *range; /* the dimension of which each part is a value; NULL: a part is a model */
     int64_t lo, hi;
+    bool one;                 /* of a range: one program for all values */
+    ac_module *whole;         /* that program, after compile */
     const char *name, *upper; /* C prefix of the whole; in capitals */
     const char *dir, *stem;   /* of the files of the whole */
     ac_bytes arena, state, align;

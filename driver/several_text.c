@@ -18,12 +18,20 @@ static bool optimal(const ac_several_part *p)
     return p->a->planned->plan.arena_bytes == p->a->planned->plan.proven;
 }
 
+/* Of very many sizes a few stand for all; JSON has them all. */
+static bool is_shown(const ac_several *s, int32_t k)
+{
+    enum { SHOWN = 16 };
+    const int32_t step = (s->n + SHOWN - 1) / SHOWN;
+    return k == s->n - 1 || k % step == 0;
+}
+
 void ac_several_put_text(ac_several *s, ac_sink *to)
 {
     ac_ctx *cx = &s->a->cx;
     if (s->range)
-        ac_putf(to, "%s   %d plans, one for each %s from %lld to %lld, in one arena\n\n", s->a->source.base, s->n,
-                s->range, (long long)s->lo, (long long)s->hi);
+        ac_putf(to, "%s   %d plans, one for each %s from %lld to %lld, in one arena%s\n\n", s->a->source.base, s->n,
+                s->range, (long long)s->lo, (long long)s->hi, s->one ? " and one program" : "");
     else
         ac_putf(to, "%d models, one arena, %s\n\n", s->n, s->a->opt.share);
     ac_putf(to, "  RAM  arena      %13s B", ac_commas(cx, s->arena));
@@ -35,9 +43,14 @@ void ac_several_put_text(ac_several *s, ac_sink *to)
         ac_putf(to,
                 "  ROM  weights    %13s B   constants with the same bytes are kept once\n       saved      %13s B\n",
                 ac_commas(cx, s->rom.kept), ac_commas(cx, s->rom.saved));
+    if (s->compiled && s->one)
+        ac_putf(to, "       code       %13d kernels, in %d %s of calls\n", s->whole->n_fn, s->whole->sizes->n_classes,
+                s->whole->sizes->n_classes == 1 ? "sequence" : "sequences");
     ac_putf(to, "\n  %-32s %12s %10s %10s %12s  plan\n", "model", "arena B", "at", "state at", "weights B");
     for (int32_t k = 0; k < s->n; k++) {
         const ac_several_part *p = &s->part[k];
+        if (s->one && !is_shown(s, k))
+            continue;
         ac_putf(to, "  %-32s %12s 0x%08llx 0x%08llx %12s  %s\n", label(s, k),
                 ac_commas(cx, p->a->planned->plan.arena_bytes), (unsigned long long)p->arena_at,
                 (unsigned long long)p->state_at, ac_commas(cx, p->weights),
@@ -58,6 +71,10 @@ void ac_several_put_json(ac_several *s, ac_sink *to)
     if (s->compiled) {
         ac_json_int(&j, "weight_bytes", s->rom.kept);
         ac_json_int(&j, "weight_bytes_saved", s->rom.saved);
+        if (s->one) {
+            ac_json_int(&j, "kernels", s->whole->n_fn);
+            ac_json_int(&j, "call_sequences", s->whole->sizes->n_classes);
+        }
     }
     ac_json_arr(&j, "models");
     for (int32_t k = 0; k < s->n; k++) {
@@ -84,6 +101,14 @@ void ac_several_put_json(ac_several *s, ac_sink *to)
 static bool has_blob(const ac_several *s)
 {
     return ac_module_weights(s->part[0].a->module) == AC_WEIGHTS_BLOB;
+}
+
+/* Of the weights of one program. */
+static ac_bytes block_bytes(const ac_several *s)
+{
+    ac_bytes *offset = AC_NEW_N(s->a->cx.region, ac_bytes, s->whole->n_konst + 1), total;
+    ac_consts_layout(s->whole, offset, &total);
+    return total;
 }
 
 static const char *upper_of(ac_several *s, const char *name)
@@ -119,11 +144,15 @@ void ac_several_put_header(ac_several *s, ac_sink *to)
                 ? ", each with bytes of its own"
                 : ", over each other: running one destroys inputs and outputs of the others",
             s->part[0].a->module->options, U, U);
-    for (int32_t k = 0; k < s->n; k++)
+    for (int32_t k = 0; k < s->n && !s->one; k++)
         ac_putf(to, "#include \"%s.h\"\n", s->part[k].a->module->name);
+    if (s->one)
+        ac_put(to, "#include <stddef.h>\n#include <stdint.h>\n");
     ac_putf(to, "\n#define %s_ARENA_BYTES %lldu\n#define %s_ARENA_ALIGN %lldu\n#define %s_STATE_BYTES %lldu\n", U,
             (long long)s->arena, U, (long long)s->align, U, (long long)s->state);
-    if (has_blob(s))
+    if (has_blob(s) && s->one)
+        ac_putf(to, "#define %s_WEIGHTS_BYTES %lldu\n", U, (long long)block_bytes(s));
+    else if (has_blob(s))
         ac_putf(to, "#define %s_WEIGHTS_BYTES %s_WEIGHTS_BYTES\n", U, upper_of(s, s->part[0].a->module->name));
     if (s->range)
         ac_putf(to, "#define %s_MIN %lld /* of '%s' */\n#define %s_MAX %lld\n", U, (long long)s->lo, s->range, U,
@@ -134,8 +163,10 @@ void ac_several_put_header(ac_several *s, ac_sink *to)
         ac_putf(to, "    void *state; /* %s_STATE_BYTES, aligned as the arena; kept between runs */\n", U);
     if (has_blob(s))
         ac_putf(to, "    const void *weights; /* the blob of all, %s_WEIGHTS_BYTES, aligned to 64 */\n", U);
-    ac_putf(to, "} %s_mem;\n\n/* The memory of one part: for its own functions. */\n", p);
-    for (int32_t k = 0; k < s->n; k++)
+    ac_putf(to, "} %s_mem;\n", p);
+    if (!s->one)
+        ac_put(to, "\n/* The memory of one part: for its own functions. */\n");
+    for (int32_t k = 0; k < s->n && !s->one; k++)
         put_view(s, to, k);
     if (s->range) {
         const ac_module *m = s->part[0].a->module;
@@ -145,6 +176,8 @@ void ac_several_put_header(ac_several *s, ac_sink *to)
                 "/* %s: from %s_MIN to %s_MAX, else %s_EDIM or NULL. */\n"
                 "int %s_init(const %s_mem *m, int32_t %s);\nint %s_run(const %s_mem *m, int32_t %s);\n",
                 U, U, U, U, U, "n", U, U, U, p, p, "n", p, p, "n");
+        if (s->one && s->state)
+            ac_putf(to, "void %s_reset(const %s_mem *m);\n", p, p);
         for (int32_t i = 0; i < m->n_inputs; i++)
             ac_putf(to, "void *%s_in%d(const %s_mem *m, int32_t n, uint32_t *bytes);\n", p, i, p);
         for (int32_t i = 0; i < m->n_outputs; i++)

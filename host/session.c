@@ -170,6 +170,7 @@ static int put_arguments(const ac_session *h, const ac_call *c, int32_t *task, v
             arg[a] = (void *)(uintptr_t)ac_const_data(m->cx, m->konst[c->arg[a].offset]);
             break;
         case AC_SPACE_CHUNK:
+        case AC_SPACE_SHAPE:
             arg[a] = task;
             break;
         }

@@ -27,6 +27,7 @@ static int32_t memory_of(const writer *w, ac_space space, int32_t index)
         return w->m->n_ram + 1 + w->m->n_inputs + index;
     case AC_SPACE_CONST:
     case AC_SPACE_CHUNK:
+    case AC_SPACE_SHAPE:
         break;
     }
     return -1;

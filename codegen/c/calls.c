@@ -184,7 +184,7 @@ static void print_step(ac_emit *e, int32_t i)
     const ac_call *c = &m->call[i];
     const char *U = e->file.upper;
     const bool by_rows = m->streamed && i == m->streamed_call; /* some of its rows in each call */
-    ac_putf(e->to, "\n    /* %s: %s */\n", ac_emit_step_title(e, i), ac_emit_shapes(e, c, e->names != NULL));
+    ac_putf(e->to, "\n    /* %s: %s */\n", ac_emit_step_title(e, i), ac_emit_shapes(e, c, e->names && !m->sizes));
     if (!by_rows)
         print_poison(e, i);
     if (by_rows)
@@ -276,6 +276,20 @@ const char *ac_emit_steps_name(const ac_emit *e, const ac_module_part *part)
 {
     return e->m->n_parts > 1 ? ac_strf(e->region, "%s_steps_%s", e->m->name, part->name)
                              : ac_strf(e->region, "%s_steps", e->m->name);
+}
+
+void ac_emit_calls(ac_emit *e, int32_t begin, int32_t end)
+{
+    touches t = no_touches(e);
+    for (int32_t i = begin; i < end; i++)
+        add_touches(e, &t, &e->m->call[i]);
+    if (!print_memories(e, &t))
+        ac_put(e->to, "    (void)m;\n");
+    if (t.fails)
+        ac_put(e->to, "    int status;\n");
+    for (int32_t i = begin; i < end; i++)
+        print_step(e, i);
+    ac_putf(e->to, "    return %s_OK;\n}\n\n", e->file.upper);
 }
 
 static void print_part(ac_emit *e, const ac_module_part *part)

@@ -3,6 +3,7 @@
  *     c.c           the backend as seen from outside
  *     source.c      the .c, top to bottom: functions, constants, init, reset
  *     calls.c       the calls: run, run_row, chunks and phases for a pool of threads
+ *     sizes.c       run and places of a program of many sizes
  *     header.c      the .h: the API of docs/generated-c.md
  *     arrays.c      constants as C text, or as a blob pulled in by the assembler
  *     short_names.c names of tensors in comments; firmware only
@@ -48,7 +49,8 @@ const char *ac_emit_blob_of(const ac_module *m);              /* NAME of the sym
 
 /* source.c */
 const char *ac_emit_ram(const ac_emit *e, int32_t index); /* the local pointer to ram[index]: "arena", "mem_dtcm" */
-const char *ac_emit_place(const ac_emit *e, ac_bound_arg at, ac_dtype d);     /* "(float *)(void *)(arena + 0x40)" */
+const char *ac_emit_place(const ac_emit *e, ac_bound_arg at, ac_dtype d); /* "(float *)(void *)(arena + 0x40)" */
+const char *ac_emit_pointer_to(const ac_emit *e, const char *address, ac_dtype d, bool readonly); /* of a byte's */
 const char *ac_emit_shapes(const ac_emit *e, const ac_call *c, bool offsets); /* "x i8 [1,49,10,1] at 0x0100 -> ..." */
 const char *ac_emit_steps(const ac_emit *e, int32_t fn);     /* those that call it, as lines of a comment; NULL: none */
 const char *ac_emit_step_title(const ac_emit *e, int32_t i); /* "3: CONV_2D 'conv1', then RELU" */
@@ -61,7 +63,14 @@ void ac_emit_parts(ac_emit *e);                         /* what a pool does: chu
 bool ac_emit_has_part(const ac_module *m, int32_t i);   /* is call i a function of its own, for a pool? */
 void ac_emit_learning(const ac_module *m, ac_sink *to); /* learning.c: of a step of training, for the header */
 void ac_emit_run(ac_emit *e);
+/* From the memories that calls begin .. end - 1 touch to the end of a function that gets them as m. */
+void ac_emit_calls(ac_emit *e, int32_t begin, int32_t end);
 const char *ac_emit_steps_name(const ac_emit *e, const ac_module_part *part); /* the function of its calls, for hosts */
+
+/* sizes.c: of a module with sizes. */
+const char *ac_emit_sized_place(const ac_emit *e, ac_bound_arg at,
+                                ac_dtype d); /* "(float *)(void *)(arena + size[3])" */
+void ac_emit_sizes(ac_emit *e);              /* run, and where inputs and outputs lie */
 
 /* header.c: names in macros, and what the headers of all dialects have. */
 const char *ac_emit_upper(const ac_module *m);                                   /* "KWS" */

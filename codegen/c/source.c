@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static const char *pointer_to(const ac_emit *e, const char *address, ac_dtype d, bool readonly)
+const char *ac_emit_pointer_to(const ac_emit *e, const char *address, ac_dtype d, bool readonly)
 {
     const char *type = ac_dtype_c(d);
     if (!strcmp(type, "uint8_t"))
@@ -28,6 +28,8 @@ const char *ac_emit_place(const ac_emit *e, ac_bound_arg at, ac_dtype d)
     ac_region *r = e->region;
     const bool readonly = at.space == AC_SPACE_CONST || at.space == AC_SPACE_IN;
     ac_bytes offset = at.offset;
+    if (at.number)
+        return ac_emit_sized_place(e, at, d);
     if (at.space == AC_SPACE_CONST) {
         if (e->weights == AC_WEIGHTS_RODATA)
             return e->konst[offset];
@@ -40,7 +42,7 @@ const char *ac_emit_place(const ac_emit *e, ac_bound_arg at, ac_dtype d)
         base = ac_strf(r, "%s%d", base, at.index);
     const char *text = ac_strf(r, at.space == AC_SPACE_CONST ? "%lld" : "0x%04llx", (long long)offset);
     text = ac_c_strict(&e->file) ? ac_strf(r, "&%s[%s]", base, text) : ac_strf(r, "%s + %s", base, text);
-    return pointer_to(e, text, d, readonly);
+    return ac_emit_pointer_to(e, text, d, readonly);
 }
 
 /* "0x0100", "state 0x0040", "in 0 0x0000" */
@@ -91,11 +93,12 @@ const char *ac_emit_step_title(const ac_emit *e, int32_t i)
 /* Names of functions and constants; those of the API, in any dialect, are taken first. */
 void ac_emit_take_names(ac_emit *e, ac_cnames *names)
 {
-    static const char *const API[] = {
-        "init",     "run",         "run_row",  "reset",      "describe",   "model",       "steps",      "parts",
-        "step",     "mem",         "blob",     "header",     "in_tensors", "out_tensors", "step_table", "host_init",
-        "host_run", "hook_begin",  "hook_end", "host_reset", "cuda",       "kernels",     "args",       "launches",
-        "text",     "first_state", "task",     "first",      "phase",      "thread",      "at_once"};
+    static const char *const API[] = {"init",       "run",         "run_row",    "reset",     "describe", "model",
+                                      "steps",      "parts",       "step",       "mem",       "blob",     "header",
+                                      "in_tensors", "out_tensors", "step_table", "host_init", "host_run", "hook_begin",
+                                      "hook_end",   "host_reset",  "cuda",       "kernels",   "args",     "launches",
+                                      "text",       "first_state", "task",       "first",     "phase",    "thread",
+                                      "at_once",    "size",        "choice",     "numbers"};
     const ac_module *m = e->m;
     ac_c_names_open(names, m->cx, ".");
     for (size_t i = 0; i < sizeof API / sizeof API[0]; i++)
@@ -124,7 +127,7 @@ const char *ac_emit_steps(const ac_emit *e, int32_t fn)
     for (int32_t i = 0; i < m->n_calls; i++)
         if (m->call[i].fn == fn && calls++ < SHOWN)
             ac_putf(&comment, "%s * step %s: %s", calls > 1 ? "\n" : "", ac_emit_step_title(e, i),
-                    ac_emit_shapes(e, &m->call[i], true));
+                    ac_emit_shapes(e, &m->call[i], !m->sizes));
     if (calls > SHOWN)
         ac_putf(&comment, "\n * and %d more", calls - SHOWN);
     return calls ? ac_sink_text(&comment) : NULL;
@@ -257,7 +260,9 @@ int ac_emit_init(ac_emit *e)
         for (int i = 0; i < AC_BLOB_CHECKED; i++)
             ac_putf(e->to, "%s %d%s", i == 16 ? "\n   " : "", header[i], i + 1 < AC_BLOB_CHECKED ? "," : "\n};\n\n");
     }
-    ac_putf(e->to, "int %s_init(const %s_mem *m)\n{\n", p, p);
+    ac_putf(e->to, "int %s_init(const %s_mem *m%s)\n{\n", p, p, m->sizes ? ", int32_t n" : "");
+    if (m->sizes)
+        ac_putf(e->to, "    if (n < %s_MIN || n > %s_MAX)\n        return %s_EDIM;\n", U, U, U);
     if (m->arena_bytes || m->state_bytes || blob)
         ac_putf(e->to, "    if (m == NULL)\n        return %s_EALIGN;\n", U);
     if (blob)
@@ -402,7 +407,10 @@ static int print_source(ac_module *m, const char *header_name, const char *blob_
     AC_TRY(ac_emit_reset(&e, &names));
     AC_TRY(ac_emit_init(&e));
     ac_emit_parts(&e);
-    ac_emit_run(&e);
+    if (m->sizes)
+        ac_emit_sizes(&e);
+    else
+        ac_emit_run(&e);
     print_const_outputs(&e);
     if (m->host)
         ac_emit_host_model(&e);

@@ -53,6 +53,7 @@ same budget gate.ag --budget 64K
 same effort gate.ag --effort 7
 same dim open.ag --dim n=3
 same dim open.ag --dim n=2..3
+same sizes open.ag --dim n=2..3 --sizes one
 same bound bounded.onnx --bound r=9
 same share 'digits_int8.tflite dsnet_int8.tflite' --share concurrent
 same const gate.ag --const x="$tmp/gate.in0.0.npy"
