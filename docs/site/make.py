@@ -156,7 +156,10 @@ for picture in (source / "docs").rglob("*.svg"):  # README.md's are in docs/
     to.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(picture, to)
 write("wide.css", ".wy-nav-content{max-width:72rem}.rst-content code{color:#a3241b!important}"
-      ".wy-side-nav-search,.wy-nav-top{background:#1f5f8b}")
+      ".wy-side-nav-search,.wy-nav-top{background:#1f5f8b}.wy-nav-content a:not(.btn){color:#1f5f8b}"
+      ".rst-content pre code{color:#222!important}footer{color:#595959}.rst-content pre,.wide{overflow-x:auto}"
+      ".rst-content pre code,.wy-table-responsive,.wide table{overflow:visible!important}"
+      ".wide table{display:table!important}")
 write("api-header.md", header_api())
 write("api-planner.md", c_api("planner/pack/arenac_planner.h", "API of the planner library"))
 write("api-arenac.md", c_api("arenac.h", "API of the compiler as a library"))
@@ -180,6 +183,7 @@ config = {
     "use_directory_urls": False,  # opens from a disk, too; only the search needs a server
     "theme": {"name": "readthedocs", "highlightjs": False, "navigation_depth": 3, "collapse_navigation": False},
     "extra_css": ["wide.css"],
+    "hooks": [str(source / "docs" / "site" / "hooks.py")],
     "plugins": ["search"],
     "markdown_extensions": ["tables", "fenced_code", "sane_lists", {"toc": {"permalink": "#"}}],
     "validation": {"nav": {"omitted_files": "ignore", "not_found": "warn"},

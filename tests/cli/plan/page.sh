@@ -16,6 +16,5 @@ find_chromium || exit 0
 awk 'BEGIN { print "id,lower,upper,size"; print "large,0,5000,500000"; print "late,5000,10000,800000"
     for (i = 0; i < 9998; i++) print "t" i "," i "," i + 1 + i % 2 "," 1000 + 37 * i % 9000 }' >many.csv
 "$arenac" plan -q many.csv --planner greedy --emit html -o many.html
-axe=${ARENAC_AXE:-$(python3 -c 'import axe_core_python as a; print(a.__path__[0] + "/axe.min.js")' 2>/dev/null || true)}
-[ -n "$axe" ] || missing axe "axe-core-python from PyPI (ARENAC_AXE names axe.min.js)"
+find_axe
 node "$src/tests/web/plan_page.js" "$chromium" "$tmp" ${axe:+"$axe"}

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The site that scripts/site.sh makes of docs/: every link leads somewhere (mkdocs --strict), it fetches nothing, it has
-# the API, and its search finds pages (headless Chromium). usage: site.sh ARENAC SOURCE_DIR
+# the API, its search finds pages (headless Chromium), and axe finds nothing serious. usage: site.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 set -e
 require python3 python3
@@ -21,5 +21,6 @@ done
     fail "it fetches from elsewhere"
 [ "$n" -gt 50 ] || fail "only $n pages: the check itself is broken"
 have node nodejs && find_chromium || exit $bad
-node "$src/tests/web/site.js" "$chromium" "$site" "$tmp" || fail "the site in a browser"
+find_axe
+node "$src/tests/web/site.js" "$chromium" "$site" "$tmp" ${axe:+"$axe"} || fail "the site in a browser"
 exit $bad
