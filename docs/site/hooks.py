@@ -1,5 +1,5 @@
-"""hooks.py - what mkdocs' theme lacks for keyboards and screen readers: whatever scrolls sideways is reached by Tab, and
-all that is shown lies in a landmark."""
+"""hooks.py - what mkdocs' theme lacks for keyboards and screen readers: whatever scrolls sideways is reached by Tab,
+and all that is shown lies in a landmark."""
 import re
 
 

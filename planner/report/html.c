@@ -154,7 +154,7 @@ static void put_bar(ac_sink *to, const ac_report *r)
 
 void ac_report_html(ac_sink *to, const ac_report *r)
 {
-    static const char *const SCRIPT[] = {"data.js",   "map.js",     "lanes.js", "select.js",
+    static const char *const SCRIPT[] = {"data.js",   "map.js",     "lanes.js", "threads.js", "select.js",
                                          "tables.js", "compare.js", "graph.js", "start.js"};
     ac_picture *pic = ac_picture_of(to->cx, r, AC_SVG_INLINE);
     put_head(to, r);
@@ -167,7 +167,8 @@ void ac_report_html(ac_sink *to, const ac_report *r)
                "<ul id=\"legend\" aria-label=\"Legend\"></ul>\n<div id=\"alive\"></div>\n"
                "<div class=\"picture\" id=\"plot\">\n");
     ac_picture_draw(to, pic, AC_SVG_INLINE);
-    ac_put(to, "</div>\n<div id=\"lanes\"></div>\n<div id=\"mini\"></div>\n<div id=\"before\"></div>\n"
+    ac_put(to, "</div>\n<div id=\"lanes\"></div>\n<div id=\"threads\"></div>\n<div id=\"mini\"></div>\n<div "
+               "id=\"before\"></div>\n"
                "<p class=\"keys\" id=\"keys\">Drag to move, <kbd>Ctrl</kbd>+wheel to zoom (<kbd>Shift</kbd> steps "
                "only, <kbd>Alt</kbd> addresses only). In the picture: <kbd>&larr;</kbd> <kbd>&rarr;</kbd> step, "
                "<kbd>&uarr;</kbd> <kbd>&darr;</kbd> tensor, <kbd>p</kbd> peak, <kbd>+</kbd> <kbd>-</kbd> "

@@ -2,6 +2,7 @@
  * the page: docs/reports.md names what tests may rely on. */
 #include "base/json_out.h"
 #include "planner/report/picture.h"
+#include "planner/report/threads.h"
 
 #include <string.h>
 
@@ -156,6 +157,24 @@ static void put_steps(data *d)
     COLUMN("step_traffic", n, ac_json_int, x[i].traffic);
 }
 
+/* What threads.js draws: who does each step, how long, and the step after its phase. */
+static void put_threads(data *d)
+{
+    ac_json *j = &d->j;
+    const ac_report_threads *t = d->r->threads;
+    const int32_t n = d->r->n_steps;
+    if (!t || !n)
+        return;
+    ac_json_obj(j, "threads");
+    ac_json_int(j, "threads", t->threads);
+    ac_json_num(j, "gain", t->gain);
+    ac_json_num(j, "fork", t->fork);
+    COLUMN("on", n, ac_json_int, ac_report_thread_of(t, i));
+    COLUMN("end", n, ac_json_int, ac_report_phase_end(t, i));
+    COLUMN("time", n, ac_json_num, t->time[i]);
+    ac_json_end(j);
+}
+
 /* What the head of the page says, and what would take less. */
 static void put_model(data *d)
 {
@@ -199,6 +218,7 @@ void ac_page_data(ac_sink *to, const ac_picture *pic)
     put_items(&d);
     put_rows(&d);
     put_steps(&d);
+    put_threads(&d);
     ac_json_end(&d.j);
     ac_put(to, "<script type=\"application/json\" id=\"plan-data\">");
     for (size_t i = 0; i < text.n; i++) /* '<' is only inside strings; escaped, it cannot open or end an element */

@@ -5,15 +5,10 @@
 
 #include <string.h>
 
-static ac_step phase_end(const ac_report_threads *t, ac_step s)
-{
-    return t->slot ? t->slot[s].end : s + 1;
-}
-
 /* Phase that begins with step s: when its barrier is reached, if it begins at 0. busy: by thread, room for all. */
 static double phase_time(const ac_report_threads *t, ac_step s, double *busy)
 {
-    const ac_step end = phase_end(t, s);
+    const ac_step end = ac_report_phase_end(t, s);
     double most = 0;
     bool forks = end - s > 1;
     for (int32_t k = 0; k < t->threads; k++)
@@ -33,8 +28,8 @@ static double phase_time(const ac_report_threads *t, ac_step s, double *busy)
 static void count(const ac_report *r, int32_t *phases, int32_t *shared, int32_t *steps)
 {
     *phases = *shared = *steps = 0;
-    for (ac_step s = 0; s < r->n_steps; s = phase_end(r->threads, s)) {
-        const int32_t n = phase_end(r->threads, s) - s;
+    for (ac_step s = 0; s < r->n_steps; s = ac_report_phase_end(r->threads, s)) {
+        const int32_t n = ac_report_phase_end(r->threads, s) - s;
         *phases += 1;
         *shared += n > 1;
         *steps += n > 1 ? n : 0;
@@ -73,12 +68,12 @@ void ac_report_threads_json(ac_json *j, const ac_report *r)
     ac_json_num(j, "estimated_gain", t->gain);
     ac_json_num(j, "estimated_gain_step_by_step", t->gain_before);
     ac_json_arr(j, "phases");
-    for (ac_step s = 0; s < r->n_steps; s = phase_end(t, s)) {
+    for (ac_step s = 0; s < r->n_steps; s = ac_report_phase_end(t, s)) {
         ac_json_obj(j, NULL);
         ac_json_int(j, "first_step", s);
-        ac_json_int(j, "last_step", phase_end(t, s) - 1);
+        ac_json_int(j, "last_step", ac_report_phase_end(t, s) - 1);
         ac_json_arr(j, "threads"); /* by step; -1: all, a chunk each */
-        for (ac_step i = s; i < phase_end(t, s); i++)
+        for (ac_step i = s; i < ac_report_phase_end(t, s); i++)
             ac_json_int(j, NULL, ac_report_thread_of(t, i));
         ac_json_end(j);
         ac_json_end(j);
@@ -129,7 +124,7 @@ void ac_report_threads_svg(ac_sink *to, const ac_picture *pic, double y)
     if (!t)
         return;
     double *busy = AC_NEW_N(to->cx->region, double, t->threads);
-    for (ac_step s = 0; s < pic->r->n_steps; s = phase_end(t, s))
+    for (ac_step s = 0; s < pic->r->n_steps; s = ac_report_phase_end(t, s))
         all += phase_time(t, s, busy);
     const double scale = all > 0 ? pic->w / all : 0;
     ac_putf(to,
@@ -139,11 +134,11 @@ void ac_report_threads_svg(ac_sink *to, const ac_picture *pic, double y)
     for (int32_t k = 0; k < rows; k++)
         ac_putf(to, "<text class=\"s\" text-anchor=\"end\" x=\"%.0f\" y=\"%.0f\">%d</text>\n", pic->x - 7,
                 y + HEAD + ROW * k + 9, k);
-    for (ac_step s = 0; s < pic->r->n_steps; s = phase_end(t, s)) {
+    for (ac_step s = 0; s < pic->r->n_steps; s = ac_report_phase_end(t, s)) {
         const double length = phase_time(t, s, busy);
         for (int32_t k = 0; k < rows; k++) {
             double x = pic->x + at * scale;
-            for (ac_step i = s; i < phase_end(t, s); i++) {
+            for (ac_step i = s; i < ac_report_phase_end(t, s); i++) {
                 const int32_t on = ac_report_thread_of(t, i);
                 if (on != AC_ALL_THREADS && on != k)
                     continue;

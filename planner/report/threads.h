@@ -10,6 +10,12 @@ static inline int32_t ac_report_thread_of(const ac_report_threads *t, ac_step s)
     return t->slot ? t->slot[s].thread : t->cut[s] ? AC_ALL_THREADS : 0;
 }
 
+/* The step after the phase of step s. */
+static inline ac_step ac_report_phase_end(const ac_report_threads *t, ac_step s)
+{
+    return t->slot ? t->slot[s].end : s + 1;
+}
+
 void ac_report_threads_text(ac_sink *to, const ac_report *r);
 void ac_report_threads_json(ac_json *j, const ac_report *r); /* the object "threads" */
 double ac_report_threads_height(const ac_report *r);         /* of the chart, in pixels; 0: there is none */

@@ -170,6 +170,32 @@ async function graph(b) {
     same("the map again", await p.evaluate("[el('graph').hidden, el('map').hidden]"), [true, false]);
 }
 
+// Who does what: a bar for each thread that works on a step, in its phase; the chart follows the zoom of the map.
+async function threads(b) {
+    const j = report("threads"), t = j.threads, p = await b.page(url("threads"));
+    const did = t.phases.flatMap(q => q.threads.map((on, k) => [q.first_step + k, on < 0 ? t.threads : 1]));
+    same("bars", await p.evaluate("GANTT.bars.length"), did.reduce((n, [, k]) => n + k, 0));
+    same("some steps at once", t.phases.some(q => q.threads.length > 1), true);
+    same("phases", await p.evaluate("GANTT.phases.map(q => [q.first, q.last])"),
+        t.phases.map(q => [q.first_step, q.last_step]));
+    same("in their phases", await p.evaluate(`GANTT.bars.every(([k, s, from, to]) => { const q =
+        GANTT.phases.find(q => q.first <= s && s <= q.last); return q.from <= from && to <= q.to; })`), true);
+    same("one after the other", await p.evaluate(`GANTT.bars.every((a, i) => GANTT.bars.every((b, k) => i >= k
+        || a[0] !== b[0] || b[2] >= a[3]))`), true);
+    same("barriers", await p.evaluate("document.querySelectorAll('#threads .barrier').length"), t.phases.length);
+    const [longest] = await p.evaluate("GANTT.bars.slice().sort((a, b) => b[3] - b[2] - a[3] + a[2])[0].slice(1, 2)");
+    await p.click(...await p.evaluate(spot(`#threads [data-s='${longest}'] rect`)));
+    same("a bar is picked", await p.evaluate("[state.step, document.querySelectorAll('#threads .sel').length]"),
+        [longest, did[longest][1]]);
+    same("said", await p.evaluate(text("#step-view")).then(s => /thread/.test(s) && /of the estimated time/.test(s)),
+        true);
+    const last = t.phases.at(-1);
+    await p.evaluate(`Object.assign(view, {t0: ${last.first_step}, t1: ${last.last_step + 1}}); draw()`);
+    same("zoomed", await p.evaluate("document.querySelectorAll('#threads .barrier').length"), 1);
+    same("no chart of one thread", await (await b.page(url("branch"))).evaluate("el('threads').childElementCount"), 0);
+    same("the page's own", p.console, []);
+}
+
 // Everything that does something has a name and is reached by Tab; nothing repeats an id.
 async function reached(p) {
     same("names", await p.evaluate(`[...document.querySelectorAll("button,input,select,[tabindex],meter,svg[role]")]
@@ -202,9 +228,11 @@ async function narrow(b) {
 
 // axe's rules for what screen readers and eyes need: nothing serious, in both themes, on the map and in the graph.
 async function accessible(b) {
-    const places = [["than=none", false], ["tensor=image", true], ["show=graph", false], ["show=graph", true]];
-    for (const [hash, dark] of places) {
-        const p = await b.page(url("overlap", hash), {dark});
+    const places = [["overlap", "than=none", false], ["overlap", "tensor=image", true],
+        ["overlap", "show=graph", false], ["overlap", "show=graph", true], ["threads", "step=6", false],
+        ["threads", "step=6", true]];
+    for (const [name, hash, dark] of places) {
+        const p = await b.page(url(name, hash), {dark});
         await p.evaluate(fs.readFileSync(axe, "utf8") + ";0");
         const found = await p.evaluate(`axe.run(document, {resultTypes: ["violations"]}).then(r => r.violations
             .filter(v => v.impact !== "minor").map(v => v.id + ": " + v.nodes[0].html))`);
@@ -219,7 +247,7 @@ async function accessible(b) {
     await sorting(p);
     await reached(p);
     await links(b, p);
-    for (const part of [beforeAndAfter, overlaps, memories, many, graph, narrow, ...axe ? [accessible] : []])
+    for (const part of [beforeAndAfter, overlaps, memories, many, graph, threads, narrow, ...axe ? [accessible] : []])
         await part(b);
     same("console", p.console, []);
     same("fetched", p.requests.filter(u => !/^(file|data):/.test(u)), []);

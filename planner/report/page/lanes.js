@@ -48,7 +48,7 @@ function strip(id, height, title) {
 
 const stepLines = s => ["Step " + opOf(s), comma(used0()[s]) + " B alive" + (s === D.peak ? ", the peak" : ""),
     ...(D.step_op.length ? [comma(D.step_macs[s]) + " multiply-adds, " + comma(D.step_weights[s]) + " B of weights, "
-        + comma(D.step_traffic[s]) + " B moved"] : [])];
+        + comma(D.step_traffic[s]) + " B moved"] : []), ...(GANTT ? [threadOf(s) + ", " + shareOf(s)] : [])];
 
 function inner(svg, y, h) {
     const p = panels[0];
@@ -123,11 +123,13 @@ function markLanes() {
             make(front, "rect", {class: "now", x: px(panels[0], state.step), y: 0, height: CURVE,
                 width: Math.max(1.5, px(panels[0], 1) - px(panels[0], 0))});
     }
+    markThreads();
 }
 
 function drawLanes() {
     drawCurve();
     drawBars();
+    drawThreads();
     drawMini();
     markLanes();
 }

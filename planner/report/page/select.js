@@ -27,7 +27,7 @@ function showStep() {
     if (D.step_name[s])
         h.title = D.step_name[s];
     if (D.step_op.length)
-        make(out, "p", {class: "keys"}, stepLines(s)[2]);
+        stepLines(s).slice(2).forEach(text => make(out, "p", {class: "keys"}, text));
     const table = make(out, "table", {id: "live"});
     const head = make(make(table, "thead"), "tr");
     ["tensor", "bytes", "address", "role"].forEach((t, k) => make(head, "th", {class: k === 1 ? "n" : "",

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The page of a plan as a person uses it, in headless Chromium: the card at the pointer, sorting, planners, before and
-# after, the address that comes back to the same place, the map of many rows, the graph, keys, names for screen readers,
-# and what axe finds.
+# after, the address that comes back to the same place, the map of many rows, the graph, the chart of threads, keys,
+# names for screen readers, and what axe finds.
 # That figures are those of the report: reports.sh. usage: page.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 set -e
@@ -12,6 +12,7 @@ find_chromium || exit 0
 "$arenac" plan -q "$models/branch_int8.tflite" --overlap on --planner greedy --emit html,json -o overlap
 "$arenac" plan -q "$models/dsnet_f32.tflite" --overlap on --emit html,json -o dsnet
 "$arenac" plan -q "$models/branch_int8.tflite" --mem fast:3K --mem slow:1M --emit html,json -o memories
+"$arenac" plan -q "$models/branch_int8.tflite" --threads 4 --emit html,json -o threads
 # 10,000 rows and steps; two large ones, and small ones that no screen has the pixels for
 awk 'BEGIN { print "id,lower,upper,size"; print "large,0,5000,500000"; print "late,5000,10000,800000"
     for (i = 0; i < 9998; i++) print "t" i "," i "," i + 1 + i % 2 "," 1000 + 37 * i % 9000 }' >many.csv
