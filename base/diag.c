@@ -299,6 +299,9 @@ const char *ac_closest(const char *word, const char *const *names, int32_t n)
             best = names[i];
         }
     }
+    for (int32_t i = 0; i < n && !best; i++) /* m4: cortex-m4 */
+        if (word[0] && word[1] && strstr(names[i], word))
+            best = names[i];
     return best;
 }
 

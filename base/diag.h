@@ -128,7 +128,8 @@ const char *ac_code_explain(ac_code code); /* a paragraph for `arenac explain` *
 ac_exit ac_code_exit(ac_code code);
 bool ac_code_find(const char *name, ac_code *code);
 
-/* The closest of `names` (n of them) to `word` by edit distance, or NULL when none is close enough to suggest. */
+/* The closest of `names` (n of them) to `word` by edit distance, else the first that
+ * contains it; NULL when none is close enough to suggest. */
 const char *ac_closest(const char *word, const char *const *names, int32_t n);
 
 #endif

@@ -46,6 +46,9 @@ static const struct lookalike {
     {MARK("GGUF"), "a GGUF file (llama.cpp)", NULL},
     {MARK("\022\001\0\0\0\0\0\0"), "an MXNet .params file", "name the -symbol.json file first"},
     {"TFL2", 4, 4, "a TFLite file of an old schema (TFL2)", "convert the model again"},
+    {MARK("arenac-lock "), "the lock of a plan",
+     "`arenac diff LOCK MODEL` and `arenac plan MODEL --lock LOCK` read it"},
+    {MARK("{\n  \"schema\": \"arenac-"), "a JSON document of arenac", "name the model that it was made of"},
     {"ET12", 4, 4, "an ExecuTorch program", "export the model to TFLite"},
 #undef MARK
 };

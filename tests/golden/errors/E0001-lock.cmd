@@ -1,0 +1,2 @@
+# the model comes first
+# arenac: show E0001-lock.lock
