@@ -92,7 +92,9 @@ static bool laid_out(ac_prover *p, ac_stretch *s, int32_t counter, int32_t since
     const int64_t by = (k < 0 ? -k : k) * u->step;
     /* the least value of the variable */
     const bool falls = u->falls, low_first = (k > 0) != falls;
-    const ac_affine least = low_first ? u->first : u->last;
+    ac_affine least = low_first ? u->first : u->last;
+    if (!low_first && trips.lo == trips.hi) /* which may be fewer than all */
+        least = ac_affine_plus(&u->first, (falls ? 1 - trips.lo : trips.lo - 1) * u->step);
     if (least.lost)
         return false;
     if (all || (trips.lo == trips.hi && u->whole)) {
@@ -179,39 +181,58 @@ static void lay_out_each(ac_prover *p, ac_cover_block *to, const ac_stretch *s, 
     }
 }
 
-/* How many iterations, from the first on, write every piece of the block: guards that say more of later ones. */
-static int64_t iterations_of_all(const ac_prover *p, const ac_cover_block *b, int32_t counter, int64_t trips)
+/* Does a guard that only the loop variable decides hold in the first iteration? */
+static bool holds_at_first(const ac_affine *guard, int64_t k, const ac_unknown *u)
+{
+    return ac_sat_add(guard->c, ac_sat_mul(k, u->first.c)) >= 0;
+}
+
+/* How many iterations, from the first on, write the pieces that the first one writes, and no others. */
+static int64_t iterations_alike(const ac_prover *p, const ac_cover_block *b, int32_t counter, int64_t trips)
 {
     const ac_unknown *u = &p->know.unknown.item[counter];
     int64_t all = u->falls ? 0 : trips;
     for (int32_t i = 0; i < b->piece.n; i++)
         for (int32_t g = 0; g < b->piece.item[i].n_guard; g++) {
             const ac_affine *guard = &b->piece.item[i].guard[g];
-            const int64_t k = ac_affine_coefficient(guard, counter), at_first = ac_sat_add(guard->c, k * u->first.c);
-            const int64_t holds = k >= 0 || guard->n != 1 || at_first < 0 ? 0 : at_first / (-k * u->step) + 1;
-            if (k)
-                all = holds < all ? holds : all;
+            const int64_t k = ac_affine_coefficient(guard, counter);
+            if (!k)
+                continue;
+            const int64_t at_first = ac_sat_add(guard->c, ac_sat_mul(k, u->first.c)), by = ac_sat_mul(k, u->step);
+            int64_t alike = all;
+            if (guard->n != 1 || by == INT64_MIN)
+                alike = 0;
+            else if (at_first >= 0 && by < 0) /* from 0 on down: true as long as it is not below 0 */
+                alike = at_first / -by + 1;
+            else if (at_first < 0 && by > 0 && at_first > INT64_MIN)
+                alike = (-at_first - 1) / by + 1;
+            all = alike < all ? alike : all;
         }
     return all;
 }
 
-/* What all pieces write in the first iterations, as one where they meet. */
+/* What the pieces write that are written in the first n iterations, all of which are alike; as one where they meet. */
 static void lay_out_first(ac_prover *p, const ac_cover_block *b, int32_t counter, int32_t since, int64_t n)
 {
+    const ac_unknown *u = &p->know.unknown.item[counter];
     ac_cover_block one = {.kept = b->kept};
     for (int32_t i = 0; i < b->piece.n && n; i++) {
         ac_stretch s = b->piece.item[i];
         ac_affine *guard = AC_NEW_N(p->tmp, ac_affine, s.n_guard + 1);
         int32_t guards = 0;
-        bool of_iteration = false;
-        for (int32_t g = 0; g < s.n_guard; g++)
-            if (!ac_affine_coefficient(&s.guard[g], counter)) {
-                of_iteration |= s.guard[g].lost || is_of_iteration(&s.guard[g], counter, since);
+        bool left_out = false;
+        for (int32_t g = 0; g < s.n_guard; g++) {
+            const int64_t k = ac_affine_coefficient(&s.guard[g], counter);
+            if (k) {
+                left_out |= !holds_at_first(&s.guard[g], k, u);
+            } else {
+                left_out |= s.guard[g].lost || is_of_iteration(&s.guard[g], counter, since);
                 guard[guards++] = s.guard[g];
             }
+        }
         s.guard = guard;
         s.n_guard = guards;
-        if (!of_iteration)
+        if (!left_out)
             ac_p_cover_add(p, &one, s);
     }
     for (int32_t i = 0; i < one.piece.n; i++)
@@ -244,7 +265,7 @@ void ac_p_loop_end(ac_prover *p, int32_t counter, int32_t since, ac_interval tri
         return;
     const ac_unknown *u = &p->know.unknown.item[counter];
     if (is_guarded(b, since) && trips.lo == trips.hi && !u->first.lost && !u->first.n) {
-        const int64_t whole = trips.lo <= ONE_BY_ONE ? 0 : iterations_of_all(p, b, counter, trips.lo);
+        const int64_t whole = trips.lo <= ONE_BY_ONE ? 0 : iterations_alike(p, b, counter, trips.lo);
         if (trips.lo - whole <= ONE_BY_ONE) {
             lay_out_first(p, b, counter, since, whole);
             lay_out_rest(p, b, counter, since, whole, trips.lo);

@@ -5,11 +5,12 @@
  * iteration of a loop around both, those further out being the same, or before it in the code with all common loops at
  * the same iteration. In each case the two have to touch different bytes whatever the loops inside are at: so for an
  * earlier iteration everything that the read knows from that loop on is renamed, and its loop variable is at least a
- * step further. Conditions of if are left out, which only makes it harder to prove. */
+ * step further. Conditions of if are left out at first, as the question is easier to answer without; then what is true
+ * where each of the two is done is said too, of the read in the names of its own iteration. */
 #include "prove/bytes.h"
 #include "prove/cover.h"
 
-enum { MOST_PAIRS = 4096 };
+enum { MOST_PAIRS = 40000 };
 
 /* A loop that is open. */
 typedef struct ac_link {
@@ -33,6 +34,8 @@ typedef struct touch {
     ac_affine index, n;
     const ac_link *loop;
     const ac_side *side;
+    const ac_affine *fact; /* true where it is done */
+    int32_t n_fact;
 } touch;
 
 typedef struct ac_touches {
@@ -81,8 +84,12 @@ void ac_p_order_joined(ac_prover *p)
 void ac_p_order_touch(ac_prover *p, ac_x x, int32_t buf, const ac_affine *index, const ac_affine *n, ac_use use)
 {
     ac_touches *t = p->touches;
-    if (t->overlaps[buf])
-        ac_push(p->tmp, &t->touch, ((touch){x, buf, t->touch.n, use != AC_USE_READ, *index, *n, t->loop, t->side}));
+    if (!t->overlaps[buf])
+        return;
+    touch one = {x, buf, t->touch.n, use != AC_USE_READ, *index, *n, t->loop, t->side, NULL, p->know.fact.n};
+    if (one.n_fact)
+        one.fact = ac_copy(p->tmp, p->know.fact.item, (size_t)one.n_fact * sizeof *one.fact);
+    ac_push(p->tmp, &t->touch, one);
 }
 
 /* ------------------------------------------------------------------ renaming */
@@ -139,13 +146,14 @@ static int32_t renamed(renaming *r, int32_t unknown)
     return u;
 }
 
-/* In order of age, so that bounds name older unknowns only. */
-static void rename_all(renaming *r, const ac_affine *a)
+/* What is in the sums, in order of age, so that bounds name older unknowns only. */
+static void rename_all(renaming *r, const ac_affine *sum, int32_t n)
 {
     AC_VEC(int32_t) need = {0};
     bool *seen = AC_NEW_N(r->p->tmp, bool, r->n + 1);
-    for (int32_t i = 0; i < a->n; i++)
-        ac_push(r->p->tmp, &need, a->term[i].unknown);
+    for (int32_t k = 0; k < n; k++)
+        for (int32_t i = 0; i < sum[k].n; i++)
+            ac_push(r->p->tmp, &need, sum[k].term[i].unknown);
     for (int32_t at = 0; at < need.n; at++) {
         const int32_t u = need.item[at];
         if (u < r->since || seen[u])
@@ -176,7 +184,14 @@ typedef struct pair {
     const touch *write, *read;
     int64_t distance; /* bytes from the read argument's first to the written one's */
     int64_t write_size, read_size;
+    bool facts; /* what is true where they are done is said */
 } pair;
+
+static void say(ac_prover *p, const ac_affine *fact, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++)
+        ac_know_fact(&p->know, &fact[i]);
+}
 
 /* ahead = g * x + y: where rn <= y <= g - wn, whatever x is, the two are apart: rows that are interleaved. */
 static bool apart_in_rows(ac_prover *p, const ac_affine *ahead, const ac_affine *rn, const ac_affine *wn)
@@ -233,15 +248,21 @@ static bool apart_later(ac_prover *p, const pair *q, const ac_link *loop)
     const ac_affine last = p->know.unknown.item[loop->counter].last;
     ac_affine left = falls ? ac_affine_add(&mine, &last, -1) : ac_affine_add(&last, &mine, -1);
     left = ac_affine_plus(&left, -step);
-    const int32_t facts = p->know.fact.n;
+    const int32_t facts = p->know.fact.n, n_fact = q->facts ? q->read->n_fact : 0;
     ac_know_fact(&p->know, &left);
-    rename_all(&r, &q->read->index);
-    const ac_affine index = rename_sum(&r, &q->read->index);
+    ac_affine *sum = AC_NEW_N(p->tmp, ac_affine, n_fact + 1);
+    if (n_fact)
+        memcpy(sum, q->read->fact, (size_t)n_fact * sizeof *sum);
+    sum[n_fact] = q->read->index;
+    rename_all(&r, sum, n_fact + 1);
+    for (int32_t i = 0; i <= n_fact; i++)
+        sum[i] = rename_sum(&r, &sum[i]);
+    say(p, sum, n_fact);
     pair moved = *q;
     touch read = *q->read;
     read.n = rename_sum(&r, &q->read->n);
     moved.read = &read;
-    const bool fine = apart(p, &moved, &index);
+    const bool fine = apart(p, &moved, &sum[n_fact]) || (q->facts && ac_is_unreachable(&p->know));
     p->know.fact.n = facts;
     p->know.unknown.n = known;
     return fine;
@@ -268,15 +289,34 @@ static bool is_either(const ac_side *a, const ac_side *b)
     return false;
 }
 
-static bool is_in_order(ac_prover *p, const pair *q)
+/* In the same iteration. */
+static bool apart_now(ac_prover *p, const pair *q)
 {
-    const ac_link *both = common(q->write->loop, q->read->loop);
-    if (q->write->order < q->read->order && !is_either(q->write->side, q->read->side) && !apart(p, q, &q->read->index))
-        return false;
-    for (const ac_link *l = both; l; l = l->up)
-        if (!apart_later(p, q, l))
-            return false;
-    return true;
+    const int32_t facts = p->know.fact.n;
+    if (q->facts)
+        say(p, q->read->fact, q->read->n_fact);
+    const bool fine = apart(p, q, &q->read->index) || (q->facts && ac_is_unreachable(&p->know));
+    p->know.fact.n = facts;
+    return fine;
+}
+
+static bool is_in_order(ac_prover *p, pair q)
+{
+    const ac_link *both = common(q.write->loop, q.read->loop);
+    const int32_t facts = p->know.fact.n;
+    const bool in_turn = q.write->order < q.read->order && !is_either(q.write->side, q.read->side);
+    for (int with = 0; with < 2; with++) {
+        q.facts = with;
+        if (with)
+            say(p, q.write->fact, q.write->n_fact);
+        bool fine = !in_turn || apart_now(p, &q);
+        for (const ac_link *l = both; l && fine; l = l->up)
+            fine = apart_later(p, &q, l);
+        p->know.fact.n = facts;
+        if (fine)
+            return true;
+    }
+    return false;
 }
 
 /* Reads of argument a and writes of argument b. */
@@ -294,7 +334,7 @@ static void claim_pair(ac_prover *p, int32_t a, int32_t b)
             q.read = &t->touch.item[k];
             if (q.write->buf != b || !q.write->writes || q.read->buf != a || q.read->writes)
                 continue;
-            if (++pairs > MOST_PAIRS || !is_in_order(p, &q)) {
+            if (++pairs > MOST_PAIRS || !is_in_order(p, q)) {
                 ac_p_doubt(p, q.read->x, AC_CLAIM_ORDER, false,
                            "'%s' may be read where '%s' (%%%d) has been written, %lld bytes on", fn->buf.item[a].name,
                            fn->buf.item[b].name, q.write->x, (long long)q.distance);

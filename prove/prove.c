@@ -161,6 +161,7 @@ static void prove_call(ac_ctx *cx, const ac_module *m, int32_t step, ac_verdict 
     match_ends(&p);
     count_buffers(&p);
     p.trust_wraps = true;
+    p.marks = INT64_C(1) << 26;
     p.chunk = -1;
     claim_all(&p);
     if (p.wrapped) { /* something does wrap: once more, with nothing built on that */

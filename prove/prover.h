@@ -76,6 +76,7 @@ typedef struct ac_prover {
     ac_x witness;                 /* a load that gives witness_value */
     ac_affine witness_value;
     struct ac_cover *cover, *results; /* written.c */
+    int64_t marks;                    /* written_each.c */
     struct ac_touches *touches;       /* order.c */
 } ac_prover;
 

@@ -153,7 +153,7 @@ void ac_p_branch_end(ac_prover *p)
 /* ------------------------------------------------------------------ claims */
 
 /* Is what guards the piece true? */
-static bool is_run(ac_prover *p, const ac_stretch *s)
+bool ac_p_is_run(ac_prover *p, const ac_stretch *s)
 {
     bool run = true;
     for (int32_t i = 0; run && i < s->n_guard; i++)
@@ -177,7 +177,7 @@ static bool is_written_together(ac_prover *p, const ac_cover_block *first, int32
                 if (v.lost || !ac_p_at_iteration(p, &s, b->counter, b->since, &v))
                     continue;
             }
-            if (!is_run(p, &s))
+            if (!ac_p_is_run(p, &s))
                 continue;
             s.n_guard = 0;
             ac_p_cover_add(p, &all, s);
@@ -192,7 +192,7 @@ static bool is_written(ac_prover *p, int32_t buf, const ac_affine *index, const 
 {
     for (const ac_cover_block *b = p->cover->open; b; b = b->up)
         for (int32_t i = 0; i < b->piece.n; i++)
-            if (b->piece.item[i].buf == buf && is_run(p, &b->piece.item[i]) &&
+            if (b->piece.item[i].buf == buf && ac_p_is_run(p, &b->piece.item[i]) &&
                 ac_stretch_holds(p, &b->piece.item[i], index, n))
                 return true;
     if (is_written_together(p, NULL, buf, index, n))
@@ -200,7 +200,8 @@ static bool is_written(ac_prover *p, int32_t buf, const ac_affine *index, const 
     for (const ac_cover_block *b = p->cover->open; b; b = b->up)
         if (b->counter && is_written_together(p, b, buf, index, n))
             return true;
-    return false;
+    const ac_affine end = ac_affine_add(index, n, 1);
+    return ac_p_written_each(p, buf, ac_affine_interval(&p->know, index).lo, ac_affine_interval(&p->know, &end).hi);
 }
 
 void ac_p_cover(ac_prover *p, ac_x x, int32_t buf, const ac_affine *index, const ac_affine *n, ac_use use)

@@ -244,6 +244,38 @@ static void expect(built *b, ac_claim claim, const char *reason, bool wrong)
        "%20 = for i32 %18 .. %19 step 1\n %21 = sub i32 %20 %8\n %22 = load i8 x[%20]\n store s[%21] %22\n end\n"  \
        "%25 = for i32 %1 .. %4 step 1\n %26 = load i8 s[%25]\n store y[%7] %26\n end\n end\n"
 
+/* Rows of 8, transposed by threes: columns 0 .. 5 of all rows in one loop, the last ones row by row. */
+#define AT_ROW(row, x, more) "%" x " = const i32 " row "\n %" more " = add i32 %5 %" x "\n store y[%" more "] %6\n"
+#define WITH_REST(lanes)                                                                                            \
+    XY "%1 = const i32 0\n %2 = const i32 6\n %3 = const i32 8\n %4 = const i32 1\n %5 = for i32 %1 .. %2 step 3\n" \
+       "%6 = load i8x3 x[%5]\n" AT_ROW("0", "7", "8") AT_ROW("8", "10", "11") AT_ROW("16", "13", "14")              \
+           AT_ROW("24", "16", "17") AT_ROW("32", "19", "20") AT_ROW("40", "22", "23") AT_ROW("48", "25", "26")      \
+               AT_ROW("56", "28", "29") "end\n %32 = for i32 %1 .. %3 step 1\n %33 = mul i32 %32 %3\n"              \
+                                        "%34 = add i32 %33 %2\n %35 = load i8" lanes                                \
+                                        " x[%34]\n store y[%34] %35\n end\n"
+
+/* 21 blocks of three; the last one has four. */
+#define LAST_BLOCK(whole, lanes)                                                                                  \
+    XY NUMBERS "%4 = const i32 21\n %5 = const i32 3\n %6 = const i32 2\n %7 = const i32 " whole                  \
+               "\n %8 = for i32 %1 .. %4 step 1\n %9 = mul i32 %8 %5\n %10 = load i8x2 x[%9]\n store y[%9] %10\n" \
+               "%12 = add i32 %9 %6\n %13 = lt bool %8 %7\n if %13\n %15 = load i8 x[%12]\n store y[%12] %15\n"   \
+               "else\n %18 = load i8x" lanes " x[%1]\n %19 = const i32 62\n store y[%19] %18\n end\n end\n"
+
+/* 43, 42, .. 1, by 44 iterations of which the last does nothing; and from 43 on. */
+#define DOWN(first)                                                                                          \
+    XY NUMBERS "%4 = const i32 44\n %5 = const i32 43\n %6 = load i8 x[%1]\n %7 = for i32 %1 .. %4 step 1\n" \
+               "%8 = lt bool %7 %5\n if %8\n %10 = sub i32 %5 %7\n store y[%10] %6\n end\n end\n"            \
+               "%14 = for i32 %5 .. %2 step 1\n store y[%14] %6\n end\n store y[" first "] %6\n"
+
+/* In place, rows of six by blocks of four: of the second block only its first half is there. */
+#define HALF_BLOCK(columns)                                                                                        \
+    "buf x in i8 60 align 1\n buf y out i8 60 align 1\n %1 = const i32 0\n %2 = const i32 2\n %3 = const i32 10\n" \
+    "%4 = const i32 4\n %5 = const i32 6\n %6 = const i32 " columns                                                \
+    "\n %7 = for i32 %1 .. %2 step 1\n %8 = mul i32 %7 %4\n %9 = add i32 %8 %2\n"                                  \
+    "%10 = for i32 %1 .. %3 step 1\n %11 = mul i32 %10 %5\n %12 = add i32 %11 %8\n %13 = load i8x2 x[%12]\n"       \
+    "store y[%12] %13\n %15 = add i32 %9 %2\n %16 = le bool %15 %6\n if %16\n %18 = add i32 %11 %9\n"              \
+    "%19 = load i8x2 x[%18]\n store y[%18] %19\n end\n end\n end\n"
+
 static const planted CASES[] = {
     {"a copy", XY COPY("%5 = load i8 x[%4]\n store y[%4] %5"), APART, 0, NULL, false},
     {"a load one element too far", XY COPY("%5 = add i32 %4 %3\n %6 = load i8 x[%5]\n store y[%4] %6"), APART,
@@ -368,6 +400,17 @@ static const planted CASES[] = {
     {"the next row and column, where there are both", NEXT_ROW("7"), APART, 0, NULL, false},
     {"the next row and column, where there is a row", NEXT_ROW("8"), APART, AC_CLAIM_ACCESS,
      "reads elements 9 .. 72 of 'x'", false},
+    {"a transposed result whose rest comes row by row", WITH_REST("x2"), APART, 0, NULL, false},
+    {"a transposed result whose rest is too narrow", WITH_REST(""), APART, AC_CLAIM_WRITTEN, "result 'y'", false},
+    {"many blocks, of which the last one is another", LAST_BLOCK("20", "2"), APART, 0, NULL, false},
+    {"many blocks, of which the last one is too short", LAST_BLOCK("20", "1"), APART, AC_CLAIM_WRITTEN, "result 'y'",
+     false},
+    {"many blocks, of which two are the last", LAST_BLOCK("19", "2"), APART, AC_CLAIM_WRITTEN, "result 'y'", false},
+    {"downwards, the first by itself", DOWN("%1"), APART, 0, NULL, false},
+    {"downwards, without the first", DOWN("%3"), APART, AC_CLAIM_WRITTEN, "result 'y'", false},
+    {"in place, blocks of which one is cut", HALF_BLOCK("4"), "x@0! y@0!", 0, NULL, false},
+    {"in place, blocks of which one goes on in the next row", HALF_BLOCK("8"), "x@0! y@0!", AC_CLAIM_ORDER,
+     "'x' may be read where 'y'", false},
     {"a window that is filled where it is cut", CUT_WINDOW("64"), APART " =256", 0, NULL, false},
     {"a window that is filled at one end only", CUT_WINDOW("66"), APART " =256", AC_CLAIM_WRITTEN,
      "'s' is read before it is certainly written", false},
