@@ -61,6 +61,22 @@ static outcome how(const ac_ins *i)
     return !ac_dtype_is_signed((ac_dtype)i->dtype) ? WRAPS : i->flags & AC_F_WRAP ? MAY_WRAP : PROMISED;
 }
 
+/* What lies ahead of the least of several is not below 0, which intervals of both do not say. */
+static void subtract(ac_prover *p, ac_x x)
+{
+    const ac_ins *i = ac_p_ins(p, x);
+    const ac_pvalue *a = &p->value[i->a], *b = &p->value[i->b];
+    const ac_affine form = ac_affine_add(&a->form, &b->form, -1);
+    bool least = false;
+    for (int32_t t = 0; t < form.n && !form.lost; t++)
+        least |= p->know.unknown.item[form.term[t].unknown].least;
+    put(p, x, ac_interval_sub(a->in, b->in), form, how(i));
+    ac_pvalue *v = &p->value[x];
+    if (least && v->in.lo < 0 && v->in.hi >= 0 && ac_affine_equal(&v->form, &form) &&
+        ac_is_at_least(&p->know, &form, 0))
+        v->in.lo = 0;
+}
+
 static void multiply(ac_prover *p, ac_x x)
 {
     const ac_ins *i = ac_p_ins(p, x);
@@ -268,6 +284,18 @@ static void masked(ac_prover *p, ac_x x, const ac_pvalue *a, int64_t mask)
     p->value[x] = ac_p_unknown(p, d, mask >= 0 ? (ac_interval){0, hi} : ac_p_range(d));
 }
 
+/* Is it a sign: no bit or all of them? */
+static bool is_sign(const ac_prover *p, ac_x x, const ac_pvalue *v)
+{
+    return ac_dtype_is_signed((ac_dtype)ac_p_ins(p, x)->dtype) && v->in.lo >= -1 && v->in.hi <= 0;
+}
+
+/* With a sign: itself, or all bits turned. */
+static ac_interval turned_or_not(ac_interval a)
+{
+    return ac_interval_join(a, ac_interval_sub((ac_interval){-1, -1}, a));
+}
+
 static void bits(ac_prover *p, ac_x x)
 {
     const ac_ins *i = ac_p_ins(p, x);
@@ -281,6 +309,8 @@ static void bits(ac_prover *p, ac_x x)
         const int64_t hi = a->in.hi > b->in.hi ? a->in.hi : b->in.hi;
         const int64_t least = a->in.hi < b->in.hi ? a->in.hi : b->in.hi;
         p->value[x] = ac_p_unknown(p, d, (ac_interval){0, i->op == AC_L_AND ? least : ones(hi)});
+    } else if (i->op == AC_L_XOR && (is_sign(p, x, a) || is_sign(p, x, b))) {
+        p->value[x] = ac_p_unknown(p, d, turned_or_not(is_sign(p, x, a) ? b->in : a->in));
     } else {
         p->value[x] = ac_p_unknown(p, d, ac_p_range(d));
     }
@@ -363,7 +393,7 @@ void ac_p_integer(ac_prover *p, ac_x x)
         put(p, x, ac_interval_add(a->in, b->in), ac_affine_add(&a->form, &b->form, 1), how(i));
         break;
     case AC_L_SUB:
-        put(p, x, ac_interval_sub(a->in, b->in), ac_affine_add(&a->form, &b->form, -1), how(i));
+        subtract(p, x);
         break;
     case AC_L_MUL:
         multiply(p, x);

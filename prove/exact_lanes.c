@@ -222,6 +222,8 @@ static ac_interval binary(ac_lop op, ac_dtype d, ac_interval a, ac_interval b)
     case AC_L_XOR:
         if (is_number(a) && b.lo == -1 && b.hi == 0) /* by a sign */
             return ac_interval_join(a, (ac_interval){~a.lo, ~a.lo});
+        if (is_number(b) && a.lo == -1 && a.hi == 0)
+            return ac_interval_join(b, (ac_interval){~b.lo, ~b.lo});
         return numbers ? (ac_interval){a.lo ^ b.lo, a.lo ^ b.lo} : ac_p_range(d);
     default:
         return compared(op, a, b);

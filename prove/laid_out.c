@@ -42,33 +42,42 @@ static bool lay_out_quotient(ac_prover *p, ac_stretch *s, int32_t counter, ac_in
     return false;
 }
 
+/* a with v in the place of an unknown */
+static ac_affine put_in(const ac_affine *a, int32_t unknown, const ac_affine *v)
+{
+    const ac_affine u = ac_affine_unknown(unknown);
+    const int64_t k = ac_affine_coefficient(a, unknown);
+    const ac_affine rest = ac_affine_add(a, &u, -k);
+    return ac_affine_add(&rest, v, k);
+}
+
 /* Would the iterations that are left out, of the most there can be, write beyond the buffer? Then they may as well be
- * taken for done. The bound of the loop is a sum, or the least of two: of these only what leaves some out matters. */
+ * taken for done. What the loop's length depends on may be the least of two sums: of these only what leaves some out
+ * matters. */
 static bool is_rest_outside(ac_prover *p, const ac_stretch *s, int32_t counter, int64_t most)
 {
     const ac_unknown u = p->know.unknown.item[counter];
     const int32_t facts = p->know.fact.n;
-    if (u.falls || u.first.lost || u.first.n || u.last.lost)
+    if (u.falls || u.first.lost || u.last.lost)
         return false;
-    const int64_t end = u.first.c + (most - 1) * u.step, k = ac_affine_coefficient(&s->base, counter);
-    const ac_affine i = ac_affine_unknown(counter), left_out = ac_affine_unknown(ac_know(&p->know, u.first.c, end));
-    ac_affine base = ac_affine_add(&s->base, &i, -k);
-    base = ac_affine_add(&base, &left_out, k);
-    const ac_term t = u.last.n ? u.last.term[u.last.n - 1] : (ac_term){0};
-    const ac_unknown *least = &p->know.unknown.item[t.unknown];
-    const bool two = t.k == 1 && least->n_one_of == 2;
-    bool outside = !base.lost;
+    const ac_affine left_out = ac_affine_unknown(ac_know(&p->know, 0, most - 1)); /* iterations before it */
+    const ac_affine at = ac_affine_add(&u.first, &left_out, u.step);
+    const ac_affine base = put_in(&s->base, counter, &at), length = ac_affine_add(&u.last, &u.first, -1);
+    const ac_term t = length.n ? length.term[length.n - 1] : (ac_term){0};
+    const ac_unknown either = p->know.unknown.item[t.unknown];
+    const bool two = either.n_one_of == 2;
+    bool outside = !base.lost && !length.lost;
     for (int32_t c = 0; c < (two ? 2 : 1) && outside; c++) {
-        ac_affine last = u.last;
-        if (two) {
-            last.n--;
-            last = ac_affine_add(&last, &least->one_of[c].value, 1);
-        }
-        if (!last.lost && !last.n && last.c >= end)
+        const ac_affine far = two ? put_in(&length, t.unknown, &either.one_of[c].value) : length;
+        const ac_affine there = two ? put_in(&base, t.unknown, &either.one_of[c].value) : base;
+        if (!far.lost && !far.n && far.c >= (most - 1) * u.step)
             continue;
-        const ac_affine gap = ac_affine_add(&left_out, &last, -1), beyond = ac_affine_plus(&gap, -1);
+        const ac_affine gap = ac_affine_times(&left_out, u.step);
+        const ac_affine over = ac_affine_add(&gap, &far, -1), beyond = ac_affine_plus(&over, -1);
         ac_know_fact(&p->know, &beyond);
-        outside = ac_is_at_least(&p->know, &base, p->count[s->buf]);
+        if (two)
+            ac_know_fact(&p->know, &either.one_of[c].guard);
+        outside = ac_is_at_least(&p->know, &there, p->count[s->buf]);
         p->know.fact.n = facts;
     }
     return outside;
@@ -114,15 +123,6 @@ static bool laid_out(ac_prover *p, ac_stretch *s, int32_t counter, int32_t since
     s->base = ac_affine_add(&rest, &u->first, k);
     s->len = ac_affine_add(&s->len, &more, 1);
     return !s->base.lost && !s->len.lost;
-}
-
-/* a with v in the place of an unknown */
-static ac_affine put_in(const ac_affine *a, int32_t unknown, const ac_affine *v)
-{
-    const ac_affine u = ac_affine_unknown(unknown);
-    const int64_t k = ac_affine_coefficient(a, unknown);
-    const ac_affine rest = ac_affine_add(a, &u, -k);
-    return ac_affine_add(&rest, v, k);
 }
 
 bool ac_p_at_iteration(ac_prover *p, ac_stretch *s, int32_t counter, int32_t since, const ac_affine *v)
@@ -253,6 +253,22 @@ static void lay_out_rest(ac_prover *p, const ac_cover_block *b, int32_t counter,
         }
 }
 
+/* The most iterations that there can be: fewer than intervals say, where the bounds have an unknown in common. */
+static int64_t most_iterations(ac_prover *p, int32_t counter, ac_interval trips)
+{
+    const ac_unknown u = p->know.unknown.item[counter];
+    const ac_affine length = u.falls ? ac_affine_add(&u.first, &u.last, -1) : ac_affine_add(&u.last, &u.first, -1);
+    int64_t lo = trips.lo > 0 ? trips.lo : 1, hi = trips.hi;
+    while (lo < hi && !length.lost && hi != INT64_MAX) { /* hi holds */
+        const int64_t n = lo + (hi - lo) / 2;
+        if (ac_is_at_most(&p->know, &length, ac_sat_mul(n, u.step) - 1))
+            hi = n;
+        else
+            lo = n + 1;
+    }
+    return hi;
+}
+
 void ac_p_loop_end(ac_prover *p, int32_t counter, int32_t since, ac_interval trips, bool breaks)
 {
     enum { ONE_BY_ONE = 16 };
@@ -272,6 +288,8 @@ void ac_p_loop_end(ac_prover *p, int32_t counter, int32_t since, ac_interval tri
             return;
         }
     }
+    if (b->piece.n && trips.lo != trips.hi)
+        trips.hi = most_iterations(p, counter, trips);
     for (int32_t i = 0; i < b->piece.n; i++) {
         bool whole = true;
         for (int32_t g = 0; g < b->piece.item[i].n_guard; g++)

@@ -193,11 +193,19 @@ static void say(ac_prover *p, const ac_affine *fact, int32_t n)
         ac_know_fact(&p->know, &fact[i]);
 }
 
-/* ahead = g * x + y: where rn <= y <= g - wn, whatever x is, the two are apart: rows that are interleaved. */
+static int64_t size_of(ac_term t)
+{
+    return t.k == INT64_MIN ? INT64_MAX : t.k < 0 ? -t.k : t.k;
+}
+
+/* ahead = g * x + y: where rn <= y <= g - wn, whatever x is, the two are apart: rows that are interleaved. g is what
+ * divides the largest coefficients, as many of them as there may be. */
 static bool apart_in_rows(ac_prover *p, const ac_affine *ahead, const ac_affine *rn, const ac_affine *wn)
 {
     for (int32_t t = 0; t < ahead->n; t++) {
-        const int64_t g = ahead->term[t].k < 0 ? -ahead->term[t].k : ahead->term[t].k;
+        int64_t g = 0;
+        for (int32_t i = 0; i < ahead->n; i++)
+            g = size_of(ahead->term[i]) >= size_of(ahead->term[t]) ? ac_gcd(size_of(ahead->term[i]), g) : g;
         ac_affine y = ac_affine_of(ahead->c);
         for (int32_t i = 0; i < ahead->n; i++)
             if (ahead->term[i].k % g)

@@ -276,6 +276,39 @@ static void expect(built *b, ac_claim claim, const char *reason, bool wrong)
     "store y[%12] %13\n %15 = add i32 %9 %2\n %16 = le bool %15 %6\n if %16\n %18 = add i32 %11 %9\n"              \
     "%19 = load i8x2 x[%18]\n store y[%18] %19\n end\n end\n end\n"
 
+/* Nine rows of seven by fours; the last four begin earlier, and only what is new of them is written. */
+#define LAST_EARLIER(most)                                                                                        \
+    "buf x in i8 63 align 1\n buf y out i8 63 align 1\n %1 = const i32 0\n %2 = const i32 9\n %3 = const i32 4\n" \
+    "%4 = const i32 7\n %5 = const i32 " most                                                                     \
+    "\n %6 = for i32 %1 .. %2 step 4\n %7 = min i32 %6 %5\n %8 = sub i32 %6 %7\n %9 = for i32 %1 .. %4 step 1\n"  \
+    "%10 = for i32 %8 .. %3 step 1\n %11 = add i32 %7 %10\n %12 = mul i32 %11 %4\n %13 = add i32 %12 %9\n"        \
+    "%14 = load i8 x[%13]\n store y[%13] %14\n end\n end\n end\n"
+
+/* Pairs of rows of six by threes of pairs, of which the last has fewer; four elements after them. */
+#define PANELS(pairs)                                                                                             \
+    XY "%1 = const i32 0\n %2 = const i32 2\n %3 = const i32 3\n %4 = const i32 6\n %5 = const i32 " pairs        \
+       "\n %6 = const i32 12\n %7 = for i32 %1 .. %2 step 1\n %8 = mul i32 %7 %3\n %9 = add i32 %8 %3\n"          \
+       "%10 = min i32 %9 %5\n %11 = for i32 %1 .. %3 step 1\n %12 = mul i32 %11 %2\n"                             \
+       "%13 = for i32 %8 .. %10 step 1\n %14 = mul i32 %13 %6\n %15 = add i32 %14 %12\n %16 = load i8x2 x[%15]\n" \
+       "store y[%15] %16\n %18 = add i32 %15 %4\n %19 = load i8x2 x[%18]\n store y[%18] %19\n end\n end\n end\n"  \
+       "%24 = const i32 60\n %25 = load i8x4 x[%24]\n store y[%24] %25\n"
+
+/* y[i] = (x[i] < 0 ? -514 : 513) + by */
+#define SIGNED(by)                                                                                            \
+    "buf x in i32 64 align 4\n buf y out i32 64 align 4\n" NUMBERS "%4 = const i32 31\n %5 = const i32 513\n" \
+    "%6 = const i32 " by "\n %7 = for i32 %1 .. %2 step 1\n %8 = load i32 x[%7]\n %9 = shr i32 %8 %4\n"       \
+    "%10 = xor i32 %9 %5\n %11 = add i32 %10 %6\n store y[%7] %11\n end\n"
+
+/* In place: two rows of five pixels of six channels, two channels at a time; pixel 4, then 0 and 1, 2 and 3. */
+#define BY_CHANNELS(from)                                                                                         \
+    "buf x in i8 60 align 1\n buf y out i8 60 align 1\n %1 = const i32 0\n %2 = const i32 2\n %3 = const i32 3\n" \
+    "%4 = const i32 30\n %5 = const i32 24\n %6 = const i32 12\n %7 = const i32 6\n %8 = const i32 " from         \
+    "\n %9 = for i32 %1 .. %3 step 1\n %10 = mul i32 %9 %2\n %11 = for i32 %1 .. %2 step 1\n"                     \
+    "%12 = mul i32 %11 %4\n %13 = add i32 %12 %10\n %14 = add i32 %13 %5\n %15 = load i8x2 x[%14]\n"              \
+    "store y[%14] %15\n %17 = for i32 %1 .. %2 step 1\n %18 = mul i32 %17 %6\n %19 = add i32 %13 %18\n"           \
+    "%20 = add i32 %19 %8\n %21 = load i8x2 x[%20]\n store y[%19] %21\n %23 = add i32 %19 %7\n"                   \
+    "%24 = load i8x2 x[%23]\n store y[%23] %24\n end\n end\n end\n"
+
 static const planted CASES[] = {
     {"a copy", XY COPY("%5 = load i8 x[%4]\n store y[%4] %5"), APART, 0, NULL, false},
     {"a load one element too far", XY COPY("%5 = add i32 %4 %3\n %6 = load i8 x[%5]\n store y[%4] %6"), APART,
@@ -411,6 +444,15 @@ static const planted CASES[] = {
     {"in place, blocks of which one is cut", HALF_BLOCK("4"), "x@0! y@0!", 0, NULL, false},
     {"in place, blocks of which one goes on in the next row", HALF_BLOCK("8"), "x@0! y@0!", AC_CLAIM_ORDER,
      "'x' may be read where 'y'", false},
+    {"rows by fours, the last four begin earlier", LAST_EARLIER("5"), APART, 0, NULL, false},
+    {"rows by fours, the last four begin too early", LAST_EARLIER("4"), APART, AC_CLAIM_WRITTEN, "result 'y'", false},
+    {"panels, the last is shorter", PANELS("5"), APART, 0, NULL, false},
+    {"panels, the last is too short", PANELS("4"), APART, AC_CLAIM_WRITTEN, "result 'y'", false},
+    {"a number with the sign of another", SIGNED("2147483134"), "x@0 y@256", 0, NULL, false},
+    {"a number with the sign of another, and one", SIGNED("2147483135"), "x@0 y@256", AC_CLAIM_INTEGER,
+     "the result may be", false},
+    {"in place, pixel by pixel of some channels", BY_CHANNELS("0"), "x@0! y@0!", 0, NULL, false},
+    {"in place, of other channels", BY_CHANNELS("4"), "x@0! y@0!", AC_CLAIM_ORDER, "'x' may be read where 'y'", false},
     {"a window that is filled where it is cut", CUT_WINDOW("64"), APART " =256", 0, NULL, false},
     {"a window that is filled at one end only", CUT_WINDOW("66"), APART " =256", AC_CLAIM_WRITTEN,
      "'s' is read before it is certainly written", false},
