@@ -169,7 +169,7 @@ void ac_p_access(ac_prover *p, ac_x x)
     case AC_L_STORE:
         claim_n(p, x, i->aux, i->a, i->lanes, AC_USE_WRITE);
         if (!ac_dtype_is_float((ac_dtype)i->dtype))
-            store(p, i->aux, p->value[i->b].in);
+            store(p, i->aux, ac_p_by_facts(p, &p->value[i->b].form, p->value[i->b].in));
         break;
     case AC_L_TILE:
         tile(p, x);

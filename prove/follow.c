@@ -35,6 +35,19 @@ static bool assume(ac_prover *p, ac_x x, bool truth)
     return false;
 }
 
+ac_interval ac_p_by_facts(const ac_prover *p, const ac_affine *form, ac_interval in)
+{
+    for (int32_t i = 0; i < p->know.fact.n && !form->lost; i++) {
+        const ac_affine *f = &p->know.fact.item[i];
+        const ac_affine over = ac_affine_add(f, form, 1), under = ac_affine_add(form, f, -1);
+        if (!over.lost && !over.n && over.c < in.hi) /* form = c - f, and f >= 0 */
+            in.hi = over.c;
+        if (!under.lost && !under.n && under.c > in.lo)
+            in.lo = under.c;
+    }
+    return in;
+}
+
 /* ------------------------------------------------------------------ variables */
 
 ac_pvalue ac_p_join(ac_prover *p, const ac_pvalue *a, const ac_pvalue *b, ac_dtype d)

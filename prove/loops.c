@@ -30,6 +30,7 @@ typedef struct looped {
     bool has_witness;
     ac_interval *one_adds; /* what an iteration adds in which a load gives an extreme: there is one */
     bool settled;          /* rules are found: `head` holds */
+    ac_interval *again;    /* of each variable: where an iteration that is not the last leaves it, whatever it was */
 } looped;
 
 static ac_interval times_upto(ac_interval by, int64_t least, int64_t most)
@@ -122,9 +123,12 @@ static void pass(ac_prover *p, looped *l)
     ac_p_loop_end(p, l->counter, l->since, l->trips, l->frame.breaks);
     p->uncertain = uncertain;
     p->frame = l->frame.up;
-    p->know.fact.n = facts;
-    for (int32_t k = 0; k < l->n_var; k++)
+    for (int32_t k = 0; k < l->n_var; k++) {
         l->last[k] = p->value[l->var[k]];
+        if (l->frame.breaks && !ac_dtype_is_float((ac_dtype)ac_p_ins(p, l->var[k])->dtype))
+            l->last[k].in = ac_p_by_facts(p, &l->last[k].form, l->last[k].in);
+    }
+    p->know.fact.n = facts;
 }
 
 static ac_dtype type_of(const ac_prover *p, const looped *l, int32_t k)
@@ -153,8 +157,10 @@ static void find_rules(ac_prover *p, looped *l)
         l->head_unknown[k] = ac_dtype_is_float(d) ? 0 : l->head[k].form.term[0].unknown;
     }
     pass(p, l);
-    for (int32_t k = 0; k < l->n_var; k++)
+    for (int32_t k = 0; k < l->n_var; k++) {
+        l->again[k] = l->last[k].in;
         l->how[k] = ac_dtype_is_float(type_of(p, l, k)) ? IS_FLOAT : more_of(p, l, k, &l->adds[k]) ? ADDS : STAYS_IN;
+    }
     for (int32_t k = 0; k < l->n_var; k++) { /* a sum that leaves its type says nothing */
         const ac_interval all = times_upto(l->adds[k], 0, l->trips.hi);
         if (l->how[k] == ADDS && l->trips.hi <= FEW && !ac_interval_inside(all, ac_p_range(type_of(p, l, k))))
@@ -178,8 +184,11 @@ static void set_heads(ac_prover *p, looped *l)
         if (l->how[k] != ADDS)
             continue;
         const int64_t most = ac_sat_add(l->trips.hi, -1);
-        const ac_interval more = times_upto(l->adds[k], 0, most);
-        const ac_interval in = ac_interval_meet(ac_p_range(d), ac_interval_add(l->entry[k].in, more));
+        const ac_interval before = l->entry[k].in, met = ac_interval_join(before, l->again[k]);
+        ac_interval more = times_upto(l->adds[k], 0, most);
+        const ac_interval in = ac_interval_meet(ac_interval_add(before, more), ac_interval_meet(ac_p_range(d), met));
+        if (l->frame.breaks && before.lo == before.hi)
+            more = ac_interval_meet(more, ac_interval_sub(in, before));
         const ac_affine u = ac_affine_unknown(ac_know(&p->know, more.lo, more.hi));
         const ac_affine form = ac_affine_add(&l->entry[k].form, &u, 1);
         l->head[k] = form.lost ? ac_p_unknown(p, d, in) : (ac_pvalue){.in = in, .form = form};
@@ -323,6 +332,7 @@ void ac_p_loop(ac_prover *p, ac_x x)
     l.how = AC_NEW_N(p->tmp, rule, l.n_var + 1);
     l.adds = AC_NEW_N(p->tmp, ac_interval, l.n_var + 1);
     l.one_adds = AC_NEW_N(p->tmp, ac_interval, l.n_var + 1);
+    l.again = AC_NEW_N(p->tmp, ac_interval, l.n_var + 1);
     l.head_unknown = AC_NEW_N(p->tmp, int32_t, l.n_var + 1);
     const bool dry = p->dry;
     bool numbers = false;

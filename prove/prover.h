@@ -101,6 +101,8 @@ static inline bool ac_p_promises(const ac_ins *i)
 
 /* follow.c */
 void ac_p_follow(ac_prover *p, ac_x from, ac_x to);
+/* `in`, narrowed by the facts that are about the sum and nothing else. */
+ac_interval ac_p_by_facts(const ac_prover *p, const ac_affine *form, ac_interval in);
 ac_pvalue ac_p_join(ac_prover *p, const ac_pvalue *a, const ac_pvalue *b, ac_dtype d);
 
 /* Variables declared before x that the instructions from x up to `to` set; their values now. */

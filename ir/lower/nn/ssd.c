@@ -163,6 +163,17 @@ static void write_rows(const ssd *d, ac_x n, ac_x count, ac_x rows, int64_t all)
     ac_lb_end(b);
 }
 
+/* Class number k of those that are not the background. */
+static ac_x class_of(const ssd *d, ac_x k)
+{
+    ac_lb *b = &d->L->b;
+    const int64_t background = d->a->background;
+    if (background < 0 || background >= d->a->num_classes)
+        return k;
+    const ac_x next = ac_lb_add(b, k, ac_lb_i32(b, 1));
+    return background ? ac_lb_select(b, ac_lb_lt(b, k, ac_lb_i32(b, background)), k, next) : next;
+}
+
 int ac_lo_ssd(ac_lower *L)
 {
     const ac_node *n = L->node;
@@ -184,16 +195,19 @@ int ac_lo_ssd(ac_lower *L)
     d.kept = ac_lo_scratch(L, "kept", AC_I32, all);
     d.kept_class = ac_lo_scratch(L, "classes", AC_I32, all);
     d.kept_score = ac_lo_scratch(L, "best", AC_F32, all);
+    const ac_x none = ac_lb_for_n(b, "i", all); /* what is read of them was written, whatever is kept */
+    ac_lb_store(b, d.kept, none, ac_lb_i32(b, 0));
+    ac_lb_store(b, d.kept_class, none, ac_lb_i32(b, 0));
+    ac_lb_store(b, d.kept_score, none, ac_lb_f32(b, 0));
+    ac_lb_end(b);
     const ac_x rows = ac_lb_var(b, "rows", ac_lb_i32(b, 0)), image = ac_lb_for_n(b, "n", images);
     const ac_x count = ac_lb_var(b, "count", ac_lb_i32(b, 0));
     if (d.a->share_location)
         decode_all(&d, image, ac_lb_i32(b, 0));
-    const ac_x c = ac_lb_for_n(b, "c", d.a->num_classes);
-    ac_lb_if(b, ac_lb_not(b, ac_lb_eq(b, c, ac_lb_i32(b, d.a->background))));
+    const ac_x c = class_of(&d, ac_lb_for_n(b, "c", d.a->num_classes - background));
     if (!d.a->share_location)
         decode_all(&d, image, c);
     pick_class(&d, image, c, count);
-    ac_lb_end(b);
     ac_lb_end(b);
     write_rows(&d, image, count, rows, all);
     ac_lb_end(b);

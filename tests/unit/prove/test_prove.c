@@ -309,6 +309,23 @@ static void expect(built *b, ac_claim claim, const char *reason, bool wrong)
     "%20 = add i32 %19 %8\n %21 = load i8x2 x[%20]\n store y[%19] %21\n %23 = add i32 %19 %7\n"                   \
     "%24 = load i8x2 x[%23]\n store y[%23] %24\n end\n end\n end\n"
 
+/* Elements that are below 0, to a list which is left when it has `room`. */
+#define LIST(room)                                                                                              \
+    XY NUMBERS "%4 = const i32 1000\n %5 = const i32 " room                                                     \
+               "\n %6 = const i8 0\n %7 = const i32 63\n %8 = for i32 %1 .. %2 step 1\n store y[%8] %6\n end\n" \
+               "%11 = var i32 %1 as count\n %12 = for i32 %1 .. %4 step 1\n %13 = and i32 %12 %7\n"             \
+               "%14 = load i8 x[%13]\n %15 = lt bool %14 %6\n if %15\n %17 = get i32 %11\n store y[%17] %14\n"  \
+               "%19 = add i32 %17 %3\n set %19 to %11\n end\n %22 = get i32 %11\n %23 = le bool %5 %22\n"       \
+               "break_if %23\n end\n"
+
+/* Indices up to the first that is below `least`; what they name. */
+#define INDICES(least)                                                                                         \
+    "buf i in i8 64 align 1\n buf x in i8 128 align 1\n buf y out i8 64 align 1\n buf s scratch i32 64 align " \
+    "4\n" NUMBERS "%4 = const i32 " least "\n %5 = for i32 %1 .. %2 step 1\n store s[%5] %1\n end\n"           \
+    "%8 = for i32 %1 .. %2 step 1\n %9 = load i8 i[%8]\n %10 = cast i32 %9\n %11 = lt bool %10 %4\n"           \
+    "break_if %11\n store s[%8] %10\n end\n %15 = for i32 %1 .. %2 step 1\n %16 = load i32 s[%15]\n"           \
+    "%17 = load i8 x[%16]\n store y[%15] %17\n end\n"
+
 static const planted CASES[] = {
     {"a copy", XY COPY("%5 = load i8 x[%4]\n store y[%4] %5"), APART, 0, NULL, false},
     {"a load one element too far", XY COPY("%5 = add i32 %4 %3\n %6 = load i8 x[%5]\n store y[%4] %6"), APART,
@@ -453,6 +470,12 @@ static const planted CASES[] = {
      "the result may be", false},
     {"in place, pixel by pixel of some channels", BY_CHANNELS("0"), "x@0! y@0!", 0, NULL, false},
     {"in place, of other channels", BY_CHANNELS("4"), "x@0! y@0!", AC_CLAIM_ORDER, "'x' may be read where 'y'", false},
+    {"a list that is left when it is full", LIST("64"), APART, 0, NULL, false},
+    {"a list that is left one element too late", LIST("65"), APART, AC_CLAIM_ACCESS, "writes elements 0 .. 64 of 'y'",
+     false},
+    {"indices of which none is below 0", INDICES("0"), "i@0 x@128 y@256 =512", 0, NULL, false},
+    {"indices of which one may be below 0", INDICES("-1"), "i@0 x@128 y@256 =512", AC_CLAIM_ACCESS,
+     "reads elements -1 .. 127 of 'x'", false},
     {"a window that is filled where it is cut", CUT_WINDOW("64"), APART " =256", 0, NULL, false},
     {"a window that is filled at one end only", CUT_WINDOW("66"), APART " =256", AC_CLAIM_WRITTEN,
      "'s' is read before it is certainly written", false},
