@@ -83,12 +83,30 @@ static bool is_rest_outside(ac_prover *p, const ac_stretch *s, int32_t counter, 
     return outside;
 }
 
+/* A stride as long as the loop runs, which is a sum. */
+static bool lay_out_many(ac_prover *p, ac_stretch *s, int32_t counter, int64_t k)
+{
+    const ac_unknown *u = &p->know.unknown.item[counter];
+    const ac_affine far = ac_affine_add(&u->last, &u->first, -1), i = ac_affine_unknown(counter);
+    ac_affine *many = AC_NEW(p->tmp, ac_affine);
+    if (u->falls || k < 1 || u->step != 1 || !u->whole || s->n == AC_STRIDES || ac_stretch_is_many(s) || far.lost)
+        return false;
+    *many = ac_affine_plus(&far, 1);
+    s->base = ac_affine_add(&s->base, &i, -k);
+    s->base = ac_affine_add(&s->base, &u->first, k);
+    ac_stretch_by_many(s, k, many);
+    return !s->base.lost && !many->lost;
+}
+
 /* s for all values of the loop variable: from `first` on, `trips` of them, `step` apart. */
 static bool laid_out(ac_prover *p, ac_stretch *s, int32_t counter, int32_t since, ac_interval trips)
 {
     if (is_of_iteration(&s->base, counter, since) && !lay_out_quotient(p, s, counter, trips))
         return false;
     const int64_t k = ac_affine_coefficient(&s->base, counter);
+    for (int32_t i = 0; i < s->n; i++)
+        if (s->stride[i].many && is_of_iteration(s->stride[i].many, 0, since))
+            return false;
     if (ac_affine_coefficient(&s->len, counter) || is_of_iteration(&s->base, counter, since) ||
         is_of_iteration(&s->len, counter, since))
         return false;
@@ -115,11 +133,11 @@ static bool laid_out(ac_prover *p, ac_stretch *s, int32_t counter, int32_t since
         return !s->base.lost;
     }
     if (s->n || s->len.n || by > s->len.c || falls || k < 0 || !u->whole)
-        return false;
+        return lay_out_many(p, s, counter, k);
     /* any number of copies that meet: from the first to the end of the last, none where the loop is not run */
     const ac_affine far = ac_affine_add(&u->last, &u->first, -1), more = ac_affine_times(&far, k);
     if (by != s->len.c && trips.lo < 1)
-        return false;
+        return lay_out_many(p, s, counter, k);
     s->base = ac_affine_add(&rest, &u->first, k);
     s->len = ac_affine_add(&s->len, &more, 1);
     return !s->base.lost && !s->len.lost;
@@ -134,6 +152,15 @@ bool ac_p_at_iteration(ac_prover *p, ac_stretch *s, int32_t counter, int32_t sin
         if (guard[n].lost || is_of_iteration(&guard[n], counter, since) || (!guard[n].n && guard[n].c < 0))
             return false;
         n += guard[n].n > 0;
+    }
+    for (int32_t i = 0; i < s->n; i++) {
+        if (!s->stride[i].many)
+            continue;
+        ac_affine *many = AC_NEW(p->tmp, ac_affine);
+        *many = put_in(s->stride[i].many, counter, v);
+        s->stride[i].many = many;
+        if (many->lost || is_of_iteration(many, counter, since))
+            return false;
     }
     s->guard = guard;
     s->n_guard = n;
@@ -269,6 +296,34 @@ static int64_t most_iterations(ac_prover *p, int32_t counter, ac_interval trips)
     return hi;
 }
 
+/* How far b lies after a, where it is the same otherwise; 0: nobody knows. */
+static int64_t distance(const ac_stretch *a, const ac_stretch *b)
+{
+    const ac_affine ahead = ac_affine_add(&b->base, &a->base, -1);
+    const bool same =
+        ac_stretch_strides_equal(a, b) && ac_stretch_guards_equal(a, b) && ac_affine_equal(&a->len, &b->len);
+    return same && !ahead.lost && !ahead.n && ahead.c > 0 ? ahead.c : 0;
+}
+
+/* Pieces at equal distances become one with a stride, so that there are fewer to be laid out one by one. */
+static void join_rows(ac_cover_block *b)
+{
+    int32_t to = 0;
+    for (int32_t i = 0, run; i < b->piece.n; i += run) {
+        ac_stretch s = b->piece.item[i];
+        const int64_t by = i + 1 < b->piece.n ? distance(&s, &b->piece.item[i + 1]) : 0;
+        for (run = 1; by && i + run < b->piece.n; run++)
+            if (distance(&b->piece.item[i + run - 1], &b->piece.item[i + run]) != by)
+                break;
+        if (run < 3 || s.n == AC_STRIDES)
+            run = 1;
+        else
+            ac_stretch_by(&s, by, run);
+        b->piece.item[to++] = s;
+    }
+    b->piece.n = to;
+}
+
 void ac_p_loop_end(ac_prover *p, int32_t counter, int32_t since, ac_interval trips, bool breaks)
 {
     enum { ONE_BY_ONE = 16 };
@@ -288,8 +343,10 @@ void ac_p_loop_end(ac_prover *p, int32_t counter, int32_t since, ac_interval tri
             return;
         }
     }
-    if (b->piece.n && trips.lo != trips.hi)
+    if (b->piece.n && trips.lo != trips.hi) {
         trips.hi = most_iterations(p, counter, trips);
+        join_rows(b);
+    }
     for (int32_t i = 0; i < b->piece.n; i++) {
         bool whole = true;
         for (int32_t g = 0; g < b->piece.item[i].n_guard; g++)
@@ -298,7 +355,7 @@ void ac_p_loop_end(ac_prover *p, int32_t counter, int32_t since, ac_interval tri
         const bool laid = whole && laid_out(p, &s, counter, since, trips);
         if (laid)
             ac_p_cover_add(p, b->up, s);
-        if ((!laid || s.len.n) && trips.lo != trips.hi && trips.hi <= 2 * ONE_BY_ONE)
+        if ((!laid || s.len.n || ac_stretch_is_many(&s)) && trips.lo != trips.hi && trips.hi <= 4 * ONE_BY_ONE)
             lay_out_each(p, b->up, &b->piece.item[i], counter, since, trips.hi);
     }
 }

@@ -6,7 +6,23 @@ void ac_stretch_by(ac_stretch *s, int64_t by, int64_t n)
     int32_t at = s->n++;
     for (; at > 0 && s->stride[at - 1].by > by; at--)
         s->stride[at] = s->stride[at - 1];
-    s->stride[at] = (ac_stride){by, n};
+    s->stride[at] = (ac_stride){by, n, NULL};
+}
+
+void ac_stretch_by_many(ac_stretch *s, int64_t by, const ac_affine *many)
+{
+    ac_stretch_by(s, by, 0);
+    for (int32_t k = 0; k < s->n; k++)
+        if (s->stride[k].by == by && !s->stride[k].n)
+            s->stride[k].many = many;
+}
+
+bool ac_stretch_is_many(const ac_stretch *s)
+{
+    for (int32_t k = 0; k < s->n; k++)
+        if (s->stride[k].many)
+            return true;
+    return false;
 }
 
 static void remove_stride(ac_stretch *s, int32_t k)
@@ -19,13 +35,14 @@ void ac_stretch_settle(ac_stretch *s)
 {
     for (int32_t k = 0; k + 1 < s->n; k++) {
         const ac_stride next = s->stride[k + 1];
-        if (next.by % s->stride[k].by == 0 && next.by / s->stride[k].by <= s->stride[k].n) {
+        if (!next.many && !s->stride[k].many && next.by % s->stride[k].by == 0 &&
+            next.by / s->stride[k].by <= s->stride[k].n) {
             s->stride[k].n += next.by / s->stride[k].by * (next.n - 1);
             remove_stride(s, k + 1);
             k = -1;
         }
     }
-    while (s->n && !s->len.n && s->stride[0].by <= s->len.c) {
+    while (s->n && !s->len.n && !s->stride[0].many && s->stride[0].by <= s->len.c) {
         s->len.c += s->stride[0].by * (s->stride[0].n - 1);
         remove_stride(s, 0);
     }
@@ -34,8 +51,10 @@ void ac_stretch_settle(ac_stretch *s)
 bool ac_stretch_strides_equal(const ac_stretch *a, const ac_stretch *b)
 {
     bool same = a->n == b->n && a->buf == b->buf;
-    for (int32_t i = 0; same && i < a->n; i++)
-        same = a->stride[i].by == b->stride[i].by && a->stride[i].n == b->stride[i].n;
+    for (int32_t i = 0; same && i < a->n; i++) {
+        const ac_stride x = a->stride[i], y = b->stride[i];
+        same = x.by == y.by && x.n == y.n && !x.many == !y.many && (!x.many || ac_affine_equal(x.many, y.many));
+    }
     return same;
 }
 
@@ -67,7 +86,8 @@ static bool goes_on(ac_stretch *a, const ac_stretch *b)
 static bool goes_on_by_stride(ac_stretch *a, const ac_stretch *b)
 {
     int32_t other = -1;
-    if (a->n != b->n || a->buf != b->buf || !ac_affine_equal(&a->len, &b->len))
+    if (a->n != b->n || a->buf != b->buf || !ac_affine_equal(&a->len, &b->len) || ac_stretch_is_many(a) ||
+        ac_stretch_is_many(b))
         return false;
     for (int32_t i = 0; i < a->n; i++) {
         if (a->stride[i].by != b->stride[i].by || (a->stride[i].n != b->stride[i].n && other >= 0))
@@ -104,10 +124,11 @@ bool ac_stretch_holds(ac_prover *p, const ac_stretch *s, const ac_affine *index,
             if (ahead.term[i].k % t.by == 0)
                 steps.term[steps.n++] = (ac_term){ahead.term[i].k / t.by, ahead.term[i].unknown};
         steps.c = ahead.c / t.by - (ahead.c % t.by < 0);
-        if (!ac_is_at_least(&p->know, &steps, 0) || !ac_is_at_most(&p->know, &steps, t.n - 1))
+        const ac_affine over = t.many ? ac_affine_add(&steps, t.many, -1) : ac_affine_plus(&steps, -t.n);
+        if (!ac_is_at_least(&p->know, &steps, 0) || !ac_is_at_most(&p->know, &over, -1))
             return false;
         ahead = ac_affine_add(&ahead, &steps, -t.by);
     }
-    const ac_affine end = ac_affine_add(&ahead, n, 1), over = ac_affine_add(&end, &s->len, -1);
-    return ac_is_at_least(&p->know, &ahead, 0) && ac_is_at_most(&p->know, &over, 0);
+    const ac_affine end = ac_affine_add(&ahead, n, 1), beyond = ac_affine_add(&end, &s->len, -1);
+    return ac_is_at_least(&p->know, &ahead, 0) && ac_is_at_most(&p->know, &beyond, 0);
 }

@@ -11,6 +11,7 @@ enum { AC_STRIDES = 5 };
 
 typedef struct ac_stride {
     int64_t by, n;
+    const ac_affine *many; /* a sum in the place of n: may be 0 or less, then there is nothing; NULL: n */
 } ac_stride;
 
 typedef struct ac_stretch {
@@ -22,8 +23,10 @@ typedef struct ac_stretch {
     int32_t n_guard;
 } ac_stretch;
 
-void ac_stretch_by(ac_stretch *s, int64_t by, int64_t n); /* one more stride; there is room */
-void ac_stretch_settle(ac_stretch *s);                    /* strides that meet become len, or one stride */
+void ac_stretch_by(ac_stretch *s, int64_t by, int64_t n);                  /* one more stride; there is room */
+void ac_stretch_by_many(ac_stretch *s, int64_t by, const ac_affine *many); /* ... `many` times; there is room */
+bool ac_stretch_is_many(const ac_stretch *s);                              /* has it such a stride? */
+void ac_stretch_settle(ac_stretch *s); /* strides that meet become len, or one stride */
 bool ac_stretch_strides_equal(const ac_stretch *a, const ac_stretch *b);
 bool ac_stretch_guards_equal(const ac_stretch *a, const ac_stretch *b);
 /* Does b go on where a ends? Then a becomes both. Of one buffer. */

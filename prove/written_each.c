@@ -54,7 +54,9 @@ static bool all_marked(const uint64_t *mark, int64_t n)
 static bool is_number(const ac_stretch *s)
 {
     const int64_t LARGEST = INT64_C(1) << 40;
-    int64_t reach = s->base.n || s->len.n ? INT64_MAX : ac_sat_add(s->base.c < 0 ? -s->base.c : s->base.c, s->len.c);
+    int64_t reach = s->base.n || s->len.n || ac_stretch_is_many(s)
+                        ? INT64_MAX
+                        : ac_sat_add(s->base.c < 0 ? -s->base.c : s->base.c, s->len.c);
     for (int32_t k = 0; k < s->n; k++)
         reach = ac_sat_add(reach, ac_sat_mul(s->stride[k].by, s->stride[k].n));
     return reach <= LARGEST && s->len.c > 0;

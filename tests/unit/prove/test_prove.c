@@ -326,6 +326,16 @@ static void expect(built *b, ac_claim claim, const char *reason, bool wrong)
     "break_if %11\n store s[%8] %10\n end\n %15 = for i32 %1 .. %2 step 1\n %16 = load i32 s[%15]\n"           \
     "%17 = load i8 x[%16]\n store y[%15] %17\n end\n"
 
+/* Rows by fours, by way of a copy with another pitch: as many as there are. */
+#define COPIED_ROWS(copied)                                                                                   \
+    "buf x in i8 56 align 1\n buf y out i8 56 align 1\n buf s scratch i8 36 align 1\n %1 = const i32 0\n"     \
+    "%2 = const i32 2\n %3 = const i32 4\n %4 = const i32 7\n %5 = const i32 " copied                         \
+    "\n %6 = const i32 8\n %7 = const i32 9\n %8 = for i32 %1 .. %2 step 1\n %9 = mul i32 %8 %3\n"            \
+    "%10 = add i32 %9 %3\n %11 = min i32 %10 %5\n %12 = min i32 %10 %4\n %13 = for i32 %9 .. %11 step 1\n"    \
+    "%14 = mul i32 %13 %6\n %15 = load i8x8 x[%14]\n %16 = sub i32 %13 %9\n %17 = mul i32 %16 %7\n"           \
+    "store s[%17] %15\n end\n %20 = for i32 %9 .. %12 step 1\n %21 = sub i32 %20 %9\n %22 = mul i32 %21 %7\n" \
+    "%23 = load i8x8 s[%22]\n %24 = mul i32 %20 %6\n store y[%24] %23\n end\n end\n"
+
 static const planted CASES[] = {
     {"a copy", XY COPY("%5 = load i8 x[%4]\n store y[%4] %5"), APART, 0, NULL, false},
     {"a load one element too far", XY COPY("%5 = add i32 %4 %3\n %6 = load i8 x[%5]\n store y[%4] %6"), APART,
@@ -476,6 +486,9 @@ static const planted CASES[] = {
     {"indices of which none is below 0", INDICES("0"), "i@0 x@128 y@256 =512", 0, NULL, false},
     {"indices of which one may be below 0", INDICES("-1"), "i@0 x@128 y@256 =512", AC_CLAIM_ACCESS,
      "reads elements -1 .. 127 of 'x'", false},
+    {"rows of a copy, as many as there are", COPIED_ROWS("7"), APART " =256", 0, NULL, false},
+    {"rows of a copy, one too few", COPIED_ROWS("6"), APART " =256", AC_CLAIM_WRITTEN,
+     "'s' is read before it is certainly written", false},
     {"a window that is filled where it is cut", CUT_WINDOW("64"), APART " =256", 0, NULL, false},
     {"a window that is filled at one end only", CUT_WINDOW("66"), APART " =256", AC_CLAIM_WRITTEN,
      "'s' is read before it is certainly written", false},
