@@ -193,7 +193,7 @@ def options():
     ap.add_argument("--openvino", action="store_true")
     ap.add_argument("--rounds", type=int, default=12)
     ap.add_argument("--secs", type=float, default=0.04, help="per program and round")
-    ap.add_argument("--only", default="", help="layers whose name contains this")
+    ap.add_argument("--only", action="append", metavar="TEXT", help="layers whose name contains this; repeat")
     ap.add_argument("--markdown", metavar="FILE", help="write the table there too")
     return ap.parse_args()
 
@@ -290,7 +290,7 @@ def main():
     print("%s, one thread, least of %d rounds\n\n%s" % (cpu(), o.rounds, "\n".join(lines)), flush=True)
     slower, ratios = [], {x: [] for x in labels}
     for name, make in LAYERS:
-        if o.only.lower() not in name.lower():
+        if o.only and not any(x.lower() in name.lower() for x in o.only):
             continue
         model = os.path.join(o.work, "layer.onnx")
         write(make, model)

@@ -68,7 +68,7 @@ static const char *target_of(const arenac *a)
                                           : "generic";
 }
 
-static int run_passes(arenac *a, const char *stop_after, int32_t least_taps, ac_cuts *cuts, const arenac_pass **row,
+static int run_passes(arenac *a, const char *stop_after, const ac_target *t, ac_cuts *cuts, const arenac_pass **row,
                       int32_t *n);
 
 /* The model once more, up to before pass fold, for the options of `one`, which ac_open_like made of a. Diagnostics of a
@@ -79,7 +79,7 @@ static int run_again(arenac *a, arenac *one)
     int32_t n;
     one->source = a->source;
     int status = ac_read_opened(one);
-    status = status == AC_OK ? run_passes(one, "depthwise", 0, NULL, &row, &n) : status;
+    status = status == AC_OK ? run_passes(one, "depthwise", NULL, NULL, &row, &n) : status;
     one->source.file = one->source.weights = (ac_file){0}; /* they are a's */
     if (status != AC_OK)
         ac_diags_copy(&a->cx, &one->cx.diags);
@@ -143,8 +143,8 @@ static int open_step(arenac *a)
     return AC_OK;
 }
 
-/* *row: the passes that ran, n of them. cuts: NULL for all channels to stay. */
-static int run_passes(arenac *a, const char *stop_after, int32_t least_taps, ac_cuts *cuts, const arenac_pass **row,
+/* *row: the passes that ran, n of them. t: NULL for what fits any target. cuts: NULL for all channels to stay. */
+static int run_passes(arenac *a, const char *stop_after, const ac_target *t, ac_cuts *cuts, const arenac_pass **row,
                       int32_t *n)
 {
     AC_TRY(open_step(a));
@@ -159,7 +159,9 @@ static int run_passes(arenac *a, const char *stop_after, int32_t least_taps, ac_
                          .exact = o->exact,
                          .channels_first = a->model->channels_first,
                          .declared = a->model->declared,
-                         .least_taps = least_taps,
+                         .least_taps = t ? least_taps_of(t) : 0,
+                         .plane_lanes = t && !t->firmware && !t->gpu ? ac_target_lanes(t, AC_F32) : 0,
+                         .plane_bytes = t ? t->l2_bytes / 2 : 0,
                          .grow = a->grow,
                          .with = a->grow_with,
                          .cuts = cuts,
@@ -214,7 +216,7 @@ int ac_infer(arenac *a)
 {
     const arenac_pass *row;
     int32_t n;
-    return run_passes(a, "infer", 0, NULL, &row, &n);
+    return run_passes(a, "infer", NULL, NULL, &row, &n);
 }
 
 bool ac_text_channels_first(const arenac *a)
@@ -273,7 +275,7 @@ int ac_check(arenac *a)
     ac_lowering *low = AC_NEW(a->cx.region, ac_lowering);
     AC_TRY(ac_settings_make(&a->cx, &a->opt, target_of(a), &low->set));
     ac_cuts *cuts = low->set.dead ? AC_NEW(a->cx.region, ac_cuts) : NULL;
-    AC_TRY(run_passes(a, a->opt.stop_after, least_taps_of(low->set.target), cuts, &low->pass, &low->n_passes));
+    AC_TRY(run_passes(a, a->opt.stop_after, low->set.target, cuts, &low->pass, &low->n_passes));
     AC_TRY(check_lengths(a));
     low->cuts = cuts && cuts->row ? cuts : NULL;
     low->graph = a->model->graph;

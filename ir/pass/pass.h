@@ -48,11 +48,13 @@ typedef struct ac_pass_options {
     const char *stop_after; /* NULL: run all */
     bool reference;         /* --reference tflite: only infer, fold (shapes), dead */
     bool views;
-    bool quantized_io;   /* inputs and outputs are the integers inside */
-    bool exact;          /* no change of float order */
-    bool channels_first; /* the graph's operators had channels first in the file: pass layout has work to do */
-    int32_t least_taps;  /* of a filter that pass depthwise takes; 0: it has nothing to do */
-    bool declared;       /* shapes and types declared for results bind: infer reports those that come out otherwise */
+    bool quantized_io;    /* inputs and outputs are the integers inside */
+    bool exact;           /* no change of float order */
+    bool channels_first;  /* the graph's operators had channels first in the file: pass layout has work to do */
+    int32_t least_taps;   /* of a filter that pass depthwise takes; 0: it has nothing to do */
+    int32_t plane_lanes;  /* floats of a vector, for pass planes; 0: it has nothing to do */
+    ac_bytes plane_bytes; /* of weights that are read again and again */
+    bool declared;        /* shapes and types declared for results bind: infer reports those that come out otherwise */
     /* Pass grow runs, and calls it: it may add nodes, inputs and state, and choose other outputs. `with` is its own.
      * AC_FAIL: diagnostic. NULL: the graph stays what it is. */
     int (*grow)(void *with, ac_ctx *cx, ac_graph *g);

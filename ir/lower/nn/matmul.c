@@ -11,7 +11,8 @@
  *
  * Schedule: tiles of rows of x by vectors of columns of y, an accumulator each; y is read in vectors along N. With
  * adj_y and vectors it is transposed before: once when constant, per batch otherwise; not for few rows of floats, see
- * matmul_dots.c. Plain targets: one row, four columns. */
+ * matmul_dots.c. Tiles of rows are outside, or tiles of columns where y is larger than half of the second cache. Plain
+ * targets: one row, four columns. */
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/conv/hybrid.h"
 #include "ir/lower/gpu/product.h"
@@ -68,28 +69,49 @@ static void tile(matmul *v, ac_x m, int32_t rows, ac_x n, int32_t vecs, int32_t 
     }
 }
 
-/* Columns begin .. end-1 of `rows` rows, `vecs` vectors at a time. */
-static void columns(matmul *v, ac_x m, int32_t rows, int64_t begin, int64_t end, int32_t vecs, int32_t lanes)
+/* Columns begin .. end-1, `vecs` vectors at a time, of `rows` rows from m on, or of all rows (cuts). */
+static void columns(matmul *v, ac_x m, int32_t rows, const ac_gemm_cuts *cuts, const ac_lane_span *s, int32_t vecs)
 {
     ac_lb *b = &v->L->b;
-    if (begin >= end)
+    const int64_t wide = (int64_t)vecs * s->lanes;
+    if (s->begin >= s->end)
         return;
-    const bool once = end - begin == (int64_t)vecs * lanes;
+    const bool once = s->end - s->begin == wide;
     ac_x n = once ? ac_lb_for_n(b, "n", 1)
-                  : ac_lb_for(b, "n", ac_lb_i32(b, begin), ac_lb_i32(b, end), (int64_t)vecs * lanes, AC_MARK_PARALLEL);
-    tile(v, m, rows, once ? ac_lb_i32(b, begin) : n, vecs, lanes);
+                  : ac_lb_for(b, "n", ac_lb_i32(b, s->begin), ac_lb_i32(b, s->end), wide, AC_MARK_PARALLEL);
+    n = once ? ac_lb_i32(b, s->begin) : n;
+    if (!cuts)
+        tile(v, m, rows, n, vecs, s->lanes);
+    for (int32_t c = 0; cuts && c < 2; c++) {
+        if (!cuts->count[c])
+            continue;
+        ac_x i = ac_lb_for_each(b, "m", cuts->count[c]);
+        m = ac_lb_add(b, ac_lb_mul(b, i, ac_lb_i32(b, cuts->size[c])), ac_lb_i32(b, cuts->first[c]));
+        tile(v, m, (int32_t)cuts->size[c], n, vecs, s->lanes);
+        ac_lb_end(b);
+    }
     ac_lb_end(b);
 }
 
-static void row_tile(matmul *v, ac_x m, int32_t rows, int32_t vecs, int32_t lanes)
+static void row_tile(matmul *v, ac_x m, int32_t rows, const ac_gemm_cuts *cuts, int32_t vecs, int32_t lanes)
 {
     const int64_t wide = (int64_t)vecs * lanes, whole = v->n / wide * wide;
-    columns(v, m, rows, 0, whole, vecs, lanes);
+    columns(v, m, rows, cuts, &(ac_lane_span){0, whole, lanes}, vecs);
     ac_lane_span span[AC_MAX_SPANS];
     const int32_t spans = ac_spans(v->n - whole, lanes, span);
-    for (int32_t s = 0; s < spans; s++)
-        columns(v, m, rows, whole + span[s].begin, whole + span[s].end,
-                (int32_t)((span[s].end - span[s].begin) / span[s].lanes), span[s].lanes);
+    for (int32_t s = 0; s < spans; s++) {
+        span[s].begin += whole;
+        span[s].end += whole;
+        columns(v, m, rows, cuts, &span[s], (int32_t)((span[s].end - span[s].begin) / span[s].lanes));
+    }
+}
+
+/* Is y larger than what the second cache has for it, and read for more than one tile of rows? Columns are outside then:
+ * those of a tile stay in a cache for all rows. */
+static bool columns_outside(const matmul *v, int32_t rows)
+{
+    const int64_t bytes = v->n * v->k * ac_dtype_size(v->c.w->dtype, 1);
+    return rows > 1 && v->m > rows && !v->adj_y && bytes > v->L->target->l2_bytes / 2;
 }
 
 /* One product of matrices. */
@@ -113,6 +135,10 @@ static void product(matmul *v)
     const ac_gemm_cuts cuts = ac_gemm_cut(v->m, rows);
     L->out->schedule.rows = rows > 1 ? (int32_t)cuts.size[0] : 0;
     L->out->schedule.vecs = vecs;
+    if (columns_outside(v, rows)) {
+        row_tile(v, 0, 0, &cuts, vecs, lanes);
+        return;
+    }
     for (int32_t s = 0; s < 2; s++) {
         if (!cuts.count[s])
             continue;
@@ -125,9 +151,9 @@ static void product(matmul *v)
             ac_hybrid_quantize(&row.c, v->x, from, row.x, ac_lb_i32(b, 0), v->k, false);
             /* the copy is row m of a matrix that begins m rows before it */
             row.x_at = ac_lb_sub(b, ac_lb_i32(b, 0), ac_lb_mul(b, m, ac_lb_i32(b, v->k)));
-            row_tile(&row, m, 1, vecs, lanes);
+            row_tile(&row, m, 1, NULL, vecs, lanes);
         } else {
-            row_tile(v, m, (int32_t)cuts.size[s], vecs, lanes);
+            row_tile(v, m, (int32_t)cuts.size[s], NULL, vecs, lanes);
         }
         ac_lb_end(b);
     }

@@ -23,7 +23,7 @@ check() { # STATUS WHAT
     [ "$1" = 0 ] || fail "$2"
 }
 "$py" -c 'import numpy as np
-for name, shape in (("encoder", (1, 12, 16)), ("layers", (1, 24, 9, 9))):
+for name, shape in (("encoder", (1, 12, 16)), ("layers", (1, 24, 9, 9)), ("planes", (1, 96, 44, 44))):
     np.save(name + ".in.npy", np.random.default_rng(7).standard_normal(shape).astype(np.float32))' || exit 77
 # integers, a concatenation, convolutions, recurrent, transformer
 five="digits_int8 branch_int8 dsnet_f32 tf_rnn encoder"
@@ -63,15 +63,15 @@ rv64v() { # MODELS VLEN
 arm64() { # MODELS TARGET CPU
     user "$1" "$2" aarch64-linux-gnu-gcc qemu-aarch64 -cpu "$3"
 }
-arm64 "$five layers" aarch64 cortex-a57
+arm64 "$five layers planes" aarch64 cortex-a57
 arm64 "dsnet_int8 encoder layers" aarch64-dotprod max
 arm64 dsnet_int8 aarch64-i8mm max
-arm64 "dsnet_int8 dsnet_f32 encoder layers" aarch64-sve256 max,sve-default-vector-length=32
+arm64 "dsnet_int8 dsnet_f32 encoder layers planes" aarch64-sve256 max,sve-default-vector-length=32
 arm64 "dsnet_int8 encoder" aarch64-sve256 max,sve-default-vector-length=64
 arm64 dsnet_int8 neoverse-v1 max,sve-default-vector-length=32
 user "gate encoder" rv64gc riscv64-linux-gnu-gcc qemu-riscv64
 rv64v "$five" 128
-rv64v "dsnet_int8 encoder layers" 256
+rv64v "dsnet_int8 encoder layers planes" 256
 if have wasm-ld lld node nodejs; then
     for name in $five; do
         compile $name wasm32 &&

@@ -41,10 +41,13 @@ graph branches {
   output y
 }
 AG
-for n in 1 2 3 7; do
-    "$arenac" run -q branches.ag -t native --random 7 --threads $n --poison --output-dir "$n"
-    "$arenac" run -q branches.ag -t native --random 7 --threads $n --backend eval --output-dir eval
-    for k in $n eval; do cmp 1/0.npy "$k/0.npy" || die "branches: $n threads change the result"; done
+cp "$src/tests/cross/planes.ag" .
+for m in branches planes; do
+    for n in 1 2 3 7; do
+        "$arenac" run -q $m.ag -t native --random 7 --threads $n --poison --output-dir "$n"
+        "$arenac" run -q $m.ag -t native --random 7 --threads $n --backend eval --output-dir eval
+        for k in $n eval; do cmp 1/0.npy "$k/0.npy" || die "$m: $n threads change the result"; done
+    done
 done
 
 cat >main.c <<'C'
