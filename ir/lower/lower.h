@@ -167,6 +167,7 @@ ac_x ac_lo_act(ac_lower *L, ac_x v, ac_act act);
 
 /* Float functions out of primitive operations (math.c); ULP bounds are there. x: f32, any lanes. */
 ac_x ac_lo_exp(ac_lower *L, ac_x x);
+ac_x ac_lo_exp_falling(ac_lower *L, ac_x x); /* the same bits for x <= 0 and NaN, with fewer operations */
 ac_x ac_lo_expm1(ac_lower *L, ac_x x);
 ac_x ac_lo_log(ac_lower *L, ac_x x);
 ac_x ac_lo_tanh(ac_lower *L, ac_x x);

@@ -24,35 +24,41 @@ static ac_x poly(ac_lower *L, ac_x x, const double *coef, int32_t n)
 #define POLY(x, ...) \
     poly(L, x, (const double[]){__VA_ARGS__}, (int32_t)(sizeof((const double[]){__VA_ARGS__}) / sizeof(double)))
 
-/* 2^i as f32, i in -126..127; other i give some number. */
+/* 2^(i - 127) as f32, i in 1..254; other i give some number. Only the low 9 bits of i matter. */
 static ac_x power_of_two(ac_lower *L, ac_x i)
 {
     ac_lb *b = &L->b;
-    const ac_x biased = ac_lb_add_wrap(b, i, ac_lb_like_int(b, i, 127));
-    return ac_lb_bitcast(b, ac_lb_mul_wrap(b, biased, ac_lb_like_int(b, i, 1 << 23)), AC_F32);
+    return ac_lb_bitcast(b, ac_lb_mul_wrap(b, i, ac_lb_like_int(b, i, 1 << 23)), AC_F32);
 }
 
-/* X = n ln 2 + r, |r| <= ln 2 / 2: e^x = 2^a 2^b (1 + y), a + b = n */
+/* X = n ln 2 + r, |r| <= ln 2 / 2: e^x = 2^n (1 + y). n + bias is in the low bits of i; those above 9 are of no use. */
 typedef struct reduced {
-    ac_x y, a, b;
+    ac_x y, i;
 } reduced;
 
-/* Adding 1.5 * 2^23 rounds to an integer, which is then in the low bits: no conversion that NaN could break. 2^n
- * comes in two factors, so that both ends of the range are reached. y = r + r^2 P(r). */
-static reduced reduce_exp(ac_lower *L, ac_x x)
+/* Adding 1.5 * 2^23 rounds to an integer, which is then in the low bits: no conversion that NaN could break. An even
+ * bias leaves ties as they are. y = r + r^2 P(r). */
+static reduced reduce_exp(ac_lower *L, ac_x x, int32_t bias)
 {
     ac_lb *b = &L->b;
-    x = within(L, x, -104, 89);
-    const ac_x t = ac_lo_madd(L, x, num(L, x, 1.44269504088896340736), num(L, x, 12582912.0));
-    const ac_x n = ac_lb_sub(b, t, num(L, x, 12582912.0));
-    const ac_x bits = ac_lb_bitcast(b, t, AC_I32);
-    const ac_x i = ac_lb_sub_wrap(b, bits, ac_lb_like_int(b, bits, 0x4B400000));
+    const double magic = 12582912.0 + bias;
+    const ac_x t = ac_lo_madd(L, x, num(L, x, 1.44269504088896340736), num(L, x, magic));
+    const ac_x n = ac_lb_sub(b, t, num(L, x, magic));
     ac_x r = ac_lo_madd(L, n, num(L, x, -0.693145751953125), x);
     r = ac_lo_madd(L, n, num(L, x, -1.42860682030941723212e-6), r);
     const ac_x p = POLY(r, 0.50000000949120593, 0.166665188999369, 0.041666206516704898, 0.0083688822035228698,
                         0.0013950449658526353);
+    return (reduced){ac_lo_madd(L, ac_lb_mul(b, r, r), p, r), ac_lb_bitcast(b, t, AC_I32)};
+}
+
+/* 2^n comes in two factors, 2^a and 2^(n-a), so that both ends of the range are reached. *rest: n - a + 127. */
+enum { TWO_BIASES = 254 };
+static ac_x first_factor(ac_lower *L, ac_x i, ac_x *rest)
+{
+    ac_lb *b = &L->b;
     const ac_x half = ac_lb_shr(b, i, ac_lb_like_int(b, i, 1));
-    return (reduced){ac_lo_madd(L, ac_lb_mul(b, r, r), p, r), half, ac_lb_sub_wrap(b, i, half)};
+    *rest = ac_lb_sub_wrap(b, i, half);
+    return power_of_two(L, half);
 }
 
 ac_x ac_lo_exp(ac_lower *L, ac_x x)
@@ -60,9 +66,21 @@ ac_x ac_lo_exp(ac_lower *L, ac_x x)
     ac_lb *b = &L->b;
     if (ac_lb_dtype(&L->b, x) == AC_F64)
         return ac_lo_exp64(L, x);
-    const reduced e = reduce_exp(L, x);
-    const ac_x v = ac_lb_mul(b, ac_lb_add(b, e.y, num(L, x, 1)), power_of_two(L, e.a));
-    return ac_lb_mul(b, v, power_of_two(L, e.b));
+    const reduced e = reduce_exp(L, within(L, x, -104, 89), TWO_BIASES);
+    ac_x rest;
+    const ac_x factor = first_factor(L, e.i, &rest);
+    return ac_lb_mul(b, ac_lb_mul(b, ac_lb_add(b, e.y, num(L, x, 1)), factor), power_of_two(L, rest));
+}
+
+/* 2^(n+65) is a float for all n that occur; one multiplication with 2^-65 rounds what is subnormal. */
+ac_x ac_lo_exp_falling(ac_lower *L, ac_x x)
+{
+    ac_lb *b = &L->b;
+    if (ac_lb_dtype(&L->b, x) == AC_F64)
+        return ac_lo_exp64(L, x);
+    const reduced e = reduce_exp(L, ac_lb_max(b, num(L, x, -104), x), 127 + 65);
+    const ac_x v = ac_lb_mul(b, ac_lb_add(b, e.y, num(L, x, 1)), power_of_two(L, e.i));
+    return ac_lb_mul(b, v, num(L, x, ldexp(1, -65)));
 }
 
 /* e^x - 1 = 2^b (2^a y + (2^a - 2^-b)): no cancellation near 0, where a = b = 0. */
@@ -71,11 +89,12 @@ ac_x ac_lo_expm1(ac_lower *L, ac_x x)
     ac_lb *b = &L->b;
     if (ac_lb_dtype(&L->b, x) == AC_F64)
         return ac_lo_expm1_64(L, x);
-    const reduced e = reduce_exp(L, x);
-    const ac_x a = power_of_two(L, e.a);
-    const ac_x inverse = power_of_two(L, ac_lb_sub_wrap(b, ac_lb_like_int(b, e.b, 0), e.b));
+    const reduced e = reduce_exp(L, within(L, x, -104, 89), TWO_BIASES);
+    ac_x rest;
+    const ac_x a = first_factor(L, e.i, &rest);
+    const ac_x inverse = power_of_two(L, ac_lb_sub_wrap(b, ac_lb_like_int(b, rest, TWO_BIASES), rest));
     const ac_x v = ac_lo_madd(L, a, e.y, ac_lb_sub(b, a, inverse));
-    return ac_lb_mul(b, v, power_of_two(L, e.b));
+    return ac_lb_mul(b, v, power_of_two(L, rest));
 }
 
 /* x = 2^k m, sqrt(1/2) <= m < sqrt 2; log m = log(1 + f) = f - (f^2/2 - s (f^2/2 + R)), s = f / (2 + f), R = z P(z), z
@@ -128,7 +147,7 @@ ac_x ac_lo_tanh(ac_lower *L, ac_x x)
 ac_x ac_lo_sigmoid(ac_lower *L, ac_x x)
 {
     ac_lb *b = &L->b;
-    const ac_x e = ac_lo_exp(L, ac_lb_neg(b, ac_lb_abs(b, x)));
+    const ac_x e = ac_lo_exp_falling(L, ac_lb_neg(b, ac_lb_abs(b, x)));
     const ac_x top = ac_lb_select(b, ac_lb_lt(b, x, num(L, x, 0)), e, num(L, x, 1));
     return ac_lb_div(b, top, ac_lb_add(b, e, num(L, x, 1)));
 }

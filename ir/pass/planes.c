@@ -1,6 +1,5 @@
 /* planes.c - pass planes: 1x1 convolutions of channels that lie one after another, and stay so, are products of
  * matrices. */
-#include "ir/ops/shape/resolve.h"
 #include "ir/pass/passes.h"
 
 #include <string.h>

@@ -84,7 +84,7 @@ static ac_x f32_exp(ac_lower *L, const row *r, ac_x i, int32_t lanes)
     ac_x v = ac_lb_sub(b, ac_lo_rows_load(L, &r->r, i, lanes), ac_lb_splat(b, r->max, lanes));
     if (r->beta < 1 || r->beta > 1)
         v = ac_lb_mul(b, v, ac_lb_like(b, v, (double)r->beta));
-    return ac_lo_exp(L, v);
+    return r->beta < 0 ? ac_lo_exp(L, v) : ac_lo_exp_falling(L, v);
 }
 
 static void exp_step(ac_lower *L, void *with, ac_x i, int32_t lanes)
@@ -138,7 +138,8 @@ static ac_x shifted(ac_lower *L, const row *r, ac_x c)
 
 static ac_x term_f32(ac_lower *L, const row *r, ac_x c)
 {
-    return ac_lo_exp(L, shifted(L, r, c));
+    const ac_x v = shifted(L, r, c);
+    return r->beta < 0 ? ac_lo_exp(L, v) : ac_lo_exp_falling(L, v);
 }
 static void prepare_f32(ac_lower *L, row *r)
 {

@@ -132,15 +132,14 @@ HOST_SECTION_FAST static void host_exp_0(float *restrict out, const float *restr
         const float x0 = x[i];
         const float t0 = 89.0f < x0 ? 89.0f : x0;
         const float t1 = -104.0f > t0 ? -104.0f : t0;
-        const float t2 = t1 * 1.442695f + 12582912.0f;
-        const float t3 = t2 - 12582912.0f;
+        const float t2 = t1 * 1.442695f + 12583166.0f;
+        const float t3 = t2 - 12583166.0f;
         const float t4 = t3 * -1.4286068e-06f + (t3 * -0.69314575f + t1);
         const float t5 = t4 * t4 * ((((0.001395045f * t4 + 0.008368882f) * t4 + 0.041666206f) * t4 + 0.1666652f) * t4 + 0.5f);
-        const int32_t t6 = (int32_t)((uint32_t)(int32_t)bits_of_f32(t2) - 1262485504u);
+        const int32_t t6 = (int32_t)bits_of_f32(t2);
         const int32_t t7 = t6 >> 1;
-        const float t8 = (t5 + t4 + 1.0f) * of_bits_f32((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t7 + 127u) * 8388608u));
-        const int32_t t9 = (int32_t)((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t6 - (uint32_t)t7) + 127u) * 8388608u);
-        out[i] = t8 * of_bits_f32((uint32_t)t9);
+        const float t8 = of_bits_f32((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t6 - (uint32_t)t7) * 8388608u));
+        out[i] = (t5 + t4 + 1.0f) * of_bits_f32((uint32_t)(int32_t)((uint32_t)t7 * 8388608u)) * t8;
     }
 }
 

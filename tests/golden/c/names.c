@@ -53,15 +53,14 @@ M3RD_NET_SECTION_FAST static void m3rd_net_exp_0(float *out, const float *x)
         const float x0 = x[i];
         const float t0 = 89.0f < x0 ? 89.0f : x0;
         const float t1 = -104.0f > t0 ? -104.0f : t0;
-        const float t2 = t1 * 1.442695f + 12582912.0f;
-        const float t3 = t2 - 12582912.0f;
+        const float t2 = t1 * 1.442695f + 12583166.0f;
+        const float t3 = t2 - 12583166.0f;
         const float t4 = t3 * -1.4286068e-06f + (t3 * -0.69314575f + t1);
         const float t5 = t4 * t4 * ((((0.001395045f * t4 + 0.008368882f) * t4 + 0.041666206f) * t4 + 0.1666652f) * t4 + 0.5f);
-        const int32_t t6 = (int32_t)((uint32_t)(int32_t)bits_of_f32(t2) - 1262485504u);
+        const int32_t t6 = (int32_t)bits_of_f32(t2);
         const int32_t t7 = t6 >> 1;
-        const float t8 = (t5 + t4 + 1.0f) * of_bits_f32((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t7 + 127u) * 8388608u));
-        const int32_t t9 = (int32_t)((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t6 - (uint32_t)t7) + 127u) * 8388608u);
-        out[i] = t8 * of_bits_f32((uint32_t)t9);
+        const float t8 = of_bits_f32((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t6 - (uint32_t)t7) * 8388608u));
+        out[i] = (t5 + t4 + 1.0f) * of_bits_f32((uint32_t)(int32_t)((uint32_t)t7 * 8388608u)) * t8;
     }
 }
 
@@ -80,19 +79,15 @@ M3RD_NET_SECTION_FAST static void m3rd_net_softmax_1(float *out, float *restrict
     float sum = 0.0f;
     for (int32_t c = 0; c < 4; c++) {
         const float t0 = x[c] - max;
-        const float t1 = 89.0f < t0 ? 89.0f : t0;
-        const float t2 = -104.0f > t1 ? -104.0f : t1;
-        const float t3 = t2 * 1.442695f + 12582912.0f;
-        const float t4 = t3 - 12582912.0f;
-        const float t5 = t4 * -1.4286068e-06f + (t4 * -0.69314575f + t2);
-        const float t6 = t5 * t5 * ((((0.001395045f * t5 + 0.008368882f) * t5 + 0.041666206f) * t5 + 0.1666652f) * t5 + 0.5f);
-        const int32_t t7 = (int32_t)((uint32_t)(int32_t)bits_of_f32(t3) - 1262485504u);
-        const int32_t t8 = t7 >> 1;
-        const float t9 = (t6 + t5 + 1.0f) * of_bits_f32((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t8 + 127u) * 8388608u));
-        const int32_t t10 = (int32_t)((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t7 - (uint32_t)t8) + 127u) * 8388608u);
-        const float t11 = t9 * of_bits_f32((uint32_t)t10);
-        e[c] = t11;
-        sum += t11;
+        const float t1 = -104.0f > t0 ? -104.0f : t0;
+        const float t2 = t1 * 1.442695f + 12583104.0f;
+        const float t3 = t2 - 12583104.0f;
+        const float t4 = t3 * -1.4286068e-06f + (t3 * -0.69314575f + t1);
+        const float t5 = t4 * t4 * ((((0.001395045f * t4 + 0.008368882f) * t4 + 0.041666206f) * t4 + 0.1666652f) * t4 + 0.5f);
+        const float t6 = (t5 + t4 + 1.0f) * of_bits_f32((uint32_t)(int32_t)((uint32_t)(int32_t)bits_of_f32(t2) * 8388608u));
+        const float t7 = t6 * 2.7105054e-20f;
+        e[c] = t7;
+        sum += t7;
     }
     for (int32_t c = 0; c < 4; c++) {
         out[c] = e[c] / sum;

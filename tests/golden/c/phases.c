@@ -294,15 +294,15 @@ PHASES_SECTION_FAST static void phases_tanh_1(float *restrict out, const float *
         const float t3 = (1e+01f < t0 ? 1e+01f : t0) * 2.0f;
         const float t4 = 89.0f < t3 ? 89.0f : t3;
         const float t5 = -104.0f > t4 ? -104.0f : t4;
-        const float t6 = t5 * 1.442695f + 12582912.0f;
-        const float t7 = t6 - 12582912.0f;
+        const float t6 = t5 * 1.442695f + 12583166.0f;
+        const float t7 = t6 - 12583166.0f;
         const float t8 = t7 * -1.4286068e-06f + (t7 * -0.69314575f + t5);
         const float t9 = t8 * t8 * ((((0.001395045f * t8 + 0.008368882f) * t8 + 0.041666206f) * t8 + 0.1666652f) * t8 + 0.5f);
-        const int32_t t10 = (int32_t)((uint32_t)(int32_t)bits_of_f32(t6) - 1262485504u);
+        const int32_t t10 = (int32_t)bits_of_f32(t6);
         const int32_t t11 = t10 >> 1;
-        const float t12 = (t9 + t8 + 1.0f) * of_bits_f32((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t11 + 127u) * 8388608u));
-        const int32_t t13 = (int32_t)((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t10 - (uint32_t)t11) + 127u) * 8388608u);
-        const float t14 = 1.0f - 2.0f / (t12 * of_bits_f32((uint32_t)t13) + 1.0f);
+        const float t12 = of_bits_f32((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t10 - (uint32_t)t11) * 8388608u));
+        const float t13 = 2.0f / ((t9 + t8 + 1.0f) * of_bits_f32((uint32_t)(int32_t)((uint32_t)t11 * 8388608u)) * t12 + 1.0f);
+        const float t14 = 1.0f - t13;
         out[i] = t0 < 0.625f ? x0 * t1 * t2 + x0 : x0 < 0.0f ? -t14 : t14;
     }
 }
@@ -323,19 +323,15 @@ PHASES_SECTION_FAST static void phases_softmax_2(float *out, float *restrict e, 
     float sum = 0.0f;
     for (int32_t c = 0; c < 576; c++) {
         const float t0 = x[c] - max;
-        const float t1 = 89.0f < t0 ? 89.0f : t0;
-        const float t2 = -104.0f > t1 ? -104.0f : t1;
-        const float t3 = t2 * 1.442695f + 12582912.0f;
-        const float t4 = t3 - 12582912.0f;
-        const float t5 = t4 * -1.4286068e-06f + (t4 * -0.69314575f + t2);
-        const float t6 = t5 * t5 * ((((0.001395045f * t5 + 0.008368882f) * t5 + 0.041666206f) * t5 + 0.1666652f) * t5 + 0.5f);
-        const int32_t t7 = (int32_t)((uint32_t)(int32_t)bits_of_f32(t3) - 1262485504u);
-        const int32_t t8 = t7 >> 1;
-        const float t9 = (t6 + t5 + 1.0f) * of_bits_f32((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t8 + 127u) * 8388608u));
-        const int32_t t10 = (int32_t)((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t7 - (uint32_t)t8) + 127u) * 8388608u);
-        const float t11 = t9 * of_bits_f32((uint32_t)t10);
-        e[c] = t11;
-        sum += t11;
+        const float t1 = -104.0f > t0 ? -104.0f : t0;
+        const float t2 = t1 * 1.442695f + 12583104.0f;
+        const float t3 = t2 - 12583104.0f;
+        const float t4 = t3 * -1.4286068e-06f + (t3 * -0.69314575f + t1);
+        const float t5 = t4 * t4 * ((((0.001395045f * t4 + 0.008368882f) * t4 + 0.041666206f) * t4 + 0.1666652f) * t4 + 0.5f);
+        const float t6 = (t5 + t4 + 1.0f) * of_bits_f32((uint32_t)(int32_t)((uint32_t)(int32_t)bits_of_f32(t2) * 8388608u));
+        const float t7 = t6 * 2.7105054e-20f;
+        e[c] = t7;
+        sum += t7;
     }
     for (int32_t c = 0; c < 576; c++) {
         out[c] = e[c] / sum;
@@ -351,18 +347,14 @@ PHASES_SECTION_FAST static void phases_logistic_3(float *restrict out, const flo
     for (int32_t i = 0; i < 576; i++) {
         const float x0 = x[i];
         const float t0 = -abs_f32(x0);
-        const float t1 = 89.0f < t0 ? 89.0f : t0;
-        const float t2 = -104.0f > t1 ? -104.0f : t1;
-        const float t3 = t2 * 1.442695f + 12582912.0f;
-        const float t4 = t3 - 12582912.0f;
-        const float t5 = t4 * -1.4286068e-06f + (t4 * -0.69314575f + t2);
-        const float t6 = t5 * t5 * ((((0.001395045f * t5 + 0.008368882f) * t5 + 0.041666206f) * t5 + 0.1666652f) * t5 + 0.5f);
-        const int32_t t7 = (int32_t)((uint32_t)(int32_t)bits_of_f32(t3) - 1262485504u);
-        const int32_t t8 = t7 >> 1;
-        const float t9 = (t6 + t5 + 1.0f) * of_bits_f32((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t8 + 127u) * 8388608u));
-        const int32_t t10 = (int32_t)((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t7 - (uint32_t)t8) + 127u) * 8388608u);
-        const float t11 = t9 * of_bits_f32((uint32_t)t10);
-        out[i] = (x0 < 0.0f ? t11 : 1.0f) / (t11 + 1.0f);
+        const float t1 = -104.0f > t0 ? -104.0f : t0;
+        const float t2 = t1 * 1.442695f + 12583104.0f;
+        const float t3 = t2 - 12583104.0f;
+        const float t4 = t3 * -1.4286068e-06f + (t3 * -0.69314575f + t1);
+        const float t5 = t4 * t4 * ((((0.001395045f * t4 + 0.008368882f) * t4 + 0.041666206f) * t4 + 0.1666652f) * t4 + 0.5f);
+        const float t6 = (t5 + t4 + 1.0f) * of_bits_f32((uint32_t)(int32_t)((uint32_t)(int32_t)bits_of_f32(t2) * 8388608u));
+        const float t7 = t6 * 2.7105054e-20f;
+        out[i] = (x0 < 0.0f ? t7 : 1.0f) / (t7 + 1.0f);
     }
 }
 

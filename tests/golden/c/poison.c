@@ -70,19 +70,15 @@ POISON_SECTION_FAST static void poison_softmax_0(float *out, float *restrict e, 
     float sum = 0.0f;
     for (int32_t c = 0; c < 4; c++) {
         const float t0 = x[c] - max;
-        const float t1 = 89.0f < t0 ? 89.0f : t0;
-        const float t2 = -104.0f > t1 ? -104.0f : t1;
-        const float t3 = t2 * 1.442695f + 12582912.0f;
-        const float t4 = t3 - 12582912.0f;
-        const float t5 = t4 * -1.4286068e-06f + (t4 * -0.69314575f + t2);
-        const float t6 = t5 * t5 * ((((0.001395045f * t5 + 0.008368882f) * t5 + 0.041666206f) * t5 + 0.1666652f) * t5 + 0.5f);
-        const int32_t t7 = (int32_t)((uint32_t)(int32_t)bits_of_f32(t3) - 1262485504u);
-        const int32_t t8 = t7 >> 1;
-        const float t9 = (t6 + t5 + 1.0f) * of_bits_f32((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t8 + 127u) * 8388608u));
-        const int32_t t10 = (int32_t)((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t7 - (uint32_t)t8) + 127u) * 8388608u);
-        const float t11 = t9 * of_bits_f32((uint32_t)t10);
-        e[c] = t11;
-        sum += t11;
+        const float t1 = -104.0f > t0 ? -104.0f : t0;
+        const float t2 = t1 * 1.442695f + 12583104.0f;
+        const float t3 = t2 - 12583104.0f;
+        const float t4 = t3 * -1.4286068e-06f + (t3 * -0.69314575f + t1);
+        const float t5 = t4 * t4 * ((((0.001395045f * t4 + 0.008368882f) * t4 + 0.041666206f) * t4 + 0.1666652f) * t4 + 0.5f);
+        const float t6 = (t5 + t4 + 1.0f) * of_bits_f32((uint32_t)(int32_t)((uint32_t)(int32_t)bits_of_f32(t2) * 8388608u));
+        const float t7 = t6 * 2.7105054e-20f;
+        e[c] = t7;
+        sum += t7;
     }
     for (int32_t c = 0; c < 4; c++) {
         out[c] = e[c] / sum;
@@ -103,32 +99,28 @@ POISON_SECTION_FAST static void poison_log_softmax_1(float *out, const float *x)
     float sum = 0.0f;
     for (int32_t c = 0; c < 4; c++) {
         const float t0 = x[c] - max;
-        const float t1 = 89.0f < t0 ? 89.0f : t0;
-        const float t2 = -104.0f > t1 ? -104.0f : t1;
-        const float t3 = t2 * 1.442695f + 12582912.0f;
-        const float t4 = t3 - 12582912.0f;
-        const float t5 = t4 * -1.4286068e-06f + (t4 * -0.69314575f + t2);
-        const float t6 = t5 * t5 * ((((0.001395045f * t5 + 0.008368882f) * t5 + 0.041666206f) * t5 + 0.1666652f) * t5 + 0.5f);
-        const int32_t t7 = (int32_t)((uint32_t)(int32_t)bits_of_f32(t3) - 1262485504u);
-        const int32_t t8 = t7 >> 1;
-        const float t9 = (t6 + t5 + 1.0f) * of_bits_f32((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t8 + 127u) * 8388608u));
-        const int32_t t10 = (int32_t)((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t7 - (uint32_t)t8) + 127u) * 8388608u);
-        sum += t9 * of_bits_f32((uint32_t)t10);
+        const float t1 = -104.0f > t0 ? -104.0f : t0;
+        const float t2 = t1 * 1.442695f + 12583104.0f;
+        const float t3 = t2 - 12583104.0f;
+        const float t4 = t3 * -1.4286068e-06f + (t3 * -0.69314575f + t1);
+        const float t5 = t4 * t4 * ((((0.001395045f * t4 + 0.008368882f) * t4 + 0.041666206f) * t4 + 0.1666652f) * t4 + 0.5f);
+        const float t6 = (t5 + t4 + 1.0f) * of_bits_f32((uint32_t)(int32_t)((uint32_t)(int32_t)bits_of_f32(t2) * 8388608u));
+        sum += t6 * 2.7105054e-20f;
     }
-    const int t11 = sum < 1.1754944e-38f;
-    const int32_t t12 = (int32_t)bits_of_f32(t11 ? sum * 33554432.0f : sum);
-    const int32_t t13 = (int32_t)((uint32_t)t12 - 1060439283u) >> 23;
-    const float t14 = (float)t13 - (t11 ? 25.0f : 0.0f);
-    const float t15 = of_bits_f32((uint32_t)(int32_t)((uint32_t)t12 - (uint32_t)(int32_t)((uint32_t)t13 * 8388608u)));
-    const float t16 = t15 - 1.0f;
-    const float t17 = t16 * t16 * 0.5f;
-    const float t18 = t16 / (t16 + 2.0f);
-    const float t19 = t18 * t18;
-    const float t20 = t18 * (t17 + t19 * (((0.2358229f * t19 + 0.285373f) * t19 + 0.40000334f) * t19 + 0.6666666f));
-    const float t21 = sum == inf_f32.value ? sum : t14 * 0.69314575f - (t17 - (t20 + t14 * 1.4286068e-06f) - t16);
-    const float t22 = sum != sum ? sum : sum == 0.0f ? -inf_f32.value : sum < 0.0f ? nan_f32.value : t21;
+    const int t7 = sum < 1.1754944e-38f;
+    const int32_t t8 = (int32_t)bits_of_f32(t7 ? sum * 33554432.0f : sum);
+    const int32_t t9 = (int32_t)((uint32_t)t8 - 1060439283u) >> 23;
+    const float t10 = (float)t9 - (t7 ? 25.0f : 0.0f);
+    const float t11 = of_bits_f32((uint32_t)(int32_t)((uint32_t)t8 - (uint32_t)(int32_t)((uint32_t)t9 * 8388608u)));
+    const float t12 = t11 - 1.0f;
+    const float t13 = t12 * t12 * 0.5f;
+    const float t14 = t12 / (t12 + 2.0f);
+    const float t15 = t14 * t14;
+    const float t16 = t14 * (t13 + t15 * (((0.2358229f * t15 + 0.285373f) * t15 + 0.40000334f) * t15 + 0.6666666f));
+    const float t17 = sum == inf_f32.value ? sum : t10 * 0.69314575f - (t13 - (t16 + t10 * 1.4286068e-06f) - t12);
+    const float t18 = sum != sum ? sum : sum == 0.0f ? -inf_f32.value : sum < 0.0f ? nan_f32.value : t17;
     for (int32_t c = 0; c < 4; c++) {
-        out[c] = x[c] - max - t22;
+        out[c] = x[c] - max - t18;
     }
 }
 

@@ -56,15 +56,14 @@ THREADS_SECTION_FAST static void threads_exp_0(float *out, const float *x, const
         const float x0 = x[i];
         const float t1 = 89.0f < x0 ? 89.0f : x0;
         const float t2 = -104.0f > t1 ? -104.0f : t1;
-        const float t3 = t2 * 1.442695f + 12582912.0f;
-        const float t4 = t3 - 12582912.0f;
+        const float t3 = t2 * 1.442695f + 12583166.0f;
+        const float t4 = t3 - 12583166.0f;
         const float t5 = t4 * -1.4286068e-06f + (t4 * -0.69314575f + t2);
         const float t6 = t5 * t5 * ((((0.001395045f * t5 + 0.008368882f) * t5 + 0.041666206f) * t5 + 0.1666652f) * t5 + 0.5f);
-        const int32_t t7 = (int32_t)((uint32_t)(int32_t)bits_of_f32(t3) - 1262485504u);
+        const int32_t t7 = (int32_t)bits_of_f32(t3);
         const int32_t t8 = t7 >> 1;
-        const float t9 = (t6 + t5 + 1.0f) * of_bits_f32((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t8 + 127u) * 8388608u));
-        const int32_t t10 = (int32_t)((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t7 - (uint32_t)t8) + 127u) * 8388608u);
-        out[i] = t9 * of_bits_f32((uint32_t)t10);
+        const float t9 = of_bits_f32((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t7 - (uint32_t)t8) * 8388608u));
+        out[i] = (t6 + t5 + 1.0f) * of_bits_f32((uint32_t)(int32_t)((uint32_t)t8 * 8388608u)) * t9;
     }
 }
 
@@ -90,19 +89,15 @@ THREADS_SECTION_FAST static void threads_softmax_1(float *out, float *restrict e
         float sum = 0.0f;
         for (int32_t c = 0; c < 64; c++) {
             const float t3 = x[t2 + c] - max;
-            const float t4 = 89.0f < t3 ? 89.0f : t3;
-            const float t5 = -104.0f > t4 ? -104.0f : t4;
-            const float t6 = t5 * 1.442695f + 12582912.0f;
-            const float t7 = t6 - 12582912.0f;
-            const float t8 = t7 * -1.4286068e-06f + (t7 * -0.69314575f + t5);
-            const float t9 = t8 * t8 * ((((0.001395045f * t8 + 0.008368882f) * t8 + 0.041666206f) * t8 + 0.1666652f) * t8 + 0.5f);
-            const int32_t t10 = (int32_t)((uint32_t)(int32_t)bits_of_f32(t6) - 1262485504u);
-            const int32_t t11 = t10 >> 1;
-            const float t12 = (t9 + t8 + 1.0f) * of_bits_f32((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t11 + 127u) * 8388608u));
-            const int32_t t13 = (int32_t)((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t10 - (uint32_t)t11) + 127u) * 8388608u);
-            const float t14 = t12 * of_bits_f32((uint32_t)t13);
-            e[c + t0] = t14;
-            sum += t14;
+            const float t4 = -104.0f > t3 ? -104.0f : t3;
+            const float t5 = t4 * 1.442695f + 12583104.0f;
+            const float t6 = t5 - 12583104.0f;
+            const float t7 = t6 * -1.4286068e-06f + (t6 * -0.69314575f + t4);
+            const float t8 = t7 * t7 * ((((0.001395045f * t7 + 0.008368882f) * t7 + 0.041666206f) * t7 + 0.1666652f) * t7 + 0.5f);
+            const float t9 = (t8 + t7 + 1.0f) * of_bits_f32((uint32_t)(int32_t)((uint32_t)(int32_t)bits_of_f32(t5) * 8388608u));
+            const float t10 = t9 * 2.7105054e-20f;
+            e[c + t0] = t10;
+            sum += t10;
         }
         for (int32_t c = 0; c < 64; c++) {
             out[t2 + c] = e[c + t0] / sum;

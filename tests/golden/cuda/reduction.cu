@@ -166,17 +166,13 @@ ARN_KERNEL(128) reduction_softmax_1(float *__restrict__ out, const float *__rest
             float sum = 0.0f;
             for (int32_t c = t % 32; c < 256; c += 32) {
                 const float t4 = x[t3 + c] - all4;
-                const float t5 = 89.0f < t4 ? 89.0f : t4;
-                const float t6 = -104.0f > t5 ? -104.0f : t5;
-                const float t7 = fmaf(t6, 1.442695f, 12582912.0f);
-                const float t8 = t7 - 12582912.0f;
-                const float t9 = fmaf(t8, -1.4286068e-06f, fmaf(t8, -0.69314575f, t6));
-                const float t10 = fmaf(fmaf(fmaf(fmaf(0.001395045f, t9, 0.008368882f), t9, 0.041666206f), t9, 0.1666652f), t9, 0.5f);
-                const int32_t t11 = (int32_t)((uint32_t)(int32_t)__float_as_uint(t7) - 1262485504u);
-                const int32_t t12 = t11 >> 1;
-                const float t13 = (fmaf(t9 * t9, t10, t9) + 1.0f) * __uint_as_float((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t12 + 127u) * 8388608u));
-                const int32_t t14 = (int32_t)((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t11 - (uint32_t)t12) + 127u) * 8388608u);
-                sum += t13 * __uint_as_float((uint32_t)t14);
+                const float t5 = -104.0f > t4 ? -104.0f : t4;
+                const float t6 = fmaf(t5, 1.442695f, 12583104.0f);
+                const float t7 = t6 - 12583104.0f;
+                const float t8 = fmaf(t7, -1.4286068e-06f, fmaf(t7, -0.69314575f, t5));
+                const float t9 = fmaf(fmaf(fmaf(fmaf(0.001395045f, t8, 0.008368882f), t8, 0.041666206f), t8, 0.1666652f), t8, 0.5f);
+                const float t10 = (fmaf(t8 * t8, t9, t8) + 1.0f) * __uint_as_float((uint32_t)(int32_t)((uint32_t)(int32_t)__float_as_uint(t6) * 8388608u));
+                sum += t10 * 2.7105054e-20f;
             }
             part[0] = sum;
         }
@@ -203,25 +199,25 @@ ARN_KERNEL(128) reduction_softmax_1(float *__restrict__ out, const float *__rest
         }
         {
             const int32_t t = (int32_t)threadIdx.x;
-            const int32_t t15 = g * 4 + t / 32;
-            const int32_t t16 = (t15 < 3 ? t15 : 3) * 256;
-            if (t15 < 4) {
+            const int32_t t11 = g * 4 + t / 32;
+            const int32_t t12 = (t11 < 3 ? t11 : 3) * 256;
+            if (t11 < 4) {
                 const float all5 = all[0];
                 const float max0 = max[0];
                 for (int32_t c = t % 32; c < 256; c += 32) {
-                    const int32_t t17 = t16 + c;
-                    const float t18 = x[t17] - max0;
-                    const float t19 = 89.0f < t18 ? 89.0f : t18;
-                    const float t20 = -104.0f > t19 ? -104.0f : t19;
-                    const float t21 = fmaf(t20, 1.442695f, 12582912.0f);
-                    const float t22 = t21 - 12582912.0f;
-                    const float t23 = fmaf(t22, -1.4286068e-06f, fmaf(t22, -0.69314575f, t20));
-                    const float t24 = fmaf(fmaf(fmaf(fmaf(0.001395045f, t23, 0.008368882f), t23, 0.041666206f), t23, 0.1666652f), t23, 0.5f);
-                    const int32_t t25 = (int32_t)((uint32_t)(int32_t)__float_as_uint(t21) - 1262485504u);
-                    const int32_t t26 = t25 >> 1;
-                    const float t27 = (fmaf(t23 * t23, t24, t23) + 1.0f) * __uint_as_float((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t26 + 127u) * 8388608u));
-                    const int32_t t28 = (int32_t)((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t25 - (uint32_t)t26) + 127u) * 8388608u);
-                    out[t17] = t27 * __uint_as_float((uint32_t)t28) / all5;
+                    const int32_t t13 = t12 + c;
+                    const float t14 = x[t13] - max0;
+                    const float t15 = 89.0f < t14 ? 89.0f : t14;
+                    const float t16 = -104.0f > t15 ? -104.0f : t15;
+                    const float t17 = fmaf(t16, 1.442695f, 12583166.0f);
+                    const float t18 = t17 - 12583166.0f;
+                    const float t19 = fmaf(t18, -1.4286068e-06f, fmaf(t18, -0.69314575f, t16));
+                    const float t20 = fmaf(fmaf(fmaf(fmaf(0.001395045f, t19, 0.008368882f), t19, 0.041666206f), t19, 0.1666652f), t19, 0.5f);
+                    const int32_t t21 = (int32_t)__float_as_uint(t17);
+                    const int32_t t22 = t21 >> 1;
+                    const float t23 = (fmaf(t19 * t19, t20, t19) + 1.0f) * __uint_as_float((uint32_t)(int32_t)((uint32_t)t22 * 8388608u));
+                    const float t24 = __uint_as_float((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t21 - (uint32_t)t22) * 8388608u));
+                    out[t13] = t23 * t24 / all5;
                 }
             }
         }
