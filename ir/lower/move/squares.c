@@ -10,7 +10,7 @@
  * stride is a multiple of a page. */
 #include "ir/lower/move/move.h"
 
-enum { MOST = 16, PIECE = 16 }; /* edge of a square; bytes */
+enum { MOST = 16, PIECE = 16, LONGEST_RUN = 8 }; /* edge of a square; bytes; squares */
 
 int32_t ac_square_edge(const ac_lower *L, ac_dtype d)
 {
@@ -80,26 +80,43 @@ static void square(ac_lb *b, int32_t src, ac_x from, int64_t from_step, int32_t 
         ac_lb_store(b, dst, ac_lb_add(b, to, ac_lb_i32(b, i * to_step)), v[i]);
 }
 
+/* Squares of the longer side that are turned one after another, before those beside them: a row of each is read (or
+ * written) as a run of some cache lines, on a page that is looked up once. A divisor of all, so that one loop does. */
+static int32_t run_of(int64_t squares)
+{
+    int32_t n = LONGEST_RUN;
+    while (squares % n)
+        n--;
+    return n;
+}
+
 void ac_lo_squares(ac_lower *L, int32_t src, ac_x from, int32_t dst, ac_x to, const ac_move *m)
 {
     ac_lb *b = &L->b;
     const ac_dtype d = b->fn->buf.item[dst].dtype;
     const int32_t edge = ac_square_edge(L, d), axis = ac_square_axis(m), last = m->n - 1;
     const int32_t piece = PIECE * 8 / ac_dtype_bits(d), e = edge < piece ? edge : piece;
-    int32_t order[AC_MOVE_DIMS], n = 0;
+    struct loop {
+        const struct ac_move_axis *axis;
+        int64_t end, step;
+    } loop[AC_MOVE_DIMS + 1];
+    int32_t n = 0;
     for (int32_t i = 0; i < last; i++)
         if (i != axis)
-            order[n++] = i;
+            loop[n++] = (struct loop){&m->dim[i], m->dim[i].extent, 1};
     /* the longer side outside: what a row of squares writes in part is still in the cache when the next one goes on */
     const bool longer = m->dim[axis].extent > m->dim[last].extent;
-    order[n++] = longer ? axis : last;
-    order[n++] = longer ? last : axis;
+    const struct ac_move_axis *outer = &m->dim[longer ? axis : last], *inner = &m->dim[longer ? last : axis];
+    const int32_t run = inner->extent > edge ? run_of(outer->extent / edge) : 1;
+    loop[n++] = (struct loop){outer, outer->extent, (int64_t)run * edge};
+    loop[n++] = (struct loop){inner, inner->extent, edge};
+    if (run > 1)
+        loop[n++] = (struct loop){outer, (int64_t)run * edge, edge};
     from = ac_lb_add(b, from, ac_lb_i32(b, m->from));
     to = ac_lb_add(b, to, ac_lb_i32(b, m->to));
     for (int32_t i = 0; i < n; i++) {
-        const struct ac_move_axis *a = &m->dim[order[i]];
-        const bool side = order[i] == axis || order[i] == last;
-        const ac_x at = ac_lb_for(b, "i", ac_lb_i32(b, 0), ac_lb_i32(b, a->extent), side ? edge : 1, AC_MARK_SERIAL);
+        const struct ac_move_axis *a = loop[i].axis;
+        const ac_x at = ac_lb_for(b, "i", ac_lb_i32(b, 0), ac_lb_i32(b, loop[i].end), loop[i].step, AC_MARK_SERIAL);
         from = ac_lb_add(b, from, ac_lb_mul(b, at, ac_lb_i32(b, a->from)));
         to = ac_lb_add(b, to, ac_lb_mul(b, at, ac_lb_i32(b, a->to)));
     }
