@@ -42,6 +42,13 @@ int ac_onw_composed(ac_onw *w, const ac_node *n)
     } else if (n->op == AC_OP_SQUARED_DIFFERENCE) {
         v = binary(w, "Sub", x, by, y);
         ac_onw_node_to(w, "Mul", (ac_tensor *[]){v, v}, 2, &y, 1);
+    } else if (n->op == AC_OP_MUL_ADD) { /* the product is exact in f64 */
+        ac_tensor *wide[3];
+        for (int32_t i = 0; i < 3; i++)
+            wide[i] = ac_onw_cast(w, n->in[i], AC_F64);
+        v = ac_onw_op(w, "Mul", wide, 2, AC_F64, y->rank, y->dim);
+        v = ac_onw_op(w, "Add", (ac_tensor *[]){v, wide[2]}, 2, AC_F64, y->rank, y->dim);
+        ac_onw_same(w, ac_onw_cast(w, v, AC_F32), y);
     } else if (n->op == AC_OP_NOT_EQUAL) {
         v = binary(w, "Equal", x, by, y);
         ac_onw_node_to(w, "Not", &v, 1, &y, 1);
@@ -78,7 +85,16 @@ int ac_onw_select(ac_onw *w, const ac_node *n)
 
 int ac_onw_to_type(ac_onw *w, const ac_node *n)
 {
-    ac_onw_same(w, ac_onw_cast(w, n->in[0], n->out[0]->dtype), n->out[0]);
+    ac_tensor *x = n->in[0];
+    const ac_dtype to = n->out[0]->dtype;
+    /* ours saturates, unless it is said to wrap; ONNX does not say what is out of range */
+    if (n->op == AC_OP_CAST && !n->attrs.cast.wraps && ac_dtype_is_float(x->dtype) && ac_dtype_is_int(to) &&
+        ac_dtype_bits(to) <= 16) {
+        ac_tensor *in[] = {x, ac_onw_const(w, x->dtype, (double)ac_dtype_min(to)),
+                           ac_onw_const(w, x->dtype, (double)ac_dtype_max(to))};
+        x = ac_onw_op(w, "Clip", in, 3, x->dtype, x->rank, x->dim);
+    }
+    ac_onw_same(w, ac_onw_cast(w, x, to), n->out[0]);
     return AC_OK;
 }
 

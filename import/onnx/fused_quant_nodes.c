@@ -1,5 +1,7 @@
-/* fused_quant_nodes.c - com.microsoft: quantised operators as ONNX Runtime's quantiser writes them. Most are the float
- * operator between a dequantisation and a quantisation (ac_onx_inner); products are MatMulInteger with a scale. */
+/* fused_quant_nodes.c - com.microsoft: quantised operators as ONNX Runtime's quantiser writes them. Their definition
+ * says only that the operands are dequantised and the result is quantised; where they round is as ONNX Runtime does it
+ * on x86-64 with AVX2. Most are the float operator between a dequantisation and a quantisation (ac_onx_inner); sums and
+ * products scale by ratios of scales; products of matrices are MatMulInteger with a scale. */
 #include "import/onnx/proto/nodes.h"
 #include "import/onnx/quant_nodes.h"
 
@@ -13,29 +15,113 @@ enum { SINCE = 13 };
 
 /* ------------------------------------------------------------------ element-wise, pools, softmax */
 
-/* a, sa, za, b, sb, zb, s, z */
+/* An operand or the result of a sum or product: its scale and zero point are f32 scalars; zero NULL: 0. */
+typedef struct affine {
+    ac_tensor *x, *scale, *zero;
+} affine;
+
+static ac_tensor *scalar(ac_onx_node *n, ac_tensor *x)
+{
+    return x ? ac_onx_cast(n, ac_onx_reshape(n, x, 0, NULL), AC_F32) : NULL;
+}
+
+static affine operand(ac_onx_node *n, int32_t i)
+{
+    return (affine){ac_onx_cast(n, n->in[i], AC_F32), scalar(n, n->in[i + 1]), scalar(n, ac_onx_in(n, i + 2))};
+}
+
+/* x * y + z, rounded once. */
+static ac_tensor *mul_add(ac_onx_node *n, ac_tensor *x, ac_tensor *y, ac_tensor *z)
+{
+    ac_tensor *in[] = {x, y, z};
+    return x && y && z ? ac_onx_make(n, AC_OP_MUL_ADD, in, 3, NULL, AC_F32) : NULL;
+}
+
+/* Is x repeated along the last dimension in which x or y has more than one index? ONNX Runtime takes it as a scalar. */
+static bool is_repeated(const ac_tensor *x, const ac_tensor *y)
+{
+    for (int32_t d = 1; d <= x->rank || d <= y->rank; d++) {
+        const int64_t nx = d <= x->rank ? x->dim[x->rank - d] : 1, ny = d <= y->rank ? y->dim[y->rank - d] : 1;
+        if (nx != 1 || ny != 1)
+            return nx == 1;
+    }
+    return true;
+}
+
+/* (x - zx) * sx / s + (y - zy) * sy / s + z with rx = sx / s, ry = sy / s:
+ *     x * rx + (y * ry + (z - (zx * rx + zy * ry)))
+ * Sums with a product are rounded once; the product that is rounded by itself is that of zy and ry. */
+static ac_tensor *affine_sum(ac_onx_node *n, affine x, affine y, affine to)
+{
+    ac_tensor *none = ac_onx_number(n, AC_F32, 0);
+    ac_tensor *rx = ac_onx_2(n, AC_OP_DIV, x.scale, to.scale), *ry = ac_onx_2(n, AC_OP_DIV, y.scale, to.scale);
+    ac_tensor *away = mul_add(n, rx, x.zero ? x.zero : none, MUL(ry, y.zero ? y.zero : none));
+    ac_tensor *rest = ac_onx_2(n, AC_OP_SUB, to.zero ? to.zero : none, away);
+    return mul_add(n, x.x, rx, mul_add(n, y.x, ry, rest));
+}
+
+/* (x - zx) * (y - zy) * (sx * sy / s) + z */
+static ac_tensor *affine_product(ac_onx_node *n, affine x, affine y, affine to)
+{
+    ac_tensor *ratio = ac_onx_2(n, AC_OP_DIV, MUL(x.scale, y.scale), to.scale);
+    ac_tensor *a = x.zero ? ac_onx_2(n, AC_OP_SUB, x.x, x.zero) : x.x,
+              *b = y.zero ? ac_onx_2(n, AC_OP_SUB, y.x, y.zero) : y.x;
+    ac_tensor *v = MUL(MUL(a, b), ratio);
+    return to.zero ? ADD(v, to.zero) : v;
+}
+
+/* a, sa, za, b, sb, zb, s, z. The zero point is added before the number is rounded. */
 int ac_onx_do_qlinear_binary(ac_onx_node *n)
 {
     for (int32_t i = 3; i < 7; i += i == 3 ? 1 : 2)
         AC_TRY(ac_onx_need(n, i));
-    ac_tensor *a = ac_onx_dequantized(n, n->in[0], n->in[1], n->in[2], 0),
-              *b = ac_onx_dequantized(n, n->in[3], n->in[4], ac_onx_in(n, 5), 0);
-    ac_tensor *y = ac_onx_2(n, n->row->op, a, b);
-    const ac_dtype to = n->in[0]->dtype;
-    return ac_onx_result(n, 0, y ? ac_onx_quantized(n, y, n->in[6], ac_onx_in(n, 7), 0, to, AC_F32) : NULL);
+    affine a = operand(n, 0), b = operand(n, 3), to = {NULL, scalar(n, n->in[6]), scalar(n, ac_onx_in(n, 7))}, swap = a;
+    if (a.x && b.x && is_repeated(a.x, b.x))
+        a = b, b = swap;
+    ac_tensor *y = n->row->op == AC_OP_ADD ? affine_sum(n, a, b, to) : affine_product(n, a, b, to);
+    return ac_onx_result(n, 0, ac_onx_cast(n, y ? ac_onx_1(n, AC_OP_ROUND, y) : NULL, n->in[0]->dtype));
 }
 
-/* x, sx, zx, s, z: QLinear<Type> of the float operator <Type>; channels may come last. */
+/* x, sx, zx, s, z: QLinear<Type> of the float operator <Type>; channels may come last. Pools add the zero point before
+ * the number is rounded. */
 int ac_onx_do_qlinear_unary(ac_onx_node *n)
 {
     const char *type = n->type + strlen("QLinear");
-    const bool last = ac_onx_int(n, "channels_last", 0) != 0;
+    const bool last = ac_onx_int(n, "channels_last", 0) != 0, pool = !strcmp(type, "AveragePool");
     const int64_t version = ac_onx_int(n, "opset", SINCE);
     ac_tensor *x = last ? ac_onx_swapped_channels(n, n->in[0], false) : n->in[0];
     ac_tensor *real = ac_onx_dequantized(n, x, n->in[1], ac_onx_in(n, 2), 0);
     AC_TRY(ac_onx_need(n, 3));
     ac_tensor *y = real ? ac_onx_inner(n, type, version, &real, 1) : NULL, *z = ac_onx_in(n, 4);
-    y = y ? ac_onx_quantized(n, y, n->in[3], z, 0, z ? z->dtype : x->dtype, AC_F32) : NULL;
+    const ac_dtype to = z ? z->dtype : x->dtype;
+    if (pool && y && z)
+        y = ac_onx_cast(n, ac_onx_1(n, AC_OP_ROUND, ADD(ac_onx_2(n, AC_OP_DIV, y, scalar(n, n->in[3])), scalar(n, z))),
+                        to);
+    else
+        y = y ? ac_onx_quantized(n, y, n->in[3], z, 0, to, AC_F32) : NULL;
+    return ac_onx_result(n, 0, last ? ac_onx_swapped_channels(n, y, true) : y);
+}
+
+/* x, sx, zx, s, z: an exact sum of integers, times sx / (s * count). */
+int ac_onx_do_qlinear_global_pool(ac_onx_node *n)
+{
+    const bool last = ac_onx_int(n, "channels_last", 0) != 0;
+    AC_TRY(ac_onx_need(n, 3));
+    ac_tensor *x = last ? ac_onx_swapped_channels(n, n->in[0], false) : n->in[0], *z = ac_onx_in(n, 4);
+    if (!x || x->rank < 3)
+        return x ? ac_build_bad(&n->b, "'%s' is %s, expected 3 dimensions or more", x->name, ac_shape_str(n->r->cx, x))
+                 : AC_FAIL;
+    int64_t count = 1;
+    for (int32_t d = 2; d < x->rank; d++)
+        count *= x->dim[d];
+    ac_tensor *wide = ac_onx_cast(n, x, AC_I32), *zero = ac_onx_cast(n, ac_onx_in(n, 2), AC_I32);
+    if (zero)
+        wide = ac_onx_2(n, AC_OP_SUB, wide, ac_onx_reshape(n, zero, 0, NULL));
+    ac_tensor *sum = wide ? ac_onx_reduce(n, AC_OP_SUM, wide, (1u << x->rank) - 4, true) : NULL;
+    ac_tensor *size = MUL(scalar(n, n->in[3]), ac_onx_number(n, AC_F32, (double)count));
+    ac_tensor *y = MUL(ac_onx_cast(n, sum, AC_F32), ac_onx_2(n, AC_OP_DIV, scalar(n, n->in[1]), size));
+    ac_tensor *one = ac_onx_number(n, AC_F32, 1);
+    y = y ? ac_onx_quantized(n, y, one, z, 0, z ? z->dtype : x->dtype, AC_F32) : NULL;
     return ac_onx_result(n, 0, last ? ac_onx_swapped_channels(n, y, true) : y);
 }
 
@@ -139,9 +225,10 @@ int ac_onx_do_qgemm(ac_onx_node *n)
                        ac_onx_in(n, 5)};
     ac_tensor *acc = in[0] && in[1] ? ac_onx_inner(n, "MatMulInteger", 10, in, 4) : NULL;
     acc = ac_onx_cast(n, c ? ADD(acc, c) : acc, AC_F32);
-    ac_tensor *real = MUL(scale_of(n, n->in[1]), scale_of(n, n->in[4]));
+    ac_tensor *real = scale_of(n, n->in[1]);
     if (alpha != 1)
         real = MUL(real, ac_onx_number(n, AC_F32, alpha));
+    real = MUL(real, scale_of(n, n->in[4]));
     if (!s)
         return ac_onx_result(n, 0, MUL(acc, real));
     ac_tensor *y = MUL(acc, ac_onx_2(n, AC_OP_DIV, real, scale_of(n, s)));

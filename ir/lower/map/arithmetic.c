@@ -1,5 +1,5 @@
 /* arithmetic.c - two-operand arithmetic: add, sub, mul, div, floor_div, floor_mod, minimum, maximum, pow,
- * squared_difference.
+ * squared_difference, mul_add.
  *
  * Plain integers wrap. Division by zero gives 0 (TFLite stops with an error at run time; the generated code has no
  * way to fail inside a map), the most negative number divided by -1 wraps. Quantised forms are in
@@ -261,4 +261,26 @@ ac_x ac_mp_sqdiff(ac_lower *L, const ac_node *n, const ac_x *arg)
         return ac_mp_refuse(L, n);
     const ac_x d = ac_lb_sub_wrap(&L->b, arg[0], arg[1]);
     return ac_lb_mul_wrap(&L->b, d, d);
+}
+
+/* In f64 the product is exact. A sum that was rounded is made odd, which rounding to f32 cannot round twice. */
+static ac_x fused_by_f64(ac_lb *b, const ac_x *arg)
+{
+    const ac_x p = ac_lb_mul(b, ac_lb_cast(b, arg[0], AC_F64), ac_lb_cast(b, arg[1], AC_F64));
+    const ac_x q = ac_lb_cast(b, arg[2], AC_F64), sum = ac_lb_add(b, p, q), part = ac_lb_sub(b, sum, p);
+    const ac_x lost = ac_lb_add(b, ac_lb_sub(b, p, ac_lb_sub(b, sum, part)), ac_lb_sub(b, q, part));
+    const ac_x zero = ac_lb_like(b, sum, 0), bits = ac_lb_bitcast(b, sum, AC_I64), one = ac_lb_like_int(b, bits, 1);
+    const ac_x more = ac_lb_gt(b, lost, zero), rounded = ac_lb_or(b, more, ac_lb_lt(b, lost, zero)); /* NaN: neither */
+    const ac_x away = ac_lb_eq(b, more, ac_lb_gt(b, sum, zero));
+    const ac_x odd = ac_lb_add_wrap(b, bits, ac_lb_select(b, away, one, ac_lb_like_int(b, bits, -1)));
+    const ac_x even = ac_lb_eq(b, ac_lb_and(b, bits, one), ac_lb_like_int(b, bits, 0));
+    const ac_x chosen = ac_lb_select(b, ac_lb_and(b, even, rounded), odd, bits);
+    return ac_lb_cast(b, ac_lb_bitcast(b, chosen, AC_F64), AC_F32);
+}
+
+/* Rounded once on every target. */
+ac_x ac_mp_mul_add(ac_lower *L, const ac_node *n, const ac_x *arg)
+{
+    (void)n;
+    return L->target->fma ? ac_lb_fma(&L->b, arg[0], arg[1], arg[2]) : fused_by_f64(&L->b, arg);
 }

@@ -85,6 +85,21 @@ int ac_sh_logical(ac_ctx *cx, ac_graph *g, ac_node *n)
     return ac_sh_compare(cx, g, n);
 }
 
+/* x * y + z, all three f32, broadcast. */
+int ac_sh_mul_add(ac_ctx *cx, ac_graph *g, ac_node *n)
+{
+    (void)g;
+    int32_t rank;
+    int64_t dim[AC_MAX_RANK];
+    AC_TRY(ac_shape_operands(cx, n));
+    for (int32_t i = 0; i < n->n_in; i++)
+        if (n->in[i]->dtype != AC_F32)
+            return ac_error(cx, n->at, E0105, "operand '%s' is %s, expected f32", n->in[i]->name,
+                            ac_dtype_name(n->in[i]->dtype));
+    AC_TRY(ac_shape_broadcast(cx, n, 7, &rank, dim));
+    return ac_shape_set(cx, n, 0, AC_F32, rank, dim);
+}
+
 /* condition ? x : y, all three broadcast. */
 int ac_sh_select(ac_ctx *cx, ac_graph *g, ac_node *n)
 {

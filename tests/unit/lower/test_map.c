@@ -62,6 +62,7 @@ R(r_and, v[0] > 0 && v[1] > 0)
 R(r_or, v[0] > 0 || v[1] > 0)
 R(r_not, !(v[0] > 0))
 R(r_select, v[0] > 0 ? v[1] : v[2])
+R(r_mul_add, fma(v[0], v[1], v[2]))
 R(r_abs, fabs(v[0]))
 R(r_neg, -v[0])
 R(r_sign, v[0] > 0 ? 1 : v[0] < 0 ? -1 : 0)
@@ -128,6 +129,7 @@ static const row rows[] = {
     {AC_OP_LOGICAL_OR, 2, "b", r_or, false},
     {AC_OP_LOGICAL_NOT, 1, "b", r_not, false},
     {AC_OP_SELECT, 3, "fdqusilc", r_select, false},
+    {AC_OP_MUL_ADD, 3, "f", r_mul_add, false},
     {AC_OP_ABS, 1, "fdqsil", r_abs, false},
     {AC_OP_NEG, 1, "fdqil", r_neg, false},
     {AC_OP_SIGN, 1, "fdil", r_sign, false},
