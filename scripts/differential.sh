@@ -6,9 +6,10 @@
 #       of a GPU, and every instruction in every type give the same bits on the evaluator, C and LLVM, or the emulation
 #       of a GPU
 #   differential.sh --foreign [GRAPHS [SEED [DIR]]]
-#       1,000 random graphs of a hundred operators of ONNX beside ONNX Runtime, as many quantised ones of TFLite beside
-#       LiteRT, with random options (tests/foreign/differential.py). ARENAC_ORT names a Python that has both. What
-#       differs is made smaller and written to DIR (default: faults). Without a seed it is a new one, which is printed.
+#       1,000 random graphs of 160 operators of ONNX and com.microsoft beside ONNX Runtime, as many quantised ones of
+#       TFLite beside LiteRT, with random options (tests/foreign/differential.py). ARENAC_ORT names a Python that has
+#       both. What differs is made smaller and written to DIR (default: faults). Without a seed it is a new one, which
+#       is printed.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 [ "${1-}" = --foreign ] || exec "$root/build/tests/test_backends" "${1:-2000}" "${2:-1}" 1

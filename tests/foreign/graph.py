@@ -33,7 +33,7 @@ class Graph:
         needed, kept = set(self.outputs), []
         for n in reversed(self.nodes):
             if needed & set(n.outs):
-                needed |= set(n.ins)
+                needed |= set(n.ins) - {""}
                 kept.append(n)
         self.nodes = kept[::-1]
         self.feeds = {k: v for k, v in self.feeds.items() if k in needed}

@@ -11,7 +11,9 @@ import onnx
 import onnxruntime as ort
 from onnx import helper, numpy_helper
 
+import onnx_composed
 from graph import Graph, Maker, Node
+from onnx_microsoft import Microsoft
 
 OPSET, MOST, LARGEST = 18, 6000, 1e3
 EPSILON = 0.0625  # of norms: where all are equal, the last bits would be what counts
@@ -21,34 +23,54 @@ EXACT = "Relu Abs Neg Identity Sign Ceil Floor Round IsNaN ThresholdedRelu".spli
 SMOOTH = ("LeakyRelu Elu Selu Sigmoid HardSigmoid HardSwish Softplus Softsign Tanh Erf Exp Log Sqrt Reciprocal Sin Cos "
           "Atan Celu Mish").split()
 JUMPS = {"Sign", "Ceil", "Floor", "Round", "ThresholdedRelu", "Equal", "Less", "LessOrEqual", "Greater",
-         "GreaterOrEqual", "ArgMax", "ArgMin", "TopK", "Hardmax", "Cast", "QuantizeLinear", "IsNaN"}
+         "GreaterOrEqual", "ArgMax", "ArgMin", "TopK", "Hardmax", "Cast", "QuantizeLinear", "IsNaN",
+         "DynamicQuantizeMatMul", "DynamicQuantizeLSTM"}
 
 
-def model(g):
+def protos(g, theirs):
+    """Nodes, and constants that they need; `theirs`: for ONNX Runtime, which lacks some kernels."""
+    made, more = [], []
+    for i, n in enumerate(g.nodes):
+        parts = onnx_composed.nodes(n, g.values) if theirs else None
+        if parts:
+            made, more = made + parts[0], more + parts[1]
+        else:
+            made.append(helper.make_node(n.op, n.ins, n.outs, domain=n.domain, name="n%d" % i, **n.attrs))
+    return made, more
+
+
+def proto(g, outputs, theirs):
     def info(name):
         v = g.values[name]
         return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(v.dtype), v.shape)
 
-    nodes = [helper.make_node(n.op, n.ins, n.outs, domain=n.domain, name="n%d" % i, **n.attrs)
-             for i, n in enumerate(g.nodes)]
-    graph = helper.make_graph(nodes, "g", [info(k) for k in g.feeds], [info(k) for k in g.outputs],
-                              [numpy_helper.from_array(np.asarray(v), k) for k, v in g.consts.items()])
+    made, more = protos(g, theirs)
+    graph = helper.make_graph(made, "g", [info(k) for k in g.feeds], outputs or [info(k) for k in g.outputs],
+                              [numpy_helper.from_array(np.asarray(v), k) for k, v in g.consts.items()] + more)
     sets = [helper.make_opsetid("", OPSET), helper.make_opsetid("com.microsoft", 1)]
     return helper.make_model(graph, opset_imports=sets, ir_version=9).SerializeToString()
 
 
-def run(g, feeds=None):
-    """The outputs, by ONNX Runtime."""
+def model(g):
+    return proto(g, None, False)
+
+
+def session(bytes_):
     o = ort.SessionOptions()
     o.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     o.intra_op_num_threads = 1
     o.log_severity_level = 4
-    s = ort.InferenceSession(model(g), o, providers=["CPUExecutionProvider"])
+    return ort.InferenceSession(bytes_, o, providers=["CPUExecutionProvider"])
+
+
+def run(g, feeds=None):
+    """The outputs, by ONNX Runtime."""
+    s = session(proto(g, None, True))
     used = {i.name for i in s.get_inputs()}
     return s.run(None, {k: v for k, v in (feeds or g.feeds).items() if k in used})
 
 
-class OnnxMaker(Maker):
+class OnnxMaker(Microsoft, Maker):
     # ---- random things
 
     def shape(self, rank=None):
@@ -121,15 +143,21 @@ class OnnxMaker(Maker):
         return a - n if negative and self.chance(0.4) else a
 
     def node(self, op, ins, n_outs=1, exact=None, domain="", **attrs):
-        """The results; None: ONNX Runtime has no such thing, or makes no finite numbers of it."""
+        """The results (n_outs: their number, or which of them are there); None: ONNX Runtime has no such thing, or
+        makes no finite numbers of it."""
         jumps = op in JUMPS
         if jumps and any(k in self.g.inexact for k in ins):
             return None
-        n = Node(op, list(ins), [self.name("t") for _ in range(n_outs)], attrs, domain)
+        wanted = [True] * n_outs if isinstance(n_outs, int) else n_outs
+        outs = [self.name("t") if w else "" for w in wanted]
+        while not outs[-1]:
+            outs.pop()
+        n = Node(op, list(ins), outs, attrs, domain)
+        kept = [k for k in outs if k]
         values = {k: self.value(k) for k in ins if k}
         feeds = {k: v for k, v in values.items() if k not in self.g.consts}
-        one = Graph([n], feeds, {k: v for k, v in values.items() if k in self.g.consts}, dict(values), list(n.outs))
-        for k in n.outs:
+        one = Graph([n], feeds, {k: v for k, v in values.items() if k in self.g.consts}, dict(values), kept)
+        for k in kept:
             one.values[k] = np.zeros((), np.float32)
         try:
             got = self.probe(one)
@@ -145,29 +173,17 @@ class OnnxMaker(Maker):
         taint = any(k in self.g.inexact for k in ins)
         if exact is None:
             exact = jumps or op in EXACT
-        for k, v in zip(n.outs, got):
+        for k, v in zip(kept, got):
             self.g.values[k] = v
             if v.dtype.kind == "f" and (taint or not exact):
                 self.g.inexact.add(k)
         self.g.nodes.append(n)
-        return n.outs
+        return kept
 
     def probe(self, one):
         """A node by itself; its results' types are not known yet."""
-        graph = helper.make_graph(
-            [helper.make_node(one.nodes[0].op, one.nodes[0].ins, one.nodes[0].outs, domain=one.nodes[0].domain,
-                              **one.nodes[0].attrs)], "p",
-            [helper.make_tensor_value_info(k, helper.np_dtype_to_tensor_dtype(v.dtype), v.shape)
-             for k, v in one.feeds.items()], [helper.make_empty_tensor_value_info(k) for k in one.outputs],
-            [numpy_helper.from_array(v, k) for k, v in one.consts.items()])
-        m = helper.make_model(graph, ir_version=9, opset_imports=[helper.make_opsetid("", OPSET),
-                                                                  helper.make_opsetid("com.microsoft", 1)])
-        o = ort.SessionOptions()
-        o.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-        o.intra_op_num_threads = 1
-        o.log_severity_level = 4
-        s = ort.InferenceSession(m.SerializeToString(), o, providers=["CPUExecutionProvider"])
-        return s.run(None, one.feeds)
+        outputs = [helper.make_empty_tensor_value_info(k) for k in one.outputs]
+        return session(proto(one, outputs, True)).run(None, one.feeds)
 
     # ---- families: each tries to add a node
 
@@ -186,9 +202,6 @@ class OnnxMaker(Maker):
         if op == "IsNaN":
             return self.node(op, [x])
         self.node(op, [x], **attrs)
-
-    def gelu(self):
-        self.node("Gelu", [self.any()], domain="com.microsoft")
 
     def clip(self):
         lo = np.float32(self.r.uniform(-2, 0.5)) if self.chance(0.8) else None
@@ -619,7 +632,8 @@ class OnnxMaker(Maker):
         families = often + [self.split, self.pool, self.pool, self.norm, self.norm, self.reduce, self.pad, self.repeat,
                             self.gather, self.scatter, self.blocks, self.resize, self.moved, self.arg, self.cumsum,
                             self.one_hot, self.shape_of, self.einsum, self.recurrent, self.quantised, self.integer,
-                            self.compare, self.logic, self.where, self.cast, self.clip, self.gelu]
+                            self.compare, self.logic, self.where, self.cast, self.clip]
+        families += [getattr(self, k) for k in self.MICROSOFT]
         if self.chance(0.5):  # fewer kinds: longer chains of the same
             families = [self.pick(families) for _ in range(self.int(3, 8))]
         self.input(self.data(self.shape(self.pick([3, 4, 4]))))
@@ -634,7 +648,7 @@ class OnnxMaker(Maker):
     def choose_outputs(self):
         g = self.g
         read = {k for n in g.nodes for k in n.ins}
-        made = [k for n in g.nodes for k in n.outs]
+        made = [k for n in g.nodes for k in n.outs if k]
         g.outputs = [k for k in made if k not in read or self.chance(0.08)]
         for kind, p in ((g.outputs, 0.1), (list(g.consts), 0.15), (list(g.feeds), 0.15)):
             if kind and self.chance(p):  # a second name for an output, a constant as an output, an input as an output

@@ -3,6 +3,8 @@
 
     missing.py SOURCE_DIR
 
+An operator of com.microsoft (import/onnx/nodes.def) has to be in a program of onnx/ with a .graph, which is a seed for
+fuzzing too (scripts/fuzz.sh), and in the random graphs of tests/foreign.
 An operator's example is ops/OPERATOR.ag or ops/OPERATOR-RULE.ag. A code's is any .err that shows it; one that is named
 after a code has to. errors/exempt.txt names the codes that no example can show. Exit status 1 when something is
 missing.
@@ -26,6 +28,14 @@ for name in rows("ir/ops/ops.def", r'^OP\( *\w+, *"(\w+)"'):
     examples = [*GOLDEN.glob("ops/%s.ag" % name), *GOLDEN.glob("ops/%s-*.ag" % name)]
     if not any(" = %s(" % name in read(f) for f in examples):
         wrong.append("operator %s: no ops/%s-RULE.ag uses it" % (name, name))
+
+listings = GOLDEN.glob("onnx/*.graph")
+example = "".join(read(f.with_suffix(".py")) for f in listings if f.with_suffix(".py").is_file())
+foreign = "".join(read(f) for f in (ROOT / "tests/foreign").glob("onnx_*.py"))
+for name in rows("import/onnx/nodes.def", r'^ONX\( *(\w+), *"com.microsoft"'):
+    for what, text in (("no program of onnx/ with a .graph uses it", example), ("tests/foreign has no case", foreign)):
+        if '"%s"' % name not in text:
+            wrong.append("com.microsoft.%s: %s" % (name, what))
 
 shown = {code for f in GOLDEN.glob("*/*.err") for code in re.findall(r"\[([EW]\d{4})\]", read(f))}
 for f in GOLDEN.glob("*/[EW][0-9][0-9][0-9][0-9]-*.err"):

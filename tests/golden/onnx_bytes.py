@@ -4,6 +4,7 @@
     write(model(graph([node("Neg", ["x"], ["y"])])))        NAME.onnx, NAME that of the program; x and y are f32 [2,3]
 """
 import pathlib
+import struct
 import sys
 
 from wire import data as sub, number as num, varint
@@ -22,6 +23,14 @@ def value(name, dtype, dims):
 
 def attr_int(name, v):
     return sub(5, sub(1, name) + num(3, v) + num(20, 2))
+
+
+def attr_float(name, v):
+    return sub(5, sub(1, name) + varint(2 << 3 | 5) + struct.pack("<f", v) + num(20, 1))
+
+
+def attr_word(name, v):
+    return sub(5, sub(1, name) + sub(4, v) + num(20, 3))
 
 
 def attr_ints(name, v):
