@@ -196,7 +196,7 @@ static void options(ac_ctx *cx)
     ac_sink out;
     ac_sink_open(&out, cx);
     o = (ac_pass_options){.dump_after = DUMP, .n_dump = 2, .stop_after = "simplify", .dump = &out};
-    CHECK(ac_pass_run(cx, g, &o, &time, &n) == AC_OK && n == 4 && !strcmp(time[n - 1].name, "simplify"));
+    CHECK(ac_pass_run(cx, g, &o, &time, &n) == AC_OK && n == 5 && !strcmp(time[n - 1].name, "simplify"));
     CHECK(!strcmp(ac_sink_text(&out), "# after infer\n" X4 "  y: f32[4] = relu(x)\n  output y\n}\n"));
 }
 
