@@ -1,6 +1,7 @@
 #!/bin/sh
 # bench/build.py: builds, counts and starts a model that is here; its table has real figures, and a limit that is
-# missed ends it with 1. usage: bench.sh ARENAC SOURCE_DIR
+# missed ends it with 1. bench/beside.py: arenac's figures are those of its reports, the arena of ONNX Runtime is found.
+# usage: bench.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 set -e
 require python3 python3 gcc gcc nm binutils
@@ -27,4 +28,32 @@ cp "$models/dsnet_f32.tflite" kws.tflite # known by name: has limits
 sed -e 's/"kws": (20, 2, None, 3072)/"kws": (20, 2, None, 1)/' -e "s|^HERE = .*|HERE = \"$src/bench\"|" \
     "$src/bench/build.py" >b.py
 expect 1 'KB resident, limit 1' python3 b.py --arenac "$arenac" --target generic --work "$tmp" --starts 1 kws.tflite
-echo "bench/build.py works"
+
+# beside.py on models that are here, under names of its list
+mkdir -p shared/models/tflite/kws_dscnn_int8 shared/models/onnx/resnet18_w12_112
+cp "$models/dsnet_int8.tflite" shared/models/tflite/kws_dscnn_int8/kws_dscnn_int8.tflite
+"$arenac" convert -q "$models/dsnet_f32.tflite" shared/models/onnx/resnet18_w12_112/resnet18_w12_112.onnx
+beside() {
+    python3 "$src/bench/beside.py" --arenac "$arenac" --shared shared --work "$tmp" --json beside.json "$@" \
+        >beside.md 2>log.txt || { cat beside.md log.txt; die "bench/beside.py $*"; }
+}
+beside --peers ''
+striped=$(arena_bytes "$models/dsnet_int8.tflite" --stripe auto)
+python3 - beside.json "$(arena_bytes "$models/dsnet_int8.tflite")" "$striped" \
+    "$(arena_bytes "$models/dsnet_f32.tflite")" <<'P' || fail "the figures of bench/beside.py"
+import json, sys
+int8, f32 = json.load(open(sys.argv[1]))
+arena, stripe, float_arena = map(int, sys.argv[2:])
+assert (int8["arena"], int8["stripe"], f32["arena"]) == (arena, stripe, float_arena), (int8, f32)
+assert int8["tflm"] is None and int8["vela_size"] is None and f32["ort"] is None and not f32["tvm"]
+P
+grep -q '^| kws_dscnn_int8 | [0-9,]* | [0-9,]* | [0-9,]* | [0-9,]* | - | - | - |$' beside.md || fail "no row of figures"
+if "${ARENAC_ORT:-python3}" -c "import numpy, onnxruntime" 2>/dev/null; then
+    beside --peers ort --python "ort=${ARENAC_ORT:-$(command -v python3)}" --only resnet18
+    python3 -c 'import json; r = json.load(open("beside.json"))[0]; assert r["arena"] // 4 < r["ort"] < 1 << 20, r' ||
+        fail "the arena of ONNX Runtime"
+else
+    missing "ONNX Runtime" "onnx and onnxruntime from PyPI (ARENAC_ORT names their Python)"
+fi
+expect 0 'shared folder is missing' python3 "$src/bench/beside.py" --arenac "$arenac" --shared nowhere
+[ $bad != 0 ] || echo "bench/build.py and bench/beside.py work"
