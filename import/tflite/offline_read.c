@@ -118,8 +118,10 @@ int ac_offline_read(ac_ctx *cx, const ac_file *f, ac_offline *m)
 {
     ac_fb fb;
     *m = (ac_offline){0};
-    if (!ac_offline_is_tflite(f))
-        return ac_error(cx, (ac_place){.file = f->path}, E0502, "plans for TFLM go into TFLite files; this is not one");
+    if (!ac_offline_is_tflite(f)) {
+        ac_error(cx, (ac_place){.file = f->path}, E0502, "a plan for TFLM needs a TFLite file; this is not one");
+        return ac_help(cx, "models of other formats are converted to .onnx or .ag");
+    }
     ac_fb_open(&fb, cx, f->path, (ac_span){f->data, f->n});
     ac_fb_table model = ac_fb_root(&fb, "Model");
     ac_fb_vec subs = ac_fb_vector(&fb, model, AC_MODEL_SUBGRAPHS, 4),
