@@ -1,7 +1,7 @@
 #!/bin/sh
 # The line "options:" of generated files says all that they depend on: compiling again with just these gives the same
-# bytes, for every option marked CODE in options.def. And a value that an option does not know is answered with the one
-# that was meant. usage: options.sh ARENAC SOURCE_DIR
+# bytes, for every option marked CODE in options.def. A value that an option does not know is answered with the one that
+# was meant; options that have been struck are nowhere. usage: options.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 cp "$models"/*_int8.tflite "$models"/*_f32.tflite "$models"/gate.ag "$models"/gate.in0.0.npy .
 cp "$models"/squares.prototxt .
@@ -125,3 +125,11 @@ expect 2 "did you mean 'on'?" "$arenac" plan gate.ag --inplace onn
 expect 2 "several models in one arena: --share" "$arenac" plan digits_int8.tflite dsnet_int8.tflite
 expect 2 "expected on|off" "$arenac" plan gate.ag --inplace 3
 expect 2 "expected 0..9" "$arenac" plan gate.ag --effort 10
+# options that were planned once and have been struck are nowhere, neither in the tool nor in what is read about it
+for o in --path-map --profile --kernel; do
+    for verb in plan compile; do
+        expect 2 "unknown option '$o'" "$arenac" $verb gate.ag $o a=b
+    done
+    ! grep -rn -e "$o\([^a-z-]\|\$\)" "$src/README.md" "$src/docs" --include='*.md' || fail "$o is in the docs"
+done
+expect 2 "unknown option '--resume' of compile" "$arenac" compile gate.ag --resume
