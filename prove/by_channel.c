@@ -31,6 +31,7 @@ typedef struct cases {
     int64_t work, most;        /* lanes computed */
     bool room;                 /* for all lanes of variables */
     bool all;                  /* fit, in the case at work */
+    bool windows;              /* what loops that are run are bounded by chooses constants, too */
 } cases;
 
 static bool is_block(ac_lop op)
@@ -87,6 +88,8 @@ static bool operands(cases *c, ac_x x, bool *list)
         return ac_lanes_constant(&c->e, i->aux) && need(list, i->a);
     if (i->op == AC_L_GET)
         return list == c->is_in && setters(c, i->aux);
+    if (i->op == AC_L_FOR && list == c->chooses && c->is_run[x] && !c->windows)
+        return false;
     return need(list, i->a) | need(list, i->b) | need(list, i->c);
 }
 
@@ -345,10 +348,10 @@ static bool is_sum(const ac_ins *i)
     return ac_p_promises(i) && i->lanes <= AC_LANES;
 }
 
-static void open_cases(cases *c, ac_prover *p, const ac_lanes *e, const bool *claim, int64_t most)
+static void open_cases(cases *c, ac_prover *p, const ac_lanes *e, const bool *claim, int64_t most, bool windows)
 {
     const int32_t n = p->fn->code.n;
-    *c = (cases){.e = *e, .room = true, .most = most};
+    *c = (cases){.e = *e, .room = true, .most = most, .windows = windows};
     c->claim = ac_copy(p->keep, claim, (size_t)n * sizeof *claim);
     c->fits = AC_NEW_N(p->keep, bool, n);
     c->met = AC_NEW_N(p->keep, ac_interval, n);
@@ -394,7 +397,7 @@ bool ac_p_by_channel(ac_prover *p, const bool *failed)
         done[x] = !failed[x] || p->fine[x] || !is_sum(ac_p_ins(p, x));
         claim[x] = true;
         if (!done[x])
-            open_cases(&one[x], p, &e, claim, MOST_OF_ONE);
+            open_cases(&one[x], p, &e, claim, MOST_OF_ONE, true);
         claim[x] = false;
     }
     for (ac_x x = 1; x < n; x++) {
@@ -402,11 +405,17 @@ bool ac_p_by_channel(ac_prover *p, const bool *failed)
             continue;
         for (ac_x y = x; y < n; y++) /* those whose constants are chosen by the same loops, at once */
             claim[y] = !done[y] && is_same_choice(&one[x], &one[y]);
-        cases c;
-        open_cases(&c, p, &e, claim, MOST_WORK);
-        if (c.room)
-            go_through(&c, 0, c.choosing, 0);
-        any |= conclude(&c, p);
+        bool left = true;
+        for (int windows = 0; windows < 2 && left; windows++) {
+            cases c;
+            open_cases(&c, p, &e, claim, MOST_WORK, windows);
+            if (c.room)
+                go_through(&c, 0, c.choosing, 0);
+            any |= conclude(&c, p);
+            left = false;
+            for (ac_x y = x; y < n; y++)
+                left |= claim[y] && !p->fine[y];
+        }
         for (ac_x y = x; y < n; y++) {
             done[y] |= claim[y];
             claim[y] = false;

@@ -1,5 +1,6 @@
 /* prove.c - all calls of a module, in order; see prove.h. */
 #include "base/progress.h"
+#include "prove/between.h"
 #include "prove/bytes.h"
 #include "prove/cover.h"
 
@@ -80,10 +81,15 @@ static void follow_calls(ac_prover *p)
 {
     const int32_t n = p->call->low->chunks;
     p->results = NULL;
-    for (p->chunk = n > 0 ? 0 : -1; p->chunk < n; p->chunk++) {
+    memset(p->left_any, 0, (size_t)p->fn->buf.n * sizeof *p->left_any);
+    for (p->chunk = n > 0 ? 0 : -1; p->chunk < (n > 0 ? n : 0); p->chunk++) {
         ac_p_follow_all(p);
-        if (p->chunk < 0)
-            return;
+        for (int32_t b = 0; b < p->fn->buf.n; b++) {
+            if (!p->any_stored[b])
+                continue;
+            p->left[b] = p->left_any[b] ? ac_interval_join(p->left[b], p->stored[b]) : p->stored[b];
+            p->left_any[b] = true;
+        }
     }
     p->chunk = -1;
 }
@@ -126,7 +132,9 @@ static void claim_all(ac_prover *p)
     p->content = AC_NEW_N(p->keep, ac_interval, p->fn->buf.n + 1);
     for (int32_t b = 0; b < p->fn->buf.n; b++) {
         const ac_dtype d = p->fn->buf.item[b].dtype;
-        p->content[b] = ac_dtype_is_float(d) ? (ac_interval){0} : ac_p_range(d);
+        p->content[b] = ac_dtype_is_float(d) ? (ac_interval){0}
+                        : b < p->call->n_arg ? ac_p_between_given(p, b)
+                                             : ac_p_range(d);
         any |= is_own(p, b);
     }
     if (any) {
@@ -149,7 +157,7 @@ static void claim_all(ac_prover *p)
         claim_again(p, doubts, &before);
 }
 
-static void prove_call(ac_ctx *cx, const ac_module *m, int32_t step, ac_verdict *v)
+static void prove_call(ac_ctx *cx, const ac_module *m, int32_t step, ac_between *between, ac_verdict *v)
 {
     ac_region *keep = ac_region_open(ac_region_heap(cx->region));
     const ac_call *call = &m->call[step];
@@ -160,6 +168,9 @@ static void prove_call(ac_ctx *cx, const ac_module *m, int32_t step, ac_verdict 
     p.set = AC_NEW_N(keep, ac_pset, p.fn->code.n + 1);
     match_ends(&p);
     count_buffers(&p);
+    p.between = between;
+    p.left = AC_NEW_N(keep, ac_interval, p.fn->buf.n + 1);
+    p.left_any = AC_NEW_N(keep, bool, p.fn->buf.n + 1);
     p.trust_wraps = true;
     p.marks = INT64_C(1) << 26;
     p.chunk = -1;
@@ -172,6 +183,7 @@ static void prove_call(ac_ctx *cx, const ac_module *m, int32_t step, ac_verdict 
         p.fine = NULL;
         claim_all(&p);
     }
+    ac_p_between_leave(&p, p.left, p.left_any);
     ac_region_close(p.tmp);
     ac_region_close(keep);
 }
@@ -179,10 +191,12 @@ static void prove_call(ac_ctx *cx, const ac_module *m, int32_t step, ac_verdict 
 int ac_prove(ac_ctx *cx, const ac_module *m, ac_verdict *v)
 {
     *v = (ac_verdict){.step = AC_NEW_N(cx->region, ac_verdict_step, m->n_calls + 1), .n_steps = m->n_calls};
+    ac_between between;
+    ac_p_between_open(&between, m, cx->region);
     ac_progress_begin(cx, "proving", m->n_calls);
     for (int32_t i = 0; i < m->n_calls; i++) {
         ac_progress_at(cx, i);
-        prove_call(cx, m, i, v);
+        prove_call(cx, m, i, &between, v);
     }
     ac_p_bytes(cx, m, v);
     for (int32_t i = 0; i < v->n_steps; i++)

@@ -39,6 +39,19 @@ typedef struct ac_ptable {
     bool known, maybe_nan;
 } ac_ptable;
 
+/* between.c: what was stored to a tensor without a root, or to views of it. */
+typedef struct ac_left {
+    const ac_tensor *root;
+    ac_dtype dtype;
+    ac_interval in;
+    bool any, anything; /* something was stored; it may hold all that its type has */
+} ac_left;
+
+typedef struct ac_between {
+    ac_region *region;
+    AC_VEC(ac_left) left;
+} ac_between;
+
 typedef struct ac_prover {
     ac_ctx *cx;
     ac_region *keep, *tmp; /* of this call; of a pass over its code */
@@ -77,7 +90,10 @@ typedef struct ac_prover {
     ac_affine witness_value;
     struct ac_cover *cover, *results; /* written.c */
     int64_t marks;                    /* written_each.c */
-    struct ac_touches *touches;       /* order.c */
+    ac_between *between;
+    ac_interval *left; /* by buffer: integers that all calls of the step have stored */
+    bool *left_any;
+    struct ac_touches *touches; /* order.c */
 } ac_prover;
 
 static inline const ac_ins *ac_p_ins(const ac_prover *p, ac_x x)

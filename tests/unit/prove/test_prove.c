@@ -551,9 +551,40 @@ static void test_own(void)
     }
 }
 
+/* A product that fits because of what steps before have left in its operand; `more` may write there, too. */
+#define CLAMPED(hi)                                                                                             \
+    XY NUMBERS "%4 = const i8 0\n %5 = const i8 " hi                                                            \
+               "\n %6 = for i32 %1 .. %2 step 1\n %7 = load i8 x[%6]\n %8 = max i8 %7 %4\n %9 = min i8 %8 %5\n" \
+               "store y[%6] %9\n end\n"
+#define SCALED                                                                                                \
+    BUF_X "buf y out i32 64 align 4\n" NUMBERS                                                                \
+          "%4 = const i32 400000000\n %5 = for i32 %1 .. %2 step 1\n %6 = load i8 x[%5]\n %7 = cast i32 %6\n" \
+          "%8 = mul i32 %7 %4\n store y[%5] %8\n end\n"
+
+static void test_given(const char *what, const char *first, const char *more, const char *operand, bool fits)
+{
+    built *b = open_module();
+    now = what;
+    call(b, first, "a@0 b@64");
+    if (more)
+        call(b, more, "a@0 b@64");
+    call(b, SCALED, operand);
+    expect(b, AC_CLAIM_INTEGER, fits ? NULL : "the result may be", false);
+}
+
+static void test_between(void)
+{
+    test_given("a product of what was clamped", CLAMPED("5"), NULL, "b@64 c@256", true);
+    test_given("a product of what was clamped, and one", CLAMPED("6"), NULL, "b@64 c@256", false);
+    test_given("a product of what was clamped twice", CLAMPED("5"), CLAMPED("4"), "b@64 c@256", true);
+    test_given("a product of what was written again", CLAMPED("5"), STEP, "b@64 c@256", false);
+    test_given("a product of an input", CLAMPED("5"), NULL, "a@0 c@256", false);
+}
+
 static void tests(ac_ctx *c)
 {
     (void)c;
+    test_between();
     test_cases();
     test_plans();
     test_own();
