@@ -133,8 +133,10 @@ int check_code(const char *path)
     int32_t open = 0;
     read_code(read_text(path), &c);
     status = REFUSED;
-    for (int32_t i = 0; i < c.n_before; i++)
+    for (int32_t i = 0; i < c.n_before; i++) {
         hold(&c, &c.before[i]);
+        left_by_anybody(c.before[i].tensor);
+    }
     for (int32_t i = 0; i < c.n_calls; i++) {
         check_call(&c, i);
         open += c.call[i].open != NULL;

@@ -194,6 +194,11 @@ bool is_over(int32_t node, int32_t name); /* is what has `node` not less than th
 int32_t over_both(const range *a, const range *b);
 void list_names(int32_t node, int32_t *list, int32_t *n, int32_t most);
 
+/* replay_left.c: integers that calls have left in tensors. */
+void left_by_anybody(int32_t tensor); /* nobody knows them */
+void left_stored(int32_t tensor, type t, const range *cell, int64_t n);
+void left_in(int32_t tensor, type t, range *r); /* narrows what an element of it can be */
+
 /* replay.c */
 void *room(void *old, size_t n, size_t size); /* realloc that does not fail */
 void refuse(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));

@@ -375,6 +375,8 @@ static void open_buffer(int32_t b, int32_t task)
         cell[b] = room(NULL, (size_t)limit[b] + 1, sizeof *cell[b]);
     range first = of_type(f->buf[b].type);
     first.written = kind == IN || kind == INOUT;
+    if (kind == IN && a && a->place == AT_MEMORY)
+        left_in(a->tensor, f->buf[b].type, &first);
     for (int64_t i = 0; i < limit[b]; i++)
         cell[b][i] = first;
     if (a && a->place == AT_TASK)
@@ -409,6 +411,19 @@ static bool attempt(void)
     return true;
 }
 
+/* What the call has put into its arguments; nobody knows where it was not shown. */
+static void leave(bool known)
+{
+    for (int32_t b = 0; b < at_call->n_args; b++) {
+        const argument *a = &at_call->arg[b];
+        const int kind = (int)f->buf[b].role;
+        if (a->place == AT_MEMORY && kind == OUT && known)
+            left_stored(a->tensor, f->buf[b].type, cell[b], limit[b]);
+        else if (a->place == AT_MEMORY && (kind == OUT || kind == INOUT))
+            left_by_anybody(a->tensor);
+    }
+}
+
 static void forget(void)
 {
     for (int32_t b = 0; b < f->n_buf; b++) {
@@ -434,6 +449,8 @@ void replay_call(program *c, int32_t s)
             at_call->open = strcpy(room(NULL, strlen(reason) + 1, 1), reason);
             shown = before;
         }
+        if (!at_call->open || turn)
+            leave(!at_call->open);
         forget();
         if (!at_call->open)
             return;

@@ -46,6 +46,56 @@ planted 2 'the function has more parameters' ':a; N; $!ba; s/\n[^\n]*\ncall 1 /\
 planted 2 'no certificate' '1s/1$/2/'
 planted 1 'restrict .* shares bytes' '0,/^call 1/! s/^\(  arg memory 0\) 768 \(.*\)/\1 0 \2/'
 
+# what a step has left in a tensor bounds what a later one takes from it: 5 * 400000000 fits
+cat >left.cert <<'END'
+arenac-code-certificate 1
+memory arena 64 16
+memory state 0 16
+memory in0 8 16
+before 2 0 8 1 0
+fn clamp
+  buf out out i8 8 align 1
+  buf x in i8 8 align 1
+     %1 = const i32 0
+     %2 = const i32 8
+     %3 = const i8 0
+     %4 = const i8 5
+     %5 = for i32 %1 .. %2 step 1 as i
+     %6 =   load i8 x[%5]
+     %7 =   max i8 %6 %3
+     %8 =   min i8 %7 %4
+            store out[%5] %8
+          end
+fn scale
+  buf out out i32 8 align 4
+  buf x in i8 8 align 1
+     %1 = const i32 0
+     %2 = const i32 8
+     %3 = const i32 400000000
+     %4 = for i32 %1 .. %2 step 1 as i
+     %5 =   load i8 x[%4]
+     %6 =   cast i32 %5
+     %7 =   mul i32 %6 %3
+            store out[%4] %7
+          end
+call 0 tasks 1
+  arg memory 0 0 8 2 0 8
+  arg memory 2 0 8 1 0 8
+call 1 tasks 1
+  arg memory 0 32 8 3 0 32
+  arg memory 0 0 8 2 0 8
+after 0 32 32 3 0
+end
+END
+expect 0 '^VALID 2 of 2' "$certcheck" left.cert
+beyond() { # SED
+    sed "$1" left.cert >wrong.cert
+    expect 3 'beyond its type' "$certcheck" wrong.cert
+}
+beyond 's/const i8 5/const i8 6/'
+beyond 's/^before.*/&\nbefore 0 0 8 2 0/'                                   # there may be something in it before
+beyond '$!{/^call 1/,/^after/ s/arg memory 0 0 8 2 0 8/arg memory 2 0 8 1 0 8/}' # an input
+
 # no text crashes it: bytes changed at random
 if have python3 python3; then
     python3 - "$certcheck" digits.cert <<'END' || fail "a changed certificate"
