@@ -10,8 +10,9 @@
 #include <time.h>
 
 typedef struct timing {
-    double *best; /* ms, by step */
-    double last;  /* when the previous step ended */
+    double *best;                /* ms, by step */
+    double last;                 /* when the previous step ended */
+    const ac_layer_bound *bound; /* by step; NULL: not measured */
 } timing;
 
 double ac_now_ms(void)
@@ -64,6 +65,12 @@ static void put_json(const arenac *a, const timing *x, const double *ms, int32_t
             open_step(&j, r, i);
             ac_json_num(&j, "min_ms", x->best[i]);
             ac_json_int(&j, "macs", r->step[i].macs);
+            if (x->bound) {
+                ac_json_int(&j, "moved_bytes", r->step[i].moved);
+                ac_json_num(&j, "peak_macs_per_ms", x->bound[i].peak);
+                ac_json_str(&j, "bound", x->bound[i].by);
+                ac_json_num(&j, "bound_ms", x->bound[i].ms);
+            }
             ac_json_end(&j);
         }
         ac_json_end(&j);
@@ -75,7 +82,9 @@ static void put_text(const arenac *a, const timing *x, const double *ms, int32_t
 {
     const ac_report *r = a->report;
     if (a->opt.per_op)
-        ac_layers_text(to, &(ac_layers){.step = r->step, .n = r->n_steps, .cost = x->best, .unit = AC_LAYER_MS});
+        ac_layers_text(
+            to,
+            &(ac_layers){.step = r->step, .n = r->n_steps, .cost = x->best, .unit = AC_LAYER_MS, .bound = x->bound});
     ac_putf(to, "%s on %s: %.3g G multiply-adds/s\n", r->file, a->module->target->name,
             (double)r->macs / (ms[0] * 1e6));
     ac_putf(to, "median_ms=%.6g min_ms=%.6g runs=%d threads=%d\n", ms[n / 2], ms[0], n, a->module->threads);
@@ -210,6 +219,8 @@ int ac_bench(arenac *a, const char *const *path, int32_t n)
     AC_TRY(ac_inputs_check(a));
     AC_TRY(ac_load(a));
     AC_TRY(measure(a, &x, &ms, &runs));
+    if (a->opt.per_op)
+        AC_TRY(ac_layer_bounds(a, &x.bound));
     (a->opt.json ? put_json : put_text)(a, &x, ms, runs, ac_output_new(a, "-"));
     return AC_OK;
 }

@@ -33,14 +33,21 @@ static ac_bytes constants_of(const ac_lowered *low)
     return sum;
 }
 
-/* Bytes that its loops read and write, by their bounds; of chunks, whose bounds are computed, what the whole does. */
-static int64_t traffic_of(ac_region *r, const ac_lowered *low)
+/* Bytes that its loops read and write, by their bounds; of chunks, whose bounds are computed, what the whole does.
+ * *moved: each byte of a tensor or weight once. */
+static int64_t traffic_of(ac_region *r, const ac_lowered *low, int64_t *moved)
 {
     const ac_lowered *whole = low->uncut ? low->uncut : low;
     int64_t *bytes = AC_NEW_N(r, int64_t, whole->fn->buf.n + 1), sum = 0;
     ac_loop_traffic(whole->fn, bytes);
-    for (int32_t k = 0; k < whole->arg.n; k++)
+    *moved = 0;
+    for (int32_t k = 0; k < whole->arg.n; k++) {
+        const ac_buf *b = &whole->fn->buf.item[k];
+        const int64_t size = ac_dtype_size(b->dtype, b->count) * (low->rows ? low->rows : 1);
         sum += bytes[k];
+        if (b->role != AC_BUF_SCRATCH)
+            *moved += bytes[k] < size ? bytes[k] : size;
+    }
     return sum * (low->rows ? low->rows : 1);
 }
 
@@ -60,7 +67,7 @@ static void steps(arenac *a)
         step[s].requant = low->requant;
         step[s].macs = low->macs;
         step[s].scratch = low->scratch;
-        step[s].traffic = traffic_of(a->cx.region, low);
+        step[s].traffic = traffic_of(a->cx.region, low, &step[s].moved);
         back |= low->node->gradient;
         step[s].back = back;
         step[s].again = p->found.is_again && p->found.is_again[s];

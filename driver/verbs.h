@@ -24,5 +24,8 @@ int ac_verb_guard(arenac *a, ac_verb_fn *verb, const char *const *path, int32_t 
 int ac_load(arenac *a);                                     /* run.c: the compiled model is made runnable here */
 int ac_tune(arenac *a, const char *const *path, int32_t n); /* tune.c: bench --tune; *a then uses the file it wrote */
 double ac_now_ms(void);                                     /* bench.c */
+struct ac_layer_bound;
+int ac_layer_bounds(arenac *a,
+                    const struct ac_layer_bound **bound); /* bounds.c: of all steps; NULL: not for this run */
 
 #endif

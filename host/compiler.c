@@ -166,6 +166,16 @@ int ac_build_c(ac_module *m, const char *dir, const char *const *more, int32_t n
     return run_cc(m->cx, dir, argv, n);
 }
 
+int ac_build_text(ac_ctx *cx, const char *dir, const char *c, const char *flag)
+{
+    outputs out = {0};
+    const char *path = ac_strf(cx->region, "%s/text.c", dir);
+    ac_put(add(cx, &out, path), c);
+    AC_TRY(ac_sink_commit_scratch(cx, out.item, out.n));
+    return run_cc(cx, dir, (const char *const[]){"-shared", "-o", ac_strf(cx->region, "%s/text.so", dir), path, flag},
+                  5);
+}
+
 /* The driver is looked for before anything is compiled for it. */
 static int need_driver(ac_ctx *cx)
 {

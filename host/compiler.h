@@ -19,6 +19,8 @@ ac_emit_names ac_build_names(ac_ctx *cx, const char *dir);
 int ac_build_runtime(ac_ctx *cx, const char *dir); /* the files of runtime/ into dir */
 /* m.c, m.h and m.bin in dir, and m.so of them and of `more`, files or flags for the compiler. */
 int ac_build_c(ac_module *m, const char *dir, const char *const *more, int32_t n_more);
+/* C that is no module: text.c in dir, and text.so of it, with one flag more. */
+int ac_build_text(ac_ctx *cx, const char *dir, const char *c, const char *flag);
 /* The kernels and what runs them: for "cuda" the driver, else the emulation, with "cuda-race" a look at every
  * access. */
 int ac_build_kernels(ac_module *m, const char *dir, const char *backend);

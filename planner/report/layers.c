@@ -85,7 +85,27 @@ static const char *put_share(const table *t, int32_t i)
 static const char *put_speed(const table *t, int32_t i)
 {
     const double macs = (double)t->l->step[i].macs, ms = t->l->cost[i];
-    return macs > 0 && ms > 0 ? ac_strf(t->cx->region, "%.2f", macs / (ms * 1e6)) : "";
+    return macs > 0 && ms > 0 ? ac_strf(t->cx->region, "%.2f", macs / (ms * 1e6)) : t->l->bound ? "-" : "";
+}
+
+static const char *put_peak(const table *t, int32_t i)
+{
+    const ac_layer_bound *b = &t->l->bound[i];
+    const double macs = (double)t->l->step[i].macs, ms = t->l->cost[i];
+    return macs > 0 && ms > 0 && b->peak > 0 ? ac_strf(t->cx->region, "%.0f %%", 100 * macs / (ms * b->peak)) : "-";
+}
+
+static const char *put_moved(const table *t, int32_t i)
+{
+    const double ms = t->l->cost[i];
+    return ms > 0 ? ac_strf(t->cx->region, "%.1f", (double)t->l->step[i].moved / (ms * 1e6)) : "-";
+}
+
+static const char *put_bound(const table *t, int32_t i)
+{
+    const ac_layer_bound *b = &t->l->bound[i];
+    const double ms = t->l->cost[i];
+    return ms > 0 && b->ms > 0 ? ac_strf(t->cx->region, "%s %.0f %%", b->by, 100 * b->ms / ms) : "-";
 }
 
 static const char *put_per_mac(const table *t, int32_t i)
@@ -94,7 +114,7 @@ static const char *put_per_mac(const table *t, int32_t i)
     return macs > 0 ? ac_strf(t->cx->region, "%.2f", t->l->cost[i] / macs) : "";
 }
 
-typedef enum when { ALWAYS, PLANNED, MEASURED, IN_MS, IN_INSTRUCTIONS } when;
+typedef enum when { ALWAYS, PLANNED, MEASURED, IN_MS, BOUND, IN_INSTRUCTIONS } when;
 
 typedef struct column {
     const char *title;
@@ -117,6 +137,9 @@ static const column COLUMNS[] = {
     {"instructions", true, IN_INSTRUCTIONS, put_instructions},
     {"share", true, MEASURED, put_share},
     {"GMAC/s", true, IN_MS, put_speed},
+    {"peak", true, BOUND, put_peak},
+    {"GB/s", true, BOUND, put_moved},
+    {"bound", true, BOUND, put_bound},
     {"per MAC", true, IN_INSTRUCTIONS, put_per_mac},
 };
 enum { COLS = sizeof COLUMNS / sizeof *COLUMNS };
@@ -124,7 +147,8 @@ enum { COLS = sizeof COLUMNS / sizeof *COLUMNS };
 static bool is_shown(const ac_layers *l, when w)
 {
     return w == ALWAYS || (w == PLANNED && l->planned) || (w == MEASURED && l->unit != AC_LAYER_NONE) ||
-           (w == IN_MS && l->unit == AC_LAYER_MS) || (w == IN_INSTRUCTIONS && l->unit == AC_LAYER_INSTRUCTIONS);
+           (w == IN_MS && l->unit == AC_LAYER_MS) || (w == BOUND && l->unit == AC_LAYER_MS && l->bound) ||
+           (w == IN_INSTRUCTIONS && l->unit == AC_LAYER_INSTRUCTIONS);
 }
 
 static table table_of(ac_sink *to, const ac_layers *l)

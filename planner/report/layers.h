@@ -12,12 +12,20 @@
 
 typedef enum ac_layer_unit { AC_LAYER_NONE, AC_LAYER_MS, AC_LAYER_INSTRUCTIONS } ac_layer_unit;
 
+/* The least time that a machine takes for a step, by what it attains. */
+typedef struct ac_layer_bound {
+    double peak;    /* multiply-adds of a ms; 0: not known, or the step has none */
+    double ms;      /* 0: not known */
+    const char *by; /* what takes so long: "compute", "L2", "memory"; NULL: not known */
+} ac_layer_bound;
+
 typedef struct ac_layers {
     const ac_report_step *step;
     int32_t n;
     bool planned;       /* live and scratch are those of a plan */
     const double *cost; /* n: what each took, in `unit`; not read where that is AC_LAYER_NONE */
     ac_layer_unit unit;
+    const ac_layer_bound *bound; /* n: with AC_LAYER_MS; NULL: not known */
 } ac_layers;
 
 /* Lines of text, the first of them the titles. */

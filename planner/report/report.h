@@ -42,6 +42,7 @@ typedef struct ac_report_step {
     ac_bytes live;   /* bytes alive during the step */
     ac_bytes code;   /* estimate, 0 unknown */
     int64_t traffic; /* bytes that its loops read and write, of tensors, scratch and weights; an estimate */
+    int64_t moved;   /* bytes of them that it touches, each counted once: at least so many come and go */
     bool back;       /* of training: it comes after the loss */
     bool again;      /* it runs a second time, for a step that needs its result again */
 } ac_report_step;

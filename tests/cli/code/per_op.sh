@@ -20,6 +20,32 @@ END
 expect 0 'gather' "$arenac" bench words.ag --per-op --runs 20
 expect 0 'gather' "$arenac" bench words.ag --per-op --runs 20 --json
 
+# What limits a step: a product of large matrices is near what the machine multiplies, a sum of large tensors is not
+# bound by that; no step is faster than its bound, but for what clocks and caches do to short ones.
+cat >bounds.ag <<'END'
+graph bounds {
+  input x: f32[256,512]
+  const w: f32[512,512] = random 1 (-1, 1)
+  a = fully_connected(x, w)
+  b = transpose(a) perm=[1, 0]
+  output b
+}
+END
+"$arenac" bench bounds.ag --per-op --runs 20 --json >bounds.json || fail "bench --per-op --json"
+python3 - <<'END' || fail "bounds of steps"
+import json
+dense, move = json.load(open("bounds.json"))["steps"]
+assert dense["bound"] == "compute" and dense["peak_macs_per_ms"] > 0, dense
+assert abs(dense["bound_ms"] * dense["peak_macs_per_ms"] / dense["macs"] - 1) < 1e-6, dense
+assert 0.1 < dense["bound_ms"] / dense["min_ms"] < 1.5, dense
+assert move["bound"] in ("L2", "memory") and move["moved_bytes"] == 2 * 256 * 512 * 4, move
+assert dense["moved_bytes"] == 4 * (2 * 256 * 512 + 512 * 512), dense
+END
+for more in "--threads 2" "--backend eval"; do
+    "$arenac" bench bounds.ag --per-op --runs 1 $more >without.txt || fail "bench --per-op $more"
+    ! grep -q ' bound' without.txt || fail "$more: bounds of one thread's code"
+done
+
 # Steps call a hook where somebody looks at them, and nowhere else: compilers take longer for it.
 cat >cc.sh <<'END'
 #!/bin/sh

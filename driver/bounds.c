@@ -1,0 +1,55 @@
+/* bounds.c - the least time that each step could take on this machine (bench --per-op): by its multiply-adds and what
+ * one thread does of them at most, and by the bytes that it touches and how fast they come from the second cache or
+ * from beyond it. Both are measured (host/peak.h). Loads that the first cache serves are part of the step's code, not
+ * of a bound. */
+#include "driver/verbs.h"
+
+#include "host/peak.h"
+#include "planner/report/layers.h"
+
+/* Products of bytes, where the target has an instruction for four of them. */
+static ac_peak_kind kind_of(const ac_target *t, const ac_node *n)
+{
+    bool bytes = (t->dot_u8s8 || t->dot_i8i8) && n->n_in >= 2;
+    for (int32_t i = 0; i < 2 && bytes; i++)
+        bytes = n->in[i] && (n->in[i]->dtype == AC_I8 || n->in[i]->dtype == AC_U8);
+    return bytes ? AC_PEAK_BYTES : AC_PEAK_F32;
+}
+
+static ac_layer_bound bound_of(const arenac *a, ac_peak *p, int32_t s)
+{
+    const ac_target *t = a->module->target;
+    const ac_report_step *r = &a->report->step[s];
+    ac_layer_bound b = {0};
+    if (r->macs > 0) {
+        b.peak = ac_peak_macs(p, kind_of(t, a->planned->step[s]->node));
+        b.ms = b.peak > 0 ? (double)r->macs / b.peak : 0;
+        b.by = "compute";
+    }
+    const double speed = r->moved > 0 ? ac_peak_bytes(p, r->moved) : 0, ms = speed > 0 ? (double)r->moved / speed : 0;
+    if (ms > b.ms) {
+        b.ms = ms;
+        b.by = r->moved <= t->l2_bytes ? "L2" : "memory";
+    }
+    return b;
+}
+
+/* One thread, C: what is measured is what the steps run on. */
+int ac_layer_bounds(arenac *a, const ac_layer_bound **bound)
+{
+    const ac_session *s = &a->session;
+    ac_peak p = {0};
+    *bound = NULL;
+    if (a->module->threads > 1 || s->eval || s->cuda || s->backend)
+        return AC_OK;
+    const int status = ac_peak_open(&p, &a->cx, a->module->target);
+    if (status == AC_OK) {
+        const int32_t n = a->planned->n_steps;
+        ac_layer_bound *out = AC_NEW_N(a->cx.region, ac_layer_bound, n + 1);
+        for (int32_t i = 0; i < n; i++)
+            out[i] = bound_of(a, &p, i);
+        *bound = out;
+    }
+    ac_peak_close(&p);
+    return status;
+}

@@ -1,0 +1,33 @@
+/* peak.h - what this machine attains at most, on one thread: multiply-adds of a type, and bytes from and to a cache or
+ * memory. Small loops for a target, through the host compiler, measured.
+ *
+ *     ac_peak p = {0};
+ *     if (ac_peak_open(&p, cx, target) == AC_OK)
+ *         x = ac_peak_macs(&p, AC_PEAK_F32), y = ac_peak_bytes(&p, 1 << 20);
+ *     ac_peak_close(&p);                                     also after a failed open
+ *
+ * Multiply-adds: independent chains in registers, a vector of the target each; of bytes the target's instruction for
+ * sums of four products. Bytes: a copy between two halves of so many bytes. A figure is measured when it is first asked
+ * for (some 20 ms) and is the best of several. Errors: E0302, E0303. Method: chains and working sets as in bench tools
+ * such as likwid's. */
+#ifndef AC_HOST_PEAK_H
+#define AC_HOST_PEAK_H
+#include "base/ctx.h"
+#include "ir/lower/target.h"
+
+enum { AC_PEAK_SIZES = 28 }; /* of working sets: up to 384 MiB */
+
+typedef enum ac_peak_kind { AC_PEAK_F32, AC_PEAK_BYTES } ac_peak_kind;
+
+typedef struct ac_peak {
+    void *library;
+    double macs[2];              /* by kind, for each ms; 0: not yet measured */
+    double bytes[AC_PEAK_SIZES]; /* by working set, for each ms */
+} ac_peak;
+
+int ac_peak_open(ac_peak *p, ac_ctx *cx, const ac_target *t);
+double ac_peak_macs(ac_peak *p, ac_peak_kind kind); /* for each ms; 0: the target has no such instruction */
+double ac_peak_bytes(ac_peak *p, int64_t set);      /* read and written for each ms, in a working set of `set` bytes */
+void ac_peak_close(ac_peak *p);
+
+#endif
