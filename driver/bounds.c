@@ -40,7 +40,7 @@ int ac_layer_bounds(arenac *a, const ac_layer_bound **bound)
     const ac_session *s = &a->session;
     ac_peak p = {0};
     *bound = NULL;
-    if (a->module->threads > 1 || s->eval || s->cuda || s->backend)
+    if (a->module->threads > 1 || s->eval || s->cuda || s->backend || !ac_peak_fits(a->module->target))
         return AC_OK;
     const int status = ac_peak_open(&p, &a->cx, a->module->target);
     if (status == AC_OK) {

@@ -74,9 +74,14 @@ static const char *dot_of(const ac_target *t)
                    : "#define DOT \"%{vex%} vpdpbusd %2, %1, %0\"\n#define CONSTRAINT(c) \"+x\"(c)\n#define "
                      "INPUT(x) \"x\"(x)\n";
     if (t->isa == AC_ISA_AARCH64 && t->dot_i8i8 && t->vec_bytes == 16)
-        return "#define DOT \".arch_extension dotprod\\n\\tsdot %0.4s, %1.16b, %2.16b\"\n#define CONSTRAINT(c) "
+        return "#define DOT \".arch armv8.2-a+dotprod\\n\\tsdot %0.4s, %1.16b, %2.16b\"\n#define CONSTRAINT(c) "
                "\"+w\"(c)\n#define INPUT(x) \"w\"(x)\n";
     return "";
+}
+
+bool ac_peak_fits(const ac_target *t)
+{
+    return t->isa == AC_ISA_ANY || t->isa == AC_ISA_X86 || (t->isa == AC_ISA_AARCH64 && t->vec_bytes == 16);
 }
 
 int ac_peak_open(ac_peak *p, ac_ctx *cx, const ac_target *t)

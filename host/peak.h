@@ -25,6 +25,7 @@ typedef struct ac_peak {
     double bytes[AC_PEAK_SIZES]; /* by working set, for each ms */
 } ac_peak;
 
+bool ac_peak_fits(const ac_target *t); /* are there loops for its vectors? */
 int ac_peak_open(ac_peak *p, ac_ctx *cx, const ac_target *t);
 double ac_peak_macs(ac_peak *p, ac_peak_kind kind); /* for each ms; 0: the target has no such instruction */
 double ac_peak_bytes(ac_peak *p, int64_t set);      /* read and written for each ms, in a working set of `set` bytes */
