@@ -11,9 +11,10 @@
 enum {
     BYTES_PER_HOLE = 4, /* of code that reads a number */
     MAX_HOLES = 256,
-    FAIR = 6,       /* shares of code for a share of instructions */
-    PER_READ = 2,   /* instructions that a number costs in an innermost loop: what needs it, and a register less */
-    PER_REQUANT = 4 /* instructions of a lane of REQUANT */
+    LARGE = 1 << 18, /* bytes of code of a model */
+    FAIR = 6,        /* shares of code for a share of instructions */
+    PER_READ = 2,    /* instructions that a number costs in an innermost loop: what needs it, and a register less */
+    PER_REQUANT = 4  /* instructions of a lane of REQUANT */
 };
 
 /* Does a vector of fn's shift or divide by constant x? Processors do that by what is in the instruction, or slowly. */
@@ -261,12 +262,13 @@ ac_share_group *ac_share_groups(ac_region *r, const ac_share_set *set)
         all.work += count_all(set, f, NULL).work;
         all.bytes += ac_code_bytes(set->fn[f], set->target);
     }
+    const bool stay = set->price == AC_SHARE_NEVER || (set->price == AC_SHARE_LARGE && all.bytes <= LARGE);
     bool *taken = AC_NEW_N(r, bool, set->n + 1);
     ac_share_group *group = AC_NEW_N(r, ac_share_group, set->n + 1);
     for (int32_t f = 0; f < set->n; f++) {
         if (taken[f])
             continue;
-        const ac_share_group g = group_of(r, set, &all, f, taken);
+        const ac_share_group g = stay ? (ac_share_group){0} : group_of(r, set, &all, f, taken);
         if (g.n)
             group[g.member[0]] = g;
         for (int32_t k = 0; k < g.n; k++)

@@ -10,6 +10,7 @@
  * price: AC_SHARE_BYTES takes every group that saves bytes; AC_SHARE_AUTO those alone whose share of the code is at
  * least six times their share of the instructions that run; members that are too dear leave their group. A number costs
  * instructions where it is read in an innermost loop: it needs a register, or a load. Both are estimates.
+ * AC_SHARE_LARGE: as AC_SHARE_AUTO where all functions together are over 256 KiB of code; else none.
  *
  * Cost: O(functions^2 * instructions) at worst; unequal ones differ early. Memory: the region. Nothing fails. */
 #ifndef AC_CODEGEN_SHARE_GROUPS_H
@@ -17,7 +18,7 @@
 #include "ir/loop/loop.h"
 #include "ir/lower/target.h"
 
-typedef enum ac_share_price { AC_SHARE_NEVER, AC_SHARE_AUTO, AC_SHARE_BYTES } ac_share_price;
+typedef enum ac_share_price { AC_SHARE_NEVER, AC_SHARE_LARGE, AC_SHARE_AUTO, AC_SHARE_BYTES } ac_share_price;
 
 typedef struct ac_share_set {
     const ac_loop_fn *const *fn; /* distinct */

@@ -69,7 +69,7 @@ static ac_share_price share_of(ac_ctx *cx, const ac_options *o, const ac_setting
 {
     const char *word = o->share_kernels;
     if (!word)
-        return s->target->firmware ? AC_SHARE_AUTO : AC_SHARE_NEVER;
+        return s->target->firmware ? AC_SHARE_AUTO : s->target->vec_bytes && !s->gpu ? AC_SHARE_LARGE : AC_SHARE_NEVER;
     if (s->gpu && !ac_is(word, "off"))
         ac_warn(cx, NOWHERE, W0002, "kernels of %s have their shapes built in: --share-kernels is ignored",
                 s->target->name);

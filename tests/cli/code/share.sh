@@ -95,4 +95,24 @@ kernels() { # WORD: how many the report counts
 }
 [ "$(kernels on)" = "$(kernels auto)" ] && [ "$(kernels on)" -lt "$(kernels off)" ] ||
     die "the report does not count shared kernels once"
+# targets with vectors: where there is much code
+chain() { # LAYERS: each with a scale and a zero point of its own
+    echo 'graph chain { input t0: i8[1,9,9,24] q(0.05, 3)'
+    for k in $(seq 1 "$1"); do
+        echo "const w$k: i8[1,7,7,24] q(0.01, 0) = random $k (-127, 127)"
+        echo "t$k: i8[1,9,9,24] q(0.0$((k % 89 + 10)), $((k % 100 - 50))) =" \
+            "depthwise_conv_2d(t$((k - 1)), w$k, _) padding=same"
+    done
+    echo "output t$1 }"
+}
+code() { # LAYERS OPTIONS...: bytes of C, without the options that it names
+    chain "$1" >chain.ag
+    shift
+    "$arenac" compile -q chain.ag -t x86-64-v3 --name m -o chain.c "$@"
+    grep -v options chain.c | wc -c
+}
+[ "$(code 20)" = "$(code 20 --share-kernels=off)" ] || die "kernels of a small model are shared for vectors"
+[ "$(code 150)" = "$(code 150 --share-kernels=auto)" ] || die "auto is not the default for much code"
+[ "$(code 150)" -lt $(($(code 150 --share-kernels=off) * 3 / 4)) ] || die "sharing much code does not save a quarter"
+runs chain.ag -t native --backend eval
 echo "kernels are shared"
