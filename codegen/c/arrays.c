@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-enum { READABLE_FLOATS = 256 };
+enum { READABLE_FLOATS = 256, KEPT = 4096 /* texts of elements in memory at once */ };
 
 static bool all_finite(const ac_const *k)
 {
@@ -22,9 +22,8 @@ static bool as_words(const ac_const *k)
 }
 
 /* words: the bits of floats; those of half floats always are. */
-static void put_element(ac_sink *to, const ac_const *k, int64_t i, bool words, bool strict)
+static void put_element(ac_sink *to, ac_region *r, const ac_const *k, int64_t i, bool words, bool strict)
 {
-    ac_region *r = to->cx->region;
     const ac_dtype d = k->dtype, u = ac_c_unsigned(ac_dtype_bits(d));
     if (words || ac_dtype_is_half(d))
         ac_putf(to, strict ? "0x%" PRIx64 "u" : "0x%" PRIx64, (uint64_t)ac_dtype_get_int(u, k->data, i));
@@ -42,19 +41,26 @@ static void put_element(ac_sink *to, const ac_const *k, int64_t i, bool words, b
 
 static void put_elements(ac_sink *to, const ac_const *k, bool words, bool strict)
 {
+    ac_heap *heap = ac_region_heap(to->cx->region);
+    ac_region *texts = ac_region_open(heap);
     size_t start = to->n;
     ac_put(to, "   ");
     for (int64_t i = 0; i < k->count; i++) {
+        if (i && i % KEPT == 0) {
+            ac_region_close(texts);
+            texts = ac_region_open(heap);
+        }
         if (to->n - start > 105) {
             ac_put(to, "\n   ");
             start = to->n;
         }
         ac_putc(to, ' ');
-        put_element(to, k, i, words, strict);
+        put_element(to, texts, k, i, words, strict);
         if (i + 1 < k->count)
             ac_putc(to, ',');
     }
     ac_putc(to, '\n');
+    ac_region_close(texts);
 }
 
 void ac_emit_rodata(ac_emit *e, int32_t i, const char *name)
