@@ -153,23 +153,29 @@ static void put_schedule(arenac *a, ac_sink *s, const ac_lowered *low)
     ac_putf(s, "\n# estimated code: %s B\n", ac_commas(&a->cx, ac_code_bytes(low->fn, a->lowering->set.target)));
 }
 
+/* Where the output goes: opened when there is something to say, so that no file is emptied by a mistake. */
+static ac_sink *opened(arenac *a)
+{
+    return ac_output_new(a, a->opt.output ? a->opt.output : "-");
+}
+
 /* Of the step with this number, or of those with this name. */
-static int put_loops(arenac *a, const char *which, ac_sink *to)
+static int put_loops(arenac *a, const char *which)
 {
     const ac_lowering *low = a->lowering;
     const char **names = AC_NEW_N(a->cx.region, const char *, low->n_steps + 1);
     char *end;
     const long number = strtol(which, &end, 10);
-    bool found = false;
+    ac_sink *to = NULL;
     for (int32_t i = 0; i < low->n_steps; i++) {
         names[i] = low->step[i]->node->name;
         if (*end ? strcmp(names[i], which) != 0 : number != i)
             continue;
+        to = to ? to : opened(a);
         put_schedule(a, to, low->step[i]);
         ac_loop_dump(to, low->step[i]->fn);
-        found = true;
     }
-    if (found)
+    if (to)
         return AC_OK;
     ac_error(&a->cx, (ac_place){.file = a->source.path}, E0501, "no step is named '%s' (there are %d steps)", which,
              low->n_steps);
@@ -177,24 +183,26 @@ static int put_loops(arenac *a, const char *which, ac_sink *to)
     return near ? ac_help(&a->cx, "did you mean '%s'?", near) : AC_FAIL;
 }
 
-static int put_kind(arenac *a, const char *kind, ac_sink *to)
+static int put_kind(arenac *a, const char *kind)
 {
     if (!strcmp(kind, "ag")) {
-        ac_graph_write_text(to, a->model->graph, ac_text_channels_first(a));
+        ac_graph_write_text(opened(a), a->model->graph, ac_text_channels_first(a));
         return AC_OK;
     }
     if (!strcmp(kind, "dot")) {
         AC_TRY(ac_plan_model(a));
-        ac_report_dot(to, a->report);
+        ac_report_dot(opened(a), a->report);
         return AC_OK;
     }
     if (strcmp(kind, "loops")) {
         static const char *const KINDS[] = {"ag", "loops", "dot"};
         const char *near = ac_closest(kind, KINDS, 3);
         ac_error(&a->cx, (ac_place){0}, E0501, "show cannot --emit %s; available: ag, loops, dot", kind);
-        return near ? ac_help(&a->cx, "did you mean '%s'?", near) : AC_FAIL;
+        return near ? ac_help(&a->cx, "did you mean '%s'? arenac plan --emit has pictures and reports", near)
+                    : ac_help(&a->cx, "arenac plan --emit has pictures and reports");
     }
     AC_TRY(ac_check(a));
+    ac_sink *to = opened(a);
     for (int32_t i = 0; i < a->lowering->n_steps; i++)
         ac_loop_dump(to, a->lowering->step[i]->fn);
     return AC_OK;
@@ -223,14 +231,13 @@ int ac_show(arenac *a, const char *const *path, int32_t n)
     if (passes)
         AC_TRY(ac_check(a));
     const bool macs = passes || (table && infer(a));
-    ac_sink *to = ac_output_new(a, o->output ? o->output : "-");
     if (o->loops)
-        return put_loops(a, o->loops, to);
+        return put_loops(a, o->loops);
     if (o->emit)
-        return put_kind(a, o->emit, to);
+        return put_kind(a, o->emit);
     layers l;
     l.row = ac_facts_layers(a, macs, &l.of, &l.n);
-    (o->json ? put_json : put_table)(a, to, &l);
+    (o->json ? put_json : put_table)(a, opened(a), &l);
     return AC_OK;
 }
 

@@ -59,4 +59,9 @@ if have cc gcc; then
     echo >plain
     expect 3 'cannot make the folder: ' "$arenac" python "$m" -o plain/folder
 fi
+# a mistake empties no file
+echo kept >shown.txt
+expect 2 'available: ag, loops, dot' "$arenac" show "$models/digits_int8.tflite" --emit svg -o shown.txt
+expect 2 "no step is named 'nosuch'" "$arenac" show "$models/digits_int8.tflite" --loops nosuch -o shown.txt
+[ "$(cat shown.txt)" = kept ] || fail "show wrote over a file and had nothing to say"
 exit $bad
