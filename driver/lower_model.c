@@ -40,6 +40,10 @@ static int make_nodes(arenac *a)
             return ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501,
                             "bad argument '%s=%lld..%lld' of --dim: ranges are for plan and compile", d->name,
                             (long long)d->lo, (long long)d->hi);
+        if (d->less)
+            return ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501,
+                            "bad argument '%s=%lld-%s' of --dim: '%s' is no range; those are for plan and compile",
+                            d->name, (long long)d->lo, d->less, d->less);
         pin[i] = (ac_pin){d->name, d->lo};
     }
     return ac_import_nodes(&a->cx, a->model, pin, dim->n);

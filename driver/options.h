@@ -29,11 +29,12 @@ typedef struct ac_pin_option {
     int64_t offset;
 } ac_pin_option;
 
-/* --dim NAME=N, NAME=LO..HI, NAME=scalar (lo 0) */
+/* --dim NAME=N, NAME=LO..HI, NAME=scalar (lo 0), NAME=N-OTHER */
 typedef struct ac_dim_option {
     const char *name;
     int64_t lo, hi; /* equal, unless it is a range */
     bool range;
+    const char *less; /* the dimension that is taken from lo; NULL: none */
 } ac_dim_option;
 
 /* --input KEY=FILE: a position, or a tensor's name */

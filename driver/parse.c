@@ -191,8 +191,11 @@ bool ac_parse_dims(ac_ctx *cx, const char *arg, const char *value, void *field)
             !whole(dots + 2, d.lo, INT32_MAX, &d.hi))
             return false;
     } else if (strcmp(eq + 1, "scalar")) {
-        if (!whole(eq + 1, 1, INT32_MAX, &d.lo))
+        const char *minus = strchr(eq + 1, '-');
+        const size_t n = minus ? (size_t)(minus - eq - 1) : strlen(eq + 1);
+        if (!whole(piece(cx, eq + 1, n), 1, INT32_MAX, &d.lo) || (minus && !minus[1]))
             return false;
+        d.less = minus ? piece(cx, minus + 1, strlen(minus + 1)) : NULL;
         d.hi = d.lo;
     }
     ac_push(cx->region, (ac_opt_dims *)field, d);

@@ -155,6 +155,73 @@ else
 fi
 cd ..
 
+# A prompt of several rows and steps of one row, with the same caches: however the rows are cut, results are the same.
+cat >decode.ag <<'X'
+graph decode {
+  input x: f32[1,n,8]
+  input mask: f32[n,"past + n"]
+  input keys: f32[1,past,8]
+  input values: f32[1,past,8]
+  const wq: f32[8,8] = random 1 (-0.9, 0.9)
+  const wk: f32[8,8] = random 2 (-0.9, 0.9)
+  const wv: f32[8,8] = random 3 (-0.9, 0.9)
+  q = fully_connected(x, wq, _) keep_dims=true
+  k = fully_connected(x, wk, _) keep_dims=true
+  v = fully_connected(x, wv, _) keep_dims=true
+  new_keys = concatenation(keys, k) axis=1
+  new_values = concatenation(values, v) axis=1
+  s = batch_matmul(q, new_keys) adj_y=true
+  m = add(s, mask)
+  p = softmax(m)
+  y = batch_matmul(p, new_values)
+  output y, new_keys, new_values
+}
+X
+cat >rows.c <<'X'
+#include "decode.h"
+#include <string.h>
+enum { ROWS = 20, ROOM = 24 };
+static union { double align[8]; uint8_t bytes[DECODE_ARENA_BYTES + 64]; } room;
+static union { double align[8]; uint8_t bytes[DECODE_STATE_BYTES + 64]; } kept;
+static int run(const int32_t *cut, float *y)
+{
+    decode_mem m = {0};
+    uint32_t bytes = 0;
+    m.arena = room.bytes + (64 - (uintptr_t)room.bytes % 64) % 64;
+    m.state = kept.bytes + (64 - (uintptr_t)kept.bytes % 64) % 64;
+    if (decode_init(&m, 1) != DECODE_OK)
+        return 1;
+    for (int32_t at = 0, n; at < ROWS; at += n) {
+        n = *cut++;
+        memset(m.arena, 0xa5, DECODE_ARENA_BYTES);
+        float *x = (float *)decode_in0(&m, n, &bytes), *mask = (float *)decode_in1(&m, n, 0);
+        if (bytes != (uint32_t)n * 32)
+            return 2;
+        for (int32_t i = 0; i < 8 * n; i++)
+            x[i] = (float)((at * 8 + i) * 13 % 17) / 8 - 1;
+        for (int32_t i = 0; i < n * ROOM; i++)
+            mask[i] = i % ROOM <= at + i / ROOM ? 0.0f : -1e9f;
+        *(int32_t *)decode_in2(&m, n, 0) = at; /* position: rows that the caches have */
+        if (decode_run(&m, n) != DECODE_OK)
+            return 3;
+        memcpy(y + 8 * at, decode_out0(&m, n, 0), (size_t)n * 32);
+    }
+    return 0;
+}
+int main(void)
+{
+    static const int32_t ONE[ROWS] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
+                         PROMPT[] = {13, 1, 1, 4, 1}, TWO[] = {8, 12};
+    static float one[8 * ROWS], prompt[8 * ROWS], two[8 * ROWS];
+    if (run(ONE, one) || run(PROMPT, prompt) || run(TWO, two))
+        return 1;
+    return memcmp(one, prompt, sizeof one) || memcmp(one, two, sizeof one) || one[100] == 0.0f ? 2 : 0;
+}
+X
+"$arenac" compile -q decode.ag --dim n=1..16 --dim past=24-n --sizes one --state 'new_*=*' -o decode.c || fail "decode"
+[ "$(sed -n 's/.*DECODE_STATE_BYTES \([0-9]*\)u.*/\1/p' decode.h)" = 1536 ] || fail "caches are not there once"
+$compiler -o rows rows.c decode.c && ./rows || fail "rows of a prompt: $?"
+
 # What cannot be, with what to do.
 refused() { # TEXT OPTION..
     text=$1
@@ -171,4 +238,7 @@ refused '--threads: one program of all sizes is made without it' --dim n=1..4 --
 refused '--prove: one program' --dim n=1..4 --sizes one --prove
 refused 'is compiled to c,h' --dim n=1..4 --sizes one --emit o,h
 refused 'for processors only' --dim n=1..4 --sizes one -t cuda-sm90
+status=2 refused "and more than its end; 'n=1..24' is the range" --dim n=1..24 --dim past=24-n
+status=2 refused "'n' is no range" --dim n=3 --dim past=24-n
+status=2 refused "and more than its end" --dim n=1..4 --dim past=24-m
 status=2 refused '--sizes needs a range' --dim n=4 --sizes one
