@@ -13,7 +13,7 @@ for p in ${ARENAC_TEST_PYTHON:-} python3; do
 done
 [ "$python" ] || { echo "skipped: scikit-build-core is missing: install scikit-build-core from PyPI"; exit 77; }
 launcher=
-! command -v ccache >/dev/null || launcher=-Ccmake.define.CMAKE_C_COMPILER_LAUNCHER=ccache
+! command -v ccache >/dev/null || launcher=--config-settings=cmake.define.CMAKE_C_COMPILER_LAUNCHER=ccache
 "$python" -m pip wheel -q --no-build-isolation --no-deps --no-index -w dist $launcher "$src" >log.txt 2>&1 ||
     { tail -50 log.txt; die "the wheel is not built"; }
 ls dist/arenac-*-py3-none-*.whl >/dev/null || { ls dist; die "another name"; }
