@@ -1,18 +1,24 @@
 #!/usr/bin/env python3
-"""Single layers of known networks: generated code beside ONNX Runtime, in one process, turn by turn.
+"""Single layers of known networks: generated code beside three libraries, in one process, turn by turn.
 
-    bench/layers.py                          all layers below, one thread; needs onnx, onnxruntime and numpy
+    bench/layers.py                          all layers below, one thread; needs onnx, numpy and the libraries
     bench/layers.py --only grouped --rounds 20
     bench/layers.py --arenac OLD/arenac --arenac build/arenac      two compilers beside each other; repeat
-    bench/layers.py --openvino               OpenVINO too, where it is installed
+    bench/layers.py --peers ort,openvino     without LiteRT; a library that is not installed is left out
+    bench/layers.py --make; bench/layers.py --made --only YOLO --rows rows.json      make all first, then time in parts
 
 Each layer is a small ONNX model, made from a seed. It is compiled to a shared library, which is loaded into this
-process; ONNX Runtime has its tensors bound before. A round runs each program for some milliseconds; the figure of a
-program is its least time over all rounds, so that load on the machine hits all alike. Compare figures of one run only.
-Ends with the layers that a library runs faster, and their number as status (at most 100).
+process; ONNX Runtime has its tensors bound before. For LiteRT the layer is a TFLite file besides, channels last
+(bench/layers_tflite.py; needs tensorflow), and the generated code that stands beside it is that of the same file. A
+round runs each program for some milliseconds; the figure of a program is its least time over all rounds, so that load
+on the machine hits all alike. Compare figures of one run only. `worst` is the larger of both ratios: to the faster of
+the libraries that read ONNX, and to LiteRT. Ends with the layers that a library runs faster, and their number as status
+(at most 100).
 """
 import argparse
 import ctypes
+import importlib.util
+import json
 import math
 import os
 import subprocess
@@ -179,6 +185,8 @@ LAYERS = [
     ("GRU 20 x 256, state 512", recurrent("GRU", 3, 20, 256, 512)),
     ("attention 197 x 3 x 64", attention(197, 3, 64)),
     ("attention 128 x 12 x 64", attention(128, 12, 64)),
+    ("ResNet18 3x3, 512 at 7x7", conv((1, 512, 7, 7), 512, 3)),
+    ("VGG 3x3, 512 at 14x14", conv((1, 512, 14, 14), 512, 3)),
 ]
 
 
@@ -190,10 +198,13 @@ def options():
     ap.add_argument("--target", default="native", help="as for arenac -t")
     ap.add_argument("--cc", default=os.environ.get("CC", "cc"))
     ap.add_argument("--work", default=os.path.join(ROOT, "build", "bench", "layers"), help="models and libraries")
-    ap.add_argument("--openvino", action="store_true")
+    ap.add_argument("--peers", default="ort,openvino,litert")
     ap.add_argument("--rounds", type=int, default=12)
     ap.add_argument("--secs", type=float, default=0.04, help="per program and round")
     ap.add_argument("--only", action="append", metavar="TEXT", help="layers whose name contains this; repeat")
+    ap.add_argument("--make", action="store_true", help="make models and programs, time nothing")
+    ap.add_argument("--made", action="store_true", help="time what --make made")
+    ap.add_argument("--rows", metavar="FILE", help="keep rows there, and print those that are there already")
     ap.add_argument("--markdown", metavar="FILE", help="write the table there too")
     return ap.parse_args()
 
@@ -209,19 +220,26 @@ def write(make, path):
     onnx.save(inferred, path)
 
 
-def generated(o, arenac, more, model, folder):
-    """A function of seconds that gives the least milliseconds of a run, or None."""
+def built(o, arenac, more, model, so):
+    """Makes the shared library of a model; False and a message when that fails."""
+    folder = so[:-3]
     os.makedirs(folder, exist_ok=True)
-    c, so = os.path.join(folder, "net.c"), os.path.join(folder, "net%d.so" % time.time_ns())
+    c = os.path.join(folder, "net.c")
+    if os.path.exists(so):
+        os.remove(so)
     for step in ([arenac, "compile", "-q", model, "--name", "net", "-t", o.target, "--weights", "asm", "-o", c] + more,
                  [o.cc, "-O2", "-shared", "-fPIC", "-Wl,-Bsymbolic", "-I" + folder, c, os.path.join(HERE, "time_net.c"),
                   "-o", so]):
         r = subprocess.run(step, capture_output=True, text=True)
         if r.returncode:
             print("%s: %s" % (os.path.basename(model), (r.stderr or r.stdout).strip()[:300]))
-            return None
+            return False
+    return True
+
+
+def generated(so):
+    """A function of seconds that gives the least milliseconds of a run."""
     library, ms = ctypes.CDLL(so), (ctypes.c_double * 4)()
-    os.remove(so)
     library.net_time.argtypes = [ctypes.c_double, ctypes.c_double * 4]
     return lambda secs: ms[1] if library.net_time(secs, ms) == 0 else math.inf
 
@@ -237,13 +255,16 @@ def least(run, secs):
             return best * 1e3
 
 
-def sample(model):
-    x = onnx.load(model).graph.input[0].type.tensor_type
-    shape, random = [d.dim_value for d in x.shape.dim], np.random.RandomState(1)
-    dtype = helper.tensor_dtype_to_np_dtype(x.elem_type)
+def noise(shape, dtype):
+    random = np.random.RandomState(1)
     if dtype == np.float32:
         return random.uniform(-1, 1, shape).astype(dtype)
     return random.randint(np.iinfo(dtype).min, np.iinfo(dtype).max, shape).astype(dtype)
+
+
+def sample(model):
+    x = onnx.load(model).graph.input[0].type.tensor_type
+    return noise([d.dim_value for d in x.shape.dim], helper.tensor_dtype_to_np_dtype(x.elem_type))
 
 
 def onnx_runtime(model):
@@ -268,6 +289,20 @@ def openvino(model):
     return lambda secs: least(request.infer, secs)
 
 
+def litert(model):
+    from ai_edge_litert import interpreter as tfl
+    net = tfl.Interpreter(model_path=model, num_threads=1)
+    net.allocate_tensors()
+    x = net.get_input_details()[0]
+    net.set_tensor(x["index"], noise(x["shape"], x["dtype"]))
+    return lambda secs: least(net.invoke, secs)
+
+
+# name, its module, its title, the file it reads, its function
+PEERS = [("ort", "onnxruntime", "ORT", "onnx", onnx_runtime), ("openvino", "openvino", "OpenVINO", "onnx", openvino),
+         ("litert", "ai_edge_litert", "LiteRT", "tflite", litert)]
+
+
 def cpu():
     with open("/proc/cpuinfo") as f:
         for line in f:
@@ -276,43 +311,117 @@ def cpu():
     return "unknown CPU"
 
 
+def peers_of(o):
+    have = []
+    for p in PEERS:
+        if p[0] not in o.peers.split(","):
+            continue
+        if importlib.util.find_spec(p[1]):
+            have.append(p)
+        else:
+            print("%s is not installed, left out" % p[2])
+    return have
+
+
+def make_layer(o, make, columns, folder, tflite):
+    """The files of a layer: layer.onnx, layer.tflite where there is one, a library for each of them and each column."""
+    os.makedirs(folder, exist_ok=True)
+    model = os.path.join(folder, "layer.onnx")
+    write(make, model)
+    if tflite and not os.path.exists(os.path.join(folder, "layer.tflite")):
+        import layers_tflite  # noqa: E402  (TensorFlow takes seconds to load)
+        data = layers_tflite.convert(model)
+        if data:
+            with open(os.path.join(folder, "layer.tflite"), "wb") as f:
+                f.write(data)
+    for form in ("onnx", "tflite"):
+        model = os.path.join(folder, "layer." + form)
+        for i, (_, compiler, more) in enumerate(columns):
+            if os.path.exists(model):
+                built(o, compiler, more, model, os.path.join(folder, "%s-%d.so" % (form, i)))
+
+
+def time_layer(o, columns, peers, folder):
+    """{column, or (column, "tflite"), or title of a library: least milliseconds}"""
+    run = {}
+    for form in ("onnx", "tflite"):
+        for i, (label, _, _) in enumerate(columns):
+            so = os.path.join(folder, "%s-%d.so" % (form, i))
+            if os.path.exists(so):
+                run[label + (", TFLite" if form == "tflite" else "")] = generated(so)
+        model = os.path.join(folder, "layer." + form)
+        if os.path.exists(model):
+            run.update({title: peer(model) for _, _, title, reads, peer in peers if reads == form})
+    ms = {x: math.inf for x in run}
+    for _ in range(o.rounds):
+        for x in run:
+            ms[x] = min(ms[x], run[x](o.secs))
+    return {x: y for x, y in ms.items() if y < math.inf}
+
+
+def ratio(ms, label, peers):
+    """How long a column takes, compared with the fastest library that reads the same file: the worse of both files."""
+    worst = []
+    for form, more in (("onnx", ""), ("tflite", ", TFLite")):
+        best = [ms[title] for _, _, title, reads, _ in peers if reads == form and title in ms]
+        if best and label + more in ms:
+            worst.append(ms[label + more] / min(best))
+    return max(worst, default=None)
+
+
+def table(rows, labels, peers):
+    """Lines of Markdown, and the slower layers of the last column as (ratio, name)."""
+    names = [x for form, more in (("onnx", ""), ("tflite", ", TFLite"))
+             for x in ([y + more for y in labels] if any(p[3] == form for p in peers) else []) +
+             [p[2] for p in peers if p[3] == form]]
+    lines = ["| layer, ms | " + " | ".join(names + ["%s, worst" % x for x in labels]) + " |",
+             "|" + "---|" * (1 + len(names) + len(labels))]
+    ratios, slower = {x: [] for x in labels}, []
+    for name, ms in rows.items():
+        cells = [name] + ["%.3f" % ms[x] if x in ms else "-" for x in names]
+        for x in labels:
+            r = ratio(ms, x, peers)
+            cells.append("-" if r is None else "%.2f" % r)
+            if r is not None:
+                ratios[x].append(r)
+                if r > 1 and x == labels[-1]:
+                    slower.append((r, name))
+        lines.append("| " + " | ".join(cells) + " |")
+    mean = [math.exp(sum(map(math.log, ratios[x])) / max(1, len(ratios[x]))) for x in labels]
+    lines.append("| geometric mean |" + " |" * len(names) + "".join(" %.2f |" % m for m in mean))
+    return lines, sorted(slower, reverse=True)
+
+
 def main():
     o = options()
     compilers = o.arenac or [os.path.join(ROOT, "build", "arenac")]
     columns = [("arenac" if not i else "arenac-%d" % (i + 1), c, []) for i, c in enumerate(compilers)]
     columns += [(a, compilers[-1], a.split()) for a in o.also]
-    labels = [c[0] for c in columns]
-    peers = [("ORT", onnx_runtime)] + ([("OpenVINO", openvino)] if o.openvino else [])
-    names = labels + [p[0] for p in peers]
-    os.makedirs(o.work, exist_ok=True)
-    lines = ["| layer, ms | " + " | ".join(names + ["%s / best" % x for x in labels]) + " |",
-             "|" + "---|" * (1 + len(names) + len(labels))]
-    print("%s, one thread, least of %d rounds\n\n%s" % (cpu(), o.rounds, "\n".join(lines)), flush=True)
-    slower, ratios = [], {x: [] for x in labels}
-    for name, make in LAYERS:
+    peers = peers_of(o)
+    rows = {}
+    if o.rows and os.path.exists(o.rows):
+        with open(o.rows) as f:
+            rows = json.load(f)
+    for number, (name, make) in enumerate(LAYERS):
         if o.only and not any(x.lower() in name.lower() for x in o.only):
             continue
-        model = os.path.join(o.work, "layer.onnx")
-        write(make, model)
-        run = {x: generated(o, c, more, model, os.path.join(o.work, "net")) for x, c, more in columns}
-        run.update({x: make_peer(model) for x, make_peer in peers})
-        ms = {x: math.inf for x in names}
-        for _ in range(o.rounds):
-            for x in names:
-                if run[x]:
-                    ms[x] = min(ms[x], run[x](o.secs))
-        best = min(ms[x] for x, _ in peers)
-        for x in labels:
-            ratios[x].append(ms[x] / best)
-        if ms[labels[-1]] > best:
-            slower.append("%s (%.2f)" % (name, ms[labels[-1]] / best))
-        lines.append("| " + " | ".join([name] + ["%.3f" % ms[x] for x in names] +
-                                       ["%.2f" % ratios[x][-1] for x in labels]) + " |")
-        print(lines[-1], flush=True)
-    mean = [math.exp(sum(map(math.log, ratios[x])) / max(1, len(ratios[x]))) for x in labels]
-    lines.append("| geometric mean |" + " |" * len(names) + "".join(" %.2f |" % m for m in mean))
-    print("%s\n\n%d of %d layers slower than a library: %s" %
-          (lines[-1], len(slower), len(ratios[labels[-1]]), ", ".join(slower) or "none"))
+        folder = os.path.join(o.work, "%02d" % number)
+        if not o.made:
+            make_layer(o, make, columns, folder, any(p[3] == "tflite" for p in peers))
+        if o.make:
+            continue
+        rows[name] = time_layer(o, columns, peers, folder)
+        print("%s: %s" % (name, ", ".join("%s %.3f" % x for x in rows[name].items())), flush=True)
+    if o.make:
+        return 0
+    if o.rows:
+        with open(o.rows, "w") as f:
+            json.dump(rows, f, indent=1)
+    rows = {name: rows[name] for name, _ in LAYERS if name in rows}
+    lines, slower = table(rows, [c[0] for c in columns], peers)
+    print("\n%s, one thread, least of %d rounds\n\n%s" % (cpu(), o.rounds, "\n".join(lines)))
+    print("\n%d of %d layers slower than a library: %s" %
+          (len(slower), len(rows), ", ".join("%s (%.2f)" % (n, r) for r, n in slower) or "none"))
     if o.markdown:
         with open(o.markdown, "w") as f:
             f.write("\n".join(lines) + "\n")
