@@ -16,6 +16,10 @@
 
 enum { STRIP_BYTES = 48 * 1024, STRIP_ROWS = 8, NARROW = 7 };
 
+/* Pixels of a tile whose distance divides a page into one or two fall on the same few lines of the first cache, and
+ * push each other out. Worth a copy with another distance, where there is enough to compute with it. */
+enum { PAGE = 4096, LINE = 64, MANY_COLUMNS = 7, MANY_CHANNELS = 64 };
+
 typedef struct job {
     ac_lower *L;
     ac_channel *c;
@@ -28,6 +32,7 @@ typedef struct job {
     bool apart;             /* the strip holds the input rows of each filter row together, not all rows in order */
     int64_t plane_step;     /* from plane to plane in the strip, or in x */
     int64_t out_rows;       /* of a strip */
+    int64_t pixel;          /* elements from pixel to pixel in the strip, or in x */
     int64_t cols, row_step; /* of a strip row: columns, elements */
     ac_gemm_cuts tiles;     /* of a row */
     ac_gemm_cuts groups;    /* of output rows that share a tile; without groups: the strip's rows, one by one */
@@ -56,14 +61,30 @@ static ac_x row_at(const job *j, ac_x n, ac_x iz, ac_x iy)
     return ac_lb_mul(b, iy, ac_lb_i32(b, j->win->x.in * j->win->ic));
 }
 
+/* `count` pixels, from element `at` of x on; all of the strip is written, what lies between them, too. */
+static void copy_pixels(const job *j, ac_x at, ac_x to, int64_t count)
+{
+    ac_lb *b = &j->L->b;
+    const int64_t ic = j->win->ic;
+    if (j->pixel == ic) {
+        ac_gemm_copy(j->L, &j->f, j->c, j->x, at, j->strip, to, count * ic);
+        return;
+    }
+    const ac_x i = ac_lb_for_n(b, "ix", count);
+    at = ac_lb_add(b, at, ac_lb_mul(b, i, ac_lb_i32(b, ic)));
+    to = ac_lb_add(b, to, ac_lb_mul(b, i, ac_lb_i32(b, j->pixel)));
+    ac_gemm_copy(j->L, &j->f, j->c, j->x, at, j->strip, to, ic);
+    ac_gemm_clear(j->L, &j->f, j->c, j->strip, ac_lb_add(b, to, ac_lb_i32(b, ic)), j->pixel - ic);
+    ac_lb_end(b);
+}
+
 /* The input rows of filter plane kz. Rows outside the input are zeros. */
 static void copy_plane(const job *j, const from *p, ac_x kz)
 {
     ac_lb *b = &j->L->b;
     const ac_window *w = j->win;
-    const int64_t pad = w->x.pad, ic = w->ic;
-    const int64_t left = (pad < j->cols ? pad : j->cols) * ic, room = j->cols - pad;
-    const int64_t middle = room <= 0 ? 0 : (room < w->x.in ? room : w->x.in) * ic;
+    const int64_t pad = w->x.pad, left = (pad < j->cols ? pad : j->cols) * j->pixel, room = j->cols - pad;
+    const int64_t inner = room <= 0 ? 0 : room < w->x.in ? room : w->x.in, middle = inner * j->pixel;
     const ac_x rows = ac_lb_i32(b, j->out_rows), zero = ac_lb_i32(b, 0);
     ac_x r = ac_lb_for_n(b, "r", rows_of(j, j->out_rows));
     const ac_x row = ac_lb_mul(b, r, ac_lb_i32(b, j->row_step));
@@ -76,8 +97,7 @@ static void copy_plane(const job *j, const from *p, ac_x kz)
         ac_lb_if(b, ac_lb_and(b, ac_lb_ge(b, iy, zero), ac_lb_lt(b, iy, ac_lb_i32(b, w->y.in))));
     ac_gemm_clear(j->L, &j->f, j->c, j->strip, to, left);
     const ac_x inside = ac_lb_add(b, to, ac_lb_i32(b, left)); /* no compiler chooses which value comes first */
-    ac_gemm_copy(j->L, &j->f, j->c, j->x, row_at(j, p->n, ac_slide_at(b, &j->z, p->oz, kz), iy), j->strip, inside,
-                 middle);
+    copy_pixels(j, row_at(j, p->n, ac_slide_at(b, &j->z, p->oz, kz), iy), inside, inner);
     ac_gemm_clear(j->L, &j->f, j->c, j->strip, ac_lb_add(b, to, ac_lb_i32(b, left + middle)),
                   j->row_step - left - middle);
     if (!rows_inside) {
@@ -139,8 +159,8 @@ typedef struct channels {
     int32_t s;
 } channels;
 
-/* Leaves out the runs that are outside of the input for all of the tile: planes, and the filter rows and columns of a
- * dilated window. Where the zero point is in the bias, zeros count. */
+/* Leaves out the runs that are outside of the input for all of the tile: planes, filter rows, and the filter columns of
+ * a dilated window. Where the zero point is in the bias, zeros count. */
 static void inside_runs(const job *j, ac_gemm_tile *t, const from *p, ac_x ox, int32_t rows, int32_t columns)
 {
     ac_lb *b = &j->L->b;
@@ -150,7 +170,7 @@ static void inside_runs(const job *j, ac_gemm_tile *t, const from *p, ac_x ox, i
         ac_slide_taps(b, &j->z, p->oz, &t->run_lo[2], &t->run_hi[2]);
     if (j->f.group == 4)
         return;
-    if (y->dil > 1 && rows == 1)
+    if (rows == 1 && !ac_slide_inside(y) && (y->dil > 1 || j->c->kind == AC_MACS_F32))
         ac_slide_taps(b, y, p->oy, &t->run_lo[0], &t->run_hi[0]);
     if (x->dil > 1) {
         ac_slide_taps(b, x, ac_lb_add(b, ox, ac_lb_i32(b, columns - 1)), &t->run_lo[1], &none);
@@ -165,17 +185,18 @@ static void tile(const job *j, const from *p, ac_x row0, ac_x ox, int32_t rows, 
 {
     ac_lb *b = &j->L->b;
     const ac_window *w = j->win;
-    const int64_t step = w->x.stride * w->ic;
-    ac_gemm_tile t = {.L = j->L,
-                      .f = &j->f,
-                      .c = j->c,
-                      .x_buf = j->strip >= 0 ? j->strip : j->x,
-                      .w_buf = j->w,
-                      .rows = rows * columns,
-                      .vecs = (int32_t)j->f.block.size[of->s],
-                      .run_step = {(j->apart ? j->out_rows : w->y.dil) * j->row_step, w->x.dil * w->ic, j->plane_step},
-                      .w_at = ac_gemm_block_at(b, &j->f, of->oc),
-                      .oc = of->oc};
+    const int64_t step = w->x.stride * j->pixel;
+    ac_gemm_tile t = {
+        .L = j->L,
+        .f = &j->f,
+        .c = j->c,
+        .x_buf = j->strip >= 0 ? j->strip : j->x,
+        .w_buf = j->w,
+        .rows = rows * columns,
+        .vecs = (int32_t)j->f.block.size[of->s],
+        .run_step = {(j->apart ? j->out_rows : w->y.dil) * j->row_step, w->x.dil * j->pixel, j->plane_step},
+        .w_at = ac_gemm_block_at(b, &j->f, of->oc),
+        .oc = of->oc};
     ac_x base = ac_lb_add(b, row0, ac_lb_mul(b, ox, ac_lb_i32(b, step)));
     if (j->f.groups > 1) {
         t.before = ac_lb_mul(b, of->group, ac_lb_i32(b, j->f.n));
@@ -242,6 +263,14 @@ static void block(const job *j, const from *p, ac_x group, int32_t s)
     ac_lb_end(b);
 }
 
+/* Do the pixels that a tile reads at once push each other out of the first cache? */
+static bool pixels_collide(const job *j)
+{
+    const int64_t bytes = ac_dtype_size(AC_F32, j->win->x.stride * j->win->ic);
+    return j->c->kind == AC_MACS_F32 && bytes % (PAGE / 2) == 0 && j->win->x.out >= MANY_COLUMNS &&
+           j->c->n / (j->win->ic / j->group_in) >= MANY_CHANNELS;
+}
+
 /* Strip geometry: as many output rows as fit the budget, evenly. */
 static void plan_strip(job *j, bool copies)
 {
@@ -250,7 +279,7 @@ static void plan_strip(job *j, bool copies)
     const int64_t most = stream ? w->y.out : copies ? STRIP_ROWS : 1, part = j->L->target->l2_bytes / 2;
     const int64_t bytes = stream && part > STRIP_BYTES ? part : STRIP_BYTES;
     j->cols = copies ? (w->x.out - 1) * w->x.stride + ac_slide_reach(&w->x) : w->x.in;
-    j->row_step = j->cols * w->ic;
+    j->row_step = j->cols * j->pixel;
     j->apart = copies && w->y.dil > 1;
     j->out_rows = 1;
     for (int64_t n = 2; n <= most && n <= w->y.out; n++)
@@ -287,8 +316,10 @@ int ac_gemm_conv(ac_lower *L, ac_channel *c, const ac_window *win, const ac_slid
     if (groups == 1 && inside && ac_slide_inside(&z) && !hybrid && z.taps * y->taps * x->taps == 1 &&
         z.in * y->in * x->in == z.out * y->out * x->out)
         return ac_gemm_rows(L, c, win->n * z.out * y->out * x->out, win->ic);
-    const bool joined = x->dil == 1 && groups == 1;
-    job j = {.L = L, .c = c, .win = win, .z = z, .group_in = group_in, .strip = -1, .batch = !hybrid};
+    job j = {.L = L, .c = c, .win = win, .z = z, .group_in = group_in, .strip = -1, .batch = !hybrid, .pixel = win->ic};
+    const bool apart = pixels_collide(&j), joined = x->dil == 1 && groups == 1 && !apart;
+    if (apart)
+        j.pixel += LINE / ac_dtype_size(AC_F32, 1);
     j.f = ac_gemm_form_of(L, c, groups, y->taps, joined ? 1 : x->taps, joined ? x->taps * group_in : group_in, true);
     j.f.runs[2] = z.taps;
     j.f.uses = win->n * z.out * y->out * x->out;
@@ -296,7 +327,7 @@ int ac_gemm_conv(ac_lower *L, ac_channel *c, const ac_window *win, const ac_slid
     const int32_t input = ac_lo_operand(L, c->x);
     const int64_t image = y->in * x->in * win->ic;
     j.x = hybrid ? ac_lo_scratch(L, "xq", AC_I8, image) : input;
-    plan_strip(&j, !inside || ac_gemm_copies(&j.f, c));
+    plan_strip(&j, !inside || apart || ac_gemm_copies(&j.f, c));
     plan_tile(&j);
     j.w = ac_gemm_pack(L, &j.f, c);
     ac_lb *b = &L->b;

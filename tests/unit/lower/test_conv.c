@@ -243,6 +243,14 @@ static void random_conv(ac_op op, kind k)
         f.groups = pick(1, 5);
         f.ic *= f.groups, f.oc *= f.groups;
     }
+    if (op == AC_OP_CONV_2D && k == F32 && !pick(0, 5)) { /* pixels that fall on the same lines of a cache */
+        f.groups = f.dh = f.dw = 1;
+        f.kh = pick(1, 2), f.kw = pick(1, 3), f.sw = pick(1, 2);
+        extents(&f.ih, &f.oh, f.kh, f.sh, 1, &f.pt, false);
+        extents(&f.iw, &f.ow, f.kw, f.sw, 1, &f.pl, false);
+        f.iw += 14, f.ow += 14 / f.sw;
+        f.ic = 512, f.oc = pick(64, 70);
+    }
     now = ac_strf(cx.region,
                   "%s %s act %d bias %d n %d in %dx%dx%d out %dx%dx%d k %dx%d s %dx%d d %dx%d pad %d,%d groups %d",
                   ac_ops[op].text, kind_name[k], (int)f.act, f.bias, (int)f.n, (int)f.ih, (int)f.iw, (int)f.ic,
