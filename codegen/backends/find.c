@@ -16,7 +16,7 @@ enum { N_BUILT_IN = sizeof BUILT_IN / sizeof *BUILT_IN };
 static const struct known {
     const char *name, *missing;
 } KNOWN[] = {
-    {"llvm", "install llvm-19-dev (LLVM 19.1 or later), then configure and build arenac again"},
+    {"llvm", "install arenac-llvm (a package, or pip install arenac[llvm]); or build with llvm-19-dev"},
 };
 enum { N_KNOWN = sizeof KNOWN / sizeof *KNOWN };
 

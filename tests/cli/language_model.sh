@@ -25,11 +25,12 @@ bytes=$("$arenac" plan -q --json tiny.onnx --dim past=63 --state 'present*=past*
 [ "${bytes:-0}" -gt 0 ] && [ "$bytes" -lt 72000 ] || fail "weights take ${bytes:-no} bytes"
 
 # the same where steps are chunks for threads, and in vectors
-for options in "-t x86-64-v3" "--threads 2"; do
+for options in "-t x86-64-v3" "-t x86-64-v4-vnni" "--threads 2"; do
     # shellcheck disable=SC2086
     "$arenac" compile -q tiny.onnx --dim past=63 --state 'present*=past*' --name lm $options -o lm.c || fail "$options"
     case $options in
     *v3) grep -q avx2 /proc/cpuinfo 2>/dev/null || continue ;;
+    *vnni) grep -q avx512_vnni /proc/cpuinfo 2>/dev/null || continue ;;
     esac
     cc -std=c11 -O2 -ffp-contract=off -I"$src/runtime" main.c generate.c lm.c -o lm && ./lm >said ||
         fail "the program with $options"

@@ -77,3 +77,36 @@ echo "$both_lines" | sed 's/SHAPE/96,1/; s/ZERO/7/' >inside.ag
 stays half
 stays beyond
 stays inside
+
+# Where bytes are multiplied, a row is written in digits: as exact as floats, whatever its size is; infinities and NaN
+# stay what they are.
+cat >digits.ag <<'E2'
+graph g {
+  input x: f32[3,70]
+  const w: u8[24,80] = random 1 (0, 255)
+  const s: f32[24,5] = random 2 (0.5, 1)
+  y = blockwise_dense(x, w, s) bits=8 size=16 zero=128
+  output y
+}
+E2
+cat >digits.py <<'E2'
+import glob, subprocess, sys
+import numpy as np
+def run(x, target, backend="eval"):
+    np.save("x.npy", x)
+    subprocess.run([sys.argv[1], "run", "digits.ag", "-t", target, "--backend", backend, "--input", "x=x.npy",
+                    "--output-dir", "out"], check=True, capture_output=True)
+    return np.load(glob.glob("out/*.npy")[0])
+x = np.random.default_rng(1).standard_normal((3, 70)).astype(np.float32)
+floats, digits = run(x, "x86-64-v3"), run(x, "x86-64-v4-vnni")
+assert (floats != digits).any() and np.abs(floats - digits).max() < 1e-6 * np.abs(floats).max()
+for power in (100, -90):
+    assert (run(x * np.float32(2.0**power), "x86-64-v4-vnni") == digits * np.float32(2.0**power)).all(), power
+if "avx512_vnni" in open("/proc/cpuinfo").read():
+    assert (run(x, "x86-64-v4-vnni", "c") == digits).all(), "C has other bits"
+x[0, 3], x[1, 60], x[2, 0] = np.inf, np.nan, np.finfo(np.float32).max
+assert (run(x, "x86-64-v4-vnni")[0] == run(x, "x86-64-v3")[0]).all(), "an infinity"
+assert np.isnan(run(x, "x86-64-v4-vnni")[1]).all(), "a NaN"
+assert (run(x, "x86-64-v4-vnni")[2] == run(x, "x86-64-v3")[2]).all(), "the largest float"
+E2
+"$py" digits.py "$arenac" || fail "digits"

@@ -8,7 +8,8 @@
  * bias   [N]                   f32, constant, may be absent
  * y      [.., N] = bias + sum over blocks of scale * (sum over k of (code - zero) * x)
  *
- * Of a block, even and odd k are summed apart, both in order. Tolerance: that of a sum of K products of floats.
+ * Of a block, even and odd k are summed apart, both in order. Tolerance: that of a sum of K products of floats; with
+ * digits, and 2^-22.9 of the largest x of its block times the sum of the weights' magnitudes.
  *
  * Schedule: channels are lanes. Constants are laid out as tiles read them, a word of codes for each lane:
  *
@@ -18,16 +19,23 @@
  * 2^23 + code, odd is 2^23 + 2^bits * code, and an exact difference makes code - zero of both, the odd ones 2^bits
  * times too large, which their scale makes good. No conversion of integers, and twice as many sums as results, so that
  * a product does not wait for the one before.
+ * Where the target multiplies bytes (DOT4) few rows are split into digits (digits.h): codes times digits are exact
+ * integers, a block's sum of them becomes a float when the block ends. Four products an instruction instead of one, and
+ * codes need no more than a shift and a mask: without it, unpacking takes longer than memory (Zen 4, 4 bits, two
+ * threads: 25 GB/s of 50).
  * Weights are read once: blocks of channels outside, tiles of rows inside. For many rows a block's weights are unpacked
  * once, as (code - zero) * scale, into a panel that the register tiles of fully_connected read (gemm.h). */
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/matrix.h"
+#include "ir/lower/nn/digits.h"
 #include "ir/ops/decode/blockwise.h"
 
 enum { WORD = 32, WORD_BYTES = 4, MANTISSA = 23, MAGIC = 0x4B000000 }; /* MAGIC: the bits of 2^23 */
 /* Weights that come from memory are fetched two pages ahead: processors do not look beyond the page that is read.
  * Measured on a Zen 5, one thread: 30 GB/s instead of 25. */
 enum { AHEAD = 8192 };
+/* Of longer blocks the largest x says little of the others, and sums of products with digits leave i32. */
+enum { LONGEST_OF_DIGITS = 4096 };
 
 typedef struct job {
     ac_lower *L;
@@ -38,16 +46,19 @@ typedef struct job {
     int32_t panel;                 /* unpacked weights of a block of channels [K][channel]; -1: few rows */
     int32_t per;                   /* codes of a word */
     int64_t block_words;
+    bool exact; /* products are those of codes and digits */
+    ac_digits digits;
     int64_t ahead;      /* words from those that are used to those that are fetched meanwhile; 0: none */
     ac_gemm_cuts tiles; /* of rows */
 } job;
 
 typedef struct tile {
     const job *j;
-    ac_gemm_tile t;                      /* what its end knows of it */
-    ac_x part[2][GEMM_ROWS * GEMM_VECS]; /* sums of a block: even k, odd k */
-    ac_x z[2][GEMM_VECS];                /* what zero is in the fields of even and odd k */
-    ac_x scale[2][GEMM_VECS];            /* unpacking: of even and odd k */
+    ac_gemm_tile t;                              /* what its end knows of it */
+    ac_x p;                                      /* its first row */
+    ac_x part[AC_DIGITS][GEMM_ROWS * GEMM_VECS]; /* sums of a block: even k, odd k; or of a digit */
+    ac_x z[2][GEMM_VECS];                        /* what zero is in the fields of even and odd k */
+    ac_x scale[2][GEMM_VECS];                    /* unpacking: of even and odd k */
     ac_x total[GEMM_ROWS * GEMM_VECS];
 } tile;
 
@@ -119,6 +130,25 @@ static ac_x weight(const tile *t, ac_x w, int32_t v, int32_t i)
     return ac_lb_sub(b, ac_lb_bitcast(b, field, AC_F32), t->z[odd][v]);
 }
 
+/* What is AHEAD of vector v of an entry comes meanwhile. */
+static void fetch_ahead(const tile *t, int32_t buf, ac_x at, int32_t v)
+{
+    ac_lb *b = &t->j->L->b;
+    if (t->j->ahead)
+        ac_lb_prefetch(b, buf, ac_lb_add(b, at, ac_lb_i32(b, t->j->ahead + v * t->j->f.lanes)));
+}
+
+/* Word `word` of the row, of each vector of channels. */
+static void load_words(const tile *t, ac_x word, ac_x *w)
+{
+    const job *j = t->j;
+    const ac_x at = entry(t, j->w.count * j->block_words, word);
+    for (int32_t v = 0; v < t->t.vecs; v++) {
+        w[v] = vector(t, j->words, at, v);
+        fetch_ahead(t, j->words, at, v);
+    }
+}
+
 /* The first `codes` weights of word `word` of the row; x_at: of the first in a row of x. */
 static void sum_word(const tile *t, ac_x word, ac_x x_at, int32_t codes)
 {
@@ -126,12 +156,7 @@ static void sum_word(const tile *t, ac_x word, ac_x x_at, int32_t codes)
     ac_lb *b = &j->L->b;
     const int32_t rows = t->t.rows, vecs = t->t.vecs;
     ac_x w[GEMM_VECS], real[GEMM_VECS];
-    const ac_x at = entry(t, j->w.count * j->block_words, word);
-    for (int32_t v = 0; v < vecs; v++) {
-        w[v] = vector(t, j->words, at, v);
-        if (j->ahead)
-            ac_lb_prefetch(b, j->words, ac_lb_add(b, at, ac_lb_i32(b, j->ahead + v * j->f.lanes)));
-    }
+    load_words(t, word, w);
     for (int32_t i = 0; i < codes; i++) {
         for (int32_t v = 0; v < vecs; v++)
             real[v] = weight(t, w[v], v, i);
@@ -143,6 +168,44 @@ static void sum_word(const tile *t, ac_x word, ac_x x_at, int32_t codes)
                 ac_lb_set(b, part, ac_lo_madd(j->L, x, real[v], ac_lb_get(b, part)));
             }
         }
+    }
+}
+
+/* Bytes of word w after `group` shifts: the codes that digits.h puts into group `group`. */
+static ac_x byte_codes(const tile *t, ac_x w, int32_t group)
+{
+    ac_lb *b = &t->j->L->b;
+    const int32_t bits = t->j->w.bits;
+    if (group)
+        w = ac_lb_shr(b, w, ac_lb_like_int(b, w, group * bits));
+    if (bits < 8)
+        w = ac_lb_and(b, w, ac_lb_like_int(b, w, ((1 << bits) - 1) * INT64_C(0x01010101)));
+    return ac_lb_bitcast(b, w, t->j->L->target->dot_u8s8 ? AC_U8 : AC_I8);
+}
+
+/* word_fn: all codes of word `word`; digits are 0 where there is no x. */
+static void dot_word(const tile *t, ac_x word, ac_x k, int32_t codes)
+{
+    const job *j = t->j;
+    ac_lb *b = &j->L->b;
+    const int32_t vecs = t->t.vecs;
+    (void)codes;
+    ac_x w[GEMM_VECS];
+    load_words(t, word, w);
+    for (int32_t group = 0; group < j->per / 4; group++) {
+        ac_x byte[GEMM_VECS];
+        for (int32_t v = 0; v < vecs; v++)
+            byte[v] = byte_codes(t, w[v], group);
+        for (int32_t r = 0; r < t->t.rows; r++)
+            for (int32_t i = 0; i < AC_DIGITS; i++) {
+                const ac_x row = ac_lb_add(b, t->p, ac_lb_i32(b, r));
+                ac_x x = ac_digits_four(&j->digits, i, row, ac_lb_add(b, k, ac_lb_i32(b, 4 * group)));
+                x = ac_lb_bitcast(b, ac_lb_splat(b, x, j->f.lanes), AC_I8);
+                for (int32_t v = 0; v < vecs; v++) {
+                    const ac_x part = t->part[i][r * vecs + v];
+                    ac_lb_set(b, part, ac_lb_dot4(b, byte[v], x, ac_lb_get(b, part)));
+                }
+            }
     }
 }
 
@@ -184,6 +247,7 @@ static void scales(const tile *t, ac_x at, int32_t v, ac_x of[2])
 {
     ac_lb *b = &t->j->L->b;
     of[0] = vector(t, t->j->scale, at, v);
+    fetch_ahead(t, t->j->scale, at, v);
     of[1] = ac_lb_mul(b, of[0], ac_lb_like(b, of[0], 1.0 / (1 << t->j->w.bits)));
 }
 
@@ -206,6 +270,44 @@ static void sum_block(tile *t, ac_x block, int64_t depth)
             for (int32_t odd = 0; odd < 2; odd++)
                 ac_lb_set(b, t->total[i],
                           ac_lo_madd(j->L, of[odd], ac_lb_get(b, t->part[odd][i]), ac_lb_get(b, t->total[i])));
+    }
+}
+
+/* What the sum of digit i of row r begins with, so that codes without their zero point may be added to it. */
+static ac_x less_zeros(const tile *t, int32_t i, int32_t r, int32_t v, ac_x block, ac_x at)
+{
+    const job *j = t->j;
+    ac_lb *b = &j->L->b;
+    const ac_x sum = ac_digits_sum(&j->digits, i, ac_lb_add(b, t->p, ac_lb_i32(b, r)), block);
+    if (j->zero < 0)
+        return ac_lb_splat(b, sum, j->f.lanes);
+    return ac_lb_mul_wrap(b, ac_lb_cast(b, vector(t, j->zero, at, v), AC_I32), sum);
+}
+
+/* sum_block with digits: integers until the block ends. */
+static void dot_block(tile *t, ac_x block, int64_t depth)
+{
+    const job *j = t->j;
+    ac_lb *b = &j->L->b;
+    const int32_t rows = t->t.rows, vecs = t->t.vecs;
+    const ac_x at = entry(t, j->w.count, block);
+    for (int32_t i = 0; i < AC_DIGITS; i++)
+        for (int32_t r = 0; r < rows; r++)
+            for (int32_t v = 0; v < vecs; v++)
+                t->part[i][r * vecs + v] = ac_lb_var(b, "digit", less_zeros(t, i, r, v, block, at));
+    words_of(t, block, (depth + j->per - 1) / j->per * j->per, dot_word);
+    for (int32_t r = 0; r < rows; r++) {
+        const ac_x unit = ac_digits_unit(&j->digits, ac_lb_add(b, t->p, ac_lb_i32(b, r)), block);
+        for (int32_t v = 0; v < vecs; v++) {
+            ac_x sum = 0;
+            for (int32_t i = 0; i < AC_DIGITS; i++) {
+                const ac_x digit = ac_lb_cast(b, ac_lb_get(b, t->part[i][r * vecs + v]), AC_F32);
+                sum = i ? ac_lo_madd(j->L, sum, ac_lb_like(b, sum, 256), digit) : digit;
+            }
+            fetch_ahead(t, j->scale, at, v);
+            const ac_x scale = ac_lb_mul(b, vector(t, j->scale, at, v), unit), total = t->total[r * vecs + v];
+            ac_lb_set(b, total, ac_lo_madd(j->L, sum, scale, ac_lb_get(b, total)));
+        }
     }
 }
 
@@ -268,6 +370,7 @@ static void one_tile(const job *j, ac_x p, int32_t rows, ac_x oc, int32_t s)
 {
     ac_lb *b = &j->L->b;
     tile t = tile_of(j, rows, oc, s);
+    t.p = p;
     const int32_t vecs = t.t.vecs, lanes = j->f.lanes;
     for (int32_t r = 0; r < rows; r++)
         t.t.row[r] = ac_lo_scaled(b, ac_lb_add(b, p, ac_lb_i32(b, r)), j->f.depth);
@@ -281,7 +384,7 @@ static void one_tile(const job *j, ac_x p, int32_t rows, ac_x oc, int32_t s)
         for (int32_t i = 0; i < rows * vecs; i++)
             t.total[i] = ac_lb_var(b, ac_strf(j->L->region, "c%d_%d", (int)(i / vecs), (int)(i % vecs)),
                                    ac_channel_start(&j->c, ac_lb_add(b, oc, ac_lb_i32(b, i % vecs * lanes)), lanes));
-        each_block(&t, sum_block);
+        each_block(&t, j->exact ? dot_block : sum_block);
         for (int32_t i = 0; i < rows * vecs; i++)
             t.total[i] = ac_lb_get(b, t.total[i]);
     }
@@ -311,7 +414,9 @@ static void choose_tile(job *j, int64_t rows)
         j->panel = ac_lo_scratch(j->L, "panel", AC_F32, f->depth * f->vecs * f->lanes);
         return;
     }
-    f->rows = one ? 1 : target->registers < 32 ? 2 : 4;
+    j->exact = f->lanes > 1 && !j->L->exact && j->w.size <= LONGEST_OF_DIGITS &&
+               (target->dot_u8s8 || (target->dot_i8i8 && j->w.bits < 8));
+    f->rows = one ? 1 : target->registers < 32 || j->exact ? 2 : 4;
     f->vecs = target->firmware ? VECS_OF_FIRMWARE : one ? VECS_OF_A_ROW : VECS_OF_ROWS;
     f->block = ac_gemm_cut((f->n + f->lanes - 1) / f->lanes, f->vecs);
     f->vecs = (int32_t)f->block.size[0];
@@ -363,13 +468,18 @@ int ac_lo_blockwise_dense(ac_lower *L)
     j.block_words = j.w.size / j.per;
     choose_tile(&j, ac_tensor_count(y) / j.w.rows);
     j.ahead =
-        j.f.lanes > 1 && ac_tensor_bytes(n->in[AC_BLOCKWISE_CODES]) > L->target->l2_bytes ? AHEAD / WORD_BYTES : 0;
+        j.f.lanes > 1 && ac_tensor_bytes(n->in[AC_BLOCKWISE_CODES]) > L->target->l1_bytes ? AHEAD / WORD_BYTES : 0;
     ac_channel_tables(&j.c, (j.f.n + j.f.lanes - 1) / j.f.lanes * j.f.lanes, NULL, 0);
     j.x = ac_lo_operand(L, x);
     j.words = packed(&j, "w", n->in[AC_BLOCKWISE_CODES], true, j.w.count * j.block_words);
     j.scale = packed(&j, "scale", n->in[AC_BLOCKWISE_SCALE], false, j.w.count);
     if (ac_node_in(n, AC_BLOCKWISE_ZERO))
         j.zero = packed(&j, "zero", n->in[AC_BLOCKWISE_ZERO], false, j.w.count);
+    if (j.exact) {
+        j.digits = ac_digits_open(L, j.x, ac_tensor_count(y) / j.w.rows, j.f.depth, j.w.size, j.per,
+                                  j.zero < 0 ? -j.w.zero : -1);
+        ac_digits_of_rows(&j.digits);
+    }
     loops(&j);
     return AC_OK;
 }

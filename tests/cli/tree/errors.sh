@@ -21,8 +21,8 @@ done
 # backends: LLVM's module is not beside arenac; a module that is no library
 mkdir alone
 cp "$arenac" alone/arenac
-expect 8 'install llvm-19-dev' alone/arenac run "$model" --backend llvm --random 1
-expect 8 'install llvm-19-dev' alone/arenac compile "$model" --emit o,h -o x
+expect 8 'install arenac-llvm' alone/arenac run "$model" --backend llvm --random 1
+expect 8 'install arenac-llvm' alone/arenac compile "$model" --emit o,h -o x
 [ ! -e x.h ] || fail "a header without its object"
 printf 'not a library' >arenac-broken.so
 expect 8 'cannot be opened' env ARENAC_BACKENDS=. "$arenac" run "$model" --backend broken --random 1

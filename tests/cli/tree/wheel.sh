@@ -6,7 +6,7 @@
 set -e
 build=$(dirname "$arenac")
 case $build in *asan*) echo "skipped: the release build is what people install"; exit 77 ;; esac
-require cmake cmake "${CC:-cc}" gcc
+require cmake cmake "${CC:-cc}" gcc unzip unzip
 python=
 for p in ${ARENAC_TEST_PYTHON:-} python3; do
     [ "$python" ] || ! "$p" -c 'import scikit_build_core, pip, venv' 2>/dev/null || python=$p
@@ -19,6 +19,9 @@ launcher=
 ls dist/arenac-*-py3-none-*.whl >/dev/null || { ls dist; die "another name"; }
 "$python" -m venv --system-site-packages env
 env/bin/python -m pip install -q --no-index --no-deps dist/*.whl
+version=$("$arenac" plan --version | sed 's/arenac //')
+unzip -p dist/arenac-*.whl '*/METADATA' | grep -q "^Requires-Dist: arenac-llvm==$version *; *extra == .llvm.$" ||
+    fail "arenac[llvm] is of another version"
 m=$models/digits_int8
 env/bin/arenac plan "$m.tflite" | grep -q 'RAM  arena' || fail "the tool does not run"
 [ "$(env/bin/arenac plan --version)" = "$("$arenac" plan --version)" ] || fail "another version"
@@ -65,6 +68,17 @@ numpy=$("$python" -c 'import numpy, os; print(os.path.dirname(os.path.dirname(nu
 PYTHONPATH=$numpy env/bin/python use.py "$m" || fail "import arenac"
 cp -r "$src/python/arenac" . && if env/bin/python -m mypy --version >/dev/null 2>&1; then
     env/bin/python -m mypy --strict arenac use.py --allow-untyped-calls || fail "types"
+fi
+# The LLVM backend, with LLVM inside: found from the tool's place, and it needs no library of LLVM's.
+if [ -e /usr/lib/llvm-19/lib/libLLVMCore.a ] && [ -e /usr/include/zstd.h ] && command -v g++ >/dev/null; then
+    "$python" -m pip wheel -q --no-build-isolation --no-deps --no-index -w llvm $launcher "$src/python/llvm" >log.txt 2>&1 ||
+        { tail -50 log.txt; die "the wheel of the LLVM backend is not built"; }
+    expect 8 "needs the backend llvm" env/bin/arenac compile "$m.tflite" --emit o -o none
+    env/bin/python -m pip install -q --no-index --no-deps llvm/arenac_llvm-"$version"-py3-none-*.whl
+    env/bin/arenac run -q --backend llvm "$m.tflite" --input 0="$m.in0.0.npy" --compare 0="$m.out0.0.npy" || fail "--backend llvm"
+    ! ldd env/lib/arenac/arenac-llvm.so | grep -q -i -e llvm -e stdc++ || fail "LLVM is not inside"
+else
+    echo "skipped: LLVM's static libraries are missing: install llvm-19-dev g++ libzstd-dev zlib1g-dev libxml2-dev"
 fi
 ls env/lib/python*/site-packages/arenac/py.typed >/dev/null || fail "no py.typed"
 exit $bad
