@@ -114,6 +114,45 @@ static int32_t same_axis(const ac_tensor *x, int32_t axis, const ac_tensor *y)
     return -1;
 }
 
+/* Are all elements of x +0, as far as anybody may see them? Those of rows that are there need not be. */
+static bool is_zero(growing *w, ac_tensor *x)
+{
+    const rows r = rows_of(w, x);
+    if (r.axis >= 0)
+        return r.zero;
+    const uint8_t *v = x && ac_tensor_is_const(x) ? ac_tensor_force(w->cx, x) : NULL;
+    const int64_t n = v ? ac_tensor_bytes(x) : 0;
+    int64_t i = 0;
+    while (i < n && v[i] == 0)
+        i++;
+    return v && i == n;
+}
+
+/* Is the element-wise result 0 where missing rows are? One factor suffices; a condition decides which value is taken,
+ * not what it is (exporters take the weights of a softmax that are NaN to be 0 so). */
+static bool map_zero(growing *w, const ac_node *n)
+{
+    switch ((int)n->op) {
+    case AC_OP_MUL:
+        return (rows_of(w, n->in[0]).axis >= 0 && is_zero(w, n->in[0])) ||
+               (rows_of(w, n->in[1]).axis >= 0 && is_zero(w, n->in[1]));
+    case AC_OP_ADD:
+    case AC_OP_SUB:
+    case AC_OP_MINIMUM:
+    case AC_OP_MAXIMUM:
+        return is_zero(w, n->in[0]) && is_zero(w, n->in[1]);
+    case AC_OP_SELECT:
+        return is_zero(w, n->in[1]) && is_zero(w, n->in[2]);
+    case AC_OP_ABS:
+    case AC_OP_CAST:
+    case AC_OP_NEG:
+    case AC_OP_RELU:
+        return is_zero(w, n->in[0]);
+    default:
+        return false;
+    }
+}
+
 /* Element by element: dimensions are those of the result, from the last. */
 static bool map_rows(growing *w, const ac_node *n, rows *to)
 {
@@ -126,8 +165,8 @@ static bool map_rows(growing *w, const ac_node *n, rows *to)
         if (to->axis >= 0 && to->axis != axis)
             return false;
         to->axis = axis;
-        to->zero |= r.zero && (n->op == AC_OP_MUL || n->op == AC_OP_CAST);
     }
+    to->zero = map_zero(w, n);
     return true;
 }
 

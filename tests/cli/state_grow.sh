@@ -39,6 +39,10 @@ E2
 }
 attention plain.ag '' s '  output y, new_keys, new_values'
 attention masked.ag '  m = add(s, mask)' m '  output y, new_keys, new_values'
+# as torch.nn.functional.scaled_dot_product_attention is exported: rows of weights that are NaN are 0
+attention nan.ag '  m = add(s, mask)' m '  output y, new_keys, new_values'
+sed 's/p = softmax(m)/p0 = softmax(m)\n  const no: f32[] = splat 0\n  not = not_equal(p0, p0)\n  p = select(not, no, p0)/' nan.ag >t &&
+    mv t nan.ag
 cat >compare.py <<'E2'
 import importlib
 import subprocess
@@ -75,7 +79,7 @@ for bad in rows + 1, -1:
         continue
     sys.exit("position %d is no error" % bad)
 E2
-for name in plain masked; do
+for name in plain masked nan; do
     set -- --dim n=7 --state 'new_*=*'
     "$arenac" plan $name.ag "$@" | grep -q 'of 2 only what changes is written' || fail "$name is not kept in place"
     "$arenac" plan $name.ag "$@" | grep -q 'state  *256 B' || fail "$name: the state is not 256 B"
@@ -103,6 +107,9 @@ expect 2 "'nobody' names none of the model's" "$arenac" run plain.ag --dim n=7 -
 attention mean.ag '  m = mean(new_keys, last)
   z = mean(m, last)' s '  output y, z, new_keys, new_values'
 expect 8 "a result of 'm' would be of rows of the cache that are not there yet" "$arenac" plan mean.ag --dim n=7 \
+    --state 'new_*=*'
+sed 's/no: f32\[\] = splat 0/no: f32[] = splat 1/' nan.ag >one.ag
+expect 8 "a result of 'y' would be of rows of the cache that are not there yet" "$arenac" plan one.ag --dim n=7 \
     --state 'new_*=*'
 attention scores.ag '' s '  output y, p, new_keys, new_values'
 expect 8 "output 'p' f32 \[1,2,1,8\] has a row for each of the cache" "$arenac" \
