@@ -27,6 +27,12 @@ typedef struct ac_read_file {
     const char *path;
 } ac_read_file;
 
+/* A folder that was made; file.c makes and ends them */
+typedef struct ac_made_folder {
+    struct ac_made_folder *next;
+    const char *path;
+} ac_made_folder;
+
 /* A mapped file while it is open; map NULL: it is not any more. file.c makes and ends them */
 typedef struct ac_resident {
     struct ac_resident *next;
@@ -43,6 +49,7 @@ typedef struct ac_ctx {
     ac_kept *kept;                   /* closed with the context */
     ac_read_file *read, **read_tail; /* files in the order in which they were opened, but standard input */
     ac_resident *resident;
+    ac_made_folder *made;         /* the last one first */
     struct ac_progress *progress; /* progress.h; NULL: nobody wants to know */
 } ac_ctx;
 

@@ -1,5 +1,6 @@
 /* diag.c - making, ordering and printing diagnostics. */
 #include "base/ctx.h"
+#include "base/file.h"
 #include "base/interrupt.h"
 #include "base/visible.h"
 
@@ -315,6 +316,7 @@ void ac_ctx_start(ac_ctx *cx)
 }
 void ac_ctx_close(ac_ctx *cx)
 {
+    ac_folders_forget(cx);
     ac_mapped_forget(cx);
     for (const ac_kept *k = cx->kept; k; k = k->next)
         k->unmap(k->map, k->n);

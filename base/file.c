@@ -156,16 +156,29 @@ int ac_folder_make(ac_ctx *cx, const char *path)
 {
     char *up = ac_strdup(cx->region, path);
     struct stat st;
+    if (!*path)
+        return AC_OK;
     for (char *p = up;; *p++ = '/') {
         p += strspn(p, "/");
         p += strcspn(p, "/");
         const bool last = !*p;
         *p = '\0';
-        if (mkdir(up, 0777) && !(errno == EEXIST && stat(up, &st) == 0 && S_ISDIR(st.st_mode)))
-            return ac_error(cx, (ac_place){.file = up}, E0302, "cannot make the folder: %s", strerror(errno));
+        ac_made_folder *made = AC_NEW(cx->region, ac_made_folder); /* before there is something to undo */
+        *made = (ac_made_folder){cx->made, ac_strdup(cx->region, up)};
+        if (mkdir(up, 0777) == 0)
+            cx->made = made;
+        else if (errno != EEXIST || stat(up, &st) || !S_ISDIR(st.st_mode))
+            return ac_error(cx, (ac_place){.file = made->path}, E0302, "cannot make the folder: %s", strerror(errno));
         if (last)
             return AC_OK;
     }
+}
+
+void ac_folders_forget(ac_ctx *cx)
+{
+    for (const ac_made_folder *f = cx->made; f && cx->diags.errors; f = f->next)
+        rmdir(f->path);
+    cx->made = NULL;
 }
 
 bool ac_file_exists(const char *path)

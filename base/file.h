@@ -33,8 +33,10 @@ void ac_file_note(ac_ctx *cx, const char *path);
 void ac_file_keep(ac_ctx *cx, const ac_file *f);
 /* What is to be read of fd, which stays open; f->path is set. 0, or the errno. */
 int ac_file_load(ac_ctx *cx, int fd, ac_file *f);
-/* The folder and those above it, where they are missing. E0302. */
+/* The folder and those above it, where they are missing. E0302. Those that were made are removed with a context that
+ * has errors, unless something is in them. */
 int ac_folder_make(ac_ctx *cx, const char *path);
+void ac_folders_forget(ac_ctx *cx);        /* by ac_ctx_close */
 bool ac_file_exists(const char *path);     /* and is no folder */
 bool ac_file_is_special(const char *path); /* a device, a fifo: what is written there does not replace it */
 /* The last part of a path: what comes before it, up to a slash, is the folder. */

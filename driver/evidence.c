@@ -18,9 +18,7 @@
 #include "driver/step_inputs.h"
 #include "prove/prove.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static const char *const FORMULA_OF[AC_OP_COUNT] = {
 #define FORMULA(id, text) [AC_OP_##id] = text,
@@ -445,10 +443,7 @@ static int check(arenac *a)
     AC_TRY(ac_step_inputs_possible(a, "--evidence"));
     if (ac_is(a->opt.evidence, "-"))
         return ac_error(&a->cx, (ac_place){0}, E0502, "--evidence does not go with standard output: it names a folder");
-    if (mkdir(a->opt.evidence, 0777) && errno != EEXIST)
-        return ac_error(&a->cx, (ac_place){.file = a->opt.evidence}, E0302, "cannot create the folder: %s",
-                        strerror(errno));
-    return AC_OK;
+    return ac_folder_make(&a->cx, a->opt.evidence);
 }
 
 int ac_evidence(arenac *a)

@@ -75,16 +75,22 @@ static const char *target_of(const arenac *a)
 static int run_passes(arenac *a, const char *stop_after, const ac_target *t, ac_cuts *cuts, const arenac_pass **row,
                       int32_t *n);
 
+static int again_stage(arenac *one, void *arg)
+{
+    const arenac_pass *row;
+    int32_t n;
+    (void)arg;
+    AC_TRY(ac_read_opened(one));
+    return run_passes(one, "depthwise", NULL, NULL, &row, &n);
+}
+
 /* The model once more, up to before pass fold, for the options of `one`, which ac_open_like made of a. Diagnostics of a
  * failure are a's. */
 static int run_again(arenac *a, arenac *one)
 {
-    const arenac_pass *row;
-    int32_t n;
     one->source = a->source;
-    int status = ac_read_opened(one);
-    status = status == AC_OK ? run_passes(one, "depthwise", NULL, NULL, &row, &n) : status;
-    one->source.file = one->source.weights = (ac_file){0}; /* they are a's */
+    one->source.file.map = one->source.weights.map = NULL; /* which a closes */
+    const int status = ac_guard(one, again_stage, NULL);
     if (status != AC_OK)
         ac_diags_copy(&a->cx, &one->cx.diags);
     return status;

@@ -7,9 +7,7 @@
 #include "driver/taps.h"
 #include "host/compare.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
 int ac_load(arenac *a)
 {
@@ -52,8 +50,7 @@ static int write_outputs(arenac *a)
     const char *dir = a->opt.output_dir;
     if (!dir)
         return AC_OK;
-    if (mkdir(dir, 0777) && errno != EEXIST)
-        return ac_error(&a->cx, (ac_place){.file = dir}, E0302, "cannot create the folder: %s", strerror(errno));
+    AC_TRY(ac_folder_make(&a->cx, dir));
     for (int32_t i = 0; i < a->module->n_outputs; i++) {
         const uint8_t *data;
         const ac_tensor *t = result_of(a, i, &data);

@@ -3,9 +3,7 @@
 
 #include "ir/grad/grad.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
 typedef struct gradients {
     arenac *a;
@@ -108,8 +106,7 @@ static int write_gradients(const gradients *s)
 {
     arenac *a = s->a;
     const char *dir = a->opt.output_dir;
-    if (mkdir(dir, 0777) && errno != EEXIST)
-        return ac_error(&a->cx, (ac_place){.file = dir}, E0302, "cannot create the folder: %s", strerror(errno));
+    AC_TRY(ac_folder_make(&a->cx, dir));
     for (int32_t k = 0; k < s->n_wrt; k++) {
         const ac_io *o = &a->module->output[k];
         int32_t i = 0;

@@ -89,7 +89,7 @@ static int write_converted(ac_training *t, const char *path)
 {
     arenac *one = ac_trained_model(t, false);
     const char *files[] = {t->path[0], t->n_paths > 1 ? t->path[1] : path, path};
-    const int status = ac_convert(one, files, t->n_paths + 1);
+    const int status = arenac_verb_convert(one, files, t->n_paths + 1);
     ac_diags_copy(&t->a->cx, &one->cx.diags);
     for (int32_t i = 0; i < one->output.n; i++)
         ac_push(t->a->cx.region, &t->a->output, one->output.item[i]);

@@ -92,19 +92,25 @@ static int put_values(void *with, ac_ctx *cx, ac_graph *g)
     return AC_OK;
 }
 
+static int open_stage(arenac *one, void *arg)
+{
+    const held_out *h = arg;
+    int64_t dim[AC_MAX_RANK];
+    AC_TRY(ac_source_open(one, h->t->path, h->t->n_paths));
+    AC_TRY(ac_read_model(one));
+    for (int32_t d = 0; d < h->x.rank && d < AC_MAX_RANK; d++)
+        dim[d] = d ? h->x.dim[d] : h->t->batch;
+    ac_shape_input(one, h->t->samples[0].input, h->x.rank, dim);
+    return ac_load(one);
+}
+
 static int open_model(held_out *h)
 {
     ac_training *t = h->t;
-    int64_t dim[AC_MAX_RANK];
     h->one = ac_trained_model(t, true);
     h->one->purpose = AC_FOR_RUNNING;
     h->one->before = put_values;
-    AC_TRY(ac_source_open(h->one, t->path, t->n_paths));
-    AC_TRY(ac_read_model(h->one));
-    for (int32_t d = 0; d < h->x.rank && d < AC_MAX_RANK; d++)
-        dim[d] = d ? h->x.dim[d] : t->batch;
-    ac_shape_input(h->one, t->samples[0].input, h->x.rank, dim);
-    AC_TRY(ac_load(h->one));
+    AC_TRY(ac_guard(h->one, open_stage, h));
     for (int32_t i = 0; i < h->one->module->n_outputs; i++)
         if (!strcmp(h->one->module->output[i].tensor->name, t->step.output_name))
             h->out = &h->one->module->output[i];

@@ -120,6 +120,7 @@ sed 's/digits/=1+1","x/' "$src/tests/golden/c/state.ag" >hostile.ag
 check hostile hostile.ag
 # all or nothing
 expect 8 'does not go with --host' "$arenac" compile "$models/digits_int8.tflite" --host -o net.c --evidence none
-expect 3 'cannot create the folder' "$arenac" compile "$models/digits_int8.tflite" -o net.c --evidence no/such/folder
+touch plain
+expect 3 'cannot make the folder' "$arenac" compile "$models/digits_int8.tflite" -o net.c --evidence plain/folder
 [ ! -e net.c ] && [ ! -e none ] || fail "something was written"
 exit $bad
