@@ -54,9 +54,7 @@ ac_tensor *ac_bounded_count(const ac_build *b, ac_tensor *size, int64_t most)
     return ac_build_2(b, AC_OP_MAXIMUM, size, ac_build_number(b, AC_I64, 0));
 }
 
-/* Element i of list t, as it was before it was cast, given another shape, gathered or joined with others; i < 0: the
- * only one. The result may have several elements, of which *i is meant. */
-static ac_tensor *element(const ac_build *b, ac_tensor *t, int64_t *i)
+ac_tensor *ac_list_element(const ac_build *b, ac_tensor *t, int64_t *i)
 {
     enum { MOST_STEPS = 64 };
     for (int32_t step = 0; step < MOST_STEPS && t->def && !t->count; step++) {
@@ -91,12 +89,12 @@ static ac_tensor *element(const ac_build *b, ac_tensor *t, int64_t *i)
 /* The count that element i of t is; NULL: none. */
 static ac_tensor *count_at(const ac_build *b, ac_tensor *t, int64_t i, int64_t *most)
 {
-    ac_tensor *c = element(b, t, &i);
+    ac_tensor *c = ac_list_element(b, t, &i);
     *most = -1;
     for (int32_t k = 0; c && !ac_tensor_is_const(c) && k < b->g->tensor.n; k++) {
         const ac_tensor *of = b->g->tensor.item[k];
         int64_t j = 0;
-        if (of->count && element(b, of->count, &j) == c && i == j) {
+        if (of->count && ac_list_element(b, of->count, &j) == c && i == j) {
             *most = of->dim[of->count_dim];
             return of->count;
         }
@@ -166,7 +164,7 @@ int ac_late_sizes_of(const ac_build *b, ac_tensor **t, const char *result, ac_la
         return ac_operand_late(b, *t);
     for (int64_t i = 0; i < n; i++) {
         int64_t at = i;
-        ac_tensor *e = element(b, *t, &at);
+        ac_tensor *e = ac_list_element(b, *t, &at);
         const void *data = e && ac_tensor_is_const(e) ? ac_tensor_force(b->cx, e) : NULL;
         if (data) {
             s->dim[i] = (int64_t)ac_dtype_get_num(e->dtype, data, at);

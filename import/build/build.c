@@ -190,6 +190,21 @@ ac_tensor *ac_build_broadcast(const ac_build *b, ac_tensor *x, int32_t rank, con
     return ac_build_op(b, AC_OP_BROADCAST_TO, &x, 1, &a, AC_NONE);
 }
 
+ac_tensor *ac_build_put(const ac_build *b, ac_tensor *x, ac_tensor *element, ac_tensor *at)
+{
+    int64_t dim[AC_MAX_RANK] = {1}, one = 1;
+    ac_tensor *start[AC_MAX_RANK];
+    if (!x || !element || !at)
+        return NULL;
+    for (int32_t d = 0; d < element->rank; d++)
+        dim[1 + d] = element->dim[d];
+    at = ac_build_cast(b, ac_build_reshape(b, at, 1, &one), AC_I64);
+    for (int32_t d = 0; d < x->rank; d++)
+        start[d] = d ? ac_build_ints(b, 1, (const int64_t[]){0}) : at;
+    ac_tensor *in[] = {x, ac_build_reshape(b, element, x->rank, dim), ac_build_concat(b, start, x->rank, 0)};
+    return in[1] && in[2] ? ac_build_op(b, AC_OP_DYNAMIC_UPDATE_SLICE, in, 3, NULL, AC_NONE) : NULL;
+}
+
 ac_tensor *ac_build_pad(const ac_build *b, ac_tensor *x, const int64_t *before, const int64_t *after, ac_tensor *value)
 {
     ac_attrs a;
@@ -277,7 +292,7 @@ static ac_tensor *specialise(const ac_build *b, ac_tensor *t, int32_t *visits, i
     if (t->input)
         return t->given ? ac_tensor_const(b->g, t->name, t->dtype, t->rank, t->dim, t->given) : NULL;
     const ac_node *m = t->def;
-    if (!m || m->n_in > 8 || m->n_out != 1)
+    if (!m || m->n_in > 8 || m->n_out != 1 || ac_ops[m->op].flags & OF_FLOW)
         return NULL;
     for (int32_t i = 0; i < m->n_in; i++) {
         in[i] = m->in[i] ? specialise(b, m->in[i], visits, depth + 1) : NULL;

@@ -7,9 +7,9 @@
  *     Optional*   a value that is there, or is not, is known from the file
  *
  * What is carried round is planned like any other tensor; equal bodies are printed once. */
-#include "import/build/counted.h"
+#include "import/build/sub_graphs.h"
+#include "import/onnx/collect.h"
 #include "import/onnx/proto/nodes.h"
-#include "import/onnx/sub_graphs.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -29,57 +29,12 @@ ac_tensor *ac_onx_condition(ac_onx_node *n, ac_tensor *c)
 
 /* ------------------------------------------------------------------ If */
 
-/* The dimension in which two results of one type differ: -1: none, -2: no size can be given that both have. */
-static int32_t difference(const ac_tensor *a, const ac_tensor *b)
-{
-    int32_t at = -1;
-    if (a->dtype != b->dtype || a->rank != b->rank || a->count || b->count || !ac_quant_equal(a->quant, b->quant))
-        return -2;
-    for (int32_t d = 0; d < a->rank; d++)
-        if (a->dim[d] != b->dim[d])
-            at = at == -1 ? d : -2;
-    return at;
-}
-
-/* Output i of the branch becomes as long as that of the other one, and a further output says how long it was. */
-static int pad(ac_onx_node *n, ac_onx_sub *s, int32_t i, int32_t dim, const ac_tensor *other)
-{
-    int64_t none[AC_MAX_RANK] = {0}, after[AC_MAX_RANK] = {0};
-    ac_onx_sub_enter(n, s);
-    ac_tensor *t = s->g->output.item[i];
-    const int64_t own = t->dim[dim];
-    after[dim] = other->dim[dim] > own ? other->dim[dim] - own : 0;
-    ac_tensor *y = after[dim] ? ac_onx_pad(n, t, none, after, NULL) : t;
-    ac_tensor *count = ac_onx_number(n, AC_I64, (double)own);
-    ac_onx_sub_leave(n, s);
-    if (!y || !count)
-        return AC_FAIL;
-    s->g->output.item[i] = y;
-    ac_push(s->g->region, &s->g->output, count);
-    return AC_OK;
-}
-
-/* The shape of result i depends on the condition, and one count does not say how. */
-static int no_common_size(ac_onx_node *n, int32_t i, const ac_tensor *a, const ac_tensor *b)
-{
-    ac_ctx *cx = n->r->cx;
-    if (!n->r->reading->again)
-        return ac_operand_late(&n->b, n->in[0]);
-    return ac_refuse(
-        n->r->reading, n->at, E0203, n->type,
-        ac_strf(cx->region,
-                "result '%s' is %s in one branch and %s in the other: only the length of one dimension may "
-                "depend on the condition '%s'",
-                ac_onx_result_name(n, i), ac_tensor_str(cx, a), ac_tensor_str(cx, b), n->in[0]->name),
-        "fix the condition, or what it is computed from: --const NAME=FILE.npy, with run --input");
-}
-
-static int branch(ac_onx_node *n, ac_onx_sub *s, ac_span graph)
+static int branch(ac_onx_node *n, ac_sub *s, ac_span graph)
 {
     ac_tensor **out = AC_NEW_N(n->r->cx->region, ac_tensor *, n->n_out + 1);
-    ac_onx_sub_enter(n, s);
+    ac_sub_enter(&n->b, &n->r->g, s);
     const int rc = ac_onx_call_graph(n, graph, NULL, 0, out, n->n_out);
-    ac_onx_sub_leave(n, s);
+    ac_sub_leave(&n->b, &n->r->g, s);
     for (int32_t i = 0; i < n->n_out && rc == AC_OK; i++)
         ac_push(s->g->region, &s->g->output, out[i]);
     return rc;
@@ -87,37 +42,18 @@ static int branch(ac_onx_node *n, ac_onx_sub *s, ac_span graph)
 
 static int both_branches(ac_onx_node *n, ac_span then, ac_span otherwise)
 {
-    ac_onx_sub yes = {0}, no = {0};
-    ac_onx_captured c = {0};
-    const int32_t n_out = n->n_out;
-    int32_t *dim = AC_NEW_N(n->r->cx->region, int32_t, n_out + 1), counts = n_out, sub[2];
-    ac_tensor *cond = ac_onx_condition(n, n->in[0]);
+    ac_sub yes = {0}, no = {0};
+    ac_tensor **out = AC_NEW_N(n->r->cx->region, ac_tensor *, n->n_out + 1), *cond = ac_onx_condition(n, n->in[0]);
+    const char **name = AC_NEW_N(n->r->cx->region, const char *, n->n_out + 1);
     if (!cond)
         return AC_FAIL;
+    for (int32_t i = 0; i < n->n_out; i++)
+        name[i] = ac_onx_result_name(n, i);
     AC_TRY(branch(n, &yes, then));
     AC_TRY(branch(n, &no, otherwise));
-    for (int32_t i = 0; i < n_out; i++) {
-        const ac_tensor *a = yes.g->output.item[i], *b = no.g->output.item[i];
-        dim[i] = difference(a, b);
-        if (dim[i] == -2)
-            return no_common_size(n, i, a, b);
-        if (dim[i] < 0)
-            continue;
-        AC_TRY(pad(n, &yes, i, dim[i], b));
-        AC_TRY(pad(n, &no, i, dim[i], yes.g->output.item[i]));
-    }
-    AC_TRY(ac_onx_sub_captured(n, &yes, &c));
-    AC_TRY(ac_onx_sub_captured(n, &no, &c));
-    sub[0] = ac_onx_sub_add(n, &yes, &c);
-    sub[1] = ac_onx_sub_add(n, &no, &c);
-    ac_node *made = ac_onx_sub_run(n, AC_OP_IF, &cond, 1, &c, sub, &yes);
-    if (!made)
-        return AC_FAIL;
-    for (int32_t i = 0; i < n_out; i++) {
-        if (dim[i] >= 0)
-            (void)ac_counted_as(made->out[i], made->out[counts++], dim[i]);
-        AC_TRY(ac_onx_result(n, i, made->out[i]));
-    }
+    AC_TRY(ac_sub_branches(&n->b, &n->r->g, n->in[0], &yes, &no, n->n_out, name, out));
+    for (int32_t i = 0; i < n->n_out; i++)
+        AC_TRY(ac_onx_result(n, i, out[i]));
     return AC_OK;
 }
 

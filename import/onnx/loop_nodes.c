@@ -9,8 +9,9 @@
  * only data decides the trip count, --bound does, and what comes after so many elements is not kept. */
 #include "import/build/bounds.h"
 #include "import/build/counted.h"
+#include "import/build/sub_graphs.h"
+#include "import/onnx/collect.h"
 #include "import/onnx/proto/nodes.h"
-#include "import/onnx/sub_graphs.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -119,19 +120,6 @@ static int all_unrolled(loop *l, int64_t trips)
 
 /* ------------------------------------------------------------------ a WHILE */
 
-/* x with element `at` of its first dimension replaced. */
-static ac_tensor *with_element(ac_onx_node *n, ac_tensor *x, ac_tensor *element, ac_tensor *at)
-{
-    int64_t dim[AC_MAX_RANK] = {1}, one = 1;
-    ac_tensor *start[AC_MAX_RANK];
-    for (int32_t d = 0; d < element->rank; d++)
-        dim[1 + d] = element->dim[d];
-    for (int32_t d = 0; d < x->rank; d++)
-        start[d] = d ? ac_onx_reshape(n, ac_onx_number(n, AC_I64, 0), 1, &one) : ac_onx_reshape(n, at, 1, &one);
-    ac_tensor *in[] = {x, ac_onx_reshape(n, element, x->rank, dim), ac_onx_concat(n, start, x->rank, 0)};
-    return in[1] && in[2] ? ac_onx_make(n, AC_OP_DYNAMIC_UPDATE_SLICE, in, 3, NULL, AC_NONE) : NULL;
-}
-
 /* The scans before iteration i of the loop, in as many elements as there may be. */
 static ac_tensor *first_scan(loop *l, int32_t k, int64_t i, const ac_tensor *element)
 {
@@ -171,7 +159,7 @@ static int bound_scans(loop *l)
 }
 
 /* The body on what is carried round, from iteration `i` on; in[]: first values of all that is carried. */
-static int read_body(loop *l, ac_onx_sub *s, int64_t i, ac_tensor **in)
+static int read_body(loop *l, ac_sub *s, int64_t i, ac_tensor **in)
 {
     ac_onx_node *n = l->n;
     const int32_t values = l->carried + 2;
@@ -179,11 +167,11 @@ static int read_body(loop *l, ac_onx_sub *s, int64_t i, ac_tensor **in)
     for (int32_t k = 0; k < values; k++)
         if (in[k]->count)
             return ac_build_cannot(&n->b, "'%s' has as many elements as data decides", in[k]->name);
-    ac_onx_sub_enter(n, s);
+    ac_sub_enter(&n->b, &n->r->g, s);
     for (int32_t k = 0; k < values; k++)
-        own[k] = ac_onx_sub_input(s, in[k]);
+        own[k] = ac_sub_input(s, in[k]);
     int rc = ac_onx_call_graph(n, l->body, own, values, l->out, l->carried + l->scans + 1);
-    ac_onx_sub_leave(n, s);
+    ac_sub_leave(&n->b, &n->r->g, s);
     for (int32_t k = 0; k < l->scans && rc == AC_OK; k++) {
         const ac_tensor *element = l->out[1 + l->carried + k];
         if (element->rank >= AC_MAX_RANK || element->count)
@@ -192,15 +180,15 @@ static int read_body(loop *l, ac_onx_sub *s, int64_t i, ac_tensor **in)
         rc = (in[values + k] = first_scan(l, k, i, element)) ? AC_OK : AC_FAIL;
     }
     AC_TRY(rc);
-    ac_onx_sub_enter(n, s);
+    ac_sub_enter(&n->b, &n->r->g, s);
     out[0] = ac_onx_2(n, AC_OP_ADD, own[0], ac_onx_number(n, AC_I64, 1));
     out[1] = ac_onx_condition(n, l->out[0]);
     memcpy(out + 2, l->out + 1, (size_t)l->carried * sizeof *out);
     ac_tensor *at =
         l->beyond && l->scans ? ac_onx_2(n, AC_OP_MINIMUM, own[0], ac_onx_number(n, AC_I64, (double)l->most)) : own[0];
     for (int32_t k = 0; k < l->scans && at; k++)
-        out[values + k] = with_element(n, ac_onx_sub_input(s, in[values + k]), l->out[1 + l->carried + k], at);
-    ac_onx_sub_leave(n, s);
+        out[values + k] = ac_build_put(&n->b, ac_sub_input(s, in[values + k]), l->out[1 + l->carried + k], at);
+    ac_sub_leave(&n->b, &n->r->g, s);
     for (int32_t k = 0; k < values + l->scans; k++) {
         if (!out[k])
             return AC_FAIL;
@@ -213,14 +201,14 @@ static int read_body(loop *l, ac_onx_sub *s, int64_t i, ac_tensor **in)
 }
 
 /* Is there another iteration? */
-static int read_condition(const loop *l, ac_onx_sub *s, ac_tensor *const *in)
+static int read_condition(const loop *l, ac_sub *s, ac_tensor *const *in)
 {
     ac_onx_node *n = l->n;
-    ac_onx_sub_enter(n, s);
-    ac_tensor *iteration = ac_onx_sub_input(s, in[0]);
-    ac_tensor *again = ac_onx_sub_input(s, in[1]);
+    ac_sub_enter(&n->b, &n->r->g, s);
+    ac_tensor *iteration = ac_sub_input(s, in[0]);
+    ac_tensor *again = ac_sub_input(s, in[1]);
     for (int32_t k = 2; k < 2 + l->carried + l->scans; k++)
-        (void)ac_onx_sub_input(s, in[k]);
+        (void)ac_sub_input(s, in[k]);
     ac_tensor *limit = NULL; /* none, or of so many iterations that they never end */
     if (l->trips >= 0 && l->trips != INT64_MAX)
         limit = ac_onx_number(n, AC_I64, (double)l->trips);
@@ -230,7 +218,7 @@ static int read_condition(const loop *l, ac_onx_sub *s, ac_tensor *const *in)
         ac_tensor *left = ac_onx_2(n, AC_OP_LESS, iteration, limit);
         again = left ? ac_onx_2(n, AC_OP_LOGICAL_AND, left, again) : NULL;
     }
-    ac_onx_sub_leave(n, s);
+    ac_sub_leave(&n->b, &n->r->g, s);
     if (!again)
         return AC_FAIL;
     ac_push(s->g->region, &s->g->output, again);
@@ -242,8 +230,8 @@ static int rest_of(loop *l, int64_t i)
 {
     ac_onx_node *n = l->n;
     const int32_t values = l->carried + 2, all = values + l->scans;
-    ac_onx_sub cond = {0}, body = {0};
-    ac_onx_captured c = {0};
+    ac_sub cond = {0}, body = {0};
+    ac_sub_tensors c = {0};
     int32_t sub[2];
     ac_tensor **in = AC_NEW_N(n->r->cx->region, ac_tensor *, all + 1);
     AC_TRY(bound_scans(l));
@@ -252,11 +240,11 @@ static int rest_of(loop *l, int64_t i)
     memcpy(in + 2, l->in + 2, (size_t)l->carried * sizeof *in);
     AC_TRY(read_body(l, &body, i, in));
     AC_TRY(read_condition(l, &cond, in));
-    AC_TRY(ac_onx_sub_captured(n, &cond, &c));
-    AC_TRY(ac_onx_sub_captured(n, &body, &c));
-    sub[0] = ac_onx_sub_add(n, &cond, &c);
-    sub[1] = ac_onx_sub_add(n, &body, &c);
-    ac_node *made = ac_onx_sub_run(n, AC_OP_WHILE, in, all, &c, sub, &body);
+    AC_TRY(ac_sub_captured(&n->b, &cond, &c));
+    AC_TRY(ac_sub_captured(&n->b, &body, &c));
+    sub[0] = ac_sub_add(&n->b, &cond, &c);
+    sub[1] = ac_sub_add(&n->b, &body, &c);
+    ac_node *made = ac_sub_run(&n->b, AC_OP_WHILE, in, all, &c, sub, &body);
     if (!made)
         return AC_FAIL;
     for (int32_t k = 0; k < l->carried; k++)

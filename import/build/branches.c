@@ -1,0 +1,83 @@
+/* branches.c - both graphs of an If whose condition only data decides, as one node; see sub_graphs.h. */
+#include "import/build/counted.h"
+#include "import/build/operands.h"
+#include "import/build/sub_graphs.h"
+
+/* The dimension in which two results of one type differ: -1: none, -2: no size can be given that both have. A tensor
+ * has one count: of which dimension only the first elements have a meaning. */
+static int32_t difference(const ac_tensor *a, const ac_tensor *b)
+{
+    int32_t at = -1;
+    if (a->dtype != b->dtype || a->rank != b->rank || a->count || b->count || !ac_quant_equal(a->quant, b->quant))
+        return -2;
+    for (int32_t d = 0; d < a->rank; d++)
+        if (a->dim[d] != b->dim[d])
+            at = at == -1 ? d : -2;
+    return at;
+}
+
+/* Output i of the branch becomes as long as that of the other one, and a further output says how long it was. */
+static int pad(ac_build *b, ac_graph **now, ac_sub *s, int32_t i, int32_t dim, const ac_tensor *other)
+{
+    int64_t none[AC_MAX_RANK] = {0}, after[AC_MAX_RANK] = {0};
+    ac_sub_enter(b, now, s);
+    ac_tensor *t = s->g->output.item[i];
+    const int64_t own = t->dim[dim];
+    after[dim] = other->dim[dim] > own ? other->dim[dim] - own : 0;
+    ac_tensor *y = after[dim] ? ac_build_pad(b, t, none, after, NULL) : t;
+    ac_tensor *count = ac_build_number(b, AC_I64, (double)own);
+    ac_sub_leave(b, now, s);
+    if (!y || !count)
+        return AC_FAIL;
+    s->g->output.item[i] = y;
+    ac_push(s->g->region, &s->g->output, count);
+    return AC_OK;
+}
+
+/* The shape of a result depends on the condition, and one count does not say how. */
+static int no_common_size(const ac_build *b, const ac_tensor *condition, const char *result, const ac_tensor *yes,
+                          const ac_tensor *no)
+{
+    if (!b->reading->again)
+        return ac_operand_late(b, condition);
+    return ac_refuse(
+        b->reading, b->at, E0203, b->at.op,
+        ac_strf(b->cx->region,
+                "result '%s' is %s in one branch and %s in the other: only the length of one dimension may "
+                "depend on the condition '%s'",
+                result ? result : yes->name, ac_tensor_str(b->cx, yes), ac_tensor_str(b->cx, no), condition->name),
+        "fix the condition, or what it is computed from: --const NAME=FILE.npy, with run --input");
+}
+
+int ac_sub_alike(ac_build *b, ac_graph **now, const ac_tensor *condition, ac_sub *yes, ac_sub *no, int32_t i,
+                 const char *result, int32_t *dim)
+{
+    const ac_tensor *x = yes->g->output.item[i], *y = no->g->output.item[i];
+    *dim = difference(x, y);
+    if (*dim == -2)
+        return no_common_size(b, condition, result, x, y);
+    if (*dim < 0)
+        return AC_OK;
+    AC_TRY(pad(b, now, yes, i, *dim, y));
+    return pad(b, now, no, i, *dim, yes->g->output.item[i]);
+}
+
+int ac_sub_branches(ac_build *b, ac_graph **now, ac_tensor *condition, ac_sub *yes, ac_sub *no, int32_t n,
+                    const char *const *result, ac_tensor **out)
+{
+    ac_sub_tensors c = {0};
+    int32_t *dim = AC_NEW_N(b->cx->region, int32_t, n + 1), counts = n, sub[2];
+    ac_tensor *scalar = ac_build_reshape(b, condition, 0, NULL);
+    for (int32_t i = 0; i < n; i++)
+        AC_TRY(ac_sub_alike(b, now, condition, yes, no, i, result[i], &dim[i]));
+    AC_TRY(ac_sub_captured(b, yes, &c));
+    AC_TRY(ac_sub_captured(b, no, &c));
+    sub[0] = ac_sub_add(b, yes, &c);
+    sub[1] = ac_sub_add(b, no, &c);
+    ac_node *made = scalar ? ac_sub_run(b, AC_OP_IF, &scalar, 1, &c, sub, yes) : NULL;
+    if (!made)
+        return AC_FAIL;
+    for (int32_t i = 0; i < n; i++)
+        out[i] = dim[i] >= 0 ? ac_counted_as(made->out[i], made->out[counts++], dim[i]) : made->out[i];
+    return AC_OK;
+}

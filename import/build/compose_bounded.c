@@ -1,0 +1,217 @@
+/* compose_bounded.c - operators one of whose sizes may be computed at run time; see compose_bounded.h. */
+#include "import/build/compose_bounded.h"
+#include "import/build/bounds.h"
+#include "import/build/counted.h"
+#include "import/build/operands.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static ac_tensor *number(const ac_build *b, double v)
+{
+    return ac_build_number(b, AC_I64, v);
+}
+
+/* Is t the constant v? */
+static bool is_number(const ac_build *b, ac_tensor *t, double v)
+{
+    const void *data = ac_tensor_is_const(t) ? ac_tensor_force(b->cx, t) : NULL;
+    return data && ac_dtype_get_num(t->dtype, data, 0) == v;
+}
+
+/* ------------------------------------------------------------------ ranges */
+
+/* ceil((limit - start) / delta), exactly for integers. */
+static ac_tensor *steps(const ac_build *b, ac_tensor *start, ac_tensor *limit, ac_tensor *delta)
+{
+    const bool real = ac_dtype_is_float(start->dtype);
+    ac_tensor *far = ac_build_2(b, AC_OP_SUB, limit, start);
+    if (real)
+        return ac_build_cast(b, ac_build_1(b, AC_OP_CEIL, ac_build_2(b, AC_OP_DIV, far, delta)), AC_I64);
+    far = ac_build_cast(b, far, AC_I64);
+    delta = ac_build_cast(b, delta, AC_I64);
+    ac_tensor *back = ac_build_2(b, AC_OP_SUB, number(b, 0), far);
+    return ac_build_2(b, AC_OP_SUB, number(b, 0), ac_build_2(b, AC_OP_FLOOR_DIV, back, delta));
+}
+
+static int late_range(const ac_build *b, ac_tensor *const *of, ac_tensor *late, const char *result, ac_tensor **out)
+{
+    const ac_dtype d = of[0]->dtype;
+    ac_tensor *v[3], *count = NULL;
+    int64_t most = ac_bound_of(b, result), known;
+    if (!b->reading->again)
+        return ac_operand_late(b, late);
+    for (int32_t i = 0; i < 3; i++) {
+        if (ac_tensor_count(of[i]) != 1 || of[i]->dtype != d)
+            return ac_build_bad(b, "'%s' is %s, expected one %s", of[i]->name, ac_tensor_str(b->cx, of[i]),
+                                ac_dtype_name(d));
+        v[i] = ac_build_reshape(b, of[i], 0, NULL);
+    }
+    if (!v[0] || !v[1] || !v[2])
+        return AC_FAIL;
+    if (is_number(b, v[2], 0))
+        return ac_error(b->cx, b->at, E0103, "a range by 0");
+    /* one number for each element of a counted tensor: counted by the same */
+    if (is_number(b, v[0], 0) && is_number(b, v[2], 1) && (count = ac_count_behind(b, v[1], &known))) {
+        if (most >= 0 && most < known)
+            count = NULL;
+        else
+            most = known;
+    }
+    if (most < 0)
+        return ac_bound_missing(b, late, result);
+    if (!count)
+        count = ac_bounded_count(b, steps(b, v[0], v[1], v[2]), most);
+    ac_tensor *at = ac_build_cast(b, ac_build_iota(b, most), d);
+    ac_tensor *y = ac_build_2(b, AC_OP_ADD, v[0], ac_build_2(b, AC_OP_MUL, at, v[2]));
+    *out = count ? ac_bounded(b, y, count, 0) : NULL;
+    return *out ? AC_OK : AC_FAIL;
+}
+
+int ac_build_range(const ac_build *b, ac_tensor **of, const char *result, ac_tensor **out)
+{
+    enum { MOST = 1 << 20 };
+    double v[3];
+    const ac_dtype d = of[0]->dtype;
+    (void)ac_bound_of(b, result);
+    for (int32_t i = 0; i < 3; i++)
+        if (ac_is_count(b, of[i]) || !ac_operand_known(b, &of[i]))
+            return late_range(b, of, of[i], result, out);
+    for (int32_t i = 0; i < 3; i++) {
+        AC_TRY(ac_operand_scalar(b, &of[i], &v[i]));
+        if (of[i]->dtype != d)
+            return ac_error(b->cx, b->at, E0105, "'%s' is %s, but '%s' is %s", of[i]->name, ac_dtype_name(of[i]->dtype),
+                            of[0]->name, ac_dtype_name(d));
+        if (ac_dtype_is_int(d) && !(v[i] >= -9e15 && v[i] <= 9e15))
+            return ac_build_cannot(b, "its numbers are above 9e15");
+    }
+    const double far = ceil((v[1] - v[0]) / v[2]);
+    if (v[2] == 0 || far != far)
+        return ac_error(b->cx, b->at, E0103, "a range from %g to %g by %g", v[0], v[1], v[2]);
+    if (far > MOST)
+        return ac_build_cannot(b, "it has %g elements", far);
+    const int64_t count = far > 0 ? (int64_t)far : 0;
+    const size_t size = (size_t)ac_dtype_size(d, 1);
+    uint8_t *data = ac_alloc_n(b->cx->region, (uint64_t)count + 1, size);
+    for (int64_t i = 0; i < count; i++)
+        memcpy(data + (size_t)i * size, ac_build_number(b, d, v[0] + (double)i * v[2])->data, size);
+    *out = ac_tensor_const(b->g, b->name, d, 1, &count, data);
+    return AC_OK;
+}
+
+/* ------------------------------------------------------------------ slices */
+
+/* A place in a dimension of so many elements, below 0 from the end on: i64 scalar in 0 .. size. */
+static ac_tensor *place(const ac_build *b, ac_tensor *t, int64_t size)
+{
+    t = ac_build_cast(b, ac_build_reshape(b, t, 0, NULL), AC_I64);
+    ac_tensor *back = ac_build_2(b, AC_OP_ADD, t, number(b, (double)size));
+    ac_tensor *below = ac_build_2(b, AC_OP_LESS, t, number(b, 0));
+    t = below && back ? ac_build_select(b, below, back, t) : NULL;
+    return ac_build_2(b, AC_OP_MAXIMUM, ac_build_2(b, AC_OP_MINIMUM, t, number(b, (double)size)), number(b, 0));
+}
+
+/* `most` elements from `from` on; what would be outside is the last one. */
+static ac_tensor *rows(const ac_build *b, ac_tensor *x, int32_t d, ac_tensor *from, int64_t most)
+{
+    ac_attrs a;
+    ac_attrs_init(AC_OP_GATHER, &a);
+    a.gather.axis = d;
+    ac_tensor *at = ac_build_2(b, AC_OP_ADD, from, ac_build_iota(b, most));
+    ac_tensor *in[] = {x, ac_build_2(b, AC_OP_MINIMUM, at, number(b, (double)(x->dim[d] - 1)))};
+    return in[1] ? ac_build_op(b, AC_OP_GATHER, in, 2, &a, AC_NONE) : NULL;
+}
+
+ac_tensor *ac_build_late_index(const ac_build *b, ac_tensor *x, int32_t d, ac_tensor *begin)
+{
+    ac_attrs a;
+    ac_attrs_init(AC_OP_GATHER, &a);
+    a.gather.axis = d;
+    ac_tensor *t = ac_build_cast(b, ac_build_reshape(b, begin, 0, NULL), AC_I64);
+    ac_tensor *back = ac_build_2(b, AC_OP_ADD, t, number(b, (double)x->dim[d]));
+    ac_tensor *below = ac_build_2(b, AC_OP_LESS, t, number(b, 0));
+    ac_tensor *in[] = {x, below && back ? ac_build_select(b, below, back, t) : NULL};
+    return in[1] ? ac_build_op(b, AC_OP_GATHER, in, 2, &a, AC_NONE) : NULL;
+}
+
+ac_tensor *ac_build_late_window(const ac_build *b, ac_tensor *x, int32_t d, ac_tensor *begin, int64_t size)
+{
+    if (size < 1 || size > x->dim[d])
+        return (void)ac_error(b->cx, b->at, E0104, "%" PRId64 " elements of dimension %d of '%s' %s", size, d, x->name,
+                              ac_shape_str(b->cx, x)),
+               NULL;
+    ac_tensor *from = ac_build_2(b, AC_OP_MINIMUM, place(b, begin, x->dim[d]), number(b, (double)(x->dim[d] - size)));
+    return from ? rows(b, x, d, from, size) : NULL;
+}
+
+ac_tensor *ac_build_late_slice(const ac_build *b, ac_tensor *x, int32_t d, ac_tensor *begin, ac_tensor *end,
+                               const char *result)
+{
+    const int64_t size = x->dim[d], said = ac_bound_of(b, result), most = said >= 0 && said < size ? said : size;
+    ac_tensor *from = place(b, begin, size), *to = place(b, end, size);
+    ac_tensor *count = from && to ? ac_bounded_count(b, ac_build_2(b, AC_OP_SUB, to, from), most) : NULL;
+    ac_tensor *y = count && size > 0 ? rows(b, x, d, from, most) : NULL;
+    return y ? ac_counted_as(y, count, d) : NULL;
+}
+
+/* ------------------------------------------------------------------ numbers of lists */
+
+ac_late_number ac_late_number_at(const ac_build *b, ac_tensor *list, int64_t i)
+{
+    int64_t at = i, none;
+    ac_tensor *t = ac_list_element(b, list, &at);
+    const void *data = t && ac_tensor_is_const(t) ? ac_tensor_force(b->cx, t) : NULL;
+    ac_late_number n = {.known = data != NULL};
+    if (data) {
+        n.value = (int64_t)ac_dtype_get_num(t->dtype, data, at);
+        n.t = ac_build_number(b, AC_I64, (double)n.value);
+        return n;
+    }
+    if (!t) {
+        t = list;
+        at = i;
+    }
+    none = ac_tensor_count(t);
+    ac_tensor *flat = ac_build_reshape(b, t, 1, &none);
+    n.t = flat ? ac_build_reshape(b, none == 1 ? flat : ac_build_slice(b, flat, 0, at, 1), 0, NULL) : NULL;
+    return n;
+}
+
+/* t = base + *plus */
+static ac_tensor *base_of(const ac_build *b, ac_tensor *t, int64_t *plus)
+{
+    enum { MOST_STEPS = 32 };
+    *plus = 0;
+    for (int32_t step = 0; step < MOST_STEPS && t && t->def; step++) {
+        int64_t at = 0;
+        ac_tensor *e = ac_list_element(b, t, &at);
+        const ac_node *n = e && !at ? e->def : NULL;
+        if (e && !at)
+            t = e;
+        if (!n || (n->op != AC_OP_ADD && n->op != AC_OP_SUB) || !ac_dtype_is_int(e->dtype))
+            break;
+        const bool second = ac_tensor_is_const(n->in[1]);
+        if (!second && (n->op == AC_OP_SUB || !ac_tensor_is_const(n->in[0])))
+            break;
+        ac_tensor *k = n->in[second], *rest = n->in[!second];
+        const void *data = ac_tensor_count(k) == 1 ? ac_tensor_force(b->cx, k) : NULL;
+        if (!data || ac_tensor_count(rest) != 1)
+            break;
+        const int64_t v = (int64_t)ac_dtype_get_num(k->dtype, data, 0);
+        *plus += n->op == AC_OP_ADD ? v : -v;
+        t = rest;
+    }
+    return t;
+}
+
+bool ac_late_distance(const ac_build *b, const ac_late_number *first, const ac_late_number *last, int64_t *d)
+{
+    int64_t from, to;
+    if (first->known || last->known || !first->t || !last->t)
+        return false;
+    if (base_of(b, first->t, &from) != base_of(b, last->t, &to))
+        return false;
+    *d = to - from;
+    return true;
+}

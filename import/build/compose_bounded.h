@@ -1,0 +1,28 @@
+/* compose_bounded.h - operators that several formats have and one of whose sizes may be computed at run time
+ * (bounds.h), as nodes. `result`: the name that --bound calls it. AC_FAIL, NULL: reported, or refused. */
+#ifndef AC_IMPORT_BUILD_COMPOSE_BOUNDED_H
+#define AC_IMPORT_BUILD_COMPOSE_BOUNDED_H
+#include "import/build/build.h"
+
+/* v[0] + i * v[2] for all i before v[1], numbers of one type. Where all are known the result is a constant. */
+int ac_build_range(const ac_build *b, ac_tensor **v, const char *result, ac_tensor **out);
+
+/* An element of a list, as it was before it was cast, given another shape or joined with others. */
+typedef struct ac_late_number {
+    bool known;
+    int64_t value;
+    ac_tensor *t; /* a scalar of integers; NULL: reported */
+} ac_late_number;
+ac_late_number ac_late_number_at(const ac_build *b, ac_tensor *list, int64_t i);
+/* last - first, where both are computed from one and the same number; false: unknown. */
+bool ac_late_distance(const ac_build *b, const ac_late_number *first, const ac_late_number *last, int64_t *d);
+
+/* Elements of dimension d of x from `begin` on, a scalar of integers; below 0: from the end on. */
+ac_tensor *ac_build_late_index(const ac_build *b, ac_tensor *x, int32_t d, ac_tensor *begin); /* one, without d */
+/* `size` of them, as far inside of x as that is possible. */
+ac_tensor *ac_build_late_window(const ac_build *b, ac_tensor *x, int32_t d, ac_tensor *begin, int64_t size);
+/* Up to `end`: counted, as long as x is or --bound says. */
+ac_tensor *ac_build_late_slice(const ac_build *b, ac_tensor *x, int32_t d, ac_tensor *begin, ac_tensor *end,
+                               const char *result);
+
+#endif

@@ -1,0 +1,47 @@
+/* sub_graphs.h - for adapters of operators that run graphs or functions of the file (If, Loop, While): one of them as a
+ * subgraph of the model, which IF and WHILE name.
+ *
+ *     ac_sub s = {0};
+ *     ac_sub_tensors c = {0};
+ *     ac_sub_enter(&n->b, &n->r->g, &s);            nodes made from now on go to the subgraph
+ *     ac_tensor *x = ac_sub_input(&s, like);
+ *     ... make nodes, ac_push(.., &s.g->output, y) ...
+ *     ac_sub_leave(&n->b, &n->r->g, &s);            on every path
+ *     AC_TRY(ac_sub_captured(&n->b, &s, &c));       what it reads from outside
+ *     sub[0] = ac_sub_add(&n->b, &s, &c);           its number; inputs are x, then what it reads from outside
+ *
+ * `now`: where the reader keeps the graph that it makes nodes in.
+ * Memory: the region of the context. */
+#ifndef AC_IMPORT_BUILD_SUB_GRAPHS_H
+#define AC_IMPORT_BUILD_SUB_GRAPHS_H
+#include "import/build/build.h"
+
+typedef struct ac_sub {
+    ac_graph *g, *outer;
+} ac_sub;
+typedef AC_VEC(ac_tensor *) ac_sub_tensors; /* of graphs outside, each once */
+
+/* Again and again: nodes are appended. */
+void ac_sub_enter(ac_build *b, ac_graph **now, ac_sub *s);
+void ac_sub_leave(ac_build *b, ac_graph **now, ac_sub *s);
+ac_tensor *ac_sub_input(ac_sub *s, const ac_tensor *like);
+/* Appends to c, which may have those of other subgraphs. AC_FAIL: refused. */
+int ac_sub_captured(const ac_build *b, const ac_sub *s, ac_sub_tensors *c);
+/* All of c become further inputs, and the graph is the model's; its number. */
+int32_t ac_sub_add(const ac_build *b, ac_sub *s, const ac_sub_tensors *c);
+/* The node that runs both, on in[] and what they read from outside; results are like the outputs of `like`. NULL:
+ * refused. */
+ac_node *ac_sub_run(const ac_build *b, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_sub_tensors *c,
+                    const int32_t sub[2], const ac_sub *like);
+
+/* branches.c: outputs i of both graphs become of one size: the shorter one is padded, and both get a further output,
+ * how long it was along dimension *dim; -1: they are of one size. AC_FAIL: refused. result: NULL, or what messages call
+ * it. */
+int ac_sub_alike(ac_build *b, ac_graph **now, const ac_tensor *condition, ac_sub *yes, ac_sub *no, int32_t i,
+                 const char *result, int32_t *dim);
+/* An IF of both, whose outputs are results 0 .. n-1 of the file's node; result[i]: its name, or NULL. One
+ * that is longer in one branch is as long in both, and counted (counted.h). out[] gets them. AC_FAIL: refused. */
+int ac_sub_branches(ac_build *b, ac_graph **now, ac_tensor *condition, ac_sub *yes, ac_sub *no, int32_t n,
+                    const char *const *result, ac_tensor **out);
+
+#endif
