@@ -1,9 +1,10 @@
 /* list_defs.c - arrays of tensors: TensorArray (v1) and TensorList (v2). Their sizes and indices are known when loops
  * are unrolled, so an array is the list of its elements and never exists in memory as a whole, unless something needs
- * that.
+ * that: a loop of which only data decides how often it runs, or which element it takes.
  *
  * A TensorArray has a handle and a flow, a number that orders its uses; here the flow is the list, and the handle the
  * empty one. */
+#include "import/build/params.h"
 #include "import/tf/list_values.h"
 #include "import/tf/nodedefs.h"
 
@@ -58,6 +59,37 @@ static int index_of(ac_tf_op *n, int32_t i, int64_t *at)
         return AC_FAIL;
     *at = (int64_t)v;
     return AC_OK;
+}
+
+/* The list after element input i of it is t. Where data says which one, all lie in memory as a whole. */
+static const ac_tf_list *write_at(ac_tf_op *n, const ac_tf_list *l, int32_t i, ac_tensor *t)
+{
+    int64_t at, dim[AC_MAX_RANK];
+    int32_t rank;
+    if (!l || !t || !tensor_of(n, i))
+        return NULL;
+    if (ac_operand_known(&n->b, &n->t[i]))
+        return index_of(n, i, &at) == AC_OK ? ac_tf_list_written(n, l, at, t) : NULL;
+    if (l->grows)
+        return (void)ac_build_cannot(&n->b, "only data decides how long the array becomes: it must have all of its "
+                                            "elements from the beginning, and a fixed size"),
+               NULL;
+    ac_tf_list *own = ac_copy(n->r->cx->region, l, sizeof *l);
+    if (!ac_tf_list_element_shape(l, &rank, dim)) {
+        own->rank = t->rank;
+        memcpy(own->dim, t->dim, sizeof own->dim);
+    }
+    if (t->dtype != l->dtype)
+        return (void)ac_error(n->r->cx, n->b.at, E0105, "'%s' is %s, the array %s", t->name, ac_dtype_name(t->dtype),
+                              ac_dtype_name(l->dtype)),
+               NULL;
+    ac_tensor *whole = ac_tf_list_stack_all(n, own);
+    if (whole && (whole->rank != t->rank + 1 || memcmp(whole->dim + 1, t->dim, (size_t)t->rank * sizeof *dim) != 0))
+        return (void)ac_error(n->r->cx, n->b.at, E0104, "'%s' is %s, the elements of the array are %s", t->name,
+                              ac_shape_str(n->r->cx, t), ac_dims_str(n->r->cx, whole->rank - 1, whole->dim + 1)),
+               NULL;
+    whole = ac_build_put(&n->b, whole, t, n->t[i]);
+    return whole ? ac_tf_list_of(n, l, whole) : NULL;
 }
 
 /* ------------------------------------------------------------------ declared shapes */
@@ -124,11 +156,8 @@ int ac_tf_do_array_read(ac_tf_op *n)
 
 int ac_tf_do_array_write(ac_tf_op *n)
 {
-    int64_t at;
     const ac_tf_list *l = list_of(n, 3);
-    ac_tensor *t = tensor_of(n, 2);
-    AC_TRY(index_of(n, 1, &at));
-    return l && t ? bind(n, 0, ac_tf_list_written(n, l, at, t)) : AC_FAIL;
+    return bind(n, 0, write_at(n, l, 1, tensor_of(n, 2)));
 }
 
 int ac_tf_do_array_scatter(ac_tf_op *n)
@@ -251,11 +280,9 @@ int ac_tf_do_list_get(ac_tf_op *n)
 
 int ac_tf_do_list_set(ac_tf_op *n)
 {
-    int64_t at;
     const ac_tf_list *l = list_of(n, 0);
     ac_tensor *t = tensor_of(n, 2);
     ac_tf_list own;
-    AC_TRY(index_of(n, 1, &at));
     const bool grows = ac_tf_bool(n, "resize_if_index_out_of_bounds", false);
     ignore(n);
     if (!l || !t)
@@ -265,7 +292,7 @@ int ac_tf_do_list_set(ac_tf_op *n)
         own.grows = true;
         l = ac_copy(n->r->cx->region, &own, sizeof own);
     }
-    return bind(n, 0, ac_tf_list_written(n, l, at, t));
+    return bind(n, 0, write_at(n, l, 1, t));
 }
 
 int ac_tf_do_list_push(ac_tf_op *n)

@@ -47,6 +47,17 @@ const ac_tf_list *ac_tf_list_resized(ac_tf_op *n, const ac_tf_list *base, int64_
     return l;
 }
 
+const ac_tf_list *ac_tf_list_of(ac_tf_op *n, const ac_tf_list *l, ac_tensor *t)
+{
+    ac_tf_list *own = ac_tf_list_new(n, l->dtype, l->n);
+    if (!own)
+        return NULL;
+    own->whole = t;
+    own->rank = t->rank - 1;
+    memcpy(own->dim, t->dim + 1, (size_t)own->rank * sizeof *own->dim);
+    return own;
+}
+
 static ac_tensor *part_of(ac_tf_op *n, ac_tensor *whole, int64_t i)
 {
     return ac_build_reshape(&n->b, ac_build_slice(&n->b, whole, 0, i, 1), whole->rank - 1, whole->dim + 1);

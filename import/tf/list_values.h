@@ -15,6 +15,8 @@ enum { AC_TF_LIST_MOST = 1 << 20 }; /* elements of an array */
 ac_tf_list *ac_tf_list_new(ac_tf_op *n, ac_dtype dtype, int64_t count);
 const ac_tf_list *ac_tf_list_written(ac_tf_op *n, const ac_tf_list *base, int64_t at, ac_tensor *item);
 const ac_tf_list *ac_tf_list_resized(ac_tf_op *n, const ac_tf_list *base, int64_t count);
+/* As l, with t for all of its elements; of fixed length. */
+const ac_tf_list *ac_tf_list_of(ac_tf_op *n, const ac_tf_list *l, ac_tensor *t);
 /* The parts of `whole` along dimension 0 become elements index[0 .. count). */
 const ac_tf_list *ac_tf_list_scattered(ac_tf_op *n, const ac_tf_list *l, ac_tensor *whole, const ac_ints *index);
 

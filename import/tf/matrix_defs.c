@@ -13,18 +13,21 @@ ac_tensor *ac_tf_weights(ac_tf_op *n, ac_tensor *t, const int32_t *perm)
     ac_tf *r = n->r;
     if (!t)
         return NULL;
-    for (int32_t i = t->id < r->turned_first.n ? r->turned_first.item[t->id] : 0; i; i = r->turned.item[i - 1].next)
-        if (!memcmp(r->turned.item[i - 1].perm, perm, (size_t)t->rank * sizeof *perm))
-            return r->turned.item[i - 1].to;
-    ac_tf_turned x = {.to = ac_build_transpose(&n->b, t, perm)};
+    ac_tf_here *h = &r->here;
+    for (int32_t i = t->id < h->turned_first.n ? h->turned_first.item[t->id] : 0; i; i = h->turned.item[i - 1].next) {
+        const ac_tf_turned *was = &h->turned.item[i - 1];
+        if (was->from == t && !memcmp(was->perm, perm, (size_t)t->rank * sizeof *perm))
+            return was->to;
+    }
+    ac_tf_turned x = {.from = t, .to = ac_build_transpose(&n->b, t, perm)};
     if (!x.to || !ac_build_constant(t))
         return x.to;
-    while (r->turned_first.n <= t->id)
-        ac_push(r->cx->region, &r->turned_first, 0);
+    while (h->turned_first.n <= t->id)
+        ac_push(r->cx->region, &h->turned_first, 0);
     memcpy(x.perm, perm, (size_t)t->rank * sizeof *perm);
-    x.next = r->turned_first.item[t->id];
-    ac_push(r->cx->region, &r->turned, x);
-    r->turned_first.item[t->id] = r->turned.n;
+    x.next = h->turned_first.item[t->id];
+    ac_push(r->cx->region, &h->turned, x);
+    h->turned_first.item[t->id] = h->turned.n;
     return x.to;
 }
 

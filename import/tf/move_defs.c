@@ -1,4 +1,5 @@
 /* move_defs.c - operators of TensorFlow that move elements: transposes, joins, splits, slices, padding, reversing. */
+#include "import/build/bounds.h"
 #include "import/tf/nodedefs.h"
 
 #include <string.h>
@@ -157,49 +158,6 @@ int ac_tf_do_split_v(ac_tf_op *n)
 
 /* Slices. */
 
-int ac_tf_do_slice(ac_tf_op *n)
-{
-    ac_tensor *x = n->t[0];
-    ac_ints begin, size;
-    ac_attrs a;
-    int64_t extent[AC_MAX_RANK];
-    AC_TRY(ac_operand_values(&n->b, &n->t[1], &begin));
-    AC_TRY(ac_operand_values(&n->b, &n->t[2], &size));
-    if (begin.n != x->rank || size.n != x->rank)
-        return ac_error(n->r->cx, n->b.at, E0104, "%d begins and %d sizes for %d dimensions", begin.n, size.n, x->rank);
-    for (int32_t d = 0; d < x->rank; d++) {
-        extent[d] = size.v[d] == -1 ? x->dim[d] - begin.v[d] : size.v[d];
-        if (begin.v[d] < 0 || extent[d] < 0 || begin.v[d] > x->dim[d] || extent[d] > x->dim[d] - begin.v[d])
-            return ac_error(n->r->cx, n->b.at, E0104, "the slice reaches out of dimension %d of '%s' %s", d, x->name,
-                            ac_shape_str(n->r->cx, x));
-    }
-    ac_attrs_init(AC_OP_SLICE, &a);
-    a.slice.begin = ac_build_list(&n->b, begin.n, begin.v);
-    a.slice.size = ac_build_list(&n->b, x->rank, extent);
-    return RESULT(x->rank ? with(n, AC_OP_SLICE, x, &a) : x);
-}
-
-int ac_tf_do_strided_slice(ac_tf_op *n)
-{
-    ac_tensor *x = n->t[0];
-    ac_attrs a;
-    ac_ints v[3];
-    for (int32_t i = 0; i < 3; i++)
-        AC_TRY(ac_operand_values(&n->b, &n->t[1 + i], &v[i]));
-    if (v[0].n != v[1].n || v[0].n != v[2].n || v[0].n > 32)
-        return ac_error(n->r->cx, n->b.at, E0104, "%d begins, %d ends and %d strides", v[0].n, v[1].n, v[2].n);
-    ac_attrs_init(AC_OP_STRIDED_SLICE, &a);
-    a.strided.begin = v[0];
-    a.strided.end = v[1];
-    a.strided.strides = v[2];
-    a.strided.begin_mask = (int32_t)ac_tf_int(n, "begin_mask", 0);
-    a.strided.end_mask = (int32_t)ac_tf_int(n, "end_mask", 0);
-    a.strided.ellipsis_mask = (int32_t)ac_tf_int(n, "ellipsis_mask", 0);
-    a.strided.new_axis_mask = (int32_t)ac_tf_int(n, "new_axis_mask", 0);
-    a.strided.shrink_axis_mask = (int32_t)ac_tf_int(n, "shrink_axis_mask", 0);
-    return RESULT(with(n, AC_OP_STRIDED_SLICE, x, &a));
-}
-
 int ac_tf_do_tile(ac_tf_op *n)
 {
     ac_ints times;
@@ -210,11 +168,18 @@ int ac_tf_do_tile(ac_tf_op *n)
 
 int ac_tf_do_broadcast_to(ac_tf_op *n)
 {
-    ac_ints shape;
-    AC_TRY(ac_operand_values(&n->b, &n->t[1], &shape));
-    if (shape.n > AC_MAX_RANK)
-        return ac_build_cannot(&n->b, "the new shape has %d dimensions; arenac handles up to 8", shape.n);
-    return RESULT(ac_build_broadcast(&n->b, n->t[0], shape.n, shape.v));
+    ac_tensor *x = n->t[0];
+    ac_late_sizes s;
+    AC_TRY(ac_late_sizes_of(&n->b, &n->t[1], n->node->name, &s));
+    const int32_t own = s.at - (s.n - x->rank);
+    if (s.count && own >= 0 && x->dim[own] != 1) {
+        s.dim[s.at] = x->dim[own]; /* it is as large as x in any case */
+        s.count = NULL;
+    }
+    if (s.count && x->count)
+        return ac_operand_late(&n->b, n->t[1]);
+    ac_tensor *y = ac_build_broadcast(&n->b, x, s.n, s.dim);
+    return RESULT(s.count ? ac_bounded(&n->b, y == x ? NULL : y, s.count, s.at) : y);
 }
 
 /* Pads. */

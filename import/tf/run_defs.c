@@ -1,6 +1,7 @@
 /* run_defs.c - a body is run: each node takes the values of its inputs and leaves its own. What is not needed in any
  * case, because its branch is not taken, is dead and makes nothing. */
 #include "import/tf/nodedefs.h"
+#include "import/tf/regions.h"
 
 #include <string.h>
 
@@ -95,17 +96,6 @@ int ac_tf_do_call(ac_tf_op *n)
     return f ? call_function(n, f) : AC_FAIL;
 }
 
-/* Operators that may stop the model, or remember something, must not run when their branch is not taken. */
-int ac_tf_check_guarded(ac_tf_op *n, int32_t first)
-{
-    const ac_graph *g = n->r->g;
-    for (int32_t i = first; i < g->node.n; i++)
-        if (ac_ops[g->node.item[i]->op].flags & (OF_STATE | OF_CHECKS))
-            return ac_build_cannot(
-                &n->b, "it may stop the model, and is in a branch whose condition is known only at run time");
-    return AC_OK;
-}
-
 static int run_op(ac_tf_op *n, const summary *s)
 {
     ac_tf *r = n->r;
@@ -129,7 +119,8 @@ static int run_op(ac_tf_op *n, const summary *s)
     AC_TRY(ac_tf_op_run(n));
     for (int32_t i = 0; i < n->n_out; i++)
         n->out[i].guard = s->guard;
-    return s->guard ? ac_tf_check_guarded(n, nodes) : AC_OK;
+    ac_tf_guard_nodes(r, nodes, s->guard);
+    return AC_OK;
 }
 
 int ac_tf_node_run(ac_tf_call *c, int32_t node)
@@ -149,7 +140,7 @@ int ac_tf_node_run(ac_tf_call *c, int32_t node)
     n->b = (ac_build){.cx = r->cx, .g = r->g, .name = m->name, .base = m->name, .at = m->at, .reading = r->reading};
     if (!strcmp(m->op, "Exit")) { /* set by its loop */
         if (n->out->kind == AC_TF_NONE)
-            (void)ac_tf_frame_run(c, c->body->node.item[m->in[0].node].frame);
+            (void)ac_tf_frame_run(n, c->body->node.item[m->in[0].node].frame);
         if (n->out->kind == AC_TF_NONE)
             n->out->kind = AC_TF_BROKEN;
         return n->out->kind == AC_TF_BROKEN ? AC_FAIL : AC_OK;

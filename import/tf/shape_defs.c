@@ -1,5 +1,7 @@
 /* shape_defs.c - operators of TensorFlow that make constants and shapes, and give elements another shape. */
 #include "import/build/counted.h"
+#include "import/build/bounds.h"
+#include "import/build/compose_bounded.h"
 #include "import/tf/nodedefs.h"
 
 #define RESULT(t) ac_tf_result(n, 0, t)
@@ -25,21 +27,22 @@ int ac_tf_do_const(ac_tf_op *n)
 
 int ac_tf_do_fill(ac_tf_op *n)
 {
-    ac_ints dims;
-    AC_TRY(ac_operand_values(&n->b, &n->t[0], &dims));
+    ac_late_sizes s;
     (void)ac_tf_attr_of(n, "index_type");
-    ac_tensor *in[] = {ac_build_ints(&n->b, dims.n, dims.v), ac_build_reshape(&n->b, n->t[1], 0, NULL)};
-    return RESULT(ac_build_op(&n->b, AC_OP_FILL, in, 2, NULL, AC_NONE));
+    AC_TRY(ac_late_sizes_of(&n->b, &n->t[0], n->node->name, &s));
+    ac_tensor *in[] = {ac_build_ints(&n->b, s.n, s.dim), ac_build_reshape(&n->b, n->t[1], 0, NULL)};
+    return RESULT(ac_bounded(&n->b, ac_build_op(&n->b, AC_OP_FILL, in, 2, NULL, AC_NONE), s.count, s.at));
 }
 
 int ac_tf_do_range(ac_tf_op *n)
 {
+    ac_tensor *y = NULL;
     for (int32_t i = 0; i < 3; i++)
-        if (!ac_operand_known(&n->b, &n->t[i]))
-            return ac_operand_late(&n->b, n->t[i]);
-    ac_tensor *in[] = {ac_build_reshape(&n->b, n->t[0], 0, NULL), ac_build_reshape(&n->b, n->t[1], 0, NULL),
-                       ac_build_reshape(&n->b, n->t[2], 0, NULL)};
-    return RESULT(ac_build_op(&n->b, AC_OP_RANGE, in, 3, NULL, AC_NONE));
+        if (ac_tensor_count(n->t[i]) != 1)
+            return ac_build_bad(&n->b, "'%s' is %s, expected one number", n->t[i]->name,
+                                ac_tensor_str(n->r->cx, n->t[i]));
+    AC_TRY(ac_build_range(&n->b, n->t, n->node->name, &y));
+    return RESULT(y);
 }
 
 int ac_tf_do_lin_space(ac_tf_op *n)

@@ -1,5 +1,6 @@
 /* tf.c - the container of TensorFlow files: GraphDef and SavedModel, their inputs and outputs. */
 #include "import/tf/nodedefs.h"
+#include "import/tf/regions.h"
 #include "import/build/wanted_outputs.h"
 #include "import/tf/variables.h"
 #include "import/wire/peek.h"
@@ -319,7 +320,9 @@ static int nodes(ac_reading *reading)
         return AC_FAIL;
     if (ac_tf_variables_check(r) != AC_OK)
         rc = AC_FAIL;
-    return bind_outputs(r, ret) == AC_OK ? rc : AC_FAIL;
+    if (bind_outputs(r, ret) != AC_OK)
+        return AC_FAIL;
+    return ac_tf_regions_end(r) == AC_OK ? rc : AC_FAIL;
 }
 
 static int read(ac_reading *reading)

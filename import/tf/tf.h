@@ -4,7 +4,11 @@
  *     pbtxt.c         text form -> wire form, so that one reader suffices
  *     bodies.c        nodes of a graph or function by name, the order in which they run, and the frames of loops
  *     run_defs.c      a body is run once: values pass from node to node, and operators become canonical nodes
- *     flow_defs.c     Switch, Merge, loops, branches and calls
+ *     flow_defs.c     If, Case and While
+ *     switch_defs.c   Switch and Merge
+ *     regions.c       what hangs on a Switch as a branch
+ *     frame_defs.c    loops of v1
+ *     late_flow.c     branches and loops of which only data decides
  *     list_defs.c     TensorArray and TensorList
  *     list_values.c   what they hold
  *     restore.c       which entry of a checkpoint is the value of which variable (variables.h)
@@ -14,7 +18,7 @@
  *     def_attrs.c     attributes of a node, read by name
  *     const_tensors.c TensorProto and shapes
  *     nodedefs.c      the table of operators (nodedefs.def) and its dispatch
- *     *_defs.c        adapters: math, shape, index, window, matrix, norm, resize, quant, random, variables
+ *     *_defs.c        adapters: math, shape, slice, index, window, matrix, norm, resize, quant, random, variables
  *
  * A TensorFlow graph is a program: loops, branches, calls and arrays of tensors are operators among others. The reader
  * runs this program on shapes and on the values that are known, the way its executor would, and what the operators
@@ -134,10 +138,11 @@ typedef enum ac_tf_kind {
     AC_TF_BROKEN    /* something failed and was reported */
 } ac_tf_kind;
 
-/* A value exists only when all conditions of its guard hold: those known at run time only. */
+/* A value exists only where all guards of its chain send it there: those of conditions known at run time only. */
 typedef struct ac_tf_guard {
-    ac_tensor *condition;
-    bool holds;
+    const ac_tensor *key; /* what a Switch sends values by */
+    uint64_t mask;        /* the numbers of results by which it came: that of `false` is 0 */
+    int32_t count;        /* results of the Switch */
     const struct ac_tf_guard *outer;
     int32_t depth;
 } ac_tf_guard;
@@ -156,8 +161,16 @@ typedef struct ac_tf_value {
 /* A constant whose dimensions are in another order */
 typedef struct ac_tf_turned {
     int32_t perm[AC_MAX_RANK], next;
-    ac_tensor *to;
+    ac_tensor *from, *to;
 } ac_tf_turned;
+
+/* What is known of the graph that nodes go to: the model's, or a subgraph */
+typedef struct ac_tf_here {
+    AC_VEC(int32_t) turned_first; /* by the id of `from`: 1 + its newest entry of `turned` */
+    AC_VEC(ac_tf_turned) turned;
+    AC_VEC(const ac_tf_guard *) guard;    /* by the id of a node; NULL: none */
+    AC_VEC(struct ac_tf_region *) region; /* IFs of branches of v1 that may get more results (regions.h) */
+} ac_tf_here;
 
 struct ac_tf {
     ac_reading *reading;
@@ -168,8 +181,7 @@ struct ac_tf {
     ac_name_list output_key; /* names of the outputs by the signature; none: nodes' */
     AC_VEC(ac_tf_body *) function;
     ac_name_map function_names;
-    AC_VEC(int32_t) turned_first; /* by tensor: 1 + its newest entry of `turned` */
-    AC_VEC(ac_tf_turned) turned;
+    ac_tf_here here;  /* of g */
     int64_t unrolled; /* nodes run so far */
     AC_VEC(ac_tf_variable *) variable;
     ac_name_map variable_names;
@@ -252,12 +264,9 @@ int ac_tf_run(ac_tf *r, ac_tf_body *body, const ac_tf_op *from, const ac_tf_valu
 int ac_tf_node_run(ac_tf_call *c, int32_t node); /* its inputs have run */
 ac_tf_value *ac_tf_value_of(ac_tf_call *c, ac_tf_ref ref);
 int ac_tf_all_results(ac_tf_op *n, ac_tf_kind kind);
-/* Operators that may stop the model must not run when their branch is not taken: AC_FAIL when a node made since the
- * graph had `first` of them may. */
-int ac_tf_check_guarded(ac_tf_op *n, int32_t first);
 
-/* flow_defs.c */
-int ac_tf_frame_run(ac_tf_call *c, int32_t frame); /* a loop: results of its Exit nodes */
+/* switch_defs.c, frame_defs.c */
+int ac_tf_frame_run(ac_tf_op *n, int32_t frame); /* a loop, on behalf of an Exit: results of all of them */
 int ac_tf_merge_run(ac_tf_op *n);
 int ac_tf_switch_run(ac_tf_op *n);
 

@@ -49,7 +49,10 @@ static int restore(ac_tf_op *n, ac_tf_variable *v)
         return ac_build_cannot(&n->b, "nothing restores it from the checkpoint");
     if (v->sliced)
         return ac_build_cannot(&n->b, "it is a slice of a larger variable: %s", v->sliced);
+    ac_graph *const g = r->g;
+    r->g = r->reading->g; /* the value is one for all graphs */
     v->t = ac_tf_bundle_tensor(r, r->bundle, v->key, n->node->name, n->b.at, &refused);
+    r->g = g;
     if (v->t && check_declared(n, v->t, &refused) != AC_OK)
         v->t = NULL;
     return refused ? ac_build_cannot(&n->b, "%s", refused) : v->t ? AC_OK : AC_FAIL;

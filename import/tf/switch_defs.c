@@ -1,0 +1,170 @@
+/* switch_defs.c - branches of TensorFlow 1: a Switch sends a value one way or the other, a Merge takes the one that is
+ * there. A known condition chooses its branch, and the other one is dead. Values that come from a Switch of which data
+ * decides have its guard; where they meet, regions.c makes a branch. */
+#include "import/tf/list_values.h"
+#include "import/tf/nodedefs.h"
+#include "import/tf/regions.h"
+
+enum { MOST_WAYS = 64 };
+
+/* The value goes to result `at` of n, by what is known; else to all of them, each with a guard. */
+int ac_tf_switch_run(ac_tf_op *n)
+{
+    double v = 0;
+    const bool many = n->node->op[0] == '_'; /* _SwitchN: a number says which; out of range is the last one */
+    if (n->n_in != 2)
+        return ac_error(n->r->cx, n->b.at, E0102, "has %d operands, expected 2", n->n_in);
+    (void)ac_tf_attr_of(n, "num_outs");
+    const int64_t count = many ? ac_tf_int(n, "num_outs", n->n_out) : 2;
+    if (!n->t[1] || ac_tensor_count(n->t[1]) != 1)
+        return ac_error(n->r->cx, n->b.at, E0104, "its condition is %s, expected one %s",
+                        n->t[1] ? ac_tensor_str(n->r->cx, n->t[1]) : "not a tensor", many ? "number" : "bool");
+    ac_tensor *const key = n->t[1];
+    if (ac_operand_known(&n->b, &n->t[1])) {
+        AC_TRY(ac_operand_scalar(&n->b, &n->t[1], &v));
+        const int64_t at = !many ? v != 0 : v >= 0 && v < (double)count ? (int64_t)v : count - 1;
+        for (int32_t k = 0; k < n->n_out; k++)
+            n->out[k] = k == at ? n->in[0] : (ac_tf_value){.kind = AC_TF_DEAD};
+        return AC_OK;
+    }
+    if (count < 2 || count > MOST_WAYS)
+        return ac_build_cannot(&n->b, "it has %lld results, and data decides which one is there", (long long)count);
+    const ac_tf_guard *outer = n->in[0].guard, *other = n->in[1].guard; /* what decides may come from a branch, too */
+    outer = other && (!outer || other->depth > outer->depth) ? other : outer;
+    for (int32_t k = 0; k < n->n_out && k < count; k++) {
+        ac_tf_guard *g = AC_NEW(n->r->cx->region, ac_tf_guard);
+        *g = (ac_tf_guard){.key = key,
+                           .mask = (uint64_t)1 << k,
+                           .count = (int32_t)count,
+                           .outer = outer,
+                           .depth = outer ? outer->depth + 1 : 1};
+        n->out[k] = n->in[0];
+        n->out[k].guard = g;
+    }
+    return AC_OK;
+}
+
+/* Is a value there whose key, `by->key`, sends it by one of `mask`? A bool scalar. NULL: reported. */
+static ac_tensor *is_sent(ac_tf_op *n, const ac_tf_guard *by, uint64_t mask)
+{
+    ac_tensor *t = ac_build_reshape(&n->b, (ac_tensor *)(uintptr_t)by->key, 0, NULL), *any = NULL;
+    if (t && by->count == 2) {
+        if (t->dtype != AC_BOOL)
+            t = ac_build_2(&n->b, AC_OP_NOT_EQUAL, t, ac_build_number(&n->b, t->dtype, 0));
+        return mask == 2 ? t : t ? ac_build_1(&n->b, AC_OP_LOGICAL_NOT, t) : NULL;
+    }
+    for (int32_t k = 0; t && k < by->count; k++) {
+        if (!(mask >> k & 1))
+            continue;
+        ac_tensor *last = ac_build_number(&n->b, t->dtype, by->count - 1), *c;
+        if (k < by->count - 1)
+            c = ac_build_2(&n->b, AC_OP_EQUAL, t, ac_build_number(&n->b, t->dtype, k));
+        else
+            c = ac_build_2(&n->b, AC_OP_LOGICAL_OR, ac_build_2(&n->b, AC_OP_GREATER_EQUAL, t, last),
+                           ac_build_2(&n->b, AC_OP_LESS, t, ac_build_number(&n->b, t->dtype, 0)));
+        any = any ? ac_build_2(&n->b, AC_OP_LOGICAL_OR, any, c) : c;
+    }
+    return any;
+}
+
+/* What is there, and the ways by which it may have come */
+typedef struct way {
+    ac_tf_value v;
+    uint64_t mask;
+    int32_t at; /* the input */
+} way;
+
+/* A value as a tensor; an array as a whole. NULL: reported, or refused */
+static ac_tensor *tensor_of(ac_tf_op *n, const ac_tf_value *v)
+{
+    if (v->kind == AC_TF_TENSOR)
+        return v->t;
+    const int32_t nodes = n->r->g->node.n;
+    ac_tensor *t = ac_tf_list_stack_all(n, v->list);
+    ac_tf_guard_nodes(n->r, nodes, v->guard);
+    return t;
+}
+
+/* cond ? a : b */
+static int join(ac_tf_op *n, const ac_tf_guard *by, const way *a, const way *b, ac_tf_value *out)
+{
+    if (by->count == 2 && a->mask == 1)
+        return join(n, by, b, a, out); /* what decides is a bool already */
+    const ac_tf_value *x = &a->v, *y = &b->v;
+    *out = *x;
+    out->guard = by->outer;
+    if (x->kind == y->kind && x->t == y->t && x->list == y->list && x->variable == y->variable)
+        return AC_OK;
+    const bool lists = x->kind == AC_TF_LIST && y->kind == AC_TF_LIST && x->list->n == y->list->n;
+    if (x->kind != y->kind || (x->kind != AC_TF_TENSOR && !lists))
+        return ac_build_cannot(&n->b, "its branches, chosen from at run time, leave different arrays or variables");
+    ac_tensor *cond = is_sent(n, by, a->mask), *yes = tensor_of(n, x), *no = tensor_of(n, y);
+    if (!cond || !yes || !no)
+        return AC_FAIL;
+    ac_tensor *t = ac_tf_region_join(n, cond, by->key, a->mask, yes, b->mask, no, by->outer);
+    if (!t)
+        return AC_FAIL;
+    if (lists)
+        out->list = ac_tf_list_of(n, x->list, t);
+    else
+        out->t = t;
+    return AC_OK;
+}
+
+/* Not of a loop. One input that is there passes; several are chosen from by the condition that parts them. */
+int ac_tf_merge_run(ac_tf_op *n)
+{
+    way *there = AC_NEW_N(n->r->cx->region, way, n->n_in + 1);
+    int32_t count = 0, free = -1;
+    const ac_tf_guard *by = NULL;
+    uint64_t all = 0;
+    for (int32_t i = 0; i < n->n_in; i++) {
+        const ac_tf_value *v = &n->in[i];
+        if (v->kind == AC_TF_BROKEN || v->kind == AC_TF_NONE)
+            return AC_FAIL;
+        if (v->kind == AC_TF_DEAD)
+            continue;
+        if (v->guard && (!by || v->guard->depth > by->depth))
+            by = v->guard;
+        there[count++] = (way){.v = *v, .at = i};
+    }
+    if (!count)
+        return ac_tf_all_results(n, AC_TF_DEAD);
+    if (count == 1) {
+        n->out[0] = there[0].v;
+        if (n->n_out > 1)
+            n->out[1] = (ac_tf_value){.kind = AC_TF_TENSOR, .t = ac_build_number(&n->b, AC_I32, there[0].at)};
+        return AC_OK;
+    }
+    for (int32_t i = 0; i < count; i++) {
+        const ac_tf_guard *g = by ? ac_tf_guard_by(there[i].v.guard, by->key) : NULL;
+        there[i].mask = g ? g->mask : 0;
+        if ((!g && free >= 0) || all & there[i].mask)
+            return ac_build_cannot(&n->b, "the branches it merges do not come from one condition");
+        free = g ? free : i; /* one may hang on nothing that the condition sends */
+        all |= there[i].mask;
+    }
+    const uint64_t every = by->count == 64 ? UINT64_MAX : ((uint64_t)1 << by->count) - 1;
+    if (free >= 0)
+        there[free].mask = every & ~all;
+    else if (all != every)
+        return ac_build_cannot(&n->b, "the branches it merges do not come from one condition");
+    way rest = there[count - 1], index = rest;
+    index.v = (ac_tf_value){.kind = AC_TF_TENSOR, .t = ac_build_number(&n->b, AC_I32, rest.at)};
+    for (int32_t i = count - 2; i >= 0; i--) {
+        way number = there[i];
+        ac_tf_guard *g = AC_NEW(n->r->cx->region, ac_tf_guard); /* of what is chosen from by the others */
+        number.v = (ac_tf_value){.kind = AC_TF_TENSOR, .t = ac_build_number(&n->b, AC_I32, there[i].at)};
+        *g = *by;
+        const int32_t nodes = n->r->g->node.n;
+        AC_TRY(join(n, by, &there[i], &rest, &n->out[0]));
+        if (n->n_out > 1)
+            AC_TRY(join(n, by, &number, &index, &n->out[1]));
+        g->mask = rest.mask |= there[i].mask;
+        index.mask = rest.mask;
+        ac_tf_guard_nodes(n->r, nodes, i ? g : by->outer);
+        rest.v = n->out[0];
+        index.v = n->n_out > 1 ? n->out[1] : index.v;
+    }
+    return AC_OK;
+}

@@ -1,0 +1,310 @@
+"""Loops and branches that data decides, and sizes that are computed, as TensorFlow exports them: While, If and Case as
+functions (version 2) and between Enter, Exit, Switch and Merge (version 1); some fixed, some random. Beside TensorFlow.
+
+    flow_tf.py ARENAC DIR BACKEND[,BACKEND..] [RANDOM [SEED]]
+"""
+import os
+import pathlib
+import subprocess
+import sys
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+import numpy as np  # noqa: E402
+import tensorflow as tf  # noqa: E402
+from tensorflow.python.framework.convert_to_constants import convert_variables_to_constants_v2  # noqa: E402
+
+arenac, out, backends = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3].split(",")
+many, seed = int(sys.argv[4]) if len(sys.argv) > 4 else 12, int(sys.argv[5]) if len(sys.argv) > 5 else 0
+rng = np.random.default_rng(5)
+
+
+def floats(*dims):
+    return rng.standard_normal(dims).astype(np.float32)
+
+
+def number(v):
+    return np.array(v, np.int32)
+
+
+W = floats(8, 8) * 0.5
+K = floats(3, 3, 4, 4) * 0.2
+
+
+def loop(cond, body, *values):
+    return tf.while_loop(cond, body, values)
+
+
+def largest(v):
+    return tf.reduce_max(tf.abs(v))
+
+
+# ---------------------------------------------------------------- fixed
+
+
+def until(x):
+    return loop(lambda i, v: largest(v) < 50.0, lambda i, v: (i + 1, v * 1.5 + tf.tanh(v)), tf.constant(0), x)
+
+
+def capped(x, limit):
+    def again(i, v):
+        return tf.logical_and(i < limit, tf.reduce_sum(v) < 1000.0)
+
+    return loop(again, lambda i, v: (i + 1, tf.matmul(v, W) + x), tf.constant(0), x)
+
+
+def decode(x):
+    """Words until a certain one, in an array."""
+
+    def again(i, done, s, words):
+        return tf.logical_and(i < 12, tf.logical_not(done))
+
+    def once(i, done, s, words):
+        s = tf.tanh(tf.matmul(s, W))
+        k = tf.argmax(s, axis=1, output_type=tf.int32)[0]
+        return i + 1, tf.equal(k, 3), s, words.write(i, k)
+
+    words = tf.TensorArray(tf.int32, 12, element_shape=())
+    i, _, s, words = loop(again, once, tf.constant(0), tf.constant(False), x, words)
+    return i, s, words.stack()
+
+
+def states(x):
+    """What an array holds is known when the first is written."""
+
+    def again(i, s, all_of):
+        return tf.logical_and(i < 20, tf.reduce_sum(s * s) > tf.cast(i, tf.float32) * 0.01 + 0.1)
+
+    def once(i, s, all_of):
+        s = tf.tanh(tf.matmul(s, W)) * 0.9
+        return i + 1, s, all_of.write(i, s)
+
+    i, s, all_of = loop(again, once, tf.constant(0), x, tf.TensorArray(tf.float32, 20))
+    return i, s, all_of.stack()
+
+
+def rows(x, n):
+    def once(i, sum_of):
+        return i + 1, sum_of + x[i] * tf.cast(i + 1, tf.float32)
+
+    return loop(lambda i, _: i < n, once, tf.constant(0), tf.zeros((4,)))[1]
+
+
+def slices(x, n):
+    def once(i, sum_of):
+        return i + 1, sum_of + tf.slice(x, [i, 0], [2, 4])
+
+    return loop(lambda i, _: i < n, once, tf.constant(0), tf.zeros((2, 4)))[1]
+
+
+def windows(x, n):
+    return loop(lambda i, _: i < n, lambda i, a: (i + 1, a + x[i : i + 2, 1:3]), tf.constant(0), tf.zeros((2, 2)))[1]
+
+
+def elements(x, n):
+    array = tf.TensorArray(tf.float32, 6).unstack(x)
+    return loop(lambda i, _: i < n, lambda i, a: (i + 1, a * 0.5 + array.read(i)), tf.constant(0), tf.zeros((4,)))[1]
+
+
+def swap(x, y):
+    return loop(lambda a, b: tf.reduce_sum(a) < 100.0, lambda a, b: (b * 2.0 + 1.0, a), x, y)
+
+
+def branch(x, c):
+    return tf.cond(c, lambda: tf.nn.relu(tf.nn.conv2d(x, K, 1, "SAME")), lambda: x * 2.0 - 1.0)
+
+
+def branch_of_two(x):
+    return tf.cond(
+        tf.reduce_sum(x) > 0.0, lambda: (tf.matmul(x, W), tf.constant(1)), lambda: (x - 1.0, tf.constant(2))
+    )
+
+
+def branch_used_twice(x, c):
+    y = tf.cond(c, lambda: tf.matmul(x, W), lambda: x)
+    return tf.matmul(y, W), y
+
+
+def branch_of_two_lengths(x, c):
+    return tf.cond(c, lambda: x[:3], lambda: x[:5] * 2.0)
+
+
+def branch_shared(x, c):
+    def yes():
+        y = tf.matmul(x, W)
+        return y, tf.tanh(y)
+
+    return tf.cond(c, yes, lambda: (x, x * 0.5))
+
+
+def case(x, k):
+    return tf.switch_case(k, [lambda: tf.matmul(x, W), lambda: x + 1.0, lambda: tf.matmul(tf.tanh(x), W) * 3.0])
+
+
+def branch_in_loop(x):
+    def once(i, v):
+        return i + 1, tf.cond(tf.equal(i % 2, 0), lambda: tf.matmul(v, W) * 2.0, lambda: v + 1.0)
+
+    return loop(lambda i, v: tf.reduce_max(v) < 40.0, once, tf.constant(0), x)
+
+
+def loop_in_branch(x, c):
+    return tf.cond(c, lambda: loop(lambda v: tf.reduce_max(v) < 10.0, lambda v: (v * 1.3 + 0.1,), x)[0], lambda: x)
+
+
+def branch_in_branch(x, c, k):
+    def inner():
+        return tf.cond(k > 2, lambda: tf.matmul(x, W), lambda: x + tf.gather(x, k))
+
+    def outer():
+        return tf.cond(k > 5, lambda: tf.exp(x), lambda: tf.matmul(x, W))
+
+    return tf.cond(c, outer, lambda: x + tf.reduce_sum(inner()))
+
+
+def loop_in_loop(x):
+    def once(i, v):
+        return i + 1, loop(lambda u: largest(u) < 5.0, lambda u: (u * 1.7 + 0.01,), v)[0] * 0.3
+
+    return loop(lambda i, v: tf.logical_and(i < 5, tf.reduce_sum(v) < 100.0), once, tf.constant(0), x)
+
+
+def cuts(x, i):
+    return x[i:] * 2.0, x[:, :i], x[1:i, None, 2]
+
+
+def ranges(x):
+    n = tf.reduce_sum(tf.cast(x > 0, tf.int32))
+    return tf.range(n, name="r"), tf.fill([2, n], 3.5, name="f"), tf.broadcast_to([[1.0], [2.0]], [2, n], name="b")
+
+
+YES, NO = np.array(True), np.array(False)
+CASES = {
+    "until": (until, floats(4, 64)),
+    "capped": (capped, floats(2, 8), number(7)),
+    "decode": (decode, floats(1, 8)),
+    "states": (states, floats(1, 8)),
+    "rows": (rows, floats(6, 4), number(5)),
+    "slices": (slices, floats(6, 4), number(4)),
+    "windows": (windows, floats(6, 4), number(4)),
+    "elements": (elements, floats(6, 4), number(5)),
+    "swap": (swap, np.abs(floats(3, 2)), np.abs(floats(3, 2))),
+    "branch_yes": (branch, floats(1, 12, 12, 4), YES),
+    "branch_no": (branch, floats(1, 12, 12, 4), NO),
+    "branch_of_two": (branch_of_two, floats(16, 8)),
+    "branch_used_twice": (branch_used_twice, floats(64, 8), YES),
+    "branch_of_two_lengths": (branch_of_two_lengths, floats(6, 4), YES),
+    "branch_shared": (branch_shared, floats(64, 8), YES),
+    "case_0": (case, floats(32, 8), number(0)),
+    "case_1": (case, floats(32, 8), number(1)),
+    "case_9": (case, floats(32, 8), number(9)),
+    "branch_in_loop": (branch_in_loop, floats(16, 8)),
+    "loop_in_branch": (loop_in_branch, np.abs(floats(3, 5)), YES),
+    "loop_in_branch_no": (loop_in_branch, -np.abs(floats(3, 5)), NO),
+    "branch_in_branch": (branch_in_branch, floats(32, 8), NO, number(1)),
+    "branch_in_branch_far": (branch_in_branch, floats(32, 8), YES, number(99)),
+    "loop_in_loop": (loop_in_loop, np.abs(floats(3, 5))),
+    "cuts": (cuts, floats(4, 4), number(3)),
+    "ranges": (ranges, floats(3, 4)),
+}
+BOUNDS = {"ranges": ["--bound", "r=12", "--bound", "f=12", "--bound", "b=12"]}
+
+# ---------------------------------------------------------------- random
+
+
+def step(r, x, deep):
+    """Something of x's shape [3,8], with branches and loops in it."""
+    kind = r.integers(9 if deep else 6)
+    a, b = (float(v) for v in r.uniform(-1.5, 1.5, 2))
+    if kind == 0:
+        return tf.tanh(tf.matmul(x, W))
+    if kind == 1:
+        return x * a + b
+    if kind == 2:
+        return tf.nn.relu(x) - tf.reduce_mean(x, 1, keepdims=True)
+    if kind == 3:
+        return tf.concat([x[:, 3:], x[:, :3] * a], 1)
+    if kind == 4:
+        return tf.nn.softmax(x * a)
+    if kind == 5:
+        return tf.gather(x, tf.argmax(x, 0)[:3] % 3) + a
+    at = [r.integers(1 << 30) for _ in range(2)]
+    if kind == 6:
+        branch_of = [lambda s=s: chain(s, x, deep - 1) for s in at]
+        return tf.cond(tf.reduce_sum(x) > a, *branch_of)
+    if kind == 7:
+        branch_of = [lambda s=s: chain(s, x, deep - 1) for s in (*at, at[0] ^ 1)]
+        return tf.switch_case(tf.argmax(x[0], output_type=tf.int32) - 2, branch_of)
+
+    def again(i, v):
+        return tf.logical_and(i < 6, tf.reduce_max(v) < 4.0)
+
+    return loop(again, lambda i, v: (i + 1, chain(at[0], v, deep - 1) + 0.3), tf.constant(0), x)[1]
+
+
+def chain(s, x, deep):
+    r = np.random.default_rng(s)
+    for _ in range(r.integers(1, 4)):
+        x = step(r, x, deep)
+    return x
+
+
+def random_model(k):
+    return lambda x: step(np.random.default_rng(900 * seed + k), chain(1000 * seed + k, x, 3), 3)
+
+
+for k in range(many):
+    CASES["random%d" % k] = (random_model(k), floats(3, 8))
+
+# ---------------------------------------------------------------- both ways of writing them, and what comes out
+
+
+def of_version_2(f, given):
+    names = ["in%d" % i for i in range(len(given))]
+    specs = [tf.TensorSpec(x.shape, x.dtype, name=n) for n, x in zip(names, given)]
+    made = convert_variables_to_constants_v2(tf.function(f).get_concrete_function(*specs), lower_control_flow=False)
+    want = [t.numpy() for t in tf.nest.flatten(f(*[tf.constant(x) for x in given]))]
+    return made.graph.as_graph_def(), [t.name.removesuffix(":0") for t in made.outputs], want
+
+
+def of_version_1(f, given):
+    tf.compat.v1.disable_control_flow_v2()
+    try:
+        with tf.Graph().as_default() as g, tf.compat.v1.Session() as session:
+            x = [tf.compat.v1.placeholder(x.dtype, x.shape, name="in%d" % i) for i, x in enumerate(given)]
+            y = [tf.identity(t, name="out%d" % i) for i, t in enumerate(tf.nest.flatten(f(*x)))]
+            return g.as_graph_def(), [t.op.name for t in y], session.run(y, dict(zip(x, given)))
+    finally:
+        tf.compat.v1.enable_control_flow_v2()
+
+
+def agrees(got, want):
+    if got.ndim != want.ndim or any(a < b for a, b in zip(got.shape, want.shape)):
+        return False
+    got = got[tuple(slice(0, n) for n in want.shape)]  # the rest has no meaning
+    return want.size == 0 or np.allclose(got, want, rtol=1e-4, atol=1e-5)
+
+
+def call(*words):
+    p = subprocess.run([arenac, *map(str, words)], capture_output=True, text=True)
+    if p.returncode:
+        sys.exit(" ".join(map(str, words)) + "\n" + p.stderr)
+
+
+for name, (f, *given) in CASES.items():
+    for version in of_version_2, of_version_1:
+        where = out / (name + version.__name__[2:])
+        where.mkdir(parents=True, exist_ok=True)
+        graph, outputs, want = version(f, given)
+        (where / "m.pb").write_bytes(graph.SerializeToString())
+        # as text: nothing is computed ahead of time from the values that `run` is given
+        call("convert", "-q", where / "m.pb", where / "m.ag", "--outputs", ",".join(outputs), *BOUNDS.get(name, []))
+        words = []
+        for i, x in enumerate(given):
+            np.save(where / ("x%d.npy" % i), x)
+            words += ["--input", "in%d=%s" % (i, where / ("x%d.npy" % i))]
+        for backend in backends:
+            call("run", "-q", where / "m.ag", "--backend", backend, "--output-dir", where / backend, *words)
+            got = [np.load(where / backend / ("%d.npy" % i)) for i in range(len(want))]
+            if not all(agrees(*p) for p in zip(got, want)):
+                sys.exit("%s %s: arenac computes\n%s\nTensorFlow\n%s" % (where, backend, got, want))
+print(len(CASES) * 2, "models agree with TensorFlow")
