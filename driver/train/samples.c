@@ -65,6 +65,33 @@ static int check(ac_training *t, const ac_samples *s, const ac_tensor *x)
     return ac_npy_fits(&t->a->cx, &batch, x, s->option);
 }
 
+static int wrong_class(ac_training *t, const ac_npy *y, const char *option, int64_t at, int64_t id)
+{
+    ac_ctx *cx = &t->a->cx;
+    const int64_t last = t->step.classes - 1, positions = ac_tensor_count(t->step.target) / t->micro;
+    const char *where = positions < 2 ? "" : ac_strf(cx->region, ", position %lld", (long long)(at % positions));
+    ac_error(cx, (ac_place){.file = y->path}, E0304,
+             "%s: sample %lld%s is of class %lld, expected 0 to %lld: '%s' has %lld classes", option,
+             (long long)(at / positions), where, (long long)id, (long long)last, t->step.output_name,
+             (long long)last + 1);
+    return ac_help(cx, id < 0
+                           ? "ids that mean 'ignore' (PyTorch's ignore_index) are not supported: leave such samples out"
+                           : "train a model with an output for each class, or leave such samples out");
+}
+
+int ac_samples_check_classes(ac_training *t, const ac_npy *y, const char *option)
+{
+    if (!t->step.classes)
+        return AC_OK;
+    const ac_dtype type = t->step.target->dtype;
+    for (int64_t i = 0; i < y->bytes / ac_dtype_size(type, 1); i++) {
+        const int64_t id = ac_dtype_get_int(type, y->data, i);
+        if (id < 0 || id >= t->step.classes)
+            return wrong_class(t, y, option, i, id);
+    }
+    return AC_OK;
+}
+
 int ac_samples_bind(ac_training *t)
 {
     arenac *a = t->a;
@@ -82,6 +109,8 @@ int ac_samples_bind(ac_training *t)
             given = true;
             s->io = &a->module->input[i];
             status = check(t, s, x) == AC_OK ? status : AC_FAIL;
+            if (x == t->step.target && status == AC_OK)
+                status = ac_samples_check_classes(t, &s->array, s->option);
         }
         if (!given) {
             ac_error(&a->cx, (ac_place){.file = a->source.path}, E0304, "input %d '%s' %s is not given", i, x->name,

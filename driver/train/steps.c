@@ -72,6 +72,7 @@ int ac_steps_one(ac_training *t, int64_t step)
     if (t->rate_io)
         *floats_at(t, t->rate_io) = rate;
     AC_TRY(t->sums_io ? ac_session_part(s, 1) : fill_and_run(t, 0));
-    t->loss = (double)(t->sums_io ? t->tree.block[t->tree.count - 1] : *floats_at(t, &s->module->output[0]));
+    const float loss = t->sums_io ? t->tree.block[t->tree.count - 1] : *floats_at(t, &s->module->output[0]);
+    t->loss = (double)loss + 0.0; /* a mean of no loss at all may be -0 */
     return AC_OK;
 }

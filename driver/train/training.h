@@ -42,6 +42,8 @@ typedef struct ac_training {
 int ac_training_options(ac_training *t); /* training_options.c: what they say, and what is missing */
 int ac_samples_open(ac_training *t);     /* samples.c */
 int ac_samples_bind(ac_training *t);     /* after compile */
+/* Is every id of targets one of the output's classes? y: of the type and shape of the step's target. E0304 */
+int ac_samples_check_classes(ac_training *t, const ac_npy *y, const char *option);
 void ac_samples_fill(ac_training *t,
                      int64_t first); /* sample `first` and those after it, as many as are computed at once */
 void ac_samples_close(ac_training *t);
@@ -61,8 +63,9 @@ void ac_training_sum_up(ac_training *t);               /* the last line */
 int ac_checkpoint_write(ac_training *t, int64_t next); /* checkpoint.c; next: the step that comes after it */
 int ac_checkpoint_read(ac_training *t);                /* --resume */
 const char *ac_checkpoint_path(ac_training *t);
-int ac_training_validate(ac_training *t); /* validate.c: --validate */
-int ac_trained_check(arenac *a);          /* trained.c: the ending of -o */
+int ac_validation_check(ac_training *t); /* validate.c, before the first step: do the files of --validate fit? */
+int ac_training_validate(ac_training *t);
+int ac_trained_check(arenac *a); /* trained.c: the ending of -o */
 int ac_trained_write(ac_training *t);
 /* Before its passes: constants take the values that they have in the training. `with`: the ac_training. */
 int ac_trained_put(void *with, ac_ctx *cx, ac_graph *g);

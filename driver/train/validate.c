@@ -161,7 +161,21 @@ static int open_arrays(held_out *h)
                             "--validate: its samples are not like those of %s, or not as many as in the other file",
                             t->samples[k].option);
     }
-    return AC_OK;
+    return ac_samples_check_classes(t, &h->y, "--validate");
+}
+
+static void close_arrays(held_out *h)
+{
+    ac_npy_close(&h->x);
+    ac_npy_close(&h->y);
+}
+
+int ac_validation_check(ac_training *t)
+{
+    held_out h = {.t = t};
+    const int status = t->a->opt.validate ? open_arrays(&h) : AC_OK;
+    close_arrays(&h);
+    return status;
 }
 
 int ac_training_validate(ac_training *t)
@@ -176,7 +190,6 @@ int ac_training_validate(ac_training *t)
         status = run(&h);
     if (h.one)
         ac_diags_copy(&t->a->cx, &h.one->cx.diags);
-    ac_npy_close(&h.x);
-    ac_npy_close(&h.y);
+    close_arrays(&h);
     return status;
 }

@@ -61,6 +61,7 @@ static int open_step(ac_training *t, const char *const *path, int32_t n)
     AC_TRY(prepare(t, path, n));
     AC_TRY(ac_compile(a));
     AC_TRY(ac_samples_bind(t));
+    AC_TRY(ac_validation_check(t));
     if (a->opt.verbose)
         ac_report_put(a, ac_output_new(a, "-"));
     AC_TRY(ac_load(a));

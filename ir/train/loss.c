@@ -143,7 +143,8 @@ int ac_train_loss(ac_ctx *cx, ac_graph *g, ac_train_step *s, ac_tensor **cotange
     switch (kind) {
     case AC_LOSS_CROSS_ENTROPY:
         w.n /= (double)x->dim[x->rank - 1];
-        w.y = ac_dtype_is_int(s->target->dtype) ? one_hot(&m, x, w.y) : w.y;
+        s->classes = ac_dtype_is_int(s->target->dtype) ? x->dim[x->rank - 1] : 0;
+        w.y = s->classes ? one_hot(&m, x, w.y) : w.y;
         entropy(&w);
         break;
     case AC_LOSS_MSE:

@@ -98,6 +98,7 @@ typedef struct ac_train_step {
     AC_VEC(ac_tensor *) random; /* state: seed (two words), step and micro-batch, by which dropout counts; both go on */
     const char *output_name;    /* of the model's, in the file */
     bool probabilities;         /* it is the softmax of `output` */
+    int64_t classes;            /* the target holds class ids, 0 and more, less than this; 0: it holds no ids */
 } ac_train_step;
 
 const char *ac_loss_name(ac_loss l);

@@ -130,6 +130,21 @@ head -c 200 x.npy >half.npy
 w 2 "holds fewer elements" --loss mse --target half.npy
 "$py" -c 'import numpy as n; n.save("nine.npy", n.zeros((9, 3), "f4"))'
 w 2 "target has 9 samples" --loss mse --target nine.npy
+"$py" - <<'E2'
+import numpy as np
+for name, bad in ("seven", 7), ("ignored", -100):
+    y = np.load("ids.npy")
+    y[2] = bad
+    np.save(name + ".npy", y)
+    np.save(name + "32.npy", y.astype("i4"))
+E2
+for kind in "" 32; do
+    w 2 "seven$kind.npy: error.E0304.: --target: sample 2 is of class 7, expected 0 to 2: 'y' has 3 classes" \
+        --loss cross_entropy --target seven$kind.npy
+    w 2 "sample 2 is of class -100, expected 0 to 2.*" --loss cross_entropy --target ignored$kind.npy
+    grep -q "ignore_index) are not supported" err.txt || fail "nothing about ignore_index"
+done
+w 2 "seven.npy.*--validate: sample 2 is of class 7" --loss cross_entropy --target ids.npy --validate x.npy,seven.npy
 cat >ints.ag <<'E2'
 graph ints {
   input x: f32[4,6]
