@@ -82,6 +82,17 @@ int ac_onx_do_identity(ac_onx_node *n)
     return ac_onx_result(n, 0, n->in[0]);
 }
 
+/* Which elements of x stay in training: those of the same numbers that are not 0 where all of x is 1. */
+static ac_tensor *mask_of(ac_onx_node *n, const ac_tensor *x, const ac_tensor *y, double ratio)
+{
+    ac_tensor *ones = ac_onx_broadcast(n, ac_onx_number(n, x->dtype, 1), x->rank, x->dim);
+    ac_tensor *left = ac_build_dropout(&n->b, ones, ratio);
+    if (!y || !y->def || !left || !left->def)
+        return NULL;
+    left->def->attrs.dropout = y->def->attrs.dropout;
+    return ac_onx_2(n, AC_OP_NOT_EQUAL, left, ac_onx_number(n, x->dtype, 0));
+}
+
 /* At inference every element stays; the mask, if asked for, is all true. In training some go, whatever the file says
  * of its mode, as normalisations take the statistics of the batch. */
 int ac_onx_do_dropout(ac_onx_node *n)
@@ -102,10 +113,15 @@ int ac_onx_do_dropout(ac_onx_node *n)
         if (ac_onx_in(n, 1))
             AC_TRY(ac_operand_scalar(&n->b, &n->in[1], &ratio));
     }
-    if (n->r->reading->opt.train && ratio > 0 && n->n_out == 1)
-        return ac_onx_result(n, 0, ac_build_dropout(&n->b, x, ratio));
+    if (n->r->reading->opt.train && ratio > 0) {
+        ac_tensor *y = ac_build_dropout(&n->b, x, ratio);
+        if (n->n_out > 1)
+            AC_TRY(ac_onx_result(n, 1, mask_of(n, x, y, ratio)));
+        return ac_onx_result(n, 0, y);
+    }
     if (training && ratio != 0)
-        return ac_build_cannot(&n->b, "training_mode is true: it draws random numbers");
+        return ac_refuse(n->r->reading, n->at, E0108, n->type, "training_mode is true: it draws random numbers",
+                         "export the model after model.eval(); arenac train takes it as it is");
     if (n->n_out > 1) {
         ac_tensor *one = ac_onx_number(n, AC_BOOL, 1);
         AC_TRY(ac_onx_result(n, 1, ac_onx_broadcast(n, one, x->rank, x->dim)));

@@ -290,7 +290,8 @@ int ac_onx_do_batch_norm(ac_onx_node *n)
     if (ac_onx_int(n, "spatial", 1) != 1)
         return ac_build_cannot(&n->b, "spatial is 0");
     if (n->n_out > 1 && !training)
-        return ac_build_cannot(&n->b, "its training results are used");
+        return ac_refuse(n->r->reading, n->at, E0108, n->type, "its training results are used",
+                         "export the model after model.eval()");
     for (int32_t i = 1; i < 5; i++)
         if (x->rank < 2 || n->in[i]->rank != 1 || n->in[i]->dim[0] != x->dim[1])
             return ac_error(n->r->cx, n->at, E0104, "parameter '%s' is %s, but input '%s' is %s", n->in[i]->name,

@@ -116,6 +116,31 @@ have_mpi && for n in 1 2 4; do
         fail "$n processes: $(cat err)"
     same "$n processes"
 done
+# ONNX that was exported for training: the mask is a result of the node, read or not
+cat >exported.py <<'E'
+import struct
+import sys
+from onnx_bytes import *
+f32 = lambda *v: struct.pack("<%df" % len(v), *v)
+seen = sys.argv[1] == "seen"
+nodes = [node("MatMul", ["x", "w"], ["h"]), node("Dropout", ["h", "ratio", "mode"], ["d", "mask"])]
+nodes += [node("Cast", ["mask"], ["stays"], attr_int("to", F32)), node("Mul", ["h", "stays"], ["e"]),
+          node("Mul", ["e", "two"], ["y"])] if seen else [node("Identity", ["d"], ["y"])]
+w = [tensor("w", F32, [6, 40], f32(*[((7 * i) % 13 - 6) / 9 for i in range(240)])), tensor("ratio", F32, [], f32(0.5)),
+     tensor("mode", BOOL, [], b"\1"), tensor("two", F32, [], f32(2))]
+with open(sys.argv[1] + ".onnx", "wb") as f:
+    f.write(model(graph(nodes, [("x", F32, [4, 6])], [("y", F32, [4, 40])], w)))
+E
+for m in plain seen; do
+    PYTHONPATH=$src/tests/golden:$models "$py" exported.py $m || fail "no $m.onnx"
+    "$arenac" train $m.onnx --data x=tx.npy --target ty.npy --loss cross_entropy --optimizer sgd --lr 0.1 --batch 24 \
+        --steps 3 --exact --log $m.csv --seed 3 --train-only w -o $m.npz >out || fail "$m.onnx does not train"
+done
+cmp plain.csv seen.csv || fail "the mask is not of the elements that stay"
+"$arenac" train plain.onnx --data x=tx.npy --target ty.npy --loss cross_entropy --optimizer sgd --lr 0.1 --batch 24 \
+    --steps 3 --exact --log other.csv --seed 4 -o other.npz >out || fail "another seed of plain.onnx"
+cmp plain.csv other.csv >/dev/null && fail "nothing is taken out of plain.onnx"
+expect 8 'help: export the model after model.eval(); arenac train takes it as it is' "$arenac" check plain.onnx
 # of two trainings with the same weights, validation is the same: no number goes into it
 "$arenac" train m.ag --data x=tx.npy --target ty.npy --loss cross_entropy --optimizer sgd --lr 0 --batch 24 --steps 1 \
     --seed 1 -o a.npz --validate tx.npy,ty.npy | grep validation >one
