@@ -9,53 +9,22 @@
  *     ./fuzz_whole FILE...                             without libFuzzer: runs each file; with -v says what came out
  *
  * What is claimed: it ends, with status 0 exactly when no error was recorded, and never with an internal error. */
-#include "arenac.h"
-#include "tests/fuzz/fuzz_main.h"
+#include "tests/fuzz/fuzz_door.h"
 
-#include <stdbool.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-enum { MOST_OPTIONS = 16, LINE = 512, PATH = 40, INTERNAL = 70 };
-
-/* Those that write, start programs, or take the time that they are given. */
-static bool is_left_out(const char *name)
-{
-    static const char *const OUT[] = {"evidence",   "selftest-cc", "update-lock", "max-memory", "effort",
-                                      "output-dir", "stack",       "depfile",     "backend",    "threads",
-                                      "tune",       "runs",        "vectors",     "output",     "max-errors"};
-    for (size_t i = 0; i < sizeof OUT / sizeof *OUT; i++)
-        if (!strcmp(name, OUT[i]))
-            return true;
-    return false;
-}
-
-/* An anonymous file with these bytes; its path. -1: none. */
-static int put_file(const uint8_t *data, size_t size, char *path)
-{
-    const int fd = memfd_create("fuzz", 0);
-    if (fd < 0 || write(fd, data, size) != (ssize_t)size)
-        exit(1);
-    snprintf(path, PATH, "/proc/self/fd/%d", fd);
-    return fd;
-}
+enum { MOST_OPTIONS = 16, LINE = 512 };
 
 static void set_options(arenac *a, char *line, const char *second)
 {
     char *save = NULL, *word = strtok_r(line, " ", &save);
-    static const char *const FIRST[][2] = {
-        {"max-memory", "256M"}, {"effort", "0"}, {"stack", "estimate"}, {"backend", "eval"}, {"random", "1"}};
-    for (size_t i = 0; i < sizeof FIRST / sizeof *FIRST; i++)
-        arenac_set(a, FIRST[i][0], FIRST[i][1]);
     for (int n = 0; word && n < MOST_OPTIONS; word = strtok_r(NULL, " ", &save), n++) {
-        char value[LINE + PATH], *equals = strchr(word, '=');
+        char value[LINE + FUZZ_PATH], *equals = strchr(word, '=');
         const char *from = equals ? equals + 1 : "", *at = strrchr(from, '@');
         if (at && (at[1] || (at > from && at[-1] != '='))) /* an address, as --mem has it */
             at = NULL;
         if (equals)
             *equals = '\0';
         snprintf(value, sizeof value, "%.*s%s", at ? (int)(at - from) : LINE, from, at ? second : "");
-        if (!is_left_out(word))
+        if (!fuzz_leaves_out(word))
             arenac_set(a, word, equals ? value : NULL);
     }
 }
@@ -87,32 +56,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const uint8_t *end = memchr(data, '\n', size < LINE ? size : LINE);
     const size_t n = end ? (size_t)(end - data) : 0;
-    char line[LINE + 1], first_path[PATH], second_path[PATH];
+    char line[LINE + 1], first_path[FUZZ_PATH], second_path[FUZZ_PATH];
     if (!end || memchr(data, '\0', n))
         return 0;
     memcpy(line, data, n);
     line[n] = '\0';
     const uint8_t *model = end + 1, *stop = memchr(model, 0xff, size - n - 1);
     const size_t bytes = stop ? (size_t)(stop - model) : size - n - 1, rest = stop ? size - n - 2 - bytes : 0;
-    const int first = put_file(model, bytes, first_path), second = put_file(stop ? stop + 1 : model, rest, second_path);
+    const int first = fuzz_put_file(model, bytes, first_path),
+              second = fuzz_put_file(stop ? stop + 1 : model, rest, second_path);
     const char *const path[] = {first_path, second_path};
     char *options = line + strcspn(line, " ");
     if (*options)
         *options++ = '\0';
-    arenac *a = arenac_open();
-    if (!a)
-        exit(1);
+    arenac *a = fuzz_open();
     set_options(a, options, second_path);
-    const int result = arenac_errors(a) ? -1 : run_verb(a, line, path), status = arenac_exit(a);
-    if (fuzz_show) {
-        fprintf(fuzz_show, "%s: %d\n", line, status);
-        arenac_print_diagnostics(a, fuzz_show, false);
-    }
-    if (status == INTERNAL || (result == 0 && arenac_errors(a)) || (result != 0 && !arenac_errors(a))) {
-        arenac_print_diagnostics(a, stderr, false);
-        abort();
-    }
-    arenac_close(a);
+    fuzz_close(a, arenac_errors(a) ? -1 : run_verb(a, line, path));
     close(first);
     close(second);
     return 0;
