@@ -91,7 +91,11 @@ void ac_lock_write(ac_sink *to, const ac_lock *lock)
 {
     ac_putf(to, "%s\nmodel ", MAGIC);
     ac_words_put(to, lock->model);
-    ac_putf(to, "\nplanner %s\noperators %d\ngraph %s\n", lock->planner, lock->operators, lock->graph);
+    ac_put(to, "\nplanner ");
+    ac_words_put(to, lock->planner);
+    ac_putf(to, "\noperators %d\ngraph ", lock->operators);
+    ac_words_put(to, lock->graph);
+    ac_putc(to, '\n');
     for (int32_t m = 0; m < lock->n_mems; m++) {
         ac_put(to, "memory ");
         ac_words_put(to, lock->mem[m].name);
@@ -192,8 +196,8 @@ int ac_lock_read(ac_ctx *cx, const char *file, const char *text, size_t n, ac_lo
     }
     AC_TRY(read_head(&r, lock));
     AC_TRY(read_rows(&r, lock));
-    if (!lock->n_mems) {
-        ac_error(cx, (ac_place){.file = file}, E0020, "the lock names no memory");
+    if (!lock->n_mems || !*lock->graph) {
+        ac_error(cx, (ac_place){.file = file}, E0020, "the lock has no line '%s'", lock->n_mems ? "graph" : "memory");
         return ac_help(cx, "--update-lock writes it anew");
     }
     *out = lock;
