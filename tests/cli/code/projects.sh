@@ -28,7 +28,10 @@ done
 make -C new/make clean >/dev/null
 if have arm-none-eabi-gcc gcc-arm-none-eabi; then
     "$arenac" compile -q "$models/digits_int8.tflite" --emit make -t cortex-m4 -o arm || fail "arm"
-    make -C arm SECTION=.bss.dtcm CC=arm-none-eabi-gcc AR=arm-none-eabi-ar CFLAGS="-mcpu=cortex-m4 -mthumb $strict" \
+    mkdir host
+    printf '#!/bin/sh\necho "the archiver of the host" >&2\nexit 1\n' >host/ar
+    chmod +x host/ar
+    PATH=$tmp/host:$PATH make -C arm SECTION=.bss.dtcm CC=arm-none-eabi-gcc CFLAGS="-mcpu=cortex-m4 -mthumb $strict" \
         >log.txt 2>&1 || { cat log.txt; fail "make for arm"; }
     arm-none-eabi-objdump -h arm/src/digits_int8_memory.o >sections.txt
     grep -A1 ' \.bss\.dtcm ' sections.txt | grep -q CONTENTS && fail "the arena takes bytes of the image"
@@ -40,6 +43,43 @@ cmake -S new/cmake -B cm -DCMAKE_C_FLAGS="$strict" -DKWS_SECTION=.noinit.kws >lo
     cmake --build cm >log.txt 2>&1 || { cat log.txt; fail "cmake"; }
 (cd cm && ctest >log.txt) || fail "the test of cmake"
 objdump -h cm/libkws.a | grep -q ' \.noinit\.kws ' || fail "cmake: the arena is not in its section"
+
+# A part of another project, and firmware without stdio, do not get the program; src/kws.selftest.c is theirs to link.
+mkdir whole
+printf 'int main(void)\n{\n    return 0;\n}\n' >whole/app.c
+cat >whole/CMakeLists.txt <<'X'
+cmake_minimum_required(VERSION 3.13)
+project(whole C)
+add_subdirectory(${FOLDER} model)
+add_executable(app app.c)
+target_link_libraries(app PRIVATE kws)
+X
+part() { # FOLDER OPTION...: builds the whole of it
+    folder=$1
+    shift
+    rm -rf wb
+    cmake -S whole -B wb -DFOLDER="$tmp/$folder" "$@" >log.txt 2>&1 && cmake --build wb >>log.txt 2>&1 ||
+        { cat log.txt; fail "add_subdirectory($folder) $*"; }
+}
+part new/cmake
+[ ! -e wb/model/kws_selftest ] || fail "cmake: a part of another project builds the self-test"
+part new/cmake -DKWS_SELFTEST=ON
+[ -x wb/model/kws_selftest ] || fail "cmake: KWS_SELFTEST=ON builds no self-test"
+if have arm-none-eabi-gcc gcc-arm-none-eabi; then
+    cat >arm.cmake <<'X'
+set(CMAKE_SYSTEM_NAME Generic)
+set(CMAKE_SYSTEM_PROCESSOR arm)
+set(CMAKE_C_COMPILER arm-none-eabi-gcc)
+set(CMAKE_C_FLAGS_INIT "-mcpu=cortex-m4 -mthumb")
+set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+X
+    "$arenac" compile -q "$models/digits_int8.tflite" --emit cmake --name kws -t cortex-m4 -o bare || fail "bare"
+    sed -i '$d' whole/CMakeLists.txt
+    printf 'target_link_libraries(app PRIVATE kws -nostartfiles -Wl,-emain)\n' >>whole/CMakeLists.txt
+    part bare -DCMAKE_TOOLCHAIN_FILE="$tmp/arm.cmake"
+    cmake -S bare -B bb -DCMAKE_TOOLCHAIN_FILE="$tmp/arm.cmake" >log.txt 2>&1 && cmake --build bb >>log.txt 2>&1 ||
+        { cat log.txt; fail "cmake of firmware, alone"; }
+fi
 
 # --- Zephyr and ESP-IDF, with stubs
 mkdir stub
