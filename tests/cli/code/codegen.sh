@@ -1,7 +1,7 @@
 #!/bin/sh
-# Generated C of every model here: compiles without a warning with gcc and clang under strict flags, needs no symbol
-# but memcpy, memset and memmove even at -O0, is the same in two runs and from two folders, and two models link into
-# one program. usage: codegen.sh ARENAC SOURCE_DIR
+# Generated C of every model here: compiles without a warning with gcc and clang under strict flags (firmware's: with
+# the core's gcc), needs no symbol but memcpy, memset and memmove even at -O0, is the same in two runs and from two
+# folders, and two models link into one program. usage: codegen.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 set -e
 require gcc gcc nm binutils
@@ -45,6 +45,21 @@ for weights in rodata blob; do
     gcc init.c s.c -o init
     ./init || die "init takes NULL with --weights $weights"
 done
+if have arm-none-eabi-gcc gcc-arm-none-eabi; then
+    firm() { # TARGET OPTION...: the intrinsics of a core have types of their own
+        for m in digits_int8 dsnet_int8; do
+            "$arenac" compile -q "$models/$m.tflite" -t "$1" --name firm -o firm.c
+            # shellcheck disable=SC2086
+            arm-none-eabi-gcc $flags -O2 -mthumb -mcpu="$@" -c firm.c -o firm.obj
+        done
+    }
+    firm cortex-m0plus
+    firm cortex-m3
+    firm cortex-m4 -mfloat-abi=hard -mfpu=fpv4-sp-d16
+    firm cortex-m7 -mfloat-abi=hard -mfpu=fpv5-d16
+    firm cortex-m33 -mfloat-abi=hard -mfpu=fpv5-sp-d16
+    firm cortex-m55 -mfloat-abi=hard
+fi
 printf 'int main(void) { return 0; }\n' >main.c
 gcc main.c ./*.gcc.o -o all # no symbol is defined twice
 echo "$n models"

@@ -135,8 +135,10 @@ static inline int32_t i32_from_u32(uint32_t x)
 
 static inline int32_t clamp_i8(int32_t v)
 {
-#if defined(__ARM_FEATURE_DSP)
-    return __ssat(v, 8);
+#if defined(__ARM_FEATURE_DSP) && defined(__GNUC__) /* its __ssat warns */
+    return (int32_t)__builtin_arm_ssat(v, 8);
+#elif defined(__ARM_FEATURE_DSP)
+    return (int32_t)__ssat(v, 8);
 #else
     return v < -128 ? -128 : v > 127 ? 127 : v;
 #endif
