@@ -292,6 +292,19 @@ static void remove_temps(void *arg)
             unlink(g->temp);
 }
 
+/* What kept the batch from being written: E0302. */
+static int complain(ac_ctx *cx, const batch *b)
+{
+    const ac_place at = {.file = strcmp(b->failed, "-") ? ac_strdup(cx->region, b->failed) : "stdout"};
+    const size_t n = (size_t)(ac_path_name(b->failed) - b->failed);
+    const char *folder = n > 1 ? ac_strf(cx->region, "%.*s", (int)(n - 1), b->failed) : ".";
+    struct stat st;
+    if (b->why != ENOENT || stat(folder, &st) == 0)
+        return ac_error(cx, at, E0302, "cannot write: %s", strerror(b->why));
+    ac_error(cx, at, E0302, "cannot write: there is no folder '%s'", folder);
+    return ac_help(cx, "make it first: mkdir -p '%s'", folder);
+}
+
 static int commit(ac_ctx *cx, const ac_output *out, int32_t n, bool lasting)
 {
     batch b = {.item = AC_NEW_N(cx->region, staged, n), .n = n, .lasting = lasting};
@@ -307,8 +320,7 @@ static int commit(ac_ctx *cx, const ac_output *out, int32_t n, bool lasting)
     }
     if (status == AC_OK)
         return AC_OK;
-    ac_place at = {.file = strcmp(b.failed, "-") ? ac_strdup(cx->region, b.failed) : "stdout"};
-    return ac_error(cx, at, E0302, "cannot write: %s", strerror(b.why));
+    return complain(cx, &b);
 }
 
 int ac_sink_commit_all(ac_ctx *cx, const ac_output *out, int32_t n)

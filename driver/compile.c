@@ -7,14 +7,20 @@
 #include <ctype.h>
 #include <string.h>
 
-/* The C prefix: the name that was asked for or the file's, as a lower-case identifier. */
-static const char *c_prefix(arenac *a)
+const char *ac_c_prefix(arenac *a, const char *otherwise)
 {
-    const char *from = a->opt.name ? a->opt.name : a->source.stem;
+    const char *from = a->opt.name ? a->opt.name : otherwise;
     char *s = ac_strf(a->cx.region, "%s%s", isdigit((unsigned char)from[0]) ? "m" : "", from);
-    for (char *p = s; *p; p++)
-        *p = isalnum((unsigned char)*p) && (unsigned char)*p < 128 ? (char)tolower((unsigned char)*p) : '_';
-    return *s ? s : "model";
+    bool other = s[0] != from[0];
+    for (char *p = s; *p; p++) {
+        const bool good = isalnum((unsigned char)*p) && (unsigned char)*p < 128;
+        other |= !good && *p != '_';
+        *p = good ? (char)tolower((unsigned char)*p) : '_';
+    }
+    if (a->opt.name && other)
+        ac_warn(&a->cx, (ac_place){.file = "arenac"}, W0002, "--name '%s' is no C identifier: the prefix is '%s'", from,
+                s);
+    return s;
 }
 
 int ac_check_weights(arenac *a)
@@ -81,7 +87,7 @@ int ac_compile(arenac *a)
     const bool runs = a->purpose == AC_FOR_RUNNING;
     ac_module *m = AC_NEW(a->cx.region, ac_module);
     *m = (ac_module){.cx = &a->cx,
-                     .name = c_prefix(a),
+                     .name = ac_c_prefix(a, *a->source.stem ? a->source.stem : "model"),
                      .source = a->source.base,
                      .sha256 = runs ? NULL : ac_source_sha256(a), /* of headers */
                      .options = ac_options_line(a->stated, s->target->name),

@@ -116,8 +116,10 @@ static int bad_value(ac_ctx *cx, const row *r, const char *value)
         return ac_error(cx, HERE, E0501,
                         "'%s' is not a size: write bytes, or a whole number with K, M or G (1024); found in --%s",
                         value, word_of(r));
-    const char *near = near_word(cx, r->pub.argument, value);
-    ac_error(cx, HERE, E0501, "bad argument '%s' of --%s, expected %s", value, word_of(r), r->pub.argument);
+    const char *near, *fault = ac_parse_fault(cx, r->parse, value, &near);
+    near = near ? near : near_word(cx, r->pub.argument, value);
+    ac_error(cx, HERE, E0501, "bad argument '%s' of --%s%s%s", value, word_of(r), fault ? ": " : ", expected ",
+             fault ? fault : r->pub.argument);
     return near ? ac_help(cx, "did you mean '%s'?", near) : AC_FAIL;
 }
 

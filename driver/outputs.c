@@ -334,6 +334,8 @@ int ac_commit(arenac *a)
 {
     const int32_t n = a->output.n;
     a->output.n = 0;
+    if (a->folder)
+        AC_TRY(ac_folder_make(&a->cx, a->folder));
     AC_TRY(ac_sink_commit_all(&a->cx, a->output.item, n));
     return ac_written_say(a, a->output.item, n);
 }
@@ -376,6 +378,13 @@ bool ac_emits(const char *list, const char *kind)
     return false;
 }
 
+/* -o FOLDER/: files in it have the name of the model's, or of the problem with .plan, and it is made for them. */
+static const char *in_folder(arenac *a, const char *output)
+{
+    a->folder = output;
+    return ac_strf(a->cx.region, "%s%s%s", output, a->source.stem, a->intervals ? ".plan" : "");
+}
+
 /* One file, or no file at all: the path of -o. One report: standard output. Several: a stem with the extension of
  * each. */
 static const char *path_of(arenac *a, const char *kind, bool alone)
@@ -383,11 +392,15 @@ static const char *path_of(arenac *a, const char *kind, bool alone)
     const char *output = a->opt.output;
     const row *r = find(kind);
     const char *ext = r ? r->ext : ac_backend_ext(kind);
-    if (output && (alone || is_stream(output)))
+    const bool folder = output && ends_with(output, "/");
+    if (output && ((alone && !folder) || is_stream(output) || (folder && r && r->put == put_project)))
         return output;
     if (!output && (a->intervals || (alone && r && r->needs != CODE)))
         return "-"; /* intervals: their stem may well be the file that was read */
-    return ac_strf(a->cx.region, "%s%s", output ? ac_output_stem(a, output) : a->source.stem,
+    return ac_strf(a->cx.region, "%s%s",
+                   folder   ? in_folder(a, output)
+                   : output ? ac_output_stem(a, output)
+                            : a->source.stem,
                    ext ? ext : ac_strf(a->cx.region, ".%s", kind));
 }
 

@@ -120,7 +120,7 @@ bool ac_parse_real(ac_ctx *cx, const char *arg, const char *value, void *field)
 
 bool ac_parse_power(ac_ctx *cx, const char *arg, const char *value, void *field)
 {
-    enum { MOST = 4096 };
+    enum { MOST = 4096 }; /* ac_parse_fault says it */
     ac_opt_power *v = field;
     (void)cx, (void)arg;
     return whole(value, 1, MOST, v) && !(*v & (*v - 1));
@@ -144,17 +144,27 @@ bool ac_parse_budget(ac_ctx *cx, const char *arg, const char *value, void *field
     return eq != value && ac_parse_bytes(eq ? eq + 1 : value, &b->bytes);
 }
 
-/* code=NAME or rodata=NAME */
+/* code=NAME or rodata=NAME, perhaps both with a comma between; NULL, or what is wrong. The names go into C strings and
+ * assembly as they are. */
+static const char *sections_of(ac_ctx *cx, const char *value, ac_opt_sections *s)
+{
+    static const char NAME[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._$-";
+    for (bool more = true; more; more = *value++ == ',') {
+        const char *one = until(cx, &value, ","), *name = strchr(one, '=');
+        const bool code = !strncmp(one, "code=", 5);
+        if (!name || (!code && strncmp(one, "rodata=", 7)))
+            return ac_strf(cx->region, "'%s' is neither code=NAME nor rodata=NAME", one);
+        if (!*++name || name[strspn(name, NAME)])
+            return ac_strf(cx->region, "'%s' is no name of a section: letters, digits, '.', '_', '$' and '-'", name);
+        *(code ? &s->code : &s->rodata) = name;
+    }
+    return NULL;
+}
+
 bool ac_parse_sections(ac_ctx *cx, const char *arg, const char *value, void *field)
 {
-    ac_opt_sections *s = field;
-    const char *name = strchr(value, '=');
-    const bool code = !strncmp(value, "code=", 5);
-    (void)cx, (void)arg;
-    if (!name || !name[1] || (!code && strncmp(value, "rodata=", 7)))
-        return false;
-    *(code ? &s->code : &s->rodata) = name + 1;
-    return true;
+    (void)arg;
+    return !sections_of(cx, value, field);
 }
 
 /* ------------------------------------------------------------------ lists */
@@ -226,24 +236,43 @@ static bool memory_property(const char *what, ac_memory_option *m)
     return true;
 }
 
-/* NAME:SIZE[@ADDR][,fast|slow][,ro][,align=N] */
-bool ac_parse_memories(ac_ctx *cx, const char *arg, const char *value, void *field)
+/* NAME:SIZE[@ADDR][,fast|slow][,ro][,align=N]; NULL, or what is wrong, and *near what may have been meant. */
+static const char *memory_of(ac_ctx *cx, const char *value, ac_memory_option *m, const char **near)
 {
-    ac_memory_option m = {.address = -1};
-    (void)arg;
-    m.name = until(cx, &value, ":=");
-    if (!*m.name || !*value++ || !ac_parse_bytes(until(cx, &value, "@,"), &m.bytes) || m.bytes < 1)
-        return false;
+    static const char *const PROPERTIES[] = {"fast", "slow", "ro"};
+    m->name = until(cx, &value, ":=");
+    if (!*m->name || !*value++)
+        return "it needs a name and a size, with ':' between";
+    const char *text = until(cx, &value, "@,");
+    if (!ac_parse_bytes(text, &m->bytes) || m->bytes < 1)
+        return ac_strf(cx->region, "'%s' is not a size: write bytes, or a whole number with K, M or G (1024)", text);
     if (*value == '@') {
         value++;
-        if (!whole(until(cx, &value, ","), 0, INT64_MAX, &m.address))
-            return false;
+        text = until(cx, &value, ",");
+        if (!whole(text, 0, INT64_MAX, &m->address))
+            return ac_strf(cx->region, "'%s' is not an address, as in @0x20000000", text);
     }
     while (*value == ',') {
         value++;
-        if (!memory_property(until(cx, &value, ","), &m))
-            return false;
+        text = until(cx, &value, ",");
+        if (memory_property(text, m))
+            continue;
+        *near = ac_closest(text, PROPERTIES, sizeof PROPERTIES / sizeof *PROPERTIES);
+        return !strncmp(text, "align=", 6)
+                   ? ac_strf(cx->region, "'%s' is not a power of two up to 1M", text + 6)
+                   : ac_strf(cx->region, "'%s' is no property of a memory (fast, slow, ro, align=N)%s", text,
+                             strchr(text, ':') ? "; each memory has a --mem of its own" : "");
     }
+    return NULL;
+}
+
+bool ac_parse_memories(ac_ctx *cx, const char *arg, const char *value, void *field)
+{
+    ac_memory_option m = {.address = -1};
+    const char *near;
+    (void)arg;
+    if (memory_of(cx, value, &m, &near))
+        return false;
     ac_push(cx->region, (ac_opt_memories *)field, m);
     return true;
 }
@@ -262,4 +291,17 @@ bool ac_parse_pins(ac_ctx *cx, const char *arg, const char *value, void *field)
         return false;
     ac_push(cx->region, (ac_opt_pins *)field, p);
     return true;
+}
+
+/* ------------------------------------------------------------------ what is wrong */
+
+const char *ac_parse_fault(ac_ctx *cx, ac_parser *of, const char *value, const char **near)
+{
+    ac_memory_option m = {.address = -1};
+    ac_opt_sections s = {0};
+    *near = NULL;
+    return of == ac_parse_memories   ? memory_of(cx, value, &m, near)
+           : of == ac_parse_sections ? sections_of(cx, value, &s)
+           : of == ac_parse_power    ? "it is not a power of two up to 4096"
+                                     : NULL;
 }

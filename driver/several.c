@@ -197,25 +197,19 @@ static int pack(ac_several *s, bool state, ac_bytes *total)
     return AC_OK;
 }
 
-/* A C identifier: the prefix of the whole. */
-static const char *identifier(ac_several *s, const char *from)
-{
-    char *id = ac_strf(s->a->cx.region, "%s%s", isdigit((unsigned char)from[0]) ? "m" : "", from);
-    for (char *p = id; *p; p++)
-        *p = isalnum((unsigned char)*p) && (unsigned char)*p < 128 ? (char)tolower((unsigned char)*p) : '_';
-    return *id ? id : "shared";
-}
-
 static void put_names(ac_several *s)
 {
-    const arenac *a = s->a;
+    arenac *a = s->a;
     ac_region *r = a->cx.region;
     const char *output = a->opt.output;
-    const char *base = output ? ac_path_name(output) : s->range ? a->source.stem : "shared";
+    const char *plain = s->range ? a->source.stem : "shared";
+    const char *base = output && *ac_path_name(output) ? ac_path_name(output) : plain;
     const char *dot = strrchr(base, '.');
-    s->dir = ac_strf(r, "%.*s", output ? (int)(base - output) : 0, output ? output : "");
+    if (output && !*ac_path_name(output))
+        a->folder = output;
+    s->dir = ac_strf(r, "%.*s", output ? (int)(ac_path_name(output) - output) : 0, output ? output : "");
     s->stem = ac_strf(r, "%.*s", dot && dot != base ? (int)(dot - base) : (int)strlen(base), base);
-    s->name = identifier(s, a->opt.name ? a->opt.name : s->range ? a->source.stem : s->stem);
+    s->name = ac_c_prefix(a, s->range ? plain : s->stem);
     char *upper = ac_strdup(r, s->name);
     for (char *p = upper; *p; p++)
         *p = (char)toupper((unsigned char)*p);

@@ -100,6 +100,7 @@ struct arenac {
     /* What the graph gets before the passes, as the file has it; with grow_with. NULL: nothing */
     int (*before)(void *with, ac_ctx *cx, ac_graph *g);
     AC_VEC(ac_output) output; /* built, not yet written */
+    const char *folder;       /* of -o FOLDER/: made when they are written; NULL: no output is for it */
 };
 
 static inline bool ac_has_caller_io(const arenac *a)
@@ -122,6 +123,8 @@ int ac_read(arenac *a, const char *const *path, int32_t n);
 int ac_source_open(arenac *a, const char *const *path, int32_t n); /* the files alone */
 const char *ac_source_sha256(arenac *a);                           /* of the model file, in hex */
 int ac_read_opened(arenac *a);                                     /* what is in them */
+/* --name, else the other name, as a lower-case C identifier; a warning where --name is none. */
+const char *ac_c_prefix(arenac *a, const char *otherwise);
 int ac_read_model(arenac *a); /* the graph; E0001 where there is none in the file */
 /* Pins open dimensions of an input to the shape of an array that the user gave: before check. */
 void ac_shape_input(arenac *a, int32_t input, int32_t rank, const int64_t *dim);

@@ -51,7 +51,8 @@ static const ac_backend *open_module(ac_ctx *cx, const char *name, bool *found)
     return NULL;
 }
 
-static const ac_backend *find(ac_ctx *cx, const char *name, const char *what)
+/* what: what was asked for, in messages; unknown: help where it is none of ours, or NULL. */
+static const ac_backend *find(ac_ctx *cx, const char *name, const char *what, const char *unknown)
 {
     bool found = false;
     const ac_backend *b = is_word(name) ? open_module(cx, name, &found) : NULL;
@@ -63,7 +64,9 @@ static const ac_backend *find(ac_ctx *cx, const char *name, const char *what)
             ac_help(cx, "%s", KNOWN[i].missing);
             return NULL;
         }
-    ac_error(cx, (ac_place){0}, E0501, "%s is not available: there is no arenac-%s.so", what, name);
+    ac_error(cx, (ac_place){0}, E0501, "%s is not available", what);
+    if (unknown)
+        ac_help(cx, "%s", unknown);
     return NULL;
 }
 
@@ -72,7 +75,9 @@ const ac_backend *ac_backend_find(ac_ctx *cx, const char *name)
     for (int i = 0; i < N_BUILT_IN; i++)
         if (!strcmp(BUILT_IN[i]->name, name))
             return BUILT_IN[i];
-    return find(cx, name, ac_strf(cx->region, "--backend %s", name));
+    return find(cx, name, ac_strf(cx->region, "--backend %s", name),
+                ac_strf(cx->region,
+                        "--help lists arenac's; another one is a module, arenac-%s.so (docs/add-backend.md)", name));
 }
 
 const ac_backend *ac_backend_for(ac_ctx *cx, const char *kind, const ac_target *target)
@@ -85,7 +90,7 @@ const ac_backend *ac_backend_for(ac_ctx *cx, const char *kind, const ac_target *
         return b;
     const ac_emit_kind *k = ac_emit_kind_find(ac_emit_kinds, kind);
     const char *name = k ? k->backends : kind; /* a module may be named after what it emits */
-    b = find(cx, name, ac_strf(cx->region, "--emit %s", kind));
+    b = find(cx, name, ac_strf(cx->region, "--emit %s", kind), NULL);
     if (b && !ac_backend_emits(b, kind)) {
         ac_error(cx, (ac_place){0}, E0502, "the backend %s does not emit %s", name, kind);
         return NULL;

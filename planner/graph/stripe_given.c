@@ -34,6 +34,33 @@ static bool range_of(const ac_stripes *v, char *text, given *out)
     return out->first >= 0 && out->first <= out->last;
 }
 
+/* A word that is no run of steps: what of it is wrong. */
+static int unknown(const ac_stripes *v, const char *word)
+{
+    enum { MOST = 64 };
+    ac_ctx *cx = v->cx;
+    const char *names[MOST] = {"off", "auto"}, *near = NULL;
+    char *end;
+    int32_t n = 2;
+    const long first = strtol(word, &end, 10), last = end > word && *end == '-' ? strtol(end + 1, &end, 10) : first;
+    const long beyond = first >= v->n_steps ? first : last;
+    if (*word < '0' || *word > '9' || *end) {
+        for (int32_t s = 0; s < v->n_steps && n < MOST; s++)
+            names[n++] = v->step[s]->node->name;
+        near = ac_closest(word, names, n);
+        ac_error(cx, (ac_place){0}, E0501, "--stripe '%s' names no run of steps", word);
+    } else if (beyond >= v->n_steps) {
+        ac_error(cx, (ac_place){0}, E0501, "--stripe '%s': there is no step %ld, the last is %d", word, beyond,
+                 v->n_steps - 1);
+    } else {
+        ac_error(cx, (ac_place){0}, E0501, "--stripe '%s' ends before it begins", word);
+    }
+    if (near)
+        ac_help(cx, "did you mean '%s'?", near);
+    return ac_help(cx, "off, auto, or first and last step: 2-5, by number or by name; the model has steps 0 to %d",
+                   v->n_steps - 1);
+}
+
 /* Why the steps are no group: the first that has no rows, or their order. */
 static int refuse(ac_stripes *v, const given *x)
 {
@@ -56,12 +83,8 @@ int ac_stripe_given(ac_stripes *v, const char *list, ac_stripe_how how, ac_lower
     char *word = strtok_r(text, ",", &save);
     for (bool more = true; more; more = (word = strtok_r(NULL, ",", &save)) != NULL) {
         given x;
-        if (!word || !range_of(v, word, &x)) {
-            ac_error(cx, (ac_place){0}, E0501, "--stripe '%s' names no run of steps", word ? word : list);
-            return ac_help(cx,
-                           "off, auto, or first and last step: 2-5, by number or by name; the model has steps 0 to %d",
-                           v->n_steps - 1);
-        }
+        if (!word || !range_of(v, word, &x))
+            return unknown(v, word ? word : list);
         for (int32_t s = x.first; s <= x.last; s++)
             if (owner[s]++)
                 return ac_error(cx, (ac_place){0}, E0501, "--stripe: step %d is in two groups", s);

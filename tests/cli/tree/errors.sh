@@ -57,6 +57,18 @@ expect 3 'E0303.*host compiler' env CC=/nonexistent/cc "$arenac" run "$model" --
 mkdir readonly
 chmod a-w readonly
 if [ "$(id -u)" != 0 ]; then expect 3 'E0302' "$arenac" compile "$model" -o readonly/x.c; fi
-expect 3 'E0302' "$arenac" compile "$model" -o /nonexistent/folder/x.c
+expect 3 "E0302.*there is no folder '/nonexistent/folder'" "$arenac" compile "$model" -o /nonexistent/folder/x.c
+# -o FOLDER/ makes the folder, and only for what is written
+"$arenac" compile -q "$model" -o made/c/ && [ -e made/c/digits_int8.c ] && [ -e made/c/digits_int8.h ] ||
+    fail "-o FOLDER/: not the model's name in the folder"
+"$arenac" compile -q "$model" --emit make,svg -o made/both/ && [ -e made/both/Makefile ] &&
+    [ -e made/both/digits_int8.svg ] || fail "-o FOLDER/ of a project and a picture"
+"$arenac" plan -q "$model" --emit svg -o made/alone/ && [ -e made/alone/digits_int8.svg ] || fail "-o FOLDER/ of one kind"
+"$arenac" compile -q "$model" "$models/dsnet_int8.tflite" --share exclusive -o made/share/ &&
+    [ -e made/share/shared.h ] && [ -e made/share/digits_int8.c ] || fail "-o FOLDER/ of several models"
+printf 'id,lower,upper,size\na,0,2,1\n' >p.csv
+"$arenac" plan -q p.csv -o ./ && grep -q '^a,0,2,1$' p.csv && [ -e p.plan.csv ] || fail "-o ./ writes over the problem"
+expect 4 'over its budget' "$arenac" compile "$model" --budget 10 -o made/over/
+[ ! -e made/over ] || fail "a folder of a plan over its budget"
 [ ! -e /dev/full ] || expect 3 'E0302.*space' "$arenac" compile "$model" --emit c -o /dev/full
 ! ls -a . readonly | grep '\.tmp' || fail "a temporary file is left"

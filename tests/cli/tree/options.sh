@@ -76,6 +76,7 @@ same io dsnet_int8.tflite --io rows
 same quantized-io dsnet_int8.tflite --quantized-io
 same weights gate.ag --weights blob
 same section gate.ag --section code=.itcm --section rodata=.dtcm
+same section gate.ag --section code=.itcm,rodata=.dtcm
 same host gate.ag --host
 same threads dsnet_f32.tflite --threads 4
 same phases dsnet_f32.tflite --threads 4 --phases off

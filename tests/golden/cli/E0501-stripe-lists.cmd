@@ -5,3 +5,4 @@
 # arenac name: plan ../../../models/dsnet_int8.tflite --stripe nobody
 # arenac twice: plan ../../../models/dsnet_int8.tflite --stripe 1-3,3-4
 # arenac together: plan ../../../models/dsnet_int8.tflite --stripe 11-12
+# arenac near: plan ../../../models/dsnet_int8.tflite --stripe atuo
