@@ -249,7 +249,7 @@ int ac_tflm_plan(arenac *a)
         return AC_FAIL;
     a->tflm = t;
     report(a, t);
-    return ac_facts_budget(a);
+    return ac_facts_budget(a) == AC_OK ? AC_OK : ac_report_help_smaller(&a->cx, a->report);
 }
 
 /* ------------------------------------------------------------------ emit */

@@ -90,17 +90,22 @@ int32_t ac_plan_what_if(ac_ctx *cx, const ac_plan_how *how, const ac_planned *no
     return found.n;
 }
 
-void ac_plan_help(ac_ctx *cx, const ac_plan_how *how, const ac_planned *now)
+/* A reduction stops where the budget is kept, so a stronger one may take no less than one before it: that one does. */
+bool ac_plan_help(ac_ctx *cx, const ac_plan_how *how, const ac_planned *now)
 {
-    const ac_bytes budget = ac_plan_budget(how, now), arena = now->plan.arena_bytes;
-    ac_bytes best = arena;
+    const ac_bytes budget = ac_plan_budget(how, now);
+    ac_bytes best = now->plan.arena_bytes;
     for (int k = 0; k < N_FIXES && budget >= 0 && !searches(how) && may_try(how, now); k++) {
         const fix *f = fix_at(k);
-        if (f->own == AC_REDUCE(ROWS) || !is_new(how, f))
+        const bool rows = f->own == AC_REDUCE(ROWS);
+        if (!is_new(how, f) || (rows && best <= budget))
             continue;
         const ac_bytes bytes = try_fix(cx, how, f);
-        if (bytes >= 0 && bytes < (f == &BOTH ? best : arena))
-            ac_help(cx, "%s takes %s B%s", f->option, ac_commas(cx, bytes), bytes <= budget ? "" : ", still too much");
-        best = bytes >= 0 && bytes < best ? bytes : best;
+        if (bytes < 0 || bytes >= best)
+            continue;
+        ac_help(cx, "%s takes %s B%s%s", f->option, ac_commas(cx, bytes), bytes <= budget ? "" : ", still too much",
+                rows ? ac_strf(cx->region, "; %s", f->what) : "");
+        best = bytes;
     }
+    return best <= budget;
 }

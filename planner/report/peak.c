@@ -2,6 +2,7 @@
 #include "planner/report/names.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static int by_bytes(const void *a, const void *b)
 {
@@ -120,10 +121,10 @@ static void over(ac_ctx *cx, const ac_report *r, int32_t m, ac_bytes budget)
         return;
     }
     if (bound > budget) {
-        ac_reason(cx, "infeasible, proven: no plan of this problem takes less than %s B", ac_commas(cx, bound));
-        if (r->n_steps)
-            ac_help(cx,
-                    "the tensors alive at the peak must get smaller: a smaller input, fewer channels, or 8-bit types");
+        ac_reason(cx, "infeasible, proven: %s %s B",
+                  r->n_steps ? "these steps with these options take at least"
+                             : "no plan of this problem takes less than",
+                  ac_commas(cx, bound));
         return;
     }
     ac_reason(cx, "effort spent: the smallest plan found takes %s B, the lower bound is %s B", ac_commas(cx, need),
@@ -139,13 +140,34 @@ static void over(ac_ctx *cx, const ac_report *r, int32_t m, ac_bytes budget)
         ac_help(cx, "--planner %s takes %s B", name, ac_commas(cx, best));
 }
 
+/* Of memory 0; -1: none. */
+static ac_bytes budget_of(const ac_report *r)
+{
+    const ac_bytes capacity = r->problem->mem[0].capacity;
+    return r->budget >= 0 && (capacity < 0 || r->budget < capacity) ? r->budget : capacity;
+}
+
+int ac_report_help_smaller(ac_ctx *cx, const ac_report *r)
+{
+    const ac_bytes budget = budget_of(r);
+    int32_t n;
+    bool wide = false;
+    if (budget < 0 || ac_report_lower_bound(r) <= budget || !r->n_steps || r->again)
+        return AC_FAIL;
+    const ac_report_alive *row = ac_report_alive_at(cx, r, r->peak, &n);
+    for (int32_t k = 0; k < n; k++) {
+        const char *type = row[k].tensor >= 0 ? r->tensor[row[k].tensor].dtype : "";
+        wide |= atoi(type + strcspn(type, "0123456789")) > 8; /* f32, i16: bits */
+    }
+    return ac_help(cx, "the tensors alive at the peak must get smaller: a smaller input%s",
+                   wide ? ", fewer channels, or 8-bit types" : " or fewer channels");
+}
+
 int ac_report_over_budget(ac_ctx *cx, const ac_report *r)
 {
     int rc = AC_OK;
     for (int32_t m = 0; m < r->problem->n_mems; m++) {
-        ac_bytes budget = r->problem->mem[m].capacity;
-        if (!m && r->budget >= 0 && (budget < 0 || r->budget < budget))
-            budget = r->budget;
+        const ac_bytes budget = m ? r->problem->mem[m].capacity : budget_of(r);
         if (budget < 0 || r->plan->mem_bytes[m] <= budget)
             continue;
         over(cx, r, m, budget);

@@ -165,5 +165,7 @@ ac_bytes ac_report_lower_bound(const ac_report *r);      /* of memory 0: the bes
 double ac_report_percent(ac_bytes part, ac_bytes whole); /* 100 * part / whole; 0 for an empty whole */
 /* E0401 naming the tensors alive at the peak and what would help. AC_FAIL. */
 int ac_report_over_budget(ac_ctx *cx, const ac_report *r);
+/* To an E0401 of memory 0 that no plan avoids, where no option helps either: what of the model must change. AC_FAIL. */
+int ac_report_help_smaller(ac_ctx *cx, const ac_report *r);
 
 #endif
