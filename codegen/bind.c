@@ -233,9 +233,6 @@ static void bind_ram(ac_module *m, const ac_binding *b)
     m->arena_align = 1;
     m->arena_bytes = m->state_bytes = 0;
     m->state_address = -1;
-    for (int32_t i = 0; i < p->n; i++)
-        if (p->mem[b->plan->mem[i]].use <= AC_MEM_STATE && p->item[i].align > m->arena_align)
-            m->arena_align = p->item[i].align;
     for (int32_t k = 0; k < p->n_mems; k++) {
         const ac_memory *mem = &p->mem[k];
         if (mem->use == AC_MEM_STATE)
@@ -243,10 +240,10 @@ static void bind_ram(ac_module *m, const ac_binding *b)
         if (mem->use != AC_MEM_RAM)
             continue;
         ac_module_ram *ram = &m->ram[m->n_ram++];
-        *ram =
-            (ac_module_ram){.name = mem->name, .bytes = b->plan->mem_bytes[k], .align = m->arena_align, .address = -1};
-        if (p->n_mems > 2 && mem->align > ram->align)
-            ram->align = mem->align;
+        *ram = (ac_module_ram){.name = mem->name,
+                               .bytes = b->plan->mem_bytes[k],
+                               .align = ac_plan_align(p, b->plan, k),
+                               .address = -1};
         ram->base = ac_align_up(m->arena_bytes, ram->align);
         m->arena_bytes = ram->bytes ? ram->base + ram->bytes : m->arena_bytes;
     }

@@ -116,6 +116,19 @@ typedef struct ac_plan {
     ac_proof proof;       /* of `proven` == arena_bytes; NONE: the plan may not be optimal */
 } ac_plan;
 
+/* Of the base address of memory m, so that every item is aligned: that of the items, for all memories of tensors alike,
+ * since they may lie in one block; with several memories, also what was asked for this one. */
+static inline ac_bytes ac_plan_align(const ac_problem *p, const ac_plan *plan, int32_t m)
+{
+    ac_bytes align = 1;
+    if (p->mem[m].use > AC_MEM_STATE)
+        return p->mem[m].align;
+    for (int32_t i = 0; i < p->n; i++)
+        if (p->mem[plan->mem[i]].use <= AC_MEM_STATE && p->item[i].align > align)
+            align = p->item[i].align;
+    return p->n_mems > 2 && p->mem[m].align > align ? p->mem[m].align : align;
+}
+
 /* csv.c - MiniMalloc's columns in any order: id|buffer|buffer_id; lower|start|begin (inclusive); upper (exclusive) or
  * end (inclusive); size; optional alignment, gaps ("a-b" or "a-b@lo:hi", space separated), offset (>= 0: fixed).
  * Unknown columns are skipped, an error names a missing one. Rows keep their order. `file` names the text in messages;

@@ -33,7 +33,7 @@ static void put_model(ac_json *j, const ac_report *r)
     if (r->built_by)
         ac_json_str(j, "built_by", r->built_by);
     ac_json_int(j, "kernels", r->n_kernels);
-    ac_json_int(j, "stack_bytes_estimate", r->stack_bytes);
+    ac_json_int_if(j, "stack_bytes_estimate", r->stack_bytes, r->stack_bytes > 0);
     ac_json_int(j, "macs", r->macs);
     ac_json_end(j);
 }
@@ -48,7 +48,7 @@ static void put_memories(ac_json *j, const ac_report *r)
         ac_json_str(j, "name", mem->name);
         ac_json_int(j, "bytes", r->plan->mem_bytes[m]);
         ac_json_int_if(j, "capacity_bytes", capacity, capacity >= 0);
-        ac_json_int(j, "align_bytes", mem->align);
+        ac_json_int(j, "align_bytes", ac_plan_align(r->problem, r->plan, m));
         int64_t traffic = 0;
         for (int32_t i = 0; i < r->problem->n; i++)
             traffic += r->plan->mem[i] == m ? r->problem->item[i].traffic / 1024 : 0;

@@ -27,7 +27,16 @@ json 0 plan -q --json "$m" -t cortex-m4 --schedule search --recompute --stripe a
 json 0 plan -q --json "$m" --mem a:2K,fast --mem b:1M,slow
 json 4 plan -q --json "$m" --budget 100
 json 0 plan -q --json "$models/digits_f32.tflite" --train sgd --loss cross_entropy --batch 8 --budget 60K
-json 0 compile -q --json "$m" -o made.c
+for words in '--overlap off' '--mem a:2K,fast,align=128 --mem b:1M,slow'; do # alignments are those of the header
+    # shellcheck disable=SC2086
+    json 0 compile -q --json "$m" $words -o made.c
+    python3 - $n.json made.h <<'X'
+import json, re, sys
+said = {x["name"].upper(): x["align_bytes"] for x in json.load(open(sys.argv[1]))["memories"]}
+made = dict(re.findall(r"#define \w+?_INT8_(\w+)_ALIGN (\d+)u", open(sys.argv[2]).read()))
+assert made and all(said[name] == int(align) for name, align in made.items()), (said, made)
+X
+done
 json 3 plan -q --json nosuch.tflite
 json 2 plan -q --json "$m" --planner nosuch
 json 0 prove --json "$m"
