@@ -95,11 +95,15 @@ typedef struct ac_gemm_tile {
     int64_t run_step[3];       /* from run to run, in elements of x_buf (the same for all rows) */
     int64_t w_step[3];         /* the same in packed weights */
     ac_x w_at, oc;             /* weights of run {0, 0} in the block; its first channel in the group */
+    int32_t scale, zero;       /* HYBRID, each_row: buffers of each row's scale and zero point */
+    bool each_row;             /* ... instead of those of c, which are of all rows */
     ac_x before;               /* channels of the groups before; 0: none, as ever with one group */
     ac_x ahead;                /* where this tile begins to fetch the weights of the next block; 0: it does not */
     int64_t ahead_step;        /* elements of them for each step */
 } ac_gemm_tile;
 void ac_gemm_all_runs(ac_gemm_tile *t);
+/* t->c; each_row: with the scale and zero point of row r, which else is not used. */
+ac_channel ac_gemm_row_channel(const ac_gemm_tile *t, ac_x r);
 ac_x ac_gemm_tile_channel(const ac_gemm_tile *t, int32_t vec); /* the first one of a vector, of the result */
 /* This is tile `index` of the `tiles` that use a block: while it runs, its share of the next block's weights comes into
  * the second cache. Weights are read once in a run of the model, so without this the first tile of a block waits for

@@ -20,6 +20,7 @@ typedef struct job {
     int64_t stride; /* from row to row in the strip, or in x */
     ac_x origin;    /* row with which a strip of several tiles begins; 0: the strip is one tile's */
     ac_gemm_cuts tiles;
+    int32_t scale, zero; /* HYBRID, tiles of several rows: buffers of each row's scale and zero point */
 } job;
 
 /* Rows whose distance is a multiple of a page fall on the same few lines of the first cache, and a tile's rows push
@@ -44,6 +45,9 @@ static void tile(const job *j, ac_x p, int32_t rows, ac_x oc, int32_t s, ac_x in
                       .w_buf = j->w,
                       .rows = rows,
                       .vecs = (int32_t)j->f.block.size[s],
+                      .scale = j->scale,
+                      .zero = j->zero,
+                      .each_row = j->c->kind == AC_MACS_HYBRID && rows > 1,
                       .w_at = ac_gemm_block_at(b, &j->f, oc),
                       .oc = oc};
     const ac_x row = j->strip < 0 ? p : j->origin ? ac_lb_sub(b, p, j->origin) : ac_lb_i32(b, 0);
@@ -178,17 +182,45 @@ static void panels_outside(job *j, int64_t rows)
     }
 }
 
-/* Dynamic range: every row has a scale of its own, so tiles are one row. */
-static void hybrid_rows(job *j, int64_t rows, bool asymmetric)
+/* `rows` rows of x from p on, quantised, become the strip. Of several, scales and zero points are kept, and c has those
+ * of the first. */
+static void quantize_rows(const job *j, int32_t x, int32_t q, ac_x p, int32_t rows, bool asymmetric)
 {
     ac_lb *b = &j->L->b;
-    const int32_t x = j->x, q = ac_lo_scratch(j->L, "xq", AC_I8, j->depth);
-    ac_x p = ac_lb_for_each(b, "p", rows);
-    ac_hybrid_quantize(j->c, x, ac_lb_mul(b, p, ac_lb_i32(b, j->depth)), q, ac_lb_i32(b, 0), j->depth, asymmetric);
-    ac_gemm_copy(j->L, &j->f, j->c, q, ac_lb_i32(b, 0), j->strip, ac_lb_i32(b, 0), j->depth);
-    clear_end(j, 1);
-    blocks(j, p, 1);
+    ac_channel *c = j->c;
+    const ac_x depth = ac_lb_i32(b, j->depth), zero = ac_lb_i32(b, 0);
+    const ac_x r = rows > 1 ? ac_lb_for_n(b, "row", rows) : zero;
+    ac_hybrid_quantize(c, x, ac_lb_mul(b, ac_lb_add(b, p, r), depth), q, zero, j->depth, asymmetric);
+    ac_gemm_copy(j->L, &j->f, c, q, zero, j->strip, ac_lb_mul(b, r, depth), j->depth);
+    if (rows == 1)
+        return;
+    ac_lb_store(b, j->scale, r, c->scale_x);
+    if (asymmetric)
+        ac_lb_store(b, j->zero, r, c->zero_x);
     ac_lb_end(b);
+    c->scale_x = ac_lb_load(b, j->scale, zero, 1);
+    c->zero_x = asymmetric ? ac_lb_load(b, j->zero, zero, 1) : 0;
+}
+
+/* Dynamic range: every row has a scale of its own. */
+static void hybrid_rows(job *j, bool asymmetric)
+{
+    ac_lb *b = &j->L->b;
+    const int32_t x = j->x, q = ac_lo_scratch(j->L, "xq", AC_I8, j->depth), most = (int32_t)j->tiles.size[0];
+    if (most > 1)
+        j->scale = ac_lo_local(j->L, "scale", AC_F32, most);
+    if (most > 1 && asymmetric)
+        j->zero = ac_lo_local(j->L, "zero", AC_I32, most);
+    for (int32_t s = 0; s < 2; s++) {
+        if (!j->tiles.count[s])
+            continue;
+        const int32_t rows = (int32_t)j->tiles.size[s];
+        const ac_x p = first_row(j, s, ac_lb_for_each(b, "p", j->tiles.count[s]));
+        quantize_rows(j, x, q, p, rows, asymmetric);
+        clear_end(j, rows);
+        blocks(j, p, rows);
+        ac_lb_end(b);
+    }
 }
 
 int ac_gemm_rows(ac_lower *L, ac_channel *c, int64_t rows, int64_t depth)
@@ -197,15 +229,14 @@ int ac_gemm_rows(ac_lower *L, ac_channel *c, int64_t rows, int64_t depth)
         .L = L, .c = c, .depth = depth, .stride = depth, .strip = -1, .f = ac_gemm_form_of(L, c, 1, 1, 1, depth, true)};
     j.f.uses = rows;
     ac_gemm_form_along(L, c, &j.f);
-    ac_gemm_form_tile(L, c, &j.f, 1, c->kind == AC_MACS_HYBRID ? 1 : rows);
-    j.tiles = ac_gemm_cut(rows, c->kind == AC_MACS_HYBRID ? 1 : j.f.rows);
+    ac_gemm_form_tile(L, c, &j.f, 1, rows);
+    j.tiles = ac_gemm_cut(rows, j.f.rows);
     j.x = ac_lo_operand(L, c->x);
     j.w = ac_gemm_pack(L, &j.f, c);
     if (ac_gemm_copies(&j.f, c))
         j.strip = ac_lo_scratch(L, "strip", j.f.strip, j.tiles.size[0] * depth + ac_gemm_step(&j.f));
     if (c->kind == AC_MACS_HYBRID)
-        hybrid_rows(&j, rows,
-                    L->node->op == AC_OP_FULLY_CONNECTED ? L->node->attrs.dense.asymmetric_inputs : c->per_channel);
+        hybrid_rows(&j, L->node->op == AC_OP_FULLY_CONNECTED ? L->node->attrs.dense.asymmetric_inputs : c->per_channel);
     else if (j.strip < 0 && ac_gemm_weights_far(L, &j.f))
         panels_outside(&j, rows);
     else

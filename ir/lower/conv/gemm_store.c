@@ -102,11 +102,15 @@ void ac_gemm_store(const ac_gemm_tile *t, const ac_x *acc, ac_gemm_at_fn *at, co
     ac_x idx[AC_MAX_RANK];
     const ac_dtype d = ac_lb_dtype(b, acc[0]);
     const int32_t stage = is_cheap(t->L, d) || t->rows < 3 ? -1 : stage_of(t, d);
+    ac_gemm_tile one = *t; /* as a row sees it */
+    ac_channel c = *t->c;
+    one.c = &c;
     if (stage < 0) {
         for (int32_t r = 0; r < t->rows; r++) {
             at(user, ac_lb_i32(b, r), idx);
+            c = ac_gemm_row_channel(t, t->each_row ? ac_lb_i32(b, r) : 0);
             for (int32_t v = 0; v < t->vecs; v++)
-                store_vector(t, acc[r * t->vecs + v], v, idx);
+                store_vector(&one, acc[r * t->vecs + v], v, idx);
         }
         return;
     }
@@ -115,17 +119,18 @@ void ac_gemm_store(const ac_gemm_tile *t, const ac_x *acc, ac_gemm_at_fn *at, co
         ac_lb_store(b, stage, ac_lb_i32(b, (int64_t)i * lanes), acc[i]);
     ac_x r = ac_lb_for_n(b, "r", t->rows);
     at(user, r, idx);
+    c = ac_gemm_row_channel(t, r);
     if (!t->f->along && t->f->n % lanes == 0 && (t->vecs & (t->vecs - 1)) == 0 &&
         ac_lo_has_long_chain(t->L)) { /* all vectors at once */
         ac_x all = ac_lb_load(b, stage, ac_lb_mul(b, r, ac_lb_i32(b, t->vecs * lanes)), t->vecs * lanes);
         const ac_x oc = ac_gemm_tile_channel(t, 0);
-        ac_gemm_store_lanes(t->L, ac_channel_done(t->c, all, oc), oc, t->vecs * lanes, idx);
+        ac_gemm_store_lanes(t->L, ac_channel_done(&c, all, oc), oc, t->vecs * lanes, idx);
         ac_lb_end(b);
         return;
     }
     for (int32_t v = 0; v < t->vecs; v++) {
         ac_x from = ac_lb_add(b, ac_lb_mul(b, r, ac_lb_i32(b, t->vecs * lanes)), ac_lb_i32(b, v * lanes));
-        store_vector(t, ac_lb_load(b, stage, from, lanes), v, idx);
+        store_vector(&one, ac_lb_load(b, stage, from, lanes), v, idx);
     }
     ac_lb_end(b);
 }

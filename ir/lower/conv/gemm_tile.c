@@ -270,18 +270,30 @@ ac_x ac_gemm_tile_channel(const ac_gemm_tile *t, int32_t vec)
     return t->before ? ac_lb_add(b, t->before, oc) : oc;
 }
 
+ac_channel ac_gemm_row_channel(const ac_gemm_tile *t, ac_x r)
+{
+    ac_channel c = *t->c;
+    if (t->each_row) {
+        c.scale_x = ac_lb_load(&t->L->b, t->scale, r, 1);
+        c.zero_x = c.zero_x ? ac_lb_load(&t->L->b, t->zero, r, 1) : 0;
+    }
+    return c;
+}
+
 void ac_gemm_reduce(const ac_gemm_tile *t, ac_x *acc)
 {
     ac_lb *b = &t->L->b;
     const ac_gemm_form *f = t->f;
     assert(t->rows <= GEMM_ROWS && t->vecs <= GEMM_VECS && "gemm_form_of chose the tile");
     ac_x start[GEMM_VECS];
-    for (int32_t v = 0; v < t->vecs; v++)
-        start[v] = f->along ? ac_lb_splat(b, ac_lb_num(b, t->c->acc, 0), f->lanes)
-                            : ac_channel_start(t->c, ac_gemm_tile_channel(t, v), f->lanes);
-    for (int32_t r = 0; r < t->rows; r++)
+    for (int32_t r = 0; r < t->rows; r++) {
+        const ac_channel c = ac_gemm_row_channel(t, t->each_row ? ac_lb_i32(b, r) : 0);
+        for (int32_t v = 0; v < t->vecs && (r == 0 || t->each_row); v++)
+            start[v] = f->along ? ac_lb_splat(b, ac_lb_num(b, c.acc, 0), f->lanes)
+                                : ac_channel_start(&c, ac_gemm_tile_channel(t, v), f->lanes);
         for (int32_t v = 0; v < t->vecs; v++)
             acc[r * t->vecs + v] = ac_lb_var(b, ac_strf(t->L->region, "c%d_%d", (int)r, (int)v), start[v]);
+    }
     static const int order[] = {2, 0, 1}; /* planes, rows, columns */
     static const char *const name[] = {"ky", "kx", "kz"};
     ac_x x_at = ac_lb_i32(b, 0), w_at = t->w_at, number = x_at;
