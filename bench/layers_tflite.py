@@ -3,8 +3,9 @@
     tflite = layers_tflite.convert("layer.onnx")          bytes, or None and a message where there is no such layer
 
 Convolutions get channels last, as TFLite has them, input and output too; pads are SAME where that gives as many
-results, else a PAD of its own. QuantizeLinear and DequantizeLinear go: the layer is quantised by the converter, int8 input and
-output, weights per channel. dynamic quantisation is TFLite's (a float input, int8 weights). Needs tensorflow and onnx.
+results, else a PAD of its own. QuantizeLinear and DequantizeLinear go: the layer is quantised by the converter, int8
+input and output, weights per channel. Dynamic quantisation is TFLite's (a float input, int8 weights). Needs tensorflow
+and onnx.
 """
 import os
 

@@ -95,6 +95,8 @@ typedef struct ac_gemm_tile {
     int64_t run_step[3];       /* from run to run, in elements of x_buf (the same for all rows) */
     int64_t w_step[3];         /* the same in packed weights */
     ac_x w_at, oc;             /* weights of run {0, 0} in the block; its first channel in the group */
+    uint32_t outside;          /* bit r: row r takes no part in the runs that are added */
+    int64_t part;              /* elements of each run that are added; 0: all (without lanes along the reduction) */
     int32_t scale, zero;       /* HYBRID, each_row: buffers of each row's scale and zero point */
     bool each_row;             /* ... instead of those of c, which are of all rows */
     ac_x before;               /* channels of the groups before; 0: none, as ever with one group */
@@ -109,8 +111,12 @@ ac_x ac_gemm_tile_channel(const ac_gemm_tile *t, int32_t vec); /* the first one 
  * the second cache. Weights are read once in a run of the model, so without this the first tile of a block waits for
  * memory. */
 void ac_gemm_fetch_ahead(ac_gemm_tile *t, ac_x index, int64_t tiles);
-/* Accumulators acc[row * vecs + vec], from ac_channel_start (along: from 0, one lane) to the end of the reduction. */
+/* Accumulators acc[row * vecs + vec], from ac_channel_start (along: from 0, one lane) to the end of the reduction: all
+ * at once; or variables, then runs are added as t says, several times perhaps, then values. */
 void ac_gemm_reduce(const ac_gemm_tile *t, ac_x *acc);
+void ac_gemm_begin(const ac_gemm_tile *t, ac_x *acc);
+void ac_gemm_add_runs(const ac_gemm_tile *t, const ac_x *acc);
+void ac_gemm_end(const ac_gemm_tile *t, ac_x *acc);
 /* Position in node->out[0] of row r of the tile (a constant or a loop variable); the last entry is the store's. */
 typedef void ac_gemm_at_fn(const void *user, ac_x r, ac_x *idx);
 /* Finishes and stores the tile: the channels of the block that exist. See ac_gemm_store.c. */

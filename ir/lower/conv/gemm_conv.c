@@ -14,6 +14,9 @@
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/conv/hybrid.h"
 
+#include <string.h>
+
+enum { BORDER_TILES = 4, LEAST_OUTSIDE = 66 }; /* with code of their own, in a row; one part in so many of the work */
 enum { STRIP_BYTES = 48 * 1024, STRIP_ROWS = 8, NARROW = 7 };
 
 /* Pixels of a tile whose distance divides a page into one or two fall on the same few lines of the first cache, and
@@ -35,7 +38,8 @@ typedef struct job {
     int64_t pixel;          /* elements from pixel to pixel in the strip, or in x */
     int64_t cols, row_step; /* of a strip row: columns, elements */
     ac_gemm_cuts tiles;     /* of a row */
-    ac_gemm_cuts groups;    /* of output rows that share a tile; without groups: the strip's rows, one by one */
+    int64_t left, right; /* of the tiles of a row, first and last ones that leave pixels out, with code of their own */
+    ac_gemm_cuts groups; /* of output rows that share a tile; without groups: the strip's rows, one by one */
 } job;
 
 /* Rows of a plane in the strip, for so many output rows. */
@@ -178,6 +182,49 @@ static void inside_runs(const job *j, ac_gemm_tile *t, const from *p, ac_x ox, i
     }
 }
 
+/* Pixels of a tile from column ox on that filter column kx reads outside of the input. */
+static uint32_t columns_outside(const job *j, int64_t ox, int32_t rows, int32_t columns, int64_t kx)
+{
+    const ac_slide *x = &j->win->x;
+    uint32_t out = 0;
+    for (int32_t r = 0; r < rows * columns; r++) {
+        const int64_t ix = (ox + r % columns) * x->stride - x->pad + kx * x->dil;
+        out |= (uint32_t)(ix < 0 || ix >= x->in) << r;
+    }
+    return out;
+}
+
+/* The runs of a tile whose first column, ox, is known: filter columns that the same pixels read inside of the input are
+ * added at once. */
+static void add_inside(const job *j, ac_gemm_tile *t, int64_t ox, int32_t rows, int32_t columns, const ac_x *acc)
+{
+    ac_lb *b = &j->L->b;
+    const int64_t taps = j->win->x.taps, ic = j->group_in;
+    const uint32_t all = (uint32_t)((1ull << rows * columns) - 1);
+    const ac_x w_at = t->w_at, ahead = t->ahead;
+    ac_x row[GEMM_ROWS];
+    memcpy(row, t->row, sizeof row);
+    for (int64_t kx = 0, to; kx < taps; kx = to) {
+        t->outside = columns_outside(j, ox, rows, columns, kx);
+        to = kx + 1;
+        while (to < taps && columns_outside(j, ox, rows, columns, to) == t->outside)
+            to++;
+        if (t->outside == all)
+            continue;
+        if (j->f.runs[1] > 1) {
+            t->run_lo[1] = ac_lb_i32(b, kx);
+            t->run_hi[1] = ac_lb_i32(b, to);
+        } else { /* one run has all filter columns */
+            t->part = (to - kx) * ic;
+            for (int32_t r = 0; r < t->rows; r++)
+                t->row[r] = ac_lb_add(b, row[r], ac_lb_i32(b, kx * ic));
+            t->w_at = ac_lb_add(b, w_at, ac_lb_i32(b, kx * ic * t->vecs * j->f.lanes));
+            t->ahead = ahead ? ac_lb_add(b, ahead, ac_lb_i32(b, kx * ic * t->ahead_step)) : 0;
+        }
+        ac_gemm_add_runs(t, acc);
+    }
+}
+
 /* `columns` pixels of `rows` output rows, from {oy, ox} on; row0: element of the first input row and column 0 of oy;
  * index: of the tile in its block and strip. */
 static void tile(const job *j, const from *p, ac_x row0, ac_x ox, int32_t rows, int32_t columns, const channels *of,
@@ -209,9 +256,40 @@ static void tile(const job *j, const from *p, ac_x row0, ac_x ox, int32_t rows, 
     inside_runs(j, &t, p, ox, rows, columns);
     ac_gemm_fetch_ahead(&t, index, count_of(&j->groups) * count_of(&j->tiles));
     ac_x acc[GEMM_ROWS * GEMM_VECS];
-    ac_gemm_reduce(&t, acc);
+    int64_t at;
+    if (j->left + j->right > 0 && ac_lb_const_int(b, ox, &at)) {
+        ac_gemm_begin(&t, acc);
+        add_inside(j, &t, at, rows, columns, acc);
+        ac_gemm_end(&t, acc);
+    } else {
+        ac_gemm_reduce(&t, acc);
+    }
     const place to = {b, *p, j->c->out->rank - 2, ox, rows == 1 ? GEMM_ROWS : columns};
     ac_gemm_store(&t, acc, place_of, &to);
+}
+
+/* A row (or some) of tiles, as row_group has it. */
+typedef struct row_of {
+    const from *p;
+    ac_x row0, number;
+    int32_t rows;
+    const channels *of;
+} row_of;
+
+/* Tile i of size class k. */
+static void column_tile(const job *j, const row_of *row, int32_t k, ac_x i)
+{
+    ac_lb *b = &j->L->b;
+    ac_x ox = ac_lb_add(b, ac_lb_mul(b, i, ac_lb_i32(b, j->tiles.size[k])), ac_lb_i32(b, j->tiles.first[k]));
+    ac_x index = ac_lb_mul(b, row->number, ac_lb_i32(b, count_of(&j->tiles)));
+    index = ac_lb_add(b, index, k ? ac_lb_add(b, i, ac_lb_i32(b, j->tiles.count[0])) : i);
+    tile(j, row->p, row->row0, ox, row->rows, (int32_t)j->tiles.size[k], row->of, index);
+}
+
+/* n, not below 0. */
+static int64_t at_most(int64_t n, int64_t most)
+{
+    return n < 0 ? 0 : n < most ? n : most;
 }
 
 /* All tiles of `rows` output rows from r on (counted in the strip), which are number `number` of such, for a block of
@@ -226,14 +304,21 @@ static void row_group(const job *j, const from *first, ac_x r, ac_x number, int3
         row0 =
             row_at(j, p.n, ac_slide_at(b, &j->z, p.oz, ac_lb_i32(b, 0)), ac_slide_at(b, &w->y, p.oy, ac_lb_i32(b, 0)));
     for (int32_t k = 0; k < 2; k++) {
-        if (!j->tiles.count[k])
-            continue;
-        ac_x i = ac_lb_for_each(b, "ox", j->tiles.count[k]);
-        ac_x ox = ac_lb_add(b, ac_lb_mul(b, i, ac_lb_i32(b, j->tiles.size[k])), ac_lb_i32(b, j->tiles.first[k]));
-        ac_x index = ac_lb_mul(b, number, ac_lb_i32(b, count_of(&j->tiles)));
-        index = ac_lb_add(b, index, k ? ac_lb_add(b, i, ac_lb_i32(b, j->tiles.count[0])) : i);
-        tile(j, &p, row0, ox, rows, (int32_t)j->tiles.size[k], of, index);
-        ac_lb_end(b);
+        const int64_t count = j->tiles.count[k], before = k ? j->tiles.count[0] : 0;
+        const int64_t last = count_of(&j->tiles) - before - j->right;
+        const int64_t lo = at_most(j->left - before, count), hi = at_most(last, count);
+        const row_of of_row = {&p, row0, number, rows, of};
+        for (int64_t i = 0; i < lo; i++)
+            column_tile(j, &of_row, k, ac_lb_i32(b, i));
+        if (lo < hi) {
+            const bool all = lo == 0 && hi == count;
+            ac_x i = all ? ac_lb_for_each(b, "ox", count)
+                         : ac_lb_for(b, "ox", ac_lb_i32(b, lo), ac_lb_i32(b, hi), 1, AC_MARK_PARALLEL);
+            column_tile(j, &of_row, k, i);
+            ac_lb_end(b);
+        }
+        for (int64_t i = lo < hi ? hi : lo; i < count; i++)
+            column_tile(j, &of_row, k, ac_lb_i32(b, i));
     }
 }
 
@@ -293,19 +378,69 @@ static void plan_strip(job *j, bool copies)
         j->strip = ac_lo_scratch(j->L, "strip", j->f.strip, j->z.taps * plane + ac_gemm_step(&j->f));
 }
 
-/* The tile: pixels of a row, or whole rows where those are narrow and one strip holds them all. */
+/* The part of the filter rows of all output rows that are inside of the input. */
+static double rows_inside(const job *j)
+{
+    const ac_slide *y = &j->win->y;
+    int64_t inside = 0;
+    for (int64_t oy = 0; oy < y->out; oy++)
+        for (int64_t ky = 0; ky < y->taps; ky++) {
+            const int64_t iy = oy * y->stride - y->pad + ky * y->dil;
+            inside += iy >= 0 && iy < y->in;
+        }
+    return (double)inside / (double)(y->out * y->taps);
+}
+
+/* The tile: pixels of a row, or whole rows where those are narrow and one strip holds them all; floats only if that is
+ * worth more than leaving out the rows outside, which only tiles of one row can. */
 static void plan_tile(job *j)
 {
     const int64_t columns = j->win->x.out, rows = j->win->y.out;
+    ac_schedule *s = &j->L->out->schedule;
+    double alone = 0;
     if (columns <= NARROW && ac_gemm_holds(j->L, columns) && j->out_rows == rows && rows > 1 && j->c->acc != AC_I64) {
+        if (j->c->kind == AC_MACS_F32) {
+            ac_gemm_form_tile(j->L, j->c, &j->f, 1, columns);
+            alone = s->cost * rows_inside(j);
+        }
         ac_gemm_form_tile(j->L, j->c, &j->f, columns, rows);
-        j->tiles = ac_gemm_cut(columns, columns);
-        j->groups = ac_gemm_cut(rows, j->f.rows / columns);
-        return;
+        if (alone <= 0 || s->cost <= alone) {
+            j->tiles = ac_gemm_cut(columns, columns);
+            j->groups = ac_gemm_cut(rows, j->f.rows / columns);
+            return;
+        }
     }
     ac_gemm_form_tile(j->L, j->c, &j->f, 1, columns);
     j->tiles = ac_gemm_cut(columns, j->f.rows);
     j->groups = ac_gemm_cut(j->out_rows, 1);
+}
+
+/* How many first and last tiles of a row leave pixels out. Their code is written once for each, so it must be few tiles
+ * and a good part of the work. */
+static void plan_borders(job *j)
+{
+    const ac_slide *x = &j->win->x;
+    const int64_t tiles = count_of(&j->tiles);
+    int64_t left = 0, right = 0, out = 0;
+    if (j->c->kind != AC_MACS_F32 || j->f.along || ac_slide_inside(x))
+        return;
+    for (int64_t t = 0; t < tiles; t++) {
+        const int32_t k = t >= j->tiles.count[0];
+        const int64_t ox = (t - (k ? j->tiles.count[0] : 0)) * j->tiles.size[k] + j->tiles.first[k];
+        int64_t here = 0;
+        for (int64_t kx = 0; kx < x->taps; kx++)
+            for (uint32_t o = columns_outside(j, ox, 1, (int32_t)j->tiles.size[k], kx); o; o &= o - 1)
+                here++;
+        if (here && left == t)
+            left++;
+        right = here ? right + 1 : 0;
+        out += here;
+    }
+    right = left == tiles ? 0 : right;
+    if (left + right <= BORDER_TILES && out * LEAST_OUTSIDE >= x->out * x->taps) {
+        j->left = left;
+        j->right = right;
+    }
 }
 
 int ac_gemm_conv(ac_lower *L, ac_channel *c, const ac_window *win, const ac_slide *planes, int64_t group_in)
@@ -329,6 +464,7 @@ int ac_gemm_conv(ac_lower *L, ac_channel *c, const ac_window *win, const ac_slid
     j.x = hybrid ? ac_lo_scratch(L, "xq", AC_I8, image) : input;
     plan_strip(&j, !inside || apart || ac_gemm_copies(&j.f, c));
     plan_tile(&j);
+    plan_borders(&j);
     j.w = ac_gemm_pack(L, &j.f, c);
     ac_lb *b = &L->b;
     from p = {.n = ac_lb_for_each(b, "n", win->n)};

@@ -182,7 +182,7 @@ static void run(const ac_gemm_tile *t, ac_x x_at, ac_x w_at, ac_x ahead, const a
 {
     ac_lb *b = &t->L->b;
     const ac_gemm_form *f = t->f;
-    ac_x k = ac_lb_for_n(b, "k", ac_gemm_steps(f)), w[GEMM_VECS];
+    ac_x k = ac_lb_for_n(b, "k", t->part ? t->part / f->group : ac_gemm_steps(f)), w[GEMM_VECS];
     ac_x at = ac_lb_add(b, w_at, ac_lb_mul(b, k, ac_lb_i32(b, (int64_t)t->vecs * f->lanes * f->group)));
     x_at = ac_lb_add(b, x_at, ac_lb_mul(b, k, ac_lb_i32(b, ac_gemm_step(f))));
     for (int32_t v = 0; v < t->vecs; v++)
@@ -194,6 +194,8 @@ static void run(const ac_gemm_tile *t, ac_x x_at, ac_x w_at, ac_x ahead, const a
             ac_lb_prefetch(b, t->w_buf, ac_lb_add(b, ahead, ac_lb_i32(b, i)));
     }
     for (int32_t r = 0; r < t->rows; r++) {
+        if (t->outside >> r & 1)
+            continue;
         ac_x x = of_row(b, t, ac_lb_add(b, t->row[r], x_at));
         for (int32_t v = 0; v < t->vecs; v++) {
             const ac_x a = acc[r * t->vecs + v];
@@ -280,7 +282,7 @@ ac_channel ac_gemm_row_channel(const ac_gemm_tile *t, ac_x r)
     return c;
 }
 
-void ac_gemm_reduce(const ac_gemm_tile *t, ac_x *acc)
+void ac_gemm_begin(const ac_gemm_tile *t, ac_x *acc)
 {
     ac_lb *b = &t->L->b;
     const ac_gemm_form *f = t->f;
@@ -294,6 +296,12 @@ void ac_gemm_reduce(const ac_gemm_tile *t, ac_x *acc)
         for (int32_t v = 0; v < t->vecs; v++)
             acc[r * t->vecs + v] = ac_lb_var(b, ac_strf(t->L->region, "c%d_%d", (int)r, (int)v), start[v]);
     }
+}
+
+void ac_gemm_add_runs(const ac_gemm_tile *t, const ac_x *acc)
+{
+    ac_lb *b = &t->L->b;
+    const ac_gemm_form *f = t->f;
     static const int order[] = {2, 0, 1}; /* planes, rows, columns */
     static const char *const name[] = {"ky", "kx", "kz"};
     ac_x x_at = ac_lb_i32(b, 0), w_at = t->w_at, number = x_at;
@@ -314,6 +322,18 @@ void ac_gemm_reduce(const ac_gemm_tile *t, ac_x *acc)
     }
     for (int i = 0; i < 3; i++)
         ac_lb_end(b);
+}
+
+void ac_gemm_end(const ac_gemm_tile *t, ac_x *acc)
+{
+    ac_lb *b = &t->L->b;
     for (int32_t i = 0; i < t->rows * t->vecs; i++)
-        acc[i] = f->along ? ac_lb_sumlanes(b, ac_lb_get(b, acc[i])) : ac_lb_get(b, acc[i]);
+        acc[i] = t->f->along ? ac_lb_sumlanes(b, ac_lb_get(b, acc[i])) : ac_lb_get(b, acc[i]);
+}
+
+void ac_gemm_reduce(const ac_gemm_tile *t, ac_x *acc)
+{
+    ac_gemm_begin(t, acc);
+    ac_gemm_add_runs(t, acc);
+    ac_gemm_end(t, acc);
 }
