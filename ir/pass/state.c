@@ -253,6 +253,9 @@ int ac_pass_state(ac_pass *p)
     if (status == AC_OK)
         status = grow(&k);
     for (int32_t i = 0; i < k.n && status == AC_OK; i++)
+        status = ac_state_turned(p->cx, g, k.item[i].state, k.item[i].next);
+    ac_graph_sweep(g);
+    for (int32_t i = 0; i < k.n && status == AC_OK; i++)
         if (k.item[i].next->state && k.item[i].next != k.item[i].state)
             copy_first(g, &k.item[i]);
     for (int32_t i = 0; i < k.n && status == AC_OK; i++)

@@ -1,4 +1,4 @@
-/* state.h - between state.c and state_grow.c. */
+/* state.h - between state.c, state_grow.c and state_turned.c. */
 #ifndef AC_IR_PASS_STATE_H
 #define AC_IR_PASS_STATE_H
 #include "ir/pass/passes.h"
@@ -10,5 +10,8 @@ int32_t ac_state_grows(const ac_graph *g, const ac_tensor *past, const ac_tensor
  * not. */
 int ac_state_grow(ac_ctx *cx, ac_graph *g, ac_tensor *const *past, ac_tensor *const *next, int32_t n,
                   const ac_tensor **position);
+/* state_turned.c: `next` that is made of a turned `state` by a scatter becomes a scatter into `state`; anything else
+ * stays as it is. */
+int ac_state_turned(ac_ctx *cx, ac_graph *g, ac_tensor *state, ac_tensor *next);
 
 #endif

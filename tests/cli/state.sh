@@ -154,6 +154,34 @@ E2
 same both.ag "n c" 0
 "$arenac" plan both.ag --state n=c | grep -q "copied: 'd' reads the old value after 'n' made the new one" ||
     fail "the step that prevents it is not said"
+# rows along another axis than the first: exporters turn the cache, scatter, and turn it back; one row, and two of which
+# the second may be the first
+for rows in 1 2; do
+    cat >turned.ag <<E2
+graph turned {
+  input x: f32[1,2,$rows,4]
+  input q: f32[1,2,3,4]
+  input pos: i32[$rows]
+  input c: f32[1,2,6,4]
+  const front: i32[4] = [2, 0, 1, 3]
+  const back: i32[4] = [1, 2, 0, 3]
+  const column: i32[2] = [$rows, 1]
+  const exchanged: i32[4] = [0, 1, 3, 2]
+  const reversed: i32[4] = [3, 2, 1, 0]
+  t = transpose(c, front)
+  u = transpose(x, front)
+  at = reshape(pos, column)
+  s = scatter_into(t, at, u)
+  n = transpose(s, back)
+  k = transpose(n, exchanged)
+  score = batch_matmul(q, k)
+  other = transpose(n, reversed)
+  output score, other, n
+}
+E2
+    same turned.ag "n c" 1
+    grep -q "transpose.*'k'" kept.c && fail "turned.ag: the cache is turned for a product"
+done
 # each is the other's next value; a state that becomes what another one was
 cat >swap.ag <<'E2'
 graph swap {
