@@ -15,9 +15,10 @@ int ac_tool_need(ac_ctx *cx, const char *dir, const char *const *argv, const cha
     else
         ac_error(cx, (ac_place){0}, E0303, "'%s' failed with status %d", argv[0], t.status);
     const char *at = ac_board_read(cx, t.log);
+    const bool lacks = t.status == -1 || strstr(at, "cannot find") || strstr(at, "No such file");
     for (int i = 0; i < LINES && *at; i++, at += strcspn(at, "\n"), at += *at == '\n')
         ac_detail(cx, "%.*s", (int)strcspn(at, "\n"), at);
-    return packages ? ac_help(cx, "Debian: apt install %s", packages) : AC_FAIL;
+    return packages && lacks ? ac_help(cx, "Debian: apt install %s", packages) : AC_FAIL;
 }
 
 int ac_board_start(ac_ctx *cx, const ac_board *b, const char *dir)

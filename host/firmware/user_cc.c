@@ -148,10 +148,24 @@ static int compile(ac_ctx *cx, const char *dir, const ac_user_cc *cc, const char
     return ac_tool_need(cx, dir, command(cx, cc, more), NULL);
 }
 
+/* The board, with the core and the calling convention of the command (-mcpu, -mfloat-abi, -mabi ...), which all objects
+ * of a program have to share. */
+static const ac_board *as_commanded(ac_ctx *cx, const ac_user_cc *cc)
+{
+    ac_board *own = ac_copy(cx->region, cc->board, sizeof *own);
+    const char *core = "";
+    static const char *const NOTHING[] = {NULL};
+    for (const char *const *w = command(cx, cc, NOTHING); *w; w++)
+        if (!strncmp(*w, "-m", 2))
+            core = ac_strf(cx->region, "%s%s%s", core, *core ? " " : "", *w);
+    own->cpu = core;
+    return own;
+}
+
 static int build_for_board(ac_ctx *cx, const char *dir, ac_user_cc *cc)
 {
     ac_region *r = cx->region;
-    const ac_board *b = cc->board;
+    const ac_board *b = as_commanded(cx, cc);
     const char *system = ac_strf(r, "qemu-system-%s", b->system);
     const char *const test[] = {"-O1",
                                 "-w",
