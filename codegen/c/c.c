@@ -1,7 +1,19 @@
 /* c.c - the C backend as seen from outside: --emit c,h. */
 #include "codegen/c/emit.h"
+#include "codegen/targets.h"
 
 #include <string.h>
+
+/* A target of the same core whose C is printed; NULL: there is none. */
+static const char *same_core(const ac_target *t)
+{
+    for (int32_t i = 0; i < ac_target_count(); i++) {
+        const ac_target *x = ac_target_at(i);
+        if (!x->vec_bytes && x->isa == t->isa && x->firmware == t->firmware && !strcmp(x->cpu, t->cpu))
+            return x->name;
+    }
+    return NULL;
+}
 
 /* C prints vectors with x86 intrinsics; other machines have their vectors through a backend that knows them. */
 static int emit(ac_module *m, const char *kind, const ac_emit_names *names, ac_sink *to)
@@ -15,7 +27,11 @@ static int emit(ac_module *m, const char *kind, const ac_emit_names *names, ac_s
                        "--emit cu,h makes one file of kernels and what a host calls; -t generic prints portable C");
     }
     if (t->vec_bytes && t->isa != AC_ISA_X86 && t->isa != AC_ISA_ANY) {
+        const char *plain = same_core(t);
         ac_error(m->cx, (ac_place){0}, E0502, "C is not printed for the vectors of %s", t->name);
+        if (plain)
+            return ac_help(m->cx, "-t %s prints C for the same core; --emit o,h makes an object file through LLVM",
+                           plain);
         return ac_help(m->cx, "--emit o,h makes an object file through LLVM; -t generic prints portable C");
     }
     return ac_emit_source(m, names->header, names->blob, to);
