@@ -366,7 +366,8 @@ int ac_several_compile(arenac *a)
         return ac_error(&a->cx, HERE, E0502, "one program of all sizes is compiled to c,h; --sizes each to others");
     if (!code_kind(a->opt.emit))
         return ac_error(&a->cx, HERE, E0502,
-                        "several plans at once are compiled to c,h; with LLVM o,h or s,h or ll,h or bc,h");
+                        "--emit %s: several models are compiled to c,h, or with LLVM to o,h, s,h, ll,h or bc,h",
+                        a->opt.emit);
     AC_TRY(each(s, arenac_compile));
     AC_TRY(pack_all(s));
     AC_TRY(same_io(s));

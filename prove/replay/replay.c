@@ -148,6 +148,6 @@ int check_code(const char *path)
            (long long)shown.arithmetic, (long long)shown.shifts, (long long)shown.loops, (long long)shown.written);
     for (int32_t i = 0; i < c.n_calls; i++)
         if (c.call[i].open)
-            printf("  not shown: %s\n", c.call[i].open);
+            printf("  not checked: %s\n", c.call[i].open);
     return open ? INCOMPLETE : SHOWN;
 }
