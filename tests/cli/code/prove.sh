@@ -55,7 +55,7 @@ for n in 1 4 8; do expect 0 ': proven; ' "$arenac" prove align.ag --align $n; do
 # What cannot be decided is listed, and compile --prove writes nothing then.
 expect 0 '' "$arenac" compile "$models/digits_int8.tflite" --prove -o fine.c
 [ -e fine.c ] || fail "what is proven is not written"
-expect 8 'E0703.* about the code \(is\|s are\) not proven' "$arenac" prove "$models/digits_f32.tflite" --stripe auto
+expect 8 'E0703.*about the code \(is\|are\) not proven' "$arenac" prove "$models/digits_f32.tflite" --stripe auto
 expect 8 '%[0-9]* (load): written: .* is read before it is certainly written' \
     "$arenac" prove "$models/digits_f32.tflite" --stripe auto
 expect 8 'E0703' "$arenac" compile "$models/digits_f32.tflite" --stripe auto --prove -o open.c
