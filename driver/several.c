@@ -116,6 +116,8 @@ static int read_part(ac_several *s, int32_t k, const char *const *path, int32_t 
             arenac_set(one, "dim", value_of(s, &a->opt.dim.item[i], k, a->opt.given[AC_OPT_dim].item[i]));
     if (s->range)
         arenac_set(one, "dim", ac_strf(a->cx.region, "%s=%lld", s->range, (long long)(s->lo + k)));
+    if (ac_project_wanted(a) && !a->opt.given[AC_OPT_weights].n)
+        arenac_set(one, "weights", "rodata"); /* no file beside the code */
     if (s->one)
         arenac_set(one, "share-kernels", "off"); /* functions of all sizes are shared below */
     const int status = s->range ? arenac_read(one, path, n) : arenac_read(one, &path[k], 1);
@@ -284,17 +286,42 @@ bool ac_several_has_plan(const arenac *a)
 
 /* ------------------------------------------------------------------ code */
 
-/* The kind of code in "c,h", "o,h" ..., or NULL. */
-static const char *code_kind(const char *emit)
+/* What --emit asks for: "c,h", "o,h,selftest", "make,cmake" ... */
+typedef struct request {
+    const char *code; /* its kind; NULL: the list is none that several models have */
+    bool files, selftest;
+    const char *folder[8]; /* kinds of projects */
+    int32_t n_folders;
+} request;
+
+static request requested(arenac *a)
 {
     static const char *const KIND[] = {"c", "o", "s", "ll", "bc"};
-    if (!emit)
-        return KIND[0];
-    const size_t n = strcspn(emit, ",");
-    for (size_t k = 0; k < sizeof KIND / sizeof *KIND; k++)
-        if (strlen(KIND[k]) == n && !strncmp(KIND[k], emit, n) && !strcmp(emit + n, ",h"))
-            return KIND[k];
-    return NULL;
+    request r = {0};
+    const char *code = NULL;
+    bool header = false, good = true;
+    char *list = ac_strdup(a->cx.region, a->opt.emit ? a->opt.emit : "c,h"), *save = NULL;
+    for (char *word = strtok_r(list, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
+        size_t k = 0;
+        while (k < sizeof KIND / sizeof *KIND && strcmp(KIND[k], word))
+            k++;
+        if (k < sizeof KIND / sizeof *KIND) {
+            good &= !code;
+            code = KIND[k];
+        } else if (!strcmp(word, "h")) {
+            header = true;
+        } else if (!strcmp(word, "selftest")) {
+            r.selftest = true;
+        } else if (ac_project_is(word) && r.n_folders < (int32_t)(sizeof r.folder / sizeof *r.folder)) {
+            r.folder[r.n_folders++] = word;
+        } else {
+            good = false;
+        }
+    }
+    r.files = code != NULL;
+    good &= r.files ? header && (!r.n_folders || ac_is(code, "c")) : r.n_folders && !header && !r.selftest;
+    r.code = good ? r.files ? code : KIND[0] : NULL;
+    return r;
 }
 
 static int check_names(const ac_several *s)
@@ -343,7 +370,7 @@ static int share_constants(arenac *a, void *arg)
         m[k] = s->part[k].a->module;
     if (s->one)
         return merge_sizes(s, m);
-    return ac_module_merge_consts(m, s->n, !ac_is(code_kind(s->a->opt.emit), "c"), &s->rom);
+    return ac_module_merge_consts(m, s->n, !ac_is(requested(s->a).code, "c"), &s->rom);
 }
 
 static int same_io(const ac_several *s)
@@ -362,12 +389,14 @@ int ac_several_compile(arenac *a)
 {
     ac_several *s = a->several;
     nest all = {s, 0};
-    if (s->one && !ac_is(code_kind(a->opt.emit), "c"))
+    const request r = requested(a);
+    if (s->one && (!ac_is(r.code, "c") || r.selftest || r.n_folders))
         return ac_error(&a->cx, HERE, E0502, "one program of all sizes is compiled to c,h; --sizes each to others");
-    if (!code_kind(a->opt.emit))
-        return ac_error(&a->cx, HERE, E0502,
-                        "--emit %s: several models are compiled to c,h, or with LLVM to o,h, s,h, ll,h or bc,h",
-                        a->opt.emit);
+    if (!r.code) {
+        ac_error(&a->cx, HERE, E0502,
+                 "--emit %s: several models are compiled to c,h, or with LLVM to o,h, s,h, ll,h or bc,h", a->opt.emit);
+        return ac_help(&a->cx, "with ,selftest besides, or as a folder (make, cmake, zephyr ...), which is C");
+    }
     AC_TRY(each(s, arenac_compile));
     AC_TRY(pack_all(s));
     AC_TRY(same_io(s));
@@ -383,37 +412,71 @@ int ac_several_compile(arenac *a)
 }
 
 /* The part's outputs appear with those of all. */
-static int emit_part(ac_several *s, arenac *one)
+static int emit_of(ac_several *s, arenac *one, const char *kind, const char *path)
 {
-    ac_region *r = s->a->cx.region;
-    const char *kind = code_kind(s->a->opt.emit), *name = s->one ? s->stem : one->module->name;
-    const bool block =
-        s->one ? ac_module_weights(one->module) != AC_WEIGHTS_RODATA : one->module->block && !one->module->block_extern;
-    int status = arenac_emit(one, kind, ac_strf(r, "%s%s.%s", s->dir, name, kind)) ||
-                 (!s->one && arenac_emit(one, "h", ac_strf(r, "%s%s.h", s->dir, name)));
-    if (!status && block)
-        status = arenac_emit(one, "blob",
-                             ac_module_weights(one->module) == AC_WEIGHTS_ASM
-                                 ? ac_blob_path(one, ac_strf(r, "%s%s.%s", s->dir, name, kind))
-                                 : ac_strf(r, "%s%s.bin", s->dir, s->stem));
+    const int status = arenac_emit(one, kind, path);
     take_diagnostics(s->a, one);
     for (int32_t k = 0; k < one->output.n; k++)
-        ac_push(r, &s->a->output, one->output.item[k]);
+        ac_push(s->a->cx.region, &s->a->output, one->output.item[k]);
     one->output.n = 0;
     return status ? AC_FAIL : AC_OK;
 }
 
-static int write_code(ac_several *s)
+int ac_several_emit(ac_several *s, int32_t k, const char *kind, const char *path)
+{
+    const bool header = !strcmp(kind, "h"), test = !strcmp(kind, "selftest");
+    if (k < s->n && !(s->one && header))
+        return emit_of(s, s->part[k].a, kind, path);
+    (header ? ac_several_put_header
+     : test ? ac_several_put_selftest
+            : ac_several_put_source)(s, ac_output_new(s->a, path));
+    return AC_OK;
+}
+
+static int emit_part(ac_several *s, int32_t part, const request *q)
 {
     ac_region *r = s->a->cx.region;
-    if (s->a->opt.output && ac_file_is_special(s->a->opt.output))
-        return ac_error(&s->a->cx, (ac_place){.file = s->a->opt.output}, E0302,
-                        "cannot write: several models take several files, this is a device");
+    arenac *one = s->part[part].a;
+    const char *kind = q->code, *name = s->one ? s->stem : one->module->name;
+    const bool block =
+        s->one ? ac_module_weights(one->module) != AC_WEIGHTS_RODATA : one->module->block && !one->module->block_extern;
+    const char *code = ac_strf(r, "%s%s.%s", s->dir, name, kind);
+    AC_TRY(emit_of(s, one, kind, code));
+    if (!s->one)
+        AC_TRY(emit_of(s, one, "h", ac_strf(r, "%s%s.h", s->dir, name)));
+    if (block)
+        AC_TRY(emit_of(s, one, "blob",
+                       ac_module_weights(one->module) == AC_WEIGHTS_ASM ? ac_blob_path(one, code)
+                                                                        : ac_strf(r, "%s%s.bin", s->dir, s->stem)));
+    return q->selftest ? emit_of(s, one, "selftest", ac_strf(r, "%s%s.selftest.c", s->dir, name)) : AC_OK;
+}
+
+static int write_files(ac_several *s, const request *q)
+{
+    ac_region *r = s->a->cx.region;
     for (int32_t k = 0; k < (s->one ? 1 : s->n); k++)
-        AC_TRY(emit_part(s, s->part[k].a));
+        AC_TRY(emit_part(s, k, q));
     ac_several_put_header(s, ac_output_new(s->a, ac_strf(r, "%s%s.h", s->dir, s->stem)));
     if (s->range && !s->one)
         ac_several_put_source(s, ac_output_new(s->a, ac_strf(r, "%s%s.c", s->dir, s->stem)));
+    if (q->selftest)
+        ac_several_put_selftest(s, ac_output_new(s->a, ac_strf(r, "%s%s.selftest.c", s->dir, s->stem)));
+    return AC_OK;
+}
+
+static int write_code(ac_several *s)
+{
+    const char *output = s->a->opt.output;
+    const request q = requested(s->a);
+    if (output && ac_file_is_special(output))
+        return ac_error(&s->a->cx, (ac_place){.file = output}, E0302,
+                        "cannot write: several models take several files, this is a device");
+    if (q.files)
+        AC_TRY(write_files(s, &q));
+    const char *folder = output && !*ac_path_name(output) ? output : ac_strf(s->a->cx.region, "%s%s", s->dir, s->stem);
+    s->stem = q.n_folders ? s->name : s->stem; /* of the files in them */
+    for (int32_t k = 0; k < q.n_folders; k++)
+        AC_TRY(ac_project_put(s->a, q.folder[k], folder));
     return AC_OK;
 }
 

@@ -26,10 +26,15 @@ typedef struct ac_several {
     bool compiled, packed;
 } ac_several;
 
+/* One file of all: of part k, or, from k == n on, of the whole: "c" (of a range: the file that chooses), "h" or "selftest".
+ * One program is part 0, whose header is that of the whole. It appears with the outputs of all. */
+int ac_several_emit(ac_several *s, int32_t k, const char *kind, const char *path);
+
 /* several_text.c */
 void ac_several_put_text(ac_several *s, ac_sink *to);
 void ac_several_put_json(ac_several *s, ac_sink *to);
 void ac_several_put_header(ac_several *s, ac_sink *to);
-void ac_several_put_source(ac_several *s, ac_sink *to); /* of a range: chooses the part by the value */
+void ac_several_put_source(ac_several *s, ac_sink *to);   /* of a range: chooses the part by the value */
+void ac_several_put_selftest(ac_several *s, ac_sink *to); /* the self-tests of all parts, one after the other */
 
 #endif

@@ -222,3 +222,48 @@ void ac_several_put_source(ac_several *s, ac_sink *to)
     for (int32_t i = 0; i < m->n_outputs; i++)
         put_switch(s, to, ac_strf(s->a->cx.region, "out%d", i), true);
 }
+
+/* The memory of all, as arrays, for a program. */
+static void put_main(ac_several *s, ac_sink *to)
+{
+    const char *U = s->upper, *p = s->name;
+    ac_putf(to,
+            "\n#ifdef %s_SELFTEST_MAIN /* a program: 0 when all is equal */\n#include <stdio.h>\n\n"
+            "static uint8_t arena[%s_ARENA_BYTES + 1] __attribute__((aligned(%s_ARENA_ALIGN)));\n",
+            U, U, U);
+    if (s->state)
+        ac_putf(to, "static uint8_t state[%s_STATE_BYTES] __attribute__((aligned(%s_ARENA_ALIGN)));\n", U, U);
+    ac_putf(to,
+            "\nint main(void)\n{\n    const %s_mem m = {.arena = arena%s};\n    const int status = %s_selftest(&m);\n"
+            "    puts(status == 0 ? \"%s: all outputs are equal\" : \"%s: an output differs\");\n"
+            "    return status;\n}\n#endif\n",
+            p, s->state ? ", .state = state" : "", p, p, p);
+}
+
+void ac_several_put_selftest(ac_several *s, ac_sink *to)
+{
+    const char *p = s->name;
+    ac_putf(
+        to,
+        "/* %s.selftest.c - made by arenac %s: the self-tests of all parts, each in its place.\n"
+        " *\n"
+        " *     int status = %s_selftest(&m);      0: every byte is equal; else what the first said that failed */\n"
+        "#include \"%s.h\"\n\n",
+        s->stem, arenac_version(), p, s->stem);
+    for (int32_t k = 0; k < s->n; k++) {
+        const char *part = s->part[k].a->module->name;
+        ac_putf(to, "int %s_selftest(const %s_mem *m);\n", part, part);
+    }
+    ac_putf(to, "int %s_selftest(const %s_mem *m);\nint %s_selftest(const %s_mem *m)\n{\n    int status = 0;\n", p, p,
+            p, p);
+    for (int32_t k = 0; k < s->n; k++) {
+        const char *part = s->part[k].a->module->name;
+        ac_putf(to,
+                "    if (status == 0) {\n        const %s_mem of = %s_of_%s(m);\n        status = %s_selftest(&of);\n"
+                "    }\n",
+                part, p, part, part);
+    }
+    ac_put(to, "    return status;\n}\n");
+    if (!has_blob(s))
+        put_main(s, to);
+}

@@ -192,6 +192,7 @@ void ac_report_put(arenac *a, ac_sink *to);                /* the report as text
 
 /* project.c: --emit zephyr, make ...: a folder for a build system */
 bool ac_project_wanted(const arenac *a);
+bool ac_project_is(const char *kind); /* is it such a folder? */
 int ac_project_put(arenac *a, const char *kind, const char *folder);
 
 /* written.c: --depfile, an output of its own; and the list of files, which commit prints where ac_write wants it */

@@ -10,7 +10,7 @@ void setup()
   const unsigned long start = micros();
   const int status = @name@_selftest(&@name@_memory);
   const unsigned long took = micros() - start;
-  Serial.println(status == @NAME@_OK ? "@name@: all outputs are equal" : "@name@: an output differs");
+  Serial.println(status == 0 ? "@name@: all outputs are equal" : "@name@: an output differs");
   Serial.print(took);
   Serial.println(" us");
 }

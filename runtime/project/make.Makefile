@@ -9,17 +9,22 @@ ifeq ($(origin AR),default)
 endif
 SECTION ?=
 CPPFLAGS += -Iinclude $(if $(SECTION),-D@NAME@_SECTION_ARENA='"$(SECTION)"')
-OBJECTS = src/@name@.o src/@name@_memory.o
+OBJECTS = src/@name@_memory.o
+TESTS =
+HEADERS =
+OBJECTS += src/@source@.o
+TESTS += src/@header@.selftest.o
+HEADERS += include/@header@.h
 
 lib@name@.a: $(OBJECTS)
 	$(AR) rcs $@ $(OBJECTS)
 
-src/@name@.o src/@name@_memory.o src/@name@.selftest.o: include/@name@.h include/@name@_memory.h
+$(OBJECTS) $(TESTS): $(HEADERS) include/@name@_memory.h
 
-selftest: src/@name@.selftest.o examples/selftest.c lib@name@.a
+selftest: $(TESTS) examples/selftest.c lib@name@.a
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) $^ -lm -o $@
 
 clean:
-	$(RM) $(OBJECTS) src/@name@.selftest.o lib@name@.a selftest
+	$(RM) $(OBJECTS) $(TESTS) lib@name@.a selftest
 
 .PHONY: clean

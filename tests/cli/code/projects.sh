@@ -206,6 +206,35 @@ X
 fi
 [ -z "${PACK_XSD:-}" ] || xmllint --noout --schema "$PACK_XSD" new/cmsis-pack/arenac.kws.pdsc || fail "the schema"
 
+# --- several models in one arena, and several sizes of one: every system's folder has all of them, and a self-test of all
+printf 'graph open {\n  input x: f32[n,6]\n  const w: f32[5,6] = random 3\n  y = fully_connected(x, w, _) act=relu\n' >open.ag
+printf '  output y\n}\n' >>open.ag
+together() { # FOLDER ARGUMENT...: builds with make and with CMake
+    all=$1
+    shift
+    "$arenac" compile -q "$@" --emit make --vectors 2 -o "$all" || { fail "$*"; return; }
+    make -C "$all" selftest CFLAGS="$strict" >log.txt 2>&1 || { cat log.txt; fail "make of $*"; }
+    "$all/selftest" | grep -q "all outputs are equal" || fail "self-test of $*"
+}
+together both "$m" "$src/tests/golden/c/state.ag" --share exclusive
+together apart "$m" "$src/tests/golden/c/state.ag" --share concurrent
+together sizes open.ag --dim n=1..3
+for f in digits_int8 state apart; do
+    [ -e "apart/src/$f.selftest.c" ] && [ -e "apart/include/$f.h" ] || fail "the folder of several models has no $f"
+done
+# a wrong expectation is seen
+line=$(grep -n 'output0\[2\]' apart/src/digits_int8.selftest.c | cut -d: -f1)
+sed -i "$((line + 2))s/-\{0,1\}[0-9][0-9]*,/77,/" apart/src/digits_int8.selftest.c
+make -C apart selftest >log.txt 2>&1 && apart/selftest | grep -q 'an output differs' || fail "a wrong output is not seen"
+"$arenac" compile -q "$m" "$src/tests/golden/c/state.ag" --share concurrent --emit zephyr,espidf,arduino,cmake,cmsis-pack,platformio \
+    -o every || fail "all kinds of folders"
+cmake -S every -B ev -DCMAKE_C_FLAGS="$strict" >log.txt && cmake --build ev >log.txt 2>&1 && (cd ev && ctest >log.txt) ||
+    { cat log.txt; fail "cmake of several models"; }
+for f in $(sed -n 's/.*category="[a-z]*" name="\([^"]*[^/]\)".*/\1/p' every/arenac.every.pdsc); do
+    [ -e "every/$f" ] || fail "the .pdsc names $f"
+done
+[ "$(grep -c 'category="source" name="src/' every/arenac.every.pdsc)" = 6 ] || fail "the .pdsc lacks files"
+
 # --- what cannot be
 expect 2 'writes a folder: name it with -o' "$arenac" compile "$m" --emit make -o -
 expect 8 'cannot have weights beside its C' "$arenac" compile "$m" --emit make --weights blob -o no

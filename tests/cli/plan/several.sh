@@ -8,6 +8,13 @@ compiler="${CC:-cc} -std=c99 -Wall -Wextra -Wpedantic -Wmissing-prototypes -Werr
 cp "$models/digits_int8.tflite" first.tflite
 cp "$models/digits_int8.tflite" second.tflite # the same weights
 all="first.tflite second.tflite $models/branch_int8.tflite"
+for mode in exclusive concurrent; do # a self-test of each, and of all in their arena
+    # shellcheck disable=SC2086
+    "$arenac" compile -q $all --share $mode --emit c,h,selftest --vectors 2 -o "tests_$mode/" --name all &&
+        (cd "tests_$mode" && mv shared.h all.h && sed 's/"shared.h"/"all.h"/' shared.selftest.c >all.selftest.c &&
+            rm shared.selftest.c && $compiler -DALL_SELFTEST_MAIN ./*.c -lm -o all && ./all) >said.txt 2>&1
+    grep -q 'all: all outputs are equal' said.txt || { cat said.txt; fail "--emit selftest of --share $mode"; }
+done
 cat >main.c <<'X'
 #include "all.h"
 #include <stdio.h>
@@ -62,7 +69,7 @@ if "$arenac" compile -q $all --share concurrent --emit o,h -t x86-64-v2 -o all.h
     fi
     [ $(($(wc -c <second.o) + 4000)) -lt "$(wc -c <first.o)" ] || fail "second.o is smaller"
 else
-    grep -q 'LLVM' err.txt && ! have_llvm || { fail "objects"; cat err.txt; }
+    grep -qi 'llvm' err.txt && ! have_llvm || { fail "objects"; cat err.txt; }
 fi
 
 # One model for every n from 2 to 5, in the arena of the largest.
@@ -159,7 +166,7 @@ for kind in c o; do
     for weights in auto blob; do
         rm -rf net_n* net.bin net.o
         "$arenac" compile net.ag --dim n=1..5 --emit $kind,h --weights $weights -o net.c >report.txt 2>err.txt || {
-            grep -q LLVM err.txt && ! have_llvm || fail "$kind, $weights: compile"
+            grep -qi llvm err.txt && ! have_llvm || fail "$kind, $weights: compile"
             continue
         }
         grep -q 'weights *1,28[0-9],[0-9]* B' report.txt ||
