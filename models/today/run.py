@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Makes models of zoo.py, runs each with arenac and its reference, and prints a table.
 
-  run.py ARENAC [--folder DIR] [--no-time] [--limit SECONDS] [PATTERN ..]
+  run.py ARENAC [--folder DIR] [--no-time] [--limit SECONDS] [--beside BACKEND] [PATTERN ..]
 
 A row: model, verdict (equal, close, differs, refused and why, not made), largest difference (of the largest
-value), time against the reference's on one thread, seconds and MiB of `arenac compile`, bytes of arena. References:
+value), time against the reference's on one thread, seconds and MiB of `arenac compile`, bytes of arena; with
+--beside llvm whether the bits of that backend are those of C. References:
 ONNX Runtime, LiteRT (its reference kernels for results, its fast ones for time). Everything is made anew from seeds.
 """
 import argparse
@@ -13,6 +14,7 @@ import fnmatch
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -111,6 +113,19 @@ def silence():
         os.close(nowhere)
 
 
+def beside(a, words, out):
+    """What the other backend makes, beside the results in `out`."""
+    other = out + "." + a.beside
+    status, text, *_ = call(words + ["--backend", a.beside, "--output-dir", other], a.limit)
+    if status:
+        return a.beside + " refused: " + reason(text)[:150]
+    for f in os.listdir(out):
+        with open(os.path.join(out, f), "rb") as x, open(os.path.join(other, f), "rb") as y:
+            if x.read() != y.read():
+                return "other bits"
+    return "same bits"
+
+
 def row(a, zoo, name):
     path = os.path.join(a.folder, re.sub(r"\W+", "_", name))
     signal.alarm(a.limit)
@@ -126,7 +141,9 @@ def row(a, zoo, name):
         np.save("%s.%d.npy" % (path, i), x)
         give += ["--input", "%d=%s.%d.npy" % (i, path, i)]
     out = path + ".out"
-    status, text, *_ = call(words + ["run", case.path, "-q", "--output-dir", out] + give, a.limit)
+    run = words + ["run", case.path, "-q"] + give
+    shutil.rmtree(out, ignore_errors=True)
+    status, text, *_ = call(run + ["--output-dir", out], a.limit)
     if status:
         return ["refused: " + reason(text)[:150]]
     got = [np.load(os.path.join(out, "%d.npy" % i)) for i in range(len(case.outputs))]
@@ -139,7 +156,8 @@ def row(a, zoo, name):
         status, text, *_ = call(words + ["bench", case.path, "--json", "--runs", "20"] + give, a.limit)
         if not status:
             ratio = "%.2f" % (first(text)["min_ms"] / best_ms(case.reference))
-    return [verdict, "%.1e" % worst, ratio, "%.1f" % seconds, "%.0f" % mib, str(arena)]
+    return [verdict, "%.1e" % worst, ratio, "%.1f" % seconds, "%.0f" % mib, str(arena)] + (
+        [beside(a, run, out)] if a.beside else [])
 
 
 def main():
@@ -148,12 +166,14 @@ def main():
     p.add_argument("--folder", default="today")
     p.add_argument("--no-time", action="store_true")
     p.add_argument("--limit", type=int, default=180)
+    p.add_argument("--beside", metavar="BACKEND")
     p.add_argument("pattern", nargs="*")
     a = p.parse_intermixed_args()
     signal.signal(signal.SIGALRM, late)
     import zoo  # pylint: disable=import-outside-toplevel
     os.makedirs(a.folder, exist_ok=True)
-    print("model\tverdict\tdifference\ttime\tcompile s\tcompile MiB\tarena B", flush=True)
+    print("model\tverdict\tdifference\ttime\tcompile s\tcompile MiB\tarena B" + (
+        "\t" + a.beside if a.beside else ""), flush=True)
     for name in zoo.MODELS:
         if any(fnmatch.fnmatch(name, q) for q in a.pattern or ["*"]):
             print("\t".join([name] + row(a, zoo, name)), flush=True)
