@@ -152,7 +152,7 @@ static int check_declared(ac_onx *r, ac_place at, const ac_onx_value *v, const c
     if (!differs)
         return AC_OK;
     const char *declared = ac_dims_str(r->cx, v->rank, v->dim), *is = ac_shape_str(r->cx, t);
-    if (!remark && r->reading->opt.strict)
+    if (r->reading->opt.strict)
         return ac_error(r->cx, at, E0104, "%s '%s' is declared as %s, but is %s", what, v->name, declared, is);
     (remark ? ac_note : ac_warn)(r->cx, at, W0001, "%s '%s' is declared as %s, but is %s", what, v->name, declared, is);
     return AC_OK;

@@ -147,6 +147,21 @@ static void count_pads(ac_frame *w, const ac_frame *plain)
     }
 }
 
+/* A window may be larger than the padded image. Up to version 18 ONNX Runtime counts all of it; since then, what ends
+ * after the pads does not count. */
+static int end_at_pads(ac_onx_node *n, ac_frame *plain)
+{
+    ac_ints pads;
+    const char *mode = ac_onx_str(n, "auto_pad", "NOTSET");
+    AC_TRY(ac_onx_list(n, "pads", &pads));
+    for (int32_t i = 0; n->version >= 19 && !strcmp(mode, "NOTSET") && i < plain->m; i++) {
+        const int32_t s = AC_SPATIAL - plain->m + i;
+        const int64_t after = pads.n == 2 * plain->m ? pads.v[plain->m + i] : 0;
+        plain->after[s] = plain->after[s] < after ? plain->after[s] : after;
+    }
+    return AC_OK;
+}
+
 /* count_include_pad: pads count as zeros; what ceil_mode adds at the end never does. */
 int ac_onx_do_average_pool(ac_onx_node *n)
 {
@@ -154,6 +169,7 @@ int ac_onx_do_average_pool(ac_onx_node *n)
     const bool include = ac_onx_int(n, "count_include_pad", 0) != 0;
     ac_frame w, plain;
     AC_TRY(open_pool(n, &w, &plain));
+    AC_TRY(end_at_pads(n, &plain));
     if (canonical(x, &w)) {
         if (include)
             count_pads(&w, &plain);

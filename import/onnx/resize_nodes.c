@@ -55,6 +55,33 @@ static int64_t nearest_at(const resize *r, double at, int64_t size)
     return v < 0 ? 0 : v > (double)(size - 1) ? size - 1 : (int64_t)v;
 }
 
+/* Of a length that is no whole number ONNX Runtime takes the whole part, where the corners are aligned, and computes
+ * positions in f32, so that those next to the middle of two elements may take the other one. ONNX's reference does
+ * neither; it is followed here. */
+static void warn_of_fractions(ac_onx_node *n, const resize *r, const ac_tensor *x)
+{
+    const bool corners = !strcmp(r->coords, "align_corners") || !strcmp(r->coords, "tf_crop_and_resize");
+    const double turn = !strcmp(r->nearest, "floor") || !strcmp(r->nearest, "ceil") ? 0 : 0.5;
+    for (int32_t d = 0; d < x->rank; d++) {
+        const double length = r->scale[d] * (double)x->dim[d];
+        bool differs = corners && r->out[d] > 1;
+        if (fabs(length - (double)r->out[d]) < 1e-4)
+            continue;
+        for (int64_t o = 0; o < r->out[d] && !differs && !strcmp(r->mode, "nearest"); o++) {
+            const double at = position(r, x, d, o) + turn;
+            differs = fabs(at - floor(at + 0.5)) < 1e-5;
+        }
+        if (!differs)
+            continue;
+        ac_warn(n->r->cx, n->at, W0001,
+                "dimension %d of '%s' becomes %.6g elements, of which %" PRId64
+                " are there: ONNX Runtime may place them "
+                "in another way than ONNX's reference, which arenac follows",
+                d, x->name, length, r->out[d]);
+        return;
+    }
+}
+
 static bool unchanged(const resize *r, const ac_tensor *x, int32_t d)
 {
     return r->out[d] == x->dim[d] && strcmp(r->coords, "tf_crop_and_resize") != 0 && r->scale[d] == 1;
@@ -337,5 +364,6 @@ int ac_onx_do_resize(ac_onx_node *n)
     if (count != m)
         return ac_error(n->r->cx, n->at, E0104, "%" PRId64 " scales or sizes for %d dimensions", count, m);
     AC_TRY(by_size ? take_sizes(n, &r, v, count, axis) : take_scales(n, &r, v, count, axis));
+    warn_of_fractions(n, &r, x);
     return finish(n, &r);
 }
