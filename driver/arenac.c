@@ -101,6 +101,7 @@ void arenac_close(arenac *a)
             break;
         }
     ac_session_close(&a->session);
+    ac_session_close(&a->beside);
     ac_inputs_close(&a->inputs);
     ac_file_close(&a->source.file);
     ac_file_close(&a->source.weights);

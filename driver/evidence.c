@@ -350,7 +350,7 @@ static const char *hash_of_tool(ac_ctx *cx)
 {
     ac_file f = {0};
     const ac_diags before = cx->diags;
-    const char *hash = "";
+    const char *hash = ""; /* a system without /proc */
     if (!ac_quietly(cx, before, ac_file_open(cx, "/proc/self/exe", &f)))
         return hash;
     hash = hash_of(cx, f.data, f.n);

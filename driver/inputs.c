@@ -247,14 +247,14 @@ int32_t ac_inputs_sets(const arenac *a)
 
 int ac_inputs_record(arenac *a, int32_t sets, ac_vectors *v)
 {
-    ac_session s = {0};
+    ac_session *s = &a->beside;
     ac_module *m = a->module;
     AC_TRY(ac_inputs_draw(a, sets, v));
     v->output = AC_NEW_N(a->cx.region, const uint8_t *, v->n * m->n_outputs + 1);
-    int status = ac_session_open(&s, m, a->source.path, "eval");
+    int status = ac_session_open(s, m, a->source.path, "eval");
     if (status == AC_OK)
-        status = record(a, &s, v);
-    ac_session_close(&s);
+        status = record(a, s, v);
+    ac_session_close(s);
     return status;
 }
 

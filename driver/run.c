@@ -246,16 +246,16 @@ static int run_hooked(arenac *a, ac_session *s, ac_step_hook *hook, void *user)
 
 static int run_per_node(arenac *a, ac_sink *to)
 {
-    ac_session reference = {0};
+    ac_session *const reference = &a->beside;
     per_node p = {.a = a,
-                  .session = &reference,
+                  .session = reference,
                   .want = AC_NEW_N(a->cx.region, uint8_t *, a->planned->n_steps + 1),
                   .recording = true,
                   .to = to};
-    int status = ac_session_open(&reference, a->module, a->source.path, "eval");
+    int status = ac_session_open(reference, a->module, a->source.path, "eval");
     if (status == AC_OK)
-        status = run_hooked(a, &reference, look, &p);
-    ac_session_close(&reference);
+        status = run_hooked(a, reference, look, &p);
+    ac_session_close(reference);
     AC_TRY(status);
     AC_TRY(ac_load(a));
     p.session = &a->session;

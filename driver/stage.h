@@ -80,6 +80,7 @@ struct arenac {
     const char *said;   /* what was found of the code, in a line for the report; NULL: nobody asked */
     ac_module *module;  /* after compile */
     ac_session session; /* after load; zero before */
+    ac_session beside;  /* one that is open for a while: where memory runs out, it is closed with this */
     bool loaded;
     ac_inputs inputs;                                 /* of run and bench */
     bool any_input;                                   /* inputs that nobody gives are random */

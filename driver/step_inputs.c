@@ -222,8 +222,8 @@ static void see(ac_step_ends *e, const step_operand *o, const uint8_t *at)
 static uint8_t *place(const ac_step_inputs *x, const step_operand *o)
 {
     const ac_module *m = x->a->module;
-    return o->memory == m->n_ram ? x->session.state + o->offset
-                                 : x->session.arena + ac_module_at(m, o->memory, o->offset);
+    return o->memory == m->n_ram ? x->session->state + o->offset
+                                 : x->session->arena + ac_module_at(m, o->memory, o->offset);
 }
 
 static void fill(const ac_step_inputs *x, int32_t set, int32_t s)
@@ -241,12 +241,12 @@ static int run_step(ac_step_inputs *x, int32_t set, int32_t s, int *status)
 {
     uint8_t *kind = &x->tests.kind[set][s];
     fill(x, set, s);
-    AC_TRY(ac_session_step(&x->session, s, status));
+    AC_TRY(ac_session_step(x->session, s, status));
     if (!*status || *kind == STEP_KEEP || *kind == STEP_ZERO)
         return AC_OK;
     *kind = STEP_ZERO;
     fill(x, set, s);
-    return ac_session_step(&x->session, s, status);
+    return ac_session_step(x->session, s, status);
 }
 
 /* The memory as a set begins with it. */
@@ -254,11 +254,11 @@ static int begin(ac_step_inputs *x, int32_t set)
 {
     const ac_module *m = x->a->module;
     const int32_t whole = set % x->tests.whole.n;
-    memset(x->session.arena, 0, (size_t)m->arena_bytes);
-    AC_TRY(ac_session_reset(&x->session));
+    memset(x->session->arena, 0, (size_t)m->arena_bytes);
+    AC_TRY(ac_session_reset(x->session));
     for (int32_t i = 0; i < m->n_inputs; i++)
         if (m->input[i].space != AC_SPACE_CONST && m->input[i].bytes)
-            memcpy(ac_session_at(&x->session, &m->input[i]), x->tests.whole.input[whole * m->n_inputs + i],
+            memcpy(ac_session_at(x->session, &m->input[i]), x->tests.whole.input[whole * m->n_inputs + i],
                    (size_t)m->input[i].bytes);
     return AC_OK;
 }
@@ -348,14 +348,14 @@ int ac_step_inputs_possible(arenac *a, const char *option)
 int ac_step_inputs_make(arenac *a, ac_step_inputs *x)
 {
     enum { WHOLE = 2 };
-    *x = (ac_step_inputs){.a = a};
+    *x = (ac_step_inputs){.a = a, .session = &a->beside};
     AC_TRY(ac_inputs_draw(a, WHOLE, &x->tests.whole));
     put_operands(x);
-    AC_TRY(ac_session_open(&x->session, a->module, a->source.path, "eval"));
+    AC_TRY(ac_session_open(x->session, a->module, a->source.path, "eval"));
     return record(x, x->n_integer ? sets_of(a) : 0);
 }
 
 void ac_step_inputs_close(ac_step_inputs *x)
 {
-    ac_session_close(&x->session);
+    ac_session_close(x->session);
 }

@@ -27,7 +27,7 @@ typedef struct ac_step_ends {
 
 typedef struct ac_step_inputs {
     struct arenac *a;
-    ac_session session; /* the evaluator's */
+    ac_session *session; /* the evaluator's */
     ac_step_tests tests;
     ac_step_ends *ends; /* by call */
     bool *integer;      /* by call: it is tested by itself */
