@@ -136,6 +136,24 @@ static void products_of_bytes(arenac *a, note_list *note)
                     p->integers, plural(p->integers, "", "s"), plural(p->integers, "runs", "run"), rest));
 }
 
+/* Of how many floats how many lie in memory in 16 bits. */
+static void floats_stored(arenac *a, note_list *note)
+{
+    static const char *const KIND[] = {"weights", "activations", "state"};
+    const ac_storage *s = a->storage;
+    ac_region *r = a->cx.region;
+    if (!s)
+        return;
+    const char *list = "";
+    for (int32_t k = 0; k < 3; k++)
+        if (s->all[k])
+            list = ac_strf(r, "%s%s%d of %d %s (%s B)", list, *list ? ", " : "", s->tensors[k], s->all[k], KIND[k],
+                           ac_commas(&a->cx, s->bytes[k]));
+    ac_push(r, note,
+            ac_strf(r, "floats in memory are %s where they may be: %s; arithmetic is f32", ac_dtype_name(s->type),
+                    *list ? list : "none"));
+}
+
 /* What of the state is what. */
 static void step_of_training(arenac *a, note_list *note)
 {
@@ -201,6 +219,7 @@ void ac_facts_notes(arenac *a)
     recomputed(a, &note);
     dead_channels(a, &note);
     products_of_bytes(a, &note);
+    floats_stored(a, &note);
     if (m->missing.n)
         ac_push(a->cx.region, &note,
                 ac_strf(a->cx.region, "%d parameters have no values yet: %s should hold them", m->missing.n,

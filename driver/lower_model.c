@@ -157,7 +157,9 @@ static int open_step(arenac *a)
 static int run_passes(arenac *a, const char *stop_after, const ac_target *t, ac_cuts *cuts, const arenac_pass **row,
                       int32_t *n)
 {
+    ac_storage *storage = NULL;
     AC_TRY(open_step(a));
+    AC_TRY(ac_settings_storage(&a->cx, &a->opt, &storage));
     const ac_options *o = &a->opt;
     const bool reference = ac_is(o->reference, "tflite");
     ac_pass_options p = {.stop_after = stop_after,
@@ -175,10 +177,12 @@ static int run_passes(arenac *a, const char *stop_after, const ac_target *t, ac_
                          .grow = a->grow,
                          .with = a->grow_with,
                          .cuts = cuts,
-                         .products = ac_is(o->qdq, "exact") ? NULL : AC_NEW(a->cx.region, ac_products)};
+                         .products = ac_is(o->qdq, "exact") ? NULL : AC_NEW(a->cx.region, ac_products),
+                         .storage = storage};
     const ac_pass_time *time = NULL;
     ac_sink *dump = AC_NEW(a->cx.region, ac_sink);
     a->products = p.products;
+    a->storage = p.storage;
     *n = 0;
     put_skips(a, &p);
     AC_TRY(make_nodes(a));

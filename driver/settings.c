@@ -185,6 +185,48 @@ ac_reductions ac_settings_reductions(ac_ctx *cx, const ac_options *o, const ac_s
     return r;
 }
 
+/* ------------------------------------------------------------------ storage of floats */
+
+static int add_storage(ac_ctx *cx, const char *word, int n, int32_t *what)
+{
+    static const char *const WORD[] = {"weights", "activations", "state", "io"};
+    for (int32_t i = 0; i < 4; i++)
+        if ((int)strlen(WORD[i]) == n && !memcmp(word, WORD[i], (size_t)n)) {
+            *what |= 1 << i; /* AC_STORE_WEIGHTS .. */
+            return AC_OK;
+        }
+    ac_error(cx, NOWHERE, E0501, "--float-storage-of: '%.*s' is not among weights, activations, state, io", n, word);
+    const char *near = ac_closest(ac_strf(cx->region, "%.*s", n, word), WORD, 4);
+    return near ? ac_help(cx, "did you mean '%s'?", near) : AC_FAIL;
+}
+
+int ac_settings_storage(ac_ctx *cx, const ac_options *o, ac_storage **out)
+{
+    *out = NULL;
+    if (ac_is(o->float_storage, "f32")) {
+        if (o->float_storage_of)
+            ac_warn(cx, NOWHERE, W0002, "--float-storage-of is left out: floats stay f32 without --float-storage");
+        return AC_OK;
+    }
+    const char *other = o->train ? "train" : o->reference ? "reference" : NULL;
+    if (other) {
+        ac_error(cx, NOWHERE, E0502, "--float-storage %s does not go with --%s", o->float_storage, other);
+        return ac_help(cx, o->train ? "train in f32, and compile what is trained with --float-storage"
+                                    : "a reference plan is of tensors as the file has them");
+    }
+    ac_storage *s = AC_NEW(cx->region, ac_storage);
+    s->type = ac_is(o->float_storage, "f16") ? AC_F16 : AC_BF16;
+    for (const char *w = o->float_storage_of; w && *w; w += *w == ',') {
+        const int n = (int)strcspn(w, ",");
+        AC_TRY(add_storage(cx, w, n, &s->what));
+        w += n;
+    }
+    if (!s->what)
+        s->what = AC_STORE_WEIGHTS | AC_STORE_ACTIVATIONS | AC_STORE_STATE;
+    *out = s;
+    return AC_OK;
+}
+
 /* ------------------------------------------------------------------ training */
 
 static double given_or(double given, double otherwise)

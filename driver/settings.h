@@ -4,6 +4,7 @@
 #include "codegen/share_groups.h"
 #include "driver/options.h"
 #include "ir/lower/lower.h"
+#include "ir/pass/pass.h"
 #include "ir/train/train.h"
 #include "planner/graph/planned.h"
 
@@ -26,6 +27,9 @@ int ac_settings_make(ac_ctx *cx, const ac_options *o, const char *target, ac_set
 int64_t ac_settings_micro_batch(const ac_options *o);
 /* Of a step of training: what its options say, but for the output and the type of the target. E0501. */
 int ac_settings_train(ac_ctx *cx, const ac_options *o, const char *optimizer, ac_train_spec *out);
+/* --float-storage: what is to lie in 16 bits; *out NULL: nothing. E0501: a word that is not known. E0502: it does not
+ * go with another option. */
+int ac_settings_storage(ac_ctx *cx, const ac_options *o, ac_storage **out);
 /* --winograd: which of the n steps are left as they are, and why. */
 void ac_settings_note_winograd(ac_ctx *cx, const ac_settings *s, ac_lowered *const *step, int32_t n);
 /* Reductions that a plan of this kind has no use for leave the set, with a warning. */

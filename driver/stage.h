@@ -95,6 +95,7 @@ struct arenac {
     bool says_written;                /* the files are listed once they appeared */
     const struct ac_state_pair *kept; /* --state: what pass state did */
     int32_t n_kept;
+    const struct ac_storage *storage;   /* what pass storage did; NULL: floats are as in the file */
     const struct ac_products *products; /* what pass integers did; NULL: nothing was asked of it */
     const char *guess;                  /* what --state could say, for the report; NULL: nothing */
     bool trains;                        /* parameters of the file are weights that training changes */

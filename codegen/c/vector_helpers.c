@@ -148,6 +148,26 @@ static void put_fma(vh *h)
         lanewise(h, ac_strf(F->region, "%s(a[i], b[i], c[i])", one));
 }
 
+/* Sixteen of bf16: words go to the upper halves of lanes by one permutation; a NaN is chosen by a mask. */
+static void put_bf16_of_register(vh *h, const char *H, const char *W)
+{
+    if (h->d == AC_F32)
+        ac_putf(&h->out,
+                "    const __m512i at = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);\n"
+                "    return (%s)_mm512_maskz_permutexvar_epi16(0xaaaaaaaau, _mm512_slli_epi32(at, 16),\n"
+                "                                              _mm512_castsi256_si512((__m256i)x));\n",
+                W);
+    else
+        ac_putf(&h->out,
+                "    const __m512i u = (__m512i)x, odd = _mm512_and_si512(_mm512_srli_epi32(u, 16), "
+                "_mm512_set1_epi32(1));\n"
+                "    const __m512i near = _mm512_add_epi32(_mm512_add_epi32(u, _mm512_set1_epi32(0x7fff)), odd);\n"
+                "    const __mmask16 nan = _mm512_cmp_ps_mask((__m512)x, (__m512)x, _CMP_UNORD_Q);\n"
+                "    const __m512i all = _mm512_mask_or_epi32(near, nan, u, _mm512_set1_epi32(0x400000));\n"
+                "    return (%s)_mm512_cvtepi32_epi16(_mm512_srli_epi32(all, 16));\n",
+                H);
+}
+
 /* Half floats to and from f32. */
 static void put_half(vh *h)
 {
@@ -166,14 +186,16 @@ static void put_half(vh *h)
         ac_putf(&h->out, "    return (%s)%s_cvtph_ps((%s)x);\n", W, mm(F->target, n * 4), reg(F, half, n * 2));
     } else if (native) {
         ac_putf(&h->out, "    return (%s)%s_cvtps_ph((%s)x, 8);\n", H, mm(F->target, n * 4), reg(F, AC_F32, n * 4));
+    } else if (n == 16 && F->target->vec_bytes == 64 && mm(F->target, 64)) {
+        put_bf16_of_register(h, H, W);
     } else if (h->d == AC_F32) {
         ac_putf(&h->out, "    return (%s)(%s((%s)x) << 16);\n", W, ac_c_vec_convert(F, AC_U16, AC_U32, n),
                 ac_c_vec_type(F, AC_U16, n));
     } else {
         ac_putf(&h->out,
                 "    const %s u = (%s)x, nan = (%s)(x != x);\n"
-                "    const %s near = (u + 0x7fffu + (u >> 16 & 1u)) >> 16;\n"
-                "    return (%s)%s((near & ~nan) | ((u >> 16 | 0x40u) & nan));\n",
+                "    const %s near = u + 0x7fffu + (u >> 16 & 1u);\n"
+                "    return (%s)%s(((near & ~nan) | ((u | 0x400000u) & nan)) >> 16);\n",
                 U, U, U, U, H, ac_c_vec_convert(F, AC_U32, AC_U16, n));
     }
 }

@@ -64,6 +64,7 @@ struct ac_tensor {
     bool input, output; /* of the graph */
     bool any_rank;      /* input: not even the number of dimensions is known yet; rank is 0 */
     bool state;         /* keeps its value between runs; starts as zero or `data` */
+    bool narrowed;      /* f32 to operators, which round it to dtype (f16, bf16) where it is stored (pass storage) */
     ac_tensor *root;    /* view: lives inside root at byte view_offset; NULL: has bytes of its own */
     int64_t view_offset;
     ac_tensor *count; /* ir/ops/shape/counted.h: how many elements of dimension count_dim have a meaning; NULL: all */

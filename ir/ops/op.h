@@ -106,7 +106,8 @@ enum {
     OF_FLOW = 256,
     OF_STATE = 512,
     OF_CHECKS = 1024,
-    OF_REDUCES = 2048
+    OF_REDUCES = 2048,
+    OF_REREADS = 4096
 };
 #define AC_IN(i) (1u << (i))
 

@@ -73,7 +73,7 @@ static bool wanted(const row *r, const ac_graph *g, const ac_pass_options *o)
     return !listed(o->skip, o->n_skip, r->name) && (r->fn != ac_pass_view || o->views) &&
            (r->fn != ac_pass_io || o->quantized_io) && (r->fn != ac_pass_grow || o->grow) &&
            (r->fn != ac_pass_state || o->n_kept || g->sub.n) && (r->fn != ac_pass_channels || o->cuts) &&
-           (!o->reference || r->reference);
+           (r->fn != ac_pass_storage || o->storage) && (!o->reference || r->reference);
 }
 
 /* What the body of a loop carries round is kept in the same bytes from iteration to iteration, as state is from run to

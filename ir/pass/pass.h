@@ -40,6 +40,15 @@ typedef struct ac_products {
     const char *why;          /* the first of the latter is; NULL: there is none */
 } ac_products;
 
+/* What lies in memory in 16 bits, and what pass storage found of it. */
+enum { AC_STORE_WEIGHTS = 1, AC_STORE_ACTIVATIONS = 2, AC_STORE_STATE = 4, AC_STORE_IO = 8 };
+typedef struct ac_storage {
+    ac_dtype type;              /* AC_F16 or AC_BF16 */
+    int32_t what;               /* AC_STORE_.., one or several */
+    int32_t tensors[3], all[3]; /* weights, activations, state: how many became this type, of how many of f32 */
+    ac_bytes bytes[3];          /* that they take now */
+} ac_storage;
+
 typedef struct ac_pass_options {
     const char *const *skip;
     int32_t n_skip;
@@ -61,6 +70,7 @@ typedef struct ac_pass_options {
     void *with;
     ac_cuts *cuts;         /* pass channels runs, and says here what it did; NULL: it does not */
     ac_products *products; /* pass integers runs, and adds here what it did; NULL: it does not */
+    ac_storage *storage;   /* pass storage runs, and says here what it did; NULL: it does not */
     ac_state_pair *kept;   /* pass state runs, and says here what it did */
     int32_t n_kept;
     ac_sink *dump;

@@ -23,7 +23,7 @@ static int64_t steps_of(const ac_gemm_form *f)
 
 int64_t ac_gemm_weight_bytes(const ac_gemm_form *f)
 {
-    return ac_dtype_size(f->w, f->groups * ac_gemm_group_size(f));
+    return f->w_bytes * f->groups * ac_gemm_group_size(f);
 }
 
 bool ac_gemm_weights_stream(const ac_lower *L, const ac_gemm_form *f)
@@ -39,7 +39,7 @@ bool ac_gemm_weights_far(const ac_lower *L, const ac_gemm_form *f)
 
 static double step_cost(const ac_lower *L, const ac_gemm_form *f, double r, double v, double widest)
 {
-    const double bytes = (double)ac_dtype_size(f->w, (int64_t)f->lanes * f->group);
+    const double bytes = (double)f->w_bytes * (double)f->lanes * (double)f->group;
     double most = r * v / ISSUE;
     if ((r + v) / ISSUE > most)
         most = (r + v) / ISSUE;

@@ -24,11 +24,14 @@ typedef struct job {
 } job;
 
 /* Rows whose distance is a multiple of a page fall on the same few lines of the first cache, and a tile's rows push
- * each other out. Worth a copy with another distance, where there is enough to compute with it. */
+ * each other out. Worth a copy with another distance, where there is enough to compute with it. Floats of 16 bits are
+ * converted by the copy. */
 enum { PAGE = 4096, LINE = 64, MANY_ROWS = 7, MANY_CHANNELS = 64 };
 
-static bool rows_collide(const job *j)
+static bool copies_panels(const job *j)
 {
+    if (j->c->x->narrowed)
+        return true;
     return j->c->kind == AC_MACS_F32 && ac_dtype_size(AC_F32, j->depth) % PAGE == 0 && j->f.rows >= MANY_ROWS &&
            j->f.n >= MANY_CHANNELS;
 }
@@ -138,7 +141,7 @@ static void panels_outside(job *j, int64_t rows)
 {
     ac_lb *b = &j->L->b;
     const int64_t l2 = j->L->target->l2_bytes, row = ac_dtype_size(j->f.strip, j->depth);
-    const bool copies = rows_collide(j);
+    const bool copies = copies_panels(j);
     if (copies)
         j->stride = j->depth + LINE / ac_dtype_size(AC_F32, 1);
     if (rows * row <= l2 / 2) {
@@ -233,7 +236,8 @@ int ac_gemm_rows(ac_lower *L, ac_channel *c, int64_t rows, int64_t depth)
     j.tiles = ac_gemm_cut(rows, j.f.rows);
     j.x = ac_lo_operand(L, c->x);
     j.w = ac_gemm_pack(L, &j.f, c);
-    if (ac_gemm_copies(&j.f, c))
+    const bool panels = ac_gemm_weights_far(L, &j.f) && c->kind == AC_MACS_F32;
+    if (ac_gemm_copies(&j.f, c) && !panels)
         j.strip = ac_lo_scratch(L, "strip", j.f.strip, j.tiles.size[0] * depth + ac_gemm_step(&j.f));
     if (c->kind == AC_MACS_HYBRID)
         hybrid_rows(&j, L->node->op == AC_OP_FULLY_CONNECTED ? L->node->attrs.dense.asymmetric_inputs : c->per_channel);

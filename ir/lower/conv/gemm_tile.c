@@ -30,7 +30,7 @@ bool ac_gemm_fits(const ac_lower *L, const ac_channel *c)
 bool ac_gemm_copies(const ac_gemm_form *f, const ac_channel *c)
 {
     if (c->kind == AC_MACS_F32)
-        return false;
+        return c->x->narrowed; /* converted once, in vectors, not by each tile that reads it, one by one */
     if (c->kind == AC_MACS_SUM)
         return f->strip != c->x->dtype || f->depth % ac_gemm_step(f);
     return c->kind != AC_MACS_I16 || f->depth % f->group;
@@ -75,6 +75,7 @@ ac_gemm_form ac_gemm_form_of(const ac_lower *L, const ac_channel *c, int64_t gro
         f.w = c->zw ? AC_I16 : AC_I8;
         break;
     }
+    f.w_bytes = c->w->narrowed && ac_tensor_is_const(c->w) ? 2 : (int32_t)ac_dtype_size(f.w, 1);
     return f;
 }
 
@@ -189,7 +190,7 @@ static void run(const ac_gemm_tile *t, ac_x x_at, ac_x w_at, ac_x ahead, const a
         w[v] = weights(b, t, at, v);
     if (ahead) {
         ahead = ac_lb_add(b, ahead, ac_lb_mul(b, k, ac_lb_i32(b, t->ahead_step)));
-        const int64_t line = LINE / ac_dtype_size(f->w, 1);
+        const int64_t line = LINE / f->w_bytes;
         for (int64_t i = 0; i < t->ahead_step; i += line)
             ac_lb_prefetch(b, t->w_buf, ac_lb_add(b, ahead, ac_lb_i32(b, i)));
     }

@@ -43,7 +43,7 @@ static int64_t elements(const job *j)
 static int32_t transform_weights(job *j)
 {
     const ac_gemm_form *f = &j->f;
-    const int64_t matrix = ac_gemm_weight_bytes(f) / 4;
+    const int64_t matrix = ac_gemm_weight_bytes(f) / f->w_bytes;
     ac_lower P;
     const int32_t to = ac_lo_pack_open(j->L, &P, "u", AC_F32, matrix * elements(j)), from = ac_lo_operand(&P, j->c->w);
     ac_lb *b = &P.b;
@@ -310,7 +310,7 @@ static bool indexable(const job *j)
     const double wide =
         (double)(j->f.block.size[0] * j->f.lanes > j->win->ic ? j->f.block.size[0] * j->f.lanes : j->win->ic);
     const double strip = (double)((j->rows * j->w.out + 2) * j->row_step);
-    return e * (double)ac_gemm_weight_bytes(&j->f) / 4 <= INT32_MAX && e * tiles * wide <= INT32_MAX &&
+    return e * (double)ac_gemm_weight_bytes(&j->f) / j->f.w_bytes <= INT32_MAX && e * tiles * wide <= INT32_MAX &&
            strip <= INT32_MAX;
 }
 

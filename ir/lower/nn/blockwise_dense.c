@@ -410,6 +410,7 @@ static void choose_tile(job *j, int64_t rows)
         f->group = 1;
         f->runs[0] = f->runs[1] = f->runs[2] = 1;
         f->strip = f->w = AC_F32;
+        f->w_bytes = 4;
         f->uses = rows;
         ac_gemm_form_tile(j->L, &j->c, f, 1, rows);
         j->tiles = ac_gemm_cut(rows, f->rows);

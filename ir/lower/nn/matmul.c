@@ -27,8 +27,9 @@ typedef struct matmul {
     ac_channel c;
     int64_t m, n, k;
     bool adj_x, adj_y;
-    bool dots;    /* neither is transposed: matmul_dots.c */
-    int32_t x, y; /* buffers; y may be the transposed copy */
+    bool dots;      /* neither is transposed: matmul_dots.c */
+    int32_t x, y;   /* buffers; y may be the transposed copy */
+    int32_t floats; /* x lies in 16 bits: a tile's rows as floats; -1: they are, or stay where they are */
     int32_t rank;
     ac_x idx[AC_MAX_RANK]; /* batch position */
     ac_x x_at, y_at;       /* first elements of the present matrices */
@@ -69,6 +70,30 @@ static void tile(matmul *v, ac_x m, int32_t rows, ac_x n, int32_t vecs, int32_t 
     }
 }
 
+/* The matrix of rows m .. m+rows-1 of x, which lie in memory in 16 bits, as floats: converted once, in vectors, where a
+ * tile would convert each as often as it takes it. v itself where there is nothing to convert. */
+static matmul floats_of(const matmul *v, ac_x m, int32_t rows)
+{
+    matmul own = *v;
+    ac_lb *b = &v->L->b;
+    if (v->floats < 0)
+        return own;
+    const int32_t lanes = ac_target_lanes(v->L->target, AC_F32);
+    const ac_x from = ac_lb_add(b, v->x_at, ac_lb_mul(b, m, ac_lb_i32(b, v->k)));
+    ac_lane_span span[AC_MAX_SPANS];
+    const int32_t spans = ac_spans(rows * v->k, lanes, span);
+    for (int32_t s = 0; s < spans; s++) {
+        ac_x i =
+            ac_lb_for(b, "i", ac_lb_i32(b, span[s].begin), ac_lb_i32(b, span[s].end), span[s].lanes, AC_MARK_SERIAL);
+        ac_lb_store(b, v->floats, i, ac_lb_load(b, v->x, ac_lb_add(b, from, i), span[s].lanes));
+        ac_lb_end(b);
+    }
+    own.x = v->floats;
+    own.x_at = ac_lb_sub(b, ac_lb_i32(b, 0), ac_lb_mul(b, m, ac_lb_i32(b, v->k))); /* they begin m rows before it */
+    own.floats = -1;
+    return own;
+}
+
 /* Columns begin .. end-1, `vecs` vectors at a time, of `rows` rows from m on, or of all rows (cuts). */
 static void columns(matmul *v, ac_x m, int32_t rows, const ac_gemm_cuts *cuts, const ac_lane_span *s, int32_t vecs)
 {
@@ -87,7 +112,8 @@ static void columns(matmul *v, ac_x m, int32_t rows, const ac_gemm_cuts *cuts, c
             continue;
         ac_x i = ac_lb_for_each(b, "m", cuts->count[c]);
         m = ac_lb_add(b, ac_lb_mul(b, i, ac_lb_i32(b, cuts->size[c])), ac_lb_i32(b, cuts->first[c]));
-        tile(v, m, (int32_t)cuts->size[c], n, vecs, s->lanes);
+        matmul own = floats_of(v, m, (int32_t)cuts->size[c]);
+        tile(&own, m, (int32_t)cuts->size[c], n, vecs, s->lanes);
         ac_lb_end(b);
     }
     ac_lb_end(b);
@@ -135,6 +161,8 @@ static void product(matmul *v)
     const ac_gemm_cuts cuts = ac_gemm_cut(v->m, rows);
     L->out->schedule.rows = rows > 1 ? (int32_t)cuts.size[0] : 0;
     L->out->schedule.vecs = vecs;
+    if (lanes > 1 && v->c.x->narrowed && !v->adj_x && v->c.kind == AC_MACS_F32)
+        v->floats = ac_lo_scratch(L, "floats", AC_F32, cuts.size[0] * v->k);
     if (columns_outside(v, rows)) {
         row_tile(v, 0, 0, &cuts, vecs, lanes);
         return;
@@ -153,7 +181,8 @@ static void product(matmul *v)
             row.x_at = ac_lb_sub(b, ac_lb_i32(b, 0), ac_lb_mul(b, m, ac_lb_i32(b, v->k)));
             row_tile(&row, m, 1, NULL, vecs, lanes);
         } else {
-            row_tile(v, m, (int32_t)cuts.size[s], NULL, vecs, lanes);
+            matmul own = floats_of(v, m, (int32_t)cuts.size[s]);
+            row_tile(&own, m, (int32_t)cuts.size[s], NULL, vecs, lanes);
         }
         ac_lb_end(b);
     }
@@ -237,7 +266,8 @@ int ac_lo_matmul(ac_lower *L)
     if (x->rank < 2 || y->rank < 2)
         return ac_lower_refuse(L, "operands are %s and %s: supported are at least 2 dimensions", ac_shape_str(L->cx, x),
                                ac_shape_str(L->cx, y));
-    matmul v = {.L = L, .adj_x = n->attrs.matmul.adj_x, .adj_y = n->attrs.matmul.adj_y, .rank = out->rank};
+    matmul v = {
+        .L = L, .adj_x = n->attrs.matmul.adj_x, .adj_y = n->attrs.matmul.adj_y, .rank = out->rank, .floats = -1};
     v.m = out->dim[out->rank - 2];
     v.n = out->dim[out->rank - 1];
     v.k = x->dim[v.adj_x ? x->rank - 2 : x->rank - 1];

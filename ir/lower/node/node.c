@@ -4,6 +4,7 @@
 #include "ir/loop/access/distance.h"
 #include "ir/lower/buffers.h"
 #include "ir/lower/map/map.h"
+#include "ir/lower/node/narrowed.h"
 #include "ir/ops/shape/shape.h"
 
 /* The column of ops.def that is about loops. */
@@ -87,10 +88,12 @@ ac_lowered *ac_lower_hinted(ac_ctx *cx, ac_region *region, const ac_node *n, con
                             bool exact, const ac_schedule *hint)
 {
     const ac_op_row *row = &ac_ops[n->op];
+    ac_shadows shadows = {.cx = cx, .region = region};
+    const ac_node *m = ac_shadow_node(&shadows, n);
     ac_lower L = {.cx = cx,
                   .region = region,
                   .target = t,
-                  .node = n,
+                  .node = m,
                   .rows = ROWS,
                   .variant = variant,
                   .exact = exact,
@@ -101,7 +104,7 @@ ac_lowered *ac_lower_hinted(ac_ctx *cx, ac_region *region, const ac_node *n, con
     L.out->node = n;
     const char *note = ac_strf(region, "%s '%s' -> %s", row->text, n->name, ac_tensor_str(cx, ac_node_result(n)));
     ac_lb_open(&L.b, region, ac_strf(region, "%s_%d", row->text, (int)n->id), note);
-    const ac_node *last = ac_node_reduction(n);
+    const ac_node *last = ac_node_reduction(m);
     if (ROWS[last ? last->op : n->op].lower(&L) != AC_OK || L.refused)
         return NULL;
     const char *missing = ac_lb_missing(&L.b);
@@ -111,6 +114,8 @@ ac_lowered *ac_lower_hinted(ac_ctx *cx, ac_region *region, const ac_node *n, con
     }
     L.out->fn = ac_lb_close(&L.b);
     ac_lo_settle(L.out, -1);
+    if (ac_shadows_leave(&shadows, L.out) != AC_OK)
+        return NULL;
     L.out->macs = ac_op_macs(n);
     if (ac_loop_verify(cx, L.out->fn) != AC_OK)
         return NULL;

@@ -8,6 +8,12 @@ typedef struct loops_promise {
     const ac_lowered *low;
 } loops_promise;
 
+/* What the loops write, whatever type the tensor has become since. */
+static ac_bytes bytes_of(const ac_lowered *w, int32_t i)
+{
+    return ac_dtype_size(w->fn->buf.item[i].dtype, w->fn->buf.item[i].count);
+}
+
 /* Every TENSOR argument is a result. */
 static int run_loops(ac_ctx *cx, ac_making *making, const ac_promise *p, ac_tensor *t)
 {
@@ -20,7 +26,7 @@ static int run_loops(ac_ctx *cx, ac_making *making, const ac_promise *p, ac_tens
         if (a->kind == AC_ARG_CONST)
             data[i] = ac_const_operand(cx, making, a->konst);
         else if (a->kind == AC_ARG_TENSOR)
-            data[i] = ac_making_tensor(cx, making, a->tensor, ac_tensor_bytes(a->tensor));
+            data[i] = ac_making_tensor(cx, making, a->tensor, bytes_of(w, i));
         else /* PART: constants are made in one part */
             data[i] = ac_alloc(tmp, (uint64_t)a->bytes + 1);
         rc = data[i] ? AC_OK : AC_FAIL;

@@ -46,6 +46,8 @@ same() { # OPTION FILES OPTION...
     diff -r first again >note || fail "$option: $line: $(head -n 3 note)"
 }
 same name digits_int8.tflite --name other
+same float-storage digits_f32.tflite --float-storage bf16
+same float-storage-of digits_f32.tflite --float-storage f16 --float-storage-of weights
 same target digits_int8.tflite -t cortex-m4
 same from gate.ag --from text
 same outputs gate.ag --outputs a,y
