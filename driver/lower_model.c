@@ -36,10 +36,17 @@ static int make_nodes(arenac *a)
     ac_pin *pin = AC_NEW_N(a->cx.region, ac_pin, dim->n + 1);
     for (int32_t i = 0; i < dim->n; i++) {
         const ac_dim_option *d = &dim->item[i];
-        if (d->range)
-            return ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501,
-                            "bad argument '%s=%lld..%lld' of --dim: ranges are for plan and compile", d->name,
-                            (long long)d->lo, (long long)d->hi);
+        if (d->range) {
+            ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501,
+                     "bad argument '%s=%lld..%lld' of --dim: ranges are for plan and compile", d->name,
+                     (long long)d->lo, (long long)d->hi);
+            if (a->purpose != AC_FOR_PYTHON)
+                return ac_help(&a->cx, "--dim %s=%lld", d->name, (long long)d->hi);
+            return ac_help(&a->cx,
+                           "the sizes of a module are fixed: --dim %s=%lld and shorter inputs padded, or a module for "
+                           "each size; arenac compile makes C for a range",
+                           d->name, (long long)d->hi);
+        }
         if (d->less)
             return ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501,
                             "bad argument '%s=%lld-%s' of --dim: '%s' is no range; those are for plan and compile",

@@ -182,16 +182,32 @@ refuse(arn_ctx *c, const char *kind, size_t i, const struct arn_tensor *t, const
     return -1;
 }
 
+/* "f64" or "2 lanes of f32"; a type that has no short name by its numbers. */
+static const char *type_name(DLDataType t, char *text, size_t n)
+{
+    static const char *const KIND[] = {[kDLInt] = "i", [kDLUInt] = "u", [kDLFloat] = "f", [kDLBfloat] = "bf"};
+    char lanes[24] = "";
+    if (t.lanes != 1)
+        snprintf(lanes, sizeof lanes, "%d lanes of ", t.lanes);
+    if (t.code == kDLBool && t.bits == 8)
+        snprintf(text, n, "%sbool", lanes);
+    else if (t.code < sizeof KIND / sizeof *KIND && KIND[t.code])
+        snprintf(text, n, "%s%s%d", lanes, KIND[t.code], t.bits);
+    else
+        snprintf(text, n, "%sDLPack code %d, %d bits", lanes, t.code, t.bits);
+    return text;
+}
+
 static int check(arn_ctx *c, const char *kind, size_t i, const struct arn_tensor *t, const DLTensor *x)
 {
+    char found[64];
     const DLDataType want = type_of(t->dtype);
     if (x->device.device_type != kDLCPU && x->device.device_type != kDLCUDAHost &&
         x->device.device_type != kDLCUDAManaged)
         return refuse(c, kind, i, t, "device type is %d, expected host memory (1); copy it to the CPU",
                       (int)x->device.device_type);
     if (x->dtype.code != want.code || x->dtype.bits != want.bits || x->dtype.lanes != 1)
-        return refuse(c, kind, i, t, "type is (code %d, %d bits, %d lanes), expected %s (code %d, %d bits, 1 lane)",
-                      x->dtype.code, x->dtype.bits, x->dtype.lanes, t->type, want.code, want.bits);
+        return refuse(c, kind, i, t, "type is %s, expected %s", type_name(x->dtype, found, sizeof found), t->type);
     if (x->ndim != t->rank)
         return refuse(c, kind, i, t, "has %d dimensions, expected %d", (int)x->ndim, (int)t->rank);
     for (int32_t d = 0; d < t->rank; d++)

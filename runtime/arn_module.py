@@ -2,7 +2,8 @@
 
     import numpy as np, @NAME@
     y, = @NAME@.run(x)                 # x: anything with __dlpack__ on the CPU, or a DLPack capsule
-    y = np.asarray(y)                  # the caller's own: the next run writes elsewhere; np.from_dlpack(y) as well
+    y, = @NAME@.run({"name": x})       # by name; run(name=x) where the name is a word of Python's
+    y = y.numpy()                      # the caller's own: the next run writes elsewhere; np.asarray(y) as well
 
     m = @NAME@.Model()                 # a context of its own: arena and state; use one in one thread at a time
     m.run(x)                           # a list of Tensor, one for each output
@@ -84,8 +85,8 @@ def _delete(managed):
 
 
 class Tensor:
-    """An output with bytes of its own: np.asarray(t), as often as wanted, or given away once to whoever takes DLPack:
-    np.from_dlpack(t), torch.from_dlpack(t), ..."""
+    """An output with bytes of its own: t.numpy() or np.asarray(t), as often as wanted, t[0], len(t), or given away once
+    to whoever takes DLPack: np.from_dlpack(t), torch.from_dlpack(t), ..."""
 
     def __init__(self, index):
         self.name, self.dtype, self.shape, self.scale, self.zero_point = OUTPUTS[index]
@@ -107,6 +108,21 @@ class Tensor:
             return self._array.astype(dtype)
         return self._array.copy() if copy else self._array
 
+    def numpy(self):
+        """The values as an array, which shares the bytes."""
+        return self.__array__()
+
+    def __getitem__(self, at):
+        return self.numpy()[at]
+
+    def __len__(self):
+        if not self.shape:
+            raise TypeError("output '%s' is a single number: it has no len()" % self.name)
+        return self.shape[0]
+
+    def __iter__(self):
+        return iter(self.numpy())
+
     def __dlpack_device__(self):
         return (1, 0)
 
@@ -114,7 +130,7 @@ class Tensor:
         if self._array is not None and stream is None and not copy:
             return self._array.__dlpack__()  # NumPy has it, and shares it
         if not self._managed:
-            raise BufferError("output '%s' was given away already" % self.name)
+            raise BufferError("output '%s' was given away already: keep the tensor that was made of it" % self.name)
         if stream is not None:
             raise BufferError("output '%s' is on the CPU, which has no streams" % self.name)
         if dl_device is not None and tuple(dl_device) != (1, 0):
@@ -164,8 +180,29 @@ def _is_capsule(x):
     return type(x).__name__ == "PyCapsule"
 
 
+def _in_order(inputs, named, model):
+    """The inputs of run(...) as a list: in order, a dict by name, or keywords."""
+    if len(inputs) == 1 and isinstance(inputs[0], dict):
+        inputs, named = (), dict(inputs[0], **named)
+    names = [i[0] for i in INPUTS]
+    for n in named:
+        if n not in names:
+            raise TypeError("%s has no input '%s'; its inputs: %s" % (model, n, ", ".join(names)))
+        if n in names[:len(inputs)]:
+            raise TypeError("input '%s' of %s is given twice" % (n, model))
+    rest = [named[n] for n in names[len(inputs):] if n in named]
+    if len(inputs) + len(rest) != len(names):
+        missing = [n for n in names[len(inputs):] if n not in named]
+        raise TypeError("%d inputs given, %s has %d: %s%s" % (
+            len(inputs) + len(rest), model, len(names), ", ".join(names),
+            "; missing: " + ", ".join(missing) if named and missing else ""))
+    return list(inputs) + rest
+
+
 class Model:
-    """Arena, state and weights of one running @NAME@."""
+    """Arena, state and weights of one running @NAME@. name: as messages call it."""
+
+    name = "@NAME@"
 
     def __init__(self):
         why = ctypes.c_char_p()
@@ -180,12 +217,13 @@ class Model:
     def reset(self):
         _lib.arn_reset_dl(self._ctx)
 
-    def run(self, *inputs, out=None):
-        if len(inputs) != len(INPUTS):
-            raise TypeError("%d inputs given, @NAME@ has %d: %s" % (len(inputs), len(INPUTS),
-                                                                    ", ".join(i[0] for i in INPUTS)))
+    def run(self, *inputs, out=None, **named):
+        inputs = _in_order(inputs, named, self.name)
+        if out is not None and not isinstance(out, (list, tuple)):
+            raise TypeError("out is %s, expected a list with a tensor for each output: out=[z]" % type(out).__name__)
         if out is not None and len(out) != len(OUTPUTS):
-            raise TypeError("%d outputs given, @NAME@ has %d" % (len(out), len(OUTPUTS)))
+            raise TypeError("%d outputs given, %s has %d: %s" % (len(out), self.name, len(OUTPUTS),
+                                                                 ", ".join(o[0] for o in OUTPUTS)))
         taken, result = [], list(out) if out is not None else [Tensor(i) for i in range(len(OUTPUTS))]
         try:
             for i, x in enumerate(inputs):
@@ -212,9 +250,9 @@ class Model:
 _own = None
 
 
-def run(*inputs, out=None):
+def run(*inputs, out=None, **named):
     """Model().run of a context that the module keeps."""
     global _own
     if _own is None:
         _own = Model()
-    return _own.run(*inputs, out=out)
+    return _own.run(*inputs, out=out, **named)

@@ -71,7 +71,9 @@ def numpy_test():
     raises((BufferError, TypeError), "read", lambda: corners.run(X, K, out=z))
     # refusals name the field
     raises(ValueError, "strides[1]", lambda: corners.run(np.asfortranarray(X), K))
-    raises(ValueError, "expected f32", lambda: corners.run(X.astype(np.float64), K))
+    raises(ValueError, "type is f64, expected f32", lambda: corners.run(X.astype(np.float64), K))
+    raises(ValueError, "type is i32, expected i8", lambda: corners.run(X, K.astype(np.int32)))
+    raises(ValueError, "type is u8, expected i8", lambda: corners.run(X, K.astype(np.uint8)))
     raises(ValueError, "shape[1]", lambda: corners.run(X[:, :2].copy(), K))
     raises(ValueError, "dimensions", lambda: corners.run(X.reshape(6), K))
     raises(TypeError, "2", lambda: corners.run(X))
@@ -81,6 +83,19 @@ def numpy_test():
     raises(BufferError, "device", lambda: wrong.__dlpack__(dl_device=(2, 0)))
     raises(BufferError, "copy", lambda: wrong.__dlpack__(copy=True))
     assert wrong.__dlpack_device__() == (1, 0)
+    raises(TypeError, "out is ndarray, expected a list", lambda: corners.run(X, K, out=np.zeros_like(X)))
+    # inputs by name, as a dict or as keywords; after the positions
+    names = [i[0] for i in corners.INPUTS]
+    for y in (corners.run(dict(zip(names, (X, K)))), corners.run(dict(zip(reversed(names), (K, X)))),
+              corners.run(**dict(zip(names, (X, K)))), corners.run(X, **{names[1]: K}), corners.Model().run({names[0]: X}, **{names[1]: K})):
+        assert (np.asarray(y[2]) == 2 * X).all() and (np.asarray(y[7]) == K).all()
+    raises(TypeError, "corners has no input 'nosuch'; its inputs: " + ", ".join(names), lambda: corners.run(X, nosuch=K))
+    raises(TypeError, "'%s' of corners is given twice" % names[0], lambda: corners.run(X, **{names[0]: X}))
+    raises(TypeError, "missing: " + names[1], lambda: corners.run({names[0]: X}))
+    # outputs are like arrays
+    y = corners.run(X, K)[2]
+    assert len(y) == 2 and (y[1] == 2 * X[1]).all() and y[0, 2] == 7 and (y.numpy() == 2 * X).all()
+    assert [r.tolist() for r in y] == (2 * X).tolist()
     # state is a model's own
     a, b = wide.Model(), wide.Model()
     x = np.zeros((256, 1024), np.float32)
