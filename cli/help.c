@@ -106,6 +106,12 @@ static bool takes_emit(ac_verb verb)
     return false;
 }
 
+static bool comes_first(ac_verb verb, const arenac_option *o)
+{
+    const char *at = ac_verbs[verb].letter ? strchr(o->verbs, ac_verbs[verb].letter) : NULL;
+    return at && at[1] == '!';
+}
+
 void ac_help_print(FILE *to, ac_verb verb, bool all)
 {
     enum { LINES = 24, AROUND = 5 };
@@ -120,16 +126,17 @@ void ac_help_print(FILE *to, ac_verb verb, bool all)
         fold(to, v->text, 0, 0);
         fputc('\n', to);
     }
-    for (int32_t i = 0; (o = arenac_option_at(i)) != NULL; i++) {
-        if (!ac_verb_takes(verb, o))
-            continue;
-        if (!all && (!strcmp(o->verbs, "*") || shown >= LINES - AROUND)) {
-            more = true;
-            continue;
+    for (int turn = 0; turn < 2; turn++) /* what the verb is for, then the rest */
+        for (int32_t i = 0; (o = arenac_option_at(i)) != NULL; i++) {
+            if (!ac_verb_takes(verb, o) || comes_first(verb, o) == turn)
+                continue;
+            if (!all && (!strcmp(o->verbs, "*") || shown >= LINES - AROUND)) {
+                more = true;
+                continue;
+            }
+            print_option(to, o, all);
+            shown++;
         }
-        print_option(to, o, all);
-        shown++;
-    }
     if (more)
         fprintf(to, "  --help-all lists the rest.\n");
     if (all && takes_emit(verb)) {
