@@ -5,6 +5,7 @@
 #include "base/visible.h"
 
 #include <string.h>
+#include <strings.h>
 
 static const struct {
     const char *name, *title, *explain;
@@ -35,7 +36,7 @@ ac_exit ac_code_exit(ac_code code)
 bool ac_code_find(const char *name, ac_code *code)
 {
     for (int i = 0; i < AC_CODE_COUNT; i++)
-        if (!strcmp(CODES[i].name, name)) {
+        if (!strcasecmp(CODES[i].name, name)) {
             *code = (ac_code)i;
             return true;
         }
@@ -263,26 +264,29 @@ void ac_diags_print(const ac_diags *d, FILE *to, bool color)
         fprintf(to, "(%d more errors not shown; --max-errors N shows more)\n", d->dropped);
 }
 
-/* Edit distance with a cut-off; words are short, so a row on the stack is enough. */
+/* Edit distance with a cut-off, a swap of neighbours counted as one (optimal string alignment); words are short, so
+ * three rows on the stack are enough. */
 static int distance(const char *a, const char *b)
 {
     enum { MAX = 48 };
-    size_t n = strlen(a), m = strlen(b);
+    const size_t n = strlen(a), m = strlen(b);
     if (n >= MAX || m >= MAX)
         return MAX;
-    int row[MAX + 1];
+    int rows[3][MAX + 1], *before = rows[0], *last = rows[1], *row = rows[2];
     for (size_t j = 0; j <= m; j++)
         row[j] = (int)j;
     for (size_t i = 1; i <= n; i++) {
-        int diag = row[0];
+        int *const spare = before;
+        before = last;
+        last = row;
+        row = spare;
         row[0] = (int)i;
         for (size_t j = 1; j <= m; j++) {
-            int up = row[j], best = diag + (a[i - 1] != b[j - 1]);
-            if (up + 1 < best)
-                best = up + 1;
-            if (row[j - 1] + 1 < best)
-                best = row[j - 1] + 1;
-            diag = up;
+            int best = last[j - 1] + (a[i - 1] != b[j - 1]);
+            best = last[j] + 1 < best ? last[j] + 1 : best;
+            best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < best)
+                best = before[j - 2] + 1;
             row[j] = best;
         }
     }
@@ -300,8 +304,8 @@ const char *ac_closest(const char *word, const char *const *names, int32_t n)
             best = names[i];
         }
     }
-    for (int32_t i = 0; i < n && !best; i++) /* m4: cortex-m4 */
-        if (word[0] && word[1] && strstr(names[i], word))
+    for (int32_t i = 0; i < n && !best; i++) /* m4: cortex-m4; sequence: seq */
+        if (word[0] && word[1] && (strstr(names[i], word) || (strlen(names[i]) > 2 && strstr(word, names[i]))))
             best = names[i];
     return best;
 }

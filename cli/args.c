@@ -27,8 +27,23 @@ static const arenac_option *find(ac_verb verb, const char *name, size_t n, char 
     return NULL;
 }
 
+/* "run, bench and grad": the verbs that have an option of this name; "": none. */
+static void verbs_with(const char *word, char *text, size_t room)
+{
+    const char *name[AC_VERB_COUNT];
+    int found = 0;
+    size_t at = 0;
+    for (int v = 0; v < AC_VERB_COUNT; v++)
+        if (find((ac_verb)v, word, strlen(word), 0))
+            name[found++] = ac_verbs[v].name;
+    *text = 0;
+    for (int i = 0; i < found && at < room; i++)
+        at += (size_t)snprintf(text + at, room - at, "%s%s", !i ? "" : i + 1 < found ? ", " : " and ", name[i]);
+}
+
 static int unknown_option(const char *arg, size_t n, ac_verb verb)
 {
+    char others[256];
     const char *names[AC_CLI_OPTIONS];
     const arenac_option *o;
     int32_t k = 0;
@@ -37,9 +52,15 @@ static int unknown_option(const char *arg, size_t n, ac_verb verb)
             names[k++] = ac_option_word(o);
     char word[64] = {0};
     memcpy(word, arg, n < sizeof word ? n : sizeof word - 1);
+    verbs_with(word, others, sizeof others);
+    if (*others) {
+        fprintf(stderr, "arenac: error[E0501]: unknown option '--%s' of %s; %s %s it\n", word, ac_verbs[verb].name,
+                others, strchr(others, ' ') ? "have" : "has");
+        return AC_EXIT_USAGE;
+    }
     const char *near = ac_closest(word, names, k);
     return near ? wrong("unknown option '--%s'; did you mean '--%s'?", word, near)
-                : wrong("unknown option '--%s' of %s; --help-all lists the options", word, ac_verbs[verb].name);
+                : wrong("unknown option '--%s'; arenac %s --help-all lists the options", word, ac_verbs[verb].name);
 }
 
 /* What the command line itself does by an option. Returns -1 to go on, else the exit status. */

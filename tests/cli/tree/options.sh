@@ -112,6 +112,15 @@ same name gate.ag --name x --inplace off --views off --align 64 --preserve all -
 for option in $(sed -n '/| CODE\| CODE/s/^OPT([a-z_]*, *"\([^"]*\)".*/\1/p' "$src/driver/options.def"); do
     case "$seen" in *" $option "*) ;; *) fail "$option is marked CODE, and nothing here compiles with it" ;; esac
 done
+expect 2 "unknown option '--striep'; did you mean '--stripe'" "$arenac" plan gate.ag --striep auto
+expect 2 "unknown option '--input' of help; compile, run, grad and bench have it" "$arenac" help --input
+expect 2 "unknown option '--sizes' of python; plan and compile have it" "$arenac" python gate.ag --sizes one
+expect 2 "unknown option '--qqqqqqqq'; arenac plan --help-all lists" "$arenac" plan gate.ag --qqqqqqqq
+expect 2 'help: KEY is a name or a position: --input 0=x.npy' "$arenac" run gate.ag --input x.npy
+expect 2 'help: N is a whole number, at least 1' "$arenac" plan open.ag --dim n=abc
+expect 2 "help: did you mean 'n'" "$arenac" plan open.ag --dim m=3
+expect 2 'ranges are for plan and compile' "$arenac" run open.ag --dim n=1..3
+expect 0 'E0105: types do not fit' "$arenac" explain e0105
 expect 2 "did you mean 'search'?" "$arenac" plan gate.ag --schedule serach
 expect 2 "did you mean 'concurrent'?" "$arenac" plan gate.ag --share concurent
 expect 2 "did you mean 'cortex-m4'?" "$arenac" plan gate.ag --target cortex-m44
