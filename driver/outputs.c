@@ -153,11 +153,31 @@ static void put_files(arenac *a, const emission *e, const ac_rt_file *f, int n)
     }
 }
 
+/* Is a file of runtime/ of use to programs of this model? */
+static bool rt_serves(const arenac *a, const char *name)
+{
+    const bool gpu = a->module->target->isa == AC_ISA_CUDA;
+    static const struct {
+        const char *stem;
+        bool cuda, threads, learning;
+    } OF[] = {{"arn_cuda", true, false, false},
+              {"arn_pool", false, true, false},
+              {"arn_openmp", false, true, false},
+              {"arn_tree", false, false, true}};
+    for (size_t i = 0; i < sizeof OF / sizeof *OF; i++)
+        if (!strncmp(name, OF[i].stem, strlen(OF[i].stem)))
+            return (OF[i].cuda && gpu) || (OF[i].threads && a->module->threads > 1) ||
+                   (OF[i].learning && a->module->learning);
+    return true;
+}
+
 /* The files of runtime/ go beside the other outputs; `to` stays empty. */
 static int put_runtime(arenac *a, const emission *e, ac_sink *to)
 {
     (void)to;
-    put_files(a, e, ac_rt_files, ac_rt_count);
+    for (int i = 0; i < ac_rt_count; i++)
+        if (rt_serves(a, ac_rt_files[i].name))
+            put_files(a, e, &ac_rt_files[i], 1);
     put_files(a, e, ac_mpi_files, a->module->learning ? ac_mpi_count : 0);
     return AC_OK;
 }
