@@ -133,7 +133,7 @@ static void put_comparisons(arenac *a, const comparisons *all, ac_sink *to)
         if (x->ok)
             ac_putf(to, "output %d '%s': %s reference (%lld of %lld differ, max abs %.3g, max ULP %.0f)\n", x->output,
                     ac_visible(a->cx.region, a->module->output[x->output].tensor->name),
-                    d->differ ? "within the bounds of the" : "equal to the", (long long)d->differ, (long long)d->count,
+                    d->differ ? "within tolerance of the" : "equal to the", (long long)d->differ, (long long)d->count,
                     d->max_abs, d->max_ulp);
     }
 }

@@ -141,6 +141,9 @@ int ac_npy_fits(ac_ctx *cx, const ac_npy *a, const ac_tensor *t, const char *opt
         return AC_OK;
     ac_error(cx, (ac_place){.file = a->path}, E0304, "%s is %s %s, but '%s' is %s %s", option, a->descr,
              shape_text(cx, a->rank, a->dim), t->name, ac_dtype_name(t->dtype), shape_text(cx, t->rank, t->dim));
-    return type_ok ? ac_help(cx, "give an array of the model's shape (numpy: array.reshape)")
-                   : ac_help(cx, "give an array of NumPy type '%s' (numpy: array.astype)", want);
+    if (!type_ok)
+        return ac_help(cx, "give an array of NumPy type '%s' (numpy: array.astype)", want);
+    const bool reshapes = a->bytes == ac_dtype_size(t->dtype, ac_tensor_count(t));
+    return ac_help(cx, reshapes ? "its elements are as many: numpy's array.reshape gives them the model's shape"
+                                : "give an array of the model's shape");
 }

@@ -23,14 +23,13 @@ static const struct lookalike {
     {MARK("<?xml"), "an XML file", NULL},
     {MARK("version https://git-lfs"), "a git-lfs pointer, not the file it stands for",
      "run `git lfs pull` in its repository"},
-    {MARK("PK\003\004"), "a zip archive (PyTorch .pt, Keras .keras, .npz and .task files are such)",
-     "unpack it if it holds a model, or export the model to ONNX (torch.onnx.export) or TFLite"},
     {MARK("\037\213"), "a gzip file", "unpack it: zcat FILE | arenac plan -"},
     {MARK("\3757zXZ"), "an xz file", "unpack it: xzcat FILE | arenac plan -"},
     {MARK("BZh"), "a bzip2 file", "unpack it: bzcat FILE | arenac plan -"},
     {MARK("\050\265\057\375"), "a zstd file", "unpack it: zstdcat FILE | arenac plan -"},
     {"ustar", 5, 257, "a tar archive", "unpack it"},
-    {MARK("\211HDF\r\n\032\n"), "an HDF5 file (Keras .h5)", "convert it to TFLite: tf.lite.TFLiteConverter"},
+    {MARK("\211HDF\r\n\032\n"), "an HDF5 file (Keras .h5)",
+     "export it as a SavedModel, which arenac reads: tf.keras.models.load_model(FILE).export(FOLDER)"},
     {MARK("\200\002"), "a Python pickle (older PyTorch)", "export the model to ONNX (torch.onnx.export) or TFLite"},
     {MARK("\200\003"), "a Python pickle", "export the model to ONNX or TFLite"},
     {MARK("\200\004"), "a Python pickle", "export the model to ONNX or TFLite"},
@@ -43,7 +42,8 @@ static const struct lookalike {
     {MARK("MZ"), "a program (Windows)", NULL},
     {MARK("#!"), "a script", NULL},
     {MARK("\223NUMPY"), "a NumPy array", "name the model first; arrays go with --input KEY=FILE.npy"},
-    {MARK("GGUF"), "a GGUF file (llama.cpp)", NULL},
+    {MARK("GGUF"), "a GGUF file (llama.cpp): weights without a graph",
+     "export the model that they belong to: ONNX, docs/language-models.md"},
     {MARK("\022\001\0\0\0\0\0\0"), "an MXNet .params file", "name the -symbol.json file first"},
     {"TFL2", 4, 4, "a TFLite file of an old schema (TFL2)", "convert the model again"},
     {MARK("arenac-lock "), "the lock of a plan",
@@ -61,6 +61,51 @@ static int not_a_model(ac_ctx *cx, ac_place at, const char *what, const char *he
     return help ? ac_help(cx, "%s", help) : AC_FAIL;
 }
 
+/* Zip archives, by a name that is in them; the first that is found. */
+static const struct {
+    const char *member, *what, *help;
+} ZIPS[] = {
+    {"model.weights.h5", "a Keras archive (.keras)",
+     "export it as a SavedModel, which arenac reads: tf.keras.models.load_model(FILE).export(FOLDER)"},
+    {"archive_format", "a program of torch.export (.pt2)",
+     "make ONNX of it: torch.onnx.export(torch.export.load(FILE), (), 'model.onnx', dynamo=True)"},
+    {"/code/__torch__", "a TorchScript archive (PyTorch)",
+     "export the model that it was made of to ONNX: torch.onnx.export"},
+    {"/data.pkl", "weights or objects of PyTorch (torch.save): there is no graph in it",
+     "load it in PyTorch and export the model to ONNX: torch.onnx.export(model.eval(), inputs, 'model.onnx')"},
+    {".npy", "arrays of NumPy (.npz)", "name the model first; arrays go with --input KEY=FILE.npy"},
+    {".tflite", "a zip archive with a TFLite model (.task files are such)", "unpack it"},
+};
+
+/* Names of members stand before their bytes, and all of them at the end. */
+static bool has_member(ac_span s, const char *name)
+{
+    const size_t n = strlen(name);
+    enum { ENDS = 1 << 18 };
+    for (uint64_t at = 0; at + n <= s.n; at++) {
+        if (at == ENDS && s.n > 2 * ENDS)
+            at = s.n - ENDS;
+        if (s.p[at] == (uint8_t)*name && !memcmp(s.p + at, name, n))
+            return true;
+    }
+    return false;
+}
+
+static int zip_archive(ac_ctx *cx, ac_place at, ac_span s)
+{
+    for (size_t i = 0; i < sizeof ZIPS / sizeof *ZIPS; i++)
+        if (has_member(s, ZIPS[i].member))
+            return not_a_model(cx, at, ZIPS[i].what, ZIPS[i].help);
+    return not_a_model(cx, at, "a zip archive", "unpack it if it holds a model");
+}
+
+/* The size of a header, and the header: JSON. */
+static bool is_safetensors(ac_span s)
+{
+    uint64_t n;
+    return ac_span_u64(s, 0, &n) && n >= 2 && n <= s.n - 8 && !memcmp(s.p + 8, "{\"", 2);
+}
+
 /* Nothing reads it; say what it is, or at least what is seen. */
 static int unknown(ac_ctx *cx, const ac_file *f, ac_span s)
 {
@@ -70,6 +115,11 @@ static int unknown(ac_ctx *cx, const ac_file *f, ac_span s)
     for (size_t i = 0; i < sizeof LOOKALIKES / sizeof *LOOKALIKES; i++)
         if (ac_span_starts(s, LOOKALIKES[i].at, LOOKALIKES[i].mark, LOOKALIKES[i].n))
             return not_a_model(cx, at, LOOKALIKES[i].what, LOOKALIKES[i].help);
+    if (ac_span_starts(s, 0, "PK\003\004", 4))
+        return zip_archive(cx, at, s);
+    if (is_safetensors(s))
+        return not_a_model(cx, at, "a safetensors file: weights without a graph",
+                           "load them into the model and export that: torch.onnx.export, or optimum-cli export onnx");
     if (ac_peek_text(s) && ac_peek_contains(s, ",") && ac_peek_contains(s, "size") &&
         (ac_peek_contains(s, "lower") || ac_peek_contains(s, "start") || ac_peek_contains(s, "begin")))
         return not_a_model(cx, at, "a table of lifetimes (CSV)", CSV_HELP);

@@ -11,27 +11,28 @@ static int missing(ac_ctx *cx, const char *option, const char *argument, const c
     return ac_help(cx, "--%s %s", option, argument);
 }
 
+/* All that is missing, at once. */
 static int check_given(arenac *a)
 {
     const ac_options *o = &a->opt;
     ac_ctx *cx = &a->cx;
-    if (!o->data.n)
-        return missing(cx, "data", "INPUT=x.npy", "the samples");
-    if (!o->loss)
-        return missing(cx, "loss", "cross_entropy", "what is to become small");
-    if (!o->optimizer)
-        return missing(cx, "optimizer", "adam", "how weights change");
-    if (o->lr < 0)
-        return missing(cx, "lr", "0.001", "the learning rate");
-    if (o->batch < 0)
-        return missing(cx, "batch", "32", "the samples of a step");
-    if (o->steps < 0 && o->epochs < 0)
-        return missing(cx, "steps", "1000", "how long (or --epochs)");
+    const struct {
+        bool given;
+        const char *option, *argument, *what;
+    } NEEDS[] = {{o->data.n > 0, "data", "INPUT=x.npy", "the samples"},
+                 {o->loss, "loss", "cross_entropy", "what is to become small"},
+                 {o->optimizer, "optimizer", "adam", "how weights change"},
+                 {o->lr >= 0, "lr", "0.001", "the learning rate"},
+                 {o->batch >= 0, "batch", "32", "the samples of a step"},
+                 {o->steps >= 0 || o->epochs >= 0, "steps", "1000", "how long (or --epochs)"},
+                 {o->trained, "trained", "OUT.onnx", "where the trained model goes (-o)"}};
+    int status = AC_OK;
+    for (size_t i = 0; i < sizeof NEEDS / sizeof *NEEDS; i++)
+        if (!NEEDS[i].given)
+            status = missing(cx, NEEDS[i].option, NEEDS[i].argument, NEEDS[i].what);
     if (o->steps >= 0 && o->epochs >= 0)
-        return ac_error(cx, HERE, E0501, "--steps and --epochs cannot be used together");
-    if (!o->trained)
-        return missing(cx, "trained", "OUT.onnx", "where the trained model goes (-o)");
-    return ac_trained_check(a);
+        status = ac_error(cx, HERE, E0501, "--steps and --epochs cannot be used together");
+    return status == AC_OK ? ac_trained_check(a) : status;
 }
 
 /* Targets are of one type of the step: whatever integers for classes. */
@@ -42,7 +43,13 @@ static int target_type(arenac *a, ac_train_spec *s)
     if (s->loss == AC_LOSS_NAMED) {
         if (!given)
             return AC_OK;
-        return ac_error(&a->cx, HERE, E0501, "--target does not go with a loss that is an output: it is an input");
+        const char *near = ac_loss_near(a->opt.loss);
+        ac_error(
+            &a->cx, HERE, E0501,
+            "--loss '%s' is no loss of arenac's, so it names an output of the model; --target does not go with that",
+            a->opt.loss);
+        return near ? ac_help(&a->cx, "did you mean '%s'?", near)
+                    : ac_help(&a->cx, "the target of such a loss is an input of the model: --data INPUT=y.npy");
     }
     if (!given)
         return missing(&a->cx, "target", "y.npy", "what the output should be");

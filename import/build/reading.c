@@ -197,5 +197,9 @@ int ac_reading_spend(ac_reading *r, int64_t steps)
 int ac_reading_refuse(ac_reading *r, ac_place at, const char *domain, const char *name, const char *shown)
 {
     const ac_operator *why = ac_operator_why(r->format->operators, domain, name);
-    return ac_refuse(r, at, E0107, shown, why ? why->reason : "arenac has no rule for it", why ? why->help : NULL);
+    if (why)
+        return ac_refuse(r, at, E0107, shown, why->reason, why->help);
+    return ac_refuse(r, at, E0107, shown, "its format has no operator of this name that arenac knows",
+                     "--outputs TENSOR ends the model before it; `arenac ops` lists what is supported, "
+                     "docs/add-operator.md adds to it");
 }

@@ -70,6 +70,16 @@ void ac_pb_leave(ac_pb *pb)
     pb->depth--;
 }
 
+/* A field of n bytes in a message that has only `left` more. */
+static bool too_long(ac_pb *pb, ac_span m, const uint8_t *start, uint64_t n, uint64_t left)
+{
+    char text[160];
+    const char *where = m.p == pb->base ? "the file looks cut off: a field says" : "a field says";
+    snprintf(text, sizeof text, "%s that it has %llu bytes, and %llu are left in %s", where, (unsigned long long)n,
+             (unsigned long long)left, m.p == pb->base ? "the file" : "the message it is in");
+    return fail(pb, start, E0010, text);
+}
+
 /* Reads the field at *at and moves past it; groups come as their two ends. */
 static bool take(ac_pb *pb, ac_span m, uint64_t *at, field *f)
 {
@@ -99,8 +109,10 @@ static bool take(ac_pb *pb, ac_span m, uint64_t *at, field *f)
         *at += 4;
         return true;
     case WIRE_BYTES:
-        if (!ac_span_varint(m, at, &n) || !ac_span_sub(m, *at, n, &f->bytes))
-            return fail(pb, start, E0010, "a field reaches past the end of the message it is in");
+        if (!ac_span_varint(m, at, &n))
+            return fail(pb, start, E0010, "the size of a field is cut off");
+        if (!ac_span_sub(m, *at, n, &f->bytes))
+            return too_long(pb, m, start, n, m.n - *at);
         *at += n;
         return true;
     case WIRE_GROUP:

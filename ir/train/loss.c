@@ -21,6 +21,11 @@ bool ac_loss_find(const char *name, ac_loss *out)
     return false;
 }
 
+const char *ac_loss_near(const char *name)
+{
+    return ac_closest(name, NAMES, N_NAMES);
+}
+
 /* What one loss needs. */
 typedef struct work {
     const ac_maker *m;

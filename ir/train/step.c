@@ -299,9 +299,12 @@ static int find_output(ac_ctx *cx, const ac_graph *g, ac_train_step *s)
     s->output_name = s->output ? s->output->name : NULL;
     if (s->output)
         return AC_OK;
-    if (name)
+    const char *near = s->spec->loss == AC_LOSS_NAMED ? ac_loss_near(name) : NULL;
+    if (name) {
         ac_error(cx, (ac_place){.file = g->file}, E0110, "'%s' is neither a loss nor an output of the model", name);
-    else
+        if (near)
+            ac_help(cx, "did you mean '%s'?", near);
+    } else
         ac_error(cx, (ac_place){.file = g->file}, E0110,
                  "the model has %d outputs: train --output NAME, or --outputs NAME of plan, compile and bench, says "
                  "which is trained",

@@ -103,6 +103,7 @@ typedef struct ac_train_step {
 
 const char *ac_loss_name(ac_loss l);
 bool ac_loss_find(const char *name, ac_loss *out); /* not AC_LOSS_NAMED */
+const char *ac_loss_near(const char *name);        /* the one that was most likely meant; NULL: none */
 bool ac_optimizer_find(const char *name, ac_optimizer *out);
 
 int ac_train_weights(ac_ctx *cx, ac_graph *g, const ac_running *running, int32_t n_running, ac_train_step *s);

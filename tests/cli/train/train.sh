@@ -115,6 +115,10 @@ w() { # STATUS TEXT OPTION...
 }
 w 2 'train needs --loss'
 w 2 'train needs --target' --loss mse
+expect 2 '' "$arenac" train m.onnx --data x=x.npy -o no.onnx
+[ "$(grep -c 'error.E0501.: train needs --' err.txt)" = 5 ] || fail "not all that is missing is said: $(cat err.txt)"
+w 2 "help: did you mean 'cross_entropy'" --loss crossentropy --target ids.npy
+w 1 "help: did you mean 'cross_entropy'" --loss crossentropy
 w 2 "bad argument 'adm' of --optimizer.*" --loss mse --target reals.npy --optimizer adm
 expect 2 "did you mean 'adam'" "$arenac" train m.onnx --optimizer adm
 w 2 "bad argument '-1' of --lr" --loss mse --lr -1
