@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """run.py - examples beside what arenac writes for them.
 
-    run.py ARENAC [--accept] [AREA | AREA/NAME | AREA/NAME.MODE]...
+    run.py ARENAC [--accept | --stop] [AREA | AREA/NAME | AREA/NAME.MODE]...
 
 AREA/NAME.MODE is what arenac writes for the input beside it, NAME.ag or another format: the suffix says what is asked
 for. NAME.WORD.MODE is the same with more options. Lines "# arenac: -t cortex-m4" and "# arenac WORD: --align 4" of the
 input, or of NAME.cmd beside it, give options and, as the first word, another verb. Commands run in the folder AREA,
 where companion files lie. NAME.py is a program that writes the input into its current folder, where the command then
 runs. --accept writes the expectations anew, and makes those that are named and do not exist. Lines that name the
-version are left out.
+version are left out. --stop: the first that fails ends it.
 """
 import difflib, os, pathlib, re, shlex, subprocess, sys, tempfile
 
@@ -61,7 +61,8 @@ def ask(arenac, expected):
 
 
 def main():
-    accept, words = "--accept" in sys.argv, [a for a in sys.argv[1:] if a != "--accept"]
+    accept, stop = "--accept" in sys.argv, "--stop" in sys.argv
+    words = [a for a in sys.argv[1:] if a not in ("--accept", "--stop")]
     arenac, chosen = os.path.abspath(words[0]), words[1:] or ["*"]
     found = [f for c in chosen for f in ([HERE / c] if "." in c else [*HERE.glob(c + "/*"), *HERE.glob(c + ".*")])]
     expectations = sorted({f for f in found if f.suffix[1:] in MODES and not is_input(f)})
@@ -77,6 +78,8 @@ def main():
             diff = difflib.unified_diff(want.splitlines(True), got.splitlines(True), name, "arenac " + line)
             text = "".join(s if s.endswith("\n") else s + "\n" for s in diff) + "FAILED: %s\n" % name
             sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
+            if stop:
+                return 1
     print("%d passed, %d failed" % (len(expectations) - failed, failed))
     return failed > 0 or not expectations
 
