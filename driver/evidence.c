@@ -471,8 +471,8 @@ int ac_evidence(arenac *a)
     put_index(&e, a->output.n);
     if (e.verdict.doubt.n) {
         const int32_t open = e.verdict.doubt.n;
-        ac_warn(&a->cx, (ac_place){.file = a->source.path}, E0703, "%d claim%s not proven, of those about the code",
-                open, open == 1 ? " is" : "s are");
+        ac_warn(&a->cx, (ac_place){.file = a->source.path}, E0703, "%d claim%s not proven", open,
+                open == 1 ? " about the code is" : "s about the code are");
         ac_help(&a->cx, "%s/proof.json and deviations.md list them", a->opt.evidence);
     }
     return AC_OK;
