@@ -120,7 +120,8 @@ static int measure(arenac *a, timing *x, double **ms, int32_t *n)
         AC_TRY(ac_session_run(s));
         (*ms)[i] = ac_now_ms() - start;
     }
-    s->hook = a->opt.per_op ? lap : NULL; /* apart from the timed runs: the clock calls cost something */
+    s->hook =
+        a->opt.per_op || a->opt.roofline ? lap : NULL; /* apart from the timed runs: the clock calls cost something */
     s->hook_user = x;
     for (int32_t i = 0; s->hook && i < *n && i < HOOKED; i++) {
         ac_inputs_fill(a, s); /* the run before may have overwritten them */
@@ -190,6 +191,8 @@ static int bench_firmware(arenac *a, const char *const *path, int32_t n)
     ac_figures f;
     if (a->opt.tune)
         return ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501, "--tune measures on this machine, not in QEMU");
+    if (a->opt.roofline)
+        return ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501, "--html measures on this machine, not in QEMU");
     AC_TRY(ac_read(a, path, n));
     AC_TRY(ac_compile(a));
     AC_TRY(ac_inputs_record(a, ac_inputs_sets(a), &v));
@@ -221,6 +224,8 @@ int ac_bench(arenac *a, const char *const *path, int32_t n)
     AC_TRY(measure(a, &x, &ms, &runs));
     if (a->opt.per_op)
         AC_TRY(ac_layer_bounds(a, &x.bound));
+    if (a->opt.roofline)
+        AC_TRY(ac_roofline_make(a, x.best, ms[0], a->opt.roofline));
     (a->opt.json ? put_json : put_text)(a, &x, ms, runs, ac_output_new(a, "-"));
     return AC_OK;
 }

@@ -5,7 +5,7 @@
 #include "driver/verbs.h"
 
 #include "host/peak.h"
-#include "planner/report/layers.h"
+#include "planner/report/roofline.h"
 
 /* Products of bytes, where the target has an instruction for four of them. */
 static ac_peak_kind kind_of(const ac_target *t, const ac_node *n)
@@ -35,20 +35,67 @@ static ac_layer_bound bound_of(const arenac *a, ac_peak *p, int32_t s)
 }
 
 /* One thread, C: what is measured is what the steps run on. */
-int ac_layer_bounds(arenac *a, const ac_layer_bound **bound)
+static bool is_known(const arenac *a)
 {
     const ac_session *s = &a->session;
+    return a->module->threads <= 1 && !s->eval && !s->cuda && !s->backend && ac_peak_fits(a->module->target);
+}
+
+static ac_layer_bound *bounds(const arenac *a, ac_peak *p, ac_region *r)
+{
+    const int32_t n = a->planned->n_steps;
+    ac_layer_bound *out = AC_NEW_N(r, ac_layer_bound, n + 1);
+    for (int32_t i = 0; i < n; i++)
+        out[i] = bound_of(a, p, i);
+    return out;
+}
+
+int ac_layer_bounds(arenac *a, const ac_layer_bound **bound)
+{
     ac_peak p = {0};
     *bound = NULL;
-    if (a->module->threads > 1 || s->eval || s->cuda || s->backend || !ac_peak_fits(a->module->target))
+    if (!is_known(a))
         return AC_OK;
     const int status = ac_peak_open(&p, &a->cx, a->module->target);
+    if (status == AC_OK)
+        *bound = bounds(a, &p, a->cx.region);
+    ac_peak_close(&p);
+    return status;
+}
+
+/* The figures of the roofs: arithmetic where a step has such, half of the second cache, more than any cache. */
+static ac_roofline roofs(const arenac *a, ac_peak *p)
+{
+    enum { FAR = 256 << 20 };
+    const int64_t l2 = a->module->target->l2_bytes;
+    ac_roofline v = {.report = a->report, .target = a->module->target->name};
+    for (int32_t i = 0; i < a->planned->n_steps; i++) {
+        const ac_peak_kind kind = kind_of(a->module->target, a->planned->step[i]->node);
+        double *to = kind == AC_PEAK_BYTES ? &v.bytes : &v.f32;
+        if (a->report->step[i].macs > 0)
+            *to = ac_peak_macs(p, kind);
+    }
+    v.l2 = l2 > 0 ? ac_peak_bytes(p, l2 / 2) : 0;
+    v.memory = ac_peak_bytes(p, FAR);
+    return v;
+}
+
+int ac_roofline_make(arenac *a, const double *ms, double whole_ms, const char *path)
+{
+    ac_peak p = {0};
+    if (!is_known(a)) {
+        ac_error(
+            &a->cx, (ac_place){.file = "arenac"}, E0502,
+            "--html shows what this machine attains, which is measured for one thread of C on x86-64 with vectors");
+        return ac_help(&a->cx, "without --threads and --backend, and -t native, the default");
+    }
+    const int status = ac_peak_open(&p, &a->cx, a->module->target);
     if (status == AC_OK) {
-        const int32_t n = a->planned->n_steps;
-        ac_layer_bound *out = AC_NEW_N(a->cx.region, ac_layer_bound, n + 1);
-        for (int32_t i = 0; i < n; i++)
-            out[i] = bound_of(a, &p, i);
-        *bound = out;
+        ac_roofline v = roofs(a, &p);
+        v.ms = ms;
+        v.whole_ms = whole_ms;
+        v.bound = bounds(a, &p, a->cx.region);
+        ac_roofline_html(ac_output_new(a, path), &v);
     }
     ac_peak_close(&p);
     return status;
