@@ -24,6 +24,7 @@ for project in "$root" ${llvm:+"$root/python/llvm"}; do
     "$out-venv/bin/pip" wheel -q --no-build-isolation --no-deps -w "$raw" "$project"
 done
 for w in "$raw"/*.whl; do
-    PATH=$out-venv/bin:$PATH "$out-venv/bin/auditwheel" repair -w "$out" "$w" >"$raw/log" 2>&1 || { cat "$raw/log"; exit 1; }
+    PATH=$out-venv/bin:$PATH "$out-venv/bin/auditwheel" repair -w "$out" "$w" >"$raw/log" 2>&1 ||
+        { cat "$raw/log"; exit 1; }
 done
 ls "$out"/*.whl

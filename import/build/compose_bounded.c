@@ -155,6 +155,36 @@ ac_tensor *ac_build_late_slice(const ac_build *b, ac_tensor *x, int32_t d, ac_te
     return y ? ac_counted_as(y, count, d) : NULL;
 }
 
+/* A place among the elements that have a meaning: i64 scalar in 0 .. count. */
+static ac_tensor *place_of(const ac_build *b, ac_tensor *count, int64_t at)
+{
+    if (at >= 0)
+        return ac_build_2(b, AC_OP_MINIMUM, count, number(b, (double)at));
+    return ac_build_2(b, AC_OP_MAXIMUM, ac_build_2(b, AC_OP_ADD, count, number(b, (double)at)), number(b, 0));
+}
+
+ac_tensor *ac_build_counted_slice(const ac_build *b, ac_tensor *x, int64_t begin, int64_t end)
+{
+    const int32_t d = x->count_dim;
+    const int64_t size = x->dim[d];
+    ac_tensor *own = x->count, *count = ac_build_cast(b, ac_build_reshape(b, own, 0, NULL), AC_I64), *y;
+    begin = begin < -size ? -size : begin > size ? size : begin;
+    end = end < -size ? -size : end > size ? size : end;
+    /* both from one side: so many; from the beginning to the end: all between; else at most as many as either says */
+    int64_t most = (begin < 0) == (end < 0) ? end - begin
+                   : begin < 0              ? (end < -begin ? end : -begin)
+                                            : size + end - begin;
+    most = most < 0 ? 0 : most;
+    ac_tensor *from = place_of(b, count, begin), *to = place_of(b, count, end);
+    ac_tensor *left = from && to ? ac_bounded_count(b, ac_build_2(b, AC_OP_SUB, to, from), most) : NULL;
+    if (!left)
+        return NULL;
+    x->count = NULL; /* what is read from places without a meaning has none */
+    y = begin >= 0 || most == 0 ? ac_build_slice(b, x, d, begin < 0 ? 0 : begin, most) : rows(b, x, d, from, most);
+    x->count = own;
+    return y ? ac_counted_as(y, left, d) : NULL;
+}
+
 /* ------------------------------------------------------------------ numbers of lists */
 
 ac_late_number ac_late_number_at(const ac_build *b, ac_tensor *list, int64_t i)

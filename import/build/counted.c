@@ -2,6 +2,7 @@
  * that have a meaning (ir/ops/shape/counted.h). */
 #include "import/build/counted.h"
 #include "import/build/operands.h"
+#include "import/build/reading.h"
 #include "import/build/wanted_outputs.h"
 #include "ir/ops/decode/axis.h"
 #include "ir/ops/shape/counted.h"
@@ -132,6 +133,101 @@ static bool neutral(ac_op op, ac_dtype d, double *v)
     default:
         return false;
     }
+}
+
+ac_tensor *ac_build_counted_neutral(const ac_build *b, ac_tensor *t, ac_op op)
+{
+    double v;
+    return !t || !t->count ? t : neutral(op, t->dtype, &v) ? ac_build_counted_fill(b, t, v) : NULL;
+}
+
+/* Indices of elements that have a meaning, of which there are `count`; those below 0 are from the end of these. */
+static ac_tensor *from_the_end(const ac_build *b, ac_tensor *at, ac_tensor *count)
+{
+    const void *data = ac_tensor_is_const(at) ? ac_tensor_force(b->cx, at) : NULL;
+    bool below = !data;
+    for (int64_t i = 0; data && i < ac_tensor_count(at); i++)
+        below |= ac_dtype_get_num(at->dtype, data, i) < 0;
+    if (at->count)
+        at = ac_counted_as(ac_build_counted_fill(b, at, 0), at->count, at->count_dim);
+    if (!below || !at)
+        return at;
+    ac_tensor *last = ac_build_cast(b, ac_build_reshape(b, count, 0, NULL), at->dtype);
+    ac_tensor *back = ac_build_2(b, AC_OP_ADD, at, last);
+    ac_tensor *less = ac_build_2(b, AC_OP_LESS, at, ac_build_number(b, at->dtype, 0));
+    return back && less ? ac_build_select(b, less, back, at) : NULL;
+}
+
+ac_tensor *ac_build_counted_gather(const ac_build *b, ac_tensor *x, ac_tensor *at)
+{
+    ac_attrs a;
+    ac_attrs_init(AC_OP_GATHER, &a);
+    a.gather.axis = x->count_dim;
+    ac_tensor *in[] = {ac_build_counted_fill(b, x, 0), from_the_end(b, at, x->count)};
+    return in[0] && in[1] ? ac_build_op(b, AC_OP_GATHER, in, 2, &a, AC_NONE) : NULL;
+}
+
+/* Concatenations so far: parts that are counted by the same tensors give results that are, too. */
+typedef struct ac_joined {
+    struct ac_joined *next;
+    int32_t n;
+    ac_tensor **count; /* of each part; NULL: all its elements have a meaning */
+    int64_t *size;
+    ac_tensor *at; /* where what has a meaning lies in all parts together: i64 [sum of sizes], counted */
+} ac_joined;
+
+static bool joins_alike(const ac_joined *j, ac_tensor *const *x, int32_t n, int32_t axis)
+{
+    bool same = j->n == n;
+    for (int32_t i = 0; i < n && same; i++)
+        same = j->count[i] == x[i]->count && j->size[i] == x[i]->dim[axis];
+    return same;
+}
+
+static ac_tensor *joined_places(const ac_build *b, ac_tensor *const *x, int32_t n, int32_t axis)
+{
+    ac_joined *j = b->reading ? b->reading->joined : NULL;
+    while (j && !joins_alike(j, x, n, axis))
+        j = j->next;
+    if (j)
+        return j->at;
+    ac_tensor **flags = AC_NEW_N(b->cx->region, ac_tensor *, n);
+    j = AC_NEW(b->cx->region, ac_joined);
+    *j = (ac_joined){
+        .n = n, .count = AC_NEW_N(b->cx->region, ac_tensor *, n), .size = AC_NEW_N(b->cx->region, int64_t, n)};
+    for (int32_t i = 0; i < n; i++) {
+        ac_tensor *mask = x[i]->count ? mask_of(b, x[i]) : NULL;
+        j->count[i] = x[i]->count;
+        j->size[i] = x[i]->dim[axis];
+        if (mask)
+            mask->count = NULL;
+        flags[i] = x[i]->count ? ac_build_reshape(b, mask, 1, &j->size[i])
+                               : ac_build_broadcast(b, ac_build_number(b, AC_BOOL, 1), 1, &j->size[i]);
+    }
+    ac_tensor *all = ac_build_concat(b, flags, n, 0);
+    j->at = all ? ac_build_true(b, all) : NULL;
+    if (j->at && b->reading) {
+        j->next = b->reading->joined;
+        b->reading->joined = j;
+    }
+    return j->at;
+}
+
+ac_tensor *ac_build_counted_concat(const ac_build *b, ac_tensor *const *x, int32_t n, int32_t axis)
+{
+    ac_attrs a;
+    ac_tensor **part = AC_NEW_N(b->cx->region, ac_tensor *, n);
+    for (int32_t i = 0; i < n; i++) {
+        if (x[i]->count && x[i]->count_dim != axis)
+            return (void)ac_build_cannot(b, "dimension %d of '%s' %s depends on the data, and so does dimension %d",
+                                         x[i]->count_dim, x[i]->name, ac_shape_str(b->cx, x[i]), axis),
+                   NULL;
+        part[i] = ac_build_counted_fill(b, x[i], 0);
+    }
+    ac_attrs_init(AC_OP_GATHER, &a);
+    a.gather.axis = axis;
+    ac_tensor *in[] = {ac_build_concat(b, part, n, axis), joined_places(b, x, n, axis)};
+    return in[0] && in[1] ? ac_build_op(b, AC_OP_GATHER, in, 2, &a, AC_NONE) : NULL;
 }
 
 bool ac_counted_operands(const ac_build *b, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_attrs *attrs,

@@ -47,6 +47,7 @@ typedef struct ac_reading {
     bool again;                /* second run: the graph has its inputs, with their sizes (and values) known */
     bool late;                 /* an operand had to be a constant, and is none */
     bool *bound_met;           /* of opt.bound; NULL: none yet */
+    struct ac_joined *joined;  /* of counted.c; NULL: none yet */
     int64_t work;              /* steps left for values that are computed from given ones */
 } ac_reading;
 

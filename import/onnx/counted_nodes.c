@@ -105,6 +105,12 @@ int ac_onx_do_nms(ac_onx_node *n)
         score->dim[2] != box->dim[1])
         return ac_error(n->r->cx, n->at, E0104, "boxes '%s' are %s, scores '%s' %s; expected [B,N,4] and [B,C,N]",
                         box->name, ac_shape_str(n->r->cx, box), score->name, ac_shape_str(n->r->cx, score));
+    if (score->count && score->count_dim == 2) /* no box without a meaning is above the least score */
+        score = ac_build_counted_neutral(&n->b, score, AC_OP_REDUCE_MAX);
+    if (box->count && box->count_dim == 1)
+        box = ac_build_counted_fill(&n->b, box, 0);
+    if (!score || !box)
+        return AC_FAIL;
     const int64_t images = box->dim[0], classes = score->dim[1], boxes = box->dim[1], lists = images * classes;
     const int64_t k = most < 0 ? 0 : most < (double)boxes ? (int64_t)most : boxes, all = lists * k;
     if (images > MOST_LISTS || lists > MOST_LISTS || lists < 1 || all > INT32_MAX || k < 1)

@@ -40,6 +40,8 @@ int ac_onx_do_gather(ac_onx_node *n)
     int32_t axis;
     ac_attrs a;
     AC_TRY(ac_onx_axis(n, ac_onx_int(n, "axis", 0), x->rank, &axis));
+    if (x->count && x->count_dim == axis)
+        return ac_onx_result(n, 0, ac_build_counted_gather(&n->b, x, n->in[1]));
     ac_attrs_init(AC_OP_GATHER, &a);
     a.gather.axis = axis;
     ac_tensor *in[] = {x, indices(n, n->in[1], x->dim[axis])};
@@ -176,6 +178,13 @@ int ac_onx_do_topk(ac_onx_node *n)
         AC_TRY(ac_operand_scalar(&n->b, &n->in[1], &v));
     }
     const int64_t k = n->version < 10 ? ac_onx_int(n, "k", -1) : v >= 0 && v <= INT32_MAX ? (int64_t)v : -1;
+    if (x->count && x->count_dim == axis) { /* what has no meaning comes last */
+        ac_tensor *most = count ? count : ac_onx_number(n, AC_I64, (double)k);
+        count = ac_onx_2(n, AC_OP_MINIMUM, ac_onx_reshape(n, ac_onx_cast(n, x->count, AC_I64), 0, NULL), most);
+        x = ac_build_counted_neutral(&n->b, x, ac_onx_int(n, "largest", 1) ? AC_OP_REDUCE_MAX : AC_OP_REDUCE_MIN);
+        if (!x || !count)
+            return AC_FAIL;
+    }
     ac_onx_axis_last(x->rank, axis, perm, back);
     ac_attrs_init(AC_OP_TOPK_V2, &a);
     a.topk.smallest = !ac_onx_int(n, "largest", 1);

@@ -1,5 +1,6 @@
 /* shape_nodes.c - operators of ONNX that change shapes, take slices, join, repeat, or make constants. */
 #include "import/build/bounds.h"
+#include "import/build/compose_bounded.h"
 #include "import/build/counted.h"
 #include "import/onnx/proto/nodes.h"
 
@@ -210,6 +211,11 @@ int ac_onx_do_concat(ac_onx_node *n)
     for (int32_t i = 0; i < n->n_in; i++)
         if (n->in[i])
             n->in[count++] = n->in[i];
+    bool counted = false;
+    for (int32_t i = 0; i < count; i++)
+        counted |= n->in[i]->count && n->in[i]->count_dim == axis;
+    if (counted && count > 1)
+        return ac_onx_result(n, 0, ac_build_counted_concat(&n->b, n->in, count, axis));
     return ac_onx_result(n, 0, count == 1 ? n->in[0] : ac_onx_concat(n, n->in, count, axis));
 }
 
@@ -248,7 +254,8 @@ static int64_t clamp(int64_t v, int64_t lo, int64_t hi)
 /* What is taken along each dimension: elements from, from + by, .. before to; `extent` of them. */
 typedef struct cut {
     int64_t from[AC_MAX_RANK], to[AC_MAX_RANK], by[AC_MAX_RANK], extent[AC_MAX_RANK];
-    bool strided, empty;
+    bool strided, empty, counted; /* counted: from begin to end of the elements that have a meaning */
+    int64_t begin, end;
 } cut;
 
 static void cut_dim(cut *c, int32_t d, int64_t size, int64_t begin, int64_t end, int64_t step)
@@ -291,6 +298,12 @@ static int read_cut(ac_onx_node *n, const ac_tensor *x, cut *c)
         if (s == 0 || seen >> d & 1)
             return ac_error(n->r->cx, n->at, E0103, s ? "axis %d is named twice" : "the step of axis %d is 0", d);
         seen |= 1u << d;
+        if (x->count && d == x->count_dim && s == 1) {
+            c->counted = true;
+            c->begin = begin.v[i];
+            c->end = end.v[i];
+            continue;
+        }
         cut_dim(c, d, x->dim[d], begin.v[i], end.v[i], s);
     }
     return AC_OK;
@@ -314,14 +327,16 @@ int ac_onx_do_slice(ac_onx_node *n)
         ac_attrs_init(AC_OP_SLICE, &a);
         a.slice.begin = ac_build_list(&n->b, x->rank, c.from);
         a.slice.size = ac_build_list(&n->b, x->rank, c.extent);
-        return ac_onx_result(n, 0, x->rank ? ac_onx_make(n, AC_OP_SLICE, &x, 1, &a, AC_NONE) : x);
+        x = x->rank ? ac_onx_make(n, AC_OP_SLICE, &x, 1, &a, AC_NONE) : x;
+        return ac_onx_result(n, 0, x && c.counted ? ac_build_counted_slice(&n->b, x, c.begin, c.end) : x);
     }
     ac_attrs_init(AC_OP_STRIDED_SLICE, &a);
     a.strided.begin = ac_build_list(&n->b, x->rank, c.from);
     a.strided.end = ac_build_list(&n->b, x->rank, c.to);
     a.strided.strides = ac_build_list(&n->b, x->rank, c.by);
     a.strided.end_mask = end_mask;
-    return ac_onx_result(n, 0, ac_onx_make(n, AC_OP_STRIDED_SLICE, &x, 1, &a, AC_NONE));
+    x = ac_onx_make(n, AC_OP_STRIDED_SLICE, &x, 1, &a, AC_NONE);
+    return ac_onx_result(n, 0, x && c.counted ? ac_build_counted_slice(&n->b, x, c.begin, c.end) : x);
 }
 
 int ac_onx_do_tile(ac_onx_node *n)

@@ -41,8 +41,8 @@ attention plain.ag '' s '  output y, new_keys, new_values'
 attention masked.ag '  m = add(s, mask)' m '  output y, new_keys, new_values'
 # as torch.nn.functional.scaled_dot_product_attention is exported: rows of weights that are NaN are 0
 attention nan.ag '  m = add(s, mask)' m '  output y, new_keys, new_values'
-sed 's/p = softmax(m)/p0 = softmax(m)\n  const no: f32[] = splat 0\n  not = not_equal(p0, p0)\n  p = select(not, no, p0)/' nan.ag >t &&
-    mv t nan.ag
+no='const no: f32[] = splat 0' not='not = not_equal(p0, p0)'
+sed "s/p = softmax(m)/p0 = softmax(m)\n  $no\n  $not\n  p = select(not, no, p0)/" nan.ag >t && mv t nan.ag
 cat >compare.py <<'E2'
 import importlib
 import subprocess

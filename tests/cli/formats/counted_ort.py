@@ -219,6 +219,93 @@ for seed in range(seeds):
         one=np.int64([1]),
         zero=np.int64([0]),
     )
+    for begin, end in ((0, 3), (2, 1 << 62), (-3, 1 << 62), (1, -1), (0, -2), (-4, -1), (-3, 4), (5, 2), (0, 99)):
+        case(
+            "of what is counted [%d:%d]" % (begin, end),
+            [
+                node("Compress", "x m", "c", axis=0),
+                node("Slice", "c begin end axes", "y"),
+                node("Exp", "y", "e"),
+            ],
+            {"x": floats(8, 3), "m": rng.random(8) < 0.6},
+            "y e",
+            begin=np.int64([begin, 1]),
+            end=np.int64([end, 3]),
+            axes=np.int64([0, 1]),
+        )
+    flag = np.append(rng.random(6) < 0.6, [True, True, True])
+    case(
+        "elements of what is counted, some from its end",
+        [node("Compress", "x m", "c", axis=0), node("Gather", "c which", "y"), node("Gather", "c one", "z", axis=1)],
+        {"x": floats(9, 3), "m": flag, "which": rng.integers(-3, 3, (2, 2))},
+        "y z",
+        one=np.int64([-1]),
+    )
+    case(
+        "what is counted, one after the other",
+        [
+            node("Compress", "x m", "a", axis=0),
+            node("Not", "m", "not"),
+            node("Compress", "x not", "b", axis=0),
+            node("Concat", "a x b", "y", axis=0),
+            node("Slice", "y two last", "z"),
+            node("Exp", "a", "ea"),
+            node("Exp", "b", "eb"),
+            node("Concat", "ea x eb", "e", axis=0),
+            node("Add", "e y", "s"),
+        ],
+        {"x": floats(9, 3), "m": flag},
+        "y z s",
+        two=np.int64([-2]),
+        last=np.int64([1 << 40]),
+    )
+    scored = [
+        node("ReduceMax", "s", "top", axes=[1], keepdims=0),
+        node("Greater", "top least", "m"),
+        node("NonZero", "m", "i"),
+        node("Squeeze", "i zero", "t"),
+        node("Gather", "b t", "some"),
+        node("Gather", "top t", "score"),
+    ]
+    for most in (3, 40):
+        case(
+            "the best boxes of those above a score",
+            scored
+            + [
+                node("Unsqueeze", "some zero", "b3"),
+                node("Unsqueeze", "score both", "s3"),
+                node("NonMaxSuppression", "b3 s3 all overlap", "k"),
+                node("Gather", "k two", "q", axis=1),
+                node("Slice", "q zero most", "first"),
+                node("Gather", "some first", "y"),
+                node("Gather", "score first", "z"),
+            ],
+            {"b": boxes(rng, 1, 20, 0)[0], "s": np.float32(rng.random((20, 4)))},
+            "y z",
+            least=np.float32(0.8),
+            all=np.int64([20]),
+            overlap=np.float32([0.4]),
+            most=np.int64([most]),
+            zero=np.int64([0]),
+            both=np.int64([0, 1]),
+            two=np.int64(2),
+        )
+        case(
+            "the best of those above a score, at most so many",
+            scored
+            + [
+                node("Shape", "score", "n"),
+                node("Concat", "n most", "two", axis=0),
+                node("ReduceMin", "two", "k", keepdims=1),
+                node("TopK", "score k", "v w", axis=0),
+                node("Gather", "some w", "y"),
+            ],
+            {"b": boxes(rng, 1, 20, 0)[0], "s": np.float32(rng.random((20, 4)))},
+            "v w y",
+            least=np.float32(0.8),
+            most=np.int64([most]),
+            zero=np.int64([0]),
+        )
     case(
         "the greatest, as many as are positive",
         [

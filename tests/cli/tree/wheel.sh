@@ -71,11 +71,13 @@ cp -r "$src/python/arenac" . && if env/bin/python -m mypy --version >/dev/null 2
 fi
 # The LLVM backend, with LLVM inside: found from the tool's place, and it needs no library of LLVM's.
 if [ -e /usr/lib/llvm-19/lib/libLLVMCore.a ] && [ -e /usr/include/zstd.h ] && command -v g++ >/dev/null; then
-    "$python" -m pip wheel -q --no-build-isolation --no-deps --no-index -w llvm $launcher "$src/python/llvm" >log.txt 2>&1 ||
+    "$python" -m pip wheel -q --no-build-isolation --no-deps --no-index -w llvm $launcher "$src/python/llvm" \
+        >log.txt 2>&1 ||
         { tail -50 log.txt; die "the wheel of the LLVM backend is not built"; }
     expect 8 "needs the backend llvm" env/bin/arenac compile "$m.tflite" --emit o -o none
     env/bin/python -m pip install -q --no-index --no-deps llvm/arenac_llvm-"$version"-py3-none-*.whl
-    env/bin/arenac run -q --backend llvm "$m.tflite" --input 0="$m.in0.0.npy" --compare 0="$m.out0.0.npy" || fail "--backend llvm"
+    env/bin/arenac run -q --backend llvm "$m.tflite" --input 0="$m.in0.0.npy" --compare 0="$m.out0.0.npy" ||
+        fail "--backend llvm"
     ! ldd env/lib/arenac/arenac-llvm.so | grep -q -i -e llvm -e stdc++ || fail "LLVM is not inside"
 else
     echo "skipped: LLVM's static libraries are missing: install llvm-19-dev g++ libzstd-dev zlib1g-dev libxml2-dev"
