@@ -240,10 +240,8 @@ static void bind_ram(ac_module *m, const ac_binding *b)
         if (mem->use != AC_MEM_RAM)
             continue;
         ac_module_ram *ram = &m->ram[m->n_ram++];
-        *ram = (ac_module_ram){.name = mem->name,
-                               .bytes = b->plan->mem_bytes[k],
-                               .align = ac_plan_align(p, b->plan, k),
-                               .address = -1};
+        *ram = (ac_module_ram){
+            .name = mem->name, .bytes = b->plan->mem_bytes[k], .align = ac_plan_align(p, b->plan, k), .address = -1};
         ram->base = ac_align_up(m->arena_bytes, ram->align);
         m->arena_bytes = ram->bytes ? ram->base + ram->bytes : m->arena_bytes;
     }

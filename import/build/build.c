@@ -233,7 +233,7 @@ ac_tensor *ac_build_pad(const ac_build *b, ac_tensor *x, const int64_t *before, 
 
 /* Constants. */
 
-static void put(ac_dtype d, void *to, double v)
+void ac_build_put_num(ac_dtype d, void *to, double v)
 {
     const int64_t i = ac_dtype_is_float(d) ? 0 : (int64_t)v;
     if (ac_dtype_is_float(d))
@@ -246,7 +246,7 @@ static void put(ac_dtype d, void *to, double v)
 ac_tensor *ac_build_number(const ac_build *b, ac_dtype type, double v)
 {
     void *data = ac_alloc(b->cx->region, 16);
-    put(type, data, v);
+    ac_build_put_num(type, data, v);
     return ac_tensor_const(b->g, ac_strf(b->cx->region, "%s_c", b->base), type, 0, NULL, data);
 }
 

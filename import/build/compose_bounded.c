@@ -6,7 +6,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 static ac_tensor *number(const ac_build *b, double v)
 {
@@ -95,7 +94,7 @@ int ac_build_range(const ac_build *b, ac_tensor **of, const char *result, ac_ten
     const size_t size = (size_t)ac_dtype_size(d, 1);
     uint8_t *data = ac_alloc_n(b->cx->region, (uint64_t)count + 1, size);
     for (int64_t i = 0; i < count; i++)
-        memcpy(data + (size_t)i * size, ac_build_number(b, d, v[0] + (double)i * v[2])->data, size);
+        ac_build_put_num(d, data + (size_t)i * size, v[0] + (double)i * v[2]);
     *out = ac_tensor_const(b->g, b->name, d, 1, &count, data);
     return AC_OK;
 }
