@@ -98,7 +98,8 @@ int ac_compile(arenac *a)
                      .threads = s->threads,
                      .poison = o->poison,
                      .host = runs || ac_has_caller_io(a),
-                     .hooks = a->watched || (runs && (o->per_op || o->roofline)) || o->per_node || o->taps || ac_has_caller_io(a),
+                     .hooks = a->watched || (runs && (o->per_op || o->roofline)) || o->per_node || o->taps ||
+                              ac_has_caller_io(a),
                      .caller_io = ac_has_caller_io(a),
                      .section_code = o->section.code,
                      .section_rodata = o->section.rodata,

@@ -15,8 +15,8 @@ ac_parser ac_parse_flag, ac_parse_on_off, ac_parse_word, ac_parse_text, ac_parse
     ac_parse_size, ac_parse_count, ac_parse_texts, ac_parse_memories, ac_parse_pins, ac_parse_dims, ac_parse_keys,
     ac_parse_budget, ac_parse_sections, ac_parse_adapters;
 
-/* What is wrong with a value that `of` refused, as a clause, with what may have been meant (*near) or NULL. NULL: the form
- * of the argument, as options.def has it, says it all. */
+/* What is wrong with a value that `of` refused, as a clause, with what may have been meant (*near) or NULL. NULL: the
+ * form of the argument, as options.def has it, says it all. */
 const char *ac_parse_fault(ac_ctx *cx, ac_parser *of, const char *value, const char **near);
 
 bool ac_parse_bytes(const char *text, int64_t *out); /* a whole number, perhaps with K, M or G of 1024 */

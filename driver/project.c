@@ -1,5 +1,6 @@
-/* project.c - a model, or several in one arena, as a folder that a build system takes as it is: code, header, the memory of the plan as arrays in
- * sections that the build chooses, a self-test, and the system's own files (projects.def, runtime/project). */
+/* project.c - a model, or several in one arena, as a folder that a build system takes as it is: code, header, the
+ * memory of the plan as arrays in sections that the build chooses, a self-test, and the system's own files
+ * (projects.def, runtime/project). */
 #include "driver/several.h"
 
 #include "base/file.h"
@@ -82,8 +83,8 @@ static void put_line(ac_sink *to, const char *line, size_t length, const fill *w
     }
 }
 
-/* A template: @name@ and @NAME@ are the C prefix, @TITLE@ says what made it from what, @VERSION@ is arenac's. A line with
- * @source@ is there for each file of code, by its stem, one with @header@ for each header. */
+/* A template: @name@ and @NAME@ are the C prefix, @TITLE@ says what made it from what, @VERSION@ is arenac's. A line
+ * with @source@ is there for each file of code, by its stem, one with @header@ for each header. */
 static void put_template(const project *p, ac_sink *to, const ac_rt_file *f)
 {
     fill with[] = {{"@name@", p->name},   {"@NAME@", upper(&p->a->cx, p->name)},

@@ -26,8 +26,8 @@ typedef struct ac_several {
     bool compiled, packed;
 } ac_several;
 
-/* One file of all: of part k, or, from k == n on, of the whole: "c" (of a range: the file that chooses), "h" or "selftest".
- * One program is part 0, whose header is that of the whole. It appears with the outputs of all. */
+/* One file of all: of part k, or, from k == n on, of the whole: "c" (of a range: the file that chooses), "h" or
+ * "selftest". One program is part 0, whose header is that of the whole. It appears with the outputs of all. */
 int ac_several_emit(ac_several *s, int32_t k, const char *kind, const char *path);
 
 /* several_text.c */

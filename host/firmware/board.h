@@ -39,8 +39,8 @@ const char *const *ac_board_gcc(ac_ctx *cx, const ac_board *b, const char *const
 const char *ac_board_version(ac_ctx *cx, const ac_board *b, const char *dir); /* of gcc: "12.2.1" */
 const char *ac_board_read(ac_ctx *cx, const char *path); /* a whole text file; "" when it is not there */
 
-/* qemu.c: a tool that has to end well (E0303 with its first lines; packages: what to install where it lacks something, or NULL); dir/start.o;
- * the words that run a program on the board, with its instructions counted. */
+/* qemu.c: a tool that has to end well (E0303 with its first lines; packages: what to install where it lacks something,
+ * or NULL); dir/start.o; the words that run a program on the board, with its instructions counted. */
 int ac_tool_need(ac_ctx *cx, const char *dir, const char *const *argv, const char *packages);
 int ac_board_start(ac_ctx *cx, const ac_board *b, const char *dir);
 const char *const *ac_board_qemu(ac_ctx *cx, const ac_board *b, const char *elf);

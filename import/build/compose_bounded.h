@@ -24,8 +24,8 @@ ac_tensor *ac_build_late_window(const ac_build *b, ac_tensor *x, int32_t d, ac_t
 /* Up to `end`: counted, as long as x is or --bound says. */
 ac_tensor *ac_build_late_slice(const ac_build *b, ac_tensor *x, int32_t d, ac_tensor *begin, ac_tensor *end,
                                const char *result);
-/* Elements begin .. end - 1 of the dimension of x that is counted, of those that have a meaning: numbers below 0 are from
- * their end on, numbers past it are it. Counted, too. */
+/* Elements begin .. end - 1 of the dimension of x that is counted, of those that have a meaning: numbers below 0 are
+ * from their end on, numbers past it are it. Counted, too. */
 ac_tensor *ac_build_counted_slice(const ac_build *b, ac_tensor *x, int64_t begin, int64_t end);
 
 #endif

@@ -25,8 +25,8 @@ ac_tensor *ac_build_iota(const ac_build *b, int64_t n); /* 0, 1 .. n-1: i64 [n] 
 ac_tensor *ac_build_true(const ac_build *b, ac_tensor *flags);
 /* t, v where elements had no meaning: now all have one. */
 ac_tensor *ac_build_counted_fill(const ac_build *b, ac_tensor *t, double v);
-/* t, where elements had no meaning now what changes no result of a reduction by op (least for REDUCE_MAX); t itself when
- * it is not counted. NULL: no number does, or reported. */
+/* t, where elements had no meaning now what changes no result of a reduction by op (least for REDUCE_MAX); t itself
+ * when it is not counted. NULL: no number does, or reported. */
 ac_tensor *ac_build_counted_neutral(const ac_build *b, ac_tensor *t, ac_op op);
 /* Elements `at` of the dimension of x that is counted, of those that have a meaning; below 0: from their end on. */
 ac_tensor *ac_build_counted_gather(const ac_build *b, ac_tensor *x, ac_tensor *at);

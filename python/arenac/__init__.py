@@ -111,7 +111,8 @@ def _paths(model: Model) -> Iterator[List[str]]:
         return
     several = [data] if isinstance(data, (str, os.PathLike)) else data
     if not isinstance(several, (list, tuple)) or not all(isinstance(m, (str, os.PathLike)) for m in several):
-        raise TypeError("a model is a path, a list of paths, bytes or an ONNX ModelProto, not %s" % type(model).__name__)
+        kind = type(model).__name__
+        raise TypeError("a model is a path, a list of paths, bytes or an ONNX ModelProto, not %s" % kind)
     yield [os.fspath(m) for m in several]
 
 

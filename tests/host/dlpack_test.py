@@ -87,9 +87,11 @@ def numpy_test():
     # inputs by name, as a dict or as keywords; after the positions
     names = [i[0] for i in corners.INPUTS]
     for y in (corners.run(dict(zip(names, (X, K)))), corners.run(dict(zip(reversed(names), (K, X)))),
-              corners.run(**dict(zip(names, (X, K)))), corners.run(X, **{names[1]: K}), corners.Model().run({names[0]: X}, **{names[1]: K})):
+              corners.run(**dict(zip(names, (X, K)))), corners.run(X, **{names[1]: K}),
+              corners.Model().run({names[0]: X}, **{names[1]: K})):
         assert (np.asarray(y[2]) == 2 * X).all() and (np.asarray(y[7]) == K).all()
-    raises(TypeError, "corners has no input 'nosuch'; its inputs: " + ", ".join(names), lambda: corners.run(X, nosuch=K))
+    raises(TypeError, "corners has no input 'nosuch'; its inputs: " + ", ".join(names),
+           lambda: corners.run(X, nosuch=K))
     raises(TypeError, "'%s' of corners is given twice" % names[0], lambda: corners.run(X, **{names[0]: X}))
     raises(TypeError, "missing: " + names[1], lambda: corners.run({names[0]: X}))
     # outputs are like arrays

@@ -37,7 +37,7 @@ planted 1 'is not inside arena' 's/^memory arena [0-9]* /memory arena 900 /'
 planted 1 'is not aligned' 's/^  arg memory 0 768 /  arg memory 0 769 /'
 planted 1 'something else is there' '0,/^call 1/ s/^\(  arg memory 0 [0-9]* [0-9]*\) [0-9]* 0 64/\1 99 0 64/'
 planted 3 'elements .* of exp' '/^  cut/d; s/max i8 %7 %8/min i8 %7 %8/'            # the largest is none
-planted 3 'not checked: step 6' '/^  cut/d'                                            # proofs by cases that are left out
+planted 3 'not checked: step 6' '/^  cut/d'                                         # proofs by cases that are left out
 planted 2 'parts do not follow' 's/^  cut 28 \([0-9]*\) \([0-9]*\) [0-9]* /  cut 28 \1 \2 \2 /'
 planted 2 'not a value before' "$loops s/load i32 k\\[%7\\]/load i32 k[%700]/"
 planted 2 'ends too early' '$d'

@@ -24,9 +24,11 @@ have c++ g++ || exit 0
 mkdir made
 "$arenac" compile -q "$models/digits_int8.tflite" --host --emit c,h,rt --name net -o made/net.c
 cd made
-[ "$(echo *)" = "arn_dlpack.h arn_host.c arn_host.h arn_model.def arn_rt.c arn_rt.h net.c net.h" ] || die "files: $(echo *)"
+[ "$(echo *)" = "arn_dlpack.h arn_host.c arn_host.h arn_model.def arn_rt.c arn_rt.h net.c net.h" ] ||
+    die "files: $(echo *)"
 cc -c net.c arn_host.c arn_rt.c
-c++ -std=c++11 -Wall -Wextra -Wpedantic -Wshadow -Werror -I. "$src/examples/cpp/main.cpp" net.o arn_host.o arn_rt.o -o main
+c++ -std=c++11 -Wall -Wextra -Wpedantic -Wshadow -Werror -I. "$src/examples/cpp/main.cpp" \
+    net.o arn_host.o arn_rt.o -o main
 tail -c 64 "$models/digits_int8.in0.0.npy" >x.bin
 [ "$(./main x.bin)" = "class $(tail -c 10 "$models/digits_int8.out0.0.npy" | od -An -v -w1 -td1 |
     awk 'NR == 1 || $1 > top { top = $1; at = NR - 1 } END { print at }')" ] || die "$(./main x.bin)"

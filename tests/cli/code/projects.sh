@@ -206,9 +206,9 @@ X
 fi
 [ -z "${PACK_XSD:-}" ] || xmllint --noout --schema "$PACK_XSD" new/cmsis-pack/arenac.kws.pdsc || fail "the schema"
 
-# --- several models in one arena, and several sizes of one: every system's folder has all of them, and a self-test of all
-printf 'graph open {\n  input x: f32[n,6]\n  const w: f32[5,6] = random 3\n  y = fully_connected(x, w, _) act=relu\n' >open.ag
-printf '  output y\n}\n' >>open.ag
+# --- several models in one arena, and several sizes of one: every system's folder has all, and a self-test of all
+printf 'graph open {\n  input x: f32[n,6]\n  const w: f32[5,6] = random 3\n' >open.ag
+printf '  y = fully_connected(x, w, _) act=relu\n  output y\n}\n' >>open.ag
 together() { # FOLDER ARGUMENT...: builds with make and with CMake
     all=$1
     shift
@@ -225,10 +225,12 @@ done
 # a wrong expectation is seen
 line=$(grep -n 'output0\[2\]' apart/src/digits_int8.selftest.c | cut -d: -f1)
 sed -i "$((line + 2))s/-\{0,1\}[0-9][0-9]*,/77,/" apart/src/digits_int8.selftest.c
-make -C apart selftest >log.txt 2>&1 && apart/selftest | grep -q 'an output differs' || fail "a wrong output is not seen"
-"$arenac" compile -q "$m" "$src/tests/golden/c/state.ag" --share concurrent --emit zephyr,espidf,arduino,cmake,cmsis-pack,platformio \
-    -o every || fail "all kinds of folders"
-cmake -S every -B ev -DCMAKE_C_FLAGS="$strict" >log.txt && cmake --build ev >log.txt 2>&1 && (cd ev && ctest >log.txt) ||
+make -C apart selftest >log.txt 2>&1 && apart/selftest | grep -q 'an output differs' ||
+    fail "a wrong output is not seen"
+"$arenac" compile -q "$m" "$src/tests/golden/c/state.ag" --share concurrent \
+    --emit zephyr,espidf,arduino,cmake,cmsis-pack,platformio -o every || fail "all kinds of folders"
+cmake -S every -B ev -DCMAKE_C_FLAGS="$strict" >log.txt && cmake --build ev >log.txt 2>&1 &&
+    (cd ev && ctest >log.txt) ||
     { cat log.txt; fail "cmake of several models"; }
 for f in $(sed -n 's/.*category="[a-z]*" name="\([^"]*[^/]\)".*/\1/p' every/arenac.every.pdsc); do
     [ -e "every/$f" ] || fail "the .pdsc names $f"

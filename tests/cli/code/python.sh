@@ -1,6 +1,6 @@
 #!/bin/sh
-# `arenac python`: the modules work with NumPy, PyTorch and TensorFlow as far as they are installed, and so does the package
-# arenac, with the tool of this build.
+# `arenac python`: the modules work with NumPy, PyTorch and TensorFlow as far as they are installed, and so does the
+# package arenac, with the tool of this build.
 # ARENAC_TEST_PYTHON names other interpreters than python3, separated by spaces (virtual environments with one
 # framework each). usage: python.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"

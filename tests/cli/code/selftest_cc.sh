@@ -79,8 +79,8 @@ if have_arm; then
     equal "QEMU's mps2-an386" "$digits" 'arm-none-eabi-gcc -O3' -t cortex-m4 --vectors 20
     equal "QEMU's mps2-an385" "$digits" 'arm-none-eabi-gcc -Os -mthumb -mcpu=cortex-m3' --vectors 20
     equal "QEMU's mps2-an386" "$digits" 'arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb -Os' -t cortex-m4 --vectors 10
-    equal "QEMU's mps2-an386" "$digits" 'arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb -mfloat-abi=softfp -mfpu=fpv4-sp-d16 -O2' \
-        -t cortex-m4 --vectors 10
+    equal "QEMU's mps2-an386" "$digits" \
+        'arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb -mfloat-abi=softfp -mfpu=fpv4-sp-d16 -O2' -t cortex-m4 --vectors 10
     # what fails for another reason is not for want of a package
     expect 3 'failed with status' "$arenac" compile "$digits" -t cortex-m4 -o net.c \
         --selftest-cc 'arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=nosuch'

@@ -81,8 +81,8 @@ each targets
 each completion bash
 for f in "$models"/*/saved_model.pb; do each check "${f%/*}"; break; done
 timed=1
-each train gate.onnx --data x="$models/gate.in0.0.npy" --target "$models/gate.out0.0.npy" --loss mse --steps 2 --lr 0.1 \
-    --batch 1 --optimizer sgd --backend eval -o made/t.onnx --log made/log.csv
+each train gate.onnx --data x="$models/gate.in0.0.npy" --target "$models/gate.out0.0.npy" --loss mse --steps 2 \
+    --lr 0.1 --batch 1 --optimizer sgd --backend eval -o made/t.onnx --log made/log.csv
 # a compiler runs each time
 [ -z "${ARENAC_LONG:-}" ] || each bench "$models/gate.ag" --random 1 --runs 1
 [ -z "${ARENAC_LONG:-}" ] || each python "$models/gate.ag" -o made

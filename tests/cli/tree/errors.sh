@@ -63,7 +63,8 @@ expect 3 "E0302.*there is no folder '/nonexistent/folder'" "$arenac" compile "$m
     fail "-o FOLDER/: not the model's name in the folder"
 "$arenac" compile -q "$model" --emit make,svg -o made/both/ && [ -e made/both/Makefile ] &&
     [ -e made/both/digits_int8.svg ] || fail "-o FOLDER/ of a project and a picture"
-"$arenac" plan -q "$model" --emit svg -o made/alone/ && [ -e made/alone/digits_int8.svg ] || fail "-o FOLDER/ of one kind"
+"$arenac" plan -q "$model" --emit svg -o made/alone/ && [ -e made/alone/digits_int8.svg ] ||
+    fail "-o FOLDER/ of one kind"
 "$arenac" compile -q "$model" "$models/dsnet_int8.tflite" --share exclusive -o made/share/ &&
     [ -e made/share/shared.h ] && [ -e made/share/digits_int8.c ] || fail "-o FOLDER/ of several models"
 printf 'id,lower,upper,size\na,0,2,1\n' >p.csv

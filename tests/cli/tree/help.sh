@@ -15,15 +15,18 @@ for width in 60 80 100; do
     done
 done
 # what a verb is for comes first, in the short help, too
-for line in 'run --input --random --compare --output-dir --threads --per-node --backend' 'grad --input --cotangent --output-dir' \
-    'bench --input --runs --per-op' 'train --data --target --loss --optimizer --lr --batch --epochs --steps --trained'; do
+for line in 'run --input --random --compare --output-dir --threads --per-node --backend' \
+    'grad --input --cotangent --output-dir' \
+    'bench --input --runs --per-op' 'train --data --target --loss --optimizer --lr --batch --epochs --steps --trained'
+do
     verb=${line%% *}
     "$arenac" "$verb" --help >short.txt
     for option in ${line#* }; do
         grep -q -e " $option " short.txt || fail "$verb --help has no $option"
     done
 done
-"$arenac" help run | sed -n '/^ .*--/p' | head -4 | grep -q -e --input || fail "--input is not among the first of help run"
+"$arenac" help run | sed -n '/^ .*--/p' | head -4 | grep -q -e --input ||
+    fail "--input is not among the first of help run"
 COLUMNS=200 "$arenac" help compile | awk 'length > 120' >wide.txt
 [ ! -s wide.txt ] || fail "lines are longer than one reads"
 # the words are those of the table, folded or not
