@@ -357,5 +357,6 @@ int ac_step_inputs_make(arenac *a, ac_step_inputs *x)
 
 void ac_step_inputs_close(ac_step_inputs *x)
 {
-    ac_session_close(x->session);
+    if (x->session) /* it was made */
+        ac_session_close(x->session);
 }
