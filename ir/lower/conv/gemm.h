@@ -85,6 +85,11 @@ ac_x ac_gemm_block_at(ac_lb *b, const ac_gemm_form *f, ac_x channel);
 int64_t ac_gemm_group_size(const ac_gemm_form *f);
 
 enum { GEMM_ROWS = 14, GEMM_VECS = 4 };
+/* Filter columns lo .. hi - 1, which all rows of a tile take but those in `outside` (bit r: row r). */
+typedef struct ac_gemm_part {
+    int32_t lo, hi;
+    uint32_t outside;
+} ac_gemm_part;
 typedef struct ac_gemm_tile {
     ac_lower *L;
     const ac_gemm_form *f;
@@ -96,13 +101,15 @@ typedef struct ac_gemm_tile {
     int64_t run_step[3];       /* from run to run, in elements of x_buf (the same for all rows) */
     int64_t w_step[3];         /* the same in packed weights */
     ac_x w_at, oc;             /* weights of run {0, 0} in the block; its first channel in the group */
-    uint32_t outside;          /* bit r: row r takes no part in the runs that are added */
-    int64_t part;              /* elements of each run that are added; 0: all (without lanes along the reduction) */
-    int32_t scale, zero;       /* HYBRID, each_row: buffers of each row's scale and zero point */
-    bool each_row;             /* ... instead of those of c, which are of all rows */
-    ac_x before;               /* channels of the groups before; 0: none, as ever with one group */
-    ac_x ahead;                /* where this tile begins to fetch the weights of the next block; 0: it does not */
-    int64_t ahead_step;        /* elements of them for each step */
+    const ac_gemm_part
+        *part;           /* in rising order, instead of run_lo[1] .. run_hi[1]; not with lanes along the reduction */
+    int32_t n_parts;     /* 0: all rows take all columns */
+    int64_t column;      /* of parts where one run has all columns: elements of one */
+    int32_t scale, zero; /* HYBRID, each_row: buffers of each row's scale and zero point */
+    bool each_row;       /* ... instead of those of c, which are of all rows */
+    ac_x before;         /* channels of the groups before; 0: none, as ever with one group */
+    ac_x ahead;          /* where this tile begins to fetch the weights of the next block; 0: it does not */
+    int64_t ahead_step;  /* elements of them for each step */
 } ac_gemm_tile;
 void ac_gemm_all_runs(ac_gemm_tile *t);
 /* t->c; each_row: with the scale and zero point of row r, which else is not used. */
@@ -112,12 +119,9 @@ ac_x ac_gemm_tile_channel(const ac_gemm_tile *t, int32_t vec); /* the first one 
  * the second cache. Weights are read once in a run of the model, so without this the first tile of a block waits for
  * memory. */
 void ac_gemm_fetch_ahead(ac_gemm_tile *t, ac_x index, int64_t tiles);
-/* Accumulators acc[row * vecs + vec], from ac_channel_start (along: from 0, one lane) to the end of the reduction: all
- * at once; or variables, then runs are added as t says, several times perhaps, then values. */
+/* Accumulators acc[row * vecs + vec], from ac_channel_start (along: from 0, one lane) to the end of the reduction:
+ * planes, rows, columns, whatever the tile and its parts. */
 void ac_gemm_reduce(const ac_gemm_tile *t, ac_x *acc);
-void ac_gemm_begin(const ac_gemm_tile *t, ac_x *acc);
-void ac_gemm_add_runs(const ac_gemm_tile *t, const ac_x *acc);
-void ac_gemm_end(const ac_gemm_tile *t, ac_x *acc);
 /* Position in node->out[0] of row r of the tile (a constant or a loop variable); the last entry is the store's. */
 typedef void ac_gemm_at_fn(const void *user, ac_x r, ac_x *idx);
 /* Finishes and stores the tile: the channels of the block that exist. See ac_gemm_store.c. */

@@ -14,8 +14,6 @@
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/conv/hybrid.h"
 
-#include <string.h>
-
 enum { BORDER_TILES = 4, LEAST_OUTSIDE = 66 }; /* with code of their own, in a row; one part in so many of the work */
 enum { STRIP_BYTES = 48 * 1024, STRIP_ROWS = 8, NARROW = 7 };
 
@@ -194,35 +192,23 @@ static uint32_t columns_outside(const job *j, int64_t ox, int32_t rows, int32_t 
     return out;
 }
 
-/* The runs of a tile whose first column, ox, is known: filter columns that the same pixels read inside of the input are
- * added at once. */
-static void add_inside(const job *j, ac_gemm_tile *t, int64_t ox, int32_t rows, int32_t columns, const ac_x *acc)
+/* The parts of a tile whose first column, ox, is known: filter columns that the same pixels read inside of the input
+ * are one. */
+static void inside_parts(const job *j, ac_gemm_tile *t, int64_t ox, int32_t rows, int32_t columns)
 {
-    ac_lb *b = &j->L->b;
-    const int64_t taps = j->win->x.taps, ic = j->group_in;
+    const int32_t taps = (int32_t)j->win->x.taps;
     const uint32_t all = (uint32_t)((1ull << rows * columns) - 1);
-    const ac_x w_at = t->w_at, ahead = t->ahead;
-    ac_x row[GEMM_ROWS];
-    memcpy(row, t->row, sizeof row);
-    for (int64_t kx = 0, to; kx < taps; kx = to) {
-        t->outside = columns_outside(j, ox, rows, columns, kx);
+    ac_gemm_part *part = AC_NEW_N(j->L->region, ac_gemm_part, taps);
+    for (int32_t kx = 0, to; kx < taps; kx = to) {
+        const uint32_t outside = columns_outside(j, ox, rows, columns, kx);
         to = kx + 1;
-        while (to < taps && columns_outside(j, ox, rows, columns, to) == t->outside)
+        while (to < taps && columns_outside(j, ox, rows, columns, to) == outside)
             to++;
-        if (t->outside == all)
-            continue;
-        if (j->f.runs[1] > 1) {
-            t->run_lo[1] = ac_lb_i32(b, kx);
-            t->run_hi[1] = ac_lb_i32(b, to);
-        } else { /* one run has all filter columns */
-            t->part = (to - kx) * ic;
-            for (int32_t r = 0; r < t->rows; r++)
-                t->row[r] = ac_lb_add(b, row[r], ac_lb_i32(b, kx * ic));
-            t->w_at = ac_lb_add(b, w_at, ac_lb_i32(b, kx * ic * t->vecs * j->f.lanes));
-            t->ahead = ahead ? ac_lb_add(b, ahead, ac_lb_i32(b, kx * ic * t->ahead_step)) : 0;
-        }
-        ac_gemm_add_runs(t, acc);
+        if (outside != all)
+            part[t->n_parts++] = (ac_gemm_part){kx, to, outside};
     }
+    t->part = part;
+    t->column = j->group_in;
 }
 
 /* `columns` pixels of `rows` output rows, from {oy, ox} on; row0: element of the first input row and column 0 of oy;
@@ -257,13 +243,9 @@ static void tile(const job *j, const from *p, ac_x row0, ac_x ox, int32_t rows, 
     ac_gemm_fetch_ahead(&t, index, count_of(&j->groups) * count_of(&j->tiles));
     ac_x acc[GEMM_ROWS * GEMM_VECS];
     int64_t at;
-    if (j->left + j->right > 0 && ac_lb_const_int(b, ox, &at)) {
-        ac_gemm_begin(&t, acc);
-        add_inside(j, &t, at, rows, columns, acc);
-        ac_gemm_end(&t, acc);
-    } else {
-        ac_gemm_reduce(&t, acc);
-    }
+    if (j->left + j->right > 0 && ac_lb_const_int(b, ox, &at))
+        inside_parts(j, &t, at, rows, columns);
+    ac_gemm_reduce(&t, acc);
     const place to = {b, *p, j->c->out->rank - 2, ox, rows == 1 ? GEMM_ROWS : columns};
     ac_gemm_store(&t, acc, place_of, &to);
 }

@@ -11,6 +11,8 @@
 #include "ir/lower/conv/hybrid.h"
 #include "ir/lower/matrix.h"
 
+enum { HYBRID_TILES = 8 }; /* at least */
+
 typedef struct job {
     ac_lower *L;
     ac_channel *c;
@@ -232,7 +234,9 @@ int ac_gemm_rows(ac_lower *L, ac_channel *c, int64_t rows, int64_t depth)
         .L = L, .c = c, .depth = depth, .stride = depth, .strip = -1, .f = ac_gemm_form_of(L, c, 1, 1, 1, depth, true)};
     j.f.uses = rows;
     ac_gemm_form_along(L, c, &j.f);
-    ac_gemm_form_tile(L, c, &j.f, 1, rows);
+    /* dynamic range: what quantises rows is cut between threads with their tiles, so there are some of these */
+    const int64_t most = c->kind == AC_MACS_HYBRID ? rows / HYBRID_TILES : rows;
+    ac_gemm_form_tile(L, c, &j.f, 1, most > 1 ? most : 1);
     j.tiles = ac_gemm_cut(rows, j.f.rows);
     j.x = ac_lo_operand(L, c->x);
     j.w = ac_gemm_pack(L, &j.f, c);

@@ -177,13 +177,14 @@ static ac_x multiply_add(const ac_gemm_tile *t, ac_x x, ac_x w, ac_x acc)
 
 enum { LINE = 64 }; /* bytes of a cache line */
 
-/* The loop over one run: adds to the variables `acc`. x_at: what the run adds to each row's position; ahead: as in t.
- */
-static void run(const ac_gemm_tile *t, ac_x x_at, ac_x w_at, ac_x ahead, const ac_x *acc)
+/* The loop over one run, `steps` of it: adds to the variables `acc`, but to none of rows `outside`. x_at: what the run
+ * adds to each row's position; ahead: as in t. */
+static void run(const ac_gemm_tile *t, ac_x x_at, ac_x w_at, ac_x ahead, int64_t steps, uint32_t outside,
+                const ac_x *acc)
 {
     ac_lb *b = &t->L->b;
     const ac_gemm_form *f = t->f;
-    ac_x k = ac_lb_for_n(b, "k", t->part ? t->part / f->group : ac_gemm_steps(f)), w[GEMM_VECS];
+    ac_x k = ac_lb_for_n(b, "k", steps), w[GEMM_VECS];
     ac_x at = ac_lb_add(b, w_at, ac_lb_mul(b, k, ac_lb_i32(b, (int64_t)t->vecs * f->lanes * f->group)));
     x_at = ac_lb_add(b, x_at, ac_lb_mul(b, k, ac_lb_i32(b, ac_gemm_step(f))));
     for (int32_t v = 0; v < t->vecs; v++)
@@ -195,7 +196,7 @@ static void run(const ac_gemm_tile *t, ac_x x_at, ac_x w_at, ac_x ahead, const a
             ac_lb_prefetch(b, t->w_buf, ac_lb_add(b, ahead, ac_lb_i32(b, i)));
     }
     for (int32_t r = 0; r < t->rows; r++) {
-        if (t->outside >> r & 1)
+        if (outside >> r & 1)
             continue;
         ac_x x = of_row(b, t, ac_lb_add(b, t->row[r], x_at));
         for (int32_t v = 0; v < t->vecs; v++) {
@@ -221,7 +222,7 @@ static void run_i64(const ac_gemm_tile *t, ac_x x_at, ac_x w_at, const ac_x *acc
             sum[i] = ac_lb_var(b, "sum", ac_lb_splat(b, ac_lb_i32(b, 0), t->f->lanes));
         part.depth = n * part.group;
         run(&p, ac_lb_add(b, x_at, ac_lb_i32(b, from * part.group)),
-            ac_lb_add(b, w_at, ac_lb_i32(b, from * t->vecs * part.lanes * part.group)), 0, sum);
+            ac_lb_add(b, w_at, ac_lb_i32(b, from * t->vecs * part.lanes * part.group)), 0, n, 0, sum);
         for (int32_t i = 0; i < t->rows * t->vecs; i++)
             ac_lb_set(b, acc[i], ac_lb_add(b, ac_lb_get(b, acc[i]), ac_lb_cast(b, ac_lb_get(b, sum[i]), AC_I64)));
     }
@@ -283,7 +284,7 @@ ac_channel ac_gemm_row_channel(const ac_gemm_tile *t, ac_x r)
     return c;
 }
 
-void ac_gemm_begin(const ac_gemm_tile *t, ac_x *acc)
+static void begin(const ac_gemm_tile *t, ac_x *acc)
 {
     ac_lb *b = &t->L->b;
     const ac_gemm_form *f = t->f;
@@ -299,42 +300,72 @@ void ac_gemm_begin(const ac_gemm_tile *t, ac_x *acc)
     }
 }
 
-void ac_gemm_add_runs(const ac_gemm_tile *t, const ac_x *acc)
+/* Where a run is: elements of x and of weights, and its number. */
+typedef struct place {
+    ac_x x_at, w_at, number;
+} place;
+
+/* A loop over runs in direction r. */
+static place inside_of(const ac_gemm_tile *t, place p, int r)
 {
-    ac_lb *b = &t->L->b;
-    const ac_gemm_form *f = t->f;
-    static const int order[] = {2, 0, 1}; /* planes, rows, columns */
     static const char *const name[] = {"ky", "kx", "kz"};
-    ac_x x_at = ac_lb_i32(b, 0), w_at = t->w_at, number = x_at;
-    for (int i = 0; i < 3; i++) {
-        const int r = order[i];
-        const ac_x k = run_loop(t, name[r], r);
-        x_at = ac_lb_add(b, x_at, ac_lb_mul(b, k, ac_lb_i32(b, t->run_step[r])));
-        w_at = ac_lb_add(b, w_at, ac_lb_mul(b, k, ac_lb_i32(b, t->w_step[r])));
-        number = ac_lb_add(b, ac_lb_mul(b, number, ac_lb_i32(b, f->runs[r])), k);
-    }
-    if (t->c->acc == AC_I64) {
-        run_i64(t, x_at, w_at, acc);
-    } else {
-        ac_x ahead = t->ahead;
-        if (ahead)
-            ahead = ac_lb_add(b, ahead, ac_lb_mul(b, number, ac_lb_i32(b, ac_gemm_steps(f) * t->ahead_step)));
-        run(t, x_at, w_at, ahead, acc);
-    }
-    for (int i = 0; i < 3; i++)
-        ac_lb_end(b);
+    ac_lb *b = &t->L->b;
+    const ac_x k = run_loop(t, name[r], r);
+    return (place){ac_lb_add(b, p.x_at, ac_lb_mul(b, k, ac_lb_i32(b, t->run_step[r]))),
+                   ac_lb_add(b, p.w_at, ac_lb_mul(b, k, ac_lb_i32(b, t->w_step[r]))),
+                   ac_lb_add(b, ac_lb_mul(b, p.number, ac_lb_i32(b, t->f->runs[r])), k)};
 }
 
-void ac_gemm_end(const ac_gemm_tile *t, ac_x *acc)
+static ac_x ahead_at(const ac_gemm_tile *t, ac_x number)
 {
     ac_lb *b = &t->L->b;
-    for (int32_t i = 0; i < t->rows * t->vecs; i++)
-        acc[i] = t->f->along ? ac_lb_sumlanes(b, ac_lb_get(b, acc[i])) : ac_lb_get(b, acc[i]);
+    const int64_t each = ac_gemm_steps(t->f) * t->ahead_step;
+    return t->ahead ? ac_lb_add(b, t->ahead, ac_lb_mul(b, number, ac_lb_i32(b, each))) : 0;
+}
+
+/* The columns of a filter row, part by part. */
+static void parts(const ac_gemm_tile *t, place p, const ac_x *acc)
+{
+    ac_lb *b = &t->L->b;
+    for (int32_t i = 0; i < t->n_parts; i++) {
+        const ac_gemm_part *q = &t->part[i];
+        if (t->f->runs[1] > 1) {
+            ac_gemm_tile some = *t;
+            some.run_lo[1] = ac_lb_i32(b, q->lo);
+            some.run_hi[1] = ac_lb_i32(b, q->hi);
+            const place at = inside_of(&some, p, 1);
+            run(t, at.x_at, at.w_at, ahead_at(t, at.number), ac_gemm_steps(t->f), q->outside, acc);
+        } else { /* one run has all columns */
+            const int64_t from = q->lo * t->column;
+            const ac_x ahead = ahead_at(t, p.number);
+            run_loop(t, "kx", 1);
+            run(t, ac_lb_add(b, p.x_at, ac_lb_i32(b, from)),
+                ac_lb_add(b, p.w_at, ac_lb_i32(b, from * t->vecs * t->f->lanes)),
+                ahead ? ac_lb_add(b, ahead, ac_lb_i32(b, from * t->ahead_step)) : 0, (q->hi - q->lo) * t->column,
+                q->outside, acc);
+        }
+        ac_lb_end(b);
+    }
 }
 
 void ac_gemm_reduce(const ac_gemm_tile *t, ac_x *acc)
 {
-    ac_gemm_begin(t, acc);
-    ac_gemm_add_runs(t, acc);
-    ac_gemm_end(t, acc);
+    ac_lb *b = &t->L->b;
+    begin(t, acc);
+    place p = {ac_lb_i32(b, 0), t->w_at, ac_lb_i32(b, 0)};
+    p = inside_of(t, inside_of(t, p, 2), 0); /* planes, rows */
+    if (t->n_parts > 0) {
+        parts(t, p, acc);
+    } else {
+        p = inside_of(t, p, 1);
+        if (t->c->acc == AC_I64)
+            run_i64(t, p.x_at, p.w_at, acc);
+        else
+            run(t, p.x_at, p.w_at, ahead_at(t, p.number), ac_gemm_steps(t->f), 0, acc);
+        ac_lb_end(b);
+    }
+    ac_lb_end(b);
+    ac_lb_end(b);
+    for (int32_t i = 0; i < t->rows * t->vecs; i++)
+        acc[i] = t->f->along ? ac_lb_sumlanes(b, ac_lb_get(b, acc[i])) : ac_lb_get(b, acc[i]);
 }
