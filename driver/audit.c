@@ -43,8 +43,7 @@ static int read_plan(arenac *a, const char *path, ac_problem *p, bool *locked)
     return status;
 }
 
-/* A plan of CSV form says no memory: that is the first one, and what is pinned to others is not in it. */
-static int one_memory(arenac *a)
+int ac_csv_possible(arenac *a)
 {
     const ac_problem *p = &a->planned->live->problem;
     int32_t n = 0;
@@ -53,7 +52,7 @@ static int one_memory(arenac *a)
     if (n <= 1)
         return AC_OK;
     ac_error(&a->cx, (ac_place){.file = "arenac"}, E0502, "a plan in CSV form has one memory, --mem gives %d", n);
-    return ac_help(&a->cx, "verify a lock: arenac plan MODEL --emit lock");
+    return ac_help(&a->cx, "a lock has all of them: arenac plan MODEL --emit lock");
 }
 
 /* The problem of a CSV file, or of a model under the options. */
@@ -72,7 +71,7 @@ static int read_truth(arenac *a, const char *path, bool locked, ac_problem *trut
         return ac_error(&a->cx, (ac_place){.file = path}, E0502, "verify knows models that arenac plans by itself");
     *truth = a->planned->live->problem;
     truth->item = ac_copy(a->cx.region, truth->item, (size_t)truth->n * sizeof *truth->item);
-    return locked ? AC_OK : one_memory(a);
+    return locked ? AC_OK : ac_csv_possible(a);
 }
 
 /* The row of `plan` that is about item i; -1: none is. */

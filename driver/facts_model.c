@@ -273,13 +273,17 @@ void ac_facts_model(arenac *a)
 /* Tried up to here unless -v requests more: it takes no time that anybody notices. */
 enum { SMALL = 8 << 20 }; /* steps times bytes of tensors */
 
+bool ac_facts_try(const arenac *a)
+{
+    return a->opt.verbose > 0 || a->report->no_sharing <= SMALL / (a->planned->n_steps + 1);
+}
+
 static int what_if_stage(arenac *a, void *arg)
 {
     ac_report *r = a->report;
     const ac_what_if *found;
     ac_progress_begin(&a->cx, "trying what takes less", 0);
-    const bool try = a->opt.verbose > 0 || r->no_sharing <= SMALL / (a->planned->n_steps + 1);
-    const int32_t n = ac_plan_what_if(&a->cx, a->how, a->planned, try, a->cx.region, &found);
+    const int32_t n = ac_plan_what_if(&a->cx, a->how, a->planned, ac_facts_try(a), a->cx.region, &found);
     ac_report_lower *lower = AC_NEW_N(a->cx.region, ac_report_lower, n + 1);
     (void)arg;
     for (int32_t i = 0; i < n; i++)

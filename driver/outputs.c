@@ -98,6 +98,8 @@ static int put_dot(arenac *a, const emission *e, ac_sink *to)
 static int put_intervals(arenac *a, const ac_plan *plan, ac_sink *to)
 {
     const ac_packed *p = a->packed;
+    if (a->planned)
+        AC_TRY(ac_csv_possible(a));
     const ac_problem plain = a->planned ? ac_problem_pairs_to_gaps(a->cx.region, p->problem, p->plan) : *p->problem;
     ac_problem_write_csv(to, &plain, plan);
     return AC_OK;
@@ -441,6 +443,11 @@ static int write_list(arenac *a, const char *list)
 {
     const bool alone = !strchr(list, ',');
     int status = AC_OK;
+    if (a->opt.output && !strcmp(a->opt.output, "-") && (!alone || (a->opt.json && *list))) {
+        ac_error(&a->cx, (ac_place){0}, E0501, "standard output is one document: -o - does not go with %s",
+                 alone ? "--json" : ac_strf(a->cx.region, "--emit %s", list));
+        return ac_help(&a->cx, "%s", alone ? "--json writes its document there without -o" : "-o STEM writes files");
+    }
     for (int turn = 0; turn < 3; turn++) { /* code, then headers, which say what it needs, then all that reports it */
         const char *at = list;
         for (const char *kind; (kind = next_kind(a, &at)) != NULL;)

@@ -157,7 +157,8 @@ int ac_plan_model(arenac *a)
     if (a->how->budget_total)
         ac_help(&a->cx, "--budget total: of %s B, weights and state take %s B", ac_commas(&a->cx, a->how->budget),
                 ac_commas(&a->cx, a->report->weight_bytes + a->report->state_bytes));
-    return ac_plan_help(&a->cx, a->how, a->planned) ? AC_FAIL : ac_report_help_smaller(&a->cx, a->report);
+    return ac_plan_help(&a->cx, a->how, a->planned, ac_facts_try(a)) ? AC_FAIL
+                                                                     : ac_report_help_smaller(&a->cx, a->report);
 }
 
 int ac_plan_any(arenac *a)

@@ -163,6 +163,7 @@ void ac_facts_what_if(arenac *a); /* what reductions that were not asked for wou
 ac_bytes ac_constant_bytes(ac_region *region, ac_lowered *const *step, int32_t n_steps, int32_t *n);
 int ac_facts_budget(arenac *a); /* E0401 when the plan is larger than --budget */
 bool ac_facts_over_budget(const arenac *a);
+bool ac_facts_try(const arenac *a); /* is it a matter of no time to plan once more with other options, or asked for? */
 /* facts_layers.c: "TFLite v3, i8": the format, and the types of the inputs; of the outputs where there are none. */
 const char *ac_facts_title(arenac *a, const ac_graph *g);
 /* A node as a row of the layer table; macs and what a plan knows are left to the caller. */
@@ -185,6 +186,9 @@ const char *ac_facts_order_note(arenac *a, const ac_plan_found *found, const cha
 /* outputs.c */
 ac_sink *ac_output_new(arenac *a, const char *path); /* an empty output, to be filled */
 int ac_emit(arenac *a, const char *kind, const char *path);
+/* A plan of CSV form says no memory: that is the only one. E0502 with several; what is pinned to others than RAM is not
+ * in it. */
+int ac_csv_possible(arenac *a);
 int ac_write(arenac *a);
 int ac_commit(arenac *a);
 const char *ac_output_stem(arenac *a, const char *output); /* output without an extension that is one of a kind */

@@ -135,7 +135,7 @@ typedef struct ac_what_if {
 int32_t ac_plan_what_if(ac_ctx *cx, const ac_plan_how *how, const ac_planned *now, bool try, ac_region *region,
                         const ac_what_if **list);
 /* The same as help of the last diagnostic, for a plan that is over its budget; rows of the caller only where nothing
- * else fits. Does one of them fit? */
-bool ac_plan_help(ac_ctx *cx, const ac_plan_how *how, const ac_planned *now);
+ * else fits. Does one of them fit, or may it (`try` is false)? */
+bool ac_plan_help(ac_ctx *cx, const ac_plan_how *how, const ac_planned *now, bool try);
 
 #endif

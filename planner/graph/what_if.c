@@ -90,10 +90,24 @@ int32_t ac_plan_what_if(ac_ctx *cx, const ac_plan_how *how, const ac_planned *no
     return found.n;
 }
 
+/* The names alone. Are there any? */
+static bool help_untried(ac_ctx *cx, const ac_plan_how *how, const ac_planned *now)
+{
+    const char *names = "";
+    for (int k = 0; k < N_FIXES && !searches(how) && may_try(how, now); k++)
+        if (is_new(how, fix_at(k)) && fix_at(k) != &BOTH)
+            names = ac_strf(cx->region, "%s%s%s", names, *names ? ", " : "", fix_at(k)->option);
+    if (*names)
+        ac_help(cx, "it may take less with %s; -v tries them, which takes a while for a model of this size", names);
+    return *names;
+}
+
 /* A reduction stops where the budget is kept, so a stronger one may take no less than one before it: that one does. */
-bool ac_plan_help(ac_ctx *cx, const ac_plan_how *how, const ac_planned *now)
+bool ac_plan_help(ac_ctx *cx, const ac_plan_how *how, const ac_planned *now, bool try)
 {
     const ac_bytes budget = ac_plan_budget(how, now);
+    if (!try)
+        return help_untried(cx, how, now);
     ac_bytes best = now->plan.arena_bytes;
     for (int k = 0; k < N_FIXES && budget >= 0 && !searches(how) && may_try(how, now); k++) {
         const fix *f = fix_at(k);
