@@ -87,15 +87,37 @@ static bool canonical(const ac_tensor *x, const ac_frame *w)
     return plain;
 }
 
-static int open_pool(ac_onx_node *n, ac_frame *w, ac_frame *plain)
+/* Elements before the first window are cut off x, and out of both windows. */
+static int crop(ac_onx_node *n, ac_tensor **x, ac_frame *w, ac_frame *plain)
 {
+    for (int32_t i = 0; i < w->m; i++) {
+        const int32_t s = AC_SPATIAL - w->m + i;
+        if (w->before[s] >= 0)
+            continue;
+        if (n->n_out > 1)
+            return ac_build_cannot(&n->b, "its windows leave out %" PRId64 " elements, and places are a result",
+                                   -w->before[s]);
+        w->in[s] += w->before[s];
+        *x = ac_onx_slice(n, *x, 2 + i, -w->before[s], w->in[s]);
+        plain->in[s] = w->in[s];
+        w->before[s] = plain->before[s] = 0;
+    }
+    return *x ? AC_OK : AC_FAIL;
+}
+
+/* The windows of a pool over *x, its input without what they leave out at the beginning; plain: without what ceil_mode
+ * adds. */
+static int open_pool(ac_onx_node *n, ac_tensor **x, ac_frame *w, ac_frame *plain)
+{
+    *x = n->in[0];
     const bool ceil_mode = ac_onx_int(n, "ceil_mode", 0) != 0;
     AC_TRY(ac_onx_window_open(n, n->in[0], w));
     if (!ac_onx_attr_of(n, "kernel_shape"))
         return ac_error(n->r->cx, n->at, E0103, "kernel_shape is left out");
     *plain = *w;
     AC_TRY(ac_onx_window_pads(n, w, ceil_mode ? AC_LAST_BEGINS : AC_LAST_FITS));
-    return ac_onx_window_pads(n, plain, AC_LAST_FITS);
+    AC_TRY(ac_onx_window_pads(n, plain, AC_LAST_FITS));
+    return crop(n, x, w, plain);
 }
 
 /* Flat places count the last dimension fastest; storage_order 1 counts the first spatial dimension fastest. */
@@ -121,10 +143,10 @@ static ac_tensor *column_major(ac_onx_node *n, ac_tensor *place, const ac_tensor
 
 int ac_onx_do_max_pool(ac_onx_node *n)
 {
-    ac_tensor *x = n->in[0], *y;
+    ac_tensor *x, *y;
     const bool columns = ac_onx_int(n, "storage_order", 0) != 0;
     ac_frame w, plain;
-    AC_TRY(open_pool(n, &w, &plain));
+    AC_TRY(open_pool(n, &x, &w, &plain));
     if (canonical(x, &w))
         y = ac_frame_pool(&n->b, n->row->op, x, &w);
     else
@@ -165,10 +187,10 @@ static int end_at_pads(ac_onx_node *n, ac_frame *plain)
 /* count_include_pad: pads count as zeros; what ceil_mode adds at the end never does. */
 int ac_onx_do_average_pool(ac_onx_node *n)
 {
-    ac_tensor *x = n->in[0];
+    ac_tensor *x;
     const bool include = ac_onx_int(n, "count_include_pad", 0) != 0;
     ac_frame w, plain;
-    AC_TRY(open_pool(n, &w, &plain));
+    AC_TRY(open_pool(n, &x, &w, &plain));
     AC_TRY(end_at_pads(n, &plain));
     if (canonical(x, &w)) {
         if (include)
@@ -184,10 +206,10 @@ int ac_onx_do_average_pool(ac_onx_node *n)
 /* (sum |x|^p)^(1/p) */
 int ac_onx_do_lp_pool(ac_onx_node *n)
 {
-    ac_tensor *x = n->in[0];
+    ac_tensor *x;
     const double p = n->version < 2 ? (double)ac_onx_float(n, "p", 2) : (double)ac_onx_int(n, "p", 2);
     ac_frame w, plain;
-    AC_TRY(open_pool(n, &w, &plain));
+    AC_TRY(open_pool(n, &x, &w, &plain));
     if (!ac_dtype_is_float(x->dtype))
         return ac_build_cannot(&n->b, "its input is %s", ac_dtype_name(x->dtype));
     if (!(p > 0))

@@ -20,7 +20,9 @@ static int spatial(ac_onx_node *n, const char *name, int32_t m, int64_t lo, int6
     return AC_OK;
 }
 
-/* Pads from auto_pad or pads. */
+/* Pads from auto_pad or pads. Where strides are larger than windows, SAME asks for fewer than no elements: of a
+ * convolution ONNX's reference adds none then; of a pool the formula of the specification stands, so that the first
+ * window may begin inside of the image, as in ONNX Runtime. */
 int ac_onx_window_pads(ac_onx_node *n, ac_frame *w, ac_last_window last)
 {
     const bool ceil_mode = last == AC_LAST_BEGINS;
@@ -44,9 +46,17 @@ int ac_onx_window_pads(ac_onx_node *n, ac_frame *w, ac_last_window last)
         if (same) {
             const int64_t out = (w->in[d] + w->stride[d] - 1) / w->stride[d];
             int64_t all = (out - 1) * w->stride[d] + reach - w->in[d];
-            all = all > 0 ? all : 0;
-            w->before[d] = !strcmp(how, "SAME_UPPER") ? all / 2 : all - all / 2;
-            w->after[d] = all - w->before[d];
+            const bool upper = !strcmp(how, "SAME_UPPER");
+            if (all < 0 && last == AC_LAST_WHOLE)
+                all = 0;
+            if (all < -1 && !upper)
+                return ac_build_cannot(&n->b,
+                                       "its windows leave out %" PRId64 " elements along spatial dimension %d: with "
+                                       "SAME_LOWER, ONNX and ONNX Runtime do not agree where the first one begins; "
+                                       "give pads instead of auto_pad",
+                                       -all, i);
+            w->before[d] = upper || all < 0 ? all / 2 : all - all / 2;
+            w->after[d] = all > 0 ? all - w->before[d] : 0;
         }
         int64_t travel = w->in[d] + w->before[d] + w->after[d] - reach;
         if (travel < 0 && -travel < w->stride[d] && last != AC_LAST_WHOLE) { /* ONNX Runtime: one window, cut off */

@@ -12,7 +12,8 @@
 int ac_onx_window_open(ac_onx_node *n, const ac_tensor *x, ac_frame *w);
 /* Which windows count: those inside of the padded image; of a pool also the only one, where it is larger than the
  * image by less than a stride (AC_LAST_FITS), and with ceil_mode a last one that begins in the image or its left pad
- * (AC_LAST_BEGINS): `after` grows accordingly. */
+ * (AC_LAST_BEGINS): `after` grows accordingly. Of a pool with auto_pad `before` may be negative: so many elements at
+ * the beginning of the image are in no window. */
 typedef enum ac_last_window { AC_LAST_WHOLE, AC_LAST_FITS, AC_LAST_BEGINS } ac_last_window;
 int ac_onx_window_pads(ac_onx_node *n, ac_frame *w, ac_last_window last);
 
