@@ -34,6 +34,8 @@ typedef struct evidence {
     ac_vectors vectors;
     int32_t *step;      /* by node of the graph: the step that does it; -1: none, it is a view */
     const ac_output *c; /* the C of the model; NULL: it is not written */
+    const char *tool;   /* SHA-256 of the tool; NULL: not known, `why` says what stood in the way */
+    const char *why;
 } evidence;
 
 static ac_sink *file(evidence *e, const char *name)
@@ -314,6 +316,24 @@ static void put_vectors(evidence *e)
     }
 }
 
+/* ------------------------------------------------------------------ the tool */
+
+/* The tool reads itself; on a system without /proc, or where it may not, the hash is NULL and `why` is the reason. */
+static void find_tool(evidence *e)
+{
+    arenac *a = e->a;
+    ac_file f = {0};
+    const ac_diags before = a->cx.diags;
+    const int status = ac_file_open(&a->cx, "/proc/self/exe", &f);
+    if (status == AC_OK) {
+        e->tool = hash_of(&a->cx, f.data, f.n);
+        ac_file_close(&f);
+    } else {
+        e->why = ac_strf(a->cx.region, "/proc/self/exe: %s", a->cx.diags.last ? a->cx.diags.last->text : "no memory");
+    }
+    (void)ac_quietly(&a->cx, before, status);
+}
+
 /* ------------------------------------------------------------------ deviations */
 
 static void put_deviations(evidence *e)
@@ -334,6 +354,8 @@ static void put_deviations(evidence *e)
     }
     if (!a->opt.selftest_cc)
         ac_put(to, "- No compiler was tested: --selftest-cc was not given. The vectors are to be run on the target.\n");
+    if (!e->tool)
+        ac_putf(to, "- The tool is not named by a hash: %s.\n", ac_visible(a->cx.region, e->why));
     if (!e->c)
         ac_put(to, "- trace.csv has no lines: no C is written.\n");
     if (!a->report->built_by && !a->module->built.how)
@@ -345,18 +367,6 @@ static void put_deviations(evidence *e)
 }
 
 /* ------------------------------------------------------------------ the index */
-
-static const char *hash_of_tool(ac_ctx *cx)
-{
-    ac_file f = {0};
-    const ac_diags before = cx->diags;
-    const char *hash = ""; /* a system without /proc */
-    if (!ac_quietly(cx, before, ac_file_open(cx, "/proc/self/exe", &f)))
-        return hash;
-    hash = hash_of(cx, f.data, f.n);
-    ac_file_close(&f);
-    return hash;
-}
 
 static const char *hash_of_output(ac_ctx *cx, const ac_sink *s)
 {
@@ -401,7 +411,7 @@ static void put_index(evidence *e, int32_t end)
     ac_json_str(&j, "schema", "arenac-evidence/1");
     ac_json_str(&j, "tool", "arenac");
     ac_json_str(&j, "version", arenac_version());
-    ac_json_str(&j, "tool_sha256", hash_of_tool(&e->a->cx));
+    ac_json_str(&j, "tool_sha256", e->tool ? e->tool : ac_strf(a->cx.region, "not available: %s", e->why));
     ac_json_str(&j, "model", a->source.base);
     ac_json_str(&j, "model_sha256", m->sha256);
     ac_json_str(&j, "options", m->options);
@@ -467,6 +477,7 @@ int ac_evidence(arenac *a)
     ac_verdict_json(file(&e, "proof.json"), a->module, &e.verdict);
     AC_TRY(ac_code_certificate(file(&e, "code.certificate"), a->module, &e.verdict));
     put_vectors(&e);
+    find_tool(&e);
     put_deviations(&e);
     put_index(&e, a->output.n);
     if (e.verdict.doubt.n) {

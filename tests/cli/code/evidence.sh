@@ -122,6 +122,29 @@ cmp operators formulas || fail "driver/formulas.def does not have a row for each
 # a name that would be a formula of a spreadsheet, or end a field
 sed 's/digits/=1+1","x/' "$src/tests/golden/c/state.ag" >hostile.ag
 check hostile hostile.ag
+# a tool that cannot read itself says so where its hash would be, and in the list of deviations
+if have gcc gcc && ! sanitized && gcc -shared -fPIC -O1 -o faults.so "$src/tests/cli/plan/io_faults.c" -ldl; then
+    evidence() { # DIR: with FAULT, or COUNT, for the library
+        faulty faults.so "$1" compile "$models/gate.ag" -o made/net.c --evidence made/evidence
+    }
+    hash='"tool_sha256": *"[0-9a-f]\{64\}"' why='/proc/self/exe: .*ermission denied' silent=0 n=1
+    export COUNT="$tmp/count"
+    evidence whole || fail "without a fault"
+    unset COUNT
+    opened=$(sed -n 's/^open //p' count)
+    while [ "$n" -le "$opened" ]; do
+        export FAULT="open:$n:13"
+        if evidence part && ! grep -q "$hash" part/evidence/evidence.json; then
+            silent=$((silent + 1))
+            grep -q "\"tool_sha256\": *\"not available: $why" part/evidence/evidence.json &&
+                grep -q "not named by a hash: $why" part/evidence/deviations.md ||
+                fail "the reason is not said: $(grep tool_sha256 part/evidence/evidence.json)"
+        fi
+        unset FAULT
+        n=$((n + 1))
+    done
+    [ "$silent" = 1 ] || fail "of $opened files that cannot be opened, $silent are the tool"
+fi
 # all or nothing
 expect 8 'does not go with --host' "$arenac" compile "$models/digits_int8.tflite" --host -o net.c --evidence none
 touch plain
