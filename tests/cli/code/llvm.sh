@@ -51,6 +51,36 @@ for t in haswell thumbv7em cortex-m0plus cortex-m55-mve rv32imac rv32imac-zve32x
     rv64gcv wasm32; do
     "$arenac" compile -q "$models/dsnet_f32.tflite" -t $t --emit o -o t.o || die "no object for $t"
 done
+# an LSTM of integers, with its states of 8 and 16 bits
+cat >lstm.ag <<'END'
+graph lstm {
+  input x: i8[1,5,6] q(0.0039, -128)
+  const wi: i8[4,6] q(0.009, 0) = random 1 (-127, 127)
+  const wf: i8[4,6] q(0.0074, 0) = random 2 (-127, 127)
+  const wg: i8[4,6] q(0.0093, 0) = random 3 (-127, 127)
+  const wo: i8[4,6] q(0.0117, 0) = random 4 (-127, 127)
+  const ri: i8[4,4] q(0.0093, 0) = random 5 (-127, 127)
+  const rf: i8[4,4] q(0.0057, 0) = random 6 (-127, 127)
+  const rg: i8[4,4] q(0.005, 0) = random 7 (-127, 127)
+  const ro: i8[4,4] q(0.0082, 0) = random 8 (-127, 127)
+  const bi: i32[4] q(0.0000351, 0) = random 9 (-3000, 3000)
+  const bf: i32[4] q(0.00002886, 0) = random 10 (-3000, 3000)
+  const bg: i32[4] q(0.00003627, 0) = random 11 (-3000, 3000)
+  const bo: i32[4] q(0.00004563, 0) = random 12 (-3000, 3000)
+  state h: i8[1,4] q(0.0078, 0)
+  state c: i16[1,4] q(0.00024414062, 0)
+  y: i8[1,5,4] q(0.0078, 0) = unidirectional_sequence_lstm(x, wi, wf, wg, wo, ri, rf, rg, ro, _, _, _,
+                                                           bi, bf, bg, bo, _, _, h, c)
+  output y
+}
+END
+for b in eval c llvm; do
+    "$arenac" run -q lstm.ag --random 3 --backend $b --output-dir lstm.$b || die "an LSTM of integers, $b"
+done
+cmp lstm.eval/0.npy lstm.llvm/0.npy && cmp lstm.c/0.npy lstm.llvm/0.npy || die "an LSTM of integers: other bits"
+for t in native cortex-m4 rv32imac; do
+    "$arenac" compile -q lstm.ag -t $t --name lstm --emit o,h -o lstm.o || die "no object of an LSTM of integers, $t"
+done
 # 64 MB of weights: bytes that are copied, not text and not values, within a few times their size
 cat >big.ag <<'END'
 graph big {
