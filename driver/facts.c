@@ -78,6 +78,13 @@ void ac_facts_steps(arenac *a, ac_report_step *step, int32_t n)
         step[s].live = live += change[s];
     a->report->step = step;
     a->report->n_steps = n;
+    if (!p->n_pairs)
+        return;
+    for (int32_t s = 0; s < n; s++) /* what two tensors share counts once, as far as this plan lets them */
+        step[s].live = ac_report_used_at(&a->cx, a->report, s);
+    for (int32_t s = 0; s < n; s++)
+        if (a->report->peak >= n || step[s].live > step[a->report->peak].live)
+            a->report->peak = s;
 }
 
 void ac_facts_reads(arenac *a, ac_report_tensor *row, int32_t n, const ac_facts_read *read, int32_t n_reads)

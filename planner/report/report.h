@@ -39,7 +39,7 @@ typedef struct ac_report_step {
     ac_bytes weights;      /* constants that it reads */
     int64_t macs;
     ac_bytes scratch;
-    ac_bytes live;   /* bytes alive during the step */
+    ac_bytes live;   /* bytes of memory 0 alive during the step; those that two tensors share count once */
     ac_bytes code;   /* estimate, 0 unknown */
     int64_t traffic; /* bytes that its loops read and write, of tensors, scratch and weights; an estimate */
     int64_t moved;   /* bytes of them that it touches, each counted once: at least so many come and go */

@@ -363,18 +363,15 @@ static void put_next(const text *t)
 {
     const ac_report *r = t->r;
     bool *done = AC_NEW_N(t->to->cx->region, bool, r->n_steps);
-    ac_bytes *used = AC_NEW_N(t->to->cx->region, ac_bytes, r->n_steps);
-    for (int32_t s = 0; s < r->n_steps; s++)
-        used[s] = r->problem->n_pairs ? ac_report_used_at(t->to->cx, r, s) : r->step[s].live;
     for (int k = 0; k < 4 && k < r->n_steps - 1; k++) {
         int32_t best = -1;
         for (int32_t s = 0; s < r->n_steps; s++)
-            if (!done[s] && s != r->peak && (best < 0 || used[s] > used[best]))
+            if (!done[s] && s != r->peak && (best < 0 || r->step[s].live > r->step[best].live))
                 best = s;
         if (best < 0)
             break;
         done[best] = true;
-        ac_putf(t->to, "%s op %d %s B", k ? " |" : "  Next:", best, commas(t, used[best]));
+        ac_putf(t->to, "%s op %d %s B", k ? " |" : "  Next:", best, commas(t, r->step[best].live));
     }
     if (r->n_steps > 1)
         ac_putc(t->to, '\n');

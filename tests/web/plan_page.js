@@ -109,7 +109,7 @@ async function overlaps(b) {
         for (let s = 0; s < j.steps.length; s++) {
             await p.evaluate(`pickStep(${s})`);
             const [sum, taken] = await p.evaluate("[+el('live-sum').dataset.bytes, +el('live-sum').dataset.taken]");
-            same(`${name}: alive in step ${s}`, sum, j.steps[s].live_bytes);
+            same(`${name}: alive in step ${s}`, taken, j.steps[s].live_bytes);
             same(`${name}: step ${s} fits`, taken <= j.plan.arena_bytes && taken <= sum, true);
             same(`${name}: step ${s} in the curve`, await p.evaluate(`used0()[${s}]`), taken);
             const said = /lie over bytes/.test(await p.evaluate(text("#step-view")));

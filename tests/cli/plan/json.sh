@@ -23,6 +23,23 @@ plan = json.load(open(sys.argv[1]))["plan"]
 assert plan["no_sharing_bytes"] == plan["arena_bytes"], plan
 X
 done
+for how in on off; do # bytes that two tensors share count once
+    json 0 plan -q --json "$models/dsnet_int8.tflite" --overlap $how
+    python3 - $n.json $how <<'X'
+import json, sys
+d, shared = json.load(open(sys.argv[1])), 0
+for s in d["steps"]:
+    at = [range(t["offset_bytes"], t["offset_bytes"] + t["bytes"]) for t in d["tensors"]
+          if t["memory"] and not t["alias_of"] and t["first_step"] <= s["step"] <= t["last_step"]]
+    used = len({b for r in at for b in r})
+    shared += sum(map(len, at)) - used
+    assert s["live_bytes"] == used, (s, used)
+assert (shared > 0) == (sys.argv[2] == "on"), shared
+live, plan = [s["live_bytes"] for s in d["steps"]], d["plan"]
+assert max(live) == live[plan["peak_step"]] <= plan["arena_bytes"], plan
+assert max(live) >= plan["live_bytes_bound"], plan
+X
+done
 json 0 plan -q --json "$m" -t cortex-m4 --schedule search --recompute --stripe auto
 json 0 plan -q --json "$m" --mem a:2K,fast --mem b:1M,slow
 json 4 plan -q --json "$m" --budget 100

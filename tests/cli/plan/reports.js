@@ -30,7 +30,7 @@ try {
         const got = rows.map(r => +r.dataset.t).sort((a, b) => a - b).join();
         const lives = t => t.memory && t.first_step <= s && s <= t.last_step;
         same("live set of step " + s, got, tensors.map((t, i) => (lives(t) ? i : -1)).filter(i => i >= 0).join());
-        if (J.steps.length) same("live bytes of step " + s, +byId("live-sum").dataset.bytes, J.steps[s].live_bytes);
+        if (J.steps.length) same("live bytes of step " + s, +byId("live-sum").dataset.taken, J.steps[s].live_bytes);
     }
     same("steps clicked", clicked > 0, true);
     let chosen = 0;
