@@ -1,12 +1,13 @@
 """schema.py - documents against docs/arenac.schema.json: the part of JSON Schema that it uses, without libraries.
 usage: schema.py SCHEMA FILE.json...; prints what is wrong, exit 1 then."""
 import json
+import re
 import sys
 
 TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None), "integer": int,
          "number": (int, float)}
 KNOWN = {"$schema", "$defs", "title", "description", "oneOf", "$ref", "const", "enum", "type", "minimum", "properties",
-         "required", "additionalProperties", "items"}
+         "required", "additionalProperties", "items", "pattern"}
 
 
 def is_type(v, name):
@@ -31,6 +32,8 @@ def faults(v, s, root, at="$"):
     if types and not any(is_type(v, t) for t in types):
         return [f"{at}: {v!r}, expected {' or '.join(types)}"]
     found = [f"{at}: {v} is less than {s['minimum']}"] if "minimum" in s and v is not None and v < s["minimum"] else []
+    if "pattern" in s and isinstance(v, str) and not re.search(s["pattern"], v):
+        found.append(f"{at}: {v!r} does not match {s['pattern']}")
     if isinstance(v, dict) and "properties" in s:
         found += [f"{at}: no '{k}'" for k in s["required"] if k not in v]
         for k, x in v.items():
