@@ -15,7 +15,8 @@ done
 m=$models/digits_int8.tflite
 two="--mem tcm:600,fast --mem big:1M,slow"
 # shellcheck disable=SC2086
-"$arenac" plan -q "$m" $two --emit csv,lock -o two
+"$arenac" plan -q "$m" $two --emit lock -o two.lock
+"$arenac" plan -q "$m" --emit csv -o two.csv
 # shellcheck disable=SC2086
 expect 0 'safe' "$arenac" verify two.lock "$m" $two
 # shellcheck disable=SC2086
