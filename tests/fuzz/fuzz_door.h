@@ -62,6 +62,30 @@ static inline bool fuzz_leaves_out(const char *name)
     return false;
 }
 
+/* What `verb` does with n files; "weights": check with a second file; what is no verb: plan. */
+static inline int fuzz_run_verb(arenac *a, const char *verb, const char *const *path, int n)
+{
+    if (!strcmp(verb, "check"))
+        return arenac_verb_check(a, path, 1);
+    if (!strcmp(verb, "prove"))
+        return arenac_verb_prove(a, path, 1);
+    if (!strcmp(verb, "run"))
+        return arenac_verb_run(a, path, 1);
+    if (!strcmp(verb, "show"))
+        return arenac_verb_show(a, path, 1);
+    if (n > 1 && !strcmp(verb, "verify"))
+        return arenac_verb_verify(a, path, 2);
+    if (n > 1 && !strcmp(verb, "diff"))
+        return arenac_verb_diff(a, path, 2);
+    if (n > 1 && !strcmp(verb, "weights"))
+        return arenac_verb_check(a, path, 2);
+    if (arenac_read(a, path, 1))
+        return -1;
+    if (strcmp(verb, "compile") != 0)
+        return arenac_plan(a) == 0 ? arenac_write(a) : -1;
+    return arenac_compile(a) == 0 ? arenac_write(a) : -1;
+}
+
 /* An error exactly where it failed, and none that is ours. */
 static inline void fuzz_close(arenac *a, int result)
 {

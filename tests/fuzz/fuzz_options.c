@@ -8,23 +8,6 @@
 
 enum { MOST = 4096, OPTIONS = 32 };
 
-static int run_verb(arenac *a, const char *verb, const char *const *path)
-{
-    if (!strcmp(verb, "check"))
-        return arenac_verb_check(a, path, 1);
-    if (!strcmp(verb, "show"))
-        return arenac_verb_show(a, path, 1);
-    if (!strcmp(verb, "prove"))
-        return arenac_verb_prove(a, path, 1);
-    if (!strcmp(verb, "run"))
-        return arenac_verb_run(a, path, 1);
-    if (arenac_read(a, path, 1))
-        return -1;
-    if (strcmp(verb, "compile") != 0)
-        return arenac_plan(a) == 0 ? arenac_write(a) : -1;
-    return arenac_compile(a) == 0 ? arenac_write(a) : -1;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char text[MOST + 1], path[FUZZ_PATH], *save = NULL;
@@ -46,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (!fuzz_leaves_out(line))
             arenac_set(a, line, value);
     }
-    fuzz_close(a, arenac_errors(a) ? -1 : run_verb(a, verb, model));
+    fuzz_close(a, arenac_errors(a) ? -1 : fuzz_run_verb(a, verb, model, 1));
     close(fd);
     return 0;
 }

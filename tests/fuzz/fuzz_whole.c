@@ -29,29 +29,6 @@ static void set_options(arenac *a, char *line, const char *second)
     }
 }
 
-static int run_verb(arenac *a, const char *verb, const char *const *path)
-{
-    if (!strcmp(verb, "check"))
-        return arenac_verb_check(a, path, 1);
-    if (!strcmp(verb, "verify"))
-        return arenac_verb_verify(a, path, 2);
-    if (!strcmp(verb, "diff"))
-        return arenac_verb_diff(a, path, 2);
-    if (!strcmp(verb, "prove"))
-        return arenac_verb_prove(a, path, 1);
-    if (!strcmp(verb, "run"))
-        return arenac_verb_run(a, path, 1);
-    if (!strcmp(verb, "show"))
-        return arenac_verb_show(a, path, 1);
-    if (!strcmp(verb, "weights"))
-        return arenac_verb_check(a, path, 2);
-    if (arenac_read(a, path, 1))
-        return -1;
-    if (strcmp(verb, "compile") != 0)
-        return arenac_plan(a) == 0 ? arenac_write(a) : -1;
-    return arenac_compile(a) == 0 ? arenac_write(a) : -1;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const uint8_t *end = memchr(data, '\n', size < LINE ? size : LINE);
@@ -71,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         *options++ = '\0';
     arenac *a = fuzz_open();
     set_options(a, options, second_path);
-    fuzz_close(a, arenac_errors(a) ? -1 : run_verb(a, line, path));
+    fuzz_close(a, arenac_errors(a) ? -1 : fuzz_run_verb(a, line, path, 2));
     close(first);
     close(second);
     return 0;
