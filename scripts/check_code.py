@@ -28,38 +28,12 @@ import prove_models
 ROOT = prove_models.ROOT
 COMMON = "-std=c99 -ffp-contract=off -g -Wall -Wextra -Werror -DM_SELFTEST_MAIN".split()
 SANITIZED = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-POOL = r"""
-#include "m.h"
-#include "arn_pool.h"
-#include <stdio.h>
-int m_selftest(const m_mem *m);
-static _Alignas(M_ARENA_ALIGN) unsigned char arena[M_ARENA_BYTES + 1];
-static struct arn_threads threads;
-int main(void)
-{
-    for (int n = 2; n <= 3; n++) {
-        m_mem m = {0};
-        int status;
-        m.arena = arena;
-        if (arn_threads_open(&threads, n))
-            return 2;
-        m.pool = &threads.pool;
-        status = m_selftest(&m);
-        arn_threads_close(&threads);
-        if (status)
-            return printf("%d threads: status %d\n", n, status), 1;
-    }
-    return 0;
-}
-"""
 VALGRIND_MODELS = 10
 
 
-def ways(work):
+def ways():
     """Of each way: options of arenac, the compiler's command, what runs the program, what is needed."""
-    pool, runtime = os.path.join(work, "pool.c"), os.path.join(ROOT, "runtime")
-    with open(pool, "w") as f:
-        f.write(POOL)
+    pool, runtime = os.path.join(ROOT, "tests", "cli", "code", "pool_main.c"), os.path.join(ROOT, "runtime")
     threads = ["gcc", "-std=gnu11", "-ffp-contract=off", "-g", "-O1", "-fsanitize=thread", "-pthread", "-I" + runtime,
                pool, os.path.join(runtime, "arn_pool.c")]
     return {
@@ -122,7 +96,7 @@ def main():
     found = [m for m in prove_models.models() if o.pattern in m[0]]
     small = sorted(found, key=lambda m: sum(os.path.getsize(f) for f in m[1] if os.path.isfile(f)))[:VALGRIND_MODELS]
     with tempfile.TemporaryDirectory() as work:
-        for name, way in ways(work).items():
+        for name, way in ways().items():
             if name not in o.ways.split(","):
                 continue
             missing = [c for c in way[3] if not shutil.which(c)]

@@ -36,40 +36,14 @@ if have i686-linux-gnu-gcc gcc-i686-linux-gnu qemu-i386 qemu-user && links i686-
 fi
 ! have valgrind valgrind || checks "" "${CC:-cc} -O1" "valgrind -q --error-exitcode=9"
 
-# Threads: the program's memory with a pool.
-cat >pool.c <<'C'
-#include "m.h"
-#include "arn_pool.h"
-#include <stdio.h>
-int m_selftest(const m_mem *m);
-static _Alignas(M_ARENA_ALIGN) unsigned char arena[M_ARENA_BYTES + 1];
-static struct arn_threads threads;
-int main(void)
-{
-    for (int n = 2; n <= 3; n++) {
-        m_mem m = {0};
-        int status;
-        m.arena = arena;
-        if (arn_threads_open(&threads, n))
-            return 2;
-        m.pool = &threads.pool;
-        status = m_selftest(&m);
-        arn_threads_close(&threads);
-        if (status) {
-            printf("%d threads: status %d\n", n, status);
-            return 1;
-        }
-    }
-    return 0;
-}
-C
+# Threads: the program's memory with a pool (pool_main.c).
 builds() { # FLAGS...: does a program with them run here?
     printf 'int main(void) { return 0; }\n' >t.c && ${CC:-cc} "$@" t.c -o t 2>/dev/null && $quiet ./t 2>/dev/null
 }
 quiet=
 if builds -fsanitize=thread || { quiet="setarch -R" && builds -fsanitize=thread; }; then
     flags="-std=gnu11 -ffp-contract=off -g -fsanitize=thread -pthread -I. -I$src/runtime"
-    more="pool.c $src/runtime/arn_pool.c"
+    more="$src/tests/cli/code/pool_main.c $src/runtime/arn_pool.c"
     for n in 2 3; do checks "--threads $n" "${CC:-cc} -O1" "$quiet"; done
 else
     echo "skipped: ThreadSanitizer does not work here"
