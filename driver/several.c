@@ -286,7 +286,7 @@ bool ac_several_has_plan(const arenac *a)
 
 /* ------------------------------------------------------------------ code */
 
-/* What --emit asks for: "c,h", "o,h,selftest", "make,cmake" ... */
+/* The kinds that --emit lists: "c,h", "o,h,selftest", "make,cmake" ... */
 typedef struct request {
     const char *code; /* its kind; NULL: the list is none that several models have */
     bool files, selftest;

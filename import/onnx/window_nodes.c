@@ -20,7 +20,7 @@ static int spatial(ac_onx_node *n, const char *name, int32_t m, int64_t lo, int6
     return AC_OK;
 }
 
-/* Pads from auto_pad or pads. Where strides are larger than windows, SAME asks for fewer than no elements: of a
+/* Pads from auto_pad or pads. Where strides are larger than windows, SAME needs fewer than no elements: of a
  * convolution ONNX's reference adds none then; of a pool the formula of the specification stands, so that the first
  * window may begin inside of the image, as in ONNX Runtime. */
 int ac_onx_window_pads(ac_onx_node *n, ac_frame *w, ac_last_window last)

@@ -59,7 +59,7 @@ static ac_tensor *tensor_of(ac_tf_op *n, const ac_tf_value *v)
     return NULL;
 }
 
-/* The value that tensor t stands for, in the place of `like`. */
+/* The value of tensor t, in the place of `like`. */
 static ac_tf_value value_of(ac_tf_op *n, ac_tensor *t, const ac_tf_value *like)
 {
     if (like->kind == AC_TF_LIST)

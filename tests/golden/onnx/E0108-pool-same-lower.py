@@ -1,4 +1,4 @@
-# where the first window begins is not settled when SAME_LOWER asks for less than no padding
+# where the first window begins is not settled when SAME_LOWER needs less than no padding
 # arenac: check
 from onnx_bytes import *
 

@@ -1,4 +1,4 @@
-# strides larger than the window: SAME_UPPER asks for (3 - 1) * 3 + 1 - 9 = -2 elements of padding, so that the first
+# strides larger than the window: SAME_UPPER needs (3 - 1) * 3 + 1 - 9 = -2 elements of padding, so that the first
 # window begins at row 1, as in ONNX Runtime
 # arenac: check --dump-after infer
 from onnx_bytes import *
