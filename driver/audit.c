@@ -187,14 +187,12 @@ static int judge(arenac *a, const ac_verdict *v)
     const ac_place at = {.file = a->source.path};
     const int32_t open = v->doubt.n - v->wrong;
     if (open) {
-        ac_error(&a->cx, at, E0703, "%d claim%s not proven", open,
-                 open == 1 ? " about the code is" : "s about the code are");
+        ac_error(&a->cx, at, E0703, "%s not proven", ac_claims_str(&a->cx, open));
         ac_help(&a->cx, "the steps are listed; the prover may follow the code of other options (--stripe off, "
                         "--overlap off, another -t), and --selftest-cc tests steps that are not proven");
     }
     if (v->wrong) /* last, since the exit status is that of the last */
-        ac_error(&a->cx, at, E0702, "%d claim%s wrong", v->wrong,
-                 v->wrong == 1 ? " about the code is" : "s about the code are");
+        ac_error(&a->cx, at, E0702, "%s wrong", ac_claims_str(&a->cx, v->wrong));
     return v->doubt.n ? AC_FAIL : AC_OK;
 }
 

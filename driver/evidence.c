@@ -463,8 +463,8 @@ int ac_evidence(arenac *a)
     AC_TRY(check(a));
     AC_TRY(ac_prove(&a->cx, a->module, &e.verdict));
     if (e.verdict.wrong)
-        return ac_error(&a->cx, (ac_place){.file = a->source.path}, E0702, "%d claim%s wrong", e.verdict.wrong,
-                        e.verdict.wrong == 1 ? " about the code is" : "s about the code are");
+        return ac_error(&a->cx, (ac_place){.file = a->source.path}, E0702, "%s wrong",
+                        ac_claims_str(&a->cx, e.verdict.wrong));
     AC_TRY(ac_inputs_record(a, a->opt.vectors > 0 ? (int32_t)a->opt.vectors : SETS, &e.vectors));
     const ac_output *c = find_c(&e);
     ac_output kept = c ? *c : (ac_output){0}; /* the list grows */
@@ -481,9 +481,8 @@ int ac_evidence(arenac *a)
     put_deviations(&e);
     put_index(&e, a->output.n);
     if (e.verdict.doubt.n) {
-        const int32_t open = e.verdict.doubt.n;
-        ac_warn(&a->cx, (ac_place){.file = a->source.path}, E0703, "%d claim%s not proven", open,
-                open == 1 ? " about the code is" : "s about the code are");
+        ac_warn(&a->cx, (ac_place){.file = a->source.path}, E0703, "%s not proven",
+                ac_claims_str(&a->cx, e.verdict.doubt.n));
         ac_help(&a->cx, "%s/proof.json and deviations.md list them", a->opt.evidence);
     }
     return AC_OK;

@@ -117,3 +117,8 @@ void ac_verdict_json(ac_sink *to, const ac_module *m, const ac_verdict *v)
     ac_json_end(&j);
     ac_json_end(&j);
 }
+
+const char *ac_claims_str(ac_ctx *cx, int32_t n)
+{
+    return ac_strf(cx->region, "%d %s", n, n == 1 ? "claim about the code is" : "claims about the code are");
+}

@@ -70,5 +70,6 @@ int64_t ac_p_part_end(int64_t lo, int64_t hi, int64_t at, bool even);
  * arenac-prove/1. */
 void ac_verdict_put(ac_sink *to, const ac_module *m, const ac_verdict *v, bool steps);
 void ac_verdict_json(ac_sink *to, const ac_module *m, const ac_verdict *v);
+const char *ac_claims_str(ac_ctx *cx, int32_t n); /* "1 claim about the code is", "7 claims about the code are" */
 
 #endif
