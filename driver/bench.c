@@ -105,6 +105,11 @@ static int count_runs(arenac *a, int32_t *n)
     return AC_OK;
 }
 
+static bool looks_at_steps(const arenac *a)
+{
+    return a->opt.per_op || a->opt.roofline;
+}
+
 static int measure(arenac *a, timing *x, double **ms, int32_t *n)
 {
     enum { HOOKED = 1000 };
@@ -120,8 +125,7 @@ static int measure(arenac *a, timing *x, double **ms, int32_t *n)
         AC_TRY(ac_session_run(s));
         (*ms)[i] = ac_now_ms() - start;
     }
-    s->hook =
-        a->opt.per_op || a->opt.roofline ? lap : NULL; /* apart from the timed runs: the clock calls cost something */
+    s->hook = looks_at_steps(a) ? lap : NULL; /* apart from the timed runs: the clock calls cost something */
     s->hook_user = x;
     for (int32_t i = 0; s->hook && i < *n && i < HOOKED; i++) {
         ac_inputs_fill(a, s); /* the run before may have overwritten them */
@@ -222,10 +226,8 @@ int ac_bench(arenac *a, const char *const *path, int32_t n)
     AC_TRY(ac_inputs_check(a));
     AC_TRY(ac_load(a));
     AC_TRY(measure(a, &x, &ms, &runs));
-    if (a->opt.per_op)
-        AC_TRY(ac_layer_bounds(a, &x.bound));
-    if (a->opt.roofline)
-        AC_TRY(ac_roofline_make(a, x.best, ms[0], a->opt.roofline));
+    if (looks_at_steps(a))
+        AC_TRY(ac_layer_bounds(a, x.best, ms[0], &x.bound));
     (a->opt.json ? put_json : put_text)(a, &x, ms, runs, ac_output_new(a, "-"));
     return AC_OK;
 }

@@ -50,19 +50,6 @@ static ac_layer_bound *bounds(const arenac *a, ac_peak *p, ac_region *r)
     return out;
 }
 
-int ac_layer_bounds(arenac *a, const ac_layer_bound **bound)
-{
-    ac_peak p = {0};
-    *bound = NULL;
-    if (!is_known(a))
-        return AC_OK;
-    const int status = ac_peak_open(&p, &a->cx, a->module->target);
-    if (status == AC_OK)
-        *bound = bounds(a, &p, a->cx.region);
-    ac_peak_close(&p);
-    return status;
-}
-
 /* The figures of the roofs: arithmetic where a step has such, half of the second cache, more than any cache. */
 static ac_roofline roofs(const arenac *a, ac_peak *p)
 {
@@ -80,22 +67,28 @@ static ac_roofline roofs(const arenac *a, ac_peak *p)
     return v;
 }
 
-int ac_roofline_make(arenac *a, const double *ms, double whole_ms, const char *path)
+int ac_layer_bounds(arenac *a, const double *ms, double whole_ms, const ac_layer_bound **bound)
 {
+    const char *page = a->opt.roofline;
     ac_peak p = {0};
+    *bound = NULL;
     if (!is_known(a)) {
+        if (!page)
+            return AC_OK;
         ac_error(
             &a->cx, (ac_place){.file = "arenac"}, E0502,
             "--html shows what this machine attains, which is measured for one thread of C on x86-64 with vectors");
         return ac_help(&a->cx, "without --threads and --backend, and -t native, the default");
     }
     const int status = ac_peak_open(&p, &a->cx, a->module->target);
-    if (status == AC_OK) {
+    if (status == AC_OK)
+        *bound = bounds(a, &p, a->cx.region);
+    if (status == AC_OK && page) {
         ac_roofline v = roofs(a, &p);
         v.ms = ms;
         v.whole_ms = whole_ms;
-        v.bound = bounds(a, &p, a->cx.region);
-        ac_roofline_html(ac_output_new(a, path), &v);
+        v.bound = *bound;
+        ac_roofline_html(ac_output_new(a, page), &v);
     }
     ac_peak_close(&p);
     return status;

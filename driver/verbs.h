@@ -23,11 +23,10 @@ ac_verb_fn ac_list_operators; /* operators.c: ops */
 int ac_verb_guard(arenac *a, ac_verb_fn *verb, const char *const *path, int32_t n);
 int ac_load(arenac *a);                                     /* run.c: the compiled model is made runnable here */
 int ac_tune(arenac *a, const char *const *path, int32_t n); /* tune.c: bench --tune; *a then uses the file it wrote */
-/* bounds.c: bench --html: the page of what a session measured, ms by step. E0502: nothing is known of the machine. */
-int ac_roofline_make(arenac *a, const double *ms, double whole_ms, const char *path);
-double ac_now_ms(void); /* bench.c */
+double ac_now_ms(void);                                     /* bench.c */
 struct ac_layer_bound;
-int ac_layer_bounds(arenac *a,
-                    const struct ac_layer_bound **bound); /* bounds.c: of all steps; NULL: not for this run */
+/* bounds.c: what bounds each step on this machine; NULL: not for this run. With --html, also the page of what the
+ * session measured, ms by step; E0502: nothing is known of the machine. */
+int ac_layer_bounds(arenac *a, const double *ms, double whole_ms, const struct ac_layer_bound **bound);
 
 #endif

@@ -120,6 +120,7 @@ static const char *class_of(const ac_layer_bound *b)
     return !b->by ? "compute" : b->by[0] == 'c' ? "compute" : b->by[0] == 'L' ? "l2" : "memory";
 }
 
+/* The time of all steps, which each is a share of. */
 static double sum_of(const ac_roofline *v)
 {
     double sum = 0;
@@ -128,10 +129,10 @@ static double sum_of(const ac_roofline *v)
     return sum > 0 ? sum : 1;
 }
 
-static void put_point(const plot *p, const ac_roofline *v, int32_t i, double x, double y)
+static void put_point(const plot *p, const ac_roofline *v, int32_t i, double x, double y, double whole)
 {
     const ac_report_step *s = &v->report->step[i];
-    const double share = v->ms[i] / sum_of(v);
+    const double share = v->ms[i] / whole;
     ac_putf(p->to, "<a href=\"#s%d\"><circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"><title>step %d, ", (int)i,
             class_of(&v->bound[i]), px(p, x), py(p, y), 3 + 40 * sqrt(share), (int)i);
     ac_put_xml_text(p->to, s->op);
@@ -165,7 +166,7 @@ static double density_of(const ac_roofline *v, int32_t i)
     return (double)v->report->step[i].macs / (double)v->report->step[i].moved;
 }
 
-static void put_compute(ac_sink *to, const ac_roofline *v)
+static void put_compute(ac_sink *to, const ac_roofline *v, double whole)
 {
     plot p = {.to = to};
     const double most = (v->f32 > v->bytes ? v->f32 : v->bytes) / 1e6;
@@ -195,11 +196,11 @@ static void put_compute(ac_sink *to, const ac_roofline *v)
     put_roof(&p, v->l2 > 0 ? v->bytes / v->l2 : p.x0, v->bytes / 1e6, "bytes", "G/s");
     for (int32_t i = 0; i < v->report->n_steps; i++)
         if (computes(v, i))
-            put_point(&p, v, i, density_of(v, i), speed_of(v, i));
+            put_point(&p, v, i, density_of(v, i), speed_of(v, i), whole);
     ac_put(to, "</svg>\n");
 }
 
-static void put_moves(ac_sink *to, const ac_roofline *v)
+static void put_moves(ac_sink *to, const ac_roofline *v, double whole)
 {
     plot p = {.to = to};
     for (int32_t i = 0; i < v->report->n_steps; i++)
@@ -219,11 +220,11 @@ static void put_moves(ac_sink *to, const ac_roofline *v)
     put_roof(&p, p.x0, v->l2 / 1e6, "L2", "GB/s");
     for (int32_t i = 0; i < v->report->n_steps; i++)
         if (moves(v, i))
-            put_point(&p, v, i, (double)v->report->step[i].moved, bytes_of(v, i));
+            put_point(&p, v, i, (double)v->report->step[i].moved, bytes_of(v, i), whole);
     ac_put(to, "</svg>\n");
 }
 
-static void put_row(ac_sink *to, const ac_roofline *v, int32_t i)
+static void put_row(ac_sink *to, const ac_roofline *v, int32_t i, double whole)
 {
     const ac_report_step *s = &v->report->step[i];
     const ac_layer_bound *b = &v->bound[i];
@@ -231,7 +232,7 @@ static void put_row(ac_sink *to, const ac_roofline *v, int32_t i)
     ac_put_xml_text(to, s->op);
     ac_put(to, "<td>");
     ac_put_xml_text(to, s->name);
-    ac_putf(to, "<td class=\"n\">%.4f<td class=\"n\">%.1f %%<td class=\"n\">", v->ms[i], 100 * v->ms[i] / sum_of(v));
+    ac_putf(to, "<td class=\"n\">%.4f<td class=\"n\">%.1f %%<td class=\"n\">", v->ms[i], 100 * v->ms[i] / whole);
     if (computes(v, i))
         ac_putf(to, "%.1f<td class=\"n\">%.2f", speed_of(v, i), density_of(v, i));
     else
@@ -249,6 +250,7 @@ static void put_key(ac_sink *to, const char *class, const char *text)
 
 void ac_roofline_html(ac_sink *to, const ac_roofline *v)
 {
+    const double whole = sum_of(v);
     ac_put(to, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
                "img-src data:\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
@@ -267,14 +269,14 @@ void ac_roofline_html(ac_sink *to, const ac_roofline *v)
     ac_put(to, "</p>\n<p>Lines are what this machine attains, measured: below them is what a step's code loses. What "
                "limits a step is measured for as many bytes "
                "as it touches, so a third cache lies between L2 and memory.</p>\n");
-    put_compute(to, v);
-    put_moves(to, v);
+    put_compute(to, v, whole);
+    put_moves(to, v, whole);
     ac_put(
         to,
         "<h2>All steps</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"All steps\">\n<table>\n"
         "<thead><tr><th class=\"n\">step<th>operator<th>layer<th class=\"n\">ms<th class=\"n\">share<th class=\"n\">"
         "G/s<th class=\"n\">per byte<th class=\"n\">GB/s<th>of bound\n<tbody>\n");
     for (int32_t i = 0; i < v->report->n_steps; i++)
-        put_row(to, v, i);
+        put_row(to, v, i, whole);
     ac_put(to, "</table>\n</div>\n</main>\n</body>\n</html>\n");
 }
