@@ -17,10 +17,6 @@
 enum { BORDER_TILES = 4, LEAST_OUTSIDE = 66 }; /* with code of their own, in a row; one part in so many of the work */
 enum { STRIP_BYTES = 48 * 1024, STRIP_ROWS = 8, NARROW = 7 };
 
-/* Pixels of a tile whose distance divides a page into one or two fall on the same few lines of the first cache, and
- * push each other out. Worth a copy with another distance, where there is enough to compute with it. */
-enum { PAGE = 4096, LINE = 64, MANY_COLUMNS = 7, MANY_CHANNELS = 64 };
-
 typedef struct job {
     ac_lower *L;
     ac_channel *c;
@@ -330,14 +326,6 @@ static void block(const job *j, const from *p, ac_x group, int32_t s)
     ac_lb_end(b);
 }
 
-/* Do the pixels that a tile reads at once push each other out of the first cache? */
-static bool pixels_collide(const job *j)
-{
-    const int64_t bytes = ac_dtype_size(AC_F32, j->win->x.stride * j->win->ic);
-    return j->c->kind == AC_MACS_F32 && bytes % (PAGE / 2) == 0 && j->win->x.out >= MANY_COLUMNS &&
-           j->c->n / (j->win->ic / j->group_in) >= MANY_CHANNELS;
-}
-
 /* Strip geometry: as many output rows as fit the budget, evenly. */
 static void plan_strip(job *j, bool copies)
 {
@@ -434,9 +422,10 @@ int ac_gemm_conv(ac_lower *L, ac_channel *c, const ac_window *win, const ac_slid
         z.in * y->in * x->in == z.out * y->out * x->out)
         return ac_gemm_rows(L, c, win->n * z.out * y->out * x->out, win->ic);
     job j = {.L = L, .c = c, .win = win, .z = z, .group_in = group_in, .strip = -1, .batch = !hybrid, .pixel = win->ic};
-    const bool apart = pixels_collide(&j), joined = x->dil == 1 && groups == 1 && !apart;
+    const bool apart = ac_gemm_collide(c, x->stride * win->ic, 2, x->out, c->n / groups);
+    const bool joined = x->dil == 1 && groups == 1 && !apart;
     if (apart)
-        j.pixel += LINE / ac_dtype_size(AC_F32, 1);
+        j.pixel += AC_GEMM_APART;
     j.f = ac_gemm_form_of(L, c, groups, y->taps, joined ? 1 : x->taps, joined ? x->taps * group_in : group_in, true);
     j.f.runs[2] = z.taps;
     j.f.uses = win->n * z.out * y->out * x->out;

@@ -25,17 +25,10 @@ typedef struct job {
     int32_t scale, zero; /* HYBRID, tiles of several rows: buffers of each row's scale and zero point */
 } job;
 
-/* Rows whose distance is a multiple of a page fall on the same few lines of the first cache, and a tile's rows push
- * each other out. Worth a copy with another distance, where there is enough to compute with it. Floats of 16 bits are
- * converted by the copy. */
-enum { PAGE = 4096, LINE = 64, MANY_ROWS = 7, MANY_CHANNELS = 64 };
-
+/* Where rows collide; floats of 16 bits are converted by the copy. */
 static bool copies_panels(const job *j)
 {
-    if (j->c->x->narrowed)
-        return true;
-    return j->c->kind == AC_MACS_F32 && ac_dtype_size(AC_F32, j->depth) % PAGE == 0 && j->f.rows >= MANY_ROWS &&
-           j->f.n >= MANY_CHANNELS;
+    return j->c->x->narrowed || ac_gemm_collide(j->c, j->depth, 1, j->f.rows, j->f.n);
 }
 
 /* One tile: rows p .. p+rows-1 by the block of class s that begins at channel oc. It is tile `index` of the `tiles` in
@@ -145,7 +138,7 @@ static void panels_outside(job *j, int64_t rows)
     const int64_t l2 = j->L->target->l2_bytes, row = ac_dtype_size(j->f.strip, j->depth);
     const bool copies = copies_panels(j);
     if (copies)
-        j->stride = j->depth + LINE / ac_dtype_size(AC_F32, 1);
+        j->stride = j->depth + AC_GEMM_APART;
     if (rows * row <= l2 / 2) {
         if (copies) {
             j->strip = ac_lo_scratch(j->L, "strip", j->f.strip, rows * j->stride);

@@ -27,6 +27,13 @@ bool ac_gemm_fits(const ac_lower *L, const ac_channel *c)
            (!c->bias || ac_tensor_is_const(c->bias));
 }
 
+bool ac_gemm_collide(const ac_channel *c, int64_t distance, int32_t parts, int64_t rows, int64_t channels)
+{
+    enum { PAGE = 4096, MANY_ROWS = 7, MANY_CHANNELS = 64 };
+    return c->kind == AC_MACS_F32 && ac_dtype_size(AC_F32, distance) % (PAGE / parts) == 0 && rows >= MANY_ROWS &&
+           channels >= MANY_CHANNELS;
+}
+
 bool ac_gemm_copies(const ac_gemm_form *f, const ac_channel *c)
 {
     if (c->kind == AC_MACS_F32)
