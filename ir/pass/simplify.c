@@ -115,20 +115,6 @@ static bool reshape(state *s, ac_node *n)
     return true;
 }
 
-/* Does the permutation keep the order of all dimensions longer than 1? Then no element moves. */
-static bool moves_nothing(const ac_tensor *x, const int32_t *perm)
-{
-    int32_t last = -1;
-    for (int32_t d = 0; d < x->rank; d++) {
-        if (x->dim[perm[d]] == 1)
-            continue;
-        if (perm[d] < last)
-            return false;
-        last = perm[d];
-    }
-    return true;
-}
-
 /* Transpose that moves nothing; transpose of a transpose. */
 static bool transpose(state *s, ac_node *n)
 {
@@ -138,7 +124,7 @@ static bool transpose(state *s, ac_node *n)
     ac_tensor *x = n->in[0];
     if (!same_type(x, n->out[0]) || !ac_quietly(cx, before, ac_perm_of(cx, n, outer)))
         return false;
-    if (moves_nothing(x, outer)) {
+    if (ac_perm_moves_nothing(x, outer)) {
         make_reshape(s->g, n, x);
         return true;
     }

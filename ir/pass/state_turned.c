@@ -22,38 +22,30 @@ static ac_ints list(ac_graph *g, int32_t n, const int64_t *v)
     return (ac_ints){n, ac_copy(g->region, v, (size_t)n * sizeof *v)};
 }
 
-static bool moves(const ac_tensor *x, const int64_t *perm)
+static int32_t place_of(const ac_graph *g, const ac_node *n)
 {
-    int64_t before = -1;
-    for (int32_t d = 0; d < x->rank; d++) {
-        if (x->dim[perm[d]] == 1)
-            continue;
-        if (perm[d] < before)
-            return true;
-        before = perm[d];
-    }
-    return false;
+    int32_t at = 0;
+    while (g->node.item[at] != n)
+        at++;
+    return at;
 }
 
 /* A node of one operand before `next`: of the shape dim; or, TRANSPOSE, in the order perm. */
 static ac_tensor *made(ac_graph *g, const ac_node *next, ac_op op, ac_tensor *x, int32_t rank, const int64_t *dim,
-                       const int64_t *perm)
+                       const int32_t *perm)
 {
-    if (perm && !moves(x, perm)) {
+    int64_t order[AC_MAX_RANK];
+    if (perm && ac_perm_moves_nothing(x, perm)) {
         op = AC_OP_RESHAPE;
         perm = NULL;
     }
     ac_tensor *y = ac_tensor_new(g, ac_strf(g->cx->region, "%s_rows", x->name), x->dtype, rank, dim);
     ac_node *n = ac_node_new(g, op, y->name, &x, 1, &y, 1);
     n->at = (ac_place){.file = g->file, .node = n->name};
-    if (perm)
-        n->attrs.perm.perm = list(g, rank, perm);
-    else
-        n->attrs.shape.shape = list(g, rank, dim);
-    int32_t at = 0;
-    while (g->node.item[at] != next)
-        at++;
-    ac_graph_place(g, g->node.n - 1, at);
+    for (int32_t d = 0; d < rank; d++)
+        order[d] = perm ? perm[d] : dim[d];
+    *(perm ? &n->attrs.perm.perm : &n->attrs.shape.shape) = list(g, rank, order);
+    ac_graph_place(g, g->node.n - 1, place_of(g, next));
     return y;
 }
 
@@ -120,8 +112,8 @@ int ac_state_turned(ac_ctx *cx, ac_graph *g, ac_tensor *state, ac_tensor *next)
     ac_tensor *at = scatter->in[1], *u = scatter->in[2];
     if (!turns(cx, first, p) || first->in[0] != state || at->rank != 2 || at->dim[1] != 1)
         return AC_OK;
-    int64_t order[AC_MAX_RANK], of_at[AC_MAX_RANK], of_u[AC_MAX_RANK];
-    int32_t before[AC_MAX_RANK];
+    int64_t of_at[AC_MAX_RANK], of_u[AC_MAX_RANK];
+    int32_t before[AC_MAX_RANK], order[AC_MAX_RANK];
     const bool turned = turns(cx, u->def, before); /* as a rule from what lies as the state does */
     for (int32_t d = 0; d < next->rank; d++) {
         if (p[back[d]] != d)
@@ -136,9 +128,7 @@ int ac_state_turned(ac_ctx *cx, ac_graph *g, ac_tensor *state, ac_tensor *next)
     ac_tensor *rows = made(g, last, AC_OP_RESHAPE, at, next->rank, of_at, NULL);
     ac_tensor *in[] = {state, made(g, last, AC_OP_BROADCAST_TO, rows, next->rank, of_u, NULL),
                        made(g, last, AC_OP_TRANSPOSE, turned ? u->def->in[0] : u, next->rank, of_u, order)};
-    int32_t place = 0;
-    while (g->node.item[place] != last)
-        place++;
+    const int32_t place = place_of(g, last);
     const char *name = scatter->name;
     const ac_place where = scatter->at;
     ac_node_erase(last);

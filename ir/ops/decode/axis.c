@@ -77,6 +77,19 @@ int ac_perm_of(ac_ctx *cx, const ac_node *n, int32_t perm[AC_MAX_RANK])
     return AC_OK;
 }
 
+bool ac_perm_moves_nothing(const ac_tensor *x, const int32_t *perm)
+{
+    int32_t last = -1;
+    for (int32_t d = 0; d < x->rank; d++) {
+        if (x->dim[perm[d]] == 1)
+            continue;
+        if (perm[d] < last)
+            return false;
+        last = perm[d];
+    }
+    return true;
+}
+
 /* Pairs (before, after) for m dimensions, laid out as TFLite's [m,2] operand. */
 static int pairs(ac_ctx *cx, const ac_node *n, ac_ints v, const char *what, int32_t m, int64_t *before, int64_t *after)
 {

@@ -26,6 +26,8 @@ int ac_one_axis(ac_ctx *cx, const ac_node *n, int32_t i, int64_t attr, int32_t r
 int ac_arg_axis(ac_ctx *cx, const ac_node *n, int32_t *axis);
 /* TRANSPOSE: out dimension d is in dimension perm[d]. Neither operand nor attribute: the dimensions in reverse. */
 int ac_perm_of(ac_ctx *cx, const ac_node *n, int32_t perm[AC_MAX_RANK]);
+/* Does the permutation keep the order of all dimensions of x longer than 1? Then no element moves. */
+bool ac_perm_moves_nothing(const ac_tensor *x, const int32_t *perm);
 /* PAD, PADV2, MIRROR_PAD: elements before and after each dimension of in[0]; all >= 0. Missing: none. */
 int ac_pads_of(ac_ctx *cx, const ac_node *n, int64_t before[AC_MAX_RANK], int64_t after[AC_MAX_RANK]);
 /* SPLIT, SPLIT_V: the tensor that is split, the axis, and the extent of each output (n->n_out of them, in cx->region).
