@@ -190,6 +190,13 @@ ac_tensor *ac_build_broadcast(const ac_build *b, ac_tensor *x, int32_t rank, con
     return ac_build_op(b, AC_OP_BROADCAST_TO, &x, 1, &a, AC_NONE);
 }
 
+ac_tensor *ac_build_from_end(const ac_build *b, ac_tensor *at, ac_tensor *size)
+{
+    ac_tensor *back = ac_build_2(b, AC_OP_ADD, at, size);
+    ac_tensor *below = at ? ac_build_2(b, AC_OP_LESS, at, ac_build_number(b, at->dtype, 0)) : NULL;
+    return back && below ? ac_build_select(b, below, back, at) : NULL;
+}
+
 ac_tensor *ac_build_put(const ac_build *b, ac_tensor *x, ac_tensor *element, ac_tensor *at)
 {
     int64_t dim[AC_MAX_RANK] = {1}, one = 1;

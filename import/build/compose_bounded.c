@@ -104,10 +104,7 @@ int ac_build_range(const ac_build *b, ac_tensor **of, const char *result, ac_ten
 /* A place in a dimension of so many elements, below 0 from the end on: i64 scalar in 0 .. size. */
 static ac_tensor *place(const ac_build *b, ac_tensor *t, int64_t size)
 {
-    t = ac_build_cast(b, ac_build_reshape(b, t, 0, NULL), AC_I64);
-    ac_tensor *back = ac_build_2(b, AC_OP_ADD, t, number(b, (double)size));
-    ac_tensor *below = ac_build_2(b, AC_OP_LESS, t, number(b, 0));
-    t = below && back ? ac_build_select(b, below, back, t) : NULL;
+    t = ac_build_from_end(b, ac_build_cast(b, ac_build_reshape(b, t, 0, NULL), AC_I64), number(b, (double)size));
     return ac_build_2(b, AC_OP_MAXIMUM, ac_build_2(b, AC_OP_MINIMUM, t, number(b, (double)size)), number(b, 0));
 }
 
@@ -128,9 +125,7 @@ ac_tensor *ac_build_late_index(const ac_build *b, ac_tensor *x, int32_t d, ac_te
     ac_attrs_init(AC_OP_GATHER, &a);
     a.gather.axis = d;
     ac_tensor *t = ac_build_cast(b, ac_build_reshape(b, begin, 0, NULL), AC_I64);
-    ac_tensor *back = ac_build_2(b, AC_OP_ADD, t, number(b, (double)x->dim[d]));
-    ac_tensor *below = ac_build_2(b, AC_OP_LESS, t, number(b, 0));
-    ac_tensor *in[] = {x, below && back ? ac_build_select(b, below, back, t) : NULL};
+    ac_tensor *in[] = {x, ac_build_from_end(b, t, number(b, (double)x->dim[d]))};
     return in[1] ? ac_build_op(b, AC_OP_GATHER, in, 2, &a, AC_NONE) : NULL;
 }
 

@@ -152,10 +152,7 @@ static ac_tensor *from_the_end(const ac_build *b, ac_tensor *at, ac_tensor *coun
         at = ac_counted_as(ac_build_counted_fill(b, at, 0), at->count, at->count_dim);
     if (!below || !at)
         return at;
-    ac_tensor *last = ac_build_cast(b, ac_build_reshape(b, count, 0, NULL), at->dtype);
-    ac_tensor *back = ac_build_2(b, AC_OP_ADD, at, last);
-    ac_tensor *less = ac_build_2(b, AC_OP_LESS, at, ac_build_number(b, at->dtype, 0));
-    return back && less ? ac_build_select(b, less, back, at) : NULL;
+    return ac_build_from_end(b, at, ac_build_cast(b, ac_build_reshape(b, count, 0, NULL), at->dtype));
 }
 
 ac_tensor *ac_build_counted_gather(const ac_build *b, ac_tensor *x, ac_tensor *at)

@@ -29,9 +29,7 @@ static ac_tensor *indices(ac_onx_node *n, ac_tensor *i, int64_t extent)
         }
         return data ? ac_onx_reshape(n, ac_onx_ints_const(n, count, v), i->rank, i->dim) : NULL;
     }
-    ac_tensor *in[] = {ac_onx_2(n, AC_OP_LESS, i, ac_onx_number(n, i->dtype, 0)),
-                       ac_onx_2(n, AC_OP_ADD, i, ac_onx_number(n, i->dtype, (double)extent)), i};
-    return in[0] && in[1] ? ac_onx_make(n, AC_OP_SELECT, in, 3, NULL, AC_NONE) : NULL;
+    return ac_build_from_end(&n->b, i, ac_onx_number(n, i->dtype, (double)extent));
 }
 
 int ac_onx_do_gather(ac_onx_node *n)
@@ -66,9 +64,7 @@ static ac_tensor *tuples(ac_onx_node *n, ac_tensor *i, const ac_tensor *x, int32
 {
     i = ac_onx_cast(n, i, AC_I64);
     ac_tensor *size = ac_onx_ints_const(n, k, x->dim + d);
-    return i ? ac_onx_select(n, ac_onx_2(n, AC_OP_LESS, i, ac_onx_number(n, AC_I64, 0)),
-                             ac_onx_2(n, AC_OP_ADD, i, size), i)
-             : NULL;
+    return ac_build_from_end(&n->b, i, size);
 }
 
 /* batch_dims: the position in the leading dimensions is put before the indices. */
@@ -219,12 +215,10 @@ int ac_onx_do_one_hot(ac_onx_node *n)
     i = ac_onx_cast(n, i, AC_I64);
     if (!i)
         return AC_FAIL;
-    ac_tensor *pick[] = {ac_onx_2(n, AC_OP_LESS, i, ac_onx_number(n, AC_I64, 0)),
-                         ac_onx_2(n, AC_OP_ADD, i, ac_onx_number(n, AC_I64, depth)), i};
+    i = ac_build_from_end(&n->b, i, ac_onx_number(n, AC_I64, depth));
     ac_attrs_init(AC_OP_ONE_HOT, &a);
     a.axis.axis = axis;
-    ac_tensor *in[] = {ac_onx_make(n, AC_OP_SELECT, pick, 3, NULL, AC_NONE),
-                       ac_onx_reshape(n, ac_onx_ints_const(n, 1, &size), 0, NULL),
+    ac_tensor *in[] = {i, ac_onx_reshape(n, ac_onx_ints_const(n, 1, &size), 0, NULL),
                        ac_onx_reshape(n, ac_onx_slice(n, values, 0, 1, 1), 0, NULL),
                        ac_onx_reshape(n, ac_onx_slice(n, values, 0, 0, 1), 0, NULL)};
     return ac_onx_result(n, 0, ac_onx_make(n, AC_OP_ONE_HOT, in, 4, &a, AC_NONE));
