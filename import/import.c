@@ -80,15 +80,10 @@ static const struct {
 /* Names of members stand before their bytes, and all of them at the end. */
 static bool has_member(ac_span s, const char *name)
 {
-    const size_t n = strlen(name);
     enum { ENDS = 1 << 18 };
-    for (uint64_t at = 0; at + n <= s.n; at++) {
-        if (at == ENDS && s.n > 2 * ENDS)
-            at = s.n - ENDS;
-        if (s.p[at] == (uint8_t)*name && !memcmp(s.p + at, name, n))
-            return true;
-    }
-    return false;
+    const size_t n = strlen(name), all = (size_t)s.n;
+    const bool whole = s.n <= 2 * ENDS;
+    return memmem(s.p, whole ? all : ENDS + n - 1, name, n) || (!whole && memmem(s.p + all - ENDS, ENDS, name, n));
 }
 
 static int zip_archive(ac_ctx *cx, ac_place at, ac_span s)

@@ -46,7 +46,7 @@ ac_tensor *ac_build_reduce(const ac_build *b, ac_op op, ac_tensor *x, uint32_t a
 ac_tensor *ac_build_slice(const ac_build *b, ac_tensor *x, int32_t axis, int64_t begin, int64_t size);
 ac_tensor *ac_build_concat(const ac_build *b, ac_tensor *const *x, int32_t count, int32_t axis);
 ac_tensor *ac_build_broadcast(const ac_build *b, ac_tensor *x, int32_t rank, const int64_t *dim);
-/* Indices of `size` elements, an integer of at's type, of which those below 0 count from the end: none does any more. */
+/* Indices below 0 count from the end of `size` elements, an integer of at's type; in the result none does. */
 ac_tensor *ac_build_from_end(const ac_build *b, ac_tensor *at, ac_tensor *size);
 /* x with element `at`, an integer that may be data, of dimension 0 replaced; outside of x: the nearest one. */
 ac_tensor *ac_build_put(const ac_build *b, ac_tensor *x, ac_tensor *element, ac_tensor *at);
