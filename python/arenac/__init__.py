@@ -121,10 +121,11 @@ def _values(name: str, value: Option) -> List[Value]:
     if isinstance(value, Mapping):
         between = ":" if name == "mem" else "="
         return ["%s%s%s" % (k, between, v) for k, v in value.items()]
-    several = list(value) if isinstance(value, (list, tuple)) else [value]
-    for v in several:
+    several: List[Value] = []
+    for v in value if isinstance(value, (list, tuple)) else (value,):
         if not isinstance(v, (str, int, float, os.PathLike)):
             raise TypeError("%s=...: %s is no value of an option" % (name, type(v).__name__))
+        several.append(v)
     return several
 
 

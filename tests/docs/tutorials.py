@@ -8,11 +8,13 @@ another in a file of the folder.
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
 arenac, source, folder = (pathlib.Path(p).resolve() for p in sys.argv[1:4])
-page, python = sys.argv[4:6]
+page = sys.argv[4]
+python = shutil.which(sys.argv[5])  # whole: the folder of its link comes first in PATH
 text = (source / "docs" / f"{page}.md").read_text(encoding="utf-8")
 blocks = re.findall(r"^```([a-z]*)\n(.*?)^```$", text, re.M | re.S)
 at = folder / page
