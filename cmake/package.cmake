@@ -5,8 +5,9 @@ set(ARENAC_MAINTAINER "arenac maintainers <maintainers@arenac.invalid>" CACHE ST
 set(CPACK_PACKAGE_NAME arenac)
 set(CPACK_PACKAGE_VENDOR arenac)
 set(CPACK_PACKAGE_CONTACT "${ARENAC_MAINTAINER}")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "compiler of neural networks to C with planned memory")
-set(CPACK_PACKAGE_DESCRIPTION "arenac reads TFLite, ONNX, TensorFlow, Caffe and MXNet models, gives every
+# The first line of each description is its package's summary: a summary for all of them would take its place.
+set(CPACK_PACKAGE_DESCRIPTION "compiler of neural networks to C with planned memory
+arenac reads TFLite, ONNX, TensorFlow, Caffe and MXNet models, gives every
 tensor a fixed place in one arena, and writes C99 that needs no heap, no
 library and no runtime. It proves its plans, runs models on this machine and
 trains them.")
@@ -34,7 +35,8 @@ set(CPACK_DEBIAN_DEV_PACKAGE_NAME arenac-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_COMPONENT_TOOL_DESCRIPTION "${CPACK_PACKAGE_DESCRIPTION}")
 set(CPACK_COMPONENT_DEV_DEPENDS tool)
-set(CPACK_COMPONENT_DEV_DESCRIPTION "The library, headers and CMake package of arenac, for programs
+set(CPACK_COMPONENT_DEV_DESCRIPTION "library, headers and CMake package of arenac
+The library, headers and CMake package of arenac, for programs
 that plan and compile models in process, that link the runtime of generated
 code, or whose CMake builds make code of models.")
 foreach(part IN ITEMS llvm mpi)
@@ -45,9 +47,10 @@ foreach(part IN ITEMS llvm mpi)
     set(CPACK_COMPONENT_${P}_DEPENDS tool)
   endif()
 endforeach()
-set(CPACK_COMPONENT_LLVM_DESCRIPTION "The LLVM backend of arenac: objects, assembly and bitcode for
+set(CPACK_COMPONENT_LLVM_DESCRIPTION "LLVM backend of arenac
+The LLVM backend of arenac: objects, assembly and bitcode for
 every target without a compiler, and models that run here without one.")
-set(CPACK_COMPONENT_MPI_DESCRIPTION "Training over several processes with arenac.
+set(CPACK_COMPONENT_MPI_DESCRIPTION "training over several processes with arenac
 The gradients of the processes of mpirun are shared: any number of them gives
 the same bits.")
 

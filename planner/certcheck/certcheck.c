@@ -484,13 +484,22 @@ static int64_t header(const char *name)
     return v;
 }
 
+static const char usage[] = "usage: arenac-certcheck PROBLEM.csv CERTIFICATE, or CERTIFICATE of code";
+
 int main(int argc, char **argv)
 {
+    if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
+        puts(usage);
+        leave(0);
+    }
     if (argc == 2) { /* of code */
         const int verdict = check_code(argv[1]);
         leave(verdict);
     }
-    REFUSE_IF(argc != 3, "usage: arenac-certcheck PROBLEM.csv CERTIFICATE, or CERTIFICATE of code");
+    if (argc != 3) {
+        fprintf(stderr, "%s\n", usage);
+        leave(2);
+    }
     read_problem(read_file(argv[1]));
     prepare();
     text = read_file(argv[2]);

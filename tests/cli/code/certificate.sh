@@ -5,6 +5,8 @@
 . "$2/tests/cli/prelude"
 certcheck=$(dirname "$arenac")/arenac-certcheck
 digits=$models/digits_int8.tflite
+expect 0 '^usage: arenac-certcheck ' "$certcheck" --help
+expect 2 '^usage: arenac-certcheck ' "$certcheck"
 valid() { # MODEL OPTION...
     "$arenac" prove "$@" -o code.cert >/dev/null || fail "prove $*"
     expect 0 '^VALID [0-9]* of [0-9]* steps' "$certcheck" code.cert
