@@ -134,9 +134,11 @@ static void divide(ac_prover *p, ac_x x)
     const ac_interval rest = {a->in.lo < 0 ? -most : 0, a->in.hi < 0 ? 0 : a->in.hi < most ? a->in.hi : most};
     if (fixed && a->in.lo >= 0 && !a->form.lost) {
         const int64_t by = b->in.lo;
-        const ac_affine q = ac_know_quotient(&p->know, &a->form, by);
+        /* what a loop bound or a branch says keeps it below the divisor, which intervals do not: a tile's last rows */
+        const bool none = a->in.hi >= by && ac_is_at_most(&p->know, &a->form, by - 1);
+        const ac_affine q = none ? ac_affine_of(0) : ac_know_quotient(&p->know, &a->form, by);
         p->value[x] = (ac_pvalue){.form = is_mod ? ac_affine_add(&a->form, &q, -by) : q};
-        p->value[x].in = is_mod ? rest : divided(a->in, b->in);
+        p->value[x].in = is_mod ? rest : divided(none ? rest : a->in, b->in);
         if (p->value[x].form.lost)
             p->value[x] = ac_p_unknown(p, d, p->value[x].in);
         else

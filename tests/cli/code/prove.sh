@@ -18,6 +18,25 @@ expect 0 ': proven; ' "$arenac" prove "$models/tf_cnn.pb" --dim x.0=1
 expect 0 ': proven; ' "$arenac" prove "$models/tf_rnn.pbtxt"
 expect 0 ': proven; ' "$arenac" prove "$models/squares.prototxt" "$models/squares.caffemodel"
 
+# A convolution of one row, as TFLite's Conv1D: its tiles ask which image a pixel is of, also in the last, shorter tile.
+for w in 61 62 64; do
+    for k in 1 3; do
+        awk -v w=$w -v k=$k 'function list(n, by) {
+            for (i = 0; i < n; i++) printf "%s%d", i ? ", " : "", (i * by) % 255 - 127
+            print "]"
+        }
+        BEGIN {
+            printf "graph m {\n  input x: i8[1,1,%d,16] q(0.05, -2)\n", w
+            printf "  const f: i8[24,1,%d,16] q(0.01, 0) = [", k
+            list(24 * k * 16, 37)
+            printf "  const b: i32[24] q(0.0005, 0) = ["
+            list(24, 11)
+            printf "  y: i8[1,1,%d,24] q(0.2, 5) = conv_2d(x, f, b) padding=valid\n  output y\n}\n", w - k + 1
+        }' >conv1d.ag
+        for t in cortex-m4 cortex-m55 cortex-m0plus; do expect 0 ': proven; ' "$arenac" prove conv1d.ag -t $t; done
+    done
+done
+
 page=$src/docs/prove.md
 grep -qxF "$(cd "$src" && "$arenac" prove models/digits_int8.tflite)" "$page" || fail "docs/prove.md shows another line"
 "$arenac" prove "$models/digits_int8.tflite" --json >out.json

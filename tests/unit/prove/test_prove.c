@@ -336,6 +336,13 @@ static void expect(built *b, ac_claim claim, const char *reason, bool wrong)
     "store s[%17] %15\n end\n %20 = for i32 %9 .. %12 step 1\n %21 = sub i32 %20 %9\n %22 = mul i32 %21 %7\n" \
     "%23 = load i8x8 s[%22]\n %24 = mul i32 %20 %6\n store y[%24] %23\n end\n end\n"
 
+/* Pixels by threes, the last of which are fewer; image and place in it, as a convolution of several images has them. */
+#define OF_IMAGES(pixels)                                                                                           \
+    XY NUMBERS "%4 = const i32 3\n %5 = const i32 " pixels                                                          \
+               "\n %6 = for i32 %1 .. %2 step 3\n %7 = sub i32 %2 %6\n %8 = min i32 %4 %7\n"                        \
+               "%9 = for i32 %1 .. %8 step 1\n %10 = add i32 %6 %9\n %11 = div i32 %10 %5\n %12 = mul i32 %11 %2\n" \
+               "%13 = mod i32 %10 %5\n %14 = add i32 %12 %13\n %15 = load i8 x[%14]\n store y[%14] %15\n end\n end\n"
+
 static const planted CASES[] = {
     {"a copy", XY COPY("%5 = load i8 x[%4]\n store y[%4] %5"), APART, 0, NULL, false},
     {"a load one element too far", XY COPY("%5 = add i32 %4 %3\n %6 = load i8 x[%5]\n store y[%4] %6"), APART,
@@ -475,6 +482,9 @@ static const planted CASES[] = {
     {"rows by fours, the last four begin too early", LAST_EARLIER("4"), APART, AC_CLAIM_WRITTEN, "result 'y'", false},
     {"panels, the last is shorter", PANELS("5"), APART, 0, NULL, false},
     {"panels, the last is too short", PANELS("4"), APART, AC_CLAIM_WRITTEN, "result 'y'", false},
+    {"the image and the place of a pixel, of one image", OF_IMAGES("64"), APART, 0, NULL, false},
+    {"the image and the place of a pixel, which is of the next", OF_IMAGES("63"), APART, AC_CLAIM_ACCESS,
+     "reads elements 0 ..", false},
     {"a number with the sign of another", SIGNED("2147483134"), "x@0 y@256", 0, NULL, false},
     {"a number with the sign of another, and one", SIGNED("2147483135"), "x@0 y@256", AC_CLAIM_INTEGER,
      "the result may be", false},
