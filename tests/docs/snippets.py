@@ -1,10 +1,12 @@
 """snippets.py - what README.md and docs/ show is run: every fenced block of a language is a command that works, a graph
-that is read, or C that compiles; or not_run.txt beside this file says why not. usage: snippets.py ARENAC SOURCE_DIR
+that is read, Python that ends well, or C that compiles; or not_run.txt beside this file says why not. usage: snippets.py ARENAC SOURCE_DIR
 FOLDER. Prints what is wrong; exit 1 then.
 
+python: with the package of python/ (without NumPy it is left out).
 sh: line by line, in a folder for each page with sample models under the names that the pages use; a comment "exit N"
 allows that status as well. ag: arenac check. c: compiled against the header of a sample, whole or inside a function.
 """
+import importlib.util
 import os
 import pathlib
 import re
@@ -15,6 +17,7 @@ import sys
 
 arenac, source, folder = (pathlib.Path(p).resolve() for p in sys.argv[1:4])
 models = source / "models"
+NUMPY = importlib.util.find_spec("numpy") is not None
 LLVM = (arenac.parent / "arenac-llvm.so").exists()
 wrong = []
 
@@ -124,6 +127,18 @@ def graph(page, text, at):
         wrong.append(f"{page}: the graph is not read:\n{r.stderr}\n{text}")
 
 
+def python(page, text, at):
+    if excused(page, text.splitlines()[0]):
+        return
+    if not NUMPY:
+        print("skipped: NumPy is missing: install python3-numpy")
+        return
+    env = {**os.environ, "PYTHONPATH": str(source / "python"), "ARENAC": str(arenac)}
+    r = subprocess.run([sys.executable, "-"], input=text, cwd=at, env=env, capture_output=True, text=True, check=False)
+    if r.returncode:
+        wrong.append(f"{page}: exit {r.returncode}:\n{text}{r.stdout}{r.stderr}")
+
+
 def c(page, text, at):
     """Whole when it has a function; else the body of one."""
     if excused(page, text.splitlines()[0]):
@@ -152,7 +167,7 @@ def c(page, text, at):
             wrong.append(f"{page}: {r.stderr}")
 
 
-RUN = {"sh": shell, "console": console, "ag": graph, "c": c}
+RUN = {"sh": shell, "console": console, "python": python, "ag": graph, "c": c}
 
 bins = folder / "bin"
 bins.mkdir()
