@@ -47,6 +47,7 @@ ac_report *ac_facts_open(arenac *a, const ac_packed *packed, const char *format,
         r->n_activations += it->kind != AC_ITEM_SCRATCH;
     }
     r->no_sharing = without_sharing(a, p);
+    ac_report_memories(&a->cx, r);
     a->packed = packed;
     a->report = r;
     return r;
@@ -64,27 +65,15 @@ int ac_facts_budget(arenac *a)
 
 void ac_facts_steps(arenac *a, ac_report_step *step, int32_t n)
 {
-    const ac_problem *p = a->report->problem;
-    ac_bytes *change = AC_NEW_N(a->cx.region, ac_bytes, n + 1); /* of the bytes alive, from one step to the next */
-    for (int32_t i = 0; i < p->n; i++) {
-        const ac_item *it = &p->item[i];
-        if (it->mem != 0 || it->life.begin >= n || it->life.begin >= it->life.end)
-            continue;
-        change[it->life.begin] += it->size;
-        change[it->life.end < n ? it->life.end : n] -= it->size;
-    }
-    ac_bytes live = 0;
+    ac_report *r = a->report;
+    const ac_bytes *live = ac_report_live(&a->cx, r, r->n_memories ? -1 : 0, n);
     for (int32_t s = 0; s < n; s++)
-        step[s].live = live += change[s];
-    a->report->step = step;
-    a->report->n_steps = n;
-    if (!p->n_pairs)
-        return;
-    for (int32_t s = 0; s < n; s++) /* what two tensors share counts once, as far as this plan lets them */
-        step[s].live = ac_report_used_at(&a->cx, a->report, s);
-    for (int32_t s = 0; s < n; s++)
-        if (a->report->peak >= n || step[s].live > step[a->report->peak].live)
-            a->report->peak = s;
+        step[s].live = live[s];
+    r->step = step;
+    r->n_steps = n;
+    for (int32_t s = 0; s < n && (r->problem->n_pairs || r->n_memories); s++)
+        if (r->peak >= n || live[s] > live[r->peak])
+            r->peak = s;
 }
 
 void ac_facts_reads(arenac *a, ac_report_tensor *row, int32_t n, const ac_facts_read *read, int32_t n_reads)

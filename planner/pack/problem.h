@@ -151,6 +151,10 @@ typedef struct ac_bound {
 } ac_bound;
 ac_bound ac_problem_bound(const ac_problem *p, ac_region *tmp);
 
+/* part.c - the items i with mem[i] == m and their pairs, as a problem of memory m alone, in the order they have here.
+ * back: p->n of them; item k of the part is item back[k] here. In tmp. */
+ac_problem ac_problem_part(const ac_problem *p, const int32_t *mem, int32_t m, int32_t *back, ac_region *tmp);
+
 /* check.c - is this plan valid? Written from the rules above, shares no code with any solver. AC_OK, or AC_FAIL with
  * one E0701 for each broken rule (at most 20): overlap (both names, byte ranges and common steps), alignment, bounds,
  * capacity, fixed offset moved, memory not allowed. */

@@ -171,35 +171,6 @@ static int32_t next_memory(const ac_problem *p, const ac_item *it, int32_t m)
     return m;
 }
 
-/* The part of the problem that plan->mem puts into memory m, as a problem of one memory. */
-static ac_problem part_of(const job *j, int32_t m, int32_t *back, ac_region *tmp)
-{
-    const ac_problem *p = j->p;
-    ac_problem q = {.mem = &p->mem[m], .n_mems = 1, .steps = p->steps};
-    int32_t *there = AC_NEW_N(tmp, int32_t, p->n);
-    q.item = AC_NEW_N(tmp, ac_item, p->n);
-    q.pair = AC_NEW_N(tmp, ac_pair, p->n_pairs);
-    for (int32_t i = 0; i < p->n; i++) {
-        there[i] = -1;
-        if (j->plan->mem[i] != m)
-            continue;
-        there[i] = q.n;
-        back[q.n] = i;
-        q.item[q.n] = p->item[i];
-        q.item[q.n].mem = -1;
-        q.item[q.n++].mems = 0;
-    }
-    for (int32_t k = 0; k < p->n_pairs; k++) {
-        ac_pair r = p->pair[k];
-        if (there[r.a] < 0 || there[r.b] < 0)
-            continue;
-        r.a = there[r.a];
-        r.b = there[r.b];
-        q.pair[q.n_pairs++] = r;
-    }
-    return q;
-}
-
 /* May item i leave memory m, where it is now, for a later one? */
 static bool movable(const job *j, int32_t i, int32_t m)
 {
@@ -270,7 +241,7 @@ static int pack_part(job *j, int32_t m, bool keep, const int64_t *value, int32_t
     const char *name = NULL;
     ac_region *tmp = ac_region_open(&j->cx->heap);
     int32_t *back = AC_NEW_N(tmp, int32_t, j->p->n);
-    ac_problem q = part_of(j, m, back, tmp);
+    ac_problem q = ac_problem_part(j->p, j->plan->mem, m, back, tmp);
     ac_bytes *offset = AC_NEW_N(tmp, ac_bytes, q.n);
     const ac_bytes capacity = j->p->mem[m].capacity;
     const ac_bound bound = ac_problem_bound(&q, tmp);

@@ -1,6 +1,7 @@
 /* arena_map.c - see arena_map.h: cells, addresses and the legend. */
 #include "planner/report/arena_map.h"
 #include "planner/report/names.h"
+#include "base/visible.h"
 #include "planner/pack/place.h"
 
 #include <string.h>
@@ -85,12 +86,12 @@ static void trim_line(ac_sink *to)
     ac_putc(to, '\n');
 }
 
-void ac_report_map(ac_sink *to, const ac_report *r)
+void ac_report_map(ac_sink *to, const ac_report *r, int32_t mem)
 {
     const ac_problem *p = r->problem;
     map *m = AC_NEW(to->cx->region, map);
     m->r = r;
-    m->arena = r->plan->arena_bytes;
+    m->arena = r->plan->mem_bytes[mem];
     m->steps = p->steps;
     if (!m->arena || !m->steps)
         return;
@@ -101,7 +102,7 @@ void ac_report_map(ac_sink *to, const ac_report *r)
     int32_t legend[LEGEND], n = 0;
     for (int32_t k = 0; k < p->n; k++) {
         int32_t i = order[k];
-        if (!p->item[i].size || r->plan->mem[i] != 0)
+        if (!p->item[i].size || r->plan->mem[i] != mem)
             continue;
         draw_item(m, i, letter_of(n));
         if (n < LEGEND)
@@ -112,6 +113,8 @@ void ac_report_map(ac_sink *to, const ac_report *r)
     /* The last step's number ends above the last column, or one blank after the 0 when the map is too narrow. */
     char *last = ac_strf(to->cx->region, "%d", m->steps - 1);
     int32_t wide = m->cols - 8, least = (int32_t)strlen(last) + 1;
+    if (r->n_memories)
+        ac_putf(to, "\n   memory %s", ac_visible(to->cx->region, p->mem[mem].name));
     ac_putf(to, "\n   address   step 0%*s", wide > least ? wide : least, last);
     if (m->cols < m->steps)
         ac_putf(to, "   (a column is %.1f steps)", (double)m->steps / m->cols);

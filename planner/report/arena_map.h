@@ -4,12 +4,12 @@
  *   54.0K  |.cc.....|    a t0    c t59
  *   27.0K  |a.ddffhh|    b t58   d t60
  *
- * Every item of memory 0 has a letter, a-z then A-Z in order of first use; the rest share '*'. A cell shows the item
+ * Every item of the memory has a letter, a-z then A-Z in order of first use; the rest share '*'. A cell shows the item
  * that fills most of it, '.' when nothing does. Cost: O(items + cells touched). */
 #ifndef AC_PLANNER_REPORT_ARENA_MAP_H
 #define AC_PLANNER_REPORT_ARENA_MAP_H
 #include "planner/report/report.h"
 
-void ac_report_map(ac_sink *to, const ac_report *r);
+void ac_report_map(ac_sink *to, const ac_report *r, int32_t mem); /* named where the plan has several memories */
 
 #endif

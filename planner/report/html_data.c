@@ -14,6 +14,14 @@ typedef struct data {
     int32_t n_plans;
 } data;
 
+#define COLUMN(key, n, put, value)        \
+    do {                                  \
+        ac_json_arr(j, key);              \
+        for (int32_t i = 0; i < (n); i++) \
+            put(j, NULL, value);          \
+        ac_json_end(j);                   \
+    } while (0)
+
 /* The report's own first. */
 static void list_plans(ac_ctx *cx, data *d)
 {
@@ -23,6 +31,41 @@ static void list_plans(ac_ctx *cx, data *d)
     for (int32_t k = 0; k < r->n_others; k++)
         if (!r->plan->strategy || strcmp(r->other[k].strategy, r->plan->strategy))
             d->plan[d->n_plans++] = &r->other[k];
+}
+
+static ac_bytes ram_bytes(const data *d, const ac_plan *plan)
+{
+    const ac_problem *p = d->r->problem;
+    ac_bytes sum = plan->mem_bytes[0];
+    for (int32_t m = 1; m < p->n_mems; m++)
+        sum += p->mem[m].use == AC_MEM_RAM ? plan->mem_bytes[m] : 0;
+    return sum;
+}
+
+/* By planner, by memory: the bound of what it was given, and its peak. Nothing: `bound` and `peak` say it. */
+static void put_memories(data *d)
+{
+    ac_json *j = &d->j;
+    const ac_problem *p = d->r->problem;
+    ac_report *of = AC_NEW_N(j->to->cx->region, ac_report, d->n_plans);
+    const int32_t n = d->r->n_memories ? d->n_plans : 0;
+    for (int32_t k = 0; k < n; k++) {
+        of[k] = (ac_report){.problem = p, .plan = d->plan[k]};
+        ac_report_memories(j->to->cx, &of[k]);
+    }
+    ac_json_arr(j, "bounds");
+    for (int32_t k = 0; k < n; k++)
+        COLUMN(NULL, p->n_mems, ac_json_int, ac_report_bound_of(&of[k], i));
+    ac_json_end(j);
+    ac_json_arr(j, "peaks");
+    for (int32_t k = 0; k < n; k++)
+        COLUMN(NULL, p->n_mems, ac_json_int, ac_report_peak_of(&of[k], i));
+    ac_json_end(j);
+    ac_json_arr(j, "ram"); /* the memories of tensors */
+    for (int32_t m = 0; m < p->n_mems; m++)
+        if (p->mem[m].use == AC_MEM_RAM)
+            ac_json_int(j, NULL, m);
+    ac_json_end(j);
 }
 
 static void put_plans(data *d)
@@ -35,8 +78,9 @@ static void put_plans(data *d)
     ac_json_end(j);
     ac_json_arr(j, "arena");
     for (int32_t k = 0; k < d->n_plans; k++)
-        ac_json_int(j, NULL, d->plan[k]->arena_bytes);
+        ac_json_int(j, NULL, ram_bytes(d, d->plan[k]));
     ac_json_end(j);
+    put_memories(d);
     ac_json_arr(j, "used"); /* by planner, by memory */
     for (int32_t k = 0; k < d->n_plans; k++) {
         ac_json_arr(j, NULL);
@@ -62,14 +106,6 @@ static void put_plans(data *d)
     }
     ac_json_end(j);
 }
-
-#define COLUMN(key, n, put, value)        \
-    do {                                  \
-        ac_json_arr(j, key);              \
-        for (int32_t i = 0; i < (n); i++) \
-            put(j, NULL, value);          \
-        ac_json_end(j);                   \
-    } while (0)
 
 static bool any_traffic(const ac_problem *p)
 {

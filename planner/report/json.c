@@ -1,7 +1,8 @@
 /* json.c - the report for programs: schema arenac-report/1. Keys are stable and carry their unit; steps count from 0
  * and are inclusive on both sides; what does not apply is null, never absent; but `dead_channels` is there only with
  * --dead, for models with integer weights, `plan.again` where a step of training is kept within a budget,
- * and `threads` with --threads above 1. */
+ * `threads` with --threads above 1, and `lower_bound_bytes` and `peak_step` of a memory with several of them, where
+ * the same keys of `plan` are about all of them. */
 #include "base/json_out.h"
 #include "planner/report/cuts.h"
 #include "planner/report/threads.h"
@@ -53,6 +54,11 @@ static void put_memories(ac_json *j, const ac_report *r)
         for (int32_t i = 0; i < r->problem->n; i++)
             traffic += r->plan->mem[i] == m ? r->problem->item[i].traffic / 1024 : 0;
         ac_json_int_if(j, "traffic_kib_per_run", traffic, r->problem->n_mems > 2);
+        if (r->n_memories) { /* of the first memory alone there is nothing to say that `plan` does not */
+            const bool used = mem->use == AC_MEM_RAM && r->plan->mem_bytes[m];
+            ac_json_int_if(j, "lower_bound_bytes", ac_report_bound_of(r, m), used);
+            ac_json_int_if(j, "peak_step", ac_report_peak_of(r, m), used);
+        }
         ac_json_end(j);
     }
     ac_json_end(j);
@@ -88,11 +94,11 @@ static void put_plan(ac_json *j, const ac_report *r)
 {
     ac_bytes bound = ac_report_lower_bound(r);
     ac_json_obj(j, "plan");
-    ac_json_int(j, "arena_bytes", r->plan->arena_bytes);
+    ac_json_int(j, "arena_bytes", ac_report_bytes(r));
     ac_json_int(j, "lower_bound_bytes", bound);
     ac_json_int(j, "live_bytes_bound", r->live_bound);
     ac_json_int(j, "no_sharing_bytes", r->no_sharing);
-    ac_json_bool(j, "optimal", r->plan->arena_bytes == bound);
+    ac_json_bool(j, "optimal", ac_report_bytes(r) == bound);
     ac_json_str(j, "strategy", r->plan->strategy);
     ac_json_str(j, "planner_option", r->planner_option);
     ac_json_bool(j, "reference_tflite", r->reference_tflite);
@@ -103,6 +109,8 @@ static void put_plan(ac_json *j, const ac_report *r)
     if (r->again)
         put_again(j, r);
     ac_json_int(j, "peak_step", r->peak);
+    if (r->n_memories) /* whose bytes the rows of the strategies are */
+        ac_json_str(j, "strategies_memory", r->problem->mem[0].name);
     ac_json_arr(j, "strategies");
     for (int32_t k = 0; k < r->n_rows; k++) {
         ac_json_obj(j, NULL);

@@ -27,23 +27,35 @@ static void put_sentence(ac_sink *to, const char *s)
     ac_putc(to, '\n');
 }
 
+/* A row of the summary; with several memories it has a column of bounds. */
+static void put_figure(ac_sink *to, const ac_report *r, const char *what, ac_bytes bytes, const char *least)
+{
+    ac_putf(to, "| %s | %s |", what, ac_commas(to->cx, bytes));
+    ac_put(to, r->n_memories ? ac_strf(to->cx->region, " %s |\n", least) : "\n");
+}
+
 static void put_summary(ac_sink *to, const ac_report *r)
 {
-    ac_bytes arena = r->plan->arena_bytes, bound = ac_report_lower_bound(r);
-    ac_put(to, "| | bytes |\n|---|---:|\n");
-    for (int32_t m = 0; m < r->problem->n_mems; m++)
-        ac_putf(to, "| %s | %s |\n", r->problem->mem[m].name, ac_commas(to->cx, r->plan->mem_bytes[m]));
-    ac_putf(to, "| lower bound | %s |\n| no sharing | %s |\n", ac_commas(to->cx, bound),
-            ac_commas(to->cx, r->no_sharing));
+    const ac_bytes arena = ac_report_bytes(r), bound = ac_report_lower_bound(r);
+    ac_put(to, r->n_memories ? "| | bytes | lower bound |\n|---|---:|---:|\n" : "| | bytes |\n|---|---:|\n");
+    for (int32_t m = 0; m < r->problem->n_mems; m++) {
+        const ac_bytes least = ac_report_bound_of(r, m);
+        put_figure(to, r, r->problem->mem[m].name, r->plan->mem_bytes[m], least ? ac_commas(to->cx, least) : "");
+    }
+    if (!r->n_memories)
+        put_figure(to, r, "lower bound", bound, "");
+    put_figure(to, r, r->n_memories ? "no sharing, all memories" : "no sharing", r->no_sharing, "");
     if (r->budget >= 0)
-        ac_putf(to, "| budget | %s |\n", ac_commas(to->cx, r->budget));
+        put_figure(to, r, r->n_memories ? ac_strf(to->cx->region, "budget of %s", r->problem->mem[0].name) : "budget",
+                   r->budget, "");
     if (r->n_steps)
-        ac_putf(to, "| weights | %s |\n", ac_commas(to->cx, r->weight_bytes));
+        put_figure(to, r, "weights", r->weight_bytes, "");
     if (arena == bound)
-        ac_putf(to, "\nPlan by %s: optimal.\n", r->plan->strategy);
+        ac_putf(to, "\nPlan by %s: optimal%s.\n", r->plan->strategy,
+                r->n_memories ? " for what each memory holds" : "");
     else
-        ac_putf(to, "\nPlan by %s: %.1f %% above the lower bound.\n", r->plan->strategy,
-                ac_report_percent(arena - bound, bound));
+        ac_putf(to, "\nPlan by %s: %.1f %% above the lower bound%s.\n", r->plan->strategy,
+                ac_report_percent(arena - bound, bound), r->n_memories ? "s of all memories" : "");
 }
 
 enum { NAME = 40 }; /* characters of a tensor's name; json and lock have all of it */

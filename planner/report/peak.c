@@ -22,7 +22,7 @@ static ac_bytes bytes_at(const ac_item *it, ac_step step)
     return it->size;
 }
 
-const ac_report_alive *ac_report_alive_at(ac_ctx *cx, const ac_report *r, ac_step step, int32_t *n)
+const ac_report_alive *ac_report_alive_at(ac_ctx *cx, const ac_report *r, int32_t mem, ac_step step, int32_t *n)
 {
     const ac_problem *p = r->problem;
     ac_report_alive *row = AC_NEW_N(cx->region, ac_report_alive, p->n);
@@ -34,7 +34,7 @@ const ac_report_alive *ac_report_alive_at(ac_ctx *cx, const ac_report *r, ac_ste
             root[r->tensor[t].item] = t;
     *n = 0;
     for (int32_t i = 0; i < p->n; i++) {
-        ac_bytes bytes = r->plan->mem[i] == 0 ? bytes_at(&p->item[i], step) : 0;
+        ac_bytes bytes = r->plan->mem[i] == mem ? bytes_at(&p->item[i], step) : 0;
         if (bytes)
             row[(*n)++] = (ac_report_alive){i, root[i], bytes};
     }
@@ -52,14 +52,14 @@ static int by_address(const void *a, const void *b)
     return (x->lo > y->lo) - (x->lo < y->lo);
 }
 
-ac_bytes ac_report_used_at(ac_ctx *cx, const ac_report *r, ac_step step)
+ac_bytes ac_report_used_at(ac_ctx *cx, const ac_report *r, int32_t mem, ac_step step)
 {
     const ac_problem *p = r->problem;
     ac_region *tmp = ac_region_open(&cx->heap);
     range *list = AC_NEW_N(tmp, range, p->n + 1);
     int32_t n = 0;
     for (int32_t i = 0; i < p->n; i++) {
-        const ac_bytes bytes = r->plan->mem[i] == 0 ? bytes_at(&p->item[i], step) : 0;
+        const ac_bytes bytes = r->plan->mem[i] == mem ? bytes_at(&p->item[i], step) : 0;
         if (bytes)
             list[n++] = (range){r->plan->offset[i], r->plan->offset[i] + bytes};
     }
@@ -73,27 +73,21 @@ ac_bytes ac_report_used_at(ac_ctx *cx, const ac_report *r, ac_step step)
     return used;
 }
 
-ac_bytes ac_report_lower_bound(const ac_report *r)
-{
-    ac_bytes b = r->plan->bound > r->aligned_bound ? r->plan->bound : r->aligned_bound;
-    b = r->live_bound > b ? r->live_bound : b;
-    return r->plan->proven > b ? r->plan->proven : b; /* an exact search may know better */
-}
-
 double ac_report_percent(ac_bytes part, ac_bytes whole)
 {
     return whole ? 100.0 * (double)part / (double)whole : 0.0;
 }
 
-static const char *peak_line(ac_ctx *cx, const ac_report *r)
+static const char *peak_line(ac_ctx *cx, const ac_report *r, int32_t m)
 {
     enum { SHOWN = 6 };
     int32_t n;
-    const ac_report_alive *row = ac_report_alive_at(cx, r, r->peak, &n);
-    const char *line = r->peak < r->n_steps
-                           ? ac_strf(cx->region, "peak at node '%.*s' (%s):", (int)ac_name_first(r->step[r->peak].name),
-                                     r->step[r->peak].name, r->step[r->peak].op)
-                           : ac_strf(cx->region, "peak at step %d:", r->peak);
+    const ac_step peak = ac_report_peak_of(r, m);
+    const ac_report_alive *row = ac_report_alive_at(cx, r, m, peak, &n);
+    const char *line = peak < r->n_steps
+                           ? ac_strf(cx->region, "peak at node '%.*s' (%s):", (int)ac_name_first(r->step[peak].name),
+                                     r->step[peak].name, r->step[peak].op)
+                           : ac_strf(cx->region, "peak at step %d:", peak);
     for (int32_t k = 0; k < n && k < SHOWN; k++) {
         const char *name = row[k].tensor >= 0 ? r->tensor[row[k].tensor].name : r->problem->item[row[k].item].name;
         line = ac_strf(cx->region, "%s%s '%.*s' %s B", line, k ? " +" : "", (int)ac_name_first(name), name,
@@ -104,13 +98,18 @@ static const char *peak_line(ac_ctx *cx, const ac_report *r)
 
 static void over(ac_ctx *cx, const ac_report *r, int32_t m, ac_bytes budget)
 {
-    ac_bytes need = r->plan->mem_bytes[m], bound = ac_report_lower_bound(r);
+    ac_bytes need = r->plan->mem_bytes[m], bound = ac_report_bound_of(r, m);
     ac_error(cx, (ac_place){.file = r->file}, E0401,
              "memory '%s' is over its budget: needs %s B, has %s B, %s B too much", r->problem->mem[m].name,
              ac_commas(cx, need), ac_commas(cx, budget), ac_commas(cx, need - budget));
-    if (m)
+    if (m && (!r->n_memories || r->problem->mem[m].use != AC_MEM_RAM))
         return;
-    ac_detail(cx, "%s", peak_line(cx, r));
+    ac_detail(cx, "%s", peak_line(cx, r, m));
+    if (m) {
+        if (bound > budget)
+            ac_reason(cx, "what the memories before it do not hold takes at least %s B", ac_commas(cx, bound));
+        return;
+    }
     if (r->again) {
         ac_reason(cx, "results are computed again already%s",
                   !r->again->least_bytes
@@ -152,9 +151,9 @@ int ac_report_help_smaller(ac_ctx *cx, const ac_report *r)
     const ac_bytes budget = budget_of(r);
     int32_t n;
     bool wide = false;
-    if (budget < 0 || ac_report_lower_bound(r) <= budget || !r->n_steps || r->again)
+    if (budget < 0 || ac_report_bound_of(r, 0) <= budget || !r->n_steps || r->again)
         return AC_FAIL;
-    const ac_report_alive *row = ac_report_alive_at(cx, r, r->peak, &n);
+    const ac_report_alive *row = ac_report_alive_at(cx, r, 0, ac_report_peak_of(r, 0), &n);
     for (int32_t k = 0; k < n; k++) {
         const char *type = row[k].tensor >= 0 ? r->tensor[row[k].tensor].dtype : "";
         wide |= atoi(type + strcspn(type, "0123456789")) > 8; /* f32, i16: bits */

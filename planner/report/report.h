@@ -39,7 +39,7 @@ typedef struct ac_report_step {
     ac_bytes weights;      /* constants that it reads */
     int64_t macs;
     ac_bytes scratch;
-    ac_bytes live;   /* bytes of memory 0 alive during the step; those that two tensors share count once */
+    ac_bytes live;   /* bytes alive during the step, in all memories of tensors; what two of them share counts once */
     ac_bytes code;   /* estimate, 0 unknown */
     int64_t traffic; /* bytes that its loops read and write, of tensors, scratch and weights; an estimate */
     int64_t moved;   /* bytes of them that it touches, each counted once: at least so many come and go */
@@ -104,6 +104,14 @@ typedef struct ac_report_cuts {
     bool same; /* nothing, because no output depends on the inputs */
 } ac_report_cuts;
 
+/* A memory of tensors, where a plan has several: what holds for the items that it was given. */
+typedef struct ac_report_memory {
+    int32_t mem;    /* row of the problem */
+    ac_bytes bound; /* no plan of these items takes less */
+    ac_bytes live;  /* the largest sum of them alive in one step, less what pairs may share at most */
+    ac_step peak;   /* the step with most of them alive */
+} ac_report_memory;
+
 typedef struct ac_report {
     const char *file, *format; /* "vww.tflite", "TFLite v3, int8" */
     const char *target, *version;
@@ -116,9 +124,11 @@ typedef struct ac_report {
     int32_t n_kernels;         /* distinct functions of code_bytes */
     int64_t macs;
     ac_bytes budget;     /* -1: none */
-    ac_bytes no_sharing; /* sum of all items */
+    ac_bytes no_sharing; /* sum of all items, in whatever memory */
     ac_bytes live_bound, aligned_bound;
-    ac_step peak;
+    ac_step peak;                   /* of all memories of tensors together */
+    const ac_report_memory *memory; /* those of tensors that are in use, the first one first */
+    int32_t n_memories;             /* 0: the plan may use one alone */
     const ac_problem *problem;
     const ac_plan *plan;
     const ac_result *rows;
@@ -158,11 +168,21 @@ typedef struct ac_report_alive {
     int32_t item, tensor;
     ac_bytes bytes; /* occupied in this step: less than the size inside a gap */
 } ac_report_alive;
-const ac_report_alive *ac_report_alive_at(ac_ctx *cx, const ac_report *r, ac_step step, int32_t *n);
-/* Bytes of memory 0 in use in a step: fewer than are alive where results overlap operands. */
-ac_bytes ac_report_used_at(ac_ctx *cx, const ac_report *r, ac_step step);
-ac_bytes ac_report_lower_bound(const ac_report *r);      /* of memory 0: the best one known */
-double ac_report_percent(ac_bytes part, ac_bytes whole); /* 100 * part / whole; 0 for an empty whole */
+/* `mem`: a memory. */
+const ac_report_alive *ac_report_alive_at(ac_ctx *cx, const ac_report *r, int32_t mem, ac_step step, int32_t *n);
+/* Bytes of a memory in use in a step: fewer than are alive where results overlap operands. */
+ac_bytes ac_report_used_at(ac_ctx *cx, const ac_report *r, int32_t mem, ac_step step);
+
+/* memories.c - what a plan says of each of its memories, and of all of them. */
+/* Sets r->memory, r->peak and r->live_bound where the plan may use several memories for tensors; else does nothing. */
+void ac_report_memories(ac_ctx *cx, ac_report *r);
+/* By step, n of them: bytes of a memory that are alive; -1: of all that hold tensors. */
+ac_bytes *ac_report_live(ac_ctx *cx, const ac_report *r, int32_t mem, int32_t n);
+ac_bytes ac_report_bytes(const ac_report *r);               /* of all memories of tensors: the arena, if it is one */
+ac_bytes ac_report_lower_bound(const ac_report *r);         /* of the same: the best one known */
+ac_bytes ac_report_bound_of(const ac_report *r, int32_t m); /* of one of them */
+ac_step ac_report_peak_of(const ac_report *r, int32_t m);   /* the step with most of it alive */
+double ac_report_percent(ac_bytes part, ac_bytes whole);    /* 100 * part / whole; 0 for an empty whole */
 /* E0401 naming the tensors alive at the peak and what would help. AC_FAIL. */
 int ac_report_over_budget(ac_ctx *cx, const ac_report *r);
 /* To an E0401 of memory 0 that no plan avoids, where no option helps either: what of the model must change. AC_FAIL. */

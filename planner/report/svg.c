@@ -318,10 +318,11 @@ static void put_panel(ac_sink *to, const ac_picture *pic, const ac_panel *at)
         put_box(to, x_of(pic, turn(r)), 0, pic->w - x_of(pic, turn(r)), at->h);
         ac_put(to, "/>\n");
     }
-    if (!at->mem && r->plan->arena_bytes) {
+    const bool ram = r->problem->mem[at->mem].use == AC_MEM_RAM && (!at->mem || r->n_memories);
+    if (ram && r->plan->mem_bytes[at->mem]) {
         ac_put(to, "<rect class=\"peak\"");
         double w = x_of(pic, 1) < 2 ? 2 : x_of(pic, 1);
-        put_box(to, x_of(pic, r->peak), 0, w, at->h);
+        put_box(to, x_of(pic, ac_report_peak_of(r, at->mem)), 0, w, at->h);
         ac_put(to, "/>\n");
     }
     ac_put(to, "</g>\n");
@@ -344,8 +345,8 @@ static void put_panel(ac_sink *to, const ac_picture *pic, const ac_panel *at)
         if (ac_picture_labelled(pic, t) && r->plan->mem[pic->row[t].item] == at->mem)
             put_row_label(to, pic, at, t);
     ac_put(to, "</g>\n");
-    if (!at->mem)
-        put_line(to, pic, "bound", y_of(at, ac_report_lower_bound(r)));
+    if (ram)
+        put_line(to, pic, "bound", y_of(at, ac_report_bound_of(r, at->mem)));
     if (!at->mem && r->budget >= 0 && r->budget < at->top)
         put_line(to, pic, "budget", y_of(at, r->budget));
     ac_put(to, "</svg>\n");

@@ -155,10 +155,6 @@ static void put_sizes(const text *t)
 {
     const ac_report *r = t->r;
     const ac_problem *p = r->problem;
-    int32_t n_ram = 0;
-    for (int32_t m = 0; m < p->n_mems; m++)
-        n_ram += p->mem[m].use == AC_MEM_RAM;
-    const bool several = n_ram > 1;
     for (int32_t m = 0; m < p->n_mems; m++) {
         ac_bytes budget = p->mem[m].capacity;
         if (!m && r->budget >= 0)
@@ -166,7 +162,7 @@ static void put_sizes(const text *t)
         put_size(t, m ? "" : "RAM", p->mem[m].name, r->plan->mem_bytes[m]);
         if (budget >= 0)
             put_budget(t, r->plan->mem_bytes[m], budget);
-        if (several && p->mem[m].use == AC_MEM_RAM)
+        if (r->n_memories && p->mem[m].use == AC_MEM_RAM)
             put_traffic(t, m);
         ac_putc(t->to, '\n');
     }
@@ -180,7 +176,9 @@ static void put_sizes(const text *t)
         ac_putc(t->to, '\n');
     }
     put_size(t, "", "kernel scratch", r->scratch_bytes);
-    ac_put(t->to, r->scratch_bytes ? "   (largest step, inside the arena)\n" : "\n");
+    ac_put(t->to, r->scratch_bytes
+                      ? (r->n_memories ? "   (largest step, inside these)\n" : "   (largest step, inside the arena)\n")
+                      : "\n");
     if (r->stack_bytes) {
         put_size(t, "", "stack", r->stack_bytes);
         ac_putf(t->to, "   (%s)\n", r->built_by ? r->built_by : "estimate");
@@ -217,6 +215,8 @@ static void put_others(const text *t)
     size_t line = t->to->n;
     int32_t same = 0;
     ac_put(t->to, "        ");
+    if (r->n_memories) /* planners are compared by what they make of the first one */
+        ac_putf(t->to, "%s by others: ", visible(t, r->problem->mem[0].name));
     for (int32_t k = 0; k < r->n_rows; k++) {
         const ac_result *x = &r->rows[k];
         if (is_other(r, x) && x->arena_bytes != arena)
@@ -232,8 +232,36 @@ static void put_others(const text *t)
             put_phrase(t, &line, 8, ac_strf(t->to->cx->region, "%s%s", x->strategy, n == same ? " the same, " : ", "));
         }
     }
-    put_phrase(t, &line, 8, ac_strf(t->to->cx->region, "no sharing %s B.", commas(t, r->no_sharing)));
+    put_phrase(t, &line, 8,
+               ac_strf(t->to->cx->region, "no sharing %s B%s.", commas(t, r->no_sharing),
+                       r->n_memories ? " in all memories" : ""));
     ac_putc(t->to, '\n');
+}
+
+/* A line for each memory: the bound of what it was given. */
+static void put_memories(const text *t)
+{
+    const ac_report *r = t->r;
+    const bool optimal = ac_report_bytes(r) == ac_report_lower_bound(r);
+    int32_t wide = 0;
+    for (int32_t k = 0; k < r->n_memories; k++) {
+        const int32_t n = (int32_t)strlen(r->problem->mem[r->memory[k].mem].name);
+        wide = n > wide ? n : wide;
+    }
+    ac_putf(t->to, "\n  Plan: %s%s%sfound by %s.\n", optimal ? tint(t, GREEN) : "",
+            optimal ? "optimal for what each memory holds" : "",
+            optimal ? ac_strf(t->to->cx->region, "%s, ", tint(t, PLAIN)) : "", r->plan->strategy);
+    for (int32_t k = 0; k < r->n_memories; k++) {
+        const ac_report_memory *x = &r->memory[k];
+        const ac_bytes used = r->plan->mem_bytes[x->mem], above = used - x->bound;
+        const double gap = ac_report_percent(above, x->bound);
+        ac_putf(t->to, "        %-*s  lower bound %11s B", wide, r->problem->mem[x->mem].name, commas(t, x->bound));
+        if (above)
+            ac_putf(t->to, ", used %s B more, gap %.*f %%\n", commas(t, above), gap < 0.1 ? 4 : 1, gap);
+        else
+            ac_put(t->to, " = used, gap 0.0 %\n");
+    }
+    put_others(t);
 }
 
 static void put_plan(const text *t)
@@ -241,6 +269,10 @@ static void put_plan(const text *t)
     const ac_report *r = t->r;
     ac_bytes arena = r->plan->arena_bytes, bound = ac_report_lower_bound(r);
     double gap = bound ? ac_report_percent(arena - bound, bound) : 0;
+    if (r->n_memories) {
+        put_memories(t);
+        return;
+    }
     if (arena == bound)
         ac_putf(t->to, "\n  Plan: %soptimal%s. Lower bound %s B = arena, gap 0.0 %%. Found by %s.\n", tint(t, GREEN),
                 tint(t, PLAIN), commas(t, bound), r->plan->strategy);
@@ -299,7 +331,7 @@ typedef struct peak_row {
     const char *col[COLS];
 } peak_row;
 
-static peak_row peak_row_of(const text *t, const ac_report_alive *a, size_t width, bool brief)
+static peak_row peak_row_of(const text *t, const ac_report_alive *a, ac_step step, size_t width, bool brief)
 {
     ac_region *mem = t->to->cx->region;
     const ac_report_tensor *x = a->tensor >= 0 ? &t->r->tensor[a->tensor] : NULL;
@@ -309,7 +341,7 @@ static peak_row peak_row_of(const text *t, const ac_report_alive *a, size_t widt
                        x ? ac_strf(mem, "%s %s", x->dtype, x->shape) : "", commas(t, a->bytes),
                        ac_strf(mem, "0x%05llx-0x%05llx", (unsigned long long)at,
                                (unsigned long long)(at + (it->size ? it->size - 1 : 0))),
-                       x ? role(t, x, t->r->peak, brief) : life_text(t, it)}};
+                       x ? role(t, x, step, brief) : life_text(t, it)}};
 }
 
 /* How wide the rows get: *wide by column, and all of it. */
@@ -325,21 +357,29 @@ static int32_t measure(const peak_row *row, int32_t n, int32_t wide[COLS])
     return all;
 }
 
-static void put_peak(const text *t)
+/* " of a" where there are several memories. */
+static const char *of_memory(const text *t, int32_t m)
+{
+    return t->r->n_memories ? ac_strf(t->to->cx->region, " of %s", visible(t, t->r->problem->mem[m].name)) : "";
+}
+
+static void put_peak(const text *t, int32_t m)
 {
     enum { SHOWN = 12, LEAST = 16 };
     const ac_report *r = t->r;
     int32_t n, wide[COLS];
     peak_row row[SHOWN];
-    const ac_report_alive *alive = ac_report_alive_at(t->to->cx, r, r->peak, &n);
+    const ac_step peak = ac_report_peak_of(r, m);
+    const ac_report_alive *alive = ac_report_alive_at(t->to->cx, r, m, peak, &n);
     const int32_t shown = n < SHOWN ? n : SHOWN;
     if (!n)
         return;
-    ac_putf(t->to, "\n  The peak is %s%s\n", r->peak < r->n_steps ? "operator " : "", step_label(t, r->peak));
+    ac_putf(t->to, "\n  The peak%s is %s%s\n", of_memory(t, m), peak < r->n_steps ? "operator " : "",
+            step_label(t, peak));
     int32_t width = NAME_WIDTH, over = 0;
     for (int pass = 0; pass < 3; pass++) { /* too wide: brief roles, then shorter names */
         for (int32_t k = 0; k < shown; k++)
-            row[k] = peak_row_of(t, &alive[k], (size_t)width, pass > 0);
+            row[k] = peak_row_of(t, &alive[k], peak, (size_t)width, pass > 0);
         over = measure(row, shown, wide) - LINE;
         if (over <= 0)
             break;
@@ -359,19 +399,26 @@ static void put_peak(const text *t)
 }
 
 /* The four steps that come next after the peak: what lowering it can gain at most. */
-static void put_next(const text *t)
+static void put_next(const text *t, int32_t m)
 {
     const ac_report *r = t->r;
+    const ac_step peak = ac_report_peak_of(r, m);
     bool *done = AC_NEW_N(t->to->cx->region, bool, r->n_steps);
+    const ac_bytes *live = r->n_memories ? ac_report_live(t->to->cx, r, m, r->n_steps) : NULL;
     for (int k = 0; k < 4 && k < r->n_steps - 1; k++) {
         int32_t best = -1;
-        for (int32_t s = 0; s < r->n_steps; s++)
-            if (!done[s] && s != r->peak && (best < 0 || r->step[s].live > r->step[best].live))
+        ac_bytes most = -1;
+        for (int32_t s = 0; s < r->n_steps; s++) {
+            const ac_bytes here = live ? live[s] : r->step[s].live;
+            if (!done[s] && s != peak && here > most) {
                 best = s;
+                most = here;
+            }
+        }
         if (best < 0)
             break;
         done[best] = true;
-        ac_putf(t->to, "%s op %d %s B", k ? " |" : "  Next:", best, commas(t, r->step[best].live));
+        ac_putf(t->to, "%s op %d %s B", k ? " |" : "  Next:", best, commas(t, most));
     }
     if (r->n_steps > 1)
         ac_putc(t->to, '\n');
@@ -417,8 +464,10 @@ static void put_notes(const text *t)
 static void put_strategies(const text *t)
 {
     const ac_report *r = t->r;
-    ac_bytes bound = ac_report_lower_bound(r);
-    ac_put(t->to, "\n  planner           arena B     above the bound\n");
+    const ac_bytes bound = ac_report_bound_of(r, 0); /* the rows are about the first memory */
+    ac_putf(t->to, "\n  planner      %12s     above the bound\n",
+            ac_strf(t->to->cx->region, "%s B",
+                    r->n_memories ? ac_name_fit(t->names, r->problem->mem[0].name, 10) : "arena"));
     for (int32_t k = 0; k < r->n_rows; k++)
         if (r->rows[k].arena_bytes < 0)
             ac_putf(t->to, "  %-12s %12s\n", r->rows[k].strategy, "refused");
@@ -499,11 +548,15 @@ void ac_report_text(ac_sink *to, const ac_report *r, int verbose, bool color)
     put_sizes(&t);
     put_plan(&t);
     ac_report_threads_text(to, r);
-    put_peak(&t);
-    put_next(&t);
+    for (int32_t k = 0; k < (r->n_memories ? r->n_memories : 1); k++) {
+        const int32_t m = r->n_memories ? r->memory[k].mem : 0;
+        put_peak(&t, m);
+        put_next(&t, m);
+    }
     put_lower(&t);
     put_notes(&t);
-    ac_report_map(to, r);
+    for (int32_t k = 0; k < (r->n_memories ? r->n_memories : 1); k++)
+        ac_report_map(to, r, r->n_memories ? r->memory[k].mem : 0);
     if (verbose >= 1)
         put_tables(&t);
     if (verbose >= 1 && r->cuts)

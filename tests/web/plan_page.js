@@ -111,7 +111,7 @@ async function overlaps(b) {
             const [sum, taken] = await p.evaluate("[+el('live-sum').dataset.bytes, +el('live-sum').dataset.taken]");
             same(`${name}: alive in step ${s}`, taken, j.steps[s].live_bytes);
             same(`${name}: step ${s} fits`, taken <= j.plan.arena_bytes && taken <= sum, true);
-            same(`${name}: step ${s} in the curve`, await p.evaluate(`used0()[${s}]`), taken);
+            same(`${name}: step ${s} in the curve`, await p.evaluate(`usedAll()[${s}]`), taken);
             const said = /lie over bytes/.test(await p.evaluate(text("#step-view")));
             same(`${name}: explained in step ${s}`, said, taken < sum);
             striped += taken < sum;
@@ -125,6 +125,32 @@ async function memories(b) {
     const j = report("memories"), p = await b.page(url("memories"));
     same("two memories", j.memories.filter(m => m.bytes).length, 2);
     const scale = await p.evaluate("panels.map(p => (p.hi - p.lo) / p.h)");
+    const ram = j.memories.filter(m => m.name !== "state"), all = ram.reduce((sum, m) => sum + m.bytes, 0);
+    same("all memories", j.plan.arena_bytes, all);
+    for (let s = 0; s < j.steps.length; s++) { // the list says what each memory has, and all of them
+        await p.evaluate(`pickStep(${s})`);
+        const each = ram.map(m => { // views and results in place are bytes of others
+            const bytes = new Set();
+            for (const t of j.tensors)
+                for (let n = 0; n < t.bytes && t.memory === m.name && t.first_step <= s && s <= t.last_step; n++)
+                    bytes.add(t.offset_bytes + n);
+            return bytes.size;
+        });
+        const rows = await p.evaluate("[...document.querySelectorAll('#live [data-mem]')].map(e => e.textContent)");
+        same(`step ${s} by memory`, rows, each.map(n => n.toLocaleString("en-US")));
+        same(`step ${s} in all`, +await p.evaluate("el('live-sum').dataset.taken"), j.steps[s].live_bytes);
+        same(`step ${s} in the curve`, await p.evaluate(`usedAll()[${s}]`), j.steps[s].live_bytes);
+    }
+    const figures = await p.evaluate(text("#figures")), planners = await p.evaluate(
+        "Object.fromEntries([...document.querySelectorAll('.planner')].map(e => [e.children[1].textContent"
+        + ".split(',')[0], +e.children[2].dataset.bytes]))");
+    same("no sharing is planner none's", planners.none, j.plan.no_sharing_bytes);
+    same("one figure without sharing", figures.includes(j.plan.no_sharing_bytes.toLocaleString("en-US")), true);
+    for (const m of ram)
+        same(`figures of ${m.name}`, figures.includes(m.name + m.bytes.toLocaleString("en-US") + " Blower bound "
+            + m.lower_bound_bytes.toLocaleString("en-US")), true);
+    const lines = await p.evaluate("panels.map(p => [...p.svg.querySelectorAll('line.bound,rect.peak')].length)");
+    same("a bound and a peak in each panel", lines, [2, 2]);
     same("one scale", scale.length === 2 && Math.abs(scale[0] / scale[1] - 1) < 0.01, true);
 }
 

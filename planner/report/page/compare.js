@@ -27,8 +27,8 @@ function planOfLock(text, title) {
     let bytes = 0;
     for (const line of text.split("\n")) {
         const w = line.split(" ");
-        if (w[0] === "memory" && !bytes)
-            bytes = +w[2];
+        if (w[0] === "memory" && w[1] !== "state")
+            bytes += +w[2];
         else if (w.length === 6 && w[0] !== "#")
             rows.set(decodeURIComponent(w[0]), {bytes: +w[1], mem: w[2], at: +w[3], first: +w[4], last: +w[5]});
     }
@@ -82,7 +82,7 @@ function drawBefore() {
     const box = make(svg, "svg", {x: p.x, y: 2, width: p.w, height: h}), small = [];
     const axis = make(svg, "g", {class: "ax", "text-anchor": "end"});
     make(axis, "text", {x: p.x - 7, y: 14 + h - h * other.bytes / top}, size(other.bytes));
-    make(axis, "text", {x: p.x - 7, y: h}, "before");
+    make(axis, "text", {x: p.x - 7, y: h}, (several ? D.memories[0] + " " : "") + "before");
     const moved = new Map(list.map(c => [c.name, c]));
     let n = 0;
     for (const [name, r] of other.rows) {

@@ -25,6 +25,9 @@ const first = name => name.split(";")[0] || name;
 const opOf = s => s + (D.step_op[s] ? " " + D.step_op[s] : "");
 const memOf = k => D.mem.length ? D.mem[state.plan][k] : 0;
 const rams = new Set(D.mem.flat()).size || 1; // memories in use
+const several = D.bounds.length > 0; // memories of tensors
+const boundOf = m => several ? D.bounds[state.plan][m] : m ? 0 : D.bound;
+const peakOf = m => several ? D.peaks[state.plan][m] : m ? -1 : D.peak;
 const at = i => D.offsets[state.plan][D.item[i]] + D.delta[i];
 const place = i => rams > 1 ? D.memories[memOf(D.item[i])] + " " : "";
 const range = i => hex(at(i)) + "-" + hex(at(i) + Math.max(D.bytes[i], 1) - 1);

@@ -1,12 +1,18 @@
 // lanes.js - what is by step and not by address, in the columns of the map: the curve of live bytes above it, bars of
 // multiply-adds, weights and traffic below it, and, when it is zoomed, a small map of everything.
 const CURVE = 74, LANE = 26, MINI = 46; // pixels
-let usedOf = {plan: -1, bytes: null};
+let usedOf = {plan: -1, each: []};
 
-function used0() {
+// Bytes in use in each step: of memory m, or of all that hold tensors.
+function usedIn(m) {
     if (usedOf.plan !== state.plan)
-        usedOf = {plan: state.plan, bytes: usedBySteps(placed(0))};
-    return usedOf.bytes;
+        usedOf = {plan: state.plan, each: D.ram.map(k => usedBySteps(placed(k)))};
+    return usedOf.each[D.ram.indexOf(m)];
+}
+
+function usedAll() {
+    const [own, ...more] = D.ram.map(usedIn);
+    return more.length ? own.map((b, s) => more.reduce((sum, x) => sum + x[s], b)) : own;
 }
 
 // The most of `value` in each pixel column, as the outline of an area of a height.
@@ -46,7 +52,10 @@ function strip(id, height, title) {
     return svg;
 }
 
-const stepLines = s => ["Step " + opOf(s), comma(used0()[s]) + " B alive" + (s === D.peak ? ", the peak" : ""),
+// " (a 490, b 8,000)" where there are several memories.
+const split = s => several ? " (" + D.ram.map(m => D.memories[m] + " " + comma(usedIn(m)[s])).join(", ") + ")" : "";
+const aliveIn = s => comma(usedAll()[s]) + " B alive" + split(s) + (s === D.peak ? ", the peak" : "");
+const stepLines = s => ["Step " + opOf(s), aliveIn(s),
     ...(D.step_op.length ? [comma(D.step_macs[s]) + " multiply-adds, " + comma(D.step_weights[s]) + " B of weights, "
         + comma(D.step_traffic[s]) + " B moved"] : []), ...(GANTT ? [threadOf(s) + ", " + shareOf(s)] : [])];
 
@@ -56,17 +65,21 @@ function inner(svg, y, h) {
 }
 
 function drawCurve() {
-    const p = panels[0], bytes = used0(), top = Math.max(D.used[state.plan][0], D.bound, 1) * 1.06;
-    const svg = strip("alive", CURVE + 8, "Bytes alive in each step; the most is " + comma(Math.max(...bytes)));
+    const p = panels[0], bytes = usedAll(), most = D.arena[state.plan];
+    const top = Math.max(most, D.bound, 1) * 1.06;
+    const svg = strip("alive", CURVE + 8, "Bytes alive in each step" + (several ? ", in all memories" : "")
+        + "; the most is " + comma(Math.max(...bytes)));
     make(svg, "rect", {class: "plot", x: p.x, y: 4, width: p.w, height: CURVE});
     const box = inner(svg, 4, CURVE);
     make(box, "path", {class: "live", d: outline(s => bytes[s], p.w, CURVE, top)});
-    const y = CURVE - CURVE * D.used[state.plan][0] / top;
+    const y = CURVE - CURVE * most / top;
     make(box, "path", {class: "arena", d: "M0 " + y + "H" + p.w});
     make(box, "g", {class: "front"});
     const axis = make(svg, "g", {class: "ax", "text-anchor": "end"});
     make(axis, "text", {x: p.x - 7, y: 16}, "bytes alive");
-    make(axis, "text", {x: p.x - 7, y: 30}, "of " + size(D.used[state.plan][0]));
+    make(axis, "text", {x: p.x - 7, y: 30}, "of " + size(most));
+    if (several)
+        make(axis, "text", {x: p.x - 7, y: 44}, "all memories");
 }
 
 function drawBars() {

@@ -176,13 +176,13 @@ function drawBack(p, drawn) {
         if (x < p.w && x + w > 0 && w >= 1 && h >= 1)
             make(over, "rect", {fill: "url(#weave)", x, y, width: w, height: h});
     }
-    if (!p.mem)
-        make(back, "rect", {class: "peak", x: px(p, D.peak), y: 0, width: Math.max(2, px(p, 1) - px(p, 0)),
+    if (peakOf(p.mem) >= 0 && D.ram.includes(p.mem))
+        make(back, "rect", {class: "peak", x: px(p, peakOf(p.mem)), y: 0, width: Math.max(2, px(p, 1) - px(p, 0)),
             height: p.h});
 }
 
 function drawLines(p) {
-    for (const [c, b] of [["bound", D.bound], ["budget", D.budget]]) {
+    for (const [c, b] of [["bound", boundOf(p.mem)], ["budget", D.budget]]) {
         const e = p.svg.querySelector("line." + c);
         if (e)
             for (const [key, v] of [["x2", p.w], ["y1", py(p, b)], ["y2", py(p, b)]])

@@ -23,7 +23,9 @@ function showStep() {
         make(out, "p", {class: "keys"}, "Click a column or a step number for what is alive then.");
         return;
     }
-    const h = make(out, "h2", {}, "Step " + opOf(s) + (s === D.peak ? ", the peak" : ""));
+    const h = make(out, "h2", {}, "Step " + opOf(s) + (s === D.peak ? ", the peak" : "")
+        + (several ? D.ram.filter(m => D.used[state.plan][m] && peakOf(m) === s).map(m => ", the peak of "
+            + D.memories[m]).join("") : ""));
     if (D.step_name[s])
         h.title = D.step_name[s];
     if (D.step_op.length)
@@ -32,7 +34,7 @@ function showStep() {
     const head = make(make(table, "thead"), "tr");
     ["tensor", "bytes", "address", "role"].forEach((t, k) => make(head, "th", {class: k === 1 ? "n" : "",
         scope: "col"}, t));
-    const body = make(table, "tbody"), counted = new Set(), spans = [], set = live(s);
+    const body = make(table, "tbody"), counted = new Set(), set = live(s), spans = D.ram.map(() => []);
     let sum = 0;
     const roots = set.filter(i => D.root[D.item[i]] === i);
     for (const i of roots.concat(set.filter(j => D.root[D.item[j]] !== j))) {
@@ -42,17 +44,26 @@ function showStep() {
         make(tr, "td", {class: "n"}, again ? "(" + comma(D.bytes[i]) + ")" : comma(used(k, s)));
         make(tr, "td", {class: "at"}, place(i) + range(i));
         make(tr, "td", {}, roleOf(i, s) + (again ? ", " + (D.how[i] || "shared") : ""));
-        if (!again && memOf(k) === 0) {
+        const m = D.ram.indexOf(memOf(k));
+        if (!again && m >= 0) {
             sum += used(k, s);
-            spans.push(...pieces(D.root[k]).filter(x => x[0] <= s && s < x[1]));
+            spans[m].push(...pieces(D.root[k]).filter(x => x[0] <= s && s < x[1]));
         }
         counted.add(k);
     }
-    const taken = union(spans), foot = make(table, "tfoot"), line = make(foot, "tr"), arena = D.arena[state.plan];
-    make(line, "td", {}, set.length + " alive");
-    make(line, "td", {class: "n", id: "live-sum", "data-bytes": sum, "data-taken": taken}, comma(taken));
-    make(line, "td", {colspan: 2}, arena ? "of " + comma(D.used[state.plan][0]) + " B" + (rams > 1 ? " "
-        + D.memories[0] : "") + ", " + (100 * taken / D.used[state.plan][0]).toFixed(1) + "\u00a0%" : "");
+    const each = spans.map(union), taken = each.reduce((a, b) => a + b, 0), foot = make(table, "tfoot");
+    const total = (what, bytes, all, name, attrs) => {
+        const line = make(foot, "tr");
+        make(line, "td", {}, what);
+        make(line, "td", {class: "n", ...attrs}, comma(bytes));
+        make(line, "td", {colspan: 2}, all ? "of " + comma(all) + " B" + name + ", " + (100 * bytes / all).toFixed(1)
+            + "\u00a0%" : "");
+    };
+    total(set.length + " alive", taken, D.arena[state.plan], several ? " in all memories" : rams > 1 ? " "
+        + D.memories[0] : "", {id: "live-sum", "data-bytes": sum, "data-taken": taken});
+    if (several)
+        D.ram.forEach((m, k) => total("in " + D.memories[m], each[k], D.used[state.plan][m], " " + D.memories[m],
+            {"data-mem": m}));
     if (taken < sum)
         make(make(foot, "tr"), "td", {colspan: 4, class: "keys"}, comma(sum) + " B are alive; " + comma(sum - taken)
             + " B of them lie over bytes of another tensor (striped in the map).");
@@ -145,7 +156,7 @@ function pickPlan(k) {
 function showPlanners() {
     const set = make(el("planners"), "fieldset");
     const most = Math.max(...D.arena.filter((_, k) => D.planners[k] !== "none"), 1);
-    make(set, "legend", {}, "Planners");
+    make(set, "legend", {}, several ? "Planners, all memories" : "Planners");
     D.planners.map((_, k) => k).sort((a, b) => a && b ? D.arena[a] - D.arena[b] || a - b : a - b).forEach(k => {
         const line = make(set, "label", {class: "planner"});
         const radio = make(line, "input", {type: "radio", name: "planner", value: k});
@@ -174,19 +185,26 @@ function showLower() {
 }
 
 function showFigures() {
-    const list = el("figures"), k = state.plan, gap = D.arena[k] - D.bound;
+    const list = el("figures"), k = state.plan, bound = several ? D.bounds[k].reduce((a, b) => a + b, 0)
+        : D.bound, gap = D.arena[k] - bound;
     list.replaceChildren();
     const figure = (name, value, note) => {
         const box = make(list, "div");
         make(box, "dt", {}, name);
         make(make(box, "dd", {}, value), "small", {}, note);
     };
-    figure("arena", comma(D.arena[k]) + " B", D.planners[k]);
+    if (!several)
+        figure("arena", comma(D.arena[k]) + " B", D.planners[k]);
     D.memories.forEach((name, m) => {
-        if (m && D.used[k][m])
+        if (several && D.ram.includes(m))
+            figure(name, comma(D.used[k][m]) + " B", "lower bound " + comma(boundOf(m)) + " B");
+        else if (m && D.used[k][m])
             figure(name, comma(D.used[k][m]) + " B", "memory " + m);
     });
-    figure("lower bound", comma(D.bound) + " B", gap ? "gap " + percent(D.arena[k], D.bound).slice(1) : "optimal");
+    if (several)
+        figure("all memories", comma(D.arena[k]) + " B", D.planners[k]);
+    figure(several ? "lower bounds" : "lower bound", comma(bound) + " B", gap ? "gap " + percent(D.arena[k], bound)
+        .slice(1) : "optimal");
     figure("without sharing", comma(D.no_sharing) + " B", D.arena[k] ? (D.no_sharing / D.arena[k]).toFixed(1)
         + " times" : "");
     if (!D.step_op.length)
@@ -262,7 +280,8 @@ function showCard(e, lines) {
 function tensorLines(i) {
     const from = D.producer[i], some = D.readers[i].slice(0, 4), more = D.readers[i].length - some.length;
     const lines = [first(D.name[i]), (D.type[i] ? D.type[i] + ", " : "") + comma(D.bytes[i]) + " B ("
-        + (100 * D.bytes[i] / (D.arena[state.plan] || 1)).toFixed(1) + " % of the arena)", place(i) + range(i),
+        + (100 * D.bytes[i] / (D.used[state.plan][memOf(D.item[i])] || 1)).toFixed(1) + " % of "
+        + (rams > 1 ? D.memories[memOf(D.item[i])] : "the arena") + ")", place(i) + range(i),
         "steps " + D.first[i] + " to " + D.last[i]];
     if (D.alias[i])
         lines.push((D.how[i] || "part") + " of " + first(D.alias[i]));

@@ -41,7 +41,24 @@ assert max(live) >= plan["live_bytes_bound"], plan
 X
 done
 json 0 plan -q --json "$m" -t cortex-m4 --schedule search --recompute --stripe auto
-json 0 plan -q --json "$m" --mem a:2K,fast --mem b:1M,slow
+json 0 plan -q --json "$m" --mem a:512,fast --mem b:1M,slow # each memory has its own figures, `plan` those of all
+python3 - $n.json <<'X'
+import json, sys
+d = json.load(open(sys.argv[1]))
+ram, plan = [m for m in d["memories"] if m["name"] != "state"], d["plan"]
+assert len(ram) == 2 and all(m["bytes"] for m in ram), ram
+for key, of in ("arena_bytes", "bytes"), ("lower_bound_bytes", "lower_bound_bytes"):
+    assert plan[key] == sum(m[of] for m in ram), (key, plan, ram)
+live = {m["name"]: [] for m in ram}
+for s in d["steps"]:
+    for name in live:
+        live[name].append(len({b for t in d["tensors"] if t["memory"] == name
+                               and t["first_step"] <= s["step"] <= t["last_step"]
+                               for b in range(t["offset_bytes"], t["offset_bytes"] + t["bytes"])}))
+    assert s["live_bytes"] == sum(v[-1] for v in live.values()), s
+for m in ram:
+    assert max(live[m["name"]]) == live[m["name"]][m["peak_step"]] <= m["lower_bound_bytes"] <= m["bytes"], m
+X
 json 4 plan -q --json "$m" --budget 100
 json 0 plan -q --json "$models/digits_f32.tflite" --train sgd --loss cross_entropy --batch 8 --budget 60K
 for words in '--overlap off' '--mem a:2K,fast,align=128 --mem b:1M,slow'; do # alignments are those of the header
