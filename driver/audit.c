@@ -133,16 +133,30 @@ static int put_offsets(arenac *a, const ac_problem *plan, ac_problem *truth, boo
     return a->cx.diags.errors ? AC_FAIL : AC_OK;
 }
 
-static void put_json(ac_sink *to, const ac_problem *truth, const ac_plan *p, ac_bound b)
+/* "arena 16,000 B", or what each memory of tensors has: "a 490 B + b 16,000 B = 16,490 B". */
+static const char *bytes_text(ac_ctx *cx, const ac_report *r)
+{
+    const char *text = NULL;
+    if (!r->n_memories)
+        return ac_strf(cx->region, "arena %s B", ac_commas(cx, r->plan->arena_bytes));
+    for (int32_t k = 0; k < r->n_memories; k++) {
+        const int32_t m = r->memory[k].mem;
+        text = ac_strf(cx->region, "%s%s%s %s B", text ? text : "", text ? " + " : "", r->problem->mem[m].name,
+                       ac_commas(cx, r->plan->mem_bytes[m]));
+    }
+    return r->n_memories > 1 ? ac_strf(cx->region, "%s = %s B", text, ac_commas(cx, ac_report_bytes(r))) : text;
+}
+
+static void put_json(ac_sink *to, const ac_report *r)
 {
     ac_json j = ac_json_open(to);
     ac_json_obj(&j, NULL);
     ac_json_str(&j, "schema", "arenac-verify/1");
     ac_json_bool(&j, "safe", true);
-    ac_json_int(&j, "items", truth->n);
-    ac_json_int(&j, "arena_bytes", p->arena_bytes);
-    ac_json_int(&j, "live_bytes_bound", b.live);
-    ac_json_int(&j, "lower_bound_bytes", b.aligned);
+    ac_json_int(&j, "items", r->problem->n);
+    ac_json_int(&j, "arena_bytes", ac_report_bytes(r));
+    ac_json_int(&j, "live_bytes_bound", r->live_bound);
+    ac_json_int(&j, "lower_bound_bytes", ac_report_lower_bound(r));
     ac_json_end(&j);
 }
 
@@ -170,13 +184,15 @@ int ac_audit(arenac *a, const char *const *path, int32_t n)
     AC_TRY(put_offsets(a, &plan, &truth, locked, path[0], &p));
     AC_TRY(ac_plan_check(&a->cx, path[0], &truth, &p));
     const ac_bound b = ac_problem_bound(&truth, r);
+    ac_report said = {.problem = &truth, .plan = &p, .live_bound = b.live, .aligned_bound = b.aligned};
+    ac_report_memories(&a->cx, &said);
+    const ac_bytes bound = ac_report_lower_bound(&said);
     ac_sink *to = ac_output_new(a, "-");
     if (a->opt.json)
-        put_json(to, &truth, &p, b);
+        put_json(to, &said);
     else
-        ac_putf(to, "%s: safe; %d items, arena %s B, lower bound %s B%s\n", path[0], truth.n,
-                ac_commas(&a->cx, p.arena_bytes), ac_commas(&a->cx, b.aligned),
-                p.arena_bytes == b.aligned ? ": optimal" : "");
+        ac_putf(to, "%s: safe; %d items, %s, lower bound %s B%s\n", path[0], truth.n, bytes_text(&a->cx, &said),
+                ac_commas(&a->cx, bound), ac_report_bytes(&said) == bound ? ": optimal" : "");
     return AC_OK;
 }
 

@@ -18,7 +18,7 @@ two="--mem tcm:600,fast --mem big:1M,slow"
 "$arenac" plan -q "$m" $two --emit lock -o two.lock
 "$arenac" plan -q "$m" --emit csv -o two.csv
 # shellcheck disable=SC2086
-expect 0 'safe' "$arenac" verify two.lock "$m" $two
+expect 0 'safe; .* items, tcm [0-9,]* B + big [0-9,]* B = [0-9,]* B, lower bound' "$arenac" verify two.lock "$m" $two
 # shellcheck disable=SC2086
 expect 8 'one memory' "$arenac" verify two.csv "$m" $two
 expect 7 'a memory that the model does not have' "$arenac" verify two.lock "$m"
