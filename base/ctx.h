@@ -38,6 +38,8 @@ typedef struct ac_resident {
     struct ac_resident *next;
     void *map;
     size_t n;
+    uint64_t id[4]; /* device, file, seconds and nanoseconds of its last change: the same bytes have the same */
+    bool kept;      /* until the context is closed */
 } ac_resident;
 
 typedef struct ac_ctx {
@@ -49,7 +51,8 @@ typedef struct ac_ctx {
     ac_kept *kept;                   /* closed with the context */
     ac_read_file *read, **read_tail; /* files in the order in which they were opened, but standard input */
     ac_resident *resident;
-    ac_made_folder *made;         /* the last one first */
+    const struct ac_ctx *lender; /* NULL, or one that outlives this: files that it keeps are not mapped again */
+    ac_made_folder *made;        /* the last one first */
     struct ac_progress *progress; /* progress.h; NULL: nobody wants to know */
 } ac_ctx;
 

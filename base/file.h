@@ -29,7 +29,8 @@ void ac_file_count(ac_ctx *cx, ac_file *f);
 void ac_files_rest(ac_ctx *cx);
 /* A file was read by other means than these: it is among cx->read, too. */
 void ac_file_note(ac_ctx *cx, const char *path);
-/* An open file is needed as long as the context: ac_ctx_close closes it. */
+/* An open file is needed as long as the context: ac_ctx_close closes it. Contexts that borrow (ac_ctx.lender) and open
+ * it have it at the same address. */
 void ac_file_keep(ac_ctx *cx, const ac_file *f);
 /* What is to be read of fd, which stays open; f->path is set. 0, or the errno. */
 int ac_file_load(ac_ctx *cx, int fd, ac_file *f);

@@ -216,21 +216,24 @@ static int run_passes(arenac *a, const char *stop_after, const ac_target *t, ac_
     return status;
 }
 
-/* The graph up to pass fold, with caches that have room for so many rows more; NULL with a diagnostic, or, where
+/* The model up to pass fold, with caches that have room for so many rows more; NULL with a diagnostic, or, where
  * nothing grows, without. */
-static ac_graph *longer_graph(arenac *a, int64_t more)
+static arenac *longer_model(arenac *a, int64_t more)
 {
     arenac *one = ac_state_longer(a, more);
-    return one && run_again(a, one) == AC_OK ? one->model->graph : NULL;
+    return one && run_again(a, one) == AC_OK ? one : NULL;
 }
 
 /* A cache that grows is one of a fixed size only if no result depends on that size. */
 static int check_lengths(arenac *a)
 {
-    ac_graph *now = longer_graph(a, 0), *longer = now ? longer_graph(a, 1) : NULL;
+    arenac *now = longer_model(a, 0), *longer = now ? longer_model(a, 1) : NULL;
+    int status = a->cx.diags.errors ? AC_FAIL : AC_OK;
     if (now && longer)
-        return ac_state_lengths(&a->cx, now, longer);
-    return a->cx.diags.errors ? AC_FAIL : AC_OK;
+        status = ac_state_lengths(&a->cx, now->model->graph, longer->model->graph);
+    arenac_close(longer);
+    arenac_close(now);
+    return status;
 }
 
 int ac_infer(arenac *a)

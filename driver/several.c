@@ -38,6 +38,7 @@ arenac *ac_open_like(arenac *a, const ac_option_id *without, int32_t n)
         ac_heap_exhausted(&a->cx.heap);
     one->parent = a;
     one->cx.progress = a->cx.progress;
+    one->cx.lender = &a->cx;
     one->sibling = a->child;
     a->child = one;
     for (int id = 0; id < AC_OPT_COUNT; id++) {

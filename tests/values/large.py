@@ -116,6 +116,10 @@ def large(t):
                             f"  const w: f32[{SIDE},{SIDE}] = weights @128\n"
                             "  y = fully_connected(x, w, _)\n  output y\n}\n")
     run("1 GiB .weights", [0], "plan", "-q", t / "l.ag")
+    # the model is compared with itself with more room, and its weights are the same bytes of one file
+    (t / "k.ag").write_text((t / "l.ag").read_text().replace("  const w", f"  input k: f32[n,{SIDE}]\n  const w")
+                            .replace("  output y", "  new_k = concatenation(k, y) axis=0\n  output y, new_k"))
+    run("1 GiB .weights and a cache that grows", [0], "plan", "-q", t / "k.ag", "--dim", "n=3", "--state", "new_k=k")
 
 
 def compiled(t):
