@@ -62,8 +62,7 @@ static void put_held(writer *w, const char *word, const ac_io *io)
 static bool is_small(const ac_const *k)
 {
     enum { MOST = 65536 };
-    return k->count <= 256 || (k->count <= MOST && ac_dtype_bits(k->dtype) > 8 && !ac_dtype_is_float(k->dtype)) ||
-           (k->count <= 4096 && ac_dtype_is_float(k->dtype));
+    return k->count <= (ac_dtype_is_float(k->dtype) ? 4096 : MOST);
 }
 
 static void put_real(ac_sink *to, double v)

@@ -47,12 +47,34 @@ typedef struct range {
     bool written; /* elements */
 } range;
 
+/* TILE and REQUANT (replay_tiles.c): what they say besides operands; x, w, acc, y and table are buffers. */
+typedef enum tile_form {
+#define FORMS(X)    \
+    X(PAIRS, pairs) \
+    X(BYTES, bytes) X(EACH, each) X(SPREAD, spread) X(ROW, row) X(OUTER, outer) X(LANES, lanes) X(UNSIGNED, unsigned)
+#define FORM(name, text) TILE_##name,
+    FORMS(FORM) N_TILES
+#undef FORM
+} tile_form;
+
+typedef struct tile {
+    tile_form form;
+    int32_t rows, channels, x, w, acc, pitch, shift, depth, stride;
+} tile;
+
+typedef struct requant {
+    int32_t lanes, y, acc, row, table, lo, hi;
+    bool away;
+} requant;
+
 typedef struct instruction {
     opcode op;
     type type;
     int32_t lanes;
     int32_t a, b, c; /* instructions; GET, SET: aux is the variable; LOAD, STORE: the buffer */
     int32_t aux;
+    tile *tile;
+    requant *requant;
     int64_t k;     /* CONST; step of FOR */
     double f;      /* CONST of floats */
     int64_t *pool; /* CONSTV, SHUFFLE */
@@ -145,6 +167,7 @@ whole type_hi(type t);
 /* replay_values.c: the result of an instruction that works lane by lane; a claim that is not shown ends the call. */
 range of_type(type t);
 range number(whole k);
+range wrapped(range r, type t); /* what is left of it in the bits of the type */
 void compute(instruction *code, instruction *x, int32_t lane);
 void narrow(instruction *code, int32_t condition, bool truth); /* what a condition says of its operands */
 
@@ -162,7 +185,14 @@ typedef struct counts {
 extern counts shown;
 /* The claim about the instruction at work is not shown: the call is left. `surely`: it is false; the program ends. */
 void not_shown(bool surely, const char *format, ...) __attribute__((format(printf, 2, 3), noreturn));
-bool all_certain(void); /* nothing that led here depends on data */
+bool all_certain(void);                   /* nothing that led here depends on data */
+range element_of(int32_t buf, int64_t i); /* inside, and written */
+void put_element(int32_t buf, int64_t i, range to);
+void spend(int64_t n); /* steps that the instruction at work takes */
+
+/* replay_tiles.c */
+void run_tile(const instruction *code, const instruction *i);
+void run_requant(const instruction *code, const instruction *i);
 
 /* replay_parts.c: parts of a run (branches, cuts, cases) that are joined, and names of elements. Everything that a part
  * changes goes through change() and put_stamp(), and end_part() takes it back.

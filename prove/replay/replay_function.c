@@ -114,6 +114,93 @@ static void read_plain(const function *f, instruction *i)
         wrong("operands have different types");
 }
 
+static void expect_word(const char *w)
+{
+    if (strcmp(word(), w) != 0)
+        wrong("a word is missing");
+}
+
+static void expect_types(const function *f, const int32_t *buf, const enum type *of, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (f->buf[buf[i]].type != of[i])
+            wrong("a buffer has another type");
+}
+
+static int32_t named_buffer(const function *f)
+{
+    const char *w = word();
+    return buffer_at(f, w, strlen(w));
+}
+
+/* 8 to[%1] 21 3 x[%2] 64 %3 */
+static void read_spread(const function *f, instruction *i, tile *t)
+{
+    t->channels = integer_in(1, 32);
+    i->b = indexed(f, &t->acc);
+    t->pitch = integer_in(0, 4095);
+    t->shift = integer_in(0, 127);
+    i->a = indexed(f, &t->x);
+    t->stride = integer_in(0, 4095);
+    expect_types(f, (int32_t[]){t->x, t->acc}, (enum type[]){I8, I8}, 2);
+}
+
+/* 3 x 2 acc x[%1] w[%2]; where rows have a pitch: x[%1] PITCH w[%2] SHIFT DEPTH */
+static void read_sums(const function *f, instruction *i, tile *t)
+{
+    const bool pitched = t->form == TILE_EACH || t->form == TILE_OUTER || t->form == TILE_LANES;
+    const bool pairs = t->form == TILE_PAIRS || t->form == TILE_ROW, plain = t->form == TILE_UNSIGNED;
+    t->rows = integer_in(1, plain || t->form == TILE_ROW ? 1 : 31);
+    expect_word("x");
+    t->channels = integer_in(1, 32);
+    t->acc = named_buffer(f);
+    i->a = indexed(f, &t->x);
+    t->pitch = pitched ? integer_in(0, 4095) : 0;
+    i->b = indexed(f, &t->w);
+    t->shift = pitched ? integer_in(0, 127) : 0;
+    t->depth = pitched || plain ? integer_in(1, 127) : 0;
+    if (pairs && t->channels % 2)
+        wrong("channels are in pairs");
+    const enum type bytes = plain ? U8 : I8;
+    expect_types(f, (int32_t[]){t->x, t->w, t->acc}, (enum type[]){t->form == TILE_PAIRS ? I16 : bytes, bytes, I32}, 3);
+}
+
+static void read_tile(const function *f, instruction *i)
+{
+    static const char *const FORM_NAME[N_TILES] = {
+#define FORM(name, text) #text,
+        FORMS(FORM)
+#undef FORM
+    };
+    tile *t = i->tile = room(NULL, 1, sizeof *t);
+    *t = (tile){.form = (tile_form)choice(word(), FORM_NAME, N_TILES), .rows = 1};
+    if (t->form == TILE_SPREAD)
+        read_spread(f, i, t);
+    else
+        read_sums(f, i, t);
+    i->c = operand(f);
+}
+
+/* 4 y[%1] acc 0 table[%2] %3 -128 -128 .. 127 pre 0 away */
+static void read_requant(const function *f, instruction *i)
+{
+    requant *q = i->requant = room(NULL, 1, sizeof *q);
+    *q = (requant){.lanes = integer_in(1, 32)};
+    i->a = indexed(f, &q->y);
+    q->acc = named_buffer(f);
+    q->row = integer_in(0, 15);
+    i->b = indexed(f, &q->table);
+    i->c = operand(f);
+    integer_in(-128, 127); /* the zero point: the result is clamped after it */
+    q->lo = integer_in(-128, 127);
+    expect_word("..");
+    q->hi = integer_in(q->lo, 127);
+    expect_word("pre");
+    integer_in(0, 31);
+    q->away = took("away");
+    expect_types(f, (int32_t[]){q->y, q->acc, q->table}, (enum type[]){I8, I32, I32}, 3);
+}
+
 static void expect_variable(const function *f, int32_t at, int32_t lanes, enum type of)
 {
     const instruction *v = &f->code[at];
@@ -148,10 +235,14 @@ static void read_instruction(function *f, instruction *i)
         if (f->code[i->a].type != BOOL || lanes_of(f, i->a) != 1)
             wrong("a condition is expected");
         return;
-    case OP_prefetch:
     case OP_tile:
-    case OP_mma:
+        read_tile(f, i);
+        return;
     case OP_requant:
+        read_requant(f, i);
+        return;
+    case OP_prefetch:
+    case OP_mma:
         return;
     default:
         break;
@@ -219,7 +310,7 @@ static void read_flags(instruction *i)
         else if ((!strcmp(w, "parallel") && i->op == OP_for) || !strcmp(w, "unroll") || !strcmp(w, "apart") ||
                  !strcmp(w, "aligned") || !strcmp(w, "shape"))
             continue;
-        else if (i->op != OP_prefetch && i->op != OP_tile && i->op != OP_mma && i->op != OP_requant)
+        else if (i->op != OP_prefetch && i->op != OP_mma)
             wrong("unexpected text");
 }
 

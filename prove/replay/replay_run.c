@@ -141,6 +141,37 @@ static void store(const instruction *x)
         }
 }
 
+/* ------------------------------------------------------------------ elements of tiles */
+
+static void check_inside(int32_t buf, int64_t i)
+{
+    if (i < 0 || i >= limit[buf])
+        not_shown(all_certain(), "element %lld of %s[%lld]", (long long)i, f->buf[buf].name, (long long)limit[buf]);
+}
+
+range element_of(int32_t buf, int64_t i)
+{
+    check_inside(buf, i);
+    return element(buf, i);
+}
+
+void put_element(int32_t buf, int64_t i, range to)
+{
+    const int kind = (int)f->buf[buf].role;
+    check_inside(buf, i);
+    if (kind == IN || kind == CONSTANT)
+        not_shown(true, "%s is not to be written", f->buf[buf].name);
+    to.written = true;
+    change(&cell[buf][i], to);
+    if (argument_of(buf) && overlaps[buf])
+        check_bytes(buf, i, true);
+}
+
+void spend(int64_t n)
+{
+    steps += n;
+}
+
 /* ------------------------------------------------------------------ blocks */
 
 static void run(int32_t from, int32_t to);
@@ -328,7 +359,11 @@ static void run(int32_t from, int32_t to)
         case OP_prefetch:
             break;
         case OP_tile:
+            run_tile(f->code, i);
+            break;
         case OP_requant:
+            run_requant(f->code, i);
+            break;
         case OP_mma:
             not_shown(false, "instructions of this kind are not replayed");
         default:

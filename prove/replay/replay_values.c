@@ -44,8 +44,8 @@ static bool fits(const range *r, type t)
     return r->lo >= type_lo(t) && r->hi <= type_hi(t);
 }
 
-/* What is kept of r in so many bits: the same numbers a multiple of 2^bits away, where that is one range. */
-static range wrapped(range r, type t)
+/* The same numbers a multiple of 2^bits away, where that is one range. */
+range wrapped(range r, type t)
 {
     const whole all = (whole)1 << (type_bytes(t) * 8);
     if (fits(&r, t))
@@ -147,6 +147,12 @@ static whole ones_above(whole v)
     return m;
 }
 
+/* No bit or all of them? */
+static bool is_sign(const instruction *x, const range *v)
+{
+    return type_lo(x->type) < 0 && v->lo >= -1 && v->hi <= 0;
+}
+
 static range bits_of(const instruction *x, const range *a, const range *b)
 {
     if (is_known(a) && is_known(b))
@@ -155,6 +161,10 @@ static range bits_of(const instruction *x, const range *a, const range *b)
         return between(0, a->lo < 0 ? b->hi : b->lo < 0 ? a->hi : smaller(a->hi, b->hi));
     if (a->lo >= 0 && b->lo >= 0)
         return between(0, ones_above(larger(a->hi, b->hi)));
+    if (x->op == OP_xor && (is_sign(x, a) || is_sign(x, b))) { /* as it is, or all bits turned: -1 - v */
+        const range *v = is_sign(x, a) ? b : a;
+        return between(smaller(v->lo, -1 - v->hi), larger(v->hi, -1 - v->lo));
+    }
     return of_type(x->type);
 }
 
