@@ -1,6 +1,7 @@
 /* inputs.c - arrays for a model's inputs; see inputs.h. */
 #include "driver/stage.h"
 
+#include "base/named.h"
 #include "ir/pass/pass.h"
 
 #include <stdlib.h>
@@ -17,18 +18,15 @@ int ac_io_find(ac_ctx *cx, const char *file, const char *option, const char *key
         *index = (int32_t)at;
         return AC_OK;
     }
-    for (int32_t i = 0; i < n; i++) {
+    for (int32_t i = 0; i < n; i++)
         names[i] = list[i]->name;
-        if (!strcmp(list[i]->name, key)) {
-            *index = i;
-            return AC_OK;
-        }
-    }
+    *index = ac_named(key, names, n);
+    if (*index >= 0)
+        return AC_OK;
     ac_error(cx, (ac_place){.file = file}, E0304, "%s '%s' names none of the model's %d tensors there", option, key, n);
     for (int32_t i = 0; i < n && i < SHOWN; i++)
         ac_detail(cx, "%d  %s  %s", i, list[i]->name, ac_tensor_str(cx, list[i]));
-    const char *near = ac_closest(key, names, n);
-    return near ? ac_help(cx, "did you mean '%s'?", near) : AC_FAIL;
+    return ac_named_help(cx, key, names, n);
 }
 
 /* Is it an input that --const has made a constant? By name, or by a position that is no other input's. */
@@ -48,10 +46,12 @@ static bool is_fixed(const arenac *a, const char *key)
 static bool comes_later(const arenac *a, const char *key)
 {
     const ac_graph *g = a->model->graph;
-    bool named = !a->opt.state.n || strspn(key, "0123456789") == strlen(key);
-    for (int32_t i = 0; i < g->input.n && !named; i++)
-        named = !strcmp(g->input.item[i]->name, key);
-    return !named;
+    if (!a->opt.state.n || strspn(key, "0123456789") == strlen(key))
+        return false;
+    const char **names = AC_NEW_N(a->cx.region, const char *, g->input.n + 1);
+    for (int32_t i = 0; i < g->input.n; i++)
+        names[i] = g->input.item[i]->name;
+    return ac_named(key, names, g->input.n) < 0;
 }
 
 static int open_one(arenac *a, const ac_key_option *k)

@@ -3,6 +3,7 @@
 #include "driver/verbs.h"
 
 #include "base/json_out.h"
+#include "base/named.h"
 #include "base/visible.h"
 #include "codegen/code_size.h"
 #include "planner/report/layers.h"
@@ -167,9 +168,11 @@ static int put_loops(arenac *a, const char *which)
     char *end;
     const long number = strtol(which, &end, 10);
     ac_sink *to = NULL;
-    for (int32_t i = 0; i < low->n_steps; i++) {
+    for (int32_t i = 0; i < low->n_steps; i++)
         names[i] = low->step[i]->node->name;
-        if (*end ? strcmp(names[i], which) != 0 : number != i)
+    const int32_t named = ac_named(which, names, low->n_steps);
+    for (int32_t i = 0; i < low->n_steps; i++) {
+        if (*end ? named < 0 || strcmp(names[i], names[named]) != 0 : number != i)
             continue;
         to = to ? to : opened(a);
         put_schedule(a, to, low->step[i]);
@@ -179,8 +182,7 @@ static int put_loops(arenac *a, const char *which)
         return AC_OK;
     ac_error(&a->cx, (ac_place){.file = a->source.path}, E0501, "no step is named '%s' (there are %d steps)", which,
              low->n_steps);
-    const char *near = ac_closest(which, names, low->n_steps);
-    return near ? ac_help(&a->cx, "did you mean '%s'?", near) : AC_FAIL;
+    return ac_named_help(&a->cx, which, names, low->n_steps);
 }
 
 static int put_kind(arenac *a, const char *kind)

@@ -1,6 +1,7 @@
 /* state.c - --state OUT=IN: which outputs are kept in the bytes of which inputs, by name, by pattern, or guessed. */
 #include "driver/stage.h"
 
+#include "base/named.h"
 #include "base/pattern.h"
 #include "ir/pass/pass.h"
 
@@ -20,6 +21,14 @@ static matches find(ac_region *r, const char *pattern, ac_tensor *const *list, i
     for (int32_t i = 0; i < n; i++)
         if (ac_pattern_match(r, pattern, list[i]->name, &m.text[m.n]))
             m.at[m.n++] = i;
+    if (m.n || strchr(pattern, '*'))
+        return m;
+    const char **names = AC_NEW_N(r, const char *, n + 1); /* one tensor, by parts of its name */
+    for (int32_t i = 0; i < n; i++)
+        names[i] = list[i]->name;
+    m.at[0] = ac_named(pattern, names, n);
+    m.text[0] = "";
+    m.n = m.at[0] >= 0;
     return m;
 }
 

@@ -1,5 +1,6 @@
 /* wanted_outputs.c - the outputs of a graph, by name. */
 #include "import/build/wanted_outputs.h"
+#include "base/named.h"
 #include "import/build/build.h"
 
 #include <string.h>
@@ -24,11 +25,14 @@ int ac_outputs_asked(ac_reading *r, ac_name_list *out)
     return AC_OK;
 }
 
-int ac_outputs_unknown(ac_reading *r, const char *what, const char *name, ac_name_list known)
+const char *ac_outputs_named(ac_reading *r, const char *what, const char *name, ac_name_list known)
 {
+    const int32_t i = ac_named(name, known.item, known.n);
+    if (i >= 0)
+        return known.item[i];
     ac_error(r->cx, (ac_place){.file = r->file.path}, E0501, "--outputs: the %s '%s'", what, name);
-    const char *near = ac_closest(name, known.item, known.n);
-    return near ? ac_help(r->cx, "did you mean '%s'?", near) : AC_FAIL;
+    (void)ac_named_help(r->cx, name, known.item, known.n);
+    return NULL;
 }
 
 ac_tensor *ac_outputs_add(ac_graph *g, ac_tensor *t, const char *name)
@@ -48,12 +52,13 @@ ac_tensor *ac_outputs_add(ac_graph *g, ac_tensor *t, const char *name)
     return t;
 }
 
-static int no_tensor(ac_reading *r, const char *name)
+static const char *some_tensor(ac_reading *r, const char *name)
 {
     ac_name_list known = {0};
     for (int32_t k = 0; k < r->g->tensor.n; k++)
-        ac_push(r->cx->region, &known, r->g->tensor.item[k]->name);
-    return ac_outputs_unknown(r, "model has no tensor", name, known);
+        if (!ac_tensor_is_const(r->g->tensor.item[k])) /* weights have the names of what they are for */
+            ac_push(r->cx->region, &known, r->g->tensor.item[k]->name);
+    return ac_outputs_named(r, "model has no tensor", name, known);
 }
 
 int ac_outputs_take(ac_reading *r)
@@ -67,8 +72,10 @@ int ac_outputs_take(ac_reading *r)
     g->output.n = asked.n ? 0 : g->output.n;
     for (int32_t i = 0; i < asked.n; i++) {
         ac_tensor *t = ac_tensor_find(g, asked.item[i]);
+        const char *whole = t ? t->name : some_tensor(r, asked.item[i]);
+        t = whole ? ac_tensor_find(g, whole) : NULL;
         if (!t) {
-            rc = no_tensor(r, asked.item[i]);
+            rc = AC_FAIL;
             continue;
         }
         if (t->output)

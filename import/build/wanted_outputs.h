@@ -5,9 +5,9 @@
  *     for (int32_t i = 0; i < asked.n; i++) {
  *         blob *b = find(asked.item[i]);
  *         if (!b)
- *             rc = ac_outputs_unknown(r, "net has no blob", asked.item[i], names);
- *         else
- *             ac_outputs_add(r->g, b->t, asked.item[i]);
+ *             b = find(ac_outputs_named(r, "net has no blob", asked.item[i], names));    by a part of its name
+ *         if (b)
+ *             ac_outputs_add(r->g, b->t, b->name);
  *     } */
 #ifndef AC_IMPORT_BUILD_WANTED_OUTPUTS_H
 #define AC_IMPORT_BUILD_WANTED_OUTPUTS_H
@@ -20,8 +20,9 @@ typedef struct ac_name_list {
 
 /* Interned, blanks round a name dropped. E0501: the option is there, but names nothing. */
 int ac_outputs_asked(ac_reading *r, ac_name_list *out);
-/* E0501 with the nearest of the known names; AC_FAIL. what: "net has no blob" */
-int ac_outputs_unknown(ac_reading *r, const char *what, const char *name, ac_name_list known);
+/* The known name that `name` is a part of (base/named.h); else E0501 with what is near, and NULL. what: "net has no
+ * blob" */
+const char *ac_outputs_named(ac_reading *r, const char *what, const char *name, ac_name_list known);
 /* t becomes the next output of the graph: t itself, or a copy under `name` when t is an input, a constant or an output
  * already, since two outputs never share their bytes. Returns the output. */
 ac_tensor *ac_outputs_add(ac_graph *g, ac_tensor *t, const char *name /* interned */);

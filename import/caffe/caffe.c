@@ -210,11 +210,14 @@ static int asked_outputs(ac_caf *r, ac_name_list asked)
     for (int32_t k = 0; k < r->names->all.n; k++)
         ac_push(r->cx->region, &known, r->names->all.item[k]->name);
     for (int32_t i = 0; i < asked.n; i++) {
-        const ac_caf_blob *b = ac_caf_blob_find(r, asked.item[i]);
+        const char *name = ac_outputs_named(r->reading, "net has no blob", asked.item[i], known);
+        const ac_caf_blob *b = name ? ac_caf_blob_find(r, name) : NULL;
         if (b && b->t)
-            ac_outputs_add(r->g, b->t, asked.item[i]);
+            ac_outputs_add(r->g, b->t, name);
         else
-            rc = ac_outputs_unknown(r->reading, "net has no blob", asked.item[i], known);
+            rc = name ? ac_error(r->cx, (ac_place){.file = r->pt.file}, E0501,
+                                 "--outputs: no layer makes the blob '%s'", name)
+                      : AC_FAIL;
     }
     return rc;
 }

@@ -138,10 +138,15 @@ static int asked_heads(ac_mx *r, ac_name_list asked)
         ac_push(r->cx->region, &known, output_name(r, i, 0));
     for (int32_t i = 0; i < asked.n; i++) {
         ac_mx_head h;
-        if (named_head(r, asked.item[i], &h))
+        bool found = named_head(r, asked.item[i], &h);
+        if (!found) {
+            const char *name = ac_outputs_named(r->reading, "symbol has no node", asked.item[i], known);
+            found = name && named_head(r, name, &h);
+        }
+        if (found)
             ac_push(r->cx->region, &r->head, h);
         else
-            rc = ac_outputs_unknown(r->reading, "symbol has no node", asked.item[i], known);
+            rc = AC_FAIL;
     }
     return rc;
 }

@@ -145,12 +145,13 @@ static int read_saved_model(ac_tf *r, ac_span all, ac_span *graph, found *f)
 
 /* ------------------------------------------------------------------ outputs */
 
-static int unknown_output(ac_tf *r, const char *name)
+/* NULL: an error has been said. */
+static const char *some_node(ac_tf *r, const char *name)
 {
     ac_name_list known = {0};
     for (int32_t i = 0; i < r->main.node.n; i++)
         ac_push(r->cx->region, &known, r->main.node.item[i].name);
-    return ac_outputs_unknown(r->reading, "graph has no node", name, known);
+    return ac_outputs_named(r->reading, "graph has no node", name, known);
 }
 
 /* The nodes nobody reads, in the order of the file. Those that make nothing are for training or checks. */
@@ -193,12 +194,16 @@ static int find_outputs(ac_tf *r, found *f)
     for (int32_t i = 0; i < f->output.n; i++) {
         const char *name = f->output.item[i], *colon = strchr(name, ':');
         const char *node = colon ? ac_intern_n(r->cx, name, (size_t)(colon - name)) : name;
-        if (ac_name_get(&body->names, node) < 0)
-            return unknown_output(r, name);
+        if (ac_name_get(&body->names, node) < 0) {
+            if (!(node = some_node(r, node)))
+                return AC_FAIL;
+            f->output.item[i] = name = ac_internf(r->cx, "%s%s", node, colon ? colon : "");
+        }
         ac_tf_ref *ref = &body->ret[body->n_rets++];
         AC_TRY(ac_tf_ref_of(r, body, name, (ac_place){.file = r->reading->file.path}, ref));
         if (ref->out == AC_TF_CONTROL)
-            return unknown_output(r, name);
+            return ac_error(r->cx, (ac_place){.file = r->reading->file.path}, E0501, "--outputs: '%s' is no tensor",
+                            name);
     }
     for (int32_t i = 0; i < body->n_rets; i++) {
         ac_tf_node *n = &body->node.item[body->ret[i].node];

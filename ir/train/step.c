@@ -1,4 +1,5 @@
 /* step.c - a model becomes a step of training; see train.h. */
+#include "base/named.h"
 #include "base/pattern.h"
 #include "ir/grad/grad.h"
 #include "ir/train/make.h"
@@ -293,9 +294,11 @@ static int find_output(ac_ctx *cx, const ac_graph *g, ac_train_step *s)
 {
     enum { SHOWN = 16 };
     const char *name = s->spec->loss == AC_LOSS_NAMED ? s->spec->loss_name : s->spec->output;
+    const char **names = AC_NEW_N(cx->region, const char *, g->output.n + 1);
     for (int32_t i = 0; i < g->output.n; i++)
-        if (name ? !strcmp(g->output.item[i]->name, name) : g->output.n == 1)
-            s->output = g->output.item[i];
+        names[i] = g->output.item[i]->name;
+    const int32_t at = name ? ac_named(name, names, g->output.n) : g->output.n == 1 ? 0 : -1;
+    s->output = at < 0 ? NULL : g->output.item[at];
     s->output_name = s->output ? s->output->name : NULL;
     if (s->output)
         return AC_OK;

@@ -1,6 +1,7 @@
 /* memories.c - what --pin and --budget NAME= say about the items of a plan: which memory, which offset, how much. */
 #include "planner/graph/memories.h"
 
+#include "base/named.h"
 #include "base/sink.h"
 
 #include <string.h>
@@ -10,8 +11,7 @@ static const ac_place NOWHERE = {0};
 static int no_such(ac_ctx *cx, const char *what, const char *name, const char *const *list, int32_t n)
 {
     ac_error(cx, NOWHERE, E0503, "there is no %s '%s'", what, name);
-    const char *near = ac_closest(name, list, n);
-    return near ? ac_help(cx, "did you mean '%s'?", near) : AC_FAIL;
+    return ac_named_help(cx, name, list, n);
 }
 
 static int find_memory(ac_ctx *cx, const ac_problem *p, const char *name, int32_t *m)
@@ -25,25 +25,29 @@ static int find_memory(ac_ctx *cx, const ac_problem *p, const char *name, int32_
     return no_such(cx, "memory", name, list, p->n_mems);
 }
 
+/* By its name, or by parts of it that no other tensor has. */
 static int find_tensor(ac_ctx *cx, const ac_planned *plan, const char *name, const ac_tensor **out)
 {
     const ac_graph *g = plan->graph;
     const char **list = AC_NEW_N(cx->region, const char *, g->tensor.n + 1);
+    const ac_tensor **placed = AC_NEW_N(cx->region, const ac_tensor *, g->tensor.n + 1);
     int32_t n = 0;
     for (int32_t i = 0; i < g->tensor.n; i++) {
         const ac_tensor *t = g->tensor.item[i];
         if (plan->live->item_of[i] < 0)
             continue;
+        placed[n] = t;
         list[n++] = t->name;
-        *out = t;
-        if (!strcmp(t->name, name))
-            return AC_OK;
     }
+    const int32_t found = ac_named(name, list, n);
+    *out = found < 0 ? NULL : placed[found];
+    if (found >= 0 && !strcmp(list[found], name))
+        return AC_OK;
     for (int32_t i = 0; i < g->tensor.n; i++)
         if (!strcmp(g->tensor.item[i]->name, name))
             return ac_error(cx, NOWHERE, E0503, "'%s' cannot be pinned: it is %s", name,
                             ac_tensor_is_const(g->tensor.item[i]) ? "a constant" : "computed inside of another step");
-    return no_such(cx, "tensor", name, list, n);
+    return found < 0 ? no_such(cx, "tensor", name, list, n) : AC_OK;
 }
 
 static int pin_one(ac_ctx *cx, const ac_plan_pin *pin, ac_planned *plan, const char **by)

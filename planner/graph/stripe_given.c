@@ -1,6 +1,8 @@
 /* stripe_given.c - --stripe 2-5,conv1-pool1: groups of steps as the user lists them. */
 #include "planner/graph/stripe.h"
 
+#include "base/named.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,9 +15,12 @@ static int32_t step_of(const ac_stripes *v, const char *text)
 {
     char *end;
     const long n = strtol(text, &end, 10);
+    const char **names = AC_NEW_N(v->cx->region, const char *, v->n_steps + 1);
     for (int32_t s = 0; s < v->n_steps; s++)
-        if (!strcmp(v->step[s]->node->name, text))
-            return s;
+        names[s] = v->step[s]->node->name;
+    const int32_t named = ac_named(text, names, v->n_steps);
+    if (named >= 0)
+        return named;
     return *text && !*end && n >= 0 && n < v->n_steps ? (int32_t)n : -1;
 }
 
@@ -39,7 +44,7 @@ static int unknown(const ac_stripes *v, const char *word)
 {
     enum { MOST = 64 };
     ac_ctx *cx = v->cx;
-    const char *names[MOST] = {"off", "auto"}, *near = NULL;
+    const char *names[MOST] = {"off", "auto"};
     char *end;
     int32_t n = 2;
     const long first = strtol(word, &end, 10), last = end > word && *end == '-' ? strtol(end + 1, &end, 10) : first;
@@ -47,16 +52,14 @@ static int unknown(const ac_stripes *v, const char *word)
     if (*word < '0' || *word > '9' || *end) {
         for (int32_t s = 0; s < v->n_steps && n < MOST; s++)
             names[n++] = v->step[s]->node->name;
-        near = ac_closest(word, names, n);
         ac_error(cx, (ac_place){0}, E0501, "--stripe '%s' names no run of steps", word);
+        (void)ac_named_help(cx, word, names, n);
     } else if (beyond >= v->n_steps) {
         ac_error(cx, (ac_place){0}, E0501, "--stripe '%s': there is no step %ld, the last is %d", word, beyond,
                  v->n_steps - 1);
     } else {
         ac_error(cx, (ac_place){0}, E0501, "--stripe '%s' ends before it begins", word);
     }
-    if (near)
-        ac_help(cx, "did you mean '%s'?", near);
     return ac_help(cx, "off, auto, or first and last step: 2-5, by number or by name; the model has steps 0 to %d",
                    v->n_steps - 1);
 }

@@ -1,0 +1,23 @@
+/* named.h - which of a list of names a word of the command line means.
+ *
+ * Reports show a long name by a run of its parts (between '/' and ';') that no other name has; so a word is taken that
+ * is a whole name, or a run of parts of one name alone:
+ *
+ *     net/block_1_relu/Relu6;net/block_1_bn/add      block_1_relu   block_1_relu/Relu6   block_1_bn/add
+ *
+ *     const int32_t i = ac_named(word, names, n);
+ *     if (i < 0) {
+ *         ac_error(cx, at, E0501, "there is no tensor '%s'", word);
+ *         return ac_named_help(cx, word, names, n);       the candidates, or the nearest name
+ *     }
+ *
+ * Cost: O(n) searches of the word. Names are those of the caller; equal ones are one, and the first of them counts. */
+#ifndef AC_BASE_NAMED_H
+#define AC_BASE_NAMED_H
+#include "base/ctx.h"
+
+int32_t ac_named(const char *word, const char *const *name, int32_t n); /* -1: none, or several */
+/* To the last error: the names that the word is a part of, or the nearest name; nothing where none is near. AC_FAIL. */
+int ac_named_help(ac_ctx *cx, const char *word, const char *const *name, int32_t n);
+
+#endif
