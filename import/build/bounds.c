@@ -3,6 +3,7 @@
 #include "import/build/counted.h"
 #include "import/build/operands.h"
 #include "ir/ops/decode/axis.h"
+#include "ir/ops/decode/slice.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -71,6 +72,17 @@ ac_tensor *ac_list_element(const ac_build *b, ac_tensor *t, int64_t *i)
             if (k == n->n_in)
                 return NULL;
             t = n->in[k];
+        } else if (n->op == AC_OP_PACK && t->rank == 1) {
+            if (*i < 0 || *i >= n->n_in)
+                return NULL;
+            t = n->in[*i];
+            *i = 0;
+        } else if ((n->op == AC_OP_SLICE || n->op == AC_OP_STRIDED_SLICE) && n->in[0]->rank == 1) {
+            ac_slice s;
+            if ((n->op == AC_OP_SLICE ? ac_slice_of(b->cx, n, &s) : ac_strided_slice_of(b->cx, n, &s)) != AC_OK)
+                return NULL;
+            *i = s.begin[0] + *i * s.step[0];
+            t = n->in[0];
         } else if (n->op == AC_OP_GATHER && n->in[0]->rank == 1 && ac_tensor_is_const(n->in[1]) &&
                    ac_gather_of(b->cx, n, &axis, &batch) == AC_OK && !batch) {
             const void *at = ac_tensor_force(b->cx, n->in[1]);

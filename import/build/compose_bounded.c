@@ -99,6 +99,22 @@ int ac_build_range(const ac_build *b, ac_tensor **of, const char *result, ac_ten
     return AC_OK;
 }
 
+int ac_build_late_broadcast(const ac_build *b, ac_tensor *x, ac_tensor **size, const char *result, ac_tensor **out)
+{
+    ac_late_sizes s;
+    AC_TRY(ac_late_sizes_of(b, size, result, &s));
+    const int32_t own = s.at - (s.n - x->rank);
+    if (s.count && own >= 0 && x->dim[own] != 1) {
+        s.dim[s.at] = x->dim[own]; /* it is as large as x in any case */
+        s.count = NULL;
+    }
+    if (s.count && x->count)
+        return ac_operand_late(b, *size);
+    ac_tensor *y = ac_build_broadcast(b, x, s.n, s.dim);
+    *out = s.count ? ac_bounded(b, y == x ? NULL : y, s.count, s.at) : y;
+    return *out ? AC_OK : AC_FAIL;
+}
+
 /* ------------------------------------------------------------------ slices */
 
 /* A place in a dimension of so many elements, below 0 from the end on: i64 scalar in 0 .. size. */
@@ -189,7 +205,6 @@ ac_late_number ac_late_number_at(const ac_build *b, ac_tensor *list, int64_t i)
     ac_late_number n = {.known = data != NULL};
     if (data) {
         n.value = (int64_t)ac_dtype_get_num(t->dtype, data, at);
-        n.t = ac_build_number(b, AC_I64, (double)n.value);
         return n;
     }
     if (!t) {

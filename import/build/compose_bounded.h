@@ -7,11 +7,14 @@
 /* v[0] + i * v[2] for all i before v[1], numbers of one type. Where all are known the result is a constant. */
 int ac_build_range(const ac_build *b, ac_tensor **v, const char *result, ac_tensor **out);
 
+/* x in the shape that the list *size says, one of whose sizes may be computed: a 1 of x gives way. */
+int ac_build_late_broadcast(const ac_build *b, ac_tensor *x, ac_tensor **size, const char *result, ac_tensor **out);
+
 /* An element of a list, as it was before it was cast, given another shape or joined with others. */
 typedef struct ac_late_number {
     bool known;
     int64_t value;
-    ac_tensor *t; /* a scalar of integers; NULL: reported */
+    ac_tensor *t; /* not known: a scalar of integers; NULL: reported */
 } ac_late_number;
 ac_late_number ac_late_number_at(const ac_build *b, ac_tensor *list, int64_t i);
 /* last - first, where both are computed from one and the same number; false: unknown. */

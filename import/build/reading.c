@@ -63,7 +63,8 @@ static int conclude(ac_reading *r, int32_t errors, int rc, ac_imported *out)
     const ac_build b = {.cx = r->cx, .reading = r, .at = {.file = r->file.path}};
     AC_TRY(report(r, errors, rc));
     AC_TRY(ac_bounds_met(&b));
-    if (r->format->nodes) {
+    const bool sized = r->format->nodes || r->again;
+    if (sized) {
         ac_graph_sweep(r->g);
         unique_names(r->g);
         for (int32_t i = 0; i < r->g->sub.n; i++) {
@@ -73,7 +74,7 @@ static int conclude(ac_reading *r, int32_t errors, int rc, ac_imported *out)
     }
     if (!r->format->finds_outputs)
         AC_TRY(ac_outputs_take(r));
-    if (r->format->nodes)
+    if (sized)
         ac_counted_outputs(r->g);
     r->out.graph = r->g;
     *out = r->out;
@@ -93,6 +94,7 @@ static void drop_nodes(ac_reading *r)
         const ac_tensor *t = r->input.item[i];
         ac_tensor *own = ac_tensor_new(fresh, t->name, t->dtype, t->rank, t->dim);
         memcpy(own->dim_name, t->dim_name, sizeof own->dim_name);
+        own->quant = t->quant;
         own->input = true;
         own->any_rank = t->any_rank;
         ac_push(r->cx->region, &fresh->input, own);
@@ -171,6 +173,17 @@ ac_tensor *ac_reading_input(ac_reading *r, const char *name, ac_dtype type, int3
         t->dim[0] = r->g->batch = r->opt.batch;
     }
     t->any_rank = rank < 0;
+    t->input = true;
+    ac_push(r->cx->region, &r->g->input, t);
+    ac_push(r->cx->region, &r->input, t);
+    r->n_inputs++;
+    return t;
+}
+
+ac_tensor *ac_reading_input_made(ac_reading *r, ac_tensor *t)
+{
+    if (r->again && r->n_inputs < r->input.n)
+        return r->input.item[r->n_inputs++];
     t->input = true;
     ac_push(r->cx->region, &r->g->input, t);
     ac_push(r->cx->region, &r->input, t);

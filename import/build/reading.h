@@ -6,7 +6,7 @@
  *     nodes    makes the nodes and finds the outputs: called when every dimension of the inputs is a number, since in
  *              most formats operators mean different things for different ranks and shapes
  *
- * A format whose nodes do not depend on sizes has no `nodes`: its `read` makes everything. All others may find that
+ * A format whose nodes do not depend on sizes has no `nodes`: its `read` makes everything. All may find that
  * they have to wait: because a dimension of an input is unknown, or because an operand that has to be a constant is
  * computed from an input whose value the caller may give later (ac_reading.late). Then what has been made so far is
  * dropped and the graph has its inputs only; once they are pinned both steps run again on it (ac_reading.again).
@@ -74,6 +74,9 @@ bool ac_reading_unsized(const ac_reading *r);
  * -1: not even the number of dimensions is known. dim: -1 is unknown. dim_name: NULL, or a name or NULL for each. */
 ac_tensor *ac_reading_input(ac_reading *r, const char *name, ac_dtype type, int32_t rank, const int64_t *dim,
                             const char *const *dim_name);
+
+/* The same of an input that the format has made, t: it, or in a second run the one that was declared before. */
+ac_tensor *ac_reading_input_made(ac_reading *r, ac_tensor *t);
 
 /* What the file uses and arenac does not support: reported when everything was read. help: NULL, or the way out.
  * AC_FAIL */

@@ -1,5 +1,5 @@
 /* move_defs.c - operators of TensorFlow that move elements: transposes, joins, splits, slices, padding, reversing. */
-#include "import/build/bounds.h"
+#include "import/build/compose_bounded.h"
 #include "import/tf/nodedefs.h"
 
 #include <string.h>
@@ -168,18 +168,9 @@ int ac_tf_do_tile(ac_tf_op *n)
 
 int ac_tf_do_broadcast_to(ac_tf_op *n)
 {
-    ac_tensor *x = n->t[0];
-    ac_late_sizes s;
-    AC_TRY(ac_late_sizes_of(&n->b, &n->t[1], n->node->name, &s));
-    const int32_t own = s.at - (s.n - x->rank);
-    if (s.count && own >= 0 && x->dim[own] != 1) {
-        s.dim[s.at] = x->dim[own]; /* it is as large as x in any case */
-        s.count = NULL;
-    }
-    if (s.count && x->count)
-        return ac_operand_late(&n->b, n->t[1]);
-    ac_tensor *y = ac_build_broadcast(&n->b, x, s.n, s.dim);
-    return RESULT(s.count ? ac_bounded(&n->b, y == x ? NULL : y, s.count, s.at) : y);
+    ac_tensor *y;
+    AC_TRY(ac_build_late_broadcast(&n->b, n->t[0], &n->t[1], n->node->name, &y));
+    return RESULT(y);
 }
 
 /* Pads. */

@@ -12,13 +12,33 @@ ac_build ac_tfl_build(ac_tfl *r, ac_tfl_node *n)
                       .base = n->out[0]->name,
                       .at = n->at,
                       .reading = r->reading,
-                      .unsized = true};
+                      .unsized = !n->sized};
+}
+
+/* Any tensor of that type: an operand too, or a constant. */
+static int sized_result(ac_tfl_node *n, int32_t k, ac_tensor *y)
+{
+    ac_tensor *own = n->out[k];
+    if (y->dtype != own->dtype)
+        return ac_error(n->g->cx, n->at, E0105, "result '%s' is declared as %s, but these operands give %s", own->name,
+                        ac_dtype_name(own->dtype), ac_dtype_name(y->dtype));
+    if (y->id >= n->first && !y->input) {
+        const char *name = y->name;
+        y->name = own->name;
+        own->name = name;
+        if (!y->quant)
+            y->quant = own->quant;
+    }
+    n->result[k]->t = y;
+    return AC_OK;
 }
 
 int ac_tfl_result(ac_tfl_node *n, int32_t k, ac_tensor *y)
 {
     if (!y)
         return AC_FAIL;
+    if (n->sized)
+        return sized_result(n, k, y);
     ac_node *m = y->def;
     for (int32_t i = 0; i < m->n_out; i++)
         if (m->out[i] == y)

@@ -102,6 +102,7 @@ ac_tfl_code ac_tfl_code_of(ac_ctx *cx, int64_t number, const char *custom, int64
     if (c.row)
         c.op = composed(c.row) ? c.row->op : op_of(c.row);
     c.known = c.row && (composed(c.row) || c.op != AC_OP_NONE);
+    c.flow = c.known && (ac_ops[c.op].flags & OF_FLOW || c.row == &ROWS[BUILTIN_STABLEHLO_COMPOSITE]);
     return c;
 }
 
@@ -119,6 +120,11 @@ bool ac_tfl_takes(const ac_tfl_code *code, const ac_tfl_tensor *x)
         if (code->row == &ROWS[LIST[i].number])
             return LIST[i].what == PAIRS ? x->complex : x->resource && (x->t || LIST[i].what == NEW_HANDLE);
     return false;
+}
+
+bool ac_tfl_is_composed(const ac_tfl_code *code)
+{
+    return composed(code->row);
 }
 
 void ac_tfl_refuse_op(ac_tfl *r, ac_place at, const ac_tfl_code *code)
@@ -287,8 +293,15 @@ int ac_tfl_node_add(ac_tfl *r, ac_tfl_node *n, int32_t id)
     AC_TRY(read_options(r, n));
     n->id = id;
     n->op = n->code->op;
+    n->first = n->g->tensor.n;
+    if (n->sized)
+        return ac_tfl_sized_add(r, n);
+    if (!n->subgraph && !r->flow && ac_tfl_size_is_late(n)) {
+        r->reading->late = true; /* when sizes are known the file is read again */
+        return AC_FAIL;
+    }
     AC_TRY(((ac_tfl_rule *)n->code->row->run)(r, n));
-    if (!composed(n->code->row))
+    if (!ac_tfl_is_composed(n->code))
         ac_tfl_node_make(n, n->op, n->in, n->n_in, &n->attrs);
     return AC_OK;
 }

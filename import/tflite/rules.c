@@ -78,18 +78,12 @@ int ac_tfl_rule_select(ac_tfl *r, ac_tfl_node *n)
     ac_tensor *cond = n->in[0], *x = n->in[1];
     if (!strcmp(n->code->name, "SELECT_V2") || cond->rank != 1 || x->rank <= 1)
         return AC_OK;
-    int64_t dim[AC_MAX_RANK] = {cond->dim[0]};
-    int64_t *shape = AC_NEW_N(r->cx->region, int64_t, x->rank);
-    for (int32_t i = 0; i < x->rank; i++) {
-        dim[i] = i ? 1 : dim[0];
-        shape[i] = i ? 1 : -1;
-    }
-    ac_tensor *rows = ac_tensor_new(n->g, ac_strf(r->cx->region, "%s_rows", cond->name), cond->dtype, x->rank, dim);
-    ac_node *reshape = ac_node_new(n->g, AC_OP_RESHAPE, rows->name, &cond, 1, &rows, 1);
-    reshape->at = n->at;
-    reshape->attrs.shape.shape = (ac_ints){x->rank, shape};
-    n->in[0] = rows;
-    return AC_OK;
+    const ac_build b = ac_tfl_build(r, n);
+    int64_t dim[AC_MAX_RANK];
+    for (int32_t i = 0; i < x->rank; i++)
+        dim[i] = i ? 1 : -1;
+    n->in[0] = ac_build_reshape(&b, cond, x->rank, dim);
+    return n->in[0] ? AC_OK : AC_FAIL;
 }
 
 /* Every attribute is an option of the same name; one that is left out keeps its default. */

@@ -1,4 +1,5 @@
 /* tflite.c - the container of TFLite files: operator codes, buffers, subgraphs, the order of execution. */
+#include "import/build/wanted_outputs.h"
 #include "import/tflite/tflite.h"
 
 #include <stdlib.h>
@@ -29,6 +30,8 @@ static int read_codes(ac_tfl *r, ac_fb_table model)
         if (!r->fb.failed)
             r->code[i] = ac_tfl_code_of(r->cx, old > number ? old : number, custom, version);
     }
+    for (uint32_t i = 0; i < v.n; i++)
+        r->flow |= r->code[i].flow;
     return r->fb.failed ? AC_FAIL : AC_OK;
 }
 
@@ -108,8 +111,13 @@ static int read_inputs(ac_tfl *r, ac_tfl_sub *sub, ac_fb_vec v)
                                        : "is a state variable");
             continue;
         }
-        x->t->input = true;
-        ac_push(r->cx->region, &sub->g->input, x->t);
+        x->late = true;
+        if (sub->index) {
+            x->t->input = true;
+            ac_push(r->cx->region, &sub->g->input, x->t);
+        } else {
+            x->t = ac_reading_input_made(r->reading, x->t);
+        }
     }
     return rc;
 }
@@ -134,6 +142,10 @@ static int read_outputs(ac_tfl *r, ac_tfl_sub *sub, ac_fb_vec v)
             rc = ac_error(r->cx, at, E0101, "graph output '%s' is made by no operator", x->name);
         if (!x->t)
             continue;
+        if (r->sized && !sub->index) { /* results may be constants, inputs, or one tensor */
+            (void)ac_outputs_add(sub->g, x->t, x->name);
+            continue;
+        }
         x->t->output = true;
         ac_push(r->cx->region, &sub->g->output, x->t);
     }
@@ -155,6 +167,7 @@ static int read_operands(ac_tfl *r, ac_tfl_sub *sub, ac_tfl_node *n, ac_fb_vec i
             rc = AC_FAIL;
         } else if (x->made) {
             n->in[i] = x->t;
+            n->late |= x->late ? 1u << (i < 31 ? i : 31) : 0;
         } else if (x->maker == self) {
             rc = ac_error(r->cx, n->at, E0101, "reads '%s', which it makes itself", x->name);
         } else if (x->maker >= 0) {
@@ -192,6 +205,8 @@ static int read_results(ac_tfl *r, ac_tfl_sub *sub, ac_tfl_node *n, ac_fb_vec ou
             ac_refuse(r->reading, n->at, x->code, n->code->name, x->refuse, NULL);
         n->handle = !i && x->resource ? x : n->handle;
         n->out[i] = x->t;
+        n->result[i] = x;
+        x->late = n->late && n->code->op != AC_OP_SHAPE && n->code->op != AC_OP_RANK;
     }
     return r->fb.failed ? AC_FAIL : rc;
 }
@@ -209,6 +224,7 @@ static int read_operator(ac_tfl *r, ac_tfl_sub *sub, ac_fb_table t, int32_t inde
                      .table = t,
                      .at = at,
                      .subgraph = sub->index,
+                     .sized = r->sized && !sub->index,
                      .n_in = (int32_t)ins.n,
                      .n_out = (int32_t)outs.n};
     int64_t first = outs.n ? ac_fb_elem_int(&r->fb, outs, 0, AC_FB_I32) : -1;
@@ -216,6 +232,7 @@ static int read_operator(ac_tfl *r, ac_tfl_sub *sub, ac_fb_table t, int32_t inde
     n.at.node = first >= 0 && first < sub->n_tensor ? sub->tensor[first].name : NULL;
     n.in = AC_NEW_N(r->cx->region, ac_tensor *, ins.n);
     n.out = AC_NEW_N(r->cx->region, ac_tensor *, outs.n);
+    n.result = AC_NEW_N(r->cx->region, ac_tfl_tensor *, outs.n);
     int32_t refused = r->reading->refused.n;
     int rc = AC_OK;
     if (code >= r->n_code)
@@ -227,9 +244,11 @@ static int read_operator(ac_tfl *r, ac_tfl_sub *sub, ac_fb_table t, int32_t inde
         rc = AC_FAIL;
     if (!r->fb.failed && n.code->name && !n.code->known)
         ac_tfl_refuse_op(r, n.at, n.code);
-    if (rc != AC_OK || r->reading->refused.n > refused)
-        return AC_FAIL;
-    return ac_tfl_node_add(r, &n, index);
+    rc = rc != AC_OK || r->reading->refused.n > refused ? AC_FAIL : ac_tfl_node_add(r, &n, index);
+    for (uint32_t i = 0; i < outs.n && rc != AC_OK && n.sized; i++)
+        if (n.result[i])
+            n.result[i]->broken = true; /* nobody knows its shape */
+    return rc;
 }
 
 static int read_subgraph(ac_tfl *r, ac_fb_table t, ac_tfl_sub *sub)
@@ -295,10 +314,10 @@ static int read_subgraphs(ac_tfl *r, ac_fb_table model)
     return r->fb.failed ? AC_FAIL : rc;
 }
 
-/* Nodes too: what they mean does not depend on sizes. */
+/* Nodes too: what they mean does not depend on sizes, unless data decides these (sized.c). */
 static int read(ac_reading *reading)
 {
-    ac_tfl r = {.reading = reading, .cx = reading->cx};
+    ac_tfl r = {.reading = reading, .cx = reading->cx, .sized = reading->again};
     const ac_file *f = &reading->file;
     const ac_span bytes = {f->data, f->n};
     if (f->n >= 8 && !ac_span_starts(bytes, 4, "TFL3", 4))

@@ -4,6 +4,11 @@
  *     tensors.c       tensors: shape, type, quantisation, constant bytes; sparse.c those that are stored sparse,
  *                     blocks.c those that are quantised in blocks
  *     operators.c     operators: options -> attributes; the table is operators.def, its rules are in rules.h
+ *     sized.c         what data decides the size of
+ *
+ * What nodes mean does not depend on sizes, so they are made when the file is read, and the user may change sizes
+ * after it. A model in which data decides sizes is read again when those of its inputs are known (reading.h): then
+ * nodes are resolved one by one (ac_tfl.sized), and results may be other tensors than those of the file.
  *
  * Two kinds of trouble are kept apart. A malformed file is reported where it is found. What is well formed but beyond
  * arenac is collected with ac_refuse and reported after everything was read, once for each distinct operator and
@@ -28,6 +33,7 @@ typedef struct ac_tfl_code {
     const ac_operator *row; /* NULL: custom or unknown */
     ac_op op;               /* whose attributes its options are; AC_OP_NONE: of several operators, without options */
     bool known;             /* supported */
+    bool flow;              /* it runs another subgraph */
 } ac_tfl_code;
 
 typedef struct ac_tfl_buffer {
@@ -45,6 +51,7 @@ typedef struct ac_tfl_tensor {
     bool complex;       /* f32 [..,2]; refused, but by operators that know it (ac_tfl_takes) */
     bool resource;      /* the handle of a variable; refused, but by those that know it; t is the variable */
     bool input;         /* of the subgraph */
+    bool late;          /* its value depends on inputs or states, not only on shapes */
     bool used, made;    /* named by the subgraph or an operator; has its value at this point of execution */
     bool broken;        /* reported already: what reads or makes it stays silent */
 } ac_tfl_tensor;
@@ -73,6 +80,8 @@ struct ac_tfl {
     uint32_t n_buffer;
     AC_VEC(ac_tfl_variable) variable;
     AC_VEC(int32_t) once; /* subgraphs that give variables their first values */
+    bool sized;           /* the second reading: sizes of inputs are known, and shapes follow at once */
+    bool flow;            /* some operator runs another subgraph */
 };
 
 /* An operator of the file, ready to become a node. Rules may change operands and attributes. */
@@ -81,12 +90,16 @@ struct ac_tfl_node {
     const ac_tfl_code *code;
     ac_fb_table table; /* Operator */
     ac_place at;
-    ac_tensor **in, **out; /* left-out operands are NULL */
+    ac_tensor **in, **out;  /* left-out operands are NULL */
+    ac_tfl_tensor **result; /* of out */
+    uint32_t late;          /* ac_tfl_tensor.late of operand i is bit i; of those from 31 on bit 31 */
     int32_t n_in, n_out, id;
     ac_op op;              /* what it becomes; a rule may choose another */
     bool complex;          /* the first operand is: its last dimension is not in the file */
     ac_tfl_tensor *handle; /* of a variable: the first operand, or the first result */
     int32_t subgraph;
+    bool sized;    /* nodes are resolved at once (ac_tfl.sized) */
+    int32_t first; /* then: tensors of the graph from this one on are of this operator */
     ac_attrs attrs;
 };
 
@@ -109,9 +122,15 @@ ac_tensor *ac_tfl_unblocked(ac_graph *g, ac_place at, const char *name, ac_dtype
 extern const ac_operators ac_tfl_operators;
 ac_tfl_code ac_tfl_code_of(ac_ctx *cx, int64_t number, const char *custom, int64_t version);
 bool ac_tfl_takes(const ac_tfl_code *code, const ac_tfl_tensor *x); /* x is complex or a handle, and may be used */
+bool ac_tfl_is_composed(const ac_tfl_code *code);                   /* its rule makes all nodes; code->known */
 void ac_tfl_refuse_op(ac_tfl *r, ac_place at, const ac_tfl_code *code);
 /* Checks operands, decodes options and appends the node; node id is `id`. AC_FAIL: reported or refused. */
 int ac_tfl_node_add(ac_tfl *r, ac_tfl_node *n, int32_t id);
+
+/* sized.c: data decides the size of a result of n, or where it begins. */
+bool ac_tfl_size_is_late(const ac_tfl_node *n);
+/* Of a sized reading: n's nodes, options are attributes. AC_FAIL: reported, or refused. */
+int ac_tfl_sized_add(ac_tfl *r, ac_tfl_node *n);
 
 /* The reader itself (tflite.c). */
 extern const ac_format ac_tflite_format;

@@ -93,6 +93,10 @@ int ac_tfl_rule_assign_variable(ac_tfl *r, ac_tfl_node *n)
     AC_TRY(check_place(r, n));
     AC_TRY(hold(r, n, x));
     ac_tensor *v = n->handle->t;
+    if (x->count) {
+        const ac_build b = ac_tfl_build(r, n);
+        return ac_build_cannot(&b, "only data decides how many elements '%s' has", x->name);
+    }
     if (n->subgraph && !ac_tensor_is_const(x)) {
         const ac_build b = {.cx = r->cx, .at = n->at, .reading = r->reading};
         return ac_build_cannot(&b, "the first value of '%s' is not a constant", v->name);

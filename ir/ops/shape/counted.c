@@ -70,11 +70,31 @@ static int32_t in_gather(ac_ctx *cx, const ac_node *n)
     return x->count_dim == axis ? -1 : x->count_dim < axis ? x->count_dim : x->count_dim - 1 + at->rank;
 }
 
-static int32_t in_slice(const ac_slice *s, const ac_tensor *x, int32_t shrunk)
+static bool takes_all(const ac_slice *s, const ac_tensor *x)
 {
     const int32_t d = x->count_dim;
-    return s->begin[d] == 0 && s->step[d] == 1 && s->extent[d] == x->dim[d] && !shrunk && s->out_rank == x->rank ? d
-                                                                                                                 : -1;
+    return s->begin[d] == 0 && s->step[d] == 1 && s->extent[d] == x->dim[d];
+}
+
+/* Entries take a dimension, or add one, or (the ellipsis) take those that no other one does. */
+static int32_t in_strided(const ac_node *n, const ac_slice *s)
+{
+    const ac_attrs_strided *a = &n->attrs.strided;
+    const ac_tensor *x = n->in[0];
+    const int32_t entries = n->n_in > 1 && n->in[1] ? (int32_t)ac_tensor_count(n->in[1]) : a->begin.n;
+    int32_t e = 0, d = 0, takers = 0;
+    for (int32_t i = 0; i < entries; i++)
+        takers += !((a->ellipsis_mask | a->new_axis_mask) >> i & 1);
+    for (int32_t i = 0; i < entries && d <= x->count_dim; i++) {
+        const bool ellipsis = a->ellipsis_mask >> i & 1, fresh = !ellipsis && a->new_axis_mask >> i & 1;
+        const bool shrunk = !ellipsis && !fresh && a->shrink_axis_mask >> i & 1;
+        const int32_t taken = ellipsis ? x->rank - takers : !fresh;
+        if (d + taken > x->count_dim)
+            return shrunk || !takes_all(s, x) ? -1 : e + x->count_dim - d;
+        d += taken;
+        e += fresh ? 1 : shrunk ? 0 : taken;
+    }
+    return e + x->count_dim - d;
 }
 
 static int32_t in_matmul(const ac_node *n)
@@ -167,11 +187,9 @@ static int32_t result_dim(ac_ctx *cx, const ac_node *n, bool only_first)
     case AC_OP_TILE:
         return ac_tile_of(cx, n, times) == AC_OK && times[x->count_dim] == 1 ? x->count_dim : -1;
     case AC_OP_SLICE:
-        return ac_slice_of(cx, n, &s) == AC_OK ? in_slice(&s, x, 0) : -1;
+        return ac_slice_of(cx, n, &s) == AC_OK && takes_all(&s, x) ? x->count_dim : -1;
     case AC_OP_STRIDED_SLICE:
-        if (n->attrs.strided.new_axis_mask || n->attrs.strided.ellipsis_mask)
-            return -1;
-        return ac_strided_slice_of(cx, n, &s) == AC_OK ? in_slice(&s, x, n->attrs.strided.shrink_axis_mask) : -1;
+        return ac_strided_slice_of(cx, n, &s) == AC_OK ? in_strided(n, &s) : -1;
     case AC_OP_BATCH_MATMUL:
         return in_matmul(n);
     case AC_OP_BLOCKWISE_DENSE:
