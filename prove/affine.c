@@ -392,11 +392,32 @@ bool ac_is_at_least(ac_knowledge *k, const ac_affine *a, int64_t limit)
     return ac_is_at_most(k, &q, -limit);
 }
 
+/* Do the facts about a loop variable alone leave none of the values that it runs through, `step` apart? */
+static bool is_passed_over(const ac_knowledge *k, int32_t unknown)
+{
+    const ac_unknown *u = &k->unknown.item[unknown];
+    if (!u->of_loop || u->falls || u->step < 2 || u->first.lost || u->first.n)
+        return false;
+    int64_t lo = u->first.c, hi = u->in.hi;
+    for (int32_t i = 0; i < k->fact.n; i++) {
+        const ac_affine *f = &k->fact.item[i];
+        const int64_t times = ac_affine_coefficient(f, unknown);
+        if (f->lost || f->n != 1 || !times || times == INT64_MIN || f->c == INT64_MIN)
+            continue;
+        if (times > 0 && -floor_of(f->c, times) > lo) /* the least with times * u + c >= 0 */
+            lo = -floor_of(f->c, times);
+        else if (times < 0 && floor_of(f->c, -times) < hi)
+            hi = floor_of(f->c, -times);
+    }
+    const int64_t away = ac_sat_add(lo, -u->first.c) % u->step;
+    return ac_sat_add(lo, away ? u->step - away : 0) > hi;
+}
+
 bool ac_is_unreachable(ac_knowledge *k)
 {
     for (int32_t i = k->fact.n - 1; i >= 0; i--) {
         const ac_affine f = k->fact.item[i];
-        if (ac_is_at_most(k, &f, -1))
+        if (ac_is_at_most(k, &f, -1) || (f.n == 1 && is_passed_over(k, f.term[0].unknown)))
             return true;
     }
     return false;

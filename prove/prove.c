@@ -1,5 +1,6 @@
 /* prove.c - all calls of a module, in order; see prove.h. */
 #include "base/progress.h"
+#include "ir/loop/tiles.h"
 #include "prove/between.h"
 #include "prove/bytes.h"
 #include "prove/cover.h"
@@ -109,7 +110,9 @@ static bool mark_apart(ac_prover *p, int32_t from)
             continue;
         for (ac_x k = x; k < p->end[x] && !p->apart[x]; k++) {
             const ac_ins *i = ac_p_ins(p, k);
-            const ac_role role = i->op == AC_L_STORE ? p->fn->buf.item[i->aux].role : AC_BUF_IN;
+            const ac_role role = i->op == AC_L_STORE  ? p->fn->buf.item[i->aux].role
+                                 : i->op == AC_L_TILE ? p->fn->buf.item[ac_ins_tile(i).acc].role
+                                                      : AC_BUF_IN;
             p->apart[x] = role == AC_BUF_SCRATCH || role == AC_BUF_LOCAL;
         }
         any |= p->apart[x];

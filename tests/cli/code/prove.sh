@@ -8,8 +8,8 @@ for f in "$models"/*.tflite "$models"/*.ag; do
     expect 0 'proven; [0-9]* steps, [0-9]* claims (accesses ' "$arenac" prove "$f"
 done
 [ $n -gt 6 ] || fail "only $n models"
-for t in cortex-m0plus cortex-m4 cortex-m55 cortex-m55-mve rv32imac rv64gcv aarch64-i8mm x86-64-v3 x86-64-v4-vnni \
-    wasm32; do
+for t in cortex-m0plus cortex-m4 cortex-m55 cortex-m55-mve rv32imac rv32imac-zve32x rv64gcv aarch64-i8mm x86-64-v3 \
+    x86-64-v4-vnni wasm32; do
     for m in digits branch dsnet; do
         [ $m$t = dsnetrv32imac ] || expect 0 ': proven; ' "$arenac" prove "$models/${m}_int8.tflite" -t $t
     done

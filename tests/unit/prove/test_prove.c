@@ -244,6 +244,12 @@ static void expect(built *b, ac_claim claim, const char *reason, bool wrong)
        "%20 = for i32 %18 .. %19 step 1\n %21 = sub i32 %20 %8\n %22 = load i8 x[%20]\n store s[%21] %22\n end\n"  \
        "%25 = for i32 %1 .. %4 step 1\n %26 = load i8 s[%25]\n store y[%7] %26\n end\n end\n"
 
+/* By sixteens, which are filled where i < 1 or i > `last`: as i is 0, 16, 32, 48, that is always for 15. */
+#define ALWAYS_CUT(last)                                                                                           \
+    XY "buf s scratch i8 16 align 1\n" NUMBERS "%4 = const i32 " last                                              \
+       "\n %5 = for i32 %1 .. %2 step 16\n %6 = lt bool %5 %3\n %7 = lt bool %4 %5\n %8 = or bool %6 %7\n if %8\n" \
+       "%10 = load i8x16 x[%5]\n store s[%1] %10\n end\n %13 = load i8x16 s[%1]\n store y[%5] %13\n end\n"
+
 /* Rows of 8, transposed by threes: columns 0 .. 5 of all rows in one loop, the last ones row by row. */
 #define AT_ROW(row, x, more) "%" x " = const i32 " row "\n %" more " = add i32 %5 %" x "\n store y[%" more "] %6\n"
 #define WITH_REST(lanes)                                                                                            \
@@ -502,6 +508,9 @@ static const planted CASES[] = {
     {"a window that is filled where it is cut", CUT_WINDOW("64"), APART " =256", 0, NULL, false},
     {"a window that is filled at one end only", CUT_WINDOW("66"), APART " =256", AC_CLAIM_WRITTEN,
      "'s' is read before it is certainly written", false},
+    {"what is filled unless a loop's variable is where it never is", ALWAYS_CUT("15"), APART " =256", 0, NULL, false},
+    {"what is filled unless a loop's variable is where it once is", ALWAYS_CUT("16"), APART " =256", AC_CLAIM_WRITTEN,
+     "'s' is read before", false},
     {"an argument beyond the arena", XY COPY("%5 = load i8 x[%4]\n store y[%4] %5"), "x@0 y@4033", AC_CLAIM_ACCESS,
      "argument 'y' takes bytes 4033 .. 4096 of a memory of 4096", true},
 };
