@@ -51,8 +51,8 @@ typedef struct ac_ctx {
     ac_kept *kept;                   /* closed with the context */
     ac_read_file *read, **read_tail; /* files in the order in which they were opened, but standard input */
     ac_resident *resident;
-    const struct ac_ctx *lender; /* NULL, or one that outlives this: files that it keeps are not mapped again */
-    ac_made_folder *made;        /* the last one first */
+    const struct ac_ctx *lender;  /* NULL, or one that outlives this: files that it keeps are not mapped again */
+    ac_made_folder *made;         /* the last one first */
     struct ac_progress *progress; /* progress.h; NULL: nobody wants to know */
 } ac_ctx;
 

@@ -11,7 +11,10 @@
  * Bytes are stored values + 128 (DOT4 is u8 x i8); 128 and the zero point are in the bias, which needs every tap to be
  * taken. So rows outside the input, whose address is clamped to a row inside, are replaced by zero points in the quad
  * (mask and fill are made once for each output row), and columns outside are constant quads: tiles that touch a border
- * are written out, those between are a loop. */
+ * are written out, those between are a loop.
+ *
+ * All of that is written out at most twice: where channels are not a multiple of the lanes, vectors overlap, and some
+ * channels are computed twice. */
 #include "ir/lower/conv/depthwise.h"
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/spans.h"
@@ -190,6 +193,52 @@ bool ac_depthwise_dot_fits(const ac_lower *L, const ac_channel *c, const ac_wind
     return begin <= size && win->x.out - end <= size;
 }
 
+/* Channels begin .. end, a vector every `step` of them. */
+static void vectors(job *j, const ac_gemm_cuts *cuts, int64_t begin, int64_t end, int64_t step, int32_t lanes)
+{
+    ac_lb *b = &j->L->b;
+    const ac_mark mark = step < lanes ? AC_MARK_SERIAL : AC_MARK_PARALLEL;
+    j->lanes = lanes;
+    j->oc = ac_lb_for(b, "c", ac_lb_i32(b, begin), ac_lb_i32(b, end - lanes + 1), (int32_t)step, mark);
+    columns(j, cuts);
+    ac_lb_end(b);
+}
+
+/* Every channel once: whole vectors, and ever narrower ones. */
+static void apart(job *j, const ac_gemm_cuts *cuts, int32_t lanes)
+{
+    ac_lane_span span[AC_MAX_SPANS];
+    const int32_t spans = ac_spans(j->win->oc, lanes, span);
+    for (int32_t s = 0; s < spans; s++)
+        vectors(j, cuts, span[s].begin, span[s].end, span[s].lanes, span[s].lanes);
+}
+
+/* Whole vectors, of which neighbours overlap alike, or the last one the one before it. */
+static void overlapping(job *j, const ac_gemm_cuts *cuts, int32_t lanes)
+{
+    const int64_t n = j->win->oc, whole = n / lanes * lanes, rest = n - lanes, steps = (rest + lanes - 1) / lanes;
+    if (rest % steps == 0) {
+        vectors(j, cuts, 0, n, rest / steps, lanes);
+        return;
+    }
+    vectors(j, cuts, 0, whole, lanes, lanes);
+    vectors(j, cuts, rest, n, lanes, lanes);
+}
+
+/* Half a vector at the end takes less time than a whole one, anything else more. Fused operators may overwrite what
+ * they read, so that nothing can be computed twice. */
+static void channels(job *j, const ac_gemm_cuts *cuts)
+{
+    const int64_t n = j->win->oc;
+    int32_t lanes = ac_target_lanes(j->L->target, AC_I32);
+    while (lanes > n)
+        lanes /= 2;
+    if (j->L->node->n_fused || n % lanes * 2 % lanes == 0)
+        apart(j, cuts, lanes);
+    else
+        overlapping(j, cuts, lanes);
+}
+
 int ac_depthwise_dot(ac_lower *L, ac_channel *c, const ac_window *win)
 {
     ac_lb *b = &L->b;
@@ -203,14 +252,7 @@ int ac_depthwise_dot(ac_lower *L, ac_channel *c, const ac_window *win)
     j.n = ac_lb_for_each(b, "n", win->n);
     j.oy = ac_lb_for_each(b, "oy", win->y.out);
     open_rows(&j);
-    ac_lane_span span[AC_MAX_SPANS];
-    const int32_t spans = ac_spans(win->oc, ac_target_lanes(L->target, AC_I32), span);
-    for (int32_t s = 0; s < spans; s++) {
-        j.lanes = span[s].lanes;
-        j.oc = ac_lb_for(b, "c", ac_lb_i32(b, span[s].begin), ac_lb_i32(b, span[s].end), j.lanes, AC_MARK_PARALLEL);
-        columns(&j, &cuts);
-        ac_lb_end(b);
-    }
+    channels(&j, &cuts);
     ac_lb_end(b);
     ac_lb_end(b);
     return AC_OK;
