@@ -17,10 +17,15 @@ for r in $readers; do
 done
 cd "$build"
 # What programs of tests/golden write: operators of extensions, and results whose size data decides.
-mkdir -p made/fuzz_onnx
-for p in "$root"/tests/golden/onnx/*.graph "$root"/tests/golden/onnx/*.h; do
-    (cd made/fuzz_onnx && PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$root/tests/golden:$root/models" python3 "${p%.*}.py")
+for format in onnx tflite; do
+    mkdir -p "made/fuzz_$format"
+    for p in "$root/tests/golden/$format"/*.graph "$root/tests/golden/$format"/*.h; do
+        (cd "made/fuzz_$format" &&
+            PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$root/tests/golden:$root/models" python3 "${p%.*}.py")
+    done
 done
+mkdir -p made/fuzz_tf
+cp "$root"/tests/golden/tf/*.pbtxt made/fuzz_tf
 for r in $readers; do
     mkdir -p "corpus/$r"
     first=$root/models

@@ -127,6 +127,7 @@ int ac_tf_do_concat_offset(ac_tf_op *n)
 {
     double axis;
     int64_t at = 0;
+    (void)ac_tf_attr_of(n, "shape_type");
     AC_TRY(ac_operand_scalar(&n->b, &n->t[0], &axis));
     for (int32_t i = 1; i < n->n_in; i++) {
         ac_ints shape;

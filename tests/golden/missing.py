@@ -3,8 +3,9 @@
 
     missing.py SOURCE_DIR
 
-An operator of com.microsoft (import/onnx/nodes.def) has to be in a program of onnx/ with a .graph, which is a seed for
-fuzzing too (scripts/fuzz.sh), and in the random graphs of tests/foreign.
+An operator of com.microsoft or ai.onnx.ml (import/onnx/nodes.def) has to be in a program of onnx/ with a .graph, one of
+TensorFlow (import/tf/nodedefs.def) in a graph of tf/ with one, and both in the random models that are compared with the
+foreign runtime. What golden has is a seed for fuzzing too (scripts/fuzz.sh).
 An operator's example is ops/OPERATOR.ag or ops/OPERATOR-RULE.ag. A code's is any .err that shows it; one that is named
 after a code has to. errors/exempt.txt names the codes that no example can show. Exit status 1 when something is
 missing.
@@ -14,6 +15,20 @@ import pathlib, re, sys
 ROOT = pathlib.Path(sys.argv[1]).resolve()
 GOLDEN = ROOT / "tests" / "golden"
 wrong = []
+
+# Rows of TensorFlow that have no random model or example of their own, and why.
+BY_OTHERS = {}
+for why, names in {
+    "TensorFlow has it no more": "BatchMatrixBandPart TopK BatchNormWithGlobalNormalization",
+    "only its range counts (unit_tf)": "RandomUniform",
+    "it orders others": "NoOp",
+    "tf.cond, tf.while_loop and functions of flow_tf.py make it, and the -that-data-decides examples": """
+        _SwitchN PartitionedCall StatefulPartitionedCall If StatelessIf Case StatelessCase StatelessWhile""",
+    "it needs a checkpoint: models/saved_model.py, models/today/keras_saved.py": """
+        VarHandleOp Variable VariableV2 ReadVariableOp ResourceGather ResourceGatherNd VariableShape
+        VarIsInitializedOp AssignVariableOp AssignAddVariableOp AssignSubVariableOp""",
+}.items():
+    BY_OTHERS.update(dict.fromkeys(names.split(), why))
 
 
 def read(f):
@@ -29,13 +44,32 @@ for name in rows("ir/ops/ops.def", r'^OP\( *\w+, *"(\w+)"'):
     if not any(" = %s(" % name in read(f) for f in examples):
         wrong.append("operator %s: no ops/%s-RULE.ag uses it" % (name, name))
 
-listings = GOLDEN.glob("onnx/*.graph")
-example = "".join(read(f.with_suffix(".py")) for f in listings if f.with_suffix(".py").is_file())
-foreign = "".join(read(f) for f in (ROOT / "tests/foreign").glob("onnx_*.py"))
-for name in rows("import/onnx/nodes.def", r'^ONX\( *(\w+), *"com.microsoft"'):
-    for what, text in (("no program of onnx/ with a .graph uses it", example), ("tests/foreign has no case", foreign)):
-        if '"%s"' % name not in text:
-            wrong.append("com.microsoft.%s: %s" % (name, what))
+
+def sources(area, *suffixes):
+    """What makes the inputs of an area that have a listing."""
+    listings = {f.with_suffix("") for k in ("graph", "h", "out") for f in (GOLDEN / area).glob("*." + k)}
+    return "".join(read(f) for f in sorted((GOLDEN / area).iterdir())
+                   if f.suffix in suffixes and f.with_suffix("") in listings)
+
+
+def random_models(*patterns):
+    return "".join(read(f) for p in patterns for f in sorted((ROOT / "tests").glob(p))) or sys.exit("no " + patterns[0])
+
+
+# table, its rows, what makes examples, random models, and rows that have neither of their own
+DOMAINS = [
+    ("import/onnx/nodes.def", r'^ONX\( *(\w+), *"(?:com.microsoft|ai.onnx.ml)"', sources("onnx", ".py"),
+     random_models("foreign/onnx_*.py", "cli/formats/*ort*.py", "cli/formats/trees.py"), {}),
+    ("import/tf/nodedefs.def", r"^TFO\( *(\w+),", sources("tf", ".pbtxt", ".py"),
+     random_models("cli/formats/*tf.py", "unit/import/test_tf.c", "../models/make_tf.py", "../models/saved_model.py"),
+     BY_OTHERS),
+]
+for table, pattern, example, foreign, others in DOMAINS:
+    for name in rows(table, pattern):
+        word = re.compile(r"\b%s\b" % name)
+        for what, text in (("no example with a .graph uses it", example), ("no random model has it", foreign)):
+            if not word.search(text) and name not in others:
+                wrong.append("%s: %s: %s" % (table, name, what))
 
 shown = {code for f in GOLDEN.glob("*/*.err") for code in re.findall(r"\[([EW]\d{4})\]", read(f))}
 for f in GOLDEN.glob("*/[EW][0-9][0-9][0-9][0-9]-*.err"):

@@ -114,6 +114,7 @@ def features(case, r, In):
     case("Imputer", [In(whole.astype(F))], {"imputed_value_floats": [9.0], "replaced_value_float": 2.0}, tag="one")
     case("Imputer", [In(whole)], {"imputed_value_int64s": [9], "replaced_value_int64": 2}, tag="whole")
     case("Binarizer", [In(x)], {"threshold": 0.3})
+    case("ZipMap", [In(x)], {"classlabels_int64s": [1, 2, 3, 7]})
     case("ArrayFeatureExtractor", [In(x), np.array([2, 0], np.int64)])
     case("FeatureVectorizer", [In(x), In(f(5, 2)), In(f(5, 1))], {"inputdimensions": [4, 2, 1]})
     case("OneHotEncoder", [In(whole)], {"cats_int64s": [-1, 0, 2]})
