@@ -28,15 +28,25 @@ static ac_bytes bytes_of(const ac_lock *lock, const char *mem)
     return 0;
 }
 
+const struct ac_name_list *ac_lock_names(ac_ctx *cx, const ac_lock *a, const ac_lock *b)
+{
+    const char **name = AC_NEW_N(cx->region, const char *, a->n + b->n + 1);
+    for (int32_t i = 0; i < a->n; i++)
+        name[i] = a->row[i].name;
+    for (int32_t i = 0; i < b->n; i++)
+        name[a->n + i] = b->row[i].name;
+    return ac_names_new(cx, name, a->n + b->n);
+}
+
 /* "18 of 32 tensors, largest t59 0x0b400 -> 0x09000" */
-static const char *moved_text(ac_ctx *cx, const ac_lock_delta *d)
+static const char *moved_text(ac_ctx *cx, const ac_lock_delta *d, const ac_name_list *names)
 {
     const char *text = ac_strf(cx->region, "%d of %d tensor%s", d->moved, d->common, d->common == 1 ? "" : "s");
     if (!d->largest)
         return text;
     bool away = strcmp(d->largest->mem, d->largest_to->mem) != 0;
-    return ac_strf(cx->region, "%s, largest %.*s %s%s0x%05llx -> %s%s0x%05llx", text,
-                   (int)ac_name_first(d->largest->name), d->largest->name, away ? d->largest->mem : "", away ? " " : "",
+    return ac_strf(cx->region, "%s, largest %s %s%s0x%05llx -> %s%s0x%05llx", text,
+                   ac_name_short(names, d->largest->name), away ? d->largest->mem : "", away ? " " : "",
                    (unsigned long long)d->largest->offset, away ? d->largest_to->mem : "", away ? " " : "",
                    (unsigned long long)d->largest_to->offset);
 }
@@ -81,7 +91,8 @@ static const char *row_text(ac_ctx *cx, const ac_lock_row *x)
 
 void ac_lock_diff_text(ac_sink *to, const ac_lock *a, const ac_lock *b, bool verbose)
 {
-    ac_lock_delta d = ac_lock_compare(a, b);
+    const ac_lock_delta d = ac_lock_compare(a, b);
+    const ac_name_list *names = ac_lock_names(to->cx, a, b);
     ac_putf(to, "%-7s %s", a->mem[0].name, change(to->cx, a->mem[0].bytes, b->mem[0].bytes));
     if (strcmp(a->planner, b->planner) != 0 && a->file)
         ac_putf(to, "     (lock made with --planner %s)", a->planner);
@@ -91,14 +102,14 @@ void ac_lock_diff_text(ac_sink *to, const ac_lock *a, const ac_lock *b, bool ver
     for (int32_t m = 1; m < b->n_mems; m++)
         if (bytes_of(a, b->mem[m].name) != b->mem[m].bytes)
             ac_putf(to, "%-7s %s\n", b->mem[m].name, change(to->cx, bytes_of(a, b->mem[m].name), b->mem[m].bytes));
-    ac_putf(to, "moved   %s\n", moved_text(to->cx, &d));
+    ac_putf(to, "moved   %s\n", moved_text(to->cx, &d, names));
     if (d.resized || d.added || d.removed || d.relived)
         ac_putf(to, "tensors %d resized, %d new, %d gone, %d with another life\n", d.resized, d.added, d.removed,
                 d.relived);
     ac_putf(to, "graph   %s\n", graph_text(to->cx, a, b));
     pair x;
     for (int32_t i = 0, k = 0; verbose && next_change(a, b, &i, &k, &x);)
-        ac_putf(to, "  %-32s %s -> %s\n", (x.was ? x.was : x.is)->name, row_text(to->cx, x.was),
+        ac_putf(to, "  %-32s %s -> %s\n", ac_name_fit(names, (x.was ? x.was : x.is)->name, 32), row_text(to->cx, x.was),
                 row_text(to->cx, x.is));
 }
 
@@ -116,7 +127,8 @@ static void put_code(ac_sink *to, const char *s)
 void ac_lock_diff_md(ac_sink *to, const ac_lock *a, const ac_lock *b)
 {
     enum { SHOWN = 40 };
-    ac_lock_delta d = ac_lock_compare(a, b);
+    const ac_lock_delta d = ac_lock_compare(a, b);
+    const ac_name_list *names = ac_lock_names(to->cx, a, b);
     ac_put(to, "### ");
     put_code(to, b->model);
     ac_putf(to, ": %s\n\n| | before | after | |\n|---|---:|---:|---:|\n", d.same ? "plan unchanged" : "plan changed");
@@ -138,7 +150,7 @@ void ac_lock_diff_md(ac_sink *to, const ac_lock *a, const ac_lock *b)
         if (n >= SHOWN)
             continue;
         ac_put(to, "| ");
-        put_code(to, (x.was ? x.was : x.is)->name);
+        put_code(to, ac_name_short(names, (x.was ? x.was : x.is)->name));
         ac_putf(to, " | %s | %s |\n", row_text(to->cx, x.was), row_text(to->cx, x.is));
     }
     if (n > SHOWN)

@@ -159,7 +159,7 @@ static table table_of(ac_sink *to, const ac_layers *l)
         name[i] = l->step[i].name;
         t.sum += l->unit == AC_LAYER_NONE ? 0 : l->cost[i];
     }
-    t.names = ac_names_new(to->cx, name, l->n);
+    t.names = l->names ? l->names : ac_names_new(to->cx, name, l->n);
     return t;
 }
 

@@ -22,8 +22,9 @@ typedef struct ac_layer_bound {
 typedef struct ac_layers {
     const ac_report_step *step;
     int32_t n;
-    bool planned;       /* live and scratch are those of a plan */
-    const double *cost; /* n: what each took, in `unit`; not read where that is AC_LAYER_NONE */
+    const struct ac_name_list *names; /* short ones of the whole report; NULL: of these steps alone */
+    bool planned;                     /* live and scratch are those of a plan */
+    const double *cost;               /* n: what each took, in `unit`; not read where that is AC_LAYER_NONE */
     ac_layer_unit unit;
     const ac_layer_bound *bound; /* n: with AC_LAYER_MS; NULL: not known */
 } ac_layers;

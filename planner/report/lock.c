@@ -1,6 +1,8 @@
 /* lock.c - lock files: making, writing, reading and comparing them. The form is in lock.h. */
 #include "planner/report/lock.h"
 
+#include "planner/report/names.h"
+
 #include "base/file.h"
 #include "base/sha256.h"
 #include "base/vec.h"
@@ -247,6 +249,7 @@ bool ac_lock_strangers(const ac_lock *a, const ac_lock *b)
 /* Up to a few rows that are not the same in `a` and `b`, each as a line of the diagnostic. */
 static void name_changes(ac_ctx *cx, const ac_lock *a, const ac_lock *b)
 {
+    const struct ac_name_list *names = ac_lock_names(cx, a, b);
     enum { SHOWN = 6 };
     int32_t n = 0;
     for (int32_t i = 0, k = 0; i < a->n || k < b->n;) {
@@ -256,18 +259,20 @@ static void name_changes(ac_ctx *cx, const ac_lock *a, const ac_lock *b)
                     x->last == y->last && !strcmp(x->mem, y->mem);
         if (!same && n++ < SHOWN) {
             if (c < 0)
-                ac_detail(cx, "'%s' is gone (%s B)", x->name, ac_commas(cx, x->bytes));
+                ac_detail(cx, "'%s' is gone (%s B)", ac_name_short(names, x->name), ac_commas(cx, x->bytes));
             else if (c)
-                ac_detail(cx, "'%s' is new: %s B at 0x%05llx", y->name, ac_commas(cx, y->bytes),
+                ac_detail(cx, "'%s' is new: %s B at 0x%05llx", ac_name_short(names, y->name), ac_commas(cx, y->bytes),
                           (unsigned long long)y->offset);
             else if (x->bytes != y->bytes)
-                ac_detail(cx, "'%s' %s -> %s B", x->name, ac_commas(cx, x->bytes), ac_commas(cx, y->bytes));
+                ac_detail(cx, "'%s' %s -> %s B", ac_name_short(names, x->name), ac_commas(cx, x->bytes),
+                          ac_commas(cx, y->bytes));
             else if (strcmp(x->mem, y->mem) != 0 || x->offset != y->offset)
-                ac_detail(cx, "'%s' %s 0x%05llx -> %s 0x%05llx (%s B)", x->name, x->mem, (unsigned long long)x->offset,
-                          y->mem, (unsigned long long)y->offset, ac_commas(cx, y->bytes));
+                ac_detail(cx, "'%s' %s 0x%05llx -> %s 0x%05llx (%s B)", ac_name_short(names, x->name), x->mem,
+                          (unsigned long long)x->offset, y->mem, (unsigned long long)y->offset,
+                          ac_commas(cx, y->bytes));
             else
-                ac_detail(cx, "'%s' alive in steps %d to %d -> %d to %d", x->name, x->first, x->last, y->first,
-                          y->last);
+                ac_detail(cx, "'%s' alive in steps %d to %d -> %d to %d", ac_name_short(names, x->name), x->first,
+                          x->last, y->first, y->last);
         }
         i += c <= 0;
         k += c >= 0;

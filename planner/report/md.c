@@ -60,9 +60,8 @@ static void put_summary(ac_sink *to, const ac_report *r)
 
 enum { NAME = 40 }; /* characters of a tensor's name; json and lock have all of it */
 
-static void put_tensors(ac_sink *to, const ac_report *r)
+static void put_tensors(ac_sink *to, const ac_report *r, const ac_name_list *names)
 {
-    const ac_name_list *names = ac_names_of(to->cx, r);
     ac_put(to, "\n| tensor | type | bytes | memory | offset | first | last |\n|---|---|---:|---|---:|---:|---:|\n");
     for (int32_t k = 0; k < r->n_tensors; k++) {
         const ac_report_tensor *x = &r->tensor[k];
@@ -90,17 +89,18 @@ static void put_items(ac_sink *to, const ac_report *r)
 
 void ac_report_md(ac_sink *to, const ac_report *r)
 {
+    const ac_name_list *names = ac_names_of(to->cx, r);
     ac_put(to, "### ");
     put_name(to, r->file ? r->file : "-");
     ac_put(to, "\n\n");
     put_summary(to, r);
     if (r->n_tensors)
-        put_tensors(to, r);
+        put_tensors(to, r, names);
     else
         put_items(to, r);
     if (r->n_steps) {
         ac_putc(to, '\n');
-        ac_layers_md(to, &(ac_layers){.step = r->step, .n = r->n_steps, .planned = true}, put_name);
+        ac_layers_md(to, &(ac_layers){.step = r->step, .n = r->n_steps, .names = names, .planned = true}, put_name);
     }
     if (r->cuts)
         ac_report_cuts_md(to, r->cuts, put_name);

@@ -103,12 +103,14 @@ ac_name_list *ac_names_new(ac_ctx *cx, const char *const *name, int32_t n)
 ac_name_list *ac_names_of(ac_ctx *cx, const ac_report *r)
 {
     const ac_problem *p = r->problem;
-    const char **name = AC_NEW_N(cx->region, const char *, r->n_tensors + p->n + 1);
+    const char **name = AC_NEW_N(cx->region, const char *, r->n_tensors + p->n + r->n_steps + 1);
     for (int32_t t = 0; t < r->n_tensors; t++)
         name[t] = r->tensor[t].name;
     for (int32_t i = 0; i < p->n; i++)
         name[r->n_tensors + i] = p->item[i].name;
-    return ac_names_new(cx, name, r->n_tensors + p->n);
+    for (int32_t s = 0; s < r->n_steps; s++)
+        name[r->n_tensors + p->n + s] = r->step[s].name;
+    return ac_names_new(cx, name, r->n_tensors + p->n + r->n_steps);
 }
 
 /* "0" says nothing. */
@@ -168,7 +170,7 @@ static bool begins(const char *s)
 
 const char *ac_name_fit(const ac_name_list *x, const char *name, size_t width)
 {
-    const char *s = ac_visible(x->cx->region, strlen(name) <= width ? name : ac_name_short(x, name));
+    const char *s = ac_visible(x->cx->region, ac_name_short(x, name));
     const size_t n = strlen(s);
     if (n <= width)
         return s;

@@ -19,12 +19,12 @@ typedef struct ac_name_list ac_name_list;
 
 enum { AC_NAME_LONG = 18 }; /* up to this, every name is shown as it is */
 
-ac_name_list *ac_names_of(ac_ctx *cx, const ac_report *r);                  /* of tensors and items */
+ac_name_list *ac_names_of(ac_ctx *cx, const ac_report *r);                  /* of tensors, items and steps */
 ac_name_list *ac_names_new(ac_ctx *cx, const char *const *name, int32_t n); /* of any */
 /* The short name; `name` itself if it is not long, or if no run of its parts is its own. "rows of " stays in front. */
 const char *ac_name_short(const ac_name_list *names, const char *name);
-/* The name if it has at most `width` (8 or more) characters; else its short name, with ".." in its middle if that is
- * longer. */
+/* The short name, with ".." in its middle if it is longer than `width` (8 or more): the same in wide and narrow columns.
+ */
 const char *ac_name_fit(const ac_name_list *names, const char *name, size_t width);
 /* The length of the part people know: names fused in the file ("a;b") by the first. */
 size_t ac_name_first(const char *name);

@@ -83,14 +83,15 @@ static const char *peak_line(ac_ctx *cx, const ac_report *r, int32_t m)
     enum { SHOWN = 6 };
     int32_t n;
     const ac_step peak = ac_report_peak_of(r, m);
+    const ac_name_list *names = ac_names_of(cx, r);
     const ac_report_alive *row = ac_report_alive_at(cx, r, m, peak, &n);
-    const char *line = peak < r->n_steps
-                           ? ac_strf(cx->region, "peak at node '%.*s' (%s):", (int)ac_name_first(r->step[peak].name),
-                                     r->step[peak].name, r->step[peak].op)
-                           : ac_strf(cx->region, "peak at step %d:", peak);
+    const char *line =
+        peak < r->n_steps
+            ? ac_strf(cx->region, "peak at node '%s' (%s):", ac_name_short(names, r->step[peak].name), r->step[peak].op)
+            : ac_strf(cx->region, "peak at step %d:", peak);
     for (int32_t k = 0; k < n && k < SHOWN; k++) {
         const char *name = row[k].tensor >= 0 ? r->tensor[row[k].tensor].name : r->problem->item[row[k].item].name;
-        line = ac_strf(cx->region, "%s%s '%.*s' %s B", line, k ? " +" : "", (int)ac_name_first(name), name,
+        line = ac_strf(cx->region, "%s%s '%s' %s B", line, k ? " +" : "", ac_name_short(names, name),
                        ac_commas(cx, row[k].bytes));
     }
     return n > SHOWN ? ac_strf(cx->region, "%s + %d more", line, n - SHOWN) : line;

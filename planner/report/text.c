@@ -538,7 +538,7 @@ static void put_tables(const text *t)
     for (int32_t k = 0; k < r->n_tensors; k++)
         put_tensor_row(t, &r->tensor[k], wide);
     ac_putc(t->to, '\n');
-    ac_layers_text(t->to, &(ac_layers){.step = r->step, .n = r->n_steps, .planned = true});
+    ac_layers_text(t->to, &(ac_layers){.step = r->step, .n = r->n_steps, .names = t->names, .planned = true});
 }
 
 void ac_report_text(ac_sink *to, const ac_report *r, int verbose, bool color)
