@@ -122,6 +122,10 @@ bool arenac_progress_now(const arenac *a, arenac_progress *to); /* false: nothin
 /* A file that options were read from: a rule of --depfile names it, too. The path is copied. */
 int arenac_depends(arenac *a, const char *path);
 
+/* An error of the caller's own command line (E0501) at a place, as those of arenac_set: printed, counted and in JSON as
+ * all others. line 0: of no file. Returns the exit status. */
+int arenac_usage(arenac *a, const char *file, int line, const char *text);
+
 /* ------------------------------------------------------------------ diagnostics */
 
 void arenac_print_diagnostics(const arenac *a, FILE *to, bool color);

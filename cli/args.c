@@ -1,19 +1,26 @@
 /* args.c - argv into an arenac's options and a list of files: --long=VALUE, --long VALUE, -xVALUE, -xyz, --. */
 #include "cli/cli.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static int wrong(const char *fmt, const char *a, const char *b)
+int ac_cli_wrong_at(const ac_cli *c, const char *file, int line, const char *text)
 {
-    fputs("arenac: error[E0501]: ", stderr);
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral" /* all formats are literals of this file */
-    fprintf(stderr, fmt, a, b);
-#pragma GCC diagnostic pop
-    fputc('\n', stderr);
-    return AC_EXIT_USAGE;
+    const int status = arenac_usage(c->a, file, line, text);
+    arenac_print_diagnostics(c->a, stderr, c->color);
+    return status;
+}
+
+int ac_cli_wrong(const ac_cli *c, const char *fmt, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    return ac_cli_wrong_at(c, "arenac", 0, text);
 }
 
 /* The option of the verb with this name (n characters), or with this letter; NULL: it takes none. */
@@ -41,9 +48,10 @@ static void verbs_with(const char *word, char *text, size_t room)
         at += (size_t)snprintf(text + at, room - at, "%s%s", !i ? "" : i + 1 < found ? ", " : " and ", name[i]);
 }
 
-static int unknown_option(const char *arg, size_t n, ac_verb verb)
+static int unknown_option(const ac_cli *c, const char *arg, size_t n)
 {
     char others[256];
+    const ac_verb verb = c->verb;
     const char *names[AC_CLI_OPTIONS];
     const arenac_option *o;
     int32_t k = 0;
@@ -53,14 +61,13 @@ static int unknown_option(const char *arg, size_t n, ac_verb verb)
     char word[64] = {0};
     memcpy(word, arg, n < sizeof word ? n : sizeof word - 1);
     verbs_with(word, others, sizeof others);
-    if (*others) {
-        fprintf(stderr, "arenac: error[E0501]: unknown option '--%s' of %s; %s %s it\n", word, ac_verbs[verb].name,
-                others, strchr(others, ' ') ? "have" : "has");
-        return AC_EXIT_USAGE;
-    }
+    if (*others)
+        return ac_cli_wrong(c, "unknown option '--%s' of %s; %s %s it", word, ac_verbs[verb].name, others,
+                            strchr(others, ' ') ? "have" : "has");
     const char *near = ac_closest(word, names, k);
-    return near ? wrong("unknown option '--%s'; did you mean '--%s'?", word, near)
-                : wrong("unknown option '--%s'; arenac %s --help-all lists the options", word, ac_verbs[verb].name);
+    return near ? ac_cli_wrong(c, "unknown option '--%s'; did you mean '--%s'?", word, near)
+                : ac_cli_wrong(c, "unknown option '--%s'; arenac %s --help-all lists the options", word,
+                               ac_verbs[verb].name);
 }
 
 /* What the command line itself does by an option. Returns -1 to go on, else the exit status. */
@@ -130,7 +137,7 @@ static int parse_letters(ac_cli *c, const char *arg, const arenac_option **o, co
     for (const char *p = arg + 1; *p; p++) {
         *o = find(c->verb, NULL, 0, *p);
         if (!*o)
-            return wrong("unknown option '%s' of %s; --help lists the options", arg, ac_verbs[c->verb].name);
+            return ac_cli_wrong(c, "unknown option '%s' of %s; --help lists the options", arg, ac_verbs[c->verb].name);
         if (needs_value(*o)) {
             *value = p[1] ? p + 1 : NULL;
             return -1;
@@ -171,7 +178,7 @@ static int parse_one(ac_cli *c, int argc, char **argv, int *at)
         const size_t n = strcspn(arg + 2, "=");
         o = find(c->verb, arg + 2, n, 0);
         if (!o)
-            return unknown_option(arg + 2, n, c->verb);
+            return unknown_option(c, arg + 2, n);
         value = arg[2 + n] == '=' ? arg + 3 + n : NULL;
     } else if (!strcmp(arg, "-Werror")) {
         o = find(c->verb, "Werror", 6, 0);
@@ -185,7 +192,7 @@ static int parse_one(ac_cli *c, int argc, char **argv, int *at)
     if (needs_value(o) && value && strchr(o->argument, ' '))
         value = join_words(c, o, value, argc, argv, at);
     if (needs_value(o) && !value)
-        return wrong("option '--%s' needs an argument: %s", ac_option_word(o), o->argument);
+        return ac_cli_wrong(c, "option '--%s' needs an argument: %s", ac_option_word(o), o->argument);
     return set(c, o, value);
 }
 
@@ -206,7 +213,7 @@ static int parse_verb(int argc, char **argv, ac_cli *cli, int *first)
     } else if (argv[1][0] != '-' && !strpbrk(argv[1], "./")) { /* no file name either: most likely a typing error */
         const char *near = ac_verb_closest(argv[1]);
         if (near && access(argv[1], F_OK))
-            return wrong("unknown verb '%s'; did you mean '%s'?", argv[1], near);
+            return ac_cli_wrong(cli, "unknown verb '%s'; did you mean '%s'?", argv[1], near);
     }
     return -1;
 }
@@ -224,7 +231,7 @@ int ac_cli_parse(int argc, char **argv, ac_cli *cli)
         else if (!only_files && argv[i][0] == '-' && argv[i][1])
             status = parse_one(cli, argc, argv, &i);
         else if (cli->n_files == AC_CLI_MAX)
-            status = wrong("too many files (%s)%s", argv[i], "");
+            status = ac_cli_wrong(cli, "too many files (%s)", argv[i]);
         else
             cli->file[cli->n_files++] = argv[i];
     }

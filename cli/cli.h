@@ -52,6 +52,15 @@ const char *ac_option_word(const arenac_option *o); /* its name as it is written
 /* args.c: parses argv. Returns -1 to go on, else the exit status (help and version are printed, errors reported). */
 int ac_cli_parse(int argc, char **argv, ac_cli *cli);
 
+/* An error of the command line: "arenac: error[E0501]: ...", printed; the exit status. */
+int ac_cli_wrong(const ac_cli *c, const char *fmt, ...)
+#ifdef __GNUC__
+    __attribute__((format(printf, 2, 3)))
+#endif
+    ;
+/* The same, at a line of a file of options. */
+int ac_cli_wrong_at(const ac_cli *c, const char *file, int line, const char *text);
+
 /* Sets an option, in the compilation and in *c. Returns -1 to go on, else the exit status, with errors reported. */
 int ac_cli_set(ac_cli *c, const arenac_option *o, const char *value);
 

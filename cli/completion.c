@@ -233,8 +233,6 @@ int ac_cli_completion(ac_cli *cli)
     }
     const char *near = ac_closest(shell, names, N);
     if (near)
-        fprintf(stderr, "arenac: error[E0501]: completion does not know '%s'; did you mean '%s'?\n", shell, near);
-    else
-        fprintf(stderr, "arenac: error[E0501]: completion takes bash, zsh or fish\n");
-    return AC_EXIT_USAGE;
+        return ac_cli_wrong(cli, "completion does not know '%s'; did you mean '%s'?", shell, near);
+    return ac_cli_wrong(cli, "completion takes bash, zsh or fish");
 }

@@ -23,25 +23,24 @@ static bool is_among(const char *name, const char *const *list, size_t n)
     return false;
 }
 
-static int wrong(const char *path, int line, const char *key, const char *text)
+static int wrong(const ac_cli *c, const char *path, int line, const char *key, const char *text)
 {
-    fprintf(stderr, "%s:%d: error[E0501]: '%s' %s\n", path, line, key, text);
-    return AC_EXIT_USAGE;
+    char all[512];
+    snprintf(all, sizeof all, "'%s' %s", key, text);
+    return ac_cli_wrong_at(c, path, line, all);
 }
 
-static int unknown(const char *path, int line, const char *key)
+static int unknown(const ac_cli *c, const char *path, int line, const char *key)
 {
+    char all[512];
     const char *names[AC_CLI_OPTIONS];
     const arenac_option *o;
     int32_t n = 0;
     for (int32_t i = 0; n < AC_CLI_OPTIONS && (o = arenac_option_at(i)) != NULL; i++)
         names[n++] = ac_option_word(o);
     const char *near = ac_closest(key, names, n);
-    fprintf(stderr,
-            near ? "%s:%d: error[E0501]: unknown option '%s'; did you mean '%s'?\n"
-                 : "%s:%d: error[E0501]: unknown option '%s'\n",
-            path, line, key, near ? near : "");
-    return AC_EXIT_USAGE;
+    snprintf(all, sizeof all, near ? "unknown option '%s'; did you mean '%s'?" : "unknown option '%s'", key, near);
+    return ac_cli_wrong_at(c, path, line, all);
 }
 
 /* The option of this verb, or, with *other, of another one. NULL: there is none. */
@@ -93,13 +92,13 @@ static int set_line(ac_cli *c, const char *path, int line, char *text, bool name
     const char *key = trim(text);
     const arenac_option *o = find(c->verb, key, &other, &i);
     if (!o)
-        return unknown(path, line, key);
+        return unknown(c, path, line, key);
     if (is_among(o->name, NEVER, sizeof NEVER / sizeof *NEVER))
-        return wrong(path, line, key, "belongs to the command line");
+        return wrong(c, path, line, key, "belongs to the command line");
     if (!named && is_among(o->name, NAMED_ONLY, sizeof NAMED_ONLY / sizeof *NAMED_ONLY))
-        return wrong(path, line, key, "writes files or runs commands: name this file with --config to allow it");
+        return wrong(c, path, line, key, "writes files or runs commands: name this file with --config to allow it");
     if (value && !o->argument && strcmp(value, "on") != 0 && strcmp(value, "off") != 0)
-        return wrong(path, line, key, "takes no value; on and off are understood");
+        return wrong(c, path, line, key, "takes no value; on and off are understood");
     const bool taken = !other && !c->given[i];
     if (c->verbose && !other)
         fprintf(stderr, "%s:%d: %s%s%s%s\n", path, line, key, value ? " = " : "", value ? value : "",

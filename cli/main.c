@@ -10,10 +10,11 @@ static bool wants_json(const ac_cli *cli)
     return cli->json && (cli->verb == AC_VERB_CHECK || cli->verb == AC_VERB_PLAN || cli->verb == AC_VERB_COMPILE);
 }
 
-/* With --json there is always one document: without a plan it holds the diagnostics alone. */
-static void print_json(const ac_cli *cli)
+/* With --json there is always one document: without a plan it holds the diagnostics alone. wrong: so does that of any
+ * verb, as the command line is no command. */
+static void print_json(const ac_cli *cli, bool wrong)
 {
-    if (wants_json(cli) && !arenac_has_plan(cli->a) && arenac_emit(cli->a, "json", "-") == 0)
+    if ((wants_json(cli) || wrong) && !arenac_has_plan(cli->a) && arenac_emit(cli->a, "json", "-") == 0)
         arenac_commit(cli->a);
 }
 
@@ -22,7 +23,7 @@ static int finish(const ac_cli *cli)
 {
     const arenac *a = cli->a;
     const int32_t errors = arenac_errors(a), warnings = arenac_warnings(a);
-    print_json(cli);
+    print_json(cli, false);
     for (int32_t i = 0; cli->time_passes && arenac_pass_at(a, i); i++) {
         const arenac_pass *p = arenac_pass_at(a, i);
         fprintf(stderr, "%-12s %8.3f ms  %d changed\n", p->name, p->ms, p->changed);
@@ -36,6 +37,15 @@ static int finish(const ac_cli *cli)
     return status;
 }
 
+/* Also where what is wrong comes before the option. */
+static bool asks_json(const ac_cli *cli, int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (!strcmp(argv[i], "--json"))
+            return true;
+    return cli->json;
+}
+
 int main(int argc, char **argv)
 {
     static ac_cli cli;
@@ -46,6 +56,8 @@ int main(int argc, char **argv)
         return AC_EXIT_BUDGET;
     }
     int status = ac_cli_parse(argc, argv, &cli);
+    if (status > 0 && asks_json(&cli, argc, argv))
+        print_json(&cli, true);
     if (status < 0) {
         if (wants_json(&cli))
             ac_interrupt_json();

@@ -188,10 +188,8 @@ int ac_cli_help(ac_cli *cli)
     if (!ac_verb_find(name, &verb)) {
         const char *near = ac_verb_closest(name);
         if (near)
-            fprintf(stderr, "arenac: error[E0501]: unknown verb '%s'; did you mean '%s'?\n", name, near);
-        else
-            fprintf(stderr, "arenac: error[E0501]: unknown verb '%s'; arenac help lists them\n", name);
-        return AC_EXIT_USAGE;
+            return ac_cli_wrong(cli, "unknown verb '%s'; did you mean '%s'?", name, near);
+        return ac_cli_wrong(cli, "unknown verb '%s'; arenac help lists them", name);
     }
     if (cli->man)
         ac_help_man(stdout, false, verb);

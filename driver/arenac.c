@@ -242,6 +242,25 @@ int arenac_depends(arenac *a, const char *path)
     return ac_guard(a, depends_stage, &path);
 }
 
+typedef struct usage {
+    const char *file, *text;
+    int line;
+} usage;
+
+static int usage_stage(arenac *a, void *arg)
+{
+    const usage *u = arg;
+    return ac_error(&a->cx, (ac_place){.file = ac_strdup(a->cx.region, u->file), .line = u->line}, E0501, "%s",
+                    u->text);
+}
+
+int arenac_usage(arenac *a, const char *file, int line, const char *text)
+{
+    usage u = {file, text, line};
+    (void)ac_guard(a, usage_stage, &u);
+    return arenac_exit(a);
+}
+
 /* ------------------------------------------------------------------ asking */
 
 bool arenac_has_plan(const arenac *a)

@@ -73,6 +73,21 @@ X
 done
 json 3 plan -q --json nosuch.tflite
 json 2 plan -q --json "$m" --planner nosuch
+for words in "--nosuch" "--plannr auto" "-t nosuch" "--budget 10X" "--align 24"; do # before there is anything to say
+    for verb in plan compile check; do
+        # shellcheck disable=SC2086
+        json 2 $verb --json "$m" $words
+        # shellcheck disable=SC2086
+        json 2 $verb "$m" $words --json
+        python3 -c 'import json; assert json.load(open("'$n'.json"))["diagnostics"][0]["severity"] == "error"'
+    done
+done
+json 2 bench "$m" --nosuch --json
+json 2 plan --json "$m" --budget
+json 2 pln "$m" --json
+printf "json = on\nnosuch = 1\n" >o.conf
+json 2 plan "$m" --config o.conf
+grep -q "o.conf:2" err.txt || die "no place: $(cat err.txt)"
 json 0 prove --json "$m"
 json 0 diff --json digits.lock "$m"
 json 6 diff --json digits.lock other.lock
