@@ -62,7 +62,10 @@ static void put_table(arenac *a, ac_sink *s, const layers *l)
     ac_put(s, "\ninputs   ");
     operands(s, &a->cx, g->input.item, g->input.n);
     ac_put(s, "\noutputs  ");
-    operands(s, &a->cx, g->output.item, g->output.n);
+    if (a->model->waiting) /* nobody has made them: as the file declares them */
+        operands(s, &a->cx, a->model->promised.item, a->model->promised.n);
+    else
+        operands(s, &a->cx, g->output.item, g->output.n);
     ac_putc(s, '\n');
 }
 
@@ -112,7 +115,10 @@ static void put_json(arenac *a, ac_sink *to, const layers *l)
     ac_json_str(&j, "format", a->model->format);
     ac_json_int(&j, "operators", a->model->file_ops);
     json_tensors(&j, "inputs", g->input.item, g->input.n);
-    json_tensors(&j, "outputs", g->output.item, g->output.n);
+    if (a->model->waiting)
+        json_tensors(&j, "outputs", a->model->promised.item, a->model->promised.n);
+    else
+        json_tensors(&j, "outputs", g->output.item, g->output.n);
     ac_json_arr(&j, "layers");
     for (int32_t i = 0, node = 0; i < l->n; i++) {
         const ac_report_step *x = &l->row[i];

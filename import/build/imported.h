@@ -31,13 +31,14 @@ typedef struct ac_import_options {
 } ac_import_options;
 
 typedef struct ac_imported {
-    ac_graph *graph;             /* as the file has it; inputs only as long as `waiting` is set */
-    const char *format;          /* "TFLite v3", "text": what reports call it */
-    const char *listing;         /* the model in its format's own words, for `show`; NULL: none */
-    int64_t file_ops;            /* operators in the file's main graph */
-    AC_VEC(ac_tensor *) missing; /* parameters that no file gave: splats stand for them, which is enough for a plan */
-    AC_VEC(ac_running) running;  /* with batch_norm */
-    const char *missing_file;    /* where they should be: "a .caffemodel file" */
+    ac_graph *graph;              /* as the file has it; inputs only as long as `waiting` is set */
+    AC_VEC(ac_tensor *) promised; /* with `waiting`: the outputs as the file declares them, outside of the graph */
+    const char *format;           /* "TFLite v3", "text": what reports call it */
+    const char *listing;          /* the model in its format's own words, for `show`; NULL: none */
+    int64_t file_ops;             /* operators in the file's main graph */
+    AC_VEC(ac_tensor *) missing;  /* parameters that no file gave: splats stand for them, which is enough for a plan */
+    AC_VEC(ac_running) running;   /* with batch_norm */
+    const char *missing_file;     /* where they should be: "a .caffemodel file" */
     const struct ac_weights_file *weights; /* text: the file that holds its constants; NULL: none */
     bool channels_first;                   /* its operators have channels first: pass layout has work to do */
     bool declared;                         /* shapes declared for results bind: pass infer compares them */
