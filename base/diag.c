@@ -61,13 +61,17 @@ static ac_place keep_place(ac_ctx *cx, ac_place at)
     return at;
 }
 
+bool ac_diags_full(const ac_diags *d)
+{
+    return d->errors >= (d->limit ? d->limit : 20);
+}
+
 /* A diagnostic of its own, not yet in the list; NULL: there are too many like it. */
 static ac_diag *fresh(ac_ctx *cx, ac_severity sev, ac_place at, ac_code code)
 {
     ac_diags *d = &cx->diags;
-    const int32_t limit = d->limit ? d->limit : 20;
     const ac_exit exit = ac_code_exit(code);
-    if (sev == AC_ERROR && (exit == AC_EXIT_INVALID || exit == AC_EXIT_UNSAFE) && d->errors >= limit) {
+    if (sev == AC_ERROR && (exit == AC_EXIT_INVALID || exit == AC_EXIT_UNSAFE) && ac_diags_full(d)) {
         d->dropped++;
         d->last = NULL; /* its details go nowhere */
         d->errors++;

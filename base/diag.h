@@ -112,6 +112,8 @@ int ac_help(struct ac_ctx *cx, const char *fmt, ...) __attribute__((format(print
 int ac_no_memory(struct ac_ctx *cx, const char *file);
 
 /* What another context reported is reported here, too. */
+/* Are there as many errors as are kept? More of what is invalid or unsafe are only counted. */
+bool ac_diags_full(const ac_diags *d);
 void ac_diags_copy(struct ac_ctx *cx, const ac_diags *from);
 
 /* status is AC_OK. If not, the diagnostics recorded since `before` (a copy of cx->diags) are taken back: for passes

@@ -36,6 +36,8 @@ static ac_place place_of(const reader *r, int32_t f)
 {
     enum { SHOWN = 4096 }; /* a line of more is not shown at all */
     const int32_t col = f >= 0 && f < r->field.n ? r->field.item[f].col : 1;
+    if (ac_diags_full(&r->cx->diags)) /* this error is only counted */
+        return (ac_place){.file = r->file, .line = r->line, .col = col};
     const size_t rest = (size_t)(r->end - r->line_start), most = rest < SHOWN ? rest : SHOWN;
     const char *line = ac_strf(r->cx->region, "%.*s", (int)most, r->line_start);
     return (ac_place){.file = r->file, .line = r->line, .col = col, .source = line};
@@ -337,11 +339,19 @@ static int check_names(reader r)
     }
     if (names.n) /* qsort takes no NULL, even for nothing */
         qsort(names.item, (size_t)names.n, sizeof *names.item, by_name);
+    int rc = AC_OK;
     for (int32_t i = 1; i < names.n; i++)
         if (names.item[i].name == names.item[i - 1].name)
-            return ac_error(r.cx, (ac_place){.file = r.file, .line = names.item[i].line, .col = 1}, E0022,
-                            "id '%s' is used twice, first in line %d", names.item[i].name, names.item[i - 1].line);
-    return AC_OK;
+            rc = ac_error(r.cx, (ac_place){.file = r.file, .line = names.item[i].line, .col = 1}, E0022,
+                          "id '%s' is used twice, first in line %d", names.item[i].name, names.item[i - 1].line);
+    return rc;
+}
+
+/* After an error inside a row: to the end of its line. */
+static void skip_line(reader *r)
+{
+    while (r->at < r->end && *r->at != '\n' && *r->at != '\r')
+        r->at++;
 }
 
 static size_t count(const char *text, size_t n, char c)
@@ -377,16 +387,24 @@ int ac_problem_read_csv(ac_ctx *cx, const char *file, const char *text, size_t n
     bool seen_before = false;
     ac_step steps = 0;
     ac_bytes align = 1;
-    for (;; rows++) {
-        bool got;
-        AC_TRY(read_row(&r, &got));
+    int rc = AC_OK; /* rows are independent of each other: what is wrong of all is said */
+    for (bool got;;) {
+        if (read_row(&r, &got) != AC_OK) {
+            rc = AC_FAIL;
+            skip_line(&r);
+            continue;
+        }
         if (!got)
             break;
         if (rows == most)
             return ac_error(cx, (ac_place){.file = file}, E0015, "more than %d rows", most);
         const int64_t known = cx->names.n;
         ac_item *it = &item[rows];
-        AC_TRY(read_item(&r, it));
+        if (read_item(&r, it) != AC_OK) {
+            rc = AC_FAIL;
+            continue;
+        }
+        rows++;
         seen_before = seen_before || cx->names.n == known;
         /* Everything a planner adds up stays below this sum, so no later sum needs a check. */
         const int64_t part[] = {it->size, it->align, it->fixed > 0 ? it->fixed : 0};
@@ -401,6 +419,7 @@ int ac_problem_read_csv(ac_ctx *cx, const char *file, const char *text, size_t n
         steps = it->life.end > steps ? it->life.end : steps;
         align = it->align > align ? it->align : align;
     }
+    AC_TRY(rc);
     if (seen_before)
         AC_TRY(check_names(r));
     ac_memory *mem = AC_NEW(cx->region, ac_memory);
