@@ -170,7 +170,7 @@ void ac_report_html(ac_sink *to, const ac_report *r)
     ac_put(to, "</div>\n<div id=\"lanes\"></div>\n<div id=\"threads\"></div>\n<div id=\"mini\"></div>\n<div "
                "id=\"before\"></div>\n"
                "<p class=\"keys\" id=\"keys\">Drag to move, <kbd>Ctrl</kbd>+wheel to zoom (<kbd>Shift</kbd> steps "
-               "only, <kbd>Alt</kbd> addresses only). In the picture: <kbd>&larr;</kbd> <kbd>&rarr;</kbd> step, "
+               "only, <kbd>Alt</kbd> addresses only). Keys: <kbd>&larr;</kbd> <kbd>&rarr;</kbd> step, "
                "<kbd>&uarr;</kbd> <kbd>&darr;</kbd> tensor, <kbd>p</kbd> peak, <kbd>+</kbd> <kbd>-</kbd> "
                "<kbd>0</kbd> zoom. <kbd>/</kbd> search, <kbd>Esc</kbd> clears.</p>\n</div>\n"
                "<div id=\"graph\" hidden></div>\n"

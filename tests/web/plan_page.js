@@ -54,6 +54,30 @@ async function sorting(p) {
         j.steps.map(s => s.macs).sort((a, b) => b - a));
 }
 
+// A fresh page has the keys, and after a search it has them again.
+async function keys(b) {
+    const j = report("branch"), p = await b.page(url("branch")), focus = "document.activeElement.id";
+    const at = (what, step) => p.evaluate("state.step").then(is => same(what, is, step));
+    await p.key("ArrowRight");
+    await at("right, before any click", j.plan.peak_step + 1);
+    await p.key("ArrowLeft");
+    await p.key("ArrowUp");
+    same("a tensor, before any click", await p.evaluate("state.tensor") >= 0, true);
+    await p.key("/");
+    same("/ goes to the search", await p.evaluate(focus), "search");
+    await p.key("r");
+    same("which takes the keys", await p.evaluate("el('search').value"), "r");
+    await p.key("Escape");
+    same("Esc clears it", await p.evaluate("el('search').value"), "");
+    same("and leaves it", await p.evaluate(focus), "picture");
+    await p.key("p");
+    await at("the picture has the keys again", j.plan.peak_step);
+    await p.evaluate("document.activeElement.blur()");
+    await p.key("ArrowRight");
+    await at("and where nothing has them", j.plan.peak_step + 1);
+    await p.evaluate("scrollTo(0, 0)");
+}
+
 async function links(b, p) {
     const j = report("branch"), name = j.tensors[3].name;
     await p.evaluate("document.getElementById('picture').focus()");
@@ -273,6 +297,7 @@ async function accessible(b) {
     await sorting(p);
     await reached(p);
     await links(b, p);
+    await keys(b);
     for (const part of [beforeAndAfter, overlaps, memories, many, graph, threads, narrow, ...axe ? [accessible] : []])
         await part(b);
     same("console", p.console, []);

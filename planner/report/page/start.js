@@ -71,7 +71,7 @@ function walk(by) {
         pickTensor(set[k < 0 ? 0 : clamp(k + by, 0, set.length - 1)]);
 }
 
-pic.addEventListener("keydown", e => {
+function onKey(e) {
     const act = {
         ArrowLeft: () => pickStep(Math.max(0, state.step - 1)), ArrowRight: () => pickStep(state.step + 1),
         Home: () => pickStep(0), End: () => pickStep(D.steps - 1), ArrowUp: () => walk(1), ArrowDown: () => walk(-1),
@@ -82,10 +82,20 @@ pic.addEventListener("keydown", e => {
         return;
     e.preventDefault();
     act();
-});
+}
+
+// The picture has the keys from the beginning; where nothing has them, those that would scroll the page scroll it.
+const SCROLLS = new Set(["ArrowUp", "ArrowDown", "Home", "End"]);
+const focusPicture = () => pic.focus({preventScroll: true});
+pic.addEventListener("keydown", onKey);
 document.addEventListener("keydown", e => {
-    if (e.key === "Escape")
+    if (e.target === document.body && !SCROLLS.has(e.key))
+        onKey(e);
+    if (e.key === "Escape") {
         clear();
+        if (document.activeElement === el("search"))
+            focusPicture();
+    }
     if (e.key === "/" && e.target.tagName !== "INPUT") {
         e.preventDefault();
         el("search").focus();
@@ -135,3 +145,4 @@ if (tables.steps)
     fill(tables.steps);
 fit();
 followLink();
+focusPicture();
