@@ -8,36 +8,54 @@
 
 enum { INDENT = 36, NARROW = 60, WIDE = 120, PIPED = 100 };
 
-/* Columns of the terminal, at most WIDE; $COLUMNS wins; PIPED where there is no terminal. */
-static size_t columns(void)
+/* Columns of the terminal; $COLUMNS wins; 0: there is no terminal. */
+static long terminal(void)
 {
     struct winsize w;
     const char *said = getenv("COLUMNS");
-    long n = said ? strtol(said, NULL, 10) : 0;
-    if (n <= 0)
-        n = isatty(1) && ioctl(1, TIOCGWINSZ, &w) == 0 && w.ws_col ? w.ws_col : PIPED;
+    const long n = said ? strtol(said, NULL, 10) : 0;
+    return n > 0 ? n : isatty(1) && ioctl(1, TIOCGWINSZ, &w) == 0 ? w.ws_col : 0;
+}
+
+/* Columns of the text, at most WIDE. */
+static size_t columns(void)
+{
+    const long said = terminal(), n = said ? said : PIPED;
     return n < NARROW ? NARROW : n > WIDE ? WIDE : (size_t)n;
 }
 
-/* Words of the text in lines that end before the last column. The first line goes on at column `at`, others begin at
- * `indent`; a word that is too long stays whole. */
-static void fold(FILE *to, const char *text, size_t at, size_t indent)
+/* The words of the first `room` characters of the text in lines that end before the last column. The first line goes on
+ * at column `at`, others begin at `indent`; a word that is too long stays whole. Returns how many lines there are; to NULL: only counts them. */
+static int fold(FILE *to, const char *text, size_t room, size_t at, size_t indent)
 {
     const size_t width = columns() - 1;
-    for (bool first = true; *text; first = false) {
-        const size_t n = strcspn(text, " ");
+    const char *const end = text + room;
+    int lines = 1;
+    for (bool first = true; text < end && *text; first = false) {
+        const size_t word = strcspn(text, " "), n = word < (size_t)(end - text) ? word : (size_t)(end - text);
         if (!first && at + 1 + n > width) {
-            fprintf(to, "\n%*s", (int)indent, "");
+            if (to)
+                fprintf(to, "\n%*s", (int)indent, "");
             at = indent;
+            lines++;
         } else if (!first) {
-            fputc(' ', to);
+            if (to)
+                fputc(' ', to);
             at++;
         }
-        fwrite(text, 1, n, to);
+        if (to)
+            fwrite(text, 1, n, to);
         at += n;
         text += n + (text[n] == ' ');
     }
-    fputc('\n', to);
+    if (to)
+        fputc('\n', to);
+    return lines;
+}
+
+static int fold_all(FILE *to, const char *text, size_t at, size_t indent)
+{
+    return fold(to, text, strlen(text), at, indent);
 }
 
 void ac_help_overview(FILE *to)
@@ -49,7 +67,7 @@ void ac_help_overview(FILE *to)
     for (int i = 0; i < AC_VERB_COUNT; i++)
         fprintf(to, "  arenac %-10s %s\n", ac_verbs[i].name, ac_verbs[i].line);
     fputc('\n', to);
-    fold(to, "Models: TFLite, ONNX, TensorFlow (.pb, .pbtxt, SavedModel), Caffe, MXNet, arenac text (.ag).", 0, 0);
+    fold_all(to, "Models: TFLite, ONNX, TensorFlow (.pb, .pbtxt, SavedModel), Caffe, MXNet, arenac text (.ag).", 0, 0);
     fprintf(to, "arenac help VERB lists the options.\n");
 }
 
@@ -64,22 +82,17 @@ static void argument_of(const arenac_option *o, char *text, size_t n)
         snprintf(text, n, " %s", o->argument);
 }
 
-/* What an option is, in one line: up to the first semicolon or bracket, and no further than the line goes. */
-static void print_brief(FILE *to, const char *help)
+/* What an option is, in short: up to the first semicolon or bracket. */
+static int print_brief(FILE *to, const char *help)
 {
-    const size_t room = columns() - 1 - INDENT, semicolon = strcspn(help, ";");
+    const size_t semicolon = strcspn(help, ";");
     const char *bracket = strstr(help, " (");
-    size_t n = bracket && (size_t)(bracket - help) < semicolon ? (size_t)(bracket - help) : semicolon;
-    if (n <= room) {
-        fprintf(to, "%.*s\n", (int)n, help);
-        return;
-    }
-    for (n = room - 3; n && help[n] != ' ';)
-        n--;
-    fprintf(to, "%.*s...\n", (int)n, help);
+    return fold(to, help, bracket && (size_t)(bracket - help) < semicolon ? (size_t)(bracket - help) : semicolon,
+                INDENT, INDENT);
 }
 
-static void print_option(FILE *to, const arenac_option *o, bool all)
+/* Returns how many lines it takes; to NULL: only counts them. */
+static int print_option(FILE *to, const arenac_option *o, bool all)
 {
     char argument[64], left[96];
     argument_of(o, argument, sizeof argument);
@@ -87,14 +100,12 @@ static void print_option(FILE *to, const arenac_option *o, bool all)
         snprintf(left, sizeof left, "-%c, --%s%s", o->letter, ac_option_word(o), argument);
     else
         snprintf(left, sizeof left, "    --%s%s", ac_option_word(o), argument);
-    if (strlen(left) > INDENT - 3)
+    const bool alone = strlen(left) > INDENT - 3; /* on its line */
+    if (to && alone)
         fprintf(to, "  %s\n%*s", left, INDENT, "");
-    else
+    else if (to)
         fprintf(to, "  %-33s ", left);
-    if (all)
-        fold(to, o->help, INDENT, INDENT);
-    else
-        print_brief(to, o->help);
+    return alone + (all ? fold_all(to, o->help, INDENT, INDENT) : print_brief(to, o->help));
 }
 
 static bool takes_emit(ac_verb verb)
@@ -117,25 +128,27 @@ void ac_help_print(FILE *to, ac_verb verb, bool all)
     enum { LINES = 24, AROUND = 5 };
     const ac_verb_row *v = &ac_verbs[verb];
     const arenac_option *o;
-    int shown = 0;
-    bool more = false;
+    int shown = 0; /* lines, or options where nobody counts lines */
+    bool more = false, full = false;
     fprintf(to, "arenac %s %s [options]\n", v->name, v->args);
-    fold(to, v->line, 0, 0);
+    fold_all(to, v->line, 0, 0);
     fputc('\n', to);
     if (all) {
-        fold(to, v->text, 0, 0);
+        fold_all(to, v->text, 0, 0);
         fputc('\n', to);
     }
     for (int turn = 0; turn < 2; turn++) /* what the verb is for, then the rest */
         for (int32_t i = 0; (o = arenac_option_at(i)) != NULL; i++) {
             if (!ac_verb_takes(verb, o) || comes_first(verb, o) == turn)
                 continue;
-            if (!all && (!strcmp(o->verbs, "*") || shown >= LINES - AROUND)) {
+            const int lines = all || !terminal() ? 1 : print_option(NULL, o, false);
+            full |= !all && shown + lines > LINES - AROUND;
+            if (!all && (full || !strcmp(o->verbs, "*"))) {
                 more = true;
                 continue;
             }
             print_option(to, o, all);
-            shown++;
+            shown += lines;
         }
     if (more)
         fprintf(to, "  --help-all lists the rest.\n");
@@ -144,7 +157,7 @@ void ac_help_print(FILE *to, ac_verb verb, bool all)
         fprintf(to, "\nWhat --emit writes:\n");
         for (int32_t i = 0; (k = arenac_kind_at(i)) != NULL; i++) {
             fprintf(to, "  %-16s %-16s ", k->name, k->extension);
-            fold(to, k->help, INDENT, INDENT);
+            fold_all(to, k->help, INDENT, INDENT);
         }
     }
 }

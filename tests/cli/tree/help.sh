@@ -14,6 +14,36 @@ for width in 60 80 100; do
         [ ! -s wide.txt ] || { cat wide.txt; fail "help $verb does not fit $width columns"; }
     done
 done
+# no text is cut in its middle: of each option the short help has a beginning that ends where a clause does
+if have python3 python3; then
+    for verb in plan compile run train; do
+        for width in 0 80; do # 0: a pipe
+            COLUMNS=$width "$arenac" "$verb" --help >short.txt
+            COLUMNS=$width "$arenac" help "$verb" >long.txt
+            python3 - <<'X' || fail "$verb --help at $width: an option is cut"
+import re, sys
+def options(name):
+    found, key = {}, None
+    for line in open(name):
+        m = re.match(r"  (?:-., |    )(--[^ ]+.{0,29}?)(?:  +|$)(.*)", line)
+        if m:
+            key = m[1]
+            found[key] = m[2]
+        elif key and line.startswith(" " * 30):
+            found[key] += " " + line.strip()
+        else:
+            key = None
+    return {k: v.strip() for k, v in found.items()}
+short, whole = options("short.txt"), options("long.txt")
+assert len(short) > 1, "few options"
+for key, text in short.items():
+    rest = whole[key][len(text):]
+    if not whole[key].startswith(text) or not re.match(r"$|;| \(", rest):
+        sys.exit(f"{key}: {text!r} of {whole[key]!r}")
+X
+        done
+    done
+fi
 # what a verb is for comes first, in the short help, too
 for line in 'run --input --random --compare --output-dir --threads --per-node --backend' \
     'grad --input --cotangent --output-dir' \

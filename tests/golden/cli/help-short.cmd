@@ -1,0 +1,2 @@
+# help in short: a line or two for each option, whole
+# arenac: plan --help
