@@ -1,7 +1,8 @@
 /* region.c - regions: chunks from the heap, freed together; the heap counts and limits them. */
 #include "base/region.h"
 
-#include <stdio.h>
+#include "base/format.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -188,10 +189,14 @@ char *ac_vstrf(ac_region *r, const char *fmt, va_list ap)
 {
     va_list again;
     va_copy(again, ap);
-    int n = vsnprintf(NULL, 0, fmt, ap);
-    char *s = ac_alloc(r, (uint64_t)(n < 0 ? 0 : n) + 1);
-    if (n > 0)
-        vsnprintf(s, (size_t)n + 1, fmt, again);
+    char here[256];
+    const int n = ac_format(here, sizeof here, fmt, ap);
+    const size_t size = (size_t)(n < 0 ? 0 : n) + 1;
+    char *s = ac_alloc(r, size);
+    if (n >= 0 && size <= sizeof here)
+        memcpy(s, here, size);
+    else if (n >= 0)
+        ac_format(s, size, fmt, again);
     va_end(again);
     return s;
 }

@@ -1,6 +1,8 @@
 /* sink.c - text that grows; commit.c writes it. */
 #include "base/sink.h"
 
+#include "base/format.h"
+
 #include <string.h>
 
 void ac_sink_open(ac_sink *s, ac_ctx *cx)
@@ -101,10 +103,10 @@ void ac_putf(ac_sink *s, const char *fmt, ...)
     va_start(ap, fmt);
     va_copy(again, ap);
     reserve(s, 128);
-    int n = vsnprintf(s->text + s->n, s->cap - s->n, fmt, ap);
+    int n = ac_format(s->text + s->n, s->cap - s->n, fmt, ap);
     if (n > 0 && (size_t)n >= s->cap - s->n) { /* did not fit: now the length is known */
         reserve(s, (size_t)n + 1);
-        n = vsnprintf(s->text + s->n, s->cap - s->n, fmt, again);
+        n = ac_format(s->text + s->n, s->cap - s->n, fmt, again);
     }
     if (n > 0)
         s->n += (size_t)n;

@@ -92,7 +92,7 @@ goldens() { # [AREA]
 # Suites in the order in which they are likely to find a fault of FILE, by their cost.
 suites_of() { # FILE
     case $1 in
-    ir/lower/* | ir/loop/*) echo "values,proofs,goldens ops,units $1,goldens" ;;
+    ir/lower/* | ir/loop/*) echo "goldens ops,values,proofs,units $1,goldens" ;;
     planner/*) echo "goldens plan,goldens csv,values,units $1,proofs,goldens" ;;
     codegen/*) echo "goldens c,values,proofs,units $1,goldens" ;;
     *) echo "values,goldens passes,proofs,units $1,goldens" ;;
