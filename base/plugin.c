@@ -2,6 +2,7 @@
 #include "base/plugin.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,6 +26,15 @@ static char *own_folder(ac_ctx *cx)
     return ac_strdup(cx->region, path);
 }
 
+void *ac_library_open(ac_ctx *cx, const char *path)
+{
+    errno = 0;
+    void *so = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!so && errno == ENOMEM) /* the loader's message is no place to look: it is different in each system */
+        ac_heap_exhausted(&cx->heap);
+    return so;
+}
+
 void *ac_plugin_open(ac_ctx *cx, const char *name, const char **path)
 {
     const char *own = own_folder(cx), *given = getenv("ARENAC_BACKENDS");
@@ -33,7 +43,7 @@ void *ac_plugin_open(ac_ctx *cx, const char *name, const char **path)
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         *path = folders[i] ? ac_strf(cx->region, "%s/arenac-%s.so", folders[i], name) : NULL;
         if (*path && access(*path, F_OK) == 0)
-            return dlopen(*path, RTLD_NOW | RTLD_LOCAL);
+            return ac_library_open(cx, *path);
     }
     *path = NULL;
     return NULL;

@@ -9,6 +9,8 @@
 #define AC_BASE_PLUGIN_H
 #include "base/ctx.h"
 
+/* Any shared library; NULL: dlerror() says why, unless there is no memory, which is handled as everywhere. */
+void *ac_library_open(ac_ctx *cx, const char *path);
 void *ac_plugin_open(ac_ctx *cx, const char *name, const char **path);
 
 #endif

@@ -1,6 +1,7 @@
 /* peak.c - measuring what a machine attains; see peak.h. */
 #include "host/peak.h"
 
+#include "base/plugin.h"
 #include "host/compiler.h"
 
 #include <dlfcn.h>
@@ -93,7 +94,7 @@ int ac_peak_open(ac_peak *p, ac_ctx *cx, const ac_target *t)
                                (int)vec, t->registers >= 32 ? 24 : 12, dot_of(t), KERNELS);
     int status = dir ? ac_build_text(cx, dir, text, t->fma ? "-ffp-contract=fast" : "-ffp-contract=off") : AC_FAIL;
     if (status == AC_OK) {
-        p->library = dlopen(ac_strf(cx->region, "%s/text.so", dir), RTLD_NOW | RTLD_LOCAL);
+        p->library = ac_library_open(cx, ac_strf(cx->region, "%s/text.so", dir));
         if (!p->library)
             status =
                 ac_error(cx, (ac_place){0}, E0303, "cannot load the loops that measure this machine: %s", dlerror());

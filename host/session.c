@@ -1,6 +1,7 @@
 /* session.c - a module at work on this machine; see session.h. */
 #include "host/session.h"
 
+#include "base/plugin.h"
 #include "codegen/backends/find.h"
 #include "codegen/constants.h"
 #include "codegen/targets.h"
@@ -57,7 +58,7 @@ static int compile_in(ac_session *h, const char *dir, const char *backend)
     ac_ctx *cx = h->module->cx;
     AC_TRY(h->cuda ? ac_build_kernels(h->module, dir, backend) : ac_build_c(h->module, dir, NULL, 0));
     const char *so = ac_strf(cx->region, "%s/m.so", dir);
-    h->library = dlopen(so, RTLD_NOW | RTLD_LOCAL);
+    h->library = ac_library_open(cx, so);
     if (!h->library)
         return ac_error(cx, (ac_place){0}, E0303, "cannot load the compiled model: %s", dlerror());
     const struct arn_model *model = dlsym(h->library, ac_strf(cx->region, "%s_model", h->module->name));
@@ -80,7 +81,7 @@ static int open_weights(ac_session *h)
     ac_consts_layout(m, offset, &total);
     uint8_t *at = aligned(&h->weights_base, total, 64);
     h->weights = at;
-    return at ? ac_blob_move(m, at) : ac_error(m->cx, (ac_place){0}, E0402, "no memory for the weights");
+    return at ? ac_blob_move(m, at) : ac_error(m->cx, (ac_place){0}, E0403, "no memory for the weights");
 }
 
 static int open_c(ac_session *h, const char *backend)
@@ -287,7 +288,7 @@ int ac_session_open(ac_session *h, ac_module *m, const char *file, const char *b
     if (m->streamed)
         h->in[m->streamed_input] = h->streamed = aligned(&h->streamed_base, m->input[m->streamed_input].bytes, 64);
     if (!h->arena || !h->state || (m->streamed && !h->streamed))
-        return ac_error(h->module->cx, (ac_place){0}, E0402, "no memory for an arena of %lld bytes",
+        return ac_error(h->module->cx, (ac_place){0}, E0403, "no memory for an arena of %lld bytes",
                         (long long)m->arena_bytes);
     AC_TRY(h->eval ? open_eval(h) : !strcmp(backend, "c") || h->cuda ? open_c(h, backend) : open_image(h, backend));
     if (!h->eval)
