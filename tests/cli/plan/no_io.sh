@@ -1,8 +1,9 @@
 #!/bin/sh
 # When one call of the system on a file fails (E0301, E0302), or all from one on, every verb says so and ends with 3,
 # leaves no file, and never ends as if all was well. Calls that are interrupted, or give a byte at a time, change
-# nothing. Under ASan nothing leaks, either. usage: no_io.sh ARENAC SOURCE_DIR
+# nothing. Under ASan nothing leaks, either. usage: no_io.sh ARENAC SOURCE_DIR [EVERY: of so many places one]
 . "$2/tests/cli/prelude"
+every=${3:-1}
 require "${CC:-cc}" gcc
 if sanitized; then preloaded || exit 77; fi
 "${CC:-cc}" -shared -fPIC -O1 -o faults.so "$src/tests/cli/plan/io_faults.c" -ldl 2>cc.txt ||
@@ -29,6 +30,20 @@ must() { # STATUS: of the last run
     [ "$status" = "$1" ] || fail "status $status, wanted $1: $*"
 }
 
+faults() { # CALL N command...
+    call=$1 n=$2
+    shift 2
+    one "$call:$n:5" "$@" # EIO
+    case $call in write | fsync | rename) must 3 "$call $n fails: $*" ;; esac
+    one "$call:$n:28:on" "$@" # ENOSPC
+    case $call in
+    read | write) one "$call:$n:4" "$@" && must 0 "$call $n is interrupted: $*" && # EINTR
+        one "$call:$n:short:on" "$@" && must 0 "$call $n is short: $*" ;;
+    fsync) one "$call:$n:4" "$@" && must 0 "$call $n is interrupted: $*" && # EINTR
+        one "$call:$n:22:on" "$@" && must 0 "the file system cannot flush: $*" ;; # EINVAL
+    esac
+}
+
 each() { # command...
     COUNT=$tmp/count
     export COUNT
@@ -37,15 +52,7 @@ each() { # command...
     while read -r call all; do
         n=1
         while [ "$n" -le "$all" ]; do
-            one "$call:$n:5" "$@" # EIO
-            case $call in write | fsync | rename) must 3 "$call $n fails: $*" ;; esac
-            one "$call:$n:28:on" "$@" # ENOSPC
-            case $call in
-            read | write) one "$call:$n:4" "$@" && must 0 "$call $n is interrupted: $*" && # EINTR
-                one "$call:$n:short:on" "$@" && must 0 "$call $n is short: $*" ;;
-            fsync) one "$call:$n:4" "$@" && must 0 "$call $n is interrupted: $*" && # EINTR
-                one "$call:$n:22:on" "$@" && must 0 "the file system cannot flush: $*" ;; # EINVAL
-            esac
+            if turn; then faults "$call" "$n" "$@"; fi
             n=$((n + 1))
         done
     done <"$tmp/count"
@@ -88,5 +95,5 @@ each train gate.onnx --data x="$models/gate.in0.0.npy" --target "$models/gate.ou
 [ -z "${ARENAC_LONG:-}" ] || each python "$models/gate.ag" -o made
 each run "$models/gate.ag" --random 1 --output-dir made
 echo "$runs runs"
-[ $runs -gt 500 ] || fail "$runs runs only"
+[ $((runs * every)) -gt 500 ] || fail "$runs runs only"
 exit $bad

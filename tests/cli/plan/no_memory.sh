@@ -2,8 +2,9 @@
 # When the system gives no memory (E0403), every verb says so and ends with 4, leaves no file, and never ends as if all
 # was well: one allocation fails, or all from one on. Positions are spread; ARENAC_LONG=1 takes all. Under ASan nothing
 # leaks, either.
-# usage: no_memory.sh ARENAC SOURCE_DIR
+# usage: no_memory.sh ARENAC SOURCE_DIR [EVERY: of so many places one]
 . "$2/tests/cli/prelude"
+every=${3:-1}
 require "${CC:-cc}" gcc
 if sanitized; then preloaded || exit 77; fi
 cat >fails.c <<'C'
@@ -87,6 +88,7 @@ each() { # command...; $timed: what it prints and writes has times in it
     n=1
     while [ "$n" -le "$all" ]; do
         for on in '' 1; do
+            turn || continue
             export FAIL_AT=$n
             if [ "$on" ]; then export FAIL_ON=1; else unset FAIL_ON; fi
             faulty fails.so got "$@"
@@ -155,5 +157,5 @@ each run "$models/gate.ag" --random 1 --output-dir made
 each bench "$models/gate.ag" --random 1 --runs 1
 each python "$models/gate.ag" -o made
 echo "$runs runs"
-[ $((runs * spread)) -gt 1000 ] || fail "$runs runs only"
+[ $((runs * spread * every)) -gt 1000 ] || fail "$runs runs only"
 exit $bad
