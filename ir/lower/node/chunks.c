@@ -19,7 +19,6 @@
 #include "ir/loop/builder.h"
 #include "ir/loop/access/traffic.h"
 #include "ir/loop/ins_fields.h"
-#include "ir/loop/tiles.h"
 #include "ir/lower/lower.h"
 #include "ir/lower/node/node.h"
 
@@ -81,8 +80,7 @@ static bool only_results(const cutter *v, ac_x begin, ac_x end)
 {
     for (ac_x x = begin; x < end; x++) {
         const ac_ins *i = ins(v, x);
-        if ((ac_lop_stores((ac_lop)i->op) && !stores_result(v, x)) || i->op == AC_L_TILE ||
-            (i->op == AC_L_SET && i->aux < begin))
+        if ((ac_lop_stores((ac_lop)i->op) && !stores_result(v, x)) || (i->op == AC_L_SET && i->aux < begin))
             return false;
     }
     return true;
@@ -226,11 +224,6 @@ static ac_x copy_ins(cutter *v, ac_x x)
     ac_ins_move_values(&i, v->map);
     if (ac_lop_has_buffer((ac_lop)i.op) && v->private_at[i.aux])
         i.a = ac_lb_add(&v->b, i.a, v->private_at[i.aux]);
-    if (i.op == AC_L_TILE) {
-        const ac_tile t = ac_ins_tile(&i);
-        if (t.form == AC_TILE_SPREAD && v->private_at[t.acc])
-            i.b = ac_lb_add(&v->b, i.b, v->private_at[t.acc]);
-    }
     ac_ins_move_buffers(&i, v->buf);
     return v->map[x] = ac_lb_copy(&v->b, v->from, &i);
 }

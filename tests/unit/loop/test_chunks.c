@@ -140,6 +140,34 @@ static void check_small(void)
     ac_ctx_close(&cx);
 }
 
+/* Tiles are of processors with one core: a copy by way of scratch that one packs stays whole. */
+static void check_packed(void)
+{
+    static const char BODY[] =
+        "fn f\nbuf x in i8 64 align 1\nbuf y out i8 64 align 1\nbuf s scratch i8 64 align 1\n"
+        "%1 = const i32 0\n%2 = const i32 64\n%3 = const i32 1\n"
+        "%4 = for i32 %1 .. %3 step 1\ntile spread 1 s[%1] 0 1 x[%1] 1 %2\n"
+        "%6 = load i8 x[%1]\nstore y[%1] %6\nend\n"
+        "%9 = for i32 %3 .. %2 step 1 as i parallel\n%10 = load i8 s[%9]\nstore y[%9] %10\nend\n";
+    ac_ctx cx;
+    ac_ctx_open(&cx);
+    ac_ctx_start(&cx);
+    ac_graph *g;
+    const ac_node *n = read_node(&cx, "input x: i8[64] q(1, 0)", "y: i8[64] q(1, 0) = relu(x)", &g);
+    void **data = make_data(&cx, g, 0);
+    ac_lowered *w = ac_lower_node(&cx, cx.region, n, &TARGETS[0], 0, false);
+    w->arg.n = 0;
+    ac_push(cx.region, &w->arg, ((ac_arg){.kind = AC_ARG_TENSOR, .tensor = n->in[0]}));
+    ac_push(cx.region, &w->arg, ((ac_arg){.kind = AC_ARG_TENSOR, .tensor = n->out[0]}));
+    ac_push(cx.region, &w->arg, ((ac_arg){.kind = AC_ARG_SCRATCH, .bytes = 64}));
+    if (ac_loop_read(&cx, "packed", BODY, strlen(BODY), &w->fn) != AC_OK ||
+        ac_lower_chunks(&cx, cx.region, w, 3, 0) != AC_OK || w->chunks)
+        fail(__LINE__, "packed by a tile", "plain", "is cut");
+    else if (run_parts(&cx, w, data) != AC_OK || memcmp(data[n->in[0]->id], data[n->out[0]->id], 64))
+        fail(__LINE__, "packed by a tile", "plain", "is no copy");
+    ac_ctx_close(&cx);
+}
+
 /* ------------------------------------------------------------------ the pool */
 
 typedef struct tally {
@@ -190,6 +218,7 @@ int main(void)
         check_case(c, &VNNI);
     }
     check_small();
+    check_packed();
     for (int32_t n = 1; n <= 5; n++)
         check_pool(n);
     static struct arn_threads none;
