@@ -4,7 +4,8 @@
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/scripts/setup.sh"
-need gcc gcc /usr/include/stdio.h libc6-dev make make cmake cmake dpkg-shlibdeps dpkg-dev gzip gzip
+need gcc gcc /usr/include/stdio.h libc6-dev make make cmake cmake dpkg-shlibdeps dpkg-dev \
+    file file gzip gzip
 backends=OFF
 [ "${1-}" != --all ] || {
     backends=ON

@@ -23,7 +23,7 @@ if [ "${1:-}" = --all ]; then
         riscv64-unknown-elf-gcc gcc-riscv64-unknown-elf \
         /usr/lib/picolibc/riscv64-unknown-elf picolibc-riscv64-unknown-elf \
         qemu-system-arm qemu-system-arm qemu-system-riscv32 qemu-system-misc cppcheck cppcheck \
-        lintian lintian dpkg-shlibdeps dpkg-dev ninja ninja-build zsh zsh fish fish dot graphviz man man-db \
+        lintian lintian dpkg-shlibdeps dpkg-dev file file ninja ninja-build zsh zsh fish fish dot graphviz man man-db \
         mpirun openmpi-bin mpicc libopenmpi-dev
 fi
 werror=OFF

@@ -5,7 +5,7 @@
 set -e
 build=$(dirname "$arenac")
 case $build in *asan*) echo "skipped: the release build is what people install"; exit 77 ;; esac
-require cpack cmake dpkg-deb dpkg gzip gzip dpkg-shlibdeps dpkg-dev
+require cpack cmake dpkg-deb dpkg gzip gzip dpkg-shlibdeps dpkg-dev file file
 cpack --config "$build/CPackConfig.cmake" -B "$tmp/packages" >log.txt || { cat log.txt; die cpack; }
 for p in packages/*.deb; do dpkg-deb -x "$p" root; done
 [ -e packages/arenac-*.tar.gz ] || fail "no tarball"
