@@ -208,8 +208,9 @@ static ac_interval binary(ac_lop op, ac_dtype d, ac_interval a, ac_interval b)
     case AC_L_MAX:
         return (ac_interval){a.lo > b.lo ? a.lo : b.lo, a.hi > b.hi ? a.hi : b.hi};
     case AC_L_SHL:
-        return is_number(b) && b.lo >= 0 && b.lo < 62 ? ac_interval_mul(a, (ac_interval){1LL << b.lo, 1LL << b.lo})
-                                                      : ac_p_range(d);
+        return is_number(b) && b.lo >= 0 && b.lo < 62
+                   ? ac_interval_mul(a, (ac_interval){(int64_t)1 << b.lo, (int64_t)1 << b.lo})
+                   : ac_p_range(d);
     case AC_L_SHR:
         return is_number(b) && b.lo >= 0 && b.lo < 63 ? (ac_interval){a.lo >> b.lo, a.hi >> b.lo} : ac_p_range(d);
     case AC_L_AND:

@@ -141,7 +141,7 @@ static double *steps_of(ac_pass *p)
     const ac_graph *g = p->graph;
     double *least = AC_NEW_N(p->cx->region, double, g->tensor.n + 1);
     for (int32_t i = 0; i < g->tensor.n; i++)
-        least[i] = INFINITY;
+        least[i] = HUGE_VAL;
     for (int32_t i = 0; i < g->node.n; i++) {
         const ac_node *q = g->node.item[i];
         if (q->op != AC_OP_DIV || !ac_tensor_is_const(q->in[1]))

@@ -121,7 +121,7 @@ static bool first_of(const memory *mem, const ac_bc_place *e, uint32_t lanes, in
                      int64_t *bad)
 {
     const memory *m = &mem[e->buf];
-    const int64_t first = (uint32_t)get_I32(R + e->a) + (uint64_t)(uint32_t)get_I32(R + e->b);
+    const uint64_t first = (uint32_t)get_I32(R + e->a) + (uint64_t)(uint32_t)get_I32(R + e->b);
     const int64_t at = (int64_t)(uint32_t)first, last = at + (times - 1) * e->step, most = (int64_t)m->count - lanes;
     if (at > most || last < 0 || last > most) {
         *bad = at > most ? (int32_t)at : last;

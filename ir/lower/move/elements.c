@@ -110,7 +110,8 @@ int ac_lo_scatter_into(ac_lower *L)
     ac_x to = ac_lb_i32(b, 0);
     for (int32_t e = 0; e < k; e++) {
         const ac_x at = ac_lb_add(b, ac_lb_mul(b, r, ac_lb_i32(b, k)), ac_lb_i32(b, e));
-        to = ac_lb_add(b, ac_lb_mul(b, to, ac_lb_i32(b, x->dim[e])), ac_index_at(L, index, at, x->dim[e], true));
+        const ac_x place = ac_index_at(L, index, at, x->dim[e], true);
+        to = ac_lb_add(b, ac_lb_mul(b, to, ac_lb_i32(b, x->dim[e])), place);
     }
     const ac_x c = ac_lb_for_n(b, "c", inner);
     combine(L, dst, ac_lb_add(b, ac_lb_mul(b, to, ac_lb_i32(b, inner)), c),

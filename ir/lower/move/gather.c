@@ -91,7 +91,8 @@ int ac_lo_gather_nd(ac_lower *L)
     ac_x from = ac_lb_i32(b, 0);
     for (int32_t d = 0; d < k; d++) {
         const ac_x at = ac_lb_add(b, ac_lb_mul(b, i, ac_lb_i32(b, k)), ac_lb_i32(b, d));
-        from = ac_lb_add(b, from, ac_lb_mul(b, load_index(L, index, at, x->dim[d]), ac_lb_i32(b, stride[d])));
+        const ac_x v = load_index(L, index, at, x->dim[d]);
+        from = ac_lb_add(b, from, ac_lb_mul(b, v, ac_lb_i32(b, stride[d])));
     }
     ac_move m = {0};
     ac_move_dim(&m, inner, 1, 1);

@@ -148,7 +148,8 @@ static void write_block(const ac_digits *d, ac_x row, ac_x number, int64_t count
     k.lanes = ac_target_lanes(d->L->target, AC_F32);
     while (k.lanes > 1 && (count % k.lanes || k.lanes % d->word))
         k.lanes /= 2;
-    ac_lb_store(b, d->unit, at_digit(d, 0, row, d->blocks, number), unit_of(&k, largest(&k)));
+    const ac_x unit = unit_of(&k, largest(&k));
+    ac_lb_store(b, d->unit, at_digit(d, 0, row, d->blocks, number), unit);
     for (int32_t i = 0; i < AC_DIGITS; i++)
         k.sum[i] = ac_lb_var(b, "sum", ac_lb_splat(b, ac_lb_i32(b, 0), k.lanes));
     const int64_t step = k.lanes > 1 ? k.lanes : d->word, whole = count / step * step;

@@ -191,7 +191,8 @@ int ac_lo_lstm(ac_lower *L)
     ac_x gate[AC_LSTM_GATES];
     gates(L, &m, x_at, h_at, u, gate);
     const ac_x at = ac_lb_add(b, h_at, u);
-    ac_lb_store(b, y, ac_lb_add(b, y_at, u), m.real ? step_real(L, &m, at, gate) : step_int(L, &m, at, gate));
+    const ac_x h = m.real ? step_real(L, &m, at, gate) : step_int(L, &m, at, gate);
+    ac_lb_store(b, y, ac_lb_add(b, y_at, u), h);
     ac_lb_end(b);
     u = ac_lb_for_n(b, "u", m.size); /* all gates have read the old h: the new one is the row just written */
     ac_lb_store(b, m.h, ac_lb_add(b, h_at, u), ac_lb_load(b, y, ac_lb_add(b, y_at, u), 1));

@@ -129,7 +129,8 @@ static void row(ac_lower *L, forest *f, ac_x i, ac_dtype d)
     if (f->sums < 0) {
         f->sum = ac_lb_var(b, "sum", start(f, b, d));
     } else {
-        ac_lb_store(b, f->sums, ac_lb_for_n(b, "c", f->targets), start(f, b, d));
+        const ac_x first = start(f, b, d);
+        ac_lb_store(b, f->sums, ac_lb_for_n(b, "c", f->targets), first);
         ac_lb_end(b);
     }
     if (groups)

@@ -82,18 +82,18 @@ MEMORIES_SECTION_FAST static void memories_conv_2d_0(const float *restrict x, co
             const int32_t t2 = t1 > 0 ? t1 : 0;
             const int32_t t3 = t2 < 3 ? t2 : 3;
             for (int32_t ky = t0 > 0 ? t0 : 0; ky < t3; ky++) {
-                const int32_t t4 = ky * 12;
-                const int32_t t5 = ((oy + ky - 1) * 8 + (ox - 1)) * 4;
+                const int32_t t4 = ((oy + ky - 1) * 8 + (ox - 1)) * 4;
+                const int32_t t5 = ky * 12;
                 const int32_t t6 = 1 - ox;
                 const int32_t t7 = 9 - ox;
                 const int32_t t8 = t7 > 0 ? t7 : 0;
                 const int32_t t9 = (t8 < 3 ? t8 : 3) * 4;
                 for (int32_t k_1 = (t6 > 0 ? t6 : 0) * 4; k_1 < t9; k_1++) {
-                    const float x0 = x[t5 + k_1];
-                    acc = x0 * k[t4 + k_1] + acc;
-                    acc_1 = x0 * k[t4 + 36 + k_1] + acc_1;
-                    acc_2 = x0 * k[t4 + 72 + k_1] + acc_2;
-                    acc_3 = x0 * k[t4 + 108 + k_1] + acc_3;
+                    const float x0 = x[t4 + k_1];
+                    acc = x0 * k[t5 + k_1] + acc;
+                    acc_1 = x0 * k[t5 + 36 + k_1] + acc_1;
+                    acc_2 = x0 * k[t5 + 72 + k_1] + acc_2;
+                    acc_3 = x0 * k[t5 + 108 + k_1] + acc_3;
                 }
             }
             const int32_t t10 = oy * 32;

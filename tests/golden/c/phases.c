@@ -255,18 +255,18 @@ PHASES_SECTION_FAST static void phases_conv_2d_0(const float *restrict x, const 
                 const int32_t t3 = t2 > 0 ? t2 : 0;
                 const int32_t t4 = t3 < 5 ? t3 : 5;
                 for (int32_t ky = t1 > 0 ? t1 : 0; ky < t4; ky++) {
-                    const int32_t t5 = (oc * 5 + ky) * 40;
-                    const int32_t t6 = ((oy + ky - 2) * 12 + (ox - 2)) * 8;
+                    const int32_t t5 = ((oy + ky - 2) * 12 + (ox - 2)) * 8;
+                    const int32_t t6 = (oc * 5 + ky) * 40;
                     const int32_t t7 = 2 - ox;
                     const int32_t t8 = 14 - ox;
                     const int32_t t9 = t8 > 0 ? t8 : 0;
                     const int32_t t10 = (t9 < 5 ? t9 : 5) * 8;
                     for (int32_t k_1 = (t7 > 0 ? t7 : 0) * 8; k_1 < t10; k_1++) {
-                        const float x0 = x[t6 + k_1];
-                        acc = x0 * k[t5 + k_1] + acc;
-                        acc_1 = x0 * k[t5 + 200 + k_1] + acc_1;
-                        acc_2 = x0 * k[t5 + 400 + k_1] + acc_2;
-                        acc_3 = x0 * k[t5 + 600 + k_1] + acc_3;
+                        const float x0 = x[t5 + k_1];
+                        acc = x0 * k[t6 + k_1] + acc;
+                        acc_1 = x0 * k[t6 + 200 + k_1] + acc_1;
+                        acc_2 = x0 * k[t6 + 400 + k_1] + acc_2;
+                        acc_3 = x0 * k[t6 + 600 + k_1] + acc_3;
                     }
                 }
                 const int32_t t11 = oy * 96;

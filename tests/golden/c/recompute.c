@@ -88,14 +88,14 @@ RECOMPUTE_SQUARES_SECTION_FAST static void recompute_squares_conv_2d_3(const flo
                 float acc_1 = 0.0f;
                 float acc_2 = 0.0f;
                 float acc_3 = 0.0f;
-                const int32_t t0 = oc * 4;
-                const int32_t t1 = (oy * 8 + ox) * 4;
+                const int32_t t0 = (oy * 8 + ox) * 4;
+                const int32_t t1 = oc * 4;
                 for (int32_t k_1 = 0; k_1 < 4; k_1++) {
-                    const float x0 = x[t1 + k_1];
-                    acc = x0 * k[t0 + k_1] + acc;
-                    acc_1 = x0 * k[t0 + 4 + k_1] + acc_1;
-                    acc_2 = x0 * k[t0 + 8 + k_1] + acc_2;
-                    acc_3 = x0 * k[t0 + 12 + k_1] + acc_3;
+                    const float x0 = x[t0 + k_1];
+                    acc = x0 * k[t1 + k_1] + acc;
+                    acc_1 = x0 * k[t1 + 4 + k_1] + acc_1;
+                    acc_2 = x0 * k[t1 + 8 + k_1] + acc_2;
+                    acc_3 = x0 * k[t1 + 12 + k_1] + acc_3;
                 }
                 const int32_t t2 = oy * 128;
                 const int32_t t3 = ox * 16;
@@ -128,18 +128,18 @@ RECOMPUTE_SQUARES_SECTION_FAST static void recompute_squares_conv_2d_4(const flo
                 const int32_t t2 = t1 > 0 ? t1 : 0;
                 const int32_t t3 = t2 < 3 ? t2 : 3;
                 for (int32_t ky = t0 > 0 ? t0 : 0; ky < t3; ky++) {
-                    const int32_t t4 = (oc * 3 + ky) * 48;
-                    const int32_t t5 = ((oy + ky - 1) * 8 + (ox - 1)) * 16;
+                    const int32_t t4 = ((oy + ky - 1) * 8 + (ox - 1)) * 16;
+                    const int32_t t5 = (oc * 3 + ky) * 48;
                     const int32_t t6 = 1 - ox;
                     const int32_t t7 = 9 - ox;
                     const int32_t t8 = t7 > 0 ? t7 : 0;
                     const int32_t t9 = (t8 < 3 ? t8 : 3) * 16;
                     for (int32_t k_1 = (t6 > 0 ? t6 : 0) * 16; k_1 < t9; k_1++) {
-                        const float x0 = x[t5 + k_1];
-                        acc = x0 * k[t4 + k_1] + acc;
-                        acc_1 = x0 * k[t4 + 144 + k_1] + acc_1;
-                        acc_2 = x0 * k[t4 + 288 + k_1] + acc_2;
-                        acc_3 = x0 * k[t4 + 432 + k_1] + acc_3;
+                        const float x0 = x[t4 + k_1];
+                        acc = x0 * k[t5 + k_1] + acc;
+                        acc_1 = x0 * k[t5 + 144 + k_1] + acc_1;
+                        acc_2 = x0 * k[t5 + 288 + k_1] + acc_2;
+                        acc_3 = x0 * k[t5 + 432 + k_1] + acc_3;
                     }
                 }
                 const int32_t t10 = oy * 64;

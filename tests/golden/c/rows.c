@@ -94,16 +94,16 @@ M_SECTION_FAST static void m_stripe_0_1(const int32_t *restrict part, int32_t *r
                     const int32_t t20 = t19 > 0 ? t19 : 0;
                     const int32_t t21 = t20 < 3 ? t20 : 3;
                     for (int32_t ky = t18 > 0 ? t18 : 0; ky < t21; ky++) {
-                        const int32_t t22 = ky * 3;
-                        const int32_t t23 = (next_1 + ky - 1) * 4 + (ox - 1);
+                        const int32_t t22 = (next_1 + ky - 1) * 4 + (ox - 1);
+                        const int32_t t23 = ky * 3;
                         const int32_t t24 = 1 - ox;
                         const int32_t t25 = 5 - ox;
                         const int32_t t26 = t25 > 0 ? t25 : 0;
                         const int32_t t27 = t26 < 3 ? t26 : 3;
                         for (int32_t k_1 = t24 > 0 ? t24 : 0; k_1 < t27; k_1++) {
-                            const float rows0 = rows[t23 + k_1 - t16];
-                            acc_1 = rows0 * k[t22 + k_1] + acc_1;
-                            acc_1_1 = rows0 * k[t22 + 9 + k_1] + acc_1_1;
+                            const float rows0 = rows[t22 + k_1 - t16];
+                            acc_1 = rows0 * k[t23 + k_1] + acc_1;
+                            acc_1_1 = rows0 * k[t23 + 9 + k_1] + acc_1_1;
                         }
                     }
                     const int32_t t28 = next_1 * 8;

@@ -179,29 +179,29 @@ static void saturate_depthwise_conv_2d_0(const int32_t *restrict m, const int8_t
         const uint32_t t5 = 4294967295u >> t4;
         const uint32_t t6 = t5 ^ 4294967295u;
         for (int32_t ic = 0; ic < 3; ic++) {
-            const int32_t t7 = t2 * 6 + ic;
-            const int32_t t8 = ic * 8;
-            const uint32_t t9 = word_of(&w[t8]);
-            const uint32_t t10 = word_of(&w[t8 + 4]);
+            const int32_t t7 = ic * 8;
+            const uint32_t t8 = word_of(&w[t7]);
+            const uint32_t t9 = word_of(&w[t7 + 4]);
+            const int32_t t10 = t2 * 6 + ic;
             int32_t start = 0;
-            uint32_t w_1 = t9;
-            uint32_t w_2 = t10;
+            uint32_t w_1 = t8;
+            uint32_t w_2 = t9;
             if (t3) {
-                const uint32_t t11 = t9 & t6;
-                w_1 = (t9 & t5) << t4;
-                const uint32_t t12 = t10 & t6;
+                const uint32_t t11 = t8 & t6;
+                w_1 = (t8 & t5) << t4;
+                const uint32_t t12 = t9 & t6;
                 const int32_t t13 = dot2_i16x2(even_i16x2(t12), 0x00030003u,
                     dot2_i16x2(odd_i16x2(t11), 0x00030003u, dot2_i16x2(even_i16x2(t11), 0x00030003u, 0)));
-                w_2 = (t10 & t5) << t4;
+                w_2 = (t9 & t5) << t4;
                 start = dot2_i16x2(odd_i16x2(t12), 0x00030003u, t13);
             }
-            const int32_t t14 = t7 + 3;
+            const int32_t t14 = t10 + 3;
             const uint32_t t15 = pair_i16x2((uint32_t)x[t14], (uint32_t)x[t14 + 6]);
             const uint32_t t16 = even_i16x2(w_1);
             const int32_t t17 = oy * 6;
             const uint32_t t18 = even_i16x2(w_2);
             const int32_t t19 = dot2_i16x2(t15, t18,
-                dot2_i16x2(pair_i16x2((uint32_t)x[t7], (uint32_t)x[t7 + 6]), t16, start));
+                dot2_i16x2(pair_i16x2((uint32_t)x[t10], (uint32_t)x[t10 + 6]), t16, start));
             const int32_t t20 = ic * 2;
             const int32_t m0 = m[t20];
             const int32_t m1 = m[t20 + 1];
@@ -232,31 +232,31 @@ static void saturate_depthwise_conv_2d_1(const int32_t *restrict m, const int32_
         const uint32_t t5 = 4294967295u >> t4;
         const uint32_t t6 = t5 ^ 4294967295u;
         for (int32_t ic = 0; ic < 3; ic++) {
-            const int32_t t7 = t2 * 6 + ic;
-            const int32_t t8 = ic * 8;
-            const uint32_t t9 = word_of(&w[t8]);
-            const uint32_t t10 = word_of(&w[t8 + 4]);
+            const int32_t t7 = ic * 8;
+            const uint32_t t8 = word_of(&w[t7]);
+            const uint32_t t9 = word_of(&w[t7 + 4]);
+            const int32_t t10 = t2 * 6 + ic;
             const int32_t bias0 = bias[ic];
             int32_t start = bias0;
-            uint32_t w_1 = t9;
-            uint32_t w_2 = t10;
+            uint32_t w_1 = t8;
+            uint32_t w_2 = t9;
             if (t3) {
-                const uint32_t t11 = t9 & t6;
-                w_1 = (t9 & t5) << t4;
-                const uint32_t t12 = t10 & t6;
+                const uint32_t t11 = t8 & t6;
+                w_1 = (t8 & t5) << t4;
+                const uint32_t t12 = t9 & t6;
                 const int32_t t13 = dot2_i16x2(even_i16x2(t12), 0xff80ff80u,
                     dot2_i16x2(odd_i16x2(t11), 0xff80ff80u, dot2_i16x2(even_i16x2(t11), 0xff80ff80u, bias0)));
-                w_2 = (t10 & t5) << t4;
+                w_2 = (t9 & t5) << t4;
                 start = dot2_i16x2(odd_i16x2(t12), 0xff80ff80u, t13);
             }
-            const int32_t t14 = t7 + 3;
+            const int32_t t14 = t10 + 3;
             const uint32_t t15 = pair_i16x2((uint32_t)x[t14], (uint32_t)x[t14 + 6]);
             const uint32_t t16 = even_i16x2(w_1);
             const int32_t t17 = oy * 6;
             const int32_t t18 = t17 + ic;
             const uint32_t t19 = even_i16x2(w_2);
             const int32_t t20 = dot2_i16x2(t15, t19,
-                dot2_i16x2(pair_i16x2((uint32_t)x[t7], (uint32_t)x[t7 + 6]), t16, start));
+                dot2_i16x2(pair_i16x2((uint32_t)x[t10], (uint32_t)x[t10 + 6]), t16, start));
             const int32_t t21 = ic * 2;
             const int32_t m0 = m[t21];
             const int32_t m1 = m[t21 + 1];

@@ -51,18 +51,18 @@ SHARE_KERNELS_SECTION_FAST static void share_kernels_conv_2d_0(const int32_t *re
                 const int32_t t5 = t4 > 0 ? t4 : 0;
                 const int32_t t6 = t5 < 3 ? t5 : 3;
                 for (int32_t ky = t3 > 0 ? t3 : 0; ky < t6; ky++) {
-                    const int32_t t7 = (oc * 3 + ky) * 24;
-                    const int32_t t8 = ((oy + ky - 1) * 11 + (ox - 1)) * 8;
+                    const int32_t t7 = ((oy + ky - 1) * 11 + (ox - 1)) * 8;
+                    const int32_t t8 = (oc * 3 + ky) * 24;
                     const int32_t t9 = 1 - ox;
                     const int32_t t10 = 12 - ox;
                     const int32_t t11 = t10 > 0 ? t10 : 0;
                     const int32_t t12 = (t11 < 3 ? t11 : 3) * 8;
                     for (int32_t k_2 = (t9 > 0 ? t9 : 0) * 8; k_2 < t12; k_2++) {
-                        const int32_t t13 = x[t8 + k_2] - 3;
-                        acc += t13 * k_1[t7 + k_2];
-                        acc_1 += t13 * k_1[t7 + 72 + k_2];
-                        acc_2 += t13 * k_1[t7 + 144 + k_2];
-                        acc_3 += t13 * k_1[t7 + 216 + k_2];
+                        const int32_t t13 = x[t7 + k_2] - 3;
+                        acc += t13 * k_1[t8 + k_2];
+                        acc_1 += t13 * k_1[t8 + 72 + k_2];
+                        acc_2 += t13 * k_1[t8 + 144 + k_2];
+                        acc_3 += t13 * k_1[t8 + 216 + k_2];
                     }
                 }
                 const int32_t t14 = oy * 176;
@@ -122,18 +122,18 @@ SHARE_KERNELS_SECTION_FAST static void share_kernels_conv_2d_1(const int32_t *re
                 const int32_t t5 = t4 > 0 ? t4 : 0;
                 const int32_t t6 = t5 < 3 ? t5 : 3;
                 for (int32_t ky = t3 > 0 ? t3 : 0; ky < t6; ky++) {
-                    const int32_t t7 = (oc * 3 + ky) * shape1;
-                    const int32_t t8 = ((oy + ky - 1) * 11 + (ox - 1)) * shape2;
+                    const int32_t t7 = ((oy + ky - 1) * 11 + (ox - 1)) * shape1;
+                    const int32_t t8 = (oc * 3 + ky) * shape2;
                     const int32_t t9 = 1 - ox;
                     const int32_t t10 = 12 - ox;
                     const int32_t t11 = t10 > 0 ? t10 : 0;
-                    const int32_t t12 = (t11 < 3 ? t11 : 3) * shape2;
-                    for (int32_t k_2 = (t9 > 0 ? t9 : 0) * shape2; k_2 < t12; k_2++) {
-                        const int32_t t13 = x[t8 + k_2] + 5;
-                        acc += t13 * k_1[t7 + k_2];
-                        acc_1 += t13 * k_1[t7 + shape3 + k_2];
-                        acc_2 += t13 * k_1[t7 + shape4 + k_2];
-                        acc_3 += t13 * k_1[t7 + shape5 + k_2];
+                    const int32_t t12 = (t11 < 3 ? t11 : 3) * shape1;
+                    for (int32_t k_2 = (t9 > 0 ? t9 : 0) * shape1; k_2 < t12; k_2++) {
+                        const int32_t t13 = x[t7 + k_2] + 5;
+                        acc += t13 * k_1[t8 + k_2];
+                        acc_1 += t13 * k_1[t8 + shape3 + k_2];
+                        acc_2 += t13 * k_1[t8 + shape4 + k_2];
+                        acc_3 += t13 * k_1[t8 + shape5 + k_2];
                     }
                 }
                 const int32_t t14 = oy * shape6;
@@ -162,7 +162,7 @@ SHARE_KERNELS_SECTION_FAST static void share_kernels_conv_2d_1(const int32_t *re
 /* How the weights of this code begin: magic, version, size, checksum. */
 static const uint8_t share_kernels_header[32] = {
     97, 114, 110, 98, 108, 111, 98, 0, 1, 0, 0, 0, 64, 0, 0, 0,
-    64, 26, 0, 0, 0, 0, 0, 0, 55, 52, 220, 164, 109, 239, 231, 44
+    64, 26, 0, 0, 0, 0, 0, 0, 70, 20, 164, 27, 28, 153, 19, 3
 };
 
 int share_kernels_init(const share_kernels_mem *m)

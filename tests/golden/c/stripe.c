@@ -100,16 +100,16 @@ M_SECTION_FAST static void m_stripe_0_1(const float *x, const float *restrict k,
                 const int32_t t24 = t23 > 0 ? t23 : 0;
                 const int32_t t25 = t24 < 3 ? t24 : 3;
                 for (int32_t ky = t22 > 0 ? t22 : 0; ky < t25; ky++) {
-                    const int32_t t26 = ky * 3;
-                    const int32_t t27 = (next + ky - 1) * 4 + (ox - 1);
+                    const int32_t t26 = (next + ky - 1) * 4 + (ox - 1);
+                    const int32_t t27 = ky * 3;
                     const int32_t t28 = 1 - ox;
                     const int32_t t29 = 5 - ox;
                     const int32_t t30 = t29 > 0 ? t29 : 0;
                     const int32_t t31 = t30 < 3 ? t30 : 3;
                     for (int32_t k_1_1 = t28 > 0 ? t28 : 0; k_1_1 < t31; k_1_1++) {
-                        const float x0 = x[t27 + k_1_1];
-                        acc_2 = x0 * k[t26 + k_1_1] + acc_2;
-                        acc_1_1 = x0 * k[t26 + 9 + k_1_1] + acc_1_1;
+                        const float x0 = x[t26 + k_1_1];
+                        acc_2 = x0 * k[t27 + k_1_1] + acc_2;
+                        acc_1_1 = x0 * k[t27 + 9 + k_1_1] + acc_1_1;
                     }
                 }
                 const int32_t t32 = next * 8;

@@ -98,49 +98,49 @@ ARN_KERNEL(64) convolution_conv_2d_0(const float *__restrict__ x, const float *_
         }
         {
             const int32_t t = (int32_t)threadIdx.x;
-            const int32_t t10 = (t % 4) * 4;
-            const int32_t t11 = t10 * 36;
-            const int32_t t12 = t / 4;
-            const int32_t t13 = t11 + t12;
             const int32_t base0 = base[0];
-            const int32_t t14 = t10 / 16;
-            const int32_t t15 = t14 * 8 * 16 + t10 % 16;
+            const int32_t t10 = (t % 4) * 4;
+            const int32_t t11 = t10 / 16;
+            const int32_t t12 = t11 * 8 * 16 + t10 % 16;
+            const int32_t t13 = t10 * 36;
+            const int32_t t14 = t / 4;
+            const int32_t t15 = t13 + t14;
             const int t16 = t10 < 16;
-            const int32_t t17 = iy[0] + t14;
+            const int32_t t17 = iy[0] + t11;
             const int32_t ix0 = ix[0];
             if (t16 && (0 <= t17 && t17 < 8 && (0 <= ix0 && ix0 < 8))) {
-                const f32x4 x0 = *(const f32x4 *)(x + (base0 + t15));
-                sx[t13] = x0.v[0];
-                sx[t13 + 36] = x0.v[1];
-                sx[t13 + 72] = x0.v[2];
-                sx[t13 + 108] = x0.v[3];
+                const f32x4 x0 = *(const f32x4 *)(x + (base0 + t12));
+                sx[t15] = x0.v[0];
+                sx[t15 + 36] = x0.v[1];
+                sx[t15 + 72] = x0.v[2];
+                sx[t15 + 108] = x0.v[3];
             } else {
-                sx[t13] = 0.0f;
-                sx[t13 + 36] = 0.0f;
-                sx[t13 + 72] = 0.0f;
-                sx[t13 + 108] = 0.0f;
+                sx[t15] = 0.0f;
+                sx[t15 + 36] = 0.0f;
+                sx[t15 + 72] = 0.0f;
+                sx[t15 + 108] = 0.0f;
             }
-            const int32_t t18 = t11 + (t12 + 16);
-            const int32_t t19 = t + 64;
+            const int32_t t18 = t + 64;
             const int32_t base1 = base[1];
-            const int32_t t20 = iy[1] + t14;
+            const int32_t t19 = t13 + (t14 + 16);
+            const int32_t t20 = iy[1] + t11;
             const int32_t ix1 = ix[1];
             if (t16 && (0 <= t20 && t20 < 8 && (0 <= ix1 && ix1 < 8))) {
-                const f32x4 x1 = *(const f32x4 *)(x + (base1 + t15));
-                sx[t18] = x1.v[0];
-                sx[t18 + 36] = x1.v[1];
-                sx[t18 + 72] = x1.v[2];
-                sx[t18 + 108] = x1.v[3];
+                const f32x4 x1 = *(const f32x4 *)(x + (base1 + t12));
+                sx[t19] = x1.v[0];
+                sx[t19 + 36] = x1.v[1];
+                sx[t19 + 72] = x1.v[2];
+                sx[t19 + 108] = x1.v[3];
             } else {
-                sx[t18] = 0.0f;
-                sx[t18 + 36] = 0.0f;
-                sx[t18 + 72] = 0.0f;
-                sx[t18 + 108] = 0.0f;
+                sx[t19] = 0.0f;
+                sx[t19 + 36] = 0.0f;
+                sx[t19 + 72] = 0.0f;
+                sx[t19 + 108] = 0.0f;
             }
             const int32_t t21 = t / 8 * 32 + (t % 8) * 4;
             const f32x4 w0 = *(const f32x4 *)(w + (t21));
             *(f32x4 *)(sw + (t21)) = w0;
-            const int32_t t22 = t19 / 8 * 32 + (t19 % 8) * 4;
+            const int32_t t22 = t18 / 8 * 32 + (t18 % 8) * 4;
             const f32x4 w1 = *(const f32x4 *)(w + (t22));
             *(f32x4 *)(sw + (t22)) = w1;
         }

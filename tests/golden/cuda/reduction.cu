@@ -202,8 +202,8 @@ ARN_KERNEL(128) reduction_softmax_1(float *__restrict__ out, const float *__rest
             const int32_t t11 = g * 4 + t / 32;
             const int32_t t12 = (t11 < 3 ? t11 : 3) * 256;
             if (t11 < 4) {
-                const float all5 = all[0];
                 const float max0 = max[0];
+                const float all5 = all[0];
                 for (int32_t c = t % 32; c < 256; c += 32) {
                     const int32_t t13 = t12 + c;
                     const float t14 = x[t13] - max0;

@@ -116,11 +116,11 @@ ARN_KERNEL(64) tensor_cores_f16_fully_connected_0(const float *__restrict__ x, c
             const int32_t t = (int32_t)threadIdx.x;
             ARN_UNROLL
             for (int32_t j = 0; j < 4; j++) {
-                const int32_t t5 = j % 2;
-                const int32_t t6 = j / 2;
+                const int32_t t5 = j / 2;
+                const int32_t t6 = j % 2;
                 ARN_UNROLL
                 for (int32_t i = 0; i < 4; i++) {
-                    acc[(i / 2 * 2 + t6) * 4 + ((i % 2) * 2 + t5)] = 0.0f;
+                    acc[(i / 2 * 2 + t5) * 4 + ((i % 2) * 2 + t6)] = 0.0f;
                 }
             }
         }
@@ -128,75 +128,75 @@ ARN_KERNEL(64) tensor_cores_f16_fully_connected_0(const float *__restrict__ x, c
             {
                 const int32_t t = (int32_t)threadIdx.x;
                 const int32_t t7 = (t % 4) * 4;
-                const int32_t t8 = t7 * 40;
-                const int32_t t9 = t / 4;
-                const int32_t t10 = t8 + t9;
-                const int32_t t11 = (k + t7) * 2;
-                const int32_t t12 = base[0] + t11;
-                const int t13 = t11 < 64;
+                const int32_t t8 = (k + t7) * 2;
+                const int32_t t9 = base[0] + t8;
+                const int32_t t10 = t7 * 40;
+                const int32_t t11 = t / 4;
+                const int32_t t12 = t10 + t11;
+                const int t13 = t8 < 64;
                 if (t13 && 0 <= iy[0]) {
-                    const f32x4 x0 = *(const f32x4 *)(x + (t12));
+                    const f32x4 x0 = *(const f32x4 *)(x + (t9));
                     const int32_t t14 = (uint16_t)f16_from_f32(x0.v[2]) | (int32_t)((uint32_t)(uint16_t)f16_from_f32(x0.v[3]) << 16);
-                    const f32x4 x1 = *(const f32x4 *)(x + (t12 + 4));
+                    const f32x4 x1 = *(const f32x4 *)(x + (t9 + 4));
                     const int32_t t15 = (uint16_t)f16_from_f32(x1.v[0]) | (int32_t)((uint32_t)(uint16_t)f16_from_f32(x1.v[1]) << 16);
                     const int32_t t16 = (uint16_t)f16_from_f32(x1.v[2]) | (int32_t)((uint32_t)(uint16_t)f16_from_f32(x1.v[3]) << 16);
                     const int32_t t17 = (uint16_t)f16_from_f32(x0.v[0]) | (int32_t)((uint32_t)(uint16_t)f16_from_f32(x0.v[1]) << 16);
-                    sx[t10] = t17;
-                    sx[t10 + 40] = t14;
-                    sx[t10 + 80] = t15;
-                    sx[t10 + 120] = t16;
+                    sx[t12] = t17;
+                    sx[t12 + 40] = t14;
+                    sx[t12 + 80] = t15;
+                    sx[t12 + 120] = t16;
                 } else {
-                    sx[t10] = 0;
-                    sx[t10 + 40] = 0;
-                    sx[t10 + 80] = 0;
-                    sx[t10 + 120] = 0;
+                    sx[t12] = 0;
+                    sx[t12 + 40] = 0;
+                    sx[t12 + 80] = 0;
+                    sx[t12 + 120] = 0;
                 }
-                const int32_t t18 = t8 + (t9 + 16);
-                const int32_t t19 = t + 64;
-                const int32_t t20 = base[1] + t11;
+                const int32_t t18 = t + 64;
+                const int32_t t19 = base[1] + t8;
+                const int32_t t20 = t10 + (t11 + 16);
                 if (t13 && 0 <= iy[1]) {
-                    const f32x4 x2 = *(const f32x4 *)(x + (t20));
+                    const f32x4 x2 = *(const f32x4 *)(x + (t19));
                     const int32_t t21 = (uint16_t)f16_from_f32(x2.v[2]) | (int32_t)((uint32_t)(uint16_t)f16_from_f32(x2.v[3]) << 16);
-                    const f32x4 x3 = *(const f32x4 *)(x + (t20 + 4));
+                    const f32x4 x3 = *(const f32x4 *)(x + (t19 + 4));
                     const int32_t t22 = (uint16_t)f16_from_f32(x3.v[0]) | (int32_t)((uint32_t)(uint16_t)f16_from_f32(x3.v[1]) << 16);
                     const int32_t t23 = (uint16_t)f16_from_f32(x3.v[2]) | (int32_t)((uint32_t)(uint16_t)f16_from_f32(x3.v[3]) << 16);
                     const int32_t t24 = (uint16_t)f16_from_f32(x2.v[0]) | (int32_t)((uint32_t)(uint16_t)f16_from_f32(x2.v[1]) << 16);
-                    sx[t18] = t24;
-                    sx[t18 + 40] = t21;
-                    sx[t18 + 80] = t22;
-                    sx[t18 + 120] = t23;
+                    sx[t20] = t24;
+                    sx[t20 + 40] = t21;
+                    sx[t20 + 80] = t22;
+                    sx[t20 + 120] = t23;
                 } else {
-                    sx[t18] = 0;
-                    sx[t18 + 40] = 0;
-                    sx[t18 + 80] = 0;
-                    sx[t18 + 120] = 0;
+                    sx[t20] = 0;
+                    sx[t20 + 40] = 0;
+                    sx[t20 + 80] = 0;
+                    sx[t20 + 120] = 0;
                 }
                 const int32_t t25 = t / 8;
                 const int32_t t26 = (t % 8) * 4;
                 const i32x4 w0 = *(const i32x4 *)(w + ((k + t25) * 64 + (t1 + t26)));
                 *(i32x4 *)(sw + (t25 * 40 + t26)) = w0;
-                const int32_t t27 = t19 / 8;
-                const int32_t t28 = (t19 % 8) * 4;
+                const int32_t t27 = t18 / 8;
+                const int32_t t28 = (t18 % 8) * 4;
                 const i32x4 w1 = *(const i32x4 *)(w + ((k + t27) * 64 + (t1 + t28)));
                 *(i32x4 *)(sw + (t27 * 40 + t28)) = w1;
             }
             __syncthreads();
             {
                 const int32_t t = (int32_t)threadIdx.x;
-                const int32_t t29 = t / 32;
-                const int32_t t30 = t29 / 2 * 32;
-                const int32_t t31 = (t29 % 2) * 16;
-                const int32_t t32 = t % 32;
-                const int32_t t33 = t32 / 4;
-                const int32_t t34 = t32 % 4;
+                const int32_t t29 = t % 32;
+                const int32_t t30 = t29 % 4;
+                const int32_t t31 = t / 32;
+                const int32_t t32 = t31 / 2 * 32;
+                const int32_t t33 = t29 / 4;
+                const int32_t t34 = (t31 % 2) * 16;
                 ARN_UNROLL
                 for (int32_t k_1 = 0; k_1 < 2; k_1++) {
-                    const int32_t t35 = k_1 * 8 + t34;
+                    const int32_t t35 = k_1 * 8 + t30;
                     ARN_UNROLL
                     for (int32_t i = 0; i < 2; i++) {
                         const int32_t t36 = (k_1 * 2 + i) * 4;
                         const int32_t t37 = t35 * 40;
-                        const int32_t t38 = i * 16 + (t30 + t33);
+                        const int32_t t38 = i * 16 + (t32 + t33);
                         words[t36] = sx[t37 + t38];
                         const int32_t t39 = t38 + 8;
                         words[t36 + 1] = sx[t37 + t39];
@@ -207,7 +207,7 @@ ARN_KERNEL(64) tensor_cores_f16_fully_connected_0(const float *__restrict__ x, c
                     ARN_UNROLL
                     for (int32_t j = 0; j < 2; j++) {
                         const int32_t t41 = (k_1 * 2 + j) * 2;
-                        const int32_t t42 = j * 8 + (t31 + t33);
+                        const int32_t t42 = j * 8 + (t34 + t33);
                         words[t41 + 16] = sw[t35 * 40 + t42];
                         words[t41 + 17] = sw[(t35 + 4) * 40 + t42];
                     }
@@ -233,19 +233,19 @@ ARN_KERNEL(64) tensor_cores_f16_fully_connected_0(const float *__restrict__ x, c
             const int32_t t = (int32_t)threadIdx.x;
             ARN_UNROLL
             for (int32_t i = 0; i < 4; i++) {
-                const int32_t t44 = t / 32;
-                const int32_t t45 = (t44 % 2) * 16;
-                const int32_t t46 = t % 32;
-                const int32_t t47 = t46 % 4;
+                const int32_t t44 = t % 32;
+                const int32_t t45 = t44 % 4;
+                const int32_t t46 = t / 32;
+                const int32_t t47 = (t46 % 2) * 16;
                 const int32_t t48 = i / 2;
                 const int32_t t49 = i % 2;
-                const int32_t t50 = t0 + (t44 / 2 * 32 + (t48 * 16 + (t49 * 8 + t46 / 4)));
+                const int32_t t50 = t0 + (t46 / 2 * 32 + (t48 * 16 + (t49 * 8 + t44 / 4)));
                 if (t50 < 64) {
                     ARN_UNROLL
                     for (int32_t j = 0; j < 4; j++) {
                         const int32_t t51 = j / 2;
                         const int32_t t52 = j % 2;
-                        const int32_t t53 = t1 + (t45 + (t51 * 8 + (t47 * 2 + t52)));
+                        const int32_t t53 = t1 + (t47 + (t51 * 8 + (t45 * 2 + t52)));
                         if (t53 < 64) {
                             out[t50 * 64 + t53] = acc[(t48 * 2 + t51) * 4 + (t49 * 2 + t52)];
                         }

@@ -90,78 +90,78 @@ ARN_KERNEL(64) tensor_cores_fully_connected_0(const int8_t *__restrict__ x, cons
             const int32_t t = (int32_t)threadIdx.x;
             ARN_UNROLL
             for (int32_t j = 0; j < 4; j++) {
-                const int32_t t5 = j % 2;
-                const int32_t t6 = j / 2;
+                const int32_t t5 = j / 2;
+                const int32_t t6 = j % 2;
                 ARN_UNROLL
                 for (int32_t i = 0; i < 4; i++) {
-                    acc[(i / 2 * 2 + t6) * 4 + ((i % 2) * 2 + t5)] = 0;
+                    acc[(i / 2 * 2 + t5) * 4 + ((i % 2) * 2 + t6)] = 0;
                 }
             }
         }
         {
             const int32_t t = (int32_t)threadIdx.x;
-            const int32_t t7 = (t % 4) * 4;
-            const int32_t t8 = t7 * 40;
-            const int32_t t9 = t / 4;
-            const int32_t t10 = t8 + t9;
             const int32_t base0 = base[0];
-            const int32_t t11 = t7 * 4;
-            const int t12 = t11 < 64;
+            const int32_t t7 = (t % 4) * 4;
+            const int32_t t8 = t7 * 4;
+            const int32_t t9 = t7 * 40;
+            const int32_t t10 = t / 4;
+            const int32_t t11 = t9 + t10;
+            const int t12 = t8 < 64;
             if (t12 && 0 <= iy[0]) {
-                const i32x4 x0 = *(const i32x4 *)(x + (base0 + t11));
+                const i32x4 x0 = *(const i32x4 *)(x + (base0 + t8));
                 const i32x4 t13 = x0;
-                sx[t10] = t13.v[0];
-                sx[t10 + 40] = t13.v[1];
-                sx[t10 + 80] = t13.v[2];
-                sx[t10 + 120] = t13.v[3];
+                sx[t11] = t13.v[0];
+                sx[t11 + 40] = t13.v[1];
+                sx[t11 + 80] = t13.v[2];
+                sx[t11 + 120] = t13.v[3];
             } else {
-                sx[t10] = 0;
-                sx[t10 + 40] = 0;
-                sx[t10 + 80] = 0;
-                sx[t10 + 120] = 0;
+                sx[t11] = 0;
+                sx[t11 + 40] = 0;
+                sx[t11 + 80] = 0;
+                sx[t11 + 120] = 0;
             }
-            const int32_t t14 = t8 + (t9 + 16);
-            const int32_t t15 = t + 64;
+            const int32_t t14 = t + 64;
             const int32_t base1 = base[1];
+            const int32_t t15 = t9 + (t10 + 16);
             if (t12 && 0 <= iy[1]) {
-                const i32x4 x1 = *(const i32x4 *)(x + (base1 + t11));
+                const i32x4 x1 = *(const i32x4 *)(x + (base1 + t8));
                 const i32x4 t16 = x1;
-                sx[t14] = t16.v[0];
-                sx[t14 + 40] = t16.v[1];
-                sx[t14 + 80] = t16.v[2];
-                sx[t14 + 120] = t16.v[3];
+                sx[t15] = t16.v[0];
+                sx[t15 + 40] = t16.v[1];
+                sx[t15 + 80] = t16.v[2];
+                sx[t15 + 120] = t16.v[3];
             } else {
-                sx[t14] = 0;
-                sx[t14 + 40] = 0;
-                sx[t14 + 80] = 0;
-                sx[t14 + 120] = 0;
+                sx[t15] = 0;
+                sx[t15 + 40] = 0;
+                sx[t15 + 80] = 0;
+                sx[t15 + 120] = 0;
             }
             const int32_t t17 = t / 8;
             const int32_t t18 = (t % 8) * 4;
             const i32x4 w0 = *(const i32x4 *)(w + (t17 * 64 + (t1 + t18)));
             *(i32x4 *)(sw + (t17 * 40 + t18)) = w0;
-            const int32_t t19 = t15 / 8;
-            const int32_t t20 = (t15 % 8) * 4;
+            const int32_t t19 = t14 / 8;
+            const int32_t t20 = (t14 % 8) * 4;
             const i32x4 w1 = *(const i32x4 *)(w + (t19 * 64 + (t1 + t20)));
             *(i32x4 *)(sw + (t19 * 40 + t20)) = w1;
         }
         __syncthreads();
         {
             const int32_t t = (int32_t)threadIdx.x;
-            const int32_t t21 = t / 32;
-            const int32_t t22 = t21 / 2 * 32;
-            const int32_t t23 = (t21 % 2) * 16;
-            const int32_t t24 = t % 32;
-            const int32_t t25 = t24 / 4;
-            const int32_t t26 = t24 % 4;
+            const int32_t t21 = t % 32;
+            const int32_t t22 = t21 % 4;
+            const int32_t t23 = t / 32;
+            const int32_t t24 = t23 / 2 * 32;
+            const int32_t t25 = t21 / 4;
+            const int32_t t26 = (t23 % 2) * 16;
             ARN_UNROLL
             for (int32_t k_1 = 0; k_1 < 2; k_1++) {
-                const int32_t t27 = k_1 * 8 + t26;
+                const int32_t t27 = k_1 * 8 + t22;
                 ARN_UNROLL
                 for (int32_t i = 0; i < 2; i++) {
                     const int32_t t28 = (k_1 * 2 + i) * 4;
                     const int32_t t29 = t27 * 40;
-                    const int32_t t30 = i * 16 + (t22 + t25);
+                    const int32_t t30 = i * 16 + (t24 + t25);
                     words[t28] = sx[t29 + t30];
                     const int32_t t31 = t30 + 8;
                     words[t28 + 1] = sx[t29 + t31];
@@ -172,7 +172,7 @@ ARN_KERNEL(64) tensor_cores_fully_connected_0(const int8_t *__restrict__ x, cons
                 ARN_UNROLL
                 for (int32_t j = 0; j < 2; j++) {
                     const int32_t t33 = (k_1 * 2 + j) * 2;
-                    const int32_t t34 = j * 8 + (t23 + t25);
+                    const int32_t t34 = j * 8 + (t26 + t25);
                     words[t33 + 16] = sw[t27 * 40 + t34];
                     words[t33 + 17] = sw[(t27 + 4) * 40 + t34];
                 }
@@ -197,19 +197,19 @@ ARN_KERNEL(64) tensor_cores_fully_connected_0(const int8_t *__restrict__ x, cons
             const int32_t t = (int32_t)threadIdx.x;
             ARN_UNROLL
             for (int32_t i = 0; i < 4; i++) {
-                const int32_t t36 = t / 32;
-                const int32_t t37 = (t36 % 2) * 16;
-                const int32_t t38 = t % 32;
-                const int32_t t39 = t38 % 4;
+                const int32_t t36 = t % 32;
+                const int32_t t37 = t36 % 4;
+                const int32_t t38 = t / 32;
+                const int32_t t39 = (t38 % 2) * 16;
                 const int32_t t40 = i / 2;
                 const int32_t t41 = i % 2;
-                const int32_t t42 = t0 + (t36 / 2 * 32 + (t40 * 16 + (t41 * 8 + t38 / 4)));
+                const int32_t t42 = t0 + (t38 / 2 * 32 + (t40 * 16 + (t41 * 8 + t36 / 4)));
                 if (t42 < 64) {
                     ARN_UNROLL
                     for (int32_t j = 0; j < 4; j++) {
                         const int32_t t43 = j / 2;
                         const int32_t t44 = j % 2;
-                        const int32_t t45 = t1 + (t37 + (t43 * 8 + (t39 * 2 + t44)));
+                        const int32_t t45 = t1 + (t39 + (t43 * 8 + (t37 * 2 + t44)));
                         if (t45 < 64) {
                             const double t46 = (double)acc[(t40 * 2 + t43) * 4 + (t41 * 2 + t44)] * 0.004999999888241291;
                             const double t47 = trunc(t46);
