@@ -13,8 +13,8 @@ backends=OFF
     need llvm-config-19 "llvm-19-dev llvm-19" mpicc libopenmpi-dev
 }
 out=${1:-$root/build/packages}
-build "$root/build-package" -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF -DARENAC_LLVM=$backends -DARENAC_MPI=$backends \
-    ${ARENAC_MAINTAINER:+-DARENAC_MAINTAINER="$ARENAC_MAINTAINER"}
+build "$root/build-package" -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF -DARENAC_LLVM=$backends \
+    -DARENAC_MPI=$backends ${ARENAC_MAINTAINER:+-DARENAC_MAINTAINER="$ARENAC_MAINTAINER"}
 cpack --config "$root/build-package/CPackConfig.cmake" -B "$out" >"$root/build-package/cpack.log" ||
     { cat "$root/build-package/cpack.log"; exit 1; }
 ls "$out"/*.deb "$out"/*.tar.gz
