@@ -25,7 +25,8 @@ static size_t columns(void)
 }
 
 /* The words of the first `room` characters of the text in lines that end before the last column. The first line goes on
- * at column `at`, others begin at `indent`; a word that is too long stays whole. Returns how many lines there are; to NULL: only counts them. */
+ * at column `at`, others begin at `indent`; a word that is too long stays whole. Returns how many lines
+ * there are; to NULL: only counts them. */
 static int fold(FILE *to, const char *text, size_t room, size_t at, size_t indent)
 {
     const size_t width = columns() - 1;

@@ -23,8 +23,7 @@ ac_name_list *ac_names_of(ac_ctx *cx, const ac_report *r);                  /* o
 ac_name_list *ac_names_new(ac_ctx *cx, const char *const *name, int32_t n); /* of any */
 /* The short name; `name` itself if it is not long, or if no run of its parts is its own. "rows of " stays in front. */
 const char *ac_name_short(const ac_name_list *names, const char *name);
-/* The short name, with ".." in its middle if it is longer than `width` (8 or more): the same in wide and narrow columns.
- */
+/* The short name, with ".." in its middle if it is longer than `width` (8 or more). */
 const char *ac_name_fit(const ac_name_list *names, const char *name, size_t width);
 /* The length of the part people know: names fused in the file ("a;b") by the first. */
 size_t ac_name_first(const char *name);

@@ -14,8 +14,9 @@ for backend in c $([ ! -e "$build/arenac-llvm.so" ] || echo llvm); do
     root/usr/bin/arenac run -q --backend $backend "$m.tflite" --input 0="$m.in0.0.npy" --compare 0="$m.out0.0.npy"
 done
 for f in share/man/man1/arenac-plan.1.gz share/man/man1/arenac-certcheck.1.gz share/bash-completion/completions/arenac \
-    share/zsh/site-functions/_arenac share/fish/vendor_completions.d/arenac.fish lib/cmake/arenac/arenac_add_model.cmake \
-    include/arenac.h share/doc/arenac/copyright share/doc/arenac/changelog.Debian.gz; do
+    share/zsh/site-functions/_arenac share/fish/vendor_completions.d/arenac.fish \
+    lib/cmake/arenac/arenac_add_model.cmake include/arenac.h share/doc/arenac/copyright \
+    share/doc/arenac/changelog.Debian.gz; do
     [ -s "root/usr/$f" ] || fail "no $f"
 done
 for p in packages/*.deb; do dpkg-deb -f "$p" Description | head -1; done >summaries.txt

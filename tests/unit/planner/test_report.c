@@ -248,7 +248,7 @@ static void test_names(ac_ctx *cx)
     CHECK(!strcmp(ac_name_short(names, NAME[11]), "layers_of_the_network/3")); /* "3" says nothing */
     CHECK(!strcmp(ac_name_fit(names, NAME[0], 12), "block_1_relu") &&
           !strcmp(ac_name_fit(names, NAME[0], 10), "bloc..relu"));
-    CHECK(!strcmp(ac_name_fit(names, NAME[0], 200), "block_1_relu")); /* the same in wide columns */
+    CHECK(!strcmp(ac_name_fit(names, NAME[0], 200), "block_1_relu"));        /* the same in wide columns */
     CHECK(!strcmp(ac_name_fit(names, NAME[7], 9), "abc..\xc3\xb6\xc3\xbc")); /* no half characters */
     CHECK(ac_name_first("a/b;c") == 3 && ac_name_first("a/b") == 3 && ac_name_first(";c") == 2);
 }
