@@ -20,6 +20,8 @@ mkdir -p "$build/source"
 # files that git knows, or could: no build folders
 (cd "$root" && git ls-files -co --exclude-standard -z | xargs -0 cp -p --parents -t "$build/source" 2>/dev/null) || :
 cd "$build"
+# The file in which an interrupted run has planted one: it is whole again, but older than what was made of it.
+[ ! -s planting ] || touch "source/$(cat planting)"
 # What a fault leaves unused is a warning, no error. With ccache objects are those of any other build, whose flags and
 # relative paths are the same.
 cat >compiler <<C
@@ -102,6 +104,7 @@ suites_of() { # FILE
 # plant FILE WHAT, by the commands in the file `faults`; finds it, and puts the file back
 plant() {
     cp -p "source/$1" kept
+    echo "$1" >planting
     sed -f faults kept >"source/$1"
     found='NOT FOUND'
     if cmp -s kept "source/$1"; then
@@ -121,6 +124,7 @@ plant() {
         unset IFS
     fi
     cp kept "source/$1"
+    : >planting
     case $found in units*) found=units ;; esac
     printf '%-16s %s %s\n' "$found" "$1" "$2" | tee -a table
     case $found in NOT* | CHANGES* | DOES*) echo "$2" >>missing ;; esac
