@@ -72,6 +72,7 @@ function walk(by) {
 }
 
 function onKey(e) {
+    pic.classList.remove("unused");
     const act = {
         ArrowLeft: () => pickStep(Math.max(0, state.step - 1)), ArrowRight: () => pickStep(state.step + 1),
         Home: () => pickStep(0), End: () => pickStep(D.steps - 1), ArrowUp: () => walk(1), ArrowDown: () => walk(-1),
@@ -145,4 +146,5 @@ if (tables.steps)
     fill(tables.steps);
 fit();
 followLink();
+pic.classList.add("unused"); // no frame before the first key
 focusPicture();
