@@ -11,6 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* "?": the file does not say; [...]: it does not say how many dimensions. */
+static const char *type_text(ac_ctx *cx, const ac_tensor *t)
+{
+    if (t->dtype == AC_NONE)
+        return "?";
+    return t->any_rank && !t->rank ? ac_strf(cx->region, "%s [...]", ac_dtype_name(t->dtype)) : ac_tensor_str(cx, t);
+}
+
 static void operands(ac_sink *s, ac_ctx *cx, ac_tensor *const *list, int32_t n)
 {
     for (int32_t i = 0; i < n; i++) {
@@ -19,7 +27,7 @@ static void operands(ac_sink *s, ac_ctx *cx, ac_tensor *const *list, int32_t n)
             ac_putf(s, "%s_", i ? ", " : "");
         else
             ac_putf(s, "%s%s%s %s", i ? ", " : "", ac_tensor_is_const(t) ? "const " : "",
-                    ac_visible(s->cx->region, t->name), ac_tensor_str(cx, t));
+                    ac_visible(s->cx->region, t->name), type_text(cx, t));
     }
 }
 

@@ -191,6 +191,22 @@ ac_tensor *ac_reading_input_made(ac_reading *r, ac_tensor *t)
     return t;
 }
 
+void ac_reading_promise(ac_reading *r, const char *name, ac_dtype type, int32_t rank, const int64_t *dim,
+                        const char *const *dim_name)
+{
+    ac_tensor *t = AC_NEW(r->cx->region, ac_tensor);
+    *t = (ac_tensor){.name = name, .dtype = type, .rank = rank < 0 ? 1 : rank, .any_rank = rank < 0};
+    for (int32_t d = 0; d < rank; d++) {
+        t->dim[d] = dim[d];
+        t->dim_name[d] = dim_name ? dim_name[d] : NULL;
+    }
+    if (rank < 0) { /* shown as [...] */
+        t->dim[0] = -1;
+        t->dim_name[0] = "...";
+    }
+    ac_push(r->cx->region, &r->out.promised, t);
+}
+
 int ac_refuse(ac_reading *r, ac_place at, ac_code code, const char *op, const char *reason, const char *help)
 {
     ac_refusals_add(r->cx, &r->refused, at, code, op, reason, help);

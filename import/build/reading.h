@@ -78,6 +78,11 @@ ac_tensor *ac_reading_input(ac_reading *r, const char *name, ac_dtype type, int3
 /* The same of an input that the format has made, t: it, or in a second run the one that was declared before. */
 ac_tensor *ac_reading_input_made(ac_reading *r, ac_tensor *t);
 
+/* An output as far as the file says what it is: all there is to show before the sizes of the inputs are known. type
+ * AC_NONE, rank -1: not said; dim, dim_name: as of inputs. */
+void ac_reading_promise(ac_reading *r, const char *name, ac_dtype type, int32_t rank, const int64_t *dim,
+                        const char *const *dim_name);
+
 /* What the file uses and arenac does not support: reported when everything was read. help: NULL, or the way out.
  * AC_FAIL */
 int ac_refuse(ac_reading *r, ac_place at, ac_code code, const char *op, const char *reason, const char *help);

@@ -109,6 +109,15 @@ static const char *output_name(ac_mx *r, int32_t node, int32_t out)
     return n->n_out > 1 ? ac_internf(r->cx, "%s_output%d", n->name, out) : ac_internf(r->cx, "%s_output", n->name);
 }
 
+/* Before anybody knows how many results the node has. */
+static const char *head_name(ac_mx *r, const ac_mx_head *h)
+{
+    const char *node = r->node[h->node].name;
+    return h->name  ? h->name
+           : h->out ? ac_internf(r->cx, "%s_output%d", node, h->out)
+                    : ac_internf(r->cx, "%s_output", node);
+}
+
 /* NAME, NAME_output or NAME_outputK of --outputs. */
 static bool named_head(ac_mx *r, const char *name, ac_mx_head *h)
 {
@@ -442,6 +451,8 @@ static int read(ac_reading *reading)
     reading->out.channels_first = true;
     AC_TRY(read_nodes(r));
     AC_TRY(read_heads(r));
+    for (int32_t i = 0; i < r->head.n; i++)
+        ac_reading_promise(reading, head_name(r, &r->head.item[i]), AC_NONE, -1, NULL, NULL);
     classify(r);
     AC_TRY(name_arrays(r));
     classify(r);

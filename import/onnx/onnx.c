@@ -215,23 +215,6 @@ static int read_inputs(ac_onx *r, ac_onx_scope *s, ac_pb_list list)
     return r->pb.failed ? AC_FAIL : rc;
 }
 
-/* An output as far as the file says what it is: all there is to show before the sizes of the inputs are known. */
-static void promise(ac_onx *r, const ac_onx_value *v)
-{
-    ac_tensor *t = AC_NEW(r->cx->region, ac_tensor);
-    *t = (ac_tensor){.name = v->name, .dtype = v->declared ? v->dtype : AC_NONE, .any_rank = v->rank < 0};
-    if (v->rank < 0) { /* shown as [...] */
-        t->rank = 1;
-        t->dim[0] = -1;
-        t->dim_name[0] = "...";
-    }
-    for (; v->declared && t->rank < v->rank; t->rank++) {
-        t->dim[t->rank] = v->dim[t->rank];
-        t->dim_name[t->rank] = v->dim_name[t->rank];
-    }
-    ac_push(r->cx->region, &r->reading->out.promised, t);
-}
-
 /* Every dimension of the inputs must be a number before the nodes can be understood. */
 static int read_declared(ac_onx *r, ac_onx_scope *s, ac_pb_list list, bool outputs)
 {
@@ -243,7 +226,8 @@ static int read_declared(ac_onx *r, ac_onx_scope *s, ac_pb_list list, bool outpu
         if (v && refused && !v->made) /* what makes or reads it says so */
             v->declared = false;
         if (v && outputs)
-            promise(r, v);
+            ac_reading_promise(r->reading, v->name, v->declared ? v->dtype : AC_NONE, v->declared ? v->rank : -1,
+                               v->dim, v->dim_name);
     }
     return r->pb.failed ? AC_FAIL : rc;
 }

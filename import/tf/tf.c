@@ -212,6 +212,14 @@ static int find_outputs(ac_tf *r, found *f)
     return ac_tf_body_order(r, body);
 }
 
+/* As the signature names it, or else as TensorFlow names tensors. */
+static const char *result_name(ac_tf *r, int32_t i)
+{
+    const ac_tf_ref ref = r->main.ret[i];
+    const char *node = r->main.node.item[ref.node].name;
+    return i < r->output_key.n ? r->output_key.item[i] : ref.out ? ac_internf(r->cx, "%s:%d", node, ref.out) : node;
+}
+
 /* Results of the graph are named as the signature names them, or else as TensorFlow names tensors. */
 static int bind_outputs(ac_tf *r, const ac_tf_value *ret)
 {
@@ -220,9 +228,7 @@ static int bind_outputs(ac_tf *r, const ac_tf_value *ret)
         const ac_tf_ref ref = r->main.ret[i];
         const ac_tf_node *n = &r->main.node.item[ref.node];
         if (ret[i].kind == AC_TF_TENSOR && ret[i].t) {
-            const char *name = i < r->output_key.n ? r->output_key.item[i]
-                               : ref.out           ? ac_internf(r->cx, "%s:%d", n->name, ref.out)
-                                                   : n->name;
+            const char *name = result_name(r, i);
             ac_outputs_add(r->g, ret[i].t, name)->name = name;
             continue;
         }
@@ -360,6 +366,8 @@ static int read(ac_reading *reading)
         AC_TRY(ac_tf_restore_find(r, f.restore));
     AC_TRY(find_outputs(r, &f));
     r->output_key = f.output_key;
+    for (int32_t i = 0; i < r->main.n_rets; i++)
+        ac_reading_promise(reading, result_name(r, i), AC_NONE, -1, NULL, NULL);
     return find_inputs(r, &f);
 }
 
