@@ -2,6 +2,7 @@
 #include "import/build/bounds.h"
 #include "import/build/counted.h"
 #include "import/build/operands.h"
+#include "import/build/params.h"
 #include "ir/ops/decode/axis.h"
 #include "ir/ops/decode/slice.h"
 
@@ -55,6 +56,51 @@ ac_tensor *ac_bounded_count(const ac_build *b, ac_tensor *size, int64_t most)
     return ac_build_2(b, AC_OP_MAXIMUM, size, ac_build_number(b, AC_I64, 0));
 }
 
+static ac_tensor *count_at(const ac_build *b, ac_tensor *t, int64_t i, int64_t *most);
+
+bool ac_known_element(const ac_build *b, ac_tensor *t, int64_t i, double *v)
+{
+    ac_tensor *e = ac_list_element(b, t, &i);
+    const void *data = e && ac_tensor_is_const(e) ? ac_tensor_force(b->cx, e) : NULL;
+    if (data)
+        *v = ac_dtype_get_num(e->dtype, data, i);
+    return data != NULL;
+}
+
+/* Element i of a condition: 1, 0, or -1, where it is computed. A count equals no number below 0, which is how exporters
+ * say "as it is" in a list of sizes. */
+static int truth(const ac_build *b, ac_tensor *cond, int64_t i)
+{
+    double v[2];
+    int64_t most;
+    if (ac_known_element(b, cond, i, &v[0]))
+        return v[0] != 0;
+    const ac_node *n = cond->def;
+    if (!n || n->op != AC_OP_EQUAL || n->in[0]->rank != 1 || !ac_dims_equal(n->in[0], n->in[1]->rank, n->in[1]->dim))
+        return -1;
+    bool known[2];
+    for (int32_t k = 0; k < 2; k++)
+        known[k] = ac_known_element(b, n->in[k], i, &v[k]);
+    if (known[0] && known[1])
+        return v[0] == v[1];
+    for (int32_t k = 0; k < 2; k++)
+        if (known[k] && v[k] < 0 && count_at(b, n->in[!k], i, &most))
+            return 0;
+    return -1;
+}
+
+/* The operand of a sum that the other one, of which element i is 0, leaves as it is; -1: there is none. */
+static int adds_nothing(const ac_build *b, const ac_node *n, int64_t i)
+{
+    double v;
+    for (int k = 0; k < 2; k++)
+        if (ac_dtype_is_int(n->in[k]->dtype) && ac_tensor_count(n->in[k]) == ac_tensor_count(n->out[0]) &&
+            ac_tensor_is_const(n->in[!k]) &&
+            ac_known_element(b, n->in[!k], ac_tensor_count(n->in[!k]) == 1 ? 0 : i, &v) && v == 0)
+            return k;
+    return -1;
+}
+
 ac_tensor *ac_list_element(const ac_build *b, ac_tensor *t, int64_t *i)
 {
     enum { MOST_STEPS = 64 };
@@ -72,6 +118,13 @@ ac_tensor *ac_list_element(const ac_build *b, ac_tensor *t, int64_t *i)
             if (k == n->n_in)
                 return NULL;
             t = n->in[k];
+        } else if (n->op == AC_OP_ADD && t->rank <= 1 && adds_nothing(b, n, *i) >= 0) {
+            t = n->in[adds_nothing(b, n, *i)];
+        } else if (n->op == AC_OP_SELECT && t->rank == 1 && ac_dims_equal(n->in[0], 1, t->dim)) {
+            const int yes = truth(b, n->in[0], *i);
+            if (yes < 0 || !ac_dims_equal(n->in[yes ? 1 : 2], 1, t->dim))
+                break;
+            t = n->in[yes ? 1 : 2];
         } else if (n->op == AC_OP_PACK && t->rank == 1) {
             if (*i < 0 || *i >= n->n_in)
                 return NULL;
@@ -98,13 +151,11 @@ ac_tensor *ac_list_element(const ac_build *b, ac_tensor *t, int64_t *i)
     return *i >= 0 && *i < ac_tensor_count(t) ? t : NULL;
 }
 
-/* The count that element i of t is; NULL: none. */
-static ac_tensor *count_at(const ac_build *b, ac_tensor *t, int64_t i, int64_t *most)
+/* The count of a tensor of g that element i of c is; NULL: none. */
+static ac_tensor *count_in(const ac_build *b, const ac_graph *g, const ac_tensor *c, int64_t i, int64_t *most)
 {
-    ac_tensor *c = ac_list_element(b, t, &i);
-    *most = -1;
-    for (int32_t k = 0; c && !ac_tensor_is_const(c) && k < b->g->tensor.n; k++) {
-        const ac_tensor *of = b->g->tensor.item[k];
+    for (int32_t k = 0; c && !ac_tensor_is_const(c) && k < g->tensor.n; k++) {
+        const ac_tensor *of = g->tensor.item[k];
         int64_t j = 0;
         if (of->count && ac_list_element(b, of->count, &j) == c && i == j) {
             *most = of->dim[of->count_dim];
@@ -112,6 +163,37 @@ static ac_tensor *count_at(const ac_build *b, ac_tensor *t, int64_t i, int64_t *
         }
     }
     return NULL;
+}
+
+/* The count that element i of t is, of a tensor of this graph or of the main one; NULL: none. */
+static ac_tensor *count_at(const ac_build *b, ac_tensor *t, int64_t i, int64_t *most)
+{
+    const ac_tensor *c = ac_list_element(b, t, &i);
+    *most = -1;
+    ac_tensor *count = count_in(b, b->g, c, i, most);
+    return !count && b->reading && b->reading->g != b->g ? count_in(b, b->reading->g, c, i, most) : count;
+}
+
+int64_t ac_most_of(const ac_build *b, ac_tensor *t, int64_t i)
+{
+    int64_t most, at = i;
+    ac_tensor *e = ac_list_element(b, t, &at);
+    const void *data = e && ac_tensor_is_const(e) ? ac_tensor_force(b->cx, e) : NULL;
+    if (data)
+        return (int64_t)ac_dtype_get_num(e->dtype, data, at);
+    if (count_at(b, t, i, &most))
+        return most;
+    const ac_node *n = e ? e->def : NULL;
+    if (!n || ac_tensor_count(e) != 1 || !ac_dtype_is_int(e->dtype))
+        return -1;
+    most = -1;
+    if (n->op == AC_OP_MINIMUM || n->op == AC_OP_REDUCE_MIN)
+        for (int32_t k = 0; k < (n->op == AC_OP_MINIMUM ? 2 : 1); k++)
+            for (int64_t j = 0; j < ac_tensor_count(n->in[k]) && j < AC_MAX_RANK; j++) {
+                const int64_t of = ac_most_of(b, n->in[k], j);
+                most = of >= 0 && (most < 0 || of < most) ? of : most;
+            }
+    return most;
 }
 
 ac_tensor *ac_count_behind(const ac_build *b, ac_tensor *t, int64_t *most)
@@ -146,10 +228,12 @@ static int bound(const ac_build *b, ac_tensor *t, int64_t i, const char *result,
     if (!one)
         return AC_FAIL;
     s->count = count_at(b, t, i, &most);
-    if (!s->count && said < 0)
+    if (!s->count)
+        most = ac_most_of(b, t, i);
+    if (!s->count && said < 0 && most < 0)
         return ac_bound_missing(b, t, result);
     if (!s->count || (said >= 0 && said < most)) {
-        most = said;
+        most = said >= 0 && (most < 0 || said < most) ? said : most;
         s->count = ac_bounded_count(b, one, most);
     }
     s->dim[s->at] = most;

@@ -3,29 +3,34 @@
 #include "import/build/operands.h"
 #include "import/build/sub_graphs.h"
 
-/* The dimension in which two results of one type differ: -1: none, -2: no size can be given that both have. A tensor
- * has one count: of which dimension only the first elements have a meaning. */
+/* The dimension in which two results of one type differ, or are counted: -1: none, -2: no size can be given that both
+ * have. A tensor has one count: of which dimension only the first elements have a meaning. */
 static int32_t difference(const ac_tensor *a, const ac_tensor *b)
 {
-    int32_t at = -1;
-    if (a->dtype != b->dtype || a->rank != b->rank || a->count || b->count || !ac_quant_equal(a->quant, b->quant))
+    int32_t at = a->count ? a->count_dim : b->count ? b->count_dim : -1;
+    if (a->dtype != b->dtype || a->rank != b->rank || !ac_quant_equal(a->quant, b->quant) ||
+        (a->count && b->count && a->count_dim != b->count_dim))
         return -2;
     for (int32_t d = 0; d < a->rank; d++)
-        if (a->dim[d] != b->dim[d])
+        if (a->dim[d] != b->dim[d] && d != at)
             at = at == -1 ? d : -2;
     return at;
 }
 
-/* Output i of the branch becomes as long as that of the other one, and a further output says how long it was. */
+/* Output i of the branch becomes as long as that of the other one, and a further output says how long it was, or how
+ * many of its elements have a meaning. */
 static int pad(ac_build *b, ac_graph **now, ac_sub *s, int32_t i, int32_t dim, const ac_tensor *other)
 {
     int64_t none[AC_MAX_RANK] = {0}, after[AC_MAX_RANK] = {0};
     ac_sub_enter(b, now, s);
-    ac_tensor *t = s->g->output.item[i];
+    ac_tensor *t = s->g->output.item[i], *own_count = t->count;
     const int64_t own = t->dim[dim];
     after[dim] = other->dim[dim] > own ? other->dim[dim] - own : 0;
+    t->count = NULL; /* what has no meaning stays as it is, with more of it after it */
     ac_tensor *y = after[dim] ? ac_build_pad(b, t, none, after, NULL) : t;
-    ac_tensor *count = ac_build_number(b, AC_I64, (double)own);
+    t->count = own_count;
+    ac_tensor *count = own_count ? ac_build_cast(b, ac_build_reshape(b, own_count, 0, NULL), AC_I64)
+                                 : ac_build_number(b, AC_I64, (double)own);
     ac_sub_leave(b, now, s);
     if (!y || !count)
         return AC_FAIL;
@@ -70,8 +75,8 @@ int ac_sub_branches(ac_build *b, ac_graph **now, ac_tensor *condition, ac_sub *y
     ac_tensor *scalar = ac_build_reshape(b, condition, 0, NULL);
     for (int32_t i = 0; i < n; i++)
         AC_TRY(ac_sub_alike(b, now, condition, yes, no, i, result[i], &dim[i]));
-    AC_TRY(ac_sub_captured(b, yes, &c));
-    AC_TRY(ac_sub_captured(b, no, &c));
+    AC_TRY(ac_sub_captured(b, yes, true, &c));
+    AC_TRY(ac_sub_captured(b, no, true, &c));
     sub[0] = ac_sub_add(b, yes, &c);
     sub[1] = ac_sub_add(b, no, &c);
     ac_node *made = scalar ? ac_sub_run(b, AC_OP_IF, &scalar, 1, &c, sub, yes) : NULL;

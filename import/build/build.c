@@ -125,6 +125,8 @@ ac_tensor *ac_build_reshape(const ac_build *b, ac_tensor *x, int32_t rank, const
         return NULL;
     if (!b->unsized && ac_dims_equal(x, rank, dim))
         return x;
+    if (!b->unsized && x->count)
+        return ac_build_counted_reshape(b, x, rank, dim);
     ac_attrs_init(AC_OP_RESHAPE, &a);
     a.shape.shape = ac_build_list(b, rank, dim);
     return ac_build_op(b, AC_OP_RESHAPE, &x, 1, &a, AC_NONE);

@@ -115,6 +115,19 @@ int ac_build_late_broadcast(const ac_build *b, ac_tensor *x, ac_tensor **size, c
     return *out ? AC_OK : AC_FAIL;
 }
 
+int ac_build_late_reshape(const ac_build *b, ac_tensor *x, ac_tensor **size, bool keep, ac_tensor **out)
+{
+    ac_late_sizes s;
+    AC_TRY(ac_late_sizes_of(b, size, NULL, &s));
+    for (int32_t d = 0; d < s.n && d < x->rank && keep; d++)
+        s.dim[d] = s.dim[d] || d == s.at ? s.dim[d] : x->dim[d];
+    *out = ac_build_reshape(b, x, s.n, s.dim);
+    if (*out && s.count && ((*out)->count != s.count || (*out)->count_dim != s.at))
+        return ac_build_cannot(b, "size %d of the new shape is computed, and is not the number of elements of '%s' %s",
+                               s.at, x->name, ac_shape_str(b->cx, x));
+    return *out ? AC_OK : AC_FAIL;
+}
+
 /* ------------------------------------------------------------------ slices */
 
 /* A place in a dimension of so many elements, below 0 from the end on: i64 scalar in 0 .. size. */
@@ -180,6 +193,8 @@ ac_tensor *ac_build_counted_slice(const ac_build *b, ac_tensor *x, int64_t begin
     ac_tensor *own = x->count, *count = ac_build_cast(b, ac_build_reshape(b, own, 0, NULL), AC_I64), *y;
     begin = begin < -size ? -size : begin > size ? size : begin;
     end = end < -size ? -size : end > size ? size : end;
+    if (!begin && end == size)
+        return x;
     /* both from one side: so many; from the beginning to the end: all between; else at most as many as either says */
     int64_t most = (begin < 0) == (end < 0) ? end - begin
                    : begin < 0              ? (end < -begin ? end : -begin)

@@ -10,6 +10,10 @@ int ac_build_range(const ac_build *b, ac_tensor **v, const char *result, ac_tens
 /* x in the shape that the list *size says, one of whose sizes may be computed: a 1 of x gives way. */
 int ac_build_late_broadcast(const ac_build *b, ac_tensor *x, ac_tensor **size, const char *result, ac_tensor **out);
 
+/* x in the shape that the list *size says, one of whose sizes may be the number of elements of x that have a meaning; a
+ * 0 keeps x's size if `keep`. */
+int ac_build_late_reshape(const ac_build *b, ac_tensor *x, ac_tensor **size, bool keep, ac_tensor **out);
+
 /* An element of a list, as it was before it was cast, given another shape or joined with others. */
 typedef struct ac_late_number {
     bool known;

@@ -30,8 +30,6 @@ static ac_tensor *along(const ac_build *b, ac_tensor *const *x, int32_t count, i
 
 int ac_build_non_zero(const ac_build *b, ac_tensor *x, ac_tensor *row[AC_MAX_RANK])
 {
-    if (x->count)
-        return ac_build_cannot(b, "the size of '%s' itself depends on the data", x->name);
     ac_tensor *flags = x->dtype == AC_BOOL ? x : ac_build_2(b, AC_OP_NOT_EQUAL, x, ac_build_number(b, x->dtype, 0));
     ac_tensor *left = ac_build_true(b, flags);
     for (int32_t d = x->rank - 1; d >= 0; d--) {
@@ -128,6 +126,24 @@ int ac_build_unique(const ac_build *b, ac_tensor *x, bool rising, ac_tensor *out
     out[2] = run;
     out[3] = length;
     return out[0] && place && run && length ? AC_OK : AC_FAIL;
+}
+
+/* What has no meaning is written after all elements, where it is cut off. */
+ac_tensor *ac_build_counted_scatter(const ac_build *b, ac_tensor *const in[3], const ac_attrs *attrs)
+{
+    ac_tensor *x = in[0], *count = x->count, *at = in[1];
+    const int32_t axis = attrs->scatter.axis;
+    const int64_t size = x->dim[axis];
+    int64_t none[AC_MAX_RANK] = {0}, after[AC_MAX_RANK] = {0};
+    ac_tensor *end = count && x->count_dim == axis ? ac_build_cast(b, ac_build_reshape(b, count, 0, NULL), at->dtype)
+                                                   : ac_build_number(b, at->dtype, (double)size);
+    at = ac_build_counted_fill(b, ac_build_from_end(b, at, end), (double)size);
+    after[axis] = 1;
+    x->count = NULL;
+    ac_tensor *all[] = {ac_build_pad(b, x, none, after, NULL), at, ac_build_counted_fill(b, in[2], 0)};
+    x->count = count;
+    ac_tensor *y = all[0] && all[1] && all[2] ? ac_build_op(b, AC_OP_SCATTER_ELEMENTS, all, 3, attrs, AC_NONE) : NULL;
+    return ac_counted_as(ac_build_slice(b, y, axis, 0, size), count, x->count_dim);
 }
 
 /* The reference of the operator drops a box that overlaps by exactly the threshold, others keep it. */

@@ -11,6 +11,10 @@ int ac_build_non_zero(const ac_build *b, ac_tensor *x, ac_tensor *row[AC_MAX_RAN
  * each element of x went ([n], not counted); how often each value is there. All [n] and i64 but the values. */
 int ac_build_unique(const ac_build *b, ac_tensor *x, bool rising, ac_tensor *out[4]);
 
+/* in: x, indices, updates, any of which may be counted: what has no meaning is not written. Attributes of
+ * SCATTER_ELEMENTS. */
+ac_tensor *ac_build_counted_scatter(const ac_build *b, ac_tensor *const in[3], const ac_attrs *attrs);
+
 /* Boxes [N,4] of scores [N] by falling score; one goes that overlaps a kept one by more than `overlap`, or whose score
  * is not above `least`. kept: i32 [most], count: i64, how many; not counted yet. */
 typedef struct ac_build_nms_limits {

@@ -100,6 +100,51 @@ ac_tensor *ac_build_true(const ac_build *b, ac_tensor *flags)
     return ac_counted_as(y ? ac_build_slice(b, y, 0, 0, n) : NULL, count, 0);
 }
 
+/* count * k; the same tensor for the same count. */
+static ac_tensor *count_times(const ac_build *b, ac_tensor *count, int64_t k)
+{
+    for (int32_t i = 0; i < b->g->tensor.n; i++) {
+        ac_tensor *c = b->g->tensor.item[i]->count;
+        const ac_node *n = c ? c->def : NULL;
+        if (!n || n->op != AC_OP_MUL || n->in[0] != count || !n->in[1]->data)
+            continue;
+        if (ac_dtype_get_num(n->in[1]->dtype, n->in[1]->data, 0) == (double)k)
+            return c;
+    }
+    return ac_build_2(b, AC_OP_MUL, count, ac_build_number(b, count->dtype, (double)k));
+}
+
+ac_tensor *ac_build_counted_reshape(const ac_build *b, ac_tensor *x, int32_t rank, const int64_t *dim)
+{
+    ac_attrs a;
+    ac_tensor *own = x->count;
+    const int32_t d = x->count_dim;
+    const int64_t before = ac_dim_product(x->dim, 0, d), size = x->dim[d];
+    int64_t to[AC_MAX_RANK], known = 1, times = 1;
+    int32_t at = -1, open = -1;
+    for (int32_t e = 0; e < rank; e++) {
+        to[e] = dim[e];
+        open = dim[e] == -1 ? e : open;
+        known *= dim[e] == -1 ? 1 : dim[e];
+    }
+    if (open >= 0 && known > 0)
+        to[open] = ac_tensor_count(x) / known;
+    for (int32_t e = 0; e < rank && size > 0 && at < 0; e++)
+        if (to[e] >= size && to[e] % size == 0 && ac_dim_product(to, 0, e) == before) {
+            at = e;
+            times = to[e] / size;
+        }
+    ac_attrs_init(AC_OP_RESHAPE, &a);
+    a.shape.shape = ac_build_list(b, rank, dim);
+    if (at < 0 || times == 1)
+        return ac_build_op(b, AC_OP_RESHAPE, &x, 1, &a, AC_NONE);
+    ac_tensor *count = count_times(b, own, times);
+    x->count = NULL;
+    ac_tensor *y = ac_build_op(b, AC_OP_RESHAPE, &x, 1, &a, AC_NONE);
+    x->count = own;
+    return count ? ac_counted_as(y, count, at) : NULL;
+}
+
 ac_tensor *ac_build_extents(const ac_build *b, ac_tensor *x, int32_t from, int32_t to)
 {
     const int64_t one = 1;

@@ -32,6 +32,9 @@ ac_tensor *ac_build_counted_neutral(const ac_build *b, ac_tensor *t, ac_op op);
 ac_tensor *ac_build_counted_gather(const ac_build *b, ac_tensor *x, ac_tensor *at);
 /* One after the other along `axis`, along which some are counted: what has a meaning lies together, counted. */
 ac_tensor *ac_build_counted_concat(const ac_build *b, ac_tensor *const *x, int32_t n, int32_t axis);
+/* x of that shape, of which one size may be -1. The dimension that is counted stays, or those that follow are joined
+ * with it, and as many times more of its elements have a meaning. */
+ac_tensor *ac_build_counted_reshape(const ac_build *b, ac_tensor *x, int32_t rank, const int64_t *dim);
 /* Sizes of dimensions from .. to-1 as data: i64 [to - from]; a constant where nothing is counted. */
 ac_tensor *ac_build_extents(const ac_build *b, ac_tensor *x, int32_t from, int32_t to);
 

@@ -1,5 +1,6 @@
 /* operands.c - operands of a node of the file, their values, and what is refused of it. */
 #include "import/build/operands.h"
+#include "import/build/bounds.h"
 
 #include <stdarg.h>
 
@@ -51,12 +52,34 @@ ac_tensor *ac_operand_narrow(const ac_build *b, ac_tensor *y, ac_dtype half)
 
 /* ------------------------------------------------------------------ values */
 
+/* A list of integers, all of which are known although others of the list that they come from are not: sizes of a tensor
+ * of which one is counted. NULL: one is not. */
+static ac_tensor *all_known(const ac_build *b, ac_tensor *t)
+{
+    const int64_t n = ac_tensor_count(t);
+    int64_t value[AC_MAX_RANK];
+    double v = 0;
+    if (b->unsized || t->count || n > AC_MAX_RANK || !ac_dtype_is_int(t->dtype))
+        return NULL;
+    for (int64_t i = 0; i < n; i++) {
+        if (!ac_known_element(b, t, i, &v))
+            return NULL;
+        value[i] = (int64_t)v;
+    }
+    return ac_build_cast(b, ac_build_reshape(b, ac_build_ints(b, n, value), t->rank, t->dim), t->dtype);
+}
+
 bool ac_operand_known(const ac_build *b, ac_tensor **t)
 {
     enum { WORK = 32 }; /* steps of a specialisation, roughly */
     ac_reading *r = b->reading;
     if (ac_tensor_is_const(*t))
         return true;
+    ac_tensor *sizes = r->again ? all_known(b, *t) : NULL;
+    if (sizes) {
+        *t = sizes;
+        return true;
+    }
     ac_tensor *known = r->again && ac_reading_spend(r, WORK) == AC_OK ? ac_build_specialise(b, *t) : NULL;
     if (!known)
         return false;

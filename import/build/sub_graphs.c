@@ -28,14 +28,14 @@ ac_tensor *ac_sub_input(ac_sub *s, const ac_tensor *like)
     return t;
 }
 
-static int note(const ac_build *b, const ac_sub *s, ac_sub_tensors *c, ac_tensor *t)
+static int note(const ac_build *b, const ac_sub *s, bool counted, ac_sub_tensors *c, ac_tensor *t)
 {
     if (!t || ac_graph_has(s->g, t))
         return AC_OK;
     for (int32_t i = 0; i < c->n; i++)
         if (c->item[i] == t)
             return AC_OK;
-    if (t->count)
+    if (t->count && !counted)
         return ac_build_cannot(b, "its graph reads '%s' from outside, and only data decides how many elements that has",
                                t->name);
     if (c->n == ac_ops[AC_OP_WHILE].max_in)
@@ -44,15 +44,15 @@ static int note(const ac_build *b, const ac_sub *s, ac_sub_tensors *c, ac_tensor
     return AC_OK;
 }
 
-int ac_sub_captured(const ac_build *b, const ac_sub *s, ac_sub_tensors *c)
+int ac_sub_captured(const ac_build *b, const ac_sub *s, bool counted, ac_sub_tensors *c)
 {
     for (int32_t i = 0; i < s->g->node.n; i++) {
         const ac_node *m = s->g->node.item[i];
         for (int32_t k = 0; k < m->n_in; k++)
-            AC_TRY(note(b, s, c, m->in[k]));
+            AC_TRY(note(b, s, counted, c, m->in[k]));
     }
     for (int32_t i = 0; i < s->g->output.n; i++)
-        AC_TRY(note(b, s, c, s->g->output.item[i]));
+        AC_TRY(note(b, s, counted, c, s->g->output.item[i]));
     return AC_OK;
 }
 
@@ -85,6 +85,11 @@ ac_node *ac_sub_run(const ac_build *b, ac_op op, ac_tensor *const *in, int32_t n
     ac_tensor **all = AC_NEW_N(b->cx->region, ac_tensor *, n_in + c->n + 1);
     for (int32_t i = 0; i < n_in + c->n; i++)
         all[i] = i < n_in ? in[i] : c->item[i - n_in];
+    for (int32_t i = 0; i < like->g->output.n && op == AC_OP_WHILE; i++)
+        if (like->g->output.item[i]->count)
+            return (void)ac_build_cannot(b, "only data decides how many elements '%s' of its graph has",
+                                         like->g->output.item[i]->name),
+                   NULL;
     if (n_in + c->n > ac_ops[op].max_in)
         return (void)ac_build_cannot(b, "its graphs read %d values", n_in + c->n), NULL;
     ac_node *made = ac_build_node(b, op, all, n_in + c->n, &a, like->g->output.n);

@@ -7,7 +7,7 @@
  *     ac_tensor *x = ac_sub_input(&s, like);
  *     ... make nodes, ac_push(.., &s.g->output, y) ...
  *     ac_sub_leave(&n->b, &n->r->g, &s);            on every path
- *     AC_TRY(ac_sub_captured(&n->b, &s, &c));       what it reads from outside
+ *     AC_TRY(ac_sub_captured(&n->b, &s, true, &c));       what it reads from outside
  *     sub[0] = ac_sub_add(&n->b, &s, &c);           its number; inputs are x, then what it reads from outside
  *
  * `now`: where the reader keeps the graph that it makes nodes in.
@@ -25,8 +25,8 @@ typedef AC_VEC(ac_tensor *) ac_sub_tensors; /* of graphs outside, each once */
 void ac_sub_enter(ac_build *b, ac_graph **now, ac_sub *s);
 void ac_sub_leave(ac_build *b, ac_graph **now, ac_sub *s);
 ac_tensor *ac_sub_input(ac_sub *s, const ac_tensor *like);
-/* Appends to c, which may have those of other subgraphs. AC_FAIL: refused. */
-int ac_sub_captured(const ac_build *b, const ac_sub *s, ac_sub_tensors *c);
+/* Appends to c, which may have those of other subgraphs; counted: they may be (counted.h). AC_FAIL: refused. */
+int ac_sub_captured(const ac_build *b, const ac_sub *s, bool counted, ac_sub_tensors *c);
 /* All of c become further inputs, and the graph is the model's; its number. */
 int32_t ac_sub_add(const ac_build *b, ac_sub *s, const ac_sub_tensors *c);
 /* The node that runs both, on in[] and what they read from outside; results are like the outputs of `like`. NULL:
@@ -35,8 +35,8 @@ ac_node *ac_sub_run(const ac_build *b, ac_op op, ac_tensor *const *in, int32_t n
                     const int32_t sub[2], const ac_sub *like);
 
 /* branches.c: outputs i of both graphs become of one size: the shorter one is padded, and both get a further output,
- * how long it was along dimension *dim; -1: they are of one size. AC_FAIL: refused. result: NULL, or what messages call
- * it. */
+ * how long it was along dimension *dim, or how many elements had a meaning; -1: they are of one size. AC_FAIL: refused.
+ * result: NULL, or what messages call it. */
 int ac_sub_alike(ac_build *b, ac_graph **now, const ac_tensor *condition, ac_sub *yes, ac_sub *no, int32_t i,
                  const char *result, int32_t *dim);
 /* An IF of both, whose outputs are results 0 .. n-1 of the file's node; result[i]: its name, or NULL. One

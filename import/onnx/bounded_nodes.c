@@ -70,6 +70,11 @@ int ac_onx_late_slice(ac_onx_node *n)
     if (ac_onx_in(n, 4))
         AC_TRY(ac_operand_scalar(&n->b, &n->in[4], &step));
     AC_TRY(ac_onx_axis(n, (int64_t)axis, x->rank, &d));
+    double from = -1;
+    int64_t most;
+    if (step == 1 && x->count && d == x->count_dim && ac_known_element(&n->b, n->in[1], 0, &from) && from == 0 &&
+        ac_count_behind(&n->b, n->in[2], &most) == x->count)
+        return ac_onx_result(n, 0, x); /* all that have a meaning */
     if (step != 1 || x->count)
         return ac_operand_late(&n->b, ac_tensor_is_const(n->in[1]) ? n->in[2] : n->in[1]);
     return ac_onx_result(n, 0, ac_build_late_slice(&n->b, x, d, n->in[1], n->in[2], ac_onx_result_name(n, 0)));

@@ -1,5 +1,7 @@
 /* index_nodes.c - operators of ONNX that take elements by index, or put them there: Gather, Scatter and their kin,
  * OneHot, TopK, TensorScatter, ReverseSequence. */
+#include "import/build/bounds.h"
+#include "import/build/compose_counted.h"
 #include "import/build/counted.h"
 #include "import/onnx/proto/nodes.h"
 #include "ir/ops/shape/resolve.h"
@@ -112,6 +114,12 @@ int ac_onx_do_scatter(ac_onx_node *n)
     a.scatter.reduction = (ac_word)w;
     if (n->row->op == AC_OP_SCATTER_ELEMENTS)
         AC_TRY(ac_onx_axis(n, ac_onx_int(n, "axis", 0), n->in[0]->rank, &a.scatter.axis));
+    if (n->row->op == AC_OP_SCATTER_ELEMENTS && (n->in[0]->count || n->in[1]->count || n->in[2]->count)) {
+        if (n->in[1]->count != n->in[2]->count || n->in[1]->count_dim != n->in[2]->count_dim)
+            return ac_build_cannot(&n->b, "'%s' and '%s' differ in how many elements have a meaning", n->in[1]->name,
+                                   n->in[2]->name);
+        return ac_onx_result(n, 0, ac_build_counted_scatter(&n->b, n->in, &a));
+    }
     return ac_onx_result(n, 0, ac_onx_make(n, n->row->op, n->in, 3, &a, AC_NONE));
 }
 
@@ -167,7 +175,8 @@ int ac_onx_do_topk(ac_onx_node *n)
         return ac_error(n->r->cx, n->at, E0102, "k is left out");
     ac_tensor *count = NULL;
     if (n->version >= 10 && n->r->reading->again && !ac_operand_known(&n->b, &n->in[1])) {
-        v = (double)x->dim[axis]; /* computed: as many as there are, of which k have a meaning */
+        const int64_t most = ac_most_of(&n->b, n->in[1], 0);
+        v = (double)(most >= 0 && most < x->dim[axis] ? most : x->dim[axis]); /* computed: k of these have a meaning */
         count = ac_onx_2(n, AC_OP_MINIMUM, ac_onx_reshape(n, ac_onx_cast(n, n->in[1], AC_I64), 0, NULL),
                          ac_onx_number(n, AC_I64, v));
     } else if (n->version >= 10) {

@@ -240,8 +240,8 @@ static int rest_of(loop *l, int64_t i)
     memcpy(in + 2, l->in + 2, (size_t)l->carried * sizeof *in);
     AC_TRY(read_body(l, &body, i, in));
     AC_TRY(read_condition(l, &cond, in));
-    AC_TRY(ac_sub_captured(&n->b, &cond, &c));
-    AC_TRY(ac_sub_captured(&n->b, &body, &c));
+    AC_TRY(ac_sub_captured(&n->b, &cond, false, &c));
+    AC_TRY(ac_sub_captured(&n->b, &body, false, &c));
     sub[0] = ac_sub_add(&n->b, &cond, &c);
     sub[1] = ac_sub_add(&n->b, &body, &c);
     ac_node *made = ac_sub_run(&n->b, AC_OP_WHILE, in, all, &c, sub, &body);

@@ -1,5 +1,6 @@
 /* sample_nodes.c - operators of ONNX that read images at computed positions: GridSample, AffineGrid, RoiAlign,
  * MaxRoiPool, DeformConv. */
+#include "import/build/counted.h"
 #include "import/onnx/proto/nodes.h"
 #include "import/onnx/window_nodes.h"
 
@@ -107,6 +108,12 @@ static int positive(ac_onx_node *n, const char *name, int64_t v, int32_t *to)
     return AC_OK;
 }
 
+/* Regions without a meaning are at 0, in image 0. */
+static ac_tensor *present(ac_onx_node *n, ac_tensor *t)
+{
+    return t->count ? ac_counted_as(ac_build_counted_fill(&n->b, t, 0), t->count, t->count_dim) : t;
+}
+
 int ac_onx_do_roi_align(ac_onx_node *n)
 {
     static const char *const MODE[] = {"avg", "max", NULL};
@@ -125,7 +132,9 @@ int ac_onx_do_roi_align(ac_onx_node *n)
     AC_TRY(positive(n, "output_height", ac_onx_int(n, "output_height", 1), &a.roi.height));
     AC_TRY(positive(n, "output_width", ac_onx_int(n, "output_width", 1), &a.roi.width));
     AC_TRY(positive(n, "sampling_ratio", ac_onx_int(n, "sampling_ratio", 0), &a.roi.ratio));
-    ac_tensor *in[] = {to_last(n, x, false), n->in[1], n->in[2]};
+    ac_tensor *in[] = {to_last(n, x, false), present(n, n->in[1]), present(n, n->in[2])};
+    if (!in[1] || !in[2])
+        return AC_FAIL;
     return ac_onx_result(n, 0, to_last(n, ac_onx_make(n, AC_OP_ROI_ALIGN, in, 3, &a, AC_NONE), true));
 }
 

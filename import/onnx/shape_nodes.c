@@ -106,6 +106,11 @@ int ac_onx_do_reshape(ac_onx_node *n)
     const bool zero = ac_onx_int(n, "allowzero", 0) != 0;
     const ac_tensor *late = ac_onx_in(n, 1);
     const ac_onx_value *y = n->out[0];
+    if (late && x->count && n->r->reading->again && ac_is_count(&n->b, n->in[1])) {
+        ac_tensor *made;
+        AC_TRY(ac_build_late_reshape(&n->b, x, &n->in[1], !zero, &made));
+        return ac_onx_result(n, 0, made);
+    }
     if (late && !ac_operand_known(&n->b, &n->in[1]) && y && y->rank >= 0) {
         bool closed = true;
         for (int32_t d = 0; d < y->rank; d++)

@@ -213,8 +213,8 @@ int ac_tf_late_loop_run(ac_tf_late_loop *l, ac_tf_value *out)
     }
     AC_TRY(read_body(l, &body, now, first));
     AC_TRY(read_condition(l, &cond, now, first));
-    AC_TRY(ac_sub_captured(&n->b, &cond.s, &c));
-    AC_TRY(ac_sub_captured(&n->b, &body.s, &c));
+    AC_TRY(ac_sub_captured(&n->b, &cond.s, false, &c));
+    AC_TRY(ac_sub_captured(&n->b, &body.s, false, &c));
     sub[0] = ac_sub_add(&n->b, &cond.s, &c);
     sub[1] = ac_sub_add(&n->b, &body.s, &c);
     ac_node *made = ac_sub_run(&n->b, AC_OP_WHILE, first, count, &c, sub, &body.s);

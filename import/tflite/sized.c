@@ -109,15 +109,10 @@ static int late_broadcast(const ac_build *b, ac_tfl_node *n)
     return ac_tfl_result(n, 0, y);
 }
 
-/* The size that is computed is that of the operand: a count. */
 static int late_reshape(const ac_build *b, ac_tfl_node *n)
 {
-    ac_late_sizes s;
-    AC_TRY(ac_late_sizes_of(b, &n->in[1], NULL, &s));
-    ac_tensor *y = ac_build_reshape(b, n->in[0], s.n, s.dim);
-    if (y && s.count && (y->count != s.count || y->count_dim != s.at))
-        return ac_build_cannot(b, "the size that is computed, dimension %d of the new shape, is not the one of '%s'",
-                               s.at, n->in[0]->name);
+    ac_tensor *y;
+    AC_TRY(ac_build_late_reshape(b, n->in[0], &n->in[1], false, &y));
     return ac_tfl_result(n, 0, y);
 }
 
@@ -151,7 +146,7 @@ static int late_topk(const ac_build *b, ac_tfl_node *n)
     double known = 0;
     if (x->rank < 1)
         return ac_build_bad(b, "'%s' is a scalar", x->name);
-    const int64_t size = x->dim[x->rank - 1];
+    const int64_t all = x->dim[x->rank - 1], may = ac_most_of(b, n->in[1], 0), size = may >= 0 && may < all ? may : all;
     if (ac_operand_known(b, &n->in[1]))
         AC_TRY(ac_operand_scalar(b, &n->in[1], &known));
     else
@@ -263,7 +258,7 @@ static int add(const ac_build *b, ac_tfl *r, ac_tfl_node *n)
     case AC_OP_BROADCAST_TO:
         return late ? late_broadcast(b, n) : as_always(b, r, n);
     case AC_OP_RESHAPE:
-        return late && !n->complex ? late_reshape(b, n) : as_always(b, r, n);
+        return (late || (counted && n->n_in > 1)) && !n->complex ? late_reshape(b, n) : as_always(b, r, n);
     case AC_OP_SLICE:
         return late || counted ? slice(b, n) : as_always(b, r, n);
     case AC_OP_STRIDED_SLICE:

@@ -165,6 +165,10 @@ static int32_t result_dim(ac_ctx *cx, const ac_node *n, bool only_first)
         return in_gather(cx, n);
     if (n->op == AC_OP_GATHER_ND)
         return x->count || n->in[1]->count_dim == n->in[1]->rank - 1 ? -1 : n->in[1]->count_dim;
+    if (n->op == AC_OP_ROI_ALIGN) /* regions, and the image of each */
+        return !x->count && n->in[1]->count && n->in[1]->count_dim == 0 && n->in[2]->count ? 0 : -1;
+    if (n->op == AC_OP_TRANSPOSE_CONV) /* images, each for itself */
+        return n->n_in > 2 && n->in[2]->count && n->in[2]->count_dim == 0 && !x->count && !n->in[1]->count ? 0 : -1;
     if (!only_first)
         return -1;
     if (axes_of(cx, n, &axes, &keep))
@@ -190,6 +194,16 @@ static int32_t result_dim(ac_ctx *cx, const ac_node *n, bool only_first)
         return ac_slice_of(cx, n, &s) == AC_OK && takes_all(&s, x) ? x->count_dim : -1;
     case AC_OP_STRIDED_SLICE:
         return ac_strided_slice_of(cx, n, &s) == AC_OK ? in_strided(n, &s) : -1;
+    case AC_OP_CONV_2D: /* images, each for itself */
+    case AC_OP_DEPTHWISE_CONV_2D:
+    case AC_OP_MAX_POOL_2D:
+    case AC_OP_AVERAGE_POOL_2D:
+    case AC_OP_RESIZE_BILINEAR:
+    case AC_OP_RESIZE_NEAREST_NEIGHBOR:
+        return x->count_dim == 0 ? 0 : -1;
+    case AC_OP_PAD:
+    case AC_OP_PADV2:
+        return y->dim[x->count_dim] == x->dim[x->count_dim] ? x->count_dim : -1;
     case AC_OP_BATCH_MATMUL:
         return in_matmul(n);
     case AC_OP_BLOCKWISE_DENSE:

@@ -306,6 +306,106 @@ for seed in range(seeds):
             most=np.int64([most]),
             zero=np.int64([0]),
         )
+    # what torchvision's detectors do: batched_nms in an If, the best of each level, regions of levels put together
+    flags = [node("Greater", "s limit", "m"), node("NonZero", "m", "i"), node("Squeeze", "i first", "t")]
+    there = flags + [node("Gather", "b t", "boxes"), node("Gather", "s t", "scores")]
+
+    def of(name, nodes, result, kind):
+        value = helper.make_tensor_value_info(result, kind, None)
+        return helper.make_graph(nodes, name, [], [value])
+
+    none = helper.make_node("Constant", [], ["none"], value=numpy_helper.from_array(np.zeros(0, np.int64)))
+    nms = [
+        node("ReduceMax", "boxes", "far", keepdims=0),
+        node("Add", "far one", "step"),
+        node("Mul", "labels step", "off"),
+        node("Slice", "off first huge first", "off1"),
+        node("Unsqueeze", "off1 last", "off2"),
+        node("Add", "boxes off2", "moved"),
+        node("Unsqueeze", "moved first", "b3"),
+        node("Unsqueeze", "scores both", "s3"),
+        node("NonMaxSuppression", "b3 s3 many half", "kept"),
+        node("Gather", "kept two", "k2", axis=1),
+        node("Squeeze", "k2 last", "keep"),
+    ]
+    branch = of("a", [none], "none", 7), of("c", nms, "keep", 7)
+    for limit in (0.2, 0.7, 2.0):
+        case(
+            "batched_nms in an If, above %g" % limit,
+            there
+            + [
+                node("Shape", "scores", "n"),
+                node("ConstantOfShape", "n", "labels"),
+                node("ReduceProd", "n", "size", keepdims=0),
+                node("Equal", "size nothing", "empty"),
+                node("If", "empty", "chosen", then_branch=branch[0], else_branch=branch[1]),
+                node("Slice", "chosen first top first", "best"),
+                node("Gather", "boxes best", "y"),
+                node("Gather", "scores best", "z"),
+            ],
+            {"b": boxes(rng, 1, 12, 0)[0], "s": np.float32(rng.random(12))},
+            "y z",
+            limit=np.float32(limit),
+            first=np.int64([0]),
+            last=np.int64([1]),
+            both=np.int64([0, 1]),
+            two=np.int64([2]),
+            huge=np.int64([(1 << 63) - 1]),
+            top=np.int64([4]),
+            one=np.float32(1),
+            many=np.int64([12]),
+            half=np.float32([0.4]),
+            nothing=np.int64(0),
+        )
+    case(
+        "NonZero of what is there, and rows by three in one",
+        there
+        + [
+            node("Greater", "scores higher", "h"),
+            node("NonZero", "h", "j"),
+            node("Reshape", "boxes flat", "lines"),
+            node("Reshape", "boxes single", "all"),
+        ],
+        {"b": boxes(rng, 1, 12, 0)[0], "s": np.float32(rng.random(12))},
+        "j lines all",
+        limit=np.float32(0.4),
+        higher=np.float32(0.7),
+        first=np.int64([0]),
+        flat=np.int64([-1, 2]),
+        single=np.int64([-1]),
+    )
+    case(
+        "regions that are there, and where they came from",
+        there
+        + [
+            node("Shape", "t", "n"),
+            node("ConstantOfShape", "n", "zeros"),
+            node("Cast", "zeros", "image", to=7),
+            node("RoiAlign", "x boxes image", "r", output_height=2, output_width=3, sampling_ratio=2),
+            node("Conv", "r w", "c"),
+            node("Reshape", "t column", "u"),
+            node("Shape", "r", "rs"),
+            node("Gather", "rs inner", "rest"),
+            node("Concat", "n rest", "grown", axis=0),
+            node("Equal", "grown never", "as_is"),
+            node("Where", "as_is never grown", "shape"),
+            node("Expand", "u shape", "places"),
+            node("ScatterElements", "all places r", "y", axis=0),
+        ],
+        {
+            "b": boxes(rng, 1, 7, 0)[0],
+            "s": np.float32(rng.random(7)),
+            "x": floats(1, 2, 12, 12),
+        },
+        "r c y",
+        limit=np.float32(0.4),
+        first=np.int64([0]),
+        w=floats(3, 2, 1, 1),
+        column=np.int64([-1, 1, 1, 1]),
+        inner=np.int64([1, 2, 3]),
+        never=np.int64([-1, -1, -1, -1]),
+        all=np.zeros((7, 2, 2, 3), np.float32),
+    )
     case(
         "the greatest, as many as are positive",
         [
