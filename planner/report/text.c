@@ -144,11 +144,13 @@ static void put_traffic(const text *t, int32_t m)
             ac_put(t->to, "\n                      tensors: ");
         if (n++ < SHOWN)
             put_phrase(t, &line, 31,
-                       ac_strf(t->to->cx->region, "%s%s", n > 1 ? ", " : "",
-                               ac_name_fit(t->names, p->item[i].name, NAME_WIDTH)));
+                       ac_strf(t->to->cx->region, "%s, ", ac_name_fit(t->names, p->item[i].name, NAME_WIDTH)));
     }
-    if (n > SHOWN)
-        put_phrase(t, &line, 31, ac_strf(t->to->cx->region, " and %d more", n - SHOWN));
+    t->to->n -= n ? 2 : 0; /* the last comma */
+    if (n > SHOWN) {
+        ac_putc(t->to, ' ');
+        put_phrase(t, &line, 31, ac_strf(t->to->cx->region, "and %d more", n - SHOWN));
+    }
 }
 
 static void put_sizes(const text *t)
