@@ -255,27 +255,36 @@ bool ac_text_channels_first(const arenac *a)
 /* ------------------------------------------------------------------ loops */
 
 /* Every node, so that all that is unsupported is listed at once. */
-static int lower_all(arenac *a, ac_lowering *low, ac_node *const *order)
+static int lower_all(arenac *a, ac_lowering *low)
 {
     ac_ctx *cx = &a->cx;
     const ac_settings *s = &low->set;
     const ac_schedule *hints = a->hints;
     int status = AC_OK;
     if (!hints)
-        AC_TRY(ac_tune_read(a, s, order, low->n_steps, &hints));
+        AC_TRY(ac_tune_read(a, s, low->order, low->n_steps, &hints));
     ac_progress_begin(cx, "lowering", low->n_steps);
     for (int32_t i = 0; i < low->n_steps; i++) {
         ac_progress_at(cx, i);
         ac_schedule hint = hints ? hints[i] : (ac_schedule){.winograd = s->winograd};
         hint.tensor = s->tensor_cores;
         const ac_flow_how flow = {.target = s->target, .exact = a->opt.exact, .hint = hint};
-        ac_lowered *step = ac_flow_lower(cx, cx->region, low->graph, order[i], &flow);
+        ac_lowered *step = ac_flow_lower(cx, cx->region, low->graph, low->order[i], &flow);
         low->step[i] = step;
         if (!step || (s->gpu ? ac_lower_grid(cx, cx->region, step)
                              : ac_lower_chunks(cx, cx->region, step, s->threads, AC_FORK_COST)) != AC_OK)
             status = AC_FAIL;
     }
     return status;
+}
+
+int ac_check_hinted(arenac *a, const ac_schedule *hints)
+{
+    ac_lowering *low = AC_NEW(a->cx.region, ac_lowering);
+    *low = *a->lowering;
+    a->hints = hints;
+    a->lowering = low;
+    return lower_all(a, low);
 }
 
 /* A GPU gets all of its work at once, and a caller's memory is handed over for all of it. */
@@ -305,10 +314,10 @@ int ac_check(arenac *a)
     low->graph = a->model->graph;
     ac_graph_own_outputs(low->graph, ac_has_caller_io(a));
     AC_TRY(check_parts(a, low));
-    ac_node **order = AC_NEW_N(a->cx.region, ac_node *, low->graph->node.n + 1);
-    low->n_steps = ac_order_keep(low->graph, order);
+    low->order = AC_NEW_N(a->cx.region, ac_node *, low->graph->node.n + 1);
+    low->n_steps = ac_order_keep(low->graph, low->order);
     low->step = AC_NEW_N(a->cx.region, ac_lowered *, low->n_steps + 1);
-    AC_TRY(lower_all(a, low, order));
+    AC_TRY(lower_all(a, low));
     ac_settings_note_winograd(&a->cx, &low->set, low->step, low->n_steps);
     a->lowering = low;
     return AC_OK;

@@ -265,9 +265,19 @@ static int each(ac_several *s, int (*f)(arenac *a))
     return AC_OK;
 }
 
+/* Stays as it is when it is done again. */
+static int check_all(ac_several *s)
+{
+    AC_TRY(each(s, arenac_check));
+    if (s->range && !s->packings)
+        AC_TRY(ac_several_pack(s));
+    s->packings = true;
+    return AC_OK;
+}
+
 int ac_several_check(arenac *a)
 {
-    return each(a->several, arenac_check);
+    return check_all(a->several);
 }
 
 int ac_several_plan(arenac *a)
@@ -275,6 +285,7 @@ int ac_several_plan(arenac *a)
     ac_several *s = a->several;
     if (a->opt.emit)
         return ac_error(&a->cx, HERE, E0502, "--emit of several plans at once is not available; --json prints them");
+    AC_TRY(check_all(s));
     AC_TRY(each(s, arenac_plan));
     AC_TRY(pack_all(s));
     return check_budget(s);
@@ -398,6 +409,9 @@ int ac_several_compile(arenac *a)
                  "--emit %s: several models are compiled to c,h, or with LLVM to o,h, s,h, ll,h or bc,h", a->opt.emit);
         return ac_help(&a->cx, "with ,selftest besides, or as a folder (make, cmake, zephyr ...), which is C");
     }
+    for (int32_t k = 0; k < s->n; k++)
+        s->part[k].a->coded = true;
+    AC_TRY(check_all(s));
     AC_TRY(each(s, arenac_compile));
     AC_TRY(pack_all(s));
     AC_TRY(same_io(s));

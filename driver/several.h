@@ -21,14 +21,17 @@ typedef struct ac_several {
     const char *name, *upper; /* C prefix of the whole; in capitals */
     const char *dir, *stem;   /* of the files of the whole */
     ac_bytes arena, state, align;
-    ac_bytes apart; /* arenas of the parts by themselves, added up */
-    ac_merged rom;  /* constants of all, equal ones once; after compile */
-    bool compiled, packed;
+    ac_bytes apart;                  /* arenas of the parts by themselves, added up */
+    ac_merged rom;                   /* constants of all, equal ones once; after compile */
+    bool compiled, packed, packings; /* packings: weights are laid out in one way */
 } ac_several;
 
 /* One file of all: of part k, or, from k == n on, of the whole: "c" (of a range: the file that chooses), "h" or
  * "selftest". One program is part 0, whose header is that of the whole. It appears with the outputs of all. */
 int ac_several_emit(ac_several *s, int32_t k, const char *kind, const char *path);
+
+/* several_packing.c: parts of a range lay out weights in one way. They are checked. */
+int ac_several_pack(ac_several *s);
 
 /* several_text.c */
 void ac_several_put_text(ac_several *s, ac_sink *to);

@@ -35,6 +35,7 @@ typedef struct ac_source {
 typedef struct ac_lowering {
     ac_settings set;   /* what the options mean for the target */
     ac_graph *graph;   /* after the passes */
+    ac_node **order;   /* of each step */
     ac_lowered **step; /* one for each node that needs code, in the file's order */
     int32_t n_steps;
     const arenac_pass *pass; /* those that ran */
@@ -133,8 +134,9 @@ void ac_shape_input(arenac *a, int32_t input, int32_t rank, const int64_t *dim);
 
 /* lower_model.c */
 int ac_check(arenac *a);
-int ac_infer(arenac *a);                      /* the passes up to `infer` alone: for other formats */
-bool ac_text_channels_first(const arenac *a); /* as the text form says it: pass layout has not run */
+int ac_check_hinted(arenac *a, const ac_schedule *hints); /* checked before: the loops once more, by a hint for each */
+int ac_infer(arenac *a);                                  /* the passes up to `infer` alone: for other formats */
+bool ac_text_channels_first(const arenac *a);             /* as the text form says it: pass layout has not run */
 
 /* state.c: the pairs of --state, and E0501; and what --state could say of this model (arenac.guess) */
 int ac_state_find(arenac *a, struct ac_state_pair **list, int32_t *n);

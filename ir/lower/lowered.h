@@ -42,14 +42,17 @@ int32_t *ac_const_twins(ac_region *r, ac_const *const *konst, int32_t n, bool sa
 bool ac_const_same(const ac_const *a, const ac_const *b, int32_t *left);
 uint64_t ac_const_hash(ac_const *k);
 
+enum { AC_PACKINGS = 4 }; /* vectors in a block of packed weights, at most */
 /* The choices that lead from a node to its loops, as data: what the cost models chose, or hints to them. 0: no choice
  * of this node, or, of a hint, left to the cost model. What does not fit node or target is passed over. */
 typedef struct ac_schedule {
-    int32_t winograd;    /* rows and columns of an output tile of Winograd's convolution, 2 or 4 (winograd.c) */
-    int32_t rows, vecs;  /* register tile: rows (pixels) by vectors of channels. Changes no bit of a result */
-    double cost;         /* estimated cycles; of a hint: not read */
-    const char *refused; /* why winograd was requested and is not done; NULL */
-    int32_t tensor;      /* of a hint: AC_TENSOR_...; chosen: the ac_dtype that tensor cores of a GPU multiply */
+    int32_t winograd;   /* rows and columns of an output tile of Winograd's convolution, 2 or 4 (winograd.c) */
+    int32_t rows, vecs; /* register tile: rows (pixels) by vectors of channels. Changes no bit of a result */
+    double cost;        /* estimated cycles; of a hint: not read */
+    int32_t pack; /* vectors of channels that the packed weights are blocks of; rows are free. Not with rows, vecs */
+    double packed[AC_PACKINGS]; /* cycles with blocks of 1, 2, ...; 0: these do not fit. Of a hint: not read */
+    const char *refused;        /* why winograd was requested and is not done; NULL */
+    int32_t tensor;             /* of a hint: AC_TENSOR_...; chosen: the ac_dtype that tensor cores of a GPU multiply */
 } ac_schedule;
 /* Tensor cores: bytes, whose results are the same; no; or floats too, rounded to that type before they are
  * multiplied. */

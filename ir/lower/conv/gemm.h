@@ -88,7 +88,7 @@ int64_t ac_gemm_group_size(const ac_gemm_form *f);
  * elements, is a multiple of a page (parts = 1) or of a part of it fall on the same few lines. Then a copy with another
  * distance, AC_GEMM_APART elements more, is worth it where there is enough to compute with it. Floats only. */
 bool ac_gemm_collide(const ac_channel *c, int64_t distance, int32_t parts, int64_t rows, int64_t channels);
-enum { GEMM_ROWS = 14, GEMM_VECS = 4, AC_GEMM_APART = 16 /* a line of floats */ };
+enum { GEMM_ROWS = 14, GEMM_VECS = AC_PACKINGS, AC_GEMM_APART = 16 /* a line of floats */ };
 /* Filter columns lo .. hi - 1, which all rows of a tile take but those in `outside` (bit r: row r). */
 typedef struct ac_gemm_part {
     int32_t lo, hi;

@@ -81,7 +81,7 @@ void ac_gemm_form_tile(const ac_lower *L, const ac_channel *c, ac_gemm_form *f, 
         return;
     }
     const ac_schedule *hint = &L->hint;
-    double best = 0;
+    double best = 0, packed[GEMM_VECS] = {0};
     for (int free = hint->rows < 1; best <= 0 && free < 2; free++) /* the hint's tile, if it fits; else all */
         for (int32_t v = 1; v <= GEMM_VECS; v++)
             for (int64_t r = unit; r <= GEMM_ROWS && r * v + v + 1 <= registers; r += unit) {
@@ -90,6 +90,10 @@ void ac_gemm_form_tile(const ac_lower *L, const ac_channel *c, ac_gemm_form *f, 
                 const ac_gemm_cuts rows = ac_gemm_cut(units, r / unit), vecs = ac_gemm_cut(vectors, v);
                 const double cost = tile_cost(L, f, &rows, &vecs, unit);
                 const int64_t size = rows.size[0] * unit * vecs.size[0];
+                if (!(packed[v - 1] > 0 && cost >= packed[v - 1]))
+                    packed[v - 1] = cost;
+                if (free && hint->pack > 0 && v != hint->pack)
+                    continue;
                 if (best > 0 && (cost > best || (cost >= best && size <= (int64_t)f->rows * f->vecs)))
                     continue;
                 best = cost;
@@ -101,4 +105,6 @@ void ac_gemm_form_tile(const ac_lower *L, const ac_channel *c, ac_gemm_form *f, 
     L->out->schedule.rows = f->rows;
     L->out->schedule.vecs = f->vecs;
     L->out->schedule.cost = best * (double)steps_of(f) * all;
+    for (int32_t v = 0; v < GEMM_VECS; v++)
+        L->out->schedule.packed[v] = packed[v] * (double)steps_of(f) * all;
 }
