@@ -23,7 +23,7 @@ function showStep() {
         make(out, "p", {class: "keys"}, "Click a column or a step number for what is alive then.");
         return;
     }
-    const h = make(out, "h2", {}, "Step " + opOf(s) + (s === D.peak ? ", the peak" : "")
+    const h = make(out, "h2", {}, "Step " + opOf(s) + (s !== D.peak ? "" : several ? ", the peak of all" : ", the peak")
         + (several ? D.ram.filter(m => D.used[state.plan][m] && peakOf(m) === s).map(m => ", the peak of "
             + D.memories[m]).join("") : ""));
     if (D.step_name[s])
@@ -155,7 +155,6 @@ function pickPlan(k) {
 
 function showPlanners() {
     const set = make(el("planners"), "fieldset");
-    const most = Math.max(...D.arena.filter((_, k) => D.planners[k] !== "none"), 1);
     make(set, "legend", {}, several ? "Planners, all memories" : "Planners");
     D.planners.map((_, k) => k).sort((a, b) => a && b ? D.arena[a] - D.arena[b] || a - b : a - b).forEach(k => {
         const line = make(set, "label", {class: "planner"});
@@ -166,7 +165,6 @@ function showPlanners() {
         make(line, "span", {}, D.planners[k] + (k ? "" : ", this plan"));
         make(line, "span", {class: "n", "data-bytes": D.arena[k]}, comma(D.arena[k]) + " B");
         make(line, "span", {class: "n"}, k ? percent(D.arena[k], D.arena[0]) : "");
-        make(line, "meter", {min: 0, max: most, value: D.arena[k], "aria-label": D.planners[k] + ", bytes"});
     });
 }
 
