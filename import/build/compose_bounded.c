@@ -31,7 +31,8 @@ static ac_tensor *steps(const ac_build *b, ac_tensor *start, ac_tensor *limit, a
     far = ac_build_cast(b, far, AC_I64);
     delta = ac_build_cast(b, delta, AC_I64);
     ac_tensor *back = ac_build_2(b, AC_OP_SUB, number(b, 0), far);
-    return ac_build_2(b, AC_OP_SUB, number(b, 0), ac_build_2(b, AC_OP_FLOOR_DIV, back, delta));
+    ac_tensor *below = ac_build_2(b, AC_OP_FLOOR_DIV, back, delta);
+    return ac_build_2(b, AC_OP_SUB, number(b, 0), below);
 }
 
 static int late_range(const ac_build *b, ac_tensor *const *of, ac_tensor *late, const char *result, ac_tensor **out)
@@ -133,8 +134,10 @@ int ac_build_late_reshape(const ac_build *b, ac_tensor *x, ac_tensor **size, boo
 /* A place in a dimension of so many elements, below 0 from the end on: i64 scalar in 0 .. size. */
 static ac_tensor *place(const ac_build *b, ac_tensor *t, int64_t size)
 {
-    t = ac_build_from_end(b, ac_build_cast(b, ac_build_reshape(b, t, 0, NULL), AC_I64), number(b, (double)size));
-    return ac_build_2(b, AC_OP_MAXIMUM, ac_build_2(b, AC_OP_MINIMUM, t, number(b, (double)size)), number(b, 0));
+    ac_tensor *count = number(b, (double)size);
+    t = ac_build_from_end(b, ac_build_cast(b, ac_build_reshape(b, t, 0, NULL), AC_I64), count);
+    ac_tensor *least = number(b, 0);
+    return ac_build_2(b, AC_OP_MAXIMUM, ac_build_2(b, AC_OP_MINIMUM, t, number(b, (double)size)), least);
 }
 
 /* `most` elements from `from` on; what would be outside is the last one. */
@@ -164,7 +167,8 @@ ac_tensor *ac_build_late_window(const ac_build *b, ac_tensor *x, int32_t d, ac_t
         return (void)ac_error(b->cx, b->at, E0104, "%" PRId64 " elements of dimension %d of '%s' %s", size, d, x->name,
                               ac_shape_str(b->cx, x)),
                NULL;
-    ac_tensor *from = ac_build_2(b, AC_OP_MINIMUM, place(b, begin, x->dim[d]), number(b, (double)(x->dim[d] - size)));
+    ac_tensor *last = number(b, (double)(x->dim[d] - size));
+    ac_tensor *from = ac_build_2(b, AC_OP_MINIMUM, place(b, begin, x->dim[d]), last);
     return from ? rows(b, x, d, from, size) : NULL;
 }
 
@@ -183,7 +187,8 @@ static ac_tensor *place_of(const ac_build *b, ac_tensor *count, int64_t at)
 {
     if (at >= 0)
         return ac_build_2(b, AC_OP_MINIMUM, count, number(b, (double)at));
-    return ac_build_2(b, AC_OP_MAXIMUM, ac_build_2(b, AC_OP_ADD, count, number(b, (double)at)), number(b, 0));
+    ac_tensor *least = number(b, 0);
+    return ac_build_2(b, AC_OP_MAXIMUM, ac_build_2(b, AC_OP_ADD, count, number(b, (double)at)), least);
 }
 
 ac_tensor *ac_build_counted_slice(const ac_build *b, ac_tensor *x, int64_t begin, int64_t end)

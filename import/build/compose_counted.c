@@ -79,9 +79,9 @@ static int sort(const ac_build *b, ac_tensor *x, sorted *s)
     ac_tensor *value = made->out[0], *at = made->out[1];
     AC_TRY(ac_build_resolve(b, made));
     *s = (sorted){.n = size, .value = value, .at = ac_build_cast(b, at, AC_I64)};
-    ac_tensor *differs = size > 1 ? ac_build_2(b, AC_OP_NOT_EQUAL, ac_build_slice(b, value, 0, 1, size - 1),
-                                               ac_build_slice(b, value, 0, 0, size - 1))
-                                  : NULL;
+    ac_tensor *before = size > 1 ? ac_build_slice(b, value, 0, 0, size - 1) : NULL;
+    ac_tensor *differs =
+        size > 1 ? ac_build_2(b, AC_OP_NOT_EQUAL, ac_build_slice(b, value, 0, 1, size - 1), before) : NULL;
     const int64_t one = 1;
     ac_tensor *part[] = {ac_build_reshape(b, ac_build_number(b, AC_BOOL, 1), 1, &one), differs};
     s->first = size > 1 ? along(b, part, 2, 0) : part[0];
@@ -116,7 +116,8 @@ int ac_build_unique(const ac_build *b, ac_tensor *x, bool rising, ac_tensor *out
         ac_tensor *first = take(b, ac_build_counted_fill(b, place, 0), s.run, 0); /* of the run of each element */
         if (!here || !length)
             return AC_FAIL;
-        length = take(b, ac_build_counted_fill(b, length, 0), take(b, s.run, here, 0), 0);
+        ac_tensor *run_here = take(b, s.run, here, 0);
+        length = take(b, ac_build_counted_fill(b, length, 0), run_here, 0);
         run = take(b, less_one(b, flags), first, 0);
         place = here;
     }

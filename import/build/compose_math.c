@@ -37,21 +37,27 @@ ac_tensor *ac_build_elu(const ac_build *b, ac_tensor *x, double alpha)
 {
     if (alpha == 1)
         return ac_build_1(b, AC_OP_ELU, x);
-    return ADD(MAX(x, NUM(0)), MUL(NUM(alpha), ac_build_1(b, AC_OP_ELU, MIN(x, NUM(0)))));
+    ac_tensor *low = ac_build_1(b, AC_OP_ELU, MIN(x, NUM(0)));
+    low = MUL(NUM(alpha), low);
+    return ADD(MAX(x, NUM(0)), low);
 }
 
 /* log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|)): nothing overflows. */
 ac_tensor *ac_build_softplus(const ac_build *b, ac_tensor *x)
 {
-    return ADD(MAX(x, NUM(0)), LOG(ADD(NUM(1), EXP(NEG(ABS(x))))));
+    ac_tensor *e = EXP(NEG(ABS(x)));
+    ac_tensor *far = LOG(ADD(NUM(1), e));
+    return ADD(MAX(x, NUM(0)), far);
 }
 
 /* With v = exp(-|x|) - 1, in (-1, 0]: v below 0, -v / (v + 1) just above; far above nothing cancels. */
 ac_tensor *ac_build_expm1(const ac_build *b, ac_tensor *x)
 {
     ac_tensor *v = ac_build_1(b, AC_OP_ELU, NEG(ABS(x)));
-    ac_tensor *near = ac_build_select(b, LESS(x, NUM(0)), v, NEG(DIV(v, ADD(v, NUM(1)))));
-    return ac_build_select(b, LESS(x, NUM(0.5)), near, SUB(EXP(x), NUM(1)));
+    ac_tensor *above = NEG(DIV(v, ADD(v, NUM(1))));
+    ac_tensor *near = ac_build_select(b, LESS(x, NUM(0)), v, above);
+    ac_tensor *one = NUM(1), *far = SUB(EXP(x), one);
+    return ac_build_select(b, LESS(x, NUM(0.5)), near, far);
 }
 
 /* With u = 1 + x rounded, log(u) * x / (u - 1): the error of u is divided out again. */
@@ -65,13 +71,14 @@ ac_tensor *ac_build_log1p(const ac_build *b, ac_tensor *x)
 
 ac_tensor *ac_build_tan(const ac_build *b, ac_tensor *x)
 {
-    return DIV(ac_build_1(b, AC_OP_SIN, x), ac_build_1(b, AC_OP_COS, x));
+    ac_tensor *cosine = ac_build_1(b, AC_OP_COS, x);
+    return DIV(ac_build_1(b, AC_OP_SIN, x), cosine);
 }
 
 ac_tensor *ac_build_cosh(const ac_build *b, ac_tensor *x)
 {
-    ac_tensor *e = EXP(ABS(x));
-    return MUL(ADD(e, DIV(NUM(1), e)), NUM(0.5));
+    ac_tensor *e = EXP(ABS(x)), *half = NUM(0.5);
+    return MUL(ADD(e, DIV(NUM(1), e)), half);
 }
 
 /* With u = exp(x) - 1:  sinh x = (u + u / (u + 1)) / 2, taken at |x|, where u >= 0: no cancellation near 0. */
@@ -79,35 +86,44 @@ ac_tensor *ac_build_sinh(const ac_build *b, ac_tensor *x)
 {
     ac_tensor *v = ac_build_1(b, AC_OP_ELU, NEG(ABS(x))); /* exp(-|x|) - 1, in (-1, 0] */
     ac_tensor *u = NEG(DIV(v, ADD(v, NUM(1))));
-    return MUL(MUL(SUB(u, v), NUM(0.5)), SIGN(x));
+    ac_tensor *sign = SIGN(x), *half = NUM(0.5);
+    return MUL(MUL(SUB(u, v), half), sign);
 }
 
 /* asin x = 2 atan(x / (1 + sqrt(1 - x^2))), acos x = 2 atan(sqrt(1 - x) / sqrt(1 + x)); outside of -1..1 NaN. */
 ac_tensor *ac_build_asin(const ac_build *b, ac_tensor *x)
 {
-    ac_tensor *root = SQRT(MUL(SUB(NUM(1), x), ADD(NUM(1), x)));
-    return MUL(NUM(2), ATAN(DIV(x, ADD(NUM(1), root))));
+    ac_tensor *more = ADD(NUM(1), x);
+    ac_tensor *root = SQRT(MUL(SUB(NUM(1), x), more));
+    ac_tensor *half = ATAN(DIV(x, ADD(NUM(1), root)));
+    return MUL(NUM(2), half);
 }
 
 ac_tensor *ac_build_acos(const ac_build *b, ac_tensor *x)
 {
-    return MUL(NUM(2), ATAN(DIV(SQRT(SUB(NUM(1), x)), SQRT(ADD(NUM(1), x)))));
+    ac_tensor *more = SQRT(ADD(NUM(1), x));
+    ac_tensor *half = ATAN(DIV(SQRT(SUB(NUM(1), x)), more));
+    return MUL(NUM(2), half);
 }
 
 ac_tensor *ac_build_asinh(const ac_build *b, ac_tensor *x)
 {
-    ac_tensor *size = ABS(x), *root = SQRT(ADD(MUL(size, size), NUM(1)));
-    return MUL(SIGN(x), LOG(ADD(size, root)));
+    ac_tensor *size = ABS(x), *one = NUM(1), *root = SQRT(ADD(MUL(size, size), one));
+    ac_tensor *angle = LOG(ADD(size, root));
+    return MUL(SIGN(x), angle);
 }
 
 ac_tensor *ac_build_acosh(const ac_build *b, ac_tensor *x)
 {
-    return LOG(ADD(x, SQRT(MUL(SUB(x, NUM(1)), ADD(x, NUM(1))))));
+    ac_tensor *more = ADD(x, NUM(1));
+    return LOG(ADD(x, SQRT(MUL(SUB(x, NUM(1)), more))));
 }
 
 ac_tensor *ac_build_atanh(const ac_build *b, ac_tensor *x)
 {
-    return MUL(NUM(0.5), LOG(DIV(ADD(NUM(1), x), SUB(NUM(1), x))));
+    ac_tensor *less = SUB(NUM(1), x);
+    ac_tensor *twice = LOG(DIV(ADD(NUM(1), x), less));
+    return MUL(NUM(0.5), twice);
 }
 
 /* atan(y / x), turned by pi to where x is negative. */
@@ -118,10 +134,11 @@ ac_tensor *ac_build_atan2(const ac_build *b, ac_tensor *y, ac_tensor *x)
     ac_attrs_init(AC_OP_BITCAST, &bits);
     bits.cast.to = AC_I32;
     ac_tensor *sign = ac_build_op(b, AC_OP_BITCAST, &y, 1, &bits, AC_I32); /* -0 turns the other way than 0 */
-    ac_tensor *turn = ac_build_select(b, LESS(sign, ac_build_number(b, AC_I32, 0)), NUM(-pi), NUM(pi));
+    ac_tensor *half_turn = NUM(pi), *half_back = NUM(-pi);
+    ac_tensor *turn = ac_build_select(b, LESS(sign, ac_build_number(b, AC_I32, 0)), half_back, half_turn);
     ac_tensor *angle = ATAN(DIV(y, x));
-    ac_tensor *upright = MUL(SIGN(y), NUM(pi / 2));
-    ac_tensor *left = ac_build_select(b, LESS(x, NUM(0)), ADD(angle, turn), upright);
+    ac_tensor *quarter = NUM(pi / 2), *upright = MUL(SIGN(y), quarter), *turned = ADD(angle, turn);
+    ac_tensor *left = ac_build_select(b, LESS(x, NUM(0)), turned, upright);
     return ac_build_select(b, ac_build_2(b, AC_OP_GREATER, x, NUM(0)), angle, left);
 }
 
@@ -130,7 +147,8 @@ ac_tensor *ac_build_fmod(const ac_build *b, ac_tensor *x, ac_tensor *y)
     if (x && ac_dtype_is_int(x->dtype))
         return SUB(x, MUL(DIV(x, y), y));
     /* |x| mod |y| is exact in the floor form; the sign is put back */
-    return MUL(ac_build_2(b, AC_OP_FLOOR_MOD, ABS(x), ABS(y)), SIGN(x));
+    ac_tensor *sign = SIGN(x), *by = ABS(y);
+    return MUL(ac_build_2(b, AC_OP_FLOOR_MOD, ABS(x), by), sign);
 }
 
 ac_tensor *ac_build_softmax(const ac_build *b, ac_op op, ac_tensor *x, int32_t axis)
@@ -155,9 +173,11 @@ ac_tensor *ac_build_batch_norm(const ac_build *b, ac_tensor *x, int32_t axis, ac
 {
     if (!x || !mean || !variance)
         return NULL;
-    ac_tensor *factor = DIV(gamma ? gamma : NUM(1), SQRT(ADD(variance, NUM(eps)))), *moved = MUL(mean, factor);
+    ac_tensor *deviation = SQRT(ADD(variance, NUM(eps)));
+    ac_tensor *factor = DIV(gamma ? gamma : NUM(1), deviation), *moved = MUL(mean, factor);
     ac_tensor *shift = beta ? SUB(beta, moved) : ac_build_1(b, AC_OP_NEG, moved);
-    return ADD(MUL(x, ac_build_along(b, factor, x->rank, axis)), ac_build_along(b, shift, x->rank, axis));
+    shift = ac_build_along(b, shift, x->rank, axis);
+    return ADD(MUL(x, ac_build_along(b, factor, x->rank, axis)), shift);
 }
 
 ac_tensor *ac_build_unit_length(const ac_build *b, ac_tensor *x, uint32_t mask, double eps)

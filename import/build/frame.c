@@ -108,12 +108,15 @@ ac_tensor *ac_frame_conv(const ac_build *b, ac_tensor *x, ac_tensor *weights, ac
 {
     if (!x || !weights)
         return NULL;
-    if (w->m <= 2 && x->dtype != AC_F64)
-        return conv_2d(b, ac_channels_last(b, x), kernel_2d(b, weights), bias, w, groups > 1 && weights->dim[1] == 1);
+    if (w->m <= 2 && x->dtype != AC_F64) {
+        ac_tensor *kernel = kernel_2d(b, weights);
+        return conv_2d(b, ac_channels_last(b, x), kernel, bias, w, groups > 1 && weights->dim[1] == 1);
+    }
     int32_t perm[AC_MAX_RANK]; /* [O,I,K..] -> [K..,I,O] */
     for (int32_t d = 0; d < x->rank; d++)
         perm[d] = d < w->m ? d + 2 : x->rank - 1 - d;
-    return conv_nd(b, turn(b, x, true), ac_build_transpose(b, weights, perm), bias, w, groups);
+    weights = ac_build_transpose(b, weights, perm);
+    return conv_nd(b, turn(b, x, true), weights, bias, w, groups);
 }
 
 /* ------------------------------------------------------------------ transposed convolutions */
@@ -186,7 +189,8 @@ static ac_tensor *tconv_nd(const ac_build *b, ac_tensor *x, ac_tensor *weights, 
     whole[m + 1] = groups * channels;
     x = spread_all(b, turn(b, x, true), &w, out);
     weights = ac_build_transpose(b, ac_build_reshape(b, weights, rank + 1, split), perm);
-    weights = ac_build_2(b, AC_OP_REVERSE_V2, ac_build_reshape(b, weights, rank, whole), ac_build_ints(b, m, axes));
+    ac_tensor *reversed = ac_build_ints(b, m, axes);
+    weights = ac_build_2(b, AC_OP_REVERSE_V2, ac_build_reshape(b, weights, rank, whole), reversed);
     return conv_nd(b, x, weights, bias, &w, groups);
 }
 
@@ -194,7 +198,8 @@ static ac_tensor *tconv_nd(const ac_build *b, ac_tensor *x, ac_tensor *weights, 
 static ac_tensor *tconv_depthwise(const ac_build *b, ac_tensor *x, ac_tensor *weights, ac_tensor *bias, ac_frame w,
                                   const int64_t out[AC_SPATIAL])
 {
-    ac_tensor *kernel = ac_build_2(b, AC_OP_REVERSE_V2, kernel_2d(b, weights), ac_build_ints(b, 2, (int64_t[]){2, 3}));
+    ac_tensor *axes = ac_build_ints(b, 2, (int64_t[]){2, 3});
+    ac_tensor *kernel = ac_build_2(b, AC_OP_REVERSE_V2, kernel_2d(b, weights), axes);
     x = spread_all(b, ac_channels_last(b, x), &w, out);
     return conv_2d(b, x, kernel, bias, &w, true);
 }

@@ -53,7 +53,8 @@ int ac_caf_do_bnll(ac_caf_layer *l)
 {
     ac_tensor *x = l->in[0];
     ac_tensor *e = OP1(EXP, OP1(NEG, OP1(ABS, x)));
-    return ac_caf_result(l, 0, OP2(ADD, OP1(RELU, x), OP1(LOG, OP2(ADD, e, NUM(1)))));
+    ac_tensor *far = OP1(LOG, OP2(ADD, e, NUM(1)));
+    return ac_caf_result(l, 0, OP2(ADD, OP1(RELU, x), far));
 }
 
 int ac_caf_do_clip(ac_caf_layer *l)
@@ -64,7 +65,8 @@ int ac_caf_do_clip(ac_caf_layer *l)
         return ac_build_bad(&l->b, "clip_param has no min or no max");
     AC_TRY(ac_caf_float(l, m, "min", 0, &low));
     AC_TRY(ac_caf_float(l, m, "max", 0, &high));
-    return ac_caf_result(l, 0, OP2(MINIMUM, OP2(MAXIMUM, l->in[0], NUM(low)), NUM(high)));
+    ac_tensor *most = NUM(high);
+    return ac_caf_result(l, 0, OP2(MINIMUM, OP2(MAXIMUM, l->in[0], NUM(low)), most));
 }
 
 int ac_caf_do_elu(ac_caf_layer *l)
@@ -75,7 +77,8 @@ int ac_caf_do_elu(ac_caf_layer *l)
     AC_TRY(ac_caf_float(l, m, "alpha", 1, &alpha));
     if (is(alpha, 1))
         return ac_caf_result(l, 0, OP1(ELU, x));
-    return ac_caf_result(l, 0, OP2(ADD, OP1(RELU, x), affine(l, OP1(ELU, OP2(MINIMUM, x, NUM(0))), alpha, 0)));
+    ac_tensor *below = affine(l, OP1(ELU, OP2(MINIMUM, x, NUM(0))), alpha, 0);
+    return ac_caf_result(l, 0, OP2(ADD, OP1(RELU, x), below));
 }
 
 /* The base, -1 for e, and what the exponent (of exp) or the argument (of log) is multiplied with and what is added. */

@@ -90,7 +90,8 @@ static ac_tensor *lrn_within(ac_caf_layer *l, ac_tensor *x, int64_t size, double
         w.front[d] = w.back[d] = (size - 1) / 2;
     }
     ac_tensor *mean = ac_frame_pool(&l->b, AC_OP_AVERAGE_POOL_2D, OP1(SQUARE, x), &w);
-    return OP2(MUL, x, OP2(POW, OP2(ADD, OP2(MUL, mean, NUM(alpha)), NUM(1)), NUM(-beta)));
+    ac_tensor *power = NUM(-beta), *one = NUM(1);
+    return OP2(MUL, x, OP2(POW, OP2(ADD, OP2(MUL, mean, NUM(alpha)), one), power));
 }
 
 int ac_caf_do_lrn(ac_caf_layer *l)

@@ -95,13 +95,14 @@ int ac_caf_do_lstm(ac_caf_layer *l)
         return AC_FAIL;
     for (int64_t t = 0; t < r.steps; t++) {
         ac_tensor *keep = step(l, l->in[1], t, r.batch, 1), *gate[4];
-        ac_tensor *all =
-            OP2(ADD, step(l, x, t, r.batch, 4 * r.hidden), ac_build_dense(&l->b, OP2(MUL, h, keep), w, NULL));
+        ac_tensor *from_h = ac_build_dense(&l->b, OP2(MUL, h, keep), w, NULL);
+        ac_tensor *all = OP2(ADD, step(l, x, t, r.batch, 4 * r.hidden), from_h);
         for (int32_t g = 0; g < 4; g++) {
             ac_tensor *part = ac_build_slice(&l->b, all, 1, g * r.hidden, r.hidden);
             gate[g] = g < 3 ? OP1(LOGISTIC, part) : OP1(TANH, part);
         }
-        c = OP2(ADD, OP2(MUL, OP2(MUL, keep, gate[1]), c), OP2(MUL, gate[0], gate[3]));
+        ac_tensor *fresh = OP2(MUL, gate[0], gate[3]);
+        c = OP2(ADD, OP2(MUL, OP2(MUL, keep, gate[1]), c), fresh);
         h = out[t] = OP2(MUL, gate[2], OP1(TANH, c));
     }
     const int64_t dim[3] = {1, r.batch, r.hidden};
@@ -126,7 +127,8 @@ int ac_caf_do_rnn(ac_caf_layer *l)
         return AC_FAIL;
     for (int64_t t = 0; t < r.steps; t++) {
         ac_tensor *keep = step(l, l->in[1], t, r.batch, 1);
-        h = OP1(TANH, OP2(ADD, ac_build_dense(&l->b, OP2(MUL, h, keep), w, NULL), step(l, x, t, r.batch, r.hidden)));
+        ac_tensor *from_x = step(l, x, t, r.batch, r.hidden);
+        h = OP1(TANH, OP2(ADD, ac_build_dense(&l->b, OP2(MUL, h, keep), w, NULL), from_x));
         out[t] = OP1(TANH, ac_build_dense(&l->b, h, to, bias));
     }
     if (r.exposed)

@@ -75,7 +75,7 @@ static int centred(ac_mx_node *n, const char *name, bool *centre)
 static ac_tensor *reformat(ac_mx_node *n, ac_tensor *x, int32_t at, bool centre)
 {
     ac_tensor *first = columns(n, x, at, 2), *second = columns(n, x, at + 2, 2), *part[4], *box[2];
-    ac_tensor *skip = OP2(LESS, columns(n, x, at, 1), NUM(0)), *half = NUM(0.5);
+    ac_tensor *zero = NUM(0), *skip = OP2(LESS, columns(n, x, at, 1), zero), *half = NUM(0.5);
     const int64_t width = x->dim[x->rank - 1];
     int32_t m = 0;
     box[0] = centre ? OP2(MUL, OP2(ADD, first, second), half) : OP2(SUB, first, OP2(MUL, second, half));
@@ -166,20 +166,24 @@ int ac_mx_do_multibox_detection(ac_mx_node *n)
         score ? ac_build_cast(&n->b, ac_build_op(&n->b, AC_OP_ARG_MAX, in, 2, &arg, AC_I32), AC_F32) : NULL;
     class = ac_build_reshape(&n->b, class, 3, (int64_t[]){b, rows, 1});
     ac_tensor *best = ac_build_reduce(&n->b, AC_OP_REDUCE_MAX, score, 4, true);
-    ac_tensor *counts = OP2(LOGICAL_AND, OP2(GREATER_EQUAL, best, NUM(threshold)), OP2(GREATER, best, NUM(-1)));
+    ac_tensor *known = OP2(GREATER, best, NUM(-1));
+    ac_tensor *counts = OP2(LOGICAL_AND, OP2(GREATER_EQUAL, best, NUM(threshold)), known);
     class = ac_build_select(&n->b, counts, class, NUM(-1));
     ac_tensor *from = columns(n, box, 0, 2), *size = OP2(SUB, columns(n, box, 2, 2), from);
-    ac_tensor *middle = OP2(DIV, OP2(ADD, from, columns(n, box, 2, 2)), NUM(2));
+    ac_tensor *two = NUM(2), *middle = OP2(DIV, OP2(ADD, from, columns(n, box, 2, 2)), two);
     move = ac_build_reshape(&n->b, move, 3, (int64_t[]){b, rows, 4});
-    const int64_t two = 2;
+    const int64_t pair = 2;
     const float vc[2] = {(float)v[0], (float)v[1]}, vs[2] = {(float)v[2], (float)v[3]};
-    ac_tensor *at =
-        OP2(ADD, OP2(MUL, OP2(MUL, columns(n, move, 0, 2), ac_build_floats(&n->b, 1, &two, vc)), size), middle);
-    ac_tensor *reach = OP2(
-        DIV, OP2(MUL, OP1(EXP, OP2(MUL, columns(n, move, 2, 2), ac_build_floats(&n->b, 1, &two, vs))), size), NUM(2));
+    ac_tensor *centre = ac_build_floats(&n->b, 1, &pair, vc);
+    ac_tensor *at = OP2(ADD, OP2(MUL, OP2(MUL, columns(n, move, 0, 2), centre), size), middle);
+    two = NUM(2);
+    ac_tensor *growth = ac_build_floats(&n->b, 1, &pair, vs);
+    ac_tensor *reach = OP2(DIV, OP2(MUL, OP1(EXP, OP2(MUL, columns(n, move, 2, 2), growth)), size), two);
     ac_tensor *part[] = {class, best, OP2(SUB, at, reach), OP2(ADD, at, reach)};
-    for (int32_t i = 2; i < 4 && clip; i++)
-        part[i] = OP2(MAXIMUM, OP2(MINIMUM, part[i], NUM(1)), NUM(0));
+    for (int32_t i = 2; i < 4 && clip; i++) {
+        ac_tensor *least = NUM(0);
+        part[i] = OP2(MAXIMUM, OP2(MINIMUM, part[i], NUM(1)), least);
+    }
     return ac_mx_result(n, 0, box_nms(n, ac_build_concat(&n->b, part, 4, 2), &a));
 }
 
@@ -203,10 +207,12 @@ int ac_mx_do_box_iou(ac_mx_node *n)
         low[i] = centre ? OP2(SUB, p, half) : p;
         high[i] = centre ? OP2(ADD, p, half) : q;
         size[i] = centre ? q : OP2(SUB, q, p);
-        ac_tensor *none = OP2(LESS, ac_build_reduce(&n->b, AC_OP_REDUCE_MIN, size[i], 4, false), NUM(0));
-        area[i] = ac_build_select(&n->b, none, NUM(0), ac_build_reduce(&n->b, AC_OP_REDUCE_PROD, size[i], 4, false));
+        ac_tensor *zero = NUM(0);
+        ac_tensor *none = OP2(LESS, ac_build_reduce(&n->b, AC_OP_REDUCE_MIN, size[i], 4, false), zero);
+        ac_tensor *product = ac_build_reduce(&n->b, AC_OP_REDUCE_PROD, size[i], 4, false);
+        area[i] = ac_build_select(&n->b, none, NUM(0), product);
     }
-    ac_tensor *side = OP2(SUB, OP2(MINIMUM, high[0], high[1]), OP2(MAXIMUM, low[0], low[1]));
+    ac_tensor *begin = OP2(MAXIMUM, low[0], low[1]), *side = OP2(SUB, OP2(MINIMUM, high[0], high[1]), begin);
     ac_tensor *both = ac_build_reduce(&n->b, AC_OP_REDUCE_PROD, OP2(MAXIMUM, side, NUM(0)), 4, false);
     ac_tensor *ratio = OP2(DIV, both, OP2(SUB, OP2(ADD, area[0], area[1]), both));
     ac_tensor *apart = OP2(LESS_EQUAL, both, NUM(0));
@@ -300,9 +306,10 @@ int ac_mx_do_pick(ac_mx_node *n)
     ac_tensor *size = ac_build_number(&n->b, AC_I32, (double)x->dim[axis]);
     if (wrap)
         i = OP2(FLOOR_MOD, i, size);
-    else
-        i = OP2(MAXIMUM, OP2(MINIMUM, i, ac_build_number(&n->b, AC_I32, (double)(x->dim[axis] - 1))),
-                ac_build_number(&n->b, AC_I32, 0));
+    else {
+        ac_tensor *first = ac_build_number(&n->b, AC_I32, 0);
+        i = OP2(MAXIMUM, OP2(MINIMUM, i, ac_build_number(&n->b, AC_I32, (double)(x->dim[axis] - 1))), first);
+    }
     ac_attrs_init(AC_OP_GATHER_ELEMENTS, &a);
     a.axis.axis = axis;
     ac_tensor *in[] = {x, i};

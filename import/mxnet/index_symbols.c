@@ -36,7 +36,8 @@ int ac_mx_do_embedding(ac_mx_node *n)
     AC_TRY(ac_mx_int(n, "output_dim", 0, 1, INT32_MAX, &dim[1]));
     AC_TRY(ac_mx_dtype(n, "dtype", AC_F32, &type));
     (void)ac_mx_str(n, "deterministic", NULL);
-    return ac_mx_result(n, 0, gather(n, ac_mx_param(n, 1, 2, dim), inside(n, n->in[0], dim[0], false), 0));
+    ac_tensor *row = inside(n, n->in[0], dim[0], false);
+    return ac_mx_result(n, 0, gather(n, ac_mx_param(n, 1, 2, dim), row, 0));
 }
 
 int ac_mx_do_take(ac_mx_node *n)
@@ -144,7 +145,8 @@ static int by_length(ac_mx_node *n, ac_tensor *x, int32_t axis, double value)
     if (!strcmp(n->type, "SequenceMask")) {
         for (int32_t d = 0; d < x->rank; d++)
             dim[d] = d < 2 ? x->dim[d] : 1;
-        x = ac_build_select(b, ac_build_reshape(b, inside, x->rank, dim), x, ac_build_number(b, AC_F32, value));
+        ac_tensor *outside = ac_build_number(b, AC_F32, value);
+        x = ac_build_select(b, ac_build_reshape(b, inside, x->rank, dim), x, outside);
         return ac_mx_result(n, 0, axis ? x : ac_build_transpose(b, x, swap));
     }
     if (!strcmp(n->type, "SequenceLast"))

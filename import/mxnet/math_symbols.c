@@ -46,45 +46,57 @@ int ac_mx_do_unary(ac_mx_node *n)
 static ac_tensor *softplus(ac_mx_node *n, ac_tensor *x)
 {
     ac_tensor *e = OP1(EXP, OP1(NEG, OP1(ABS, x)));
-    return OP2(ADD, OP1(RELU, x), OP1(LOG, OP2(ADD, e, NUM(1))));
+    ac_tensor *far = OP1(LOG, OP2(ADD, e, NUM(1)));
+    return OP2(ADD, OP1(RELU, x), far);
 }
 
 static ac_tensor *softsign(ac_mx_node *n, ac_tensor *x)
 {
-    return OP2(DIV, x, OP2(ADD, OP1(ABS, x), NUM(1)));
+    ac_tensor *one = NUM(1);
+    return OP2(DIV, x, OP2(ADD, OP1(ABS, x), one));
 }
 
 /* Functions that are a few others. */
 int ac_mx_do_function(ac_mx_node *n)
 {
-    ac_tensor *x = n->in[0], *y = NULL;
+    ac_tensor *x = n->in[0], *y = NULL, *v; /* v: an operand that is made first */
     const char *f = n->type;
     if (!strcmp(f, "reciprocal"))
         y = OP2(DIV, NUM(1), x);
-    else if (!strcmp(f, "log2") || !strcmp(f, "log10"))
-        y = OP2(MUL, OP1(LOG, x), NUM(f[3] == '2' ? 1.4426950408889634 : 0.43429448190325182));
-    else if (!strcmp(f, "log1p"))
+    else if (!strcmp(f, "log2") || !strcmp(f, "log10")) {
+        v = NUM(f[3] == '2' ? 1.4426950408889634 : 0.43429448190325182);
+        y = OP2(MUL, OP1(LOG, x), v);
+    } else if (!strcmp(f, "log1p"))
         y = OP1(LOG, OP2(ADD, x, NUM(1)));
-    else if (!strcmp(f, "expm1"))
-        y = OP2(SUB, OP1(EXP, x), NUM(1));
-    else if (!strcmp(f, "softsign"))
+    else if (!strcmp(f, "expm1")) {
+        v = NUM(1);
+        y = OP2(SUB, OP1(EXP, x), v);
+    } else if (!strcmp(f, "softsign"))
         y = softsign(n, x);
-    else if (!strcmp(f, "ones_like"))
-        y = OP2(ADD, OP1(ZEROS_LIKE, x), NUM(1));
-    else if (!strcmp(f, "tan"))
-        y = OP2(DIV, OP1(SIN, x), OP1(COS, x));
-    else if (!strcmp(f, "sinh") || !strcmp(f, "cosh"))
-        y = OP2(MUL, ac_build_2(&n->b, *f == 's' ? AC_OP_SUB : AC_OP_ADD, OP1(EXP, x), OP1(EXP, OP1(NEG, x))),
-                NUM(0.5));
-    else if (!strcmp(f, "cbrt") || !strcmp(f, "rcbrt"))
-        y = OP2(MUL, OP1(SIGN, x), OP2(POW, OP1(ABS, x), NUM(*f == 'c' ? 1.0 / 3 : -1.0 / 3)));
-    else if (!strcmp(f, "radians") || !strcmp(f, "degrees"))
+    else if (!strcmp(f, "ones_like")) {
+        v = NUM(1);
+        y = OP2(ADD, OP1(ZEROS_LIKE, x), v);
+    } else if (!strcmp(f, "tan")) {
+        v = OP1(COS, x);
+        y = OP2(DIV, OP1(SIN, x), v);
+    } else if (!strcmp(f, "sinh") || !strcmp(f, "cosh")) {
+        ac_tensor *half = NUM(0.5);
+        v = OP1(EXP, OP1(NEG, x));
+        y = OP2(MUL, ac_build_2(&n->b, *f == 's' ? AC_OP_SUB : AC_OP_ADD, OP1(EXP, x), v), half);
+    } else if (!strcmp(f, "cbrt") || !strcmp(f, "rcbrt")) {
+        v = NUM(*f == 'c' ? 1.0 / 3 : -1.0 / 3);
+        v = OP2(POW, OP1(ABS, x), v);
+        y = OP2(MUL, OP1(SIGN, x), v);
+    } else if (!strcmp(f, "radians") || !strcmp(f, "degrees"))
         y = OP2(MUL, x, NUM(*f == 'r' ? 0.017453292519943295 : 57.295779513082323));
-    else if (!strcmp(f, "trunc") || !strcmp(f, "fix"))
-        y = OP2(MUL, OP1(SIGN, x), OP1(FLOOR, OP1(ABS, x)));
-    else if (!strcmp(f, "round")) /* halves go away from zero */
-        y = OP2(MUL, OP1(SIGN, x), OP1(FLOOR, OP2(ADD, OP1(ABS, x), NUM(0.5))));
-    else if (!strcmp(f, "logical_not"))
+    else if (!strcmp(f, "trunc") || !strcmp(f, "fix")) {
+        v = OP1(FLOOR, OP1(ABS, x));
+        y = OP2(MUL, OP1(SIGN, x), v);
+    } else if (!strcmp(f, "round")) { /* halves go away from zero */
+        v = NUM(0.5);
+        v = OP1(FLOOR, OP2(ADD, OP1(ABS, x), v));
+        y = OP2(MUL, OP1(SIGN, x), v);
+    } else if (!strcmp(f, "logical_not"))
         y = ac_build_cast(&n->b, OP2(EQUAL, x, NUM(0)), AC_F32);
     return ac_mx_result(n, 0, y);
 }
@@ -120,11 +132,14 @@ int ac_mx_do_leaky(ac_mx_node *n)
     if (!strcmp(how, "gelu"))
         return ac_mx_result(n, 0, OP1(GELU, x));
     if (!strcmp(how, "selu")) {
-        ac_tensor *e = OP2(MUL, OP1(ELU, OP2(MINIMUM, x, NUM(0))), NUM(1.6732632423543772));
-        return ac_mx_result(n, 0, OP2(MUL, OP2(ADD, OP1(RELU, x), e), NUM(1.0507009873554805)));
+        ac_tensor *alpha = NUM(1.6732632423543772), *e = OP2(MUL, OP1(ELU, OP2(MINIMUM, x, NUM(0))), alpha);
+        ac_tensor *scale = NUM(1.0507009873554805);
+        return ac_mx_result(n, 0, OP2(MUL, OP2(ADD, OP1(RELU, x), e), scale));
     }
-    if (!strcmp(how, "elu"))
-        return ac_mx_result(n, 0, OP2(ADD, OP1(RELU, x), OP2(MUL, OP1(ELU, OP2(MINIMUM, x, NUM(0))), NUM(slope))));
+    if (!strcmp(how, "elu")) {
+        ac_tensor *alpha = NUM(slope), *e = OP2(MUL, OP1(ELU, OP2(MINIMUM, x, NUM(0))), alpha);
+        return ac_mx_result(n, 0, OP2(ADD, OP1(RELU, x), e));
+    }
     if (!strcmp(how, "prelu")) {
         if (x->rank < 1)
             return ac_build_bad(&n->b, "its input has no dimensions");
@@ -149,9 +164,8 @@ int ac_mx_do_clip(ac_mx_node *n)
     AC_TRY(ac_mx_float(n, "a_min", 0, &low));
     AC_TRY(ac_mx_float(n, "a_max", 0, &high));
     ac_tensor *x = n->in[0];
-    return ac_mx_result(
-        n, 0,
-        OP2(MINIMUM, OP2(MAXIMUM, x, ac_build_number(&n->b, x->dtype, low)), ac_build_number(&n->b, x->dtype, high)));
+    ac_tensor *most = ac_build_number(&n->b, x->dtype, high);
+    return ac_mx_result(n, 0, OP2(MINIMUM, OP2(MAXIMUM, x, ac_build_number(&n->b, x->dtype, low)), most));
 }
 
 int ac_mx_do_hard_sigmoid(ac_mx_node *n)
@@ -159,8 +173,8 @@ int ac_mx_do_hard_sigmoid(ac_mx_node *n)
     double alpha, beta;
     AC_TRY(ac_mx_float(n, "alpha", 0.2, &alpha));
     AC_TRY(ac_mx_float(n, "beta", 0.5, &beta));
-    ac_tensor *y = OP2(ADD, OP2(MUL, n->in[0], NUM(alpha)), NUM(beta));
-    return ac_mx_result(n, 0, OP2(MINIMUM, OP2(MAXIMUM, y, NUM(0)), NUM(1)));
+    ac_tensor *shift = NUM(beta), *y = OP2(ADD, OP2(MUL, n->in[0], NUM(alpha)), shift), *most = NUM(1);
+    return ac_mx_result(n, 0, OP2(MINIMUM, OP2(MAXIMUM, y, NUM(0)), most));
 }
 
 /* |x| < 1 / s^2: (s x)^2 / 2, else |x| - 0.5 / s^2. */
@@ -169,9 +183,9 @@ int ac_mx_do_smooth_l1(ac_mx_node *n)
     double s;
     AC_TRY(ac_mx_float(n, "scalar", 1, &s));
     ac_tensor *x = n->in[0], *size = OP1(ABS, x);
-    ac_tensor *near = OP2(MUL, OP1(SQUARE, x), NUM(0.5 * s * s));
-    return ac_mx_result(
-        n, 0, ac_build_select(&n->b, OP2(LESS, size, NUM(1 / (s * s))), near, OP2(SUB, size, NUM(0.5 / (s * s)))));
+    ac_tensor *bend = NUM(0.5 * s * s), *near = OP2(MUL, OP1(SQUARE, x), bend);
+    ac_tensor *far = OP2(SUB, size, NUM(0.5 / (s * s)));
+    return ac_mx_result(n, 0, ac_build_select(&n->b, OP2(LESS, size, NUM(1 / (s * s))), near, far));
 }
 
 int ac_mx_do_div_sqrt_dim(ac_mx_node *n)
@@ -210,7 +224,8 @@ int ac_mx_do_compare(ac_mx_node *n)
 
 int ac_mx_do_hypot(ac_mx_node *n)
 {
-    return ac_mx_result(n, 0, OP1(SQRT, OP2(ADD, OP1(SQUARE, n->in[0]), OP1(SQUARE, n->in[1]))));
+    ac_tensor *other = OP1(SQUARE, n->in[1]);
+    return ac_mx_result(n, 0, OP1(SQRT, OP2(ADD, OP1(SQUARE, n->in[0]), other)));
 }
 
 static int number(ac_mx_node *n, ac_tensor **v)

@@ -38,7 +38,8 @@ int ac_mx_do_batch_norm(ac_mx_node *n)
 static ac_tensor *standard(ac_mx_node *n, ac_tensor *x, uint32_t mask, double eps)
 {
     ac_tensor *far = OP2(SUB, x, MEAN(x, mask));
-    return OP2(DIV, far, OP1(SQRT, OP2(ADD, MEAN(OP1(SQUARE, far), mask), NUM(eps))));
+    ac_tensor *least = NUM(eps);
+    return OP2(DIV, far, OP1(SQRT, OP2(ADD, MEAN(OP1(SQUARE, far), mask), least)));
 }
 
 int ac_mx_do_layer_norm(ac_mx_node *n)
@@ -51,7 +52,8 @@ int ac_mx_do_layer_norm(ac_mx_node *n)
     AC_TRY(ac_mx_axis(n, "axis", -1, x->rank, &axis));
     AC_TRY(ac_mx_bool(n, "output_mean_var", false, &all));
     ac_tensor *gamma = ac_mx_param(n, 1, 1, &x->dim[axis]), *beta = ac_mx_param(n, 2, 1, &x->dim[axis]);
-    ac_tensor *y = OP2(MUL, standard(n, x, 1u << axis, eps), ac_build_along(&n->b, gamma, x->rank, axis));
+    gamma = ac_build_along(&n->b, gamma, x->rank, axis);
+    ac_tensor *y = OP2(MUL, standard(n, x, 1u << axis, eps), gamma);
     return ac_mx_result(n, 0, OP2(ADD, y, ac_build_along(&n->b, beta, x->rank, axis)));
 }
 
@@ -63,7 +65,8 @@ int ac_mx_do_instance_norm(ac_mx_node *n)
     if (x->rank < 3)
         return ac_build_bad(&n->b, "'%s' is %s, expected 3 dimensions or more", x->name, SHAPE(x));
     ac_tensor *gamma = ac_mx_param(n, 1, 1, &x->dim[1]), *beta = ac_mx_param(n, 2, 1, &x->dim[1]);
-    ac_tensor *y = OP2(MUL, standard(n, x, ((1u << x->rank) - 1) & ~3u, eps), ac_build_along(&n->b, gamma, x->rank, 1));
+    gamma = ac_build_along(&n->b, gamma, x->rank, 1);
+    ac_tensor *y = OP2(MUL, standard(n, x, ((1u << x->rank) - 1) & ~3u, eps), gamma);
     return ac_mx_result(n, 0, OP2(ADD, y, ac_build_along(&n->b, beta, x->rank, 1)));
 }
 
@@ -88,7 +91,8 @@ int ac_mx_do_group_norm(ac_mx_node *n)
         return ac_mx_result(
             n, 0, ac_build_reshape(&n->b, OP2(ADD, y, ac_build_reshape(&n->b, beta, 3, column)), x->rank, x->dim));
     }
-    y = OP2(MUL, ac_build_reshape(&n->b, y, x->rank, x->dim), ac_build_along(&n->b, gamma, x->rank, 1));
+    gamma = ac_build_along(&n->b, gamma, x->rank, 1);
+    y = OP2(MUL, ac_build_reshape(&n->b, y, x->rank, x->dim), gamma);
     return ac_mx_result(n, 0, OP2(ADD, y, ac_build_along(&n->b, beta, x->rank, 1)));
 }
 
@@ -242,8 +246,9 @@ int ac_mx_do_dot(ac_mx_node *n)
         dim[rank++] = x->dim[d];
     for (int32_t d = 1; d < y->rank; d++)
         dim[rank++] = y->dim[d];
-    ac_tensor *z = ac_build_matmul(&n->b, ac_build_reshape(&n->b, x, 2, (int64_t[]){ac_tensor_count(x) / k, k}),
-                                   ac_build_reshape(&n->b, y, 2, (int64_t[]){k, ac_tensor_count(y) / k}), false, false);
+    y = ac_build_reshape(&n->b, y, 2, (int64_t[]){k, ac_tensor_count(y) / k});
+    x = ac_build_reshape(&n->b, x, 2, (int64_t[]){ac_tensor_count(x) / k, k});
+    ac_tensor *z = ac_build_matmul(&n->b, x, y, false, false);
     if (!rank)
         dim[rank++] = 1;
     return ac_mx_result(n, 0, ac_build_reshape(&n->b, z, rank, dim));
@@ -278,13 +283,17 @@ static void step(ac_mx_node *n, const rnn *r, ac_tensor *x, ac_tensor *h2, ac_te
     } else if (r->kind == 'l') {
         ac_tensor *all = OP2(ADD, x, h2);
         ac_tensor *in = OP1(LOGISTIC, part(n, all, 0, w)), *forget = OP1(LOGISTIC, part(n, all, 1, w));
-        *c = OP2(ADD, OP2(MUL, forget, *c), OP2(MUL, in, OP1(TANH, part(n, all, 2, w))));
-        *h = OP2(MUL, OP1(LOGISTIC, part(n, all, 3, w)), OP1(TANH, *c));
+        ac_tensor *fresh = OP2(MUL, in, OP1(TANH, part(n, all, 2, w)));
+        *c = OP2(ADD, OP2(MUL, forget, *c), fresh);
+        ac_tensor *shown = OP1(TANH, *c);
+        *h = OP2(MUL, OP1(LOGISTIC, part(n, all, 3, w)), shown);
     } else {
-        ac_tensor *reset = OP1(LOGISTIC, OP2(ADD, part(n, x, 0, w), part(n, h2, 0, w)));
-        ac_tensor *keep = OP1(LOGISTIC, OP2(ADD, part(n, x, 1, w), part(n, h2, 1, w)));
-        ac_tensor *fresh = OP1(TANH, OP2(ADD, part(n, x, 2, w), OP2(MUL, reset, part(n, h2, 2, w))));
-        *h = OP2(ADD, OP2(MUL, OP2(SUB, NUM(1), keep), fresh), OP2(MUL, keep, *h));
+        ac_tensor *from_h = part(n, h2, 0, w), *reset = OP1(LOGISTIC, OP2(ADD, part(n, x, 0, w), from_h));
+        from_h = part(n, h2, 1, w);
+        ac_tensor *keep = OP1(LOGISTIC, OP2(ADD, part(n, x, 1, w), from_h));
+        from_h = OP2(MUL, reset, part(n, h2, 2, w));
+        ac_tensor *fresh = OP1(TANH, OP2(ADD, part(n, x, 2, w), from_h)), *kept = OP2(MUL, keep, *h);
+        *h = OP2(ADD, OP2(MUL, OP2(SUB, NUM(1), keep), fresh), kept);
     }
 }
 

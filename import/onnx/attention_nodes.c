@@ -97,7 +97,8 @@ static ac_tensor *grouped(attention *a, ac_tensor *x)
 static ac_tensor *product(attention *a, ac_tensor *x, ac_tensor *y, bool adj_y, int64_t columns)
 {
     const int64_t dim[4] = {a->b, a->hq, a->s, columns};
-    ac_tensor *z = ac_onx_matmul(a->n, grouped(a, x), grouped(a, y), false, adj_y);
+    y = grouped(a, y);
+    ac_tensor *z = ac_onx_matmul(a->n, grouped(a, x), y, false, adj_y);
     return ac_onx_rounded(a->n, ac_onx_reshape(a->n, z, 4, dim));
 }
 
@@ -226,7 +227,8 @@ int ac_onx_do_attention(ac_onx_node *n)
     if (mode < 0 || mode > 3)
         return ac_error(n->r->cx, n->at, E0103, "qk_matmul_output_mode is %" PRId64, mode);
     ac_tensor *half = ac_onx_rounded(n, ac_onx_number(n, AC_F32, sqrt(scale)));
-    stage[0] = product(&a, ac_onx_rounded(n, MUL(a.q, half)), ac_onx_rounded(n, MUL(a.k, half)), true, a.t);
+    ac_tensor *k = ac_onx_rounded(n, MUL(a.k, half));
+    stage[0] = product(&a, ac_onx_rounded(n, MUL(a.q, half)), k, true, a.t);
     stage[1] = stage[0] && cap != 0 ? softcap(n, stage[0], cap) : stage[0];
     stage[2] = stage[1] && a.bias ? ac_onx_rounded(n, ADD(stage[1], a.bias)) : stage[1];
     stage[3] = without_blind_rows(&a, ac_onx_softmax(n, stage[2], precision));

@@ -127,7 +127,8 @@ int ac_onx_do_nms(ac_onx_node *n)
         ac_tensor *s = ac_onx_slice(n, ac_onx_slice(n, score, 0, i / classes, 1), 1, i % classes, 1), *count;
         AC_TRY(ac_build_nms(&n->b, b, ac_onx_reshape(n, s, 1, &boxes), &limit, &index[i], &count));
         index[i] = ac_onx_cast(n, index[i], AC_I64);
-        there[i] = ac_onx_2(n, AC_OP_LESS, ac_build_iota(&n->b, k), ac_onx_cast(n, count, AC_I64));
+        count = ac_onx_cast(n, count, AC_I64);
+        there[i] = ac_onx_2(n, AC_OP_LESS, ac_build_iota(&n->b, k), count);
     }
     ac_tensor *flags = along(n, there, (int32_t)lists, 0), *at = flags ? ac_build_true(&n->b, flags) : NULL;
     ac_tensor *list = ac_onx_2(n, AC_OP_FLOOR_DIV, at, wide(n, k));

@@ -41,9 +41,10 @@ static ac_tensor *turned(ac_onx_node *n, ac_tensor *x, ac_tensor *cosine, ac_ten
     for (int32_t i = 0; i < 2; i++)
         part[i] = neighbours ? ac_onx_reshape(n, ac_onx_slice(n, from, 4, i, 1), 4, one)
                              : ac_onx_slice(n, from, 3, i * half, half);
-    ac_tensor *both[2] = {
-        ac_onx_rounded(n, SUB(ac_onx_rounded(n, MUL(cosine, part[0])), ac_onx_rounded(n, MUL(sine, part[1])))),
-        ac_onx_rounded(n, ADD(ac_onx_rounded(n, MUL(sine, part[0])), ac_onx_rounded(n, MUL(cosine, part[1]))))};
+    ac_tensor *both[2], *second = ac_onx_rounded(n, MUL(sine, part[1]));
+    both[0] = ac_onx_rounded(n, SUB(ac_onx_rounded(n, MUL(cosine, part[0])), second));
+    second = ac_onx_rounded(n, MUL(cosine, part[1]));
+    both[1] = ac_onx_rounded(n, ADD(ac_onx_rounded(n, MUL(sine, part[0])), second));
     if (!neighbours)
         return ac_onx_concat(n, both, 2, 3);
     const int64_t wide[5] = {x->dim[0], x->dim[1], x->dim[2], half, 1};
@@ -126,7 +127,8 @@ static ac_tensor *linear_step(linear *l, int64_t i)
     }
     if (l->beta) {
         ac_tensor *known = ac_onx_matmul(n, k, l->state, true, false); /* [B,Hkv,1,dv] */
-        v = MUL(step_of(l, l->beta, i, l->beta->dim[2], 1, 1), SUB(v, known));
+        v = SUB(v, known);
+        v = MUL(step_of(l, l->beta, i, l->beta->dim[2], 1, 1), v);
     }
     l->state = ADD(l->state, MUL(k, v));
     ac_tensor *q = step_of(l, l->q, i, l->hkv, group, l->dk), *o = ac_onx_matmul(n, q, l->state, false, false);
@@ -276,8 +278,8 @@ int ac_onx_do_flex_attention(ac_onx_node *n)
                   v_dim[5] = {v->dim[0], h, 1, v->dim[2], v->dim[3]},
                   s_dim[4] = {q->dim[0], q->dim[1], q->dim[2], k->dim[2]},
                   p_dim[5] = {q->dim[0], h, group, q->dim[2], k->dim[2]};
-    ac_tensor *s = ac_onx_matmul(n, ac_onx_reshape(n, ac_onx_cast(n, q, wide), 5, q_dim),
-                                 ac_onx_reshape(n, ac_onx_cast(n, k, wide), 5, k_dim), false, true);
+    ac_tensor *keys = ac_onx_reshape(n, ac_onx_cast(n, k, wide), 5, k_dim);
+    ac_tensor *s = ac_onx_matmul(n, ac_onx_reshape(n, ac_onx_cast(n, q, wide), 5, q_dim), keys, false, true);
     s = ac_onx_reshape(n, s, 4, s_dim);
     const double scale = (double)ac_onx_float(n, "scale", (float)(1 / sqrt((double)q->dim[3])));
     s = s ? ac_onx_cast(n, MUL(s, ac_onx_number(n, wide, scale)), precision) : NULL;
@@ -288,8 +290,8 @@ int ac_onx_do_flex_attention(ac_onx_node *n)
     else
         p = ac_onx_cast(n, ac_onx_softmax(n, ac_onx_cast(n, s, AC_F32), precision), precision);
     p = ac_onx_cast(n, modified(n, "prob_mod", p), type);
-    ac_tensor *y = ac_onx_matmul(n, ac_onx_reshape(n, ac_onx_cast(n, p, wide), 5, p_dim),
-                                 ac_onx_reshape(n, ac_onx_cast(n, v, wide), 5, v_dim), false, false);
+    ac_tensor *values = ac_onx_reshape(n, ac_onx_cast(n, v, wide), 5, v_dim);
+    ac_tensor *y = ac_onx_matmul(n, ac_onx_reshape(n, ac_onx_cast(n, p, wide), 5, p_dim), values, false, false);
     const int64_t y_dim[4] = {q->dim[0], q->dim[1], q->dim[2], v->dim[3]};
     return ac_onx_result(n, 0, ac_onx_cast(n, ac_onx_reshape(n, y, 4, y_dim), type));
 }

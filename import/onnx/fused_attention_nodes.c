@@ -51,7 +51,8 @@ static ac_tensor *grouped(const ac_fused_attention *a, ac_tensor *x)
 
 static ac_tensor *product(const ac_fused_attention *a, ac_tensor *x, ac_tensor *y, bool adj, int64_t columns)
 {
-    ac_tensor *z = ac_onx_matmul(a->n, grouped(a, x), grouped(a, y), false, adj);
+    y = grouped(a, y);
+    ac_tensor *z = ac_onx_matmul(a->n, grouped(a, x), y, false, adj);
     return ac_onx_reshape(a->n, z, 4, (int64_t[]){a->b, a->hq, a->s, columns});
 }
 
@@ -159,7 +160,7 @@ static int read_causal(ac_fused_attention *a)
     ac_onx_node *n = a->n;
     if (!ac_onx_int(n, "unidirectional", 0))
         return AC_OK;
-    ac_tensor *i = ADD(ac_fa_count_up(a, a->s, 2), ac_onx_number(n, AC_I64, (double)a->past));
+    ac_tensor *past = ac_onx_number(n, AC_I64, (double)a->past), *i = ADD(ac_fa_count_up(a, a->s, 2), past);
     return ac_fa_keep_only(a, ac_onx_2(n, AC_OP_LESS_EQUAL, ac_fa_count_up(a, a->t, 3), i), -(double)FLT_MAX);
 }
 

@@ -94,10 +94,10 @@ int ac_onx_do_qlinear_unary(ac_onx_node *n)
     AC_TRY(ac_onx_need(n, 3));
     ac_tensor *y = real ? ac_onx_inner(n, type, version, &real, 1) : NULL, *z = ac_onx_in(n, 4);
     const ac_dtype to = z ? z->dtype : x->dtype;
-    if (pool && y && z)
-        y = ac_onx_cast(n, ac_onx_1(n, AC_OP_ROUND, ADD(ac_onx_2(n, AC_OP_DIV, y, scalar(n, n->in[3])), scalar(n, z))),
-                        to);
-    else
+    if (pool && y && z) {
+        ac_tensor *zero = scalar(n, z);
+        y = ac_onx_cast(n, ac_onx_1(n, AC_OP_ROUND, ADD(ac_onx_2(n, AC_OP_DIV, y, scalar(n, n->in[3])), zero)), to);
+    } else
         y = y ? ac_onx_quantized(n, y, n->in[3], z, 0, to, AC_F32) : NULL;
     return ac_onx_result(n, 0, last ? ac_onx_swapped_channels(n, y, true) : y);
 }
@@ -118,8 +118,9 @@ int ac_onx_do_qlinear_global_pool(ac_onx_node *n)
     if (zero)
         wide = ac_onx_2(n, AC_OP_SUB, wide, ac_onx_reshape(n, zero, 0, NULL));
     ac_tensor *sum = wide ? ac_onx_reduce(n, AC_OP_SUM, wide, (1u << x->rank) - 4, true) : NULL;
-    ac_tensor *size = MUL(scalar(n, n->in[3]), ac_onx_number(n, AC_F32, (double)count));
-    ac_tensor *y = MUL(ac_onx_cast(n, sum, AC_F32), ac_onx_2(n, AC_OP_DIV, scalar(n, n->in[1]), size));
+    ac_tensor *elements = ac_onx_number(n, AC_F32, (double)count), *size = MUL(scalar(n, n->in[3]), elements);
+    ac_tensor *factor = ac_onx_2(n, AC_OP_DIV, scalar(n, n->in[1]), size);
+    ac_tensor *y = MUL(ac_onx_cast(n, sum, AC_F32), factor);
     ac_tensor *one = ac_onx_number(n, AC_F32, 1);
     y = y ? ac_onx_quantized(n, y, one, z, 0, z ? z->dtype : x->dtype, AC_F32) : NULL;
     return ac_onx_result(n, 0, last ? ac_onx_swapped_channels(n, y, true) : y);

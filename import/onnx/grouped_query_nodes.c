@@ -82,8 +82,8 @@ static ac_tensor *written(const ac_fused_attention *a, ac_tensor *past, ac_tenso
     const int64_t t = past->dim[2], row[2] = {a->b, t}, place[4] = {a->b, 1, t, 1};
     ac_tensor *j = ac_onx_reshape(n, ac_fa_count_up(a, t, 3), 2, (int64_t[]){1, t});
     ac_tensor *start = ac_onx_reshape(n, from, 2, (int64_t[]){a->b, 1}), *at = SUB(j, start);
-    ac_tensor *inside = ac_onx_2(n, AC_OP_MINIMUM, ac_onx_2(n, AC_OP_MAXIMUM, at, ac_onx_number(n, AC_I64, 0)),
-                                 ac_onx_number(n, AC_I64, (double)(a->s - 1)));
+    ac_tensor *last = ac_onx_number(n, AC_I64, (double)(a->s - 1));
+    ac_tensor *inside = ac_onx_2(n, AC_OP_MINIMUM, ac_onx_2(n, AC_OP_MAXIMUM, at, ac_onx_number(n, AC_I64, 0)), last);
     ac_attrs_init(AC_OP_GATHER, &g);
     g.gather.axis = 1;
     g.gather.batch_dims = 1;
@@ -91,8 +91,9 @@ static ac_tensor *written(const ac_fused_attention *a, ac_tensor *past, ac_tenso
     ac_tensor *new = in[0] && in[1] ? ac_onx_make(n, AC_OP_GATHER, in, 2, &g, AC_NONE) : NULL;
     ac_tensor *old = ac_onx_2(n, AC_OP_LESS, ac_onx_broadcast(n, j, 2, row), start);
     ac_tensor *beyond = ac_onx_2(n, AC_OP_GREATER_EQUAL, at, ac_onx_number(n, AC_I64, (double)a->s));
-    new = ac_onx_select(n, ac_onx_reshape(n, beyond, 4, place), ac_onx_number(n, AC_F32, 0),
-                        ac_onx_transpose(n, new, AC_FA_SWAP));
+    new = ac_onx_transpose(n, new, AC_FA_SWAP);
+    ac_tensor *nothing = ac_onx_number(n, AC_F32, 0);
+    new = ac_onx_select(n, ac_onx_reshape(n, beyond, 4, place), nothing, new);
     return ac_onx_select(n, ac_onx_reshape(n, old, 4, place), past, new);
 }
 
@@ -124,8 +125,8 @@ static int gq_rotate(ac_fused_attention *a, ac_tensor *x[3], ac_tensor *from)
     if (!ac_onx_in(n, GQ_COS) || !ac_onx_in(n, GQ_SIN))
         return ac_error(n->r->cx, n->at, E0102, "do_rotary needs cos_cache and sin_cache");
     if (!at) {
-        at = ADD(ac_onx_reshape(n, from, 2, (int64_t[]){a->b, 1}),
-                 ac_onx_reshape(n, ac_fa_count_up(a, a->s, 2), 2, (int64_t[]){1, a->s}));
+        ac_tensor *step = ac_onx_reshape(n, ac_fa_count_up(a, a->s, 2), 2, (int64_t[]){1, a->s});
+        at = ADD(ac_onx_reshape(n, from, 2, (int64_t[]){a->b, 1}), step);
         at = ac_onx_broadcast(n, at, 2, (int64_t[]){a->b, a->s});
     }
     for (int32_t i = 0; i < 2; i++)
@@ -215,8 +216,8 @@ int ac_onx_do_rotary_ms(ac_onx_node *n)
     a.b = t->dim[0];
     a.s = t->dim[1];
     if (ac_tensor_count(at) == 1) {
-        at = ADD(ac_onx_cast(n, ac_onx_reshape(n, at, 2, (int64_t[]){1, 1}), AC_I64),
-                 ac_onx_reshape(n, ac_fa_count_up(&a, a.s, 2), 2, (int64_t[]){1, a.s}));
+        ac_tensor *step = ac_onx_reshape(n, ac_fa_count_up(&a, a.s, 2), 2, (int64_t[]){1, a.s});
+        at = ADD(ac_onx_cast(n, ac_onx_reshape(n, at, 2, (int64_t[]){1, 1}), AC_I64), step);
     } else if (at->rank != 2 || at->dim[1] != a.s || (at->dim[0] != a.b && at->dim[0] != 1)) {
         return ac_fa_bad_shape(&a, "position_ids", at);
     }

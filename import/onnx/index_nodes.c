@@ -177,8 +177,8 @@ int ac_onx_do_topk(ac_onx_node *n)
     if (n->version >= 10 && n->r->reading->again && !ac_operand_known(&n->b, &n->in[1])) {
         const int64_t most = ac_most_of(&n->b, n->in[1], 0);
         v = (double)(most >= 0 && most < x->dim[axis] ? most : x->dim[axis]); /* computed: k of these have a meaning */
-        count = ac_onx_2(n, AC_OP_MINIMUM, ac_onx_reshape(n, ac_onx_cast(n, n->in[1], AC_I64), 0, NULL),
-                         ac_onx_number(n, AC_I64, v));
+        ac_tensor *all = ac_onx_number(n, AC_I64, v);
+        count = ac_onx_2(n, AC_OP_MINIMUM, ac_onx_reshape(n, ac_onx_cast(n, n->in[1], AC_I64), 0, NULL), all);
     } else if (n->version >= 10) {
         AC_TRY(ac_operand_scalar(&n->b, &n->in[1], &v));
     }

@@ -195,7 +195,8 @@ ac_tensor *ac_onx_integer_conv(ac_onx_node *n, ac_tensor *x, ac_tensor *w, ac_te
     ac_tensor *y = ac_onx_conv(n, x, v.w, NULL, (int32_t)zero, moving);
     if (!moving)
         return y;
-    return SUB(y, MUL(ac_onx_cast(n, moving, AC_I32), filter_sums(n, v.w)));
+    ac_tensor *sums = filter_sums(n, v.w);
+    return SUB(y, MUL(ac_onx_cast(n, moving, AC_I32), sums));
 }
 
 int ac_onx_do_conv_integer(ac_onx_node *n)

@@ -62,8 +62,8 @@ int ac_onx_do_xor(ac_onx_node *n)
     AC_TRY(place_operand(n));
     if (n->in[0]->dtype != AC_BOOL || n->in[1]->dtype != AC_BOOL)
         return ac_error(n->r->cx, n->at, E0105, "operands of Xor must be bool");
-    return ac_onx_result(
-        n, 0, ac_onx_2(n, AC_OP_NOT_EQUAL, ac_onx_cast(n, n->in[0], AC_U8), ac_onx_cast(n, n->in[1], AC_U8)));
+    ac_tensor *y = ac_onx_cast(n, n->in[1], AC_U8);
+    return ac_onx_result(n, 0, ac_onx_2(n, AC_OP_NOT_EQUAL, ac_onx_cast(n, n->in[0], AC_U8), y));
 }
 
 int ac_onx_do_variadic(ac_onx_node *n)
@@ -199,10 +199,11 @@ int ac_onx_do_pow(ac_onx_node *n)
     ac_tensor *x = n->in[0], *y = n->in[1];
     if (x->dtype == y->dtype)
         return ac_onx_result(n, 0, ac_onx_2(n, AC_OP_POW, x, y));
-    if (ac_dtype_is_int(x->dtype) && ac_dtype_is_float(y->dtype))
-        return ac_onx_result(
-            n, 0,
-            ac_onx_cast(n, ac_onx_2(n, AC_OP_POW, ac_onx_cast(n, x, AC_F32), ac_onx_cast(n, y, AC_F32)), x->dtype));
+    if (ac_dtype_is_int(x->dtype) && ac_dtype_is_float(y->dtype)) {
+        y = ac_onx_cast(n, y, AC_F32);
+        y = ac_onx_2(n, AC_OP_POW, ac_onx_cast(n, x, AC_F32), y);
+        return ac_onx_result(n, 0, ac_onx_cast(n, y, x->dtype));
+    }
     return ac_onx_result(n, 0, ac_onx_2(n, AC_OP_POW, x, ac_onx_cast(n, y, x->dtype)));
 }
 
@@ -257,7 +258,8 @@ int ac_onx_do_prelu(ac_onx_node *n)
     }
     if (x->dtype == AC_F32)
         return ac_onx_result(n, 0, ac_onx_2(n, AC_OP_PRELU, x, slope));
-    return ac_onx_result(n, 0, ADD(MAX(x, NUM(0)), MUL(slope, MIN(x, NUM(0)))));
+    ac_tensor *low = MUL(slope, MIN(x, NUM(0)));
+    return ac_onx_result(n, 0, ADD(MAX(x, NUM(0)), low));
 }
 
 int ac_onx_do_elu(ac_onx_node *n)
@@ -270,7 +272,8 @@ int ac_onx_do_selu(ac_onx_node *n)
     ac_tensor *x = n->in[0];
     const double alpha = (double)ac_onx_float(n, "alpha", n->version < 6 ? 1.6732f : 1.67326319217681884765625f);
     const double gamma = (double)ac_onx_float(n, "gamma", n->version < 6 ? 1.0507f : 1.05070102214813232421875f);
-    return ac_onx_result(n, 0, MUL(NUM(gamma), ac_build_elu(&n->b, x, alpha)));
+    ac_tensor *elu = ac_build_elu(&n->b, x, alpha);
+    return ac_onx_result(n, 0, MUL(NUM(gamma), elu));
 }
 
 /* max(0, x) + min(0, alpha * (exp(x / alpha) - 1)) */
@@ -278,7 +281,8 @@ int ac_onx_do_celu(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
     const double alpha = (double)ac_onx_float(n, "alpha", 1);
-    ac_tensor *low = MUL(NUM(alpha), ac_onx_1(n, AC_OP_ELU, DIV(MIN(x, NUM(0)), NUM(alpha))));
+    ac_tensor *by = NUM(alpha), *low = ac_onx_1(n, AC_OP_ELU, DIV(MIN(x, NUM(0)), by));
+    low = MUL(NUM(alpha), low);
     return ac_onx_result(n, 0, ADD(MAX(x, NUM(0)), low));
 }
 
@@ -296,9 +300,9 @@ int ac_onx_do_gelu(ac_onx_node *n)
 int ac_onx_do_hard_sigmoid(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
-    ac_tensor *line =
-        ADD(MUL(x, NUM((double)ac_onx_float(n, "alpha", 0.2f))), NUM((double)ac_onx_float(n, "beta", 0.5f)));
-    return ac_onx_result(n, 0, MIN(MAX(line, NUM(0)), NUM(1)));
+    ac_tensor *beta = NUM((double)ac_onx_float(n, "beta", 0.5f));
+    ac_tensor *line = ADD(MUL(x, NUM((double)ac_onx_float(n, "alpha", 0.2f))), beta), *one = NUM(1);
+    return ac_onx_result(n, 0, MIN(MAX(line, NUM(0)), one));
 }
 
 int ac_onx_do_mish(ac_onx_node *n)
@@ -310,7 +314,8 @@ int ac_onx_do_mish(ac_onx_node *n)
 int ac_onx_do_softsign(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
-    return ac_onx_result(n, 0, DIV(x, ADD(NUM(1), ac_onx_1(n, AC_OP_ABS, x))));
+    ac_tensor *size = ac_onx_1(n, AC_OP_ABS, x);
+    return ac_onx_result(n, 0, DIV(x, ADD(NUM(1), size)));
 }
 
 /* x sigmoid(alpha x) */
@@ -335,7 +340,8 @@ int ac_onx_do_thresholded(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
     const double alpha = (double)ac_onx_float(n, "alpha", 1);
-    return ac_onx_result(n, 0, ac_build_select(&n->b, ac_onx_2(n, AC_OP_GREATER, x, NUM(alpha)), x, NUM(0)));
+    ac_tensor *zero = NUM(0);
+    return ac_onx_result(n, 0, ac_build_select(&n->b, ac_onx_2(n, AC_OP_GREATER, x, NUM(alpha)), x, zero));
 }
 
 /* x + bias below -lambd, x - bias above lambd, else 0. */
@@ -343,9 +349,10 @@ int ac_onx_do_shrink(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
     const double bias = (double)ac_onx_float(n, "bias", 0), lambd = (double)ac_onx_float(n, "lambd", 0.5f);
-    ac_tensor *low = ac_build_select(&n->b, ac_onx_2(n, AC_OP_LESS, x, NUM(-lambd)), ADD(x, NUM(bias)), NUM(0));
-    return ac_onx_result(n, 0,
-                         ac_build_select(&n->b, ac_onx_2(n, AC_OP_GREATER, x, NUM(lambd)), SUB(x, NUM(bias)), low));
+    ac_tensor *zero = NUM(0), *up = ADD(x, NUM(bias));
+    ac_tensor *low = ac_build_select(&n->b, ac_onx_2(n, AC_OP_LESS, x, NUM(-lambd)), up, zero);
+    ac_tensor *down = SUB(x, NUM(bias));
+    return ac_onx_result(n, 0, ac_build_select(&n->b, ac_onx_2(n, AC_OP_GREATER, x, NUM(lambd)), down, low));
 }
 
 #define FUNCTION(name)                                                \

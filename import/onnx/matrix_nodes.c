@@ -66,9 +66,10 @@ int ac_onx_do_gemm(ac_onx_node *n)
         c = NULL;
     }
     ac_tensor *y;
-    if (packs)
-        y = ac_onx_dense(n, adj_a ? flip(n, a) : a, adj_b ? b : flip(n, b), bias);
-    else
+    if (packs) {
+        b = adj_b ? b : flip(n, b);
+        y = ac_onx_dense(n, adj_a ? flip(n, a) : a, b, bias);
+    } else
         y = ac_onx_matmul(n, a, b, adj_a, adj_b);
     if (y && alpha != 1)
         y = ac_onx_2(n, AC_OP_MUL, y, ac_onx_number(n, y->dtype, alpha));

@@ -264,17 +264,17 @@ static int batch_norm_of_batch(ac_onx_node *n, double epsilon, double momentum)
     ac_tensor *var = mean_of_batch(n, d ? ac_onx_1(n, AC_OP_SQUARE, d) : NULL);
     ac_tensor *inv = ac_onx_1(n, AC_OP_RSQRT, add_number(n, var, epsilon));
     ac_tensor *s = MUL(inv, along_channels(n, n->in[1], x->rank));
-    ac_tensor *y = ADD(MUL(d, s), along_channels(n, n->in[2], x->rank));
+    ac_tensor *shift = along_channels(n, n->in[2], x->rank), *y = ADD(MUL(d, s), shift);
     ac_tensor *wide = MUL(var, ac_onx_number(n, x->dtype, count > 1 ? (double)count / (double)(count - 1) : 1));
     for (int32_t i = 0; i < 2; i++) {
         ac_tensor *old = n->in[3 + i], *now = ac_onx_reshape(n, i ? wide : mean, 1, old->dim);
         if (!now)
             return AC_FAIL;
         ac_push(n->r->cx->region, &n->r->reading->out.running, ((ac_running){old, now, momentum}));
-        if (n->n_out > 1 + i)
-            AC_TRY(ac_onx_result(n, 1 + i,
-                                 ADD(MUL(old, ac_onx_number(n, old->dtype, momentum)),
-                                     MUL(now, ac_onx_number(n, old->dtype, 1 - momentum)))));
+        if (n->n_out > 1 + i) {
+            ac_tensor *share = MUL(now, ac_onx_number(n, old->dtype, 1 - momentum));
+            AC_TRY(ac_onx_result(n, 1 + i, ADD(MUL(old, ac_onx_number(n, old->dtype, momentum)), share)));
+        }
     }
     return ac_onx_result(n, 0, y);
 }
@@ -313,7 +313,8 @@ int ac_onx_do_batch_norm(ac_onx_node *n)
     ac_tensor *t = SUB(b, MUL(mean, s));
     if (!s || !t)
         return AC_FAIL;
-    return ac_onx_result(n, 0, ADD(MUL(x, along_channels(n, s, x->rank)), along_channels(n, t, x->rank)));
+    t = along_channels(n, t, x->rank);
+    return ac_onx_result(n, 0, ADD(MUL(x, along_channels(n, s, x->rank)), t));
 }
 
 /* (x - mean) / sqrt(var + epsilon) over some dimensions; *shift and *scale, if wanted, are mean and 1 / sqrt. */

@@ -241,9 +241,9 @@ int ac_onx_do_gather_block_quantized(ac_onx_node *n)
                                 ac_shape_str(n->r->cx, scale), x->name, ac_shape_str(n->r->cx, x), size);
     }
     const double init = bytes ? (double)(1 << (bits - 1)) : 0;
-    at = ac_onx_2(n, AC_OP_ADD, at,
-                  ac_onx_select(n, ac_onx_2(n, AC_OP_LESS, at, ac_onx_number(n, at->dtype, 0)),
-                                ac_onx_number(n, at->dtype, (double)x->dim[from]), ac_onx_number(n, at->dtype, 0)));
+    ac_tensor *stay = ac_onx_number(n, at->dtype, 0), *move = ac_onx_number(n, at->dtype, (double)x->dim[from]);
+    ac_tensor *below = ac_onx_2(n, AC_OP_LESS, at, ac_onx_number(n, at->dtype, 0));
+    at = ac_onx_2(n, AC_OP_ADD, at, ac_onx_select(n, below, move, stay));
     if (!at)
         return AC_FAIL;
     if (from == along) {

@@ -28,8 +28,8 @@ ac_tensor *ac_onx_in_line(ac_onx_node *n, ac_tensor *p, int32_t rank, int32_t ax
 static ac_tensor *divided(ac_onx_node *n, ac_tensor *x, ac_tensor *scale, int32_t axis, ac_dtype precision)
 {
     const ac_dtype wide = x && (x->dtype == AC_I32 || x->dtype == AC_F64) ? AC_F64 : AC_F32;
-    ac_tensor *v =
-        DIV(ac_onx_cast(n, x, wide), x ? ac_onx_in_line(n, ac_onx_cast(n, scale, wide), x->rank, axis) : NULL);
+    ac_tensor *by = x ? ac_onx_in_line(n, ac_onx_cast(n, scale, wide), x->rank, axis) : NULL;
+    ac_tensor *v = DIV(ac_onx_cast(n, x, wide), by);
     if (precision == AC_F16 || precision == AC_BF16)
         v = ac_onx_cast(n, ac_onx_cast(n, v, precision), wide);
     return v;
@@ -65,8 +65,8 @@ ac_tensor *ac_onx_centered(ac_onx_node *n, ac_tensor *x, ac_tensor *zero, int32_
 
 ac_tensor *ac_onx_dequantized(ac_onx_node *n, ac_tensor *x, ac_tensor *scale, ac_tensor *zero, int32_t axis)
 {
-    return x ? MUL(ac_onx_centered(n, x, zero, axis), ac_onx_in_line(n, ac_onx_cast(n, scale, AC_F32), x->rank, axis))
-             : NULL;
+    ac_tensor *by = x ? ac_onx_in_line(n, ac_onx_cast(n, scale, AC_F32), x->rank, axis) : NULL;
+    return x ? MUL(ac_onx_centered(n, x, zero, axis), by) : NULL;
 }
 
 /* The operands of QuantizeLinear and DequantizeLinear. Blocks along a dimension become a dimension of their own:
@@ -194,8 +194,9 @@ ac_tensor *ac_onx_dynamic_quantized(ac_onx_node *n, ac_tensor *x, ac_tensor **sc
         hi = ac_onx_2(n, AC_OP_MAXIMUM, ac_onx_reduce(n, AC_OP_REDUCE_MAX, x, all, false), nought);
         lo = ac_onx_2(n, AC_OP_MINIMUM, ac_onx_reduce(n, AC_OP_REDUCE_MIN, x, all, false), nought);
     }
-    ac_tensor *step = DIV(SUB(hi, lo), ac_onx_number(n, AC_F32, 255));
-    *scale = ac_onx_select(n, ac_onx_2(n, AC_OP_EQUAL, hi, lo), ac_onx_number(n, AC_F32, 1), step);
+    ac_tensor *steps = ac_onx_number(n, AC_F32, 255), *step = DIV(SUB(hi, lo), steps),
+              *one = ac_onx_number(n, AC_F32, 1);
+    *scale = ac_onx_select(n, ac_onx_2(n, AC_OP_EQUAL, hi, lo), one, step);
     ac_tensor *z = ac_onx_1(n, AC_OP_ROUND, SUB(nought, DIV(lo, *scale)));
     *zero = ac_onx_cast(n, z, AC_U8);
     return *scale && *zero ? ac_onx_quantized(n, x, *scale, *zero, 0, AC_U8, AC_F32) : NULL;
@@ -230,7 +231,8 @@ int ac_onx_do_qlinear_conv(ac_onx_node *n)
     if (bias && acc)
         acc = ADD(acc, ac_onx_in_line(n, bias, acc->rank, 1));
     acc = ac_onx_cast(n, acc, AC_F32);
-    ac_tensor *real = MUL(ac_onx_reshape(n, n->in[1], 0, NULL), ac_onx_in_line(n, sw, x->rank, 1));
+    sw = ac_onx_in_line(n, sw, x->rank, 1);
+    ac_tensor *real = MUL(ac_onx_reshape(n, n->in[1], 0, NULL), sw);
     ac_tensor *y = requantize(n, acc, real, n->in[6], n->in[7], n->in[7]->dtype);
     return ac_onx_result(n, 0, last ? ac_onx_swapped_channels(n, y, true) : y);
 }
@@ -250,6 +252,7 @@ int ac_onx_do_qlinear_matmul(ac_onx_node *n)
     if (!n->in[1] || !n->in[4] || !n->in[6])
         return AC_FAIL;
     ac_tensor *acc = ac_onx_cast(n, ac_onx_integer_matmul(n, x, y, n->in[2], n->in[5]), AC_F32);
-    ac_tensor *real = MUL(ac_onx_reshape(n, n->in[1], 0, NULL), ac_onx_in_line(n, n->in[4], y->rank, y->rank - 1));
+    ac_tensor *sw = ac_onx_in_line(n, n->in[4], y->rank, y->rank - 1);
+    ac_tensor *real = MUL(ac_onx_reshape(n, n->in[1], 0, NULL), sw);
     return ac_onx_result(n, 0, requantize(n, acc, real, n->in[6], n->in[7], n->in[7]->dtype));
 }

@@ -61,36 +61,46 @@ static ac_tensor *activate(cell *c, const char *const *act, ac_tensor *x)
     const double a = c->alpha[act - c->act], b = c->beta[act - c->act];
     if (!x)
         return NULL;
-    if (c->clip > 0)
-        x = ac_onx_2(n, AC_OP_MINIMUM, ac_onx_2(n, AC_OP_MAXIMUM, x, number(c, -c->clip)), number(c, c->clip));
+    if (c->clip > 0) {
+        ac_tensor *most = number(c, c->clip);
+        x = ac_onx_2(n, AC_OP_MINIMUM, ac_onx_2(n, AC_OP_MAXIMUM, x, number(c, -c->clip)), most);
+    }
     if (!strcmp(name, "Sigmoid"))
         return ac_onx_1(n, AC_OP_LOGISTIC, x);
     if (!strcmp(name, "Tanh"))
         return ac_onx_1(n, AC_OP_TANH, x);
     if (!strcmp(name, "Relu"))
         return ac_onx_1(n, AC_OP_RELU, x);
-    if (!strcmp(name, "Affine"))
-        return ADD(MUL(x, number(c, a)), number(c, b));
+    if (!strcmp(name, "Affine")) {
+        ac_tensor *shift = number(c, b);
+        return ADD(MUL(x, number(c, a)), shift);
+    }
     if (!strcmp(name, "LeakyRelu"))
         return positive_part(c, x, MUL(x, number(c, a)), 0);
     if (!strcmp(name, "ThresholdedRelu"))
         return positive_part(c, x, number(c, 0), a);
-    if (!strcmp(name, "ScaledTanh"))
-        return MUL(ac_onx_1(n, AC_OP_TANH, MUL(x, number(c, b))), number(c, a));
+    if (!strcmp(name, "ScaledTanh")) {
+        ac_tensor *scale = number(c, a);
+        return MUL(ac_onx_1(n, AC_OP_TANH, MUL(x, number(c, b))), scale);
+    }
     if (!strcmp(name, "HardSigmoid")) {
-        x = ac_onx_2(n, AC_OP_MAXIMUM, ADD(MUL(x, number(c, a)), number(c, b)), number(c, 0));
+        ac_tensor *least = number(c, 0), *shift = number(c, b);
+        x = ac_onx_2(n, AC_OP_MAXIMUM, ADD(MUL(x, number(c, a)), shift), least);
         return ac_onx_2(n, AC_OP_MINIMUM, x, number(c, 1));
     }
-    if (!strcmp(name, "Elu"))
-        return positive_part(
-            c, x,
-            MUL(SUB(ac_onx_1(n, AC_OP_EXP, ac_onx_2(n, AC_OP_MINIMUM, x, number(c, 0))), number(c, 1)), number(c, a)),
-            0);
-    if (!strcmp(name, "Softsign"))
-        return ac_onx_2(n, AC_OP_DIV, x, ADD(ac_onx_1(n, AC_OP_ABS, x), number(c, 1)));
+    if (!strcmp(name, "Elu")) {
+        ac_tensor *alpha = number(c, a), *one = number(c, 1);
+        ac_tensor *e = ac_onx_1(n, AC_OP_EXP, ac_onx_2(n, AC_OP_MINIMUM, x, number(c, 0)));
+        return positive_part(c, x, MUL(SUB(e, one), alpha), 0);
+    }
+    if (!strcmp(name, "Softsign")) {
+        ac_tensor *one = number(c, 1);
+        return ac_onx_2(n, AC_OP_DIV, x, ADD(ac_onx_1(n, AC_OP_ABS, x), one));
+    }
     if (!strcmp(name, "Softplus")) { /* max(x, 0) + log(1 + e^-|x|) */
         ac_tensor *e = ac_onx_1(n, AC_OP_EXP, ac_onx_1(n, AC_OP_NEG, ac_onx_1(n, AC_OP_ABS, x)));
-        return ADD(ac_onx_1(n, AC_OP_RELU, x), ac_onx_1(n, AC_OP_LOG, ADD(e, number(c, 1))));
+        ac_tensor *far = ac_onx_1(n, AC_OP_LOG, ADD(e, number(c, 1)));
+        return ADD(ac_onx_1(n, AC_OP_RELU, x), far);
     }
     return (void)ac_build_cannot(&n->b, "its activation is %s", name), NULL;
 }
@@ -163,7 +173,8 @@ static void lstm_step(cell *c, const direction *d, ac_tensor *x, ac_tensor **h, 
     i = activate(c, &d->act[0], i);
     f = c->coupled ? SUB(number(c, 1), i) : activate(c, &d->act[0], f);
     k = activate(c, &d->act[1], k);
-    *s = ADD(MUL(f, *s), MUL(i, k));
+    ac_tensor *fresh = MUL(i, k);
+    *s = ADD(MUL(f, *s), fresh);
     if (d->peep)
         o = ADD(o, MUL(ac_onx_slice(n, d->peep, 0, c->h, c->h), *s));
     o = activate(c, &d->act[0], o);
@@ -175,7 +186,7 @@ static void gru_step(cell *c, const direction *d, ac_tensor *x, ac_tensor **h)
     ac_onx_node *n = c->n;
     const weights rz = {ac_onx_slice(n, d->r.w, 0, 0, 2 * c->h), NULL, NULL},
                   rh = {ac_onx_slice(n, d->r.w, 0, 2 * c->h, c->h), NULL, NULL};
-    ac_tensor *zr = activate(c, &d->act[0], ADD(gate(c, x, 0, 2), product(c, *h, &rz)));
+    ac_tensor *from_h = product(c, *h, &rz), *zr = activate(c, &d->act[0], ADD(gate(c, x, 0, 2), from_h));
     ac_tensor *z = zr ? ac_onx_slice(n, zr, 1, 0, c->h) : NULL, *r = zr ? ac_onx_slice(n, zr, 1, c->h, c->h) : NULL;
     ac_tensor *k;
     if (c->after) {
@@ -201,8 +212,8 @@ static ac_tensor *bias_of(cell *c, ac_tensor *b, direction *d)
     if (!c->after)
         return ADD(wb, rb);
     d->rb = rb ? ac_onx_slice(n, rb, 0, 2 * c->h, c->h) : NULL;
-    ac_tensor *part[] = {wb && rb ? ADD(ac_onx_slice(n, wb, 0, 0, 2 * c->h), ac_onx_slice(n, rb, 0, 0, 2 * c->h))
-                                  : NULL,
+    ac_tensor *rzr = wb && rb ? ac_onx_slice(n, rb, 0, 0, 2 * c->h) : NULL;
+    ac_tensor *part[] = {rzr ? ADD(ac_onx_slice(n, wb, 0, 0, 2 * c->h), rzr) : NULL,
                          wb ? ac_onx_slice(n, wb, 0, 2 * c->h, c->h) : NULL};
     return ac_onx_concat(n, part, 2, 0);
 }

@@ -227,8 +227,8 @@ int ac_onx_do_deform_conv(ac_onx_node *n)
                         out[0], out[1]);
     ac_tensor *taps = deformed(n, &win, out[0], out[1], og);
     taps = ac_onx_reshape(n, taps, 4, (int64_t[]){x->dim[0], p, groups, columns});
-    ac_tensor *y = ac_onx_matmul(n, ac_onx_transpose(n, taps, GROUP_FIRST),
-                                 ac_onx_reshape(n, w, 4, (int64_t[]){1, groups, o, columns}), false, true);
+    ac_tensor *rows = ac_onx_reshape(n, w, 4, (int64_t[]){1, groups, o, columns});
+    ac_tensor *y = ac_onx_matmul(n, ac_onx_transpose(n, taps, GROUP_FIRST), rows, false, true);
     y = ac_onx_transpose(n, y, CHANNEL_FIRST);
     y = ac_onx_reshape(n, y, 4, (int64_t[]){x->dim[0], w->dim[0], out[0], out[1]});
     if (bias)

@@ -112,7 +112,8 @@ int ac_onx_do_embed_norm(ac_onx_node *n)
     if (!at && ids->dim[1] > places->dim[0])
         return ac_build_bad(&n->b, "%" PRId64 " tokens, but '%s' is %s", ids->dim[1], places->name,
                             ac_shape_str(n->r->cx, places));
-    ac_tensor *sum = ADD(rows(n, words, ids), at ? rows(n, places, at) : ac_onx_slice(n, places, 0, 0, ids->dim[1]));
+    ac_tensor *place = at ? rows(n, places, at) : ac_onx_slice(n, places, 0, 0, ids->dim[1]);
+    ac_tensor *sum = ADD(rows(n, words, ids), place);
     if (segments)
         sum = ADD(sum, rows(n, table, segments));
     if (!sum)

@@ -94,7 +94,8 @@ int ac_tf_do_fmod(ac_tf_op *n)
 int ac_tf_do_no_nan(ac_tf_op *n)
 {
     ac_tensor *x = n->t[0], *y = n->t[1];
-    return RESULT(IF(EQUAL(y, NUM(0)), NUM(0), ac_build_2(&n->b, n->row->op, x, y)));
+    ac_tensor *z = ac_build_2(&n->b, n->row->op, x, y), *zero = NUM(0);
+    return RESULT(IF(EQUAL(y, NUM(0)), zero, z));
 }
 
 /* x * f(y), 0 where x is 0: Xlogy, Xlog1py, Xdivy. */
@@ -105,7 +106,8 @@ int ac_tf_do_x_of_y(ac_tf_op *n)
         z = DIV(x, y);
     else
         z = MUL(x, n->row->op == AC_OP_LOG ? ONE(LOG, y) : ac_build_log1p(&n->b, y));
-    return RESULT(IF(EQUAL(x, NUM(0)), NUM(0), z));
+    ac_tensor *zero = NUM(0);
+    return RESULT(IF(EQUAL(x, NUM(0)), zero, z));
 }
 
 int ac_tf_do_truncate_div(ac_tf_op *n)
@@ -113,7 +115,8 @@ int ac_tf_do_truncate_div(ac_tf_op *n)
     ac_tensor *x = DIV(n->t[0], n->t[1]);
     if (!x || ac_dtype_is_int(x->dtype))
         return RESULT(x);
-    return RESULT(MUL(ONE(FLOOR, ONE(ABS, x)), ONE(SIGN, x)));
+    ac_tensor *sign = ONE(SIGN, x);
+    return RESULT(MUL(ONE(FLOOR, ONE(ABS, x)), sign));
 }
 
 int ac_tf_do_ones_like(ac_tf_op *n)
@@ -131,7 +134,8 @@ int ac_tf_do_approximate_equal(ac_tf_op *n)
 {
     ac_tensor *x = n->t[0];
     const double tolerance = (double)ac_tf_float(n, "tolerance", 1e-5f);
-    return RESULT(ac_build_2(&n->b, AC_OP_LESS, ONE(ABS, SUB(x, n->t[1])), NUM(tolerance)));
+    ac_tensor *most = NUM(tolerance);
+    return RESULT(ac_build_2(&n->b, AC_OP_LESS, ONE(ABS, SUB(x, n->t[1])), most));
 }
 
 int ac_tf_do_bitwise_not(ac_tf_op *n)
@@ -197,13 +201,15 @@ int ac_tf_do_selu(ac_tf_op *n)
 int ac_tf_do_softsign(ac_tf_op *n)
 {
     ac_tensor *x = n->t[0];
-    return RESULT(DIV(x, ADD(NUM(1), ONE(ABS, x))));
+    ac_tensor *size = ONE(ABS, x);
+    return RESULT(DIV(x, ADD(NUM(1), size)));
 }
 
 int ac_tf_do_erfc(ac_tf_op *n)
 {
     ac_tensor *x = n->t[0];
-    return RESULT(SUB(NUM(1), ONE(ERF, x)));
+    ac_tensor *erf = ONE(ERF, x);
+    return RESULT(SUB(NUM(1), erf));
 }
 
 #define FUNCTION(name)                                  \
@@ -236,13 +242,15 @@ int ac_tf_do_is_nan(ac_tf_op *n)
 int ac_tf_do_is_inf(ac_tf_op *n)
 {
     ac_tensor *x = n->t[0];
-    return RESULT(EQUAL(ONE(ABS, x), NUM((double)INFINITY)));
+    ac_tensor *infinity = NUM((double)INFINITY);
+    return RESULT(EQUAL(ONE(ABS, x), infinity));
 }
 
 int ac_tf_do_is_finite(ac_tf_op *n)
 {
     ac_tensor *x = n->t[0];
-    return RESULT(ac_build_2(&n->b, AC_OP_LESS, ONE(ABS, x), NUM((double)INFINITY)));
+    ac_tensor *infinity = NUM((double)INFINITY);
+    return RESULT(ac_build_2(&n->b, AC_OP_LESS, ONE(ABS, x), infinity));
 }
 
 int ac_tf_do_l2_loss(ac_tf_op *n)

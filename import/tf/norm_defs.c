@@ -96,7 +96,8 @@ static ac_tensor *normalise(ac_tf_op *n, ac_tensor *x, ac_tensor *const v[4], do
     ac_tensor *m = ac_build_1(&n->b, AC_OP_RSQRT, sum);
     m = v[0] ? MUL(v[0], m) : m;
     ac_tensor *shift = v[1] ? SUB(v[1], MUL(v[2], m)) : ac_build_1(&n->b, AC_OP_NEG, MUL(v[2], m));
-    return ADD(MUL(x, per_channel(n, m, x, first)), per_channel(n, shift, x, first));
+    shift = per_channel(n, shift, x, first);
+    return ADD(MUL(x, per_channel(n, m, x, first)), shift);
 }
 
 /* FusedBatchNorm, V2, V3: scale, offset, mean, variance. In training mode the last two come from the batch. */

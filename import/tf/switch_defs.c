@@ -59,9 +59,10 @@ static ac_tensor *is_sent(ac_tf_op *n, const ac_tf_guard *by, uint64_t mask)
         ac_tensor *last = ac_build_number(&n->b, t->dtype, by->count - 1), *c;
         if (k < by->count - 1)
             c = ac_build_2(&n->b, AC_OP_EQUAL, t, ac_build_number(&n->b, t->dtype, k));
-        else
-            c = ac_build_2(&n->b, AC_OP_LOGICAL_OR, ac_build_2(&n->b, AC_OP_GREATER_EQUAL, t, last),
-                           ac_build_2(&n->b, AC_OP_LESS, t, ac_build_number(&n->b, t->dtype, 0)));
+        else {
+            ac_tensor *below = ac_build_2(&n->b, AC_OP_LESS, t, ac_build_number(&n->b, t->dtype, 0));
+            c = ac_build_2(&n->b, AC_OP_LOGICAL_OR, ac_build_2(&n->b, AC_OP_GREATER_EQUAL, t, last), below);
+        }
         any = any ? ac_build_2(&n->b, AC_OP_LOGICAL_OR, any, c) : c;
     }
     return any;

@@ -195,7 +195,8 @@ static int late_nms(const ac_build *b, ac_tfl_node *n)
     for (int32_t i = 0; i < last; i++) {
         ac_tensor *y = made->out[i];
         if (count) { /* those that are found after the last one wanted */
-            ac_tensor *there = ac_build_2(b, AC_OP_LESS, ac_build_iota(b, most), ac_build_cast(b, found, AC_I64));
+            ac_tensor *end = ac_build_cast(b, found, AC_I64);
+            ac_tensor *there = ac_build_2(b, AC_OP_LESS, ac_build_iota(b, most), end);
             y = there ? ac_build_select(b, there, y, ac_build_number(b, y->dtype, 0)) : NULL;
         }
         AC_TRY(ac_tfl_result(n, i, ac_counted_as(y, count, 0)));

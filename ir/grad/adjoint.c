@@ -192,13 +192,13 @@ int ac_no_gradient(const ac_adjoint *a, const char *fmt, ...)
 
 static ac_tensor *between(const ac_adjoint *a, ac_tensor *y, double lo, double hi)
 {
-    return ac_mk_2(a, AC_OP_LOGICAL_AND, ac_mk_2(a, AC_OP_GREATER, y, ac_mk_number(a, y, lo)),
-                   ac_mk_2(a, AC_OP_LESS, y, ac_mk_number(a, y, hi)));
+    ac_tensor *below = ac_mk_2(a, AC_OP_LESS, y, ac_mk_number(a, y, hi));
+    return ac_mk_2(a, AC_OP_LOGICAL_AND, ac_mk_2(a, AC_OP_GREATER, y, ac_mk_number(a, y, lo)), below);
 }
 
 ac_tensor *ac_before_act(const ac_adjoint *a, ac_act act, ac_tensor *y, ac_tensor *dy)
 {
-    ac_tensor *zero = ac_mk_number(a, y, 0);
+    ac_tensor *zero = ac_mk_number(a, y, 0), *square;
     switch (act) {
     case AC_ACT_NONE:
     case AC_ACT_COUNT:
@@ -210,7 +210,8 @@ ac_tensor *ac_before_act(const ac_adjoint *a, ac_act act, ac_tensor *y, ac_tenso
     case AC_ACT_RELU6:
         return ac_mk_select(a, between(a, y, 0, 6), dy, zero);
     case AC_ACT_TANH:
-        return ac_mk_2(a, AC_OP_MUL, dy, ac_mk_2(a, AC_OP_SUB, ac_mk_number(a, y, 1), ac_mk_1(a, AC_OP_SQUARE, y)));
+        square = ac_mk_1(a, AC_OP_SQUARE, y);
+        return ac_mk_2(a, AC_OP_MUL, dy, ac_mk_2(a, AC_OP_SUB, ac_mk_number(a, y, 1), square));
     }
     return dy;
 }

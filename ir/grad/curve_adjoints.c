@@ -33,8 +33,8 @@ int ac_gr_sqrt(ac_adjoint *a)
 
 int ac_gr_rsqrt(ac_adjoint *a)
 {
-    ac_tensor *y = ac_y(a);
-    return give(a, MUL(TIMES(ac_dy_thin(a), -0.5), MUL(y, SQUARE(y))));
+    ac_tensor *y = ac_y(a), *cube = MUL(y, SQUARE(y));
+    return give(a, MUL(TIMES(ac_dy_thin(a), -0.5), cube));
 }
 
 int ac_gr_square(ac_adjoint *a)
@@ -64,7 +64,8 @@ int ac_gr_cos(ac_adjoint *a)
 
 int ac_gr_tanh(ac_adjoint *a)
 {
-    return give(a, MUL(ac_dy_thin(a), SUB(ac_mk_number(a, x_of(a), 1), SQUARE(ac_y(a)))));
+    ac_tensor *square = SQUARE(ac_y(a));
+    return give(a, MUL(ac_dy_thin(a), SUB(ac_mk_number(a, x_of(a), 1), square)));
 }
 
 int ac_gr_logistic(ac_adjoint *a)
@@ -89,13 +90,14 @@ int ac_gr_erf(ac_adjoint *a)
 
 int ac_gr_relu(ac_adjoint *a)
 {
-    return give(a, IF(GREATER(ac_y(a), 0), ac_dy_thin(a)));
+    ac_tensor *dy = ac_dy_thin(a), *zero = ac_mk_number(a, dy, 0);
+    return give(a, WHERE(GREATER(ac_y(a), 0), dy, zero));
 }
 
 static int between(ac_adjoint *a, double lo, double hi)
 {
-    ac_tensor *y = ac_y(a);
-    return give(a, IF(ac_mk_2(a, AC_OP_LOGICAL_AND, GREATER(y, lo), LESS(y, hi)), ac_dy_thin(a)));
+    ac_tensor *y = ac_y(a), *dy = ac_dy_thin(a), *zero = ac_mk_number(a, dy, 0), *below = LESS(y, hi);
+    return give(a, WHERE(ac_mk_2(a, AC_OP_LOGICAL_AND, GREATER(y, lo), below), dy, zero));
 }
 
 int ac_gr_relu6(ac_adjoint *a)
@@ -115,23 +117,24 @@ int ac_gr_relu_01(ac_adjoint *a)
 
 int ac_gr_leaky_relu(ac_adjoint *a)
 {
-    ac_tensor *dy = ac_dy_thin(a);
-    return give(a, WHERE(GREATER(x_of(a), 0), dy, TIMES(dy, (double)a->node->attrs.alpha.alpha)));
+    ac_tensor *dy = ac_dy_thin(a), *below = TIMES(dy, (double)a->node->attrs.alpha.alpha);
+    return give(a, WHERE(GREATER(x_of(a), 0), dy, below));
 }
 
 /* exp(x) - 1 below 0: its derivative is the result plus 1 */
 int ac_gr_elu(ac_adjoint *a)
 {
-    ac_tensor *dy = ac_dy_thin(a), *y = ac_y(a);
-    return give(a, WHERE(GREATER(y, 0), dy, MUL(dy, PLUS(y, 1))));
+    ac_tensor *dy = ac_dy_thin(a), *y = ac_y(a), *below = MUL(dy, PLUS(y, 1));
+    return give(a, WHERE(GREATER(y, 0), dy, below));
 }
 
 /* x * min(max(x + 3, 0), 6) / 6 */
 int ac_gr_hard_swish(ac_adjoint *a)
 {
     ac_tensor *dy = ac_dy_thin(a), *x = x_of(a);
-    ac_tensor *bend = MUL(dy, TIMES(PLUS(x, 1.5), 1.0 / 3));
-    return give(a, WHERE(LESS(x, 3), IF(GREATER(x, -3), bend), dy));
+    ac_tensor *bend = MUL(dy, TIMES(PLUS(x, 1.5), 1.0 / 3)), *zero = ac_mk_number(a, bend, 0);
+    ac_tensor *low = WHERE(GREATER(x, -3), bend, zero);
+    return give(a, WHERE(LESS(x, 3), low, dy));
 }
 
 /* x * P(x), P the normal distribution: P + x * P'. Approximate: P = (1 + tanh(u)) / 2, u = sqrt(2 / pi) * (x + 0.044715
@@ -143,7 +146,8 @@ int ac_gr_gelu(ac_adjoint *a)
         const double c = SQRT_2_BY_PI, d = 0.044715;
         ac_tensor *xx = SQUARE(x), *t = ac_mk_1(a, AC_OP_TANH, MUL(x, PLUS(TIMES(xx, c * d), c)));
         p = TIMES(PLUS(t, 1), 0.5);
-        slope = MUL(TIMES(SUB(one, SQUARE(t)), 0.5), PLUS(TIMES(xx, 3 * c * d), c));
+        ac_tensor *inner = PLUS(TIMES(xx, 3 * c * d), c); /* u' */
+        slope = MUL(TIMES(SUB(one, SQUARE(t)), 0.5), inner);
     } else {
         p = PLUS(TIMES(ac_mk_1(a, AC_OP_ERF, TIMES(x, SQRT_HALF)), 0.5), 0.5);
         slope = TIMES(ac_mk_1(a, AC_OP_EXP, TIMES(SQUARE(x), -0.5)), BY_SQRT_2PI);

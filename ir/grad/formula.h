@@ -14,6 +14,5 @@
 #define GREATER(x, v)        ac_mk_2(a, AC_OP_GREATER, x, ac_mk_number(a, x, v))
 #define LESS(x, v)           ac_mk_2(a, AC_OP_LESS, x, ac_mk_number(a, x, v))
 #define WHERE(cond, yes, no) ac_mk_select(a, cond, yes, no)
-#define IF(cond, yes)        ac_mk_select(a, cond, yes, ac_mk_number(a, yes, 0)) /* else 0 */
 
 #endif

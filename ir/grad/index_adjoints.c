@@ -34,7 +34,8 @@ int ac_gr_gather(ac_adjoint *a)
         int64_t *row = AC_NEW_N(a->cx->region, int64_t, lead);
         for (int64_t i = 0; i < lead; i++)
             row[i] = i * size;
-        at = ADD(ac_mk_reshape(a, at, 3, (int64_t[]){b, 1, j}), ac_mk_ints(a, 3, (int64_t[]){b, p, 1}, row));
+        ac_tensor *first = ac_mk_ints(a, 3, (int64_t[]){b, p, 1}, row);
+        at = ADD(ac_mk_reshape(a, at, 3, (int64_t[]){b, 1, j}), first);
     }
     at = ac_mk_reshape(a, at, 1, (int64_t[]){lead * j});
     ac_tensor *rows = ac_mk_reshape(a, ac_dy(a), 2, (int64_t[]){lead * j, inner});
@@ -52,7 +53,7 @@ static ac_tensor *flat_rows(const ac_adjoint *a, ac_tensor *index, const ac_tens
         stride[d] = *count;
         *count *= x->dim[d];
     }
-    ac_tensor *each = MUL(ac_mk_cast(a, index, AC_I64), ac_mk_ints(a, 1, &k, stride));
+    ac_tensor *strides = ac_mk_ints(a, 1, &k, stride), *each = MUL(ac_mk_cast(a, index, AC_I64), strides);
     return ac_mk_reshape(a, ac_mk_reduce(a, AC_OP_SUM, each, 1u << (index->rank - 1), false), 1, &rows);
 }
 
@@ -101,8 +102,10 @@ static ac_tensor *zeros_like(const ac_adjoint *a, const ac_tensor *t)
 int ac_gr_gather_elements(ac_adjoint *a)
 {
     const ac_node *n = a->node;
-    if (ac_wants(a, 0))
-        ac_give(a, 0, scattered(a, zeros_like(a, n->in[0]), n->in[1], ac_dy(a), n->attrs.axis.axis, AC_W_ADD));
+    if (ac_wants(a, 0)) {
+        ac_tensor *dy = ac_dy(a);
+        ac_give(a, 0, scattered(a, zeros_like(a, n->in[0]), n->in[1], dy, n->attrs.axis.axis, AC_W_ADD));
+    }
     return AC_OK;
 }
 
@@ -142,12 +145,13 @@ int ac_gr_scatter_into(ac_adjoint *a)
     if (!ac_wants(a, 2))
         return AC_OK;
     index = ac_mk_cast(a, index, AC_I64);
-    index = WHERE(LESS(index, 0), ADD(index, ac_mk_ints(a, 1, &k, n->in[0]->dim)), index);
+    ac_tensor *from_end = ADD(index, ac_mk_ints(a, 1, &k, n->in[0]->dim));
+    index = WHERE(LESS(index, 0), from_end, index);
     ac_give(a, 2, ac_mk_2(a, AC_OP_GATHER_ND, dy, index));
     return AC_OK;
 }
 
-/* For each element of x the element of its segment in t; a negative segment is left out (IF(kept, ..)). */
+/* For each element of x the element of its segment in t; a negative segment is left out (kept). */
 static ac_tensor *of_segment(const ac_adjoint *a, ac_tensor *t)
 {
     ac_tensor *segment = a->node->in[1];
@@ -168,8 +172,10 @@ static ac_tensor *kept(const ac_adjoint *a)
 
 int ac_gr_segment_sum(ac_adjoint *a)
 {
-    if (ac_wants(a, 0))
-        ac_give(a, 0, IF(kept(a), of_segment(a, ac_dy(a))));
+    if (ac_wants(a, 0)) {
+        ac_tensor *dx = of_segment(a, ac_dy(a)), *zero = ac_mk_number(a, dx, 0);
+        ac_give(a, 0, WHERE(kept(a), dx, zero));
+    }
     return AC_OK;
 }
 
@@ -183,8 +189,10 @@ int ac_gr_segment_extreme(ac_adjoint *a)
     ac_tensor *many =
         one ? ac_mk(a, AC_OP_UNSORTED_SEGMENT_SUM, (ac_tensor *[]){one, n->in[1], n->in[2]}, 3, NULL) : NULL;
     many = many ? ac_mk_2(a, AC_OP_MAXIMUM, many, ac_mk_number(a, many, 1)) : NULL;
-    if (ac_wants(a, 0))
-        ac_give(a, 0, IF(taken, of_segment(a, DIV(ac_dy(a), many))));
+    if (ac_wants(a, 0)) {
+        ac_tensor *dx = of_segment(a, DIV(ac_dy(a), many)), *zero = ac_mk_number(a, dx, 0);
+        ac_give(a, 0, WHERE(taken, dx, zero));
+    }
     return AC_OK;
 }
 
@@ -192,7 +200,9 @@ int ac_gr_segment_extreme(ac_adjoint *a)
 int ac_gr_topk(ac_adjoint *a)
 {
     const ac_node *n = a->node;
-    if (ac_wants(a, 0))
-        ac_give(a, 0, scattered(a, zeros_like(a, n->in[0]), n->out[1], ac_dy(a), n->in[0]->rank - 1, AC_W_ADD));
+    if (ac_wants(a, 0)) {
+        ac_tensor *dy = ac_dy(a);
+        ac_give(a, 0, scattered(a, zeros_like(a, n->in[0]), n->out[1], dy, n->in[0]->rank - 1, AC_W_ADD));
+    }
     return AC_OK;
 }

@@ -66,7 +66,8 @@ static int gr_extreme(ac_adjoint *a, ac_op better)
 {
     ac_tensor *dz = ac_dy_thin(a), *x = operand(a, 0), *y = operand(a, 1);
     const bool both = ac_wants(a, 0) && ac_wants(a, 1) && x != y;
-    ac_tensor *even = both ? IF(ac_mk_2(a, AC_OP_EQUAL, x, y), TIMES(dz, 0.5)) : ac_mk_number(a, x, 0);
+    ac_tensor *half = both ? TIMES(dz, 0.5) : NULL, *zero = ac_mk_number(a, x, 0);
+    ac_tensor *even = both ? WHERE(ac_mk_2(a, AC_OP_EQUAL, x, y), half, zero) : zero;
     if (x == y) {
         ac_give_each(a, 0, dz);
         return AC_OK;
@@ -139,8 +140,10 @@ int ac_gr_prelu(ac_adjoint *a)
     ac_tensor *dz = ac_dy_thin(a), *x = operand(a, 0), *positive = GREATER(x, 0);
     if (ac_wants(a, 0))
         ac_give_each(a, 0, WHERE(positive, dz, MUL(dz, operand(a, 1))));
-    if (ac_wants(a, 1))
-        ac_give_each(a, 1, WHERE(positive, ac_mk_number(a, x, 0), MUL(dz, x)));
+    if (ac_wants(a, 1)) {
+        ac_tensor *below = MUL(dz, x);
+        ac_give_each(a, 1, WHERE(positive, ac_mk_number(a, x, 0), below));
+    }
     return AC_OK;
 }
 

@@ -153,8 +153,8 @@ int ac_gr_pad(ac_adjoint *a)
     ac_tensor *dy = ac_dy(a), *dx = ac_mk_pad(a, dy, b, e);
     ac_give(a, 0, dx);
     if (ac_wants(a, 2)) {
-        ac_tensor *rest = SUB(ac_mk_reduce(a, AC_OP_SUM, dy, (1u << x->rank) - 1, false),
-                              ac_mk_reduce(a, AC_OP_SUM, dx, (1u << x->rank) - 1, false));
+        ac_tensor *inside = ac_mk_reduce(a, AC_OP_SUM, dx, (1u << x->rank) - 1, false);
+        ac_tensor *rest = SUB(ac_mk_reduce(a, AC_OP_SUM, dy, (1u << x->rank) - 1, false), inside);
         ac_give(a, 2, ac_mk_reshape_like(a, rest, a->node->in[2]));
     }
     return AC_OK;

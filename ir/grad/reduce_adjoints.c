@@ -46,7 +46,8 @@ int ac_gr_reduce_extreme(ac_adjoint *a)
     AC_TRY(ac_reduce_axes(a->cx, a->node, &mask));
     ac_tensor *x = a->node->in[0], *taken = ac_mk_2(a, AC_OP_EQUAL, x, kept(a, ac_y(a), mask));
     ac_tensor *n = ac_mk_reduce(a, AC_OP_SUM, ac_mk_cast(a, taken, x->dtype), mask, true);
-    ac_give(a, 0, IF(taken, DIV(kept(a, ac_dy(a), mask), n)));
+    ac_tensor *share = DIV(kept(a, ac_dy(a), mask), n), *zero = ac_mk_number(a, share, 0);
+    ac_give(a, 0, WHERE(taken, share, zero));
     return AC_OK;
 }
 
@@ -76,8 +77,8 @@ int ac_gr_reduce_prod(ac_adjoint *a)
     ac_tensor *moved = ac_mk_transpose(a, x, perm);
     const int64_t n = (int64_t)reduced(x, mask), count = ac_tensor_count(x);
     ac_tensor *rows = ac_mk_reshape(a, moved, 2, (int64_t[]){n ? count / n : 0, n});
-    ac_tensor *others =
-        MUL(running(a, AC_OP_CUMPROD, rows, 1, true, false), running(a, AC_OP_CUMPROD, rows, 1, true, true));
+    ac_tensor *after = running(a, AC_OP_CUMPROD, rows, 1, true, true);
+    ac_tensor *others = MUL(running(a, AC_OP_CUMPROD, rows, 1, true, false), after);
     if (!moved || !others)
         return AC_FAIL;
     others = ac_mk_transpose(a, ac_mk_reshape_like(a, others, moved), back);
@@ -113,7 +114,8 @@ static ac_tensor *cumprod_rows(const ac_adjoint *a, ac_tensor *x, ac_tensor *dy,
     ac_tensor *one = ac_mk_number(a, x, 1), *all = ac_mk_reshape(a, x, 3, (int64_t[]){r, 1, n});
     ac_tensor *but = running(a, AC_OP_CUMPROD, WHERE(corner(a, n, false, true), one, all), 2, exclusive, false);
     ac_tensor *each = MUL(but, ac_mk_reshape(a, dy, 3, (int64_t[]){r, 1, n}));
-    return ac_mk_reduce(a, AC_OP_SUM, IF(corner(a, n, true, !exclusive), each), 4, false);
+    ac_tensor *zero = ac_mk_number(a, each, 0);
+    return ac_mk_reduce(a, AC_OP_SUM, WHERE(corner(a, n, true, !exclusive), each, zero), 4, false);
 }
 
 int ac_gr_cumprod(ac_adjoint *a)
@@ -162,8 +164,8 @@ int ac_gr_softmax(ac_adjoint *a)
 /* dx = dy - exp(y) * sum(dy) */
 int ac_gr_log_softmax(ac_adjoint *a)
 {
-    ac_tensor *dy = ac_dy(a);
-    ac_give(a, 0, SUB(dy, MUL(ac_mk_1(a, AC_OP_EXP, ac_y(a)), row_sum(a, dy))));
+    ac_tensor *dy = ac_dy(a), *sum = row_sum(a, dy);
+    ac_give(a, 0, SUB(dy, MUL(ac_mk_1(a, AC_OP_EXP, ac_y(a)), sum)));
     return AC_OK;
 }
 
@@ -173,7 +175,8 @@ int ac_gr_l2norm(ac_adjoint *a)
     const double least = 1e-12; /* of the square */
     ac_tensor *x = a->node->in[0], *y = ac_y(a), *dy = ac_dy(a), *square = row_sum(a, SQUARE(x));
     ac_tensor *by = ac_mk_1(a, AC_OP_RSQRT, ac_mk_2(a, AC_OP_MAXIMUM, square, ac_mk_number(a, x, least)));
-    ac_tensor *along = IF(GREATER(square, least), row_sum(a, MUL(dy, y)));
+    ac_tensor *sum = row_sum(a, MUL(dy, y)), *zero = ac_mk_number(a, sum, 0);
+    ac_tensor *along = WHERE(GREATER(square, least), sum, zero);
     ac_give(a, 0, MUL(SUB(dy, MUL(y, along)), by));
     return AC_OK;
 }

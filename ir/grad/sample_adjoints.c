@@ -30,12 +30,14 @@ int ac_gr_resize(ac_adjoint *a)
     ac_tensor *dx = ac_dy(a);
     if (!ac_wants(a, 0))
         return AC_OK;
-    if (x->dim[2] != y->dim[2]) /* [N * OH, OW, C] */
-        dx = ac_mk_matmul(a, matrix(a, 2), true,
-                          ac_mk_reshape(a, dx, 3, (int64_t[]){y->dim[0] * y->dim[1], y->dim[2], y->dim[3]}), false);
-    if (x->dim[1] != y->dim[1]) /* [N, OH, W * C] */
-        dx = ac_mk_matmul(a, matrix(a, 1), true,
-                          ac_mk_reshape(a, dx, 3, (int64_t[]){y->dim[0], y->dim[1], x->dim[2] * x->dim[3]}), false);
+    if (x->dim[2] != y->dim[2]) { /* [N * OH, OW, C] */
+        dx = ac_mk_reshape(a, dx, 3, (int64_t[]){y->dim[0] * y->dim[1], y->dim[2], y->dim[3]});
+        dx = ac_mk_matmul(a, matrix(a, 2), true, dx, false);
+    }
+    if (x->dim[1] != y->dim[1]) { /* [N, OH, W * C] */
+        dx = ac_mk_reshape(a, dx, 3, (int64_t[]){y->dim[0], y->dim[1], x->dim[2] * x->dim[3]});
+        dx = ac_mk_matmul(a, matrix(a, 1), true, dx, false);
+    }
     ac_give(a, 0, ac_mk_reshape_like(a, dx, x));
     return AC_OK;
 }

@@ -77,14 +77,14 @@ static ac_tensor *flat(const ac_adjoint *a, ac_tensor *x)
 /* y = x w' + b over all pixels */
 static void give_product(ac_adjoint *a, ac_tensor *x, ac_tensor *w, ac_tensor *dy)
 {
-    if (ac_wants(a, 0))
-        ac_give(a, 0,
-                ac_mk_reshape_like(a,
-                                   ac_mk_matmul(a, flat(a, dy), false,
-                                                ac_mk_reshape(a, w, 2, (int64_t[]){w->dim[0], w->dim[3]}), false),
-                                   x));
-    if (ac_wants(a, 1))
-        ac_give(a, 1, ac_mk_reshape_like(a, ac_mk_matmul(a, flat(a, dy), true, flat(a, x), false), w));
+    if (ac_wants(a, 0)) {
+        ac_tensor *matrix = ac_mk_reshape(a, w, 2, (int64_t[]){w->dim[0], w->dim[3]});
+        ac_give(a, 0, ac_mk_reshape_like(a, ac_mk_matmul(a, flat(a, dy), false, matrix, false), x));
+    }
+    if (ac_wants(a, 1)) {
+        ac_tensor *rows = flat(a, x);
+        ac_give(a, 1, ac_mk_reshape_like(a, ac_mk_matmul(a, flat(a, dy), true, rows, false), w));
+    }
 }
 
 /* w [O,KH,KW,C/groups] */
@@ -344,8 +344,10 @@ static ac_tensor *shares(const ac_adjoint *a)
 int ac_gr_average_pool(ac_adjoint *a)
 {
     const ac_attrs_window t = pool_window(a);
-    if (ac_wants(a, 0))
-        ac_give(a, 0, spread(a, &t, a->node->in[0], MUL(ac_dy(a), shares(a))));
+    if (ac_wants(a, 0)) {
+        ac_tensor *share = shares(a);
+        ac_give(a, 0, spread(a, &t, a->node->in[0], MUL(ac_dy(a), share)));
+    }
     return AC_OK;
 }
 
@@ -354,7 +356,9 @@ int ac_gr_l2_pool(ac_adjoint *a)
 {
     const ac_attrs_window t = pool_window(a);
     ac_tensor *x = a->node->in[0];
-    if (ac_wants(a, 0))
-        ac_give(a, 0, MUL(x, spread(a, &t, x, DIV(MUL(ac_dy(a), shares(a)), ac_y(a)))));
+    if (ac_wants(a, 0)) {
+        ac_tensor *share = shares(a);
+        ac_give(a, 0, MUL(x, spread(a, &t, x, DIV(MUL(ac_dy(a), share), ac_y(a)))));
+    }
     return AC_OK;
 }

@@ -211,7 +211,8 @@ static ac_tensor *zero_bias(work *w, ac_tensor *weights, int32_t zero)
     ac_attrs_init(AC_OP_SUM, &a);
     a.reduce.axes = (ac_ints){1, ac_copy(w->g->region, &(int64_t){1}, sizeof(int64_t))};
     ac_tensor *v = cast(w, weights, AC_I32);
-    return make_2(w, AC_OP_MUL, v ? make(w, AC_OP_SUM, &v, 1, &a) : NULL, number(w, -zero));
+    ac_tensor *by = number(w, -zero);
+    return make_2(w, AC_OP_MUL, v ? make(w, AC_OP_SUM, &v, 1, &a) : NULL, by);
 }
 
 static ac_tensor *sums(work *w, const product *t, ac_tensor *weights)

@@ -64,7 +64,7 @@ static void huber(work *w)
 static void binary(work *w)
 {
     ac_tensor *far = OP1(LOG, ac_tr_shift(w->m, OP1(EXP, OP1(NEG, OP1(ABS, w->x))), 1));
-    ac_tensor *near = OP2(SUB, OP1(RELU, w->x), OP2(MUL, w->x, w->y));
+    ac_tensor *both = OP2(MUL, w->x, w->y), *near = OP2(SUB, OP1(RELU, w->x), both);
     w->loss = BY(ac_tr_sum(w->m, OP2(ADD, near, far)), 1 / w->n);
     w->dx = BY(OP2(SUB, OP1(LOGISTIC, w->x), w->y), 1 / w->n);
 }

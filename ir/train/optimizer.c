@@ -78,8 +78,8 @@ static ac_tensor *sgd(work *k, ac_tensor *g)
 /* adamw: w * keep - rate * x as (w - rate / keep * x) * keep, keep = 1 - lr * weight_decay */
 static ac_tensor *adam(work *k, ac_tensor *g)
 {
-    ac_tensor *m = mix(k, slot(k, "mean"), k->o->beta1, g);
-    ac_tensor *v = mix(k, slot(k, "square"), k->o->beta2, OP1(SQUARE, g));
+    ac_tensor *m = mix(k, slot(k, "mean"), k->o->beta1, g), *square = OP1(SQUARE, g);
+    ac_tensor *v = mix(k, slot(k, "square"), k->o->beta2, square);
     ac_tensor *size = ac_tr_shift(&k->m, OP2(MUL, OP1(SQRT, v), k->level), k->o->eps), *x = OP2(DIV, m, size);
     if (!k->keep)
         return descend(k, k->step, x);
@@ -88,7 +88,7 @@ static ac_tensor *adam(work *k, ac_tensor *g)
 
 static ac_tensor *rmsprop(work *k, ac_tensor *g)
 {
-    ac_tensor *v = mix(k, slot(k, "square"), k->o->beta2, OP1(SQUARE, g));
+    ac_tensor *square = OP1(SQUARE, g), *v = mix(k, slot(k, "square"), k->o->beta2, square);
     ac_tensor *d = OP2(DIV, g, ac_tr_shift(&k->m, OP1(SQRT, v), k->o->eps));
     if (k->o->momentum > 0) {
         ac_tensor *b = slot(k, "momentum");
@@ -139,7 +139,8 @@ static int open_adam(work *k)
     k->step = OP2(DIV, k->s->rate, share_of_mean(k, "adam.beta1", k->o->beta1));
     k->level = OP1(RSQRT, share_of_mean(k, "adam.beta2", k->o->beta2));
     if (k->o->optimizer == AC_ADAMW && k->o->weight_decay > 0) {
-        k->keep = OP2(SUB, ac_tr_number(&k->m, 1), BY(k->s->rate, k->o->weight_decay));
+        ac_tensor *decay = BY(k->s->rate, k->o->weight_decay);
+        k->keep = OP2(SUB, ac_tr_number(&k->m, 1), decay);
         k->step = OP2(DIV, k->step, k->keep);
     }
     return k->step && k->level ? AC_OK : AC_FAIL;
@@ -157,7 +158,7 @@ static int clip(work *k, ac_tensor **grad)
             sum = sum ? OP2(ADD, sum, one) : one;
         }
     ac_tensor *most = ac_tr_number(&k->m, k->o->clip_norm), *length = ac_tr_shift(&k->m, OP1(SQRT, sum), 1e-6);
-    ac_tensor *by = OP2(MINIMUM, OP2(DIV, most, length), ac_tr_number(&k->m, 1));
+    ac_tensor *one = ac_tr_number(&k->m, 1), *by = OP2(MINIMUM, OP2(DIV, most, length), one);
     for (int32_t i = 0; i < k->s->weight.n; i++)
         grad[i] = grad[i] ? OP2(MUL, grad[i], by) : NULL;
     return by ? AC_OK : AC_FAIL;

@@ -78,7 +78,8 @@ int ac_onx_do_imputer(ac_onx_node *n)
         if (whole.n != 1 && whole.n != x->dim[x->rank - 1])
             return ac_error(n->r->cx, n->at, E0103, "imputed_value_int64s has %d numbers for '%s' %s", whole.n, x->name,
                             ac_shape_str(n->r->cx, x));
-        is = ac_onx_2(n, AC_OP_EQUAL, ac_onx_cast(n, x, AC_I64), ac_onx_ints_const(n, 1, &old));
+        ac_tensor *replaced = ac_onx_ints_const(n, 1, &old);
+        is = ac_onx_2(n, AC_OP_EQUAL, ac_onx_cast(n, x, AC_I64), replaced);
         by = ac_onx_cast(n, ac_onx_ints_const(n, whole.n, whole.v), x->dtype);
     } else {
         is = isnan(was) ? ac_onx_2(n, AC_OP_NOT_EQUAL, x, x)
@@ -188,8 +189,8 @@ int ac_onx_do_label_encoder(ac_onx_node *n)
     x = apart(n, x);
     ac_tensor *is = x ? ac_onx_2(n, AC_OP_EQUAL, x, keys) : NULL;
     if (is && ac_dtype_is_float(keys->dtype) && n->version >= 4) {
-        ac_tensor *both = ac_onx_2(n, AC_OP_LOGICAL_AND, ac_onx_2(n, AC_OP_NOT_EQUAL, x, x),
-                                   ac_onx_2(n, AC_OP_NOT_EQUAL, keys, keys));
+        ac_tensor *nan_key = ac_onx_2(n, AC_OP_NOT_EQUAL, keys, keys);
+        ac_tensor *both = ac_onx_2(n, AC_OP_LOGICAL_AND, ac_onx_2(n, AC_OP_NOT_EQUAL, x, x), nan_key);
         is = ac_onx_2(n, AC_OP_LOGICAL_OR, is, both);
     }
     if (!is)
@@ -197,7 +198,8 @@ int ac_onx_do_label_encoder(ac_onx_node *n)
     const int64_t last = is->rank - 1;
     int64_t none[AC_MAX_RANK] = {0}, after[AC_MAX_RANK] = {0};
     after[last] = 1; /* a key that is always found: the default */
-    is = ac_onx_pad(n, ac_onx_cast(n, is, AC_U8), none, after, ac_onx_number(n, AC_U8, 1));
+    ac_tensor *found = ac_onx_number(n, AC_U8, 1);
+    is = ac_onx_pad(n, ac_onx_cast(n, is, AC_U8), none, after, found);
     ac_attrs_init(AC_OP_ARG_MAX, &a);
     a.arg.out_type = AC_I64;
     ac_tensor *in[] = {is, ac_onx_reshape(n, ac_onx_ints_const(n, 1, &last), 0, NULL)};

@@ -67,7 +67,7 @@ ac_tensor *ac_onx_second(ac_onx_node *n, ac_tensor *scores, double at)
 static ac_tensor *softmax_zero(ac_onx_node *n, ac_tensor *x)
 {
     ac_tensor *most = ac_onx_reduce(n, AC_OP_REDUCE_MAX, x, 1u << (x->rank - 1), true);
-    ac_tensor *far = ac_onx_2(n, AC_OP_GREATER, ac_onx_1(n, AC_OP_ABS, x), NUM(1e-7));
+    ac_tensor *least = NUM(1e-7), *far = ac_onx_2(n, AC_OP_GREATER, ac_onx_1(n, AC_OP_ABS, x), least);
     ac_tensor *e = ac_onx_1(n, AC_OP_EXP, SUB(x, most)),
               *shrunk = MUL(x, ac_onx_1(n, AC_OP_EXP, ac_onx_1(n, AC_OP_NEG, most)));
     ac_tensor *sum = ac_onx_reduce(n, AC_OP_SUM, ac_onx_select(n, far, e, NUM(0)), 1u << (x->rank - 1), true);
@@ -77,13 +77,14 @@ static ac_tensor *softmax_zero(ac_onx_node *n, ac_tensor *x)
 /* The inverse of the normal distribution, by ONNX Runtime's approximation of the inverse of erf. */
 static ac_tensor *probit(ac_onx_node *n, ac_tensor *x)
 {
-    ac_tensor *t = SUB(MUL(x, NUM(2)), NUM(1));
-    ac_tensor *log = ac_onx_1(n, AC_OP_LOG, MUL(SUB(NUM(1), t), ADD(NUM(1), t)));
-    ac_tensor *v = ADD(NUM(2 / (3.14159 * 0.147)), MUL(NUM(0.5), log));
+    ac_tensor *one = NUM(1), *t = SUB(MUL(x, NUM(2)), one), *more = ADD(NUM(1), t);
+    ac_tensor *log = ac_onx_1(n, AC_OP_LOG, MUL(SUB(NUM(1), t), more)), *half = MUL(NUM(0.5), log);
+    ac_tensor *v = ADD(NUM(2 / (3.14159 * 0.147)), half);
     ac_tensor *w = MUL(NUM(1 / 0.147), log);
     ac_tensor *root = ac_onx_1(n, AC_OP_SQRT, SUB(ac_onx_1(n, AC_OP_SQUARE, v), w));
     ac_tensor *y = ac_onx_1(n, AC_OP_SQRT, SUB(root, v));
-    return MUL(MUL(NUM(1.41421356), ac_onx_1(n, AC_OP_SIGN, t)), y);
+    ac_tensor *sign = ac_onx_1(n, AC_OP_SIGN, t);
+    return MUL(MUL(NUM(1.41421356), sign), y);
 }
 
 ac_tensor *ac_onx_post(ac_onx_node *n, const char *post, ac_tensor *x)

@@ -115,7 +115,8 @@ static ac_tensor *kernels(ac_onx_node *n, const machine *m, ac_tensor *x)
     ac_tensor *dot = ac_onx_dense(n, x, m->support, NULL);
     if (!strcmp(m->kernel, "LINEAR"))
         return dot;
-    dot = ADD(MUL(dot, ac_onx_number(n, AC_F32, m->gamma)), ac_onx_number(n, AC_F32, m->coef0));
+    ac_tensor *shift = ac_onx_number(n, AC_F32, m->coef0);
+    dot = ADD(MUL(dot, ac_onx_number(n, AC_F32, m->gamma)), shift);
     if (!strcmp(m->kernel, "SIGMOID"))
         return dot ? ac_onx_1(n, AC_OP_TANH, dot) : NULL;
     if (!strcmp(m->kernel, "POLY"))
@@ -146,8 +147,8 @@ static int read_machine(ac_onx_node *n, machine *m, ac_tensor *x)
 /* `count` weights for kernels or features, plus rho: [N,1]. */
 static ac_tensor *weighted(ac_onx_node *n, ac_tensor *k, const float *w, double rho)
 {
-    ac_tensor *row = ac_onx_floats_const(n, 2, (int64_t[]){1, k->dim[1]}, w);
-    return ADD(ac_onx_dense(n, k, row, NULL), ac_onx_number(n, AC_F32, rho));
+    ac_tensor *row = ac_onx_floats_const(n, 2, (int64_t[]){1, k->dim[1]}, w), *shift = ac_onx_number(n, AC_F32, rho);
+    return ADD(ac_onx_dense(n, k, row, NULL), shift);
 }
 
 int ac_onx_do_svm_regressor(ac_onx_node *n)
@@ -166,7 +167,8 @@ int ac_onx_do_svm_regressor(ac_onx_node *n)
     ac_tensor *y = weighted(n, from, m.coefficient, (double)m.rho[0]);
     if (one_class && y) {
         ac_tensor *above = ac_onx_2(n, AC_OP_GREATER, y, ac_onx_number(n, AC_F32, 0));
-        y = ac_onx_select(n, above, ac_onx_number(n, AC_F32, 1), ac_onx_number(n, AC_F32, -1));
+        ac_tensor *outside = ac_onx_number(n, AC_F32, -1);
+        y = ac_onx_select(n, above, ac_onx_number(n, AC_F32, 1), outside);
         return ac_onx_result(n, 0, y);
     }
     return ac_onx_result(n, 0, ac_onx_post_targets(n, post, y));
@@ -238,7 +240,8 @@ static int read_votes(ac_onx_node *n, const machine *m, votes *c)
 /* Probabilities of pairs from decisions, within 1e-7 of 0 and 1: p of the first of each pair, [N,pairs]. */
 static ac_tensor *pair_probability(ac_onx_node *n, const votes *c, ac_tensor *score, const float *a, const float *b)
 {
-    ac_tensor *v = ADD(MUL(score, ac_onx_floats_const(n, 1, &c->pairs, a)), ac_onx_floats_const(n, 1, &c->pairs, b));
+    ac_tensor *shift = ac_onx_floats_const(n, 1, &c->pairs, b);
+    ac_tensor *v = ADD(MUL(score, ac_onx_floats_const(n, 1, &c->pairs, a)), shift);
     ac_tensor *p = v ? ac_onx_1(n, AC_OP_LOGISTIC, ac_onx_1(n, AC_OP_NEG, v)) : NULL;
     p = ac_onx_2(n, AC_OP_MAXIMUM, p, ac_onx_number(n, AC_F32, 1e-7));
     return ac_onx_2(n, AC_OP_MINIMUM, p, ac_onx_number(n, AC_F32, 1 - 1e-7));
