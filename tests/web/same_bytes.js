@@ -89,7 +89,7 @@ function compare(what, a, b) {
     const args = ["plan", "huge.ag", "--emit", "json", "-o", "made.json"];
     wrong += compare(args.join(" "), native(args, huge), await runTool(make, wasm, args, huge));
     const r = await runTool(make, wasm, ["run", "huge.ag", "--backend", "eval", "--random", "1"], huge);
-    if (r.status !== 1 || !/error\[E0402\]/.test(r.err))
+    if (r.status !== 4 || !/error\[E0403\]/.test(r.err))
         wrong++, console.log(`WRONG huge.ag: status ${r.status}, ${r.err}`);
     console.log(`${runs} commands, ${wrong} wrong`);
     process.exit(wrong ? 1 : 0);
