@@ -1,8 +1,9 @@
 /* test_quant.c - requantisation in one shift against the reference's two roundings, written out as TFLite documents
  * them; the 64-bit form; multipliers from real numbers; activation ranges. All lane counts, extremes and random values.
  */
-#include "ir/lower/lower.h"
 #include "ir/loop/eval/eval.h"
+#include "ir/lower/fixed_point.h"
+#include "ir/lower/lower.h"
 #include "tests/unit/support/in_context.h"
 
 #include <math.h>
@@ -53,7 +54,7 @@ static int32_t naive64(int64_t x, int32_t m, int shift)
 enum { N = 4096 };
 
 /* How the compiled function gets its multiplier. */
-typedef enum form { KNOWN, VALUE, PREPARED, RIGHT, POSITIVE, WIDE, WIDE_VALUE } form;
+typedef enum form { KNOWN, VALUE, PREPARED, RIGHT, POSITIVE, SHIFT, WIDE, WIDE_VALUE } form;
 
 static void run(form f, ac_multiplier q, int32_t lanes, const void *x, int32_t *y, const int32_t *m, const int32_t *s)
 {
@@ -83,6 +84,9 @@ static void run(form f, ac_multiplier q, int32_t lanes, const void *x, int32_t *
     case RIGHT:
     case POSITIVE:
         r = ac_lo_requant_right(&L, v, mv, ac_lb_sub(b, ac_lb_like_int(b, sv, 0), sv), f == POSITIVE);
+        break;
+    case SHIFT:
+        r = ac_lo_fx_round_shift(&L, v, q.shift);
         break;
     case WIDE:
         r = ac_lo_requant64(&L, v, q);
@@ -150,6 +154,21 @@ static void test_known(void)
                     MUST(y[i] == naive64(x64[i], q.m, shift));
             }
         }
+    }
+}
+
+/* Shifts that are not part of a multiplication: ties go away from zero, in tables and in loops. */
+static void test_shifts(void)
+{
+    fill_inputs(0);
+    for (int e = 0; e <= 31; e++) {
+        for (int i = N / 2; i < N && e > 0; i++) /* odd multiples of a half */
+            x[i] = (int32_t)((uint32_t)(2 * (int32_t)(rnd() & 15) - 15) << (e - 1));
+        for (int i = 0; i < N; i++)
+            MUST(ac_fx_round_shift(x[i], e) == divide_pot(x[i], e));
+        run(SHIFT, (ac_multiplier){0, e}, e & 1 ? 8 : 1, x, y, m, s);
+        for (int i = 0; i < N; i++)
+            MUST(y[i] == divide_pot(x[i], e));
     }
 }
 
@@ -248,6 +267,7 @@ static void tests(ac_ctx *own)
     test_multiplier();
     test_ranges();
     test_known();
+    test_shifts();
     test_values();
     test_lanes();
     target = &avx2;

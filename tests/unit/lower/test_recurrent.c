@@ -4,6 +4,7 @@
 #include "ir/loop/eval/eval.h"
 #include "ir/lower/fixed_point16.h"
 #include "ir/lower/node/node.h"
+#include "ir/ops/decode/operand_names.h"
 #include "ir/pass/pass.h"
 #include "tests/unit/support/in_context.h"
 #include "tests/unit/support/value_case.h"
@@ -122,6 +123,39 @@ static void test_svdf_targets(ac_ctx *cx, int m)
     }
     if (!n)
         fail(__LINE__, node, "shape", "refused");
+}
+
+/* An LSTM of integers whose gates are open: the cells grow step by step, one up and one down, and stop at the clip. */
+static void test_cell_clip(ac_ctx *cx)
+{
+    enum { STEPS = 5, CLIP = 2048 }; /* 0.5 of 2^-12 */
+    static const char node[] = "y: i8[1,5,2] q(0.0078, 0) = unidirectional_sequence_lstm(x, w, w, w, w, r, r, r, r, _, "
+                               "_, _, b, b, g, b, _, _, h, c) cell_clip=0.5";
+    ac_graph *graph = NULL;
+    const ac_node *n = read_node(cx,
+                                 "input x: i8[1,5,3] q(0.004, -128); const w: i8[2,3] q(0.01, 0) = splat 0; "
+                                 "const r: i8[2,2] q(0.01, 0) = splat 0; const b: i32[2] q(0.00004, 0) = splat 200000; "
+                                 "const g: i32[2] q(0.00004, 0) = [5000, -5000]; state h: i8[1,2] q(0.0078, 0); "
+                                 "state c: i16[1,2] q(0.000244140625, 0)",
+                                 node, &graph);
+    if (!n) {
+        fail(__LINE__, node, "shape", "refused");
+        return;
+    }
+    for (int32_t k = 0; k < N_TARGETS; k++) {
+        void **data = make_data(cx, graph, 0);
+        memset(data[n->in[AC_LSTM_HIDDEN]->id], 0, 2);
+        memset(data[n->in[AC_LSTM_CELL]->id], 0, 2 * sizeof(int16_t));
+        int status = 0;
+        if (run_node(cx, n, &TARGETS[k], true, data, &status) != AC_OK || status)
+            fail(__LINE__, node, TARGETS[k].name, "does not run");
+        const int16_t *c = data[n->in[AC_LSTM_CELL]->id];
+        const int8_t *y = data[n->out[0]->id];
+        if (c[0] != CLIP || c[1] != -CLIP)
+            fail(__LINE__, node, TARGETS[k].name, "cells are not clipped");
+        if (y[0] <= 0 || y[2] <= y[0] || y[1] != -y[0] || y[2 * STEPS - 2] != y[2 * STEPS - 4])
+            fail(__LINE__, node, TARGETS[k].name, "does not grow and stop");
+    }
 }
 
 /* All 65,536 values against the reference (gemmlowp): FNV-1a over the 16-bit results. */
@@ -310,6 +344,7 @@ static void all(ac_ctx *cx)
     test_svdf(cx);
     for (int m = 1; m <= 6; m++)
         test_svdf_targets(cx, m);
+    test_cell_clip(cx);
     test_fixed16(cx);
     test_bad(cx);
     test_flex();

@@ -9,6 +9,7 @@
 #include "tests/unit/support/expect.h"
 
 #include <dirent.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -178,6 +179,31 @@ static void same_numbers(ac_ctx *cx, const example *e)
     now = "";
 }
 
+/* Weights that stay packed against the same ones made into floats: sums have another order, and no more. */
+static void packed_numbers(ac_ctx *cx, const example *e)
+{
+    const char *skip[] = {"pack"};
+    ac_pass_options packed = {.views = true, .declared = true}, floats = packed;
+    floats.skip = skip;
+    floats.n_skip = 1;
+    ac_graph *g = prepared(cx, e, &packed), *h = prepared(cx, e, &floats);
+    MUST(g && h && g->node.item[0]->op == AC_OP_BLOCKWISE_DENSE && h->node.item[0]->op != AC_OP_BLOCKWISE_DENSE);
+    int64_t n = 0, m = 0;
+    union {
+        const uint8_t *bytes;
+        const float *f;
+    } a = {results(cx, g, &n)}, b = {results(cx, h, &m)};
+    now = e->path;
+    CHECK(a.bytes && b.bytes && n == m);
+    float largest = 0, off = 0;
+    for (int64_t i = 0; a.bytes && b.bytes && i < n / 4; i++) {
+        largest = fmaxf(largest, fabsf(b.f[i]));
+        off = fmaxf(off, fabsf(a.f[i] - b.f[i]));
+    }
+    CHECK(largest > 1 && off < 1e-5f * largest);
+    now = "";
+}
+
 static const char TINY[] = X4 " y = relu(x)\n output y\n}";
 static const char WRONG[] =
     X4 " const k: f32[3] = [1, 2, 3]\n a = add(x, k)\n b = relu(a)\n c = add(k, x)\n output b, c\n}";
@@ -250,6 +276,8 @@ static void all(ac_ctx *cx, example *e, int what)
         read_example(cx, e);
         twice(cx, e);
         same_numbers(cx, e);
+        if (strstr(e->path, "/pack-") && !strstr(e->path, "/pack-not-"))
+            packed_numbers(cx, e);
     }
 }
 
