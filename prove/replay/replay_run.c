@@ -101,19 +101,45 @@ static range element(int32_t buf, int64_t i)
     return *e;
 }
 
+/* What one of elements first .. last is. */
+static range any_of(int32_t buf, int64_t first, int64_t last)
+{
+    range r = element(buf, first);
+    for (int64_t i = first + 1; i <= last; i++) {
+        const range e = element(buf, i);
+        r = joined(r, &e);
+    }
+    return r;
+}
+
+/* The same; of tables, which are read in the same way again and again, it is remembered. */
+static range window(int32_t buf, int64_t first, int64_t last)
+{
+    enum { REMEMBERED = 256 };
+    static struct {
+        const constant *k;
+        int64_t first, last;
+        range r;
+    } seen[REMEMBERED];
+    const argument *a = argument_of(buf);
+    if (first == last || !a || a->place != AT_CONSTANT)
+        return any_of(buf, first, last);
+    const constant *k = &all->constant[a->index];
+    const uint64_t at = ((uint64_t)first * 31 + (uint64_t)last) % REMEMBERED;
+    if (seen[at].k != k || seen[at].first != first || seen[at].last != last) {
+        seen[at].r = any_of(buf, first, last);
+        seen[at].k = k, seen[at].first = first, seen[at].last = last;
+    }
+    return seen[at].r;
+}
+
 static void load(const instruction *x)
 {
     enum { LOOKED_AT = 4096 };
     int64_t first, last;
     check_index(x, x->lanes, &first, &last);
-    for (int32_t l = 0; l < x->lanes; l++) {
-        range r = element(x->aux, first + l);
-        for (int64_t i = first + 1; i <= last; i++) {
-            const range e = element(x->aux, i + l);
-            r = joined(r, &e);
-        }
-        x->value[l] = r;
-    }
+    for (int32_t l = 0; l < x->lanes; l++)
+        x->value[l] = window(x->aux, first + l, last + l);
     if (last - first > LOOKED_AT)
         steps += (last - first) / 4;
 }

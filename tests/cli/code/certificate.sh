@@ -12,12 +12,9 @@ valid() { # MODEL OPTION...
     expect 0 '^VALID [0-9]* of [0-9]* steps' "$certcheck" code.cert
 }
 valid "$models/branch_int8.tflite"
-valid "$models/dsnet_int8.tflite" --overlap on --share-kernels
 valid "$models/dsnet_f32.tflite"
 valid "$models/digits_f32.tflite" --threads 3
 valid "$src/tests/golden/c/state.ag"
-# tiles of firmware targets, in all their forms, and sums that fit because of the weights of their channel
-for t in cortex-m4 cortex-m55 rv32imac-zve32x; do valid "$models/dsnet_int8.tflite" -t $t; done
 valid "$models/branch_int8.tflite" -t cortex-m0plus
 # -o - is the certificate alone
 "$arenac" prove "$digits" -o digits.cert >/dev/null && "$arenac" prove "$digits" -o - >piped.cert 2>err.txt
@@ -49,21 +46,6 @@ planted 2 'the function has more parameters' ':a; N; $!ba; s/\n[^\n]*\ncall 1 /\
 planted 2 'no certificate' '1s/1$/2/'
 planted 1 'restrict .* shares bytes' '0,/^call 1/! s/^\(  arg memory 0\) 768 \(.*\)/\1 0 \2/'
 
-# the same in tiles, and in what makes bytes of their sums
-tile() { # TARGET STATUS TEXT SED
-    "$arenac" prove "$models/dsnet_int8.tflite" -t "$1" -o tiles.cert >/dev/null || fail "prove -t $1"
-    sed "$4" tiles.cert >wrong.cert
-    cmp -s wrong.cert tiles.cert && fail "$4: nothing was changed"
-    expect "$2" "$3" "$certcheck" wrong.cert
-}
-tile cortex-m4 1 'element 6 of acc' 's/tile pairs 3 x 2/tile pairs 3 x 4/'
-tile cortex-m4 1 'element .* of ' 's/tile pairs 3 x 2/tile pairs 9 x 2/'
-tile cortex-m4 2 'channels are in pairs' 's/tile pairs 3 x 2/tile pairs 3 x 1/'
-tile cortex-m4 2 'another type' 's/tile pairs 3 x 2/tile bytes 3 x 2/'
-tile cortex-m4 2 'not known' 's/tile pairs/tile pears/'
-tile cortex-m55 1 'element .* of acc' 's/\(requant 4 out\[%[0-9]*\] acc\) 1 /\1 7 /'
-tile cortex-m55 1 'the count of a shift may be 32 .. 32' '/^const i32/ s/ -[5-9]$/ -32/; /^const i32/ s/ -1[0-9]$/ -32/'
-tile cortex-m55 3 'has not been written' 's/\(tile spread [0-9]* [a-z]*\[%[0-9]*\] [0-9]*\) 1 /\1 0 /'
 # what is not replayed is left open: products of a warp
 cat >mma.cert <<'END'
 arenac-code-certificate 1

@@ -1,0 +1,30 @@
+#!/bin/sh
+# Certificates of code with tiles and with many steps: what is proven replays, a fault planted in a tile or in what makes
+# bytes of its sums does not. certificate.sh has the rest.
+# usage: certificate_tiles.sh ARENAC SOURCE_DIR
+. "$2/tests/cli/prelude"
+certcheck=$(dirname "$arenac")/arenac-certcheck
+valid() { # CERTIFICATE OPTION...
+    cert=$1
+    shift
+    "$arenac" prove "$models/dsnet_int8.tflite" "$@" -o "$cert" >/dev/null || fail "prove $*"
+    expect 0 '^VALID [0-9]* of [0-9]* steps' "$certcheck" "$cert"
+}
+valid plain.cert --overlap on --share-kernels
+# tiles of firmware targets, in all their forms, and sums that fit because of the weights of their channel
+for t in cortex-m4 cortex-m55 rv32imac-zve32x; do valid $t.cert -t $t; done
+
+# planted in the tiles of TARGET, and in what makes bytes of their sums
+tile() { # TARGET STATUS TEXT SED
+    sed "$4" "$1.cert" >wrong.cert
+    cmp -s wrong.cert "$1.cert" && fail "$4: nothing was changed"
+    expect "$2" "$3" "$certcheck" wrong.cert
+}
+tile cortex-m4 1 'element 6 of acc' 's/tile pairs 3 x 2/tile pairs 3 x 4/'
+tile cortex-m4 1 'element .* of ' 's/tile pairs 3 x 2/tile pairs 9 x 2/'
+tile cortex-m4 2 'channels are in pairs' 's/tile pairs 3 x 2/tile pairs 3 x 1/'
+tile cortex-m4 2 'another type' 's/tile pairs 3 x 2/tile bytes 3 x 2/'
+tile cortex-m4 2 'not known' 's/tile pairs/tile pears/'
+tile cortex-m55 1 'element .* of acc' 's/\(requant 4 out\[%[0-9]*\] acc\) 1 /\1 7 /'
+tile cortex-m55 1 'the count of a shift may be 32 .. 32' '/^const i32/ s/ -[5-9]$/ -32/; /^const i32/ s/ -1[0-9]$/ -32/'
+tile cortex-m55 3 'has not been written' 's/\(tile spread [0-9]* [a-z]*\[%[0-9]*\] [0-9]*\) 1 /\1 0 /'
