@@ -75,6 +75,9 @@ int arenac_emit(arenac *a, const char *kind, const char *path);
 int arenac_write(arenac *a);  /* what options emit, output, lock and json request; the report where that leaves room */
 int arenac_report(arenac *a); /* the report as text, to "-"; option verbose: more of it */
 int arenac_commit(arenac *a); /* writes what was emitted */
+/* Where nothing has gone to "-", the JSON document of how it ended goes there: the report of a plan that is over its
+ * budget or not the locked one, else the diagnostics alone. What was emitted and not committed is dropped. */
+int arenac_print_json(arenac *a);
 
 /* The arena and what no plan can beat, in bytes; -1: no plan. */
 int64_t arenac_arena_bytes(const arenac *a);
@@ -125,6 +128,7 @@ int arenac_depends(arenac *a, const char *path);
 /* An error of the caller's own command line (E0501) at a place, as those of arenac_set: printed, counted and in JSON as
  * all others. line 0: of no file. Returns the exit status. */
 int arenac_usage(arenac *a, const char *file, int line, const char *text);
+int arenac_unreadable(arenac *a, const char *file); /* so is a file of options that cannot be read (E0301) */
 
 /* ------------------------------------------------------------------ diagnostics */
 

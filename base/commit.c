@@ -34,6 +34,7 @@ typedef struct batch {
     staged *item;
     int32_t n;
     bool lasting;       /* outlives the tool: on disk before it is renamed */
+    bool printed;       /* standard output got something, or should have */
     const char *failed; /* the path of what went wrong; `why` is its errno */
     int why;
 } batch;
@@ -205,6 +206,7 @@ static int write_stdout(batch *b, const staged *g)
     const ac_sink *s = g->sink;
     bool good = true;
     errno = 0;
+    b->printed |= ac_sink_size(s) > 0;
     if (ac_interrupt_pipe_closed()) /* who reads has had enough; files are written all the same */
         return AC_OK;
     for (int32_t i = 0; i <= 2 * s->lasting.n && good; i++) {
@@ -318,9 +320,8 @@ static int commit(ac_ctx *cx, const ac_output *out, int32_t n, bool lasting)
         remove_temps(&b);
         ac_unfinished_end(&mine);
     }
-    if (status == AC_OK)
-        return AC_OK;
-    return complain(cx, &b);
+    cx->printed |= b.printed;
+    return status == AC_OK ? AC_OK : complain(cx, &b);
 }
 
 int ac_sink_commit_all(ac_ctx *cx, const ac_output *out, int32_t n)

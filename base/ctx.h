@@ -54,6 +54,7 @@ typedef struct ac_ctx {
     const struct ac_ctx *lender;  /* NULL, or one that outlives this: files that it keeps are not mapped again */
     ac_made_folder *made;         /* the last one first */
     struct ac_progress *progress; /* progress.h; NULL: nobody wants to know */
+    bool printed;                 /* commit.c: something went to standard output, or should have */
 } ac_ctx;
 
 void ac_ctx_open(ac_ctx *cx);  /* clears the struct; allocates nothing */

@@ -122,8 +122,9 @@ int ac_cli_config(ac_cli *c)
         return -1;
     FILE *f = fopen(path, "r");
     if (!f) {
-        fprintf(stderr, "%s: error[E0301]: cannot read the file\n", path);
-        return AC_EXIT_IO;
+        status = arenac_unreadable(c->a, path);
+        arenac_print_diagnostics(c->a, stderr, c->color);
+        return status;
     }
     arenac_depends(c->a, path);
     while (status < 0 && getline(&line, &room, f) >= 0) {

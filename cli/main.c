@@ -5,17 +5,13 @@
 
 #include <string.h>
 
-static bool wants_json(const ac_cli *cli)
+/* With --json there is always one document: of what failed it holds the diagnostics, and check has nothing else. */
+static void print_json(const ac_cli *cli, int status)
 {
-    return cli->json && (cli->verb == AC_VERB_CHECK || cli->verb == AC_VERB_PLAN || cli->verb == AC_VERB_COMPILE);
-}
-
-/* With --json there is always one document: without a plan it holds the diagnostics alone. wrong: so does that of any
- * verb, as the command line is no command. */
-static void print_json(const ac_cli *cli, bool wrong)
-{
-    if ((wants_json(cli) || wrong) && !arenac_has_plan(cli->a) && arenac_emit(cli->a, "json", "-") == 0)
-        arenac_commit(cli->a);
+    const ac_verb v = cli->verb;
+    const bool planless = (v == AC_VERB_PLAN || v == AC_VERB_COMPILE) && !arenac_has_plan(cli->a);
+    if (status || planless || v == AC_VERB_CHECK)
+        arenac_print_json(cli->a);
 }
 
 /* Prints the diagnostics and what else goes to standard error; the exit status. */
@@ -23,7 +19,8 @@ static int finish(const ac_cli *cli)
 {
     const arenac *a = cli->a;
     const int32_t errors = arenac_errors(a), warnings = arenac_warnings(a);
-    print_json(cli, false);
+    if (cli->json)
+        print_json(cli, arenac_exit(a));
     for (int32_t i = 0; cli->time_passes && arenac_pass_at(a, i); i++) {
         const arenac_pass *p = arenac_pass_at(a, i);
         fprintf(stderr, "%-12s %8.3f ms  %d changed\n", p->name, p->ms, p->changed);
@@ -57,9 +54,9 @@ int main(int argc, char **argv)
     }
     int status = ac_cli_parse(argc, argv, &cli);
     if (status > 0 && asks_json(&cli, argc, argv))
-        print_json(&cli, true);
+        print_json(&cli, status);
     if (status < 0) {
-        if (wants_json(&cli))
+        if (cli.json)
             ac_interrupt_json();
         ac_cli_progress(&cli);
         status = ac_verbs[cli.verb].run(&cli);

@@ -231,6 +231,17 @@ int arenac_commit(arenac *a)
     return ac_guard(a, commit_stage, NULL);
 }
 
+static int print_json_stage(arenac *a, void *arg)
+{
+    (void)arg;
+    return ac_written_json(a);
+}
+
+int arenac_print_json(arenac *a)
+{
+    return ac_guard(a, print_json_stage, NULL);
+}
+
 static int depends_stage(arenac *a, void *arg)
 {
     ac_file_note(&a->cx, *(const char **)arg);
@@ -258,6 +269,18 @@ int arenac_usage(arenac *a, const char *file, int line, const char *text)
 {
     usage u = {file, text, line};
     (void)ac_guard(a, usage_stage, &u);
+    return arenac_exit(a);
+}
+
+static int unreadable_stage(arenac *a, void *arg)
+{
+    return ac_error(&a->cx, (ac_place){.file = ac_strdup(a->cx.region, *(const char **)arg)}, E0301,
+                    "cannot read the file");
+}
+
+int arenac_unreadable(arenac *a, const char *file)
+{
+    (void)ac_guard(a, unreadable_stage, &file);
     return arenac_exit(a);
 }
 

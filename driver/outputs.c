@@ -352,9 +352,19 @@ int ac_emit(arenac *a, const char *kind, const char *path)
     return AC_OK;
 }
 
+/* Is what --json would print no verdict, since the verb came to none? Then there is another document: written.c. */
+static bool is_moot(const arenac *a)
+{
+    const int status = arenac_exit(a);
+    return a->opt.json && (status == AC_EXIT_INVALID || status == AC_EXIT_USAGE || status == AC_EXIT_IO);
+}
+
 int ac_commit(arenac *a)
 {
-    const int32_t n = a->output.n;
+    int32_t n = 0;
+    for (int32_t i = 0; i < a->output.n; i++)
+        if (!is_moot(a) || strcmp(a->output.item[i].path, "-") != 0)
+            a->output.item[n++] = a->output.item[i];
     a->output.n = 0;
     if (a->folder)
         AC_TRY(ac_folder_make(&a->cx, a->folder));

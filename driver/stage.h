@@ -206,6 +206,8 @@ int ac_project_put(arenac *a, const char *kind, const char *folder);
 /* written.c: --depfile, an output of its own; and the list of files, which commit prints where ac_write wants it */
 void ac_depfile_put(arenac *a);
 int ac_written_say(arenac *a, const ac_output *out, int32_t n);
+/* With nothing on standard output so far: the document of --json about how it ended, instead of outputs that wait. */
+int ac_written_json(arenac *a);
 
 /* locks.c: --lock and --update-lock. E0602 when the plan is not the locked one. */
 int ac_lock_plan(arenac *a);

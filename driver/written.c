@@ -1,5 +1,5 @@
 /* written.c - the files that a command has written, in two forms: with their sizes and the command that compiles them,
- * after they appeared; as a rule of make (--depfile), one of the files. */
+ * after they appeared; as a rule of make (--depfile), one of the files. And what --json says where nothing was. */
 #include "driver/stage.h"
 
 #include "base/file.h"
@@ -111,4 +111,23 @@ int ac_written_say(arenac *a, const ac_output *out, int32_t n)
     ac_sink_open(&to, &a->cx);
     put_list(a, &to, out, n);
     return to.n ? ac_sink_commit(&to, "-") : AC_OK;
+}
+
+/* ------------------------------------------------------------------ --json of what ended before its document */
+
+/* A plan that is over its budget, or not that of its lock, is told; else there are diagnostics alone. */
+int ac_written_json(arenac *a)
+{
+    ac_sink to;
+    const int status = arenac_exit(a);
+    const bool told = a->purpose == AC_FOR_FILES && (status == AC_EXIT_BUDGET || status == AC_EXIT_CHANGED);
+    if (a->cx.printed)
+        return AC_OK;
+    a->output.n = 0;
+    ac_sink_open(&to, &a->cx);
+    if (told && a->several && ac_several_has_plan(a))
+        ac_several_report(a, &to);
+    else
+        ac_report_json(&to, told ? a->report : NULL, &a->cx.diags);
+    return ac_sink_commit(&to, "-");
 }
