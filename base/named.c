@@ -8,8 +8,7 @@ static bool ends_part(char c)
     return !c || c == '/' || c == ';';
 }
 
-/* Is the word a run of whole parts? */
-static bool is_run_of(const char *word, const char *name)
+bool ac_named_part(const char *word, const char *name)
 {
     const size_t n = strlen(word);
     for (const char *at = name; n && (at = strstr(at, word)) != NULL; at++)
@@ -25,7 +24,7 @@ int32_t ac_named(const char *word, const char *const *name, int32_t n)
     for (int32_t i = 0; i < n; i++) {
         if (!strcmp(word, name[i]))
             return i;
-        if (!is_run_of(word, name[i]))
+        if (!ac_named_part(word, name[i]))
             continue;
         several |= found >= 0 && strcmp(name[i], name[found]) != 0;
         found = found < 0 ? i : found;
@@ -38,7 +37,7 @@ int ac_named_help(ac_ctx *cx, const char *word, const char *const *name, int32_t
     enum { SHOWN = 8 };
     int32_t found = 0;
     for (int32_t i = 0; i < n; i++)
-        if (is_run_of(word, name[i]) && ++found <= SHOWN)
+        if (ac_named_part(word, name[i]) && ++found <= SHOWN)
             ac_detail(cx, "'%s' is part of '%s'", word, name[i]);
     if (found > SHOWN)
         ac_detail(cx, "and of %d more", found - SHOWN);

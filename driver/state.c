@@ -155,12 +155,14 @@ void ac_state_guess(arenac *a)
 /* ------------------------------------------------------------------ caches that grow */
 
 /* The option of --dim that says how many rows a cache has room for; -1: it is none of them. */
-static int32_t dim_of(const arenac *a, const ac_state_pair *s)
+static int32_t dim_of(arenac *a, const ac_state_pair *s)
 {
     const char *indexed = ac_strf(a->cx.region, "%s.%d", s->input_name, s->axis);
-    for (int32_t i = 0; i < a->opt.dim.n; i++)
-        if (!strcmp(a->opt.dim.item[i].name, indexed) || (s->dim_name && !strcmp(a->opt.dim.item[i].name, s->dim_name)))
+    for (int32_t i = 0; i < a->opt.dim.n; i++) {
+        const char *name = ac_pin_name(&a->cx, a->model, a->opt.dim.item[i].name);
+        if (!strcmp(name, indexed) || (s->dim_name && !strcmp(name, s->dim_name)))
             return i;
+    }
     return -1;
 }
 

@@ -1,25 +1,42 @@
 /* bounds.c - sizes that are computed at run time; see bounds.h. */
 #include "import/build/bounds.h"
+#include "base/named.h"
 #include "import/build/counted.h"
 #include "import/build/operands.h"
 #include "import/build/params.h"
+#include "import/build/wanted_outputs.h"
 #include "ir/ops/decode/axis.h"
 #include "ir/ops/decode/slice.h"
 
 #include <inttypes.h>
 #include <string.h>
 
+static bool is_sized(const ac_reading *r, const char *name)
+{
+    bool found = false;
+    for (int32_t k = 0; !found && k < r->sized.n; k++)
+        found = !strcmp(r->sized.item[k].name, name);
+    return found;
+}
+
+/* A bound of the whole name goes before those of a part, and a word that is another's whole name is none of a part. */
 int64_t ac_bound_of(const ac_build *b, const char *result)
 {
     ac_reading *r = b->reading;
-    if (!r->bound_met)
-        r->bound_met = AC_NEW_N(b->cx->region, bool, r->opt.n_bounds + 1);
-    for (int32_t i = 0; result && i < r->opt.n_bounds; i++)
-        if (!strcmp(r->opt.bound[i].name, result)) {
-            r->bound_met[i] = true;
-            return r->opt.bound[i].value;
-        }
-    return -1;
+    ac_sized mine = {result, -1};
+    int32_t whole = -1;
+    for (int32_t i = 0; result && i < r->opt.n_bounds; i++) {
+        const char *word = r->opt.bound[i].name;
+        if (!strcmp(word, result))
+            whole = i;
+        else if (ac_named_part(word, result) && !is_sized(r, word))
+            mine.by_part = i;
+    }
+    if (!result || !r->opt.n_bounds)
+        return -1;
+    mine.by_part = whole < 0 ? mine.by_part : -1;
+    ac_push(b->cx->region, &r->sized, mine);
+    return whole >= 0 ? r->opt.bound[whole].value : mine.by_part >= 0 ? r->opt.bound[mine.by_part].value : -1;
 }
 
 int ac_bound_missing(const ac_build *b, const ac_tensor *t, const char *result)
@@ -36,14 +53,42 @@ int ac_bound_missing(const ac_build *b, const ac_tensor *t, const char *result)
                              result));
 }
 
+/* Each once: a node asks more than once, and in both runs. */
+static ac_name_list sized_names(const ac_build *b)
+{
+    const ac_reading *r = b->reading;
+    ac_name_list out = {0};
+    for (int32_t k = 0; k < r->sized.n; k++) {
+        bool known = false;
+        for (int32_t i = 0; !known && i < out.n; i++)
+            known = !strcmp(out.item[i], r->sized.item[k].name);
+        if (!known)
+            ac_push(b->cx->region, &out, r->sized.item[k].name);
+    }
+    return out;
+}
+
 int ac_bounds_met(const ac_build *b)
 {
     const ac_reading *r = b->reading;
     int rc = AC_OK;
-    for (int32_t i = 0; i < r->opt.n_bounds; i++)
-        if (!r->bound_met || !r->bound_met[i])
-            rc = ac_error(b->cx, b->at, E0501, "'%s' of --bound is no result whose size could depend on the data",
-                          r->opt.bound[i].name);
+    for (int32_t i = 0; i < r->opt.n_bounds; i++) {
+        const char *word = r->opt.bound[i].name, *first = is_sized(r, word) ? word : NULL;
+        bool several = false;
+        for (int32_t k = 0; k < r->sized.n; k++) {
+            const ac_sized *s = &r->sized.item[k];
+            first = s->by_part == i && !first ? s->name : first;
+            several |= s->by_part == i && strcmp(s->name, first) != 0;
+        }
+        if (first && !several)
+            continue;
+        ac_error(b->cx, b->at, E0501,
+                 first ? "'%s' of --bound names more than one result whose size could depend on the data"
+                       : "'%s' of --bound is no result whose size could depend on the data",
+                 word);
+        const ac_name_list known = sized_names(b);
+        rc = ac_named_help(b->cx, word, known.item, known.n);
+    }
     return rc;
 }
 

@@ -8,7 +8,8 @@
 #include "ir/graph/graph.h"
 
 /* --dim NAME=N: the size of a dimension that the file leaves to the caller. NAME is the dimension's own or
- * TENSOR.INDEX; value 0: the tensor NAME, whose number of dimensions is unknown, is a scalar. */
+ * TENSOR.INDEX, or a run of parts of that which no other has; value 0: the tensor NAME, whose number of dimensions is
+ * unknown, is a scalar. */
 typedef struct ac_pin {
     const char *name;
     int64_t value;
@@ -47,5 +48,8 @@ typedef struct ac_imported {
     struct ac_reading *waiting; /* its nodes cannot be made before the sizes, or given values, of its inputs are known:
                                  * ac_import_nodes makes them. NULL: they are there */
 } ac_imported;
+
+/* The name that a pin's is, or is a part of; the word itself where that is none or several. */
+const char *ac_pin_name(ac_ctx *cx, const ac_imported *m, const char *word);
 
 #endif

@@ -1,6 +1,8 @@
 /* pins.c - the dimensions of inputs that the file leaves to the caller get their sizes: --dim NAME=N, and arrays
  * given to run. */
+#include "base/named.h"
 #include "import/build/reading.h"
+#include "import/build/wanted_outputs.h"
 
 #include <string.h>
 
@@ -9,7 +11,8 @@ typedef struct state {
     ac_imported *m;
     const ac_pin *pin;
     int32_t n_pins;
-    bool *used; /* by pin */
+    const char **whole; /* by pin: the name that its own is a part of, or its own */
+    bool *used;         /* by pin */
     bool failed;
 } state;
 
@@ -19,11 +22,52 @@ static const char *dim_label(ac_ctx *cx, const ac_tensor *t, int32_t d)
     return t->dim_name[d] ? t->dim_name[d] : ac_strf(cx->region, "%s.%d", t->name, d);
 }
 
+static bool is_pinned(const ac_tensor *t)
+{
+    return t->input || t->state || t->any_rank;
+}
+
+/* TENSOR of TENSOR.INDEX; NULL: the word has no index. */
+static const char *indexed_tensor(ac_ctx *cx, const char *word, const char **index)
+{
+    const char *dot = strrchr(word, '.');
+    *index = dot ? dot + 1 : NULL;
+    if (!dot || !dot[1] || dot[1 + strspn(dot + 1, "0123456789")])
+        return NULL;
+    return ac_strf(cx->region, "%.*s", (int)(dot - word), word);
+}
+
+/* The tensors whose dimensions can be set, or the names of those dimensions. */
+static ac_name_list names_of(ac_ctx *cx, const ac_graph *g, bool dims)
+{
+    ac_name_list out = {0};
+    for (int32_t i = 0; i < g->tensor.n; i++) {
+        const ac_tensor *t = g->tensor.item[i];
+        if (is_pinned(t) && !dims)
+            ac_push(cx->region, &out, t->name);
+        for (int32_t d = 0; is_pinned(t) && dims && d < t->rank; d++)
+            if (t->dim_name[d])
+                ac_push(cx->region, &out, t->dim_name[d]);
+    }
+    return out;
+}
+
+const char *ac_pin_name(ac_ctx *cx, const ac_imported *m, const char *word)
+{
+    const char *index, *tensor = indexed_tensor(cx, word, &index);
+    const ac_name_list dim = names_of(cx, m->graph, true), of = names_of(cx, m->graph, false);
+    int32_t i = ac_named(word, dim.item, dim.n);
+    if (i >= 0)
+        return dim.item[i];
+    i = ac_named(tensor ? tensor : word, of.item, of.n);
+    return i < 0 ? word : tensor ? ac_strf(cx->region, "%s.%s", of.item[i], index) : of.item[i];
+}
+
 static const ac_pin *find_pin(state *s, const ac_tensor *t, int32_t d)
 {
     const char *own = t->dim_name[d], *indexed = ac_strf(s->cx->region, "%s.%d", t->name, d);
     for (int32_t i = 0; i < s->n_pins; i++)
-        if ((own && !strcmp(s->pin[i].name, own)) || !strcmp(s->pin[i].name, indexed)) {
+        if ((own && !strcmp(s->whole[i], own)) || !strcmp(s->whole[i], indexed)) {
             s->used[i] = true;
             return &s->pin[i];
         }
@@ -57,7 +101,7 @@ static void pin_dim(state *s, ac_tensor *t, int32_t d)
 static void pin_rank(state *s, ac_tensor *t)
 {
     for (int32_t i = 0; i < s->n_pins; i++)
-        if (!s->pin[i].value && !strcmp(s->pin[i].name, t->name)) {
+        if (!s->pin[i].value && !strcmp(s->whole[i], t->name)) {
             s->used[i] = true; /* --dim NAME=scalar */
             t->any_rank = false;
             return;
@@ -80,19 +124,23 @@ static void pin_rank(state *s, ac_tensor *t)
 static void check_pins(state *s)
 {
     const ac_graph *g = s->m->graph;
-    AC_VEC(const char *) names = {0};
+    const ac_name_list tensors = names_of(s->cx, g, false);
+    ac_name_list labels = {0};
     for (int32_t i = 0; i < g->input.n; i++)
         for (int32_t d = 0; d < g->input.item[i]->rank; d++)
-            ac_push(s->cx->region, &names, dim_label(s->cx, g->input.item[i], d));
+            ac_push(s->cx->region, &labels, dim_label(s->cx, g->input.item[i], d));
     for (int32_t i = 0; i < s->n_pins; i++) {
         if (s->used[i])
             continue;
         s->failed = true;
         ac_error(s->cx, (ac_place){0}, E0501, "--dim %s=%lld: no input has a dimension '%s' that can be set",
                  s->pin[i].name, (long long)s->pin[i].value, s->pin[i].name);
-        const char *near = ac_closest(s->pin[i].name, names.item, names.n);
-        if (near)
-            ac_help(s->cx, "did you mean '%s'?", near);
+        const char *index, *tensor = indexed_tensor(s->cx, s->pin[i].name, &index);
+        bool part = false;
+        for (int32_t k = 0; tensor && k < tensors.n; k++)
+            part |= ac_named_part(tensor, tensors.item[k]);
+        (void)(part ? ac_named_help(s->cx, tensor, tensors.item, tensors.n)
+                    : ac_named_help(s->cx, s->pin[i].name, labels.item, labels.n));
     }
 }
 
@@ -100,6 +148,9 @@ int ac_pin_inputs(ac_ctx *cx, ac_imported *m, const ac_pin *pin, int32_t n_pins)
 {
     const ac_graph *g = m->graph;
     state s = {.cx = cx, .m = m, .pin = pin, .n_pins = n_pins, .used = AC_NEW_N(cx->region, bool, n_pins + 1)};
+    s.whole = AC_NEW_N(cx->region, const char *, n_pins + 1);
+    for (int32_t i = 0; i < n_pins; i++)
+        s.whole[i] = ac_pin_name(cx, m, pin[i].name);
     for (int32_t i = 0; i < g->tensor.n; i++) {
         ac_tensor *t = g->tensor.item[i];
         if (t->any_rank)

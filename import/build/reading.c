@@ -146,6 +146,8 @@ int ac_reading_finish(ac_ctx *cx, ac_imported *m, const ac_pin *pin, int32_t n_p
     r->refused = (ac_refusals){0};
     r->n_inputs = 0;
     r->own = NULL;
+    for (int32_t i = 0; i < r->sized.n; i++)
+        r->sized.item[i].by_part = -1;
     return conclude(r, errors, attempt(r), m);
 }
 

@@ -33,6 +33,13 @@
 
 struct ac_format;
 
+/* A result whose size could depend on the data, and the one of opt.bound that it was given by a part of its name, in
+ * this run; -1: none. */
+typedef struct ac_sized {
+    const char *name;
+    int32_t by_part;
+} ac_sized;
+
 typedef struct ac_reading {
     ac_ctx *cx;
     const struct ac_format *format;
@@ -46,7 +53,7 @@ typedef struct ac_reading {
     int32_t n_inputs;          /* declared so far */
     bool again;                /* second run: the graph has its inputs, with their sizes (and values) known */
     bool late;                 /* an operand had to be a constant, and is none */
-    bool *bound_met;           /* of opt.bound; NULL: none yet */
+    AC_VEC(ac_sized) sized;    /* what opt.bound may name */
     struct ac_joined *joined;  /* of counted.c; NULL: none yet */
     int64_t work;              /* steps left for values that are computed from given ones */
 } ac_reading;
