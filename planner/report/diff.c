@@ -20,12 +20,46 @@ static const char *change(ac_ctx *cx, ac_bytes was, ac_bytes is)
     return was ? ac_strf(cx->region, "%s (%s%.1f %%)", text, sign, ac_report_percent(is - was, was)) : text;
 }
 
-static ac_bytes bytes_of(const ac_lock *lock, const char *mem)
+static ac_bytes bytes_of(const ac_lock *lock, const char *mem, bool *found)
 {
     for (int32_t m = 0; m < lock->n_mems; m++)
-        if (!strcmp(lock->mem[m].name, mem))
+        if (!strcmp(lock->mem[m].name, mem)) {
+            *found = true;
             return lock->mem[m].bytes;
+        }
     return 0;
+}
+
+typedef struct memory {
+    const char *name;
+    ac_bytes was, is;
+} memory;
+
+/* The i-th memory: those of b, then what a has besides. false: there are no more. */
+static bool memory_at(const ac_lock *a, const ac_lock *b, int32_t i, memory *out)
+{
+    bool found = false;
+    if (i < b->n_mems) {
+        *out = (memory){b->mem[i].name, bytes_of(a, b->mem[i].name, &found), b->mem[i].bytes};
+        return true;
+    }
+    for (int32_t m = 0; m < a->n_mems; m++) {
+        found = false;
+        (void)bytes_of(b, a->mem[m].name, &found);
+        *out = (memory){a->mem[m].name, a->mem[m].bytes, 0};
+        if (!found && i-- == b->n_mems)
+            return true;
+    }
+    return false;
+}
+
+/* All that tensors lie in, but state. */
+static ac_bytes arena_of(const ac_lock *lock)
+{
+    ac_bytes sum = 0;
+    for (int32_t m = 0; m < lock->n_mems; m++)
+        sum += strcmp(lock->mem[m].name, "state") != 0 ? lock->mem[m].bytes : 0;
+    return sum;
 }
 
 const struct ac_name_list *ac_lock_names(ac_ctx *cx, const ac_lock *a, const ac_lock *b)
@@ -93,15 +127,17 @@ void ac_lock_diff_text(ac_sink *to, const ac_lock *a, const ac_lock *b, bool ver
 {
     const ac_lock_delta d = ac_lock_compare(a, b);
     const ac_name_list *names = ac_lock_names(to->cx, a, b);
-    ac_putf(to, "%-7s %s", a->mem[0].name, change(to->cx, a->mem[0].bytes, b->mem[0].bytes));
+    memory mem;
+    (void)memory_at(a, b, 0, &mem);
+    ac_putf(to, "%-7s %s", mem.name, change(to->cx, mem.was, mem.is));
     if (strcmp(a->planner, b->planner) != 0 && a->file)
         ac_putf(to, "     (lock made with --planner %s)", a->planner);
     else if (strcmp(a->planner, b->planner) != 0)
         ac_putf(to, "     (planner %s -> %s)", a->planner, b->planner);
     ac_putc(to, '\n');
-    for (int32_t m = 1; m < b->n_mems; m++)
-        if (bytes_of(a, b->mem[m].name) != b->mem[m].bytes)
-            ac_putf(to, "%-7s %s\n", b->mem[m].name, change(to->cx, bytes_of(a, b->mem[m].name), b->mem[m].bytes));
+    for (int32_t m = 1; memory_at(a, b, m, &mem); m++)
+        if (mem.was != mem.is)
+            ac_putf(to, "%-7s %s\n", mem.name, change(to->cx, mem.was, mem.is));
     ac_putf(to, "moved   %s\n", moved_text(to->cx, &d, names));
     if (d.resized || d.added || d.removed || d.relived)
         ac_putf(to, "tensors %d resized, %d new, %d gone, %d with another life\n", d.resized, d.added, d.removed,
@@ -132,12 +168,13 @@ void ac_lock_diff_md(ac_sink *to, const ac_lock *a, const ac_lock *b)
     ac_put(to, "### ");
     put_code(to, b->model);
     ac_putf(to, ": %s\n\n| | before | after | |\n|---|---:|---:|---:|\n", d.same ? "plan unchanged" : "plan changed");
-    for (int32_t m = 0; m < b->n_mems; m++) {
-        ac_bytes was = bytes_of(a, b->mem[m].name), is = b->mem[m].bytes;
-        ac_putf(to, "| %s | %s | %s | %s%s", b->mem[m].name, ac_commas(to->cx, was), ac_commas(to->cx, is),
-                is > was ? "+" : "", ac_commas(to->cx, is - was));
-        if (was)
-            ac_putf(to, " (%s%.1f %%)", is > was ? "+" : "", ac_report_percent(is - was, was));
+    memory mem;
+    for (int32_t m = 0; memory_at(a, b, m, &mem); m++) {
+        const char *sign = mem.is > mem.was ? "+" : "";
+        ac_putf(to, "| %s | %s | %s | %s%s", mem.name, ac_commas(to->cx, mem.was), ac_commas(to->cx, mem.is), sign,
+                ac_commas(to->cx, mem.is - mem.was));
+        if (mem.was)
+            ac_putf(to, " (%s%.1f %%)", sign, ac_report_percent(mem.is - mem.was, mem.was));
         ac_put(to, " |\n");
     }
     ac_putf(to, "| tensors | %d | %d | %d moved, %d resized |\n", a->n, b->n, d.moved, d.resized);
@@ -181,8 +218,18 @@ void ac_lock_diff_json(ac_sink *to, const ac_lock *a, const ac_lock *b)
     ac_json_bool(&j, "same", d.same);
     ac_json_bool(&j, "same_graph", d.same_graph);
     ac_json_bool(&j, "same_model", !ac_lock_strangers(a, b));
-    ac_json_int(&j, "arena_bytes_before", a->mem[0].bytes);
-    ac_json_int(&j, "arena_bytes_after", b->mem[0].bytes);
+    ac_json_int(&j, "arena_bytes_before", arena_of(a));
+    ac_json_int(&j, "arena_bytes_after", arena_of(b));
+    ac_json_arr(&j, "memories");
+    memory mem;
+    for (int32_t m = 0; memory_at(a, b, m, &mem); m++) {
+        ac_json_obj(&j, NULL);
+        ac_json_str(&j, "name", mem.name);
+        ac_json_int(&j, "bytes_before", mem.was);
+        ac_json_int(&j, "bytes_after", mem.is);
+        ac_json_end(&j);
+    }
+    ac_json_end(&j);
     ac_json_str(&j, "planner_before", a->planner);
     ac_json_str(&j, "planner_after", b->planner);
     ac_json_int(&j, "moved", d.moved);
