@@ -60,6 +60,7 @@ typedef struct ac_module_ram {
     ac_bytes bytes, align; /* align: of its address */
     ac_bytes base;
     int64_t address; /* where the caller has it; -1: unknown */
+    bool optimal;    /* no plan does with less for what it holds */
 } ac_module_ram;
 
 /* Calls that are one function, NAME_<name>(mem): all of them, or those of one part of the program (ac_node.part). */
@@ -127,7 +128,6 @@ typedef struct ac_module {
     int32_t n_ram;
     ac_bytes arena_bytes, arena_align, state_bytes; /* arena: all of ram in one block */
     int64_t state_address;                          /* as --mem gives it; -1: it does not */
-    bool optimal;                                   /* the plan meets its bound */
     ac_share_price share;                           /* of kernels, and of the pieces of stripes */
     ac_weights weights;
     const char *section_code, *section_rodata; /* NULL: the usual ones */

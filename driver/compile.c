@@ -65,6 +65,15 @@ static void put_addresses(const arenac *a, ac_module *m)
     }
 }
 
+static void put_optimal(const arenac *a, ac_module *m)
+{
+    const ac_report *r = a->report;
+    for (int32_t k = 0; k < m->n_ram; k++)
+        for (int32_t i = 0; i < r->problem->n_mems; i++)
+            if (!strcmp(m->ram[k].name, r->problem->mem[i].name))
+                m->ram[k].optimal = r->plan->mem_bytes[i] == ac_report_bound_of(r, i);
+}
+
 /* ------------------------------------------------------------------ the stage */
 
 int ac_compile(arenac *a)
@@ -93,7 +102,6 @@ int ac_compile(arenac *a)
                      .options = ac_options_line(a->stated, s->target->name),
                      .version = arenac_version(),
                      .target = s->target,
-                     .optimal = p->plan.arena_bytes == a->report->aligned_bound,
                      .share = s->share,
                      .threads = s->threads,
                      .poison = o->poison,
@@ -109,6 +117,7 @@ int ac_compile(arenac *a)
     ac_progress_begin(&a->cx, "binding", 0);
     ac_module_bind(m, p->graph, p->step, p->n_steps, &b);
     put_addresses(a, m);
+    put_optimal(a, m);
     ac_put_learning(a, m);
     ac_module_dedupe(m);
     ac_module_share_kernels(m);

@@ -101,7 +101,9 @@ static void put_first_comment(const ac_module *m, ac_sink *to)
         ac_putf(to, "; options: %s", ac_c_comment_text(r, m->options));
     for (int32_t i = 0; i < m->n_ram; i++)
         ac_putf(to, "%s%s %s B%s", i ? ", " : "\n * ", m->ram[i].name, ac_commas(m->cx, m->ram[i].bytes),
-                !i && m->optimal ? ", optimal" : "");
+                !m->ram[i].optimal ? ""
+                : m->n_ram > 1     ? " (optimal for what it holds)"
+                                   : ", optimal");
     const char *word = "";
     for (int32_t i = 0; i < m->n_inputs; i++)
         if (m->input[i].clobbered) {

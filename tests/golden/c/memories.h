@@ -1,4 +1,4 @@
- * tcm 1,024 B, optimal, big 1,024 B; input 'x' overwritten by memories_run. Safe to call from several threads with distinct memories. */
+ * tcm 1,024 B (optimal for what it holds), big 1,024 B (optimal for what it holds); input 'x' overwritten by memories_run. Safe to call from several threads with distinct memories. */
 #ifndef MEMORIES_H
 #define MEMORIES_H
 #include <stddef.h>
