@@ -12,10 +12,10 @@
 
 /* ------------------------------------------------------------------ tables: all there is without script */
 
-/* A name of n bytes that may be broken after its slashes. */
-static void put_name(ac_sink *to, const char *name, size_t n)
+/* A name that may be broken after its slashes. */
+static void put_name(ac_sink *to, const char *name)
 {
-    for (const char *end = name + n; name < end;) {
+    for (const char *end = name + strlen(name); name < end;) {
         const char *slash = memchr(name, '/', (size_t)(end - name));
         const size_t part = slash ? (size_t)(slash + 1 - name) : (size_t)(end - name);
         ac_put_xml(to, name, part);
@@ -25,28 +25,31 @@ static void put_name(ac_sink *to, const char *name, size_t n)
     }
 }
 
+/* The rest of an element's tag, and its text: a short name, with the whole one where the pointer rests on it. */
+static void put_short(ac_sink *to, const ac_picture *pic, const char *name)
+{
+    const char *s = ac_name_short(pic->names, name);
+    if (strcmp(s, name) != 0) {
+        ac_put(to, " title=\"");
+        ac_put_xml_text(to, name);
+        ac_putc(to, '"');
+    }
+    ac_putc(to, '>');
+    put_name(to, s);
+}
+
 static void put_row(ac_sink *to, const ac_picture *pic, int32_t row)
 {
     const ac_report *r = pic->r;
     const ac_report_tensor *x = &pic->row[row];
-    ac_putf(to, "<tr id=\"r%d\"><td>", row);
+    ac_putf(to, "<tr id=\"r%d\"><td", row);
     if (x->item < 0) {
-        ac_put_xml_text(to, x->name);
+        put_short(to, pic, x->name);
         ac_putf(to, "<td>%s<td class=\"n\">%s<td>constant\n", ac_page_type(to->cx, x), ac_commas(to->cx, x->bytes));
         return;
     }
-    ac_putf(to, "<button class=\"link\" data-t=\"%d\"", row);
-    size_t n = ac_name_first(x->name);
-    if (x->name[n]) {
-        ac_put(to, " title=\"");
-        ac_put_xml_text(to, x->name);
-        ac_put(to, "\">");
-        put_name(to, x->name, n);
-        ac_put(to, "; ..");
-    } else {
-        ac_putc(to, '>');
-        put_name(to, x->name, n);
-    }
+    ac_putf(to, "><button class=\"link\" data-t=\"%d\"", row);
+    put_short(to, pic, x->name);
     ac_put(to, "</button><td>");
     ac_put_xml_text(to, ac_page_type(to->cx, x));
     ac_bytes at = r->plan->offset[x->item] + x->delta;
@@ -65,7 +68,7 @@ static void put_row(ac_sink *to, const ac_picture *pic, int32_t row)
     ac_put(to, "<td>");
     if (x->alias_of) {
         ac_putf(to, "%s of ", x->alias_how ? x->alias_how : "part");
-        put_name(to, x->alias_of, ac_name_first(x->alias_of));
+        put_name(to, ac_name_short(pic->names, x->alias_of));
     }
     ac_putc(to, '\n');
 }
@@ -100,8 +103,8 @@ static void put_tables(ac_sink *to, const ac_picture *pic)
         const ac_report_step *x = &r->step[s];
         ac_putf(to, "<tr id=\"s%d\"><td class=\"n\">%d<td>", s, s);
         ac_put_xml_text(to, x->op);
-        ac_put(to, x->again ? " (again)<td>" : "<td>");
-        ac_put_xml_text(to, x->name);
+        ac_put(to, x->again ? " (again)<td" : "<td");
+        put_short(to, pic, x->name);
         const int64_t figure[] = {x->live, x->macs, x->weights, x->traffic};
         for (size_t k = 0; k < sizeof figure / sizeof *figure; k++)
             ac_putf(to, "<td class=\"n\">%s", figure[k] < 0 ? "" : ac_commas(to->cx, figure[k]));

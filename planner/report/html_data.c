@@ -188,6 +188,7 @@ static void put_steps(data *d)
     const int32_t n = d->r->n_steps;
     COLUMN("step_op", n, ac_json_str, x[i].op);
     COLUMN("step_name", n, ac_json_str, x[i].name);
+    COLUMN("step_short", n, ac_json_str, ac_name_short(d->pic->names, x[i].name));
     COLUMN("step_macs", n, ac_json_int, known(x[i].macs));
     COLUMN("step_weights", n, ac_json_int, known(x[i].weights));
     COLUMN("step_traffic", n, ac_json_int, x[i].traffic);

@@ -22,12 +22,6 @@ struct ac_name_list {
     AC_VEC(run) run; /* sorted by hash; empty: no name is long */
 };
 
-size_t ac_name_first(const char *name)
-{
-    size_t n = strcspn(name, ";");
-    return n ? n : strlen(name);
-}
-
 /* After "rows of ": windows are named after the tensor whose rows they keep. */
 static const char *after_lead(const char *name)
 {

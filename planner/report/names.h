@@ -25,7 +25,5 @@ ac_name_list *ac_names_new(ac_ctx *cx, const char *const *name, int32_t n); /* o
 const char *ac_name_short(const ac_name_list *names, const char *name);
 /* The short name, with ".." in its middle if it is longer than `width` (8 or more). */
 const char *ac_name_fit(const ac_name_list *names, const char *name, size_t width);
-/* The length of the part people know: names fused in the file ("a;b") by the first. */
-size_t ac_name_first(const char *name);
 
 #endif

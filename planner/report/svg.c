@@ -55,15 +55,11 @@ static double y_of(const ac_panel *at, ac_bytes b)
 
 /* ------------------------------------------------------------------ tensors */
 
-/* How a name is shown in `most` characters: as people know it, or its short name. 0: neither fits. */
+/* The short name, if it has at most `most` characters; else 0. */
 static size_t fit_name(const ac_picture *pic, const char *name, size_t most, const char **from)
 {
-    size_t n = ac_name_first(name);
-    *from = name;
-    if (n > most) {
-        *from = ac_name_short(pic->names, name);
-        n = ac_name_first(*from);
-    }
+    *from = ac_name_short(pic->names, name);
+    const size_t n = strlen(*from);
     return n > most ? 0 : n;
 }
 

@@ -114,9 +114,9 @@ function drawBefore() {
     for (const c of list.slice(0, SOME)) {
         const tr = make(body, "tr"), i = D.name.indexOf(c.name);
         if (i >= 0)
-            link(make(tr, "td"), first(D.short[i]), () => pickTensor(i)).title = c.name;
+            link(make(tr, "td"), D.short[i], () => pickTensor(i)).title = c.name;
         else
-            make(tr, "td", {}, first(c.name));
+            make(tr, "td", {}, c.name);
         make(tr, "td", {}, c.what === "size" ? "size" : c.what);
         for (const r of [c.x, c.y])
             make(tr, "td", {class: "n"}, r ? comma(r.bytes) : "");

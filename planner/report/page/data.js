@@ -21,7 +21,7 @@ const count = n => n < 1e4 ? comma(n) : n < 1e6 ? digits(n / 1e3) + " k" : n < 1
 const percent = (a, b) => a >= 10 * b && b ? digits(a / b) + " times" : (a < b ? "" : "+") + (100 * (a - b)
     / (b || 1)).toFixed(1) + " %";
 const clamp = (v, lo, hi) => Math.max(lo, Math.min(hi, v));
-const first = name => name.split(";")[0] || name;
+const shortOf = name => D.short[D.name.indexOf(name)] || name;
 const opOf = s => s + (D.step_op[s] ? " " + D.step_op[s] : "");
 const memOf = k => D.mem.length ? D.mem[state.plan][k] : 0;
 const rams = new Set(D.mem.flat()).size || 1; // memories in use

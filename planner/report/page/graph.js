@@ -198,8 +198,8 @@ function drawNode(svg, n, k) {
         transform: "translate(" + (n.x - n.w / 2) + " " + n.y + ")", "aria-label": step ? "step " + opOf(n.step) + " "
         + D.step_name[n.step] + (n.step === D.peak ? ", the peak" : "") : D.kind[i] + " " + D.name[i]});
     make(g, "rect", {width: n.w, height: NODE.h, rx: step ? 4 : 20});
-    make(g, "text", {x: 8, y: 15, class: "h2"}, cut(step ? opOf(n.step) : first(D.short[i]), 23));
-    make(g, "text", {x: 8, y: 28, class: "s"}, cut(step ? outs.length ? first(D.short[outs[0]]) : D.step_name[n.step]
+    make(g, "text", {x: 8, y: 15, class: "h2"}, cut(step ? opOf(n.step) : D.short[i], 23));
+    make(g, "text", {x: 8, y: 28, class: "s"}, cut(step ? outs.length ? D.short[outs[0]] : D.step_short[n.step]
         : "graph " + (D.kind[i] === "in" ? "input" : D.kind[i] === "out" ? "output" : D.kind[i]), 25));
     if (outs.length)
         make(g, "text", {x: 8, y: 41, class: "s"}, cut(D.type[outs[0]] + " " + size(D.bytes[outs[0]]), 25));

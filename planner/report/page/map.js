@@ -53,8 +53,7 @@ function layout() {
 
 // As put_label in svg.c. x, y, w, h: the visible part of the widest rectangle.
 function fitName(i, room) {
-    const s = first(D.name[i]);
-    return s.length <= room ? s : D.short[i].length <= room ? D.short[i] : "";
+    return D.short[i].length <= room ? D.short[i] : "";
 }
 
 function label(g, i, x, y, w, h) {

@@ -40,7 +40,7 @@ function showStep() {
     for (const i of roots.concat(set.filter(j => D.root[D.item[j]] !== j))) {
         const k = D.item[i], again = counted.has(k);
         const tr = make(body, "tr", {"data-t": i, class: again ? "shared" : ""});
-        link(make(tr, "td"), first(D.short[i]), () => pickTensor(i)).title = D.name[i];
+        link(make(tr, "td"), D.short[i], () => pickTensor(i)).title = D.name[i];
         make(tr, "td", {class: "n"}, again ? "(" + comma(D.bytes[i]) + ")" : comma(used(k, s)));
         make(tr, "td", {class: "at"}, place(i) + range(i));
         make(tr, "td", {}, roleOf(i, s) + (again ? ", " + (D.how[i] || "shared") : ""));
@@ -101,7 +101,7 @@ function showTensor() {
     if (D.traffic.length && D.item[i] >= 0)
         row("traffic", comma(D.traffic[D.item[i]]) + " B in a run");
     if (D.alias[i])
-        row(D.how[i] || "shares", "of " + first(D.alias[i]));
+        row(D.how[i] || "shares", "of " + shortOf(D.alias[i]));
     const p = row("producer", "");
     if (from >= 0)
         link(p, opOf(from), () => pickStep(from));
@@ -277,12 +277,12 @@ function showCard(e, lines) {
 
 function tensorLines(i) {
     const from = D.producer[i], some = D.readers[i].slice(0, 4), more = D.readers[i].length - some.length;
-    const lines = [first(D.name[i]), (D.type[i] ? D.type[i] + ", " : "") + comma(D.bytes[i]) + " B ("
+    const lines = [D.name[i], (D.type[i] ? D.type[i] + ", " : "") + comma(D.bytes[i]) + " B ("
         + (100 * D.bytes[i] / (D.used[state.plan][memOf(D.item[i])] || 1)).toFixed(1) + " % of "
         + (rams > 1 ? D.memories[memOf(D.item[i])] : "the arena") + ")", place(i) + range(i),
         "steps " + D.first[i] + " to " + D.last[i]];
     if (D.alias[i])
-        lines.push((D.how[i] || "part") + " of " + first(D.alias[i]));
+        lines.push((D.how[i] || "part") + " of " + shortOf(D.alias[i]));
     if (D.step_op.length)
         lines.push("from " + (from >= 0 ? opOf(from) : D.kind[i] === "in" ? "the caller" : D.kind[i]));
     if (some.length)

@@ -45,9 +45,9 @@ function fill(t) {
 }
 
 const tables = {
-    tensors: sortable("tensors", [i => first(D.name[i]), i => D.type[i], i => D.bytes[i],
+    tensors: sortable("tensors", [i => D.short[i], i => D.type[i], i => D.bytes[i],
         i => D.item[i] < 0 ? -1 : at(i), i => D.first[i], i => D.last[i], i => D.producer[i],
         i => D.readers[i].length, i => D.alias[i] || ""]),
-    steps: sortable("steps", [s => s, s => D.step_op[s], s => D.step_name[s], null, s => D.step_macs[s],
+    steps: sortable("steps", [s => s, s => D.step_op[s], s => D.step_short[s], null, s => D.step_macs[s],
         s => D.step_weights[s], s => D.step_traffic[s]]),
 };

@@ -1,7 +1,8 @@
 #!/bin/sh
 # One layer table in show, plan -v, --emit md and bench --per-op: short names, operator, result, bytes, weights and
 # multiply-adds, which add up to those of the report; what was measured has its share. In show an operator of the file
-# is one row, whatever it became. usage: layer_table.sh ARENAC SOURCE_DIR
+# is one row, whatever it became. Short names are those of the picture and the page, too.
+# usage: layer_table.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 set -e
 require python3 python3
@@ -9,6 +10,8 @@ m=$models/digits_int8.tflite
 "$arenac" plan -v "$m" >plan.txt
 "$arenac" plan "$m" --emit md >plan.md
 "$arenac" plan "$m" --json >plan.json
+"$arenac" plan -q "$models/branch_int8.tflite" --emit svg,html -o names
+"$arenac" plan -v "$models/branch_int8.tflite" >names.txt
 "$arenac" show "$m" >show.txt
 "$arenac" show "$m" --json >show.json
 for f in squares.prototxt dense-symbol.json gate.ag tf_cnn.pb; do "$arenac" show "$models/$f" >"$f.txt"; done
@@ -59,6 +62,27 @@ if os.path.exists("bench.txt"):
     same = ("#", "layer", "operator", "result", "bytes", "multiply-adds")
     assert [[r[k] for k in same] for r in bench] == [[r[k] for k in same] for r in plan]
     assert abs(sum(float(r["share"].rstrip(" %")) for r in bench) - 100) < 1
+
+# one short name of a tensor: labels of the picture, tables of the page, text; the whole one is in the hover card
+page = open("names.html").read()
+data = json.loads(re.search(r'id="plan-data">(.*?)</script>', page, re.S)[1])
+short = dict(zip(data["name"], data["short"]))
+assert max(map(len, short)) > 100 and max(map(len, short.values())) < 30 and len(set(short.values())) == len(short)
+sizes = re.compile(r"[\d.,]+ (B|KiB|MiB)$")
+labels = [s for part in re.findall(r'<g class="labels">(.*?)</g>', open("names.svg").read(), re.S)
+          for s in re.findall(r"<text[^>]*>([^<]*)</text>", part) if not sizes.match(s)]
+assert len(labels) > 8 and set(labels) <= set(short.values()), set(labels) - set(short.values())
+rows = re.findall(r'<button class="link" data-t="(\d+)"( title="[^"]*")?>(.*?)</button>', page)
+assert len(rows) == len(short)
+for i, title, text in rows:
+    name = data["name"][int(i)]
+    assert text.replace("<wbr>", "") == short[name] and (title[8:-1] or text) == name, (name, title, text)
+cards = re.findall(r"<title>([^\n<]*)\n", page)
+assert set(short) <= set(cards), set(short) - set(cards)
+told = {c for line in open("names.txt") for c in cells(line)}
+assert set(labels) <= told, set(labels) - told
+steps = re.findall(r'<tr id="s\d+"><td class="n">\d+<td>[^<]*<td[^>]*>(.*?)<td', page)
+assert [s.replace("<wbr>", "") for s in steps] == data["step_short"] == [r["layer"] for r in table("names.txt")]
 
 # operators of the file, not what they become
 caffe = table("squares.prototxt.txt")
