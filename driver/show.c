@@ -247,6 +247,8 @@ int ac_show(arenac *a, const char *const *path, int32_t n)
     if (passes)
         AC_TRY(ac_check(a));
     const bool macs = passes || (table && infer(a));
+    if (table && a->model->waiting && strcmp(path[0], "-") != 0)
+        ac_open_outputs(a, path, n);
     if (o->loops)
         return put_loops(a, o->loops);
     if (o->emit)

@@ -23,7 +23,9 @@ ac_verb_fn ac_list_operators; /* operators.c: ops */
 int ac_verb_guard(arenac *a, ac_verb_fn *verb, const char *const *path, int32_t n);
 int ac_load(arenac *a);                                     /* run.c: the compiled model is made runnable here */
 int ac_tune(arenac *a, const char *const *path, int32_t n); /* tune.c: bench --tune; *a then uses the file it wrote */
-double ac_now_ms(void);                                     /* bench.c */
+/* open_outputs.c: outputs of which the file says no type or shape get what trials say; nothing is reported */
+void ac_open_outputs(arenac *a, const char *const *path, int32_t n);
+double ac_now_ms(void); /* bench.c */
 struct ac_layer_bound;
 /* bounds.c: what bounds each step on this machine; NULL: not for this run. With --html, also the page of what the
  * session measured, ms by step; E0502: nothing is known of the machine. */
