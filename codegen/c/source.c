@@ -332,7 +332,16 @@ static void print_hook(ac_emit *e, const char *verb, const char *macro)
             p, verb, verb, verb, U, macro, p, verb);
 }
 
-static void print_macros(ac_emit *e)
+/* What is printed of a function may be longer than it: ask its text, too. */
+static bool any_apart(const ac_emit *e, ac_sink *functions)
+{
+    bool apart = functions->n && strstr(ac_sink_text(functions), "_NOINLINE");
+    for (int32_t f = 0; !apart && f < e->m->n_fn; f++)
+        apart = ac_c_stays_apart(e->file.target, e->m->fn[f]);
+    return apart;
+}
+
+static void print_macros(ac_emit *e, ac_sink *functions)
 {
     const char *U = e->file.upper;
     if (e->m->hooks && e->m->n_calls) {
@@ -351,16 +360,12 @@ static void print_macros(ac_emit *e)
     ac_put(e->to, "/* Where weights and code go: an attribute such as __attribute__((section(\".itcm\"))). */\n");
     put_section(e, "RODATA", e->m->section_rodata);
     put_section(e, "FAST", e->m->section_code);
-    for (int32_t f = 0; f < e->m->n_fn; f++) {
-        if (!ac_c_stays_apart(e->file.target, e->m->fn[f]))
-            continue;
+    if (any_apart(e, functions))
         ac_putf(e->to,
                 "/* Steps stay functions of their own: put into %s_run they share its registers, and spill. */\n"
                 "#ifndef %s_NOINLINE\n#if defined(__GNUC__) || defined(__clang__)\n"
                 "#define %s_NOINLINE __attribute__((noinline))\n#else\n#define %s_NOINLINE\n#endif\n#endif\n",
                 e->m->name, U, U, U);
-        break;
-    }
     ac_put(e->to, "\n");
 }
 
@@ -397,7 +402,7 @@ static int print_source(ac_module *m, const char *header_name, const char *blob_
     ac_putc(to, '\n');
     if (m->host)
         ac_emit_host_types(&e);
-    print_macros(&e);
+    print_macros(&e, &functions);
     if (ac_c_strict(&e.file) && functions.n && strstr(ac_sink_text(&functions), " >> "))
         ac_put(to,
                "#if ((-1) >> 1) != (-1)\n#error \"right shifts of negative numbers must be arithmetic\"\n#endif\n\n");

@@ -18,6 +18,7 @@ if [ -z "${ARENAC_LONG:-}" ]; then
     run models "$models/dsnet_int8.tflite" --emit $forms
     run models "$src/tests/cross/sum_of_nine.ag" --emit $forms --target cortex-m55 --options ''
     run models "$src/tests/cross/gathered.ag" --emit $forms --target cortex-m55 --options ''
+    run models "$src/tests/cross/one_layer.ag" --emit c --target cortex-m55 --options ''
     run models "$models/dsnet_int8.tflite" --emit c --opt=-Os --target cortex-m0plus
     run random 12 --nodes 12 --emit c --options "--stack estimate" --target cortex-m0plus
 else
