@@ -147,7 +147,7 @@ static int put_blob(arenac *a, const emission *e, ac_sink *to)
 
 static void put_files(arenac *a, const emission *e, const ac_rt_file *f, int n)
 {
-    const int folder = is_stream(e->path) ? 0 : (int)(ac_path_name(e->path) - e->path);
+    const int folder = (int)(ac_path_name(e->path) - e->path);
     for (int i = 0; i < n; i++) {
         const char *dot = strrchr(f[i].name, '.');
         if (strcmp(dot, ".py") != 0 && strcmp(f[i].name, "arn_capsule.c") != 0) /* of Python modules */
@@ -177,6 +177,9 @@ static bool rt_serves(const arenac *a, const char *name)
 static int put_runtime(arenac *a, const emission *e, ac_sink *to)
 {
     (void)to;
+    if (is_stream(e->path))
+        return ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501,
+                        "--emit rt writes several files: name a file beside them, or their folder, with -o");
     for (int i = 0; i < ac_rt_count; i++)
         if (rt_serves(a, ac_rt_files[i].name))
             put_files(a, e, &ac_rt_files[i], 1);
