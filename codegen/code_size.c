@@ -28,23 +28,27 @@ static const weights *weights_of(const ac_target *t)
 /* Firmware, gcc -O2: kernels by other weights, run by its calls, and what they need of libgcc. */
 typedef struct firmware_weights {
     int16_t of[KINDS];
-    int16_t f32, f64, tile;                      /* tenths: more for each instruction on floats; for a TILE */
-    int16_t buffer, function;                    /* tenths: for each parameter and local, for each function */
-    int16_t step, run;                           /* bytes of run and init: for each call, for the rest */
-    int16_t div32, mul64, div64, soft32, soft64; /* bytes of libgcc, once */
+    int16_t f32, f64;               /* tenths: more for each instruction on floats */
+    int16_t tile, requant;          /* tenths: for each TILE, each REQUANT */
+    int16_t buffer, function;       /* tenths: for each parameter and local, for each function */
+    int16_t step, run;              /* bytes of run and init: for each call, for the rest */
+    int16_t tiles;                  /* bytes, once: the function that all TILEs call */
+    int16_t div32, mul64, div64;    /* bytes of libgcc, once */
+    int16_t soft32, more32, soft64; /* sums, products and comparisons; quotients and conversions; all of doubles */
 } firmware_weights;
 
 // clang-format off
-/* index arith load store loop branch lanes wide vector | f32 f64 tile | buffer fn | step run | libgcc */
+/* index arith load store loop branch lanes wide vector | f32 f64 tile requant | buffer fn | step run tiles | libgcc */
 static const firmware_weights
-V7M = {{25, 39, 0, 0, 205, 0, 38, 67, 0}, 50, 123, 1430, 0, 0, 16, 20, 0, 0, 700, 1900, 2000},
-V6M = {{15, 34, 0, 0, 0, 0, 34, 139, 0}, 64, 116, 1430, 408, 147, 21, 20, 470, 94, 700, 3600, 6300},
-RV32 = {{30, 20, 0, 102, 145, 0, 20, 140, 490}, 105, 202, 1430, 0, 206, 26, 20, 0, 0, 1100, 3400, 5300};
+V7M = {{25, 39, 0, 0, 205, 0, 38, 67, 0}, 50, 123, 1430, 39, 0, 0, 16, 20, 0, 0, 0, 700, 1000, 900, 2000},
+MVE = {{43, 20, 0, 0, 198, 12, 20, 18, 0}, 63, 63, 603, 1151, 53, 0, 16, 20, 0, 0, 0, 700, 1000, 900, 2000},
+V6M = {{46, 46, 0, 0, 122, 116, 140, 96, 0}, 41, 116, 272, 34, 78, 241, 21, 20, 300, 470, 94, 700, 1900, 1700, 6300},
+RV32 = {{30, 20, 0, 102, 145, 0, 20, 140, 490}, 105, 202, 1430, 20, 0, 206, 26, 20, 0, 0, 0, 1100, 1250, 2150, 5300};
 // clang-format on
 
 static const firmware_weights *firmware_weights_of(const ac_target *t)
 {
-    return t->isa != AC_ISA_ARM ? &RV32 : t->core <= 8 ? &V6M : &V7M;
+    return t->isa != AC_ISA_ARM ? &RV32 : t->mul == AC_MUL_LOW ? &V6M : t->mve ? &MVE : &V7M;
 }
 
 /* KINDS: costs nothing. */
@@ -73,7 +77,7 @@ static ac_bytes firmware_bytes(const ac_loop_fn *fn, const ac_target *t)
     for (ac_x x = 1; x < fn->code.n; x++) {
         const ac_ins *i = &fn->code.item[x];
         const kind k = kind_of(i);
-        tenths += i->op == AC_L_TILE ? w->tile : k < KINDS ? w->of[k] : 0;
+        tenths += i->op == AC_L_TILE ? w->tile : i->op == AC_L_REQUANT ? w->requant : k < KINDS ? w->of[k] : 0;
         if (k < KINDS)
             tenths += i->dtype == AC_F32 ? w->f32 : i->dtype == AC_F64 ? w->f64 : 0;
     }
@@ -87,9 +91,11 @@ static uint32_t library_uses(const ac_loop_fn *fn)
     for (ac_x x = 1; x < fn->code.n; x++) {
         const ac_ins *i = &fn->code.item[x];
         const bool wide = i->dtype == AC_I64 || i->dtype == AC_U64, divides = i->op == AC_L_DIV || i->op == AC_L_MOD;
+        uses |= i->op == AC_L_TILE ? AC_CODE_TILES : 0;
         if (kind_of(i) == KINDS || i->op == AC_L_LOAD || i->op == AC_L_STORE)
             continue; /* bytes are moved, not computed */
         uses |= i->dtype == AC_F32 ? AC_CODE_F32 : i->dtype == AC_F64 ? AC_CODE_F64 : 0;
+        uses |= i->dtype == AC_F32 && (divides || i->op == AC_L_CAST) ? AC_CODE_MORE32 : 0;
         uses |= divides && wide ? AC_CODE_DIV64 : divides && i->dtype == AC_I32 ? AC_CODE_DIV32 : 0;
         uses |= wide && i->op == AC_L_MUL ? AC_CODE_MUL64 : 0;
     }
@@ -102,10 +108,12 @@ ac_bytes ac_code_around(const ac_code_estimate *all, int32_t steps, const ac_tar
     if (!t->firmware)
         return 0;
     ac_bytes bytes = (ac_bytes)steps * w->step + w->run;
+    bytes += all->uses & AC_CODE_TILES ? w->tiles : 0;
     bytes += all->uses & AC_CODE_DIV32 ? w->div32 : 0;
     bytes += all->uses & AC_CODE_MUL64 ? w->mul64 : 0;
     bytes += all->uses & AC_CODE_DIV64 ? w->div64 : 0;
     bytes += all->uses & AC_CODE_F32 && !t->fp ? w->soft32 : 0;
+    bytes += all->uses & AC_CODE_MORE32 && !t->fp ? w->more32 : 0;
     bytes += all->uses & AC_CODE_F64 && !(t->fp & AC_FP_SQRT64) ? w->soft64 : 0;
     return bytes;
 }

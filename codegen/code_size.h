@@ -1,9 +1,9 @@
 /* code_size.h - how many bytes of code a function's loops become: an estimate, for reports.
  *
  * Counts instructions by kind, with weights that were fitted to what gcc makes (-O2) of some 400 kernels of 14 models
- * (hosts) and 23 (firmware) for each kind of target: half of the kernels are within 10 % (Cortex-M4, x86 vectors), 13 %
- * (M0+), 7 % (RV32), 20 % (generic), nine of ten within 30 to 50 %; whole models within 8 %, of firmware with run and
- * libgcc most within 10 %. Other targets: the average instruction.
+ * (hosts) and 25 (firmware) for each kind of target: half of the kernels are within 10 % (Cortex-M4, x86 vectors), 8 %
+ * (M0+), 7 % (RV32, M55), 20 % (generic), nine of ten within 30 to 50 %; whole models within 8 %, of firmware with run
+ * and libgcc most within 10 %. Other targets: the average instruction.
  *
  *     ac_code_estimate all = {0};
  *     bytes = ac_code_add(&all, region, fn, target);     of this function; all.bytes counts equal functions once
@@ -17,7 +17,15 @@
 
 ac_bytes ac_code_bytes(const ac_loop_fn *fn, const ac_target *t);
 
-enum { AC_CODE_DIV32 = 1, AC_CODE_MUL64 = 2, AC_CODE_DIV64 = 4, AC_CODE_F32 = 8, AC_CODE_F64 = 16 };
+enum {
+    AC_CODE_DIV32 = 1,
+    AC_CODE_MUL64 = 2,
+    AC_CODE_DIV64 = 4,
+    AC_CODE_F32 = 8,
+    AC_CODE_F64 = 16,
+    AC_CODE_MORE32 = 32,
+    AC_CODE_TILES = 64
+};
 
 typedef struct ac_code_estimate {
     ac_bytes bytes; /* of all distinct functions */
