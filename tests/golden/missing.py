@@ -4,9 +4,8 @@
     missing.py SOURCE_DIR
 
 An operator of com.microsoft or ai.onnx.ml (import/onnx/nodes.def) has to be in a program of onnx/ with a .graph, one of
-TensorFlow (import/tf/nodedefs.def) in a graph of tf/ with one, one of TFLite that becomes several
-(import/tflite/operators.def) in a program of tflite/, and all in the random models that are compared with the
-foreign runtime. What golden has is a seed for fuzzing too (scripts/fuzz.sh).
+TensorFlow (import/tf/nodedefs.def) in a graph of tf/ with one, one of TFLite (import/tflite/operators.def and the
+column of ops.def) in a program of tflite/, and all in the random models that are compared with the foreign runtime. What golden has is a seed for fuzzing too (scripts/fuzz.sh).
 An operator's example is ops/OPERATOR.ag or ops/OPERATOR-RULE.ag. A code's is any .err that shows it; one that is named
 after a code has to. errors/exempt.txt names the codes that no example can show. Exit status 1 when something is
 missing.
@@ -57,6 +56,7 @@ def random_models(*patterns):
     return "".join(read(f) for p in patterns for f in sorted((ROOT / "tests").glob(p))) or sys.exit("no " + patterns[0])
 
 
+TFLITE = sources("tflite", ".py"), random_models("cli/formats/*litert*.py", "foreign/tflite_graphs.py")
 # table, its rows, what makes examples, random models, and rows that have neither of their own
 DOMAINS = [
     ("import/onnx/nodes.def", r'^ONX\( *(\w+), *"(?:com.microsoft|ai.onnx.ml)"', sources("onnx", ".py"),
@@ -64,9 +64,9 @@ DOMAINS = [
     ("import/tf/nodedefs.def", r"^TFO\( *(\w+),", sources("tf", ".pbtxt", ".py"),
      random_models("cli/formats/*tf.py", "unit/import/test_tf.c", "../models/make_tf.py", "../models/saved_model.py"),
      BY_OTHERS),
-    # of TFLite those that its reader makes of several, or of custom ones; others are one operator of ours
-    ("import/tflite/operators.def", r"^(?:COMPOSED\( *\d+, *|CUSTOM_COMPOSED\()(\w+),", sources("tflite", ".py"),
-     random_models("cli/formats/*litert*.py", "foreign/tflite_graphs.py"), {}),
+    # of TFLite those that its reader makes of several, or of custom ones, and built-in ones that are one of ours
+    ("import/tflite/operators.def", r"^(?:COMPOSED\( *\d+, *|CUSTOM_COMPOSED\()(\w+),", *TFLITE, {}),
+    ("ir/ops/ops.def", r'^OP\( *\w+, *"\w+", *"([A-Z0-9_]+)"', *TFLITE, {}),
 ]
 for table, pattern, example, foreign, others in DOMAINS:
     for name in rows(table, pattern):

@@ -1,6 +1,7 @@
 """The cases of beside_litert.py, a function for each family: pairs of a name and a model."""
 import struct
 
+import litert_plain
 import numpy as np
 
 
@@ -371,5 +372,5 @@ FAMILIES = [arithmetic, placed, mediapipe, sparse, looked_up, boxes, volumes, pa
 
 
 def cases(r, Model):
-    for family in FAMILIES:
+    for family in FAMILIES + litert_plain.FAMILIES:
         yield from family(r, Model)
