@@ -72,8 +72,8 @@ def sums(r, Model):
 def windows(r, Model):
     x = reals(r, (2, *r.integers(3, 9, 2), 3))
     k = [int(v) for v in r.integers(1, 4, 2)]
-    yield one(Model, "L2_POOL_2D", [x], ["float32"], "Pool2D", 1e-5, padding=int(r.integers(0, 2)), strideH=1 + k[0] % 2,
-              strideW=1 + k[1] % 2, filterHeight=k[0], filterWidth=k[1])
+    yield one(Model, "L2_POOL_2D", [x], ["float32"], "Pool2D", 1e-5, padding=int(r.integers(0, 2)),
+              strideH=1 + k[0] % 2, strideW=1 + k[1] % 2, filterHeight=k[0], filterWidth=k[1])
     yield one(Model, "LOCAL_RESPONSE_NORMALIZATION", [x], ["float32"], "LocalResponseNormalization", 1e-5,
               radius=int(r.integers(1, 3)), bias=1.0, alpha=0.5, beta=0.75)
     v, w = reals(r, (1, *r.integers(3, 6, 3), 2)), reals(r, (*r.integers(1, 4, 3), 2, 4), 0.5)
