@@ -195,25 +195,25 @@ static ac_module *module_of(const char *name, ac_weights weights, bool host, boo
     static const ac_range before_fc[] = {{AT_X, AT_T, 0}, {AT_T + K * 4, AT_I, 0}, {AT_I + 4, ARENA, 0}};
     const small p = parts_of_model();
     ac_module *m = AC_NEW(cx.region, ac_module);
-    *m = (ac_module){.cx = &cx,
-                     .name = name,
-                     .source = "small.tflite",
-                     .sha256 = "0123",
-                     .options = "-t generic",
-                     .version = "0.1",
-                     .target = ac_target_find("generic"),
-                     .konst = p.konst,
-                     .n_konst = 3,
-                     .ram = ac_copy(cx.region, &(ac_module_ram){"arena", ARENA, 16, 0, -1}, sizeof(ac_module_ram)),
-                     .n_ram = 1,
-                     .arena_bytes = ARENA,
-                     .arena_align = 16,
-                     .state_bytes = J * 4,
-                     .optimal = true,
-                     .weights = weights,
-                     .poison = poison,
-                     .host = host,
-                     .hooks = host};
+    *m =
+        (ac_module){.cx = &cx,
+                    .name = name,
+                    .source = "small.tflite",
+                    .sha256 = "0123",
+                    .options = "-t generic",
+                    .version = "0.1",
+                    .target = ac_target_find("generic"),
+                    .konst = p.konst,
+                    .n_konst = 3,
+                    .ram = ac_copy(cx.region, &(ac_module_ram){"arena", ARENA, 16, 0, -1, true}, sizeof(ac_module_ram)),
+                    .n_ram = 1,
+                    .arena_bytes = ARENA,
+                    .arena_align = 16,
+                    .state_bytes = J * 4,
+                    .weights = weights,
+                    .poison = poison,
+                    .host = host,
+                    .hooks = host};
     add_calls(m, &p);
     add_io(m, &p);
     m->dead = AC_NEW_N(cx.region, ac_dead, 5);

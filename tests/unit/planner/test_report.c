@@ -250,7 +250,6 @@ static void test_names(ac_ctx *cx)
           !strcmp(ac_name_fit(names, NAME[0], 10), "bloc..relu"));
     CHECK(!strcmp(ac_name_fit(names, NAME[0], 200), "block_1_relu"));        /* the same in wide columns */
     CHECK(!strcmp(ac_name_fit(names, NAME[7], 9), "abc..\xc3\xb6\xc3\xbc")); /* no half characters */
-    CHECK(ac_name_first("a/b;c") == 3 && ac_name_first("a/b") == 3 && ac_name_first(";c") == 2);
 }
 
 static void test_page(ac_ctx *cx)
