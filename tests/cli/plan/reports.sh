@@ -38,11 +38,17 @@ for f in "$models"/*_int8.tflite "$src/tests/golden/report/hostile-names.ag" tho
     fi
 done
 
-# Without its data (about 300 bytes a tensor and planner) the page is small.
+# Without its data (about 300 bytes a tensor and planner) the page is small, however many rows it has.
 [ "$(wc -c <$n.html)" -lt 700000 ] || die "the page of 1,000 tensors takes $(wc -c <$n.html) bytes"
-sed -e '/id="plan-data"/,/^}/d' -e '/^<tr id=/d' -e '/<g id="t/,/<\/g>/d' -e '/class="hole"/d' -e '/class="pads"/d' \
-    $n.html >bare.html
-[ "$(wc -c <bare.html)" -lt 150000 ] || die "$(wc -c <bare.html) bytes beside the data"
+for rows in 8 60 200 1000 10000; do
+    awk -v n=$rows 'BEGIN { print "id,lower,upper,size"
+        for (i = 0; i < n; i++) print "t" i "," i "," i + 2 + i % 5 "," 1000 + i * 37 % 9000 }' >rows.csv
+    "$arenac" plan -q rows.csv --planner greedy --emit html -o rows.html
+    [ "$(grep -c '^<tr id=' rows.html)" = $rows ] || die "a table of $rows rows has others"
+    sed -e '/id="plan-data"/,/^}/d' -e '/^<tr id=/d' -e '/<g id="t/,/<\/g>/d' -e '/class="hole"/d' \
+        -e '/class="pads"/d' rows.html >bare.html
+    [ "$(wc -c <bare.html)" -lt 150000 ] || die "$(wc -c <bare.html) bytes beside the data of $rows rows"
+done
 
 # --- the page in a browser
 find_chromium || exit 0

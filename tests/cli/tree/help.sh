@@ -112,4 +112,40 @@ if have fish fish; then
     fish -c 'source arenac.fish; complete -C "arenac plan --planner v"' | grep -q '^valley' || fail "fish: values"
     ! fish -c 'source arenac.fish; complete -C "arenac compile --ep"' | grep -q epochs || fail "fish: options of verbs"
 fi
+# each verb, each of its options that is one of some words: all shells offer all of them
+for verb in $verbs; do
+    COLUMNS=200 "$arenac" help "$verb" |
+        sed -n 's/^ *\(-., \)\{0,1\}--\([a-z-]*\) \([a-z0-9]*\(|[a-z0-9]*\)\{1,\}\)\( .*\)\{0,1\}$/'"$verb"' \2 \3/p'
+done >words.txt
+[ "$(wc -l <words.txt)" -gt 80 ] || fail "few options of words: $(wc -l <words.txt)"
+if have bash bash; then
+    bash -c 'source <("$0" completion bash)
+        while read -r verb option words; do
+            COMP_WORDS=(arenac "$verb" "--$option" "") COMP_CWORD=3
+            _arenac
+            for w in ${words//|/ }; do
+                [[ " ${COMPREPLY[*]} " == *" $w "* ]] || echo "$verb --$option: no $w"
+            done
+        done <words.txt' "$arenac" >lost.txt
+    [ ! -s lost.txt ] || { head lost.txt; fail "bash: values of verbs"; }
+fi
+if have fish fish; then
+    fish -c 'source arenac.fish
+        while read -l verb option words
+            set -l offered (complete -C "arenac $verb --$option " | string replace -r "\t.*" "")
+            for w in (string split "|" $words)
+                contains -- $w $offered; or echo "$verb --$option: no $w"
+            end
+        end <words.txt' >lost.txt 2>&1
+    [ ! -s lost.txt ] || { head lost.txt; fail "fish: values of verbs"; }
+fi
+if have zsh zsh; then # of its script: the option in the part of the verb, with its words
+    while read -r verb option words; do
+        sed -n "/^  $verb) _arguments/,/^  [a-z]*) _arguments/p" _arenac | grep -e "--$option[=+-]*\[" >line.txt
+        for w in $(echo "$words" | tr '|' ' '); do
+            grep -q ":(\(.* \)\{0,1\}$w\( .*\)\{0,1\})" line.txt || echo "$verb --$option: no $w"
+        done
+    done <words.txt >lost.txt
+    [ ! -s lost.txt ] || { head lost.txt; fail "zsh: values of verbs"; }
+fi
 exit $bad

@@ -14,7 +14,13 @@ m=$models/digits_int8
 for backend in $backends; do
     "$p/bin/arenac" run -q --backend $backend "$m.tflite" --input 0="$m.in0.0.npy" --compare 0="$m.out0.0.npy"
 done
-zcat -f "$p"/share/man/man1/arenac-plan.1* | grep -q 'SH SYNOPSIS'
+for verb in $("$arenac" help | sed -n 's/^  arenac \([a-z]*\) .*/\1/p'); do
+    zcat -f "$p/share/man/man1/arenac-$verb.1"* | grep -q 'SH SYNOPSIS' || die "no manual page of $verb"
+done
+zcat -f "$p"/share/man/man1/arenac.1* | grep -q 'SH SYNOPSIS'
+for f in bash-completion/completions/arenac zsh/site-functions/_arenac fish/vendor_completions.d/arenac.fish; do
+    [ -s "$p/share/$f" ] || die "no $f"
+done
 mkdir user
 cat >user/CMakeLists.txt <<'X'
 cmake_minimum_required(VERSION 3.16)
