@@ -200,12 +200,44 @@ static void put_half(vh *h)
     }
 }
 
+/* Words of one register to bytes or halves: packs saturate. False: not these types and lanes. */
+static bool put_packs(vh *h, const char *param)
+{
+    ac_cfile *F = h->F;
+    const int32_t n = h->lanes, to_bits = ac_dtype_bits(h->d);
+    const bool is_signed = ac_dtype_is_signed(h->d);
+    if (h->from != AC_I32 || !ac_dtype_is_int(h->d) || to_bits > 16 || !mm(F->target, 4 * n))
+        return false;
+    if (n == 16 && to_bits == 16)
+        return false;
+    head(h, h->T, param);
+    if (n == 16) {
+        ac_putf(&h->out, "    return (%s)_mm512_cvt%sepi32_epi8(%s);\n", h->T, is_signed ? "s" : "us",
+                is_signed ? "(__m512i)x" : "_mm512_max_epi32((__m512i)x, _mm512_setzero_si512())");
+        return true;
+    }
+    const char *low = n == 4 ? "(__m128i)x" : "_mm256_castsi256_si128((__m256i)x)",
+               *high = n == 4 ? low : "_mm256_extracti128_si256((__m256i)x, 1)";
+    ac_putf(&h->out, "    const __m128i w = _mm_pack%s_epi32(%s, %s);\n", is_signed || to_bits < 16 ? "s" : "us", low,
+            high);
+    if (to_bits < 16)
+        ac_putf(&h->out, "    const __m128i b = _mm_pack%s_epi16(w, w);\n", is_signed ? "s" : "us");
+    const char *v = to_bits < 16 ? "b" : "w";
+    if (h->bytes == 16)
+        ac_putf(&h->out, "    return (%s)%s;\n", h->T, v);
+    else
+        ac_putf(&h->out, "    return (%s)_mm_cvtsi128_si%d(%s);\n", h->T, 8 * h->bytes, v);
+    return true;
+}
+
 /* Of integers: by the instruction that narrows a whole register, or between two bounds. */
 static void put_saturate_int(vh *h, const char *param)
 {
     ac_cfile *F = h->F;
     ac_region *r = F->region;
     const int32_t n = h->lanes, to_bits = ac_dtype_bits(h->d), from_bits = ac_dtype_bits(h->from);
+    if (put_packs(h, param))
+        return;
     if (F->target->vec_bytes == 64 && n * from_bits == 512 && ac_dtype_is_signed(h->d) && to_bits < from_bits &&
         ac_dtype_is_signed(h->from) && n * to_bits >= 128) {
         head(h, h->T, param);

@@ -1,6 +1,7 @@
-/* ac_depthwise_dot.c - int8 depthwise_conv_2d on targets with DOT4: the taps of a column are one dot product.
+/* depthwise_dot.c - int8 depthwise_conv_2d on targets with DOT4, or with DOT2 of vectors: the taps of a column are one
+ * dot product.
  *
- * x     [N,H,W,C] i8, multiplier 1            w  [1,KH,KW,C] i8, constant, no zero point
+ * x     [N,H,W,C] i8 or u8, multiplier 1      w  [1,KH,KW,C] constant: i8; with DOT2 i16 and u8 too, and a zero point
  *
  * Up to four input rows of a column are put into the bytes of 32-bit lanes, one lane a channel ("quad"); each quad
  * meets the KW filter columns, which are packed the same way: [group of four rows][kx][channel][4], zero where rows are
@@ -8,8 +9,11 @@
  *
  *     rows  | r0: a b c ..|  r1: d e f ..|  r2: g h i ..|     quad  a d g 0 | b e h 0 | c f i 0 ..
  *
- * Bytes are stored values + 128 (DOT4 is u8 x i8); 128 and the zero point are in the bias, which needs every tap to be
- * taken. So rows outside the input, whose address is clamped to a row inside, are replaced by zero points in the quad
+ * Bytes of i8 are stored values + 128 (DOT4 is u8 x i8); 128 and the zero point are in the bias, which needs every tap
+ * to be taken. With DOT2 a "quad" is two rows in 16-bit halves, as they are stored: its bytes are interleaved, then
+ * widened.
+ *
+ * So rows outside the input, whose address is clamped to a row inside, are replaced by zero points in the quad
  * (mask and fill are made once for each output row), and columns outside are constant quads: tiles that touch a border
  * are written out, those between are a loop.
  *
@@ -19,7 +23,7 @@
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/spans.h"
 
-enum { COLUMNS = 7, TAPS_X = 9, TAPS_Y = 12, GROUP = 4, GROUPS = TAPS_Y / GROUP };
+enum { COLUMNS = 7, TAPS_X = 9, TAPS_Y = 12, GROUPS = TAPS_Y / 2, LANES = 16 };
 
 typedef struct job {
     ac_lower *L;
@@ -27,6 +31,7 @@ typedef struct job {
     const ac_window *win;
     int32_t x, w;  /* buffers */
     int32_t lanes; /* of the present span */
+    int32_t group; /* rows of a quad: 4, or 2 */
     int32_t groups;
     bool rows_inside; /* no output row reaches outside */
     ac_x n, oy, oc;
@@ -36,35 +41,61 @@ typedef struct job {
 
 static int64_t rows_of(const job *j, int32_t group)
 {
-    const int64_t left = j->win->y.taps - group * GROUP;
-    return left < GROUP ? left : GROUP;
+    const int64_t left = j->win->y.taps - group * j->group;
+    return left < j->group ? left : j->group;
 }
 
-/* [group][kx][channel][4] */
+/* Are weights bytes? Others, and those with a zero point, are packed as halves. */
+static bool bytes(const ac_channel *c)
+{
+    return c->w->dtype == AC_I8 && !c->zw;
+}
+
+/* What DOT4 adds to a value, which it takes as u8. */
+static int32_t raised(const job *j)
+{
+    return j->group == 4 && j->c->x->dtype == AC_I8 ? 128 : 0;
+}
+
+/* [group][kx][channel][rows of a group] */
 static int32_t pack(const job *j)
 {
     const ac_window *win = j->win;
     const int64_t kx_n = win->x.taps, oc_n = win->oc;
+    const ac_dtype d = bytes(j->c) ? AC_I8 : AC_I16;
     ac_lower P;
-    const int32_t to = ac_lo_pack_open(j->L, &P, "w", AC_I8, j->groups * kx_n * oc_n * GROUP);
+    const int32_t to = ac_lo_pack_open(j->L, &P, "w", d, j->groups * kx_n * oc_n * j->group);
     ac_lb *b = &P.b;
     const int32_t from = ac_lo_operand(&P, j->c->w);
     ac_x kx = ac_lb_for_n(b, "kx", kx_n), oc = ac_lb_for_n(b, "oc", oc_n);
-    for (int32_t ky = 0; ky < j->groups * GROUP; ky++) {
+    for (int32_t ky = 0; ky < j->groups * j->group; ky++) {
         ac_x column =
-            ac_lb_add(b, ac_lb_mul(b, ac_lb_add(b, kx, ac_lb_i32(b, ky / GROUP * kx_n)), ac_lb_i32(b, oc_n)), oc);
+            ac_lb_add(b, ac_lb_mul(b, ac_lb_add(b, kx, ac_lb_i32(b, ky / j->group * kx_n)), ac_lb_i32(b, oc_n)), oc);
         ac_x tap = ac_lb_add(b, ac_lb_mul(b, ac_lb_add(b, kx, ac_lb_i32(b, ky * kx_n)), ac_lb_i32(b, oc_n)), oc);
-        ac_x v = ky < win->y.taps ? ac_lb_load(b, from, tap, 1) : ac_lb_int(b, AC_I8, 0);
-        ac_lb_store(b, to, ac_lb_add(b, ac_lb_mul(b, column, ac_lb_i32(b, GROUP)), ac_lb_i32(b, ky % GROUP)), v);
+        ac_x v = ac_lb_int(b, d, 0);
+        if (ky < win->y.taps) {
+            v = ac_lb_load(b, from, tap, 1);
+            if (d == AC_I16)
+                v = ac_lb_sub(b, ac_lb_cast(b, v, AC_I16), ac_lb_int(b, AC_I16, j->c->zw));
+        }
+        ac_lb_store(b, to, ac_lb_add(b, ac_lb_mul(b, column, ac_lb_i32(b, j->group)), ac_lb_i32(b, ky % j->group)), v);
     }
     ac_lb_end(b);
     ac_lb_end(b);
     return ac_lo_pack_close(j->L, &P);
 }
 
-static uint32_t zero_byte(const job *j)
+/* A row that is all zero points, in every place of a quad. */
+static uint32_t zero_rows(const job *j)
 {
-    return (uint32_t)(j->c->zx + 128) & 0xff;
+    const uint32_t zero = (uint32_t)(j->c->zx + raised(j));
+    return j->group == 4 ? (zero & 0xff) * 0x01010101u : (zero & 0xffff) * 0x00010001u;
+}
+
+/* The 32 bits of a quad as what DOT4 or DOT2 takes. */
+static ac_x as_rows(const job *j, ac_x quad)
+{
+    return ac_lb_bitcast(&j->L->b, quad, j->group == 4 ? AC_U8 : AC_I16);
 }
 
 /* Input rows of output row oy; what tells their bytes from zero points: (quad & mask) ^ fill. */
@@ -73,18 +104,20 @@ static void open_rows(job *j)
     ac_lb *b = &j->L->b;
     const ac_window *win = j->win;
     const ac_x most = ac_lb_i32(b, win->y.in - 1);
+    const int32_t bits = 32 / j->group;
     for (int32_t g = 0; g < j->groups; g++) {
         j->mask[g] = j->fill[g] = ac_lb_int(b, AC_U32, 0);
         for (int32_t k = 0; k < rows_of(j, g); k++) {
-            const int32_t ky = g * GROUP + k, shift = 8 * k;
+            const int32_t ky = g * j->group + k;
+            const int64_t place = (((int64_t)1 << bits) - 1) << bits * k;
             ac_x iy = ac_slide_at(b, &win->y, j->oy, ac_lb_i32(b, ky)),
                  inside = ac_lb_clamp(b, iy, ac_lb_i32(b, 0), most);
             if (j->rows_inside)
                 inside = iy;
             const ac_x here = ac_lb_eq(b, inside, iy);
-            const ac_x all = ac_lb_int(b, AC_U32, (int64_t)0xff << shift), none = ac_lb_int(b, AC_U32, 0);
-            const ac_x flip = ac_lb_int(b, AC_U32, (int64_t)0x80 << shift);
-            const ac_x zero = ac_lb_int(b, AC_U32, (int64_t)zero_byte(j) << shift);
+            const ac_x all = ac_lb_int(b, AC_U32, place), none = ac_lb_int(b, AC_U32, 0);
+            const ac_x flip = ac_lb_int(b, AC_U32, raised(j) ? place & 0x80808080 : 0);
+            const ac_x zero = ac_lb_int(b, AC_U32, place & zero_rows(j));
             j->mask[g] = ac_lb_or(b, j->mask[g], ac_lb_select(b, here, all, none));
             j->fill[g] = ac_lb_or(b, j->fill[g], ac_lb_select(b, here, flip, zero));
             inside = ac_lb_add(b, inside, ac_lb_mul(b, j->n, ac_lb_i32(b, win->y.in)));
@@ -93,27 +126,52 @@ static void open_rows(job *j)
     }
 }
 
+/* Up to four rows from element `at` of each on, as bytes of u32. */
+static ac_x bytes_of(const job *j, int32_t g, ac_x at)
+{
+    ac_lb *b = &j->L->b;
+    ac_x q = 0;
+    for (int32_t k = 0; k < rows_of(j, g); k++) {
+        ac_x v = ac_lb_load(b, j->x, ac_lb_add(b, j->row[g * j->group + k], at), j->lanes);
+        v = ac_lb_cast(b, ac_lb_bitcast(b, v, AC_U8), AC_U32);
+        v = ac_lb_shl(b, v, ac_lb_like_int(b, v, 8 * k));
+        q = q ? ac_lb_or(b, q, v) : v;
+    }
+    return q;
+}
+
+/* One row or two as halves of u32; the upper one of a single row, which meets a weight of zero, is anything. */
+static ac_x halves_of(const job *j, int32_t g, ac_x at)
+{
+    ac_lb *b = &j->L->b;
+    const ac_x *row = &j->row[g * j->group];
+    const ac_x v = ac_lb_load(b, j->x, ac_lb_add(b, row[0], at), j->lanes);
+    if (rows_of(j, g) < 2)
+        return ac_lb_bitcast(b, ac_lb_cast(b, v, AC_I32), AC_U32);
+    int64_t order[2 * LANES];
+    for (int32_t l = 0; l < j->lanes; l++) {
+        order[2 * l] = l;
+        order[2 * l + 1] = j->lanes + l;
+    }
+    const ac_x w = ac_lb_load(b, j->x, ac_lb_add(b, row[1], at), j->lanes);
+    return ac_lb_bitcast(b, ac_lb_cast(b, ac_lb_shuffle(b, v, w, order, 2 * j->lanes), AC_I16), AC_U32);
+}
+
 /* The quad of input column ix (a constant at borders) for the present channels. */
 static ac_x quad(const job *j, int32_t g, ac_x ix)
 {
     ac_lb *b = &j->L->b;
     const ac_window *win = j->win;
     int64_t known;
-    if (ac_lb_const_int(b, ix, &known) && (known < 0 || known >= win->x.in)) {
-        const uint32_t z = zero_byte(j) * 0x01010101u;
-        return ac_lb_bitcast(b, ac_lb_splat(b, ac_lb_int(b, AC_U32, (int64_t)z), j->lanes), AC_U8);
-    }
-    ac_x q = 0;
+    if (ac_lb_const_int(b, ix, &known) && (known < 0 || known >= win->x.in))
+        return as_rows(j, ac_lb_splat(b, ac_lb_int(b, AC_U32, (int64_t)zero_rows(j)), j->lanes));
     const ac_x at = ac_lb_add(b, ac_lb_mul(b, ix, ac_lb_i32(b, win->ic)), j->oc);
-    for (int32_t k = 0; k < rows_of(j, g); k++) {
-        ac_x v = ac_lb_load(b, j->x, ac_lb_add(b, j->row[g * GROUP + k], at), j->lanes);
-        v = ac_lb_cast(b, ac_lb_bitcast(b, v, AC_U8), AC_U32);
-        v = ac_lb_shl(b, v, ac_lb_like_int(b, v, 8 * k));
-        q = q ? ac_lb_or(b, q, v) : v;
-    }
+    ac_x q = j->group == 4 ? bytes_of(j, g, at) : halves_of(j, g, at);
     if (!j->rows_inside)
         q = ac_lb_and(b, q, ac_lb_splat(b, j->mask[g], j->lanes));
-    return ac_lb_bitcast(b, ac_lb_xor(b, q, ac_lb_splat(b, j->fill[g], j->lanes)), AC_U8);
+    if (!j->rows_inside || raised(j))
+        q = ac_lb_xor(b, q, ac_lb_splat(b, j->fill[g], j->lanes));
+    return as_rows(j, q);
 }
 
 /* `n` output columns from ox on. */
@@ -128,9 +186,11 @@ static void tile(const job *j, ac_x ox, int32_t n)
     const ac_x first = ac_slide_at(b, sx, ox, ac_lb_i32(b, 0));
     for (int32_t g = 0; g < j->groups; g++) {
         for (int32_t k = 0; k < sx->taps; k++) {
-            ac_x at =
-                ac_lb_mul(b, ac_lb_add(b, j->oc, ac_lb_i32(b, (g * sx->taps + k) * j->win->oc)), ac_lb_i32(b, GROUP));
-            w[k] = ac_lb_load(b, j->w, at, j->lanes * GROUP);
+            ac_x at = ac_lb_mul(b, ac_lb_add(b, j->oc, ac_lb_i32(b, (g * sx->taps + k) * j->win->oc)),
+                                ac_lb_i32(b, j->group));
+            w[k] = ac_lb_load(b, j->w, at, j->lanes * j->group);
+            if (j->group == 2 && bytes(j->c))
+                w[k] = ac_lb_cast(b, w[k], AC_I16);
         }
         for (int64_t at = 0; at <= reach; at++) {
             ac_x q = 0;
@@ -140,7 +200,8 @@ static void tile(const job *j, ac_x ox, int32_t n)
                     continue;
                 if (!q)
                     q = quad(j, g, ac_lb_add(b, first, ac_lb_i32(b, at)));
-                ac_lb_set(b, acc[i], ac_lb_dot4(b, q, w[k / sx->dil], ac_lb_get(b, acc[i])));
+                const ac_x sum = ac_lb_get(b, acc[i]), v = w[k / sx->dil];
+                ac_lb_set(b, acc[i], j->group == 4 ? ac_lb_dot4(b, q, v, sum) : ac_lb_dot2(b, q, v, sum));
             }
         }
     }
@@ -178,9 +239,19 @@ static ac_gemm_cuts cut(const ac_lower *L, const ac_window *win)
     return ac_gemm_cut(win->x.out, L->target->registers >= 32 ? COLUMNS : 4);
 }
 
+/* Rows of a quad; 0: no product of the target takes more than one. */
+static int32_t rows_at_once(const ac_lower *L, const ac_channel *c)
+{
+    if (c->kind != AC_MACS_I8 && c->kind != AC_MACS_U8 && c->kind != AC_MACS_SUM)
+        return 0;
+    if (L->target->dot_u8s8 && bytes(c))
+        return 4;
+    return L->target->vec_bytes && ac_target_pairs(L->target) ? 2 : 0;
+}
+
 bool ac_depthwise_dot_fits(const ac_lower *L, const ac_channel *c, const ac_window *win)
 {
-    if (!L->target->dot_u8s8 || c->kind != AC_MACS_I8 || c->zw || win->oc != win->ic || win->oc < 4)
+    if (!rows_at_once(L, c) || win->oc != win->ic || win->oc < 4)
         return false;
     if (!ac_tensor_is_const(c->w) || (c->bias && !ac_tensor_is_const(c->bias)))
         return false;
@@ -243,9 +314,10 @@ int ac_depthwise_dot(ac_lower *L, ac_channel *c, const ac_window *win)
 {
     ac_lb *b = &L->b;
     job j = {.L = L, .c = c, .win = win, .rows_inside = ac_slide_inside(&win->y)};
-    j.groups = (int32_t)((win->y.taps + GROUP - 1) / GROUP);
+    j.group = rows_at_once(L, c);
+    j.groups = (int32_t)((win->y.taps + j.group - 1) / j.group);
     const ac_rows rows = {win->y.taps * win->x.taps, 1, win->oc};
-    ac_channel_tables(c, c->n, &rows, c->zx + 128);
+    ac_channel_tables(c, c->n, &rows, c->zx + raised(&j));
     j.x = ac_lo_operand(L, c->x);
     j.w = pack(&j);
     const ac_gemm_cuts cuts = cut(L, win);
