@@ -83,6 +83,12 @@ void ac_p_float(ac_prover *p, ac_x x)
     case AC_L_MUL:
         v = product(a, b, d);
         break;
+    case AC_L_FMA: { /* rounded once: less than a product and a sum */
+        const ac_pvalue ab = product(a, b, d), *c = &p->value[i->c];
+        if (is_finite(&ab) && is_finite(c))
+            v = rounded(ab.least + c->least, ab.most + c->most, false, d);
+        break;
+    }
     case AC_L_MIN:
     case AC_L_MAX:
         v = extreme(a, b, i->op == AC_L_MIN);

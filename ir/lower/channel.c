@@ -73,6 +73,7 @@ int ac_channel_open(ac_lower *L, ac_channel *c, ac_tensor *x, ac_tensor *w, ac_t
                       .sum_buf = -1,
                       .low_buf = -1,
                       .c_buf = -1,
+                      .below_buf = -1,
                       .post_buf = -1};
     const int kind = kind_of(x, w, c->out, rounding);
     if (kind < 0)
@@ -185,7 +186,7 @@ void ac_channel_tables(ac_channel *c, int64_t entries, const ac_rows *rows, int3
     if (rows && !fold)
         rows = NULL;
     const bool line = ac_channel_line_find(c, rows ? fold : 0);
-    if (!line && !ac_channel_real_tables(c, entries) && c->per_channel)
+    if (!line && !ac_channel_float_tables(c, entries) && !ac_channel_real_tables(c, entries) && c->per_channel)
         scale_tables(c, entries);
     if (rows && c->kind == AC_MACS_HYBRID) {
         c->fold = fold;
@@ -339,6 +340,36 @@ static ac_x requantised(const ac_channel *c, ac_x acc, ac_x oc)
     return m ? ac_lo_requant_v(L, acc, m, shift) : ac_lo_requant(L, acc, c->q);
 }
 
+/* With the zero point, not yet clamped. */
+static ac_x in_floats(const ac_channel *c, ac_x acc, ac_x oc)
+{
+    ac_lb *b = &c->L->b;
+    const int32_t lanes = ac_lb_lane_count(b, acc);
+    if (c->per_channel)
+        return ac_lo_requant_float(c->L, acc, ac_lb_load(b, c->scale_buf, oc, lanes),
+                                   ac_lb_load(b, c->c_buf, oc, lanes),
+                                   c->below_buf >= 0 ? ac_lb_load(b, c->below_buf, oc, lanes) : 0);
+    const ac_float_of *of = c->flt;
+    const ac_x scale = ac_lb_splat(b, ac_lb_f32(b, (double)of->scale), lanes),
+               add = ac_lb_splat(b, ac_lb_f32(b, (double)of->c), lanes);
+    const bool by_sign = of->below < of->c || of->below > of->c;
+    return ac_lo_requant_float(c->L, acc, scale, add,
+                               by_sign ? ac_lb_splat(b, ac_lb_f32(b, (double)of->below), lanes) : 0);
+}
+
+/* Clamped, as the type of the result. below: it may be less than lo. Vectors narrow by instructions that saturate. */
+static ac_x stored(const ac_channel *c, ac_x v, bool below)
+{
+    ac_lb *b = &c->L->b;
+    const ac_dtype d = c->out->dtype;
+    const bool vector = ac_lb_lane_count(b, v) > 1;
+    if (below && (!vector || c->lo != ac_dtype_min(d)))
+        v = ac_lb_max(b, v, ac_lb_like_int(b, v, c->lo));
+    if (!vector || c->hi != ac_dtype_max(d))
+        v = ac_lb_min(b, v, ac_lb_like_int(b, v, c->hi));
+    return vector ? ac_lb_satcast(b, v, d) : ac_lb_cast(b, v, d);
+}
+
 ac_x ac_channel_done(const ac_channel *c, ac_x acc, ac_x oc)
 {
     ac_lb *b = &c->L->b;
@@ -350,15 +381,12 @@ ac_x ac_channel_done(const ac_channel *c, ac_x acc, ac_x oc)
     const ac_dtype d = c->out->dtype;
     if (line)
         return ac_lo_requant_clamp(c->L, ac_channel_line_apply(c, acc, oc), c->lo, c->hi, d);
+    if (c->flt)
+        return stored(c, in_floats(c, acc, oc), true);
     ac_x v = requantised(c, acc, oc);
     if (c->kind != AC_MACS_I16)
         v = ac_lb_add(b, v, ac_lb_like_int(b, v, ac_quant_zero(c->out)));
     const bool below =
         !to_right(c, ac_lb_lane_count(b, v)) || c->lo != ac_quant_zero(c->out); /* else nothing is below already */
-    if (ac_lb_lane_count(b, v) > 1 && c->hi == ac_dtype_max(d) && (!below || c->lo == ac_dtype_min(d)))
-        return ac_lb_satcast(b, v, d);
-    if (below)
-        v = ac_lb_max(b, v, ac_lb_like_int(b, v, c->lo));
-    v = ac_lb_min(b, v, ac_lb_like_int(b, v, c->hi));
-    return ac_lb_cast(b, v, d);
+    return stored(c, v, below);
 }

@@ -24,11 +24,12 @@
  *     ac_lb_set(b, acc, ac_channel_mac(&c, ac_lb_get(b, acc), x, w));
  *     ac_lo_result(L, ac_channel_done(&c, ac_lb_get(b, acc), oc), idx, 1);
  *
- * On firmware targets I8 and U8 channels are requantised by one product (requant_line.h) where that is proven equal;
+ * On targets with vectors I8 and U8 channels are requantised in floats (requant_float.h) where that is proven equal.
+ * On firmware targets they are requantised by one product (requant_line.h) where that is proven equal;
  * a constant bias is then part of the product's constants, and accumulators start at 0 (ac_channel_start says so). */
 #ifndef AC_IR_LOWER_CHANNEL_H
 #define AC_IR_LOWER_CHANNEL_H
-#include "ir/lower/requant_line.h"
+#include "ir/lower/requant_float.h"
 #include "ir/lower/requant_real.h"
 
 typedef enum ac_macs {
@@ -71,6 +72,8 @@ typedef struct ac_channel {
     int32_t words;                       /* ... of a channel in m_buf, neighbours: m; SPLIT: its parts; c or k */
     bool halves;                         /* ... both parts of m are one of them */
     int32_t c_buf, post_buf;             /* tables of the numbers that are no words; -1 */
+    ac_float_of *flt;                    /* in floats (requant_float.h), if proven; per tensor: one */
+    int32_t below_buf;                   /* ... tables: scale_buf, c_buf, and this one; -1: below is c */
     ac_real *real;                       /* 16 bits, AC_ROUND_F64: in integers, if proven; per tensor: one */
     int32_t low_buf;                     /* ... the lower parts; -1 */
     const struct ac_reach *reach;        /* channel_line.c: what each channel's weights reach; NULL: not needed yet */
@@ -114,6 +117,8 @@ static inline bool ac_channel_known(const ac_tensor *bias)
 /* Effective scale of channel i: input * filter / output in double. */
 double ac_channel_scale(const ac_channel *c, int64_t i);
 ac_x ac_channel_line_apply(const ac_channel *c, ac_x acc, ac_x oc);
+/* ... and c->flt with its tables, if there is one. */
+bool ac_channel_float_tables(ac_channel *c, int64_t entries);
 /* ... and c->real with its tables, if there is one; the requantised accumulator, not yet clamped. */
 bool ac_channel_real_tables(ac_channel *c, int64_t entries);
 ac_x ac_channel_real_apply(const ac_channel *c, ac_x acc, ac_x oc);

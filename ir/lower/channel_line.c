@@ -197,6 +197,44 @@ static ac_real *reals(ac_channel *c, int64_t n)
     return r;
 }
 
+bool ac_channel_float_tables(ac_channel *c, int64_t entries)
+{
+    ac_lower *L = c->L;
+    const ac_target *t = L->target;
+    if (!t->vec_bytes || t->firmware || (c->kind != AC_MACS_I8 && c->kind != AC_MACS_U8) || !c->n)
+        return false;
+    const ac_steps *f = ac_channel_steps(c);
+    const int64_t n = c->per_channel ? c->n : 1;
+    ac_float_of *of = AC_NEW_N(L->region, ac_float_of, n);
+    int64_t hardest = 0; /* small scales: what fails for one channel shall not be found for all others first */
+    for (int64_t i = 0; i < n && f; i++)
+        hardest = f[i].scale < f[hardest].scale ? i : hardest;
+    if (!f || !ac_requant_float_find(&f[hardest], t->fma, &of[hardest]))
+        return false;
+    for (int64_t i = 0; i < n; i++)
+        if (i != hardest && !ac_requant_float_find(&f[i], t->fma, &of[i]))
+            return false;
+    c->flt = of;
+    bool by_sign = false;
+    for (int64_t i = 0; i < n; i++)
+        by_sign |= of[i].below < of[i].c || of[i].below > of[i].c;
+    ac_lo_requant_note(L, by_sign ? "rint(acc * scale + c) in f32, c by sign" : "rint(acc * scale + c) in f32");
+    if (!c->per_channel)
+        return true;
+    float *scale = AC_NEW_N(L->region, float, entries), *add = AC_NEW_N(L->region, float, entries),
+          *below = AC_NEW_N(L->region, float, entries);
+    for (int64_t i = 0; i < n; i++) {
+        scale[i] = of[i].scale;
+        add[i] = of[i].c;
+        below[i] = of[i].below;
+    }
+    c->scale_buf = ac_lo_table(L, "scale", AC_F32, entries, scale);
+    c->c_buf = ac_lo_table(L, "c", AC_F32, entries, add);
+    if (by_sign)
+        c->below_buf = ac_lo_table(L, "below", AC_F32, entries, below);
+    return true;
+}
+
 bool ac_channel_real_tables(ac_channel *c, int64_t entries)
 {
     ac_lower *L = c->L;

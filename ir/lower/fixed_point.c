@@ -2,30 +2,11 @@
  * 1/sqrt. */
 #include "ir/lower/fixed_point.h"
 
-/* a and b are not both the most negative number. */
-static int32_t mul(int32_t a, int32_t b)
-{
-    return (int32_t)(((int64_t)a * b + (1 << 30)) >> 31);
-}
-
-int32_t ac_fx_round_shift(int32_t a, int32_t e)
-{
-    if (e == 0)
-        return a;
-    return (int32_t)((a + ((int64_t)1 << (e - 1)) - (a < 0)) >> e);
-}
-
 /* a * 2^e, saturated; 0 <= e <= 31 */
 static int32_t shift_up(int32_t a, int32_t e)
 {
     const int64_t v = (int64_t)a * ((int64_t)1 << e);
     return (int32_t)(v < INT32_MIN ? INT32_MIN : v > INT32_MAX ? INT32_MAX : v);
-}
-
-int32_t ac_fx_requant(int32_t x, ac_multiplier q)
-{
-    const uint32_t wide = (uint32_t)x * (q.shift > 0 ? UINT32_C(1) << q.shift : 1);
-    return ac_fx_round_shift(mul((int32_t)wide, q.m), q.shift < 0 ? -q.shift : 0);
 }
 
 /* Series around -1/8 for the fraction of a quarter, then one factor e^-(2^k) for each bit of the whole quarters. */
@@ -37,13 +18,13 @@ int32_t ac_fx_exp_q5(int32_t a)
         return INT32_MAX;
     const int32_t frac = (a & (quarter - 1)) - quarter; /* in [-1/4, 0) */
     const int32_t x = shift_up(frac, 5) + (1 << 28);
-    const int32_t x2 = mul(x, x), x3 = mul(x2, x), x4 = mul(x2, x2);
-    const int32_t tail = ac_fx_round_shift(mul(ac_fx_round_shift(x4, 2) + x3, 715827883) + x2, 1);
-    int32_t v = 1895147668 + mul(1895147668, x + tail); /* e^(-1/8) */
+    const int32_t x2 = ac_fx_mul(x, x), x3 = ac_fx_mul(x2, x), x4 = ac_fx_mul(x2, x2);
+    const int32_t tail = ac_fx_round_shift(ac_fx_mul(ac_fx_round_shift(x4, 2) + x3, 715827883) + x2, 1);
+    int32_t v = 1895147668 + ac_fx_mul(1895147668, x + tail); /* e^(-1/8) */
     const int32_t rest = frac - a;
     for (int32_t k = 0; k < 7; k++)
         if (rest & (quarter << k))
-            v = mul(v, factor[k]);
+            v = ac_fx_mul(v, factor[k]);
     return v;
 }
 
@@ -59,10 +40,10 @@ void ac_fx_inv_sqrt(int32_t x, ac_multiplier *q)
         shift--;
     const int32_t half = ac_fx_round_shift(x >> 1, 1);
     for (int32_t i = 0; i < 5; i++) {
-        const int32_t cube = shift_up(mul(mul(v, v), v), 6);
-        v = shift_up(mul((1 << 28) + (1 << 27), v) - mul(half, cube), 3);
+        const int32_t cube = shift_up(ac_fx_mul(ac_fx_mul(v, v), v), 6);
+        v = shift_up(ac_fx_mul((1 << 28) + (1 << 27), v) - ac_fx_mul(half, cube), 3);
     }
-    v = mul(v, 1518500250); /* sqrt(1/2) */
+    v = ac_fx_mul(v, 1518500250); /* sqrt(1/2) */
     *q = (ac_multiplier){shift < 0 ? v * (1 << -shift) : v, shift < 0 ? 0 : -shift};
 }
 

@@ -11,10 +11,27 @@
 #define AC_IR_LOWER_FIXED_POINT_H
 #include "ir/lower/lower.h"
 
-int32_t ac_fx_round_shift(int32_t a, int32_t e);   /* a / 2^e, nearest, ties away from zero; 0 <= e <= 31 */
-int32_t ac_fx_requant(int32_t x, ac_multiplier q); /* MultiplyByQuantizedMultiplier */
-int32_t ac_fx_exp_q5(int32_t a);                   /* e^a, a <= 0 in Q5.26 -> Q0.31 */
-void ac_fx_inv_sqrt(int32_t x, ac_multiplier *q);  /* 1 / sqrt(x) = q.m * 2^(q.shift - 31), x > 0 */
+/* a and b are not both the most negative number. */
+static inline int32_t ac_fx_mul(int32_t a, int32_t b)
+{
+    return (int32_t)(((int64_t)a * b + (1 << 30)) >> 31);
+}
+
+/* a / 2^e, nearest, ties away from zero; 0 <= e <= 31 */
+static inline int32_t ac_fx_round_shift(int32_t a, int32_t e)
+{
+    return e ? (int32_t)((a + ((int64_t)1 << (e - 1)) - (a < 0)) >> e) : a;
+}
+
+/* MultiplyByQuantizedMultiplier */
+static inline int32_t ac_fx_requant(int32_t x, ac_multiplier q)
+{
+    const uint32_t wide = (uint32_t)x * (q.shift > 0 ? UINT32_C(1) << q.shift : 1);
+    return ac_fx_round_shift(ac_fx_mul((int32_t)wide, q.m), q.shift < 0 ? -q.shift : 0);
+}
+
+int32_t ac_fx_exp_q5(int32_t a);                  /* e^a, a <= 0 in Q5.26 -> Q0.31 */
+void ac_fx_inv_sqrt(int32_t x, ac_multiplier *q); /* 1 / sqrt(x) = q.m * 2^(q.shift - 31), x > 0 */
 
 ac_x ac_lo_fx_mul(ac_lower *L, ac_x a, ac_x b);
 ac_x ac_lo_fx_round_shift(ac_lower *L, ac_x a, int32_t e);

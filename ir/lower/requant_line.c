@@ -1,6 +1,5 @@
 /* requant_line.c - requantisation by one product: finds the steps of the reference, a form that fits them, and proves
  * it; see requant_line.h. */
-#include "ir/lower/fixed_point.h"
 #include "ir/lower/requant_line.h"
 
 #include <math.h>
@@ -10,19 +9,6 @@ enum {
     MOST_SCALE = 20,           /* bits below the unit of the result: sums stay within 63 bits */
     COMMON_POST = 17           /* bits below the unit where they suffice: kernels that shift alike can be one */
 };
-
-int32_t ac_steps_at(const ac_steps *f, int32_t acc)
-{
-    int64_t y = f->zero;
-    acc += f->bias;
-    if (f->real) {
-        const double v = round((double)acc * f->scale), most = 1073741824.0;
-        y += (int64_t)(v < -most ? -most : v > most ? most : v);
-    } else {
-        y += ac_fx_requant(acc, f->q);
-    }
-    return (int32_t)(y < f->lo ? f->lo : y > f->hi ? f->hi : y);
-}
 
 int64_t ac_line_at(const ac_line *line, const ac_line_of *of, int32_t acc)
 {
@@ -49,12 +35,12 @@ static double multiplier_of(const ac_steps *f)
     return f->real ? f->scale : ldexp(f->q.m, f->q.shift - 31);
 }
 
-/* The least accumulator in (after, to] whose value is y or more; there is one. */
-static int64_t step_to(const ac_steps *f, int64_t after, int32_t y)
+int64_t ac_steps_reach(const ac_steps *f, int64_t after, int32_t y)
 {
+    static const int32_t NEAR[] = {0, -1, 1, 2};
     const double guess = ceil((y - f->zero - 0.5) / multiplier_of(f)) - f->bias;
-    for (int64_t d = -1; d <= 2 && fabs(guess) < 2147483000.0; d++) {
-        const int64_t a = (int64_t)guess + d;
+    for (int32_t k = 0; k < 4 && fabs(guess) < 2147483000.0; k++) {
+        const int64_t a = (int64_t)guess + NEAR[k];
         if (a > after + 1 && a <= f->to && ac_steps_at(f, (int32_t)a) >= y && ac_steps_at(f, (int32_t)a - 1) < y)
             return a;
     }
@@ -82,7 +68,7 @@ static void find_points(const ac_steps *f, points *p)
     int32_t y = ac_steps_at(f, (int32_t)f->from);
     put(p, f->from, y, false);
     for (int64_t at = f->from; y < last;) {
-        at = step_to(f, at, y + 1);
+        at = ac_steps_reach(f, at, y + 1);
         put(p, at - 1, y, true);
         y = ac_steps_at(f, (int32_t)at);
         put(p, at, y, false);

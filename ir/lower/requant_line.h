@@ -25,7 +25,9 @@
  * Cost: about 4 microseconds for a channel of 255 steps. */
 #ifndef AC_IR_LOWER_REQUANT_LINE_H
 #define AC_IR_LOWER_REQUANT_LINE_H
-#include "ir/lower/lower.h"
+#include "ir/lower/fixed_point.h"
+
+#include <math.h>
 
 /* The stored value of an accumulator, as the reference computes it. */
 typedef struct ac_steps {
@@ -36,7 +38,21 @@ typedef struct ac_steps {
     int64_t from, to;     /* accumulators that can occur */
     int32_t bias;         /* added to them first: part of what a line's c holds; 0: they have theirs */
 } ac_steps;
-int32_t ac_steps_at(const ac_steps *f, int32_t acc);
+static inline int32_t ac_steps_at(const ac_steps *f, int32_t acc)
+{
+    int64_t y = f->zero;
+    acc += f->bias;
+    if (f->real) {
+        const double v = round((double)acc * f->scale), most = 1073741824.0;
+        y += (int64_t)(v < -most ? -most : v > most ? most : v);
+    } else {
+        y += ac_fx_requant(acc, f->q);
+    }
+    return (int32_t)(y < f->lo ? f->lo : y > f->hi ? f->hi : y);
+}
+
+/* The least accumulator in (after, to] whose value is y or more; there is one. */
+int64_t ac_steps_reach(const ac_steps *f, int64_t after, int32_t y);
 
 typedef enum ac_line_kind { AC_LINE_NONE, AC_LINE_PLAIN, AC_LINE_SIGNED } ac_line_kind;
 typedef enum ac_line_product {

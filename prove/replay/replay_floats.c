@@ -78,6 +78,12 @@ range real_result(const instruction *x, const range *a, const range *b, const ra
         return real_of_four(x->type, a->least - b->most, a->most - b->least, a->least - b->most, a->most - b->least);
     case OP_mul:
         return real_of_four(x->type, a->least * b->least, a->least * b->most, a->most * b->least, a->most * b->most);
+    case OP_fma: {
+        const range ab =
+            real_of_four(x->type, a->least * b->least, a->least * b->most, a->most * b->least, a->most * b->most);
+        const double least = ab.least + c->least, most = ab.most + c->most;
+        return is_bounded(&ab) ? real_of_four(x->type, least, most, least, most) : of_type(x->type);
+    }
     case OP_div:
         if (b->least <= 0 && b->most >= 0)
             return of_type(x->type);

@@ -43,10 +43,7 @@ typedef uint8_t u8x4_u __attribute__((vector_size(4), aligned(1), may_alias));
 typedef uint32_t u32x16 __attribute__((vector_size(64), may_alias));
 typedef uint8_t u8x64 __attribute__((vector_size(64), may_alias));
 typedef int8_t i8x64 __attribute__((vector_size(64), may_alias));
-typedef double f64x8 __attribute__((vector_size(64), may_alias));
-typedef int32_t i32x8 __attribute__((vector_size(32), may_alias));
-typedef int64_t i64x8 __attribute__((vector_size(64), may_alias));
-typedef uint64_t u64x8 __attribute__((vector_size(64), may_alias));
+typedef float f32x16 __attribute__((vector_size(64), may_alias));
 typedef int8_t i8x16 __attribute__((vector_size(16), may_alias));
 
 VNNI_INLINE i32x16 splat_i32x16(int32_t x)
@@ -59,29 +56,29 @@ VNNI_INLINE i32x16 dot4_u8_i32x16(u8x64 a, i8x64 b, i32x16 c)
     return (i32x16)_mm512_dpbusd_epi32((__m512i)c, (__m512i)a, (__m512i)b);
 }
 
-VNNI_INLINE f64x8 f64x8_from_i32(i32x8 x)
+VNNI_INLINE f32x16 f32x16_from_i32(i32x16 x)
 {
-    return (f64x8)_mm512_cvtepi32_pd((__m256i)x);
+    return __builtin_convertvector(x, f32x16);
 }
 
-VNNI_INLINE f64x8 trunc_f64x8(f64x8 x)
+VNNI_INLINE f32x16 fma_f32x16(f32x16 a, f32x16 b, f32x16 c)
 {
-    return (f64x8)_mm512_roundscale_pd(x, 11);
+    return (f32x16)_mm512_fmadd_ps(a, b, c);
 }
 
-VNNI_INLINE f64x8 splat_f64x8(double x)
+VNNI_INLINE f32x16 splat_f32x16(float x)
 {
-    return (f64x8){x, x, x, x, x, x, x, x};
+    return (f32x16){x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x};
 }
 
-VNNI_INLINE f64x8 select_f64x8(i64x8 m, f64x8 a, f64x8 b)
+VNNI_INLINE f32x16 rint_f32x16(f32x16 x)
 {
-    return (f64x8)(((i64x8)a & m) | ((i64x8)b & ~m));
+    return (f32x16)_mm512_roundscale_ps(x, 8);
 }
 
-VNNI_INLINE i32x8 i32x8_from_f64(f64x8 x)
+VNNI_INLINE i32x16 i32x16_from_f32(f32x16 x)
 {
-    return __builtin_convertvector(x, i32x8);
+    return __builtin_convertvector(x, i32x16);
 }
 
 VNNI_INLINE i8x16 sat_i8x16_from_i32(i32x16 x)
@@ -109,16 +106,8 @@ VNNI_SECTION_FAST static VNNI_SIMD void vnni_fully_connected_0(const int8_t *res
         const i32x16 t0 = dot4_u8_i32x16((u8x64)splat_i32x16((int32_t)*(const u8x4_u *)&strip[k * 4]), *(const i8x64 *)&w[k * 64], c0_0);
         c0_0 = t0;
     }
-    const f64x8 t1 = f64x8_from_i32(__builtin_shufflevector(c0_0, c0_0, 0, 1, 2, 3, 4, 5, 6, 7)) * 0.004999999888241291;
-    const f64x8 t2 = f64x8_from_i32(__builtin_shufflevector(c0_0, c0_0, 8, 9, 10, 11, 12, 13, 14, 15)) * 0.004999999888241291;
-    const f64x8 t3 = trunc_f64x8(t1);
-    const f64x8 t4 = trunc_f64x8(t2);
-    const f64x8 t5 = t1 - t3;
-    const f64x8 t6 = t2 - t4;
-    const f64x8 t7 = t3 + select_f64x8((i64x8)(0.5 <= t5), splat_f64x8(1.0), splat_f64x8(0.0)) - select_f64x8((i64x8)(t5 <= -0.5), splat_f64x8(1.0), splat_f64x8(0.0));
-    const f64x8 t8 = t4 + select_f64x8((i64x8)(0.5 <= t6), splat_f64x8(1.0), splat_f64x8(0.0)) - select_f64x8((i64x8)(t6 <= -0.5), splat_f64x8(1.0), splat_f64x8(0.0));
-    const i32x16 t9 = __builtin_shufflevector(i32x8_from_f64(t7), i32x8_from_f64(t8), 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    *(i8x16_u *)&out[0] = sat_i8x16_from_i32(t9 + -5);
+    const f32x16 t1 = rint_f32x16(fma_f32x16(f32x16_from_i32(c0_0), splat_f32x16(0.0049999976f), splat_f32x16(-5.0f)));
+    *(i8x16_u *)&out[0] = sat_i8x16_from_i32(i32x16_from_f32(t1));
 }
 
 /* How the weights of this code begin: magic, version, size, checksum. */

@@ -1,0 +1,154 @@
+/* requant_float.c - the search for a form in floats, and its proof; see requant_float.h. */
+#include "ir/lower/requant_float.h"
+
+#include <math.h>
+
+enum { MOST_STEPS = 256, NEAR = 3, SCALES = 12 }; /* neighbours that are tried on either side: of c, of scales */
+
+/* The least accumulators whose value is first, first + 1, .. */
+typedef struct thresholds {
+    int32_t n, first;
+    int32_t at[MOST_STEPS];
+} thresholds;
+
+int32_t ac_requant_float_at(const ac_float_of *of, bool fma, int32_t acc)
+{
+    const float a = (float)acc, c = acc < 0 ? of->below : of->c;
+    if (fma)
+        return (int32_t)rintf(fmaf(a, of->scale, c));
+    const volatile float p = a * of->scale; /* rounded by itself, whatever this compiler may join */
+    return (int32_t)rintf(p + c);
+}
+
+static bool in_range(const ac_steps *f, double scale)
+{
+    return f->from <= f->to && f->from >= INT32_MIN && f->to <= INT32_MAX && !f->bias && scale >= 0 && scale <= 0.5 &&
+           f->lo <= f->hi && (int64_t)f->hi - f->lo < MOST_STEPS && f->lo >= -256 && f->hi <= 256;
+}
+
+static void find_thresholds(const ac_steps *f, double scale, thresholds *t)
+{
+    const int32_t last = ac_steps_at(f, (int32_t)f->to);
+    /* The reference rounds twice: its halves come half a unit of the first rounding sooner, and later below 0. */
+    const double sooner = f->real || f->q.shift >= 0 ? 0 : ldexp(0.5, f->q.shift), each = scale > 0 ? 1 / scale : 0;
+    int64_t at = f->from;
+    t->n = 0;
+    t->first = ac_steps_at(f, (int32_t)at) + 1;
+    for (int32_t y = t->first; y <= last; y++) {
+        const double half = y - f->zero - 0.5, guess = (half < 0 ? half + sooner : half - sooner) * each;
+        int64_t a = guess > -2147483000.0 && guess < 2147483000.0 ? (int64_t)guess : at;
+        a += guess > (double)a; /* up */
+        at = a > at + 1 && a <= f->to && ac_steps_at(f, (int32_t)a) >= y && ac_steps_at(f, (int32_t)a - 1) < y
+                 ? a
+                 : ac_steps_reach(f, at, y);
+        t->at[t->n++] = (int32_t)at;
+    }
+}
+
+/* Is the form y or more at acc? Sums of doubles that are further from a half than floats round need no more. */
+static bool reaches(const ac_float_of *of, bool fma, int32_t acc, int32_t y)
+{
+    const double far = ((double)(float)acc * (double)of->scale + (double)(acc < 0 ? of->below : of->c)) - (y - 0.5);
+    if (fabs(far) > 1e-4) /* of numbers up to 257 */
+        return far > 0;
+    return ac_requant_float_at(of, fma, acc) >= y;
+}
+
+/* Do both sides of each step agree, and the ends? */
+static bool same(const ac_steps *f, const thresholds *t, const ac_float_of *of, bool fma)
+{
+    for (int32_t k = 0; k < t->n; k++) {
+        const int32_t y = t->first + k;
+        if (!reaches(of, fma, t->at[k], y) || reaches(of, fma, t->at[k] - 1, y))
+            return false;
+    }
+    const int32_t begin = ac_requant_float_at(of, fma, (int32_t)f->from),
+                  end = ac_requant_float_at(of, fma, (int32_t)f->to);
+    return (begin >= t->first - 1 || t->first - 1 == f->lo) &&
+           (end <= t->first + t->n - 1 || t->first + t->n - 1 == f->hi);
+}
+
+/* The middle of what the steps leave for c; without steps, the zero point. False: nothing is left. */
+static bool middle(const ac_steps *f, const thresholds *t, double scale, float *c)
+{
+    double lo = -INFINITY, hi = INFINITY;
+    for (int32_t k = 0; k < t->n; k++) {
+        const double at = t->first + k - 0.5 - (double)t->at[k] * scale;
+        lo = at > lo ? at : lo;
+        hi = at < hi ? at : hi;
+    }
+    hi += scale; /* one accumulator less */
+    *c = t->n ? (float)((lo + hi) / 2) : (float)f->zero;
+    return !t->n || lo < hi;
+}
+
+/* The float `by` floats after x. */
+static float neighbour(float x, int32_t by)
+{
+    for (; by > 0; by--)
+        x = nextafterf(x, INFINITY);
+    for (; by < 0; by++)
+        x = nextafterf(x, -INFINITY);
+    return x;
+}
+
+/* The c of a scale, for all accumulators or those of one sign. */
+static bool find_c(const ac_steps *f, const thresholds *t, bool fma, ac_float_of *of)
+{
+    float c;
+    if (!middle(f, t, (double)of->scale, &c))
+        return false;
+    for (int32_t k = 0; k <= 2 * NEAR; k++) { /* 0, 1, -1, 2, .. */
+        of->c = of->below = neighbour(c, k % 2 ? (k + 1) / 2 : -k / 2);
+        if (same(f, t, of, fma))
+            return true;
+    }
+    return false;
+}
+
+/* Accumulators below 0 and the others, each with its c. */
+static bool find_both(const ac_steps *f, double scale, bool fma, ac_float_of *of)
+{
+    ac_steps below = *f, above = *f;
+    below.to = -1;
+    above.from = 0;
+    thresholds b, a;
+    find_thresholds(&below, scale, &b);
+    find_thresholds(&above, scale, &a);
+    for (int32_t i = 0; i <= 2 * SCALES; i++) {
+        ac_float_of other;
+        of->scale = other.scale = neighbour((float)scale, i % 2 ? (i + 1) / 2 : -i / 2);
+        if (of->scale >= 0 && find_c(&above, &a, fma, of) && find_c(&below, &b, fma, &other)) {
+            of->below = other.c;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool ac_requant_float_find(const ac_steps *f, bool fma, ac_float_of *of)
+{
+    const double scale = f->real ? f->scale : ldexp(f->q.m, f->q.shift - 31);
+    if (!in_range(f, scale))
+        return false;
+    thresholds t;
+    float c;
+    find_thresholds(f, scale, &t);
+    if (!middle(f, &t, scale, &c))
+        return f->from < 0 && f->to >= 0 && find_both(f, scale, fma, of);
+    for (int32_t i = 0; i <= 2 * SCALES; i++) {
+        of->scale = neighbour((float)scale, i % 2 ? (i + 1) / 2 : -i / 2);
+        if (of->scale >= 0 && find_c(f, &t, fma, of))
+            return true;
+    }
+    return f->from < 0 && f->to >= 0 && find_both(f, scale, fma, of);
+}
+
+ac_x ac_lo_requant_float(ac_lower *L, ac_x acc, ac_x scale, ac_x c, ac_x below)
+{
+    ac_lb *b = &L->b;
+    if (below)
+        c = ac_lb_select(b, ac_lb_lt(b, acc, ac_lb_like_int(b, acc, 0)), below, c);
+    const ac_x v = ac_lo_madd(L, ac_lb_cast(b, acc, AC_F32), scale, c);
+    return ac_lb_cast(b, ac_lb_rint(b, v), AC_I32);
+}
