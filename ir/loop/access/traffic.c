@@ -3,12 +3,34 @@
 
 #include "ir/loop/requants.h"
 
+/* The constant c of lo + c; 0: `hi` is something else. */
+static int64_t beyond(const ac_loop_fn *fn, ac_x lo, ac_x hi)
+{
+    const ac_ins *i = &fn->code.item[hi];
+    if (i->op != AC_L_ADD || (i->a != lo && i->b != lo))
+        return 0;
+    const ac_ins *c = &fn->code.item[i->a == lo ? i->b : i->a];
+    return c->op == AC_L_CONST ? c->k.i : 0;
+}
+
+/* A part of a longer loop, from lo to lo + c or to the end of that one: all are as long as most of them. 0: none. */
+static int64_t part_of_loop(const ac_loop_fn *fn, ac_x lo, ac_x hi)
+{
+    const ac_ins *i = &fn->code.item[hi];
+    if (i->op != AC_L_MIN)
+        return beyond(fn, lo, hi);
+    const int64_t c = beyond(fn, lo, i->a);
+    return c ? c : beyond(fn, lo, i->b);
+}
+
 int64_t ac_loop_trips(const ac_loop_fn *fn, ac_x loop, bool *known)
 {
     const ac_ins *i = &fn->code.item[loop], *lo = &fn->code.item[i->a], *hi = &fn->code.item[i->b];
     *known = lo->op == AC_L_CONST && hi->op == AC_L_CONST;
-    if (!*known)
-        return AC_UNKNOWN_TRIPS;
+    if (!*known) {
+        const int64_t n = i->k.i > 0 ? part_of_loop(fn, i->a, i->b) / i->k.i : 0;
+        return n > 0 ? n : AC_UNKNOWN_TRIPS;
+    }
     return i->k.i > 0 ? (hi->k.i - lo->k.i + i->k.i - 1) / i->k.i : (lo->k.i - hi->k.i - i->k.i - 1) / -i->k.i;
 }
 

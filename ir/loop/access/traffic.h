@@ -1,7 +1,8 @@
 /* traffic.h - how many bytes a function moves: what decides which memory is worth its speed for which tensor.
  *
- * Counted per buffer from the loads and stores and the iterations of the loops around them; a loop with bounds that
- * depend on other values counts as AC_UNKNOWN_TRIPS iterations, and both branches of a condition count: an estimate.
+ * Counted per buffer from the loads and stores and the iterations of the loops around them; a loop from lo to
+ * min(lo + c, end), a part of a longer one, has all of its c, any other with bounds that depend on values
+ * AC_UNKNOWN_TRIPS iterations, and both branches of a condition count: an estimate.
  * Cost: O(instructions). */
 #ifndef AC_IR_LOOP_ACCESS_TRAFFIC_H
 #define AC_IR_LOOP_ACCESS_TRAFFIC_H
@@ -9,8 +10,7 @@
 
 enum { AC_UNKNOWN_TRIPS = 3 };
 
-/* Iterations of the FOR at `loop`; *known is false when its bounds are no constants, and the result
- * AC_UNKNOWN_TRIPS. */
+/* Iterations of the FOR at `loop`; *known is false when its bounds are no constants, and the result an estimate. */
 int64_t ac_loop_trips(const ac_loop_fn *fn, ac_x loop, bool *known);
 
 /* Adds to bytes[b] what one call reads from and writes to buffer b; at most INT64_MAX / 4 for each. */
