@@ -44,7 +44,7 @@ closing() {
 echo "== with ASan and UBSan"
 run "$root/build-asan" -LE release
 echo "== as released"
-run "$root/build"
+run "$root/build" -LE sanitized
 
 echo "== skipped, and why"
 # first the tests that were left out as a whole, then the words of all

@@ -2,7 +2,9 @@
  * evaluator bit for bit on random and special values: as plain C (without a warning, and trapping on undefined
  * behaviour) and for each vector target that this machine can run. Random programs with loops, branches and variables
  * check that values are printed where they may be. NaN equals NaN. Programs on halves of words are printed for a target
- * that multiplies those; this machine runs the plain bodies of their helpers. */
+ * that multiplies those; this machine runs the plain bodies of their helpers.
+ *
+ *     test_emit [thin]     of the narrower vector targets, and by a second compiler, every n-th case; 1: all */
 #include "codegen/c/dialect.h"
 #include "ir/loop/eval/eval.h"
 #include "tests/unit/support/cc.h"
@@ -144,24 +146,36 @@ static void test_plain(const char *dir)
     fflush(stdout);
 }
 
-static void test_vectors(const char *dir, const ac_target *t)
+/* Every n-th case. */
+static void thin_out(int32_t every)
 {
-    target = t;
-    build(true);
-    ac_sink text;
-    ac_sink_open(&text, &cx);
-    print_cases(&text);
-    MUST(cc_write(dir, "t.c", text.text, text.n) == 0);
+    int32_t kept = 0;
+    for (int32_t i = 0; i < n_cases; i += every)
+        cases[kept++] = cases[i];
+    n_cases = kept;
+}
+
+/* The widest target by this machine's compiler has all cases; narrower ones, and the widest by other compilers, every
+ * thin-th, which has all instructions, each in other types. */
+static void test_vectors(const char *dir, const ac_target *t, int32_t thin)
+{
     const char *compilers[] = {cc_name(), "gcc", "clang"};
-    for (int i = 0; i < 3; i++) {
-        bool last =
-            !strcmp(t->name, ac_target_find("native")->name); /* the second compiler sees the widest target only */
-        if ((i && (!last || !strcmp(compilers[i], compilers[0]))) || !cc_exists(dir, compilers[i]))
+    const bool widest = !strcmp(t->name, ac_target_find("native")->name);
+    target = t;
+    for (int i = 0; i < (widest ? 3 : 1); i++) {
+        if ((i && !strcmp(compilers[i], compilers[0])) || !cc_exists(dir, compilers[i]))
             continue;
+        build(true);
+        if (i || !widest)
+            thin_out(thin);
+        ac_sink text;
+        ac_sink_open(&text, &cx);
+        print_cases(&text);
+        MUST(cc_write(dir, "t.c", text.text, text.n) == 0);
         run_cases(dir, compilers[i], "-std=gnu11 -Wall -Wextra -O1");
+        printf("  %s, %s: %d programs\n", t->name, compilers[i], n_cases);
+        fflush(stdout);
     }
-    printf("  %s: %d programs\n", t->name, n_cases);
-    fflush(stdout);
 }
 
 /* Equal results in the forms that printers get. */
@@ -203,8 +217,9 @@ static void test_halves(const char *dir)
     fflush(stdout);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    const int32_t thin = argc > 1 ? atoi(argv[1]) : 5;
     char dir[256];
     ac_ctx_open(&cx);
     ac_ctx_start(&cx);
@@ -219,7 +234,7 @@ int main(void)
         const ac_target *t = ac_target_at(i);
         if (t->vec_bytes && ac_target_runs_here(t) &&
             !strncmp(t->cpu, "x86-64", 6)) /* named processors print as a level */
-            test_vectors(dir, t);
+            test_vectors(dir, t, thin);
     }
     cc_remove(dir);
     ac_ctx_close(&cx);
