@@ -254,28 +254,73 @@ bool ac_text_channels_first(const arenac *a)
 
 /* ------------------------------------------------------------------ loops */
 
+static ac_lowered *lower_step(arenac *a, const ac_lowering *low, int32_t i, ac_schedule hint)
+{
+    ac_ctx *cx = &a->cx;
+    const ac_settings *s = &low->set;
+    hint.tensor = s->tensor_cores;
+    const ac_flow_how flow = {.target = s->target, .exact = a->opt.exact, .hint = hint};
+    ac_lowered *step = ac_flow_lower(cx, cx->region, low->graph, low->order[i], &flow);
+    if (!step || (s->gpu ? ac_lower_grid(cx, cx->region, step)
+                         : ac_lower_chunks(cx, cx->region, step, s->threads, AC_FORK_COST)) != AC_OK)
+        return NULL;
+    return step;
+}
+
+/* Does the step read, as it is, a matrix that another one has laid out for itself? */
+static bool reads_held(const ac_lowered *step, const ac_rows_held *held, int32_t n)
+{
+    enum { WORTH = 1024 }; /* bytes: code that finds the rows there is longer */
+    for (int32_t i = 0; i < step->arg.n; i++) {
+        const ac_tensor *t = step->arg.item[i].konst ? step->arg.item[i].konst->source : NULL;
+        for (int32_t k = 0; t && k < n && ac_tensor_bytes(t) >= WORTH; k++) {
+            int32_t left = 64; /* comparisons */
+            if (ac_tensor_same_bytes(held[k].matrix, t, &left))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Rows that are looked up are read where products have them: an embedding that makes the logits too is there once. */
+static int share_tables(arenac *a, ac_lowering *low, const ac_schedule *hints)
+{
+    ac_region *r = a->cx.region;
+    AC_VEC(ac_rows_held) held = {0};
+    for (int32_t i = 0; i < low->n_steps; i++)
+        for (int32_t k = 0; k < low->step[i]->held.n; k++)
+            ac_push(r, &held, low->step[i]->held.item[k]);
+    for (int32_t i = 0; i < low->n_steps; i++) {
+        if (low->step[i]->held.n || !reads_held(low->step[i], held.item, held.n))
+            continue;
+        ac_schedule hint = hints[i];
+        hint.held = held.item;
+        hint.n_held = held.n;
+        low->step[i] = lower_step(a, low, i, hint);
+        if (!low->step[i])
+            return AC_FAIL;
+    }
+    return AC_OK;
+}
+
 /* Every node, so that all that is unsupported is listed at once. */
 static int lower_all(arenac *a, ac_lowering *low)
 {
     ac_ctx *cx = &a->cx;
-    const ac_settings *s = &low->set;
     const ac_schedule *hints = a->hints;
     int status = AC_OK;
     if (!hints)
-        AC_TRY(ac_tune_read(a, s, low->order, low->n_steps, &hints));
+        AC_TRY(ac_tune_read(a, &low->set, low->order, low->n_steps, &hints));
+    ac_schedule *hint = AC_NEW_N(cx->region, ac_schedule, low->n_steps + 1);
     ac_progress_begin(cx, "lowering", low->n_steps);
     for (int32_t i = 0; i < low->n_steps; i++) {
         ac_progress_at(cx, i);
-        ac_schedule hint = hints ? hints[i] : (ac_schedule){.winograd = s->winograd};
-        hint.tensor = s->tensor_cores;
-        const ac_flow_how flow = {.target = s->target, .exact = a->opt.exact, .hint = hint};
-        ac_lowered *step = ac_flow_lower(cx, cx->region, low->graph, low->order[i], &flow);
-        low->step[i] = step;
-        if (!step || (s->gpu ? ac_lower_grid(cx, cx->region, step)
-                             : ac_lower_chunks(cx, cx->region, step, s->threads, AC_FORK_COST)) != AC_OK)
+        hint[i] = hints ? hints[i] : (ac_schedule){.winograd = low->set.winograd};
+        low->step[i] = lower_step(a, low, i, hint[i]);
+        if (!low->step[i])
             status = AC_FAIL;
     }
-    return status;
+    return status == AC_OK ? share_tables(a, low, hint) : AC_FAIL;
 }
 
 int ac_check_hinted(arenac *a, const ac_schedule *hints)

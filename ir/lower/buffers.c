@@ -44,10 +44,19 @@ static ac_const *new_const(ac_lower *L, const char *name, ac_dtype d, int64_t co
     return k;
 }
 
+int32_t ac_lo_const(ac_lower *L, ac_const *k, ac_dtype d, const char *name, const char *note)
+{
+    return new_buf(L, name, d, k->count, AC_BUF_CONST, k->align, (ac_arg){.kind = AC_ARG_CONST, .konst = k}, note);
+}
+
+ac_const *ac_lo_packed(const ac_lower *L, int32_t w)
+{
+    return L->out->arg.item[w].konst;
+}
+
 static int32_t const_buf(ac_lower *L, ac_const *k, const char *name, const char *note)
 {
-    return new_buf(L, name, k->dtype, k->count, AC_BUF_CONST, k->align, (ac_arg){.kind = AC_ARG_CONST, .konst = k},
-                   note);
+    return ac_lo_const(L, k, k->dtype, name, note);
 }
 
 static bool same_constant(const ac_tensor *a, const ac_tensor *t)

@@ -81,6 +81,9 @@ int32_t ac_lo_gpu_local(ac_lower *L, const char *name, ac_dtype d, int64_t count
 /* Small constant, data copied. */
 int32_t ac_lo_table(ac_lower *L, const char *name, ac_dtype d, int64_t count, const void *data);
 
+/* A constant that another step made, whose elements are d to loops. */
+int32_t ac_lo_const(ac_lower *L, ac_const *k, ac_dtype d, const char *name, const char *note);
+
 /* A constant computed lazily by loops of its own:
  *     ac_lower P;
  *     int32_t dst = ac_lo_pack_open(L, &P, "w", AC_F32, count);      P.b builds
@@ -88,6 +91,7 @@ int32_t ac_lo_table(ac_lower *L, const char *name, ac_dtype d, int64_t count, co
  *     int32_t w = ac_lo_pack_close(L, &P);                           a CONST buffer of L, 64-byte aligned */
 int32_t ac_lo_pack_open(ac_lower *L, ac_lower *P, const char *name, ac_dtype d, int64_t count);
 int32_t ac_lo_pack_close(ac_lower *L, ac_lower *P);
+ac_const *ac_lo_packed(const ac_lower *L, int32_t w); /* the constant of that buffer; until the lowering ends */
 
 /* Values. v * by; i32. */
 static inline ac_x ac_lo_scaled(ac_lb *lb, ac_x v, int64_t by)

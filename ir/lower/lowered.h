@@ -42,6 +42,20 @@ int32_t *ac_const_twins(ac_region *r, ac_const *const *konst, int32_t n, bool sa
 bool ac_const_same(const ac_const *a, const ac_const *b, int32_t *left);
 uint64_t ac_const_hash(ac_const *k);
 
+/* How a constant holds the rows of a matrix: in blocks, first those of width[0] rows, from row `wide` on those of
+ * width[1]; of a block, the first group of elements of each of its rows, then the second ones. The last block may have
+ * rows of no meaning. Element k of row r, which is row i of the block that begins with row b (a constant's element may
+ * be a word of several of the matrix, the first in its low bits):
+ *
+ *     constant[((b * steps) + k / group * width + i) * group + k % group] */
+typedef struct ac_rows_held {
+    const ac_tensor *matrix; /* constant: `rows` rows, whatever its shape */
+    ac_const *konst;
+    ac_dtype dtype; /* of the constant's elements, as loops see them */
+    int64_t rows, wide, width[2];
+    int64_t steps, group; /* groups of a row; elements of the constant in a group */
+} ac_rows_held;
+
 enum { AC_PACKINGS = 4 }; /* vectors in a block of packed weights, at most */
 /* The choices that lead from a node to its loops, as data: what the cost models chose, or hints to them. 0: no choice
  * of this node, or, of a hint, left to the cost model. What does not fit node or target is passed over. */
@@ -53,6 +67,8 @@ typedef struct ac_schedule {
     double packed[AC_PACKINGS]; /* cycles with blocks of 1, 2, ...; 0: these do not fit. Of a hint: not read */
     const char *refused;        /* why winograd was requested and is not done; NULL */
     int32_t tensor;             /* of a hint: AC_TENSOR_...; chosen: the ac_dtype that tensor cores of a GPU multiply */
+    const ac_rows_held *held;   /* of a hint: matrices that other steps hold, for whoever looks up rows of them */
+    int32_t n_held;
 } ac_schedule;
 /* Tensor cores: bytes, whose results are the same; no; or floats too, rounded to that type before they are
  * multiplied. */
@@ -100,6 +116,7 @@ typedef struct ac_lowered {
     /* Operands the result may be placed over exactly, if they die here (element-wise access) */
     ac_tensor *overwrite[8];
     int32_t n_overwrite;
+    AC_VEC(ac_rows_held) held; /* matrices whose rows lie in its constants in an order of its own */
     ac_schedule schedule;
     const char *requant; /* how sums become bytes, in words, where a form shorter than the reference's is proven */
     int32_t variants;    /* those of AC_VARIANT_WIDE .. that change something here */

@@ -6,6 +6,7 @@
  * moved by 128 where x is of the other type; the zero point, and 128, are in the bias (dynamic range: in the start of
  * the accumulator). */
 #include "ir/lower/conv/gemm.h"
+#include "ir/lower/held.h"
 #include "ir/lower/spans.h"
 
 /* What a strip for DOT4 adds to stored values. */
@@ -65,6 +66,22 @@ static void pack_blocks(ac_lower *P, int32_t to, const ac_gemm_form *f, const ac
         ac_lb_end(b);
 }
 
+/* One group with one run: the rows of w are there for others, too. */
+static void hold(ac_lower *L, const ac_gemm_form *f, const ac_channel *c, int32_t w)
+{
+    const int64_t width = f->lanes, blocks = f->block.size[0] * f->block.count[0];
+    if (f->along || f->groups != 1 || ac_gemm_runs(f) != 1 || c->axis > 0 || c->zw)
+        return;
+    ac_lo_holds(L, (ac_rows_held){.matrix = c->w,
+                                  .konst = ac_lo_packed(L, w),
+                                  .dtype = f->w,
+                                  .rows = f->n,
+                                  .wide = blocks * width,
+                                  .width = {f->block.size[0] * width, f->block.size[1] * width},
+                                  .steps = ac_gemm_steps(f),
+                                  .group = f->group});
+}
+
 int32_t ac_gemm_pack(ac_lower *L, const ac_gemm_form *f, ac_channel *c)
 {
     const int64_t runs = ac_gemm_runs(f), size = f->groups * ac_gemm_group_size(f);
@@ -84,7 +101,9 @@ int32_t ac_gemm_pack(ac_lower *L, const ac_gemm_form *f, ac_channel *c)
     for (int32_t s = 0; s < 2; s++)
         if (f->block.count[s])
             pack_blocks(&P, to, f, c, s);
-    return ac_lo_pack_close(L, &P);
+    const int32_t w = ac_lo_pack_close(L, &P);
+    hold(L, f, c, w);
+    return w;
 }
 
 /* The strip's elements for stored elements x. */

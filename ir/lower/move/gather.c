@@ -6,6 +6,7 @@
  * leaves with status AC_STATUS_INDEX and the result is unspecified. ONE_HOT takes any index: one out of range is a row
  * of `off`. */
 #include "ir/ops/decode/axis.h"
+#include "ir/lower/held.h"
 #include "ir/lower/index.h"
 #include "ir/lower/move/move.h"
 
@@ -50,7 +51,8 @@ int ac_lo_gather(ac_lower *L)
         *(d < batch ? &batches : d < axis ? &outer : &inner) *= d == axis ? 1 : x->dim[d];
     for (int32_t d = batch; d < index->rank; d++)
         picks *= index->dim[d];
-    const int32_t src = ac_lo_operand(L, x), dst = ac_lo_result_buf(L);
+    const ac_rows_held *held = batches * outer == 1 && ac_tensor_is_const(x) ? ac_held_of(L, x, x->dim[axis]) : NULL;
+    const int32_t src = held ? -1 : ac_lo_operand(L, x), dst = ac_lo_result_buf(L);
     const ac_x n_ = ac_lb_for_n(b, "n", batches), o = ac_lb_for_n(b, "o", outer), k = ac_lb_for_n(b, "k", picks);
     const ac_x row = ac_lb_add(b, ac_lb_mul(b, n_, ac_lb_i32(b, outer)), o);
     const ac_x pick = load_index(L, index, ac_lb_add(b, ac_lb_mul(b, n_, ac_lb_i32(b, picks)), k), x->dim[axis]);
@@ -58,7 +60,10 @@ int ac_lo_gather(ac_lower *L)
     const ac_x to = ac_lb_add(b, ac_lb_mul(b, row, ac_lb_i32(b, picks)), k);
     ac_move m = {0};
     ac_move_dim(&m, inner, 1, 1);
-    ac_lo_move_at(L, src, ac_lb_mul(b, from, ac_lb_i32(b, inner)), dst, ac_lb_mul(b, to, ac_lb_i32(b, inner)), &m);
+    if (held)
+        ac_held_row(L, held, pick, inner, dst, ac_lb_mul(b, to, ac_lb_i32(b, inner)));
+    else
+        ac_lo_move_at(L, src, ac_lb_mul(b, from, ac_lb_i32(b, inner)), dst, ac_lb_mul(b, to, ac_lb_i32(b, inner)), &m);
     for (int32_t i = 0; i < 3; i++)
         ac_lb_end(b);
     return AC_OK;

@@ -26,6 +26,7 @@
  * Weights are read once: blocks of channels outside, tiles of rows inside. For many rows a block's weights are unpacked
  * once, as (code - zero) * scale, into a panel that the register tiles of fully_connected read (gemm.h). */
 #include "ir/lower/conv/gemm.h"
+#include "ir/lower/held.h"
 #include "ir/lower/matrix.h"
 #include "ir/lower/nn/digits.h"
 #include "ir/ops/decode/blockwise.h"
@@ -102,7 +103,16 @@ static int32_t packed(job *j, const char *name, ac_tensor *t, bool words, int64_
         for (int32_t i = 0; i < 3; i++)
             ac_lb_end(b);
     }
-    return ac_lo_pack_close(j->L, &P);
+    const int32_t made = ac_lo_pack_close(j->L, &P);
+    ac_lo_holds(j->L, (ac_rows_held){.matrix = t,
+                                     .konst = ac_lo_packed(j->L, made),
+                                     .dtype = d,
+                                     .rows = f->n,
+                                     .wide = f->block.size[0] * f->block.count[0] * f->lanes,
+                                     .width = {f->block.size[0] * f->lanes, f->block.size[1] * f->lanes},
+                                     .steps = each,
+                                     .group = 1});
+    return made;
 }
 
 /* ------------------------------------------------------------------ a tile */
