@@ -8,6 +8,8 @@
 typedef struct kept {
     ac_tensor *state, *next; /* what was the input; its value in the next run */
     ac_state_pair *out;
+    bool ring;              /* only new rows of a window are written */
+    const ac_node *ordered; /* ... all of it is, since this node needs the order of its rows; NULL */
 } kept;
 
 typedef struct keeping {
@@ -193,14 +195,38 @@ static int keep(keeping *k, kept *s)
         move_past(k, s->state, n);
         s->next->root = s->state;
         s->out->in_place = true;
-        s->out->how = ac_strf(k->p->cx->region, "'%s' writes only what changes", name);
+        s->out->how =
+            ac_strf(k->p->cx->region,
+                    s->ring ? "a ring: '%s' writes only the new rows" : "'%s' writes only what changes", name);
         return AC_OK;
     }
-    s->out->how =
-        ac_strf(k->p->cx->region,
-                other ? "copied: '%s' reads the old value after '%s' made the new one" : "'%s%s' writes all of it",
-                other ? other->name : "", name);
+    s->out->how = s->ordered ? ac_strf(k->p->cx->region, "'%s' writes all of it: '%s' needs the rows in order", name,
+                                       s->ordered->name)
+                             : ac_strf(k->p->cx->region,
+                                       other ? "copied: '%s' reads the old value after '%s' made the new one"
+                                             : "'%s%s' writes all of it",
+                                       other ? other->name : "", name);
     return assign(k, s);
+}
+
+/* Windows that slide become rings, where that changes no result; what turns them is kept, too. */
+static int turn_rings(keeping *k)
+{
+    const int32_t n = k->n;
+    ac_state_window *window = AC_NEW_N(k->tmp, ac_state_window, n + 1);
+    ac_tensor **turn = AC_NEW_N(k->tmp, ac_tensor *, 2 * n + 1);
+    int32_t n_turns = 0;
+    for (int32_t i = 0; i < n; i++)
+        window[i] = (ac_state_window){.state = k->item[i].state, .next = k->item[i].next};
+    AC_TRY(ac_state_ring(k->p->cx, k->g, window, n, turn, &n_turns));
+    ac_graph_sweep(k->g);
+    for (int32_t i = 0; i < n; i++) {
+        k->item[i].ring = window[i].ring;
+        k->item[i].ordered = window[i].ordered;
+    }
+    for (int32_t i = 0; i < n_turns; i++)
+        k->item[k->n++] = (kept){turn[2 * i], turn[2 * i + 1], AC_NEW(k->tmp, ac_state_pair), false, NULL};
+    return AC_OK;
 }
 
 /* Outputs and inputs that are kept are none any more. */
@@ -242,7 +268,7 @@ int ac_pass_state(ac_pass *p)
     ac_graph *g = p->graph;
     keeping k = {.p = p, .g = g, .n = p->opt->n_kept, .tmp = ac_region_open(&p->cx->heap)};
     int status = AC_OK;
-    k.item = AC_NEW_N(k.tmp, kept, k.n + 1);
+    k.item = AC_NEW_N(k.tmp, kept, 2 * k.n + 1); /* and a turn for each */
     for (int32_t i = 0; i < k.n; i++) {
         ac_state_pair *s = &p->opt->kept[i];
         k.item[i] = (kept){.state = g->input.item[s->input], .next = g->output.item[s->output], .out = s};
@@ -255,6 +281,8 @@ int ac_pass_state(ac_pass *p)
     for (int32_t i = 0; i < k.n && status == AC_OK; i++)
         status = ac_state_turned(p->cx, g, k.item[i].state, k.item[i].next);
     ac_graph_sweep(g);
+    if (status == AC_OK && !p->opt->exact)
+        status = turn_rings(&k);
     for (int32_t i = 0; i < k.n && status == AC_OK; i++)
         if (k.item[i].next->state && k.item[i].next != k.item[i].state)
             copy_first(g, &k.item[i]);

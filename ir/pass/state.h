@@ -1,4 +1,4 @@
-/* state.h - between state.c, state_grow.c and state_turned.c. */
+/* state.h - between state.c, state_grow.c, state_turned.c and state_ring.c. */
 #ifndef AC_IR_PASS_STATE_H
 #define AC_IR_PASS_STATE_H
 #include "ir/pass/passes.h"
@@ -13,5 +13,14 @@ int ac_state_grow(ac_ctx *cx, ac_graph *g, ac_tensor *const *past, ac_tensor *co
 /* state_turned.c: `next` that is made of a turned `state` by a scatter becomes a scatter into `state`; anything else
  * stays as it is. */
 int ac_state_turned(ac_ctx *cx, ac_graph *g, ac_tensor *state, ac_tensor *next);
+
+/* state_ring.c: `next` that is `state` without its oldest rows, and new ones, becomes an update of a ring, if nobody
+ * needs the order of the rows. turn: of each ring (n_turns, at most n) a state, and its value in the next run. */
+typedef struct ac_state_window {
+    ac_tensor *state, *next;
+    bool ring;              /* it is one now */
+    const ac_node *ordered; /* it slides, and this node needs its rows in their order; NULL */
+} ac_state_window;
+int ac_state_ring(ac_ctx *cx, ac_graph *g, ac_state_window *window, int32_t n, ac_tensor **turn, int32_t *n_turns);
 
 #endif

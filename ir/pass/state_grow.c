@@ -9,21 +9,16 @@
 #include "ir/ops/decode/axis.h"
 #include "ir/ops/shape/resolve.h"
 #include "ir/pass/state.h"
+#include "ir/pass/state_rows.h"
 
 #include <float.h>
 #include <string.h>
-
-typedef struct rows {
-    int32_t axis; /* of the tensor, along which rows may be missing; -1: none */
-    bool zero;    /* what is missing is 0 */
-} rows;
 
 typedef struct growing {
     ac_ctx *cx;
     ac_graph *g;
     ac_region *tmp;
-    rows *of; /* by tensor; those that this file makes have none */
-    int32_t n;
+    ac_row_walk rows;            /* that may be missing; what this file makes has none */
     int64_t past, added;         /* rows before, at most; rows of a run */
     ac_tensor *position, *there; /* i32 [1], checked; bool [past + added]: which rows are there */
     ac_tensor *start;            /* the last one that was made, for start_axis; NULL: none yet */
@@ -99,199 +94,6 @@ static ac_tensor *masked(growing *w, ac_tensor *x)
 
 /* ------------------------------------------------------------------ where missing rows go */
 
-static rows rows_of(const growing *w, const ac_tensor *t)
-{
-    return t && t->id < w->n ? w->of[t->id] : (rows){-1, false};
-}
-
-/* The dimension of y that is dimension `axis` of x, the elements being in the same order; -1: none. */
-static int32_t same_axis(const ac_tensor *x, int32_t axis, const ac_tensor *y)
-{
-    const int64_t before = ac_dim_product(x->dim, 0, axis);
-    for (int32_t d = 0; d < y->rank; d++)
-        if (y->dim[d] == x->dim[axis] && ac_dim_product(y->dim, 0, d) == before)
-            return d;
-    return -1;
-}
-
-/* Are all elements of x +0, as far as anybody may see them? Those of rows that are there need not be. */
-static bool is_zero(growing *w, ac_tensor *x)
-{
-    const rows r = rows_of(w, x);
-    if (r.axis >= 0)
-        return r.zero;
-    const uint8_t *v = x && ac_tensor_is_const(x) ? ac_tensor_force(w->cx, x) : NULL;
-    const int64_t n = v ? ac_tensor_bytes(x) : 0;
-    int64_t i = 0;
-    while (i < n && v[i] == 0)
-        i++;
-    return v && i == n;
-}
-
-/* Is the element-wise result 0 where missing rows are? One factor suffices; a condition decides which value is taken,
- * not what it is (exporters take the weights of a softmax that are NaN to be 0 so). */
-static bool map_zero(growing *w, const ac_node *n)
-{
-    switch ((int)n->op) {
-    case AC_OP_MUL:
-        return (rows_of(w, n->in[0]).axis >= 0 && is_zero(w, n->in[0])) ||
-               (rows_of(w, n->in[1]).axis >= 0 && is_zero(w, n->in[1]));
-    case AC_OP_ADD:
-    case AC_OP_SUB:
-    case AC_OP_MINIMUM:
-    case AC_OP_MAXIMUM:
-        return is_zero(w, n->in[0]) && is_zero(w, n->in[1]);
-    case AC_OP_SELECT:
-        return is_zero(w, n->in[1]) && is_zero(w, n->in[2]);
-    case AC_OP_ABS:
-    case AC_OP_CAST:
-    case AC_OP_NEG:
-    case AC_OP_RELU:
-        return is_zero(w, n->in[0]);
-    default:
-        return false;
-    }
-}
-
-/* Element by element: dimensions are those of the result, from the last. */
-static bool map_rows(growing *w, const ac_node *n, rows *to)
-{
-    const ac_tensor *y = n->out[0];
-    for (int32_t i = 0; i < n->n_in; i++) {
-        const rows r = rows_of(w, n->in[i]);
-        const int32_t axis = r.axis < 0 ? -1 : r.axis + y->rank - n->in[i]->rank;
-        if (axis < 0)
-            continue;
-        if (to->axis >= 0 && to->axis != axis)
-            return false;
-        to->axis = axis;
-    }
-    to->zero = map_zero(w, n);
-    return true;
-}
-
-/* adj: the last two dimensions are swapped. Sets `along`: the sum goes over the rows. */
-static int32_t matrix_axis(const ac_tensor *t, int32_t axis, bool adj, bool left, bool *along, int32_t rank)
-{
-    const int32_t last = t->rank - 1, row = adj ? last : last - 1, column = adj ? last - 1 : last;
-    *along = axis == (left ? column : row);
-    return axis < last - 1 ? axis + rank - t->rank : left ? rank - 2 : rank - 1;
-}
-
-static bool matmul_rows(growing *w, const ac_node *n, rows *to)
-{
-    const bool adj[] = {n->attrs.matmul.adj_x, n->attrs.matmul.adj_y};
-    bool along[2] = {false, false}, zero = false;
-    for (int32_t i = 0; i < 2; i++) {
-        const rows r = rows_of(w, n->in[i]);
-        if (r.axis < 0)
-            continue;
-        const int32_t axis = matrix_axis(n->in[i], r.axis, adj[i], i == 0, &along[i], n->out[0]->rank);
-        zero |= along[i] && r.zero;
-        if (along[i])
-            continue;
-        if (to->axis >= 0 && to->axis != axis)
-            return false;
-        to->axis = axis;
-    }
-    return zero || (!along[0] && !along[1]);
-}
-
-static bool dense_rows(growing *w, const ac_node *n, rows *to)
-{
-    const ac_tensor *x = n->in[0];
-    const rows r = rows_of(w, x);
-    if (r.axis < 0 || r.axis == x->rank - 1 || rows_of(w, n->in[1]).axis >= 0 || x->rank != n->out[0]->rank)
-        return false;
-    to->axis = r.axis;
-    return true;
-}
-
-static bool transposed_rows(growing *w, const ac_node *n, rows *to)
-{
-    int32_t perm[AC_MAX_RANK];
-    const rows r = rows_of(w, n->in[0]);
-    if (ac_perm_of(w->cx, n, perm) != AC_OK)
-        return false;
-    for (int32_t d = 0; d < n->out[0]->rank; d++)
-        if (perm[d] == r.axis)
-            to->axis = d;
-    to->zero = r.zero;
-    return to->axis >= 0;
-}
-
-/* All operands are joined along another dimension. */
-static bool joined_rows(growing *w, const ac_node *n, rows *to)
-{
-    int32_t axis;
-    to->zero = true;
-    if (ac_axis_norm(w->cx, n, n->attrs.axis.axis, n->out[0]->rank, &axis) != AC_OK)
-        return false;
-    for (int32_t i = 0; i < n->n_in; i++) {
-        const rows r = rows_of(w, n->in[i]);
-        to->zero &= r.axis >= 0 && r.zero;
-        if (r.axis < 0)
-            continue;
-        if (r.axis == axis || (to->axis >= 0 && to->axis != r.axis))
-            return false;
-        to->axis = r.axis;
-    }
-    return true;
-}
-
-/* The result has each row, perhaps several times. */
-static bool repeated_rows(growing *w, const ac_node *n, rows *to)
-{
-    const ac_tensor *x = n->in[0], *y = n->out[0];
-    const rows r = rows_of(w, x);
-    *to = (rows){r.axis + y->rank - x->rank, r.zero};
-    return r.axis >= 0 && y->dim[to->axis] == x->dim[r.axis];
-}
-
-static bool viewed_rows(growing *w, const ac_node *n, rows *to)
-{
-    const rows r = rows_of(w, n->in[0]);
-    *to = (rows){r.axis < 0 ? -1 : same_axis(n->in[0], r.axis, n->out[0]), r.zero};
-    return to->axis >= 0;
-}
-
-/* Along another dimension; along the rows: see visit. */
-static bool softmax_rows(growing *w, const ac_node *n, rows *to)
-{
-    to->axis = rows_of(w, n->in[0]).axis;
-    return true;
-}
-
-typedef bool rule(growing *w, const ac_node *n, rows *to);
-
-static rule *rule_of(ac_op op)
-{
-    static const struct {
-        ac_op op;
-        rule *f;
-    } RULES[] = {
-        {AC_OP_BATCH_MATMUL, matmul_rows},  {AC_OP_FULLY_CONNECTED, dense_rows}, {AC_OP_TRANSPOSE, transposed_rows},
-        {AC_OP_CONCATENATION, joined_rows}, {AC_OP_BROADCAST_TO, repeated_rows}, {AC_OP_TILE, repeated_rows},
-        {AC_OP_SOFTMAX, softmax_rows},      {AC_OP_BLOCKWISE_DENSE, dense_rows},
-    };
-    if (ac_ops[op].map)
-        return ac_ops[op].flags & OF_STATE ? NULL : map_rows;
-    if (ac_ops[op].flags & OF_VIEW)
-        return viewed_rows;
-    for (size_t i = 0; i < sizeof RULES / sizeof *RULES; i++)
-        if (RULES[i].op == op)
-            return RULES[i].f;
-    return NULL;
-}
-
-/* Where the missing rows of n's operands are in its result. false: it reads them as if they were there. */
-static bool follow(growing *w, const ac_node *n, rows *to)
-{
-    rule *f = rule_of(n->op);
-    *to = (rows){-1, false};
-    return f && f(w, n, to);
-}
-
 static void refuse(growing *w, const ac_node *n)
 {
     w->failed = true;
@@ -301,24 +103,16 @@ static void refuse(growing *w, const ac_node *n)
                    "its rows; leave its --state out, or export the model with a cache of a fixed size");
 }
 
-static bool reads_rows(const growing *w, const ac_node *n)
-{
-    bool any = false;
-    for (int32_t i = 0; i < n->n_in; i++)
-        any |= rows_of(w, n->in[i]).axis >= 0;
-    return any;
-}
-
 static void visit(growing *w, ac_node *n)
 {
-    rows to;
-    if (!reads_rows(w, n)) {
+    ac_rows_at to;
+    if (!ac_rows_read(&w->rows, n)) {
         ac_push(w->g->region, &w->g->node, n);
         return;
     }
     const ac_tensor *x = n->in[0];
-    const bool weighs = n->op == AC_OP_SOFTMAX && rows_of(w, x).axis == x->rank - 1;
-    if (!follow(w, n, &to) || n->n_out != 1 || (weighs && x->dtype != AC_F32)) {
+    const bool weighs = n->op == AC_OP_SOFTMAX && ac_rows_of(&w->rows, x).axis == x->rank - 1;
+    if (!ac_rows_follow(&w->rows, n, &to) || n->n_out != 1 || (weighs && x->dtype != AC_F32)) {
         refuse(w, n);
         return;
     }
@@ -326,7 +120,7 @@ static void visit(growing *w, ac_node *n)
         n->in[0] = masked(w, n->in[0]);
         to.zero = true;
     }
-    w->of[n->out[0]->id] = to;
+    w->rows.of[n->out[0]->id] = to;
     ac_push(w->g->region, &w->g->node, n);
 }
 
@@ -367,20 +161,18 @@ static void update(growing *w, ac_tensor *past, ac_node *n, int32_t axis)
     ac_node *made = ac_node_new(w->g, AC_OP_DYNAMIC_UPDATE_SLICE, name, in, 3, &next, 1);
     made->at = at;
     w->failed |= ac_node_resolve(w->cx, w->g, made) != AC_OK;
-    w->of[next->id] = (rows){axis, false};
+    w->rows.of[next->id] = (ac_rows_at){.axis = axis};
 }
 
 int ac_state_grow(ac_ctx *cx, ac_graph *g, ac_tensor *const *past, ac_tensor *const *next, int32_t n,
                   const ac_tensor **position)
 {
-    growing w = {.cx = cx, .g = g, .tmp = ac_region_open(&cx->heap), .n = g->tensor.n};
+    growing w = {.cx = cx, .g = g, .tmp = ac_region_open(&cx->heap)};
     ac_node **node = ac_copy(w.tmp, g->node.item, (size_t)(g->node.n + 1) * sizeof *node),
             **by = AC_NEW_N(w.tmp, ac_node *, n + 1);
     const int32_t n_nodes = g->node.n;
     int32_t *axis = AC_NEW_N(w.tmp, int32_t, n + 1);
-    w.of = AC_NEW_N(w.tmp, rows, w.n + 1);
-    for (int32_t i = 0; i < w.n; i++)
-        w.of[i].axis = -1;
+    w.rows = ac_rows_open(cx, g, w.tmp);
     for (int32_t i = 0; i < n; i++) {
         by[i] = grower(g, past[i], next[i], &axis[i]);
         const int64_t rows_past = past[i]->dim[axis[i]], added = next[i]->dim[axis[i]] - rows_past;
@@ -408,7 +200,7 @@ int ac_state_grow(ac_ctx *cx, ac_graph *g, ac_tensor *const *past, ac_tensor *co
             visit(&w, node[k]);
     }
     for (int32_t i = 0; i < g->output.n && !w.failed; i++)
-        if (rows_of(&w, g->output.item[i]).axis >= 0) {
+        if (ac_rows_of(&w.rows, g->output.item[i]).axis >= 0) {
             w.failed = true;
             ac_error(cx, (ac_place){.file = g->file}, E0502,
                      "--state: output '%s' %s has a row for each of the cache, and they are not all there",
