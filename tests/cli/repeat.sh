@@ -25,8 +25,13 @@ E2
 for rows in 1 3; do
     heads m.ag $rows
     for backend in eval c; do
-        "$arenac" run m.ag --random 3 --exact --backend $backend --output-dir with -q >out.txt || die "rows $rows, $backend"
-        "$arenac" run m.ag --random 3 --exact --backend $backend --output-dir without --skip repeat -q >out.txt || die "--skip"
+        for way in with without; do
+            skip=
+            [ $way = with ] || skip="--skip repeat"
+            # shellcheck disable=SC2086
+            "$arenac" run -q m.ag --random 3 --exact --backend $backend --output-dir $way $skip >out.txt ||
+                die "rows $rows, $backend, $way"
+        done
         cmp with/0.npy without/0.npy || fail "rows $rows, $backend: other bits"
     done
     few=$(arena_bytes m.ag) many=$(arena_bytes m.ag --skip repeat)

@@ -11,8 +11,8 @@
  * Schedule: channels in vectors (multiplier 1: of x and w; larger: of w, x in all lanes), then tiles of output columns.
  * Rows outside the input are never visited; the first and last columns, whose taps are cut, are computed one by one.
  * Each input column of a tile is loaded once for all taps that read it. Plain targets: the same with vectors of one,
- * four channels at a time instead of columns. Bytes with DOT4, or DOT2 of vectors: depthwise_dot.c; with products of the
- * halves of words: depthwise_pairs.c; on other processors that multiply one pair of bytes at a time:
+ * four channels at a time instead of columns. Bytes with DOT4, or DOT2 of vectors: depthwise_dot.c; with products of
+ * the halves of words: depthwise_pairs.c; on other processors that multiply one pair of bytes at a time:
  * depthwise_columns.c. */
 #include "ir/lower/conv/depthwise.h"
 #include "ir/lower/conv/gemm.h"
