@@ -75,8 +75,9 @@ int arenac_emit(arenac *a, const char *kind, const char *path);
 int arenac_write(arenac *a);  /* what options emit, output, lock and json request; the report where that leaves room */
 int arenac_report(arenac *a); /* the report as text, to "-"; option verbose: more of it */
 int arenac_commit(arenac *a); /* writes what was emitted */
-/* Where nothing has gone to "-", the JSON document of how it ended goes there: the report of a plan that is over its
- * budget or not the locked one, else the diagnostics alone. What was emitted and not committed is dropped. */
+/* If nothing has gone to "-" yet, prints how it ended there, as one JSON document: the whole report where the plan
+ * exceeds its budget or differs from its lock, otherwise the diagnostics alone. What was emitted and not committed is
+ * dropped. */
 int arenac_print_json(arenac *a);
 
 /* The arena and what no plan can beat, in bytes; -1: no plan. */

@@ -115,7 +115,7 @@ int ac_written_say(arenac *a, const ac_output *out, int32_t n)
 
 /* ------------------------------------------------------------------ --json of what ended before its document */
 
-/* A plan that is over its budget, or not that of its lock, is told; else there are diagnostics alone. */
+/* The whole report where the plan exceeds its budget or differs from its lock; otherwise the diagnostics alone. */
 int ac_written_json(arenac *a)
 {
     ac_sink to;

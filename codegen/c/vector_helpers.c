@@ -200,22 +200,15 @@ static void put_half(vh *h)
     }
 }
 
-/* Words of one register to bytes or halves: packs saturate. False: not these types and lanes. */
+/* Words of a register of up to 32 bytes to bytes or halves: packs saturate. False: not these types and lanes. */
 static bool put_packs(vh *h, const char *param)
 {
     ac_cfile *F = h->F;
     const int32_t n = h->lanes, to_bits = ac_dtype_bits(h->d);
     const bool is_signed = ac_dtype_is_signed(h->d);
-    if (h->from != AC_I32 || !ac_dtype_is_int(h->d) || to_bits > 16 || !mm(F->target, 4 * n))
-        return false;
-    if (n == 16 && to_bits == 16)
+    if (h->from != AC_I32 || !ac_dtype_is_int(h->d) || to_bits > 16 || n > 8 || !mm(F->target, 4 * n))
         return false;
     head(h, h->T, param);
-    if (n == 16) {
-        ac_putf(&h->out, "    return (%s)_mm512_cvt%sepi32_epi8(%s);\n", h->T, is_signed ? "s" : "us",
-                is_signed ? "(__m512i)x" : "_mm512_max_epi32((__m512i)x, _mm512_setzero_si512())");
-        return true;
-    }
     const char *low = n == 4 ? "(__m128i)x" : "_mm256_castsi256_si128((__m256i)x)",
                *high = n == 4 ? low : "_mm256_extracti128_si256((__m256i)x, 1)";
     ac_putf(&h->out, "    const __m128i w = _mm_pack%s_epi32(%s, %s);\n", is_signed || to_bits < 16 ? "s" : "us", low,
@@ -236,12 +229,14 @@ static void put_saturate_int(vh *h, const char *param)
     ac_cfile *F = h->F;
     ac_region *r = F->region;
     const int32_t n = h->lanes, to_bits = ac_dtype_bits(h->d), from_bits = ac_dtype_bits(h->from);
+    const bool is_signed = ac_dtype_is_signed(h->d);
     if (put_packs(h, param))
         return;
-    if (F->target->vec_bytes == 64 && n * from_bits == 512 && ac_dtype_is_signed(h->d) && to_bits < from_bits &&
-        ac_dtype_is_signed(h->from) && n * to_bits >= 128) {
+    if (F->target->vec_bytes == 64 && n * from_bits == 512 && (is_signed || (h->from == AC_I32 && h->d == AC_U8)) &&
+        to_bits < from_bits && ac_dtype_is_signed(h->from) && n * to_bits >= 128) {
         head(h, h->T, param);
-        ac_putf(&h->out, "    return (%s)_mm512_cvtsepi%d_epi%d((__m512i)x);\n", h->T, from_bits, to_bits);
+        ac_putf(&h->out, "    return (%s)_mm512_cvt%sepi%d_epi%d(%s);\n", h->T, is_signed ? "s" : "us", from_bits,
+                to_bits, is_signed ? "(__m512i)x" : "_mm512_max_epi32((__m512i)x, _mm512_setzero_si512())");
         return;
     }
     bool below = ac_dtype_min(h->from) < ac_dtype_min(h->d);

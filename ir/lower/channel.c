@@ -352,7 +352,7 @@ static ac_x in_floats(const ac_channel *c, ac_x acc, ac_x oc)
     const ac_float_of *of = c->flt;
     const ac_x scale = ac_lb_splat(b, ac_lb_f32(b, (double)of->scale), lanes),
                add = ac_lb_splat(b, ac_lb_f32(b, (double)of->c), lanes);
-    const bool by_sign = of->below < of->c || of->below > of->c;
+    const bool by_sign = ac_requant_float_by_sign(of);
     return ac_lo_requant_float(c->L, acc, scale, add,
                                by_sign ? ac_lb_splat(b, ac_lb_f32(b, (double)of->below), lanes) : 0);
 }

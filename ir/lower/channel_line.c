@@ -217,7 +217,7 @@ bool ac_channel_float_tables(ac_channel *c, int64_t entries)
     c->flt = of;
     bool by_sign = false;
     for (int64_t i = 0; i < n; i++)
-        by_sign |= of[i].below < of[i].c || of[i].below > of[i].c;
+        by_sign |= ac_requant_float_by_sign(&of[i]);
     ac_lo_requant_note(L, by_sign ? "rint(acc * scale + c) in f32, c by sign" : "rint(acc * scale + c) in f32");
     if (!c->per_channel)
         return true;

@@ -82,13 +82,11 @@ static bool middle(const ac_steps *f, const thresholds *t, double scale, float *
     return !t->n || lo < hi;
 }
 
-/* The float `by` floats after x. */
-static float neighbour(float x, int32_t by)
+/* The i-th float that is tried near x: itself, the next one, the one before, the second next, .. */
+static float near(float x, int32_t i)
 {
-    for (; by > 0; by--)
-        x = nextafterf(x, INFINITY);
-    for (; by < 0; by++)
-        x = nextafterf(x, -INFINITY);
+    for (int32_t k = (i + 1) / 2; k > 0; k--)
+        x = nextafterf(x, i % 2 ? INFINITY : -INFINITY);
     return x;
 }
 
@@ -98,9 +96,25 @@ static bool find_c(const ac_steps *f, const thresholds *t, bool fma, ac_float_of
     float c;
     if (!middle(f, t, (double)of->scale, &c))
         return false;
-    for (int32_t k = 0; k <= 2 * NEAR; k++) { /* 0, 1, -1, 2, .. */
-        of->c = of->below = neighbour(c, k % 2 ? (k + 1) / 2 : -k / 2);
+    for (int32_t k = 0; k <= 2 * NEAR; k++) {
+        of->c = of->below = near(c, k);
         if (same(f, t, of, fma))
+            return true;
+    }
+    return false;
+}
+
+/* One c for all accumulators. */
+static bool find_one(const ac_steps *f, double scale, bool fma, ac_float_of *of)
+{
+    thresholds t;
+    float c;
+    find_thresholds(f, scale, &t);
+    if (!middle(f, &t, scale, &c)) /* nor is anything left for scales nearby */
+        return false;
+    for (int32_t i = 0; i <= 2 * SCALES; i++) {
+        of->scale = near((float)scale, i);
+        if (of->scale >= 0 && find_c(f, &t, fma, of))
             return true;
     }
     return false;
@@ -117,7 +131,7 @@ static bool find_both(const ac_steps *f, double scale, bool fma, ac_float_of *of
     find_thresholds(&above, scale, &a);
     for (int32_t i = 0; i <= 2 * SCALES; i++) {
         ac_float_of other;
-        of->scale = other.scale = neighbour((float)scale, i % 2 ? (i + 1) / 2 : -i / 2);
+        of->scale = other.scale = near((float)scale, i);
         if (of->scale >= 0 && find_c(&above, &a, fma, of) && find_c(&below, &b, fma, &other)) {
             of->below = other.c;
             return true;
@@ -129,19 +143,8 @@ static bool find_both(const ac_steps *f, double scale, bool fma, ac_float_of *of
 bool ac_requant_float_find(const ac_steps *f, bool fma, ac_float_of *of)
 {
     const double scale = f->real ? f->scale : ldexp(f->q.m, f->q.shift - 31);
-    if (!in_range(f, scale))
-        return false;
-    thresholds t;
-    float c;
-    find_thresholds(f, scale, &t);
-    if (!middle(f, &t, scale, &c))
-        return f->from < 0 && f->to >= 0 && find_both(f, scale, fma, of);
-    for (int32_t i = 0; i <= 2 * SCALES; i++) {
-        of->scale = neighbour((float)scale, i % 2 ? (i + 1) / 2 : -i / 2);
-        if (of->scale >= 0 && find_c(f, &t, fma, of))
-            return true;
-    }
-    return f->from < 0 && f->to >= 0 && find_both(f, scale, fma, of);
+    return in_range(f, scale) &&
+           (find_one(f, scale, fma, of) || (f->from < 0 && f->to >= 0 && find_both(f, scale, fma, of)));
 }
 
 ac_x ac_lo_requant_float(ac_lower *L, ac_x acc, ac_x scale, ac_x c, ac_x below)

@@ -28,6 +28,11 @@ typedef struct ac_float_of {
     float scale, c, below; /* below: c of negative accumulators */
 } ac_float_of;
 
+static inline bool ac_requant_float_by_sign(const ac_float_of *of)
+{
+    return of->below < of->c || of->below > of->c;
+}
+
 /* False: nothing that was tried agrees, or f is no such function. fma: how the target rounds. */
 bool ac_requant_float_find(const ac_steps *f, bool fma, ac_float_of *of);
 /* Not yet clamped. */
