@@ -332,15 +332,6 @@ static void print_hook(ac_emit *e, const char *verb, const char *macro)
             p, verb, verb, verb, U, macro, p, verb);
 }
 
-/* What is printed of a function may be longer than it: ask its text, too. */
-static bool any_apart(const ac_emit *e, ac_sink *functions)
-{
-    bool apart = functions->n && strstr(ac_sink_text(functions), "_NOINLINE");
-    for (int32_t f = 0; !apart && f < e->m->n_fn; f++)
-        apart = ac_c_stays_apart(e->file.target, e->m->fn[f]);
-    return apart;
-}
-
 static void print_macros(ac_emit *e, ac_sink *functions)
 {
     const char *U = e->file.upper;
@@ -360,7 +351,7 @@ static void print_macros(ac_emit *e, ac_sink *functions)
     ac_put(e->to, "/* Where weights and code go: an attribute such as __attribute__((section(\".itcm\"))). */\n");
     put_section(e, "RODATA", e->m->section_rodata);
     put_section(e, "FAST", e->m->section_code);
-    if (any_apart(e, functions))
+    if (functions->n && strstr(ac_sink_text(functions), "_NOINLINE"))
         ac_putf(e->to,
                 "/* Steps stay functions of their own: put into %s_run they share its registers, and spill. */\n"
                 "#ifndef %s_NOINLINE\n#if defined(__GNUC__) || defined(__clang__)\n"
