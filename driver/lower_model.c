@@ -5,6 +5,7 @@
 
 #include "codegen/targets.h"
 #include "ir/lower/gpu/grid.h"
+#include "ir/lower/held.h"
 #include "ir/lower/node/node.h"
 #include "ir/pass/pass.h"
 #include "planner/graph/flow_lower.h"
@@ -273,11 +274,9 @@ static bool reads_held(const ac_lowered *step, const ac_rows_held *held, int32_t
     enum { WORTH = 1024 }; /* bytes: code that finds the rows there is longer */
     for (int32_t i = 0; i < step->arg.n; i++) {
         const ac_tensor *t = step->arg.item[i].konst ? step->arg.item[i].konst->source : NULL;
-        for (int32_t k = 0; t && k < n && ac_tensor_bytes(t) >= WORTH; k++) {
-            int32_t left = 64; /* comparisons */
-            if (ac_tensor_same_bytes(held[k].matrix, t, &left))
+        for (int32_t k = 0; t && k < n && ac_tensor_bytes(t) >= WORTH; k++)
+            if (ac_held_is(&held[k], t))
                 return true;
-        }
     }
     return false;
 }

@@ -19,15 +19,18 @@ static int64_t per_word(const ac_rows_held *h)
     return ac_dtype_size(h->dtype, 1) / ac_dtype_size(h->matrix->dtype, 1);
 }
 
+bool ac_held_is(const ac_rows_held *h, const ac_tensor *t)
+{
+    int32_t left = 64; /* comparisons */
+    return h->matrix->dtype == t->dtype && ac_tensor_count(h->matrix) == ac_tensor_count(t) &&
+           ac_tensor_same_bytes(h->matrix, t, &left);
+}
+
 const ac_rows_held *ac_held_of(const ac_lower *L, const ac_tensor *t, int64_t rows)
 {
-    for (int32_t i = 0; i < L->hint.n_held; i++) {
-        const ac_rows_held *h = &L->hint.held[i];
-        int32_t left = 64; /* comparisons */
-        if (h->rows == rows && h->matrix->dtype == t->dtype && ac_tensor_count(h->matrix) == ac_tensor_count(t) &&
-            ac_tensor_same_bytes(h->matrix, t, &left))
-            return h;
-    }
+    for (int32_t i = 0; i < L->hint.n_held; i++)
+        if (L->hint.held[i].rows == rows && ac_held_is(&L->hint.held[i], t))
+            return &L->hint.held[i];
     return NULL;
 }
 
