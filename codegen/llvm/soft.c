@@ -157,7 +157,7 @@ LLVMValueRef l_rounding(l_fn *f, ac_lop op, LLVMValueRef v, ac_dtype d, int32_t 
                                                   [AC_L_FLOOR] = "llvm.floor",
                                                   [AC_L_CEIL] = "llvm.ceil",
                                                   [AC_L_TRUNC] = "llvm.trunc",
-                                                  [AC_L_RINT] = "llvm.nearbyint"};
+                                                  [AC_L_RINT] = "llvm.rint"};
     l_module *M = f->M;
     const int32_t fp = M->target->fp, wide = d == AC_F64;
     if (fp & (op == AC_L_SQRT ? wide ? AC_FP_SQRT64 : AC_FP_SQRT32 : wide ? AC_FP_ROUND64 : AC_FP_ROUND32))

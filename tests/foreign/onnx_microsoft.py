@@ -1,24 +1,17 @@
 """Random nodes of com.microsoft, and of ai.onnx as ONNX Runtime extends it: each family tries to add one to the graph
 of an OnnxMaker. Shapes are those that the operator asks for; options and operands that may be left out are random."""
+import pathlib
+import sys
+
 import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from ort_sums import LEAST_INT8  # noqa: E402
 
 MS = "com.microsoft"
 F = np.float32
 EPSILON = 0.0625
 BYTES = (np.uint8, np.int8)
-
-
-def sums_saturate():
-    """On x86 without VNNI, ONNX Runtime adds two products of bytes in 16 bits; of int8 below 64 they fit."""
-    try:
-        with open("/proc/cpuinfo") as f:
-            flags = f.read()
-    except OSError:
-        return False
-    return "avx2" in flags and "vnni" not in flags
-
-
-LEAST = -64 if sums_saturate() else -128
 
 
 class Microsoft:
@@ -36,7 +29,7 @@ class Microsoft:
         return self.data(shape) * F(0.4)
 
     def byte(self, dtype, *shape):
-        lo, hi = (LEAST, -1 - LEAST) if dtype == np.int8 else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+        lo, hi = (LEAST_INT8, -1 - LEAST_INT8) if dtype == np.int8 else (np.iinfo(dtype).min, np.iinfo(dtype).max)
         return self.r.integers(lo, hi + 1, shape).astype(dtype)
 
     def bytes_of(self, dtype, rank=None):

@@ -1,6 +1,12 @@
 """Cases of com.microsoft for beside_ort.py."""
+import pathlib
+import sys
+
 import numpy as np
 from onnx import TensorProto, helper
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+from ort_sums import LEAST_INT8  # noqa: E402
 
 MS = "com.microsoft"
 F = np.float32
@@ -16,7 +22,7 @@ def cases(r, In):
 
     f = lambda *d: r.standard_normal(d).astype(F)
     u8 = lambda *d: r.integers(0, 256, d).astype(np.uint8)
-    i8 = lambda *d: r.integers(-128, 128, d).astype(np.int8)
+    i8 = lambda *d: r.integers(LEAST_INT8, -LEAST_INT8, d).astype(np.int8)
     sc = lambda lo=0.01, hi=0.1: F(r.uniform(lo, hi))
     norms(case, f, r, In)
     attention(case, f, r, In)
@@ -90,7 +96,8 @@ def attention(case, f, r, In):
     case(M, same + [None, In(raw(b, p + s)), None, pk, pv], {"num_heads": n}, 3, tag="pastmask")
     case(M, [In(f(b, s, n, 3, d))], {"num_heads": n}, tag="packed")
     case(M, [q, In(f(b, 7, n, 2, d))], {"num_heads": n}, tag="packedkv")
-    u8, i8 = lambda *k: r.integers(0, 256, k).astype(np.uint8), lambda *k: r.integers(-128, 128, k).astype(np.int8)
+    u8 = lambda *k: r.integers(0, 256, k).astype(np.uint8)
+    i8 = lambda *k: r.integers(LEAST_INT8, -LEAST_INT8, k).astype(np.int8)
     Q = [In(u8(b, s, i)), u8(i, 3 * h), bias, F(0.02), F(0.01)]
     case("QAttention", Q + [None, np.uint8(128), np.uint8(120)], {"num_heads": n}, tolerance=1e-3)
     Q[1] = i8(i, 3 * h)
@@ -260,7 +267,8 @@ def quantised(case, f, u8, i8, sc, r, In):
     case("ConvInteger", [In(u8(1, 64, 6, 6)), In(u8(8, 32, 3, 3)), z8()], {"group": 2, "strides": [2, 2]}, tolerance=0,
          domain="", tag="group")
     case("ConvInteger", [In(u8(1, 40, 9)), u8(4, 40, 9)], {"pads": [2, 3]}, tolerance=0, domain="", tag="line")
-    byte = lambda t, *d: r.integers(np.iinfo(t).min, np.iinfo(t).max + 1, d).astype(t)
+    least = {np.uint8: 0, np.int8: LEAST_INT8}
+    byte = lambda t, *d: r.integers(least[t], (256 if t == np.uint8 else -LEAST_INT8), d).astype(t)
     known = lambda v: v if r.random() < 0.5 else In(v)
     for i in range(8):
         tx, tw = (np.uint8, np.int8)[r.integers(2)], (np.uint8, np.int8)[r.integers(2)]
