@@ -2,7 +2,7 @@
 
 
 def saturate():
-    """On x86 without VNNI it adds two products in 16 bits: with u8 beside them, only of int8 from -64 to 64 they fit."""
+    """On x86 without VNNI it adds two products in 16 bits: those of u8 and int8 fit if the latter are from -64 to 64."""
     try:
         with open("/proc/cpuinfo") as f:
             flags = f.read()

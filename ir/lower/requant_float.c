@@ -152,6 +152,11 @@ ac_x ac_lo_requant_float(ac_lower *L, ac_x acc, ac_x scale, ac_x c, ac_x below)
     ac_lb *b = &L->b;
     if (below)
         c = ac_lb_select(b, ac_lb_lt(b, acc, ac_lb_like_int(b, acc, 0)), below, c);
-    const ac_x v = ac_lo_madd(L, ac_lb_cast(b, acc, AC_F32), scale, c);
+    const ac_x x = ac_lb_cast(b, acc, AC_F32);
+    const int32_t lanes = ac_lb_lane_count(b, acc);
+    scale = ac_lb_splat(b, scale, lanes);
+    c = ac_lb_splat(b, c, lanes);
+    /* as it was proven, also where floats of the model are not fused (--exact) */
+    const ac_x v = L->target->fma ? ac_lb_fma(b, x, scale, c) : ac_lb_add(b, ac_lb_mul(b, x, scale), c);
     return ac_lb_cast(b, ac_lb_rint(b, v), AC_I32);
 }
