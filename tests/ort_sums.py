@@ -2,7 +2,7 @@
 
 
 def saturate():
-    """On x86 without VNNI it adds two products in 16 bits: those of u8 and int8 fit if the latter are from -64 to 64."""
+    """On x86 without VNNI it adds two products in 16 bits: u8 times int8 fits if the latter is from -64 to 64."""
     try:
         with open("/proc/cpuinfo") as f:
             flags = f.read()
