@@ -10,6 +10,7 @@
 
 void ac_lo_holds(ac_lower *L, ac_rows_held held)
 {
+    held.stored = held.matrix;
     ac_push(L->region, &L->out->held, held);
 }
 
@@ -19,17 +20,21 @@ static int64_t per_word(const ac_rows_held *h)
     return ac_dtype_size(h->dtype, 1) / ac_dtype_size(h->matrix->dtype, 1);
 }
 
-bool ac_held_is(const ac_rows_held *h, const ac_tensor *t)
+static bool same(const ac_tensor *s, const ac_tensor *t)
 {
     int32_t left = 64; /* comparisons */
-    return h->matrix->dtype == t->dtype && ac_tensor_count(h->matrix) == ac_tensor_count(t) &&
-           ac_tensor_same_bytes(h->matrix, t, &left);
+    return s->dtype == t->dtype && ac_tensor_count(s) == ac_tensor_count(t) && ac_tensor_same_bytes(s, t, &left);
+}
+
+bool ac_held_is(const ac_rows_held *h, const ac_tensor *t)
+{
+    return same(h->stored, t);
 }
 
 const ac_rows_held *ac_held_of(const ac_lower *L, const ac_tensor *t, int64_t rows)
 {
     for (int32_t i = 0; i < L->hint.n_held; i++)
-        if (L->hint.held[i].rows == rows && ac_held_is(&L->hint.held[i], t))
+        if (L->hint.held[i].rows == rows && same(L->hint.held[i].matrix, t))
             return &L->hint.held[i];
     return NULL;
 }

@@ -11,7 +11,7 @@
 #include "ir/lower/lower.h"
 
 void ac_lo_holds(ac_lower *L, ac_rows_held held);
-bool ac_held_is(const ac_rows_held *h, const ac_tensor *t); /* has t the elements of h->matrix, in its order? */
+bool ac_held_is(const ac_rows_held *h, const ac_tensor *t); /* has t the elements of h->stored, in its order? */
 /* t: `rows` rows, whatever its shape. */
 const ac_rows_held *ac_held_of(const ac_lower *L, const ac_tensor *t, int64_t rows);
 /* 0 <= row < rows. */

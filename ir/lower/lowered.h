@@ -49,7 +49,8 @@ uint64_t ac_const_hash(ac_const *k);
  *
  *     constant[((b * steps) + k / group * width + i) * group + k % group] */
 typedef struct ac_rows_held {
-    const ac_tensor *matrix; /* constant: `rows` rows, whatever its shape */
+    ac_tensor *matrix; /* constant: `rows` rows, whatever its shape */
+    ac_tensor *stored; /* the same as it is in memory, where loops see a shadow (ir/lower/node/narrowed.h) */
     ac_const *konst;
     ac_dtype dtype; /* of the constant's elements, as loops see them */
     int64_t rows, wide, width[2];

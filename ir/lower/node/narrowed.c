@@ -142,5 +142,7 @@ static int leave(const ac_shadows *s, ac_lowered *low)
 
 int ac_shadows_leave(const ac_shadows *s, ac_lowered *low)
 {
+    for (int32_t i = 0; i < low->held.n; i++)
+        low->held.item[i].stored = real_of(s, low->held.item[i].stored);
     return s->item.n ? leave(s, low) : AC_OK;
 }

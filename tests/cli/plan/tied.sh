@@ -79,6 +79,7 @@ for t in $targets; do
     for columns in 64 70; do
         floats $columns >net.ag
         once $((ROWS * columns * 4)) e -t $t --dim n=18
+        for s in bf16 f16; do once $((ROWS * columns * 2)) e -t $t --dim n=18 --float-storage $s; done
         bytes $columns >net.ag
         once $((ROWS * (columns + 4))) e -t $t --dim n=18
     done
