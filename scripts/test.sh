@@ -1,7 +1,8 @@
 #!/bin/sh
-# test.sh [--all] - installs what is missing, builds, runs all tests: once with ASan and UBSan, once as released. Ends
+# test.sh [--all] - installs what is missing, builds, runs the tests: once with ASan and UBSan, once as released. Ends
 # with what was skipped and ctest's closing lines. Tests that need something outside the repository skip with a message;
-# --all installs for them what Debian has: LLVM, cross compilers, QEMU, node, Chromium.
+# --all installs for them what Debian has: LLVM, cross compilers, QEMU, node, Chromium, and runs long tests, too
+# (tests/CMakeLists.txt; an hour more).
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/scripts/setup.sh"
@@ -14,7 +15,10 @@ there() { command -v "$1" >/dev/null 2>&1; }
     "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"
 ! there aarch64-linux-gnu-gcc || wish /usr/aarch64-linux-gnu/lib/libc.a libc6-dev-arm64-cross
 ! there riscv64-linux-gnu-gcc || wish /usr/riscv64-linux-gnu/lib/libc.a libc6-dev-riscv64-cross
+not_sanitized='release|long|twice' not_released='sanitized|long'
 if [ "${1:-}" = --all ]; then
+    not_sanitized='release|long' not_released=sanitized
+    export ARENAC_SEEDS=3 # of random models
     wish llvm-config-19 "llvm-19-dev llvm-19" wasm-ld lld node nodejs qemu-aarch64 qemu-user chromium chromium \
         emcc emscripten \
         aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu /usr/aarch64-linux-gnu/lib/libc.a libc6-dev-arm64-cross \
@@ -42,9 +46,9 @@ closing() {
     grep '% tests passed' "$1/tests.log" || { echo "ctest did not end"; status=1; }
 }
 echo "== with ASan and UBSan"
-run "$root/build-asan" -LE release
+run "$root/build-asan" -LE "$not_sanitized"
 echo "== as released"
-run "$root/build" -LE sanitized
+run "$root/build" -LE "$not_released"
 
 echo "== skipped, and why"
 # first the tests that were left out as a whole, then the words of all
@@ -59,7 +63,12 @@ awk '
     END { for (i = 0; i < n; i++) print order[i] "\n    " who[order[i]]; if (!n) print "nothing" }
 ' "$root/build-asan/tests.log" "$root/build/tests.log" \
     "$root/build-asan/Testing/Temporary/LastTest.log" "$root/build/Testing/Temporary/LastTest.log"
-[ "${1:-}" = --all ] || echo "sh scripts/test.sh --all installs of it what Debian has"
+[ "${1:-}" = --all ] || {
+    (cd "$root/build" && ctest -N -L long) | sed -n 's/^ *Test *#[0-9]*: //p' | tr '\n' ' ' | fold -s -w 100 |
+        sed '1s/^/long tests:\n/; s/^/    /; 1s/^ *//'
+    echo
+    echo "sh scripts/test.sh --all runs these, and installs of the rest what Debian has"
+}
 echo "== with ASan and UBSan"
 closing "$root/build-asan"
 echo "== as released"

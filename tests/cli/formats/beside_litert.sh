@@ -4,5 +4,5 @@
 . "$2/tests/cli/prelude"
 set -e
 require_runtime litert
-"$py" "$src/tests/cli/formats/beside_litert.py" "$arenac" "$tmp" eval 3
+"$py" "$src/tests/cli/formats/beside_litert.py" "$arenac" "$tmp" eval "${ARENAC_SEEDS:-1}"
 case $arenac in *asan*) ;; *) "$py" "$src/tests/cli/formats/beside_litert.py" "$arenac" "$tmp" c 1 ;; esac
