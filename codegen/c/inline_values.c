@@ -89,7 +89,7 @@ static void survey(plan *p, const ac_target *t, ac_region *r)
             p->set[i] = p->set[in->aux];
             p->set[in->aux] = i;
         }
-        const ac_x whole = p->halves ? read_through(fn, i) : 0;
+        const ac_x rounded = ac_c_rounded(fn, t, i), whole = rounded ? rounded : p->halves ? read_through(fn, i) : 0;
         const ac_x operand[3] = {whole ? whole : in->a, whole ? 0 : in->b, in->c};
         for (int k = 0; k < 3; k++) {
             if (!operand[k])

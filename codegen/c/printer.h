@@ -150,6 +150,8 @@ const char *ac_c_vec_wide_mul(ac_cfile *F, int32_t lanes); /* i64 product of lan
 /* vector_casts.c */
 const char *ac_c_vec_convert(ac_cfile *F, ac_dtype from, ac_dtype to, int32_t lanes); /* a helper; no half floats */
 ac_cval ac_c_vec_cast(ac_cfn *f, const ac_ins *in);
+/* Is x the cast of rint(y) to i32 that one instruction does? y, or 0. */
+ac_x ac_c_rounded(const ac_loop_fn *fn, const ac_target *t, ac_x x);
 ac_cexpr ac_c_vec_satcast(ac_cfn *f, const ac_ins *in);
 ac_cexpr ac_c_vec_bitcast(ac_cfn *f, const ac_ins *in);
 

@@ -132,6 +132,18 @@ const char *ac_c_vec_convert(ac_cfile *F, ac_dtype from, ac_dtype to, int32_t la
     return name;
 }
 
+/* rint, then a cast from f32 to i32, as one instruction. */
+static const char *rounding_convert(ac_cfile *F, int32_t lanes)
+{
+    const int32_t bytes = register_bytes(F->target, lanes, 32);
+    const char *T = ac_c_vec_type(F, AC_I32, lanes), *S = ac_c_vec_type(F, AC_F32, lanes);
+    const char *name = ac_internf(F->cx, "round_%s_from_f32", T);
+    if (!ac_c_have(F, name))
+        ac_putf(&F->helpers, "%s_INLINE %s %s(%s x)\n{\n    return (%s)%s_cvtps_epi32(x);\n}\n\n", F->upper, T, name, S,
+                T, prefix_of(bytes));
+    return name;
+}
+
 /* ------------------------------------------------------------------ instructions */
 
 static ac_cexpr converted(ac_cfile *F, ac_cexpr e, ac_dtype from, ac_dtype to, int32_t lanes)
@@ -161,6 +173,15 @@ static ac_cexpr cast(ac_cfile *F, ac_cexpr e, ac_dtype from, ac_dtype to, int32_
     return converted(F, e, from, to, lanes);
 }
 
+ac_x ac_c_rounded(const ac_loop_fn *fn, const ac_target *t, ac_x x)
+{
+    const ac_ins *in = &fn->code.item[x], *a = &fn->code.item[in->a];
+    return in->op == AC_L_CAST && in->dtype == AC_I32 && a->op == AC_L_RINT && a->dtype == AC_F32 &&
+                   register_bytes(t, in->lanes, 32)
+               ? a->a
+               : 0;
+}
+
 ac_cval ac_c_vec_cast(ac_cfn *f, const ac_ins *in)
 {
     ac_cfile *F = f->file;
@@ -168,7 +189,10 @@ ac_cval ac_c_vec_cast(ac_cfn *f, const ac_ins *in)
     const ac_ins *a = c_ins(f, in->a);
     ac_dtype from = (ac_dtype)a->dtype, to = (ac_dtype)in->dtype;
     ac_cval v = {0};
-    if (from == to) {
+    const ac_x rounded = ac_c_rounded(f->fn, F->target, (ac_x)(in - f->fn->code.item));
+    if (rounded) {
+        v.e = ac_c_call(r, rounding_convert(F, in->lanes), ac_c_vec(f, rounded));
+    } else if (from == to) {
         v = f->val[in->a];
         v.e = ac_c_vec(f, in->a);
         v.one.text = NULL;

@@ -204,6 +204,12 @@ ac_x ac_lb_cast(ac_lb *b, ac_x x, ac_dtype to)
 {
     if (!ac_lb_exists(b, AC_L_CAST, to, (ac_dtype)at(b, x)->dtype))
         return constant(b, to, at(b, x)->lanes, 0);
+    const ac_ins *of = at(b, x);
+    if (of->op == AC_L_SATCAST && of->lanes > 1 && at(b, of->a)->dtype == to) { /* narrowing vectors takes longer */
+        const ac_dtype d = (ac_dtype)of->dtype;
+        const ac_x wide = of->a;
+        return ac_lb_clamp(b, wide, ac_lb_like_int(b, wide, ac_dtype_min(d)), ac_lb_like_int(b, wide, ac_dtype_max(d)));
+    }
     ac_ins ins = shaped(AC_L_CAST, to, at(b, x)->lanes);
     ins.a = x;
     return ac_lb_op(b, ins);

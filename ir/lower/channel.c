@@ -349,12 +349,7 @@ static ac_x in_floats(const ac_channel *c, ac_x acc, ac_x oc)
         return ac_lo_requant_float(c->L, acc, ac_lb_load(b, c->scale_buf, oc, lanes),
                                    ac_lb_load(b, c->c_buf, oc, lanes),
                                    c->below_buf >= 0 ? ac_lb_load(b, c->below_buf, oc, lanes) : 0);
-    const ac_float_of *of = c->flt;
-    const ac_x scale = ac_lb_splat(b, ac_lb_f32(b, (double)of->scale), lanes),
-               add = ac_lb_splat(b, ac_lb_f32(b, (double)of->c), lanes);
-    const bool by_sign = ac_requant_float_by_sign(of);
-    return ac_lo_requant_float(c->L, acc, scale, add,
-                               by_sign ? ac_lb_splat(b, ac_lb_f32(b, (double)of->below), lanes) : 0);
+    return ac_lo_requant_float_of(c->L, acc, c->flt);
 }
 
 /* Clamped, as the type of the result. below: it may be less than lo. Vectors narrow by instructions that saturate. */
@@ -384,7 +379,9 @@ ac_x ac_channel_done(const ac_channel *c, ac_x acc, ac_x oc)
     if (c->flt)
         return stored(c, in_floats(c, acc, oc), true);
     ac_x v = requantised(c, acc, oc);
-    if (c->kind != AC_MACS_I16)
+    if (c->kind != AC_MACS_I16 && ac_lb_lane_count(b, v) > 1 && ac_quant_zero(c->out)) /* vectors are long, shared */
+        v = ac_lb_add(b, v, ac_lb_splat(b, ac_lb_shape(b, ac_quant_zero(c->out)), ac_lb_lane_count(b, v)));
+    else if (c->kind != AC_MACS_I16)
         v = ac_lb_add(b, v, ac_lb_like_int(b, v, ac_quant_zero(c->out)));
     const bool below =
         !to_right(c, ac_lb_lane_count(b, v)) || c->lo != ac_quant_zero(c->out); /* else nothing is below already */

@@ -218,7 +218,7 @@ bool ac_channel_float_tables(ac_channel *c, int64_t entries)
     bool by_sign = false;
     for (int64_t i = 0; i < n; i++)
         by_sign |= ac_requant_float_by_sign(&of[i]);
-    ac_lo_requant_note(L, by_sign ? "rint(acc * scale + c) in f32, c by sign" : "rint(acc * scale + c) in f32");
+    ac_lo_requant_note(L, ac_requant_float_words(by_sign));
     if (!c->per_channel)
         return true;
     float *scale = AC_NEW_N(L->region, float, entries), *add = AC_NEW_N(L->region, float, entries),

@@ -140,6 +140,11 @@ static bool find_both(const ac_steps *f, double scale, bool fma, ac_float_of *of
     return false;
 }
 
+const char *ac_requant_float_words(bool by_sign)
+{
+    return by_sign ? "rint(acc * scale + c) in f32, c by sign" : "rint(acc * scale + c) in f32";
+}
+
 bool ac_requant_float_find(const ac_steps *f, bool fma, ac_float_of *of)
 {
     const double scale = f->real ? f->scale : ldexp(f->q.m, f->q.shift - 31);
@@ -150,13 +155,20 @@ bool ac_requant_float_find(const ac_steps *f, bool fma, ac_float_of *of)
 ac_x ac_lo_requant_float(ac_lower *L, ac_x acc, ac_x scale, ac_x c, ac_x below)
 {
     ac_lb *b = &L->b;
-    if (below)
-        c = ac_lb_select(b, ac_lb_lt(b, acc, ac_lb_like_int(b, acc, 0)), below, c);
-    const ac_x x = ac_lb_cast(b, acc, AC_F32);
     const int32_t lanes = ac_lb_lane_count(b, acc);
     scale = ac_lb_splat(b, scale, lanes);
     c = ac_lb_splat(b, c, lanes);
+    if (below)
+        c = ac_lb_select(b, ac_lb_lt(b, acc, ac_lb_like_int(b, acc, 0)), ac_lb_splat(b, below, lanes), c);
+    const ac_x x = ac_lb_cast(b, acc, AC_F32);
     /* as it was proven, also where floats of the model are not fused (--exact) */
     const ac_x v = L->target->fma ? ac_lb_fma(b, x, scale, c) : ac_lb_add(b, ac_lb_mul(b, x, scale), c);
     return ac_lb_cast(b, ac_lb_rint(b, v), AC_I32);
+}
+
+ac_x ac_lo_requant_float_of(ac_lower *L, ac_x acc, const ac_float_of *of)
+{
+    ac_lb *b = &L->b;
+    const ac_x below = ac_requant_float_by_sign(of) ? ac_lb_f32(b, (double)of->below) : 0;
+    return ac_lo_requant_float(L, acc, ac_lb_f32(b, (double)of->scale), ac_lb_f32(b, (double)of->c), below);
 }

@@ -13,7 +13,7 @@
  *
  * Floats have 24 bits, so that scales of a thousandth and less may leave nothing that agrees with every step.
  *
- * Vectors of AVX2 need a conversion, an FMA and two roundings for that (with a sign: a comparison and a choice more),
+ * Vectors of AVX2 need a conversion, an FMA and a conversion that rounds for that (with a sign: a comparison and a choice more),
  * where integers need fourteen instructions.
  *
  *     ac_float_of of;
@@ -35,10 +35,13 @@ static inline bool ac_requant_float_by_sign(const ac_float_of *of)
 
 /* False: nothing that was tried agrees, or f is no such function. fma: how the target rounds. */
 bool ac_requant_float_find(const ac_steps *f, bool fma, ac_float_of *of);
+const char *ac_requant_float_words(bool by_sign); /* for reports */
 /* Not yet clamped. */
 int32_t ac_requant_float_at(const ac_float_of *of, bool fma, int32_t acc);
 
 /* The form as loops: scale, c and below f32, lanes as acc; below 0: it is c. i32, not yet clamped. */
 ac_x ac_lo_requant_float(ac_lower *L, ac_x acc, ac_x scale, ac_x c, ac_x below);
+/* The same form for all lanes. */
+ac_x ac_lo_requant_float_of(ac_lower *L, ac_x acc, const ac_float_of *of);
 
 #endif

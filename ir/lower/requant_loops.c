@@ -1,4 +1,5 @@
 /* requant_loops.c - requantisation by one product, and sums by two, as loops; see requant_line.h, requant_plane.h. */
+#include "ir/lower/requant_float.h"
 #include "ir/lower/requant_line.h"
 #include "ir/lower/requant_plane.h"
 
@@ -107,7 +108,13 @@ ac_x ac_lo_requant_line(ac_lower *L, const ac_line *line, const ac_line_of *of, 
 ac_x ac_lo_requant_clamp(ac_lower *L, ac_x v, int32_t lo, int32_t hi, ac_dtype d)
 {
     ac_lb *b = &L->b;
-    if (L->target->firmware && ac_lb_lane_count(b, v) == 1 && lo == ac_dtype_min(d) && hi == ac_dtype_max(d))
+    const bool below = lo > ac_dtype_min(d), above = hi < ac_dtype_max(d);
+    if (ac_lb_lane_count(b, v) > 1) { /* they narrow by instructions that saturate */
+        v = below ? ac_lb_max(b, v, ac_lb_like_int(b, v, lo)) : v;
+        v = above ? ac_lb_min(b, v, ac_lb_like_int(b, v, hi)) : v;
+        return ac_lb_satcast(b, v, d);
+    }
+    if (L->target->firmware && !below && !above)
         return ac_lb_satcast(b, v, d);
     return ac_lb_cast(b, ac_lb_clamp(b, v, ac_lb_like_int(b, v, lo), ac_lb_like_int(b, v, hi)), d);
 }
@@ -118,12 +125,16 @@ ac_x ac_lo_requant_steps(ac_lower *L, const ac_steps *f, ac_x acc, ac_dtype d)
     const ac_target *t = L->target;
     ac_line line = {.kind = AC_LINE_NONE};
     ac_line_of of;
+    ac_float_of flt;
     if (t->firmware && !t->vec_bytes && ac_lb_lane_count(b, acc) == 1 && !f->real)
         line = ac_line_find(f, 1, ac_target_mul(t), &of);
     ac_x v = 0;
     if (line.kind != AC_LINE_NONE) {
         ac_lo_requant_note(L, ac_line_words(L->region, &line));
         v = ac_lo_requant_line(L, &line, &of, &(ac_line_values){0}, acc);
+    } else if (t->vec_bytes && !t->firmware && ac_lb_lane_count(b, acc) > 1 && ac_requant_float_find(f, t->fma, &flt)) {
+        ac_lo_requant_note(L, ac_requant_float_words(ac_requant_float_by_sign(&flt)));
+        v = ac_lo_requant_float_of(L, acc, &flt);
     } else {
         v = ac_lb_add_wrap(b, ac_lo_requant(L, acc, f->q), ac_lb_like_int(b, acc, f->zero));
     }
@@ -137,14 +148,20 @@ static bool is_loaded(const ac_lb *b, ac_x x)
     return i->op == AC_L_CAST && b->fn->code.item[i->a].op == AC_L_LOAD;
 }
 
+/* A number that shared kernels are given, for each lane of x. */
+static ac_x shape_like(ac_lb *b, ac_x x, int64_t v)
+{
+    return ac_lb_splat(b, ac_lb_shape(b, v), ac_lb_lane_count(b, x));
+}
+
 /* What is loaded comes last, whichever operand it is: kernels of both orders are the same. */
 ac_x ac_lo_requant_plane(ac_lower *L, const ac_plane *p, ac_x y, ac_x z)
 {
     ac_lb *b = &L->b;
     ac_lo_requant_note(L, "y * a + z * b + c, 32 bits");
     const bool swap = is_loaded(b, y) && !is_loaded(b, z);
-    const ac_x first = ac_lb_mul(b, swap ? z : y, ac_lb_shape(b, swap ? p->b : p->a));
-    const ac_x second = ac_lb_mul(b, swap ? y : z, ac_lb_shape(b, swap ? p->a : p->b));
-    const ac_x sum = ac_lb_add(b, ac_lb_add(b, first, ac_lb_shape(b, p->c)), second);
-    return ac_lb_shr(b, sum, ac_lb_shape(b, p->post));
+    const ac_x first = ac_lb_mul(b, swap ? z : y, shape_like(b, y, swap ? p->b : p->a));
+    const ac_x second = ac_lb_mul(b, swap ? y : z, shape_like(b, y, swap ? p->a : p->b));
+    const ac_x sum = ac_lb_add(b, ac_lb_add(b, first, shape_like(b, y, p->c)), second);
+    return ac_lb_shr(b, sum, shape_like(b, y, p->post));
 }

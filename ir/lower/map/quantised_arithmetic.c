@@ -75,11 +75,9 @@ struct ac_proven {
     ac_plane plane;
 };
 
-/* The sum as two products of words, where that is proven: firmware only, and bytes. NULL: no. */
-static const ac_plane *plane_of(ac_lower *L, const ac_node *n, bool minus, int32_t lanes)
+/* The sum as two products of words, where that is proven: bytes only. NULL: no. */
+static const ac_plane *plane_of(ac_lower *L, const ac_node *n, bool minus)
 {
-    if (!L->target->firmware || lanes > 1)
-        return NULL;
     for (int i = 0; i < 3; i++)
         if (ac_dtype_bits((i < 2 ? n->in[i] : n->out[0])->dtype) != 8)
             return NULL;
@@ -104,7 +102,7 @@ ac_x ac_mp_quant_sum(ac_lower *L, const ac_node *n, const ac_x *arg, bool minus)
     if (!all_small(n))
         return ac_mp_refuse(L, n);
     ac_lb *b = &L->b;
-    const ac_plane *plane = plane_of(L, n, minus, ac_lb_lane_count(b, arg[0]));
+    const ac_plane *plane = plane_of(L, n, minus);
     if (plane) {
         int32_t lo, hi;
         ac_quantized_act_range(n->attrs.act.act, n->out[0], &lo, &hi);

@@ -71,14 +71,9 @@ VNNI_INLINE f32x16 splat_f32x16(float x)
     return (f32x16){x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x};
 }
 
-VNNI_INLINE f32x16 rint_f32x16(f32x16 x)
+VNNI_INLINE i32x16 round_i32x16_from_f32(f32x16 x)
 {
-    return (f32x16)_mm512_roundscale_ps(x, 8);
-}
-
-VNNI_INLINE i32x16 i32x16_from_f32(f32x16 x)
-{
-    return __builtin_convertvector(x, i32x16);
+    return (i32x16)_mm512_cvtps_epi32(x);
 }
 
 VNNI_INLINE i8x16 sat_i8x16_from_i32(i32x16 x)
@@ -106,8 +101,8 @@ VNNI_SECTION_FAST static VNNI_SIMD void vnni_fully_connected_0(const int8_t *res
         const i32x16 t0 = dot4_u8_i32x16((u8x64)splat_i32x16((int32_t)*(const u8x4_u *)&strip[k * 4]), *(const i8x64 *)&w[k * 64], c0_0);
         c0_0 = t0;
     }
-    const f32x16 t1 = rint_f32x16(fma_f32x16(f32x16_from_i32(c0_0), splat_f32x16(0.0049999976f), splat_f32x16(-5.0f)));
-    *(i8x16_u *)&out[0] = sat_i8x16_from_i32(i32x16_from_f32(t1));
+    const i32x16 t1 = round_i32x16_from_f32(fma_f32x16(f32x16_from_i32(c0_0), splat_f32x16(0.0049999976f), splat_f32x16(-5.0f)));
+    *(i8x16_u *)&out[0] = sat_i8x16_from_i32(t1);
 }
 
 /* How the weights of this code begin: magic, version, size, checksum. */
