@@ -393,24 +393,27 @@ static void put_reduce(vh *h)
         ac_putf(&h->out, "    return %s[0] > %s[1] ? %s[0] : %s[1];\n", x, x, x, x);
 }
 
+/* Lanes of a and b in turn. */
+static void put_zip(vh *h)
+{
+    head(h, h->T, strf2(h, ac_c_vec_type(h->F, h->d, h->lanes / 2)));
+    ac_put(&h->out, "    return __builtin_shufflevector(a, b");
+    for (int32_t i = 0; i < h->lanes; i++)
+        ac_putf(&h->out, ", %d", (int)(i % 2 * (h->lanes / 2) + i / 2));
+    ac_put(&h->out, ");\n");
+}
+
 /* By instruction; those without a row need no helper, or have none. */
-static const kind HELPERS[AC_L_COUNT] = {[AC_L_SPLAT] = {"splat", put_splat, 0},
-                                         [AC_L_MIN] = {"min", put_extreme, 0},
-                                         [AC_L_MAX] = {"max", put_extreme, 0},
-                                         [AC_L_ABS] = {"abs", put_abs, 0},
-                                         [AC_L_SQRT] = {"sqrt", put_round, -1},
-                                         [AC_L_FLOOR] = {"floor", put_round, 9},
-                                         [AC_L_CEIL] = {"ceil", put_round, 10},
-                                         [AC_L_TRUNC] = {"trunc", put_round, 11},
-                                         [AC_L_RINT] = {"rint", put_round, 8},
-                                         [AC_L_SELECT] = {"select", put_select, 0},
-                                         [AC_L_FMA] = {"fma", put_fma, 0},
-                                         [AC_L_CAST] = {"cast", put_half, 0},
-                                         [AC_L_SATCAST] = {"sat", put_saturate, 0},
-                                         [AC_L_DOT4] = {"dot4", put_dot4, 0},
-                                         [AC_L_DOT2] = {"dot2", put_dot2, 0},
-                                         [AC_L_SUMLANES] = {"sum", put_reduce, 0},
-                                         [AC_L_MAXLANES] = {"largest", put_reduce, 0}};
+static const kind HELPERS[AC_L_COUNT] = {
+    [AC_L_SPLAT] = {"splat", put_splat, 0},    [AC_L_MIN] = {"min", put_extreme, 0},
+    [AC_L_MAX] = {"max", put_extreme, 0},      [AC_L_ABS] = {"abs", put_abs, 0},
+    [AC_L_SQRT] = {"sqrt", put_round, -1},     [AC_L_FLOOR] = {"floor", put_round, 9},
+    [AC_L_CEIL] = {"ceil", put_round, 10},     [AC_L_TRUNC] = {"trunc", put_round, 11},
+    [AC_L_RINT] = {"rint", put_round, 8},      [AC_L_SELECT] = {"select", put_select, 0},
+    [AC_L_FMA] = {"fma", put_fma, 0},          [AC_L_CAST] = {"cast", put_half, 0},
+    [AC_L_SATCAST] = {"sat", put_saturate, 0}, [AC_L_DOT4] = {"dot4", put_dot4, 0},
+    [AC_L_DOT2] = {"dot2", put_dot2, 0},       [AC_L_SHUFFLE] = {"zip", put_zip, 0},
+    [AC_L_SUMLANES] = {"sum", put_reduce, 0},  [AC_L_MAXLANES] = {"largest", put_reduce, 0}};
 
 const char *ac_c_vec_helper(ac_cfile *F, ac_lop op, ac_dtype d, int32_t lanes, ac_dtype from)
 {

@@ -246,6 +246,15 @@ static ac_cexpr lane_of(ac_cfn *f, ac_x x, int64_t lane)
     return in->dtype == AC_BOOL ? ac_c_binary(r, C_NE, at, ac_c_int(r, 0)) : at;
 }
 
+/* a0 b0 a1 b1 ..: a pattern that is long to write, and common. */
+static bool is_zip(const int64_t *pattern, int32_t lanes)
+{
+    bool zip = lanes >= 8;
+    for (int32_t i = 0; i < lanes && zip; i++)
+        zip = pattern[i] == i % 2 * (lanes / 2) + i / 2;
+    return zip;
+}
+
 static ac_cval shuffle(ac_cfn *f, const ac_ins *in)
 {
     ac_cfile *F = f->file;
@@ -264,6 +273,12 @@ static ac_cval shuffle(ac_cfn *f, const ac_ins *in)
         v.narrow = f->val[in->a].narrow && f->val[second].narrow;
         ac_cexpr ea = is_bool ? ac_c_mask_as(f, in->a, v.mask) : ac_c_vec(f, in->a);
         ac_cexpr eb = is_bool ? ac_c_mask_as(f, second, v.mask) : ac_c_vec(f, second);
+        if (!is_bool && in->lanes == 2 * n && is_zip(pattern, in->lanes)) {
+            const ac_dtype d = (ac_dtype)in->dtype;
+            v.e = ac_c_atom(
+                ac_strf(F->region, "%s(%s, %s)", ac_c_vec_helper(F, AC_L_SHUFFLE, d, in->lanes, d), ea.text, eb.text));
+            return v;
+        }
         ac_sink s;
         ac_sink_open(&s, F->cx);
         ac_putf(&s, "__builtin_shufflevector(%s, %s", ea.text, eb.text);

@@ -17,13 +17,23 @@
  * (mask and fill are made once for each output row), and columns outside are constant quads: tiles that touch a border
  * are written out, those between are a loop.
  *
+ * Filters of more than two quads of rows (5x5 with DOT2, 9x9) loop over them: a third of the code. Fewer are
+ * written out.
+ *
  * All of that is written out at most twice: where channels are not a multiple of the lanes, vectors overlap, and some
  * channels are computed twice. */
 #include "ir/lower/conv/depthwise.h"
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/spans.h"
 
-enum { COLUMNS = 7, TAPS_X = 9, TAPS_Y = 12, GROUPS = TAPS_Y / 2, LANES = 16 };
+enum { COLUMNS = 7, TAPS_X = 9, TAPS_Y = 12, ROWS = 4, WRITTEN_OUT = 2, LANES = 16 };
+
+/* The rows of a quad. */
+typedef struct quad_rows {
+    ac_x row[ROWS]; /* element index of each input row at column 0, channel 0 */
+    int32_t n;
+    ac_x mask, fill; /* u32: (quad & mask) ^ fill */
+} quad_rows;
 
 typedef struct job {
     ac_lower *L;
@@ -35,8 +45,7 @@ typedef struct job {
     int32_t groups;
     bool rows_inside; /* no output row reaches outside */
     ac_x n, oy, oc;
-    ac_x row[TAPS_Y];                /* element index of each input row at column 0, channel 0 */
-    ac_x mask[GROUPS], fill[GROUPS]; /* of quads, u32 */
+    quad_rows of[WRITTEN_OUT]; /* of quads that are written out */
 } job;
 
 static int64_t rows_of(const job *j, int32_t group)
@@ -98,41 +107,50 @@ static ac_x as_rows(const job *j, ac_x quad)
     return ac_lb_bitcast(&j->L->b, quad, j->group == 4 ? AC_U8 : AC_I16);
 }
 
-/* Input rows of output row oy; what tells their bytes from zero points: (quad & mask) ^ fill. */
-static void open_rows(job *j)
+/* Input row of output row oy and filter row ky, the k-th of a quad; what tells its bytes from zero points. */
+static void open_row(const job *j, ac_x ky, int32_t k, quad_rows *r)
 {
     ac_lb *b = &j->L->b;
-    const ac_window *win = j->win;
-    const ac_x most = ac_lb_i32(b, win->y.in - 1);
+    const ac_slide *y = &j->win->y;
     const int32_t bits = 32 / j->group;
-    for (int32_t g = 0; g < j->groups; g++) {
-        j->mask[g] = j->fill[g] = ac_lb_int(b, AC_U32, 0);
-        for (int32_t k = 0; k < rows_of(j, g); k++) {
-            const int32_t ky = g * j->group + k;
-            const int64_t place = (((int64_t)1 << bits) - 1) << bits * k;
-            ac_x iy = ac_slide_at(b, &win->y, j->oy, ac_lb_i32(b, ky)),
-                 inside = ac_lb_clamp(b, iy, ac_lb_i32(b, 0), most);
-            if (j->rows_inside)
-                inside = iy;
-            const ac_x here = ac_lb_eq(b, inside, iy);
-            const ac_x all = ac_lb_int(b, AC_U32, place), none = ac_lb_int(b, AC_U32, 0);
-            const ac_x flip = ac_lb_int(b, AC_U32, raised(j) ? place & 0x80808080 : 0);
-            const ac_x zero = ac_lb_int(b, AC_U32, place & zero_rows(j));
-            j->mask[g] = ac_lb_or(b, j->mask[g], ac_lb_select(b, here, all, none));
-            j->fill[g] = ac_lb_or(b, j->fill[g], ac_lb_select(b, here, flip, zero));
-            inside = ac_lb_add(b, inside, ac_lb_mul(b, j->n, ac_lb_i32(b, win->y.in)));
-            j->row[ky] = ac_lb_mul(b, inside, ac_lb_i32(b, win->x.in * win->ic));
-        }
+    const int64_t place = (((int64_t)1 << bits) - 1) << bits * k;
+    const ac_x iy = ac_slide_at(b, y, j->oy, ky);
+    const ac_x inside = j->rows_inside ? iy : ac_lb_clamp(b, iy, ac_lb_i32(b, 0), ac_lb_i32(b, y->in - 1));
+    const ac_x here = ac_lb_eq(b, inside, iy), all = ac_lb_int(b, AC_U32, place), none = ac_lb_int(b, AC_U32, 0);
+    const ac_x flip = ac_lb_int(b, AC_U32, raised(j) ? place & 0x80808080 : 0);
+    const ac_x zero = ac_lb_int(b, AC_U32, place & zero_rows(j));
+    r->mask = ac_lb_or(b, r->mask, ac_lb_select(b, here, all, none));
+    r->fill = ac_lb_or(b, r->fill, ac_lb_select(b, here, flip, zero));
+    const ac_x from = ac_lb_add(b, inside, ac_lb_mul(b, j->n, ac_lb_i32(b, y->in)));
+    r->row[k] = ac_lb_mul(b, from, ac_lb_i32(b, j->win->x.in * j->win->ic));
+}
+
+/* Quad g, a number or a value; the last one may have n < group rows. */
+static quad_rows open_rows(const job *j, ac_x g, int32_t n)
+{
+    ac_lb *b = &j->L->b;
+    const ac_x none = ac_lb_int(b, AC_U32, 0), last = ac_lb_i32(b, j->win->y.taps - 1);
+    quad_rows r = {.n = n, .mask = none, .fill = none};
+    for (int32_t k = 0; k < n; k++) { /* beyond the filter: any row, its weight is zero */
+        const ac_x ky = ac_lb_add(b, ac_lb_mul(b, g, ac_lb_i32(b, j->group)), ac_lb_i32(b, k));
+        open_row(j, ac_lb_min(b, ky, last), k, &r);
     }
+    return r;
+}
+
+static void open_output_row(job *j)
+{
+    for (int32_t g = 0; g < j->groups && j->groups <= WRITTEN_OUT; g++)
+        j->of[g] = open_rows(j, ac_lb_i32(&j->L->b, g), (int32_t)rows_of(j, g));
 }
 
 /* Up to four rows from element `at` of each on, as bytes of u32. */
-static ac_x bytes_of(const job *j, int32_t g, ac_x at)
+static ac_x bytes_of(const job *j, const quad_rows *r, ac_x at)
 {
     ac_lb *b = &j->L->b;
     ac_x q = 0;
-    for (int32_t k = 0; k < rows_of(j, g); k++) {
-        ac_x v = ac_lb_load(b, j->x, ac_lb_add(b, j->row[g * j->group + k], at), j->lanes);
+    for (int32_t k = 0; k < r->n; k++) {
+        ac_x v = ac_lb_load(b, j->x, ac_lb_add(b, r->row[k], at), j->lanes);
         v = ac_lb_cast(b, ac_lb_bitcast(b, v, AC_U8), AC_U32);
         v = ac_lb_shl(b, v, ac_lb_like_int(b, v, 8 * k));
         q = q ? ac_lb_or(b, q, v) : v;
@@ -141,24 +159,23 @@ static ac_x bytes_of(const job *j, int32_t g, ac_x at)
 }
 
 /* One row or two as halves of u32; the upper one of a single row, which meets a weight of zero, is anything. */
-static ac_x halves_of(const job *j, int32_t g, ac_x at)
+static ac_x halves_of(const job *j, const quad_rows *r, ac_x at)
 {
     ac_lb *b = &j->L->b;
-    const ac_x *row = &j->row[g * j->group];
-    const ac_x v = ac_lb_load(b, j->x, ac_lb_add(b, row[0], at), j->lanes);
-    if (rows_of(j, g) < 2)
+    const ac_x v = ac_lb_load(b, j->x, ac_lb_add(b, r->row[0], at), j->lanes);
+    if (r->n < 2)
         return ac_lb_bitcast(b, ac_lb_cast(b, v, AC_I32), AC_U32);
     int64_t order[2 * LANES];
     for (int32_t l = 0; l < j->lanes; l++) {
         order[2 * l] = l;
         order[2 * l + 1] = j->lanes + l;
     }
-    const ac_x w = ac_lb_load(b, j->x, ac_lb_add(b, row[1], at), j->lanes);
+    const ac_x w = ac_lb_load(b, j->x, ac_lb_add(b, r->row[1], at), j->lanes);
     return ac_lb_bitcast(b, ac_lb_cast(b, ac_lb_shuffle(b, v, w, order, 2 * j->lanes), AC_I16), AC_U32);
 }
 
 /* The quad of input column ix (a constant at borders) for the present channels. */
-static ac_x quad(const job *j, int32_t g, ac_x ix)
+static ac_x quad(const job *j, const quad_rows *r, ac_x ix)
 {
     ac_lb *b = &j->L->b;
     const ac_window *win = j->win;
@@ -166,44 +183,58 @@ static ac_x quad(const job *j, int32_t g, ac_x ix)
     if (ac_lb_const_int(b, ix, &known) && (known < 0 || known >= win->x.in))
         return as_rows(j, ac_lb_splat(b, ac_lb_int(b, AC_U32, (int64_t)zero_rows(j)), j->lanes));
     const ac_x at = ac_lb_add(b, ac_lb_mul(b, ix, ac_lb_i32(b, win->ic)), j->oc);
-    ac_x q = j->group == 4 ? bytes_of(j, g, at) : halves_of(j, g, at);
+    ac_x q = j->group == 4 ? bytes_of(j, r, at) : halves_of(j, r, at);
     if (!j->rows_inside)
-        q = ac_lb_and(b, q, ac_lb_splat(b, j->mask[g], j->lanes));
+        q = ac_lb_and(b, q, ac_lb_splat(b, r->mask, j->lanes));
     if (!j->rows_inside || raised(j))
-        q = ac_lb_xor(b, q, ac_lb_splat(b, j->fill[g], j->lanes));
+        q = ac_lb_xor(b, q, ac_lb_splat(b, r->fill, j->lanes));
     return as_rows(j, q);
+}
+
+/* Quad g, whose rows are r, into the sums of n columns, of which the first reaches from column `first` on. */
+static void add_quad(const job *j, ac_x g, const quad_rows *r, ac_x first, int32_t n, const ac_x *acc)
+{
+    ac_lb *b = &j->L->b;
+    const ac_slide *sx = &j->win->x;
+    const int64_t reach = (n - 1) * sx->stride + (sx->taps - 1) * sx->dil;
+    ac_x w[TAPS_X];
+    for (int32_t k = 0; k < sx->taps; k++) {
+        const ac_x column = ac_lb_add(b, ac_lb_mul(b, g, ac_lb_i32(b, sx->taps)), ac_lb_i32(b, k));
+        const ac_x at = ac_lb_add(b, j->oc, ac_lb_mul(b, column, ac_lb_i32(b, j->win->oc)));
+        w[k] = ac_lb_load(b, j->w, ac_lb_mul(b, at, ac_lb_i32(b, j->group)), j->lanes * j->group);
+        if (j->group == 2 && bytes(j->c))
+            w[k] = ac_lb_cast(b, w[k], AC_I16);
+    }
+    for (int64_t at = 0; at <= reach; at++) {
+        ac_x q = 0;
+        for (int32_t i = 0; i < n; i++) {
+            const int64_t k = at - i * sx->stride;
+            if (k < 0 || k % sx->dil || k / sx->dil >= sx->taps)
+                continue;
+            if (!q)
+                q = quad(j, r, ac_lb_add(b, first, ac_lb_i32(b, at)));
+            const ac_x sum = ac_lb_get(b, acc[i]), v = w[k / sx->dil];
+            ac_lb_set(b, acc[i], j->group == 4 ? ac_lb_dot4(b, q, v, sum) : ac_lb_dot2(b, q, v, sum));
+        }
+    }
 }
 
 /* `n` output columns from ox on. */
 static void tile(const job *j, ac_x ox, int32_t n)
 {
     ac_lb *b = &j->L->b;
-    const ac_slide *sx = &j->win->x;
-    const int64_t reach = (n - 1) * sx->stride + (sx->taps - 1) * sx->dil;
-    ac_x acc[COLUMNS], w[TAPS_X];
+    ac_x acc[COLUMNS];
     for (int32_t i = 0; i < n; i++)
         acc[i] = ac_lb_var(b, "acc", ac_channel_start(j->c, j->oc, j->lanes));
-    const ac_x first = ac_slide_at(b, sx, ox, ac_lb_i32(b, 0));
-    for (int32_t g = 0; g < j->groups; g++) {
-        for (int32_t k = 0; k < sx->taps; k++) {
-            ac_x at = ac_lb_mul(b, ac_lb_add(b, j->oc, ac_lb_i32(b, (g * sx->taps + k) * j->win->oc)),
-                                ac_lb_i32(b, j->group));
-            w[k] = ac_lb_load(b, j->w, at, j->lanes * j->group);
-            if (j->group == 2 && bytes(j->c))
-                w[k] = ac_lb_cast(b, w[k], AC_I16);
-        }
-        for (int64_t at = 0; at <= reach; at++) {
-            ac_x q = 0;
-            for (int32_t i = 0; i < n; i++) {
-                const int64_t k = at - i * sx->stride;
-                if (k < 0 || k % sx->dil || k / sx->dil >= sx->taps)
-                    continue;
-                if (!q)
-                    q = quad(j, g, ac_lb_add(b, first, ac_lb_i32(b, at)));
-                const ac_x sum = ac_lb_get(b, acc[i]), v = w[k / sx->dil];
-                ac_lb_set(b, acc[i], j->group == 4 ? ac_lb_dot4(b, q, v, sum) : ac_lb_dot2(b, q, v, sum));
-            }
-        }
+    const ac_x first = ac_slide_at(b, &j->win->x, ox, ac_lb_i32(b, 0));
+    if (j->groups > WRITTEN_OUT) {
+        const ac_x g = ac_lb_for(b, "g", ac_lb_i32(b, 0), ac_lb_i32(b, j->groups), 1, AC_MARK_SERIAL);
+        const quad_rows r = open_rows(j, g, j->group);
+        add_quad(j, g, &r, first, n, acc);
+        ac_lb_end(b);
+    } else {
+        for (int32_t g = 0; g < j->groups; g++)
+            add_quad(j, ac_lb_i32(b, g), &j->of[g], first, n, acc);
     }
     for (int32_t i = 0; i < n; i++) {
         ac_x idx[4] = {j->n, j->oy, ac_lb_add(b, ox, ac_lb_i32(b, i)), j->oc};
@@ -323,7 +354,7 @@ int ac_depthwise_dot(ac_lower *L, ac_channel *c, const ac_window *win)
     const ac_gemm_cuts cuts = cut(L, win);
     j.n = ac_lb_for_each(b, "n", win->n);
     j.oy = ac_lb_for_each(b, "oy", win->y.out);
-    open_rows(&j);
+    open_output_row(&j);
     channels(&j, &cuts);
     ac_lb_end(b);
     ac_lb_end(b);
