@@ -13,8 +13,8 @@
  *
  * Floats have 24 bits, so that scales of a thousandth and less may leave nothing that agrees with every step.
  *
- * Vectors of AVX2 need a conversion, an FMA and a conversion that rounds for that (with a sign: a comparison and a choice more),
- * where integers need fourteen instructions.
+ * Vectors of AVX2 need a conversion, an FMA and a conversion that rounds for that (with a sign: a comparison and a
+ * choice more), where integers need fourteen instructions.
  *
  *     ac_float_of of;
  *     if (ac_requant_float_find(&f, true, &of)) ...
