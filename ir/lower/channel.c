@@ -352,17 +352,16 @@ static ac_x in_floats(const ac_channel *c, ac_x acc, ac_x oc)
     return ac_lo_requant_float_of(c->L, acc, c->flt);
 }
 
-/* Clamped, as the type of the result. below: it may be less than lo. Vectors narrow by instructions that saturate. */
+/* Clamped, as the type of the result. below: it may be less than lo. */
 static ac_x stored(const ac_channel *c, ac_x v, bool below)
 {
     ac_lb *b = &c->L->b;
     const ac_dtype d = c->out->dtype;
-    const bool vector = ac_lb_lane_count(b, v) > 1;
-    if (below && (!vector || c->lo != ac_dtype_min(d)))
+    if (ac_lb_lane_count(b, v) > 1)
+        return ac_lo_requant_clamp(c->L, v, below ? c->lo : (int32_t)ac_dtype_min(d), c->hi, d);
+    if (below)
         v = ac_lb_max(b, v, ac_lb_like_int(b, v, c->lo));
-    if (!vector || c->hi != ac_dtype_max(d))
-        v = ac_lb_min(b, v, ac_lb_like_int(b, v, c->hi));
-    return vector ? ac_lb_satcast(b, v, d) : ac_lb_cast(b, v, d);
+    return ac_lb_cast(b, ac_lb_min(b, v, ac_lb_like_int(b, v, c->hi)), d);
 }
 
 ac_x ac_channel_done(const ac_channel *c, ac_x acc, ac_x oc)
