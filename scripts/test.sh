@@ -64,9 +64,9 @@ awk '
 ' "$root/build-asan/tests.log" "$root/build/tests.log" \
     "$root/build-asan/Testing/Temporary/LastTest.log" "$root/build/Testing/Temporary/LastTest.log"
 [ "${1:-}" = --all ] || {
-    (cd "$root/build" && ctest -N -L long) | sed -n 's/^ *Test *#[0-9]*: //p' | tr '\n' ' ' | fold -s -w 100 |
-        sed '1s/^/long tests:\n/; s/^/    /; 1s/^ *//'
-    echo
+    echo "long tests"
+    (cd "$root/build" && ctest -N -L long) | sed -n 's/^ *Test *#[0-9]*: //p' | xargs echo | fold -s -w 100 |
+        sed 's/^/    /'
     echo "sh scripts/test.sh --all runs these, and installs of the rest what Debian has"
 }
 echo "== with ASan and UBSan"

@@ -73,7 +73,7 @@ once() {
     [ $i -gt 0 ] || fail "$*: no rows"
 }
 targets=generic
-case $(uname -m) in x86_64) targets="generic native" ;; esac
+case $(uname -m) in x86_64) targets="generic x86-64-v2 native" ;; esac
 tokens 0 1 15 16 500 967 968 975 976 983 984 991 992 1001 1002 31 32 33
 for t in $targets; do
     for columns in 64 70; do
