@@ -25,7 +25,6 @@ typedef struct plan {
     int32_t *blocks;  /* blocks only: for constants, which no store changes */
     int32_t *end;     /* of FOR */
     int32_t *set;     /* variable -> its last SET; instruction SET -> the SET before it */
-    bool halves;      /* what halves.h finds is one operation on its first operand */
 } plan;
 
 static int32_t copies_of(const ac_loop_fn *fn, const ac_target *t, const ac_ins *user, int operand)
@@ -52,11 +51,13 @@ static bool is_value(const ac_ins *in)
     return ac_lop_class((ac_lop)in->op) == 'V';
 }
 
-/* The operand of two instructions that are printed as one. */
-static ac_x read_through(const ac_loop_fn *fn, ac_x x)
+/* The operand of two instructions that are printed as one; 0: x is printed by itself. */
+static ac_x read_through(const ac_loop_fn *fn, const ac_target *t, ac_x x)
 {
     bool odd;
     int32_t bits;
+    if (!ac_target_halves(t))
+        return ac_c_rounded(fn, t, x);
     const ac_x word = ac_halves_widened(fn, x, &odd);
     return word ? word : ac_halves_clamped(fn, x, &bits);
 }
@@ -89,7 +90,7 @@ static void survey(plan *p, const ac_target *t, ac_region *r)
             p->set[i] = p->set[in->aux];
             p->set[in->aux] = i;
         }
-        const ac_x rounded = ac_c_rounded(fn, t, i), whole = rounded ? rounded : p->halves ? read_through(fn, i) : 0;
+        const ac_x whole = read_through(fn, t, i);
         const ac_x operand[3] = {whole ? whole : in->a, whole ? 0 : in->b, in->c};
         for (int k = 0; k < 3; k++) {
             if (!operand[k])
@@ -150,7 +151,7 @@ static bool may_join(const plan *p, ac_x x)
 ac_cuse *ac_c_inline_plan(const ac_loop_fn *fn, const ac_target *t, ac_region *r)
 {
     int32_t n = fn->code.n;
-    plan p = {.fn = fn, .use = AC_NEW_N(r, ac_cuse, n), .halves = ac_target_halves(t)};
+    plan p = {.fn = fn, .use = AC_NEW_N(r, ac_cuse, n)};
     p.first = AC_NEW_N(r, int32_t, n);
     p.refs = AC_NEW_N(r, ref, 3 * (int64_t)n);
     p.barrier = AC_NEW_N(r, int32_t, n + 1);

@@ -399,7 +399,7 @@ static void put_zip(vh *h)
     head(h, h->T, strf2(h, ac_c_vec_type(h->F, h->d, h->lanes / 2)));
     ac_put(&h->out, "    return __builtin_shufflevector(a, b");
     for (int32_t i = 0; i < h->lanes; i++)
-        ac_putf(&h->out, ", %d", (int)(i % 2 * (h->lanes / 2) + i / 2));
+        ac_putf(&h->out, ", %d", (int)ac_zip_lane(i, h->lanes / 2));
     ac_put(&h->out, ");\n");
 }
 

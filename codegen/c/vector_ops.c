@@ -251,7 +251,7 @@ static bool is_zip(const int64_t *pattern, int32_t lanes)
 {
     bool zip = lanes >= 8;
     for (int32_t i = 0; i < lanes && zip; i++)
-        zip = pattern[i] == i % 2 * (lanes / 2) + i / 2;
+        zip = pattern[i] == ac_zip_lane(i, lanes / 2);
     return zip;
 }
 

@@ -89,6 +89,11 @@ ac_x ac_lb_shape(ac_lb *b, int64_t v)
     return ac_lb_append(b, ins);
 }
 
+ac_x ac_lb_shape_like(ac_lb *b, ac_x like, int64_t v)
+{
+    return ac_lb_splat(b, ac_lb_shape(b, v), ac_lb_lane_count(b, like));
+}
+
 bool ac_lb_const_int(const ac_lb *b, ac_x x, int64_t *v)
 {
     const ac_ins *i = at(b, x);

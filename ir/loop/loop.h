@@ -127,6 +127,7 @@ ac_x ac_lb_i32(ac_lb *b, int64_t v);
 /* An i32 constant that nothing is folded with, so that functions for other numbers are built of the same instructions
  * and can be one (codegen/share_kernels.c): extents, strides, pads. Each is an instruction of its own. */
 ac_x ac_lb_shape(ac_lb *b, int64_t v);
+ac_x ac_lb_shape_like(ac_lb *b, ac_x like, int64_t v); /* the same for each lane of `like` */
 ac_x ac_lb_f32(ac_lb *b, double v);
 ac_x ac_lb_constv(ac_lb *b, ac_dtype d, const int64_t *lane, int32_t lanes);
 ac_x ac_lb_like(ac_lb *b, ac_x like, double v); /* v in the type and lanes of `like` (ints: v is integral) */
@@ -172,6 +173,11 @@ ac_x ac_lb_dot4(ac_lb *b, ac_x x, ac_x y, ac_x acc);
 ac_x ac_lb_dot2(ac_lb *b, ac_x x, ac_x y, ac_x acc);
 ac_x ac_lb_splat(ac_lb *b, ac_x x, int32_t lanes); /* lanes 1: x itself */
 ac_x ac_lb_lane(ac_lb *b, ac_x x, int32_t lane);
+/* Which lane of two vectors of `half` lanes lane i has where they take turns: a0 b0 a1 b1 .. */
+static inline int32_t ac_zip_lane(int32_t i, int32_t half)
+{
+    return i % 2 * half + i / 2;
+}
 ac_x ac_lb_shuffle(ac_lb *b, ac_x x, ac_x y, const int64_t *pattern, int32_t lanes);
 ac_x ac_lb_sumlanes(ac_lb *b, ac_x x);
 ac_x ac_lb_maxlanes(ac_lb *b, ac_x x);

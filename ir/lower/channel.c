@@ -378,11 +378,11 @@ ac_x ac_channel_done(const ac_channel *c, ac_x acc, ac_x oc)
     if (c->flt)
         return stored(c, in_floats(c, acc, oc), true);
     ac_x v = requantised(c, acc, oc);
-    if (c->kind != AC_MACS_I16 && ac_lb_lane_count(b, v) > 1 && ac_quant_zero(c->out)) /* vectors are long, shared */
-        v = ac_lb_add(b, v, ac_lb_splat(b, ac_lb_shape(b, ac_quant_zero(c->out)), ac_lb_lane_count(b, v)));
-    else if (c->kind != AC_MACS_I16)
-        v = ac_lb_add(b, v, ac_lb_like_int(b, v, ac_quant_zero(c->out)));
-    const bool below =
-        !to_right(c, ac_lb_lane_count(b, v)) || c->lo != ac_quant_zero(c->out); /* else nothing is below already */
+    const int32_t lanes = ac_lb_lane_count(b, v), zero = ac_quant_zero(c->out);
+    if (c->kind != AC_MACS_I16) { /* code of vectors is long: zero points of their own do not keep it apart */
+        const bool shape = lanes > 1 && zero;
+        v = ac_lb_add(b, v, shape ? ac_lb_shape_like(b, v, zero) : ac_lb_like_int(b, v, zero));
+    }
+    const bool below = !to_right(c, lanes) || c->lo != zero; /* else nothing is below already */
     return stored(c, v, below);
 }

@@ -39,9 +39,9 @@ const char *ac_requant_float_words(bool by_sign); /* for reports */
 /* Not yet clamped. */
 int32_t ac_requant_float_at(const ac_float_of *of, bool fma, int32_t acc);
 
-/* The form as loops: scale, c and below f32, lanes as acc; below 0: it is c. i32, not yet clamped. */
+/* The form as loops: scale, c and below f32, of one lane or as many as acc; below 0: it is c. i32, not yet clamped. */
 ac_x ac_lo_requant_float(ac_lower *L, ac_x acc, ac_x scale, ac_x c, ac_x below);
-/* The same form for all lanes. */
+/* With the numbers of `of` for every lane. */
 ac_x ac_lo_requant_float_of(ac_lower *L, ac_x acc, const ac_float_of *of);
 
 #endif

@@ -148,20 +148,14 @@ static bool is_loaded(const ac_lb *b, ac_x x)
     return i->op == AC_L_CAST && b->fn->code.item[i->a].op == AC_L_LOAD;
 }
 
-/* A number that shared kernels are given, for each lane of x. */
-static ac_x shape_like(ac_lb *b, ac_x x, int64_t v)
-{
-    return ac_lb_splat(b, ac_lb_shape(b, v), ac_lb_lane_count(b, x));
-}
-
 /* What is loaded comes last, whichever operand it is: kernels of both orders are the same. */
 ac_x ac_lo_requant_plane(ac_lower *L, const ac_plane *p, ac_x y, ac_x z)
 {
     ac_lb *b = &L->b;
     ac_lo_requant_note(L, "y * a + z * b + c, 32 bits");
     const bool swap = is_loaded(b, y) && !is_loaded(b, z);
-    const ac_x first = ac_lb_mul(b, swap ? z : y, shape_like(b, y, swap ? p->b : p->a));
-    const ac_x second = ac_lb_mul(b, swap ? y : z, shape_like(b, y, swap ? p->a : p->b));
-    const ac_x sum = ac_lb_add(b, ac_lb_add(b, first, shape_like(b, y, p->c)), second);
-    return ac_lb_shr(b, sum, shape_like(b, y, p->post));
+    const ac_x first = ac_lb_mul(b, swap ? z : y, ac_lb_shape_like(b, y, swap ? p->b : p->a));
+    const ac_x second = ac_lb_mul(b, swap ? y : z, ac_lb_shape_like(b, y, swap ? p->a : p->b));
+    const ac_x sum = ac_lb_add(b, ac_lb_add(b, first, ac_lb_shape_like(b, y, p->c)), second);
+    return ac_lb_shr(b, sum, ac_lb_shape_like(b, y, p->post));
 }

@@ -17,8 +17,8 @@
  * (mask and fill are made once for each output row), and columns outside are constant quads: tiles that touch a border
  * are written out, those between are a loop.
  *
- * Filters of more than two quads of rows (5x5 with DOT2, 9x9) loop over them: a third of the code. Fewer are
- * written out.
+ * Filters of more than two quads of rows (5x5 with DOT2, 9x9) loop over them, which makes half or a third of
+ * the code; fewer are written out.
  *
  * All of that is written out at most twice: where channels are not a multiple of the lanes, vectors overlap, and some
  * channels are computed twice. */
@@ -138,9 +138,12 @@ static quad_rows open_rows(const job *j, ac_x g, int32_t n)
     return r;
 }
 
+/* Quads that are written out are opened once for all tiles of output row oy. */
 static void open_output_row(job *j)
 {
-    for (int32_t g = 0; g < j->groups && j->groups <= WRITTEN_OUT; g++)
+    if (j->groups > WRITTEN_OUT)
+        return;
+    for (int32_t g = 0; g < j->groups; g++)
         j->of[g] = open_rows(j, ac_lb_i32(&j->L->b, g), (int32_t)rows_of(j, g));
 }
 
@@ -166,10 +169,8 @@ static ac_x halves_of(const job *j, const quad_rows *r, ac_x at)
     if (r->n < 2)
         return ac_lb_bitcast(b, ac_lb_cast(b, v, AC_I32), AC_U32);
     int64_t order[2 * LANES];
-    for (int32_t l = 0; l < j->lanes; l++) {
-        order[2 * l] = l;
-        order[2 * l + 1] = j->lanes + l;
-    }
+    for (int32_t l = 0; l < 2 * j->lanes; l++)
+        order[l] = ac_zip_lane(l, j->lanes);
     const ac_x w = ac_lb_load(b, j->x, ac_lb_add(b, r->row[1], at), j->lanes);
     return ac_lb_bitcast(b, ac_lb_cast(b, ac_lb_shuffle(b, v, w, order, 2 * j->lanes), AC_I16), AC_U32);
 }
