@@ -124,7 +124,7 @@ static int bad_value(ac_ctx *cx, const row *r, const char *value)
         return ac_help(cx, "NAME is a dimension, as 'arenac show' has it: --%s %s=1", word_of(r), value);
     if (r->parse == ac_parse_dims && !fault)
         return ac_help(cx, strstr(value, "..") ? "a range is LO..HI: whole numbers, LO at least 1, HI at least LO"
-                                               : "N is a whole number, at least 1");
+                                               : "N is a whole number, at least 0");
     if (r->parse == ac_parse_keys && ac_is(r->pub.argument, "KEY=F.npy") && !strchr(value, '='))
         return ac_help(cx, "KEY is a name or a position: --%s 0=%s", word_of(r), value);
     return near ? ac_help(cx, "did you mean '%s'?", near) : AC_FAIL;

@@ -203,7 +203,7 @@ bool ac_parse_dims(ac_ctx *cx, const char *arg, const char *value, void *field)
     } else if (strcmp(eq + 1, "scalar")) {
         const char *minus = strchr(eq + 1, '-');
         const size_t n = minus ? (size_t)(minus - eq - 1) : strlen(eq + 1);
-        if (!whole(piece(cx, eq + 1, n), 1, INT32_MAX, &d.lo) || (minus && !minus[1]))
+        if (!whole(piece(cx, eq + 1, n), 0, INT32_MAX, &d.lo) || (minus && !minus[1]))
             return false;
         d.less = minus ? piece(cx, minus + 1, strlen(minus + 1)) : NULL;
         d.hi = d.lo;

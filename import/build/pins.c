@@ -81,8 +81,8 @@ static void pin_dim(state *s, ac_tensor *t, int32_t d)
 {
     const ac_place at = {.file = s->m->graph->file};
     const ac_pin *pin = t->dim[d] < 0 || t->dim_name[d] ? find_pin(s, t, d) : NULL;
-    if (pin && (pin->value < 1 || pin->value > INT32_MAX)) {
-        ac_error(s->cx, at, E0501, "--dim %s=%lld: a dimension is a number from 1 to 2147483647", pin->name,
+    if (pin && (pin->value < 0 || pin->value > INT32_MAX)) {
+        ac_error(s->cx, at, E0501, "--dim %s=%lld: a dimension is a number from 0 to 2147483647", pin->name,
                  (long long)pin->value);
         s->failed = true;
     } else if (pin && t->dim[d] != pin->value) {

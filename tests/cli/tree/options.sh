@@ -117,7 +117,7 @@ expect 2 "unknown option '--input' of help; compile, run, grad and bench have it
 expect 2 "unknown option '--sizes' of python; plan and compile have it" "$arenac" python gate.ag --sizes one
 expect 2 "unknown option '--qqqqqqqq'; arenac plan --help-all lists" "$arenac" plan gate.ag --qqqqqqqq
 expect 2 'help: KEY is a name or a position: --input 0=x.npy' "$arenac" run gate.ag --input x.npy
-expect 2 'help: N is a whole number, at least 1' "$arenac" plan open.ag --dim n=abc
+expect 2 'help: N is a whole number, at least 0' "$arenac" plan open.ag --dim n=abc
 expect 2 "help: did you mean 'n'" "$arenac" plan open.ag --dim m=3
 expect 2 'ranges are for plan and compile' "$arenac" run open.ag --dim n=1..3
 expect 0 'E0105: types do not fit' "$arenac" explain e0105
