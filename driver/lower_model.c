@@ -87,18 +87,17 @@ static int again_stage(arenac *one, void *arg)
 {
     const arenac_pass *row;
     int32_t n;
-    (void)arg;
     AC_TRY(ac_read_opened(one));
-    return run_passes(one, "depthwise", NULL, NULL, &row, &n);
+    return run_passes(one, *(const char *const *)arg, NULL, NULL, &row, &n);
 }
 
-/* The model once more, up to before pass fold, for the options of `one`, which ac_open_like made of a. Diagnostics of a
+/* The model once more, up to this pass, for the options of `one`, which ac_open_like made of a. Diagnostics of a
  * failure are a's. */
-static int run_again(arenac *a, arenac *one)
+static int run_again(arenac *a, arenac *one, const char *last)
 {
     one->source = a->source;
     one->source.file.map = one->source.weights.map = NULL; /* which a closes */
-    const int status = ac_guard(one, again_stage, NULL);
+    const int status = ac_guard(one, again_stage, &last);
     if (status != AC_OK)
         ac_diags_copy(&a->cx, &one->cx.diags);
     return status;
@@ -121,7 +120,7 @@ static int add_run(arenac *a, ac_graph *g)
     one->before = run_weights;
     one->grow_with = one;
     one->step = AC_NEW(a->cx.region, ac_train_step);
-    AC_TRY(run_again(a, one));
+    AC_TRY(run_again(a, one, "depthwise"));
     return ac_train_add_run(&a->cx, g, a->step, one->model->graph, one->step);
 }
 
@@ -161,6 +160,21 @@ static int open_step(arenac *a)
     return AC_OK;
 }
 
+/* The model for other lengths of its caches, while the passes run. */
+typedef struct longer {
+    arenac *a, *one[3 + AC_LENGTHS_FEW];
+    int32_t n;
+} longer;
+
+static ac_graph *longer_model(void *with, int64_t more, bool inferred)
+{
+    longer *l = with;
+    arenac *one = l->n < (int32_t)(sizeof l->one / sizeof *l->one) ? ac_state_longer(l->a, more) : NULL;
+    if (one)
+        l->one[l->n++] = one;
+    return one && run_again(l->a, one, inferred ? "infer" : "depthwise") == AC_OK ? one->model->graph : NULL;
+}
+
 /* *row: the passes that ran, n of them. t: NULL for what fits any target. cuts: NULL for all channels to stay. */
 static int run_passes(arenac *a, const char *stop_after, const ac_target *t, ac_cuts *cuts, const arenac_pass **row,
                       int32_t *n)
@@ -187,6 +201,8 @@ static int run_passes(arenac *a, const char *stop_after, const ac_target *t, ac_
                          .cuts = cuts,
                          .products = ac_is(o->qdq, "exact") ? NULL : AC_NEW(a->cx.region, ac_products),
                          .storage = storage};
+    longer lengths = {.a = a};
+    p.lengths = (ac_pass_lengths){longer_model, &lengths};
     const ac_pass_time *time = NULL;
     ac_sink *dump = AC_NEW(a->cx.region, ac_sink);
     a->products = p.products;
@@ -204,6 +220,8 @@ static int run_passes(arenac *a, const char *stop_after, const ac_target *t, ac_
     const int32_t n_inputs = a->model->graph->input.n;
     ac_tensor **input = ac_copy(a->cx.region, a->model->graph->input.item, (size_t)n_inputs * sizeof *input);
     int status = ac_pass_run(&a->cx, a->model->graph, &p, &time, n);
+    while (lengths.n)
+        arenac_close(lengths.one[--lengths.n]);
     if (status == AC_OK && p.n_kept)
         status = ac_inputs_move(a, input, n_inputs);
     if (dump->n)
@@ -214,26 +232,6 @@ static int run_passes(arenac *a, const char *stop_after, const ac_target *t, ac_
     *row = out;
     if (status == AC_OK)
         ac_state_guess(a);
-    return status;
-}
-
-/* The model up to pass fold, with caches that have room for so many rows more; NULL with a diagnostic, or, where
- * nothing grows, without. */
-static arenac *longer_model(arenac *a, int64_t more)
-{
-    arenac *one = ac_state_longer(a, more);
-    return one && run_again(a, one) == AC_OK ? one : NULL;
-}
-
-/* A cache that grows is one of a fixed size only if no result depends on that size. */
-static int check_lengths(arenac *a)
-{
-    arenac *now = longer_model(a, 0), *longer = now ? longer_model(a, 1) : NULL;
-    int status = a->cx.diags.errors ? AC_FAIL : AC_OK;
-    if (now && longer)
-        status = ac_state_lengths(&a->cx, now->model->graph, longer->model->graph);
-    arenac_close(longer);
-    arenac_close(now);
     return status;
 }
 
@@ -353,7 +351,6 @@ int ac_check(arenac *a)
     AC_TRY(ac_settings_make(&a->cx, &a->opt, target_of(a), &low->set));
     ac_cuts *cuts = low->set.dead ? AC_NEW(a->cx.region, ac_cuts) : NULL;
     AC_TRY(run_passes(a, a->opt.stop_after, low->set.target, cuts, &low->pass, &low->n_passes));
-    AC_TRY(check_lengths(a));
     low->cuts = cuts && cuts->row ? cuts : NULL;
     low->graph = a->model->graph;
     ac_graph_own_outputs(low->graph, ac_has_caller_io(a));

@@ -243,6 +243,15 @@ void ac_node_erase(ac_node *n)
     n->n_in = n->n_out = 0;
 }
 
+const ac_node *ac_node_made(const ac_graph *g, ac_node *n)
+{
+    const ac_node *was = ac_copy(g->region, n, sizeof *n);
+    ac_node_erase(n);
+    for (int32_t i = 0; i < was->n_out; i++)
+        was->out[i]->made_of = was;
+    return was;
+}
+
 static void reverse(ac_node **list, int32_t n)
 {
     for (int32_t i = 0; i < n / 2; i++) {

@@ -58,6 +58,7 @@ struct ac_tensor {
     /* Input: its value where whoever compiles knows it (run --input); importers may specialise on it */
     const void *given;
     const ac_promise *lazy; /* constant not yet computed: ac_tensor_force makes it */
+    const ac_node *made_of; /* constant: the node, erased since, that it was computed or promised by; NULL: none */
     ac_node *def;       /* the node of g->node that makes it (followers: their host); NULL: input, state or constant */
     bool weight;        /* constant that training changes: nothing is computed of it ahead of time */
     bool named;         /* for importers: the name is the file's own */
@@ -148,6 +149,8 @@ ac_node *ac_node_new(ac_graph *g, ac_op op, const char *name, ac_tensor *const *
 void ac_node_fuse(ac_graph *g, ac_node *host, ac_node *follower);
 /* All readers (fused ones too) and graph outputs. */
 void ac_tensor_replace(ac_graph *g, ac_tensor *from, ac_tensor *to);
+/* n is erased, its results are constants from now on and remember how they came about: as the node that is returned. */
+const ac_node *ac_node_made(const ac_graph *g, ac_node *n);
 void ac_node_erase(ac_node *n); /* takes n out: nobody makes its results any more; ac_graph_sweep removes it */
 void ac_graph_place(ac_graph *g, int32_t from, int32_t to); /* nodes from number `from` on move before node `to` */
 void ac_graph_sweep(ac_graph *g); /* removes from g->node the nodes whose op is AC_OP_NONE (erased) */

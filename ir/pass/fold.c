@@ -46,7 +46,7 @@ bool ac_fold_node(const ac_graph *g, ac_node *n)
         return false;
     if (!share(n) && (grows(n) || !g->promise || !g->promise(g->cx, n)))
         return false;
-    ac_node_erase(n);
+    ac_node_made(g, n);
     return true;
 }
 

@@ -49,6 +49,15 @@ typedef struct ac_storage {
     ac_bytes bytes[3];          /* that they take now */
 } ac_storage;
 
+/* The model again, with caches that grow (ac_state_pair.axis) by so many rows longer, up to before pass state, or up to
+ * pass infer alone; NULL without a diagnostic: their length cannot be chosen. The graph lives until the passes are
+ * over; it may change. */
+enum { AC_LENGTHS_FEW = 3 }; /* shorter ones that are asked for at most, besides three others */
+typedef struct ac_pass_lengths {
+    ac_graph *(*graph)(void *with, int64_t more, bool inferred);
+    void *with;
+} ac_pass_lengths;
+
 typedef struct ac_pass_options {
     const char *const *skip;
     int32_t n_skip;
@@ -73,6 +82,7 @@ typedef struct ac_pass_options {
     ac_storage *storage;   /* pass storage runs, and says here what it did; NULL: it does not */
     ac_state_pair *kept;   /* pass state runs, and says here what it did */
     int32_t n_kept;
+    ac_pass_lengths lengths; /* graph NULL: there are none */
     ac_sink *dump;
 } ac_pass_options;
 
@@ -95,11 +105,6 @@ typedef int ac_pass_fn(ac_pass *p);
 
 /* The name of row i, in the order in which they run; NULL past the last one. */
 const char *ac_pass_name(int32_t i);
-
-/* state_lengths.c: a and b are a model, up to pass fold, for two lengths of the caches that grow (ac_state_pair.axis).
- * E0502 names a step that computes something else for the one than for the other: what is kept with room for many rows
- * would not have the results of few. Both may change: constants are folded. */
-int ac_state_lengths(ac_ctx *cx, ac_graph *a, ac_graph *b);
 
 /* Runs the array. *time: one row for each pass that ran (context's region). Unknown names in the options: E0501. */
 int ac_pass_run(ac_ctx *cx, ac_graph *g, const ac_pass_options *opt, const ac_pass_time **time, int32_t *n_time);

@@ -175,7 +175,7 @@ static int grow(keeping *k)
         }
     const ac_tensor *position = NULL;
     if (n)
-        AC_TRY(ac_state_grow(k->p->cx, k->g, past, next, n, &position));
+        AC_TRY(ac_state_grow(k->p->cx, k->g, past, next, n, &k->p->opt->lengths, &position));
     for (int32_t i = 0; i < k->n; i++)
         k->item[i].out->position = k->item[i].out->axis >= 0 ? position : NULL;
     return AC_OK;

@@ -24,6 +24,7 @@ typedef struct growing {
     ac_tensor *start;            /* the last one that was made, for start_axis; NULL: none yet */
     int32_t start_axis;
     bool failed;
+    ac_lengths *lengths; /* NULL: nobody knows what depends on them */
 } growing;
 
 /* ------------------------------------------------------------------ nodes */
@@ -164,8 +165,17 @@ static void update(growing *w, ac_tensor *past, ac_node *n, int32_t axis)
     w->rows.of[next->id] = (ac_rows_at){.axis = axis};
 }
 
+/* Node k of those that were there, as it is in each run. false: it is another one, which is in the graph. */
+static bool of_length(growing *w, int32_t k)
+{
+    bool replaced = false;
+    if (w->lengths && !w->failed)
+        w->failed = ac_lengths_node(w->lengths, k, &replaced) != AC_OK;
+    return !replaced && !w->failed;
+}
+
 int ac_state_grow(ac_ctx *cx, ac_graph *g, ac_tensor *const *past, ac_tensor *const *next, int32_t n,
-                  const ac_tensor **position)
+                  const ac_pass_lengths *lengths, const ac_tensor **position)
 {
     growing w = {.cx = cx, .g = g, .tmp = ac_region_open(&cx->heap)};
     ac_node **node = ac_copy(w.tmp, g->node.item, (size_t)(g->node.n + 1) * sizeof *node),
@@ -187,18 +197,28 @@ int ac_state_grow(ac_ctx *cx, ac_graph *g, ac_tensor *const *past, ac_tensor *co
         w.past = rows_past;
         w.added = added;
     }
+    if (ac_lengths_open(cx, w.tmp, g, lengths, w.past, &w.rows, &w.lengths) != AC_OK) {
+        ac_region_close(w.tmp);
+        return AC_FAIL;
+    }
     g->node.n = 0;
     make_position(&w);
     *position = g->input.item[g->input.n - 1];
+    if (w.lengths)
+        ac_lengths_position(w.lengths, w.position);
     for (int32_t k = 0; k < n_nodes; k++) {
         int32_t i = 0;
         while (i < n && by[i] != node[k])
             i++;
+        if (!of_length(&w, k))
+            continue;
         if (i < n)
             update(&w, past[i], node[k], axis[i]);
         else
             visit(&w, node[k]);
     }
+    if (w.lengths && !w.failed)
+        w.failed = ac_lengths_outputs(w.lengths) != AC_OK;
     for (int32_t i = 0; i < g->output.n && !w.failed; i++)
         if (ac_rows_of(&w.rows, g->output.item[i]).axis >= 0) {
             w.failed = true;

@@ -1,164 +1,380 @@
-/* state_lengths.c - does a model compute something else when its caches have room for more rows? */
-#include "ir/pass/pass.h"
-#include "ir/pass/passes.h"
+/* state_lengths.c - what a model computes of the length of its caches is computed of the position instead.
+ *
+ * Exporters take positions and masks from a size: arange(past, past + n), compared with arange(past + n), is which rows
+ * each new token sees. A graph whose caches have room for all rows has the room there. What depends on it is found by
+ * comparison with the same model for other lengths:
+ *
+ *   arange(past + n)        has more elements, and begins alike: one for each row. It stays as it is.
+ *   past, arange(past, past + n)   whole numbers that grow evenly: their value for the room, less room, plus position.
+ *   a <= b, where(m, 0, -1e30)     what is computed of the latter is computed in each run, of the same operators.
+ *   slice(x, past, past + n)       a slice that begins there gathers its rows.
+ *
+ * Anything else is an error that names the step: nothing is guessed. */
+#include "ir/ops/decode/slice.h"
+#include "ir/ops/shape/resolve.h"
+#include "ir/pass/state_twins.h"
 
-#include <string.h>
+enum { DEEP = 1000 }; /* operators after each other that are made again for one operand */
 
-typedef struct pair {
-    ac_tensor *a, *b;
-    const ac_node *reader;
-} pair;
-
-typedef struct lengths {
-    ac_ctx *cx;
-    ac_region *tmp;
-    ac_graph *a, *b;
-    bool *constant, *differs; /* by tensor of a: nothing of it depends on inputs; it is not what it is in b */
-    AC_VEC(pair) suspect;
-} lengths;
-
-static bool same_bytes(const ac_tensor *a, const ac_tensor *b)
+static int unlike(const ac_lengths *l)
 {
-    const void *x = a->data ? a->data : a->raw, *y = b->data ? b->data : b->raw;
-    if (!ac_tensor_same_shape(a, b) || a->dtype != b->dtype || a->splat != b->splat)
-        return false;
-    const ac_bytes n = a->splat ? ac_dtype_size(a->dtype, 1) : ac_tensor_bytes(a);
-    return x == y || (x && y && !memcmp(x, y, (size_t)n));
+    ac_error(l->cx, l->reader->at, E0502,
+             "--state: what '%s' computes depends on how many rows the cache has room for, not on how many there are",
+             l->reader->name);
+    return ac_help(l->cx, "positions that the model takes from the length of its caches, and masks made of them, are "
+                          "computed of the position; other uses of the length are not; leave the --state of its caches "
+                          "out, or make what depends on it an input");
 }
 
-static int unlike(const lengths *l, const ac_node *n)
+/* ------------------------------------------------------------------ nodes of each run */
+
+/* A constant that only other constants were made of is in the graph again. */
+static ac_tensor *known_again(ac_lengths *l, ac_tensor *t)
 {
-    return ac_error(
-        l->cx, n->at, E0502,
-        "--state: what '%s' computes depends on how many rows the cache has room for, not on how many there "
-        "are",
-        n->name);
+    if (t && !ac_graph_has(l->g, t)) {
+        t->id = l->g->tensor.n;
+        ac_push(l->g->region, &l->g->tensor, t);
+    }
+    return t;
 }
 
-/* The integers of operand i, or of the attribute, of a slice that can be known. */
-static ac_ints ints_of(const lengths *l, const ac_node *n, int32_t i, ac_ints attr)
+static ac_tensor *make(ac_lengths *l, ac_op op, const char *name, ac_tensor *a, ac_tensor *b, const ac_attrs *attrs)
 {
-    ac_ints v = {0};
-    const bool known = n->n_in <= i || !n->in[i] || ac_tensor_is_const(n->in[i]);
-    return known && ac_node_ints(l->cx, n, i, attr, &v) == AC_OK ? v : (ac_ints){0};
+    ac_tensor *const in[] = {known_again(l, a), known_again(l, b)};
+    ac_tensor *y = ac_tensor_new(l->g, name, AC_NONE, 0, NULL);
+    ac_node *n = ac_node_new(l->g, op, y->name, in, b ? 2 : 1, &y, 1);
+    n->at = (ac_place){.file = l->g->file, .node = n->name};
+    if (attrs)
+        n->attrs = *attrs;
+    return ac_node_resolve(l->cx, l->g, n) == AC_OK ? y : NULL;
 }
 
-static bool any_negative(ac_ints v)
+static ac_tensor *position_as(ac_lengths *l, ac_dtype dtype, int32_t rank)
 {
-    bool any = false;
-    for (int32_t i = 0; i < v.n; i++)
-        any |= v.v[i] < 0;
-    return any;
+    ac_tensor **as = &l->as[dtype == AC_I64][rank == 0];
+    ac_attrs attrs;
+    if (!*as && rank == 0) {
+        *as = ac_tensor_new(l->g, "position_number", dtype, 0, NULL);
+        ac_tensor *const x = position_as(l, dtype, 1);
+        ac_node *n = ac_node_new(l->g, AC_OP_RESHAPE, (*as)->name, &x, 1, as, 1);
+        n->at = (ac_place){.file = l->g->file, .node = n->name};
+    } else if (!*as && dtype == AC_I64) {
+        ac_attrs_init(AC_OP_CAST, &attrs);
+        attrs.cast.to = AC_I64;
+        *as = make(l, AC_OP_CAST, "position_wide", l->position, NULL, &attrs);
+    } else if (!*as)
+        *as = l->position;
+    return *as;
 }
 
-/* Do both read their operand from the same place on, which is not said from its end? */
-static bool same_begin(const lengths *l, const ac_node *n, const ac_node *m)
+static ac_tensor *numbers(ac_lengths *l, const char *name, const ac_tensor *like, const int64_t *v)
 {
-    const bool plain = n->op == AC_OP_SLICE;
-    if (n->op == AC_OP_REVERSE_V2 || n->op == AC_OP_REVERSE_SEQUENCE)
-        return ac_tensor_same_shape(n->in[0], m->in[0]);
-    if (!plain && n->op != AC_OP_STRIDED_SLICE)
+    const int64_t n = ac_tensor_count(like);
+    int64_t *wide = AC_NEW_N(l->g->region, int64_t, n + 1);
+    int32_t *narrow = AC_NEW_N(l->g->region, int32_t, n + 1);
+    for (int64_t i = 0; i < n; i++)
+        narrow[i] = (int32_t)(wide[i] = v[i]);
+    return ac_tensor_const(l->g, name, like->dtype, like->rank, like->dim,
+                           like->dtype == AC_I64 ? (const void *)wide : narrow);
+}
+
+/* first + slope * position */
+static ac_tensor *of_position(ac_lengths *l, const ac_tensor *like, const int64_t *first, const int64_t *slope)
+{
+    const int64_t n = ac_tensor_count(like);
+    bool ones = true;
+    for (int64_t i = 0; i < n; i++)
+        ones &= slope[i] == 1;
+    ac_tensor *p = position_as(l, like->dtype, like->rank);
+    if (!ones)
+        p = make(l, AC_OP_MUL, ac_strf(l->tmp, "%s_rows", like->name), numbers(l, "rows_each", like, slope), p, NULL);
+    return make(l, AC_OP_ADD, ac_strf(l->tmp, "%s_now", like->name), numbers(l, "rows_from", like, first), p, NULL);
+}
+
+/* ------------------------------------------------------------------ slices that begin elsewhere */
+
+/* Along which dimension n begins elsewhere where there is a row more; -1: along none. false: another way. */
+static bool moving(const ac_lengths *l, const ac_node *const *n, ac_slice *now, int32_t *axis, int64_t *slope)
+{
+    const bool plain = n[AC_HERE]->op == AC_OP_SLICE;
+    const ac_tensor *x = n[AC_NOW]->in[0], *y = n[AC_MORE]->in[0];
+    ac_slice more;
+    *axis = -1;
+    *slope = 0;
+    if (n[AC_HERE]->op == AC_OP_REVERSE_V2 || n[AC_HERE]->op == AC_OP_REVERSE_SEQUENCE)
+        return ac_tensor_same_shape(x, y);
+    if (!plain && n[AC_HERE]->op != AC_OP_STRIDED_SLICE)
         return true;
-    const ac_ints a = ints_of(l, n, 1, plain ? n->attrs.slice.begin : n->attrs.strided.begin),
-                  b = ints_of(l, m, 1, plain ? m->attrs.slice.begin : m->attrs.strided.begin);
-    const bool same = a.n == b.n && (!a.n || !memcmp(a.v, b.v, (size_t)a.n * sizeof *a.v));
-    if (!same || plain || ac_tensor_same_shape(n->in[0], m->in[0]))
-        return same;
-    return !any_negative(a) && !any_negative(ints_of(l, n, 3, n->attrs.strided.strides));
+    if ((plain ? ac_slice_of : ac_strided_slice_of)(l->cx, n[AC_NOW], now) != AC_OK ||
+        (plain ? ac_slice_of : ac_strided_slice_of)(l->cx, n[AC_MORE], &more) != AC_OK)
+        return false;
+    for (int32_t d = 0; d < x->rank; d++) {
+        if (more.step[d] != now->step[d] || (now->step[d] < 0 && x->dim[d] != y->dim[d]))
+            return false;
+        if (more.begin[d] == now->begin[d])
+            continue;
+        if (*axis >= 0 || more.extent[d] != now->extent[d])
+            return false;
+        *axis = d;
+        *slope = more.begin[d] - now->begin[d];
+    }
+    return true;
 }
 
-static void look_at_operands(lengths *l, const ac_node *n, const ac_node *m, bool *constant, bool *differs)
+/* The other dimensions of x as the slice takes them. NULL: they are not taken one by one. */
+static ac_tensor *cut(ac_lengths *l, ac_tensor *x, const ac_slice *s, int32_t axis, const char *name)
 {
+    ac_attrs attrs;
+    bool whole = true, fits = true;
+    int64_t *begin = AC_NEW_N(l->g->region, int64_t, x->rank + 1), *size = AC_NEW_N(l->g->region, int64_t, x->rank + 1);
+    for (int32_t d = 0; d < x->rank; d++) {
+        begin[d] = d == axis ? 0 : s->begin[d];
+        size[d] = d == axis ? x->dim[d] : s->extent[d];
+        whole &= begin[d] == 0 && size[d] == x->dim[d];
+        fits &= d == axis || s->step[d] == 1;
+    }
+    ac_attrs_init(AC_OP_SLICE, &attrs);
+    attrs.slice.begin = (ac_ints){x->rank, begin};
+    attrs.slice.size = (ac_ints){x->rank, size};
+    return whole || !fits ? (fits ? x : NULL) : make(l, AC_OP_SLICE, name, x, NULL, &attrs);
+}
+
+/* The rows of x that the slice takes now. out: what gets them; NULL: a new tensor. */
+static ac_tensor *gathered(ac_lengths *l, ac_tensor *x, const ac_slice *s, int32_t axis, int64_t slope,
+                           const ac_tensor *like, ac_tensor *out)
+{
+    ac_attrs attrs;
+    const int64_t n = s->extent[axis];
+    int64_t *first = AC_NEW_N(l->tmp, int64_t, n + 1), *slopes = AC_NEW_N(l->tmp, int64_t, n + 1);
+    for (int64_t i = 0; i < n; i++) {
+        slopes[i] = slope;
+        first[i] = s->begin[axis] + i * s->step[axis] - slope * l->rows_before;
+    }
+    ac_tensor index = {.name = like->name, .dtype = AC_I32, .rank = 1, .dim = {n}};
+    ac_tensor *const from = like->rank == x->rank ? cut(l, x, s, axis, like->name) : NULL,
+                     *const in[] = {known_again(l, from), from ? of_position(l, &index, first, slopes) : NULL};
+    if (!in[1]) {
+        unlike(l);
+        return NULL;
+    }
+    ac_attrs_init(AC_OP_GATHER, &attrs);
+    attrs.gather.axis = axis;
+    if (!out)
+        return make(l, AC_OP_GATHER, like->name, in[0], in[1], &attrs);
+    ac_node *made = ac_node_new(l->g, AC_OP_GATHER, like->name, in, 2, &out, 1);
+    made->at = l->reader->at;
+    made->attrs = attrs;
+    return ac_node_resolve(l->cx, l->g, made) == AC_OK ? out : NULL;
+}
+
+/* ------------------------------------------------------------------ a constant, as it is in a run */
+
+static ac_tensor *now_of(ac_lengths *l, const ac_twin *x);
+
+/* Does operand i only say how large the result is, or where a slice begins (see moving)? It is as large as the room. */
+static bool says_size(const ac_node *n, int32_t i)
+{
+    return ac_ops[n->op].flags & OF_VIEW || (n->op == AC_OP_BROADCAST_TO && i == 1) ||
+           (n->op == AC_OP_FILL && i == 0) || (n->op == AC_OP_SLICE && i == 2) ||
+           (n->op == AC_OP_STRIDED_SLICE && i == 2) ||
+           ((n->op == AC_OP_SLICE || n->op == AC_OP_STRIDED_SLICE) && i == 1); /* where it begins: moving */
+}
+
+/* Is a static operand the same for all lengths, or does it grow evenly? */
+static bool static_agrees(const ac_lengths *l, const ac_twin *x)
+{
+    const int64_t *slope;
+    return ac_twin_even(l, x, &slope) != NULL;
+}
+
+/* Where rows are in what n makes of these operands, all of them constants or of constants. false: it reads rows as if
+ * they were all there. */
+static bool rows_after(ac_lengths *l, ac_node *n, const ac_twin *x, int32_t *axis)
+{
+    const ac_rows_at none = {.axis = -1};
+    ac_rows_at to = none;
+    bool any = false, fits = ac_twin_axis(x->t[AC_HERE], x->t[AC_MORE], axis);
+    ac_rows_at *was = AC_NEW_N(l->tmp, ac_rows_at, n->n_in + 1);
     for (int32_t i = 0; i < n->n_in; i++) {
-        ac_tensor *x = n->in[i], *y = m->in[i];
-        if (!x || !y)
+        ac_twin o;
+        int32_t at = -1;
+        was[i] = ac_rows_of(l->rows, n->in[i]);
+        if (!n->in[i] || ac_node_is_static(n, i) || was[i].axis >= 0 || !ac_twin_operand(x, i, &o))
             continue;
-        if (ac_tensor_is_const(x) && ac_tensor_is_const(y)) {
-            l->constant[x->id] = true;
-            l->differs[x->id] = !same_bytes(x, y);
-        }
-        *constant &= l->constant[x->id];
-        *differs |= l->differs[x->id];
+        fits &= ac_twin_axis(o.t[AC_HERE], o.t[AC_MORE], &at);
+        if (at >= 0)
+            ac_rows_set(l->rows, n->in[i], (ac_rows_at){.axis = at});
     }
+    any = ac_rows_read(l->rows, n);
+    fits = fits && (!any || (ac_rows_follow(l->rows, n, &to) && to.axis == *axis));
+    for (int32_t i = 0; i < n->n_in; i++)
+        if (n->in[i] && ac_rows_of(l->rows, n->in[i]).axis != was[i].axis)
+            ac_rows_set(l->rows, n->in[i], was[i]);
+    return fits;
 }
 
-static int look_at(lengths *l, const ac_node *n, const ac_node *m)
+/* The node that made x once more, of what its operands are in a run. */
+static ac_tensor *again(ac_lengths *l, const ac_twin *x, bool alike)
 {
-    bool constant = !(ac_ops[n->op].flags & OF_STATE), differs = false;
-    if (n->op != m->op || n->n_in != m->n_in || n->n_out != m->n_out)
-        return unlike(l, n);
-    look_at_operands(l, n, m, &constant, &differs);
-    for (int32_t i = 0; i < n->n_out; i++) {
-        l->constant[n->out[i]->id] = constant;
-        l->differs[n->out[i]->id] =
-            constant && (differs || !same_begin(l, n, m) || !ac_tensor_same_shape(n->out[i], m->out[i]));
+    const ac_node *n[AC_TWINS];
+    ac_slice from;
+    int32_t moves, axis;
+    int64_t slope;
+    bool fits = true, any = false;
+    for (int32_t k = 0; k < AC_TWINS; k++) {
+        n[k] = ac_twin_maker(x->t[k]);
+        fits = fits && n[k] && n[k]->op == n[AC_HERE]->op && n[k]->n_in == n[AC_HERE]->n_in;
     }
-    if (!constant && !same_begin(l, n, m))
-        return unlike(l, n);
-    for (int32_t i = 0; i < n->n_in && !constant; i++) {
-        const ac_tensor *x = n->in[i];
-        if (!x || !m->in[i] || !l->constant[x->id] || !l->differs[x->id])
+    if (!fits || ac_ops[n[AC_HERE]->op].flags & (OF_STATE | OF_FLOW) || !moving(l, n, &from, &moves, &slope)) {
+        unlike(l);
+        return NULL;
+    }
+    ac_tensor **in = ac_copy(l->tmp, n[AC_HERE]->in, (size_t)(n[AC_HERE]->n_in + 1) * sizeof *in);
+    for (int32_t i = 0; i < n[AC_HERE]->n_in && fits; i++) {
+        ac_twin o;
+        if (!ac_twin_operand(x, i, &o) || !ac_twin_depends(l, &o))
             continue;
-        if (!ac_node_is_static(n, i)) /* sizes may differ */
-            ac_push(l->tmp, &l->suspect, ((pair){n->in[i], m->in[i], n}));
+        fits = !ac_node_is_static(n[AC_HERE], i) || (says_size(n[AC_HERE], i) && static_agrees(l, &o));
+        if (fits && !ac_node_is_static(n[AC_HERE], i)) {
+            in[i] = now_of(l, &o);
+            if (!in[i])
+                return NULL;
+            any |= in[i] != o.t[AC_HERE];
+        }
+    }
+    if (fits && moves >= 0) {
+        ac_tensor *y = ac_twin_axis(x->t[AC_HERE], x->t[AC_MORE], &axis) && axis != moves
+                           ? gathered(l, in[0], &from, moves, slope, x->t[AC_HERE], NULL)
+                           : NULL;
+        if (y && axis >= 0)
+            ac_rows_set(l->rows, y, (ac_rows_at){.axis = axis});
+        return y;
+    }
+    ac_node *made = AC_NEW(l->tmp, ac_node);
+    *made = *n[AC_HERE];
+    made->in = in;
+    if (!fits || !rows_after(l, made, x, &axis) || (!any && !alike)) {
+        unlike(l);
+        return NULL;
+    }
+    if (!any) /* but for the number of rows it is the same */
+        return x->t[AC_HERE];
+    ac_tensor **out = AC_NEW_N(l->tmp, ac_tensor *, made->n_out + 1), *found = NULL;
+    for (int32_t i = 0; i < made->n_in; i++)
+        known_again(l, in[i]);
+    for (int32_t i = 0; i < made->n_out; i++) {
+        out[i] = ac_tensor_new(l->g, ac_strf(l->tmp, "%s_now", n[AC_HERE]->out[i]->name), AC_NONE, 0, NULL);
+        if (n[AC_HERE]->out[i] == x->t[AC_HERE])
+            found = out[i];
+    }
+    ac_node *node = ac_node_new(l->g, n[AC_HERE]->op, n[AC_HERE]->name, in, made->n_in, out, made->n_out);
+    node->at = n[AC_HERE]->at;
+    node->attrs = n[AC_HERE]->attrs;
+    if (ac_node_resolve(l->cx, l->g, node) != AC_OK)
+        return NULL;
+    if (!found || !ac_tensor_same_kind(found, x->t[AC_HERE])) {
+        unlike(l);
+        return NULL;
+    }
+    if (axis >= 0)
+        ac_rows_set(l->rows, found, (ac_rows_at){.axis = axis});
+    return found;
+}
+
+static ac_tensor *find_now(ac_lengths *l, const ac_twin *x)
+{
+    bool known;
+    const int64_t *slope;
+    if (ac_twin_same(l, x, &known))
+        return x->t[AC_HERE];
+    const int64_t *v = ac_twin_even(l, x, &slope);
+    if (!v)
+        return again(l, x, !known);
+    const int64_t n = ac_tensor_count(x->t[AC_NOW]);
+    int64_t *first = AC_NEW_N(l->tmp, int64_t, n + 1);
+    for (int64_t i = 0; i < n; i++)
+        first[i] = v[i] - slope[i] * l->rows_before;
+    return of_position(l, x->t[AC_HERE], first, slope);
+}
+
+static ac_tensor *now_of(ac_lengths *l, const ac_twin *x)
+{
+    for (int32_t i = 0; i < l->known.n; i++)
+        if (l->known.item[i].t[AC_HERE] == x->t[AC_HERE])
+            return l->known.item[i].t[AC_NOW];
+    if (l->depth >= DEEP) {
+        unlike(l);
+        return NULL;
+    }
+    l->depth++;
+    ac_tensor *y = find_now(l, x);
+    l->depth--;
+    if (y)
+        ac_push(l->tmp, &l->known, ((ac_twin){{x->t[AC_HERE], y}}));
+    return y;
+}
+
+/* ------------------------------------------------------------------ the graph */
+
+void ac_lengths_position(ac_lengths *l, ac_tensor *position)
+{
+    l->position = position;
+}
+
+int ac_lengths_node(ac_lengths *l, int32_t at, bool *replaced)
+{
+    ac_node *n = l->node[AC_HERE][at];
+    const ac_node *all[AC_TWINS];
+    ac_slice from;
+    int32_t moves;
+    int64_t slope;
+    *replaced = false;
+    if (n->op == AC_OP_NONE || (n->n_out && l->constant[n->out[0]->id]))
+        return AC_OK;
+    l->reader = n;
+    for (int32_t k = 0; k < AC_TWINS; k++)
+        all[k] = l->node[k][at];
+    if (!moving(l, all, &from, &moves, &slope))
+        return unlike(l);
+    for (int32_t i = 0; i < n->n_in; i++) {
+        ac_twin x;
+        bool there = n->in[i] && ac_lengths_constant(l, n->in[i]);
+        for (int32_t k = 0; k < AC_TWINS && there; k++)
+            there = (x.t[k] = all[k]->in[i]) != NULL;
+        if (!there)
+            continue;
+        const bool is_static = ac_node_is_static(n, i), differs = ac_twin_depends(l, &x);
+        if (is_static ? !static_agrees(l, &x) || (differs && !says_size(n, i))
+                      : !differs && !ac_twin_agrees(l, n->in[i], NULL))
+            return unlike(l);
+        ac_tensor *y = is_static || !differs ? n->in[i] : now_of(l, &x);
+        if (!y)
+            return AC_FAIL;
+        n->in[i] = known_again(l, y);
+    }
+    if (moves < 0)
+        return AC_OK;
+    ac_tensor *x = n->in[0], *y = n->out[0];
+    *replaced = true;
+    ac_node_erase(n);
+    return gathered(l, x, &from, moves, slope, y, y) ? AC_OK : AC_FAIL;
+}
+
+int ac_lengths_outputs(const ac_lengths *l)
+{
+    for (int32_t i = 0; i < l->g->output.n; i++) {
+        ac_twin x = {{l->g->output.item[i]}};
+        if (!ac_lengths_constant(l, x.t[AC_HERE]))
+            continue;
+        x.t[AC_NOW] = ac_tensor_find(l->graph[AC_NOW], x.t[AC_HERE]->name);
+        x.t[AC_MORE] = ac_tensor_find(l->graph[AC_MORE], x.t[AC_HERE]->name);
+        bool known = true;
+        if (x.t[AC_NOW] && x.t[AC_MORE] &&
+            (!ac_twin_same(l, &x, &known) || !ac_tensor_same_shape(x.t[AC_NOW], x.t[AC_MORE])))
+            return ac_error(l->cx, (ac_place){.file = l->g->file}, E0502,
+                            "--state: output '%s' %s depends on how many rows the cache has room for, not on how many "
+                            "there are",
+                            x.t[AC_HERE]->name, ac_tensor_str(l->cx, x.t[AC_HERE]));
     }
     return AC_OK;
-}
-
-static void fold(ac_graph *g)
-{
-    for (int32_t i = 0; i < g->node.n; i++)
-        ac_fold_node(g, g->node.item[i]);
-}
-
-/* Is one what the other begins with, along the one dimension in which they differ? */
-static bool same_beginning(const ac_tensor *a, const uint8_t *x, const ac_tensor *b, const uint8_t *y)
-{
-    int32_t axis = -1, differ = 0;
-    for (int32_t d = 0; d < a->rank && a->rank == b->rank; d++)
-        if (a->dim[d] != b->dim[d]) {
-            axis = d;
-            differ++;
-        }
-    if (a->dtype != b->dtype || a->rank != b->rank || differ > 1)
-        return false;
-    if (axis < 0)
-        return !memcmp(x, y, (size_t)ac_tensor_bytes(a));
-    const ac_bytes row = ac_dtype_size(a->dtype, ac_dim_product(a->dim, axis + 1, a->rank));
-    const int64_t n = ac_dim_product(a->dim, 0, axis), less = a->dim[axis] < b->dim[axis] ? a->dim[axis] : b->dim[axis];
-    bool same = true;
-    for (int64_t i = 0; i < n && same; i++)
-        same = !memcmp(x + i * a->dim[axis] * row, y + i * b->dim[axis] * row, (size_t)(less * row));
-    return same;
-}
-
-static int judge(const lengths *l, const pair *p)
-{
-    const void *x = ac_tensor_force(l->cx, p->a), *y = ac_tensor_force(l->cx, p->b);
-    if (!x || !y)
-        return unlike(l, p->reader);
-    return same_beginning(p->a, x, p->b, y) ? AC_OK : unlike(l, p->reader);
-}
-
-int ac_state_lengths(ac_ctx *cx, ac_graph *a, ac_graph *b)
-{
-    lengths l = {.cx = cx, .tmp = ac_region_open(&cx->heap), .a = a, .b = b};
-    int status = AC_OK;
-    l.constant = AC_NEW_N(l.tmp, bool, a->tensor.n + 1);
-    l.differs = AC_NEW_N(l.tmp, bool, a->tensor.n + 1);
-    if (a->node.n != b->node.n)
-        status = ac_error(cx, (ac_place){.file = a->file}, E0502,
-                          "--state: the model has other operators when its caches have room for more rows");
-    for (int32_t i = 0; i < a->node.n && status == AC_OK; i++)
-        status = look_at(&l, a->node.item[i], b->node.item[i]);
-    if (status == AC_OK && l.suspect.n) {
-        fold(a);
-        fold(b);
-    }
-    for (int32_t i = 0; i < l.suspect.n && status == AC_OK; i++)
-        status = judge(&l, &l.suspect.item[i]);
-    if (status != AC_OK)
-        ac_help(cx, "positions and masks have to be inputs of the model; or leave the --state of its caches out");
-    ac_region_close(l.tmp);
-    return status;
 }

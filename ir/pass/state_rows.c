@@ -8,10 +8,23 @@
 
 ac_row_walk ac_rows_open(ac_ctx *cx, const ac_graph *g, ac_region *tmp)
 {
-    ac_row_walk w = {cx, AC_NEW_N(tmp, ac_rows_at, g->tensor.n + 1), g->tensor.n};
+    ac_row_walk w = {cx, tmp, AC_NEW_N(tmp, ac_rows_at, g->tensor.n + 1), g->tensor.n};
     for (int32_t i = 0; i < w.n; i++)
         w.of[i] = AC_NO_ROWS;
     return w;
+}
+
+void ac_rows_set(ac_row_walk *w, const ac_tensor *t, ac_rows_at at)
+{
+    if (t->id >= w->n) {
+        const int32_t n = 2 * t->id + 1;
+        ac_rows_at *of = AC_NEW_N(w->tmp, ac_rows_at, n);
+        for (int32_t i = 0; i < n; i++)
+            of[i] = i < w->n ? w->of[i] : AC_NO_ROWS;
+        w->of = of;
+        w->n = n;
+    }
+    w->of[t->id] = at;
 }
 
 ac_rows_at ac_rows_of(const ac_row_walk *w, const ac_tensor *t)

@@ -17,13 +17,15 @@ typedef struct ac_rows_at {
 
 typedef struct ac_row_walk {
     ac_ctx *cx;
-    ac_rows_at *of; /* by tensor */
-    int32_t n;      /* tensors that were there when it began: younger ones have none */
+    ac_region *tmp;
+    ac_rows_at *of; /* by tensor; of those beyond n there are none */
+    int32_t n;
 } ac_row_walk;
 
 ac_row_walk ac_rows_open(ac_ctx *cx, const ac_graph *g, ac_region *tmp);
-ac_rows_at ac_rows_of(const ac_row_walk *w, const ac_tensor *t); /* NULL has none */
-bool ac_rows_read(const ac_row_walk *w, const ac_node *n);       /* has an operand of n some? */
+ac_rows_at ac_rows_of(const ac_row_walk *w, const ac_tensor *t);     /* NULL has none */
+void ac_rows_set(ac_row_walk *w, const ac_tensor *t, ac_rows_at at); /* also of one that is younger */
+bool ac_rows_read(const ac_row_walk *w, const ac_node *n);           /* has an operand of n some? */
 /* Where those of n's operands are in its result. false: they are in no dimension of it, or it reads all of them as if
  * they were there. */
 bool ac_rows_follow(const ac_row_walk *w, const ac_node *n, ac_rows_at *to);

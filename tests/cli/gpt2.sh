@@ -28,3 +28,13 @@ for threads in 1 2; do
 done
 ! ./gpt2 3 1 96 >out.txt 2>&1 && grep -q "token 2 of 5" out.txt || fail "a token out of range: $(cat out.txt)"
 ! ./gpt2 33 1 >out.txt 2>&1 && grep -q "token 33 of 34" out.txt || fail "a full cache: $(cat out.txt)"
+# a prompt at once: masks of what each token sees are made of the length of the caches
+# shellcheck disable=SC2086
+"$py" gpt2.py gpt2.onnx $shape --prompt 2>log || { cat log; die "gpt2.py --prompt"; }
+for n in 2 4; do # the prompt in two blocks, and in one
+    "$arenac" compile -q gpt2.onnx --dim n=1..$n --dim past=32-n --sizes one --state 'present*=past*' -o gpt2.c &&
+        cc -std=c11 -O2 -ffp-contract=off -Wall -Wextra -Werror gpt2_prompt.c gpt2.c -lm -o gpt2 ||
+        fail "compiling, $n at once"
+    [ "1 7 9 $(./gpt2 24 1 7 9)" = "$want " ] || fail "$n at once: $(./gpt2 24 1 7 9), PyTorch: $want"
+done
+[ "$bad" = 0 ] && echo "GPT-2: PyTorch's tokens"

@@ -53,15 +53,14 @@ int ac_node_resolve(ac_ctx *cx, ac_graph *g, ac_node *n)
     if (ac_ops[n->op].flags & OF_VIEW && x->data && x->dtype == n->out[0]->dtype) {
         n->out[0]->data = x->data;
         n->out[0]->splat = x->splat;
-        ac_node_erase(n);
+        ac_node_made(g, n);
         return AC_OK;
     }
     if (!g->promise || !g->promise(cx, n))
         return AC_OK;
-    const ac_node made = *n;
-    ac_node_erase(n);
-    for (int32_t i = 0; i < made.n_out; i++)
-        if (!ac_tensor_force(cx, made.out[i]))
+    const ac_node *made = ac_node_made(g, n);
+    for (int32_t i = 0; i < made->n_out; i++)
+        if (!ac_tensor_force(cx, made->out[i]))
             return AC_FAIL;
     return AC_OK;
 }
