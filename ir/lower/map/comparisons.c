@@ -2,7 +2,7 @@
  *
  * Comparisons give bool (0 or 1). Any comparison with NaN is false but not_equal. On i8 and u8 tensors with scales the
  * real values are compared after TFLite's rescaling (comparisons.h: both sides shifted left by 8 and multiplied by
- * their scale), which may call close values equal. */
+ * their scale), which may call close values equal; on i16, equal and not_equal only, as LiteRT does. */
 #include "ir/lower/map/quantised_arithmetic.h"
 
 typedef ac_x compare_fn(ac_lb *b, ac_x x, ac_x y);
@@ -10,9 +10,11 @@ typedef ac_x compare_fn(ac_lb *b, ac_x x, ac_x y);
 static ac_x compare(ac_lower *L, const ac_node *n, const ac_x *arg, compare_fn *f)
 {
     const ac_tensor *x = n->in[0], *y = n->in[1];
+    const bool equality = n->op == AC_OP_EQUAL || n->op == AC_OP_NOT_EQUAL,
+               rescaled = ac_dtype_bits(x->dtype) == 8 || (equality && x->dtype == AC_I16);
     if (x->dtype != y->dtype || (!ac_mp_real(x) && !ac_dtype_is_int(x->dtype) && x->dtype != AC_BOOL))
         return ac_mp_refuse(L, n);
-    if (ac_mp_quantised(x) && ac_mp_quantised(y) && ac_dtype_bits(x->dtype) == 8) {
+    if (ac_mp_quantised(x) && ac_mp_quantised(y) && rescaled) {
         ac_x side[2];
         ac_mp_quant_sides(L, n, arg, side);
         return f(&L->b, side[0], side[1]);

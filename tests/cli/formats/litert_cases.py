@@ -32,6 +32,14 @@ def arithmetic(r, Model):
     x = m.input(np.arange(32768).astype("int16").reshape(8, -1), ([10 ** r.uniform(-4, -2)], [0], 0))
     m.op("RSQRT", [x], [("int16", ([10 ** r.uniform(-3, -1)], [0], 0))])
     yield "rsqrt-i16", m
+    for name, option in (("EQUAL", "Equal"), ("NOT_EQUAL", "NotEqual"), ("LESS", "Less")):
+        for dtype in ("int16", "int8"):
+            m = Model()
+            scale = [10 ** r.uniform(-5, -1)], [0], 0
+            x = ints(r, (999,), dtype, -120, 120)
+            y = (x + ints(r, (999,), "int8", -7, 7)).astype(dtype)
+            m.op(name, [m.input(x, scale), m.input(y, scale)], ["bool"], option)
+            yield "%s-%s" % (name.lower(), dtype), m
 
 
 MOVED = ["float32", "int32", "int8", "int64"]
