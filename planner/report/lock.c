@@ -127,7 +127,7 @@ static int complain(const ac_words *r, const char *at, const char *what)
 static int read_head(ac_words *r, ac_lock *lock)
 {
     AC_VEC(ac_lock_mem) mem = {0};
-    int64_t n = 0;
+    int64_t n = 0, left = INT64_MAX; /* what all memories may have together */
     while (ac_words_line(r) && r->stop > r->line) {
         const char *at = r->line, *key = ac_words_take(r, &at), *value;
         if (!key || *r->line == '#')
@@ -148,8 +148,9 @@ static int read_head(ac_words *r, ac_lock *lock)
                 return complain(r, from, "expected the number of operators");
             lock->operators = (int32_t)n;
         } else if (!strcmp(key, "memory")) {
-            if (!ac_words_number(r, &at, INT64_MAX, &n))
+            if (!ac_words_number(r, &at, left, &n))
                 return complain(r, at, "expected the bytes of the memory");
+            left -= n;
             ac_push(r->cx->region, &mem, ((ac_lock_mem){value, n}));
         } else {
             return complain(r, r->line, "unknown line; expected model, planner, operators, graph or memory");
