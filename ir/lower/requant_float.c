@@ -5,10 +5,18 @@
 
 enum { MOST_STEPS = 256, NEAR = 3, SCALES = 12 }; /* neighbours that are tried on either side: of c, of scales */
 
+/* By more than that, sums of floats up to 257 are on the side of a half on which they are exactly: they round by at
+ * most 2^-16, products up to 514 before them by 2^-15. */
+static double clear_of(bool fma)
+{
+    return fma ? 2e-5 : 5e-5;
+}
+
 /* The least accumulators whose value is first, first + 1, .. */
 typedef struct thresholds {
     int32_t n, first;
     int32_t at[MOST_STEPS];
+    int32_t low, high; /* those that bound c most for the scale that was tried last */
 } thresholds;
 
 int32_t ac_requant_float_at(const ac_float_of *of, bool fma, int32_t acc)
@@ -32,7 +40,7 @@ static void find_thresholds(const ac_steps *f, double scale, thresholds *t)
     /* The reference rounds twice: its halves come half a unit of the first rounding sooner, and later below 0. */
     const double sooner = f->real || f->q.shift >= 0 ? 0 : ldexp(0.5, f->q.shift), each = scale > 0 ? 1 / scale : 0;
     int64_t at = f->from;
-    t->n = 0;
+    t->n = t->low = t->high = 0;
     t->first = ac_steps_at(f, (int32_t)at) + 1;
     for (int32_t y = t->first; y <= last; y++) {
         const double half = y - f->zero - 0.5, guess = (half < 0 ? half + sooner : half - sooner) * each;
@@ -45,41 +53,52 @@ static void find_thresholds(const ac_steps *f, double scale, thresholds *t)
     }
 }
 
-/* Is the form y or more at acc? Sums of doubles that are further from a half than floats round need no more. */
-static bool reaches(const ac_float_of *of, bool fma, int32_t acc, int32_t y)
+/* What all steps leave for c: step k asks for off[k] <= c < off[k] + scale, in exact numbers. */
+typedef struct gap {
+    double lo, hi;
+    double off[MOST_STEPS];
+} gap;
+
+static double off_of(const thresholds *t, double scale, int32_t k)
 {
-    const double far = ((double)(float)acc * (double)of->scale + (double)(acc < 0 ? of->below : of->c)) - (y - 0.5);
-    if (fabs(far) > 1e-4) /* of numbers up to 257 */
-        return far > 0;
-    return ac_requant_float_at(of, fma, acc) >= y;
+    return t->first + k - 0.5 - (double)t->at[k] * scale;
 }
 
-/* Do both sides of each step agree, and the ends? */
-static bool same(const ac_steps *f, const thresholds *t, const ac_float_of *of, bool fma)
+/* false: nothing is left. */
+static bool find_gap(thresholds *t, double scale, gap *g)
 {
+    if (off_of(t, scale, t->low) >= off_of(t, scale, t->high) + scale)
+        return false; /* of neighbouring scales it is mostly the same two */
+    g->lo = -INFINITY;
+    g->hi = INFINITY;
+    for (int32_t k = 0; k < t->n; k++) {
+        const double at = g->off[k] = off_of(t, scale, k);
+        t->low = at > g->lo ? k : t->low;
+        t->high = at < g->hi ? k : t->high;
+        g->lo = at > g->lo ? at : g->lo;
+        g->hi = at < g->hi ? at : g->hi;
+    }
+    g->hi += scale;
+    return g->lo < g->hi;
+}
+
+/* Do both sides of each step agree, and the ends? Those that are further from c than floats round need no more. */
+static bool same(const ac_steps *f, const thresholds *t, const gap *g, const ac_float_of *of, bool fma)
+{
+    enum { EXACT = 1 << 24 }; /* as floats */
+    const double far = t->n && t->at[0] > -EXACT && t->at[t->n - 1] < EXACT ? clear_of(fma) : (double)INFINITY,
+                 above = (double)of->c - far, below = (double)of->c + far - (double)of->scale;
     for (int32_t k = 0; k < t->n; k++) {
         const int32_t y = t->first + k;
-        if (!reaches(of, fma, t->at[k], y) || reaches(of, fma, t->at[k] - 1, y))
+        if (g->off[k] < above && g->off[k] > below)
+            continue;
+        if (ac_requant_float_at(of, fma, t->at[k]) < y || ac_requant_float_at(of, fma, t->at[k] - 1) >= y)
             return false;
     }
     const int32_t begin = ac_requant_float_at(of, fma, (int32_t)f->from),
                   end = ac_requant_float_at(of, fma, (int32_t)f->to);
     return (begin >= t->first - 1 || t->first - 1 == f->lo) &&
            (end <= t->first + t->n - 1 || t->first + t->n - 1 == f->hi);
-}
-
-/* The middle of what the steps leave for c; without steps, the zero point. False: nothing is left. */
-static bool middle(const ac_steps *f, const thresholds *t, double scale, float *c)
-{
-    double lo = -INFINITY, hi = INFINITY;
-    for (int32_t k = 0; k < t->n; k++) {
-        const double at = t->first + k - 0.5 - (double)t->at[k] * scale;
-        lo = at > lo ? at : lo;
-        hi = at < hi ? at : hi;
-    }
-    hi += scale; /* one accumulator less */
-    *c = t->n ? (float)((lo + hi) / 2) : (float)f->zero;
-    return !t->n || lo < hi;
 }
 
 /* The i-th float that is tried near x: itself, the next one, the one before, the second next, .. */
@@ -91,14 +110,15 @@ static float near(float x, int32_t i)
 }
 
 /* The c of a scale, for all accumulators or those of one sign. */
-static bool find_c(const ac_steps *f, const thresholds *t, bool fma, ac_float_of *of)
+static bool find_c(const ac_steps *f, thresholds *t, bool fma, ac_float_of *of)
 {
-    float c;
-    if (!middle(f, t, (double)of->scale, &c))
+    gap g;
+    if (t->n && !find_gap(t, (double)of->scale, &g))
         return false;
+    const float c = t->n ? (float)((g.lo + g.hi) / 2) : (float)f->zero; /* the middle; no steps: the zero point */
     for (int32_t k = 0; k <= 2 * NEAR; k++) {
         of->c = of->below = near(c, k);
-        if (same(f, t, of, fma))
+        if (same(f, t, &g, of, fma))
             return true;
     }
     return false;
@@ -108,9 +128,9 @@ static bool find_c(const ac_steps *f, const thresholds *t, bool fma, ac_float_of
 static bool find_one(const ac_steps *f, double scale, bool fma, ac_float_of *of)
 {
     thresholds t;
-    float c;
+    gap g;
     find_thresholds(f, scale, &t);
-    if (!middle(f, &t, scale, &c)) /* nor is anything left for scales nearby */
+    if (t.n && !find_gap(&t, scale, &g)) /* nor is anything left for scales nearby */
         return false;
     for (int32_t i = 0; i <= 2 * SCALES; i++) {
         of->scale = near((float)scale, i);
