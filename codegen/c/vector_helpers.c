@@ -445,6 +445,24 @@ const char *ac_c_vec_helper(ac_cfile *F, ac_lop op, ac_dtype d, int32_t lanes, a
     return name;
 }
 
+const char *ac_c_vec_dot4_seven(ac_cfile *F, int32_t lanes)
+{
+    const char *mmx = mm(F->target, lanes * 4), *R = reg(F, AC_I32, lanes * 4);
+    if (!mmx || F->target->dot_u8s8)
+        return NULL;
+    const char *name = ac_internf(F->cx, "dot4_u7_i32x%d", lanes), *T = ac_c_vec_type(F, AC_I32, lanes),
+               *U = ac_c_vec_type(F, AC_U32, lanes);
+    if (!ac_c_have(F, name))
+        ac_putf(&F->helpers,
+                "/* Bytes of a are at most 127: no pair of products saturates. */\n"
+                "%s_INLINE %s %s(%s a, %s b, %s c)\n{\n"
+                "    const %s pairs = %s_maddubs_epi16((%s)a, (%s)b);\n"
+                "    return (%s)((%s)c + (%s)%s_madd_epi16(pairs, %s_set1_epi16(1)));\n}\n\n",
+                F->upper, T, name, ac_c_vec_type(F, AC_U8, 4 * lanes), ac_c_vec_type(F, AC_I8, 4 * lanes), T, R, mmx, R,
+                R, T, U, U, mmx, mmx);
+    return name;
+}
+
 const char *ac_c_vec_wide_mul(ac_cfile *F, int32_t lanes)
 {
     const char *mmx = mm(F->target, lanes * 8), *R = reg(F, AC_I64, lanes * 8);

@@ -4,6 +4,7 @@
  *     x86 VNNI      vpdpbusd               u8 x i8; i8 x i8 as (a + 128) * b - 128 * b
  *     Arm dotprod   sdot; i8mm: usdot      i8 x i8; u8 x i8 without i8mm as (a - 128) * b + 128 * b; registers of NEON
  *                                          or SVE
+ *     x86           pmaddubsw, pmaddwd     u8 x i8 where the former are at most 127, so that no pair saturates
  *     x86           pmaddwd                even and odd bytes as pairs of 16 bits
  *     WebAssembly   i32x4.dot_i16x8_s      pairs of 16 bits
  *     RISC-V V      vwmacc.vx              c + a number of 16 bits * lanes of 16 bits
@@ -43,8 +44,12 @@ static LLVMValueRef pairs(l_module *M, LLVMValueRef a, LLVMValueRef b, int32_t n
     return call(M, name, NULL, a, b, NULL);
 }
 
-static LLVMValueRef dot4_x86(l_module *M, LLVMValueRef a, bool a_signed, LLVMValueRef b, LLVMValueRef c, int32_t n)
+/* What the lanes of a are: they may have a sign; they may be at most 127. */
+typedef enum l_range { BYTES_SIGNED, BYTES_UNSIGNED, BYTES_SEVEN } l_range;
+
+static LLVMValueRef dot4_x86(l_module *M, LLVMValueRef a, l_range of, LLVMValueRef b, LLVMValueRef c, int32_t n)
 {
+    const bool a_signed = of == BYTES_SIGNED;
     LLVMBuilderRef build = M->b;
     LLVMTypeRef words = l_type(M, AC_I32, n), shorts = l_type(M, AC_I16, 2 * n);
     if (M->target->dot_u8s8) {
@@ -57,6 +62,12 @@ static LLVMValueRef dot4_x86(l_module *M, LLVMValueRef a, bool a_signed, LLVMVal
         LLVMValueRef flip = l_int(M, AC_I32, (int32_t)0x80808080, n);
         LLVMValueRef more = call(M, name, NULL, c, LLVMBuildXor(build, wa, flip, ""), wb);
         return LLVMBuildSub(build, more, call(M, name, NULL, LLVMConstNull(words), flip, wb), "");
+    }
+    if (of == BYTES_SEVEN) {
+        const char *name = n == 4   ? "llvm.x86.ssse3.pmadd.ub.sw.128"
+                           : n == 8 ? "llvm.x86.avx2.pmadd.ub.sw"
+                                    : "llvm.x86.avx512.pmaddubs.w.512";
+        return LLVMBuildAdd(build, c, pairs(M, call(M, name, NULL, a, b, NULL), l_int(M, AC_I16, 1, 2 * n), n), "");
     }
     LLVMValueRef eight = l_int(M, AC_I16, 8, 2 * n);
     LLVMValueRef sa = LLVMBuildBitCast(build, a, shorts, ""), sb = LLVMBuildBitCast(build, b, shorts, "");
@@ -117,9 +128,10 @@ static LLVMValueRef join(l_module *M, LLVMValueRef lo, LLVMValueRef hi, int32_t 
     return l_permute(M, lo, hi, lane, 2 * n);
 }
 
-static LLVMValueRef dot(l_module *M, LLVMValueRef a, bool a_signed, LLVMValueRef b, LLVMValueRef c, int32_t group,
+static LLVMValueRef dot(l_module *M, LLVMValueRef a, l_range of, LLVMValueRef b, LLVMValueRef c, int32_t group,
                         int32_t n)
 {
+    const bool a_signed = of == BYTES_SIGNED;
     const ac_target *t = M->target;
     bool x86 = t->isa == AC_ISA_X86, arm = t->isa == AC_ISA_AARCH64 && t->dot_i8i8 && group == 4;
     bool wasm = t->isa == AC_ISA_WASM && group == 2;
@@ -127,13 +139,13 @@ static LLVMValueRef dot(l_module *M, LLVMValueRef a, bool a_signed, LLVMValueRef
     if (most && n > most) { /* two registers and more */
         LLVMValueRef half[2];
         for (int32_t h = 0; h < 2; h++)
-            half[h] = dot(M, l_every(M, a, h * group * n / 2, 1, group * n / 2), a_signed,
+            half[h] = dot(M, l_every(M, a, h * group * n / 2, 1, group * n / 2), of,
                           l_every(M, b, h * group * n / 2, 1, group * n / 2), l_every(M, c, h * n / 2, 1, n / 2), group,
                           n / 2);
         return join(M, half[0], half[1], n / 2);
     }
     if (x86 && n >= 4)
-        return group == 4 ? dot4_x86(M, a, a_signed, b, c, n) : LLVMBuildAdd(M->b, c, pairs(M, a, b, n), "");
+        return group == 4 ? dot4_x86(M, a, of, b, c, n) : LLVMBuildAdd(M->b, c, pairs(M, a, b, n), "");
     if (wasm && n == 4)
         return LLVMBuildAdd(M->b, c, call(M, "llvm.wasm.dot", NULL, a, b, NULL), "");
     return arm && n >= 4 ? dot4_arm(M, a, a_signed, b, c, n) : dot_plain(M, a, a_signed, b, c, group, n);
@@ -141,8 +153,10 @@ static LLVMValueRef dot(l_module *M, LLVMValueRef a, bool a_signed, LLVMValueRef
 
 LLVMValueRef l_dot(l_fn *f, const ac_ins *in)
 {
-    bool a_signed = ac_dtype_is_signed((ac_dtype)l_ins(f, in->a)->dtype);
-    return dot(f->M, f->val[in->a], a_signed, f->val[in->b], f->val[in->c], in->op == AC_L_DOT4 ? 4 : 2, in->lanes);
+    const l_range of = ac_dtype_is_signed((ac_dtype)l_ins(f, in->a)->dtype) ? BYTES_SIGNED
+                       : ac_ins_seven_bits(f->fn, in->a)                    ? BYTES_SEVEN
+                                                                            : BYTES_UNSIGNED;
+    return dot(f->M, f->val[in->a], of, f->val[in->b], f->val[in->c], in->op == AC_L_DOT4 ? 4 : 2, in->lanes);
 }
 
 /* ------------------------------------------------------------------ widening products */

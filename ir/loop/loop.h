@@ -237,6 +237,8 @@ int ac_loop_read(ac_ctx *cx, const char *file, const char *text, size_t n, ac_lo
 /* legalise.c: the same program with at most one lane everywhere (vectors become scalars, reductions and dots their
  * defined sums; no hints), so that any program prints as plain C99. fma stays (the target decides). */
 ac_loop_fn *ac_loop_scalar(ac_ctx *cx, const ac_loop_fn *fn);
+/* seven_bits.c: is every byte of x at most 127, since x is masked? */
+bool ac_ins_seven_bits(const ac_loop_fn *fn, ac_x x);
 /* narrowed.c: what lies in buffer i, f32, lies there as as[i] instead, f16 or bf16 (AC_NONE: as it is): loads convert,
  * stores round to nearest even. */
 ac_loop_fn *ac_loop_narrowed(ac_ctx *cx, ac_region *region, const ac_loop_fn *fn, const ac_dtype *as);

@@ -22,7 +22,8 @@
  * Where the target multiplies bytes (DOT4) few rows are split into digits (digits.h): codes times digits are exact
  * integers, a block's sum of them becomes a float when the block ends. Four products an instruction instead of one, and
  * codes need no more than a shift and a mask: without it, unpacking takes longer than memory (Zen 4, 4 bits, two
- * threads: 25 GB/s of 50).
+ * threads: 25 GB/s of 50). Without VNNI, codes of 2 and 4 bits have pmaddubsw, whose pairs cannot saturate (Zen 3, one
+ * row, two threads: 17 to 19 .. 23 GB/s).
  * Weights are read once: blocks of channels outside, tiles of rows inside. For many rows a block's weights are unpacked
  * once, as (code - zero) * scale, into a panel that the register tiles of fully_connected read (gemm.h). */
 #include "ir/lower/conv/gemm.h"
@@ -192,7 +193,7 @@ static ac_x byte_codes(const tile *t, ac_x w, int32_t group)
         w = ac_lb_shr(b, w, ac_lb_like_int(b, w, group * bits));
     if (bits < 8)
         w = ac_lb_and(b, w, ac_lb_like_int(b, w, ((1 << bits) - 1) * INT64_C(0x01010101)));
-    return ac_lb_bitcast(b, w, t->j->L->target->dot_u8s8 ? AC_U8 : AC_I8);
+    return ac_lb_bitcast(b, w, t->j->L->target->dot_u8s8 || t->j->L->target->isa == AC_ISA_X86 ? AC_U8 : AC_I8);
 }
 
 /* word_fn: all codes of word `word`; digits are 0 where there is no x. */
@@ -415,7 +416,7 @@ static void choose_tile(job *j, int64_t rows)
     f->lanes = ac_target_lanes(target, AC_F32);
     while (f->lanes > 4 && f->lanes / 2 >= f->n)
         f->lanes /= 2;
-    const bool one = rows == 1 || f->lanes == 1;
+    const bool one = rows == 1 || f->lanes == 1, few = target->registers < 32;
     if (f->lanes > 1 && rows >= MANY_ROWS) {
         f->group = 1;
         f->runs[0] = f->runs[1] = f->runs[2] = 1;
@@ -427,10 +428,13 @@ static void choose_tile(job *j, int64_t rows)
         j->panel = ac_lo_scratch(j->L, "panel", AC_F32, f->depth * f->vecs * f->lanes);
         return;
     }
+    /* Without VNNI a product of bytes is three instructions: worth it for one row, or where floats have no FMA. */
+    const bool pairs = target->isa == AC_ISA_X86 && j->w.bits < 8 && (one || !target->fma);
     j->exact = f->lanes > 1 && !j->L->exact && j->w.size <= LONGEST_OF_DIGITS &&
-               (target->dot_u8s8 || (target->dot_i8i8 && j->w.bits < 8));
-    f->rows = one ? 1 : target->registers < 32 || j->exact ? 2 : 4;
-    f->vecs = target->firmware ? VECS_OF_FIRMWARE : one ? VECS_OF_A_ROW : VECS_OF_ROWS;
+               (target->dot_u8s8 || (target->dot_i8i8 && j->w.bits < 8) || pairs);
+    const bool full = few && j->exact && !target->dot_u8s8; /* a product of bytes needs registers of its own */
+    f->rows = one || full ? 1 : few || j->exact ? 2 : 4;
+    f->vecs = target->firmware ? VECS_OF_FIRMWARE : one && !full ? VECS_OF_A_ROW : VECS_OF_ROWS;
     f->block = ac_gemm_cut((f->n + f->lanes - 1) / f->lanes, f->vecs);
     f->vecs = (int32_t)f->block.size[0];
     j->tiles = ac_gemm_cut(rows, f->rows);

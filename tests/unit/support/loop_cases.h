@@ -153,7 +153,8 @@ static void lanes_cases(ac_dtype d, int32_t lanes)
                OUTPUT, OUTPUT);
 }
 
-static void dots(ac_dtype d, int32_t group, int32_t lanes)
+/* seven: bytes of x are masked, at most 127, for which printers may have another instruction (seven_bits.c). */
+static void dots(ac_dtype d, int32_t group, int32_t lanes, bool seven)
 {
     open_case();
     ac_dtype second = group == 4 ? AC_I8 : AC_I16;
@@ -162,11 +163,13 @@ static void dots(ac_dtype d, int32_t group, int32_t lanes)
     ac_x zero = ac_lb_i32(&b, 0), acc = ac_lb_var(&b, "acc", ac_lb_load(&b, z, zero, lanes));
     ac_x i = ac_lb_for(&b, "k", zero, ac_lb_i32(&b, N), lanes * group, AC_MARK_SERIAL);
     ac_x v = ac_lb_load(&b, x, i, lanes * group), w = ac_lb_load(&b, y, i, lanes * group);
+    if (seven)
+        v = ac_lb_and(&b, v, ac_lb_like_int(&b, v, 127));
     ac_lb_set(&b, acc,
               group == 4 ? ac_lb_dot4(&b, v, w, ac_lb_get(&b, acc)) : ac_lb_dot2(&b, v, w, ac_lb_get(&b, acc)));
     ac_lb_end(&b);
     ac_lb_store(&b, out, zero, ac_lb_get(&b, acc));
-    close_case(title(group == 4 ? "dot4" : "dot2", d, second, lanes), ANY, ANY, ANY, OUTPUT);
+    close_case(title(seven ? "dot4 of 7 bits" : group == 4 ? "dot4" : "dot2", d, second, lanes), ANY, ANY, ANY, OUTPUT);
 }
 
 /* A loop marked apart: it reads a loop's variable, a variable, a value and an array of its own. */
@@ -368,10 +371,11 @@ static void build(bool vectors)
     for (int32_t lanes = 1; lanes <= (vectors ? 32 : 4); lanes *= 2) {
         requant(lanes);
         if (lanes <= 16) {
-            dots(AC_U8, 4, lanes);
-            dots(AC_I8, 4, lanes);
+            dots(AC_U8, 4, lanes, false);
+            dots(AC_U8, 4, lanes, true);
+            dots(AC_I8, 4, lanes, false);
         }
-        dots(AC_I16, 2, lanes);
+        dots(AC_I16, 2, lanes, false);
     }
     if (!vectors) /* any program prints on plain C */
         EACH(ac_dtype, ALL, d)

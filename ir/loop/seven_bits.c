@@ -1,0 +1,26 @@
+/* seven_bits.c - bytes that are at most 127 because they were masked.
+ *
+ *     %3 = and u32x8 %2 0x0F0F0F0F
+ *     %4 = bitcast u8x32 %3                 no byte is above 15
+ *
+ * Two products of such a byte and an i8 fit in 16 bits together, so that printers may take an instruction that
+ * saturates there (x86's pmaddubsw). */
+#include "ir/loop/builder.h"
+
+static bool masks(const ac_loop_fn *fn, const ac_ins *k)
+{
+    const int32_t bits = ac_dtype_bits((ac_dtype)k->dtype);
+    const uint64_t top = UINT64_C(0x8080808080808080) >> (64 - bits);
+    bool all = ac_ins_known(k) && ac_dtype_is_int((ac_dtype)k->dtype);
+    for (int32_t l = 0; l < k->lanes && all; l++)
+        all = !((uint64_t)ac_lb_lane_of(fn, k, l) & top);
+    return all;
+}
+
+bool ac_ins_seven_bits(const ac_loop_fn *fn, ac_x x)
+{
+    const ac_ins *i = &fn->code.item[x];
+    while (i->op == AC_L_BITCAST)
+        i = &fn->code.item[i->a];
+    return i->op == AC_L_AND && (masks(fn, &fn->code.item[i->a]) || masks(fn, &fn->code.item[i->b]));
+}
