@@ -375,10 +375,16 @@ static int check(cell *c)
         w->dtype != r->dtype)
         return ac_build_cannot(&n->b, "its input is %s", ac_dtype_name(c->x->dtype));
     if (w->rank != 3 || r->rank != 3 || w->dim[0] != c->dirs || r->dim[0] != c->dirs || w->dim[units] != all ||
-        r->dim[units] != all || w->dim[other] != c->i || r->dim[other] != c->h ||
-        (b && (b->rank != 2 || b->dim[0] != c->dirs || b->dim[1] != 2 * all)))
+        r->dim[units] != all || w->dim[other] != c->i || r->dim[other] != c->h)
         return ac_error(n->r->cx, n->at, E0104, "weights %s and %s do not fit input %s and %" PRId64 " units",
                         ac_shape_str(n->r->cx, w), ac_shape_str(n->r->cx, r), ac_shape_str(n->r->cx, c->x), c->h);
+    if (b && (b->rank != 2 || b->dim[0] != c->dirs || b->dim[1] != 2 * all))
+        return ac_error(n->r->cx, n->at, E0104, "bias '%s' is %s, expected [%d,%" PRId64 "]", b->name,
+                        ac_shape_str(n->r->cx, b), c->dirs, 2 * all);
+    for (int32_t i = 7; i < n->n_in && i < 12; i++) /* weights of peepholes, scales and zero points */
+        if (n->in[i] && (n->in[i]->rank < 1 || n->in[i]->dim[0] != c->dirs))
+            return ac_error(n->r->cx, n->at, E0104, "operand %d '%s' is %s, expected %d directions first", i,
+                            n->in[i]->name, ac_shape_str(n->r->cx, n->in[i]), c->dirs);
     for (int32_t i = 5; i < n->n_in && i < 7; i++)
         if (n->in[i] && (n->in[i]->rank != 3 || ac_tensor_count(n->in[i]) != c->dirs * c->b * c->h))
             return ac_error(n->r->cx, n->at, E0104, "initial state '%s' is %s", n->in[i]->name,
