@@ -53,6 +53,10 @@ int l_constants(l_module *M)
         return AC_OK;
     }
     M->konst = AC_NEW_N(M->region, LLVMValueRef, m->n_konst + 1);
+    if (M->appended) {
+        l_appended_constants(M);
+        return AC_OK;
+    }
     int32_t *twin = ac_consts_twins(m, false);
     for (int32_t i = 0; i < m->n_konst; i++) {
         const ac_const *k = m->konst[i];

@@ -47,6 +47,7 @@ typedef struct l_module {
     bool halves;             /* what has lanes is a word (ir/loop/halves.h), an i32 */
     LLVMValueRef *fn;        /* of each function of the module */
     LLVMValueRef *konst;     /* rodata: the global of each constant */
+    bool appended;           /* rodata: constants come behind the object (appended.c); offset, total */
     ac_bytes *offset, total; /* blob */
 } l_module;
 
@@ -78,6 +79,11 @@ void l_frames_close(l_module *M, void *watched, LLVMMemoryBufferRef object);
 
 /* api.c */
 int l_constants(l_module *M);
+/* appended.c: are constants of this output (--emit) put behind the object? Then they are declared, and the object is
+ * written with them. */
+bool l_appends(const l_module *M, const char *kind);
+void l_appended_constants(l_module *M);
+int l_append(l_module *M, const void *object, size_t n, ac_sink *to);
 int l_api(l_module *M); /* after the loop functions */
 
 /* types.c */

@@ -83,9 +83,10 @@ static void put_text(l_module *M, ac_sink *to)
 }
 
 /* The printed module, optimised. M is to be closed whatever comes back. */
-static int make(l_module *M, ac_module *m, bool for_this_process)
+static int make(l_module *M, ac_module *m, const char *kind, bool for_this_process)
 {
     AC_TRY(open_module(M, m, for_this_process));
+    M->appended = l_appends(M, kind);
     AC_TRY(build(M));
     return l_optimise(M);
 }
@@ -95,13 +96,15 @@ static int emit(ac_module *m, const char *kind, const ac_emit_names *names, ac_s
     (void)names;
     l_module M;
     LLVMMemoryBufferRef bytes = NULL;
-    int status = make(&M, m, false);
+    int status = make(&M, m, kind, false);
     if (status == AC_OK && !strcmp(kind, "ll"))
         put_text(&M, to);
     else if (status == AC_OK)
         status = make_bytes(&M, kind, &bytes);
     close_module(&M); /* its copy of the weights goes before the next one is made */
-    if (bytes && status == AC_OK) {
+    if (bytes && status == AC_OK && M.appended) {
+        status = l_append(&M, LLVMGetBufferStart(bytes), LLVMGetBufferSize(bytes), to);
+    } else if (bytes && status == AC_OK) {
         ac_sink_room(to, LLVMGetBufferSize(bytes));
         ac_put_n(to, LLVMGetBufferStart(bytes), LLVMGetBufferSize(bytes));
     }
@@ -114,7 +117,7 @@ static int open_image(ac_module *m, ac_image *image)
 {
     l_module M;
     LLVMMemoryBufferRef bytes = NULL;
-    int status = make(&M, m, true);
+    int status = make(&M, m, "", true);
     if (status == AC_OK)
         status = l_bytes(&M, true, &bytes);
     close_module(&M);

@@ -92,5 +92,22 @@ graph big {
 END
 (ulimit -v 1000000 && "$arenac" compile -q big.ag --max-memory 400M -t x86-64-v2 --name big --emit o,h -o big) ||
     die "64 MB of weights in an object"
-[ "$(nm -S big.o | awk '/_w$/ { print $2 }' | tail -1)" = 0000000004000000 ] || die "the weights are not in the object"
+[ "$(nm -S big.o | awk '/big_constants$/ { print $2, $3 }')" = "0000000004000040 R" ] ||
+    die "the weights are not in the object: $(nm -S big.o)"
+python3 -c 'import sys
+head = "{'"'descr': '|i1', 'fortran_order': False, 'shape': (1, 8192), }"'"
+open("x.npy", "wb").write(b"\x93NUMPY\1\0" + (118).to_bytes(2, "little") + head.ljust(117).encode() + b"\n" +
+                          bytes((i * 37 + i // 5) % 256 for i in range(8192)))'
+"$arenac" run -q big.ag --backend eval --input 0=x.npy --output-dir big.want || die "big.ag, eval"
+python3 "$src/tests/host_main.py" big big.h x.npy big.want/0.npy >main.c
+for how in "" "-static" "-fPIE -pie" "-Wl,--gc-sections"; do
+    # shellcheck disable=SC2086
+    gcc -I. $how main.c big.o -o main && ./main || die "constants behind the object, linked with '$how'"
+done
+gcc -shared -o big.so big.o || die "constants behind the object, as a shared library"
+strip --strip-debug -o stripped.o big.o && gcc -I. main.c stripped.o -o main && ./main || die "a stripped object"
+for t in aarch64 rv64gcv cortex-m7 rv32imac; do # of 64 and of 32 bits
+    "$arenac" compile -q big.ag -t $t --name big --emit o -o big.o || die "64 MB of weights for $t"
+    nm -S big.o | grep -qi '0400[0-9a-f]*40 r big_constants' || die "$t: $(nm -S big.o)"
+done
 echo "$n runs equal the evaluator"
