@@ -175,16 +175,15 @@ static ac_tensor *now_of(ac_lengths *l, const ac_twin *x);
 static bool says_size(const ac_node *n, int32_t i)
 {
     return ac_ops[n->op].flags & OF_VIEW || (n->op == AC_OP_BROADCAST_TO && i == 1) ||
-           (n->op == AC_OP_FILL && i == 0) || (n->op == AC_OP_SLICE && i == 2) ||
-           (n->op == AC_OP_STRIDED_SLICE && i == 2) ||
-           ((n->op == AC_OP_SLICE || n->op == AC_OP_STRIDED_SLICE) && i == 1); /* where it begins: moving */
+           (n->op == AC_OP_FILL && i == 0) ||
+           ((n->op == AC_OP_SLICE || n->op == AC_OP_STRIDED_SLICE) && (i == 1 || i == 2));
 }
 
 /* Is a static operand the same for all lengths, or does it grow evenly? */
 static bool static_agrees(const ac_lengths *l, const ac_twin *x)
 {
     const int64_t *slope;
-    return ac_twin_even(l, x, &slope) != NULL;
+    return ac_twin_even(l, x, &slope) || (!ac_twin_depends(l, x) && ac_twin_agrees(l, x->t[AC_HERE], NULL));
 }
 
 /* Where rows are in what n makes of these operands, all of them constants or of constants. false: it reads rows as if
@@ -242,10 +241,9 @@ static ac_tensor *again(ac_lengths *l, const ac_twin *x, bool alike)
             any |= in[i] != o.t[AC_HERE];
         }
     }
+    fits = fits && ac_twin_axis(x->t[AC_HERE], x->t[AC_MORE], &axis) && (moves < 0 || axis != moves);
     if (fits && moves >= 0) {
-        ac_tensor *y = ac_twin_axis(x->t[AC_HERE], x->t[AC_MORE], &axis) && axis != moves
-                           ? gathered(l, in[0], &from, moves, slope, x->t[AC_HERE], NULL)
-                           : NULL;
+        ac_tensor *y = gathered(l, in[0], &from, moves, slope, x->t[AC_HERE], NULL);
         if (y && axis >= 0)
             ac_rows_set(l->rows, y, (ac_rows_at){.axis = axis});
         return y;
