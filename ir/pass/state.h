@@ -3,6 +3,9 @@
 #define AC_IR_PASS_STATE_H
 #include "ir/pass/passes.h"
 
+/* state.c: a node that makes *y, a new tensor of this name; appended. attrs: NULL for the defaults. */
+int ac_state_make(ac_ctx *cx, ac_graph *g, ac_op op, const char *name, ac_tensor *const *in, int32_t n_in,
+                  const ac_attrs *attrs, ac_tensor **y);
 /* The dimension along which `next` is what `past` was with more rows; -1: it is not, or somebody else reads `past`. */
 int32_t ac_state_grows(const ac_graph *g, const ac_tensor *past, const ac_tensor *next);
 /* Of n pairs for which ac_state_grows: past[i] gets the shape of next[i], and the graph an input `position` i32 [1],

@@ -32,12 +32,8 @@ typedef struct growing {
 static ac_tensor *make(growing *w, ac_op op, const char *name, ac_tensor *const *in, int32_t n_in,
                        const ac_attrs *attrs)
 {
-    ac_tensor *y = ac_tensor_new(w->g, name, AC_NONE, 0, NULL);
-    ac_node *n = ac_node_new(w->g, op, y->name, in, n_in, &y, 1);
-    n->at = (ac_place){.file = w->g->file, .node = n->name};
-    if (attrs)
-        n->attrs = *attrs;
-    w->failed |= ac_node_resolve(w->cx, w->g, n) != AC_OK;
+    ac_tensor *y;
+    w->failed |= ac_state_make(w->cx, w->g, op, name, in, n_in, attrs, &y) != AC_OK;
     return y;
 }
 

@@ -41,12 +41,8 @@ static ac_tensor *known_again(ac_lengths *l, ac_tensor *t)
 static ac_tensor *make(ac_lengths *l, ac_op op, const char *name, ac_tensor *a, ac_tensor *b, const ac_attrs *attrs)
 {
     ac_tensor *const in[] = {known_again(l, a), known_again(l, b)};
-    ac_tensor *y = ac_tensor_new(l->g, name, AC_NONE, 0, NULL);
-    ac_node *n = ac_node_new(l->g, op, y->name, in, b ? 2 : 1, &y, 1);
-    n->at = (ac_place){.file = l->g->file, .node = n->name};
-    if (attrs)
-        n->attrs = *attrs;
-    return ac_node_resolve(l->cx, l->g, n) == AC_OK ? y : NULL;
+    ac_tensor *y;
+    return ac_state_make(l->cx, l->g, op, name, in, b ? 2 : 1, attrs, &y) == AC_OK ? y : NULL;
 }
 
 static ac_tensor *position_as(ac_lengths *l, ac_dtype dtype, int32_t rank)

@@ -197,10 +197,8 @@ static ac_tensor *number(ring *w, const char *name, int32_t n, int64_t value)
 
 static ac_tensor *made(ring *w, ac_op op, const char *name, ac_tensor *const *in, int32_t n_in, int32_t at)
 {
-    ac_tensor *y = ac_tensor_new(w->g, name, AC_NONE, 0, NULL);
-    ac_node *n = ac_node_new(w->g, op, y->name, in, n_in, &y, 1);
-    n->at = (ac_place){.file = w->g->file, .node = n->name};
-    w->failed |= ac_node_resolve(w->cx, w->g, n) != AC_OK;
+    ac_tensor *y;
+    w->failed |= ac_state_make(w->cx, w->g, op, name, in, n_in, NULL, &y) != AC_OK;
     ac_graph_place(w->g, w->g->node.n - 1, at);
     return y;
 }
