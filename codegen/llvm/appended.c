@@ -1,11 +1,11 @@
-/* appended.c - objects whose constants LLVM never sees: it writes the object around them, and they are put behind it.
+/* appended.c - objects of which LLVM writes all but the constants; arenac appends these.
  *
- *     ELF header | code, relocations, symbols, section headers     what LLVM writes, a section of one byte among them
+ *     ELF header | code, relocations, symbols, section headers     from LLVM; one section has a single byte
  *     padding | the block of constants (constants.h)               appended; that section begins here
  *
- * Code names the block by an undefined symbol. In the object's tables the section gets the block's place and size, and
- * the symbol that section. So constants are neither copied into LLVM's module nor through its writer, which takes a
- * multiple of their memory. Format: System V ABI, chapter 4 (object files), of 32 and 64 bits, little-endian. */
+ * Code refers to the block by an undefined symbol. Afterwards the section header gets the place and size of the block,
+ * and the symbol that section. So constants are copied neither into LLVM's module nor through its writer, which takes
+ * several times their memory. Format: System V ABI, chapter 4 (object files), 32 and 64 bits, little-endian. */
 #include "codegen/llvm/ir.h"
 
 #include <string.h>
@@ -14,14 +14,14 @@ enum { WORTH = 8 << 20, ALIGN = 64 }; /* bytes */
 
 /* Where fields are, in files of 32 and of 64 bits. */
 typedef struct layout {
-    int32_t word;                                     /* bytes of addresses, offsets and sizes */
-    int32_t table, table_entry, table_n, table_names; /* of the header: section headers */
-    int32_t section, offset, size, link, align;       /* a section header, and fields of it */
-    int32_t symbol, value, extent, index;             /* a symbol, and fields of it */
+    int32_t word;                               /* bytes of addresses, offsets and sizes */
+    int32_t table, table_n, table_names;        /* of the header: section headers */
+    int32_t section, offset, size, link, align; /* bytes of a section header; fields */
+    int32_t symbol, value, extent, index;       /* bytes of a symbol; fields */
 } layout;
 
-static const layout OF_32 = {4, 0x20, 0x2E, 0x30, 0x32, 40, 16, 20, 24, 32, 16, 4, 8, 14},
-                    OF_64 = {8, 0x28, 0x3A, 0x3C, 0x3E, 64, 24, 32, 40, 48, 24, 8, 16, 6};
+static const layout OF_32 = {4, 0x20, 0x30, 0x32, 40, 16, 20, 24, 32, 16, 4, 8, 14},
+                    OF_64 = {8, 0x28, 0x3C, 0x3E, 64, 24, 32, 40, 48, 24, 8, 16, 6};
 
 typedef struct elf {
     uint8_t *bytes;
@@ -76,7 +76,7 @@ static uint64_t find_section(const elf *e, const char *name)
     return found;
 }
 
-/* The symbol is where section `in` begins, and of this size. One that nobody reads is not there. */
+/* Defines the symbol: the first `size` bytes of section `in`. An object that does not use it does not have it. */
 static void define(elf *e, const char *name, uint64_t in, uint64_t size)
 {
     const uint64_t table = find_section(e, ".symtab"), at = section(e, table);
@@ -127,12 +127,12 @@ void l_appended_constants(l_module *M)
         LLVMValueRef at = LLVMConstInt(M->i64, (uint64_t)M->offset[i], false);
         M->konst[i] = LLVMConstInBoundsGEP2(byte, block, &at, 1);
     }
-    LLVMValueRef place = LLVMAddGlobal(M->mod, byte, ac_strf(M->region, "%s_constants_begin", m->name)), used = place;
+    LLVMValueRef place = LLVMAddGlobal(M->mod, byte, ac_strf(M->region, "%s_constants_begin", m->name));
     LLVMSetInitializer(place, LLVMConstInt(byte, 0, false));
     LLVMSetGlobalConstant(place, true);
     LLVMSetLinkage(place, LLVMInternalLinkage);
     LLVMSetSection(place, section_name(M));
-    used = LLVMAddGlobal(M->mod, LLVMArrayType2(M->ptr, 1), "llvm.compiler.used"); /* so that it stays */
+    LLVMValueRef used = LLVMAddGlobal(M->mod, LLVMArrayType2(M->ptr, 1), "llvm.compiler.used"); /* keeps it */
     LLVMSetInitializer(used, LLVMConstArray2(M->ptr, &place, 1));
     LLVMSetLinkage(used, LLVMAppendingLinkage);
     LLVMSetSection(used, "llvm.metadata");

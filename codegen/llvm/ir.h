@@ -47,7 +47,7 @@ typedef struct l_module {
     bool halves;             /* what has lanes is a word (ir/loop/halves.h), an i32 */
     LLVMValueRef *fn;        /* of each function of the module */
     LLVMValueRef *konst;     /* rodata: the global of each constant */
-    bool appended;           /* rodata: constants come behind the object (appended.c); offset, total */
+    bool appended;           /* rodata: arenac appends the constants to the object (appended.c); uses offset, total */
     ac_bytes *offset, total; /* blob */
 } l_module;
 
@@ -79,8 +79,8 @@ void l_frames_close(l_module *M, void *watched, LLVMMemoryBufferRef object);
 
 /* api.c */
 int l_constants(l_module *M);
-/* appended.c: are constants of this output (--emit) put behind the object? Then they are declared, and the object is
- * written with them. */
+/* appended.c: are the constants of this output (--emit) appended to the object? If so, l_appended_constants declares
+ * them, and l_append writes the object and them. */
 bool l_appends(const l_module *M, const char *kind);
 void l_appended_constants(l_module *M);
 int l_append(l_module *M, const void *object, size_t n, ac_sink *to);

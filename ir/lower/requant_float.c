@@ -5,8 +5,8 @@
 
 enum { MOST_STEPS = 256, NEAR = 3, SCALES = 12 }; /* neighbours that are tried on either side: of c, of scales */
 
-/* By more than that, sums of floats up to 257 are on the side of a half on which they are exactly: they round by at
- * most 2^-16, products up to 514 before them by 2^-15. */
+/* A sum of floats up to 257 rounds by at most 2^-16; without FMA, a product up to 514 has rounded by 2^-15 before. If
+ * the exact sum is farther than that from a half, the float is on the same side of it. */
 static double clear_of(bool fma)
 {
     return fma ? 2e-5 : 5e-5;
@@ -53,7 +53,7 @@ static void find_thresholds(const ac_steps *f, double scale, thresholds *t)
     }
 }
 
-/* What all steps leave for c: step k asks for off[k] <= c < off[k] + scale, in exact numbers. */
+/* The values of c that satisfy every step: step k requires off[k] <= c < off[k] + scale, in exact arithmetic. */
 typedef struct gap {
     double lo, hi;
     double off[MOST_STEPS];
@@ -64,11 +64,11 @@ static double off_of(const thresholds *t, double scale, int32_t k)
     return t->first + k - 0.5 - (double)t->at[k] * scale;
 }
 
-/* false: nothing is left. */
+/* false: no c does. */
 static bool find_gap(thresholds *t, double scale, gap *g)
 {
     if (off_of(t, scale, t->low) >= off_of(t, scale, t->high) + scale)
-        return false; /* of neighbouring scales it is mostly the same two */
+        return false; /* neighbouring scales mostly fail at the same two steps */
     g->lo = -INFINITY;
     g->hi = INFINITY;
     for (int32_t k = 0; k < t->n; k++) {
@@ -82,7 +82,7 @@ static bool find_gap(thresholds *t, double scale, gap *g)
     return g->lo < g->hi;
 }
 
-/* Do both sides of each step agree, and the ends? Those that are further from c than floats round need no more. */
+/* Do both sides of each step agree, and the ends? A step whose bounds c clears by more than floats round off does. */
 static bool same(const ac_steps *f, const thresholds *t, const gap *g, const ac_float_of *of, bool fma)
 {
     enum { EXACT = 1 << 24 }; /* as floats */

@@ -102,9 +102,9 @@ open("x.npy", "wb").write(b"\x93NUMPY\1\0" + (118).to_bytes(2, "little") + head.
 python3 "$src/tests/host_main.py" big big.h x.npy big.want/0.npy >main.c
 for how in "" "-static" "-fPIE -pie" "-Wl,--gc-sections"; do
     # shellcheck disable=SC2086
-    gcc -I. $how main.c big.o -o main && ./main || die "constants behind the object, linked with '$how'"
+    gcc -I. $how main.c big.o -o main && ./main || die "constants appended to the object, linked with '$how'"
 done
-gcc -shared -o big.so big.o || die "constants behind the object, as a shared library"
+gcc -shared -o big.so big.o || die "constants appended to the object, as a shared library"
 strip --strip-debug -o stripped.o big.o && gcc -I. main.c stripped.o -o main && ./main || die "a stripped object"
 for t in aarch64 rv64gcv cortex-m7 rv32imac; do # of 64 and of 32 bits
     "$arenac" compile -q big.ag -t $t --name big --emit o -o big.o || die "64 MB of weights for $t"
