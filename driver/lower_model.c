@@ -91,13 +91,18 @@ static int again_stage(arenac *one, void *arg)
     return run_passes(one, *(const char *const *)arg, NULL, NULL, &row, &n);
 }
 
+static int try_again(const arenac *a, arenac *one, const char *last)
+{
+    one->source = a->source;
+    one->source.file.map = one->source.weights.map = NULL; /* which a closes */
+    return ac_guard(one, again_stage, &last);
+}
+
 /* The model once more, up to this pass, for the options of `one`, which ac_open_like made of a. Diagnostics of a
  * failure are a's. */
 static int run_again(arenac *a, arenac *one, const char *last)
 {
-    one->source = a->source;
-    one->source.file.map = one->source.weights.map = NULL; /* which a closes */
-    const int status = ac_guard(one, again_stage, &last);
+    const int status = try_again(a, one, last);
     if (status != AC_OK)
         ac_diags_copy(&a->cx, &one->cx.diags);
     return status;
@@ -172,7 +177,10 @@ static ac_graph *longer_model(void *with, int64_t more, bool inferred)
     arenac *one = l->n < (int32_t)(sizeof l->one / sizeof *l->one) ? ac_state_longer(l->a, more) : NULL;
     if (one)
         l->one[l->n++] = one;
-    return one && run_again(l->a, one, inferred ? "infer" : "depthwise") == AC_OK ? one->model->graph : NULL;
+    if (!one)
+        return NULL;
+    const int status = inferred ? try_again(l->a, one, "infer") : run_again(l->a, one, "depthwise");
+    return status == AC_OK ? one->model->graph : NULL;
 }
 
 /* *row: the passes that ran, n of them. t: NULL for what fits any target. cuts: NULL for all channels to stay. */

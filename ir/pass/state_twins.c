@@ -167,19 +167,20 @@ static bool same_nodes(const ac_graph *g, const ac_graph *h)
 }
 
 /* The model for shorter lengths. Passes may choose other operators for them, so that constants are found by name in
- * what pass infer leaves. */
-static int name_shorter(ac_lengths *l)
+ * what pass infer leaves. A length for which the model cannot be made is left out. */
+static void name_shorter(ac_lengths *l)
 {
     const int64_t rows[] = {l->rows_before, l->rows_before / 2, 1, 0};
+    int64_t tried = 0;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const int64_t less = l->rows_before - rows[i];
-        if (i && less <= l->shorter[l->n_named - 1])
+        if (i && less <= tried)
             continue;
-        if (!(l->named[l->n_named] = l->from->graph(l->from->with, -less, true)))
-            return AC_FAIL;
-        l->shorter[l->n_named++] = less;
+        tried = less;
+        l->named[l->n_named] = l->from->graph(l->from->with, -less, true);
+        l->shorter[l->n_named] = less;
+        l->n_named += l->named[l->n_named] != NULL;
     }
-    return AC_OK;
 }
 
 int ac_lengths_open(ac_ctx *cx, ac_region *tmp, ac_graph *g, const ac_pass_lengths *from, int64_t rows_before,
@@ -190,8 +191,9 @@ int ac_lengths_open(ac_ctx *cx, ac_region *tmp, ac_graph *g, const ac_pass_lengt
     *out = NULL;
     ac_graph *const graph[AC_TWINS] = {g, from->graph ? from->graph(from->with, 0, false) : NULL,
                                        from->graph ? from->graph(from->with, 1, false) : NULL};
-    if (!graph[AC_NOW] || !graph[AC_MORE] || name_shorter(l) != AC_OK)
+    if (!graph[AC_NOW] || !graph[AC_MORE])
         return cx->diags.errors ? AC_FAIL : AC_OK;
+    name_shorter(l);
     for (int32_t k = 0; k < AC_TWINS; k++)
         l->node[k] = ac_copy(tmp, graph[k]->node.item, (size_t)(graph[k]->node.n + 1) * sizeof *l->node[k]);
     if (!same_nodes(g, graph[AC_NOW]) || !same_nodes(g, graph[AC_MORE]))

@@ -151,6 +151,19 @@ attention half.ag '  const two: i64[] = splat 2
   m = select(sees, s, least)'
 # .. but what it is computed of is: it is computed again
 expect 0 'of 1 only what changes is written' "$arenac" plan half.ag --dim past=10 --dim n=3 --state 'new_*=*'
+# a model that cannot be read with empty caches is compared with itself for the lengths that it has
+attention later.ag '  const one: i64[1] = [1]
+  const both: i64[2] = [1, 1]
+  const zero: i64[1] = [0]
+  before0 = sub(rows, step)
+  before = reshape(before0, one)
+  begin = concatenation(before, zero) axis=0
+  last = slice(seen, begin, both)
+  sees = less_equal(r, q)
+  t = select(sees, s, least)
+  m = add(t, last)'
+expect 1 'slice begins at -1' "$arenac" plan later.ag --dim past=0 --dim n=3
+expect 0 'of 1 only what changes is written' "$arenac" plan later.ag --dim past=10 --dim n=3 --state 'new_*=*'
 # a value for each row that is there or not is no result, nor is a sum over them
 attention every.ag '  sees = less_equal(r, q)
   m = select(sees, s, least)' 'sees, '
