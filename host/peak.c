@@ -63,7 +63,7 @@ static const char KERNELS[] =
 
 /* SCALE: floats of each of three areas for operands. The halves of a copy begin at different places of a page: a load
  * would wait for a store before it that has the same place. */
-enum { LEAST_SET = 32 << 10, ROUNDS = 5, ONE_MS = 1, SCALE = 64, PAGE = 4096 };
+enum { LEAST_SET = 32 << 10, ROUNDS = 5, AGAIN = 5, ONE_MS = 1, SCALE = 64, PAGE = 4096 };
 
 /* The instruction that sums four products of bytes, as inline assembly; "": there is none that is asked for by name. */
 static const char *dot_of(const ac_target *t)
@@ -139,13 +139,15 @@ static loops *find(const ac_peak *p, const char *name)
     return f;
 }
 
-double ac_peak_macs(ac_peak *p, ac_peak_kind kind)
+double ac_peak_macs(ac_peak *p, ac_peak_kind kind, double least)
 {
     float io[3 * SCALE];
     for (int i = 0; i < 3 * SCALE; i++)
         io[i] = i < SCALE ? 0.999F : 0.001F; /* sums stay near 1 */
-    if (p->macs[kind] <= 0)
-        p->macs[kind] = best_of(find(p, kind == AC_PEAK_F32 ? "peak_f32" : "peak_bytes"), io, NULL, 0);
+    for (; p->tries[kind] < AGAIN && (p->macs[kind] <= 0 || p->macs[kind] < least); p->tries[kind]++) {
+        const double macs = best_of(find(p, kind == AC_PEAK_F32 ? "peak_f32" : "peak_bytes"), io, NULL, 0);
+        p->macs[kind] = macs > p->macs[kind] ? macs : p->macs[kind];
+    }
     return p->macs[kind];
 }
 
