@@ -91,8 +91,8 @@ both() {
         cmp each.out one.out || fail "$1 $w: results differ"
     done
 }
-both generic "" 1 40
-both cortex-m4 "-Wno-error" 3 20 "rodata blob"
+both generic "" 1 24
+both cortex-m4 "-Wno-error" 3 14 "rodata blob"
 if [ "$(uname -m)" = x86_64 ]; then
     grep -q avx2 /proc/cpuinfo && both x86-64-v3 "-march=x86-64-v3" 1 20 auto
 fi
