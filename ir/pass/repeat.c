@@ -21,6 +21,31 @@ static ac_tensor *repeated(const ac_tensor *y, int64_t *times)
     return fits ? u : NULL;
 }
 
+/* The operand of y = x by c, where c is one value (scores are scaled through keys, say): the same of a matrix before it
+ * is repeated is as good. NULL: y is something else. */
+static ac_tensor *scaled(const ac_tensor *y)
+{
+    const ac_node *n = y->def;
+    if (!n || (n->op != AC_OP_MUL && n->op != AC_OP_DIV) || n->n_fused || !ac_dtype_is_float(y->dtype))
+        return NULL;
+    const int32_t one = n->op == AC_OP_MUL && ac_tensor_count(n->in[0]) == 1 ? 0 : 1;
+    const bool fits = ac_tensor_count(n->in[one]) == 1 && ac_tensor_is_const(n->in[one]);
+    return fits && ac_tensor_same_shape(n->in[1 - one], y) ? n->in[1 - one] : NULL;
+}
+
+/* u by the value that `by` takes. */
+static ac_tensor *scale(ac_pass *p, const ac_node *by, ac_tensor *u)
+{
+    ac_graph *g = p->graph;
+    ac_tensor *y = ac_tensor_new(g, by->out[0]->name, u->dtype, u->rank, u->dim);
+    ac_tensor *in[2] = {by->in[0], by->in[1]};
+    in[scaled(by->out[0]) == by->in[0] ? 0 : 1] = u;
+    ac_node *n = ac_node_new(g, by->op, by->name, in, 2, &y, 1);
+    n->at = by->at;
+    n->attrs = by->attrs;
+    return ac_node_resolve(p->cx, g, n) == AC_OK ? y : NULL;
+}
+
 /* x in another shape; of what was in another shape before, that. */
 static ac_tensor *reshaped(ac_pass *p, const ac_node *of, ac_tensor *x, int32_t rank, const int64_t *dim)
 {
@@ -37,7 +62,7 @@ static ac_tensor *reshaped(ac_pass *p, const ac_node *of, ac_tensor *x, int32_t 
     return ac_node_resolve(p->cx, g, n) == AC_OK ? y : NULL;
 }
 
-static int share(ac_pass *p, int32_t *at, ac_tensor *u, int64_t times)
+static int share(ac_pass *p, int32_t *at, ac_tensor *u, const ac_node *by, int64_t times)
 {
     ac_graph *g = p->graph;
     ac_node *n = g->node.item[*at];
@@ -50,6 +75,9 @@ static int share(ac_pass *p, int32_t *at, ac_tensor *u, int64_t times)
     xd[group] /= times, xd[rank - 2] *= times;
     yd[group] /= times;
     od[group] /= times, od[rank - 2] *= times;
+    u = by ? scale(p, by, u) : u;
+    if (!u)
+        return AC_FAIL;
     ac_tensor *few = reshaped(p, n, u, rank, yd), *many = reshaped(p, n, x, rank, xd);
     if (!few || !many)
         return AC_FAIL;
@@ -73,6 +101,7 @@ static int share(ac_pass *p, int32_t *at, ac_tensor *u, int64_t times)
 /* ac_pass_repeat: heads of attention that share their keys and values (grouped queries) are rows of one product.
  *   before:  %w = broadcast_to %u [G,times,N,K]    %y = reshape %w [G*times,N,K]    %z = batch_matmul %x %y adj_y
  *   after:   %xr = reshape %x [G,times*M,K]    %zr = batch_matmul %xr %u adj_y    %z = reshape %zr [G*times,M,N]
+ * .. also where all of %y is multiplied by one value, which %u is then.
  * needs: shapes known, no epilogues, no views.  keeps: values bit for bit. */
 int ac_pass_repeat(ac_pass *p)
 {
@@ -83,13 +112,14 @@ int ac_pass_repeat(ac_pass *p)
         if (n->op != AC_OP_BATCH_MATMUL || n->n_fused || n->attrs.matmul.adj_x)
             continue;
         const ac_tensor *x = n->in[0], *y = n->in[1], *out = n->out[0];
-        ac_tensor *u = repeated(y, &times);
+        const ac_tensor *whole = scaled(y);
+        ac_tensor *u = repeated(whole ? whole : y, &times);
         bool fits = u && x->rank == y->rank && out->rank == y->rank && !ac_tensor_root(u)->state;
         for (int32_t d = 0; fits && d < y->rank - 2; d++)
             fits = x->dim[d] == y->dim[d];
         if (!fits || ac_tensor_count(out) == 0)
             continue;
-        AC_TRY(share(p, &i, u, times));
+        AC_TRY(share(p, &i, u, whole ? y->def : NULL, times));
         p->changed++;
     }
     return AC_OK;

@@ -68,10 +68,10 @@ static bool holds_output(const state *s, const ac_tensor *r)
     return false;
 }
 
-/* Is y read after something else was written where state r lies? */
-static bool is_read_too_late(const state *s, const ac_tensor *y, const ac_tensor *r)
+/* Is y, made of x, read after something else was written where state r lies? */
+static bool is_read_too_late(const state *s, const ac_tensor *y, const ac_tensor *x, const ac_tensor *r)
 {
-    bool written = false, late = false;
+    bool there = !x->def, written = false, late = false;
     for (int32_t i = 0; r->state && i < s->g->node.n && !late; i++) {
         const ac_node *n = s->g->node.item[i];
         for (int32_t f = -1; f < n->n_fused; f++) {
@@ -79,7 +79,8 @@ static bool is_read_too_late(const state *s, const ac_tensor *y, const ac_tensor
             for (int32_t k = 0; k < m->n_in; k++)
                 late |= written && m->in[k] == y;
         }
-        written = written || ac_node_writes(n, r);
+        written = written || (there && ac_node_writes(n, r));
+        there = there || n == x->def; /* what x's own step writes is x */
     }
     return late;
 }
@@ -89,7 +90,7 @@ static bool may_view(const state *s, const ac_tensor *y, ac_tensor *x)
 {
     const ac_tensor *r = ac_tensor_root(x); /* r == y: a view that came with the graph */
     return r != y && !y->root && !y->state && !ac_tensor_is_const(x) && !ac_tensor_is_const(r) &&
-           x->dtype == y->dtype && !((r->input || r->state) && holds_output(s, y)) && !is_read_too_late(s, y, r);
+           x->dtype == y->dtype && !((r->input || r->state) && holds_output(s, y)) && !is_read_too_late(s, y, x, r);
 }
 
 static bool view_reshape(state *s, ac_node *n)

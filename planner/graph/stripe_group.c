@@ -361,7 +361,8 @@ static bool build(ac_stripes *v, int32_t begin, int32_t end, ac_stripe_how how, 
     for (int32_t u = out->s.n_units - 1; u >= 0; u--)
         ticks += out->s.unit[u].limit = limit_of(&w, u);
     out->unit_of_tick = AC_NEW_N(region, int32_t, ticks + 1);
-    return ac_stripe_windows(&w, how.paired) && ac_stripe_buffers(&w, how.align);
+    return ac_stripe_windows(&w, how.paired) && ac_stripe_buffers(&w, how.align) &&
+           out->n_out > 0; /* steps that nobody reads, left by --skip dead, are no group */
 }
 
 bool ac_stripe_group_of(ac_stripes *v, int32_t begin, int32_t end, ac_stripe_how how, ac_region *region,

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Pass repeat: heads that share their keys and values give the same without copies of these; with --exact, in which the
-# order of sums does not hang on the number of rows, the same bits.
+# order of sums does not hang on the number of rows, the same bits. One set of keys is scaled after it was repeated.
 # usage: repeat.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 require cc gcc
@@ -15,7 +15,9 @@ graph heads {
   u = reshape(k, a)
   w = broadcast_to(u, b)
   y = reshape(w, c)
-  s = batch_matmul(q, y) adj_y=true
+  const by: f32[] = splat 0.3
+  t = mul(y, by)
+  s = batch_matmul(q, t) adj_y=true
   p = softmax(s)
   z = batch_matmul(p, y)
   output z
@@ -36,4 +38,10 @@ for rows in 1 3; do
     done
     few=$(arena_bytes m.ag) many=$(arena_bytes m.ag --skip repeat)
     [ "$few" -lt "$many" ] || fail "rows $rows: arena $few, with copies $many"
+    "$arenac" plan m.ag --dump-after dead | sed -n '/after dead/,/^}/p' | grep -q broadcast_to &&
+        fail "rows $rows: copies are left"
+    # steps that nobody reads, as long as they are there, are no group of stripes
+    for pass in repeat norm pad; do
+        expect 0 'arena' "$arenac" plan m.ag --stop-after $pass
+    done
 done
