@@ -7,7 +7,7 @@
  *   arange(past + n)        has more elements, and begins alike: one for each row. It stays as it is.
  *   past, arange(past, past + n)   whole numbers that grow evenly: their value for the room, less room, plus position.
  *   a <= b, where(m, 0, -1e30)     what is computed of the latter is computed in each run, of the same operators.
- *   slice(x, past, past + n)       a slice that begins there gathers its rows.
+ *   slice(x, past, past + n)       a slice that begins there gathers its rows; so does one of a table's last past + n.
  *
  * Anything else is an error that names the step: nothing is guessed. */
 #include "ir/ops/decode/slice.h"
@@ -89,14 +89,22 @@ static ac_tensor *of_position(ac_lengths *l, const ac_tensor *like, const int64_
 
 /* ------------------------------------------------------------------ slices that begin elsewhere */
 
-/* Along which dimension n begins elsewhere where there is a row more; -1: along none. false: another way. */
-static bool moving(const ac_lengths *l, const ac_node *const *n, ac_slice *now, int32_t *axis, int64_t *slope)
+/* How a slice begins elsewhere where there is a row more. */
+typedef struct moved {
+    ac_slice now;
+    int32_t axis; /* along which dimension; -1: along none */
+    int64_t slope;
+    bool grows; /* it takes an element more there, too */
+} moved;
+
+/* false: another way. */
+static bool moving(const ac_lengths *l, const ac_node *const *n, moved *m)
 {
+    ac_slice *const now = &m->now;
     const bool plain = n[AC_HERE]->op == AC_OP_SLICE;
     const ac_tensor *x = n[AC_NOW]->in[0], *y = n[AC_MORE]->in[0];
     ac_slice more;
-    *axis = -1;
-    *slope = 0;
+    m->axis = -1;
     if (n[AC_HERE]->op == AC_OP_REVERSE_V2 || n[AC_HERE]->op == AC_OP_REVERSE_SEQUENCE)
         return ac_tensor_same_shape(x, y);
     if (!plain && n[AC_HERE]->op != AC_OP_STRIDED_SLICE)
@@ -109,10 +117,11 @@ static bool moving(const ac_lengths *l, const ac_node *const *n, ac_slice *now, 
             return false;
         if (more.begin[d] == now->begin[d])
             continue;
-        if (*axis >= 0 || more.extent[d] != now->extent[d])
+        m->grows = more.extent[d] == now->extent[d] + 1;
+        if (m->axis >= 0 || (!m->grows && more.extent[d] != now->extent[d]))
             return false;
-        *axis = d;
-        *slope = more.begin[d] - now->begin[d];
+        m->axis = d;
+        m->slope = more.begin[d] - now->begin[d];
     }
     return true;
 }
@@ -135,26 +144,37 @@ static ac_tensor *cut(ac_lengths *l, ac_tensor *x, const ac_slice *s, int32_t ax
     return whole || !fits ? (fits ? x : NULL) : make(l, AC_OP_SLICE, name, x, NULL, &attrs);
 }
 
+/* Elements that are not there yet are any of x. */
+static ac_tensor *within(ac_lengths *l, ac_tensor *index, int64_t most)
+{
+    const ac_tensor one = {.dtype = AC_I32, .rank = 1, .dim = {1}};
+    ac_tensor *y =
+        index ? make(l, AC_OP_MINIMUM, index->name, index, numbers(l, "rows_last", &one, &most), NULL) : NULL;
+    return y ? make(l, AC_OP_MAXIMUM, index->name, y, numbers(l, "rows_first", &one, &(int64_t){0}), NULL) : NULL;
+}
+
 /* The rows of x that the slice takes now. out: what gets them; NULL: a new tensor. */
-static ac_tensor *gathered(ac_lengths *l, ac_tensor *x, const ac_slice *s, int32_t axis, int64_t slope,
-                           const ac_tensor *like, ac_tensor *out)
+static ac_tensor *gathered(ac_lengths *l, ac_tensor *x, const moved *m, const ac_tensor *like, ac_tensor *out)
 {
     ac_attrs attrs;
-    const int64_t n = s->extent[axis];
+    const ac_slice *s = &m->now;
+    const int64_t n = s->extent[m->axis];
     int64_t *first = AC_NEW_N(l->tmp, int64_t, n + 1), *slopes = AC_NEW_N(l->tmp, int64_t, n + 1);
     for (int64_t i = 0; i < n; i++) {
-        slopes[i] = slope;
-        first[i] = s->begin[axis] + i * s->step[axis] - slope * l->rows_before;
+        slopes[i] = m->slope;
+        first[i] = s->begin[m->axis] + i * s->step[m->axis] - m->slope * l->rows_before;
     }
     ac_tensor index = {.name = like->name, .dtype = AC_I32, .rank = 1, .dim = {n}};
-    ac_tensor *const from = like->rank == x->rank ? cut(l, x, s, axis, like->name) : NULL,
-                     *const in[] = {known_again(l, from), from ? of_position(l, &index, first, slopes) : NULL};
-    if (!in[1]) {
+    ac_tensor *const from = like->rank == x->rank ? cut(l, x, s, m->axis, like->name) : NULL;
+    ac_tensor *at = from ? of_position(l, &index, first, slopes) : NULL;
+    at = at && m->grows ? within(l, at, x->dim[m->axis] - 1) : at;
+    if (!at) {
         unlike(l);
         return NULL;
     }
+    ac_tensor *const in[] = {known_again(l, from), at};
     ac_attrs_init(AC_OP_GATHER, &attrs);
-    attrs.gather.axis = axis;
+    attrs.gather.axis = m->axis;
     if (!out)
         return make(l, AC_OP_GATHER, like->name, in[0], in[1], &attrs);
     ac_node *made = ac_node_new(l->g, AC_OP_GATHER, like->name, in, 2, &out, 1);
@@ -212,15 +232,14 @@ static bool rows_after(ac_lengths *l, ac_node *n, const ac_twin *x, int32_t *axi
 static ac_tensor *again(ac_lengths *l, const ac_twin *x, bool alike)
 {
     const ac_node *n[AC_TWINS];
-    ac_slice from;
-    int32_t moves, axis;
-    int64_t slope;
+    moved from = {0};
+    int32_t axis;
     bool fits = true, any = false;
     for (int32_t k = 0; k < AC_TWINS; k++) {
         n[k] = ac_twin_maker(x->t[k]);
         fits = fits && n[k] && n[k]->op == n[AC_HERE]->op && n[k]->n_in == n[AC_HERE]->n_in;
     }
-    if (!fits || ac_ops[n[AC_HERE]->op].flags & (OF_STATE | OF_FLOW) || !moving(l, n, &from, &moves, &slope)) {
+    if (!fits || ac_ops[n[AC_HERE]->op].flags & (OF_STATE | OF_FLOW) || !moving(l, n, &from)) {
         unlike(l);
         return NULL;
     }
@@ -237,9 +256,10 @@ static ac_tensor *again(ac_lengths *l, const ac_twin *x, bool alike)
             any |= in[i] != o.t[AC_HERE];
         }
     }
-    fits = fits && ac_twin_axis(x->t[AC_HERE], x->t[AC_MORE], &axis) && (moves < 0 || axis != moves);
-    if (fits && moves >= 0) {
-        ac_tensor *y = gathered(l, in[0], &from, moves, slope, x->t[AC_HERE], NULL);
+    fits = fits && ac_twin_axis(x->t[AC_HERE], x->t[AC_MORE], &axis) &&
+           (from.axis < 0 || from.grows == (axis == from.axis));
+    if (fits && from.axis >= 0) {
+        ac_tensor *y = gathered(l, in[0], &from, x->t[AC_HERE], NULL);
         if (y && axis >= 0)
             ac_rows_set(l->rows, y, (ac_rows_at){.axis = axis});
         return y;
@@ -319,16 +339,14 @@ int ac_lengths_node(ac_lengths *l, int32_t at, bool *replaced)
 {
     ac_node *n = l->node[AC_HERE][at];
     const ac_node *all[AC_TWINS];
-    ac_slice from;
-    int32_t moves;
-    int64_t slope;
+    moved from = {0};
     *replaced = false;
     if (n->op == AC_OP_NONE || (n->n_out && l->constant[n->out[0]->id]))
         return AC_OK;
     l->reader = n;
     for (int32_t k = 0; k < AC_TWINS; k++)
         all[k] = l->node[k][at];
-    if (!moving(l, all, &from, &moves, &slope))
+    if (!moving(l, all, &from) || from.grows)
         return unlike(l);
     for (int32_t i = 0; i < n->n_in; i++) {
         ac_twin x;
@@ -346,12 +364,12 @@ int ac_lengths_node(ac_lengths *l, int32_t at, bool *replaced)
             return AC_FAIL;
         n->in[i] = known_again(l, y);
     }
-    if (moves < 0)
+    if (from.axis < 0)
         return AC_OK;
     ac_tensor *x = n->in[0], *y = n->out[0];
     *replaced = true;
     ac_node_erase(n);
-    return gathered(l, x, &from, moves, slope, y, y) ? AC_OK : AC_FAIL;
+    return gathered(l, x, &from, y, y) ? AC_OK : AC_FAIL;
 }
 
 int ac_lengths_outputs(const ac_lengths *l)

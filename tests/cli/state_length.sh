@@ -69,6 +69,19 @@ attention table.ag '  const back: i64[2] = [0, 0]
   sees = less_equal(r, q)
   part = select(sees, part0, least)
   m = add(s, part)'
+attention tail.ag '  const total: i64[] = splat 16
+  const one: i64[1] = [1]
+  const zero: i64[1] = [0]
+  count1 = reshape(count, one)
+  all1 = reshape(all, one)
+  first0 = sub(total, all)
+  first = reshape(first0, one)
+  begin = concatenation(zero, first) axis=0
+  end = concatenation(count1, all1) axis=0
+  last = slice(seen, begin, end)
+  sees = less_equal(r, q)
+  near = add(s, last)
+  m = select(sees, near, least)'
 attention spiral.ag '  const rate: f32[1,4] = [1, 0.5, 0.25, 0.125]
   place = cast(q) to=f32
   angle = mul(place, rate)
@@ -105,7 +118,7 @@ for t in range(1, 13 - new + 1, new):
     got = np.from_dlpack(model.run(*[feed[i[0]] for i in m.INPUTS])[0])
     assert np.abs(got - want).max() <= 2e-6 * max(1, np.abs(want).max()), (name, t, got, want)
 E2
-for name in causal window alibi table spiral twice; do
+for name in causal window alibi table tail spiral twice; do
     for n in 1 3; do
         set -- --dim past=$((13 - n)) --dim n=$n --state 'new_*=*'
         "$arenac" plan $name.ag "$@" >plan.txt && grep -q 'of 1 only what changes is written' plan.txt ||
@@ -164,6 +177,24 @@ attention later.ag '  const one: i64[1] = [1]
   m = add(t, last)'
 expect 1 'slice begins at -1' "$arenac" plan later.ag --dim past=0 --dim n=3
 expect 0 'of 1 only what changes is written' "$arenac" plan later.ag --dim past=10 --dim n=3 --state 'new_*=*'
+# the end of what is no constant
+attention moves.ag '  const one: i64[1] = [1]
+  const zero: i64[1] = [0]
+  const most: i64[] = splat 16
+  const axes: i32[2] = [1, 2]
+  mean_x = mean(x, axes)
+  all1 = reshape(all, one)
+  count1 = reshape(count, one)
+  table0 = mul(seen, mean_x)
+  first0 = sub(most, all)
+  first = reshape(first0, one)
+  begin = concatenation(zero, first) axis=0
+  end = concatenation(count1, all1) axis=0
+  last = slice(table0, begin, end)
+  sees = less_equal(r, q)
+  near = add(s, last)
+  m = select(sees, near, least)'
+refused moves.ag "what 'last' computes depends on how many rows the cache has room for"
 # a value for each row that is there or not is no result, nor is a sum over them
 attention every.ag '  sees = less_equal(r, q)
   m = select(sees, s, least)' 'sees, '
