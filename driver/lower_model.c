@@ -34,7 +34,7 @@ static void put_skips(arenac *a, ac_pass_options *p)
 static int make_nodes(arenac *a)
 {
     const ac_opt_dims *dim = &a->opt.dim;
-    ac_pin *pin = AC_NEW_N(a->cx.region, ac_pin, dim->n + 1);
+    ac_pin *pin;
     for (int32_t i = 0; i < dim->n; i++) {
         const ac_dim_option *d = &dim->item[i];
         if (d->range) {
@@ -48,12 +48,8 @@ static int make_nodes(arenac *a)
                            "each size; arenac compile makes C for a range",
                            d->name, (long long)d->hi);
         }
-        if (d->less)
-            return ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501,
-                            "bad argument '%s=%lld-%s' of --dim: '%s' is no range; those are for plan and compile",
-                            d->name, (long long)d->lo, d->less, d->less);
-        pin[i] = (ac_pin){d->name, d->lo};
     }
+    AC_TRY(ac_dims_pins(&a->cx, dim, NULL, 0, &pin));
     return ac_import_nodes(&a->cx, a->model, pin, dim->n);
 }
 
@@ -180,6 +176,10 @@ static ac_graph *longer_model(void *with, int64_t more, bool inferred)
     if (!one)
         return NULL;
     const int status = inferred ? try_again(l->a, one, "infer") : run_again(l->a, one, "depthwise");
+    if (status != AC_OK && !inferred)
+        ac_help(&l->a->cx,
+                "--state compares the model with itself for caches of a row more: a dimension that grows with "
+                "them is given as one that does, --dim all=past+n say");
     return status == AC_OK ? one->model->graph : NULL;
 }
 

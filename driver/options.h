@@ -29,12 +29,12 @@ typedef struct ac_pin_option {
     int64_t offset;
 } ac_pin_option;
 
-/* --dim NAME=N, NAME=LO..HI, NAME=scalar (lo 0), NAME=N-OTHER */
+/* --dim NAME=N, NAME=LO..HI, NAME=scalar (lo 0), NAME=EXPRESSION */
 typedef struct ac_dim_option {
     const char *name;
     int64_t lo, hi; /* equal, unless it is a range */
     bool range;
-    const char *less; /* the dimension that is taken from lo; NULL: none */
+    const char *of; /* a sum or product of other dimensions, which it is; NULL: a number or a range */
 } ac_dim_option;
 
 /* --input KEY=FILE: a position, or a tensor's name */

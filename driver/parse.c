@@ -187,7 +187,20 @@ bool ac_parse_keys(ac_ctx *cx, const char *arg, const char *value, void *field)
     return true;
 }
 
-/* NAME=N, NAME=LO..HI, NAME=scalar */
+/* Of names and numbers, with a name at least. */
+static bool is_expression(const char *s)
+{
+    static const char NAMES[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_", MORE[] = "0123456789.:+-*/() ";
+    bool named = false;
+    for (; *s; s++) {
+        named |= strchr(NAMES, *s) != NULL;
+        if (!strchr(NAMES, *s) && !strchr(MORE, *s))
+            return false;
+    }
+    return named;
+}
+
+/* NAME=N, NAME=LO..HI, NAME=scalar, NAME=EXPRESSION */
 bool ac_parse_dims(ac_ctx *cx, const char *arg, const char *value, void *field)
 {
     const char *eq = strchr(value, '='), *dots = eq ? strstr(eq, "..") : NULL;
@@ -201,11 +214,10 @@ bool ac_parse_dims(ac_ctx *cx, const char *arg, const char *value, void *field)
             !whole(dots + 2, d.lo, INT32_MAX, &d.hi))
             return false;
     } else if (strcmp(eq + 1, "scalar")) {
-        const char *minus = strchr(eq + 1, '-');
-        const size_t n = minus ? (size_t)(minus - eq - 1) : strlen(eq + 1);
-        if (!whole(piece(cx, eq + 1, n), 0, INT32_MAX, &d.lo) || (minus && !minus[1]))
+        if (is_expression(eq + 1))
+            d.of = eq + 1;
+        else if (!whole(eq + 1, 0, INT32_MAX, &d.lo))
             return false;
-        d.less = minus ? piece(cx, minus + 1, strlen(minus + 1)) : NULL;
         d.hi = d.lo;
     }
     ac_push(cx->region, (ac_opt_dims *)field, d);

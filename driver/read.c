@@ -71,7 +71,7 @@ static int bounds(arenac *a, const ac_pin **out)
     const ac_opt_dims *of = &a->opt.bound;
     ac_pin *p = AC_NEW_N(a->cx.region, ac_pin, of->n + 1);
     for (int32_t i = 0; i < of->n; i++) {
-        if (of->item[i].range || of->item[i].less || of->item[i].lo < 1)
+        if (of->item[i].range || of->item[i].of || of->item[i].lo < 1)
             return ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501, "bad argument of --bound: '%s' needs a number",
                             of->item[i].name);
         p[i] = (ac_pin){of->item[i].name, of->item[i].lo};

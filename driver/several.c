@@ -77,14 +77,10 @@ static int refuse(arenac *a, const ac_dim_option *range, int32_t n)
             return ac_error(&a->cx, HERE, E0501, "bad argument '%s=%lld..%lld' of --dim: one may be a range, '%s' is",
                             o->dim.item[i].name, (long long)o->dim.item[i].lo, (long long)o->dim.item[i].hi,
                             range->name);
-    for (int32_t i = 0; range && i < o->dim.n; i++) {
-        const ac_dim_option *d = &o->dim.item[i];
-        if (d->less && (strcmp(d->less, range->name) != 0 || d->lo <= range->hi))
-            return ac_error(&a->cx, HERE, E0501,
-                            "bad argument '%s=%lld-%s' of --dim: it is taken from a range, and "
-                            "more than its end; '%s=%lld..%lld' is the range",
-                            d->name, (long long)d->lo, d->less, range->name, (long long)range->lo,
-                            (long long)range->hi);
+    ac_pin *pin; /* not used: whether all can be computed */
+    if (range) {
+        AC_TRY(ac_dims_pins(&a->cx, &o->dim, range, range->lo, &pin));
+        AC_TRY(ac_dims_pins(&a->cx, &o->dim, range, range->hi, &pin));
     }
     if (o->mem.n || o->pin.n || o->host || ac_is(o->reference, "tflm") || o->lock)
         return ac_error(&a->cx, HERE, E0502,
@@ -99,13 +95,6 @@ static void take_diagnostics(arenac *a, arenac *part)
     part->cx.diags = (ac_diags){.werror = a->cx.diags.werror, .limit = a->cx.diags.limit};
 }
 
-/* What --dim says of a dimension other than the range, for value k of that. */
-static const char *value_of(const ac_several *s, const ac_dim_option *d, int32_t k, const char *said)
-{
-    const int64_t value = d->lo - (s->lo + k);
-    return d->less ? ac_strf(s->a->cx.region, "%s=%lld", d->name, (long long)value) : said;
-}
-
 static int read_part(ac_several *s, int32_t k, const char *const *path, int32_t n)
 {
     static const ac_option_id OWN[] = {AC_OPT_share,  AC_OPT_dim,  AC_OPT_budget, AC_OPT_name,
@@ -114,7 +103,7 @@ static int read_part(ac_several *s, int32_t k, const char *const *path, int32_t 
     one->stated = &a->opt;
     for (int32_t i = 0; i < a->opt.dim.n; i++)
         if (!a->opt.dim.item[i].range)
-            arenac_set(one, "dim", value_of(s, &a->opt.dim.item[i], k, a->opt.given[AC_OPT_dim].item[i]));
+            arenac_set(one, "dim", a->opt.given[AC_OPT_dim].item[i]);
     if (s->range)
         arenac_set(one, "dim", ac_strf(a->cx.region, "%s=%lld", s->range, (long long)(s->lo + k)));
     if (ac_project_wanted(a) && !a->opt.given[AC_OPT_weights].n)

@@ -138,6 +138,10 @@ int ac_check_hinted(arenac *a, const ac_schedule *hints); /* checked before: the
 int ac_infer(arenac *a);                                  /* the passes up to `infer` alone: for other formats */
 bool ac_text_channels_first(const arenac *a);             /* as the text form says it: pass layout has not run */
 
+/* dims.c: what --dim gives, in its order, where the range is `value` (range NULL: there is none). E0501 for what is not
+ * made of the others, and below 0. */
+int ac_dims_pins(ac_ctx *cx, const ac_opt_dims *dim, const ac_dim_option *range, int64_t value, struct ac_pin **pin);
+
 /* state.c: the pairs of --state, and E0501; and what --state could say of this model (arenac.guess) */
 int ac_state_find(arenac *a, struct ac_state_pair **list, int32_t *n);
 void ac_state_guess(arenac *a);

@@ -177,11 +177,13 @@ arenac *ac_state_longer(arenac *a, int64_t more)
     }
     if (!any)
         return NULL;
+    ac_pin *pin;
+    if (ac_dims_pins(&a->cx, &a->opt.dim, NULL, 0, &pin) != AC_OK)
+        return NULL;
     arenac *one = ac_open_like(a, OWN, sizeof OWN / sizeof *OWN);
     for (int32_t i = 0; i < a->opt.dim.n; i++)
         arenac_set(one, "dim",
-                   longer[i] ? ac_strf(a->cx.region, "%s=%lld", a->opt.dim.item[i].name,
-                                       (long long)(a->opt.dim.item[i].lo + more))
+                   longer[i] ? ac_strf(a->cx.region, "%s=%lld", pin[i].name, (long long)(pin[i].value + more))
                              : a->opt.given[AC_OPT_dim].item[i]);
     return one;
 }

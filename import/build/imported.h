@@ -15,6 +15,11 @@ typedef struct ac_pin {
     int64_t value;
 } ac_pin;
 
+/* expression.c: a name that is a sum or product of pinned names and numbers, "past + 1" or "2*n" (+ - * / and brackets;
+ * / rounds down). false: it is none, or a name in it is not pinned, or the value does not fit 32 bits. `used` gets the
+ * pins that are in it. */
+bool ac_pin_expression(const char *expression, const ac_pin *pin, int32_t n, bool *used, int64_t *value);
+
 typedef struct ac_import_options {
     const char *from;      /* --from; NULL: guess */
     const char *outputs;   /* --outputs NAME,NAME: of formats that do not say what their outputs are; NULL: all ends */

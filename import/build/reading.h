@@ -99,10 +99,6 @@ int ac_reading_refuse(ac_reading *r, ac_place at, const char *domain, const char
 
 /* pins.c: sets the unknown dimensions of the inputs of m by the pins. E0501 for pins of nothing, E0204 for what
  * stays unknown. */
-/* expression.c: a name that is a sum or product of pinned names and numbers, "past + 1" or "2*n" (+ - * / and brackets;
- * / rounds down). false: it is none, or a name in it is not pinned, or the value does not fit 32 bits. `used` gets the
- * pins that are in it. */
-bool ac_pin_expression(const char *expression, const ac_pin *pin, int32_t n, bool *used, int64_t *value);
 int ac_pin_inputs(ac_ctx *cx, ac_imported *m, const ac_pin *pin, int32_t n_pins);
 
 #endif

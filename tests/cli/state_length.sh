@@ -129,6 +129,18 @@ for name in causal window alibi table tail spiral twice; do
         "$py" compare.py "$arenac" $name $n || fail "$name, $n at once: other results than with a cache that grows"
     done
 done
+# an input that is as long as the cache and the new rows: its length is given as that
+attention masked.ag '  sees = less_equal(r, q)
+  near = add(s, mask)
+  m = select(sees, near, least)'
+sed 's/^  input keys/  input mask: f32[1,all]\n&/' masked.ag >given.ag
+expect 0 'of 1 only what changes is written' "$arenac" plan given.ag --dim past=10 --dim n=3 --dim all=past+n \
+    --state 'new_*=*'
+expect 1 "caches of a row more: a dimension that grows.*all=past+n" "$arenac" plan given.ag --dim past=10 --dim n=3 \
+    --dim all=13 --state 'new_*=*'
+expect 0 'one for each n from 1 to 3' "$arenac" compile given.ag --dim n=1..3 --dim past=13-n --dim 'all=past + n' \
+    --state 'new_*=*' -o given.c
+grep -q 'mask f32 \[1,13\]' given_n2.h || fail "the length of the mask is not that of all rows"
 refused() { # FILE WHAT
     expect 8 "$2" "$arenac" plan "$1" --dim past=10 --dim n=3 --state 'new_*=*'
 }

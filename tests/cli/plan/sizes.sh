@@ -222,6 +222,9 @@ X
 [ "$(sed -n 's/.*DECODE_STATE_BYTES \([0-9]*\)u.*/\1/p' decode.h)" = 1536 ] || fail "caches are not there once"
 $compiler -o rows rows.c decode.c && ./rows || fail "rows of a prompt: $?"
 
+[ "$(arena_bytes decode.ag --dim n=3 --dim past=24-n)" = "$(arena_bytes decode.ag --dim n=3 --dim past=21)" ] ||
+    fail "24-n is not 21"
+
 # What cannot be, with what to do.
 refused() { # TEXT OPTION..
     text=$1
@@ -238,7 +241,6 @@ refused '--threads: one program of all sizes is made without it' --dim n=1..4 --
 refused '--prove: one program' --dim n=1..4 --sizes one --prove
 refused 'is compiled to c,h' --dim n=1..4 --sizes one --emit o,h
 refused 'for processors only' --dim n=1..4 --sizes one -t cuda-sm90
-status=2 refused "and more than its end; 'n=1..24' is the range" --dim n=1..24 --dim past=24-n
-status=2 refused "'n' is no range" --dim n=3 --dim past=24-n
-status=2 refused "and more than its end" --dim n=1..4 --dim past=24-m
+status=2 refused "'past=24-n' of --dim: it is -1 where 'n' is 25" --dim n=1..25 --dim past=24-n
+status=2 refused "'past=24-m' of --dim: .* not made of dimensions that have one" --dim n=1..4 --dim past=24-m
 status=2 refused '--sizes needs a range' --dim n=4 --sizes one
