@@ -22,6 +22,7 @@ bool ac_mve_has(const ac_target *t, const ac_tile *tile)
     case AC_TILE_OUTER:
     case AC_TILE_LANES:
     case AC_TILE_UNSIGNED:
+    case AC_TILE_MATRIX:
     case AC_TILE_FORMS:
         break;
     }

@@ -23,19 +23,60 @@ const ac_target *ac_target_at(int32_t i)
 }
 
 /* The CPU features that rows name. __builtin_cpu_supports takes literals only and does not know all of them everywhere:
- * AVX-VNNI is read from CPUID leaf 7.1 (EAX bit 4); every processor with AVX2 has f16c and lzcnt. */
+ * others are bits of CPUID's leaf 7. It also asks whether the operating system keeps vector registers, which for those
+ * others a feature beside them in every row says: avx2, avx512f. Every processor with AVX2 has f16c and lzcnt. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <cpuid.h>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
-static bool has_avx_vnni(void)
-{
-    unsigned a = 0, b = 0, c = 0, d = 0;
-    return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 4 & 1);
-}
+enum { EAX, EBX, ECX, EDX };
+
+typedef struct cpuid_bit {
+    const char *name;
+    unsigned sub; /* of leaf 7 */
+    int32_t reg, bit;
+} cpuid_bit;
+
+static const cpuid_bit LEAF_7[] = {
+    {"avx512ifma", 0, EBX, 21},   {"avx512vbmi", 0, ECX, 1},
+    {"avx512vbmi2", 0, ECX, 6},   {"gfni", 0, ECX, 8},
+    {"vaes", 0, ECX, 9},          {"vpclmulqdq", 0, ECX, 10},
+    {"avx512bitalg", 0, ECX, 12}, {"avx512vpopcntdq", 0, ECX, 14},
+    {"avx512fp16", 0, EDX, 23},   {"amx-tile", 0, EDX, 24},
+    {"amx-int8", 0, EDX, 25},     {"avxvnni", 1, EAX, 4},
+    {"avx512bf16", 1, EAX, 5},
+};
 
 static bool is_word(const char *word, size_t n, const char *name)
 {
     return strlen(name) == n && !memcmp(word, name, n);
+}
+
+/* Registers of AMX are the program's once it has asked: Linux then makes room for them where it keeps a thread. Other
+ * systems are not known to ask. */
+static bool may_use_amx(void)
+{
+#if defined(__linux__) && defined(SYS_arch_prctl)
+    enum { REQUEST = 0x1023, TILE_DATA = 18 };
+    return syscall(SYS_arch_prctl, REQUEST, TILE_DATA) == 0;
+#else
+    return false;
+#endif
+}
+
+static bool has_bit(const char *word, size_t n)
+{
+    for (size_t i = 0; i < sizeof LEAF_7 / sizeof LEAF_7[0]; i++) {
+        const cpuid_bit *f = &LEAF_7[i];
+        unsigned reg[4] = {0};
+        if (is_word(word, n, f->name))
+            return __get_cpuid_count(7, f->sub, &reg[EAX], &reg[EBX], &reg[ECX], &reg[EDX]) &&
+                   (reg[f->reg] >> f->bit & 1) && (!is_word(word, n, "amx-tile") || may_use_amx());
+    }
+    return false;
 }
 
 static bool has(const char *word, size_t n)
@@ -58,7 +99,7 @@ static bool has(const char *word, size_t n)
 #undef CPU
     if (is_word(word, n, "f16c") || is_word(word, n, "lzcnt"))
         return __builtin_cpu_supports("avx2") != 0;
-    return is_word(word, n, "avxvnni") && has_avx_vnni();
+    return has_bit(word, n);
 }
 enum { HOST_ISA = AC_ISA_X86 };
 #else
@@ -102,7 +143,11 @@ bool ac_target_runs_here(const ac_target *t)
 /* Named processors are rows of the same facts: the first row with the most is the native one. */
 static bool has_more(const ac_target *t, const ac_target *than)
 {
-    return t->vec_bytes != than->vec_bytes ? t->vec_bytes > than->vec_bytes : t->dot_u8s8 && !than->dot_u8s8;
+    if (t->vec_bytes != than->vec_bytes)
+        return t->vec_bytes > than->vec_bytes;
+    if (t->dot_u8s8 != than->dot_u8s8)
+        return t->dot_u8s8;
+    return t->fp & AC_FP_BF16 && !(than->fp & AC_FP_BF16);
 }
 
 /* An architecture as triples begin, "thumbv7em", or a whole triple: its first row. */
@@ -123,7 +168,7 @@ const ac_target *ac_target_find(const char *name)
     bool native = !strcmp(name, "native");
     for (int32_t i = 0; i < N_TARGETS; i++) {
         const ac_target *t = &TARGETS[i];
-        if (native ? ac_target_runs_here(t) && (!best || has_more(t, best)) : !strcmp(name, t->name))
+        if (native ? (!best || has_more(t, best)) && !t->amx && ac_target_runs_here(t) : !strcmp(name, t->name))
             best = t;
     }
     return best || native ? best : find_triple(name);

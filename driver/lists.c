@@ -19,6 +19,8 @@ static void put_targets_json(ac_sink *to)
         ac_json_int(&j, "vector_bytes", t->vec_bytes);
         ac_json_bool(&j, "fma", t->fma);
         ac_json_bool(&j, "dot_u8s8", t->dot_u8s8);
+        ac_json_bool(&j, "bf16", (t->fp & AC_FP_BF16) != 0);
+        ac_json_bool(&j, "amx", t->amx);
         ac_json_bool(&j, "firmware", t->firmware);
         ac_json_str(&j, "help", t->help);
         ac_json_end(&j);
@@ -35,8 +37,8 @@ int ac_targets(arenac *a, const char *const *path, int32_t n)
         put_targets_json(to);
     for (int32_t i = 0; i < ac_target_count() && !a->opt.json; i++) {
         const ac_target *t = ac_target_at(i);
-        ac_putf(to, "%-16s vectors %2d B%s%s  %s\n", t->name, t->vec_bytes, t->fma ? ", fma" : "",
-                t->dot_u8s8 ? ", dot" : "", t->help);
+        ac_putf(to, "%-16s vectors %2d B%s%s%s%s  %s\n", t->name, t->vec_bytes, t->fma ? ", fma" : "",
+                t->dot_u8s8 ? ", dot" : "", t->fp & AC_FP_BF16 ? ", bf16" : "", t->amx ? ", amx" : "", t->help);
     }
     return AC_OK;
 }

@@ -78,6 +78,8 @@ static extents extents_of(const ac_tile *t)
         const int64_t step = depth ? pitch / depth : 0;
         return (extents){parts * (rows - 1) * pitch - step + channels, parts * step, 0, parts * channels};
     }
+    case AC_TILE_MATRIX:
+        return (extents){(rows - 1) * pitch, 64, 0, 64 * channels};
     case AC_TILE_FORMS:
         break;
     }
@@ -99,6 +101,14 @@ static void spread(ac_prover *p, const ac_tile *t, const ac_affine *at, int64_t 
         const ac_affine last = ac_affine_plus(at, (int64_t)t->channels * t->pitch);
         ac_p_cover_spread(p, t->acc, &last, t->pitch, 1, t->shift, steps);
     }
+}
+
+/* What a sum of 64 products for each of `steps` can be; all numbers where it may wrap. */
+static ac_interval sums_of(const ac_prover *p, const ac_tile *t, ac_interval steps)
+{
+    const ac_interval product = ac_interval_mul(p->content[t->x], p->content[t->w]),
+                      n = {steps.lo > 0 ? 64 * steps.lo : 0, 64 * steps.hi}, all = ac_interval_mul(product, n);
+    return ac_interval_inside(all, ac_p_range(AC_I32)) ? all : ac_p_range(AC_I32);
 }
 
 static void tile(ac_prover *p, ac_x x)
@@ -126,7 +136,7 @@ static void tile(ac_prover *p, ac_x x)
     if (t.form == AC_TILE_UNSIGNED)
         claim(p, x, t.acc, &at, &sums, AC_USE_READ);
     claim(p, x, t.acc, &at, &sums, AC_USE_WRITE);
-    store(p, t.acc, ac_p_range(AC_I32));
+    store(p, t.acc, t.form == AC_TILE_MATRIX ? sums_of(p, &t, steps->in) : ac_p_range(AC_I32));
 }
 
 static void requant(ac_prover *p, ac_x x)

@@ -32,6 +32,9 @@ static bool weights_of(const ac_tile *t, int64_t at, int64_t steps, weights *w)
     case AC_TILE_UNSIGNED:
         *w = (weights){channel, steps, (int64_t)t->depth * t->channels, t->depth, t->channels};
         return true;
+    case AC_TILE_MATRIX:
+        *w = (weights){channel * 4, steps * 16, t->channels * 4, 4, 1};
+        return true;
     case AC_TILE_SPREAD:
     case AC_TILE_FORMS:
         break;

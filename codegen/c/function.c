@@ -394,6 +394,9 @@ void ac_c_print_prologue(ac_cfile *F, ac_sink *to)
         if (strstr(helpers, "__ARM_FEATURE_DSP"))
             ac_put(to, "#if defined(__ARM_FEATURE_DSP)\n#include <arm_acle.h>\n#endif\n\n");
     } else {
+        if (F->target->amx)
+            ac_put(to, "/* AMX: Linux gives its registers to a program that has asked, once, before threads start:\n"
+                       " * syscall(SYS_arch_prctl, 0x1023, 18) == 0, of <sys/syscall.h> and <unistd.h>. */\n");
         ac_putf(to,
                 "#include <immintrin.h>\n\n"
                 "/* Vectors of GNU C; the attribute lets this file be compiled without -m options. */\n"

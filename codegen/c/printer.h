@@ -168,6 +168,7 @@ struct ac_tile;
 struct ac_requants;
 const char *ac_c_mve_tile(ac_cfile *F, const struct ac_tile *t);
 const char *ac_c_rvv_tile(ac_cfile *F, const struct ac_tile *t);
+const char *ac_c_matrix_tile(ac_cfile *F, const struct ac_tile *t);
 void ac_c_requant(ac_cfn *f, const ac_ins *in);
 /* rvv.c: what its texts name, and that of REQUANT up to "#else". */
 void ac_c_rvv_clobbers(ac_cfile *F);

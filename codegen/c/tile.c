@@ -178,6 +178,8 @@ static const char *function_of(ac_cfile *F, const ac_tile *t)
 {
     if (t->form == AC_TILE_UNSIGNED)
         return bytes_function(F, t);
+    if (t->form == AC_TILE_MATRIX)
+        return ac_c_matrix_tile(F, t);
     if (ac_tile_is_wide(t) || ac_rvv_has(F->target, t))
         return ac_c_rvv_tile(F, t);
     if (!ac_tile_pairs(t->form))
@@ -216,6 +218,8 @@ void ac_c_tile(ac_cfn *f, const ac_ins *in)
     else if (t.form == AC_TILE_SPREAD)
         ac_c_line(f, "%s(%s, %d, %s, %s, %d);", name, x, (int)t.stride, steps, ac_c_place(f, t.acc, in->b),
                   (int)t.pitch);
+    else if (t.form == AC_TILE_MATRIX)
+        ac_c_line(f, "%s(%s, %d, %s, %s, %s);", name, x, (int)t.pitch, ac_c_place(f, t.w, in->b), steps, f->buf[t.acc]);
     else if (t.form == AC_TILE_EACH)
         ac_c_line(f, "%s(%s, %d, %s, %s);", name, x, (int)t.pitch, ac_c_place(f, t.w, in->b), f->buf[t.acc]);
     else

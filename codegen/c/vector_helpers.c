@@ -148,6 +148,19 @@ static void put_fma(vh *h)
         lanewise(h, ac_strf(F->region, "%s(a[i], b[i], c[i])", one));
 }
 
+/* n floats to bf16 by one instruction. It takes subnormal numbers for 0: where there is one, what follows converts. */
+static void put_bf16_instruction(vh *h, const char *H)
+{
+    const int32_t n = h->lanes, bits = 32 * n;
+    const char *mmx = mm(h->F->target, n * 4);
+    ac_putf(&h->out,
+            "    const __m%di all_bits = (__m%di)x;\n"
+            "    const __mmask%d small = %s_testn_epi32_mask(all_bits, %s_set1_epi32(0x7f800000));\n"
+            "    if (__builtin_expect(%s_mask_test_epi32_mask(small, all_bits, %s_set1_epi32(0x7fffff)) == 0, 1))\n"
+            "        return (%s)%s_cvtneps_pbh((__m%d)x);\n",
+            (int)bits, (int)bits, (int)n, mmx, mmx, mmx, mmx, H, mmx, (int)bits);
+}
+
 /* Sixteen of bf16: words go to the upper halves of lanes by one permutation; a NaN is chosen by a mask. */
 static void put_bf16_of_register(vh *h, const char *H, const char *W)
 {
@@ -180,6 +193,8 @@ static void put_half(vh *h)
     const char *one =
         half == AC_F16 && !native ? ac_c_helper(F, h->d == AC_F32 ? "f32_from_f16" : "f16_from_f32") : NULL;
     head(h, h->T, ac_strf(r, "%s x", h->d == AC_F32 ? H : W));
+    if (h->d == AC_BF16 && F->target->fp & AC_FP_BF16 && (n == 8 || n == 16) && mm(F->target, n * 4))
+        put_bf16_instruction(h, H);
     if (one) {
         lanewise(h, ac_strf(r, "%s(x[i])", one));
     } else if (native && h->d == AC_F32) {

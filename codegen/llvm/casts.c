@@ -71,7 +71,7 @@ static LLVMValueRef from_bf16(l_module *M, LLVMValueRef v, int32_t n)
     return unbits(M, LLVMBuildShl(M->b, h, i32_of(M, 16, n), ""), n);
 }
 
-static LLVMValueRef to_bf16(l_module *M, LLVMValueRef v, int32_t n)
+static LLVMValueRef bf16_of_bits(l_module *M, LLVMValueRef v, int32_t n)
 {
     LLVMBuilderRef b = M->b;
     LLVMValueRef all = bits(M, v, n), k16 = i32_of(M, 16, n);
@@ -81,6 +81,47 @@ static LLVMValueRef to_bf16(l_module *M, LLVMValueRef v, int32_t n)
     LLVMValueRef h =
         LLVMBuildSelect(b, nan, LLVMBuildOr(b, top, i32_of(M, 0x40, n), ""), LLVMBuildLShr(b, up, k16, ""), "");
     return LLVMBuildTrunc(b, h, l_type(M, AC_BF16, n), "");
+}
+
+/* The function that converts n lanes by one instruction. It takes subnormal numbers for 0: where there is one, integer
+ * arithmetic converts all lanes. */
+static LLVMValueRef bf16_function(l_module *M, const char *name, LLVMTypeRef type, int32_t n)
+{
+    LLVMBuilderRef b = M->b;
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(b);
+    LLVMValueRef f = LLVMAddFunction(M->mod, name, type), v = LLVMGetParam(f, 0);
+    LLVMSetLinkage(f, LLVMInternalLinkage);
+    l_attribute(M, f, L_WHOLE, "nounwind", 0);
+    l_attribute(M, f, L_WHOLE, "alwaysinline", 0);
+    LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(M->lc, f, "entry"),
+                      some = LLVMAppendBasicBlockInContext(M->lc, f, "some"),
+                      none = LLVMAppendBasicBlockInContext(M->lc, f, "none");
+    LLVMPositionBuilderAtEnd(b, entry);
+    LLVMValueRef all = bits(M, v, n), zero = i32_of(M, 0, n);
+    LLVMValueRef low = LLVMBuildICmp(b, LLVMIntEQ, LLVMBuildAnd(b, all, i32_of(M, 0x7f800000, n), ""), zero, "");
+    LLVMValueRef odd = LLVMBuildICmp(b, LLVMIntNE, LLVMBuildAnd(b, all, i32_of(M, 0x7fffff, n), ""), zero, "");
+    LLVMTypeRef mask = LLVMIntTypeInContext(M->lc, (unsigned)n);
+    LLVMValueRef small = LLVMBuildBitCast(b, LLVMBuildAnd(b, low, odd, ""), mask, "");
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntNE, small, LLVMConstNull(mask), ""), some, none);
+    LLVMPositionBuilderAtEnd(b, some);
+    LLVMBuildRet(b, bf16_of_bits(M, v, n));
+    LLVMPositionBuilderAtEnd(b, none);
+    const char *by = ac_strf(M->region, "llvm.x86.avx512bf16.cvtneps2bf16.%d", 32 * (int)n);
+    LLVMBuildRet(b, LLVMBuildBitCast(b, l_intrinsic(M, by, NULL, &v, 1), LLVMGetReturnType(type), ""));
+    LLVMPositionBuilderAtEnd(b, before);
+    return f;
+}
+
+static LLVMValueRef to_bf16(l_module *M, LLVMValueRef v, int32_t n)
+{
+    if (!(M->target->fp & AC_FP_BF16) || (n != 8 && n != 16))
+        return bf16_of_bits(M, v, n);
+    LLVMTypeRef from = l_type(M, AC_F32, n), type = LLVMFunctionType(l_type(M, AC_BF16, n), &from, 1, false);
+    const char *name = ac_strf(M->region, "%s_bf16x%d", M->m->name, (int)n);
+    LLVMValueRef f = LLVMGetNamedFunction(M->mod, name);
+    if (!f)
+        f = bf16_function(M, name, type, n);
+    return LLVMBuildCall2(M->b, type, f, &v, 1, "");
 }
 
 static LLVMValueRef to_bool(l_module *M, LLVMValueRef v, ac_dtype from, int32_t n)

@@ -9,6 +9,7 @@
  *     products.c       dot products and widening products: the machine's instructions
  *     tile.c           register tiles: inline assembly
  *     mve.c, rvv.c     ... and vectors of words, where there is MVE or RVV
+ *     matrix.c         ... and registers of matrices, where there is AMX
  *     inline_asm.c     instructions as text
  *     dsp.c            two halves or four bytes in a word of 32 bits
  *     soft.c           square roots and roundings for machines without them
@@ -126,11 +127,12 @@ void l_asm_names(l_module *M, const l_operand *o, int32_t n, const char **name);
 void l_asm_call(l_module *M, const l_operand *o, int32_t n, const char *text, const char *clobbers);
 LLVMValueRef l_asm_address(l_fn *f, int32_t buf, LLVMValueRef index);
 
-/* tile.c, mve.c, rvv.c */
+/* tile.c, mve.c, rvv.c, matrix.c */
 int l_tile(l_fn *f, const ac_ins *in);
 int l_mve_tile(l_fn *f, const ac_ins *in);
 int l_requant(l_fn *f, const ac_ins *in);
 void l_rvv_tile(l_fn *f, const ac_ins *in);
+void l_matrix_tile(l_fn *f, const ac_ins *in);
 void l_rvv_requant(l_fn *f, const ac_ins *in);
 
 /* products.c. l_widening: ADD and MUL of lanes that were narrower, by the machine's instruction; NULL: it has none. */

@@ -118,6 +118,10 @@ int l_tile(l_fn *f, const ac_ins *in)
         l_rvv_tile(f, in);
         return AC_OK;
     }
+    if (t.form == AC_TILE_MATRIX && M->target->amx) {
+        l_matrix_tile(f, in);
+        return AC_OK;
+    }
     if (!ac_tile_pairs(t.form) && t.form != AC_TILE_UNSIGNED)
         return l_mve_tile(f, in);
     if (!ac_tile_has_asm(M->target, &t))

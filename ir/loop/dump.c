@@ -73,6 +73,8 @@ static void put_tile(ac_sink *to, const ac_loop_fn *fn, const ac_ins *i)
     ac_putf(to, " %d x %d %s %s[%%%d]", t.rows, t.channels, acc, x, i->a);
     if (t.form == AC_TILE_EACH || ac_tile_is_wide(&t))
         ac_putf(to, " %d %s[%%%d] %d %d %%%d", t.pitch, w, i->b, t.shift, t.depth, i->c);
+    else if (t.form == AC_TILE_MATRIX)
+        ac_putf(to, " %d %s[%%%d] %%%d", t.pitch, w, i->b, i->c);
     else if (t.form == AC_TILE_UNSIGNED)
         ac_putf(to, " %s[%%%d] %d %%%d", w, i->b, t.depth, i->c);
     else

@@ -298,13 +298,14 @@ static int read_spread(reader *r, ac_ins *i, ac_tile *t) /* 8 to[%1] 21 3 x[%2] 
 static int read_sums(reader *r, ac_ins *i, ac_tile *t) /* 3 x 2 acc x[%1] w[%2] */
 {
     ac_ins acc = {0}, w = {0};
-    AC_TRY(read_i32(r, 0, AC_TILE_ROWS, &t->rows));
+    const bool matrix = t->form == AC_TILE_MATRIX;
+    AC_TRY(read_i32(r, matrix, matrix ? AC_TILE_MATRIX_ROWS : AC_TILE_ROWS, &t->rows));
     AC_TRY(expect(r, "x"));
     AC_TRY(read_i32(r, 1, AC_TILE_CHANNELS, &t->channels));
     AC_TRY(read_buffer(r, &acc));
     AC_TRY(read_place(r, i));
     const bool pitched = t->form == AC_TILE_EACH || ac_tile_is_wide(t);
-    if (pitched)
+    if (pitched || matrix)
         AC_TRY(read_i32(r, 0, AC_TILE_PITCH, &t->pitch));
     AC_TRY(read_place(r, &w));
     if (pitched)
@@ -323,7 +324,7 @@ static int read_tile(reader *r, ac_ins *i) /* pairs 3 x 2 acc x[%1] w[%2] %3 */
     while (t.form < AC_TILE_FORMS && !take(r, ac_tile_text[t.form]))
         t.form++;
     if (t.form == AC_TILE_FORMS)
-        return syntax(r, "'pairs', 'bytes', 'each', 'spread', 'row', 'outer', 'lanes' or 'unsigned'");
+        return syntax(r, "'pairs', 'bytes', 'each', 'spread', 'row', 'outer', 'lanes', 'unsigned' or 'matrix'");
     AC_TRY((t.form == AC_TILE_SPREAD ? read_spread : read_sums)(r, i, &t));
     AC_TRY(read_value(r, &i->c));
     i->dtype = (uint8_t)r->fn->buf.item[i->aux].dtype;

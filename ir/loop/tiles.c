@@ -6,9 +6,10 @@
 #include <assert.h>
 #include <string.h>
 
-const char *const ac_tile_text[] = {"pairs", "bytes", "each", "spread", "row", "outer", "lanes", "unsigned"};
+const char *const ac_tile_text[] = {"pairs", "bytes", "each", "spread", "row", "outer", "lanes", "unsigned", "matrix"};
 
-/* k, from the lowest bit: weights or stride 12, acc 12, form 3, rows 5, channels - 1 5, shift 7, pitch 12, depth 7 */
+/* k, from the lowest bit: weights or stride 12, acc 12, form 3, rows (MATRIX: less 1) 5, channels - 1 5, shift 7, pitch
+ * 12, depth 7, form 1 */
 static int32_t field(const ac_ins *i, int32_t from, int32_t bits)
 {
     return (int32_t)(i->k.i >> from & ((1 << bits) - 1));
@@ -16,7 +17,7 @@ static int32_t field(const ac_ins *i, int32_t from, int32_t bits)
 
 ac_tile ac_ins_tile(const ac_ins *i)
 {
-    ac_tile t = {.form = (ac_tile_form)field(i, 24, 3),
+    ac_tile t = {.form = (ac_tile_form)(field(i, 24, 3) + 8 * (i->k.i < 0)),
                  .rows = field(i, 27, 5),
                  .channels = field(i, 32, 5) + 1,
                  .x = i->aux,
@@ -24,6 +25,7 @@ ac_tile ac_ins_tile(const ac_ins *i)
                  .pitch = field(i, 44, 12),
                  .shift = field(i, 37, 7),
                  .depth = field(i, 56, 7)};
+    t.rows += t.form == AC_TILE_MATRIX;
     *(t.form == AC_TILE_SPREAD ? &t.stride : &t.w) = field(i, 0, 12);
     return t;
 }
@@ -31,9 +33,11 @@ ac_tile ac_ins_tile(const ac_ins *i)
 void ac_tile_put(ac_ins *i, const ac_tile *t)
 {
     i->aux = t->x;
+    const int32_t rows = t->rows - (t->form == AC_TILE_MATRIX);
     i->k.i = (int64_t)t->depth << 56 | (int64_t)t->pitch << 44 | (int64_t)t->shift << 37 |
-             (int64_t)(t->channels - 1) << 32 | (int64_t)t->rows << 27 | (int64_t)t->form << 24 |
+             (int64_t)(t->channels - 1) << 32 | (int64_t)rows << 27 | (int64_t)(t->form & 7) << 24 |
              (int64_t)t->acc << 12 | (t->form == AC_TILE_SPREAD ? t->stride : t->w);
+    i->k.i |= t->form > 7 ? INT64_MIN : 0;
 }
 
 int32_t ac_tile_depth(const ac_tile *t)
@@ -44,6 +48,8 @@ int32_t ac_tile_depth(const ac_tile *t)
         return 8;
     case AC_TILE_BYTES:
         return 16;
+    case AC_TILE_MATRIX:
+        return 64;
     case AC_TILE_EACH:
     case AC_TILE_OUTER:
     case AC_TILE_UNSIGNED:
@@ -93,6 +99,8 @@ int64_t ac_tile_reads(const ac_tile *t, int64_t steps)
         return (t->channels - 1) * (int64_t)t->pitch + t->depth;
     if (t->form == AC_TILE_SPREAD)
         return steps > 0 ? (steps - 1) * t->stride + t->channels : 0;
+    if (t->form == AC_TILE_MATRIX)
+        return (t->rows - 1) * (int64_t)t->pitch + each;
     return each * t->rows;
 }
 
@@ -190,6 +198,17 @@ static void wide(const ac_tile *t, const int8_t *x, const int8_t *w, int64_t ste
             acc[r * t->channels + c] = of_lane(t, x + r * t->pitch, w, steps, c);
 }
 
+static void matrix(const ac_tile *t, const int8_t *x, const int8_t *w, int64_t steps, int32_t *acc)
+{
+    for (int32_t r = 0; r < t->rows; r++)
+        for (int32_t c = 0; c < t->channels; c++) {
+            int32_t sum = 0;
+            for (int64_t k = 0; k < steps * 64; k++)
+                sum = wrapped(sum, x[r * t->pitch + k], w[(k / 4 * t->channels + c) * 4 + k % 4]);
+            acc[r * t->channels + c] = sum;
+        }
+}
+
 void ac_tile_run(const ac_tile *t, const void *x, const void *weights, int64_t steps, void *to)
 {
     int32_t *acc = to;
@@ -200,6 +219,10 @@ void ac_tile_run(const ac_tile *t, const void *x, const void *weights, int64_t s
     }
     if (ac_tile_is_wide(t)) {
         wide(t, x, w, steps, acc);
+        return;
+    }
+    if (t->form == AC_TILE_MATRIX) {
+        matrix(t, x, w, steps, acc);
         return;
     }
     if (t->form == AC_TILE_PAIRS) {
@@ -231,7 +254,8 @@ void ac_tile_run(const ac_tile *t, const void *x, const void *weights, int64_t s
 
 bool ac_tile_fits(const ac_tile *t)
 {
-    return t->rows > 0 && t->rows <= AC_TILE_ROWS && t->channels > 0 && t->channels <= AC_TILE_CHANNELS &&
+    const int32_t rows = t->form == AC_TILE_MATRIX ? AC_TILE_MATRIX_ROWS : AC_TILE_ROWS;
+    return t->rows > 0 && t->rows <= rows && t->channels > 0 && t->channels <= AC_TILE_CHANNELS &&
            t->w <= AC_TILE_BUFFERS && t->acc <= AC_TILE_BUFFERS && t->pitch <= AC_TILE_PITCH &&
            t->stride <= AC_TILE_PITCH && t->shift <= AC_TILE_SHIFT && t->depth <= AC_TILE_SHIFT;
 }

@@ -11,6 +11,7 @@
  *     ROW      x  i8  [step][8]                 w  i8 [step][channel pair][8][2]        acc [channel], set
  *     OUTER    x  i8  [part][row][step][depth]  w  i8 [part][step][depth][channel]  acc [row][channel], set
  *     LANES    x  i8  [part][row][step][channel]  w  i8 [part][step][channel]       acc [row][channel], set
+ *     MATRIX   x  i8  [row][step][64]               w  i8 [step][16][channel][4]    acc [row][channel], set
  *
  * acc: i32 elements of a local array from 0 on; of SPREAD the elements of a buffer from b on.
  *
@@ -33,11 +34,15 @@
  * the stride of a convolution). There are `shift` parts (rows of a filter), in sequence: a part of x ends where
  * its last row does, after (rows - 1) * pitch + steps * depth elements; LANES + steps * (pitch / depth).
  *
+ * MATRIX is for processors with registers that hold matrices of up to 16 rows of 64 bytes (AMX): up to 32 rows, which
+ * are `pitch` elements apart, by 16 or 32 channels, whose weights lie as those of dot products of four bytes do. It
+ * sums x * w, wrapping.
+ *
  *     ac_lb_tile(b, (ac_tile){.form = AC_TILE_PAIRS, .rows = 3, .channels = 2, .x = x, .w = w, .acc = acc}, x_at, w_at,
  *                steps);
  *
- * Targets have an instruction sequence for the shapes that lowerings use (targets.def: dsp, mve, rvv; Armv6-M); the
- * evaluator runs ac_tile_run, which is the definition. */
+ * Targets have an instruction sequence for the shapes that lowerings use (targets.def: dsp, mve, rvv, amx; Armv6-M);
+ * the evaluator runs ac_tile_run, which is the definition. */
 #ifndef AC_IR_LOOP_TILES_H
 #define AC_IR_LOOP_TILES_H
 #include "ir/loop/loop.h"
@@ -51,6 +56,7 @@ typedef enum ac_tile_form {
     AC_TILE_OUTER,
     AC_TILE_LANES,
     AC_TILE_UNSIGNED,
+    AC_TILE_MATRIX,
     AC_TILE_FORMS
 } ac_tile_form;
 extern const char *const ac_tile_text[AC_TILE_FORMS];
@@ -59,6 +65,7 @@ extern const char *const ac_tile_text[AC_TILE_FORMS];
 enum {
     AC_TILE_BUFFERS = 4095,
     AC_TILE_ROWS = 31,
+    AC_TILE_MATRIX_ROWS = 32,
     AC_TILE_CHANNELS = 32,
     AC_TILE_PITCH = 4095, /* and strides */
     AC_TILE_SHIFT = 127,  /* and depth */
@@ -68,7 +75,7 @@ typedef struct ac_tile {
     ac_tile_form form;
     int32_t rows, channels; /* SPREAD, ROW: rows 1 */
     int32_t x, w, acc;      /* buffers; SPREAD: w 0 */
-    int32_t pitch;          /* EACH, SPREAD, OUTER, LANES */
+    int32_t pitch;          /* EACH, SPREAD, OUTER, LANES, MATRIX */
     int32_t shift;          /* EACH, SPREAD; OUTER, LANES: parts */
     int32_t depth;          /* EACH: a multiple of 16; OUTER, LANES, UNSIGNED */
     int32_t stride;         /* SPREAD */

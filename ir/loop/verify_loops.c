@@ -152,7 +152,8 @@ static void check_tile(checker *c, const ac_ins *i, const ac_ins *w_at, const ac
         (ac_tile_is_wide(&t) && (!t.shift || !t.depth || (t.form == AC_TILE_LANES && t.pitch % t.depth))) ||
         (t.form == AC_TILE_EACH &&
          (t.channels % 4 || !t.depth || t.depth % 16 || steps->op != AC_L_CONST || steps->k.i != 1)) ||
-        (t.form == AC_TILE_UNSIGNED && (t.rows != 1 || !t.depth))) {
+        (t.form == AC_TILE_UNSIGNED && (t.rows != 1 || !t.depth)) ||
+        (t.form == AC_TILE_MATRIX && (t.channels % 16 || t.shift || t.depth))) {
         fault(c, "has no such shape");
         return;
     }

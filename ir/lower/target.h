@@ -20,7 +20,8 @@ enum {
     AC_FP_SQRT64 = 2,
     AC_FP_ROUND32 = 4, /* floor, ceil, trunc, rint */
     AC_FP_ROUND64 = 8,
-    AC_FP_HALF = 16 /* f16 to f32 and back */
+    AC_FP_HALF = 16, /* f16 to f32 and back */
+    AC_FP_BF16 = 32  /* f32 to bf16, but for subnormals, which become 0 */
 };
 
 /* The widest product of two words that is an instruction: the low half only; the high half by another one; both halves,
@@ -48,6 +49,7 @@ typedef struct ac_target {
     bool rvv;     /* vectors of 16 bytes or more with a channel in each lane: RISC-V's Zve32x, for the same loops */
     int32_t core; /* firmware: general registers that a kernel can count on; 0: not counted */
     ac_mul mul;   /* firmware */
+    bool amx;     /* products of matrices of bytes (AMX int8) */
 } ac_target;
 
 /* Lanes of `d` in the widest vector; 1 on plain targets. */

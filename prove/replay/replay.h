@@ -51,7 +51,8 @@ typedef struct range {
 typedef enum tile_form {
 #define FORMS(X)    \
     X(PAIRS, pairs) \
-    X(BYTES, bytes) X(EACH, each) X(SPREAD, spread) X(ROW, row) X(OUTER, outer) X(LANES, lanes) X(UNSIGNED, unsigned)
+    X(BYTES, bytes) \
+    X(EACH, each) X(SPREAD, spread) X(ROW, row) X(OUTER, outer) X(LANES, lanes) X(UNSIGNED, unsigned) X(MATRIX, matrix)
 #define FORM(name, text) TILE_##name,
     FORMS(FORM) N_TILES
 #undef FORM

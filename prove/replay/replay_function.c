@@ -150,17 +150,20 @@ static void read_sums(const function *f, instruction *i, tile *t)
 {
     const bool pitched = t->form == TILE_EACH || t->form == TILE_OUTER || t->form == TILE_LANES;
     const bool pairs = t->form == TILE_PAIRS || t->form == TILE_ROW, plain = t->form == TILE_UNSIGNED;
-    t->rows = integer_in(1, plain || t->form == TILE_ROW ? 1 : 31);
+    const bool matrix = t->form == TILE_MATRIX;
+    t->rows = integer_in(1, matrix ? 32 : plain || t->form == TILE_ROW ? 1 : 31);
     expect_word("x");
     t->channels = integer_in(1, 32);
     t->acc = named_buffer(f);
     i->a = indexed(f, &t->x);
-    t->pitch = pitched ? integer_in(0, 4095) : 0;
+    t->pitch = pitched || matrix ? integer_in(0, 4095) : 0;
     i->b = indexed(f, &t->w);
     t->shift = pitched ? integer_in(0, 127) : 0;
     t->depth = pitched || plain ? integer_in(1, 127) : 0;
     if (pairs && t->channels % 2)
         wrong("channels are in pairs");
+    if (matrix && t->channels % 16)
+        wrong("channels are in blocks of 16");
     const enum type bytes = plain ? U8 : I8;
     expect_types(f, (int32_t[]){t->x, t->w, t->acc}, (enum type[]){t->form == TILE_PAIRS ? I16 : bytes, bytes, I32}, 3);
 }

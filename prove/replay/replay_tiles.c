@@ -35,6 +35,8 @@ static int64_t products_of(const tile *t, int64_t steps)
         return steps * 8;
     case TILE_BYTES:
         return steps * 16;
+    case TILE_MATRIX:
+        return steps * 64;
     case TILE_EACH:
         return t->depth;
     case TILE_UNSIGNED:
@@ -67,6 +69,8 @@ static int64_t x_at(const tile *t, int64_t steps, int32_t row, int32_t channel, 
         return slot(channel) * t->pitch + n;
     case TILE_OUTER:
         return n / (steps * step) * part + row * (int64_t)t->pitch + n % (steps * step);
+    case TILE_MATRIX:
+        return row * (int64_t)t->pitch + n;
     case TILE_LANES:
         return n / steps * part + row * (int64_t)t->pitch + n % steps * step + channel;
     case TILE_UNSIGNED:
@@ -85,6 +89,8 @@ static int64_t w_at(const tile *t, int32_t row, int32_t channel, int64_t n)
         return ((n / 8 * (t->channels / 2) + channel / 2) * 8 + n % 8) * 2;
     case TILE_BYTES:
         return (n / 16 * t->channels + channel) * 16 + n % 16;
+    case TILE_MATRIX:
+        return (n / 4 * t->channels + channel) * 4 + n % 4;
     case TILE_EACH:
         return slot(channel) * t->depth + (t->rows - 1 - row) * (int64_t)t->shift + n;
     case TILE_OUTER:

@@ -2,6 +2,7 @@
 #include "ir/loop/access/traffic.h"
 
 #include "ir/loop/requants.h"
+#include "ir/loop/tiles.h"
 
 /* The constant c of lo + c; 0: `hi` is something else. */
 static int64_t beyond(const ac_loop_fn *fn, ac_x lo, ac_x hi)
@@ -34,6 +35,13 @@ int64_t ac_loop_trips(const ac_loop_fn *fn, ac_x loop, bool *known)
     return i->k.i > 0 ? (hi->k.i - lo->k.i + i->k.i - 1) / i->k.i : (lo->k.i - hi->k.i - i->k.i - 1) / -i->k.i;
 }
 
+/* Bytes of x that a tile reads. */
+static int64_t rows_of(const ac_loop_fn *fn, const ac_ins *i)
+{
+    const ac_tile t = ac_ins_tile(i);
+    return t.form == AC_TILE_MATRIX ? (int64_t)t.rows * t.pitch : fn->buf.item[i->aux].count;
+}
+
 /* From `at` to the END that closes its block; `times`: how often it runs. Returns the place after the END. */
 static ac_x count(const ac_loop_fn *fn, ac_x at, double times, int64_t *bytes)
 {
@@ -57,7 +65,7 @@ static ac_x count(const ac_loop_fn *fn, ac_x at, double times, int64_t *bytes)
             bytes[i->aux] = sum > most ? (int64_t)most : (int64_t)sum;
         }
         if (i->op == AC_L_TILE || i->op == AC_L_REQUANT) { /* steps may not be known here: all of the rows, once */
-            const int64_t n = i->op == AC_L_TILE ? fn->buf.item[i->aux].count : ac_ins_requant(i).lanes;
+            const int64_t n = i->op == AC_L_TILE ? rows_of(fn, i) : ac_ins_requant(i).lanes;
             const double sum = (double)bytes[i->aux] + times * (double)n;
             bytes[i->aux] = sum > most ? (int64_t)most : (int64_t)sum;
         }

@@ -35,6 +35,7 @@ typedef struct ac_gemm_form {
     int32_t lanes;      /* channels of a vector; along: steps of its channel */
     int32_t group;      /* 1, 2, 4: elements of a step in a lane */
     bool along;         /* lanes are along the reduction */
+    bool matrix;        /* AMX: a tile is AC_TILE_MATRIX; the reduction is padded to 64 */
     int32_t rows, vecs; /* largest tile */
     ac_dtype strip;     /* element type of a row: f32, i16, i8, u8 */
     ac_dtype w;         /* of the packed weights: f32, i8, i16 */
@@ -132,6 +133,9 @@ typedef void ac_gemm_at_fn(const void *user, ac_x r, ac_x *idx);
 void ac_gemm_store(const ac_gemm_tile *t, const ac_x *acc, ac_gemm_at_fn *at, const void *user);
 /* The same, where the result is rows and the tile begins at row p. */
 void ac_gemm_store_rows(const ac_gemm_tile *t, const ac_x *acc, ac_x p);
+/* The local array that sums of a matrix tile go to, [row][channel], and the same from there. */
+int32_t ac_gemm_stage(const ac_gemm_tile *t);
+void ac_gemm_store_matrix(const ac_gemm_tile *t, int32_t stage, ac_x p);
 /* `count` (at most the lanes of v) finished values from channel oc on, in pieces that ac_lo_result takes. */
 void ac_gemm_store_lanes(ac_lower *L, ac_x v, ac_x oc, int64_t count, ac_x *idx);
 

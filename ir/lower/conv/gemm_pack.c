@@ -20,7 +20,7 @@ static int32_t offset(const ac_gemm_form *f, const ac_channel *c)
 static ac_x element(ac_lower *P, const ac_gemm_form *f, const ac_channel *c, ac_x group, ac_x channel, ac_x run, ac_x k)
 {
     ac_lb *b = &P->b;
-    const bool whole_n = f->n % ac_gemm_width(f) == 0, whole_k = f->depth % ac_gemm_step(f) == 0;
+    const bool whole_n = f->n % ac_gemm_width(f) == 0, whole_k = !ac_gemm_beyond(f);
     ac_x in = whole_n ? channel : ac_lb_min(b, channel, ac_lb_i32(b, f->n - 1));
     ac_x ik = whole_k ? k : ac_lb_min(b, k, ac_lb_i32(b, f->depth - 1));
     const ac_x of = ac_lb_add(b, ac_lb_mul(b, group, ac_lb_i32(b, f->n)), in);

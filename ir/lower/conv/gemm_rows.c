@@ -6,7 +6,10 @@
  * Few weights: tiles of rows are outside, blocks of channels inside; rows are read once, the weights stay in the first
  * cache. More weights than that: panels of rows, as many as the second cache takes, outside; then blocks; tiles inside.
  * A block's weights come from memory once, while the tiles of the block before are computed. Rows that need conversion
- * stay outside; rows a multiple of a page apart are copied first, a panel at a time. */
+ * stay outside; rows a multiple of a page apart are copied first, a panel at a time.
+ *
+ * AMX: the same loops around AC_TILE_MATRIX, i8 rows by packed i8 weights; sums go to the stage. */
+#include "ir/loop/tiles.h"
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/conv/hybrid.h"
 #include "ir/lower/matrix.h"
@@ -31,6 +34,50 @@ static bool copies_panels(const job *j)
     return j->c->x->narrowed || ac_gemm_collide(j->c, j->depth, 1, j->f.rows, j->f.n);
 }
 
+/* Registers of matrices, in cycles of a processor with AMX, as its manufacturer states them: what a tile takes for its
+ * configuration, and a product of 16 rows, 64 bytes and 16 channels. */
+enum { MATRIX_ROWS = AC_TILE_MATRIX_ROWS, MATRIX_VECS = 2, CONFIGURED = 217, PRODUCT = 16, MATRIX_LEAST = 16 };
+
+/* Rows of i8 by constant i8 weights, where a tile of matrices takes less time than dot products in vectors: two of 64
+ * bytes in a cycle. */
+static bool takes_matrices(const ac_lower *L, const ac_channel *c, const ac_gemm_form *f, int64_t rows)
+{
+    const int64_t tile = rows < MATRIX_ROWS ? rows : MATRIX_ROWS, vecs = ac_gemm_vectors(f) > 1 ? MATRIX_VECS : 1;
+    const int64_t blocks = (tile + 15) / 16 * vecs, steps = (f->depth + 63) / 64;
+    const int64_t by_matrices = CONFIGURED + blocks * PRODUCT * (steps + 1), by_vectors = tile * vecs * steps * 16 / 2;
+    return L->target->amx && c->kind == AC_MACS_I8 && f->group == 4 && f->lanes == 16 && rows >= MATRIX_LEAST &&
+           f->depth <= AC_TILE_PITCH && ac_tensor_is_const(c->w) && by_matrices < by_vectors;
+}
+
+static void matrix_form(ac_lower *L, ac_gemm_form *f, int64_t rows)
+{
+    const ac_gemm_cuts tiles = ac_gemm_cut(rows, MATRIX_ROWS);
+    f->matrix = true;
+    f->strip = AC_I8;
+    f->block = ac_gemm_cut(ac_gemm_vectors(f), MATRIX_VECS);
+    f->rows = (int32_t)tiles.size[0];
+    f->vecs = (int32_t)f->block.size[0];
+    const int64_t blocks = (f->rows + 15) / 16 * f->vecs, all = tiles.count[0] + tiles.count[1];
+    L->out->schedule.rows = f->rows;
+    L->out->schedule.vecs = f->vecs;
+    L->out->schedule.cost = (double)(all * (f->block.count[0] + f->block.count[1])) *
+                            (double)(CONFIGURED + blocks * PRODUCT * (ac_gemm_steps(f) / 16 + 1));
+}
+
+static void matrix_tile(const job *j, ac_gemm_tile *t, ac_x x_at, ac_x p)
+{
+    ac_lb *b = &j->L->b;
+    const ac_tile products = {.form = AC_TILE_MATRIX,
+                              .rows = t->rows,
+                              .channels = t->vecs * j->f.lanes,
+                              .x = t->x_buf,
+                              .w = t->w_buf,
+                              .acc = ac_gemm_stage(t),
+                              .pitch = (int32_t)j->stride};
+    ac_lb_tile(b, products, x_at, t->w_at, ac_lb_i32(b, ac_gemm_steps(&j->f) / 16));
+    ac_gemm_store_matrix(t, products.acc, p);
+}
+
 /* One tile: rows p .. p+rows-1 by the block of class s that begins at channel oc. It is tile `index` of the `tiles` in
  * a row that use the block. */
 static void tile(const job *j, ac_x p, int32_t rows, ac_x oc, int32_t s, ac_x index, int64_t tiles)
@@ -50,6 +97,10 @@ static void tile(const job *j, ac_x p, int32_t rows, ac_x oc, int32_t s, ac_x in
                       .oc = oc};
     const ac_x row = j->strip < 0 ? p : j->origin ? ac_lb_sub(b, p, j->origin) : ac_lb_i32(b, 0);
     const ac_x base = ac_lb_mul(b, row, ac_lb_i32(b, j->stride));
+    if (j->f.matrix) {
+        matrix_tile(j, &t, base, p);
+        return;
+    }
     for (int32_t r = 0; r < rows; r++)
         t.row[r] = ac_lb_add(b, base, ac_lb_i32(b, r * j->stride));
     ac_gemm_all_runs(&t);
@@ -229,13 +280,17 @@ int ac_gemm_rows(ac_lower *L, ac_channel *c, int64_t rows, int64_t depth)
     ac_gemm_form_along(L, c, &j.f);
     /* dynamic range: what quantises rows is cut between threads with their tiles, so there are some of these */
     const int64_t most = c->kind == AC_MACS_HYBRID ? rows / HYBRID_TILES : rows;
-    ac_gemm_form_tile(L, c, &j.f, 1, most > 1 ? most : 1);
+    if (!j.f.along && takes_matrices(L, c, &j.f, rows))
+        matrix_form(L, &j.f, rows);
+    else
+        ac_gemm_form_tile(L, c, &j.f, 1, most > 1 ? most : 1);
     j.tiles = ac_gemm_cut(rows, j.f.rows);
     j.x = ac_lo_operand(L, c->x);
     j.w = ac_gemm_pack(L, &j.f, c);
     const bool panels = ac_gemm_weights_far(L, &j.f) && c->kind == AC_MACS_F32;
     if (ac_gemm_copies(&j.f, c) && !panels)
-        j.strip = ac_lo_scratch(L, "strip", j.f.strip, j.tiles.size[0] * depth + ac_gemm_step(&j.f));
+        j.strip = ac_lo_scratch(L, "strip", j.f.strip,
+                                j.tiles.size[0] * depth + (j.f.matrix ? ac_gemm_beyond(&j.f) : ac_gemm_step(&j.f)));
     if (c->kind == AC_MACS_HYBRID)
         hybrid_rows(&j, L->node->op == AC_OP_FULLY_CONNECTED ? L->node->attrs.dense.asymmetric_inputs : c->per_channel);
     else if (j.strip < 0 && ac_gemm_weights_far(L, &j.f))

@@ -96,6 +96,40 @@ static bool is_cheap(const ac_lower *L, ac_dtype d)
     return cheap;
 }
 
+/* Sums of n channels from oc on, with what the accumulators of other tiles begin with. */
+static ac_x started(const ac_channel *c, bool starts, ac_x sum, ac_x oc, int32_t n)
+{
+    return starts ? ac_lb_add(&c->L->b, sum, ac_channel_start(c, oc, n)) : sum;
+}
+
+/* The rows of the stage, in vectors; starts: they are sums of products alone. */
+static void store_stage(const ac_gemm_tile *t, int32_t stage, int32_t lanes, bool starts, ac_gemm_at_fn *at,
+                        const void *user)
+{
+    ac_lb *b = &t->L->b;
+    ac_x idx[AC_MAX_RANK];
+    ac_gemm_tile one = *t; /* as a row sees it */
+    ac_x r = ac_lb_for_n(b, "r", t->rows);
+    at(user, r, idx);
+    const ac_channel c = ac_gemm_row_channel(t, r);
+    one.c = &c;
+    if (!t->f->along && t->f->n % lanes == 0 && (t->vecs & (t->vecs - 1)) == 0 &&
+        ac_lo_has_long_chain(t->L)) { /* all vectors at once */
+        ac_x all = ac_lb_load(b, stage, ac_lb_mul(b, r, ac_lb_i32(b, t->vecs * lanes)), t->vecs * lanes);
+        const ac_x oc = ac_gemm_tile_channel(t, 0);
+        all = started(&c, starts, all, oc, t->vecs * lanes);
+        ac_gemm_store_lanes(t->L, ac_channel_done(&c, all, oc), oc, t->vecs * lanes, idx);
+        ac_lb_end(b);
+        return;
+    }
+    for (int32_t v = 0; v < t->vecs; v++) {
+        ac_x from = ac_lb_add(b, ac_lb_mul(b, r, ac_lb_i32(b, t->vecs * lanes)), ac_lb_i32(b, v * lanes));
+        const ac_x sum = ac_lb_load(b, stage, from, lanes);
+        store_vector(&one, started(&c, starts, sum, ac_gemm_tile_channel(t, v), lanes), v, idx);
+    }
+    ac_lb_end(b);
+}
+
 void ac_gemm_store(const ac_gemm_tile *t, const ac_x *acc, ac_gemm_at_fn *at, const void *user)
 {
     ac_lb *b = &t->L->b;
@@ -117,22 +151,7 @@ void ac_gemm_store(const ac_gemm_tile *t, const ac_x *acc, ac_gemm_at_fn *at, co
     const int32_t lanes = ac_lb_lane_count(b, acc[0]);
     for (int32_t i = 0; i < t->rows * t->vecs; i++)
         ac_lb_store(b, stage, ac_lb_i32(b, (int64_t)i * lanes), acc[i]);
-    ac_x r = ac_lb_for_n(b, "r", t->rows);
-    at(user, r, idx);
-    c = ac_gemm_row_channel(t, r);
-    if (!t->f->along && t->f->n % lanes == 0 && (t->vecs & (t->vecs - 1)) == 0 &&
-        ac_lo_has_long_chain(t->L)) { /* all vectors at once */
-        ac_x all = ac_lb_load(b, stage, ac_lb_mul(b, r, ac_lb_i32(b, t->vecs * lanes)), t->vecs * lanes);
-        const ac_x oc = ac_gemm_tile_channel(t, 0);
-        ac_gemm_store_lanes(t->L, ac_channel_done(&c, all, oc), oc, t->vecs * lanes, idx);
-        ac_lb_end(b);
-        return;
-    }
-    for (int32_t v = 0; v < t->vecs; v++) {
-        ac_x from = ac_lb_add(b, ac_lb_mul(b, r, ac_lb_i32(b, t->vecs * lanes)), ac_lb_i32(b, v * lanes));
-        store_vector(&one, ac_lb_load(b, stage, from, lanes), v, idx);
-    }
-    ac_lb_end(b);
+    store_stage(t, stage, lanes, false, at, user);
 }
 
 typedef struct place {
@@ -150,4 +169,15 @@ void ac_gemm_store_rows(const ac_gemm_tile *t, const ac_x *acc, ac_x p)
 {
     const place to = {t->L, p};
     ac_gemm_store(t, acc, row_at, &to);
+}
+
+int32_t ac_gemm_stage(const ac_gemm_tile *t)
+{
+    return stage_of(t, AC_I32);
+}
+
+void ac_gemm_store_matrix(const ac_gemm_tile *t, int32_t stage, ac_x p)
+{
+    const place to = {t->L, p};
+    store_stage(t, stage, t->f->lanes, true, row_at, &to);
 }

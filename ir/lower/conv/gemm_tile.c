@@ -40,6 +40,8 @@ bool ac_gemm_copies(const ac_gemm_form *f, const ac_channel *c)
         return c->x->narrowed; /* converted once, in vectors, not by each tile that reads it, one by one */
     if (c->kind == AC_MACS_SUM)
         return f->strip != c->x->dtype || f->depth % ac_gemm_step(f);
+    if (f->matrix)
+        return f->strip != c->x->dtype || ac_gemm_beyond(f);
     return c->kind != AC_MACS_I16 || f->depth % f->group;
 }
 
@@ -104,7 +106,9 @@ int64_t ac_gemm_step(const ac_gemm_form *f)
 
 int64_t ac_gemm_steps(const ac_gemm_form *f)
 {
-    return (f->depth + ac_gemm_step(f) - 1) / ac_gemm_step(f);
+    enum { MATRIX_STEPS = 16 }; /* of a tile's step */
+    const int64_t steps = (f->depth + ac_gemm_step(f) - 1) / ac_gemm_step(f);
+    return f->matrix ? ac_align_up(steps, MATRIX_STEPS) : steps;
 }
 
 int64_t ac_gemm_beyond(const ac_gemm_form *f)

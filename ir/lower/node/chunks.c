@@ -19,6 +19,7 @@
 #include "ir/loop/builder.h"
 #include "ir/loop/access/traffic.h"
 #include "ir/loop/ins_fields.h"
+#include "ir/loop/tiles.h"
 #include "ir/lower/lower.h"
 #include "ir/lower/node/node.h"
 
@@ -338,8 +339,8 @@ static bool may_cut(const cutter *v)
     }
     for (ac_x x = 1; x < fn->code.n; x++) {
         const ac_ins *i = &fn->code.item[x];
-        if (i->op == AC_L_TILE || i->op == AC_L_REQUANT) /* of processors with one core: places in scratch, and more */
-            return false;
+        if ((i->op == AC_L_TILE && ac_ins_tile(i).form != AC_TILE_MATRIX) || i->op == AC_L_REQUANT)
+            return false; /* of processors with one core: places in scratch, and more */
         if (i->op == AC_L_LOAD && fn->buf.item[i->aux].role == AC_BUF_OUT && !v->low->own_results)
             return false;
     }

@@ -6,17 +6,26 @@ have_llvm || exit 77
 has() { # MODEL TARGET PATTERN...: each matches some instruction of the code
     model=$1 target=$2
     shift 2
-    "$arenac" compile -q "$models/$model.tflite" -t "$target" --emit s -o m.s || { fail "$model for $target"; return; }
+    if ! "$arenac" compile -q "$models/$model.tflite" -t "$target" $options --emit s -o m.s; then
+        fail "$model for $target"
+        return
+    fi
     for p in "$@"; do
         grep -qE "^[[:space:]]+$p" m.s || fail "no $p in $model for $target"
     done
 }
+options=
 # x86: four bytes, pairs of 16 bits, one instruction to narrow with saturation, fused multiply-add of every width
 has dsnet_int8 x86-64-v4-vnni 'vpdpbusd.*%zmm' 'vpmuldq.*%zmm' 'vpmovsdb.*%zmm'
 has dsnet_int8 x86-64-v3-vnni '\{vex\}[[:space:]]+vpdpbusd.*%ymm'
 has dsnet_int8 x86-64-v4 'vpmaddwd.*%zmm'
 has dsnet_int8 x86-64-v3 'vpmaddwd.*%ymm' 'vpmuldq.*%ymm'
 has dsnet_int8 x86-64-v2 'pmaddwd.*%xmm'
+has dsnet_int8 x86-64-v4-amx 'ldtilecfg' 'tdpbssd.*%tmm' 'tilestored' 'tilerelease'
+options="--float-storage bf16"
+has dsnet_f32 x86-64-v4-bf16 'vcvtneps2bf16.*%zmm'
+has dsnet_f32 avx10.1 'vcvtneps2bf16.*%zmm'
+options=
 has dsnet_f32 x86-64-v4 'vfmadd[0-9]+ps.*%zmm'
 has dsnet_f32 x86-64-v3 'vfmadd[0-9]+ps.*%ymm'
 # Arm: NEON, dot products, I8MM, SVE

@@ -10,6 +10,16 @@
 #include "ir/loop/tiles.h"
 #include "tests/unit/support/case_table.h"
 
+/* A local array of n bytes, which begins again where `from` ends, an element further each time. */
+static int32_t repeated(const char *name, int32_t from, int64_t n)
+{
+    const int32_t to = ac_lb_buf(&b, name, AC_I8, n, AC_BUF_LOCAL, 4, NULL);
+    const ac_x i = ac_lb_for_n(&b, "i", n), round = ac_lb_div(&b, i, ac_lb_i32(&b, N));
+    ac_lb_store(&b, to, i, ac_lb_load(&b, from, ac_lb_mod(&b, ac_lb_add(&b, i, round), ac_lb_i32(&b, N)), 1));
+    ac_lb_end(&b);
+    return to;
+}
+
 /* Sums of a tile, from what is in the accumulators before, of as many steps as there is room for and at most `most`.
  */
 static void sums(ac_tile t, int64_t most)
@@ -26,8 +36,12 @@ static void sums(ac_tile t, int64_t most)
         for (int32_t i = 0; i < N + 16; i++)
             ac_lb_store(&b, t.w, ac_lb_i32(&b, i), ac_lb_load(&b, w, ac_lb_i32(&b, i % N), 1));
     }
-    int64_t steps = 1;
-    while (t.form != AC_TILE_EACH && steps < most && ac_tile_reads(&t, steps + 1) <= N &&
+    int64_t steps = t.form == AC_TILE_MATRIX ? most : 1;
+    if (t.form == AC_TILE_MATRIX) {
+        t.x = repeated("rows", t.x, ac_tile_reads(&t, steps));
+        t.w = repeated("weights", t.w, ac_tile_weights(&t, steps));
+    }
+    while (t.form != AC_TILE_EACH && t.form != AC_TILE_MATRIX && steps < most && ac_tile_reads(&t, steps + 1) <= N &&
            ac_tile_weights(&t, steps + 1) <= N)
         steps++;
     for (int32_t i = 0; i < n; i++)
@@ -99,6 +113,8 @@ static void tile_cases(void)
     sums((ac_tile){.form = AC_TILE_OUTER, .rows = 1, .channels = 12, .pitch = 0, .shift = 1, .depth = 3}, N);
     sums((ac_tile){.form = AC_TILE_LANES, .rows = 3, .channels = 5, .pitch = 10, .shift = 2, .depth = 2}, N);
     sums((ac_tile){.form = AC_TILE_LANES, .rows = 2, .channels = 8, .pitch = 8, .shift = 1, .depth = 1}, N);
+    for (int32_t rows = 1; rows <= 4; rows += 3)
+        sums((ac_tile){.form = AC_TILE_MATRIX, .rows = rows, .channels = 16, .pitch = 3}, 2);
     spread(1, 0, 1, 1);
     spread(1, 0, 1, 0);
     for (int32_t channels = 1; channels <= 8; channels += channels < 4 ? 1 : 2)
