@@ -300,12 +300,14 @@ static void begin(const ac_gemm_tile *t, ac_x *acc)
     ac_lb *b = &t->L->b;
     const ac_gemm_form *f = t->f;
     assert(t->rows <= GEMM_ROWS && t->vecs <= GEMM_VECS && "gemm_form_of chose the tile");
+    const ac_dtype d = t->c->acc;
+    const ac_x zero = !f->along ? 0 : ac_dtype_is_float(d) ? ac_lb_num(b, d, 0) : ac_lb_int(b, d, 0);
     ac_x start[GEMM_VECS];
     for (int32_t r = 0; r < t->rows; r++) {
         const ac_channel c = ac_gemm_row_channel(t, t->each_row ? ac_lb_i32(b, r) : 0);
         for (int32_t v = 0; v < t->vecs && (r == 0 || t->each_row); v++)
-            start[v] = f->along ? ac_lb_splat(b, ac_lb_num(b, c.acc, 0), f->lanes)
-                                : ac_channel_start(&c, ac_gemm_tile_channel(t, v), f->lanes);
+            start[v] =
+                f->along ? ac_lb_splat(b, zero, f->lanes) : ac_channel_start(&c, ac_gemm_tile_channel(t, v), f->lanes);
         for (int32_t v = 0; v < t->vecs; v++)
             acc[r * t->vecs + v] = ac_lb_var(b, ac_strf(t->L->region, "c%d_%d", (int)r, (int)v), start[v]);
     }
