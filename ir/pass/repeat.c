@@ -1,4 +1,4 @@
-/* repeat.c - pass repeat: products with a matrix that was repeated for them. */
+/* repeat.c - pass repeat: products with a matrix that was repeated or scaled for them. */
 #include "ir/ops/shape/resolve.h"
 #include "ir/pass/passes.h"
 
@@ -98,11 +98,30 @@ static int share(ac_pass *p, int32_t *at, ac_tensor *u, const ac_node *by, int64
     return ac_node_resolve(p->cx, g, back);
 }
 
+/* The smaller operand of the product is multiplied by the value that all of the other one is: a query, not all keys. */
+static int scale_smaller(ac_pass *p, int32_t *at, int32_t side)
+{
+    ac_graph *g = p->graph;
+    ac_node *n = g->node.item[*at];
+    ac_tensor *y = n->in[side], *x = n->in[1 - side], *z = scaled(y);
+    const int32_t from = g->node.n;
+    if (!z || ac_node_act(y->def) != AC_ACT_NONE || ac_tensor_count(x) >= ac_tensor_count(y) || x->dtype != y->dtype)
+        return AC_OK;
+    ac_tensor *by = scale(p, y->def, x);
+    if (!by)
+        return AC_FAIL;
+    ac_graph_place(g, from, (*at)++);
+    n->in[1 - side] = by;
+    n->in[side] = z;
+    p->changed++;
+    return AC_OK;
+}
+
 /* ac_pass_repeat: heads of attention that share their keys and values (grouped queries) are rows of one product.
  *   before:  %w = broadcast_to %u [G,times,N,K]    %y = reshape %w [G*times,N,K]    %z = batch_matmul %x %y adj_y
  *   after:   %xr = reshape %x [G,times*M,K]    %zr = batch_matmul %xr %u adj_y    %z = reshape %zr [G*times,M,N]
- * .. also where all of %y is multiplied by one value, which %u is then.
- * needs: shapes known, no epilogues, no views.  keeps: values bit for bit. */
+ * .. also where all of %y is multiplied by one value, which %u is then, or %x where that is smaller.
+ * needs: shapes known, no epilogues, no views.  keeps: values bit for bit, but for that (not with --exact). */
 int ac_pass_repeat(ac_pass *p)
 {
     ac_graph *g = p->graph;
@@ -111,6 +130,8 @@ int ac_pass_repeat(ac_pass *p)
         int64_t times;
         if (n->op != AC_OP_BATCH_MATMUL || n->n_fused || n->attrs.matmul.adj_x)
             continue;
+        for (int32_t side = 0; side < 2 && !p->opt->exact && !p->opt->grow; side++)
+            AC_TRY(scale_smaller(p, &i, side));
         const ac_tensor *x = n->in[0], *y = n->in[1], *out = n->out[0];
         const ac_tensor *whole = scaled(y);
         ac_tensor *u = repeated(whole ? whole : y, &times);
