@@ -163,11 +163,11 @@ static int open_step(arenac *a)
 
 /* The model for other lengths of its caches, while the passes run. */
 typedef struct longer {
-    arenac *a, *one[3 + AC_LENGTHS_FEW];
+    arenac *a, *one[4 + AC_LENGTHS_FEW];
     int32_t n;
 } longer;
 
-static ac_graph *longer_model(void *with, int64_t more, bool inferred)
+static ac_graph *longer_model(void *with, int64_t more, ac_length_use use)
 {
     longer *l = with;
     arenac *one = l->n < (int32_t)(sizeof l->one / sizeof *l->one) ? ac_state_longer(l->a, more) : NULL;
@@ -175,11 +175,11 @@ static ac_graph *longer_model(void *with, int64_t more, bool inferred)
         l->one[l->n++] = one;
     if (!one)
         return NULL;
-    const int status = inferred ? try_again(l->a, one, "infer") : run_again(l->a, one, "depthwise");
-    if (status != AC_OK && !inferred)
-        ac_help(&l->a->cx,
-                "--state compares the model with itself for caches of a row more: a dimension that grows with "
-                "them is given as one that does, --dim all=past+n say");
+    const char *last = use == AC_LENGTH_INFERRED ? "infer" : "depthwise";
+    const int status = use == AC_LENGTH_NEEDED ? run_again(l->a, one, last) : try_again(l->a, one, last);
+    if (status != AC_OK && use == AC_LENGTH_NEEDED)
+        ac_help(&l->a->cx, "--state compares the model with itself for caches of other lengths: a dimension that grows "
+                           "with them is given as one that does, --dim all=past+n say");
     return status == AC_OK ? one->model->graph : NULL;
 }
 

@@ -50,11 +50,12 @@ typedef struct ac_storage {
 } ac_storage;
 
 /* The model again, with caches that grow (ac_state_pair.axis) by so many rows longer, up to before pass state, or up to
- * pass infer alone; NULL without a diagnostic: their length cannot be chosen, or pass infer alone has no graph for it.
- * The graph lives until the passes are over; it may change. */
-enum { AC_LENGTHS_FEW = 3 }; /* shorter ones that are asked for at most, besides three others */
+ * pass infer alone; NULL: there is none. Only what AC_LENGTH_NEEDED finds wrong is reported; NULL without a diagnostic:
+ * their length cannot be chosen. The graph lives until the passes are over; it may change. */
+typedef enum ac_length_use { AC_LENGTH_NEEDED, AC_LENGTH_TRIED, AC_LENGTH_INFERRED } ac_length_use;
+enum { AC_LENGTHS_FEW = 3 }; /* shorter ones that are asked for at most, besides four others */
 typedef struct ac_pass_lengths {
-    ac_graph *(*graph)(void *with, int64_t more, bool inferred);
+    ac_graph *(*graph)(void *with, int64_t more, ac_length_use use);
     void *with;
 } ac_pass_lengths;
 

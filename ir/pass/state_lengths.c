@@ -102,26 +102,26 @@ static bool moving(const ac_lengths *l, const ac_node *const *n, moved *m)
 {
     ac_slice *const now = &m->now;
     const bool plain = n[AC_HERE]->op == AC_OP_SLICE;
-    const ac_tensor *x = n[AC_NOW]->in[0], *y = n[AC_MORE]->in[0];
-    ac_slice more;
+    const ac_tensor *x = n[AC_NOW]->in[0], *y = n[AC_OTHER]->in[0];
+    ac_slice other;
     m->axis = -1;
     if (n[AC_HERE]->op == AC_OP_REVERSE_V2 || n[AC_HERE]->op == AC_OP_REVERSE_SEQUENCE)
         return ac_tensor_same_shape(x, y);
     if (!plain && n[AC_HERE]->op != AC_OP_STRIDED_SLICE)
         return true;
     if ((plain ? ac_slice_of : ac_strided_slice_of)(l->cx, n[AC_NOW], now) != AC_OK ||
-        (plain ? ac_slice_of : ac_strided_slice_of)(l->cx, n[AC_MORE], &more) != AC_OK)
+        (plain ? ac_slice_of : ac_strided_slice_of)(l->cx, n[AC_OTHER], &other) != AC_OK)
         return false;
     for (int32_t d = 0; d < x->rank; d++) {
-        if (more.step[d] != now->step[d] || (now->step[d] < 0 && x->dim[d] != y->dim[d]))
+        if (other.step[d] != now->step[d] || (now->step[d] < 0 && x->dim[d] != y->dim[d]))
             return false;
-        if (more.begin[d] == now->begin[d])
+        if (other.begin[d] == now->begin[d])
             continue;
-        m->grows = more.extent[d] == now->extent[d] + 1;
-        if (m->axis >= 0 || (!m->grows && more.extent[d] != now->extent[d]))
+        m->grows = other.extent[d] == now->extent[d] + l->more;
+        if (m->axis >= 0 || (!m->grows && other.extent[d] != now->extent[d]))
             return false;
         m->axis = d;
-        m->slope = more.begin[d] - now->begin[d];
+        m->slope = (other.begin[d] - now->begin[d]) * l->more;
     }
     return true;
 }
@@ -208,7 +208,7 @@ static bool rows_after(ac_lengths *l, ac_node *n, const ac_twin *x, int32_t *axi
 {
     const ac_rows_at none = {.axis = -1};
     ac_rows_at to = none;
-    bool any = false, fits = ac_twin_axis(x->t[AC_HERE], x->t[AC_MORE], axis);
+    bool any = false, fits = ac_twin_axis(x->t[AC_HERE], x->t[AC_OTHER], axis);
     ac_rows_at *was = AC_NEW_N(l->tmp, ac_rows_at, n->n_in + 1);
     for (int32_t i = 0; i < n->n_in; i++) {
         ac_twin o;
@@ -216,7 +216,7 @@ static bool rows_after(ac_lengths *l, ac_node *n, const ac_twin *x, int32_t *axi
         was[i] = ac_rows_of(l->rows, n->in[i]);
         if (!n->in[i] || ac_node_is_static(n, i) || was[i].axis >= 0 || !ac_twin_operand(x, i, &o))
             continue;
-        fits &= ac_twin_axis(o.t[AC_HERE], o.t[AC_MORE], &at);
+        fits &= ac_twin_axis(o.t[AC_HERE], o.t[AC_OTHER], &at);
         if (at >= 0)
             ac_rows_set(l->rows, n->in[i], (ac_rows_at){.axis = at});
     }
@@ -256,7 +256,7 @@ static ac_tensor *again(ac_lengths *l, const ac_twin *x, bool alike)
             any |= in[i] != o.t[AC_HERE];
         }
     }
-    fits = fits && ac_twin_axis(x->t[AC_HERE], x->t[AC_MORE], &axis) &&
+    fits = fits && ac_twin_axis(x->t[AC_HERE], x->t[AC_OTHER], &axis) &&
            (from.axis < 0 || from.grows == (axis == from.axis));
     if (fits && from.axis >= 0) {
         ac_tensor *y = gathered(l, in[0], &from, x->t[AC_HERE], NULL);
@@ -379,10 +379,10 @@ int ac_lengths_outputs(const ac_lengths *l)
         if (!ac_lengths_constant(l, x.t[AC_HERE]))
             continue;
         x.t[AC_NOW] = ac_tensor_find(l->graph[AC_NOW], x.t[AC_HERE]->name);
-        x.t[AC_MORE] = ac_tensor_find(l->graph[AC_MORE], x.t[AC_HERE]->name);
+        x.t[AC_OTHER] = ac_tensor_find(l->graph[AC_OTHER], x.t[AC_HERE]->name);
         bool known = true;
-        if (x.t[AC_NOW] && x.t[AC_MORE] &&
-            (!ac_twin_same(l, &x, &known) || !ac_tensor_same_shape(x.t[AC_NOW], x.t[AC_MORE])))
+        if (x.t[AC_NOW] && x.t[AC_OTHER] &&
+            (!ac_twin_same(l, &x, &known) || !ac_tensor_same_shape(x.t[AC_NOW], x.t[AC_OTHER])))
             return ac_error(l->cx, (ac_place){.file = l->g->file}, E0502,
                             "--state: output '%s' %s depends on how many rows the cache has room for, not on how many "
                             "there are",

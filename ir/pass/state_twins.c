@@ -1,5 +1,5 @@
 /* state_twins.c - what of a graph depends on the length of its caches: it is compared with the same model for one row
- * more, and for fewer, which tell what grows evenly from what does so at the end only. See state_twins.h. */
+ * more or fewer, and for far fewer, which tell what grows evenly from what does so at the end only. state_twins.h */
 #include "ir/pass/state_twins.h"
 
 #include <string.h>
@@ -33,7 +33,7 @@ bool ac_twin_operand(const ac_twin *x, int32_t i, ac_twin *o)
 
 bool ac_twin_depends(const ac_lengths *l, const ac_twin *x)
 {
-    const ac_tensor *a = x->t[AC_HERE], *b = x->t[AC_MORE];
+    const ac_tensor *a = x->t[AC_HERE], *b = x->t[AC_OTHER];
     return a->def ? l->depends[a->id] : !same_bytes(a, b);
 }
 
@@ -108,20 +108,20 @@ static const int64_t *wide(const ac_lengths *l, ac_tensor *t)
 
 const int64_t *ac_twin_even(const ac_lengths *l, const ac_twin *x, const int64_t **slope)
 {
-    const ac_tensor *a = x->t[AC_NOW], *b = x->t[AC_MORE];
+    const ac_tensor *a = x->t[AC_NOW], *b = x->t[AC_OTHER];
     const bool are = (a->dtype == AC_I32 || a->dtype == AC_I64) && a->dtype == b->dtype && ac_tensor_same_shape(a, b);
-    const int64_t *v = are ? wide(l, x->t[AC_NOW]) : NULL, *w = v ? wide(l, x->t[AC_MORE]) : NULL;
+    const int64_t *v = are ? wide(l, x->t[AC_NOW]) : NULL, *w = v ? wide(l, x->t[AC_OTHER]) : NULL;
     const int64_t n = w ? ac_tensor_count(a) : 0;
     int64_t *by = AC_NEW_N(l->tmp, int64_t, n + 1);
     for (int64_t i = 0; i < n; i++)
-        by[i] = w[i] - v[i];
+        by[i] = (w[i] - v[i]) * l->more;
     *slope = by;
     return w && ac_twin_agrees(l, x->t[AC_HERE], by) ? v : NULL;
 }
 
 bool ac_twin_same(const ac_lengths *l, const ac_twin *x, bool *known)
 {
-    ac_tensor *a = x->t[AC_NOW], *b = x->t[AC_MORE];
+    ac_tensor *a = x->t[AC_NOW], *b = x->t[AC_OTHER];
     const bool consts = ac_tensor_is_const(a) && ac_tensor_is_const(b);
     const void *v = consts ? ac_tensor_force(l->cx, a) : NULL, *w = v ? ac_tensor_force(l->cx, b) : NULL;
     *known = w != NULL;
@@ -142,7 +142,7 @@ static void find_constants(ac_lengths *l)
     l->constant = AC_NEW_N(l->tmp, bool, l->n_tensors + 1);
     l->depends = AC_NEW_N(l->tmp, bool, l->n_tensors + 1);
     for (int32_t i = 0; i < l->g->node.n; i++) {
-        const ac_node *n = l->g->node.item[i], *m = l->node[AC_MORE][i];
+        const ac_node *n = l->g->node.item[i], *m = l->node[AC_OTHER][i];
         bool constant = !(ac_ops[n->op].flags & OF_STATE) && n->n_in > 0, depends = false;
         for (int32_t k = 0; k < n->n_in; k++) {
             const ac_tensor *a = n->in[k], *b = m->in[k];
@@ -177,10 +177,23 @@ static void name_shorter(ac_lengths *l)
         if (i && less <= tried)
             continue;
         tried = less;
-        l->named[l->n_named] = l->from->graph(l->from->with, -less, true);
+        l->named[l->n_named] = l->from->graph(l->from->with, -less, AC_LENGTH_INFERRED);
         l->shorter[l->n_named] = less;
         l->n_named += l->named[l->n_named] != NULL;
     }
+}
+
+/* Tables may have just as many rows as there is room for. */
+static ac_graph *other_length(ac_lengths *l, const ac_graph *g)
+{
+    const ac_pass_lengths *f = l->from;
+    const bool one_way = l->rows_before < 1;
+    l->more = 1;
+    ac_graph *h = f->graph(f->with, 1, one_way ? AC_LENGTH_NEEDED : AC_LENGTH_TRIED);
+    if (one_way || (h && same_nodes(g, h)))
+        return h;
+    l->more = -1;
+    return f->graph(f->with, -1, AC_LENGTH_NEEDED);
 }
 
 int ac_lengths_open(ac_ctx *cx, ac_region *tmp, ac_graph *g, const ac_pass_lengths *from, int64_t rows_before,
@@ -189,16 +202,16 @@ int ac_lengths_open(ac_ctx *cx, ac_region *tmp, ac_graph *g, const ac_pass_lengt
     ac_lengths *l = AC_NEW(tmp, ac_lengths);
     *l = (ac_lengths){.cx = cx, .g = g, .tmp = tmp, .from = from, .rows_before = rows_before, .rows = rows};
     *out = NULL;
-    ac_graph *const graph[AC_TWINS] = {g, from->graph ? from->graph(from->with, 0, false) : NULL,
-                                       from->graph ? from->graph(from->with, 1, false) : NULL};
-    if (!graph[AC_NOW] || !graph[AC_MORE])
+    ac_graph *graph[AC_TWINS] = {g, from->graph ? from->graph(from->with, 0, AC_LENGTH_NEEDED) : NULL, NULL};
+    graph[AC_OTHER] = graph[AC_NOW] ? other_length(l, g) : NULL;
+    if (!graph[AC_OTHER])
         return cx->diags.errors ? AC_FAIL : AC_OK;
     name_shorter(l);
     for (int32_t k = 0; k < AC_TWINS; k++)
         l->node[k] = ac_copy(tmp, graph[k]->node.item, (size_t)(graph[k]->node.n + 1) * sizeof *l->node[k]);
-    if (!same_nodes(g, graph[AC_NOW]) || !same_nodes(g, graph[AC_MORE]))
+    if (!same_nodes(g, graph[AC_NOW]) || !same_nodes(g, graph[AC_OTHER]))
         return ac_error(cx, (ac_place){.file = g->file}, E0502,
-                        "--state: the model has other operators when its caches have room for more rows");
+                        "--state: the model has other operators when its caches have room for more rows, or for fewer");
     memcpy(l->graph, graph, sizeof graph);
     find_constants(l);
     for (int32_t k = AC_NOW; k < AC_TWINS; k++)

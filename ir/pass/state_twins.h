@@ -8,8 +8,8 @@
 #include "ir/pass/state.h"
 #include "ir/pass/state_rows.h"
 
-/* The graph itself; the model for the same length, with constants folded; for one row more, folded too. */
-enum { AC_HERE, AC_NOW, AC_MORE, AC_TWINS };
+/* The graph itself; the model for the same length, with constants folded; for a row more or fewer, folded too. */
+enum { AC_HERE, AC_NOW, AC_OTHER, AC_TWINS };
 
 typedef struct ac_twin {
     ac_tensor *t[AC_TWINS];
@@ -22,6 +22,7 @@ struct ac_lengths {
     ac_row_walk *rows;
     const ac_pass_lengths *from;
     int64_t rows_before;      /* a run, for which there is room */
+    int64_t more;             /* rows that the other model has room for besides: 1 or -1 */
     ac_node **node[AC_TWINS]; /* as they were at first */
     const ac_graph *graph[AC_TWINS];
     ac_graph *named[1 + AC_LENGTHS_FEW]; /* the model after pass infer: for this length, and for shorter ones */

@@ -129,6 +129,11 @@ for name in causal window alibi table tail spiral twice; do
         "$py" compare.py "$arenac" $name $n || fail "$name, $n at once: other results than with a cache that grows"
     done
 done
+# there is room for just as many rows as a table has, and no table for one more
+for name in table tail; do
+    expect 0 'of 1 only what changes is written' "$arenac" plan $name.ag --dim past=13 --dim n=3 --state 'new_*=*'
+    expect 1 '' "$arenac" plan $name.ag --dim past=14 --dim n=3
+done
 # an input that is as long as the cache and the new rows: its length is given as that
 attention masked.ag '  sees = less_equal(r, q)
   near = add(s, mask)
@@ -136,7 +141,7 @@ attention masked.ag '  sees = less_equal(r, q)
 sed 's/^  input keys/  input mask: f32[1,all]\n&/' masked.ag >given.ag
 expect 0 'of 1 only what changes is written' "$arenac" plan given.ag --dim past=10 --dim n=3 --dim all=past+n \
     --state 'new_*=*'
-expect 1 "caches of a row more: a dimension that grows.*all=past+n" "$arenac" plan given.ag --dim past=10 --dim n=3 \
+expect 1 "caches of other lengths: a dimension that grows.*all=past+n" "$arenac" plan given.ag --dim past=10 --dim n=3 \
     --dim all=13 --state 'new_*=*'
 expect 0 'one for each n from 1 to 3' "$arenac" compile given.ag --dim n=1..3 --dim past=13-n --dim 'all=past + n' \
     --state 'new_*=*' -o given.c
