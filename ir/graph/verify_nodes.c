@@ -37,13 +37,15 @@ static void check_quant(check *c, const ac_tensor *t)
             q->n, q->axis);
         return;
     }
+    const bool whole = ac_dtype_is_int(t->dtype);
+    const int64_t least = whole ? ac_dtype_min(t->dtype) : INT64_MIN, most = whole ? ac_dtype_max(t->dtype) : INT64_MAX;
     for (int32_t i = 0; i < q->n; i++) {
         if (!isfinite(q->scale[i]) || q->scale[i] <= 0) {
             BAD(c, file_of(c), E0106, "scale %d of tensor '%s' is %g, expected a positive number", i, t->name,
                 (double)q->scale[i]);
             return;
         }
-        if (ac_dtype_is_int(t->dtype) && (q->zero[i] < ac_dtype_min(t->dtype) || q->zero[i] > ac_dtype_max(t->dtype))) {
+        if (q->zero[i] < least || q->zero[i] > most) {
             BAD(c, file_of(c), E0106, "zero point %d of tensor '%s' is %d, outside of %s", i, t->name, q->zero[i],
                 ac_dtype_name(t->dtype));
             return;
