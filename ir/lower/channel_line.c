@@ -9,20 +9,42 @@ typedef struct ac_reach {
     int64_t sum, lo, hi;
 } reach;
 
-/* Weight i of a constant w, without its zero point. */
-static int32_t weight(const ac_channel *c, const void *data, int64_t i)
+/* Bounds of the sums of a channel whose weights above 0 sum up to `above`, those below to `below`. x: from lo to hi,
+ * without its zero point. */
+static reach reach_of(int64_t above, int64_t below, int64_t lo, int64_t hi)
 {
-    i = c->w->splat ? 0 : i;
-    return (c->w->dtype == AC_U8 ? ((const uint8_t *)data)[i] : ((const int8_t *)data)[i]) - c->zw;
+    lo = lo < 0 ? lo : 0;
+    hi = hi > 0 ? hi : 0;
+    return (reach){above + below, above * lo + below * hi, above * hi + below * lo};
 }
 
-/* x: from lo to hi, without its zero point. */
-static void widen(reach *r, int64_t w, int64_t lo, int64_t hi)
+/* The weights above and below 0, without their zero point, of n channels: `inner` weights lie together. */
+static void add_weights(const ac_channel *c, const void *data, int64_t count, int64_t inner, int64_t *above,
+                        int64_t *below)
 {
-    const int64_t a = w * lo, z = w * hi;
-    r->sum += w;
-    r->lo += a < z ? a < 0 ? a : 0 : z < 0 ? z : 0;
-    r->hi += a > z ? a > 0 ? a : 0 : z > 0 ? z : 0;
+    enum { RUN = 1 << 20 }; /* whose sums fit 32 bits */
+    const int32_t zero = c->zw;
+    int64_t of = 0;
+    for (int64_t at = 0; at < count; at += inner, of = of + 1 < c->n ? of + 1 : 0) {
+        for (int64_t from = at; from < at + inner; from += RUN) {
+            const int64_t n = at + inner - from < RUN ? at + inner - from : RUN;
+            int32_t sum = 0, sizes = 0;
+            if (c->w->dtype == AC_U8)
+                for (int64_t i = 0; i < n; i++) {
+                    const int32_t w = ((const uint8_t *)data)[from + i] - zero;
+                    sum += w;
+                    sizes += w < 0 ? -w : w;
+                }
+            else
+                for (int64_t i = 0; i < n; i++) {
+                    const int32_t w = ((const int8_t *)data)[from + i] - zero;
+                    sum += w;
+                    sizes += w < 0 ? -w : w;
+                }
+            above[of] += ((int64_t)sizes + sum) / 2;
+            below[of] -= ((int64_t)sizes - sum) / 2;
+        }
+    }
 }
 
 /* Of each channel; weights known at run time only take any value. NULL: diagnostic. */
@@ -35,9 +57,9 @@ static const reach *reaches(ac_channel *c)
     const int64_t count = ac_tensor_count(c->w), lo = ac_dtype_min(c->x->dtype) - c->zx,
                   hi = ac_dtype_max(c->x->dtype) - c->zx;
     if (!ac_tensor_is_const(c->w)) {
-        reach one = {0}, other = {0};
-        widen(&one, ac_dtype_min(c->w->dtype) - c->zw, lo, hi);
-        widen(&other, ac_dtype_max(c->w->dtype) - c->zw, lo, hi);
+        const int64_t least = ac_dtype_min(c->w->dtype) - c->zw, most = ac_dtype_max(c->w->dtype) - c->zw;
+        const reach one = reach_of(least > 0 ? least : 0, least < 0 ? least : 0, lo, hi),
+                    other = reach_of(most > 0 ? most : 0, most < 0 ? most : 0, lo, hi);
         for (int64_t i = 0; i < c->n; i++)
             r[i] = (reach){0, (one.lo < other.lo ? one.lo : other.lo) * (count / c->n),
                            (one.hi > other.hi ? one.hi : other.hi) * (count / c->n)};
@@ -49,8 +71,12 @@ static const reach *reaches(ac_channel *c)
     int64_t inner = 1;
     for (int32_t d = c->axis + 1; d < c->w->rank; d++)
         inner *= c->w->dim[d];
-    for (int64_t i = 0; i < count; i++)
-        widen(&r[i / inner % c->n], weight(c, data, i), lo, hi);
+    int64_t *above = AC_NEW_N(L->region, int64_t, 2 * c->n), *below = above + c->n;
+    const bool equal = c->w->splat; /* all weights */
+    add_weights(c, data, equal ? 1 : count, equal ? 1 : inner, above, below);
+    for (int64_t i = 0; i < c->n; i++)
+        r[i] = equal ? reach_of(above[0] * (count / c->n), below[0] * (count / c->n), lo, hi)
+                     : reach_of(above[i], below[i], lo, hi);
     return c->reach = r;
 }
 

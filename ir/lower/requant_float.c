@@ -34,21 +34,44 @@ static bool in_range(const ac_steps *f, double scale)
            f->lo <= f->hi && (int64_t)f->hi - f->lo < MOST_STEPS && f->lo >= -256 && f->hi <= 256;
 }
 
+/* The least accumulator whose requantised value is y or more, of multipliers below 1: both roundings undone. Its value
+ * is round(floor(a * m / 2^31 + 1/2) / 2^e), the outer one away from zero. */
+static int64_t threshold(ac_multiplier q, int64_t y)
+{
+    const int32_t e = -q.shift;
+    const int64_t half = e ? ((int64_t)1 << e) / 2 : 0, even = y * ((int64_t)1 << e) - half,
+                  least = even + (e && even < 0), product = least * ((int64_t)1 << 31) - (1 << 30);
+    return product / q.m + (product % q.m > 0); /* up */
+}
+
+/* ... where products fit 64 bits, and accumulators are no more than numbers of 32. */
+static bool inverts(const ac_steps *f)
+{
+    enum { MOST = 20, ZERO = 256 }; /* 2^10 values of 2^20 are numbers below 2^31 */
+    return !f->real && f->q.m > 0 && f->q.shift <= 0 && f->q.shift >= -MOST && f->zero >= -ZERO && f->zero <= ZERO;
+}
+
 static void find_thresholds(const ac_steps *f, double scale, thresholds *t)
 {
     const int32_t last = ac_steps_at(f, (int32_t)f->to);
-    /* The reference rounds twice: its halves come half a unit of the first rounding sooner, and later below 0. */
-    const double sooner = f->real || f->q.shift >= 0 ? 0 : ldexp(0.5, f->q.shift), each = scale > 0 ? 1 / scale : 0;
+    const bool exact = inverts(f);
+    const double each = scale > 0 ? 1 / scale : 0;
     int64_t at = f->from;
     t->n = t->low = t->high = 0;
     t->first = ac_steps_at(f, (int32_t)at) + 1;
     for (int32_t y = t->first; y <= last; y++) {
-        const double half = y - f->zero - 0.5, guess = (half < 0 ? half + sooner : half - sooner) * each;
-        int64_t a = guess > -2147483000.0 && guess < 2147483000.0 ? (int64_t)guess : at;
-        a += guess > (double)a; /* up */
-        at = a > at + 1 && a <= f->to && ac_steps_at(f, (int32_t)a) >= y && ac_steps_at(f, (int32_t)a - 1) < y
-                 ? a
-                 : ac_steps_reach(f, at, y);
+        int64_t a;
+        if (exact) {
+            a = threshold(f->q, (int64_t)y - f->zero);
+            at = a > at ? a : at + 1;
+        } else {
+            const double guess = (y - f->zero - 0.5) * each;
+            a = guess > -2147483000.0 && guess < 2147483000.0 ? (int64_t)guess : at;
+            a += guess > (double)a; /* up */
+            at = a > at + 1 && a <= f->to && ac_steps_at(f, (int32_t)a) >= y && ac_steps_at(f, (int32_t)a - 1) < y
+                     ? a
+                     : ac_steps_reach(f, at, y);
+        }
         t->at[t->n++] = (int32_t)at;
     }
 }
@@ -69,16 +92,21 @@ static bool find_gap(thresholds *t, double scale, gap *g)
 {
     if (off_of(t, scale, t->low) >= off_of(t, scale, t->high) + scale)
         return false; /* neighbouring scales mostly fail at the same two steps */
-    g->lo = -INFINITY;
-    g->hi = INFINITY;
+    int32_t low = t->low, high = t->high;
+    double most = -INFINITY, least = INFINITY;
+    for (int32_t k = 0; k < t->n; k++) /* in lanes */
+        g->off[k] = off_of(t, scale, k);
     for (int32_t k = 0; k < t->n; k++) {
-        const double at = g->off[k] = off_of(t, scale, k);
-        t->low = at > g->lo ? k : t->low;
-        t->high = at < g->hi ? k : t->high;
-        g->lo = at > g->lo ? at : g->lo;
-        g->hi = at < g->hi ? at : g->hi;
+        const double at = g->off[k];
+        low = at > most ? k : low;
+        high = at < least ? k : high;
+        most = at > most ? at : most;
+        least = at < least ? at : least;
     }
-    g->hi += scale;
+    t->low = low;
+    t->high = high;
+    g->lo = most;
+    g->hi = least + scale;
     return g->lo < g->hi;
 }
 

@@ -39,23 +39,23 @@ static bool bound_of(const ac_pairs *f, int32_t i, int is, int32_t post, bound *
 /* Greatest lower bound and least upper bound over all pairs. */
 static void extremes(const ac_pairs *f, int32_t post, int64_t a, int64_t b, int64_t limit[2])
 {
-    limit[0] = -((int64_t)1 << 40);
-    limit[1] = (int64_t)1 << 40;
-    for (int32_t i = 0; i < PAIRS; i++)
-        for (int is = 0; is < 2; is++) {
-            bound q;
-            if (!bound_of(f, i, is, post, &q))
-                continue;
-            const int64_t v = value_of(&q, a, b);
-            if (is ? v < limit[1] : v > limit[0])
-                limit[is] = v;
+    const int64_t one = (int64_t)1 << post;
+    int64_t least = -((int64_t)1 << 40), most = (int64_t)1 << 40;
+    for (int32_t y = 0; y < SIDE; y++) {
+        int64_t at = a * (y + f->least[0]) + b * f->least[1];
+        for (const int16_t *v = &f->value[y * SIDE]; v < &f->value[(y + 1) * SIDE]; v++, at += b) {
+            const int64_t low = *v * one - at, high = low + one - 1;
+            least = *v > f->lo && low > least ? low : least;
+            most = *v < f->hi && high < most ? high : most;
         }
+    }
+    limit[0] = least;
+    limit[1] = most;
 }
 
-static void collect(const ac_pairs *f, ac_region *tmp, int32_t post, int64_t a, int64_t b, bounds *s)
+static void collect(const ac_pairs *f, ac_region *tmp, int32_t post, int64_t a, int64_t b, const int64_t limit[2],
+                    bounds *s)
 {
-    int64_t limit[2];
-    extremes(f, post, a, b, limit);
     for (int is = 0; is < 2; is++) {
         s->at[is] = AC_NEW_N(tmp, bound, PAIRS);
         s->n[is] = 0;
@@ -99,9 +99,15 @@ static int64_t widest_b(const bounds *s, int64_t a, int64_t b, int64_t reach, in
 
 static bool equal(const ac_pairs *f, const ac_plane *p)
 {
-    for (int32_t i = 0; i < PAIRS; i++) {
-        const int32_t v = ac_plane_at(p, i / SIDE + f->least[0], i % SIDE + f->least[1]);
-        if ((v < f->lo ? f->lo : v > f->hi ? f->hi : v) != f->value[i])
+    for (int32_t y = 0; y < SIDE; y++) {
+        const int16_t *value = &f->value[y * SIDE];
+        int32_t other = 0;
+        uint32_t at = (uint32_t)((y + f->least[0]) * p->a + p->c + f->least[1] * p->b);
+        for (int32_t z = 0; z < SIDE; z++, at += (uint32_t)p->b) {
+            const int32_t v = (int32_t)at >> p->post;
+            other |= (v < f->lo ? f->lo : v > f->hi ? f->hi : v) ^ value[z];
+        }
+        if (other)
             return false;
     }
     return true;
@@ -120,10 +126,10 @@ static bool fits(const ac_pairs *f, int64_t a, int64_t b, int64_t c)
     return true;
 }
 
-static bool set_c(const ac_pairs *f, const bounds *s, int64_t a, int64_t b, ac_plane *p)
+/* The c in the middle of lo .. lo + w. */
+static bool set_c(const ac_pairs *f, int64_t lo, int64_t w, int64_t a, int64_t b, ac_plane *p)
 {
-    int64_t lo;
-    const int64_t w = width(s, a, b, &lo), c = lo + w / 2;
+    const int64_t c = lo + w / 2;
     if (w < 0 || llabs(c) > INT32_MAX)
         return false;
     p->a = (int32_t)a;
@@ -135,12 +141,14 @@ static bool set_c(const ac_pairs *f, const bounds *s, int64_t a, int64_t b, ac_p
 /* a and b, or the two near them whose interval is widest. */
 static bool search(const ac_pairs *f, ac_region *tmp, int64_t a, int64_t b, ac_plane *p)
 {
-    bounds s;
-    collect(f, tmp, p->post, a, b, &s);
-    if (set_c(f, &s, a, b, p))
+    int64_t limit[2];
+    extremes(f, p->post, a, b, limit);
+    if (set_c(f, limit[0], limit[1] - limit[0], a, b, p))
         return true;
+    bounds s;
+    collect(f, tmp, p->post, a, b, limit, &s);
     const int64_t reach = ((int64_t)1 << p->post) >> 14;
-    int64_t least = a - reach, most = a + reach, best, other;
+    int64_t least = a - reach, most = a + reach, best, other, lo;
     while (least < most) {
         const int64_t mid = least + (most - least) / 2;
         if (widest_b(&s, mid, b, reach, &best) < widest_b(&s, mid + 1, b, reach, &other))
@@ -149,7 +157,8 @@ static bool search(const ac_pairs *f, ac_region *tmp, int64_t a, int64_t b, ac_p
             most = mid;
     }
     widest_b(&s, least, b, reach, &best);
-    return set_c(f, &s, least, best, p);
+    const int64_t w = width(&s, least, best, &lo);
+    return set_c(f, lo, w, least, best, p);
 }
 
 bool ac_plane_find(const ac_pairs *f, ac_region *tmp, ac_plane *p)
