@@ -93,7 +93,7 @@ static bool find_gap(thresholds *t, double scale, gap *g)
     if (off_of(t, scale, t->low) >= off_of(t, scale, t->high) + scale)
         return false; /* neighbouring scales mostly fail at the same two steps */
     int32_t low = t->low, high = t->high;
-    double most = -INFINITY, least = INFINITY;
+    double most = -(double)INFINITY, least = (double)INFINITY;
     for (int32_t k = 0; k < t->n; k++) /* in lanes */
         g->off[k] = off_of(t, scale, k);
     for (int32_t k = 0; k < t->n; k++) {
