@@ -55,6 +55,15 @@ static ac_tensor *resolve(ac_layout *s, ac_node *n)
     return y;
 }
 
+ac_tensor *ac_layout_reshaped(ac_layout *s, const ac_node *n, ac_tensor *z, int32_t rank, const int64_t *dim)
+{
+    ac_tensor *y = ac_tensor_new(s->g, z->name, z->dtype, rank, dim);
+    ac_node *reshape = make(s, n, AC_OP_RESHAPE, z, y);
+    reshape->attrs.shape.shape = (ac_ints){rank, ac_copy(s->cx->region, dim, (size_t)rank * sizeof *dim)};
+    y->quant = z->quant;
+    return resolve(s, reshape);
+}
+
 ac_tensor *ac_layout_back(ac_layout *s, const ac_node *n, ac_tensor *z, int32_t rank, const int32_t *perm)
 {
     int64_t dim[AC_MAX_RANK];
@@ -64,12 +73,7 @@ ac_tensor *ac_layout_back(ac_layout *s, const ac_node *n, ac_tensor *z, int32_t 
     if (z->rank < rank) {
         for (int32_t d = 0; d < rank; d++)
             dim[d] = d < rank - z->rank ? 1 : z->dim[d - (rank - z->rank)];
-        ac_tensor *wide = ac_tensor_new(s->g, z->name, z->dtype, rank, dim);
-        ac_node *reshape = make(s, n, AC_OP_RESHAPE, z, wide);
-        int64_t *v = ac_copy(s->cx->region, dim, sizeof dim);
-        reshape->attrs.shape.shape = (ac_ints){rank, v};
-        wide->quant = z->quant;
-        z = resolve(s, reshape);
+        z = ac_layout_reshaped(s, n, z, rank, dim);
     }
     for (int32_t d = 0; d < rank; d++)
         inverse[perm[d]] = d;

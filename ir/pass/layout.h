@@ -26,6 +26,8 @@ bool ac_layout_turned(ac_layout *s, const ac_tensor *t, ac_turn *out);
 /* z as an operand beside values of `rank` dimensions before T_p: z itself, reshaped and transposed back. Constants are
  * folded. */
 ac_tensor *ac_layout_back(ac_layout *s, const ac_node *n, ac_tensor *z, int32_t rank, const int32_t *perm);
+/* z in another shape, before n. Constants are folded. */
+ac_tensor *ac_layout_reshaped(ac_layout *s, const ac_node *n, ac_tensor *z, int32_t rank, const int64_t *dim);
 
 /* Rewrites n so that it computes in front of the transpose of its operand(s): its result y is then T_q(new result).
  * false: n stays as it is. q has y's rank. */

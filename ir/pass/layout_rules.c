@@ -267,21 +267,46 @@ static bool reshape(ac_layout *s, ac_node *n, int32_t *q)
     return true;
 }
 
+/* What y is with its last two dimensions swapped, where that is how it lies in memory before a transpose; NULL: it is
+ * not. Dimensions of one element may have gone anywhere. */
+static ac_tensor *swapped(ac_layout *s, const ac_node *n, const ac_tensor *y)
+{
+    ac_turn t;
+    const int32_t rank = y->rank;
+    int32_t last = -1;
+    int64_t dim[AC_MAX_RANK];
+    bool same = true, plain = true;
+    if (rank < 2 || !ac_layout_turned(s, y, &t))
+        return NULL;
+    for (int32_t k = 0; k < rank; k++) {
+        const int32_t d = k < rank - 2 ? k : k == rank - 2 ? rank - 1 : rank - 2;
+        dim[k] = y->dim[d];
+        same &= t.x->dim[k] == dim[k];
+        plain &= t.perm[d] == k;
+        if (dim[k] == 1)
+            continue;
+        if (t.perm[d] < last)
+            return NULL;
+        last = t.perm[d];
+    }
+    if (plain)
+        return t.x;
+    if (dim[rank - 1] == 1 || dim[rank - 2] == 1) /* no more than another shape */
+        return NULL;
+    return same ? t.x : ac_layout_reshaped(s, n, t.x, rank, dim);
+}
+
 /* A swap of the last two dimensions is a flag of the product. */
 static bool matmul(ac_layout *s, ac_node *n, int32_t *q)
 {
     bool any = false;
     for (int32_t i = 0; i < 2; i++) {
-        ac_turn t;
-        const int32_t rank = n->in[i]->rank;
-        bool swap = rank >= 2 && ac_layout_turned(s, n->in[i], &t) && t.perm[rank - 1] == rank - 2;
-        for (int32_t d = 0; swap && d < rank - 2; d++)
-            swap = t.perm[d] == d;
-        if (!swap)
+        ac_tensor *x = swapped(s, n, n->in[i]);
+        if (!x)
             continue;
         bool *adj = i ? &n->attrs.matmul.adj_y : &n->attrs.matmul.adj_x;
         *adj = !*adj;
-        n->in[i] = t.x;
+        n->in[i] = x;
         any = true;
     }
     for (int32_t d = 0; d < n->out[0]->rank; d++)

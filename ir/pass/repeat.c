@@ -103,15 +103,24 @@ static int scale_smaller(ac_pass *p, int32_t *at, int32_t side)
 {
     ac_graph *g = p->graph;
     ac_node *n = g->node.item[*at];
-    ac_tensor *y = n->in[side], *x = n->in[1 - side], *z = scaled(y);
+    ac_tensor *y = n->in[side], *x = n->in[1 - side];
     const int32_t from = g->node.n;
-    if (!z || ac_node_act(y->def) != AC_ACT_NONE || ac_tensor_count(x) >= ac_tensor_count(y) || x->dtype != y->dtype)
+    const ac_tensor *before = y; /* shapes may differ */
+    while (before->def && before->def->op == AC_OP_RESHAPE && !before->def->n_fused)
+        before = before->def->in[0];
+    ac_tensor *z = scaled(before);
+    const ac_node *by = before->def;
+    if (!z || ac_node_act(by) != AC_ACT_NONE || ac_tensor_count(x) >= ac_tensor_count(y) || x->dtype != y->dtype ||
+        by->in[z == by->in[0]]->rank > x->rank)
         return AC_OK;
-    ac_tensor *by = scale(p, y->def, x);
-    if (!by)
+    x = scale(p, by, x);
+    z = !x || ac_tensor_same_shape(z, y) ? z : reshaped(p, n, z, y->rank, y->dim);
+    if (!x || !z)
         return AC_FAIL;
-    ac_graph_place(g, from, (*at)++);
-    n->in[1 - side] = by;
+    const int32_t made = g->node.n - from;
+    ac_graph_place(g, from, *at);
+    *at += made;
+    n->in[1 - side] = x;
     n->in[side] = z;
     p->changed++;
     return AC_OK;
