@@ -28,10 +28,26 @@ static ac_tensor *along(const ac_build *b, ac_tensor *const *x, int32_t count, i
     return ac_build_concat(b, x, count, axis);
 }
 
+/* Where flags that are known now are true (exporters write an arange as the places of ones): as many as there are. */
+static ac_tensor *known_true(const ac_build *b, ac_tensor *flags)
+{
+    ac_tensor *c = flags && !flags->count ? ac_build_specialise(b, flags) : NULL;
+    const uint8_t *v = c ? ac_tensor_force(b->cx, c) : NULL;
+    if (!v)
+        return NULL;
+    const int64_t n = ac_tensor_count(c);
+    int64_t *at = AC_NEW_N(b->cx->region, int64_t, n + 1), found = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (v[i])
+            at[found++] = i;
+    return ac_build_ints(b, found, at);
+}
+
 int ac_build_non_zero(const ac_build *b, ac_tensor *x, ac_tensor *row[AC_MAX_RANK])
 {
     ac_tensor *flags = x->dtype == AC_BOOL ? x : ac_build_2(b, AC_OP_NOT_EQUAL, x, ac_build_number(b, x->dtype, 0));
-    ac_tensor *left = ac_build_true(b, flags);
+    ac_tensor *left = known_true(b, flags);
+    left = left ? left : ac_build_true(b, flags);
     for (int32_t d = x->rank - 1; d >= 0; d--) {
         ac_tensor *size = wide(b, x->dim[d] > 0 ? x->dim[d] : 1);
         row[d] = d ? ac_build_2(b, AC_OP_FLOOR_MOD, left, size) : left;

@@ -35,10 +35,10 @@ static ac_tensor *along(ac_onx_node *n, ac_tensor *const *x, int32_t count, int3
 int ac_onx_do_non_zero(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *row[AC_MAX_RANK];
-    const int64_t line[] = {1, ac_tensor_count(x)};
     if (x->rank < 1)
         return ac_build_cannot(&n->b, "its input '%s' is a scalar", x->name);
     AC_TRY(ac_build_non_zero(&n->b, x, row));
+    const int64_t line[] = {1, ac_tensor_count(row[0])};
     for (int32_t d = 0; d < x->rank; d++)
         row[d] = ac_onx_reshape(n, row[d], 2, line);
     return ac_onx_result(n, 0, along(n, row, x->rank, 0));

@@ -11,10 +11,10 @@
 int ac_tf_do_where(ac_tf_op *n)
 {
     ac_tensor *x = n->t[0], *column[AC_MAX_RANK];
-    const int64_t line[] = {ac_tensor_count(x), 1};
     if (x->rank < 1)
         return ac_build_cannot(&n->b, "its input '%s' is a scalar", x->name);
     AC_TRY(ac_build_non_zero(&n->b, x, column));
+    const int64_t line[] = {ac_tensor_count(column[0]), 1};
     for (int32_t d = 0; d < x->rank; d++) {
         column[d] = ac_build_reshape(&n->b, column[d], 2, line);
         if (!column[d])

@@ -60,10 +60,10 @@ int ac_tfl_rule_where(ac_tfl *r, ac_tfl_node *n)
     const ac_build b = ac_tfl_build(r, n);
     ac_tensor *x = n->in[0], *column[AC_MAX_RANK];
     AC_TRY(without_flow(&b, n));
-    const int64_t line[] = {ac_tensor_count(x), 1};
     if (x->rank < 1)
         return ac_build_cannot(&b, "its input '%s' is a scalar", x->name);
     AC_TRY(ac_build_non_zero(&b, x, column));
+    const int64_t line[] = {ac_tensor_count(column[0]), 1};
     for (int32_t d = 0; d < x->rank; d++) {
         column[d] = ac_build_reshape(&b, column[d], 2, line);
         if (!column[d])
