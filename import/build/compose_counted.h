@@ -4,8 +4,8 @@
 #define AC_IMPORT_BUILD_COMPOSE_COUNTED_H
 #include "import/build/build.h"
 
-/* Indices of what is not 0, in row-major order: for each dimension of x i64 [elements], counted, or as many as there are
- * where x is known now. */
+/* Indices of what is not 0, in row-major order: for each dimension of x i64 [elements], counted. Where x is known now
+ * there are as many as there are, and nothing is counted. */
 int ac_build_non_zero(const ac_build *b, ac_tensor *x, ac_tensor *row[AC_MAX_RANK]);
 
 /* Of x as a list of n: its values, each once, in rising order or in that of their first places; those places; where
