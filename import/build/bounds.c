@@ -146,13 +146,21 @@ static int adds_nothing(const ac_build *b, const ac_node *n, int64_t i)
     return -1;
 }
 
+/* Is n's result its only operand, of one element? */
+static bool reduces_one(const ac_node *n)
+{
+    const bool any =
+        n->op == AC_OP_SUM || n->op == AC_OP_REDUCE_PROD || n->op == AC_OP_REDUCE_MAX || n->op == AC_OP_REDUCE_MIN;
+    return any && ac_tensor_count(n->in[0]) == 1 && !n->in[0]->count;
+}
+
 ac_tensor *ac_list_element(const ac_build *b, ac_tensor *t, int64_t *i)
 {
     enum { MOST_STEPS = 64 };
     for (int32_t step = 0; step < MOST_STEPS && t->def && !t->count; step++) {
         const ac_node *n = t->def;
         int32_t axis, batch;
-        if (n->op == AC_OP_RESHAPE || n->op == AC_OP_SQUEEZE || n->op == AC_OP_EXPAND_DIMS) {
+        if (n->op == AC_OP_RESHAPE || n->op == AC_OP_SQUEEZE || n->op == AC_OP_EXPAND_DIMS || reduces_one(n)) {
             t = n->in[0];
         } else if (n->op == AC_OP_CAST && ac_dtype_is_int(t->dtype) && ac_dtype_is_int(n->in[0]->dtype)) {
             t = n->in[0];
@@ -219,7 +227,42 @@ static ac_tensor *count_at(const ac_build *b, ac_tensor *t, int64_t i, int64_t *
     return !count && b->reading && b->reading->g != b->g ? count_in(b, b->reading->g, c, i, most) : count;
 }
 
-int64_t ac_most_of(const ac_build *b, ac_tensor *t, int64_t i)
+/* Of how many flags each element of a sum of n's operand is; -1: of others. */
+static int64_t flags_summed(const ac_node *n)
+{
+    const ac_node *from = n->op == AC_OP_SUM ? n->in[0]->def : NULL;
+    const bool flags = from && from->op == AC_OP_CAST && from->in[0]->dtype == AC_BOOL && !from->in[0]->count;
+    return flags && ac_tensor_count(n->out[0]) > 0 ? ac_tensor_count(n->in[0]) / ac_tensor_count(n->out[0]) : -1;
+}
+
+enum { MOST_DEPTH = 8, MOST_SIZE = 1 << 30 };
+
+static int64_t most_of(const ac_build *b, ac_tensor *t, int64_t i, int32_t depth);
+
+/* The most that the only element of n's result may be; -1: unknown. */
+static int64_t most_made(const ac_build *b, const ac_node *n, int32_t depth)
+{
+    int64_t most = -1;
+    if (n->op == AC_OP_MINIMUM || n->op == AC_OP_REDUCE_MIN) {
+        for (int32_t k = 0; k < (n->op == AC_OP_MINIMUM ? 2 : 1); k++)
+            for (int64_t j = 0; j < ac_tensor_count(n->in[k]) && j < AC_MAX_RANK; j++) {
+                const int64_t of = most_of(b, n->in[k], j, depth);
+                most = of >= 0 && (most < 0 || of < most) ? of : most;
+            }
+        return most;
+    }
+    if (n->op == AC_OP_SUM)
+        return flags_summed(n);
+    if (n->op != AC_OP_MAXIMUM && n->op != AC_OP_ADD)
+        return -1;
+    const int64_t x = most_of(b, n->in[0], 0, depth), y = most_of(b, n->in[1], 0, depth);
+    if (x < 0 || y < 0)
+        return -1;
+    most = n->op == AC_OP_ADD ? x + y : x > y ? x : y;
+    return most <= MOST_SIZE ? most : -1;
+}
+
+static int64_t most_of(const ac_build *b, ac_tensor *t, int64_t i, int32_t depth)
 {
     int64_t most, at = i;
     ac_tensor *e = ac_list_element(b, t, &at);
@@ -229,16 +272,13 @@ int64_t ac_most_of(const ac_build *b, ac_tensor *t, int64_t i)
     if (count_at(b, t, i, &most))
         return most;
     const ac_node *n = e ? e->def : NULL;
-    if (!n || ac_tensor_count(e) != 1 || !ac_dtype_is_int(e->dtype))
-        return -1;
-    most = -1;
-    if (n->op == AC_OP_MINIMUM || n->op == AC_OP_REDUCE_MIN)
-        for (int32_t k = 0; k < (n->op == AC_OP_MINIMUM ? 2 : 1); k++)
-            for (int64_t j = 0; j < ac_tensor_count(n->in[k]) && j < AC_MAX_RANK; j++) {
-                const int64_t of = ac_most_of(b, n->in[k], j);
-                most = of >= 0 && (most < 0 || of < most) ? of : most;
-            }
-    return most;
+    return n && depth < MOST_DEPTH && ac_tensor_count(e) == 1 && ac_dtype_is_int(e->dtype) ? most_made(b, n, depth + 1)
+                                                                                           : -1;
+}
+
+int64_t ac_most_of(const ac_build *b, ac_tensor *t, int64_t i)
+{
+    return most_of(b, t, i, 0);
 }
 
 ac_tensor *ac_count_behind(const ac_build *b, ac_tensor *t, int64_t *most)

@@ -21,7 +21,8 @@ ac_tensor *ac_bounded_count(const ac_build *b, ac_tensor *size, int64_t most);
 /* t, one element, is the count of a tensor of which *most elements may have a meaning; NULL: it is not. */
 ac_tensor *ac_count_behind(const ac_build *b, ac_tensor *t, int64_t *most);
 
-/* The most that element i of t may be: that of a minimum is that of its least operand. -1: unknown. */
+/* The most that element i of t may be: that of a minimum is that of its least operand, that of a sum of flags their
+ * number. -1: unknown. */
 int64_t ac_most_of(const ac_build *b, ac_tensor *t, int64_t i);
 
 /* Element i of list t, as it was before it was cast, given another shape, gathered, cut out or joined with others;

@@ -75,8 +75,8 @@ int ac_sub_branches(ac_build *b, ac_graph **now, ac_tensor *condition, ac_sub *y
     ac_tensor *scalar = ac_build_reshape(b, condition, 0, NULL);
     for (int32_t i = 0; i < n; i++)
         AC_TRY(ac_sub_alike(b, now, condition, yes, no, i, result[i], &dim[i]));
-    AC_TRY(ac_sub_captured(b, yes, true, &c));
-    AC_TRY(ac_sub_captured(b, no, true, &c));
+    AC_TRY(ac_sub_captured(b, yes, &c));
+    AC_TRY(ac_sub_captured(b, no, &c));
     sub[0] = ac_sub_add(b, yes, &c);
     sub[1] = ac_sub_add(b, no, &c);
     ac_node *made = scalar ? ac_sub_run(b, AC_OP_IF, &scalar, 1, &c, sub, yes) : NULL;

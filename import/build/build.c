@@ -28,7 +28,7 @@ ac_tensor *ac_build_op(const ac_build *b, ac_op op, ac_tensor *const *in, int32_
     for (int32_t i = 0; i < n_in; i++)
         if (!in[i] && i < ac_ops[op].min_in)
             return NULL;
-    ac_tensor *own[2];
+    ac_tensor *own[3];
     const bool counted = ac_counted_operands(b, op, in, n_in, attrs, own);
     ac_node *made = ac_build_node(b, op, counted ? own : in, n_in, attrs, 1);
     ac_tensor *y = made->out[0];
@@ -139,6 +139,8 @@ ac_tensor *ac_build_reduce(const ac_build *b, ac_op op, ac_tensor *x, uint32_t a
     int32_t count = 0;
     if (!x || !axes) /* nothing is reduced; an empty list would mean everything */
         return x;
+    if (op == AC_OP_MEAN && !b->unsized && x->count && axes >> x->count_dim & 1 && ac_dtype_is_float(x->dtype))
+        return ac_build_counted_mean(b, x, axes, keep_dims);
     for (int32_t d = 0; d < x->rank; d++)
         if (axes >> d & 1)
             list[count++] = d;
@@ -170,9 +172,14 @@ ac_tensor *ac_build_concat(const ac_build *b, ac_tensor *const *x, int32_t count
     ac_attrs a;
     ac_attrs_init(AC_OP_CONCATENATION, &a);
     a.axis.axis = axis;
-    for (int32_t i = 0; i < count; i++)
+    bool counted = false;
+    for (int32_t i = 0; i < count; i++) {
         if (!x[i])
             return NULL;
+        counted |= x[i]->count && x[i]->count_dim == axis;
+    }
+    if (counted && !b->unsized)
+        return count == 1 ? x[0] : ac_build_counted_concat(b, x, count, axis);
     if (count <= MOST)
         return ac_build_op(b, AC_OP_CONCATENATION, x, count, &a, AC_NONE);
     const int32_t parts = (count + MOST - 1) / MOST;

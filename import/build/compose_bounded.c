@@ -35,6 +35,17 @@ static ac_tensor *steps(const ac_build *b, ac_tensor *start, ac_tensor *limit, a
     return ac_build_2(b, AC_OP_SUB, number(b, 0), below);
 }
 
+/* As many as there are before the most that the limit may be; -1: unknown. */
+static int64_t most_steps(const ac_build *b, ac_tensor *const *v)
+{
+    double start, delta;
+    const int64_t limit = ac_most_of(b, v[1], 0);
+    if (limit < 0 || !ac_known_element(b, v[0], 0, &start) || !ac_known_element(b, v[2], 0, &delta) || delta <= 0)
+        return -1;
+    const double far = ceil(((double)limit - start) / delta);
+    return far < 0 ? 0 : far > INT32_MAX ? -1 : (int64_t)far;
+}
+
 static int late_range(const ac_build *b, ac_tensor *const *of, ac_tensor *late, const char *result, ac_tensor **out)
 {
     const ac_dtype d = of[0]->dtype;
@@ -59,6 +70,8 @@ static int late_range(const ac_build *b, ac_tensor *const *of, ac_tensor *late, 
         else
             most = known;
     }
+    if (most < 0 && !ac_dtype_is_float(d))
+        most = most_steps(b, v);
     if (most < 0)
         return ac_bound_missing(b, late, result);
     if (!count)
@@ -129,15 +142,53 @@ int ac_build_late_reshape(const ac_build *b, ac_tensor *x, ac_tensor **size, boo
     return *out ? AC_OK : AC_FAIL;
 }
 
+int ac_build_top_k(const ac_build *b, ac_tensor *x, ac_tensor **k, ac_tensor *out[2])
+{
+    ac_tensor *count = NULL;
+    const bool counted = x->count && x->count_dim == x->rank - 1;
+    double known = 0;
+    if (x->rank < 1)
+        return ac_build_bad(b, "'%s' is a scalar", x->name);
+    const int64_t all = x->dim[x->rank - 1], may = ac_most_of(b, *k, 0), size = may >= 0 && may < all ? may : all;
+    if (ac_operand_known(b, k))
+        AC_TRY(ac_operand_scalar(b, k, &known));
+    else if (b->reading->again)
+        count = ac_bounded_count(b, *k, size);
+    else
+        return ac_operand_late(b, *k);
+    const int64_t number_of = count ? size : (int64_t)known;
+    if (counted) {
+        ac_tensor *most = count ? count : number(b, (double)number_of);
+        count = ac_build_2(b, AC_OP_MINIMUM, ac_build_cast(b, ac_build_reshape(b, x->count, 0, NULL), AC_I64), most);
+        x = ac_build_counted_neutral(b, x, AC_OP_REDUCE_MAX); /* what has no meaning comes last */
+    }
+    ac_tensor *in[] = {x, ac_build_reshape(b, ac_build_cast(b, ac_build_ints(b, 1, &number_of), AC_I32), 0, NULL)};
+    if (!in[0] || !in[1] || (counted && !count))
+        return AC_FAIL;
+    ac_node *made = ac_build_node(b, AC_OP_TOPK_V2, in, 2, NULL, 2);
+    out[0] = made->out[0];
+    out[1] = made->out[1];
+    AC_TRY(ac_build_resolve(b, made));
+    for (int32_t i = 0; i < 2; i++)
+        (void)ac_counted_as(out[i], count, x->rank - 1);
+    return AC_OK;
+}
+
 /* ------------------------------------------------------------------ slices */
 
-/* A place in a dimension of so many elements, below 0 from the end on: i64 scalar in 0 .. size. */
-static ac_tensor *place(const ac_build *b, ac_tensor *t, int64_t size)
+/* How many elements of dimension d have a meaning: i64 scalar. */
+static ac_tensor *meant(const ac_build *b, const ac_tensor *x, int32_t d)
 {
-    ac_tensor *count = number(b, (double)size);
-    t = ac_build_from_end(b, ac_build_cast(b, ac_build_reshape(b, t, 0, NULL), AC_I64), count);
+    return x->count && x->count_dim == d ? ac_build_cast(b, ac_build_reshape(b, x->count, 0, NULL), AC_I64)
+                                         : number(b, (double)x->dim[d]);
+}
+
+/* A place in a dimension of so many elements, below 0 from the end on: i64 scalar in 0 .. count. */
+static ac_tensor *place(const ac_build *b, ac_tensor *t, ac_tensor *count)
+{
+    t = count ? ac_build_from_end(b, ac_build_cast(b, ac_build_reshape(b, t, 0, NULL), AC_I64), count) : NULL;
     ac_tensor *least = number(b, 0);
-    return ac_build_2(b, AC_OP_MAXIMUM, ac_build_2(b, AC_OP_MINIMUM, t, number(b, (double)size)), least);
+    return ac_build_2(b, AC_OP_MAXIMUM, ac_build_2(b, AC_OP_MINIMUM, t, count), least);
 }
 
 /* `most` elements from `from` on; what would be outside is the last one. */
@@ -161,24 +212,39 @@ ac_tensor *ac_build_late_index(const ac_build *b, ac_tensor *x, int32_t d, ac_te
     return in[1] ? ac_build_op(b, AC_OP_GATHER, in, 2, &a, AC_NONE) : NULL;
 }
 
+/* The same of x that may be counted there; the result is not. */
+static ac_tensor *rows_meant(const ac_build *b, ac_tensor *x, int32_t d, ac_tensor *from, int64_t most)
+{
+    ac_tensor *own = x->count;
+    if (x->count_dim == d)
+        x->count = NULL; /* what is read from places without a meaning has none */
+    ac_tensor *y = rows(b, x, d, from, most);
+    x->count = own;
+    return y;
+}
+
 ac_tensor *ac_build_late_window(const ac_build *b, ac_tensor *x, int32_t d, ac_tensor *begin, int64_t size)
 {
     if (size < 1 || size > x->dim[d])
         return (void)ac_error(b->cx, b->at, E0104, "%" PRId64 " elements of dimension %d of '%s' %s", size, d, x->name,
                               ac_shape_str(b->cx, x)),
                NULL;
-    ac_tensor *last = number(b, (double)(x->dim[d] - size));
-    ac_tensor *from = ac_build_2(b, AC_OP_MINIMUM, place(b, begin, x->dim[d]), last);
-    return from ? rows(b, x, d, from, size) : NULL;
+    ac_tensor *all = meant(b, x, d), *last = ac_build_2(b, AC_OP_SUB, all, number(b, (double)size)), *least;
+    if (all && !ac_tensor_is_const(all)) {
+        least = number(b, 0);
+        last = ac_build_2(b, AC_OP_MAXIMUM, last, least);
+    }
+    ac_tensor *from = ac_build_2(b, AC_OP_MINIMUM, place(b, begin, all), last);
+    return from ? rows_meant(b, x, d, from, size) : NULL;
 }
 
 ac_tensor *ac_build_late_slice(const ac_build *b, ac_tensor *x, int32_t d, ac_tensor *begin, ac_tensor *end,
                                const char *result)
 {
     const int64_t size = x->dim[d], said = ac_bound_of(b, result), most = said >= 0 && said < size ? said : size;
-    ac_tensor *from = place(b, begin, size), *to = place(b, end, size);
+    ac_tensor *all = meant(b, x, d), *from = place(b, begin, all), *to = place(b, end, all);
     ac_tensor *count = from && to ? ac_bounded_count(b, ac_build_2(b, AC_OP_SUB, to, from), most) : NULL;
-    ac_tensor *y = count && size > 0 ? rows(b, x, d, from, most) : NULL;
+    ac_tensor *y = count && size > 0 ? rows_meant(b, x, d, from, most) : NULL;
     return y ? ac_counted_as(y, count, d) : NULL;
 }
 

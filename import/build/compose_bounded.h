@@ -14,6 +14,9 @@ int ac_build_late_broadcast(const ac_build *b, ac_tensor *x, ac_tensor **size, c
  * 0 keeps x's size if `keep`. */
 int ac_build_late_reshape(const ac_build *b, ac_tensor *x, ac_tensor **size, bool keep, ac_tensor **out);
 
+/* The greatest *k along the last dimension, in falling order, and where they were (i32); k may be computed. */
+int ac_build_top_k(const ac_build *b, ac_tensor *x, ac_tensor **k, ac_tensor *out[2]);
+
 /* An element of a list, as it was before it was cast, given another shape or joined with others. */
 typedef struct ac_late_number {
     bool known;
@@ -28,7 +31,7 @@ bool ac_late_distance(const ac_build *b, const ac_late_number *first, const ac_l
 ac_tensor *ac_build_late_index(const ac_build *b, ac_tensor *x, int32_t d, ac_tensor *begin); /* one, without d */
 /* `size` of them, as far inside of x as that is possible. */
 ac_tensor *ac_build_late_window(const ac_build *b, ac_tensor *x, int32_t d, ac_tensor *begin, int64_t size);
-/* Up to `end`: counted, as long as x is or --bound says. */
+/* Up to `end`: counted, as long as x is or --bound says; of x that is counted there, of what has a meaning. */
 ac_tensor *ac_build_late_slice(const ac_build *b, ac_tensor *x, int32_t d, ac_tensor *begin, ac_tensor *end,
                                const char *result);
 /* Elements begin .. end - 1 of the dimension of x that is counted, of those that have a meaning: numbers below 0 are

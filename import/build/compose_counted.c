@@ -63,6 +63,7 @@ typedef struct sorted {
     ac_tensor *first;      /* bool [n]: it differs from the one before */
     ac_tensor *start;      /* counted: where runs of equal values start */
     ac_tensor *run;        /* [n]: in which run of equal values each element of x is */
+    ac_tensor *here;       /* NULL, or how many elements of x have a meaning: runs are of these */
 } sorted;
 
 static ac_tensor *less_one(const ac_build *b, ac_tensor *flags)
@@ -86,6 +87,10 @@ static int sort(const ac_build *b, ac_tensor *x, sorted *s)
 {
     ac_attrs a;
     const int64_t size = ac_tensor_count(x);
+    ac_tensor *count = x->count;
+    x = ac_build_counted_neutral(b, x, AC_OP_REDUCE_MIN); /* what has no meaning comes last, after what is as large */
+    if (!x)
+        return AC_FAIL;
     ac_attrs_init(AC_OP_TOPK_V2, &a);
     a.topk.smallest = true;
     ac_tensor *in[] = {ac_build_reshape(b, x, 1, &size), ac_build_reshape(b, ac_build_ints(b, 1, &size), 0, NULL)};
@@ -101,6 +106,10 @@ static int sort(const ac_build *b, ac_tensor *x, sorted *s)
     const int64_t one = 1;
     ac_tensor *part[] = {ac_build_reshape(b, ac_build_number(b, AC_BOOL, 1), 1, &one), differs};
     s->first = size > 1 ? along(b, part, 2, 0) : part[0];
+    if (count) {
+        s->here = ac_build_cast(b, ac_build_reshape(b, count, 0, NULL), AC_I64);
+        s->first = ac_build_2(b, AC_OP_LOGICAL_AND, s->first, ac_build_2(b, AC_OP_LESS, s->at, s->here));
+    }
     s->start = s->first ? ac_build_true(b, s->first) : NULL;
     s->run = s->first ? scatter(b, size, s->at, less_one(b, s->first)) : NULL;
     return s->start && s->run && s->at ? AC_OK : AC_FAIL;
@@ -116,13 +125,16 @@ static ac_tensor *run_lengths(const ac_build *b, const sorted *s)
     ac_tensor *end = ac_build_reshape(b, wide(b, s->n), 1, &one);
     ac_tensor *part[] = {s->n > 1 ? ac_build_slice(b, start, 0, 1, s->n - 1) : end, end};
     ac_tensor *next = s->n > 1 ? along(b, part, 2, 0) : end;
+    if (s->here) /* the last run ends where elements have no meaning */
+        next = ac_build_2(b, AC_OP_MINIMUM, next, s->here);
     return ac_counted_as(ac_build_2(b, AC_OP_SUB, next, start), s->start->count, 0);
 }
 
 int ac_build_unique(const ac_build *b, ac_tensor *x, bool rising, ac_tensor *out[4])
 {
     sorted s;
-    if (ac_tensor_count(x) < 1 || x->count)
+    ac_tensor *count = x->count;
+    if (ac_tensor_count(x) < 1 || (count && x->rank > 1))
         return ac_build_cannot(b, "its input is empty, or its size depends on the data");
     AC_TRY(sort(b, x, &s));
     ac_tensor *place = take(b, s.at, s.start, 0), *run = s.run, *length = run_lengths(b, &s);
@@ -138,9 +150,9 @@ int ac_build_unique(const ac_build *b, ac_tensor *x, bool rising, ac_tensor *out
         place = here;
     }
     const int64_t size = s.n;
-    out[0] = take(b, ac_build_reshape(b, x, 1, &size), place, 0);
+    out[0] = take(b, ac_build_reshape(b, ac_build_counted_fill(b, x, 0), 1, &size), place, 0);
     out[1] = place;
-    out[2] = run;
+    out[2] = ac_counted_as(run, count, 0);
     out[3] = length;
     return out[0] && place && run && length ? AC_OK : AC_FAIL;
 }

@@ -9,7 +9,7 @@
 int ac_build_non_zero(const ac_build *b, ac_tensor *x, ac_tensor *row[AC_MAX_RANK]);
 
 /* Of x as a list of n: its values, each once, in rising order or in that of their first places; those places; where
- * each element of x went ([n], not counted); how often each value is there. All [n] and i64 but the values. */
+ * each element of x went ([n], counted as x is); how often each value is there. All [n] and i64 but the values. */
 int ac_build_unique(const ac_build *b, ac_tensor *x, bool rising, ac_tensor *out[4]);
 
 /* in: x, indices, updates, any of which may be counted: what has no meaning is not written. Attributes of

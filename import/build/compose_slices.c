@@ -85,7 +85,9 @@ int ac_build_slice_of(const ac_build *b, ac_tensor **t, const char *result, ac_t
         extent[d] = known && !all ? size[d].value : x->dim[d] - begin[d];
         if (!x->count || x->count_dim != d || (known && !begin[d] && (all || extent[d] == x->dim[d])))
             continue;
-        if (!known || begin[d] < 0)
+        if (!known)
+            continue; /* below */
+        if (begin[d] < 0)
             return ac_operand_late(b, first_late(t));
         y = ac_build_counted_slice(b, x, begin[d], all ? x->dim[d] : begin[d] + extent[d]);
         if (!y)
@@ -97,9 +99,10 @@ int ac_build_slice_of(const ac_build *b, ac_tensor **t, const char *result, ac_t
     for (int32_t d = 0; d < x->rank && y; d++) {
         if (from[d].known && size[d].known)
             continue;
-        if (y->count)
+        const bool window = size[d].known && size[d].value != -1;
+        if (y->count && y->count_dim != d && !window)
             return ac_operand_late(b, first_late(t)); /* no count says how many of both there are */
-        if (size[d].known && size[d].value != -1) {
+        if (window) {
             y = ac_build_late_window(b, y, d, tensor_of(b, &from[d]), size[d].value);
         } else {
             ac_tensor *end = end_of(b, &from[d], &size[d], x->dim[d]);
@@ -169,7 +172,7 @@ static int32_t entry_of(const strided *s, int32_t d, int32_t rank)
 }
 
 /* What the entry of the counted dimension of x cuts; the entry then takes all of it. NULL: reported, or refused */
-static ac_tensor *cut_counted(const ac_build *b, ac_tensor *x, strided *s, ac_tensor *late)
+static ac_tensor *cut_counted(const ac_build *b, ac_tensor *x, strided *s)
 {
     const int32_t i = entry_of(s, x->count_dim, x->rank), d = x->count_dim;
     const bool first = i >= 0 && s->mask.begin >> i & 1, last = i >= 0 && s->mask.end >> i & 1;
@@ -189,7 +192,7 @@ static ac_tensor *cut_counted(const ac_build *b, ac_tensor *x, strided *s, ac_te
                                      x->name, ac_shape_str(b->cx, x), (long long)s->step[i]),
                NULL;
     if ((!first && !s->begin[i].known) || (!last && !s->end[i].known))
-        return (void)ac_operand_late(b, late), NULL;
+        return x; /* set aside */
     if (!first || !last)
         x = ac_build_counted_slice(b, x, first ? 0 : s->from[i], last ? x->dim[d] : s->to[i]);
     s->mask.begin |= 1 << i;
@@ -209,7 +212,7 @@ static ac_tensor *cut(const ac_build *b, const strided *s, ac_strided_masks was,
     if (!from_first && !to_last && ac_late_distance(b, &s->begin[i], &s->end[i], &many) && many > 0 &&
         many <= y->dim[d])
         return ac_build_late_window(b, y, d, tensor_of(b, &s->begin[i]), many);
-    if (y->count)
+    if (y->count && y->count_dim != d)
         return (void)ac_operand_late(b, first_late(t)), NULL;
     ac_tensor *from = from_first ? number(b, 0) : tensor_of(b, &s->begin[i]);
     ac_tensor *to = to_last ? number(b, y->dim[d]) : tensor_of(b, &s->end[i]);
@@ -262,7 +265,7 @@ int ac_build_strided_of(const ac_build *b, ac_tensor **t, ac_strided_masks masks
         return ac_error(b->cx, b->at, E0104, "slice names %d dimensions, but '%s' is %s", takers(&s), y->name,
                         ac_shape_str(b->cx, y));
     if (y->count)
-        y = cut_counted(b, y, &s, first_late(t));
+        y = cut_counted(b, y, &s);
     const ac_strided_masks was = s.mask;
     AC_TRY(y ? set_aside(b, &s, &late) : AC_FAIL);
     y = plain_strided(b, y, &s);

@@ -4,11 +4,8 @@
 #include "import/build/operands.h"
 #include "import/build/reading.h"
 #include "import/build/wanted_outputs.h"
-#include "ir/ops/decode/axis.h"
 #include "ir/ops/shape/counted.h"
 #include "ir/ops/shape/resolve.h"
-
-#include <math.h>
 
 ac_tensor *ac_counted_as(ac_tensor *t, ac_tensor *count, int32_t dim)
 {
@@ -145,6 +142,16 @@ ac_tensor *ac_build_counted_reshape(const ac_build *b, ac_tensor *x, int32_t ran
     return count ? ac_counted_as(y, count, at) : NULL;
 }
 
+ac_tensor *ac_build_counted_size(const ac_build *b, ac_tensor *x)
+{
+    const int64_t all = ac_tensor_count(x);
+    if (!x->count)
+        return ac_build_number(b, AC_I64, (double)all);
+    const int64_t times = x->dim[x->count_dim] ? all / x->dim[x->count_dim] : 0;
+    ac_tensor *count = times == 1 ? x->count : count_times(b, x->count, times);
+    return ac_build_cast(b, ac_build_reshape(b, count, 0, NULL), AC_I64);
+}
+
 ac_tensor *ac_build_extents(const ac_build *b, ac_tensor *x, int32_t from, int32_t to)
 {
     const int64_t one = 1;
@@ -156,34 +163,14 @@ ac_tensor *ac_build_extents(const ac_build *b, ac_tensor *x, int32_t from, int32
     return first && last ? part[1] : ac_build_concat(b, part + first, 3 - first - last, 0);
 }
 
-/* What changes no result of a reduction by op; false: no number does. */
-static bool neutral(ac_op op, ac_dtype d, double *v)
+ac_tensor *ac_build_counted_mean(const ac_build *b, ac_tensor *x, uint32_t axes, bool keep)
 {
-    const bool real = ac_dtype_is_float(d);
-    switch ((int)op) {
-    case AC_OP_SUM:
-    case AC_OP_REDUCE_ANY:
-        *v = 0;
-        return true;
-    case AC_OP_REDUCE_PROD:
-    case AC_OP_REDUCE_ALL:
-        *v = 1;
-        return true;
-    case AC_OP_REDUCE_MAX:
-        *v = real ? -HUGE_VAL : (double)ac_dtype_min(d);
-        return true;
-    case AC_OP_REDUCE_MIN:
-        *v = real ? HUGE_VAL : d == AC_I64 ? 0x1.fffffffffffffp62 : (double)ac_dtype_max(d);
-        return d != AC_U64;
-    default:
-        return false;
-    }
-}
-
-ac_tensor *ac_build_counted_neutral(const ac_build *b, ac_tensor *t, ac_op op)
-{
-    double v;
-    return !t || !t->count ? t : neutral(op, t->dtype, &v) ? ac_build_counted_fill(b, t, v) : NULL;
+    int64_t others = 1;
+    for (int32_t d = 0; d < x->rank; d++)
+        others *= axes >> d & 1 && d != x->count_dim ? x->dim[d] : 1;
+    ac_tensor *count = ac_build_cast(b, ac_build_reshape(b, x->count, 0, NULL), x->dtype);
+    count = ac_build_2(b, AC_OP_MUL, count, ac_build_number(b, x->dtype, (double)others));
+    return ac_build_2(b, AC_OP_DIV, ac_build_reduce(b, AC_OP_SUM, x, axes, keep), count);
 }
 
 /* Indices of elements that have a meaning, of which there are `count`; those below 0 are from the end of these. */
@@ -212,15 +199,16 @@ ac_tensor *ac_build_counted_gather(const ac_build *b, ac_tensor *x, ac_tensor *a
 /* Concatenations so far: parts that are counted by the same tensors give results that are, too. */
 typedef struct ac_joined {
     struct ac_joined *next;
+    const ac_graph *g;
     int32_t n;
     ac_tensor **count; /* of each part; NULL: all its elements have a meaning */
     int64_t *size;
     ac_tensor *at; /* where what has a meaning lies in all parts together: i64 [sum of sizes], counted */
 } ac_joined;
 
-static bool joins_alike(const ac_joined *j, ac_tensor *const *x, int32_t n, int32_t axis)
+static bool joins_alike(const ac_joined *j, const ac_graph *g, ac_tensor *const *x, int32_t n, int32_t axis)
 {
-    bool same = j->n == n;
+    bool same = j->g == g && j->n == n;
     for (int32_t i = 0; i < n && same; i++)
         same = j->count[i] == x[i]->count && j->size[i] == x[i]->dim[axis];
     return same;
@@ -229,14 +217,16 @@ static bool joins_alike(const ac_joined *j, ac_tensor *const *x, int32_t n, int3
 static ac_tensor *joined_places(const ac_build *b, ac_tensor *const *x, int32_t n, int32_t axis)
 {
     ac_joined *j = b->reading ? b->reading->joined : NULL;
-    while (j && !joins_alike(j, x, n, axis))
+    while (j && !joins_alike(j, b->g, x, n, axis))
         j = j->next;
     if (j)
         return j->at;
     ac_tensor **flags = AC_NEW_N(b->cx->region, ac_tensor *, n);
     j = AC_NEW(b->cx->region, ac_joined);
-    *j = (ac_joined){
-        .n = n, .count = AC_NEW_N(b->cx->region, ac_tensor *, n), .size = AC_NEW_N(b->cx->region, int64_t, n)};
+    *j = (ac_joined){.g = b->g,
+                     .n = n,
+                     .count = AC_NEW_N(b->cx->region, ac_tensor *, n),
+                     .size = AC_NEW_N(b->cx->region, int64_t, n)};
     for (int32_t i = 0; i < n; i++) {
         ac_tensor *mask = x[i]->count ? mask_of(b, x[i]) : NULL;
         j->count[i] = x[i]->count;
@@ -255,6 +245,16 @@ static ac_tensor *joined_places(const ac_build *b, ac_tensor *const *x, int32_t 
     return j->at;
 }
 
+void ac_counted_erased(const ac_build *b)
+{
+    ac_joined **j = &b->reading->joined;
+    while (*j)
+        if ((*j)->at->def || (*j)->at->data)
+            j = &(*j)->next;
+        else
+            *j = (*j)->next;
+}
+
 ac_tensor *ac_build_counted_concat(const ac_build *b, ac_tensor *const *x, int32_t n, int32_t axis)
 {
     ac_attrs a;
@@ -270,30 +270,6 @@ ac_tensor *ac_build_counted_concat(const ac_build *b, ac_tensor *const *x, int32
     a.gather.axis = axis;
     ac_tensor *in[] = {ac_build_concat(b, part, n, axis), joined_places(b, x, n, axis)};
     return in[0] && in[1] ? ac_build_op(b, AC_OP_GATHER, in, 2, &a, AC_NONE) : NULL;
-}
-
-bool ac_counted_operands(const ac_build *b, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_attrs *attrs,
-                         ac_tensor *own[2])
-{
-    ac_node probe = {.op = op, .name = b->name, .at = b->at, .in = (ac_tensor **)(uintptr_t)in, .n_in = n_in};
-    uint32_t axes;
-    double v;
-    ac_attrs_init(op, &probe.attrs);
-    if (attrs)
-        probe.attrs = *attrs;
-    if (n_in > 2 || n_in < 1 || !in[0])
-        return false;
-    own[0] = in[0];
-    own[1] = n_in > 1 ? in[1] : NULL;
-    if ((op == AC_OP_GATHER || op == AC_OP_GATHER_ND) && in[1]->count) {
-        own[1] = ac_counted_as(ac_build_counted_fill(b, in[1], 0), in[1]->count, in[1]->count_dim);
-        return own[1] != NULL;
-    }
-    if (!in[0]->count || !neutral(op, in[0]->dtype, &v) || ac_reduce_axes(b->cx, &probe, &axes) != AC_OK ||
-        !(axes >> in[0]->count_dim & 1))
-        return false;
-    own[0] = ac_build_counted_fill(b, in[0], v);
-    return own[0] != NULL;
 }
 
 /* ------------------------------------------------------------------ outputs */

@@ -14,9 +14,10 @@
  * t. */
 ac_tensor *ac_counted_as(ac_tensor *t, ac_tensor *count, int32_t dim);
 /* Operands of an operator that would go wrong on elements without a meaning, which become harmless: indices stay
- * inside, reductions get what changes nothing. true: own[] has them, n_in of them. */
+ * inside, reductions, sums so far and softmax get what changes nothing, scattered values become 0; and operands that
+ * broadcast together are counted by one tensor. true: own[] has them, n_in of them. */
 bool ac_counted_operands(const ac_build *b, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_attrs *attrs,
-                         ac_tensor *own[2]);
+                         ac_tensor *own[3]);
 /* Resolves n and says which of its results are counted. AC_FAIL: reported, or refused */
 int ac_build_resolve(const ac_build *b, ac_node *n);
 
@@ -28,13 +29,21 @@ ac_tensor *ac_build_counted_fill(const ac_build *b, ac_tensor *t, double v);
 /* t, where elements had no meaning now what changes no result of a reduction by op (least for REDUCE_MAX); t itself
  * when it is not counted. NULL: no number does, or reported. */
 ac_tensor *ac_build_counted_neutral(const ac_build *b, ac_tensor *t, ac_op op);
+/* Is a MEAN of these operands one of floats over axes of which one is counted? *axes: a mask of all. */
+bool ac_counted_mean(const ac_build *b, ac_tensor *const *in, int32_t n_in, const ac_attrs *attrs, uint32_t *axes);
+/* Such a mean. */
+ac_tensor *ac_build_counted_mean(const ac_build *b, ac_tensor *x, uint32_t axes, bool keep);
 /* Elements `at` of the dimension of x that is counted, of those that have a meaning; below 0: from their end on. */
 ac_tensor *ac_build_counted_gather(const ac_build *b, ac_tensor *x, ac_tensor *at);
 /* One after the other along `axis`, along which some are counted: what has a meaning lies together, counted. */
 ac_tensor *ac_build_counted_concat(const ac_build *b, ac_tensor *const *x, int32_t n, int32_t axis);
+/* Nodes were erased: concatenations that they made are not there any more. */
+void ac_counted_erased(const ac_build *b);
 /* x of that shape, of which one size may be -1. The dimension that is counted stays, or those that follow are joined
  * with it, and as many times more of its elements have a meaning. */
 ac_tensor *ac_build_counted_reshape(const ac_build *b, ac_tensor *x, int32_t rank, const int64_t *dim);
+/* How many elements have a meaning: i64 scalar. */
+ac_tensor *ac_build_counted_size(const ac_build *b, ac_tensor *x);
 /* Sizes of dimensions from .. to-1 as data: i64 [to - from]; a constant where nothing is counted. */
 ac_tensor *ac_build_extents(const ac_build *b, ac_tensor *x, int32_t from, int32_t to);
 

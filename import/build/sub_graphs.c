@@ -28,31 +28,28 @@ ac_tensor *ac_sub_input(ac_sub *s, const ac_tensor *like)
     return t;
 }
 
-static int note(const ac_build *b, const ac_sub *s, bool counted, ac_sub_tensors *c, ac_tensor *t)
+static int note(const ac_build *b, const ac_sub *s, ac_sub_tensors *c, ac_tensor *t)
 {
     if (!t || ac_graph_has(s->g, t))
         return AC_OK;
     for (int32_t i = 0; i < c->n; i++)
         if (c->item[i] == t)
             return AC_OK;
-    if (t->count && !counted)
-        return ac_build_cannot(b, "its graph reads '%s' from outside, and only data decides how many elements that has",
-                               t->name);
     if (c->n == ac_ops[AC_OP_WHILE].max_in)
         return ac_build_cannot(b, "its graphs read more than %d values from outside", c->n);
     ac_push(b->cx->region, c, t);
     return AC_OK;
 }
 
-int ac_sub_captured(const ac_build *b, const ac_sub *s, bool counted, ac_sub_tensors *c)
+int ac_sub_captured(const ac_build *b, const ac_sub *s, ac_sub_tensors *c)
 {
     for (int32_t i = 0; i < s->g->node.n; i++) {
         const ac_node *m = s->g->node.item[i];
         for (int32_t k = 0; k < m->n_in; k++)
-            AC_TRY(note(b, s, counted, c, m->in[k]));
+            AC_TRY(note(b, s, c, m->in[k]));
     }
     for (int32_t i = 0; i < s->g->output.n; i++)
-        AC_TRY(note(b, s, counted, c, s->g->output.item[i]));
+        AC_TRY(note(b, s, c, s->g->output.item[i]));
     return AC_OK;
 }
 

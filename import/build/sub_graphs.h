@@ -7,7 +7,7 @@
  *     ac_tensor *x = ac_sub_input(&s, like);
  *     ... make nodes, ac_push(.., &s.g->output, y) ...
  *     ac_sub_leave(&n->b, &n->r->g, &s);            on every path
- *     AC_TRY(ac_sub_captured(&n->b, &s, true, &c));       what it reads from outside
+ *     AC_TRY(ac_sub_captured(&n->b, &s, &c));       what it reads from outside
  *     sub[0] = ac_sub_add(&n->b, &s, &c);           its number; inputs are x, then what it reads from outside
  *
  * `now`: where the reader keeps the graph that it makes nodes in.
@@ -25,8 +25,8 @@ typedef AC_VEC(ac_tensor *) ac_sub_tensors; /* of graphs outside, each once */
 void ac_sub_enter(ac_build *b, ac_graph **now, ac_sub *s);
 void ac_sub_leave(ac_build *b, ac_graph **now, ac_sub *s);
 ac_tensor *ac_sub_input(ac_sub *s, const ac_tensor *like);
-/* Appends to c, which may have those of other subgraphs; counted: they may be (counted.h). AC_FAIL: refused. */
-int ac_sub_captured(const ac_build *b, const ac_sub *s, bool counted, ac_sub_tensors *c);
+/* Appends to c, which may have those of other subgraphs. AC_FAIL: refused. */
+int ac_sub_captured(const ac_build *b, const ac_sub *s, ac_sub_tensors *c);
 /* All of c become further inputs, and the graph is the model's; its number. */
 int32_t ac_sub_add(const ac_build *b, ac_sub *s, const ac_sub_tensors *c);
 /* The node that runs both, on in[] and what they read from outside; results are like the outputs of `like`. NULL:
@@ -43,5 +43,34 @@ int ac_sub_alike(ac_build *b, ac_graph **now, const ac_tensor *condition, ac_sub
  * that is longer in one branch is as long in both, and counted (counted.h). out[] gets them. AC_FAIL: refused. */
 int ac_sub_branches(ac_build *b, ac_graph **now, ac_tensor *condition, ac_sub *yes, ac_sub *no, int32_t n,
                     const char *const *result, ac_tensor **out);
+
+/* carried.c: the n values that a WHILE carries round. Those that are counted have their counts carried, too, after all
+ * of them. Their lengths may change in an iteration, up to what they are before it.
+ *
+ *     AC_TRY(ac_carried_begin(&b, &c, n, first));
+ *     do {
+ *         body = (ac_sub){0};
+ *         ac_sub_enter(..);
+ *         ac_carried_inputs(&c, &body, own);
+ *         .. next[]: what the body makes of own[] ..
+ *         ac_sub_leave(..);
+ *         AC_TRY(ac_carried_outputs(&b, now, &c, &body, next, &again, &wrong));
+ *     } while (again);                  a value turned out to be counted, and is to be read as such
+ *     .. the condition, on ac_carried_inputs, too ..
+ *     made = ac_sub_run(&b, AC_OP_WHILE, c.first, c.all, ..);
+ *     ac_carried_results(&c, made, out); */
+typedef struct ac_carried {
+    int32_t n, all;    /* values; values and counts */
+    ac_tensor **first; /* before the loop: all of them */
+    int32_t *dim;      /* by value: the one that is counted; -1: none */
+} ac_carried;
+
+int ac_carried_begin(const ac_build *b, ac_carried *c, int32_t n, ac_tensor *const *first);
+int ac_carried_again(const ac_build *b, ac_carried *c);
+void ac_carried_inputs(const ac_carried *c, ac_sub *s, ac_tensor **own);
+/* AC_FAIL with *wrong >= 0: that value does not keep its type and shape (not reported). */
+int ac_carried_outputs(ac_build *b, ac_graph **now, ac_carried *c, ac_sub *s, ac_tensor *const *next, bool *again,
+                       int32_t *wrong);
+void ac_carried_results(const ac_carried *c, const ac_node *made, ac_tensor **out);
 
 #endif

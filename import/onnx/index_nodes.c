@@ -77,6 +77,8 @@ int ac_onx_do_gather_nd(ac_onx_node *n)
     if (batch < 0 || batch >= i->rank || k < 1 || k > x->rank - batch || !ac_dtype_is_int(i->dtype))
         return ac_error(n->r->cx, n->at, E0104, "indices '%s' %s do not fit '%s' %s", i->name,
                         ac_tensor_str(n->r->cx, i), x->name, ac_tensor_str(n->r->cx, x));
+    if (x->count)
+        return ac_build_cannot(&n->b, "only data decides how many elements '%s' has", x->name);
     int64_t dim[AC_MAX_RANK];
     memcpy(dim, i->dim, sizeof dim);
     dim[i->rank - 1] = 1;

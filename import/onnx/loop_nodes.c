@@ -86,6 +86,7 @@ static void begin_again(loop *l, int32_t first)
     for (int32_t i = first; i < g->node.n; i++)
         if (g->node.item[i]->op != AC_OP_NONE)
             ac_node_erase(g->node.item[i]);
+    ac_counted_erased(&l->n->b);
     memcpy(l->in + 2, l->n->in + 2, (size_t)l->carried * sizeof *l->in);
     l->part.n = 0;
 }
@@ -240,8 +241,8 @@ static int rest_of(loop *l, int64_t i)
     memcpy(in + 2, l->in + 2, (size_t)l->carried * sizeof *in);
     AC_TRY(read_body(l, &body, i, in));
     AC_TRY(read_condition(l, &cond, in));
-    AC_TRY(ac_sub_captured(&n->b, &cond, false, &c));
-    AC_TRY(ac_sub_captured(&n->b, &body, false, &c));
+    AC_TRY(ac_sub_captured(&n->b, &cond, &c));
+    AC_TRY(ac_sub_captured(&n->b, &body, &c));
     sub[0] = ac_sub_add(&n->b, &cond, &c);
     sub[1] = ac_sub_add(&n->b, &body, &c);
     ac_node *made = ac_sub_run(&n->b, AC_OP_WHILE, in, all, &c, sub, &body);

@@ -89,10 +89,7 @@ int ac_onx_do_shape(ac_onx_node *n)
 
 int ac_onx_do_size(ac_onx_node *n)
 {
-    const int64_t count = ac_tensor_count(n->in[0]);
-    if (n->in[0]->count)
-        return ac_build_cannot(&n->b, "the number of elements of '%s' depends on the data", n->in[0]->name);
-    return ac_onx_result(n, 0, ac_onx_reshape(n, ac_onx_ints_const(n, 1, &count), 0, NULL));
+    return ac_onx_result(n, 0, ac_build_counted_size(&n->b, n->in[0]));
 }
 
 /* 0 keeps the input's size (unless allowzero), -1 takes the rest. A shape that is computed at run time is taken from
@@ -216,11 +213,6 @@ int ac_onx_do_concat(ac_onx_node *n)
     for (int32_t i = 0; i < n->n_in; i++)
         if (n->in[i])
             n->in[count++] = n->in[i];
-    bool counted = false;
-    for (int32_t i = 0; i < count; i++)
-        counted |= n->in[i]->count && n->in[i]->count_dim == axis;
-    if (counted && count > 1)
-        return ac_onx_result(n, 0, ac_build_counted_concat(&n->b, n->in, count, axis));
     return ac_onx_result(n, 0, count == 1 ? n->in[0] : ac_onx_concat(n, n->in, count, axis));
 }
 

@@ -1,5 +1,6 @@
 /* counted_defs.c - operators of TensorFlow whose result is as large as the data says: Where, Unique,
  * NonMaxSuppression. Their results are as long as they can become, with a count (import/build/counted.h). */
+#include "import/build/bounds.h"
 #include "import/build/compose_counted.h"
 #include "import/build/counted.h"
 #include "import/tf/nodedefs.h"
@@ -45,7 +46,11 @@ int ac_tf_do_nms(ac_tf_op *n)
     ac_tensor *box = n->t[0], *score = n->t[1], *kept, *count;
     ac_build_nms_limits limit = {.overlap = (double)ac_tf_float(n, "iou_threshold", 0.5f), .least = -(double)INFINITY};
     double most = 0, sigma = 0;
-    AC_TRY(ac_operand_scalar(&n->b, &n->t[2], &most));
+    const bool late = !ac_operand_known(&n->b, &n->t[2]);
+    if (late && !n->r->reading->again)
+        return ac_operand_late(&n->b, n->t[2]);
+    if (!late)
+        AC_TRY(ac_operand_scalar(&n->b, &n->t[2], &most));
     if (n->n_in > 3)
         AC_TRY(ac_operand_scalar(&n->b, &n->t[3], &limit.overlap));
     if (n->n_in > 4)
@@ -58,8 +63,18 @@ int ac_tf_do_nms(ac_tf_op *n)
         return ac_build_cannot(&n->b, "pad_to_max_output_size is true");
     if (box->rank != 2 || score->rank != 1 || score->dim[0] != box->dim[0])
         return ac_build_bad(&n->b, "expected boxes [N,4] and scores [N]");
+    if (late) { /* as many as it may be, of which it is the number that have a meaning */
+        const int64_t may = ac_most_of(&n->b, n->t[2], 0);
+        most = (double)(may < 0 ? box->dim[0] : may);
+    }
     limit.most = most < 0 ? 0 : most < (double)box->dim[0] ? (int64_t)most : box->dim[0];
-    AC_TRY(ac_build_nms(&n->b, box, score, &limit, &kept, &count));
+    box = ac_build_counted_fill(&n->b, box, 0);
+    score = ac_build_counted_neutral(&n->b, score, AC_OP_REDUCE_MAX); /* not above any score */
+    AC_TRY(box && score ? ac_build_nms(&n->b, box, score, &limit, &kept, &count) : AC_FAIL);
+    if (late)
+        count = ac_build_2(&n->b, AC_OP_MINIMUM, count, ac_bounded_count(&n->b, n->t[2], limit.most));
+    if (!count)
+        return AC_FAIL;
     AC_TRY(ac_tf_result(n, 0, ac_counted_as(kept, count, 0)));
     if (n->n_in < 6)
         return AC_OK;

@@ -1,4 +1,5 @@
 /* index_defs.c - operators of TensorFlow that take, place or find elements by index. */
+#include "import/build/compose_bounded.h"
 #include "import/build/counted.h"
 #include "import/tf/nodedefs.h"
 #include "ir/ops/shape/resolve.h"
@@ -13,6 +14,8 @@ static int gather(ac_tf_op *n, int32_t axis, int32_t batch)
     ac_attrs_init(AC_OP_GATHER, &a);
     a.gather.axis = axis;
     a.gather.batch_dims = batch;
+    if (n->t[0]->count && n->t[0]->count_dim == axis && !batch)
+        return RESULT(ac_build_counted_gather(&n->b, n->t[0], n->t[1]));
     return RESULT(ac_build_op(&n->b, AC_OP_GATHER, n->t, 2, &a, AC_NONE));
 }
 
@@ -78,19 +81,13 @@ int ac_tf_do_arg(ac_tf_op *n)
 
 int ac_tf_do_top_k(ac_tf_op *n)
 {
-    double k = (double)ac_tf_int(n, "k", 1);
+    const int64_t k = ac_tf_int(n, "k", 1);
+    ac_tensor *out[2], *said = ac_build_ints(&n->b, 1, &k);
     (void)ac_tf_bool(n, "sorted", true); /* sorted is one of the orders that unsorted may have */
     (void)ac_tf_attr_of(n, "index_type");
-    if (n->n_in > 1)
-        AC_TRY(ac_operand_scalar(&n->b, &n->t[1], &k));
-    const int64_t count = (int64_t)k;
-    ac_tensor *in[] = {n->t[0],
-                       ac_build_reshape(&n->b, ac_build_cast(&n->b, ac_build_ints(&n->b, 1, &count), AC_I32), 0, NULL)};
-    ac_node *m = ac_build_node(&n->b, AC_OP_TOPK_V2, in, 2, NULL, 2);
-    if (ac_build_resolve(&n->b, m) != AC_OK)
-        return AC_FAIL;
-    AC_TRY(ac_tf_result(n, 0, m->out[0]));
-    return ac_tf_result(n, 1, m->out[1]);
+    AC_TRY(ac_build_top_k(&n->b, n->t[0], n->n_in > 1 ? &n->t[1] : &said, out));
+    AC_TRY(ac_tf_result(n, 0, out[0]));
+    return ac_tf_result(n, 1, out[1]);
 }
 
 /* Scattering. The shape is a constant. */
@@ -162,8 +159,13 @@ int ac_tf_do_nms_v4(ac_tf_op *n)
 {
     if (!ac_tf_bool(n, "pad_to_max_output_size", false))
         return ac_build_cannot(&n->b, "pad_to_max_output_size is false, so the size of its result depends on the data");
+    n->t[0] = ac_build_counted_fill(&n->b, n->t[0], 0);
+    n->t[1] = ac_build_counted_neutral(&n->b, n->t[1], AC_OP_REDUCE_MAX); /* not above any score */
     for (int32_t i = 2; i < 5; i++)
         n->t[i] = ac_build_reshape(&n->b, n->t[i], 0, NULL);
+    for (int32_t i = 0; i < 5; i++)
+        if (!n->t[i])
+            return AC_FAIL;
     ac_node *m = ac_build_node(&n->b, AC_OP_NON_MAX_SUPPRESSION_V4, n->t, 5, NULL, 2);
     AC_TRY(ac_build_resolve(&n->b, m));
     AC_TRY(ac_tf_result(n, 0, m->out[0]));

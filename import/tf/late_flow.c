@@ -116,61 +116,76 @@ bool ac_tf_late_begin(ac_tf_op *n, int32_t turns, int32_t count, const ac_tf_val
         if (g->node.item[i]->op != AC_OP_NONE)
             ac_node_erase(g->node.item[i]);
     if (same)
+        ac_counted_erased(&n->b);
+    if (same)
         n->r->here.turned.n = n->r->here.turned_first.n = 0; /* some are gone */
     return same;
 }
 
 /* Inputs of a subgraph for what is carried; the rest is read as it is. arg[]: all of them. */
-static void make_inputs(ac_tf_late_loop *l, place *p, const ac_tf_value *now, ac_tensor *const *first, ac_tf_value *arg)
+static void make_inputs(ac_tf_late_loop *l, place *p, const ac_tf_value *now, const ac_carried *c, ac_tf_value *arg)
 {
+    ac_tensor **own = AC_NEW_N(l->n->r->cx->region, ac_tensor *, c->n + 1);
+    ac_carried_inputs(c, &p->s, own);
     for (int32_t i = 0, k = 0; i < l->count; i++) {
         arg[i] = now[i];
         if (!l->same[i])
-            arg[i] = value_of(l->n, ac_sub_input(&p->s, first[k++]), &now[i]);
+            arg[i] = value_of(l->n, own[k++], &now[i]);
         arg[i].guard = NULL;
     }
 }
 
-static int read_body(ac_tf_late_loop *l, place *p, const ac_tf_value *now, ac_tensor *const *first)
+/* Value i, carried as number `wrong`, is not what it was. */
+static int changes(ac_tf_late_loop *l, const ac_tf_value *now, const ac_carried *c, int32_t wrong, const ac_tensor *to)
+{
+    ac_tf_op *n = l->n;
+    int32_t i = 0;
+    for (int32_t k = 0; i < l->count && (l->same[i] || k++ < wrong); i++)
+        ;
+    return ac_refuse(n->r->reading, n->b.at, E0203, n->node->op,
+                     ac_strf(n->r->cx->region, "%s %d is %s, but %s after an iteration%s",
+                             now[i].kind == AC_TF_LIST ? "array" : "value", i, ac_tensor_str(n->r->cx, c->first[wrong]),
+                             ac_tensor_str(n->r->cx, to), to->count ? ", of which data decides the length" : ""),
+                     "how often the loop runs depends on data, so its values must keep their shapes; an array "
+                     "of tensors must be as long as it becomes before the loop");
+}
+
+static int read_body(ac_tf_late_loop *l, place *p, const ac_tf_value *now, ac_carried *c, bool *again)
 {
     ac_tf_op *n = l->n;
     ac_tf_value *arg = AC_NEW_N(n->r->cx->region, ac_tf_value, l->count + 1);
     ac_tf_value *next = AC_NEW_N(n->r->cx->region, ac_tf_value, l->count + 1);
+    ac_tensor **to = AC_NEW_N(n->r->cx->region, ac_tensor *, l->count + 1);
+    int32_t wrong = -1;
     enter(n, p);
-    make_inputs(l, p, now, first, arg);
+    make_inputs(l, p, now, c, arg);
     int rc = l->body(l->own, arg, next);
     for (int32_t i = 0, k = 0; i < l->count && rc == AC_OK; i++) {
         if (l->same[i])
             continue;
         const bool list = now[i].kind == AC_TF_LIST;
-        ac_tensor *to = tensor_of(n, &next[i]);
-        if (!to)
+        if (!(to[k] = tensor_of(n, &next[i])))
             rc = AC_FAIL;
         else if (list != (next[i].kind == AC_TF_LIST))
             rc = ac_error(n->r->cx, n->b.at, E0105, "value %d is %s, but not after an iteration", i,
                           list ? "an array of tensors" : "a tensor");
-        else if (to->dtype != first[k]->dtype || to->count || !ac_tensor_same_shape(to, first[k]))
-            rc = ac_refuse(n->r->reading, n->b.at, E0203, n->node->op,
-                           ac_strf(n->r->cx->region, "%s %d is %s, but %s after an iteration%s",
-                                   list ? "array" : "value", i, ac_tensor_str(n->r->cx, first[k]),
-                                   ac_tensor_str(n->r->cx, to), to->count ? ", of which data decides the length" : ""),
-                           "how often the loop runs depends on data, so its values must keep their shapes; an array "
-                           "of tensors must be as long as it becomes before the loop");
-        else
-            ac_push(p->s.g->region, &p->s.g->output, to);
+        else if (list && to[k]->count)
+            rc = changes(l, now, c, k, to[k]);
         k++;
     }
     rc = rc == AC_OK ? ac_tf_regions_end(n->r) : rc;
     leave(n, p);
-    return rc;
+    AC_TRY(rc);
+    rc = ac_carried_outputs(&n->b, &n->r->g, c, &p->s, to, again, &wrong);
+    return rc != AC_OK && wrong >= 0 ? changes(l, now, c, wrong, to[wrong]) : rc;
 }
 
-static int read_condition(ac_tf_late_loop *l, place *p, const ac_tf_value *now, ac_tensor *const *first)
+static int read_condition(ac_tf_late_loop *l, place *p, const ac_tf_value *now, const ac_carried *carried)
 {
     ac_tf_op *n = l->n;
     ac_tf_value *arg = AC_NEW_N(n->r->cx->region, ac_tf_value, l->count + 1), again = {.kind = AC_TF_NONE};
     enter(n, p);
-    make_inputs(l, p, now, first, arg);
+    make_inputs(l, p, now, carried, arg);
     int rc = l->condition(l->own, arg, &again);
     if (rc == AC_OK && (again.kind != AC_TF_TENSOR || ac_tensor_count(again.t) != 1)) {
         rc = again.kind == AC_TF_BROKEN
@@ -195,6 +210,8 @@ int ac_tf_late_loop_run(ac_tf_late_loop *l, ac_tf_value *out)
     ac_tf_op *n = l->n;
     place cond = {.s = {0}}, body = {.s = {0}};
     ac_sub_tensors c = {0};
+    ac_carried carried;
+    bool again;
     int32_t sub[2], count = 0;
     const int32_t nodes = n->r->g->node.n;
     const ac_tf_guard *guard = NULL;
@@ -207,24 +224,29 @@ int ac_tf_late_loop_run(ac_tf_late_loop *l, ac_tf_value *out)
             continue;
         if (!(first[count] = tensor_of(n, &now[i])))
             return AC_FAIL;
-        if (first[count]->count)
+        if (first[count]->count && now[i].kind == AC_TF_LIST)
             return ac_build_cannot(&n->b, "'%s' has as many elements as data decides", first[count]->name);
         count++;
     }
-    AC_TRY(read_body(l, &body, now, first));
-    AC_TRY(read_condition(l, &cond, now, first));
-    AC_TRY(ac_sub_captured(&n->b, &cond.s, false, &c));
-    AC_TRY(ac_sub_captured(&n->b, &body.s, false, &c));
+    AC_TRY(ac_carried_begin(&n->b, &carried, count, first));
+    do {
+        body = (place){.s = {0}};
+        AC_TRY(read_body(l, &body, now, &carried, &again));
+    } while (again);
+    AC_TRY(read_condition(l, &cond, now, &carried));
+    AC_TRY(ac_sub_captured(&n->b, &cond.s, &c));
+    AC_TRY(ac_sub_captured(&n->b, &body.s, &c));
     sub[0] = ac_sub_add(&n->b, &cond.s, &c);
     sub[1] = ac_sub_add(&n->b, &body.s, &c);
-    ac_node *made = ac_sub_run(&n->b, AC_OP_WHILE, first, count, &c, sub, &body.s);
+    ac_node *made = ac_sub_run(&n->b, AC_OP_WHILE, carried.first, carried.all, &c, sub, &body.s);
     if (!made)
         return AC_FAIL;
+    ac_carried_results(&carried, made, first);
     for (int32_t i = 0; i < l->count; i++)
         guard = now[i].guard && (!guard || now[i].guard->depth > guard->depth) ? now[i].guard : guard;
     ac_tf_guard_nodes(n->r, nodes, guard);
     for (int32_t i = 0, k = 0; i < l->count; i++) {
-        out[i] = l->same[i] ? now[i] : value_of(n, made->out[k++], &now[i]);
+        out[i] = l->same[i] ? now[i] : value_of(n, first[k++], &now[i]);
         out[i].guard = guard;
     }
     return AC_OK;

@@ -220,8 +220,8 @@ ac_tensor *ac_tf_region_join(ac_tf_op *n, ac_tensor *cond, const ac_tensor *key,
     }
     const int32_t i = x->side[0].s.g->output.n - 1;
     if (ac_sub_alike(&n->b, &r->g, cond, &x->side[0].s, &x->side[1].s, i, n->node->name, &dim) != AC_OK ||
-        ac_sub_captured(&n->b, &x->side[0].s, true, &x->captured) != AC_OK ||
-        ac_sub_captured(&n->b, &x->side[1].s, true, &x->captured) != AC_OK)
+        ac_sub_captured(&n->b, &x->side[0].s, &x->captured) != AC_OK ||
+        ac_sub_captured(&n->b, &x->side[1].s, &x->captured) != AC_OK)
         return NULL;
     for (int32_t k = i; k < x->side[0].s.g->output.n; k++) {
         const ac_tensor *like = x->side[0].s.g->output.item[k];

@@ -76,10 +76,8 @@ int ac_tf_do_shape(ac_tf_op *n)
 
 int ac_tf_do_size(ac_tf_op *n)
 {
-    const int64_t count = ac_tensor_count(n->t[0]);
-    if (n->t[0]->count)
-        return ac_build_cannot(&n->b, "the number of elements of '%s' depends on the data", n->t[0]->name);
-    return RESULT(ac_build_reshape(&n->b, ints_of(n, ac_tf_type(n, "out_type", AC_I32), 1, &count), 0, NULL));
+    const ac_dtype type = ac_tf_type(n, "out_type", AC_I32);
+    return RESULT(type == AC_NONE ? NULL : ac_build_cast(&n->b, ac_build_counted_size(&n->b, n->t[0]), type));
 }
 
 int ac_tf_do_rank(ac_tf_op *n)

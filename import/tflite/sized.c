@@ -220,7 +220,7 @@ static int concat_counted(const ac_build *b, ac_tfl_node *n, int32_t axis)
 
 static int as_always(const ac_build *b, ac_tfl *r, ac_tfl_node *n)
 {
-    ac_tensor *own[2];
+    ac_tensor *own[3];
     for (int32_t i = 0; i < n->n_in; i++)
         if (n->in[i] && ac_node_is_static(&(ac_node){.op = n->op, .n_in = n->n_in}, i))
             (void)ac_operand_known(b, &n->in[i]);

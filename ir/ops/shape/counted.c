@@ -104,6 +104,14 @@ static int32_t in_matmul(const ac_node *n)
     return x->count_dim == row && n->out[0]->rank >= 2 ? n->out[0]->rank - 2 : -1;
 }
 
+/* Only the second operand is counted, and not in the dimension that is summed: columns of the result. */
+static int32_t columns(const ac_node *n)
+{
+    const ac_tensor *w = n->in[1], *y = n->out[0];
+    const bool rows = n->op == AC_OP_FULLY_CONNECTED || n->attrs.matmul.adj_y;
+    return w->count_dim == w->rank - 1 - rows && w->dim[w->count_dim] == y->dim[y->rank - 1] ? y->rank - 1 : -1;
+}
+
 /* The axes that the operator works along. */
 static bool axes_of(ac_ctx *cx, const ac_node *n, uint32_t *axes, bool *keep)
 {
@@ -147,6 +155,22 @@ static bool axes_of(ac_ctx *cx, const ac_node *n, uint32_t *axes, bool *keep)
     return true;
 }
 
+/* May it work along what is counted? Importers have made what has no meaning change nothing. */
+static bool may_be_along(const ac_node *n)
+{
+    switch ((int)n->op) {
+    case AC_OP_CUMSUM:
+    case AC_OP_CUMPROD:
+        return true;
+    case AC_OP_SOFTMAX:
+    case AC_OP_LOG_SOFTMAX:
+    case AC_OP_L2_NORMALIZATION:
+        return ac_dtype_is_float(n->in[0]->dtype);
+    default:
+        return false;
+    }
+}
+
 static int32_t result_dim(ac_ctx *cx, const ac_node *n, bool only_first)
 {
     const ac_tensor *x = n->in[0], *y = n->out[0];
@@ -169,15 +193,22 @@ static int32_t result_dim(ac_ctx *cx, const ac_node *n, bool only_first)
         return !x->count && n->in[1]->count && n->in[1]->count_dim == 0 && n->in[2]->count ? 0 : -1;
     if (n->op == AC_OP_TRANSPOSE_CONV) /* images, each for itself */
         return n->n_in > 2 && n->in[2]->count && n->in[2]->count_dim == 0 && !x->count && !n->in[1]->count ? 0 : -1;
+    if ((n->op == AC_OP_BATCH_MATMUL || n->op == AC_OP_FULLY_CONNECTED) && !x->count && n->in[1]->count)
+        return columns(n);
     if (!only_first)
         return -1;
     if (axes_of(cx, n, &axes, &keep))
-        return beside(n, axes, keep);
+        return may_be_along(n) ? x->count_dim : beside(n, axes, keep);
     switch ((int)n->op) {
     case AC_OP_RESHAPE:
     case AC_OP_SQUEEZE:
     case AC_OP_EXPAND_DIMS:
         return in_view(x, y, x->count_dim);
+    case AC_OP_REVERSE_V2: /* importers put the last element that has a meaning last */
+        return x->count_dim;
+    case AC_OP_ONE_HOT:
+        axis = n->attrs.axis.axis < 0 ? n->attrs.axis.axis + y->rank : n->attrs.axis.axis;
+        return x->count_dim + (axis <= x->count_dim);
     case AC_OP_TRANSPOSE:
         if (ac_perm_of(cx, n, perm) != AC_OK)
             return -1;

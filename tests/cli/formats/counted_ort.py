@@ -529,6 +529,51 @@ for seed in range(seeds):
             bounds={"all": most},
             yes=np.bool_(True),
         )
+    few = [node("Greater", "x zero", "m"), node("Compress", "x m", "f", axis=0)]
+    case(
+        "along what passes",
+        few
+        + [
+            node("Softmax", "f", "s", axis=0),
+            node("ReduceMean", "f", "mean", axes=[0], keepdims=0),
+            node("ArgMax", "f", "k", axis=0, keepdims=0),
+            node("CumSum", "f axis", "c"),
+            node("Size", "f", "n"),
+            node("Slice", "f one far", "later"),
+            node("Slice", "f axes last", "sooner"),
+            node("Sub", "later sooner", "d"),
+        ],
+        {"x": np.float32(np.r_[1, 2, floats(7)])},
+        "s mean k c n d",
+        zero=np.float32(0),
+        axis=np.int64(0),
+        one=np.int64([1]),
+        far=np.int64([99]),
+        axes=np.int64([0]),
+        last=np.int64([-1]),
+    )
+    numbers = [helper.make_tensor_value_info(*v) for v in (("i", 7, []), ("c", 9, []), ("v", 1, []))]
+    body = helper.make_graph(
+        [
+            node("Gather", "f i", "e"),
+            node("ReduceMean", "f", "mean", keepdims=0),
+            node("Mul", "e mean", "p"),
+            node("Add", "v p", "w"),
+            node("Identity", "c", "again"),
+        ],
+        "body",
+        numbers,
+        [helper.make_tensor_value_info("again", 9, []), helper.make_tensor_value_info("w", 1, [])],
+    )
+    case(
+        "a Loop over what passes",
+        few + [node("Size", "f", "n"), node("Loop", "n yes v0", "sum", body=body)],
+        {"x": np.float32(np.r_[1, floats(7)])},
+        "sum f",
+        zero=np.float32(0),
+        yes=np.bool_(True),
+        v0=np.float32(0),
+    )
 print("%d agree" % good)
 for b in bad:
     print("FAILED:", b)

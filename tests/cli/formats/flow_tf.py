@@ -177,6 +177,46 @@ def ranges(x):
     return tf.range(n, name="r"), tf.fill([2, n], 3.5, name="f"), tf.broadcast_to([[1.0], [2.0]], [2, n], name="b")
 
 
+def positive(x):
+    return tf.where(x[:, 0] > 0)[:, 0]
+
+
+def loop_over_some(x):
+    at = positive(x)
+
+    def once(i, sum_of):
+        return i + 1, sum_of * 0.5 + tf.gather(x, at[i]) * tf.reduce_mean(tf.gather(x, at))
+
+    return loop(lambda i, _: i < tf.size(at), once, tf.constant(0), tf.zeros((4,)))
+
+
+def branch_of_some(x, c):
+    few = tf.gather(x, positive(x))
+    y = tf.cond(c, lambda: few[:2] * 2.0, lambda: tf.exp(few))
+    return y, tf.reduce_sum(y), tf.cond(tf.size(few) > 9, lambda: tf.reduce_mean(few, 0), lambda: few[-1])
+
+
+def along_some(x):
+    few = tf.gather(x[:, 1], positive(x))
+    steps = few[1:] - few[:-1]
+    return tf.nn.softmax(few), tf.reduce_mean(few), tf.argmax(few), tf.cumsum(few), steps, tf.concat([few, steps], 0)
+
+
+def few_greatest(x):
+    n = tf.reduce_sum(tf.cast(x[:, 0] > 0, tf.int32))
+    best, at = tf.math.top_k(x[:, 1], n)
+    place = tf.where(x > 0.5)
+    return best, at, tf.range(n), tf.range(tf.minimum(n, 4)), tf.scatter_nd(place, tf.gather_nd(x, place), [6, 4])
+
+
+def boxes_of_some(x, n):
+    corner = tf.abs(x)
+    box, score = tf.concat([corner[:, :2], corner[:, :2] + corner[:, 2:] + 0.1], 1), x[:, 0]
+    at = positive(x)
+    kept = tf.image.non_max_suppression(tf.gather(box, at), tf.gather(score, at), n, 0.3)
+    return kept, tf.gather(tf.gather(box, at), kept)
+
+
 YES, NO = np.array(True), np.array(False)
 CASES = {
     "until": (until, floats(4, 64)),
@@ -205,6 +245,12 @@ CASES = {
     "loop_in_loop": (loop_in_loop, np.abs(floats(3, 5))),
     "cuts": (cuts, floats(4, 4), number(3)),
     "ranges": (ranges, floats(3, 4)),
+    "loop_over_some": (loop_over_some, floats(6, 4)),
+    "branch_of_some": (branch_of_some, np.abs(floats(6, 4)) * np.float32([[1], [-1], [1], [1], [-1], [1]]), YES),
+    "branch_of_some_no": (branch_of_some, np.abs(floats(6, 4)) * np.float32([[1], [-1], [1], [1], [-1], [1]]), NO),
+    "along_some": (along_some, floats(6, 4)),
+    "few_greatest": (few_greatest, floats(6, 4)),
+    "boxes_of_some": (boxes_of_some, floats(12, 4), number(5)),
 }
 BOUNDS = {"ranges": ["--bound", "r=12", "--bound", "f=12", "--bound", "b=12"]}
 
