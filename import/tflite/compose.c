@@ -22,7 +22,7 @@ static int sized_result(ac_tfl_node *n, int32_t k, ac_tensor *y)
     if (y->dtype != own->dtype)
         return ac_error(n->g->cx, n->at, E0105, "result '%s' is declared as %s, but these operands give %s", own->name,
                         ac_dtype_name(own->dtype), ac_dtype_name(y->dtype));
-    if (y->id >= n->first && !y->input) {
+    if (y->id >= n->first && !y->input && ac_graph_has(n->g, y)) {
         const char *name = y->name;
         y->name = own->name;
         own->name = name;
@@ -273,6 +273,13 @@ int ac_tfl_rule_composite(ac_tfl *r, ac_tfl_node *n)
     if (!t.at)
         return ac_error(r->cx, n->at, E0012, "has no options, but needs them");
     ac_tensor **in = AC_NEW_N(r->cx->region, ac_tensor *, n->n_in + 1);
+    if (n->sized) {
+        ac_tensor **out = AC_NEW_N(r->cx->region, ac_tensor *, n->n_out + 1);
+        AC_TRY(ac_tfl_call(r, n, (int32_t)subgraph, n->in, n->n_in, out, n->n_out));
+        for (int32_t i = 0; i < n->n_out; i++)
+            AC_TRY(ac_tfl_result(n, i, out[i]));
+        return AC_OK;
+    }
     for (int32_t i = 0; i < n->n_in; i++)
         in[i + 1] = n->in[i];
     in[0] = ac_tensor_const(n->g, ac_strf(r->cx->region, "%s_always", n->out[0]->name), AC_BOOL, 0, NULL, &YES);

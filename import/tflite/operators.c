@@ -102,7 +102,6 @@ ac_tfl_code ac_tfl_code_of(ac_ctx *cx, int64_t number, const char *custom, int64
     if (c.row)
         c.op = composed(c.row) ? c.row->op : op_of(c.row);
     c.known = c.row && (composed(c.row) || c.op != AC_OP_NONE);
-    c.flow = c.known && (ac_ops[c.op].flags & OF_FLOW || c.row == &ROWS[BUILTIN_STABLEHLO_COMPOSITE]);
     return c;
 }
 
@@ -296,7 +295,10 @@ int ac_tfl_node_add(ac_tfl *r, ac_tfl_node *n, int32_t id)
     n->first = n->g->tensor.n;
     if (n->sized)
         return ac_tfl_sized_add(r, n);
-    if (!n->subgraph && !r->flow && ac_tfl_size_is_late(n)) {
+    if (ac_tfl_size_is_late(n)) {
+        const ac_build b = {.cx = r->cx, .at = n->at, .reading = r->reading};
+        if (ac_tfl_runs_once(r, n->subgraph))
+            return ac_build_cannot(&b, "only data decides how large the first value of a variable is");
         r->reading->late = true; /* when sizes are known the file is read again */
         return AC_FAIL;
     }

@@ -117,6 +117,10 @@ int ac_tfl_rule_custom(ac_tfl *r, ac_tfl_node *n)
 int ac_tfl_rule_state(ac_tfl *r, ac_tfl_node *n)
 {
     AC_TRY(ac_tfl_rule_custom(r, n));
+    if (n->sized && n->subgraph) {
+        const ac_build b = ac_tfl_build(r, n);
+        return ac_build_cannot(&b, "it keeps state in a subgraph, in a model in which data decides sizes");
+    }
     ac_tensor **in = AC_NEW_N(r->cx->region, ac_tensor *, n->n_in + 1);
     for (int32_t i = 0; i < n->n_in; i++)
         in[i] = n->in[i];

@@ -47,19 +47,11 @@ bool ac_tfl_size_is_late(const ac_tfl_node *n)
 
 /* ------------------------------------------------------------------ results of any size */
 
-static int without_flow(const ac_build *b, const ac_tfl_node *n)
-{
-    return n->sized ? AC_OK
-                    : ac_build_cannot(b, "only data decides how large its result is, which arenac reads in models "
-                                         "without IF, WHILE and composites");
-}
-
 /* One row of indices for each element that is not 0: i64 [elements, rank]. */
 int ac_tfl_rule_where(ac_tfl *r, ac_tfl_node *n)
 {
     const ac_build b = ac_tfl_build(r, n);
     ac_tensor *x = n->in[0], *column[AC_MAX_RANK];
-    AC_TRY(without_flow(&b, n));
     if (x->rank < 1)
         return ac_build_cannot(&b, "its input '%s' is a scalar", x->name);
     AC_TRY(ac_build_non_zero(&b, x, column));
@@ -77,7 +69,6 @@ int ac_tfl_rule_unique(ac_tfl *r, ac_tfl_node *n)
 {
     const ac_build b = ac_tfl_build(r, n);
     ac_tensor *out[4];
-    AC_TRY(without_flow(&b, n));
     if (n->in[0]->rank != 1)
         return ac_build_bad(&b, "its input is %s, expected a list", ac_tensor_str(r->cx, n->in[0]));
     AC_TRY(ac_build_unique(&b, n->in[0], false, out));
@@ -138,32 +129,13 @@ static int strided(const ac_build *b, ac_tfl_node *n)
     return ac_tfl_result(n, 0, y);
 }
 
-/* The greatest k along the last dimension: all in order, of which k have a meaning. */
 static int late_topk(const ac_build *b, ac_tfl_node *n)
 {
-    ac_tensor *x = n->in[0], *count = NULL;
-    const bool counted = x->count && x->count_dim == x->rank - 1;
-    double known = 0;
-    if (x->rank < 1)
-        return ac_build_bad(b, "'%s' is a scalar", x->name);
-    const int64_t all = x->dim[x->rank - 1], may = ac_most_of(b, n->in[1], 0), size = may >= 0 && may < all ? may : all;
-    if (ac_operand_known(b, &n->in[1]))
-        AC_TRY(ac_operand_scalar(b, &n->in[1], &known));
-    else
-        count = ac_bounded_count(b, n->in[1], size);
-    const int64_t k = count ? size : (int64_t)known;
-    if (counted) {
-        ac_tensor *most = count ? count : ac_build_number(b, AC_I64, (double)k);
-        count = ac_build_2(b, AC_OP_MINIMUM, ac_build_cast(b, ac_build_reshape(b, x->count, 0, NULL), AC_I64), most);
-        x = ac_build_counted_neutral(b, x, AC_OP_REDUCE_MAX); /* what has no meaning comes last */
-    }
-    ac_tensor *in[] = {x, ac_build_reshape(b, ac_build_cast(b, ac_build_ints(b, 1, &k), AC_I32), 0, NULL)};
-    if (!in[0] || !in[1] || (counted && !count))
-        return AC_FAIL;
-    ac_node *made = ac_build_node(b, AC_OP_TOPK_V2, in, 2, NULL, 2);
-    AC_TRY(ac_build_resolve(b, made));
-    AC_TRY(ac_tfl_result(n, 0, ac_counted_as(made->out[0], count, x->rank - 1)));
-    return ac_tfl_result(n, 1, ac_counted_as(ac_build_cast(b, made->out[1], n->out[1]->dtype), count, x->rank - 1));
+    ac_tensor *out[2];
+    AC_TRY(ac_build_top_k(b, n->in[0], &n->in[1], out));
+    ac_tensor *where = out[1], *own = where->count;
+    AC_TRY(ac_tfl_result(n, 0, out[0]));
+    return ac_tfl_result(n, 1, ac_counted_as(ac_build_cast(b, where, n->out[1]->dtype), own, where->count_dim));
 }
 
 /* As many boxes as --bound says, or all; of those only `max_output_size` have a meaning. TFLite fills up with zeros. */
@@ -232,6 +204,15 @@ static int as_always(const ac_build *b, ac_tfl *r, ac_tfl_node *n)
     return ac_build_resolve(b, ac_tfl_node_make(n, n->op, n->in, n->n_in, &n->attrs));
 }
 
+static int mean(const ac_build *b, ac_tfl *r, ac_tfl_node *n)
+{
+    uint32_t axes;
+    (void)ac_operand_known(b, &n->in[1]);
+    if (!ac_counted_mean(b, n->in, n->n_in, &n->attrs, &axes))
+        return as_always(b, r, n);
+    return ac_tfl_result(n, 0, ac_build_reduce(b, AC_OP_MEAN, n->in[0], axes, n->attrs.reduce.keep_dims));
+}
+
 static bool size_is_late(const ac_build *b, ac_tfl_node *n)
 {
     bool late = false;
@@ -252,6 +233,10 @@ static int add(const ac_build *b, ac_tfl *r, ac_tfl_node *n)
     for (int32_t i = 0; i < n->n_in; i++)
         any |= n->in[i] && n->in[i]->count;
     switch ((int)n->op) {
+    case AC_OP_IF:
+        return ac_tfl_is_composed(n->code) ? as_always(b, r, n) : ac_tfl_if(r, n);
+    case AC_OP_WHILE:
+        return ac_tfl_while(r, n);
     case AC_OP_RANGE:
         return late ? late_range(b, n) : as_always(b, r, n);
     case AC_OP_FILL:
@@ -269,6 +254,8 @@ static int add(const ac_build *b, ac_tfl *r, ac_tfl_node *n)
     case AC_OP_NON_MAX_SUPPRESSION_V4:
     case AC_OP_NON_MAX_SUPPRESSION_V5:
         return late || any ? late_nms(b, n) : as_always(b, r, n);
+    case AC_OP_MEAN:
+        return mean(b, r, n);
     case AC_OP_SHAPE:
         return counted
                    ? ac_tfl_result(n, 0, ac_build_cast(b, ac_build_extents(b, n->in[0], 0, x->rank), n->out[0]->dtype))

@@ -291,9 +291,19 @@ static int make_tensor(reading *t, ac_graph *g)
     return AC_OK;
 }
 
+/* Constants of a call, by tensor, as far as calls in the same graph have made them; NULL: it is no call. */
+static ac_tensor **constants_of(ac_tfl *r, const ac_tfl_sub *sub, uint32_t count)
+{
+    ac_tfl_constants *c = &r->constant[sub->index];
+    if (sub->result && (!c->t || c->g != sub->g))
+        *c = (ac_tfl_constants){sub->g, AC_NEW_N(r->cx->region, ac_tensor *, count + 1)};
+    return sub->result ? c->t : NULL;
+}
+
 int ac_tfl_tensors(ac_tfl *r, ac_tfl_sub *sub, ac_fb_vec tensors)
 {
     int rc = AC_OK;
+    ac_tensor **constant = constants_of(r, sub, tensors.n);
     for (uint32_t i = 0; i < tensors.n && !r->fb.failed; i++) {
         ac_tfl_tensor *x = &sub->tensor[i];
         reading t = {.r = r, .x = x, .table = ac_fb_elem_table(&r->fb, tensors, i, "Tensor")};
@@ -303,9 +313,16 @@ int ac_tfl_tensors(ac_tfl *r, ac_tfl_sub *sub, ac_fb_vec tensors)
         if (r->fb.failed)
             break;
         x->broken = read_tensor(&t, tensors) != AC_OK;
+        if (t.variable && sub->result)
+            (void)refuse(&t, E0108, "an operand is a state of a subgraph, in a model in which data decides sizes");
         x->made = t.data || t.variable || (x->refuse && x->maker < 0);
-        if (x->broken || (x->used && (!x->refuse || x->complex) && make_tensor(&t, sub->g) != AC_OK))
+        const bool kept = constant && t.data && !t.scale && !x->broken;
+        if (kept && constant[i])
+            x->t = constant[i];
+        else if (x->broken || (x->used && (!x->refuse || x->complex) && make_tensor(&t, sub->g) != AC_OK))
             rc = AC_FAIL;
+        else if (kept)
+            constant[i] = x->t;
     }
     return r->fb.failed ? AC_FAIL : rc;
 }

@@ -30,8 +30,6 @@ static int read_codes(ac_tfl *r, ac_fb_table model)
         if (!r->fb.failed)
             r->code[i] = ac_tfl_code_of(r->cx, old > number ? old : number, custom, version);
     }
-    for (uint32_t i = 0; i < v.n; i++)
-        r->flow |= r->code[i].flow;
     return r->fb.failed ? AC_FAIL : AC_OK;
 }
 
@@ -82,6 +80,37 @@ static void mark_used(ac_tfl *r, ac_tfl_sub *sub, ac_fb_vec v, int32_t maker)
         if (maker >= 0 && sub->tensor[k].maker < 0)
             sub->tensor[k].maker = maker;
     }
+}
+
+/* What a call gives an input: of the type and quantisation that it declares. */
+static int bind(ac_tfl *r, const ac_tfl_node *n, ac_tfl_tensor *x, ac_tensor *arg)
+{
+    if (x->t && x->t->dtype != arg->dtype)
+        return ac_error(r->cx, n->at, E0105, "'%s' is %s, but becomes '%s', which is %s", arg->name,
+                        ac_dtype_name(arg->dtype), x->name, ac_dtype_name(x->t->dtype));
+    if (x->t && x->t->quant && !ac_quant_equal(arg->quant, x->t->quant))
+        return ac_error(r->cx, n->at, E0106, "'%s' becomes '%s', which is quantised in another way", arg->name,
+                        x->name);
+    x->made = true;
+    x->t = arg;
+    return AC_OK;
+}
+
+static int bind_inputs(ac_tfl *r, ac_tfl_sub *sub, const ac_tfl_node *n, ac_fb_vec v)
+{
+    const ac_place at = {.file = r->reading->file.path, .subgraph = sub->index};
+    for (uint32_t i = 0; i < v.n && !r->fb.failed; i++) {
+        ac_tfl_tensor *x = tensor_of(r, sub, at, "graph input", v, i, false);
+        if (!x || x->broken)
+            return AC_FAIL;
+        if (x->refuse)
+            return ac_refuse(r->reading, at, x->code, "a graph input", x->refuse, NULL);
+        if (x->made && !(x->t && x->t->data && !ac_tensor_count(x->t)))
+            return ac_error(r->cx, at, E0101, "'%s' is a graph input, but is listed twice, a constant or a state",
+                            x->name);
+        AC_TRY(bind(r, n, x, sub->arg[i]));
+    }
+    return r->fb.failed ? AC_FAIL : AC_OK;
 }
 
 static int read_inputs(ac_tfl *r, ac_tfl_sub *sub, ac_fb_vec v)
@@ -142,7 +171,11 @@ static int read_outputs(ac_tfl *r, ac_tfl_sub *sub, ac_fb_vec v)
             rc = ac_error(r->cx, at, E0101, "graph output '%s' is made by no operator", x->name);
         if (!x->t)
             continue;
-        if (r->sized && !sub->index) { /* results may be constants, inputs, or one tensor */
+        if (sub->result) {
+            sub->result[i] = x->t;
+            continue;
+        }
+        if (sub->sized) { /* results may be constants, inputs, or one tensor */
             (void)ac_outputs_add(sub->g, x->t, x->name);
             continue;
         }
@@ -224,7 +257,7 @@ static int read_operator(ac_tfl *r, ac_tfl_sub *sub, ac_fb_table t, int32_t inde
                      .table = t,
                      .at = at,
                      .subgraph = sub->index,
-                     .sized = r->sized && !sub->index,
+                     .sized = sub->sized,
                      .n_in = (int32_t)ins.n,
                      .n_out = (int32_t)outs.n};
     int64_t first = outs.n ? ac_fb_elem_int(&r->fb, outs, 0, AC_FB_I32) : -1;
@@ -244,14 +277,17 @@ static int read_operator(ac_tfl *r, ac_tfl_sub *sub, ac_fb_table t, int32_t inde
         rc = AC_FAIL;
     if (!r->fb.failed && n.code->name && !n.code->known)
         ac_tfl_refuse_op(r, n.at, n.code);
-    rc = rc != AC_OK || r->reading->refused.n > refused ? AC_FAIL : ac_tfl_node_add(r, &n, index);
+    rc = rc != AC_OK || r->reading->refused.n > refused
+             ? AC_FAIL
+             : ac_tfl_node_add(r, &n, sub->result ? sub->g->next_node++ : index);
     for (uint32_t i = 0; i < outs.n && rc != AC_OK && n.sized; i++)
         if (n.result[i])
             n.result[i]->broken = true; /* nobody knows its shape */
     return rc;
 }
 
-static int read_subgraph(ac_tfl *r, ac_fb_table t, ac_tfl_sub *sub)
+/* caller: the node that runs it; NULL: it is read for itself */
+static int read_subgraph(ac_tfl *r, ac_fb_table t, ac_tfl_sub *sub, const ac_tfl_node *caller)
 {
     ac_fb *fb = &r->fb;
     ac_fb_vec tensors = ac_fb_vector(fb, t, SUB_TENSORS, 4), ops = ac_fb_vector(fb, t, SUB_OPERATORS, 4);
@@ -276,8 +312,9 @@ static int read_subgraph(ac_tfl *r, ac_fb_table t, ac_tfl_sub *sub)
     int rc = ac_tfl_tensors(r, sub, tensors);
     if (fb->failed)
         return AC_FAIL;
-    sub->g->next_node = (int32_t)(ops.n & INT32_MAX);
-    if (read_inputs(r, sub, ins) != AC_OK)
+    if (!caller)
+        sub->g->next_node = (int32_t)(ops.n & INT32_MAX);
+    if ((caller ? bind_inputs(r, sub, caller, ins) : read_inputs(r, sub, ins)) != AC_OK)
         rc = AC_FAIL;
     for (uint32_t i = 0; i < ops.n && !fb->failed; i++)
         if (read_operator(r, sub, ac_fb_elem_table(fb, ops, i, "Operator"), (int32_t)(i & INT32_MAX)) != AC_OK)
@@ -289,26 +326,62 @@ static int read_subgraph(ac_tfl *r, ac_fb_table t, ac_tfl_sub *sub)
     return fb->failed ? AC_FAIL : rc;
 }
 
+int ac_tfl_subgraph(ac_tfl *r, ac_tfl_sub *sub, const ac_tfl_node *n, int32_t n_arg, int32_t n_result)
+{
+    const ac_fb_table t = ac_fb_elem_table(&r->fb, r->sub, (uint32_t)sub->index, "SubGraph");
+    const ac_fb_vec ins = ac_fb_vector(&r->fb, t, SUB_INPUTS, 4), outs = ac_fb_vector(&r->fb, t, SUB_OUTPUTS, 4);
+    const char *name = ac_fb_string(&r->fb, t, SUB_NAME);
+    if (r->fb.failed)
+        return AC_FAIL;
+    if ((int64_t)ins.n != n_arg || (int64_t)outs.n != n_result)
+        return ac_error(r->cx, n->at, E0102, "subgraph %d ('%s') takes %u values and makes %u, expected %d and %d",
+                        sub->index, name ? name : "", ins.n, outs.n, n_arg, n_result);
+    for (int32_t i = 0; i < n_result; i++)
+        sub->result[i] = NULL;
+    AC_TRY(read_subgraph(r, t, sub, n));
+    for (int32_t i = 0; i < n_result; i++)
+        if (!sub->result[i])
+            return AC_FAIL;
+    return AC_OK;
+}
+
+int ac_tfl_changed(ac_tfl *r, const ac_tfl_node *n, bool *changes)
+{
+    const int32_t subgraph = n->attrs.flow.second;
+    if (subgraph < 1 || (uint32_t)subgraph >= r->sub.n)
+        return ac_tfl_call(r, n, subgraph, n->in, n->n_in, NULL, n->n_out); /* says so */
+    const ac_fb_table t = ac_fb_elem_table(&r->fb, r->sub, (uint32_t)subgraph, "SubGraph");
+    const ac_fb_vec ins = ac_fb_vector(&r->fb, t, SUB_INPUTS, 4), outs = ac_fb_vector(&r->fb, t, SUB_OUTPUTS, 4);
+    for (int32_t i = 0; i < n->n_in && !r->fb.failed; i++)
+        changes[i] =
+            ac_fb_elem_int(&r->fb, ins, (uint32_t)i, AC_FB_I32) != ac_fb_elem_int(&r->fb, outs, (uint32_t)i, AC_FB_I32);
+    return r->fb.failed ? AC_FAIL : AC_OK;
+}
+
+/* Of a sized reading the main one, and those that give variables their first values. */
 static int read_subgraphs(ac_tfl *r, ac_fb_table model)
 {
-    ac_fb_vec subs = ac_fb_vector(&r->fb, model, MODEL_SUBGRAPHS, 4);
+    r->sub = ac_fb_vector(&r->fb, model, MODEL_SUBGRAPHS, 4);
     int rc = AC_OK;
-    if (!r->fb.failed && !subs.n)
+    if (!r->fb.failed && !r->sub.n)
         return ac_error(r->cx, (ac_place){.file = r->reading->file.path}, E0012, "the model has no subgraph");
-    for (uint32_t i = 0; i < subs.n && !r->fb.failed; i++) {
-        ac_fb_table t = ac_fb_elem_table(&r->fb, subs, i, "SubGraph");
+    r->constant = AC_NEW_N(r->cx->region, ac_tfl_constants, r->sub.n + 1);
+    for (uint32_t i = 0; i < r->sub.n && !r->fb.failed; i++) {
+        ac_fb_table t = ac_fb_elem_table(&r->fb, r->sub, i, "SubGraph");
         const char *name = ac_fb_string(&r->fb, t, SUB_NAME);
         if (r->fb.failed)
             break;
-        ac_tfl_sub sub = {.index = (int32_t)(i & INT32_MAX)};
+        ac_tfl_sub sub = {.index = (int32_t)(i & INT32_MAX), .sized = r->sized && !i};
+        if (r->sized && i && !ac_tfl_runs_once(r, sub.index))
+            continue;
         if (!i) {
-            sub.g = ac_reading_graph(r->reading, name && *name ? name : "main", "TFLite v3");
+            sub.g = r->g = ac_reading_graph(r->reading, name && *name ? name : "main", "TFLite v3");
         } else {
             sub.g = ac_graph_new(r->cx, name && *name ? name : ac_internf(r->cx, "subgraph%u", i));
             sub.g->file = r->reading->file.path;
             ac_push(r->cx->region, &r->reading->g->sub, sub.g);
         }
-        if (read_subgraph(r, t, &sub) != AC_OK)
+        if (read_subgraph(r, t, &sub, NULL) != AC_OK)
             rc = AC_FAIL;
     }
     return r->fb.failed ? AC_FAIL : rc;

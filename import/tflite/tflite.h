@@ -5,10 +5,12 @@
  *                     blocks.c those that are quantised in blocks
  *     operators.c     operators: options -> attributes; the table is operators.def, its rules are in rules.h
  *     sized.c         what data decides the size of
+ *     calls.c         subgraphs in a model where data decides sizes
  *
  * What nodes mean does not depend on sizes, so they are made when the file is read, and the user may change sizes
  * after it. A model in which data decides sizes is read again when those of its inputs are known (reading.h): then
- * nodes are resolved one by one (ac_tfl.sized), and results may be other tensors than those of the file.
+ * nodes are resolved one by one (ac_tfl.sized), and results may be other tensors than those of the file. Subgraphs are
+ * then read where an operator runs them, on the operands that it has.
  *
  * Two kinds of trouble are kept apart. A malformed file is reported where it is found. What is well formed but beyond
  * arenac is collected with ac_refuse and reported after everything was read, once for each distinct operator and
@@ -33,7 +35,6 @@ typedef struct ac_tfl_code {
     const ac_operator *row; /* NULL: custom or unknown */
     ac_op op;               /* whose attributes its options are; AC_OP_NONE: of several operators, without options */
     bool known;             /* supported */
-    bool flow;              /* it runs another subgraph */
 } ac_tfl_code;
 
 typedef struct ac_tfl_buffer {
@@ -68,7 +69,16 @@ typedef struct ac_tfl_sub {
     int32_t index;
     ac_tfl_tensor *tensor;
     uint32_t n_tensor;
+    bool sized;            /* nodes are resolved at once (ac_tfl.sized) */
+    ac_tensor *const *arg; /* of a call: what its inputs are */
+    ac_tensor **result;    /* what its outputs are; NULL: it is no call */
 } ac_tfl_sub;
+
+/* Constants of a subgraph that was called, by its tensors, so that further calls in the same graph have the same. */
+typedef struct ac_tfl_constants {
+    const ac_graph *g;
+    ac_tensor **t;
+} ac_tfl_constants;
 
 struct ac_tfl {
     ac_reading *reading;
@@ -81,7 +91,12 @@ struct ac_tfl {
     AC_VEC(ac_tfl_variable) variable;
     AC_VEC(int32_t) once; /* subgraphs that give variables their first values */
     bool sized;           /* the second reading: sizes of inputs are known, and shapes follow at once */
-    bool flow;            /* some operator runs another subgraph */
+    ac_fb_vec sub;        /* the file's subgraphs */
+    /* Of a sized reading. */
+    ac_graph *g;                /* where nodes of called subgraphs go: the main graph, or one of a branch or a loop */
+    ac_tfl_constants *constant; /* by subgraph */
+    int32_t depth, calls;       /* calls around this one, and so far */
+    int64_t called;             /* what they have cost */
 };
 
 /* An operator of the file, ready to become a node. Rules may change operands and attributes. */
@@ -126,6 +141,20 @@ bool ac_tfl_is_composed(const ac_tfl_code *code);                   /* its rule 
 void ac_tfl_refuse_op(ac_tfl *r, ac_place at, const ac_tfl_code *code);
 /* Checks operands, decodes options and appends the node; node id is `id`. AC_FAIL: reported or refused. */
 int ac_tfl_node_add(ac_tfl *r, ac_tfl_node *n, int32_t id);
+
+/* tflite.c: reads subgraph sub->index on n_arg values, for n of the graph around it, which takes n_result of what it
+ * makes. AC_FAIL: reported, or refused. */
+int ac_tfl_subgraph(ac_tfl *r, ac_tfl_sub *sub, const ac_tfl_node *n, int32_t n_arg, int32_t n_result);
+/* Which values does the body of n, a WHILE, change, that is, not give back as they are? */
+int ac_tfl_changed(ac_tfl *r, const ac_tfl_node *n, bool *changes);
+/* variables.c: the subgraph runs once, before everything else. */
+bool ac_tfl_runs_once(const ac_tfl *r, int32_t subgraph);
+
+/* calls.c, of a sized reading: the nodes of a subgraph on arg[], where nodes go; and what IF and WHILE become. */
+int ac_tfl_call(ac_tfl *r, const ac_tfl_node *n, int32_t subgraph, ac_tensor *const *arg, int32_t n_arg,
+                ac_tensor **result, int32_t n_result);
+int ac_tfl_if(ac_tfl *r, ac_tfl_node *n);
+int ac_tfl_while(ac_tfl *r, ac_tfl_node *n);
 
 /* sized.c: data decides the size of a result of n, or where it begins. */
 bool ac_tfl_size_is_late(const ac_tfl_node *n);

@@ -20,11 +20,10 @@ static ac_tensor *variable(ac_tfl *r, const char *container, const char *name)
     return value;
 }
 
-/* Is the node in a subgraph that runs once, before everything else? */
-static bool runs_once(const ac_tfl *r, const ac_tfl_node *n)
+bool ac_tfl_runs_once(const ac_tfl *r, int32_t subgraph)
 {
     for (int32_t i = 0; i < r->once.n; i++)
-        if (r->once.item[i] == n->subgraph)
+        if (r->once.item[i] == subgraph)
             return true;
     return false;
 }
@@ -34,7 +33,7 @@ static int check_place(ac_tfl *r, const ac_tfl_node *n)
     const ac_build b = {.cx = r->cx, .at = n->at, .reading = r->reading};
     if (!n->handle || !n->handle->t)
         return ac_error(r->cx, n->at, E0105, "its handle is no resource that VAR_HANDLE made");
-    if (n->subgraph && !runs_once(r, n))
+    if (n->subgraph && !ac_tfl_runs_once(r, n->subgraph))
         return ac_build_cannot(&b, "it is in a subgraph, where a variable may be read or written any number of times");
     return AC_OK;
 }

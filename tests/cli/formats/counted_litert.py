@@ -11,6 +11,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from beside_litert import Model, theirs  # noqa: E402 - ends with 77 where LiteRT is missing
 
+import counted_flow  # noqa: E402
 import numpy as np  # noqa: E402
 
 arenac, out, backend, seeds = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3], int(sys.argv[4])
@@ -209,6 +210,7 @@ def cases(rng):
 (out / "o").mkdir(exist_ok=True)
 for seed in range(seeds):
     cases(np.random.default_rng(seed))
+    counted_flow.cases(np.random.default_rng(seed), Model, finish)
 print("\n".join(bad))
 print("%d agree, %d do not" % (good, len(bad)))
 sys.exit(bool(bad) or not good)
