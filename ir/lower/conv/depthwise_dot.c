@@ -243,15 +243,40 @@ static void tile(const job *j, ac_x ox, int32_t n)
     }
 }
 
+/* Tiles of one size, beside each other. */
+typedef struct tiles {
+    int64_t first, size, count;
+} tiles;
+enum { TILES = 3 };
+
+/* All tiles, in the order of which the fewest are written out: of a size that there is twice one is at each end. */
+static int32_t order(const ac_gemm_cuts *cuts, tiles to[TILES])
+{
+    for (int32_t s = 0; s < 2; s++) {
+        const int64_t end = cuts->size[s], other = cuts->size[1 - s], n = cuts->count[1 - s];
+        if (cuts->count[s] != 2 || n < 2)
+            continue;
+        to[0] = (tiles){0, end, 1};
+        to[1] = (tiles){end, other, n};
+        to[2] = (tiles){end + n * other, end, 1};
+        return 3;
+    }
+    for (int32_t s = 0; s < 2; s++)
+        to[s] = (tiles){cuts->first[s], cuts->size[s], cuts->count[s]};
+    return 2;
+}
+
 /* Tiles whose columns are all inside are loops. */
 static void columns(const job *j, const ac_gemm_cuts *cuts)
 {
     ac_lb *b = &j->L->b;
     int64_t begin, end;
     ac_slide_interior(&j->win->x, &begin, &end);
-    for (int32_t s = 0; s < 2; s++) {
-        const int64_t size = cuts->size[s], at = cuts->first[s];
-        int64_t lo = 0, hi = cuts->count[s];
+    tiles all[TILES];
+    const int32_t n = order(cuts, all);
+    for (int32_t k = 0; k < n; k++) {
+        const int64_t size = all[k].size, at = all[k].first;
+        int64_t lo = 0, hi = all[k].count;
         for (; lo < hi && at + lo * size < begin; lo++)
             tile(j, ac_lb_i32(b, at + lo * size), (int32_t)size);
         while (hi > lo && at + hi * size > end)
@@ -261,7 +286,7 @@ static void columns(const job *j, const ac_gemm_cuts *cuts)
             tile(j, ac_lb_add(b, ac_lb_mul(b, t, ac_lb_i32(b, size)), ac_lb_i32(b, at)), (int32_t)size);
             ac_lb_end(b);
         }
-        for (; hi < cuts->count[s]; hi++)
+        for (; hi < all[k].count; hi++)
             tile(j, ac_lb_i32(b, at + hi * size), (int32_t)size);
     }
 }

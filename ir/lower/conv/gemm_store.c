@@ -102,18 +102,37 @@ static ac_x started(const ac_channel *c, bool starts, ac_x sum, ac_x oc, int32_t
     return starts ? ac_lb_add(&c->L->b, sum, ac_channel_start(c, oc, n)) : sum;
 }
 
+enum { LONG = 64 }; /* steps of a reduction */
+
+/* Are the vectors of a tile, all of them whole, a loop around its rows, so that the constants of one vector stay in
+ * registers? Requantisation in floats is too short for that, and where the reduction is short, what the loop costs is
+ * seen. */
+static bool loops(const ac_gemm_tile *t, int32_t lanes)
+{
+    const bool integers = (t->c->kind == AC_MACS_I8 || t->c->kind == AC_MACS_U8) && !t->c->flt;
+    return integers && lanes > 1 && t->vecs > 1 && !t->f->along && t->f->n % lanes == 0 &&
+           ac_gemm_runs(t->f) * ac_gemm_steps(t->f) >= LONG;
+}
+
 /* The rows of the stage, in vectors; starts: they are sums of products alone. */
 static void store_stage(const ac_gemm_tile *t, int32_t stage, int32_t lanes, bool starts, ac_gemm_at_fn *at,
                         const void *user)
 {
     ac_lb *b = &t->L->b;
     ac_x idx[AC_MAX_RANK];
-    ac_gemm_tile one = *t; /* as a row sees it */
+    ac_gemm_tile one = *t; /* as a row sees it, or a vector of one */
+    const bool loop = loops(t, lanes);
+    ac_x first = 0;
+    if (loop) {
+        first = ac_lb_mul(b, ac_lb_for_n(b, "v", t->vecs), ac_lb_i32(b, lanes));
+        one.oc = ac_lb_add(b, t->oc, first);
+        one.vecs = 1;
+    }
     ac_x r = ac_lb_for_n(b, "r", t->rows);
     at(user, r, idx);
     const ac_channel c = ac_gemm_row_channel(t, r);
     one.c = &c;
-    if (!t->f->along && t->f->n % lanes == 0 && (t->vecs & (t->vecs - 1)) == 0 &&
+    if (!loop && !t->f->along && t->f->n % lanes == 0 && (t->vecs & (t->vecs - 1)) == 0 &&
         ac_lo_has_long_chain(t->L)) { /* all vectors at once */
         ac_x all = ac_lb_load(b, stage, ac_lb_mul(b, r, ac_lb_i32(b, t->vecs * lanes)), t->vecs * lanes);
         const ac_x oc = ac_gemm_tile_channel(t, 0);
@@ -122,12 +141,15 @@ static void store_stage(const ac_gemm_tile *t, int32_t stage, int32_t lanes, boo
         ac_lb_end(b);
         return;
     }
-    for (int32_t v = 0; v < t->vecs; v++) {
+    for (int32_t v = 0; v < one.vecs; v++) {
         ac_x from = ac_lb_add(b, ac_lb_mul(b, r, ac_lb_i32(b, t->vecs * lanes)), ac_lb_i32(b, v * lanes));
+        from = loop ? ac_lb_add(b, from, first) : from;
         const ac_x sum = ac_lb_load(b, stage, from, lanes);
-        store_vector(&one, started(&c, starts, sum, ac_gemm_tile_channel(t, v), lanes), v, idx);
+        store_vector(&one, started(&c, starts, sum, ac_gemm_tile_channel(&one, v), lanes), v, idx);
     }
     ac_lb_end(b);
+    if (loop)
+        ac_lb_end(b);
 }
 
 void ac_gemm_store(const ac_gemm_tile *t, const ac_x *acc, ac_gemm_at_fn *at, const void *user)
