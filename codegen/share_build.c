@@ -50,11 +50,11 @@ static int32_t params_of(const ac_loop_fn *fn)
 }
 
 /* Buffer i of all members as one: the largest, and the alignment that all have. */
-static ac_buf buffer_of(const ac_share_set *set, const ac_share_group *g, int32_t i)
+static ac_buf buffer_of(const ac_share_group *g, int32_t i)
 {
     ac_buf b = g->fn->buf.item[i];
     for (int32_t k = 1; k < g->n; k++) {
-        const ac_buf *other = &set->fn[g->member[k]]->buf.item[i];
+        const ac_buf *other = &g->form[g->member[k]]->buf.item[i];
         b.count = other->count > b.count ? other->count : b.count;
         b.align = other->align < b.align ? other->align : b.align;
     }
@@ -65,27 +65,39 @@ static ac_buf buffer_of(const ac_share_set *set, const ac_share_group *g, int32_
 /* Loads the numbers; map: for each constant that differs, the value in its place. */
 static void load_numbers(ac_region *r, ac_loop_fn *fn, const ac_share_group *g, int32_t buf, ac_x *map)
 {
+    const ac_loop_fn *from = g->form[g->member[0]];
     ac_x *at = AC_NEW_N(r, ac_x, g->slots + 1), *value = AC_NEW_N(r, ac_x, g->slots + 1);
     for (int32_t k = 0; k < g->slots; k++)
         at[k] = put(r, fn, (ac_ins){.op = AC_L_CONST, .dtype = AC_I32, .lanes = 1, .k.i = k});
     for (int32_t k = 0; k < g->holes; k++) {
         const int32_t slot = g->slot[k];
         if (!value[slot])
-            value[slot] = load_number(r, fn, buf, &g->fn->code.item[g->hole[k]], g->words[k], &at[slot]);
+            value[slot] = load_number(r, fn, buf, &from->code.item[g->hole[k]], g->words[k], &at[slot]);
         map[g->hole[k]] = value[slot];
     }
 }
 
-const ac_loop_fn *ac_share_build(ac_region *r, const ac_share_set *set, const ac_share_group *g)
+/* Constant i of fn: the one that is there, or a new one. */
+static ac_x constant(ac_region *r, ac_loop_fn *fn, const ac_ins *i)
 {
-    const ac_loop_fn *from = g->fn;
+    for (ac_x x = 1; x < fn->code.n && fn->code.item[x].op != AC_L_FOR; x++) {
+        const ac_ins *k = &fn->code.item[x];
+        if (k->op == AC_L_CONST && k->dtype == i->dtype && k->lanes == i->lanes && k->k.i == i->k.i)
+            return x;
+    }
+    return put(r, fn, *i);
+}
+
+const ac_loop_fn *ac_share_build(ac_region *r, const ac_share_group *g)
+{
+    const ac_loop_fn *from = g->form[g->member[0]];
     const int32_t params = params_of(from);
     ac_loop_fn *fn = AC_NEW(r, ac_loop_fn);
     *fn = (ac_loop_fn){.name = from->name, .note = from->note, .pool = from->pool, .fails = from->fails};
     int32_t *to = AC_NEW_N(r, int32_t, from->buf.n + 1);
     for (int32_t i = 0; i < params; i++) {
         to[i] = fn->buf.n;
-        ac_push(r, &fn->buf, buffer_of(set, g, i));
+        ac_push(r, &fn->buf, buffer_of(g, i));
     }
     if (g->slots)
         ac_push(r, &fn->buf,
@@ -97,7 +109,7 @@ const ac_loop_fn *ac_share_build(ac_region *r, const ac_share_set *set, const ac
                           .note = "numbers that differ from step to step"}));
     for (int32_t i = params; i < from->buf.n; i++) {
         to[i] = fn->buf.n;
-        ac_push(r, &fn->buf, buffer_of(set, g, i));
+        ac_push(r, &fn->buf, buffer_of(g, i));
     }
     ac_x *map = AC_NEW_N(r, ac_x, from->code.n);
     ac_push(r, &fn->code, from->code.item[0]);
@@ -106,6 +118,10 @@ const ac_loop_fn *ac_share_build(ac_region *r, const ac_share_set *set, const ac
         if (map[x])
             continue;
         ac_ins in = from->code.item[x];
+        if (in.op == AC_L_CONST) {
+            map[x] = constant(r, fn, &in);
+            continue;
+        }
         map[x] = fn->code.n;
         ac_ins_move_values(&in, map);
         ac_ins_move_buffers(&in, to);
@@ -114,11 +130,11 @@ const ac_loop_fn *ac_share_build(ac_region *r, const ac_share_set *set, const ac
     return fn;
 }
 
-int32_t *ac_share_numbers(ac_region *r, const ac_share_set *set, const ac_share_group *g, int32_t member)
+int32_t *ac_share_numbers(ac_region *r, const ac_share_group *g, int32_t member)
 {
     int32_t *word = AC_NEW_N(r, int32_t, g->slots + 1);
     for (int32_t i = 0; i < g->holes; i++) {
-        const int64_t v = ac_share_number(set, g, member, i);
+        const int64_t v = ac_share_number(g, member, i);
         word[g->slot[i]] = (int32_t)(uint32_t)v;
         if (g->words[i] == 2)
             word[g->slot[i] + 1] = (int32_t)(v >> 32);

@@ -10,7 +10,7 @@
 
 enum {
     BYTES_PER_HOLE = 4, /* of code that reads a number */
-    MAX_HOLES = 256,
+    MAX_SLOTS = 256,
     LARGE = 1 << 18, /* bytes of code of a model */
     FAIR = 6,        /* shares of code for a share of instructions */
     PER_READ = 2,    /* instructions that a number costs in an innermost loop: what needs it, and a register less */
@@ -77,9 +77,15 @@ bool ac_share_alike(const ac_loop_fn *a, const ac_loop_fn *b)
     return !a->pool.n || !memcmp(a->pool.item, b->pool.item, (size_t)a->pool.n * sizeof *a->pool.item);
 }
 
-int64_t ac_share_number(const ac_share_set *set, const ac_share_group *g, int32_t member, int32_t hole)
+/* Constant x of a member. */
+static const ac_ins *constant(const ac_share_group *g, int32_t member, ac_x x)
 {
-    const ac_ins *i = &set->fn[g->member[member]]->code.item[g->hole[hole]];
+    return &g->form[g->member[member]]->code.item[x];
+}
+
+int64_t ac_share_number(const ac_share_group *g, int32_t member, int32_t hole)
+{
+    const ac_ins *i = constant(g, member, g->hole[hole]);
     if (i->dtype == AC_F32) {
         const float v = (float)i->k.f;
         int32_t bits;
@@ -90,31 +96,32 @@ int64_t ac_share_number(const ac_share_set *set, const ac_share_group *g, int32_
 }
 
 /* Words of the table that a number takes: those of 64 bits are 32 bits wide, mostly, and read as such. */
-static int32_t words(const ac_share_set *set, const ac_share_group *g, int32_t hole)
+static int32_t words(const ac_share_group *g, int32_t hole)
 {
     bool wide = false;
     for (int32_t k = 0; k < g->n; k++)
-        wide |= ac_share_number(set, g, k, hole) != (int32_t)ac_share_number(set, g, k, hole);
+        wide |= ac_share_number(g, k, hole) != (int32_t)ac_share_number(g, k, hole);
     return wide ? 2 : 1;
 }
 
-static bool same_numbers(const ac_share_set *set, const ac_share_group *g, int32_t a, int32_t b)
+static bool same_numbers(const ac_share_group *g, int32_t a, int32_t b)
 {
     for (int32_t k = 0; k < g->n; k++)
-        if (ac_share_number(set, g, k, a) != ac_share_number(set, g, k, b))
+        if (ac_share_number(g, k, a) != ac_share_number(g, k, b))
             return false;
-    const ac_ins *x = &g->fn->code.item[g->hole[a]], *y = &g->fn->code.item[g->hole[b]];
+    const ac_ins *x = constant(g, 0, g->hole[a]), *y = constant(g, 0, g->hole[b]);
     return x->dtype == y->dtype && x->lanes == y->lanes;
 }
 
-void ac_share_find_holes(ac_region *r, const ac_share_set *set, ac_share_group *g)
+void ac_share_find_holes(ac_region *r, ac_share_group *g)
 {
-    g->hole = AC_NEW_N(r, int32_t, g->fn->code.n);
+    const ac_loop_fn *first = g->form[g->member[0]];
+    g->hole = AC_NEW_N(r, int32_t, first->code.n);
     g->holes = g->slots = 0;
-    for (ac_x x = 1; x < g->fn->code.n; x++) {
+    for (ac_x x = 1; x < first->code.n; x++) {
         bool differs = false;
-        for (int32_t k = 1; k < g->n; k++)
-            differs |= set->fn[g->member[k]]->code.item[x].k.i != g->fn->code.item[x].k.i;
+        for (int32_t k = 1; k < g->n && first->code.item[x].op == AC_L_CONST; k++)
+            differs |= constant(g, k, x)->k.i != constant(g, 0, x)->k.i;
         if (differs)
             g->hole[g->holes++] = x;
     }
@@ -122,10 +129,10 @@ void ac_share_find_holes(ac_region *r, const ac_share_set *set, ac_share_group *
     g->words = AC_NEW_N(r, int32_t, g->holes + 1);
     for (int32_t h = 0; h < g->holes; h++) {
         int32_t like = 0;
-        while (like < h && !same_numbers(set, g, like, h))
+        while (like < h && !same_numbers(g, like, h))
             like++;
         g->slot[h] = like < h ? g->slot[like] : g->slots;
-        g->words[h] = words(set, g, h);
+        g->words[h] = words(g, h);
         g->slots += like < h ? 0 : g->words[h];
     }
 }
@@ -184,10 +191,10 @@ static ac_x count(counter *c, ac_x at, double times, ac_x loop)
     return at + 1;
 }
 
-/* All calls of function f. */
-static counter count_all(const ac_share_set *set, int32_t f, const bool *is_hole)
+/* All calls of function f of the set, whose code is fn's. */
+static counter count_all(const ac_share_set *set, int32_t f, const ac_loop_fn *fn, const bool *is_hole)
 {
-    counter c = {.fn = set->fn[f], .target = set->target, .is_hole = is_hole};
+    counter c = {.fn = fn, .target = set->target, .is_hole = is_hole};
     count(&c, 1, set->calls[f], 1);
     return c;
 }
@@ -207,14 +214,14 @@ typedef struct whole {
 /* The member that costs most; *loss: of all of them together. */
 static int32_t dearest(ac_region *r, const ac_share_set *set, const ac_share_group *g, double *loss)
 {
-    bool *is_hole = AC_NEW_N(r, bool, g->fn->code.n);
+    bool *is_hole = AC_NEW_N(r, bool, g->form[g->member[0]]->code.n);
     int32_t at = 0;
     double most = -1;
     for (int32_t h = 0; h < g->holes; h++)
         is_hole[g->hole[h]] = true;
     *loss = 0;
     for (int32_t k = 0; k < g->n; k++) {
-        const double own = count_all(set, g->member[k], is_hole).loss;
+        const double own = count_all(set, g->member[k], g->form[g->member[k]], is_hole).loss;
         *loss += own;
         at = own > most ? k : at;
         most = own > most ? own : most;
@@ -226,9 +233,9 @@ static int32_t dearest(ac_region *r, const ac_share_set *set, const ac_share_gro
 static void bargain(ac_region *r, const ac_share_set *set, const whole *all, ac_share_group *g)
 {
     for (;;) {
-        ac_share_find_holes(r, set, g);
+        ac_share_find_holes(r, g);
         g->saved = gain(set, g);
-        if (g->n < 2 || g->holes > MAX_HOLES || g->saved <= 0)
+        if (g->n < 2 || g->slots > MAX_SLOTS || g->saved <= 0)
             break;
         double loss;
         const int32_t out = dearest(r, set, g, &loss);
@@ -242,14 +249,15 @@ static void bargain(ac_region *r, const ac_share_set *set, const whole *all, ac_
 }
 
 /* Functions from f on that are like f and in no group yet; f itself may be left out. n 0: f has none. */
-static ac_share_group group_of(ac_region *r, const ac_share_set *set, const whole *all, int32_t f, const bool *taken)
+static ac_share_group group_of(ac_region *r, const ac_share_set *set, const ac_loop_fn *const *form, const whole *all,
+                               int32_t f, const bool *taken)
 {
-    ac_share_group g = {.fn = set->fn[f], .member = AC_NEW_N(r, int32_t, set->n)};
+    ac_share_group g = {.fn = set->fn[f], .form = form, .member = AC_NEW_N(r, int32_t, set->n)};
     if (ac_share_unrolls(g.fn))
         return g;
     for (int32_t k = f; k < set->n; k++)
         if (k == f ||
-            (!taken[k] && ac_share_alike(g.fn, set->fn[k]) && (!set->may_share || set->may_share(set->with, f, k))))
+            (!taken[k] && ac_share_alike(form[f], form[k]) && (!set->may_share || set->may_share(set->with, f, k))))
             g.member[g.n++] = k;
     bargain(r, set, all, &g);
     return g;
@@ -259,16 +267,19 @@ ac_share_group *ac_share_groups(ac_region *r, const ac_share_set *set)
 {
     whole all = {0};
     for (int32_t f = 0; f < set->n; f++) {
-        all.work += count_all(set, f, NULL).work;
+        all.work += count_all(set, f, set->fn[f], NULL).work;
         all.bytes += ac_code_bytes(set->fn[f], set->target);
     }
     const bool stay = set->price == AC_SHARE_NEVER || (set->price == AC_SHARE_LARGE && all.bytes <= LARGE);
+    const ac_loop_fn **form = AC_NEW_N(r, const ac_loop_fn *, set->n + 1);
+    for (int32_t f = 0; f < set->n && !stay; f++)
+        form[f] = ac_share_form(r, set->fn[f]);
     bool *taken = AC_NEW_N(r, bool, set->n + 1);
     ac_share_group *group = AC_NEW_N(r, ac_share_group, set->n + 1);
     for (int32_t f = 0; f < set->n; f++) {
         if (taken[f])
             continue;
-        const ac_share_group g = stay ? (ac_share_group){0} : group_of(r, set, &all, f, taken);
+        const ac_share_group g = stay ? (ac_share_group){0} : group_of(r, set, form, &all, f, taken);
         if (g.n)
             group[g.member[0]] = g;
         for (int32_t k = 0; k < g.n; k++)

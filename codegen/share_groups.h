@@ -32,25 +32,29 @@ typedef struct ac_share_set {
 } ac_share_set;
 
 typedef struct ac_share_group {
-    const ac_loop_fn *fn; /* the first */
-    int32_t *member, n;   /* functions of the set; n 1: it stays as it is, and the rest of this is empty */
-    int32_t *hole, holes; /* instructions whose constants differ */
+    const ac_loop_fn *fn;          /* the first */
+    const ac_loop_fn *const *form; /* of all functions of the set, or they themselves; holes are constants there */
+    int32_t *member, n;            /* functions of the set; n 1: it stays as it is, and the rest of this is empty */
+    int32_t *hole, holes;          /* instructions whose constants differ */
     int32_t *slot, slots; /* of each: where its number is in the table; numbers that agree everywhere share a place */
     int32_t *words;       /* of each: 1, or 2 where a member's is wider than 32 bits */
     ac_bytes saved;       /* estimate */
 } ac_share_group;
 
 ac_share_group *ac_share_groups(ac_region *r, const ac_share_set *set);
-/* What groups are made of: are two functions equal but for what may differ; has one loops to be unrolled; holes, slots
- * and words of a group whose members are known. */
+/* share_form.c. The same function with a constant of its own for every use of one, all of them in front: which uses
+ * have equal numbers, and so which instruction is which, then does not hang on the numbers. */
+const ac_loop_fn *ac_share_form(ac_region *r, const ac_loop_fn *fn);
+/* What groups are made of: are two functions in that form equal but for what may differ; has one loops to be unrolled;
+ * holes, slots and words of a group whose members are known. */
 bool ac_share_alike(const ac_loop_fn *a, const ac_loop_fn *b);
 bool ac_share_unrolls(const ac_loop_fn *fn);
-void ac_share_find_holes(ac_region *r, const ac_share_set *set, ac_share_group *g);
+void ac_share_find_holes(ac_region *r, ac_share_group *g);
 /* The number of a member for a hole, as the table has it: of f32 its bits. */
-int64_t ac_share_number(const ac_share_set *set, const ac_share_group *g, int32_t member, int32_t hole);
+int64_t ac_share_number(const ac_share_group *g, int32_t member, int32_t hole);
 /* share_build.c. The function of a group of two and more: it reads its numbers first, from i32[slots], a parameter
  * after all others, where there are any. The numbers of a member: slots words, of two the low half first. */
-const ac_loop_fn *ac_share_build(ac_region *r, const ac_share_set *set, const ac_share_group *g);
-int32_t *ac_share_numbers(ac_region *r, const ac_share_set *set, const ac_share_group *g, int32_t member);
+const ac_loop_fn *ac_share_build(ac_region *r, const ac_share_group *g);
+int32_t *ac_share_numbers(ac_region *r, const ac_share_group *g, int32_t member);
 
 #endif

@@ -24,24 +24,24 @@ static bool same_sharing(const void *with, int32_t f, int32_t g)
 }
 
 /* The table of one member's numbers, as an argument. */
-static ac_bound_arg table(ac_module *m, const ac_share_set *set, const ac_share_group *g, int32_t member)
+static ac_bound_arg table(ac_module *m, const ac_share_group *g, int32_t member)
 {
     ac_const *k = AC_NEW(m->cx->region, ac_const);
     *k = (ac_const){.name = ac_strf(m->cx->region, "%s_shape", m->fn[g->member[member]]->name),
                     .dtype = AC_I32,
                     .count = g->slots,
                     .align = 4,
-                    .data = ac_share_numbers(m->cx->region, set, g, member)};
+                    .data = ac_share_numbers(m->cx->region, g, member)};
     m->konst[m->n_konst] = k;
     return (ac_bound_arg){.space = AC_SPACE_CONST, .offset = m->n_konst++};
 }
 
 /* All calls of the group go to function `to`, with their numbers where there are any: functions may differ in the sizes
  * of their operands alone. */
-static void redirect(ac_module *m, const ac_share_set *set, const ac_share_group *g, int32_t to, int32_t *fn_of_call)
+static void redirect(ac_module *m, const ac_share_group *g, int32_t to, int32_t *fn_of_call)
 {
     for (int32_t k = 0; k < g->n; k++) {
-        const ac_bound_arg shape = g->slots ? table(m, set, g, k) : (ac_bound_arg){0};
+        const ac_bound_arg shape = g->slots ? table(m, g, k) : (ac_bound_arg){0};
         for (int32_t i = 0; i < m->n_calls; i++) {
             ac_call *c = &m->call[i];
             if (c->fn != g->member[k])
@@ -82,9 +82,9 @@ void ac_module_share_kernels(ac_module *m)
         const ac_share_group *g = &group[f];
         if (!g->n)
             continue;
-        fn[n] = g->n > 1 ? ac_share_build(r, &set, g) : m->fn[f];
+        fn[n] = g->n > 1 ? ac_share_build(r, g) : m->fn[f];
         if (g->n > 1)
-            redirect(m, &set, g, n, fn_of_call);
+            redirect(m, g, n, fn_of_call);
         for (int32_t i = 0; g->n < 2 && i < m->n_calls; i++)
             if (m->call[i].fn == f)
                 fn_of_call[i] = n;

@@ -33,7 +33,7 @@ static bool find(sharer *s)
 static void store_numbers(const sharer *s, ac_lb *b, int32_t shape, int32_t k)
 {
     const ac_share_group *g = s->group[k];
-    const int32_t *word = g ? ac_share_numbers(s->r, s->set, g, s->member[k]) : NULL;
+    const int32_t *word = g ? ac_share_numbers(s->r, g, s->member[k]) : NULL;
     for (int32_t i = 0; g && i < g->slots; i++)
         ac_lb_store(b, shape, ac_lb_i32(b, i), ac_lb_i32(b, word[i]));
 }
@@ -91,7 +91,7 @@ ac_pieces ac_share_pieces(ac_ctx *cx, ac_region *r, const ac_loop_fn *fn, const 
         const ac_share_group *g = s.group[f];
         if (!g || g->member[0] != f)
             continue;
-        const ac_loop_fn *one = ac_share_build(r, &set, g);
+        const ac_loop_fn *one = ac_share_build(r, g);
         for (int32_t k = 0; k < g->n; k++)
             replace(&s, &p.item[g->member[k]], g, one, p.outer->buf.n - 1);
         if (saved)

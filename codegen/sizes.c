@@ -100,21 +100,16 @@ static void add_functions(work *w, int32_t k)
     }
 }
 
-static ac_share_set set_of(const work *w)
-{
-    return (ac_share_set){.fn = w->fn.item, .n = w->fn.n, .target = w->to->target, .price = AC_SHARE_BYTES};
-}
-
 static void build_functions(work *w)
 {
-    const ac_share_set set = set_of(w);
     w->to->fn = AC_NEW_N(w->r, const ac_loop_fn *, w->family.n + 1);
     w->to->n_fn = w->family.n;
     for (int32_t i = 0; i < w->family.n; i++) {
         family *y = &w->family.item[i];
-        y->share = (ac_share_group){.fn = w->fn.item[y->member.item[0]], .member = y->member.item, .n = y->member.n};
-        ac_share_find_holes(w->r, &set, &y->share);
-        w->to->fn[i] = y->share.n > 1 ? ac_share_build(w->r, &set, &y->share) : y->share.fn;
+        y->share = (ac_share_group){
+            .fn = w->fn.item[y->member.item[0]], .form = w->fn.item, .member = y->member.item, .n = y->member.n};
+        ac_share_find_holes(w->r, &y->share);
+        w->to->fn[i] = y->share.n > 1 ? ac_share_build(w->r, &y->share) : y->share.fn;
     }
 }
 
@@ -231,7 +226,6 @@ static int argument(work *w, const ac_size_class *c, int32_t i, int32_t a, ac_bo
 /* The numbers of call i's function, as its last argument. */
 static ac_bound_arg table(work *w, const ac_size_class *c, int32_t i, const family *y)
 {
-    const ac_share_set set = set_of(w);
     const int32_t slots = y->share.slots;
     const int32_t **value = AC_NEW_N(w->r, const int32_t *, slots);
     int32_t **own = AC_NEW_N(w->r, int32_t *, slots);
@@ -239,7 +233,7 @@ static ac_bound_arg table(work *w, const ac_size_class *c, int32_t i, const fami
         value[k] = own[k] = AC_NEW_N(w->r, int32_t, c->n_sizes);
     for (int32_t k = 0; k < c->n_sizes; k++) {
         const int32_t f = function_of(w, c->size[k], &w->m[c->size[k]]->call[i]);
-        const int32_t *number = ac_share_numbers(w->r, &set, &y->share, w->place.item[f]);
+        const int32_t *number = ac_share_numbers(w->r, &y->share, w->place.item[f]);
         for (int32_t j = 0; j < slots; j++)
             own[j][k] = number[j];
     }

@@ -58,6 +58,16 @@ static void test_all(void)
     CHECK(!g[FEW_B].n && !g[HOT].n && g[OTHER].n == 1 && !g[OTHER].saved);
 }
 
+/* Little code stays as it is, by default for vectors. */
+static void test_little(void)
+{
+    const ac_loop_fn *fn[FUNCTIONS];
+    int32_t calls[FUNCTIONS];
+    const ac_share_set set = set_of(fn, calls, AC_SHARE_LARGE);
+    const ac_share_group *g = ac_share_groups(cx.region, &set);
+    CHECK(g[FEW_A].n == 1 && g[FEW_B].n == 1 && g[HOT].n == 1);
+}
+
 /* The one that runs long keeps its numbers; the others' loops are nothing beside it. */
 static void test_dear(void)
 {
@@ -101,14 +111,13 @@ static void test_wide(void)
         .fn = fn, .calls = calls, .n = 2, .target = ac_target_find("cortex-m0plus"), .price = AC_SHARE_BYTES};
     const ac_share_group *g = ac_share_groups(cx.region, &set);
     CHECK(g[0].n == 2 && g[0].slots == 1 && g[0].words[0] == 1);
-    CHECK(ac_share_numbers(cx.region, &set, &g[0], 1)[0] == -7);
-    CHECK(ac_loop_verify(&cx, ac_share_build(cx.region, &set, &g[0])) == AC_OK);
+    CHECK(ac_share_numbers(cx.region, &g[0], 1)[0] == -7);
+    CHECK(ac_loop_verify(&cx, ac_share_build(cx.region, &g[0])) == AC_OK);
     fn[1] = scaler("large", 5000000000);
     g = ac_share_groups(cx.region, &set);
     CHECK(g[0].n == 2 && g[0].slots == 2 && g[0].words[0] == 2);
-    CHECK(ac_share_numbers(cx.region, &set, &g[0], 1)[0] == 705032704 &&
-          ac_share_numbers(cx.region, &set, &g[0], 1)[1] == 1);
-    CHECK(ac_loop_verify(&cx, ac_share_build(cx.region, &set, &g[0])) == AC_OK);
+    CHECK(ac_share_numbers(cx.region, &g[0], 1)[0] == 705032704 && ac_share_numbers(cx.region, &g[0], 1)[1] == 1);
+    CHECK(ac_loop_verify(&cx, ac_share_build(cx.region, &g[0])) == AC_OK);
 }
 
 static const ac_loop_fn *vectors(const char *name, int byte, double factor, long long word, int shift)
@@ -146,7 +155,7 @@ static void test_vectors(void)
         .fn = fn, .calls = calls, .n = 3, .target = ac_target_find("cortex-m0plus"), .price = AC_SHARE_BYTES};
     const ac_share_group *g = ac_share_groups(cx.region, &set);
     CHECK(g[0].n == 2 && g[0].holes == 3 && g[0].slots == 3 && g[2].n == 1);
-    const ac_loop_fn *one = ac_share_build(cx.region, &set, &g[0]);
+    const ac_loop_fn *one = ac_share_build(cx.region, &g[0]);
     CHECK(ac_loop_verify(&cx, one) == AC_OK);
     int8_t x[64];
     for (int i = 0; i < 64; i++)
@@ -154,9 +163,49 @@ static void test_vectors(void)
     for (int32_t k = 0; k < 2; k++) {
         float want[64], got[64];
         CHECK(ac_eval(&cx, fn[k], (void *[]){x, want}, 2, NULL) == AC_OK);
-        CHECK(ac_eval(&cx, one, (void *[]){x, got, ac_share_numbers(cx.region, &set, &g[0], k)}, 3, NULL) == AC_OK);
+        CHECK(ac_eval(&cx, one, (void *[]){x, got, ac_share_numbers(cx.region, &g[0], k)}, 3, NULL) == AC_OK);
         CHECK(!memcmp(want, got, sizeof want));
     }
+}
+
+/* y[i] = (i + add) * mul for i < first; add and mul are %2, which is `first`, or %3, which is `second`. */
+static const ac_loop_fn *line(const char *name, int first, int second, const char *add, const char *mul)
+{
+    return parsed(ac_strf(cx.region,
+                          "fn %s\n"
+                          "  buf y out i32 16 align 4\n"
+                          "  %%1 = const i32 0\n"
+                          "  %%2 = const i32 %d\n"
+                          "  %%3 = const i32 %d\n"
+                          "  %%4 = for i32 %%1 .. %%2 step 1 as i\n"
+                          "    %%5 = add i32 %%4 %s\n"
+                          "    %%6 = mul i32 %%5 %s\n"
+                          "    store y[%%4] %%6\n"
+                          "  end\n",
+                          name, first, second, add, mul));
+}
+
+/* Which uses of constants have the same number is no difference. */
+static void test_uses(void)
+{
+    const ac_loop_fn *fn[3] = {line("a", 10, 20, "%2", "%3"), line("b", 12, 30, "%3", "%3"),
+                               line("c", 10, 40, "%2", "%3")};
+    const int32_t calls[3] = {1, 1, 1};
+    ac_share_set set = {
+        .fn = fn, .calls = calls, .n = 2, .target = ac_target_find("cortex-m0plus"), .price = AC_SHARE_BYTES};
+    const ac_share_group *g = ac_share_groups(cx.region, &set);
+    CHECK(g[0].n == 2 && g[0].holes == 3 && g[0].slots == 3);
+    const ac_loop_fn *one = ac_share_build(cx.region, &g[0]);
+    CHECK(ac_loop_verify(&cx, one) == AC_OK);
+    for (int32_t k = 0; k < 2; k++) {
+        int32_t want[16] = {0}, got[16] = {0};
+        CHECK(ac_eval(&cx, fn[k], (void *[]){want}, 1, NULL) == AC_OK);
+        CHECK(ac_eval(&cx, one, (void *[]){got, ac_share_numbers(cx.region, &g[0], k)}, 2, NULL) == AC_OK);
+        CHECK(!memcmp(want, got, sizeof want));
+    }
+    fn[1] = fn[2];
+    g = ac_share_groups(cx.region, &set);
+    CHECK(g[0].n == 2 && g[0].holes == 1 && g[0].slots == 1);
 }
 
 static bool not_with_b(const void *with, int32_t f, int32_t g)
@@ -231,6 +280,8 @@ int main(void)
     fresh();
     test_all();
     test_dear();
+    test_uses();
+    test_little();
     test_refused();
     test_wide();
     test_vectors();
