@@ -52,7 +52,8 @@ const char *ac_emit_ram(const ac_emit *e, int32_t index); /* the local pointer t
 const char *ac_emit_place(const ac_emit *e, ac_bound_arg at, ac_dtype d); /* "(float *)(void *)(arena + 0x40)" */
 const char *ac_emit_pointer_to(const ac_emit *e, const char *address, ac_dtype d, bool readonly); /* of a byte's */
 const char *ac_emit_shapes(const ac_emit *e, const ac_call *c, bool offsets); /* "x i8 [1,49,10,1] at 0x0100 -> ..." */
-const char *ac_emit_steps(const ac_emit *e, int32_t fn);     /* those that call it, as lines of a comment; NULL: none */
+const char *ac_emit_steps(const ac_emit *e, int32_t fn); /* those that call it, as lines of a comment: the first with
+                                                          * names and shapes, the others by number; NULL: none */
 const char *ac_emit_step_title(const ac_emit *e, int32_t i); /* "3: CONV_2D 'conv1', then RELU" */
 void ac_emit_take_names(ac_emit *e, ac_cnames *names);       /* of functions and constants, after those of the API */
 int ac_emit_reset(ac_emit *e, ac_cnames *names);             /* the function NAME_reset, where there is state */

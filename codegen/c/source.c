@@ -13,7 +13,7 @@ const char *ac_emit_pointer_to(const ac_emit *e, const char *address, ac_dtype d
         return address;
     if (ac_c_strict(&e->file)) /* an address of an element needs no parentheses */
         return ac_strf(e->region, readonly ? "(const %s *)(const void *)%s" : "(%s *)(void *)%s", type, address);
-    return ac_strf(e->region, readonly ? "(const %s *)(const void *)(%s)" : "(%s *)(void *)(%s)", type, address);
+    return ac_strf(e->region, readonly ? "(const void *)(%s)" : "(void *)(%s)", address);
 }
 
 const char *ac_emit_ram(const ac_emit *e, int32_t index)
@@ -119,17 +119,25 @@ void ac_emit_take_names(ac_emit *e, ac_cnames *names)
 
 const char *ac_emit_steps(const ac_emit *e, int32_t fn)
 {
-    enum { SHOWN = 8 };
+    enum { LINE = 100 };
     const ac_module *m = e->m;
     ac_sink comment;
     ac_sink_open(&comment, m->cx);
     int32_t calls = 0;
-    for (int32_t i = 0; i < m->n_calls; i++)
-        if (m->call[i].fn == fn && calls++ < SHOWN)
-            ac_putf(&comment, "%s * step %s: %s", calls > 1 ? "\n" : "", ac_emit_step_title(e, i),
-                    ac_emit_shapes(e, &m->call[i], !m->sizes));
-    if (calls > SHOWN)
-        ac_putf(&comment, "\n * and %d more", calls - SHOWN);
+    size_t line = 0; /* where the last one begins */
+    for (int32_t i = 0; i < m->n_calls; i++) {
+        if (m->call[i].fn != fn)
+            continue;
+        if (!calls++) {
+            ac_putf(&comment, " * step %s: %s", ac_emit_step_title(e, i), ac_emit_shapes(e, &m->call[i], !m->sizes));
+            continue;
+        }
+        const bool full = comment.n - line > LINE;
+        ac_put(&comment, calls == 2 ? "\n * also step " : full ? ",\n * " : ", ");
+        if (calls == 2 || full)
+            line = comment.n;
+        ac_putf(&comment, "%d", i);
+    }
     return calls ? ac_sink_text(&comment) : NULL;
 }
 

@@ -112,20 +112,17 @@ int aliasing_run(const aliasing_mem *m)
 
     /* 0: add 'z': x f32 [8], y f32 [8] -> z f32 [8] */
     ALIASING_STEP_BEGIN(0);
-    aliasing_add_0((float *)(void *)(arena + 0x0000), (float *)(void *)(arena + 0x0000),
-        (float *)(void *)(arena + 0x0020));
+    aliasing_add_0((void *)(arena + 0x0000), (void *)(arena + 0x0000), (void *)(arena + 0x0020));
     ALIASING_STEP_END(0);
 
     /* 1: softmax 's': z f32 [8] -> s f32 [8] */
     ALIASING_STEP_BEGIN(1);
-    aliasing_softmax_1((float *)(void *)(arena + 0x0000), (float *)(void *)(arena + 0x0040),
-        (float *)(void *)(arena + 0x0000));
+    aliasing_softmax_1((void *)(arena + 0x0000), (void *)(arena + 0x0040), (void *)(arena + 0x0000));
     ALIASING_STEP_END(1);
 
     /* 2: sub 't': s f32 [8], y f32 [8] -> t f32 [8] */
     ALIASING_STEP_BEGIN(2);
-    aliasing_sub_2((float *)(void *)(arena + 0x0000), (float *)(void *)(arena + 0x0000),
-        (float *)(void *)(arena + 0x0020));
+    aliasing_sub_2((void *)(arena + 0x0000), (void *)(arena + 0x0000), (void *)(arena + 0x0020));
     ALIASING_STEP_END(2);
     return ALIASING_OK;
 }

@@ -163,8 +163,8 @@ int amx_run(const amx_mem *m)
 
     /* 0: fully_connected 'y': x i8 [32,64] -> y i8 [32,32] */
     AMX_STEP_BEGIN(0);
-    amx_fully_connected_0((int8_t *)(void *)(arena + 0x0000), (const int32_t *)(const void *)(weights + 64),
-        (const int8_t *)(const void *)(weights + 192), (int8_t *)(void *)(arena + 0x0800));
+    amx_fully_connected_0((void *)(arena + 0x0000), (const void *)(weights + 64), (const void *)(weights + 192),
+        (void *)(arena + 0x0800));
     AMX_STEP_END(0);
     return AMX_OK;
 }

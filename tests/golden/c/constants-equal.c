@@ -61,7 +61,7 @@ CONSTANTS_EQUAL_SECTION_FAST static void constants_equal_add_0(float *out, const
 
 /* softmax 's' -> f32 [4]
  * step 1: softmax 's': y f32 [4] at 0x0010 -> s f32 [4] at 0x0010
- * step 3: softmax 't': z f32 [4] at 0x0010 -> t f32 [4] at 0x0010
+ * also step 3
  *   out  f32[4]  f32 [4] s
  *   e    f32[4]
  *   x    f32[4]  f32 [4] y */
@@ -117,26 +117,22 @@ int constants_equal_run(const constants_equal_mem *m)
 
     /* 0: add 'y': x f32 [4] -> y f32 [4] */
     CONSTANTS_EQUAL_STEP_BEGIN(0);
-    constants_equal_add_0((float *)(void *)(arena + 0x0010), (float *)(void *)(arena + 0x0010),
-        constants_equal_add_0_k);
+    constants_equal_add_0((void *)(arena + 0x0010), (void *)(arena + 0x0010), constants_equal_add_0_k);
     CONSTANTS_EQUAL_STEP_END(0);
 
     /* 1: softmax 's': y f32 [4] -> s f32 [4] */
     CONSTANTS_EQUAL_STEP_BEGIN(1);
-    constants_equal_softmax_1((float *)(void *)(arena + 0x0010), (float *)(void *)(arena + 0x0000),
-        (float *)(void *)(arena + 0x0010));
+    constants_equal_softmax_1((void *)(arena + 0x0010), (void *)(arena + 0x0000), (void *)(arena + 0x0010));
     CONSTANTS_EQUAL_STEP_END(1);
 
     /* 2: mul 'z': s f32 [4] -> z f32 [4] */
     CONSTANTS_EQUAL_STEP_BEGIN(2);
-    constants_equal_mul_2((float *)(void *)(arena + 0x0010), (float *)(void *)(arena + 0x0010),
-        constants_equal_add_0_k);
+    constants_equal_mul_2((void *)(arena + 0x0010), (void *)(arena + 0x0010), constants_equal_add_0_k);
     CONSTANTS_EQUAL_STEP_END(2);
 
     /* 3: softmax 't': z f32 [4] -> t f32 [4] */
     CONSTANTS_EQUAL_STEP_BEGIN(3);
-    constants_equal_softmax_1((float *)(void *)(arena + 0x0010), (float *)(void *)(arena + 0x0000),
-        (float *)(void *)(arena + 0x0010));
+    constants_equal_softmax_1((void *)(arena + 0x0010), (void *)(arena + 0x0000), (void *)(arena + 0x0010));
     CONSTANTS_EQUAL_STEP_END(3);
     return CONSTANTS_EQUAL_OK;
 }

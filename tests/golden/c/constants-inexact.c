@@ -58,8 +58,7 @@ int constants_inexact_run(const constants_inexact_mem *m)
 
     /* 0: add 'y': x f32 [6] -> y f32 [6] */
     CONSTANTS_INEXACT_STEP_BEGIN(0);
-    constants_inexact_add_0((float *)(void *)(arena + 0x0000), (float *)(void *)(arena + 0x0000),
-        constants_inexact_add_0_k.value);
+    constants_inexact_add_0((void *)(arena + 0x0000), (void *)(arena + 0x0000), constants_inexact_add_0_k.value);
     CONSTANTS_INEXACT_STEP_END(0);
     return CONSTANTS_INEXACT_OK;
 }

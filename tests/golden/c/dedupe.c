@@ -37,7 +37,7 @@ DEDUPE_SECTION_RODATA static const float dedupe_fully_connected_2_k[8] = {
 
 /* fully_connected 'a' -> f32 [1,4]
  * step 0: fully_connected 'a': x f32 [1,4] at 0x0000 -> a f32 [1,4] at 0x0010
- * step 1: fully_connected 'b': a f32 [1,4] at 0x0010 -> b f32 [1,4] at 0x0000
+ * also step 1
  *   x    f32[4]  f32 [1,4] x
  *   k    f32[16]  f32 [4,4] v
  *   out  f32[4]  f32 [1,4] a */
@@ -95,20 +95,17 @@ int dedupe_run(const dedupe_mem *m)
 
     /* 0: fully_connected 'a': x f32 [1,4] -> a f32 [1,4] */
     DEDUPE_STEP_BEGIN(0);
-    dedupe_fully_connected_0((float *)(void *)(arena + 0x0000), dedupe_fully_connected_0_k,
-        (float *)(void *)(arena + 0x0010));
+    dedupe_fully_connected_0((void *)(arena + 0x0000), dedupe_fully_connected_0_k, (void *)(arena + 0x0010));
     DEDUPE_STEP_END(0);
 
     /* 1: fully_connected 'b': a f32 [1,4] -> b f32 [1,4] */
     DEDUPE_STEP_BEGIN(1);
-    dedupe_fully_connected_0((float *)(void *)(arena + 0x0010), dedupe_fully_connected_1_k,
-        (float *)(void *)(arena + 0x0000));
+    dedupe_fully_connected_0((void *)(arena + 0x0010), dedupe_fully_connected_1_k, (void *)(arena + 0x0000));
     DEDUPE_STEP_END(1);
 
     /* 2: fully_connected 'c': b f32 [1,4] -> c f32 [1,2] */
     DEDUPE_STEP_BEGIN(2);
-    dedupe_fully_connected_2((float *)(void *)(arena + 0x0000), dedupe_fully_connected_2_k,
-        (float *)(void *)(arena + 0x0010));
+    dedupe_fully_connected_2((void *)(arena + 0x0000), dedupe_fully_connected_2_k, (void *)(arena + 0x0010));
     DEDUPE_STEP_END(2);
     return DEDUPE_OK;
 }

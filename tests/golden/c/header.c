@@ -100,14 +100,12 @@ int pair_run(const pair_mem *m)
 
     /* 0: sub 'z': x f32 [4], y f32 [4] -> z f32 [4] */
     PAIR_STEP_BEGIN(0);
-    pair_sub_0((float *)(void *)(arena + 0x0010), (float *)(void *)(arena + 0x0010),
-        (float *)(void *)(arena + 0x0000));
+    pair_sub_0((void *)(arena + 0x0010), (void *)(arena + 0x0010), (void *)(arena + 0x0000));
     PAIR_STEP_END(0);
 
     /* 1: softmax 's': z f32 [4] -> s f32 [4] */
     PAIR_STEP_BEGIN(1);
-    pair_softmax_1((float *)(void *)(arena + 0x0010), (float *)(void *)(arena + 0x0000),
-        (float *)(void *)(arena + 0x0010));
+    pair_softmax_1((void *)(arena + 0x0010), (void *)(arena + 0x0000), (void *)(arena + 0x0010));
     PAIR_STEP_END(1);
     return PAIR_OK;
 }

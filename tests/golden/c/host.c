@@ -169,12 +169,12 @@ static int host_steps(const host_mem *m, const struct arn_hook *hook)
 
     /* 0: exp 'y': x f32 [2,3] -> y f32 [2,3] */
     HOST_STEP_BEGIN(0);
-    host_exp_0((float *)(void *)(out0 + 0x0000), (const float *)(const void *)(in0 + 0x0000));
+    host_exp_0((void *)(out0 + 0x0000), (const void *)(in0 + 0x0000));
     HOST_STEP_END(0);
 
     /* 1: dequantize 'j': i i8 [4] -> j f32 [4] */
     HOST_STEP_BEGIN(1);
-    host_dequantize_1((float *)(void *)(out1 + 0x0000), (const int8_t *)(const void *)(in1 + 0x0000));
+    host_dequantize_1((void *)(out1 + 0x0000), (const void *)(in1 + 0x0000));
     HOST_STEP_END(1);
     return HOST_OK;
 }

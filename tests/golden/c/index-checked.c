@@ -59,8 +59,7 @@ int index_checked_run(const index_checked_mem *m)
 
     /* 0: gather 'y': x f32 [4,2], i i32 [2] -> y f32 [2,2] */
     INDEX_CHECKED_STEP_BEGIN(0);
-    status = index_checked_gather_0((float *)(void *)(arena + 0x0000), (float *)(void *)(arena + 0x0020),
-        (int32_t *)(void *)(arena + 0x0030));
+    status = index_checked_gather_0((void *)(arena + 0x0000), (void *)(arena + 0x0020), (void *)(arena + 0x0030));
     INDEX_CHECKED_STEP_END(0);
     if (status != INDEX_CHECKED_OK)
         return status;

@@ -137,20 +137,17 @@ int inplace_apart_run(const inplace_apart_mem *m)
 
     /* 0: softmax 'b': a f32 [4,8] -> b f32 [4,8] */
     INPLACE_APART_STEP_BEGIN(0);
-    inplace_apart_softmax_0((float *)(void *)(arena + 0x0080), (float *)(void *)(arena + 0x0100),
-        (float *)(void *)(arena + 0x0000));
+    inplace_apart_softmax_0((void *)(arena + 0x0080), (void *)(arena + 0x0100), (void *)(arena + 0x0000));
     INPLACE_APART_STEP_END(0);
 
     /* 1: softmax 'c': b f32 [4,8] -> c f32 [4,8] */
     INPLACE_APART_STEP_BEGIN(1);
-    inplace_apart_softmax_1((float *)(void *)(arena + 0x0080), (float *)(void *)(arena + 0x0100),
-        (float *)(void *)(arena + 0x0080));
+    inplace_apart_softmax_1((void *)(arena + 0x0080), (void *)(arena + 0x0100), (void *)(arena + 0x0080));
     INPLACE_APART_STEP_END(1);
 
     /* 2: add 'd': a f32 [4,8], c f32 [4,8] -> d f32 [4,8] */
     INPLACE_APART_STEP_BEGIN(2);
-    inplace_apart_add_2((float *)(void *)(arena + 0x0000), (float *)(void *)(arena + 0x0000),
-        (float *)(void *)(arena + 0x0080));
+    inplace_apart_add_2((void *)(arena + 0x0000), (void *)(arena + 0x0000), (void *)(arena + 0x0080));
     INPLACE_APART_STEP_END(2);
     return INPLACE_APART_OK;
 }

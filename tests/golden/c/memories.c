@@ -159,14 +159,12 @@ int memories_run(const memories_mem *m)
 
     /* 0: conv_2d 'a': x f32 [1,8,8,4] -> a f32 [1,8,8,4] */
     MEMORIES_STEP_BEGIN(0);
-    memories_conv_2d_0((float *)(void *)(mem_tcm + 0x0000), memories_conv_2d_0_k,
-        (float *)(void *)(mem_big + 0x0000));
+    memories_conv_2d_0((void *)(mem_tcm + 0x0000), memories_conv_2d_0_k, (void *)(mem_big + 0x0000));
     MEMORIES_STEP_END(0);
 
     /* 1: softmax 'b': a f32 [1,8,8,4] -> b f32 [1,8,8,4] */
     MEMORIES_STEP_BEGIN(1);
-    memories_softmax_1((float *)(void *)(mem_big + 0x0000), (float *)(void *)(mem_tcm + 0x0000),
-        (float *)(void *)(mem_big + 0x0000));
+    memories_softmax_1((void *)(mem_big + 0x0000), (void *)(mem_tcm + 0x0000), (void *)(mem_big + 0x0000));
     MEMORIES_STEP_END(1);
     return MEMORIES_OK;
 }

@@ -109,13 +109,12 @@ int m3rd_net_run(const m3rd_net_mem *m)
 
     /* 0: exp 'while/for:0': int f32 [4] -> a b f32 [4] */
     M3RD_NET_STEP_BEGIN(0);
-    m3rd_net_exp_0((float *)(void *)(arena + 0x0010), (float *)(void *)(arena + 0x0010));
+    m3rd_net_exp_0((void *)(arena + 0x0010), (void *)(arena + 0x0010));
     M3RD_NET_STEP_END(0);
 
     /* 1: softmax '* / evil / *': a b f32 [4] -> 2nd f32 [4] */
     M3RD_NET_STEP_BEGIN(1);
-    m3rd_net_softmax_1((float *)(void *)(arena + 0x0010), (float *)(void *)(arena + 0x0000),
-        (float *)(void *)(arena + 0x0010));
+    m3rd_net_softmax_1((void *)(arena + 0x0010), (void *)(arena + 0x0000), (void *)(arena + 0x0010));
     M3RD_NET_STEP_END(1);
     return M3RD_NET_OK;
 }

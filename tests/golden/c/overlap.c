@@ -63,7 +63,7 @@ int overlap_run(const overlap_mem *m)
 
     /* 0: max_pool_2d 'y': x f32 [1,4,4,2] -> y f32 [1,2,2,2] */
     OVERLAP_STEP_BEGIN(0);
-    overlap_max_pool_2d_0((float *)(void *)(arena + 0x0000), (float *)(void *)(arena + 0x0000));
+    overlap_max_pool_2d_0((void *)(arena + 0x0000), (void *)(arena + 0x0000));
     OVERLAP_STEP_END(0);
     return OVERLAP_OK;
 }

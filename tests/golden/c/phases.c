@@ -309,7 +309,7 @@ PHASES_SECTION_FAST static void phases_tanh_1(float *restrict out, const float *
 
 /* softmax 'a1' -> f32 [576]
  * step 2: softmax 'a1': a f32 [576] at 0x2d00 -> a1 f32 [576] at 0x2d00
- * step 4: softmax 'b1': b f32 [576] at 0x3f00 -> b1 f32 [576] at 0x3f00
+ * also step 4
  *   out  f32[576]  f32 [576] a1
  *   e    f32[576]
  *   x    f32[576]  f32 [576] a */
@@ -385,8 +385,7 @@ static void phases_part0(const void *with, int32_t part)
     const phases_mem *const m = (const phases_mem *)with;
     uint8_t *const arena = (uint8_t *)m->arena;
     PHASES_STEP_BEGIN(0);
-    phases_conv_2d_0((float *)(void *)(arena + 0x0000), phases_conv_2d_0_k.value, (float *)(void *)(arena + 0x1200),
-        &part);
+    phases_conv_2d_0((void *)(arena + 0x0000), phases_conv_2d_0_k.value, (void *)(arena + 0x1200), &part);
     PHASES_STEP_END(0);
 }
 
@@ -397,7 +396,7 @@ static void phases_part1(const void *with, int32_t part)
     uint8_t *const arena = (uint8_t *)m->arena;
     (void)part;
     PHASES_STEP_BEGIN(1);
-    phases_tanh_1((float *)(void *)(arena + 0x2d00), (float *)(void *)(arena + 0x2400));
+    phases_tanh_1((void *)(arena + 0x2d00), (void *)(arena + 0x2400));
     PHASES_STEP_END(1);
 }
 
@@ -408,8 +407,7 @@ static void phases_part2(const void *with, int32_t part)
     uint8_t *const arena = (uint8_t *)m->arena;
     (void)part;
     PHASES_STEP_BEGIN(2);
-    phases_softmax_2((float *)(void *)(arena + 0x2d00), (float *)(void *)(arena + 0x3600),
-        (float *)(void *)(arena + 0x2d00));
+    phases_softmax_2((void *)(arena + 0x2d00), (void *)(arena + 0x3600), (void *)(arena + 0x2d00));
     PHASES_STEP_END(2);
 }
 
@@ -420,7 +418,7 @@ static void phases_part3(const void *with, int32_t part)
     uint8_t *const arena = (uint8_t *)m->arena;
     (void)part;
     PHASES_STEP_BEGIN(3);
-    phases_logistic_3((float *)(void *)(arena + 0x3f00), (float *)(void *)(arena + 0x2400));
+    phases_logistic_3((void *)(arena + 0x3f00), (void *)(arena + 0x2400));
     PHASES_STEP_END(3);
 }
 
@@ -431,8 +429,7 @@ static void phases_part4(const void *with, int32_t part)
     uint8_t *const arena = (uint8_t *)m->arena;
     (void)part;
     PHASES_STEP_BEGIN(4);
-    phases_softmax_2((float *)(void *)(arena + 0x3f00), (float *)(void *)(arena + 0x4800),
-        (float *)(void *)(arena + 0x3f00));
+    phases_softmax_2((void *)(arena + 0x3f00), (void *)(arena + 0x4800), (void *)(arena + 0x3f00));
     PHASES_STEP_END(4);
 }
 
@@ -487,8 +484,7 @@ int phases_run(const phases_mem *m)
 
     /* 5: mul 'd': a1 f32 [576], b1 f32 [576] -> d f32 [576] */
     PHASES_STEP_BEGIN(5);
-    phases_mul_5((float *)(void *)(arena + 0x2d00), (float *)(void *)(arena + 0x2d00),
-        (float *)(void *)(arena + 0x3f00));
+    phases_mul_5((void *)(arena + 0x2d00), (void *)(arena + 0x2d00), (void *)(arena + 0x3f00));
     PHASES_STEP_END(5);
     return PHASES_OK;
 }

@@ -139,14 +139,13 @@ int poison_run(const poison_mem *m)
 
     /* 0: softmax 'a': x f32 [4] -> a f32 [4] */
     POISON_STEP_BEGIN(0);
-    poison_softmax_0((float *)(void *)(arena + 0x0010), (float *)(void *)(arena + 0x0000),
-        (float *)(void *)(arena + 0x0010));
+    poison_softmax_0((void *)(arena + 0x0010), (void *)(arena + 0x0000), (void *)(arena + 0x0010));
     POISON_STEP_END(0);
 
     /* 1: log_softmax 'b': a f32 [4] -> b f32 [4] */
     memset(arena + 0x0000, 0xe0, 0x10);
     POISON_STEP_BEGIN(1);
-    poison_log_softmax_1((float *)(void *)(arena + 0x0010), (float *)(void *)(arena + 0x0010));
+    poison_log_softmax_1((void *)(arena + 0x0010), (void *)(arena + 0x0010));
     POISON_STEP_END(1);
     return POISON_OK;
 }

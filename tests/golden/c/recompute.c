@@ -29,7 +29,7 @@
 
 /* dequantize 't' -> f32 [1,8,8,8]
  * step 0: dequantize 't', then mul: x u8 [1,8,8,8] at 0x1800 -> u f32 [1,8,8,8] at 0x0000
- * step 4: dequantize 't', then mul: x u8 [1,8,8,8] at 0x1800 -> u_again f32 [1,8,8,8] at 0x0000
+ * also step 4
  *   out  f32[512]  f32 [1,8,8,8] u
  *   x    u8[512]  u8 [1,8,8,8] x */
 RECOMPUTE_SQUARES_SECTION_FAST static void recompute_squares_dequantize_0(float *restrict out,
@@ -195,36 +195,32 @@ int recompute_squares_run(const recompute_squares_mem *m)
 
     /* 0: dequantize 't', then mul: x u8 [1,8,8,8] -> u f32 [1,8,8,8] */
     RECOMPUTE_SQUARES_STEP_BEGIN(0);
-    recompute_squares_dequantize_0((float *)(void *)(arena + 0x0000), arena + 0x1800);
+    recompute_squares_dequantize_0((void *)(arena + 0x0000), arena + 0x1800);
     RECOMPUTE_SQUARES_STEP_END(0);
 
     /* 1: conv_2d 'a': u f32 [1,8,8,8] -> a f32 [1,8,8,4] */
     RECOMPUTE_SQUARES_STEP_BEGIN(1);
-    recompute_squares_conv_2d_2((float *)(void *)(arena + 0x0000), (const float *)(const void *)(weights + 64),
-        (float *)(void *)(arena + 0x1000));
+    recompute_squares_conv_2d_2((void *)(arena + 0x0000), (const void *)(weights + 64), (void *)(arena + 0x1000));
     RECOMPUTE_SQUARES_STEP_END(1);
 
     /* 2: conv_2d 'b': a f32 [1,8,8,4] -> b f32 [1,8,8,16] */
     RECOMPUTE_SQUARES_STEP_BEGIN(2);
-    recompute_squares_conv_2d_3((float *)(void *)(arena + 0x1000), (const float *)(const void *)(weights + 192),
-        (float *)(void *)(arena + 0x0000));
+    recompute_squares_conv_2d_3((void *)(arena + 0x1000), (const void *)(weights + 192), (void *)(arena + 0x0000));
     RECOMPUTE_SQUARES_STEP_END(2);
 
     /* 3: conv_2d 'c': b f32 [1,8,8,16] -> c f32 [1,8,8,8] */
     RECOMPUTE_SQUARES_STEP_BEGIN(3);
-    recompute_squares_conv_2d_4((float *)(void *)(arena + 0x0000), (const float *)(const void *)(weights + 448),
-        (float *)(void *)(arena + 0x1000));
+    recompute_squares_conv_2d_4((void *)(arena + 0x0000), (const void *)(weights + 448), (void *)(arena + 0x1000));
     RECOMPUTE_SQUARES_STEP_END(3);
 
     /* 4: dequantize 't', then mul: x u8 [1,8,8,8] -> u_again f32 [1,8,8,8] */
     RECOMPUTE_SQUARES_STEP_BEGIN(4);
-    recompute_squares_dequantize_0((float *)(void *)(arena + 0x0000), arena + 0x1800);
+    recompute_squares_dequantize_0((void *)(arena + 0x0000), arena + 0x1800);
     RECOMPUTE_SQUARES_STEP_END(4);
 
     /* 5: add 'z': w f32 [1,64,8], v_again f32 [1,64,8] -> z f32 [1,64,8] */
     RECOMPUTE_SQUARES_STEP_BEGIN(5);
-    recompute_squares_add_7((float *)(void *)(arena + 0x1000), (float *)(void *)(arena + 0x1000),
-        (float *)(void *)(arena + 0x0000));
+    recompute_squares_add_7((void *)(arena + 0x1000), (void *)(arena + 0x1000), (void *)(arena + 0x0000));
     RECOMPUTE_SQUARES_STEP_END(5);
     return RECOMPUTE_SQUARES_OK;
 }

@@ -143,8 +143,8 @@ int m_run_row(const m_mem *m, uint32_t row)
     /* 0: STRIPE of 2 'b':  -> b f32 [1,3,2,2] */
     if (row == 0)
         M_STEP_BEGIN(0);
-    m_stripe_0_1(&part, (int32_t *)(void *)(arena + 0x00a0), (float *)(void *)(arena + 0x0070), m_conv_2d_0_k,
-        (float *)(void *)(arena + 0x0000), (float *)(void *)(arena + 0x0040));
+    m_stripe_0_1(&part, (void *)(arena + 0x00a0), (void *)(arena + 0x0070), m_conv_2d_0_k, (void *)(arena + 0x0000),
+        (void *)(arena + 0x0040));
     if (row + 1 < M_IN0_ROWS)
         return M_OK;
     M_STEP_END(0);

@@ -61,8 +61,7 @@ int sections_run(const sections_mem *m)
 
     /* 0: fully_connected 'y': x f32 [1,4] -> y f32 [1,2] */
     SECTIONS_STEP_BEGIN(0);
-    sections_fully_connected_0((float *)(void *)(arena + 0x0000), sections_fully_connected_0_k,
-        (float *)(void *)(arena + 0x0010));
+    sections_fully_connected_0((void *)(arena + 0x0000), sections_fully_connected_0_k, (void *)(arena + 0x0010));
     SECTIONS_STEP_END(0);
     return SECTIONS_OK;
 }

@@ -96,8 +96,8 @@ int state_run(const state_mem *m)
 
     /* 0: svdf 'y': x f32 [1,2] -> y f32 [1,1], s f32 [1,6] */
     STATE_STEP_BEGIN(0);
-    state_svdf_0((float *)(void *)(arena + 0x0010), (float *)(void *)(arena + 0x0000), state_svdf_0_k,
-        state_svdf_0_k_1, (float *)(void *)(state + 0x0000));
+    state_svdf_0((void *)(arena + 0x0010), (void *)(arena + 0x0000), state_svdf_0_k, state_svdf_0_k_1,
+        (void *)(state + 0x0000));
     STATE_STEP_END(0);
     return STATE_OK;
 }

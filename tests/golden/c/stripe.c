@@ -137,8 +137,8 @@ int m_run(const m_mem *m)
 
     /* 0: STRIPE of 2 'b': x f32 [1,8,4,1] -> b f32 [1,4,2,2] */
     M_STEP_BEGIN(0);
-    m_stripe_0_1((float *)(void *)(arena + 0x0000), m_conv_2d_0_k, (float *)(void *)(arena + 0x0080),
-        m_depthwise_conv_2d_1_k, (float *)(void *)(arena + 0x0000));
+    m_stripe_0_1((void *)(arena + 0x0000), m_conv_2d_0_k, (void *)(arena + 0x0080), m_depthwise_conv_2d_1_k,
+        (void *)(arena + 0x0000));
     M_STEP_END(0);
     return M_OK;
 }

@@ -119,7 +119,7 @@ static void threads_part0(const void *with, int32_t part)
 {
     const threads_mem *const m = (const threads_mem *)with;
     uint8_t *const arena = (uint8_t *)m->arena;
-    threads_exp_0((float *)(void *)(arena + 0x0000), (float *)(void *)(arena + 0x0000), &part);
+    threads_exp_0((void *)(arena + 0x0000), (void *)(arena + 0x0000), &part);
 }
 
 /* 1: softmax 'z' */
@@ -127,8 +127,7 @@ static void threads_part1(const void *with, int32_t part)
 {
     const threads_mem *const m = (const threads_mem *)with;
     uint8_t *const arena = (uint8_t *)m->arena;
-    threads_softmax_1((float *)(void *)(arena + 0x0000), (float *)(void *)(arena + 0x4000),
-        (float *)(void *)(arena + 0x0000), &part);
+    threads_softmax_1((void *)(arena + 0x0000), (void *)(arena + 0x4000), (void *)(arena + 0x0000), &part);
 }
 
 static void threads_parts(const threads_mem *m, arn_part_fn *f, const void *with)

@@ -69,8 +69,7 @@ int vectors_run(const vectors_mem *m)
 
     /* 0: mul 'z', then sub: x f32 [20], y f32 [20] -> s f32 [20] */
     VECTORS_STEP_BEGIN(0);
-    vectors_mul_0((float *)(void *)(arena + 0x0000), (float *)(void *)(arena + 0x0000),
-        (float *)(void *)(arena + 0x0050));
+    vectors_mul_0((void *)(arena + 0x0000), (void *)(arena + 0x0000), (void *)(arena + 0x0050));
     VECTORS_STEP_END(0);
     return VECTORS_OK;
 }

@@ -62,12 +62,12 @@ int view_inside_root_run(const view_inside_root_mem *m)
 
     /* 0: relu 'x': a f32 [4,8] -> x f32 [4,8] */
     VIEW_INSIDE_ROOT_STEP_BEGIN(0);
-    view_inside_root_relu_0((float *)(void *)(arena + 0x0000), (float *)(void *)(arena + 0x0000));
+    view_inside_root_relu_0((void *)(arena + 0x0000), (void *)(arena + 0x0000));
     VIEW_INSIDE_ROOT_STEP_END(0);
 
     /* 1: mul 'y': v f32 [2,8] -> y f32 [2,8] */
     VIEW_INSIDE_ROOT_STEP_BEGIN(1);
-    view_inside_root_mul_2((float *)(void *)(arena + 0x0080), (float *)(void *)(arena + 0x0040));
+    view_inside_root_mul_2((void *)(arena + 0x0080), (void *)(arena + 0x0040));
     VIEW_INSIDE_ROOT_STEP_END(1);
     return VIEW_INSIDE_ROOT_OK;
 }

@@ -134,8 +134,8 @@ int vnni_run(const vnni_mem *m)
 
     /* 0: fully_connected 'y': x i8 [1,16] -> y i8 [1,16] */
     VNNI_STEP_BEGIN(0);
-    vnni_fully_connected_0((int8_t *)(void *)(arena + 0x0020), (const int32_t *)(const void *)(weights + 64),
-        (const int8_t *)(const void *)(weights + 128), arena + 0x0000, (int8_t *)(void *)(arena + 0x0030));
+    vnni_fully_connected_0((void *)(arena + 0x0020), (const void *)(weights + 64), (const void *)(weights + 128),
+        arena + 0x0000, (void *)(arena + 0x0030));
     VNNI_STEP_END(0);
     return VNNI_OK;
 }

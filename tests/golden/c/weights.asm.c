@@ -84,8 +84,7 @@ int weights_run(const weights_mem *m)
 
     /* 0: fully_connected 'y': x f32 [1,4] -> y f32 [1,2] */
     WEIGHTS_STEP_BEGIN(0);
-    weights_fully_connected_0((float *)(void *)(arena + 0x0000), (const float *)(const void *)(weights + 64),
-        (float *)(void *)(arena + 0x0010));
+    weights_fully_connected_0((void *)(arena + 0x0000), (const void *)(weights + 64), (void *)(arena + 0x0010));
     WEIGHTS_STEP_END(0);
     return WEIGHTS_OK;
 }
