@@ -139,18 +139,18 @@ int ac_pass_repeat(ac_pass *p)
         int64_t times;
         if (n->op != AC_OP_BATCH_MATMUL || n->n_fused || n->attrs.matmul.adj_x)
             continue;
-        for (int32_t side = 0; side < 2 && !p->opt->exact && !p->opt->grow; side++)
-            AC_TRY(scale_smaller(p, &i, side));
         const ac_tensor *x = n->in[0], *y = n->in[1], *out = n->out[0];
         const ac_tensor *whole = scaled(y);
         ac_tensor *u = repeated(whole ? whole : y, &times);
         bool fits = u && x->rank == y->rank && out->rank == y->rank && !ac_tensor_root(u)->state;
         for (int32_t d = 0; fits && d < y->rank - 2; d++)
             fits = x->dim[d] == y->dim[d];
-        if (!fits || ac_tensor_count(out) == 0)
-            continue;
-        AC_TRY(share(p, &i, u, whole ? y->def : NULL, times));
-        p->changed++;
+        if (fits && ac_tensor_count(out) > 0) {
+            AC_TRY(share(p, &i, u, whole ? y->def : NULL, times));
+            p->changed++;
+        }
+        for (int32_t side = 0; side < 2 && !p->opt->exact && !p->opt->grow; side++)
+            AC_TRY(scale_smaller(p, &i, side));
     }
     return AC_OK;
 }
