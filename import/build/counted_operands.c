@@ -159,7 +159,8 @@ static bool reverse(const ac_build *b, ac_tensor *const *in, ac_tensor *own[3])
     a.gather.axis = x->count_dim;
     const int64_t size = x->dim[x->count_dim];
     ac_tensor *n = ac_build_cast(b, ac_build_reshape(b, count, 0, NULL), AC_I64), *zero = ac_build_number(b, AC_I64, 0);
-    ac_tensor *at = ac_build_2(b, AC_OP_SUB, ac_build_iota(b, size), ac_build_number(b, AC_I64, (double)size));
+    ac_tensor *all = ac_build_number(b, AC_I64, (double)size);
+    ac_tensor *at = ac_build_2(b, AC_OP_SUB, ac_build_iota(b, size), all);
     at = ac_build_2(b, AC_OP_MAXIMUM, ac_build_2(b, AC_OP_ADD, at, n), zero);
     x->count = NULL;
     ac_tensor *of[] = {x, at};
