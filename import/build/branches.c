@@ -21,14 +21,10 @@ static int32_t difference(const ac_tensor *a, const ac_tensor *b)
  * many of its elements have a meaning. */
 static int pad(ac_build *b, ac_graph **now, ac_sub *s, int32_t i, int32_t dim, const ac_tensor *other)
 {
-    int64_t none[AC_MAX_RANK] = {0}, after[AC_MAX_RANK] = {0};
     ac_sub_enter(b, now, s);
     ac_tensor *t = s->g->output.item[i], *own_count = t->count;
     const int64_t own = t->dim[dim];
-    after[dim] = other->dim[dim] > own ? other->dim[dim] - own : 0;
-    t->count = NULL; /* what has no meaning stays as it is, with more of it after it */
-    ac_tensor *y = after[dim] ? ac_build_pad(b, t, none, after, NULL) : t;
-    t->count = own_count;
+    ac_tensor *y = ac_build_counted_longer(b, t, dim, other->dim[dim]);
     ac_tensor *count = own_count ? ac_build_cast(b, ac_build_reshape(b, own_count, 0, NULL), AC_I64)
                                  : ac_build_number(b, AC_I64, (double)own);
     ac_sub_leave(b, now, s);

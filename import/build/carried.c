@@ -4,10 +4,14 @@
 #include "import/build/operands.h"
 #include "import/build/sub_graphs.h"
 
-static ac_tensor *count_of(const ac_build *b, const ac_tensor *t, int32_t dim)
+/* The counts of what is counted by now, after all values. */
+static int add_counts(const ac_build *b, ac_carried *c)
 {
-    return t->count ? ac_build_cast(b, ac_build_reshape(b, t->count, 0, NULL), AC_I64)
-                    : ac_build_number(b, AC_I64, (double)t->dim[dim]);
+    c->all = c->n;
+    for (int32_t k = 0; k < c->n; k++)
+        if (c->dim[k] >= 0 && !(c->first[c->all++] = ac_build_counted_extent(b, c->first[k], c->dim[k])))
+            return AC_FAIL;
+    return AC_OK;
 }
 
 int ac_carried_begin(const ac_build *b, ac_carried *c, int32_t n, ac_tensor *const *first)
@@ -19,16 +23,7 @@ int ac_carried_begin(const ac_build *b, ac_carried *c, int32_t n, ac_tensor *con
         c->first[k] = first[k];
         c->dim[k] = first[k]->count ? first[k]->count_dim : -1;
     }
-    return ac_carried_again(b, c);
-}
-
-int ac_carried_again(const ac_build *b, ac_carried *c)
-{
-    c->all = c->n;
-    for (int32_t k = 0; k < c->n; k++)
-        if (c->dim[k] >= 0 && !(c->first[c->all++] = count_of(b, c->first[k], c->dim[k])))
-            return AC_FAIL;
-    return AC_OK;
+    return add_counts(b, c);
 }
 
 void ac_carried_inputs(const ac_carried *c, ac_sub *s, ac_tensor **own)
@@ -38,20 +33,6 @@ void ac_carried_inputs(const ac_carried *c, ac_sub *s, ac_tensor **own)
     for (int32_t k = 0, i = c->n; k < c->n; k++)
         if (c->dim[k] >= 0)
             (void)ac_counted_as(own[k], ac_sub_input(s, c->first[i++]), c->dim[k]);
-}
-
-/* y as long as x; a count is lost. NULL: reported */
-static ac_tensor *as_long(const ac_build *b, ac_tensor *y, const ac_tensor *x, int32_t dim)
-{
-    int64_t none[AC_MAX_RANK] = {0}, after[AC_MAX_RANK] = {0};
-    ac_tensor *count = y->count;
-    after[dim] = x->dim[dim] - y->dim[dim];
-    if (!after[dim])
-        return y;
-    y->count = NULL;
-    ac_tensor *longer = ac_build_pad(b, y, none, after, NULL);
-    y->count = count;
-    return longer;
 }
 
 /* May y be what the next iteration finds in the place of x? */
@@ -82,11 +63,11 @@ int ac_carried_outputs(ac_build *b, ac_graph **now, ac_carried *c, ac_sub *s, ac
             return AC_FAIL;
         }
     if (*again)
-        return ac_carried_again(b, c);
+        return add_counts(b, c);
     ac_sub_enter(b, now, s);
     for (int32_t k = 0; k < c->n && rc == AC_OK; k++) {
-        y = c->dim[k] >= 0 ? as_long(b, next[k], c->first[k], c->dim[k]) : next[k];
-        count[k] = c->dim[k] >= 0 ? count_of(b, next[k], c->dim[k]) : NULL;
+        y = c->dim[k] >= 0 ? ac_build_counted_longer(b, next[k], c->dim[k], c->first[k]->dim[c->dim[k]]) : next[k];
+        count[k] = c->dim[k] >= 0 ? ac_build_counted_extent(b, next[k], c->dim[k]) : NULL;
         if (!y || (c->dim[k] >= 0 && !count[k]))
             rc = AC_FAIL;
         ac_push(s->g->region, &s->g->output, y);

@@ -159,7 +159,7 @@ int ac_build_top_k(const ac_build *b, ac_tensor *x, ac_tensor **k, ac_tensor *ou
     const int64_t number_of = count ? size : (int64_t)known;
     if (counted) {
         ac_tensor *most = count ? count : number(b, (double)number_of);
-        count = ac_build_2(b, AC_OP_MINIMUM, ac_build_cast(b, ac_build_reshape(b, x->count, 0, NULL), AC_I64), most);
+        count = ac_build_2(b, AC_OP_MINIMUM, ac_build_counted_extent(b, x, x->count_dim), most);
         x = ac_build_counted_neutral(b, x, AC_OP_REDUCE_MAX); /* what has no meaning comes last */
     }
     ac_tensor *in[] = {x, ac_build_reshape(b, ac_build_cast(b, ac_build_ints(b, 1, &number_of), AC_I32), 0, NULL)};
@@ -175,13 +175,6 @@ int ac_build_top_k(const ac_build *b, ac_tensor *x, ac_tensor **k, ac_tensor *ou
 }
 
 /* ------------------------------------------------------------------ slices */
-
-/* How many elements of dimension d have a meaning: i64 scalar. */
-static ac_tensor *meant(const ac_build *b, const ac_tensor *x, int32_t d)
-{
-    return x->count && x->count_dim == d ? ac_build_cast(b, ac_build_reshape(b, x->count, 0, NULL), AC_I64)
-                                         : number(b, (double)x->dim[d]);
-}
 
 /* A place in a dimension of so many elements, below 0 from the end on: i64 scalar in 0 .. count. */
 static ac_tensor *place(const ac_build *b, ac_tensor *t, ac_tensor *count)
@@ -229,7 +222,8 @@ ac_tensor *ac_build_late_window(const ac_build *b, ac_tensor *x, int32_t d, ac_t
         return (void)ac_error(b->cx, b->at, E0104, "%" PRId64 " elements of dimension %d of '%s' %s", size, d, x->name,
                               ac_shape_str(b->cx, x)),
                NULL;
-    ac_tensor *all = meant(b, x, d), *last = ac_build_2(b, AC_OP_SUB, all, number(b, (double)size)), *least;
+    ac_tensor *all = ac_build_counted_extent(b, x, d), *last = ac_build_2(b, AC_OP_SUB, all, number(b, (double)size)),
+              *least;
     if (all && !ac_tensor_is_const(all)) {
         least = number(b, 0);
         last = ac_build_2(b, AC_OP_MAXIMUM, last, least);
@@ -242,7 +236,7 @@ ac_tensor *ac_build_late_slice(const ac_build *b, ac_tensor *x, int32_t d, ac_te
                                const char *result)
 {
     const int64_t size = x->dim[d], said = ac_bound_of(b, result), most = said >= 0 && said < size ? said : size;
-    ac_tensor *all = meant(b, x, d), *from = place(b, begin, all), *to = place(b, end, all);
+    ac_tensor *all = ac_build_counted_extent(b, x, d), *from = place(b, begin, all), *to = place(b, end, all);
     ac_tensor *count = from && to ? ac_bounded_count(b, ac_build_2(b, AC_OP_SUB, to, from), most) : NULL;
     ac_tensor *y = count && size > 0 ? rows_meant(b, x, d, from, most) : NULL;
     return y ? ac_counted_as(y, count, d) : NULL;

@@ -142,6 +142,12 @@ ac_tensor *ac_build_counted_reshape(const ac_build *b, ac_tensor *x, int32_t ran
     return count ? ac_counted_as(y, count, at) : NULL;
 }
 
+ac_tensor *ac_build_counted_extent(const ac_build *b, const ac_tensor *x, int32_t d)
+{
+    return x->count && x->count_dim == d ? ac_build_cast(b, ac_build_reshape(b, x->count, 0, NULL), AC_I64)
+                                         : ac_build_number(b, AC_I64, (double)x->dim[d]);
+}
+
 ac_tensor *ac_build_counted_size(const ac_build *b, ac_tensor *x)
 {
     const int64_t all = ac_tensor_count(x);
@@ -150,6 +156,19 @@ ac_tensor *ac_build_counted_size(const ac_build *b, ac_tensor *x)
     const int64_t times = x->dim[x->count_dim] ? all / x->dim[x->count_dim] : 0;
     ac_tensor *count = times == 1 ? x->count : count_times(b, x->count, times);
     return ac_build_cast(b, ac_build_reshape(b, count, 0, NULL), AC_I64);
+}
+
+ac_tensor *ac_build_counted_longer(const ac_build *b, ac_tensor *t, int32_t dim, int64_t size)
+{
+    int64_t none[AC_MAX_RANK] = {0}, after[AC_MAX_RANK] = {0};
+    ac_tensor *own = t->count;
+    after[dim] = size - t->dim[dim];
+    if (after[dim] <= 0)
+        return t;
+    t->count = NULL;
+    ac_tensor *y = ac_build_pad(b, t, none, after, NULL);
+    t->count = own;
+    return y;
 }
 
 ac_tensor *ac_build_extents(const ac_build *b, ac_tensor *x, int32_t from, int32_t to)

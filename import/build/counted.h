@@ -42,8 +42,11 @@ void ac_counted_erased(const ac_build *b);
 /* x of that shape, of which one size may be -1. The dimension that is counted stays, or those that follow are joined
  * with it, and as many times more of its elements have a meaning. */
 ac_tensor *ac_build_counted_reshape(const ac_build *b, ac_tensor *x, int32_t rank, const int64_t *dim);
-/* How many elements have a meaning: i64 scalar. */
+/* How many elements of dimension d, or of all, have a meaning: i64 scalar. */
+ac_tensor *ac_build_counted_extent(const ac_build *b, const ac_tensor *x, int32_t d);
 ac_tensor *ac_build_counted_size(const ac_build *b, ac_tensor *x);
+/* t with `size` elements along dim, at least as many as it has: there are more without a meaning. Not counted. */
+ac_tensor *ac_build_counted_longer(const ac_build *b, ac_tensor *t, int32_t dim, int64_t size);
 /* Sizes of dimensions from .. to-1 as data: i64 [to - from]; a constant where nothing is counted. */
 ac_tensor *ac_build_extents(const ac_build *b, ac_tensor *x, int32_t from, int32_t to);
 

@@ -104,8 +104,9 @@ static int32_t counted_together(ac_tensor *const *in, int32_t n_in, int32_t rank
     return e;
 }
 
-/* Operands of a broadcast that are counted by different tensors, or by one and not at all, in one dimension: when the
- * model runs these are equal, or 1, and then that element stands for all. So each is read where it has a meaning. */
+/* Operands of a broadcast that are counted by different tensors in one dimension, or some of them not at all. When the
+ * model runs, these sizes are equal, or some are 1 and their single element is broadcast. So each operand is read only
+ * where it has a meaning. */
 static bool align(const ac_build *b, ac_tensor *const *in, int32_t n_in, ac_tensor *own[3])
 {
     ac_tensor *count = NULL;
@@ -123,7 +124,7 @@ static bool align(const ac_build *b, ac_tensor *const *in, int32_t n_in, ac_tens
         own[i] = in[i];
         if (!own_count)
             continue;
-        ac_tensor *n = ac_build_cast(b, ac_build_reshape(b, own_count, 0, NULL), AC_I64), *zero, *last;
+        ac_tensor *n = ac_build_counted_extent(b, in[i], in[i]->count_dim), *zero, *last;
         zero = ac_build_number(b, AC_I64, 0);
         last = ac_build_2(b, AC_OP_MAXIMUM, ac_build_2(b, AC_OP_SUB, n, ac_build_number(b, AC_I64, 1)), zero);
         a.gather.axis = in[i]->count_dim;
@@ -158,7 +159,7 @@ static bool reverse(const ac_build *b, ac_tensor *const *in, ac_tensor *own[3])
     ac_attrs_init(AC_OP_GATHER, &a);
     a.gather.axis = x->count_dim;
     const int64_t size = x->dim[x->count_dim];
-    ac_tensor *n = ac_build_cast(b, ac_build_reshape(b, count, 0, NULL), AC_I64), *zero = ac_build_number(b, AC_I64, 0);
+    ac_tensor *n = ac_build_counted_extent(b, x, x->count_dim), *zero = ac_build_number(b, AC_I64, 0);
     ac_tensor *all = ac_build_number(b, AC_I64, (double)size);
     ac_tensor *at = ac_build_2(b, AC_OP_SUB, ac_build_iota(b, size), all);
     at = ac_build_2(b, AC_OP_MAXIMUM, ac_build_2(b, AC_OP_ADD, at, n), zero);

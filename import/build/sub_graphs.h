@@ -66,7 +66,6 @@ typedef struct ac_carried {
 } ac_carried;
 
 int ac_carried_begin(const ac_build *b, ac_carried *c, int32_t n, ac_tensor *const *first);
-int ac_carried_again(const ac_build *b, ac_carried *c);
 void ac_carried_inputs(const ac_carried *c, ac_sub *s, ac_tensor **own);
 /* AC_FAIL with *wrong >= 0: that value does not keep its type and shape (not reported). */
 int ac_carried_outputs(ac_build *b, ac_graph **now, ac_carried *c, ac_sub *s, ac_tensor *const *next, bool *again,
