@@ -13,7 +13,7 @@ static void put_products(ac_sink *to, const ac_tile *t, const ac_matrix_tile *m)
     ac_put(to, "    static const uint8_t config[64] = {");
     for (int32_t i = 0; i < AC_MATRIX_CONFIG; i++)
         ac_putf(to, "%s%d", i ? ", " : "", (int)m->config[i]);
-    /* gcc 12 does not say that its loads read memory, and would put stores behind them */
+    /* gcc 12's intrinsics do not declare that they read memory: stores before them could move past them */
     ac_put(to, "};\n    __asm__ volatile(\"\" : : : \"memory\");\n    _tile_loadconfig(config);\n");
     for (int32_t i = 0; i < m->parts * blocks; i++)
         ac_putf(to, "    _tile_zero(%d);\n", (int)ac_matrix_sum(i / blocks, i % blocks));
