@@ -89,10 +89,7 @@ static LLVMValueRef bf16_function(l_module *M, const char *name, LLVMTypeRef typ
 {
     LLVMBuilderRef b = M->b;
     LLVMBasicBlockRef before = LLVMGetInsertBlock(b);
-    LLVMValueRef f = LLVMAddFunction(M->mod, name, type), v = LLVMGetParam(f, 0);
-    LLVMSetLinkage(f, LLVMInternalLinkage);
-    l_attribute(M, f, L_WHOLE, "nounwind", 0);
-    l_attribute(M, f, L_WHOLE, "alwaysinline", 0);
+    LLVMValueRef f = l_inner_function(M, name, type, "alwaysinline"), v = LLVMGetParam(f, 0);
     LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(M->lc, f, "entry"),
                       some = LLVMAppendBasicBlockInContext(M->lc, f, "some"),
                       none = LLVMAppendBasicBlockInContext(M->lc, f, "none");

@@ -305,6 +305,17 @@ void l_attribute(l_module *M, LLVMValueRef f, LLVMAttributeIndex at, const char 
     LLVMAddAttributeAtIndex(f, at, LLVMCreateEnumAttribute(M->lc, kind, value));
 }
 
+LLVMValueRef l_inner_function(l_module *M, const char *name, LLVMTypeRef type, const char *inlining)
+{
+    LLVMValueRef f = LLVMAddFunction(M->mod, name, type);
+    LLVMSetLinkage(f, LLVMInternalLinkage);
+    l_attribute(M, f, L_WHOLE, "nounwind", 0);
+    l_attribute(M, f, L_WHOLE, inlining, 0);
+    if (M->m->section_code)
+        LLVMSetSection(f, M->m->section_code);
+    return f;
+}
+
 static int make_pieces(l_fn *f, const bool *restricted)
 {
     l_module *M = f->M;

@@ -61,10 +61,7 @@ static LLVMValueRef make(l_module *M, const char *name, LLVMTypeRef type, const 
     const ac_matrix_tile m = ac_matrix_tile_of(t);
     const int32_t blocks = t->channels / 16;
     LLVMBasicBlockRef before = LLVMGetInsertBlock(M->b);
-    LLVMValueRef f = LLVMAddFunction(M->mod, name, type);
-    LLVMSetLinkage(f, LLVMInternalLinkage);
-    l_attribute(M, f, L_WHOLE, "nounwind", 0);
-    l_attribute(M, f, L_WHOLE, "noinline", 0);
+    LLVMValueRef f = l_inner_function(M, name, type, "noinline");
     LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(M->lc, f, "entry"),
                       loop = LLVMAppendBasicBlockInContext(M->lc, f, "loop"),
                       end = LLVMAppendBasicBlockInContext(M->lc, f, "end");

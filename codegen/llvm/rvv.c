@@ -24,12 +24,7 @@ static LLVMValueRef make(l_module *M, const char *name, LLVMTypeRef type, const 
     l_operand param[MOST];
     const char *called[MOST];
     LLVMBasicBlockRef before = LLVMGetInsertBlock(M->b);
-    LLVMValueRef f = LLVMAddFunction(M->mod, name, type);
-    LLVMSetLinkage(f, LLVMInternalLinkage);
-    l_attribute(M, f, L_WHOLE, "nounwind", 0);
-    l_attribute(M, f, L_WHOLE, "noinline", 0);
-    if (M->m->section_code)
-        LLVMSetSection(f, M->m->section_code);
+    LLVMValueRef f = l_inner_function(M, name, type, "noinline");
     LLVMPositionBuilderAtEnd(M->b, LLVMAppendBasicBlockInContext(M->lc, f, "entry"));
     for (int32_t i = 0; i < n; i++)
         param[i] = (l_operand){LLVMGetParam(f, (unsigned)i), o[i].letter, o[i].changes};
