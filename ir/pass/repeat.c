@@ -33,13 +33,13 @@ static ac_tensor *scaled(const ac_tensor *y)
     return fits && ac_tensor_same_shape(n->in[1 - one], y) ? n->in[1 - one] : NULL;
 }
 
-/* u by the value that `by` takes. */
-static ac_tensor *scale(ac_pass *p, const ac_node *by, ac_tensor *u)
+/* u in the place of z, an operand of `by`. */
+static ac_tensor *scale(ac_pass *p, const ac_node *by, const ac_tensor *z, ac_tensor *u)
 {
     ac_graph *g = p->graph;
     ac_tensor *y = ac_tensor_new(g, by->out[0]->name, u->dtype, u->rank, u->dim);
     ac_tensor *in[2] = {by->in[0], by->in[1]};
-    in[scaled(by->out[0]) == by->in[0] ? 0 : 1] = u;
+    in[z != by->in[0]] = u;
     ac_node *n = ac_node_new(g, by->op, by->name, in, 2, &y, 1);
     n->at = by->at;
     n->attrs = by->attrs;
@@ -62,7 +62,8 @@ static ac_tensor *reshaped(ac_pass *p, const ac_node *of, ac_tensor *x, int32_t 
     return ac_node_resolve(p->cx, g, n) == AC_OK ? y : NULL;
 }
 
-static int share(ac_pass *p, int32_t *at, ac_tensor *u, const ac_node *by, int64_t times)
+/* z: what all of the second operand is a multiple of; NULL: nothing. */
+static int share(ac_pass *p, int32_t *at, ac_tensor *u, const ac_tensor *z, int64_t times)
 {
     ac_graph *g = p->graph;
     ac_node *n = g->node.item[*at];
@@ -75,7 +76,7 @@ static int share(ac_pass *p, int32_t *at, ac_tensor *u, const ac_node *by, int64
     xd[group] /= times, xd[rank - 2] *= times;
     yd[group] /= times;
     od[group] /= times, od[rank - 2] *= times;
-    u = by ? scale(p, by, u) : u;
+    u = z ? scale(p, y->def, z, u) : u;
     if (!u)
         return AC_FAIL;
     ac_tensor *few = reshaped(p, n, u, rank, yd), *many = reshaped(p, n, x, rank, xd);
@@ -113,7 +114,7 @@ static int scale_smaller(ac_pass *p, int32_t *at, int32_t side)
     if (!z || ac_node_act(by) != AC_ACT_NONE || ac_tensor_count(x) >= ac_tensor_count(y) || x->dtype != y->dtype ||
         by->in[z == by->in[0]]->rank > x->rank)
         return AC_OK;
-    x = scale(p, by, x);
+    x = scale(p, by, z, x);
     z = !x || ac_tensor_same_shape(z, y) ? z : reshaped(p, n, z, y->rank, y->dim);
     if (!x || !z)
         return AC_FAIL;
@@ -146,7 +147,7 @@ int ac_pass_repeat(ac_pass *p)
         for (int32_t d = 0; fits && d < y->rank - 2; d++)
             fits = x->dim[d] == y->dim[d];
         if (fits && ac_tensor_count(out) > 0) {
-            AC_TRY(share(p, &i, u, whole ? y->def : NULL, times));
+            AC_TRY(share(p, &i, u, whole, times));
             p->changed++;
         }
         for (int32_t side = 0; side < 2 && !p->opt->exact && !p->opt->grow; side++)
