@@ -1,5 +1,6 @@
 /* repeat.c - pass repeat: products with a matrix that was repeated or scaled for them. */
 #include "ir/ops/shape/resolve.h"
+#include "ir/pass/dequantised.h"
 #include "ir/pass/passes.h"
 
 #include <string.h>
@@ -99,7 +100,8 @@ static int share(ac_pass *p, int32_t *at, ac_tensor *u, const ac_tensor *z, int6
     return ac_node_resolve(p->cx, g, back);
 }
 
-/* The smaller operand of the product is multiplied by the value that all of the other one is: a query, not all keys. */
+/* The smaller operand of the product is multiplied by the value that all of the other one is: a query, not all keys.
+ * What was quantised keeps its scale: passes integers and pack look for it there. */
 static int scale_smaller(ac_pass *p, int32_t *at, int32_t side)
 {
     ac_graph *g = p->graph;
@@ -111,8 +113,9 @@ static int scale_smaller(ac_pass *p, int32_t *at, int32_t side)
         before = before->def->in[0];
     ac_tensor *z = scaled(before);
     const ac_node *by = before->def;
-    if (!z || ac_node_act(by) != AC_ACT_NONE || ac_tensor_count(x) >= ac_tensor_count(y) || x->dtype != y->dtype ||
-        by->in[z == by->in[0]]->rank > x->rank)
+    ac_dequantised d;
+    if (!z || ac_dequantised_of(g, y, &d) || ac_node_act(by) != AC_ACT_NONE ||
+        ac_tensor_count(x) >= ac_tensor_count(y) || x->dtype != y->dtype || by->in[z == by->in[0]]->rank > x->rank)
         return AC_OK;
     x = scale(p, by, z, x);
     z = !x || ac_tensor_same_shape(z, y) ? z : reshaped(p, n, z, y->rank, y->dim);
