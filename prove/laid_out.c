@@ -143,12 +143,29 @@ static bool laid_out(ac_prover *p, ac_stretch *s, int32_t counter, int32_t since
     return !s->base.lost && !s->len.lost;
 }
 
+/* The sum in the iteration in which the loop variable is v. The least or the greatest of two that are numbers then is
+ * one, too: the end of a block of rows, which the last block has fewer of. */
+static ac_affine at_iteration(ac_prover *p, const ac_affine *a, int32_t counter, int32_t since, const ac_affine *v)
+{
+    ac_affine sum = put_in(a, counter, v);
+    for (int32_t i = sum.n - 1; i >= 0 && !sum.lost; i--) {
+        const int32_t of = sum.term[i].unknown;
+        const ac_unknown u = p->know.unknown.item[of];
+        if (of < since || u.n_one_of != 2 || u.least == u.greatest)
+            continue;
+        const ac_affine x = put_in(&u.one_of[0].value, counter, v), y = put_in(&u.one_of[1].value, counter, v);
+        if (!x.lost && !x.n && !y.lost && !y.n)
+            sum = put_in(&sum, of, (x.c < y.c) == u.least ? &x : &y);
+    }
+    return sum;
+}
+
 bool ac_p_at_iteration(ac_prover *p, ac_stretch *s, int32_t counter, int32_t since, const ac_affine *v)
 {
     ac_affine *guard = AC_NEW_N(p->tmp, ac_affine, s->n_guard + 1);
     int32_t n = 0;
     for (int32_t i = 0; i < s->n_guard; i++) {
-        guard[n] = put_in(&s->guard[i], counter, v);
+        guard[n] = at_iteration(p, &s->guard[i], counter, since, v);
         if (guard[n].lost || is_of_iteration(&guard[n], counter, since) || (!guard[n].n && guard[n].c < 0))
             return false;
         n += guard[n].n > 0;
@@ -157,15 +174,16 @@ bool ac_p_at_iteration(ac_prover *p, ac_stretch *s, int32_t counter, int32_t sin
         if (!s->stride[i].many)
             continue;
         ac_affine *many = AC_NEW(p->tmp, ac_affine);
-        *many = put_in(s->stride[i].many, counter, v);
-        s->stride[i].many = many;
+        *many = at_iteration(p, s->stride[i].many, counter, since, v);
         if (many->lost || is_of_iteration(many, counter, since))
             return false;
+        s->stride[i] = many->n || many->c < 1 ? (ac_stride){s->stride[i].by, 0, many}
+                                              : (ac_stride){s->stride[i].by, many->c, NULL};
     }
     s->guard = guard;
     s->n_guard = n;
-    s->base = put_in(&s->base, counter, v);
-    s->len = put_in(&s->len, counter, v);
+    s->base = at_iteration(p, &s->base, counter, since, v);
+    s->len = at_iteration(p, &s->len, counter, since, v);
     return !s->base.lost && !s->len.lost && !is_of_iteration(&s->base, counter, since) &&
            !is_of_iteration(&s->len, counter, since);
 }
@@ -267,16 +285,17 @@ static void lay_out_first(ac_prover *p, const ac_cover_block *b, int32_t counter
             ac_p_cover_add(p, b->up, one.piece.item[i]);
 }
 
-static void lay_out_rest(ac_prover *p, const ac_cover_block *b, int32_t counter, int32_t since, int64_t from,
-                         int64_t trips)
+/* Pieces in iterations from .. trips - 1 of a loop whose first value is a number, one by one. */
+static void lay_out_rest(ac_prover *p, ac_cover_block *to, const ac_stretch *piece, int32_t pieces, int32_t counter,
+                         int32_t since, int64_t from, int64_t trips)
 {
     const ac_unknown *u = &p->know.unknown.item[counter];
     for (int64_t n = from; n < trips; n++)
-        for (int32_t i = 0; i < b->piece.n; i++) {
-            ac_stretch s = b->piece.item[i];
+        for (int32_t i = 0; i < pieces; i++) {
+            ac_stretch s = piece[i];
             const ac_affine v = ac_affine_of(u->first.c + (u->falls ? -n : n) * u->step);
             if (ac_p_at_iteration(p, &s, counter, since, &v))
-                ac_p_cover_add(p, b->up, s);
+                ac_p_cover_add(p, to, s);
         }
 }
 
@@ -335,11 +354,12 @@ void ac_p_loop_end(ac_prover *p, int32_t counter, int32_t since, ac_interval tri
     if (breaks)
         return;
     const ac_unknown *u = &p->know.unknown.item[counter];
-    if (is_guarded(b, since) && trips.lo == trips.hi && !u->first.lost && !u->first.n) {
+    const bool counts = trips.lo == trips.hi && !u->first.lost && !u->first.n;
+    if (counts && is_guarded(b, since)) {
         const int64_t whole = trips.lo <= ONE_BY_ONE ? 0 : iterations_alike(p, b, counter, trips.lo);
         if (trips.lo - whole <= ONE_BY_ONE) {
             lay_out_first(p, b, counter, since, whole);
-            lay_out_rest(p, b, counter, since, whole, trips.lo);
+            lay_out_rest(p, b->up, b->piece.item, b->piece.n, counter, since, whole, trips.lo);
             return;
         }
     }
@@ -355,6 +375,8 @@ void ac_p_loop_end(ac_prover *p, int32_t counter, int32_t since, ac_interval tri
         const bool laid = whole && laid_out(p, &s, counter, since, trips);
         if (laid)
             ac_p_cover_add(p, b->up, s);
+        else if (counts && trips.lo <= ONE_BY_ONE)
+            lay_out_rest(p, b->up, &b->piece.item[i], 1, counter, since, 0, trips.lo);
         if ((!laid || s.len.n || ac_stretch_is_many(&s)) && trips.lo != trips.hi && trips.hi <= 4 * ONE_BY_ONE)
             lay_out_each(p, b->up, &b->piece.item[i], counter, since, trips.hi);
     }
