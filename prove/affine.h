@@ -18,7 +18,7 @@
 #define AC_PROVE_AFFINE_H
 #include "base/vec.h"
 
-enum { AC_TERMS = 10, AC_KNOW_STEPS = 1500 };
+enum { AC_TERMS = 14, AC_KNOW_STEPS = 1500 };
 
 typedef struct ac_term {
     int64_t k;

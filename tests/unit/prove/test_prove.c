@@ -308,6 +308,19 @@ static void expect(built *b, ac_claim claim, const char *reason, bool wrong)
     "%14 = for i32 %8 .. %10 step 1\n %15 = mul i32 %14 %6\n %16 = add i32 %15 %13\n %17 = load i8x2 x[%16]\n" \
     "store y[%16] %17\n %19 = add i32 %16 %4\n %20 = load i8x2 x[%19]\n store y[%19] %20\n end\n end\n end\n"
 
+/* Rows in pairs, columns by fours and by threes, pairs of channels in halves: what is written and what is read have five
+ * and six loop variables. The threes begin at column `from`. */
+#define TILES(from)                                                                                                  \
+    "buf x in i8 160 align 1\n buf y out i8 160 align 1\n %1 = const i32 0\n %2 = const i32 2\n %3 = const i32 4\n"  \
+    "%4 = const i32 3\n %5 = const i32 80\n %6 = const i32 40\n %7 = const i32 12\n %8 = const i32 " from            \
+    "\n %9 = for i32 %1 .. %2 step 1\n %10 = mul i32 %9 %5\n %11 = for i32 %1 .. %2 step 1\n %12 = mul i32 %11 %2\n" \
+    "%13 = for i32 %1 .. %2 step 1\n %14 = mul i32 %13 %6\n %15 = add i32 %10 %14\n %16 = add i32 %15 %12\n"         \
+    "%17 = for i32 %1 .. %3 step 1\n %18 = mul i32 %17 %3\n %19 = add i32 %16 %18\n %20 = for i32 %1 .. %2 step 1\n" \
+    "%21 = add i32 %19 %20\n %22 = load i8 x[%21]\n store y[%21] %22\n end\n end\n %26 = for i32 %1 .. %2 step 1\n"  \
+    "%27 = mul i32 %26 %7\n %28 = add i32 %16 %27\n %29 = add i32 %28 %8\n %30 = for i32 %1 .. %4 step 1\n"          \
+    "%31 = mul i32 %30 %3\n %32 = add i32 %29 %31\n %33 = for i32 %1 .. %2 step 1\n %34 = add i32 %32 %33\n"         \
+    "%35 = load i8 x[%34]\n store y[%34] %35\n end\n end\n end\n end\n end\n end\n"
+
 /* y[i] = (x[i] < 0 ? -514 : 513) + by */
 #define SIGNED(by)                                                                                            \
     "buf x in i32 64 align 4\n buf y out i32 64 align 4\n" NUMBERS "%4 = const i32 31\n %5 = const i32 513\n" \
@@ -507,6 +520,9 @@ static const planted CASES[] = {
      "the result may be", false},
     {"in place, pixel by pixel of some channels", BY_CHANNELS("0"), "x@0! y@0!", 0, NULL, false},
     {"in place, of other channels", BY_CHANNELS("4"), "x@0! y@0!", AC_CLAIM_ORDER, "'x' may be read where 'y'", false},
+    {"in place, tiles in eleven loops", TILES("16"), "x@0! y@0!", 0, NULL, false},
+    {"in place, tiles of which some meet", TILES("14"), "x@0! y@0!", AC_CLAIM_ORDER, "'x' may be read where 'y'",
+     false},
     {"a list that is left when it is full", LIST("64"), APART, 0, NULL, false},
     {"a list that is left one element too late", LIST("65"), APART, AC_CLAIM_ACCESS, "writes elements 0 .. 64 of 'y'",
      false},
