@@ -1,0 +1,226 @@
+/* planted.h - functions for test_prove.c, written by hand: each macro is a body with one number or line that makes it
+ * right or wrong. Arguments and what is expected stand in that test. */
+#ifndef AC_TESTS_PLANTED_H
+#define AC_TESTS_PLANTED_H
+
+#define BUF_X       "buf x in i8 64 align 1\n"
+#define BUF_Y       "buf y out i8 64 align 1\n"
+#define XY          BUF_X BUF_Y
+#define APART       "x@0 y@128"
+#define NUMBERS     "%1 = const i32 0\n %2 = const i32 64\n %3 = const i32 1\n"
+#define COPY(index) NUMBERS "%4 = for i32 %1 .. %2 step 1\n" index " end\n"
+#define SHIFTED(by)                                                                     \
+    "buf x in i32 64 align 4\n buf y out i32 64 align 4\n" NUMBERS "%4 = const i32 " by \
+    "\n %5 = for i32 %1 .. %2 step 1\n"                                                 \
+    "%6 = load i32 x[%5]\n %7 = shr i32 %6 %4\n store y[%5] %7\n end\n"
+
+/* y[i] = x[clamp(row + k - pad)]: an index with two loop variables. */
+#define WINDOW(hi)                                                                                        \
+    XY NUMBERS "%4 = const i32 3\n %5 = const i32 " hi                                                    \
+               "\n %6 = for i32 %1 .. %2 step 1\n %7 = sub i32 %3 %6\n %8 = max i32 %7 %1\n"              \
+               "%9 = sub i32 %5 %6\n %10 = min i32 %9 %4\n %11 = const i8 0\n %12 = var i8 %11 as best\n" \
+               "%13 = for i32 %8 .. %10 step 1\n %14 = add i32 %6 %13\n %15 = sub i32 %14 %3\n"           \
+               "%16 = load i8 x[%15]\n %17 = get i8 %12\n %18 = max i8 %16 %17\n set %18 to %12\n end\n"  \
+               "%21 = get i8 %12\n store y[%6] %21\n end\n"
+
+/* The sum of n products of bytes. */
+#define SUM(n)                                                                                               \
+    "buf x in i8 64 align 1\n buf y out i32 1 align 4\n %1 = const i32 0\n %2 = const i32 " n                \
+    "\n %3 = const i32 63\n %4 = var i32 %1 as sum\n %5 = for i32 %1 .. %2 step 1\n %6 = and i32 %5 %3\n"    \
+    "%7 = load i8 x[%6]\n %8 = cast i32 %7\n %9 = mul i32 %8 %8\n %10 = get i32 %4\n %11 = add i32 %10 %9\n" \
+    "set %11 to %4\n end\n %14 = get i32 %4\n store y[%1] %14\n"
+
+/* y[i] = x[i] << table[i % 8] */
+#define TABLE(more)                                                                                    \
+    "buf k const i32 8 align 16\n buf x in i32 64 align 4\n buf y out i32 64 align 4\n" NUMBERS        \
+    "%4 = const i32 8\n %5 = const i32 " more "\n %6 = for i32 %1 .. %2 step 1\n %7 = mod i32 %6 %4\n" \
+    "%8 = load i32 k[%7]\n %9 = add i32 %8 %5\n %10 = load i32 x[%6]\n %11 = shl i32 %10 %9\n"         \
+    "store y[%6] %11\n end\n"
+
+/* The same from a table of bytes. */
+#define BYTE_TABLE(more)                                                                               \
+    "buf k const i8 8 align 16\n buf x in i32 64 align 4\n buf y out i32 64 align 4\n" NUMBERS         \
+    "%4 = const i32 8\n %5 = const i32 " more "\n %6 = for i32 %1 .. %2 step 1\n %7 = mod i32 %6 %4\n" \
+    "%8 = load i8 k[%7]\n %9 = cast i32 %8\n %10 = add i32 %9 %5\n %11 = load i32 x[%6]\n"             \
+    "%12 = shl i32 %11 %10\n store y[%6] %12\n end\n"
+
+/* Rows in pairs; the last one has no partner. */
+#define PAIRS(rows)                                                                                               \
+    "buf x in i8 63 align 1\n buf y out i8 63 align 1\n %1 = const i32 0\n %2 = const i32 7\n %3 = const i32 9\n" \
+    "%4 = const i32 1\n %5 = const i32 " rows "\n %6 = for i32 %1 .. %2 step 2\n %7 = mul i32 %6 %3\n"            \
+    "%8 = for i32 %1 .. %3 step 1\n %9 = add i32 %7 %8\n %10 = load i8 x[%9]\n store y[%9] %10\n end\n"           \
+    "%13 = add i32 %6 %4\n %14 = lt bool %13 %5\n if %14\n %16 = mul i32 %13 %3\n"                                \
+    "%17 = for i32 %1 .. %3 step 1\n %18 = add i32 %16 %17\n %19 = load i8 x[%18]\n store y[%18] %19\n"           \
+    "end\n end\n end\n"
+
+/* y[c] = by * (sum over k < 4 of x[k] * table[4 c + k]); the table's rows add up to 37 and 16. */
+#define CHANNELS(by)                                                                                       \
+    "buf k const i32 8 align 16\n buf x in i8 64 align 1\n buf y out i32 2 align 4\n" NUMBERS              \
+    "%4 = const i32 2\n %5 = const i32 4\n %6 = const i32 " by "\n %7 = for i32 %1 .. %4 step 1\n"         \
+    "%8 = mul i32 %7 %5\n %9 = var i32 %1 as sum\n %10 = for i32 %1 .. %5 step 1\n %11 = load i8 x[%10]\n" \
+    "%12 = cast i32 %11\n %13 = add i32 %8 %10\n %14 = load i32 k[%13]\n %15 = mul i32 %12 %14\n"          \
+    "%16 = get i32 %9\n %17 = add i32 %16 %15\n set %17 to %9\n end\n %20 = get i32 %9\n"                  \
+    "%21 = mul i32 %20 %6\n store y[%7] %21\n end\n"
+
+/* The same by way of a local array: an accumulator of which another one is stored after it. */
+#define STORED(first, second)                                                                               \
+    "buf k const i32 8 align 16\n buf x in i8 64 align 1\n buf y out i32 2 align 4\n"                       \
+    "buf acc local i32 2 align 4\n" NUMBERS "%4 = const i32 2\n %5 = const i32 4\n %6 = const i32 450000\n" \
+    "%7 = for i32 %1 .. %4 step 1\n %8 = mul i32 %7 %5\n %9 = var i32 %1 as sum\n"                          \
+    "%10 = for i32 %1 .. %5 step 1\n %11 = load i8 x[%10]\n %12 = cast i32 %11\n %13 = add i32 %8 %10\n"    \
+    "%14 = load i32 k[%13]\n %15 = mul i32 %12 %14\n %16 = get i32 %9\n %17 = add i32 %16 %15\n"            \
+    "set %17 to %9\n end\n %20 = get i32 %9\n store acc[" first "] %20\n store acc[" second "] %3\n"        \
+    "%23 = load i32 acc[%1]\n %24 = mul i32 %23 %6\n store y[%7] %24\n end\n"
+
+/* Elements by threes; the last has fewer. */
+#define THREES(third)                                                                                              \
+    XY NUMBERS "%4 = const i32 3\n %5 = const i32 2\n %6 = const i32 " third                                       \
+               "\n %7 = for i32 %1 .. %2 step 3\n %8 = sub i32 %2 %7\n %9 = min i32 %8 %4\n %10 = load i8 x[%7]\n" \
+               "store y[%7] %10\n %12 = lt bool %3 %9\n if %12\n %14 = add i32 %7 %3\n %15 = load i8 x[%14]\n"     \
+               "store y[%14] %15\n end\n %18 = lt bool %6 %9\n if %18\n %20 = add i32 %7 %5\n"                     \
+               "%21 = load i8 x[%20]\n store y[%20] %21\n end\n end\n"
+
+/* y[i] = x[i + 9], where i + 9 is one row and one column on in rows of 8. */
+#define NEXT_ROW(columns)                                                                                           \
+    XY NUMBERS "%4 = const i32 8\n %5 = const i32 7\n %6 = const i32 9\n %7 = const i32 " columns                   \
+               "\n %8 = for i32 %1 .. %2 step 1\n %9 = div i32 %8 %4\n %10 = mod i32 %8 %4\n %11 = lt bool %9 %5\n" \
+               "%12 = lt bool %10 %7\n %13 = and bool %11 %12\n %14 = load i8 x[%8]\n store y[%8] %14\n if %13\n"   \
+               "%17 = add i32 %8 %6\n %18 = load i8 x[%17]\n store y[%8] %18\n end\n end\n"
+
+/* A window of four in s: zeros first, where it is cut; what exists of it after that. */
+#define CUT_WINDOW(last)                                                                                           \
+    XY "buf s scratch i8 4 align 1\n" NUMBERS "%4 = const i32 4\n %5 = const i32 " last                            \
+       "\n %6 = const i8 0\n %7 = for i32 %1 .. %2 step 1\n %8 = sub i32 %7 %3\n %9 = add i32 %8 %4\n"             \
+       "%10 = lt bool %8 %1\n %11 = lt bool %5 %9\n %12 = or bool %10 %11\n if %12\n"                              \
+       "%14 = for i32 %1 .. %4 step 1\n store s[%14] %6\n end\n end\n %18 = max i32 %8 %1\n %19 = min i32 %9 %2\n" \
+       "%20 = for i32 %18 .. %19 step 1\n %21 = sub i32 %20 %8\n %22 = load i8 x[%20]\n store s[%21] %22\n end\n"  \
+       "%25 = for i32 %1 .. %4 step 1\n %26 = load i8 s[%25]\n store y[%7] %26\n end\n end\n"
+
+/* By sixteens, which are filled where i < 1 or i > `last`: as i is 0, 16, 32, 48, that is always for 15. */
+#define ALWAYS_CUT(last)                                                                                           \
+    XY "buf s scratch i8 16 align 1\n" NUMBERS "%4 = const i32 " last                                              \
+       "\n %5 = for i32 %1 .. %2 step 16\n %6 = lt bool %5 %3\n %7 = lt bool %4 %5\n %8 = or bool %6 %7\n if %8\n" \
+       "%10 = load i8x16 x[%5]\n store s[%1] %10\n end\n %13 = load i8x16 s[%1]\n store y[%5] %13\n end\n"
+
+/* Rows of 8, transposed by threes: columns 0 .. 5 of all rows in one loop, the last ones row by row. */
+#define AT_ROW(row, x, more) "%" x " = const i32 " row "\n %" more " = add i32 %5 %" x "\n store y[%" more "] %6\n"
+#define WITH_REST(lanes)                                                                                            \
+    XY "%1 = const i32 0\n %2 = const i32 6\n %3 = const i32 8\n %4 = const i32 1\n %5 = for i32 %1 .. %2 step 3\n" \
+       "%6 = load i8x3 x[%5]\n" AT_ROW("0", "7", "8") AT_ROW("8", "10", "11") AT_ROW("16", "13", "14")              \
+           AT_ROW("24", "16", "17") AT_ROW("32", "19", "20") AT_ROW("40", "22", "23") AT_ROW("48", "25", "26")      \
+               AT_ROW("56", "28", "29") "end\n %32 = for i32 %1 .. %3 step 1\n %33 = mul i32 %32 %3\n"              \
+                                        "%34 = add i32 %33 %2\n %35 = load i8" lanes                                \
+                                        " x[%34]\n store y[%34] %35\n end\n"
+
+/* 21 blocks of three; the last one has four. */
+#define LAST_BLOCK(whole, lanes)                                                                                  \
+    XY NUMBERS "%4 = const i32 21\n %5 = const i32 3\n %6 = const i32 2\n %7 = const i32 " whole                  \
+               "\n %8 = for i32 %1 .. %4 step 1\n %9 = mul i32 %8 %5\n %10 = load i8x2 x[%9]\n store y[%9] %10\n" \
+               "%12 = add i32 %9 %6\n %13 = lt bool %8 %7\n if %13\n %15 = load i8 x[%12]\n store y[%12] %15\n"   \
+               "else\n %18 = load i8x" lanes " x[%1]\n %19 = const i32 62\n store y[%19] %18\n end\n end\n"
+
+/* 43, 42, .. 1, by 44 iterations of which the last does nothing; and from 43 on. */
+#define DOWN(first)                                                                                          \
+    XY NUMBERS "%4 = const i32 44\n %5 = const i32 43\n %6 = load i8 x[%1]\n %7 = for i32 %1 .. %4 step 1\n" \
+               "%8 = lt bool %7 %5\n if %8\n %10 = sub i32 %5 %7\n store y[%10] %6\n end\n end\n"            \
+               "%14 = for i32 %5 .. %2 step 1\n store y[%14] %6\n end\n store y[" first "] %6\n"
+
+/* In place, rows of six by blocks of four: of the second block only its first half is there. */
+#define HALF_BLOCK(columns)                                                                                        \
+    "buf x in i8 60 align 1\n buf y out i8 60 align 1\n %1 = const i32 0\n %2 = const i32 2\n %3 = const i32 10\n" \
+    "%4 = const i32 4\n %5 = const i32 6\n %6 = const i32 " columns                                                \
+    "\n %7 = for i32 %1 .. %2 step 1\n %8 = mul i32 %7 %4\n %9 = add i32 %8 %2\n"                                  \
+    "%10 = for i32 %1 .. %3 step 1\n %11 = mul i32 %10 %5\n %12 = add i32 %11 %8\n %13 = load i8x2 x[%12]\n"       \
+    "store y[%12] %13\n %15 = add i32 %9 %2\n %16 = le bool %15 %6\n if %16\n %18 = add i32 %11 %9\n"              \
+    "%19 = load i8x2 x[%18]\n store y[%18] %19\n end\n end\n end\n"
+
+/* Nine rows of seven by fours; the last four begin earlier, and only what is new of them is written. */
+#define LAST_EARLIER(most)                                                                                        \
+    "buf x in i8 63 align 1\n buf y out i8 63 align 1\n %1 = const i32 0\n %2 = const i32 9\n %3 = const i32 4\n" \
+    "%4 = const i32 7\n %5 = const i32 " most                                                                     \
+    "\n %6 = for i32 %1 .. %2 step 4\n %7 = min i32 %6 %5\n %8 = sub i32 %6 %7\n %9 = for i32 %1 .. %4 step 1\n"  \
+    "%10 = for i32 %8 .. %3 step 1\n %11 = add i32 %7 %10\n %12 = mul i32 %11 %4\n %13 = add i32 %12 %9\n"        \
+    "%14 = load i8 x[%13]\n store y[%13] %14\n end\n end\n end\n"
+
+/* Pairs of rows of six by threes of pairs, of which the last has fewer; four elements after them. */
+#define PANELS(pairs)                                                                                             \
+    XY "%1 = const i32 0\n %2 = const i32 2\n %3 = const i32 3\n %4 = const i32 6\n %5 = const i32 " pairs        \
+       "\n %6 = const i32 12\n %7 = for i32 %1 .. %2 step 1\n %8 = mul i32 %7 %3\n %9 = add i32 %8 %3\n"          \
+       "%10 = min i32 %9 %5\n %11 = for i32 %1 .. %3 step 1\n %12 = mul i32 %11 %2\n"                             \
+       "%13 = for i32 %8 .. %10 step 1\n %14 = mul i32 %13 %6\n %15 = add i32 %14 %12\n %16 = load i8x2 x[%15]\n" \
+       "store y[%15] %16\n %18 = add i32 %15 %4\n %19 = load i8x2 x[%18]\n store y[%18] %19\n end\n end\n end\n"  \
+       "%24 = const i32 60\n %25 = load i8x4 x[%24]\n store y[%24] %25\n"
+
+/* The same with more pairs of rows in each panel than are looked at one by one, and no rest. */
+#define LONG_PANELS(pairs)                                                                                     \
+    "buf x in i8 1548 align 1\n buf y out i8 1548 align 1\n %1 = const i32 0\n %2 = const i32 2\n"             \
+    "%3 = const i32 65\n %4 = const i32 6\n %5 = const i32 " pairs                                             \
+    "\n %6 = const i32 12\n %7 = for i32 %1 .. %2 step 1\n %8 = mul i32 %7 %3\n %9 = add i32 %8 %3\n"          \
+    "%10 = min i32 %9 %5\n %11 = const i32 3\n %12 = for i32 %1 .. %11 step 1\n %13 = mul i32 %12 %2\n"        \
+    "%14 = for i32 %8 .. %10 step 1\n %15 = mul i32 %14 %6\n %16 = add i32 %15 %13\n %17 = load i8x2 x[%16]\n" \
+    "store y[%16] %17\n %19 = add i32 %16 %4\n %20 = load i8x2 x[%19]\n store y[%19] %20\n end\n end\n end\n"
+
+/* Rows in pairs, columns by fours and by threes, pairs of channels in halves: what is written has five loop variables,
+ * what is read has six. The threes begin at column `from`. */
+#define TILES(from)                                                                                                  \
+    "buf x in i8 160 align 1\n buf y out i8 160 align 1\n %1 = const i32 0\n %2 = const i32 2\n %3 = const i32 4\n"  \
+    "%4 = const i32 3\n %5 = const i32 80\n %6 = const i32 40\n %7 = const i32 12\n %8 = const i32 " from            \
+    "\n %9 = for i32 %1 .. %2 step 1\n %10 = mul i32 %9 %5\n %11 = for i32 %1 .. %2 step 1\n %12 = mul i32 %11 %2\n" \
+    "%13 = for i32 %1 .. %2 step 1\n %14 = mul i32 %13 %6\n %15 = add i32 %10 %14\n %16 = add i32 %15 %12\n"         \
+    "%17 = for i32 %1 .. %3 step 1\n %18 = mul i32 %17 %3\n %19 = add i32 %16 %18\n %20 = for i32 %1 .. %2 step 1\n" \
+    "%21 = add i32 %19 %20\n %22 = load i8 x[%21]\n store y[%21] %22\n end\n end\n %26 = for i32 %1 .. %2 step 1\n"  \
+    "%27 = mul i32 %26 %7\n %28 = add i32 %16 %27\n %29 = add i32 %28 %8\n %30 = for i32 %1 .. %4 step 1\n"          \
+    "%31 = mul i32 %30 %3\n %32 = add i32 %29 %31\n %33 = for i32 %1 .. %2 step 1\n %34 = add i32 %32 %33\n"         \
+    "%35 = load i8 x[%34]\n store y[%34] %35\n end\n end\n end\n end\n end\n end\n"
+
+/* y[i] = (x[i] < 0 ? -514 : 513) + by */
+#define SIGNED(by)                                                                                            \
+    "buf x in i32 64 align 4\n buf y out i32 64 align 4\n" NUMBERS "%4 = const i32 31\n %5 = const i32 513\n" \
+    "%6 = const i32 " by "\n %7 = for i32 %1 .. %2 step 1\n %8 = load i32 x[%7]\n %9 = shr i32 %8 %4\n"       \
+    "%10 = xor i32 %9 %5\n %11 = add i32 %10 %6\n store y[%7] %11\n end\n"
+
+/* In place: two rows of five pixels of six channels, two channels at a time; pixel 4, then 0 and 1, 2 and 3. */
+#define BY_CHANNELS(from)                                                                                         \
+    "buf x in i8 60 align 1\n buf y out i8 60 align 1\n %1 = const i32 0\n %2 = const i32 2\n %3 = const i32 3\n" \
+    "%4 = const i32 30\n %5 = const i32 24\n %6 = const i32 12\n %7 = const i32 6\n %8 = const i32 " from         \
+    "\n %9 = for i32 %1 .. %3 step 1\n %10 = mul i32 %9 %2\n %11 = for i32 %1 .. %2 step 1\n"                     \
+    "%12 = mul i32 %11 %4\n %13 = add i32 %12 %10\n %14 = add i32 %13 %5\n %15 = load i8x2 x[%14]\n"              \
+    "store y[%14] %15\n %17 = for i32 %1 .. %2 step 1\n %18 = mul i32 %17 %6\n %19 = add i32 %13 %18\n"           \
+    "%20 = add i32 %19 %8\n %21 = load i8x2 x[%20]\n store y[%19] %21\n %23 = add i32 %19 %7\n"                   \
+    "%24 = load i8x2 x[%23]\n store y[%23] %24\n end\n end\n end\n"
+
+/* Elements that are below 0, to a list which is left when it has `room`. */
+#define LIST(room)                                                                                              \
+    XY NUMBERS "%4 = const i32 1000\n %5 = const i32 " room                                                     \
+               "\n %6 = const i8 0\n %7 = const i32 63\n %8 = for i32 %1 .. %2 step 1\n store y[%8] %6\n end\n" \
+               "%11 = var i32 %1 as count\n %12 = for i32 %1 .. %4 step 1\n %13 = and i32 %12 %7\n"             \
+               "%14 = load i8 x[%13]\n %15 = lt bool %14 %6\n if %15\n %17 = get i32 %11\n store y[%17] %14\n"  \
+               "%19 = add i32 %17 %3\n set %19 to %11\n end\n %22 = get i32 %11\n %23 = le bool %5 %22\n"       \
+               "break_if %23\n end\n"
+
+/* Indices up to the first that is below `least`; what they name. */
+#define INDICES(least)                                                                                         \
+    "buf i in i8 64 align 1\n buf x in i8 128 align 1\n buf y out i8 64 align 1\n buf s scratch i32 64 align " \
+    "4\n" NUMBERS "%4 = const i32 " least "\n %5 = for i32 %1 .. %2 step 1\n store s[%5] %1\n end\n"           \
+    "%8 = for i32 %1 .. %2 step 1\n %9 = load i8 i[%8]\n %10 = cast i32 %9\n %11 = lt bool %10 %4\n"           \
+    "break_if %11\n store s[%8] %10\n end\n %15 = for i32 %1 .. %2 step 1\n %16 = load i32 s[%15]\n"           \
+    "%17 = load i8 x[%16]\n store y[%15] %17\n end\n"
+
+/* Rows by fours, by way of a copy with another pitch: as many as there are. */
+#define COPIED_ROWS(copied)                                                                                   \
+    "buf x in i8 56 align 1\n buf y out i8 56 align 1\n buf s scratch i8 36 align 1\n %1 = const i32 0\n"     \
+    "%2 = const i32 2\n %3 = const i32 4\n %4 = const i32 7\n %5 = const i32 " copied                         \
+    "\n %6 = const i32 8\n %7 = const i32 9\n %8 = for i32 %1 .. %2 step 1\n %9 = mul i32 %8 %3\n"            \
+    "%10 = add i32 %9 %3\n %11 = min i32 %10 %5\n %12 = min i32 %10 %4\n %13 = for i32 %9 .. %11 step 1\n"    \
+    "%14 = mul i32 %13 %6\n %15 = load i8x8 x[%14]\n %16 = sub i32 %13 %9\n %17 = mul i32 %16 %7\n"           \
+    "store s[%17] %15\n end\n %20 = for i32 %9 .. %12 step 1\n %21 = sub i32 %20 %9\n %22 = mul i32 %21 %7\n" \
+    "%23 = load i8x8 s[%22]\n %24 = mul i32 %20 %6\n store y[%24] %23\n end\n end\n"
+
+/* Pixels by threes, the last of which are fewer; image and place in it, as a convolution of several images has them. */
+#define OF_IMAGES(pixels)                                                                                           \
+    XY NUMBERS "%4 = const i32 3\n %5 = const i32 " pixels                                                          \
+               "\n %6 = for i32 %1 .. %2 step 3\n %7 = sub i32 %2 %6\n %8 = min i32 %4 %7\n"                        \
+               "%9 = for i32 %1 .. %8 step 1\n %10 = add i32 %6 %9\n %11 = div i32 %10 %5\n %12 = mul i32 %11 %2\n" \
+               "%13 = mod i32 %10 %5\n %14 = add i32 %12 %13\n %15 = load i8 x[%14]\n store y[%14] %15\n end\n end\n"
+
+#endif
