@@ -112,8 +112,8 @@ class Graph:
 
     # ---------------------------------------------------------------- operators
     def step(self):
-        kinds = [self.unary, self.unary, self.binary, self.binary, self.matmul, self.reduce, self.rows, self.move,
-                 self.move, self.index, self.window, self.back]
+        kinds = [self.unary, self.unary, self.binary, self.binary, self.matmul, self.matrix, self.reduce, self.rows,
+                 self.move, self.move, self.index, self.window, self.back]
         getattr(self, self.r.choice(kinds).__name__)() if not self.smooth or self.r.random() < 0.7 else self.single()
 
     def unary(self):
@@ -167,6 +167,18 @@ class Graph:
             self.node("einsum", [x, y], [m, n], "labels=[0,1,1,2,0,2]")
         else:
             self.node("batch_matmul", [x, y], list(x[1][:-2]) + [m, n], text)
+
+    def matrix(self):
+        n = self.r.randint(1, 4)
+        make = lambda: self.shape(self.r.randint(0, 2)) + [n, n]
+        x = self.any(lambda s: 2 <= len(s) <= 4 and s[-1] == s[-2] == n, make)
+        # the diagonal, in another order, is greater than all else of a row: it has an inverse
+        order = self.r.sample(range(n), n)
+        unit = self.const("f64", [n, n], [float(order[i] == j) * 2 for i in range(n) for j in range(n)])
+        part = self.node("mul", [self.tame(x), self.const("f64", [], [1.5 / n])], x[1], keep=False)
+        y = self.node("add", [part, unit], x[1], keep=False)
+        op = self.r.choice(["det", "inverse"])
+        self.node(op, [y], x[1][:-2] if op == "det" else x[1])
 
     def reduce(self):
         x = self.ranked(1)

@@ -71,6 +71,17 @@ int ac_onx_do_unique(ac_onx_node *n)
     return AC_OK;
 }
 
+/* The values in the order in which they come, for each element the place of its value among them, how many there are
+ * of each. */
+int ac_onx_do_unique_ms(ac_onx_node *n)
+{
+    ac_tensor *out[4];
+    AC_TRY(ac_build_unique(&n->b, n->in[0], false, out));
+    AC_TRY(ac_onx_result(n, 0, out[0]));
+    AC_TRY(ac_onx_result(n, 1, out[2]));
+    return ac_onx_result(n, 2, out[3]);
+}
+
 /* ------------------------------------------------------------------ NonMaxSuppression */
 
 /* [..,4] of centre x, centre y, width, height as y1, x1, y2, x2 */

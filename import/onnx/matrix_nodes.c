@@ -1,4 +1,4 @@
-/* matrix_nodes.c - matrix products of ONNX: MatMul, Gemm, Einsum; Det. */
+/* matrix_nodes.c - matrix products of ONNX: MatMul, Gemm, Einsum. */
 #include "import/build/compose_einsum.h"
 #include "import/onnx/proto/nodes.h"
 
@@ -83,9 +83,4 @@ int ac_onx_do_einsum(ac_onx_node *n)
     const char *reason;
     ac_tensor *y = ac_build_einsum(&n->b, ac_onx_str(n, "equation", ""), n->in, n->n_in, &reason);
     return reason ? ac_build_cannot(&n->b, "%s", reason) : ac_onx_result(n, 0, y);
-}
-
-int ac_onx_do_det(ac_onx_node *n)
-{
-    return ac_onx_result(n, 0, ac_onx_1(n, AC_OP_DET, n->in[0]));
 }

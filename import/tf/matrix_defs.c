@@ -1,5 +1,5 @@
-/* matrix_defs.c - matrix products of TensorFlow: MatMul, BatchMatMul, Einsum; and weights in the order our operators
- * want. */
+/* matrix_defs.c - matrices of TensorFlow: MatMul, BatchMatMul, Einsum, MatrixInverse; and weights in the order our
+ * operators want. */
 #include "import/build/compose_einsum.h"
 #include "import/tf/nodedefs.h"
 
@@ -52,6 +52,18 @@ int ac_tf_do_matmul(ac_tf_op *n)
     if (!ac_dtype_is_float(x->dtype))
         return ac_build_cannot(&n->b, "its inputs are %s", ac_dtype_name(x->dtype));
     return RESULT(product(n, x, y, adj_x, adj_y));
+}
+
+/* `adjoint`: of the transposed matrices. */
+int ac_tf_do_inverse(ac_tf_op *n)
+{
+    ac_tensor *x = n->t[0];
+    int32_t perm[AC_MAX_RANK];
+    for (int32_t d = 0; d < x->rank; d++)
+        perm[d] = d < x->rank - 2 ? d : 2 * x->rank - 3 - d;
+    if (ac_tf_bool(n, "adjoint", false) && x->rank >= 2)
+        x = ac_build_transpose(&n->b, x, perm);
+    return RESULT(x ? ac_build_1(&n->b, AC_OP_INVERSE, x) : NULL);
 }
 
 int ac_tf_do_einsum(ac_tf_op *n)

@@ -97,6 +97,37 @@ int ac_gr_matmul(ac_adjoint *a)
     return AC_OK;
 }
 
+/* ------------------------------------------------------------------ determinants and inverses */
+
+static ac_tensor *transposed(const ac_adjoint *a, ac_tensor *x)
+{
+    int32_t perm[AC_MAX_RANK];
+    for (int32_t d = 0; x && d < x->rank; d++)
+        perm[d] = d < x->rank - 2 ? d : 2 * x->rank - 3 - d;
+    return x ? ac_mk_transpose(a, x, perm) : NULL;
+}
+
+/* y = |x|: dx = dy y inverse(x)'; infinite or no number where x has no inverse. */
+int ac_gr_det(ac_adjoint *a)
+{
+    const ac_node *n = a->node;
+    ac_tensor *x = n->in[0], *by = MUL(ac_dy(a), n->out[0]);
+    int64_t dim[AC_MAX_RANK] = {0};
+    for (int32_t d = 0; d < x->rank; d++)
+        dim[d] = d < x->rank - 2 ? x->dim[d] : 1;
+    by = by ? ac_mk_reshape(a, by, x->rank, dim) : NULL;
+    ac_give(a, 0, MUL(by, transposed(a, ac_mk_1(a, AC_OP_INVERSE, x))));
+    return AC_OK;
+}
+
+/* Y = inverse(X): dX = -Y' dY Y' */
+int ac_gr_inverse(ac_adjoint *a)
+{
+    ac_tensor *y = a->node->out[0];
+    ac_give(a, 0, NEG(ac_mk_matmul(a, ac_mk_matmul(a, y, true, ac_dy(a), false), false, y, true)));
+    return AC_OK;
+}
+
 /* ------------------------------------------------------------------ einsum */
 
 /* The adjoint of operand i is an einsum of the other operands and the result's adjoint; labels that only operand i has

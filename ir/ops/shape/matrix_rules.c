@@ -1,5 +1,5 @@
 /* matrix_rules.c - shape rules of products with weights or of tensors: fully_connected, blockwise_dense, batch_matmul,
- * einsum, det; and the checks that all operators with weights share. */
+ * einsum, det, inverse; and the checks that all operators with weights share. */
 #include "ir/ops/decode/blockwise.h"
 #include "ir/ops/decode/einsum_labels.h"
 #include "ir/ops/shape/shape.h"
@@ -196,13 +196,28 @@ int ac_sh_einsum(ac_ctx *cx, ac_graph *g, ac_node *n)
     return ac_shape_set(cx, n, 0, n->in[0]->dtype, l.rank, dim);
 }
 
-int ac_sh_det(ac_ctx *cx, ac_graph *g, ac_node *n)
+static int square_matrices(ac_ctx *cx, const ac_node *n)
 {
-    (void)g;
     AC_TRY(ac_shape_operands(cx, n));
     const ac_tensor *x = n->in[0];
     if (x->rank < 2 || x->dim[x->rank - 1] != x->dim[x->rank - 2])
         return ac_error(cx, n->at, E0104, "'%s' is %s, expected square matrices [..,M,M]", x->name,
                         ac_shape_str(cx, x));
+    return AC_OK;
+}
+
+int ac_sh_det(ac_ctx *cx, ac_graph *g, ac_node *n)
+{
+    (void)g;
+    AC_TRY(square_matrices(cx, n));
+    const ac_tensor *x = n->in[0];
     return ac_shape_set(cx, n, 0, x->dtype, x->rank - 2, x->dim);
+}
+
+int ac_sh_inverse(ac_ctx *cx, ac_graph *g, ac_node *n)
+{
+    (void)g;
+    AC_TRY(square_matrices(cx, n));
+    const ac_tensor *x = n->in[0];
+    return ac_shape_set(cx, n, 0, x->dtype, x->rank, x->dim);
 }

@@ -178,6 +178,10 @@ def fused(case, f, r, In):
     case("GroupNorm", [In(f(2, 4, 3, 8)), f(8), f(8)], {"groups": 2, "activation": 1})
     case("Trilu", [In(f(3, 4, 5)), np.int64(1)], {"upper": 1})
     case("Trilu", [In(f(4, 4))], {"upper": 0}, tag="lower")
+    near = lambda *d: f(*d) * F(0.3) + np.eye(d[-1], dtype=F)[::-1]  # zeros on the diagonal: rows are exchanged
+    case("Inverse", [In(near(2, 3, 4, 4))])
+    case("Inverse", [In(near(7, 7))], tag="one")
+    case("Inverse", [In(near(2, 2).astype(np.float16))], tolerance=4e-3, tag="half")
     case("ExpandDims", [In(f(3, 4)), np.int32(-1)])
     case("CDist", [In(f(5, 4)), In(f(3, 4))], {"metric": "euclidean"})
     case("CDist", [In(f(5, 4)), In(f(3, 4))], {"metric": "sqeuclidean"}, tag="square")

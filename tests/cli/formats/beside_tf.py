@@ -39,6 +39,11 @@ class Family:
     def floats(self, *dims, low=-2.0, high=2.0):
         return In(self.rng.uniform(low, high, dims).astype(np.float32))
 
+    def near_unit(self, *dims):
+        """Matrices that have inverses: rows of a unit matrix in another order, and some noise."""
+        noise = self.rng.uniform(-0.1, 0.1, dims)
+        return In((noise + np.eye(dims[-1])[self.rng.permutation(dims[-1])]).astype(np.float32))
+
     def ints(self, *dims, low=-7, high=8, dtype=np.int32):
         return In(self.rng.integers(low, high, dims).astype(dtype))
 
@@ -209,6 +214,9 @@ def products(f):
         f.op(name, f.floats(2, 2, 3), f.floats(2, 4, 3), adj_y=True)
     f.op("BatchMatMulV3", f.floats(2, 2, 3), f.floats(2, 3, 4), Tout=tf.float32)
     f.op("Einsum", [f.floats(2, 3, 4), f.floats(4, 5)], equation="abc,cd->abd")
+    f.op("MatrixDeterminant", f.floats(2, 3, 3))
+    f.op("MatrixInverse", f.near_unit(2, 4, 4))
+    f.op("MatrixInverse", f.near_unit(3, 3), adjoint=True)
     for name in "Sum Mean Max Min Prod EuclideanNorm".split():
         f.op(name, f.floats(2, 3, 4), [0, 2])
         f.op(name, f.floats(2, 3), [-1], keep_dims=True)

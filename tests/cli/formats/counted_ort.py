@@ -18,6 +18,9 @@ arenac, out, backend, seeds = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3
 path, bad, good = out / "m.onnx", [], 0
 
 
+MS = "com.microsoft"
+
+
 def node(op, ins, outs, **attrs):
     return helper.make_node(op, ins.split(" ") if ins else [], outs.split(), **attrs)
 
@@ -36,7 +39,8 @@ def case(name, nodes, given, results, bounds=None, **constants):
         [helper.make_empty_tensor_value_info(o) for o in results.split()],
         [numpy_helper.from_array(np.asarray(v), k) for k, v in constants.items()],
     )
-    onnx.save(helper.make_model(g, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid(MS, 1)]
+    onnx.save(helper.make_model(g, opset_imports=opsets, ir_version=8), path)
     want = ort.InferenceSession(str(path), providers=["CPUExecutionProvider"]).run(None, given)
     args = []
     for k, v in given.items():
@@ -182,6 +186,7 @@ for seed in range(seeds):
                 {"x": x},
                 "y i v n",
             )
+    case("Unique of Microsoft", [node("Unique", "x", "y v n", domain=MS)], {"x": floats(9) // 1}, "y v n")
     for images, classes, n, most, overlap, least, centre in (
         (1, 1, 20, 10, 0.5, 0.2, 0),
         (2, 3, 12, 4, 0.3, 0.4, 0),

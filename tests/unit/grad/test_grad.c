@@ -110,7 +110,7 @@ static void every_error(ac_ctx *cx)
     const char *by[] = {"x"};
     ac_tensor *dx[1];
     ac_graph *g = read_it(cx, "graph g {\n input x: f32[4,4]\n const i: i32[4] = [0, 0, 0, 0]\n const n: i32[] = [1]\n"
-                              " a = det(x)\n b = unsorted_segment_prod(x, i, n)\n s = sign(x)\n"
+                              " a = matrix_diag(x)\n b = unsorted_segment_prod(x, i, n)\n s = sign(x)\n"
                               " e = unsorted_segment_prod(s, i, n)\n y = add(a, b)\n z = add(y, e)\n output z\n}\n");
     MUST(g);
     const int32_t before = g->node.n, errors = cx->diags.errors;

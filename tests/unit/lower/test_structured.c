@@ -1,7 +1,7 @@
 /* test_structured.c - operators that read or write elements by index or by window, with known values: gather_elements,
  * scatter_elements, scatter_into, topk of the smallest, cumprod, conv_nd, window_sum, _max, _argmax, einsum, det,
- * grid_sample, roi_align, roi_pool. What the ONNX conformance suite shows in full is here only as far as targets and
- * refusals go. */
+ * inverse, grid_sample, roi_align, roi_pool. What the ONNX conformance suite shows in full is here only as far as
+ * targets and refusals go. */
 #include "tests/unit/support/in_context.h"
 #include "tests/unit/support/value_case.h"
 
@@ -49,6 +49,8 @@ static const value_case VALUES[] = {
     {F "[1,3]; const z: f32[2,3] = [1, 2, 3, 4, 5, 6]; const w: f32[2] = [1, -1]", "y = einsum(x, z, w) labels=[0, 1, 0, 1, 0, 1]", {1, 2, 2}, {-3, -6, -6}, {0}, 0, 0},
     {F "[2,2,2]", "y = det(x)", {0, 2, 3, 4, 1, 2, 2, 4}, {-6, 0}, {0}, 0, 0},
     {F "[1,1]", "y = det(x)", {-7}, {-7}, {0}, 0, 0},
+    {F "[2,2,2]", "y = inverse(x)", {0, 2, 4, 8, 1, 2, 0, 4}, {-1, 0.25, 0.5, 0, 1, -0.5, 0, 0.25}, {0}, 0, 0},
+    {F "[1,1]", "y = inverse(x)", {-4}, {-0.25}, {0}, 0, 0},
     {F "[1,2,2,1]; const g: f32[1,1,3,2] = [0, 0, -1, -1, 1.5, 1.5]", "y = grid_sample(x, g)", {1, 2, 3, 4}, {2.5, 0.25, 0}, {0}, 0, 0},
     {F "[1,2,2,1]; const g: f32[1,1,3,2] = [0, 0, -1, -1, 1.5, 1.5]", "y = grid_sample(x, g) align_corners=true padding=border", {1, 2, 3, 4}, {2.5, 1, 4}, {0}, 0, 0},
     {F "[1,4,1]; const g: f32[1,4,1] = [-1, -0.5, 5, 6]", "y = grid_sample(x, g) mode=nearest padding=reflection pixels=true", {1, 2, 3, 4}, {1, 1, 3, 2}, {0}, 0, 0},
@@ -79,6 +81,7 @@ static const bad_case BAD[] = {
     {F "[2,3]", "y = einsum(x) labels=[0, 1, 0, 0]", "E0103"},
     {F "[2,3]", "y = einsum(x) labels=[0]", "E0103"},
     {F "[2,3]", "y = det(x)", "E0104"},
+    {F "[3]", "y = inverse(x)", "E0104"},
     {F "[1,2,2,1]; const g: f32[1,1,1,3] = [0, 0, 0]", "y = grid_sample(x, g)", "E0104"},
     {F "[1,2,2,1]; const g: f32[1,1,1,2] = [0, 0]", "y = grid_sample(x, g) mode=zeros", "E0103"},
     {F "[1,2,2,1]; const r: f32[1,5] = [0, 0, 2, 2, 1]; input i: i32[1]", "y = roi_align(x, r, i)", "E0104"},
