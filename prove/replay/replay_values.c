@@ -292,6 +292,8 @@ static range joined_words(const instruction *code, const instruction *x, int32_t
         return wrapped(between(v->lo >> 32, v->hi >> 32), x->type);
     if (v->words)
         return wrapped(between(v->low, v->low_most), x->type);
+    if (fits(v, x->type))
+        return between(v->lo, v->hi);
     const whole high = v->lo >> 32;
     return high == v->hi >> 32 ? wrapped(between(v->lo - (high << 32), v->hi - (high << 32)), x->type)
                                : of_type(x->type);
