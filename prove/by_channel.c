@@ -113,7 +113,8 @@ static void gather(cases *c)
             ac_push(p->keep, &c->in, k);
         if (c->is_in[k] && ac_p_ins(p, k)->op == AC_L_VAR) {
             ac_push(p->keep, &c->var, k);
-            c->e.var[k].lanes = ac_p_ins(p, ac_p_ins(p, k)->a)->lanes;
+            const int32_t lanes = ac_p_ins(p, ac_p_ins(p, k)->a)->lanes;
+            c->e.var[k] = (ac_lanes_var){lanes, AC_NEW_N(p->keep, ac_interval, lanes)};
             c->lanes += c->e.var[k].lanes;
             c->room &= c->e.var[k].lanes <= AC_LANES;
         }

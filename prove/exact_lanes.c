@@ -21,7 +21,8 @@ void ac_lanes_open(ac_lanes *e, const ac_prover *p)
 {
     const int32_t n = p->fn->code.n;
     *e = (ac_lanes){.p = p};
-    e->lane = ac_alloc(p->keep, (uint64_t)n * sizeof *e->lane);
+    e->lane = AC_NEW_N(p->keep, ac_interval *, n);
+    e->lane[0] = AC_NEW_N(p->keep, ac_interval, AC_LANES); /* of operands that are not there */
     e->fixed = AC_NEW_N(p->keep, bool, n);
     e->counter = AC_NEW_N(p->keep, ac_interval, n);
     e->tile = AC_NEW_N(p->keep, ac_x, n);
@@ -32,6 +33,8 @@ void ac_lanes_open(ac_lanes *e, const ac_prover *p)
     bool *can = AC_NEW_N(p->keep, bool, n);
     for (ac_x x = 1; x < n; x++) {
         const ac_dtype d = (ac_dtype)ac_p_ins(p, x)->dtype;
+        const int32_t lanes = ac_p_ins(p, x)->lanes;
+        e->lane[x] = AC_NEW_N(p->keep, ac_interval, lanes < 1 ? 1 : lanes > AC_LANES ? AC_LANES : lanes);
         e->tile[x] = -1;
         known[x] = ac_dtype_is_float(d) ? (ac_interval){0, 0} : ac_interval_meet(p->refined[x], ac_p_range(d));
         can[x] = has_room(p, x);
@@ -353,13 +356,18 @@ static ac_interval counter(const ac_lanes *e, ac_x x)
     return i->k.i > 0 ? (ac_interval){a.lo, b.hi - 1} : (ac_interval){b.lo + 1, a.hi};
 }
 
+/* Lane l of an operand; one that has a single lane has it for all. */
+static ac_interval lane_of(const ac_lanes *e, ac_x operand, int32_t l)
+{
+    return e->lane[operand][operand && ac_p_ins(e->p, operand)->lanes == 1 ? 0 : l];
+}
+
 static void each_lane(ac_lanes *e, ac_x x)
 {
     const ac_ins *i = ac_p_ins(e->p, x);
     const ac_dtype d = (ac_dtype)i->dtype, from = (ac_dtype)ac_p_ins(e->p, i->a)->dtype;
-    const bool one = i->op == AC_L_SELECT && ac_p_ins(e->p, i->a)->lanes == 1;
     for (int32_t l = 0; l < i->lanes; l++) {
-        const ac_interval a = e->lane[i->a][one ? 0 : l], b = e->lane[i->b][l], c = e->lane[i->c][l];
+        const ac_interval a = lane_of(e, i->a, l), b = lane_of(e, i->b, l), c = lane_of(e, i->c, l);
         ac_interval in;
         switch ((int)i->op) {
         case AC_L_SELECT:

@@ -14,23 +14,23 @@
 #define AC_PROVE_EXACT_LANES_H
 #include "prove/prover.h"
 
-enum { AC_LANES = 16 };
+enum { AC_LANES = 64 };
 
 typedef struct ac_lanes_var {
     int32_t lanes;
-    ac_interval lane[AC_LANES];
+    ac_interval *lane;
 } ac_lanes_var;
 
 typedef struct ac_lanes {
     const ac_prover *p;
-    ac_interval (*lane)[AC_LANES]; /* by instruction */
-    const ac_interval *known;      /* what each has in all of the function */
-    const bool *can;               /* are its operands of a kind that is followed? */
-    ac_interval result;            /* of what was computed last: all lanes, before it is cut to its type */
-    ac_lanes_var *var;             /* by VAR: its present value */
-    bool *fixed;                   /* by FOR */
-    ac_interval *counter;          /* its values then */
-    const void **data;             /* by buffer: integers of a constant; NULL: it is none */
+    ac_interval **lane;       /* by instruction: as many as it has, AC_LANES at most */
+    const ac_interval *known; /* what each has in all of the function */
+    const bool *can;          /* are its operands of a kind that is followed? */
+    ac_interval result;       /* of what was computed last: all lanes, before it is cut to its type */
+    ac_lanes_var *var;        /* by VAR: its present value */
+    bool *fixed;              /* by FOR */
+    ac_interval *counter;     /* its values then */
+    const void **data;        /* by buffer: integers of a constant; NULL: it is none */
     int64_t *count;
     ac_x *tile; /* by LOAD: ac_lanes_tile, -1: not known yet */
 } ac_lanes;

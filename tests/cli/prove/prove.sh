@@ -37,6 +37,18 @@ for w in 61 62 64; do
     done
 done
 
+# A bias that is added to the sum of all lanes: pairs of 32 words are followed, too.
+cat >row.ag <<'END'
+graph m {
+  input x: i8[1,4000] q(0.05, -128)
+  const w: i8[4,4000] q(0.01, 0) = random 1 (-127, 127)
+  const b: i32[4] q(0.0005, 0) = [400, -300, 200, -100]
+  y: i8[1,4] q(0.2, 14) = fully_connected(x, w, b)
+  output y
+}
+END
+for t in x86-64-v3 x86-64-v4 aarch64; do expect 0 ': proven; ' "$arenac" prove row.ag -t $t; done
+
 page=$src/docs/prove.md
 grep -qxF "$(cd "$src" && "$arenac" prove models/digits_int8.tflite)" "$page" || fail "docs/prove.md shows another line"
 "$arenac" prove "$models/digits_int8.tflite" --json >out.json
