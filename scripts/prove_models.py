@@ -21,8 +21,8 @@ import sys
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-TARGETS = ("generic,native,cortex-m4,cortex-m0plus,cortex-m55,cortex-m55-mve,x86-64-v4-vnni,aarch64-i8mm,rv64gcv,"
-           "rv32imac,wasm32")
+TARGETS = ("generic,native,cortex-m4,cortex-m0plus,cortex-m55,cortex-m55-mve,x86-64-v2,x86-64-v3,x86-64-v4,"
+           "x86-64-v4-vnni,x86-64-v4-amx,aarch64-i8mm,rv64gcv,rv32imac,wasm32")
 UNSUPPORTED = 8
 
 
