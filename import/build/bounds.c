@@ -164,7 +164,7 @@ ac_tensor *ac_list_element(const ac_build *b, ac_tensor *t, int64_t *i)
             t = n->in[0];
         } else if (n->op == AC_OP_CAST && ac_dtype_is_int(t->dtype) && ac_dtype_is_int(n->in[0]->dtype)) {
             t = n->in[0];
-        } else if (n->op == AC_OP_CONCATENATION && t->rank == 1) {
+        } else if (n->op == AC_OP_CONCATENATION && (t->rank == 1 || n->attrs.axis.axis == 0)) {
             int32_t k = 0;
             while (k < n->n_in && *i >= ac_tensor_count(n->in[k]))
                 *i -= ac_tensor_count(n->in[k++]);
@@ -178,11 +178,12 @@ ac_tensor *ac_list_element(const ac_build *b, ac_tensor *t, int64_t *i)
             if (yes < 0 || !ac_dims_equal(n->in[yes ? 1 : 2], 1, t->dim))
                 break;
             t = n->in[yes ? 1 : 2];
-        } else if (n->op == AC_OP_PACK && t->rank == 1) {
-            if (*i < 0 || *i >= n->n_in)
+        } else if (n->op == AC_OP_PACK && (t->rank == 1 || n->attrs.axis.axis == 0) && ac_tensor_count(n->in[0])) {
+            const int64_t each = ac_tensor_count(n->in[0]);
+            if (*i < 0 || *i / each >= n->n_in)
                 return NULL;
-            t = n->in[*i];
-            *i = 0;
+            t = n->in[*i / each];
+            *i %= each;
         } else if ((n->op == AC_OP_SLICE || n->op == AC_OP_STRIDED_SLICE) && n->in[0]->rank == 1) {
             ac_slice s;
             if ((n->op == AC_OP_SLICE ? ac_slice_of(b->cx, n, &s) : ac_strided_slice_of(b->cx, n, &s)) != AC_OK)
@@ -253,6 +254,13 @@ static int64_t most_made(const ac_build *b, const ac_node *n, int32_t depth)
     }
     if (n->op == AC_OP_SUM)
         return flags_summed(n);
+    if (n->op == AC_OP_SUB) { /* less than it, if it is not a number below 0 that is taken off */
+        int64_t of;
+        double v = 0;
+        const bool less = count_at(b, n->in[1], 0, &of) || (ac_known_element(b, n->in[1], 0, &v) && v >= 0);
+        most = less ? most_of(b, n->in[0], 0, depth) : -1;
+        return most < 0 ? -1 : most > (int64_t)v ? most - (int64_t)v : 0;
+    }
     if (n->op != AC_OP_MAXIMUM && n->op != AC_OP_ADD)
         return -1;
     const int64_t x = most_of(b, n->in[0], 0, depth), y = most_of(b, n->in[1], 0, depth);

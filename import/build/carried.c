@@ -1,15 +1,19 @@
 /* carried.c - what a loop carries round, some of it counted (counted.h): each count goes round, too; see
  * sub_graphs.h. */
+#include "import/build/bounds.h"
 #include "import/build/counted.h"
 #include "import/build/operands.h"
 #include "import/build/sub_graphs.h"
 
-/* The counts of what is counted by now, after all values. */
-static int add_counts(const ac_build *b, ac_carried *c)
+#include <string.h>
+
+enum { MOST_TRIES = 4, MOST_LENGTH = 1 << 24 };
+
+int ac_carried_counts(const ac_build *b, ac_carried *c)
 {
     c->all = c->n;
     for (int32_t k = 0; k < c->n; k++)
-        if (c->dim[k] >= 0 && !(c->first[c->all++] = ac_build_counted_extent(b, c->first[k], c->dim[k])))
+        if (c->dim[k] >= 0 && !(c->first[c->all++] = ac_build_counted_extent(b, c->given[k], c->dim[k])))
             return AC_FAIL;
     return AC_OK;
 }
@@ -17,13 +21,16 @@ static int add_counts(const ac_build *b, ac_carried *c)
 int ac_carried_begin(const ac_build *b, ac_carried *c, int32_t n, ac_tensor *const *first)
 {
     *c = (ac_carried){.n = n,
+                      .turns = -1,
                       .first = AC_NEW_N(b->cx->region, ac_tensor *, 2 * n + 1),
+                      .given = AC_NEW_N(b->cx->region, ac_tensor *, n + 1),
+                      .tries = AC_NEW_N(b->cx->region, int32_t, n + 1),
                       .dim = AC_NEW_N(b->cx->region, int32_t, n + 1)};
     for (int32_t k = 0; k < n; k++) {
-        c->first[k] = first[k];
+        c->first[k] = c->given[k] = first[k];
         c->dim[k] = first[k]->count ? first[k]->count_dim : -1;
     }
-    return add_counts(b, c);
+    return ac_carried_counts(b, c);
 }
 
 void ac_carried_inputs(const ac_carried *c, ac_sub *s, ac_tensor **own)
@@ -33,6 +40,21 @@ void ac_carried_inputs(const ac_carried *c, ac_sub *s, ac_tensor **own)
     for (int32_t k = 0, i = c->n; k < c->n; k++)
         if (c->dim[k] >= 0)
             (void)ac_counted_as(own[k], ac_sub_input(s, c->first[i++]), c->dim[k]);
+}
+
+/* Are they of one type, and of one shape but for dimension *at, in which y is longer? *at < 0: it may be any one, which
+ * is found. */
+static bool is_longer(const ac_tensor *x, const ac_tensor *y, int32_t *at)
+{
+    bool same = x->dtype == y->dtype && x->rank == y->rank && ac_quant_equal(x->quant, y->quant);
+    *at = *at < 0 && y->count && same ? y->count_dim : *at;
+    for (int32_t d = 0; d < x->rank && same; d++) {
+        if (x->dim[d] == y->dim[d] || d == *at)
+            continue;
+        same = *at < 0 && y->dim[d] > x->dim[d];
+        *at = d;
+    }
+    return same && *at >= 0 && y->dim[*at] > x->dim[*at] && (!y->count || y->count_dim == *at);
 }
 
 /* May y be what the next iteration finds in the place of x? */
@@ -45,29 +67,82 @@ static bool fits(const ac_tensor *x, const ac_tensor *y, int32_t dim)
     return same;
 }
 
-int ac_carried_outputs(ac_build *b, ac_graph **now, ac_carried *c, ac_sub *s, ac_tensor *const *next, bool *again,
-                       int32_t *wrong)
+/* Value k with room for `size` elements. */
+static int lengthen(const ac_build *b, ac_carried *c, int32_t k, int64_t size)
 {
-    ac_tensor **count = AC_NEW_N(b->cx->region, ac_tensor *, c->n + 1), *y;
+    ac_tensor *x = c->given[k];
+    int64_t dim[AC_MAX_RANK];
+    memcpy(dim, x->dim, sizeof dim);
+    dim[c->dim[k]] = size;
+    if (x->dim[c->dim[k]] == 0)
+        c->first[k] = ac_build_broadcast(b, ac_build_number(b, x->dtype, 0), x->rank, dim);
+    else
+        c->first[k] = ac_build_counted_longer(b, x, c->dim[k], size);
+    if (c->first[k] && x->quant)
+        c->first[k]->quant = x->quant;
+    return c->first[k] ? AC_OK : AC_FAIL;
+}
+
+/* Nothing says how long value k may become. */
+static int no_bound(const ac_build *b, const ac_carried *c, int32_t k, const ac_tensor *y)
+{
+    const char *result = c->result ? c->result[k] : NULL;
+    b->reading->late = true; /* what it is computed from may be known later */
+    return ac_refuse(
+        b->reading, b->at, E0203, b->at.op,
+        ac_strf(b->cx->region, "'%s' is %s, but may be %s after an iteration: nothing bounds how long it becomes",
+                result ? result : c->given[k]->name, ac_tensor_str(b->cx, c->first[k]), ac_tensor_str(b->cx, y)),
+        result ? ac_strf(b->cx->region, "say how many elements at most: --bound %s=N; or bound how often the loop runs",
+                         result)
+               : "bound how often the loop runs");
+}
+
+/* Value k becomes longer. *again: it has more room now, and is to be read anew; else what is beyond its room is cut
+ * off: what --bound does not want, or nothing. */
+static int grow(const ac_build *b, ac_carried *c, const ac_sub *body, ac_tensor *const *next, int32_t k, bool *again)
+{
+    const int64_t size = c->first[k]->dim[c->dim[k]], given = c->given[k]->dim[c->dim[k]];
+    const int64_t said = c->result ? ac_bound_of(b, c->result[k]) : -1;
+    const bool counted = body->g->input.item[k]->count != NULL; /* it was read as such */
+    int64_t most = said > given ? said : given;
+    if (said < 0)
+        most = counted ? ac_grown_at_most(b, c, body, next, k) : -1;
+    if (counted && most >= 0 && most <= size)
+        return AC_OK;
+    if (most < 0 && !c->tries[k])
+        most = next[k]->dim[c->dim[k]]; /* perhaps it becomes no longer than that */
+    if (most < 0 || most > MOST_LENGTH || c->tries[k]++ > MOST_TRIES)
+        return no_bound(b, c, k, next[k]);
+    *again = true;
+    return lengthen(b, c, k, most);
+}
+
+/* What goes round of y: as long as value k. *count: NULL, or how many elements of it have a meaning. */
+static ac_tensor *round_of(const ac_build *b, const ac_carried *c, int32_t k, ac_tensor *y, ac_tensor **count)
+{
+    const int32_t d = c->dim[k];
+    const int64_t size = d >= 0 ? c->first[k]->dim[d] : 0;
+    *count = NULL;
+    if (d < 0)
+        return y;
+    *count = ac_build_counted_extent(b, y, d);
+    if (y->dim[d] <= size)
+        return ac_build_counted_longer(b, y, d, size);
+    ac_tensor *own = y->count;
+    y->count = NULL;
+    ac_tensor *cut = ac_build_slice(b, y, d, 0, size);
+    y->count = own;
+    *count = ac_build_2(b, AC_OP_MINIMUM, *count, ac_build_number(b, AC_I64, (double)size));
+    return cut;
+}
+
+static int push_outputs(ac_build *b, ac_graph **now, const ac_carried *c, ac_sub *s, ac_tensor *const *next)
+{
+    ac_tensor **count = AC_NEW_N(b->cx->region, ac_tensor *, c->n + 1);
     int rc = AC_OK;
-    *again = false;
-    *wrong = -1;
-    for (int32_t k = 0; k < c->n; k++)
-        if (next[k]->count && c->dim[k] < 0 && c->first[k]->rank > next[k]->count_dim) {
-            c->dim[k] = next[k]->count_dim;
-            *again = true;
-        }
-    for (int32_t k = 0; k < c->n; k++)
-        if (!fits(c->first[k], next[k], c->dim[k])) {
-            *wrong = k;
-            return AC_FAIL;
-        }
-    if (*again)
-        return add_counts(b, c);
     ac_sub_enter(b, now, s);
     for (int32_t k = 0; k < c->n && rc == AC_OK; k++) {
-        y = c->dim[k] >= 0 ? ac_build_counted_longer(b, next[k], c->dim[k], c->first[k]->dim[c->dim[k]]) : next[k];
-        count[k] = c->dim[k] >= 0 ? ac_build_counted_extent(b, next[k], c->dim[k]) : NULL;
+        ac_tensor *y = round_of(b, c, k, next[k], &count[k]);
         if (!y || (c->dim[k] >= 0 && !count[k]))
             rc = AC_FAIL;
         ac_push(s->g->region, &s->g->output, y);
@@ -80,6 +155,31 @@ int ac_carried_outputs(ac_build *b, ac_graph **now, ac_carried *c, ac_sub *s, ac
         if (ac_graph_has(s->g, s->g->output.item[i]))
             s->g->output.item[i]->count = NULL;
     return rc;
+}
+
+int ac_carried_outputs(ac_build *b, ac_graph **now, ac_carried *c, const ac_sub *cond, ac_sub *body,
+                       ac_tensor *const *next, bool *again, int32_t *wrong)
+{
+    const int64_t turns = cond ? ac_turns_at_most(b, c, cond, body, next, NULL) : -1;
+    *again = false;
+    *wrong = -1;
+    if (turns >= 0 && (c->turns < 0 || turns < c->turns))
+        c->turns = turns;
+    for (int32_t k = 0; k < c->n; k++) {
+        int32_t at = c->dim[k];
+        const bool longer = is_longer(c->first[k], next[k], &at);
+        if (c->dim[k] < 0 && (longer || (next[k]->count && c->first[k]->rank > next[k]->count_dim))) {
+            c->dim[k] = longer ? at : next[k]->count_dim;
+            *again = true;
+        }
+        if (longer)
+            AC_TRY(grow(b, c, body, next, k, again));
+        else if (!fits(c->first[k], next[k], c->dim[k]))
+            *wrong = *wrong < 0 ? k : *wrong;
+    }
+    if (*wrong >= 0)
+        return AC_FAIL;
+    return *again ? ac_carried_counts(b, c) : push_outputs(b, now, c, body, next);
 }
 
 void ac_carried_results(const ac_carried *c, const ac_node *made, ac_tensor **out)

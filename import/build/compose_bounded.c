@@ -239,6 +239,8 @@ ac_tensor *ac_build_late_slice(const ac_build *b, ac_tensor *x, int32_t d, ac_te
     ac_tensor *all = ac_build_counted_extent(b, x, d), *from = place(b, begin, all), *to = place(b, end, all);
     ac_tensor *count = from && to ? ac_bounded_count(b, ac_build_2(b, AC_OP_SUB, to, from), most) : NULL;
     ac_tensor *y = count && size > 0 ? rows_meant(b, x, d, from, most) : NULL;
+    if (y)
+        ac_note_cut(b, y, x, d, begin, end);
     return y ? ac_counted_as(y, count, d) : NULL;
 }
 
@@ -297,11 +299,12 @@ ac_late_number ac_late_number_at(const ac_build *b, ac_tensor *list, int64_t i)
     return n;
 }
 
-/* t = base + *plus */
-static ac_tensor *base_of(const ac_build *b, ac_tensor *t, int64_t *plus)
+/* t = *sign * base + *plus */
+static ac_tensor *base_of(const ac_build *b, ac_tensor *t, int *sign, int64_t *plus)
 {
     enum { MOST_STEPS = 32 };
     *plus = 0;
+    *sign = 1;
     for (int32_t step = 0; step < MOST_STEPS && t && t->def; step++) {
         int64_t at = 0;
         ac_tensor *e = ac_list_element(b, t, &at);
@@ -311,14 +314,15 @@ static ac_tensor *base_of(const ac_build *b, ac_tensor *t, int64_t *plus)
         if (!n || (n->op != AC_OP_ADD && n->op != AC_OP_SUB) || !ac_dtype_is_int(e->dtype))
             break;
         const bool second = ac_tensor_is_const(n->in[1]);
-        if (!second && (n->op == AC_OP_SUB || !ac_tensor_is_const(n->in[0])))
+        if (!second && !ac_tensor_is_const(n->in[0]))
             break;
         ac_tensor *k = n->in[second], *rest = n->in[!second];
         const void *data = ac_tensor_count(k) == 1 ? ac_tensor_force(b->cx, k) : NULL;
         if (!data || ac_tensor_count(rest) != 1)
             break;
         const int64_t v = (int64_t)ac_dtype_get_num(k->dtype, data, 0);
-        *plus += n->op == AC_OP_ADD ? v : -v;
+        *plus += n->op == AC_OP_SUB && second ? -*sign * v : *sign * v;
+        *sign = n->op == AC_OP_SUB && !second ? -*sign : *sign; /* v - rest */
         t = rest;
     }
     return t;
@@ -327,10 +331,25 @@ static ac_tensor *base_of(const ac_build *b, ac_tensor *t, int64_t *plus)
 bool ac_late_distance(const ac_build *b, const ac_late_number *first, const ac_late_number *last, int64_t *d)
 {
     int64_t from, to;
+    int sign[2];
     if (first->known || last->known || !first->t || !last->t)
         return false;
-    if (base_of(b, first->t, &from) != base_of(b, last->t, &to))
+    if (base_of(b, first->t, &sign[0], &from) != base_of(b, last->t, &sign[1], &to) || sign[0] != sign[1])
         return false;
     *d = to - from;
+    return true;
+}
+
+bool ac_late_sum(const ac_build *b, const ac_late_number *x, const ac_late_number *y, int64_t *sum)
+{
+    int64_t more[2];
+    int sign[2];
+    *sum = x->value + y->value;
+    if (x->known && y->known)
+        return true;
+    if (x->known || y->known || !x->t || !y->t ||
+        base_of(b, x->t, &sign[0], &more[0]) != base_of(b, y->t, &sign[1], &more[1]) || sign[0] == sign[1])
+        return false;
+    *sum = more[0] + more[1];
     return true;
 }

@@ -26,6 +26,8 @@ typedef struct ac_late_number {
 ac_late_number ac_late_number_at(const ac_build *b, ac_tensor *list, int64_t i);
 /* last - first, where both are computed from one and the same number; false: unknown. */
 bool ac_late_distance(const ac_build *b, const ac_late_number *first, const ac_late_number *last, int64_t *d);
+/* x + y, where what is computed in one is taken off in the other, or both are known; false: unknown. */
+bool ac_late_sum(const ac_build *b, const ac_late_number *x, const ac_late_number *y, int64_t *sum);
 
 /* Elements of dimension d of x from `begin` on, a scalar of integers; below 0: from the end on. */
 ac_tensor *ac_build_late_index(const ac_build *b, ac_tensor *x, int32_t d, ac_tensor *begin); /* one, without d */
@@ -37,5 +39,11 @@ ac_tensor *ac_build_late_slice(const ac_build *b, ac_tensor *x, int32_t d, ac_te
 /* Elements begin .. end - 1 of the dimension of x that is counted, of those that have a meaning: numbers below 0 are
  * from their end on, numbers past it are it. Counted, too. */
 ac_tensor *ac_build_counted_slice(const ac_build *b, ac_tensor *x, int64_t begin, int64_t end);
+
+/* updates.c: y is x[begin:end] of dimension dim, for whoever puts it together with others. begin NULL: 0. */
+void ac_note_cut(const ac_build *b, const ac_tensor *y, ac_tensor *x, int32_t dim, ac_tensor *begin, ac_tensor *end);
+/* part[0 .. n), one after the other, where they are all of a tensor but for a part that is written over. NULL: they are
+ * not, or reported. */
+ac_tensor *ac_build_updated(const ac_build *b, ac_tensor *const *part, int32_t n, int32_t axis);
 
 #endif

@@ -105,8 +105,10 @@ int ac_build_slice_of(const ac_build *b, ac_tensor **t, const char *result, ac_t
         if (window) {
             y = ac_build_late_window(b, y, d, tensor_of(b, &from[d]), size[d].value);
         } else {
-            ac_tensor *end = end_of(b, &from[d], &size[d], x->dim[d]);
+            ac_tensor *end = end_of(b, &from[d], &size[d], x->dim[d]), *of = y;
             y = end ? ac_build_late_slice(b, y, d, tensor_of(b, &from[d]), end, result) : NULL;
+            if (y && from[d].known && !from[d].value && !size[d].known) /* who puts a part after it means no -1 */
+                ac_note_cut(b, y, of, d, NULL, size[d].t);
         }
     }
     *out = y;

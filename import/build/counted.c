@@ -1,6 +1,7 @@
 /* counted.c - tensors whose size depends on the data: made as long as they can become, with a count of the elements
  * that have a meaning (ir/ops/shape/counted.h). */
 #include "import/build/counted.h"
+#include "import/build/compose_bounded.h"
 #include "import/build/operands.h"
 #include "import/build/reading.h"
 #include "import/build/wanted_outputs.h"
@@ -73,7 +74,35 @@ ac_tensor *ac_build_counted_fill(const ac_build *b, ac_tensor *t, double v)
     return y;
 }
 
-ac_tensor *ac_build_true(const ac_build *b, ac_tensor *flags)
+/* Concatenations so far: parts that are counted by the same tensors give results that are, too. */
+typedef struct ac_joined {
+    struct ac_joined *next;
+    const ac_graph *g;
+    ac_count_parts part;
+    bool some;     /* only some of those that have a meaning are kept */
+    ac_tensor *at; /* where what has a meaning lies in all parts together: i64 [sum of sizes], counted */
+} ac_joined;
+
+static void note_joined(const ac_build *b, ac_joined j)
+{
+    if (!b->reading || !j.at)
+        return;
+    j.g = b->g;
+    j.next = b->reading->joined;
+    b->reading->joined = ac_copy(b->cx->region, &j, sizeof j);
+}
+
+bool ac_parts_of_count(const ac_build *b, const ac_tensor *count, ac_count_parts *parts)
+{
+    const ac_joined *j = b->reading ? b->reading->joined : NULL;
+    while (j && j->at->count != count)
+        j = j->next;
+    if (j)
+        *parts = j->part;
+    return j != NULL;
+}
+
+static ac_tensor *true_of(const ac_build *b, ac_tensor *flags)
 {
     const int64_t n = flags ? ac_tensor_count(flags) : 0, most = n + 1, zero = 0;
     ac_attrs a;
@@ -95,6 +124,16 @@ ac_tensor *ac_build_true(const ac_build *b, ac_tensor *flags)
     ac_tensor *scatter[] = {into, at, ac_build_iota(b, n)};
     ac_tensor *y = at && into ? ac_build_op(b, AC_OP_SCATTER_ELEMENTS, scatter, 3, &a, AC_NONE) : NULL;
     return ac_counted_as(y ? ac_build_slice(b, y, 0, 0, n) : NULL, count, 0);
+}
+
+ac_tensor *ac_build_true(const ac_build *b, ac_tensor *flags)
+{
+    ac_tensor *count = flags && flags->rank == 1 ? flags->count : NULL, *y = true_of(b, flags);
+    const ac_count_parts all = {1, ac_copy(b->cx->region, &count, sizeof count),
+                                ac_copy(b->cx->region, flags ? flags->dim : NULL, flags ? sizeof *flags->dim : 0)};
+    if (count)
+        note_joined(b, (ac_joined){.part = all, .some = true, .at = y});
+    return y;
 }
 
 /* count * k; the same tensor for the same count. */
@@ -215,53 +254,38 @@ ac_tensor *ac_build_counted_gather(const ac_build *b, ac_tensor *x, ac_tensor *a
     return in[0] && in[1] ? ac_build_op(b, AC_OP_GATHER, in, 2, &a, AC_NONE) : NULL;
 }
 
-/* Concatenations so far: parts that are counted by the same tensors give results that are, too. */
-typedef struct ac_joined {
-    struct ac_joined *next;
-    const ac_graph *g;
-    int32_t n;
-    ac_tensor **count; /* of each part; NULL: all its elements have a meaning */
-    int64_t *size;
-    ac_tensor *at; /* where what has a meaning lies in all parts together: i64 [sum of sizes], counted */
-} ac_joined;
-
 static bool joins_alike(const ac_joined *j, const ac_graph *g, ac_tensor *const *x, int32_t n, int32_t axis)
 {
-    bool same = j->g == g && j->n == n;
+    bool same = j->g == g && j->part.n == n && !j->some;
     for (int32_t i = 0; i < n && same; i++)
-        same = j->count[i] == x[i]->count && j->size[i] == x[i]->dim[axis];
+        same = j->part.count[i] == x[i]->count && j->part.size[i] == x[i]->dim[axis];
     return same;
 }
 
 static ac_tensor *joined_places(const ac_build *b, ac_tensor *const *x, int32_t n, int32_t axis)
 {
-    ac_joined *j = b->reading ? b->reading->joined : NULL;
-    while (j && !joins_alike(j, b->g, x, n, axis))
-        j = j->next;
-    if (j)
-        return j->at;
+    const ac_joined *before = b->reading ? b->reading->joined : NULL;
+    while (before && !joins_alike(before, b->g, x, n, axis))
+        before = before->next;
+    if (before)
+        return before->at;
     ac_tensor **flags = AC_NEW_N(b->cx->region, ac_tensor *, n);
-    j = AC_NEW(b->cx->region, ac_joined);
-    *j = (ac_joined){.g = b->g,
-                     .n = n,
-                     .count = AC_NEW_N(b->cx->region, ac_tensor *, n),
-                     .size = AC_NEW_N(b->cx->region, int64_t, n)};
+    ac_joined j = {.part = {.n = n,
+                            .count = AC_NEW_N(b->cx->region, ac_tensor *, n),
+                            .size = AC_NEW_N(b->cx->region, int64_t, n)}};
     for (int32_t i = 0; i < n; i++) {
+        const int64_t size = j.part.size[i] = x[i]->dim[axis];
         ac_tensor *mask = x[i]->count ? mask_of(b, x[i]) : NULL;
-        j->count[i] = x[i]->count;
-        j->size[i] = x[i]->dim[axis];
+        j.part.count[i] = x[i]->count;
         if (mask)
             mask->count = NULL;
-        flags[i] = x[i]->count ? ac_build_reshape(b, mask, 1, &j->size[i])
-                               : ac_build_broadcast(b, ac_build_number(b, AC_BOOL, 1), 1, &j->size[i]);
+        flags[i] = x[i]->count ? ac_build_reshape(b, mask, 1, &size)
+                               : ac_build_broadcast(b, ac_build_number(b, AC_BOOL, 1), 1, &size);
     }
     ac_tensor *all = ac_build_concat(b, flags, n, 0);
-    j->at = all ? ac_build_true(b, all) : NULL;
-    if (j->at && b->reading) {
-        j->next = b->reading->joined;
-        b->reading->joined = j;
-    }
-    return j->at;
+    j.at = all ? ac_build_true(b, all) : NULL;
+    note_joined(b, j);
+    return j.at;
 }
 
 void ac_counted_erased(const ac_build *b)
@@ -277,7 +301,9 @@ void ac_counted_erased(const ac_build *b)
 ac_tensor *ac_build_counted_concat(const ac_build *b, ac_tensor *const *x, int32_t n, int32_t axis)
 {
     ac_attrs a;
-    ac_tensor **part = AC_NEW_N(b->cx->region, ac_tensor *, n);
+    ac_tensor **part = AC_NEW_N(b->cx->region, ac_tensor *, n), *updated = ac_build_updated(b, x, n, axis);
+    if (updated)
+        return updated;
     for (int32_t i = 0; i < n; i++) {
         if (x[i]->count && x[i]->count_dim != axis)
             return (void)ac_build_cannot(b, "dimension %d of '%s' %s depends on the data, and so does dimension %d",

@@ -37,6 +37,14 @@ ac_tensor *ac_build_counted_mean(const ac_build *b, ac_tensor *x, uint32_t axes,
 ac_tensor *ac_build_counted_gather(const ac_build *b, ac_tensor *x, ac_tensor *at);
 /* One after the other along `axis`, along which some are counted: what has a meaning lies together, counted. */
 ac_tensor *ac_build_counted_concat(const ac_build *b, ac_tensor *const *x, int32_t n, int32_t axis);
+/* What `count` is the sum of: it counts tensors that lie one after the other, of size[i] elements, of which count[i]
+ * (NULL: all) have a meaning, or some of these. false: it is none. */
+typedef struct ac_count_parts {
+    int32_t n;
+    ac_tensor **count;
+    int64_t *size;
+} ac_count_parts;
+bool ac_parts_of_count(const ac_build *b, const ac_tensor *count, ac_count_parts *parts);
 /* Nodes were erased: concatenations that they made are not there any more. */
 void ac_counted_erased(const ac_build *b);
 /* x of that shape, of which one size may be -1. The dimension that is counted stays, or those that follow are joined

@@ -55,6 +55,7 @@ typedef struct ac_reading {
     bool late;                 /* an operand had to be a constant, and is none */
     AC_VEC(ac_sized) sized;    /* what opt.bound may name */
     struct ac_joined *joined;  /* of counted.c; NULL: none yet */
+    struct ac_cut *cuts;       /* of updates.c; NULL: none yet */
     int64_t work;              /* steps left for values that are computed from given ones */
 } ac_reading;
 

@@ -45,31 +45,48 @@ int ac_sub_branches(ac_build *b, ac_graph **now, ac_tensor *condition, ac_sub *y
                     const char *const *result, ac_tensor **out);
 
 /* carried.c: the n values that a WHILE carries round. Those that are counted have their counts carried, too, after all
- * of them. Their lengths may change in an iteration, up to what they are before it.
+ * of them. Their lengths may change in an iteration. A value that becomes longer has room for what --bound says, or for
+ * as much as the iterations may add, where their number is bounded (growth.c); else it is refused.
  *
  *     AC_TRY(ac_carried_begin(&b, &c, n, first));
+ *     c.result = ..; c.turns = ..;      names that --bound calls values; how many iterations there are at most
  *     do {
- *         body = (ac_sub){0};
+ *         cond = body = (ac_sub){0};
+ *         .. the condition, on ac_carried_inputs ..
  *         ac_sub_enter(..);
  *         ac_carried_inputs(&c, &body, own);
  *         .. next[]: what the body makes of own[] ..
  *         ac_sub_leave(..);
- *         AC_TRY(ac_carried_outputs(&b, now, &c, &body, next, &again, &wrong));
- *     } while (again);                  a value turned out to be counted, and is to be read as such
- *     .. the condition, on ac_carried_inputs, too ..
+ *         AC_TRY(ac_carried_outputs(&b, now, &c, &cond, &body, next, &again, &wrong));
+ *     } while (again);                  a value turned out to be counted, or longer, and is to be read as such
  *     made = ac_sub_run(&b, AC_OP_WHILE, c.first, c.all, ..);
  *     ac_carried_results(&c, made, out); */
 typedef struct ac_carried {
-    int32_t n, all;    /* values; values and counts */
-    ac_tensor **first; /* before the loop: all of them */
-    int32_t *dim;      /* by value: the one that is counted; -1: none */
+    int32_t n, all;            /* values; values and counts */
+    ac_tensor **first;         /* before the loop: all of them, as long as they become */
+    int32_t *dim;              /* by value: the one that is counted; -1: none */
+    int64_t turns;             /* -1: nothing bounds them */
+    const char *const *result; /* NULL, or by value: NULL, or its name */
+    ac_tensor **given;         /* by value: as it was before the loop */
+    int32_t *tries;            /* by value: how often it was made longer */
 } ac_carried;
 
+/* The counts of what is counted by now, after all values. Others call it who change dim[]. */
+int ac_carried_counts(const ac_build *b, ac_carried *c);
 int ac_carried_begin(const ac_build *b, ac_carried *c, int32_t n, ac_tensor *const *first);
 void ac_carried_inputs(const ac_carried *c, ac_sub *s, ac_tensor **own);
-/* AC_FAIL with *wrong >= 0: that value does not keep its type and shape (not reported). */
-int ac_carried_outputs(ac_build *b, ac_graph **now, ac_carried *c, ac_sub *s, ac_tensor *const *next, bool *again,
-                       int32_t *wrong);
+/* cond: NULL, or the graph whose output decides. AC_FAIL with *wrong >= 0: that value does not keep its type and shape
+ * (not reported). */
+int ac_carried_outputs(ac_build *b, ac_graph **now, ac_carried *c, const ac_sub *cond, ac_sub *body,
+                       ac_tensor *const *next, bool *again, int32_t *wrong);
 void ac_carried_results(const ac_carried *c, const ac_node *made, ac_tensor **out);
+
+/* growth.c: at most so many iterations, as the condition says of a number that each of them raises or lowers; -1:
+ * nothing bounds them. next[]: what the body makes of its inputs. cond: a graph's output is asked before each
+ * iteration; NULL: `again`, which the body makes, after it. */
+int64_t ac_turns_at_most(const ac_build *b, const ac_carried *c, const ac_sub *cond, const ac_sub *body,
+                         ac_tensor *const *next, ac_tensor *again);
+/* Value k, counted, becomes what was made of it at most so long, if it was as long as it may be before; -1: unknown. */
+int64_t ac_grown_at_most(const ac_build *b, const ac_carried *c, const ac_sub *body, ac_tensor *const *next, int32_t k);
 
 #endif

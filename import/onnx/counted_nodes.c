@@ -57,7 +57,10 @@ int ac_onx_do_compress(ac_onx_node *n)
     if (!x || given->rank != 1 || given->dim[0] > x->dim[axis])
         return ac_error(n->r->cx, n->at, E0104, "condition '%s' is %s, expected at most %" PRId64 " values",
                         given->name, ac_shape_str(n->r->cx, given), x ? x->dim[axis] : 0);
-    return ac_onx_result(n, 0, take(n, x, ac_build_true(&n->b, given), axis));
+    ac_tensor *at = ac_build_true(&n->b, given);
+    if (x->count && x->count_dim == axis)
+        x = ac_build_counted_fill(&n->b, x, 0); /* what is taken has a meaning */
+    return ac_onx_result(n, 0, take(n, x, at, axis));
 }
 
 int ac_onx_do_unique(ac_onx_node *n)

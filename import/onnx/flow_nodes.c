@@ -91,6 +91,8 @@ ac_tensor *ac_onx_collect(ac_onx_node *n, ac_tensor *const *part, int64_t count,
             dim[d + (d >= at)] = x->dim[d];
         dim[at] = 1;
         one[i] = ac_onx_reshape(n, part[(backwards ? count - 1 - i : i) * stride], x->rank + 1, dim);
+        if (one[i] && i && one[i]->count && one[0]->count && one[i]->count_dim == one[0]->count_dim)
+            one[i]->count = one[0]->count; /* all of them are of one size when the model runs */
     }
     return ac_onx_concat(n, one, (int32_t)count, at);
 }

@@ -9,6 +9,7 @@
  * only data decides the trip count, --bound does, and what comes after so many elements is not kept. */
 #include "import/build/bounds.h"
 #include "import/build/counted.h"
+#include "import/build/params.h"
 #include "import/build/sub_graphs.h"
 #include "import/onnx/collect.h"
 #include "import/onnx/proto/nodes.h"
@@ -16,7 +17,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { MANY = 64, MOST_UNROLLED = 4096 };
+enum { MANY = 64, MOST_UNROLLED = 4096, MOST_READINGS = 32 };
 
 typedef struct loop {
     ac_onx_node *n;
@@ -26,6 +27,8 @@ typedef struct loop {
     ac_tensor *limit;         /* trips as data; NULL: there is no limit */
     int64_t most;             /* elements of a scan that are kept */
     bool beyond;              /* there may be more: these are written behind the others, and cut off */
+    bool counted;             /* there may be fewer than `most` */
+    int32_t *length;          /* by scan: which value that is carried says how long its elements are; -1: none */
     ac_tensor *again;         /* the condition: constant, or computed at run time */
     ac_tensor **in;           /* iteration, condition, what is carried round */
     ac_tensor **out;          /* condition, what is carried round, one element of each scan */
@@ -44,13 +47,14 @@ static int read_loop(loop *l)
     l->scans = n->n_out - l->carried;
     l->trips = -1;
     l->scans = l->scans < 0 ? 0 : l->scans; /* results that nobody uses may be left out at the end */
-    for (int32_t k = 0; k < l->scans; k++)
-        (void)ac_bound_of(&n->b, ac_onx_result_name(n, l->carried + k));
+    for (int32_t k = 0; k < n->n_out; k++)
+        (void)ac_bound_of(&n->b, ac_onx_result_name(n, k));
     if ((l->limit = ac_onx_in(n, 0)) && ac_operand_known(&n->b, &n->in[0])) {
         AC_TRY(ac_operand_scalar(&n->b, &n->in[0], &trips));
         l->trips = trips < 0 ? 0 : trips > 1e15 ? INT64_MAX : (int64_t)trips;
     }
     l->again = ac_onx_in(n, 1) ? ac_onx_condition(n, n->in[1]) : ac_onx_number(n, AC_BOOL, 1);
+    l->length = AC_NEW_N(n->r->cx->region, int32_t, l->scans + 1);
     l->in = AC_NEW_N(n->r->cx->region, ac_tensor *, l->carried + 2);
     l->out = AC_NEW_N(n->r->cx->region, ac_tensor *, l->carried + l->scans + 1);
     for (int32_t i = 0; i < l->carried; i++)
@@ -135,20 +139,21 @@ static ac_tensor *first_scan(loop *l, int32_t k, int64_t i, const ac_tensor *ele
     return both[0] ? ac_onx_concat(n, both, 2, 0) : NULL;
 }
 
-/* How long scans become. */
-static int bound_scans(loop *l)
+/* How long scans become; turns: how many iterations there are at most, -1: unknown. always: none ends the loop. */
+static int bound_scans(loop *l, int64_t turns, bool always)
 {
     ac_onx_node *n = l->n;
-    l->most = l->trips;
-    l->beyond = l->trips < 0 || l->trips > INT32_MAX;
-    if (!l->scans || !l->beyond)
-        return AC_OK;
-    l->most = -1;
+    int64_t said = -1;
     for (int32_t k = 0; k < l->scans; k++) {
-        const int64_t said = ac_bound_of(&n->b, ac_onx_result_name(n, l->carried + k));
-        l->most = said >= 0 && (l->most < 0 || said < l->most) ? said : l->most;
+        const int64_t v = ac_bound_of(&n->b, ac_onx_result_name(n, l->carried + k));
+        said = v >= 0 && (said < 0 || v < said) ? v : said;
     }
-    if (l->most >= 0)
+    l->beyond = turns < 0 || turns > INT32_MAX || (said >= 0 && said < turns);
+    l->most = l->beyond ? said : turns;
+    l->counted = l->beyond || !always || turns != l->trips;
+    if (!l->beyond)
+        return AC_OK;
+    if (said >= 0)
         return AC_OK;
     n->r->reading->late = true;
     const char *name = ac_onx_result_name(n, l->carried);
@@ -159,66 +164,28 @@ static int bound_scans(loop *l)
              : "give a constant trip count");
 }
 
-/* The body on what is carried round, from iteration `i` on; in[]: first values of all that is carried. */
-static int read_body(loop *l, ac_sub *s, int64_t i, ac_tensor **in)
+/* Is there another iteration? in[]: what is carried, of the graph that nodes go to. */
+static ac_tensor *condition_of(const loop *l, ac_tensor *const *in)
 {
     ac_onx_node *n = l->n;
-    const int32_t values = l->carried + 2;
-    ac_tensor **out = AC_NEW_N(n->r->cx->region, ac_tensor *, values + l->scans + 1), **own = l->in;
-    for (int32_t k = 0; k < values; k++)
-        if (in[k]->count)
-            return ac_build_cannot(&n->b, "'%s' has as many elements as data decides", in[k]->name);
-    ac_sub_enter(&n->b, &n->r->g, s);
-    for (int32_t k = 0; k < values; k++)
-        own[k] = ac_sub_input(s, in[k]);
-    int rc = ac_onx_call_graph(n, l->body, own, values, l->out, l->carried + l->scans + 1);
-    ac_sub_leave(&n->b, &n->r->g, s);
-    for (int32_t k = 0; k < l->scans && rc == AC_OK; k++) {
-        const ac_tensor *element = l->out[1 + l->carried + k];
-        if (element->rank >= AC_MAX_RANK || element->count)
-            return ac_build_cannot(&n->b, "what it collects has %s",
-                                   element->count ? "as many elements as data decides" : "more than 8 dimensions");
-        rc = (in[values + k] = first_scan(l, k, i, element)) ? AC_OK : AC_FAIL;
-    }
-    AC_TRY(rc);
-    ac_sub_enter(&n->b, &n->r->g, s);
-    out[0] = ac_onx_2(n, AC_OP_ADD, own[0], ac_onx_number(n, AC_I64, 1));
-    out[1] = ac_onx_condition(n, l->out[0]);
-    memcpy(out + 2, l->out + 1, (size_t)l->carried * sizeof *out);
-    ac_tensor *at =
-        l->beyond && l->scans ? ac_onx_2(n, AC_OP_MINIMUM, own[0], ac_onx_number(n, AC_I64, (double)l->most)) : own[0];
-    for (int32_t k = 0; k < l->scans && at; k++)
-        out[values + k] = ac_build_put(&n->b, ac_sub_input(s, in[values + k]), l->out[1 + l->carried + k], at);
-    ac_sub_leave(&n->b, &n->r->g, s);
-    for (int32_t k = 0; k < values + l->scans; k++) {
-        if (!out[k])
-            return AC_FAIL;
-        ac_push(s->g->region, &s->g->output, out[k]);
-    }
-    for (int32_t k = 2; k < values; k++)
-        if (out[k]->dtype != in[k]->dtype || out[k]->count || !ac_tensor_same_shape(out[k], in[k]))
-            return ac_build_cannot(&n->b, "'%s' changes its shape, while only data decides how often", in[k]->name);
-    return AC_OK;
-}
-
-/* Is there another iteration? */
-static int read_condition(const loop *l, ac_sub *s, ac_tensor *const *in)
-{
-    ac_onx_node *n = l->n;
-    ac_sub_enter(&n->b, &n->r->g, s);
-    ac_tensor *iteration = ac_sub_input(s, in[0]);
-    ac_tensor *again = ac_sub_input(s, in[1]);
-    for (int32_t k = 2; k < 2 + l->carried + l->scans; k++)
-        (void)ac_sub_input(s, in[k]);
-    ac_tensor *limit = NULL; /* none, or of so many iterations that they never end */
+    ac_tensor *limit = NULL, *again = in[1]; /* none, or of so many iterations that they never end */
     if (l->trips >= 0 && l->trips != INT64_MAX)
         limit = ac_onx_number(n, AC_I64, (double)l->trips);
     else if (l->trips < 0 && l->limit)
         limit = ac_onx_cast(n, ac_onx_reshape(n, l->limit, 0, NULL), AC_I64);
     if (limit) {
-        ac_tensor *left = ac_onx_2(n, AC_OP_LESS, iteration, limit);
+        ac_tensor *left = ac_onx_2(n, AC_OP_LESS, in[0], limit);
         again = left ? ac_onx_2(n, AC_OP_LOGICAL_AND, left, again) : NULL;
     }
+    return again;
+}
+
+static int read_condition(const loop *l, ac_sub *s, const ac_carried *c, ac_tensor **own)
+{
+    ac_onx_node *n = l->n;
+    ac_sub_enter(&n->b, &n->r->g, s);
+    ac_carried_inputs(c, s, own);
+    ac_tensor *again = condition_of(l, own);
     ac_sub_leave(&n->b, &n->r->g, s);
     if (!again)
         return AC_FAIL;
@@ -226,35 +193,176 @@ static int read_condition(const loop *l, ac_sub *s, ac_tensor *const *in)
     return AC_OK;
 }
 
+/* The body on what is carried round; next[]: iteration, condition, values. */
+static int read_body(loop *l, ac_sub *s, const ac_carried *c, ac_tensor **own, ac_tensor **next)
+{
+    ac_onx_node *n = l->n;
+    const int32_t values = l->carried + 2;
+    ac_sub_enter(&n->b, &n->r->g, s);
+    ac_carried_inputs(c, s, own);
+    int rc = ac_onx_call_graph(n, l->body, own, values, l->out, l->carried + l->scans + 1);
+    if (rc == AC_OK) {
+        next[0] = ac_onx_2(n, AC_OP_ADD, own[0], ac_onx_number(n, AC_I64, 1));
+        next[1] = ac_onx_condition(n, l->out[0]);
+        memcpy(next + 2, l->out + 1, (size_t)l->carried * sizeof *next);
+        rc = next[0] && next[1] ? AC_OK : AC_FAIL;
+    }
+    ac_sub_leave(&n->b, &n->r->g, s);
+    return rc;
+}
+
+/* Scans, whose elements are known by now: number `values` + k of what is carried is all of them so far; where elements
+ * are counted, how long they are is carried, too. AC_FAIL: refused */
+static int begin_scans(loop *l, ac_carried *c, int64_t i)
+{
+    ac_onx_node *n = l->n;
+    const int32_t values = l->carried + 2;
+    ac_tensor **first = AC_NEW_N(n->r->cx->region, ac_tensor *, values + 2 * l->scans + 1);
+    const char **name = AC_NEW_N(n->r->cx->region, const char *, values + 2 * l->scans + 1);
+    memcpy(first, c->given, (size_t)values * sizeof *first);
+    memcpy(name, c->result, (size_t)values * sizeof *name);
+    int32_t count = values + l->scans;
+    for (int32_t k = 0; k < l->scans; k++) {
+        const ac_tensor *element = l->out[1 + l->carried + k];
+        if (element->rank >= AC_MAX_RANK || (element->count && l->counted))
+            return ac_build_cannot(&n->b, "what it collects has %s",
+                                   element->count ? "as many elements as data decides, and so has each of these"
+                                                  : "more than 8 dimensions");
+        if (!(first[values + k] = first_scan(l, k, i, element)))
+            return AC_FAIL;
+        l->length[k] = element->count ? count : -1;
+        if (element->count && !(first[count++] = ac_onx_number(n, AC_I64, 0)))
+            return AC_FAIL;
+    }
+    ac_carried with = {0};
+    AC_TRY(ac_carried_begin(&n->b, &with, count, first));
+    for (int32_t k = 0; k < values; k++) { /* what is known of values stays */
+        with.first[k] = c->first[k];
+        with.dim[k] = c->dim[k];
+        with.tries[k] = c->tries[k];
+    }
+    with.turns = c->turns;
+    with.result = name;
+    *c = with;
+    return ac_carried_counts(&n->b, c);
+}
+
+/* What scans become in an iteration. */
+static int next_scans(loop *l, ac_sub *s, ac_tensor *const *own, ac_tensor **next)
+{
+    ac_onx_node *n = l->n;
+    const int32_t values = l->carried + 2;
+    ac_sub_enter(&n->b, &n->r->g, s);
+    ac_tensor *at =
+        l->beyond && l->scans ? ac_onx_2(n, AC_OP_MINIMUM, own[0], ac_onx_number(n, AC_I64, (double)l->most)) : own[0];
+    int rc = at ? AC_OK : AC_FAIL;
+    for (int32_t k = 0; k < l->scans && rc == AC_OK; k++) {
+        ac_tensor *element = l->out[1 + l->carried + k], *count = element->count;
+        if (count)
+            next[l->length[k]] = ac_build_counted_extent(&n->b, element, element->count_dim);
+        element->count = NULL;
+        next[values + k] = ac_build_put(&n->b, own[values + k], element, at);
+        element->count = count;
+        rc = next[values + k] && (!count || next[l->length[k]]) ? AC_OK : AC_FAIL;
+    }
+    ac_sub_leave(&n->b, &n->r->g, s);
+    return rc;
+}
+
+/* Are scans carried, and as long as their elements ask for? */
+static bool scans_fit(const loop *l, const ac_carried *c)
+{
+    const int32_t values = l->carried + 2;
+    bool fit = c->n >= values + l->scans;
+    for (int32_t k = 0; k < l->scans && fit; k++) {
+        const ac_tensor *element = l->out[1 + l->carried + k], *all = c->first[values + k];
+        fit = (l->length[k] >= 0) == (element->count != NULL) && all->rank == element->rank + 1 &&
+              ac_dims_equal(element, element->rank, all->dim + 1);
+    }
+    return fit;
+}
+
+static bool is_true(const loop *l, ac_tensor *t)
+{
+    const uint8_t *data = ac_tensor_is_const(t) ? ac_tensor_force(l->n->r->cx, t) : NULL;
+    return data && *data;
+}
+
+/* The WHILE's graphs, whose values are as long as they become. */
+static int read_graphs(loop *l, ac_sub *cond, ac_sub *body, ac_carried *c, int64_t i)
+{
+    ac_onx_node *n = l->n;
+    const int32_t most = l->carried + 2 + 2 * l->scans;
+    ac_tensor **own = AC_NEW_N(n->r->cx->region, ac_tensor *, most + 1);
+    ac_tensor **next = AC_NEW_N(n->r->cx->region, ac_tensor *, most + 1);
+    bool again = true;
+    int32_t wrong;
+    for (int32_t step = 0; again; step++) {
+        *cond = *body = (ac_sub){0};
+        AC_TRY(read_condition(l, cond, c, own));
+        AC_TRY(read_body(l, body, c, own, next));
+        if (!scans_fit(l, c)) {
+            ac_carried values = *c;
+            values.n = l->carried + 2;
+            const int64_t turns = ac_turns_at_most(&n->b, &values, cond, body, next, NULL);
+            if (step > MOST_READINGS)
+                return ac_build_cannot(&n->b, "what it collects changes its shape");
+            AC_TRY(bound_scans(l, turns < 0 ? -1 : turns + i, next[1] == own[1] || is_true(l, next[1])));
+            AC_TRY(begin_scans(l, c, i));
+            continue;
+        }
+        AC_TRY(next_scans(l, body, own, next));
+        if (ac_carried_outputs(&n->b, &n->r->g, c, cond, body, next, &again, &wrong) == AC_OK)
+            continue;
+        return wrong < 0 ? AC_FAIL
+                         : ac_build_cannot(&n->b,
+                                           "'%s' is %s, but %s after an iteration, while only data decides how "
+                                           "often it runs",
+                                           c->first[wrong]->name, ac_tensor_str(n->r->cx, c->first[wrong]),
+                                           ac_tensor_str(n->r->cx, next[wrong]));
+    }
+    return AC_OK;
+}
+
 /* The iterations from `i` on. */
 static int rest_of(loop *l, int64_t i)
 {
     ac_onx_node *n = l->n;
-    const int32_t values = l->carried + 2, all = values + l->scans;
+    const int32_t values = l->carried + 2, most = values + 2 * l->scans;
     ac_sub cond = {0}, body = {0};
-    ac_sub_tensors c = {0};
+    ac_sub_tensors captured = {0};
+    ac_carried c;
     int32_t sub[2];
-    ac_tensor **in = AC_NEW_N(n->r->cx->region, ac_tensor *, all + 1);
-    AC_TRY(bound_scans(l));
+    ac_tensor **in = AC_NEW_N(n->r->cx->region, ac_tensor *, most + 1);
+    const char **name = AC_NEW_N(n->r->cx->region, const char *, most + 1);
     in[0] = ac_onx_number(n, AC_I64, (double)i);
     in[1] = l->again;
     memcpy(in + 2, l->in + 2, (size_t)l->carried * sizeof *in);
-    AC_TRY(read_body(l, &body, i, in));
-    AC_TRY(read_condition(l, &cond, in));
-    AC_TRY(ac_sub_captured(&n->b, &cond, &c));
-    AC_TRY(ac_sub_captured(&n->b, &body, &c));
-    sub[0] = ac_sub_add(&n->b, &cond, &c);
-    sub[1] = ac_sub_add(&n->b, &body, &c);
-    ac_node *made = ac_sub_run(&n->b, AC_OP_WHILE, in, all, &c, sub, &body);
+    for (int32_t k = 0; k < l->carried; k++)
+        name[2 + k] = ac_onx_result_name(n, k);
+    AC_TRY(ac_carried_begin(&n->b, &c, values, in));
+    c.result = name;
+    AC_TRY(read_graphs(l, &cond, &body, &c, i));
+    AC_TRY(ac_sub_captured(&n->b, &cond, &captured));
+    AC_TRY(ac_sub_captured(&n->b, &body, &captured));
+    sub[0] = ac_sub_add(&n->b, &cond, &captured);
+    sub[1] = ac_sub_add(&n->b, &body, &captured);
+    ac_node *made = ac_sub_run(&n->b, AC_OP_WHILE, c.first, c.all, &captured, sub, &body);
+    ac_tensor **out = AC_NEW_N(n->r->cx->region, ac_tensor *, c.n + 1);
     if (!made)
         return AC_FAIL;
+    ac_carried_results(&c, made, out);
     for (int32_t k = 0; k < l->carried; k++)
-        AC_TRY(ac_onx_result(n, k, made->out[2 + k]));
-    ac_tensor *count = l->beyond && l->scans ? ac_bounded_count(&n->b, made->out[0], l->most) : made->out[0];
+        AC_TRY(ac_onx_result(n, k, out[2 + k]));
+    ac_tensor *count = l->beyond && l->scans ? ac_bounded_count(&n->b, out[0], l->most) : out[0];
     for (int32_t k = 0; k < l->scans; k++) {
-        ac_tensor *y = made->out[values + k];
-        y = l->beyond ? ac_onx_slice(n, y, 0, 0, l->most) : y;
-        AC_TRY(count ? ac_onx_result(n, l->carried + k, ac_counted_as(y, count, 0)) : AC_FAIL);
+        const ac_tensor *element = l->out[1 + l->carried + k];
+        ac_tensor *y = l->beyond ? ac_onx_slice(n, out[values + k], 0, 0, l->most) : out[values + k];
+        if (element->count)
+            y = ac_counted_as(y, out[l->length[k]], element->count_dim + 1);
+        else if (l->counted)
+            y = ac_counted_as(y, count, 0);
+        AC_TRY(count ? ac_onx_result(n, l->carried + k, y) : AC_FAIL);
     }
     return AC_OK;
 }

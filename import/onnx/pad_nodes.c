@@ -1,4 +1,7 @@
 /* pad_nodes.c - Pad of ONNX, in all modes, and CenterCropPad. */
+#include "import/build/bounds.h"
+#include "import/build/compose_pads.h"
+#include "import/build/operands.h"
 #include "import/onnx/proto/nodes.h"
 
 #include <inttypes.h>
@@ -44,6 +47,34 @@ static ac_tensor *mirror(ac_onx_node *n, ac_tensor *x, const int64_t *before, co
     return ac_onx_make(n, AC_OP_MIRROR_PAD, &x, 1, &a, AC_NONE);
 }
 
+/* Pads that are computed, or of what is counted: begins, then ends, of all dimensions or of those that axes list. */
+static int late_pad(ac_onx_node *n, ac_tensor *x, ac_tensor *value)
+{
+    ac_late_number before[AC_MAX_RANK], after[AC_MAX_RANK];
+    ac_ints axes = {0};
+    ac_tensor *list = n->in[1], *y;
+    if (ac_onx_in(n, 3))
+        AC_TRY(ac_operand_values(&n->b, &n->in[3], &axes));
+    const int32_t count = ac_onx_in(n, 3) ? axes.n : x->rank;
+    if (!ac_dtype_is_int(list->dtype) || ac_tensor_count(list) != 2 * count)
+        return ac_error(n->r->cx, n->at, E0104, "'%s' is %s, expected pads for %d dimensions", list->name,
+                        ac_tensor_str(n->r->cx, list), count);
+    for (int32_t d = 0; d < x->rank; d++)
+        before[d] = after[d] = (ac_late_number){.known = true};
+    for (int32_t i = 0; i < count; i++) {
+        int32_t d;
+        AC_TRY(ac_onx_axis(n, ac_onx_in(n, 3) ? axes.v[i] : i, x->rank, &d));
+        before[d] = ac_late_number_at(&n->b, list, i);
+        after[d] = ac_late_number_at(&n->b, list, i + count);
+        if (before[d].value < 0 || after[d].value < 0)
+            return ac_build_cannot(&n->b, "a pad is below 0, and others are computed");
+        if ((!before[d].known && !before[d].t) || (!after[d].known && !after[d].t))
+            return AC_FAIL;
+    }
+    AC_TRY(ac_build_pad_of(&n->b, x, before, after, value, list, ac_onx_result_name(n, 0), &y));
+    return ac_onx_result(n, 0, y);
+}
+
 int ac_onx_do_pad(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *value = ac_onx_in(n, 2);
@@ -51,6 +82,9 @@ int ac_onx_do_pad(ac_onx_node *n)
     ac_ints pads, axes = {0};
     bool given;
     int64_t before[AC_MAX_RANK] = {0}, after[AC_MAX_RANK] = {0};
+    (void)ac_bound_of(&n->b, ac_onx_result_name(n, 0));
+    if (n->version >= 11 && !strcmp(mode, "constant") && (x->count || !ac_operand_known(&n->b, &n->in[1])))
+        return late_pad(n, x, value);
     AC_TRY(ac_onx_list_or(n, n->version < 2 ? "paddings" : "pads", 1, &pads, &given));
     if (ac_onx_in(n, 3))
         AC_TRY(ac_operand_values(&n->b, &n->in[3], &axes));

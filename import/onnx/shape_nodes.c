@@ -1,6 +1,7 @@
 /* shape_nodes.c - operators of ONNX that change shapes, take slices, join, repeat, or make constants. */
 #include "import/build/bounds.h"
 #include "import/build/compose_bounded.h"
+#include "import/build/compose_pads.h"
 #include "import/build/counted.h"
 #include "import/onnx/proto/nodes.h"
 
@@ -338,9 +339,7 @@ int ac_onx_do_slice(ac_onx_node *n)
 
 int ac_onx_do_tile(ac_onx_node *n)
 {
-    ac_tensor *in[2] = {n->in[0], NULL};
-    ac_ints times;
-    AC_TRY(ac_operand_values(&n->b, &n->in[1], &times));
-    in[1] = ac_onx_ints_const(n, times.n, times.v);
-    return ac_onx_result(n, 0, ac_onx_make(n, AC_OP_TILE, in, 2, NULL, AC_NONE));
+    ac_tensor *y;
+    AC_TRY(ac_build_tile_of(&n->b, n->in[0], &n->in[1], ac_onx_result_name(n, 0), &y));
+    return ac_onx_result(n, 0, y);
 }

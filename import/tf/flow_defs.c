@@ -3,6 +3,7 @@
  * What a condition is at the time of compiling decides: a known one chooses its branch; a loop is unrolled as long as
  * its condition is known to be true. Of functions whose condition only data decides, late_flow.c makes a branch or a
  * loop. */
+#include "import/build/bounds.h"
 #include "import/tf/late_flow.h"
 #include "import/tf/nodedefs.h"
 
@@ -128,6 +129,7 @@ int ac_tf_do_case(ac_tf_op *n)
 typedef struct functions {
     ac_tf_op *n;
     ac_tf_body *cond, *body;
+    const char **result; /* what --bound calls each value */
 } functions;
 
 static int run_condition(void *own, const ac_tf_value *arg, ac_tf_value *again)
@@ -173,16 +175,34 @@ static int rest_of(functions *w, const ac_tf_value *now)
     AC_TRY(ac_tf_body_order(n->r, w->body));
     for (int32_t k = 0; k < n->n_in; k++)
         same[k] = is_passed(w->body, k);
-    ac_tf_late_loop l = {
-        .n = n, .count = n->n_in, .now = now, .same = same, .own = w, .condition = run_condition, .body = run_body};
+    ac_tf_late_loop l = {.n = n,
+                         .count = n->n_in,
+                         .now = now,
+                         .same = same,
+                         .result = w->result,
+                         .own = w,
+                         .condition = run_condition,
+                         .body = run_body};
     AC_TRY(ac_tf_late_loop_run(&l, out));
     memcpy(n->out, out, (size_t)n->n_out * sizeof *out);
     return AC_OK;
 }
 
+/* They are of --bound even where the loop is unrolled. */
+static const char **names_of(ac_tf_op *n)
+{
+    const char **name = AC_NEW_N(n->r->cx->region, const char *, n->n_in + 1);
+    for (int32_t k = 0; k < n->n_in; k++) {
+        const bool sized = n->in[k].kind == AC_TF_LIST || (n->t[k] && n->t[k]->rank > 0);
+        name[k] = !sized ? NULL : k ? ac_strf(n->r->cx->region, "%s:%d", n->node->name, k) : n->node->name;
+        (void)ac_bound_of(&n->b, name[k]);
+    }
+    return name;
+}
+
 int ac_tf_do_while(ac_tf_op *n)
 {
-    functions w = {n, ac_tf_func(n, "cond"), ac_tf_func(n, "body")};
+    functions w = {n, ac_tf_func(n, "cond"), ac_tf_func(n, "body"), names_of(n)};
     ac_tf *r = n->r;
     ac_tf_value again, *now = n->in, *next = NULL;
     const int32_t carried = n->n_in, nodes = r->g->node.n;

@@ -187,6 +187,13 @@ static int rest_of(loop *l)
     ac_tf_value *now = AC_NEW_N(region, ac_tf_value, l->carried.n + 1), again;
     ac_tf_value *out = AC_NEW_N(region, ac_tf_value, l->carried.n + 1);
     bool *same = AC_NEW_N(region, bool, l->carried.n + 1);
+    const char **name = AC_NEW_N(region, const char *, l->carried.n + 1);
+    for (int32_t i = 0; i < l->exit.n; i++) {
+        const ac_tf_node *leaves = &l->c->body->node.item[l->exit.item[i]];
+        for (int32_t k = 0; k < l->carried.n; k++)
+            if (l->c->body->node.item[leaves->in[0].node].in[0].node == l->carried.item[k].merge)
+                name[k] = leaves->name;
+    }
     for (int32_t k = 0; k < l->carried.n; k++) {
         now[k] = l->carried.item[k].now;
         same[k] = is_passed(l, &l->carried.item[k]);
@@ -195,6 +202,7 @@ static int rest_of(loop *l)
                             .count = l->carried.n,
                             .now = now,
                             .same = same,
+                            .result = name,
                             .own = l,
                             .condition = late_condition,
                             .body = late_body};

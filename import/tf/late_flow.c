@@ -38,7 +38,7 @@ static bool same_kind(const ac_tf_value *a, const ac_tf_value *b)
     if (a->kind != b->kind)
         return false;
     if (a->kind == AC_TF_LIST)
-        return a->list->n == b->list->n && a->list->dtype == b->list->dtype;
+        return a->list->n == b->list->n && a->list->dtype == b->list->dtype && !a->list->count && !b->list->count;
     if (a->kind == AC_TF_TENSOR)
         return a->t->dtype == b->t->dtype && ac_tensor_same_shape(a->t, b->t) && !a->t->count && !b->t->count;
     return a->variable == b->variable;
@@ -62,8 +62,13 @@ static ac_tensor *tensor_of(ac_tf_op *n, const ac_tf_value *v)
 /* The value of tensor t, in the place of `like`. */
 static ac_tf_value value_of(ac_tf_op *n, ac_tensor *t, const ac_tf_value *like)
 {
-    if (like->kind == AC_TF_LIST)
-        return (ac_tf_value){.kind = AC_TF_LIST, .list = ac_tf_list_of(n, like->list, t)};
+    if (like->kind == AC_TF_LIST) {
+        const ac_tf_list *of = ac_tf_list_of(n, like->list, t);
+        ac_tf_list *own = of ? ac_copy(n->r->cx->region, of, sizeof *of) : NULL;
+        if (own)
+            own->grows = like->list->grows;
+        return (ac_tf_value){.kind = own ? AC_TF_LIST : AC_TF_BROKEN, .list = own};
+    }
     return (ac_tf_value){.kind = like->kind, .t = t};
 }
 
@@ -83,6 +88,7 @@ static int find_element_shapes(ac_tf_late_loop *l, ac_tf_value *now)
     place trial = {.s = {0}};
     ac_tf_value *arg = AC_NEW_N(n->r->cx->region, ac_tf_value, l->count + 1);
     ac_tf_value *next = AC_NEW_N(n->r->cx->region, ac_tf_value, l->count + 1);
+    trial.here.turns = true;
     enter(n, &trial);
     for (int32_t i = 0; i < l->count; i++) {
         arg[i] = now[i];
@@ -150,13 +156,15 @@ static int changes(ac_tf_late_loop *l, const ac_tf_value *now, const ac_carried 
                      "of tensors must be as long as it becomes before the loop");
 }
 
-static int read_body(ac_tf_late_loop *l, place *p, const ac_tf_value *now, ac_carried *c, bool *again)
+static int read_body(ac_tf_late_loop *l, const ac_sub *cond, place *p, const ac_tf_value *now, ac_carried *c,
+                     bool *again)
 {
     ac_tf_op *n = l->n;
     ac_tf_value *arg = AC_NEW_N(n->r->cx->region, ac_tf_value, l->count + 1);
     ac_tf_value *next = AC_NEW_N(n->r->cx->region, ac_tf_value, l->count + 1);
     ac_tensor **to = AC_NEW_N(n->r->cx->region, ac_tensor *, l->count + 1);
     int32_t wrong = -1;
+    p->here.turns = true;
     enter(n, p);
     make_inputs(l, p, now, c, arg);
     int rc = l->body(l->own, arg, next);
@@ -169,14 +177,12 @@ static int read_body(ac_tf_late_loop *l, place *p, const ac_tf_value *now, ac_ca
         else if (list != (next[i].kind == AC_TF_LIST))
             rc = ac_error(n->r->cx, n->b.at, E0105, "value %d is %s, but not after an iteration", i,
                           list ? "an array of tensors" : "a tensor");
-        else if (list && to[k]->count)
-            rc = changes(l, now, c, k, to[k]);
         k++;
     }
     rc = rc == AC_OK ? ac_tf_regions_end(n->r) : rc;
     leave(n, p);
     AC_TRY(rc);
-    rc = ac_carried_outputs(&n->b, &n->r->g, c, &p->s, to, again, &wrong);
+    rc = ac_carried_outputs(&n->b, &n->r->g, c, cond, &p->s, to, again, &wrong);
     return rc != AC_OK && wrong >= 0 ? changes(l, now, c, wrong, to[wrong]) : rc;
 }
 
@@ -205,6 +211,16 @@ static int read_condition(ac_tf_late_loop *l, place *p, const ac_tf_value *now, 
     return rc;
 }
 
+/* What --bound calls each value that an iteration changes. */
+static const char *const *names_of(const ac_tf_late_loop *l)
+{
+    const char **name = AC_NEW_N(l->n->r->cx->region, const char *, l->count + 1);
+    for (int32_t i = 0, k = 0; i < l->count && l->result; i++)
+        if (!l->same[i])
+            name[k++] = l->result[i];
+    return name;
+}
+
 int ac_tf_late_loop_run(ac_tf_late_loop *l, ac_tf_value *out)
 {
     ac_tf_op *n = l->n;
@@ -224,16 +240,15 @@ int ac_tf_late_loop_run(ac_tf_late_loop *l, ac_tf_value *out)
             continue;
         if (!(first[count] = tensor_of(n, &now[i])))
             return AC_FAIL;
-        if (first[count]->count && now[i].kind == AC_TF_LIST)
-            return ac_build_cannot(&n->b, "'%s' has as many elements as data decides", first[count]->name);
         count++;
     }
     AC_TRY(ac_carried_begin(&n->b, &carried, count, first));
+    carried.result = names_of(l);
     do {
-        body = (place){.s = {0}};
-        AC_TRY(read_body(l, &body, now, &carried, &again));
+        cond = body = (place){.s = {0}};
+        AC_TRY(read_condition(l, &cond, now, &carried));
+        AC_TRY(read_body(l, &cond.s, &body, now, &carried, &again));
     } while (again);
-    AC_TRY(read_condition(l, &cond, now, &carried));
     AC_TRY(ac_sub_captured(&n->b, &cond.s, &c));
     AC_TRY(ac_sub_captured(&n->b, &body.s, &c));
     sub[0] = ac_sub_add(&n->b, &cond.s, &c);
@@ -280,7 +295,7 @@ int ac_tf_late_branch(ac_tf_op *n, ac_tensor *cond, ac_tf_branch *run, void *own
             return AC_FAIL;
         if (is_same(a, b))
             continue;
-        if (a->kind != b->kind || (a->kind == AC_TF_LIST && !same_kind(a, b)))
+        if (a->kind != b->kind || (a->kind == AC_TF_LIST && a->list->dtype != b->list->dtype))
             return ac_build_cannot(&n->b, "its branches, chosen from at run time, leave different arrays or variables");
         for (int32_t k = 0; k < 2; k++) {
             enter(n, &p[k]);

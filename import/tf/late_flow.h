@@ -13,8 +13,9 @@
 typedef struct ac_tf_late_loop {
     ac_tf_op *n; /* for names, places, messages */
     int32_t count;
-    const ac_tf_value *now; /* what the loop begins with */
-    const bool *same;       /* by value: no iteration changes it */
+    const ac_tf_value *now;    /* what the loop begins with */
+    const bool *same;          /* by value: no iteration changes it */
+    const char *const *result; /* NULL, or what --bound calls each value */
     void *own;
     /* Both run the graph of the file on arg[], values of the subgraph that nodes go to. */
     int (*condition)(void *own, const ac_tf_value *arg, ac_tf_value *again);

@@ -4,6 +4,8 @@
  *
  * A TensorArray has a handle and a flow, a number that orders its uses; here the flow is the list, and the handle the
  * empty one. */
+#include "import/build/bounds.h"
+#include "import/build/counted.h"
 #include "import/build/params.h"
 #include "import/tf/list_values.h"
 #include "import/tf/nodedefs.h"
@@ -48,8 +50,7 @@ static ac_tensor *read_at(ac_tf_op *n, const ac_tf_list *l, int32_t i)
         return NULL;
     if (ac_operand_known(&n->b, &n->t[i]))
         return ac_operand_scalar(&n->b, &n->t[i], &v) == AC_OK ? ac_tf_list_get(n, l, (int64_t)v) : NULL;
-    ac_tensor *in[] = {ac_tf_list_stack_all(n, l), ac_build_reshape(&n->b, index, 0, NULL)};
-    return in[0] ? ac_build_op(&n->b, AC_OP_GATHER, in, 2, NULL, AC_NONE) : NULL;
+    return ac_tf_list_get_late(n, l, index);
 }
 
 static int index_of(ac_tf_op *n, int32_t i, int64_t *at)
@@ -64,32 +65,43 @@ static int index_of(ac_tf_op *n, int32_t i, int64_t *at)
 /* The list after element input i of it is t. Where data says which one, all lie in memory as a whole. */
 static const ac_tf_list *write_at(ac_tf_op *n, const ac_tf_list *l, int32_t i, ac_tensor *t)
 {
-    int64_t at, dim[AC_MAX_RANK];
-    int32_t rank;
+    int64_t at;
     if (!l || !t || !tensor_of(n, i))
         return NULL;
-    if (ac_operand_known(&n->b, &n->t[i]))
+    (void)ac_bound_of(&n->b, l->grows ? l->name : NULL);
+    if (!l->count && ac_operand_known(&n->b, &n->t[i]))
         return index_of(n, i, &at) == AC_OK ? ac_tf_list_written(n, l, at, t) : NULL;
-    if (l->grows)
-        return (void)ac_build_cannot(&n->b, "only data decides how long the array becomes: it must have all of its "
-                                            "elements from the beginning, and a fixed size"),
+    return ac_tf_list_written_late(n, l, n->t[i], t);
+}
+
+/* An array of as many elements as input i says; *count: how many they are where only data decides. */
+static ac_tf_list *list_of_size(ac_tf_op *n, ac_dtype dtype, int32_t i)
+{
+    const int64_t one = 1;
+    int64_t known;
+    ac_late_sizes s = {.count = NULL};
+    if (dtype == AC_NONE || !tensor_of(n, i))
+        return NULL;
+    if (ac_tensor_count(n->t[i]) != 1)
+        return (void)ac_error(n->r->cx, n->b.at, E0104, "'%s' is %s, expected one number", n->t[i]->name,
+                              ac_tensor_str(n->r->cx, n->t[i])),
                NULL;
-    ac_tf_list *own = ac_copy(n->r->cx->region, l, sizeof *l);
-    if (!ac_tf_list_element_shape(l, &rank, dim)) {
-        own->rank = t->rank;
-        memcpy(own->dim, t->dim, sizeof own->dim);
+    (void)ac_bound_of(&n->b, n->node->name);
+    if (!ac_is_count(&n->b, n->t[i]) && ac_operand_known(&n->b, &n->t[i])) {
+        if (index_of(n, i, &known) != AC_OK)
+            return NULL;
+        s.dim[0] = known;
+    } else {
+        ac_tensor *size = ac_build_reshape(&n->b, n->t[i], 1, &one);
+        if (!size || ac_late_sizes_of(&n->b, &size, n->node->name, &s) != AC_OK)
+            return NULL;
     }
-    if (t->dtype != l->dtype)
-        return (void)ac_error(n->r->cx, n->b.at, E0105, "'%s' is %s, the array %s", t->name, ac_dtype_name(t->dtype),
-                              ac_dtype_name(l->dtype)),
-               NULL;
-    ac_tensor *whole = ac_tf_list_stack_all(n, own);
-    if (whole && (whole->rank != t->rank + 1 || memcmp(whole->dim + 1, t->dim, (size_t)t->rank * sizeof *dim) != 0))
-        return (void)ac_error(n->r->cx, n->b.at, E0104, "'%s' is %s, the elements of the array are %s", t->name,
-                              ac_shape_str(n->r->cx, t), ac_dims_str(n->r->cx, whole->rank - 1, whole->dim + 1)),
-               NULL;
-    whole = ac_build_put(&n->b, whole, t, n->t[i]);
-    return whole ? ac_tf_list_of(n, l, whole) : NULL;
+    ac_tf_list *l = ac_tf_list_new(n, dtype, s.dim[0]);
+    if (l) {
+        l->count = s.count;
+        l->name = n->node->name;
+    }
+    return l;
 }
 
 /* ------------------------------------------------------------------ declared shapes */
@@ -136,10 +148,7 @@ static void ignore(ac_tf_op *n)
 
 int ac_tf_do_array(ac_tf_op *n)
 {
-    int64_t count;
-    const ac_dtype dtype = ac_tf_type(n, "dtype", AC_F32);
-    AC_TRY(index_of(n, 0, &count));
-    ac_tf_list *l = dtype == AC_NONE ? NULL : ac_tf_list_new(n, dtype, count);
+    ac_tf_list *l = list_of_size(n, ac_tf_type(n, "dtype", AC_F32), 0);
     AC_TRY(shape_attr(n, l));
     l->grows = ac_tf_bool(n, "dynamic_size", false);
     ignore(n);
@@ -167,8 +176,19 @@ int ac_tf_do_array_scatter(ac_tf_op *n)
     ac_tensor *t = tensor_of(n, 2);
     if (!l || !t || !tensor_of(n, 1))
         return AC_FAIL;
+    if (l->count || n->t[1]->count)
+        return bind(n, 0, ac_tf_list_scattered_late(n, l, t, n->t[1]));
     AC_TRY(ac_operand_values(&n->b, &n->t[1], &index));
     return bind(n, 0, ac_tf_list_scattered(n, l, t, &index));
+}
+
+static ac_tensor *gather_late(ac_tf_op *n, const ac_tf_list *l, ac_tensor *at)
+{
+    ac_tensor *whole = ac_tf_list_stack_all(n, l), *in[] = {whole, at};
+    if (!whole)
+        return NULL;
+    return whole->count && whole->count_dim == 0 ? ac_build_counted_gather(&n->b, whole, at)
+                                                 : ac_build_op(&n->b, AC_OP_GATHER, in, 2, NULL, AC_NONE);
 }
 
 static int gather(ac_tf_op *n, const ac_tf_list *l)
@@ -177,6 +197,8 @@ static int gather(ac_tf_op *n, const ac_tf_list *l)
     ignore(n);
     if (!l || !tensor_of(n, 1))
         return AC_FAIL;
+    if (l->count || ac_is_count(&n->b, n->t[1]) || n->t[1]->count)
+        return RESULT(gather_late(n, l, n->t[1]));
     AC_TRY(ac_operand_values(&n->b, &n->t[1], &index));
     return RESULT(ac_tf_list_stack(n, l, index.v, index.n));
 }
@@ -188,12 +210,25 @@ int ac_tf_do_array_gather(ac_tf_op *n)
 
 static int length(ac_tf_op *n, const ac_tf_list *l)
 {
-    return l ? RESULT(ac_build_number(&n->b, AC_I32, (double)l->n)) : AC_FAIL;
+    return l ? RESULT(ac_tf_list_length(n, l)) : AC_FAIL;
 }
 
 int ac_tf_do_array_size(ac_tf_op *n)
 {
     return length(n, list_of(n, 1));
+}
+
+/* Of as many as data decides. */
+static int joined_late(ac_tf_op *n, ac_tensor *x)
+{
+    int64_t dim[AC_MAX_RANK];
+    if (!x || x->rank < 2)
+        return x ? ac_error(n->r->cx, n->b.at, E0104, "its elements are scalars") : AC_FAIL;
+    memcpy(dim + 1, x->dim + 2, (size_t)(x->rank - 2) * sizeof *dim);
+    dim[0] = -1;
+    AC_TRY(RESULT(ac_build_reshape(&n->b, x, x->rank - 1, dim)));
+    ac_tensor *size = ac_build_broadcast(&n->b, ac_build_number(&n->b, AC_I64, (double)x->dim[1]), 1, x->dim);
+    return ac_tf_result(n, 1, ac_bounded(&n->b, size, x->count, 0));
 }
 
 /* All elements one after the other along their own dimension 0, and how long each is. */
@@ -203,6 +238,8 @@ static int joined(ac_tf_op *n, const ac_tf_list *l)
         return AC_FAIL;
     if (!l->n)
         return ac_build_cannot(&n->b, "it joins no elements");
+    if (l->count)
+        return joined_late(n, ac_tf_list_stack_all(n, l));
     ac_tensor **x = AC_NEW_N(n->r->cx->region, ac_tensor *, l->n + 1);
     int64_t *size = AC_NEW_N(n->r->cx->region, int64_t, l->n + 1);
     for (int64_t i = 0; i < l->n; i++) {
@@ -225,12 +262,11 @@ int ac_tf_do_array_concat(ac_tf_op *n)
 
 int ac_tf_do_list_reserve(ac_tf_op *n)
 {
-    int64_t count = 0;
     const ac_dtype dtype = ac_tf_type(n, "element_dtype", AC_F32);
     const bool empty = n->node->op[0] == 'E'; /* EmptyTensorList(element_shape, most) */
-    if (!empty)
-        AC_TRY(index_of(n, 1, &count));
-    ac_tf_list *l = dtype == AC_NONE ? NULL : ac_tf_list_new(n, dtype, count);
+    ac_tf_list *l = !empty ? list_of_size(n, dtype, 1) : dtype == AC_NONE ? NULL : ac_tf_list_new(n, dtype, 0);
+    if (l)
+        l->name = n->node->name;
     ignore(n);
     AC_TRY(shape_input(n, 0, l));
     return bind(n, 0, l);
@@ -245,6 +281,8 @@ int ac_tf_do_list_from_tensor(ac_tf_op *n)
     ac_tf_list *l = ac_tf_list_new(n, t->dtype, t->dim[0]);
     AC_TRY(shape_input(n, 1, l));
     l->whole = t;
+    l->count = t->count && t->count_dim == 0 ? t->count : NULL;
+    l->name = n->node->name;
     return bind(n, 0, l);
 }
 
@@ -300,18 +338,17 @@ int ac_tf_do_list_push(ac_tf_op *n)
     const ac_tf_list *l = list_of(n, 0);
     ac_tensor *t = tensor_of(n, 1);
     ignore(n);
-    l = l ? ac_tf_list_resized(n, l, l->n + 1) : NULL;
-    return l && t ? bind(n, 0, ac_tf_list_written(n, l, l->n - 1, t)) : AC_FAIL;
+    return l && t ? bind(n, 0, ac_tf_list_pushed(n, l, t)) : AC_FAIL;
 }
 
 int ac_tf_do_list_pop(ac_tf_op *n)
 {
     const ac_tf_list *l = list_of(n, 0);
     ignore(n);
-    if (!l)
-        return AC_FAIL;
-    AC_TRY(bind(n, 0, l->n ? ac_tf_list_resized(n, l, l->n - 1) : l));
-    return ac_tf_result(n, 1, ac_tf_list_get(n, l, l->n - 1));
+    ac_tensor *item = NULL;
+    l = l ? ac_tf_list_popped(n, l, &item) : NULL;
+    AC_TRY(bind(n, 0, l));
+    return ac_tf_result(n, 1, item);
 }
 
 int ac_tf_do_list_length(ac_tf_op *n)

@@ -1,4 +1,5 @@
 /* list_values.c - what an array of tensors holds; see list_values.h. */
+#include "import/build/counted.h"
 #include "import/tf/list_values.h"
 
 #include <string.h>
@@ -49,10 +50,12 @@ const ac_tf_list *ac_tf_list_resized(ac_tf_op *n, const ac_tf_list *base, int64_
 
 const ac_tf_list *ac_tf_list_of(ac_tf_op *n, const ac_tf_list *l, ac_tensor *t)
 {
-    ac_tf_list *own = ac_tf_list_new(n, l->dtype, l->n);
+    ac_tf_list *own = t ? ac_tf_list_new(n, l->dtype, t->dim[0]) : NULL;
     if (!own)
         return NULL;
     own->whole = t;
+    own->name = l->name;
+    own->count = t->count && t->count_dim == 0 ? t->count : NULL;
     own->rank = t->rank - 1;
     memcpy(own->dim, t->dim + 1, (size_t)own->rank * sizeof *own->dim);
     return own;
@@ -60,7 +63,12 @@ const ac_tf_list *ac_tf_list_of(ac_tf_op *n, const ac_tf_list *l, ac_tensor *t)
 
 static ac_tensor *part_of(ac_tf_op *n, ac_tensor *whole, int64_t i)
 {
-    return ac_build_reshape(&n->b, ac_build_slice(&n->b, whole, 0, i, 1), whole->rank - 1, whole->dim + 1);
+    ac_tensor *own = whole->count;
+    if (whole->count_dim == 0)
+        whole->count = NULL; /* one that is there */
+    ac_tensor *part = ac_build_reshape(&n->b, ac_build_slice(&n->b, whole, 0, i, 1), whole->rank - 1, whole->dim + 1);
+    whole->count = own;
+    return part;
 }
 
 /* What was written there last. *there false: nothing. */
@@ -158,7 +166,15 @@ ac_tensor *ac_tf_list_stack_all(ac_tf_op *n, const ac_tf_list *l)
     int64_t *index = AC_NEW_N(n->r->cx->region, int64_t, l->n + 1);
     for (int64_t i = 0; i < l->n; i++)
         index[i] = i;
-    return ac_tf_list_stack(n, l, index, l->n);
+    ac_tensor *t = ac_tf_list_stack(n, l, index, l->n);
+    if (!t || !l->count || t->count == l->count)
+        return t;
+    if (t->count)
+        return (void)ac_build_cannot(&n->b, "data decides how many elements the array has, and how long they are"),
+               NULL;
+    if (ac_tensor_is_const(t)) /* whoever reads constants knows of no count */
+        t = ac_build_counted_fill(&n->b, ac_counted_as(t, l->count, 0), 0);
+    return ac_counted_as(t, l->count, 0);
 }
 
 const ac_tf_list *ac_tf_list_scattered(ac_tf_op *n, const ac_tf_list *l, ac_tensor *whole, const ac_ints *index)

@@ -1,5 +1,7 @@
 /* move_defs.c - operators of TensorFlow that move elements: transposes, joins, splits, slices, padding, reversing. */
+#include "import/build/bounds.h"
 #include "import/build/compose_bounded.h"
+#include "import/build/compose_pads.h"
 #include "import/tf/nodedefs.h"
 
 #include <string.h>
@@ -160,10 +162,9 @@ int ac_tf_do_split_v(ac_tf_op *n)
 
 int ac_tf_do_tile(ac_tf_op *n)
 {
-    ac_ints times;
-    AC_TRY(ac_operand_values(&n->b, &n->t[1], &times));
-    ac_tensor *in[] = {n->t[0], ac_build_ints(&n->b, times.n, times.v)};
-    return RESULT(n->t[0]->rank ? ac_build_op(&n->b, AC_OP_TILE, in, 2, NULL, AC_NONE) : n->t[0]);
+    ac_tensor *y;
+    AC_TRY(ac_build_tile_of(&n->b, n->t[0], &n->t[1], n->node->name, &y));
+    return RESULT(y);
 }
 
 int ac_tf_do_broadcast_to(ac_tf_op *n)
@@ -195,6 +196,12 @@ static int pads_of(ac_tf_op *n, int64_t before[AC_MAX_RANK], int64_t after[AC_MA
 int ac_tf_do_pad(ac_tf_op *n)
 {
     int64_t before[AC_MAX_RANK], after[AC_MAX_RANK];
+    ac_tensor *y;
+    if (n->t[0]->count || !ac_operand_known(&n->b, &n->t[1])) {
+        AC_TRY(ac_build_pad_pairs(&n->b, n->t[0], n->t[1], ac_tf_in(n, 2), n->node->name, &y));
+        return RESULT(y);
+    }
+    (void)ac_bound_of(&n->b, n->node->name);
     AC_TRY(pads_of(n, before, after));
     return RESULT(ac_build_pad(&n->b, n->t[0], before, after, ac_tf_in(n, 2)));
 }

@@ -146,6 +146,11 @@ int ac_tf_do_concat_offset(ac_tf_op *n)
 int ac_tf_do_reshape(ac_tf_op *n)
 {
     ac_ints shape;
+    ac_tensor *y;
+    if (ac_is_count(&n->b, n->t[1]) || (n->t[0]->count && !ac_operand_known(&n->b, &n->t[1]))) {
+        AC_TRY(ac_build_late_reshape(&n->b, n->t[0], &n->t[1], false, &y));
+        return RESULT(y);
+    }
     AC_TRY(ac_operand_values(&n->b, &n->t[1], &shape));
     if (shape.n > AC_MAX_RANK)
         return ac_build_cannot(&n->b, "the new shape has %d dimensions; arenac handles up to 8", shape.n);

@@ -109,6 +109,8 @@ struct ac_tf_body {
 typedef struct ac_tf_list {
     ac_dtype dtype;
     int64_t n;
+    ac_tensor *count; /* how many of n there are, which data decides: all lie in `whole`, counted by it; NULL: n */
+    const char *name; /* NULL, or what --bound calls it */
     const struct ac_tf_list *base; /* as it was before; NULL: the first one */
     int64_t at;                    /* element that was written; -1: none, only the length changed */
     ac_tensor *item;
@@ -170,6 +172,7 @@ typedef struct ac_tf_here {
     AC_VEC(ac_tf_turned) turned;
     AC_VEC(const ac_tf_guard *) guard;    /* by the id of a node; NULL: none */
     AC_VEC(struct ac_tf_region *) region; /* IFs of branches of v1 that may get more results (regions.h) */
+    bool turns;                           /* it is the body of a loop */
 } ac_tf_here;
 
 struct ac_tf {

@@ -8,6 +8,7 @@
  *                           the copies become many, a loop that carries what an iteration changes
  *
  * A model in which data decides no size needs none of this: pass infer does it (ir/pass/inline.c). */
+#include "import/build/bounds.h"
 #include "import/build/counted.h"
 #include "import/build/sub_graphs.h"
 #include "import/tflite/rules.h"
@@ -155,32 +156,6 @@ static int call_on(loop *l, ac_build *b, ac_sub *s, int32_t subgraph, const ac_c
     return rc;
 }
 
-static int read_body(loop *l, ac_build *b, ac_sub *s, ac_carried *c, const bool *changes)
-{
-    ac_tfl *r = l->r;
-    ac_tensor **next = AC_NEW_N(r->cx->region, ac_tensor *, l->count + 1);
-    int32_t wrong;
-    bool again;
-    do {
-        int32_t count = 0;
-        *s = (ac_sub){0};
-        AC_TRY(call_on(l, b, s, l->n->attrs.flow.second, c, changes, next, l->count));
-        for (int32_t k = 0; k < l->count; k++)
-            if (changes[k])
-                next[count++] = next[k];
-        if (ac_carried_outputs(b, &r->g, c, s, next, &again, &wrong) == AC_OK)
-            continue;
-        if (wrong < 0)
-            return AC_FAIL;
-        const ac_tensor *x = c->first[wrong], *y = next[wrong];
-        return ac_refuse(r->reading, l->n->at, E0203, l->n->code->name,
-                         ac_strf(r->cx->region, "'%s' is %s, but may be %s after an iteration", x->name,
-                                 ac_tensor_str(r->cx, x), ac_tensor_str(r->cx, y)),
-                         "how often the loop runs depends on data, so its values must not become longer");
-    } while (again);
-    return AC_OK;
-}
-
 static int read_condition(loop *l, ac_build *b, ac_sub *s, const ac_carried *c, const bool *changes)
 {
     ac_tensor *again = NULL;
@@ -194,6 +169,33 @@ static int read_condition(loop *l, ac_build *b, ac_sub *s, const ac_carried *c, 
     return AC_OK;
 }
 
+static int read_body(loop *l, ac_build *b, ac_sub *cond, ac_sub *s, ac_carried *c, const bool *changes)
+{
+    ac_tfl *r = l->r;
+    ac_tensor **next = AC_NEW_N(r->cx->region, ac_tensor *, l->count + 1);
+    int32_t wrong;
+    bool again;
+    do {
+        int32_t count = 0;
+        *cond = *s = (ac_sub){0};
+        AC_TRY(read_condition(l, b, cond, c, changes));
+        AC_TRY(call_on(l, b, s, l->n->attrs.flow.second, c, changes, next, l->count));
+        for (int32_t k = 0; k < l->count; k++)
+            if (changes[k])
+                next[count++] = next[k];
+        if (ac_carried_outputs(b, &r->g, c, cond, s, next, &again, &wrong) == AC_OK)
+            continue;
+        if (wrong < 0)
+            return AC_FAIL;
+        const ac_tensor *x = c->first[wrong], *y = next[wrong];
+        return ac_refuse(r->reading, l->n->at, E0203, l->n->code->name,
+                         ac_strf(r->cx->region, "'%s' is %s, but may be %s after an iteration", x->name,
+                                 ac_tensor_str(r->cx, x), ac_tensor_str(r->cx, y)),
+                         "how often the loop runs depends on data, so its values must not become longer");
+    } while (again);
+    return AC_OK;
+}
+
 /* All iterations from here on, as a loop; results in l->in. */
 static int stay(loop *l)
 {
@@ -204,15 +206,18 @@ static int stay(loop *l)
     int32_t sub[2], count = 0;
     bool *changes = AC_NEW_N(l->r->cx->region, bool, l->count + 1);
     ac_tensor **first = AC_NEW_N(l->r->cx->region, ac_tensor *, l->count + 1);
+    const char **name = AC_NEW_N(l->r->cx->region, const char *, l->count + 1);
     AC_TRY(ac_tfl_changed(l->r, l->n, changes));
     for (int32_t k = 0; k < l->count; k++)
-        if (changes[k])
+        if (changes[k]) {
+            name[count] = l->n->out[k] ? l->n->out[k]->name : NULL;
             first[count++] = l->in[k];
+        }
     if (!count)
         return ac_error(l->r->cx, l->n->at, E0104, "an iteration changes nothing, so a loop that begins never ends");
     AC_TRY(ac_carried_begin(&b, &c, count, first));
-    AC_TRY(read_body(l, &b, &body, &c, changes));
-    AC_TRY(read_condition(l, &b, &cond, &c, changes));
+    c.result = name;
+    AC_TRY(read_body(l, &b, &cond, &body, &c, changes));
     AC_TRY(ac_sub_captured(&b, &cond, &captured));
     AC_TRY(ac_sub_captured(&b, &body, &captured));
     sub[0] = ac_sub_add(&b, &cond, &captured);
@@ -286,6 +291,10 @@ int ac_tfl_while(ac_tfl *r, ac_tfl_node *n)
     if (n->n_in != n->n_out)
         return ac_error(r->cx, n->at, E0102, "takes %d values and makes %d: a loop carries all of them round", n->n_in,
                         n->n_out);
+    const ac_build b = ac_tfl_build(r, n);
+    for (int32_t i = 0; i < n->n_out; i++) /* it is one of --bound, even where this is unrolled */
+        if (n->out[i])
+            (void)ac_bound_of(&b, n->out[i]->name);
     loop l = {
         .r = r, .n = n, .count = n->n_in, .in = ac_copy(r->cx->region, n->in, (size_t)n->n_in * sizeof(ac_tensor *))};
     AC_TRY(iterate(&l));

@@ -5,6 +5,7 @@
 #include "import/build/bounds.h"
 #include "import/build/compose_bounded.h"
 #include "import/build/compose_counted.h"
+#include "import/build/compose_pads.h"
 #include "import/build/compose_slices.h"
 #include "import/build/counted.h"
 #include "import/tflite/rules.h"
@@ -18,7 +19,10 @@ static uint32_t size_operands(const ac_tfl_node *n)
     case AC_OP_FILL:
         return 1u;
     case AC_OP_BROADCAST_TO:
+    case AC_OP_PAD:
+    case AC_OP_PADV2:
     case AC_OP_RESHAPE:
+    case AC_OP_TILE:
     case AC_OP_TOPK_V2:
         return 1u << 1;
     case AC_OP_NON_MAX_SUPPRESSION_V4:
@@ -40,9 +44,18 @@ static bool is(const ac_tfl_node *n, const char *name)
     return !strcmp(n->code->name, name);
 }
 
+/* Does a loop carry round what may change its size? */
+static bool carries_open(const ac_tfl_node *n)
+{
+    bool open = false;
+    for (int32_t i = 0; n->op == AC_OP_WHILE && i < n->n_out; i++)
+        open |= n->result[i] && n->result[i]->open;
+    return open;
+}
+
 bool ac_tfl_size_is_late(const ac_tfl_node *n)
 {
-    return is(n, "WHERE") || is(n, "UNIQUE") || n->late & size_operands(n);
+    return carries_open(n) || is(n, "WHERE") || is(n, "UNIQUE") || n->late & size_operands(n);
 }
 
 /* ------------------------------------------------------------------ results of any size */
@@ -104,6 +117,20 @@ static int late_reshape(const ac_build *b, ac_tfl_node *n)
 {
     ac_tensor *y;
     AC_TRY(ac_build_late_reshape(b, n->in[0], &n->in[1], false, &y));
+    return ac_tfl_result(n, 0, y);
+}
+
+static int pad(const ac_build *b, ac_tfl_node *n)
+{
+    ac_tensor *y;
+    AC_TRY(ac_build_pad_pairs(b, n->in[0], n->in[1], n->n_in > 2 ? n->in[2] : NULL, n->out[0]->name, &y));
+    return ac_tfl_result(n, 0, y);
+}
+
+static int tile(const ac_build *b, ac_tfl_node *n)
+{
+    ac_tensor *y;
+    AC_TRY(ac_build_tile_of(b, n->in[0], &n->in[1], n->out[0]->name, &y));
     return ac_tfl_result(n, 0, y);
 }
 
@@ -245,6 +272,11 @@ static int add(const ac_build *b, ac_tfl *r, ac_tfl_node *n)
         return late ? late_broadcast(b, n) : as_always(b, r, n);
     case AC_OP_RESHAPE:
         return (late || (counted && n->n_in > 1)) && !n->complex ? late_reshape(b, n) : as_always(b, r, n);
+    case AC_OP_PAD:
+    case AC_OP_PADV2:
+        return (late || counted) && n->n_in > 1 ? pad(b, n) : as_always(b, r, n);
+    case AC_OP_TILE:
+        return late || counted ? tile(b, n) : as_always(b, r, n);
     case AC_OP_SLICE:
         return late || counted ? slice(b, n) : as_always(b, r, n);
     case AC_OP_STRIDED_SLICE:

@@ -96,6 +96,7 @@ static int read_shape(reading *t)
             return ac_error(t->r->cx, t->at, E0201, "dimension %u of tensor '%s' is %" PRId64, i, t->x->name, d);
         bool unknown = d == -1 || (sign.n == shape.n && ac_fb_elem_int(fb, sign, i, AC_FB_I32) == -1);
         t->dim[i] = d;
+        t->x->open |= unknown;
         t->dim_name[i] = unknown && t->x->input ? ac_internf(t->r->cx, "dim%u", i) : NULL;
     }
     if (t->x->complex)

@@ -52,6 +52,7 @@ typedef struct ac_tfl_tensor {
     bool complex;       /* f32 [..,2]; refused, but by operators that know it (ac_tfl_takes) */
     bool resource;      /* the handle of a variable; refused, but by those that know it; t is the variable */
     bool input;         /* of the subgraph */
+    bool open;          /* a dimension is not in the file, or may be another one */
     bool late;          /* its value depends on inputs or states, not only on shapes */
     bool used, made;    /* named by the subgraph or an operator; has its value at this point of execution */
     bool broken;        /* reported already: what reads or makes it stays silent */

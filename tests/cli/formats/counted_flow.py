@@ -198,6 +198,97 @@ def carried(rng, Model, finish):
     finish("a loop that filters", m, y, i)
 
 
+def grown(rng, Model, finish):
+    """Loops whose values become longer, and arrays whose elements are set, as the converter writes them."""
+    n = int(rng.integers(4, 12))
+    v = floats(rng, n)
+
+    def plus_one(g, i):
+        return g.op("ADD", [i, number(g, 1)], ["int32"], "Add")[0]
+
+    def as_list(g, i):
+        return g.op("RESHAPE", [i, ints(g, 1)], ["int32"])[0]
+
+    def joined(g, *x):
+        return g.op("CONCATENATION", list(x), ["float32"], "Concatenation", axis=0)[0]
+
+    def below(g, i, a, most):
+        few = g.op("LESS", [i, number(g, most)], ["bool"], "Less")[0]
+        return g.op("LOGICAL_AND", [few, compare(g, "LESS", total(g, a), 20.0)], ["bool"])
+
+    def next_sum(g, i, a):
+        one = g.op("MUL", [g.op("REDUCE_MAX", [a, ints(g, 0)], ["float32"], "Reducer", keepDims=True)[0],
+                           g.const(np.float32(1.2))], ["float32"], "Mul")[0]
+        return [plus_one(g, i), joined(g, a, one)]
+
+    m = Model()
+    x = m.input(v)
+    _, y = loop(m, [number(m, 0), x], [np.int32(0), v], lambda g, i, a: below(g, i, a, 7), next_sum,
+                ["int32", "float32"])
+    finish("a loop that appends, seven times at most", m, y, those(m, x))
+
+    def next_pad(g, i, a):
+        pads = g.const(np.array([[0, 1]], np.int32))
+        y = g.op("PADV2", [a, pads, g.const(np.float32(0.5))], ["float32"])[0]
+        return [plus_one(g, i), y]
+
+    m = Model()
+    few = those(m, m.input(v))
+    i, y = loop(m, [number(m, 0), few], [np.int32(0), v], lambda g, i, a: [compare(g, "LESS", total(g, a), 5.0)],
+                next_pad, ["int32", "float32"])
+    finish("a loop that pads", m, y, i, bounds={y: 40})
+
+    def set_one(g, i, a, x):
+        head = g.op("SLICE", [a, ints(g, 0), as_list(g, i)], ["float32"])[0]
+        tail = g.op("SLICE", [a, as_list(g, plus_one(g, i)), ints(g, -1)], ["float32"])[0]
+        one = g.op("GATHER", [x, as_list(g, i)], ["float32"], "Gather")[0]
+        return [plus_one(g, i), joined(g, head, g.op("EXP", [one], ["float32"])[0], tail), x]
+
+    m = Model()  # tf.map_fn of a mask
+    few = those(m, m.input(v))
+    size = size_of(m, few)
+    array = m.op("FILL", [as_list(m, size), m.const(np.float32(0))], ["float32"])[0]
+    _, y, _ = loop(m, [number(m, 0), array, few], [np.int32(0), v, v],
+                   lambda g, i, a, x: g.op("LESS", [i, size_of(g, x)], ["bool"], "Less"), set_one,
+                   ["int32", "float32", "float32"])
+    finish("an array of as many as pass", m, y, m.op("ADD", [y, few], ["float32"], "Add")[0])
+
+    m = Model()
+    x = m.input(v)
+    _, y, _ = loop(m, [number(m, 0), m.const(np.zeros(n, np.float32)), x], [np.int32(0), v, v],
+                   lambda g, i, a, x: g.op("LOGICAL_AND", [
+                       g.op("LESS", [i, number(g, n)], ["bool"], "Less")[0],
+                       compare(g, "LESS", total(g, a), 3.0)], ["bool"]), set_one, ["int32", "float32", "float32"])
+    finish("an array that is filled until it is enough", m, y, those(m, x))
+
+    def add_padded(g, i, a, x):
+        rest = g.op("SUB", [number(g, n - 1), i], ["int32"], "Sub")[0]
+        pads = g.op("RESHAPE", [g.op("PACK", [i, rest], ["int32"], "Pack", valuesCount=2)[0], ints(g, 1, 2)],
+                    ["int32"])[0]
+        one = g.op("GATHER", [x, as_list(g, i)], ["float32"], "Gather")[0]
+        return [plus_one(g, i), g.op("ADD", [a, g.op("PAD", [one, pads], ["float32"])[0]], ["float32"], "Add")[0], x]
+
+    m = Model()
+    x = m.input(v)
+    _, y, _ = loop(m, [number(m, 0), m.const(np.zeros(n, np.float32)), x], [np.int32(0), v, v],
+                   lambda g, i, a, x: g.op("LOGICAL_AND", [
+                       g.op("LESS", [i, number(g, n)], ["bool"], "Less")[0],
+                       compare(g, "LESS", total(g, a), 3.0)], ["bool"]), add_padded, ["int32", "float32", "float32"])
+    finish("pads of a number of the iteration", m, y, those(m, x))
+
+    m = Model()
+    few = those(m, m.input(v))
+    times = m.op("PACK", [m.input(np.array(rng.integers(1, 4), np.int32))], ["int32"], "Pack", valuesCount=1)[0]
+    whole = m.input(floats(rng, 3))
+    y = m.op("TILE", [whole, times], ["float32"])[0]
+    missing = m.op("SUB", [number(m, n), size_of(m, few)], ["int32"], "Sub")[0]
+    pads = m.op("RESHAPE", [m.op("PACK", [number(m, 0), missing], ["int32"], "Pack", valuesCount=2)[0], ints(m, 1, 2)],
+                ["int32"])[0]
+    finish("tiles and pads", m, y, m.op("TILE", [few, ints(m, 2)], ["float32"])[0],
+           m.op("PAD", [few, m.const(np.array([[1, 2]], np.int32))], ["float32"])[0],
+           m.op("PAD", [few, pads], ["float32"])[0], bounds={y: 9})
+
+
 def along(rng, Model, finish):
     n = int(rng.integers(4, 12))
     v = floats(rng, n)
@@ -246,5 +337,5 @@ def along(rng, Model, finish):
 
 
 def cases(rng, Model, finish):
-    for family in (branches, composites, loops, carried, along):
+    for family in (branches, composites, loops, carried, grown, along):
         family(rng, Model, finish)

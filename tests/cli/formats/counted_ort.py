@@ -9,6 +9,8 @@ import re
 import subprocess
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import counted_loops  # noqa: E402
 import numpy as np
 import onnx
 import onnxruntime as ort
@@ -579,6 +581,7 @@ for seed in range(seeds):
         yes=np.bool_(True),
         v0=np.float32(0),
     )
+    counted_loops.cases(rng, case, node)
 print("%d agree" % good)
 for b in bad:
     print("FAILED:", b)

@@ -217,6 +217,105 @@ def boxes_of_some(x, n):
     return kept, tf.gather(tf.gather(box, at), kept)
 
 
+# ---------------------------------------------------------------- of as many elements as data decides
+
+
+def open_loop(cond, body, *values, open_dims=()):
+    """A loop whose values may change their sizes; open_dims: value and dimension of each that does."""
+    invariants = []
+    for k, v in enumerate(values):
+        shape = np.array(tf.convert_to_tensor(v).shape.as_list(), dtype=object)
+        for d in [d for i, d in open_dims if i == k]:
+            shape[d] = None
+        invariants.append(tf.TensorShape(list(shape)))
+    return tf.while_loop(cond, body, values, shape_invariants=tuple(invariants))
+
+
+def filter_in_loop(x):
+    def once(i, v):
+        v = v - 0.1
+        return i + 1, tf.boolean_mask(v, v[:, 0] > -0.5)
+
+    y = tf.boolean_mask(x, x[:, 1] > -1.0)
+    i, y = open_loop(lambda i, v: tf.logical_and(tf.shape(v)[0] > 2, i < 9), once, 0, y, open_dims=[(1, 0)])
+    return i, y, tf.reduce_sum(y, 0)
+
+
+def words(x):
+    """Greedy: one more word each time, until a certain one."""
+
+    def again(i, ids, s):
+        return tf.logical_and(i < 10, tf.not_equal(ids[-1], 3))
+
+    def once(i, ids, s):
+        s = tf.tanh(tf.matmul(s, W) + tf.gather(W, tf.reshape(ids[-1], [1])))
+        k = tf.argmax(tf.matmul(s, W), 1, output_type=tf.int32)
+        return i + 1, tf.concat([ids, k], 0), s
+
+    return open_loop(again, once, 0, tf.constant([1]), x, open_dims=[(1, 0)])[1]
+
+
+def beam(x):
+    def once(i, seq, score, over):
+        p = tf.nn.log_softmax(tf.matmul(tf.gather(W, seq[:, -1]), W)) + score[:, None]
+        score, at = tf.math.top_k(tf.reshape(p, [-1]), 3)
+        seq = tf.concat([tf.gather(seq, at // 8), (at % 8)[:, None]], 1)
+        return i + 1, seq, score, tf.reduce_all(tf.equal(at % 8, 2))
+
+    def again(i, seq, score, over):
+        return tf.logical_and(i < 6, tf.logical_not(over))
+
+    return open_loop(again, once, 0, tf.zeros((3, 1), tf.int32), x[:3, 0], tf.constant(False), open_dims=[(1, 1)])[1:3]
+
+
+def pads(x, n):
+    def once(i, y):
+        return i + 1, y + tf.pad(x[i : i + 1], [[i, 5 - i], [0, 0]])
+
+    def longer(i, y):
+        return i + 1, tf.pad(y, [[0, 1], [0, 0]]) + 0.5
+
+    return (
+        loop(lambda i, _: i < n, once, tf.constant(0), tf.zeros((6, 4)))[1],
+        open_loop(lambda i, _: tf.logical_and(i < n, i < 5), longer, 0, x[:1], open_dims=[(1, 0)])[1],
+    )
+
+
+def tiles(x, n):
+    few = tf.gather(x, positive(x))
+    return tf.tile(x[:1, None], [1, n, 2], name="t"), tf.tile(few, [2, 1]), tf.pad(few, [[1, 2], [0, 1]])
+
+
+def set_rows(x, n):
+    def once(i, y):
+        return i + 1, tf.concat([y[:i], y[i : i + 1] * 2.0 + 1.0, y[i + 1 :]], 0)
+
+    return open_loop(lambda i, _: i < n, once, 0, x, open_dims=[(1, 0)])[1]
+
+
+def arrays_of_some(x):
+    few = tf.gather(x, positive(x))
+    each = tf.map_fn(lambda r: tf.tanh(r) * tf.reduce_max(r), few)
+    return each, tf.scan(lambda a, r: a * 0.5 + r, few, initializer=tf.zeros(4)), each + few
+
+
+def grown_array(x):
+    def once(i, s, a):
+        return i + 1, s * 1.5, a.write(i, s)
+
+    def capped_at(most):
+        a = tf.TensorArray(tf.float32, 0, dynamic_size=True, element_shape=x.shape, clear_after_read=False)
+        return loop(lambda i, s, a: tf.logical_and(i < most, largest(s) < 9.0), once, tf.constant(0), x, a)
+
+    i, _, a = capped_at(20)
+    return i, a.stack(), a.concat()
+
+
+def array_of_n(x, n):
+    a = tf.TensorArray(tf.float32, n, element_shape=(4,), name="a")
+    return loop(lambda i, _: i < n, lambda i, a: (i + 1, a.write(i, x[i] * 2.0)), tf.constant(0), a)[1].stack()
+
+
 YES, NO = np.array(True), np.array(False)
 CASES = {
     "until": (until, floats(4, 64)),
@@ -251,8 +350,22 @@ CASES = {
     "along_some": (along_some, floats(6, 4)),
     "few_greatest": (few_greatest, floats(6, 4)),
     "boxes_of_some": (boxes_of_some, floats(12, 4), number(5)),
+    "filter_in_loop": (filter_in_loop, floats(9, 3)),
+    "words": (words, floats(1, 8)),
+    "beam": (beam, floats(8, 8)),
+    "pads": (pads, floats(6, 4), number(4)),
+    "tiles": (tiles, floats(6, 4), number(3)),
+    "set_rows": (set_rows, floats(6, 4), number(4)),
+    "arrays_of_some": (arrays_of_some, floats(6, 4)),
+    "grown_array": (grown_array, floats(2, 4)),
+    "array_of_n": (array_of_n, floats(6, 4), number(4)),
 }
-BOUNDS = {"ranges": ["--bound", "r=12", "--bound", "f=12", "--bound", "b=12"]}
+BOUNDS = {
+    "ranges": ["--bound", "r=12", "--bound", "f=12", "--bound", "b=12"],
+    "tiles": ["--bound", "t=9"],
+    "array_of_n_version_2": ["--bound", "a=6"],
+    "array_of_n_version_1": ["--bound", "a=6", "--bound", "TensorArrayStack/range=6"],
+}
 
 # ---------------------------------------------------------------- random
 
@@ -343,7 +456,8 @@ for name, (f, *given) in CASES.items():
         graph, outputs, want = version(f, given)
         (where / "m.pb").write_bytes(graph.SerializeToString())
         # as text: nothing is computed ahead of time from the values that `run` is given
-        call("convert", "-q", where / "m.pb", where / "m.ag", "--outputs", ",".join(outputs), *BOUNDS.get(name, []))
+        bounds = BOUNDS.get(name, BOUNDS.get(where.name, []))
+        call("convert", "-q", where / "m.pb", where / "m.ag", "--outputs", ",".join(outputs), *bounds)
         words = []
         for i, x in enumerate(given):
             np.save(where / ("x%d.npy" % i), x)

@@ -1,0 +1,19 @@
+/* compose_pads.h - Pad and Tile of several formats, of which data may decide how much (bounds.h), or how long what they
+ * take is (counted.h). Shapes are known.
+ *
+ * `result`: the name that --bound calls it. *y is counted where data decides how long it is. AC_FAIL: reported, or
+ * refused. */
+#ifndef AC_IMPORT_BUILD_COMPOSE_PADS_H
+#define AC_IMPORT_BUILD_COMPOSE_PADS_H
+#include "import/build/compose_bounded.h"
+
+/* Elements before and after each dimension of x, at least 0; value NULL: 0. late: what messages call their list. */
+int ac_build_pad_of(const ac_build *b, ac_tensor *x, const ac_late_number *before, const ac_late_number *after,
+                    ac_tensor *value, ac_tensor *late, const char *result, ac_tensor **y);
+/* The same of a list of pairs, [rank, 2]. */
+int ac_build_pad_pairs(const ac_build *b, ac_tensor *x, ac_tensor *pairs, ac_tensor *value, const char *result,
+                       ac_tensor **y);
+/* x as often as *times says for each of its dimensions. */
+int ac_build_tile_of(const ac_build *b, ac_tensor *x, ac_tensor **times, const char *result, ac_tensor **y);
+
+#endif
