@@ -121,6 +121,19 @@ static bool is_false(const ac_build *b, ac_tensor *t)
     return data && !*data;
 }
 
+/* Is the first result of n, an IF, false where its condition does not hold? */
+static bool else_is_false(const ac_build *b, const ac_node *n)
+{
+    const ac_graph *main = b->reading->g;
+    const int32_t second = n->attrs.flow.second;
+    const ac_graph *no = second > 0 && second <= main->sub.n ? main->sub.item[second - 1] : NULL;
+    ac_tensor *t = no && no->output.n ? bare(no->output.item[0]) : NULL;
+    for (int32_t i = 0; t && i < no->input.n && i + 1 < n->n_in; i++)
+        if (no->input.item[i] == t)
+            return is_false(b, n->in[i + 1]);
+    return t && is_false(b, t);
+}
+
 /* How many iterations there are if each of them needs t (of g) to be `want`. */
 static int64_t turns_of(const loop *l, const ac_graph *g, ac_tensor *t, bool want, bool after, int32_t depth)
 {
@@ -143,14 +156,8 @@ static int64_t turns_of(const loop *l, const ac_graph *g, ac_tensor *t, bool wan
             return -1;
         return fewer(turns_of(l, g, n->in[0], want, after, depth + 1),
                      turns_of(l, g, n->in[1], want, after, depth + 1));
-    case AC_OP_IF: { /* exporters write x && y as one */
-        const int32_t second = n->attrs.flow.second;
-        const ac_graph *main = l->b->reading->g;
-        const ac_graph *no = second > 0 && second <= main->sub.n ? main->sub.item[second - 1] : NULL;
-        return want && no && t == n->out[0] && no->output.n && is_false(l->b, no->output.item[0])
-                   ? turns_of(l, g, n->in[0], want, after, depth + 1)
-                   : -1;
-    }
+    case AC_OP_IF: /* exporters write x && y as one */
+        return want && t == n->out[0] && else_is_false(l->b, n) ? turns_of(l, g, n->in[0], want, after, depth + 1) : -1;
     case AC_OP_SELECT:
         return want && is_false(l->b, n->in[2]) ? turns_of(l, g, n->in[0], want, after, depth + 1) : -1;
     case AC_OP_LESS:

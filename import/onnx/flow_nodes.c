@@ -2,11 +2,13 @@
  *
  *     If     a known condition chooses its branch, which takes the node's place; any other makes an IF. Results that
  *            are longer in one branch are as long in both, with a count
- *     Scan   unrolled: the number of steps is a dimension
+ *     Scan   unrolled: the number of steps is a dimension; steps without a meaning leave the states as they are
  *     Loop   loop_nodes.c
  *     Optional*   a value that is there, or is not, is known from the file
  *
  * What is carried round is planned like any other tensor; equal bodies are printed once. */
+#include "import/build/bounds.h"
+#include "import/build/counted.h"
 #include "import/build/sub_graphs.h"
 #include "import/onnx/collect.h"
 #include "import/onnx/proto/nodes.h"
@@ -35,8 +37,11 @@ static int branch(ac_onx_node *n, ac_sub *s, ac_span graph)
     ac_sub_enter(&n->b, &n->r->g, s);
     const int rc = ac_onx_call_graph(n, graph, NULL, 0, out, n->n_out);
     ac_sub_leave(&n->b, &n->r->g, s);
-    for (int32_t i = 0; i < n->n_out && rc == AC_OK; i++)
+    for (int32_t i = 0; i < n->n_out && rc == AC_OK; i++) {
+        if (ac_onx_sequence_of(n->r, out[i]))
+            return ac_build_cannot(&n->b, "only data decides which sequence of tensors result %d is", i);
         ac_push(s->g->region, &s->g->output, out[i]);
+    }
     return rc;
 }
 
@@ -130,6 +135,39 @@ static int read_scan(scan *s, int32_t first)
     return s->outs < 0 ? ac_build_cannot(&n->b, "a result is left out") : AC_OK;
 }
 
+/* How many steps of the scan have a meaning: *count, or NULL: all. AC_FAIL: refused */
+static int counted_steps(const scan *s, ac_tensor *const *input, const int32_t *axis, ac_tensor **count)
+{
+    ac_onx_node *n = s->n;
+    *count = NULL;
+    for (int32_t i = 0; i < s->scans; i++) {
+        if (!input[i]->count || input[i]->count_dim != axis[i])
+            continue;
+        if (entry(s->in_back, i))
+            return ac_build_cannot(&n->b, "it goes backwards over '%s', of which only data decides how long it is",
+                                   input[i]->name);
+        *count = *count ? *count : ac_build_counted_extent(&n->b, input[i], axis[i]);
+    }
+    for (int32_t i = 0; i < s->outs && *count; i++)
+        if (entry(s->out_back, i))
+            return ac_build_cannot(&n->b, "it collects backwards, and only data decides how much");
+    return AC_OK;
+}
+
+/* Step t of as many as `count` says: states after it, or as before it. */
+static int keep_states(const scan *s, ac_tensor *count, int64_t t, ac_tensor *const *before, ac_tensor **after)
+{
+    ac_onx_node *n = s->n;
+    ac_tensor *there = s->states ? ac_onx_2(n, AC_OP_LESS, ac_onx_number(n, AC_I64, (double)t), count) : NULL;
+    for (int32_t i = 0; i < s->states; i++) {
+        if (!ac_tensor_same_kind(before[i], after[i]) || after[i]->count)
+            return ac_build_cannot(&n->b, "a state changes its shape, and only data decides how many steps there are");
+        if (!(after[i] = there ? ac_onx_select(n, there, after[i], before[i]) : NULL))
+            return AC_FAIL;
+    }
+    return AC_OK;
+}
+
 /* states and inputs as they are given; result[]: states, then what is put together. */
 static int run_scan(scan *s, ac_tensor *const *state, ac_tensor *const *input, ac_tensor **result)
 {
@@ -150,12 +188,16 @@ static int run_scan(scan *s, ac_tensor *const *state, ac_tensor *const *input, a
     }
     if (steps < 1 || steps > MOST_STEPS)
         return ac_build_cannot(&n->b, "it has %" PRId64 " steps; 1 to %d are unrolled", steps, MOST_STEPS);
+    ac_tensor *count;
+    AC_TRY(counted_steps(s, input, axis, &count));
     memcpy(in, state, (size_t)s->states * sizeof *in);
     for (int64_t t = 0; t < steps; t++) {
         for (int32_t i = 0; i < s->scans; i++) {
             int64_t dim[AC_MAX_RANK];
-            const ac_tensor *x = input[i];
-            ac_tensor *now = ac_onx_slice(n, input[i], axis[i], entry(s->in_back, i) ? steps - 1 - t : t, 1);
+            ac_tensor *x = input[i], *own = x->count;
+            x->count = x->count_dim == axis[i] ? NULL : own;
+            ac_tensor *now = ac_onx_slice(n, x, axis[i], entry(s->in_back, i) ? steps - 1 - t : t, 1);
+            x->count = own;
             for (int32_t d = 0; d < x->rank; d++)
                 if (d != axis[i])
                     dim[d - (d > axis[i])] = x->dim[d];
@@ -163,14 +205,23 @@ static int run_scan(scan *s, ac_tensor *const *state, ac_tensor *const *input, a
                 return AC_FAIL;
         }
         AC_TRY(ac_onx_call_graph(n, s->body, in, n_in, out, n_out));
+        if (count)
+            AC_TRY(keep_states(s, count, t, in, out));
         memcpy(in, out, (size_t)s->states * sizeof *in);
         for (int32_t i = 0; i < s->outs; i++)
             ac_push(region, &part, out[s->states + i]);
     }
     memcpy(result, in, (size_t)s->states * sizeof *in);
-    for (int32_t i = 0; i < s->outs; i++)
-        result[s->states + i] =
-            ac_onx_collect(n, part.item + i, steps, s->outs, entry(s->out_axes, i), entry(s->out_back, i) != 0);
+    for (int32_t i = 0; i < s->outs; i++) {
+        ac_tensor *y = ac_onx_collect(n, part.item + i, steps, s->outs, entry(s->out_axes, i), entry(s->out_back, i));
+        int32_t at;
+        if (!(result[s->states + i] = y) || !count)
+            continue;
+        if (y->count)
+            return ac_build_cannot(&n->b, "only data decides how many results it collects, and how long they are");
+        AC_TRY(ac_onx_axis(n, entry(s->out_axes, i), y->rank, &at));
+        result[s->states + i] = ac_bounded(&n->b, y, count, at);
+    }
     return AC_OK;
 }
 

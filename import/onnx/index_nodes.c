@@ -62,11 +62,10 @@ static ac_tensor *iota(ac_onx_node *n, int64_t count, int32_t rank, int32_t d)
 }
 
 /* Negative indices [..,K] into the K dimensions of x from d on count from the end. */
-static ac_tensor *tuples(ac_onx_node *n, ac_tensor *i, const ac_tensor *x, int32_t d, int64_t k)
+static ac_tensor *tuples(ac_onx_node *n, ac_tensor *i, ac_tensor *x, int32_t d, int64_t k)
 {
     i = ac_onx_cast(n, i, AC_I64);
-    ac_tensor *size = ac_onx_ints_const(n, k, x->dim + d);
-    return ac_build_from_end(&n->b, i, size);
+    return ac_build_from_end(&n->b, i, ac_build_extents(&n->b, x, d, d + (int32_t)k));
 }
 
 /* batch_dims: the position in the leading dimensions is put before the indices. */
@@ -77,7 +76,7 @@ int ac_onx_do_gather_nd(ac_onx_node *n)
     if (batch < 0 || batch >= i->rank || k < 1 || k > x->rank - batch || !ac_dtype_is_int(i->dtype))
         return ac_error(n->r->cx, n->at, E0104, "indices '%s' %s do not fit '%s' %s", i->name,
                         ac_tensor_str(n->r->cx, i), x->name, ac_tensor_str(n->r->cx, x));
-    if (x->count)
+    if (x->count && (batch || x->count_dim >= k))
         return ac_build_cannot(&n->b, "only data decides how many elements '%s' has", x->name);
     int64_t dim[AC_MAX_RANK];
     memcpy(dim, i->dim, sizeof dim);

@@ -32,6 +32,7 @@ typedef struct loop {
     ac_tensor *again;         /* the condition: constant, or computed at run time */
     ac_tensor **in;           /* iteration, condition, what is carried round */
     ac_tensor **out;          /* condition, what is carried round, one element of each scan */
+    bool *sequence;           /* by value that is carried: a sequence, whose elements go round as one tensor */
     AC_VEC(ac_tensor *) part; /* the elements of the scans so far */
 } loop;
 
@@ -54,6 +55,7 @@ static int read_loop(loop *l)
         l->trips = trips < 0 ? 0 : trips > 1e15 ? INT64_MAX : (int64_t)trips;
     }
     l->again = ac_onx_in(n, 1) ? ac_onx_condition(n, n->in[1]) : ac_onx_number(n, AC_BOOL, 1);
+    l->sequence = AC_NEW_N(n->r->cx->region, bool, l->carried + 1);
     l->length = AC_NEW_N(n->r->cx->region, int32_t, l->scans + 1);
     l->in = AC_NEW_N(n->r->cx->region, ac_tensor *, l->carried + 2);
     l->out = AC_NEW_N(n->r->cx->region, ac_tensor *, l->carried + l->scans + 1);
@@ -76,6 +78,10 @@ static bool same_shapes(const loop *l)
     bool same = l->trips <= INT32_MAX || !l->scans;
     for (int32_t k = 0; k < l->carried; k++) {
         const ac_tensor *was = l->n->in[2 + k], *now = l->in[2 + k];
+        if (ac_onx_sequence_of(l->n->r, was) || ac_onx_sequence_of(l->n->r, now)) {
+            same &= was == now;
+            continue;
+        }
         same &= was->dtype == now->dtype && ac_tensor_same_shape(was, now) && !was->count && !now->count;
     }
     for (int32_t k = 0; k < l->part.n; k++)
@@ -193,6 +199,52 @@ static int read_condition(const loop *l, ac_sub *s, const ac_carried *c, ac_tens
     return AC_OK;
 }
 
+/* *y, which the body makes of value k, as a tensor. */
+static int unwrap(const loop *l, int32_t k, ac_tensor **y)
+{
+    ac_onx_sequence *s = ac_onx_sequence_of(l->n->r, *y);
+    if (!s != !l->sequence[k])
+        return ac_error(l->n->r->cx, l->n->at, E0105, "'%s' is %s after an iteration, and was %s", l->in[2 + k]->name,
+                        s ? "a sequence" : "a tensor", s ? "a tensor" : "a sequence");
+    *y = s ? ac_onx_sequence_whole(l->n, s, NULL) : *y;
+    return *y ? AC_OK : AC_FAIL;
+}
+
+/* Sequences that are carried round become tensors of all their elements; what the elements of an empty one are, one
+ * iteration says that is dropped. */
+static int carry_sequences(loop *l, ac_tensor **in)
+{
+    ac_onx_node *n = l->n;
+    const int32_t values = l->carried + 2;
+    bool any = false, empty = false;
+    for (int32_t k = 0; k < l->carried; k++) {
+        ac_onx_sequence *s = ac_onx_sequence_of(n->r, in[2 + k]);
+        any |= l->sequence[k] = s != NULL;
+        empty |= s && !ac_onx_sequence_first(n, s);
+    }
+    ac_tensor **own = AC_NEW_N(n->r->cx->region, ac_tensor *, values + 1);
+    if (empty) {
+        ac_sub trial = {0};
+        ac_sub_enter(&n->b, &n->r->g, &trial);
+        for (int32_t k = 0; k < values; k++)
+            own[k] = k >= 2 && l->sequence[k - 2] ? in[k] : ac_sub_input(&trial, in[k]);
+        int rc = ac_onx_call_graph(n, l->body, own, values, l->out, l->carried + l->scans + 1);
+        for (int32_t k = 0; k < l->carried && rc == AC_OK; k++) {
+            ac_onx_sequence *s = l->sequence[k] ? ac_onx_sequence_of(n->r, l->out[1 + k]) : NULL;
+            own[2 + k] = s ? ac_onx_sequence_first(n, s) : NULL;
+        }
+        ac_sub_leave(&n->b, &n->r->g, &trial);
+        AC_TRY(rc);
+    }
+    for (int32_t k = 0; k < l->carried && any; k++)
+        if (l->sequence[k]) {
+            in[2 + k] = ac_onx_sequence_whole(n, ac_onx_sequence_of(n->r, in[2 + k]), empty ? own[2 + k] : NULL);
+            if (!in[2 + k])
+                return AC_FAIL;
+        }
+    return AC_OK;
+}
+
 /* The body on what is carried round; next[]: iteration, condition, values. */
 static int read_body(loop *l, ac_sub *s, const ac_carried *c, ac_tensor **own, ac_tensor **next)
 {
@@ -200,7 +252,12 @@ static int read_body(loop *l, ac_sub *s, const ac_carried *c, ac_tensor **own, a
     const int32_t values = l->carried + 2;
     ac_sub_enter(&n->b, &n->r->g, s);
     ac_carried_inputs(c, s, own);
-    int rc = ac_onx_call_graph(n, l->body, own, values, l->out, l->carried + l->scans + 1);
+    ac_tensor **in = ac_copy(n->r->cx->region, own, (size_t)values * sizeof *own);
+    for (int32_t k = 0; k < l->carried; k++)
+        in[2 + k] = l->sequence[k] ? ac_onx_sequence_all(n, own[2 + k]) : own[2 + k];
+    int rc = ac_onx_call_graph(n, l->body, in, values, l->out, l->carried + l->scans + 1);
+    for (int32_t k = 0; k < l->carried && rc == AC_OK; k++)
+        rc = unwrap(l, k, &l->out[1 + k]);
     if (rc == AC_OK) {
         next[0] = ac_onx_2(n, AC_OP_ADD, own[0], ac_onx_number(n, AC_I64, 1));
         next[1] = ac_onx_condition(n, l->out[0]);
@@ -340,6 +397,7 @@ static int rest_of(loop *l, int64_t i)
     memcpy(in + 2, l->in + 2, (size_t)l->carried * sizeof *in);
     for (int32_t k = 0; k < l->carried; k++)
         name[2 + k] = ac_onx_result_name(n, k);
+    AC_TRY(carry_sequences(l, in));
     AC_TRY(ac_carried_begin(&n->b, &c, values, in));
     c.result = name;
     AC_TRY(read_graphs(l, &cond, &body, &c, i));
@@ -353,7 +411,7 @@ static int rest_of(loop *l, int64_t i)
         return AC_FAIL;
     ac_carried_results(&c, made, out);
     for (int32_t k = 0; k < l->carried; k++)
-        AC_TRY(ac_onx_result(n, k, out[2 + k]));
+        AC_TRY(ac_onx_result(n, k, l->sequence[k] ? ac_onx_sequence_all(n, out[2 + k]) : out[2 + k]));
     ac_tensor *count = l->beyond && l->scans ? ac_bounded_count(&n->b, out[0], l->most) : out[0];
     for (int32_t k = 0; k < l->scans; k++) {
         const ac_tensor *element = l->out[1 + l->carried + k];

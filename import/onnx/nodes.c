@@ -66,6 +66,9 @@ int ac_onx_node_add(ac_onx_node *n)
     n->first = n->r->g->tensor.n;
     n->b.base = n->n_out && n->out[0] ? n->out[0]->name : n->name;
     AC_TRY(check_counts(n));
+    for (int32_t i = 0; i < n->n_in && !(n->row->flags & ONX_SEQUENCES); i++)
+        if (ac_onx_sequence_of(n->r, n->in[i]))
+            return ac_build_cannot(&n->b, "operand %d is a sequence of tensors", i);
     if (n->row->flags & ONX_HALF)
         AC_TRY(ac_operand_widen(&n->b, n->in, n->n_in, &n->half));
     ac_onx_attr_of(n, "consumed_inputs"); /* a hint of opset 1 */

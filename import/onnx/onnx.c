@@ -253,6 +253,11 @@ static int read_outputs(ac_onx *r, ac_onx_scope *s, ac_pb_list list)
             rc = AC_FAIL;
             continue;
         }
+        if (ac_onx_sequence_of(r, v->t)) {
+            rc = ac_refuse(r->reading, at, E0108, "a graph output", "it is a sequence of tensors",
+                           "--outputs TENSOR ends the model before it");
+            continue;
+        }
         if (check_declared(r, at, v, "graph output", false) != AC_OK) {
             rc = AC_FAIL;
             continue;

@@ -89,10 +89,11 @@ struct ac_onx {
     ac_pb pb;
     AC_VEC(ac_onx_function) function;
     AC_VEC(ac_onx_external) external;
-    ac_onx_scope scope;       /* of the main graph */
-    struct ac_onx_body *body; /* its GraphProto */
-    int32_t nodes;            /* read so far */
-    int32_t calls;            /* graphs of If, Loop, Scan .. put in their place so far, and their bytes */
+    ac_onx_scope scope;                /* of the main graph */
+    struct ac_onx_body *body;          /* its GraphProto */
+    struct ac_onx_sequence *sequences; /* all so far */
+    int32_t nodes;                     /* read so far */
+    int32_t calls;                     /* graphs of If, Loop, Scan .. put in their place so far, and their bytes */
     int64_t called;
 };
 
@@ -194,6 +195,14 @@ ac_tensor *ac_onx_turned(ac_onx_node *n, ac_tensor *x, ac_tensor *cosine, ac_ten
 const char *ac_onx_result_name(const ac_onx_node *n, int32_t i);
 bool ac_onx_is_late_slice(ac_onx_node *n);
 int ac_onx_late_slice(ac_onx_node *n);
+
+/* sequence_nodes.c: a sequence of tensors is a value without a type. NULL: t is none. */
+typedef struct ac_onx_sequence ac_onx_sequence;
+ac_onx_sequence *ac_onx_sequence_of(const ac_onx *r, const ac_tensor *t);
+ac_tensor *ac_onx_sequence_all(ac_onx_node *n, ac_tensor *whole); /* that of all parts of it along dimension 0 */
+/* All elements along a new dimension 0, which are of one shape; of none: that of `like`. NULL: refused. */
+ac_tensor *ac_onx_sequence_whole(ac_onx_node *n, ac_onx_sequence *s, const ac_tensor *like);
+ac_tensor *ac_onx_sequence_first(ac_onx_node *n, ac_onx_sequence *s); /* NULL: it is empty */
 
 /* node_build.c */
 ac_tensor *ac_onx_in(const ac_onx_node *n, int32_t i); /* NULL: left out */

@@ -177,3 +177,105 @@ def cases(rng, case, node):
     for trips in ("three", "many"):
         case("a row of what passes for each, " + trips, [*some, loop(trips + " ", "all", rows)],
              {"x": np.tile(x, 12)}, "all", three=np.int64(3), many=np.int64(70), **same)
+
+    for axis in (0, 1):
+        step = graph(
+            [node("Add", "s e", "s2"), node("Tanh", "s2", "o")],
+            [value("s", "float32", 3), value("e", "float32", 3)],
+            [value("s2", "float32", 3), value("o", "float32", 3)],
+        )
+        rows = rng.random(7) < 0.5
+        rows[2] = True
+        case(
+            "a Scan of what passes, %d" % axis,
+            [
+                node("Compress", "z m", "f", axis=axis),
+                helper.make_node("Scan", ["s0", "f"], ["s9", "all"], body=step, num_scan_inputs=1,
+                                 scan_input_axes=[axis], scan_output_axes=[1 - axis]),
+            ],
+            {"z": floats(7, 3) if axis == 0 else floats(3, 7), "m": rows},
+            "s9 all",
+            s0=floats(3),
+        )
+
+    sequences(rng, case, node, loop, floats)
+
+
+def sequence(name):
+    return helper.make_tensor_sequence_value_info(name, 1, None)
+
+
+def sequences(rng, case, node, loop, floats):
+    """Lists of tensors, as torch writes them: known, made in loops, and as long as data says."""
+    ins = [value("it", "int64"), value("c", "bool"), sequence("s")]
+    outs = [value("c2", "bool"), sequence("s2")]
+    same = [node("Identity", "c", "c2")]
+    keep = [node("SequenceAt", "rows it", "r"), node("Greater", "r zero", "p"), node("Compress", "r p", "v"), *same]
+    split = node("SplitToSequence", "x", "rows", axis=0, keepdims=0)
+    held = {"zero": np.float32(0), "yes": np.bool_(True), "first": np.int64(0), "last": np.int64(-1)}
+    x = floats(5, 4)
+    x[:, 1] = 1
+
+    case(
+        "what passes of each row, put together",
+        [
+            split,
+            node("SequenceLength", "rows", "n"),
+            node("SequenceEmpty", "", "none"),
+            loop("n yes none", "all", graph([*keep, node("SequenceInsert", "s v", "s2")], ins, outs)),
+            node("ConcatFromSequence", "all", "y", axis=0),
+            node("SequenceAt", "all last", "z"),
+            node("SequenceLength", "all", "m"),
+        ],
+        {"x": x},
+        "y z m n",
+        **held,
+    )
+    case(
+        "lists that are known",
+        [
+            node("SequenceConstruct", "a b", "s"),
+            node("SequenceInsert", "s a first", "t"),
+            node("SequenceInsert", "t x last", "u"),
+            node("SequenceErase", "u first", "v"),
+            node("SequenceAt", "v first", "y"),
+            node("ConcatFromSequence", "v", "z", axis=1),
+            node("ConcatFromSequence", "s", "w", axis=-1, new_axis=1),
+            node("SplitToSequence", "x two", "halves", axis=1),
+            node("SequenceAt", "halves last", "h"),
+            node("SplitToSequence", "x sizes", "parts", axis=1),
+            node("SequenceAt", "parts last", "p"),
+        ],
+        {"x": x, "a": floats(5, 2), "b": floats(5, 2)},
+        "y z w h p",
+        two=np.int64(2),
+        sizes=np.int64([1, 3]),
+        **held,
+    )
+    body_of = [
+        node("SequenceAt", "rows it", "r"),
+        node("Add", "v r", "w"),
+        node("SequenceInsert", "s w", "s2"),
+        node("ReduceMax", "w", "most", keepdims=0),
+        node("Less", "most limit", "c2"),
+    ]
+    until = graph(body_of, [*ins, value("v", "float32", 4)], [*outs, value("w", "float32", 4)], limit=np.float32(2.5))
+    for trips in ("n", "m"):
+        case(
+            "a list until one is large, " + trips,
+            [
+                split,
+                node("SequenceLength", "rows", "n"),
+                node("SequenceEmpty", "", "none"),
+                loop(trips + " yes none v0", "all v", until),
+                node("ConcatFromSequence", "all", "y", axis=0, new_axis=1),
+                node("ConcatFromSequence", "all", "z", axis=0),
+                node("SequenceAt", "all last", "e"),
+                node("SequenceLength", "all", "k"),
+            ],
+            {"x": x, "m": np.asarray(np.int64(4))},
+            "y z e k v",
+            bounds={"all": 5} if trips == "m" else None,
+            v0=floats(4),
+            **held,
+        )
