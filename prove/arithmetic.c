@@ -309,8 +309,9 @@ static void bits(ac_prover *p, ac_x x)
         masked(p, x, b, a->in.lo);
     } else if (a->in.lo >= 0 && b->in.lo >= 0 && a->in.hi != INT64_MAX && b->in.hi != INT64_MAX) {
         const int64_t hi = a->in.hi > b->in.hi ? a->in.hi : b->in.hi;
-        const int64_t least = a->in.hi < b->in.hi ? a->in.hi : b->in.hi;
-        p->value[x] = ac_p_unknown(p, d, (ac_interval){0, i->op == AC_L_AND ? least : ones(hi)});
+        const int64_t least = a->in.hi < b->in.hi ? a->in.hi : b->in.hi, lo = a->in.lo > b->in.lo ? a->in.lo : b->in.lo;
+        p->value[x] =
+            ac_p_unknown(p, d, (ac_interval){i->op == AC_L_OR ? lo : 0, i->op == AC_L_AND ? least : ones(hi)});
     } else if (i->op == AC_L_XOR && (is_sign(p, x, a) || is_sign(p, x, b))) {
         p->value[x] = ac_p_unknown(p, d, turned_or_not(is_sign(p, x, a) ? b->in : a->in));
     } else {
@@ -365,7 +366,7 @@ static void compare(ac_prover *p, ac_x x)
                                                                                          : -1;
         in = known < 0 || ends ? in : (ac_interval){known, known};
     }
-    p->value[x] = ac_p_unknown(p, AC_BOOL, in);
+    p->value[x] = in.lo == in.hi ? (ac_pvalue){.in = in, .form = ac_affine_of(in.lo)} : ac_p_unknown(p, AC_BOOL, in);
 }
 
 /* Sums of products, or of lanes: those wrap. */

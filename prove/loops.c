@@ -316,6 +316,24 @@ static ac_interval trips_of(const ac_prover *p, const looped *l)
     return in;
 }
 
+static bool breaks_off(const ac_prover *p, ac_x x)
+{
+    for (ac_x k = x + 1; k < p->end[x]; k = ac_p_ins(p, k)->op == AC_L_FOR ? p->end[k] + 1 : k + 1)
+        if (ac_p_ins(p, k)->op == AC_L_BREAK_IF)
+            return true;
+    return false;
+}
+
+/* A loop of one iteration is its body. */
+static bool follow_once(ac_prover *p, const looped *l)
+{
+    if (l->trips.lo != 1 || l->trips.hi != 1 || breaks_off(p, l->x))
+        return false;
+    p->value[l->x] = l->lo;
+    ac_p_follow(p, l->x + 1, l->end);
+    return true;
+}
+
 void ac_p_loop(ac_prover *p, ac_x x)
 {
     const ac_ins *i = ac_p_ins(p, x);
@@ -323,7 +341,7 @@ void ac_p_loop(ac_prover *p, ac_x x)
     claim_loop(p, &l);
     l.trips = trips_of(p, &l);
     l.since = p->know.unknown.n;
-    if (!l.trips.hi)
+    if (!l.trips.hi || follow_once(p, &l) || ac_p_follow_schedule(p, x, l.lo.in, l.trips, l.step))
         return;
     l.var = ac_p_set_between(p, x, l.end, &l.n_var);
     l.entry = ac_p_values_of(p, l.var, l.n_var);

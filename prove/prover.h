@@ -64,6 +64,7 @@ typedef struct ac_prover {
     ac_pvalue *value; /* by instruction; VAR: the variable's present value */
     ac_x *end;        /* by FOR, IF and ELSE: its END; IF: its ELSE, if there is one */
     ac_pset *set;     /* by FOR and IF */
+    bool *schedule;   /* by FOR: schedule.c */
     ac_pframe *frame;
     bool dry;  /* a pass that looks for invariants */
     bool mute; /* a pass that looks for what is stored */
@@ -128,6 +129,10 @@ void ac_p_set_values(ac_prover *p, const ac_x *var, int32_t n, const ac_pvalue *
 
 /* loops.c */
 void ac_p_loop(ac_prover *p, ac_x x);
+
+/* schedule.c: which loops are schedules; the one at x is followed iteration by iteration, if it is one (else false). */
+void ac_p_find_schedules(ac_prover *p);
+bool ac_p_follow_schedule(ac_prover *p, ac_x x, ac_interval first, ac_interval trips, int64_t step);
 
 /* prove.c: follows the whole function. */
 void ac_p_follow_all(ac_prover *p);

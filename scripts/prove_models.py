@@ -4,6 +4,7 @@ took.
 
     scripts/prove_models.py                              all models on the targets below
     scripts/prove_models.py --targets cortex-m4 PATTERN  models whose path has PATTERN, on one target
+    scripts/prove_models.py --options '--stripe auto'    with options of arenac prove
     scripts/prove_models.py -v                           each claim that is left
 
 Prints a row for each model and target that is not proven, and a table of the targets. Exit status: 1 if a claim is
@@ -60,7 +61,8 @@ def prove(o, args, shapes, target):
     """(what became of it, seconds, what it said)."""
     start = time.monotonic()
     try:
-        r = subprocess.run([o.arenac, "prove", *args, "-t", target], text=True, capture_output=True, timeout=o.timeout)
+        words = [o.arenac, "prove", *args, "-t", target, *o.options.split()]
+        r = subprocess.run(words, text=True, capture_output=True, timeout=o.timeout)
         more = pins(r.stderr, shapes) if "[E0204]" in r.stderr else []
         if more:
             return prove(o, args + more, {}, target)
@@ -82,6 +84,7 @@ def main():
     p.add_argument("pattern", nargs="?", default="")
     p.add_argument("--arenac", default=os.path.join(ROOT, "build", "arenac"))
     p.add_argument("--targets", default=TARGETS)
+    p.add_argument("--options", default="")
     p.add_argument("--timeout", type=int, default=300)
     p.add_argument("-v", action="store_true")
     o = p.parse_args()

@@ -49,6 +49,14 @@ graph m {
 END
 for t in x86-64-v3 x86-64-v4 aarch64; do expect 0 ': proven; ' "$arenac" prove row.ag -t $t; done
 
+# stripes: which step makes a row is said by variables, which are followed with numbers
+for m in digits branch dsnet; do
+    for t in generic cortex-m4 x86-64-v3; do
+        expect 0 ': proven; ' "$arenac" prove "$models/${m}_int8.tflite" --stripe auto -t $t
+        expect 0 ': proven; ' "$arenac" prove "$models/${m}_f32.tflite" --stripe auto -t $t
+    done
+done
+
 page=$src/docs/prove.md
 grep -qxF "$(cd "$src" && "$arenac" prove models/digits_int8.tflite)" "$page" || fail "docs/prove.md shows another line"
 "$arenac" prove "$models/digits_int8.tflite" --json >out.json
@@ -86,8 +94,8 @@ for n in 1 4 8; do expect 0 ': proven; ' "$arenac" prove align.ag --align $n; do
 # What cannot be decided is listed, and compile --prove writes nothing then.
 expect 0 '' "$arenac" compile "$models/digits_int8.tflite" --prove -o fine.c
 [ -e fine.c ] || fail "what is proven is not written"
-expect 8 'E0703.*about the code \(is\|are\) not proven' "$arenac" prove "$models/digits_f32.tflite" --stripe auto
+expect 8 'E0703.*about the code \(is\|are\) not proven' "$arenac" prove "$models/digits_f32.tflite" --io rows
 expect 8 '%[0-9]* (load): written: .* is read before it is certainly written' \
-    "$arenac" prove "$models/digits_f32.tflite" --stripe auto
-expect 8 'E0703' "$arenac" compile "$models/digits_f32.tflite" --stripe auto --prove -o open.c
+    "$arenac" prove "$models/digits_f32.tflite" --io rows
+expect 8 'E0703' "$arenac" compile "$models/digits_f32.tflite" --io rows --prove -o open.c
 [ ! -e open.c ] || fail "what is not proven is written"

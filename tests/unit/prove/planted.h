@@ -173,6 +173,19 @@
     "%31 = mul i32 %30 %3\n %32 = add i32 %29 %31\n %33 = for i32 %1 .. %2 step 1\n %34 = add i32 %32 %33\n"         \
     "%35 = load i8 x[%34]\n store y[%34] %35\n end\n end\n end\n end\n end\n end\n"
 
+/* Row by row: which of two steps is next is said by how many rows each has made; the first one's are kept in turn. */
+#define STRIPE(ticks, kept)                                                                                            \
+    "buf x in i8 64 align 1\n buf y out i8 32 align 1\n buf s scratch i8 16 align 1\n %1 = const i32 0\n"              \
+    "%2 = const i32 2\n %3 = const i32 8\n %4 = const i32 1\n %5 = const i32 4\n %6 = const i32 " ticks                \
+    "\n %7 = const i32 " kept "\n %8 = var i32 %1 as made\n %9 = var i32 %1 as done\n %10 = for i32 %1 .. %6 step 1\n" \
+    "%11 = get i32 %9\n %12 = get i32 %8\n %13 = mul i32 %11 %2\n %14 = add i32 %13 %2\n %15 = le bool %14 %12\n"      \
+    "%16 = lt bool %11 %5\n %17 = and bool %15 %16\n if %17\n %19 = mul i32 %11 %3\n %20 = for i32 %1 .. %3 step 1\n"  \
+    "%21 = load i8 s[%20]\n %22 = add i32 %20 %3\n %23 = load i8 s[%22]\n %24 = max i8 %21 %23\n"                      \
+    "%25 = add i32 %19 %20\n store y[%25] %24\n end\n %28 = add i32 %11 %4\n set %28 to %9\n else\n"                   \
+    "%31 = mod i32 %12 %7\n %32 = mul i32 %31 %3\n %33 = mul i32 %12 %3\n %34 = for i32 %1 .. %3 step 1\n"             \
+    "%35 = add i32 %33 %34\n %36 = load i8 x[%35]\n %37 = add i32 %32 %34\n store s[%37] %36\n end\n"                  \
+    "%40 = add i32 %12 %4\n set %40 to %8\n end\n end\n"
+
 /* y[i] = (x[i] < 0 ? -514 : 513) + by */
 #define SIGNED(by)                                                                                            \
     "buf x in i32 64 align 4\n buf y out i32 64 align 4\n" NUMBERS "%4 = const i32 31\n %5 = const i32 513\n" \
