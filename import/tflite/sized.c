@@ -309,7 +309,7 @@ static int add(const ac_build *b, ac_tfl *r, ac_tfl_node *n)
 
 int ac_tfl_sized_add(ac_tfl *r, ac_tfl_node *n)
 {
-    if (!n->n_out)
+    if (!n->n_out || !n->out[0]) /* a handle is no tensor */
         return ((ac_tfl_rule *)n->code->row->run)(r, n);
     const ac_build b = ac_tfl_build(r, n);
     const ac_said before = ac_build_said(&b);
