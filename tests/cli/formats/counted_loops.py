@@ -129,6 +129,20 @@ def cases(rng, case, node):
         **named,
     )
 
+    both = body(
+        [
+            node("Concat", "a one", "a2", axis=0),
+            node("Concat", "b a", "b2", axis=0),
+            node("ReduceSum", "b2", "s", keepdims=0),
+            node("Less", "s most", "c2"),
+        ],
+        [("a", "float32", "a2"), ("b", "float32", "b2")],
+        one=np.float32([1]),
+        most=np.float32(20),
+    )
+    case("values that grow by each other", [loop("ten yes x x", "y z", both)], {"x": x}, "y z",
+         bounds={"z": 60 + 10 * n}, **named)
+
     nms = body(
         [
             node("Gather", "scores it", "s"),
