@@ -157,13 +157,16 @@ static void pair(ac_stripe_work *w)
     ac_stripe *s = &w->q->s;
     ac_region *tmp = ac_region_open(&w->v->cx->heap);
     const int64_t *live = ac_stripe_live(s, w->q->unit_of_tick, tmp);
+    int64_t *rooms = AC_NEW_N(tmp, int64_t, s->n_tensors * s->n_tensors + 1); /* of pairs; 0: not known yet */
     for (;;) {
         match best = {-1, -1, 0};
         for (int32_t a = 0; a < s->n_tensors; a++)
             for (int32_t b = a + 1; b < s->n_tensors; b++) {
                 if (!may_share(w, a) || !may_share(w, b) || w->tensor[a]->dtype != w->tensor[b]->dtype)
                     continue;
-                const int64_t room = ac_stripe_room(s, w->q->unit_of_tick, live, a, b);
+                int64_t *known = &rooms[a * s->n_tensors + b];
+                *known = *known ? *known : ac_stripe_room(s, w->q->unit_of_tick, live, a, b);
+                const int64_t room = *known;
                 const ac_bytes saved = ac_dtype_size(w->tensor[a]->dtype, s->tensor[a].room + s->tensor[b].room - room);
                 if (saved > best.saved)
                     best = (match){a, b, saved};
@@ -171,7 +174,7 @@ static void pair(ac_stripe_work *w)
         if (best.saved <= 0)
             break;
         ac_stripe_tensor *a = &s->tensor[best.low], *b = &s->tensor[best.high];
-        a->room = b->room = ac_stripe_room(s, w->q->unit_of_tick, live, best.low, best.high);
+        a->room = b->room = rooms[best.low * s->n_tensors + best.high];
         a->mate = best.high;
         b->mate = best.low;
         b->high = true;

@@ -80,15 +80,34 @@ static bool is_window(const ac_stripe *s, int32_t t)
     return s->tensor[t].kind == AC_STRIPE_WINDOW && s->tensor[t].home == t;
 }
 
+/* Does unit u make rows of tensor t, or read them? */
+static bool uses(const ac_stripe *s, int32_t u, int32_t t)
+{
+    bool reads = false;
+    for (int32_t k = 0; k < s->unit[u].n_reads; k++)
+        reads |= s->tensor[s->unit[u].read[k].tensor].home == t;
+    return reads || s->tensor[t].unit == u;
+}
+
 int64_t *ac_stripe_live(const ac_stripe *s, const int32_t *unit, ac_region *region)
 {
     int64_t *live = AC_NEW_N(region, int64_t, s->n_tensors * s->ticks + 1);
-    int64_t *next = AC_NEW_N(region, int64_t, s->n_units);
+    int64_t *next = AC_NEW_N(region, int64_t, s->n_units), *rows = AC_NEW_N(region, int64_t, s->n_tensors + 1);
+    bool *changes = AC_NEW_N(region, bool, s->n_units * s->n_tensors + 1); /* rows of the tensor, when the unit ran */
+    for (int32_t u = 0; u < s->n_units; u++)
+        for (int32_t t = 0; t < s->n_tensors; t++)
+            changes[u * s->n_tensors + t] = is_window(s, t) && uses(s, u, t);
+    for (int32_t t = 0; t < s->n_tensors; t++)
+        rows[t] = is_window(s, t) ? alive(s, next, t) : 0;
     for (int64_t tick = 0; tick < s->ticks; tick++) {
+        const bool *changed = &changes[unit[tick] * s->n_tensors];
         for (int32_t t = 0; t < s->n_tensors; t++)
             if (is_window(s, t))
-                live[t * s->ticks + tick] = (alive(s, next, t) + (s->tensor[t].unit == unit[tick])) * s->tensor[t].row;
+                live[t * s->ticks + tick] = (rows[t] + (s->tensor[t].unit == unit[tick])) * s->tensor[t].row;
         next[unit[tick]]++;
+        for (int32_t t = 0; t < s->n_tensors; t++)
+            if (changed[t])
+                rows[t] = alive(s, next, t);
     }
     return live;
 }
