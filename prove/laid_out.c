@@ -2,7 +2,7 @@
  *
  * A piece that every iteration writes becomes a longer one where the copies meet, else one more stride. Guarded ones
  * are laid out one by one; or, of many iterations, as far as all of them are written, and only the last ones one by
- * one. */
+ * one. One whose place stops at a number, min(i, number), is two: up to there, and there. */
 #include "prove/cover_blocks.h"
 
 /* Is something in the sum made by an iteration, other than its counter? */
@@ -186,6 +186,46 @@ bool ac_p_at_iteration(ac_prover *p, ac_stretch *s, int32_t counter, int32_t sin
     s->len = at_iteration(p, &s->len, counter, since, v);
     return !s->base.lost && !s->len.lost && !is_of_iteration(&s->base, counter, since) &&
            !is_of_iteration(&s->len, counter, since);
+}
+
+/* Which term of a sum is min(loop variable, number)? -1: none */
+static int32_t clamped_term(const ac_prover *p, const ac_affine *a, int32_t counter, int64_t *number)
+{
+    const ac_affine i = ac_affine_unknown(counter);
+    for (int32_t k = 0; k < a->n; k++) {
+        const ac_unknown *u = &p->know.unknown.item[a->term[k].unknown];
+        for (int32_t c = 0; c < u->n_one_of && u->least && u->n_one_of == 2; c++) {
+            const ac_affine *other = &u->one_of[1 - c].value;
+            *number = other->c;
+            if (ac_affine_equal(&u->one_of[c].value, &i) && !other->lost && !other->n)
+                return k;
+        }
+    }
+    return -1;
+}
+
+/* base = a * min(i, number) + ...: what iterations up to the number write, and what all others do. */
+static bool lay_out_clamped(ac_prover *p, ac_cover_block *to, const ac_stretch *s, int32_t counter, int32_t since,
+                            ac_interval trips)
+{
+    const ac_unknown *u = &p->know.unknown.item[counter];
+    int64_t number = 0;
+    const int32_t k = s->base.lost ? -1 : clamped_term(p, &s->base, counter, &number);
+    if (k < 0 || trips.lo != trips.hi || u->falls || !u->whole || u->first.lost || u->first.n)
+        return false;
+    const int32_t least = s->base.term[k].unknown;
+    const int64_t up_to = number < u->first.c ? 0 : (number - u->first.c) / u->step + 1;
+    const ac_affine i = ac_affine_unknown(counter), n = ac_affine_of(number);
+    ac_stretch moves = *s, stays = *s;
+    moves.base = put_in(&s->base, least, &i);
+    stays.base = put_in(&s->base, least, &n);
+    if (up_to < 1 || up_to >= trips.lo || ac_affine_coefficient(&stays.base, counter) ||
+        !laid_out(p, &moves, counter, since, (ac_interval){up_to, up_to}) ||
+        !laid_out(p, &stays, counter, since, (ac_interval){trips.lo - up_to, trips.lo - up_to}))
+        return false;
+    ac_p_cover_add(p, to, moves);
+    ac_p_cover_add(p, to, stays);
+    return true;
 }
 
 /* Is something of the block written in some iterations only? */
@@ -373,6 +413,8 @@ void ac_p_loop_end(ac_prover *p, int32_t counter, int32_t since, ac_interval tri
             whole &= !is_of_iteration(&b->piece.item[i].guard[g], 0, since);
         ac_stretch s = b->piece.item[i];
         const bool laid = whole && laid_out(p, &s, counter, since, trips);
+        if (whole && !laid && lay_out_clamped(p, b->up, &b->piece.item[i], counter, since, trips))
+            continue;
         if (laid)
             ac_p_cover_add(p, b->up, s);
         else if (counts && trips.lo <= ONE_BY_ONE)

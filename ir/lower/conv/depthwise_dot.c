@@ -20,8 +20,8 @@
  * Filters of more than two quads of rows (5x5 with DOT2, 9x9) loop over them, which makes half or a third of
  * the code; fewer are written out.
  *
- * All of that is written out at most twice: where channels are not a multiple of the lanes, vectors overlap, and some
- * channels are computed twice. */
+ * All of that is written out once for all channels: where they are not a multiple of the lanes, vectors overlap, and
+ * some channels are computed twice. */
 #include "ir/lower/conv/depthwise.h"
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/spans.h"
@@ -45,6 +45,7 @@ typedef struct job {
     int32_t groups;
     bool rows_inside; /* no output row reaches outside */
     ac_x n, oy, oc;
+    int32_t stage;             /* local buffer: accumulators of a row, for the present channels; -1: none */
     quad_rows of[WRITTEN_OUT]; /* of quads that are written out */
 } job;
 
@@ -220,6 +221,13 @@ static void add_quad(const job *j, ac_x g, const quad_rows *r, ac_x first, int32
     }
 }
 
+/* The accumulators of output column ox are complete. */
+static void finish(const job *j, ac_x ox, ac_x sum)
+{
+    ac_x idx[4] = {j->n, j->oy, ox, j->oc};
+    ac_gemm_store_lanes(j->L, ac_channel_done(j->c, sum, j->oc), j->oc, j->lanes, idx);
+}
+
 /* `n` output columns from ox on. */
 static void tile(const job *j, ac_x ox, int32_t n)
 {
@@ -238,9 +246,29 @@ static void tile(const job *j, ac_x ox, int32_t n)
             add_quad(j, ac_lb_i32(b, g), &j->of[g], first, n, acc);
     }
     for (int32_t i = 0; i < n; i++) {
-        ac_x idx[4] = {j->n, j->oy, ac_lb_add(b, ox, ac_lb_i32(b, i)), j->oc};
-        ac_gemm_store_lanes(j->L, ac_channel_done(j->c, ac_lb_get(b, acc[i]), j->oc), j->oc, j->lanes, idx);
+        const ac_x at = ac_lb_add(b, ox, ac_lb_i32(b, i)), sum = ac_lb_get(b, acc[i]);
+        if (j->stage >= 0)
+            ac_lb_store(b, j->stage, ac_lb_mul(b, at, ac_lb_i32(b, j->lanes)), sum);
+        else
+            finish(j, at, sum);
     }
+}
+
+/* Requantisation by integers is as long as what comes before it: sums of a row wait on the stack, and one loop
+ * finishes them. */
+static bool has_stage(const job *j, int32_t lanes)
+{
+    enum { STACK = 4096 };
+    const bool integers = (j->c->kind == AC_MACS_I8 || j->c->kind == AC_MACS_U8) && !j->c->flt;
+    return integers && ac_dtype_size(AC_I32, j->win->x.out * lanes) <= STACK;
+}
+
+static void finish_row(const job *j)
+{
+    ac_lb *b = &j->L->b;
+    const ac_x ox = ac_lb_for_n(b, "ox", j->win->x.out);
+    finish(j, ox, ac_lb_load(b, j->stage, ac_lb_mul(b, ox, ac_lb_i32(b, j->lanes)), j->lanes));
+    ac_lb_end(b);
 }
 
 /* Tiles of one size, beside each other. */
@@ -289,6 +317,8 @@ static void columns(const job *j, const ac_gemm_cuts *cuts)
         for (; hi < all[k].count; hi++)
             tile(j, ac_lb_i32(b, at + hi * size), (int32_t)size);
     }
+    if (j->stage >= 0)
+        finish_row(j);
 }
 
 static ac_gemm_cuts cut(const ac_lower *L, const ac_window *win)
@@ -321,47 +351,50 @@ bool ac_depthwise_dot_fits(const ac_lower *L, const ac_channel *c, const ac_wind
     return begin <= size && win->x.out - end <= size;
 }
 
-/* Channels begin .. end, a vector every `step` of them. */
-static void vectors(job *j, const ac_gemm_cuts *cuts, int64_t begin, int64_t end, int64_t step, int32_t lanes)
-{
-    ac_lb *b = &j->L->b;
-    const ac_mark mark = step < lanes ? AC_MARK_SERIAL : AC_MARK_PARALLEL;
-    j->lanes = lanes;
-    j->oc = ac_lb_for(b, "c", ac_lb_i32(b, begin), ac_lb_i32(b, end - lanes + 1), (int32_t)step, mark);
-    columns(j, cuts);
-    ac_lb_end(b);
-}
-
 /* Every channel once: whole vectors, and ever narrower ones. */
 static void apart(job *j, const ac_gemm_cuts *cuts, int32_t lanes)
 {
+    ac_lb *b = &j->L->b;
     ac_lane_span span[AC_MAX_SPANS];
     const int32_t spans = ac_spans(j->win->oc, lanes, span);
-    for (int32_t s = 0; s < spans; s++)
-        vectors(j, cuts, span[s].begin, span[s].end, span[s].lanes, span[s].lanes);
+    for (int32_t s = 0; s < spans; s++) {
+        j->lanes = span[s].lanes;
+        j->oc = ac_lb_for(b, "c", ac_lb_i32(b, span[s].begin), ac_lb_i32(b, span[s].end), j->lanes, AC_MARK_PARALLEL);
+        columns(j, cuts);
+        ac_lb_end(b);
+    }
 }
 
 /* Whole vectors, of which neighbours overlap alike, or the last one the one before it. */
 static void overlapping(job *j, const ac_gemm_cuts *cuts, int32_t lanes)
 {
-    const int64_t n = j->win->oc, whole = n / lanes * lanes, rest = n - lanes, steps = (rest + lanes - 1) / lanes;
-    if (rest % steps == 0) {
-        vectors(j, cuts, 0, n, rest / steps, lanes);
-        return;
-    }
-    vectors(j, cuts, 0, whole, lanes, lanes);
-    vectors(j, cuts, rest, n, lanes, lanes);
+    ac_lb *b = &j->L->b;
+    const int64_t rest = j->win->oc - lanes, steps = (rest + lanes - 1) / lanes;
+    const bool alike = rest % steps == 0;
+    const int32_t step = alike ? (int32_t)(rest / steps) : lanes;
+    const ac_x last = ac_lb_i32(b, rest);
+    j->lanes = lanes;
+    j->oc = ac_lb_for(b, "c", ac_lb_i32(b, 0), ac_lb_i32(b, steps * step + 1), step, AC_MARK_SERIAL);
+    if (!alike)
+        j->oc = ac_lb_min(b, j->oc, last);
+    columns(j, cuts);
+    ac_lb_end(b);
 }
 
-/* Half a vector at the end takes less time than a whole one, anything else more. Fused operators may overwrite what
- * they read, so that nothing can be computed twice. */
+static int32_t most_lanes(const job *j)
+{
+    int32_t lanes = ac_target_lanes(j->L->target, AC_I32);
+    while (lanes > j->win->oc)
+        lanes /= 2;
+    return lanes;
+}
+
+/* Fused operators may overwrite what they read, so that nothing can be computed twice. */
 static void channels(job *j, const ac_gemm_cuts *cuts)
 {
     const int64_t n = j->win->oc;
-    int32_t lanes = ac_target_lanes(j->L->target, AC_I32);
-    while (lanes > n)
-        lanes /= 2;
-    if (j->L->node->n_fused || n % lanes * 2 % lanes == 0)
+    const int32_t lanes = most_lanes(j);
+    if (j->L->node->n_fused || n % lanes == 0)
         apart(j, cuts, lanes);
     else
         overlapping(j, cuts, lanes);
@@ -370,13 +403,16 @@ static void channels(job *j, const ac_gemm_cuts *cuts)
 int ac_depthwise_dot(ac_lower *L, ac_channel *c, const ac_window *win)
 {
     ac_lb *b = &L->b;
-    job j = {.L = L, .c = c, .win = win, .rows_inside = ac_slide_inside(&win->y)};
+    job j = {.L = L, .c = c, .win = win, .rows_inside = ac_slide_inside(&win->y), .stage = -1};
     j.group = rows_at_once(L, c);
     j.groups = (int32_t)((win->y.taps + j.group - 1) / j.group);
     const ac_rows rows = {win->y.taps * win->x.taps, 1, win->oc};
     ac_channel_tables(c, c->n, &rows, c->zx + raised(&j));
     j.x = ac_lo_operand(L, c->x);
     j.w = pack(&j);
+    const int32_t lanes = most_lanes(&j);
+    if (has_stage(&j, lanes))
+        j.stage = ac_lo_local(L, "stage", AC_I32, win->x.out * lanes);
     const ac_gemm_cuts cuts = cut(L, win);
     j.n = ac_lb_for_each(b, "n", win->n);
     j.oy = ac_lb_for_each(b, "oy", win->y.out);

@@ -142,6 +142,12 @@
     "%10 = for i32 %8 .. %3 step 1\n %11 = add i32 %7 %10\n %12 = mul i32 %11 %4\n %13 = add i32 %12 %9\n"        \
     "%14 = load i8 x[%13]\n store y[%13] %14\n end\n end\n end\n"
 
+/* Four rows of 16 by vectors of six; the last one begins earlier. */
+#define LAST_OVERLAPS(most)                                                                    \
+    XY "%1 = const i32 0\n %2 = const i32 16\n %3 = const i32 4\n %4 = const i32 " most        \
+       "\n %5 = for i32 %1 .. %2 step 6\n %6 = min i32 %5 %4\n %7 = for i32 %1 .. %3 step 1\n" \
+       "%8 = mul i32 %7 %2\n %9 = add i32 %8 %6\n %10 = load i8x6 x[%9]\n store y[%9] %10\n end\n end\n"
+
 /* Pairs of rows of six by threes of pairs, of which the last has fewer; four elements after them. */
 #define PANELS(pairs)                                                                                             \
     XY "%1 = const i32 0\n %2 = const i32 2\n %3 = const i32 3\n %4 = const i32 6\n %5 = const i32 " pairs        \
