@@ -115,6 +115,7 @@ typedef struct ac_gemm_tile {
     ac_x before;         /* channels of the groups before; 0: none, as ever with one group */
     ac_x ahead;          /* where this tile begins to fetch the weights of the next block; 0: it does not */
     int64_t ahead_step;  /* elements of them for each step */
+    ac_x from;           /* first row that is stored; 0: all are. Where ac_gemm_stores_from */
 } ac_gemm_tile;
 void ac_gemm_all_runs(ac_gemm_tile *t);
 /* t->c; each_row: with the scale and zero point of row r, which else is not used. */
@@ -131,7 +132,9 @@ void ac_gemm_reduce(const ac_gemm_tile *t, ac_x *acc);
 typedef void ac_gemm_at_fn(const void *user, ac_x r, ac_x *idx);
 /* Finishes and stores the tile: the channels of the block that exist. See ac_gemm_store.c. */
 void ac_gemm_store(const ac_gemm_tile *t, const ac_x *acc, ac_gemm_at_fn *at, const void *user);
-/* The same, where the result is rows and the tile begins at row p. */
+/* Can rows of a tile be left out at the end: is what follows the accumulators a loop over its rows? */
+bool ac_gemm_stores_from(const ac_lower *L, const ac_gemm_form *f, const ac_channel *c, int64_t rows);
+/* ac_gemm_store, where the result is rows and the tile begins at row p. */
 void ac_gemm_store_rows(const ac_gemm_tile *t, const ac_x *acc, ac_x p);
 /* The local array that sums of a matrix tile go to, [row][channel], and the same from there. */
 int32_t ac_gemm_stage(const ac_gemm_tile *t);

@@ -25,6 +25,7 @@ typedef struct job {
     int64_t stride; /* from row to row in the strip, or in x */
     ac_x origin;    /* row with which a strip of several tiles begins; 0: the strip is one tile's */
     ac_gemm_cuts tiles;
+    ac_x from;           /* first row of a tile that is stored; 0: all are */
     int32_t scale, zero; /* HYBRID, tiles of several rows: buffers of each row's scale and zero point */
 } job;
 
@@ -94,7 +95,8 @@ static void tile(const job *j, ac_x p, int32_t rows, ac_x oc, int32_t s, ac_x in
                       .zero = j->zero,
                       .each_row = j->c->kind == AC_MACS_HYBRID && rows > 1,
                       .w_at = ac_gemm_block_at(b, &j->f, oc),
-                      .oc = oc};
+                      .oc = oc,
+                      .from = j->from};
     const ac_x row = j->strip < 0 ? p : j->origin ? ac_lb_sub(b, p, j->origin) : ac_lb_i32(b, 0);
     const ac_x base = ac_lb_mul(b, row, ac_lb_i32(b, j->stride));
     if (j->f.matrix) {
@@ -144,19 +146,45 @@ static void clear_end(const job *j, int64_t rows)
     ac_gemm_clear(j->L, &j->f, j->c, j->strip, ac_lb_i32(&j->L->b, rows * j->depth), ac_gemm_beyond(&j->f));
 }
 
-static void rows_outside(const job *j)
+/* Row p and those after it by all blocks. */
+static void tile_of_rows(const job *j, ac_x p, int64_t rows)
 {
     ac_lb *b = &j->L->b;
+    if (j->strip >= 0) {
+        ac_gemm_copy(j->L, &j->f, j->c, j->x, ac_lb_mul(b, p, ac_lb_i32(b, j->depth)), j->strip, ac_lb_i32(b, 0),
+                     rows * j->depth);
+        clear_end(j, rows);
+    }
+    blocks(j, p, (int32_t)rows);
+}
+
+/* Tiles of two sizes would be two copies of the code. As tiles of the larger size they are one, where few rows are
+ * computed twice: the last tile begins earlier, and only what is new of it is stored. */
+static bool one_size(const job *j, int64_t rows)
+{
+    enum { TWICE = 64 }; /* one row in so many */
+    const int64_t twice = j->tiles.count[1];
+    return twice && twice * TWICE <= rows && !j->f.matrix && j->c->kind != AC_MACS_HYBRID &&
+           ac_gemm_stores_from(j->L, &j->f, j->c, j->tiles.size[0]);
+}
+
+static void rows_outside(job *j, int64_t rows)
+{
+    ac_lb *b = &j->L->b;
+    if (one_size(j, rows)) {
+        const int64_t size = j->tiles.size[0];
+        const ac_x i = ac_lb_for(b, "p", ac_lb_i32(b, 0), ac_lb_i32(b, rows), (int32_t)size, AC_MARK_PARALLEL);
+        const ac_x p = ac_lb_min(b, i, ac_lb_i32(b, rows - size));
+        j->from = ac_lb_sub(b, i, p);
+        tile_of_rows(j, p, size);
+        j->from = 0;
+        ac_lb_end(b);
+        return;
+    }
     for (int32_t s = 0; s < 2; s++) {
         if (!j->tiles.count[s])
             continue;
-        ac_x p = first_row(j, s, ac_lb_for_each(b, "p", j->tiles.count[s]));
-        if (j->strip >= 0) {
-            ac_gemm_copy(j->L, &j->f, j->c, j->x, ac_lb_mul(b, p, ac_lb_i32(b, j->depth)), j->strip, ac_lb_i32(b, 0),
-                         j->tiles.size[s] * j->depth);
-            clear_end(j, j->tiles.size[s]);
-        }
-        blocks(j, p, (int32_t)j->tiles.size[s]);
+        tile_of_rows(j, first_row(j, s, ac_lb_for_each(b, "p", j->tiles.count[s])), j->tiles.size[s]);
         ac_lb_end(b);
     }
 }
@@ -296,6 +324,6 @@ int ac_gemm_rows(ac_lower *L, ac_channel *c, int64_t rows, int64_t depth)
     else if (j.strip < 0 && ac_gemm_weights_far(L, &j.f))
         panels_outside(&j, rows);
     else
-        rows_outside(&j);
+        rows_outside(&j, rows);
     return AC_OK;
 }

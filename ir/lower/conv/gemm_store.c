@@ -70,17 +70,26 @@ static void store_vector(const ac_gemm_tile *t, ac_x acc, int32_t v, ac_x *idx)
     }
 }
 
+static int64_t stage_elements(const ac_gemm_form *f)
+{
+    return (int64_t)f->rows * f->vecs * f->lanes;
+}
+
+static bool has_room(const ac_gemm_form *f, ac_dtype d)
+{
+    return ac_dtype_size(d, stage_elements(f)) <= 4096;
+}
+
 /* The stage of this function, large enough for its largest tile; -1 when that would take more than a stack line may. */
 static int32_t stage_of(const ac_gemm_tile *t, ac_dtype d)
 {
-    const int64_t count = (int64_t)t->f->rows * t->f->vecs * t->f->lanes;
     const ac_loop_fn *fn = t->L->b.fn;
-    if (ac_dtype_size(d, count) > 4096)
+    if (!has_room(t->f, d))
         return -1;
     for (int32_t i = 0; i < fn->buf.n; i++)
         if (!strcmp(fn->buf.item[i].name, "stage"))
             return i;
-    return ac_lo_local(t->L, "stage", d, count);
+    return ac_lo_local(t->L, "stage", d, stage_elements(t->f));
 }
 
 enum { FEW = 3 };
@@ -94,6 +103,18 @@ static bool is_cheap(const ac_lower *L, ac_dtype d)
         cheap = ac_ops[m->op].flags & OF_CHEAP && ac_dtype_is_float(m->out[0]->dtype);
     }
     return cheap;
+}
+
+/* Is the end of a tile written out for each row? */
+static bool is_short(const ac_lower *L, ac_dtype d, int64_t rows)
+{
+    enum { MANY = 3 };
+    return is_cheap(L, d) || rows < MANY;
+}
+
+bool ac_gemm_stores_from(const ac_lower *L, const ac_gemm_form *f, const ac_channel *c, int64_t rows)
+{
+    return !is_short(L, c->acc, rows) && has_room(f, c->acc);
 }
 
 /* Sums of n channels from oc on, with what the accumulators of other tiles begin with. */
@@ -128,7 +149,8 @@ static void store_stage(const ac_gemm_tile *t, int32_t stage, int32_t lanes, boo
         one.oc = ac_lb_add(b, t->oc, first);
         one.vecs = 1;
     }
-    ac_x r = ac_lb_for_n(b, "r", t->rows);
+    const ac_x r =
+        t->from ? ac_lb_for(b, "r", t->from, ac_lb_i32(b, t->rows), 1, AC_MARK_SERIAL) : ac_lb_for_n(b, "r", t->rows);
     at(user, r, idx);
     const ac_channel c = ac_gemm_row_channel(t, r);
     one.c = &c;
@@ -157,7 +179,7 @@ void ac_gemm_store(const ac_gemm_tile *t, const ac_x *acc, ac_gemm_at_fn *at, co
     ac_lb *b = &t->L->b;
     ac_x idx[AC_MAX_RANK];
     const ac_dtype d = ac_lb_dtype(b, acc[0]);
-    const int32_t stage = is_cheap(t->L, d) || t->rows < 3 ? -1 : stage_of(t, d);
+    const int32_t stage = is_short(t->L, d, t->rows) ? -1 : stage_of(t, d);
     ac_gemm_tile one = *t; /* as a row sees it */
     ac_channel c = *t->c;
     one.c = &c;
