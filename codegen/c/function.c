@@ -372,10 +372,33 @@ int ac_c_print_fn(ac_cfile *F, const ac_loop_fn *given, const ac_csig *sig, ac_s
     return AC_OK;
 }
 
+/* Instructions as functions. gcc takes longer to read those of AVX-512 than for many a model, so of what immintrin.h
+ * would include of its own it reads only what AVX2 has. Before the pragmas: said of each, they cost as much again. */
+static void print_intrinsics(const ac_target *t, ac_sink *to)
+{
+    if (!strncmp(t->features, "sse4.2,", 7))
+        ac_put(to, "#include <smmintrin.h>\n\n");
+    else if (strncmp(t->features, "avx2,", 5) || strstr(t->features, "vnni"))
+        ac_put(to, "#include <immintrin.h>\n\n");
+    else
+        ac_put(to, "/* All of gcc's immintrin.h takes it half a second: this is what AVX2 has of it. */\n"
+                   "#if defined(__GNUC__) && __GNUC__ < 16 && !defined(__clang__) && !defined(_IMMINTRIN_H_INCLUDED)\n"
+                   "#define _IMMINTRIN_H_INCLUDED\n"
+                   "#include <smmintrin.h>\n"
+                   "#include <avxintrin.h>\n"
+                   "#include <avx2intrin.h>\n"
+                   "#include <fmaintrin.h>\n"
+                   "#include <f16cintrin.h>\n"
+                   "#undef _IMMINTRIN_H_INCLUDED\n"
+                   "#else\n#include <immintrin.h>\n#endif\n\n");
+}
+
 void ac_c_print_prologue(ac_cfile *F, ac_sink *to)
 {
     const ac_target *t = F->target;
     int bits = t->vec_bytes * 8;
+    if (bits)
+        print_intrinsics(t, to);
     /* gcc moves all loads of a register tile to its front, until sums have no registers; tiles of asm it cannot */
     const bool in_order = t->core && !t->dsp;
     ac_putf(to,
@@ -396,9 +419,8 @@ void ac_c_print_prologue(ac_cfile *F, ac_sink *to)
     } else {
         if (F->target->amx)
             ac_put(to, "/* AMX: Linux gives its registers to a program that has asked, once, before threads start:\n"
-                       " * syscall(SYS_arch_prctl, 0x1023, 18) == 0, of <sys/syscall.h> and <unistd.h>. */\n");
+                       " * syscall(SYS_arch_prctl, 0x1023, 18) == 0, of <sys/syscall.h> and <unistd.h>. */\n\n");
         ac_putf(to,
-                "#include <immintrin.h>\n\n"
                 "/* Vectors of GNU C; the attribute lets this file be compiled without -m options. */\n"
                 "#if defined(__clang__)\n"
                 "#define %s_SIMD __attribute__((target(\"%s\"), min_vector_width(%d)))\n"

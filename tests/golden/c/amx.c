@@ -16,6 +16,8 @@
 #define AMX_SECTION_FAST
 #endif
 
+#include <immintrin.h>
+
 /* Every operation rounds by itself: a * b + c is two roundings unless an fma is written. */
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
@@ -25,7 +27,6 @@
 
 /* AMX: Linux gives its registers to a program that has asked, once, before threads start:
  * syscall(SYS_arch_prctl, 0x1023, 18) == 0, of <sys/syscall.h> and <unistd.h>. */
-#include <immintrin.h>
 
 /* Vectors of GNU C; the attribute lets this file be compiled without -m options. */
 #if defined(__clang__)

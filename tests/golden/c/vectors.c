@@ -16,14 +16,25 @@
 #define VECTORS_SECTION_FAST
 #endif
 
+/* All of gcc's immintrin.h takes it half a second: this is what AVX2 has of it. */
+#if defined(__GNUC__) && __GNUC__ < 16 && !defined(__clang__) && !defined(_IMMINTRIN_H_INCLUDED)
+#define _IMMINTRIN_H_INCLUDED
+#include <smmintrin.h>
+#include <avxintrin.h>
+#include <avx2intrin.h>
+#include <fmaintrin.h>
+#include <f16cintrin.h>
+#undef _IMMINTRIN_H_INCLUDED
+#else
+#include <immintrin.h>
+#endif
+
 /* Every operation rounds by itself: a * b + c is two roundings unless an fma is written. */
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
 #elif defined(__GNUC__)
 #pragma GCC optimize("fp-contract=off")
 #endif
-
-#include <immintrin.h>
 
 /* Vectors of GNU C; the attribute lets this file be compiled without -m options. */
 #if defined(__clang__)

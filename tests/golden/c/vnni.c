@@ -16,14 +16,14 @@
 #define VNNI_SECTION_FAST
 #endif
 
+#include <immintrin.h>
+
 /* Every operation rounds by itself: a * b + c is two roundings unless an fma is written. */
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
 #elif defined(__GNUC__)
 #pragma GCC optimize("fp-contract=off")
 #endif
-
-#include <immintrin.h>
 
 /* Vectors of GNU C; the attribute lets this file be compiled without -m options. */
 #if defined(__clang__)
