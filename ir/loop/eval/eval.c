@@ -136,15 +136,84 @@ static inline void move(int32_t n, size_t bytes, int64_t times, moved *from, mov
 {
     for (int64_t t = 0; t < times; t++)
         for (int32_t k = 0; k < n; k++) {
-            char v[64];
-            for (size_t at = 0; at < bytes; at += sizeof v) {
-                const size_t part = bytes < sizeof v ? bytes : bytes - at < sizeof v ? bytes - at : sizeof v;
-                memcpy(v, from[k].p + at, part);
-                memcpy(to[k].p + at, v, part);
-            }
+            memmove(to[k].p, from[k].p, bytes); /* read as a whole before it is written */
             from[k].p += from[k].step;
             to[k].p += to[k].step;
         }
+}
+
+static bool same_steps(int32_t n, const moved *m)
+{
+    bool same = true;
+    for (int32_t k = 1; k < n; k++)
+        same &= m[k].step == m[0].step;
+    return same;
+}
+
+/* The same for pairs that go on by the same: n and bytes are numbers wherever it is called, all else is in
+ * registers. */
+static inline void move_together(int32_t n, size_t bytes, int64_t times, const moved *from, const moved *to)
+{
+    const int64_t f_step = from->step, o_step = to->step;
+    const char *f[AC_COPY_PAIRS];
+    char *o[AC_COPY_PAIRS];
+    for (int32_t k = 0; k < n; k++) {
+        f[k] = from[k].p;
+        o[k] = to[k].p;
+    }
+    for (int64_t t = 0, f_at = 0, o_at = 0; t < times; t++, f_at += f_step, o_at += o_step)
+        for (int32_t k = 0; k < n; k++) {
+            char v[64];
+            memcpy(v, f[k] + f_at, bytes);
+            memcpy(o[k] + o_at, v, bytes);
+        }
+}
+
+static inline bool move_pairs(int32_t n, size_t bytes, int64_t times, const moved *from, const moved *to)
+{
+    switch (n) {
+    case 1:
+        move_together(1, bytes, times, from, to);
+        return true;
+    case 2:
+        move_together(2, bytes, times, from, to);
+        return true;
+    case 4:
+        move_together(4, bytes, times, from, to);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* false: not one of the usual sizes. */
+static bool move_usual(int32_t n, size_t bytes, int64_t times, const moved *from, const moved *to)
+{
+    if (!same_steps(n, from) || !same_steps(n, to))
+        return false;
+    switch (bytes) {
+    case 1:
+        return move_pairs(n, 1, times, from, to);
+    case 2:
+        return move_pairs(n, 2, times, from, to);
+    case 4:
+        return move_pairs(n, 4, times, from, to);
+    case 8:
+        return move_pairs(n, 8, times, from, to);
+    case 16:
+        return move_pairs(n, 16, times, from, to);
+    case 32:
+        return move_pairs(n, 32, times, from, to);
+    default:
+        return false;
+    }
+}
+
+/* Is it one block, which does not overlap with where it goes? */
+static bool block(const moved *from, const moved *to, size_t bytes, int64_t times)
+{
+    const uintptr_t f = (uintptr_t)from->p, o = (uintptr_t)to->p, n = bytes * (size_t)times;
+    return from->step == (int64_t)bytes && to->step == (int64_t)bytes && (f + n <= o || o + n <= f);
 }
 
 /* NULL: done. Else the place that is outside of its buffer. */
@@ -158,13 +227,9 @@ static const ac_bc_place *copy(const memory *mem, const ac_bc *i, const char *R,
         if (!first_of(mem, &c->to[k], c->lanes, times, R, &to[k], bad))
             return &c->to[k];
     }
-    if (c->n == 1 && c->bytes == 4)
-        move(1, 4, times, from, to);
-    else if (c->n == 1 && c->bytes == 1)
-        move(1, 1, times, from, to);
-    else if (c->n == 4 && c->bytes == 1)
-        move(4, 1, times, from, to);
-    else
+    if (c->n == 1 && block(from, to, c->bytes, times))
+        memcpy(to->p, from->p, c->bytes * (size_t)times);
+    else if (!move_usual(c->n, c->bytes, times, from, to))
         move(c->n, c->bytes, times, from, to);
     return NULL;
 }

@@ -321,6 +321,65 @@ static void test_copies(void)
     }
 }
 
+/* 1 to 4 elements or vectors of a type in an iteration, from x or inside of y, each with steps of its own or all with
+ * the same. */
+static void some_pairs(const char *type, size_t size, int32_t lanes, int32_t n, bool inside, bool together,
+                       uint32_t seed)
+{
+    enum { N = 256, TIMES = 13 };
+    static unsigned char x[N * 8], y[N * 8], want[N * 8];
+    char text[2000], many[16];
+    snprintf(many, sizeof many, lanes > 1 ? "%sx%d" : "%s", type, lanes);
+    int32_t from[4], f_step[4], to[4], o_step[4], v = 3;
+    int at = snprintf(text, sizeof text,
+                      "fn f buf x in %s %d align 4 buf y out %s %d align 4 %%1 = const i32 0 %%2 = const i32 %d ", type,
+                      N, type, N, TIMES);
+    for (int32_t k = 0; k < n; k++) {
+        int32_t *const of[] = {&from[k], &f_step[k], &to[k], &o_step[k]};
+        for (int32_t i = 0; i < 4; i++) {
+            seed = seed * 1664525u + 1013904223u;
+            *of[i] = i % 2 && k && together ? (i == 1 ? *f_step : *o_step) : (int32_t)(seed >> 16) % (i % 2 ? 4 : 60);
+            at += snprintf(text + at, sizeof text - (size_t)at, "%%%d = const i32 %d ", v++, *of[i]);
+        }
+    }
+    const int32_t loop = v++;
+    at += snprintf(text + at, sizeof text - (size_t)at, "%%%d = for i32 %%1 .. %%2 step 1 ", loop);
+    for (int32_t k = 0; k < n; k++, v += 6) {
+        const int32_t c = 3 + 4 * k;
+        at += snprintf(text + at, sizeof text - (size_t)at,
+                       "%%%d = mul i32 %%%d %%%d %%%d = add i32 %%%d %%%d %%%d = load %s %s[%%%d] %%%d = mul i32 %%%d "
+                       "%%%d %%%d = add i32 %%%d %%%d store y[%%%d] %%%d ",
+                       v, loop, c + 1, v + 1, v, c, v + 2, many, inside ? "y" : "x", v + 1, v + 3, loop, c + 3, v + 4,
+                       v + 3, c + 2, v + 4, v + 2);
+    }
+    snprintf(text + at, sizeof text - (size_t)at, "end");
+    for (size_t i = 0; i < sizeof x; i++) {
+        x[i] = (unsigned char)(i * 7 + i / 256);
+        y[i] = want[i] = (unsigned char)(i * 11 + i / 100);
+    }
+    for (int32_t i = 0; i < TIMES; i++)
+        for (int32_t k = 0; k < n; k++)
+            memmove(want + (size_t)(to[k] + i * o_step[k]) * size,
+                    (inside ? want : x) + (size_t)(from[k] + i * f_step[k]) * size, size * (size_t)lanes);
+    const ac_loop_fn *fn = parse(text);
+    CHECK(fn && ac_eval(&cx, fn, (void *[]){x, y}, 2, NULL) == AC_OK);
+    CHECK(!memcmp(y, want, sizeof y));
+}
+
+static void test_pairs(void)
+{
+    static const struct {
+        const char *type;
+        size_t size;
+        int32_t lanes;
+    } OF[] = {{"i8", 1, 1},  {"i16", 2, 1},  {"f32", 4, 1},  {"f64", 8, 1}, {"i8", 1, 16},
+              {"i8", 1, 32}, {"f32", 4, 16}, {"f64", 8, 16}, {"i8", 1, 3}};
+    for (size_t t = 0; t < sizeof OF / sizeof *OF; t++)
+        for (int32_t n = 1; n <= 4; n++)
+            for (uint32_t k = 0; k < 40; k++)
+                some_pairs(OF[t].type, OF[t].size, OF[t].lanes, n, k & 1, k & 2, 1000 * k + (uint32_t)n);
+}
+
 /* ---- the page ---- */
 
 static void test_page(void)
@@ -365,6 +424,7 @@ int main(void)
     test_syntax();
     test_faults_at_run_time();
     test_copies();
+    test_pairs();
     test_page();
     ac_ctx_close(&cx);
     return check_done();
