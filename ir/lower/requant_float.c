@@ -34,51 +34,68 @@ static bool in_range(const ac_steps *f, double scale)
            f->lo <= f->hi && (int64_t)f->hi - f->lo < MOST_STEPS && f->lo >= -256 && f->hi <= 256;
 }
 
-/* The least accumulator whose requantised value is y or more, of multipliers below 1: both roundings undone. Its value
- * is round(floor(a * m / 2^31 + 1/2) / 2^e), the outer one away from zero. */
-static int64_t threshold(ac_multiplier q, int64_t y)
-{
-    const int32_t e = -q.shift;
-    const int64_t half = e ? ((int64_t)1 << e) / 2 : 0, even = y * ((int64_t)1 << e) - half,
-                  least = even + (e && even < 0), product = least * ((int64_t)1 << 31) - (1 << 30);
-    return product / q.m + (product % q.m > 0); /* up */
-}
-
-/* ... where products fit 64 bits, and accumulators are no more than numbers of 32. */
+/* ... of multipliers below 1, where products fit 64 bits, and accumulators are no more than numbers of 32. */
 static bool inverts(const ac_steps *f)
 {
     enum { MOST = 20, ZERO = 256 }; /* 2^10 values of 2^20 are numbers below 2^31 */
     return !f->real && f->q.m > 0 && f->q.shift <= 0 && f->q.shift >= -MOST && f->zero >= -ZERO && f->zero <= ZERO;
 }
 
+/* The least product of accumulator and multiplier that makes y, without zero point, or more: both roundings undone. A
+ * value is round(floor(a * m / 2^31 + 1/2) / 2^e), the outer one away from zero. */
+static int64_t least_product(int32_t e, int64_t y)
+{
+    const int64_t half = e ? ((int64_t)1 << e) / 2 : 0, even = y * ((int64_t)1 << e) - half,
+                  least = even + (e && even < 0);
+    return least * ((int64_t)1 << 31) - (1 << 30);
+}
+
+/* They grow by the same from one value to the next, but where values become positive. So quotients need no division. */
+static void invert(const ac_steps *f, int32_t last, thresholds *t)
+{
+    const int32_t e = -f->q.shift;
+    const int64_t m = f->q.m, more = (int64_t)1 << (31 + e), whole = more / m, part = more % m;
+    int64_t at = f->from, a = 0, over = 0; /* a * m - over is the product, over less than m: a is rounded up */
+    for (int32_t y = t->first; y <= last; y++) {
+        const int64_t value = (int64_t)y - f->zero;
+        if (y == t->first || value == 1) {
+            const int64_t p = least_product(e, value);
+            a = p / m + (p % m > 0);
+            over = a * m - p;
+        } else {
+            a += whole + (part > over);
+            over += part > over ? m - part : -part;
+        }
+        at = a > at ? a : at + 1;
+        t->at[t->n++] = (int32_t)at;
+    }
+}
+
 static void find_thresholds(const ac_steps *f, double scale, thresholds *t)
 {
     const int32_t last = ac_steps_at(f, (int32_t)f->to);
-    const bool exact = inverts(f);
     const double each = scale > 0 ? 1 / scale : 0;
     int64_t at = f->from;
     t->n = t->low = t->high = 0;
     t->first = ac_steps_at(f, (int32_t)at) + 1;
+    if (inverts(f)) {
+        invert(f, last, t);
+        return;
+    }
     for (int32_t y = t->first; y <= last; y++) {
-        int64_t a;
-        if (exact) {
-            a = threshold(f->q, (int64_t)y - f->zero);
-            at = a > at ? a : at + 1;
-        } else {
-            const double guess = (y - f->zero - 0.5) * each;
-            a = guess > -2147483000.0 && guess < 2147483000.0 ? (int64_t)guess : at;
-            a += guess > (double)a; /* up */
-            at = a > at + 1 && a <= f->to && ac_steps_at(f, (int32_t)a) >= y && ac_steps_at(f, (int32_t)a - 1) < y
-                     ? a
-                     : ac_steps_reach(f, at, y);
-        }
+        const double guess = (y - f->zero - 0.5) * each;
+        int64_t a = guess > -2147483000.0 && guess < 2147483000.0 ? (int64_t)guess : at;
+        a += guess > (double)a; /* up */
+        at = a > at + 1 && a <= f->to && ac_steps_at(f, (int32_t)a) >= y && ac_steps_at(f, (int32_t)a - 1) < y
+                 ? a
+                 : ac_steps_reach(f, at, y);
         t->at[t->n++] = (int32_t)at;
     }
 }
 
 /* The values of c that satisfy every step: step k requires off[k] <= c < off[k] + scale, in exact arithmetic. */
 typedef struct gap {
-    double lo, hi;
+    double lo, hi, least; /* lo: the greatest of off; least: the least */
     double off[MOST_STEPS];
 } gap;
 
@@ -90,24 +107,36 @@ static double off_of(const thresholds *t, double scale, int32_t k)
 /* false: no c does. */
 static bool find_gap(thresholds *t, double scale, gap *g)
 {
+    enum { LANES = 4 };
     if (off_of(t, scale, t->low) >= off_of(t, scale, t->high) + scale)
-        return false; /* neighbouring scales mostly fail at the same two steps */
-    int32_t low = t->low, high = t->high;
-    double most = -(double)INFINITY, least = (double)INFINITY;
+        return false;                  /* neighbouring scales mostly fail at the same two steps */
     for (int32_t k = 0; k < t->n; k++) /* in lanes */
         g->off[k] = off_of(t, scale, k);
-    for (int32_t k = 0; k < t->n; k++) {
-        const double at = g->off[k];
-        low = at > most ? k : low;
-        high = at < least ? k : high;
-        most = at > most ? at : most;
-        least = at < least ? at : least;
+    for (int32_t k = t->n; k % LANES; k++)
+        g->off[k] = g->off[0];
+    double most[LANES], least[LANES];
+    for (int32_t l = 0; l < LANES; l++)
+        most[l] = least[l] = g->off[0];
+    for (int32_t k = 0; k < t->n; k += LANES)
+        for (int32_t l = 0; l < LANES; l++) {
+            const double at = g->off[k + l];
+            most[l] = at > most[l] ? at : most[l];
+            least[l] = at < least[l] ? at : least[l];
+        }
+    for (int32_t l = 1; l < LANES; l++) {
+        most[0] = most[l] > most[0] ? most[l] : most[0];
+        least[0] = least[l] < least[0] ? least[l] : least[0];
     }
-    t->low = low;
-    t->high = high;
-    g->lo = most;
-    g->hi = least + scale;
-    return g->lo < g->hi;
+    g->lo = most[0];
+    g->least = least[0];
+    g->hi = g->least + scale;
+    if (g->lo < g->hi)
+        return true;
+    for (int32_t k = 0; k < t->n; k++) {
+        t->low = g->off[k] >= g->lo ? k : t->low;
+        t->high = g->off[k] <= g->least ? k : t->high;
+    }
+    return false;
 }
 
 /* Do both sides of each step agree, and the ends? A step whose bounds c clears by more than floats round off does. */
@@ -116,7 +145,8 @@ static bool same(const ac_steps *f, const thresholds *t, const gap *g, const ac_
     enum { EXACT = 1 << 24 }; /* as floats */
     const double far = t->n && t->at[0] > -EXACT && t->at[t->n - 1] < EXACT ? clear_of(fma) : (double)INFINITY,
                  above = (double)of->c - far, below = (double)of->c + far - (double)of->scale;
-    for (int32_t k = 0; k < t->n; k++) {
+    const bool clear = t->n && g->lo < above && g->least > below; /* all are */
+    for (int32_t k = clear ? t->n : 0; k < t->n; k++) {
         const int32_t y = t->first + k;
         if (g->off[k] < above && g->off[k] > below)
             continue;
