@@ -11,6 +11,7 @@ struct ac_cname {
     const char *name;
     int32_t live; /* how many scopes hold it: 0 or 1 */
     int32_t next; /* the number to try next */
+    enum { UNASKED, FREE, RESERVED_WORD } word;
 };
 
 static const char *const RESERVED[] = {
@@ -74,10 +75,13 @@ static struct ac_cname *find(ac_cnames *t, const char *name)
 static bool is_type_word(const char *s)
 {
     for (int d = 1; d < AC_DTYPE_COUNT; d++) {
-        size_t n = strlen(ac_dtype_name((ac_dtype)d));
-        if (strncmp(s, ac_dtype_name((ac_dtype)d), n))
+        const char *p = s, *name = ac_dtype_name((ac_dtype)d);
+        while (*name && *p == *name) {
+            p++;
+            name++;
+        }
+        if (*name)
             continue;
-        const char *p = s + n;
         if (*p == 'x')
             p += 1 + strspn(p + 1, "0123456789");
         if (!*p || !strcmp(p, "_u"))
@@ -86,7 +90,7 @@ static bool is_type_word(const char *s)
     return false;
 }
 
-static bool is_reserved(const ac_cnames *t, const char *s)
+static bool must_not_be(const ac_cnames *t, const char *s)
 {
     const size_t n = strlen(t->prefix);
     if (ac_c_reserved(s))
@@ -99,6 +103,15 @@ static bool is_reserved(const ac_cnames *t, const char *s)
         if (is_type_word(p + 1))
             return true;
     return false;
+}
+
+/* Asked once for each name, an interned one: most come again. */
+static bool is_reserved(ac_cnames *t, const char *name)
+{
+    struct ac_cname *slot = find(t, name);
+    if (slot->word == UNASKED)
+        slot->word = must_not_be(t, name) ? RESERVED_WORD : FREE;
+    return slot->word == RESERVED_WORD;
 }
 
 /* Only letters, digits and underscores, a letter first. */
@@ -114,12 +127,13 @@ static const char *identifier(ac_cnames *t, const char *base)
         s[n++] = fine ? c : '_';
     }
     s[n] = 0;
-    if (is_reserved(t, s)) {
-        if (s[0] == '_')
-            s[0] = 'v';
-        s[n++] = '_';
-        s[n] = 0;
-    }
+    const char *name = ac_intern(t->cx, s);
+    if (!is_reserved(t, name))
+        return name;
+    if (s[0] == '_')
+        s[0] = 'v';
+    s[n++] = '_';
+    s[n] = 0;
     return ac_intern(t->cx, s);
 }
 
@@ -134,8 +148,9 @@ const char *ac_c_name_take(ac_cnames *t, const char *base)
     for (;;) {
         int32_t k = ++find(t, name)->next;
         const char *other = ac_internf(t->cx, "%s_%d", name, k);
+        const bool taken = is_reserved(t, other); /* first: the table may grow */
         struct ac_cname *slot = find(t, other);
-        if (!slot->live && !is_reserved(t, other)) {
+        if (!slot->live && !taken) {
             slot->live = 1;
             return other;
         }
@@ -150,8 +165,9 @@ const char *ac_c_name_number(ac_cnames *t, const char *base)
     for (;;) {
         int32_t k = find(t, stem)->next++;
         const char *name = ac_internf(t->cx, "%s%d", base, k);
+        const bool taken = is_reserved(t, name); /* first: the table may grow */
         struct ac_cname *slot = find(t, name);
-        if (!slot->live && !is_reserved(t, name)) {
+        if (!slot->live && !taken) {
             slot->live = 1;
             return name;
         }
