@@ -1,5 +1,6 @@
 /* making.c - the bytes of constant tensors, kept or for a while. */
 #include "base/file.h"
+#include "base/large_pages.h"
 #include "ir/graph/graph.h"
 
 #include <string.h>
@@ -38,7 +39,7 @@ void ac_making_again(ac_making *w, ac_bytes most)
 void *ac_making_room(ac_making *w, ac_bytes n)
 {
     w->bytes += n;
-    return ac_alloc(w->room, (uint64_t)n + 1);
+    return ac_alloc_whole(w->room, (uint64_t)n + 1);
 }
 
 void *ac_making_tensor(ac_ctx *cx, ac_making *w, ac_tensor *t, ac_bytes n)
@@ -46,7 +47,7 @@ void *ac_making_tensor(ac_ctx *cx, ac_making *w, ac_tensor *t, ac_bytes n)
     if (!w || n < AC_MAKING_LARGE)
         return ac_alloc(cx->region, (uint64_t)n + 1);
     ac_push(cx->region, &w->forget, ((ac_making_undo){t, t->data, t->splat}));
-    return t == w->wanted ? ac_alloc(w->into, (uint64_t)n + 1) : ac_making_room(w, n);
+    return t == w->wanted ? ac_alloc_whole(w->into, (uint64_t)n + 1) : ac_making_room(w, n);
 }
 
 bool ac_making_holds(const ac_making *w, const ac_tensor *t)

@@ -1,6 +1,9 @@
 /* constant.c - the bytes of constants: those of a tensor, or what the loops that make them leave. */
+#include "base/large_pages.h"
 #include "ir/loop/eval/eval.h"
 #include "ir/lower/lowered.h"
+
+enum { LARGE = 16 << 20 }; /* bytes */
 
 ac_bytes ac_const_bytes(const ac_const *k)
 {
@@ -22,7 +25,7 @@ static int make(ac_ctx *cx, ac_making *w, const ac_const *k, void *to)
         rc = data[i] ? AC_OK : AC_FAIL;
     }
     if (rc == AC_OK)
-        rc = ac_eval(cx, m->fn, data, m->arg.n, &status);
+        rc = (ac_const_bytes(k) < LARGE ? ac_eval : ac_eval_large)(cx, m->fn, data, m->arg.n, &status);
     ac_region_close(tmp);
     if (rc == AC_OK && status)
         return ac_error(cx, (ac_place){0}, E0901, "constant '%s': its maker stopped with status %d", k->name, status);
@@ -36,7 +39,10 @@ void *ac_const_operand(ac_ctx *cx, ac_making *w, ac_const *k)
         void *any;
     } p = {k->data};
     if (!k->data && w && ac_const_bytes(k) >= AC_MAKING_LARGE) { /* for now, and not kept */
-        if (k->source)
+        const ac_tensor *t = k->source;
+        if (t && t->raw && !t->data && !t->lazy && !t->splat) /* the evaluator needs no alignment */
+            p.read = t->raw;
+        else if (t)
             p.read = ac_tensor_force_for(cx, w, k->source);
         else if (k->maker && make(cx, w, k, p.any = ac_making_room(w, ac_const_bytes(k))) != AC_OK)
             return NULL;
@@ -68,7 +74,7 @@ const void *ac_const_data_for(ac_ctx *cx, ac_making *w, ac_const *k)
         return k->data = own ? wanted(cx, w, k) : ac_tensor_force_for(cx, w, k->source);
     if (!k->maker)
         return NULL;
-    void *to = ac_alloc(k->room ? k->room : cx->region, (uint64_t)ac_const_bytes(k) + 1);
+    void *to = ac_alloc_whole(k->room ? k->room : cx->region, (uint64_t)ac_const_bytes(k) + 1);
     return make(cx, w, k, to) == AC_OK ? k->data = to : NULL;
 }
 

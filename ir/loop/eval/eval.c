@@ -2,6 +2,7 @@
  *
  * The loop that runs a program. Registers and buffers are read and written with memcpy of constant size, which is one
  * move. */
+#include "base/file.h"
 #include "ir/loop/eval/bytecode.h"
 #include "ir/loop/requants.h"
 #include "ir/loop/tiles.h"
@@ -14,8 +15,9 @@ typedef struct memory {
     uint64_t size;  /* bytes of one */
 } memory;
 
-/* Backward jumps before the evaluator gives up: a guard against a loop that a bug made endless. */
-static const int64_t BUDGET = (int64_t)1 << 40;
+/* Backward jumps before the evaluator gives up: a guard against a loop that a bug made endless. Files rest (file.h)
+ * after every so many, if they are to. */
+static const int64_t BUDGET = (int64_t)1 << 40, REST = (int64_t)4 << 20;
 
 // clang-format off
 #define ACCESS(T, t)                                                 \
@@ -234,6 +236,15 @@ static const ac_bc_place *copy(const memory *mem, const ac_bc *i, const char *R,
     return NULL;
 }
 
+/* How much is left when files rest again; 0: nothing is. */
+static int64_t next_rest(ac_ctx *cx, int64_t left)
+{
+    if (left < 0)
+        return 0;
+    ac_files_rest(cx);
+    return left > REST ? left - REST : 1;
+}
+
 // clang-format off
 /* Elements [a] + [b] .. + n of buffer c, or a jump to the report. Negative indices become huge. */
 #define ELEMENT()                                                                      \
@@ -295,10 +306,10 @@ static const ac_bc_place *copy(const memory *mem, const ac_bc *i, const char *R,
 #define CAST(how, S, s, T, t) \
     case BC_##how##_##S##_##T: put_##T(R + i->d, ac_s_##how##_##S##_##T(get_##S(R + i->a))); break;
 
-static int run(ac_ctx *cx, const ac_program *p, char *R, const memory *mem, int *status)
+static int run(ac_ctx *cx, const ac_program *p, char *R, const memory *mem, bool rests, int *status)
 {
     const ac_bc *i = p->code;
-    int64_t left = BUDGET, bad;
+    int64_t left = BUDGET, rest = rests ? BUDGET - REST : 0, bad; /* rest: what is left then */
     for (;; i++) {
         switch ((enum ac_bcop)i->op) {
         case BC_STOP: return AC_OK;
@@ -345,7 +356,7 @@ static int run(ac_ctx *cx, const ac_program *p, char *R, const memory *mem, int 
             int64_t v = get_I32(R + i->d) + i->u.imm;
             put_I32(R + i->d, (int32_t)v);
             if (v < get_I32(R + i->b)) {
-                if (__builtin_expect(--left < 0, 0))
+                if (__builtin_expect(--left < rest, 0) && !(rest = next_rest(cx, left)))
                     goto endless;
                 i = p->code + i->c - 1;
             }
@@ -355,7 +366,7 @@ static int run(ac_ctx *cx, const ac_program *p, char *R, const memory *mem, int 
             int64_t v = get_I32(R + i->d) + i->u.imm;
             put_I32(R + i->d, (int32_t)v);
             if (v > get_I32(R + i->b)) {
-                if (__builtin_expect(--left < 0, 0))
+                if (__builtin_expect(--left < rest, 0) && !(rest = next_rest(cx, left)))
                     goto endless;
                 i = p->code + i->c - 1;
             }
@@ -377,7 +388,7 @@ static int run(ac_ctx *cx, const ac_program *p, char *R, const memory *mem, int 
             const ac_bc_copy *c = i->u.copy;
             const int64_t times = ((int64_t)get_I32(R + i->b) - get_I32(R + i->d) + c->step - 1) / c->step;
             left -= times;
-            if (left < 0)
+            if (left < rest && !(rest = next_rest(cx, left)))
                 goto endless;
             const ac_bc_place *wrong = copy(mem, i, R, times, &bad);
             if (wrong)
@@ -423,7 +434,7 @@ endless:
     return ac_error(cx, (ac_place){.node = p->name}, E0901, "loop function '%s' does not end", p->name);
 }
 
-int ac_eval_run(ac_ctx *cx, const ac_program *p, void *const *data, int32_t n_data, int *status)
+static int run_on(ac_ctx *cx, const ac_program *p, void *const *data, int32_t n_data, bool rests, int *status)
 {
     int ignored;
     *(status ? status : &ignored) = 0;
@@ -443,16 +454,31 @@ int ac_eval_run(ac_ctx *cx, const ac_program *p, void *const *data, int32_t n_da
         if (!param)
             locals += ac_align_up(ac_dtype_size(p->buf[i].dtype, p->buf[i].count), 16);
     }
-    int rc = run(cx, p, registers, mem, status ? status : &ignored);
+    int rc = run(cx, p, registers, mem, rests, status ? status : &ignored);
+    ac_region_close(tmp);
+    return rc;
+}
+
+int ac_eval_run(ac_ctx *cx, const ac_program *p, void *const *data, int32_t n_data, int *status)
+{
+    return run_on(cx, p, data, n_data, false, status);
+}
+
+static int once(ac_ctx *cx, const ac_loop_fn *fn, void *const *data, int32_t n_data, bool rests, int *status)
+{
+    ac_region *tmp = ac_region_open(&cx->heap);
+    const ac_program *p = ac_eval_compile(cx, tmp, fn);
+    int rc = p ? run_on(cx, p, data, n_data, rests, status) : AC_FAIL;
     ac_region_close(tmp);
     return rc;
 }
 
 int ac_eval(ac_ctx *cx, const ac_loop_fn *fn, void *const *data, int32_t n_data, int *status)
 {
-    ac_region *tmp = ac_region_open(&cx->heap);
-    const ac_program *p = ac_eval_compile(cx, tmp, fn);
-    int rc = p ? ac_eval_run(cx, p, data, n_data, status) : AC_FAIL;
-    ac_region_close(tmp);
-    return rc;
+    return once(cx, fn, data, n_data, false, status);
+}
+
+int ac_eval_large(ac_ctx *cx, const ac_loop_fn *fn, void *const *data, int32_t n_data, int *status)
+{
+    return once(cx, fn, data, n_data, true, status);
 }

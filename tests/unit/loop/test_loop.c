@@ -380,6 +380,18 @@ static void test_pairs(void)
                 some_pairs(OF[t].type, OF[t].size, OF[t].lanes, n, k & 1, k & 2, 1000 * k + (uint32_t)n);
 }
 
+/* Loops of more iterations than files rest after are the same, by moves and by arithmetic. */
+static void test_large(void)
+{
+    const ac_loop_fn *fn = parse("fn f buf x in i32 4 align 4 buf y out i32 4 align 4 %1 = const i32 0 "
+                                 "%2 = const i32 9000000 %3 = const i32 1 %4 = for i32 %1 .. %2 step 1 "
+                                 "%5 = load i32 x[%1] store y[%3] %5 end %8 = for i32 %1 .. %2 step 1 "
+                                 "%9 = load i32 y[%1] %10 = add i32 %9 %3 store y[%1] %10 end");
+    int32_t x[4] = {7}, y[4] = {0};
+    CHECK(fn && ac_eval_large(&cx, fn, (void *[]){x, y}, 2, NULL) == AC_OK);
+    CHECK(y[0] == 9000000 && y[1] == 7);
+}
+
 /* ---- the page ---- */
 
 static void test_page(void)
@@ -425,6 +437,7 @@ int main(void)
     test_faults_at_run_time();
     test_copies();
     test_pairs();
+    test_large();
     test_page();
     ac_ctx_close(&cx);
     return check_done();
