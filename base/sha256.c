@@ -1,4 +1,4 @@
-/* sha256.c - SHA-256 (FIPS 180-4); with the instructions of x86-64 for it where this processor has them. */
+/* sha256.c - SHA-256 (FIPS 180-4); with the instructions of x86-64 and AArch64 for it where this processor has them. */
 #include "base/sha256.h"
 
 #include <stdbool.h>
@@ -7,6 +7,16 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 #include <immintrin.h>
+/* gcc has them in a function that asks for them, clang before 16 in a file that does */
+#elif defined(__AARCH64EL__) && defined(__linux__) && (!defined(__clang__) || defined(__ARM_FEATURE_SHA2))
+#include <arm_neon.h>
+#include <sys/auxv.h>
+#define ON_AARCH64
+#ifdef __ARM_FEATURE_SHA2
+#define HAS_SHA2
+#else
+#define HAS_SHA2 __attribute__((target("+crypto")))
+#endif
 #endif
 
 static uint32_t rotr(uint32_t x, int n)
@@ -108,11 +118,51 @@ __attribute__((target("sha,sse4.1"))) static void blocks_by_instructions(uint32_
     _mm_storeu_si128((__m128i *)(void *)(h + 4), _mm_alignr_epi8(dchg, feba, 8));
 }
 
+#elif defined(ON_AARCH64)
+
+static bool has_instructions(void)
+{
+    enum { SHA2 = 1 << 6 }; /* HWCAP_SHA2 */
+    return getauxval(AT_HWCAP) & SHA2;
+}
+
+/* The state is {a, b, c, d} and {e, f, g, h}. */
+HAS_SHA2 static void blocks_by_instructions(uint32_t h[8], const uint8_t *p, size_t n)
+{
+    uint32x4_t abcd = vld1q_u32(h), efgh = vld1q_u32(h + 4);
+    for (; n; n--, p += 64) {
+        const uint32x4_t abcd_before = abcd, efgh_before = efgh;
+        uint32x4_t w[4];
+        for (int k = 0; k < 4; k++)
+            w[k] = vreinterpretq_u32_u8(vrev32q_u8(vld1q_u8(p + 16 * k)));
+            /* Four rounds; after the first sixteen, their words are made of the sixteen before. */
+#define ROUNDS(k)                                                                                                \
+    do {                                                                                                         \
+        if (i)                                                                                                   \
+            w[k] = vsha256su1q_u32(vsha256su0q_u32(w[k], w[((k) + 1) & 3]), w[((k) + 2) & 3], w[((k) + 3) & 3]); \
+        const uint32x4_t t = vaddq_u32(w[k], vld1q_u32(&K[i + 4 * (k)])), of = abcd;                             \
+        abcd = vsha256hq_u32(abcd, efgh, t);                                                                     \
+        efgh = vsha256h2q_u32(efgh, of, t);                                                                      \
+    } while (0)
+        for (int i = 0; i < 64; i += 16) {
+            ROUNDS(0);
+            ROUNDS(1);
+            ROUNDS(2);
+            ROUNDS(3);
+        }
+#undef ROUNDS
+        abcd = vaddq_u32(abcd, abcd_before);
+        efgh = vaddq_u32(efgh, efgh_before);
+    }
+    vst1q_u32(h, abcd);
+    vst1q_u32(h + 4, efgh);
+}
+
 #endif
 
 static void blocks(uint32_t h[8], const uint8_t *p, size_t n)
 {
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(ON_AARCH64)
     if (has_instructions()) {
         blocks_by_instructions(h, p, n);
         return;
