@@ -145,6 +145,8 @@ const char *ac_c_name_take(ac_cnames *t, const char *base)
         first->live = 1;
         return name;
     }
+    if (is_reserved(t, ac_internf(t->cx, "%s_1", name)) && is_reserved(t, ac_internf(t->cx, "%s_2", name)))
+        name = ac_internf(t->cx, "v%s", name); /* whatever the number: it begins as the model's own */
     for (;;) {
         int32_t k = ++find(t, name)->next;
         const char *other = ac_internf(t->cx, "%s_%d", name, k);
