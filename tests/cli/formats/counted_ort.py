@@ -471,6 +471,18 @@ for seed in range(seeds):
             ),
         )
     case(
+        "Slice x[n:n+3]",
+        count
+        + [
+            node("Unsqueeze", "n first", "k"),
+            node("Add", "k three", "end"),
+            node("Slice", "z k end axis", "y"),
+            node("Exp", "y", "e"),
+        ],
+        results="y e",
+        **given(first=np.int64([0]), three=np.int64([3]), axis=np.int64([1]), z=floats(3, 9, 2)),
+    )
+    case(
         "sizes that are computed",
         count
         + [
