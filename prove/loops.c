@@ -316,9 +316,9 @@ static ac_interval trips_of(const ac_prover *p, const looped *l)
     return in;
 }
 
-static bool breaks_off(const ac_prover *p, ac_x x)
+bool ac_p_breaks_off(const ac_prover *p, ac_x loop)
 {
-    for (ac_x k = x + 1; k < p->end[x]; k = ac_p_ins(p, k)->op == AC_L_FOR ? p->end[k] + 1 : k + 1)
+    for (ac_x k = loop + 1; k < p->end[loop]; k = ac_p_ins(p, k)->op == AC_L_FOR ? p->end[k] + 1 : k + 1)
         if (ac_p_ins(p, k)->op == AC_L_BREAK_IF)
             return true;
     return false;
@@ -327,7 +327,7 @@ static bool breaks_off(const ac_prover *p, ac_x x)
 /* A loop of one iteration is its body. */
 static bool follow_once(ac_prover *p, const looped *l)
 {
-    if (l->trips.lo != 1 || l->trips.hi != 1 || breaks_off(p, l->x))
+    if (l->trips.lo != 1 || l->trips.hi != 1 || ac_p_breaks_off(p, l->x))
         return false;
     p->value[l->x] = l->lo;
     ac_p_follow(p, l->x + 1, l->end);

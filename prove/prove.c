@@ -170,7 +170,6 @@ static void prove_call(ac_ctx *cx, const ac_module *m, int32_t step, ac_between 
     p.table = AC_NEW_N(keep, ac_ptable, p.fn->buf.n + 1);
     p.set = AC_NEW_N(keep, ac_pset, p.fn->code.n + 1);
     match_ends(&p);
-    ac_p_find_schedules(&p);
     count_buffers(&p);
     p.between = between;
     p.left = AC_NEW_N(keep, ac_interval, p.fn->buf.n + 1);

@@ -64,7 +64,7 @@ typedef struct ac_prover {
     ac_pvalue *value; /* by instruction; VAR: the variable's present value */
     ac_x *end;        /* by FOR, IF and ELSE: its END; IF: its ELSE, if there is one */
     ac_pset *set;     /* by FOR and IF */
-    bool *schedule;   /* by FOR: schedule.c */
+    bool *schedule;   /* by FOR: schedule.c; NULL: not asked yet */
     ac_pframe *frame;
     bool dry;  /* a pass that looks for invariants */
     bool mute; /* a pass that looks for what is stored */
@@ -129,9 +129,9 @@ void ac_p_set_values(ac_prover *p, const ac_x *var, int32_t n, const ac_pvalue *
 
 /* loops.c */
 void ac_p_loop(ac_prover *p, ac_x x);
+bool ac_p_breaks_off(const ac_prover *p, ac_x loop); /* May it end before its last iteration? */
 
-/* schedule.c: which loops are schedules; the one at x is followed iteration by iteration, if it is one (else false). */
-void ac_p_find_schedules(ac_prover *p);
+/* schedule.c: the loop at x is followed iteration by iteration, if it is a schedule (else false). */
 bool ac_p_follow_schedule(ac_prover *p, ac_x x, ac_interval first, ac_interval trips, int64_t step);
 
 /* prove.c: follows the whole function. */

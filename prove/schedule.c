@@ -39,47 +39,33 @@ static bool *by_data(const ac_prover *p)
     return data;
 }
 
-/* Does x depend on a variable from before the loop that the loop sets? */
-static bool is_carried(const ac_prover *p, ac_x loop, ac_x x)
+/* Is there a branch that variables decide which an iteration leaves to the next, and nothing else that changes? */
+static bool is_schedule(ac_prover *p, ac_x loop, const bool *data)
 {
-    const ac_ins *i = ac_p_ins(p, x);
-    if (x <= loop)
-        return false;
-    if (i->op == AC_L_GET && i->aux < loop) {
-        for (ac_x k = loop; k < p->end[loop]; k++)
-            if (ac_p_ins(p, k)->op == AC_L_SET && ac_p_ins(p, k)->aux == i->aux)
-                return true;
-        return false;
-    }
-    return (i->a > 0 && is_carried(p, loop, i->a)) || (i->b > 0 && is_carried(p, loop, i->b)) ||
-           (i->c > 0 && is_carried(p, loop, i->c));
-}
-
-static bool is_schedule(const ac_prover *p, ac_x loop, const bool *data)
-{
+    int32_t n;
+    const ac_x *var = ac_p_set_between(p, loop, p->end[loop], &n);
+    bool *carried = AC_NEW_N(p->tmp, bool, p->end[loop] + 1); /* by instruction: it depends on one of those */
     bool decides = false;
     for (ac_x x = loop + 1; x < p->end[loop]; x++) {
         const ac_ins *i = ac_p_ins(p, x);
-        if (i->op == AC_L_BREAK_IF)
-            return false;
-        if (i->op == AC_L_FOR)
+        if (i->op == AC_L_FOR) {
             x = p->end[x];
-        else if (i->op == AC_L_IF)
-            decides |= !data[x] && is_carried(p, loop, i->a);
+            continue;
+        }
+        for (int32_t k = 0; i->op == AC_L_GET && k < n; k++)
+            carried[x] |= var[k] == i->aux;
+        carried[x] |= (i->a > 0 && carried[i->a]) || (i->b > 0 && carried[i->b]) || (i->c > 0 && carried[i->c]);
+        decides |= i->op == AC_L_IF && carried[x] && !data[x];
     }
-    return decides;
+    return decides && !data[loop] && !ac_p_breaks_off(p, loop);
 }
 
-void ac_p_find_schedules(ac_prover *p)
+static void find_schedules(ac_prover *p)
 {
-    const bool *data = NULL;
+    const bool *data = by_data(p);
     p->schedule = AC_NEW_N(p->keep, bool, p->fn->code.n + 1);
-    for (ac_x x = 1; x < p->fn->code.n; x++) {
-        if (ac_p_ins(p, x)->op != AC_L_FOR)
-            continue;
-        data = data ? data : by_data(p);
-        p->schedule[x] = !data[x] && is_schedule(p, x, data);
-    }
+    for (ac_x x = 1; x < p->fn->code.n; x++)
+        p->schedule[x] = ac_p_ins(p, x)->op == AC_L_FOR && is_schedule(p, x, data);
 }
 
 /* Instructions from .. to - 1 that are followed at most: of branches the longer side. */
@@ -99,6 +85,8 @@ static int64_t longest_way(const ac_prover *p, ac_x from, ac_x to)
 bool ac_p_follow_schedule(ac_prover *p, ac_x loop, ac_interval first, ac_interval trips, int64_t step)
 {
     const ac_x end = p->end[loop];
+    if (!p->schedule)
+        find_schedules(p);
     if (!p->schedule[loop] || trips.lo != trips.hi || first.lo != first.hi ||
         ac_sat_mul(trips.lo, longest_way(p, loop, end)) > MOST_WORK)
         return false;
