@@ -3,7 +3,7 @@
  *
  * The determinant [..] is the product of the diagonal, with the sign of the exchanges; a column of zeros gives 0. The
  * inverse [..,M,M] is what the same steps, taken above the diagonal too, make of the unit matrix; where a column is
- * zeros it has infinities and NaNs, as in LAPACK's users. */
+ * zeros it has infinities and NaNs, as ONNX Runtime's has. */
 #include "ir/lower/map/map.h"
 #include "ir/lower/move/move.h"
 
@@ -45,15 +45,20 @@ static void exchange(ac_lb *b, const matrix *a, ac_x k, ac_x p)
     ac_lb_end(b);
 }
 
-/* Row k times a factor is taken from the rows below, so that column k becomes 0 there. */
-static void eliminate(ac_lb *b, const matrix *a, ac_x k, ac_x pivot)
+/* Row k times a factor is taken from row i, from column `from` on. */
+static void take(ac_lb *b, const matrix *a, ac_x i, ac_x k, ac_x factor, ac_x from)
 {
-    const ac_x next = ac_lb_add(b, k, ac_lb_i32(b, 1)), m = ac_lb_i32(b, a->m);
-    const ac_x i = ac_lb_for(b, "i", next, m, 1, AC_MARK_SERIAL);
-    const ac_x factor = ac_lb_div(b, item(b, a, i, k), pivot);
-    const ac_x j = ac_lb_for(b, "j", next, m, 1, AC_MARK_SERIAL);
+    const ac_x j = ac_lb_for(b, "j", from, ac_lb_i32(b, a->m), 1, AC_MARK_SERIAL);
     ac_lb_store(b, a->buf, at(b, a, i, j), ac_lb_sub(b, item(b, a, i, j), ac_lb_mul(b, factor, item(b, a, k, j))));
     ac_lb_end(b);
+}
+
+/* ... from the rows below, so that column k becomes 0 there. */
+static void eliminate(ac_lb *b, const matrix *a, ac_x k, ac_x pivot)
+{
+    const ac_x next = ac_lb_add(b, k, ac_lb_i32(b, 1));
+    const ac_x i = ac_lb_for(b, "i", next, ac_lb_i32(b, a->m), 1, AC_MARK_SERIAL);
+    take(b, a, i, k, ac_lb_div(b, item(b, a, i, k), pivot), next);
     ac_lb_end(b);
 }
 
@@ -71,10 +76,11 @@ static matrix copied(ac_lower *L, int64_t m, ac_x i)
 {
     ac_lb *b = &L->b;
     ac_tensor *x = L->node->in[0];
+    const int32_t src = ac_lo_operand(L, x);
     const matrix a = {.buf = ac_lo_scratch(L, "a", x->dtype, m * m), .m = m};
     ac_move copy = {0};
     ac_move_dim(&copy, m * m, 1, 1);
-    ac_lo_move_at(L, ac_lo_operand(L, x), ac_lb_mul(b, i, ac_lb_i32(b, m * m)), a.buf, ac_lb_i32(b, 0), &copy);
+    ac_lo_move_at(L, src, ac_lb_mul(b, i, ac_lb_i32(b, m * m)), a.buf, ac_lb_i32(b, 0), &copy);
     return a;
 }
 
@@ -94,7 +100,6 @@ int ac_lo_det(ac_lower *L)
         ac_lo_move_fill(L, one, dst, &all);
         return AC_OK;
     }
-    (void)ac_lo_operand(L, L->node->in[0]);
     const ac_x i = ac_lb_for_n(b, "n", count);
     const matrix a = copied(L, m, i);
     const ac_x det = ac_lb_var(b, "det", one);
@@ -122,14 +127,6 @@ static void divide(ac_lb *b, const matrix *a, ac_x k, ac_x pivot, ac_x from)
     ac_lb_end(b);
 }
 
-/* Row k times a factor is taken from row i, from column `from` on. */
-static void take(ac_lb *b, const matrix *a, ac_x i, ac_x k, ac_x factor, ac_x from)
-{
-    const ac_x j = ac_lb_for(b, "j", from, ac_lb_i32(b, a->m), 1, AC_MARK_SERIAL);
-    ac_lb_store(b, a->buf, at(b, a, i, j), ac_lb_sub(b, item(b, a, i, j), ac_lb_mul(b, factor, item(b, a, k, j))));
-    ac_lb_end(b);
-}
-
 static void fill_unit(ac_lower *L, const matrix *a)
 {
     ac_lb *b = &L->b;
@@ -150,7 +147,6 @@ int ac_lo_inverse(ac_lower *L)
     const int32_t dst = ac_lo_result_buf(L);
     if (!ac_tensor_count(x))
         return AC_OK;
-    (void)ac_lo_operand(L, L->node->in[0]);
     const ac_x i = ac_lb_for_n(b, "n", ac_tensor_count(x) / (m * m)), zero = ac_lb_i32(b, 0);
     const matrix a = copied(L, m, i), y = {dst, m, ac_lb_mul(b, i, ac_lb_i32(b, m * m))};
     fill_unit(L, &y);
