@@ -75,13 +75,10 @@ static struct ac_cname *find(ac_cnames *t, const char *name)
 static bool is_type_word(const char *s)
 {
     for (int d = 1; d < AC_DTYPE_COUNT; d++) {
-        const char *p = s, *name = ac_dtype_name((ac_dtype)d);
-        while (*name && *p == *name) {
-            p++;
-            name++;
-        }
-        if (*name)
+        size_t n = strlen(ac_dtype_name((ac_dtype)d));
+        if (strncmp(s, ac_dtype_name((ac_dtype)d), n))
             continue;
+        const char *p = s + n;
         if (*p == 'x')
             p += 1 + strspn(p + 1, "0123456789");
         if (!*p || !strcmp(p, "_u"))
@@ -137,6 +134,22 @@ static const char *identifier(ac_cnames *t, const char *base)
     return ac_intern(t->cx, s);
 }
 
+/* The first of STEM<from>, STEM<from + 1>, .. that may be taken and was not given before; `counter`, a name, counts
+ * them. NULL: whatever the number, it begins as the model's own or ends as a type. */
+static const char *take_numbered(ac_cnames *t, const char *counter, const char *stem, int32_t from)
+{
+    for (int32_t in_a_row = 0; in_a_row < 2;) {
+        const char *name = ac_internf(t->cx, "%s%d", stem, from + find(t, counter)->next++);
+        in_a_row = is_reserved(t, name) ? in_a_row + 1 : 0;
+        struct ac_cname *slot = find(t, name);
+        if (!in_a_row && !slot->live) {
+            slot->live = 1;
+            return name;
+        }
+    }
+    return NULL;
+}
+
 const char *ac_c_name_take(ac_cnames *t, const char *base)
 {
     const char *name = identifier(t, base);
@@ -145,35 +158,15 @@ const char *ac_c_name_take(ac_cnames *t, const char *base)
         first->live = 1;
         return name;
     }
-    if (is_reserved(t, ac_internf(t->cx, "%s_1", name)) && is_reserved(t, ac_internf(t->cx, "%s_2", name)))
-        name = ac_internf(t->cx, "v%s", name); /* whatever the number: it begins as the model's own */
-    for (;;) {
-        int32_t k = ++find(t, name)->next;
-        const char *other = ac_internf(t->cx, "%s_%d", name, k);
-        const bool taken = is_reserved(t, other); /* first: the table may grow */
-        struct ac_cname *slot = find(t, other);
-        if (!slot->live && !taken) {
-            slot->live = 1;
-            return other;
-        }
-    }
+    const char *other = take_numbered(t, name, ac_internf(t->cx, "%s_", name), 1);
+    return other ? other : take_numbered(t, name, ac_internf(t->cx, "v%s_", name), 1);
 }
 
 const char *ac_c_name_number(ac_cnames *t, const char *base)
 {
     const char *stem = ac_internf(t->cx, "%s#", base); /* no identifier: counts only */
-    if (is_reserved(t, ac_internf(t->cx, "%s0", base)) && is_reserved(t, ac_internf(t->cx, "%s1", base)))
-        return ac_c_name_number(t, "t"); /* whatever the number: it begins as the model's own, or ends as a type */
-    for (;;) {
-        int32_t k = find(t, stem)->next++;
-        const char *name = ac_internf(t->cx, "%s%d", base, k);
-        const bool taken = is_reserved(t, name); /* first: the table may grow */
-        struct ac_cname *slot = find(t, name);
-        if (!slot->live && !taken) {
-            slot->live = 1;
-            return name;
-        }
-    }
+    const char *name = take_numbered(t, stem, base, 0);
+    return name ? name : ac_c_name_number(t, "t");
 }
 
 void ac_c_name_drop(ac_cnames *t, const char *name)
