@@ -91,8 +91,7 @@ int ac_onw_blockwise(ac_onw *w, const ac_node *n)
 static ac_tensor *swapped(ac_onw *w, ac_tensor *x)
 {
     int32_t perm[AC_MAX_RANK];
-    for (int32_t d = 0; d < x->rank; d++)
-        perm[d] = d < x->rank - 2 ? d : 2 * x->rank - 3 - d;
+    ac_perm_swapped(x->rank, perm);
     return ac_onw_transpose(w, x, perm);
 }
 

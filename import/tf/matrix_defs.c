@@ -59,9 +59,8 @@ int ac_tf_do_inverse(ac_tf_op *n)
 {
     ac_tensor *x = n->t[0];
     int32_t perm[AC_MAX_RANK];
-    for (int32_t d = 0; d < x->rank; d++)
-        perm[d] = d < x->rank - 2 ? d : 2 * x->rank - 3 - d;
-    if (ac_tf_bool(n, "adjoint", false) && x->rank >= 2)
+    ac_perm_swapped(x->rank, perm);
+    if (ac_tf_bool(n, "adjoint", false))
         x = ac_build_transpose(&n->b, x, perm);
     return RESULT(x ? ac_build_1(&n->b, AC_OP_INVERSE, x) : NULL);
 }

@@ -71,6 +71,7 @@ ac_tensor *ac_mk_matmul(const ac_adjoint *a, ac_tensor *x, bool adj_x, ac_tensor
 ac_tensor *ac_mk_reshape(const ac_adjoint *a, ac_tensor *x, int32_t rank, const int64_t *dim);
 ac_tensor *ac_mk_reshape_like(const ac_adjoint *a, ac_tensor *x, const ac_tensor *like);
 ac_tensor *ac_mk_transpose(const ac_adjoint *a, ac_tensor *x, const int32_t *perm);
+ac_tensor *ac_mk_swapped(const ac_adjoint *a, ac_tensor *x); /* its last two dimensions */
 ac_tensor *ac_mk_reduce(const ac_adjoint *a, ac_op op, ac_tensor *x, uint32_t axes, bool keep); /* axes: a mask */
 ac_tensor *ac_mk_slice(const ac_adjoint *a, ac_tensor *x, int32_t axis, int64_t begin, int64_t size);
 ac_tensor *ac_mk_concat(const ac_adjoint *a, ac_tensor *const *x, int32_t n, int32_t axis);

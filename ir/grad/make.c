@@ -167,6 +167,13 @@ ac_tensor *ac_mk_transpose(const ac_adjoint *a, ac_tensor *x, const int32_t *per
     return ac_mk(a, AC_OP_TRANSPOSE, &x, 1, &t);
 }
 
+ac_tensor *ac_mk_swapped(const ac_adjoint *a, ac_tensor *x)
+{
+    int32_t perm[AC_MAX_RANK];
+    ac_perm_swapped(x ? x->rank : 0, perm);
+    return ac_mk_transpose(a, x, perm);
+}
+
 ac_tensor *ac_mk_slice(const ac_adjoint *a, ac_tensor *x, int32_t axis, int64_t begin, int64_t size)
 {
     ac_attrs t;

@@ -99,14 +99,6 @@ int ac_gr_matmul(ac_adjoint *a)
 
 /* ------------------------------------------------------------------ determinants and inverses */
 
-static ac_tensor *transposed(const ac_adjoint *a, ac_tensor *x)
-{
-    int32_t perm[AC_MAX_RANK];
-    for (int32_t d = 0; x && d < x->rank; d++)
-        perm[d] = d < x->rank - 2 ? d : 2 * x->rank - 3 - d;
-    return x ? ac_mk_transpose(a, x, perm) : NULL;
-}
-
 /* y = |x|: dx = dy y inverse(x)'; infinite or no number where x has no inverse. */
 int ac_gr_det(ac_adjoint *a)
 {
@@ -116,7 +108,7 @@ int ac_gr_det(ac_adjoint *a)
     for (int32_t d = 0; d < x->rank; d++)
         dim[d] = d < x->rank - 2 ? x->dim[d] : 1;
     by = by ? ac_mk_reshape(a, by, x->rank, dim) : NULL;
-    ac_give(a, 0, MUL(by, transposed(a, ac_mk_1(a, AC_OP_INVERSE, x))));
+    ac_give(a, 0, MUL(by, ac_mk_swapped(a, ac_mk_1(a, AC_OP_INVERSE, x))));
     return AC_OK;
 }
 

@@ -154,15 +154,6 @@ int ac_gr_tconv(ac_adjoint *a)
     return AC_OK;
 }
 
-/* The last two dimensions swapped */
-static ac_tensor *swapped(const ac_adjoint *a, ac_tensor *w)
-{
-    int32_t perm[AC_MAX_RANK];
-    for (int32_t d = 0; w && d < w->rank; d++)
-        perm[d] = d < w->rank - 2 ? d : 2 * w->rank - 3 - d;
-    return ac_mk_transpose(a, w, perm);
-}
-
 /* w [K..,C/groups,O] */
 int ac_gr_conv_nd(ac_adjoint *a)
 {
@@ -171,7 +162,7 @@ int ac_gr_conv_nd(ac_adjoint *a)
     AC_TRY(ac_conv_nd_of(a->cx, a->node, &c));
     give_bias(a, 2, dy);
     if (ac_wants(a, 0))
-        ac_give(a, 0, data_of(a, &c, dy, swapped(a, w)));
+        ac_give(a, 0, data_of(a, &c, dy, ac_mk_swapped(a, w)));
     if (ac_wants(a, 1))
         ac_give(a, 1, filter_of(a, &c, x, dy));
     return AC_OK;
@@ -210,9 +201,9 @@ int ac_gr_conv_nd_data(ac_adjoint *a)
     ac_conv_nd c;
     AC_TRY(ac_conv_back_of(a->cx, a->node, &c));
     if (ac_wants(a, 0))
-        ac_give(a, 0, forward(a, &c, g, swapped(a, w)));
+        ac_give(a, 0, forward(a, &c, g, ac_mk_swapped(a, w)));
     if (ac_wants(a, 1))
-        ac_give(a, 1, swapped(a, filter_of(a, &c, g, dy)));
+        ac_give(a, 1, ac_mk_swapped(a, filter_of(a, &c, g, dy)));
     return AC_OK;
 }
 
@@ -223,7 +214,7 @@ int ac_gr_conv_nd_filter(ac_adjoint *a)
     ac_conv_nd c;
     AC_TRY(ac_conv_back_of(a->cx, a->node, &c));
     if (ac_wants(a, 0))
-        ac_give(a, 0, data_of(a, &c, dy, swapped(a, g)));
+        ac_give(a, 0, data_of(a, &c, dy, ac_mk_swapped(a, g)));
     if (ac_wants(a, 1))
         ac_give(a, 1, forward(a, &c, x, g));
     return AC_OK;

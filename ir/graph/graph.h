@@ -162,6 +162,8 @@ void ac_graph_renumber(ac_graph *g);
  * a copy. caller_io: outputs are the caller's memory, so two of them do not share bytes either, and none is a part. */
 void ac_graph_own_outputs(ac_graph *g, bool caller_io);
 
+/* The permutation that swaps the last two dimensions, if there are two. */
+void ac_perm_swapped(int32_t rank, int32_t perm[AC_MAX_RANK]);
 int64_t ac_dim_product(const int64_t *dim, int32_t begin, int32_t end); /* of dim[begin] .. dim[end - 1] */
 int64_t ac_tensor_count(const ac_tensor *t); /* elements; 1 for scalars; the reader has checked that it fits */
 int64_t ac_tensor_bytes(const ac_tensor *t); /* bytes of the dense form */

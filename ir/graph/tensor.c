@@ -13,6 +13,12 @@ int64_t ac_dim_product(const int64_t *dim, int32_t begin, int32_t end)
     return n;
 }
 
+void ac_perm_swapped(int32_t rank, int32_t perm[AC_MAX_RANK])
+{
+    for (int32_t d = 0; d < rank; d++)
+        perm[d] = rank < 2 || d < rank - 2 ? d : 2 * rank - 3 - d;
+}
+
 int64_t ac_tensor_count(const ac_tensor *t)
 {
     return ac_dim_product(t->dim, 0, t->rank);
