@@ -128,10 +128,7 @@ static ac_tensor *round_of(const ac_build *b, const ac_carried *c, int32_t k, ac
     *count = ac_build_counted_extent(b, y, d);
     if (y->dim[d] <= size)
         return ac_build_counted_longer(b, y, d, size);
-    ac_tensor *own = y->count;
-    y->count = NULL;
-    ac_tensor *cut = ac_build_slice(b, y, d, 0, size);
-    y->count = own;
+    ac_tensor *cut = ac_build_slice_there(b, y, d, 0, size);
     *count = ac_build_2(b, AC_OP_MINIMUM, *count, ac_build_number(b, AC_I64, (double)size));
     return cut;
 }

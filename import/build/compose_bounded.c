@@ -184,15 +184,12 @@ static ac_tensor *place(const ac_build *b, ac_tensor *t, ac_tensor *count)
     return ac_build_2(b, AC_OP_MAXIMUM, ac_build_2(b, AC_OP_MINIMUM, t, count), least);
 }
 
-/* `most` elements from `from` on; what would be outside is the last one. */
+/* `most` elements from `from` on; what would be outside is the last one. What is read from places without a meaning has
+ * none. */
 static ac_tensor *rows(const ac_build *b, ac_tensor *x, int32_t d, ac_tensor *from, int64_t most)
 {
-    ac_attrs a;
-    ac_attrs_init(AC_OP_GATHER, &a);
-    a.gather.axis = d;
     ac_tensor *at = ac_build_2(b, AC_OP_ADD, from, ac_build_iota(b, most));
-    ac_tensor *in[] = {x, ac_build_2(b, AC_OP_MINIMUM, at, number(b, (double)(x->dim[d] - 1)))};
-    return in[1] ? ac_build_op(b, AC_OP_GATHER, in, 2, &a, AC_NONE) : NULL;
+    return ac_build_gather_there(b, x, d, ac_build_2(b, AC_OP_MINIMUM, at, number(b, (double)(x->dim[d] - 1))));
 }
 
 ac_tensor *ac_build_late_index(const ac_build *b, ac_tensor *x, int32_t d, ac_tensor *begin)
@@ -203,17 +200,6 @@ ac_tensor *ac_build_late_index(const ac_build *b, ac_tensor *x, int32_t d, ac_te
     ac_tensor *t = ac_build_cast(b, ac_build_reshape(b, begin, 0, NULL), AC_I64);
     ac_tensor *in[] = {x, ac_build_from_end(b, t, number(b, (double)x->dim[d]))};
     return in[1] ? ac_build_op(b, AC_OP_GATHER, in, 2, &a, AC_NONE) : NULL;
-}
-
-/* The same of x that may be counted there; the result is not. */
-static ac_tensor *rows_meant(const ac_build *b, ac_tensor *x, int32_t d, ac_tensor *from, int64_t most)
-{
-    ac_tensor *own = x->count;
-    if (x->count_dim == d)
-        x->count = NULL; /* what is read from places without a meaning has none */
-    ac_tensor *y = rows(b, x, d, from, most);
-    x->count = own;
-    return y;
 }
 
 ac_tensor *ac_build_late_window(const ac_build *b, ac_tensor *x, int32_t d, ac_tensor *begin, int64_t size)
@@ -229,7 +215,7 @@ ac_tensor *ac_build_late_window(const ac_build *b, ac_tensor *x, int32_t d, ac_t
         last = ac_build_2(b, AC_OP_MAXIMUM, last, least);
     }
     ac_tensor *from = ac_build_2(b, AC_OP_MINIMUM, place(b, begin, all), last);
-    return from ? rows_meant(b, x, d, from, size) : NULL;
+    return from ? rows(b, x, d, from, size) : NULL;
 }
 
 ac_tensor *ac_build_late_slice(const ac_build *b, ac_tensor *x, int32_t d, ac_tensor *begin, ac_tensor *end,
@@ -238,7 +224,7 @@ ac_tensor *ac_build_late_slice(const ac_build *b, ac_tensor *x, int32_t d, ac_te
     const int64_t size = x->dim[d], said = ac_bound_of(b, result), most = said >= 0 && said < size ? said : size;
     ac_tensor *all = ac_build_counted_extent(b, x, d), *from = place(b, begin, all), *to = place(b, end, all);
     ac_tensor *count = from && to ? ac_bounded_count(b, ac_build_2(b, AC_OP_SUB, to, from), most) : NULL;
-    ac_tensor *y = count && size > 0 ? rows_meant(b, x, d, from, most) : NULL;
+    ac_tensor *y = count && size > 0 ? rows(b, x, d, from, most) : NULL;
     if (y)
         ac_note_cut(b, y, x, d, begin, end);
     return y ? ac_counted_as(y, count, d) : NULL;
@@ -257,7 +243,7 @@ ac_tensor *ac_build_counted_slice(const ac_build *b, ac_tensor *x, int64_t begin
 {
     const int32_t d = x->count_dim;
     const int64_t size = x->dim[d];
-    ac_tensor *own = x->count, *count = ac_build_cast(b, ac_build_reshape(b, own, 0, NULL), AC_I64), *y;
+    ac_tensor *count = ac_build_counted_extent(b, x, d), *y;
     begin = begin < -size ? -size : begin > size ? size : begin;
     end = end < -size ? -size : end > size ? size : end;
     if (!begin && end == size)
@@ -271,9 +257,8 @@ ac_tensor *ac_build_counted_slice(const ac_build *b, ac_tensor *x, int64_t begin
     ac_tensor *left = from && to ? ac_bounded_count(b, ac_build_2(b, AC_OP_SUB, to, from), most) : NULL;
     if (!left)
         return NULL;
-    x->count = NULL; /* what is read from places without a meaning has none */
-    y = begin >= 0 || most == 0 ? ac_build_slice(b, x, d, begin < 0 ? 0 : begin, most) : rows(b, x, d, from, most);
-    x->count = own;
+    y = begin >= 0 || most == 0 ? ac_build_slice_there(b, x, d, begin < 0 ? 0 : begin, most)
+                                : rows(b, x, d, from, most);
     return y ? ac_counted_as(y, left, d) : NULL;
 }
 
@@ -297,6 +282,11 @@ ac_late_number ac_late_number_at(const ac_build *b, ac_tensor *list, int64_t i)
     ac_tensor *flat = ac_build_reshape(b, t, 1, &none);
     n.t = flat ? ac_build_reshape(b, none == 1 ? flat : ac_build_slice(b, flat, 0, at, 1), 0, NULL) : NULL;
     return n;
+}
+
+ac_tensor *ac_late_tensor(const ac_build *b, const ac_late_number *n)
+{
+    return n->known ? number(b, (double)n->value) : ac_build_cast(b, n->t, AC_I64);
 }
 
 /* t = *sign * base + *plus */

@@ -24,6 +24,7 @@ typedef struct ac_late_number {
     ac_tensor *t; /* not known: a scalar of integers; NULL: reported */
 } ac_late_number;
 ac_late_number ac_late_number_at(const ac_build *b, ac_tensor *list, int64_t i);
+ac_tensor *ac_late_tensor(const ac_build *b, const ac_late_number *n); /* i64 scalar */
 /* last - first, where both are computed from one and the same number; false: unknown. */
 bool ac_late_distance(const ac_build *b, const ac_late_number *first, const ac_late_number *last, int64_t *d);
 /* x + y, where what is computed in one is taken off in the other, or both are known; false: unknown. */

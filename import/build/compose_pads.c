@@ -14,25 +14,6 @@ static ac_tensor *number(const ac_build *b, int64_t v)
     return ac_build_number(b, AC_I64, (double)v);
 }
 
-static ac_tensor *tensor_of(const ac_build *b, const ac_late_number *n)
-{
-    return n->known ? number(b, n->value) : ac_build_cast(b, n->t, AC_I64);
-}
-
-/* `size` elements of dimension d of x, those that `from` lists; none of them has a meaning by itself. */
-static ac_tensor *rows(const ac_build *b, ac_tensor *x, int32_t d, ac_tensor *from)
-{
-    ac_attrs a;
-    ac_attrs_init(AC_OP_GATHER, &a);
-    a.gather.axis = d;
-    ac_tensor *own = x->count, *in[] = {x, from};
-    if (x->count_dim == d)
-        x->count = NULL;
-    ac_tensor *y = from ? ac_build_op(b, AC_OP_GATHER, in, 2, &a, AC_NONE) : NULL;
-    x->count = own;
-    return y;
-}
-
 /* ------------------------------------------------------------------ Pad */
 
 /* Flags of a list, along dimension d of t. */
@@ -65,7 +46,7 @@ static int padded_size(const ac_build *b, const ac_tensor *x, int32_t d, const a
         *size = both + before->value + after->value;
         return *size > 0 ? AC_OK : AC_FAIL;
     }
-    ac_tensor *first = tensor_of(b, before), *last = tensor_of(b, after);
+    ac_tensor *first = ac_late_tensor(b, before), *last = ac_late_tensor(b, after);
     if (!first || !last)
         return AC_FAIL;
     const int64_t most[] = {ac_most_of(b, first, 0), ac_most_of(b, last, 0)};
@@ -89,13 +70,13 @@ static int pad_late(const ac_build *b, ac_tensor *x, int32_t d, const ac_late_nu
         return ac_build_cannot(b, "only data decides how long its result is, and '%s' is quantised", x->name);
     AC_TRY(padded_size(b, x, d, before, after, late, result, &size, &count));
     ac_tensor *n = ac_build_counted_extent(b, x, d), *zero = number(b, 0), *last = number(b, x->dim[d] - 1);
-    ac_tensor *first = tensor_of(b, before);
+    ac_tensor *first = ac_late_tensor(b, before);
     ac_tensor *at = ac_build_2(b, AC_OP_SUB, ac_build_iota(b, size), first);
     ac_tensor *begun = ac_build_2(b, AC_OP_GREATER_EQUAL, at, zero);
     ac_tensor *inside = ac_build_2(b, AC_OP_LOGICAL_AND, begun, ac_build_2(b, AC_OP_LESS, at, n));
     ac_tensor *from = ac_build_2(b, AC_OP_MINIMUM, ac_build_2(b, AC_OP_MAXIMUM, at, zero), last);
     value = value ? ac_build_reshape(b, value, 0, NULL) : ac_build_number(b, x->dtype, 0);
-    ac_tensor *t = inside && x->dim[d] > 0 ? rows(b, x, d, from) : NULL;
+    ac_tensor *t = inside && x->dim[d] > 0 ? ac_build_gather_there(b, x, d, from) : NULL;
     *y = t ? ac_build_select(b, along(b, inside, t, d), t, value) : NULL;
     if (*y && count)
         (void)ac_counted_as(*y, count, d);
@@ -148,7 +129,7 @@ static int tile_late(const ac_build *b, ac_tensor *x, int32_t d, const ac_late_n
                      const char *result, ac_tensor **y)
 {
     const int64_t said = ac_bound_of(b, result);
-    ac_tensor *copies = tensor_of(b, times), *n = ac_build_counted_extent(b, x, d);
+    ac_tensor *copies = ac_late_tensor(b, times), *n = ac_build_counted_extent(b, x, d);
     if (!copies || !n || x->dim[d] < 1)
         return AC_FAIL;
     if ((x->count && x->count_dim != d) || (!times->known && !b->reading->again))
@@ -160,7 +141,7 @@ static int tile_late(const ac_build *b, ac_tensor *x, int32_t d, const ac_late_n
         return ac_bound_missing(b, list, result);
     ac_tensor *count = ac_bounded_count(b, ac_build_2(b, AC_OP_MUL, copies, n), most);
     n = ac_build_2(b, AC_OP_MAXIMUM, n, number(b, 1));
-    ac_tensor *t = rows(b, x, d, ac_build_2(b, AC_OP_FLOOR_MOD, ac_build_iota(b, most), n));
+    ac_tensor *t = ac_build_gather_there(b, x, d, ac_build_2(b, AC_OP_FLOOR_MOD, ac_build_iota(b, most), n));
     *y = count && t ? ac_bounded(b, t, count, d) : NULL;
     return *y ? AC_OK : AC_FAIL;
 }

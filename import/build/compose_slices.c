@@ -11,11 +11,6 @@ static ac_tensor *number(const ac_build *b, int64_t v)
     return ac_build_number(b, AC_I64, (double)v);
 }
 
-static ac_tensor *tensor_of(const ac_build *b, const ac_late_number *n)
-{
-    return n->known ? number(b, n->value) : ac_build_cast(b, n->t, AC_I64);
-}
-
 /* Do operands 1 .. last hold what data decides? */
 static bool is_late(const ac_build *b, ac_tensor **t, int32_t last)
 {
@@ -65,7 +60,7 @@ static ac_tensor *end_of(const ac_build *b, const ac_late_number *from, const ac
 {
     if (size->known)
         return number(b, all); /* -1: others are windows */
-    ac_tensor *at = tensor_of(b, from), *many = tensor_of(b, size);
+    ac_tensor *at = ac_late_tensor(b, from), *many = ac_late_tensor(b, size);
     ac_tensor *rest = ac_build_2(b, AC_OP_LESS, many, number(b, 0)), *end = ac_build_2(b, AC_OP_ADD, at, many);
     return rest && end ? ac_build_select(b, rest, number(b, all), end) : NULL;
 }
@@ -103,10 +98,10 @@ int ac_build_slice_of(const ac_build *b, ac_tensor **t, const char *result, ac_t
         if (y->count && y->count_dim != d && !window)
             return ac_operand_late(b, first_late(t)); /* no count says how many of both there are */
         if (window) {
-            y = ac_build_late_window(b, y, d, tensor_of(b, &from[d]), size[d].value);
+            y = ac_build_late_window(b, y, d, ac_late_tensor(b, &from[d]), size[d].value);
         } else {
             ac_tensor *end = end_of(b, &from[d], &size[d], x->dim[d]), *of = y;
-            y = end ? ac_build_late_slice(b, y, d, tensor_of(b, &from[d]), end, result) : NULL;
+            y = end ? ac_build_late_slice(b, y, d, ac_late_tensor(b, &from[d]), end, result) : NULL;
             if (y && from[d].known && !from[d].value && !size[d].known) /* who puts a part after it means no -1 */
                 ac_note_cut(b, y, of, d, NULL, size[d].t);
         }
@@ -182,7 +177,7 @@ static ac_tensor *cut_counted(const ac_build *b, ac_tensor *x, strided *s)
     if (i < 0)
         return x;
     if (s->mask.shrink >> i & 1) {
-        ac_tensor *at = first ? number(b, 0) : tensor_of(b, &s->begin[i]);
+        ac_tensor *at = first ? number(b, 0) : ac_late_tensor(b, &s->begin[i]);
         at = ac_build_reshape(b, at, 1, &one);
         x = at ? ac_build_counted_gather(b, x, at) : NULL; /* [.., 1, ..], of which the entry takes the first */
         s->from[i] = 0;
@@ -210,14 +205,14 @@ static ac_tensor *cut(const ac_build *b, const strided *s, ac_strided_masks was,
     const int32_t d = dimension_of(s, i, t[0]->rank);
     int64_t many;
     if (was.shrink >> i & 1)
-        return ac_build_late_index(b, y, d, tensor_of(b, &s->begin[i]));
+        return ac_build_late_index(b, y, d, ac_late_tensor(b, &s->begin[i]));
     if (!from_first && !to_last && ac_late_distance(b, &s->begin[i], &s->end[i], &many) && many > 0 &&
         many <= y->dim[d])
-        return ac_build_late_window(b, y, d, tensor_of(b, &s->begin[i]), many);
+        return ac_build_late_window(b, y, d, ac_late_tensor(b, &s->begin[i]), many);
     if (y->count && y->count_dim != d)
         return (void)ac_operand_late(b, first_late(t)), NULL;
-    ac_tensor *from = from_first ? number(b, 0) : tensor_of(b, &s->begin[i]);
-    ac_tensor *to = to_last ? number(b, y->dim[d]) : tensor_of(b, &s->end[i]);
+    ac_tensor *from = from_first ? number(b, 0) : ac_late_tensor(b, &s->begin[i]);
+    ac_tensor *to = to_last ? number(b, y->dim[d]) : ac_late_tensor(b, &s->end[i]);
     return ac_build_late_slice(b, y, d, from, to, result);
 }
 

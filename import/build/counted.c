@@ -254,6 +254,36 @@ ac_tensor *ac_build_counted_gather(const ac_build *b, ac_tensor *x, ac_tensor *a
     return in[0] && in[1] ? ac_build_op(b, AC_OP_GATHER, in, 2, &a, AC_NONE) : NULL;
 }
 
+/* Sets the count of x aside, if it is of dimension d. */
+static ac_tensor *aside(ac_tensor *x, int32_t d)
+{
+    ac_tensor *own = x->count;
+    x->count = x->count_dim == d ? NULL : own;
+    return own;
+}
+
+ac_tensor *ac_build_gather_there(const ac_build *b, ac_tensor *x, int32_t d, ac_tensor *at)
+{
+    ac_attrs a;
+    if (!x || !at)
+        return NULL;
+    ac_attrs_init(AC_OP_GATHER, &a);
+    a.gather.axis = d;
+    ac_tensor *own = aside(x, d), *in[] = {x, at};
+    ac_tensor *y = ac_build_op(b, AC_OP_GATHER, in, 2, &a, AC_NONE);
+    x->count = own;
+    return y;
+}
+
+ac_tensor *ac_build_slice_there(const ac_build *b, ac_tensor *x, int32_t d, int64_t begin, int64_t size)
+{
+    if (!x)
+        return NULL;
+    ac_tensor *own = aside(x, d), *y = ac_build_slice(b, x, d, begin, size);
+    x->count = own;
+    return y;
+}
+
 static bool joins_alike(const ac_joined *j, const ac_graph *g, ac_tensor *const *x, int32_t n, int32_t axis)
 {
     bool same = j->g == g && j->part.n == n && !j->some;

@@ -35,6 +35,10 @@ bool ac_counted_mean(const ac_build *b, ac_tensor *const *in, int32_t n_in, cons
 ac_tensor *ac_build_counted_mean(const ac_build *b, ac_tensor *x, uint32_t axes, bool keep);
 /* Elements `at` of the dimension of x that is counted, of those that have a meaning; below 0: from their end on. */
 ac_tensor *ac_build_counted_gather(const ac_build *b, ac_tensor *x, ac_tensor *at);
+/* Elements of dimension d of x that there are, for all that it may be counted there: those that `at` lists, or `size`
+ * from `begin` on. The result is not counted there. */
+ac_tensor *ac_build_gather_there(const ac_build *b, ac_tensor *x, int32_t d, ac_tensor *at);
+ac_tensor *ac_build_slice_there(const ac_build *b, ac_tensor *x, int32_t d, int64_t begin, int64_t size);
 /* One after the other along `axis`, along which some are counted: what has a meaning lies together, counted. */
 ac_tensor *ac_build_counted_concat(const ac_build *b, ac_tensor *const *x, int32_t n, int32_t axis);
 /* What `count` is the sum of: it counts tensors that lie one after the other, of size[i] elements, of which count[i]

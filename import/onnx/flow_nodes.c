@@ -194,10 +194,8 @@ static int run_scan(scan *s, ac_tensor *const *state, ac_tensor *const *input, a
     for (int64_t t = 0; t < steps; t++) {
         for (int32_t i = 0; i < s->scans; i++) {
             int64_t dim[AC_MAX_RANK];
-            ac_tensor *x = input[i], *own = x->count;
-            x->count = x->count_dim == axis[i] ? NULL : own;
-            ac_tensor *now = ac_onx_slice(n, x, axis[i], entry(s->in_back, i) ? steps - 1 - t : t, 1);
-            x->count = own;
+            ac_tensor *x = input[i];
+            ac_tensor *now = ac_build_slice_there(&n->b, x, axis[i], entry(s->in_back, i) ? steps - 1 - t : t, 1);
             for (int32_t d = 0; d < x->rank; d++)
                 if (d != axis[i])
                     dim[d - (d > axis[i])] = x->dim[d];

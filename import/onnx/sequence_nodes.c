@@ -58,11 +58,8 @@ static ac_tensor *element(ac_onx_node *n, const sequence *s, int64_t i)
 {
     if (s->item)
         return s->item[i];
-    ac_tensor *x = s->whole, *own = x->count;
-    x->count = x->count_dim == 0 ? NULL : own;
-    ac_tensor *y = ac_onx_reshape(n, ac_onx_slice(n, x, 0, i, 1), x->rank - 1, x->dim + 1);
-    x->count = own;
-    return y;
+    ac_tensor *x = s->whole;
+    return ac_onx_reshape(n, ac_build_slice_there(&n->b, x, 0, i, 1), x->rank - 1, x->dim + 1);
 }
 
 /* x with a new dimension 0. */
@@ -202,15 +199,12 @@ int ac_onx_do_sequence_at(ac_onx_node *n)
         if (at >= 0)
             return ac_onx_result(n, 0, element(n, s, at));
     }
-    ac_tensor *x = ac_onx_sequence_whole(n, s, NULL), *own = x ? x->count : NULL;
+    ac_tensor *x = ac_onx_sequence_whole(n, s, NULL);
     if (!x)
         return AC_FAIL;
     ac_tensor *i = ac_onx_cast(n, ac_onx_reshape(n, n->in[1], 0, NULL), AC_I64);
-    ac_tensor *in[] = {x, ac_build_from_end(&n->b, i, ac_build_counted_extent(&n->b, x, 0))};
-    x->count = x->count_dim == 0 ? NULL : own; /* one that is there */
-    ac_tensor *y = in[1] ? ac_onx_make(n, AC_OP_GATHER, in, 2, NULL, AC_NONE) : NULL;
-    x->count = own;
-    return ac_onx_result(n, 0, y);
+    i = ac_build_from_end(&n->b, i, ac_build_counted_extent(&n->b, x, 0));
+    return ac_onx_result(n, 0, ac_build_gather_there(&n->b, x, 0, i));
 }
 
 int ac_onx_do_sequence_length(ac_onx_node *n)

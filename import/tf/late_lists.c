@@ -8,23 +8,15 @@
 
 #include <string.h>
 
-ac_tensor *ac_tf_list_length(ac_tf_op *n, const ac_tf_list *l)
+ac_tensor *ac_tf_list_length(ac_tf_op *n, const ac_tf_list *l, ac_dtype type)
 {
-    return l->count ? ac_build_cast(&n->b, ac_build_reshape(&n->b, l->count, 0, NULL), AC_I32)
-                    : ac_build_number(&n->b, AC_I32, (double)l->n);
+    return l->count ? ac_build_cast(&n->b, ac_build_reshape(&n->b, l->count, 0, NULL), type)
+                    : ac_build_number(&n->b, type, (double)l->n);
 }
 
 ac_tensor *ac_tf_list_get_late(ac_tf_op *n, const ac_tf_list *l, ac_tensor *at)
 {
-    ac_tensor *whole = ac_tf_list_stack_all(n, l), *own = whole ? whole->count : NULL;
-    ac_tensor *in[] = {whole, ac_build_reshape(&n->b, at, 0, NULL)};
-    if (!whole || !in[1])
-        return NULL;
-    if (whole->count_dim == 0)
-        whole->count = NULL; /* one that is there */
-    ac_tensor *y = ac_build_op(&n->b, AC_OP_GATHER, in, 2, NULL, AC_NONE);
-    whole->count = own;
-    return y;
+    return ac_build_gather_there(&n->b, ac_tf_list_stack_all(n, l), 0, ac_build_reshape(&n->b, at, 0, NULL));
 }
 
 /* All elements of l, of which there is room for `room` then, not counted. */
@@ -83,8 +75,7 @@ const ac_tf_list *ac_tf_list_written_late(ac_tf_op *n, const ac_tf_list *l, ac_t
         return NULL;
     if (l->grows) {
         at = ac_build_cast(&n->b, ac_build_reshape(&n->b, at, 0, NULL), AC_I64);
-        ac_tensor *here = count ? ac_build_cast(&n->b, ac_build_reshape(&n->b, count, 0, NULL), AC_I64)
-                                : ac_build_number(&n->b, AC_I64, (double)l->n);
+        ac_tensor *here = ac_tf_list_length(n, l, AC_I64);
         count =
             ac_build_2(&n->b, AC_OP_MAXIMUM, here, ac_build_2(&n->b, AC_OP_ADD, at, ac_build_number(&n->b, AC_I64, 1)));
         if (ac_bound_of(&n->b, l->name) >= 0)
@@ -141,7 +132,7 @@ const ac_tf_list *ac_tf_list_popped(ac_tf_op *n, const ac_tf_list *l, ac_tensor 
         return l->n ? ac_tf_list_resized(n, l, l->n - 1) : l;
     }
     ac_tensor *one = ac_build_number(&n->b, AC_I32, 1);
-    ac_tensor *last = ac_build_2(&n->b, AC_OP_SUB, ac_tf_list_length(n, l), one);
+    ac_tensor *last = ac_build_2(&n->b, AC_OP_SUB, ac_tf_list_length(n, l, AC_I32), one);
     ac_tensor *whole = ac_tf_list_stack_all(n, l);
     *item = last ? ac_tf_list_get_late(n, l, last) : NULL;
     return whole ? ac_tf_list_of(n, l, ac_build_counted_slice(&n->b, whole, 0, -1)) : NULL;

@@ -210,7 +210,7 @@ int ac_tf_do_array_gather(ac_tf_op *n)
 
 static int length(ac_tf_op *n, const ac_tf_list *l)
 {
-    return l ? RESULT(ac_tf_list_length(n, l)) : AC_FAIL;
+    return l ? RESULT(ac_tf_list_length(n, l, AC_I32)) : AC_FAIL;
 }
 
 int ac_tf_do_array_size(ac_tf_op *n)

@@ -63,12 +63,7 @@ const ac_tf_list *ac_tf_list_of(ac_tf_op *n, const ac_tf_list *l, ac_tensor *t)
 
 static ac_tensor *part_of(ac_tf_op *n, ac_tensor *whole, int64_t i)
 {
-    ac_tensor *own = whole->count;
-    if (whole->count_dim == 0)
-        whole->count = NULL; /* one that is there */
-    ac_tensor *part = ac_build_reshape(&n->b, ac_build_slice(&n->b, whole, 0, i, 1), whole->rank - 1, whole->dim + 1);
-    whole->count = own;
-    return part;
+    return ac_build_reshape(&n->b, ac_build_slice_there(&n->b, whole, 0, i, 1), whole->rank - 1, whole->dim + 1);
 }
 
 /* What was written there last. *there false: nothing. */

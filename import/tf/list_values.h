@@ -35,7 +35,7 @@ const ac_tf_list *ac_tf_list_scattered_late(ac_tf_op *n, const ac_tf_list *l, ac
 /* One more at the end, and one less. */
 const ac_tf_list *ac_tf_list_pushed(ac_tf_op *n, const ac_tf_list *l, ac_tensor *item);
 const ac_tf_list *ac_tf_list_popped(ac_tf_op *n, const ac_tf_list *l, ac_tensor **item);
-/* How many elements there are: i32. */
-ac_tensor *ac_tf_list_length(ac_tf_op *n, const ac_tf_list *l);
+/* How many elements there are. */
+ac_tensor *ac_tf_list_length(ac_tf_op *n, const ac_tf_list *l, ac_dtype type);
 
 #endif
