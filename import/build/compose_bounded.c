@@ -221,7 +221,11 @@ ac_tensor *ac_build_late_window(const ac_build *b, ac_tensor *x, int32_t d, ac_t
 ac_tensor *ac_build_late_slice(const ac_build *b, ac_tensor *x, int32_t d, ac_tensor *begin, ac_tensor *end,
                                const char *result)
 {
-    const int64_t size = x->dim[d], said = ac_bound_of(b, result), most = said >= 0 && said < size ? said : size;
+    const ac_late_number first = {.t = begin}, last = {.t = end};
+    const int64_t size = x->dim[d], said = ac_bound_of(b, result);
+    int64_t most = said >= 0 && said < size ? said : size, apart;
+    if (ac_late_distance(b, &first, &last, &apart) && apart > 0 && apart < most) /* x[i:i+1], wherever it lies */
+        most = apart;
     ac_tensor *all = ac_build_counted_extent(b, x, d), *from = place(b, begin, all), *to = place(b, end, all);
     ac_tensor *count = from && to ? ac_bounded_count(b, ac_build_2(b, AC_OP_SUB, to, from), most) : NULL;
     ac_tensor *y = count && size > 0 ? rows(b, x, d, from, most) : NULL;

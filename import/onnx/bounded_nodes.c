@@ -77,10 +77,5 @@ int ac_onx_late_slice(ac_onx_node *n)
         return ac_onx_result(n, 0, x); /* all that have a meaning */
     if (step != 1 || x->count)
         return ac_operand_late(&n->b, ac_tensor_is_const(n->in[1]) ? n->in[2] : n->in[1]);
-    ac_tensor *y = ac_build_late_slice(&n->b, x, d, n->in[1], n->in[2], ac_onx_result_name(n, 0));
-    const ac_late_number first = ac_late_number_at(&n->b, n->in[1], 0), last = ac_late_number_at(&n->b, n->in[2], 0);
-    if (y && y->count && y->count_dim == d && ac_late_distance(&n->b, &first, &last, &most) && most > 0 &&
-        most < y->dim[d]) /* x[i:i+1] is no longer than that, wherever it lies */
-        y = ac_build_counted_slice(&n->b, y, 0, most);
-    return ac_onx_result(n, 0, y);
+    return ac_onx_result(n, 0, ac_build_late_slice(&n->b, x, d, n->in[1], n->in[2], ac_onx_result_name(n, 0)));
 }
