@@ -7,7 +7,7 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 #include <immintrin.h>
-/* gcc has them in a function that asks for them, clang before 16 in a file that does */
+/* gcc allows these intrinsics in functions with a target attribute; clang before 16 wants a flag for the file. */
 #elif defined(__AARCH64EL__) && defined(__linux__) && (!defined(__clang__) || defined(__ARM_FEATURE_SHA2))
 #include <arm_neon.h>
 #include <sys/auxv.h>

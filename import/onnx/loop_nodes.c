@@ -326,7 +326,7 @@ static int next_scans(loop *l, ac_sub *s, ac_tensor *const *own, ac_tensor **nex
     return rc;
 }
 
-/* Are scans carried, and as long as their elements ask for? */
+/* Are scans carried, and of the shape of their elements? */
 static bool scans_fit(const loop *l, const ac_carried *c)
 {
     const int32_t values = l->carried + 2;

@@ -1,5 +1,5 @@
 /* planted.h - functions for test_prove.c, written by hand: each macro is a body with one number or line that makes it
- * right or wrong. Arguments and what is expected stand in that test. */
+ * right or wrong. Arguments and expected claims are in that test. */
 #ifndef AC_TESTS_PLANTED_H
 #define AC_TESTS_PLANTED_H
 
