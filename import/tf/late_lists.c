@@ -16,7 +16,8 @@ ac_tensor *ac_tf_list_length(ac_tf_op *n, const ac_tf_list *l, ac_dtype type)
 
 ac_tensor *ac_tf_list_get_late(ac_tf_op *n, const ac_tf_list *l, ac_tensor *at)
 {
-    return ac_build_gather_there(&n->b, ac_tf_list_stack_all(n, l), 0, ac_build_reshape(&n->b, at, 0, NULL));
+    ac_tensor *whole = ac_tf_list_stack_all(n, l);
+    return ac_build_gather_there(&n->b, whole, 0, ac_build_reshape(&n->b, at, 0, NULL));
 }
 
 /* All elements of l, of which there is room for `room` then, not counted. */
