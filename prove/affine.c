@@ -232,6 +232,25 @@ void ac_know_at_least(ac_knowledge *k, int32_t unknown, int64_t times, const ac_
         ac_push(k->region, &u->at_least, whole_bound(times, sum, true));
 }
 
+ac_interval ac_know_within(const ac_knowledge *k, int32_t unknown)
+{
+    const ac_unknown *u = &k->unknown.item[unknown];
+    ac_interval in = u->in, one_of = {INT64_MAX, INT64_MIN};
+    for (int32_t i = 0; i < u->at_most.n; i++) {
+        const int64_t hi = ac_affine_interval(k, &u->at_most.item[i].sum).hi;
+        if (hi != INT64_MAX)
+            in = ac_interval_meet(in, (ac_interval){INT64_MIN, floor_of(hi, u->at_most.item[i].k)});
+    }
+    for (int32_t i = 0; i < u->at_least.n; i++) {
+        const int64_t lo = ac_affine_interval(k, &u->at_least.item[i].sum).lo;
+        if (lo != INT64_MIN)
+            in = ac_interval_meet(in, (ac_interval){-floor_of(negated(lo), u->at_least.item[i].k), INT64_MAX});
+    }
+    for (int32_t i = 0; i < u->n_one_of; i++)
+        one_of = ac_interval_join(one_of, ac_affine_interval(k, &u->one_of[i].value));
+    return u->n_one_of ? ac_interval_meet(in, one_of) : in;
+}
+
 /* What is at most the least of two is at most both: the fact is said of each. */
 static bool of_each(ac_knowledge *k, const ac_affine *f)
 {

@@ -82,6 +82,8 @@ int32_t ac_know(ac_knowledge *k, int64_t lo, int64_t hi); /* a new unknown */
 void ac_know_at_most(ac_knowledge *k, int32_t unknown, int64_t times, const ac_affine *sum);
 void ac_know_at_least(ac_knowledge *k, int32_t unknown, int64_t times, const ac_affine *sum);
 void ac_know_fact(ac_knowledge *k, const ac_affine *at_least_0);
+/* The unknown's interval, narrowed by what its bounds say with the intervals that older ones have now. */
+ac_interval ac_know_within(const ac_knowledge *k, int32_t unknown);
 /* floor(a / by), by > 0: multiples of by are divided, an unknown is the quotient of the rest. */
 ac_affine ac_know_quotient(ac_knowledge *k, const ac_affine *a, int64_t by);
 

@@ -26,7 +26,8 @@ static bool lay_out_quotient(ac_prover *p, ac_stretch *s, int32_t counter, ac_in
         if (!b || !ac_affine_equal(&q->of, &i))
             continue;
         const int64_t whole = a * q->by + b;
-        if (u->falls || u->step != 1 || u->first.lost || u->first.n || u->first.c || trips.lo != trips.hi ||
+        const ac_affine *least = u->falls ? &u->last : &u->first;
+        if (u->step != 1 || !u->whole || least->lost || least->n || least->c || trips.lo != trips.hi ||
             trips.lo % q->by || a < 0 || whole < 0 || s->n + 2 > AC_STRIDES)
             return false;
         const ac_affine unknown = ac_affine_unknown(q->unknown);

@@ -6,17 +6,19 @@
  * the same iteration. In each case the two have to touch different bytes whatever the loops inside are at: so for an
  * earlier iteration everything that the read knows from that loop on is renamed, and its loop variable is at least a
  * step further. Conditions of if are left out at first, as the question is easier to answer without; then what is true
- * where each of the two is done is said too, of the read in the names of its own iteration. */
+ * where each of the two is done is said too, of the read in the names of its own iteration. What no sum says of all
+ * iterations at once (which row of a deconvolution is half of another, rounded) is asked of halves of the iterations of
+ * a loop around both, down to single ones, where unknowns have narrower intervals. */
 #include "prove/bytes.h"
 #include "prove/cover.h"
 
-enum { MOST_PAIRS = 40000 };
+enum { MOST_PAIRS = 40000, MOST_CASES = 1 << 16 };
 
 /* A loop that is open. */
 typedef struct ac_link {
     ac_x x;
-    int32_t counter, since; /* unknowns from `since` on belong to an iteration */
-    int32_t depth;          /* 1: outermost */
+    int32_t counter, since, until; /* unknowns from `since` on, before `until`, belong to an iteration */
+    int32_t depth;                 /* 1: outermost */
     struct ac_link *up;
 } ac_link;
 
@@ -60,12 +62,13 @@ void ac_p_order_open(ac_prover *p)
 void ac_p_order_loop(ac_prover *p, ac_x x, int32_t counter, int32_t since)
 {
     ac_link *l = AC_NEW(p->tmp, ac_link);
-    *l = (ac_link){x, counter, since, p->touches->loop ? p->touches->loop->depth + 1 : 1, p->touches->loop};
+    *l = (ac_link){x, counter, since, 0, p->touches->loop ? p->touches->loop->depth + 1 : 1, p->touches->loop};
     p->touches->loop = l;
 }
 
 void ac_p_order_end(ac_prover *p)
 {
+    p->touches->loop->until = p->know.unknown.n;
     p->touches->loop = p->touches->loop->up;
 }
 
@@ -94,10 +97,18 @@ void ac_p_order_touch(ac_prover *p, ac_x x, int32_t buf, const ac_affine *index,
 
 /* ------------------------------------------------------------------ renaming */
 
+/* Some iterations of a loop by themselves: unknowns from its counter on have the intervals that they have there. */
+typedef struct some_iterations {
+    const ac_link *loop;
+    const ac_interval *any;           /* by unknown from the counter on: in any iteration */
+    const struct some_iterations *of; /* of a loop further out; NULL: of any */
+} some_iterations;
+
 typedef struct renaming {
     ac_prover *p;
     int32_t since, n;
-    int32_t *to; /* by unknown from `since` on: its new one; 0: none yet */
+    int32_t *to;                /* by unknown from `since` on: its new one; 0: none yet */
+    const some_iterations *but; /* it may be of other iterations than these; NULL: it is of any, or of these, too */
 } renaming;
 
 static int32_t renamed(renaming *r, int32_t unknown);
@@ -123,7 +134,10 @@ static int32_t renamed(renaming *r, int32_t unknown)
     if (*to)
         return *to;
     const ac_unknown from = k->unknown.item[unknown];
-    const int32_t u = ac_know(k, from.in.lo, from.in.hi);
+    const ac_link *but = r->but ? r->but->loop : NULL;
+    const ac_interval in =
+        but && unknown >= but->counter && unknown < but->until ? r->but->any[unknown - but->counter] : from.in;
+    const int32_t u = ac_know(k, in.lo, in.hi);
     *to = u;
     /* what it refers to is older, and gets a newer number: order no longer says age, so bounds are put in last */
     for (int32_t i = 0; i < from.at_most.n; i++) {
@@ -184,7 +198,8 @@ typedef struct pair {
     const touch *write, *read;
     int64_t distance; /* bytes from the read argument's first to the written one's */
     int64_t write_size, read_size;
-    bool facts; /* what is true where they are done is said */
+    bool facts;                /* what is true where they are done is said */
+    const some_iterations *in; /* that the write is done in; NULL: any */
 } pair;
 
 static void say(ac_prover *p, const ac_affine *fact, int32_t n)
@@ -245,6 +260,8 @@ static bool apart_later(ac_prover *p, const pair *q, const ac_link *loop)
     const bool falls = u->falls;
     renaming r = {.p = p, .since = loop->since, .n = known};
     r.to = AC_NEW_N(p->tmp, int32_t, known - loop->since + 1);
+    for (const some_iterations *in = q->in; in && loop->depth <= in->loop->depth; in = in->of)
+        r.but = in;
     const ac_affine mine = ac_affine_unknown(loop->counter);
     const int32_t later = renamed(&r, loop->counter);
     const ac_affine next = ac_affine_plus(&mine, falls ? -step : step);
@@ -252,6 +269,10 @@ static bool apart_later(ac_prover *p, const pair *q, const ac_link *loop)
         ac_know_at_most(&p->know, later, 1, &next);
     else
         ac_know_at_least(&p->know, later, 1, &next);
+    if (p->know.unknown.item[later].in.lo > p->know.unknown.item[later].in.hi) { /* there is none */
+        p->know.unknown.n = known;
+        return true;
+    }
     /* ... and this iteration is not the last one */
     const ac_affine last = p->know.unknown.item[loop->counter].last;
     ac_affine left = falls ? ac_affine_add(&mine, &last, -1) : ac_affine_add(&last, &mine, -1);
@@ -327,6 +348,57 @@ static bool is_in_order(ac_prover *p, pair q)
     return false;
 }
 
+/* ------------------------------------------------------------------ some iterations by themselves */
+
+static bool is_in_order_by_cases(ac_prover *p, const pair *q, int32_t *pairs);
+
+/* With the unknowns of the loop as they are in the iterations in which its variable is within `in`. */
+static bool is_in_order_within(ac_prover *p, pair q, const ac_link *loop, ac_interval in, int32_t *pairs)
+{
+    ac_unknown *unknown = p->know.unknown.item;
+    const int32_t n = loop->until - loop->counter;
+    ac_interval *any = AC_NEW_N(p->tmp, ac_interval, n + 1);
+    for (int32_t i = 0; i < n; i++)
+        any[i] = unknown[loop->counter + i].in;
+    unknown[loop->counter].in = in;
+    for (int32_t u = loop->counter + 1; u < loop->until; u++)
+        unknown[u].in = ac_know_within(&p->know, u);
+    const some_iterations they = {loop, any, q.in};
+    q.in = &they;
+    const bool fine = is_in_order(p, q) || (in.lo == in.hi && is_in_order_by_cases(p, &q, pairs));
+    for (int32_t i = 0; i < n; i++)
+        p->know.unknown.item[loop->counter + i].in = any[i];
+    return fine;
+}
+
+/* In iterations from .. to - 1, together or each half by itself. */
+static bool is_in_order_by_halves(ac_prover *p, const pair *q, const ac_link *loop, int64_t from, int64_t to,
+                                  int32_t *pairs)
+{
+    const ac_unknown u = p->know.unknown.item[loop->counter];
+    const int64_t half = from + (to - from) / 2;
+    const ac_interval in = {u.first.c + u.step * (u.falls ? 1 - to : from),
+                            u.first.c + u.step * (u.falls ? -from : to - 1)};
+    return ++*pairs <= MOST_PAIRS && (is_in_order_within(p, *q, loop, ac_interval_meet(u.in, in), pairs) ||
+                                      (from < half && is_in_order_by_halves(p, q, loop, from, half, pairs) &&
+                                       is_in_order_by_halves(p, q, loop, half, to, pairs)));
+}
+
+/* In iterations of a loop around both that are looked at by themselves; within one of those, of a loop further in. */
+static bool is_in_order_by_cases(ac_prover *p, const pair *q, int32_t *pairs)
+{
+    const int32_t depth = q->in ? q->in->loop->depth : 0;
+    for (const ac_link *l = common(q->write->loop, q->read->loop); l && l->depth > depth; l = l->up) {
+        const ac_unknown u = p->know.unknown.item[l->counter];
+        const int64_t n = (u.falls ? u.first.c - u.in.lo : u.in.hi - u.first.c) / u.step + 1;
+        if (!u.first.lost && !u.first.n && n > 1 && n <= MOST_CASES && is_in_order_by_halves(p, q, l, 0, n, pairs))
+            return true;
+    }
+    return false;
+}
+
+/* ------------------------------------------------------------------ claims */
+
 /* Bytes that a touch may reach, from the first of its argument; ends that are not known are those of int64_t. */
 static ac_interval bytes_of(ac_prover *p, const touch *t, int64_t size)
 {
@@ -348,7 +420,8 @@ static bool is_in_order_with(ac_prover *p, pair *q, int32_t b, int32_t from, int
 {
     for (int32_t i = from; i < to; i++) {
         q->write = &p->touches->touch.item[i];
-        if (q->write->buf == b && q->write->writes && (++*pairs > MOST_PAIRS || !is_in_order(p, *q)))
+        if (q->write->buf == b && q->write->writes &&
+            (++*pairs > MOST_PAIRS || (!is_in_order(p, *q) && !is_in_order_by_cases(p, q, pairs))))
             return false;
     }
     return true;
@@ -363,19 +436,22 @@ static void claim_pair(ac_prover *p, int32_t a, int32_t b)
     pair q = {.distance = p->call->arg[b].offset - p->call->arg[a].offset,
               .write_size = ac_dtype_size(fn->buf.item[b].dtype, 1),
               .read_size = ac_dtype_size(fn->buf.item[a].dtype, 1)};
-    ac_interval written = {INT64_MAX, INT64_MIN}; /* by all writes so far, as bytes of a */
-    int32_t pairs = 0, group = 0, after = 0;      /* touches of the outermost loop at work */
+    const ac_interval nothing = {INT64_MAX, INT64_MIN};
+    ac_interval written = nothing, more = nothing; /* by the writes before, and of, the loop at work, as bytes of a */
+    int32_t pairs = 0, group = 0, after = 0;       /* touches of the outermost loop at work */
     for (int32_t k = 0; k < t->touch.n; k++) {
         const touch *one = &t->touch.item[k];
         if (k >= after) {
             const ac_link *loop = outermost(one);
             group = k;
+            written = ac_interval_join(written, more);
+            more = nothing;
             for (after = k + 1; loop && after < t->touch.n && outermost(&t->touch.item[after]) == loop;)
                 after++;
         }
         if (one->buf == b && one->writes) {
             const ac_interval at = bytes_of(p, one, q.write_size), by = {q.distance, q.distance};
-            written = ac_interval_join(written, ac_interval_add(at, by));
+            more = ac_interval_join(more, ac_interval_add(at, by));
         }
         if (one->buf != a || one->writes)
             continue;

@@ -15,8 +15,13 @@ static bool mark(bool *list, ac_x x, bool by)
     return is_new;
 }
 
+static bool loads_data(const ac_prover *p, const ac_ins *i)
+{
+    return i->op == AC_L_LOAD && p->fn->buf.item[i->aux].role != AC_BUF_CONST;
+}
+
 /* By instruction: does what memory holds have a part in it, or in whether it is run? Of a variable: in what it holds.
- * Floats, too, count as that. */
+ * Floats, too, count as that; integers of constants do not, as shapes are that calls of a shared kernel take. */
 static bool *by_data(const ac_prover *p)
 {
     const int32_t n = p->fn->code.n;
@@ -26,7 +31,7 @@ static bool *by_data(const ac_prover *p)
         int32_t closed = 0; /* the end of the outermost block that data opens */
         for (ac_x x = 1; x < n; x++) {
             const ac_ins *i = ac_p_ins(p, x);
-            bool by = i->op == AC_L_LOAD || x < closed || (i->lanes && ac_dtype_is_float((ac_dtype)i->dtype));
+            bool by = loads_data(p, i) || x < closed || (i->lanes && ac_dtype_is_float((ac_dtype)i->dtype));
             by |= (i->a > 0 && data[i->a]) || (i->b > 0 && data[i->b]) || (i->c > 0 && data[i->c]);
             by |= i->op == AC_L_GET && data[i->aux];
             more |= mark(data, x, by);

@@ -179,18 +179,52 @@
     "%31 = mul i32 %30 %3\n %32 = add i32 %29 %31\n %33 = for i32 %1 .. %2 step 1\n %34 = add i32 %32 %33\n"         \
     "%35 = load i8 x[%34]\n store y[%34] %35\n end\n end\n end\n end\n end\n end\n"
 
-/* Row by row: which of two steps is next is said by how many rows each has made; the first one's are kept in turn. */
-#define STRIPE(ticks, kept)                                                                                            \
-    "buf x in i8 64 align 1\n buf y out i8 32 align 1\n buf s scratch i8 16 align 1\n %1 = const i32 0\n"              \
-    "%2 = const i32 2\n %3 = const i32 8\n %4 = const i32 1\n %5 = const i32 4\n %6 = const i32 " ticks                \
-    "\n %7 = const i32 " kept "\n %8 = var i32 %1 as made\n %9 = var i32 %1 as done\n %10 = for i32 %1 .. %6 step 1\n" \
-    "%11 = get i32 %9\n %12 = get i32 %8\n %13 = mul i32 %11 %2\n %14 = add i32 %13 %2\n %15 = le bool %14 %12\n"      \
-    "%16 = lt bool %11 %5\n %17 = and bool %15 %16\n if %17\n %19 = mul i32 %11 %3\n %20 = for i32 %1 .. %3 step 1\n"  \
-    "%21 = load i8 s[%20]\n %22 = add i32 %20 %3\n %23 = load i8 s[%22]\n %24 = max i8 %21 %23\n"                      \
-    "%25 = add i32 %19 %20\n store y[%25] %24\n end\n %28 = add i32 %11 %4\n set %28 to %9\n else\n"                   \
-    "%31 = mod i32 %12 %7\n %32 = mul i32 %31 %3\n %33 = mul i32 %12 %3\n %34 = for i32 %1 .. %3 step 1\n"             \
-    "%35 = add i32 %33 %34\n %36 = load i8 x[%35]\n %37 = add i32 %32 %34\n store s[%37] %36\n end\n"                  \
-    "%40 = add i32 %12 %4\n set %40 to %8\n end\n end\n"
+/* Row by row: which of two steps is next is said by how many rows each has made; the first one's are kept in turn;
+ * the last one makes `rows`. */
+#define STRIPED(bufs, ticks, kept, at, rows)                                                                    \
+    bufs "buf x in i8 64 align 1\n buf y out i8 32 align 1\n buf s scratch i8 16 align 1\n %1 = const i32 0\n " \
+         "%2 = const i32 2\n %3 = const i32 8\n %4 = const i32 1\n %5 = const i32 " at "\n %6 = " rows          \
+         "\n %7 = const i32 " ticks "\n %8 = const i32 " kept                                                   \
+         "\n %9 = var i32 %1 as made\n %10 = var i32 %1 as done\n %11 = for i32 %1 .. %7 step 1\n "             \
+         "%12 = get i32 %10\n %13 = get i32 %9\n %14 = mul i32 %12 %2\n %15 = add i32 %14 %2\n "                \
+         "%16 = le bool %15 %13\n %17 = lt bool %12 %6\n %18 = and bool %16 %17\n if %18\n "                    \
+         "%20 = mul i32 %12 %3\n %21 = for i32 %1 .. %3 step 1\n %22 = load i8 s[%21]\n "                       \
+         "%23 = add i32 %21 %3\n %24 = load i8 s[%23]\n %25 = max i8 %22 %24\n %26 = add i32 %20 %21\n "        \
+         "store y[%26] %25\n end\n %29 = add i32 %12 %4\n set %29 to %10\n else\n %32 = mod i32 %13 %8\n "      \
+         "%33 = mul i32 %32 %3\n %34 = mul i32 %13 %3\n %35 = for i32 %1 .. %3 step 1\n "                       \
+         "%36 = add i32 %34 %35\n %37 = load i8 x[%36]\n %38 = add i32 %33 %35\n store s[%38] %37\n end\n "     \
+         "%41 = add i32 %13 %4\n set %41 to %9\n end\n end\n"
+#define STRIPE(ticks, kept) STRIPED("", ticks, kept, "0", "const i32 4")
+#define STRIPE_OF_TABLE(at) STRIPED("buf k const i32 8 align 4\n", "12", "2", at, "load i32 k[%5]")
+
+/* Row by row, after a step that makes nothing: many rows, each in two halves, the second one first. */
+#define ROWS_IN_TURN                                                                                 \
+    "buf x in i8 1200 align 1\n buf y out i8 1200 align 1\n %1 = const i32 0\n %2 = const i32 1\n "  \
+    "%3 = const i32 4\n %4 = const i32 2\n %5 = const i32 600\n %6 = var i32 %1 as made\n "          \
+    "%7 = var i32 %1 as done\n %8 = for i32 %1 .. %5 step 1\n %9 = get i32 %6\n %10 = get i32 %7\n " \
+    "%11 = lt bool %10 %9\n if %11\n %13 = mul i32 %10 %3\n %14 = for i32 %1 .. %4 step 1\n "        \
+    "%15 = add i32 %13 %14\n %16 = add i32 %15 %4\n %17 = load i8 x[%16]\n store y[%16] %17\n "      \
+    "%19 = load i8 x[%15]\n store y[%15] %19\n end\n %22 = add i32 %10 %2\n set %22 to %7\n else\n " \
+    "%25 = add i32 %9 %2\n set %25 to %6\n end\n end\n"
+
+/* Row o of the result from row (o + more) / 2 of the operand. */
+#define DOUBLED(order, more)                                                                              \
+    XY "%1 = const i32 0\n %2 = const i32 8\n %3 = const i32 7\n %4 = const i32 -1\n %5 = const i32 2\n " \
+       "%6 = const i32 " more "\n %7 = for i32 " order                                                    \
+       "\n %8 = add i32 %7 %6\n %9 = div i32 %8 %5\n %10 = mul i32 %9 %2\n %11 = mul i32 %7 %2\n "        \
+       "%12 = for i32 %3 .. %4 step -1\n %13 = add i32 %10 %12\n %14 = load i8 x[%13]\n "                 \
+       "%15 = add i32 %11 %12\n store y[%15] %14\n end\n end\n"
+#define UPWARDS   "%1 .. %2 step 1"
+#define DOWNWARDS "%3 .. %4 step -1"
+
+/* Eight rows of eight, backwards, in 16 blocks: every fourth pixel of every fourth row, from each of the first. */
+#define IN_BLOCKS(last)                                                                                \
+    XY "%1 = const i32 " last "\n %2 = const i32 -1\n %3 = const i32 4\n %4 = const i32 2\n"           \
+       "%5 = const i32 8\n %6 = const i32 7\n %7 = for i32 %1 .. %2 step -1\n %8 = div i32 %7 %3\n"    \
+       "%9 = mul i32 %8 %4\n %10 = mod i32 %7 %3\n %11 = mul i32 %10 %3\n %12 = mul i32 %7 %5\n"       \
+       "%13 = for i32 %6 .. %2 step -1\n %14 = div i32 %13 %3\n %15 = add i32 %9 %14\n"                \
+       "%16 = mod i32 %13 %3\n %17 = add i32 %11 %16\n %18 = mul i32 %17 %3\n %19 = add i32 %15 %18\n" \
+       "%20 = add i32 %12 %13\n %21 = load i8 x[%20]\n store y[%19] %21\n end\n end\n"
 
 /* y[i] = (x[i] < 0 ? -514 : 513) + by */
 #define SIGNED(by)                                                                                            \
