@@ -119,12 +119,24 @@ static void columns(matmul *v, ac_x m, int32_t rows, const ac_gemm_cuts *cuts, c
     ac_lb_end(b);
 }
 
+/* May the last vector of columns have some that another had, too? Where nothing reads what it stores: followers may
+ * read operands in the bytes of the result. */
+static bool meets_others(const matmul *v, const ac_gemm_cuts *cuts)
+{
+    return v->c.kind == AC_MACS_F32 && !v->adj_y && !cuts && !v->L->node->n_fused;
+}
+
 static void row_tile(matmul *v, ac_x m, int32_t rows, const ac_gemm_cuts *cuts, int32_t vecs, int32_t lanes)
 {
     const int64_t wide = (int64_t)vecs * lanes, whole = v->n / wide * wide;
     columns(v, m, rows, cuts, &(ac_lane_span){0, whole, lanes}, vecs);
     ac_lane_span span[AC_MAX_SPANS];
-    const int32_t spans = ac_spans(v->n - whole, lanes, span);
+    int32_t spans = ac_spans(v->n - whole, lanes, span);
+    const int64_t last = ac_align_up(v->n - whole, lanes);
+    if (spans > 1 && last <= v->n && meets_others(v, cuts)) {
+        spans = 1;
+        span[0] = (ac_lane_span){v->n - whole - last, v->n - whole, lanes};
+    }
     for (int32_t s = 0; s < spans; s++) {
         span[s].begin += whole;
         span[s].end += whole;
@@ -149,7 +161,7 @@ static void product(matmul *v)
     int32_t vecs = lanes > 1 && v->c.acc == AC_I64 ? 1 : lanes > 1 && L->target->registers < 32 ? 2 : VECS;
     while (vecs > 1 && (int64_t)(vecs - 1) * lanes >= v->n)
         vecs--;
-    int32_t rows = lanes == 1 ? 1 : L->target->registers < 32 ? 4 : 6;
+    int32_t rows = lanes == 1 ? 1 : 6;
     if (v->c.kind == AC_MACS_HYBRID)
         rows = 1;
     const ac_schedule *hint = &L->hint;

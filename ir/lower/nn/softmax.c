@@ -1,6 +1,7 @@
 /* softmax.c - softmax and log_softmax along the last dimension.
  *
- *     f32, f64      e^(beta (x - max)) / sum; x - max - log(sum). Within a few ulp of the reference (order of the sum)
+ *     f32, f64      e^(beta (x - max)) / sum; x - max - log(sum). Within a few ulp of the reference (order of the sum).
+ *                   In vectors; what is left of a row is in its last vector, which begins where it must to end there
  *     i8, u8        -> the same or i16: exp in Q5.26 -> Q0.31 and the reciprocal of the sum in fixed point, bit for bit
  *                   reference/softmax.h and log_softmax.h. exp depends on max - x alone: a table of 256
  *     i16           exp and 1 / (1 + x) by 513-sample tables (SoftmaxInt16), bit for bit
@@ -21,7 +22,8 @@ typedef struct row {
     float beta;
     bool log;
     ac_x max, sum; /* variables while they are gathered, then values */
-    ac_x wide;     /* vector of maxima */
+    ac_x wide;     /* vector of maxima, then of sums */
+    int32_t fresh; /* last lanes of a vector that no vector before it had */
     /* fixed point */
     int32_t exp_buf, inverse_buf; /* tables */
     ac_multiplier q;
@@ -55,26 +57,30 @@ static void wide_max_step(ac_lower *L, void *with, ac_x i, int32_t lanes)
     ac_lb_set(&L->b, r->wide, ac_lb_max(&L->b, ac_lo_rows_load(L, &r->r, i, lanes), ac_lb_get(&L->b, r->wide)));
 }
 
+/* All of a row of at least `lanes` elements by vectors. The last one may have some that another had, too. */
+static void by_vectors(ac_lower *L, row *r, int32_t lanes, ac_lo_step *f)
+{
+    const int64_t whole = r->r.depth - r->r.depth % lanes;
+    r->fresh = lanes;
+    ac_lo_strip(L, "c", whole, lanes, f, r);
+    r->fresh = (int32_t)(r->r.depth - whole);
+    if (r->fresh)
+        f(L, r, ac_lb_i32(&L->b, r->r.depth - lanes), lanes);
+}
+
 /* Largest element of the row; `lanes` as for the following steps. */
 static ac_x row_max(ac_lower *L, row *r, double least, int32_t lanes)
 {
     ac_lb *b = &L->b;
     const ac_dtype d = r->r.in->dtype;
     const ac_x first = ac_dtype_is_float(d) ? ac_lb_num(b, d, least) : ac_lb_int(b, d, (int64_t)least);
-    r->max = ac_lb_var(b, "max", first);
-    if (lanes > 1 && r->r.depth >= 2 * lanes) {
-        const int64_t whole = r->r.depth - r->r.depth % lanes;
+    if (lanes > 1 && r->r.depth >= lanes) {
         r->wide = ac_lb_var(b, "wide", ac_lb_splat(b, first, lanes));
-        ac_lo_strip(L, "c", whole, lanes, wide_max_step, r);
-        ac_lb_set(b, r->max, ac_lb_maxlanes(b, ac_lb_get(b, r->wide)));
-        if (whole < r->r.depth) {
-            const ac_x c = ac_lb_for(b, "c", ac_lb_i32(b, whole), ac_lb_i32(b, r->r.depth), 1, AC_MARK_SERIAL);
-            max_step(L, r, c, 1);
-            ac_lb_end(b);
-        }
-    } else {
-        ac_lo_strip(L, "c", r->r.depth, lanes, max_step, r);
+        by_vectors(L, r, lanes, wide_max_step);
+        return ac_lb_maxlanes(b, ac_lb_get(b, r->wide));
     }
+    r->max = ac_lb_var(b, "max", first);
+    ac_lo_strip(L, "c", r->r.depth, lanes, max_step, r);
     return ac_lb_get(b, r->max);
 }
 
@@ -106,11 +112,48 @@ static void exp_step(ac_lower *L, void *with, ac_x i, int32_t lanes)
     ac_lb_set(b, r->sum, sum);
 }
 
-static void divide_step(ac_lower *L, void *with, ac_x i, int32_t lanes)
+/* v where lanes are fresh, 0 where the sum has them already. */
+static ac_x fresh_of(ac_lower *L, const row *r, ac_x v, int32_t lanes)
+{
+    int64_t is_fresh[AC_MAX_LANES];
+    for (int32_t l = 0; l < lanes; l++)
+        is_fresh[l] = l >= lanes - r->fresh;
+    return ac_lb_select(&L->b, ac_lb_lanes(&L->b, AC_BOOL, is_fresh, lanes), v, ac_lb_like(&L->b, v, 0));
+}
+
+static void wide_exp_step(ac_lower *L, void *with, ac_x i, int32_t lanes)
 {
     row *r = with;
-    ac_lo_rows_store(L, &r->r, i,
-                     ac_lb_div(&L->b, ac_lb_load(&L->b, r->e, i, lanes), ac_lb_splat(&L->b, r->sum, lanes)), lanes);
+    ac_lb *b = &L->b;
+    ac_x v = f32_exp(L, r, i, lanes);
+    if (r->e >= 0)
+        ac_lb_store(b, r->e, i, v);
+    if (r->fresh < lanes)
+        v = fresh_of(L, r, v, lanes);
+    ac_lb_set(b, r->wide, ac_lb_add(b, ac_lb_get(b, r->wide), v));
+}
+
+/* The sum of the row's exponentials, which go to the scratch row. */
+static ac_x row_sum(ac_lower *L, row *r, int32_t lanes)
+{
+    ac_lb *b = &L->b;
+    const ac_x zero = ac_lb_num(b, r->r.in->dtype, 0);
+    if (lanes > 1 && r->r.depth >= lanes && !L->exact) {
+        r->wide = ac_lb_var(b, "wide", ac_lb_splat(b, zero, lanes));
+        by_vectors(L, r, lanes, wide_exp_step);
+        return ac_lb_sumlanes(b, ac_lb_get(b, r->wide));
+    }
+    r->sum = ac_lb_var(b, "sum", zero);
+    ac_lo_strip(L, "c", r->r.depth, lanes, exp_step, r);
+    return ac_lb_get(b, r->sum);
+}
+
+/* sum: its reciprocal, which costs half an ulp more than a division of each element; with --exact the sum. */
+static void share_step(ac_lower *L, void *with, ac_x i, int32_t lanes)
+{
+    row *r = with;
+    const ac_x e = ac_lb_load(&L->b, r->e, i, lanes), sum = ac_lb_splat(&L->b, r->sum, lanes);
+    ac_lo_rows_store(L, &r->r, i, L->exact ? ac_lb_div(&L->b, e, sum) : ac_lb_mul(&L->b, e, sum), lanes);
 }
 
 static void log_step(ac_lower *L, void *with, ac_x i, int32_t lanes)
@@ -212,19 +255,18 @@ static int float_rows(ac_lower *L, row *r)
 {
     if (warps_fit(L, r) && !L->exact && r->r.in->dtype == AC_F32)
         return warp_rows(L, r, &STEPS_F32);
-    ac_lb *b = &L->b;
     const bool log = r->log;
     const ac_dtype d = r->r.in->dtype;
     const int32_t lanes = ac_lo_max_lanes(L, d);
     r->e = log ? -1 : ac_lo_scratch(L, "e", d, r->r.depth);
     ac_lo_rows_open(L, &r->r);
     r->max = row_max(L, r, d == AC_F64 ? -1.7976931348623157e308 : -(double)3.402823466e38F, lanes);
-    r->sum = ac_lb_var(b, "sum", ac_lb_num(b, d, 0));
-    ac_lo_strip(L, "c", r->r.depth, lanes, exp_step, r);
-    r->sum = ac_lb_get(b, r->sum);
+    r->sum = row_sum(L, r, lanes);
     if (log)
         r->sum = ac_lo_log(L, r->sum);
-    ac_lo_strip(L, "c", r->r.depth, lanes, log ? log_step : divide_step, r);
+    else if (!L->exact)
+        r->sum = ac_lb_div(&L->b, ac_lb_num(&L->b, d, 1), r->sum);
+    ac_lo_strip(L, "c", r->r.depth, lanes, log ? log_step : share_step, r);
     ac_lo_rows_close(L, &r->r);
     return AC_OK;
 }

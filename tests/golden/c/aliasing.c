@@ -80,8 +80,9 @@ ALIASING_SECTION_FAST static void aliasing_softmax_1(float *out, float *restrict
         e[c] = t7;
         sum += t7;
     }
+    const float t8 = 1.0f / sum;
     for (int32_t c = 0; c < 8; c++) {
-        out[c] = e[c] / sum;
+        out[c] = e[c] * t8;
     }
 }
 

@@ -85,8 +85,9 @@ CONSTANTS_EQUAL_SECTION_FAST static void constants_equal_softmax_1(float *out, f
         e[c] = t7;
         sum += t7;
     }
+    const float t8 = 1.0f / sum;
     for (int32_t c = 0; c < 4; c++) {
-        out[c] = e[c] / sum;
+        out[c] = e[c] * t8;
     }
 }
 

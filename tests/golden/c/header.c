@@ -80,8 +80,9 @@ PAIR_SECTION_FAST static void pair_softmax_1(float *out, float *restrict e, cons
         e[c] = t7;
         sum += t7;
     }
+    const float t8 = 1.0f / sum;
     for (int32_t c = 0; c < 4; c++) {
-        out[c] = e[c] / sum;
+        out[c] = e[c] * t8;
     }
 }
 

@@ -71,8 +71,9 @@ INPLACE_APART_SECTION_FAST static void inplace_apart_softmax_0(float *restrict o
             e[c] = t8;
             sum += t8;
         }
+        const float t9 = 1.0f / sum;
         for (int32_t c = 0; c < 8; c++) {
-            out[t0 + c] = e[c] / sum;
+            out[t0 + c] = e[c] * t9;
         }
     }
 }
@@ -104,8 +105,9 @@ INPLACE_APART_SECTION_FAST static void inplace_apart_softmax_1(float *out, float
             e[c] = t8;
             sum += t8;
         }
+        const float t9 = 1.0f / sum;
         for (int32_t c = 0; c < 8; c++) {
-            out[t0 + c] = e[c] / sum;
+            out[t0 + c] = e[c] * t9;
         }
     }
 }

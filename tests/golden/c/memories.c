@@ -134,8 +134,9 @@ MEMORIES_SECTION_FAST static void memories_softmax_1(float *out, float *restrict
                 e[c] = t8;
                 sum += t8;
             }
+            const float t9 = 1.0f / sum;
             for (int32_t c = 0; c < 4; c++) {
-                out[i1 * 32 + (i2_ * 4 + c)] = e[c] / sum;
+                out[i1 * 32 + (i2_ * 4 + c)] = e[c] * t9;
             }
         }
     }

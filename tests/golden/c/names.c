@@ -89,8 +89,9 @@ M3RD_NET_SECTION_FAST static void m3rd_net_softmax_1(float *out, float *restrict
         e[c] = t7;
         sum += t7;
     }
+    const float t8 = 1.0f / sum;
     for (int32_t c = 0; c < 4; c++) {
-        out[c] = e[c] / sum;
+        out[c] = e[c] * t8;
     }
 }
 

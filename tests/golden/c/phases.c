@@ -333,8 +333,9 @@ PHASES_SECTION_FAST static void phases_softmax_2(float *out, float *restrict e, 
         e[c] = t7;
         sum += t7;
     }
+    const float t8 = 1.0f / sum;
     for (int32_t c = 0; c < 576; c++) {
-        out[c] = e[c] / sum;
+        out[c] = e[c] * t8;
     }
 }
 

@@ -99,8 +99,9 @@ THREADS_SECTION_FAST static void threads_softmax_1(float *out, float *restrict e
             e[c + t0] = t10;
             sum += t10;
         }
+        const float t11 = 1.0f / sum;
         for (int32_t c = 0; c < 64; c++) {
-            out[t2 + c] = e[c + t0] / sum;
+            out[t2 + c] = e[c + t0] * t11;
         }
     }
 }
