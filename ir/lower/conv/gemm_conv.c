@@ -2,7 +2,8 @@
  *
  * A strip of input rows, enough for a few output rows, is copied with its borders into scratch (converted to the
  * strip's element type), so that no tile meets a border; the copy costs about 1 / (filter rows * output channels) of
- * the work. Inputs that need neither border nor conversion are read in place.
+ * the work. Inputs that need neither border nor conversion are read in place; so are floats where the tiles at the
+ * borders have code of their own, which leaves out what is outside.
  *
  *     for n, output plane, strip of output rows:   copy
  *       for group, block of channels, output row, tile of pixels:   reduce, store
@@ -26,6 +27,7 @@ typedef struct job {
     int32_t x, strip, w;    /* buffers; strip -1: x is read in place */
     bool batch;             /* x holds all images (not the quantised copy of one) */
     ac_slide z;             /* planes; of one where there are none */
+    bool bordered;          /* x is read in place although windows reach out of it: tiles leave that out */
     bool apart;             /* the strip holds the input rows of each filter row together, not all rows in order */
     int64_t plane_step;     /* from plane to plane in the strip, or in x */
     int64_t out_rows;       /* of a strip */
@@ -227,6 +229,8 @@ static void tile(const job *j, const from *p, ac_x row0, ac_x ox, int32_t rows, 
         .w_at = ac_gemm_block_at(b, &j->f, of->oc),
         .oc = of->oc};
     ac_x base = ac_lb_add(b, row0, ac_lb_mul(b, ox, ac_lb_i32(b, step)));
+    if (j->bordered)
+        base = ac_lb_sub(b, base, ac_lb_i32(b, w->x.pad * j->pixel));
     if (j->f.groups > 1) {
         t.before = ac_lb_mul(b, of->group, ac_lb_i32(b, j->f.n));
         t.w_at = ac_lb_add(b, t.w_at, ac_lb_mul(b, of->group, ac_lb_i32(b, ac_gemm_group_size(&j->f))));
@@ -330,22 +334,20 @@ static void block(const job *j, const from *p, ac_x group, int32_t s)
 static void plan_strip(job *j, bool copies)
 {
     const ac_window *w = j->win;
-    const bool stream = ac_gemm_weights_stream(j->L, &j->f);
-    const int64_t most = stream ? w->y.out : copies ? STRIP_ROWS : 1, part = j->L->target->l2_bytes / 2;
+    const bool stream = ac_gemm_weights_stream(j->L, &j->f), limited = copies || j->bordered;
+    const int64_t most = stream ? w->y.out : limited ? STRIP_ROWS : 1, part = j->L->target->l2_bytes / 2;
     const int64_t bytes = stream && part > STRIP_BYTES ? part : STRIP_BYTES;
     j->cols = copies ? (w->x.out - 1) * w->x.stride + ac_slide_reach(&w->x) : w->x.in;
     j->row_step = j->cols * j->pixel;
     j->apart = copies && w->y.dil > 1;
     j->out_rows = 1;
     for (int64_t n = 2; n <= most && n <= w->y.out; n++)
-        if (!copies || ac_dtype_size(j->f.strip, j->z.taps * rows_of(j, n) * j->row_step) <= bytes)
+        if (!limited || ac_dtype_size(j->f.strip, j->z.taps * rows_of(j, n) * j->row_step) <= bytes)
             j->out_rows = n;
     const int64_t strips = (w->y.out + j->out_rows - 1) / j->out_rows;
     j->out_rows = (w->y.out + strips - 1) / strips;
     const int64_t plane = rows_of(j, j->out_rows) * j->row_step;
     j->plane_step = copies ? plane : j->z.dil * w->y.in * j->row_step;
-    if (copies)
-        j->strip = ac_lo_scratch(j->L, "strip", j->f.strip, j->z.taps * plane + ac_gemm_step(&j->f));
 }
 
 /* The part of the filter rows of all output rows that are inside of the input. */
@@ -368,7 +370,7 @@ static void plan_tile(job *j)
     const int64_t columns = j->win->x.out, rows = j->win->y.out;
     ac_schedule *s = &j->L->out->schedule;
     double alone = 0;
-    if (columns <= NARROW && ac_gemm_holds(j->L, columns) && j->out_rows == rows && rows > 1 && j->c->acc != AC_I64) {
+    if (!j->bordered && columns <= NARROW && ac_gemm_holds(j->L, columns) && j->out_rows == rows && rows > 1 && j->c->acc != AC_I64) {
         if (j->c->kind == AC_MACS_F32) {
             ac_gemm_form_tile(j->L, j->c, &j->f, 1, columns);
             alone = s->cost * rows_inside(j);
@@ -386,14 +388,16 @@ static void plan_tile(job *j)
 }
 
 /* How many first and last tiles of a row leave pixels out. Their code is written once for each, so it must be few tiles
- * and a good part of the work. */
-static void plan_borders(job *j)
+ * and a good part of the work, or the copy that they save is. False: pixels outside are read. */
+static bool plan_borders(job *j, bool always)
 {
     const ac_slide *x = &j->win->x;
     const int64_t tiles = count_of(&j->tiles);
     int64_t left = 0, right = 0, out = 0;
-    if (j->c->kind != AC_MACS_F32 || j->f.along || ac_slide_inside(x))
-        return;
+    if (ac_slide_inside(x))
+        return true;
+    if (j->c->kind != AC_MACS_F32 || j->f.along)
+        return false;
     for (int64_t t = 0; t < tiles; t++) {
         const int32_t k = t >= j->tiles.count[0];
         const int64_t ox = (t - (k ? j->tiles.count[0] : 0)) * j->tiles.size[k] + j->tiles.first[k];
@@ -407,10 +411,43 @@ static void plan_borders(job *j)
         out += here;
     }
     right = left == tiles ? 0 : right;
-    if (left + right <= BORDER_TILES && out * LEAST_OUTSIDE >= x->out * x->taps) {
-        j->left = left;
-        j->right = right;
+    if (left + right > BORDER_TILES || !(always || out * LEAST_OUTSIDE >= x->out * x->taps))
+        return false;
+    j->left = left;
+    j->right = right;
+    return true;
+}
+
+/* Is the copy into strips a part of the work that counts? A multiply-add takes an eighth to a thirty-second of a cycle,
+ * the copy of an element about half of one. */
+static bool copy_counts(const job *j)
+{
+    enum { COPY = 100 };
+    const ac_window *w = j->win;
+    const double work = (double)(w->n * j->z.out * w->y.out * w->x.out) * (double)(ac_gemm_runs(&j->f) * j->f.depth) *
+                        (double)(j->f.n * j->f.groups);
+    return COPY * j->f.lanes * (double)ac_tensor_count(j->c->x) > work;
+}
+
+/* Strip, tile and borders. `copies`: x must be copied, whatever its borders. */
+static void plan(job *j, bool copies)
+{
+    const ac_window *w = j->win;
+    if (!copies && !(ac_slide_inside(&w->y) && ac_slide_inside(&w->x))) {
+        j->bordered = j->c->kind == AC_MACS_F32;
+        plan_strip(j, false);
+        plan_tile(j);
+        if (j->bordered && plan_borders(j, copy_counts(j)))
+            return;
+        j->bordered = false;
+        copies = true;
     }
+    plan_strip(j, copies);
+    plan_tile(j);
+    plan_borders(j, false);
+    if (copies)
+        j->strip = ac_lo_scratch(j->L, "strip", j->f.strip,
+                                 j->z.taps * rows_of(j, j->out_rows) * j->row_step + ac_gemm_step(&j->f));
 }
 
 int ac_gemm_conv(ac_lower *L, ac_channel *c, const ac_window *win, const ac_slide *planes, int64_t group_in)
@@ -433,9 +470,7 @@ int ac_gemm_conv(ac_lower *L, ac_channel *c, const ac_window *win, const ac_slid
     const int32_t input = ac_lo_operand(L, c->x);
     const int64_t image = y->in * x->in * win->ic;
     j.x = hybrid ? ac_lo_scratch(L, "xq", AC_I8, image) : input;
-    plan_strip(&j, !inside || apart || ac_gemm_copies(&j.f, c));
-    plan_tile(&j);
-    plan_borders(&j);
+    plan(&j, apart || ac_gemm_copies(&j.f, c));
     j.w = ac_gemm_pack(L, &j.f, c);
     ac_lb *b = &L->b;
     from p = {.n = ac_lb_for_each(b, "n", win->n)};
