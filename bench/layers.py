@@ -12,8 +12,9 @@ process; ONNX Runtime has its tensors bound before. For LiteRT the layer is a TF
 (bench/layers_tflite.py; needs tensorflow), and the generated code that stands beside it is that of the same file. A
 round runs each program for some milliseconds; the figure of a program is its least time over all rounds, so that load
 on the machine hits all alike. Compare figures of one run only. `worst` is the larger of both ratios: to the faster of
-the libraries that read ONNX, and to LiteRT. Ends with the layers that a library runs faster, and their number as status
-(at most 100).
+the libraries that read ONNX, and to LiteRT. A library whose result is further than 2 % of the largest value from that
+of the generated code (one that saturates sums of 8-bit products, for example) is marked with * and does not count. Ends
+with the layers that a library runs faster, and their number as status (at most 100).
 """
 import argparse
 import ctypes
@@ -301,8 +302,8 @@ def onnx_runtime(model):
     x, binding = sample(model), session.io_binding()
     value, result = ort.OrtValue.ortvalue_from_numpy(x), session.run(None, {"x": x})[0]
     binding.bind_ortvalue_input("x", value)
-    binding.bind_ortvalue_output(session.get_outputs()[0].name, ort.OrtValue.ortvalue_from_numpy(result))
-    return lambda secs: least(lambda: session.run_with_iobinding(binding), secs)
+    binding.bind_ortvalue_output(session.get_outputs()[0].name, ort.OrtValue.ortvalue_from_numpy(result.copy()))
+    return lambda secs: least(lambda: session.run_with_iobinding(binding), secs), result
 
 
 def openvino(model):
@@ -311,16 +312,28 @@ def openvino(model):
     core.set_property("CPU", {"INFERENCE_NUM_THREADS": 1, "INFERENCE_PRECISION_HINT": "f32"})
     request = core.compile_model(model, "CPU").create_infer_request()
     request.set_input_tensor(ov.Tensor(sample(model)))
-    return lambda secs: least(request.infer, secs)
+    request.infer()
+    return lambda secs: least(request.infer, secs), request.get_output_tensor(0).data.copy()
 
 
-def litert(model):
+def litert_net(model):
+    """An interpreter with room, and its input's details."""
     from ai_edge_litert import interpreter as tfl
     net = tfl.Interpreter(model_path=model, num_threads=1)
     net.allocate_tensors()
-    x = net.get_input_details()[0]
+    return net, net.get_input_details()[0]
+
+
+def tflite_sample(model):
+    x = litert_net(model)[1]
+    return noise(x["shape"], x["dtype"])
+
+
+def litert(model):
+    net, x = litert_net(model)
     net.set_tensor(x["index"], noise(x["shape"], x["dtype"]))
-    return lambda secs: least(net.invoke, secs)
+    net.invoke()
+    return lambda secs: least(net.invoke, secs), net.get_tensor(net.get_output_details()[0]["index"])
 
 
 # name, its module, its title, the file it reads, its function
@@ -348,6 +361,26 @@ def peers_of(o):
     return have
 
 
+def compute(compiler, model, x):
+    """Keeps what generated code makes of x beside the model."""
+    folder = model + ".run"
+    os.makedirs(folder, exist_ok=True)
+    np.save(os.path.join(folder, "x.npy"), x)
+    step = [compiler, "run", "-q", model, "-t", "native", "-i", "0=" + os.path.join(folder, "x.npy")]
+    r = subprocess.run(step + ["--output-dir", folder], capture_output=True, text=True)
+    if r.returncode:
+        print("%s: %s" % (os.path.basename(model), (r.stderr or r.stdout).strip()[:300]))
+
+
+def is_off(model, result):
+    """Is a library's result another one than that of the generated code?"""
+    path = os.path.join(model + ".run", "0.npy")
+    if not os.path.exists(path):
+        return False
+    want = np.load(path).astype(np.float64)
+    return np.abs(result.reshape(want.shape) - want).max() > 0.02 * np.abs(want).max()
+
+
 def make_layer(o, make, columns, folder, tflite):
     """The files of a layer: layer.onnx, layer.tflite where there is one, a library for each of them and each column."""
     os.makedirs(folder, exist_ok=True)
@@ -359,16 +392,18 @@ def make_layer(o, make, columns, folder, tflite):
         if data:
             with open(os.path.join(folder, "layer.tflite"), "wb") as f:
                 f.write(data)
-    for form in ("onnx", "tflite"):
+    for form, of in (("onnx", sample), ("tflite", tflite_sample)):
         model = os.path.join(folder, "layer." + form)
+        if not os.path.exists(model):
+            continue
         for i, (_, compiler, more) in enumerate(columns):
-            if os.path.exists(model):
-                built(o, compiler, more, model, os.path.join(folder, "%s-%d.so" % (form, i)))
+            built(o, compiler, more, model, os.path.join(folder, "%s-%d.so" % (form, i)))
+        compute(columns[0][1], model, of(model))
 
 
 def time_layer(o, columns, peers, folder):
-    """{column, or (column, "tflite"), or title of a library: least milliseconds}"""
-    run = {}
+    """{column, or column + ", TFLite", or title of a library: least milliseconds}; below 0 where a result is off"""
+    run, off = {}, []
     for form in ("onnx", "tflite"):
         for i, (label, _, _) in enumerate(columns):
             so = os.path.join(folder, "%s-%d.so" % (form, i))
@@ -378,21 +413,22 @@ def time_layer(o, columns, peers, folder):
         for _, _, title, reads, peer in peers:
             if os.path.exists(model) and reads == form:
                 try:
-                    run[title] = peer(model)
+                    run[title], result = peer(model)
+                    off += [title] if is_off(model, result) else []
                 except RuntimeError as e:  # OpenVINO has no trees
                     print("%s: %s" % (title, str(e).strip().splitlines()[-1]))
     ms = {x: math.inf for x in run}
     for _ in range(o.rounds):
         for x in run:
             ms[x] = min(ms[x], run[x](o.secs))
-    return {x: y for x, y in ms.items() if y < math.inf}
+    return {x: -y if x in off else y for x, y in ms.items() if y < math.inf}
 
 
 def ratio(ms, label, peers):
     """How long a column takes, compared with the fastest library that reads the same file: the worse of both files."""
     worst = []
     for form, more in (("onnx", ""), ("tflite", ", TFLite")):
-        best = [ms[title] for _, _, title, reads, _ in peers if reads == form and title in ms]
+        best = [ms[title] for _, _, title, reads, _ in peers if reads == form and ms.get(title, -1) > 0]
         if best and label + more in ms:
             worst.append(ms[label + more] / min(best))
     return max(worst, default=None)
@@ -407,7 +443,7 @@ def table(rows, labels, peers):
              "|" + "---|" * (1 + len(names) + len(labels))]
     ratios, slower = {x: [] for x in labels}, []
     for name, ms in rows.items():
-        cells = [name] + ["%.3f" % ms[x] if x in ms else "-" for x in names]
+        cells = [name] + ["%.3f%s" % (abs(ms[x]), "*" * (ms[x] < 0)) if x in ms else "-" for x in names]
         for x in labels:
             r = ratio(ms, x, peers)
             cells.append("-" if r is None else "%.2f" % r)
