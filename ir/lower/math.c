@@ -1,7 +1,7 @@
 /* math.c - float functions out of primitive operations: no libm in generated code, any number of lanes.
  *
  * f32 in, f32 out; f64 is passed on to math64.c. Greatest error against double libm, in units of the last place, with
- * mul then add and with fma, of all floats (scripts/ulp.sh): exp 1.05   tanh 1.34   sigmoid 2.41   erf 2.77   log 0.85
+ * mul then add and with fma, of all floats (scripts/ulp.sh): exp 1.05   tanh 1.34   sigmoid 2.41   erf 2.66   log 0.85
  * expm1 of x < 0 1.04; of a dense sample (tests/unit/lower/test_mathfn.c): expm1 1.6   sin, cos 1.5 (|x| <= 1e6)   pow
  * 0.51. exp and sigmoid are gradual in the subnormal range. NaN stays NaN, infinities give the limits; log of 0 is
  * -inf, of a negative number NaN; beyond 1e6 sin and cos lose digits but stay within -1..1. The sign of a zero result
@@ -127,6 +127,15 @@ ac_x ac_lo_log(ac_lower *L, ac_x x)
     return ac_lb_select(b, ac_lb_ne(b, x, x), x, v);
 }
 
+/* size >= 0, or NaN, with the sign of x. */
+static ac_x with_sign_of(ac_lower *L, ac_x x, ac_x size)
+{
+    ac_lb *b = &L->b;
+    const ac_x bits = ac_lb_bitcast(b, x, AC_I32);
+    const ac_x sign = ac_lb_and(b, bits, ac_lb_like_int(b, bits, INT32_MIN));
+    return ac_lb_bitcast(b, ac_lb_or(b, ac_lb_bitcast(b, size, AC_I32), sign), AC_F32);
+}
+
 /* |x| < 0.625: x + x z P(z), z = x^2; else 1 - 2 / (e^(2|x|) + 1) with the sign of x. */
 ac_x ac_lo_tanh(ac_lower *L, ac_x x)
 {
@@ -139,8 +148,7 @@ ac_x ac_lo_tanh(ac_lower *L, ac_x x)
     const ac_x near = ac_lo_madd(L, ac_lb_mul(b, x, z), p, x);
     const ac_x e = ac_lo_exp(L, ac_lb_mul(b, ac_lb_min(b, num(L, x, 10), size), num(L, x, 2)));
     const ac_x far = ac_lb_sub(b, num(L, x, 1), ac_lb_div(b, num(L, x, 2), ac_lb_add(b, e, num(L, x, 1))));
-    const ac_x side = ac_lb_select(b, ac_lb_lt(b, x, num(L, x, 0)), ac_lb_neg(b, far), far);
-    return ac_lb_select(b, ac_lb_lt(b, size, num(L, x, 0.625)), near, side);
+    return ac_lb_select(b, ac_lb_lt(b, size, num(L, x, 0.625)), near, with_sign_of(L, x, far));
 }
 
 /* 1 / (1 + e^-|x|), for negative x times e^-|x|: nothing overflows, and the tail keeps its digits. */
@@ -152,23 +160,20 @@ ac_x ac_lo_sigmoid(ac_lower *L, ac_x x)
     return ac_lb_div(b, top, ac_lb_add(b, e, num(L, x, 1)));
 }
 
-/* |x| < 0.92: x P(x^2); else 1 - e^Q(|x|), Q near log erfc, with the sign of x; 1 from 4 on. */
+/* q = |x| Q(|x|), near log erfc |x|: erf |x| = 1 - e^q = (1 - 2^n) - 2^n y, which cancels nothing near 0, where n = 0.
+ * 1 from 4 on. Q fits the relative error of the result; its first coefficient comes in two parts. */
 ac_x ac_lo_erf(ac_lower *L, ac_x x)
 {
     ac_lb *b = &L->b;
     if (ac_lb_dtype(&L->b, x) == AC_F64)
         return ac_lo_erf64(L, x);
-    const ac_x z = ac_lb_mul(b, x, x), size = ac_lb_abs(b, x);
-    const ac_x near =
-        ac_lb_mul(b, x,
-                  POLY(z, 1.1283791666498673, -0.37612633854114963, 0.11283697323496676, -0.02685950004745,
-                       0.0052012859912048473, -0.00081455969514579083, 8.3823894157093067e-05));
-    const ac_x a = ac_lb_min(b, num(L, x, 4), size);
-    const ac_x q = POLY(a, 0.00016923201538106405, -1.1294885387986482, -0.63340057759875557, -0.10822069052284014,
-                        0.025080818085533529, -0.0041563326538238739, 0.0004314098334719836, -2.083004323385055e-05);
-    const ac_x far = ac_lb_sub(b, num(L, x, 1), ac_lo_exp(L, q));
-    const ac_x side = ac_lb_select(b, ac_lb_lt(b, x, num(L, x, 0)), ac_lb_neg(b, far), far);
-    return ac_lb_select(b, ac_lb_lt(b, size, num(L, x, 0.92)), near, side);
+    const ac_x a = ac_lb_min(b, num(L, x, 4), ac_lb_abs(b, x));
+    const ac_x p = POLY(a, 5.4119631887061814e-08, -0.6366193819684706, -0.1027778304896644, 0.01915306383770396,
+                        0.00016039618493910238, -0.0016670275810203097, 0.0006328369222684399, -0.00011764129070202661,
+                        9.256267397010805e-06);
+    const reduced e = reduce_exp(L, ac_lo_madd(L, a, num(L, x, -1.128379225730896), ac_lb_mul(b, a, p)), 127);
+    const ac_x scale = power_of_two(L, e.i);
+    return with_sign_of(L, x, ac_lo_madd(L, ac_lb_neg(b, scale), e.y, ac_lb_sub(b, num(L, x, 1), scale)));
 }
 
 /* x = n pi/2 + r in double: n times the first part is exact up to n = 2^20. */

@@ -370,7 +370,8 @@ static void plan_tile(job *j)
     const int64_t columns = j->win->x.out, rows = j->win->y.out;
     ac_schedule *s = &j->L->out->schedule;
     double alone = 0;
-    if (!j->bordered && columns <= NARROW && ac_gemm_holds(j->L, columns) && j->out_rows == rows && rows > 1 && j->c->acc != AC_I64) {
+    if (!j->bordered && columns <= NARROW && ac_gemm_holds(j->L, columns) && j->out_rows == rows && rows > 1 &&
+        j->c->acc != AC_I64) {
         if (j->c->kind == AC_MACS_F32) {
             ac_gemm_form_tile(j->L, j->c, &j->f, 1, columns);
             alone = s->cost * rows_inside(j);

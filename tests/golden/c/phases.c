@@ -302,8 +302,8 @@ PHASES_SECTION_FAST static void phases_tanh_1(float *restrict out, const float *
         const int32_t t11 = t10 >> 1;
         const float t12 = of_bits_f32((uint32_t)(int32_t)((uint32_t)(int32_t)((uint32_t)t10 - (uint32_t)t11) * 8388608u));
         const float t13 = 2.0f / ((t9 + t8 + 1.0f) * of_bits_f32((uint32_t)(int32_t)((uint32_t)t11 * 8388608u)) * t12 + 1.0f);
-        const float t14 = 1.0f - t13;
-        out[i] = t0 < 0.625f ? x0 * t1 * t2 + x0 : x0 < 0.0f ? -t14 : t14;
+        const float t14 = of_bits_f32((uint32_t)((int32_t)bits_of_f32(1.0f - t13) | ((int32_t)bits_of_f32(x0) & INT32_MIN)));
+        out[i] = t0 < 0.625f ? x0 * t1 * t2 + x0 : t14;
     }
 }
 
