@@ -168,6 +168,29 @@ static void claim_aligned(ac_prover *p, ac_x x)
                    (long long)bytes, b->name, b->align);
 }
 
+/* Products by what is loaded are taken two by two in 16 bits. */
+static void claim_narrow(ac_prover *p, ac_x x)
+{
+    const ac_ins *i = ac_p_ins(p, x);
+    const ac_buf *b = &p->fn->buf.item[i->aux];
+    if (!(i->flags & AC_F_NARROW) || p->dry)
+        return;
+    const ac_bound_arg *arg = i->aux < p->call->n_arg ? &p->call->arg[i->aux] : NULL;
+    ac_const *k = arg && arg->space == AC_SPACE_CONST ? p->m->konst[arg->offset] : NULL;
+    const int8_t *v = k && k->dtype == AC_I8 && b->dtype == AC_I8 ? ac_const_data(p->cx, k) : NULL;
+    int64_t at = 0;
+    while (v && at < k->count && v[at] <= AC_NARROW && v[at] >= -AC_NARROW)
+        at++;
+    if (v && at == k->count)
+        ac_p_proven(p, AC_CLAIM_INTEGER);
+    else if (v)
+        ac_p_doubt(p, x, AC_CLAIM_INTEGER, true, "loads '%s' as numbers of at most %d, and element %lld is %d", b->name,
+                   (int)AC_NARROW, (long long)at, v[at]);
+    else
+        ac_p_doubt(p, x, AC_CLAIM_INTEGER, false, "loads '%s', whose bytes are not known, as numbers of at most %d",
+                   b->name, (int)AC_NARROW);
+}
+
 void ac_p_access(ac_prover *p, ac_x x)
 {
     const ac_ins *i = ac_p_ins(p, x);
@@ -175,6 +198,7 @@ void ac_p_access(ac_prover *p, ac_x x)
     case AC_L_LOAD:
         claim_n(p, x, i->aux, i->a, i->lanes, AC_USE_READ);
         claim_aligned(p, x);
+        claim_narrow(p, x);
         break;
     case AC_L_STORE:
         claim_n(p, x, i->aux, i->a, i->lanes, AC_USE_WRITE);

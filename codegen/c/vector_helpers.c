@@ -469,7 +469,7 @@ const char *ac_c_vec_dot4_seven(ac_cfile *F, int32_t lanes)
                *U = ac_c_vec_type(F, AC_U32, lanes);
     if (!ac_c_have(F, name))
         ac_putf(&F->helpers,
-                "/* Bytes of a are at most 127: no pair of products saturates. */\n"
+                "/* Bytes of a are at most 127, or those of b are in -64 .. 64: no pair of products saturates. */\n"
                 "%s_INLINE %s %s(%s a, %s b, %s c)\n{\n"
                 "    const %s pairs = %s_maddubs_epi16((%s)a, (%s)b);\n"
                 "    return (%s)((%s)c + (%s)%s_madd_epi16(pairs, %s_set1_epi16(1)));\n}\n\n",

@@ -333,7 +333,7 @@ static ac_cexpr call(ac_cfn *f, const ac_ins *in)
     int32_t lanes = in->op == AC_L_SUMLANES || in->op == AC_L_MAXLANES ? c_ins(f, in->a)->lanes : in->lanes;
     const ac_dtype from = (ac_dtype)c_ins(f, in->a)->dtype;
     const char *name =
-        in->op == AC_L_DOT4 && from == AC_U8 && ac_ins_seven_bits(f->fn, in->a) ? ac_c_vec_dot4_seven(F, lanes) : NULL;
+        in->op == AC_L_DOT4 && from == AC_U8 && ac_ins_pairs_fit(f->fn, in) ? ac_c_vec_dot4_seven(F, lanes) : NULL;
     name = name ? name : ac_c_vec_helper(F, (ac_lop)in->op, (ac_dtype)in->dtype, lanes, from);
     if (!name)
         return (ac_cexpr){0};

@@ -154,7 +154,7 @@ static LLVMValueRef dot(l_module *M, LLVMValueRef a, l_range of, LLVMValueRef b,
 LLVMValueRef l_dot(l_fn *f, const ac_ins *in)
 {
     const l_range of = ac_dtype_is_signed((ac_dtype)l_ins(f, in->a)->dtype) ? BYTES_SIGNED
-                       : ac_ins_seven_bits(f->fn, in->a)                    ? BYTES_SEVEN
+                       : ac_ins_pairs_fit(f->fn, in)                        ? BYTES_SEVEN
                                                                             : BYTES_UNSIGNED;
     return dot(f->M, f->val[in->a], of, f->val[in->b], f->val[in->c], in->op == AC_L_DOT4 ? 4 : 2, in->lanes);
 }

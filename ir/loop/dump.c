@@ -132,6 +132,8 @@ static void put_ins(ac_sink *to, const ac_loop_fn *fn, const ac_ins *i)
         ac_put(to, " wrap");
     if (i->flags & AC_F_ALIGNED)
         ac_put(to, " aligned");
+    if (i->flags & AC_F_NARROW)
+        ac_put(to, " narrow");
     ac_putc(to, '\n');
 }
 

@@ -51,8 +51,8 @@ static inline bool ac_lop_stores(ac_lop op)
 
 enum { AC_MAX_LANES = 1024 }; /* of one value */
 /* flags. ALIGNED: the address is a multiple of lanes * element size. SHAPE: of CONST, a number that the builder does
- * not look at, see ac_lb_shape. */
-enum { AC_F_WRAP = 1, AC_F_ALIGNED = 2, AC_F_SHAPE = 4 };
+ * not look at, see ac_lb_shape. NARROW: a load of i8 constants that all are in -AC_NARROW .. AC_NARROW. */
+enum { AC_F_WRAP = 1, AC_F_ALIGNED = 2, AC_F_SHAPE = 4, AC_F_NARROW = 8, AC_NARROW = 64 };
 typedef enum ac_mark {
     AC_MARK_SERIAL,
     AC_MARK_UNROLL,
@@ -239,8 +239,8 @@ int ac_loop_read(ac_ctx *cx, const char *file, const char *text, size_t n, ac_lo
 /* legalise.c: the same program with at most one lane everywhere (vectors become scalars, reductions and dots their
  * defined sums; no hints), so that any program prints as plain C99. fma stays (the target decides). */
 ac_loop_fn *ac_loop_scalar(ac_ctx *cx, const ac_loop_fn *fn);
-/* seven_bits.c: is every byte of x at most 127, since x is masked? */
-bool ac_ins_seven_bits(const ac_loop_fn *fn, ac_x x);
+/* seven_bits.c: do two neighbouring products of a DOT4 of u8 and i8 fit in 16 bits together? */
+bool ac_ins_pairs_fit(const ac_loop_fn *fn, const ac_ins *dot);
 /* narrowed.c: what lies in buffer i, f32, lies there as as[i] instead, f16 or bf16 (AC_NONE: as it is): loads convert,
  * stores round to nearest even. */
 ac_loop_fn *ac_loop_narrowed(ac_ctx *cx, ac_region *region, const ac_loop_fn *fn, const ac_dtype *as);

@@ -439,6 +439,8 @@ static int read_tail(reader *r, ac_ins *i)
         i->flags |= AC_F_WRAP;
     if (take(r, "aligned"))
         i->flags |= AC_F_ALIGNED;
+    if (take(r, "narrow"))
+        i->flags |= AC_F_NARROW;
     return AC_OK;
 }
 

@@ -1,10 +1,13 @@
-/* seven_bits.c - bytes that are at most 127 because they were masked.
+/* seven_bits.c - products of bytes that fit in 16 bits two by two, so that printers may take an instruction that
+ * saturates there (x86's pmaddubsw): those of bytes that are at most 127 because they were masked,
  *
  *     %3 = and u32x8 %2 0x0F0F0F0F
  *     %4 = bitcast u8x32 %3                 no byte is above 15
  *
- * Two products of such a byte and an i8 fit in 16 bits together, so that printers may take an instruction that
- * saturates there (x86's pmaddubsw). */
+ *
+ * and those of bytes by constants that are known to lie in -64 .. 64 (2 * 255 * 64 < 2^15):
+ *
+ *     %3 = load i8x32 w[%2] narrow */
 #include "ir/loop/builder.h"
 
 static bool masks(const ac_loop_fn *fn, const ac_ins *k)
@@ -17,10 +20,18 @@ static bool masks(const ac_loop_fn *fn, const ac_ins *k)
     return all;
 }
 
-bool ac_ins_seven_bits(const ac_loop_fn *fn, ac_x x)
+static const ac_ins *source(const ac_loop_fn *fn, ac_x x)
 {
     const ac_ins *i = &fn->code.item[x];
     while (i->op == AC_L_BITCAST)
         i = &fn->code.item[i->a];
-    return i->op == AC_L_AND && (masks(fn, &fn->code.item[i->a]) || masks(fn, &fn->code.item[i->b]));
+    return i;
+}
+
+bool ac_ins_pairs_fit(const ac_loop_fn *fn, const ac_ins *dot)
+{
+    const ac_ins *a = source(fn, dot->a), *b = source(fn, dot->b);
+    if (b->op == AC_L_LOAD && b->flags & AC_F_NARROW)
+        return true;
+    return a->op == AC_L_AND && (masks(fn, &fn->code.item[a->a]) || masks(fn, &fn->code.item[a->b]));
 }

@@ -81,6 +81,7 @@ typedef struct instruction {
     int64_t *pool; /* CONSTV, SHUFFLE */
     double *reals; /* CONSTV of floats */
     bool wrap;
+    bool narrow;               /* of load: all that it can give is in -64 .. 64 */
     int32_t end, other, scope; /* FOR, IF: END; IF: ELSE, or 0 */
     range *value;              /* lanes of them */
 } instruction;

@@ -310,6 +310,8 @@ static void read_flags(instruction *i)
             word();
         else if (!strcmp(w, "wrap"))
             i->wrap = true;
+        else if (!strcmp(w, "narrow") && i->op == OP_load)
+            i->narrow = true;
         else if ((!strcmp(w, "parallel") && i->op == OP_for) || !strcmp(w, "unroll") || !strcmp(w, "apart") ||
                  !strcmp(w, "aligned") || !strcmp(w, "shape"))
             continue;

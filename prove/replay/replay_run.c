@@ -135,11 +135,14 @@ static range window(int32_t buf, int64_t first, int64_t last)
 
 static void load(const instruction *x)
 {
-    enum { LOOKED_AT = 4096 };
+    enum { LOOKED_AT = 4096, NARROW = 64 };
     int64_t first, last;
     check_index(x, x->lanes, &first, &last);
-    for (int32_t l = 0; l < x->lanes; l++)
+    for (int32_t l = 0; l < x->lanes; l++) {
         x->value[l] = window(x->aux, first + l, last + l);
+        if (x->narrow && (x->value[l].lo < -NARROW || x->value[l].hi > NARROW))
+            not_shown(true, "%s is not within -64 .. 64", f->buf[x->aux].name);
+    }
     if (last - first > LOOKED_AT)
         steps += (last - first) / 4;
 }

@@ -39,6 +39,7 @@ typedef struct ac_gemm_form {
     int32_t rows, vecs; /* largest tile */
     ac_dtype strip;     /* element type of a row: f32, i16, i8, u8 */
     ac_dtype w;         /* of the packed weights: f32, i8, i16 */
+    bool narrow;        /* packed weights are i8 in -64 .. 64 */
     int32_t w_bytes;    /* of one in memory: 2 for f32 that is narrowed */
     int64_t uses;       /* of a weight: pixels, rows */
     int64_t groups;     /* of the convolution; c->n = groups * n */

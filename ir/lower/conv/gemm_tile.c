@@ -45,11 +45,28 @@ bool ac_gemm_copies(const ac_gemm_form *f, const ac_channel *c)
     return c->kind != AC_MACS_I16 || f->depth % f->group;
 }
 
+/* Are all of the weights, bytes, in -64 .. 64? Then products of bytes fit in 16 bits two by two, and there is an
+ * instruction for four of them without VNNI, too. Quantisers keep to such a range for its sake ("reduce range"). */
+static bool is_narrow(const ac_lower *L, const ac_channel *c)
+{
+    ac_tensor *w = c->w;
+    if (w->dtype != AC_I8 || !ac_tensor_is_const(w))
+        return false;
+    const int8_t *v = w->raw ? w->raw : w->data ? w->data : ac_tensor_force(L->cx, w);
+    const int64_t n = w->splat ? 1 : ac_tensor_count(w);
+    for (int64_t i = 0; v && i < n; i++)
+        if (v[i] > AC_NARROW || v[i] < -AC_NARROW)
+            return false;
+    return v != NULL;
+}
+
 ac_gemm_form ac_gemm_form_of(const ac_lower *L, const ac_channel *c, int64_t groups, int64_t runs_y, int64_t runs_x,
                              int64_t depth, bool all)
 {
     ac_gemm_form f = {.groups = groups, .n = c->n / groups, .depth = depth, .runs = {runs_y, runs_x, 1}};
     const int32_t words = ac_target_pairs(L->target) ? 2 : 1; /* of 16 bits, in a group */
+    const bool narrow = all && c->kind != AC_MACS_F32 && L->target->isa == AC_ISA_X86 && !c->zw && is_narrow(L, c);
+    const bool bytes = all && (L->target->dot_u8s8 || narrow);
     f.lanes = ac_target_lanes(L->target, AC_F32);
     while (f.lanes > 4 && f.lanes / 2 >= f.n)
         f.lanes /= 2;
@@ -59,7 +76,7 @@ ac_gemm_form ac_gemm_form_of(const ac_lower *L, const ac_channel *c, int64_t gro
         f.strip = f.w = AC_F32;
         break;
     case AC_MACS_I8:
-        f.group = all && L->target->dot_u8s8 && !c->zw ? 4 : words;
+        f.group = bytes && !c->zw ? 4 : words;
         f.strip = f.group != 4 ? AC_I16 : L->target->dot_i8i8 ? AC_I8 : AC_U8;
         f.w = c->zw ? AC_I16 : AC_I8;
         break;
@@ -68,13 +85,13 @@ ac_gemm_form ac_gemm_form_of(const ac_lower *L, const ac_channel *c, int64_t gro
         f.strip = f.w = AC_I16;
         break;
     case AC_MACS_HYBRID:
-        f.group = all && L->target->dot_u8s8 ? 4 : words;
+        f.group = bytes ? 4 : words;
         f.strip = f.group == 4 ? AC_U8 : AC_I16;
         f.w = AC_I8;
         break;
     case AC_MACS_SUM:
         f.w = c->w->dtype;
-        f.group = all && L->target->dot_u8s8 && f.w == AC_I8 ? 4 : words;
+        f.group = bytes && f.w == AC_I8 ? 4 : words;
         f.strip = f.group != 4 ? AC_I16 : L->target->dot_i8i8 ? AC_I8 : AC_U8;
         break;
     case AC_MACS_PLAIN: /* of batch_matmul only, which has no such form */
@@ -84,6 +101,7 @@ ac_gemm_form ac_gemm_form_of(const ac_lower *L, const ac_channel *c, int64_t gro
         f.w = c->zw ? AC_I16 : AC_I8;
         break;
     }
+    f.narrow = narrow && f.group == 4;
     f.w_bytes = c->w->narrowed && ac_tensor_is_const(c->w) ? 2 : (int32_t)ac_dtype_size(f.w, 1);
     return f;
 }
@@ -172,7 +190,8 @@ static ac_x weights(ac_lb *b, const ac_gemm_tile *t, ac_x at, int32_t vec)
 {
     const ac_gemm_form *f = t->f;
     const int32_t n = f->lanes * f->group;
-    ac_x w = ac_lb_load_flags(b, t->w_buf, ac_lb_add(b, at, ac_lb_i32(b, vec * n)), n, AC_F_ALIGNED);
+    ac_x w = ac_lb_load_flags(b, t->w_buf, ac_lb_add(b, at, ac_lb_i32(b, vec * n)), n,
+                              f->narrow ? AC_F_ALIGNED | AC_F_NARROW : AC_F_ALIGNED);
     return f->group == 4 || f->w == AC_F32 ? w : ac_lb_cast(b, w, f->group == 2 ? AC_I16 : AC_I32);
 }
 

@@ -128,14 +128,17 @@ static operands make_operands(const conf *f)
     const ac_dtype d = x_type[f->k];
     const double lo = d == AC_F32 ? -2 : (double)ac_dtype_min(d), hi = d == AC_F32 ? 2 : (double)ac_dtype_max(d);
     const bool sums = f->k == SUMI || f->k == SUMU, words = sums && !pick(0, 2);
-    const double w_lo = f->k == F32  ? -1
-                        : f->k == U8 ? 0
-                        : words      ? -255
-                        : sums       ? -128
-                                     : -127,
-                 w_hi = f->k == F32           ? 1
-                        : f->k == U8 || words ? 255
-                                              : 127;
+    const bool narrow = !pick(0, 3); /* products of bytes, whatever the processor */
+    const double w_lo = f->k == F32                                 ? -1
+                        : narrow && w_type[f->k] == AC_I8 && !words ? -64
+                        : f->k == U8                                ? 0
+                        : words                                     ? -255
+                        : sums                                      ? -128
+                                                                    : -127,
+                 w_hi = f->k == F32                                 ? 1
+                        : narrow && w_type[f->k] == AC_I8 && !words ? 64
+                        : f->k == U8 || words                       ? 255
+                                                                    : 127;
     int64_t xd[4] = {f->n, f->ih, f->iw, f->ic}, wd[4] = {f->oc, f->kh, f->kw, f->ic / f->groups},
             yd[4] = {f->n, f->oh, f->ow, f->oc};
     if (f->op == AC_OP_DEPTHWISE_CONV_2D)

@@ -44,6 +44,11 @@
     "%8 = load i8 k[%7]\n %9 = cast i32 %8\n %10 = add i32 %9 %5\n %11 = load i32 x[%6]\n"             \
     "%12 = shl i32 %11 %10\n store y[%6] %12\n end\n"
 
+/* Bytes that are loaded as numbers of at most 64. */
+#define NARROW(table)                                                                                       \
+    "buf " table " const i8 8 align 16\n buf y out i8 8 align 8\n %1 = const i32 0\n %2 = load i8x8 " table \
+    "[%1] narrow\n store y[%1] %2\n"
+
 /* Rows in pairs; the last one has no partner. */
 #define PAIRS(rows)                                                                                               \
     "buf x in i8 63 align 1\n buf y out i8 63 align 1\n %1 = const i32 0\n %2 = const i32 7\n %3 = const i32 9\n" \

@@ -38,13 +38,16 @@ static ac_const *constant(const ac_buf *b)
 {
     static const int32_t SHIFTS[8] = {0, 1, 5, 31, 7, 2, 3, 4};
     static const int8_t BYTES[8] = {0, 1, 5, 31, 7, 2, 3, 4};
+    static const int8_t WIDE[8] = {64, -64, 0, 0, 0, 0, 0, -65};
     const bool bytes = b->dtype == AC_I8;
     ac_const *k = AC_NEW(cx.region, ac_const);
     *k = (ac_const){.name = b->name,
                     .dtype = bytes ? AC_I8 : AC_I32,
                     .count = 8,
                     .align = 16,
-                    .data = bytes ? (const void *)BYTES : SHIFTS};
+                    .data = !strcmp(b->name, "wide") ? (const void *)WIDE
+                            : bytes                  ? (const void *)BYTES
+                                                     : SHIFTS};
     return k;
 }
 
@@ -204,6 +207,8 @@ static const planted CASES[] = {
      true},
     {"shifts of a table", TABLE("0"), "#0 x@0 y@256", 0, NULL, false},
     {"shifts of a table, and one", TABLE("1"), "#0 x@0 y@256", AC_CLAIM_SHIFT, "the count may be 1 .. 32", false},
+    {"bytes that are narrow", NARROW("k"), "#0 y@256", 0, NULL, false},
+    {"bytes that are not", NARROW("wide"), "#0 y@256", AC_CLAIM_INTEGER, "element 7 is -65", true},
     {"shifts of a table of bytes", BYTE_TABLE("0"), "#0 x@0 y@256", 0, NULL, false},
     {"shifts of a table of bytes, and one", BYTE_TABLE("1"), "#0 x@0 y@256", AC_CLAIM_SHIFT, "the count may be 1 .. 32",
      false},

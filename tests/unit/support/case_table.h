@@ -21,7 +21,7 @@
 enum { N = 64, MAX_CASES = 4000 };
 
 /* What a buffer is filled with. */
-typedef enum fill { ANY, SMALL, COUNT, DIVISOR, FITS, TRUTH, OUTPUT } fill;
+typedef enum fill { ANY, SMALL, NARROW, COUNT, DIVISOR, FITS, TRUTH, OUTPUT } fill;
 
 typedef struct test_case {
     const char *what;
@@ -122,6 +122,8 @@ static void fill_buffer(uint8_t *to, ac_dtype d, fill how)
         if (how == SMALL)
             v = ac_dtype_is_signed(d) ? (int64_t)(rnd() % (uint32_t)(2 * root + 1)) - root
                                       : (int64_t)rnd() % (root + 1);
+        else if (how == NARROW) /* -64 .. 64, often an end */
+            v = rnd() % 2 ? (int64_t)(rnd() % 129) - 64 : rnd() % 2 ? 64 : -64;
         else if (how == COUNT)
             v = rnd() % (uint32_t)ac_dtype_bits(d);
         else if (how == DIVISOR)

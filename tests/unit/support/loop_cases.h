@@ -153,23 +153,29 @@ static void lanes_cases(ac_dtype d, int32_t lanes)
                OUTPUT, OUTPUT);
 }
 
-/* seven: bytes of x are masked, at most 127, for which printers may have another instruction (seven_bits.c). */
-static void dots(ac_dtype d, int32_t group, int32_t lanes, bool seven)
+/* Operands that printers may have another instruction for (seven_bits.c): bytes of x are masked, at most 127, or those
+ * of y are known to be in -64 .. 64. */
+typedef enum fitting { WHOLE, MASKED_X, NARROW_Y } fitting;
+
+static void dots(ac_dtype d, int32_t group, int32_t lanes, fitting how)
 {
+    static const char *const KNOWN[] = {"", " of 7 bits", " by narrow bytes"};
     open_case();
     ac_dtype second = group == 4 ? AC_I8 : AC_I16;
     int32_t x = buf("x", d, AC_BUF_IN), y = buf("y", second, AC_BUF_IN), z = buf("z", AC_I32, AC_BUF_IN);
     int32_t out = buf("out", AC_I32, AC_BUF_OUT);
     ac_x zero = ac_lb_i32(&b, 0), acc = ac_lb_var(&b, "acc", ac_lb_load(&b, z, zero, lanes));
     ac_x i = ac_lb_for(&b, "k", zero, ac_lb_i32(&b, N), lanes * group, AC_MARK_SERIAL);
-    ac_x v = ac_lb_load(&b, x, i, lanes * group), w = ac_lb_load(&b, y, i, lanes * group);
-    if (seven)
+    ac_x v = ac_lb_load(&b, x, i, lanes * group);
+    const ac_x w = ac_lb_load_flags(&b, y, i, lanes * group, how == NARROW_Y ? AC_F_NARROW : 0);
+    if (how == MASKED_X)
         v = ac_lb_and(&b, v, ac_lb_like_int(&b, v, 127));
     ac_lb_set(&b, acc,
               group == 4 ? ac_lb_dot4(&b, v, w, ac_lb_get(&b, acc)) : ac_lb_dot2(&b, v, w, ac_lb_get(&b, acc)));
     ac_lb_end(&b);
     ac_lb_store(&b, out, zero, ac_lb_get(&b, acc));
-    close_case(title(seven ? "dot4 of 7 bits" : group == 4 ? "dot4" : "dot2", d, second, lanes), ANY, ANY, ANY, OUTPUT);
+    close_case(title(ac_strf(cx.region, "dot%d%s", (int)group, KNOWN[how]), d, second, lanes), ANY,
+               how == NARROW_Y ? NARROW : ANY, ANY, OUTPUT);
 }
 
 /* A loop marked apart: it reads a loop's variable, a variable, a value and an array of its own. */
@@ -371,11 +377,12 @@ static void build(bool vectors)
     for (int32_t lanes = 1; lanes <= (vectors ? 32 : 4); lanes *= 2) {
         requant(lanes);
         if (lanes <= 16) {
-            dots(AC_U8, 4, lanes, false);
-            dots(AC_U8, 4, lanes, true);
-            dots(AC_I8, 4, lanes, false);
+            dots(AC_U8, 4, lanes, WHOLE);
+            dots(AC_U8, 4, lanes, MASKED_X);
+            dots(AC_U8, 4, lanes, NARROW_Y);
+            dots(AC_I8, 4, lanes, WHOLE);
         }
-        dots(AC_I16, 2, lanes, false);
+        dots(AC_I16, 2, lanes, WHOLE);
     }
     if (!vectors) /* any program prints on plain C */
         EACH(ac_dtype, ALL, d)
