@@ -42,14 +42,6 @@ static void claim_n(ac_prover *p, ac_x x, int32_t buf, ac_x index, int64_t n, ac
     claim(p, x, buf, &p->value[index], &count, use);
 }
 
-static void store(ac_prover *p, int32_t buf, ac_interval in)
-{
-    if (p->dry)
-        return;
-    p->stored[buf] = p->any_stored[buf] ? ac_interval_join(p->stored[buf], in) : in;
-    p->any_stored[buf] = true;
-}
-
 /* Elements of x, and of w, that n steps take: constant + per_step * n. */
 typedef struct extents {
     int64_t x, x_step, w, w_step;
@@ -127,7 +119,7 @@ static void tile(ac_prover *p, ac_x x)
         claim(p, x, t.acc, &p->value[i->b], &other, dense ? AC_USE_WRITE : AC_USE_WRITE_SOME);
         if (!dense && steps->in.lo == steps->in.hi)
             spread(p, &t, &p->value[i->b].form, steps->in.lo);
-        store(p, t.acc, ac_p_range(AC_I8));
+        ac_p_put(p, t.acc, ac_p_range(AC_I8));
         return;
     }
     claim(p, x, t.w, &p->value[i->b], &other, AC_USE_READ);
@@ -136,7 +128,7 @@ static void tile(ac_prover *p, ac_x x)
     if (t.form == AC_TILE_UNSIGNED)
         claim(p, x, t.acc, &at, &sums, AC_USE_READ);
     claim(p, x, t.acc, &at, &sums, AC_USE_WRITE);
-    store(p, t.acc, t.form == AC_TILE_MATRIX ? sums_of(p, &t, steps->in) : ac_p_range(AC_I32));
+    ac_p_put(p, t.acc, t.form == AC_TILE_MATRIX ? sums_of(p, &t, steps->in) : ac_p_range(AC_I32));
 }
 
 static void requant(ac_prover *p, ac_x x)
@@ -150,7 +142,7 @@ static void requant(ac_prover *p, ac_x x)
     claim(p, x, q.table, &p->value[i->b], &both, AC_USE_READ);
     claim(p, x, q.table, &p->value[i->c], &lanes, AC_USE_READ);
     claim(p, x, q.y, &p->value[i->a], &lanes, AC_USE_WRITE);
-    store(p, q.y, (ac_interval){q.lo, q.hi});
+    ac_p_put(p, q.y, (ac_interval){q.lo, q.hi});
 }
 
 /* All lanes are read at once, which needs a buffer that begins at a multiple of them. */
@@ -203,7 +195,7 @@ void ac_p_access(ac_prover *p, ac_x x)
     case AC_L_STORE:
         claim_n(p, x, i->aux, i->a, i->lanes, AC_USE_WRITE);
         if (!ac_dtype_is_float((ac_dtype)i->dtype))
-            store(p, i->aux, ac_p_by_facts(p, &p->value[i->b].form, p->value[i->b].in));
+            ac_p_stored(p, x);
         break;
     case AC_L_TILE:
         tile(p, x);

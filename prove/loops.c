@@ -117,11 +117,14 @@ static void pass(ac_prover *p, looped *l)
             p->value[l->var[k]].form = form;
     }
     const int32_t uncertain = p->uncertain;
+    const int64_t times = p->times;
     p->uncertain += l->trips.lo < 1;
+    p->times = ac_sat_mul(times, l->trips.hi);
     ac_p_loop_begin(p, l->x, l->counter, l->since);
     ac_p_follow(p, l->x + 1, l->end);
     ac_p_loop_end(p, l->counter, l->since, l->trips, l->frame.breaks);
     p->uncertain = uncertain;
+    p->times = times;
     p->frame = l->frame.up;
     for (int32_t k = 0; k < l->n_var; k++) {
         l->last[k] = p->value[l->var[k]];

@@ -53,6 +53,8 @@ void ac_p_follow_all(ac_prover *p)
     p->value = AC_NEW_N(p->tmp, ac_pvalue, p->fn->code.n + 1);
     p->stored = AC_NEW_N(p->keep, ac_interval, n + 1);
     p->any_stored = AC_NEW_N(p->keep, bool, n + 1);
+    p->kinds = AC_NEW_N(p->keep, ac_pstored, n + 1);
+    p->times = 1;
     p->uncertain = 0;
     p->sides = 0;
     p->frame = NULL;
@@ -146,7 +148,7 @@ static void claim_all(ac_prover *p)
         p->mute = false;
         for (int32_t b = 0; b < p->fn->buf.n; b++)
             if (is_own(p, b) && p->any_stored[b])
-                p->content[b] = p->stored[b];
+                p->content[b] = ac_p_contents(p, b);
     }
     const int32_t doubts = p->out->doubt.n;
     const ac_verdict_step before = p->out->step[p->step];

@@ -52,6 +52,13 @@ typedef struct ac_between {
     AC_VEC(ac_left) left;
 } ac_between;
 
+/* tables.c - integers that a call stores to a buffer: `put`, or what was loaded of the buffer and something more; all
+ * that is added is `more` together. */
+typedef struct ac_pstored {
+    ac_interval put, more;
+    bool any_put, any_more;
+} ac_pstored;
+
 typedef struct ac_prover {
     ac_ctx *cx;
     ac_region *keep, *tmp; /* of this call; of a pass over its code */
@@ -79,7 +86,9 @@ typedef struct ac_prover {
     ac_interval *content; /* by buffer: integers that this call has put there; scratch and locals */
     ac_interval *stored;  /* ... while following */
     bool *any_stored;
-    ac_ptable *table; /* by buffer */
+    ac_pstored *kinds; /* ... which are of two kinds, where contents are looked for */
+    int64_t times;     /* that the code here is run at most, in one pass over it */
+    ac_ptable *table;  /* by buffer */
     /* split.c; by instruction: values that there are at all, ones that were chosen, claims that hold in all parts, and,
      * of the pass at work, claims that failed and values that were met */
     ac_interval *refined, *seen;
@@ -160,6 +169,9 @@ void ac_p_access(ac_prover *p, ac_x x);
 
 /* tables.c: integers that a load of `lanes` elements from `index` on can give. */
 ac_interval ac_p_loaded(ac_prover *p, int32_t buf, const ac_pvalue *index, int32_t lanes);
+void ac_p_put(ac_prover *p, int32_t buf, ac_interval in);        /* integers that are stored */
+void ac_p_stored(ac_prover *p, ac_x x);                          /* instruction x stores integers */
+ac_interval ac_p_contents(ac_prover *p, int32_t buf);            /* what the call has stored to its own buffer */
 void ac_p_loaded_float(ac_prover *p, int32_t buf, ac_pvalue *v); /* floats of a constant narrow v */
 
 /* claims.c */

@@ -90,3 +90,57 @@ void ac_p_loaded_float(ac_prover *p, int32_t buf, ac_pvalue *v)
     if (t->known && !t->maybe_nan)
         *v = (ac_pvalue){.least = t->least, .most = t->most, .form = {.lost = true}};
 }
+
+/* ------------------------------------------------------------------ what the call stores */
+
+void ac_p_put(ac_prover *p, int32_t buf, ac_interval in)
+{
+    ac_pstored *k = &p->kinds[buf];
+    if (p->dry)
+        return;
+    p->stored[buf] = p->any_stored[buf] ? ac_interval_join(p->stored[buf], in) : in;
+    p->any_stored[buf] = true;
+    k->put = k->any_put ? ac_interval_join(k->put, in) : in;
+    k->any_put = true;
+}
+
+static bool loads_from(const ac_prover *p, ac_x x, int32_t buf)
+{
+    return ac_p_ins(p, x)->op == AC_L_LOAD && ac_p_ins(p, x)->aux == buf;
+}
+
+/* The operand of the sum x that is added to what was loaded from the buffer; 0: it is no such sum. */
+static ac_x added_to(const ac_prover *p, ac_x x, int32_t buf)
+{
+    const ac_ins *i = ac_p_ins(p, x);
+    if (i->op != AC_L_ADD)
+        return 0;
+    return loads_from(p, i->a, buf) ? i->b : loads_from(p, i->b, buf) ? i->a : 0;
+}
+
+void ac_p_stored(ac_prover *p, ac_x x)
+{
+    const ac_ins *i = ac_p_ins(p, x);
+    const ac_interval in = ac_p_by_facts(p, &p->value[i->b].form, p->value[i->b].in), before = p->kinds[i->aux].put;
+    const ac_x by = added_to(p, i->b, i->aux);
+    ac_pstored *k = &p->kinds[i->aux];
+    const bool any_put = k->any_put;
+    ac_p_put(p, i->aux, in);
+    if (!by || p->dry)
+        return;
+    const ac_interval more = ac_interval_join(p->value[by].in, (ac_interval){0, 0}), times = {p->times, p->times};
+    k->put = before;
+    k->any_put = any_put;
+    k->more = ac_interval_add(k->more, ac_interval_mul(more, times));
+    k->any_more = true;
+}
+
+/* However often something is added, to whatever was there at an earlier time: no element is further from what was put
+ * there than all of it together. Where that leaves the type, sums may wrap, and this says nothing. */
+ac_interval ac_p_contents(ac_prover *p, int32_t buf)
+{
+    const ac_pstored *k = &p->kinds[buf];
+    const ac_interval sums = ac_interval_add(k->put, k->more);
+    const bool fits = k->any_more && k->any_put && ac_interval_inside(sums, ac_p_range(p->fn->buf.item[buf].dtype));
+    return fits ? ac_interval_meet(p->stored[buf], sums) : p->stored[buf];
+}

@@ -231,6 +231,13 @@
        "%16 = mod i32 %13 %3\n %17 = add i32 %11 %16\n %18 = mul i32 %17 %3\n %19 = add i32 %15 %18\n" \
        "%20 = add i32 %12 %13\n %21 = load i8 x[%20]\n store y[%19] %21\n end\n end\n"
 
+/* All elements, so many times, are added to one in s. */
+#define SUMMED(times, more)                                                                                            \
+    "buf x in i8 64 align 1\n buf y out i32 1 align 4\n buf s scratch i32 1 align 4\n" NUMBERS "%4 = const i32 " times \
+    "\n store s[%1] %1\n %6 = for i32 %1 .. %4 step 1\n"                                                               \
+    "%7 = for i32 %1 .. %2 step 1\n %8 = load i8 x[%7]\n %9 = cast i32 %8\n %10 = load i32 s[%1]\n"                    \
+    "%11 = add i32 %10 " more "\n store s[%1] %11\n end\n end\n %15 = load i32 s[%1]\n store y[%1] %15\n"
+
 /* y[i] = (x[i] < 0 ? -514 : 513) + by */
 #define SIGNED(by)                                                                                            \
     "buf x in i32 64 align 4\n buf y out i32 64 align 4\n" NUMBERS "%4 = const i32 31\n %5 = const i32 513\n" \
