@@ -26,6 +26,15 @@ for format in onnx tflite; do
 done
 mkdir -p made/fuzz_tf
 cp "$root"/tests/golden/tf/*.pbtxt made/fuzz_tf
+# Operators one by one, where the suites of conformance lie beside the repository: most importers of nodes are reached
+# by nothing else.
+here=$PWD suites=$root/../shared/conformance
+if [ -e "$suites/onnx_cases.tar.xz" ]; then
+    mkdir -p made/fuzz_onnx/cases made/fuzz_tflite/cases
+    tar -xJf "$suites/onnx_cases.tar.xz" -C made/fuzz_onnx/cases --wildcards '*/model.onnx'
+    (cd "$suites/tflite_ops" &&
+        find . -name model.tflite -print0 | xargs -0 cp --parents -t "$here/made/fuzz_tflite/cases")
+fi
 for r in $readers; do
     mkdir -p "corpus/$r"
     first=$root/models
