@@ -65,8 +65,9 @@ ac_gemm_form ac_gemm_form_of(const ac_lower *L, const ac_channel *c, int64_t gro
 {
     ac_gemm_form f = {.groups = groups, .n = c->n / groups, .depth = depth, .runs = {runs_y, runs_x, 1}};
     const int32_t words = ac_target_pairs(L->target) ? 2 : 1; /* of 16 bits, in a group */
-    const bool narrow = all && c->kind != AC_MACS_F32 && L->target->isa == AC_ISA_X86 && !c->zw && is_narrow(L, c);
-    const bool bytes = all && (L->target->dot_u8s8 || narrow);
+    const bool vnni = L->target->dot_u8s8;
+    const bool narrow = all && !vnni && L->target->isa == AC_ISA_X86 && !c->zw && is_narrow(L, c);
+    const bool bytes = all && (vnni || narrow);
     f.lanes = ac_target_lanes(L->target, AC_F32);
     while (f.lanes > 4 && f.lanes / 2 >= f.n)
         f.lanes /= 2;
