@@ -8,7 +8,7 @@
 set -eu
 src=$(cd "$(dirname "$0")/.." && pwd)
 arenac=$src/build/arenac update=
-case ${1-} in -* | '') ;; *) arenac=$1; shift ;; esac
+case ${1-} in -* | '') ;; *) arenac=$(realpath "$1"); shift ;; esac
 case ${1-} in --update) update=1; shift ;; esac
 suite=$src/../shared/conformance
 [ -d "$suite" ] || { echo "there is no ../shared beside the repository"; exit 1; }
