@@ -409,11 +409,13 @@ def make_layer(o, make, columns, folder, tflite):
             continue
         for i, (_, compiler, more) in enumerate(columns):
             built(o, compiler, more, model, os.path.join(folder, "%s-%d.so" % (form, i)))
-        compute(columns[0][1], model, of(model))
+        if form == "onnx" or tflite:  # the sample's shape is LiteRT's to say
+            compute(columns[0][1], model, of(model))
 
 
 def time_layer(o, columns, peers, folder):
-    """{column, or column + ", TFLite", or title of a library: least milliseconds}; below 0 where a result is off"""
+    """{"ms": {column, or column + ", TFLite", or title of a library: least milliseconds}, "off": [title of a library
+    that computes something else]}"""
     run, off = {}, []
     for form in ("onnx", "tflite"):
         for i, (label, _, _) in enumerate(columns):
@@ -432,14 +434,14 @@ def time_layer(o, columns, peers, folder):
     for _ in range(o.rounds):
         for x in run:
             ms[x] = min(ms[x], run[x](o.secs))
-    return {x: -y if x in off else y for x, y in ms.items() if y < math.inf}
+    return {"ms": {x: y for x, y in ms.items() if y < math.inf}, "off": off}
 
 
-def ratio(ms, label, peers):
+def ratio(row, label, peers):
     """How long a column takes, compared with the fastest library that reads the same file: the worse of both files."""
-    worst = []
+    ms, worst = row["ms"], []
     for form, more in (("onnx", ""), ("tflite", ", TFLite")):
-        best = [ms[title] for _, _, title, reads, _ in peers if reads == form and ms.get(title, -1) > 0]
+        best = [ms[p[2]] for p in peers if p[3] == form and p[2] in ms and p[2] not in row["off"]]
         if best and label + more in ms:
             worst.append(ms[label + more] / min(best))
     return max(worst, default=None)
@@ -453,10 +455,11 @@ def table(rows, labels, peers):
     lines = ["| layer, ms | " + " | ".join(names + ["%s, worst" % x for x in labels]) + " |",
              "|" + "---|" * (1 + len(names) + len(labels))]
     ratios, slower = {x: [] for x in labels}, []
-    for name, ms in rows.items():
-        cells = [name] + ["%.3f%s" % (abs(ms[x]), "*" * (ms[x] < 0)) if x in ms else "-" for x in names]
+    for name, row in rows.items():
+        ms, off = row["ms"], row["off"]
+        cells = [name] + ["%.3f%s" % (ms[x], "*" if x in off else "") if x in ms else "-" for x in names]
         for x in labels:
-            r = ratio(ms, x, peers)
+            r = ratio(row, x, peers)
             cells.append("-" if r is None else "%.2f" % r)
             if r is not None:
                 ratios[x].append(r)
@@ -487,7 +490,7 @@ def main():
         if o.make:
             continue
         rows[name] = time_layer(o, columns, peers, folder)
-        print("%s: %s" % (name, ", ".join("%s %.3f" % x for x in rows[name].items())), flush=True)
+        print("%s: %s" % (name, ", ".join("%s %.3f" % x for x in rows[name]["ms"].items())), flush=True)
     if o.make:
         return 0
     if o.rows:
