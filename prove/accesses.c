@@ -167,8 +167,7 @@ static void claim_narrow(ac_prover *p, ac_x x)
     const ac_buf *b = &p->fn->buf.item[i->aux];
     if (!(i->flags & AC_F_NARROW) || p->dry)
         return;
-    const ac_bound_arg *arg = i->aux < p->call->n_arg ? &p->call->arg[i->aux] : NULL;
-    ac_const *k = arg && arg->space == AC_SPACE_CONST ? p->m->konst[arg->offset] : NULL;
+    ac_const *k = ac_p_constant(p, i->aux);
     const int8_t *v = k && k->dtype == AC_I8 && b->dtype == AC_I8 ? ac_const_data(p->cx, k) : NULL;
     int64_t at = 0;
     while (v && at < k->count && v[at] <= AC_NARROW && v[at] >= -AC_NARROW)

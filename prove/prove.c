@@ -51,9 +51,7 @@ void ac_p_follow_all(ac_prover *p)
     p->tmp = ac_region_open(ac_region_heap(p->keep));
     ac_know_open(&p->know, p->tmp);
     p->value = AC_NEW_N(p->tmp, ac_pvalue, p->fn->code.n + 1);
-    p->stored = AC_NEW_N(p->keep, ac_interval, n + 1);
-    p->any_stored = AC_NEW_N(p->keep, bool, n + 1);
-    p->kinds = AC_NEW_N(p->keep, ac_pstored, n + 1);
+    p->stored = AC_NEW_N(p->keep, ac_pstored, n + 1);
     p->times = 1;
     p->uncertain = 0;
     p->sides = 0;
@@ -88,9 +86,10 @@ static void follow_calls(ac_prover *p)
     for (p->chunk = n > 0 ? 0 : -1; p->chunk < (n > 0 ? n : 0); p->chunk++) {
         ac_p_follow_all(p);
         for (int32_t b = 0; b < p->fn->buf.n; b++) {
-            if (!p->any_stored[b])
+            const ac_pstored *s = &p->stored[b];
+            if (!s->any)
                 continue;
-            p->left[b] = p->left_any[b] ? ac_interval_join(p->left[b], p->stored[b]) : p->stored[b];
+            p->left[b] = p->left_any[b] ? ac_interval_join(p->left[b], s->all) : s->all;
             p->left_any[b] = true;
         }
     }
@@ -147,7 +146,7 @@ static void claim_all(ac_prover *p)
         ac_p_follow_all(p);
         p->mute = false;
         for (int32_t b = 0; b < p->fn->buf.n; b++)
-            if (is_own(p, b) && p->any_stored[b])
+            if (is_own(p, b) && p->stored[b].any)
                 p->content[b] = ac_p_contents(p, b);
     }
     const int32_t doubts = p->out->doubt.n;

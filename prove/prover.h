@@ -52,11 +52,11 @@ typedef struct ac_between {
     AC_VEC(ac_left) left;
 } ac_between;
 
-/* tables.c - integers that a call stores to a buffer: `put`, or what was loaded of the buffer and something more; all
- * that is added is `more` together. */
+/* tables.c - integers that a call stores to a buffer: all of them; those that are put there, and, where what was loaded
+ * of the buffer and something more is stored, all that is added together. */
 typedef struct ac_pstored {
-    ac_interval put, more;
-    bool any_put, any_more;
+    ac_interval all, put, added;
+    bool any, any_put, any_added;
 } ac_pstored;
 
 typedef struct ac_prover {
@@ -84,11 +84,9 @@ typedef struct ac_prover {
     int32_t uncertain;    /* above 0: the code here may not be run, or not with all values of the loops around it */
     int64_t *count;       /* by buffer: elements that the call's argument has */
     ac_interval *content; /* by buffer: integers that this call has put there; scratch and locals */
-    ac_interval *stored;  /* ... while following */
-    bool *any_stored;
-    ac_pstored *kinds; /* ... which are of two kinds, where contents are looked for */
-    int64_t times;     /* that the code here is run at most, in one pass over it */
-    ac_ptable *table;  /* by buffer */
+    ac_pstored *stored;   /* ... while following */
+    int64_t times;        /* that the code here is run at most, in one pass over it */
+    ac_ptable *table;     /* by buffer */
     /* split.c; by instruction: values that there are at all, ones that were chosen, claims that hold in all parts, and,
      * of the pass at work, claims that failed and values that were met */
     ac_interval *refined, *seen;
@@ -167,7 +165,9 @@ void ac_p_float_to_int(ac_prover *p, ac_x x);
 /* accesses.c */
 void ac_p_access(ac_prover *p, ac_x x);
 
-/* tables.c: integers that a load of `lanes` elements from `index` on can give. */
+/* tables.c: the constant that buffer `buf` is, or NULL. */
+ac_const *ac_p_constant(const ac_prover *p, int32_t buf);
+/* Integers that a load of `lanes` elements from `index` on can give. */
 ac_interval ac_p_loaded(ac_prover *p, int32_t buf, const ac_pvalue *index, int32_t lanes);
 void ac_p_put(ac_prover *p, int32_t buf, ac_interval in);        /* integers that are stored */
 void ac_p_stored(ac_prover *p, ac_x x);                          /* instruction x stores integers */

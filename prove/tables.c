@@ -45,6 +45,12 @@ static ac_interval contents(ac_prover *p, const ac_const *k, const void *data, c
     return d == AC_U64 && in.lo < 0 ? ac_p_range(d) : in;
 }
 
+ac_const *ac_p_constant(const ac_prover *p, int32_t buf)
+{
+    const ac_bound_arg *arg = buf < p->call->n_arg ? &p->call->arg[buf] : NULL;
+    return arg && arg->space == AC_SPACE_CONST ? p->m->konst[arg->offset] : NULL;
+}
+
 ac_interval ac_p_loaded(ac_prover *p, int32_t buf, const ac_pvalue *index, int32_t lanes)
 {
     const ac_dtype d = p->fn->buf.item[buf].dtype;
@@ -58,7 +64,7 @@ ac_interval ac_p_loaded(ac_prover *p, int32_t buf, const ac_pvalue *index, int32
                 return (ac_interval){p->chunk, p->chunk};
             return (ac_interval){0, n > 0 ? n - 1 : 0};
         }
-        ac_const *k = arg->space == AC_SPACE_CONST ? p->m->konst[arg->offset] : NULL;
+        ac_const *k = ac_p_constant(p, buf);
         if (k && k->dtype == d && (ac_dtype_bits(d) > 8 || k->count <= BYTES_LOOKED_AT)) {
             const void *data = ac_const_data(p->cx, k);
             return data ? contents(p, k, data, index, lanes) : range;
@@ -70,10 +76,9 @@ ac_interval ac_p_loaded(ac_prover *p, int32_t buf, const ac_pvalue *index, int32
 void ac_p_loaded_float(ac_prover *p, int32_t buf, ac_pvalue *v)
 {
     const ac_dtype d = p->fn->buf.item[buf].dtype;
-    const ac_bound_arg *arg = buf < p->call->n_arg ? &p->call->arg[buf] : NULL;
-    if (!arg || arg->space != AC_SPACE_CONST || (d != AC_F32 && d != AC_F64))
+    ac_const *k = ac_p_constant(p, buf);
+    if (!k || (d != AC_F32 && d != AC_F64))
         return;
-    ac_const *k = p->m->konst[arg->offset];
     ac_ptable *t = &p->table[buf];
     if (!t->known && k->dtype == d && k->count <= FLOATS_LOOKED_AT) {
         const void *data = ac_const_data(p->cx, k);
@@ -93,15 +98,19 @@ void ac_p_loaded_float(ac_prover *p, int32_t buf, ac_pvalue *v)
 
 /* ------------------------------------------------------------------ what the call stores */
 
+static void join(ac_interval *to, bool *any, ac_interval in)
+{
+    *to = *any ? ac_interval_join(*to, in) : in;
+    *any = true;
+}
+
 void ac_p_put(ac_prover *p, int32_t buf, ac_interval in)
 {
-    ac_pstored *k = &p->kinds[buf];
+    ac_pstored *s = &p->stored[buf];
     if (p->dry)
         return;
-    p->stored[buf] = p->any_stored[buf] ? ac_interval_join(p->stored[buf], in) : in;
-    p->any_stored[buf] = true;
-    k->put = k->any_put ? ac_interval_join(k->put, in) : in;
-    k->any_put = true;
+    join(&s->all, &s->any, in);
+    join(&s->put, &s->any_put, in);
 }
 
 static bool loads_from(const ac_prover *p, ac_x x, int32_t buf)
@@ -121,26 +130,25 @@ static ac_x added_to(const ac_prover *p, ac_x x, int32_t buf)
 void ac_p_stored(ac_prover *p, ac_x x)
 {
     const ac_ins *i = ac_p_ins(p, x);
-    const ac_interval in = ac_p_by_facts(p, &p->value[i->b].form, p->value[i->b].in), before = p->kinds[i->aux].put;
+    const ac_interval in = ac_p_by_facts(p, &p->value[i->b].form, p->value[i->b].in), times = {p->times, p->times};
     const ac_x by = added_to(p, i->b, i->aux);
-    ac_pstored *k = &p->kinds[i->aux];
-    const bool any_put = k->any_put;
-    ac_p_put(p, i->aux, in);
-    if (!by || p->dry)
-        return;
-    const ac_interval more = ac_interval_join(p->value[by].in, (ac_interval){0, 0}), times = {p->times, p->times};
-    k->put = before;
-    k->any_put = any_put;
-    k->more = ac_interval_add(k->more, ac_interval_mul(more, times));
-    k->any_more = true;
+    ac_pstored *s = &p->stored[i->aux];
+    if (!by) {
+        ac_p_put(p, i->aux, in);
+    } else if (!p->dry) {
+        const ac_interval once = ac_interval_join(p->value[by].in, (ac_interval){0, 0});
+        join(&s->all, &s->any, in);
+        s->added = ac_interval_add(s->added, ac_interval_mul(once, times));
+        s->any_added = true;
+    }
 }
 
 /* However often something is added, to whatever was there at an earlier time: no element is further from what was put
  * there than all of it together. Where that leaves the type, sums may wrap, and this says nothing. */
 ac_interval ac_p_contents(ac_prover *p, int32_t buf)
 {
-    const ac_pstored *k = &p->kinds[buf];
-    const ac_interval sums = ac_interval_add(k->put, k->more);
-    const bool fits = k->any_more && k->any_put && ac_interval_inside(sums, ac_p_range(p->fn->buf.item[buf].dtype));
-    return fits ? ac_interval_meet(p->stored[buf], sums) : p->stored[buf];
+    const ac_pstored *s = &p->stored[buf];
+    const ac_interval sums = ac_interval_add(s->put, s->added);
+    const bool fits = s->any_added && s->any_put && ac_interval_inside(sums, ac_p_range(p->fn->buf.item[buf].dtype));
+    return fits ? ac_interval_meet(s->all, sums) : s->all;
 }
