@@ -64,6 +64,8 @@ static inline bool ac_lb_fits(const ac_lb *b, bool fit)
 
 /* folding.c: the value that `ins` is equal to, or 0. */
 ac_x ac_lb_fold(ac_lb *b, const ac_ins *ins);
+/* CONST if all lanes are equal, else CONSTV. lane[]: int64, or the bits of a double for floats. */
+ac_x ac_lb_lanes(ac_lb *b, ac_dtype d, const int64_t *lane, int32_t lanes);
 int64_t ac_lb_lane_of(const ac_loop_fn *fn, const ac_ins *k, int32_t lane); /* of a CONST or CONSTV */
 static inline bool ac_ins_const(const ac_ins *i)
 {

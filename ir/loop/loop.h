@@ -173,8 +173,6 @@ ac_x ac_lb_dot4(ac_lb *b, ac_x x, ac_x y, ac_x acc);
 ac_x ac_lb_dot2(ac_lb *b, ac_x x, ac_x y, ac_x acc);
 ac_x ac_lb_splat(ac_lb *b, ac_x x, int32_t lanes); /* lanes 1: x itself */
 ac_x ac_lb_lane(ac_lb *b, ac_x x, int32_t lane);
-/* A constant of `lanes` lanes. lane[]: int64, or the bits of a double for floats. */
-ac_x ac_lb_lanes(ac_lb *b, ac_dtype d, const int64_t *lane, int32_t lanes);
 /* Which lane of two vectors of `half` lanes lane i has where they take turns: a0 b0 a1 b1 .. */
 static inline int32_t ac_zip_lane(int32_t i, int32_t half)
 {

@@ -430,19 +430,18 @@ static bool copy_counts(const job *j)
     return COPY * j->f.lanes * (double)ac_tensor_count(j->c->x) > work;
 }
 
-/* Strip, tile and borders. `copies`: x must be copied, whatever its borders. */
-static void plan(job *j, bool copies)
+/* Strip, tile and borders. inside: windows stay inside of x; copies: it must be copied all the same. */
+static void plan(job *j, bool inside, bool copies)
 {
-    const ac_window *w = j->win;
-    if (!copies && !(ac_slide_inside(&w->y) && ac_slide_inside(&w->x))) {
-        j->bordered = j->c->kind == AC_MACS_F32;
+    j->bordered = !inside && !copies && j->c->kind == AC_MACS_F32;
+    if (j->bordered) {
         plan_strip(j, false);
         plan_tile(j);
-        if (j->bordered && plan_borders(j, copy_counts(j)))
+        if (plan_borders(j, copy_counts(j)))
             return;
         j->bordered = false;
-        copies = true;
     }
+    copies |= !inside;
     plan_strip(j, copies);
     plan_tile(j);
     plan_borders(j, false);
@@ -471,7 +470,7 @@ int ac_gemm_conv(ac_lower *L, ac_channel *c, const ac_window *win, const ac_slid
     const int32_t input = ac_lo_operand(L, c->x);
     const int64_t image = y->in * x->in * win->ic;
     j.x = hybrid ? ac_lo_scratch(L, "xq", AC_I8, image) : input;
-    plan(&j, apart || ac_gemm_copies(&j.f, c));
+    plan(&j, inside, apart || ac_gemm_copies(&j.f, c));
     j.w = ac_gemm_pack(L, &j.f, c);
     ac_lb *b = &L->b;
     from p = {.n = ac_lb_for_each(b, "n", win->n)};

@@ -118,7 +118,7 @@ static ac_x fresh_of(ac_lower *L, const row *r, ac_x v, int32_t lanes)
     int64_t is_fresh[AC_MAX_LANES];
     for (int32_t l = 0; l < lanes; l++)
         is_fresh[l] = l >= lanes - r->fresh;
-    return ac_lb_select(&L->b, ac_lb_lanes(&L->b, AC_BOOL, is_fresh, lanes), v, ac_lb_like(&L->b, v, 0));
+    return ac_lb_select(&L->b, ac_lb_constv(&L->b, AC_BOOL, is_fresh, lanes), v, ac_lb_like(&L->b, v, 0));
 }
 
 static void wide_exp_step(ac_lower *L, void *with, ac_x i, int32_t lanes)
