@@ -43,7 +43,7 @@ static int64_t most_steps(const ac_build *b, ac_tensor *const *v)
     if (limit < 0 || !ac_known_element(b, v[0], 0, &start) || !ac_known_element(b, v[2], 0, &delta) || delta <= 0)
         return -1;
     const double far = ceil(((double)limit - start) / delta);
-    return far < 0 ? 0 : far > INT32_MAX ? -1 : (int64_t)far;
+    return far < 0 ? 0 : far <= INT32_MAX ? (int64_t)far : -1;
 }
 
 static int late_range(const ac_build *b, ac_tensor *const *of, ac_tensor *late, const char *result, ac_tensor **out)

@@ -9,6 +9,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { FAR = 65536 }; /* lengths of the input that a region of interest may lie away from it */
+
 typedef struct resize {
     const char *mode, *coords, *nearest;
     double cubic, extrapolation;
@@ -303,12 +305,12 @@ static int take_sizes(ac_onx_node *n, resize *r, const double *v, int64_t count,
     const bool larger = !strcmp(policy, "not_smaller"), stretch = !strcmp(policy, "stretch");
     double one = 0;
     for (int64_t i = 0; i < count; i++) {
+        if (!(v[i] >= 0 && v[i] < INT32_MAX))
+            return ac_error(n->r->cx, n->at, E0103, "size %" PRId64 " is %g", i, v[i]);
         const double in = (double)x->dim[axis[i]], s = in > 0 ? v[i] / in : 1;
         one = i == 0 || (larger ? s > one : s < one) ? s : one;
         r->scale[axis[i]] = s;
         r->out[axis[i]] = (int64_t)v[i];
-        if (!(v[i] >= 0 && v[i] < INT32_MAX))
-            return ac_error(n->r->cx, n->at, E0103, "size %" PRId64 " is %g", i, v[i]);
     }
     for (int64_t i = 0; !stretch && i < count; i++) {
         r->scale[axis[i]] = one;
@@ -351,6 +353,9 @@ int ac_onx_do_resize(ac_onx_node *n)
             return roi ? ac_error(n->r->cx, n->at, E0104, "the region of interest has %" PRId64 " numbers", n_roi)
                        : AC_FAIL;
         for (int32_t i = 0; i < m; i++) {
+            for (int32_t k = i; k <= i + m; k += m)
+                if (!(fabs(roi[k]) <= FAR))
+                    return ac_error(n->r->cx, n->at, E0103, "number %d of the region of interest is %g", k, roi[k]);
             r.roi_start[axis[i]] = roi[i];
             r.roi_end[axis[i]] = roi[i + m];
         }
