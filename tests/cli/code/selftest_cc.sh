@@ -18,6 +18,34 @@ equal 'this machine' "$digits" 'gcc -O2' --vectors 10 --weights blob --threads 4
 equal 'this machine' "$digits" 'gcc -O2' --vectors 10 --weights asm --mem fast:1K,fast --mem slow:8K
 equal 'this machine' "$src/tests/golden/c/state.ag" 'gcc -O0'
 equal 'this machine' "$models/dsnet_int8.tflite" 'gcc -O2' -t cortex-m4 --stripe auto --io rows --vectors 10
+# parts, and steps that run at once
+cat >branches.ag <<'END'
+graph g {
+  input x: i8[1,24,24,16] q(0.1, 3)
+  const v: i8[24,3,3,16] q(0.02, 0) = random 1
+  const w: i8[24,1,1,16] q(0.02, 0) = random 2
+  a: i8[1,24,24,24] q(0.3, -2) = conv_2d(x, v) padding=same
+  b: i8[1,24,24,24] q(0.3, -2) = conv_2d(x, w)
+  c: i8[1,24,24,16] q(0.0078125, 0) = tanh(x)
+  d: i8[1,24,24,16] q(0.00390625, -128) = logistic(x)
+  e: i8[1,24,24,16] q(0.01, 0) = mul(c, d)
+  y: i8[1,24,24,64] q(0.3, -2) = concatenation(a, b, e) axis=3
+  output y
+}
+END
+"$arenac" plan branches.ag -t native --threads 2 --budget 1M | grep -q 'steps that run at once' ||
+    fail 'branches.ag has no steps that run at once'
+equal '4 of integers' branches.ag 'gcc -O2' -t native --threads 2 --budget 1M --vectors 10
+# gcc 12 -O2 dropped the calls of the second step: its stores, at twice the distance of its loads, had no pointer
+cat >twice.ag <<'END'
+graph g {
+  input x: i8[1,25,22,16] q(0.05, -5)
+  a: i8[1,25,22,16] q(0.05, -5) = average_pool_2d(x) kernel_h=3 kernel_w=2 padding=same
+  y: i8[1,25,22,32] q(0.05, -5) = concatenation(a, a) axis=3
+  output y
+}
+END
+equal '2 of integers' twice.ag 'gcc -O2' -t generic --threads 2 --vectors 3
 have clang clang && equal 'this machine' "$digits" 'clang -O2' --vectors 10
 # indices: those that are out of range for the evaluator become 0
 cat >gather.ag <<'END'
