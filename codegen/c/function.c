@@ -401,15 +401,17 @@ void ac_c_print_prologue(ac_cfile *F, ac_sink *to)
         print_intrinsics(t, to);
     /* gcc moves all loads of a register tile to its front, until sums have no registers; tiles of asm it cannot */
     const bool in_order = t->core && !t->dsp;
-    ac_putf(to,
-            "/* Every operation rounds by itself: a * b + c is two roundings unless an fma is written.%s */\n"
-            "#if defined(__clang__)\n"
-            "#pragma STDC FP_CONTRACT OFF\n"
-            "#elif defined(__GNUC__)\n"
-            "#pragma GCC optimize(\"fp-contract=off%s\")\n"
-            "#endif\n\n",
-            in_order ? "\n * What is loaded early keeps sums out of registers: only a second pass schedules." : "",
-            in_order ? ",no-schedule-insns" : "");
+    ac_putf(
+        to,
+        "/* Every operation rounds by itself: a * b + c is two roundings unless an fma is written. gcc 12 takes the\n"
+        " * stores of a loop that makes their addresses from two pointers (2 * p - q) for stores through NULL.%s */\n"
+        "#if defined(__clang__)\n"
+        "#pragma STDC FP_CONTRACT OFF\n"
+        "#elif defined(__GNUC__)\n"
+        "#pragma GCC optimize(\"fp-contract=off,no-delete-null-pointer-checks%s\")\n"
+        "#endif\n\n",
+        in_order ? "\n * What is loaded early keeps sums out of registers: only a second pass schedules." : "",
+        in_order ? ",no-schedule-insns" : "");
     if (!bits) {
         const char *helpers = F->helpers.n ? ac_sink_text(&F->helpers) : "";
         if (strstr(helpers, "__SSE2__"))

@@ -16,11 +16,12 @@
 #define PHASES_SECTION_FAST
 #endif
 
-/* Every operation rounds by itself: a * b + c is two roundings unless an fma is written. */
+/* Every operation rounds by itself: a * b + c is two roundings unless an fma is written. gcc 12 takes the
+ * stores of a loop that makes their addresses from two pointers (2 * p - q) for stores through NULL. */
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
 #elif defined(__GNUC__)
-#pragma GCC optimize("fp-contract=off")
+#pragma GCC optimize("fp-contract=off,no-delete-null-pointer-checks")
 #endif
 
 static uint32_t bits_of_f32(float x)
@@ -280,13 +281,13 @@ PHASES_SECTION_FAST static void phases_conv_2d_0(const float *restrict x, const 
     }
 }
 
-/* tanh 'a' -> f32 [576]
- * step 1: tanh 'a': x f32 [576] at 0x2400 -> a f32 [576] at 0x2d00
- *   out  f32[576]  f32 [576] a
- *   x    f32[576]  f32 [576] x */
+/* tanh 'a' -> f32 [192]
+ * step 1: tanh 'a': x f32 [192] at 0x2400 -> a f32 [192] at 0x2700
+ *   out  f32[192]  f32 [192] a
+ *   x    f32[192]  f32 [192] x */
 PHASES_SECTION_FAST static void phases_tanh_1(float *restrict out, const float *restrict x)
 {
-    for (int32_t i = 0; i < 576; i++) {
+    for (int32_t i = 0; i < 192; i++) {
         const float x0 = x[i];
         const float t0 = abs_f32(x0);
         const float t1 = x0 * x0;
@@ -307,21 +308,21 @@ PHASES_SECTION_FAST static void phases_tanh_1(float *restrict out, const float *
     }
 }
 
-/* softmax 'a1' -> f32 [576]
- * step 2: softmax 'a1': a f32 [576] at 0x2d00 -> a1 f32 [576] at 0x2d00
+/* softmax 'a1' -> f32 [192]
+ * step 2: softmax 'a1': a f32 [192] at 0x2700 -> a1 f32 [192] at 0x2700
  * also step 4
- *   out  f32[576]  f32 [576] a1
- *   e    f32[576]
- *   x    f32[576]  f32 [576] a */
+ *   out  f32[192]  f32 [192] a1
+ *   e    f32[192]
+ *   x    f32[192]  f32 [192] a */
 PHASES_SECTION_FAST static void phases_softmax_2(float *out, float *restrict e, const float *x)
 {
     float max = -3.4028235e+38f;
-    for (int32_t c = 0; c < 576; c++) {
+    for (int32_t c = 0; c < 192; c++) {
         const float x0 = x[c];
         max = x0 > max ? x0 : max;
     }
     float sum = 0.0f;
-    for (int32_t c = 0; c < 576; c++) {
+    for (int32_t c = 0; c < 192; c++) {
         const float t0 = x[c] - max;
         const float t1 = -104.0f > t0 ? -104.0f : t0;
         const float t2 = t1 * 1.442695f + 12583104.0f;
@@ -334,18 +335,18 @@ PHASES_SECTION_FAST static void phases_softmax_2(float *out, float *restrict e, 
         sum += t7;
     }
     const float t8 = 1.0f / sum;
-    for (int32_t c = 0; c < 576; c++) {
+    for (int32_t c = 0; c < 192; c++) {
         out[c] = e[c] * t8;
     }
 }
 
-/* logistic 'b' -> f32 [576]
- * step 3: logistic 'b': x f32 [576] at 0x2400 -> b f32 [576] at 0x3f00
- *   out  f32[576]  f32 [576] b
- *   x    f32[576]  f32 [576] x */
+/* logistic 'b' -> f32 [192]
+ * step 3: logistic 'b': x f32 [192] at 0x2400 -> b f32 [192] at 0x2d00
+ *   out  f32[192]  f32 [192] b
+ *   x    f32[192]  f32 [192] x */
 PHASES_SECTION_FAST static void phases_logistic_3(float *restrict out, const float *restrict x)
 {
-    for (int32_t i = 0; i < 576; i++) {
+    for (int32_t i = 0; i < 192; i++) {
         const float x0 = x[i];
         const float t0 = -abs_f32(x0);
         const float t1 = -104.0f > t0 ? -104.0f : t0;
@@ -359,14 +360,14 @@ PHASES_SECTION_FAST static void phases_logistic_3(float *restrict out, const flo
     }
 }
 
-/* mul 'd' -> f32 [576]
- * step 5: mul 'd': a1 f32 [576] at 0x2d00, b1 f32 [576] at 0x3f00 -> d f32 [576] at 0x2d00
- *   out  f32[576]  f32 [576] d
- *   x    f32[576]  f32 [576] a1
- *   y    f32[576]  f32 [576] b1 */
+/* mul 'd' -> f32 [192]
+ * step 5: mul 'd': a1 f32 [192] at 0x2700, b1 f32 [192] at 0x2d00 -> d f32 [192] at 0x2700
+ *   out  f32[192]  f32 [192] d
+ *   x    f32[192]  f32 [192] a1
+ *   y    f32[192]  f32 [192] b1 */
 PHASES_SECTION_FAST static void phases_mul_5(float *out, const float *x, const float *restrict y)
 {
-    for (int32_t i = 0; i < 576; i++) {
+    for (int32_t i = 0; i < 192; i++) {
         out[i] = x[i] * y[i];
     }
 }
@@ -397,7 +398,7 @@ static void phases_part1(const void *with, int32_t part)
     uint8_t *const arena = (uint8_t *)m->arena;
     (void)part;
     PHASES_STEP_BEGIN(1);
-    phases_tanh_1((void *)(arena + 0x2d00), (void *)(arena + 0x2400));
+    phases_tanh_1((void *)(arena + 0x2700), (void *)(arena + 0x2400));
     PHASES_STEP_END(1);
 }
 
@@ -408,7 +409,7 @@ static void phases_part2(const void *with, int32_t part)
     uint8_t *const arena = (uint8_t *)m->arena;
     (void)part;
     PHASES_STEP_BEGIN(2);
-    phases_softmax_2((void *)(arena + 0x2d00), (void *)(arena + 0x3600), (void *)(arena + 0x2d00));
+    phases_softmax_2((void *)(arena + 0x2700), (void *)(arena + 0x2a00), (void *)(arena + 0x2700));
     PHASES_STEP_END(2);
 }
 
@@ -419,7 +420,7 @@ static void phases_part3(const void *with, int32_t part)
     uint8_t *const arena = (uint8_t *)m->arena;
     (void)part;
     PHASES_STEP_BEGIN(3);
-    phases_logistic_3((void *)(arena + 0x3f00), (void *)(arena + 0x2400));
+    phases_logistic_3((void *)(arena + 0x2d00), (void *)(arena + 0x2400));
     PHASES_STEP_END(3);
 }
 
@@ -430,7 +431,7 @@ static void phases_part4(const void *with, int32_t part)
     uint8_t *const arena = (uint8_t *)m->arena;
     (void)part;
     PHASES_STEP_BEGIN(4);
-    phases_softmax_2((void *)(arena + 0x3f00), (void *)(arena + 0x4800), (void *)(arena + 0x3f00));
+    phases_softmax_2((void *)(arena + 0x2d00), (void *)(arena + 0x3000), (void *)(arena + 0x2d00));
     PHASES_STEP_END(4);
 }
 
@@ -476,16 +477,16 @@ int phases_run(const phases_mem *m)
 
     /* At once, phase 0:
      * all threads, 0: conv_2d 'c': z f32 [1,12,12,8] -> c f32 [1,12,12,8]
-     * thread 0, 1: tanh 'a': x f32 [576] -> a f32 [576]
-     * thread 0, 2: softmax 'a1': a f32 [576] -> a1 f32 [576]
-     * thread 1, 3: logistic 'b': x f32 [576] -> b f32 [576]
-     * thread 1, 4: softmax 'b1': b f32 [576] -> b1 f32 [576]
+     * thread 0, 1: tanh 'a': x f32 [192] -> a f32 [192]
+     * thread 0, 2: softmax 'a1': a f32 [192] -> a1 f32 [192]
+     * thread 1, 3: logistic 'b': x f32 [192] -> b f32 [192]
+     * thread 1, 4: softmax 'b1': b f32 [192] -> b1 f32 [192]
      */
     phases_at_once(m, 0);
 
-    /* 5: mul 'd': a1 f32 [576], b1 f32 [576] -> d f32 [576] */
+    /* 5: mul 'd': a1 f32 [192], b1 f32 [192] -> d f32 [192] */
     PHASES_STEP_BEGIN(5);
-    phases_mul_5((void *)(arena + 0x2d00), (void *)(arena + 0x2d00), (void *)(arena + 0x3f00));
+    phases_mul_5((void *)(arena + 0x2700), (void *)(arena + 0x2700), (void *)(arena + 0x2d00));
     PHASES_STEP_END(5);
     return PHASES_OK;
 }

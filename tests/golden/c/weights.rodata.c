@@ -16,11 +16,12 @@
 #define WEIGHTS_SECTION_FAST
 #endif
 
-/* Every operation rounds by itself: a * b + c is two roundings unless an fma is written. */
+/* Every operation rounds by itself: a * b + c is two roundings unless an fma is written. gcc 12 takes the
+ * stores of a loop that makes their addresses from two pointers (2 * p - q) for stores through NULL. */
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
 #elif defined(__GNUC__)
-#pragma GCC optimize("fp-contract=off")
+#pragma GCC optimize("fp-contract=off,no-delete-null-pointer-checks")
 #endif
 
 WEIGHTS_SECTION_RODATA static const float weights_fully_connected_0_k[8] = {
