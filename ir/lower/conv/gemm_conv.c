@@ -344,7 +344,9 @@ static void plan_strip(job *j, bool copies)
     for (int64_t n = 2; n <= most && n <= w->y.out; n++)
         if (!limited || ac_dtype_size(j->f.strip, j->z.taps * rows_of(j, n) * j->row_step) <= bytes)
             j->out_rows = n;
-    const int64_t strips = (w->y.out + j->out_rows - 1) / j->out_rows;
+    int64_t strips = (w->y.out + j->out_rows - 1) / j->out_rows;
+    if (j->bordered && !stream && strips > 1) /* threads share them */
+        strips += strips % 2;
     j->out_rows = (w->y.out + strips - 1) / strips;
     const int64_t plane = rows_of(j, j->out_rows) * j->row_step;
     j->plane_step = copies ? plane : j->z.dil * w->y.in * j->row_step;

@@ -48,11 +48,12 @@ static bool simplify(ac_move *m, bool fill)
     return true;
 }
 
-/* Every element of a result is written once. Threads of a CPU gain nothing from moves, those of a GPU do. */
-static ac_mark mark_of(const ac_lower *L, int32_t dst)
+/* A box writes each of its elements once. What a GPU runs is one box after the other, threads of a CPU begin together.
+ */
+static ac_mark mark_of(const ac_lower *L, int32_t dst, const ac_move *m)
 {
-    const bool each = L->target->isa == AC_ISA_CUDA && L->b.fn->buf.item[dst].role == AC_BUF_OUT;
-    return each ? AC_MARK_PARALLEL : AC_MARK_SERIAL;
+    const bool alone = m->once || L->target->isa == AC_ISA_CUDA;
+    return alone && L->b.fn->buf.item[dst].role == AC_BUF_OUT ? AC_MARK_PARALLEL : AC_MARK_SERIAL;
 }
 
 static void run(ac_lower *L, const char *name, int64_t n, int32_t max, int32_t min, ac_mark mark, ac_run_body *body,
@@ -140,7 +141,7 @@ static bool squares(ac_lower *L, const copy *c, const ac_move *m)
         return false;
     const int64_t far = m->dim[axis].extent / edge * edge, wide = m->dim[last].extent / edge * edge;
     const ac_move whole = part(*m, axis, 0, far), square = part(whole, last, 0, wide);
-    ac_lo_squares(L, c->src, c->from, c->dst, c->to, &square);
+    ac_lo_squares(L, c->src, c->from, c->dst, c->to, &square, mark_of(L, c->dst, m));
     nest(L, *c, part(whole, last, wide, m->dim[last].extent), 0);
     nest(L, *c, part(*m, axis, far, m->dim[axis].extent), 0);
     return true;
@@ -154,7 +155,8 @@ static void nest(ac_lower *L, copy c, ac_move m, int32_t lanes)
     c.from = ac_lb_add(b, c.from, ac_lb_i32(b, m.from));
     c.to = ac_lb_add(b, c.to, ac_lb_i32(b, m.to));
     for (int32_t d = 0; d + 1 < m.n; d++) {
-        const ac_x i = ac_lb_for(b, letter[d], ac_lb_i32(b, 0), ac_lb_i32(b, m.dim[d].extent), 1, mark_of(L, c.dst));
+        const ac_x i =
+            ac_lb_for(b, letter[d], ac_lb_i32(b, 0), ac_lb_i32(b, m.dim[d].extent), 1, mark_of(L, c.dst, &m));
         c.from = ac_lb_add(b, c.from, ac_lb_mul(b, i, ac_lb_i32(b, m.dim[d].from)));
         c.to = ac_lb_add(b, c.to, ac_lb_mul(b, i, ac_lb_i32(b, m.dim[d].to)));
     }
@@ -169,7 +171,7 @@ static void nest(ac_lower *L, copy c, ac_move m, int32_t lanes)
     }
     if (last.from == 0 && !c.value && !c.each)
         c.value = ac_lb_load(b, c.src, c.from, 1); /* one element for the whole run */
-    run(L, letter[m.n ? m.n - 1 : 0], last.extent, max, min, mark_of(L, c.dst), copy_piece, &c);
+    run(L, letter[m.n ? m.n - 1 : 0], last.extent, max, min, mark_of(L, c.dst, &m), copy_piece, &c);
     for (int32_t d = 0; d + 1 < m.n; d++)
         ac_lb_end(b);
 }
@@ -188,7 +190,9 @@ void ac_lo_move(ac_lower *L, int32_t src, int32_t dst, const ac_move *m)
 void ac_lo_move_output(ac_lower *L, ac_tensor *x, int32_t i, const ac_move *m)
 {
     const int32_t dst = ac_lo_output_buf(L, i);
-    ac_lo_move(L, ac_lo_operand(L, x), dst, m);
+    ac_move all = *m;
+    all.once = true;
+    ac_lo_move(L, ac_lo_operand(L, x), dst, &all);
 }
 
 int32_t ac_lo_start_as(ac_lower *L, ac_tensor *x)

@@ -27,6 +27,7 @@ typedef struct ac_move {
         int64_t extent, from, to;
     } dim[AC_MOVE_DIMS]; /* outermost first; strides in elements */
     int64_t from, to;    /* element the box starts at */
+    bool once;           /* no other code of the node writes what this box writes: threads may share it */
 } ac_move;
 
 /* Computes the value that is stored from the one that was read (any lanes); `ctx` is the caller's. */
@@ -37,7 +38,7 @@ void ac_move_dim(ac_move *m, int64_t extent, int64_t from, int64_t to);
 void ac_move_strides(const ac_tensor *t, int64_t stride[AC_MAX_RANK]);
 
 void ac_lo_move(ac_lower *L, int32_t src, int32_t dst, const ac_move *m);
-/* From the operand x to output i, whose buffer is named first. */
+/* From the operand x to output i, of which nothing else writes, and whose buffer is named first. */
 void ac_lo_move_output(ac_lower *L, ac_tensor *x, int32_t i, const ac_move *m);
 /* The same from positions known only at run time, added to m->from and m->to. */
 void ac_lo_move_at(ac_lower *L, int32_t src, ac_x from, int32_t dst, ac_x to, const ac_move *m);
@@ -59,7 +60,7 @@ void ac_lo_run(ac_lower *L, const char *name, int64_t n, int32_t max, int32_t mi
  * where the last one is so in the result only, or -1; the loops of a box both of whose sides are whole squares. */
 int32_t ac_square_edge(const ac_lower *L, ac_dtype d);
 int32_t ac_square_axis(const ac_move *m);
-void ac_lo_squares(ac_lower *L, int32_t src, ac_x from, int32_t dst, ac_x to, const ac_move *m);
+void ac_lo_squares(ac_lower *L, int32_t src, ac_x from, int32_t dst, ac_x to, const ac_move *m, ac_mark mark);
 
 /* Refuses (E0108) types packed below a byte. */
 int ac_lo_movable(ac_lower *L, const ac_tensor *t);

@@ -34,7 +34,7 @@ int ac_lo_pad(ac_lower *L)
     ac_move_strides(y, to);
     for (int32_t d = 0; d < x->rank; d++)
         for (int32_t side = 0; side < 2; side++) {
-            ac_move m = {.to = side ? (before[d] + x->dim[d]) * to[d] : 0};
+            ac_move m = {.to = side ? (before[d] + x->dim[d]) * to[d] : 0, .once = true};
             for (int32_t k = 0; k < x->rank; k++) {
                 const int64_t edge = side ? after[d] : before[d];
                 ac_move_dim(&m, k < d ? x->dim[k] : k == d ? edge : y->dim[k], 0, to[k]);
@@ -42,7 +42,7 @@ int ac_lo_pad(ac_lower *L)
             }
             ac_lo_move_fill(L, value, dst, &m);
         }
-    ac_move m = {0};
+    ac_move m = {.once = true};
     for (int32_t d = 0; d < x->rank; d++) {
         m.to += before[d] * to[d];
         ac_move_dim(&m, x->dim[d], from[d], to[d]);

@@ -71,7 +71,7 @@ int ac_lo_concat(ac_lower *L)
     for (int32_t i = 0; i < n->n_in; i++) {
         ac_tensor *x = n->in[i];
         const int64_t part = ac_dim_product(x->dim, axis, x->rank);
-        ac_move m = {.to = at};
+        ac_move m = {.to = at, .once = true};
         ac_move_dim(&m, outer, part, row);
         ac_move_dim(&m, part, 1, 1);
         at += part;
@@ -105,7 +105,7 @@ int ac_lo_pack(ac_lower *L)
     const int32_t dst = ac_lo_result_buf(L);
     const int64_t outer = ac_dim_product(y->dim, 0, axis), inner = ac_dim_product(y->dim, axis + 1, y->rank);
     for (int32_t i = 0; i < n->n_in; i++) {
-        ac_move m = {.to = i * inner};
+        ac_move m = {.to = i * inner, .once = true};
         ac_move_dim(&m, outer, inner, inner * n->n_in);
         ac_move_dim(&m, inner, 1, 1);
         ac_lo_move(L, ac_lo_operand(L, n->in[i]), dst, &m);

@@ -90,7 +90,7 @@ static int32_t run_of(int64_t squares)
     return n;
 }
 
-void ac_lo_squares(ac_lower *L, int32_t src, ac_x from, int32_t dst, ac_x to, const ac_move *m)
+void ac_lo_squares(ac_lower *L, int32_t src, ac_x from, int32_t dst, ac_x to, const ac_move *m, ac_mark mark)
 {
     ac_lb *b = &L->b;
     const ac_dtype d = b->fn->buf.item[dst].dtype;
@@ -116,7 +116,7 @@ void ac_lo_squares(ac_lower *L, int32_t src, ac_x from, int32_t dst, ac_x to, co
     to = ac_lb_add(b, to, ac_lb_i32(b, m->to));
     for (int32_t i = 0; i < n; i++) {
         const struct ac_move_axis *a = loop[i].axis;
-        const ac_x at = ac_lb_for(b, "i", ac_lb_i32(b, 0), ac_lb_i32(b, loop[i].end), loop[i].step, AC_MARK_SERIAL);
+        const ac_x at = ac_lb_for(b, "i", ac_lb_i32(b, 0), ac_lb_i32(b, loop[i].end), loop[i].step, mark);
         from = ac_lb_add(b, from, ac_lb_mul(b, at, ac_lb_i32(b, a->from)));
         to = ac_lb_add(b, to, ac_lb_mul(b, at, ac_lb_i32(b, a->to)));
     }

@@ -1,8 +1,7 @@
 /* chunks.c - a step cut into chunks for threads: loops whose iterations are independent are split into contiguous runs.
  *
- * Lowerings mark such loops parallel (docs/loop-ir.md says what that promises). Here a cut is chosen, a set of marked
- * loops so that every store to a result lies in one of them, and the function gets one more parameter, the number of
- * its chunk:
+ * Lowerings mark such loops parallel (docs/loop-ir.md says what that promises). A cut is chosen (cut.h), and the
+ * function gets one more parameter, the number of its chunk:
  *
  *     for p in 0 .. 7 parallel           part = load part[0]
  *       strip = copy of x[p]        =>   for p in 7 * part / 2 .. 7 * (part + 1) / 2
@@ -10,29 +9,23 @@
  *     end                                  out[p] = ..strip[part]..
  *
  * What is around the split loops is computed by every chunk; stores to results that are in none of them are chunk
- * 0's. Loops that are side by side share one range, so that a loop over large tiles and one over the rest are
- * balanced together. Scratch is given to each chunk, so chunks share nothing but operands. The order of the operations
- * of each element does not change: results have the same bits for every number of chunks.
- *
- * The cut is the one with the least estimated time of the slowest chunk; where that saves less than a fork and a join
- * cost, the step stays whole. Cost: O(instructions * nesting). */
+ * 0's. Scratch is given to each chunk, so chunks share nothing but operands. The order of the operations of each
+ * element does not change: results have the same bits for every number of chunks. Where the cut saves less than a fork
+ * and a join cost, the step stays whole. */
 #include "ir/loop/builder.h"
-#include "ir/loop/access/traffic.h"
 #include "ir/loop/ins_fields.h"
 #include "ir/loop/tiles.h"
 #include "ir/lower/lower.h"
+#include "ir/lower/node/cut.h"
 #include "ir/lower/node/node.h"
 
 #include <string.h>
-
-enum { SIDE_BY_SIDE = 32, MOST_WEIGHT = 64 };
 
 typedef struct cutter {
     const ac_loop_fn *from;
     const ac_lowered *low;
     int32_t chunks;
-    int32_t *end; /* FOR, IF: its END */
-    bool *split;  /* FOR: in the chosen cut */
+    ac_cut cut;
     ac_lb b;
     ac_x *map;        /* old value or variable -> new one */
     int32_t *buf;     /* old buffer -> new one */
@@ -50,174 +43,16 @@ static bool is_block(const cutter *v, ac_x x)
     return ins(v, x)->op == AC_L_FOR || ins(v, x)->op == AC_L_IF;
 }
 
-static void match(cutter *v, ac_region *tmp)
-{
-    AC_VEC(int32_t) open = {0};
-    for (ac_x x = 1; x < v->from->code.n; x++) {
-        if (is_block(v, x))
-            ac_push(tmp, &open, x);
-        else if (ins(v, x)->op == AC_L_END)
-            v->end[open.item[--open.n]] = x;
-    }
-}
-
-/* A store other chunks could see. */
-static bool stores_result(const cutter *v, ac_x x)
-{
-    const ac_ins *i = ins(v, x);
-    return ac_lop_stores((ac_lop)i->op) && v->from->buf.item[i->aux].role == AC_BUF_OUT;
-}
-
-static bool any_result(const cutter *v, ac_x begin, ac_x end)
-{
-    for (ac_x x = begin; x < end; x++)
-        if (stores_result(v, x))
-            return true;
-    return false;
-}
-
 /* Does the block leave nothing behind but results: no scratch, no variable from outside? */
 static bool only_results(const cutter *v, ac_x begin, ac_x end)
 {
     for (ac_x x = begin; x < end; x++) {
         const ac_ins *i = ins(v, x);
-        if ((ac_lop_stores((ac_lop)i->op) && !stores_result(v, x)) || (i->op == AC_L_SET && i->aux < begin))
+        if ((ac_lop_stores((ac_lop)i->op) && !ac_cut_stores(&v->cut, x)) || (i->op == AC_L_SET && i->aux < begin))
             return false;
     }
     return true;
 }
-
-/* Iterations of a loop that may be split, else 0. */
-static int64_t splits(const cutter *v, ac_x x)
-{
-    bool known;
-    if (ins(v, x)->op != AC_L_FOR || ins(v, x)->aux != AC_MARK_PARALLEL || ins(v, x)->k.i < 0)
-        return 0;
-    const int64_t n = ac_loop_trips(v->from, x, &known);
-    return known ? n : 0;
-}
-
-static double cost_of(const cutter *v, ac_x begin, ac_x end)
-{
-    double sum = 0;
-    bool known;
-    for (ac_x x = begin; x < end; x++) {
-        if (ins(v, x)->op == AC_L_FOR) {
-            sum += (double)ac_loop_trips(v->from, x, &known) * cost_of(v, x + 1, v->end[x]);
-            x = v->end[x];
-        } else {
-            const ac_lop op = (ac_lop)ins(v, x)->op;
-            sum += op != AC_L_CONST && op != AC_L_CONSTV && op != AC_L_GET && op != AC_L_SET;
-        }
-    }
-    return sum;
-}
-
-/* The loops of one block that would share a range. */
-typedef struct range {
-    ac_x loop[SIDE_BY_SIDE];
-    int64_t weight[SIDE_BY_SIDE];    /* length of an iteration in the range: its time, the shortest one's is 1 */
-    int64_t first[SIDE_BY_SIDE + 1]; /* of each loop in the range; after the last: the length */
-    int32_t n;
-} range;
-
-/* Iterations of different loops take different times. */
-static void weigh(const cutter *v, range *r)
-{
-    double cost[SIDE_BY_SIDE], least = 0;
-    int64_t count[SIDE_BY_SIDE], length = 0;
-    for (int32_t i = 0; i < r->n; i++) {
-        cost[i] = cost_of(v, r->loop[i] + 1, v->end[r->loop[i]]);
-        count[i] = r->first[i + 1] - r->first[i];
-        least = i == 0 || cost[i] < least ? cost[i] : least;
-    }
-    for (int32_t i = 0; i < r->n && least > 0; i++) {
-        const double w = cost[i] / least + 0.5;
-        r->weight[i] = w > MOST_WEIGHT ? MOST_WEIGHT : (int64_t)w;
-        length += count[i] * r->weight[i];
-    }
-    if (least <= 0 || length > INT32_MAX / (v->chunks + 1)) /* the product with the chunk's number has to fit */
-        for (int32_t i = 0; i < r->n; i++)
-            r->weight[i] = 1;
-    for (int32_t i = 0; i < r->n; i++)
-        r->first[i + 1] = r->first[i] + count[i] * r->weight[i];
-}
-
-static range range_of(const cutter *v, ac_x begin, ac_x end)
-{
-    range r = {{0}, {0}, {0}, 0};
-    for (ac_x x = begin; x < end; x++) {
-        const int64_t n = is_block(v, x) ? splits(v, x) : 0;
-        if (n && r.n < SIDE_BY_SIDE && any_result(v, x, v->end[x])) {
-            r.loop[r.n] = x;
-            r.weight[r.n] = 1;
-            r.first[r.n + 1] = r.first[r.n] + n;
-            r.n++;
-        }
-        if (is_block(v, x))
-            x = v->end[x];
-    }
-    weigh(v, &r);
-    return r;
-}
-
-/* Iterations of loop i that begin before position `at` of the range, to the nearest. */
-static int64_t iterations(const range *r, int32_t i, int64_t at)
-{
-    const int64_t in = at < r->first[i] ? 0 : at > r->first[i + 1] ? r->first[i + 1] - r->first[i] : at - r->first[i];
-    return (in + r->weight[i] / 2) / r->weight[i];
-}
-
-/* What the slowest chunk spends in the loops of r. */
-static double slowest(const cutter *v, const range *r)
-{
-    double most = 0;
-    for (int32_t k = 0; k < v->chunks; k++) {
-        const int64_t from = r->first[r->n] * k / v->chunks, to = r->first[r->n] * (k + 1) / v->chunks;
-        double sum = 0;
-        for (int32_t i = 0; i < r->n; i++)
-            sum += (double)(iterations(r, i, to) - iterations(r, i, from)) *
-                   cost_of(v, r->loop[i] + 1, v->end[r->loop[i]]);
-        most = sum > most ? sum : most;
-    }
-    return most;
-}
-
-static bool in_range(const range *r, ac_x x)
-{
-    for (int32_t i = 0; i < r->n; i++)
-        if (r->loop[i] == x)
-            return true;
-    return false;
-}
-
-/* The least time of a block with the cut that gives it, which is set in v->split. */
-static double choose(cutter *v, ac_x begin, ac_x end)
-{
-    const range r = range_of(v, begin, end);
-    double inside = 0, around = 0; /* splitting the loops of r, or loops inside of them */
-    double here = r.n ? slowest(v, &r) : 0;
-    bool known;
-    for (ac_x x = begin; x < end; x++) {
-        if (!is_block(v, x)) {
-            around += cost_of(v, x, x + 1);
-            continue;
-        }
-        const double own = choose(v, x + 1, v->end[x]);
-        const double all = ins(v, x)->op == AC_L_FOR ? (double)ac_loop_trips(v->from, x, &known) * own : own;
-        *(in_range(&r, x) ? &inside : &around) += all;
-        x = v->end[x];
-    }
-    if (r.n == 0 || inside < here)
-        return around + inside;
-    for (int32_t i = 0; i < r.n; i++) {
-        memset(v->split + r.loop[i], 0, (size_t)(v->end[r.loop[i]] - r.loop[i]) * sizeof *v->split);
-        v->split[r.loop[i]] = true;
-    }
-    return around + here;
-}
-
-/* ------------------------------------------------------------------ the function of a chunk */
 
 static ac_x copy_ins(cutter *v, ac_x x)
 {
@@ -236,7 +71,7 @@ static void copy_all(cutter *v, ac_x begin, ac_x end)
 }
 
 /* Position of the range's end `at` (a value) in loop i: lo + step * iterations(at), inside the loop. */
-static ac_x bound(cutter *v, const range *r, int32_t i, ac_x at)
+static ac_x bound(cutter *v, const ac_cut_range *r, int32_t i, ac_x at)
 {
     ac_lb *b = &v->b;
     const ac_ins *loop = ins(v, r->loop[i]);
@@ -247,7 +82,7 @@ static ac_x bound(cutter *v, const range *r, int32_t i, ac_x at)
     return ac_lb_add(b, v->map[loop->a], ac_lb_mul(b, at, ac_lb_i32(b, loop->k.i)));
 }
 
-static void copy_split(cutter *v, const range *r, int32_t i)
+static void copy_split(cutter *v, const ac_cut_range *r, int32_t i)
 {
     ac_lb *b = &v->b;
     const ac_x n = ac_lb_i32(b, r->first[r->n]), chunks = ac_lb_i32(b, v->chunks);
@@ -255,14 +90,14 @@ static void copy_split(cutter *v, const range *r, int32_t i)
     const ac_x to = ac_lb_div(b, ac_lb_mul(b, n, ac_lb_add(b, v->chunk, ac_lb_i32(b, 1))), chunks);
     const ac_x x = r->loop[i], lo = bound(v, r, i, from), hi = bound(v, r, i, to);
     v->map[x] = ac_lb_for(b, ins(v, x)->name, lo, hi, ins(v, x)->k.i, AC_MARK_SERIAL);
-    copy_all(v, x + 1, v->end[x]);
+    copy_all(v, x + 1, v->cut.end[x]);
     ac_lb_end(b);
 }
 
 static bool any_split(const cutter *v, ac_x begin, ac_x end)
 {
     for (ac_x x = begin; x < end; x++)
-        if (v->split[x])
+        if (v->cut.split[x])
             return true;
     return false;
 }
@@ -270,17 +105,20 @@ static bool any_split(const cutter *v, ac_x begin, ac_x end)
 static void copy_block(cutter *v, ac_x begin, ac_x end)
 {
     ac_lb *b = &v->b;
-    range r = range_of(v, begin, end);
-    if (r.n && !v->split[r.loop[0]])
+    ac_cut_range r = ac_cut_range_of(&v->cut, begin, end);
+    if (r.n && !v->cut.split[r.loop[0]])
         r.n = 0; /* loops of one range are split together */
     for (ac_x x = begin; x < end; x++) {
         int32_t i = 0;
         while (i < r.n && r.loop[i] != x)
             i++;
-        const ac_x last = is_block(v, x) ? v->end[x] : x;
-        if (i < r.n) {
+        const ac_x last = is_block(v, x) ? v->cut.end[x] : x;
+        if (i < r.n && v->cut.own[x]) {
+            const ac_cut_range own = {.loop = {x}, .weight = {1}, .first = {0, ac_cut_trips(&v->cut, x)}, .n = 1};
+            copy_split(v, &own, 0);
+        } else if (i < r.n) {
             copy_split(v, &r, i);
-        } else if (!any_result(v, x, last + 1)) {
+        } else if (!ac_cut_any_result(&v->cut, x, last + 1)) {
             copy_all(v, x, last + 1);
         } else if (!is_block(v, x) || (!any_split(v, x, last) && only_results(v, x, last))) {
             ac_lb_if(b, ac_lb_eq(b, v->chunk, ac_lb_i32(b, 0)));
@@ -370,14 +208,12 @@ static void open_cutter(cutter *v, ac_region *tmp, const ac_lowered *low, int32_
 {
     const size_t n = (size_t)low->fn->code.n;
     *v = (cutter){.from = low->fn, .low = low, .chunks = chunks};
-    v->end = AC_NEW_N(tmp, int32_t, n);
-    v->split = AC_NEW_N(tmp, bool, n);
+    ac_cut_open(&v->cut, tmp, low->fn, chunks);
     v->map = AC_NEW_N(tmp, ac_x, n);
     v->buf = AC_NEW_N(tmp, int32_t, low->fn->buf.n + 1);
     v->private_at = AC_NEW_N(tmp, ac_x, low->fn->buf.n + 1);
-    match(v, tmp);
-    *work = cost_of(v, 1, low->fn->code.n);
-    *slowest = may_cut(v) ? choose(v, 1, low->fn->code.n) : *work;
+    *work = ac_cut_cost(&v->cut, 1, low->fn->code.n);
+    *slowest = may_cut(v) ? ac_cut_choose(&v->cut, 1, low->fn->code.n, 1) : *work;
     if (*work - *slowest <= pays)
         *slowest = *work;
 }

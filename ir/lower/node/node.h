@@ -19,7 +19,7 @@ ac_lowered *ac_lower_hinted(ac_ctx *cx, ac_region *region, const ac_node *n, con
                             bool exact, const ac_schedule *hint);
 
 enum {
-    AC_FORK_COST = 8000 /* instructions of about a third of a nanosecond that fork and join cost */
+    AC_FORK_COST = 3000 /* instructions of about a fifth of a nanosecond that fork and join cost */
 };
 /* chunks.c: cuts the step into `chunks` calls (ac_lowered.chunks) where its loops allow it and the estimated gain is
  * above `pays` instructions; results keep their bits. The scratch grows, every chunk has its own. */

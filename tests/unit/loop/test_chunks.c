@@ -44,8 +44,15 @@ static const struct {
     {'+', "input x: f32[11,9,23]; const a: i32[1] = [1]", "y = sum(x, a)"},
     {'+', "input x: f32[11,9,23]; const a: i32[1] = [2]", "y = mean(x, a)"},
     {'+', "input x: f32[1,9,9,20]; const s: i32[2] = [15, 17]", "y = resize_bilinear(x, s)"},
+    {'+', "input x: f32[6,9,11,21]", "y = transpose(x) perm=[0,3,1,2]"},
+    {'+', "input x: f32[1,9,11,5]; input z: f32[1,9,11,13]", "y = concatenation(x, z) axis=3"},
+    {'+', "input x: f32[1,9,11,5]", "y = pad(x) pads=[0,0,1,2,2,1,0,0]"},
+    {'+', "input x: f32[13,37]", "y = slice(x) begin=[2,5] size=[9,30]"},
     {'-', "input x: f32[5,3]; const i: i32[2,1] = [1, 3]; const s: i32[2] = [5, 3]; input v: f32[2,3]",
      "y = scatter_nd(i, v, s)"},
+    {'-', "input x: f32[1,9,9,8]; const k: i32[2] = [2, 2]; const p: i32[2,2] = [0, 1, 0, 1]",
+     "y = space_to_batch_nd(x, k, p)"},
+    {'-', "input x: f32[9,8]; input u: f32[3,8]; const at: i32[2] = [2, 0]", "y = dynamic_update_slice(x, u, at)"},
 };
 enum { N_CASES = sizeof CASES / sizeof *CASES };
 
@@ -140,6 +147,41 @@ static void check_small(void)
     ac_ctx_close(&cx);
 }
 
+/* Threads keep rows of an image, from step to step: also where columns of a product would be as many for each. */
+static void check_rows(const char *operands, const char *node, bool rows)
+{
+    ac_ctx cx;
+    ac_ctx_open(&cx);
+    ac_ctx_start(&cx);
+    ac_graph *g;
+    const ac_node *n = read_node(&cx, operands, node, &g);
+    ac_lowered *w = ac_lower_node(&cx, cx.region, n, &VNNI, 0, false);
+    void **data = make_data(&cx, g, 0), *arg[8] = {0};
+    int32_t chunk = 0;
+    int status = 0;
+    const int64_t count = ac_tensor_count(n->out[0]);
+    float *y = data[n->out[0]->id];
+    for (int64_t i = 0; i < count; i++)
+        y[i] = -1000;
+    if (ac_lower_chunks(&cx, cx.region, w, 2, AC_FORK_COST) != AC_OK || w->chunks != 2 || w->arg.n > 8)
+        fail(__LINE__, node, "vnni", "is not cut");
+    for (int32_t i = 0; i < w->arg.n && i < 8; i++)
+        arg[i] = w->arg.item[i].kind == AC_ARG_TENSOR  ? data[w->arg.item[i].tensor->id]
+                 : w->arg.item[i].kind == AC_ARG_CONST ? as_any(ac_const_data(&cx, w->arg.item[i].konst))
+                 : w->arg.item[i].kind == AC_ARG_CHUNK ? &chunk
+                                                       : ac_alloc(cx.region, (size_t)w->arg.item[i].bytes + 1);
+    if (ac_eval(&cx, w->fn, arg, w->arg.n, &status) != AC_OK)
+        fail(__LINE__, node, "vnni", "does not run");
+    int64_t first = 0, more = 0; /* elements of chunk 0: from the first on, and others */
+    while (first < count && y[first] > -1000)
+        first++;
+    for (int64_t i = first; i < count; i++)
+        more += y[i] > -1000;
+    if (rows ? more != 0 || first < count / 3 || first > count / 3 * 2 : more == 0)
+        fail(__LINE__, operands, "vnni", rows ? "is not cut by rows" : "is cut by rows");
+    ac_ctx_close(&cx);
+}
+
 /* Tiles are of processors with one core: a copy by way of scratch that one packs stays whole. */
 static void check_packed(void)
 {
@@ -218,6 +260,9 @@ int main(void)
         check_case(c, &VNNI);
     }
     check_small();
+    check_rows("input x: f32[1,32,32,24]; const w: f32[32,1,1,24] = random 1", "y = conv_2d(x, w)", true);
+    check_rows("input x: f32[1,32,32,24]; input z: f32[1,32,32,24]", "y = concatenation(x, z) axis=3", true);
+    check_rows("input x: f32[1,4,4,256]; const w: f32[512,1,1,256] = random 1", "y = conv_2d(x, w)", false);
     check_packed();
     for (int32_t n = 1; n <= 5; n++)
         check_pool(n);
