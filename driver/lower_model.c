@@ -266,6 +266,7 @@ static ac_lowered *lower_step(arenac *a, const ac_lowering *low, int32_t i, ac_s
     ac_ctx *cx = &a->cx;
     const ac_settings *s = &low->set;
     hint.tensor = s->tensor_cores;
+    hint.threads = s->threads;
     const ac_flow_how flow = {.target = s->target, .exact = a->opt.exact, .hint = hint};
     ac_lowered *step = ac_flow_lower(cx, cx->region, low->graph, low->order[i], &flow);
     if (!step || (s->gpu ? ac_lower_grid(cx, cx->region, step)

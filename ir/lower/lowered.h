@@ -68,6 +68,7 @@ typedef struct ac_schedule {
     double packed[AC_PACKINGS]; /* cycles with blocks of 1, 2, ...; 0: these do not fit. Of a hint: not read */
     const char *refused;        /* why winograd was requested and is not done; NULL */
     int32_t tensor;             /* of a hint: AC_TENSOR_...; chosen: the ac_dtype that tensor cores of a GPU multiply */
+    int32_t threads;            /* of a hint: that share the step; 0 or 1: it is not shared */
     const ac_rows_held *held;   /* of a hint: matrices that other steps hold, for whoever looks up rows of them */
     int32_t n_held;
 } ac_schedule;

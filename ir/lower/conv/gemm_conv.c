@@ -345,8 +345,10 @@ static void plan_strip(job *j, bool copies)
         if (!limited || ac_dtype_size(j->f.strip, j->z.taps * rows_of(j, n) * j->row_step) <= bytes)
             j->out_rows = n;
     int64_t strips = (w->y.out + j->out_rows - 1) / j->out_rows;
-    if (j->bordered && !stream && strips > 1) /* threads share them */
-        strips += strips % 2;
+    const int64_t threads = j->L->hint.threads,
+                  shared = threads > 1 ? (strips + threads - 1) / threads * threads : strips;
+    if (limited && !stream && strips > 1 && 2 * shared <= w->y.out) /* as many strips for each thread */
+        strips = shared;
     j->out_rows = (w->y.out + strips - 1) / strips;
     const int64_t plane = rows_of(j, j->out_rows) * j->row_step;
     j->plane_step = copies ? plane : j->z.dil * w->y.in * j->row_step;
