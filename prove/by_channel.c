@@ -5,7 +5,10 @@
  * that a doubtful instruction depends on is computed again, with exact constants, for each value of the loop variables
  * that choose those: intervals where an operand is no constant, by lanes. A loop is gone through only where its
  * variable as an interval is not enough; those that choose constants first. Loops that change variables are run: what
- * an iteration that may be left out adds, may be added. */
+ * an iteration that may be left out adds, may be added.
+ *
+ * So are places in memory that stay inside of their buffer for every row: those of a window, of which what is outside
+ * is left out by quotients of the row's number. */
 #include "prove/by_channel.h"
 
 #include "prove/exact_lanes.h"
@@ -15,8 +18,9 @@ enum { MOST_WORK = 64 * 1000 * 1000, MOST_OF_ONE = 6400 * 1000, MOST_ITERATIONS 
 
 typedef struct cases {
     ac_lanes e;
-    bool *claim; /* by instruction: is it one of those whose claims are looked at? */
-    bool *fits;  /* ... in all cases so far */
+    bool *claim;          /* by instruction: is it one of those whose claims are looked at? */
+    bool *fits;           /* ... in all cases so far */
+    ac_interval *room_of; /* ... between these */
     ac_interval *met;
     bool *is_in;     /* a claim depends on it */
     bool *chooses;   /* ... by way of an index of constants */
@@ -258,8 +262,7 @@ static bool is_control(const cases *c, ac_x x)
 static void look(cases *c, ac_x x)
 {
     const ac_interval in = c->e.result;
-    const bool fits = ac_interval_inside(in, ac_p_range((ac_dtype)ac_p_ins(c->e.p, x)->dtype)) && in.lo != INT64_MIN &&
-                      in.hi != INT64_MAX;
+    const bool fits = ac_interval_inside(in, c->room_of[x]) && in.lo != INT64_MIN && in.hi != INT64_MAX;
     c->fits[x] &= fits;
     c->all &= fits;
     c->met[x] = ac_interval_join(c->met[x], in);
@@ -356,6 +359,7 @@ static void open_cases(cases *c, ac_prover *p, const ac_lanes *e, const bool *cl
     c->claim = ac_copy(p->keep, claim, (size_t)n * sizeof *claim);
     c->fits = AC_NEW_N(p->keep, bool, n);
     c->met = AC_NEW_N(p->keep, ac_interval, n);
+    c->room_of = AC_NEW_N(p->keep, ac_interval, n);
     c->is_in = AC_NEW_N(p->keep, bool, n);
     c->chooses = AC_NEW_N(p->keep, bool, n);
     c->is_run = AC_NEW_N(p->keep, bool, n);
@@ -363,6 +367,8 @@ static void open_cases(cases *c, ac_prover *p, const ac_lanes *e, const bool *cl
     for (ac_x x = 0; x < n; x++) {
         c->fits[x] = true;
         c->met[x] = (ac_interval){INT64_MAX, INT64_MIN};
+        if (c->claim[x])
+            c->room_of[x] = ac_p_range((ac_dtype)ac_p_ins(p, x)->dtype);
     }
     gather(c);
 }
@@ -385,6 +391,25 @@ static bool is_same_choice(const cases *a, const cases *b)
     for (int32_t k = 0; k < a->choosing && same; k++)
         same = a->loop.item[k] == b->loop.item[k];
     return same;
+}
+
+/* The place that the load or store x accesses is narrowed, if it is inside of the buffer whatever the loops' variables
+ * are. */
+static bool by_place(ac_prover *p, const ac_lanes *e, ac_x x, bool *claim)
+{
+    const ac_ins *i = ac_p_ins(p, x);
+    if ((i->op != AC_L_LOAD && i->op != AC_L_STORE) || !is_sum(ac_p_ins(p, i->a)))
+        return false;
+    cases c;
+    claim[i->a] = true;
+    open_cases(&c, p, e, claim, MOST_OF_ONE, true);
+    claim[i->a] = false;
+    c.room_of[i->a] = (ac_interval){0, p->count[i->aux] - (i->lanes > 1 ? i->lanes : 1)};
+    if (!c.room)
+        return false;
+    const ac_interval before = p->refined[i->a];
+    c.fits[i->a] = go_through(&c, 0, 0, i->a);
+    return conclude(&c, p) && (p->refined[i->a].lo > before.lo || p->refined[i->a].hi < before.hi);
 }
 
 bool ac_p_by_channel(ac_prover *p, const bool *failed)
@@ -427,5 +452,7 @@ bool ac_p_by_channel(ac_prover *p, const bool *failed)
             one[x].fits[x] = go_through(&one[x], 0, 0, x);
             any |= conclude(&one[x], p);
         }
+    for (ac_x x = 1; x < n; x++)
+        any |= failed[x] && !p->fine[x] && by_place(p, &e, x, claim);
     return any;
 }

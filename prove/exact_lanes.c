@@ -206,6 +206,14 @@ static ac_interval binary(ac_lop op, ac_dtype d, ac_interval a, ac_interval b)
         return ac_interval_sub(a, b);
     case AC_L_MUL:
         return ac_interval_mul(a, b);
+    case AC_L_DIV:
+        return is_number(b) && b.lo > 0 ? (ac_interval){a.lo / b.lo, a.hi / b.lo} : ac_p_range(d);
+    case AC_L_MOD:
+        if (!is_number(b) || b.lo <= 0)
+            return ac_p_range(d);
+        if (a.lo >= 0 && a.lo / b.lo == a.hi / b.lo)
+            return (ac_interval){a.lo % b.lo, a.hi % b.lo};
+        return (ac_interval){a.lo < 0 ? 1 - b.lo : 0, b.lo - 1};
     case AC_L_MIN:
         return (ac_interval){a.lo < b.lo ? a.lo : b.lo, a.hi < b.hi ? a.hi : b.hi};
     case AC_L_MAX:
@@ -385,6 +393,8 @@ static void each_lane(ac_lanes *e, ac_x x)
         case AC_L_ADD:
         case AC_L_SUB:
         case AC_L_MUL:
+        case AC_L_DIV:
+        case AC_L_MOD:
         case AC_L_MIN:
         case AC_L_MAX:
         case AC_L_SHL:

@@ -84,6 +84,38 @@ static int32_t counter_of(ac_prover *p, const looped *l)
     return u;
 }
 
+static bool is_no_more(ac_prover *p, const ac_affine *a, const ac_affine *b)
+{
+    const ac_affine room = ac_affine_add(b, a, -1);
+    return !room.lost && ac_is_at_least(&p->know, &room, 0);
+}
+
+/* Iterations below max(b, c) that begin at no less than c are below b; also where `hi` is the least of several. */
+static void end_before(ac_prover *p, const looped *l, int32_t counter, ac_x hi)
+{
+    const ac_ins *i = ac_p_ins(p, hi);
+    const ac_x side[2] = {i->a, i->b};
+    for (int32_t k = 0; k < 2 && l->step > 0; k++) {
+        if (i->op == AC_L_MIN)
+            end_before(p, l, counter, side[k]);
+        if (i->op != AC_L_MAX || !is_no_more(p, &p->value[side[1 - k]].form, &l->lo.form))
+            continue;
+        const ac_affine last = ac_affine_plus(&p->value[side[k]].form, -1);
+        ac_know_at_most(&p->know, counter, 1, &last);
+    }
+}
+
+/* Where a loop begins: from min(a, c) up to what is at most c it does what it does from a. */
+static ac_pvalue begin_of(ac_prover *p, const ac_ins *loop)
+{
+    const ac_ins *lo = ac_p_ins(p, loop->a);
+    const ac_x side[2] = {lo->a, lo->b};
+    for (int32_t k = 0; k < 2 && loop->k.i > 0 && lo->op == AC_L_MIN; k++)
+        if (is_no_more(p, &p->value[loop->b].form, &p->value[side[1 - k]].form))
+            return p->value[side[k]];
+    return p->value[loop->a];
+}
+
 /* v0 + d * iterations, as a sum, where the loop variable is `at`. */
 static bool counted(const looped *l, int32_t k, const ac_affine *at, ac_affine *form)
 {
@@ -100,6 +132,7 @@ static void pass(ac_prover *p, looped *l)
 {
     const int32_t facts = p->know.fact.n;
     l->counter = counter_of(p, l);
+    end_before(p, l, l->counter, ac_p_ins(p, l->x)->b);
     const ac_affine i = ac_affine_unknown(l->counter);
     p->value[l->x] = (ac_pvalue){.in = p->know.unknown.item[l->counter].in, .form = i};
     const ac_affine gap =
@@ -340,7 +373,7 @@ static bool follow_once(ac_prover *p, const looped *l)
 void ac_p_loop(ac_prover *p, ac_x x)
 {
     const ac_ins *i = ac_p_ins(p, x);
-    looped l = {.x = x, .end = p->end[x], .step = i->k.i, .lo = p->value[i->a], .hi = p->value[i->b]};
+    looped l = {.x = x, .end = p->end[x], .step = i->k.i, .lo = begin_of(p, i), .hi = p->value[i->b]};
     claim_loop(p, &l);
     l.trips = trips_of(p, &l);
     l.since = p->know.unknown.n;

@@ -288,4 +288,22 @@
                "%9 = for i32 %1 .. %8 step 1\n %10 = add i32 %6 %9\n %11 = div i32 %10 %5\n %12 = mul i32 %11 %2\n" \
                "%13 = mod i32 %10 %5\n %14 = add i32 %12 %13\n %15 = load i8 x[%14]\n store y[%14] %15\n end\n end\n"
 
+/* x has 64 rows of one; row oy of 72 takes row oy - 4 of x, where there is one. */
+#define OUTSIDE(limit)                                                                                             \
+    XY NUMBERS "%4 = const i32 72\n %5 = const i32 4\n %6 = const i32 " limit                                      \
+               "\n %7 = for i32 %1 .. %4 step 1\n %8 = sub i32 %5 %7\n %9 = max i32 %8 %1\n %10 = min i32 %9 %3\n" \
+               "%11 = sub i32 %6 %7\n %12 = max i32 %11 %1\n %13 = min i32 %12 %3\n"                               \
+               "%14 = for i32 %10 .. %13 step 1\n %15 = sub i32 %7 %5\n %16 = add i32 %15 %14\n"                   \
+               "%17 = load i8 x[%16]\n store y[%1] %17\n end\n end\n"                                              \
+               "%21 = for i32 %1 .. %2 step 1\n %22 = load i8 x[%21]\n store y[%21] %22\n end\n"
+
+/* Rows oy - 1 and oy + 1 of x; where one of them is outside, two that are inside. */
+#define MOVED_INSIDE(apart)                                                                                        \
+    XY NUMBERS "%4 = const i32 2\n %5 = const i32 " apart "\n %6 = for i32 %1 .. %2 step 1\n %7 = sub i32 %6 %3\n" \
+               "%8 = sub i32 %1 %7\n %9 = max i32 %8 %1\n %10 = add i32 %9 %3\n %11 = div i32 %10 %4\n"            \
+               "%12 = sub i32 %2 %7\n %13 = add i32 %12 %3\n %14 = div i32 %13 %4\n %15 = min i32 %14 %4\n"        \
+               "%16 = sub i32 %4 %15\n %17 = sub i32 %11 %16\n %18 = mul i32 %17 %4\n %19 = add i32 %7 %18\n"      \
+               "%20 = add i32 %19 %5\n %21 = load i8 x[%19]\n %22 = load i8 x[%20]\n %23 = max i8 %21 %22\n"       \
+               "store y[%6] %23\n end\n"
+
 #endif

@@ -175,6 +175,10 @@ static const planted CASES[] = {
      APART, AC_CLAIM_ACCESS, "reads elements 0 .. 71", true},
     {"a window inside its rows", WINDOW("65"), APART, 0, NULL, false},
     {"a window of one row too many", WINDOW("66"), APART, AC_CLAIM_ACCESS, "of 'x'", false},
+    {"a window of one row that leaves out what is outside", OUTSIDE("68"), APART, 0, NULL, false},
+    {"a window of one row that leaves out too little", OUTSIDE("69"), APART, AC_CLAIM_ACCESS, "of 'x'", false},
+    {"rows that are moved inside", MOVED_INSIDE("2"), APART, 0, NULL, false},
+    {"rows that are not moved far enough", MOVED_INSIDE("3"), APART, AC_CLAIM_ACCESS, "of 'x'", false},
     {"an index out of memory",
      "buf i in i32 64 align 4\n" XY NUMBERS
      "%4 = for i32 %1 .. %2 step 1\n %5 = load i32 i[%4]\n %6 = load i8 x[%5]\n store y[%4] %6\n end\n",
