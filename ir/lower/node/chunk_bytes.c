@@ -3,6 +3,7 @@
 
 #include "ir/loop/access/moving.h"
 #include "ir/loop/ins_fields.h"
+#include "ir/loop/tiles.h"
 
 static bool is_integer(const ac_loop_fn *fn, const ac_ins *i)
 {
@@ -47,6 +48,12 @@ void ac_chunk_bytes(ac_region *tmp, const ac_loop_fn *fn, const int32_t *end, ac
         else if (is_integer(fn, i) && !ac_ins_buffers(i, buf))
             value[x] = ac_moving_of(&in, i, first, value[i->b], value[i->c]);
         const bool plain = i->op == AC_L_LOAD || i->op == AC_L_STORE;
+        if (i->op == AC_L_TILE && x > loop && ac_ins_tile(i).form == AC_TILE_MATRIX) { /* some rows by all of w */
+            const ac_tile t = ac_ins_tile(i);
+            touch(&fn->buf.item[t.x], first, (int64_t)t.rows * t.pitch, &touched[t.x]);
+            touch(&fn->buf.item[t.w], AC_MOVING_UNKNOWN, 1, &touched[t.w]);
+            continue;
+        }
         for (int32_t k = x < loop || i->op == AC_L_PREFETCH ? 0 : ac_ins_buffers(i, buf); k > 0; k--)
             touch(&fn->buf.item[buf[k - 1]], plain ? first : AC_MOVING_UNKNOWN, i->lanes > 1 ? i->lanes : 1,
                   &touched[buf[k - 1]]);

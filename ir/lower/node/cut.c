@@ -8,6 +8,7 @@
 
 enum {
     MOST_WEIGHT = 64,
+    TILE = 64,   /* instructions in the time of a product of matrices */
     WRITTEN = 2, /* bytes that come from another processor's cache in the time of an instruction, */
     READ = 8     /* and from the cache of all, or memory */
 };
@@ -72,6 +73,7 @@ double ac_cut_cost(const ac_cut *v, ac_x begin, ac_x end)
         } else {
             const ac_lop op = (ac_lop)ins(v, x)->op;
             sum += op != AC_L_CONST && op != AC_L_CONSTV && op != AC_L_GET && op != AC_L_SET;
+            sum += op == AC_L_TILE ? TILE : 0;
         }
     }
     return sum;

@@ -52,6 +52,7 @@ static const struct {
      "y = scatter_nd(i, v, s)"},
     {'-', "input x: f32[1,9,9,8]; const k: i32[2] = [2, 2]; const p: i32[2,2] = [0, 1, 0, 1]",
      "y = space_to_batch_nd(x, k, p)"},
+    {'-', "input x: f32[1,900]; const a: i32[] = [1]", "y = cumsum(x, a)"},
     {'-', "input x: f32[9,8]; input u: f32[3,8]; const at: i32[2] = [2, 0]", "y = dynamic_update_slice(x, u, at)"},
 };
 enum { N_CASES = sizeof CASES / sizeof *CASES };
