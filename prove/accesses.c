@@ -28,8 +28,10 @@ static void claim(ac_prover *p, ac_x x, int32_t buf, const ac_pvalue *index, con
     if (p->dry)
         return;
     const bool numbers = !n->n && index->in.lo >= 0 && ac_sat_add(index->in.hi, n->c) <= p->count[buf];
-    if (numbers || (!index->form.lost && (index->in.lo >= 0 || ac_is_at_least(&p->know, &index->form, 0)) &&
-                    ac_is_at_most(&p->know, &end, p->count[buf])))
+    if (numbers ||
+        (!index->form.lost && (index->in.lo >= 0 || ac_is_at_least(&p->know, &index->form, 0)) &&
+         ac_is_at_most(&p->know, &end, p->count[buf])) ||
+        ac_p_walked(p, buf))
         ac_p_proven(p, AC_CLAIM_ACCESS);
     else if (!ac_is_unreachable(&p->know))
         doubt(p, x, buf, index, n, use);

@@ -24,6 +24,11 @@ void ac_p_cover(ac_prover *p, ac_x x, int32_t buf, const ac_affine *index, const
 void ac_p_cover_spread(ac_prover *p, int32_t buf, const ac_affine *index, int64_t pitch, int64_t slots, int64_t by,
                        int64_t steps);
 
+/* walked.c: are all loads and stores of a scratch or local array or a result inside, and all that is loaded written
+ * before? Is all of it written in the end? Shown for loops with numbers as bounds. */
+bool ac_p_walked(ac_prover *p, int32_t buf);
+bool ac_p_walked_whole(ac_prover *p, int32_t buf);
+
 /* order.c: the same for arguments that share bytes. */
 void ac_p_order_open(ac_prover *p);
 void ac_p_order_close(ac_prover *p);

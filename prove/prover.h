@@ -98,6 +98,7 @@ typedef struct ac_prover {
     ac_affine witness_value;
     struct ac_cover *cover, *results; /* written.c */
     int64_t marks;                    /* written_each.c */
+    uint8_t *walked;                  /* walked.c; by buffer; NULL: not asked yet */
     ac_between *between;
     ac_interval *left; /* by buffer: integers that all calls of the step have stored */
     bool *left_any;

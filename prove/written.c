@@ -214,7 +214,7 @@ void ac_p_cover(ac_prover *p, ac_x x, int32_t buf, const ac_affine *index, const
     if (use == AC_USE_WRITE) {
         ac_p_cover_add(p, p->cover->open, (ac_stretch){.base = *index, .len = *n, .buf = buf});
     } else if (use == AC_USE_READ) {
-        if (is_written(p, buf, index, n))
+        if (is_written(p, buf, index, n) || ac_p_walked(p, buf))
             ac_p_proven(p, AC_CLAIM_WRITTEN);
         else if (!ac_is_unreachable(&p->know))
             ac_p_doubt(p, x, AC_CLAIM_WRITTEN, false, "'%s' is read before it is certainly written",
@@ -252,7 +252,7 @@ void ac_p_cover_close(ac_prover *p, bool last)
         if (p->fn->buf.item[b].role != AC_BUF_OUT || !p->count[b])
             continue;
         const ac_affine n = ac_affine_of(p->count[b]);
-        if (is_written(p, b, &zero, &n))
+        if (is_written(p, b, &zero, &n) || ac_p_walked_whole(p, b))
             ac_p_proven(p, AC_CLAIM_WRITTEN);
         else
             ac_p_doubt(p, 0, AC_CLAIM_WRITTEN, false, "result '%s' is not certainly written as a whole",

@@ -306,4 +306,13 @@
                "%20 = add i32 %19 %5\n %21 = load i8 x[%19]\n %22 = load i8 x[%20]\n %23 = max i8 %21 %22\n"       \
                "store y[%6] %23\n end\n"
 
+/* A copy by way of a ring of 8: each element goes to y eight iterations later, the last eight at the end. */
+#define RING(after, of)                                                                                           \
+    XY "buf s scratch i8 16 align 4\n" NUMBERS "%4 = const i32 8\n %5 = const i32 " after                         \
+       "\n %6 = for i32 %1 .. %2 step 1\n %7 = mod i32 %6 %4\n %8 = le bool %5 %6\n if %8\n"                      \
+       "%10 = sub i32 %6 %4\n %11 = mod i32 %10 %4\n %12 = load i8 s[%11]\n store y[%10] %12\n end\n"             \
+       "%15 = load i8 x[%6]\n store s[%7] %15\n end\n %18 = const i32 " of                                        \
+       "\n %19 = sub i32 %2 %4\n %20 = for i32 %19 .. %2 step 1\n %21 = mod i32 %20 %18\n %22 = load i8 s[%21]\n" \
+       "store y[%20] %22\n end\n"
+
 #endif

@@ -179,6 +179,10 @@ static const planted CASES[] = {
     {"a window of one row that leaves out too little", OUTSIDE("69"), APART, AC_CLAIM_ACCESS, "of 'x'", false},
     {"rows that are moved inside", MOVED_INSIDE("2"), APART, 0, NULL, false},
     {"rows that are not moved far enough", MOVED_INSIDE("3"), APART, AC_CLAIM_ACCESS, "of 'x'", false},
+    {"a ring", RING("8", "8"), APART " =256", 0, NULL, false},
+    {"a ring that is read an iteration too early", RING("7", "8"), APART " =256", AC_CLAIM_ACCESS, "of 's'", false},
+    {"a ring of which results are left out", RING("9", "8"), APART " =256", AC_CLAIM_WRITTEN, "result 'y'", false},
+    {"a ring that ends as a longer one", RING("8", "16"), APART " =256", AC_CLAIM_WRITTEN, "'s' is read before", false},
     {"an index out of memory",
      "buf i in i32 64 align 4\n" XY NUMBERS
      "%4 = for i32 %1 .. %2 step 1\n %5 = load i32 i[%4]\n %6 = load i8 x[%5]\n store y[%4] %6\n end\n",

@@ -1,0 +1,232 @@
+/* walked.c - a buffer of the call's own, place by place: is everything that is read of it inside, and written before?
+ *
+ * Asked last, of results and rings. The loops around what touches the buffer are run as they are, with numbers for
+ * their variables and for all that follows from them and from constants; nothing else of the code is run. So it does
+ * not matter how places lie: those of a ring, `line[p % 9]`, are written nine iterations before they are read. What
+ * data decides is both: a read there counts, a write does not. Other scratch is not asked for: there an iteration reads
+ * what it has written itself, and an older number is a fault. Cost: the iterations of those loops. */
+#include "ir/loop/builder.h"
+#include "ir/loop/ins_fields.h"
+#include "prove/cover.h"
+
+enum { MOST_WORK = 1 << 25, UNASKED = 0, NOT_SHOWN, FINE, WHOLE };
+
+typedef struct walker {
+    ac_prover *p;
+    int32_t buf;
+    bool *need;      /* by instruction: it touches the buffer, or has a part in where or whether */
+    ac_x *next;      /* the first of those from an instruction on */
+    int64_t *number; /* by instruction, where it is known */
+    bool *known;
+    uint64_t *written;
+    int64_t work;
+    bool is_ring; /* a place is a remainder */
+} walker;
+
+static bool touches(const walker *w, const ac_ins *i)
+{
+    int32_t list[AC_INS_BUFFERS];
+    bool does = false;
+    for (int32_t n = ac_ins_buffers(i, list) - 1; n >= 0; n--)
+        does |= list[n] == w->buf;
+    return does && i->op != AC_L_PREFETCH;
+}
+
+/* false: something touches the buffer that is neither load nor store, or a loop may end early. */
+static bool gather(walker *w)
+{
+    const ac_prover *p = w->p;
+    const int32_t n = p->fn->code.n;
+    for (ac_x x = n - 1; x > 0; x--) {
+        const ac_ins *i = ac_p_ins(p, x);
+        const bool is_access = touches(w, i);
+        if (is_access && i->op != AC_L_LOAD && i->op != AC_L_STORE)
+            return false;
+        if (i->op == AC_L_FOR || i->op == AC_L_IF)
+            for (ac_x k = x + 1; k < ac_p_end(p, x) && !w->need[x]; k++)
+                w->need[x] = w->need[k];
+        w->need[x] |= is_access;
+        if (w->need[x] && i->op == AC_L_FOR && ac_p_breaks_off(p, x))
+            return false;
+        if (!w->need[x] || i->op == AC_L_GET)
+            continue;
+        w->is_ring |= i->op == AC_L_MOD;
+        w->need[i->a] = true;
+        if (i->op != AC_L_LOAD && i->op != AC_L_STORE && i->op != AC_L_IF)
+            w->need[i->b] = w->need[i->c] = true;
+    }
+    w->need[0] = false;
+    w->next[n] = n;
+    for (ac_x x = n - 1; x >= 0; x--)
+        w->next[x] = w->need[x] ? x : w->next[x + 1];
+    return true;
+}
+
+/* An integer of a constant, as shapes are that calls of a shared kernel take. */
+static bool loaded(const walker *w, const ac_ins *i, int64_t *v)
+{
+    ac_const *k = ac_p_constant(w->p, i->aux);
+    const int64_t at = w->number[i->a];
+    if (!k || !w->known[i->a] || i->lanes > 1 || !ac_dtype_is_int(k->dtype) || at < 0 || at >= k->count)
+        return false;
+    const void *data = ac_const_data(w->p->cx, k);
+    *v = data ? ac_dtype_get_int(k->dtype, data, at) : 0;
+    return data != NULL;
+}
+
+static bool computed(const walker *w, const ac_ins *i, int64_t *v)
+{
+    const int64_t a = w->number[i->a], b = w->number[i->b], c = w->number[i->c];
+    const ac_lop op = (ac_lop)i->op;
+    if (op == AC_L_CONST)
+        return *v = i->k.i, true;
+    if (op == AC_L_LOAD)
+        return loaded(w, i, v);
+    if (!w->known[i->a] || (ac_lop_arity(op) > 1 && !w->known[i->b]) || (ac_lop_arity(op) > 2 && !w->known[i->c]))
+        return false;
+    switch ((int)op) {
+    case AC_L_ADD:
+        return !__builtin_add_overflow(a, b, v);
+    case AC_L_SUB:
+        return !__builtin_sub_overflow(a, b, v);
+    case AC_L_MUL:
+        return !__builtin_mul_overflow(a, b, v);
+    case AC_L_DIV:
+        return *v = b > 0 ? a / b : 0, b > 0;
+    case AC_L_MOD:
+        return *v = b > 0 ? a % b : 0, b > 0;
+    case AC_L_MIN:
+        return *v = a < b ? a : b, true;
+    case AC_L_MAX:
+        return *v = a > b ? a : b, true;
+    case AC_L_NEG:
+        return !__builtin_sub_overflow(INT64_C(0), a, v);
+    case AC_L_AND:
+        return *v = a & b, true;
+    case AC_L_OR:
+        return *v = a | b, true;
+    case AC_L_EQ:
+        return *v = a == b, true;
+    case AC_L_NE:
+        return *v = a != b, true;
+    case AC_L_LT:
+        return *v = a < b, true;
+    case AC_L_LE:
+        return *v = a <= b, true;
+    case AC_L_SELECT:
+        return *v = a ? b : c, true;
+    case AC_L_CAST:
+        return *v = a, true;
+    default:
+        return false;
+    }
+}
+
+/* What leaves its type is not followed; nor are floats and vectors. */
+static void compute(walker *w, ac_x x)
+{
+    const ac_ins *i = ac_p_ins(w->p, x);
+    const ac_dtype d = (ac_dtype)i->dtype;
+    const bool is_number = i->lanes <= 1 && (ac_dtype_is_int(d) || d == AC_BOOL) && d != AC_U64;
+    w->known[x] = is_number && computed(w, i, &w->number[x]) &&
+                  ac_interval_inside((ac_interval){w->number[x], w->number[x]}, ac_p_range(d));
+    if (!w->known[x])
+        w->number[x] = 0;
+}
+
+static bool access(walker *w, const ac_ins *i, bool certain)
+{
+    const int64_t from = w->number[i->a], lanes = i->lanes > 1 ? i->lanes : 1;
+    bool all = w->known[i->a] && from >= 0 && from + lanes <= w->p->count[w->buf];
+    for (int64_t k = from; k < from + lanes && all; k++) {
+        const uint64_t bit = UINT64_C(1) << (k % 64);
+        if (i->op == AC_L_LOAD)
+            all = (w->written[k / 64] & bit) != 0;
+        else if (certain)
+            w->written[k / 64] |= bit;
+    }
+    return all;
+}
+
+/* false: something is not shown. */
+static bool walk(walker *w, ac_x from, ac_x to, bool certain)
+{
+    const ac_prover *p = w->p;
+    for (ac_x x = w->next[from]; x < to; x = w->next[x + 1]) {
+        const ac_ins *i = ac_p_ins(p, x);
+        if (++w->work > MOST_WORK)
+            return false;
+        if (i->op == AC_L_FOR) {
+            const int64_t step = i->k.i, hi = w->number[i->b];
+            if (!w->known[i->a] || !w->known[i->b])
+                return false;
+            w->known[x] = true;
+            for (int64_t v = w->number[i->a]; step > 0 ? v < hi : v > hi; v += step) {
+                w->number[x] = v;
+                if (!walk(w, x + 1, p->end[x], certain))
+                    return false;
+            }
+            x = p->end[x];
+        } else if (i->op == AC_L_IF) {
+            const bool known = w->known[i->a], taken = w->number[i->a] != 0;
+            const ac_x middle = p->end[x], end = ac_p_end(p, x);
+            if (((!known || taken) && !walk(w, x + 1, middle, certain && known)) ||
+                ((!known || !taken) && !walk(w, middle, end, certain && known)))
+                return false;
+            x = end;
+        } else if (touches(w, i)) {
+            if (!access(w, i, certain))
+                return false;
+        } else {
+            compute(w, x);
+        }
+    }
+    return true;
+}
+
+static bool all_written(const walker *w)
+{
+    const int64_t n = w->p->count[w->buf];
+    int64_t k = 0;
+    while (k < n && w->written[k / 64] >> (k % 64) & 1)
+        k++;
+    return k == n;
+}
+
+static uint8_t show(ac_prover *p, int32_t buf)
+{
+    const int32_t n = p->fn->code.n;
+    const ac_role role = p->fn->buf.item[buf].role;
+    if ((role != AC_BUF_SCRATCH && role != AC_BUF_LOCAL && role != AC_BUF_OUT) || p->count[buf] > MOST_WORK)
+        return NOT_SHOWN;
+    ac_region *r = ac_region_open(ac_region_heap(p->keep));
+    walker w = {.p = p, .buf = buf};
+    w.need = AC_NEW_N(r, bool, n + 1);
+    w.next = AC_NEW_N(r, ac_x, n + 1);
+    w.number = AC_NEW_N(r, int64_t, n + 1);
+    w.known = AC_NEW_N(r, bool, n + 1);
+    w.written = AC_NEW_N(r, uint64_t, p->count[buf] / 64 + 1);
+    const bool fine = gather(&w) && (w.is_ring || role == AC_BUF_OUT) && walk(&w, 1, n, true);
+    const uint8_t shown = !fine ? NOT_SHOWN : all_written(&w) ? WHOLE : FINE;
+    ac_region_close(r);
+    return shown;
+}
+
+static uint8_t walked(ac_prover *p, int32_t buf)
+{
+    if (!p->walked)
+        p->walked = AC_NEW_N(p->keep, uint8_t, p->fn->buf.n + 1);
+    if (p->walked[buf] == UNASKED)
+        p->walked[buf] = show(p, buf);
+    return p->walked[buf];
+}
+
+bool ac_p_walked(ac_prover *p, int32_t buf)
+{
+    return walked(p, buf) >= FINE;
+}
+
+bool ac_p_walked_whole(ac_prover *p, int32_t buf)
+{
+    return walked(p, buf) == WHOLE;
+}
