@@ -74,7 +74,8 @@ proofs() {
 
 units() { # FILE: those of its folder; emitters take minutes on a machine that is busy
     case $1 in
-    ir/lower/node/*) folder=loop ;; ir/lower/*) folder=lower ;; ir/loop/*) folder=loop ;; ir/pass/*) folder=pass ;; ir/*) folder=graph ;;
+    ir/loop/* | ir/lower/node/*) folder=loop ;; ir/lower/*) folder=lower ;; ir/pass/*) folder=pass ;;
+    ir/*) folder=graph ;;
     planner/*) folder=planner ;; codegen/*) folder=codegen ;; import/*) folder=import ;; prove/*) folder=prove ;;
     *) folder=base ;;
     esac
