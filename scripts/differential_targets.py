@@ -159,8 +159,8 @@ class Net:
             x.randint(-128, 128, self.shape).astype(np.int8)
 
 
-def call(words, folder, **more):
-    r = subprocess.run(words, cwd=folder, capture_output=True, text=True, **more)
+def call(words, folder):
+    r = subprocess.run(words, cwd=folder, capture_output=True, text=True)
     return r.returncode, (r.stdout + r.stderr).strip()
 
 

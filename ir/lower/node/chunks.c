@@ -22,9 +22,7 @@
 #include <string.h>
 
 typedef struct cutter {
-    const ac_loop_fn *from;
     const ac_lowered *low;
-    int32_t chunks;
     ac_cut cut;
     ac_lb b;
     ac_x *map;        /* old value or variable -> new one */
@@ -33,21 +31,11 @@ typedef struct cutter {
     ac_x chunk;
 } cutter;
 
-static const ac_ins *ins(const cutter *v, ac_x x)
-{
-    return &v->from->code.item[x];
-}
-
-static bool is_block(const cutter *v, ac_x x)
-{
-    return ins(v, x)->op == AC_L_FOR || ins(v, x)->op == AC_L_IF;
-}
-
 /* Does the block leave nothing behind but results: no scratch, no variable from outside? */
 static bool only_results(const cutter *v, ac_x begin, ac_x end)
 {
     for (ac_x x = begin; x < end; x++) {
-        const ac_ins *i = ins(v, x);
+        const ac_ins *i = ac_cut_ins(&v->cut, x);
         if ((ac_lop_stores((ac_lop)i->op) && !ac_cut_stores(&v->cut, x)) || (i->op == AC_L_SET && i->aux < begin))
             return false;
     }
@@ -56,12 +44,12 @@ static bool only_results(const cutter *v, ac_x begin, ac_x end)
 
 static ac_x copy_ins(cutter *v, ac_x x)
 {
-    ac_ins i = *ins(v, x);
+    ac_ins i = *ac_cut_ins(&v->cut, x);
     ac_ins_move_values(&i, v->map);
     if (ac_lop_has_buffer((ac_lop)i.op) && v->private_at[i.aux])
         i.a = ac_lb_add(&v->b, i.a, v->private_at[i.aux]);
     ac_ins_move_buffers(&i, v->buf);
-    return v->map[x] = ac_lb_copy(&v->b, v->from, &i);
+    return v->map[x] = ac_lb_copy(&v->b, v->cut.fn, &i);
 }
 
 static void copy_all(cutter *v, ac_x begin, ac_x end)
@@ -74,7 +62,7 @@ static void copy_all(cutter *v, ac_x begin, ac_x end)
 static ac_x bound(cutter *v, const ac_cut_range *r, int32_t i, ac_x at)
 {
     ac_lb *b = &v->b;
-    const ac_ins *loop = ins(v, r->loop[i]);
+    const ac_ins *loop = ac_cut_ins(&v->cut, r->loop[i]);
     if (r->n > 1)
         at = ac_lb_sub(b, ac_lb_clamp(b, at, ac_lb_i32(b, r->first[i]), ac_lb_i32(b, r->first[i + 1])),
                        ac_lb_i32(b, r->first[i]));
@@ -85,11 +73,11 @@ static ac_x bound(cutter *v, const ac_cut_range *r, int32_t i, ac_x at)
 static void copy_split(cutter *v, const ac_cut_range *r, int32_t i)
 {
     ac_lb *b = &v->b;
-    const ac_x n = ac_lb_i32(b, r->first[r->n]), chunks = ac_lb_i32(b, v->chunks);
+    const ac_x n = ac_lb_i32(b, r->first[r->n]), chunks = ac_lb_i32(b, v->cut.chunks);
     const ac_x from = ac_lb_div(b, ac_lb_mul(b, n, v->chunk), chunks);
     const ac_x to = ac_lb_div(b, ac_lb_mul(b, n, ac_lb_add(b, v->chunk, ac_lb_i32(b, 1))), chunks);
     const ac_x x = r->loop[i], lo = bound(v, r, i, from), hi = bound(v, r, i, to);
-    v->map[x] = ac_lb_for(b, ins(v, x)->name, lo, hi, ins(v, x)->k.i, AC_MARK_SERIAL);
+    v->map[x] = ac_lb_for(b, ac_cut_ins(&v->cut, x)->name, lo, hi, ac_cut_ins(&v->cut, x)->k.i, AC_MARK_SERIAL);
     copy_all(v, x + 1, v->cut.end[x]);
     ac_lb_end(b);
 }
@@ -112,7 +100,7 @@ static void copy_block(cutter *v, ac_x begin, ac_x end)
         int32_t i = 0;
         while (i < r.n && r.loop[i] != x)
             i++;
-        const ac_x last = is_block(v, x) ? v->cut.end[x] : x;
+        const ac_x last = ac_cut_is_block(&v->cut, x) ? v->cut.end[x] : x;
         if (i < r.n && v->cut.own[x]) {
             const ac_cut_range own = {.loop = {x}, .weight = {1}, .first = {0, ac_cut_trips(&v->cut, x)}, .n = 1};
             copy_split(v, &own, 0);
@@ -120,7 +108,7 @@ static void copy_block(cutter *v, ac_x begin, ac_x end)
             copy_split(v, &r, i);
         } else if (!ac_cut_any_result(&v->cut, x, last + 1)) {
             copy_all(v, x, last + 1);
-        } else if (!is_block(v, x) || (!any_split(v, x, last) && only_results(v, x, last))) {
+        } else if (!ac_cut_is_block(&v->cut, x) || (!any_split(v, x, last) && only_results(v, x, last))) {
             ac_lb_if(b, ac_lb_eq(b, v->chunk, ac_lb_i32(b, 0)));
             copy_all(v, x, last + 1);
             ac_lb_end(b);
@@ -137,12 +125,12 @@ static void copy_block(cutter *v, ac_x begin, ac_x end)
 static void copy_buffers(cutter *v)
 {
     for (int32_t pass = 0; pass < 2; pass++) {
-        for (int32_t i = 0; i < v->from->buf.n; i++) {
-            const ac_buf *m = &v->from->buf.item[i];
+        for (int32_t i = 0; i < v->cut.fn->buf.n; i++) {
+            const ac_buf *m = &v->cut.fn->buf.item[i];
             if ((m->role == AC_BUF_LOCAL) != (pass == 1))
                 continue;
             const int64_t each = ac_align_up(ac_dtype_size(m->dtype, m->count), 64) / ac_dtype_size(m->dtype, 1);
-            const int64_t count = m->role == AC_BUF_SCRATCH ? each * v->chunks : m->count;
+            const int64_t count = m->role == AC_BUF_SCRATCH ? each * v->cut.chunks : m->count;
             v->buf[i] = ac_lb_buf(&v->b, m->name, m->dtype, count, m->role, m->align, m->note);
         }
         if (pass == 0) {
@@ -154,8 +142,8 @@ static void copy_buffers(cutter *v)
 
 static void open_scratch(cutter *v)
 {
-    for (int32_t i = 0; i < v->from->buf.n; i++) {
-        const ac_buf *m = &v->from->buf.item[i];
+    for (int32_t i = 0; i < v->cut.fn->buf.n; i++) {
+        const ac_buf *m = &v->cut.fn->buf.item[i];
         const int64_t each = ac_align_up(ac_dtype_size(m->dtype, m->count), 64) / ac_dtype_size(m->dtype, 1);
         if (m->role == AC_BUF_SCRATCH)
             v->private_at[i] = ac_lb_mul(&v->b, v->chunk, ac_lb_i32(&v->b, each));
@@ -165,7 +153,7 @@ static void open_scratch(cutter *v)
 /* Results are stored and read by none but whom they belong to, nothing is kept from call to call, no call can fail. */
 static bool may_cut(const cutter *v)
 {
-    const ac_loop_fn *fn = v->from;
+    const ac_loop_fn *fn = v->cut.fn;
     int64_t scratch = 0;
     if (fn->fails)
         return false;
@@ -182,7 +170,7 @@ static bool may_cut(const cutter *v)
         if (i->op == AC_L_LOAD && fn->buf.item[i->aux].role == AC_BUF_OUT && !v->low->own_results)
             return false;
     }
-    return scratch < INT32_MAX / 2 / v->chunks;
+    return scratch < INT32_MAX / 2 / v->cut.chunks;
 }
 
 static void finish(cutter *v, ac_lowered *low, ac_region *region)
@@ -191,7 +179,7 @@ static void finish(cutter *v, ac_lowered *low, ac_region *region)
     low->uncut = ac_copy(region, low, sizeof *low);
     low->uncut->arg.item = ac_copy(region, low->arg.item, (size_t)low->arg.n * sizeof *low->arg.item);
     low->fn = ac_lb_close(&v->b);
-    low->chunks = v->chunks;
+    low->chunks = v->cut.chunks;
     low->scratch = 0;
     for (int32_t a = 0; a < low->arg.n; a++)
         if (low->arg.item[a].kind == AC_ARG_SCRATCH) {
@@ -207,7 +195,7 @@ static void open_cutter(cutter *v, ac_region *tmp, const ac_lowered *low, int32_
                         double *slowest)
 {
     const size_t n = (size_t)low->fn->code.n;
-    *v = (cutter){.from = low->fn, .low = low, .chunks = chunks};
+    *v = (cutter){.low = low};
     ac_cut_open(&v->cut, tmp, low->fn, chunks);
     v->map = AC_NEW_N(tmp, ac_x, n);
     v->buf = AC_NEW_N(tmp, int32_t, low->fn->buf.n + 1);

@@ -13,16 +13,6 @@ enum {
     READ = 8     /* and from the cache of all, or memory */
 };
 
-static const ac_ins *ins(const ac_cut *v, ac_x x)
-{
-    return &v->fn->code.item[x];
-}
-
-static bool is_block(const ac_cut *v, ac_x x)
-{
-    return ins(v, x)->op == AC_L_FOR || ins(v, x)->op == AC_L_IF;
-}
-
 void ac_cut_open(ac_cut *v, ac_region *tmp, const ac_loop_fn *fn, int32_t chunks)
 {
     const size_t n = (size_t)fn->code.n;
@@ -32,16 +22,16 @@ void ac_cut_open(ac_cut *v, ac_region *tmp, const ac_loop_fn *fn, int32_t chunks
     v->split = AC_NEW_N(tmp, bool, n);
     v->own = AC_NEW_N(tmp, bool, n);
     for (ac_x x = 1; x < v->fn->code.n; x++) {
-        if (is_block(v, x))
+        if (ac_cut_is_block(v, x))
             ac_push(tmp, &open, x);
-        else if (ins(v, x)->op == AC_L_END)
+        else if (ac_cut_ins(v, x)->op == AC_L_END)
             v->end[open.item[--open.n]] = x;
     }
 }
 
 bool ac_cut_stores(const ac_cut *v, ac_x x)
 {
-    const ac_ins *i = ins(v, x);
+    const ac_ins *i = ac_cut_ins(v, x);
     return ac_lop_stores((ac_lop)i->op) && v->fn->buf.item[i->aux].role == AC_BUF_OUT;
 }
 
@@ -56,7 +46,7 @@ bool ac_cut_any_result(const ac_cut *v, ac_x begin, ac_x end)
 int64_t ac_cut_trips(const ac_cut *v, ac_x x)
 {
     bool known;
-    if (ins(v, x)->op != AC_L_FOR || ins(v, x)->aux != AC_MARK_PARALLEL || ins(v, x)->k.i < 0)
+    if (ac_cut_ins(v, x)->op != AC_L_FOR || ac_cut_ins(v, x)->aux != AC_MARK_PARALLEL || ac_cut_ins(v, x)->k.i < 0)
         return 0;
     const int64_t n = ac_loop_trips(v->fn, x, &known);
     return known ? n : 0;
@@ -67,11 +57,11 @@ double ac_cut_cost(const ac_cut *v, ac_x begin, ac_x end)
     double sum = 0;
     bool known;
     for (ac_x x = begin; x < end; x++) {
-        if (ins(v, x)->op == AC_L_FOR) {
+        if (ac_cut_ins(v, x)->op == AC_L_FOR) {
             sum += (double)ac_loop_trips(v->fn, x, &known) * ac_cut_cost(v, x + 1, v->end[x]);
             x = v->end[x];
         } else {
-            const ac_lop op = (ac_lop)ins(v, x)->op;
+            const ac_lop op = (ac_lop)ac_cut_ins(v, x)->op;
             sum += op != AC_L_CONST && op != AC_L_CONSTV && op != AC_L_GET && op != AC_L_SET;
             sum += op == AC_L_TILE ? TILE : 0;
         }
@@ -105,14 +95,14 @@ ac_cut_range ac_cut_range_of(const ac_cut *v, ac_x begin, ac_x end)
 {
     ac_cut_range r = {.n = 0};
     for (ac_x x = begin; x < end; x++) {
-        const int64_t n = is_block(v, x) ? ac_cut_trips(v, x) : 0;
+        const int64_t n = ac_cut_is_block(v, x) ? ac_cut_trips(v, x) : 0;
         if (n && r.n < AC_CUT_LOOPS && ac_cut_any_result(v, x, v->end[x])) {
             r.loop[r.n] = x;
             r.weight[r.n] = 1;
             r.first[r.n + 1] = r.first[r.n] + n;
             r.n++;
         }
-        if (is_block(v, x))
+        if (ac_cut_is_block(v, x))
             x = v->end[x];
     }
     weigh(v, &r);
@@ -228,11 +218,11 @@ double ac_cut_choose(ac_cut *v, ac_x begin, ac_x end, double times)
     const double here = cut_here(v, &r, times);
     bool known;
     for (ac_x x = begin; x < end; x++) {
-        if (!is_block(v, x)) {
+        if (!ac_cut_is_block(v, x)) {
             around += ac_cut_cost(v, x, x + 1);
             continue;
         }
-        const int64_t n = ins(v, x)->op == AC_L_FOR ? ac_loop_trips(v->fn, x, &known) : 1;
+        const int64_t n = ac_cut_ins(v, x)->op == AC_L_FOR ? ac_loop_trips(v->fn, x, &known) : 1;
         const double all = n > 0 ? (double)n * ac_cut_choose(v, x + 1, v->end[x], times * (double)n) : 0;
         *(in_range(&r, x) ? &inside : &around) += all;
         x = v->end[x];

@@ -35,6 +35,16 @@ typedef struct ac_cut_range {
     bool own; /* each is split on its own */
 } ac_cut_range;
 
+static inline const ac_ins *ac_cut_ins(const ac_cut *v, ac_x x)
+{
+    return &v->fn->code.item[x];
+}
+
+static inline bool ac_cut_is_block(const ac_cut *v, ac_x x)
+{
+    return ac_cut_ins(v, x)->op == AC_L_FOR || ac_cut_ins(v, x)->op == AC_L_IF;
+}
+
 /* Its arrays are from `tmp`; nothing is chosen. */
 void ac_cut_open(ac_cut *v, ac_region *tmp, const ac_loop_fn *fn, int32_t chunks);
 /* The least time, in instructions, of a block that runs `times` times, with the cut that gives it, which is set.

@@ -66,19 +66,25 @@ static void *as_any(const void *p)
     return u.any;
 }
 
-/* Runs `w` whole, or its chunks from the last to the first; every chunk begins with rubbish in all scratch. */
-static int run_parts(ac_ctx *cx, const ac_lowered *w, void *const *data)
+static void **arguments(ac_ctx *cx, const ac_lowered *w, void *const *data, int32_t *chunk)
 {
     void **arg = AC_NEW_N(cx->region, void *, w->arg.n + 1);
-    int32_t chunk = 0;
-    int status = 0;
     for (int32_t i = 0; i < w->arg.n; i++) {
         const ac_arg *a = &w->arg.item[i];
         arg[i] = a->kind == AC_ARG_TENSOR    ? data[a->tensor->id]
                  : a->kind == AC_ARG_CONST   ? as_any(ac_const_data(cx, a->konst))
                  : a->kind == AC_ARG_SCRATCH ? ac_alloc(cx->region, (size_t)a->bytes + 1)
-                                             : &chunk;
+                                             : chunk;
     }
+    return arg;
+}
+
+/* Runs `w` whole, or its chunks from the last to the first; every chunk begins with rubbish in all scratch. */
+static int run_parts(ac_ctx *cx, const ac_lowered *w, void *const *data)
+{
+    int32_t chunk = 0;
+    int status = 0;
+    void **arg = arguments(cx, w, data, &chunk);
     for (chunk = w->chunks ? w->chunks - 1 : 0; chunk >= 0; chunk--) {
         for (int32_t i = 0; i < w->arg.n; i++)
             if (w->arg.item[i].kind == AC_ARG_SCRATCH)
@@ -157,21 +163,16 @@ static void check_rows(const char *operands, const char *node, bool rows)
     ac_graph *g;
     const ac_node *n = read_node(&cx, operands, node, &g);
     ac_lowered *w = ac_lower_node(&cx, cx.region, n, &VNNI, 0, false);
-    void **data = make_data(&cx, g, 0), *arg[8] = {0};
+    void **data = make_data(&cx, g, 0);
     int32_t chunk = 0;
     int status = 0;
     const int64_t count = ac_tensor_count(n->out[0]);
     float *y = data[n->out[0]->id];
     for (int64_t i = 0; i < count; i++)
         y[i] = -1000;
-    if (ac_lower_chunks(&cx, cx.region, w, 2, AC_FORK_COST) != AC_OK || w->chunks != 2 || w->arg.n > 8)
+    if (ac_lower_chunks(&cx, cx.region, w, 2, AC_FORK_COST) != AC_OK || w->chunks != 2)
         fail(__LINE__, node, "vnni", "is not cut");
-    for (int32_t i = 0; i < w->arg.n && i < 8; i++)
-        arg[i] = w->arg.item[i].kind == AC_ARG_TENSOR  ? data[w->arg.item[i].tensor->id]
-                 : w->arg.item[i].kind == AC_ARG_CONST ? as_any(ac_const_data(&cx, w->arg.item[i].konst))
-                 : w->arg.item[i].kind == AC_ARG_CHUNK ? &chunk
-                                                       : ac_alloc(cx.region, (size_t)w->arg.item[i].bytes + 1);
-    if (ac_eval(&cx, w->fn, arg, w->arg.n, &status) != AC_OK)
+    if (ac_eval(&cx, w->fn, arguments(&cx, w, data, &chunk), w->arg.n, &status) != AC_OK)
         fail(__LINE__, node, "vnni", "does not run");
     int64_t first = 0, more = 0; /* elements of chunk 0: from the first on, and others */
     while (first < count && y[first] > -1000)
