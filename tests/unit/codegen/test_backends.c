@@ -126,7 +126,8 @@ static void test_cases(const ac_target *t, int32_t thin)
 
 /* ---- generated programs ---- */
 
-static const ac_target *levels[8];
+enum { MOST_LEVELS = 16 };
+static const ac_target *levels[MOST_LEVELS];
 static int32_t n_levels;
 static int32_t done_winograd, done_tiles, done_tensor, done_narrowed;
 
@@ -373,8 +374,10 @@ int main(int argc, char **argv)
         printf("no C compiler: not through C\n");
     for (int32_t i = 0; i < ac_target_count(); i++) {
         const ac_target *t = ac_target_at(i);
-        if (ac_target_runs_here(t) && (!t->vec_bytes || !strncmp(t->cpu, "x86-64", 6)) && n_levels < 8)
+        if (ac_target_runs_here(t) && (!t->vec_bytes || !strncmp(t->cpu, "x86-64", 6))) {
+            MUST(n_levels + 1 < MOST_LEVELS);
             levels[n_levels++] = t;
+        }
     }
     gpu_dir = has_cc ? dir : NULL;
     levels[n_levels++] = ac_target_find("cuda-sm80"); /* the last: most of its instructions are those of C */
