@@ -98,12 +98,8 @@ ac_tensor *ac_onw_const_ints(ac_onw *w, int32_t n, const int64_t *v)
 
 ac_tensor *ac_onw_const(ac_onw *w, ac_dtype d, double v)
 {
-    uint8_t *data = ac_alloc(w->cx->region, 8);
-    if (ac_dtype_is_float(d))
-        ac_dtype_put_num(d, data, v);
-    else
-        for (int i = 0; i < 8; i++)
-            data[i] = (uint8_t)((uint64_t)(int64_t)v >> (8 * i));
+    void *data = ac_alloc(w->cx->region, 8);
+    ac_dtype_put_num(d, data, v);
     return ac_tensor_const(w->g, "onnx/scalar", d, 0, NULL, data);
 }
 

@@ -160,6 +160,8 @@ ac_tensor *ac_list_element(const ac_build *b, ac_tensor *t, int64_t *i)
     for (int32_t step = 0; step < MOST_STEPS && t->def && !t->count; step++) {
         const ac_node *n = t->def;
         int32_t axis, batch;
+        if (*i < 0 || *i >= ac_tensor_count(t))
+            return NULL;
         if (n->op == AC_OP_RESHAPE || n->op == AC_OP_SQUEEZE || n->op == AC_OP_EXPAND_DIMS || reduces_one(n)) {
             t = n->in[0];
         } else if (n->op == AC_OP_CAST && ac_dtype_is_int(t->dtype) && ac_dtype_is_int(n->in[0]->dtype)) {
@@ -180,8 +182,6 @@ ac_tensor *ac_list_element(const ac_build *b, ac_tensor *t, int64_t *i)
             t = n->in[yes ? 1 : 2];
         } else if (n->op == AC_OP_PACK && (t->rank == 1 || n->attrs.axis.axis == 0) && ac_tensor_count(n->in[0])) {
             const int64_t each = ac_tensor_count(n->in[0]);
-            if (*i < 0 || *i / each >= n->n_in)
-                return NULL;
             t = n->in[*i / each];
             *i %= each;
         } else if ((n->op == AC_OP_SLICE || n->op == AC_OP_STRIDED_SLICE) && n->in[0]->rank == 1) {
@@ -195,7 +195,7 @@ ac_tensor *ac_list_element(const ac_build *b, ac_tensor *t, int64_t *i)
             const void *at = ac_tensor_force(b->cx, n->in[1]);
             if (!at)
                 return NULL;
-            *i = (int64_t)ac_dtype_get_num(n->in[1]->dtype, at, *i);
+            *i = ac_dtype_get_int(n->in[1]->dtype, at, *i);
             *i += *i < 0 ? n->in[0]->dim[0] : 0;
             t = n->in[0];
         } else {
@@ -276,7 +276,7 @@ static int64_t most_of(const ac_build *b, ac_tensor *t, int64_t i, int32_t depth
     ac_tensor *e = ac_list_element(b, t, &at);
     const void *data = e && ac_tensor_is_const(e) ? ac_tensor_force(b->cx, e) : NULL;
     if (data)
-        return (int64_t)ac_dtype_get_num(e->dtype, data, at);
+        return ac_dtype_get_int(e->dtype, data, at);
     if (count_at(b, t, i, &most))
         return most;
     const ac_node *n = e ? e->def : NULL;
@@ -356,7 +356,7 @@ int ac_late_sizes_of(const ac_build *b, ac_tensor **t, const char *result, ac_la
         ac_tensor *e = ac_list_element(b, *t, &at);
         const void *data = e && ac_tensor_is_const(e) ? ac_tensor_force(b->cx, e) : NULL;
         if (data) {
-            s->dim[i] = (int64_t)ac_dtype_get_num(e->dtype, data, at);
+            s->dim[i] = ac_dtype_get_int(e->dtype, data, at);
         } else if (late || !e) {
             return ac_operand_late(b, *t); /* more than one: no count says how many of both there are */
         } else {

@@ -249,20 +249,10 @@ ac_tensor *ac_build_pad(const ac_build *b, ac_tensor *x, const int64_t *before, 
 
 /* Constants. */
 
-void ac_build_put_num(ac_dtype d, void *to, double v)
-{
-    const int64_t i = ac_dtype_is_float(d) ? 0 : (int64_t)v;
-    if (ac_dtype_is_float(d))
-        ac_dtype_put_num(d, to, v);
-    else
-        for (int64_t k = 0; k < ac_dtype_size(d, 1); k++)
-            ((uint8_t *)to)[k] = (uint8_t)((uint64_t)i >> (8 * k));
-}
-
 ac_tensor *ac_build_number(const ac_build *b, ac_dtype type, double v)
 {
     void *data = ac_alloc(b->cx->region, 16);
-    ac_build_put_num(type, data, v);
+    ac_dtype_put_num(type, data, v);
     return ac_tensor_const(b->g, ac_strf(b->cx->region, "%s_c", b->base), type, 0, NULL, data);
 }
 

@@ -54,7 +54,6 @@ ac_tensor *ac_build_pad(const ac_build *b, ac_tensor *x, const int64_t *before, 
                         ac_tensor *value /* NULL: 0 */);
 
 /* Constants. */
-void ac_build_put_num(ac_dtype d, void *to, double v); /* an element: v rounded to the type; to: its bytes */
 ac_tensor *ac_build_number(const ac_build *b, ac_dtype type, double v); /* a scalar, rounded to the type */
 ac_tensor *ac_build_floats(const ac_build *b, int32_t rank, const int64_t *dim, const float *v);
 ac_tensor *ac_build_ints(const ac_build *b, int64_t count, const int64_t *v); /* i64 [count] */

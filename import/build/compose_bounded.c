@@ -108,7 +108,7 @@ int ac_build_range(const ac_build *b, ac_tensor **of, const char *result, ac_ten
     const size_t size = (size_t)ac_dtype_size(d, 1);
     uint8_t *data = ac_alloc_n(b->cx->region, (uint64_t)count + 1, size);
     for (int64_t i = 0; i < count; i++)
-        ac_build_put_num(d, data + (size_t)i * size, v[0] + (double)i * v[2]);
+        ac_dtype_put_num(d, data + (size_t)i * size, v[0] + (double)i * v[2]);
     *out = ac_tensor_const(b->g, b->name, d, 1, &count, data);
     return AC_OK;
 }
@@ -275,7 +275,7 @@ ac_late_number ac_late_number_at(const ac_build *b, ac_tensor *list, int64_t i)
     const void *data = t && ac_tensor_is_const(t) ? ac_tensor_force(b->cx, t) : NULL;
     ac_late_number n = {.known = data != NULL};
     if (data) {
-        n.value = (int64_t)ac_dtype_get_num(t->dtype, data, at);
+        n.value = ac_dtype_get_int(t->dtype, data, at);
         return n;
     }
     if (!t) {
@@ -314,7 +314,9 @@ static ac_tensor *base_of(const ac_build *b, ac_tensor *t, int *sign, int64_t *p
         const void *data = ac_tensor_count(k) == 1 ? ac_tensor_force(b->cx, k) : NULL;
         if (!data || ac_tensor_count(rest) != 1)
             break;
-        const int64_t v = (int64_t)ac_dtype_get_num(k->dtype, data, 0);
+        const int64_t v = ac_dtype_get_int(k->dtype, data, 0);
+        if (v != (int32_t)v)
+            break;
         *plus += n->op == AC_OP_SUB && second ? -*sign * v : *sign * v;
         *sign = n->op == AC_OP_SUB && !second ? -*sign : *sign; /* v - rest */
         t = rest;

@@ -1,6 +1,8 @@
 /* compose_math.c - functions that several formats have, said in canonical operators. */
 #include "import/build/compose_math.h"
 
+#include <math.h>
+
 #define ADD(x, y)  ac_build_2(b, AC_OP_ADD, x, y)
 #define SUB(x, y)  ac_build_2(b, AC_OP_SUB, x, y)
 #define MUL(x, y)  ac_build_2(b, AC_OP_MUL, x, y)
@@ -67,6 +69,17 @@ ac_tensor *ac_build_log1p(const ac_build *b, ac_tensor *x)
     ac_tensor *exact = ac_build_2(b, AC_OP_EQUAL, rest, NUM(0)), *huge = ac_build_2(b, AC_OP_GREATER, x, NUM(1e30));
     ac_tensor *plain = LOG(u);
     return ac_build_select(b, exact, x, ac_build_select(b, huge, plain, MUL(plain, DIV(x, rest))));
+}
+
+ac_tensor *ac_build_is_inf(const ac_build *b, ac_tensor *x, bool up, bool down)
+{
+    if (!x)
+        return NULL;
+    if ((!up && !down) || !ac_dtype_is_float(x->dtype))
+        return ac_build_broadcast(b, ac_build_number(b, AC_BOOL, 0), x->rank, x->dim);
+    if (up && down)
+        x = ABS(x);
+    return ac_build_2(b, AC_OP_EQUAL, x, NUM(up ? (double)INFINITY : -(double)INFINITY));
 }
 
 ac_tensor *ac_build_tan(const ac_build *b, ac_tensor *x)

@@ -21,6 +21,8 @@ ac_tensor *ac_build_asinh(const ac_build *b, ac_tensor *x);
 ac_tensor *ac_build_acosh(const ac_build *b, ac_tensor *x);
 ac_tensor *ac_build_atanh(const ac_build *b, ac_tensor *x);
 ac_tensor *ac_build_atan2(const ac_build *b, ac_tensor *y, ac_tensor *x);
+/* bool: +infinity (up) or -infinity (down); of any type: integers are never infinite. */
+ac_tensor *ac_build_is_inf(const ac_build *b, ac_tensor *x, bool up, bool down);
 /* SOFTMAX or LOG_SOFTMAX along `axis` of x. */
 ac_tensor *ac_build_softmax(const ac_build *b, ac_op op, ac_tensor *x, int32_t axis);
 /* [C] as an operand of something with `rank` dimensions, of which `axis` has C elements. */

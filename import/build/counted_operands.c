@@ -150,7 +150,7 @@ static bool reverse(const ac_build *b, ac_tensor *const *in, ac_tensor *own[3])
     const void *data = count && ac_tensor_is_const(in[1]) ? ac_tensor_force(b->cx, in[1]) : NULL;
     bool along = false;
     for (int64_t i = 0; data && i < ac_tensor_count(in[1]); i++) {
-        const int64_t axis = (int64_t)ac_dtype_get_num(in[1]->dtype, data, i);
+        const int64_t axis = ac_dtype_get_int(in[1]->dtype, data, i);
         along |= (axis < 0 ? axis + x->rank : axis) == x->count_dim;
     }
     if (!along)

@@ -2,6 +2,7 @@
 #include "import/build/operands.h"
 #include "import/build/bounds.h"
 
+#include <math.h>
 #include <stdarg.h>
 
 int ac_build_cannot(const ac_build *b, const char *fmt, ...)
@@ -62,7 +63,7 @@ static ac_tensor *all_known(const ac_build *b, ac_tensor *t)
     if (b->unsized || t->count || n > AC_MAX_RANK || !ac_dtype_is_int(t->dtype))
         return NULL;
     for (int64_t i = 0; i < n; i++) {
-        if (!ac_known_element(b, t, i, &v))
+        if (!ac_known_element(b, t, i, &v) || !(fabs(v) < 0x1p63))
             return NULL;
         value[i] = (int64_t)v;
     }
@@ -109,18 +110,30 @@ int ac_operand_values(const ac_build *b, ac_tensor **t, ac_ints *out)
     return ac_operand_known(b, t) ? ac_build_values(b, *t, out) : ac_operand_late(b, *t);
 }
 
-int ac_operand_scalar(const ac_build *b, ac_tensor **t, double *v)
+/* The bytes of a constant of one element; NULL: it is none. */
+static const void *one_element(const ac_build *b, ac_tensor **t)
 {
     if (!ac_operand_known(b, t))
-        return ac_operand_late(b, *t);
+        return (void)ac_operand_late(b, *t), NULL;
     if (ac_tensor_count(*t) != 1)
-        return ac_error(b->cx, b->at, E0104, "operand '%s' is %s, expected one element", (*t)->name,
-                        ac_shape_str(b->cx, *t));
-    const void *data = ac_tensor_force(b->cx, *t);
-    if (!data)
-        return AC_FAIL;
-    *v = ac_dtype_get_num((*t)->dtype, data, 0);
-    return AC_OK;
+        return (void)ac_error(b->cx, b->at, E0104, "operand '%s' is %s, expected one element", (*t)->name,
+                              ac_shape_str(b->cx, *t)),
+               NULL;
+    return ac_tensor_force(b->cx, *t);
+}
+
+int ac_operand_scalar(const ac_build *b, ac_tensor **t, double *v)
+{
+    const void *data = one_element(b, t);
+    *v = data ? ac_dtype_get_num((*t)->dtype, data, 0) : 0;
+    return data ? AC_OK : AC_FAIL;
+}
+
+int ac_operand_int(const ac_build *b, ac_tensor **t, int64_t *v)
+{
+    const void *data = one_element(b, t);
+    *v = data ? ac_dtype_get_int((*t)->dtype, data, 0) : 0;
+    return data ? AC_OK : AC_FAIL;
 }
 
 int ac_operand_list(const ac_build *b, ac_pb *pb, const char *attribute, ac_pb_list list, ac_ints *out)

@@ -32,6 +32,7 @@ int ac_operand_late(const ac_build *b, const ac_tensor *t); /* refuses: t is com
 /* The value of a constant of integers, and of one with one element. AC_FAIL: it is none (refused, or reported). */
 int ac_operand_values(const ac_build *b, ac_tensor **t, ac_ints *out);
 int ac_operand_scalar(const ac_build *b, ac_tensor **t, double *v);
+int ac_operand_int(const ac_build *b, ac_tensor **t, int64_t *v); /* whole, as ac_dtype_get_int gives it */
 
 /* An attribute of protobuf files that is a list of integers, at most 2^20; E0103. */
 int ac_operand_list(const ac_build *b, ac_pb *pb, const char *attribute, ac_pb_list list, ac_ints *out);

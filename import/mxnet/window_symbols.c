@@ -213,8 +213,12 @@ int ac_mx_do_resize(ac_mx_node *n)
     if (strcmp(mode, "size") != 0 || !corners)
         return ac_build_cannot(&n->b, "its mode is '%s', or the corners do not lie on each other", mode);
     for (int32_t d = 0; d < 2; d++)
-        if (scale[d] > 0)
-            size[d] = (int64_t)(scale[d] * (double)x->dim[2 + d]);
+        if (scale[d] > 0) {
+            const double scaled = scale[d] * (double)x->dim[2 + d];
+            if (!(scaled < INT32_MAX))
+                return ac_error(n->r->cx, n->at, E0103, "a scale of %g", scale[d]);
+            size[d] = (int64_t)scaled;
+        }
     return ac_mx_result(n, 0, resize(n, x, AC_OP_RESIZE_BILINEAR, size, true));
 }
 

@@ -63,13 +63,13 @@ bool ac_onx_is_late_slice(ac_onx_node *n)
 int ac_onx_late_slice(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
-    double axis = 0, step = 1;
+    int64_t axis = 0, step = 1;
     int32_t d;
     if (ac_onx_in(n, 3))
-        AC_TRY(ac_operand_scalar(&n->b, &n->in[3], &axis));
+        AC_TRY(ac_operand_int(&n->b, &n->in[3], &axis));
     if (ac_onx_in(n, 4))
-        AC_TRY(ac_operand_scalar(&n->b, &n->in[4], &step));
-    AC_TRY(ac_onx_axis(n, (int64_t)axis, x->rank, &d));
+        AC_TRY(ac_operand_int(&n->b, &n->in[4], &step));
+    AC_TRY(ac_onx_axis(n, axis, x->rank, &d));
     double from = -1;
     int64_t most;
     if (step == 1 && x->count && d == x->count_dim && ac_known_element(&n->b, n->in[1], 0, &from) && from == 0 &&

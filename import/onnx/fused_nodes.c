@@ -240,16 +240,14 @@ int ac_onx_do_gemm_fast_gelu(ac_onx_node *n)
 
 int ac_onx_do_expand_dims(ac_onx_node *n)
 {
-    double v;
+    int64_t v;
     int32_t axis;
     int64_t dim[AC_MAX_RANK];
     ac_tensor *x = n->in[0];
-    AC_TRY(ac_operand_scalar(&n->b, &n->in[1], &v));
+    AC_TRY(ac_operand_int(&n->b, &n->in[1], &v));
     if (x->rank >= AC_MAX_RANK)
         return ac_build_cannot(&n->b, "its result has more than %d dimensions", AC_MAX_RANK);
-    if (!(v > -64 && v < 64))
-        return ac_error(n->r->cx, n->at, E0103, "axis is %g", v);
-    AC_TRY(ac_onx_axis(n, (int64_t)v, x->rank + 1, &axis));
+    AC_TRY(ac_onx_axis(n, v, x->rank + 1, &axis));
     for (int32_t d = 0; d <= x->rank; d++)
         dim[d] = d == axis ? 1 : x->dim[d - (d > axis)];
     return ac_onx_result(n, 0, ac_onx_reshape(n, x, x->rank + 1, dim));

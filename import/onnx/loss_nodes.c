@@ -132,18 +132,17 @@ enum { MOST_MASK = 1 << 22 };
 int ac_onx_do_trilu(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
-    double k = 0;
+    int64_t k = 0;
     const bool upper = ac_onx_int(n, "upper", 1) != 0;
     if (ac_onx_in(n, 1))
-        AC_TRY(ac_operand_scalar(&n->b, &n->in[1], &k));
+        AC_TRY(ac_operand_int(&n->b, &n->in[1], &k));
     if (x->rank < 2)
         return ac_error(n->r->cx, n->at, E0104, "input '%s' has %d dimensions", x->name, x->rank);
     const int64_t rows = x->dim[x->rank - 2], cols = x->dim[x->rank - 1];
     if (rows * cols > MOST_MASK)
         return ac_build_cannot(&n->b, "its matrices have more than %d elements", MOST_MASK);
-    k = k > (double)cols ? (double)cols : k < -(double)rows ? -(double)rows : k;
-    ac_tensor *mask =
-        upper ? diagonals(n, rows, cols, (int64_t)k, INT64_MAX) : diagonals(n, rows, cols, INT64_MIN, (int64_t)k);
+    k = k > cols ? cols : k < -rows ? -rows : k;
+    ac_tensor *mask = upper ? diagonals(n, rows, cols, k, INT64_MAX) : diagonals(n, rows, cols, INT64_MIN, k);
     return ac_onx_result(n, 0, choose(n, mask, x, ac_onx_number(n, x->dtype, 0)));
 }
 

@@ -378,14 +378,8 @@ int ac_onx_do_is_nan(ac_onx_node *n)
 
 int ac_onx_do_is_inf(ac_onx_node *n)
 {
-    ac_tensor *x = n->in[0];
     const bool up = ac_onx_int(n, "detect_positive", 1) != 0, down = ac_onx_int(n, "detect_negative", 1) != 0;
-    const double inf = (double)INFINITY;
-    if (!up && !down)
-        return ac_onx_result(n, 0, ac_onx_broadcast(n, ac_onx_number(n, AC_BOOL, 0), x->rank, x->dim));
-    if (up && down)
-        x = ac_onx_1(n, AC_OP_ABS, x);
-    return ac_onx_result(n, 0, ac_onx_2(n, AC_OP_EQUAL, x, num(n, n->in[0], up ? inf : -inf)));
+    return ac_onx_result(n, 0, ac_build_is_inf(&n->b, n->in[0], up, down));
 }
 
 /* Bits. */

@@ -171,11 +171,11 @@ int ac_onx_do_arg(ac_onx_node *n)
 
 int ac_onx_do_cumsum(ac_onx_node *n)
 {
-    double at;
+    int64_t at;
     int32_t axis;
     ac_attrs a;
-    AC_TRY(ac_operand_scalar(&n->b, &n->in[1], &at));
-    AC_TRY(ac_onx_axis(n, (int64_t)at, n->in[0]->rank, &axis));
+    AC_TRY(ac_operand_int(&n->b, &n->in[1], &at));
+    AC_TRY(ac_onx_axis(n, at, n->in[0]->rank, &axis));
     ac_attrs_init(n->row->op, &a);
     a.cumsum.exclusive = ac_onx_int(n, "exclusive", 0) != 0;
     a.cumsum.reverse = ac_onx_int(n, "reverse", 0) != 0;

@@ -203,11 +203,16 @@ int ac_onx_do_average_pool(ac_onx_node *n)
     return ac_onx_result(n, 0, sum ? ac_onx_2(n, AC_OP_DIV, sum, counts(n, &w, include ? &plain : NULL, sum)) : NULL);
 }
 
+static double power_of(ac_onx_node *n)
+{
+    return n->version < 2 ? (double)ac_onx_float(n, "p", 2) : (double)ac_onx_int(n, "p", 2);
+}
+
 /* (sum |x|^p)^(1/p) */
 int ac_onx_do_lp_pool(ac_onx_node *n)
 {
     ac_tensor *x;
-    const double p = n->version < 2 ? (double)ac_onx_float(n, "p", 2) : (double)ac_onx_int(n, "p", 2);
+    const double p = power_of(n);
     ac_frame w, plain;
     AC_TRY(open_pool(n, &x, &w, &plain));
     if (!ac_dtype_is_float(x->dtype))
@@ -237,13 +242,15 @@ int ac_onx_do_global_pool(ac_onx_node *n)
 int ac_onx_do_global_lp_pool(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
-    const int64_t p = n->version < 2 ? (int64_t)ac_onx_float(n, "p", 2) : ac_onx_int(n, "p", 2);
-    if (x->rank < 2 || p < 1)
-        return ac_error(n->r->cx, n->at, E0104, "input '%s' has %d dimensions, p is %" PRId64, x->name, x->rank, p);
+    const double p = power_of(n);
+    if (!ac_dtype_is_float(x->dtype))
+        return ac_build_cannot(&n->b, "its input is %s", ac_dtype_name(x->dtype));
+    if (x->rank < 2 || !(p > 0))
+        return ac_error(n->r->cx, n->at, E0104, "input '%s' has %d dimensions, p is %g", x->name, x->rank, p);
     x = ac_onx_1(n, AC_OP_ABS, x);
-    x = p == 1 || !x ? x : ac_onx_2(n, AC_OP_POW, x, ac_onx_number(n, x->dtype, (double)p));
+    x = p == 1 || !x ? x : ac_onx_2(n, AC_OP_POW, x, ac_onx_number(n, x->dtype, p));
     x = x ? ac_onx_reduce(n, AC_OP_SUM, x, ((1u << x->rank) - 1) & ~3u, true) : NULL;
-    return ac_onx_result(n, 0, p == 1 || !x ? x : ac_onx_2(n, AC_OP_POW, x, ac_onx_number(n, x->dtype, 1 / (double)p)));
+    return ac_onx_result(n, 0, p == 1 || !x ? x : ac_onx_2(n, AC_OP_POW, x, ac_onx_number(n, x->dtype, 1 / p)));
 }
 
 /* ------------------------------------------------------------------ the ways back */

@@ -121,14 +121,15 @@ static int result(ac_onx_node *n, sequence *s)
 /* The position that operand i names, of `count` that there are; -1: only data decides. AC_FAIL: reported */
 static int position(ac_onx_node *n, int32_t i, int64_t count, int64_t *at)
 {
-    double v;
+    int64_t v;
     *at = -1;
     if (!ac_operand_known(&n->b, &n->in[i]))
         return AC_OK;
-    AC_TRY(ac_operand_scalar(&n->b, &n->in[i], &v));
-    *at = (int64_t)v + (v < 0 ? count : 0);
-    return *at >= 0 && *at <= count ? AC_OK
-                                    : ac_error(n->r->cx, n->at, E0103, "position %g of %" PRId64 " elements", v, count);
+    AC_TRY(ac_operand_int(&n->b, &n->in[i], &v));
+    *at = v + (v < 0 ? count : 0);
+    if (*at < 0 || *at > count)
+        return ac_error(n->r->cx, n->at, E0103, "position %" PRId64 " of %" PRId64 " elements", v, count);
+    return AC_OK;
 }
 
 int ac_onx_do_sequence_empty(ac_onx_node *n)

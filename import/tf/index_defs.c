@@ -27,11 +27,9 @@ int ac_tf_do_gather(ac_tf_op *n)
 
 int ac_tf_do_gather_v2(ac_tf_op *n)
 {
-    double at;
     int32_t axis;
     int64_t batch = ac_tf_int(n, "batch_dims", 0);
-    AC_TRY(ac_operand_scalar(&n->b, &n->t[2], &at));
-    AC_TRY(ac_build_axis(&n->b, (int64_t)at, n->t[0]->rank, &axis));
+    AC_TRY(ac_tf_axis(n, 2, n->t[0]->rank, &axis));
     batch += batch < 0 ? n->t[1]->rank : 0;
     if (batch < 0 || batch > axis)
         return ac_error(n->r->cx, n->b.at, E0103, "batch_dims is %lld, the axis %d", (long long)batch, axis);
@@ -63,11 +61,8 @@ int ac_tf_do_one_hot(ac_tf_op *n)
 int ac_tf_do_arg(ac_tf_op *n)
 {
     ac_attrs a;
-    double at = 0;
-    int32_t axis;
-    if (n->n_in > 1)
-        AC_TRY(ac_operand_scalar(&n->b, &n->t[1], &at));
-    AC_TRY(ac_build_axis(&n->b, (int64_t)at, n->t[0]->rank, &axis));
+    int32_t axis = 0;
+    AC_TRY(n->n_in > 1 ? ac_tf_axis(n, 1, n->t[0]->rank, &axis) : ac_build_axis(&n->b, 0, n->t[0]->rank, &axis));
     ac_attrs_init(n->row->op, &a);
     a.arg.out_type = ac_tf_type(n, "output_type", AC_I64);
     if (a.arg.out_type != AC_I32 && a.arg.out_type != AC_I64)
@@ -125,10 +120,8 @@ int ac_tf_do_tensor_scatter(ac_tf_op *n)
 int ac_tf_do_segment(ac_tf_op *n)
 {
     int64_t count;
-    double v;
     if (n->n_in > 2) {
-        AC_TRY(ac_operand_scalar(&n->b, &n->t[2], &v));
-        count = (int64_t)v;
+        AC_TRY(ac_operand_int(&n->b, &n->t[2], &count));
     } else { /* sorted ids: the last one says how many there are */
         ac_ints ids;
         AC_TRY(ac_operand_values(&n->b, &n->t[1], &ids));

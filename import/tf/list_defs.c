@@ -44,22 +44,18 @@ static ac_tensor *tensor_of(ac_tf_op *n, int32_t i)
 /* The element that input i names: known, or taken from all of them at run time. */
 static ac_tensor *read_at(ac_tf_op *n, const ac_tf_list *l, int32_t i)
 {
-    double v;
+    int64_t v;
     ac_tensor *index = tensor_of(n, i);
     if (!index)
         return NULL;
     if (ac_operand_known(&n->b, &n->t[i]))
-        return ac_operand_scalar(&n->b, &n->t[i], &v) == AC_OK ? ac_tf_list_get(n, l, (int64_t)v) : NULL;
+        return ac_operand_int(&n->b, &n->t[i], &v) == AC_OK ? ac_tf_list_get(n, l, v) : NULL;
     return ac_tf_list_get_late(n, l, index);
 }
 
 static int index_of(ac_tf_op *n, int32_t i, int64_t *at)
 {
-    double v;
-    if (!tensor_of(n, i) || ac_operand_scalar(&n->b, &n->t[i], &v) != AC_OK)
-        return AC_FAIL;
-    *at = (int64_t)v;
-    return AC_OK;
+    return tensor_of(n, i) ? ac_operand_int(&n->b, &n->t[i], at) : AC_FAIL;
 }
 
 /* The list after element input i of it is t. Where data says which one, all lie in memory as a whole. */

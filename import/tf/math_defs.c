@@ -241,14 +241,14 @@ int ac_tf_do_is_nan(ac_tf_op *n)
 
 int ac_tf_do_is_inf(ac_tf_op *n)
 {
-    ac_tensor *x = n->t[0];
-    ac_tensor *infinity = NUM((double)INFINITY);
-    return RESULT(EQUAL(ONE(ABS, x), infinity));
+    return RESULT(ac_build_is_inf(&n->b, n->t[0], true, true));
 }
 
 int ac_tf_do_is_finite(ac_tf_op *n)
 {
     ac_tensor *x = n->t[0];
+    if (!ac_dtype_is_float(x->dtype))
+        return RESULT(ac_build_broadcast(&n->b, ac_build_number(&n->b, AC_BOOL, 1), x->rank, x->dim));
     ac_tensor *infinity = NUM((double)INFINITY);
     return RESULT(ac_build_2(&n->b, AC_OP_LESS, ONE(ABS, x), infinity));
 }

@@ -16,9 +16,9 @@ static ac_tensor *with(ac_tf_op *n, ac_op op, ac_tensor *x, const ac_attrs *a)
 
 int ac_tf_axis(ac_tf_op *n, int32_t i, int32_t rank, int32_t *axis)
 {
-    double v;
-    AC_TRY(ac_operand_scalar(&n->b, &n->t[i], &v));
-    return ac_build_axis(&n->b, (int64_t)v, rank, axis);
+    int64_t v;
+    AC_TRY(ac_operand_int(&n->b, &n->t[i], &v));
+    return ac_build_axis(&n->b, v, rank, axis);
 }
 
 int ac_tf_do_transpose(ac_tf_op *n)

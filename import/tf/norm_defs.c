@@ -43,10 +43,8 @@ int ac_tf_do_reduce(ac_tf_op *n)
 int ac_tf_do_cumsum(ac_tf_op *n)
 {
     ac_attrs a;
-    double at;
     int32_t axis;
-    AC_TRY(ac_operand_scalar(&n->b, &n->t[1], &at));
-    AC_TRY(ac_build_axis(&n->b, (int64_t)at, n->t[0]->rank, &axis));
+    AC_TRY(ac_tf_axis(n, 1, n->t[0]->rank, &axis));
     const int64_t where = axis;
     ac_attrs_init(n->row->op, &a);
     a.cumsum.exclusive = ac_tf_bool(n, "exclusive", false);

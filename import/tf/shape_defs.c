@@ -4,6 +4,8 @@
 #include "import/build/compose_bounded.h"
 #include "import/tf/nodedefs.h"
 
+#include <inttypes.h>
+
 #define RESULT(t) ac_tf_result(n, 0, t)
 
 /* Numbers as a constant of another integer type. */
@@ -123,17 +125,16 @@ int ac_tf_do_invert_permutation(ac_tf_op *n)
 /* Where each part of a concatenation starts. */
 int ac_tf_do_concat_offset(ac_tf_op *n)
 {
-    double axis;
-    int64_t at = 0;
+    int64_t axis, at = 0;
     (void)ac_tf_attr_of(n, "shape_type");
-    AC_TRY(ac_operand_scalar(&n->b, &n->t[0], &axis));
+    AC_TRY(ac_operand_int(&n->b, &n->t[0], &axis));
     for (int32_t i = 1; i < n->n_in; i++) {
         ac_ints shape;
         int64_t out[AC_MAX_RANK] = {0};
         AC_TRY(ac_operand_values(&n->b, &n->t[i], &shape));
-        const int64_t d = (int64_t)axis < 0 ? (int64_t)axis + shape.n : (int64_t)axis;
+        const int64_t d = axis < 0 ? axis + shape.n : axis;
         if (shape.n > AC_MAX_RANK || d < 0 || d >= shape.n)
-            return ac_error(n->r->cx, n->b.at, E0103, "axis %g is out of range", axis);
+            return ac_error(n->r->cx, n->b.at, E0103, "axis %" PRId64 " is out of range", axis);
         out[d] = at;
         at += shape.v[d];
         AC_TRY(ac_tf_result(n, i - 1, ints_of(n, n->t[i]->dtype, shape.n, out)));

@@ -253,6 +253,9 @@ void ac_dtype_put_num(ac_dtype d, void *to, double v)
     const uint16_t half = d == AC_F16 ? ac_f32_to_f16(f) : ac_f32_to_bf16(f);
     if (ac_dtype_is_minifloat(d))
         *(uint8_t *)to = ac_f32_to_minifloat(d, f);
+    else if (!ac_dtype_is_float(d))
+        for (int64_t k = 0; k < ac_dtype_size(d, 1); k++)
+            ((uint8_t *)to)[k] = (uint8_t)((uint64_t)truncate_num(v) >> (8 * k));
     else
         memcpy(to,
                d == AC_F32   ? (const void *)&f

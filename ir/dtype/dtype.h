@@ -37,7 +37,7 @@ void ac_dtype_unpack(ac_dtype d, const void *packed, int64_t count, void *to);
 /* Element i of a constant as int64 (integers, bool; floats are truncated) or as double. */
 int64_t ac_dtype_get_int(ac_dtype d, const void *data, int64_t i);
 double ac_dtype_get_num(ac_dtype d, const void *data, int64_t i);
-/* A float element: v rounded to the type. */
+/* An element: v rounded to the type; of integers the part before the point, modulo 2^bits. */
 void ac_dtype_put_num(ac_dtype d, void *to, double v);
 
 #endif

@@ -5,7 +5,7 @@
 
 static int16_t clamp_16(float v)
 {
-    return (int16_t)(v < -32768.0f ? -32768.0f : v > 32767.0f ? 32767.0f : v);
+    return (int16_t)(v > 32767.0f ? 32767.0f : v > -32768.0f ? v : -32768.0f); /* NaN: the least */
 }
 
 float ac_curve_exp(float x, float floor)

@@ -143,7 +143,8 @@ typedef struct ac_multiplier {
     int32_t shift;
 } ac_multiplier; /* x * m * 2^(shift-31), as TFLite's QuantizeMultiplier */
 ac_multiplier ac_quantize_multiplier(double real);
-/* Clamp bounds in stored units. */
+/* Clamp bounds in stored units; real may be infinite. */
+int32_t ac_quantized_bound(double real, const ac_tensor *out);
 void ac_quantized_act_range(ac_act act, const ac_tensor *out, int32_t *lo, int32_t *hi);
 bool ac_float_act_range(ac_act act, double *lo, double *hi); /* false: no clamp; infinite bounds where open */
 /* MultiplyByQuantizedMultiplier, double rounding. acc: i32 any lanes -> i32. multiplier and shift the same for all,

@@ -50,9 +50,11 @@ bool ac_float_act_range(ac_act act, double *lo, double *hi)
     return false;
 }
 
-/* A bound in stored units, rounded as the reference does it: in float, ties away from zero. */
-static int32_t bound_of(double real, const ac_tensor *out, int64_t lo, int64_t hi)
+/* Rounded as the reference does it: in float, ties away from zero. */
+int32_t ac_quantized_bound(double real, const ac_tensor *out)
 {
+    const int64_t tmin = ac_dtype_min(out->dtype), tmax = ac_dtype_max(out->dtype);
+    const int64_t lo = tmin < INT32_MIN ? INT32_MIN : tmin, hi = tmax > INT32_MAX ? INT32_MAX : tmax;
     if (isinf(real))
         return (int32_t)(real < 0 ? lo : hi);
     const double stored = (double)roundf((float)real / ac_quant_scale(out)) + ac_quant_zero(out);
@@ -61,13 +63,10 @@ static int32_t bound_of(double real, const ac_tensor *out, int64_t lo, int64_t h
 
 void ac_quantized_act_range(ac_act act, const ac_tensor *out, int32_t *lo, int32_t *hi)
 {
-    int64_t tmin = ac_dtype_min(out->dtype), tmax = ac_dtype_max(out->dtype);
-    tmin = tmin < INT32_MIN ? INT32_MIN : tmin;
-    tmax = tmax > INT32_MAX ? INT32_MAX : tmax;
     double min, max;
     ac_float_act_range(act, &min, &max);
-    *lo = bound_of(min, out, tmin, tmax);
-    *hi = bound_of(max, out, tmin, tmax);
+    *lo = ac_quantized_bound(min, out);
+    *hi = ac_quantized_bound(max, out);
 }
 
 ac_x ac_lo_act(ac_lower *L, ac_x v, ac_act act)

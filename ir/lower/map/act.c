@@ -24,13 +24,9 @@ static ac_x relu(ac_lower *L, const ac_node *n, ac_x x, double lo, double hi)
     const ac_tensor *out = n->out[0];
     if (!quantised_pair(n))
         return ac_mp_refuse(L, n);
-    const float so = ac_quant_scale(out);
-    const int64_t least = ac_dtype_min(out->dtype), most = ac_dtype_max(out->dtype);
-    const int64_t low = ac_quant_zero(out) + (int64_t)roundf((float)lo / so);
-    const int64_t high = isinf(hi) ? most : ac_quant_zero(out) + (int64_t)roundf((float)hi / so);
-    const ac_multiplier q = ac_quantize_multiplier((double)(ac_quant_scale(n->in[0]) / so));
+    const ac_multiplier q = ac_quantize_multiplier((double)(ac_quant_scale(n->in[0]) / ac_quant_scale(out)));
     const ac_x v = ac_lo_requant(L, ac_mp_centered(L, x, n->in[0]), q);
-    return ac_mp_stored(L, v, out, (int32_t)(low > least ? low : least), (int32_t)(high < most ? high : most));
+    return ac_mp_stored(L, v, out, ac_quantized_bound(lo, out), ac_quantized_bound(hi, out));
 }
 
 ac_x ac_mp_relu(ac_lower *L, const ac_node *n, const ac_x *arg)

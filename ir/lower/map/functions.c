@@ -57,7 +57,7 @@ static ac_x look_up_8(ac_lower *L, const ac_node *n, ac_x x, curve *f)
     for (int32_t i = 0; i < 256; i++) {
         const float real = ac_quant_scale(in) * (float)(i + first - ac_quant_zero(in));
         const float stored = roundf(f(real, floor) * inverse) + (float)ac_quant_zero(out);
-        table[i] = (uint8_t)(int32_t)(stored <= (float)lo ? (float)lo : stored >= (float)hi ? (float)hi : stored);
+        table[i] = (uint8_t)(int32_t)(stored >= (float)hi ? (float)hi : stored > (float)lo ? stored : (float)lo);
     }
     const int32_t buf = ac_lo_table(L, "table", out->dtype, 256, table);
     const ac_x at = ac_lb_cast(&L->b, x, AC_I32);

@@ -302,7 +302,7 @@ static void exp_table_8(ac_lower *L, row *r)
     double real = (double)r->beta * (double)ac_quant_scale(r->r.in) * (double)(1 << 26);
     real = real < 2147483647.0 ? real : 2147483647.0;
     r->q = ac_quantize_multiplier(real);
-    r->diff_min = -(int32_t)floor(31.0 * (double)(1 << 26) / (double)((int64_t)1 << r->q.shift));
+    r->diff_min = -(int32_t)floor(31.0 * (double)(1 << 26) / ldexp(1, r->q.shift > 0 ? r->q.shift : 0));
     int32_t table[256], n = 256;
     for (int32_t d = 0; d < 256; d++)
         table[d] = -d >= r->diff_min ? ac_fx_exp_q5(ac_fx_requant(-d, r->q)) : 0;
