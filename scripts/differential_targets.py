@@ -25,14 +25,16 @@ import numpy as np
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # target, compiler, emulator; -: this machine. C where there is no emulator of objects.
 C = [("generic", "gcc -O2", None), ("generic", "clang -O2", None), ("x86-64-v2", "gcc -O2", None),
-     ("x86-64-v3", "gcc -O2", None), ("x86-64-v4", "gcc -O2", None), ("x86-64-v4-vnni", "gcc -O2", None),
+     ("x86-64-v3", "gcc -O2", None), ("x86-64-v3-vnni", "gcc -O2", None), ("x86-64-v4", "gcc -O2", None),
+     ("x86-64-v4-vnni", "gcc -O2", None), ("x86-64-v4-bf16", "gcc -O2", None), ("x86-64-v4-amx", "gcc -O2", None),
      ("generic", "aarch64-linux-gnu-gcc -O2", "qemu-aarch64"), ("rv64gc", "riscv64-linux-gnu-gcc -O2", "qemu-riscv64")]
 OBJECTS = [("aarch64", "aarch64-linux-gnu-gcc", "qemu-aarch64 -cpu cortex-a57"),
            ("aarch64-dotprod", "aarch64-linux-gnu-gcc", "qemu-aarch64 -cpu max"),
            ("aarch64-i8mm", "aarch64-linux-gnu-gcc", "qemu-aarch64 -cpu max"),
            ("aarch64-sve256", "aarch64-linux-gnu-gcc", "qemu-aarch64 -cpu max,sve-default-vector-length=32"),
            ("rv64gcv", "riscv64-linux-gnu-gcc", "qemu-riscv64 -cpu rv64,v=true,vlen=128,vext_spec=v1.0")]
-NEEDS = {"x86-64-v4": "avx512bw", "x86-64-v4-vnni": "avx512_vnni"} # of /proc/cpuinfo
+NEEDS = {"x86-64-v3-vnni": "avx_vnni", "x86-64-v4": "avx512bw", "x86-64-v4-vnni": "avx512_vnni",
+         "x86-64-v4-bf16": "avx512_bf16", "x86-64-v4-amx": "amx_int8"}  # of /proc/cpuinfo
 
 
 class Net:

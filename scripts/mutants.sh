@@ -17,8 +17,13 @@ done
 shift $((OPTIND - 1))
 pattern=${1:-.}
 mkdir -p "$build/source"
-# files that git knows, or could: no build folders
-(cd "$root" && git ls-files -co --exclude-standard -z | xargs -0 cp -p --parents -t "$build/source" 2>/dev/null) || :
+# Files that git knows, or could: no build folders. What differs becomes newer than what an earlier fault was made of.
+(cd "$root" && git ls-files -co --exclude-standard) | while IFS= read -r f; do
+    ! [ -e "$root/$f" ] || cmp -s "$root/$f" "$build/source/$f" || {
+        mkdir -p "$build/source/$(dirname "$f")"
+        cp "$root/$f" "$build/source/$f"
+    }
+done
 cd "$build"
 # The file in which an interrupted run has planted one: it is whole again, but older than what was made of it.
 [ ! -s planting ] || touch "source/$(cat planting)"
