@@ -279,6 +279,11 @@ static bool apart_later(ac_prover *p, const pair *q, const ac_link *loop)
     left = ac_affine_plus(&left, -step);
     const int32_t facts = p->know.fact.n, n_fact = q->facts ? q->read->n_fact : 0;
     ac_know_fact(&p->know, &left);
+    /* the same, for what is asked of the older of the two */
+    const ac_affine now = ac_affine_unknown(later);
+    ac_affine ahead = falls ? ac_affine_add(&mine, &now, -1) : ac_affine_add(&now, &mine, -1);
+    ahead = ac_affine_plus(&ahead, -step);
+    ac_know_fact(&p->know, &ahead);
     ac_affine *sum = AC_NEW_N(p->tmp, ac_affine, n_fact + 1);
     if (n_fact)
         memcpy(sum, q->read->fact, (size_t)n_fact * sizeof *sum);

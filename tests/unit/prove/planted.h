@@ -306,6 +306,12 @@
                "%20 = add i32 %19 %5\n %21 = load i8 x[%19]\n %22 = load i8 x[%20]\n %23 = max i8 %21 %22\n"       \
                "store y[%6] %23\n end\n"
 
+/* The last one first: y[i] = x[i], from 56 on x[of - i]. */
+#define MIRRORED(of)                                                                            \
+    XY NUMBERS "%4 = const i32 63\n %5 = const i32 -1\n %6 = const i32 56\n %7 = const i32 " of \
+               "\n %8 = for i32 %4 .. %5 step -1\n %9 = le bool %6 %8\n %10 = sub i32 %7 %8\n"  \
+               "%11 = select i32 %9 %10 %8\n %12 = load i8 x[%11]\n store y[%8] %12\n end\n"
+
 /* A copy by way of a ring of 8: each element goes to y eight iterations later, the last eight at the end. */
 #define RING(after, of)                                                                                           \
     XY "buf s scratch i8 16 align 4\n" NUMBERS "%4 = const i32 8\n %5 = const i32 " after                         \
