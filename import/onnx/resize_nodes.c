@@ -43,9 +43,12 @@ static double position(const resize *r, const ac_tensor *x, int32_t d, int64_t o
     return (at + 0.5) / scale - 0.5; /* half_pixel */
 }
 
+/* A turn but for rounding is the turn: (4 + 1/2) * 7/9 - 1/2 is 3, in double a little less. */
 static int64_t nearest_at(const resize *r, double at, int64_t size)
 {
     double v;
+    const double turn = floor(2 * at + 0.5) / 2;
+    at = fabs(at - turn) < 1e-9 ? turn : at;
     if (!strcmp(r->nearest, "floor"))
         v = floor(at);
     else if (!strcmp(r->nearest, "ceil"))
@@ -57,29 +60,39 @@ static int64_t nearest_at(const resize *r, double at, int64_t size)
     return v < 0 ? 0 : v > (double)(size - 1) ? size - 1 : (int64_t)v;
 }
 
-/* Of a length that is no whole number ONNX Runtime takes the whole part, where the corners are aligned, and computes
- * positions in f32, so that those next to the middle of two elements may take the other one. ONNX's reference does
- * neither; it is followed here. */
-static void warn_of_fractions(ac_onx_node *n, const resize *r, const ac_tensor *x)
+/* As ONNX Runtime computes it, in f32; of the kinds whose rounding matters. */
+static double position_f32(const resize *r, const ac_tensor *x, int32_t d, int64_t o)
+{
+    const float scale = (float)r->scale[d], at = (float)o, half = at + 0.5f;
+    if (!strcmp(r->coords, "asymmetric"))
+        return (double)(at / scale);
+    if (!strcmp(r->coords, "half_pixel") || !strcmp(r->coords, "pytorch_half_pixel"))
+        return r->out[d] > 1 || r->coords[0] == 'h' ? (double)(half / scale - 0.5f) : 0;
+    if (!strcmp(r->coords, "tf_half_pixel_for_nn"))
+        return (double)(half / scale);
+    return position(r, x, d, o);
+}
+
+/* Of a length that is no whole number ONNX Runtime takes the whole part, where the corners are aligned, and it computes
+ * positions in f32, so that those in the middle of two elements may take the other one. ONNX's reference does neither;
+ * it is followed here. */
+static void warn_of_other_places(ac_onx_node *n, const resize *r, const ac_tensor *x)
 {
     const bool corners = !strcmp(r->coords, "align_corners") || !strcmp(r->coords, "tf_crop_and_resize");
-    const double turn = !strcmp(r->nearest, "floor") || !strcmp(r->nearest, "ceil") ? 0 : 0.5;
     for (int32_t d = 0; d < x->rank; d++) {
         const double length = r->scale[d] * (double)x->dim[d];
-        bool differs = corners && r->out[d] > 1;
-        if (fabs(length - (double)r->out[d]) < 1e-4)
-            continue;
-        for (int64_t o = 0; o < r->out[d] && !differs && !strcmp(r->mode, "nearest"); o++) {
-            const double at = position(r, x, d, o) + turn;
-            differs = fabs(at - floor(at + 0.5)) < 1e-5;
-        }
+        const bool whole = fabs(length - (double)r->out[d]) < 1e-4;
+        bool differs = corners && r->out[d] > 1 && !whole;
+        for (int64_t o = 0; o < r->out[d] && !differs && !strcmp(r->mode, "nearest"); o++)
+            differs =
+                nearest_at(r, position(r, x, d, o), x->dim[d]) != nearest_at(r, position_f32(r, x, d, o), x->dim[d]);
         if (!differs)
             continue;
         ac_warn(n->r->cx, n->at, W0001,
-                "dimension %d of '%s' becomes %.6g elements, of which %" PRId64
-                " are there: ONNX Runtime may place them "
-                "in another way than ONNX's reference, which arenac follows",
-                d, x->name, length, r->out[d]);
+                "dimension %d of '%s' becomes %.6g elements%s: ONNX Runtime may place them in another way than ONNX's "
+                "reference, which arenac follows",
+                d, x->name, length,
+                whole ? "" : ac_strf(n->r->cx->region, ", of which %" PRId64 " are there", r->out[d]));
         return;
     }
 }
@@ -369,6 +382,6 @@ int ac_onx_do_resize(ac_onx_node *n)
     if (count != m)
         return ac_error(n->r->cx, n->at, E0104, "%" PRId64 " scales or sizes for %d dimensions", count, m);
     AC_TRY(by_size ? take_sizes(n, &r, v, count, axis) : take_scales(n, &r, v, count, axis));
-    warn_of_fractions(n, &r, x);
+    warn_of_other_places(n, &r, x);
     return finish(n, &r);
 }

@@ -27,6 +27,17 @@ JUMPS = {"Sign", "Ceil", "Floor", "Round", "ThresholdedRelu", "Equal", "Less", "
          "DynamicQuantizeMatMul", "DynamicQuantizeLSTM"}
 
 
+def same_in_f32(how, was, size):
+    """No element lies in the middle of two, where ONNX Runtime's f32 may take the other one."""
+    half = 0 if how == "asymmetric" else 0.5
+    for n, m in zip(was, size):
+        turns = 2 * ((np.arange(m) + half) * n / m - half)
+        exact = float(np.float32(m / n)) * n == m
+        if how != "align_corners" and not exact and np.any(abs(turns - np.round(turns)) < 1e-5):
+            return False
+    return True
+
+
 def protos(g, theirs):
     """Nodes, and constants that they need; `theirs`: for ONNX Runtime, which lacks some kernels."""
     made, more = [], []
@@ -419,7 +430,8 @@ class OnnxMaker(Microsoft, Maker):
         if how != "align_corners" and self.chance(0.5):  # ONNX Runtime rounds the size there, ONNX does not
             by = self.pick([[1, 1, 2, 2], [1, 1, 2, 3], [1, 1, 0.5, 2], [1, 1, 1.5, 1]])
             return self.node("Resize", [x, "", self.const(np.array(by, np.float32))], exact=mode == "nearest", **attrs)
-        self.node("Resize", [x, "", "", self.const(np.array(size, np.int64))], exact=mode == "nearest", **attrs)
+        if mode != "nearest" or same_in_f32(how, s[2:], size[2:]):
+            self.node("Resize", [x, "", "", self.const(np.array(size, np.int64))], exact=mode == "nearest", **attrs)
 
     def moved(self):
         x = self.any(self.kind(), least=2)

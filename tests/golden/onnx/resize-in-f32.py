@@ -1,0 +1,10 @@
+# the fifth of six lies at (4 + 1/2) * 10/6 - 1/2 = 7, in f32 a little less
+# arenac: check
+import struct
+
+from onnx_bytes import *
+
+size = tensor("s", I64, [4], struct.pack("<4q", 1, 1, 3, 6))
+attrs = attr_word("mode", "nearest") + attr_word("coordinate_transformation_mode", "half_pixel")
+resize = node("Resize", ["x", "", "", "s"], ["y"], attrs + attr_word("nearest_mode", "floor"))
+write(model(graph([resize], [("x", F32, [1, 1, 3, 10])], [("y", F32, [1, 1, 3, 6])], [size])))
