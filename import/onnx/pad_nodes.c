@@ -83,6 +83,8 @@ int ac_onx_do_pad(ac_onx_node *n)
     bool given;
     int64_t before[AC_MAX_RANK] = {0}, after[AC_MAX_RANK] = {0};
     (void)ac_bound_of(&n->b, ac_onx_result_name(n, 0));
+    if (n->version >= 11)
+        AC_TRY(ac_onx_need(n, 1));
     if (n->version >= 11 && !strcmp(mode, "constant") && (x->count || !ac_operand_known(&n->b, &n->in[1])))
         return late_pad(n, x, value);
     AC_TRY(ac_onx_list_or(n, n->version < 2 ? "paddings" : "pads", 1, &pads, &given));
