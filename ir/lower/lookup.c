@@ -31,6 +31,17 @@ void ac_table_16(int16_t table[513], float si, int32_t zi, float so, int32_t zo,
     table[512] = clamp_16(roundf(f(last, low) * inverse));
 }
 
+void ac_table_16_unit(int16_t table[513], double low, double high, double (*f)(double))
+{
+    const double step = (high - low) / 512;
+    for (int32_t i = 0; i < 512; i++) {
+        const double at = low + i * step, sample = round(f(at) * 32768), mid = round(f(at + step / 2) * 32768);
+        const double between = round((f(low + (i + 1) * step) * 32768 + sample) / 2);
+        table[i] = clamp_16((float)(sample - round((between - mid) / 2)));
+    }
+    table[512] = clamp_16((float)round(f(high) * 32768));
+}
+
 ac_x ac_lo_table_16(ac_lower *L, int32_t buf, ac_x x)
 {
     ac_lb *b = &L->b;

@@ -390,10 +390,9 @@ static int softmax_8(ac_lower *L, row *r)
     return fixed_rows(L, r, &s);
 }
 
-static float curve_inverse(float x, float floor)
+static double inverse_of_more(double x)
 {
-    (void)floor;
-    return 1.0f / (1.0f + x);
+    return 1 / (1 + x);
 }
 
 /* e^((x - max) scale beta) in Q0.15; [-65535, 0] of the table's input is [-10, 0]. */
@@ -430,8 +429,8 @@ static int softmax_16(ac_lower *L, row *r)
 {
     const steps s = {AC_I32, -32768, term_16, prepare_16, result_16};
     int16_t e[513], inverse[513];
-    ac_table_16(e, 10.0f / 65535, 32767, 2.0f / 65535, 0, ac_curve_exp);
-    ac_table_16(inverse, 1.0f / 65535, -32768, 2.0f / 65535, 0, curve_inverse);
+    ac_table_16_unit(e, -10, 0, exp);
+    ac_table_16_unit(inverse, 0, 1, inverse_of_more);
     r->exp_buf = ac_lo_table(L, "exp", AC_I16, 513, e);
     r->inverse_buf = ac_lo_table(L, "inverse", AC_I16, 513, inverse);
     r->q = ac_quantize_multiplier((double)ac_quant_scale(r->r.in) * (double)r->beta / (10.0 / 65535.0));

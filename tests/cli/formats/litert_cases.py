@@ -32,6 +32,11 @@ def arithmetic(r, Model):
     x = m.input(np.arange(32768).astype("int16").reshape(8, -1), ([10 ** r.uniform(-4, -2)], [0], 0))
     m.op("RSQRT", [x], [("int16", ([10 ** r.uniform(-3, -1)], [0], 0))])
     yield "rsqrt-i16", m
+    for depth in (2, 3, 7):  # sums of exponentials everywhere in the table of their reciprocals
+        m = Model()
+        x = m.input(ints(r, (4000, depth), "int16"), ([10 ** r.uniform(-5, -3)], [0], 0))
+        m.op("SOFTMAX", [x], [("int16", ([2.0**-15], [0], 0))], "Softmax", beta=1.0)
+        yield "softmax-i16-%d" % depth, m
     for name, option in (("EQUAL", "Equal"), ("NOT_EQUAL", "NotEqual"), ("LESS", "Less")):
         for dtype in ("int16", "int8"):
             m = Model()

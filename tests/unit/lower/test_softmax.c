@@ -1,6 +1,7 @@
 /* test_softmax.c - softmax of bytes against TFLite's fixed-point arithmetic written out, saturations and all: random
  * scales, rows and batches, bytes and 16-bit results, on a plain target and as firmware. */
 #include "ir/lower/fixed_point.h"
+#include "ir/lower/lookup.h"
 #include "tests/unit/support/run_node.h"
 
 #include <math.h>
@@ -116,9 +117,23 @@ static void check_largest(const ac_target *t, int32_t depth)
     ac_ctx_close(&one);
 }
 
+static double inverse_of_more(double x)
+{
+    return 1 / (1 + x);
+}
+
+/* Two samples whose corrections f32 rounds the other way. */
+static void check_table(void)
+{
+    int16_t t[513];
+    ac_table_16_unit(t, 0, 1, inverse_of_more);
+    CHECK(t[0] == 32767 && t[160] == 24967 && t[294] == 20815 && t[512] == 16384);
+}
+
 int main(void)
 {
     int32_t short_tables = 0;
+    check_table();
     for (int32_t t = 0; t < (int32_t)N_TARGETS; t++)
         for (int32_t depth = 8; depth <= 33; depth += depth % 2 ? 7 : 1) /* 8 9 16 17 24 25 32 33 */
             check_largest(&TARGETS[t], depth);
