@@ -5,7 +5,11 @@
  * only the count matters. */
 #include "prove/prover.h"
 
-typedef enum outcome { PROMISED, MAY_WRAP, WRAPS } outcome; /* out of its type: a doubt; wraps, but see trust_wraps */
+typedef enum outcome {
+    PROMISED,
+    MAY_WRAP,
+    WRAPS
+} outcome; /* out of its type: a doubt; wraps, but see `wraps`; wraps */
 
 static bool fits(ac_prover *p, const ac_affine *form, ac_interval in, ac_interval range)
 {
@@ -42,10 +46,13 @@ static void put(ac_prover *p, ac_x x, ac_interval in, ac_affine form, outcome ho
                        ac_p_surely_above(p, &form, range.hi) || ac_p_surely_below(p, &form, range.lo),
                        "the result may be %s, beyond %s", text_of(p, in), ac_dtype_name(d));
     }
-    const bool believed = inside || how == PROMISED || (how == MAY_WRAP && p->dry && p->trust_wraps);
-    if (!inside && how == MAY_WRAP && !p->dry)
-        p->wrapped = true;
-    if (!believed) {
+    const bool trusted = !inside && how == MAY_WRAP && p->dry && !p->wraps[x];
+    if (!inside && how == MAY_WRAP && !p->dry) {
+        p->wraps[x] = true;
+        p->deceived |= p->trusted[x];
+    }
+    p->trusted[x] |= trusted;
+    if (!inside && how != PROMISED && !trusted) {
         *v = ac_p_unknown(p, d, range);
         return;
     }

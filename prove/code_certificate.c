@@ -141,19 +141,19 @@ static void put_argument(writer *w, int32_t step, int32_t a)
 }
 
 /* The largest value is a part by itself: where a bound is met by it alone, that is what the proof says by its sums. */
-static void put_cut(ac_region *r, ac_sink *to, const ac_verdict_cut *u)
+static void put_cut(ac_sink *to, const ac_verdict_cut *u)
 {
-    AC_VEC(int64_t) end = {0};
-    for (int64_t at = u->lo; at <= u->hi; at = end.item[end.n - 1] + 1) {
-        const int64_t last = ac_p_part_end(u->lo, u->hi, at, u->even);
-        if (last >= u->hi && at < u->hi)
-            ac_push(r, &end, u->hi - 1);
-        ac_push(r, &end, last < u->hi ? last : u->hi);
+    const int32_t n = u->end.n;
+    const int64_t last = u->end.item[n - 1];
+    int64_t at = n > 1 ? u->end.item[n - 2] + 1 : u->lo;
+    ac_putf(to, "  cut %d %d", u->ins, n + (at < last));
+    for (int32_t i = 0; i < n - 1; i++)
+        ac_putf(to, " %lld %lld", (long long)(i ? u->end.item[i - 1] + 1 : u->lo), (long long)u->end.item[i]);
+    if (at < last) {
+        ac_putf(to, " %lld %lld", (long long)at, (long long)last - 1);
+        at = last;
     }
-    ac_putf(to, "  cut %d %d", u->ins, end.n);
-    for (int32_t i = 0; i < end.n; i++)
-        ac_putf(to, " %lld %lld", (long long)(i ? end.item[i - 1] + 1 : u->lo), (long long)end.item[i]);
-    ac_putc(to, '\n');
+    ac_putf(to, " %lld %lld\n", (long long)at, (long long)last);
 }
 
 static void put_call(writer *w, int32_t step, const ac_verdict *v)
@@ -163,13 +163,9 @@ static void put_call(writer *w, int32_t step, const ac_verdict *v)
     ac_putf(w->to, "call %d tasks %d\n", c->fn, tasks);
     for (int32_t a = 0; a < c->n_arg; a++)
         put_argument(w, step, a);
-    for (int32_t i = v->cut.n - 1; i >= 0; i--) { /* of several of one value, the last */
-        bool again = v->cut.item[i].step != step;
-        for (int32_t k = i + 1; k < v->cut.n && !again; k++)
-            again = v->cut.item[k].step == step && v->cut.item[k].ins == v->cut.item[i].ins;
-        if (!again)
-            put_cut(w->m->cx->region, w->to, &v->cut.item[i]);
-    }
+    for (int32_t i = v->cut.n - 1; i >= 0; i--)
+        if (v->cut.item[i].step == step)
+            put_cut(w->to, &v->cut.item[i]);
 }
 
 int ac_code_certificate(ac_sink *to, const ac_module *m, const ac_verdict *v)

@@ -5,6 +5,8 @@
  *       - one of them equals max (if there is one). A sum over the same range has one iteration in which the load gives
  *         max itself, and is at least what that one adds and the least that the others add.
  *
+ * Of a single element both are the element itself: what is loaded again is the same.
+ *
  * Softmax needs both: its table is indexed by max - x[c], and its sum is not 0. Operands alone are looked at; that they
  * are read before they are overwritten is claimed by order.c. */
 #include "prove/extremes.h"
@@ -78,6 +80,23 @@ void ac_p_extreme_found(ac_prover *p, ac_x loop, ac_x var, int32_t counter, cons
         ac_push(p->tmp, &p->extremes->item, e);
         return;
     }
+}
+
+void ac_p_extreme_of_one(ac_prover *p, ac_x set)
+{
+    const ac_ins *most = ac_p_ins(p, ac_p_ins(p, set)->a);
+    if (most->op != AC_L_MAX && most->op != AC_L_MIN)
+        return;
+    const ac_x load = is_operand(p, most->a) ? most->a : most->b;
+    const ac_affine *index = &p->value[ac_p_ins(p, load)->a].form, *value = &p->value[ac_p_ins(p, set)->a].form;
+    if (!is_operand(p, load) || ac_p_ins(p, load)->lanes != 1 || index->lost || value->lost ||
+        !ac_affine_equal(value, &p->value[load].form))
+        return; /* it is not the element */
+    if (!p->extremes)
+        p->extremes = AC_NEW(p->tmp, ac_extremes);
+    for (int greatest = 0; greatest < 2; greatest++)
+        ac_push(p->tmp, &p->extremes->item,
+                ((extreme){ac_p_ins(p, load)->aux, *index, ac_affine_of(1), *value, greatest}));
 }
 
 void ac_p_extreme_load(ac_prover *p, ac_x load, ac_pvalue *v)

@@ -1,6 +1,7 @@
 /* follow.c - the structure of a function: its blocks in order, what variables hold, what is true in branches. Loops
  * are in loops.c. */
 #include "prove/cover.h"
+#include "prove/extremes.h"
 
 #include <math.h>
 
@@ -197,6 +198,7 @@ void ac_p_follow(ac_prover *p, ac_x from, ac_x to)
             p->value[x] = p->value[i->a];
             break;
         case AC_L_SET:
+            ac_p_extreme_of_one(p, x);
             p->value[i->aux] = p->value[i->a];
             break;
         case AC_L_STORE:

@@ -175,18 +175,18 @@ static void prove_call(ac_ctx *cx, const ac_module *m, int32_t step, ac_between 
     p.between = between;
     p.left = AC_NEW_N(keep, ac_interval, p.fn->buf.n + 1);
     p.left_any = AC_NEW_N(keep, bool, p.fn->buf.n + 1);
-    p.trust_wraps = true;
     p.marks = INT64_C(1) << 26;
     p.chunk = -1;
-    claim_all(&p);
-    if (p.wrapped) { /* something does wrap: once more, with nothing built on that */
+    p.wraps = AC_NEW_N(keep, bool, p.fn->code.n + 1);
+    do { /* once more where something does wrap, with nothing built on that */
         v->doubt.n = doubts;
         v->step[step] = before;
-        p.trust_wraps = false;
+        p.trusted = AC_NEW_N(keep, bool, p.fn->code.n + 1);
+        p.deceived = false;
         p.refined = NULL;
         p.fine = NULL;
         claim_all(&p);
-    }
+    } while (p.deceived);
     ac_p_between_leave(&p, p.left, p.left_any);
     ac_region_close(p.tmp);
     ac_region_close(keep);

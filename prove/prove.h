@@ -41,12 +41,12 @@ typedef struct ac_verdict_step {
     int32_t claims[AC_CLAIMS], proven[AC_CLAIMS];
 } ac_verdict_step;
 
-/* A value that a proof looked at in parts, of ins in `in`: split.c. */
+/* A value of an instruction that a proof looked at in parts, by their ends: split.c. */
 typedef struct ac_verdict_cut {
     int32_t step;
     ac_x ins;
-    int64_t lo, hi;
-    bool even;
+    int64_t lo;
+    AC_VEC(int64_t) end;
 } ac_verdict_cut;
 
 typedef struct ac_verdict {
@@ -63,8 +63,6 @@ int ac_prove(ac_ctx *cx, const ac_module *m, ac_verdict *v);
 /* code_certificate.c: all of the module that a proof is about, for arenac-certcheck: docs/prove.md. E0901 or what a
  * constant says that cannot be made. */
 int ac_code_certificate(ac_sink *to, const ac_module *m, const ac_verdict *v);
-/* split.c: the part of lo .. hi that begins at `at`; its end. */
-int64_t ac_p_part_end(int64_t lo, int64_t hi, int64_t at, bool even);
 
 /* listing.c: the verdict for people, with the claims of every step when `steps`; and as JSON, schema
  * arenac-prove/1. */

@@ -75,8 +75,10 @@ typedef struct ac_prover {
     ac_pframe *frame;
     bool dry;  /* a pass that looks for invariants */
     bool mute; /* a pass that looks for what is stored */
-    /* Arithmetic that may wrap is taken not to while invariants are looked for; `wrapped` says that this was wrong. */
-    bool trust_wraps, wrapped;
+    /* By instruction: arithmetic that may wrap does so for all that is known; it was taken not to while invariants were
+     * looked for. `deceived`: both of one instruction. */
+    bool *wraps, *trusted;
+    bool deceived;
     int32_t chunk; /* of a step that is done in several calls: the one that is followed; -1: any */
     /* By IF: each side is followed with the rest of the block, where that shows what is written; how many are open. */
     bool *apart;
@@ -91,7 +93,8 @@ typedef struct ac_prover {
      * of the pass at work, claims that failed and values that were met */
     ac_interval *refined, *seen;
     bool *was_split, *fine, *failed, *was_seen;
-    ac_x split; /* its values are of `part` only */
+    ac_x *halved; /* by instruction: the last claim for which its parts were halved; 0: none */
+    ac_x split;   /* its values are of `part` only */
     ac_interval part;
     struct ac_extremes *extremes; /* extremes.c */
     ac_x witness;                 /* a load that gives witness_value */

@@ -2,14 +2,23 @@
  *
  * Intervals forget that two operands come from the same number: n and the position of its highest bit, a divisor and an
  * estimate of its reciprocal. So a value that a doubtful instruction depends on in several ways is chosen, its range is
- * cut (by powers of two, then evenly), and the function followed once for each part. What holds in all parts holds; and
- * the values that were seen in any of the parts are all there are, which narrows what is known for the next choice.
+ * cut (by powers of two, then evenly; at last into halves of those parts in which the claim fails), and the function
+ * followed once for each part. What holds in all parts holds; and the values that were seen in any of the parts are all
+ * there are, which narrows what is known for the next choice.
  *
  * The value has to be the same one wherever it is used: no variable may carry something from one iteration of a loop
  * around it to the next. */
 #include "prove/by_channel.h"
 
-enum { CHOICES = 64, CHOICES_OF_ONE = 8, EVEN_PARTS = 48, MOST_FAILING = 40, DEEPEST = 4000 };
+enum {
+    CHOICES = 64,
+    CHOICES_OF_ONE = 16,
+    EVEN_PARTS = 48,
+    MOST_HALVES = 1 << 10,
+    HALVES_IN_VAIN = 32,
+    MOST_FAILING = 40,
+    DEEPEST = 4000
+};
 
 typedef struct slice {
     int32_t *uses; /* by instruction: how often it is used by what the claim depends on; 0: not at all */
@@ -55,12 +64,12 @@ static bool is_of_one_iteration(const ac_prover *p, ac_x x)
     return true;
 }
 
-static bool can_split(const ac_prover *p, ac_x x)
+static bool can_split(const ac_prover *p, ac_x x, ac_x claim)
 {
     const ac_ins *i = ac_p_ins(p, x);
     const ac_interval in = p->refined[x];
     return i->lanes == 1 && i->op != AC_L_CONST && i->op != AC_L_FOR && ac_dtype_is_int((ac_dtype)i->dtype) &&
-           in.lo < in.hi && in.lo != INT64_MIN && in.hi != INT64_MAX && !p->was_split[x];
+           in.lo < in.hi && in.lo != INT64_MIN && in.hi != INT64_MAX && (!p->was_split[x] || p->halved[x] != claim);
 }
 
 /* The value to split: what the claim uses most often, at least twice; of several the first in the code. */
@@ -70,15 +79,14 @@ static ac_x choice(ac_prover *p, ac_x doubtful)
     slice_of(p, &s, doubtful);
     ac_x best = 0;
     for (ac_x x = 1; x < doubtful; x++)
-        if (s.uses[x] > 1 && s.uses[x] > s.uses[best] && can_split(p, x) && is_of_one_iteration(p, x))
+        if (s.uses[x] > 1 && s.uses[x] > s.uses[best] && can_split(p, x, doubtful) && is_of_one_iteration(p, x))
             best = x;
     return best;
 }
 
 /* Up to the next power of two, or a part of even size. */
-int64_t ac_p_part_end(int64_t lo, int64_t hi, int64_t at, bool even)
+static int64_t part_end(ac_interval in, int64_t at, bool even)
 {
-    const ac_interval in = {lo, hi};
     if (even) {
         const int64_t size = in.hi / EVEN_PARTS - in.lo / EVEN_PARTS + 1;
         return in.hi - at < size ? in.hi : at + size - 1;
@@ -91,42 +99,109 @@ int64_t ac_p_part_end(int64_t lo, int64_t hi, int64_t at, bool even)
     return end < in.hi ? end : in.hi;
 }
 
-static void split(ac_prover *p, ac_x x, bool even)
+/* What was met in parts: claims that failed, and values. */
+typedef struct parts {
+    bool *failed, *was_seen;
+    ac_interval *seen;
+    ac_verdict_cut cut;
+    ac_x claim;     /* a part in which it fails is halved, */
+    int32_t halved; /* as often as this so far */
+    bool helps;
+} parts;
+
+static bool may_halve(const parts *all, ac_interval in)
+{
+    return all->claim && in.lo < in.hi && all->halved < (all->helps ? MOST_HALVES : HALVES_IN_VAIN);
+}
+
+static void follow_part(ac_prover *p, parts *all, ac_interval in)
+{
+    const int32_t n = p->fn->code.n;
+    memset(p->failed, 0, (size_t)n * sizeof *p->failed);
+    memset(p->was_seen, 0, (size_t)n * sizeof *p->was_seen);
+    p->part = in;
+    ac_p_follow_all(p);
+    all->helps |= all->claim && !p->failed[all->claim];
+    if (p->failed[all->claim] && may_halve(all, in)) {
+        const int64_t half = in.lo + (in.hi - in.lo) / 2;
+        all->halved++;
+        follow_part(p, all, (ac_interval){in.lo, half});
+        follow_part(p, all, (ac_interval){half + 1, in.hi});
+        return;
+    }
+    ac_push(p->cx->region, &all->cut.end, in.hi);
+    for (ac_x k = 1; k < n; k++) {
+        all->failed[k] |= p->failed[k];
+        if (p->was_seen[k])
+            all->seen[k] = all->was_seen[k] ? ac_interval_join(all->seen[k], p->seen[k]) : p->seen[k];
+        all->was_seen[k] |= p->was_seen[k];
+    }
+}
+
+static void open_notes(ac_prover *p)
+{
+    const int32_t n = p->fn->code.n + 1;
+    p->failed = AC_NEW_N(p->keep, bool, n);
+    p->seen = AC_NEW_N(p->keep, ac_interval, n);
+    p->was_seen = AC_NEW_N(p->keep, bool, n);
+    p->mute = true;
+}
+
+/* Of a value that was cut before, parts of both: a certificate has one cut of it. */
+static void note_cut(ac_prover *p, ac_verdict_cut cut)
+{
+    ac_verdict *v = p->out;
+    for (int32_t i = 0; i < v->cut.n; i++) {
+        const ac_verdict_cut old = v->cut.item[i];
+        if (old.step != cut.step || old.ins != cut.ins)
+            continue;
+        ac_verdict_cut both = {cut.step, cut.ins, cut.lo, {0}};
+        const int64_t last = cut.end.item[cut.end.n - 1];
+        for (int32_t a = 0, b = 0; b < cut.end.n;) {
+            const int64_t of_old = a < old.end.n ? old.end.item[a] : last, of_new = cut.end.item[b];
+            const int64_t end = of_old < of_new ? of_old : of_new;
+            a += of_old == end;
+            b += of_new == end;
+            if (end >= cut.lo)
+                ac_push(p->cx->region, &both.end, end);
+        }
+        v->cut.item[i] = both;
+        return;
+    }
+    ac_push(p->cx->region, &v->cut, cut);
+}
+
+/* `claim`: the parts in which it fails are halved; 0: none. */
+static void split(ac_prover *p, ac_x x, bool even, ac_x claim)
 {
     const ac_interval in = p->refined[x];
-    const int32_t n = p->fn->code.n;
-    p->failed = AC_NEW_N(p->keep, bool, n + 1);
-    p->seen = AC_NEW_N(p->keep, ac_interval, n + 1);
-    p->was_seen = AC_NEW_N(p->keep, bool, n + 1);
+    open_notes(p);
+    parts all = {p->failed, p->was_seen, p->seen, {p->step, x, in.lo, {0}}, claim, 0, false};
+    open_notes(p);
     p->split = x;
-    p->mute = true;
-    ac_push(p->cx->region, &p->out->cut, ((ac_verdict_cut){p->step, x, in.lo, in.hi, even}));
-    for (int64_t at = in.lo;;) {
-        p->part = (ac_interval){at, ac_p_part_end(in.lo, in.hi, at, even)};
-        ac_p_follow_all(p);
-        if (p->part.hi >= in.hi)
-            break;
-        at = p->part.hi + 1;
+    for (int64_t at = in.lo, end; at <= in.hi; at = end + 1) {
+        end = part_end(in, at, even);
+        follow_part(p, &all, (ac_interval){at, end});
     }
     p->mute = false;
     p->split = 0;
-    for (ac_x k = 1; k < n; k++) {
-        p->fine[k] |= !p->failed[k];
-        if (p->was_seen[k])
-            p->refined[k] = ac_interval_meet(p->refined[k], p->seen[k]);
-    }
     p->failed = NULL;
     p->seen = NULL;
+    if (claim && !all.helps)
+        return;
+    note_cut(p, all.cut);
+    for (ac_x k = 1; k < p->fn->code.n; k++) {
+        p->fine[k] |= !all.failed[k];
+        if (all.was_seen[k])
+            p->refined[k] = ac_interval_meet(p->refined[k], all.seen[k]);
+    }
 }
 
 /* A pass over everything, that notes which instructions have doubts and what values are. */
 static int32_t survey(ac_prover *p, ac_x *first, const bool **failed)
 {
     int32_t n = 0;
-    p->failed = AC_NEW_N(p->keep, bool, p->fn->code.n + 1);
-    p->seen = AC_NEW_N(p->keep, ac_interval, p->fn->code.n + 1);
-    p->was_seen = AC_NEW_N(p->keep, bool, p->fn->code.n + 1);
-    p->mute = true;
+    open_notes(p);
     ac_p_follow_all(p);
     p->mute = false;
     for (ac_x x = p->fn->code.n - 1; x > 0; x--) {
@@ -148,6 +223,7 @@ void ac_p_split(ac_prover *p)
     const int32_t n = p->fn->code.n;
     p->fine = AC_NEW_N(p->keep, bool, n + 1);
     p->was_split = AC_NEW_N(p->keep, bool, n + 1);
+    p->halved = AC_NEW_N(p->keep, ac_x, n + 1);
     p->refined = AC_NEW_N(p->keep, ac_interval, n + 1);
     for (ac_x x = 0; x < n; x++)
         p->refined[x] = (ac_interval){INT64_MIN, INT64_MAX};
@@ -164,9 +240,14 @@ void ac_p_split(ac_prover *p)
         const ac_x x = choice(p, first);
         if (!x)
             return;
-        split(p, x, false);
-        if (p->refined[x].hi / 4 <= p->refined[x].lo || p->refined[x].hi - p->refined[x].lo < EVEN_PARTS)
-            split(p, x, true);
+        if (p->was_split[x]) {
+            p->halved[x] = first;
+            split(p, x, false, first);
+            continue;
+        }
         p->was_split[x] = true;
+        split(p, x, false, 0);
+        if (p->refined[x].hi / 4 <= p->refined[x].lo || p->refined[x].hi - p->refined[x].lo < EVEN_PARTS)
+            split(p, x, true, 0);
     }
 }

@@ -341,10 +341,10 @@ static void value(instruction *i)
         }
 }
 
-/* Does no loop around GET x set its variable? */
+/* Does no loop around GET x, which its variable is older than, set it? */
 static bool is_settled(int32_t x)
 {
-    for (int32_t k = 1; k < x; k++)
+    for (int32_t k = f->code[x].aux; k < x; k++)
         for (int32_t s = k; f->code[k].op == OP_for && f->code[k].end > x && s < f->code[k].end; s++)
             if (f->code[s].op == OP_set && f->code[s].aux == f->code[x].aux)
                 return false;

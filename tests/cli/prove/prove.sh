@@ -73,6 +73,21 @@ expect 0 ': proven; ' "$arenac" prove "$models/dsnet_int8.tflite" --share-kernel
 expect 0 ': proven; ' "$arenac" prove "$models/digits_f32.tflite" --threads 4
 expect 0 ', order 5, ' "$arenac" prove "$models/digits_f32.tflite" --overlap on
 
+# Softmax of one element, and of many rows with their logarithms; the certificates, too.
+for shape in 3,1 40,9; do
+    cat >soft.ag <<M
+graph s {
+  input x: i8[$shape] q(0.1, -5)
+  y: i8[$shape] q(0.00390625, -128) = softmax(x)
+  z: i8[$shape] q(0.0625, 127) = log_softmax(x)
+  output y
+  output z
+}
+M
+    expect 0 ': proven; 2 steps' "$arenac" prove soft.ag -t generic -o soft.cert
+    expect 0 'VALID 2 of 2 steps' "$arenac-certcheck" soft.cert
+done
+
 # A tensor is promised no more than --align gives, which is never less than its type needs.
 cat >align.ag <<'M'
 graph a {

@@ -312,6 +312,21 @@
                "\n %8 = for i32 %4 .. %5 step -1\n %9 = le bool %6 %8\n %10 = sub i32 %7 %8\n"  \
                "%11 = select i32 %9 %10 %8\n %12 = load i8 x[%11]\n store y[%8] %12\n end\n"
 
+/* A sum that does not wrap beside a product that does, and `times` the sum. */
+#define WRAPS_ELSEWHERE(times)                                                                           \
+    "buf x in i8 64 align 1\n buf y out i32 64 align 4\n" NUMBERS "%4 = var i32 %1 as sum\n"             \
+    "%5 = const i32 1073741824\n %6 = for i32 %1 .. %2 step 1\n %7 = load i8 x[%6]\n %8 = cast i32 %7\n" \
+    "%9 = mul i32 %8 %8\n %10 = get i32 %4\n %11 = add i32 %10 %9 wrap\n set %11 to %4\n"                \
+    "%13 = mul i32 %11 %5 wrap\n store y[%6] %13\n end\n %16 = get i32 %4\n %17 = const i32 " times      \
+    "\n %18 = mul i32 %16 %17\n store y[%1] %18\n"
+
+/* The largest of a single element, less that element, as an index. */
+#define LARGEST_OF_ONE(again)                                                                                  \
+    XY NUMBERS "%4 = const i8 -128\n %5 = for i32 %1 .. %2 step 1\n %6 = sub i32 %2 %5\n %7 = sub i32 %6 %3\n" \
+               "%8 = var i8 %4 as max\n %9 = load i8 x[%5]\n %10 = get i8 %8\n %11 = max i8 %9 %10\n"          \
+               "set %11 to %8\n %13 = get i8 %8\n %14 = cast i32 %13\n %15 = load i8 x[" again                 \
+               "]\n %16 = cast i32 %15\n %17 = sub i32 %14 %16\n %18 = load i8 x[%17]\n store y[%5] %18\n end\n"
+
 /* A copy by way of a ring of 8: each element goes to y eight iterations later, the last eight at the end. */
 #define RING(after, of)                                                                                           \
     XY "buf s scratch i8 16 align 4\n" NUMBERS "%4 = const i32 8\n %5 = const i32 " after                         \
