@@ -19,12 +19,13 @@ typedef struct job {
     int64_t left, cols, row_step; /* of a strip row: border columns, columns, elements */
 } job;
 
-/* Strip slot t holds input row q - t, for the rows in use. */
+/* Strip slot t holds input row q - t, for the rows in use. What the last group of channels takes too many is zero, too:
+ * the next slot begins there, if there is one. */
 static void copy_rows(const job *j, ac_x n, const ac_phase *y)
 {
     ac_lb *b = &j->L->b;
     const ac_window *w = j->win;
-    const int64_t ic = w->ic, middle = w->x.in * ic;
+    const int64_t ic = w->ic, middle = w->x.in * ic, more = (j->f.group - ic % j->f.group) % j->f.group;
     ac_x t = ac_lb_for(b, "t", y->lo, y->hi, 1, AC_MARK_SERIAL);
     ac_x to = ac_lb_mul(b, t, ac_lb_i32(b, j->row_step));
     ac_x from = ac_lb_sub(b, y->q, t);
@@ -34,7 +35,7 @@ static void copy_rows(const job *j, ac_x n, const ac_phase *y)
     ac_gemm_copy(j->L, &j->f, j->c, j->x, ac_lb_mul(b, from, ac_lb_i32(b, middle)), j->strip,
                  ac_lb_add(b, to, ac_lb_i32(b, j->left * ic)), middle);
     ac_gemm_clear(j->L, &j->f, j->c, j->strip, ac_lb_add(b, to, ac_lb_i32(b, j->left * ic + middle)),
-                  j->row_step - j->left * ic - middle);
+                  j->row_step - j->left * ic - middle + more);
     ac_lb_end(b);
 }
 
