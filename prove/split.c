@@ -12,7 +12,7 @@
 
 enum {
     CHOICES = 64,
-    CHOICES_OF_ONE = 16,
+    CHOICES_OF_ONE = 8, /* each, to be cut and to be halved */
     EVEN_PARTS = 48,
     MOST_HALVES = 1 << 10,
     HALVES_IN_VAIN = 32,
@@ -64,23 +64,25 @@ static bool is_of_one_iteration(const ac_prover *p, ac_x x)
     return true;
 }
 
-static bool can_split(const ac_prover *p, ac_x x, ac_x claim)
+static bool can_split(const ac_prover *p, ac_x x)
 {
     const ac_ins *i = ac_p_ins(p, x);
     const ac_interval in = p->refined[x];
     return i->lanes == 1 && i->op != AC_L_CONST && i->op != AC_L_FOR && ac_dtype_is_int((ac_dtype)i->dtype) &&
-           in.lo < in.hi && in.lo != INT64_MIN && in.hi != INT64_MAX && (!p->was_split[x] || p->halved[x] != claim);
+           in.lo < in.hi && in.lo != INT64_MIN && in.hi != INT64_MAX;
 }
 
-/* The value to split: what the claim uses most often, at least twice; of several the first in the code. */
-static ac_x choice(ac_prover *p, ac_x doubtful)
+/* The value to cut, or whose parts to halve: what the claim uses most often, at least twice; of several the first. */
+static ac_x choice(ac_prover *p, ac_x doubtful, bool halve)
 {
     slice s = {.uses = AC_NEW_N(p->keep, int32_t, p->fn->code.n + 1)};
     slice_of(p, &s, doubtful);
     ac_x best = 0;
-    for (ac_x x = 1; x < doubtful; x++)
-        if (s.uses[x] > 1 && s.uses[x] > s.uses[best] && can_split(p, x, doubtful) && is_of_one_iteration(p, x))
+    for (ac_x x = 1; x < doubtful; x++) {
+        const bool had = halve ? p->halved[x] == doubtful : p->was_split[x];
+        if (s.uses[x] > 1 && s.uses[x] > s.uses[best] && !had && can_split(p, x) && is_of_one_iteration(p, x))
             best = x;
+    }
     return best;
 }
 
@@ -171,8 +173,8 @@ static void note_cut(ac_prover *p, ac_verdict_cut cut)
     ac_push(p->cx->region, &v->cut, cut);
 }
 
-/* `claim`: the parts in which it fails are halved; 0: none. */
-static void split(ac_prover *p, ac_x x, bool even, ac_x claim)
+/* `claim`: the parts in which it fails are halved; 0: none. A cut that shows something of what `failed` is noted. */
+static void split(ac_prover *p, ac_x x, bool even, ac_x claim, const bool *failed)
 {
     const ac_interval in = p->refined[x];
     open_notes(p);
@@ -189,12 +191,15 @@ static void split(ac_prover *p, ac_x x, bool even, ac_x claim)
     p->seen = NULL;
     if (claim && !all.helps)
         return;
-    note_cut(p, all.cut);
+    bool shows = false;
     for (ac_x k = 1; k < p->fn->code.n; k++) {
+        shows |= !p->fine[k] && failed[k] && !all.failed[k];
         p->fine[k] |= !all.failed[k];
         if (all.was_seen[k])
             p->refined[k] = ac_interval_meet(p->refined[k], all.seen[k]);
     }
+    if (shows)
+        note_cut(p, all.cut);
 }
 
 /* A pass over everything, that notes which instructions have doubts and what values are. */
@@ -235,19 +240,20 @@ void ac_p_split(ac_prover *p)
         const ac_x before = first;
         const int32_t failing = survey(p, &first, &failed);
         of_one = first == before ? of_one + 1 : 0;
-        if (!failing || failing > MOST_FAILING || of_one > CHOICES_OF_ONE)
+        if (!failing || failing > MOST_FAILING || of_one > 2 * CHOICES_OF_ONE)
             return;
-        const ac_x x = choice(p, first);
+        ac_x x = of_one < CHOICES_OF_ONE ? choice(p, first, false) : 0;
+        const bool halve = !x;
+        x = halve ? choice(p, first, true) : x;
         if (!x)
             return;
-        if (p->was_split[x]) {
+        if (halve)
             p->halved[x] = first;
-            split(p, x, false, first);
-            continue;
-        }
         p->was_split[x] = true;
-        split(p, x, false, 0);
+        split(p, x, false, halve ? first : 0, failed);
+        if (halve)
+            continue;
         if (p->refined[x].hi / 4 <= p->refined[x].lo || p->refined[x].hi - p->refined[x].lo < EVEN_PARTS)
-            split(p, x, true, 0);
+            split(p, x, true, 0, failed);
     }
 }
