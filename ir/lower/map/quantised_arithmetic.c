@@ -180,8 +180,10 @@ ac_x ac_mp_quant_div(ac_lower *L, const ac_node *n, const ac_x *arg)
     /* A left shift saturates: the reference leaves it undefined. */
     const ac_x shift = ac_lb_sub(b, ac_lb_sub(b, ac_lb_like_int(b, x, q.shift), log), room),
                most = ac_lb_like_int(b, x, 31);
-    const ac_x down = ac_lb_clamp(b, ac_lb_sub(b, zero, shift), zero, most), up = ac_lb_clamp(b, shift, zero, most);
-    ac_x v = ac_lo_fx_round_shift_v(L, ac_lo_fx_mul(L, quotient, ac_lb_like_int(b, x, q.m)), down);
+    const ac_x down = ac_lb_sub(b, zero, shift), up = ac_lb_clamp(b, shift, zero, most);
+    ac_x v = ac_lo_fx_round_shift_v(L, ac_lo_fx_mul(L, quotient, ac_lb_like_int(b, x, q.m)),
+                                    ac_lb_clamp(b, down, zero, most));
+    v = ac_lb_select(b, ac_lb_lt(b, most, down), zero, v); /* less than a half */
     v = ac_lb_satcast(b, ac_lb_shl(b, ac_lb_cast(b, v, AC_I64), ac_lb_cast(b, up, AC_I64)), AC_I16);
     v = ac_lb_cast(b, v, AC_I32); /* far enough to clamp, and the zero point can be added */
     return clamp_act(L, n, v, n->attrs.act.act);
