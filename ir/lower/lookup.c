@@ -15,7 +15,7 @@ float ac_curve_exp(float x, float floor)
 }
 
 /* Each sample is corrected by half of the error that interpolation makes in the middle of its interval. All in float,
- * in the reference's order. */
+ * in the reference's order. Where the function is infinite the reference converts NaN; here samples stay at the end. */
 void ac_table_16(int16_t table[513], float si, int32_t zi, float so, int32_t zo, ac_curve *f)
 {
     const float first = si * (float)(-32768 - zi), last = si * (float)(32767 - zi);
@@ -26,7 +26,7 @@ void ac_table_16(int16_t table[513], float si, int32_t zi, float so, int32_t zo,
         const float sample = roundf(f(at, low) * inverse), mid = roundf(f(at + step / 2, low) * inverse);
         const float next = f(first + (float)(i + 1) * step, low) * inverse;
         const float error = roundf((next + sample) / 2) - mid;
-        table[i] = clamp_16(sample - roundf(error / 2));
+        table[i] = clamp_16(isfinite(error) ? sample - roundf(error / 2) : sample);
     }
     table[512] = clamp_16(roundf(f(last, low) * inverse));
 }

@@ -122,12 +122,15 @@ static double inverse_of_more(double x)
     return 1 / (1 + x);
 }
 
-/* Two samples whose corrections f32 rounds the other way. */
+/* Two samples whose corrections f32 rounds the other way; and a function that becomes infinite. */
 static void check_table(void)
 {
     int16_t t[513];
     ac_table_16_unit(t, 0, 1, inverse_of_more);
     CHECK(t[0] == 32767 && t[160] == 24967 && t[294] == 20815 && t[512] == 16384);
+    ac_table_16(t, 0.0035f, 0, 0.0001f, 0, ac_curve_exp); /* up to e^114, beyond f32 */
+    for (int32_t i = 300; i <= 512; i++)
+        CHECK(t[i] == 32767);
 }
 
 int main(void)
