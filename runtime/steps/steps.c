@@ -76,6 +76,9 @@ void step_end(uint32_t step)
 
 int main(void)
 {
+#ifdef ASK_SYSTEM
+    ASK_SYSTEM();
+#endif
     for (set_number = 0; set_number < SETS && !found; set_number++) {
         const int status = run_set(set_number % WHOLE);
         if (status != statuses[set_number] && !found) {

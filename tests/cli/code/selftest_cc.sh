@@ -87,6 +87,25 @@ in_step '4 FULLY_CONNECTED' fully_connected_5 's/> -128 ?/> -127 ?/'
 in_step '6 SOFTMAX' softmax_7 's/ > max ? / > (int8_t)(max + 1) ? /'
 planted 'stops where' 's/return NET_OK;/return NET_EINDEX;/'
 planted 'ends with a fault' 's/NET_STEP_BEGIN(3);/__builtin_trap();/'
+# Registers that the system gives to those who ask.
+cat >rows.ag <<'M'
+graph rows {
+  input x: i8[1,12,11,16] q(0.05, -5)
+  const w: i8[21,1,1,16] q(0.02, 0) = random 1 (-127, 127)
+  const b: i32[21] = random 2 (-900, 900)
+  y: i8[1,12,11,21] q(0.28, 3) = conv_2d(x, w, b) padding=same
+  output y
+}
+M
+if grep -q amx_int8 /proc/cpuinfo 2>/dev/null; then
+    equal '1 of integers' rows.ag 'gcc -O2' -t x86-64-v4-amx --vectors 20
+    "$arenac" compile rows.ag -q -t x86-64-v4-amx --emit c,h,selftest -o rows.c || fail "a program of AMX with its test"
+    grep -q ASK_SYSTEM rows.selftest.c || fail "the program does not ask for the registers"
+    gcc -std=c99 -DROWS_SELFTEST_MAIN rows.c rows.selftest.c -o rows && ./rows >said.txt || fail "$(cat said.txt)"
+else
+    echo "skipped: this processor has no AMX"
+fi
+
 # what is wrong with the command
 expect 3 "cannot run the compiler './no-such-cc'" "$arenac" compile "$digits" -o net.c --selftest-cc './no-such-cc -O2'
 expect 3 "'gcc' failed with status 1" "$arenac" compile "$digits" -o net.c --selftest-cc 'gcc -no-such-option'
