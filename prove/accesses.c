@@ -195,6 +195,7 @@ void ac_p_access(ac_prover *p, ac_x x)
         break;
     case AC_L_STORE:
         claim_n(p, x, i->aux, i->a, i->lanes, AC_USE_WRITE);
+        ac_p_number_stored(p, x);
         if (!ac_dtype_is_float((ac_dtype)i->dtype))
             ac_p_stored(p, x);
         break;

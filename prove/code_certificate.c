@@ -160,7 +160,13 @@ static void put_call(writer *w, int32_t step, const ac_verdict *v)
 {
     const ac_call *c = &w->m->call[step];
     const int32_t tasks = c->low->rows > 0 ? c->low->rows : c->low->chunks > 0 ? c->low->chunks : 1;
-    ac_putf(w->to, "call %d tasks %d\n", c->fn, tasks);
+    ac_putf(w->to, "call %d tasks %d", c->fn, tasks);
+    if (c->low->rows > 0) {
+        const ac_buf *given = &w->m->fn[c->fn]->buf.item[c->low->streamed_arg];
+        ac_putf(w->to, " given %d %lld", c->low->streamed_arg,
+                (long long)(c->low->row_bytes / ac_dtype_size(given->dtype, 1)));
+    }
+    ac_putc(w->to, '\n');
     for (int32_t a = 0; a < c->n_arg; a++)
         put_argument(w, step, a);
     for (int32_t i = v->cut.n - 1; i >= 0; i--)

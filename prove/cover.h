@@ -18,6 +18,8 @@ void ac_p_loop_end(ac_prover *p, int32_t counter, int32_t since, ac_interval tri
 void ac_p_branch_begin(ac_prover *p, ac_x x, int32_t facts);
 void ac_p_branch_else(ac_prover *p, ac_x x, int32_t facts);
 void ac_p_branch_end(ac_prover *p);
+/* The caller has written n elements of a buffer. */
+void ac_p_cover_given(ac_prover *p, int32_t buf, const ac_affine *index, const ac_affine *n);
 void ac_p_cover(ac_prover *p, ac_x x, int32_t buf, const ac_affine *index, const ac_affine *n, ac_use use);
 
 /* ... writes an element at each of `slots` places, `pitch` apart, of each of `steps` that are `by` apart. */

@@ -165,11 +165,26 @@ static ac_x branch(ac_prover *p, ac_x x, ac_x to)
 
 /* ------------------------------------------------------------------ statements */
 
+/* Is the innermost loop around x the one that is followed as a schedule? */
+static bool is_of_schedule(const ac_prover *p, ac_x x)
+{
+    ac_x loop = x;
+    while (loop > 0 && (ac_p_ins(p, loop)->op != AC_L_FOR || p->end[loop] < x))
+        loop--;
+    return loop > 0 && loop == p->at_turn;
+}
+
 static void leave_early(ac_prover *p, ac_x x)
 {
     const ac_ins *i = ac_p_ins(p, x);
     const ac_interval cond = p->value[i->a].in;
     ac_pframe *f = p->frame;
+    if (i->op == AC_L_BREAK_IF && is_of_schedule(p, x)) {
+        p->leaving = p->uncertain == p->certain;
+        if (!p->leaving)
+            ac_p_doubt(p, x, AC_CLAIM_LOOP, false, "the loop may be left here");
+        return;
+    }
     if (i->op == AC_L_BREAK_IF && f && cond.hi) {
         for (int32_t k = 0; k < f->n_var; k++) {
             const ac_dtype d = (ac_dtype)ac_p_ins(p, f->var[k])->dtype;
@@ -184,7 +199,7 @@ static void leave_early(ac_prover *p, ac_x x)
 
 void ac_p_follow(ac_prover *p, ac_x from, ac_x to)
 {
-    for (ac_x x = from; x < to; x++) {
+    for (ac_x x = from; x < to && !p->leaving; x++) {
         const ac_ins *i = ac_p_ins(p, x);
         switch ((int)i->op) {
         case AC_L_FOR:

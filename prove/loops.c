@@ -379,6 +379,7 @@ void ac_p_loop(ac_prover *p, ac_x x)
     l.since = p->know.unknown.n;
     if (!l.trips.hi || follow_once(p, &l) || ac_p_follow_schedule(p, x, l.lo.in, l.trips, l.step))
         return;
+    ac_p_numbers_forget(p, x, l.end);
     l.var = ac_p_set_between(p, x, l.end, &l.n_var);
     l.entry = ac_p_values_of(p, l.var, l.n_var);
     l.head = ac_p_values_of(p, l.var, l.n_var);
@@ -404,4 +405,5 @@ void ac_p_loop(ac_prover *p, ac_x x)
     p->dry = dry;
     pass(p, &l);
     leave(p, &l);
+    ac_p_numbers_forget(p, x, l.end);
 }

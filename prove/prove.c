@@ -39,9 +39,26 @@ static bool is_own(const ac_prover *p, int32_t b)
     const ac_buf *buf = &p->fn->buf.item[b];
     if (ac_dtype_is_float(buf->dtype) || ac_dtype_bits(buf->dtype) <= 8)
         return false;
+    if (p->call->low->rows > 0 && b == p->call->low->streamed_arg) /* the caller puts rows there */
+        return false;
     if (buf->role == AC_BUF_LOCAL)
         return true;
     return b < p->call->n_arg && (buf->role == AC_BUF_SCRATCH || buf->role == AC_BUF_OUT) && !p->call->arg[b].shares;
+}
+
+/* All calls of a step that takes rows, in turn; before each the caller puts a row at the end of a window. */
+static void follow_rows(ac_prover *p)
+{
+    const ac_lowered *low = p->call->low;
+    const int32_t b = low->streamed_arg;
+    const ac_affine n = ac_affine_of(low->row_bytes / ac_dtype_size(p->fn->buf.item[b].dtype, 1)),
+                    at = ac_affine_of(p->count[b] - n.c);
+    ac_p_numbers_open(p);
+    for (p->chunk = 0; p->chunk < low->rows; p->chunk++) {
+        ac_p_cover_given(p, b, &at, &n);
+        ac_p_follow(p, 1, p->fn->code.n);
+    }
+    p->chunk = -1;
 }
 
 void ac_p_follow_all(ac_prover *p)
@@ -61,7 +78,10 @@ void ac_p_follow_all(ac_prover *p)
     p->dry = false;
     ac_p_cover_open(p);
     ac_p_order_open(p);
-    ac_p_follow(p, 1, p->fn->code.n);
+    if (p->call->low->rows > 0)
+        follow_rows(p);
+    else
+        ac_p_follow(p, 1, p->fn->code.n);
     if (!p->mute) {
         ac_p_cover_close(p, p->chunk < 0 || p->chunk + 1 == p->call->low->chunks);
         ac_p_order_close(p);

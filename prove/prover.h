@@ -106,6 +106,10 @@ typedef struct ac_prover {
     ac_interval *left; /* by buffer: integers that all calls of the step have stored */
     bool *left_any;
     struct ac_touches *touches; /* order.c */
+    struct ac_numbers *numbers; /* numbers.c; NULL: nothing is kept between calls of the step */
+    ac_x at_turn;               /* the loop that is followed as a schedule, schedule.c; ... */
+    bool leaving;               /* ... and is being left, */
+    int32_t certain;            /* `uncertain` where it began */
 } ac_prover;
 
 static inline const ac_ins *ac_p_ins(const ac_prover *p, ac_x x)
@@ -126,6 +130,14 @@ static inline bool ac_p_promises(const ac_ins *i)
     return (i->op == AC_L_ADD || i->op == AC_L_SUB || i->op == AC_L_MUL || i->op == AC_L_NEG) &&
            ac_dtype_is_signed((ac_dtype)i->dtype) && !(i->flags & AC_F_WRAP);
 }
+
+/* numbers.c: counters that a step keeps from one of its calls to the next. */
+void ac_p_numbers_open(ac_prover *p);
+bool ac_p_has_numbers(const ac_prover *p, int32_t buf);
+void ac_p_number_stored(ac_prover *p, ac_x x);
+bool ac_p_number_loaded(const ac_prover *p, const ac_ins *i, int64_t *v);
+/* A loop that is no schedule may store any of them: what instructions from .. to - 1 store is known no more. */
+void ac_p_numbers_forget(ac_prover *p, ac_x from, ac_x to);
 
 /* follow.c */
 void ac_p_follow(ac_prover *p, ac_x from, ac_x to);

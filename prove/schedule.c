@@ -15,9 +15,23 @@ static bool mark(bool *list, ac_x x, bool by)
     return is_new;
 }
 
+/* The number of a call and what calls keep are none. */
 static bool loads_data(const ac_prover *p, const ac_ins *i)
 {
-    return i->op == AC_L_LOAD && p->fn->buf.item[i->aux].role != AC_BUF_CONST;
+    const bool in_turn = p->chunk >= 0 && i->op == AC_L_LOAD && i->aux < p->call->n_arg &&
+                         (p->call->arg[i->aux].space == AC_SPACE_CHUNK || ac_p_has_numbers(p, i->aux));
+    return i->op == AC_L_LOAD && !in_turn && p->fn->buf.item[i->aux].role != AC_BUF_CONST;
+}
+
+/* It is left early, if where that is written it is certain: BREAK_IF true. */
+static bool breaks_surely(const ac_prover *p, ac_x loop)
+{
+    for (ac_x x = loop + 1; x < p->end[loop]; x = ac_p_ins(p, x)->op == AC_L_FOR ? p->end[x] + 1 : x + 1) {
+        const ac_ins *i = ac_p_ins(p, x);
+        if (i->op == AC_L_BREAK_IF && (ac_p_ins(p, i->a)->op != AC_L_CONST || !ac_p_ins(p, i->a)->k.i))
+            return false;
+    }
+    return true;
 }
 
 /* By instruction: does what memory holds have a part in it, or in whether it is run? Of a variable: in what it holds.
@@ -59,10 +73,11 @@ static bool is_schedule(ac_prover *p, ac_x loop, const bool *data)
         }
         for (int32_t k = 0; i->op == AC_L_GET && k < n; k++)
             carried[x] |= var[k] == i->aux;
+        carried[x] |= i->op == AC_L_LOAD && ac_p_has_numbers(p, i->aux);
         carried[x] |= (i->a > 0 && carried[i->a]) || (i->b > 0 && carried[i->b]) || (i->c > 0 && carried[i->c]);
         decides |= i->op == AC_L_IF && carried[x] && !data[x];
     }
-    return decides && !data[loop] && !ac_p_breaks_off(p, loop);
+    return decides && !data[loop] && breaks_surely(p, loop);
 }
 
 static void find_schedules(ac_prover *p)
@@ -95,10 +110,17 @@ bool ac_p_follow_schedule(ac_prover *p, ac_x loop, ac_interval first, ac_interva
     if (!p->schedule[loop] || trips.lo != trips.hi || first.lo != first.hi ||
         ac_sat_mul(trips.lo, longest_way(p, loop, end)) > MOST_WORK)
         return false;
-    for (int64_t n = 0; n < trips.lo; n++) {
+    const int32_t certain = p->certain;
+    const ac_x at_turn = p->at_turn;
+    p->certain = p->uncertain;
+    p->at_turn = loop;
+    for (int64_t n = 0; n < trips.lo && !p->leaving; n++) {
         const int64_t v = first.lo + n * step;
         p->value[loop] = (ac_pvalue){.in = {v, v}, .form = ac_affine_of(v)};
         ac_p_follow(p, loop + 1, end);
     }
+    p->leaving = false;
+    p->certain = certain;
+    p->at_turn = at_turn;
     return true;
 }

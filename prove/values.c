@@ -130,6 +130,9 @@ static ac_pvalue loaded(ac_prover *p, const ac_ins *i)
         ac_p_loaded_float(p, i->aux, &v);
         return v;
     }
+    int64_t number;
+    if (ac_p_number_loaded(p, i, &number))
+        return (ac_pvalue){.in = {number, number}, .form = ac_affine_of(number)};
     const ac_interval in = ac_p_loaded(p, i->aux, &p->value[i->a], i->lanes);
     if (in.lo == in.hi && in.hi != INT64_MAX)
         return (ac_pvalue){.in = in, .form = ac_affine_of(in.lo)};

@@ -129,6 +129,9 @@ typedef struct cut {
 
 typedef struct call {
     int32_t fn, tasks;
+    bool keeps;    /* tasks are calls one after the other, and scratch stays as it is in between */
+    int32_t given; /* ... a buffer, of which the caller writes the last `n_given` elements before each */
+    int64_t n_given;
     argument *arg;
     int32_t n_args;
     cut *cut;

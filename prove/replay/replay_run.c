@@ -433,7 +433,8 @@ static void open_buffer(int32_t b, int32_t task)
     limit[b] = a ? a->count : f->buf[b].count;
     if (a && a->place == AT_CONSTANT)
         return;
-    if (task && (kind == OUT || kind == INOUT || (kind == IN && a->place != AT_TASK)))
+    if (task &&
+        (kind == OUT || kind == INOUT || (kind == IN && a->place != AT_TASK) || (kind == SCRATCH && at_call->keeps)))
         return; /* the tasks before have written some of it */
     if (!task)
         cell[b] = room(NULL, (size_t)limit[b] + 1, sizeof *cell[b]);
@@ -447,11 +448,24 @@ static void open_buffer(int32_t b, int32_t task)
         cell[b][0] = number(task);
 }
 
+/* What the caller puts there. */
+static void give(int32_t b, int64_t n)
+{
+    range any = of_type(f->buf[b].type);
+    any.written = true;
+    if (n > limit[b])
+        not_shown(true, "the caller writes beyond %s", f->buf[b].name);
+    for (int64_t i = limit[b] - n; i < limit[b]; i++)
+        cell[b][i] = any;
+}
+
 static void run_tasks(void)
 {
     for (int32_t task = 0; task < at_call->tasks; task++) {
         for (int32_t b = 0; b < f->n_buf; b++)
             open_buffer(b, task);
+        if (at_call->keeps)
+            give(at_call->given, at_call->n_given);
         for (int32_t b = 0; b < f->n_buf && overlaps[b] && task; b++)
             not_shown(false, "tasks share bytes of %s", f->buf[b].name);
         run(1, f->n);

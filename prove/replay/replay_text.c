@@ -141,6 +141,11 @@ static void read_call(program *c)
     if (!took("tasks"))
         wrong("'tasks' is expected");
     k->tasks = integer_in(1, 1 << 20);
+    k->keeps = took("given");
+    if (k->keeps) {
+        k->given = (int32_t)integer_in(0, c->fn[k->fn].n_params - 1);
+        k->n_given = integer_in(0, INT64_MAX);
+    }
     while (is_indented()) {
         need_line();
         if (took("arg"))

@@ -41,20 +41,37 @@ static void become(composer *c, ac_x counter, ac_x value)
         ac_lb_set(b, counter, value);
 }
 
+static ac_x zero_of(composer *c, int32_t buf)
+{
+    const ac_dtype d = c->b.fn->buf.item[buf].dtype;
+    return ac_dtype_is_float(d) ? ac_lb_num(&c->b, d, 0) : ac_lb_int(&c->b, d, 0);
+}
+
+/* Of streamed rows: counters are zero before the first one, and so is the window before its row, which moves as a
+ * whole. */
+static void begin_rows(composer *c)
+{
+    ac_lb *b = &c->b;
+    const ac_stripe_tensor *x = &c->s->tensor[c->s->streamed];
+    ac_lb_if(b, ac_lb_eq(b, c->part, ac_lb_i32(b, 0)));
+    for (int32_t k = 0; k < ac_stripe_counters(c->s); k++)
+        ac_lb_store(b, c->s->state_buf, ac_lb_i32(b, k), zero_of(c, c->s->state_buf));
+    if (x->rows > 1) {
+        const ac_x i = ac_lb_for_n(b, "i", (x->rows - 1) * x->row);
+        ac_lb_store(b, x->buf, i, zero_of(c, x->buf));
+        ac_lb_end(b);
+    }
+    ac_lb_end(b);
+}
+
 /* Zero at first; of streamed rows, what it was after the last one. In the buffer: 1 + its place. */
 static ac_x new_counter(composer *c, const char *name, int32_t *place)
 {
     ac_lb *b = &c->b;
-    const ac_x zero = ac_lb_i32(b, 0), at = ac_lb_i32(b, (*place)++);
     if (c->s->streamed < 0)
-        return ac_lb_var(b, name, zero);
-    const ac_x first = ac_lb_eq(b, c->part, zero);
-    if (!in_buffer(c))
-        return ac_lb_var(b, name, ac_lb_select(b, first, zero, ac_lb_load(b, c->s->state_buf, at, 1)));
-    ac_lb_if(b, first);
-    become(c, *place, zero);
-    ac_lb_end(b);
-    return *place;
+        return ac_lb_var(b, name, ac_lb_i32(b, 0));
+    const ac_x at = ac_lb_i32(b, (*place)++);
+    return in_buffer(c) ? *place : ac_lb_var(b, name, ac_lb_load(b, c->s->state_buf, at, 1));
 }
 
 /* ------------------------------------------------------------------ copies of the functions' code */
@@ -374,6 +391,8 @@ ac_loop_fn *ac_loop_stripe(ac_ctx *cx, ac_region *region, const ac_stripe *s)
         before_rows(c, m);
     }
     int32_t place = 0;
+    if (s->streamed >= 0)
+        begin_rows(c);
     for (int32_t u = 0; u < s->n_units; u++)
         c->next[u] = new_counter(c, "next", &place);
     for (int32_t t = 0; t < s->n_tensors; t++)

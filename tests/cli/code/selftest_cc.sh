@@ -102,6 +102,7 @@ if grep -q amx_int8 /proc/cpuinfo 2>/dev/null; then
     "$arenac" compile rows.ag -q -t x86-64-v4-amx --emit c,h,selftest -o rows.c || fail "a program of AMX with its test"
     grep -q ASK_SYSTEM rows.selftest.c || fail "the program does not ask for the registers"
     gcc -std=c99 -DROWS_SELFTEST_MAIN rows.c rows.selftest.c -o rows && ./rows >said.txt || fail "$(cat said.txt)"
+    rm -f net.c net.h
 else
     echo "skipped: this processor has no AMX"
 fi

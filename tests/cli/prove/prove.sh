@@ -71,6 +71,15 @@ grep -q '"proven": true' out.json || fail "--json does not say that all is prove
 expect 0 'step 6  SOFTMAX .*softmax_7: accesses [0-9]*, arithmetic' "$arenac" prove "$models/digits_int8.tflite" -v
 expect 0 ': proven; ' "$arenac" prove "$models/dsnet_int8.tflite" --share-kernels
 expect 0 ': proven; ' "$arenac" prove "$models/digits_f32.tflite" --threads 4
+for target in generic cortex-m4 cortex-m0plus; do # counters and windows that calls keep
+    for m in digits_f32 digits_int8 dsnet_int8; do
+        expect 0 ': proven; ' "$arenac" prove "$models/$m.tflite" --io rows -t $target -o rows.cert
+        expect 0 '^VALID ' "$arenac-certcheck" rows.cert
+    done
+done
+"$arenac" prove "$models/digits_f32.tflite" --io rows -t generic -o rows.cert >/dev/null
+sed 's/ given \([0-9]*\) [0-9]*$/ given \1 0/' rows.cert >wrong.cert
+expect 3 'has not been written' "$arenac-certcheck" wrong.cert
 expect 0 ', order 5, ' "$arenac" prove "$models/digits_f32.tflite" --overlap on
 
 # Softmax of one element, and of many rows with their logarithms; the certificates, too.
@@ -109,8 +118,19 @@ for n in 1 4 8; do expect 0 ': proven; ' "$arenac" prove align.ag --align $n; do
 # What cannot be decided is listed, and compile --prove writes nothing then.
 expect 0 '' "$arenac" compile "$models/digits_int8.tflite" --prove -o fine.c
 [ -e fine.c ] || fail "what is proven is not written"
-expect 8 'E0703.*about the code \(is\|are\) not proven' "$arenac" prove "$models/digits_f32.tflite" --io rows
-expect 8 '%[0-9]* (load): written: .* is read before it is certainly written' \
-    "$arenac" prove "$models/digits_f32.tflite" --io rows
-expect 8 'E0703' "$arenac" compile "$models/digits_f32.tflite" --io rows --prove -o open.c
+cat >open.ag <<'M'
+graph s {
+  input x: i8[1,16,8,4] q(0.05, -5)
+  const v: i8[8,3,3,4] q(0.02, 0) = random 1
+  const w: i8[4,3,3,8] q(0.02, 0) = random 2
+  a: i8[1,16,8,8] q(0.1, -2) = conv_2d(x, v) padding=same
+  b: i8[1,16,8,8] q(0.00390625, -128) = softmax(a)
+  y: i8[1,16,8,4] q(0.05, -2) = conv_2d(b, w) padding=same
+  output y
+}
+M
+expect 8 'E0703.*about the code \(is\|are\) not proven' "$arenac" prove open.ag -t generic --stripe auto
+expect 8 '%[0-9]* (load): accesses: reads elements .* of .exp., which has 0 .. 255' \
+    "$arenac" prove open.ag -t generic --stripe auto
+expect 8 'E0703' "$arenac" compile open.ag -t generic --stripe auto --prove -o open.c
 [ ! -e open.c ] || fail "what is not proven is written"

@@ -41,76 +41,84 @@ M_SECTION_RODATA static const float m_conv_2d_0_k[18] = {
 M_SECTION_FAST static void m_stripe_0_1(const int32_t *restrict part, int32_t *restrict state, float *restrict rows,
     const float *restrict k, float *restrict rows_1, float *restrict out)
 {
-    const int t0 = part[0] == 0;
-    int32_t next = t0 ? 0 : state[0];
-    int32_t next_1 = t0 ? 0 : state[1];
-    int32_t next_2 = t0 ? 0 : state[2];
-    int32_t first = t0 ? 0 : state[3];
-    const int32_t t1 = next + 1;
-    next = t1 < 6 ? t1 : 6;
+    if (part[0] == 0) {
+        state[0] = 0;
+        state[1] = 0;
+        state[2] = 0;
+        state[3] = 0;
+        for (int32_t i = 0; i < 8; i++) {
+            rows[i] = 0.0f;
+        }
+    }
+    int32_t next = state[0];
+    int32_t next_1 = state[1];
+    int32_t next_2 = state[2];
+    int32_t first = state[3];
+    const int32_t t0 = next + 1;
+    next = t0 < 6 ? t0 : 6;
     for (int32_t tick = 0; tick < 3; tick++) {
-        const int32_t t2 = next_2 * 2;
-        const int32_t t3 = t2 + 2;
-        const int32_t t4 = t3 > 2 ? t3 : 2;
-        if (next_2 < 3 && (t4 < 6 ? t4 : 6) <= next_1) {
-            const int32_t t5 = first * 8;
+        const int32_t t1 = next_2 * 2;
+        const int32_t t2 = t1 + 2;
+        const int32_t t3 = t2 > 2 ? t2 : 2;
+        if (next_2 < 3 && (t3 < 6 ? t3 : 6) <= next_1) {
+            const int32_t t4 = first * 8;
             for (int32_t ox = 0; ox < 2; ox++) {
                 for (int32_t c = 0; c < 2; c++) {
                     float acc = -3.4028235e+38f;
-                    const int32_t t6 = ox * 2;
+                    const int32_t t5 = ox * 2;
                     for (int32_t ky = 0; ky < 2; ky++) {
-                        const int32_t t7 = (t2 + ky) * 4;
+                        const int32_t t6 = (t1 + ky) * 4;
                         for (int32_t kx = 0; kx < 2; kx++) {
-                            const float rows_10 = rows_1[(t7 + (t6 + kx)) * 2 + c - t5];
+                            const float rows_10 = rows_1[(t6 + (t5 + kx)) * 2 + c - t4];
                             acc = acc > rows_10 ? acc : rows_10;
                         }
                     }
-                    out[next_2 * 4 + (t6 + c)] = acc;
+                    out[next_2 * 4 + (t5 + c)] = acc;
                 }
             }
             next_2 += 1;
         } else {
-            const int32_t t8 = next_1 + 2;
-            const int32_t t9 = t8 > 2 ? t8 : 2;
-            if (next_1 < 6 && (t9 < 6 ? t9 : 6) <= next) {
+            const int32_t t7 = next_1 + 2;
+            const int32_t t8 = t7 > 2 ? t7 : 2;
+            if (next_1 < 6 && (t8 < 6 ? t8 : 6) <= next) {
                 if (next_1 - first == 2) {
-                    const int32_t t10 = next_2 * 2;
-                    const int32_t t11 = t10 > 0 ? t10 : 0;
-                    const int32_t t12 = next_2 < 3 ? (t11 < 4 ? t11 : 4) : 6;
-                    const int32_t t13 = t12 < next_1 ? t12 : next_1;
-                    const int32_t t14 = (t13 - first) * 8;
-                    const int32_t t15 = (next_1 - t13) * 8;
-                    for (int32_t i = 0; i < t15; i++) {
-                        rows_1[i] = rows_1[i + t14];
+                    const int32_t t9 = next_2 * 2;
+                    const int32_t t10 = t9 > 0 ? t9 : 0;
+                    const int32_t t11 = next_2 < 3 ? (t10 < 4 ? t10 : 4) : 6;
+                    const int32_t t12 = t11 < next_1 ? t11 : next_1;
+                    const int32_t t13 = (t12 - first) * 8;
+                    const int32_t t14 = (next_1 - t12) * 8;
+                    for (int32_t i = 0; i < t14; i++) {
+                        rows_1[i] = rows_1[i + t13];
                     }
-                    first = t13;
+                    first = t12;
                 }
-                const int32_t t16 = next * 4 - 12;
-                const int32_t t17 = first * 8;
+                const int32_t t15 = next * 4 - 12;
+                const int32_t t16 = first * 8;
                 for (int32_t ox = 0; ox < 4; ox++) {
                     float acc_1 = 0.0f;
                     float acc_1_1 = 0.0f;
-                    const int32_t t18 = 1 - next_1;
-                    const int32_t t19 = 7 - next_1;
-                    const int32_t t20 = t19 > 0 ? t19 : 0;
-                    const int32_t t21 = t20 < 3 ? t20 : 3;
-                    for (int32_t ky = t18 > 0 ? t18 : 0; ky < t21; ky++) {
-                        const int32_t t22 = (next_1 + ky - 1) * 4 + (ox - 1);
-                        const int32_t t23 = ky * 3;
-                        const int32_t t24 = 1 - ox;
-                        const int32_t t25 = 5 - ox;
-                        const int32_t t26 = t25 > 0 ? t25 : 0;
-                        const int32_t t27 = t26 < 3 ? t26 : 3;
-                        for (int32_t k_1 = t24 > 0 ? t24 : 0; k_1 < t27; k_1++) {
-                            const float rows0 = rows[t22 + k_1 - t16];
-                            acc_1 = rows0 * k[t23 + k_1] + acc_1;
-                            acc_1_1 = rows0 * k[t23 + 9 + k_1] + acc_1_1;
+                    const int32_t t17 = 1 - next_1;
+                    const int32_t t18 = 7 - next_1;
+                    const int32_t t19 = t18 > 0 ? t18 : 0;
+                    const int32_t t20 = t19 < 3 ? t19 : 3;
+                    for (int32_t ky = t17 > 0 ? t17 : 0; ky < t20; ky++) {
+                        const int32_t t21 = (next_1 + ky - 1) * 4 + (ox - 1);
+                        const int32_t t22 = ky * 3;
+                        const int32_t t23 = 1 - ox;
+                        const int32_t t24 = 5 - ox;
+                        const int32_t t25 = t24 > 0 ? t24 : 0;
+                        const int32_t t26 = t25 < 3 ? t25 : 3;
+                        for (int32_t k_1 = t23 > 0 ? t23 : 0; k_1 < t26; k_1++) {
+                            const float rows0 = rows[t21 + k_1 - t15];
+                            acc_1 = rows0 * k[t22 + k_1] + acc_1;
+                            acc_1_1 = rows0 * k[t22 + 9 + k_1] + acc_1_1;
                         }
                     }
-                    const int32_t t28 = next_1 * 8;
-                    const int32_t t29 = ox * 2;
-                    rows_1[t28 + t29 - t17] = acc_1;
-                    rows_1[t28 + (t29 + 1) - t17] = acc_1_1;
+                    const int32_t t27 = next_1 * 8;
+                    const int32_t t28 = ox * 2;
+                    rows_1[t27 + t28 - t16] = acc_1;
+                    rows_1[t27 + (t28 + 1) - t16] = acc_1_1;
                 }
                 next_1 += 1;
             }

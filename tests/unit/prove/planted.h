@@ -306,6 +306,16 @@
                "%20 = add i32 %19 %5\n %21 = load i8 x[%19]\n %22 = load i8 x[%20]\n %23 = max i8 %21 %22\n"       \
                "store y[%6] %23\n end\n"
 
+/* Called for each of 8 rows, which lie at the end of a window of two: y gets one after the other. */
+#define ROWS(by, place)                                                                                            \
+    "buf part in i32 1 align 4\n buf state scratch i32 1 align 4\n buf rows scratch i8 16 align 4\n" BUF_Y         \
+    "%1 = const i32 0\n %2 = const i32 8\n %3 = load i32 part[%1]\n %4 = eq bool %3 %1\n if %4\n"                  \
+    "store state[" place "] %1\n %7 = const i8 0\n %8 = for i32 %1 .. %2 step 1\n store rows[%8] %7\n end\n end\n" \
+    "%12 = load i32 state[%1]\n %13 = mul i32 %12 %2\n %14 = for i32 %1 .. %2 step 1\n"                            \
+    "%15 = add i32 %14 %2\n %16 = load i8 rows[%15]\n %17 = add i32 %13 %14\n store y[%17] %16\n end\n"            \
+    "%20 = const i32 " by "\n %21 = add i32 %12 %20\n store state[%1] %21\n"                                       \
+    "%23 = for i32 %1 .. %2 step 1\n %24 = add i32 %23 %2\n %25 = load i8 rows[%24]\n store rows[%23] %25\n end\n"
+
 /* The last one first: y[i] = x[i], from 56 on x[of - i]. */
 #define MIRRORED(of)                                                                            \
     XY NUMBERS "%4 = const i32 63\n %5 = const i32 -1\n %6 = const i32 56\n %7 = const i32 " of \

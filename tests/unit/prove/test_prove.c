@@ -461,6 +461,29 @@ static void test_between(void)
     test_given("a product of an input", CLAMPED("5"), NULL, "a@0 c@256", false);
 }
 
+/* A step that is called for each row, and keeps a counter and a window. */
+static void test_rows(const char *what, const char *body, ac_claim claim, const char *reason, bool wrong)
+{
+    built *b = open_module();
+    now = what;
+    call(b, body, "part =256 =260 y@0");
+    ac_lowered *low = (ac_lowered *)(uintptr_t)b->call[0].low;
+    *(ac_bound_arg *)(uintptr_t)&b->call[0].arg[0] = (ac_bound_arg){.space = AC_SPACE_CHUNK};
+    low->rows = 8;
+    low->streamed_arg = 2;
+    low->row_bytes = 8;
+    expect(b, claim, reason, wrong);
+}
+
+static void test_kept(void)
+{
+    test_rows("a counter of rows", ROWS("1", "%1"), 0, NULL, false);
+    test_rows("a counter that leaves rows out", ROWS("2", "%1"), AC_CLAIM_ACCESS, "writes elements 64 .. 71 of 'y'",
+              true);
+    test_rows("a counter that stands still", ROWS("0", "%1"), AC_CLAIM_WRITTEN, "result 'y'", false);
+    test_rows("a counter that nobody clears", ROWS("1", "%2"), AC_CLAIM_WRITTEN, "'state' is read before", false);
+}
+
 static void tests(ac_ctx *c)
 {
     (void)c;
@@ -468,6 +491,7 @@ static void tests(ac_ctx *c)
     test_cases();
     test_plans();
     test_own();
+    test_kept();
 }
 
 int main(void)
