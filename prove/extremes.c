@@ -37,10 +37,12 @@ static bool range_of(ac_prover *p, ac_x load, int32_t counter, ac_affine *first,
     return !first->lost && !n->lost;
 }
 
+/* The number of a call is none: the next call has another one. */
 static bool is_operand(const ac_prover *p, ac_x load)
 {
     const ac_ins *i = ac_p_ins(p, load);
-    return i->op == AC_L_LOAD && !ac_dtype_is_float((ac_dtype)i->dtype) && p->fn->buf.item[i->aux].role == AC_BUF_IN;
+    return i->op == AC_L_LOAD && !ac_dtype_is_float((ac_dtype)i->dtype) && p->fn->buf.item[i->aux].role == AC_BUF_IN &&
+           p->call->arg[i->aux].space != AC_SPACE_CHUNK;
 }
 
 /* Instructions of the loop that are run in every iteration, once. */
