@@ -118,19 +118,9 @@ for n in 1 4 8; do expect 0 ': proven; ' "$arenac" prove align.ag --align $n; do
 # What cannot be decided is listed, and compile --prove writes nothing then.
 expect 0 '' "$arenac" compile "$models/digits_int8.tflite" --prove -o fine.c
 [ -e fine.c ] || fail "what is proven is not written"
-cat >open.ag <<'M'
-graph s {
-  input x: i8[1,16,8,4] q(0.05, -5)
-  const v: i8[8,3,3,4] q(0.02, 0) = random 1
-  const w: i8[4,3,3,8] q(0.02, 0) = random 2
-  a: i8[1,16,8,8] q(0.1, -2) = conv_2d(x, v) padding=same
-  b: i8[1,16,8,8] q(0.00390625, -128) = softmax(a)
-  y: i8[1,16,8,4] q(0.05, -2) = conv_2d(b, w) padding=same
-  output y
-}
-M
-expect 8 'E0703.*about the code \(is\|are\) not proven' "$arenac" prove open.ag -t generic --stripe auto
+open=$src/tests/cli/prove/open.ag
+expect 8 'E0703.*about the code \(is\|are\) not proven' "$arenac" prove "$open" -t generic --stripe auto
 expect 8 '%[0-9]* (load): accesses: reads elements .* of .exp., which has 0 .. 255' \
-    "$arenac" prove open.ag -t generic --stripe auto
-expect 8 'E0703' "$arenac" compile open.ag -t generic --stripe auto --prove -o open.c
+    "$arenac" prove "$open" -t generic --stripe auto
+expect 8 'E0703' "$arenac" compile "$open" -t generic --stripe auto --prove -o open.c
 [ ! -e open.c ] || fail "what is not proven is written"
