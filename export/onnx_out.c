@@ -297,8 +297,7 @@ static void scales(ac_onw *w, const ac_tensor *t, ac_tensor *in[3])
     const int64_t n = q->n, size = ac_dtype_size(t->dtype, 1);
     uint8_t *zero = ac_alloc(w->cx->region, (uint64_t)(n * size) + 1);
     for (int64_t i = 0; i < n; i++)
-        for (int64_t k = 0; k < size; k++)
-            zero[i * size + k] = (uint8_t)((uint64_t)(int64_t)q->zero[i] >> (8 * k));
+        ac_dtype_put_int(t->dtype, zero + i * size, q->zero[i]);
     in[1] = ac_tensor_const(w->g, ac_internf(w->cx, "%s/scale", t->name), AC_F32, n > 1, &n, q->scale);
     in[2] = ac_tensor_const(w->g, ac_internf(w->cx, "%s/zero", t->name), t->dtype, n > 1, &n, zero);
 }

@@ -19,13 +19,8 @@ static ac_tensor *table(ac_onx_node *n, ac_dtype type, int32_t rank, const int64
     for (int32_t d = 0; d < rank; d++)
         count *= dim[d];
     uint8_t *data = ac_alloc_n(n->r->cx->region, (uint64_t)count + 1, (uint64_t)size);
-    for (int64_t i = 0; i < count; i++) {
-        if (ac_dtype_is_float(type))
-            ac_dtype_put_num(type, data + i * size, v[i]);
-        else
-            for (int64_t k = 0; k < size; k++)
-                data[i * size + k] = (uint8_t)((uint64_t)(int64_t)v[i] >> (8 * k));
-    }
+    for (int64_t i = 0; i < count; i++)
+        ac_dtype_put_num(type, data + i * size, v[i]);
     return ac_tensor_const(n->r->g, ac_strf(n->r->cx->region, "%s_c", n->name), type, rank, dim, data);
 }
 

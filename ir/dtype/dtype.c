@@ -247,6 +247,13 @@ double ac_dtype_get_num(ac_dtype d, const void *data, int64_t i)
 }
 // clang-format on
 
+void ac_dtype_put_int(ac_dtype d, void *to, int64_t v)
+{
+    const int64_t size = ac_dtype_size(d, 1);
+    for (int64_t k = 0; k < size; k++)
+        ((uint8_t *)to)[k] = (uint8_t)((uint64_t)v >> (8 * k));
+}
+
 void ac_dtype_put_num(ac_dtype d, void *to, double v)
 {
     const float f = (float)v;
@@ -254,8 +261,7 @@ void ac_dtype_put_num(ac_dtype d, void *to, double v)
     if (ac_dtype_is_minifloat(d))
         *(uint8_t *)to = ac_f32_to_minifloat(d, f);
     else if (!ac_dtype_is_float(d))
-        for (int64_t k = 0; k < ac_dtype_size(d, 1); k++)
-            ((uint8_t *)to)[k] = (uint8_t)((uint64_t)truncate_num(v) >> (8 * k));
+        ac_dtype_put_int(d, to, truncate_num(v));
     else
         memcpy(to,
                d == AC_F32   ? (const void *)&f

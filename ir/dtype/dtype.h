@@ -37,7 +37,9 @@ void ac_dtype_unpack(ac_dtype d, const void *packed, int64_t count, void *to);
 /* Element i of a constant as int64 (integers, bool; floats are truncated) or as double. */
 int64_t ac_dtype_get_int(ac_dtype d, const void *data, int64_t i);
 double ac_dtype_get_num(ac_dtype d, const void *data, int64_t i);
-/* An element: v rounded to the type; of integers the part before the point, modulo 2^bits. */
+/* An element. put_int: the lowest bytes of v, which may be the bits of a float. put_num: v rounded to the type; of
+ * integers the part before the point, as put_int has it. */
+void ac_dtype_put_int(ac_dtype d, void *to, int64_t v);
 void ac_dtype_put_num(ac_dtype d, void *to, double v);
 
 #endif

@@ -48,11 +48,7 @@ static ac_tensor *constant(const ac_adjoint *a, ac_dtype type, int32_t rank, con
 static void *number(const ac_adjoint *a, ac_dtype type, double v)
 {
     void *data = ac_alloc(a->cx->region, 16);
-    if (ac_dtype_is_float(type))
-        ac_dtype_put_num(type, data, v);
-    else
-        for (int64_t k = 0; k < ac_dtype_size(type, 1); k++)
-            ((uint8_t *)data)[k] = (uint8_t)((uint64_t)(int64_t)v >> (8 * k));
+    ac_dtype_put_num(type, data, v);
     return data;
 }
 

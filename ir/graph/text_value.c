@@ -222,12 +222,10 @@ static int read_element(ac_lex *x, ac_dtype d, void *dst)
             return ac_text_error(x, &at, E0016, "%s is not a value of type %s", ac_lex_show(x, &at), ac_dtype_name(d));
     }
     ac_lex_next(x);
-    size_t size = (size_t)ac_dtype_size(d, 1);
     if (ac_dtype_is_float(d))
         ac_dtype_put_num(d, dst, at.num);
     else
-        for (size_t i = 0; i < size; i++)
-            ((uint8_t *)dst)[i] = (uint8_t)((uint64_t)v >> (8 * i));
+        ac_dtype_put_int(d, dst, v);
     return AC_OK;
 }
 
@@ -305,9 +303,7 @@ static void fill_random(ac_dtype d, int64_t n, uint64_t seed, double lo, double 
             continue;
         }
         double w = floor(lo + (hi - lo + 1) * u);
-        int64_t v = (int64_t)(w > hi ? hi : w);
-        for (size_t k = 0; k < size; k++)
-            p[(size_t)i * size + k] = (uint8_t)((uint64_t)v >> (8 * k));
+        ac_dtype_put_num(d, p + (size_t)i * size, w > hi ? hi : w);
     }
 }
 

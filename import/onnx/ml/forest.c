@@ -149,8 +149,7 @@ static ac_tensor *whole(layout *l, const char *what, ac_dtype type, int64_t coun
     const int64_t size = ac_dtype_size(type, 1);
     uint8_t *own = ac_alloc_n(cx->region, (uint64_t)count + 1, (uint64_t)size);
     for (int64_t i = 0; i < count; i++)
-        for (int64_t k = 0; k < size; k++)
-            own[i * size + k] = (uint8_t)((uint64_t)v[i] >> (8 * k));
+        ac_dtype_put_int(type, own + i * size, v[i]);
     return ac_tensor_const(l->n->r->g, ac_internf(cx, "%s_%s", l->n->b.base, what), type, 1, &count, own);
 }
 

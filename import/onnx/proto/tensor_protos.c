@@ -139,8 +139,7 @@ static const void *narrow(ac_onx *r, ac_dtype d, const int64_t *v, int64_t count
     const size_t size = (size_t)ac_dtype_size(d, 1);
     uint8_t *out = ac_alloc_n(r->cx->region, (uint64_t)count + 1, size);
     for (int64_t i = 0; i < count; i++)
-        for (size_t k = 0; k < size; k++)
-            out[(size_t)i * size + k] = (uint8_t)((uint64_t)v[i] >> (8 * k));
+        ac_dtype_put_int(d, out + (size_t)i * size, v[i]);
     return out;
 }
 
