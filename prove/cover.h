@@ -8,7 +8,7 @@
 /* WRITE_SOME: some of the elements, nobody says which. */
 typedef enum ac_use { AC_USE_READ, AC_USE_WRITE, AC_USE_WRITE_SOME } ac_use;
 
-/* written.c: instruction x uses n elements of a buffer from `index` on. */
+/* written.c: instruction x, or the caller (0), uses n elements of a buffer from `index` on. */
 void ac_p_cover_open(ac_prover *p);
 /* At the end of the function: the claims about results where it was the `last` call of the step. */
 void ac_p_cover_close(ac_prover *p, bool last);
@@ -18,8 +18,6 @@ void ac_p_loop_end(ac_prover *p, int32_t counter, int32_t since, ac_interval tri
 void ac_p_branch_begin(ac_prover *p, ac_x x, int32_t facts);
 void ac_p_branch_else(ac_prover *p, ac_x x, int32_t facts);
 void ac_p_branch_end(ac_prover *p);
-/* The caller has written n elements of a buffer. */
-void ac_p_cover_given(ac_prover *p, int32_t buf, const ac_affine *index, const ac_affine *n);
 void ac_p_cover(ac_prover *p, ac_x x, int32_t buf, const ac_affine *index, const ac_affine *n, ac_use use);
 
 /* ... writes an element at each of `slots` places, `pitch` apart, of each of `steps` that are `by` apart. */

@@ -2,25 +2,16 @@
  *
  * Such a step is followed call by call, as if its code stood there as often as there are rows (prove.c). Its scratch
  * stays as it is in between, and its counters, at places that are constants, hold what was stored last: with numbers in
- * them the loops behind are a schedule (schedule.c), in which data has no part. */
+ * them the loops that follow are a schedule (schedule.c), which does not depend on data. */
 #include "ir/loop/ins_fields.h"
 #include "prove/prover.h"
 
 enum { MOST_NUMBERS = 256 };
 
-typedef struct kept {
-    int64_t *number; /* by element */
+typedef struct ac_row_numbers {
+    int64_t *number; /* by element; NULL: the buffer has none */
     bool *known;
-} kept;
-
-typedef struct ac_numbers {
-    kept *of; /* by buffer; number NULL: it has none */
-} ac_numbers;
-
-static bool is_constant(const ac_prover *p, ac_x x)
-{
-    return ac_p_ins(p, x)->op == AC_L_CONST;
-}
+} ac_row_numbers;
 
 /* Only loads and stores of single elements at constant places. */
 static bool has_numbers(const ac_prover *p, int32_t buf)
@@ -31,14 +22,10 @@ static bool has_numbers(const ac_prover *p, int32_t buf)
         return false;
     for (ac_x x = 1; x < p->fn->code.n; x++) {
         const ac_ins *i = ac_p_ins(p, x);
-        int32_t list[AC_INS_BUFFERS];
-        bool does = false;
-        for (int32_t n = ac_ins_buffers(i, list) - 1; n >= 0; n--)
-            does |= list[n] == buf;
-        if (!does)
+        if (!ac_ins_uses_buffer(i, buf))
             continue;
         const int32_t lanes = i->op == AC_L_STORE ? ac_p_ins(p, i->b)->lanes : i->lanes;
-        if ((i->op != AC_L_LOAD && i->op != AC_L_STORE) || lanes != 1 || !is_constant(p, i->a))
+        if ((i->op != AC_L_LOAD && i->op != AC_L_STORE) || lanes != 1 || ac_p_ins(p, i->a)->op != AC_L_CONST)
             return false;
         const int64_t at = ac_p_ins(p, i->a)->k.i;
         if (at < 0 || at >= b->count)
@@ -48,24 +35,26 @@ static bool has_numbers(const ac_prover *p, int32_t buf)
     return stores;
 }
 
-void ac_p_numbers_open(ac_prover *p)
+void ac_p_numbers_begin(ac_prover *p)
 {
-    const int32_t n = p->fn->buf.n;
-    p->numbers = NULL;
-    if (p->call->low->rows <= 0)
-        return;
-    p->numbers = AC_NEW(p->keep, ac_numbers);
-    p->numbers->of = AC_NEW_N(p->keep, kept, n + 1);
-    for (int32_t b = 0; b < n; b++)
-        if (has_numbers(p, b)) {
-            p->numbers->of[b].number = AC_NEW_N(p->keep, int64_t, p->fn->buf.item[b].count);
-            p->numbers->of[b].known = AC_NEW_N(p->keep, bool, p->fn->buf.item[b].count);
+    const bool asked = p->numbers != NULL;
+    if (!asked)
+        p->numbers = AC_NEW_N(p->keep, ac_row_numbers, p->fn->buf.n + 1);
+    for (int32_t b = 0; b < p->fn->buf.n; b++) {
+        ac_row_numbers *k = &p->numbers[b];
+        const size_t count = (size_t)p->fn->buf.item[b].count;
+        if (!asked && has_numbers(p, b)) {
+            k->number = AC_NEW_N(p->keep, int64_t, count);
+            k->known = AC_NEW_N(p->keep, bool, count);
         }
+        if (k->number)
+            memset(k->known, 0, count * sizeof *k->known);
+    }
 }
 
 bool ac_p_has_numbers(const ac_prover *p, int32_t buf)
 {
-    return p->numbers && p->numbers->of[buf].number;
+    return p->numbers && p->numbers[buf].number;
 }
 
 void ac_p_number_stored(ac_prover *p, ac_x x)
@@ -73,7 +62,7 @@ void ac_p_number_stored(ac_prover *p, ac_x x)
     const ac_ins *i = ac_p_ins(p, x);
     if (!ac_p_has_numbers(p, i->aux))
         return;
-    const kept *k = &p->numbers->of[i->aux];
+    const ac_row_numbers *k = &p->numbers[i->aux];
     const int64_t at = ac_p_ins(p, i->a)->k.i;
     const ac_interval in = p->value[i->b].in;
     k->known[at] = in.lo == in.hi && !p->uncertain && !p->dry;
@@ -85,8 +74,8 @@ bool ac_p_number_loaded(const ac_prover *p, const ac_ins *i, int64_t *v)
     if (!ac_p_has_numbers(p, i->aux))
         return false;
     const int64_t at = ac_p_ins(p, i->a)->k.i;
-    *v = p->numbers->of[i->aux].number[at];
-    return p->numbers->of[i->aux].known[at];
+    *v = p->numbers[i->aux].number[at];
+    return p->numbers[i->aux].known[at];
 }
 
 void ac_p_numbers_forget(ac_prover *p, ac_x from, ac_x to)
@@ -94,6 +83,6 @@ void ac_p_numbers_forget(ac_prover *p, ac_x from, ac_x to)
     for (ac_x x = from; p->numbers && x < to; x++) {
         const ac_ins *i = ac_p_ins(p, x);
         if (i->op == AC_L_STORE && ac_p_has_numbers(p, i->aux))
-            p->numbers->of[i->aux].known[ac_p_ins(p, i->a)->k.i] = false;
+            p->numbers[i->aux].known[ac_p_ins(p, i->a)->k.i] = false;
     }
 }

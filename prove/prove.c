@@ -53,9 +53,9 @@ static void follow_rows(ac_prover *p)
     const int32_t b = low->streamed_arg;
     const ac_affine n = ac_affine_of(low->row_bytes / ac_dtype_size(p->fn->buf.item[b].dtype, 1)),
                     at = ac_affine_of(p->count[b] - n.c);
-    ac_p_numbers_open(p);
+    ac_p_numbers_begin(p);
     for (p->chunk = 0; p->chunk < low->rows; p->chunk++) {
-        ac_p_cover_given(p, b, &at, &n);
+        ac_p_cover(p, 0, b, &at, &n, AC_USE_WRITE);
         ac_p_follow(p, 1, p->fn->code.n);
     }
     p->chunk = -1;

@@ -105,11 +105,11 @@ typedef struct ac_prover {
     ac_between *between;
     ac_interval *left; /* by buffer: integers that all calls of the step have stored */
     bool *left_any;
-    struct ac_touches *touches; /* order.c */
-    struct ac_numbers *numbers; /* numbers.c; NULL: nothing is kept between calls of the step */
-    ac_x at_turn;               /* the loop that is followed as a schedule, schedule.c; ... */
-    bool leaving;               /* ... and is being left, */
-    int32_t certain;            /* `uncertain` where it began */
+    struct ac_touches *touches;     /* order.c */
+    struct ac_row_numbers *numbers; /* numbers.c; by buffer; NULL: nothing is kept between calls of the step */
+    ac_x at_turn;                   /* the loop that is followed as a schedule, schedule.c; ... */
+    bool leaving;                   /* ... and is being left, */
+    int32_t certain;                /* `uncertain` where it began */
 } ac_prover;
 
 static inline const ac_ins *ac_p_ins(const ac_prover *p, ac_x x)
@@ -132,7 +132,7 @@ static inline bool ac_p_promises(const ac_ins *i)
 }
 
 /* numbers.c: counters that a step keeps from one of its calls to the next. */
-void ac_p_numbers_open(ac_prover *p);
+void ac_p_numbers_begin(ac_prover *p); /* before the first call: none is known */
 bool ac_p_has_numbers(const ac_prover *p, int32_t buf);
 void ac_p_number_stored(ac_prover *p, ac_x x);
 bool ac_p_number_loaded(const ac_prover *p, const ac_ins *i, int64_t *v);

@@ -25,11 +25,7 @@ typedef struct walker {
 
 static bool touches(const walker *w, const ac_ins *i)
 {
-    int32_t list[AC_INS_BUFFERS];
-    bool does = false;
-    for (int32_t n = ac_ins_buffers(i, list) - 1; n >= 0; n--)
-        does |= list[n] == w->buf;
-    return does && i->op != AC_L_PREFETCH;
+    return ac_ins_uses_buffer(i, w->buf) && i->op != AC_L_PREFETCH;
 }
 
 /* false: something touches the buffer that is neither load nor store, or a loop may end early. */

@@ -222,12 +222,6 @@ void ac_p_cover(ac_prover *p, ac_x x, int32_t buf, const ac_affine *index, const
     }
 }
 
-void ac_p_cover_given(ac_prover *p, int32_t buf, const ac_affine *index, const ac_affine *n)
-{
-    if (!ac_p_cover_off(p))
-        ac_p_cover_add(p, p->cover->open, (ac_stretch){.base = *index, .len = *n, .buf = buf});
-}
-
 void ac_p_cover_spread(ac_prover *p, int32_t buf, const ac_affine *index, int64_t pitch, int64_t slots, int64_t by,
                        int64_t steps)
 {

@@ -36,6 +36,15 @@ int32_t ac_ins_buffers(const ac_ins *i, int32_t buf[AC_INS_BUFFERS])
     return n;
 }
 
+bool ac_ins_uses_buffer(const ac_ins *i, int32_t buf)
+{
+    int32_t list[AC_INS_BUFFERS];
+    bool does = false;
+    for (int32_t n = ac_ins_buffers(i, list) - 1; n >= 0; n--)
+        does |= list[n] == buf;
+    return does;
+}
+
 void ac_ins_move_buffers(ac_ins *i, const int32_t *to)
 {
     if (i->op == AC_L_TILE) {

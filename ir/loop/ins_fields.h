@@ -17,6 +17,7 @@ void ac_ins_move_values(ac_ins *i, const ac_x *map);
 
 /* Their number; the same buffer may come twice. */
 int32_t ac_ins_buffers(const ac_ins *i, int32_t buf[AC_INS_BUFFERS]);
+bool ac_ins_uses_buffer(const ac_ins *i, int32_t buf);
 void ac_ins_move_buffers(ac_ins *i, const int32_t *to);
 
 #endif

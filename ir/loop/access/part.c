@@ -180,20 +180,11 @@ bool ac_part_of(ac_ctx *cx, ac_region *region, const ac_loop_fn *fn, ac_part *ou
     return ac_loop_walk(cx, &walk);
 }
 
-static bool uses(const ac_ins *i, int32_t buf)
-{
-    int32_t list[AC_INS_BUFFERS];
-    bool does = false;
-    for (int32_t n = ac_ins_buffers(i, list) - 1; n >= 0; n--)
-        does |= list[n] == buf;
-    return does;
-}
-
 bool ac_part_stays_inside(const ac_part *p, int32_t buf)
 {
     const int32_t begin = p->col ? p->col : p->row, end = p->col ? p->col_end : p->row_end;
     for (int32_t x = 1; x < p->fn->code.n; x++)
-        if (uses(&p->fn->code.item[x], buf) && (x < begin || x > end))
+        if (ac_ins_uses_buffer(&p->fn->code.item[x], buf) && (x < begin || x > end))
             return false;
     return true;
 }
