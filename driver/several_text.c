@@ -234,12 +234,12 @@ static void put_main(ac_several *s, ac_sink *to)
             U, U, U);
     if (s->state)
         ac_putf(to, "static uint8_t state[%s_STATE_BYTES] __attribute__((aligned(%s_ARENA_ALIGN)));\n", U, U);
-    ac_selftest_put_asking(m, to);
+    ac_selftest_put_request(m, to);
     ac_putf(to,
             "\nint main(void)\n{\n    const %s_mem m = {.arena = arena%s};\n%s    const int status = %s_selftest(&m);\n"
             "    puts(status == 0 ? \"%s: all outputs are equal\" : \"%s: an output differs\");\n"
             "    return status;\n}\n#endif\n",
-            p, s->state ? ", .state = state" : "", m->target->amx ? "    ASK_SYSTEM();\n" : "", p, p, p);
+            p, s->state ? ", .state = state" : "", m->target->amx ? "    REQUEST_AMX();\n" : "", p, p, p);
 }
 
 void ac_several_put_selftest(ac_several *s, ac_sink *to)

@@ -182,13 +182,13 @@ void ac_selftest_put_pointers(const ac_module *m, ac_sink *to)
         ac_put(to, "    m.state = memory_state;\n");
 }
 
-void ac_selftest_put_asking(const ac_module *m, ac_sink *to)
+void ac_selftest_put_request(const ac_module *m, ac_sink *to)
 {
     if (m->target->amx)
-        ac_put(to, "/* Linux gives the registers of AMX to a program that has asked: arch_prctl. */\n"
+        ac_put(to, "/* Linux grants the registers of AMX on request: arch_prctl. */\n"
                    "#if defined(__linux__) && defined(__x86_64__)\n"
-                   "long syscall(long number, ...);\n#define ASK_SYSTEM() (void)syscall(158, 0x1023, 18)\n"
-                   "#else\n#define ASK_SYSTEM() (void)0\n#endif\n\n");
+                   "long syscall(long number, ...);\n#define REQUEST_AMX() (void)syscall(158, 0x1023, 18)\n"
+                   "#else\n#define REQUEST_AMX() (void)0\n#endif\n\n");
 }
 
 /* A program of its own; a blob of weights is something that only the caller can find. */
@@ -201,10 +201,10 @@ static void put_main(const ac_module *m, ac_sink *to)
             "\n#ifdef %s_SELFTEST_MAIN /* a program: 0 when all is equal; define %s_SELFTEST_SAY without stdio */\n"
             "#ifndef %s_SELFTEST_SAY\n#include <stdio.h>\n#define %s_SELFTEST_SAY(text) puts(text)\n#endif\n\n",
             U, U, U, U);
-    ac_selftest_put_asking(m, to);
+    ac_selftest_put_request(m, to);
     ac_selftest_put_memories(m, to);
     ac_putf(to, "\nint main(void)\n{\n    %s_mem m;\n    int status;\n    memset(&m, 0, sizeof m);\n%s", p,
-            m->target->amx ? "    ASK_SYSTEM();\n" : "");
+            m->target->amx ? "    REQUEST_AMX();\n" : "");
     ac_selftest_put_pointers(m, to);
     ac_putf(to,
             "    status = %s_selftest(&m);\n"

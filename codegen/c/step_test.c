@@ -145,7 +145,7 @@ void ac_step_test_print(const ac_module *m, const ac_step_tests *t, const char *
             "#ifndef STEPS_SAY\n#include <stdio.h>\n#define STEPS_SAY(text) fputs(text, stdout)\n#endif\n\n"
             "void step_begin(uint32_t step);\nvoid step_end(uint32_t step);\n\n",
             header);
-    ac_selftest_put_asking(m, to);
+    ac_selftest_put_request(m, to);
     put_memories(m, blob, to);
     put_tables(m, t, to);
     ac_selftest_put_inputs(m, &t->whole, to);

@@ -76,8 +76,8 @@ void step_end(uint32_t step)
 
 int main(void)
 {
-#ifdef ASK_SYSTEM
-    ASK_SYSTEM();
+#ifdef REQUEST_AMX
+    REQUEST_AMX();
 #endif
     for (set_number = 0; set_number < SETS && !found; set_number++) {
         const int status = run_set(set_number % WHOLE);

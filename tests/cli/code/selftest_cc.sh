@@ -87,7 +87,7 @@ in_step '4 FULLY_CONNECTED' fully_connected_5 's/> -128 ?/> -127 ?/'
 in_step '6 SOFTMAX' softmax_7 's/ > max ? / > (int8_t)(max + 1) ? /'
 planted 'stops where' 's/return NET_OK;/return NET_EINDEX;/'
 planted 'ends with a fault' 's/NET_STEP_BEGIN(3);/__builtin_trap();/'
-# Registers that the system gives to those who ask.
+# Registers that a program has to request.
 cat >rows.ag <<'M'
 graph rows {
   input x: i8[1,12,11,16] q(0.05, -5)
@@ -100,7 +100,7 @@ M
 if grep -q amx_int8 /proc/cpuinfo 2>/dev/null; then
     equal '1 of integers' rows.ag 'gcc -O2' -t x86-64-v4-amx --vectors 20
     "$arenac" compile rows.ag -q -t x86-64-v4-amx --emit c,h,selftest -o rows.c || fail "a program of AMX with its test"
-    grep -q ASK_SYSTEM rows.selftest.c || fail "the program does not ask for the registers"
+    grep -q REQUEST_AMX rows.selftest.c || fail "the program does not request the registers"
     gcc -std=c99 -DROWS_SELFTEST_MAIN rows.c rows.selftest.c -o rows && ./rows >said.txt || fail "$(cat said.txt)"
     rm -f net.c net.h
 else
