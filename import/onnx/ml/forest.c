@@ -90,8 +90,8 @@ static void member(layout *l, int64_t i, const ac_tree_node *t, const double *v,
 static void branch(layout *l, int64_t i, const ac_tree_node *t)
 {
     const double s = t->split;
-    const double *set = t->mode == AC_BRANCH_MEMBER ? l->f->member + t->from : &s;
     const int64_t count = t->mode == AC_BRANCH_MEMBER ? t->count : !isnan(s);
+    const double *set = t->mode == AC_BRANCH_MEMBER && count ? l->f->member + t->from : &s; /* none: no list either */
     switch (t->mode) {
     case AC_BRANCH_LEQ:
     case AC_BRANCH_LT:
