@@ -252,13 +252,25 @@ static int read_options(ac_tfl *r, ac_tfl_node *n)
 
 /* Operands. */
 
+/* Axes and sizes may be attributes in text; in these files they are operands, but for the shape of RESHAPE. */
+static int32_t least_operands(ac_op op)
+{
+    const ac_op_row *row = &ac_ops[op];
+    const ac_node whole = {.op = op, .n_in = row->max_in};
+    int32_t least = row->min_in;
+    for (int32_t i = least; i < row->max_in && op != AC_OP_RESHAPE; i++)
+        if (ac_node_is_static(&whole, i))
+            least = i + 1;
+    return least;
+}
+
 static int check_counts(ac_tfl *r, ac_tfl_node *n)
 {
     enum { MANY = 64 }; /* a max_in that stands for "any number" */
     const ac_operator *in_file = n->code->row;
     const ac_op_row *row = &ac_ops[n->code->op];
     const int32_t own = in_file->run == AC_ADAPTER(ac_tfl_rule_state); /* operands that the rule adds */
-    const int32_t least = composed(in_file) ? in_file->min_in : row->min_in - own;
+    const int32_t least = composed(in_file) ? in_file->min_in : least_operands(n->code->op) - own;
     const int32_t most = composed(in_file) ? in_file->max_in : row->max_in - own;
     const int32_t n_out = composed(in_file) ? in_file->max_out : row->n_out;
     while (n->n_in > least && !n->in[n->n_in - 1])

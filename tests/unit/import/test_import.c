@@ -288,8 +288,10 @@ static void test_table(void)
                 s.n_outs = 2;
                 s.outs[1] = 2;
             }
-            if (op == AC_OP_RESHAPE) /* one operand is enough only with options */
-                s.n_ins = 2;
+            const ac_node whole = {.op = op, .n_in = ac_ops[op].max_in};
+            for (int k = s.n_ins; k < ac_ops[op].max_in; k++) /* axes and sizes are operands in files */
+                if (ac_node_is_static(&whole, k))
+                    s.n_ins = k + 1;
             for (int k = 0; k < s.n_ins; k++)
                 s.ins[k] = k == 1;
             build(&s);
