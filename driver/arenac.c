@@ -139,7 +139,10 @@ typedef struct paths {
 static int read_stage(arenac *a, void *arg)
 {
     const paths *p = arg;
-    return ac_several_wanted(a) ? ac_several_read(a, p->path, p->n) : ac_read(a, p->path, p->n);
+    if (ac_several_wanted(a))
+        return ac_several_read(a, p->path, p->n);
+    AC_TRY(ac_source_open(a, p->path, p->n));
+    return ac_read_any(a);
 }
 
 int arenac_read(arenac *a, const char *const *path, int32_t n)

@@ -59,7 +59,7 @@ int ac_csv_possible(arenac *a)
 static int read_truth(arenac *a, const char *path, bool locked, ac_problem *truth)
 {
     AC_TRY(ac_source_open(a, &path, 1));
-    AC_TRY(ac_read_opened(a));
+    AC_TRY(ac_read_any(a));
     if (a->intervals) {
         *truth = *a->intervals;
         for (int32_t i = 0; i < truth->n; i++)

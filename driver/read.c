@@ -171,10 +171,13 @@ int ac_read(arenac *a, const char *const *path, int32_t n)
     return ac_read_opened(a);
 }
 
+int ac_read_any(arenac *a)
+{
+    return ac_intervals_look_like(a) ? ac_intervals_read(a) : ac_read_opened(a);
+}
+
 int ac_read_opened(arenac *a)
 {
-    if (ac_intervals_look_like(a))
-        return ac_intervals_read(a);
     if (ac_tflm_wanted(a))
         return AC_OK; /* tflm.c reads the file by itself */
     AC_TRY(ac_read_model(a));

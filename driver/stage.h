@@ -125,7 +125,8 @@ int ac_guard(arenac *a, ac_stage_fn *f, void *arg);
 int ac_read(arenac *a, const char *const *path, int32_t n);
 int ac_source_open(arenac *a, const char *const *path, int32_t n); /* the files alone */
 const char *ac_source_sha256(arenac *a);                           /* of the model file, in hex */
-int ac_read_opened(arenac *a);                                     /* what is in them */
+int ac_read_opened(arenac *a);                                     /* the model in them */
+int ac_read_any(arenac *a);                                        /* ... or a table of lifetimes */
 /* --name, else the other name, as a lower-case C identifier; a warning where --name is none. */
 const char *ac_c_prefix(arenac *a, const char *otherwise);
 int ac_read_model(arenac *a); /* the graph; E0001 where there is none in the file */
