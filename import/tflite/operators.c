@@ -289,7 +289,7 @@ static int check_counts(ac_tfl *r, ac_tfl_node *n)
                  n->n_in < least ? least : most);
         return AC_FAIL;
     }
-    for (int32_t i = 0; i < least; i++)
+    for (int32_t i = 0; i < (most >= MANY ? n->n_in : least); i++)
         if (!n->in[i])
             return ac_error(r->cx, n->at, E0102, "operand %d is left out", i);
     if (n_out >= 0 ? n->n_out != n_out : n->n_out < 1)

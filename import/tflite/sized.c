@@ -210,9 +210,6 @@ static int gather_counted(const ac_build *b, ac_tfl_node *n)
 
 static int concat_counted(const ac_build *b, ac_tfl_node *n, int32_t axis)
 {
-    for (int32_t i = 0; i < n->n_in; i++)
-        if (!n->in[i])
-            return ac_error(b->cx, n->at, E0102, "operand %d is left out", i);
     if (n->attrs.axis.act != AC_ACT_NONE)
         return ac_build_cannot(b, "it has a fused activation, and only data decides how large its operands are");
     return ac_tfl_result(n, 0, ac_build_counted_concat(b, n->in, n->n_in, axis));
@@ -301,7 +298,7 @@ static int add(const ac_build *b, ac_tfl *r, ac_tfl_node *n)
     case AC_OP_CONCATENATION:
         AC_TRY(ac_build_axis(b, n->attrs.axis.axis, x->rank, &axis));
         for (int32_t i = 0; i < n->n_in; i++)
-            along |= n->in[i] && n->in[i]->count && n->in[i]->count_dim == axis;
+            along |= n->in[i]->count && n->in[i]->count_dim == axis;
         return along && n->n_in > 1 ? concat_counted(b, n, axis) : as_always(b, r, n);
     default:
         return as_always(b, r, n);
