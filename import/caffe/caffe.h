@@ -107,7 +107,8 @@ bool ac_caf_weights_find(ac_caf *r, const char *layer, ac_pb_list *blobs);
 /* The next parameter of a layer as an f32 constant of that shape; `what` names it. NULL: reported, or refused. */
 ac_tensor *ac_caf_weight(ac_caf_layer *l, const char *what, int32_t rank, const int64_t *dim);
 
-/* layer_fields.c. Messages may be NULL: then every field has its default. */
+/* layer_fields.c. Messages may be NULL: then every field has its default, `init`; a number below `low`: it must be
+ * there. */
 ac_pt_node *ac_caf_message(ac_caf_layer *l, const char *name); /* parameter message of the layer */
 int ac_caf_int(ac_caf_layer *l, ac_pt_node *m, const char *name, int64_t init, int64_t low, int64_t high, int64_t *out);
 int ac_caf_float(ac_caf_layer *l, ac_pt_node *m, const char *name, double init, double *out); /* finite */

@@ -39,7 +39,11 @@ bool ac_caf_has(ac_caf_layer *l, ac_pt_node *m, const char *name)
 
 int ac_caf_int(ac_caf_layer *l, ac_pt_node *m, const char *name, int64_t init, int64_t low, int64_t high, int64_t *out)
 {
-    return ac_pt_int(&l->r->pt, field(m, name), init, low, high, out);
+    const ac_pt_node *x = field(m, name);
+    *out = init;
+    if (!x && init < low)
+        return ac_error(l->r->cx, l->at, E0103, "field '%s' is missing", name);
+    return ac_pt_int(&l->r->pt, x, init, low, high, out);
 }
 
 int ac_caf_float(ac_caf_layer *l, ac_pt_node *m, const char *name, double init, double *out)

@@ -84,7 +84,8 @@ int ac_mx_params_open(ac_mx *r, const ac_file *f);
 const ac_mx_array *ac_mx_params_find(const ac_mx *r, const char *name);
 ac_tensor *ac_mx_params_tensor(ac_mx_node *n, const ac_mx_array *a, const char *name); /* with its own type */
 
-/* symbol_attrs.c. `init` is what a left-out attribute means. "None" counts as left out. */
+/* symbol_attrs.c. `init` is what a left-out attribute means; a number below `low`: there must be one. "None" counts as
+ * left out. */
 const char *ac_mx_attr(ac_mx_node *n, const char *name); /* NULL: left out */
 int ac_mx_int(ac_mx_node *n, const char *name, int64_t init, int64_t low, int64_t high, int64_t *out);
 int ac_mx_float(ac_mx_node *n, const char *name, double init, double *out);
