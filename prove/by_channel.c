@@ -29,7 +29,7 @@ typedef struct cases {
     AC_VEC(ac_x) var;
     AC_VEC(ac_interval) saved; /* a stack of their values */
     int32_t top, lanes;        /* lanes of all variables */
-    AC_VEC(ac_x) loop;         /* in the order in which they are gone through */
+    AC_VEC(ac_x) loop;         /* and loads of numbers, in the order in which they are gone through */
     int32_t choosing;          /* the first of them choose constants */
     bool *varies;              /* by instruction: it depends on variables */
     int64_t work, most;        /* lanes computed */
@@ -129,7 +129,8 @@ static void gather(cases *c)
             const ac_ins *i = ac_p_ins(p, x);
             c->varies[x] = i->op == AC_L_GET || (i->a > 0 && c->varies[i->a]) || (i->b > 0 && c->varies[i->b]) ||
                            (i->c > 0 && c->varies[i->c]);
-            if (i->op == AC_L_FOR && !c->is_run[x] && c->chooses[x] == chosen && !c->varies[x])
+            const bool number = i->op == AC_L_LOAD && ac_p_has_numbers(p, i->aux);
+            if ((number || (i->op == AC_L_FOR && !c->is_run[x])) && c->chooses[x] == chosen && !c->varies[x])
                 ac_push(p->keep, &c->loop, x);
         }
         c->choosing = chosen ? c->loop.n : c->choosing;
@@ -309,6 +310,28 @@ static bool go_range(cases *c, int32_t fixed, int32_t at_once, ac_x only, ac_int
            go_range(c, fixed, at_once, only, (ac_interval){v.lo + 1, v.hi - 1});
 }
 
+/* The loop's bounds, where they are numbers here. */
+static bool bounds(cases *c, ac_x loop, int64_t *from, int64_t *to)
+{
+    const ac_ins *i = ac_p_ins(c->e.p, loop);
+    for (int32_t n = 0; c->in.item[n] < loop; n++)
+        if (!is_control(c, c->in.item[n]))
+            c->work += ac_lanes_value(&c->e, c->in.item[n]);
+    const ac_interval a = c->e.lane[i->a][0], b = c->e.lane[i->b][0];
+    *from = a.lo;
+    *to = b.lo;
+    return a.lo == a.hi && b.lo == b.hi;
+}
+
+/* What the load x gives in any call: each of them is a case, if they are not too many. */
+static bool numbers(const cases *c, ac_x x, int64_t *from, int64_t *to)
+{
+    const ac_interval in = c->e.known[x];
+    *from = in.lo;
+    *to = in.hi + 1;
+    return in.lo >= INT32_MIN && in.hi <= INT32_MAX && in.hi - in.lo < MOST_ITERATIONS;
+}
+
 /* Runs it for the values of the loops from `fixed` on. `at_once` of them have to have one. Of a single claim, `only`,
  * further ones get some where it does not fit otherwise. */
 static bool go_through(cases *c, int32_t fixed, int32_t at_once, ac_x only)
@@ -325,19 +348,17 @@ static bool go_through(cases *c, int32_t fixed, int32_t at_once, ac_x only)
             return false;
     }
     const ac_x loop = c->loop.item[fixed];
-    const ac_ins *i = ac_p_ins(c->e.p, loop);
-    for (int32_t n = 0; c->in.item[n] < loop; n++) /* its bounds */
-        if (!is_control(c, c->in.item[n]))
-            c->work += ac_lanes_value(&c->e, c->in.item[n]);
-    const ac_interval from = c->e.lane[i->a][0], to = c->e.lane[i->b][0];
-    if (from.lo != from.hi || to.lo != to.hi)
+    const bool is_loop = ac_p_ins(c->e.p, loop)->op == AC_L_FOR;
+    const int64_t step = is_loop ? ac_p_ins(c->e.p, loop)->k.i : 1;
+    int64_t from, to;
+    if (!(is_loop ? bounds(c, loop, &from, &to) : numbers(c, loop, &from, &to)))
         return go_through(c, fixed + 1, at_once, only);
     bool all = true;
     c->e.fixed[loop] = true;
-    if (fixed >= c->choosing && i->k.i == 1)
-        all = from.lo >= to.lo || go_range(c, fixed, at_once, only, (ac_interval){from.lo, to.lo - 1});
+    if (fixed >= c->choosing && step == 1)
+        all = from >= to || go_range(c, fixed, at_once, only, (ac_interval){from, to - 1});
     else
-        for (int64_t v = from.lo; (all || !only) && (i->k.i > 0 ? v < to.lo : v > to.lo); v += i->k.i) {
+        for (int64_t v = from; (all || !only) && (step > 0 ? v < to : v > to); v += step) {
             c->e.counter[loop] = (ac_interval){v, v};
             all &= go_through(c, fixed + 1, at_once, only);
         }

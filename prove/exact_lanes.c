@@ -288,6 +288,8 @@ static void loaded(ac_lanes *e, ac_x x, int64_t *work)
     const ac_interval at = e->lane[i->a][0], element = e->known[i->a];
     const ac_x tile = ac_lanes_tile(e, x);
     ac_interval apart;
+    if (e->fixed[x])
+        e->lane[x][0] = e->counter[x];
     if (tile && is_number(element))
         *work += ac_lanes_sum(e, tile, element.lo, &e->lane[x][0], &apart);
     if (!tile && ac_lanes_next_store(e, x, 0))

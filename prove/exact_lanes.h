@@ -28,7 +28,7 @@ typedef struct ac_lanes {
     const bool *can;          /* are its operands of a kind that is followed? */
     ac_interval result;       /* of what was computed last: all lanes, before it is cut to its type */
     ac_lanes_var *var;        /* by VAR: its present value */
-    bool *fixed;              /* by FOR */
+    bool *fixed;              /* by FOR, and LOAD of a number */
     ac_interval *counter;     /* its values then */
     const void **data;        /* by buffer: integers of a constant; NULL: it is none */
     int64_t *count;

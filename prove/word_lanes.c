@@ -17,10 +17,19 @@ static bool is_word(ac_dtype d)
     return d == AC_I32 || d == AC_U32;
 }
 
-/* Words of a value of 32-bit or 64-bit lanes, as signed numbers. */
-static void words_of(const ac_pvalue *v, ac_dtype d, ac_interval *even, ac_interval *odd)
+/* The interval of u64 ends at INT64_MAX where nothing is known, but does so, too, after a shift to the right. */
+static bool is_unknown(const ac_prover *p, ac_x x)
 {
-    const bool fits = ac_interval_inside(v->in, WORD), unknown = d == AC_U64 && v->in.hi == INT64_MAX;
+    const ac_ins *i = ac_p_ins(p, x);
+    return i->dtype == AC_U64 && p->value[x].in.hi == INT64_MAX && (i->op != AC_L_SHR || p->value[i->b].in.lo < 1);
+}
+
+/* Words of x, of 32-bit or 64-bit lanes, as signed numbers. */
+static void words_of(const ac_prover *p, ac_x x, ac_interval *even, ac_interval *odd)
+{
+    const ac_pvalue *v = &p->value[x];
+    const ac_dtype d = (ac_dtype)ac_p_ins(p, x)->dtype;
+    const bool fits = ac_interval_inside(v->in, WORD), unknown = is_unknown(p, x);
     if (v->words) {
         *even = v->even;
         *odd = v->odd;
@@ -54,15 +63,15 @@ static bool shuffle(ac_prover *p, ac_x x)
 {
     const ac_ins *i = ac_p_ins(p, x);
     const ac_dtype d = (ac_dtype)i->dtype;
-    const ac_pvalue *a = &p->value[i->a], *b = i->b ? &p->value[i->b] : a;
-    if (!is_word(d) || (!a->words && !b->words))
+    const ac_x a = i->a, b = i->b ? i->b : a;
+    if (!is_word(d) || (!p->value[a].words && !p->value[b].words))
         return false;
     ac_interval of[2] = {{INT64_MAX, INT64_MIN}, {INT64_MAX, INT64_MIN}};
     const int32_t n = ac_p_ins(p, i->a)->lanes;
     for (int32_t l = 0; l < i->lanes; l++) {
         const int64_t from = p->fn->pool.item[i->aux + l];
         ac_interval even, odd;
-        words_of(from < n ? a : b, d, &even, &odd);
+        words_of(p, from < n ? a : b, &even, &odd);
         of[l % 2] = ac_interval_join(of[l % 2], (from < n ? from : from - n) % 2 ? odd : even);
     }
     if (i->lanes < 2)
@@ -78,9 +87,10 @@ static bool reinterpret(ac_prover *p, ac_x x)
     ac_interval even, odd;
     if (!(is_word(from) && is_wide(to)) && !(is_wide(from) && is_word(to)) && !(is_wide(from) && is_wide(to)))
         return false;
-    if (is_wide(from) && is_wide(to) && !p->value[i->a].words)
+    const bool halved = from == AC_U64 && p->value[i->a].in.hi == INT64_MAX && !is_unknown(p, i->a);
+    if (is_wide(from) && is_wide(to) && !p->value[i->a].words && !halved)
         return false;
-    words_of(&p->value[i->a], from, &even, &odd);
+    words_of(p, i->a, &even, &odd);
     p->value[x] = made(p, to, is_wide(to) ? joined(to, even, odd) : ac_interval_join(even, odd), even, odd);
     return true;
 }
@@ -102,9 +112,11 @@ bool ac_p_word_lanes(ac_prover *p, ac_x x)
     if (i->op == AC_L_SHL)
         p->value[x] = made(p, d, joined(d, none, a.even), none, a.even);
     else if (i->op == AC_L_AND)
-        p->value[x] = ac_p_unknown(p, d, a.even.lo >= 0 ? a.even : unsigned_word);
+        p->value[x] = made(p, d, a.even.lo >= 0 ? a.even : unsigned_word, a.even, none);
+    else if (d == AC_I64)
+        p->value[x] = ac_p_unknown(p, d, a.odd);
     else
-        p->value[x] = ac_p_unknown(p, d, a.odd.lo >= 0 || d == AC_I64 ? a.odd : unsigned_word);
+        p->value[x] = made(p, d, a.odd.lo >= 0 ? a.odd : unsigned_word, a.odd, none);
     if (i->op != AC_L_AND)
         ac_p_proven(p, AC_CLAIM_SHIFT);
     return true;

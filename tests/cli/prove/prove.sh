@@ -82,6 +82,26 @@ sed 's/ given \([0-9]*\) [0-9]*$/ given \1 0/' rows.cert >wrong.cert
 expect 3 'has not been written' "$arenac-certcheck" wrong.cert
 expect 0 ', order 5, ' "$arenac" prove "$models/digits_f32.tflite" --overlap on
 
+# Rows of which the first and the last leave out a part of the weights; shifts of 64-bit lanes by one.
+cat >rows.ag <<'M'
+graph rows {
+  input x: i8[1,12,5,8] q(0.5, -128)
+  const k: i8[1,3,3,8] q(0.01, 0) = random 1 (-127, 127)
+  y: i8[1,12,5,8] q(0.05, -128) = depthwise_conv_2d(x, k, _) padding=same act=relu
+  output y
+}
+M
+expect 0 ': proven; ' "$arenac" prove rows.ag --io rows -t cortex-m4
+cat >lanes.ag <<'M'
+graph lanes {
+  input x: i8[1,2,1,5] q(0.5, 3)
+  const k: i8[1,1,1,5] q(0.125, 0) = random 1 (-127, 127)
+  y: i8[1,2,1,5] q(0.5, 72) = depthwise_conv_2d(x, k, _)
+  output y
+}
+M
+expect 0 ': proven; ' "$arenac" prove lanes.ag -t cortex-m55-mve
+
 # Softmax of one element, and of many rows with their logarithms; the certificates, too.
 for shape in 3,1 40,9; do
     cat >soft.ag <<M
