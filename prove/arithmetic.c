@@ -109,15 +109,34 @@ static ac_interval divided(ac_interval a, ac_interval b)
     return a.lo <= 0 && a.hi >= 0 ? ac_interval_join(r, (ac_interval){0, 0}) : r;
 }
 
+static bool is_number(const ac_prover *p, ac_x x, int64_t k)
+{
+    return p->value[x].in.lo == k && p->value[x].in.hi == k;
+}
+
+/* x is not k, whatever else: where it would be (v == k ? c : v), it is c. */
+static bool excludes(const ac_prover *p, ac_x x, int64_t k)
+{
+    const ac_ins *i = ac_p_ins(p, x);
+    if (k < p->value[x].in.lo || k > p->value[x].in.hi)
+        return true;
+    if (i->op != AC_L_SELECT)
+        return false;
+    const ac_ins *asks = ac_p_ins(p, i->a);
+    const bool equal = asks->op == AC_L_EQ &&
+                       ((asks->a == i->c && is_number(p, asks->b, k)) || (asks->b == i->c && is_number(p, asks->a, k)));
+    return excludes(p, i->b, k) && (equal || excludes(p, i->c, k));
+}
+
 /* Is the division of x defined? Else no more is known than the type. */
 static bool is_division(ac_prover *p, ac_x x)
 {
     const ac_ins *i = ac_p_ins(p, x);
     const ac_dtype d = (ac_dtype)i->dtype;
     const ac_pvalue *a = &p->value[i->a], *b = &p->value[i->b];
-    const bool zero = b->in.lo <= 0 && b->in.hi >= 0 && !ac_is_at_least(&p->know, &b->form, 1) &&
-                      !ac_is_at_most(&p->know, &b->form, -1);
-    const bool least = ac_dtype_is_signed(d) && b->in.lo <= -1 && b->in.hi >= -1 && a->in.lo <= ac_p_range(d).lo;
+    const bool zero =
+        !excludes(p, i->b, 0) && !ac_is_at_least(&p->know, &b->form, 1) && !ac_is_at_most(&p->know, &b->form, -1);
+    const bool least = ac_dtype_is_signed(d) && !excludes(p, i->b, -1) && a->in.lo <= ac_p_range(d).lo;
     if (zero)
         ac_p_doubt(p, x, AC_CLAIM_INTEGER, b->in.lo == b->in.hi, "the divisor may be 0: it is %s", text_of(p, b->in));
     else if (least)
@@ -137,7 +156,8 @@ static void divide(ac_prover *p, ac_x x)
         p->value[x] = ac_p_unknown(p, d, ac_p_range(d));
         return;
     }
-    const int64_t most = ac_sat_add(b->in.hi > -b->in.lo ? b->in.hi : -b->in.lo, -1);
+    const int64_t below = ac_interval_sub((ac_interval){0, 0}, b->in).hi,
+                  most = ac_sat_add(b->in.hi > below ? b->in.hi : below, -1);
     const ac_interval rest = {a->in.lo < 0 ? -most : 0, a->in.hi < 0 ? 0 : a->in.hi < most ? a->in.hi : most};
     if (fixed && a->in.lo >= 0 && !a->form.lost) {
         const int64_t by = b->in.lo;
@@ -154,12 +174,12 @@ static void divide(ac_prover *p, ac_x x)
     }
     if (is_mod) {
         p->value[x] = ac_p_unknown(p, d, rest);
-        const ac_affine below = ac_affine_plus(&b->form, -1);
+        const ac_affine end = ac_affine_plus(&b->form, -1);
         if (a->in.lo >= 0 && b->in.lo > 0)
-            ac_know_at_most(&p->know, p->value[x].form.term[0].unknown, 1, &below);
+            ac_know_at_most(&p->know, p->value[x].form.term[0].unknown, 1, &end);
         return;
     }
-    const bool pure = b->in.lo > 0 || b->in.hi < 0;
+    const bool pure = b->in.lo > 0 || b->in.hi < -1 || (b->in.hi < 0 && a->in.lo > INT64_MIN);
     p->value[x] = ac_p_unknown(p, d, pure ? divided(a->in, b->in) : ac_p_range(d));
 }
 

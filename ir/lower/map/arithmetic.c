@@ -126,7 +126,7 @@ ac_x ac_mp_floor_div(ac_lower *L, const ac_node *n, const ac_x *arg)
         return q;
     const ac_x zero = ac_lb_like_int(b, q, 0);
     const ac_x lower = ac_lb_and(b, wrong_side(L, rest, arg[1]), ac_lb_ne(b, arg[1], zero));
-    return ac_lb_sub(b, q, ac_lb_select(b, lower, ac_lb_like_int(b, q, 1), zero));
+    return ac_lb_sub_wrap(b, q, ac_lb_select(b, lower, ac_lb_like_int(b, q, 1), zero)); /* fits: there is a remainder */
 }
 
 /* C's fmod for quotients below 2^29 (the product is then exact in f64); beyond, the rest has no meaning and 0 is

@@ -82,7 +82,7 @@ sed 's/ given \([0-9]*\) [0-9]*$/ given \1 0/' rows.cert >wrong.cert
 expect 3 'has not been written' "$arenac-certcheck" wrong.cert
 expect 0 ', order 5, ' "$arenac" prove "$models/digits_f32.tflite" --overlap on
 
-# Rows of which the first and the last leave out a part of the weights; shifts of 64-bit lanes by one.
+# Rows of which the first and the last leave out a part of the weights; shifts of 64-bit lanes by one; long quotients.
 cat >rows.ag <<'M'
 graph rows {
   input x: i8[1,12,5,8] q(0.5, -128)
@@ -101,6 +101,19 @@ graph lanes {
 }
 M
 expect 0 ': proven; ' "$arenac" prove lanes.ag -t cortex-m55-mve
+cat >quotients.ag <<'M'
+graph quotients {
+  input a: i64[6]
+  input b: i64[6]
+  q = div(a, b)
+  f = floor_div(a, b)
+  r = floor_mod(a, b)
+  output q, f, r
+}
+M
+for t in generic native cortex-m4; do
+    expect 0 ': proven; ' "$arenac" prove quotients.ag -t $t
+done
 
 # Softmax of one element, and of many rows with their logarithms; the certificates, too.
 for shape in 3,1 40,9; do
