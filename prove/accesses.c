@@ -3,6 +3,7 @@
 #include "ir/loop/requants.h"
 #include "ir/loop/tiles.h"
 #include "prove/cover.h"
+#include "prove/extremes.h"
 
 static const char *kind_of(ac_use use)
 {
@@ -25,6 +26,8 @@ static void doubt(ac_prover *p, ac_x x, int32_t buf, const ac_pvalue *index, con
 static void claim(ac_prover *p, ac_x x, int32_t buf, const ac_pvalue *index, const ac_affine *n, ac_use use)
 {
     const ac_affine end = ac_affine_add(&index->form, n, 1);
+    if (use != AC_USE_READ)
+        ac_p_extreme_stored(p, buf);
     if (p->dry)
         return;
     const bool numbers = !n->n && index->in.lo >= 0 && ac_sat_add(index->in.hi, n->c) <= p->count[buf];

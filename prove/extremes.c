@@ -7,9 +7,12 @@
  *
  * Of a single element both are the element itself: what is loaded again is the same.
  *
- * Softmax needs both: its table is indexed by max - x[c], and its sum is not 0. Operands alone are looked at; that they
- * are read before they are overwritten is claimed by order.c. */
+ * Softmax needs both: its table is indexed by max - x[c], and its sum is not 0. Operands are looked at (that they are
+ * read before they are overwritten is claimed by order.c), and arrays of the function's own, of which an extreme is
+ * known until something is stored there. */
 #include "prove/extremes.h"
+
+#include "ir/loop/ins_fields.h"
 
 typedef struct extreme {
     int32_t buf;
@@ -37,12 +40,21 @@ static bool range_of(ac_prover *p, ac_x load, int32_t counter, ac_affine *first,
     return !first->lost && !n->lost;
 }
 
-/* The number of a call is none: the next call has another one. */
-static bool is_operand(const ac_prover *p, ac_x load)
+/* An array of the function's own, which nobody else writes while it runs. */
+static bool is_own(const ac_prover *p, int32_t buf)
+{
+    const ac_role role = p->fn->buf.item[buf].role;
+    return role == AC_BUF_LOCAL || (role == AC_BUF_SCRATCH && !p->call->arg[buf].shares);
+}
+
+/* An integer of an operand or of an array of the function. The number of a call is none: the next call has another. */
+static bool is_element(const ac_prover *p, ac_x load)
 {
     const ac_ins *i = ac_p_ins(p, load);
-    return i->op == AC_L_LOAD && !ac_dtype_is_float((ac_dtype)i->dtype) && p->fn->buf.item[i->aux].role == AC_BUF_IN &&
-           p->call->arg[i->aux].space != AC_SPACE_CHUNK;
+    if (i->op != AC_L_LOAD || ac_dtype_is_float((ac_dtype)i->dtype))
+        return false;
+    return is_own(p, i->aux) ||
+           (p->fn->buf.item[i->aux].role == AC_BUF_IN && p->call->arg[i->aux].space != AC_SPACE_CHUNK);
 }
 
 /* Instructions of the loop that are run in every iteration, once. */
@@ -68,9 +80,9 @@ void ac_p_extreme_found(ac_prover *p, ac_x loop, ac_x var, int32_t counter, cons
         if ((most->op != AC_L_MAX && most->op != AC_L_MIN) || set->a < loop)
             return;
         const bool greatest = most->op == AC_L_MAX;
-        const bool a_is_load = is_operand(p, most->a);
+        const bool a_is_load = is_element(p, most->a);
         const ac_x load = a_is_load ? most->a : most->b, old = a_is_load ? most->b : most->a;
-        if (!is_operand(p, load) || load < loop || ac_p_ins(p, old)->op != AC_L_GET || ac_p_ins(p, old)->aux != var)
+        if (!is_element(p, load) || load < loop || ac_p_ins(p, old)->op != AC_L_GET || ac_p_ins(p, old)->aux != var)
             return;
         const ac_interval range = ac_p_range((ac_dtype)most->dtype);
         extreme e = {.buf = ac_p_ins(p, load)->aux, .value = p->value[var].form, .greatest = greatest};
@@ -89,9 +101,9 @@ void ac_p_extreme_of_one(ac_prover *p, ac_x set)
     const ac_ins *most = ac_p_ins(p, ac_p_ins(p, set)->a);
     if (most->op != AC_L_MAX && most->op != AC_L_MIN)
         return;
-    const ac_x load = is_operand(p, most->a) ? most->a : most->b;
+    const ac_x load = is_element(p, most->a) ? most->a : most->b;
     const ac_affine *index = &p->value[ac_p_ins(p, load)->a].form, *value = &p->value[ac_p_ins(p, set)->a].form;
-    if (!is_operand(p, load) || ac_p_ins(p, load)->lanes != 1 || index->lost || value->lost ||
+    if (!is_element(p, load) || ac_p_ins(p, load)->lanes != 1 || index->lost || value->lost ||
         !ac_affine_equal(value, &p->value[load].form))
         return; /* it is not the element */
     if (!p->extremes)
@@ -103,7 +115,7 @@ void ac_p_extreme_of_one(ac_prover *p, ac_x set)
 
 void ac_p_extreme_load(ac_prover *p, ac_x load, ac_pvalue *v)
 {
-    if (!p->extremes || !is_operand(p, load) || v->form.n != 1)
+    if (!p->extremes || !is_element(p, load) || v->form.n != 1)
         return;
     if (load == p->witness) {
         *v = (ac_pvalue){.in = ac_interval_meet(v->in, ac_affine_interval(&p->know, &p->witness_value)),
@@ -130,7 +142,7 @@ ac_x ac_p_extreme_witness(ac_prover *p, ac_x loop, int32_t counter, ac_affine *v
 {
     for (ac_x x = loop + 1; p->extremes && x < p->end[loop]; x = next_direct(p, x)) {
         ac_affine first, n;
-        if (!is_operand(p, x) || !range_of(p, x, counter, &first, &n))
+        if (!is_element(p, x) || !range_of(p, x, counter, &first, &n))
             continue;
         for (int32_t k = p->extremes->item.n - 1; k >= 0; k--) {
             const extreme *e = &p->extremes->item.item[k];
@@ -141,4 +153,33 @@ ac_x ac_p_extreme_witness(ac_prover *p, ac_x loop, int32_t counter, ac_affine *v
         }
     }
     return 0;
+}
+
+int32_t ac_p_extremes(const ac_prover *p)
+{
+    return p->extremes ? p->extremes->item.n : 0;
+}
+
+void ac_p_extremes_keep(ac_prover *p, int32_t n)
+{
+    for (int32_t k = n; k < ac_p_extremes(p); k++)
+        if (is_own(p, p->extremes->item.item[k].buf))
+            p->extremes->item.item[k].n = ac_affine_of(0);
+}
+
+void ac_p_extreme_stored(ac_prover *p, int32_t buf)
+{
+    for (int32_t k = 0; is_own(p, buf) && k < ac_p_extremes(p); k++)
+        if (p->extremes->item.item[k].buf == buf)
+            p->extremes->item.item[k].n = ac_affine_of(0);
+}
+
+void ac_p_extremes_forget(ac_prover *p, ac_x from, ac_x to)
+{
+    for (ac_x x = from; ac_p_extremes(p) && x < to; x++) {
+        int32_t buf[AC_INS_BUFFERS];
+        const ac_ins *i = ac_p_ins(p, x);
+        for (int32_t n = i->op == AC_L_LOAD ? 0 : ac_ins_buffers(i, buf); n > 0; n--)
+            ac_p_extreme_stored(p, buf[n - 1]);
+    }
 }

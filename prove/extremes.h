@@ -13,4 +13,11 @@ void ac_p_extreme_load(ac_prover *p, ac_x load, ac_pvalue *v);
 /* A load of the loop that goes over the range of an extreme, which is *value; 0: there is none. */
 ac_x ac_p_extreme_witness(ac_prover *p, ac_x loop, int32_t counter, ac_affine *value);
 
+/* Of arrays of the function's own, extremes last until something is stored there. How many there are; those from
+ * number n on are no longer true of such arrays; nor those of an array that instructions from .. to - 1 store to. */
+int32_t ac_p_extremes(const ac_prover *p);
+void ac_p_extremes_keep(ac_prover *p, int32_t n);
+void ac_p_extreme_stored(ac_prover *p, int32_t buf);
+void ac_p_extremes_forget(ac_prover *p, ac_x from, ac_x to);
+
 #endif

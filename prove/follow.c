@@ -135,7 +135,7 @@ static ac_x branch(ac_prover *p, ac_x x, ac_x to)
     const bool apart = goes_apart(p, x);
     const ac_x *var = ac_p_set_between(p, x, apart ? to : end, &n);
     const ac_pvalue *before = ac_p_values_of(p, var, n);
-    const int32_t facts = p->know.fact.n;
+    const int32_t facts = p->know.fact.n, extremes = ac_p_extremes(p);
     p->uncertain++;
     p->sides += apart;
     const bool all_true = assume(p, i->a, true);
@@ -144,6 +144,7 @@ static ac_x branch(ac_prover *p, ac_x x, ac_x to)
     if (apart)
         ac_p_follow(p, end + 1, to);
     p->know.fact.n = facts;
+    ac_p_extremes_keep(p, extremes);
     const ac_pvalue *then = ac_p_values_of(p, var, n);
     ac_p_set_values(p, var, n, before);
     const bool all_false = assume(p, i->a, false);
@@ -154,6 +155,7 @@ static ac_x branch(ac_prover *p, ac_x x, ac_x to)
     if (apart)
         ac_p_follow(p, end + 1, to);
     p->know.fact.n = otherwise;
+    ac_p_extremes_keep(p, extremes);
     ac_p_branch_end(p);
     p->know.fact.n = facts;
     p->uncertain--;

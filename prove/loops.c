@@ -154,7 +154,9 @@ static void pass(ac_prover *p, looped *l)
     p->uncertain += l->trips.lo < 1;
     p->times = ac_sat_mul(times, l->trips.hi);
     ac_p_loop_begin(p, l->x, l->counter, l->since);
+    ac_p_extremes_forget(p, l->x, l->end); /* by an iteration before */
     ac_p_follow(p, l->x + 1, l->end);
+    ac_p_extremes_forget(p, l->x, l->end);
     ac_p_loop_end(p, l->counter, l->since, l->trips, l->frame.breaks);
     p->uncertain = uncertain;
     p->times = times;

@@ -4,6 +4,7 @@
 #include "prove/between.h"
 #include "prove/bytes.h"
 #include "prove/cover.h"
+#include "prove/extremes.h"
 
 /* END of every FOR and ELSE, ELSE or END of every IF. */
 static void match_ends(ac_prover *p)
@@ -56,6 +57,7 @@ static void follow_rows(ac_prover *p)
     ac_p_numbers_begin(p);
     for (p->chunk = 0; p->chunk < low->rows; p->chunk++) {
         ac_p_cover(p, 0, b, &at, &n, AC_USE_WRITE);
+        ac_p_extremes_keep(p, 0);
         ac_p_follow(p, 1, p->fn->code.n);
     }
     p->chunk = -1;

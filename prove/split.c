@@ -6,8 +6,8 @@
  * followed once for each part. What holds in all parts holds; and the values that were seen in any of the parts are all
  * there are, which narrows what is known for the next choice.
  *
- * The value has to be the same one wherever it is used: no variable may carry something from one iteration of a loop
- * around it to the next. */
+ * The value has to be the same one wherever it is used: no variable may carry something of it from one iteration of a
+ * loop around it to the next. */
 #include "prove/by_channel.h"
 
 enum {
@@ -51,14 +51,57 @@ static void slice_of(ac_prover *p, slice *s, ac_x x)
     }
 }
 
+/* Has x a part in k, on which of the instructions before it is known? */
+static bool comes_of(const ac_prover *p, const bool *on, ac_x k)
+{
+    const ac_ins *i = ac_p_ins(p, k);
+    return (i->a > 0 && on[i->a]) || (i->b > 0 && on[i->b]) || (i->c > 0 && on[i->c]) ||
+           (i->op == AC_L_GET && on[i->aux]);
+}
+
+static ac_x loop_around(const ac_prover *p, ac_x x)
+{
+    ac_x f = x;
+    while (f > 0 && (ac_p_ins(p, f)->op != AC_L_FOR || p->end[f] < x))
+        f--;
+    return f;
+}
+
+/* By instruction, and of variables in what they hold: has x a part in it, or in whether it is run? What was stored in
+ * memory may be anything, whatever x is. */
+static bool *depending_on(const ac_prover *p, ac_x x)
+{
+    const int32_t n = p->fn->code.n;
+    bool *on = AC_NEW_N(p->keep, bool, n + 1);
+    on[x] = true;
+    for (bool more = true; more;) {
+        int32_t closed = 0; /* the end of a block that x opens */
+        more = false;
+        for (ac_x k = 1; k < n; k++) {
+            const ac_ins *i = ac_p_ins(p, k);
+            const bool is_new = !on[k] && (k < closed || comes_of(p, on, k));
+            on[k] |= is_new;
+            more |= is_new;
+            if (on[k] && (i->op == AC_L_FOR || i->op == AC_L_IF) && ac_p_end(p, k) > closed)
+                closed = ac_p_end(p, k);
+            const ac_x to = !on[k] ? 0 : i->op == AC_L_SET ? i->aux : i->op == AC_L_BREAK_IF ? loop_around(p, k) : 0;
+            if (to > 0 && !on[to])
+                more = on[to] = true;
+        }
+    }
+    return on;
+}
+
 /* Is x the same in everything that uses it? */
 static bool is_of_one_iteration(const ac_prover *p, ac_x x)
 {
+    const bool *on = NULL;
     for (ac_x f = 1; f < x; f++) {
         if (ac_p_ins(p, f)->op != AC_L_FOR || p->end[f] < x)
             continue;
+        on = on ? on : depending_on(p, x);
         for (ac_x k = f; k < p->end[f]; k++)
-            if (ac_p_ins(p, k)->op == AC_L_SET && ac_p_ins(p, k)->aux < f)
+            if (ac_p_ins(p, k)->op == AC_L_SET && ac_p_ins(p, k)->aux < f && on[ac_p_ins(p, k)->aux])
                 return false;
     }
     return true;
