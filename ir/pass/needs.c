@@ -236,12 +236,16 @@ static const struct {
 #undef CHANNEL
 };
 
-static ac_needs_fn *rule_of(ac_op op)
+/* A node of whose results one has no channels stays, and rules go by channels. */
+static ac_needs_fn *rule_of(const ac_node *n)
 {
+    for (int32_t i = 0; i < n->n_out; i++)
+        if (n->n_fused || ac_last_dim(n->out[i]) < 1)
+            return needs_whole;
     for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++)
-        if (ROWS[k].op == op)
+        if (ROWS[k].op == n->op)
             return ROWS[k].needs;
-    return ac_ops[op].map ? needs_aligned : needs_whole;
+    return ac_ops[n->op].map ? needs_aligned : needs_whole;
 }
 
 static void settle(ac_channels *s)
@@ -252,7 +256,7 @@ static void settle(ac_channels *s)
             const ac_node *n = s->g->node.item[k];
             bool uniform;
             if (ac_channels_used(s, n) && !ac_channels_constant(s, n, &uniform))
-                (n->n_fused ? needs_whole : rule_of(n->op))(s, n, k);
+                rule_of(n)(s, n, k);
         }
     } while (s->again);
 }
