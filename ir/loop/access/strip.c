@@ -150,7 +150,7 @@ static ac_x oldest_needed(composer *c, int32_t t)
             v = ac_lb_select(b, ac_lb_lt(b, at, ac_lb_i32(b, c->s->unit[u].limit)), v, none);
             low = low ? ac_lb_min(b, low, v) : v;
         }
-    return low;
+    return low ? low : none; /* a result that nobody reads */
 }
 
 /* n elements of a buffer move from `from` down to `to`; all three are multiples of `row`. */
