@@ -1,0 +1,342 @@
+#!/usr/bin/env python3
+"""operators.py - models of one operator each, of every format: operands of any type and shape, left out, constant or
+not, and attributes of any value. arenac must end with a status of its contract: no signal, no internal error, no report
+of a sanitizer, and code that is written must not be proven wrong.
+
+    operators.py ARENAC [--seed N] [--models N | --seconds S] [FORMAT]...      tflite onnx tf mxnet caffe
+
+Operators come from the tables of the readers (import/FORMAT/*.def), names of attributes from the functions that read
+them. A model that fails is kept in the present folder as FORMAT-SEED-NUMBER, with the command line.
+"""
+import argparse
+import glob
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tests" / "golden"), str(ROOT / "models")]
+import onnx_bytes as onnx
+import tflite_bytes as tfl
+
+LONG = (2**63 - 1, -2**63, 2**31, 2**31 - 1, -2**31, 100000)
+FLOATS = (0.0, 0.5, 1.0, -1.0, 1e30, -1e30, float("nan"), float("inf"))
+WORDS = ("SAME_UPPER VALID SAME NOTSET NHWC NCHW constant reflect edge wrap linear nearest cubic floor mean sum max "
+         "avg none DCR CRD bilinear ij,jk->ik relu sigmoid valid full").split()
+VERBS = (("check", "-q"), ("plan", "-q", "--stripe", "auto", "--overlap", "on"), ("prove", "-q"),
+         ("prove", "-q", "-t", "cortex-m4"), ("compile", "-q", "--emit", "c,h", "-o", "out.c"))
+
+
+def table(path, pattern):
+    return [m.groups() for m in re.finditer(pattern, (ROOT / "import" / path).read_text(), re.M)]
+
+
+def strings_of(folder, prefix):
+    """By the name after the prefix: the strings in a function of the reader, and in those of its file that it calls."""
+    found = {}
+    for path in glob.glob(str(ROOT / "import" / folder / "**" / "*.c"), recursive=True):
+        with open(path) as f:
+            text = f.read()
+        functions = re.finditer(r"^(?:static )?[\w *]+?\b(\w+)\([^;{]*\)\n\{(.*?)^\}", text, re.M | re.S)
+        body = {m[1]: m[2] for m in functions}
+
+        def strings(name, depth):
+            own = set(re.findall(r'"([A-Za-z_]\w{1,30})"', body[name]))
+            for called in re.findall(r"\b(\w+)\(", body[name]) if depth else ():
+                if called in body and called != name:
+                    own |= strings(called, depth - 1)
+            return own
+
+        found.update({name[len(prefix):]: sorted(strings(name, 3)) for name in body if name.startswith(prefix)})
+    return found
+
+
+class Maker:
+    """Random parts of models. Most numbers are small, so that most models are nearly right."""
+
+    def __init__(self, r):
+        self.r = r
+        self.base = self.shape()
+
+    def chance(self, p):
+        return self.r.random() < p
+
+    def shape(self):
+        rank = self.r.choice((0, 1, 2, 2, 3, 4, 4, 4, 5, 6, 9))
+        return [self.r.choice((1, 1, 2, 3, 4, 4, 4, 6, 8, 0)) for _ in range(rank)]
+
+    def near(self):
+        d = list(self.base)
+        if d and self.chance(.3):
+            d[self.r.randrange(len(d))] = self.r.choice((1, 2, 3, 0))
+        d = d[1:] if self.chance(.15) else d
+        return d if self.chance(.8) else self.shape()
+
+    def whole(self):
+        return self.r.choice((0, 1, 1, 2, 2, 3, -1)) if self.chance(.95) else self.r.choice(LONG)
+
+    def wholes(self, most=6):
+        return [self.whole() for _ in range(self.r.choice((0, 1, 2, 2, 3, 4, 4, most)))]
+
+    def real(self):
+        return self.r.choice(FLOATS[:3] if self.chance(.7) else FLOATS)
+
+    def operands(self, least, most):
+        least, most = int(least), min(int(most), 6)
+        n = self.r.randint(least, most) if most > least else least
+        return max(0, n + self.r.choice((-1, 1))) if self.chance(.05) else n
+
+    def constant(self):
+        """The shape and the number of elements of a constant: a scalar, a list for dimensions, or like the others."""
+        d = self.r.choice(([], [self.r.choice((1, 2, 3, 4, len(self.base), 2 * len(self.base)))], self.near()))
+        n = 1
+        for x in d:
+            n *= x
+        return (d, n) if n <= 4096 else ([1], 1)
+
+
+# ---------------------------------------------------------------------------------------------------------- formats
+
+
+def make_tflite(m, rows, options):
+    name, set_ = m.r.choice(rows)
+    kind = m.r.choice((tfl.F32, tfl.F32, tfl.I8, tfl.I32, tfl.I16, tfl.U8, tfl.I64, tfl.BOOL))
+    quantised = {"scale": .5, "zero": 1} if kind in (tfl.I8, tfl.U8) or (kind == tfl.I16 and m.chance(.5)) else {}
+    tensors, ops, ins, operands = [], [], [], []
+
+    def add(dtype, shape, **more):
+        tensors.append(tfl.tensor("t%d" % len(tensors), dtype, shape, **more))
+        return len(tensors) - 1
+
+    def given(dtype, shape, **more):
+        ins.append(add(dtype, shape, **more))
+        return ins[-1]
+
+    first = None
+    if m.chance(.3):  # rows that data count
+        chosen, where = given(tfl.I32, [6]), add(tfl.I64, [6, 1])
+        x, first = given(kind, [6] + m.base[1:], **quantised), add(kind, [6] + m.base[1:], **quantised)
+        ops += [tfl.op("WHERE", [chosen], [where]), tfl.op("GATHER_ND", [x, where], [first])]
+    for i in range(m.r.choice((0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 5))):
+        if m.chance(.1):
+            operands.append(-1)
+        elif i == 0 or m.chance(.4):
+            operands.append(first if first is not None and i == 0 else given(kind, m.near(), **quantised))
+        elif m.chance(.2):
+            operands.append(given(tfl.I32, [max(1, len(m.base))]))
+        else:
+            d, n = m.constant()
+            data = struct.pack("<%di" % n, *[m.r.choice((0, 1, 1, 2, -1)) for _ in range(n)])
+            operands.append(add(tfl.I32, d, data=data))
+    outs = [add(kind, m.base if m.chance(.7) else m.near(), **quantised) for _ in range(m.r.choice((1, 1, 1, 2, 3)))]
+    union, fields = options.get(set_, (0, []))
+    value = {"f32": lambda: tfl.f32(m.real()), "ints": lambda: tfl.ints(*[m.r.choice((0, 1, -1, 2)) for _ in range(3)]),
+             "i32": lambda: tfl.i32(max(-2**31, min(2**31 - 1, m.whole()))),
+             "size": lambda: tfl.i32(m.r.choice((1, 1, 2, 3, 0, -1, 2**31 - 1)))}
+    made = {int(k): value.get(t, lambda: tfl.i8(m.r.choice((0, 0, 1, 2, 3))))() for k, t in fields if m.chance(.8)}
+    ops.append(tfl.op(name, operands, outs, union, made) if union and m.chance(.9) else tfl.op(name, operands, outs))
+    tfl.write(tensors, ops, ins, outs)
+    return ["operators.tflite"]
+
+
+def make_onnx(m, rows, names):
+    op, domain, since, until, least, most, outs, adapter = m.r.choice(rows)
+    since, until = int(since), int(until)
+    kind = m.r.choice((1, 1, 1, 1, 6, 7, 7, 2, 3, 9, 10, 11, 16))
+    ins, weights, operands = [], [], []
+    for i in range(m.operands(least, most)):
+        if i >= int(least) and m.chance(.15):
+            operands.append("")
+            continue
+        operands.append("x%d" % i)
+        if i == 0 or m.chance(.45):
+            ins.append((operands[-1], kind if m.chance(.85) else m.r.choice((1, 6, 7, 9)), m.near()))
+            continue
+        d, n = m.constant()
+        dtype, form, value = m.r.choice(((7, "q", m.whole), (7, "q", m.whole), (1, "f", m.real)))
+        data = struct.pack("<%d%s" % (n, form), *[value() for _ in range(n)])
+        weights.append(onnx.tensor(operands[-1], dtype, d, data))
+
+    def attribute(name):
+        form = m.r.random()
+        if form < .35:
+            return onnx.attr_int(name, m.whole() & (2**64 - 1))
+        if form < .5:
+            return onnx.attr_float(name, m.real())
+        if form < .65:
+            return onnx.attr_word(name, m.r.choice(WORDS))
+        return onnx.attr_ints(name, [x & (2**64 - 1) for x in m.wholes()])
+
+    attributes = b"".join(attribute(a) for a in names.get(adapter, ()) if m.chance(.35))
+    version = max(since, min(until, m.r.choice((since, since + 3, 11, 13, 18, 22))))
+    sets = [("", version)] if not domain else [("", 18), (domain, since)]
+    results = ["y%d" % i for i in range(m.r.randint(1, max(1, min(int(outs), 3))))]
+    n = onnx.node(op, operands, results, attributes, domain=domain)
+    onnx.write(onnx.model(onnx.graph([n], ins, [(y, kind, m.base) for y in results], weights), opsets=sets))
+    return ["operators.onnx"]
+
+
+TF_TYPES = ["DT_FLOAT"] * 6 + ["DT_INT32"] * 3
+TF_TYPES += "DT_INT64 DT_BOOL DT_HALF DT_UINT8 DT_INT8 DT_COMPLEX64 DT_DOUBLE".split()
+TF_USUAL = {
+    "strides": ["list { i: 1 i: 2 i: 1 i: 1 }", "list { i: 1 i: 1 i: 1 i: 1 }", "list { i: 1 i: 1 i: 1 i: 1 i: 1 }"],
+    "ksize": ["list { i: 1 i: 2 i: 3 i: 1 }", "list { i: 1 i: 1 i: 2 i: 2 i: 1 }"],
+    "padding": ['s: "SAME"', 's: "VALID"'], "data_format": ['s: "NHWC"', 's: "NCHW"'],
+    "dilations": ["list { i: 1 i: 2 i: 2 i: 1 }"], "DstT": ["type: DT_INT32", "type: DT_FLOAT"],
+    "equation": ['s: "ab,bc->ac"', 's: "a...,b...->..."', 's: "aa->a"']}
+
+
+def make_tf(m, rows, names):
+    op, least, most, adapter = m.r.choice(rows)
+    kind, n, text = m.r.choice(TF_TYPES), m.operands(least, most), ""
+    dims = lambda d: "shape { %s }" % " ".join("dim { size: %d }" % x for x in d)
+    attr = lambda name, value: " attr { key: \"%s\" value { %s } }" % (name, value)
+    for i in range(n):
+        if (i == 0 and m.chance(.8)) or m.chance(.4):
+            dtype = kind if m.chance(.85) else m.r.choice(TF_TYPES)
+            given = attr("dtype", "type: " + dtype) + attr("shape", dims(m.near()))
+            text += 'node { name: "x%d" op: "Placeholder"%s }\n' % (i, given)
+            continue
+        dtype, field, value = m.r.choice((("DT_INT32", "int_val", lambda: m.r.choice((0, 1, 1, 2, 3, -1, 2**31 - 1))),
+                                          ("DT_INT64", "int64_val", m.whole), ("DT_FLOAT", "float_val", m.real),
+                                          ("DT_BOOL", "bool_val", lambda: "true")))
+        d, count = m.constant()
+        values = " ".join("%s: %s" % (field, value()) for _ in range(min(count, 64)))
+        tensor = "tensor { dtype: %s tensor_%s %s }" % (dtype, dims(d), values)
+        text += 'node { name: "x%d" op: "Const"%s%s }\n' % (i, attr("dtype", "type: " + dtype), attr("value", tensor))
+
+    def value():
+        return m.r.choice((lambda: "i: %d" % m.whole(), lambda: "f: %s" % m.real(), lambda: "b: true",
+                           lambda: 's: "%s"' % m.r.choice(WORDS), lambda: "type: " + m.r.choice(TF_TYPES),
+                           lambda: "list { %s }" % " ".join("i: %d" % x for x in m.wholes()),
+                           lambda: dims(m.shape())))()
+
+    own = {**TF_USUAL, **{a: ["type: " + kind] for a in ("T", "dtype", "SrcT")}, "N": ["i: %d" % n]}
+    chosen = [a for a in sorted({"T", *names.get(adapter, ())}) if m.chance(.85 if a in own else .3)]
+    attributes = "".join(attr(a, m.r.choice(own[a]) if a in own and m.chance(.85) else value()) for a in chosen)
+    inputs = " ".join('input: "x%d"' % i for i in range(n))
+    text += 'node { name: "n" op: "%s" %s%s }\n' % (op, inputs, attributes)
+    pathlib.Path("operators.pbtxt").write_text(text)
+    return ["operators.pbtxt", "--outputs", "n" if m.chance(.9) else "n:1"]
+
+
+def make_mxnet(m, rows, names):
+    op, least, most, adapter = m.r.choice(rows)
+    nodes = [{"op": "null", "name": "x%d" % i, "inputs": [],
+              "attrs": {"__shape__": str(tuple(x or 1 for x in m.near())),
+                        "__dtype__": str(m.r.choice((0, 0, 0, 0, 1, 2, 3, 4, 5, 6)))}}
+             for i in range(m.operands(least, most))]
+
+    def value():
+        return m.r.choice((lambda: str(m.whole()), lambda: str(m.real()), lambda: str(tuple(m.wholes())),
+                           lambda: "(%d, %d)" % (m.whole(), m.whole()), lambda: m.r.choice(("True", "False", "None")),
+                           lambda: m.r.choice(names.get(adapter) or WORDS)))()
+
+    attributes = {a: value() for a in names.get(adapter, ()) if m.chance(.4)}
+    nodes.append({"op": op, "name": "n", "attrs": attributes, "inputs": [[i, 0, 0] for i in range(len(nodes))]})
+    last = len(nodes) - 1
+    with open("operators-symbol.json", "w") as f:
+        json.dump({"nodes": nodes, "arg_nodes": list(range(last)), "heads": [[last, m.r.choice((0, 0, 0, 1)), 0]]}, f)
+    return ["operators-symbol.json", "--random", "1"]
+
+
+def make_caffe(m, rows, parameters):
+    kind, least, most, fewest, tops = m.r.choice(rows)
+    n = m.operands(least, most)
+    text = ""
+    for i in range(n):
+        shape = " ".join("dim: %d" % x for x in m.near())
+        text += 'layer { name: "x%d" type: "Input" top: "x%d" input_param { shape { %s } } }\n' % (i, i, shape)
+    word = lambda: m.r.choice(("true", "MAX", "AVE", "SUM", "PROD"))
+    number = lambda: str(m.r.choice((m.whole, m.whole, m.real, word))())
+    message = lambda g: "%s { %s } " % (g, " ".join("%s: %s" % (f, number()) for f in parameters[g] if m.chance(.5)))
+    own = [g for g in parameters if g.replace("_", "").startswith(kind.lower()[:6])]
+    given = "".join(message(g) for g in own or [m.r.choice(sorted(parameters))])
+    named = lambda field, prefix, count: " ".join('%s: "%s%d"' % (field, prefix, i) for i in range(count))
+    results = named("top", "y", m.operands(fewest, min(int(tops), 3)))
+    text += 'layer { name: "n" type: "%s" %s %s %s}\n' % (kind, named("bottom", "x", n), results, given)
+    pathlib.Path("operators.prototxt").write_text(text)
+    return ["operators.prototxt", "--random", "1"]
+
+
+def formats():
+    """By name: the function that makes a model, and what it takes."""
+    word, number = r" *(\w+)", r" *(\d+)"
+    row = lambda mark, *columns: r"^%s\(" % mark + ",".join(columns)
+    options = table("tflite/operators.def", r"^OPTIONS\((\w+), (\d+), \w+,((?:.|\n  )*)")
+    unions = {set_: (int(union), re.findall(r"F\((\d+), \w+, (\w+)", fields)) for set_, union, fields in options}
+    schema = (ROOT / "import" / "caffe" / "schema.def").read_text()
+    messages = re.finditer(r"MESSAGE\((\w+)\)(.*?)(?=MESSAGE|\Z)", schema, re.S)
+    fields = {m[1]: re.findall(r"(?:INT|FLOAT|STR)\(\d+, (\w+)\)", m[2]) for m in messages}
+    subs = re.findall(r"SUB\(\d+, (\w+_param), (\w+)\)", schema)
+    return {
+        "tflite": (make_tflite, table("tflite/operators.def", r"^(?:TFL|COMPOSED)\( *\d+, (\w+), *(\w+)"), unions),
+        "onnx": (make_onnx, table("onnx/nodes.def", row("ONX", word, r' *"([^"]*)"', *[number] * 5, word)),
+                 strings_of("onnx", "ac_onx_do_")),
+        "tf": (make_tf, table("tf/nodedefs.def", row("TFO", word, number, number, word)),
+               strings_of("tf", "ac_tf_do_")),
+        "mxnet": (make_mxnet, table("mxnet/symbols.def", row("MX", r" *([\w.]+)", number, number, r' *"[^"]*"', word)),
+                  strings_of("mxnet", "ac_mx_do_")),
+        "caffe": (make_caffe, table("caffe/layers.def", row("CAF", word, *[number] * 4)),
+                  {field: fields.get(message, []) for field, message in subs})}
+
+
+# ------------------------------------------------------------------------------------------------------------- runs
+
+
+def failure(arenac, args):
+    """What went wrong; None: nothing. And the status."""
+    try:
+        p = subprocess.run([arenac, *args], capture_output=True, timeout=60, stdin=subprocess.DEVNULL)
+    except subprocess.TimeoutExpired:
+        return "it does not end", None
+    said = p.stderr.decode("utf-8", "replace")
+    if p.returncode not in (0, 1, 2, 3, 4, 5, 6, 8) or re.search("E09|Sanitizer|runtime error", said):
+        return "status %d\n%s" % (p.returncode, said[-2000:]), p.returncode
+    return None, p.returncode
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    p.add_argument("arenac", type=os.path.abspath)
+    p.add_argument("format", nargs="*")
+    p.add_argument("--seed", type=int, default=int(time.time()))
+    p.add_argument("--models", type=int, default=200, help="of each format")
+    p.add_argument("--seconds", type=float, help="for each format, instead of --models")
+    o = p.parse_intermixed_args()
+    keep, failed, sys.argv[0] = os.getcwd(), 0, "operators"
+    for name, (make, rows, names) in formats().items():
+        if o.format and name not in o.format:
+            continue
+        assert rows and names, name
+        end, n, by = time.monotonic() + (o.seconds or 0), 0, {}
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            while time.monotonic() < end if o.seconds else n < o.models:
+                m = Maker(random.Random("%s %d %d" % (name, o.seed, n)))
+                files, verb = make(m, rows, names), m.r.choice(VERBS)
+                args = [verb[0], *files, *verb[1:]]
+                what, status = failure(o.arenac, args)
+                by[status] = by.get(status, 0) + 1
+                if what:
+                    failed += 1
+                    kept = os.path.join(keep, "%s-%d-%d" % (name, o.seed, n))
+                    shutil.copytree(folder, kept, dirs_exist_ok=True)
+                    print("FAILED: %s: arenac %s: %s" % (kept, " ".join(args), what), flush=True)
+                n += 1
+            os.chdir(keep)
+        statuses = ", ".join("%s: %d" % x for x in sorted(by.items(), key=str))
+        print("%-8s %d models of %d operators; by status %s" % (name, n, len(rows), statuses), flush=True)
+        failed += not by.get(0)  # nothing was right: it tests nothing
+    return failed > 0
+
+
+sys.exit(main())
