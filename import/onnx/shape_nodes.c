@@ -229,7 +229,7 @@ int ac_onx_do_split(ac_onx_node *n)
     AC_TRY(ac_onx_list_or(n, "split", 1, &size, &given));
     if (n->n_out < 1 || (given && size.n != n->n_out && size.n) || (!size.n && parts < n->n_out))
         return ac_error(n->r->cx, n->at, E0104, "%d sizes for %d results", given ? size.n : (int)parts, n->n_out);
-    const int64_t whole = x->dim[axis], each = (whole + parts - 1) / parts;
+    const int64_t whole = x->dim[axis], each = size.n ? 0 : whole / parts + (whole % parts > 0);
     for (int32_t i = 0; i < n->n_out; i++) {
         int64_t take = size.n ? size.v[i] : each > whole - at ? whole - at : each;
         if (take < 0 || take > whole - at)

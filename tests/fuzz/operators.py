@@ -70,7 +70,7 @@ class Maker:
         return self.r.random() < p
 
     def shape(self):
-        rank = self.r.choice((0, 1, 2, 2, 3, 4, 4, 4, 5, 6, 9))
+        rank = self.r.choice((0, 1, 1, 2, 2, 2, 3, 3, 4, 4, 4, 4, 4, 4, 5, 6, 9))
         return [self.r.choice((1, 1, 2, 3, 4, 4, 4, 6, 8, 0)) for _ in range(rank)]
 
     def near(self):
@@ -91,7 +91,7 @@ class Maker:
 
     def operands(self, least, most):
         least, most = int(least), min(int(most), 6)
-        n = self.r.randint(least, most) if most > least else least
+        n = self.r.choice((most, self.r.randint(least, most))) if most > least else least
         return max(0, n + self.r.choice((-1, 1))) if self.chance(.05) else n
 
     def constant(self):
@@ -107,7 +107,7 @@ class Maker:
 
 
 def make_tflite(m, rows, options):
-    name, set_ = m.r.choice(rows)
+    name, set_, least, most, results = m.r.choice(rows)
     kind = m.r.choice((tfl.F32, tfl.F32, tfl.I8, tfl.I32, tfl.I16, tfl.U8, tfl.I64, tfl.BOOL))
     quantised = {"scale": .5, "zero": 1} if kind in (tfl.I8, tfl.U8) or (kind == tfl.I16 and m.chance(.5)) else {}
     tensors, ops, ins, operands = [], [], [], []
@@ -125,8 +125,8 @@ def make_tflite(m, rows, options):
         chosen, where = given(tfl.I32, [6]), add(tfl.I64, [6, 1])
         x, first = given(kind, [6] + m.base[1:], **quantised), add(kind, [6] + m.base[1:], **quantised)
         ops += [tfl.op("WHERE", [chosen], [where]), tfl.op("GATHER_ND", [x, where], [first])]
-    for i in range(m.r.choice((0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 5))):
-        if m.chance(.1):
+    for i in range(m.operands(least, most)):
+        if m.chance(.05):
             operands.append(-1)
         elif i == 0 or m.chance(.4):
             operands.append(first if first is not None and i == 0 else given(kind, m.near(), **quantised))
@@ -136,7 +136,7 @@ def make_tflite(m, rows, options):
             d, n = m.constant()
             data = struct.pack("<%di" % n, *[m.r.choice((0, 1, 1, 2, -1)) for _ in range(n)])
             operands.append(add(tfl.I32, d, data=data))
-    outs = [add(kind, m.base if m.chance(.7) else m.near(), **quantised) for _ in range(m.r.choice((1, 1, 1, 2, 3)))]
+    outs = [add(kind, m.base if m.chance(.7) else m.near(), **quantised) for _ in range(m.operands(results, results))]
     union, fields = options.get(set_, (0, []))
     value = {"f32": lambda: tfl.f32(m.real()), "ints": lambda: tfl.ints(*[m.r.choice((0, 1, -1, 2)) for _ in range(3)]),
              "i32": lambda: tfl.i32(max(-2**31, min(2**31 - 1, m.whole()))),
@@ -267,6 +267,15 @@ def make_caffe(m, rows, parameters):
     return ["operators.prototxt", "--random", "1"]
 
 
+def tflite_rows():
+    """(name, options, operands at least and at most, results) of each supported operator."""
+    own = table("../ir/ops/ops.def", r'^OP\( *\w+, *"\w+", *"(\w+)", *(\d+), *(\d+), *(-?\d+),')
+    size = {name: (least, most, max(1, int(results))) for name, least, most, results in own}
+    plain = table("tflite/operators.def", r"^TFL\( *\d+, (\w+), *(\w+)")
+    made = table("tflite/operators.def", r"^COMPOSED\( *\d+, (\w+), *(\w+), *\w+, *\w+, *(\d+), *(\d+), *(\d+)")
+    return [(name, options, *size[name]) for name, options in plain if name in size] + made
+
+
 def formats():
     """By name: the function that makes a model, and what it takes."""
     word, number = r" *(\w+)", r" *(\d+)"
@@ -278,7 +287,7 @@ def formats():
     fields = {m[1]: re.findall(r"(?:INT|FLOAT|STR)\(\d+, (\w+)\)", m[2]) for m in messages}
     subs = re.findall(r"SUB\(\d+, (\w+_param), (\w+)\)", schema)
     return {
-        "tflite": (make_tflite, table("tflite/operators.def", r"^(?:TFL|COMPOSED)\( *\d+, (\w+), *(\w+)"), unions),
+        "tflite": (make_tflite, tflite_rows(), unions),
         "onnx": (make_onnx, table("onnx/nodes.def", row("ONX", word, r' *"([^"]*)"', *[number] * 5, word)),
                  strings_of("onnx", "ac_onx_do_")),
         "tf": (make_tf, table("tf/nodedefs.def", row("TFO", word, number, number, word)),

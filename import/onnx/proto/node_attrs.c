@@ -86,35 +86,54 @@ ac_onx_attr *ac_onx_attr_of(ac_onx_node *n, const char *name)
     return a;
 }
 
+/* By AttributeProto.type. */
+static const char *const TYPES[] = {
+    NULL,      "a float",          "a whole number",          "text",           "a tensor",
+    "a graph", "a list of floats", "a list of whole numbers", "a list of texts"};
+enum { FLOAT = 1, INT, STRING, FLOATS = 6, INTS, ANY = sizeof TYPES / sizeof *TYPES };
+
+/* NULL: it is left out, or of another type, which is reported. Files of the first version do not say the type. */
+static const ac_onx_attr *typed(ac_onx_node *n, const char *name, int64_t type)
+{
+    ac_onx_attr *a = ac_onx_attr_of(n, name);
+    if (!a || !a->type || a->type == type)
+        return a;
+    if (!a->wrong)
+        ac_error(n->r->cx, n->at, E0103, "attribute '%s' is %s, expected %s", name,
+                 a->type > 0 && a->type < ANY ? TYPES[a->type] : "of another type", TYPES[type]);
+    a->wrong = true;
+    return NULL;
+}
+
 int64_t ac_onx_int(ac_onx_node *n, const char *name, int64_t init)
 {
-    const ac_onx_attr *a = ac_onx_attr_of(n, name);
+    const ac_onx_attr *a = typed(n, name, INT);
     return a ? a->i : init;
 }
 
 float ac_onx_float(ac_onx_node *n, const char *name, float init)
 {
-    const ac_onx_attr *a = ac_onx_attr_of(n, name);
+    const ac_onx_attr *a = typed(n, name, FLOAT);
     return a ? a->f : init;
 }
 
 const char *ac_onx_str(ac_onx_node *n, const char *name, const char *init)
 {
-    const ac_onx_attr *a = ac_onx_attr_of(n, name);
+    const ac_onx_attr *a = typed(n, name, STRING);
     const char *s = a ? ac_pb_name(&n->r->pb, a->s) : init;
     return s ? s : "";
 }
 
 int ac_onx_list(ac_onx_node *n, const char *name, ac_ints *out)
 {
-    const ac_onx_attr *a = ac_onx_attr_of(n, name);
+    const ac_onx_attr *a = typed(n, name, INTS);
     *out = (ac_ints){0};
     return a ? ac_operand_list(&n->b, &n->r->pb, name, a->ints, out) : AC_OK;
 }
 
 const float *ac_onx_floats(ac_onx_node *n, const char *name, int64_t *count)
 {
-    const ac_onx_attr *a = ac_onx_attr_of(n, name);
+    const ac_onx_attr *a = typed(n, name, FLOATS);
     *count = 0;
     if (!a)
         return NULL;

@@ -67,7 +67,8 @@ typedef struct ac_onx_attr {
     ac_span s, tensor, graph, ref;
     ac_pb_list floats, ints, strings;
     bool has_tensor;
-    bool used; /* an adapter asked for it; others are refused */
+    bool used;  /* an adapter asked for it; others are refused */
+    bool wrong; /* it is of another type than the adapter wants: reported */
 } ac_onx_attr;
 
 typedef struct ac_onx_function {
@@ -143,7 +144,7 @@ ac_tensor *ac_onx_constant(ac_onx *r, const char *name, const ac_onx_const *c);
 /* Type and shape of a ValueInfoProto's TypeProto. */
 int ac_onx_type(ac_onx *r, ac_span proto, ac_onx_value *v, const char **refused);
 
-/* node_attrs.c. `init` is what a left-out attribute means. */
+/* node_attrs.c. `init` is what a left-out attribute means; and one of another type, which is reported. */
 int ac_onx_attrs(ac_onx_node *n, ac_pb_list list);
 ac_onx_attr *ac_onx_attr_of(ac_onx_node *n, const char *name); /* NULL: left out */
 int64_t ac_onx_int(ac_onx_node *n, const char *name, int64_t init);
