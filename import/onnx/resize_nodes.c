@@ -230,6 +230,10 @@ static int finish(ac_onx_node *n, const resize *r)
         if (r->out[d] < 1 || r->out[d] > 1 << 16 || x->dim[d] < 1)
             return r->out[d] < 1 || x->dim[d] < 1 ? ac_build_cannot(&n->b, "a size is 0")
                                                   : ac_build_cannot(&n->b, "a size is above 65536");
+    for (int32_t d = 0; d < x->rank; d++)
+        if (!ac_pb_spend(&n->r->pb, r->out[d] / 16)) /* each place is looked at */
+            return AC_FAIL;
+    warn_of_other_places(n, r, x);
     if (canonical(r, x, &a.resize))
         return ac_onx_result(n, 0, with_ours(n, r, x, &a));
     if (!strcmp(r->mode, "nearest"))
@@ -382,6 +386,5 @@ int ac_onx_do_resize(ac_onx_node *n)
     if (count != m)
         return ac_error(n->r->cx, n->at, E0104, "%" PRId64 " scales or sizes for %d dimensions", count, m);
     AC_TRY(by_size ? take_sizes(n, &r, v, count, axis) : take_scales(n, &r, v, count, axis));
-    warn_of_other_places(n, &r, x);
     return finish(n, &r);
 }
