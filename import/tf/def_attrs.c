@@ -85,47 +85,79 @@ ac_tf_attr *ac_tf_attr_of(ac_tf_op *n, const char *name)
     return a && a->placeholder.n ? NULL : a;
 }
 
-int64_t ac_tf_int(ac_tf_op *n, const char *name, int64_t init)
+/* The kinds of AttrValue that adapters ask for, and the others. */
+typedef enum kind { A_NUMBER, A_BOOL, A_FLOAT, A_TEXT, A_TYPE, A_LIST } kind;
+static const char *const KIND[] = {"a whole number", "a bool",  "a float",  "text",      "a type",
+                                   "a list",         "a shape", "a tensor", "a function"};
+enum { ALL_KINDS = sizeof KIND / sizeof *KIND };
+
+/* NULL: it is left out, or of another kind, which is reported: of an AttrValue one member is there. */
+static const ac_tf_attr *typed(ac_tf_op *n, const char *name, kind want)
+{
+    ac_tf_attr *a = ac_tf_attr_of(n, name);
+    if (!a)
+        return NULL;
+    const bool is[ALL_KINDS] = {a->i != 0,          a->b != 0,           a->f < 0 || a->f > 0,
+                                a->s.p != NULL,     a->type != 0,        a->list.p != NULL,
+                                a->shape.p != NULL, a->tensor.p != NULL, a->func.p != NULL};
+    int other = 0;
+    while (other < ALL_KINDS && (is[want] || !is[other]))
+        other++;
+    if (other == ALL_KINDS)
+        return a;
+    if (!a->wrong)
+        ac_error(n->r->cx, n->b.at, E0103, "attribute '%s' is %s, expected %s", name, KIND[other], KIND[want]);
+    a->wrong = true;
+    return NULL;
+}
+
+static bool is_wrong(ac_tf_op *n, const char *name)
 {
     const ac_tf_attr *a = ac_tf_attr_of(n, name);
+    return a && a->wrong;
+}
+
+int64_t ac_tf_int(ac_tf_op *n, const char *name, int64_t init)
+{
+    const ac_tf_attr *a = typed(n, name, A_NUMBER);
     return a ? a->i : init;
 }
 
 bool ac_tf_bool(ac_tf_op *n, const char *name, bool init)
 {
-    const ac_tf_attr *a = ac_tf_attr_of(n, name);
+    const ac_tf_attr *a = typed(n, name, A_BOOL);
     return a ? a->b != 0 : init;
 }
 
 float ac_tf_float(ac_tf_op *n, const char *name, float init)
 {
-    const ac_tf_attr *a = ac_tf_attr_of(n, name);
+    const ac_tf_attr *a = typed(n, name, A_FLOAT);
     return a ? a->f : init;
 }
 
 const char *ac_tf_str(ac_tf_op *n, const char *name, const char *init)
 {
-    const ac_tf_attr *a = ac_tf_attr_of(n, name);
+    const ac_tf_attr *a = typed(n, name, A_TEXT);
     const char *s = a ? ac_pb_name(&n->r->pb, a->s) : init;
     return s ? s : "";
 }
 
 ac_dtype ac_tf_type(ac_tf_op *n, const char *name, ac_dtype init)
 {
-    const ac_tf_attr *a = ac_tf_attr_of(n, name);
+    const ac_tf_attr *a = typed(n, name, A_TYPE);
     const ac_dtype d = a ? ac_tf_dtype(a->type) : init;
-    if (d == AC_NONE)
+    if (d == AC_NONE && !is_wrong(n, name))
         (void)ac_build_cannot(&n->b, "its %s is %s", name, ac_tf_dtype_name(n->r->cx, a ? a->type : 0));
     return d;
 }
 
 int ac_tf_ints(ac_tf_op *n, const char *name, ac_ints *out)
 {
-    const ac_tf_attr *a = ac_tf_attr_of(n, name);
+    const ac_tf_attr *a = typed(n, name, A_LIST);
     list l = {.ints = {.n = 0}};
     *out = (ac_ints){0};
     if (!a || !a->list.p)
-        return AC_OK;
+        return is_wrong(n, name) ? AC_FAIL : AC_OK;
     if (!ac_pb_read(&n->r->pb, a->list, LIST, &l))
         return AC_FAIL;
     return ac_operand_list(&n->b, &n->r->pb, name, l.ints, out);

@@ -234,13 +234,14 @@ int ac_tf_shape(ac_pb *pb, ac_span proto, int32_t *rank, int64_t dim[AC_MAX_RANK
 /* A TensorProto as a constant tensor of the graph. NULL: malformed, or refused (as above). */
 ac_tensor *ac_tf_tensor(ac_tf *r, ac_span proto, const char *name, ac_place at, const char **refused);
 
-/* def_attrs.c. `init` is what a left-out attribute means. */
+/* def_attrs.c. `init` is what a left-out attribute means; and one of another kind, which is reported. */
 struct ac_tf_attr {
     const char *name;
     ac_span s, shape, tensor, list, placeholder, func;
     int64_t i, b, type;
     float f;
-    bool used; /* an adapter asked for it; others are refused */
+    bool used;  /* an adapter asked for it; others are refused */
+    bool wrong; /* it is of another kind than the adapter wants: reported */
 };
 int ac_tf_attrs(ac_tf *r, ac_tf_node *n);
 ac_tf_attr *ac_tf_attr_of(ac_tf_op *n, const char *name); /* NULL: left out */
