@@ -347,12 +347,17 @@ int ac_onx_do_thresholded(ac_onx_node *n)
 /* x + bias below -lambd, x - bias above lambd, else 0. */
 int ac_onx_do_shrink(ac_onx_node *n)
 {
+    const ac_dtype own = n->in[0]->dtype;
     ac_tensor *x = n->in[0];
+    if (ac_dtype_is_int(own)) /* by numbers with a fraction */
+        x = ac_onx_cast(n, x, ac_dtype_bits(own) > 16 ? AC_F64 : AC_F32);
+    if (!x)
+        return AC_FAIL;
     const double bias = (double)ac_onx_float(n, "bias", 0), lambd = (double)ac_onx_float(n, "lambd", 0.5f);
-    ac_tensor *zero = NUM(0), *up = ADD(x, NUM(bias));
-    ac_tensor *low = ac_build_select(&n->b, ac_onx_2(n, AC_OP_LESS, x, NUM(-lambd)), up, zero);
-    ac_tensor *down = SUB(x, NUM(bias));
-    return ac_onx_result(n, 0, ac_build_select(&n->b, ac_onx_2(n, AC_OP_GREATER, x, NUM(lambd)), down, low));
+    ac_tensor *up = ADD(x, NUM(bias)), *down = SUB(x, NUM(bias));
+    ac_tensor *y = ac_build_select(&n->b, ac_onx_2(n, AC_OP_GREATER, x, NUM(lambd)), down, NUM(0));
+    y = ac_build_select(&n->b, ac_onx_2(n, AC_OP_LESS, x, NUM(-lambd)), up, y);
+    return ac_onx_result(n, 0, y ? ac_onx_cast(n, y, own) : NULL);
 }
 
 #define FUNCTION(name)                                                \
