@@ -109,7 +109,7 @@ static ac_interval divided(ac_interval a, ac_interval b)
     return a.lo <= 0 && a.hi >= 0 ? ac_interval_join(r, (ac_interval){0, 0}) : r;
 }
 
-static bool is_number(const ac_prover *p, ac_x x, int64_t k)
+static bool equals(const ac_prover *p, ac_x x, int64_t k)
 {
     return p->value[x].in.lo == k && p->value[x].in.hi == k;
 }
@@ -124,7 +124,7 @@ static bool excludes(const ac_prover *p, ac_x x, int64_t k)
         return false;
     const ac_ins *asks = ac_p_ins(p, i->a);
     const bool equal = asks->op == AC_L_EQ &&
-                       ((asks->a == i->c && is_number(p, asks->b, k)) || (asks->b == i->c && is_number(p, asks->a, k)));
+                       ((asks->a == i->c && equals(p, asks->b, k)) || (asks->b == i->c && equals(p, asks->a, k)));
     return excludes(p, i->b, k) && (equal || excludes(p, i->c, k));
 }
 

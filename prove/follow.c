@@ -170,9 +170,7 @@ static ac_x branch(ac_prover *p, ac_x x, ac_x to)
 /* Is the innermost loop around x the one that is followed as a schedule? */
 static bool is_of_schedule(const ac_prover *p, ac_x x)
 {
-    ac_x loop = x;
-    while (loop > 0 && (ac_p_ins(p, loop)->op != AC_L_FOR || p->end[loop] < x))
-        loop--;
+    const ac_x loop = ac_p_loop_around(p, x);
     return loop > 0 && loop == p->at_turn;
 }
 

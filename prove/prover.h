@@ -124,6 +124,15 @@ static inline ac_x ac_p_end(const ac_prover *p, ac_x block)
     return ac_p_ins(p, middle)->op == AC_L_ELSE ? p->end[middle] : middle;
 }
 
+/* The innermost FOR that x is in, or is; 0: none. */
+static inline ac_x ac_p_loop_around(const ac_prover *p, ac_x x)
+{
+    ac_x loop = x;
+    while (loop > 0 && (ac_p_ins(p, loop)->op != AC_L_FOR || p->end[loop] < x))
+        loop--;
+    return loop;
+}
+
 /* A sum or product that is printed as C has it: a claim says that it fits its type. */
 static inline bool ac_p_promises(const ac_ins *i)
 {

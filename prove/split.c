@@ -59,14 +59,6 @@ static bool comes_of(const ac_prover *p, const bool *on, ac_x k)
            (i->op == AC_L_GET && on[i->aux]);
 }
 
-static ac_x loop_around(const ac_prover *p, ac_x x)
-{
-    ac_x f = x;
-    while (f > 0 && (ac_p_ins(p, f)->op != AC_L_FOR || p->end[f] < x))
-        f--;
-    return f;
-}
-
 /* By instruction, and of variables in what they hold: has x a part in it, or in whether it is run? What was stored in
  * memory may be anything, whatever x is. */
 static bool *depending_on(const ac_prover *p, ac_x x)
@@ -84,7 +76,10 @@ static bool *depending_on(const ac_prover *p, ac_x x)
             more |= is_new;
             if (on[k] && (i->op == AC_L_FOR || i->op == AC_L_IF) && ac_p_end(p, k) > closed)
                 closed = ac_p_end(p, k);
-            const ac_x to = !on[k] ? 0 : i->op == AC_L_SET ? i->aux : i->op == AC_L_BREAK_IF ? loop_around(p, k) : 0;
+            const ac_x to = !on[k]                   ? 0
+                            : i->op == AC_L_SET      ? i->aux
+                            : i->op == AC_L_BREAK_IF ? ac_p_loop_around(p, k)
+                                                     : 0;
             if (to > 0 && !on[to])
                 more = on[to] = true;
         }

@@ -52,10 +52,8 @@ int ac_mx_int(ac_mx_node *n, const char *name, int64_t init, int64_t low, int64_
 {
     const char *text = ac_mx_attr(n, name), *end;
     *out = init;
-    if (!text && init < low)
-        return ac_error(n->r->cx, n->at, E0103, "attribute '%s' is missing", name);
     if (!text)
-        return AC_OK;
+        return init >= low ? AC_OK : ac_error(n->r->cx, n->at, E0103, "attribute '%s' is missing", name);
     if (!strcmp(text, "True") || !strcmp(text, "False"))
         *out = *text == 'T';
     else if (!whole(blanks(text), out, &end) || *blanks(end))

@@ -85,7 +85,7 @@ ac_tf_attr *ac_tf_attr_of(ac_tf_op *n, const char *name)
     return a && a->placeholder.n ? NULL : a;
 }
 
-/* The kinds of AttrValue that adapters ask for, and the others. */
+/* Members of AttrValue: those that adapters read, then the rest. */
 typedef enum kind { A_NUMBER, A_BOOL, A_FLOAT, A_TEXT, A_TYPE, A_LIST } kind;
 static const char *const KIND[] = {"a whole number", "a bool",  "a float",  "text",      "a type",
                                    "a list",         "a shape", "a tensor", "a function"};

@@ -239,9 +239,11 @@ static const struct {
 /* A node of whose results one has no channels stays, and rules go by channels. */
 static ac_needs_fn *rule_of(const ac_node *n)
 {
+    bool whole = n->n_fused > 0;
     for (int32_t i = 0; i < n->n_out; i++)
-        if (n->n_fused || ac_last_dim(n->out[i]) < 1)
-            return needs_whole;
+        whole |= ac_last_dim(n->out[i]) < 1;
+    if (whole)
+        return needs_whole;
     for (size_t k = 0; k < sizeof ROWS / sizeof *ROWS; k++)
         if (ROWS[k].op == n->op)
             return ROWS[k].needs;

@@ -6,7 +6,7 @@ of a sanitizer, and code that is written must not be proven wrong.
     operators.py ARENAC [--seed N] [--models N | --seconds S] [FORMAT]...      tflite onnx tf mxnet caffe
 
 Operators come from the tables of the readers (import/FORMAT/*.def), names of attributes from the functions that read
-them. A model that fails is kept in the present folder as FORMAT-SEED-NUMBER, with the command line.
+them. A model that fails is kept in the present folder as FORMAT-SEED-NUMBER, and its command line is printed.
 """
 import argparse
 import glob

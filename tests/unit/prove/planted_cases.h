@@ -142,9 +142,9 @@ static const planted CASES[] = {
      XY NUMBERS "%4 = const i8 0\n store y[%1] %4\n %6 = for i32 %3 .. %2 step 1\n %7 = sub i32 %6 %3\n"
                 "%8 = load i8 x[%7]\n store y[%6] %8\n end\n",
      "x@0! y@0!", AC_CLAIM_ORDER, "'x' may be read where 'y'", false},
-    {"a result one element behind its operand", XY COPY("%5 = load i8 x[%4]\n store y[%4] %5"), "x@16! y@0!", 0, NULL,
-     false},
-    {"a result that runs before its operand", XY COPY("%5 = load i8 x[%4]\n store y[%4] %5"), "x@0! y@16!",
+    {"a result that begins 16 bytes before its operand", XY COPY("%5 = load i8 x[%4]\n store y[%4] %5"), "x@16! y@0!",
+     0, NULL, false},
+    {"a result that begins 16 bytes after its operand", XY COPY("%5 = load i8 x[%4]\n store y[%4] %5"), "x@0! y@16!",
      AC_CLAIM_ORDER, "16 bytes on", false},
     {"restrict, and in place", XY COPY("%5 = load i8 x[%4]\n store y[%4] %5"), "x@0 y@0", AC_CLAIM_RESTRICT,
      "parameter 'x' is restrict and shares bytes with 'y'", true},
