@@ -354,8 +354,8 @@ int ac_onx_do_shrink(ac_onx_node *n)
     if (!x)
         return AC_FAIL;
     const double bias = (double)ac_onx_float(n, "bias", 0), lambd = (double)ac_onx_float(n, "lambd", 0.5f);
-    ac_tensor *up = ADD(x, NUM(bias)), *down = SUB(x, NUM(bias));
-    ac_tensor *y = ac_build_select(&n->b, ac_onx_2(n, AC_OP_GREATER, x, NUM(lambd)), down, NUM(0));
+    ac_tensor *up = ADD(x, NUM(bias)), *down = SUB(x, NUM(bias)), *zero = NUM(0);
+    ac_tensor *y = ac_build_select(&n->b, ac_onx_2(n, AC_OP_GREATER, x, NUM(lambd)), down, zero);
     y = ac_build_select(&n->b, ac_onx_2(n, AC_OP_LESS, x, NUM(-lambd)), up, y);
     return ac_onx_result(n, 0, y ? ac_onx_cast(n, y, own) : NULL);
 }
