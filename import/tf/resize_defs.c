@@ -64,9 +64,13 @@ static void cubic_row(int64_t o, int64_t in, int64_t out, bool corners, bool hal
     }
 }
 
-/* Each result is the mean of the area that it covers. */
+/* Each result is the mean of the area that it covers; of one pixel, which has none between its corners, the pixel. */
 static void area_row(int64_t o, int64_t in, int64_t out, bool corners, float *row)
 {
+    if (in == 1) {
+        row[0] = 1;
+        return;
+    }
     const double scale = corners && out > 1 ? (double)(in - 1) / (double)(out - 1) : (double)in / (double)out;
     const double from = (double)o * scale, to = from + scale;
     for (int64_t i = (int64_t)floor(from); i < (int64_t)ceil(to); i++) {

@@ -134,6 +134,12 @@ def small():
          begin_mask=0, end_mask=2, shrink_axis_mask=1, ellipsis_mask=0, new_axis_mask=0)
     g.op("StridedSlice", f"x {g.const([0, 0, 1])} {g.const([0, 0, 2])} {g.const([1, 1, 1])}", x[..., None, 1],
          begin_mask=0, end_mask=0, ellipsis_mask=1, new_axis_mask=2, shrink_axis_mask=4)
+    # where an axis goes away, its begin counts, masked or not
+    g.op("StridedSlice", f"x {g.const([1, 2])} {g.const([0, 4])} {g.const([1, 1])}", x[1, 2:4],
+         begin_mask=1, end_mask=0, shrink_axis_mask=1, ellipsis_mask=0, new_axis_mask=0)
+    row = g.op("StridedSlice", f"x {g.const([0, 0])} {g.const([2, 1])} {g.const([1, 1])}", x[:, :1], begin_mask=0,
+               end_mask=0, shrink_axis_mask=0, ellipsis_mask=0, new_axis_mask=0)
+    g.op("ResizeArea", f"{row} {g.const([3, x.shape[2]])}", x[:, :1].repeat(3, 1), align_corners=True)
     w = rng.standard_normal((3, 2, 3, 2)).astype(np.float32)
     g.op("DepthwiseConv2dNative", f"x {g.const(w)}", depthwise(x, w, 2), strides=[1, 2, 2, 1], padding="SAME")
     t = rng.standard_normal((3, 3, 4, 3)).astype(np.float32)
