@@ -123,6 +123,31 @@ int ac_build_pad_pairs(const ac_build *b, ac_tensor *x, ac_tensor *pairs, ac_ten
     return ac_build_pad_of(b, x, before, after, value, pairs, result, y);
 }
 
+ac_tensor *ac_build_extend(const ac_build *b, ac_tensor *x, int32_t d, int64_t before, int64_t after, bool wrap)
+{
+    ac_tensor *part[3];
+    int32_t count = 0;
+    int64_t dim[AC_MAX_RANK];
+    if (!x)
+        return NULL;
+    const int64_t size = x->dim[d];
+    memcpy(dim, x->dim, sizeof dim);
+    if (wrap && (before > size || after > size))
+        return (void)ac_build_cannot(b, "it wraps round more than once"), NULL;
+    if (before) {
+        dim[d] = before;
+        part[count++] = wrap ? ac_build_slice(b, x, d, size - before, before)
+                             : ac_build_broadcast(b, ac_build_slice(b, x, d, 0, 1), x->rank, dim);
+    }
+    part[count++] = x;
+    if (after) {
+        dim[d] = after;
+        part[count++] = wrap ? ac_build_slice(b, x, d, 0, after)
+                             : ac_build_broadcast(b, ac_build_slice(b, x, d, size - 1, 1), x->rank, dim);
+    }
+    return count == 1 ? x : ac_build_concat(b, part, count, d);
+}
+
 /* ------------------------------------------------------------------ Tile */
 
 static int tile_late(const ac_build *b, ac_tensor *x, int32_t d, const ac_late_number *times, ac_tensor *list,

@@ -13,6 +13,9 @@ int ac_build_pad_of(const ac_build *b, ac_tensor *x, const ac_late_number *befor
 /* The same of a list of pairs, [rank, 2]. */
 int ac_build_pad_pairs(const ac_build *b, ac_tensor *x, ac_tensor *pairs, ac_tensor *value, const char *result,
                        ac_tensor **y);
+/* `before` copies of the first and `after` of the last position along d, or what comes round from the other end. x may
+ * be NULL; NULL: reported, or refused. */
+ac_tensor *ac_build_extend(const ac_build *b, ac_tensor *x, int32_t d, int64_t before, int64_t after, bool wrap);
 /* x as often as *times says for each of its dimensions. */
 int ac_build_tile_of(const ac_build *b, ac_tensor *x, ac_tensor **times, const char *result, ac_tensor **y);
 

@@ -50,15 +50,19 @@ int ac_mx_do_take(ac_mx_node *n)
     return ac_mx_result(n, 0, gather(n, n->in[0], inside(n, n->in[1], n->in[0]->dim[axis], *mode == 'w'), axis));
 }
 
-/* Indices are [M,..], one row for each dimension; ours are the last dimension. */
+/* Indices are [M,..], one row for each dimension, from its end where they are negative; ours are the last dimension. */
 int ac_mx_do_gather_nd(ac_mx_node *n)
 {
-    ac_tensor *at = n->in[1];
+    ac_tensor *x = n->in[0], *at = n->in[1];
     int32_t perm[AC_MAX_RANK];
+    if (at->rank < 1 || at->dim[0] > x->rank)
+        return ac_build_bad(&n->b, "indices '%s' %s do not fit '%s' %s", at->name, ac_shape_str(n->r->cx, at), x->name,
+                            ac_shape_str(n->r->cx, x));
     for (int32_t d = 0; d < at->rank; d++)
         perm[d] = (d + 1) % at->rank;
+    ac_tensor *size = ac_build_cast(&n->b, ac_build_ints(&n->b, at->dim[0], x->dim), AC_I32);
     at = ac_build_transpose(&n->b, ac_build_cast(&n->b, at, AC_I32), perm);
-    return ac_mx_result(n, 0, ac_build_2(&n->b, AC_OP_GATHER_ND, n->in[0], at));
+    return ac_mx_result(n, 0, ac_build_2(&n->b, AC_OP_GATHER_ND, x, ac_build_from_end(&n->b, at, size)));
 }
 
 int ac_mx_do_one_hot(ac_mx_node *n)
@@ -212,7 +216,7 @@ int ac_mx_do_norm(ac_mx_node *n)
     return ac_mx_result(n, 0, ord == 1 ? x : ac_build_1(&n->b, AC_OP_SQRT, x));
 }
 
-/* The place of the greatest or least along an axis, as a float; without one, of all elements. */
+/* The place of the greatest or least along an axis, in the operand's type; without one, of all elements. */
 static int arg(ac_mx_node *n, ac_tensor *x, int32_t axis, bool keep)
 {
     ac_attrs a;
@@ -228,7 +232,7 @@ static int arg(ac_mx_node *n, ac_tensor *x, int32_t axis, bool keep)
     ac_attrs_init(n->row->op, &a);
     a.arg.out_type = AC_I32;
     ac_tensor *in[] = {x, ac_build_number(&n->b, AC_I32, axis)};
-    ac_tensor *y = ac_build_cast(&n->b, ac_build_op(&n->b, n->row->op, in, 2, &a, AC_I32), AC_F32);
+    ac_tensor *y = ac_build_cast(&n->b, ac_build_op(&n->b, n->row->op, in, 2, &a, AC_I32), x->dtype);
     return ac_mx_result(n, 0, ac_build_reshape(&n->b, y, rank, dim));
 }
 

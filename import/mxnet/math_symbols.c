@@ -39,7 +39,10 @@ int ac_mx_do_svm(ac_mx_node *n)
 
 int ac_mx_do_unary(ac_mx_node *n)
 {
-    return ac_mx_result(n, 0, ac_build_1(&n->b, n->row->op, n->in[0]));
+    ac_tensor *x = n->in[0];
+    if (n->row->op == AC_OP_RELU && ac_dtype_is_int(x->dtype))
+        return ac_mx_result(n, 0, OP2(MAXIMUM, x, ac_build_number(&n->b, x->dtype, 0)));
+    return ac_mx_result(n, 0, ac_build_1(&n->b, n->row->op, x));
 }
 
 /* log(1 + exp(x)), so that nothing overflows. */
@@ -56,12 +59,24 @@ static ac_tensor *softsign(ac_mx_node *n, ac_tensor *x)
     return OP2(DIV, x, OP2(ADD, OP1(ABS, x), one));
 }
 
+/* The nearest integer; a half goes up, or down. No sum rounds: x - floor(x) is exact. */
+static ac_tensor *nearest(ac_mx_node *n, ac_tensor *x, bool up)
+{
+    ac_tensor *low = OP1(FLOOR, x), *half = NUM(0.5);
+    ac_tensor *rest = OP2(SUB, x, low);
+    rest = up ? OP2(GREATER_EQUAL, rest, half) : OP2(GREATER, rest, half);
+    return OP2(ADD, low, ac_build_cast(&n->b, rest, AC_F32));
+}
+
 /* Functions that are a few others. */
 int ac_mx_do_function(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0], *y = NULL, *v; /* v: an operand that is made first */
     const char *f = n->type;
-    if (!strcmp(f, "reciprocal"))
+    const bool whole = ac_dtype_is_int(x->dtype);
+    if (whole && (!strcmp(f, "trunc") || !strcmp(f, "fix") || !strcmp(f, "round") || !strcmp(f, "rint")))
+        y = x;
+    else if (!strcmp(f, "reciprocal"))
         y = OP2(DIV, NUM(1), x);
     else if (!strcmp(f, "log2") || !strcmp(f, "log10")) {
         v = NUM(f[3] == '2' ? 1.4426950408889634 : 0.43429448190325182);
@@ -74,7 +89,7 @@ int ac_mx_do_function(ac_mx_node *n)
     } else if (!strcmp(f, "softsign"))
         y = softsign(n, x);
     else if (!strcmp(f, "ones_like")) {
-        v = NUM(1);
+        v = ac_build_number(&n->b, x->dtype, 1);
         y = OP2(ADD, OP1(ZEROS_LIKE, x), v);
     } else if (!strcmp(f, "tan")) {
         v = OP1(COS, x);
@@ -93,11 +108,12 @@ int ac_mx_do_function(ac_mx_node *n)
         v = OP1(FLOOR, OP1(ABS, x));
         y = OP2(MUL, OP1(SIGN, x), v);
     } else if (!strcmp(f, "round")) { /* halves go away from zero */
-        v = NUM(0.5);
-        v = OP1(FLOOR, OP2(ADD, OP1(ABS, x), v));
+        v = nearest(n, OP1(ABS, x), true);
         y = OP2(MUL, OP1(SIGN, x), v);
-    } else if (!strcmp(f, "logical_not"))
-        y = ac_build_cast(&n->b, OP2(EQUAL, x, NUM(0)), AC_F32);
+    } else if (!strcmp(f, "rint")) /* halves go down */
+        y = nearest(n, x, false);
+    else if (!strcmp(f, "logical_not"))
+        y = ac_build_cast(&n->b, OP2(EQUAL, x, ac_build_number(&n->b, x->dtype, 0)), x->dtype);
     return ac_mx_result(n, 0, y);
 }
 
@@ -231,8 +247,11 @@ int ac_mx_do_hypot(ac_mx_node *n)
 static int number(ac_mx_node *n, ac_tensor **v)
 {
     double scalar;
-    AC_TRY(ac_mx_float(n, "scalar", 0, &scalar));
-    (void)ac_mx_str(n, "is_int", NULL);
+    bool whole;
+    AC_TRY(ac_mx_float(n, "scalar", 1, &scalar));
+    AC_TRY(ac_mx_bool(n, "is_int", true, &whole));
+    if (!whole && ac_dtype_is_int(n->in[0]->dtype))
+        return ac_build_cannot(&n->b, "it makes fractions of integers (is_int is false)");
     *v = ac_build_number(&n->b, n->in[0]->dtype, scalar);
     return AC_OK;
 }

@@ -292,8 +292,10 @@ static ac_tensor *variable_tensor(ac_mx_node *v)
     const ac_js_node *shape = ac_js_get(v->attrs, "__shape__");
     int64_t dim[AC_MAX_RANK];
     int32_t rank;
-    if (a)
-        return ac_build_cast(&v->b, ac_mx_params_tensor(v, a, v->name), AC_F32);
+    if (a) {
+        ac_tensor *t = ac_mx_params_tensor(v, a, v->name);
+        return t && ac_dtype_is_float(t->dtype) ? ac_build_cast(&v->b, t, AC_F32) : t;
+    }
     if (!shape || !ac_mx_tuple(shape->text, AC_MAX_RANK, 0, dim, &rank))
         return NULL;
     int64_t count;

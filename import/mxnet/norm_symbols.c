@@ -141,13 +141,6 @@ int ac_mx_do_softmax(ac_mx_node *n)
         n, 0, ac_build_softmax(&n->b, n->row->op == AC_OP_LOG_SOFTMAX ? AC_OP_LOG_SOFTMAX : AC_OP_SOFTMAX, x, axis));
 }
 
-/* Over all that belongs to one item of the batch, which has at least one. */
-static ac_tensor *softmax_rows(ac_mx_node *n, ac_tensor *x)
-{
-    const int64_t dim[2] = {x->dim[0], ac_tensor_count(x) / x->dim[0]};
-    return ac_build_reshape(&n->b, OP1(SOFTMAX, ac_build_reshape(&n->b, x, 2, dim)), x->rank, x->dim);
-}
-
 /* The net's loss, when it is run the softmax of what it reads: of each item as a row, or along dimension 1. */
 int ac_mx_do_softmax_output(ac_mx_node *n)
 {
@@ -161,9 +154,12 @@ int ac_mx_do_softmax_output(ac_mx_node *n)
         return ac_mx_result(n, 0, ac_build_softmax(&n->b, AC_OP_SOFTMAX, x, 1));
     if (keep || x->rank == 1 || !x->dim[0])
         return ac_mx_result(n, 0, OP1(SOFTMAX, x));
-    return ac_mx_result(n, 0, softmax_rows(n, x));
+    const int64_t dim[2] = {x->dim[0], ac_tensor_count(x) / x->dim[0]};
+    x = OP1(SOFTMAX, ac_build_reshape(&n->b, x, 2, dim));
+    return ac_mx_result(n, 0, ac_build_reshape(&n->b, x, n->in[0]->rank, n->in[0]->dim));
 }
 
+/* Its instances are rows of the last dimension, although MXNet's text says otherwise. */
 int ac_mx_do_softmax_activation(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0];
@@ -171,9 +167,7 @@ int ac_mx_do_softmax_activation(ac_mx_node *n)
     if (!strcmp(mode, "channel"))
         return x->rank < 2 ? ac_build_bad(&n->b, "'%s' has no channels", x->name)
                            : ac_mx_result(n, 0, ac_build_softmax(&n->b, AC_OP_SOFTMAX, x, 1));
-    if (x->rank < 2 || !x->dim[0])
-        return ac_mx_result(n, 0, OP1(SOFTMAX, x));
-    return ac_mx_result(n, 0, softmax_rows(n, x));
+    return ac_mx_result(n, 0, OP1(SOFTMAX, x));
 }
 
 /* Products. */

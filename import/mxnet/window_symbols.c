@@ -1,4 +1,6 @@
 /* window_symbols.c - convolutions, pools and resizes of MXNet. */
+#include "import/build/compose_pads.h"
+#include "import/build/compose_resize.h"
 #include "import/build/frame.h"
 #include "import/mxnet/symbols.h"
 
@@ -73,10 +75,6 @@ int ac_mx_do_conv(ac_mx_node *n)
         out[d] = turned ? w.stride[d] * (w.in[d] - 1) + reach - 2 * w.before[d] + adjust[d] : travel / w.stride[d] + 1;
         if (out[d] < 1 || out[d] > INT32_MAX || (!turned && travel < 0))
             return ac_build_bad(&n->b, "a window of %" PRId64 " does not fit '%s' %s", reach, x->name, SHAPE(x));
-        if (turned)
-            w.after[d] = w.before[d] - adjust[d];
-        if (w.after[d] < 0)
-            return ac_build_cannot(&n->b, "adj is larger than its pad");
     }
     ac_tensor *weight = ac_mx_param(n, 1, x->rank, dim), *bias = no_bias ? NULL : ac_mx_param(n, 2, 1, &outputs);
     if (!weight || (!no_bias && !bias))
@@ -91,7 +89,7 @@ int ac_mx_do_pool(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0];
     const char *kind = ac_mx_str(n, "pool_type", "max"), *rounding = ac_mx_str(n, "pooling_convention", "valid");
-    const bool average = !strcmp(kind, "avg") || !strcmp(kind, "sum");
+    const bool sum = !strcmp(kind, "sum"), average = sum || !strcmp(kind, "avg");
     ac_frame w;
     bool global, include;
     AC_TRY(open_window(n, 3, &w));
@@ -115,29 +113,26 @@ int ac_mx_do_pool(ac_mx_node *n)
         const int64_t more = *rounding == 'f' && travel % w.stride[d] ? w.stride[d] - travel % w.stride[d] : 0;
         area *= w.kernel[d];
         w.after[d] += more;
-        if (average && include) {
+        if (sum || (average && include)) { /* a sum may count zeros that no average does */
             w.front[d] = w.before[d];
-            w.back[d] = w.before[d];
+            w.back[d] = w.before[d] + (sum ? more : 0);
             w.before[d] = 0;
-            w.after[d] = more;
+            w.after[d] = sum ? 0 : more;
         }
     }
     ac_tensor *y = ac_frame_pool(&n->b, average ? AC_OP_AVERAGE_POOL_2D : AC_OP_MAX_POOL_2D, x, &w);
-    if (!strcmp(kind, "sum")) {
-        for (int32_t d = 0; d < AC_SPATIAL; d++)
-            if (w.after[d] || w.before[d])
-                return ac_build_cannot(&n->b, "it sums windows that are cut off");
+    if (sum)
         y = ac_build_2(&n->b, AC_OP_MUL, y, ac_build_number(&n->b, AC_F32, (double)area));
-    }
     return ac_mx_result(n, 0, y);
 }
 
-/* Windows as equal as they can be: from floor(i in / out) to ceil((i + 1) in / out). Only equal ones are supported. */
+/* Windows as equal as they can be: from floor(i in / out) to ceil((i + 1) in / out). */
 int ac_mx_do_adaptive(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0];
     int64_t size[2] = {1, 1};
     int32_t count;
+    bool equal = true;
     ac_frame w;
     if (x->rank != 4)
         return ac_build_bad(&n->b, "'%s' is %s, expected [N,C,H,W]", x->name, SHAPE(x));
@@ -146,18 +141,32 @@ int ac_mx_do_adaptive(ac_mx_node *n)
         size[1] = size[0];
     ac_frame_open(&w, x);
     for (int32_t d = 0; d < 2; d++) {
-        if (size[d] < 1 || x->dim[2 + d] % size[d])
-            return ac_build_cannot(&n->b, "its windows are not all of one size");
+        if (size[d] < 1 || !x->dim[2 + d] || size[d] > (1 << 24) / x->dim[2 + d])
+            return ac_build_bad(&n->b, "an output_size of %" PRId64 " for '%s' %s", size[d], x->name, SHAPE(x));
+        equal = equal && x->dim[2 + d] % size[d] == 0;
         w.kernel[AC_HEIGHT + d] = w.stride[AC_HEIGHT + d] = x->dim[2 + d] / size[d];
     }
-    return ac_mx_result(n, 0, ac_frame_pool(&n->b, AC_OP_AVERAGE_POOL_2D, x, &w));
+    if (equal)
+        return ac_mx_result(n, 0, ac_frame_pool(&n->b, AC_OP_AVERAGE_POOL_2D, x, &w));
+    for (int32_t d = 2; x && d < 4; d++) {
+        const int64_t in = x->dim[d], out = size[d - 2];
+        float *m = AC_NEW_N(n->r->cx->region, float, in *out);
+        for (int64_t o = 0; o < out; o++) {
+            const int64_t from = o * in / out, to = ((o + 1) * in + out - 1) / out;
+            for (int64_t i = from; i < to; i++)
+                m[o * in + i] = (float)(1.0 / (double)(to - from));
+        }
+        x = ac_build_resample(&n->b, x, d, out, m);
+    }
+    return ac_mx_result(n, 0, x);
 }
 
-static ac_tensor *resize(ac_mx_node *n, ac_tensor *x, ac_op op, const int64_t size[2], bool corners)
+static ac_tensor *resize(ac_mx_node *n, ac_tensor *x, ac_op op, const int64_t size[2], bool corners, bool half)
 {
     ac_attrs a;
     ac_attrs_init(op, &a);
     a.resize.align_corners = corners;
+    a.resize.half_pixel_centers = half;
     a.resize.size = ac_build_list(&n->b, 2, size);
     x = ac_channels_last(&n->b, x);
     return ac_channels_first(&n->b, x ? ac_build_op(&n->b, op, &x, 1, &a, AC_NONE) : NULL, 2);
@@ -178,7 +187,7 @@ int ac_mx_do_upsampling(ac_mx_node *n)
         if (n->n_in != 1)
             return ac_build_cannot(&n->b, "it joins several images");
         const int64_t size[2] = {x->dim[2] * scale, x->dim[3] * scale};
-        return ac_mx_result(n, 0, resize(n, x, AC_OP_RESIZE_NEAREST_NEIGHBOR, size, false));
+        return ac_mx_result(n, 0, resize(n, x, AC_OP_RESIZE_NEAREST_NEIGHBOR, size, false, false));
     }
     if (strcmp(kind, "bilinear") != 0)
         return ac_build_bad(&n->b, "sample_type is '%s'", kind);
@@ -210,8 +219,8 @@ int ac_mx_do_resize(ac_mx_node *n)
     AC_TRY(ac_mx_float(n, "scale_height", 0, &scale[0]));
     AC_TRY(ac_mx_float(n, "scale_width", 0, &scale[1]));
     AC_TRY(ac_mx_bool(n, "align_corners", true, &corners));
-    if (strcmp(mode, "size") != 0 || !corners)
-        return ac_build_cannot(&n->b, "its mode is '%s', or the corners do not lie on each other", mode);
+    if (strcmp(mode, "size") != 0)
+        return ac_build_cannot(&n->b, "its mode is '%s'", mode);
     for (int32_t d = 0; d < 2; d++)
         if (scale[d] > 0) {
             const double scaled = scale[d] * (double)x->dim[2 + d];
@@ -219,7 +228,10 @@ int ac_mx_do_resize(ac_mx_node *n)
                 return ac_error(n->r->cx, n->at, E0103, "a scale of %g", scale[d]);
             size[d] = (int64_t)scaled;
         }
-    return ac_mx_result(n, 0, resize(n, x, AC_OP_RESIZE_BILINEAR, size, true));
+    for (int32_t d = 0; !corners && d < 2; d++)
+        if (size[d] == 1) /* the first element, not the middle */
+            x = ac_build_slice(&n->b, x, 2 + d, 0, 1);
+    return x ? ac_mx_result(n, 0, resize(n, x, AC_OP_RESIZE_BILINEAR, size, corners, !corners)) : AC_FAIL;
 }
 
 int ac_mx_do_crop(ac_mx_node *n)
@@ -268,8 +280,12 @@ int ac_mx_do_pad(ac_mx_node *n)
         return ac_mx_result(n, 0,
                             ac_build_pad(&n->b, x, before, after,
                                          value < 0 || value > 0 ? ac_build_number(&n->b, x->dtype, value) : NULL));
+    for (int32_t d = 0; !strcmp(mode, "edge") && x && d < x->rank; d++)
+        x = before[d] || after[d] ? ac_build_extend(&n->b, x, d, before[d], after[d], false) : x;
+    if (!strcmp(mode, "edge"))
+        return ac_mx_result(n, 0, x);
     if (strcmp(mode, "reflect") != 0)
-        return ac_build_cannot(&n->b, "its mode is '%s'", mode);
+        return ac_build_bad(&n->b, "its mode is '%s'", mode);
     ac_attrs a;
     ac_attrs_init(AC_OP_MIRROR_PAD, &a);
     a.mirror.pads = ac_build_list(&n->b, count, width);

@@ -7,31 +7,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* `before` copies of the first and `after` of the last position (edge), or what comes round from the other end (wrap).
- */
-static ac_tensor *extend(ac_onx_node *n, ac_tensor *x, int32_t d, int64_t before, int64_t after, bool wrap)
-{
-    ac_tensor *part[3];
-    int32_t count = 0;
-    int64_t dim[AC_MAX_RANK];
-    const int64_t size = x->dim[d];
-    memcpy(dim, x->dim, sizeof dim);
-    if (wrap && (before > size || after > size))
-        return (void)ac_build_cannot(&n->b, "it wraps round more than once"), NULL;
-    if (before) {
-        dim[d] = before;
-        part[count++] = wrap ? ac_onx_slice(n, x, d, size - before, before)
-                             : ac_onx_broadcast(n, ac_onx_slice(n, x, d, 0, 1), x->rank, dim);
-    }
-    part[count++] = x;
-    if (after) {
-        dim[d] = after;
-        part[count++] = wrap ? ac_onx_slice(n, x, d, 0, after)
-                             : ac_onx_broadcast(n, ac_onx_slice(n, x, d, size - 1, 1), x->rank, dim);
-    }
-    return count == 1 ? x : ac_onx_concat(n, part, count, d);
-}
-
 static ac_tensor *mirror(ac_onx_node *n, ac_tensor *x, const int64_t *before, const int64_t *after)
 {
     ac_attrs a;
@@ -128,7 +103,7 @@ int ac_onx_do_pad(ac_onx_node *n)
         return ac_error(n->r->cx, n->at, E0103, "mode is '%s'", mode);
     for (int32_t d = 0; x && d < x->rank; d++)
         if (before[d] || after[d])
-            x = extend(n, x, d, before[d], after[d], !strcmp(mode, "wrap"));
+            x = ac_build_extend(&n->b, x, d, before[d], after[d], !strcmp(mode, "wrap"));
     return ac_onx_result(n, 0, x);
 }
 

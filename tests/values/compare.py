@@ -10,8 +10,9 @@ import numpy as np
 bad = 0
 
 
-def run(arenac, files, inputs, want, extra=()):
-    """files: {name: text or bytes}, the model first; inputs: list of arrays; want: {output name: array}, in order."""
+def run(arenac, files, inputs, want, extra=(), dtype=None):
+    """files: {name: text or bytes}, the model first; inputs: list of arrays; want: {output name: array}, in order;
+    dtype: what all outputs must be of."""
     global bad
     with tempfile.TemporaryDirectory() as t:
         t = pathlib.Path(t)
@@ -33,6 +34,9 @@ def run(arenac, files, inputs, want, extra=()):
                 print(f"{name}: shape {got.shape}, expected {ref.shape}")
                 bad = 1
                 continue
+            if dtype and got.dtype != dtype:
+                print(f"{name}: {got.dtype}, expected {np.dtype(dtype)}")
+                bad = 1
             far = np.abs(got.astype(float) - ref.astype(float)).max() if ref.size else 0
             if not far <= 2e-5 * max(1, np.abs(ref.astype(float)).max() if ref.size else 1):
                 print(f"{name}: {far:.3g} off;\n got  {got.ravel()[:8]}\n want {ref.ravel()[:8]}")

@@ -41,9 +41,8 @@ class Symbol:
                            "attrs": {"mxnet_version": ["int", 10901]}})
         out = struct.pack("<QQQ", 0x112, 0, len(self.arrays))
         for a in self.arrays.values():
-            a = np.asarray(a, np.float32)
             out += struct.pack("<IiI", 0xF993FAC9, 0, a.ndim) + struct.pack(f"<{a.ndim}q", *a.shape)
-            out += struct.pack("<iii", 1, 0, 0) + a.tobytes()
+            out += struct.pack("<iii", 1, 0, {np.float32: 0, np.int32: 4}[a.dtype.type]) + a.tobytes()
         out += struct.pack("<Q", len(self.arrays))
         for n in self.arrays:
             out += struct.pack("<Q", len(n)) + n.encode()
@@ -123,6 +122,49 @@ def small():
         rev[:n, i] = t[:n, i][::-1]
     s.op("SequenceReverse", [te, le], rev, use_sequence_length=True)
     run(arenac, s.files(), [x, m, k, p, length, t], s.want)
+
+
+def as_mxnet():
+    """What MXNet 1.9 itself says, where its text is silent or another: halves, what is left out, types, borders."""
+    s = Symbol()
+    x = np.round(rng.standard_normal((2, 3, 5, 7)) * 8).astype(np.float32) / 4
+    d = s.var("x")
+    s.op("rint", [d], np.ceil(x - 0.5))
+    s.op("round", [d], np.sign(x) * np.floor(np.abs(x) + 0.5))
+    s.op("_plus_scalar", [d], x + 1)
+    e = np.exp(x - x.max(-1, keepdims=True))
+    s.op("SoftmaxActivation", [d], e / e.sum(-1, keepdims=True))
+    zeros = np.pad(x, ((0, 0), (0, 0), (1, 2), (0, 1)))
+    total = np.stack([np.stack([zeros[:, :, i:i + 2, j:j + 2].sum((2, 3)) for j in range(0, 8, 2)], -1)
+                      for i in range(0, 7, 2)], -2)
+    s.op("Pooling", [d], total[:, :, :3, :3], kernel="(2, 2)", stride="(2, 2)", pad="(1, 0)", pool_type="sum")
+    s.op("Pooling", [d], total, kernel="(2, 2)", stride="(2, 2)", pad="(1, 0)", pool_type="sum",
+         pooling_convention="full")
+    cut = lambda n, out: [(i * n // out, -(-(i + 1) * n // out)) for i in range(out)]
+    mean = [[x[:, :, a:b, p:q].mean((2, 3)) for p, q in cut(7, 3)] for a, b in cut(5, 4)]
+    s.op("_contrib_AdaptiveAvgPooling2D", [d], np.moveaxis(np.array(mean), (0, 1), (2, 3)), output_size="(4, 3)")
+    at = np.clip((np.arange(4) + 0.5) * 5 / 4 - 0.5, 0, 4)
+    low = np.minimum(at.astype(int), 3)
+    rows = x[:, :, low] + (x[:, :, low + 1] - x[:, :, low]) * (at - low)[:, None]
+    s.op("_contrib_BilinearResize2D", [d], rows[..., :1], height=4, width=1, align_corners=False)
+    s.op("Pad", [d], np.pad(x, ((0, 0), (0, 0), (1, 2), (0, 3)), "edge"), mode="edge", pad_width="(0,0,0,0,1,2,0,3)")
+    at = np.array([[0, -1, 1], [2, -3, -1]], np.float32)
+    s.op("gather_nd", [d, s.var("at", at)], x[[0, -1, 1], [2, -3, -1]])
+    kernel = rng.standard_normal((3, 2, 2, 2)).astype(np.float32)
+    wide = np.pad(deconv(x, kernel, np.zeros(2, np.float32), 1, 2, 1, 0), ((0, 0), (0, 0), (0, 1), (0, 1)))
+    s.op("Deconvolution", [d, s.var("k", kernel)], wide, kernel="(2, 2)", stride="(2, 2)", adj="(1, 1)", num_filter=2)
+    run(arenac, s.files(), [x], s.want)
+
+    s = Symbol()
+    whole = np.array([[3, -7, 2], [5, 5, -1]], np.int32)
+    d = s.var("whole", whole)
+    for kind, v in (("argmax", whole.argmax(1)), ("argmin", whole.argmin(1))):
+        s.op(kind, [d], v, axis=1)
+    for kind, v in (("relu", np.maximum(whole, 0)), ("round", whole), ("trunc", whole), ("rint", whole),
+                    ("logical_not", whole == 0), ("ones_like", whole * 0 + 1), ("transpose", whole.T)):
+        s.op(kind, [d], v)
+    s.op("_mul_scalar", [d], whole * 3, scalar=3)
+    run(arenac, s.files(), [], s.want, dtype=np.int32)
 
 
 def recurrent():
@@ -268,6 +310,7 @@ def boxes():
 
 
 small()
+as_mxnet()
 recurrent()
 boxes()
 finish()
