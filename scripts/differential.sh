@@ -8,14 +8,19 @@
 #   differential.sh --foreign [GRAPHS [SEED [DIR]]]
 #       1,000 random graphs of 160 operators of ONNX and com.microsoft beside ONNX Runtime, as many quantised ones of
 #       TFLite beside LiteRT, with random options (tests/foreign/differential.py). ARENAC_ORT names a Python that has
-#       both. What differs is made smaller and written to DIR (default: faults). Without a seed it is a new one, which
-#       is printed.
+#       both. Where ARENAC_TF names one that has tensorflow, or ARENAC_MXNET one that has mxnet (1.9.1, with NumPy
+#       1.23), as many of 155 operators of TensorFlow and of 184 of MXNet. What differs is made smaller and written to
+#       DIR (default: faults). Without a seed it is a new one, which is printed.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 [ "${1-}" = --foreign ] || exec "$root/build/tests/test_backends" "${1:-2000}" "${2:-1}" 1
 graphs=${2:-1000} seed=${3:-} dir=${4:-faults} failed=0
-for kind in onnx tflite; do
-    "${ARENAC_ORT:-python3}" -W ignore "$root/tests/foreign/differential.py" "$root/build/arenac" "$dir/$kind" \
-        --kind $kind --graphs "$graphs" ${seed:+--seed "$seed"} --keep-going || failed=1
-done
+beside() {
+    "$2" -W ignore "$root/tests/foreign/differential.py" "$root/build/arenac" "$dir/$1" --kind "$1" --graphs "$graphs" \
+        ${seed:+--seed "$seed"} --keep-going || failed=1
+}
+beside onnx "${ARENAC_ORT:-python3}"
+beside tflite "${ARENAC_ORT:-python3}"
+[ -z "${ARENAC_TF-}" ] || beside tf "$ARENAC_TF"
+[ -z "${ARENAC_MXNET-}" ] || beside mxnet "$ARENAC_MXNET"
 exit $failed

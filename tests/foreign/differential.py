@@ -58,14 +58,15 @@ class Runner:
         self.arenac, self.dir, self.kind = arenac, pathlib.Path(folder), kind
 
     def write(self, g, stem):
-        """The model and its inputs; the arguments that name them."""
+        """The model and its inputs; the arguments that name it, and those that name them."""
         path = self.dir / (stem + self.kind.SUFFIX)
         path.write_bytes(self.kind.model(g))
-        args = [str(path)]
+        given = []
         for i, (k, v) in enumerate(g.feeds.items()):
             np.save(self.dir / ("%s-%d.npy" % (stem, i)), np.ascontiguousarray(v).reshape(v.shape))
-            args += ["--input", "%d=%s" % (i, self.dir / ("%s-%d.npy" % (stem, i)))]
-        return args
+            key = k if hasattr(self.kind, "more") else i
+            given += ["--input", "%s=%s" % (key, self.dir / ("%s-%d.npy" % (stem, i)))]
+        return [str(path)] + (self.kind.more(g, path) if hasattr(self.kind, "more") else []), given
 
     def run(self, args, n, options):
         """Results, or (exit status, what it said)."""
@@ -82,11 +83,11 @@ class Runner:
             return r.returncode, r.stderr.strip()
         return [np.load(out / ("%d.npy" % i)) for i in range(n)]
 
-    def prove(self, args, options):
+    def prove(self, model, options):
         """What arenac prove says of the code."""
         options = [o for o in options if o not in ("--backend", "prove")]
         try:
-            r = subprocess.run([self.arenac, "prove", "-q", args[0], *options], text=True, capture_output=True,
+            r = subprocess.run([self.arenac, "prove", "-q", *model, *options], text=True, capture_output=True,
                                timeout=300)
         except subprocess.TimeoutExpired:
             return "exit -1", "no end within five minutes"
@@ -97,7 +98,7 @@ class Runner:
     def why(self, g, options):
         """None: as it should be; (class, text) of a fault; (0, text): refused."""
         if self.backend(options) == "prove":
-            return self.prove(self.write(g, "m"), options)
+            return self.prove(self.write(g, "m")[0], options)
         want = self.kind.run(g)
         moved = None
         if any(v.dtype.kind == "f" for v in want):
@@ -105,7 +106,7 @@ class Runner:
             moved = [np.asarray(v * (1 + r.uniform(-1e-6, 1e-6, v.shape)), v.dtype) if v.dtype.kind == "f" else v
                      for v in g.feeds.values()]
             moved = self.kind.run(g, dict(zip(g.feeds, moved)))
-        args = self.write(g, "m")
+        args = sum(self.write(g, "m"), [])
         got = self.run(args, len(want), options)
         bad = self.judge(got, want, moved)
         if bad or isinstance(got, tuple):
@@ -175,10 +176,10 @@ def reduced(runner, g, options, bad):
 def report(runner, seed, g, options, bad):
     g, options = reduced(runner, g, options, bad)
     stem = "fault-%d" % seed
-    args = runner.write(g, stem)
+    model, given = runner.write(g, stem)
     again = runner.why(g, options) or bad
-    subprocess.run([runner.arenac, "convert", "-q", args[0], str(runner.dir / (stem + ".ag"))], capture_output=True)
-    line = "arenac run %s %s" % (" ".join(args), " ".join(options))
+    subprocess.run([runner.arenac, "convert", "-q", *model, str(runner.dir / (stem + ".ag"))], capture_output=True)
+    line = "arenac run %s %s" % (" ".join(model + given), " ".join(options))
     (runner.dir / (stem + ".txt")).write_text("%s: %s\n%s\n" % (again[0], again[1], line))
     print("seed %d: %s: %s\n    %s\n    %s" % (seed, again[0], again[1].split("\n")[0], "  ".join(
         n.op for n in g.nodes), line), flush=True)

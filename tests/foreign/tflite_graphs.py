@@ -51,10 +51,6 @@ class TfliteMaker(Maker):
         super().__init__(seed)
         self.dtype = self.pick([np.int8, np.int8, np.int8, np.uint8, np.int16])
 
-    def name(self, letter):
-        self.made += 1
-        return "%s%d" % (letter, self.made)
-
     def some_quant(self):
         i = np.iinfo(self.dtype)
         zero = 0 if self.dtype == np.int16 else self.pick([i.min, i.max, (i.min + i.max + 1) // 2,

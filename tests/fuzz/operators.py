@@ -175,7 +175,8 @@ def make_onnx(m, rows, names):
             return onnx.attr_word(name, m.r.choice(WORDS))
         return onnx.attr_ints(name, [x & (2**64 - 1) for x in m.wholes()])
 
-    attributes = b"".join(attribute(a) for a in names.get(adapter, ()) if m.chance(.35))
+    most = m.r.choice((.1, .35, .6))
+    attributes = b"".join(attribute(a) for a in names.get(adapter, ()) if m.chance(most))
     version = max(since, min(until, m.r.choice((since, since + 3, 11, 13, 18, 22))))
     sets = [("", version)] if not domain else [("", 18), (domain, since)]
     results = ["y%d" % i for i in range(m.r.randint(1, max(1, min(int(outs), 3))))]
@@ -230,9 +231,11 @@ def make_tf(m, rows, names):
 
 def make_mxnet(m, rows, names):
     op, least, most, adapter = m.r.choice(rows)
+    types = (0, 0, 0, 0, 1, 2, 3, 4, 5, 6)
+    kind = m.r.choice(types)
     nodes = [{"op": "null", "name": "x%d" % i, "inputs": [],
               "attrs": {"__shape__": str(tuple(x or 1 for x in m.near())),
-                        "__dtype__": str(m.r.choice((0, 0, 0, 0, 1, 2, 3, 4, 5, 6)))}}
+                        "__dtype__": str(kind if m.chance(.85) else m.r.choice(types))}}
              for i in range(m.operands(least, most))]
 
     def value():
@@ -240,7 +243,8 @@ def make_mxnet(m, rows, names):
                            lambda: "(%d, %d)" % (m.whole(), m.whole()), lambda: m.r.choice(("True", "False", "None")),
                            lambda: m.r.choice(names.get(adapter) or WORDS)))()
 
-    attributes = {a: value() for a in names.get(adapter, ()) if m.chance(.4)}
+    most = m.r.choice((.2, .5, .9))
+    attributes = {a: value() for a in names.get(adapter, ()) if m.chance(most)}
     nodes.append({"op": op, "name": "n", "attrs": attributes, "inputs": [[i, 0, 0] for i in range(len(nodes))]})
     last = len(nodes) - 1
     with open("operators-symbol.json", "w") as f:
