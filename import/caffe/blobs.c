@@ -155,11 +155,11 @@ static int read_blob(ac_caf_layer *l, ac_span message, ac_caf_values *v)
     return AC_OK;
 }
 
-/* Old blobs have four dimensions; ones in front do not count. */
+/* Old blobs have four dimensions, single numbers sometimes one; ones in front do not count. */
 static bool same_shape(const ac_caf_values *v, int32_t rank, const int64_t *dim)
 {
     const int32_t skip = v->rank - rank;
-    if (skip < 0 || (skip && !v->old))
+    if (skip < 0 || (skip && !v->old && rank))
         return false;
     for (int32_t d = 0; d < v->rank; d++)
         if (v->dim[d] != (d < skip ? 1 : dim[d - skip]))
