@@ -8,9 +8,10 @@
 #   differential.sh --foreign [GRAPHS [SEED [DIR]]]
 #       1,000 random graphs of 160 operators of ONNX and com.microsoft beside ONNX Runtime, as many quantised ones of
 #       TFLite beside LiteRT, with random options (tests/foreign/differential.py). ARENAC_ORT names a Python that has
-#       both. Where ARENAC_TF names one that has tensorflow, or ARENAC_MXNET one that has mxnet (1.9.1, with NumPy
-#       1.23), as many of 155 operators of TensorFlow and of 184 of MXNet. What differs is made smaller and written to
-#       DIR (default: faults). Without a seed it is a new one, which is printed.
+#       both. As many of 155 operators of TensorFlow, 184 of MXNet and 31 layers of Caffe (beside OpenCV) where
+#       ARENAC_TF, ARENAC_MXNET or ARENAC_OPENCV names a Python that has tensorflow, mxnet (1.9.1, with NumPy 1.23)
+#       or opencv-python-headless (4). What differs is made smaller and written to DIR (default: faults). Without a
+#       seed it is a new one, which is printed.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 [ "${1-}" = --foreign ] || exec "$root/build/tests/test_backends" "${1:-2000}" "${2:-1}" 1
@@ -23,4 +24,5 @@ beside onnx "${ARENAC_ORT:-python3}"
 beside tflite "${ARENAC_ORT:-python3}"
 [ -z "${ARENAC_TF-}" ] || beside tf "$ARENAC_TF"
 [ -z "${ARENAC_MXNET-}" ] || beside mxnet "$ARENAC_MXNET"
+[ -z "${ARENAC_OPENCV-}" ] || beside caffe "$ARENAC_OPENCV"
 exit $failed

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Random graphs beside ONNX Runtime and LiteRT (scripts/differential.sh --foreign), a few of each, always the same; and
 # what the script makes of a fault: a graph of one node, as .ag and with the command that shows it. ARENAC_ORT names a
-# Python that has onnx, onnxruntime and ai-edge-litert; ARENAC_TF and ARENAC_MXNET others, that have tensorflow and
-# mxnet. usage: foreign.sh ARENAC SOURCE_DIR
+# Python that has onnx, onnxruntime and ai-edge-litert; ARENAC_TF, ARENAC_MXNET and ARENAC_OPENCV others.
+# usage: foreign.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 set -e
 require_runtime onnxruntime
@@ -21,7 +21,7 @@ run "$arenac" onnx --graphs $n --seed 1 --backends c,prove
 if "$py" -c 'import ai_edge_litert, flatbuffers' 2>/dev/null; then
     run "$arenac" tflite --kind tflite --graphs $n --seed 1 --backends c
 fi
-for kind in "tf ${ARENAC_TF-}" "mxnet ${ARENAC_MXNET-}"; do
+for kind in "tf ${ARENAC_TF-}" "mxnet ${ARENAC_MXNET-}" "caffe ${ARENAC_OPENCV-}"; do
     py=${kind#* } kind=${kind%% *}
     [ -z "$py" ] || run "$arenac" $kind --kind $kind --graphs $n --seed 1 --backends c
 done
