@@ -9,7 +9,11 @@
  *
  * Softmax needs both: its table is indexed by max - x[c], and its sum is not 0. Operands are looked at (that they are
  * read before they are overwritten is claimed by order.c), and arrays of the function's own, of which an extreme is
- * known until something is stored there. */
+ * known until something is stored there. Where that is done by a loop that goes up, once in each iteration (softmax in
+ * place), elements that lie no lower than where it will store, are still what they were:
+ *
+ *     for c in 0 .. n: x[c] = table[max - x[c]]
+ */
 #include "prove/extremes.h"
 
 #include "ir/loop/ins_fields.h"
@@ -19,6 +23,8 @@ typedef struct extreme {
     ac_affine first, n; /* elements */
     ac_affine value;
     bool greatest;
+    ac_x store;             /* in a loop that stores to its array; else 0 */
+    int32_t counter, since; /* of that loop; unknowns from `since` on are of its iterations */
 } extreme;
 
 typedef struct ac_extremes {
@@ -110,7 +116,26 @@ void ac_p_extreme_of_one(ac_prover *p, ac_x set)
         p->extremes = AC_NEW(p->tmp, ac_extremes);
     for (int greatest = 0; greatest < 2; greatest++)
         ac_push(p->tmp, &p->extremes->item,
-                ((extreme){ac_p_ins(p, load)->aux, *index, ac_affine_of(1), *value, greatest}));
+                ((extreme){.buf = ac_p_ins(p, load)->aux,
+                           .first = *index,
+                           .n = ac_affine_of(1),
+                           .value = *value,
+                           .greatest = greatest}));
+}
+
+/* A load in a loop that stores to the array: what it takes has not been stored there by that loop. */
+static bool is_ahead(ac_prover *p, ac_x load, const extreme *e)
+{
+    const ac_x at = ac_p_ins(p, e->store)->a;
+    const ac_unknown *u = &p->know.unknown.item[e->counter];
+    const ac_affine *index = &p->value[at].form;
+    if (load > e->store || at > load || index->lost || u->falls || ac_affine_coefficient(index, e->counter) < 1)
+        return false;
+    for (int32_t k = 0; k < index->n; k++)
+        if (index->term[k].unknown >= e->since && index->term[k].unknown != e->counter)
+            return false; /* it may go anywhere from one iteration to the next */
+    const ac_affine over = ac_affine_add(&p->value[ac_p_ins(p, load)->a].form, index, -1);
+    return !over.lost && ac_is_at_least(&p->know, &over, 0);
 }
 
 void ac_p_extreme_load(ac_prover *p, ac_x load, ac_pvalue *v)
@@ -128,7 +153,7 @@ void ac_p_extreme_load(ac_prover *p, ac_x load, ac_pvalue *v)
         const ac_affine ahead = ac_affine_add(&p->value[i->a].form, &e->first, -1),
                         over = ac_affine_add(&ahead, &e->n, -1);
         if (e->buf != i->aux || ahead.lost || over.lost || !ac_is_at_least(&p->know, &ahead, 0) ||
-            !ac_is_at_most(&p->know, &over, -i->lanes))
+            !ac_is_at_most(&p->know, &over, -i->lanes) || (e->store && !is_ahead(p, load, e)))
             continue;
         if (e->greatest)
             ac_know_at_most(&p->know, v->form.term[0].unknown, 1, &e->value);
@@ -146,7 +171,8 @@ ac_x ac_p_extreme_witness(ac_prover *p, ac_x loop, int32_t counter, ac_affine *v
             continue;
         for (int32_t k = p->extremes->item.n - 1; k >= 0; k--) {
             const extreme *e = &p->extremes->item.item[k];
-            if (e->buf == ac_p_ins(p, x)->aux && ac_affine_equal(&e->first, &first) && ac_affine_equal(&e->n, &n)) {
+            if (!e->store && e->buf == ac_p_ins(p, x)->aux && ac_affine_equal(&e->first, &first) &&
+                ac_affine_equal(&e->n, &n)) {
                 *value = e->value;
                 return x;
             }
@@ -170,16 +196,57 @@ void ac_p_extremes_keep(ac_prover *p, int32_t n)
 void ac_p_extreme_stored(ac_prover *p, int32_t buf)
 {
     for (int32_t k = 0; is_own(p, buf) && k < ac_p_extremes(p); k++)
-        if (p->extremes->item.item[k].buf == buf)
+        if (p->extremes->item.item[k].buf == buf && !p->extremes->item.item[k].store)
             p->extremes->item.item[k].n = ac_affine_of(0);
 }
 
-void ac_p_extremes_forget(ac_prover *p, ac_x from, ac_x to)
+/* Does anything in the loop store to buf? *only: the one element that each iteration stores, if that is all. */
+static bool stored_in(const ac_prover *p, ac_x loop, int32_t buf, ac_x *only)
 {
-    for (ac_x x = from; ac_p_extremes(p) && x < to; x++) {
-        int32_t buf[AC_INS_BUFFERS];
+    int32_t stores = 0;
+    *only = 0;
+    for (ac_x x = loop + 1; x < p->end[loop]; x++) {
+        int32_t used[AC_INS_BUFFERS];
         const ac_ins *i = ac_p_ins(p, x);
-        for (int32_t n = i->op == AC_L_LOAD ? 0 : ac_ins_buffers(i, buf); n > 0; n--)
-            ac_p_extreme_stored(p, buf[n - 1]);
+        for (int32_t n = i->op == AC_L_LOAD ? 0 : ac_ins_buffers(i, used); n > 0; n--)
+            stores += used[n - 1] == buf;
+    }
+    for (ac_x x = loop + 1; stores == 1 && x < p->end[loop]; x = next_direct(p, x))
+        if (ac_p_ins(p, x)->op == AC_L_STORE && ac_p_ins(p, x)->aux == buf &&
+            ac_p_ins(p, ac_p_ins(p, x)->b)->lanes == 1)
+            *only = x;
+    return stores > 0;
+}
+
+/* Of no elements: nothing is known. */
+static bool is_gone(const extreme *e)
+{
+    return !e->n.n && !e->n.c;
+}
+
+void ac_p_extremes_enter(ac_prover *p, ac_x loop, int32_t counter, int32_t since)
+{
+    for (int32_t k = 0; k < ac_p_extremes(p); k++) {
+        extreme *e = &p->extremes->item.item[k];
+        ac_x store;
+        if (is_gone(e) || !is_own(p, e->buf) || !stored_in(p, loop, e->buf, &store))
+            continue;
+        if (!store)
+            e->n = ac_affine_of(0);
+        e->store = store;
+        e->counter = counter;
+        e->since = since;
+    }
+}
+
+void ac_p_extremes_leave(ac_prover *p, ac_x loop, int32_t n)
+{
+    for (int32_t k = n; k < ac_p_extremes(p); k++) {
+        extreme *e = &p->extremes->item.item[k];
+        ac_x store;
+        if (is_gone(e) || !is_own(p, e->buf) || !stored_in(p, loop, e->buf, &store))
+            continue;
+        e->n = ac_affine_of(0);
+        e->store = 0;
     }
 }

@@ -14,10 +14,14 @@ void ac_p_extreme_load(ac_prover *p, ac_x load, ac_pvalue *v);
 ac_x ac_p_extreme_witness(ac_prover *p, ac_x loop, int32_t counter, ac_affine *value);
 
 /* Of arrays of the function's own, extremes last until something is stored there. How many there are; those from
- * number n on are no longer true of such arrays; nor those of an array that instructions from .. to - 1 store to. */
+ * number n on are no longer true of such arrays. */
 int32_t ac_p_extremes(const ac_prover *p);
 void ac_p_extremes_keep(ac_prover *p, int32_t n);
 void ac_p_extreme_stored(ac_prover *p, int32_t buf);
-void ac_p_extremes_forget(ac_prover *p, ac_x from, ac_x to);
+/* Before a pass over a loop's body: of arrays that it stores to they hold ahead of the store, or no longer. counter:
+ * the unknown of this pass; since: the first unknown of the loop. After a pass, those from n on of such arrays are
+ * gone, after the loop all (n is 0). */
+void ac_p_extremes_enter(ac_prover *p, ac_x loop, int32_t counter, int32_t since);
+void ac_p_extremes_leave(ac_prover *p, ac_x loop, int32_t n);
 
 #endif

@@ -154,9 +154,10 @@ static void pass(ac_prover *p, looped *l)
     p->uncertain += l->trips.lo < 1;
     p->times = ac_sat_mul(times, l->trips.hi);
     ac_p_loop_begin(p, l->x, l->counter, l->since);
-    ac_p_extremes_forget(p, l->x, l->end); /* by an iteration before */
+    const int32_t extremes = ac_p_extremes(p);
+    ac_p_extremes_enter(p, l->x, l->counter, l->since);
     ac_p_follow(p, l->x + 1, l->end);
-    ac_p_extremes_forget(p, l->x, l->end);
+    ac_p_extremes_leave(p, l->x, extremes);
     ac_p_loop_end(p, l->counter, l->since, l->trips, l->frame.breaks);
     p->uncertain = uncertain;
     p->times = times;
@@ -407,5 +408,6 @@ void ac_p_loop(ac_prover *p, ac_x x)
     p->dry = dry;
     pass(p, &l);
     leave(p, &l);
+    ac_p_extremes_leave(p, x, 0);
     ac_p_numbers_forget(p, x, l.end);
 }

@@ -348,13 +348,16 @@
 
 /* The largest of the copies s of four x, less each of them, as an index of x; `since` is one instruction between, and
  * `round` one in each iteration of the last loop. */
-#define LARGEST_OF_COPIES(since, round)                                                                                \
+/* y: x of how far below the largest of s, a copy of the first four, each of these is; and three instructions, of which
+ * NOTHING changes no element of s. */
+#define NOTHING "store y[%1] %13\n"
+#define LARGEST_OF_COPIES(found, since, round)                                                                         \
     XY "buf s scratch i8 4 align 4\n" NUMBERS "%4 = const i32 4\n %5 = for i32 %1 .. %2 step 1\n %6 = load i8 x[%5]\n" \
        "store y[%5] %6\n end\n %9 = for i32 %1 .. %4 step 1\n %10 = load i8 x[%9]\n store s[%9] %10\n end\n"           \
        "%13 = const i8 -128\n %14 = var i8 %13 as max\n %15 = for i32 %1 .. %4 step 1\n %16 = load i8 s[%15]\n"        \
-       "%17 = get i8 %14\n %18 = max i8 %16 %17\n set %18 to %14\n end\n %21 = get i8 %14\n %22 = cast i32 %21\n"      \
-       "%23 = load i8 x[%4]\n" since "%25 = for i32 %1 .. %4 step 1\n %26 = load i8 s[%25]\n %27 = cast i32 %26\n"     \
-       "%28 = sub i32 %22 %27\n %29 = const i32 63\n %30 = min i32 %28 %29\n %31 = load i8 x[%30]\n"                   \
-       "store y[%25] %31\n" round "end\n"
+       "%17 = get i8 %14\n %18 = max i8 %16 %17\n set %18 to %14\n" found "end\n %22 = get i8 %14\n"                   \
+       "%23 = cast i32 %22\n %24 = load i8 x[%4]\n" since "%26 = for i32 %1 .. %4 step 1\n %27 = load i8 s[%26]\n"     \
+       "%28 = cast i32 %27\n %29 = sub i32 %23 %28\n %30 = const i32 63\n %31 = min i32 %29 %30\n"                     \
+       "%32 = add i32 %26 %3\n %33 = load i8 x[%31]\n store y[%26] %33\n" round "end\n"
 
 #endif
