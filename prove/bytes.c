@@ -3,7 +3,8 @@
  * The calls are gone through as a run would, with a map of who wrote each byte last: a tensor (and which of its bytes
  * lies there), scratch of a call, or nobody. A call that takes a tensor wants to find exactly that one, so reading what
  * is dead, overwritten, moved or never made is found, whatever the plan says about lives. Inputs, constants and state
- * count as written before the first call. That a call writes all of its results is claimed by written.c. */
+ * count as written before the first call. That a call writes all of its results, and what it makes for itself before it
+ * reads it, is claimed by written.c. */
 #include "prove/bytes.h"
 
 #include "prove/verdict.h"
@@ -52,6 +53,34 @@ bool ac_p_arg_written(const ac_module *m, int32_t step, int32_t arg)
 {
     const ac_role role = m->fn[m->call[step].fn]->buf.item[arg].role;
     return role == AC_BUF_OUT || role == AC_BUF_INOUT || role == AC_BUF_SCRATCH;
+}
+
+/* Is one of these tensors, in the caller's memory from the start, of this root? */
+static bool is_given(const ac_io *io, int32_t n, const ac_tensor *root)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (ac_tensor_root(io[i].tensor) == root)
+            return true;
+    return false;
+}
+
+bool ac_p_made_here(const ac_module *m, int32_t step, int32_t arg)
+{
+    const ac_call *c = &m->call[step];
+    if (arg >= c->low->arg.n || c->low->arg.item[arg].kind != AC_ARG_TENSOR ||
+        m->fn[c->fn]->buf.item[arg].role != AC_BUF_INOUT || !c->low->arg.item[arg].tensor->def)
+        return false;
+    const ac_tensor *root = ac_tensor_root(c->low->arg.item[arg].tensor);
+    if (is_given(m->input, m->n_inputs, root) || is_given(m->state, m->n_states, root))
+        return false;
+    for (int32_t k = 0; k < step; k++) {
+        const ac_call *before = &m->call[k];
+        for (int32_t a = 0; a < before->low->arg.n && a < before->n_arg; a++)
+            if (before->low->arg.item[a].kind == AC_ARG_TENSOR && ac_p_arg_written(m, k, a) &&
+                ac_tensor_root(before->low->arg.item[a].tensor) == root)
+                return false;
+    }
+    return true;
 }
 
 bool ac_p_args_overlap(const ac_module *m, int32_t step, int32_t i, int32_t j)
@@ -122,7 +151,7 @@ static const char *found(map *b, const held *h, const held *wanted)
 }
 
 /* Do the bytes hold this tensor? step -1: the caller reads it afterwards. own: the step, which is of several operators,
- * may make it before it reads it. */
+ * may make the part of it that it reads. */
 static void want(map *b, int32_t step, ac_space space, int32_t index, const ac_tensor *t, ac_bytes offset, bool own)
 {
     const memory *mem = memory_of(b, space, index);
@@ -218,7 +247,7 @@ static void follow_call(map *b, int32_t step)
     for (int32_t a = 0; a < n; a++) {
         const ac_arg *arg = &c->low->arg.item[a];
         const ac_role role = fn->buf.item[a].role;
-        if (arg->kind == AC_ARG_TENSOR && (role == AC_BUF_IN || role == AC_BUF_INOUT))
+        if (arg->kind == AC_ARG_TENSOR && (role == AC_BUF_IN || role == AC_BUF_INOUT) && !ac_p_made_here(m, step, a))
             want(b, step, c->arg[a].space, c->arg[a].index, arg->tensor, c->arg[a].offset,
                  role == AC_BUF_INOUT && arg->tensor->def);
     }

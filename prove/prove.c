@@ -195,6 +195,9 @@ static void prove_call(ac_ctx *cx, const ac_module *m, int32_t step, ac_between 
     match_ends(&p);
     count_buffers(&p);
     p.between = between;
+    p.made = AC_NEW_N(keep, bool, p.fn->buf.n + 1);
+    for (int32_t a = 0; a < call->n_arg; a++)
+        p.made[a] = ac_p_made_here(m, step, a);
     p.left = AC_NEW_N(keep, ac_interval, p.fn->buf.n + 1);
     p.left_any = AC_NEW_N(keep, bool, p.fn->buf.n + 1);
     p.marks = INT64_C(1) << 26;

@@ -103,6 +103,7 @@ typedef struct ac_prover {
     int64_t marks;                    /* written_each.c */
     uint8_t *walked;                  /* walked.c; by buffer; NULL: not asked yet */
     ac_between *between;
+    bool *made;        /* by buffer: bytes.h */
     ac_interval *left; /* by buffer: integers that all calls of the step have stored */
     bool *left_any;
     struct ac_touches *touches;     /* order.c */

@@ -12,7 +12,7 @@
 static bool is_followed(const ac_prover *p, int32_t buf)
 {
     const ac_role role = p->fn->buf.item[buf].role;
-    return role == AC_BUF_OUT || role == AC_BUF_SCRATCH || role == AC_BUF_LOCAL;
+    return role == AC_BUF_OUT || role == AC_BUF_SCRATCH || role == AC_BUF_LOCAL || p->made[buf];
 }
 
 /* ------------------------------------------------------------------ blocks */
@@ -249,7 +249,7 @@ void ac_p_cover_close(ac_prover *p, bool last)
     }
     p->cover = p->results;
     for (int32_t b = 0; b < p->call->n_arg && last; b++) {
-        if (p->fn->buf.item[b].role != AC_BUF_OUT || !p->count[b])
+        if ((p->fn->buf.item[b].role != AC_BUF_OUT && !p->made[b]) || !p->count[b])
             continue;
         const ac_affine n = ac_affine_of(p->count[b]);
         if (is_written(p, b, &zero, &n) || ac_p_walked_whole(p, b))

@@ -119,6 +119,7 @@ typedef struct argument {
     int64_t offset, count; /* bytes; elements */
     int32_t tensor;        /* 0: scratch */
     int64_t begin, bytes;  /* of the tensor: where it begins in the one it is a part of */
+    bool made;             /* nobody has made the tensor before: the call does, before it reads it */
 } argument;
 
 /* A value that is looked at in parts: lo[i] .. hi[i]. */

@@ -439,7 +439,7 @@ static void open_buffer(int32_t b, int32_t task)
     if (!task)
         cell[b] = room(NULL, (size_t)limit[b] + 1, sizeof *cell[b]);
     range first = of_type(f->buf[b].type);
-    first.written = kind == IN || kind == INOUT;
+    first.written = kind == IN || (kind == INOUT && !a->made);
     if (kind == IN && a && a->place == AT_MEMORY)
         left_in(a->tensor, f->buf[b].type, &first);
     for (int64_t i = 0; i < limit[b]; i++)
@@ -472,7 +472,7 @@ static void run_tasks(void)
     }
     at_work = 0;
     for (int32_t b = 0; b < at_call->n_args; b++)
-        for (int64_t i = 0; f->buf[b].role == OUT && i < limit[b]; i++)
+        for (int64_t i = 0; (f->buf[b].role == OUT || at_call->arg[b].made) && i < limit[b]; i++)
             if (!cell[b][i].written)
                 not_shown(all_certain(), "element %lld of %s is not written", (long long)i, f->buf[b].name);
 }

