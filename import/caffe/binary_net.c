@@ -77,7 +77,8 @@ static int read_field(ac_caf *r, ac_span message, const row *f, ac_pt_node *into
     struct {
         ac_pb_list list;
     } one = {{{0}, 0, 0}};
-    const ac_pb_field table[] = {{f->number, AC_PB_MANY, 0}, {0, AC_PB_INT, 0}};
+    const ac_pb_field table[] = {{f->number, f->kind == INT || f->kind == FLOAT ? AC_PB_NUMBERS : AC_PB_MANY, 0},
+                                 {0, AC_PB_INT, 0}};
     int64_t n = 0;
     ac_span s;
     if (!ac_pb_read(&r->pb, message, table, &one))

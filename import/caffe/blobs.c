@@ -35,10 +35,11 @@ static const ac_pb_field V0[] = {ROW(1, BYTES, layer, name), ROW(50, MANY, layer
 static const ac_pb_field V1[] = {
     ROW(1, BYTES, layer, inner), ROW(4, BYTES, layer, name), ROW(6, MANY, layer, blobs), {0, AC_PB_INT, 0}};
 static const ac_pb_field V2[] = {ROW(1, BYTES, layer, name), ROW(7, MANY, layer, blobs), {0, AC_PB_INT, 0}};
-static const ac_pb_field BLOB[] = {
-    ROW(1, INT, blob, num),     ROW(2, INT, blob, channels), ROW(3, INT, blob, height),   ROW(4, INT, blob, width),
-    ROW(5, MANY, blob, floats), ROW(7, BYTES, blob, shape),  ROW(8, MANY, blob, doubles), {0, AC_PB_INT, 0}};
-static const ac_pb_field SHAPE[] = {ROW(1, MANY, shape, dims), {0, AC_PB_INT, 0}};
+static const ac_pb_field BLOB[] = {ROW(1, INT, blob, num),         ROW(2, INT, blob, channels),
+                                   ROW(3, INT, blob, height),      ROW(4, INT, blob, width),
+                                   ROW(5, NUMBERS, blob, floats),  ROW(7, BYTES, blob, shape),
+                                   ROW(8, NUMBERS, blob, doubles), {0, AC_PB_INT, 0}};
+static const ac_pb_field SHAPE[] = {ROW(1, NUMBERS, shape, dims), {0, AC_PB_INT, 0}};
 #undef ROW
 
 /* Names are bytes of the file; NULL: control bytes (reported). */

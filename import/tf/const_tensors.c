@@ -73,12 +73,12 @@ typedef struct proto {
 } proto;
 
 static const ac_pb_field TENSOR[] = {
-    {1, AC_PB_INT, offsetof(proto, type)},      {2, AC_PB_BYTES, offsetof(proto, shape)},
-    {4, AC_PB_BYTES, offsetof(proto, content)}, {5, AC_PB_MANY, offsetof(proto, floats)},
-    {6, AC_PB_MANY, offsetof(proto, doubles)},  {7, AC_PB_MANY, offsetof(proto, ints)},
-    {10, AC_PB_MANY, offsetof(proto, int64s)},  {11, AC_PB_MANY, offsetof(proto, bools)},
-    {13, AC_PB_MANY, offsetof(proto, halves)},  {16, AC_PB_MANY, offsetof(proto, uint32s)},
-    {17, AC_PB_MANY, offsetof(proto, uint64s)}, {0, AC_PB_INT, 0},
+    {1, AC_PB_INT, offsetof(proto, type)},         {2, AC_PB_BYTES, offsetof(proto, shape)},
+    {4, AC_PB_BYTES, offsetof(proto, content)},    {5, AC_PB_NUMBERS, offsetof(proto, floats)},
+    {6, AC_PB_NUMBERS, offsetof(proto, doubles)},  {7, AC_PB_NUMBERS, offsetof(proto, ints)},
+    {10, AC_PB_NUMBERS, offsetof(proto, int64s)},  {11, AC_PB_NUMBERS, offsetof(proto, bools)},
+    {13, AC_PB_NUMBERS, offsetof(proto, halves)},  {16, AC_PB_NUMBERS, offsetof(proto, uint32s)},
+    {17, AC_PB_NUMBERS, offsetof(proto, uint64s)}, {0, AC_PB_INT, 0},
 };
 
 /* The numbers of the list that belongs to the type, as dense bytes at any address; NULL: none. */

@@ -30,7 +30,7 @@ static const ac_pb_field VALUE[] = {{1, AC_PB_BYTES, offsetof(ac_tf_attr, list)}
                                     {10, AC_PB_BYTES, offsetof(ac_tf_attr, func)},
                                     {0, AC_PB_INT, 0}};
 static const ac_pb_field LIST[] = {
-    {3, AC_PB_MANY, offsetof(list, ints)}, {9, AC_PB_MANY, offsetof(list, funcs)}, {0, AC_PB_INT, 0}};
+    {3, AC_PB_NUMBERS, offsetof(list, ints)}, {9, AC_PB_MANY, offsetof(list, funcs)}, {0, AC_PB_INT, 0}};
 static const ac_pb_field FUNC[] = {{1, AC_PB_BYTES, offsetof(func, name)}, {0, AC_PB_INT, 0}};
 
 static ac_tf_attr *find(const ac_tf_node *n, const char *name)

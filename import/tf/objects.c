@@ -49,7 +49,7 @@ static const ac_pb_field ATTRIBUTE[] = {
     {1, AC_PB_BYTES, offsetof(attribute, name)}, {3, AC_PB_BYTES, offsetof(attribute, key)}, {0, AC_PB_INT, 0}};
 static const ac_pb_field MAP_ENTRY[] = {
     {1, AC_PB_BYTES, offsetof(map_entry, key)}, {2, AC_PB_BYTES, offsetof(map_entry, value)}, {0, AC_PB_INT, 0}};
-static const ac_pb_field CAPTURES[] = {{2, AC_PB_MANY, offsetof(captures, objects)}, {0, AC_PB_INT, 0}};
+static const ac_pb_field CAPTURES[] = {{2, AC_PB_NUMBERS, offsetof(captures, objects)}, {0, AC_PB_INT, 0}};
 
 /* A graph of objects: where each one's message is. */
 typedef struct side {

@@ -161,6 +161,9 @@ static void store(const ac_pb_field *row, const field *f, ac_span m, uint64_t fr
             memcpy(to, &f->bytes, sizeof f->bytes);
         break;
     case AC_PB_MANY:
+    case AC_PB_NUMBERS:
+        if (row->kind == AC_PB_MANY && f->wire != WIRE_BYTES)
+            break; /* by what protobuf says, another field; and there are no more than can be walked */
         if (!list->n)
             *list = (ac_pb_list){{m.p + from, m.n - (size_t)from}, row->number, 0};
         list->n++;

@@ -44,10 +44,11 @@ typedef struct ac_pb {
 } ac_pb;
 
 typedef enum ac_pb_kind {
-    AC_PB_INT,   /* varint -> int64_t */
-    AC_PB_F32,   /* fixed32 -> float */
-    AC_PB_BYTES, /* string, bytes or message -> ac_span */
-    AC_PB_MANY   /* repeated, of any kind -> ac_pb_list */
+    AC_PB_INT,    /* varint -> int64_t */
+    AC_PB_F32,    /* fixed32 -> float */
+    AC_PB_BYTES,  /* string, bytes or message -> ac_span */
+    AC_PB_MANY,   /* repeated strings, bytes or messages -> ac_pb_list */
+    AC_PB_NUMBERS /* repeated numbers, packed or not -> ac_pb_list */
 } ac_pb_kind;
 
 typedef struct ac_pb_field {

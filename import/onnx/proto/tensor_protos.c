@@ -44,16 +44,16 @@ typedef struct proto {
 } proto;
 
 static const ac_pb_field TENSOR[] = {
-    {1, AC_PB_MANY, offsetof(proto, dims)},
+    {1, AC_PB_NUMBERS, offsetof(proto, dims)},
     {2, AC_PB_INT, offsetof(proto, type)},
-    {4, AC_PB_MANY, offsetof(proto, floats)},
-    {5, AC_PB_MANY, offsetof(proto, int32s)},
+    {4, AC_PB_NUMBERS, offsetof(proto, floats)},
+    {5, AC_PB_NUMBERS, offsetof(proto, int32s)},
     {6, AC_PB_MANY, offsetof(proto, strings)},
-    {7, AC_PB_MANY, offsetof(proto, int64s)},
+    {7, AC_PB_NUMBERS, offsetof(proto, int64s)},
     {8, AC_PB_BYTES, offsetof(proto, name)},
     {9, AC_PB_BYTES, offsetof(proto, raw)},
-    {10, AC_PB_MANY, offsetof(proto, doubles)},
-    {11, AC_PB_MANY, offsetof(proto, uint64s)},
+    {10, AC_PB_NUMBERS, offsetof(proto, doubles)},
+    {11, AC_PB_NUMBERS, offsetof(proto, uint64s)},
     {13, AC_PB_MANY, offsetof(proto, external)},
     {14, AC_PB_INT, offsetof(proto, location)},
     {0, AC_PB_INT, 0},
