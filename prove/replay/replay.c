@@ -52,24 +52,9 @@ static char *read_text(const char *path)
 
 /* ------------------------------------------------------------------ bytes */
 
-static bool *made; /* by tensor: it has been somewhere */
-static int32_t n_made;
-
-static bool is_made(int32_t tensor)
-{
-    return tensor < n_made && made[tensor];
-}
-
 static void hold(program *c, const holding *h)
 {
     memory *m = &c->memory[h->memory];
-    if (h->tensor >= n_made) {
-        made = room(made, (size_t)h->tensor + 1, sizeof *made);
-        memset(made + n_made, 0, (size_t)(h->tensor + 1 - n_made) * sizeof *made);
-        n_made = h->tensor + 1;
-    }
-    if (h->tensor >= 0)
-        made[h->tensor] = true;
     for (int64_t i = 0; i < h->bytes; i++) {
         m->tensor[h->offset + i] = h->tensor;
         m->at[h->offset + i] = h->begin + i;
@@ -125,7 +110,7 @@ static void check_call(program *c, int32_t step)
     for (int32_t i = 0; i < k->n_args; i++)
         if (k->arg[i].place == AT_MEMORY && (f->buf[i].role == IN || f->buf[i].role == INOUT)) {
             const holding h = of_argument(&k->arg[i]);
-            k->arg[i].made = f->buf[i].role == INOUT && !is_made(h.tensor);
+            k->arg[i].made = f->buf[i].role == INOUT && !left_at_all(h.tensor);
             if (!k->arg[i].made)
                 expect(c, &h, step);
         }

@@ -233,6 +233,7 @@ void list_names(int32_t node, int32_t *list, int32_t *n, int32_t most);
 /* replay_left.c: integers that calls have left in tensors. */
 void left_by_anybody(int32_t tensor); /* nobody knows them */
 void left_stored(int32_t tensor, type t, const range *cell, int64_t n);
+bool left_at_all(int32_t tensor);               /* has anybody put something there? */
 void left_in(int32_t tensor, type t, range *r); /* narrows what an element of it can be */
 
 /* replay.c */

@@ -58,6 +58,11 @@ void left_stored(int32_t tensor, type t, const range *cell, int64_t n)
     }
 }
 
+bool left_at_all(int32_t tensor)
+{
+    return left_of(tensor) != NULL;
+}
+
 void left_in(int32_t tensor, type t, range *r)
 {
     const left *l = tensor > 0 ? left_of(tensor) : NULL;
