@@ -186,42 +186,47 @@ int32_t ac_p_extremes(const ac_prover *p)
     return p->extremes ? p->extremes->item.n : 0;
 }
 
+/* From now on nothing is known. */
+static void forget(extreme *e)
+{
+    e->n = ac_affine_of(0);
+    e->store = 0;
+}
+
 void ac_p_extremes_keep(ac_prover *p, int32_t n)
 {
     for (int32_t k = n; k < ac_p_extremes(p); k++)
         if (is_own(p, p->extremes->item.item[k].buf))
-            p->extremes->item.item[k].n = ac_affine_of(0);
+            forget(&p->extremes->item.item[k]);
 }
 
 void ac_p_extreme_stored(ac_prover *p, int32_t buf)
 {
     for (int32_t k = 0; is_own(p, buf) && k < ac_p_extremes(p); k++)
         if (p->extremes->item.item[k].buf == buf && !p->extremes->item.item[k].store)
-            p->extremes->item.item[k].n = ac_affine_of(0);
+            forget(&p->extremes->item.item[k]);
 }
 
-/* Does anything in the loop store to buf? *only: the one element that each iteration stores, if that is all. */
-static bool stored_in(const ac_prover *p, ac_x loop, int32_t buf, ac_x *only)
+/* Is an extreme of an array that the loop stores to? *only: the one element that each iteration stores, if that is all.
+ */
+static bool is_stored_in(const ac_prover *p, ac_x loop, const extreme *e, ac_x *only)
 {
     int32_t stores = 0;
     *only = 0;
+    if (!is_own(p, e->buf) || (!e->n.n && !e->n.c))
+        return false;
     for (ac_x x = loop + 1; x < p->end[loop]; x++) {
         int32_t used[AC_INS_BUFFERS];
         const ac_ins *i = ac_p_ins(p, x);
         for (int32_t n = i->op == AC_L_LOAD ? 0 : ac_ins_buffers(i, used); n > 0; n--)
-            stores += used[n - 1] == buf;
+            stores += used[n - 1] == e->buf;
     }
-    for (ac_x x = loop + 1; stores == 1 && x < p->end[loop]; x = next_direct(p, x))
-        if (ac_p_ins(p, x)->op == AC_L_STORE && ac_p_ins(p, x)->aux == buf &&
-            ac_p_ins(p, ac_p_ins(p, x)->b)->lanes == 1)
+    for (ac_x x = loop + 1; stores == 1 && x < p->end[loop]; x = next_direct(p, x)) {
+        const ac_ins *i = ac_p_ins(p, x);
+        if (i->op == AC_L_STORE && i->aux == e->buf && ac_p_ins(p, i->b)->lanes == 1)
             *only = x;
+    }
     return stores > 0;
-}
-
-/* Of no elements: nothing is known. */
-static bool is_gone(const extreme *e)
-{
-    return !e->n.n && !e->n.c;
 }
 
 void ac_p_extremes_enter(ac_prover *p, ac_x loop, int32_t counter, int32_t since)
@@ -229,24 +234,20 @@ void ac_p_extremes_enter(ac_prover *p, ac_x loop, int32_t counter, int32_t since
     for (int32_t k = 0; k < ac_p_extremes(p); k++) {
         extreme *e = &p->extremes->item.item[k];
         ac_x store;
-        if (is_gone(e) || !is_own(p, e->buf) || !stored_in(p, loop, e->buf, &store))
+        if (!is_stored_in(p, loop, e, &store))
             continue;
-        if (!store)
-            e->n = ac_affine_of(0);
         e->store = store;
         e->counter = counter;
         e->since = since;
+        if (!store)
+            forget(e);
     }
 }
 
 void ac_p_extremes_leave(ac_prover *p, ac_x loop, int32_t n)
 {
-    for (int32_t k = n; k < ac_p_extremes(p); k++) {
-        extreme *e = &p->extremes->item.item[k];
-        ac_x store;
-        if (is_gone(e) || !is_own(p, e->buf) || !stored_in(p, loop, e->buf, &store))
-            continue;
-        e->n = ac_affine_of(0);
-        e->store = 0;
-    }
+    ac_x store;
+    for (int32_t k = n; k < ac_p_extremes(p); k++)
+        if (is_stored_in(p, loop, &p->extremes->item.item[k], &store))
+            forget(&p->extremes->item.item[k]);
 }

@@ -165,6 +165,18 @@ for n in 1 4 8; do expect 0 ': proven; ' "$arenac" prove align.ag --align $n; do
 # What cannot be decided is listed, and compile --prove writes nothing then.
 expect 0 '' "$arenac" compile "$models/digits_int8.tflite" --prove -o fine.c
 [ -e fine.c ] || fail "what is proven is not written"
+cat >softmax.ag <<'E'
+graph s { # a softmax that a stripe writes over its operand
+  input x: i8[1,16,8,4] q(0.05, -5)
+  const v: i8[8,3,3,4] q(0.02, 0) = random 1
+  const w: i8[4,3,3,8] q(0.02, 0) = random 2
+  a: i8[1,16,8,8] q(0.1, -2) = conv_2d(x, v) padding=same
+  b: i8[1,16,8,8] q(0.00390625, -128) = softmax(a)
+  y: i8[1,16,8,4] q(0.05, -2) = conv_2d(b, w) padding=same
+  output y
+}
+E
+expect 0 ': proven; 1 steps' "$arenac" prove softmax.ag -t cortex-m4 --stripe auto
 open=$src/tests/cli/prove/open.ag
 expect 8 'E0703.*about the code \(is\|are\) not proven' "$arenac" prove "$open" -t cortex-m55-mve
 expect 8 '%[0-9]* (add): arithmetic: the result may be .* beyond i32' "$arenac" prove "$open" -t cortex-m55-mve

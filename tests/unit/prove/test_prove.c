@@ -82,7 +82,7 @@ static void bind(built *b, ac_call *c, ac_lowered *low, int32_t a, const char *w
         const int32_t known = b->n_tensors;
         *arg = (ac_bound_arg){.space = AC_SPACE_ARENA, .offset = offset, .shares = strchr(word, '!') != NULL};
         x = (ac_arg){.kind = AC_ARG_TENSOR, .tensor = tensor_of(b, ac_strdup(cx.region, name), buf)};
-        if (buf->role == AC_BUF_INOUT && x.tensor->name[0] == 's') /* of the step's own */
+        if (buf->role == AC_BUF_INOUT)
             x.tensor->def = &MAKER;
         if (b->n_tensors > known && buf->role == AC_BUF_IN)
             b->input[b->m.n_inputs++] = (ac_io){
@@ -193,12 +193,11 @@ static void test_plans(void)
 static void test_own(void)
 {
     static const char *const BODY = "buf x inout i8 64 align 1\n" BUF_Y COPY("%5 = load i8 x[%4]\n store y[%4] %5");
-    ac_node node = {0};
     for (int own = 0; own < 2; own++) {
         built *b = open_module();
         now = own ? "a tensor that its step makes" : "state that nobody made";
         call(b, BODY, "a@0 b@64");
-        b->tensor[0]->def = own ? &node : NULL;
+        b->tensor[0]->def = own ? &MAKER : NULL;
         expect(b, AC_CLAIM_WRITTEN,
                own ? "'x' is read before it is certainly written"
                    : "byte 0 of 'a' is read at 0x0, but nothing has been written there",
