@@ -141,7 +141,7 @@ int ac_mx_do_adaptive(ac_mx_node *n)
         size[1] = size[0];
     ac_frame_open(&w, x);
     for (int32_t d = 0; d < 2; d++) {
-        if (size[d] < 1 || !x->dim[2 + d] || size[d] > (1 << 24) / x->dim[2 + d])
+        if (size[d] < 1 || !x->dim[2 + d])
             return ac_build_bad(&n->b, "an output_size of %" PRId64 " for '%s' %s", size[d], x->name, SHAPE(x));
         equal = equal && x->dim[2 + d] % size[d] == 0;
         w.kernel[AC_HEIGHT + d] = w.stride[AC_HEIGHT + d] = x->dim[2 + d] / size[d];
@@ -150,6 +150,8 @@ int ac_mx_do_adaptive(ac_mx_node *n)
         return ac_mx_result(n, 0, ac_frame_pool(&n->b, AC_OP_AVERAGE_POOL_2D, x, &w));
     for (int32_t d = 2; x && d < 4; d++) {
         const int64_t in = x->dim[d], out = size[d - 2];
+        if (out > (1 << 24) / in)
+            return ac_build_cannot(&n->b, "it pools %lld elements into %lld", (long long)in, (long long)out);
         float *m = AC_NEW_N(n->r->cx->region, float, in *out);
         for (int64_t o = 0; o < out; o++) {
             const int64_t from = o * in / out, to = ((o + 1) * in + out - 1) / out;
@@ -280,10 +282,11 @@ int ac_mx_do_pad(ac_mx_node *n)
         return ac_mx_result(n, 0,
                             ac_build_pad(&n->b, x, before, after,
                                          value < 0 || value > 0 ? ac_build_number(&n->b, x->dtype, value) : NULL));
-    for (int32_t d = 0; !strcmp(mode, "edge") && x && d < x->rank; d++)
-        x = before[d] || after[d] ? ac_build_extend(&n->b, x, d, before[d], after[d], false) : x;
-    if (!strcmp(mode, "edge"))
+    if (!strcmp(mode, "edge")) {
+        for (int32_t d = 0; x && d < x->rank; d++)
+            x = ac_build_extend(&n->b, x, d, before[d], after[d], false);
         return ac_mx_result(n, 0, x);
+    }
     if (strcmp(mode, "reflect") != 0)
         return ac_build_bad(&n->b, "its mode is '%s'", mode);
     ac_attrs a;

@@ -102,8 +102,7 @@ int ac_onx_do_pad(ac_onx_node *n)
     if (strcmp(mode, "edge") != 0 && strcmp(mode, "wrap") != 0)
         return ac_error(n->r->cx, n->at, E0103, "mode is '%s'", mode);
     for (int32_t d = 0; x && d < x->rank; d++)
-        if (before[d] || after[d])
-            x = ac_build_extend(&n->b, x, d, before[d], after[d], !strcmp(mode, "wrap"));
+        x = ac_build_extend(&n->b, x, d, before[d], after[d], !strcmp(mode, "wrap"));
     return ac_onx_result(n, 0, x);
 }
 
