@@ -61,12 +61,11 @@ class Runner:
         """The model and its inputs; the arguments that name it, and those that name them."""
         path = self.dir / (stem + self.kind.SUFFIX)
         path.write_bytes(self.kind.model(g))
-        given = []
+        more, given = getattr(self.kind, "more", None), []
         for i, (k, v) in enumerate(g.feeds.items()):
             np.save(self.dir / ("%s-%d.npy" % (stem, i)), np.ascontiguousarray(v).reshape(v.shape))
-            key = k if hasattr(self.kind, "more") else i
-            given += ["--input", "%s=%s" % (key, self.dir / ("%s-%d.npy" % (stem, i)))]
-        return [str(path)] + (self.kind.more(g, path) if hasattr(self.kind, "more") else []), given
+            given += ["--input", "%s=%s" % (k if more else i, self.dir / ("%s-%d.npy" % (stem, i)))]
+        return [str(path)] + (more(g, path) if more else []), given
 
     def run(self, args, n, options):
         """Results, or (exit status, what it said)."""

@@ -96,7 +96,8 @@ def small():
     a = rng.standard_normal(4).astype(np.float32)
     n.layer("PReLU", "x", "", np.where(x > 0, x, a.reshape(1, 4, 1, 1) * x), blobs=[a])
     n.layer("PReLU", "x", "prelu_param { channel_shared: true }", np.where(x > 0, x, a[0] * x),
-            blobs=[a[:1]])
+            blobs=[a[0].reshape(())])
+    n.layer("PReLU", "x", "prelu_param { channel_shared: true }", np.where(x > 0, x, a[0] * x), blobs=[a[:1]])
     n.layer("Normalize", "x", "norm_param { across_spatial: false channel_shared: false }",
             x / np.sqrt((x * x).sum(1, keepdims=True) + 1e-10) * a.reshape(1, 4, 1, 1), blobs=[a])
     n.layer("Normalize", "x", "norm_param { across_spatial: true channel_shared: true }",
