@@ -2,7 +2,6 @@
 
 As in onnx_graphs.py a layer is made on operands that are there and computed at once; what OpenCV refuses is left out.
 Constants are the blobs of layers. What OpenCV is known to do otherwise than Caffe is not made."""
-import contextlib
 import os
 import pathlib
 import sys
@@ -217,11 +216,7 @@ class CaffeMaker(NodeMaker):
             return self.layer("Flatten", [x], "flatten_param { axis: %d end_axis: %d }" % (axis, self.pick(
                 [end, end - v.ndim])))
         if kind == 2:
-            n, shape = v.size, []
-            while n > 1 and len(shape) < 3:
-                shape.append(self.pick([f for f in range(1, n + 1) if n % f == 0]))
-                n //= shape[-1]
-            shape.append(n)
+            shape = self.factors(v.size, 3)
             shape[self.int(0, len(shape) - 1)] = -1
             return self.layer("Reshape", [x], "reshape_param { shape { %s } }" % " ".join("dim: %d" % d for d in shape))
         if kind == 3:
@@ -245,11 +240,8 @@ class CaffeMaker(NodeMaker):
         v = self.value(x)
         a = self.int(0, v.ndim - 1)
 
-        def fits(w):
-            return w.ndim == v.ndim and all(p == q or i == a for i, (p, q) in enumerate(zip(w.shape, v.shape)))
-
-        ins = [x] + [self.operand(fits, tuple(self.int(1, 4) if i == a else d for i, d in enumerate(v.shape)))
-                     for _ in range(self.int(1, 2))]
+        shape = lambda: tuple(self.int(1, 4) if i == a else d for i, d in enumerate(v.shape))
+        ins = [x] + [self.operand(self.joins(v, a), shape()) for _ in range(self.int(1, 2))]
         self.layer("Concat", ins, "concat_param { axis: %d }" % a)
 
     def graph(self, size):
@@ -258,11 +250,7 @@ class CaffeMaker(NodeMaker):
         if self.chance(0.3):
             families = [self.pick(families) for _ in range(self.int(3, 8))]
         self.input(self.data(self.shape(4)))
-        for _ in range(size * 3):
-            if len(self.g.nodes) >= size:
-                break
-            with contextlib.suppress(ValueError, IndexError):  # no such layer on the shapes that are there
-                self.pick(families)()
+        self.grow(families, size)
         self.choose_outputs()
         self.g.outputs = sorted(set(self.g.outputs))
         return self.g.swept()

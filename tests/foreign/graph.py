@@ -1,4 +1,5 @@
 """A graph of another framework while a test makes it, runs it and makes it smaller: plain data, whatever the format."""
+import contextlib
 import dataclasses
 
 import numpy as np
@@ -63,6 +64,27 @@ class Maker:
     def name(self, letter):
         self.made += 1
         return "%s%d" % (letter, self.made)
+
+    def factors(self, n, most):
+        """The shape of n elements in one to most + 1 dimensions."""
+        shape = []
+        while n > 1 and len(shape) < most:
+            shape.append(self.pick([f for f in range(1, n + 1) if n % f == 0]))
+            n //= shape[-1]
+        return shape + [n]
+
+    def grow(self, families, size):
+        """Has families, each of which tries to add nodes, make a graph of about `size` nodes."""
+        for _ in range(size * 3):
+            if len(self.g.nodes) >= size:
+                break
+            with contextlib.suppress(ValueError, IndexError):  # no such node on the shapes that are there
+                self.pick(families)()
+
+    @staticmethod
+    def joins(v, a):
+        """What says of an array whether it may stand beside v along dimension a."""
+        return lambda w: w.ndim == v.ndim and all(p == q or i == a for i, (p, q) in enumerate(zip(w.shape, v.shape)))
 
 
 class NodeMaker(Maker):

@@ -228,12 +228,7 @@ class MxnetMaker(NodeMaker):
             shape = self.pick([(0, -1), (-2,), (0, -3, -2), (-3, -2), (-4, 1, -1, -2), (0, 0, -1), (-1, 0),
                                (0, -4, -1, 1, -2)])
             return self.same("Reshape", [x], shape=shape, **({"reverse": True} if self.chance(0.3) else {}))
-        n, shape = v.size, []
-        while n > 1 and len(shape) < 4:
-            f = self.pick([f for f in range(1, n + 1) if n % f == 0])
-            shape.append(f)
-            n //= f
-        shape.append(n)
+        shape = self.factors(v.size, 4)
         if self.chance(0.3):
             shape[self.int(0, len(shape) - 1)] = -1
         self.same("Reshape", [x], shape=tuple(shape))
@@ -279,14 +274,11 @@ class MxnetMaker(NodeMaker):
         v, a = self.value(x), self.axis(x)
         at = a % v.ndim
 
-        def fits(w):
-            return w.ndim == v.ndim and all(p == q or i == at for i, (p, q) in enumerate(zip(w.shape, v.shape)))
-
         if self.chance(0.3):
             ins = [x] + [self.like(x) for _ in range(self.int(0, 2))]
             return self.same("stack", ins, axis=a, num_args=len(ins))
         shape = tuple(self.int(1, 4) if i == at else d for i, d in enumerate(v.shape))
-        ins = [x] + [self.operand(fits, shape, v.dtype.type) for _ in range(self.int(1, 3))]
+        ins = [x] + [self.operand(self.joins(v, at), shape, v.dtype.type) for _ in range(self.int(1, 3))]
         self.r.shuffle(ins)
         self.same(self.pick(["Concat", "concat"]), [str(k) for k in ins], dim=a, num_args=len(ins))
 
@@ -569,11 +561,7 @@ class MxnetMaker(NodeMaker):
         if self.chance(0.5):  # fewer kinds: longer chains of the same
             families = [self.pick(families) for _ in range(self.int(3, 8))]
         self.input(self.data(self.shape(self.pick([3, 4, 4]))))
-        for _ in range(size * 3):
-            if len(self.g.nodes) >= size:
-                break
-            with contextlib.suppress(ValueError, IndexError):  # no such node on the shapes that are there
-                self.pick(families)()
+        self.grow(families, size)
         self.choose_outputs()
         return self.g.swept()
 

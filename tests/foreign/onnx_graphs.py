@@ -4,7 +4,6 @@ A node is made on operands that are there, and ONNX Runtime computes it at once:
 that it refuses or that give no finite numbers are left out, and a chain never grows beyond bounds. An operator that
 jumps (Floor, comparisons, ArgMax) is given only operands that every order of operations leaves equal.
 """
-import contextlib
 
 import numpy as np
 import onnx
@@ -182,13 +181,7 @@ class OnnxMaker(Microsoft, NodeMaker):
         if kind == 2:
             at = sorted(self.r.choice(v.ndim + 2, self.int(1, 2), replace=False)) if v.ndim < 4 else [self.int(0, 4)]
             return self.node("Unsqueeze", [x, self.const(np.array(at, np.int64))], exact=True)
-        n, shape = v.size, []
-        while n > 1 and len(shape) < 4:
-            factors = [f for f in range(1, n + 1) if n % f == 0]
-            f = self.pick(factors)
-            shape.append(f)
-            n //= f
-        shape.append(n)
+        shape = self.factors(v.size, 4)
         if self.chance(0.3) and v.size:
             shape[self.int(0, len(shape) - 1)] = -1
         self.node("Reshape", [x, self.const(np.array(shape, np.int64))], exact=True)
@@ -221,11 +214,8 @@ class OnnxMaker(Microsoft, NodeMaker):
         v, a = self.value(x), self.axis(x)
         at = a % v.ndim
 
-        def fits(w):
-            return w.ndim == v.ndim and all(p == q or i == at for i, (p, q) in enumerate(zip(w.shape, v.shape)))
-
         shape = tuple(self.int(1, 4) if i == at else d for i, d in enumerate(v.shape))
-        ins = [x] + [self.operand(fits, shape, v.dtype.type) for _ in range(self.int(1, 3))]
+        ins = [x] + [self.operand(self.joins(v, at), shape, v.dtype.type) for _ in range(self.int(1, 3))]
         if self.chance(0.1):
             ins.append(x)
         self.r.shuffle(ins)
@@ -539,11 +529,7 @@ class OnnxMaker(Microsoft, NodeMaker):
         if self.chance(0.5):  # fewer kinds: longer chains of the same
             families = [self.pick(families) for _ in range(self.int(3, 8))]
         self.input(self.data(self.shape(self.pick([3, 4, 4]))))
-        for _ in range(size * 3):
-            if len(self.g.nodes) >= size:
-                break
-            with contextlib.suppress(ValueError, IndexError):  # no such node on the shapes that are there
-                self.pick(families)()
+        self.grow(families, size)
         self.choose_outputs()
         return self.g.swept()
 

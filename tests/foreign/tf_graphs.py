@@ -2,7 +2,6 @@
 
 As in onnx_graphs.py a node is made on operands that are there and computed at once; what TensorFlow refuses is left
 out. Graphs are made of its raw operators, so that attributes are those that it writes itself."""
-import contextlib
 import os
 
 import numpy as np
@@ -206,12 +205,7 @@ class TfMaker(NodeMaker):
             return self.same("Squeeze", [x], axis=ones)
         if kind == 1:
             return self.same("ExpandDims", [x, self.int32(self.int(-v.ndim - 1, v.ndim))])
-        n, shape = v.size, []
-        while n > 1 and len(shape) < 4:
-            f = self.pick([f for f in range(1, n + 1) if n % f == 0])
-            shape.append(f)
-            n //= f
-        shape.append(n)
+        shape = self.factors(v.size, 4)
         if self.chance(0.3) and v.size:
             shape[self.int(0, len(shape) - 1)] = -1
         self.same("Reshape", [x, self.ints(*shape)])
@@ -259,13 +253,10 @@ class TfMaker(NodeMaker):
         v, a = self.value(x), self.axis(x)
         at = a % v.ndim
 
-        def fits(w):
-            return w.ndim == v.ndim and all(p == q or i == at for i, (p, q) in enumerate(zip(w.shape, v.shape)))
-
         op = self.pick(["ConcatV2", "ConcatV2", "Concat", "Pack"])
         shape = v.shape if op == "Pack" else tuple(self.int(1, 4) if i == at else d for i, d in enumerate(v.shape))
-        ins = [x] + [self.operand((lambda w: w.shape == v.shape) if op == "Pack" else fits, shape, v.dtype.type)
-                     for _ in range(self.int(1, 3))]
+        fits = (lambda w: w.shape == v.shape) if op == "Pack" else self.joins(v, at)
+        ins = [x] + [self.operand(fits, shape, v.dtype.type) for _ in range(self.int(1, 3))]
         self.r.shuffle(ins)
         ins = [str(k) for k in ins]
         if op == "Pack":
@@ -533,11 +524,7 @@ class TfMaker(NodeMaker):
         if self.chance(0.5):  # fewer kinds: longer chains of the same
             families = [self.pick(families) for _ in range(self.int(3, 8))]
         self.input(self.data(self.shape(self.pick([3, 4, 4]))))
-        for _ in range(size * 3):
-            if len(self.g.nodes) >= size:
-                break
-            with contextlib.suppress(ValueError, IndexError, KeyError):  # no such node on the shapes that are there
-                self.pick(families)()
+        self.grow(families, size)
         self.choose_outputs()
         return self.g.swept()
 

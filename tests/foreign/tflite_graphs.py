@@ -269,13 +269,7 @@ class TfliteMaker(Maker):
 
     def reshape(self):
         x = self.any()
-        v = self.value(x)
-        n, shape = v.size, []
-        while n > 1 and len(shape) < 3:
-            f = self.pick([f for f in range(1, n + 1) if n % f == 0])
-            shape.append(f)
-            n //= f
-        shape = np.array(shape + [n], np.int32)
+        shape = np.array(self.factors(self.value(x).size, 3), np.int32)
         self.node("RESHAPE", [x, self.const(shape)], [self.quant(x)], "Reshape", newShape=shape)
 
     def squeeze(self):
@@ -425,11 +419,7 @@ class TfliteMaker(Maker):
         if self.chance(0.5):
             families = [self.pick(families) for _ in range(self.int(3, 8))]
         self.input(self.shape())
-        for _ in range(size * 3):
-            if len(self.g.nodes) >= size:
-                break
-            with contextlib.suppress(ValueError, IndexError):  # no such node on the shapes that are there
-                self.pick(families)()
+        self.grow(families, size)
         g = self.g
         read = {k for n in g.nodes for k in n.ins}
         g.outputs = [k for n in g.nodes for k in n.outs if k not in read or self.chance(0.08)]
