@@ -269,24 +269,40 @@ static bool maker_in_rows(const ac_stripe_work *w, int32_t i)
     return ac_stripe_in_rows(&ac_stripe_work_form(w, w->maker[i])->part, w->maker_buf[i]);
 }
 
-/* Rows of tensor i that unit u reads by step, as lines. false: it reads none. */
-static bool read_lines(ac_stripe_work *w, int32_t u, int32_t i, ac_stripe_read *out, bool *ok)
+/* Is operand a of step k tensor i? */
+static bool is_operand(const ac_stripe_work *w, int32_t k, int32_t a, int32_t i)
+{
+    const ac_lowered *low = ac_stripe_work_form(w, k)->low;
+    return ac_stripe_tensor_of(low, a) == w->tensor[i] && low->fn->buf.item[a].role == AC_BUF_IN;
+}
+
+static bool unit_reads(const ac_stripe_work *w, int32_t u, int32_t i)
+{
+    for (int32_t k = 0; k < w->n; k++)
+        for (int32_t a = 0; w->unit_of[k] == u && a < ac_stripe_work_form(w, k)->low->arg.n; a++)
+            if (is_operand(w, k, a, i))
+                return true;
+    return false;
+}
+
+/* Rows of tensor i that unit u reads by step, as lines. false: there are none. */
+static bool read_lines(ac_stripe_work *w, int32_t u, int32_t i, ac_stripe_read *out)
 {
     const int64_t n = w->q->s.unit[u].steps, rows = w->q->s.tensor[i].rows, row = w->q->s.tensor[i].row;
-    const bool own = unit_of(w, i) == u, plain = w->maker[i] < 0 || maker_in_rows(w, i);
-    ac_region *tmp = w->r;
-    bool any = false;
-    int64_t *need = AC_NEW_N(tmp, int64_t, n), *low = AC_NEW_N(tmp, int64_t, n);
+    const bool plain = w->maker[i] < 0 || maker_in_rows(w, i);
+    out->tensor = i;
+    out->need = out->low = (ac_ramp){1, 0, 1, 0, n};
+    if (unit_of(w, i) == u)
+        return true;
+    int64_t *need = AC_NEW_N(w->r, int64_t, n), *low = AC_NEW_N(w->r, int64_t, n);
     for (int64_t s = 0; s < n; s++)
         low[s] = rows;
-    for (int32_t k = 0; k < w->n; k++) {
-        const ac_stripe_form *f = ac_stripe_work_form(w, k);
-        for (int32_t a = 0; a < f->low->arg.n && w->unit_of[k] == u; a++) {
-            if (ac_stripe_tensor_of(f->low, a) != w->tensor[i] || f->low->fn->buf.item[a].role != AC_BUF_IN)
+    for (int32_t k = 0; k < w->n; k++)
+        for (int32_t a = 0; w->unit_of[k] == u && a < ac_stripe_work_form(w, k)->low->arg.n; a++) {
+            if (!is_operand(w, k, a, i))
                 continue;
-            any = true;
             for (int64_t s = 0; s < n; s++) {
-                const ac_span e = ac_part_span(&f->part, a, s);
+                const ac_span e = ac_part_span(&ac_stripe_work_form(w, k)->part, a, s);
                 if (e.lo >= e.hi)
                     continue;
                 const int64_t hi = plain ? (e.hi + row - 1) / row : rows, lo = plain ? e.lo / row : 0;
@@ -294,33 +310,26 @@ static bool read_lines(ac_stripe_work *w, int32_t u, int32_t i, ac_stripe_read *
                 low[s] = lo < low[s] ? lo : low[s];
             }
         }
-    }
     for (int64_t s = 1; s < n; s++)
         need[s] = need[s] > need[s - 1] ? need[s] : need[s - 1];
     for (int64_t s = n - 2; s >= 0; s--)
         low[s] = low[s] < low[s + 1] ? low[s] : low[s + 1];
-    out->tensor = i;
-    if (any && own)
-        out->need = out->low = (ac_ramp){1, 0, 1, 0, n};
-    else if (any)
-        *ok = ac_ramp_fit(need, n, &out->need) && ac_ramp_fit(low, n, &out->low);
-    return any;
+    return ac_ramp_fit(need, n, &out->need) && ac_ramp_fit(low, n, &out->low);
 }
 
 static bool reads(ac_stripe_work *w)
 {
     ac_stripe *s = &w->q->s;
-    bool ok = true;
     for (int32_t i = 0; i < s->n_tensors; i++)
         s->tensor[i].unit = unit_of(w, i);
     for (int32_t u = 0; u < s->n_units; u++) {
         ac_stripe_unit *x = &s->unit[u];
         x->read = AC_NEW_N(w->r, ac_stripe_read, s->n_tensors + 1);
-        for (int32_t i = 0; i < s->n_tensors && ok; i++)
-            if (s->tensor[i].unit <= u && x->n_members && read_lines(w, u, i, &x->read[x->n_reads], &ok))
-                x->n_reads++;
+        for (int32_t i = 0; i < s->n_tensors; i++)
+            if (s->tensor[i].unit <= u && unit_reads(w, u, i) && !read_lines(w, u, i, &x->read[x->n_reads++]))
+                return false;
     }
-    return ok;
+    return true;
 }
 
 /* Steps of unit u that somebody needs, given those of the later units. */

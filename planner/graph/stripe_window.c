@@ -67,24 +67,21 @@ static ac_bytes window_bytes(const ac_stripe_work *w)
     return sum;
 }
 
+static bool ordered(ac_stripe_work *w, bool asked)
+{
+    ac_stripe *s = &w->q->s;
+    for (int32_t u = 0; u < s->n_units; u++)
+        s->unit[u].asked = asked && s->unit[u].n_members;
+    return ac_stripe_simulate(s, w->q->unit_of_tick, w->r);
+}
+
 /* Rows as early as possible, or only when somebody lacks them: whichever needs smaller windows. */
 static bool order(ac_stripe_work *w)
 {
-    ac_stripe_group *q = w->q;
-    ac_bytes best = -1;
-    bool asked = false;
-    for (int pass = 0; pass < 3; pass++) {
-        const bool ask = pass == 2 ? asked : pass == 1;
-        for (int32_t u = 0; u < q->s.n_units; u++)
-            q->s.unit[u].asked = ask && q->s.unit[u].n_members;
-        if (pass == 2 && best < 0)
-            return false;
-        if (!ac_stripe_simulate(&q->s, q->unit_of_tick, w->r) || (best >= 0 && window_bytes(w) >= best))
-            continue;
-        best = window_bytes(w);
-        asked = ask;
-    }
-    return best >= 0;
+    if (!ordered(w, false))
+        return false; /* nor would units that wait longer end */
+    const ac_bytes bytes = window_bytes(w);
+    return !w->q->s.early || (ordered(w, true) && window_bytes(w) < bytes) || ordered(w, false);
 }
 
 /* ------------------------------------------------------------------ lines */
@@ -119,22 +116,18 @@ static int32_t line_for(const ac_stripe_work *w, const int64_t *live, int32_t i)
 }
 
 /* Rows that are used up as soon as they are made: one buffer for all of them, as large as the largest. */
-static void share_lines(ac_stripe_work *w)
+static void share_lines(ac_stripe_work *w, const int64_t *live)
 {
     ac_stripe *s = &w->q->s;
-    ac_region *tmp = ac_region_open(&w->v->cx->heap);
-    const int64_t *live = ac_stripe_live(s, w->q->unit_of_tick, tmp);
     for (int32_t i = 0; i < s->n_tensors; i++) {
         ac_stripe_tensor *t = &s->tensor[i];
-        t->line = w->v->target->firmware && is_line(w, i) ? line_for(w, live, i) : i;
-        t->lines = 1;
+        t->line = is_line(w, i) ? line_for(w, live, i) : i;
         if (t->line == i)
             continue;
         ac_stripe_tensor *first = &s->tensor[t->line];
         t->lines = ++first->lines;
         first->room = first->room > t->room ? first->room : t->room;
     }
-    ac_region_close(tmp);
 }
 
 /* ------------------------------------------------------------------ rooms */
@@ -152,11 +145,9 @@ static bool may_share(const ac_stripe_work *w, int32_t i)
 }
 
 /* Windows in pairs, the one that saves most first. */
-static void pair(ac_stripe_work *w)
+static void pair(ac_stripe_work *w, const int64_t *live, ac_region *tmp)
 {
     ac_stripe *s = &w->q->s;
-    ac_region *tmp = ac_region_open(&w->v->cx->heap);
-    const int64_t *live = ac_stripe_live(s, w->q->unit_of_tick, tmp);
     int64_t *rooms = AC_NEW_N(tmp, int64_t, s->n_tensors * s->n_tensors + 1); /* of pairs; 0: not known yet */
     for (;;) {
         match best = {-1, -1, 0};
@@ -179,17 +170,30 @@ static void pair(ac_stripe_work *w)
         b->mate = best.low;
         b->high = true;
     }
-    ac_region_close(tmp);
 }
 
 bool ac_stripe_windows(ac_stripe_work *w, bool paired)
 {
+    ac_stripe *s = &w->q->s;
     kinds(w);
     share_windows(w);
     if (!order(w))
         return false;
-    share_lines(w);
+    int32_t lines = 0;
+    for (int32_t i = 0; i < s->n_tensors; i++) {
+        s->tensor[i].line = i;
+        s->tensor[i].lines = 1;
+        lines += is_line(w, i);
+    }
+    const bool share = lines > 1 && w->v->target->firmware;
+    if (!share && !paired)
+        return true;
+    ac_region *tmp = ac_region_open(&w->v->cx->heap);
+    const int64_t *live = ac_stripe_live(s, w->q->unit_of_tick, tmp);
+    if (share)
+        share_lines(w, live);
     if (paired)
-        pair(w);
+        pair(w, live, tmp);
+    ac_region_close(tmp);
     return true;
 }

@@ -82,6 +82,7 @@ typedef struct ac_stripe {
     ac_stripe_tensor *tensor;
     int32_t n_tensors;
     int64_t ticks;               /* steps of all units together */
+    bool early;                  /* some row is made before anybody lacks it */
     int32_t streamed;            /* tensor handed over by rows, of unit 0, which has no members; -1: none */
     int32_t part_buf, state_buf; /* streamed: i32[1], the row's number; i32[ac_stripe_counters()] */
     bool copies;                 /* bytes move by TILE SPREAD */
@@ -93,7 +94,7 @@ typedef struct ac_stripe {
 ac_loop_fn *ac_loop_stripe(ac_ctx *cx, ac_region *region, const ac_stripe *s);
 
 /* The order that the new function runs in, and what it needs. unit[tick] (room for the sum of all limits); windows get
- * their rows, ticks is set. false: a unit waits for ever. */
+ * their rows, ticks, early and burst are set. false: a unit waits for ever. */
 bool ac_stripe_simulate(ac_stripe *s, int32_t *unit, ac_region *tmp);
 /* Elements in use of every window while each tick runs: [tensor * ticks + tick]. Others: 0. */
 int64_t *ac_stripe_live(const ac_stripe *s, const int32_t *unit, ac_region *region);

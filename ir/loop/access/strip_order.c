@@ -1,78 +1,37 @@
 /* strip_order.c - the order of the units' steps, found by running the rules of strip.c on their counters alone. */
 #include "ir/loop/access/strip.h"
 
-static bool lacks(const ac_stripe *s, const int64_t *next, int32_t u)
-{
-    bool read = false;
-    for (int32_t v = u + 1; v < s->n_units; v++)
-        for (int32_t k = 0; k < s->unit[v].n_reads; k++) {
-            const ac_stripe_read *r = &s->unit[v].read[k];
-            if (s->tensor[r->tensor].unit != u)
-                continue;
-            read = true;
-            if (ac_ramp_at(&r->need, next[v]) > next[u] || next[v] >= s->unit[v].limit)
-                return true;
-        }
-    return !read;
-}
+/* Indices 0 .. n - 1 by their key: item[first[key]] .. item[first[key + 1] - 1]. */
+typedef struct lists {
+    int32_t *first, *item;
+} lists;
 
-static bool may_run(const ac_stripe *s, const int64_t *next, int32_t u)
-{
-    const ac_stripe_unit *x = &s->unit[u];
-    if (next[u] >= x->limit)
-        return false;
-    for (int32_t k = 0; k < x->n_reads; k++) {
-        const int32_t maker = s->tensor[x->read[k].tensor].unit;
-        if (maker != u && next[maker] < ac_ramp_at(&x->read[k].need, next[u]))
-            return false;
-    }
-    return !x->asked || lacks(s, next, u);
-}
+typedef struct reader {
+    int32_t unit;
+    const ac_stripe_read *read;
+} reader;
 
-/* Rows of tensor t that somebody still needs. */
-static int64_t alive(const ac_stripe *s, const int64_t *next, int32_t t)
-{
-    int64_t low = next[s->tensor[t].unit];
-    for (int32_t u = 0; u < s->n_units; u++)
-        for (int32_t k = 0; k < s->unit[u].n_reads; k++)
-            if (s->tensor[s->unit[u].read[k].tensor].home == t && next[u] < s->unit[u].limit) {
-                const int64_t v = ac_ramp_at(&s->unit[u].read[k].low, next[u]);
-                low = v < low ? v : low;
-            }
-    return next[s->tensor[t].unit] - low;
-}
+/* The units' counters, and what follows from them; a step changes it only for those that its rows concern. */
+typedef struct run {
+    const ac_stripe *s;
+    reader *reader;
+    lists of_window; /* readers of a window, by the tensor whose home it is */
+    lists of_unit;   /* tensors that a unit makes */
+    int64_t *next;   /* by unit: its next step */
+    int64_t *low;    /* by window: the first row that a reader still needs; INT64_MAX: nobody needs any */
+    bool *ready;     /* by unit */
+} run;
 
-bool ac_stripe_simulate(ac_stripe *s, int32_t *unit, ac_region *tmp)
+static lists by_key(const int32_t *key, int32_t n, int32_t n_keys, ac_region *region)
 {
-    int64_t *next = AC_NEW_N(tmp, int64_t, s->n_units);
-    s->ticks = 0;
-    s->burst = 0;
-    int64_t since = 0;
-    for (int32_t t = 0; t < s->n_tensors; t++)
-        if (s->tensor[t].kind == AC_STRIPE_WINDOW)
-            s->tensor[t].rows = 0;
-    for (;;) {
-        int32_t u = s->streamed >= 0 && !s->ticks ? 0 : s->n_units - 1; /* a row is there before anything runs */
-        while (u >= 0 && !may_run(s, next, u))
-            u--;
-        if (u < 0)
-            break;
-        for (int32_t t = 0; t < s->n_tensors; t++)
-            if (s->tensor[t].kind == AC_STRIPE_WINDOW && s->tensor[t].unit == u && s->tensor[t].home == t) {
-                const int64_t n = alive(s, next, t) + 1; /* and the one that is made */
-                s->tensor[t].rows = n > s->tensor[t].rows ? n : s->tensor[t].rows;
-            }
-        unit[s->ticks++] = u;
-        next[u]++;
-        since = u ? since + 1 : 0;
-        s->burst = since > s->burst ? since : s->burst;
-    }
-    for (int32_t t = 0; t < s->n_tensors; t++)
-        s->tensor[t].room = s->tensor[t].row * s->tensor[t].rows;
-    for (int32_t u = 0; u < s->n_units; u++)
-        if (next[u] < s->unit[u].limit)
-            return false;
-    return true;
+    const lists l = {AC_NEW_N(region, int32_t, n_keys + 2), AC_NEW_N(region, int32_t, n + 1)};
+    for (int32_t i = 0; i < n; i++)
+        l.first[key[i] + 2]++;
+    for (int32_t k = 2; k < n_keys + 2; k++)
+        l.first[k] += l.first[k - 1];
+    for (int32_t i = 0; i < n; i++)
+        l.item[l.first[key[i] + 1]++] = i; /* ends as the first of the next key */
+    return l;
 }
 
 static bool is_window(const ac_stripe *s, int32_t t)
@@ -80,35 +39,172 @@ static bool is_window(const ac_stripe *s, int32_t t)
     return s->tensor[t].kind == AC_STRIPE_WINDOW && s->tensor[t].home == t;
 }
 
-/* Does unit u make rows of tensor t, or read them? */
-static bool uses(const ac_stripe *s, int32_t u, int32_t t)
+static void find_low(run *r, int32_t window)
 {
-    bool reads = false;
-    for (int32_t k = 0; k < s->unit[u].n_reads; k++)
-        reads |= s->tensor[s->unit[u].read[k].tensor].home == t;
-    return reads || s->tensor[t].unit == u;
+    r->low[window] = INT64_MAX;
+    for (int32_t i = r->of_window.first[window]; i < r->of_window.first[window + 1]; i++) {
+        const reader *x = &r->reader[r->of_window.item[i]];
+        if (r->next[x->unit] >= r->s->unit[x->unit].limit)
+            continue;
+        const int64_t low = ac_ramp_at(&x->read->low, r->next[x->unit]);
+        r->low[window] = low < r->low[window] ? low : r->low[window];
+    }
+}
+
+/* Rows of the window that somebody still needs. */
+static int64_t alive(const run *r, int32_t window)
+{
+    const int64_t made = r->next[r->s->tensor[window].unit];
+    return made > r->low[window] ? made - r->low[window] : 0;
+}
+
+/* Does a later unit wait for a row of unit u, or will it never read one? */
+static bool lacks(const run *r, int32_t u)
+{
+    bool read = false;
+    for (int32_t i = r->of_unit.first[u]; i < r->of_unit.first[u + 1]; i++) {
+        const int32_t t = r->of_unit.item[i], home = r->s->tensor[t].home;
+        for (int32_t k = r->of_window.first[home]; k < r->of_window.first[home + 1]; k++) {
+            const reader *x = &r->reader[r->of_window.item[k]];
+            if (x->unit == u || x->read->tensor != t)
+                continue;
+            read = true;
+            if (r->next[x->unit] >= r->s->unit[x->unit].limit ||
+                ac_ramp_at(&x->read->need, r->next[x->unit]) > r->next[u])
+                return true;
+        }
+    }
+    return !read;
+}
+
+static bool may_run(const run *r, int32_t u)
+{
+    const ac_stripe_unit *x = &r->s->unit[u];
+    if (r->next[u] >= x->limit)
+        return false;
+    for (int32_t k = 0; k < x->n_reads; k++) {
+        const int32_t maker = r->s->tensor[x->read[k].tensor].unit;
+        if (maker != u && r->next[maker] < ac_ramp_at(&x->read[k].need, r->next[u]))
+            return false;
+    }
+    return !x->asked || lacks(r, u);
+}
+
+static run begin(const ac_stripe *s, ac_region *region)
+{
+    int32_t n_reads = 0;
+    for (int32_t u = 0; u < s->n_units; u++)
+        n_reads += s->unit[u].n_reads;
+    run r = {.s = s,
+             .reader = AC_NEW_N(region, reader, n_reads + 1),
+             .next = AC_NEW_N(region, int64_t, s->n_units + 1),
+             .low = AC_NEW_N(region, int64_t, s->n_tensors + 1),
+             .ready = AC_NEW_N(region, bool, s->n_units + 1)};
+    int32_t *key = AC_NEW_N(region, int32_t, n_reads + s->n_tensors + 1);
+    for (int32_t u = 0, n = 0; u < s->n_units; u++)
+        for (int32_t k = 0; k < s->unit[u].n_reads; k++, n++) {
+            r.reader[n] = (reader){u, &s->unit[u].read[k]};
+            key[n] = s->tensor[s->unit[u].read[k].tensor].home;
+        }
+    r.of_window = by_key(key, n_reads, s->n_tensors, region);
+    for (int32_t t = 0; t < s->n_tensors; t++)
+        key[t] = s->tensor[t].unit;
+    r.of_unit = by_key(key, s->n_tensors, s->n_units, region);
+    for (int32_t t = 0; t < s->n_tensors; t++)
+        find_low(&r, t);
+    for (int32_t u = 0; u < s->n_units; u++)
+        r.ready[u] = may_run(&r, u);
+    return r;
+}
+
+/* Unit u makes its next step. */
+static void step(run *r, int32_t u)
+{
+    const ac_stripe *s = r->s;
+    r->next[u]++;
+    r->ready[u] = may_run(r, u);
+    for (int32_t i = r->of_unit.first[u]; i < r->of_unit.first[u + 1]; i++) {
+        const int32_t home = s->tensor[r->of_unit.item[i]].home;
+        for (int32_t k = r->of_window.first[home]; k < r->of_window.first[home + 1]; k++) {
+            const int32_t v = r->reader[r->of_window.item[k]].unit;
+            r->ready[v] = may_run(r, v);
+        }
+    }
+    for (int32_t k = 0; k < s->unit[u].n_reads; k++) {
+        const ac_stripe_tensor *t = &s->tensor[s->unit[u].read[k].tensor];
+        find_low(r, t->home);
+        if (s->unit[t->unit].asked)
+            r->ready[t->unit] = may_run(r, t->unit);
+    }
+}
+
+bool ac_stripe_simulate(ac_stripe *s, int32_t *unit, ac_region *tmp)
+{
+    run r = begin(s, tmp);
+    s->ticks = 0;
+    s->burst = 0;
+    s->early = false;
+    int64_t since = 0;
+    for (int32_t t = 0; t < s->n_tensors; t++)
+        if (s->tensor[t].kind == AC_STRIPE_WINDOW)
+            s->tensor[t].rows = 0;
+    for (;;) {
+        int32_t u = s->streamed >= 0 && !s->ticks ? 0 : s->n_units - 1; /* a row is there before anything runs */
+        while (u >= 0 && !r.ready[u])
+            u--;
+        if (u < 0)
+            break;
+        for (int32_t i = r.of_unit.first[u]; i < r.of_unit.first[u + 1]; i++) {
+            ac_stripe_tensor *t = &s->tensor[r.of_unit.item[i]];
+            if (!is_window(s, r.of_unit.item[i]))
+                continue;
+            const int64_t n = alive(&r, r.of_unit.item[i]) + 1; /* and the one that is made */
+            t->rows = n > t->rows ? n : t->rows;
+        }
+        s->early |= s->unit[u].n_members && !lacks(&r, u);
+        unit[s->ticks++] = u;
+        step(&r, u);
+        since = u ? since + 1 : 0;
+        s->burst = since > s->burst ? since : s->burst;
+    }
+    for (int32_t t = 0; t < s->n_tensors; t++)
+        s->tensor[t].room = s->tensor[t].row * s->tensor[t].rows;
+    for (int32_t u = 0; u < s->n_units; u++)
+        if (r.next[u] < s->unit[u].limit)
+            return false;
+    return true;
+}
+
+/* What window t has held since tick from[t], up to tick `to`. */
+static void fill(const run *r, int32_t t, int64_t *live, int64_t *from, int64_t to)
+{
+    const int64_t held = alive(r, t) * r->s->tensor[t].row;
+    for (; from[t] < to; from[t]++)
+        live[t * r->s->ticks + from[t]] = held;
 }
 
 int64_t *ac_stripe_live(const ac_stripe *s, const int32_t *unit, ac_region *region)
 {
     int64_t *live = AC_NEW_N(region, int64_t, s->n_tensors * s->ticks + 1);
-    int64_t *next = AC_NEW_N(region, int64_t, s->n_units), *rows = AC_NEW_N(region, int64_t, s->n_tensors + 1);
-    bool *changes = AC_NEW_N(region, bool, s->n_units * s->n_tensors + 1); /* rows of the tensor, when the unit ran */
-    for (int32_t u = 0; u < s->n_units; u++)
-        for (int32_t t = 0; t < s->n_tensors; t++)
-            changes[u * s->n_tensors + t] = is_window(s, t) && uses(s, u, t);
-    for (int32_t t = 0; t < s->n_tensors; t++)
-        rows[t] = is_window(s, t) ? alive(s, next, t) : 0;
+    int64_t *from = AC_NEW_N(region, int64_t, s->n_tensors + 1);
+    run r = begin(s, region);
     for (int64_t tick = 0; tick < s->ticks; tick++) {
-        const bool *changed = &changes[unit[tick] * s->n_tensors];
-        for (int32_t t = 0; t < s->n_tensors; t++)
-            if (is_window(s, t))
-                live[t * s->ticks + tick] = (rows[t] + (s->tensor[t].unit == unit[tick])) * s->tensor[t].row;
-        next[unit[tick]]++;
-        for (int32_t t = 0; t < s->n_tensors; t++)
-            if (changed[t])
-                rows[t] = alive(s, next, t);
+        const int32_t u = unit[tick];
+        for (int32_t i = r.of_unit.first[u]; i < r.of_unit.first[u + 1]; i++) {
+            const int32_t t = r.of_unit.item[i];
+            if (!is_window(s, t))
+                continue;
+            fill(&r, t, live, from, tick);
+            live[t * s->ticks + from[t]++] = (alive(&r, t) + 1) * s->tensor[t].row;
+        }
+        for (int32_t k = 0; k < s->unit[u].n_reads; k++)
+            if (is_window(s, s->tensor[s->unit[u].read[k].tensor].home))
+                fill(&r, s->tensor[s->unit[u].read[k].tensor].home, live, from, tick + 1);
+        step(&r, u);
     }
+    for (int32_t t = 0; t < s->n_tensors; t++)
+        if (is_window(s, t))
+            fill(&r, t, live, from, s->ticks);
     return live;
 }
 
