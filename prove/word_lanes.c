@@ -1,8 +1,8 @@
 /* word_lanes.c - lanes of 64 bits seen as pairs of words: vectors of 32-bit numbers are multiplied in 64-bit lanes, the
  * even ones and the odd ones by themselves, and put together again.
  *
- * A value that comes out of a reinterpretation remembers what its even and odd words can be; shifts by 32, the mask of
- * the low word and shuffles take them apart. */
+ * A value that comes out of a reinterpretation remembers what its even and odd words can be; shifts by 32, shifts of
+ * signed lanes as unsigned ones, the mask of the low word and shuffles take them apart. */
 #include "prove/prover.h"
 
 static const ac_interval WORD = {INT32_MIN, INT32_MAX};
@@ -95,6 +95,22 @@ static bool reinterpret(ac_prover *p, ac_x x)
     return true;
 }
 
+/* Signed lanes shifted right as unsigned ones, by 32 or less: the low word is that of their quotients. */
+static bool shift_of_signed(ac_prover *p, ac_x x)
+{
+    const ac_ins *i = ac_p_ins(p, x), *cast = ac_p_ins(p, i->a);
+    const ac_interval by = p->value[i->b].in;
+    if (i->op != AC_L_SHR || i->dtype != AC_U64 || cast->op != AC_L_BITCAST || ac_p_ins(p, cast->a)->dtype != AC_I64 ||
+        by.lo != by.hi || by.lo < 1 || by.lo > 32)
+        return false;
+    const ac_interval of = p->value[cast->a].in, low = {of.lo >> by.lo, of.hi >> by.lo};
+    if (of.lo >= 0 || !ac_interval_inside(low, WORD))
+        return false; /* no other than a shift of what is known */
+    p->value[x] = made(p, AC_U64, (ac_interval){0, (int64_t)(UINT64_MAX >> by.lo)}, low, WORD);
+    ac_p_proven(p, AC_CLAIM_SHIFT);
+    return true;
+}
+
 bool ac_p_word_lanes(ac_prover *p, ac_x x)
 {
     const ac_ins *i = ac_p_ins(p, x);
@@ -103,6 +119,8 @@ bool ac_p_word_lanes(ac_prover *p, ac_x x)
         return shuffle(p, x);
     if (i->op == AC_L_BITCAST)
         return reinterpret(p, x);
+    if (shift_of_signed(p, x))
+        return true;
     if (!is_wide(d) || (i->op != AC_L_SHL && i->op != AC_L_SHR && i->op != AC_L_AND))
         return false;
     const ac_pvalue a = p->value[i->a];

@@ -10,7 +10,8 @@
  *     y      low halves of even, high halves of odd: one blend
  *
  * Where vectors have no arithmetic 64-bit shift (AVX2), 2^63 is added before a logical one, and what is left of it is
- * taken off after. Equal to the reference for every i32 accumulator (tests/unit/lower/test_quant.c). */
+ * taken off after; with e == 0 nothing of it reaches the results. Equal to the reference for every i32 accumulator
+ * (tests/unit/lower/test_quant.c). */
 #include "ir/lower/lower.h"
 
 enum { EVEN, ODD };
@@ -76,7 +77,7 @@ ac_x ac_lo_requant_right(ac_lower *L, ac_x acc, ac_x m, ac_x e, bool positive)
     halves(b, e, true, by);
     for (int i = EVEN; i <= ODD; i++) {
         ac_x round = rounding(b, by[i]);
-        if (!positive && logical)
+        if (!positive && logical && !no_shift)
             round = ac_lb_add_wrap(b, round, top);
         int64_t k;
         const ac_x factor = ac_lb_const_int(b, mul[i], &k) ? mul[i] : low_half(b, mul[i]);
