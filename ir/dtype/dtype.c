@@ -257,15 +257,16 @@ void ac_dtype_put_int(ac_dtype d, void *to, int64_t v)
 void ac_dtype_put_num(ac_dtype d, void *to, double v)
 {
     const float f = (float)v;
-    const uint16_t half = d == AC_F16 ? ac_f32_to_f16(f) : ac_f32_to_bf16(f);
-    if (ac_dtype_is_minifloat(d))
+    if (d == AC_F32) {
+        memcpy(to, &f, sizeof f);
+    } else if (d == AC_F64) {
+        memcpy(to, &v, sizeof v);
+    } else if (d == AC_F16 || d == AC_BF16) {
+        const uint16_t half = d == AC_F16 ? ac_f32_to_f16(f) : ac_f32_to_bf16(f);
+        memcpy(to, &half, sizeof half);
+    } else if (ac_dtype_is_minifloat(d)) {
         *(uint8_t *)to = ac_f32_to_minifloat(d, f);
-    else if (!ac_dtype_is_float(d))
+    } else {
         ac_dtype_put_int(d, to, truncate_num(v));
-    else
-        memcpy(to,
-               d == AC_F32   ? (const void *)&f
-               : d == AC_F64 ? (const void *)&v
-                             : &half,
-               (size_t)ac_dtype_size(d, 1));
+    }
 }
