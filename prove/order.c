@@ -11,6 +11,7 @@
  * a loop around both, down to single ones, where unknowns have narrower intervals. */
 #include "prove/bytes.h"
 #include "prove/cover.h"
+#include "prove/renaming.h"
 
 enum { MOST_PAIRS = 40000, MOST_CASES = 1 << 16 };
 
@@ -95,102 +96,12 @@ void ac_p_order_touch(ac_prover *p, ac_x x, int32_t buf, const ac_affine *index,
     ac_push(p->tmp, &t->touch, one);
 }
 
-/* ------------------------------------------------------------------ renaming */
-
 /* Some iterations of a loop by themselves: unknowns from its counter on have the intervals that they have there. */
 typedef struct some_iterations {
     const ac_link *loop;
     const ac_interval *any;           /* by unknown from the counter on: in any iteration */
     const struct some_iterations *of; /* of a loop further out; NULL: of any */
 } some_iterations;
-
-typedef struct renaming {
-    ac_prover *p;
-    int32_t since, n;
-    int32_t *to;                /* by unknown from `since` on: its new one; 0: none yet */
-    const some_iterations *but; /* it may be of other iterations than these; NULL: it is of any, or of these, too */
-} renaming;
-
-static int32_t renamed(renaming *r, int32_t unknown);
-
-static ac_affine rename_sum(renaming *r, const ac_affine *a)
-{
-    ac_affine sum = ac_affine_of(a->c);
-    sum.lost = a->lost;
-    for (int32_t i = 0; i < a->n; i++) {
-        const ac_affine u = ac_affine_unknown(renamed(r, a->term[i].unknown));
-        sum = ac_affine_add(&sum, &u, a->term[i].k);
-    }
-    return sum;
-}
-
-/* The unknown as it is in another iteration: a copy, with what is known of it said of copies. */
-static int32_t renamed(renaming *r, int32_t unknown)
-{
-    ac_knowledge *k = &r->p->know;
-    if (unknown < r->since || unknown >= r->n)
-        return unknown;
-    int32_t *to = &r->to[unknown - r->since];
-    if (*to)
-        return *to;
-    const ac_unknown from = k->unknown.item[unknown];
-    const ac_link *but = r->but ? r->but->loop : NULL;
-    const ac_interval in =
-        but && unknown >= but->counter && unknown < but->until ? r->but->any[unknown - but->counter] : from.in;
-    const int32_t u = ac_know(k, in.lo, in.hi);
-    *to = u;
-    /* what it refers to is older, and gets a newer number: order no longer says age, so bounds are put in last */
-    for (int32_t i = 0; i < from.at_most.n; i++) {
-        const ac_affine sum = rename_sum(r, &from.at_most.item[i].sum);
-        ac_know_at_most(k, u, from.at_most.item[i].k, &sum);
-    }
-    for (int32_t i = 0; i < from.at_least.n; i++) {
-        const ac_affine sum = rename_sum(r, &from.at_least.item[i].sum);
-        ac_know_at_least(k, u, from.at_least.item[i].k, &sum);
-    }
-    if (from.n_one_of) {
-        ac_alternative *each = AC_NEW_N(r->p->tmp, ac_alternative, from.n_one_of);
-        for (int32_t i = 0; i < from.n_one_of; i++) {
-            each[i].value = rename_sum(r, &from.one_of[i].value);
-            each[i].guard = rename_sum(r, &from.one_of[i].guard);
-        }
-        k->unknown.item[u].one_of = each;
-        k->unknown.item[u].n_one_of = from.n_one_of;
-    }
-    return u;
-}
-
-/* What is in the sums, in order of age, so that bounds name older unknowns only. */
-static void rename_all(renaming *r, const ac_affine *sum, int32_t n)
-{
-    AC_VEC(int32_t) need = {0};
-    bool *seen = AC_NEW_N(r->p->tmp, bool, r->n + 1);
-    for (int32_t k = 0; k < n; k++)
-        for (int32_t i = 0; i < sum[k].n; i++)
-            ac_push(r->p->tmp, &need, sum[k].term[i].unknown);
-    for (int32_t at = 0; at < need.n; at++) {
-        const int32_t u = need.item[at];
-        if (u < r->since || seen[u])
-            continue;
-        seen[u] = true;
-        const ac_unknown *from = &r->p->know.unknown.item[u];
-        for (int32_t i = 0; i < from->at_most.n; i++)
-            for (int32_t t = 0; t < from->at_most.item[i].sum.n; t++)
-                ac_push(r->p->tmp, &need, from->at_most.item[i].sum.term[t].unknown);
-        for (int32_t i = 0; i < from->at_least.n; i++)
-            for (int32_t t = 0; t < from->at_least.item[i].sum.n; t++)
-                ac_push(r->p->tmp, &need, from->at_least.item[i].sum.term[t].unknown);
-        for (int32_t i = 0; i < from->n_one_of; i++) {
-            for (int32_t t = 0; t < from->one_of[i].value.n; t++)
-                ac_push(r->p->tmp, &need, from->one_of[i].value.term[t].unknown);
-            for (int32_t t = 0; t < from->one_of[i].guard.n; t++)
-                ac_push(r->p->tmp, &need, from->one_of[i].guard.term[t].unknown);
-        }
-    }
-    for (int32_t u = r->since; u < r->n; u++)
-        if (seen[u])
-            renamed(r, u);
-}
 
 /* ------------------------------------------------------------------ pairs */
 
@@ -258,12 +169,15 @@ static bool apart_later(ac_prover *p, const pair *q, const ac_link *loop)
     const ac_unknown *u = &p->know.unknown.item[loop->counter];
     const int64_t step = u->step;
     const bool falls = u->falls;
-    renaming r = {.p = p, .since = loop->since, .n = known};
-    r.to = AC_NEW_N(p->tmp, int32_t, known - loop->since + 1);
-    for (const some_iterations *in = q->in; in && loop->depth <= in->loop->depth; in = in->of)
-        r.but = in;
+    ac_renaming r;
+    ac_renaming_open(&r, p, loop->since, known);
+    for (const some_iterations *in = q->in; in && loop->depth <= in->loop->depth; in = in->of) {
+        r.any = in->any; /* it may be of other iterations than these */
+        r.from = in->loop->counter;
+        r.until = in->loop->until;
+    }
     const ac_affine mine = ac_affine_unknown(loop->counter);
-    const int32_t later = renamed(&r, loop->counter);
+    const int32_t later = ac_renamed(&r, loop->counter);
     const ac_affine next = ac_affine_plus(&mine, falls ? -step : step);
     if (falls)
         ac_know_at_most(&p->know, later, 1, &next);
@@ -288,13 +202,13 @@ static bool apart_later(ac_prover *p, const pair *q, const ac_link *loop)
     if (n_fact)
         memcpy(sum, q->read->fact, (size_t)n_fact * sizeof *sum);
     sum[n_fact] = q->read->index;
-    rename_all(&r, sum, n_fact + 1);
+    ac_rename_all(&r, sum, n_fact + 1);
     for (int32_t i = 0; i <= n_fact; i++)
-        sum[i] = rename_sum(&r, &sum[i]);
+        sum[i] = ac_rename_sum(&r, &sum[i]);
     say(p, sum, n_fact);
     pair moved = *q;
     touch read = *q->read;
-    read.n = rename_sum(&r, &q->read->n);
+    read.n = ac_rename_sum(&r, &q->read->n);
     moved.read = &read;
     const bool fine = apart(p, &moved, &sum[n_fact]) || (q->facts && ac_is_unreachable(&p->know));
     p->know.fact.n = facts;
