@@ -34,6 +34,8 @@ static void claim(ac_prover *p, ac_x x, int32_t buf, const ac_pvalue *index, con
     if (numbers ||
         (!index->form.lost && (index->in.lo >= 0 || ac_is_at_least(&p->know, &index->form, 0)) &&
          ac_is_at_most(&p->know, &end, p->count[buf])) ||
+        (!index->form.lost && (index->in.lo >= 0 || ac_is_at_least_lp(&p->know, &index->form, 0)) &&
+         ac_is_at_most_lp(&p->know, &end, p->count[buf])) ||
         ac_p_walked(p, buf))
         ac_p_proven(p, AC_CLAIM_ACCESS);
     else if (!ac_is_unreachable(&p->know))
@@ -150,6 +152,39 @@ static void requant(ac_prover *p, ac_x x)
     ac_p_put(p, q.y, (ac_interval){q.lo, q.hi});
 }
 
+/* n elements from `first` on, of each of `parts` that are `pitch` apart. */
+static void claim_parts(ac_prover *p, ac_x x, int32_t buf, const ac_affine *first, int64_t n, int64_t parts,
+                        int64_t pitch, ac_use use)
+{
+    const ac_affine count = ac_affine_of(n);
+    for (int64_t e = 0; e < parts; e++) {
+        const ac_affine form = ac_affine_plus(first, e * pitch);
+        const ac_pvalue at = {.in = ac_affine_interval(&p->know, &form), .form = form};
+        claim(p, x, buf, &at, &count, use);
+    }
+}
+
+/* The thread's part of a product of its warp: it reads words of all 32 threads of that, `threads` apart (mma.c). */
+static void mma(ac_prover *p, ac_x x)
+{
+    const ac_ins *i = ac_p_ins(p, x);
+    ac_x phase = x;
+    while (phase > 0 && (ac_p_ins(p, phase)->op != AC_L_FOR || ac_p_ins(p, phase)->aux != AC_MARK_BLOCK))
+        phase--;
+    const int64_t threads = p->value[ac_p_ins(p, phase)->b].in.hi;
+    const ac_affine *sums = &p->value[i->a].form;
+    const int32_t words = (int32_t)i->k.i;
+    for (int32_t k = 0; k < 2; k++) { /* four of one operand, two of the other */
+        const ac_affine q = ac_know_quotient(&p->know, &p->value[k ? i->c : i->b].form, 32),
+                        warp = ac_affine_times(&q, 32);
+        claim_parts(p, x, words, &warp, 32, k ? 2 : 4, threads, AC_USE_READ);
+    }
+    claim_parts(p, x, i->aux, sums, 1, 4, threads, AC_USE_READ);
+    claim_parts(p, x, i->aux, sums, 1, 4, threads, AC_USE_WRITE);
+    if (i->dtype == AC_I8)
+        ac_p_put(p, i->aux, ac_p_range(AC_I32));
+}
+
 /* All lanes are read at once, which needs a buffer that begins at a multiple of them. */
 static void claim_aligned(ac_prover *p, ac_x x)
 {
@@ -199,6 +234,7 @@ void ac_p_access(ac_prover *p, ac_x x)
     case AC_L_STORE:
         claim_n(p, x, i->aux, i->a, i->lanes, AC_USE_WRITE);
         ac_p_number_stored(p, x);
+        ac_p_array_stored(p, x);
         if (!ac_dtype_is_float((ac_dtype)i->dtype))
             ac_p_stored(p, x);
         break;
@@ -209,7 +245,7 @@ void ac_p_access(ac_prover *p, ac_x x)
         requant(p, x);
         break;
     case AC_L_MMA:
-        ac_p_doubt(p, x, AC_CLAIM_ACCESS, false, "products of a warp are not followed");
+        mma(p, x);
         break;
     default:
         break;

@@ -278,6 +278,13 @@ void ac_know_fact(ac_knowledge *k, const ac_affine *at_least_0)
         ac_push(k->region, &k->fact, turned);
 }
 
+void ac_know_guards(ac_knowledge *k, const ac_alternative *a)
+{
+    for (int32_t i = 0; i < a->n_guard; i++)
+        if (a->guard[i].n)
+            ac_know_fact(k, &a->guard[i]);
+}
+
 /* The unknown that is floor(a / by). */
 static int32_t quotient_of(ac_knowledge *k, const ac_affine *a, int64_t by)
 {
@@ -356,8 +363,7 @@ static bool by_each(ac_knowledge *k, const ac_affine *q, const ac_unknown *u, in
 {
     for (int32_t i = 0; i < u->n_one_of; i++) {
         const int32_t facts = k->fact.n;
-        if (u->one_of[i].guard.n)
-            ac_know_fact(k, &u->one_of[i].guard);
+        ac_know_guards(k, &u->one_of[i]);
         const bool proven = with_bound(k, q, 1, &u->one_of[i].value, depth);
         k->fact.n = facts;
         if (!proven)

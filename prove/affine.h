@@ -18,7 +18,7 @@
 #define AC_PROVE_AFFINE_H
 #include "base/vec.h"
 
-enum { AC_TERMS = 14, AC_KNOW_STEPS = 1500 };
+enum { AC_TERMS = 20, AC_KNOW_STEPS = 1500 };
 
 typedef struct ac_term {
     int64_t k;
@@ -44,9 +44,11 @@ typedef struct ac_known_bound {
     ac_affine sum;
 } ac_known_bound;
 
-/* The unknown may be `value`, and then `guard` >= 0 (0 always is). */
+/* The unknown may be `value`, and then all guards are 0 or more. */
 typedef struct ac_alternative {
-    ac_affine value, guard;
+    ac_affine value;
+    const ac_affine *guard;
+    int32_t n_guard;
 } ac_alternative;
 
 typedef struct ac_unknown {
@@ -55,11 +57,12 @@ typedef struct ac_unknown {
     const ac_alternative *one_of;
     int32_t n_one_of;
     bool least, greatest; /* of the alternatives */
-    bool attained; /* loop variable of constant bounds: it has every value of its interval, `step` apart, whatever the
+    bool attained;   /* loop variable of constant bounds: it has every value of its interval, `step` apart, whatever the
                       others are */
-    bool of_loop, falls, whole; /* loop variable; its step is negative; `last` is its last value, exactly */
-    int64_t step;               /* its size */
-    ac_affine first, last;      /* values */
+    int32_t of_loop; /* variable of the loop at that instruction; 0: no loop variable */
+    bool falls, whole;     /* its step is negative; `last` is its last value, exactly */
+    int64_t step;          /* its size */
+    ac_affine first, last; /* values */
 } ac_unknown;
 
 typedef struct ac_quotient {
@@ -82,6 +85,7 @@ int32_t ac_know(ac_knowledge *k, int64_t lo, int64_t hi); /* a new unknown */
 void ac_know_at_most(ac_knowledge *k, int32_t unknown, int64_t times, const ac_affine *sum);
 void ac_know_at_least(ac_knowledge *k, int32_t unknown, int64_t times, const ac_affine *sum);
 void ac_know_fact(ac_knowledge *k, const ac_affine *at_least_0);
+void ac_know_guards(ac_knowledge *k, const ac_alternative *a); /* as facts */
 /* The unknown's interval, narrowed by what its bounds say with the intervals that older ones have now. */
 ac_interval ac_know_within(const ac_knowledge *k, int32_t unknown);
 /* floor(a / by), by > 0: multiples of by are divided, an unknown is the quotient of the rest. */
@@ -98,6 +102,9 @@ ac_interval ac_affine_interval(const ac_knowledge *k, const ac_affine *a); /* by
 
 bool ac_is_at_most(ac_knowledge *k, const ac_affine *a, int64_t limit);
 bool ac_is_at_least(ac_knowledge *k, const ac_affine *a, int64_t limit);
+/* The same by all that is known together, as a linear program; dearer. linear_program.c */
+bool ac_is_at_most_lp(ac_knowledge *k, const ac_affine *a, int64_t limit);
+bool ac_is_at_least_lp(ac_knowledge *k, const ac_affine *a, int64_t limit);
 /* Do the facts contradict each other, so that the code is never run? */
 bool ac_is_unreachable(ac_knowledge *k);
 

@@ -212,8 +212,11 @@ static void extreme(ac_prover *p, ac_x x)
     const int32_t u = v.form.term[0].unknown;
     if (!fa.lost && !fb.lost) {
         ac_alternative *either = AC_NEW_N(p->tmp, ac_alternative, 2);
-        either[0] = (ac_alternative){fa, least ? gap : turned};
-        either[1] = (ac_alternative){fb, least ? turned : gap};
+        ac_affine *over = AC_NEW_N(p->tmp, ac_affine, 2);
+        over[0] = least ? gap : turned;
+        over[1] = least ? turned : gap;
+        either[0] = (ac_alternative){fa, &over[0], 1};
+        either[1] = (ac_alternative){fb, &over[1], 1};
         p->know.unknown.item[u].one_of = either;
         p->know.unknown.item[u].n_one_of = 2;
         p->know.unknown.item[u].least = least;

@@ -26,7 +26,8 @@ static inline bool ac_p_cover_off(const ac_prover *p)
 
 /* written.c: one more piece of a block; those that meet become one. */
 void ac_p_cover_add(ac_prover *p, ac_cover_block *b, ac_stretch s);
-bool ac_p_is_run(ac_prover *p, const ac_stretch *s); /* Is what guards the piece true? */
+void ac_p_cover_rows(ac_cover_block *b, int32_t least); /* pieces at equal distances, `least` or more, become one */
+bool ac_p_is_run(ac_prover *p, const ac_stretch *s);    /* Is what guards the piece true? */
 /* written_each.c: are elements from .. to - 1 written by pieces of open blocks whose places are numbers? */
 bool ac_p_written_each(ac_prover *p, int32_t buf, int64_t from, int64_t to);
 /* laid_out.c: the piece in the iteration in which the loop variable is v; false: it is not written then, or nobody

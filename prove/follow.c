@@ -14,15 +14,14 @@ static bool assume_below(ac_prover *p, ac_x a, ac_x b, int64_t slack) /* a + sla
     return !f.lost;
 }
 
-/* Adds facts of the condition x, which is true or false here. Do they say all that it says? */
-static bool assume(ac_prover *p, ac_x x, bool truth)
+bool ac_p_assume(ac_prover *p, ac_x x, bool truth)
 {
     const ac_ins *i = ac_p_ins(p, x);
     const bool numbers = i->op >= AC_L_EQ && i->op <= AC_L_LE && !ac_dtype_is_float((ac_dtype)ac_p_ins(p, i->a)->dtype);
     if (i->op == AC_L_NOT)
-        return assume(p, i->a, !truth);
+        return ac_p_assume(p, i->a, !truth);
     if ((i->op == AC_L_AND && truth) || (i->op == AC_L_OR && !truth)) {
-        const bool a = assume(p, i->a, truth), b = assume(p, i->b, truth);
+        const bool a = ac_p_assume(p, i->a, truth), b = ac_p_assume(p, i->b, truth);
         return a && b;
     }
     if (numbers && (i->op == AC_L_LT || i->op == AC_L_LE)) {
@@ -138,7 +137,7 @@ static ac_x branch(ac_prover *p, ac_x x, ac_x to)
     const int32_t facts = p->know.fact.n, extremes = ac_p_extremes(p);
     p->uncertain++;
     p->sides += apart;
-    const bool all_true = assume(p, i->a, true);
+    const bool all_true = ac_p_assume(p, i->a, true);
     ac_p_branch_begin(p, x, all_true ? facts : p->know.fact.n);
     ac_p_follow(p, x + 1, middle);
     if (apart)
@@ -147,7 +146,7 @@ static ac_x branch(ac_prover *p, ac_x x, ac_x to)
     ac_p_extremes_keep(p, extremes);
     const ac_pvalue *then = ac_p_values_of(p, var, n);
     ac_p_set_values(p, var, n, before);
-    const bool all_false = assume(p, i->a, false);
+    const bool all_false = ac_p_assume(p, i->a, false);
     ac_p_branch_else(p, x, all_false ? facts : p->know.fact.n);
     const int32_t otherwise = p->know.fact.n;
     if (middle != end)
@@ -194,7 +193,7 @@ static void leave_early(ac_prover *p, ac_x x)
     }
     if (cond.hi)
         p->uncertain++;
-    assume(p, i->a, false);
+    ac_p_assume(p, i->a, false);
 }
 
 void ac_p_follow(ac_prover *p, ac_x from, ac_x to)

@@ -5,12 +5,28 @@
  * one. One whose place stops at a number, min(i, number), is two: up to there, and there. */
 #include "prove/cover_blocks.h"
 
-/* Is something in the sum made by an iteration, other than its counter? */
-static bool is_of_iteration(const ac_affine *a, int32_t counter, int32_t since)
+static const ac_quotient *quotient(const ac_knowledge *k, int32_t unknown)
 {
-    for (int32_t i = 0; i < a->n; i++)
-        if (a->term[i].unknown >= since && a->term[i].unknown != counter)
+    int32_t lo = 0, hi = k->quotient.n; /* they are in order of age */
+    while (lo < hi) {
+        const int32_t at = lo + (hi - lo) / 2;
+        if (k->quotient.item[at].unknown < unknown)
+            lo = at + 1;
+        else
+            hi = at;
+    }
+    return lo < k->quotient.n && k->quotient.item[lo].unknown == unknown ? &k->quotient.item[lo] : NULL;
+}
+
+/* Is something in the sum made by an iteration, other than its counter? Quotients of what is older are not. */
+static bool is_of_iteration(const ac_prover *p, const ac_affine *a, int32_t counter, int32_t since)
+{
+    for (int32_t i = 0; i < a->n; i++) {
+        const int32_t u = a->term[i].unknown;
+        const ac_quotient *q = u >= since && u != counter ? quotient(&p->know, u) : NULL;
+        if (q ? is_of_iteration(p, &q->of, 0, since) : u >= since && u != counter)
             return true;
+    }
     return false;
 }
 
@@ -77,7 +93,7 @@ static bool is_rest_outside(ac_prover *p, const ac_stretch *s, int32_t counter, 
         const ac_affine over = ac_affine_add(&gap, &far, -1), beyond = ac_affine_plus(&over, -1);
         ac_know_fact(&p->know, &beyond);
         if (two)
-            ac_know_fact(&p->know, &either.one_of[c].guard);
+            ac_know_guards(&p->know, &either.one_of[c]);
         outside = ac_is_at_least(&p->know, &there, p->count[s->buf]);
         p->know.fact.n = facts;
     }
@@ -102,14 +118,14 @@ static bool lay_out_many(ac_prover *p, ac_stretch *s, int32_t counter, int64_t k
 /* s for all values of the loop variable: from `first` on, `trips` of them, `step` apart. */
 static bool laid_out(ac_prover *p, ac_stretch *s, int32_t counter, int32_t since, ac_interval trips)
 {
-    if (is_of_iteration(&s->base, counter, since) && !lay_out_quotient(p, s, counter, trips))
+    if (is_of_iteration(p, &s->base, counter, since) && !lay_out_quotient(p, s, counter, trips))
         return false;
     const int64_t k = ac_affine_coefficient(&s->base, counter);
     for (int32_t i = 0; i < s->n; i++)
-        if (s->stride[i].many && is_of_iteration(s->stride[i].many, 0, since))
+        if (s->stride[i].many && is_of_iteration(p, s->stride[i].many, 0, since))
             return false;
-    if (ac_affine_coefficient(&s->len, counter) || is_of_iteration(&s->base, counter, since) ||
-        is_of_iteration(&s->len, counter, since))
+    if (ac_affine_coefficient(&s->len, counter) || is_of_iteration(p, &s->base, counter, since) ||
+        is_of_iteration(p, &s->len, counter, since))
         return false;
     if (!k)
         return trips.lo > 0;
@@ -125,7 +141,7 @@ static bool laid_out(ac_prover *p, ac_stretch *s, int32_t counter, int32_t since
         least = ac_affine_plus(&u->first, (falls ? 1 - trips.lo : trips.lo - 1) * u->step);
     if (least.lost)
         return false;
-    if (all || (trips.lo == trips.hi && u->whole)) {
+    if (all || trips.lo == trips.hi) {
         s->base = ac_affine_add(&rest, &least, k);
         if (s->n == AC_STRIDES)
             return false;
@@ -167,7 +183,7 @@ bool ac_p_at_iteration(ac_prover *p, ac_stretch *s, int32_t counter, int32_t sin
     int32_t n = 0;
     for (int32_t i = 0; i < s->n_guard; i++) {
         guard[n] = at_iteration(p, &s->guard[i], counter, since, v);
-        if (guard[n].lost || is_of_iteration(&guard[n], counter, since) || (!guard[n].n && guard[n].c < 0))
+        if (guard[n].lost || is_of_iteration(p, &guard[n], counter, since) || (!guard[n].n && guard[n].c < 0))
             return false;
         n += guard[n].n > 0;
     }
@@ -176,7 +192,7 @@ bool ac_p_at_iteration(ac_prover *p, ac_stretch *s, int32_t counter, int32_t sin
             continue;
         ac_affine *many = AC_NEW(p->tmp, ac_affine);
         *many = at_iteration(p, s->stride[i].many, counter, since, v);
-        if (many->lost || is_of_iteration(many, counter, since))
+        if (many->lost || is_of_iteration(p, many, counter, since))
             return false;
         s->stride[i] = many->n || many->c < 1 ? (ac_stride){s->stride[i].by, 0, many}
                                               : (ac_stride){s->stride[i].by, many->c, NULL};
@@ -185,8 +201,8 @@ bool ac_p_at_iteration(ac_prover *p, ac_stretch *s, int32_t counter, int32_t sin
     s->n_guard = n;
     s->base = at_iteration(p, &s->base, counter, since, v);
     s->len = at_iteration(p, &s->len, counter, since, v);
-    return !s->base.lost && !s->len.lost && !is_of_iteration(&s->base, counter, since) &&
-           !is_of_iteration(&s->len, counter, since);
+    return !s->base.lost && !s->len.lost && !is_of_iteration(p, &s->base, counter, since) &&
+           !is_of_iteration(p, &s->len, counter, since);
 }
 
 /* Which term of a sum is min(loop variable, number)? -1: none */
@@ -230,11 +246,11 @@ static bool lay_out_clamped(ac_prover *p, ac_cover_block *to, const ac_stretch *
 }
 
 /* Is something of the block written in some iterations only? */
-static bool is_guarded(const ac_cover_block *b, int32_t since)
+static bool is_guarded(const ac_prover *p, const ac_cover_block *b, int32_t since)
 {
     for (int32_t i = 0; i < b->piece.n; i++)
         for (int32_t g = 0; g < b->piece.item[i].n_guard; g++)
-            if (is_of_iteration(&b->piece.item[i].guard[g], 0, since))
+            if (is_of_iteration(p, &b->piece.item[i].guard[g], 0, since))
                 return true;
     return false;
 }
@@ -312,7 +328,7 @@ static void lay_out_first(ac_prover *p, const ac_cover_block *b, int32_t counter
             if (k) {
                 left_out |= !holds_at_first(&s.guard[g], k, u);
             } else {
-                left_out |= s.guard[g].lost || is_of_iteration(&s.guard[g], counter, since);
+                left_out |= s.guard[g].lost || is_of_iteration(p, &s.guard[g], counter, since);
                 guard[guards++] = s.guard[g];
             }
         }
@@ -356,34 +372,6 @@ static int64_t most_iterations(ac_prover *p, int32_t counter, ac_interval trips)
     return hi;
 }
 
-/* How far b lies after a, where it is the same otherwise; 0: nobody knows. */
-static int64_t distance(const ac_stretch *a, const ac_stretch *b)
-{
-    const ac_affine ahead = ac_affine_add(&b->base, &a->base, -1);
-    const bool same =
-        ac_stretch_strides_equal(a, b) && ac_stretch_guards_equal(a, b) && ac_affine_equal(&a->len, &b->len);
-    return same && !ahead.lost && !ahead.n && ahead.c > 0 ? ahead.c : 0;
-}
-
-/* Pieces at equal distances become one with a stride, so that there are fewer to be laid out one by one. */
-static void join_rows(ac_cover_block *b)
-{
-    int32_t to = 0;
-    for (int32_t i = 0, run; i < b->piece.n; i += run) {
-        ac_stretch s = b->piece.item[i];
-        const int64_t by = i + 1 < b->piece.n ? distance(&s, &b->piece.item[i + 1]) : 0;
-        for (run = 1; by && i + run < b->piece.n; run++)
-            if (distance(&b->piece.item[i + run - 1], &b->piece.item[i + run]) != by)
-                break;
-        if (run < 3 || s.n == AC_STRIDES)
-            run = 1;
-        else
-            ac_stretch_by(&s, by, run);
-        b->piece.item[to++] = s;
-    }
-    b->piece.n = to;
-}
-
 void ac_p_loop_end(ac_prover *p, int32_t counter, int32_t since, ac_interval trips, bool breaks)
 {
     enum { ONE_BY_ONE = 16 };
@@ -396,7 +384,7 @@ void ac_p_loop_end(ac_prover *p, int32_t counter, int32_t since, ac_interval tri
         return;
     const ac_unknown *u = &p->know.unknown.item[counter];
     const bool counts = trips.lo == trips.hi && !u->first.lost && !u->first.n;
-    if (counts && is_guarded(b, since)) {
+    if (counts && is_guarded(p, b, since)) {
         const int64_t whole = trips.lo <= ONE_BY_ONE ? 0 : iterations_alike(p, b, counter, trips.lo);
         if (trips.lo - whole <= ONE_BY_ONE) {
             lay_out_first(p, b, counter, since, whole);
@@ -406,12 +394,12 @@ void ac_p_loop_end(ac_prover *p, int32_t counter, int32_t since, ac_interval tri
     }
     if (b->piece.n && trips.lo != trips.hi) {
         trips.hi = most_iterations(p, counter, trips);
-        join_rows(b);
+        ac_p_cover_rows(b, 3);
     }
     for (int32_t i = 0; i < b->piece.n; i++) {
         bool whole = true;
         for (int32_t g = 0; g < b->piece.item[i].n_guard; g++)
-            whole &= !is_of_iteration(&b->piece.item[i].guard[g], 0, since);
+            whole &= !is_of_iteration(p, &b->piece.item[i].guard[g], 0, since);
         ac_stretch s = b->piece.item[i];
         const bool laid = whole && laid_out(p, &s, counter, since, trips);
         if (whole && !laid && lay_out_clamped(p, b->up, &b->piece.item[i], counter, since, trips))

@@ -50,7 +50,7 @@ static int32_t counter_of(ac_prover *p, const looped *l)
         ac_know(&p->know, up ? lo->in.lo : ac_sat_add(hi->in.lo, 1), up ? ac_sat_add(hi->in.hi, -1) : lo->in.hi);
     ac_unknown *it = &p->know.unknown.item[u];
     it->in = ac_interval_meet(it->in, range);
-    it->of_loop = true;
+    it->of_loop = l->x;
     it->step = s;
     it->first = lo->form;
     ac_affine gap = ac_affine_add(&hi->form, &lo->form, -1); /* hi - lo */

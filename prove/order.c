@@ -11,6 +11,7 @@
  * a loop around both, down to single ones, where unknowns have narrower intervals. */
 #include "prove/bytes.h"
 #include "prove/cover.h"
+#include "prove/digits.h"
 #include "prove/renaming.h"
 
 enum { MOST_PAIRS = 40000, MOST_CASES = 1 << 16 };
@@ -159,7 +160,8 @@ static bool apart(ac_prover *p, const pair *q, const ac_affine *read_index)
     ahead = ac_affine_plus(&ahead, q->distance);
     const ac_affine after = ac_affine_add(&ahead, &rn, -1), before = ac_affine_add(&ahead, &wn, 1);
     return ac_is_at_most(&p->know, &before, 0) || ac_is_at_least(&p->know, &after, 0) ||
-           apart_in_rows(p, &ahead, &rn, &wn);
+           apart_in_rows(p, &ahead, &rn, &wn) ||
+           (q->facts && !q->in && !rn.n && !wn.n && ac_p_apart_in_digits(p, &ahead, (rn.c > wn.c ? rn.c : wn.c) - 1));
 }
 
 /* The write in an earlier iteration of the loop. */

@@ -76,6 +76,7 @@ void ac_p_follow_all(ac_prover *p)
     p->sides = 0;
     p->frame = NULL;
     p->extremes = NULL;
+    p->arrays = NULL;
     p->witness = 0;
     p->dry = false;
     ac_p_cover_open(p);

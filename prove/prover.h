@@ -107,6 +107,8 @@ typedef struct ac_prover {
     ac_interval *left; /* by buffer: integers that all calls of the step have stored */
     bool *left_any;
     struct ac_touches *touches;     /* order.c */
+    struct ac_arrays *arrays;       /* arrays.c; NULL: nothing was stored yet */
+    ac_x *array_loop;               /* ... by buffer: the loop that writes it; 0: not asked yet */
     struct ac_row_numbers *numbers; /* numbers.c; by buffer; NULL: nothing is kept between calls of the step */
     ac_x at_turn;                   /* the loop that is followed as a schedule, schedule.c; ... */
     bool leaving;                   /* ... and is being left, */
@@ -149,8 +151,14 @@ bool ac_p_number_loaded(const ac_prover *p, const ac_ins *i, int64_t *v);
 /* A loop that is no schedule may store any of them: what instructions from .. to - 1 store is known no more. */
 void ac_p_numbers_forget(ac_prover *p, ac_x from, ac_x to);
 
+/* arrays.c: elements of local arrays that one loop writes. */
+void ac_p_array_stored(ac_prover *p, ac_x x);
+bool ac_p_array_loaded(ac_prover *p, ac_x x, ac_pvalue *v); /* false: nobody knows */
+
 /* follow.c */
 void ac_p_follow(ac_prover *p, ac_x from, ac_x to);
+/* Adds facts of the condition x, which is true or false here. Do they say all that it says? */
+bool ac_p_assume(ac_prover *p, ac_x x, bool truth);
 /* `in`, narrowed by the facts that are about the sum and nothing else. */
 ac_interval ac_p_by_facts(const ac_prover *p, const ac_affine *form, ac_interval in);
 ac_pvalue ac_p_join(ac_prover *p, const ac_pvalue *a, const ac_pvalue *b, ac_dtype d);

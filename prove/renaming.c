@@ -44,7 +44,11 @@ int32_t ac_renamed(ac_renaming *r, int32_t unknown)
         ac_alternative *each = AC_NEW_N(r->p->tmp, ac_alternative, from.n_one_of);
         for (int32_t i = 0; i < from.n_one_of; i++) {
             each[i].value = ac_rename_sum(r, &from.one_of[i].value);
-            each[i].guard = ac_rename_sum(r, &from.one_of[i].guard);
+            ac_affine *guard = AC_NEW_N(r->p->tmp, ac_affine, from.one_of[i].n_guard + 1);
+            for (int32_t g = 0; g < from.one_of[i].n_guard; g++)
+                guard[g] = ac_rename_sum(r, &from.one_of[i].guard[g]);
+            each[i].guard = guard;
+            each[i].n_guard = from.one_of[i].n_guard;
         }
         k->unknown.item[u].one_of = each;
         k->unknown.item[u].n_one_of = from.n_one_of;
@@ -74,8 +78,9 @@ void ac_rename_all(ac_renaming *r, const ac_affine *sum, int32_t n)
         for (int32_t i = 0; i < from->n_one_of; i++) {
             for (int32_t t = 0; t < from->one_of[i].value.n; t++)
                 ac_push(r->p->tmp, &need, from->one_of[i].value.term[t].unknown);
-            for (int32_t t = 0; t < from->one_of[i].guard.n; t++)
-                ac_push(r->p->tmp, &need, from->one_of[i].guard.term[t].unknown);
+            for (int32_t g = 0; g < from->one_of[i].n_guard; g++)
+                for (int32_t t = 0; t < from->one_of[i].guard[g].n; t++)
+                    ac_push(r->p->tmp, &need, from->one_of[i].guard[g].term[t].unknown);
         }
     }
     for (int32_t u = r->since; u < r->n; u++)

@@ -110,25 +110,45 @@ bool ac_stretch_join(ac_stretch *a, const ac_stretch *b)
            ((ac_stretch_strides_equal(a, b) && goes_on(a, b)) || goes_on_by_stride(a, b));
 }
 
-/* Does s hold index .. index + n - 1? */
-bool ac_stretch_holds(ac_prover *p, const ac_stretch *s, const ac_affine *index, const ac_affine *n)
+/* How often `by` is in the coefficients of a sum: of all of them, rounded, or only of those that it divides. */
+static ac_affine whole_of(const ac_affine *a, int64_t by, bool of_all)
+{
+    ac_affine steps = ac_affine_of(a->c / by - (a->c % by < 0));
+    for (int32_t i = 0; i < a->n; i++) {
+        const ac_term t = a->term[i];
+        const int64_t rest = t.k % by, k = t.k / by + (rest > by / 2) - (rest < -(by / 2));
+        if (k && (of_all || !rest))
+            steps.term[steps.n++] = (ac_term){k, t.unknown};
+    }
+    return steps;
+}
+
+/* Is a not below 0, and what it is over the end by not above; hard: by all that is known together? */
+static bool is_from_0(ac_prover *p, const ac_affine *a, const ac_affine *over, bool hard)
+{
+    return (ac_is_at_least(&p->know, a, 0) || (hard && ac_is_at_least_lp(&p->know, a, 0))) &&
+           (ac_is_at_most(&p->know, over, 0) || (hard && ac_is_at_most_lp(&p->know, over, 0)));
+}
+
+static bool holds(ac_prover *p, const ac_stretch *s, const ac_affine *index, const ac_affine *n, bool of_all)
 {
     ac_affine ahead = ac_affine_add(index, &s->base, -1);
     if (ahead.lost)
         return false;
-    /* whole strides are taken off, where a term or the constant has them */
-    for (int32_t k = s->n - 1; k >= 0; k--) {
+    for (int32_t k = s->n - 1; k >= 0; k--) { /* whole strides are taken off */
         const ac_stride t = s->stride[k];
-        ac_affine steps = {0};
-        for (int32_t i = 0; i < ahead.n; i++)
-            if (ahead.term[i].k % t.by == 0)
-                steps.term[steps.n++] = (ac_term){ahead.term[i].k / t.by, ahead.term[i].unknown};
-        steps.c = ahead.c / t.by - (ahead.c % t.by < 0);
-        const ac_affine over = t.many ? ac_affine_add(&steps, t.many, -1) : ac_affine_plus(&steps, -t.n);
-        if (!ac_is_at_least(&p->know, &steps, 0) || !ac_is_at_most(&p->know, &over, -1))
+        const ac_affine steps = whole_of(&ahead, t.by, of_all);
+        const ac_affine last = ac_affine_plus(&steps, 1);
+        const ac_affine over = t.many ? ac_affine_add(&last, t.many, -1) : ac_affine_plus(&last, -t.n);
+        if (!is_from_0(p, &steps, &over, of_all))
             return false;
         ahead = ac_affine_add(&ahead, &steps, -t.by);
     }
     const ac_affine end = ac_affine_add(&ahead, n, 1), beyond = ac_affine_add(&end, &s->len, -1);
-    return ac_is_at_least(&p->know, &ahead, 0) && ac_is_at_most(&p->know, &beyond, 0);
+    return is_from_0(p, &ahead, &beyond, of_all);
+}
+
+bool ac_stretch_holds(ac_prover *p, const ac_stretch *s, const ac_affine *index, const ac_affine *n)
+{
+    return holds(p, s, index, n, false) || (s->n && holds(p, s, index, n, true));
 }

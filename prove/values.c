@@ -51,6 +51,17 @@ static bool is_decided(const ac_pvalue *cond)
     return cond->in.lo == cond->in.hi;
 }
 
+/* What the condition says where it is `truth`. */
+static void guard(ac_prover *p, ac_x condition, bool truth, ac_alternative *a)
+{
+    const int32_t facts = p->know.fact.n;
+    ac_p_assume(p, condition, truth);
+    a->n_guard = p->know.fact.n - facts;
+    if (a->n_guard)
+        a->guard = ac_copy(p->tmp, p->know.fact.item + facts, (size_t)a->n_guard * sizeof *a->guard);
+    p->know.fact.n = facts;
+}
+
 /* b where `cond` holds, else c. */
 static ac_pvalue selected(ac_prover *p, const ac_ins *i)
 {
@@ -59,17 +70,12 @@ static ac_pvalue selected(ac_prover *p, const ac_ins *i)
         return cond->in.lo ? *b : *c;
     if (ac_dtype_is_float((ac_dtype)i->dtype))
         return of_float(fmin(b->least, c->least), fmax(b->most, c->most), b->maybe_nan || c->maybe_nan);
-    const ac_ins *test = ac_p_ins(p, i->a);
     ac_pvalue v = ac_p_unknown(p, (ac_dtype)i->dtype, ac_interval_join(b->in, c->in));
     ac_alternative *either = AC_NEW_N(p->tmp, ac_alternative, 2);
-    either[0] = (ac_alternative){.value = b->form};
-    either[1] = (ac_alternative){.value = c->form};
-    if ((test->op == AC_L_LT || test->op == AC_L_LE) && ac_dtype_is_int((ac_dtype)ac_p_ins(p, test->a)->dtype)) {
-        const ac_affine gap = ac_affine_add(&p->value[test->b].form, &p->value[test->a].form, -1);
-        const ac_affine turned = ac_affine_times(&gap, -1);
-        either[0].guard = ac_affine_plus(&gap, test->op == AC_L_LT ? -1 : 0);
-        either[1].guard = ac_affine_plus(&turned, test->op == AC_L_LT ? 0 : -1);
-    }
+    either[0].value = b->form;
+    either[1].value = c->form;
+    guard(p, i->a, true, &either[0]);
+    guard(p, i->a, false, &either[1]);
     ac_unknown *u = &p->know.unknown.item[v.form.term[0].unknown];
     if (!b->form.lost && !c->form.lost) {
         u->one_of = either;
@@ -122,8 +128,9 @@ static ac_pvalue shuffled(ac_prover *p, const ac_ins *i)
     return ac_p_unknown(p, d, two ? ac_interval_join(a->in, p->value[i->b].in) : a->in);
 }
 
-static ac_pvalue loaded(ac_prover *p, const ac_ins *i)
+static ac_pvalue loaded(ac_prover *p, ac_x x)
 {
+    const ac_ins *i = ac_p_ins(p, x);
     const ac_dtype d = (ac_dtype)i->dtype;
     if (ac_dtype_is_float(d)) {
         ac_pvalue v = of_float(-(double)INFINITY, (double)INFINITY, true);
@@ -133,6 +140,9 @@ static ac_pvalue loaded(ac_prover *p, const ac_ins *i)
     int64_t number;
     if (ac_p_number_loaded(p, i, &number))
         return (ac_pvalue){.in = {number, number}, .form = ac_affine_of(number)};
+    ac_pvalue v;
+    if (ac_p_array_loaded(p, x, &v))
+        return v;
     const ac_interval in = ac_p_loaded(p, i->aux, &p->value[i->a], i->lanes);
     if (in.lo == in.hi && in.hi != INT64_MAX)
         return (ac_pvalue){.in = in, .form = ac_affine_of(in.lo)};
@@ -154,7 +164,7 @@ static void make(ac_prover *p, ac_x x)
         return;
     case AC_L_LOAD:
         ac_p_access(p, x);
-        *v = loaded(p, i);
+        *v = loaded(p, x);
         return;
     case AC_L_SELECT:
         *v = selected(p, i);

@@ -42,6 +42,48 @@ void ac_p_cover_add(ac_prover *p, ac_cover_block *b, ac_stretch s)
         ac_push(b->kept ? p->keep : p->tmp, &b->piece, s);
 }
 
+/* How far b lies after a, where it is the same otherwise; 0: nobody knows. */
+static int64_t distance(const ac_stretch *a, const ac_stretch *b)
+{
+    const ac_affine ahead = ac_affine_add(&b->base, &a->base, -1);
+    const bool same = a->buf == b->buf && ac_stretch_strides_equal(a, b) && ac_stretch_guards_equal(a, b) &&
+                      ac_affine_equal(&a->len, &b->len);
+    return same && !ahead.lost && !ahead.n && ahead.c > 0 ? ahead.c : 0;
+}
+
+static int32_t piece_after(const ac_cover_block *b, const ac_stretch *s, int64_t by)
+{
+    for (int32_t k = 0; k < b->piece.n; k++)
+        if (distance(s, &b->piece.item[k]) == by)
+            return k;
+    return -1;
+}
+
+void ac_p_cover_rows(ac_cover_block *b, int32_t least)
+{
+    for (int32_t i = 0; i < b->piece.n; i++) {
+        ac_stretch s = b->piece.item[i];
+        int64_t by = 0, n = 1;
+        for (int32_t k = 0; k < b->piece.n; k++) {
+            const int64_t d = distance(&s, &b->piece.item[k]);
+            by = d && (!by || d < by) ? d : by;
+        }
+        while (by && piece_after(b, &s, n * by) >= 0)
+            n++;
+        if (n < least || s.n == AC_STRIDES)
+            continue;
+        for (int64_t k = n - 1; k > 0; k--) {
+            const int32_t at = piece_after(b, &s, k * by);
+            memmove(b->piece.item + at, b->piece.item + at + 1, (size_t)(--b->piece.n - at) * sizeof s);
+            i -= at < i;
+        }
+        ac_stretch_by(&s, by, n);
+        ac_stretch_settle(&s);
+        b->piece.item[i] = s;
+        i = -1; /* what it is now may be one of a row */
+    }
+}
+
 static ac_cover_block *open_block(ac_prover *p)
 {
     ac_cover_block *b = AC_NEW(p->tmp, ac_cover_block);
@@ -182,9 +224,13 @@ static bool is_written_together(ac_prover *p, const ac_cover_block *first, int32
             s.n_guard = 0;
             ac_p_cover_add(p, &all, s);
         }
-    for (int32_t i = 0; i < all.piece.n; i++)
-        if (ac_stretch_holds(p, &all.piece.item[i], index, n))
-            return true;
+    for (int rows = 0; rows < 2; rows++) {
+        if (rows)
+            ac_p_cover_rows(&all, 2);
+        for (int32_t i = 0; i < all.piece.n; i++)
+            if (ac_stretch_holds(p, &all.piece.item[i], index, n))
+                return true;
+    }
     return false;
 }
 

@@ -312,8 +312,8 @@ static void read_flags(instruction *i)
             i->wrap = true;
         else if (!strcmp(w, "narrow") && i->op == OP_load)
             i->narrow = true;
-        else if ((!strcmp(w, "parallel") && i->op == OP_for) || !strcmp(w, "unroll") || !strcmp(w, "apart") ||
-                 !strcmp(w, "aligned") || !strcmp(w, "shape"))
+        else if (((!strcmp(w, "parallel") || !strcmp(w, "grid") || !strcmp(w, "block")) && i->op == OP_for) ||
+                 !strcmp(w, "unroll") || !strcmp(w, "apart") || !strcmp(w, "aligned") || !strcmp(w, "shape"))
             continue;
         else if (i->op != OP_prefetch && i->op != OP_mma)
             wrong("unexpected text");

@@ -17,6 +17,7 @@ valid "$models/digits_f32.tflite" --threads 3
 valid "$src/tests/golden/c/state.ag"
 valid "$models/branch_int8.tflite" -t cortex-m0plus
 valid "$models/branch_int8.tflite" -t x86-64-v4 # words of 32 bits in lanes of 64 that have a sign
+valid "$digits" -t cuda-sm75
 # -o - is the certificate alone
 "$arenac" prove "$digits" -o digits.cert >/dev/null && "$arenac" prove "$digits" -o - >piped.cert 2>err.txt
 cmp digits.cert piped.cert || fail "-o - is not the certificate"

@@ -177,10 +177,19 @@ graph s { # a softmax that a stripe writes over its operand
 }
 E
 expect 0 ': proven; 1 steps' "$arenac" prove softmax.ag -t cortex-m4 --stripe auto
-open=$src/tests/cli/prove/open.ag
-# a multiplier of exactly a half, whose products are shifted as unsigned numbers
-expect 0 ': proven; 1 steps' "$arenac" prove "$open" -t cortex-m55-mve
-expect 8 'E0703.*about the code \(is\|are\) not proven' "$arenac" prove "$open" -t cuda-sm80
-expect 8 '%[0-9]* (mma): accesses: products of a warp are not followed' "$arenac" prove "$open" -t cuda-sm80 -v
-expect 8 'E0703' "$arenac" compile "$open" -t cuda-sm80 --prove --emit loops -o open.loops
+cat >half.ag <<'E'
+graph h { # a multiplier of exactly a half, whose products are shifted as unsigned numbers; products of a warp
+  input x: i8[1,8,8,8] q(0.5, -5)
+  const w: i8[8,3,3,8] q(0.5, 0) = random 1
+  y: i8[1,8,8,8] q(0.5, -2) = conv_2d(x, w) padding=same
+  output y
+}
+E
+expect 0 ': proven; 1 steps' "$arenac" prove half.ag -t cortex-m55-mve
+expect 0 ': proven; 1 steps' "$arenac" prove half.ag -t cuda-sm75
+expect 0 ': proven; 1 steps' "$arenac" prove half.ag -t cuda-sm80
+open=$src/tests/golden/ops/tree_ensemble-f32.ag # a walk down trees
+expect 8 'E0703.*about the code \(is\|are\) not proven' "$arenac" prove "$open"
+expect 8 '%[0-9]* (load): accesses: reads elements .* of' "$arenac" prove "$open"
+expect 8 'E0703' "$arenac" compile "$open" --prove --emit loops -o open.loops
 [ ! -e open.loops ] || fail "what is not proven is written"

@@ -3,6 +3,7 @@
 #define AC_TESTS_UNIT_PROVE_PLANTED_CASES_H
 #include "prove/prove.h"
 #include "tests/unit/prove/planted.h"
+#include "tests/unit/prove/planted_threads.h"
 
 /* An argument: "x@64" a tensor at byte 64 of the arena, "=16" scratch, "#3" constant 3 of the case. */
 typedef struct planted {
@@ -262,6 +263,28 @@ static const planted CASES[] = {
     {"what is filled unless a loop's variable is where it never is", ALWAYS_CUT("15"), APART " =256", 0, NULL, false},
     {"what is filled unless a loop's variable is where it once is", ALWAYS_CUT("16"), APART " =256", AC_CLAIM_WRITTEN,
      "'s' is read before", false},
+    {"rows that threads keep", KEPT("some", "15"), APART, 0, NULL, false},
+    {"rows that threads keep, one too many", KEPT("some", "16"), APART, AC_CLAIM_ACCESS, "of 'x'", true},
+    {"rows that threads keep, and another loop stores to", KEPT("base", "15"), APART, AC_CLAIM_ACCESS, "of 'x'", false},
+    {"what threads keep of two elements", TWO_KEPT("16"), APART, 0, NULL, false},
+    {"what threads keep of two elements that are one", TWO_KEPT("1"), APART, AC_CLAIM_ACCESS, "of 'x'", false},
+    {"rows and columns moved where they are inside", MOVED("4", MOVED_IF), APART, 0, NULL, false},
+    {"rows and columns moved, a row too many", MOVED("5", MOVED_IF), APART, AC_CLAIM_ACCESS, "of 'x'", false},
+    {"rows and columns moved, or the first", MOVED("4", MOVED_SELECT), APART, 0, NULL, false},
+    {"rows and columns moved, or the first, a row too many", MOVED("5", MOVED_SELECT), APART, AC_CLAIM_ACCESS, "of 'x'",
+     false},
+    {"blocks of threads in place", DIGITS("%16"), "x@0! y@0!", 0, NULL, false},
+    {"blocks of threads in place, each with its neighbour", DIGITS("%19"), "x@0! y@0!", AC_CLAIM_ORDER,
+     "'x' may be read where 'y'", false},
+    {"four elements of each thread", FOUR("48"), APART " =256", 0, NULL, false},
+    {"four elements of each thread, the last ones elsewhere", FOUR("40"), APART " =256", AC_CLAIM_WRITTEN,
+     "'s' is read before", false},
+    {"elements in turn", IN_TURN("64"), APART " =256", 0, NULL, false},
+    {"elements in turn, without the last", IN_TURN("63"), APART " =256", AC_CLAIM_WRITTEN, "'s' is read before", false},
+    {"a product of a warp", WARP("6", "128"), "x@0 y@256", 0, NULL, false},
+    {"a product of a warp, words beyond its array", WARP("6", "160"), "x@0 y@256", AC_CLAIM_ACCESS, "of 'words'", true},
+    {"a product of a warp, words that are not written", WARP("5", "128"), "x@0 y@256", AC_CLAIM_WRITTEN,
+     "'words' is read before", false},
     {"an argument beyond the arena", XY COPY("%5 = load i8 x[%4]\n store y[%4] %5"), "x@0 y@4033", AC_CLAIM_ACCESS,
      "argument 'y' takes bytes 4033 .. 4096 of a memory of 4096", true},
 };

@@ -12,9 +12,9 @@
 
 static const char *const MODELS[] = {"digits_int8.tflite", "branch_int8.tflite", "dsnet_int8.tflite",
                                      "branch_f32.tflite", "gate.ag"};
-static const char *const TARGETS[] = {"generic", "x86-64-v3", "cortex-m4", "cortex-m55"};
+static const char *const TARGETS[] = {"generic", "x86-64-v3", "cortex-m4", "cortex-m55", "cuda-sm75", "cuda-sm80"};
 
-enum { MUTANTS = 240, MOST_ARGS = 32 };
+enum { N_TARGETS = sizeof TARGETS / sizeof *TARGETS, MUTANTS = 360, MOST_ARGS = 32 };
 
 static int refused, accepted; /* mutants */
 
@@ -162,7 +162,7 @@ static void mutant(arenac *a, int32_t n)
     const ac_call *c = &m->call[step];
     ac_module changed = *m;
     ac_loop_fn *fn = copy_of(a->cx.region, m->fn[c->fn]);
-    if (c->n_arg > MOST_ARGS || (n && !plant(fn)) || has_dead_loop(m, c, fn))
+    if (c->n_arg > MOST_ARGS || (n && !plant(fn)) || has_dead_loop(m, c, fn) || ac_loop_gpu_fault(fn))
         return;
     const ac_loop_fn **fns = ac_copy(a->cx.region, m->fn, (size_t)m->n_fn * sizeof *m->fn);
     fns[c->fn] = fn;
@@ -180,9 +180,9 @@ int main(int argc, char **argv)
 {
     const int32_t mutants = argc > 1 ? atoi(argv[1]) : MUTANTS;
     const uint64_t start = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
-    const int32_t pairs = (int32_t)(sizeof MODELS / sizeof *MODELS * (sizeof TARGETS / sizeof *TARGETS));
+    const int32_t pairs = (int32_t)(sizeof MODELS / sizeof *MODELS * N_TARGETS);
     for (int32_t i = 0; i < pairs; i++) {
-        const char *model = MODELS[i / 4], *target = TARGETS[i % 4];
+        const char *model = MODELS[i / N_TARGETS], *target = TARGETS[i % N_TARGETS];
         char path[400], what[500];
         snprintf(path, sizeof path, "%s/models/%s", SOURCE_DIR, model);
         const char *paths[] = {path};

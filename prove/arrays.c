@@ -1,0 +1,186 @@
+/* arrays.c - what elements of a local array hold, as sums: one loop writes them, an element in each iteration or
+ * several a distance apart, and later ones read them.
+ *
+ *     for t in 0 .. 64                        for t in 0 .. 64
+ *         base[t]      = 320 * (t / 4)            x[base[t] + c]              320 * (t / 4) + c
+ *         base[t + 64] = 320 * (t / 4) + 5120     x[base[t + 64] + c]
+ *
+ * So threads of a GPU keep the rows that they work on. Every element has one store that can write it, in one iteration;
+ * that was done last, and in this iteration of the loops around both, where the load comes after the loop in the same
+ * block. What is known of the other loop's iteration is said of the one at work (renaming.h). */
+#include "ir/loop/ins_fields.h"
+#include "prove/renaming.h"
+
+enum { STORES = 64, NO_LOOP = -1 };
+
+typedef struct stored {
+    ac_affine index;
+    ac_pvalue value;
+    int32_t counter; /* of the loop, when it was followed last; 0: it was not yet */
+} stored;
+
+/* Unknowns of an iteration of the loop with that counter, in the iteration in which it is another unknown. */
+typedef struct seen_as {
+    int32_t counter, other;
+    ac_renaming *names;
+} seen_as;
+
+typedef struct ac_arrays {
+    stored *by; /* by instruction */
+    AC_VEC(seen_as) seen;
+} ac_arrays;
+
+/* ------------------------------------------------------------------ which arrays */
+
+/* Is x, in a loop, run in every iteration? */
+static bool is_straight(const ac_prover *p, ac_x loop, ac_x x)
+{
+    for (ac_x k = loop + 1; k < x; k++)
+        if ((ac_p_ins(p, k)->op == AC_L_FOR || ac_p_ins(p, k)->op == AC_L_IF) && ac_p_end(p, k) > x)
+            return false;
+    return true;
+}
+
+static bool sets_outer(const ac_prover *p, ac_x loop)
+{
+    for (ac_x k = loop + 1; k < p->end[loop]; k++)
+        if (ac_p_ins(p, k)->op == AC_L_SET && ac_p_ins(p, k)->aux < loop)
+            return true;
+    return false;
+}
+
+/* The loop that holds all stores to the array; NO_LOOP: they are not all of the kind, or there are none. */
+static ac_x only_loop(const ac_prover *p, int32_t buf)
+{
+    const ac_buf *b = &p->fn->buf.item[buf];
+    ac_x loop = 0;
+    if (b->role != AC_BUF_LOCAL || !ac_dtype_is_int(b->dtype))
+        return NO_LOOP;
+    for (ac_x x = 1; x < p->fn->code.n; x++) {
+        const ac_ins *i = ac_p_ins(p, x);
+        if (!ac_ins_uses_buffer(i, buf) || i->op == AC_L_LOAD || i->op == AC_L_PREFETCH)
+            continue;
+        const ac_x around = ac_p_loop_around(p, x);
+        if (i->op != AC_L_STORE || i->lanes > 1 || !around || (loop && loop != around) || !is_straight(p, around, x))
+            return NO_LOOP;
+        loop = around;
+    }
+    return loop && ac_p_ins(p, loop)->k.i == 1 && !ac_p_breaks_off(p, loop) && !sets_outer(p, loop) ? loop : NO_LOOP;
+}
+
+static ac_x loop_of(ac_prover *p, int32_t buf)
+{
+    if (!p->array_loop)
+        p->array_loop = AC_NEW_N(p->keep, ac_x, p->fn->buf.n + 1);
+    if (!p->array_loop[buf])
+        p->array_loop[buf] = only_loop(p, buf);
+    return p->array_loop[buf];
+}
+
+/* Is x after the loop, in the block that it is in? */
+static bool comes_after(const ac_prover *p, ac_x loop, ac_x x)
+{
+    ac_x end = p->fn->code.n;
+    for (ac_x k = 1; k < loop; k++) {
+        const ac_lop op = (ac_lop)ac_p_ins(p, k)->op;
+        if ((op == AC_L_FOR || op == AC_L_IF || op == AC_L_ELSE) && p->end[k] > loop)
+            end = p->end[k];
+    }
+    return p->end[loop] < x && x < end;
+}
+
+/* ------------------------------------------------------------------ stores and loads */
+
+void ac_p_array_stored(ac_prover *p, ac_x x)
+{
+    const ac_ins *i = ac_p_ins(p, x);
+    const ac_x loop = loop_of(p, i->aux);
+    if (loop == NO_LOOP)
+        return;
+    if (!p->arrays) {
+        p->arrays = AC_NEW(p->tmp, ac_arrays);
+        p->arrays->by = AC_NEW_N(p->tmp, stored, p->fn->code.n);
+    }
+    const ac_affine *v = &p->value[loop].form;
+    const int32_t counter =
+        v->n == 1 && p->know.unknown.item[v->term[0].unknown].of_loop == loop ? v->term[0].unknown : 0;
+    p->arrays->by[x] = (stored){p->value[i->a].form, p->value[i->b], counter};
+}
+
+/* How far an element lies from the loop variable's value, at which it is written; false: nobody knows. */
+static bool place_of(const stored *s, int64_t *at)
+{
+    const ac_affine i = ac_affine_unknown(s->counter), rest = ac_affine_add(&s->index, &i, -1);
+    *at = rest.c;
+    return s->counter && !rest.lost && !rest.n;
+}
+
+static bool are_apart(const int64_t *at, int32_t n, int64_t trips)
+{
+    for (int32_t a = 0; a < n; a++)
+        for (int32_t b = 0; b < a; b++)
+            if (at[a] - at[b] < trips && at[b] - at[a] < trips)
+                return false;
+    return true;
+}
+
+/* Names of what is known of the iteration in which the loop variable is `other`. */
+static ac_renaming *names(ac_prover *p, int32_t counter, int32_t other)
+{
+    for (int32_t i = 0; i < p->arrays->seen.n; i++)
+        if (p->arrays->seen.item[i].counter == counter && p->arrays->seen.item[i].other == other)
+            return p->arrays->seen.item[i].names;
+    ac_renaming *r = AC_NEW(p->tmp, ac_renaming);
+    ac_renaming_open(r, p, counter, p->know.unknown.n);
+    r->to[0] = other;
+    ac_push(p->tmp, &p->arrays->seen, ((seen_as){counter, other, r}));
+    return r;
+}
+
+/* The store that has written the element; NULL: nobody knows. *other: the unknown that its loop variable was. */
+static const stored *writer(ac_prover *p, ac_x loop, int32_t buf, const ac_affine *index, int32_t *other)
+{
+    const stored *one[STORES];
+    int64_t at[STORES];
+    int32_t n = 0;
+    for (ac_x k = loop + 1; k < p->end[loop]; k++) {
+        if (ac_p_ins(p, k)->op != AC_L_STORE || ac_p_ins(p, k)->aux != buf)
+            continue;
+        if (n == STORES || !place_of(&p->arrays->by[k], &at[n]))
+            return NULL;
+        one[n++] = &p->arrays->by[k];
+    }
+    const ac_unknown *u = &p->know.unknown.item[n ? one[0]->counter : 0];
+    if (!n || !u->whole || u->falls || u->first.lost || u->first.n || u->last.lost || u->last.n ||
+        !are_apart(at, n, u->last.c - u->first.c + 1))
+        return NULL;
+    for (int32_t k = 0; k < n; k++) {
+        const ac_affine v = ac_affine_plus(index, -at[k]);
+        if (v.lost || v.n != 1 || v.c || v.term[0].k != 1)
+            continue;
+        const ac_interval in = p->know.unknown.item[v.term[0].unknown].in;
+        *other = v.term[0].unknown;
+        if (ac_interval_inside(in, (ac_interval){u->first.c, u->last.c}))
+            return one[k];
+    }
+    return NULL;
+}
+
+bool ac_p_array_loaded(ac_prover *p, ac_x x, ac_pvalue *v)
+{
+    const ac_ins *i = ac_p_ins(p, x);
+    const ac_x loop = i->lanes > 1 ? NO_LOOP : loop_of(p, i->aux);
+    int32_t other;
+    if (loop == NO_LOOP || !p->arrays || !comes_after(p, loop, x))
+        return false;
+    const stored *s = writer(p, loop, i->aux, &p->value[i->a].form, &other);
+    if (!s || s->value.form.lost)
+        return false;
+    ac_renaming *r = names(p, s->counter, other);
+    ac_rename_all(r, &s->value.form, 1);
+    const ac_affine form = ac_rename_sum(r, &s->value.form);
+    if (form.lost)
+        return false;
+    *v = (ac_pvalue){.in = ac_interval_meet(s->value.in, ac_affine_interval(&p->know, &form)), .form = form};
+    return true;
+}

@@ -1,0 +1,126 @@
+/* digits.c - places that are numbers in mixed radix: two of them are the same only where all digits are.
+ *
+ *     64 * (4 * (t / 8) + i) + 4 * (t % 8) + j,  i < 4, j < 4     digits t / 8, i, t % 8, j of 256, 64, 4, 1
+ *
+ * So no other iteration touches an element of a block that a thread of a GPU works on, though its place neither rises
+ * nor falls with the thread's number. */
+#include "prove/digits.h"
+
+#include <stdlib.h>
+
+typedef struct digit {
+    int64_t unit;
+    ac_affine is;
+} digit;
+
+enum { DIGITS = 2 * AC_TERMS };
+
+/* The unknown that q is a quotient of, and by which number; 0: it is none. */
+static int32_t dividend(const ac_knowledge *k, int32_t q, int64_t *by)
+{
+    const ac_unknown *u = &k->unknown.item[q];
+    for (int32_t i = 0; i < u->at_most.n; i++) {
+        const ac_known_bound *most = &u->at_most.item[i];
+        const ac_affine least = ac_affine_plus(&most->sum, 1 - most->k);
+        const bool plain = most->k > 1 && most->sum.n == 1 && !most->sum.c && most->sum.term[0].k == 1;
+        for (int32_t j = 0; j < u->at_least.n && plain; j++)
+            if (u->at_least.item[j].k == most->k && ac_affine_equal(&u->at_least.item[j].sum, &least)) {
+                *by = most->k;
+                return most->sum.term[0].unknown;
+            }
+    }
+    return 0;
+}
+
+/* The number that q is the quotient of `of` by, which may be a quotient of the same unknown; 0: it is not that. */
+static int64_t divisor(const ac_knowledge *k, int32_t q, int32_t of)
+{
+    int64_t by = 0, by_of = 0;
+    const int32_t t = dividend(k, q, &by);
+    if (!t || t == of)
+        return by;
+    return dividend(k, of, &by_of) == t && by > by_of && by % by_of == 0 ? by / by_of : 0;
+}
+
+/* An unknown of which a quotient is a digit, too: the quotient, by the least number there is, takes its part, and the
+ * rest is a digit. */
+static bool take_rest(const ac_knowledge *k, digit *d, int32_t n)
+{
+    for (int32_t a = 0; a < n; a++) {
+        int64_t by = 0, part;
+        int32_t at = -1;
+        for (int32_t b = 0; b < n && d[a].is.n == 1; b++) {
+            const int64_t one =
+                b != a && d[b].is.n == 1 ? divisor(k, d[b].is.term[0].unknown, d[a].is.term[0].unknown) : 0;
+            if (one && (at < 0 || one < by)) {
+                at = b;
+                by = one;
+            }
+        }
+        if (at < 0 || __builtin_mul_overflow(d[a].unit, by, &part) ||
+            __builtin_add_overflow(d[at].unit, part, &d[at].unit))
+            continue;
+        d[a].is = ac_affine_add(&d[a].is, &d[at].is, -by);
+        return true;
+    }
+    return false;
+}
+
+static int by_unit(const void *a, const void *b)
+{
+    const digit *x = a, *y = b;
+    return x->unit < y->unit ? 1 : x->unit > y->unit ? -1 : 0;
+}
+
+/* Digits of the same unit are one: the difference of two. Returns how many are left, the largest first. */
+static int32_t joined(digit *d, int32_t n)
+{
+    int32_t to = 0;
+    for (int32_t i = 0; i < n; i++) {
+        if (d[i].unit < 0) {
+            d[i].unit = d[i].unit == INT64_MIN ? INT64_MAX : -d[i].unit;
+            d[i].is = ac_affine_times(&d[i].is, -1);
+        }
+        int32_t same = 0;
+        while (same < to && d[same].unit != d[i].unit)
+            same++;
+        if (same < to) {
+            d[same].is = ac_affine_add(&d[same].is, &d[i].is, 1);
+        } else if (d[i].unit) {
+            d[to++] = d[i];
+        }
+    }
+    qsort(d, (size_t)to, sizeof *d, by_unit);
+    return to;
+}
+
+static bool is_within(ac_knowledge *k, const ac_affine *a, int64_t most)
+{
+    const ac_interval in = ac_affine_interval(k, a);
+    return (in.hi <= most || ac_is_at_most_lp(k, a, most)) && (in.lo >= -most || ac_is_at_least_lp(k, a, -most));
+}
+
+bool ac_p_apart_in_digits(ac_prover *p, const ac_affine *ahead, int64_t most)
+{
+    digit d[DIGITS];
+    int32_t n = 0;
+    const int32_t facts = p->know.fact.n;
+    for (int32_t i = 0; i < ahead->n; i++, n++)
+        d[n] = (digit){ahead->term[i].k, ac_affine_unknown(ahead->term[i].unknown)};
+    while (take_rest(&p->know, d, n))
+        ;
+    n = joined(d, n);
+    ac_affine rest = *ahead; /* of the digits that are not known to be 0 */
+    for (int32_t i = 0; i < n; i++) {
+        rest = ac_affine_add(&rest, &d[i].is, -d[i].unit);
+        if (rest.lost || (!is_within(&p->know, &rest, d[i].unit - 1 - most) && !is_within(&p->know, &d[i].is, 0)))
+            break;
+        const ac_affine turned = ac_affine_times(&d[i].is, -1);
+        ac_know_fact(&p->know, &d[i].is);
+        ac_know_fact(&p->know, &turned);
+    }
+    const ac_affine zero = ac_affine_of(0);
+    const bool apart = p->know.fact.n > facts && ac_is_at_most_lp(&p->know, &zero, -1);
+    p->know.fact.n = facts;
+    return apart;
+}

@@ -1,0 +1,75 @@
+/* planted_threads.h - functions for test_prove.c as they are written for GPUs: threads that keep arrays of their own,
+ * places that are taken apart into digits, conditions about rows and columns together. */
+#ifndef AC_TESTS_UNIT_PROVE_PLANTED_THREADS_H
+#define AC_TESTS_UNIT_PROVE_PLANTED_THREADS_H
+#include "tests/unit/prove/planted.h"
+
+/* base[t] = 4 t, row[t] = t; after a loop that fills `other`, row `base[t] + 4` of x where row[t] < rows. */
+#define KEPT(other, rows)                                                                                       \
+    XY "buf base local i32 16 align 4\n buf row local i32 16 align 4\n buf some local i32 16 align 4\n"         \
+       "%1 = const i32 0\n %2 = const i32 16\n %3 = const i32 4\n %4 = const i32 " rows                         \
+       "\n %5 = for i32 %1 .. %2 step 1\n %6 = mul i32 %5 %3\n store base[%5] %6\n store row[%5] %5\n end\n"    \
+       "%10 = for i32 %1 .. %2 step 1\n store " other "[%10] %2\n end\n %13 = for i32 %1 .. %2 step 1\n"        \
+       "%14 = load i32 base[%13]\n %15 = load i32 row[%13]\n %16 = lt bool %15 %4\n %17 = mul i32 %13 %3\n"     \
+       "%18 = for i32 %1 .. %3 step 1\n %19 = add i32 %17 %18\n %20 = add i32 %14 %3\n %21 = add i32 %20 %18\n" \
+       "if %16\n %23 = load i8 x[%21]\n store y[%19] %23\n else\n %26 = const i8 0\n store y[%19] %26\n"        \
+       "end\n end\n end\n"
+
+/* base[t] = 4 t and base[t + apart] = 4 t + 64 - 4 * 16: the first of 16 threads' two elements; x from there on. */
+#define TWO_KEPT(apart)                                                                                            \
+    XY "buf base local i32 48 align 4\n %1 = const i32 0\n %2 = const i32 16\n %3 = const i32 4\n"                 \
+       "%4 = const i32 " apart "\n %5 = for i32 %1 .. %2 step 1\n %6 = mul i32 %5 %3\n store base[%5] %6\n"        \
+       "%8 = add i32 %5 %4\n %9 = sub i32 %6 %3\n store base[%8] %9\n end\n %12 = for i32 %1 .. %2 step 1\n"       \
+       "%13 = load i32 base[%12]\n %14 = for i32 %1 .. %3 step 1\n %15 = add i32 %13 %14\n %16 = mul i32 %12 %3\n" \
+       "%17 = sub i32 %15 %16\n %18 = add i32 %16 %17\n %19 = load i8 x[%18]\n %20 = add i32 %16 %14\n"            \
+       "store y[%20] %19\n end\n end\n"
+
+/* Row, column and channel of an image of 4 x 4 x 4, each moved by one, where they are inside. */
+#define MOVED(rows, rest)                                                                                  \
+    XY "%1 = const i32 0\n %2 = const i32 64\n %3 = const i32 4\n %4 = const i32 1\n %5 = const i32 " rows \
+       "\n %6 = for i32 %1 .. %2 step 1\n %7 = div i32 %6 %3\n %8 = mod i32 %6 %3\n %9 = div i32 %7 %3\n"  \
+       "%10 = mod i32 %7 %3\n %11 = add i32 %9 %4\n %12 = add i32 %10 %4\n %13 = lt bool %11 %5\n"         \
+       "%14 = lt bool %12 %3\n %15 = and bool %13 %14\n %16 = mul i32 %11 %3\n %17 = add i32 %16 %12\n"    \
+       "%18 = mul i32 %17 %3\n %19 = add i32 %18 %8\n" rest "end\n"
+#define MOVED_IF                                                                  \
+    "if %15\n %21 = load i8 x[%19]\n store y[%6] %21\n else\n %24 = const i8 0\n" \
+    "store y[%6] %24\n end\n"
+#define MOVED_SELECT "%20 = select i32 %15 %19 %1\n %21 = load i8 x[%20]\n store y[%6] %21\n"
+
+/* A block of 2 x 2 places for each of 16 threads: 16 (t / 4) + 8 i + 2 (t % 4) + j, %16; with the other j, %19. */
+#define DIGITS(read)                                                                                         \
+    XY "%1 = const i32 0\n %2 = const i32 16\n %3 = const i32 4\n %4 = const i32 2\n %5 = const i32 8\n"     \
+       "%6 = for i32 %1 .. %2 step 1\n %7 = div i32 %6 %3\n %8 = mod i32 %6 %3\n %9 = mul i32 %7 %2\n"       \
+       "%10 = mul i32 %8 %4\n %11 = add i32 %9 %10\n %12 = for i32 %1 .. %4 step 1\n %13 = mul i32 %12 %5\n" \
+       "%14 = add i32 %11 %13\n %15 = for i32 %1 .. %4 step 1\n %16 = add i32 %14 %15\n %17 = const i32 1\n" \
+       "%18 = sub i32 %17 %15\n %19 = add i32 %14 %18\n %20 = load i8 x[" read "]\n store y[%16] %20\n"      \
+       "end\n end\n end\n"
+
+/* Four elements of s for each of 16 threads, the last one `last` on; then all four of them. */
+#define FOUR(last)                                                                                         \
+    XY "buf s scratch i8 64 align 4\n %1 = const i32 0\n %2 = const i32 16\n %3 = const i32 4\n"           \
+       "%4 = const i32 32\n %5 = const i32 " last "\n %6 = for i32 %1 .. %2 step 1\n %7 = load i8 x[%6]\n" \
+       "store s[%6] %7\n %9 = add i32 %6 %2\n store s[%9] %7\n %11 = add i32 %6 %4\n store s[%11] %7\n"    \
+       "%13 = add i32 %6 %5\n store s[%13] %7\n %15 = for i32 %1 .. %3 step 1\n %16 = mul i32 %15 %2\n"    \
+       "%17 = add i32 %16 %6\n %18 = load i8 s[%17]\n store y[%17] %18\n end\n end\n"
+
+/* Every sixteenth element up to `end`, from that of the thread's number on. */
+#define IN_TURN(end)                                                                                              \
+    XY "buf s scratch i8 64 align 4\n %1 = const i32 0\n %2 = const i32 16\n %3 = const i32 64\n"                 \
+       "%4 = const i32 " end "\n %5 = for i32 %1 .. %2 step 1\n %6 = for i32 %5 .. %4 step 16\n"                  \
+       "%7 = load i8 x[%6]\n store s[%6] %7\n end\n end\n %11 = for i32 %1 .. %3 step 1\n %12 = load i8 s[%11]\n" \
+       "store y[%11] %12\n end\n"
+
+/* A product of a warp: `sets` sets of 32 words are written, of six; those of the second operand begin at `second`. */
+#define WARP(sets, second)                                                                                     \
+    "buf x in i8 64 align 1\n buf y out i32 128 align 4\n buf words local i32 192 align 16 thread\n"           \
+    "buf acc local i32 128 align 16 thread\n %1 = const i32 0\n %2 = const i32 32\n %3 = const i32 4\n"        \
+    "%4 = const i32 " sets "\n %5 = for i32 %1 .. %2 step 1 as t block\n %6 = for i32 %1 .. %4 step 1\n"       \
+    "%7 = mul i32 %6 %2\n %8 = add i32 %7 %5\n %9 = load i8 x[%5]\n %10 = cast i32 %9\n store words[%8] %10\n" \
+    "end\n %13 = for i32 %1 .. %3 step 1\n %14 = mul i32 %13 %2\n %15 = add i32 %14 %5\n store acc[%15] %1\n"  \
+    "end\n end\n %19 = const i32 " second "\n %20 = for i32 %1 .. %2 step 1 as t block\n"                      \
+    "%21 = add i32 %20 %19\n mma i8 acc[%20] words[%20] words[%21]\n end\n"                                    \
+    "%24 = for i32 %1 .. %2 step 1 as t block\n %25 = for i32 %1 .. %3 step 1\n %26 = mul i32 %25 %2\n"        \
+    "%27 = add i32 %26 %24\n %28 = load i32 acc[%27]\n store y[%27] %28\n end\n end\n"
+
+#endif
