@@ -5,6 +5,8 @@
  * only the count matters. */
 #include "prove/prover.h"
 
+#include <math.h>
+
 typedef enum outcome {
     PROMISED,
     MAY_WRAP,
@@ -395,6 +397,8 @@ static void compare(ac_prover *p, ac_x x)
                     : b->in.hi < a->in.lo + slack || is_at_most_here(p, b, a, 1 - slack) ? 0
                                                                                          : -1;
         in = known < 0 || ends ? in : (ac_interval){known, known};
+    } else if (isnan(p->value[i->a].least) || isnan(p->value[i->b].least)) { /* one of them is NaN, whatever else */
+        in.lo = in.hi = i->op == AC_L_NE;
     }
     p->value[x] = in.lo == in.hi ? (ac_pvalue){.in = in, .form = ac_affine_of(in.lo)} : ac_p_unknown(p, AC_BOOL, in);
 }

@@ -31,6 +31,7 @@ typedef struct looped {
     ac_interval *one_adds; /* what an iteration adds in which a load gives an extreme: there is one */
     bool settled;          /* rules are found: `head` holds */
     ac_interval *again;    /* of each variable: where an iteration that is not the last leaves it, whatever it was */
+    bool *listed;          /* of each variable: its head has all values that it ever has, found one by one */
 } looped;
 
 static ac_interval times_upto(ac_interval by, int64_t least, int64_t most)
@@ -175,6 +176,12 @@ static ac_dtype type_of(const ac_prover *p, const looped *l, int32_t k)
     return (ac_dtype)ac_p_ins(p, l->var[k])->dtype;
 }
 
+static ac_pvalue anything(ac_prover *p, const looped *l, int32_t k)
+{
+    const ac_dtype d = type_of(p, l, k);
+    return ac_p_unknown(p, d, ac_dtype_is_float(d) ? (ac_interval){0} : ac_p_range(d));
+}
+
 /* What a pass has added to variable k, if it has added something to whatever it was. */
 static bool more_of(const ac_prover *p, const looped *l, int32_t k, ac_interval *more)
 {
@@ -191,9 +198,8 @@ static bool more_of(const ac_prover *p, const looped *l, int32_t k, ac_interval 
 static void find_rules(ac_prover *p, looped *l)
 {
     for (int32_t k = 0; k < l->n_var; k++) {
-        const ac_dtype d = type_of(p, l, k);
-        l->head[k] = ac_p_unknown(p, d, ac_dtype_is_float(d) ? (ac_interval){0} : ac_p_range(d));
-        l->head_unknown[k] = ac_dtype_is_float(d) ? 0 : l->head[k].form.term[0].unknown;
+        l->head[k] = anything(p, l, k);
+        l->head_unknown[k] = ac_dtype_is_float(type_of(p, l, k)) ? 0 : l->head[k].form.term[0].unknown;
     }
     pass(p, l);
     for (int32_t k = 0; k < l->n_var; k++) {
@@ -242,7 +248,7 @@ static void go_through(ac_prover *p, looped *l)
         all[k] = l->how[k] == STAYS_IN ? l->entry[k] : l->head[k];
     for (int64_t n = 0; n < l->trips.hi; n++) {
         for (int32_t k = 0; k < l->n_var; k++) {
-            if (l->how[k] != STAYS_IN)
+            if (l->how[k] != STAYS_IN || l->listed[k])
                 continue;
             const ac_interval in = n ? l->last[k].in : l->entry[k].in;
             l->head[k] = ac_p_unknown(p, type_of(p, l, k), in);
@@ -252,8 +258,57 @@ static void go_through(ac_prover *p, looped *l)
             pass(p, l);
     }
     for (int32_t k = 0; k < l->n_var; k++)
-        if (l->how[k] == STAYS_IN)
+        if (l->how[k] == STAYS_IN && !l->listed[k])
             l->head[k] = ac_p_unknown(p, type_of(p, l, k), all[k].in);
+}
+
+/* Numbers that the variables of walks are at the start of an iteration: of each, those that an iteration leads to are
+ * some, too, until there are no new ones. Not where there are too many, or one cannot be a place. */
+static void list_values(ac_prover *p, looped *l)
+{
+    enum { MOST_VALUES = 1 << 17, MOST_FOLLOWED = 1 << 23 };
+    AC_VEC(int64_t) value = {0};
+    bool *seen = NULL, *walks = AC_NEW_N(p->tmp, bool, l->n_var + 1);
+    ac_interval all = {INT64_MAX, INT64_MIN};
+    int32_t n_walks = 0;
+    for (int32_t k = 0; k < l->n_var; k++) {
+        walks[k] = l->how[k] == STAYS_IN && ac_p_is_walk(p, l->x, l->var[k]);
+        n_walks += walks[k];
+        all = walks[k] ? ac_interval_join(all, l->entry[k].in) : all;
+    }
+    if (n_walks > 1 && ac_p_breaks_off(p, l->x)) /* one may end the other */
+        return;
+    ac_interval more = all;
+    const int32_t unknowns = p->know.unknown.n, quotients = p->know.quotient.n;
+    for (int32_t n = 0; all.lo <= all.hi; n++) {
+        if (more.lo < 0 || more.hi >= MOST_VALUES || n > MOST_FOLLOWED / (l->end - l->x))
+            return;
+        seen = seen ? seen : AC_NEW_N(p->tmp, bool, MOST_VALUES);
+        for (int64_t v = more.lo; v <= more.hi; v++) {
+            if (!seen[v])
+                ac_push(p->tmp, &value, v);
+            seen[v] = true;
+        }
+        all = ac_interval_join(all, more);
+        if (n == value.n)
+            break;
+        more = (ac_interval){INT64_MAX, INT64_MIN};
+        for (int32_t k = 0; k < l->n_var; k++)
+            l->head[k] = walks[k]
+                             ? (ac_pvalue){.in = {value.item[n], value.item[n]}, .form = ac_affine_of(value.item[n])}
+                         : l->how[k] == ADDS ? l->head[k]
+                                             : anything(p, l, k);
+        pass(p, l);
+        for (int32_t k = 0; k < l->n_var; k++)
+            more = walks[k] ? ac_interval_join(more, l->last[k].in) : more;
+        p->know.unknown.n = unknowns; /* a walk leaves nothing that names them */
+        p->know.quotient.n = quotients;
+    }
+    for (int32_t k = 0; k < l->n_var; k++)
+        if (walks[k]) {
+            l->listed[k] = true;
+            l->head[k] = ac_p_unknown(p, type_of(p, l, k), all);
+        }
 }
 
 /* Finds intervals that the body leads back into. */
@@ -261,12 +316,13 @@ static void settle(ac_prover *p, looped *l)
 {
     enum { WIDEN_AFTER = 2, PASSES = 7 };
     bool moving = false;
+    list_values(p, l);
     for (int32_t k = 0; k < l->n_var; k++) {
-        moving |= l->how[k] == STAYS_IN;
-        if (l->how[k] == STAYS_IN)
+        moving |= l->how[k] == STAYS_IN && !l->listed[k];
+        if (l->how[k] == STAYS_IN && !l->listed[k])
             l->head[k] = ac_p_unknown(p, type_of(p, l, k), l->entry[k].in);
         if (l->how[k] == IS_FLOAT)
-            l->head[k] = ac_p_unknown(p, type_of(p, l, k), (ac_interval){0});
+            l->head[k] = anything(p, l, k);
     }
     for (int32_t n = 0; moving; n++) {
         if (n == WIDEN_AFTER && l->trips.hi <= FEW) {
@@ -276,7 +332,7 @@ static void settle(ac_prover *p, looped *l)
         pass(p, l);
         moving = false;
         for (int32_t k = 0; k < l->n_var; k++) {
-            if (l->how[k] != STAYS_IN)
+            if (l->how[k] != STAYS_IN || l->listed[k])
                 continue;
             const ac_interval range = ac_p_range(type_of(p, l, k));
             ac_interval in = l->head[k].in;
@@ -317,7 +373,8 @@ static void leave(ac_prover *p, looped *l)
             const ac_interval in = ac_interval_meet(ac_p_range(d), ac_interval_add(l->entry[k].in, more));
             v = form.lost ? ac_p_unknown(p, d, in) : (ac_pvalue){.in = in, .form = form};
         } else if (l->how[k] == STAYS_IN) {
-            v = ac_p_unknown(p, d, l->trips.lo > 0 ? l->last[k].in : l->head[k].in);
+            const ac_interval after = l->trips.lo > 0 ? l->last[k].in : l->head[k].in;
+            v = ac_p_unknown(p, d, l->listed[k] ? ac_interval_meet(l->head[k].in, after) : after);
         } else {
             v = ac_p_unknown(p, d, (ac_interval){0});
         }
@@ -392,6 +449,7 @@ void ac_p_loop(ac_prover *p, ac_x x)
     l.one_adds = AC_NEW_N(p->tmp, ac_interval, l.n_var + 1);
     l.again = AC_NEW_N(p->tmp, ac_interval, l.n_var + 1);
     l.head_unknown = AC_NEW_N(p->tmp, int32_t, l.n_var + 1);
+    l.listed = AC_NEW_N(p->tmp, bool, l.n_var + 1);
     const bool dry = p->dry;
     bool numbers = false;
     for (int32_t k = 0; k < l.n_var; k++)

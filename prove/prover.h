@@ -172,6 +172,9 @@ void ac_p_set_values(ac_prover *p, const ac_x *var, int32_t n, const ac_pvalue *
 void ac_p_loop(ac_prover *p, ac_x x);
 bool ac_p_breaks_off(const ac_prover *p, ac_x loop); /* May it end before its last iteration? */
 
+/* walks.c: is the variable a place in tables that depends on nothing else that the loop changes? */
+bool ac_p_is_walk(const ac_prover *p, ac_x loop, ac_x var);
+
 /* schedule.c: the loop at x is followed iteration by iteration, if it is a schedule (else false). */
 bool ac_p_follow_schedule(ac_prover *p, ac_x x, ac_interval first, ac_interval trips, int64_t step);
 
@@ -203,10 +206,10 @@ void ac_p_access(ac_prover *p, ac_x x);
 ac_const *ac_p_constant(const ac_prover *p, int32_t buf);
 /* Integers that a load of `lanes` elements from `index` on can give. */
 ac_interval ac_p_loaded(ac_prover *p, int32_t buf, const ac_pvalue *index, int32_t lanes);
-void ac_p_put(ac_prover *p, int32_t buf, ac_interval in);        /* integers that are stored */
-void ac_p_stored(ac_prover *p, ac_x x);                          /* instruction x stores integers */
-ac_interval ac_p_contents(ac_prover *p, int32_t buf);            /* what the call has stored to its own buffer */
-void ac_p_loaded_float(ac_prover *p, int32_t buf, ac_pvalue *v); /* floats of a constant narrow v */
+void ac_p_put(ac_prover *p, int32_t buf, ac_interval in);            /* integers that are stored */
+void ac_p_stored(ac_prover *p, ac_x x);                              /* instruction x stores integers */
+ac_interval ac_p_contents(ac_prover *p, int32_t buf);                /* what the call has stored to its own buffer */
+void ac_p_loaded_float(ac_prover *p, const ac_ins *i, ac_pvalue *v); /* floats of a constant narrow v */
 
 /* claims.c */
 void ac_p_proven(ac_prover *p, ac_claim claim);

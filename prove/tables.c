@@ -73,11 +73,23 @@ ac_interval ac_p_loaded(ac_prover *p, int32_t buf, const ac_pvalue *index, int32
     return ac_interval_meet(range, p->content[buf]);
 }
 
-void ac_p_loaded_float(ac_prover *p, int32_t buf, ac_pvalue *v)
+/* The element itself, where its place is a number; of NaN both ends are. */
+static bool is_one(ac_prover *p, ac_const *k, ac_interval at, ac_pvalue *v)
 {
+    const void *data = at.lo == at.hi && at.lo >= 0 && at.lo < k->count ? ac_const_data(p->cx, k) : NULL;
+    if (!data)
+        return false;
+    const double x = ac_dtype_get_num(k->dtype, data, at.lo);
+    *v = (ac_pvalue){.least = x, .most = x, .maybe_nan = isnan(x), .form = {.lost = true}};
+    return true;
+}
+
+void ac_p_loaded_float(ac_prover *p, const ac_ins *i, ac_pvalue *v)
+{
+    const int32_t buf = i->aux;
     const ac_dtype d = p->fn->buf.item[buf].dtype;
     ac_const *k = ac_p_constant(p, buf);
-    if (!k || (d != AC_F32 && d != AC_F64))
+    if (!k || (d != AC_F32 && d != AC_F64) || (k->dtype == d && i->lanes == 1 && is_one(p, k, p->value[i->a].in, v)))
         return;
     ac_ptable *t = &p->table[buf];
     if (!t->known && k->dtype == d && k->count <= FLOATS_LOOKED_AT) {
@@ -85,8 +97,8 @@ void ac_p_loaded_float(ac_prover *p, int32_t buf, ac_pvalue *v)
         t->known = true;
         t->maybe_nan = !data;
         t->least = t->most = data && k->count ? ac_dtype_get_num(d, data, 0) : 0;
-        for (int64_t i = 0; data && i < k->count; i++) {
-            const double x = ac_dtype_get_num(d, data, i);
+        for (int64_t at = 0; data && at < k->count; at++) {
+            const double x = ac_dtype_get_num(d, data, at);
             t->least = fmin(t->least, x);
             t->most = fmax(t->most, x);
             t->maybe_nan |= isnan(x);

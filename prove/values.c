@@ -134,7 +134,7 @@ static ac_pvalue loaded(ac_prover *p, ac_x x)
     const ac_dtype d = (ac_dtype)i->dtype;
     if (ac_dtype_is_float(d)) {
         ac_pvalue v = of_float(-(double)INFINITY, (double)INFINITY, true);
-        ac_p_loaded_float(p, i->aux, &v);
+        ac_p_loaded_float(p, i, &v);
         return v;
     }
     int64_t number;
