@@ -363,22 +363,42 @@ static int read_slice(ac_lex *x, const ac_text_type *ty, const ac_weights_file *
     return AC_OK;
 }
 
+/* NumPy's header would be the first numbers. */
+static int refuse_npy(ac_lex *x, const ac_tok *at, const ac_file *f)
+{
+    static const uint8_t MAGIC[6] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
+    if (f->n < 12 || memcmp(f->data, MAGIC, sizeof MAGIC) != 0)
+        return AC_OK;
+    const bool short_header = f->data[6] == 1;
+    const int64_t begin =
+        short_header ? 10 + f->data[8] + 256 * f->data[9] : 12 + f->data[8] + 256 * f->data[9] + 65536 * f->data[10];
+    ac_text_error(x, at, E0010, "'%s' is a .npy file, which begins with a header, not with numbers", f->path);
+    return ac_help(x->cx, "its numbers begin at byte %lld: file \"%s\" @%lld", (long long)begin, at->text,
+                   (long long)begin);
+}
+
 /* file "name" @offset: a slice of a file, its name relative to the .ag file */
 static int read_file(ac_lex *x, const ac_text_type *ty, ac_text_value *out)
 {
     ac_tok at = x->tok;
     int64_t offset = 0;
+    bool is_said = false;
     if (at.kind != AC_T_STRING || !at.len)
         return ac_text_error(x, &at, E0020, "expected a file name in quotes, found %s", ac_lex_show(x, &at));
     ac_lex_next(x);
     if (ac_text_is(x, '@')) {
         ac_lex_next(x);
+        is_said = true;
         AC_TRY(ac_text_int(x, 0, INT64_MAX / 2, "a byte offset", &offset));
     }
     ac_file f = {0};
     uint8_t *p = NULL; /* a copy: the slice need not be aligned */
     AC_TRY(room_for(x, ty, &p));
     AC_TRY(ac_text_file(x, &at, &f));
+    if (!is_said && refuse_npy(x, &at, &f) != AC_OK) {
+        ac_file_close(&f);
+        return AC_FAIL;
+    }
     const bool there = (uint64_t)offset <= f.n && (uint64_t)ty->bytes <= f.n - (uint64_t)offset;
     if (there)
         memcpy(p, f.data + offset, (size_t)ty->bytes);

@@ -45,6 +45,13 @@ done <cases
 printf 'weights "pipe.bin" 256 "%064d"\ngraph g {\n  input x: i8[1]\n  output x\n}\n' 0 >model/w.ag
 expect 3 'is no regular file' timeout 20 "$arenac" check model/w.ag
 sed 's|file ".*"|file "model/inside.bin"|' model/t.ag >t.ag
+# NumPy's files are no raw numbers: their header is not taken for some
+{ printf '\223NUMPY\001\000\066\000%054d' 0 && cat model/inside.bin; } >model/rows.npy
+sed 's|file ".*"|file "rows.npy"|' model/t.ag >model/n.ag
+expect 1 'E0010.*begins with a header, not with numbers' "$arenac" check model/n.ag
+expect 1 'its numbers begin at byte 64: file "rows.npy" @64' "$arenac" check model/n.ag
+sed 's|file ".*"|file "rows.npy" @64|' model/t.ag >model/n.ag
+expect 0 '' "$arenac" check model/n.ag
 said=out.txt
 expect 0 '' sh -c "'$arenac' check -q - <t.ag"
 exit $bad
