@@ -305,9 +305,10 @@ ac_tensor *ac_bounded(const ac_build *b, ac_tensor *t, ac_tensor *count, int32_t
 
 bool ac_is_count(const ac_build *b, ac_tensor *t)
 {
+    enum { MOST_SIZES = 2 * AC_MAX_RANK }; /* pads; a list of more is none */
     bool found = false;
     int64_t most;
-    for (int64_t i = 0; !found && !ac_tensor_is_const(t) && i < ac_tensor_count(t); i++)
+    for (int64_t i = 0; !found && !ac_tensor_is_const(t) && i < ac_tensor_count(t) && i < MOST_SIZES; i++)
         found = count_at(b, t, i, &most) != NULL;
     return found;
 }
