@@ -266,7 +266,7 @@ static void go_through(ac_prover *p, looped *l)
  * some, too, until there are no new ones. Not where there are too many, or one cannot be a place. */
 static void list_values(ac_prover *p, looped *l)
 {
-    enum { MOST_VALUES = 1 << 17, MOST_FOLLOWED = 1 << 23 };
+    enum { MOST_VALUES = 1 << 17, MOST_AT_ONCE = 8 };
     AC_VEC(int64_t) value = {0};
     bool *seen = NULL, *walks = AC_NEW_N(p->tmp, bool, l->n_var + 1);
     ac_interval all = {INT64_MAX, INT64_MIN};
@@ -281,7 +281,8 @@ static void list_values(ac_prover *p, looped *l)
     ac_interval more = all;
     const int32_t unknowns = p->know.unknown.n, quotients = p->know.quotient.n;
     for (int32_t n = 0; all.lo <= all.hi; n++) {
-        if (more.lo < 0 || more.hi >= MOST_VALUES || n > MOST_FOLLOWED / (l->end - l->x))
+        p->walk_steps -= l->end - l->x;
+        if (more.lo < 0 || more.hi >= MOST_VALUES || (n && more.hi - more.lo >= MOST_AT_ONCE) || p->walk_steps < 0)
             return;
         seen = seen ? seen : AC_NEW_N(p->tmp, bool, MOST_VALUES);
         for (int64_t v = more.lo; v <= more.hi; v++) {

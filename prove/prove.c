@@ -202,6 +202,7 @@ static void prove_call(ac_ctx *cx, const ac_module *m, int32_t step, ac_between 
     p.left = AC_NEW_N(keep, ac_interval, p.fn->buf.n + 1);
     p.left_any = AC_NEW_N(keep, bool, p.fn->buf.n + 1);
     p.marks = INT64_C(1) << 26;
+    p.walk_steps = INT64_C(1) << 24;
     p.chunk = -1;
     p.wraps = AC_NEW_N(keep, bool, p.fn->code.n + 1);
     do { /* once more where something does wrap, with nothing built on that */

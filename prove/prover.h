@@ -101,6 +101,7 @@ typedef struct ac_prover {
     ac_affine witness_value;
     struct ac_cover *cover, *results; /* written.c */
     int64_t marks;                    /* written_each.c */
+    int64_t walk_steps;               /* instructions that may still be followed for places of walks (walks.c) */
     uint8_t *walked;                  /* walked.c; by buffer; NULL: not asked yet */
     ac_between *between;
     bool *made;        /* by buffer: bytes.h */

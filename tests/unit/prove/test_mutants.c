@@ -10,11 +10,15 @@
 
 #include <string.h>
 
-static const char *const MODELS[] = {"digits_int8.tflite", "branch_int8.tflite", "dsnet_int8.tflite",
-                                     "branch_f32.tflite", "gate.ag"};
+static const char *const MODELS[] = {"digits_int8.tflite",
+                                     "branch_int8.tflite",
+                                     "dsnet_int8.tflite",
+                                     "branch_f32.tflite",
+                                     "gate.ag",
+                                     "../tests/golden/ops/tree_ensemble-f32.ag"};
 static const char *const TARGETS[] = {"generic", "x86-64-v3", "cortex-m4", "cortex-m55", "cuda-sm75", "cuda-sm80"};
 
-enum { N_TARGETS = sizeof TARGETS / sizeof *TARGETS, MUTANTS = 360, MOST_ARGS = 32 };
+enum { N_TARGETS = sizeof TARGETS / sizeof *TARGETS, MUTANTS = 432, MOST_ARGS = 32 };
 
 static int refused, accepted; /* mutants */
 
