@@ -92,7 +92,7 @@ train $a --budget "$least" -o got.npz >/dev/null || fail "the least budget"
 bits want.npz want.csv "under a budget"
 # shellcheck disable=SC2086
 verified m.ag --train adam --loss cross_entropy --batch 12 --micro-batch 2 --schedule search
-verified m.ag --train adam --loss cross_entropy --batch 12 --micro-batch 2 --budget "$least"
+verified m.ag -t native --train adam --loss cross_entropy --batch 12 --micro-batch 2 --budget "$least" # as train
 expect 0 'gradients of a micro-batch, 3,348 B, 6 of which' "$arenac" plan m.ag --train sgd --loss cross_entropy \
     --batch 12 --micro-batch 2
 
