@@ -25,18 +25,14 @@ static void doubt(ac_prover *p, ac_x x, int32_t buf, const ac_pvalue *index, con
 /* `n` elements from `index` on are read or written; n may be a sum. At most none when n is 0 or less. */
 static void claim(ac_prover *p, ac_x x, int32_t buf, const ac_pvalue *index, const ac_affine *n, ac_use use)
 {
-    const ac_affine end = ac_affine_add(&index->form, n, 1);
+    const ac_affine end = ac_affine_add(&index->form, n, 1), over = ac_affine_plus(&end, -p->count[buf]),
+                    first = index->in.lo >= 0 ? ac_affine_of(0) : index->form;
     if (use != AC_USE_READ)
         ac_p_extreme_stored(p, buf);
     if (p->dry)
         return;
     const bool numbers = !n->n && index->in.lo >= 0 && ac_sat_add(index->in.hi, n->c) <= p->count[buf];
-    if (numbers ||
-        (!index->form.lost && (index->in.lo >= 0 || ac_is_at_least(&p->know, &index->form, 0)) &&
-         ac_is_at_most(&p->know, &end, p->count[buf])) ||
-        (!index->form.lost && (index->in.lo >= 0 || ac_is_at_least_lp(&p->know, &index->form, 0)) &&
-         ac_is_at_most_lp(&p->know, &end, p->count[buf])) ||
-        ac_p_walked(p, buf))
+    if (numbers || (!index->form.lost && ac_is_from_0(&p->know, &first, &over)) || ac_p_walked(p, buf))
         ac_p_proven(p, AC_CLAIM_ACCESS);
     else if (!ac_is_unreachable(&p->know))
         doubt(p, x, buf, index, n, use);

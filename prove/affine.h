@@ -105,6 +105,8 @@ bool ac_is_at_least(ac_knowledge *k, const ac_affine *a, int64_t limit);
 /* The same by all that is known together, as a linear program; dearer. linear_program.c */
 bool ac_is_at_most_lp(ac_knowledge *k, const ac_affine *a, int64_t limit);
 bool ac_is_at_least_lp(ac_knowledge *k, const ac_affine *a, int64_t limit);
+/* Is a 0 or more, and `over` 0 or less? The dearer question comes after the other one. */
+bool ac_is_from_0(ac_knowledge *k, const ac_affine *a, const ac_affine *over);
 /* Do the facts contradict each other, so that the code is never run? */
 bool ac_is_unreachable(ac_knowledge *k);
 

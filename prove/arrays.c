@@ -32,25 +32,17 @@ typedef struct ac_arrays {
 
 /* ------------------------------------------------------------------ which arrays */
 
-/* Is x, in a loop, run in every iteration? */
+/* Is x run in every iteration of the innermost loop around it? */
 static bool is_straight(const ac_prover *p, ac_x loop, ac_x x)
 {
     for (ac_x k = loop + 1; k < x; k++)
-        if ((ac_p_ins(p, k)->op == AC_L_FOR || ac_p_ins(p, k)->op == AC_L_IF) && ac_p_end(p, k) > x)
+        if (ac_p_ins(p, k)->op == AC_L_IF && ac_p_end(p, k) > x)
             return false;
     return true;
 }
 
-static bool sets_outer(const ac_prover *p, ac_x loop)
-{
-    for (ac_x k = loop + 1; k < p->end[loop]; k++)
-        if (ac_p_ins(p, k)->op == AC_L_SET && ac_p_ins(p, k)->aux < loop)
-            return true;
-    return false;
-}
-
 /* The loop that holds all stores to the array; NO_LOOP: they are not all of the kind, or there are none. */
-static ac_x only_loop(const ac_prover *p, int32_t buf)
+static ac_x only_loop(ac_prover *p, int32_t buf)
 {
     const ac_buf *b = &p->fn->buf.item[buf];
     ac_x loop = 0;
@@ -65,7 +57,10 @@ static ac_x only_loop(const ac_prover *p, int32_t buf)
             return NO_LOOP;
         loop = around;
     }
-    return loop && ac_p_ins(p, loop)->k.i == 1 && !ac_p_breaks_off(p, loop) && !sets_outer(p, loop) ? loop : NO_LOOP;
+    int32_t set = 0; /* variables that change from one iteration to the next */
+    if (loop)
+        ac_p_set_between(p, loop, p->end[loop], &set);
+    return loop && ac_p_ins(p, loop)->k.i == 1 && !ac_p_breaks_off(p, loop) && !set ? loop : NO_LOOP;
 }
 
 static ac_x loop_of(ac_prover *p, int32_t buf)

@@ -96,8 +96,7 @@ static int32_t joined(digit *d, int32_t n)
 
 static bool is_within(ac_knowledge *k, const ac_affine *a, int64_t most)
 {
-    const ac_interval in = ac_affine_interval(k, a);
-    return (in.hi <= most || ac_is_at_most_lp(k, a, most)) && (in.lo >= -most || ac_is_at_least_lp(k, a, -most));
+    return ac_is_at_most_lp(k, a, most) && ac_is_at_least_lp(k, a, -most);
 }
 
 bool ac_p_apart_in_digits(ac_prover *p, const ac_affine *ahead, int64_t most)

@@ -200,6 +200,8 @@ bool ac_is_at_most_lp(ac_knowledge *k, const ac_affine *a, int64_t limit)
     const ac_affine q = ac_affine_plus(a, limit == INT64_MIN ? 0 : -limit);
     if (q.lost || limit == INT64_MIN)
         return false;
+    if (ac_affine_interval(k, a).hi <= limit)
+        return true;
     ac_region *r = ac_region_open(ac_region_heap(k->region));
     const bool proven = is_at_most(k, &q, r, taken, 0);
     ac_region_close(r);
@@ -210,4 +212,10 @@ bool ac_is_at_least_lp(ac_knowledge *k, const ac_affine *a, int64_t limit)
 {
     const ac_affine turned = ac_affine_times(a, -1);
     return limit != INT64_MIN && ac_is_at_most_lp(k, &turned, -limit);
+}
+
+bool ac_is_from_0(ac_knowledge *k, const ac_affine *a, const ac_affine *over)
+{
+    return (ac_is_at_least(k, a, 0) || ac_is_at_least_lp(k, a, 0)) &&
+           (ac_is_at_most(k, over, 0) || ac_is_at_most_lp(k, over, 0));
 }

@@ -174,7 +174,7 @@ void ac_p_loop(ac_prover *p, ac_x x);
 bool ac_p_breaks_off(const ac_prover *p, ac_x loop); /* May it end before its last iteration? */
 
 /* walks.c: is the variable a place in tables that depends on nothing else that the loop changes? */
-bool ac_p_is_walk(const ac_prover *p, ac_x loop, ac_x var);
+bool ac_p_is_walk(ac_prover *p, ac_x loop, ac_x var);
 
 /* schedule.c: the loop at x is followed iteration by iteration, if it is a schedule (else false). */
 bool ac_p_follow_schedule(ac_prover *p, ac_x x, ac_interval first, ac_interval trips, int64_t step);

@@ -123,11 +123,10 @@ static ac_affine whole_of(const ac_affine *a, int64_t by, bool of_all)
     return steps;
 }
 
-/* Is a not below 0, and what it is over the end by not above; hard: by all that is known together? */
-static bool is_from_0(ac_prover *p, const ac_affine *a, const ac_affine *over, bool hard)
+/* Is a not below 0, and what it is over the end by not above? */
+static bool is_between(ac_prover *p, const ac_affine *a, const ac_affine *over, bool hard)
 {
-    return (ac_is_at_least(&p->know, a, 0) || (hard && ac_is_at_least_lp(&p->know, a, 0))) &&
-           (ac_is_at_most(&p->know, over, 0) || (hard && ac_is_at_most_lp(&p->know, over, 0)));
+    return hard ? ac_is_from_0(&p->know, a, over) : ac_is_at_least(&p->know, a, 0) && ac_is_at_most(&p->know, over, 0);
 }
 
 static bool holds(ac_prover *p, const ac_stretch *s, const ac_affine *index, const ac_affine *n, bool of_all)
@@ -140,12 +139,12 @@ static bool holds(ac_prover *p, const ac_stretch *s, const ac_affine *index, con
         const ac_affine steps = whole_of(&ahead, t.by, of_all);
         const ac_affine last = ac_affine_plus(&steps, 1);
         const ac_affine over = t.many ? ac_affine_add(&last, t.many, -1) : ac_affine_plus(&last, -t.n);
-        if (!is_from_0(p, &steps, &over, of_all))
+        if (!is_between(p, &steps, &over, of_all))
             return false;
         ahead = ac_affine_add(&ahead, &steps, -t.by);
     }
     const ac_affine end = ac_affine_add(&ahead, n, 1), beyond = ac_affine_add(&end, &s->len, -1);
-    return is_from_0(p, &ahead, &beyond, of_all);
+    return is_between(p, &ahead, &beyond, of_all);
 }
 
 bool ac_stretch_holds(ac_prover *p, const ac_stretch *s, const ac_affine *index, const ac_affine *n)

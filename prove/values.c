@@ -70,17 +70,17 @@ static ac_pvalue selected(ac_prover *p, const ac_ins *i)
         return cond->in.lo ? *b : *c;
     if (ac_dtype_is_float((ac_dtype)i->dtype))
         return of_float(fmin(b->least, c->least), fmax(b->most, c->most), b->maybe_nan || c->maybe_nan);
-    ac_pvalue v = ac_p_unknown(p, (ac_dtype)i->dtype, ac_interval_join(b->in, c->in));
+    const ac_pvalue v = ac_p_unknown(p, (ac_dtype)i->dtype, ac_interval_join(b->in, c->in));
+    if (b->form.lost || c->form.lost)
+        return v;
     ac_alternative *either = AC_NEW_N(p->tmp, ac_alternative, 2);
     either[0].value = b->form;
     either[1].value = c->form;
     guard(p, i->a, true, &either[0]);
     guard(p, i->a, false, &either[1]);
     ac_unknown *u = &p->know.unknown.item[v.form.term[0].unknown];
-    if (!b->form.lost && !c->form.lost) {
-        u->one_of = either;
-        u->n_one_of = 2;
-    }
+    u->one_of = either;
+    u->n_one_of = 2;
     return v;
 }
 

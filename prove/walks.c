@@ -2,17 +2,11 @@
  *
  *     at = root;  for level in 0 .. depth: at = first[at] + (x[feature[at]] <= split[at])
  *
- * An interval of places says too little of the next ones: that a leaf leads to itself shows where it is one number, as
- * its split is NaN. So loops.c follows the body for each number by itself, which takes that it is a walk: */
+ * An interval of places says too little of the next ones: a leaf leads to itself because its split is NaN, which shows
+ * only where the place is one number. So loops.c follows the body for each number by itself, if the loop is a walk. */
 #include "prove/prover.h"
 
-static bool reads_memory_only(const ac_prover *p, const ac_ins *i)
-{
-    const ac_role role = i->op == AC_L_LOAD ? p->fn->buf.item[i->aux].role : AC_BUF_IN;
-    return role == AC_BUF_IN || role == AC_BUF_CONST;
-}
-
-/* Instructions that are all run in every iteration up to its end, and leave nothing behind but variables. */
+/* Is each instruction of the loop run in every iteration, unless one ends the loop, and is nothing stored? */
 static bool is_plain(const ac_prover *p, ac_x loop)
 {
     for (ac_x x = loop + 1; x < p->end[loop]; x++) {
@@ -26,35 +20,40 @@ static bool is_plain(const ac_prover *p, ac_x loop)
         case AC_L_REQUANT:
         case AC_L_MMA:
         case AC_L_FAIL_IF:
-        case AC_L_MIN:
+        case AC_L_MIN: /* of extremes more is known than the variable says (extremes.c) */
         case AC_L_MAX:
             return false;
-        default:
-            if (!reads_memory_only(p, i))
+        case AC_L_LOAD:
+            if (p->fn->buf.item[i->aux].role != AC_BUF_IN && p->fn->buf.item[i->aux].role != AC_BUF_CONST)
                 return false;
+            break;
+        default:
+            break;
         }
     }
     return true;
 }
 
 /* Does the value of x come from no other variable that the loop sets? */
-static bool is_of(const ac_prover *p, ac_x loop, ac_x x, ac_x var)
+static bool is_of(ac_prover *p, ac_x loop, ac_x x, ac_x var)
 {
+    int32_t n;
+    const ac_x *set = ac_p_set_between(p, loop, p->end[loop], &n);
     bool *need = AC_NEW_N(p->tmp, bool, x + 1);
     need[x] = true;
     for (ac_x at = x; at > loop; at--) {
         const ac_ins *i = ac_p_ins(p, at);
         if (!need[at])
             continue;
-        for (ac_x k = loop; i->op == AC_L_GET && i->aux != var && k < p->end[loop]; k++)
-            if (ac_p_ins(p, k)->op == AC_L_SET && ac_p_ins(p, k)->aux == i->aux)
+        for (int32_t k = 0; i->op == AC_L_GET && k < n; k++)
+            if (set[k] == i->aux && set[k] != var)
                 return false;
         need[i->a] = need[i->b] = need[i->c] = true; /* 0 where there is none */
     }
     return true;
 }
 
-bool ac_p_is_walk(const ac_prover *p, ac_x loop, ac_x var)
+bool ac_p_is_walk(ac_prover *p, ac_x loop, ac_x var)
 {
     ac_x set = 0;
     bool is_place = false;

@@ -382,13 +382,12 @@ static int read_file(ac_lex *x, const ac_text_type *ty, ac_text_value *out)
 {
     ac_tok at = x->tok;
     int64_t offset = 0;
-    bool is_said = false;
     if (at.kind != AC_T_STRING || !at.len)
         return ac_text_error(x, &at, E0020, "expected a file name in quotes, found %s", ac_lex_show(x, &at));
     ac_lex_next(x);
-    if (ac_text_is(x, '@')) {
+    const bool is_said = ac_text_is(x, '@');
+    if (is_said) {
         ac_lex_next(x);
-        is_said = true;
         AC_TRY(ac_text_int(x, 0, INT64_MAX / 2, "a byte offset", &offset));
     }
     ac_file f = {0};
