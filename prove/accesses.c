@@ -164,10 +164,16 @@ static void claim_parts(ac_prover *p, ac_x x, int32_t buf, const ac_affine *firs
 static void mma(ac_prover *p, ac_x x)
 {
     const ac_ins *i = ac_p_ins(p, x);
-    ac_x phase = x;
-    while (phase > 0 && (ac_p_ins(p, phase)->op != AC_L_FOR || ac_p_ins(p, phase)->aux != AC_MARK_BLOCK))
+    ac_x phase = x; /* the block loop around it */
+    while (phase > 0 &&
+           (ac_p_ins(p, phase)->op != AC_L_FOR || ac_p_ins(p, phase)->aux != AC_MARK_BLOCK || p->end[phase] < x))
         phase--;
-    const int64_t threads = p->value[ac_p_ins(p, phase)->b].in.hi;
+    const ac_interval trips = p->value[ac_p_ins(p, phase)->b].in;
+    if (!phase || trips.lo != trips.hi) {
+        ac_p_doubt(p, x, AC_CLAIM_ACCESS, false, "a product of a warp that is not in a block of threads");
+        return;
+    }
+    const int64_t threads = trips.hi;
     const ac_affine *sums = &p->value[i->a].form;
     const int32_t words = (int32_t)i->k.i;
     for (int32_t k = 0; k < 2; k++) { /* four of one operand, two of the other */

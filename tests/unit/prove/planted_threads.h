@@ -60,14 +60,15 @@
        "%7 = load i8 x[%6]\n store s[%6] %7\n end\n end\n %11 = for i32 %1 .. %3 step 1\n %12 = load i8 s[%11]\n" \
        "store y[%11] %12\n end\n"
 
-/* A product of a warp: `sets` sets of 32 words are written, of six; those of the second operand begin at `second`. */
-#define WARP(sets, second)                                                                                     \
+/* A product of a warp: `sets` sets of 32 words are written, of six; those of the second operand begin at
+ * `second`; `block` marks the loop of the product. */
+#define WARP(sets, second, block)                                                                              \
     "buf x in i8 64 align 1\n buf y out i32 128 align 4\n buf words local i32 192 align 16 thread\n"           \
     "buf acc local i32 128 align 16 thread\n %1 = const i32 0\n %2 = const i32 32\n %3 = const i32 4\n"        \
     "%4 = const i32 " sets "\n %5 = for i32 %1 .. %2 step 1 as t block\n %6 = for i32 %1 .. %4 step 1\n"       \
     "%7 = mul i32 %6 %2\n %8 = add i32 %7 %5\n %9 = load i8 x[%5]\n %10 = cast i32 %9\n store words[%8] %10\n" \
     "end\n %13 = for i32 %1 .. %3 step 1\n %14 = mul i32 %13 %2\n %15 = add i32 %14 %5\n store acc[%15] %1\n"  \
-    "end\n end\n %19 = const i32 " second "\n %20 = for i32 %1 .. %2 step 1 as t block\n"                      \
+    "end\n end\n %19 = const i32 " second "\n %20 = for i32 %1 .. %2 step 1 as t" block "\n"                   \
     "%21 = add i32 %20 %19\n mma i8 acc[%20] words[%20] words[%21]\n end\n"                                    \
     "%24 = for i32 %1 .. %2 step 1 as t block\n %25 = for i32 %1 .. %3 step 1\n %26 = mul i32 %25 %2\n"        \
     "%27 = add i32 %26 %24\n %28 = load i32 acc[%27]\n store y[%27] %28\n end\n end\n"
