@@ -364,7 +364,8 @@ static int read_graphs(loop *l, ac_sub *cond, ac_sub *body, ac_carried *c, int64
             const int64_t turns = ac_turns_at_most(&n->b, &values, cond, body, next, NULL);
             if (step > MOST_READINGS)
                 return ac_build_cannot(&n->b, "what it collects changes its shape");
-            AC_TRY(bound_scans(l, turns < 0 ? -1 : turns + i, next[1] == own[1] || is_true(l, next[1])));
+            const bool always = is_true(l, l->again) && (next[1] == own[1] || is_true(l, next[1]));
+            AC_TRY(bound_scans(l, turns < 0 ? -1 : turns + i, always));
             AC_TRY(begin_scans(l, c, i));
             continue;
         }

@@ -134,6 +134,15 @@ def loops():
             t=True,
         )
         case("many%d" % steps, top, xs=floats(steps, 3), a0=floats(3))
+    kept = graph(
+        "kept",
+        [node("Loop", "n c0 a0", "a1 all", body=many)],
+        [value("xs", F, 5, 3), value("c0", B), value("a0", F, 3)],
+        [value("a1", F, 3), value("all", F, None, 3)],
+        n=np.int64(5),
+    )
+    for begins in (False, True):
+        case("kept condition, %s" % begins, kept, xs=floats(5, 3), c0=begins, a0=floats(3))
 
 
 def branches():
