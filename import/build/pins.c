@@ -4,6 +4,7 @@
 #include "import/build/reading.h"
 #include "import/build/wanted_outputs.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct state {
@@ -121,6 +122,49 @@ static void pin_rank(state *s, ac_tensor *t)
             t->name, t->name, t->name);
 }
 
+/* The dimension that TENSOR.INDEX names; NULL: there is none. */
+static const ac_tensor *named_dim(state *s, const char *label, int32_t *d)
+{
+    const ac_graph *g = s->m->graph;
+    const char *index, *tensor = indexed_tensor(s->cx, label, &index);
+    for (int32_t i = 0; i < g->tensor.n && tensor; i++) {
+        const ac_tensor *t = g->tensor.item[i];
+        if (!is_pinned(t) || strcmp(t->name, tensor))
+            continue;
+        const long at = strtol(index, NULL, 10);
+        *d = at > AC_MAX_RANK ? AC_MAX_RANK : (int32_t)at;
+        return t;
+    }
+    return NULL;
+}
+
+/* A size that set nothing: of a dimension that had one. Is it the same? AC_FAIL: it is another. *found: there is such
+ * a dimension. */
+static int compare_pin(state *s, int32_t k, bool *found)
+{
+    const ac_pin *pin = &s->pin[k];
+    int32_t d = 0;
+    const ac_tensor *t = named_dim(s, s->whole[k], &d);
+    *found = true;
+    for (int32_t i = 0; i < s->n_pins; i++)
+        if (s->used[i] && !strcmp(s->whole[i], s->whole[k]) && s->pin[i].value != pin->value)
+            return ac_error(s->cx, (ac_place){0}, E0501, "--dim %s=%lld: it is also given as %lld", pin->name,
+                            (long long)pin->value, (long long)s->pin[i].value);
+        else if (s->used[i] && !strcmp(s->whole[i], s->whole[k]))
+            return AC_OK;
+    *found = t != NULL;
+    if (!t)
+        return AC_FAIL;
+    if (d >= t->rank)
+        return ac_error(s->cx, (ac_place){0}, E0501, "--dim %s=%lld: input '%s' %s has %d dimension%s", pin->name,
+                        (long long)pin->value, t->name, ac_shape_str(s->cx, t), t->rank, t->rank == 1 ? "" : "s");
+    if (t->dim[d] == pin->value)
+        return AC_OK;
+    ac_error(s->cx, (ac_place){0}, E0501, "--dim %s=%lld: dimension %d of input '%s' %s has a size already", pin->name,
+             (long long)pin->value, d, t->name, ac_shape_str(s->cx, t));
+    return ac_help(s->cx, "the file, another --dim or the array of an --input says so: leave this one out");
+}
+
 static void check_pins(state *s)
 {
     const ac_graph *g = s->m->graph;
@@ -130,9 +174,12 @@ static void check_pins(state *s)
         for (int32_t d = 0; d < g->input.item[i]->rank; d++)
             ac_push(s->cx->region, &labels, dim_label(s->cx, g->input.item[i], d));
     for (int32_t i = 0; i < s->n_pins; i++) {
-        if (s->used[i])
+        bool found;
+        if (s->used[i] || compare_pin(s, i, &found) == AC_OK)
             continue;
         s->failed = true;
+        if (found)
+            continue;
         ac_error(s->cx, (ac_place){0}, E0501, "--dim %s=%lld: no input has a dimension '%s' that can be set",
                  s->pin[i].name, (long long)s->pin[i].value, s->pin[i].name);
         const char *index, *tensor = indexed_tensor(s->cx, s->pin[i].name, &index);
