@@ -164,6 +164,8 @@ static int read_bias(attention *a)
 {
     ac_onx_node *n = a->n;
     ac_tensor *m = ac_onx_in(n, MASK);
+    if (m && ac_dtype_is_int(m->dtype) && !(m = ac_onx_rounded(n, ac_onx_cast(n, m, AC_F32))))
+        return AC_FAIL;
     if (m && (m->rank < 1 || m->rank > 4 || (m->dtype != AC_F32 && m->dtype != AC_BOOL)))
         return ac_build_cannot(&n->b, "its mask is %s", ac_tensor_str(n->r->cx, m));
     AC_TRY(read_places(a));
