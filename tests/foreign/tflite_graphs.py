@@ -190,7 +190,14 @@ class TfliteMaker(Maker):
     def batch_matmul(self):
         x = self.any(3)
         b, i, k = self.value(x).shape
-        y = self.any(3, lambda v: v.shape[0] == b and v.shape[1] == k, (b, k, self.int(1, 6)))
+        n = self.int(1, 6)
+        if self.dtype == np.int16 and self.chance(0.5):  # weights of int8
+            turned = self.chance(0.5)
+            w = self.r.integers(-127, 128, (n, k) if turned else (k, n)).astype(np.int8)
+            s = float(np.float32(2.0 ** self.r.uniform(-10, -5)))
+            y = self.const(w, ([s], [0], 0))
+            return self.node("BATCH_MATMUL", [x, y], [self.spread(x, s * 60 * np.sqrt(k))], "BatchMatMul", adjY=turned)
+        y = self.any(3, lambda v: v.shape[0] == b and v.shape[1] == k, (b, k, n))
         self.node("BATCH_MATMUL", [x, y], [self.spread(x, self.quant(y)[0][0] * 60 * np.sqrt(k))], "BatchMatMul")
 
     def binary(self):

@@ -1,7 +1,8 @@
 /* matmul.c - batch_matmul.
  *
  * x  [..., M, K], or [..., K, M] with adj_x    f32, i8, i16
- * y  [..., K, N], or [..., N, K] with adj_y    f32, i8 (also for f32 x: dynamic range), i16; constant or computed
+ * y  [..., K, N], or [..., N, K] with adj_y    f32, i8 (also for x of f32: dynamic range; and of i16), i16; constant or
+ *                                              computed
  * any integers or f64 without scales: both of one type, and so is the result; sums wrap
  * out [..., M, N]; leading dimensions broadcast
  *

@@ -151,7 +151,8 @@ int ac_sh_matmul(ac_ctx *cx, ac_graph *g, ac_node *n)
         ac_error(cx, n->at, E0104, "both operands need at least 2 dimensions");
         return ac_shape_show(cx, n);
     }
-    if (!(ac_dtype_is_float(x->dtype) && y->dtype == AC_I8)) /* f32 times quantised weights is fine */
+    /* f32 and i16 times quantised weights of i8 are fine */
+    if (y->dtype != AC_I8 || !(ac_dtype_is_float(x->dtype) || (x->dtype == AC_I16 && x->quant && y->quant)))
         AC_TRY(ac_shape_same_type(cx, n, 0, 1));
     if (!(x->dtype == AC_I8 && n->out[0]->dtype == AC_I32))
         AC_TRY(ac_shape_result_type(cx, n, 0, x->dtype));

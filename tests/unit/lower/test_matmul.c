@@ -10,18 +10,21 @@ static void random_matmul(kind k)
     const int64_t xd[4] = {b0, b1, ax ? depth : m, ax ? m : depth},
                   yd3[3] = {pick(0, 1) ? b1 : 1, ay ? n : depth, ay ? depth : n};
     const int64_t od[4] = {b0, b1, m, n};
-    const ac_dtype d = k == F32 || k == HYBT ? AC_F32 : k == I16L ? AC_I16 : AC_I8, dy = k == HYBT ? AC_I8 : d;
+    const ac_dtype d = k == F32 || k == HYBT ? AC_F32
+                       : k == I16L           ? AC_I16
+                                             : AC_I8,
+                   dy = k == HYBT || (k == I16L && pick(0, 1)) ? AC_I8 : d;
     const double hi = d == AC_F32 ? 2 : (double)ac_dtype_max(d), hy = dy == AC_F32 ? 2 : (double)ac_dtype_max(dy);
-    now = ac_strf(cx.region, "batch_matmul %s adj %d,%d %d,%d %dx%dx%d", kind_name[k], ax, ay, (int)b0, (int)b1, (int)m,
-                  (int)depth, (int)n);
+    now = ac_strf(cx.region, "batch_matmul %s by %s adj %d,%d %d,%d %dx%dx%d", kind_name[k], ac_dtype_name(dy), ax, ay,
+                  (int)b0, (int)b1, (int)m, (int)depth, (int)n);
     tensor x = make("x", d, 4, xd, -hi, hi, false), y = make("y", dy, 3, yd3, -hy, hy, constant);
     ac_tensor *out = ac_tensor_new(g, "out", d, 4, od);
     if (d != AC_F32) {
         set_quant(x.t, 1, 0, 0.013, d == AC_I16 ? 0 : -7);
-        set_quant(out, 1, 0, 0.013 * 0.021 * hi * 0.4 * sqrt((double)depth), d == AC_I16 ? 0 : 9);
+        set_quant(out, 1, 0, 0.013 * 0.021 * hy * 0.4 * sqrt((double)depth), d == AC_I16 ? 0 : 9);
     }
     if (dy != AC_F32)
-        set_quant(y.t, 1, 0, 0.021, dy == AC_I16 || k == HYBT ? 0 : 3);
+        set_quant(y.t, 1, 0, 0.021, d == AC_I16 || k == HYBT ? 0 : 3);
     ac_node *node = ac_node_new(g, AC_OP_BATCH_MATMUL, "mm", (ac_tensor *[]){x.t, y.t}, 2, &out, 1);
     node->attrs.matmul.adj_x = ax, node->attrs.matmul.adj_y = ay;
     double *want = AC_NEW_N(cx.region, double, b0 *b1 *m *n), *slack = AC_NEW_N(cx.region, double, b0 *b1 *m *n);
