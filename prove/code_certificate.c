@@ -59,10 +59,21 @@ static void put_held(writer *w, const char *word, const ac_io *io)
 
 /* ------------------------------------------------------------------ constants */
 
-static bool is_small(const ac_const *k)
+static bool is_small(const ac_const *k, bool needed)
 {
-    enum { MOST = 65536 };
-    return k->count <= (ac_dtype_is_float(k->dtype) ? 4096 : MOST);
+    enum { MOST_REALS = 4096, MOST = 65536, MOST_NEEDED = 1 << 22 };
+    return k->count <= (ac_dtype_is_float(k->dtype) ? MOST_REALS : needed ? MOST_NEEDED : MOST);
+}
+
+/* Constants of calls that are proven by each element: by number. */
+static bool *needed_constants(const ac_module *m, const ac_verdict *v)
+{
+    bool *needed = AC_NEW_N(m->cx->region, bool, m->n_konst + 1);
+    for (int32_t i = 0; i < m->n_calls; i++)
+        for (int32_t a = 0; a < m->call[i].n_arg && v->by_element[i]; a++)
+            if (m->call[i].arg[a].space == AC_SPACE_CONST)
+                needed[m->call[i].arg[a].offset] = true;
+    return needed;
 }
 
 static void put_real(ac_sink *to, double v)
@@ -84,11 +95,11 @@ static void put_integer(ac_sink *to, ac_dtype d, int64_t v)
 }
 
 /* Each element, or the range of all. */
-static int put_constant(writer *w, ac_const *k)
+static int put_constant(writer *w, ac_const *k, bool needed)
 {
     ac_sink *to = w->to;
     const void *data = ac_const_data(w->m->cx, k);
-    const bool real = ac_dtype_is_float(k->dtype), each = is_small(k);
+    const bool real = ac_dtype_is_float(k->dtype), each = is_small(k, needed);
     double least = (double)INFINITY, most = -(double)INFINITY;
     int64_t lo = INT64_MAX, hi = INT64_MIN;
     bool nan = false;
@@ -184,8 +195,9 @@ int ac_code_certificate(ac_sink *to, const ac_module *m, const ac_verdict *v)
         put_held(&w, "before", &m->state[i]);
     for (int32_t i = 0; i < m->n_inputs; i++)
         put_held(&w, "before", &m->input[i]);
+    const bool *needed = needed_constants(m, v);
     for (int32_t i = 0; i < m->n_konst; i++)
-        AC_TRY(put_constant(&w, m->konst[i]));
+        AC_TRY(put_constant(&w, m->konst[i], needed[i]));
     for (int32_t i = 0; i < m->n_fn; i++)
         ac_loop_dump(to, m->fn[i]);
     for (int32_t i = 0; i < m->n_fn; i++) {

@@ -4,16 +4,27 @@
 #include "ir/loop/requants.h"
 #include "ir/loop/tiles.h"
 
+/* What masks of 64 bits are made of. */
+static bool takes_words(const ac_ins *i)
+{
+    return i->op == AC_L_CONST || i->op == AC_L_CAST || i->op == AC_L_SHL || i->op == AC_L_SHR || i->op == AC_L_AND ||
+           i->op == AC_L_OR || i->op == AC_L_XOR;
+}
+
+static bool is_followed(const ac_ins *i, bool words)
+{
+    return i->lanes <= AC_LANES && !ac_dtype_is_float((ac_dtype)i->dtype) && (i->dtype != AC_U64 || words);
+}
+
 static bool has_room(const ac_prover *p, ac_x x)
 {
     const ac_ins *i = ac_p_ins(p, x);
     const ac_x operand[3] = {i->a, i->b, i->c};
-    bool room = i->lanes <= AC_LANES && !ac_dtype_is_float((ac_dtype)i->dtype) && i->dtype != AC_U64;
-    for (int k = 0; k < 3; k++) {
-        const ac_ins *o = ac_p_ins(p, operand[k] > 0 ? operand[k] : 0);
+    const bool words = takes_words(i);
+    bool room = is_followed(i, words);
+    for (int k = 0; k < 3; k++)
         if (operand[k] > 0)
-            room &= o->lanes <= AC_LANES && !ac_dtype_is_float((ac_dtype)o->dtype) && o->dtype != AC_U64;
-    }
+            room &= is_followed(ac_p_ins(p, operand[k]), words);
     return room;
 }
 
@@ -37,6 +48,8 @@ void ac_lanes_open(ac_lanes *e, const ac_prover *p)
         e->lane[x] = AC_NEW_N(p->keep, ac_interval, lanes < 1 ? 1 : lanes > AC_LANES ? AC_LANES : lanes);
         e->tile[x] = -1;
         known[x] = ac_dtype_is_float(d) ? (ac_interval){0, 0} : ac_interval_meet(p->refined[x], ac_p_range(d));
+        if (d == AC_U64 && known[x].hi == INT64_MAX)
+            known[x].lo = 0; /* 2^64 - 1, perhaps: no number */
         can[x] = has_room(p, x);
     }
     e->known = known;
@@ -54,109 +67,6 @@ void ac_lanes_open(ac_lanes *e, const ac_prover *p)
 bool ac_lanes_constant(const ac_lanes *e, int32_t buf)
 {
     return e->data[buf] != NULL;
-}
-
-/* ------------------------------------------------------------------ what reaches an instruction */
-
-static bool is_inside(const ac_prover *p, ac_x block, ac_x x)
-{
-    return block < x && x < p->end[block];
-}
-
-static bool writes(const ac_prover *p, ac_x x, int32_t buf)
-{
-    const ac_ins *i = ac_p_ins(p, x);
-    if (i->op == AC_L_TILE)
-        return ac_ins_tile(i).acc == buf;
-    if (i->op == AC_L_REQUANT)
-        return ac_ins_requant(i).y == buf;
-    return i->op == AC_L_STORE && i->aux == buf;
-}
-
-/* Does every way to x that there is since `from` was last run go through `from` last, of what writes the buffer? */
-static bool is_last(const ac_prover *p, ac_x from, ac_x x, int32_t buf)
-{
-    for (ac_x b = 1; b < x; b++) {
-        const ac_lop op = (ac_lop)ac_p_ins(p, b)->op;
-        if (op != AC_L_FOR && op != AC_L_IF && op != AC_L_ELSE)
-            continue;
-        if (is_inside(p, b, from) && !is_inside(p, b, x))
-            return false; /* it may not be run */
-        if (op == AC_L_FOR && is_inside(p, b, x) && !is_inside(p, b, from))
-            for (ac_x k = b; k < p->end[b]; k++)
-                if (writes(p, k, buf))
-                    return false; /* an iteration before */
-    }
-    return true;
-}
-
-ac_x ac_lanes_tile(ac_lanes *e, ac_x x)
-{
-    const ac_prover *p = e->p;
-    const int32_t buf = ac_p_ins(p, x)->aux;
-    if (e->tile[x] >= 0)
-        return e->tile[x];
-    e->tile[x] = 0;
-    if (p->fn->buf.item[buf].role != AC_BUF_LOCAL || ac_p_ins(p, x)->lanes != 1)
-        return 0;
-    ac_x t = x - 1;
-    while (t > 0 && !writes(p, t, buf))
-        t--;
-    if (t > 0 && ac_p_ins(p, t)->op == AC_L_TILE && is_last(p, t, x, buf)) {
-        const ac_tile_form form = ac_ins_tile(ac_p_ins(p, t)).form;
-        e->tile[x] = form == AC_TILE_UNSIGNED || form == AC_TILE_SPREAD ? 0 : t;
-    }
-    return e->tile[x];
-}
-
-/* A number stored at a constant place of the array that load x reads. */
-static bool is_plain_store(const ac_prover *p, ac_x s, ac_x x)
-{
-    const ac_ins *i = ac_p_ins(p, s);
-    return i->op == AC_L_STORE && i->aux == ac_p_ins(p, x)->aux && ac_p_ins(p, i->b)->lanes == 1 &&
-           ac_p_ins(p, i->a)->op == AC_L_CONST;
-}
-
-ac_x ac_lanes_next_store(const ac_lanes *e, ac_x x, ac_x after)
-{
-    const ac_prover *p = e->p;
-    const ac_ins *i = ac_p_ins(p, x);
-    if (p->fn->buf.item[i->aux].role != AC_BUF_LOCAL || i->lanes != 1)
-        return 0;
-    for (ac_x s = after + 1; s < x; s++)
-        if (is_plain_store(p, s, x))
-            return s;
-    return 0;
-}
-
-/* May x be run after w with s not in between: in another iteration of a loop around both? */
-static bool comes_round(const ac_prover *p, ac_x w, ac_x s, ac_x x)
-{
-    for (ac_x b = 1; b < x; b++)
-        if (ac_p_ins(p, b)->op == AC_L_FOR && is_inside(p, b, x) && is_inside(p, b, w) && !is_inside(p, b, s))
-            return true;
-    return false;
-}
-
-ac_x ac_lanes_store(const ac_lanes *e, ac_x x, int64_t element)
-{
-    const ac_prover *p = e->p;
-    const int32_t buf = ac_p_ins(p, x)->aux;
-    ac_x last = 0;
-    for (ac_x s = ac_lanes_next_store(e, x, 0); s; s = ac_lanes_next_store(e, x, s))
-        if (ac_p_ins(p, ac_p_ins(p, s)->a)->k.i == element)
-            last = s;
-    for (ac_x b = 1; b < last; b++) {
-        const ac_lop op = (ac_lop)ac_p_ins(p, b)->op;
-        if ((op == AC_L_FOR || op == AC_L_IF || op == AC_L_ELSE) && is_inside(p, b, last) && !is_inside(p, b, x))
-            return 0; /* it may not be run */
-    }
-    for (ac_x w = last + 1; last && w < p->fn->code.n; w++) {
-        const bool other = is_plain_store(p, w, x) && ac_p_ins(p, ac_p_ins(p, w)->a)->k.i != element;
-        if (writes(p, w, buf) && !other && (w < x || comes_round(p, w, last, x)))
-            return 0;
-    }
-    return last;
 }
 
 /* ------------------------------------------------------------------ values */
@@ -372,6 +282,40 @@ static ac_interval lane_of(const ac_lanes *e, ac_x operand, int32_t l)
     return e->lane[operand][operand && ac_p_ins(e->p, operand)->lanes == 1 ? 0 : l];
 }
 
+/* Of 64 bits without a sign: a number is its bits, as a number with a sign. */
+static ac_interval word(const ac_lanes *e, ac_x x, ac_interval a, ac_interval b)
+{
+    const ac_ins *i = ac_p_ins(e->p, x);
+    const bool numbers = is_number(a) && is_number(b);
+    const uint64_t u = (uint64_t)a.lo, v = (uint64_t)b.lo;
+    uint64_t y;
+    switch ((int)i->op) {
+    case AC_L_CAST:
+        if (i->dtype == AC_BOOL)
+            return is_number(a) ? (ac_interval){u != 0, u != 0} : e->known[x];
+        return is_number(a) ? a : e->known[x];
+    case AC_L_SHL:
+        y = v < 64 ? u << v : 0;
+        break;
+    case AC_L_SHR:
+        y = v < 64 ? u >> v : 0;
+        break;
+    case AC_L_AND:
+        y = u & v;
+        break;
+    case AC_L_OR:
+        y = u | v;
+        break;
+    case AC_L_XOR:
+        y = u ^ v;
+        break;
+    default:
+        return e->known[x];
+    }
+    return numbers && (v < 64 || (i->op != AC_L_SHL && i->op != AC_L_SHR)) ? (ac_interval){(int64_t)y, (int64_t)y}
+                                                                           : e->known[x];
+}
+
 static void each_lane(ac_lanes *e, ac_x x)
 {
     const ac_ins *i = ac_p_ins(e->p, x);
@@ -379,6 +323,10 @@ static void each_lane(ac_lanes *e, ac_x x)
     for (int32_t l = 0; l < i->lanes; l++) {
         const ac_interval a = lane_of(e, i->a, l), b = lane_of(e, i->b, l), c = lane_of(e, i->c, l);
         ac_interval in;
+        if (d == AC_U64 || (i->a > 0 && from == AC_U64)) {
+            e->lane[x][l] = word(e, x, a, b);
+            continue;
+        }
         switch ((int)i->op) {
         case AC_L_SELECT:
             in = is_number(a) ? (a.lo ? b : c) : ac_interval_join(b, c);
@@ -421,6 +369,8 @@ static void each_lane(ac_lanes *e, ac_x x)
 static ac_interval typed(const ac_lanes *e, ac_x x, ac_interval in)
 {
     const ac_ins *i = ac_p_ins(e->p, x);
+    if (i->dtype == AC_U64 && is_number(in))
+        return in;
     if (!ac_p_promises(i))
         in = fitted(in, (ac_dtype)i->dtype);
     return ac_interval_meet(in, e->known[x]);

@@ -221,7 +221,9 @@ static void prove_call(ac_ctx *cx, const ac_module *m, int32_t step, ac_between 
 
 int ac_prove(ac_ctx *cx, const ac_module *m, ac_verdict *v)
 {
-    *v = (ac_verdict){.step = AC_NEW_N(cx->region, ac_verdict_step, m->n_calls + 1), .n_steps = m->n_calls};
+    *v = (ac_verdict){.step = AC_NEW_N(cx->region, ac_verdict_step, m->n_calls + 1),
+                      .by_element = AC_NEW_N(cx->region, bool, m->n_calls + 1),
+                      .n_steps = m->n_calls};
     ac_between between;
     ac_p_between_open(&between, m, cx->region);
     ac_progress_begin(cx, "proving", m->n_calls);

@@ -51,6 +51,7 @@ typedef struct ac_verdict_cut {
 
 typedef struct ac_verdict {
     ac_verdict_step *step; /* by call */
+    bool *by_element;      /* ... the proof needs each element of its constants */
     int32_t n_steps;
     AC_VEC(ac_doubt) doubt;
     AC_VEC(ac_verdict_cut) cut;

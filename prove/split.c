@@ -273,7 +273,7 @@ void ac_p_split(ac_prover *p)
     ac_x first = 0;
     const bool *failed;
     while (survey(p, &first, &failed) && ac_p_by_channel(p, failed))
-        ;
+        p->out->by_element[p->step] = true;
     for (int32_t k = 0, of_one = 0; k < CHOICES; k++) {
         const ac_x before = first;
         const int32_t failing = survey(p, &first, &failed);
