@@ -98,11 +98,33 @@ static range difference(const range *a, const range *b)
     return r;
 }
 
-static range quotient(const instruction *x, const range *a, const range *b)
+static const range *lane_of(const instruction *x, int32_t lane)
 {
-    if (b->lo <= 0 && b->hi >= 0)
+    return &x->value[x->lanes == 1 ? 0 : lane];
+}
+
+/* x is not k, whatever else: where it would be (v == k ? b : v), it is b. */
+static bool excludes(const instruction *code, int32_t x, int32_t lane, whole k)
+{
+    const instruction *i = &code[x];
+    const range *v = lane_of(i, lane);
+    if (k < v->lo || k > v->hi)
+        return true;
+    if (i->op != OP_select || code[i->a].op != OP_eq)
+        return i->op == OP_select && excludes(code, i->b, lane, k) && excludes(code, i->c, lane, k);
+    const instruction *asks = &code[i->a];
+    const range *other = asks->a == i->c   ? lane_of(&code[asks->b], lane)
+                         : asks->b == i->c ? lane_of(&code[asks->a], lane)
+                                           : NULL;
+    const bool equal = other && is_known(other) && other->lo == k;
+    return excludes(code, i->b, lane, k) && (equal || excludes(code, i->c, lane, k));
+}
+
+static range quotient(const instruction *code, const instruction *x, int32_t lane, const range *a, const range *b)
+{
+    if (!excludes(code, x->b, lane, 0))
         not_shown(all_certain() && is_known(b), "the divisor may be 0");
-    if (type_lo(x->type) < 0 && b->lo <= -1 && b->hi >= -1 && a->lo <= type_lo(x->type))
+    if (type_lo(x->type) < 0 && !excludes(code, x->b, lane, -1) && a->lo <= type_lo(x->type))
         not_shown(false, "the least number may be divided by -1");
     shown.arithmetic++;
     if (x->op == OP_mod) {
@@ -111,6 +133,9 @@ static range quotient(const instruction *x, const range *a, const range *b)
         const whole most = larger(larger(b->hi, -b->hi), larger(b->lo, -b->lo)) - 1;
         return between(a->lo < 0 ? larger(-most, a->lo) : 0, a->hi > 0 ? smaller(most, a->hi) : 0);
     }
+    if (b->lo <= 0 && b->hi >= 0) /* at least 1 or -1 divides */
+        return between(larger(smaller(a->lo, -larger(a->hi, 0)), type_lo(x->type)),
+                       smaller(larger(a->hi, -smaller(a->lo, 0)), type_hi(x->type)));
     const whole q[4] = {a->lo / b->lo, a->lo / b->hi, a->hi / b->lo, a->hi / b->hi};
     range r = between(q[0], q[0]);
     for (int i = 1; i < 4; i++) {
@@ -271,13 +296,30 @@ static range selected(const range *cond, const range *b, const range *c, bool re
                  : between(smaller(b->lo, c->lo), larger(b->hi, c->hi));
 }
 
+/* Numbers of other sizes in the same bytes, the lowest first: those of which all bytes are known. */
+static range same_bytes(const instruction *a, const instruction *x, int32_t lane)
+{
+    const int64_t from = type_bytes(a->type), to = type_bytes(x->type);
+    uint64_t bits = 0;
+    for (int64_t k = 0; k < to; k++) {
+        const int64_t at = lane * to + k;
+        const range *v = &a->value[at / from];
+        if (!is_known(v))
+            return of_type(x->type);
+        bits |= ((uint64_t)v->lo >> (at % from * 8) & 255) << (k * 8);
+    }
+    return wrapped(number((whole)bits), x->type);
+}
+
 /* Words of 32 bits as lanes of 64, the lower word first, and lanes of 64 bits as words. */
 static range joined_words(const instruction *code, const instruction *x, int32_t lane)
 {
     const instruction *a = &code[x->a];
     const int64_t from = type_bytes(a->type), to = type_bytes(x->type);
-    if (is_real(a->type) || is_real(x->type) || from + to != 12)
+    if (is_real(a->type) || is_real(x->type) || a->type == BOOL || x->type == BOOL)
         return of_type(x->type);
+    if (from + to != 12)
+        return same_bytes(a, x, lane);
     if (to == 8) {
         const range low = wrapped(a->value[2 * lane], U32), high = wrapped(a->value[2 * lane + 1], I32);
         range r = between(high.lo * ((whole)1 << 32) + low.lo, high.hi * ((whole)1 << 32) + low.hi);
@@ -317,7 +359,7 @@ static bool low_word(const instruction *x, const range *a, const range *b, range
     return true;
 }
 
-static range integer_result(const instruction *code, const instruction *x, const range *a, const range *b)
+static range integer_result(const instruction *code, const instruction *x, int32_t lane, const range *a, const range *b)
 {
     switch ((int)x->op) {
     case OP_add:
@@ -332,7 +374,7 @@ static range integer_result(const instruction *code, const instruction *x, const
         return fitted(x, between(-a->hi, -a->lo));
     case OP_div:
     case OP_mod:
-        return quotient(x, a, b);
+        return quotient(code, x, lane, a, b);
     case OP_min:
     case OP_max:
         return extreme(x->op, a, b);
@@ -405,7 +447,7 @@ void compute(instruction *code, instruction *x, int32_t lane)
         if (is_real(x->type))
             r = real_result(x, a, b, c);
         else if (!b || !low_word(x, a, b, &r))
-            r = integer_result(code, x, a, b);
+            r = integer_result(code, x, lane, a, b);
     }
     x->value[lane] = r;
 }

@@ -132,6 +132,90 @@ sed "s/store out\[$second\]/store out[${at%% *}]/" made.cert >wrong.cert
 cmp -s made.cert wrong.cert && fail "no store was moved"
 expect 3 'element .* of out has not been written' "$certcheck" wrong.cert
 
+# masks of 64 bits choose the weights of a window at the edge: sums fit because of what each weight is
+cat >window.ag <<'END'
+graph window {
+  input x: i8[1,12,12,4] q(0.05, -128)
+  const w: i8[1,7,7,4] q(axis 3: 0.01 0, 0.02 0, 0.01 0, 0.02 0) = random 1 (-127, 127)
+  const b: i32[4] = splat 0
+  y: i8[1,6,6,4] q(0.1, -128) = depthwise_conv_2d(x, w, b) stride_h=2 stride_w=2 padding=same
+  output y
+}
+END
+expect 0 ': proven; 1 steps' "$arenac" prove window.ag -t cortex-m4 -o window.cert
+grep -q '= *shl u64' window.cert || fail "no mask has 64 bits"
+expect 0 '^VALID 1 of 1' "$certcheck" window.cert
+sed '/^const i8 197/s/ -\{0,1\}[0-9]\{1,3\}/ 127/3g' window.cert >wrong.cert
+expect 3 'beyond its type' "$certcheck" wrong.cert
+
+# weights of a large constant, each of which the proof needs
+cat >dense.ag <<'END'
+graph dense {
+  input x: i8[1,5,5,1200] q(0.05, -128)
+  const w: i8[60,1,1,1200] q(0.01, 0) = random 1 (-127, 127)
+  const b: i32[60] = splat 0
+  y: i8[1,5,5,60] q(0.5, -128) = conv_2d(x, w, b)
+  output y
+}
+END
+expect 0 ': proven; 1 steps' "$arenac" prove dense.ag -t cortex-m4 -o dense.cert
+grep -q '^const i8 72000 [-0-9]' dense.cert || fail "weights are not there: $(grep '^const i8' dense.cert | cut -c1-60)"
+expect 0 '^VALID 1 of 1' "$certcheck" dense.cert
+
+# a loop that data may leave: it did nothing more, or all of the rest; divisors that a choice keeps from being 0
+cat >det.ag <<'END'
+graph det {
+  input x: f32[2,3,3]
+  input a: i32[6]
+  input b: i32[6]
+  y = det(x)
+  z = floor_mod(a, b)
+  output y, z
+}
+END
+expect 0 ': proven; 2 steps' "$arenac" prove det.ag -t cortex-m4 -o det.cert
+expect 0 '^VALID 2 of 2' "$certcheck" det.cert
+cat >leave.cert <<'END'
+arenac-code-certificate 1
+memory arena 64 16
+memory in0 8 16
+before 1 0 8 1 0
+fn some
+  buf out out i8 4 align 1
+  buf x in i8 4 align 1
+  buf own local i8 4 align 1
+     %1 = const i32 0
+     %2 = const i32 4
+     %3 = const i8 0
+     %4 = const i32 5
+     %5 = for i32 %1 .. %2 step 1 as i
+            store own[%5] %3
+          end
+     %8 = for i32 %1 .. %2 step 1 as i
+     %9 =   load i8 x[%8]
+    %10 =   lt bool %9 %3
+            break_if %10
+            store own[%8] %9
+          end
+    %14 = for i32 %1 .. %2 step 1 as i
+    %15 =   load i8 own[%14]
+            store out[%14] %15
+          end
+call 0 tasks 1
+  arg memory 0 0 4 2 0 4
+  arg memory 1 0 4 1 0 4
+after 0 0 4 2 0
+end
+END
+expect 0 '^VALID 1 of 1' "$certcheck" leave.cert
+left() { # TEXT SED
+    sed "$2" leave.cert >wrong.cert
+    cmp -s leave.cert wrong.cert && fail "$2: nothing was changed"
+    expect 3 "$1" "$certcheck" wrong.cert
+}
+left 'element 0 of own has not been written' 's/store own\[%5\]/store out[%5]/' # where it is left at once
+left 'elements 4 .. 4 of x' 's/%8 = for i32 %1 .. %2/%8 = for i32 %1 .. %4/'    # where it never is
+
 # no text crashes it: bytes changed at random
 if have python3 python3; then
     python3 - "$certcheck" digits.cert <<'END' || fail "a changed certificate"
