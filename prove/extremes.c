@@ -102,25 +102,42 @@ void ac_p_extreme_found(ac_prover *p, ac_x loop, ac_x var, int32_t counter, cons
     }
 }
 
+/* The element that `load` gave is *value at instruction x: both its largest and its least. */
+static void of_one(ac_prover *p, ac_x load, ac_x x, const ac_affine *value)
+{
+    const int32_t buf = ac_p_ins(p, load)->aux;
+    const ac_affine *index = &p->value[ac_p_ins(p, load)->a].form;
+    for (ac_x k = load + 1; k < x && is_own(p, buf); k++)
+        if (ac_p_ins(p, k)->op != AC_L_LOAD && ac_ins_uses_buffer(ac_p_ins(p, k), buf))
+            return;
+    if (ac_p_ins(p, load)->lanes != 1 || index->lost || value->lost || !ac_affine_equal(value, &p->value[load].form))
+        return; /* it is not the element */
+    if (!p->extremes)
+        p->extremes = AC_NEW(p->tmp, ac_extremes);
+    for (int greatest = 0; greatest < 2; greatest++)
+        ac_push(p->tmp, &p->extremes->item,
+                ((extreme){.buf = buf, .first = *index, .n = ac_affine_of(1), .value = *value, .greatest = greatest}));
+}
+
 void ac_p_extreme_of_one(ac_prover *p, ac_x set)
 {
     const ac_ins *most = ac_p_ins(p, ac_p_ins(p, set)->a);
     if (most->op != AC_L_MAX && most->op != AC_L_MIN)
         return;
     const ac_x load = is_element(p, most->a) ? most->a : most->b;
-    const ac_affine *index = &p->value[ac_p_ins(p, load)->a].form, *value = &p->value[ac_p_ins(p, set)->a].form;
-    if (!is_element(p, load) || ac_p_ins(p, load)->lanes != 1 || index->lost || value->lost ||
-        !ac_affine_equal(value, &p->value[load].form))
-        return; /* it is not the element */
-    if (!p->extremes)
-        p->extremes = AC_NEW(p->tmp, ac_extremes);
-    for (int greatest = 0; greatest < 2; greatest++)
-        ac_push(p->tmp, &p->extremes->item,
-                ((extreme){.buf = ac_p_ins(p, load)->aux,
-                           .first = *index,
-                           .n = ac_affine_of(1),
-                           .value = *value,
-                           .greatest = greatest}));
+    if (is_element(p, load))
+        of_one(p, load, set, &p->value[ac_p_ins(p, set)->a].form);
+}
+
+void ac_p_extreme_asked(ac_prover *p, ac_x x, ac_x condition)
+{
+    const ac_ins *i = ac_p_ins(p, condition);
+    if (is_element(p, condition))
+        of_one(p, condition, x, &p->value[condition].form);
+    if (i->op != AC_L_OR && i->op != AC_L_AND && i->op != AC_L_LT && i->op != AC_L_LE && i->op != AC_L_EQ)
+        return;
+    ac_p_extreme_asked(p, x, i->a);
+    ac_p_extreme_asked(p, x, i->b);
 }
 
 /* A load in a loop that stores to the array: what it takes has not been stored there by that loop. */

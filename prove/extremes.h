@@ -8,6 +8,9 @@
 void ac_p_extreme_found(ac_prover *p, ac_x loop, ac_x var, int32_t counter, const ac_pvalue *entry, bool runs);
 /* After a set of a variable outside of its loop: does it hold the extreme of one element? */
 void ac_p_extreme_of_one(ac_prover *p, ac_x set);
+/* At instruction x, which ends the function where a condition is true: the elements that it asks about are loaded
+ * again, perhaps. */
+void ac_p_extreme_asked(ac_prover *p, ac_x x, ac_x condition);
 /* What extremes say of a load: v is narrowed. */
 void ac_p_extreme_load(ac_prover *p, ac_x load, ac_pvalue *v);
 /* A load of the loop that goes over the range of an extreme, which is *value; 0: there is none. */

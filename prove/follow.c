@@ -193,6 +193,8 @@ static void leave_early(ac_prover *p, ac_x x)
     }
     if (cond.hi)
         p->uncertain++;
+    if (i->op == AC_L_FAIL_IF)
+        ac_p_extreme_asked(p, x, i->a);
     ac_p_assume(p, i->a, false);
 }
 

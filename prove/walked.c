@@ -9,7 +9,7 @@
 #include "ir/loop/ins_fields.h"
 #include "prove/cover.h"
 
-enum { MOST_WORK = 1 << 25, UNASKED = 0, NOT_SHOWN, FINE, WHOLE };
+enum { MOST_WORK = 1 << 27, UNASKED = 0, NOT_SHOWN, FINE, WHOLE };
 
 typedef struct walker {
     ac_prover *p;

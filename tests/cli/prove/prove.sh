@@ -188,6 +188,19 @@ E
 expect 0 ': proven; 1 steps' "$arenac" prove half.ag -t cortex-m55-mve
 expect 0 ': proven; 1 steps' "$arenac" prove half.ag -t cuda-sm75
 expect 0 ': proven; 1 steps' "$arenac" prove half.ag -t cuda-sm80
+# a place that is data is asked about before the threads begin, and loaded by each; results of which elements are walked
+cat >place.ag <<'E'
+graph place {
+  input x: f32[2,3,4]
+  input i: i32[]
+  input a: f32[40,335,20]
+  input b: f32[40,20,335]
+  y = gather(x, i) axis=0
+  z = batch_matmul(a, b)
+  output y, z
+}
+E
+expect 0 ': proven; 2 steps' "$arenac" prove place.ag -t cuda-sm75
 for f in "$src"/tests/golden/ops/tree_ensemble-*.ag; do # a leaf leads to itself, as its split is NaN
     expect 0 ': proven; 1 steps' "$arenac" prove "$f"
     expect 0 ': proven; 1 steps' "$arenac" prove "$f" -t cortex-m4
