@@ -28,6 +28,8 @@ void ac_p_cover_spread(ac_prover *p, int32_t buf, const ac_affine *index, int64_
  * before? Is all of it written in the end? Shown for loops with numbers as bounds. */
 bool ac_p_walked(ac_prover *p, int32_t buf);
 bool ac_p_walked_whole(ac_prover *p, int32_t buf);
+/* Are all loads of an argument done before another one, which begins `distance` bytes after it, is written there? */
+bool ac_p_walked_in_order(ac_prover *p, int32_t read, int32_t written, int64_t distance);
 
 /* order.c: the same for arguments that share bytes. */
 void ac_p_order_open(ac_prover *p);

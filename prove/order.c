@@ -380,6 +380,8 @@ static void claim_pair(ac_prover *p, int32_t a, int32_t b)
         const bool apart = written.hi <= at.lo || at.hi <= written.lo;
         q.read = one;
         if (!is_in_order_with(p, &q, b, apart ? group : 0, after, &pairs)) {
+            if (ac_p_walked_in_order(p, a, b, q.distance))
+                break;
             ac_p_doubt(p, one->x, AC_CLAIM_ORDER, false,
                        "'%s' may be read where '%s' (%%%d) has been written, %lld bytes on", fn->buf.item[a].name,
                        fn->buf.item[b].name, q.write->x, (long long)q.distance);

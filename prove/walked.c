@@ -1,4 +1,5 @@
 /* walked.c - a buffer of the call's own, place by place: is everything that is read of it inside, and written before?
+ * And of arguments that share bytes: is everything read before it is overwritten?
  *
  * Asked last, of results and rings. The loops around what touches the buffer are run as they are, with numbers for
  * their variables and for all that follows from them and from constants; nothing else of the code is run. So it does
@@ -18,14 +19,18 @@ typedef struct walker {
     ac_x *next;      /* the first of those from an instruction on */
     int64_t *number; /* by instruction, where it is known */
     bool *known;
-    uint64_t *written;
+    uint64_t *written; /* by element; where `other` is asked about, by byte */
     int64_t work;
     bool is_ring; /* a place is a remainder */
+    /* In order with another argument, that begins `distance` bytes before the buffer; -1: not asked. */
+    int32_t other;
+    int64_t distance;
 } walker;
 
 static bool touches(const walker *w, const ac_ins *i)
 {
-    return ac_ins_uses_buffer(i, w->buf) && i->op != AC_L_PREFETCH;
+    return (ac_ins_uses_buffer(i, w->buf) || (w->other >= 0 && ac_ins_uses_buffer(i, w->other))) &&
+           i->op != AC_L_PREFETCH;
 }
 
 /* false: something touches the buffer that is neither load nor store, or a loop may end early. */
@@ -130,6 +135,29 @@ static void compute(walker *w, ac_x x)
         w->number[x] = 0;
 }
 
+/* Of arguments that share bytes: nothing is read where the buffer may have been written. */
+static bool access_in_order(walker *w, const ac_ins *i)
+{
+    const ac_prover *p = w->p;
+    const bool reads = i->op == AC_L_LOAD;
+    const int64_t size = ac_dtype_size(p->fn->buf.item[i->aux].dtype, 1),
+                  lanes = reads ? i->lanes : ac_p_ins(p, i->b)->lanes,
+                  all = ac_dtype_size(p->fn->buf.item[w->buf].dtype, p->count[w->buf]);
+    if (reads && i->aux == w->buf)
+        return true;
+    if (!w->known[i->a] || w->number[i->a] < 0 || w->number[i->a] + lanes > p->count[i->aux])
+        return false;
+    const int64_t at = w->number[i->a] * size - (i->aux == w->buf ? 0 : w->distance);
+    for (int64_t k = at < 0 ? 0 : at; k < at + lanes * size && k < all; k++) {
+        const uint64_t bit = UINT64_C(1) << (k % 64);
+        if (reads && w->written[k / 64] & bit)
+            return false;
+        if (!reads)
+            w->written[k / 64] |= bit;
+    }
+    return true;
+}
+
 static bool access(walker *w, const ac_ins *i, bool certain)
 {
     const int64_t from = w->number[i->a], lanes = i->lanes > 1 ? i->lanes : 1;
@@ -171,7 +199,7 @@ static bool walk(walker *w, ac_x from, ac_x to, bool certain)
                 return false;
             x = end;
         } else if (touches(w, i)) {
-            if (!access(w, i, certain))
+            if (w->other < 0 ? !access(w, i, certain) : !access_in_order(w, i))
                 return false;
         } else {
             compute(w, x);
@@ -189,23 +217,45 @@ static bool all_written(const walker *w)
     return k == n;
 }
 
-static uint8_t show(ac_prover *p, int32_t buf)
+/* `marks`: of what is written. */
+static walker open_walker(ac_prover *p, ac_region *r, int32_t buf, int64_t marks)
 {
     const int32_t n = p->fn->code.n;
+    return (walker){.p = p,
+                    .buf = buf,
+                    .need = AC_NEW_N(r, bool, n + 1),
+                    .next = AC_NEW_N(r, ac_x, n + 1),
+                    .number = AC_NEW_N(r, int64_t, n + 1),
+                    .known = AC_NEW_N(r, bool, n + 1),
+                    .written = AC_NEW_N(r, uint64_t, marks / 64 + 1),
+                    .other = -1};
+}
+
+static uint8_t show(ac_prover *p, int32_t buf)
+{
     const ac_role role = p->fn->buf.item[buf].role;
     if ((role != AC_BUF_SCRATCH && role != AC_BUF_LOCAL && role != AC_BUF_OUT) || p->count[buf] > MOST_WORK)
         return NOT_SHOWN;
     ac_region *r = ac_region_open(ac_region_heap(p->keep));
-    walker w = {.p = p, .buf = buf};
-    w.need = AC_NEW_N(r, bool, n + 1);
-    w.next = AC_NEW_N(r, ac_x, n + 1);
-    w.number = AC_NEW_N(r, int64_t, n + 1);
-    w.known = AC_NEW_N(r, bool, n + 1);
-    w.written = AC_NEW_N(r, uint64_t, p->count[buf] / 64 + 1);
-    const bool fine = gather(&w) && (w.is_ring || role == AC_BUF_OUT) && walk(&w, 1, n, true);
+    walker w = open_walker(p, r, buf, p->count[buf]);
+    const bool fine = gather(&w) && (w.is_ring || role == AC_BUF_OUT) && walk(&w, 1, p->fn->code.n, true);
     const uint8_t shown = !fine ? NOT_SHOWN : all_written(&w) ? WHOLE : FINE;
     ac_region_close(r);
     return shown;
+}
+
+bool ac_p_walked_in_order(ac_prover *p, int32_t read, int32_t written, int64_t distance)
+{
+    const int64_t bytes = ac_dtype_size(p->fn->buf.item[written].dtype, p->count[written]);
+    if (bytes > MOST_WORK)
+        return false;
+    ac_region *r = ac_region_open(ac_region_heap(p->keep));
+    walker w = open_walker(p, r, written, bytes);
+    w.other = read;
+    w.distance = distance;
+    const bool fine = gather(&w) && walk(&w, 1, p->fn->code.n, true);
+    ac_region_close(r);
+    return fine;
 }
 
 static uint8_t walked(ac_prover *p, int32_t buf)

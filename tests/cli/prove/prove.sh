@@ -188,6 +188,15 @@ E
 expect 0 ': proven; 1 steps' "$arenac" prove half.ag -t cortex-m55-mve
 expect 0 ': proven; 1 steps' "$arenac" prove half.ag -t cuda-sm75
 expect 0 ': proven; 1 steps' "$arenac" prove half.ag -t cuda-sm80
+# a result that starts inside of its operand, which is read at mirrored places: place by place
+cat >mirror.ag <<'E'
+graph mirror {
+  input x: f32[2,5,5]
+  y = mirror_pad(x) pads=[1, 1, 1, 1, 1, 1]
+  output y
+}
+E
+expect 0 ': proven; 1 steps' "$arenac" prove mirror.ag -t cortex-m4 --overlap on
 # a place that is data is asked about before the threads begin, and loaded by each; results of which elements are walked
 cat >place.ag <<'E'
 graph place {

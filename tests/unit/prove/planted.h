@@ -366,4 +366,10 @@
        "store " to "[%4] %5\n end\n %8 = for i32 %1 .. %2 step 1\n %9 = load i8 " from_2 "[%8]\n"         \
        "store " to_2 "[%8] %9\n end\n"
 
+/* y[i] = x[3 * i % 8], from the last on. */
+#define MIXED                                                                                                    \
+    "buf x in i8 8 align 1\n buf y out i8 8 align 1\n %1 = const i32 7\n %2 = const i32 -1\n %3 = const i32 3\n" \
+    "%4 = const i32 8\n %5 = for i32 %1 .. %2 step -1\n %6 = mul i32 %5 %3\n %7 = mod i32 %6 %4\n"               \
+    "%8 = load i8 x[%7]\n store y[%5] %8\n end\n"
+
 #endif

@@ -203,6 +203,8 @@ static const planted CASES[] = {
     {"a stripe of as many rows as a constant says", STRIPE_OF_TABLE("7"), "#0 x@0 y@128 =256", 0, NULL, false},
     {"a stripe of fewer rows, as a constant says", STRIPE_OF_TABLE("5"), "#0 x@0 y@128 =256", AC_CLAIM_ACCESS,
      "reads elements 64 .. 71 of 'x'", true},
+    {"in a mixed order", MIXED, "x@0! y@4!", 0, NULL, false},
+    {"in a mixed order, too near", MIXED, "x@0! y@2!", AC_CLAIM_ORDER, "'x' may be read where 'y'", false},
     {"in place, many rows in turn", ROWS_IN_TURN, "x@0! y@0!", 0, NULL, false},
     {"in place, many rows in turn, one element on", ROWS_IN_TURN, "x@0! y@1!", AC_CLAIM_ORDER,
      "'x' may be read where 'y'", false},
