@@ -157,7 +157,7 @@ static bool is_ahead(ac_prover *p, ac_x load, const extreme *e)
 
 void ac_p_extreme_load(ac_prover *p, ac_x load, ac_pvalue *v)
 {
-    if (!p->extremes || !is_element(p, load) || v->form.n != 1)
+    if (!is_element(p, load) || v->form.n != 1)
         return;
     if (load == p->witness) {
         *v = (ac_pvalue){.in = ac_interval_meet(v->in, ac_affine_interval(&p->know, &p->witness_value)),
@@ -165,7 +165,7 @@ void ac_p_extreme_load(ac_prover *p, ac_x load, ac_pvalue *v)
         return;
     }
     const ac_ins *i = ac_p_ins(p, load);
-    for (int32_t k = p->extremes->item.n - 1; k >= 0; k--) {
+    for (int32_t k = ac_p_extremes(p) - 1; k >= 0; k--) {
         const extreme *e = &p->extremes->item.item[k];
         const ac_affine ahead = ac_affine_add(&p->value[i->a].form, &e->first, -1),
                         over = ac_affine_add(&ahead, &e->n, -1);

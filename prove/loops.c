@@ -8,6 +8,7 @@
  *     a while become those of the type; a few iterations are gone through one by one instead. */
 #include "prove/cover.h"
 #include "prove/extremes.h"
+#include "prove/groups.h"
 
 enum { FEW = 4 }; /* iterations that may be gone through one by one */
 
@@ -212,14 +213,19 @@ static void find_rules(ac_prover *p, looped *l)
             l->how[k] = STAYS_IN;
     }
     p->witness = ac_p_extreme_witness(p, l->x, l->counter, &p->witness_value);
+    l->has_witness = p->witness != 0;
+    if (!p->witness)
+        p->witness = ac_p_group_witness(p, l->x, &p->witness_value);
     if (!p->witness)
         return;
     pass(p, l);
     p->witness = 0;
-    l->has_witness = true;
-    for (int32_t k = 0; k < l->n_var; k++)
+    for (int32_t k = 0; k < l->n_var; k++) {
         if (l->how[k] == ADDS && !more_of(p, l, k, &l->one_adds[k]))
             l->one_adds[k] = l->adds[k];
+        if (l->how[k] == ADDS && !l->has_witness) /* one of the threads of a group has it */
+            ac_p_group_adds(p, l->var[k], l->adds[k], l->one_adds[k]);
+    }
 }
 
 static void set_heads(ac_prover *p, looped *l)
@@ -436,6 +442,7 @@ void ac_p_loop(ac_prover *p, ac_x x)
     const ac_ins *i = ac_p_ins(p, x);
     looped l = {.x = x, .end = p->end[x], .step = i->k.i, .lo = begin_of(p, i), .hi = p->value[i->b]};
     claim_loop(p, &l);
+    ac_p_group_forget(p, x);
     l.trips = trips_of(p, &l);
     l.since = p->know.unknown.n;
     if (!l.trips.hi || follow_once(p, &l) || ac_p_follow_schedule(p, x, l.lo.in, l.trips, l.step))

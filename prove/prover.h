@@ -97,6 +97,7 @@ typedef struct ac_prover {
     ac_x split;   /* its values are of `part` only */
     ac_interval part;
     struct ac_extremes *extremes; /* extremes.c */
+    struct ac_groups *groups;     /* groups.c; NULL: not asked yet */
     ac_x witness;                 /* a load that gives witness_value */
     ac_affine witness_value;
     struct ac_cover *cover, *results; /* written.c */

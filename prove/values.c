@@ -2,6 +2,7 @@
  * lanes; arithmetic.c has the rest of the integers, floats.c the floats. */
 #include "ir/loop/builder.h"
 #include "prove/extremes.h"
+#include "prove/groups.h"
 
 #include <math.h>
 
@@ -230,8 +231,10 @@ void ac_p_value(ac_prover *p, ac_x x)
     const ac_ins *i = ac_p_ins(p, x);
     if (!ac_p_word_lanes(p, x))
         make(p, x);
-    if (i->op == AC_L_LOAD)
+    if (i->op == AC_L_LOAD) {
         ac_p_extreme_load(p, x, &p->value[x]);
+        ac_p_group_load(p, x, &p->value[x]);
+    }
     if (p->refined && ac_lop_class((ac_lop)i->op) == 'V' && !ac_dtype_is_float((ac_dtype)i->dtype))
         narrow(p, x);
 }

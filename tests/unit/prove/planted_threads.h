@@ -88,4 +88,41 @@
        "fail_if %10 status 4\n %13 = for i32 %1 .. %2 step 1\n %14 = load i32 own[%1]\n %15 = load i8 x[%14]\n" \
        "store y[%13] %15\n end\n"
 
+/* The largest element of each of two rows of 32, found by four threads each: they look at elements up to `end` of
+ * `row`, and join what threads `distance` and 1 apart have; then rest, in which %42 is the largest of thread %38. */
+#define FOUND(distance, end, row, join, y, rest)                                                          \
+    BUF_X "buf e in i8 256 align 1\n buf y out i8 " y " align 1\n buf a local i32 8 align 4\n"            \
+          "buf b local i32 8 align 4\n buf c local i32 8 align 4\n %1 = const i32 0\n %2 = const i32 8\n" \
+          "%3 = const i32 4\n %4 = const i32 32\n %5 = const i32 -128\n %6 = const i32 " distance "\n"    \
+          "%7 = const i32 1\n %8 = for i32 %1 .. %2 step 1 as t block\n %9 = mod i32 %8 %3\n"             \
+          "%10 = div i32 %8 %3\n " row "\n %12 = var i32 %5\n " end "\n %14 = add i32 %11 %13\n"          \
+          "%15 = load i8 x[%14]\n %16 = cast i32 %15\n %17 = get i32 %12\n %18 = max i32 %16 %17\n"       \
+          "set %18 to %12\n end\n %21 = get i32 %12\n store a[%8] %21\n end\n"                            \
+          "%24 = for i32 %1 .. %2 step 1 as t block\n %25 = load i32 a[%24]\n %26 = xor i32 %24 %6\n"     \
+          "%27 = load i32 a[%26]\n %28 = " join " i32 %25 %27\n store b[%24] %28\n end\n"                 \
+          "%31 = for i32 %1 .. %2 step 1 as t block\n %32 = load i32 b[%31]\n %33 = xor i32 %31 %7\n"     \
+          "%34 = load i32 b[%33]\n %35 = max i32 %32 %34\n store a[%31] %35\n end\n"                      \
+          "%38 = for i32 %1 .. %2 step 1 as t block\n %39 = mod i32 %38 %3\n %40 = div i32 %38 %3\n"      \
+          "%41 = mul i32 %40 %4\n %42 = load i32 a[%38]\n" rest
+#define THREE   "x@0 e@64 y@320"
+#define TO_32   "%13 = for i32 %9 .. %4 step 4"
+#define ITS_ROW "%11 = mul i32 %10 %4"
+
+/* e[largest - x[..]] of all elements, by row. */
+#define LOOKED_UP(index)                                                                                         \
+    "%43 = for i32 %39 .. %4 step 4\n %44 = add i32 %41 %43\n %45 = load i8 x[" index "]\n %46 = cast i32 %45\n" \
+    "%47 = sub i32 %42 %46\n %48 = load i8 e[%47]\n store y[%44] %48\n end\n end\n"
+
+/* -128 by the sum of 255 - (largest - x[..]) over a row, which is joined over `first` and 2. */
+#define ADDED_UP(first)                                                                                         \
+    "%43 = var i32 %1\n %44 = for i32 %39 .. %4 step 4\n %45 = add i32 %41 %44\n %46 = load i8 x[%45]\n"        \
+    "%47 = cast i32 %46\n %48 = sub i32 %42 %47\n %49 = const i32 255\n %50 = sub i32 %49 %48\n"                \
+    "%51 = get i32 %43\n %52 = add i32 %51 %50\n set %52 to %43\n end\n %55 = get i32 %43\n store b[%38] %55\n" \
+    "end\n %58 = for i32 %1 .. %2 step 1 as t block\n %59 = load i32 b[%58]\n %60 = xor i32 %58 " first "\n"    \
+    "%61 = load i32 b[%60]\n %62 = add i32 %59 %61 wrap\n store c[%58] %62\n end\n"                             \
+    "%65 = for i32 %1 .. %2 step 1 as t block\n %66 = load i32 c[%65]\n %67 = xor i32 %65 %6\n"                 \
+    "%68 = load i32 c[%67]\n %69 = add i32 %66 %68 wrap\n store b[%65] %69\n end\n"                             \
+    "%72 = for i32 %1 .. %2 step 1 as t block\n %73 = load i32 b[%72]\n %74 = div i32 %5 %73\n"                 \
+    "%75 = satcast i8 %74\n store y[%72] %75\n end\n"
+
 #endif

@@ -1,0 +1,374 @@
+/* groups.c - what threads of a GPU find together: the largest (least) of elements of which each has its share, and sums
+ * over all of them.
+ *
+ *     for t in 0 .. T:  m = lowest; for c in t % 32 .. n step 32: m = max(x[row(t / 32) + c], m);   a[t] = m
+ *     for t in 0 .. T:  b[t] = max(a[t], a[t ^ 16])
+ *     ...               the same with 8, 4, 2, 1, from one array into another
+ *     for t in 0 .. T:  M = b[t];  s = 0; for c in t % 32 .. n step 32: s += f(M - x[row(t / 32) + c]);   a[t] = s
+ *     ...               a[t] + a[t ^ 16], and so on
+ *
+ * After distances 1, 2, .. 16 every thread has what all 32 of its group had. So b[t] is the largest of row t / 32: no
+ * element of it is larger, and one of them is b[t] itself, if none is less than `lowest`. And the sum has n terms of
+ * which one is f(0). This is seen from how the loops are written; that the row is the same, from the same instructions.
+ * What threads only pass on to themselves, c[t] = b[t], is what they had. */
+#include "prove/groups.h"
+
+#include "ir/loop/ins_fields.h"
+
+typedef struct group {
+    ac_lop op;             /* MAX, MIN or ADD of what the threads have; NONE (0): it is nothing of the kind */
+    ac_x phase, loop, var; /* where each thread has found its own: the loop of threads, the one in it, its variable */
+    ac_x load, index;      /* the element of an iteration; its place is `index` + counter (0: there is none) */
+    int64_t n;
+} group;
+
+/* Of a sum: what the terms are, as the loop was followed last. */
+typedef struct terms {
+    ac_x loop, var;
+    bool known;
+    ac_interval each, one;
+} terms;
+
+typedef struct ac_groups {
+    group *of; /* by load; NULL: there are no threads */
+    AC_VEC(terms) sum;
+} ac_groups;
+
+/* ------------------------------------------------------------------ loops as they are written */
+
+static bool is_phase(const ac_prover *p, ac_x x)
+{
+    return ac_p_ins(p, x)->op == AC_L_FOR && ac_p_ins(p, x)->aux == AC_MARK_BLOCK;
+}
+
+/* The innermost block that x is in: FOR, IF or ELSE; 0: none. */
+static ac_x parent(const ac_prover *p, ac_x x)
+{
+    for (ac_x b = x - 1; b > 0; b--) {
+        const ac_lop op = (ac_lop)ac_p_ins(p, b)->op;
+        if ((op == AC_L_FOR || op == AC_L_IF || op == AC_L_ELSE) && p->end[b] > x)
+            return b;
+    }
+    return 0;
+}
+
+static bool is_constant(const ac_prover *p, ac_x x, int64_t *v)
+{
+    *v = ac_p_ins(p, x)->k.i;
+    return ac_p_ins(p, x)->op == AC_L_CONST && !ac_dtype_is_float((ac_dtype)ac_p_ins(p, x)->dtype);
+}
+
+static bool same_constant(const ac_prover *p, ac_x a, ac_x b)
+{
+    int64_t v, w;
+    return is_constant(p, a, &v) && is_constant(p, b, &w) && v == w && ac_p_ins(p, a)->dtype == ac_p_ins(p, b)->dtype;
+}
+
+/* The same for all threads of a group, a in the loop of threads ta and b in tb? Both are `size` threads. */
+static bool is_same(const ac_prover *p, ac_x a, ac_x ta, ac_x b, ac_x tb, int64_t size)
+{
+    const ac_ins *i = ac_p_ins(p, a), *j = ac_p_ins(p, b);
+    int64_t by;
+    if (same_constant(p, a, b) || (a == b && a < ta && a < tb))
+        return true;
+    if (i->op != j->op || i->dtype != j->dtype || i->lanes != 1 || j->lanes != 1)
+        return false;
+    if (i->op == AC_L_DIV && i->a == ta && j->a == tb)
+        return same_constant(p, i->b, j->b) && is_constant(p, i->b, &by) && by > 0 && by % size == 0;
+    switch ((int)i->op) {
+    case AC_L_ADD:
+    case AC_L_SUB:
+    case AC_L_MUL:
+    case AC_L_DIV:
+    case AC_L_MOD:
+    case AC_L_MIN:
+    case AC_L_MAX:
+        return is_same(p, i->a, ta, j->a, tb, size) && is_same(p, i->b, ta, j->b, tb, size);
+    default:
+        return false;
+    }
+}
+
+/* ------------------------------------------------------------------ a thread's own */
+
+/* The rest of the load's place beside the loop's counter; 0: it is not such a sum. */
+static ac_x beside(const ac_prover *p, ac_x load, ac_x counter)
+{
+    const ac_ins *at = ac_p_ins(p, ac_p_ins(p, load)->a);
+    if (ac_p_ins(p, load)->lanes != 1 || at->op != AC_L_ADD)
+        return 0;
+    return at->b == counter ? at->a : at->a == counter ? at->b : 0;
+}
+
+/* for c in t % size .. n step size, in the loop of threads? */
+static bool has_share(const ac_prover *p, ac_x loop, ac_x phase, int64_t size, int64_t *n)
+{
+    const ac_ins *i = ac_p_ins(p, loop), *first = ac_p_ins(p, i->a);
+    int64_t by;
+    return i->op == AC_L_FOR && parent(p, loop) == phase && i->k.i == size && first->op == AC_L_MOD &&
+           first->a == phase && is_constant(p, first->b, &by) && by == size && is_constant(p, i->b, n) && *n > 0 &&
+           !ac_p_breaks_off(p, loop);
+}
+
+/* A load of an operand in the loop, of integers, whose place is the counter and something of the group. */
+static bool is_share(const ac_prover *p, ac_x load, ac_x loop, ac_x phase, int64_t size)
+{
+    const ac_ins *i = ac_p_ins(p, load);
+    const ac_x rest = i->op == AC_L_LOAD ? beside(p, load, loop) : 0;
+    return rest && parent(p, load) == loop && p->fn->buf.item[i->aux].role == AC_BUF_IN && i->aux < p->call->n_arg &&
+           p->call->arg[i->aux].space != AC_SPACE_CHUNK && !ac_dtype_is_float((ac_dtype)i->dtype) &&
+           is_same(p, rest, phase, rest, phase, size);
+}
+
+/* The variable that GET x gives is set once, in a loop over the thread's share. */
+static bool find_own(const ac_prover *p, ac_x x, ac_x phase, int64_t size, group *g)
+{
+    const ac_x var = ac_p_ins(p, x)->aux;
+    ac_x set = 0;
+    int64_t start;
+    for (ac_x k = var + 1; k < p->end[phase]; k++)
+        if (ac_p_ins(p, k)->op == AC_L_SET && ac_p_ins(p, k)->aux == var) {
+            if (set)
+                return false;
+            set = k;
+        }
+    if (!set || set > x || parent(p, var) != phase || !is_constant(p, ac_p_ins(p, var)->a, &start))
+        return false;
+    g->var = var;
+    g->phase = phase;
+    g->loop = parent(p, set);
+    if (!has_share(p, g->loop, phase, size, &g->n))
+        return false;
+    const ac_ins *now = ac_p_ins(p, ac_p_ins(p, set)->a);
+    if (now->op != g->op)
+        return false;
+    if (g->op == AC_L_ADD)
+        return start == 0 && now->dtype == AC_I32;
+    const ac_ins *a = ac_p_ins(p, now->a), *b = ac_p_ins(p, now->b);
+    const bool old_first = a->op == AC_L_GET && a->aux == var;
+    ac_x load = old_first ? now->b : now->a;
+    if (!old_first && (b->op != AC_L_GET || b->aux != var))
+        return false;
+    if (ac_p_ins(p, load)->op == AC_L_CAST)
+        load = ac_p_ins(p, load)->a;
+    if (!is_share(p, load, g->loop, phase, size))
+        return false;
+    const ac_interval range = ac_p_range((ac_dtype)ac_p_ins(p, load)->dtype);
+    g->load = load;
+    g->index = beside(p, load, g->loop);
+    return ac_interval_inside(range, ac_p_range((ac_dtype)now->dtype)) && now->dtype != AC_U64 &&
+           (g->op == AC_L_MAX ? start <= range.lo : start >= range.hi);
+}
+
+/* ------------------------------------------------------------------ what a group has */
+
+/* Does the loop of threads leave the array as it is? */
+static bool leaves(const ac_prover *p, ac_x phase, int32_t buf)
+{
+    for (ac_x k = phase + 1; k < p->end[phase]; k++)
+        if (ac_p_ins(p, k)->op != AC_L_LOAD && ac_ins_uses_buffer(ac_p_ins(p, k), buf))
+            return false;
+    return true;
+}
+
+/* The store that gives the array, as it is before the loop of threads `before`, its elements: in a loop of as many
+ * threads beside it, each of its own. 0: nobody knows. */
+static ac_x giver(const ac_prover *p, int32_t buf, ac_x before, ac_x *phase)
+{
+    ac_x store = before - 1;
+    while (store > 0 && (ac_p_ins(p, store)->op == AC_L_LOAD || !ac_ins_uses_buffer(ac_p_ins(p, store), buf)))
+        store--;
+    const ac_ins *i = ac_p_ins(p, store);
+    *phase = store > 0 ? parent(p, store) : 0;
+    if (!*phase || i->op != AC_L_STORE || ac_p_ins(p, i->b)->lanes != 1 || !is_phase(p, *phase) || i->a != *phase ||
+        parent(p, *phase) != parent(p, before) || ac_p_breaks_off(p, *phase) || !leaves(p, before, buf))
+        return 0;
+    const ac_ins *f = ac_p_ins(p, *phase), *g = ac_p_ins(p, before);
+    for (ac_x k = *phase; k < store; k++)
+        if (ac_p_ins(p, k)->op != AC_L_LOAD && ac_ins_uses_buffer(ac_p_ins(p, k), buf))
+            return 0;
+    return same_constant(p, f->a, g->a) && same_constant(p, f->b, g->b) && f->k.i == 1 && g->k.i == 1 ? store : 0;
+}
+
+/* A load of what the thread's own number says, of an array of the function. */
+static bool is_of_thread(const ac_prover *p, ac_x load, ac_x thread, int32_t *buf)
+{
+    const ac_ins *i = ac_p_ins(p, load);
+    *buf = i->aux;
+    return i->op == AC_L_LOAD && i->lanes == 1 && i->a == thread && p->fn->buf.item[i->aux].role == AC_BUF_LOCAL;
+}
+
+/* b[t] = op(a[t], a[t ^ distance]): the array a; -1: it is not that. */
+static int32_t joins(const ac_prover *p, ac_x value, ac_x phase, int64_t *distance)
+{
+    const ac_ins *i = ac_p_ins(p, value);
+    int32_t from;
+    if (!is_of_thread(p, i->a, phase, &from))
+        return -1;
+    const ac_ins *other = ac_p_ins(p, i->b), *at = ac_p_ins(p, other->a);
+    return other->op == AC_L_LOAD && other->lanes == 1 && other->aux == from && at->op == AC_L_XOR && at->a == phase &&
+                   is_constant(p, at->b, distance)
+               ? from
+               : -1;
+}
+
+static group find(const ac_prover *p, ac_x x)
+{
+    const group none = {0};
+    const ac_x thread = ac_p_ins(p, x)->a;
+    int32_t buf;
+    int64_t all = 0, first, threads;
+    if (!is_phase(p, thread) || !is_of_thread(p, x, thread, &buf) || ac_dtype_is_float(p->fn->buf.item[buf].dtype) ||
+        !is_constant(p, ac_p_ins(p, thread)->a, &first) || !is_constant(p, ac_p_ins(p, thread)->b, &threads) || first)
+        return none;
+    group g = none;
+    for (ac_x before = thread, phase, store; (store = giver(p, buf, before, &phase)) != 0; before = phase) {
+        const ac_x value = ac_p_ins(p, store)->b;
+        const ac_lop op = (ac_lop)ac_p_ins(p, value)->op;
+        int64_t distance;
+        int32_t from;
+        if (op == AC_L_GET)
+            return g.op && (all & (all + 1)) == 0 && threads % (all + 1) == 0 && find_own(p, value, phase, all + 1, &g)
+                       ? g
+                       : none;
+        if (is_of_thread(p, value, phase, &from) && from != buf) { /* passed on */
+            buf = from;
+            continue;
+        }
+        if ((op != AC_L_MAX && op != AC_L_MIN && op != AC_L_ADD) || (g.op && g.op != op))
+            return none;
+        from = joins(p, value, phase, &distance);
+        if (from < 0 || from == buf || distance < 1 || (distance & (distance - 1)) || all & distance)
+            return none;
+        g.op = op;
+        all |= distance;
+        buf = from;
+    }
+    return none;
+}
+
+static ac_groups *groups(ac_prover *p)
+{
+    const int32_t n = p->fn->code.n;
+    if (p->groups)
+        return p->groups;
+    p->groups = AC_NEW(p->keep, ac_groups);
+    bool any = false;
+    for (ac_x x = 1; x < n; x++)
+        any |= is_phase(p, x);
+    if (!any)
+        return p->groups;
+    p->groups->of = AC_NEW_N(p->keep, group, n);
+    for (ac_x x = 1; x < n; x++) {
+        if (ac_p_ins(p, x)->op != AC_L_LOAD)
+            continue;
+        const group g = p->groups->of[x] = find(p, x);
+        if (g.op == AC_L_ADD)
+            ac_push(p->keep, &p->groups->sum, ((terms){.loop = g.loop, .var = g.var}));
+    }
+    return p->groups;
+}
+
+/* ------------------------------------------------------------------ what it says */
+
+static int64_t size_of(const ac_prover *p, const group *g)
+{
+    return ac_p_ins(p, g->loop)->k.i;
+}
+
+static ac_x phase_of(const ac_prover *p, ac_x x)
+{
+    while (x > 0 && !is_phase(p, x))
+        x = parent(p, x);
+    return x;
+}
+
+/* The load of a group's largest (least) element, before x in the same loop of threads, among whose elements is that of
+ * the load x: its place is `index` and a counter. 0: there is none. */
+static ac_x extreme_over(ac_prover *p, ac_x x)
+{
+    const ac_groups *all = groups(p);
+    const ac_x phase = all->of ? phase_of(p, x) : 0;
+    for (ac_x k = phase + 1; k < x && phase; k++) {
+        const group *g = &all->of[k];
+        const ac_x block = g->op && g->load ? parent(p, k) : 0;
+        const ac_ins *at = ac_p_ins(p, ac_p_ins(p, x)->a);
+        if (!block || p->end[block] < x || ac_p_ins(p, k)->a != phase ||
+            ac_p_ins(p, x)->aux != ac_p_ins(p, g->load)->aux || at->op != AC_L_ADD)
+            continue;
+        for (int side = 0; side < 2; side++) {
+            const ac_x rest = side ? at->b : at->a, counter = side ? at->a : at->b;
+            if (is_same(p, g->index, g->phase, rest, phase, size_of(p, g)) &&
+                ac_interval_inside(p->value[counter].in, (ac_interval){0, g->n - 1}))
+                return k;
+        }
+    }
+    return 0;
+}
+
+/* The load's own value, of `u`: what its group has found. */
+static ac_interval found(ac_prover *p, const group *g)
+{
+    ac_interval all = {INT64_MIN, INT64_MAX};
+    if (g->load) {
+        const int64_t start = ac_p_ins(p, ac_p_ins(p, g->var)->a)->k.i;
+        return ac_interval_join(ac_p_range((ac_dtype)ac_p_ins(p, g->load)->dtype), (ac_interval){start, start});
+    }
+    for (int32_t k = 0; k < p->groups->sum.n; k++) {
+        const terms *t = &p->groups->sum.item[k];
+        const ac_interval rest = ac_interval_mul(t->each, (ac_interval){g->n - 1, g->n - 1}),
+                          sum = ac_interval_add(rest, t->one);
+        if (t->known && t->var == g->var && ac_interval_inside(sum, ac_p_range(AC_I32)))
+            all = ac_interval_meet(all, sum);
+    }
+    return all;
+}
+
+void ac_p_group_load(ac_prover *p, ac_x load, ac_pvalue *v)
+{
+    const ac_groups *all = groups(p);
+    if (!all->of || load == p->witness || ac_p_ins(p, load)->lanes != 1 || v->form.lost || v->form.n != 1 ||
+        v->form.term[0].k != 1 || v->form.c)
+        return;
+    const int32_t u = v->form.term[0].unknown;
+    const ac_x extreme = extreme_over(p, load);
+    if (all->of[load].op)
+        p->know.unknown.item[u].in = ac_interval_meet(p->know.unknown.item[u].in, found(p, &all->of[load]));
+    if (extreme && all->of[extreme].op == AC_L_MAX)
+        ac_know_at_most(&p->know, u, 1, &p->value[extreme].form);
+    else if (extreme)
+        ac_know_at_least(&p->know, u, 1, &p->value[extreme].form);
+    v->in = ac_interval_meet(v->in, p->know.unknown.item[u].in);
+}
+
+ac_x ac_p_group_witness(ac_prover *p, ac_x loop, ac_affine *value)
+{
+    const ac_groups *all = groups(p);
+    const ac_x phase = all->of ? parent(p, loop) : 0;
+    int64_t n;
+    for (ac_x x = loop + 1; x < p->end[loop] && phase && is_phase(p, phase); x++) {
+        const ac_x extreme = ac_p_ins(p, x)->op == AC_L_LOAD && parent(p, x) == loop ? extreme_over(p, x) : 0;
+        const group *g = &all->of[extreme];
+        if (!extreme || !has_share(p, loop, phase, size_of(p, g), &n) || n != g->n || beside(p, x, loop) == 0)
+            continue;
+        *value = p->value[extreme].form;
+        return x;
+    }
+    return 0;
+}
+
+void ac_p_group_adds(ac_prover *p, ac_x var, ac_interval each, ac_interval one)
+{
+    for (int32_t k = 0; k < groups(p)->sum.n; k++) {
+        terms *t = &p->groups->sum.item[k];
+        if (t->var == var)
+            *t = (terms){t->loop, var, true, each, one};
+    }
+}
+
+void ac_p_group_forget(ac_prover *p, ac_x loop)
+{
+    for (int32_t k = 0; k < groups(p)->sum.n; k++)
+        if (p->groups->sum.item[k].loop == loop)
+            p->groups->sum.item[k].known = false;
+}
