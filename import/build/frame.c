@@ -298,3 +298,12 @@ ac_tensor *ac_frame_lrn(const ac_build *b, ac_tensor *x, int64_t size, double al
     x = ac_channels_last(b, x);
     return ac_channels_first(b, x ? ac_build_op(b, AC_OP_LRN, &x, 1, &a, AC_NONE) : NULL, 2);
 }
+
+ac_tensor *ac_frame_regions(const ac_build *b, ac_op op, ac_tensor *x, ac_tensor *roi, const ac_attrs *a)
+{
+    const int64_t regions = roi ? roi->dim[0] : 0;
+    ac_tensor *image = ac_build_cast(b, ac_build_slice(b, roi, 1, 0, 1), AC_I32);
+    ac_tensor *in[] = {ac_channels_last(b, x), ac_build_slice(b, roi, 1, 1, 4),
+                       ac_build_reshape(b, image, 1, &regions)};
+    return ac_channels_first(b, in[0] && in[1] && in[2] ? ac_build_op(b, op, in, 3, a, AC_NONE) : NULL, 2);
+}

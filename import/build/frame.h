@@ -41,6 +41,10 @@ ac_tensor *ac_frame_pool(const ac_build *b, ac_op op, ac_tensor *x, const ac_fra
 /* x / (k + alpha / size * the sum of `size` squares round it along the channels)^beta; x [N,C,H,W], size odd. */
 ac_tensor *ac_frame_lrn(const ac_build *b, ac_tensor *x, int64_t size, double alpha, double beta, double k);
 
+/* op: ROI_POOL or ROI_ALIGN with its attributes. x [N,C,H,W]; roi [R,5], f32: the number of an image, x1, y1, x2, y2.
+ * -> [R,C,height,width] */
+ac_tensor *ac_frame_regions(const ac_build *b, ac_op op, ac_tensor *x, ac_tensor *roi, const ac_attrs *a);
+
 /* [N,C,L] -> [N,1,L,C], [N,C,H,W] -> [N,H,W,C]; and back, m spatial dimensions. */
 ac_tensor *ac_channels_last(const ac_build *b, ac_tensor *x);
 ac_tensor *ac_channels_first(const ac_build *b, ac_tensor *y, int32_t m);

@@ -26,7 +26,6 @@
 #define AC_WHY_SHARED \
     "it updates a cache that inputs and outputs share", "export with past and present as tensors of their own"
 #define AC_WHY_TRAINING "it is for training", "export the model for inference"
-#define AC_WHY_WINDOWS  "its windows depend on data", NULL
 #define AC_WHY_RANDOM   "it draws random numbers", "make the random numbers an input of the model"
 #define AC_WHY_CONTROL  "it runs other subgraphs of the model", "unroll loops and decide conditions before exporting"
 

@@ -261,3 +261,28 @@ int ac_caf_do_interp(ac_caf_layer *l)
     return ac_caf_result(
         l, 0, ac_channels_first(&l->b, x ? ac_build_op(&l->b, AC_OP_RESIZE_BILINEAR, &x, 1, &a, AC_NONE) : NULL, 2));
 }
+
+/* Regions [R,5]: image, x1, y1, x2, y2; as [R,5,1,1], too. */
+int ac_caf_do_roi_pool(ac_caf_layer *l)
+{
+    ac_pt_node *m = ac_caf_message(l, "roi_pooling_param");
+    ac_tensor *x = l->in[0], *roi = l->in[1];
+    const int64_t regions = roi->rank > 0 ? roi->dim[0] : 0;
+    int64_t size[2];
+    double scale;
+    ac_attrs a;
+    AC_TRY(ac_caf_int(l, m, "pooled_h", 0, 0, INT16_MAX, &size[0]));
+    AC_TRY(ac_caf_int(l, m, "pooled_w", 0, 0, INT16_MAX, &size[1]));
+    AC_TRY(ac_caf_float(l, m, "spatial_scale", 1, &scale));
+    if (!size[0] || !size[1])
+        return ac_build_bad(&l->b, "pooled_h and pooled_w are needed, at least 1 each");
+    if (x->rank != 4 || regions < 1 || ac_tensor_count(roi) != regions * 5)
+        return ac_build_bad(&l->b, "bottoms are %s and %s, expected [N,C,H,W] and regions [R,5]",
+                            ac_shape_str(l->r->cx, x), ac_shape_str(l->r->cx, roi));
+    ac_attrs_init(AC_OP_ROI_POOL, &a);
+    a.roi.height = (int32_t)size[0];
+    a.roi.width = (int32_t)size[1];
+    a.roi.scale = (float)scale;
+    roi = ac_build_reshape(&l->b, roi, 2, (int64_t[]){regions, 5});
+    return ac_caf_result(l, 0, ac_frame_regions(&l->b, AC_OP_ROI_POOL, x, roi, &a));
+}

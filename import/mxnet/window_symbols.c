@@ -318,3 +318,36 @@ int ac_mx_do_space_to_depth(ac_mx_node *n)
 {
     return blocks(n, AC_OP_SPACE_TO_DEPTH);
 }
+
+/* Regions [R,5]: image, x1, y1, x2, y2. */
+int ac_mx_do_regions(ac_mx_node *n)
+{
+    ac_tensor *x = n->in[0], *roi = n->in[1];
+    const ac_op op = n->row->op;
+    int64_t size[2], ratio = -1;
+    int32_t count;
+    double scale;
+    bool apart = false, aligned = false;
+    ac_attrs a;
+    AC_TRY(ac_mx_ints(n, "pooled_size", 2, 0, size, &count));
+    AC_TRY(ac_mx_float(n, "spatial_scale", 1, &scale));
+    if (op == AC_OP_ROI_ALIGN) {
+        AC_TRY(ac_mx_int(n, "sample_ratio", -1, INT16_MIN, INT16_MAX, &ratio));
+        AC_TRY(ac_mx_bool(n, "position_sensitive", false, &apart));
+        AC_TRY(ac_mx_bool(n, "aligned", false, &aligned));
+    }
+    if (apart)
+        return ac_build_cannot(&n->b, "each bin has channels of its own");
+    if (count != 2 || size[0] < 1 || size[1] < 1 || size[0] > INT16_MAX || size[1] > INT16_MAX)
+        return ac_build_bad(&n->b, "pooled_size is needed, at least 1 x 1");
+    if (x->rank != 4 || roi->rank != 2 || roi->dim[1] != 5)
+        return ac_build_bad(&n->b, "operands are %s and %s, expected [N,C,H,W] and regions [R,5]", SHAPE(x),
+                            SHAPE(roi));
+    ac_attrs_init(op, &a);
+    a.roi.height = (int32_t)size[0];
+    a.roi.width = (int32_t)size[1];
+    a.roi.scale = (float)scale;
+    a.roi.ratio = ratio > 0 ? (int32_t)ratio : 0;
+    a.roi.half_pixel = aligned;
+    return ac_mx_result(n, 0, ac_frame_regions(&n->b, op, x, roi, &a));
+}

@@ -1,6 +1,7 @@
 /* sample_nodes.c - operators of ONNX that read images at computed positions: GridSample, AffineGrid, RoiAlign,
  * MaxRoiPool, DeformConv. */
 #include "import/build/counted.h"
+#include "import/build/frame.h"
 #include "import/onnx/proto/nodes.h"
 #include "import/onnx/window_nodes.h"
 
@@ -152,9 +153,7 @@ int ac_onx_do_max_roi_pool(ac_onx_node *n)
     AC_TRY(positive(n, "pooled_shape", shape.v[0], &a.roi.height));
     AC_TRY(positive(n, "pooled_shape", shape.v[1], &a.roi.width));
     a.roi.scale = ac_onx_float(n, "spatial_scale", 1);
-    ac_tensor *image = ac_onx_cast(n, ac_onx_slice(n, roi, 1, 0, 1), AC_I32);
-    ac_tensor *in[] = {to_last(n, x, false), ac_onx_slice(n, roi, 1, 1, 4), ac_onx_reshape(n, image, 1, roi->dim)};
-    return ac_onx_result(n, 0, to_last(n, ac_onx_make(n, AC_OP_ROI_POOL, in, 3, &a, AC_NONE), true));
+    return ac_onx_result(n, 0, ac_frame_regions(&n->b, AC_OP_ROI_POOL, x, roi, &a));
 }
 
 /* Where the taps of a kernel fall without offsets: [1, K, P, 2] in pixels, x before y. */

@@ -489,6 +489,19 @@ class MxnetMaker(NodeMaker):
             return self.same("Crop", [x], num_args=1, h_w=(h, w), offset=(self.int(0, s[2] - h), self.int(0, s[3] - w)))
         self.same("Crop", [x], num_args=1, h_w=(h, w), center_crop=True)
 
+    def regions(self):
+        x = self.any(rank=4)
+        images, _, h, w = self.value(x).shape
+        n, size = self.int(1, 4), (self.int(1, 4), self.int(1, 4))
+        scale = self.pick([1.0, 0.5])
+        corners = np.sort(self.r.uniform(-1, max(h, w) / scale, (n, 2, 2)), 1).reshape(n, 4)
+        roi = np.concatenate([self.r.integers(0, images, (n, 1)), corners], 1).astype(np.float32)
+        if self.chance(0.5):
+            return self.node("ROIPooling", [x, self.const(roi)], pooled_size=size, spatial_scale=scale, exact=True)
+        self.node("_contrib_ROIAlign", [x, self.const(roi)], pooled_size=size, spatial_scale=scale,
+                  **({"sample_ratio": self.int(1, 3)} if self.chance(0.5) else {}),
+                  **({"aligned": True} if self.chance(0.4) else {}))
+
     def norm(self):
         op = self.pick("LayerNorm InstanceNorm GroupNorm L2Normalization LRN softmax softmax softmin log_softmax "
                        "SoftmaxActivation SoftmaxOutput".split())
@@ -557,7 +570,8 @@ class MxnetMaker(NodeMaker):
         families = often + [self.integer, self.compare, self.several, self.clip, self.cast, self.split, self.pad,
                             self.repeat, self.repeat, self.gather, self.gather, self.sequence, self.blocks,
                             self.made_of_nothing, self.reduce, self.reduce, self.order, self.batch_norm, self.pool,
-                            self.pool, self.resize, self.norm, self.norm, self.norm, self.recurrent, self.boxes]
+                            self.pool, self.resize, self.regions, self.norm, self.norm, self.norm, self.recurrent,
+                            self.boxes]
         if self.chance(0.5):  # fewer kinds: longer chains of the same
             families = [self.pick(families) for _ in range(self.int(3, 8))]
         self.input(self.data(self.shape(self.pick([3, 4, 4]))))
