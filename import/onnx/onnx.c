@@ -75,42 +75,44 @@ static int refused_value(ac_onx *r, ac_onx_value *v, ac_place at, const char *re
     return ac_refuse(r->reading, at, E0108, "the model", reason, NULL);
 }
 
+static int read_constant(ac_onx *r, ac_onx_scope *s, ac_span message, bool sparse)
+{
+    ac_onx_const c;
+    const char *refused;
+    const int ok = sparse ? ac_onx_sparse_tensor(r, message, &c, &refused) : ac_onx_tensor(r, message, &c, &refused);
+    if (r->pb.failed)
+        return AC_FAIL;
+    const ac_place at = ac_pb_place(&r->pb, message.p);
+    if (!c.name || !*c.name)
+        return ok == AC_OK ? ac_error(r->cx, at, E0012, "an initializer has no name") : AC_FAIL;
+    ac_onx_value *v = ac_onx_value_get(r, s, c.name);
+    if (v->made && r->reading->opt.strict)
+        return ac_error(r->cx, at, E0022, "two initializers are named '%s'", c.name);
+    if (v->made)
+        ac_warn(r->cx, at, W0001, "two initializers are named '%s': the last one counts", c.name);
+    v->made = true;
+    if (refused)
+        refused_value(r, v, at, refused);
+    v->broken = ok != AC_OK;
+    if (v->broken)
+        return AC_FAIL;
+    v->t = ac_onx_constant(r, c.name, &c);
+    v->t->weight = r->reading->opt.train && s == &r->scope && ac_dtype_is_float(c.dtype);
+    return AC_OK;
+}
+
 int ac_onx_read_constants(ac_onx *r, ac_onx_scope *s, const ac_onx_body *b)
 {
-    ac_pb_list list = b->constants;
-    ac_span message;
     int rc = AC_OK;
-    if (b->sparse.n)
-        rc = ac_refuse(r->reading, ac_pb_place(&r->pb, b->sparse.in.p), E0108, "the model",
-                       "it has sparse initializers", NULL);
-    while (ac_pb_next(&r->pb, &list, &message)) {
-        ac_onx_const c;
-        const char *refused;
-        int ok = ac_onx_tensor(r, message, &c, &refused);
-        if (r->pb.failed)
-            return AC_FAIL;
-        ac_place at = ac_pb_place(&r->pb, message.p);
-        rc = ok == AC_OK ? rc : AC_FAIL;
-        if (!c.name || !*c.name) {
-            if (ok == AC_OK)
-                rc = ac_error(r->cx, at, E0012, "an initializer has no name");
-            continue;
+    for (int sparse = 0; sparse < 2; sparse++) {
+        ac_pb_list list = sparse ? b->sparse : b->constants;
+        ac_span message;
+        while (ac_pb_next(&r->pb, &list, &message)) {
+            if (read_constant(r, s, message, sparse) != AC_OK)
+                rc = AC_FAIL;
+            if (r->pb.failed)
+                return AC_FAIL;
         }
-        ac_onx_value *v = ac_onx_value_get(r, s, c.name);
-        if (v->made && r->reading->opt.strict) {
-            rc = ac_error(r->cx, at, E0022, "two initializers are named '%s'", c.name);
-            continue;
-        }
-        if (v->made)
-            ac_warn(r->cx, at, W0001, "two initializers are named '%s': the last one counts", c.name);
-        v->made = true;
-        if (refused)
-            refused_value(r, v, at, refused);
-        v->broken = ok != AC_OK;
-        if (v->broken)
-            continue;
-        v->t = ac_onx_constant(r, c.name, &c);
-        v->t->weight = r->reading->opt.train && s == &r->scope && ac_dtype_is_float(c.dtype);
     }
     return r->pb.failed ? AC_FAIL : rc;
 }

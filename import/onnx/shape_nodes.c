@@ -25,16 +25,17 @@ static int mask_of(ac_onx_node *n, ac_ints axes, int32_t rank, uint32_t *mask)
 
 int ac_onx_do_constant(ac_onx_node *n)
 {
-    static const char *const SPARSE[] = {"sparse_value", "value_string", "value_strings"};
-    ac_onx_attr *a = ac_onx_attr_of(n, "value");
+    static const char *const TEXTS[] = {"value_string", "value_strings"};
+    ac_onx_attr *a = ac_onx_attr_of(n, "value"), *sparse = ac_onx_attr_of(n, "sparse_value");
     int64_t count;
-    for (size_t i = 0; i < sizeof SPARSE / sizeof *SPARSE; i++)
-        if (ac_onx_attr_of(n, SPARSE[i]))
-            return ac_build_cannot(&n->b, "its attribute %s is not a dense tensor of numbers", SPARSE[i]);
-    if (a && a->has_tensor) {
+    for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++)
+        if (ac_onx_attr_of(n, TEXTS[i]))
+            return ac_build_cannot(&n->b, "its attribute %s is not a tensor of numbers", TEXTS[i]);
+    if ((a && a->has_tensor) || (sparse && sparse->sparse.p)) {
         ac_onx_const c;
         const char *refused;
-        if (ac_onx_tensor(n->r, a->tensor, &c, &refused) != AC_OK)
+        if ((a && a->has_tensor ? ac_onx_tensor(n->r, a->tensor, &c, &refused)
+                                : ac_onx_sparse_tensor(n->r, sparse->sparse, &c, &refused)) != AC_OK)
             return refused ? ac_build_cannot(&n->b, "%s", refused) : AC_FAIL;
         return ac_onx_result(n, 0, ac_onx_constant(n->r, n->name, &c));
     }

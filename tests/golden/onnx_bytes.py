@@ -51,13 +51,26 @@ def tensor(name, dtype, dims, raw=None, extra=b""):
     return b + (sub(9, raw) if raw is not None else b"") + extra
 
 
+def sparse(name, dims, values, indices, columns=0):
+    """f32 values at i64 indices: one number each, or a row of `columns`."""
+    n = len(values)
+    v = tensor(name, F32, [n], struct.pack("<%df" % n, *values))
+    i = tensor("", I64, [n, columns] if columns else [n], struct.pack("<%dq" % len(indices), *indices))
+    return sub(1, v) + sub(2, i) + b"".join(num(3, d) for d in dims)
+
+
+def attr_sparse(name, s):
+    return sub(5, sub(1, name) + sub(22, s) + num(20, 11))
+
+
 def external(name, dims, **entries):
     rows = b"".join(sub(13, sub(1, k) + sub(2, str(v))) for k, v in entries.items())
     return tensor(name, F32, dims, None, rows + num(14, 1))
 
 
-def graph(nodes, ins=(X,), outs=(Y,), weights=(), known=()):
+def graph(nodes, ins=(X,), outs=(Y,), weights=(), known=(), thin=()):
     b = b"".join(sub(1, n) for n in nodes) + sub(2, "g") + b"".join(sub(5, w) for w in weights)
+    b += b"".join(sub(15, s) for s in thin)
     values = ((11, ins), (12, outs), (13, known))
     return b + b"".join(sub(field, value(*v)) for field, list in values for v in list)
 

@@ -5,20 +5,28 @@
 #include <string.h>
 
 typedef struct raw {
-    ac_span name, s, t, g, ref;
+    ac_span name, s, t, g, ref, sparse;
     float f;
     int64_t i, type;
     ac_pb_list floats, ints, strings, tensors, graphs;
 } raw;
 
 static const ac_pb_field ATTRIBUTE[] = {
-    {1, AC_PB_BYTES, offsetof(raw, name)},     {2, AC_PB_F32, offsetof(raw, f)},
-    {3, AC_PB_INT, offsetof(raw, i)},          {4, AC_PB_BYTES, offsetof(raw, s)},
-    {5, AC_PB_BYTES, offsetof(raw, t)},        {6, AC_PB_BYTES, offsetof(raw, g)},
-    {7, AC_PB_NUMBERS, offsetof(raw, floats)}, {8, AC_PB_NUMBERS, offsetof(raw, ints)},
-    {9, AC_PB_MANY, offsetof(raw, strings)},   {10, AC_PB_MANY, offsetof(raw, tensors)},
-    {11, AC_PB_MANY, offsetof(raw, graphs)},   {20, AC_PB_INT, offsetof(raw, type)},
-    {21, AC_PB_BYTES, offsetof(raw, ref)},     {0, AC_PB_INT, 0},
+    {1, AC_PB_BYTES, offsetof(raw, name)},
+    {2, AC_PB_F32, offsetof(raw, f)},
+    {3, AC_PB_INT, offsetof(raw, i)},
+    {4, AC_PB_BYTES, offsetof(raw, s)},
+    {5, AC_PB_BYTES, offsetof(raw, t)},
+    {6, AC_PB_BYTES, offsetof(raw, g)},
+    {7, AC_PB_NUMBERS, offsetof(raw, floats)},
+    {8, AC_PB_NUMBERS, offsetof(raw, ints)},
+    {9, AC_PB_MANY, offsetof(raw, strings)},
+    {10, AC_PB_MANY, offsetof(raw, tensors)},
+    {11, AC_PB_MANY, offsetof(raw, graphs)},
+    {20, AC_PB_INT, offsetof(raw, type)},
+    {21, AC_PB_BYTES, offsetof(raw, ref)},
+    {22, AC_PB_BYTES, offsetof(raw, sparse)},
+    {0, AC_PB_INT, 0},
 };
 
 static ac_onx_attr *find(const ac_onx_node *n, const char *name)
@@ -65,6 +73,7 @@ int ac_onx_attrs(ac_onx_node *n, ac_pb_list list)
                          .f = x.f,
                          .s = x.s,
                          .tensor = x.t,
+                         .sparse = x.sparse,
                          .graph = x.g,
                          .ref = x.ref,
                          .floats = x.floats,

@@ -64,7 +64,7 @@ typedef struct ac_onx_attr {
     const char *name;
     int64_t type, i;
     float f;
-    ac_span s, tensor, graph, ref;
+    ac_span s, tensor, sparse, graph, ref;
     ac_pb_list floats, ints, strings;
     bool has_tensor;
     bool used;  /* an adapter asked for it; others are refused */
@@ -139,6 +139,10 @@ ac_dtype ac_onx_dtype(int64_t number); /* AC_NONE: not one of ours */
 const char *ac_onx_dtype_name(ac_ctx *cx, int64_t number);
 /* AC_FAIL: malformed, or refused (then *refused says why, and nothing is reported yet). */
 int ac_onx_tensor(ac_onx *r, ac_span proto, ac_onx_const *out, const char **refused);
+/* The shape of out, which has its name: of `count` elements. */
+int ac_onx_dims(ac_onx *r, ac_place at, ac_pb_list dims, ac_onx_const *out, int64_t *count, const char **refused);
+/* sparse_protos.c: the same of a SparseTensorProto. */
+int ac_onx_sparse_tensor(ac_onx *r, ac_span proto, ac_onx_const *out, const char **refused);
 /* Bytes are not copied until they are used. */
 ac_tensor *ac_onx_constant(ac_onx *r, const char *name, const ac_onx_const *c);
 /* Type and shape of a ValueInfoProto's TypeProto. */

@@ -157,10 +157,10 @@ static const void *typed(ac_onx *r, const proto *t, ac_dtype d, int64_t *count)
     return narrow(r, d, v, *count);
 }
 
-static int read_dims(ac_onx *r, ac_place at, const proto *t, ac_onx_const *out, int64_t *count, const char **refused)
+int ac_onx_dims(ac_onx *r, ac_place at, ac_pb_list dims, ac_onx_const *out, int64_t *count, const char **refused)
 {
     int64_t rank;
-    const int64_t *dim = ac_pb_ints(&r->pb, t->dims, &rank);
+    const int64_t *dim = ac_pb_ints(&r->pb, dims, &rank);
     if (r->pb.failed)
         return AC_FAIL;
     if (rank > AC_MAX_RANK) {
@@ -197,7 +197,7 @@ int ac_onx_tensor(ac_onx *r, ac_span message, ac_onx_const *out, const char **re
         *refused = ac_strf(r->cx->region, "an operand has elements of type %s", ac_onx_dtype_name(r->cx, t.type));
         return AC_FAIL;
     }
-    AC_TRY(read_dims(r, at, &t, out, &count, refused));
+    AC_TRY(ac_onx_dims(r, at, t.dims, out, &count, refused));
     const size_t unit = (size_t)ac_dtype_size(out->dtype, 1);
     const size_t want = ((size_t)count * (size_t)ac_dtype_file_bits(out->dtype) + 7) / 8;
     ac_span bytes = t.raw;

@@ -374,7 +374,7 @@ static void test_bad(void)
     BAD("constant of a negative size", s.c_count = -1, E0201, 1);
     BAD("constant of an unknown type", s.c_type = 99, E0012, 1);
     BAD("constant of strings", s.c_type = 8, E0108, 8);
-    BAD("sparse constant", s.sparse = true, E0108, 8);
+    BAD("sparse constant without values", s.sparse = true, E0012, 1);
     BAD("no graph", s.no_graph = true, E0012, 1);
     BAD("operator set of the future", s.opset = 99, E0017, 8);
     BAD("operator set 0", s.opset = 0, E0012, 1);
