@@ -10,17 +10,20 @@
 #include "ir/loop/ins_fields.h"
 #include "prove/cover.h"
 
-enum { MOST_WORK = 1 << 27, UNASKED = 0, NOT_SHOWN, FINE, WHOLE };
+#include <stdlib.h>
+
+enum { MOST_WORK = 1 << 27, MOST_IN_ORDER = 1 << 23, UNASKED = 0, NOT_SHOWN, FINE, WHOLE };
 
 typedef struct walker {
     ac_prover *p;
     int32_t buf;
     bool *need;      /* by instruction: it touches the buffer, or has a part in where or whether */
+    bool *touch;     /* ... it touches it */
     ac_x *next;      /* the first of those from an instruction on */
     int64_t *number; /* by instruction, where it is known */
     bool *known;
     uint64_t *written; /* by element; where `other` is asked about, by byte */
-    int64_t work;
+    int64_t work, most;
     bool is_ring; /* a place is a remainder */
     /* In order with another argument, that begins `distance` bytes before the buffer; -1: not asked. */
     int32_t other;
@@ -46,7 +49,7 @@ static bool gather(walker *w)
         if (i->op == AC_L_FOR || i->op == AC_L_IF)
             for (ac_x k = x + 1; k < ac_p_end(p, x) && !w->need[x]; k++)
                 w->need[x] = w->need[k];
-        w->need[x] |= is_access;
+        w->need[x] |= w->touch[x] = is_access;
         if (w->need[x] && i->op == AC_L_FOR && ac_p_breaks_off(p, x))
             return false;
         if (!w->need[x] || i->op == AC_L_GET)
@@ -178,11 +181,12 @@ static bool walk(walker *w, ac_x from, ac_x to, bool certain)
     const ac_prover *p = w->p;
     for (ac_x x = w->next[from]; x < to; x = w->next[x + 1]) {
         const ac_ins *i = ac_p_ins(p, x);
-        if (++w->work > MOST_WORK)
+        if (++w->work > w->most)
             return false;
         if (i->op == AC_L_FOR) {
             const int64_t step = i->k.i, hi = w->number[i->b];
-            if (!w->known[i->a] || !w->known[i->b])
+            if (!step || !w->known[i->a] || !w->known[i->b] ||
+                llabs(hi - w->number[i->a]) / llabs(step) > w->most - w->work)
                 return false;
             w->known[x] = true;
             for (int64_t v = w->number[i->a]; step > 0 ? v < hi : v > hi; v += step) {
@@ -198,7 +202,7 @@ static bool walk(walker *w, ac_x from, ac_x to, bool certain)
                 ((!known || !taken) && !walk(w, middle, end, certain && known)))
                 return false;
             x = end;
-        } else if (touches(w, i)) {
+        } else if (w->touch[x]) {
             if (w->other < 0 ? !access(w, i, certain) : !access_in_order(w, i))
                 return false;
         } else {
@@ -224,10 +228,12 @@ static walker open_walker(ac_prover *p, ac_region *r, int32_t buf, int64_t marks
     return (walker){.p = p,
                     .buf = buf,
                     .need = AC_NEW_N(r, bool, n + 1),
+                    .touch = AC_NEW_N(r, bool, n + 1),
                     .next = AC_NEW_N(r, ac_x, n + 1),
                     .number = AC_NEW_N(r, int64_t, n + 1),
                     .known = AC_NEW_N(r, bool, n + 1),
                     .written = AC_NEW_N(r, uint64_t, marks / 64 + 1),
+                    .most = MOST_WORK,
                     .other = -1};
 }
 
@@ -247,11 +253,12 @@ static uint8_t show(ac_prover *p, int32_t buf)
 bool ac_p_walked_in_order(ac_prover *p, int32_t read, int32_t written, int64_t distance)
 {
     const int64_t bytes = ac_dtype_size(p->fn->buf.item[written].dtype, p->count[written]);
-    if (bytes > MOST_WORK)
+    if (bytes > MOST_IN_ORDER)
         return false;
     ac_region *r = ac_region_open(ac_region_heap(p->keep));
     walker w = open_walker(p, r, written, bytes);
     w.other = read;
+    w.most = MOST_IN_ORDER;
     w.distance = distance;
     const bool fine = gather(&w) && walk(&w, 1, p->fn->code.n, true);
     ac_region_close(r);
