@@ -165,6 +165,10 @@ static int tconv_shape(ac_onx_node *n, ac_frame *w, int64_t out[AC_SPATIAL])
             w->before[d] = pads.v[i];
             w->after[d] = pads.v[i + w->m];
         }
+        const int64_t given[3] = {w->before[d], w->after[d], want.n ? want.v[want.n - w->m + i] : 0};
+        for (int32_t k = 0; k < 3; k++)
+            if (given[k] < -INT32_MAX || given[k] > INT32_MAX)
+                return ac_error(n->r->cx, n->at, E0103, "%s is %" PRId64, k < 2 ? "pads" : "output_shape", given[k]);
         out[d] = whole - w->before[d] - w->after[d];
         if (want.n)
             out[d] = want.v[want.n - w->m + i];
