@@ -107,12 +107,9 @@ int ac_onx_read_constants(ac_onx *r, ac_onx_scope *s, const ac_onx_body *b)
     for (int sparse = 0; sparse < 2; sparse++) {
         ac_pb_list list = sparse ? b->sparse : b->constants;
         ac_span message;
-        while (ac_pb_next(&r->pb, &list, &message)) {
+        while (ac_pb_next(&r->pb, &list, &message))
             if (read_constant(r, s, message, sparse) != AC_OK)
                 rc = AC_FAIL;
-            if (r->pb.failed)
-                return AC_FAIL;
-        }
     }
     return r->pb.failed ? AC_FAIL : rc;
 }

@@ -5,6 +5,15 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* Numbers of an attribute: lo to INT32_MAX. */
+static int in_range(ac_onx_node *n, const char *name, const int64_t *v, int32_t count, int64_t lo)
+{
+    for (int32_t i = 0; i < count; i++)
+        if (v[i] < lo || v[i] > INT32_MAX)
+            return ac_error(n->r->cx, n->at, E0103, "%s is %" PRId64, name, v[i]);
+    return AC_OK;
+}
+
 /* A list of one number for each spatial dimension, into the last of v. */
 static int spatial(ac_onx_node *n, const char *name, int32_t m, int64_t lo, int64_t v[AC_SPATIAL])
 {
@@ -12,12 +21,9 @@ static int spatial(ac_onx_node *n, const char *name, int32_t m, int64_t lo, int6
     AC_TRY(ac_onx_list(n, name, &list));
     if (list.n && list.n != m)
         return ac_error(n->r->cx, n->at, E0103, "%s has %d numbers for %d spatial dimensions", name, list.n, m);
-    for (int32_t i = 0; i < list.n; i++) {
+    for (int32_t i = 0; i < list.n; i++)
         v[AC_SPATIAL - m + i] = list.v[i];
-        if (list.v[i] < lo || list.v[i] > INT32_MAX)
-            return ac_error(n->r->cx, n->at, E0103, "%s is %" PRId64, name, list.v[i]);
-    }
-    return AC_OK;
+    return in_range(n, name, list.v, list.n, lo);
 }
 
 /* Pads from auto_pad or pads. Where strides are larger than windows, SAME needs fewer than no elements: of a
@@ -158,6 +164,10 @@ static int tconv_shape(ac_onx_node *n, ac_frame *w, int64_t out[AC_SPATIAL])
     const bool upper = !strcmp(how, "SAME_UPPER"), lower = !strcmp(how, "SAME_LOWER");
     if ((pads.n && pads.n != 2 * w->m) || (want.n && want.n != w->m && want.n != w->m + 2))
         return ac_error(n->r->cx, n->at, E0103, "pads or output_shape do not fit %d spatial dimensions", w->m);
+    if (pads.n && !upper && !lower)
+        AC_TRY(in_range(n, "pads", pads.v, pads.n, -INT32_MAX));
+    if (want.n)
+        AC_TRY(in_range(n, "output_shape", want.v + want.n - w->m, w->m, -INT32_MAX));
     for (int32_t i = 0; i < w->m; i++) {
         const int32_t d = AC_SPATIAL - w->m + i;
         const int64_t whole = w->stride[d] * (w->in[d] - 1) + extra[d] + ac_frame_reach(w, d);
@@ -165,10 +175,6 @@ static int tconv_shape(ac_onx_node *n, ac_frame *w, int64_t out[AC_SPATIAL])
             w->before[d] = pads.v[i];
             w->after[d] = pads.v[i + w->m];
         }
-        const int64_t given[3] = {w->before[d], w->after[d], want.n ? want.v[want.n - w->m + i] : 0};
-        for (int32_t k = 0; k < 3; k++)
-            if (given[k] < -INT32_MAX || given[k] > INT32_MAX)
-                return ac_error(n->r->cx, n->at, E0103, "%s is %" PRId64, k < 2 ? "pads" : "output_shape", given[k]);
         out[d] = whole - w->before[d] - w->after[d];
         if (want.n)
             out[d] = want.v[want.n - w->m + i];
