@@ -164,10 +164,7 @@ static void claim_parts(ac_prover *p, ac_x x, int32_t buf, const ac_affine *firs
 static void mma(ac_prover *p, ac_x x)
 {
     const ac_ins *i = ac_p_ins(p, x);
-    ac_x phase = x; /* the block loop around it */
-    while (phase > 0 &&
-           (ac_p_ins(p, phase)->op != AC_L_FOR || ac_p_ins(p, phase)->aux != AC_MARK_BLOCK || p->end[phase] < x))
-        phase--;
+    const ac_x phase = ac_p_phase_around(p, x);
     const ac_interval trips = p->value[ac_p_ins(p, phase)->b].in;
     if (!phase || trips.lo != trips.hi) {
         ac_p_doubt(p, x, AC_CLAIM_ACCESS, false, "a product of a warp that is not in a block of threads");

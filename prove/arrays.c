@@ -32,15 +32,6 @@ typedef struct ac_arrays {
 
 /* ------------------------------------------------------------------ which arrays */
 
-/* Is x run in every iteration of the innermost loop around it? */
-static bool is_straight(const ac_prover *p, ac_x loop, ac_x x)
-{
-    for (ac_x k = loop + 1; k < x; k++)
-        if (ac_p_ins(p, k)->op == AC_L_IF && ac_p_end(p, k) > x)
-            return false;
-    return true;
-}
-
 /* The loop that holds all stores to the array; NO_LOOP: they are not all of the kind, or there are none. */
 static ac_x only_loop(ac_prover *p, int32_t buf)
 {
@@ -52,8 +43,8 @@ static ac_x only_loop(ac_prover *p, int32_t buf)
         const ac_ins *i = ac_p_ins(p, x);
         if (!ac_ins_uses_buffer(i, buf) || i->op == AC_L_LOAD || i->op == AC_L_PREFETCH)
             continue;
-        const ac_x around = ac_p_loop_around(p, x);
-        if (i->op != AC_L_STORE || i->lanes > 1 || !around || (loop && loop != around) || !is_straight(p, around, x))
+        const ac_x around = ac_p_block_around(p, x);
+        if (i->op != AC_L_STORE || i->lanes > 1 || ac_p_ins(p, around)->op != AC_L_FOR || (loop && loop != around))
             return NO_LOOP;
         loop = around;
     }
@@ -75,13 +66,8 @@ static ac_x loop_of(ac_prover *p, int32_t buf)
 /* Is x after the loop, in the block that it is in? */
 static bool comes_after(const ac_prover *p, ac_x loop, ac_x x)
 {
-    ac_x end = p->fn->code.n;
-    for (ac_x k = 1; k < loop; k++) {
-        const ac_lop op = (ac_lop)ac_p_ins(p, k)->op;
-        if ((op == AC_L_FOR || op == AC_L_IF || op == AC_L_ELSE) && p->end[k] > loop)
-            end = p->end[k];
-    }
-    return p->end[loop] < x && x < end;
+    const ac_x block = ac_p_block_around(p, loop);
+    return p->end[loop] < x && (!block || x < p->end[block]);
 }
 
 /* ------------------------------------------------------------------ stores and loads */

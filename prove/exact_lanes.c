@@ -105,6 +105,15 @@ static ac_interval compared(ac_lop op, ac_interval a, ac_interval b)
     }
 }
 
+/* Numbers of 64 bits without a sign are their bits, as numbers with a sign. */
+static ac_interval shifted_word(ac_lop op, ac_interval a, ac_interval b)
+{
+    if (!is_number(a) || !is_number(b) || b.lo < 0 || b.lo > 63)
+        return ac_p_range(AC_U64);
+    const int64_t v = (int64_t)(op == AC_L_SHL ? (uint64_t)a.lo << b.lo : (uint64_t)a.lo >> b.lo);
+    return (ac_interval){v, v};
+}
+
 /* Operators of two operands, in exact integers; bits and shifts of the type. */
 static ac_interval binary(ac_lop op, ac_dtype d, ac_interval a, ac_interval b)
 {
@@ -129,10 +138,14 @@ static ac_interval binary(ac_lop op, ac_dtype d, ac_interval a, ac_interval b)
     case AC_L_MAX:
         return (ac_interval){a.lo > b.lo ? a.lo : b.lo, a.hi > b.hi ? a.hi : b.hi};
     case AC_L_SHL:
+        if (d == AC_U64)
+            return shifted_word(op, a, b);
         return is_number(b) && b.lo >= 0 && b.lo < 62
                    ? ac_interval_mul(a, (ac_interval){(int64_t)1 << b.lo, (int64_t)1 << b.lo})
                    : ac_p_range(d);
     case AC_L_SHR:
+        if (d == AC_U64)
+            return shifted_word(op, a, b);
         return is_number(b) && b.lo >= 0 && b.lo < 63 ? (ac_interval){a.lo >> b.lo, a.hi >> b.lo} : ac_p_range(d);
     case AC_L_AND:
         if (numbers)
@@ -282,40 +295,6 @@ static ac_interval lane_of(const ac_lanes *e, ac_x operand, int32_t l)
     return e->lane[operand][operand && ac_p_ins(e->p, operand)->lanes == 1 ? 0 : l];
 }
 
-/* Of 64 bits without a sign: a number is its bits, as a number with a sign. */
-static ac_interval word(const ac_lanes *e, ac_x x, ac_interval a, ac_interval b)
-{
-    const ac_ins *i = ac_p_ins(e->p, x);
-    const bool numbers = is_number(a) && is_number(b);
-    const uint64_t u = (uint64_t)a.lo, v = (uint64_t)b.lo;
-    uint64_t y;
-    switch ((int)i->op) {
-    case AC_L_CAST:
-        if (i->dtype == AC_BOOL)
-            return is_number(a) ? (ac_interval){u != 0, u != 0} : e->known[x];
-        return is_number(a) ? a : e->known[x];
-    case AC_L_SHL:
-        y = v < 64 ? u << v : 0;
-        break;
-    case AC_L_SHR:
-        y = v < 64 ? u >> v : 0;
-        break;
-    case AC_L_AND:
-        y = u & v;
-        break;
-    case AC_L_OR:
-        y = u | v;
-        break;
-    case AC_L_XOR:
-        y = u ^ v;
-        break;
-    default:
-        return e->known[x];
-    }
-    return numbers && (v < 64 || (i->op != AC_L_SHL && i->op != AC_L_SHR)) ? (ac_interval){(int64_t)y, (int64_t)y}
-                                                                           : e->known[x];
-}
-
 static void each_lane(ac_lanes *e, ac_x x)
 {
     const ac_ins *i = ac_p_ins(e->p, x);
@@ -323,8 +302,8 @@ static void each_lane(ac_lanes *e, ac_x x)
     for (int32_t l = 0; l < i->lanes; l++) {
         const ac_interval a = lane_of(e, i->a, l), b = lane_of(e, i->b, l), c = lane_of(e, i->c, l);
         ac_interval in;
-        if (d == AC_U64 || (i->a > 0 && from == AC_U64)) {
-            e->lane[x][l] = word(e, x, a, b);
+        if ((d == AC_U64 || from == AC_U64) && !(is_number(a) && is_number(b))) { /* ends would be those with a sign */
+            e->lane[x][l] = e->known[x];
             continue;
         }
         switch ((int)i->op) {

@@ -107,9 +107,8 @@ static void of_one(ac_prover *p, ac_x load, ac_x x, const ac_affine *value)
 {
     const int32_t buf = ac_p_ins(p, load)->aux;
     const ac_affine *index = &p->value[ac_p_ins(p, load)->a].form;
-    for (ac_x k = load + 1; k < x && is_own(p, buf); k++)
-        if (ac_p_ins(p, k)->op != AC_L_LOAD && ac_ins_uses_buffer(ac_p_ins(p, k), buf))
-            return;
+    if (is_own(p, buf) && ac_p_stores_between(p, load + 1, x, buf))
+        return;
     if (ac_p_ins(p, load)->lanes != 1 || index->lost || value->lost || !ac_affine_equal(value, &p->value[load].form))
         return; /* it is not the element */
     if (!p->extremes)

@@ -1,5 +1,6 @@
 /* follow.c - the structure of a function: its blocks in order, what variables hold, what is true in branches. Loops
  * are in loops.c. */
+#include "ir/loop/ins_fields.h"
 #include "prove/cover.h"
 #include "prove/extremes.h"
 
@@ -75,6 +76,14 @@ ac_pvalue ac_p_join(ac_prover *p, const ac_pvalue *a, const ac_pvalue *b, ac_dty
 }
 
 /* Variables declared before x that the instructions from x up to `to` set; asked once, then known. */
+bool ac_p_stores_between(const ac_prover *p, ac_x from, ac_x to, int32_t buf)
+{
+    for (ac_x k = from; k < to; k++)
+        if (ac_p_ins(p, k)->op != AC_L_LOAD && ac_ins_uses_buffer(ac_p_ins(p, k), buf))
+            return true;
+    return false;
+}
+
 const ac_x *ac_p_set_between(ac_prover *p, ac_x x, ac_x to, int32_t *n)
 {
     ac_pset *known = &p->set[x];

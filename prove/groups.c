@@ -13,8 +13,6 @@
  * What threads only pass on to themselves, c[t] = b[t], is what they had. */
 #include "prove/groups.h"
 
-#include "ir/loop/ins_fields.h"
-
 typedef struct group {
     ac_lop op;             /* MAX, MIN or ADD of what the threads have; NONE (0): it is nothing of the kind */
     ac_x phase, loop, var; /* where each thread has found its own: the loop of threads, the one in it, its variable */
@@ -35,22 +33,6 @@ typedef struct ac_groups {
 } ac_groups;
 
 /* ------------------------------------------------------------------ loops as they are written */
-
-static bool is_phase(const ac_prover *p, ac_x x)
-{
-    return ac_p_ins(p, x)->op == AC_L_FOR && ac_p_ins(p, x)->aux == AC_MARK_BLOCK;
-}
-
-/* The innermost block that x is in: FOR, IF or ELSE; 0: none. */
-static ac_x parent(const ac_prover *p, ac_x x)
-{
-    for (ac_x b = x - 1; b > 0; b--) {
-        const ac_lop op = (ac_lop)ac_p_ins(p, b)->op;
-        if ((op == AC_L_FOR || op == AC_L_IF || op == AC_L_ELSE) && p->end[b] > x)
-            return b;
-    }
-    return 0;
-}
 
 static bool is_constant(const ac_prover *p, ac_x x, int64_t *v)
 {
@@ -105,7 +87,7 @@ static bool has_share(const ac_prover *p, ac_x loop, ac_x phase, int64_t size, i
 {
     const ac_ins *i = ac_p_ins(p, loop), *first = ac_p_ins(p, i->a);
     int64_t by;
-    return i->op == AC_L_FOR && parent(p, loop) == phase && i->k.i == size && first->op == AC_L_MOD &&
+    return i->op == AC_L_FOR && ac_p_block_around(p, loop) == phase && i->k.i == size && first->op == AC_L_MOD &&
            first->a == phase && is_constant(p, first->b, &by) && by == size && is_constant(p, i->b, n) && *n > 0 &&
            !ac_p_breaks_off(p, loop);
 }
@@ -115,9 +97,9 @@ static bool is_share(const ac_prover *p, ac_x load, ac_x loop, ac_x phase, int64
 {
     const ac_ins *i = ac_p_ins(p, load);
     const ac_x rest = i->op == AC_L_LOAD ? beside(p, load, loop) : 0;
-    return rest && parent(p, load) == loop && p->fn->buf.item[i->aux].role == AC_BUF_IN && i->aux < p->call->n_arg &&
-           p->call->arg[i->aux].space != AC_SPACE_CHUNK && !ac_dtype_is_float((ac_dtype)i->dtype) &&
-           is_same(p, rest, phase, rest, phase, size);
+    return rest && ac_p_block_around(p, load) == loop && p->fn->buf.item[i->aux].role == AC_BUF_IN &&
+           i->aux < p->call->n_arg && p->call->arg[i->aux].space != AC_SPACE_CHUNK &&
+           !ac_dtype_is_float((ac_dtype)i->dtype) && is_same(p, rest, phase, rest, phase, size);
 }
 
 /* The variable that GET x gives is set once, in a loop over the thread's share. */
@@ -132,11 +114,11 @@ static bool find_own(const ac_prover *p, ac_x x, ac_x phase, int64_t size, group
                 return false;
             set = k;
         }
-    if (!set || set > x || parent(p, var) != phase || !is_constant(p, ac_p_ins(p, var)->a, &start))
+    if (!set || set > x || ac_p_block_around(p, var) != phase || !is_constant(p, ac_p_ins(p, var)->a, &start))
         return false;
     g->var = var;
     g->phase = phase;
-    g->loop = parent(p, set);
+    g->loop = ac_p_block_around(p, set);
     if (!has_share(p, g->loop, phase, size, &g->n))
         return false;
     const ac_ins *now = ac_p_ins(p, ac_p_ins(p, set)->a);
@@ -162,31 +144,20 @@ static bool find_own(const ac_prover *p, ac_x x, ac_x phase, int64_t size, group
 
 /* ------------------------------------------------------------------ what a group has */
 
-/* Does the loop of threads leave the array as it is? */
-static bool leaves(const ac_prover *p, ac_x phase, int32_t buf)
-{
-    for (ac_x k = phase + 1; k < p->end[phase]; k++)
-        if (ac_p_ins(p, k)->op != AC_L_LOAD && ac_ins_uses_buffer(ac_p_ins(p, k), buf))
-            return false;
-    return true;
-}
-
 /* The store that gives the array, as it is before the loop of threads `before`, its elements: in a loop of as many
  * threads beside it, each of its own. 0: nobody knows. */
 static ac_x giver(const ac_prover *p, int32_t buf, ac_x before, ac_x *phase)
 {
     ac_x store = before - 1;
-    while (store > 0 && (ac_p_ins(p, store)->op == AC_L_LOAD || !ac_ins_uses_buffer(ac_p_ins(p, store), buf)))
+    while (store > 0 && !ac_p_stores_between(p, store, store + 1, buf))
         store--;
     const ac_ins *i = ac_p_ins(p, store);
-    *phase = store > 0 ? parent(p, store) : 0;
-    if (!*phase || i->op != AC_L_STORE || ac_p_ins(p, i->b)->lanes != 1 || !is_phase(p, *phase) || i->a != *phase ||
-        parent(p, *phase) != parent(p, before) || ac_p_breaks_off(p, *phase) || !leaves(p, before, buf))
+    *phase = store > 0 ? ac_p_block_around(p, store) : 0;
+    if (!*phase || i->op != AC_L_STORE || ac_p_ins(p, i->b)->lanes != 1 || !ac_p_is_phase(p, *phase) ||
+        i->a != *phase || ac_p_block_around(p, *phase) != ac_p_block_around(p, before) || ac_p_breaks_off(p, *phase) ||
+        ac_p_stores_between(p, before, p->end[before], buf) || ac_p_stores_between(p, *phase, store, buf))
         return 0;
     const ac_ins *f = ac_p_ins(p, *phase), *g = ac_p_ins(p, before);
-    for (ac_x k = *phase; k < store; k++)
-        if (ac_p_ins(p, k)->op != AC_L_LOAD && ac_ins_uses_buffer(ac_p_ins(p, k), buf))
-            return 0;
     return same_constant(p, f->a, g->a) && same_constant(p, f->b, g->b) && f->k.i == 1 && g->k.i == 1 ? store : 0;
 }
 
@@ -218,8 +189,9 @@ static group find(const ac_prover *p, ac_x x)
     const ac_x thread = ac_p_ins(p, x)->a;
     int32_t buf;
     int64_t all = 0, first, threads;
-    if (!is_phase(p, thread) || !is_of_thread(p, x, thread, &buf) || ac_dtype_is_float(p->fn->buf.item[buf].dtype) ||
-        !is_constant(p, ac_p_ins(p, thread)->a, &first) || !is_constant(p, ac_p_ins(p, thread)->b, &threads) || first)
+    if (!ac_p_is_phase(p, thread) || !is_of_thread(p, x, thread, &buf) ||
+        ac_dtype_is_float(p->fn->buf.item[buf].dtype) || !is_constant(p, ac_p_ins(p, thread)->a, &first) ||
+        !is_constant(p, ac_p_ins(p, thread)->b, &threads) || first)
         return none;
     group g = none;
     for (ac_x before = thread, phase, store; (store = giver(p, buf, before, &phase)) != 0; before = phase) {
@@ -255,7 +227,7 @@ static ac_groups *groups(ac_prover *p)
     p->groups = AC_NEW(p->keep, ac_groups);
     bool any = false;
     for (ac_x x = 1; x < n; x++)
-        any |= is_phase(p, x);
+        any |= ac_p_is_phase(p, x);
     if (!any)
         return p->groups;
     p->groups->of = AC_NEW_N(p->keep, group, n);
@@ -276,22 +248,15 @@ static int64_t size_of(const ac_prover *p, const group *g)
     return ac_p_ins(p, g->loop)->k.i;
 }
 
-static ac_x phase_of(const ac_prover *p, ac_x x)
-{
-    while (x > 0 && !is_phase(p, x))
-        x = parent(p, x);
-    return x;
-}
-
 /* The load of a group's largest (least) element, before x in the same loop of threads, among whose elements is that of
  * the load x: its place is `index` and a counter. 0: there is none. */
 static ac_x extreme_over(ac_prover *p, ac_x x)
 {
     const ac_groups *all = groups(p);
-    const ac_x phase = all->of ? phase_of(p, x) : 0;
+    const ac_x phase = all->of ? ac_p_phase_around(p, x) : 0;
     for (ac_x k = phase + 1; k < x && phase; k++) {
         const group *g = &all->of[k];
-        const ac_x block = g->op && g->load ? parent(p, k) : 0;
+        const ac_x block = g->op && g->load ? ac_p_block_around(p, k) : 0;
         const ac_ins *at = ac_p_ins(p, ac_p_ins(p, x)->a);
         if (!block || p->end[block] < x || ac_p_ins(p, k)->a != phase ||
             ac_p_ins(p, x)->aux != ac_p_ins(p, g->load)->aux || at->op != AC_L_ADD)
@@ -344,10 +309,11 @@ void ac_p_group_load(ac_prover *p, ac_x load, ac_pvalue *v)
 ac_x ac_p_group_witness(ac_prover *p, ac_x loop, ac_affine *value)
 {
     const ac_groups *all = groups(p);
-    const ac_x phase = all->of ? parent(p, loop) : 0;
+    const ac_x phase = all->of ? ac_p_block_around(p, loop) : 0;
     int64_t n;
-    for (ac_x x = loop + 1; x < p->end[loop] && phase && is_phase(p, phase); x++) {
-        const ac_x extreme = ac_p_ins(p, x)->op == AC_L_LOAD && parent(p, x) == loop ? extreme_over(p, x) : 0;
+    for (ac_x x = loop + 1; x < p->end[loop] && phase && ac_p_is_phase(p, phase); x++) {
+        const ac_x extreme =
+            ac_p_ins(p, x)->op == AC_L_LOAD && ac_p_block_around(p, x) == loop ? extreme_over(p, x) : 0;
         const group *g = &all->of[extreme];
         if (!extreme || !has_share(p, loop, phase, size_of(p, g), &n) || n != g->n || beside(p, x, loop) == 0)
             continue;

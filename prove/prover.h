@@ -138,6 +138,32 @@ static inline ac_x ac_p_loop_around(const ac_prover *p, ac_x x)
     return loop;
 }
 
+/* The innermost FOR, IF or ELSE that x is in; 0: none. */
+static inline ac_x ac_p_block_around(const ac_prover *p, ac_x x)
+{
+    for (ac_x b = x - 1; b > 0; b--) {
+        const ac_lop op = (ac_lop)ac_p_ins(p, b)->op;
+        if ((op == AC_L_FOR || op == AC_L_IF || op == AC_L_ELSE) && p->end[b] > x)
+            return b;
+    }
+    return 0;
+}
+
+/* A loop over the threads of a block of a GPU. */
+static inline bool ac_p_is_phase(const ac_prover *p, ac_x x)
+{
+    return ac_p_ins(p, x)->op == AC_L_FOR && ac_p_ins(p, x)->aux == AC_MARK_BLOCK;
+}
+
+/* The one that x is in; 0: none. */
+static inline ac_x ac_p_phase_around(const ac_prover *p, ac_x x)
+{
+    do
+        x = ac_p_block_around(p, x);
+    while (x > 0 && !ac_p_is_phase(p, x));
+    return x;
+}
+
 /* A sum or product that is printed as C has it: a claim says that it fits its type. */
 static inline bool ac_p_promises(const ac_ins *i)
 {
@@ -169,6 +195,9 @@ ac_pvalue ac_p_join(ac_prover *p, const ac_pvalue *a, const ac_pvalue *b, ac_dty
 const ac_x *ac_p_set_between(ac_prover *p, ac_x x, ac_x to, int32_t *n);
 ac_pvalue *ac_p_values_of(ac_prover *p, const ac_x *var, int32_t n);
 void ac_p_set_values(ac_prover *p, const ac_x *var, int32_t n, const ac_pvalue *v);
+
+/* May an instruction from .. to - 1 store to the buffer? */
+bool ac_p_stores_between(const ac_prover *p, ac_x from, ac_x to, int32_t buf);
 
 /* loops.c */
 void ac_p_loop(ac_prover *p, ac_x x);

@@ -397,7 +397,6 @@ static range integer_result(const instruction *code, const instruction *x, int32
     case OP_dot4:
     case OP_dot2:
     default:
-        (void)code;
         return of_type(x->type);
     }
 }
@@ -405,9 +404,9 @@ static range integer_result(const instruction *code, const instruction *x, int32
 void compute(instruction *code, instruction *x, int32_t lane)
 {
     const instruction *first = &code[x->a];
-    const range *a = &first->value[first->lanes == 1 ? 0 : lane];
-    const range *b = x->b ? &code[x->b].value[code[x->b].lanes == 1 ? 0 : lane] : NULL;
-    const range *c = x->c ? &code[x->c].value[code[x->c].lanes == 1 ? 0 : lane] : NULL;
+    const range *a = lane_of(first, lane);
+    const range *b = x->b ? lane_of(&code[x->b], lane) : NULL;
+    const range *c = x->c ? lane_of(&code[x->c], lane) : NULL;
     range r;
     switch ((int)x->op) {
     case OP_dot4:
