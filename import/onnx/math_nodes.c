@@ -70,8 +70,10 @@ int ac_onx_do_variadic(ac_onx_node *n)
 {
     const bool mean = n->row->op == AC_OP_MEAN;
     ac_tensor *x = n->in[0];
-    for (int32_t i = 1; i < n->n_in; i++)
+    for (int32_t i = 1; i < n->n_in; i++) {
+        AC_TRY(ac_onx_need(n, i));
         x = ac_onx_2(n, mean ? AC_OP_ADD : n->row->op, x, n->in[i]);
+    }
     if (mean && n->n_in > 1)
         x = DIV(x, NUM(n->n_in));
     return ac_onx_result(n, 0, x);

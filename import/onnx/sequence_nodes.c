@@ -140,6 +140,8 @@ int ac_onx_do_sequence_empty(ac_onx_node *n)
 
 int ac_onx_do_sequence_construct(ac_onx_node *n)
 {
+    for (int32_t i = 0; i < n->n_in; i++)
+        AC_TRY(ac_onx_need(n, i));
     return result(n, make(n, n->n_in, ac_copy(n->r->cx->region, n->in, (size_t)n->n_in * sizeof *n->in), NULL));
 }
 
