@@ -9,11 +9,16 @@ ac_node *ac_made_by(const ac_tensor *t, ac_op op)
     return t && t->def && t->def->op == op && !t->def->n_fused ? t->def : NULL;
 }
 
-/* Is t a constant? One that is cast or in another shape is made one. */
-static bool fixed(const ac_graph *g, ac_tensor *t)
+enum { MOST_STEPS = 16 }; /* of what a constant is made by: quantisation takes six */
+
+/* Is t a constant? One that is made of constants in a few steps is made one. */
+static bool fixed(const ac_graph *g, ac_tensor *t, int32_t steps)
 {
     ac_node *n = t ? t->def : NULL;
-    if (n && !n->n_fused && (n->op == AC_OP_CAST || n->op == AC_OP_RESHAPE) && fixed(g, n->in[0]))
+    bool all = n && steps < MOST_STEPS;
+    for (int32_t i = 0; all && i < n->n_in; i++)
+        all = !n->in[i] || fixed(g, n->in[i], steps + 1);
+    if (all)
         ac_fold_node(g, n);
     return t && ac_tensor_is_const(t) && !t->weight;
 }
@@ -22,7 +27,7 @@ ac_tensor *ac_dequantised_step(const ac_graph *g, ac_tensor *t, ac_op op, ac_ten
 {
     const ac_node *n = ac_made_by(t, op);
     *c = n ? n->in[1] : NULL;
-    return n && fixed(g, *c) && (*c)->dtype == AC_F32 && ac_node_act(n) == AC_ACT_NONE ? n->in[0] : NULL;
+    return n && fixed(g, *c, 0) && (*c)->dtype == AC_F32 && ac_node_act(n) == AC_ACT_NONE ? n->in[0] : NULL;
 }
 
 /* The dimension of t along which p differs: -1: none; -2: several. */
@@ -71,6 +76,7 @@ bool ac_dequantised_of(const ac_graph *g, ac_tensor *t, ac_dequantised *d)
     if (!cast || !ac_tensor_same_shape(cast->in[0], t) || !ac_dtype_is_int(cast->in[0]->dtype))
         return false;
     d->codes = cast->in[0];
+    fixed(g, d->codes, 0); /* quantised weights may still be computed from real ones */
     const int32_t a = axis_of(t, d->scale), z = axis_of(t, d->zero);
     if (a == -2 || z == -2 || (z >= 0 && a >= 0 && z != a))
         return false;

@@ -156,5 +156,6 @@ int ac_pass_repeat(ac_pass *p)
         for (int32_t side = 0; side < 2 && !p->opt->exact && !p->opt->grow; side++)
             AC_TRY(scale_smaller(p, &i, side));
     }
+    ac_graph_sweep(g); /* of what scales and codes were folded of */
     return AC_OK;
 }
