@@ -1,0 +1,251 @@
+/* qonnx_nodes.c - Quant, BipolarQuant and Trunc, which Brevitas, FINN and hls4ml exchange (QONNX): floats rounded to
+ * the values that integers of some bits have, times a scale. Up to 8 bits those integers are bytes here, so what is
+ * computed of them is a product of dequantised bytes (ir/pass/integers.c). */
+#include "import/onnx/proto/nodes.h"
+
+#include <math.h>
+#include <string.h>
+
+#define ADD(x, y) ac_onx_2(n, AC_OP_ADD, x, y)
+#define SUB(x, y) ac_onx_2(n, AC_OP_SUB, x, y)
+#define MUL(x, y) ac_onx_2(n, AC_OP_MUL, x, y)
+#define DIV(x, y) ac_onx_2(n, AC_OP_DIV, x, y)
+#define MIN(x, y) ac_onx_2(n, AC_OP_MINIMUM, x, y)
+#define MAX(x, y) ac_onx_2(n, AC_OP_MAXIMUM, x, y)
+#define NUM(v)    ac_onx_number(n, AC_F32, v)
+
+/* ------------------------------------------------------------------ roundings */
+
+static ac_tensor *nearest(ac_onx_node *n, ac_tensor *x)
+{
+    return ac_onx_1(n, AC_OP_ROUND, x);
+}
+
+static ac_tensor *ceiling(ac_onx_node *n, ac_tensor *x)
+{
+    return ac_onx_1(n, AC_OP_CEIL, x);
+}
+
+static ac_tensor *flat(ac_onx_node *n, ac_tensor *x)
+{
+    return ac_onx_1(n, AC_OP_FLOOR, x);
+}
+
+/* sign(x) * of(|x| + more) */
+static ac_tensor *mirrored(ac_onx_node *n, ac_tensor *x, ac_op of, double more)
+{
+    ac_tensor *size = ac_onx_1(n, AC_OP_ABS, x);
+    size = ac_onx_1(n, of, more != 0 ? ADD(size, NUM(more)) : size);
+    return MUL(ac_onx_1(n, AC_OP_SIGN, x), size);
+}
+
+static ac_tensor *up(ac_onx_node *n, ac_tensor *x)
+{
+    return mirrored(n, x, AC_OP_CEIL, 0);
+}
+
+static ac_tensor *down(ac_onx_node *n, ac_tensor *x)
+{
+    return mirrored(n, x, AC_OP_FLOOR, 0);
+}
+
+static ac_tensor *half_up(ac_onx_node *n, ac_tensor *x)
+{
+    return mirrored(n, x, AC_OP_FLOOR, 0.5);
+}
+
+static ac_tensor *half_down(ac_onx_node *n, ac_tensor *x)
+{
+    return mirrored(n, x, AC_OP_CEIL, -0.5);
+}
+
+typedef ac_tensor *rounding(ac_onx_node *n, ac_tensor *x);
+
+static const struct {
+    const char *name; /* in any case */
+    rounding *fn;
+} ROUNDING[] = {{"ROUND", nearest}, {"HALF_EVEN", nearest}, {"CEIL", ceiling},    {"FLOOR", flat},
+                {"UP", up},         {"DOWN", down},         {"HALF_UP", half_up}, {"HALF_DOWN", half_down}};
+
+static bool same_letters(const char *a, const char *b)
+{
+    for (; *a && *b; a++, b++)
+        if ((*a >= 'a' && *a <= 'z' ? *a - 'a' + 'A' : *a) != *b)
+            return false;
+    return *a == *b;
+}
+
+static int read_rounding(ac_onx_node *n, const char *init, rounding **fn)
+{
+    const char *name = ac_onx_str(n, "rounding_mode", init);
+    for (size_t i = 0; name && i < sizeof ROUNDING / sizeof *ROUNDING; i++)
+        if (same_letters(name, ROUNDING[i].name)) {
+            *fn = ROUNDING[i].fn;
+            return AC_OK;
+        }
+    return name ? ac_build_cannot(&n->b, "it rounds by '%s'", name) : AC_FAIL;
+}
+
+/* ------------------------------------------------------------------ operands */
+
+/* Operand i, which broadcasts to x. NULL: reported. */
+static ac_tensor *along(ac_onx_node *n, int32_t i)
+{
+    const ac_tensor *x = n->in[0];
+    ac_tensor *p = n->in[i];
+    int64_t dim[AC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+    if (ac_tensor_count(p) == 1)
+        return ac_onx_reshape(n, p, 0, NULL);
+    bool fits = p->rank <= x->rank;
+    for (int32_t d = 0; d < p->rank && fits; d++) {
+        dim[x->rank - p->rank + d] = p->dim[d];
+        fits = p->dim[d] == 1 || p->dim[d] == x->dim[x->rank - p->rank + d];
+    }
+    if (fits)
+        return ac_onx_reshape(n, p, x->rank, dim);
+    return (void)ac_error(n->r->cx, n->at, E0104, "operand %d '%s' is %s, input '%s' is %s", i, p->name,
+                          ac_shape_str(n->r->cx, p), x->name, ac_shape_str(n->r->cx, x)),
+           NULL;
+}
+
+static bool all_zero(ac_onx_node *n, ac_tensor *t)
+{
+    const float *data = ac_tensor_is_const(t) ? ac_tensor_force(n->r->cx, t) : NULL;
+    int64_t i = 0;
+    while (data && i < ac_tensor_count(t) && data[i] == 0)
+        i++;
+    return data && i == ac_tensor_count(t);
+}
+
+/* *zero NULL: it is 0. */
+static int read_scales(ac_onx_node *n, ac_tensor **scale, ac_tensor **zero)
+{
+    *scale = along(n, 1);
+    const bool none = all_zero(n, n->in[2]);
+    *zero = none ? NULL : along(n, 2);
+    return *scale && (*zero || none) ? AC_OK : AC_FAIL;
+}
+
+/* Some writers give zero points and bits as integers. */
+static int read_operands(ac_onx_node *n)
+{
+    if (n->in[0]->dtype != AC_F32)
+        return ac_build_cannot(&n->b, "operand '%s' has elements of type %s", n->in[0]->name,
+                               ac_dtype_name(n->in[0]->dtype));
+    for (int32_t i = 1; i < n->n_in; i++)
+        if (!(n->in[i] = ac_onx_cast(n, n->in[i], AC_F32)))
+            return AC_FAIL;
+    return AC_OK;
+}
+
+static int read_bits(ac_onx_node *n, int32_t i, double *bits)
+{
+    ac_tensor *t = n->in[i];
+    if (!ac_tensor_is_const(t))
+        return ac_build_cannot(&n->b, "its number of bits '%s' is computed", t->name);
+    const float *data = ac_tensor_count(t) == 1 ? ac_tensor_force(n->r->cx, t) : NULL;
+    if (!data || !(*data >= 1 && *data <= 64))
+        return ac_error(n->r->cx, n->at, E0103, "the number of bits '%s' is %s", t->name,
+                        data ? ac_internf(n->r->cx, "%g", (double)*data) : ac_shape_str(n->r->cx, t));
+    *bits = (double)*data;
+    return AC_OK;
+}
+
+typedef struct range {
+    double lo, hi;
+} range;
+
+static range range_of(double bits, bool of_sign, bool narrow)
+{
+    const double half = exp2(bits - 1);
+    return of_sign ? (range){narrow ? 1 - half : -half, half - 1} : (range){0, 2 * half - (narrow ? 2 : 1)};
+}
+
+/* The byte that holds it; f32: none does. */
+static ac_dtype byte_of(range of)
+{
+    if (of.lo >= INT8_MIN && of.hi <= INT8_MAX)
+        return AC_I8;
+    return of.lo >= 0 && of.hi <= UINT8_MAX ? AC_U8 : AC_F32;
+}
+
+/* Rounded to numbers of that range: bytes where those hold it, and floats again. */
+static ac_tensor *kept(ac_onx_node *n, ac_tensor *v, range of, rounding *round)
+{
+    v = MIN(v, NUM(of.hi));
+    v = round(n, MAX(v, NUM(of.lo)));
+    return ac_onx_cast(n, ac_onx_cast(n, v, byte_of(of)), AC_F32);
+}
+
+/* 1 where x is 0 or more, else -1: bytes, and floats again. */
+static ac_tensor *sign_of(ac_onx_node *n, ac_tensor *x)
+{
+    ac_tensor *one = ac_onx_number(n, AC_I8, 1), *less = ac_onx_number(n, AC_I8, -1);
+    return ac_onx_cast(n, ac_onx_select(n, ac_onx_2(n, AC_OP_GREATER_EQUAL, x, NUM(0)), one, less), AC_F32);
+}
+
+/* ------------------------------------------------------------------ adapters */
+
+/* x, scale, zero point, bits */
+int ac_onx_do_qonnx_quant(ac_onx_node *n)
+{
+    const bool of_sign = ac_onx_int(n, "signed", 1) != 0, narrow = ac_onx_int(n, "narrow", 0) != 0;
+    ac_tensor *scale, *zero;
+    double bits;
+    rounding *round;
+    AC_TRY(read_rounding(n, "ROUND", &round));
+    AC_TRY(read_operands(n));
+    AC_TRY(read_bits(n, 3, &bits));
+    AC_TRY(read_scales(n, &scale, &zero));
+    ac_tensor *v = DIV(n->in[0], scale);
+    v = zero ? ADD(v, zero) : v;
+    v = bits == 1 && of_sign ? sign_of(n, v) : kept(n, v, range_of(bits, of_sign, narrow), round);
+    return ac_onx_result(n, 0, MUL(zero ? SUB(v, zero) : v, scale));
+}
+
+/* x, scale */
+int ac_onx_do_bipolar_quant(ac_onx_node *n)
+{
+    AC_TRY(read_operands(n));
+    ac_tensor *scale = along(n, 1);
+    return ac_onx_result(n, 0, MUL(sign_of(n, n->in[0]), scale));
+}
+
+/* The power of two nearest to b / a, of constants that broadcast. NULL: reported. */
+static ac_tensor *power_between(ac_onx_node *n, ac_tensor *a, ac_tensor *b)
+{
+    ac_tensor *ratio = DIV(b, a);
+    if (!ratio || !ac_tensor_is_const(ratio))
+        return ratio ? (void)ac_build_cannot(&n->b, "its scales are computed"), NULL : NULL;
+    const float *data = ac_tensor_force(n->r->cx, ratio);
+    const int64_t count = ac_tensor_count(ratio);
+    float *power = data ? AC_NEW_N(n->r->cx->region, float, count + 1) : NULL;
+    for (int64_t i = 0; i < count && data; i++)
+        power[i] = exp2f(rintf(log2f(data[i])));
+    return data ? ac_onx_floats_const(n, ratio->rank, ratio->dim, power) : NULL;
+}
+
+/* x, scale, zero point, bits, bits of the result; from version 2 on x, scale, zero point, bits, scale and bits of the
+ * result: right shifts of integers, in floats. */
+int ac_onx_do_qonnx_trunc(ac_onx_node *n)
+{
+    const bool second = n->version >= 2;
+    const bool of_sign = second && ac_onx_int(n, "signed", 1) != 0, narrow = second && ac_onx_int(n, "narrow", 0) != 0;
+    ac_tensor *scale, *zero;
+    double bits, left;
+    rounding *round;
+    AC_TRY(read_rounding(n, "FLOOR", &round));
+    AC_TRY(read_operands(n));
+    AC_TRY(read_bits(n, 3, &bits));
+    AC_TRY(read_bits(n, n->n_in - 1, &left));
+    AC_TRY(read_scales(n, &scale, &zero));
+    ac_tensor *v = DIV(n->in[0], scale);
+    v = ac_onx_1(n, AC_OP_ROUND, zero ? ADD(v, zero) : v);
+    if (!second) {
+        v = round(n, DIV(v, NUM(exp2(bits - left))));
+        return ac_onx_result(n, 0, MUL(zero ? SUB(v, zero) : v, scale));
+    }
+    ac_tensor *to = along(n, 4), *by = to ? power_between(n, scale, to) : NULL;
+    v = kept(n, DIV(v, by), range_of(left, of_sign, narrow), round);
+    return ac_onx_result(n, 0, MUL(zero ? SUB(v, DIV(zero, by)) : v, to));
+}
