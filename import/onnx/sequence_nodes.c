@@ -229,13 +229,16 @@ static int split_sizes(ac_onx_node *n, const ac_tensor *x, int32_t axis, ac_ints
         AC_TRY(ac_operand_values(&n->b, &n->in[1], &given));
     if (given.n && !list)
         each = given.v[0];
-    const int64_t count = list ? given.n : each > 0 ? (x->dim[axis] + each - 1) / each : -1;
+    const int64_t count = list ? given.n : each > 0 ? x->dim[axis] / each + (x->dim[axis] % each > 0) : -1;
     if (count < 0 || count > MOST_ELEMENTS)
         return ac_build_cannot(&n->b, "it makes %" PRId64 " parts of %" PRId64 " elements", count, x->dim[axis]);
     int64_t *v = AC_NEW_N(n->r->cx->region, int64_t, count + 1);
     for (int64_t i = 0; i < count; i++) {
         v[i] = list ? given.v[i] : x->dim[axis] - all < each ? x->dim[axis] - all : each;
-        all += v[i] < 0 ? INT32_MAX : v[i];
+        if (v[i] < 0 || v[i] > x->dim[axis])
+            return ac_error(n->r->cx, n->at, E0104, "part %" PRId64 " has %" PRId64 " elements of '%s' %s", i, v[i],
+                            x->name, ac_shape_str(n->r->cx, x));
+        all += v[i];
     }
     *size = (ac_ints){(int32_t)count, v};
     return all == x->dim[axis] ? AC_OK

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""operators.py - models of one operator each, of every format: operands of any type and shape, left out, constant or
-not, and attributes of any value. arenac must end with a status of its contract: no signal, no internal error, no report
-of a sanitizer, and code that is written must not be proven wrong.
+"""operators.py - models of one operator each (ONNX: also of two), of every format: operands of any type and shape, left
+out, constant or not, and attributes of any value. arenac must end with a status of its contract: no signal, no internal
+error, no report of a sanitizer, and code that is written must not be proven wrong.
 
     operators.py ARENAC [--seed N] [--models N | --seconds S] [FORMAT]...      tflite onnx tf mxnet caffe
 
@@ -148,22 +148,8 @@ def make_tflite(m, rows, options):
 
 
 def make_onnx(m, rows, names):
-    op, domain, since, until, least, most, outs, adapter = m.r.choice(rows)
-    since, until = int(since), int(until)
     kind = m.r.choice((1, 1, 1, 1, 6, 7, 7, 2, 3, 9, 10, 11, 16))
-    ins, weights, operands = [], [], []
-    for i in range(m.operands(least, most)):
-        if i >= int(least) and m.chance(.15):
-            operands.append("")
-            continue
-        operands.append("x%d" % i)
-        if i == 0 or m.chance(.45):
-            ins.append((operands[-1], kind if m.chance(.85) else m.r.choice((1, 6, 7, 9)), m.near()))
-            continue
-        d, n = m.constant()
-        dtype, form, value = m.r.choice(((7, "q", m.whole), (7, "q", m.whole), (1, "f", m.real)))
-        data = struct.pack("<%d%s" % (n, form), *[value() for _ in range(n)])
-        weights.append(onnx.tensor(operands[-1], dtype, d, data))
+    ins, weights, nodes = [], [], []
 
     def attribute(name):
         form = m.r.random()
@@ -175,13 +161,43 @@ def make_onnx(m, rows, names):
             return onnx.attr_word(name, m.r.choice(WORDS))
         return onnx.attr_ints(name, [x & (2**64 - 1) for x in m.wholes()])
 
-    most = m.r.choice((.1, .35, .6))
-    attributes = b"".join(attribute(a) for a in names.get(adapter, ()) if m.chance(most))
+    def add(row, first):
+        """A node, whose operand 0 is `first` where there is one; its results."""
+        op, domain, _, _, least, most, outs, adapter = row
+        operands = []
+        for i in range(m.operands(least, most)):
+            if i >= int(least) and m.chance(.15):
+                operands.append("")
+                continue
+            if first and i == 0:
+                operands.append(first)
+                continue
+            operands.append("x%d_%d" % (len(nodes), i))
+            if i == 0 or m.chance(.45):
+                ins.append((operands[-1], kind if m.chance(.85) else m.r.choice((1, 6, 7, 9)), m.near()))
+                continue
+            d, n = m.constant()
+            dtype, form, value = m.r.choice(((7, "q", m.whole), (7, "q", m.whole), (1, "f", m.real)))
+            data = struct.pack("<%d%s" % (n, form), *[value() for _ in range(n)])
+            weights.append(onnx.tensor(operands[-1], dtype, d, data))
+        likely = m.r.choice((.1, .35, .6))
+        attributes = b"".join(attribute(a) for a in names.get(adapter, ()) if m.chance(likely))
+        results = ["y%d_%d" % (len(nodes), i) for i in range(m.r.randint(1, max(1, min(int(outs), 3))))]
+        nodes.append(onnx.node(op, operands, results, attributes, domain=domain))
+        return results
+
+    row = m.r.choice(rows)
+    since, until = int(row[2]), int(row[3])
     version = max(since, min(until, m.r.choice((since, since + 3, 11, 13, 18, 22))))
-    sets = [("", version)] if not domain else [("", 18), (domain, since)]
-    results = ["y%d" % i for i in range(m.r.randint(1, max(1, min(int(outs), 3))))]
-    n = onnx.node(op, operands, results, attributes, domain=domain)
-    onnx.write(onnx.model(onnx.graph([n], ins, [(y, kind, m.base) for y in results], weights), opsets=sets))
+    sets = [("", version)] if not row[1] else [("", 18), (row[1], since)]
+    results = add(row, None)
+    if m.chance(.4):  # another one reads it
+        after = [r for r in rows if not r[1] and int(r[2]) <= sets[0][1] <= int(r[3]) and int(r[5])]
+        if "Sequence" in row[0] and m.chance(.8):
+            after = [r for r in after if "Sequence" in r[0]] or after
+        results = add(m.r.choice(after), results[0]) if after else results
+    outs = [(y, kind, m.base) for y in results]
+    onnx.write(onnx.model(onnx.graph(nodes, ins, outs, weights), opsets=sets))
     return ["operators.onnx"]
 
 
