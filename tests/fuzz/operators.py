@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""operators.py - models of one operator each (ONNX: also of two), of every format: operands of any type and shape, left
-out, constant or not, and attributes of any value. arenac must end with a status of its contract: no signal, no internal
-error, no report of a sanitizer, and code that is written must not be proven wrong.
+"""operators.py - models of one operator or two, of every format: operands of any type and shape, left out, constant or
+not, and attributes of any value. arenac must end with a status of its contract: no signal, no internal error, no
+report of a sanitizer, and code that is written must not be proven wrong.
 
     operators.py ARENAC [--seed N] [--models N | --seconds S] [FORMAT]...      tflite onnx tf mxnet caffe
 
@@ -107,10 +107,9 @@ class Maker:
 
 
 def make_tflite(m, rows, options):
-    name, set_, least, most, results = m.r.choice(rows)
     kind = m.r.choice((tfl.F32, tfl.F32, tfl.I8, tfl.I32, tfl.I16, tfl.U8, tfl.I64, tfl.BOOL))
     quantised = {"scale": .5, "zero": 1} if kind in (tfl.I8, tfl.U8) or (kind == tfl.I16 and m.chance(.5)) else {}
-    tensors, ops, ins, operands = [], [], [], []
+    tensors, ops, ins = [], [], []
 
     def add(dtype, shape, **more):
         tensors.append(tfl.tensor("t%d" % len(tensors), dtype, shape, **more))
@@ -120,29 +119,41 @@ def make_tflite(m, rows, options):
         ins.append(add(dtype, shape, **more))
         return ins[-1]
 
+    def add_op(row, first):
+        """An operator, whose operand 0 is `first` where there is one; its results."""
+        name, set_, least, most, results = row
+        operands = []
+        for i in range(m.operands(least, most)):
+            if m.chance(.05):
+                operands.append(-1)
+            elif i == 0 or m.chance(.4):
+                operands.append(first if first is not None and i == 0 else given(kind, m.near(), **quantised))
+            elif m.chance(.2):
+                operands.append(given(tfl.I32, [max(1, len(m.base))]))
+            else:
+                d, n = m.constant()
+                data = struct.pack("<%di" % n, *[m.r.choice((0, 1, 1, 2, -1)) for _ in range(n)])
+                operands.append(add(tfl.I32, d, data=data))
+        shapes = [m.base if m.chance(.7) else m.near() for _ in range(m.operands(results, results))]
+        outs = [add(kind, shape, **quantised) for shape in shapes]
+        union, fields = options.get(set_, (0, []))
+        value = {"f32": lambda: tfl.f32(m.real()),
+                 "ints": lambda: tfl.ints(*[m.r.choice((0, 1, -1, 2)) for _ in range(3)]),
+                 "i32": lambda: tfl.i32(max(-2**31, min(2**31 - 1, m.whole()))),
+                 "size": lambda: tfl.i32(m.r.choice((1, 1, 2, 3, 0, -1, 2**31 - 1)))}
+        made = {int(k): value.get(t, lambda: tfl.i8(m.r.choice((0, 0, 1, 2, 3))))() for k, t in fields if m.chance(.8)}
+        options_of = (union, made) if union and m.chance(.9) else ()
+        ops.append(tfl.op(name, operands, outs, *options_of))
+        return outs
+
     first = None
     if m.chance(.3):  # rows that data count
         chosen, where = given(tfl.I32, [6]), add(tfl.I64, [6, 1])
         x, first = given(kind, [6] + m.base[1:], **quantised), add(kind, [6] + m.base[1:], **quantised)
         ops += [tfl.op("WHERE", [chosen], [where]), tfl.op("GATHER_ND", [x, where], [first])]
-    for i in range(m.operands(least, most)):
-        if m.chance(.05):
-            operands.append(-1)
-        elif i == 0 or m.chance(.4):
-            operands.append(first if first is not None and i == 0 else given(kind, m.near(), **quantised))
-        elif m.chance(.2):
-            operands.append(given(tfl.I32, [max(1, len(m.base))]))
-        else:
-            d, n = m.constant()
-            data = struct.pack("<%di" % n, *[m.r.choice((0, 1, 1, 2, -1)) for _ in range(n)])
-            operands.append(add(tfl.I32, d, data=data))
-    outs = [add(kind, m.base if m.chance(.7) else m.near(), **quantised) for _ in range(m.operands(results, results))]
-    union, fields = options.get(set_, (0, []))
-    value = {"f32": lambda: tfl.f32(m.real()), "ints": lambda: tfl.ints(*[m.r.choice((0, 1, -1, 2)) for _ in range(3)]),
-             "i32": lambda: tfl.i32(max(-2**31, min(2**31 - 1, m.whole()))),
-             "size": lambda: tfl.i32(m.r.choice((1, 1, 2, 3, 0, -1, 2**31 - 1)))}
-    made = {int(k): value.get(t, lambda: tfl.i8(m.r.choice((0, 0, 1, 2, 3))))() for k, t in fields if m.chance(.8)}
-    ops.append(tfl.op(name, operands, outs, union, made) if union and m.chance(.9) else tfl.op(name, operands, outs))
+    outs = add_op(m.r.choice(rows), first)
+    if outs and m.chance(.4):  # another one reads it
+        outs = add_op(m.r.choice([r for r in rows if int(r[3])]), outs[0])
     tfl.write(tensors, ops, ins, outs)
     return ["operators.tflite"]
 
@@ -212,23 +223,9 @@ TF_USUAL = {
 
 
 def make_tf(m, rows, names):
-    op, least, most, adapter = m.r.choice(rows)
-    kind, n, text = m.r.choice(TF_TYPES), m.operands(least, most), ""
+    kind = m.r.choice(TF_TYPES)
     dims = lambda d: "shape { %s }" % " ".join("dim { size: %d }" % x for x in d)
     attr = lambda name, value: " attr { key: \"%s\" value { %s } }" % (name, value)
-    for i in range(n):
-        if (i == 0 and m.chance(.8)) or m.chance(.4):
-            dtype = kind if m.chance(.85) else m.r.choice(TF_TYPES)
-            given = attr("dtype", "type: " + dtype) + attr("shape", dims(m.near()))
-            text += 'node { name: "x%d" op: "Placeholder"%s }\n' % (i, given)
-            continue
-        dtype, field, value = m.r.choice((("DT_INT32", "int_val", lambda: m.r.choice((0, 1, 1, 2, 3, -1, 2**31 - 1))),
-                                          ("DT_INT64", "int64_val", m.whole), ("DT_FLOAT", "float_val", m.real),
-                                          ("DT_BOOL", "bool_val", lambda: "true")))
-        d, count = m.constant()
-        values = " ".join("%s: %s" % (field, value()) for _ in range(min(count, 64)))
-        tensor = "tensor { dtype: %s tensor_%s %s }" % (dtype, dims(d), values)
-        text += 'node { name: "x%d" op: "Const"%s%s }\n' % (i, attr("dtype", "type: " + dtype), attr("value", tensor))
 
     def value():
         return m.r.choice((lambda: "i: %d" % m.whole(), lambda: "f: %s" % m.real(), lambda: "b: true",
@@ -236,53 +233,103 @@ def make_tf(m, rows, names):
                            lambda: "list { %s }" % " ".join("i: %d" % x for x in m.wholes()),
                            lambda: dims(m.shape())))()
 
-    own = {**TF_USUAL, **{a: ["type: " + kind] for a in ("T", "dtype", "SrcT")}, "N": ["i: %d" % n]}
-    chosen = [a for a in sorted({"T", *names.get(adapter, ())}) if m.chance(.85 if a in own else .3)]
-    attributes = "".join(attr(a, m.r.choice(own[a]) if a in own and m.chance(.85) else value()) for a in chosen)
-    inputs = " ".join('input: "x%d"' % i for i in range(n))
-    text += 'node { name: "n" op: "%s" %s%s }\n' % (op, inputs, attributes)
+    def add(row, name, first):
+        """The nodes of an operator and of its operands, of which the first is `first` where there is one."""
+        op, least, most, adapter = row
+        inputs, text = [], ""
+        for i in range(m.operands(least, most)):
+            if first and i == 0:
+                inputs.append(first)
+                continue
+            inputs.append("%s_%d" % (name, i))
+            if (i == 0 and m.chance(.8)) or m.chance(.4):
+                dtype = kind if m.chance(.85) else m.r.choice(TF_TYPES)
+                given = attr("dtype", "type: " + dtype) + attr("shape", dims(m.near()))
+                text += 'node { name: "%s" op: "Placeholder"%s }\n' % (inputs[-1], given)
+                continue
+            dtype, field, v = m.r.choice((("DT_INT32", "int_val", lambda: m.r.choice((0, 1, 1, 2, 3, -1, 2**31 - 1))),
+                                          ("DT_INT64", "int64_val", m.whole), ("DT_FLOAT", "float_val", m.real),
+                                          ("DT_BOOL", "bool_val", lambda: "true")))
+            d, count = m.constant()
+            values = " ".join("%s: %s" % (field, v()) for _ in range(min(count, 64)))
+            tensor = "tensor { dtype: %s tensor_%s %s }" % (dtype, dims(d), values)
+            given = attr("dtype", "type: " + dtype) + attr("value", tensor)
+            text += 'node { name: "%s" op: "Const"%s }\n' % (inputs[-1], given)
+        own = {**TF_USUAL, **{a: ["type: " + kind] for a in ("T", "dtype", "SrcT")}, "N": ["i: %d" % len(inputs)]}
+        chosen = [a for a in sorted({"T", *names.get(adapter, ())}) if m.chance(.85 if a in own else .3)]
+        attributes = "".join(attr(a, m.r.choice(own[a]) if a in own and m.chance(.85) else value()) for a in chosen)
+        inputs = " ".join('input: "%s"' % i for i in inputs)
+        return text + 'node { name: "%s" op: "%s" %s%s }\n' % (name, op, inputs, attributes)
+
+    text, last = add(m.r.choice(rows), "n", None), "n"
+    if m.chance(.4):  # another one reads it
+        text, last = text + add(m.r.choice([r for r in rows if int(r[2])]), "o", "n"), "o"
     pathlib.Path("operators.pbtxt").write_text(text)
-    return ["operators.pbtxt", "--outputs", "n" if m.chance(.9) else "n:1"]
+    return ["operators.pbtxt", "--outputs", last if m.chance(.9) else last + ":1"]
 
 
 def make_mxnet(m, rows, names):
-    op, least, most, adapter = m.r.choice(rows)
-    types = (0, 0, 0, 0, 1, 2, 3, 4, 5, 6)
+    types, nodes = (0, 0, 0, 0, 1, 2, 3, 4, 5, 6), []
     kind = m.r.choice(types)
-    nodes = [{"op": "null", "name": "x%d" % i, "inputs": [],
-              "attrs": {"__shape__": str(tuple(x or 1 for x in m.near())),
-                        "__dtype__": str(kind if m.chance(.85) else m.r.choice(types))}}
-             for i in range(m.operands(least, most))]
 
-    def value():
-        return m.r.choice((lambda: str(m.whole()), lambda: str(m.real()), lambda: str(tuple(m.wholes())),
-                           lambda: "(%d, %d)" % (m.whole(), m.whole()), lambda: m.r.choice(("True", "False", "None")),
-                           lambda: m.r.choice(names.get(adapter) or WORDS)))()
+    def add(row, first):
+        op, least, most, adapter = row
+        inputs = []
+        for i in range(m.operands(least, most)):
+            if first and i == 0:
+                inputs.append(first)
+                continue
+            inputs.append([len(nodes), 0, 0])
+            nodes.append({"op": "null", "name": "x%d" % len(nodes), "inputs": [],
+                          "attrs": {"__shape__": str(tuple(x or 1 for x in m.near())),
+                                    "__dtype__": str(kind if m.chance(.85) else m.r.choice(types))}})
 
-    most = m.r.choice((.2, .5, .9))
-    attributes = {a: value() for a in names.get(adapter, ()) if m.chance(most)}
-    nodes.append({"op": op, "name": "n", "attrs": attributes, "inputs": [[i, 0, 0] for i in range(len(nodes))]})
-    last = len(nodes) - 1
+        def value():
+            return m.r.choice((lambda: str(m.whole()), lambda: str(m.real()), lambda: str(tuple(m.wholes())),
+                               lambda: "(%d, %d)" % (m.whole(), m.whole()),
+                               lambda: m.r.choice(("True", "False", "None")),
+                               lambda: m.r.choice(names.get(adapter) or WORDS)))()
+
+        likely = m.r.choice((.2, .5, .9))
+        attributes = {a: value() for a in names.get(adapter, ()) if m.chance(likely)}
+        nodes.append({"op": op, "name": "n%d" % len(nodes), "attrs": attributes, "inputs": inputs})
+        return [len(nodes) - 1, m.r.choice((0, 0, 0, 1)), 0]
+
+    last = add(m.r.choice(rows), None)
+    if m.chance(.4):  # another one reads it
+        last = add(m.r.choice([r for r in rows if int(r[2])]), last)
+    made = [i for i, n in enumerate(nodes) if n["op"] == "null"]
     with open("operators-symbol.json", "w") as f:
-        json.dump({"nodes": nodes, "arg_nodes": list(range(last)), "heads": [[last, m.r.choice((0, 0, 0, 1)), 0]]}, f)
+        json.dump({"nodes": nodes, "arg_nodes": made, "heads": [last]}, f)
     return ["operators-symbol.json", "--random", "1"]
 
 
 def make_caffe(m, rows, parameters):
-    kind, least, most, fewest, tops = m.r.choice(rows)
-    n = m.operands(least, most)
-    text = ""
-    for i in range(n):
-        shape = " ".join("dim: %d" % x for x in m.near())
-        text += 'layer { name: "x%d" type: "Input" top: "x%d" input_param { shape { %s } } }\n' % (i, i, shape)
-    word = lambda: m.r.choice(("true", "MAX", "AVE", "SUM", "PROD"))
-    number = lambda: str(m.r.choice((m.whole, m.whole, m.real, word))())
-    message = lambda g: "%s { %s } " % (g, " ".join("%s: %s" % (f, number()) for f in parameters[g] if m.chance(.5)))
-    own = [g for g in parameters if g.replace("_", "").startswith(kind.lower()[:6])]
-    given = "".join(message(g) for g in own or [m.r.choice(sorted(parameters))])
-    named = lambda field, prefix, count: " ".join('%s: "%s%d"' % (field, prefix, i) for i in range(count))
-    results = named("top", "y", m.operands(fewest, min(int(tops), 3)))
-    text += 'layer { name: "n" type: "%s" %s %s %s}\n' % (kind, named("bottom", "x", n), results, given)
+    def add(row, name, first):
+        kind, least, most, fewest, tops = row
+        bottoms, text = [], ""
+        for i in range(m.operands(least, most)):
+            if first and i == 0:
+                bottoms.append(first)
+                continue
+            bottoms.append("%s_%d" % (name, i))
+            shape = " ".join("dim: %d" % x for x in m.near())
+            own = 'input_param { shape { %s } }' % shape
+            text += 'layer { name: "%s" type: "Input" top: "%s" %s }\n' % (bottoms[-1], bottoms[-1], own)
+        word = lambda: m.r.choice(("true", "MAX", "AVE", "SUM", "PROD"))
+        number = lambda: str(m.r.choice((m.whole, m.whole, m.real, word))())
+        fields = lambda g: " ".join("%s: %s" % (f, number()) for f in parameters[g] if m.chance(.5))
+        message = lambda g: "%s { %s } " % (g, fields(g))
+        own = [g for g in parameters if g.replace("_", "").startswith(kind.lower()[:6])]
+        given = "".join(message(g) for g in own or [m.r.choice(sorted(parameters))])
+        results = ["%s_y%d" % (name, i) for i in range(m.operands(fewest, min(int(tops), 3)))]
+        named = lambda field, names: " ".join('%s: "%s"' % (field, n) for n in names)
+        ends = named("bottom", bottoms), named("top", results)
+        return text + 'layer { name: "%s" type: "%s" %s %s %s}\n' % (name, kind, *ends, given), results
+
+    text, results = add(m.r.choice(rows), "n", None)
+    if results and m.chance(.4):  # another one reads it
+        text += add(m.r.choice([r for r in rows if int(r[2])]), "o", results[0])[0]
     pathlib.Path("operators.prototxt").write_text(text)
     return ["operators.prototxt", "--random", "1"]
 
