@@ -9,25 +9,47 @@ ac_node *ac_made_by(const ac_tensor *t, ac_op op)
     return t && t->def && t->def->op == op && !t->def->n_fused ? t->def : NULL;
 }
 
-enum { MOST_STEPS = 16 }; /* of what a constant is made by: quantisation takes six */
+enum { MOST_LOOKED_AT = 64 }; /* tensors that a constant is made of: quantisation has a dozen */
 
-/* Is t a constant? One that is made of constants in a few steps is made one. */
-static bool fixed(const ac_graph *g, ac_tensor *t, int32_t steps)
+/* Nothing is folded yet: what else is computed of constants on the way to t may be wanted as it is. */
+static bool of_constants(const ac_tensor *t, int32_t *left)
 {
-    ac_node *n = t ? t->def : NULL;
-    bool all = n && steps < MOST_STEPS;
-    for (int32_t i = 0; all && i < n->n_in; i++)
-        all = !n->in[i] || fixed(g, n->in[i], steps + 1);
-    if (all)
-        ac_fold_node(g, n);
-    return t && ac_tensor_is_const(t) && !t->weight;
+    const ac_node *n = t->def;
+    if (ac_tensor_is_const(t))
+        return !t->weight;
+    if (!n || n->n_in == 0 || --*left < 0)
+        return false;
+    for (int32_t i = 0; i < n->n_in; i++)
+        if (n->in[i] && !of_constants(n->in[i], left))
+            return false;
+    return true;
+}
+
+static void fold(const ac_graph *g, ac_tensor *t)
+{
+    if (ac_tensor_is_const(t))
+        return;
+    for (int32_t i = 0; i < t->def->n_in; i++)
+        if (t->def->in[i])
+            fold(g, t->def->in[i]);
+    ac_fold_node(g, t->def);
+}
+
+/* Is t a constant? One that is made of a few constants is made one. */
+static bool fixed(const ac_graph *g, ac_tensor *t)
+{
+    int32_t left = MOST_LOOKED_AT;
+    if (!t || !of_constants(t, &left))
+        return false;
+    fold(g, t);
+    return ac_tensor_is_const(t);
 }
 
 ac_tensor *ac_dequantised_step(const ac_graph *g, ac_tensor *t, ac_op op, ac_tensor **c)
 {
     const ac_node *n = ac_made_by(t, op);
     *c = n ? n->in[1] : NULL;
-    return n && fixed(g, *c, 0) && (*c)->dtype == AC_F32 && ac_node_act(n) == AC_ACT_NONE ? n->in[0] : NULL;
+    return n && fixed(g, *c) && (*c)->dtype == AC_F32 && ac_node_act(n) == AC_ACT_NONE ? n->in[0] : NULL;
 }
 
 /* The dimension of t along which p differs: -1: none; -2: several. */
@@ -76,7 +98,7 @@ bool ac_dequantised_of(const ac_graph *g, ac_tensor *t, ac_dequantised *d)
     if (!cast || !ac_tensor_same_shape(cast->in[0], t) || !ac_dtype_is_int(cast->in[0]->dtype))
         return false;
     d->codes = cast->in[0];
-    fixed(g, d->codes, 0); /* quantised weights may still be computed from real ones */
+    fixed(g, d->codes); /* quantised weights may still be computed from real ones */
     const int32_t a = axis_of(t, d->scale), z = axis_of(t, d->zero);
     if (a == -2 || z == -2 || (z >= 0 && a >= 0 && z != a))
         return false;
