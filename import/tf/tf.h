@@ -2,7 +2,8 @@
  *
  *     tf.c            the container: GraphDef, SavedModel; inputs and outputs
  *     pbtxt.c         text form -> wire form, so that one reader suffices
- *     bodies.c        nodes of a graph or function by name, the order in which they run, and the frames of loops
+ *     bodies.c        nodes of a graph or function by name
+ *     order.c         which of them run, in which order, and the frames of loops; which change variables
  *     run_defs.c      a body is run once: values pass from node to node, and operators become canonical nodes
  *     flow_defs.c     If, Case and While
  *     switch_defs.c   Switch and Merge
@@ -14,7 +15,6 @@
  *     restore.c       which entry of a checkpoint is the value of which variable (variables.h)
  *     objects.c       the same, by the objects of the program that exported the model
  *     bundle.c        the checkpoint
- *     effects.c       which nodes change variables
  *     def_attrs.c     attributes of a node, read by name
  *     const_tensors.c TensorProto and shapes
  *     nodedefs.c      the table of operators (nodedefs.def) and its dispatch
@@ -99,7 +99,7 @@ struct ac_tf_body {
     ac_name_map names, ret_names;
     AC_VEC(int32_t) effect; /* nodes of a function that run whoever reads them */
     bool read, ordered, broken;
-    enum { AC_TF_UNKNOWN, AC_TF_NO, AC_TF_YES } changes; /* variables (effects.c) */
+    enum { AC_TF_UNKNOWN, AC_TF_NO, AC_TF_YES } changes; /* variables (order.c) */
 };
 
 /* ------------------------------------------------------------------ values */
@@ -261,6 +261,8 @@ int ac_tf_functions(ac_tf *r, ac_span library);
 /* "name", "name:1", in functions "name:output:0", as a reference; AC_FAIL: reported at `at`. */
 int ac_tf_ref_of(ac_tf *r, ac_tf_body *body, const char *text, ac_place at, ac_tf_ref *out);
 int ac_tf_link(ac_tf *r, ac_tf_body *body, ac_tf_node *n);
+
+/* order.c */
 int ac_tf_body_order(ac_tf *r, ac_tf_body *body); /* from ret[] on: links, frames, order */
 
 /* run_defs.c. A failure is reported or refused; its results are broken, and what does not need them goes on. */

@@ -36,7 +36,7 @@ int ac_tf_objects_find(ac_tf *r, ac_tf_bundle *bundle, ac_place at);
 /* The variable that node m, a VarHandleOp or VariableV2, stands for; made when there is none. NULL: reported. */
 ac_tf_variable *ac_tf_variable_of(ac_tf *r, ac_tf_node *m);
 
-/* effects.c: does n change a variable, itself or in functions that it runs? */
+/* order.c: does n change a variable, itself or in functions that it runs? */
 bool ac_tf_changes(ac_tf *r, ac_tf_node *n);
 
 /* var_defs.c: when everything has run. AC_FAIL: a variable that is read is assigned to, too (refused). */
