@@ -206,6 +206,33 @@ static int32_t runs_in(const ac_tf_body *body, const ac_tf_node *n)
     return is(n, "Enter") ? body->frame.item[n->frame].parent : n->frame;
 }
 
+/* A loop runs for what leaves it: what is asked for must not be inside, and what changes a variable needs an Exit. */
+static int check_frames(ac_tf *r, ac_tf_body *body, const int32_t *order, int32_t count)
+{
+    bool *left = AC_NEW_N(r->cx->region, bool, body->frame.n);
+    for (int32_t i = 0; i < count; i++) {
+        const ac_tf_node *n = &body->node.item[order[i]];
+        if (is(n, "Exit"))
+            left[body->node.item[n->in[0].node].frame] = true;
+    }
+    for (int32_t i = 0; i < body->n_rets; i++) {
+        const ac_tf_node *n = &body->node.item[body->ret[i].node];
+        if (runs_in(body, n))
+            return ac_error(r->cx, n->at, E0012, "is asked for, but inside of loop '%s'",
+                            body->frame.item[runs_in(body, n)].name);
+    }
+    for (int32_t i = 0; i < count; i++) {
+        ac_tf_node *n = &body->node.item[order[i]];
+        int32_t f = runs_in(body, n);
+        while (f && left[f])
+            f = body->frame.item[f].parent;
+        if (f && ac_tf_changes(r, n))
+            return ac_error(r->cx, n->at, E0012, "changes a variable in loop '%s', whose results are not asked for",
+                            body->frame.item[f].name);
+    }
+    return AC_OK;
+}
+
 int ac_tf_body_order(ac_tf *r, ac_tf_body *body)
 {
     ac_region *region = r->cx->region;
@@ -239,6 +266,7 @@ int ac_tf_body_order(ac_tf *r, ac_tf_body *body)
         ac_tf_frame *f = &body->frame.item[runs_in(body, &body->node.item[v.order.item[i]])];
         ac_push(region, &f->node, v.order.item[i]);
     }
+    AC_TRY(check_frames(r, body, v.order.item, v.order.n));
     body->broken = false;
     return AC_OK;
 }
