@@ -75,7 +75,6 @@ ac_pvalue ac_p_join(ac_prover *p, const ac_pvalue *a, const ac_pvalue *b, ac_dty
     return form.lost ? ac_p_unknown(p, d, in) : (ac_pvalue){.in = in, .form = form};
 }
 
-/* Variables declared before x that the instructions from x up to `to` set; asked once, then known. */
 bool ac_p_stores_between(const ac_prover *p, ac_x from, ac_x to, int32_t buf)
 {
     for (ac_x k = from; k < to; k++)
@@ -84,6 +83,7 @@ bool ac_p_stores_between(const ac_prover *p, ac_x from, ac_x to, int32_t buf)
     return false;
 }
 
+/* Variables declared before x that the instructions from x up to `to` set; asked once, then known. */
 const ac_x *ac_p_set_between(ac_prover *p, ac_x x, ac_x to, int32_t *n)
 {
     ac_pset *known = &p->set[x];
