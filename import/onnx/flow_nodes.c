@@ -130,8 +130,7 @@ static int read_scan(scan *s, int32_t first)
     AC_TRY(ac_onx_list(n, first ? "directions" : "scan_input_directions", &s->in_back));
     AC_TRY(ac_onx_list(n, "scan_output_directions", &s->out_back));
     for (int32_t i = first; i < n->n_in; i++)
-        if (!n->in[i])
-            return ac_error(n->r->cx, n->at, E0102, "operand %d is left out", i);
+        AC_TRY(ac_onx_need(n, i));
     return s->outs < 0 ? ac_build_cannot(&n->b, "a result is left out") : AC_OK;
 }
 

@@ -59,9 +59,10 @@ static int read_loop(loop *l)
     l->length = AC_NEW_N(n->r->cx->region, int32_t, l->scans + 1);
     l->in = AC_NEW_N(n->r->cx->region, ac_tensor *, l->carried + 2);
     l->out = AC_NEW_N(n->r->cx->region, ac_tensor *, l->carried + l->scans + 1);
-    for (int32_t i = 0; i < l->carried; i++)
-        if (!(l->in[2 + i] = n->in[2 + i]))
-            return ac_error(n->r->cx, n->at, E0102, "operand %d is left out", i + 2);
+    for (int32_t i = 0; i < l->carried; i++) {
+        AC_TRY(ac_onx_need(n, 2 + i));
+        l->in[2 + i] = n->in[2 + i];
+    }
     return l->again ? AC_OK : AC_FAIL;
 }
 

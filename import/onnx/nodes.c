@@ -40,8 +40,7 @@ static int check_counts(ac_onx_node *n)
         n->n_in--; /* left out at the end: the same as not there */
     AC_TRY(ac_operand_count(&n->b, row, n->n_in, "operands"));
     for (int32_t i = 0; i < row->min_in; i++)
-        if (!n->in[i])
-            return ac_error(n->r->cx, n->at, E0102, "operand %d is left out", i);
+        AC_TRY(ac_onx_need(n, i));
     for (int32_t i = 0; i < n->n_in && !(row->flags & ONX_CODES); i++)
         if (n->in[i] && ac_dtype_loops(n->in[i]->dtype) != n->in[i]->dtype)
             return ac_build_cannot(&n->b, "operand '%s' has elements of type %s", n->in[i]->name,
