@@ -8,6 +8,7 @@
  * What a query may see is put together from conditions on positions (causal, windows, padding: on constants unless
  * lengths come at run time) and a mask of bools; the rest of the bias is a mask of numbers. A query that sees nothing
  * gives zeros. 16-bit floats are rounded after each step, as in the operator's function body. */
+#include "import/onnx/proto/arithmetic.h"
 #include "import/onnx/proto/nodes.h"
 
 #include <float.h>
@@ -15,10 +16,6 @@
 #include <math.h>
 #include <string.h>
 
-#define ADD(x, y) ac_onx_2(n, AC_OP_ADD, x, y)
-#define SUB(x, y) ac_onx_2(n, AC_OP_SUB, x, y)
-#define MUL(x, y) ac_onx_2(n, AC_OP_MUL, x, y)
-#define DIV(x, y) ac_onx_2(n, AC_OP_DIV, x, y)
 #define AND(x, y) ac_onx_2(n, AC_OP_LOGICAL_AND, x, y)
 
 enum { Q, K, V, MASK, PAST_K, PAST_V, LENGTHS };

@@ -1,15 +1,11 @@
 /* decoder_nodes.c - what decoders of language models are made of, besides Attention: rotary positions, linear
  * attention, causal convolution with a carried state, attention with modifier graphs. */
+#include "import/onnx/proto/arithmetic.h"
 #include "import/onnx/proto/nodes.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-
-#define ADD(x, y) ac_onx_2(n, AC_OP_ADD, x, y)
-#define SUB(x, y) ac_onx_2(n, AC_OP_SUB, x, y)
-#define MUL(x, y) ac_onx_2(n, AC_OP_MUL, x, y)
-#define EXP(x)    ac_onx_1(n, AC_OP_EXP, x)
 
 static const int32_t SWAP[AC_MAX_RANK] = {0, 2, 1, 3}; /* [B,T,H,D] <-> [B,H,T,D] */
 

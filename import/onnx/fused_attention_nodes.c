@@ -9,14 +9,12 @@
 #include "import/onnx/fused_attention.h"
 
 #include "import/build/compose_math.h"
+#include "import/onnx/proto/arithmetic.h"
 #include "import/onnx/proto/nodes.h"
 
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
-
-#define ADD(x, y) ac_onx_2(n, AC_OP_ADD, x, y)
-#define MUL(x, y) ac_onx_2(n, AC_OP_MUL, x, y)
 
 int ac_fa_bad_shape(const ac_fused_attention *a, const char *what, const ac_tensor *t)
 {

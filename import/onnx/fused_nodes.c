@@ -1,13 +1,11 @@
 /* fused_nodes.c - com.microsoft: what ONNX Runtime's optimiser makes of an operator and what surrounds it. Each is the
  * operator of ai.onnx again (ac_onx_inner), with a transpose before it, or a bias or an activation behind it. */
 #include "import/build/compose_math.h"
+#include "import/onnx/proto/arithmetic.h"
 #include "import/onnx/proto/nodes.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-#define ADD(x, y) ac_onx_2(n, AC_OP_ADD, x, y)
-#define MUL(x, y) ac_onx_2(n, AC_OP_MUL, x, y)
 
 enum { SINCE = 13 }; /* the operator set whose meaning the fused operators have */
 

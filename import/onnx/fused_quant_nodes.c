@@ -2,14 +2,12 @@
  * says only that the operands are dequantised and the result is quantised; where they round is as ONNX Runtime does it
  * on x86-64 with AVX2. Most are the float operator between a dequantisation and a quantisation (ac_onx_inner); sums and
  * products scale by ratios of scales; products of matrices are MatMulInteger with a scale. */
+#include "import/onnx/proto/arithmetic.h"
 #include "import/onnx/proto/nodes.h"
 #include "import/onnx/quant_nodes.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-#define ADD(x, y) ac_onx_2(n, AC_OP_ADD, x, y)
-#define MUL(x, y) ac_onx_2(n, AC_OP_MUL, x, y)
 
 enum { SINCE = 13 };
 

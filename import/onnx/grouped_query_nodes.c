@@ -3,15 +3,12 @@
 #include "import/onnx/fused_attention.h"
 
 #include "import/build/compose_math.h"
+#include "import/onnx/proto/arithmetic.h"
 
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-
-#define ADD(x, y) ac_onx_2(n, AC_OP_ADD, x, y)
-#define SUB(x, y) ac_onx_2(n, AC_OP_SUB, x, y)
-#define MUL(x, y) ac_onx_2(n, AC_OP_MUL, x, y)
 
 enum { GQ_PAST_K = 3, GQ_PAST_V, GQ_LENGTHS, GQ_TOTAL, GQ_COS, GQ_SIN, GQ_PLACES, GQ_BIAS, GQ_SINK, GQ_Q_NORM = 14 };
 

@@ -7,14 +7,12 @@
  * the bytes as they are and give i32 (AC_MACS_SUM of ir/lower/channel.h). The other sums are constants, but for sum(x),
  * which is needed only where w - zw is no i8. Weights that are computed go the way of floats: f32 holds sums below
  * 2^24, i32 (f64 in convolutions) all others. Sums wrap, as in ONNX Runtime. */
+#include "import/onnx/proto/arithmetic.h"
 #include "import/onnx/proto/nodes.h"
 #include "import/onnx/quant_nodes.h"
 #include "import/onnx/window_nodes.h"
 
 #include <string.h>
-
-#define SUB(x, y) ac_onx_2(n, AC_OP_SUB, x, y)
-#define MUL(x, y) ac_onx_2(n, AC_OP_MUL, x, y)
 
 enum { SINCE = 13 }; /* the operator set of MatMul and Conv in here */
 

@@ -1,14 +1,10 @@
 /* loss_nodes.c - losses and class-wise operators of ONNX: NegativeLogLikelihoodLoss, SoftmaxCrossEntropyLoss,
  * Hardmax; and the triangular and diagonal ones: Trilu, EyeLike. */
+#include "import/onnx/proto/arithmetic.h"
 #include "import/onnx/proto/nodes.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-#define ADD(x, y) ac_onx_2(n, AC_OP_ADD, x, y)
-#define SUB(x, y) ac_onx_2(n, AC_OP_SUB, x, y)
-#define MUL(x, y) ac_onx_2(n, AC_OP_MUL, x, y)
-#define DIV(x, y) ac_onx_2(n, AC_OP_DIV, x, y)
 
 /* 1.0 where the class is the index, else 0.0, with the classes as dimension `axis`; indices outside of 0..classes-1
  * give zeros. */

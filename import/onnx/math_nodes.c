@@ -1,6 +1,7 @@
 /* math_nodes.c - element-wise operators of ONNX. Most are a row of ours; the others are said in a few nodes, which
  * the passes fuse. */
 #include "import/build/compose_math.h"
+#include "import/onnx/proto/arithmetic.h"
 #include "import/onnx/proto/nodes.h"
 
 #include <math.h>
@@ -11,15 +12,8 @@ static ac_tensor *num(ac_onx_node *n, const ac_tensor *like, double v)
     return like ? ac_onx_number(n, like->dtype, v) : NULL;
 }
 
-#define ADD(x, y) ac_onx_2(n, AC_OP_ADD, x, y)
-#define SUB(x, y) ac_onx_2(n, AC_OP_SUB, x, y)
-#define MUL(x, y) ac_onx_2(n, AC_OP_MUL, x, y)
-#define DIV(x, y) ac_onx_2(n, AC_OP_DIV, x, y)
-#define MIN(x, y) ac_onx_2(n, AC_OP_MINIMUM, x, y)
-#define MAX(x, y) ac_onx_2(n, AC_OP_MAXIMUM, x, y)
-#define EXP(x)    ac_onx_1(n, AC_OP_EXP, x)
-#define LOG(x)    ac_onx_1(n, AC_OP_LOG, x)
-#define NUM(v)    num(n, x, v)
+#define LOG(x) ac_onx_1(n, AC_OP_LOG, x)
+#define NUM(v) num(n, x, v)
 
 int ac_onx_do_unary(ac_onx_node *n)
 {

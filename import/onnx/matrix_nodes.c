@@ -10,14 +10,6 @@ static ac_tensor *flip(ac_onx_node *n, ac_tensor *x)
     return ac_onx_transpose(n, x, PERM);
 }
 
-/* Is t made of constants only? It may still be a node: large ones are folded later. */
-static bool constant(const ac_tensor *t)
-{
-    while (t && !ac_tensor_is_const(t) && t->def && (t->def->op == AC_OP_TRANSPOSE || t->def->op == AC_OP_RESHAPE))
-        t = t->def->in[0];
-    return t && ac_tensor_is_const(t);
-}
-
 /* A vector on the left is a row, on the right a column; the dimension is taken out again. */
 int ac_onx_do_matmul(ac_onx_node *n)
 {
@@ -33,7 +25,7 @@ int ac_onx_do_matmul(ac_onx_node *n)
         y = ac_onx_reshape(n, y, 2, (int64_t[]){y->dim[0], 1});
     if (!x || !y)
         return AC_FAIL;
-    if (x->dtype == AC_F32 && y->rank == 2 && constant(y) && y->dim[0] == x->dim[x->rank - 1] && y->dim[0] > 0)
+    if (x->dtype == AC_F32 && y->rank == 2 && ac_build_constant(y) && y->dim[0] == x->dim[x->rank - 1] && y->dim[0] > 0)
         z = ac_onx_dense(n, x, flip(n, y), NULL);
     else
         z = ac_onx_matmul(n, x, y, false, false);
@@ -58,10 +50,10 @@ int ac_onx_do_gemm(ac_onx_node *n)
     if (!ac_dtype_is_float(a->dtype) && (alpha != 1 || (c && beta != 1)))
         return ac_build_cannot(&n->b, "its operands are %s, and alpha or beta is not 1", ac_dtype_name(a->dtype));
     const int64_t units = b->dim[adj_b ? 0 : 1], depth = b->dim[adj_b ? 1 : 0];
-    const bool packs = a->dtype == AC_F32 && constant(b) && a->dim[adj_a ? 0 : 1] == depth && depth > 0;
+    const bool packs = a->dtype == AC_F32 && ac_build_constant(b) && a->dim[adj_a ? 0 : 1] == depth && depth > 0;
     ac_tensor *bias = NULL;
-    if (packs && c && beta == 1 && alpha == 1 && a->dtype == AC_F32 && constant(c) && ac_tensor_count(c) == units &&
-        (c->rank == 1 || (c->rank == 2 && c->dim[0] == 1))) {
+    if (packs && c && beta == 1 && alpha == 1 && a->dtype == AC_F32 && ac_build_constant(c) &&
+        ac_tensor_count(c) == units && (c->rank == 1 || (c->rank == 2 && c->dim[0] == 1))) {
         bias = ac_onx_reshape(n, c, 1, &units);
         c = NULL;
     }

@@ -1,4 +1,5 @@
 /* norm_nodes.c - reductions and normalisations of ONNX. */
+#include "import/onnx/proto/arithmetic.h"
 #include "import/onnx/proto/nodes.h"
 
 #include <float.h>
@@ -6,10 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#define ADD(x, y)     ac_onx_2(n, AC_OP_ADD, x, y)
-#define SUB(x, y)     ac_onx_2(n, AC_OP_SUB, x, y)
-#define MUL(x, y)     ac_onx_2(n, AC_OP_MUL, x, y)
-#define DIV(x, y)     ac_onx_2(n, AC_OP_DIV, x, y)
 #define MEAN(x, axes) ac_onx_reduce(n, AC_OP_MEAN, x, axes, true)
 
 static ac_tensor *add_number(ac_onx_node *n, ac_tensor *x, double v)

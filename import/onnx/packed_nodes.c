@@ -1,14 +1,11 @@
 /* packed_nodes.c - com.microsoft: weights of 2, 4 or 8 bits in blocks, several to a byte: MatMulNBits,
  * GatherBlockQuantized. A block has a scale and a zero point; numbers of a byte count from its low bits. They stay as
  * the file has them, but for blocks whose columns are not neighbours (g_idx) and zero points that are no codes. */
+#include "import/onnx/proto/arithmetic.h"
 #include "import/onnx/proto/nodes.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-#define ADD(x, y) ac_onx_2(n, AC_OP_ADD, x, y)
-#define SUB(x, y) ac_onx_2(n, AC_OP_SUB, x, y)
-#define MUL(x, y) ac_onx_2(n, AC_OP_MUL, x, y)
 
 /* ------------------------------------------------------------------ MatMulNBits */
 

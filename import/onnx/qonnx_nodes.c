@@ -1,89 +1,46 @@
 /* qonnx_nodes.c - Quant, BipolarQuant and Trunc, which Brevitas, FINN and hls4ml exchange (QONNX): floats rounded to
  * the values that integers of some bits have, times a scale. Up to 8 bits those integers are bytes here, so what is
  * computed of them is a product of dequantised bytes (ir/pass/integers.c). */
+#include "import/onnx/proto/arithmetic.h"
 #include "import/onnx/proto/nodes.h"
 
 #include <math.h>
-#include <string.h>
+#include <strings.h>
 
-#define ADD(x, y) ac_onx_2(n, AC_OP_ADD, x, y)
-#define SUB(x, y) ac_onx_2(n, AC_OP_SUB, x, y)
-#define MUL(x, y) ac_onx_2(n, AC_OP_MUL, x, y)
-#define DIV(x, y) ac_onx_2(n, AC_OP_DIV, x, y)
-#define MIN(x, y) ac_onx_2(n, AC_OP_MINIMUM, x, y)
-#define MAX(x, y) ac_onx_2(n, AC_OP_MAXIMUM, x, y)
-#define NUM(v)    ac_onx_number(n, AC_F32, v)
+#define NUM(v) ac_onx_number(n, AC_F32, v)
 
 /* ------------------------------------------------------------------ roundings */
 
-static ac_tensor *nearest(ac_onx_node *n, ac_tensor *x)
-{
-    return ac_onx_1(n, AC_OP_ROUND, x);
-}
+typedef struct rounding {
+    const char *name; /* in any case */
+    ac_op op;
+    bool mirrored; /* sign(x) * op(|x| + more) */
+    double more;
+} rounding;
 
-static ac_tensor *ceiling(ac_onx_node *n, ac_tensor *x)
-{
-    return ac_onx_1(n, AC_OP_CEIL, x);
-}
+static const rounding ROUNDING[] = {
+    {"ROUND", AC_OP_ROUND, false, 0},   {"HALF_EVEN", AC_OP_ROUND, false, 0}, {"CEIL", AC_OP_CEIL, false, 0},
+    {"FLOOR", AC_OP_FLOOR, false, 0},   {"UP", AC_OP_CEIL, true, 0},          {"DOWN", AC_OP_FLOOR, true, 0},
+    {"HALF_UP", AC_OP_FLOOR, true, .5}, {"HALF_DOWN", AC_OP_CEIL, true, -.5},
+};
 
-static ac_tensor *flat(ac_onx_node *n, ac_tensor *x)
+static ac_tensor *rounded(ac_onx_node *n, ac_tensor *x, const rounding *by)
 {
-    return ac_onx_1(n, AC_OP_FLOOR, x);
-}
-
-/* sign(x) * of(|x| + more) */
-static ac_tensor *mirrored(ac_onx_node *n, ac_tensor *x, ac_op of, double more)
-{
+    if (!by->mirrored)
+        return ac_onx_1(n, by->op, x);
     ac_tensor *size = ac_onx_1(n, AC_OP_ABS, x);
-    size = ac_onx_1(n, of, more != 0 ? ADD(size, NUM(more)) : size);
+    size = ac_onx_1(n, by->op, by->more != 0 ? ADD(size, NUM(by->more)) : size);
     return MUL(ac_onx_1(n, AC_OP_SIGN, x), size);
 }
 
-static ac_tensor *up(ac_onx_node *n, ac_tensor *x)
-{
-    return mirrored(n, x, AC_OP_CEIL, 0);
-}
-
-static ac_tensor *down(ac_onx_node *n, ac_tensor *x)
-{
-    return mirrored(n, x, AC_OP_FLOOR, 0);
-}
-
-static ac_tensor *half_up(ac_onx_node *n, ac_tensor *x)
-{
-    return mirrored(n, x, AC_OP_FLOOR, 0.5);
-}
-
-static ac_tensor *half_down(ac_onx_node *n, ac_tensor *x)
-{
-    return mirrored(n, x, AC_OP_CEIL, -0.5);
-}
-
-typedef ac_tensor *rounding(ac_onx_node *n, ac_tensor *x);
-
-static const struct {
-    const char *name; /* in any case */
-    rounding *fn;
-} ROUNDING[] = {{"ROUND", nearest}, {"HALF_EVEN", nearest}, {"CEIL", ceiling},    {"FLOOR", flat},
-                {"UP", up},         {"DOWN", down},         {"HALF_UP", half_up}, {"HALF_DOWN", half_down}};
-
-static bool same_letters(const char *a, const char *b)
-{
-    for (; *a && *b; a++, b++)
-        if ((*a >= 'a' && *a <= 'z' ? *a - 'a' + 'A' : *a) != *b)
-            return false;
-    return *a == *b;
-}
-
-static int read_rounding(ac_onx_node *n, const char *init, rounding **fn)
+/* NULL: reported. */
+static const rounding *read_rounding(ac_onx_node *n, const char *init)
 {
     const char *name = ac_onx_str(n, "rounding_mode", init);
     for (size_t i = 0; name && i < sizeof ROUNDING / sizeof *ROUNDING; i++)
-        if (same_letters(name, ROUNDING[i].name)) {
-            *fn = ROUNDING[i].fn;
-            return AC_OK;
-        }
-    return name ? ac_build_cannot(&n->b, "it rounds by '%s'", name) : AC_FAIL;
+        if (!strcasecmp(name, ROUNDING[i].name))
+            return &ROUNDING[i];
+    return name ? (void)ac_build_cannot(&n->b, "it rounds by '%s'", name), NULL : NULL;
 }
 
 /* ------------------------------------------------------------------ operands */
@@ -170,10 +127,10 @@ static ac_dtype byte_of(range of)
 }
 
 /* Rounded to numbers of that range: bytes where those hold it, and floats again. */
-static ac_tensor *kept(ac_onx_node *n, ac_tensor *v, range of, rounding *round)
+static ac_tensor *kept(ac_onx_node *n, ac_tensor *v, range of, const rounding *by)
 {
     v = MIN(v, NUM(of.hi));
-    v = round(n, MAX(v, NUM(of.lo)));
+    v = rounded(n, MAX(v, NUM(of.lo)), by);
     return ac_onx_cast(n, ac_onx_cast(n, v, byte_of(of)), AC_F32);
 }
 
@@ -192,14 +149,15 @@ int ac_onx_do_qonnx_quant(ac_onx_node *n)
     const bool of_sign = ac_onx_int(n, "signed", 1) != 0, narrow = ac_onx_int(n, "narrow", 0) != 0;
     ac_tensor *scale, *zero;
     double bits;
-    rounding *round;
-    AC_TRY(read_rounding(n, "ROUND", &round));
+    const rounding *by = read_rounding(n, "ROUND");
+    if (!by)
+        return AC_FAIL;
     AC_TRY(read_operands(n));
     AC_TRY(read_bits(n, 3, &bits));
     AC_TRY(read_scales(n, &scale, &zero));
     ac_tensor *v = DIV(n->in[0], scale);
     v = zero ? ADD(v, zero) : v;
-    v = bits == 1 && of_sign ? sign_of(n, v) : kept(n, v, range_of(bits, of_sign, narrow), round);
+    v = bits == 1 && of_sign ? sign_of(n, v) : kept(n, v, range_of(bits, of_sign, narrow), by);
     return ac_onx_result(n, 0, MUL(zero ? SUB(v, zero) : v, scale));
 }
 
@@ -233,8 +191,9 @@ int ac_onx_do_qonnx_trunc(ac_onx_node *n)
     const bool of_sign = second && ac_onx_int(n, "signed", 1) != 0, narrow = second && ac_onx_int(n, "narrow", 0) != 0;
     ac_tensor *scale, *zero;
     double bits, left;
-    rounding *round;
-    AC_TRY(read_rounding(n, "FLOOR", &round));
+    const rounding *by = read_rounding(n, "FLOOR");
+    if (!by)
+        return AC_FAIL;
     AC_TRY(read_operands(n));
     AC_TRY(read_bits(n, 3, &bits));
     AC_TRY(read_bits(n, n->n_in - 1, &left));
@@ -242,10 +201,10 @@ int ac_onx_do_qonnx_trunc(ac_onx_node *n)
     ac_tensor *v = DIV(n->in[0], scale);
     v = ac_onx_1(n, AC_OP_ROUND, zero ? ADD(v, zero) : v);
     if (!second) {
-        v = round(n, DIV(v, NUM(exp2(bits - left))));
+        v = rounded(n, DIV(v, NUM(exp2(bits - left))), by);
         return ac_onx_result(n, 0, MUL(zero ? SUB(v, zero) : v, scale));
     }
-    ac_tensor *to = along(n, 4), *by = to ? power_between(n, scale, to) : NULL;
-    v = kept(n, DIV(v, by), range_of(left, of_sign, narrow), round);
-    return ac_onx_result(n, 0, MUL(zero ? SUB(v, DIV(zero, by)) : v, to));
+    ac_tensor *to = along(n, 4), *shift = to ? power_between(n, scale, to) : NULL;
+    v = kept(n, DIV(v, shift), range_of(left, of_sign, narrow), by);
+    return ac_onx_result(n, 0, MUL(zero ? SUB(v, DIV(zero, shift)) : v, to));
 }

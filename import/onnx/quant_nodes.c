@@ -1,15 +1,11 @@
 /* quant_nodes.c - quantised operators of ONNX, said in plain arithmetic: integers are exact in f32 up to 2^24, ONNX
  * rounds halves to even (ours rounds them away from zero), and scales may be operands. */
+#include "import/onnx/proto/arithmetic.h"
 #include "import/onnx/proto/nodes.h"
 #include "import/onnx/quant_nodes.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-#define ADD(x, y) ac_onx_2(n, AC_OP_ADD, x, y)
-#define SUB(x, y) ac_onx_2(n, AC_OP_SUB, x, y)
-#define MUL(x, y) ac_onx_2(n, AC_OP_MUL, x, y)
-#define DIV(x, y) ac_onx_2(n, AC_OP_DIV, x, y)
 
 ac_tensor *ac_onx_in_line(ac_onx_node *n, ac_tensor *p, int32_t rank, int32_t axis)
 {

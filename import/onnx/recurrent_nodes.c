@@ -5,6 +5,7 @@
  *
  * T steps, batch B, D directions, G gates (LSTM 4: i o f c; GRU 3: z r h; RNN 1), H units. layout=1 puts the batch
  * first. */
+#include "import/onnx/proto/arithmetic.h"
 #include "import/onnx/proto/nodes.h"
 #include "import/onnx/quant_nodes.h"
 
@@ -28,10 +29,6 @@ typedef struct cell {
     bool after;         /* GRU: linear_before_reset */
     bool dynamic; /* DynamicQuantizeLSTM: weights are integers [D,I,4H] and [D,H,4H], with scales and zero points */
 } cell;
-
-#define ADD(x, y) ac_onx_2(n, AC_OP_ADD, x, y)
-#define SUB(x, y) ac_onx_2(n, AC_OP_SUB, x, y)
-#define MUL(x, y) ac_onx_2(n, AC_OP_MUL, x, y)
 
 /* Activations that have parameters, and what these are when the file leaves them out. */
 static const struct {

@@ -1,12 +1,10 @@
 /* skip_norm_nodes.c - normalisations as ONNX Runtime's optimiser writes them: with the sum before them (skip, bias), of
  * embeddings, with an activation behind them, over groups of channels that may come last. */
+#include "import/onnx/proto/arithmetic.h"
 #include "import/onnx/proto/nodes.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-#define ADD(x, y) ac_onx_2(n, AC_OP_ADD, x, y)
-#define MUL(x, y) ac_onx_2(n, AC_OP_MUL, x, y)
 
 /* (x - mean) / sqrt(variance + eps) * gamma + beta over the dimensions of the mask; without the mean where `centred` is
  * false. gamma and beta may be NULL. */

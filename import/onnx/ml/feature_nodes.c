@@ -1,14 +1,10 @@
 /* feature_nodes.c - ai.onnx.ml: features scaled, filled in, encoded and put side by side; ZipMap. */
+#include "import/onnx/proto/arithmetic.h"
 #include "import/onnx/proto/nodes.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-
-#define ADD(x, y) ac_onx_2(n, AC_OP_ADD, x, y)
-#define SUB(x, y) ac_onx_2(n, AC_OP_SUB, x, y)
-#define MUL(x, y) ac_onx_2(n, AC_OP_MUL, x, y)
-#define DIV(x, y) ac_onx_2(n, AC_OP_DIV, x, y)
 
 enum { MOST_KEYS = 1 << 16 };
 

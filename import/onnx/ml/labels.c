@@ -1,15 +1,12 @@
 /* labels.c - classes and scores of ai.onnx.ml (labels.h). */
 #include "import/onnx/ml/labels.h"
 #include "import/build/compose_math.h"
+#include "import/onnx/proto/arithmetic.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#define ADD(x, y) ac_onx_2(n, AC_OP_ADD, x, y)
-#define SUB(x, y) ac_onx_2(n, AC_OP_SUB, x, y)
-#define MUL(x, y) ac_onx_2(n, AC_OP_MUL, x, y)
-#define DIV(x, y) ac_onx_2(n, AC_OP_DIV, x, y)
-#define NUM(v)    ac_onx_number(n, x->dtype, v)
+#define NUM(v) ac_onx_number(n, x->dtype, v)
 
 int ac_onx_labels(ac_onx_node *n, ac_labels *out)
 {

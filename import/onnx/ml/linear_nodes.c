@@ -1,13 +1,10 @@
 /* linear_nodes.c - ai.onnx.ml: linear models and support vector machines. */
 #include "import/onnx/ml/labels.h"
+#include "import/onnx/proto/arithmetic.h"
 #include "import/onnx/proto/nodes.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-#define ADD(x, y) ac_onx_2(n, AC_OP_ADD, x, y)
-#define SUB(x, y) ac_onx_2(n, AC_OP_SUB, x, y)
-#define MUL(x, y) ac_onx_2(n, AC_OP_MUL, x, y)
 
 /* Rows of f32 [N,F]; a vector is one row. */
 static ac_tensor *rows_of(ac_onx_node *n)
