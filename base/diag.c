@@ -10,8 +10,8 @@
 static const struct {
     const char *name, *title, *explain;
     ac_exit exit;
-} CODES[] = {
-#define ERR(code, exit, title, explain) {#code, title, explain, exit},
+} CODES[AC_CODE_COUNT] = {
+#define ERR(code, exit, title, explain) [code] = {#code, title, explain, exit},
 #include "base/errors.def"
 #undef ERR
 };

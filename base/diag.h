@@ -54,8 +54,8 @@ typedef enum ac_exit {
 } ac_exit;
 
 typedef enum ac_code {
-#define ERR(code, exit, title, explain) code,
-#include "base/errors.def"
+#define ERR(code) code,
+#include "base/errors_ids.def"
 #undef ERR
     AC_CODE_COUNT
 } ac_code;

@@ -1,6 +1,7 @@
 /* facts.c - the facts of a plan, for reports: what every plan has, of whatever problem. What a model adds is in
  * facts_model.c; the prints are in planner/report. */
 #include "driver/stage.h"
+#include "planner/pack/strategies.h"
 
 /* What all items but state take, each with bytes of its own. */
 static ac_bytes without_sharing(arenac *a, const ac_problem *p)

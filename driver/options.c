@@ -28,9 +28,9 @@ typedef struct row {
     size_t offset; /* in ac_options */
 } row;
 
-static const row ROWS[] = {
+static const row ROWS[AC_OPT_COUNT] = {
 #define OPT(id, name, letter, verbs, type, arg, init, flags, help) \
-    {{name, letter, verbs, arg, help}, ac_parse_##type, init, flags, offsetof(ac_options, id)},
+    [AC_OPT_##id] = {{name, letter, verbs, arg, help}, ac_parse_##type, init, flags, offsetof(ac_options, id)},
 #include "driver/options.def"
 #undef OPT
 };

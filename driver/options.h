@@ -78,16 +78,16 @@ typedef ac_budget_option ac_opt_budget;
 typedef ac_section_option ac_opt_sections;
 
 typedef enum ac_option_id {
-#define OPT(id, name, letter, verbs, type, arg, init, flags, help) AC_OPT_##id,
-#include "driver/options.def"
+#define OPT(id, type) AC_OPT_##id,
+#include "driver/options_fields.def"
 #undef OPT
     AC_OPT_COUNT
 } ac_option_id;
 
 typedef struct ac_options {
     ac_ctx *cx;
-#define OPT(id, name, letter, verbs, type, arg, init, flags, help) ac_opt_##type id;
-#include "driver/options.def"
+#define OPT(id, type) ac_opt_##type id;
+#include "driver/options_fields.def"
 #undef OPT
     ac_opt_texts given[AC_OPT_COUNT]; /* the values as they were given, in their order; "" for those without one */
 } ac_options;

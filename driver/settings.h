@@ -3,7 +3,8 @@
 #define AC_DRIVER_SETTINGS_H
 #include "codegen/share_groups.h"
 #include "driver/options.h"
-#include "ir/lower/lower.h"
+#include "ir/lower/lowered.h"
+#include "ir/lower/target.h"
 #include "ir/pass/pass.h"
 #include "ir/train/train.h"
 #include "planner/graph/planned.h"

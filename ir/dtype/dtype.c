@@ -17,7 +17,7 @@ static const struct {
 } ROWS[AC_DTYPE_COUNT] = {
     {"none", "void", "", 0, B, -1, AC_NONE, 0},
 #define DTYPE(id, text, bits, kind, c, npy, tfl, onnx, loops, file_bits) \
-    {text, c, npy, bits, kind, tfl, AC_##loops, file_bits},
+    [AC_##id] = {text, c, npy, bits, kind, tfl, AC_##loops, file_bits},
 #include "ir/dtype/dtype.def"
 #undef DTYPE
 };

@@ -6,8 +6,8 @@
 
 typedef enum ac_dtype {
     AC_NONE, /* no type: a zeroed struct */
-#define DTYPE(id, text, bits, kind, c, npy, tfl, onnx, loops, file_bits) AC_##id,
-#include "ir/dtype/dtype.def"
+#define DTYPE(id) AC_##id,
+#include "ir/dtype/dtype_ids.def"
 #undef DTYPE
     AC_DTYPE_COUNT
 } ac_dtype;

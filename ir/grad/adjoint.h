@@ -29,13 +29,6 @@ typedef struct ac_adjoint {
 } ac_adjoint;
 
 typedef int ac_grad_fn(ac_adjoint *a);
-#define GRAD(f) ac_grad_fn f;
-#define NOGRAD(w)
-#define OP(id, text, tfl, imin, imax, outs, attrs, shape, macs, filter, loops, stat, over, flags, grad) grad
-#include "ir/ops/ops.def"
-#undef OP
-#undef NOGRAD
-#undef GRAD
 
 /* ------------------------------------------------------------------ adjoints (adjoint.c) */
 

@@ -1,5 +1,6 @@
 /* curve_adjoints.c - gradients of functions of one operand. Where the result says what the derivative is, the operand
  * is not kept for it. At a corner (relu at 0, bounds of clamps) the derivative is 0. */
+#include "ir/grad/entries.h"
 #include "ir/grad/formula.h"
 
 static const double SQRT_HALF = 0.70710678118654752440, SQRT_2_BY_PI = 0.79788456080286535588,

@@ -1,5 +1,6 @@
 /* grad.c - from the last node to the first: each node gives its operands their shares; see grad.h. */
 #include "ir/grad/grad.h"
+#include "ir/grad/entries.h"
 #include "ir/grad/reverse.h"
 #include "ir/ops/decode/axis.h"
 

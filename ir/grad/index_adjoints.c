@@ -1,5 +1,6 @@
 /* index_adjoints.c - gradients of operators that choose elements by index: what was gathered several times is summed
  * (unsorted_segment_sum, scatter_elements) in the order of the indices, what was scattered is gathered. */
+#include "ir/grad/entries.h"
 #include "ir/grad/formula.h"
 #include "ir/ops/decode/axis.h"
 

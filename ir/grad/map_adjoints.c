@@ -1,4 +1,5 @@
 /* map_adjoints.c - gradients of element-wise operators with several operands, of conversions and copies. */
+#include "ir/grad/entries.h"
 #include "ir/grad/formula.h"
 
 /* The same elements stay. */

@@ -1,4 +1,5 @@
 /* matrix_adjoints.c - gradients of products: again products, of the operands and the adjoint of the result. */
+#include "ir/grad/entries.h"
 #include "ir/grad/formula.h"
 #include "ir/ops/decode/blockwise.h"
 #include "ir/ops/decode/einsum_labels.h"

@@ -1,4 +1,5 @@
 /* move_adjoints.c - gradients of operators that move elements: moves the other way, and sums where one was copied. */
+#include "ir/grad/entries.h"
 #include "ir/grad/formula.h"
 #include "ir/ops/decode/axis.h"
 #include "ir/ops/decode/slice.h"

@@ -1,4 +1,5 @@
 /* reduce_adjoints.c - gradients of reductions, sums along an axis, and what normalises by one. */
+#include "ir/grad/entries.h"
 #include "ir/grad/formula.h"
 #include "ir/ops/decode/axis.h"
 

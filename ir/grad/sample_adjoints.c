@@ -1,6 +1,7 @@
 /* sample_adjoints.c - gradients of resizing. It is linear along each of two dimensions: y = A_h x A_w', and so is its
  * gradient: A_h' dy A_w. A_h and A_w are what the operator makes of an identity matrix, so they are constants, and
  * whatever it does at corners and borders is in them. */
+#include "ir/grad/entries.h"
 #include "ir/grad/formula.h"
 
 /* The matrix [out, in] of dimension d of the images, 1 or 2. */

@@ -1,6 +1,7 @@
 /* window_adjoints.c - gradients of convolutions and of sliding windows. A convolution's are conv_nd_data and
  * conv_nd_filter, whose filters lie as [K..,O,C/groups] and [K..,C/groups,O]; one whose window is a single element
  * without stride is a product of matrices, and so are its gradients. */
+#include "ir/grad/entries.h"
 #include "ir/grad/formula.h"
 #include "ir/ops/decode/slide.h"
 

@@ -11,7 +11,7 @@ static const struct {
     int8_t arity;
 } ROWS[AC_L_COUNT] = {
     {"none", S, 0},
-#define LOP(id, text, cls, abc, meaning) {text, cls, abc},
+#define LOP(id, text, cls, abc, meaning) [AC_L_##id] = {text, cls, abc},
 #include "ir/loop/loop.def"
 #undef LOP
 };

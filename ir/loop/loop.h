@@ -33,8 +33,8 @@ typedef int32_t ac_x; /* a value: index of an instruction; 0 is none */
 
 typedef enum ac_lop {
     AC_L_NONE,
-#define LOP(id, text, cls, abc, meaning) AC_L_##id,
-#include "ir/loop/loop.def"
+#define LOP(id) AC_L_##id,
+#include "ir/loop/loop_ids.def"
 #undef LOP
     AC_L_COUNT
 } ac_lop;

@@ -448,7 +448,7 @@ static int read_ins(reader *r)
 {
     static const char *const WORDS[] = {
         "none",
-#define LOP(id, text, cls, abc, meaning) text,
+#define LOP(id, text, cls, abc, meaning) [AC_L_##id] = text,
 #include "ir/loop/loop.def"
 #undef LOP
     };

@@ -30,14 +30,6 @@ typedef int ac_lower_fn(struct ac_lower *L);
 /* arg[i]: the loaded value of input i (its storage dtype), any lane count, all the same. Returns the output's storage
  * value. On an unsupported type: reports E0108 through ac_lower_refuse and returns 0. */
 typedef ac_x ac_map_fn(struct ac_lower *L, const ac_node *n, const ac_x *arg);
-/* The functions that ops.def names: those of rows with MAP(f) and with LOOPS(f). */
-#define MAP(f)                                                                      ac_map_fn f;
-#define LOOPS(f)                                                                    ac_lower_fn f;
-#define OP(id, text, tfl, imin, imax, outs, attrs, shape, macs, filter, loops, ...) loops
-#include "ir/ops/ops.def"
-#undef OP
-#undef LOOPS
-#undef MAP
 /* What a row says of loops; ir/lower/node has the rows, so that families need not know each other. */
 typedef struct ac_loops_row {
     ac_lower_fn *lower;

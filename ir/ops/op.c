@@ -11,9 +11,9 @@
 #define GRAD(f)   AC_NOGRAD_NONE
 #define NOGRAD(w) AC_NOGRAD_##w
 const ac_op_row ac_ops[AC_OP_COUNT] = {
-    {.text = "none", .tflite = "none"},
+    [AC_OP_NONE] = {.text = "none", .tflite = "none"},
 #define OP(id, text, tfl, imin, imax, outs, attrs, shape, macs, filter, loops, stat, over, flags, grad) \
-    {text, tfl, imin, imax, outs, AC_ATTRS_##attrs, AC_FILTER_##filter, loops, stat, over, flags, grad},
+    [AC_OP_##id] = {text, tfl, imin, imax, outs, AC_ATTRS_##attrs, AC_FILTER_##filter, loops, stat, over, flags, grad},
 #include "ir/ops/ops.def"
 #undef OP
 };
@@ -78,7 +78,7 @@ enum {
 };
 
 const struct ac_attr_list ac_attr_sets[AC_ATTRS_COUNT] = {
-#define ATTRS(set, list) {rows_##set, COUNT_##set, #set},
+#define ATTRS(set, list) [AC_ATTRS_##set] = {rows_##set, COUNT_##set, #set},
 #include "ir/ops/attrs.def"
 #undef ATTRS
 };

@@ -8,8 +8,8 @@
 
 typedef enum ac_op {
     AC_OP_NONE,
-#define OP(id, ...) AC_OP_##id,
-#include "ir/ops/ops.def"
+#define OP(id) AC_OP_##id,
+#include "ir/ops/ops_ids.def"
 #undef OP
     AC_OP_COUNT
 } ac_op;
@@ -55,22 +55,22 @@ typedef ac_word ac_a_word;
 typedef ac_dtype ac_a_dtype;
 
 /* struct ac_attrs_conv { int32_t stride_h; ... }, one for each row of attrs.def; and the union of all. */
-#define A(type, name, init) ac_a_##type name;
+#define A(type, name) ac_a_##type name;
 #define ATTRS(set, list)            \
     typedef struct ac_attrs_##set { \
         list char unused_;          \
     } ac_attrs_##set;
-#include "ir/ops/attrs.def"
+#include "ir/ops/attrs_fields.def"
 #undef ATTRS
 typedef union ac_attrs {
 #define ATTRS(set, list) ac_attrs_##set set;
-#include "ir/ops/attrs.def"
+#include "ir/ops/attrs_fields.def"
 #undef ATTRS
 } ac_attrs;
 #undef A
 typedef enum ac_attr_set {
 #define ATTRS(set, list) AC_ATTRS_##set,
-#include "ir/ops/attrs.def"
+#include "ir/ops/attrs_fields.def"
 #undef ATTRS
     AC_ATTRS_COUNT
 } ac_attr_set;

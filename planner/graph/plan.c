@@ -1,12 +1,13 @@
 /* plan.c - one loop from lowered steps to a plan: the steps as they come, then each reduction that is turned on. */
 #include "planner/graph/planned.h"
+#include "planner/graph/reductions.h"
 
 #include "base/progress.h"
 #include "planner/graph/overlap.h"
 #include "planner/graph/phased.h"
 
-static ac_reduce_fn *const REDUCE[] = {
-#define REDUCTION(id, option, what, with, fn) fn,
+static ac_reduce_fn *const REDUCE[AC_REDUCTION_COUNT] = {
+#define REDUCTION(id, option, what, with, fn) [AC_REDUCE_##id] = fn,
 #include "planner/graph/reductions.def"
 #undef REDUCTION
 };

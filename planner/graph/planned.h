@@ -18,8 +18,8 @@
 #include "planner/pack/solve.h"
 
 typedef enum ac_reduction {
-#define REDUCTION(id, option, what, with, fn) AC_REDUCE_##id,
-#include "planner/graph/reductions.def"
+#define REDUCTION(id) AC_REDUCE_##id,
+#include "planner/graph/reductions_ids.def"
 #undef REDUCTION
     AC_REDUCTION_COUNT
 } ac_reduction;
@@ -121,9 +121,6 @@ ac_solve_options ac_plan_search(const ac_plan_how *how, const ac_planned *p); /*
 
 /* A reduction: *to is its plan, packed or not, or NULL when it has none to offer. */
 typedef int ac_reduce_fn(ac_ctx *cx, const ac_plan_how *how, ac_planned *from, ac_planned **to);
-#define REDUCTION(id, option, what, with, fn) ac_reduce_fn fn;
-#include "planner/graph/reductions.def"
-#undef REDUCTION
 
 /* what_if.c - what reductions that `how` does not have would take besides. */
 typedef struct ac_what_if {

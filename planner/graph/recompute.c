@@ -12,6 +12,7 @@
  * candidate's own graph has. */
 #include "planner/graph/again.h"
 #include "planner/graph/planned.h"
+#include "planner/graph/reductions.h"
 
 #include "base/vec.h"
 

@@ -1,6 +1,7 @@
 /* reorder.c - reduction ORDER: another execution order of the steps, kept only if its arena is smaller than that of the
  * file's order; the search itself is order_search.c. */
 #include "planner/graph/planned.h"
+#include "planner/graph/reductions.h"
 
 /* `from` once more, with what was found out about its order. */
 static void say_so(const ac_planned *from, ac_planned *p)

@@ -6,6 +6,7 @@
  * all bytes; several limits are tried and packed, and the plan counts that leaves most traffic in the first memories.
  *
  * A search has a value of its own, without a plan: its region holds the steps that all its candidates are made of. */
+#include "planner/graph/reductions.h"
 #include "planner/graph/stripe.h"
 
 #include "planner/graph/stripe_swap.h"

@@ -5,6 +5,7 @@
  * most stays (assign.h), the rest goes on to the next that allows it; so do, one by one, items that spoil the packing.
  * "The smallest plan" is the first one of its size, in the order of strategies.def. */
 #include "planner/pack/solve.h"
+#include "planner/pack/strategies.h"
 
 #include "base/progress.h"
 #include "planner/pack/assign.h"

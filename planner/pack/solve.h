@@ -81,10 +81,4 @@ typedef struct ac_exact_result {
 typedef int ac_prover(const ac_problem *p, const ac_exact_options *o, ac_bytes *offset, ac_region *tmp,
                       ac_exact_result *out);
 
-#define STRATEGY(name, role, fn, help) ac_solver fn;
-#define PROVER(name, fn, help)         ac_prover fn;
-#include "planner/pack/strategies.def"
-#undef PROVER
-#undef STRATEGY
-
 #endif

@@ -4,6 +4,7 @@
  * planner. Cost: O(n log n) plus the conflicts, see place.h. Bad when small items with long lives come early: they
  * split the arena for all that follow. Source: best fit, as in any malloc textbook. */
 #include "planner/pack/solve.h"
+#include "planner/pack/strategies.h"
 
 #include "planner/pack/place.h"
 

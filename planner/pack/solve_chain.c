@@ -14,6 +14,7 @@
  * Bad where the best plan has a hole at the floor of a valley. Source: see fill_chain.h; the climb as in
  * solve_perturb.c. */
 #include "planner/pack/solve.h"
+#include "planner/pack/strategies.h"
 
 #include "planner/pack/fill_chain.h"
 #include "planner/pack/incumbent.h"

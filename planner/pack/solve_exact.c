@@ -18,6 +18,7 @@
  * Cost: the steps it is given, about 250 million a second. Bad: loose problems whose best plan lies just above the
  * bound without reaching it. Source: see solve_exact_tree.c; the descent is ours. */
 #include "planner/pack/solve_exact.h"
+#include "planner/pack/strategies.h"
 
 #include "planner/pack/certificate.h"
 #include "planner/pack/place.h"

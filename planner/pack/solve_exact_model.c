@@ -3,6 +3,7 @@
  * A section is a maximal set of items that have bytes in one step; a sweep over begins and ends closes one whenever
  * something ends after something began. Two items conflict if they are members of one section. */
 #include "planner/pack/solve_exact.h"
+#include "planner/pack/strategies.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -12,6 +12,7 @@
  *   twins            of equal items the first goes lowest (ours)
  *   failed states    what is left to do depends on the unplaced items, their lows and deferrals only: hashed (ours) */
 #include "planner/pack/solve_exact.h"
+#include "planner/pack/strategies.h"
 
 #include <stdlib.h>
 #include <string.h>

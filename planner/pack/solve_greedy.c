@@ -5,6 +5,7 @@
  * they come, so they go above it. Source: the usual first fit decreasing; TFLM's planner is the same but for the ties.
  */
 #include "planner/pack/solve.h"
+#include "planner/pack/strategies.h"
 
 #include "planner/pack/place.h"
 

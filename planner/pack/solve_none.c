@@ -3,6 +3,7 @@
  * The yardstick for what sharing saves, and the safe plan for a debugger: no byte ever has two meanings. Cost: O(n).
  * Bad whenever two lives do not overlap. Source: none is needed. */
 #include "planner/pack/solve.h"
+#include "planner/pack/strategies.h"
 
 int ac_solve_none(const ac_problem *p, ac_bytes *offset, ac_region *tmp)
 {

@@ -15,6 +15,7 @@
  * integers before they are compared: the same plan on every machine. Bad where the best plan has a hole at the floor of
  * a valley. Source: ours; such a climb is known as threshold accepting (Dueck, Scheuer 1990). */
 #include "planner/pack/solve.h"
+#include "planner/pack/strategies.h"
 
 #include "planner/pack/incumbent.h"
 #include "planner/pack/place.h"

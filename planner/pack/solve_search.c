@@ -14,6 +14,7 @@
  * Bad on tight puzzles without any slack, where only exact search wins. Source: the hill climb of TVM's USMP, with
  * moves in place of swaps, and restarts. */
 #include "planner/pack/solve.h"
+#include "planner/pack/strategies.h"
 
 #include "planner/pack/place.h"
 

@@ -10,6 +10,7 @@
  * below what is placed, never at what will come. Source: tensorflow/lite/arena_planner.cc and simple_memory_arena.cc,
  * from their documented behaviour. */
 #include "planner/pack/solve.h"
+#include "planner/pack/strategies.h"
 
 #include "planner/pack/place.h"
 

@@ -9,6 +9,7 @@
  * Cost: O(n log n) plus the conflicts, see place.h; the original is O(n^2). Bad: as solve_greedy.c.
  * Source: TFLM, micro/memory_planner/greedy_memory_planner.cc (read, not copied). */
 #include "planner/pack/solve.h"
+#include "planner/pack/strategies.h"
 
 #include "planner/pack/place.h"
 

@@ -9,6 +9,7 @@
  * Bad when the best plan leaves a hole at the floor of a valley, since this one always fills it.
  * Source: the skyline rule of strip packing, see fill_priority.h; the six priorities are ours. */
 #include "planner/pack/solve.h"
+#include "planner/pack/strategies.h"
 
 #include "planner/pack/fill_priority.h"
 #include "planner/pack/incumbent.h"

@@ -8,6 +8,7 @@
  * (outermost dimension first, then the channel), then bias and activation (TFLite reference/conv3d.h). Taps outside of
  * the input are never visited. With --exact products and sums are rounded apart. */
 #include "ir/lower/conv/gemm.h"
+#include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
 #include "ir/lower/window.h"
 

@@ -15,8 +15,9 @@
 #include "ir/lower/conv/hybrid.h"
 #include "ir/lower/conv/panel.h"
 #include "ir/lower/conv/wide.h"
-#include "ir/lower/gpu/product.h"
 #include "ir/lower/conv/winograd.h"
+#include "ir/lower/entries.h"
+#include "ir/lower/gpu/product.h"
 #include "ir/lower/window.h"
 
 #include <assert.h>

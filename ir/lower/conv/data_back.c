@@ -11,6 +11,7 @@
  * not worth it (depthwise) or too large, positions at the border are taken one by one. Channels that are left over and
  * are no power of two get a copy of their weights with zeros up to the next one. */
 #include "ir/lower/conv/gemm.h"
+#include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
 #include "ir/lower/spans.h"
 #include "ir/lower/window.h"

@@ -10,6 +10,7 @@
  * the second cache are taken some at a time, and each tile goes on from what it stored. Positions in order, so the sum
  * is the same for every number of threads. */
 #include "ir/lower/conv/gemm.h"
+#include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
 #include "ir/lower/spans.h"
 #include "ir/lower/window.h"

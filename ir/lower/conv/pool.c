@@ -8,6 +8,7 @@
  *
  * Schedule: pixel, channels in vectors, the window. */
 #include "ir/lower/conv/gemm.h"
+#include "ir/lower/entries.h"
 #include "ir/lower/spans.h"
 
 typedef struct pool {

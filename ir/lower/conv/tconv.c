@@ -12,6 +12,7 @@
  * are bounds of t. Integers bit for bit; floats in another order of summation. Vector schedule: ac_gemm_tconv.c. */
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/conv/hybrid.h"
+#include "ir/lower/entries.h"
 
 enum { CHANNELS = 4 };
 

@@ -2,6 +2,7 @@
  *
  * Quantised forms (i8, u8, i16; hard_swish i8, u8) are bit for bit TFLite's reference: kernels/activations.cc
  * (QuantizedReluX), reference/leaky_relu.h, prelu.h, hard_swish.h. Effective scales are formed in float, as there. */
+#include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
 
 #include <math.h>

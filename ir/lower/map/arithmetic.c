@@ -4,6 +4,7 @@
  * Plain integers wrap. Division by zero gives 0 (TFLite stops with an error at run time; the generated code has no
  * way to fail inside a map), the most negative number divided by -1 wraps. Quantised forms are in
  * quantised_arithmetic.c. */
+#include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
 #include "ir/lower/map/quantised_arithmetic.h"
 

@@ -2,6 +2,7 @@
  *
  * Shifts by a negative number or by the width of the type and more give what shifting one bit at a time would: zeros,
  * or copies of the sign for a signed shift to the right; a negative count shifts by 0. */
+#include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
 
 static bool plain(const ac_node *n)

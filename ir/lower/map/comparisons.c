@@ -3,6 +3,7 @@
  * Comparisons give bool (0 or 1). Any comparison with NaN is false but not_equal. On i8 and u8 tensors with scales the
  * real values are compared after TFLite's rescaling (comparisons.h: both sides shifted left by 8 and multiplied by
  * their scale), which may call close values equal; on i16, equal and not_equal only, as LiteRT does. */
+#include "ir/lower/entries.h"
 #include "ir/lower/map/quantised_arithmetic.h"
 
 typedef ac_x compare_fn(ac_lb *b, ac_x x, ac_x y);

@@ -5,6 +5,7 @@
  * (stored - zero) * scale in f32; f16 and bf16 widen. cast        float -> integer truncates and clamps to the range
  * (NaN gives 0); integer -> integer keeps the low bits. */
 #include "ir/dtype/minifloat.h"
+#include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
 
 /* Scale and zero point of the node's quantised side as values: immediates, or the operands ac_mp_operands has added. */

@@ -6,9 +6,10 @@
  *
  * Tables are computed here when loops are built. Functions are evaluated in double and rounded to float, so that tables
  * do not depend on the host's float library. Table forms take one lane at a time (OF_TABLE). */
+#include "ir/lower/entries.h"
 #include "ir/lower/fixed_point.h"
-#include "ir/lower/map/map.h"
 #include "ir/lower/lookup.h"
+#include "ir/lower/map/map.h"
 
 #include <math.h>
 

@@ -2,6 +2,7 @@
  *
  * Floats: f32 and f64. Plain integers wrap. Quantised abs and neg rescale to the result's scale.
  */
+#include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
 
 static bool both(const ac_node *n, bool (*kind)(const ac_tensor *))

@@ -8,10 +8,11 @@
  * combine: the update (none), or the sum, product, greater or lesser of both. Several updates of one element are
  * combined in order, so float results are the reference's. Integers wrap. Any type of a byte or more can be replaced;
  * the others need f32, f64 or plain integers. */
-#include "ir/ops/decode/axis.h"
+#include "ir/lower/entries.h"
 #include "ir/lower/index.h"
 #include "ir/lower/map/map.h"
 #include "ir/lower/move/move.h"
+#include "ir/ops/decode/axis.h"
 
 static const char *const LOOP[AC_MAX_RANK] = {"i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7"};
 

@@ -5,10 +5,11 @@
  * indices are checked here (E0103); others are checked in the loops, before any read with them: the function then
  * leaves with status AC_STATUS_INDEX and the result is unspecified. ONE_HOT takes any index: one out of range is a row
  * of `off`. */
-#include "ir/ops/decode/axis.h"
+#include "ir/lower/entries.h"
 #include "ir/lower/held.h"
 #include "ir/lower/index.h"
 #include "ir/lower/move/move.h"
+#include "ir/ops/decode/axis.h"
 
 /* Every k-th index of a constant starting at `first` is below `extent`. Others: true. */
 static int check_const(ac_lower *L, ac_tensor *t, int64_t first, int64_t k, int64_t extent)

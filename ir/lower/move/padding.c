@@ -1,8 +1,9 @@
 /* padding.c - lowerings that put elements around others: PAD, PADV2, MIRROR_PAD, and SPACE_TO_BATCH_ND /
  * BATCH_TO_SPACE_ND, which pad and crop. Elements are bits of any type of at least a byte. Padding of a quantised
  * result is its zero point (TFLite); PADV2 stores its value as it is. */
-#include "ir/ops/decode/axis.h"
+#include "ir/lower/entries.h"
 #include "ir/lower/move/move.h"
+#include "ir/ops/decode/axis.h"
 
 /* The element that stands for 0 in y. */
 static ac_x zero_of(ac_lower *L, const ac_tensor *y)

@@ -2,8 +2,9 @@
  * broadcast, reverse, depth and space. Each states a box of strides (move.h). Elements are bits of any type of at least
  * a byte; the result equals TFLite's reference kernels bit for bit. CONCATENATION of operands on other scales than the
  * result: see concat_value. */
-#include "ir/ops/decode/axis.h"
+#include "ir/lower/entries.h"
 #include "ir/lower/move/move.h"
+#include "ir/ops/decode/axis.h"
 #include "ir/ops/decode/slice.h"
 
 int ac_lo_copy(ac_lower *L)

@@ -2,9 +2,10 @@
  * REVERSE_SEQUENCE, DYNAMIC_UPDATE_SLICE, MATRIX_DIAG, MATRIX_SET_DIAG. Any type of a byte or more; elements are
  * moved as bits, so zeros of quantised tensors are stored zeros, as in TFLite's kernels (reverse_sequence.h,
  * dynamic_update_slice.cc, matrix_diag.cc, matrix_set_diag.cc). */
-#include "ir/ops/decode/axis.h"
+#include "ir/lower/entries.h"
 #include "ir/lower/index.h"
 #include "ir/lower/move/move.h"
+#include "ir/ops/decode/axis.h"
 
 /* result[.., n, .., t, ..] = x[.., n, .., t < length[n] ? length[n] - 1 - t : t, ..], where n counts along the batch
  * axis and t along the axis of the sequence, in either order. A length that no sequence can have ends the run. */

@@ -4,6 +4,7 @@
  * reference's. Integers wrap. Indices computed at run time are checked in the loops before they are used: the function
  * then leaves with status AC_STATUS_INDEX. A negative segment is left out (TFLite). Constant indices are checked the
  * same way: folding reports a failed check as E0104. */
+#include "ir/lower/entries.h"
 #include "ir/lower/index.h"
 #include "ir/lower/map/map.h"
 #include "ir/lower/move/move.h"

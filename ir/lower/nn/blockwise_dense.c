@@ -27,6 +27,7 @@
  * Weights are read once: blocks of channels outside, tiles of rows inside. For many rows a block's weights are unpacked
  * once, as (code - zero) * scale, into a panel that the register tiles of fully_connected read (gemm.h). */
 #include "ir/lower/conv/gemm.h"
+#include "ir/lower/entries.h"
 #include "ir/lower/held.h"
 #include "ir/lower/matrix.h"
 #include "ir/lower/nn/digits.h"

@@ -13,6 +13,7 @@
  *
  * f32. Equal scores come by index; a NaN takes no part. Cost: M * (rows left) overlaps and M * top_k looks for the
  * next. */
+#include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
 #include "ir/lower/nn/pick.h"
 

@@ -11,6 +11,7 @@
 #include "ir/lower/conv/hybrid.h"
 #include "ir/lower/conv/panel.h"
 #include "ir/lower/conv/wide.h"
+#include "ir/lower/entries.h"
 #include "ir/lower/gpu/product.h"
 #include "ir/lower/gpu/warp.h"
 #include "ir/lower/matrix.h"

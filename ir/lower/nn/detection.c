@@ -8,6 +8,7 @@
  * overlaps a box taken before by more than the threshold is left out. Operands are f32, or 8-bit with a scale. Boxes
  * are decoded when they are looked at; scratch holds one score for each box. Centres are computed in f64, sizes with
  * the f32 exp (the reference: f64), so corners may differ in the last place. */
+#include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
 #include "ir/lower/nn/pick.h"
 #include "ir/ops/decode/operand_names.h"

@@ -4,6 +4,7 @@
  * (e / 4, stream, step, micro-batch), and stays if that is at least ratio * 2^32. So the bits depend on no order, and
  * the gradient asks again rather than keep a mask. Source: Salmon et al., Parallel random numbers: as easy as 1, 2, 3
  * (2011). */
+#include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
 
 #include <math.h>

@@ -8,6 +8,7 @@
  * the labels that are summed, outermost first, products from left to right. Where the last dimension of the result
  * allows it, neighbouring results are made at once. Products of matrices are made faster by batch_matmul; importers see
  * to it. */
+#include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
 #include "ir/ops/decode/einsum_labels.h"
 

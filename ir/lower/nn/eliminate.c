@@ -4,6 +4,7 @@
  * The determinant [..] is the product of the diagonal, with the sign of the exchanges; a column of zeros gives 0. The
  * inverse [..,M,M] is what the same steps, taken above the diagonal too, make of the unit matrix; where a column is
  * zeros it has infinities and NaNs, as ONNX Runtime's has. */
+#include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
 #include "ir/lower/move/move.h"
 

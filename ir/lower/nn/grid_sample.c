@@ -10,6 +10,7 @@
  *
  * Weights and offsets of the taps are computed once for a position, then the channels run in lanes. Results differ from
  * nested interpolation, which is how the reference sums, by a few units in the last place. */
+#include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
 
 enum { MOST_DIMS = 3, MOST_TAPS = 4 };

@@ -10,6 +10,7 @@
  * to 16 bits after either product, tanh and sigmoid in 16-bit fixed point (fixed_point16.h). The reference takes the
  * scale of h from an intermediate tensor of the file; here it is that of the hidden state. Not supported: coupled
  * gates, peepholes, projection, layer normalisation, f32 with i8 weights. */
+#include "ir/lower/entries.h"
 #include "ir/lower/fixed_point.h"
 #include "ir/lower/fixed_point16.h"
 #include "ir/lower/map/map.h"

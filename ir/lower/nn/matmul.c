@@ -16,6 +16,7 @@
  * targets: one row, four columns. */
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/conv/hybrid.h"
+#include "ir/lower/entries.h"
 #include "ir/lower/gpu/product.h"
 #include "ir/lower/matrix.h"
 #include "ir/lower/nn/matmul_dots.h"

@@ -3,6 +3,7 @@
  *     l2    f32      x / max(sqrt(sum x^2), 1e-6)
  *           i8, u8   1 / sqrt in fixed point, bit for bit reference/l2normalization.h; output scale 1/128
  *     lrn   f32      x * (bias + alpha * sum of x^2 over radius neighbours on each side)^-beta */
+#include "ir/lower/entries.h"
 #include "ir/lower/fixed_point.h"
 #include "ir/lower/map/map.h"
 #include "ir/lower/rows.h"

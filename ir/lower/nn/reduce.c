@@ -9,9 +9,10 @@
  *
  * Nothing reduced: mean 0, sum 0, prod 1, max and min the type's least and greatest finite value, any false, all true.
  */
-#include "ir/ops/decode/axis.h"
+#include "ir/lower/entries.h"
 #include "ir/lower/gpu/warp.h"
 #include "ir/lower/map/map.h"
+#include "ir/ops/decode/axis.h"
 
 #include <math.h>
 

@@ -7,6 +7,7 @@
  * out. Only elements inside of x count. Of no element: sum 0, maximum the least value (floats: -inf), place 0. NaN is
  * never the greatest. f32, f64 and integers (sums wrap); sums of floats in order of the windows, outermost dimension
  * first. Other pools of ONNX are said with these: see import/onnx/pool_nodes.c. */
+#include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
 #include "ir/lower/window.h"
 

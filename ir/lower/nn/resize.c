@@ -14,8 +14,9 @@
  *     nearest  any type of a byte or more; bit-exact
  *
  * Rows past the last one, which TFLite's rounded integer scale can name in very large images, are read as the last. */
-#include "ir/ops/decode/axis.h"
+#include "ir/lower/entries.h"
 #include "ir/lower/move/move.h"
+#include "ir/ops/decode/axis.h"
 
 #include <math.h>
 

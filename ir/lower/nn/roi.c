@@ -9,6 +9,7 @@
  * Positions more than a pixel outside of the image are 0. roi_pool rounds the corners to pixels and gives the greatest
  * pixel of each bin, 0 when there is none (ONNX MaxRoiPool). An image number out of range: the function leaves with
  * AC_STATUS_INDEX. */
+#include "ir/lower/entries.h"
 #include "ir/lower/index.h"
 #include "ir/lower/map/map.h"
 

@@ -5,8 +5,9 @@
  *
  *     cumsum, cumprod    running sum or product along the axis, exclusive or from the end; integers wrap. Not
  *                        quantised */
-#include "ir/ops/decode/axis.h"
+#include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
+#include "ir/ops/decode/axis.h"
 
 /* Booleans compare as numbers. */
 static ac_x element(ac_lower *L, int32_t buf, ac_x at)

@@ -7,11 +7,12 @@
  *     i16           exp and 1 / (1 + x) by 513-sample tables (SoftmaxInt16), bit for bit
  *
  * Scratch: one row of the type for float softmax. */
+#include "ir/lower/entries.h"
 #include "ir/lower/fixed_point.h"
 #include "ir/lower/gpu/warp.h"
+#include "ir/lower/lookup.h"
 #include "ir/lower/map/map.h"
 #include "ir/lower/rows.h"
-#include "ir/lower/lookup.h"
 
 #include <math.h>
 

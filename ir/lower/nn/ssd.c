@@ -11,6 +11,7 @@
  * The reference is the DetectionOutput layer of SSD's Caffe, all f32; equal scores are taken by index, there in no
  * stated order. The number of rows depends on data there; here the rest is filled with zeros. Boxes of a class are
  * decoded once, into scratch. */
+#include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
 #include "ir/lower/nn/pick.h"
 #include "ir/ops/decode/operand_names.h"

@@ -9,6 +9,7 @@
  *
  * Integer: bit for bit as reference/svdf.h (effective scales are formed in float; sums wrap; the activation is the
  * range of i8). Float: sums in the reference's order. */
+#include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
 #include "ir/ops/decode/operand_names.h"
 

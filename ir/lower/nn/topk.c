@@ -3,6 +3,7 @@
  * Both take elements in one order: greater value first (or, for topk smallest, lesser), equal values by index. The next
  * element is found by a walk over all that looks for the next best one: no sorting, no scratch. NaN is never taken;
  * when nothing else is left, topk gives element 0. */
+#include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
 #include "ir/lower/nn/pick.h"
 

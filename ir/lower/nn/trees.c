@@ -7,6 +7,7 @@
  * No branch depends on the data: what a walk waits for is the next node, and seven others go on meanwhile. On firmware,
  * where nothing waits, one tree is walked at a time, and only to its leaf. Sums are in the order of the trees, in x's
  * type. */
+#include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
 #include "ir/ops/decode/trees.h"
 

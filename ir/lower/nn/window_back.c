@@ -5,6 +5,7 @@
  *
  * Attributes as of window_sum and window_max (reduce_window.c). Windows in order, so sums of overlapping ones are the
  * same for every schedule; images (dimension 0, where windows do not slide along it) are independent. f32, f64. */
+#include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
 #include "ir/lower/window.h"
 

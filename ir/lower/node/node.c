@@ -3,6 +3,7 @@
 #include "ir/lower/node/node.h"
 #include "ir/loop/access/distance.h"
 #include "ir/lower/buffers.h"
+#include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
 #include "ir/lower/node/narrowed.h"
 #include "ir/ops/shape/shape.h"

@@ -1,5 +1,6 @@
 /* bank.c - from a spectrum to channels, in the integers of audio front ends: energy, mel filter bank, square
  * root, noise subtraction, gain control, logarithm. Bit for bit as TFLite Micro's kernels (signal/src/). */
+#include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
 #include "ir/ops/decode/operand_names.h"
 

@@ -11,6 +11,7 @@
  *
  * Cost: N times the sum of the factors. Error: a few units of the last place of the largest value. Source: Cooley and
  * Tukey 1965, in the order of Stockham (Cochran et al. 1967). */
+#include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
 
 #include <math.h>

@@ -9,6 +9,7 @@
  * first, so nothing grows, products are rounded to nearest (up), sums wrap.
  * Bit for bit as TFLite Micro's kernels (signal/src/rfft_int16.cc and the fixed-point library below it). Other factors
  * are refused. */
+#include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
 
 #include <math.h>

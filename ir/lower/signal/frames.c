@@ -2,6 +2,7 @@
  * operators that keep samples between runs: delay, framer, overlap and add, stacker. Bit for bit as TFLite Micro's
  * kernels (signal/src/, signal/micro/kernels/), from a fresh start. Where those leave a result unwritten (not valid
  * yet), it is 0. States are i16 and start as 0; samples in them are oldest first and move up. */
+#include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
 #include "ir/ops/decode/framer.h"
 

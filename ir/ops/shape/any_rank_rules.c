@@ -1,7 +1,8 @@
 /* any_rank_rules.c - shape rules of windows over any number of dimensions: conv_3d, conv_nd, window_max, window_sum,
  * window_argmax. */
-#include "ir/ops/shape/shape.h"
 #include "ir/ops/decode/slide.h"
+#include "ir/ops/shape/entries.h"
+#include "ir/ops/shape/shape.h"
 
 /* TFLite's `same`: pads go to the attributes, so that the rule gives the same again. */
 static int resolve_same(ac_ctx *cx, ac_node *n)

@@ -1,7 +1,8 @@
 /* back_rules.c - shape rules of the gradients of windows: conv_nd_data, conv_nd_filter, window_max_back,
  * window_sum_back. */
-#include "ir/ops/shape/shape.h"
 #include "ir/ops/decode/slide.h"
+#include "ir/ops/shape/entries.h"
+#include "ir/ops/shape/shape.h"
 
 /* dy [N,OS..,O], w [K..,O,C/groups] -> [N,extent..,C] */
 int ac_sh_conv_nd_data(ac_ctx *cx, ac_graph *g, ac_node *n)

@@ -1,8 +1,9 @@
 /* index_rules.c - shape rules of operators that take parts by index, and of those that make tensors out of numbers:
  * slices, gather, fill, range, one_hot, shape, rank. */
 #include "ir/ops/decode/axis.h"
-#include "ir/ops/shape/shape.h"
 #include "ir/ops/decode/slice.h"
+#include "ir/ops/shape/entries.h"
+#include "ir/ops/shape/shape.h"
 
 #include <math.h>
 

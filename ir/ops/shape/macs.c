@@ -2,6 +2,7 @@
  * with padding count. */
 #include "ir/ops/decode/einsum_labels.h"
 #include "ir/ops/decode/operand_names.h"
+#include "ir/ops/shape/entries.h"
 #include "ir/ops/shape/shape.h"
 
 int64_t ac_macs_of_none(const ac_node *n)

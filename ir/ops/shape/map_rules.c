@@ -1,6 +1,7 @@
 /* map_rules.c - shape rules of operators that work element by element, and of others whose result is like their
  * operand; and of IF and WHILE, which are gone before anybody needs their shape. */
 #include "ir/ops/decode/axis.h"
+#include "ir/ops/shape/entries.h"
 #include "ir/ops/shape/shape.h"
 
 /* Integers with a scale need one in the result too; it is never guessed. */

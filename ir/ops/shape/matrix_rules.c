@@ -2,6 +2,7 @@
  * einsum, det, inverse; and the checks that all operators with weights share. */
 #include "ir/ops/decode/blockwise.h"
 #include "ir/ops/decode/einsum_labels.h"
+#include "ir/ops/shape/entries.h"
 #include "ir/ops/shape/shape.h"
 
 int ac_shape_act(ac_ctx *cx, const ac_node *n, ac_act act)

@@ -1,6 +1,7 @@
 /* move_rules.c - shape rules of operators that move elements and do not compute: pad, reshape, concatenate, split,
  * transpose, tile, blocks; and resize. */
 #include "ir/ops/decode/axis.h"
+#include "ir/ops/shape/entries.h"
 #include "ir/ops/shape/shape.h"
 
 /* PAD, PADV2, MIRROR_PAD: every dimension grows. A mirror reaches at most to the other edge. */

@@ -1,5 +1,6 @@
 /* pick_rules.c - shape rules of operators that pick elements or boxes by value: topk, and what detectors end with. */
 #include "ir/ops/decode/operand_names.h"
+#include "ir/ops/shape/entries.h"
 #include "ir/ops/shape/shape.h"
 
 static int one_value(ac_ctx *cx, const ac_node *n, int32_t i, ac_dtype d)

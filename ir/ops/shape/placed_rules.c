@@ -1,6 +1,7 @@
 /* placed_rules.c - shape rules of results that are an operand but for a part: reverse_sequence, dynamic_update_slice,
  * matrix_diag, matrix_set_diag. */
 #include "ir/ops/decode/axis.h"
+#include "ir/ops/shape/entries.h"
 #include "ir/ops/shape/shape.h"
 
 static int misfit(ac_ctx *cx, const ac_node *n, const char *why)

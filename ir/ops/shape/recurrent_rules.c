@@ -1,5 +1,6 @@
 /* recurrent_rules.c - shape rules of operators that keep what they computed: unidirectional_sequence_lstm, svdf. */
 #include "ir/ops/decode/operand_names.h"
+#include "ir/ops/shape/entries.h"
 #include "ir/ops/shape/shape.h"
 
 static bool has_shape(const ac_tensor *t, int64_t rows, int64_t cols)

@@ -1,5 +1,6 @@
 /* reduce_rules.c - shape rules of operators that reduce dimensions: mean, sum, reduce_*, arg_max, arg_min. */
 #include "ir/ops/decode/axis.h"
+#include "ir/ops/shape/entries.h"
 #include "ir/ops/shape/shape.h"
 
 /* x -> x without the reduced dimensions, or with 1 in their place (keep_dims). */

@@ -1,5 +1,6 @@
 /* rules.c - the columns of ops.def that are about shapes: the rule, and how many multiply-adds they mean. */
-#include "ir/ops/shape/shape.h"
+#include "ir/ops/shape/entries.h"
+#include "ir/ops/shape/entries.h"
 
 static const struct {
     ac_shape_fn *shape;

@@ -1,5 +1,6 @@
 /* sample_rules.c - shape rules of operators that read images at positions that come from data: grid_sample, roi_align,
  * roi_pool. */
+#include "ir/ops/shape/entries.h"
 #include "ir/ops/shape/shape.h"
 
 enum { MOST_DIMS = 3 }; /* spatial */

@@ -1,6 +1,7 @@
 /* scatter_rules.c - shape rules of operators that take or change single elements by index: gather_elements,
  * scatter_elements, scatter_into, scatter_nd, unsorted_segment_*. */
 #include "ir/ops/decode/axis.h"
+#include "ir/ops/shape/entries.h"
 #include "ir/ops/shape/shape.h"
 
 static int misfit(ac_ctx *cx, const ac_node *n, const char *why)

@@ -21,11 +21,6 @@
 typedef int ac_shape_fn(ac_ctx *cx, ac_graph *g, ac_node *n);
 /* Multiply-adds by the arithmetic of the operator (padding counts as work); shapes are known. */
 typedef int64_t ac_macs_fn(const ac_node *n);
-#define OP(id, text, tfl, imin, imax, outs, attrs, shape, macs, ...) \
-    ac_shape_fn shape;                                               \
-    ac_macs_fn ac_macs_of_##macs;
-#include "ir/ops/ops.def"
-#undef OP
 
 /* Those of the node's row. */
 ac_shape_fn ac_op_shape;

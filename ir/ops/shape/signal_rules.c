@@ -2,6 +2,7 @@
  * way from a spectrum to channels. */
 #include "ir/ops/decode/framer.h"
 #include "ir/ops/decode/operand_names.h"
+#include "ir/ops/shape/entries.h"
 #include "ir/ops/shape/shape.h"
 
 /* ------------------------------------------------------------------ transforms */

@@ -1,5 +1,6 @@
 /* tree_rules.c - shape rule of tree_ensemble: rows of features become rows of targets. */
 #include "ir/ops/decode/trees.h"
+#include "ir/ops/shape/entries.h"
 #include "ir/ops/shape/shape.h"
 
 int ac_sh_tree_ensemble(ac_ctx *cx, ac_graph *g, ac_node *n)

@@ -8,6 +8,7 @@
  *
  * The rules resolve same and valid: pad_t, pad_b, pad_l, pad_r get the numbers and padding becomes explicit, which
  * gives the same shape when the rule runs again. Strides longer than the padded input become that long. */
+#include "ir/ops/shape/entries.h"
 #include "ir/ops/shape/shape.h"
 
 /* One spatial dimension */

@@ -30,7 +30,8 @@ san=
 warn="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror"
 compile() {
     # shellcheck disable=SC2086
-    $cc -std=gnu11 -O1 $warn $san -D_GNU_SOURCE -I"$tmp" -I"$src" -c "$1" -o "$tmp/$2.o" || die "$1 does not compile"
+    $cc -std=gnu11 -O1 $warn $san -D_GNU_SOURCE -I"$tmp" -I"$src" -I"$build/made" -c "$1" \
+        -o "$tmp/$2.o" || die "$1 does not compile"
 }
 cp "$src/import/import.c" "$tmp/import.c"
 compile "$tmp/import.c" import

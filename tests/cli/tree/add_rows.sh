@@ -25,6 +25,11 @@ rows() { # PATTERN FILE AFTER: rows of the pages go into a copy, after a line
 rows 'OPT(' driver/options.def 'OPT(emit,'
 rows 'OUTPUT(' driver/outputs.def 'OUTPUT("lock"'
 rows 'REDUCTION(' planner/graph/reductions.def 'REDUCTION(RECOMPUTE,'
+sed -n 's/^columns(\(.*\))$/\1/p' "$src/CMakeLists.txt" >parts
+while read -r table part which; do # of our tables, as CMake makes them
+    [ ! -f "$table.def" ] || cmake -D DEF="$table.def" -D OUT="${table}_$part.def" -D COLUMNS="$which" \
+        -P "$src/cmake/columns.cmake"
+done <parts
 code add-reduction.md >planner/graph/late.c
 code add-output.md >function
 awk '/^\/\* The files of runtime/ { while ((getline line <"function") > 0) print line; print "" } { print }' \
@@ -39,7 +44,7 @@ for f in "$src"/driver/*.c "$src"/planner/graph/*.c planner/graph/late.c; do
 done >files
 # shellcheck disable=SC2086
 xargs -P 2 -I{} sh -c "$built_with -std=gnu11 -O0 -Wall -Wextra -Werror -D_GNU_SOURCE -DARENAC_VERSION='\"0\"' $san \
-    -I. -I'$src' -I'$src/runtime' -c {} -o objects/\$(echo {} | tr '/' '_').o" <files >log 2>&1 ||
+    -I. -I'$src' -I'$build/made' -I'$src/runtime' -c {} -o objects/\$(echo {} | tr '/' '_').o" <files >log 2>&1 ||
     { cat log; die "the pages do not compile"; }
 (cd "$build" && eval "$(sed "s| -o arenac | $tmp/objects/*.o -o $tmp/arenac |" "$link")") >log 2>&1 ||
     { cat log; die "arenac does not link"; }

@@ -22,7 +22,7 @@ san=
 for f in "$src/planner/pack/solve.c" "$tmp/solve_longest.c" "$src/tests/unit/planner/test_planner.c"; do
     # shellcheck disable=SC2086
     $cc -std=gnu11 -O1 -Wall -Wextra -Werror -D_GNU_SOURCE -DSOURCE_DIR="\"$src\"" -DBUILD_DIR="\"$build\"" $san \
-        -I"$tmp" -I"$src" -c "$f" -o "$tmp/$(basename "$f" .c).o" || die "$f does not compile"
+        -I"$tmp" -I"$src" -I"$build/made" -c "$f" -o "$tmp/$(basename "$f" .c).o" || die "$f does not compile"
 done
 # the build's own commands, with our objects before the libraries that have the others
 ours="$tmp/solve.o $tmp/solve_longest.o"

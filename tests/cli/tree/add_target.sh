@@ -17,7 +17,8 @@ cp "$src/codegen/targets.c" targets.c
 san=
 ! nm "$arenac" 2>/dev/null | grep -q __asan_init || san="-fsanitize=address,undefined"
 # shellcheck disable=SC2086
-$built_with -std=gnu11 -O1 $san -I. -I"$src" -c targets.c -o targets.o || die "targets.c does not compile"
+$built_with -std=gnu11 -O1 $san -I. -I"$src" -I"$build/made" -c targets.c -o targets.o ||
+    die "targets.c does not compile"
 # the build's own command, with our targets.o in front of the library that has the other
 (cd "$build" && eval "$(sed "s| -o arenac | $tmp/targets.o -o $tmp/arenac |" "$link")") >log 2>&1 ||
     { cat log; die "arenac does not link"; }

@@ -5,7 +5,7 @@
 #include "ir/lower/lower.h"
 #include "ir/loop/eval/eval.h"
 #include "ir/lower/node/node.h"
-#include "ir/ops/shape/shape.h"
+#include "ir/ops/shape/entries.h"
 #include "tests/unit/support/in_context.h"
 
 #include <math.h>

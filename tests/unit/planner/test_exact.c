@@ -2,6 +2,7 @@
  * replays them, and that program against certificates of things that are not so. A failed CHECK prints its place. */
 #include "planner/pack/place.h"
 #include "planner/pack/solve.h"
+#include "planner/pack/strategies.h"
 #include "tests/unit/support/in_context.h"
 
 #include <stdio.h>
