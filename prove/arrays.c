@@ -9,7 +9,8 @@
  * that was done last, and in this iteration of the loops around both, where the load comes after the loop in the same
  * block. What is known of the other loop's iteration is said of the one at work (renaming.h). */
 #include "ir/loop/ins_fields.h"
-#include "prove/renaming.h"
+#include "prove/domain/renaming.h"
+#include "prove/prover.h"
 
 enum { STORES = 64, NO_LOOP = -1 };
 
@@ -112,7 +113,7 @@ static ac_renaming *names(ac_prover *p, int32_t counter, int32_t other)
         if (p->arrays->seen.item[i].counter == counter && p->arrays->seen.item[i].other == other)
             return p->arrays->seen.item[i].names;
     ac_renaming *r = AC_NEW(p->tmp, ac_renaming);
-    ac_renaming_open(r, p, counter, p->know.unknown.n);
+    ac_renaming_open(r, &p->know, counter, p->know.unknown.n);
     r->to[0] = other;
     ac_push(p->tmp, &p->arrays->seen, ((seen_as){counter, other, r}));
     return r;

@@ -3,7 +3,7 @@
 #ifndef AC_PROVE_COVER_BLOCKS_H
 #define AC_PROVE_COVER_BLOCKS_H
 #include "prove/cover.h"
-#include "prove/stretch.h"
+#include "prove/domain/stretch.h"
 
 typedef struct ac_cover_block {
     AC_VEC(ac_stretch) piece;

@@ -11,8 +11,8 @@
  * a loop around both, down to single ones, where unknowns have narrower intervals. */
 #include "prove/bytes.h"
 #include "prove/cover.h"
-#include "prove/digits.h"
-#include "prove/renaming.h"
+#include "prove/domain/digits.h"
+#include "prove/domain/renaming.h"
 
 enum { MOST_PAIRS = 40000, MOST_CASES = 1 << 16 };
 
@@ -161,7 +161,8 @@ static bool apart(ac_prover *p, const pair *q, const ac_affine *read_index)
     const ac_affine after = ac_affine_add(&ahead, &rn, -1), before = ac_affine_add(&ahead, &wn, 1);
     return ac_is_at_most(&p->know, &before, 0) || ac_is_at_least(&p->know, &after, 0) ||
            apart_in_rows(p, &ahead, &rn, &wn) ||
-           (q->facts && !q->in && !rn.n && !wn.n && ac_p_apart_in_digits(p, &ahead, (rn.c > wn.c ? rn.c : wn.c) - 1));
+           (q->facts && !q->in && !rn.n && !wn.n &&
+            ac_apart_in_digits(&p->know, &ahead, (rn.c > wn.c ? rn.c : wn.c) - 1));
 }
 
 /* The write in an earlier iteration of the loop. */
@@ -172,7 +173,7 @@ static bool apart_later(ac_prover *p, const pair *q, const ac_link *loop)
     const int64_t step = u->step;
     const bool falls = u->falls;
     ac_renaming r;
-    ac_renaming_open(&r, p, loop->since, known);
+    ac_renaming_open(&r, &p->know, loop->since, known);
     for (const some_iterations *in = q->in; in && loop->depth <= in->loop->depth; in = in->of) {
         r.any = in->any; /* it may be of other iterations than these */
         r.from = in->loop->counter;

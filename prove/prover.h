@@ -5,7 +5,7 @@
  * (`dry`), to find what holds at the start of every iteration. */
 #ifndef AC_PROVE_PROVER_H
 #define AC_PROVE_PROVER_H
-#include "prove/affine.h"
+#include "prove/domain/affine.h"
 #include "prove/prove.h"
 
 /* What is known of a value, of each of its lanes. */

@@ -180,7 +180,7 @@ void ac_p_branch_end(ac_prover *p)
             const ac_stretch *e = &b->piece.item[k];
             both[k] |= is_same(s, e);
             always = is_same(s, e) || (!s->n && !s->n_guard && !e->n_guard && s->buf == e->buf &&
-                                       ac_stretch_holds(p, e, &s->base, &s->len));
+                                       ac_stretch_holds(&p->know, e, &s->base, &s->len));
         }
         if (always)
             ac_p_cover_add(p, b->up, *s);
@@ -228,7 +228,7 @@ static bool is_written_together(ac_prover *p, const ac_cover_block *first, int32
         if (rows)
             ac_p_cover_rows(&all, 2);
         for (int32_t i = 0; i < all.piece.n; i++)
-            if (ac_stretch_holds(p, &all.piece.item[i], index, n))
+            if (ac_stretch_holds(&p->know, &all.piece.item[i], index, n))
                 return true;
     }
     return false;
@@ -239,7 +239,7 @@ static bool is_written(ac_prover *p, int32_t buf, const ac_affine *index, const 
     for (const ac_cover_block *b = p->cover->open; b; b = b->up)
         for (int32_t i = 0; i < b->piece.n; i++)
             if (b->piece.item[i].buf == buf && ac_p_is_run(p, &b->piece.item[i]) &&
-                ac_stretch_holds(p, &b->piece.item[i], index, n))
+                ac_stretch_holds(&p->know, &b->piece.item[i], index, n))
                 return true;
     if (is_written_together(p, NULL, buf, index, n))
         return true;

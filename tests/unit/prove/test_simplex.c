@@ -1,6 +1,6 @@
-/* test_simplex.c - prove/simplex.h against every point of small boxes: what it says is so must be so, and of what is so
+/* test_simplex.c - prove/domain/simplex.h against every point of small boxes: what it says is so must be so, and of what is so
  * it has to find almost all. */
-#include "prove/simplex.h"
+#include "prove/domain/simplex.h"
 #include "tests/unit/support/in_context.h"
 #include "tests/unit/support/seeds.h"
 

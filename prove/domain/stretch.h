@@ -5,7 +5,7 @@
  * Memory: fixed size; guards are the caller's. */
 #ifndef AC_PROVE_STRETCH_H
 #define AC_PROVE_STRETCH_H
-#include "prove/prover.h"
+#include "prove/domain/affine.h"
 
 enum { AC_STRIDES = 5 };
 
@@ -32,6 +32,6 @@ bool ac_stretch_guards_equal(const ac_stretch *a, const ac_stretch *b);
 /* Does b go on where a ends? Then a becomes both. Of one buffer. */
 bool ac_stretch_join(ac_stretch *a, const ac_stretch *b);
 /* Does s hold index .. index + n - 1? */
-bool ac_stretch_holds(ac_prover *p, const ac_stretch *s, const ac_affine *index, const ac_affine *n);
+bool ac_stretch_holds(ac_knowledge *know, const ac_stretch *s, const ac_affine *index, const ac_affine *n);
 
 #endif

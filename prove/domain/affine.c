@@ -1,5 +1,5 @@
 /* affine.c - sums of unknowns, and questions about their bounds; see affine.h. */
-#include "prove/affine.h"
+#include "prove/domain/affine.h"
 
 /* ------------------------------------------------------------------ intervals */
 

@@ -7,8 +7,8 @@
  * these.
  *
  * Cost: tables of a row for each inequality and a column for each unknown, all together at most 2^MOST_SPLIT. */
-#include "prove/affine.h"
-#include "prove/simplex.h"
+#include "prove/domain/affine.h"
+#include "prove/domain/simplex.h"
 
 enum { MOST_COLUMNS = AC_SIMPLEX_COLUMNS, MOST_SAID = 120, MOST_ROWS = MOST_SAID + 2 * MOST_COLUMNS, MOST_SPLIT = 4 };
 

@@ -1,5 +1,5 @@
 /* stretch.c - elements of a buffer as a base, strides and a length; see stretch.h. */
-#include "prove/stretch.h"
+#include "prove/domain/stretch.h"
 
 void ac_stretch_by(ac_stretch *s, int64_t by, int64_t n)
 {
@@ -124,12 +124,12 @@ static ac_affine whole_of(const ac_affine *a, int64_t by, bool of_all)
 }
 
 /* Is a not below 0, and what it is over the end by not above? */
-static bool is_between(ac_prover *p, const ac_affine *a, const ac_affine *over, bool hard)
+static bool is_between(ac_knowledge *know, const ac_affine *a, const ac_affine *over, bool hard)
 {
-    return hard ? ac_is_from_0(&p->know, a, over) : ac_is_at_least(&p->know, a, 0) && ac_is_at_most(&p->know, over, 0);
+    return hard ? ac_is_from_0(know, a, over) : ac_is_at_least(know, a, 0) && ac_is_at_most(know, over, 0);
 }
 
-static bool holds(ac_prover *p, const ac_stretch *s, const ac_affine *index, const ac_affine *n, bool of_all)
+static bool holds(ac_knowledge *know, const ac_stretch *s, const ac_affine *index, const ac_affine *n, bool of_all)
 {
     ac_affine ahead = ac_affine_add(index, &s->base, -1);
     if (ahead.lost)
@@ -139,15 +139,15 @@ static bool holds(ac_prover *p, const ac_stretch *s, const ac_affine *index, con
         const ac_affine steps = whole_of(&ahead, t.by, of_all);
         const ac_affine last = ac_affine_plus(&steps, 1);
         const ac_affine over = t.many ? ac_affine_add(&last, t.many, -1) : ac_affine_plus(&last, -t.n);
-        if (!is_between(p, &steps, &over, of_all))
+        if (!is_between(know, &steps, &over, of_all))
             return false;
         ahead = ac_affine_add(&ahead, &steps, -t.by);
     }
     const ac_affine end = ac_affine_add(&ahead, n, 1), beyond = ac_affine_add(&end, &s->len, -1);
-    return is_between(p, &ahead, &beyond, of_all);
+    return is_between(know, &ahead, &beyond, of_all);
 }
 
-bool ac_stretch_holds(ac_prover *p, const ac_stretch *s, const ac_affine *index, const ac_affine *n)
+bool ac_stretch_holds(ac_knowledge *know, const ac_stretch *s, const ac_affine *index, const ac_affine *n)
 {
-    return holds(p, s, index, n, false) || (s->n && holds(p, s, index, n, true));
+    return holds(know, s, index, n, false) || (s->n && holds(know, s, index, n, true));
 }

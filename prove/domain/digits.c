@@ -4,7 +4,7 @@
  *
  * So no other iteration touches an element of a block that a thread of a GPU works on, though its place neither rises
  * nor falls with the thread's number. */
-#include "prove/digits.h"
+#include "prove/domain/digits.h"
 
 #include <stdlib.h>
 
@@ -99,27 +99,27 @@ static bool is_within(ac_knowledge *k, const ac_affine *a, int64_t most)
     return ac_is_at_most_lp(k, a, most) && ac_is_at_least_lp(k, a, -most);
 }
 
-bool ac_p_apart_in_digits(ac_prover *p, const ac_affine *ahead, int64_t most)
+bool ac_apart_in_digits(ac_knowledge *know, const ac_affine *ahead, int64_t most)
 {
     digit d[DIGITS];
     int32_t n = 0;
-    const int32_t facts = p->know.fact.n;
+    const int32_t facts = know->fact.n;
     for (int32_t i = 0; i < ahead->n; i++, n++)
         d[n] = (digit){ahead->term[i].k, ac_affine_unknown(ahead->term[i].unknown)};
-    while (take_rest(&p->know, d, n))
+    while (take_rest(know, d, n))
         ;
     n = joined(d, n);
     ac_affine rest = *ahead; /* of the digits that are not known to be 0 */
     for (int32_t i = 0; i < n; i++) {
         rest = ac_affine_add(&rest, &d[i].is, -d[i].unit);
-        if (rest.lost || (!is_within(&p->know, &rest, d[i].unit - 1 - most) && !is_within(&p->know, &d[i].is, 0)))
+        if (rest.lost || (!is_within(know, &rest, d[i].unit - 1 - most) && !is_within(know, &d[i].is, 0)))
             break;
         const ac_affine turned = ac_affine_times(&d[i].is, -1);
-        ac_know_fact(&p->know, &d[i].is);
-        ac_know_fact(&p->know, &turned);
+        ac_know_fact(know, &d[i].is);
+        ac_know_fact(know, &turned);
     }
     const ac_affine zero = ac_affine_of(0);
-    const bool apart = p->know.fact.n > facts && ac_is_at_most_lp(&p->know, &zero, -1);
-    p->know.fact.n = facts;
+    const bool apart = know->fact.n > facts && ac_is_at_most_lp(know, &zero, -1);
+    know->fact.n = facts;
     return apart;
 }

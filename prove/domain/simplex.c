@@ -8,7 +8,7 @@
  * All variables are integers, those that inequalities leave over too. So a row whose right side is none says more: what
  * is left of its entries has to make up for what is left of the right side (R. Gomory, Outline of an algorithm for
  * integer solutions to linear programs, 1958). Such rows are added until the sum is small enough, or nothing helps. */
-#include "prove/simplex.h"
+#include "prove/domain/simplex.h"
 
 #include <string.h>
 
