@@ -9,7 +9,7 @@
  * What is carried round is planned like any other tensor; equal bodies are printed once. */
 #include "import/build/bounds.h"
 #include "import/build/counted.h"
-#include "import/build/sub_graphs.h"
+#include "import/build/flow/sub_graphs.h"
 #include "import/onnx/collect.h"
 #include "import/onnx/proto/nodes.h"
 

@@ -10,7 +10,7 @@
 #include "import/build/bounds.h"
 #include "import/build/counted.h"
 #include "import/build/params.h"
-#include "import/build/sub_graphs.h"
+#include "import/build/flow/sub_graphs.h"
 #include "import/onnx/collect.h"
 #include "import/onnx/proto/nodes.h"
 

@@ -1,7 +1,7 @@
 /* late_flow.c - branches and loops of which only data decides; see late_flow.h. */
 #include "import/tf/late_flow.h"
 #include "import/build/counted.h"
-#include "import/build/sub_graphs.h"
+#include "import/build/flow/sub_graphs.h"
 #include "import/tf/list_values.h"
 #include "import/tf/regions.h"
 

@@ -1,5 +1,5 @@
 /* late_flow.h - branches and loops of which only data decides: real ones in the code. Their functions run once, on
- * tensors of a subgraph (import/build/sub_graphs.h), and IF or WHILE takes what they left.
+ * tensors of a subgraph (import/build/flow/sub_graphs.h), and IF or WHILE takes what they left.
  *
  *     ac_tf_late_loop l = {.n = n, .count = carried, .now = now, .same = same, .own = own, .condition = .., ..};
  *     AC_TRY(ac_tf_late_loop_run(&l, out));

@@ -32,7 +32,7 @@ static ac_tensor *with_room(ac_tf_op *n, const ac_tf_list *l, int64_t room)
 }
 
 /* For how many elements there is room where a write may make the array longer. In a loop it has room for one more than
- * before, and import/build/carried.c finds how many that are in the end. AC_FAIL: refused */
+ * before, and import/build/flow/carried.c finds how many that are in the end. AC_FAIL: refused */
 static int room_of(ac_tf_op *n, const ac_tf_list *l, int64_t *room)
 {
     const int64_t said = ac_bound_of(&n->b, l->name);

@@ -1,6 +1,6 @@
 /* regions.c - branches of v1 as branches of an IF; see regions.h. */
 #include "import/tf/regions.h"
-#include "import/build/sub_graphs.h"
+#include "import/build/flow/sub_graphs.h"
 
 #include <string.h>
 

@@ -3,14 +3,14 @@
  *
  *     STABLEHLO_COMPOSITE   its nodes take its place
  *     IF                    a known condition chooses its branch, which takes its place; of any other both become
- *                           subgraphs (import/build/sub_graphs.h). Results that are longer in one branch are counted
+ *                           subgraphs (import/build/flow). Results that are longer in one branch are counted
  *     WHILE                 unrolled as long as its condition is known before the iteration; once it is not, or when
  *                           the copies become many, a loop that carries what an iteration changes
  *
  * A model in which data decides no size needs none of this: pass infer does it (ir/pass/inline.c). */
 #include "import/build/bounds.h"
 #include "import/build/counted.h"
-#include "import/build/sub_graphs.h"
+#include "import/build/flow/sub_graphs.h"
 #include "import/tflite/rules.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* branches.c - both graphs of an If whose condition only data decides, as one node; see sub_graphs.h. */
 #include "import/build/counted.h"
+#include "import/build/flow/sub_graphs.h"
 #include "import/build/operands.h"
-#include "import/build/sub_graphs.h"
 
 /* The dimension in which two results of one type differ, or are counted: -1: none, -2: no size can be given that both
  * have. A tensor has one count: of which dimension only the first elements have a meaning. */

@@ -12,8 +12,8 @@
  *
  * `now`: where the reader keeps the graph that it makes nodes in.
  * Memory: the region of the context. */
-#ifndef AC_IMPORT_BUILD_SUB_GRAPHS_H
-#define AC_IMPORT_BUILD_SUB_GRAPHS_H
+#ifndef AC_IMPORT_BUILD_FLOW_SUB_GRAPHS_H
+#define AC_IMPORT_BUILD_FLOW_SUB_GRAPHS_H
 #include "import/build/build.h"
 
 typedef struct ac_sub {

@@ -2,8 +2,8 @@
  * sub_graphs.h. */
 #include "import/build/bounds.h"
 #include "import/build/counted.h"
+#include "import/build/flow/sub_graphs.h"
 #include "import/build/operands.h"
-#include "import/build/sub_graphs.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* sub_graphs.c - graphs that are attributes, as subgraphs of the model: what a node with IF or WHILE runs. Names of
  * graphs outside refer to tensors there, so they are found by looking at what the nodes read, and become inputs. */
-#include "import/build/sub_graphs.h"
+#include "import/build/flow/sub_graphs.h"
 #include "import/build/operands.h"
 #include "import/build/reading.h"
 

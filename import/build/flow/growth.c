@@ -7,8 +7,8 @@
  * See sub_graphs.h. */
 #include "import/build/bounds.h"
 #include "import/build/counted.h"
+#include "import/build/flow/sub_graphs.h"
 #include "import/build/operands.h"
-#include "import/build/sub_graphs.h"
 
 enum { MOST_STEPS = 64, MOST_DEPTH = 12 };
 static const int64_t FAR = (int64_t)1 << 40;
