@@ -17,7 +17,7 @@ ac_verb_fn ac_diff;           /* locks.c */
 ac_verb_fn ac_convert;        /* convert.c */
 ac_verb_fn ac_targets;        /* lists.c */
 ac_verb_fn ac_explain;        /* lists.c */
-ac_verb_fn ac_list_operators; /* operators.c: ops */
+ac_verb_fn ac_list_operators; /* list_operators.c: ops */
 
 /* Runs a verb of a layer above inside the guard (door.c). */
 int ac_verb_guard(arenac *a, ac_verb_fn *verb, const char *const *path, int32_t n);

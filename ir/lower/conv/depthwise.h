@@ -4,7 +4,7 @@
 #include "ir/lower/channel.h"
 #include "ir/lower/window.h"
 
-/* Is the int8 schedule of ac_depthwise_dot.c possible, and worth its code? */
+/* Is the int8 schedule of depthwise_dot.c possible, and worth its code? */
 bool ac_depthwise_dot_fits(const ac_lower *L, const ac_channel *c, const ac_window *win);
 int ac_depthwise_dot(ac_lower *L, ac_channel *c, const ac_window *win);
 /* depthwise_pairs.c: int8 on targets that multiply the halves of words; rows outermost, nothing is copied. */

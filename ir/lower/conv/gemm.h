@@ -131,7 +131,7 @@ void ac_gemm_fetch_ahead(ac_gemm_tile *t, ac_x index, int64_t tiles);
 void ac_gemm_reduce(const ac_gemm_tile *t, ac_x *acc);
 /* Position in node->out[0] of row r of the tile (a constant or a loop variable); the last entry is the store's. */
 typedef void ac_gemm_at_fn(const void *user, ac_x r, ac_x *idx);
-/* Finishes and stores the tile: the channels of the block that exist. See ac_gemm_store.c. */
+/* Finishes and stores the tile: the channels of the block that exist. See gemm_store.c. */
 void ac_gemm_store(const ac_gemm_tile *t, const ac_x *acc, ac_gemm_at_fn *at, const void *user);
 /* Can rows of a tile be left out at the end: is what follows the accumulators a loop over its rows? */
 bool ac_gemm_stores_from(const ac_lower *L, const ac_gemm_form *f, const ac_channel *c, int64_t rows);

@@ -1,4 +1,4 @@
-/* ac_gemm_conv.c - convolutions in register tiles: conv_2d, and conv_nd of up to three dimensions.
+/* gemm_conv.c - convolutions in register tiles: conv_2d, and conv_nd of up to three dimensions.
  *
  * A strip of input rows, enough for a few output rows, is copied with its borders into scratch (converted to the
  * strip's element type), so that no tile meets a border; the copy costs about 1 / (filter rows * output channels) of

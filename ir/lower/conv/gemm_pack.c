@@ -1,4 +1,4 @@
-/* ac_gemm_pack.c - what register tiles read: packed weights, and rows converted into a strip.
+/* gemm_pack.c - what register tiles read: packed weights, and rows converted into a strip.
  *
  * Weights  [group][block of channels][run][step][channel in the block][element of the step]; channels and elements
  *          beyond the tensor's are zero, so whatever a strip holds there counts nothing.

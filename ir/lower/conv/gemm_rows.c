@@ -1,7 +1,7 @@
-/* ac_gemm_rows.c - rows times a constant matrix: fully_connected, and 1x1 convolutions whose pixels lie in order.
+/* gemm_rows.c - rows times a constant matrix: fully_connected, and 1x1 convolutions whose pixels lie in order.
  *
  * x  [rows, depth]  f32, i8, u8, i16, or f32 quantised at run time (fully_connected: row by row)
- * w  [n, depth], packed (ac_gemm_pack.c)
+ * w  [n, depth], packed (gemm_pack.c)
  *
  * Few weights: tiles of rows are outside, blocks of channels inside; rows are read once, the weights stay in the first
  * cache. More weights than that: panels of rows, as many as the second cache takes, outside; then blocks; tiles inside.

@@ -1,4 +1,4 @@
-/* ac_gemm_store.c - the end of a register tile: accumulators become results, through the epilogue, into memory.
+/* gemm_store.c - the end of a register tile: accumulators become results, through the epilogue, into memory.
  *
  * Cheap ends (float, at most a few absorbed operators of a step or two) are written once for each row. Others
  * (requantisation, functions) would make the tile many times larger than its reduction, so the accumulators go to a

@@ -1,4 +1,4 @@
-/* ac_gemm_tconv.c - transpose_conv in register tiles.
+/* gemm_tconv.c - transpose_conv in register tiles.
  *
  * Output columns of the same phase r = (ox + pad) % stride use the same filter columns on neighbouring input pixels, so
  * they are the rows of a tile: pixel i of phase f is output column f + i * stride. Filter rows that fall outside the

@@ -1,4 +1,4 @@
-/* ac_gemm_tile.c - one register tile: the reduction with a named accumulator for each row and vector, and the
+/* gemm_tile.c - one register tile: the reduction with a named accumulator for each row and vector, and the
  * stores. */
 #include "ir/lower/conv/gemm.h"
 
