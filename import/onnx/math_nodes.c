@@ -96,9 +96,9 @@ int ac_onx_do_dropout(ac_onx_node *n)
     ac_tensor *x = n->in[0];
     double ratio = (double)ac_onx_float(n, "ratio", 0.5f);
     (void)ac_onx_int(n, "seed", 0);
-    bool training = n->version < 7 && !ac_onx_int(n, "is_test", 0);
+    bool training = false;
     if (n->version < 7)
-        training = false; /* is_test = 0 is what exporters leave; inference is what is compiled */
+        (void)ac_onx_int(n, "is_test", 0); /* exporters leave the default 0 in models for inference as well */
     if (ac_onx_in(n, 2)) {
         double mode;
         AC_TRY(ac_operand_scalar(&n->b, &n->in[2], &mode));
