@@ -1,5 +1,5 @@
 /* learning.h - what a module is that learns: weights in its state, gradients, the loss; for those who print its API.
- * Filled by driver/learning.c; all in the context's region. */
+ * Filled by driver/stage/learning.c; all in the context's region. */
 #ifndef AC_CODEGEN_LEARNING_H
 #define AC_CODEGEN_LEARNING_H
 #include "codegen/module.h"

@@ -1,6 +1,6 @@
 /* loop.c - the steps of a training, in order: samples in, loss out; state stays where it is. */
 #include "driver/train/training.h"
-#include "driver/verbs.h"
+#include "driver/verb/verbs.h"
 
 #include "base/interrupt.h"
 #include "planner/report/layers.h"

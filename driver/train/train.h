@@ -2,7 +2,7 @@
  * the nodes that a verb needs (arenac.grow). */
 #ifndef AC_DRIVER_TRAIN_TRAIN_H
 #define AC_DRIVER_TRAIN_TRAIN_H
-#include "driver/verbs.h"
+#include "driver/verb/verbs.h"
 
 ac_verb_fn ac_grad_run; /* grad_run.c: grad */
 

@@ -1,7 +1,7 @@
 /* trained.c - the model with its new weights: the file that was read with other initialisers, the graph in another
  * format, or the weights alone. */
 #include "driver/train/training.h"
-#include "driver/verbs.h"
+#include "driver/verb/verbs.h"
 
 #include "export/onnx_patch.h"
 #include "host/npz.h"

@@ -2,7 +2,7 @@
  * driver/train/ only. */
 #ifndef AC_DRIVER_TRAIN_TRAINING_H
 #define AC_DRIVER_TRAIN_TRAINING_H
-#include "driver/stage.h"
+#include "driver/stage/stage.h"
 #include "ir/train/train.h"
 #include "runtime/arn_tree.h"
 

@@ -1,7 +1,7 @@
 /* validate.c - --validate: loss and accuracy of the trained model on samples that it has not seen. The model runs as
  * for inference, with the running statistics. */
 #include "driver/train/training.h"
-#include "driver/verbs.h"
+#include "driver/verb/verbs.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* verb.c - the verb train: a step of the model is compiled, run over samples, and its weights are written. */
 #include "driver/train/training.h"
-#include "driver/verbs.h"
+#include "driver/verb/verbs.h"
 
 #include "ir/train/train.h"
 

@@ -5,7 +5,7 @@
  *     const ac_rows_held *h = ac_held_of(L, t, 50257);  whoever looks rows up asks the hint; NULL: t is where it was
  *     ac_held_row(L, h, row, 768, dst, to);             row `row` of t, as t's elements, to dst[to ..]
  *
- * Products have to be lowered first (driver/lower_model.c). Memory: the region of the lowering. */
+ * Products have to be lowered first (driver/stage/check.c). Memory: the region of the lowering. */
 #ifndef AC_IR_LOWER_HELD_H
 #define AC_IR_LOWER_HELD_H
 #include "ir/lower/lower.h"

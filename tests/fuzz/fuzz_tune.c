@@ -3,7 +3,7 @@
 #define FUZZ_MUTATE fuzz_mutate_text
 #include "tests/fuzz/mutate_text.h"
 
-#include "driver/stage.h"
+#include "driver/stage/stage.h"
 #include "tests/fuzz/fuzz_door.h"
 
 static void plan_with(const char *model, const char *tuned)

@@ -10,7 +10,7 @@ require nm binutils
 built_with=$(cut -d' ' -f1 "$build/$link")
 san=
 ! nm "$arenac" 2>/dev/null | grep -q __asan_init || san="-fsanitize=address,undefined"
-mkdir -p driver planner/graph cli objects
+mkdir -p driver/options driver/emit planner/graph cli objects
 
 code() { # PAGE: its lines of C
     awk '/^```c$/ { code = 1; next } /^```$/ { code = 0 } code' "$src/docs/$1"
@@ -22,8 +22,8 @@ rows() { # PATTERN FILE AFTER: rows of the pages go into a copy, after a line
         "$src/$2" >"$2"
     ! cmp -s "$src/$2" "$2" || die "the row is not in $2"
 }
-rows 'OPT(' driver/options.def 'OPT(emit,'
-rows 'OUTPUT(' driver/outputs.def 'OUTPUT("lock"'
+rows 'OPT(' driver/options/options.def 'OPT(emit,'
+rows 'OUTPUT(' driver/emit/outputs.def 'OUTPUT("lock"'
 rows 'REDUCTION(' planner/graph/reductions.def 'REDUCTION(RECOMPUTE,'
 sed -n 's/^columns(\(.*\))$/\1/p' "$src/CMakeLists.txt" >parts
 while read -r table part which; do # of our tables, as CMake makes them
@@ -33,11 +33,11 @@ done <parts
 code add-reduction.md >planner/graph/late.c
 code add-output.md >function
 awk '/^\/\* The files of runtime/ { while ((getline line <"function") > 0) print line; print "" } { print }' \
-    "$src/driver/outputs.c" | sed 's|#include "host/.*|&\n#include "planner/pack/place.h"|' >driver/outputs.c
-grep -q put_sizes driver/outputs.c || die "the function is not in outputs.c"
+    "$src/driver/emit/outputs.c" | sed 's|#include "host/.*|&\n#include "planner/pack/place.h"|' >driver/emit/outputs.c
+grep -q put_sizes driver/emit/outputs.c || die "the function is not in outputs.c"
 
 # What includes the tables, compiled; the build's own command, with ours in front of the libraries that have the others.
-for f in "$src"/driver/*.c "$src"/planner/graph/*.c planner/graph/late.c; do
+for f in "$src"/driver/*/*.c "$src"/planner/graph/*.c planner/graph/late.c; do
     own=${f#"$src"/}
     [ -f "$own" ] || own=$f
     echo "$own"

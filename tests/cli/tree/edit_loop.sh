@@ -24,8 +24,8 @@ ir/ops/ops_shape.def 60 a shape rule of an operator
 ir/ops/ops_gradient.def 60 a gradient of an operator
 ir/ops/ops_loops.def 60 the loops of an operator
 base/errors.def 2 a message
-driver/options_fields.def 60 a new option
-driver/options.def 2 a help text
+driver/options/options_fields.def 60 a new option
+driver/options/options.def 2 a help text
 ir/lower/lower.h 110 a comment in lower.h
 ir/loop/loop.def 5 the meaning of an instruction
 ir/dtype/dtype.def 5 a number of a type

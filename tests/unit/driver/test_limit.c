@@ -1,6 +1,6 @@
 /* test_limit.c - how much memory a compilation may take: what the machine has and 8 GiB at least, or --max-memory. */
 #define _DEFAULT_SOURCE
-#include "driver/stage.h"
+#include "driver/stage/stage.h"
 #include "tests/unit/support/expect.h"
 
 #include <unistd.h>

@@ -8,7 +8,7 @@
  *     test_overlap [programs [first seed]] */
 #include "ir/loop/builder.h"
 #include "ir/loop/access/distance.h"
-#include "driver/stage.h"
+#include "driver/stage/stage.h"
 #include "ir/loop/eval/eval.h"
 #include "ir/lower/node/node.h"
 #include "planner/graph/overlap.h"

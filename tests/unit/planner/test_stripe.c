@@ -5,7 +5,7 @@
  * framework: a failed check prints its place, the exit status is 1 when any failed.
  *
  *     test_stripe [graphs [first seed]] */
-#include "driver/stage.h"
+#include "driver/stage/stage.h"
 #include "ir/loop/eval/eval.h"
 #include "ir/lower/node/node.h"
 #include "planner/graph/stripe.h"

@@ -2,7 +2,7 @@
  * prover says stays inside its buffers must do so when it is run; results that it says are written must not depend on
  * what was in memory before; and they must be the same where arguments overlap as the plan has them, if it says that
  * those are read first. usage: test_mutants [MUTANTS [SEED]] */
-#include "driver/stage.h"
+#include "driver/stage/stage.h"
 #include "ir/loop/eval/eval.h"
 #include "prove/prove.h"
 #include "tests/unit/support/expect.h"

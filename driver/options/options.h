@@ -1,0 +1,109 @@
+/* options.h - the options of one compilation, made of options.def: one field a row.
+ *
+ *     ac_options o;
+ *     ac_options_open(&o, cx);                                   the defaults
+ *     AC_TRY(ac_options_set(&o, "target", "cortex-m4"));         a diagnostic E0501 when there is no such thing
+ *     if (ac_is(o.schedule, "search")) ...
+ *     if (o.align) ...                                        what was not given is 0, NULL, false, -1 (numbers), empty
+ *
+ * Stages read options and never write them; what they mean for a target is in settings.h. Memory: texts and lists are
+ * copied into the context's region. */
+#ifndef AC_DRIVER_OPTIONS_H
+#define AC_DRIVER_OPTIONS_H
+#include "base/ctx.h"
+#include "base/vec.h"
+
+/* --mem NAME:SIZE[@ADDR][,fast|slow][,ro][,align=N] */
+typedef struct ac_memory_option {
+    const char *name;
+    int64_t bytes;
+    int64_t address; /* -1: not said */
+    int64_t align;   /* of its address; 0: what the tensors need */
+    int speed;       /* 1 fast, 0 not said, -1 slow */
+    bool read_only;  /* for weights alone */
+} ac_memory_option;
+
+/* --pin TENSOR=MEM[@OFFSET]; offset -1: any */
+typedef struct ac_pin_option {
+    const char *tensor, *memory;
+    int64_t offset;
+} ac_pin_option;
+
+/* --dim NAME=N, NAME=LO..HI, NAME=scalar (lo 0), NAME=EXPRESSION */
+typedef struct ac_dim_option {
+    const char *name;
+    int64_t lo, hi; /* equal, unless it is a range */
+    bool range;
+    const char *of; /* a sum or product of other dimensions, which it is; NULL: a number or a range */
+} ac_dim_option;
+
+/* --input KEY=FILE: a position, or a tensor's name */
+typedef struct ac_key_option {
+    const char *key, *path;
+} ac_key_option;
+
+/* --budget [NAME=]SIZE */
+typedef struct ac_budget_option {
+    const char *memory; /* NULL: the first */
+    int64_t bytes;      /* -1: none */
+} ac_budget_option;
+
+typedef struct ac_section_option {
+    const char *code, *rodata; /* NULL: the usual one */
+} ac_section_option;
+
+/* --lora RANK PATTERN */
+typedef struct ac_adapter_option {
+    int64_t rank;
+    const char *pattern;
+} ac_adapter_option;
+
+/* The types of options.def. */
+typedef bool ac_opt_flag;        /* given or not */
+typedef bool ac_opt_on_off;      /* on or off */
+typedef const char *ac_opt_word; /* one of those that the row lists; "" where it was left out */
+typedef const char *ac_opt_text; /* not empty */
+typedef double ac_opt_real;      /* 0 or more, finite; -1: not given */
+typedef int64_t ac_opt_number;   /* LO..HI or LO.. of the row (up to 2^31 - 1), else 0 or more; -1: not given */
+typedef int64_t ac_opt_power;    /* of two, at most 4096; 0: not given */
+typedef int64_t ac_opt_size;     /* bytes, at least 1 MiB */
+typedef int32_t ac_opt_count;    /* how often it was given */
+typedef AC_VEC(const char *) ac_opt_texts; /* all that were given */
+typedef AC_VEC(ac_memory_option) ac_opt_memories;
+typedef AC_VEC(ac_pin_option) ac_opt_pins;
+typedef AC_VEC(ac_dim_option) ac_opt_dims;
+typedef AC_VEC(ac_key_option) ac_opt_keys;
+typedef AC_VEC(ac_adapter_option) ac_opt_adapters;
+typedef ac_budget_option ac_opt_budget;
+typedef ac_section_option ac_opt_sections;
+
+typedef enum ac_option_id {
+#define OPT(id, type) AC_OPT_##id,
+#include "driver/options/options_fields.def"
+#undef OPT
+    AC_OPT_COUNT
+} ac_option_id;
+
+typedef struct ac_options {
+    ac_ctx *cx;
+#define OPT(id, type) ac_opt_##type id;
+#include "driver/options/options_fields.def"
+#undef OPT
+    ac_opt_texts given[AC_OPT_COUNT]; /* the values as they were given, in their order; "" for those without one */
+} ac_options;
+
+void ac_options_open(ac_options *o, ac_ctx *cx);
+/* name: as on the command line, without dashes. value: NULL for an option that takes none, or whose value is left
+ * out. */
+int ac_options_set(ac_options *o, const char *name, const char *value);
+/* The options that generated code depends on, as a command line: "-t generic --align 64". Compiling by these alone
+ * gives the same bytes. `target` is what it is compiled for, also when nobody said so. */
+const char *ac_options_line(const ac_options *o, const char *target);
+/* Are the options such as `said` makes them, by default or because somebody gave it: "--schedule search",
+ * "--recompute"? */
+bool ac_options_say(const ac_options *o, const char *said);
+
+const char *ac_shell_word(ac_ctx *cx, const char *s); /* as a shell reads it: in quotes unless it is plain */
+bool ac_is(const char *value, const char *word);      /* false for NULL */
+
+#endif

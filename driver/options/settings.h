@@ -1,0 +1,39 @@
+/* settings.h - what the options mean for a target: made once, when the target is known. */
+#ifndef AC_DRIVER_SETTINGS_H
+#define AC_DRIVER_SETTINGS_H
+#include "codegen/share_groups.h"
+#include "driver/options/options.h"
+#include "ir/lower/lowered.h"
+#include "ir/lower/target.h"
+#include "ir/pass/pass.h"
+#include "ir/train/train.h"
+#include "planner/graph/planned.h"
+
+typedef struct ac_settings {
+    const ac_target *target;
+    bool gpu;
+    bool reference;           /* plan what TFLite itself would */
+    bool dead;                /* --dead: pass channels runs */
+    bool stripes;             /* steps may work row by row */
+    int32_t threads;          /* tasks that a step is cut into; 1: none */
+    int32_t tensor_cores;     /* AC_TENSOR_... */
+    int32_t winograd;         /* as ac_schedule has it */
+    ac_share_price share;     /* --share-kernels */
+    ac_reductions reductions; /* those that are asked for */
+} ac_settings;
+
+/* Options that the target has no use for are left out, with a warning each. E0501: no such target. */
+int ac_settings_make(ac_ctx *cx, const ac_options *o, const char *target, ac_settings *out);
+/* Samples that a step of training computes at once. */
+int64_t ac_settings_micro_batch(const ac_options *o);
+/* Of a step of training: what its options say, but for the output and the type of the target. E0501. */
+int ac_settings_train(ac_ctx *cx, const ac_options *o, const char *optimizer, ac_train_spec *out);
+/* --float-storage: what is to lie in 16 bits; *out NULL: nothing. E0501: a word that is not known. E0502: it does not
+ * go with another option. */
+int ac_settings_storage(ac_ctx *cx, const ac_options *o, ac_storage **out);
+/* --winograd: which of the n steps are left as they are, and why. */
+void ac_settings_note_winograd(ac_ctx *cx, const ac_settings *s, ac_lowered *const *step, int32_t n);
+/* Reductions that a plan of this kind has no use for leave the set, with a warning. */
+ac_reductions ac_settings_reductions(ac_ctx *cx, const ac_options *o, const ac_settings *s, const char *file);
+
+#endif

@@ -1,0 +1,374 @@
+/* check.c - stage check: graph passes, then loops for every operator. All that is unsupported is listed at
+ * once. */
+#include "driver/stage/stage.h"
+#include "driver/stage/tune_file.h"
+
+#include "codegen/targets.h"
+#include "ir/lower/gpu/grid.h"
+#include "ir/lower/held.h"
+#include "ir/lower/node/node.h"
+#include "ir/pass/pass.h"
+#include "planner/graph/flow_lower.h"
+
+#include <string.h>
+
+/* ------------------------------------------------------------------ passes */
+
+/* --taps looks at every result of the file: nothing that changes operators may run. */
+static const char *const CHANGING[] = {"layout",    "simplify", "norm",     "pad",
+                                       "depthwise", "channels", "epilogue", "view"};
+
+static void put_skips(arenac *a, ac_pass_options *p)
+{
+    enum { N = sizeof CHANGING / sizeof *CHANGING };
+    const ac_opt_texts *skip = &a->opt.skip;
+    const char **list = AC_NEW_N(a->cx.region, const char *, skip->n + N);
+    for (int32_t i = 0; i < skip->n; i++)
+        list[p->n_skip++] = skip->item[i];
+    for (int32_t i = 0; i < N && a->opt.taps; i++)
+        list[p->n_skip++] = CHANGING[i];
+    p->skip = list;
+}
+
+/* The nodes of a model whose operators depend on the sizes of its inputs; the passes take over from there. */
+static int make_nodes(arenac *a)
+{
+    const ac_opt_dims *dim = &a->opt.dim;
+    ac_pin *pin;
+    for (int32_t i = 0; i < dim->n; i++) {
+        const ac_dim_option *d = &dim->item[i];
+        if (d->range) {
+            ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501,
+                     "bad argument '%s=%lld..%lld' of --dim: ranges are for plan and compile", d->name,
+                     (long long)d->lo, (long long)d->hi);
+            if (a->purpose != AC_FOR_PYTHON)
+                return ac_help(&a->cx, "--dim %s=%lld", d->name, (long long)d->hi);
+            return ac_help(&a->cx,
+                           "the sizes of a module are fixed: --dim %s=%lld and shorter inputs padded, or a module for "
+                           "each size; arenac compile makes C for a range",
+                           d->name, (long long)d->hi);
+        }
+    }
+    AC_TRY(ac_dims_pins(&a->cx, dim, NULL, 0, &pin));
+    return ac_import_nodes(&a->cx, a->model, pin, dim->n);
+}
+
+/* Convolutions are summed 16 products at a time: by SMLAD shorter filters cost more than they save. */
+static int32_t least_taps_of(const ac_target *t)
+{
+    return t->mve ? 1 : t->dsp ? 16 : 0;
+}
+
+/* ------------------------------------------------------------------ --train */
+
+static int step_weights(void *with, ac_ctx *cx, ac_graph *g)
+{
+    arenac *a = with;
+    const ac_imported *m = a->model;
+    return ac_train_weights(cx, g, m->running.item, m->running.n, a->step);
+}
+
+static const char *target_of(const arenac *a)
+{
+    return a->opt.target                  ? a->opt.target
+           : a->purpose == AC_FOR_RUNNING ? ac_session_target(a->opt.backend)
+           : a->purpose == AC_FOR_PYTHON  ? "native"
+                                          : "generic";
+}
+
+static int run_passes(arenac *a, const char *stop_after, const ac_target *t, ac_cuts *cuts, const arenac_pass **row,
+                      int32_t *n);
+
+static int again_stage(arenac *one, void *arg)
+{
+    const arenac_pass *row;
+    int32_t n;
+    AC_TRY(ac_read_opened(one));
+    return run_passes(one, *(const char *const *)arg, NULL, NULL, &row, &n);
+}
+
+static int try_again(const arenac *a, arenac *one, const char *last)
+{
+    one->source = a->source;
+    one->source.file.map = one->source.weights.map = NULL; /* which a closes */
+    return ac_guard(one, again_stage, &last);
+}
+
+/* The model once more, up to this pass, for the options of `one`, which ac_open_like made of a. Diagnostics of a
+ * failure are a's. */
+static int run_again(arenac *a, arenac *one, const char *last)
+{
+    const int status = try_again(a, one, last);
+    if (status != AC_OK)
+        ac_diags_copy(&a->cx, &one->cx.diags);
+    return status;
+}
+
+/* Of inference: what is a weight in the step is one here. */
+static int run_weights(void *with, ac_ctx *cx, ac_graph *g)
+{
+    arenac *one = with;
+    return ac_train_weights_like(cx, g, one->parent->step, one->step);
+}
+
+/* The model once more, for inference by the weights of the step. */
+static int add_run(arenac *a, ac_graph *g)
+{
+    static const ac_option_id OWN[] = {AC_OPT_train, AC_OPT_bn};
+    arenac *one = ac_open_like(a, OWN, sizeof OWN / sizeof *OWN);
+    arenac_set(one, "bn", "frozen");
+    one->trains = true;
+    one->before = run_weights;
+    one->grow_with = one;
+    one->step = AC_NEW(a->cx.region, ac_train_step);
+    AC_TRY(run_again(a, one, "depthwise"));
+    return ac_train_add_run(&a->cx, g, a->step, one->model->graph, one->step);
+}
+
+static int step_grow(void *with, ac_ctx *cx, ac_graph *g)
+{
+    arenac *a = with;
+    AC_TRY(ac_train_grow(cx, g, a->step));
+    const bool gpu = ac_target_find(target_of(a))->isa == AC_ISA_CUDA;
+    return a->coded && a->opt.inference && !gpu && !ac_has_caller_io(a) ? add_run(a, g) : AC_OK;
+}
+
+/* Of a model whose output is a softmax the loss need not be said. */
+static bool has_loss(const arenac *a)
+{
+    const ac_graph *g = a->model->graph;
+    const ac_node *n = g->output.n == 1 ? g->output.item[0]->def : NULL;
+    return a->opt.loss || (n && n->op == AC_OP_SOFTMAX);
+}
+
+/* The model becomes a step of training. */
+static int open_step(arenac *a)
+{
+    ac_train_spec *spec = AC_NEW(a->cx.region, ac_train_spec);
+    if (!a->opt.train || a->grow)
+        return AC_OK;
+    if (!has_loss(a) || a->opt.batch < 0) {
+        ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501, "--train needs --%s", has_loss(a) ? "batch" : "loss");
+        return ac_help(&a->cx, has_loss(a) ? "--batch 8" : "--loss cross_entropy");
+    }
+    AC_TRY(ac_settings_train(&a->cx, &a->opt, a->opt.train, spec));
+    spec->target = spec->loss == AC_LOSS_CROSS_ENTROPY ? AC_I32 : AC_NONE;
+    a->step = AC_NEW(a->cx.region, ac_train_step);
+    a->step->spec = spec;
+    a->before = step_weights;
+    a->grow = step_grow;
+    a->grow_with = a;
+    return AC_OK;
+}
+
+/* The model for other lengths of its caches, while the passes run. */
+typedef struct longer {
+    arenac *a, *one[4 + AC_LENGTHS_FEW];
+    int32_t n;
+} longer;
+
+static ac_graph *longer_model(void *with, int64_t more, ac_length_use use)
+{
+    longer *l = with;
+    arenac *one = l->n < (int32_t)(sizeof l->one / sizeof *l->one) ? ac_state_longer(l->a, more) : NULL;
+    if (one)
+        l->one[l->n++] = one;
+    if (!one)
+        return NULL;
+    const char *last = use == AC_LENGTH_INFERRED ? "infer" : "depthwise";
+    const int status = use == AC_LENGTH_NEEDED ? run_again(l->a, one, last) : try_again(l->a, one, last);
+    if (status != AC_OK && use == AC_LENGTH_NEEDED)
+        ac_help(&l->a->cx, "--state compares the model with itself for caches of other lengths: a dimension that grows "
+                           "with them is given as one that does, --dim all=past+n say");
+    return status == AC_OK ? one->model->graph : NULL;
+}
+
+/* *row: the passes that ran, n of them. t: NULL for what fits any target. cuts: NULL for all channels to stay. */
+static int run_passes(arenac *a, const char *stop_after, const ac_target *t, ac_cuts *cuts, const arenac_pass **row,
+                      int32_t *n)
+{
+    ac_storage *storage = NULL;
+    AC_TRY(open_step(a));
+    AC_TRY(ac_settings_storage(&a->cx, &a->opt, &storage));
+    const ac_options *o = &a->opt;
+    const bool reference = ac_is(o->reference, "tflite");
+    ac_pass_options p = {.stop_after = stop_after,
+                         .dump_after = o->dump_after.item,
+                         .n_dump = o->dump_after.n,
+                         .reference = reference,
+                         .views = o->views && !reference,
+                         .quantized_io = o->quantized_io,
+                         .exact = o->exact,
+                         .channels_first = a->model->channels_first,
+                         .declared = a->model->declared,
+                         .least_taps = t ? least_taps_of(t) : 0,
+                         .plane_lanes = t && !t->firmware && !t->gpu ? ac_target_lanes(t, AC_F32) : 0,
+                         .plane_bytes = t ? t->l2_bytes / 2 : 0,
+                         .grow = a->grow,
+                         .with = a->grow_with,
+                         .cuts = cuts,
+                         .products = ac_is(o->qdq, "exact") ? NULL : AC_NEW(a->cx.region, ac_products),
+                         .storage = storage};
+    longer lengths = {.a = a};
+    p.lengths = (ac_pass_lengths){longer_model, &lengths};
+    const ac_pass_time *time = NULL;
+    ac_sink *dump = AC_NEW(a->cx.region, ac_sink);
+    a->products = p.products;
+    a->storage = p.storage;
+    *n = 0;
+    put_skips(a, &p);
+    AC_TRY(make_nodes(a));
+    AC_TRY(ac_state_find(a, &p.kept, &p.n_kept));
+    a->kept = p.kept;
+    a->n_kept = p.n_kept;
+    if (a->before)
+        AC_TRY(a->before(a->grow_with, &a->cx, a->model->graph));
+    ac_sink_open(dump, &a->cx);
+    p.dump = dump;
+    const int32_t n_inputs = a->model->graph->input.n;
+    ac_tensor **input = ac_copy(a->cx.region, a->model->graph->input.item, (size_t)n_inputs * sizeof *input);
+    int status = ac_pass_run(&a->cx, a->model->graph, &p, &time, n);
+    while (lengths.n)
+        arenac_close(lengths.one[--lengths.n]);
+    if (status == AC_OK && p.n_kept)
+        status = ac_inputs_move(a, input, n_inputs);
+    if (dump->n)
+        ac_push(a->cx.region, &a->output, ((ac_output){dump, "-"}));
+    arenac_pass *out = AC_NEW_N(a->cx.region, arenac_pass, *n + 1);
+    for (int32_t i = 0; i < *n; i++)
+        out[i] = (arenac_pass){time[i].name, time[i].ms, time[i].changed};
+    *row = out;
+    if (status == AC_OK)
+        ac_state_guess(a);
+    return status;
+}
+
+int ac_infer(arenac *a)
+{
+    const arenac_pass *row;
+    int32_t n;
+    return run_passes(a, "infer", NULL, NULL, &row, &n);
+}
+
+bool ac_text_channels_first(const arenac *a)
+{
+    const ac_lowering *low = a->lowering;
+    for (int32_t i = 0; low && i < low->n_passes; i++)
+        if (!strcmp(low->pass[i].name, "layout"))
+            return false;
+    return a->model->channels_first;
+}
+
+/* ------------------------------------------------------------------ loops */
+
+static ac_lowered *lower_step(arenac *a, const ac_lowering *low, int32_t i, ac_schedule hint)
+{
+    ac_ctx *cx = &a->cx;
+    const ac_settings *s = &low->set;
+    hint.tensor = s->tensor_cores;
+    hint.threads = s->threads;
+    const ac_flow_how flow = {.target = s->target, .exact = a->opt.exact, .hint = hint};
+    ac_lowered *step = ac_flow_lower(cx, cx->region, low->graph, low->order[i], &flow);
+    if (!step || (s->gpu ? ac_lower_grid(cx, cx->region, step)
+                         : ac_lower_chunks(cx, cx->region, step, s->threads, AC_FORK_COST)) != AC_OK)
+        return NULL;
+    return step;
+}
+
+/* Does the step read, as it is, a matrix that another one has laid out for itself? */
+static bool reads_held(const ac_lowered *step, const ac_rows_held *held, int32_t n)
+{
+    enum { WORTH = 1024 }; /* bytes: code that finds the rows there is longer */
+    for (int32_t i = 0; i < step->arg.n; i++) {
+        const ac_tensor *t = step->arg.item[i].konst ? step->arg.item[i].konst->source : NULL;
+        for (int32_t k = 0; t && k < n && ac_tensor_bytes(t) >= WORTH; k++)
+            if (ac_held_is(&held[k], t))
+                return true;
+    }
+    return false;
+}
+
+/* Rows that are looked up are read where products have them: an embedding that makes the logits too is there once. */
+static int share_tables(arenac *a, ac_lowering *low, const ac_schedule *hints)
+{
+    ac_region *r = a->cx.region;
+    AC_VEC(ac_rows_held) held = {0};
+    for (int32_t i = 0; i < low->n_steps; i++)
+        for (int32_t k = 0; k < low->step[i]->held.n; k++)
+            ac_push(r, &held, low->step[i]->held.item[k]);
+    for (int32_t i = 0; i < low->n_steps; i++) {
+        if (low->step[i]->held.n || !reads_held(low->step[i], held.item, held.n))
+            continue;
+        ac_schedule hint = hints[i];
+        hint.held = held.item;
+        hint.n_held = held.n;
+        low->step[i] = lower_step(a, low, i, hint);
+        if (!low->step[i])
+            return AC_FAIL;
+    }
+    return AC_OK;
+}
+
+/* Every node, so that all that is unsupported is listed at once. */
+static int lower_all(arenac *a, ac_lowering *low)
+{
+    ac_ctx *cx = &a->cx;
+    const ac_schedule *hints = a->hints;
+    int status = AC_OK;
+    if (!hints)
+        AC_TRY(ac_tune_read(a, &low->set, low->order, low->n_steps, &hints));
+    ac_schedule *hint = AC_NEW_N(cx->region, ac_schedule, low->n_steps + 1);
+    ac_progress_begin(cx, "lowering", low->n_steps);
+    for (int32_t i = 0; i < low->n_steps; i++) {
+        ac_progress_at(cx, i);
+        hint[i] = hints ? hints[i] : (ac_schedule){.winograd = low->set.winograd};
+        low->step[i] = lower_step(a, low, i, hint[i]);
+        if (!low->step[i])
+            status = AC_FAIL;
+    }
+    return status == AC_OK ? share_tables(a, low, hint) : AC_FAIL;
+}
+
+int ac_check_hinted(arenac *a, const ac_schedule *hints)
+{
+    ac_lowering *low = AC_NEW(a->cx.region, ac_lowering);
+    *low = *a->lowering;
+    a->hints = hints;
+    a->lowering = low;
+    return lower_all(a, low);
+}
+
+/* A GPU gets all of its work at once, and a caller's memory is handed over for all of it. */
+static int check_parts(arenac *a, const ac_lowering *low)
+{
+    const ac_graph *g = low->graph;
+    if (!g->node.n || !g->node.item[g->node.n - 1]->part || (!low->set.gpu && !ac_has_caller_io(a)))
+        return AC_OK;
+    ac_error(&a->cx, (ac_place){.file = "arenac"}, E0502,
+             "late updates (--update late, --micro-batch, --mpi) are not available %s%s",
+             low->set.gpu ? "for target " : "with --host", low->set.gpu ? low->set.target->name : "");
+    return ac_help(&a->cx, "leave these options out: weights are then updated in the same run");
+}
+
+int ac_check(arenac *a)
+{
+    if (a->lowering)
+        return AC_OK;
+    if (!a->model) /* intervals, or a model for TFLite Micro: the reader says what that is */
+        AC_TRY(ac_read_model(a));
+    ac_lowering *low = AC_NEW(a->cx.region, ac_lowering);
+    AC_TRY(ac_settings_make(&a->cx, &a->opt, target_of(a), &low->set));
+    ac_cuts *cuts = low->set.dead ? AC_NEW(a->cx.region, ac_cuts) : NULL;
+    AC_TRY(run_passes(a, a->opt.stop_after, low->set.target, cuts, &low->pass, &low->n_passes));
+    low->cuts = cuts && cuts->row ? cuts : NULL;
+    low->graph = a->model->graph;
+    ac_graph_own_outputs(low->graph, ac_has_caller_io(a));
+    AC_TRY(check_parts(a, low));
+    low->order = AC_NEW_N(a->cx.region, ac_node *, low->graph->node.n + 1);
+    low->n_steps = ac_order_keep(low->graph, low->order);
+    low->step = AC_NEW_N(a->cx.region, ac_lowered *, low->n_steps + 1);
+    AC_TRY(lower_all(a, low));
+    ac_settings_note_winograd(&a->cx, &low->set, low->step, low->n_steps);
+    a->lowering = low;
+    return AC_OK;
+}

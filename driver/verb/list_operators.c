@@ -1,0 +1,434 @@
+/* list_operators.c - the verb ops: the operator table with element types, limits and what it is called in each format,
+ * as text, JSON or the Markdown of docs/operators.md. All of it comes from the rows that compile models: ir/ops/ops.def
+ * and the tables of the readers; element types and ranks are found by trying (ir/lower/node/probe.h). */
+#include "driver/verb/verbs.h"
+
+#include "base/json_out.h"
+#include "codegen/targets.h"
+#include "ir/lower/node/probe.h"
+
+#include <string.h>
+
+typedef struct list {
+    ac_sink *s;
+    const char *const *format; /* n_formats names */
+    int32_t n_formats;
+    const ac_target *target;
+} list;
+
+static const ac_place HERE = {.file = "arenac"};
+
+typedef struct flag {
+    uint32_t bit;
+    const char *text;
+} flag;
+
+static const flag FLAGS[] = {{OF_VIEW, "costs nothing where the result may share the bytes"},
+                             {OF_STATE, "keeps state between runs"},
+                             {OF_FLOW, "runs subgraphs; stays after pass infer where data decides"},
+                             {OF_CHECKS, "a bad index in the data ends the run with a status"},
+                             {0, NULL}};
+
+/* ------------------------------------------------------------------ cells */
+
+static void put_types(ac_sink *s, uint32_t types)
+{
+    uint32_t all = 0, integers = 0;
+    for (int d = AC_NONE + 1; d < AC_DTYPE_COUNT; d++) {
+        all |= (uint32_t)1 << d;
+        integers |= (uint32_t)ac_dtype_is_int((ac_dtype)d) << d;
+    }
+    const char *between = "";
+    if (types == all || types == integers) {
+        ac_put(s, types == all ? "all" : "all integers");
+        return;
+    }
+    for (int d = AC_NONE + 1; d < AC_DTYPE_COUNT; d++)
+        if (types >> d & 1) {
+            ac_putf(s, "%s%s", between, ac_dtype_name((ac_dtype)d));
+            between = " ";
+        }
+}
+
+/* Bits by number, runs joined: "0, 2..4". */
+static void put_bits(ac_sink *s, const char *before, uint32_t mask)
+{
+    for (int i = 0; i < 32; i++) {
+        int last = i;
+        if (!(mask >> i & 1))
+            continue;
+        while (last < 31 && mask >> (last + 1) & 1)
+            last++;
+        ac_putf(s, last > i ? "%s%d..%d" : "%s%d", before, i, last);
+        before = ", ";
+        i = last;
+    }
+}
+
+static void put_default(ac_sink *s, const ac_attr_row *row)
+{
+    ac_putf(s, "%s=", row->name);
+    switch (row->type) {
+    case AC_A_i32:
+    case AC_A_f32:
+        ac_putf(s, "%g", row->init);
+        break;
+    case AC_A_bool:
+        ac_put(s, row->init != 0 ? "true" : "false");
+        break;
+    case AC_A_ints:
+        ac_put(s, "[]");
+        break;
+    case AC_A_act:
+        ac_put(s, ac_act_name[(int)row->init]);
+        break;
+    case AC_A_padding:
+        ac_put(s, ac_padding_name[(int)row->init]);
+        break;
+    case AC_A_word:
+        ac_put(s, ac_word_name[(int)row->init]);
+        break;
+    case AC_A_dtype:
+        ac_put(s, ac_dtype_name((ac_dtype)(int)row->init));
+        break;
+    }
+}
+
+static void put_operands(ac_sink *s, const ac_op_row *o)
+{
+    ac_putf(s, o->min_in == o->max_in ? "%d" : "%d..%d", o->min_in, o->max_in);
+}
+
+static void put_attrs(ac_sink *s, const ac_op_row *o)
+{
+    const struct ac_attr_list *attrs = &ac_attr_sets[o->attrs];
+    for (int32_t k = 0; k < attrs->n; k++) {
+        ac_put(s, k ? " " : "");
+        put_default(s, &attrs->row[k]);
+    }
+}
+
+/* "rank 1..4; operand 1 is a constant; may overwrite operand 0"; nothing: no limits. */
+static void put_limits(ac_sink *s, const ac_op_row *o, const ac_op_types *t)
+{
+    const size_t start = s->n;
+    put_bits(s, "rank ", t->ranks);
+    put_bits(s, s->n > start ? "; constant: operand " : "constant: operand ", o->static_in);
+    put_bits(s, s->n > start ? "; may overwrite operand " : "may overwrite operand ", o->overwrite);
+    for (int i = 0; FLAGS[i].bit; i++)
+        if (o->flags & FLAGS[i].bit)
+            ac_putf(s, "%s%s", s->n > start ? "; " : "", FLAGS[i].text);
+}
+
+/* "yes", or why there is none */
+static const char *gradient_of(const ac_op_row *o)
+{
+    return o->nograd == AC_NOGRAD_NONE ? "yes" : ac_nograd_text[o->nograd];
+}
+
+/* "Conv", "com.microsoft.QLinearAdd", "Upsample (7..9)" */
+static void put_name(ac_sink *s, const ac_operator *o)
+{
+    ac_putf(s, "%s%s%s", o->domain, *o->domain ? "." : "", o->name);
+    if (o->since && (o->since > 1 || o->until < 99))
+        ac_putf(s, o->until < 99 ? " (%d..%d)" : " (%d..)", o->since, o->until);
+}
+
+/* The names in one format of what becomes `op` alone. False: there are none. */
+static bool put_names(list *l, int32_t format, ac_op op, const char *before)
+{
+    ac_operator o;
+    bool any = false;
+    for (int32_t i = 0; ac_import_operator(format, i, &o); i++)
+        if (!o.reason && o.op == op) {
+            ac_put(l->s, any ? ", " : before);
+            put_name(l->s, &o);
+            any = true;
+        }
+    return any;
+}
+
+/* ------------------------------------------------------------------ text */
+
+static void put_row(list *l, ac_op op)
+{
+    const ac_op_row *o = &ac_ops[op];
+    const ac_op_types t = ac_op_probe(&l->s->cx->heap, op, l->target);
+    ac_sink *s = l->s;
+    ac_putf(s, "%-30s operands ", o->text);
+    put_operands(s, o);
+    if (ac_attr_sets[o->attrs].n)
+        ac_put(s, "  ");
+    put_attrs(s, o);
+    if (t.plain) {
+        ac_put(s, "\n    types       ");
+        put_types(s, t.plain);
+    }
+    if (t.quantised) {
+        ac_put(s, "\n    quantised   ");
+        put_types(s, t.quantised);
+    }
+    if (t.weights) {
+        ac_put(s, "\n    f32 with    ");
+        put_types(s, t.weights);
+        ac_put(s, " weights");
+    }
+    ac_sink limits;
+    ac_sink_open(&limits, s->cx);
+    put_limits(&limits, o, &t);
+    if (limits.n)
+        ac_putf(s, "\n    limits      %s", ac_sink_text(&limits));
+    ac_putf(s, "\n    gradient    %s", gradient_of(o));
+    for (int32_t f = 0; f < l->n_formats; f++)
+        put_names(l, f, op, ac_strf(s->cx->region, "\n    %-11s ", l->format[f]));
+    ac_putc(s, '\n');
+}
+
+static void put_format(list *l, int32_t format)
+{
+    ac_operator o;
+    ac_sink *s = l->s;
+    if (!ac_import_operator(format, 0, &o))
+        return;
+    ac_putf(s, "\n%s\n", l->format[format]);
+    put_names(l, format, AC_OP_NONE, "    made of several, or chosen by attributes: ");
+    ac_putc(s, '\n');
+    for (int32_t i = 0; ac_import_operator(format, i, &o); i++)
+        if (o.reason)
+            ac_putf(s, "    not supported: %-30s %s\n", o.name, o.reason);
+}
+
+/* ------------------------------------------------------------------ Markdown */
+
+static void md_row(list *l, ac_op op)
+{
+    const ac_op_row *o = &ac_ops[op];
+    const ac_op_types t = ac_op_probe(&l->s->cx->heap, op, l->target);
+    ac_sink *s = l->s;
+    ac_putf(s, "| `%s` | ", o->text);
+    put_operands(s, o);
+    ac_put(s, " | ");
+    put_attrs(s, o);
+    ac_put(s, " | ");
+    put_types(s, t.plain);
+    ac_put(s, t.quantised ? "; quantised " : "");
+    put_types(s, t.quantised);
+    ac_put(s, t.weights ? "; f32 with weights " : "");
+    put_types(s, t.weights);
+    ac_put(s, " | ");
+    put_limits(s, o, &t);
+    ac_putf(s, " | %s |\n", gradient_of(o));
+}
+
+static void md_format(list *l, int32_t format)
+{
+    ac_operator o;
+    ac_sink *s = l->s;
+    if (!ac_import_operator(format, 0, &o))
+        return;
+    ac_putf(s, "\n## %s\n\n| becomes | in the file |\n|---|---|\n", l->format[format]);
+    for (int op = 1; op < AC_OP_COUNT; op++)
+        if (put_names(l, format, (ac_op)op, ac_strf(s->cx->region, "| `%s` | ", ac_ops[op].text)))
+            ac_put(s, " |\n");
+    if (put_names(l, format, AC_OP_NONE, "| several, or by attributes | "))
+        ac_put(s, " |\n");
+    ac_put(s, "\nNot supported: ");
+    const char *between = "";
+    for (int32_t i = 0; ac_import_operator(format, i, &o); i++) {
+        if (!o.reason)
+            continue;
+        ac_putf(s, "%s%s", between, o.name);
+        between = ", ";
+    }
+    ac_put(s, *between ? ".\n" : "nothing that is known.\n");
+}
+
+/* ------------------------------------------------------------------ JSON */
+
+static void json_types(ac_json *j, const char *name, uint32_t types)
+{
+    ac_json_arr(j, name);
+    for (int d = AC_NONE + 1; d < AC_DTYPE_COUNT; d++)
+        if (types >> d & 1)
+            ac_json_str(j, NULL, ac_dtype_name((ac_dtype)d));
+    ac_json_end(j);
+}
+
+static void json_bits(ac_json *j, const char *name, uint32_t mask)
+{
+    ac_json_arr(j, name);
+    for (int i = 0; i < 32; i++)
+        if (mask >> i & 1)
+            ac_json_int(j, NULL, i);
+    ac_json_end(j);
+}
+
+static void json_row(ac_json *j, const list *l, ac_op op)
+{
+    const ac_op_row *o = &ac_ops[op];
+    const struct ac_attr_list *attrs = &ac_attr_sets[o->attrs];
+    const ac_op_types t = ac_op_probe(&l->s->cx->heap, op, l->target);
+    ac_json_obj(j, NULL);
+    ac_json_str(j, "name", o->text);
+    ac_json_str(j, "tflite", o->tflite);
+    ac_json_int(j, "min_inputs", o->min_in);
+    ac_json_int(j, "max_inputs", o->max_in);
+    ac_json_bool(j, "elementwise", o->map);
+    ac_json_arr(j, "attributes");
+    for (int32_t k = 0; k < attrs->n; k++)
+        ac_json_str(j, NULL, attrs->row[k].name);
+    ac_json_end(j);
+    json_types(j, "types", t.plain);
+    json_types(j, "quantised_types", t.quantised);
+    json_types(j, "weight_types", t.weights);
+    json_bits(j, "ranks", t.ranks);
+    json_bits(j, "constant_inputs", o->static_in);
+    json_bits(j, "in_place_inputs", o->overwrite);
+    ac_json_bool(j, "gradient", o->nograd == AC_NOGRAD_NONE);
+    if (o->nograd != AC_NOGRAD_NONE)
+        ac_json_str(j, "no_gradient", ac_nograd_text[o->nograd]);
+    ac_json_bool(j, "view", o->flags & OF_VIEW);
+    ac_json_bool(j, "state", o->flags & OF_STATE);
+    ac_json_bool(j, "subgraphs", o->flags & OF_FLOW);
+    ac_json_bool(j, "checks_indices", o->flags & OF_CHECKS);
+    ac_json_end(j);
+}
+
+static void json_format(ac_json *j, const list *l, int32_t format)
+{
+    ac_operator o;
+    if (!ac_import_operator(format, 0, &o))
+        return;
+    ac_json_arr(j, l->format[format]);
+    for (int32_t i = 0; ac_import_operator(format, i, &o); i++) {
+        ac_json_obj(j, NULL);
+        ac_json_str(j, "name", o.name);
+        ac_json_bool(j, "supported", !o.reason);
+        if (o.reason)
+            ac_json_str(j, "reason", o.reason);
+        if (o.op)
+            ac_json_str(j, "becomes", ac_ops[o.op].text);
+        if (o.since) {
+            ac_json_str(j, "domain", o.domain);
+            ac_json_int(j, "since", o.since);
+            if (o.until < 99)
+                ac_json_int(j, "until", o.until);
+        }
+        ac_json_end(j);
+    }
+    ac_json_end(j);
+}
+
+/* ------------------------------------------------------------------ the verb */
+
+static void print_json(list *l)
+{
+    ac_json j = ac_json_open(l->s);
+    ac_json_obj(&j, NULL);
+    ac_json_arr(&j, "operators");
+    for (int i = 1; i < AC_OP_COUNT; i++)
+        json_row(&j, l, (ac_op)i);
+    ac_json_end(&j);
+    ac_json_obj(&j, "formats");
+    for (int32_t f = 0; f < l->n_formats; f++)
+        json_format(&j, l, f);
+    ac_json_end(&j);
+    ac_json_end(&j);
+}
+
+static void print_md(list *l)
+{
+    ac_put(l->s,
+           "## Table\n\n| operator | operands | attributes | element types of the first operand | limits | gradient |\n"
+           "|---|---|---|---|---|---|\n");
+    for (int i = 1; i < AC_OP_COUNT; i++)
+        md_row(l, (ac_op)i);
+    for (int32_t f = 0; f < l->n_formats; f++)
+        md_format(l, f);
+}
+
+/* Is it what the user asked for: an operator by our name, or by its name in some format? */
+static bool wanted(const list *l, ac_op op, const char *name)
+{
+    ac_operator o;
+    if (!strcmp(ac_ops[op].text, name))
+        return true;
+    for (int32_t f = 0; f < l->n_formats; f++)
+        for (int32_t i = 0; ac_import_operator(f, i, &o); i++)
+            if (!o.reason && o.op == op && !strcmp(o.name, name))
+                return true;
+    return false;
+}
+
+/* Names that are no single operator of ours: what each format says about them. */
+static bool print_other(list *l, const char *name)
+{
+    ac_operator o;
+    bool any = false;
+    for (int32_t f = 0; f < l->n_formats; f++)
+        for (int32_t i = 0; ac_import_operator(f, i, &o); i++)
+            if (!o.op && !strcmp(o.name, name)) {
+                ac_putf(l->s, "%-30s %s: %s%s\n", name, l->format[f],
+                        o.reason ? "not supported, " : "made of several operators, or chosen by attributes",
+                        o.reason ? o.reason : "");
+                any = true;
+            }
+    return any;
+}
+
+/* The operator, by our name or a format's, that was probably meant; NULL: none is near. */
+static const char *closest_operator(const list *l, const char *name)
+{
+    AC_VEC(const char *) names = {0};
+    ac_operator o;
+    for (int op = 1; op < AC_OP_COUNT; op++)
+        ac_push(l->s->cx->region, &names, ac_ops[op].text);
+    for (int32_t f = 0; f < l->n_formats; f++)
+        for (int32_t i = 0; ac_import_operator(f, i, &o); i++)
+            ac_push(l->s->cx->region, &names, o.name);
+    return ac_closest(name, names.item, names.n);
+}
+
+static int print_named(arenac *a, list *l, const char *const *name, int32_t n)
+{
+    for (int32_t k = 0; k < n; k++) {
+        bool any = false;
+        for (int op = 1; op < AC_OP_COUNT; op++)
+            if (wanted(l, (ac_op)op, name[k])) {
+                put_row(l, (ac_op)op);
+                any = true;
+            }
+        any |= print_other(l, name[k]);
+        if (any)
+            continue;
+        const char *near = closest_operator(l, name[k]);
+        ac_error(&a->cx, HERE, E0501, "ops: no operator is called '%s' here or in any format", name[k]);
+        return near ? ac_help(&a->cx, "did you mean '%s'?", near) : AC_FAIL;
+    }
+    return AC_OK;
+}
+
+static void print_text(list *l)
+{
+    for (int i = 1; i < AC_OP_COUNT; i++)
+        put_row(l, (ac_op)i);
+    for (int32_t f = 0; f < l->n_formats; f++)
+        put_format(l, f);
+}
+
+int ac_list_operators(arenac *a, const char *const *name, int32_t n)
+{
+    const char *target = a->opt.target ? a->opt.target : "generic";
+    list l = {.target = ac_target_find(target)};
+    const bool md = ac_is(a->opt.emit, "md");
+    if (!l.target)
+        return ac_error(&a->cx, HERE, E0501, "no target '%s'; arenac targets lists them", target);
+    if (a->opt.emit && !md)
+        return ac_error(&a->cx, HERE, E0501, "ops takes --emit md, not '%s'", a->opt.emit);
+    l.s = ac_output_new(a, a->opt.output ? a->opt.output : "-");
+    l.format = ac_import_formats(&l.n_formats);
+    if (n)
+        return print_named(a, &l, name, n);
+    (a->opt.json ? print_json : md ? print_md : print_text)(&l);
+    return AC_OK;
+}

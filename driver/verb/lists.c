@@ -1,0 +1,148 @@
+/* lists.c - the verbs targets and explain, and the values that options know by name. */
+#include "driver/verb/verbs.h"
+
+#include "base/json_out.h"
+#include "codegen/targets.h"
+#include "ir/pass/pass.h"
+
+#include <string.h>
+
+static void put_targets_json(ac_sink *to)
+{
+    ac_json j = ac_json_open(to);
+    ac_json_obj(&j, NULL);
+    ac_json_arr(&j, "targets");
+    for (int32_t i = 0; i < ac_target_count(); i++) {
+        const ac_target *t = ac_target_at(i);
+        ac_json_obj(&j, NULL);
+        ac_json_str(&j, "name", t->name);
+        ac_json_int(&j, "vector_bytes", t->vec_bytes);
+        ac_json_bool(&j, "fma", t->fma);
+        ac_json_bool(&j, "dot_u8s8", t->dot_u8s8);
+        ac_json_bool(&j, "bf16", (t->fp & AC_FP_BF16) != 0);
+        ac_json_bool(&j, "amx", t->amx);
+        ac_json_bool(&j, "firmware", t->firmware);
+        ac_json_str(&j, "help", t->help);
+        ac_json_end(&j);
+    }
+    ac_json_end(&j);
+    ac_json_end(&j);
+}
+
+int ac_targets(arenac *a, const char *const *path, int32_t n)
+{
+    ac_sink *to = ac_output_new(a, "-");
+    (void)path, (void)n;
+    if (a->opt.json)
+        put_targets_json(to);
+    for (int32_t i = 0; i < ac_target_count() && !a->opt.json; i++) {
+        const ac_target *t = ac_target_at(i);
+        ac_putf(to, "%-16s vectors %2d B%s%s%s%s  %s\n", t->name, t->vec_bytes, t->fma ? ", fma" : "",
+                t->dot_u8s8 ? ", dot" : "", t->fp & AC_FP_BF16 ? ", bf16" : "", t->amx ? ", amx" : "", t->help);
+    }
+    return AC_OK;
+}
+
+static const char *closest_code(const char *word)
+{
+    const char *names[AC_CODE_COUNT];
+    for (int i = 0; i < AC_CODE_COUNT; i++)
+        names[i] = ac_code_name((ac_code)i);
+    return ac_closest(word, names, AC_CODE_COUNT);
+}
+
+int ac_explain(arenac *a, const char *const *code, int32_t n)
+{
+    ac_code c;
+    if (n != 1)
+        return ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501, "explain takes one code, such as E0107");
+    if (!ac_code_find(code[0], &c)) {
+        const char *near = closest_code(code[0]);
+        ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501, "explain takes one code, such as E0107; unknown: %s",
+                 code[0]);
+        return near ? ac_help(&a->cx, "did you mean '%s'?", near) : AC_FAIL;
+    }
+    ac_putf(ac_output_new(a, "-"), "%s: %s (exit %d)\n\n%s\n", ac_code_name(c), ac_code_title(c), ac_code_exit(c),
+            ac_code_explain(c));
+    return AC_OK;
+}
+
+/* ------------------------------------------------------------------ values of options */
+
+typedef struct value_list {
+    ac_ctx *cx;
+    AC_VEC(const char *) name;
+} value_list;
+
+static void add(value_list *l, const char *name)
+{
+    ac_push(l->cx->region, &l->name, name);
+}
+
+static void add_strategies(value_list *l)
+{
+    static const char *const NAMES[] = {
+#define STRATEGY(name, role, fn, help) name,
+#include "planner/pack/strategies.def"
+#undef STRATEGY
+    };
+    add(l, "auto");
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
+        add(l, NAMES[i]);
+}
+
+/* "a|b|c", perhaps in brackets: the words; nothing where the argument is a description. */
+static void add_words(value_list *l, const char *arg)
+{
+    char *words = ac_strdup(l->cx->region, arg + (*arg == '[')), *save = NULL;
+    if (!strchr(arg, '|'))
+        return;
+    for (char *w = strtok_r(words, "|]", &save); w; w = strtok_r(NULL, "|]", &save))
+        if (w[strcspn(w, ".,=")] == 0)
+            add(l, w);
+}
+
+typedef struct request {
+    const arenac_option *option;
+    value_list found;
+} request;
+
+static int values_stage(arenac *a, void *arg)
+{
+    request *q = arg;
+    value_list *l = &q->found;
+    const char *option = q->option->name;
+    int32_t n = 0;
+    l->cx = &a->cx;
+    if (!strcmp(option, "target")) {
+        add(l, "native");
+        for (int32_t i = 0; i < ac_target_count(); i++)
+            add(l, ac_target_at(i)->name);
+    } else if (!strcmp(option, "planner")) {
+        add_strategies(l);
+    } else if (!strcmp(option, "from")) {
+        const char *const *format = ac_import_formats(&n);
+        for (int32_t i = 0; i < n; i++)
+            add(l, format[i]);
+    } else if (!strcmp(option, "skip") || !strcmp(option, "stop-after") || !strcmp(option, "dump-after")) {
+        for (int32_t i = 0; ac_pass_name(i); i++)
+            add(l, ac_pass_name(i));
+    } else if (!strcmp(option, "emit")) {
+        const arenac_kind *kind;
+        for (int32_t i = 0; (kind = arenac_kind_at(i)) != NULL; i++)
+            add(l, kind->name);
+    } else if (q->option->argument) {
+        add_words(l, q->option->argument);
+    }
+    return AC_OK;
+}
+
+const char *const *arenac_option_values(arenac *a, int32_t i, int32_t *n)
+{
+    request q = {.option = arenac_option_at(i)};
+    *n = 0;
+    if (!q.option || ac_guard(a, values_stage, &q) != AC_OK)
+        return NULL;
+    *n = q.found.name.n;
+    return q.found.name.item;
+}

@@ -1,0 +1,274 @@
+/* show.c - the verbs check and show: whether a model is fine; what is in it: its layers as a table, its text form, the
+ * loops of one node. */
+#include "driver/verb/verbs.h"
+
+#include "base/json_out.h"
+#include "base/named.h"
+#include "base/visible.h"
+#include "codegen/code_size.h"
+#include "planner/report/layers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* "?": the file does not say; [...]: it does not say how many dimensions. */
+static const char *type_text(ac_ctx *cx, const ac_tensor *t)
+{
+    if (t->dtype == AC_NONE)
+        return "?";
+    return t->any_rank && !t->rank ? ac_strf(cx->region, "%s [...]", ac_dtype_name(t->dtype)) : ac_tensor_str(cx, t);
+}
+
+static void operands(ac_sink *s, ac_ctx *cx, ac_tensor *const *list, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++) {
+        const ac_tensor *t = list[i];
+        if (!t)
+            ac_putf(s, "%s_", i ? ", " : "");
+        else
+            ac_putf(s, "%s%s%s %s", i ? ", " : "", ac_tensor_is_const(t) ? "const " : "",
+                    ac_visible(s->cx->region, t->name), type_text(cx, t));
+    }
+}
+
+static void put_operands(ac_sink *s, ac_ctx *cx, const ac_graph *g)
+{
+    for (int32_t i = 0; i < g->node.n; i++) {
+        const ac_node *n = g->node.item[i];
+        ac_putf(s, "%4d  %-24s %s\n      in   ", i, ac_ops[n->op].text, ac_visible(s->cx->region, n->name));
+        operands(s, cx, n->in, n->n_in);
+        ac_put(s, "\n      out  ");
+        operands(s, cx, n->out, n->n_out);
+        ac_putc(s, '\n');
+        for (int32_t k = 0; k < n->n_fused; k++)
+            ac_putf(s, "      +    %s %s\n", ac_ops[n->fused[k]->op].text,
+                    ac_visible(s->cx->region, n->fused[k]->name));
+    }
+}
+
+/* The layers of a model that was read. */
+typedef struct layers {
+    const ac_report_step *row;
+    int32_t n, *of; /* of each node its row */
+} layers;
+
+static void put_table(arenac *a, ac_sink *s, const layers *l)
+{
+    const ac_graph *g = a->model->graph;
+    ac_putf(s, "%s   %s, %d operator%s\n\n", a->source.base, ac_facts_title(a, g), (int)a->model->file_ops,
+            a->model->file_ops == 1 ? "" : "s");
+    if (a->model->listing && (a->opt.verbose || !g->node.n)) /* nodes may depend on shapes that are not known */
+        ac_putf(s, "%s%s", a->model->listing, g->node.n ? "\n" : "");
+    if (!g->node.n && !g->output.n && !a->model->listing)
+        ac_put(s, "Its operators depend on the sizes of its inputs, and some are open: give them by --dim.\n");
+    if (g->node.n)
+        ac_layers_text(s, &(ac_layers){.step = l->row, .n = l->n});
+    if (a->opt.verbose) {
+        ac_putc(s, '\n');
+        put_operands(s, &a->cx, g);
+    }
+    ac_put(s, "\ninputs   ");
+    operands(s, &a->cx, g->input.item, g->input.n);
+    ac_put(s, "\noutputs  ");
+    if (a->model->waiting) /* nobody has made them: as the file declares them */
+        operands(s, &a->cx, a->model->promised.item, a->model->promised.n);
+    else
+        operands(s, &a->cx, g->output.item, g->output.n);
+    ac_putc(s, '\n');
+}
+
+/* ------------------------------------------------------------------ --json */
+
+static void json_tensors(ac_json *j, const char *key, ac_tensor *const *list, int32_t n)
+{
+    ac_json_arr(j, key);
+    for (int32_t i = 0; i < n; i++) {
+        const ac_tensor *t = list[i];
+        if (!t) {
+            ac_json_str(j, NULL, NULL);
+            continue;
+        }
+        ac_json_obj(j, NULL);
+        ac_json_str(j, "name", t->name);
+        ac_json_str(j, "dtype", ac_dtype_name(t->dtype));
+        ac_json_arr(j, "shape");
+        for (int32_t d = 0; d < t->rank; d++)
+            if (t->dim[d] >= 0)
+                ac_json_int(j, NULL, t->dim[d]);
+            else
+                ac_json_str(j, NULL, t->dim_name[d] ? t->dim_name[d] : "?");
+        ac_json_end(j);
+        ac_json_bool(j, "constant", ac_tensor_is_const(t));
+        ac_json_end(j);
+    }
+    ac_json_end(j);
+}
+
+static void json_node(ac_json *j, const ac_node *n)
+{
+    ac_json_obj(j, NULL);
+    ac_json_str(j, "operator", ac_ops[n->op].text);
+    json_tensors(j, "inputs", n->in, n->n_in);
+    json_tensors(j, "outputs", n->out, n->n_out);
+    ac_json_end(j);
+}
+
+static void put_json(arenac *a, ac_sink *to, const layers *l)
+{
+    const ac_graph *g = a->model->graph;
+    ac_json j = ac_json_open(to);
+    ac_json_obj(&j, NULL);
+    ac_json_str(&j, "schema", "arenac-show/1");
+    ac_json_str(&j, "model", a->source.base);
+    ac_json_str(&j, "format", a->model->format);
+    ac_json_int(&j, "operators", a->model->file_ops);
+    json_tensors(&j, "inputs", g->input.item, g->input.n);
+    if (a->model->waiting)
+        json_tensors(&j, "outputs", a->model->promised.item, a->model->promised.n);
+    else
+        json_tensors(&j, "outputs", g->output.item, g->output.n);
+    ac_json_arr(&j, "layers");
+    for (int32_t i = 0, node = 0; i < l->n; i++) {
+        const ac_report_step *x = &l->row[i];
+        ac_json_obj(&j, NULL);
+        ac_json_int(&j, "layer", i);
+        ac_json_str(&j, "op", x->op);
+        ac_json_str(&j, "name", x->name);
+        ac_json_int_if(&j, "result_bytes", x->bytes, x->bytes >= 0);
+        ac_json_int_if(&j, "weight_bytes", x->weights, x->weights >= 0);
+        ac_json_int_if(&j, "macs", x->macs, x->macs >= 0);
+        ac_json_arr(&j, "nodes");
+        for (; node < g->node.n && l->of[node] == i; node++)
+            json_node(&j, g->node.item[node]);
+        ac_json_end(&j);
+        ac_json_end(&j);
+    }
+    ac_json_end(&j);
+    ac_json_end(&j);
+}
+
+/* ------------------------------------------------------------------ --loops */
+
+/* The choices that led to the loops, as comments of their text form. */
+static void put_schedule(arenac *a, ac_sink *s, const ac_lowered *low)
+{
+    const ac_schedule *c = &low->schedule;
+    ac_putf(s, "# step of %s multiply-adds, %s B of scratch", ac_commas(&a->cx, low->macs),
+            ac_commas(&a->cx, low->scratch));
+    if (low->chunks)
+        ac_putf(s, ", %d parts", low->chunks);
+    if (c->winograd)
+        ac_putf(s, "\n# winograd F(%dx%d,3x3)", c->winograd, c->winograd);
+    if (c->tensor)
+        ac_putf(s, "\n# tensor cores: %s", c->tensor == AC_F32 ? "tf32" : ac_dtype_name((ac_dtype)c->tensor));
+    if (c->rows)
+        ac_putf(s, "\n# register tile: %d rows by %d vector%s of channels", c->rows, c->vecs, c->vecs == 1 ? "" : "s");
+    if (c->cost > 0)
+        ac_putf(s, "\n# estimated cycles: %s", ac_commas(&a->cx, (int64_t)(c->cost + 0.5)));
+    ac_putf(s, "\n# estimated code: %s B\n", ac_commas(&a->cx, ac_code_bytes(low->fn, a->lowering->set.target)));
+}
+
+/* Where the output goes: opened when there is something to say, so that no file is emptied by a mistake. */
+static ac_sink *opened(arenac *a)
+{
+    return ac_output_new(a, a->opt.output ? a->opt.output : "-");
+}
+
+/* Of the step with this number, or of those with this name. */
+static int put_loops(arenac *a, const char *which)
+{
+    const ac_lowering *low = a->lowering;
+    const char **names = AC_NEW_N(a->cx.region, const char *, low->n_steps + 1);
+    char *end;
+    const long number = strtol(which, &end, 10);
+    ac_sink *to = NULL;
+    for (int32_t i = 0; i < low->n_steps; i++)
+        names[i] = low->step[i]->node->name;
+    const int32_t named = ac_named(which, names, low->n_steps);
+    for (int32_t i = 0; i < low->n_steps; i++) {
+        if (*end ? named < 0 || strcmp(names[i], names[named]) != 0 : number != i)
+            continue;
+        to = to ? to : opened(a);
+        put_schedule(a, to, low->step[i]);
+        ac_loop_dump(to, low->step[i]->fn);
+    }
+    if (to)
+        return AC_OK;
+    ac_error(&a->cx, (ac_place){.file = a->source.path}, E0501, "no step is named '%s' (there are %d steps)", which,
+             low->n_steps);
+    return ac_named_help(&a->cx, which, names, low->n_steps);
+}
+
+static int put_kind(arenac *a, const char *kind)
+{
+    if (!strcmp(kind, "ag")) {
+        ac_graph_write_text(opened(a), a->model->graph, ac_text_channels_first(a));
+        return AC_OK;
+    }
+    if (!strcmp(kind, "dot")) {
+        AC_TRY(ac_plan_model(a));
+        ac_report_dot(opened(a), a->report);
+        return AC_OK;
+    }
+    if (strcmp(kind, "loops")) {
+        static const char *const KINDS[] = {"ag", "loops", "dot"};
+        const char *near = ac_closest(kind, KINDS, 3);
+        ac_error(&a->cx, (ac_place){0}, E0501, "show cannot --emit %s; available: ag, loops, dot", kind);
+        return near ? ac_help(&a->cx, "did you mean '%s'? arenac plan --emit has pictures and reports", near)
+                    : ac_help(&a->cx, "arenac plan --emit has pictures and reports");
+    }
+    AC_TRY(ac_check(a));
+    ac_sink *to = opened(a);
+    for (int32_t i = 0; i < a->lowering->n_steps; i++)
+        ac_loop_dump(to, a->lowering->step[i]->fn);
+    return AC_OK;
+}
+
+/* Shapes as far as they can be inferred; what keeps that from being done is for check to say. */
+static bool infer(arenac *a)
+{
+    const ac_diags before = a->cx.diags;
+    return ac_quietly(&a->cx, before, ac_infer(a));
+}
+
+/* The table and the text form show the model as it is in the file, but for --stop-after; loops and the DOT picture need
+ * the passes. */
+int ac_show(arenac *a, const char *const *path, int32_t n)
+{
+    const ac_options *o = &a->opt;
+    const bool table = !o->emit && !o->loops;
+    AC_TRY(ac_source_open(a, path, n));
+    if (table && !o->json && !o->quiet && n == 1 && strcmp(path[0], "-")) { /* also of what arenac cannot compile */
+        const ac_diags before = a->cx.diags;
+        ac_quietly(&a->cx, before, ac_tflm_show(a, ac_output_new(a, "-"))); /* what is wrong is said by the reader */
+    }
+    AC_TRY(ac_read_opened(a));
+    const bool passes = o->stop_after || o->loops;
+    if (passes)
+        AC_TRY(ac_check(a));
+    const bool macs = passes || (table && infer(a));
+    if (table && a->model->waiting && strcmp(path[0], "-") != 0)
+        ac_open_outputs(a, path, n);
+    if (o->loops)
+        return put_loops(a, o->loops);
+    if (o->emit)
+        return put_kind(a, o->emit);
+    layers l;
+    l.row = ac_facts_layers(a, macs, &l.of, &l.n);
+    (o->json ? put_json : put_table)(a, opened(a), &l);
+    return AC_OK;
+}
+
+int ac_check_verb(arenac *a, const char *const *path, int32_t n)
+{
+    if (ac_several_wanted(a)) {
+        AC_TRY(ac_several_read(a, path, n));
+        return ac_several_check(a);
+    }
+    AC_TRY(ac_read(a, path, n));
+    AC_TRY(ac_check(a));
+    if (!a->opt.quiet && !a->opt.json)
+        ac_putf(ac_output_new(a, "-"), "%s: fine; %d operators, %d steps for %s\n", path[0], (int)a->model->file_ops,
+                a->lowering->n_steps, a->lowering->set.target->name);
+    return AC_OK;
+}
