@@ -1,6 +1,6 @@
 /* intern.c - strings that are kept once, so that equal ones are the same pointer. */
 #include "base/ctx.h"
-#include "base/siphash.h"
+#include "base/hash/siphash.h"
 
 #include <string.h>
 

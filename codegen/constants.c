@@ -7,7 +7,7 @@
  *     16  8   bytes of the blob   24  8   a hash of everything after the header
  *     32  32  0                   all numbers little-endian, as the constants are */
 #include "base/file.h"
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "codegen/constants.h"
 
 #include <string.h>

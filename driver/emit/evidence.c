@@ -12,7 +12,7 @@
 #include "driver/stage/stage.h"
 
 #include "base/json_out.h"
-#include "base/sha256.h"
+#include "base/hash/sha256.h"
 #include "base/visible.h"
 #include "codegen/stack_size.h"
 #include "driver/emit/step_inputs.h"

@@ -1,7 +1,7 @@
 /* inputs.c - arrays for a model's inputs; see inputs.h. */
 #include "driver/stage/stage.h"
 
-#include "base/named.h"
+#include "base/text/named.h"
 #include "ir/pass/pass.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * TFLite Micro will run. */
 #include "driver/stage/stage.h"
 
-#include "base/sha256.h"
+#include "base/hash/sha256.h"
 #include "host/npy.h"
 #include "ir/lower/node/node.h"
 

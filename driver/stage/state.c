@@ -1,8 +1,8 @@
 /* state.c - --state OUT=IN: which outputs are kept in the bytes of which inputs, by name, by pattern, or guessed. */
 #include "driver/stage/stage.h"
 
-#include "base/named.h"
-#include "base/pattern.h"
+#include "base/text/named.h"
+#include "base/text/pattern.h"
 #include "ir/pass/pass.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* tune_file.c - reading and writing tune files; see tune_file.h. */
 #include "driver/stage/tune_file.h"
 
-#include "base/words.h"
+#include "base/text/words.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #include "driver/verb/verbs.h"
 
 #include "base/json_out.h"
-#include "base/named.h"
+#include "base/text/named.h"
 #include "base/visible.h"
 #include "codegen/code_size.h"
 #include "planner/report/layers.h"

@@ -1,6 +1,6 @@
 /* bounds.c - sizes that are computed at run time; see bounds.h. */
 #include "import/build/bounds.h"
-#include "base/named.h"
+#include "base/text/named.h"
 #include "import/build/counted.h"
 #include "import/build/operands.h"
 #include "import/build/params.h"

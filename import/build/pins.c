@@ -1,6 +1,6 @@
 /* pins.c - the dimensions of inputs that the file leaves to the caller get their sizes: --dim NAME=N, and arrays
  * given to run. */
-#include "base/named.h"
+#include "base/text/named.h"
 #include "import/build/reading.h"
 #include "import/build/wanted_outputs.h"
 

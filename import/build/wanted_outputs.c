@@ -1,6 +1,6 @@
 /* wanted_outputs.c - the outputs of a graph, by name. */
 #include "import/build/wanted_outputs.h"
-#include "base/named.h"
+#include "base/text/named.h"
 #include "import/build/build.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* tensor.c - what can be asked of one tensor: sizes, constant data, equality, its text in messages. */
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "base/sink.h"
 #include "ir/graph/graph.h"
 

@@ -1,6 +1,6 @@
 /* weights_file.c - the file that holds the large constants of a text. */
 #include "ir/graph/weights_file.h"
-#include "base/sha256.h"
+#include "base/hash/sha256.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* twins.c - constants with equal bytes. Where bytes are there they are compared (those that were dropped have been).
  * What is not made yet is the same where equal loops run over the same constants, down to bytes at one place in the
  * file, or few bytes. Constants with equal hashes are compared; everything else is not. */
-#include "base/hash.h"
+#include "base/hash/hash.h"
 #include "ir/lower/lowered.h"
 
 #include <string.h>

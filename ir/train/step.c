@@ -1,6 +1,6 @@
 /* step.c - a model becomes a step of training; see train.h. */
-#include "base/named.h"
-#include "base/pattern.h"
+#include "base/text/named.h"
+#include "base/text/pattern.h"
 #include "ir/grad/grad.h"
 #include "ir/train/make.h"
 

@@ -11,7 +11,7 @@
 #include "planner/graph/again.h"
 #include "planner/graph/planned.h"
 #include "planner/graph/reductions.h"
-#include "planner/graph/rerun_search.h"
+#include "planner/order/rerun_search.h"
 
 enum { PACKED = 12, EVENTS = 100 << 20 }; /* plans that may be packed; what the search may spend */
 

@@ -20,7 +20,7 @@
 #define AC_PLANNER_GRAPH_LIVE_H
 #include "ir/graph/graph.h"
 #include "ir/lower/lowered.h"
-#include "planner/graph/order.h"
+#include "planner/order/order.h"
 #include "planner/pack/slot.h"
 
 typedef struct ac_live_options {

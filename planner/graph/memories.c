@@ -1,7 +1,7 @@
 /* memories.c - what --pin and --budget NAME= say about the items of a plan: which memory, which offset, how much. */
 #include "planner/graph/memories.h"
 
-#include "base/named.h"
+#include "base/text/named.h"
 #include "base/sink.h"
 
 #include <string.h>

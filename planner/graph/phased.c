@@ -3,7 +3,7 @@
 #include "planner/graph/phased.h"
 
 #include "ir/lower/node/node.h"
-#include "planner/graph/phases.h"
+#include "planner/order/phases.h"
 
 /* What the scheduler knows of the steps of `from`. */
 static ac_phases_how times_of(ac_region *r, const ac_plan_how *how, const ac_planned *from, int32_t threads)

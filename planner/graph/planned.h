@@ -14,7 +14,7 @@
 #define AC_PLANNER_GRAPH_PLANNED_H
 #include "ir/lower/target.h"
 #include "planner/graph/live.h"
-#include "planner/graph/phases.h"
+#include "planner/order/phases.h"
 #include "planner/pack/solve.h"
 
 typedef enum ac_reduction {

@@ -1,7 +1,7 @@
 /* stripe_given.c - --stripe 2-5,conv1-pool1: groups of steps as the user lists them. */
 #include "planner/graph/stripe.h"
 
-#include "base/named.h"
+#include "base/text/named.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,9 +4,9 @@
 #include "planner/report/names.h"
 
 #include "base/file.h"
-#include "base/sha256.h"
+#include "base/hash/sha256.h"
 #include "base/vec.h"
-#include "base/words.h"
+#include "base/text/words.h"
 
 #include <stdlib.h>
 #include <string.h>

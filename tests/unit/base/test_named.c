@@ -1,5 +1,5 @@
 /* test_named.c - a word of the command line finds the tensor that a report calls so. */
-#include "base/named.h"
+#include "base/text/named.h"
 #include "base/random.h"
 #include "planner/report/names.h"
 #include "tests/unit/support/packing.h"

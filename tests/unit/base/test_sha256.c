@@ -1,6 +1,6 @@
 /* test_sha256.c - the vectors of FIPS 180-4's examples, one piece against many, and the C of a block against what this
  * processor runs. */
-#include "base/sha256.c" /* that block */
+#include "base/hash/sha256.c" /* that block */
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* test_siphash.c - the test vectors of the paper's authors, keys that differ, and names under a key, also those that a
  * hash without one is attacked with. */
 #include "base/ctx.h"
-#include "base/siphash.h"
+#include "base/hash/siphash.h"
 #include "tests/unit/support/in_context.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* test_rerun.c - plans that drop results and compute them again, for random steps of training: replayed value by value,
  * the bytes counted anew, and compared with what the search says of them. */
 #include "base/random.h"
-#include "planner/graph/rerun_search.h"
+#include "planner/order/rerun_search.h"
 #include "tests/unit/support/expect.h"
 
 #include <string.h>

@@ -18,9 +18,9 @@
  *     ac_rerun_run(&k, hold, INT64_MAX);
  *
  * Memory: the region. Nothing fails; `possible` says if there is such a step. Cost of a run: O(events * operands). */
-#ifndef AC_PLANNER_GRAPH_RERUN_H
-#define AC_PLANNER_GRAPH_RERUN_H
-#include "planner/graph/order.h"
+#ifndef AC_PLANNER_ORDER_RERUN_H
+#define AC_PLANNER_ORDER_RERUN_H
+#include "planner/order/order.h"
 
 typedef struct ac_hold {
     int32_t to, from;

@@ -4,7 +4,7 @@
  * scheduling by Ahn et al., SERENITY, MLSys 2020); cutting at steps that are comparable with all others and taking
  * harmless steps at once keep the layers of real networks narrow. Bad case: many independent branches that all raise
  * what is alive. */
-#include "planner/graph/order.h"
+#include "planner/order/order.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,8 @@
  *
  * Only for tables in memory: nothing that is written may depend on it. Cost: 2 rounds for 8 bytes, 4 at the end.
  * Source of the method: Aumasson and Bernstein 2012, SipHash-2-4. */
-#ifndef AC_BASE_SIPHASH_H
-#define AC_BASE_SIPHASH_H
+#ifndef AC_BASE_HASH_SIPHASH_H
+#define AC_BASE_HASH_SIPHASH_H
 #include <stddef.h>
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* rerun.c - events of a step of training, and the bytes that live at each; see rerun.h. */
-#include "planner/graph/rerun.h"
+#include "planner/order/rerun.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* pattern.c - see pattern.h. */
-#include "base/pattern.h"
+#include "base/text/pattern.h"
 
 #include <string.h>
 

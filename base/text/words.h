@@ -10,8 +10,8 @@
  *     }
  *
  * Memory: words are interned. Hostile bytes: a word ends with its line; NUL bytes are dropped. */
-#ifndef AC_BASE_WORDS_H
-#define AC_BASE_WORDS_H
+#ifndef AC_BASE_TEXT_WORDS_H
+#define AC_BASE_TEXT_WORDS_H
 #include "base/intern.h"
 #include "base/sink.h"
 

@@ -1,5 +1,5 @@
 /* siphash.c - SipHash-2-4; see siphash.h. */
-#include "base/siphash.h"
+#include "base/hash/siphash.h"
 
 #include <string.h>
 #include <sys/random.h>

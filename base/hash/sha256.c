@@ -1,5 +1,5 @@
 /* sha256.c - SHA-256 (FIPS 180-4); with the instructions of x86-64 and AArch64 for it where this processor has them. */
-#include "base/sha256.h"
+#include "base/hash/sha256.h"
 
 #include <stdbool.h>
 

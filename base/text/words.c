@@ -1,5 +1,5 @@
 /* words.c - files of lines of words, read with places. */
-#include "base/words.h"
+#include "base/text/words.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* named.c - see named.h. */
-#include "base/named.h"
+#include "base/text/named.h"
 
 #include <string.h>
 

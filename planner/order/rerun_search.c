@@ -6,7 +6,7 @@
  * may be so some steps earlier, where there is room. Estimates choose few of these moves, a run of each the best: the
  * most bytes over the budget, summed over steps, for the work that it adds. Where none helps, the one that hurts least
  * is made all the same: drops only grow, so this ends. */
-#include "planner/graph/rerun_search.h"
+#include "planner/order/rerun_search.h"
 
 #include "base/random.h"
 

@@ -20,8 +20,8 @@
  * is spent anyway and leaves no more alive is taken without alternatives: that never loses. Cost: counted in
  * steps, so the order is the same on all machines; at most about 64 MiB at a time. Memory: the problem is the
  * caller's region's. Nothing can fail. */
-#ifndef AC_PLANNER_GRAPH_ORDER_H
-#define AC_PLANNER_GRAPH_ORDER_H
+#ifndef AC_PLANNER_ORDER_ORDER_H
+#define AC_PLANNER_ORDER_ORDER_H
 #include "base/vec.h"
 #include "planner/pack/problem.h"
 

@@ -9,9 +9,9 @@
  * A front is a row of plans from the one that keeps everything to the least bytes, each with less than the one before
  * it for more work. It does not depend on a budget: who takes the first plan that fits gets no higher peak for a
  * smaller budget. Deterministic; cost counted in events of runs. Memory: the region of k. Nothing fails. */
-#ifndef AC_PLANNER_GRAPH_RERUN_SEARCH_H
-#define AC_PLANNER_GRAPH_RERUN_SEARCH_H
-#include "planner/graph/rerun.h"
+#ifndef AC_PLANNER_ORDER_RERUN_SEARCH_H
+#define AC_PLANNER_ORDER_RERUN_SEARCH_H
+#include "planner/order/rerun.h"
 
 typedef struct ac_rerun_choice {
     ac_hold *hold; /* by gap */

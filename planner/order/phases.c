@@ -1,5 +1,5 @@
 /* phases.c - the list scheduler of phases.h. */
-#include "planner/graph/phases.h"
+#include "planner/order/phases.h"
 
 #include <string.h>
 

@@ -13,9 +13,9 @@
  *
  * What is alive in a phase counts against `limit`. Cost: O(n * ready steps * 10), n at most MOST in a phase. Source:
  * critical-path list scheduling (Graham 1969; Kwok and Ahmad 1999 compare its kin), with barriers. */
-#ifndef AC_PLANNER_GRAPH_PHASES_H
-#define AC_PLANNER_GRAPH_PHASES_H
-#include "planner/graph/order.h"
+#ifndef AC_PLANNER_ORDER_PHASES_H
+#define AC_PLANNER_ORDER_PHASES_H
+#include "planner/order/order.h"
 #include "planner/pack/slot.h"
 
 /* By step of the problem */

@@ -12,8 +12,8 @@
  *     }
  *
  * Cost: O(n) searches of the word. Names are those of the caller; equal ones are one, and the first of them counts. */
-#ifndef AC_BASE_NAMED_H
-#define AC_BASE_NAMED_H
+#ifndef AC_BASE_TEXT_NAMED_H
+#define AC_BASE_TEXT_NAMED_H
 #include "base/ctx.h"
 
 int32_t ac_named(const char *word, const char *const *name, int32_t n); /* -1: none, or several */

@@ -1,6 +1,6 @@
 /* pattern.h - names by patterns, in which * matches any text. */
-#ifndef AC_BASE_PATTERN_H
-#define AC_BASE_PATTERN_H
+#ifndef AC_BASE_TEXT_PATTERN_H
+#define AC_BASE_TEXT_PATTERN_H
 #include "base/region.h"
 
 #include <stdbool.h>

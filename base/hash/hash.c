@@ -1,5 +1,5 @@
 /* hash.c - four sums of products at a time, so that none waits for another; then mixed into one. */
-#include "base/hash.h"
+#include "base/hash/hash.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* order_build.c - from the uses of values to what must come before what. */
-#include "planner/graph/order.h"
+#include "planner/order/order.h"
 
 #include <stdlib.h>
 

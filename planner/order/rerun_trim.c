@@ -1,6 +1,6 @@
 /* rerun_trim.c - what the search for a plan within a budget takes back, and how it finds other ways; see
  * rerun_search.h. */
-#include "planner/graph/rerun_search.h"
+#include "planner/order/rerun_search.h"
 
 #include "base/random.h"
 

@@ -4,8 +4,8 @@
  *
  * The same on every machine of one byte order. Whoever knows it can make bytes that collide: siphash.h is for tables
  * that must not mind. Cost: about 8 bytes in a nanosecond. */
-#ifndef AC_BASE_HASH_H
-#define AC_BASE_HASH_H
+#ifndef AC_BASE_HASH_HASH_H
+#define AC_BASE_HASH_HASH_H
 #include <stddef.h>
 #include <stdint.h>
 

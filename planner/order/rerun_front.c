@@ -3,7 +3,7 @@
  * Down: each budget is met by more drops, starting with those of the one above, then what does not pay any more is
  * kept again. Up: a plan of the budget below has room now, and often what is kept in that costs less than what came
  * down. Then every budget is tried in other ways, at random, until the allowance is spent. */
-#include "planner/graph/rerun_search.h"
+#include "planner/order/rerun_search.h"
 
 #include "base/random.h"
 

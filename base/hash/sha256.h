@@ -5,8 +5,8 @@
  *     ac_sha256_close(&s, hex);
  *
  * Cost: about 2 bytes in a nanosecond where the processor has instructions for it, else a fifth of that. */
-#ifndef AC_BASE_SHA256_H
-#define AC_BASE_SHA256_H
+#ifndef AC_BASE_HASH_SHA256_H
+#define AC_BASE_HASH_SHA256_H
 #include <stddef.h>
 #include <stdint.h>
 

@@ -14,7 +14,7 @@
  * near the least that a step's memory allows. Branch and bound makes it exact where that is quick. Windows (t, u]
  * that do not overlap add up: the best row of them is
  * found over a few steps t, those where most is missing. Flow: Dinic 1970. */
-#include "planner/graph/rerun_search.h"
+#include "planner/order/rerun_search.h"
 
 #include <math.h>
 #include <string.h>
