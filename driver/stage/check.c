@@ -7,7 +7,7 @@
 #include "ir/lower/gpu/grid.h"
 #include "ir/lower/held.h"
 #include "ir/lower/node/node.h"
-#include "ir/pass/pass.h"
+#include "ir/pass/run/run.h"
 #include "planner/graph/flow_lower.h"
 
 #include <string.h>

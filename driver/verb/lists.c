@@ -3,7 +3,7 @@
 
 #include "base/json_out.h"
 #include "codegen/targets.h"
-#include "ir/pass/pass.h"
+#include "ir/pass/run/run.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
  *     WHILE                 unrolled as long as its condition is known before the iteration; once it is not, or when
  *                           the copies become many, a loop that carries what an iteration changes
  *
- * A model in which data decides no size needs none of this: pass infer does it (ir/pass/inline.c). */
+ * A model in which data decides no size needs none of this: pass infer does it (ir/pass/flow/inline.c). */
 #include "import/build/bounds.h"
 #include "import/build/counted.h"
 #include "import/build/flow/sub_graphs.h"

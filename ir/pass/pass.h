@@ -1,4 +1,5 @@
-/* pass.h - running the graph passes, which are the rows of passes.def in their order.
+/* pass.h - graph passes: what they are told, and what they report. The rows of passes.def run in their order
+ * (run/run.h).
  *
  * A pass is `int ac_pass_x(ac_pass *p)`: it changes p->graph, adds to p->changed, and returns AC_OK or AC_FAIL with
  * diagnostics. Its comment in ir/pass/x.c says what it needs and guarantees. The graph is verified after each
@@ -87,12 +88,6 @@ typedef struct ac_pass_options {
     ac_sink *dump;
 } ac_pass_options;
 
-typedef struct ac_pass_time {
-    const char *name;
-    double ms;
-    int32_t changed;
-} ac_pass_time;
-
 typedef struct ac_pass {
     ac_ctx *cx;
     ac_graph *graph;
@@ -103,11 +98,5 @@ typedef struct ac_pass {
 } ac_pass;
 
 typedef int ac_pass_fn(ac_pass *p);
-
-/* The name of row i, in the order in which they run; NULL past the last one. */
-const char *ac_pass_name(int32_t i);
-
-/* Runs the array. *time: one row for each pass that ran (context's region). Unknown names in the options: E0501. */
-int ac_pass_run(ac_ctx *cx, ac_graph *g, const ac_pass_options *opt, const ac_pass_time **time, int32_t *n_time);
 
 #endif

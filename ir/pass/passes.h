@@ -13,12 +13,5 @@
  * would be far larger than what it is made of, or the graph promises nothing for these types - reported when the
  * graph is lowered). */
 bool ac_fold_node(const ac_graph *g, ac_node *n);
-/* inline.c: the node at position `at` is IF or WHILE (OF_FLOW), its operands are known. Nodes are put in its place or
- * in front of it, so `at` is to be looked at again, unless it stays what it is. */
-typedef struct ac_inline ac_inline;
-ac_inline *ac_inline_open(ac_pass *p);
-int ac_inline_node(ac_inline *s, int32_t at);
-bool ac_inline_stays(const ac_node *n); /* it runs subgraphs of its own, which are inferred */
-void ac_inline_end(ac_inline *s);       /* subgraphs that were copied go; those that stay are numbered from 1 on */
 
 #endif

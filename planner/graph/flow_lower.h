@@ -1,5 +1,5 @@
-/* flow_lower.h - IF and WHILE that data decides (ir/pass/flow.c) as one step: the loops of their subgraphs inside a
- * branch, or inside a loop that ends when the condition is false.
+/* flow_lower.h - lowers an IF or WHILE whose condition depends on data (ir/pass/flow/flow.c) to one step: the loops of
+ * its subgraphs inside a branch, or inside a loop that ends when the condition is false.
  *
  *     %y = while 1 2 %x        for turn in 0 .. 2^31-1        y = x first
  *                                steps of the condition       read y

@@ -1,5 +1,5 @@
 /* flow.c - IF and WHILE have no loops of their own: pass infer puts the nodes of their subgraphs in their place
- * (ir/pass/inline.c), so nobody needs their shape or lowering, except of a graph that was not run through it. */
+ * (ir/pass/flow/inline.c), so nobody needs their shape or lowering, except of a graph that was not run through it. */
 #include "ir/lower/entries.h"
 #include "ir/lower/lower.h"
 

@@ -2,7 +2,7 @@
  * gradients are right is checked by tests/random_grads.py and tests/cli/train/grad_cases.sh. */
 #include "ir/grad/grad.h"
 #include "ir/lower/node/node.h"
-#include "ir/pass/pass.h"
+#include "ir/pass/run/run.h"
 #include "tests/unit/support/expect.h"
 
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "ir/lower/fixed_point16.h"
 #include "ir/lower/node/node.h"
 #include "ir/ops/decode/operand_names.h"
-#include "ir/pass/pass.h"
+#include "ir/pass/run/run.h"
 #include "tests/unit/support/in_context.h"
 #include "tests/unit/support/value_case.h"
 

@@ -4,6 +4,7 @@
  * die. */
 #include "import/import.h"
 #include "ir/pass/channels.h"
+#include "ir/pass/run/run.h"
 #include "tests/unit/support/in_context.h"
 #include "tests/unit/support/run_node.h"
 

@@ -5,7 +5,7 @@
 #include "ir/loop/eval/eval.h"
 #include "ir/lower/lower.h"
 #include "ir/lower/node/node.h"
-#include "ir/pass/pass.h"
+#include "ir/pass/run/run.h"
 #include "tests/unit/support/expect.h"
 
 #include <dirent.h>

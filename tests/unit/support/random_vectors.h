@@ -6,7 +6,7 @@
 #ifndef AC_TESTS_UNIT_SUPPORT_RANDOM_VECTORS_H
 #define AC_TESTS_UNIT_SUPPORT_RANDOM_VECTORS_H
 #include "ir/lower/node/node.h"
-#include "ir/pass/pass.h"
+#include "ir/pass/run/run.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* state_grow.c - caches that grow by a few rows with each run become ones of a bounded size, of which a position says
+/* grow.c - caches that grow by a few rows with each run become ones of a bounded size, of which a position says
  * how many rows there are.
  *
  *     next = concatenation(past, new)    becomes    next = dynamic_update_slice(state, new, [.., position, ..])
@@ -8,8 +8,8 @@
  * them as if they were there is an error. Then the results are those of a model with caches of just this length. */
 #include "ir/ops/decode/axis.h"
 #include "ir/ops/shape/resolve.h"
-#include "ir/pass/state.h"
-#include "ir/pass/state_rows.h"
+#include "ir/pass/state/state.h"
+#include "ir/pass/state/cache_rows.h"
 
 #include <float.h>
 #include <string.h>

@@ -1,13 +1,13 @@
-/* state_rows.h - the rows of a cache (--state), followed through the graph: along which dimension of each tensor they
+/* cache_rows.h - the rows of a cache (--state), followed through the graph: along which dimension of each tensor they
  * are, as long as each element of it depends on the elements of its own row alone.
  *
  *     w.of[cache->id] = (ac_rows_at){.axis = 2};
  *     if (ac_rows_read(&w, n) && ac_rows_follow(&w, n, &to))         in the order of the graph
  *         w.of[n->out[0]->id] = to;
  *
- * state_grow.c asks where rows are that are not there yet, state_ring.c where rows lie in another order. */
-#ifndef AC_IR_PASS_STATE_ROWS_H
-#define AC_IR_PASS_STATE_ROWS_H
+ * grow.c asks where rows are that are not there yet, ring.c where rows lie in another order. */
+#ifndef AC_IR_PASS_STATE_CACHE_ROWS_H
+#define AC_IR_PASS_STATE_CACHE_ROWS_H
 #include "ir/pass/passes.h"
 
 typedef struct ac_rows_at {

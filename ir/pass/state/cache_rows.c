@@ -1,6 +1,6 @@
-/* state_rows.c - where the rows of a cache are in what is computed of it: a rule for each operator whose result has
- * them, too. See state_rows.h. */
-#include "ir/pass/state_rows.h"
+/* cache_rows.c - where the rows of a cache are in what is computed of it: a rule for each operator whose result has
+ * them, too. See cache_rows.h. */
+#include "ir/pass/state/cache_rows.h"
 
 #include "ir/ops/decode/axis.h"
 

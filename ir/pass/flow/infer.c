@@ -1,7 +1,7 @@
 /* infer.c - types and shapes of everything, and the constants that follow from shapes. */
 #include "ir/ops/shape/resolve.h"
 #include "ir/ops/shape/shape.h"
-#include "ir/pass/passes.h"
+#include "ir/pass/flow/inline.h"
 
 #include <string.h>
 

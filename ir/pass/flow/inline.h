@@ -1,7 +1,16 @@
 /* inline.h - between inline.c and flow.c: subgraphs that take the place of their node, and those that stay. */
-#ifndef AC_IR_PASS_INLINE_H
-#define AC_IR_PASS_INLINE_H
+#ifndef AC_IR_PASS_FLOW_INLINE_H
+#define AC_IR_PASS_FLOW_INLINE_H
 #include "ir/pass/passes.h"
+
+typedef struct ac_inline ac_inline;
+
+/* inline.c: the node at position `at` is IF or WHILE (OF_FLOW), its operands are known. Nodes are put in its place or
+ * in front of it, so `at` is to be looked at again, unless it stays what it is. */
+ac_inline *ac_inline_open(ac_pass *p);
+int ac_inline_node(ac_inline *s, int32_t at);
+bool ac_inline_stays(const ac_node *n); /* it runs subgraphs of its own, which are inferred */
+void ac_inline_end(ac_inline *s);       /* subgraphs that were copied go; those that stay are numbered from 1 on */
 
 /* A loop while it is unrolled. */
 typedef struct ac_unrolled {

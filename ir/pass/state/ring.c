@@ -1,4 +1,4 @@
-/* state_ring.c - windows that slide: what was kept but for its oldest rows, and new ones after them, or before. Only
+/* ring.c - windows that slide: what was kept but for its oldest rows, and new ones after them, or before. Only
  * the new rows are written then, over the oldest ones:
  *
  *   before:  %rest = slice %past    %next = concatenation %rest %new             1 2 3 4 > 2 3 4 5 > 3 4 5 6
@@ -12,8 +12,8 @@
 #include "ir/ops/decode/axis.h"
 #include "ir/ops/decode/slice.h"
 #include "ir/ops/shape/resolve.h"
-#include "ir/pass/state.h"
-#include "ir/pass/state_rows.h"
+#include "ir/pass/state/state.h"
+#include "ir/pass/state/cache_rows.h"
 
 typedef struct sliding {
     ac_node *slice, *join; /* join NULL: it is none */

@@ -10,7 +10,7 @@
  * Operands that are constants and that no iteration changes become constants of the copies, so what is computed of
  * them is known. planner/graph/flow_lower.c makes loops and branches of what stays. */
 #include "ir/ops/shape/shape.h"
-#include "ir/pass/inline.h"
+#include "ir/pass/flow/inline.h"
 
 #include <inttypes.h>
 

@@ -1,6 +1,6 @@
 /* state.c - pass state: results that are kept in the bytes of inputs from run to run (--state). */
 #include "ir/ops/shape/resolve.h"
-#include "ir/pass/state.h"
+#include "ir/pass/state/state.h"
 
 #include <string.h>
 

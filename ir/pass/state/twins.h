@@ -1,12 +1,12 @@
-/* state_twins.h - a graph whose caches grow (--state), and the same model for other lengths of them: what of it depends
- * on the length. Between state_twins.c, which compares, and state_lengths.c, which has it computed of the position.
+/* twins.h - a graph whose caches grow (--state), and the same model for other lengths of them: what of it depends
+ * on the length. Between twins.c, which compares, and lengths.c, which has it computed of the position.
  *
  *     x = the operand of a node in all graphs;  x.t[AC_HERE] is the graph's own
  *     if (ac_twin_depends(l, &x)) ..                         */
 #ifndef AC_IR_PASS_STATE_TWINS_H
 #define AC_IR_PASS_STATE_TWINS_H
-#include "ir/pass/state.h"
-#include "ir/pass/state_rows.h"
+#include "ir/pass/state/state.h"
+#include "ir/pass/state/cache_rows.h"
 
 /* The graph itself; the model for the same length, with constants folded; for a row more or fewer, folded too. */
 enum { AC_HERE, AC_NOW, AC_OTHER, AC_TWINS };

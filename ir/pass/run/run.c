@@ -1,7 +1,8 @@
-/* pass.c - runs the passes. */
-#include "ir/pass/passes.h"
+/* run.c - runs the passes. */
+#include "ir/pass/run/run.h"
 
 #include "base/progress.h"
+#include "ir/pass/passes.h"
 
 #include <string.h>
 #include <time.h>

@@ -1,6 +1,6 @@
-/* state.h - between state.c, state_grow.c, state_turned.c and state_ring.c. */
-#ifndef AC_IR_PASS_STATE_H
-#define AC_IR_PASS_STATE_H
+/* state.h - between state.c, grow.c, turned.c and ring.c. */
+#ifndef AC_IR_PASS_STATE_STATE_H
+#define AC_IR_PASS_STATE_STATE_H
 #include "ir/pass/passes.h"
 
 /* state.c: a node that makes *y, a new tensor of this name; appended. attrs: NULL for the defaults. */
@@ -14,7 +14,7 @@ int32_t ac_state_grows(const ac_graph *g, const ac_tensor *past, const ac_tensor
 int ac_state_grow(ac_ctx *cx, ac_graph *g, ac_tensor *const *past, ac_tensor *const *next, int32_t n,
                   const ac_pass_lengths *lengths, const ac_tensor **position);
 
-/* state_lengths.c: what a graph computes of the length of its caches is computed of the position instead.
+/* lengths.c: what a graph computes of the length of its caches is computed of the position instead.
  *
  *     ac_lengths_open(cx, tmp, g, from, past, &rows, &l);       before g changes; *l NULL: nothing is known of lengths
  *     ac_lengths_position(l, position);
@@ -31,11 +31,11 @@ void ac_lengths_position(ac_lengths *l, ac_tensor *position); /* i32 [1] */
 int ac_lengths_node(ac_lengths *l, int32_t at, bool *replaced);
 int ac_lengths_outputs(const ac_lengths *l); /* E0502: one is a constant that depends on the length */
 
-/* state_turned.c: `next` that is made of a turned `state` by a scatter becomes a scatter into `state`; anything else
+/* turned.c: `next` that is made of a turned `state` by a scatter becomes a scatter into `state`; anything else
  * stays as it is. */
 int ac_state_turned(ac_ctx *cx, ac_graph *g, ac_tensor *state, ac_tensor *next);
 
-/* state_ring.c: `next` that is `state` without its oldest rows, and new ones, becomes an update of a ring, if nobody
+/* ring.c: `next` that is `state` without its oldest rows, and new ones, becomes an update of a ring, if nobody
  * needs the order of the rows. turn: of each ring (n_turns, at most n) a state, and its value in the next run. */
 typedef struct ac_state_window {
     ac_tensor *state, *next;

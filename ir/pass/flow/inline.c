@@ -17,7 +17,7 @@
  *            condition and body, so odd when it is there
  *     IF     in = condition, then operands; with done: condition, results of `then` (or of the chosen one), of `else`
  */
-#include "ir/pass/inline.h"
+#include "ir/pass/flow/inline.h"
 
 #include <string.h>
 

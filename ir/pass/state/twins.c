@@ -1,6 +1,6 @@
-/* state_twins.c - what of a graph depends on the length of its caches: it is compared with the same model for one row
- * more or fewer, and for far fewer, which tell what grows evenly from what does so at the end only. state_twins.h */
-#include "ir/pass/state_twins.h"
+/* twins.c - what of a graph depends on the length of its caches: it is compared with the same model for one row
+ * more or fewer, and for far fewer, which tell what grows evenly from what does so at the end only. twins.h */
+#include "ir/pass/state/twins.h"
 
 #include <string.h>
 

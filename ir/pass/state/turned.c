@@ -1,4 +1,4 @@
-/* state_turned.c - rows that are scattered into the first axis of a state that was turned, and turned back, as
+/* turned.c - rows that are scattered into the first axis of a state that was turned, and turned back, as
  * exporters write index_copy and an assignment to cache[:, :, position]:
  *
  *   before:  %t = transpose %past p    %s = scatter_into %t %at %u    %next = transpose %s (p's inverse)
@@ -8,7 +8,7 @@
  * written in the same order. */
 #include "ir/ops/decode/axis.h"
 #include "ir/ops/shape/resolve.h"
-#include "ir/pass/state.h"
+#include "ir/pass/state/state.h"
 
 /* Is n a transpose of a whole state or result? Then perm is its order. */
 static bool turns(ac_ctx *cx, const ac_node *n, int32_t *perm)

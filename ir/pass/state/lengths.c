@@ -1,4 +1,4 @@
-/* state_lengths.c - what a model computes of the length of its caches is computed of the position instead.
+/* lengths.c - what a model computes of the length of its caches is computed of the position instead.
  *
  * Exporters take positions and masks from a size: arange(past, past + n), compared with arange(past + n), is which rows
  * each new token sees. A graph whose caches have room for all rows has the room there. What depends on it is found by
@@ -12,7 +12,7 @@
  * Anything else is an error that names the step: nothing is guessed. */
 #include "ir/ops/decode/slice.h"
 #include "ir/ops/shape/resolve.h"
-#include "ir/pass/state_twins.h"
+#include "ir/pass/state/twins.h"
 
 enum { DEEP = 1000 }; /* operators after each other that are made again for one operand */
 
