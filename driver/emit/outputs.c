@@ -274,7 +274,7 @@ static void ask_compiler(arenac *a)
 {
     ac_module *m = a->module;
     ac_report *r = a->report;
-    if (m->target->firmware && !m->built.how && ac_is(a->opt.stack, "auto"))
+    if (m->target->firmware && !m->built.how && a->opt.stack == AC_OPT_STACK_AUTO)
         ac_gcc_built(m, &m->built);
     if (!m->built.how || !r)
         return;

@@ -40,7 +40,7 @@ ac_report *ac_facts_open(arenac *a, const ac_packed *packed, const char *format,
                      .rows = packed->row,
                      .n_rows = packed->n_rows,
                      .planner_option = a->opt.planner,
-                     .reference_tflite = ac_is(a->opt.reference, "tflite")};
+                     .reference_tflite = a->opt.reference == AC_OPT_REFERENCE_TFLITE};
     for (int32_t i = 0; i < p->n; i++) {
         const ac_item *it = &p->item[i];
         if (it->kind == AC_ITEM_STATE)

@@ -53,9 +53,15 @@ bool ac_options_say(const ac_options *o, const char *said)
         const ac_opt_texts *given = &o->given[i];
         if (strncmp(ROWS[i].pub.name, said + 2, n) || ROWS[i].pub.name[n])
             continue;
-        return word ? ac_is(given->n ? given->item[given->n - 1] : ROWS[i].init, word) : given->n > 0;
+        return word ? ac_is(ac_option_text(o, (ac_option_id)i), word) : given->n > 0;
     }
     return false;
+}
+
+const char *ac_option_text(const ac_options *o, ac_option_id id)
+{
+    const ac_opt_texts *given = &o->given[id];
+    return given->n ? given->item[given->n - 1] : ROWS[id].init;
 }
 
 /* As it is written after "--": without the verb that tells it from others of this name. */

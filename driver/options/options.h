@@ -3,7 +3,7 @@
  *     ac_options o;
  *     ac_options_open(&o, cx);                                   the defaults
  *     AC_TRY(ac_options_set(&o, "target", "cortex-m4"));         a diagnostic E0501 when there is no such thing
- *     if (ac_is(o.schedule, "search")) ...
+ *     if (o.schedule == AC_OPT_SCHEDULE_SEARCH) ...
  *     if (o.align) ...                                        what was not given is 0, NULL, false, -1 (numbers), empty
  *
  * Stages read options and never write them; what they mean for a target is in settings.h. Memory: texts and lists are
@@ -61,7 +61,6 @@ typedef struct ac_adapter_option {
 /* The types of options.def. */
 typedef bool ac_opt_flag;        /* given or not */
 typedef bool ac_opt_on_off;      /* on or off */
-typedef const char *ac_opt_word; /* one of those that the row lists; "" where it was left out */
 typedef const char *ac_opt_text; /* not empty */
 typedef double ac_opt_real;      /* 0 or more, finite; -1: not given */
 typedef int64_t ac_opt_number;   /* LO..HI or LO.. of the row (up to 2^31 - 1), else 0 or more; -1: not given */
@@ -76,6 +75,13 @@ typedef AC_VEC(ac_key_option) ac_opt_keys;
 typedef AC_VEC(ac_adapter_option) ac_opt_adapters;
 typedef ac_budget_option ac_opt_budget;
 typedef ac_section_option ac_opt_sections;
+
+/* An option of type `word` is an enum: 0 if the option is not given, then the words of its row in their order. */
+#define WORD(id)             AC_OPT_##id,
+#define WORDS(option, words) typedef enum ac_opt_word_##option{AC_OPT_##option##_none, words} ac_opt_word_##option;
+#include "driver/options/options_words.def"
+#undef WORDS
+#undef WORD
 
 typedef enum ac_option_id {
 #define OPT(id, type) AC_OPT_##id,
@@ -102,6 +108,9 @@ const char *ac_options_line(const ac_options *o, const char *target);
 /* Are the options such as `said` makes them, by default or because somebody gave it: "--schedule search",
  * "--recompute"? */
 bool ac_options_say(const ac_options *o, const char *said);
+
+/* The value as text, as it was given last, or the default; NULL if there is none. */
+const char *ac_option_text(const ac_options *o, ac_option_id id);
 
 const char *ac_shell_word(ac_ctx *cx, const char *s); /* as a shell reads it: in quotes unless it is plain */
 bool ac_is(const char *value, const char *word);      /* false for NULL */

@@ -73,15 +73,18 @@ bool ac_parse_on_off(ac_ctx *cx, const char *arg, const char *value, void *field
     return !strcmp(value, "on") || !strcmp(value, "off");
 }
 
-/* arg: "a|b|c", or "[a|b|c]" when it may be left out. */
+/* arg: "a|b|c", or "[a|b|c]" if the word is optional. The field is an enum of these words (options.h), numbered from 1;
+ * an optional word that is missing is number 1. */
 bool ac_parse_word(ac_ctx *cx, const char *arg, const char *value, void *field)
 {
+    const size_t n = strlen(value);
+    unsigned *number = field;
     (void)cx;
-    *(ac_opt_word *)field = value;
+    *number = 1;
     if (*arg == '[' && !*value)
         return true;
-    const size_t n = strlen(value);
-    for (const char *p = arg + (*arg == '['); *p && *p != ']'; p += strcspn(p, "|]"), p += *p == '|')
+    *number += *arg == '[';
+    for (const char *p = arg + (*arg == '['); *p && *p != ']'; p += strcspn(p, "|]"), p += *p == '|', ++*number)
         if (strcspn(p, "|]") == n && !strncmp(p, value, n))
             return true;
     return false;

@@ -15,8 +15,8 @@ static bool wants_stripes(const ac_options *o)
 /* A GPU runs the elements of a step in no order: nothing may rest on one. */
 static void drop_orders(ac_ctx *cx, const ac_options *o, const ac_settings *s)
 {
-    const bool rows = ac_is(o->io, "rows");
-    if (s->gpu && (wants_stripes(o) || rows || ac_is(o->overlap, "on")))
+    const bool rows = o->io == AC_OPT_IO_ROWS;
+    if (s->gpu && (wants_stripes(o) || rows || o->overlap == AC_OPT_OVERLAP_ON))
         ac_warn(cx, NOWHERE, W0002, "target %s runs the elements of a step in no order: %s is ignored", s->target->name,
                 rows               ? "--io rows"
                 : wants_stripes(o) ? "--stripe"
@@ -41,16 +41,13 @@ static int32_t threads_of(ac_ctx *cx, const ac_options *o, const ac_settings *s)
 
 static int32_t tensor_cores_of(ac_ctx *cx, const ac_options *o, const ac_settings *s)
 {
-    static const char *const WORDS[] = {[AC_TENSOR_BYTES] = "int8",
-                                        [AC_TENSOR_OFF] = "off",
-                                        [AC_TENSOR_TF32] = "tf32",
-                                        [AC_TENSOR_BF16] = "bf16",
-                                        [AC_TENSOR_F16] = "f16"};
-    const char *word = o->tensor_cores;
-    int32_t k = 0;
-    while (word && k < AC_TENSOR_F16 && strcmp(word, WORDS[k]))
-        k++;
-    if (word && !s->gpu)
+    static const int32_t KIND[] = {
+        [AC_OPT_tensor_cores_none] = AC_TENSOR_BYTES, [AC_OPT_TENSOR_CORES_INT8] = AC_TENSOR_BYTES,
+        [AC_OPT_TENSOR_CORES_OFF] = AC_TENSOR_OFF,    [AC_OPT_TENSOR_CORES_TF32] = AC_TENSOR_TF32,
+        [AC_OPT_TENSOR_CORES_BF16] = AC_TENSOR_BF16,  [AC_OPT_TENSOR_CORES_F16] = AC_TENSOR_F16};
+    const char *word = ac_option_text(o, AC_OPT_tensor_cores);
+    const int32_t k = KIND[o->tensor_cores];
+    if (o->tensor_cores && !s->gpu)
         ac_warn(cx, NOWHERE, W0002, "target %s has no tensor cores: --tensor-cores is ignored", s->target->name);
     else if (k >= AC_TENSOR_TF32 && o->exact)
         ac_warn(cx, NOWHERE, W0002, "--exact: tensor cores multiply no floats, --tensor-cores %s is ignored", word);
@@ -62,18 +59,20 @@ static int32_t tensor_cores_of(ac_ctx *cx, const ac_options *o, const ac_setting
 
 static int32_t winograd_of(const ac_options *o)
 {
-    return !o->winograd ? 0 : !*o->winograd ? AC_WINOGRAD_CHEAPEST : o->winograd[0] - '0';
+    static const int32_t TILE[] = {
+        [AC_OPT_WINOGRAD_ALONE] = AC_WINOGRAD_CHEAPEST, [AC_OPT_WINOGRAD_2] = 2, [AC_OPT_WINOGRAD_4] = 4};
+    return TILE[o->winograd];
 }
 
 static ac_share_price share_of(ac_ctx *cx, const ac_options *o, const ac_settings *s)
 {
-    const char *word = o->share_kernels;
-    if (!word)
+    const bool off = s->gpu || o->share_kernels == AC_OPT_SHARE_KERNELS_OFF;
+    if (!o->share_kernels)
         return s->target->firmware ? AC_SHARE_AUTO : s->target->vec_bytes && !s->gpu ? AC_SHARE_LARGE : AC_SHARE_NEVER;
-    if (s->gpu && !ac_is(word, "off"))
+    if (s->gpu && o->share_kernels != AC_OPT_SHARE_KERNELS_OFF)
         ac_warn(cx, NOWHERE, W0002, "kernels of %s have their shapes built in: --share-kernels is ignored",
                 s->target->name);
-    return s->gpu || ac_is(word, "off") ? AC_SHARE_NEVER : ac_is(word, "auto") ? AC_SHARE_AUTO : AC_SHARE_BYTES;
+    return off ? AC_SHARE_NEVER : o->share_kernels == AC_OPT_SHARE_KERNELS_AUTO ? AC_SHARE_AUTO : AC_SHARE_BYTES;
 }
 
 static const char *closest_target(ac_ctx *cx, const char *name)
@@ -107,9 +106,9 @@ int ac_settings_make(ac_ctx *cx, const ac_options *o, const char *target, ac_set
     }
     s.target = aligned_for(cx, s.target, o->align);
     s.gpu = s.target->isa == AC_ISA_CUDA;
-    s.reference = ac_is(o->reference, "tflite");
-    s.dead = o->dead ? ac_is(o->dead, "on") : s.target->firmware;
-    s.stripes = !s.gpu && (wants_stripes(o) || ac_is(o->io, "rows"));
+    s.reference = o->reference == AC_OPT_REFERENCE_TFLITE;
+    s.dead = o->dead ? o->dead == AC_OPT_DEAD_ON : s.target->firmware;
+    s.stripes = !s.gpu && (wants_stripes(o) || o->io == AC_OPT_IO_ROWS);
     drop_orders(cx, o, &s);
     s.threads = threads_of(cx, o, &s);
     s.tensor_cores = tensor_cores_of(cx, o, &s);
@@ -144,11 +143,11 @@ void ac_settings_note_winograd(ac_ctx *cx, const ac_settings *s, ac_lowered *con
 /* --recompute, where the steps are whole and may be overwritten. */
 static bool recomputes(ac_ctx *cx, const ac_options *o, const ac_settings *s, ac_place at)
 {
-    const char *against = s->reference                         ? "--reference tflite"
-                          : ac_is(o->preserve, "all")          ? "a run that keeps every tensor"
-                          : ac_is(o->io, "rows") && s->stripes ? "--io rows"
-                          : s->stripes                         ? "--stripe"
-                                                               : NULL;
+    const char *against = s->reference                            ? "--reference tflite"
+                          : o->preserve == AC_OPT_PRESERVE_ALL    ? "a run that keeps every tensor"
+                          : o->io == AC_OPT_IO_ROWS && s->stripes ? "--io rows"
+                          : s->stripes                            ? "--stripe"
+                                                                  : NULL;
     if (o->recompute && against)
         ac_warn(cx, at, W0002, "--recompute does not go with %s: it is ignored", against);
     return o->recompute && !against;
@@ -167,7 +166,7 @@ static ac_reductions asked(const ac_options *o)
 ac_reductions ac_settings_reductions(ac_ctx *cx, const ac_options *o, const ac_settings *s, const char *file)
 {
     const ac_place at = {.file = file};
-    const bool whole = s->reference || ac_is(o->preserve, "all");
+    const bool whole = s->reference || o->preserve == AC_OPT_PRESERVE_ALL;
     ac_reductions r = asked(o);
     if (!recomputes(cx, o, s, at))
         r &= ~AC_REDUCE(RECOMPUTE);
@@ -203,19 +202,20 @@ static int add_storage(ac_ctx *cx, const char *word, int n, int32_t *what)
 int ac_settings_storage(ac_ctx *cx, const ac_options *o, ac_storage **out)
 {
     *out = NULL;
-    if (ac_is(o->float_storage, "f32")) {
+    if (o->float_storage == AC_OPT_FLOAT_STORAGE_F32) {
         if (o->float_storage_of)
             ac_warn(cx, NOWHERE, W0002, "--float-storage-of is left out: floats stay f32 without --float-storage");
         return AC_OK;
     }
     const char *other = o->train ? "train" : o->reference ? "reference" : NULL;
     if (other) {
-        ac_error(cx, NOWHERE, E0502, "--float-storage %s does not go with --%s", o->float_storage, other);
+        ac_error(cx, NOWHERE, E0502, "--float-storage %s does not go with --%s",
+                 ac_option_text(o, AC_OPT_float_storage), other);
         return ac_help(cx, o->train ? "train in f32, and compile what is trained with --float-storage"
                                     : "a reference plan is of tensors as the file has them");
     }
     ac_storage *s = AC_NEW(cx->region, ac_storage);
-    s->type = ac_is(o->float_storage, "f16") ? AC_F16 : AC_BF16;
+    s->type = o->float_storage == AC_OPT_FLOAT_STORAGE_F16 ? AC_F16 : AC_BF16;
     for (const char *w = o->float_storage_of; w && *w; w += *w == ',') {
         const int n = (int)strcspn(w, ",");
         AC_TRY(add_storage(cx, w, n, &s->what));
@@ -267,17 +267,17 @@ static int settle_parts(ac_ctx *cx, const ac_options *o, ac_train_spec *s)
         return ac_help(cx, "--micro-batch %lld divides it", (long long)near);
     }
     s->micro_batches = o->batch > 0 ? (int32_t)(o->batch / near) : 1;
-    s->late = s->micro_batches > 1 || o->mpi || ac_is(o->update, "late");
-    if (!s->late || !ac_is(o->update, "early"))
+    s->late = s->micro_batches > 1 || o->mpi || o->update == AC_OPT_UPDATE_LATE;
+    if (!s->late || o->update != AC_OPT_UPDATE_EARLY)
         return AC_OK;
     return ac_error(cx, (ac_place){.file = "arenac"}, E0501,
                     "--update early does not go with %s: gradients are complete at the end",
                     o->mpi ? "--mpi" : "--micro-batch");
 }
 
-int ac_settings_train(ac_ctx *cx, const ac_options *o, const char *optimizer, ac_train_spec *s)
+int ac_settings_train(ac_ctx *cx, const ac_options *o, ac_option_id optimizer, ac_train_spec *s)
 {
-    if (!ac_optimizer_find(optimizer, &s->optimizer))
+    if (!ac_optimizer_find(ac_option_text(o, optimizer), &s->optimizer))
         return AC_FAIL; /* the option knows its words */
     if (o->loss && !ac_loss_find(o->loss, &s->loss)) {
         s->loss = AC_LOSS_NAMED;

@@ -26,8 +26,9 @@ typedef struct ac_settings {
 int ac_settings_make(ac_ctx *cx, const ac_options *o, const char *target, ac_settings *out);
 /* Samples that a step of training computes at once. */
 int64_t ac_settings_micro_batch(const ac_options *o);
-/* Of a step of training: what its options say, but for the output and the type of the target. E0501. */
-int ac_settings_train(ac_ctx *cx, const ac_options *o, const char *optimizer, ac_train_spec *out);
+/* A step of training by its options, but for the output and the type of the target. optimizer: the option whose word
+ * names it. E0501. */
+int ac_settings_train(ac_ctx *cx, const ac_options *o, ac_option_id optimizer, ac_train_spec *out);
 /* --float-storage: what is to lie in 16 bits; *out NULL: nothing. E0501: a word that is not known. E0502: it does not
  * go with another option. */
 int ac_settings_storage(ac_ctx *cx, const ac_options *o, ac_storage **out);

@@ -63,7 +63,7 @@ static int refuse(arenac *a, const ac_dim_option *range, int32_t n)
         return ac_error(&a->cx, HERE, E0501, "--share needs two models or more");
     if (range && (n < 1 || n > 2))
         return ac_error(&a->cx, HERE, E0501, "a range of --dim needs one model");
-    const int32_t most = ac_is(o->sizes, "each") ? MAX_EACH : MAX_ONE;
+    const int32_t most = o->sizes == AC_OPT_SIZES_EACH ? MAX_EACH : MAX_ONE;
     if (range && range->hi - range->lo >= most) {
         ac_error(&a->cx, HERE, E0502, "a range of --dim of more than %d values: '%s=%lld..%lld' has %lld", most,
                  range->name, (long long)range->lo, (long long)range->hi, (long long)(range->hi - range->lo + 1));
@@ -82,7 +82,7 @@ static int refuse(arenac *a, const ac_dim_option *range, int32_t n)
         AC_TRY(ac_dims_pins(&a->cx, &o->dim, range, range->lo, &pin));
         AC_TRY(ac_dims_pins(&a->cx, &o->dim, range, range->hi, &pin));
     }
-    if (o->mem.n || o->pin.n || o->host || ac_is(o->reference, "tflm") || o->lock)
+    if (o->mem.n || o->pin.n || o->host || o->reference == AC_OPT_REFERENCE_TFLM || o->lock)
         return ac_error(&a->cx, HERE, E0502,
                         "--share and ranges of --dim work without --mem, --pin, --host, --lock and --reference tflm");
     return AC_OK;
@@ -149,7 +149,7 @@ int ac_several_read(arenac *a, const char *const *path, int32_t n)
         s->range = range->name;
         s->lo = range->lo;
         s->hi = range->hi;
-        s->one = ac_is(a->opt.sizes, "one") || (!a->opt.sizes && s->n > MAX_EACH);
+        s->one = a->opt.sizes == AC_OPT_SIZES_ONE || (!a->opt.sizes && s->n > MAX_EACH);
     }
     if (s->one)
         AC_TRY(refuse_one(a));
@@ -169,7 +169,7 @@ int ac_several_read(arenac *a, const char *const *path, int32_t n)
 static int pack(ac_several *s, bool state, ac_bytes *total)
 {
     ac_ctx *cx = &s->a->cx;
-    const bool together = (state && !s->one) || (s->a->opt.share && !strcmp(s->a->opt.share, "concurrent"));
+    const bool together = (state && !s->one) || s->a->opt.share == AC_OPT_SHARE_CONCURRENT;
     ac_memory mem = {.name = state ? "state" : "arena", .capacity = -1, .align = s->align};
     ac_problem p = {.item = AC_NEW_N(cx->region, ac_item, s->n), .n = s->n, .mem = &mem, .n_mems = 1, .steps = s->n};
     ac_plan plan;

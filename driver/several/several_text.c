@@ -33,7 +33,7 @@ void ac_several_put_text(ac_several *s, ac_sink *to)
         ac_putf(to, "%s   %d plans, one for each %s from %lld to %lld, in one arena%s\n\n", s->a->source.base, s->n,
                 s->range, (long long)s->lo, (long long)s->hi, s->one ? " and one program" : "");
     else
-        ac_putf(to, "%d models, one arena, %s\n\n", s->n, s->a->opt.share);
+        ac_putf(to, "%d models, one arena, %s\n\n", s->n, ac_option_text(&s->a->opt, AC_OPT_share));
     ac_putf(to, "  RAM  arena      %13s B", ac_commas(cx, s->arena));
     if (!s->range)
         ac_putf(to, "   apart they would take %s B", ac_commas(cx, s->apart));
@@ -63,7 +63,7 @@ void ac_several_put_json(ac_several *s, ac_sink *to)
     ac_json j = ac_json_open(to);
     ac_json_obj(&j, NULL);
     ac_json_str(&j, "schema", "arenac-share/1");
-    ac_json_str(&j, "share", s->a->opt.share ? s->a->opt.share : "range");
+    ac_json_str(&j, "share", s->a->opt.share ? ac_option_text(&s->a->opt, AC_OPT_share) : "range");
     ac_json_int(&j, "arena_bytes", s->arena);
     ac_json_int(&j, "apart_bytes", s->apart);
     ac_json_int(&j, "state_bytes", s->state);
@@ -140,7 +140,7 @@ void ac_several_put_header(ac_several *s, ac_sink *to)
     ac_putf(to,
             "/* %s.h - made by arenac %s: %d %s in one arena of %s B%s; options: %s */\n#ifndef %s_H\n#define %s_H\n",
             s->stem, arenac_version(), s->n, s->range ? "sizes of a model" : "models", ac_commas(to->cx, s->arena),
-            s->a->opt.share && !strcmp(s->a->opt.share, "concurrent")
+            s->a->opt.share == AC_OPT_SHARE_CONCURRENT
                 ? ", each with bytes of its own"
                 : ", over each other: running one destroys inputs and outputs of the others",
             s->part[0].a->module->options, U, U);

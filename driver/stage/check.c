@@ -151,7 +151,7 @@ static int open_step(arenac *a)
         ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501, "--train needs --%s", has_loss(a) ? "batch" : "loss");
         return ac_help(&a->cx, has_loss(a) ? "--batch 8" : "--loss cross_entropy");
     }
-    AC_TRY(ac_settings_train(&a->cx, &a->opt, a->opt.train, spec));
+    AC_TRY(ac_settings_train(&a->cx, &a->opt, AC_OPT_train, spec));
     spec->target = spec->loss == AC_LOSS_CROSS_ENTROPY ? AC_I32 : AC_NONE;
     a->step = AC_NEW(a->cx.region, ac_train_step);
     a->step->spec = spec;
@@ -191,7 +191,7 @@ static int run_passes(arenac *a, const char *stop_after, const ac_target *t, ac_
     AC_TRY(open_step(a));
     AC_TRY(ac_settings_storage(&a->cx, &a->opt, &storage));
     const ac_options *o = &a->opt;
-    const bool reference = ac_is(o->reference, "tflite");
+    const bool reference = o->reference == AC_OPT_REFERENCE_TFLITE;
     ac_pass_options p = {.stop_after = stop_after,
                          .dump_after = o->dump_after.item,
                          .n_dump = o->dump_after.n,
@@ -207,7 +207,7 @@ static int run_passes(arenac *a, const char *stop_after, const ac_target *t, ac_
                          .grow = a->grow,
                          .with = a->grow_with,
                          .cuts = cuts,
-                         .products = ac_is(o->qdq, "exact") ? NULL : AC_NEW(a->cx.region, ac_products),
+                         .products = o->qdq == AC_OPT_QDQ_EXACT ? NULL : AC_NEW(a->cx.region, ac_products),
                          .storage = storage};
     longer lengths = {.a = a};
     p.lengths = (ac_pass_lengths){longer_model, &lengths};

@@ -45,10 +45,12 @@ int ac_check_weights(arenac *a)
 
 static ac_weights weights_of(const arenac *a)
 {
-    const char *w = a->purpose == AC_FOR_RUNNING ? "blob" : a->purpose == AC_FOR_PYTHON ? "asm" : a->opt.weights;
-    return ac_is(w, "rodata")                                  ? AC_WEIGHTS_RODATA
-           : ac_is(w, "asm")                                   ? AC_WEIGHTS_ASM
-           : ac_is(w, "blob")                                  ? AC_WEIGHTS_BLOB
+    const ac_opt_word_weights w = a->purpose == AC_FOR_RUNNING  ? AC_OPT_WEIGHTS_BLOB
+                                  : a->purpose == AC_FOR_PYTHON ? AC_OPT_WEIGHTS_ASM
+                                                                : a->opt.weights;
+    return w == AC_OPT_WEIGHTS_RODATA                          ? AC_WEIGHTS_RODATA
+           : w == AC_OPT_WEIGHTS_ASM                           ? AC_WEIGHTS_ASM
+           : w == AC_OPT_WEIGHTS_BLOB                          ? AC_WEIGHTS_BLOB
            : ac_is(a->opt.output, "-") || ac_project_wanted(a) ? AC_WEIGHTS_RODATA /* no file beside it */
                                                                : AC_WEIGHTS_AUTO;
 }
@@ -79,7 +81,7 @@ static void put_optimal(const arenac *a, ac_module *m)
 int ac_compile(arenac *a)
 {
     const ac_options *o = &a->opt;
-    if (ac_is(o->reference, "tflm"))
+    if (o->reference == AC_OPT_REFERENCE_TFLM)
         return ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501,
                         "bad argument 'tflm' of --reference: TFLite Micro runs the model itself, use arenac plan");
     if (a->model && !a->inputs.given) /* of a self-test; run and bench have opened theirs */

@@ -35,13 +35,13 @@ int ac_refuse_options(arenac *a, const char *what, bool orders)
         const char *option;
     } LEFT[] = {
         {!ac_is(o->stripe, "off"), "--stripe"},
-        {ac_is(o->io, "rows"), "--io rows"},
-        {ac_is(o->schedule, "search") && !orders, "--schedule search"},
-        {ac_is(o->overlap, "on"), "--overlap"},
+        {o->io == AC_OPT_IO_ROWS, "--io rows"},
+        {o->schedule == AC_OPT_SCHEDULE_SEARCH && !orders, "--schedule search"},
+        {o->overlap == AC_OPT_OVERLAP_ON, "--overlap"},
         {o->quantized_io, "--quantized-io"},
-        {o->preserve != NULL, "--preserve"},
-        {o->dead != NULL, "--dead"},
-        {ac_is(o->reference, "tflite"), "--reference tflite"},
+        {o->preserve, "--preserve"},
+        {o->dead, "--dead"},
+        {o->reference == AC_OPT_REFERENCE_TFLITE, "--reference tflite"},
     };
     for (size_t k = 0; k < sizeof LEFT / sizeof *LEFT; k++)
         if (LEFT[k].given)

@@ -113,8 +113,8 @@ static int put_how(arenac *a, ac_plan_how *how)
                          .threads = s->gpu || s->reference || !o->phases ? 1 : s->threads,
                          .fork_cost = AC_FORK_COST};
     how->live = (ac_live_options){.whole = s->reference,
-                                  .preserve_input = ac_is(o->preserve, "input"),
-                                  .preserve_all = ac_is(o->preserve, "all"),
+                                  .preserve_input = o->preserve == AC_OPT_PRESERVE_INPUT,
+                                  .preserve_all = o->preserve == AC_OPT_PRESERVE_ALL,
                                   .caller_io = ac_has_caller_io(a),
                                   .align = o->align       ? o->align
                                            : s->reference ? TFLITE_ALIGN

@@ -93,7 +93,7 @@ int ac_read_model(arenac *a)
                                    .seed = a->opt.random >= 0 ? (uint64_t)a->opt.random : 0,
                                    .batch = trains && a->opt.batch > 0 ? ac_settings_micro_batch(&a->opt) : 0,
                                    .train = trains,
-                                   .batch_norm = trains && !ac_is(a->opt.bn, "frozen"),
+                                   .batch_norm = trains && a->opt.bn != AC_OPT_BN_FROZEN,
                                    .strict = a->opt.strict,
                                    .bound = bound,
                                    .n_bounds = a->opt.bound.n,

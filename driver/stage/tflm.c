@@ -231,7 +231,7 @@ static void report(arenac *a, const ac_tflm *t)
 
 bool ac_tflm_wanted(const arenac *a)
 {
-    return a->for_tflm || ac_is(a->opt.reference, "tflm") || ac_emits(a->opt.emit, "tflite") ||
+    return a->for_tflm || a->opt.reference == AC_OPT_REFERENCE_TFLM || ac_emits(a->opt.emit, "tflite") ||
            ac_emits(a->opt.emit, "tflm-buffer-plan");
 }
 
@@ -243,7 +243,7 @@ int ac_tflm_plan(arenac *a)
     AC_TRY(ac_refuse_options(a, "TFLite Micro runs the operators as they are", true));
     AC_TRY(ac_offline_read(&a->cx, &a->source.file, &model));
     ac_tflm *t = pack(a, &model, NULL);
-    if (t && ac_is(a->opt.schedule, "search"))
+    if (t && a->opt.schedule == AC_OPT_SCHEDULE_SEARCH)
         t = reorder(a, t);
     if (!t)
         return AC_FAIL;

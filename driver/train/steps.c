@@ -55,11 +55,11 @@ int ac_steps_open(ac_training *t)
 static double rate_at(const ac_training *t, int64_t step)
 {
     static const double PI = 3.14159265358979323846;
-    const char *schedule = t->a->opt.lr_schedule;
+    const ac_opt_word_lr_schedule schedule = t->a->opt.lr_schedule;
     const double part = t->steps > 0 ? (double)step / (double)t->steps : 0;
-    if (ac_is(schedule, "cosine"))
+    if (schedule == AC_OPT_LR_SCHEDULE_COSINE)
         return t->rate * (1 + cos(PI * part)) / 2;
-    return ac_is(schedule, "step") ? t->rate * pow(0.1, floor(3 * part)) : t->rate;
+    return schedule == AC_OPT_LR_SCHEDULE_STEP ? t->rate * pow(0.1, floor(3 * part)) : t->rate;
 }
 
 int ac_steps_one(ac_training *t, int64_t step)

@@ -71,7 +71,7 @@ int ac_training_options(ac_training *t)
 {
     arenac *a = t->a;
     AC_TRY(check_given(a));
-    AC_TRY(ac_settings_train(&a->cx, &a->opt, a->opt.optimizer, &t->spec));
+    AC_TRY(ac_settings_train(&a->cx, &a->opt, AC_OPT_optimizer, &t->spec));
     t->spec.output = a->opt.train_output;
     t->rate = a->opt.lr;
     t->batch = a->opt.batch;

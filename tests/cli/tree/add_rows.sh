@@ -30,6 +30,8 @@ while read -r table part which; do # of our tables, as CMake makes them
     [ ! -f "$table.def" ] || cmake -D DEF="$table.def" -D OUT="${table}_$part.def" -D COLUMNS="$which" \
         -P "$src/cmake/columns.cmake"
 done <parts
+cmake -D DEF=driver/options/options.def -D FIELDS=driver/options/options_fields.def \
+    -D WORDS=driver/options/options_words.def -P "$src/cmake/words.cmake"
 code add-reduction.md >planner/graph/late.c
 code add-output.md >function
 awk '/^\/\* The files of runtime/ { while ((getline line <"function") > 0) print line; print "" } { print }' \

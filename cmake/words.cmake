@@ -1,0 +1,47 @@
+# words.cmake - reduces the rows of options.def to what C headers need:
+#     FIELDS  OPT(align, power)  OPT(io, word_io)            one row for each option: its identifier and type
+#     WORDS   WORDS(io, WORD(IO_ARENA) WORD(IO_ROWS))        one row for each option that takes a word
+# from OPT(io, "io", 0, "PCRBDFV", word, "arena|rows", ...). The words keep the order of the argument. If the argument
+# is in brackets it is optional, and IO_ALONE, the option without a word, comes first. A file is written only if its
+# content changes.
+#   cmake -D DEF=options.def -D FIELDS=options_fields.def -D WORDS=options_words.def -P words.cmake
+file(READ ${DEF} text)
+string(REPLACE "[" "(" text "${text}") # CMake lists give brackets and semicolons a meaning
+string(REPLACE "]" ")" text "${text}")
+string(REPLACE ";" "," text "${text}")
+set(row_start "OPT\\(([a-z_0-9]+), *\"[^\"\n]*\", *[^,\n]*, *\"[^\"\n]*\", *([a-z_]+), *([^,\n]*)")
+string(REGEX MATCHALL "${row_start}" rows "${text}")
+set(fields "/* From options.def by cmake/words.cmake. */\n")
+set(words "${fields}")
+foreach(row IN LISTS rows)
+  string(REGEX MATCH "${row_start}" all "${row}")
+  set(id ${CMAKE_MATCH_1})
+  set(type ${CMAKE_MATCH_2})
+  set(argument "${CMAKE_MATCH_3}")
+  if(type STREQUAL word)
+    set(type word_${id})
+    string(TOUPPER ${id} prefix)
+    set(list)
+    if(argument MATCHES "\\(")
+      set(list " WORD(${prefix}_ALONE)")
+    endif()
+    string(REGEX MATCHALL "[a-z0-9-]+" choices "${argument}")
+    foreach(choice IN LISTS choices)
+      string(TOUPPER ${choice} choice)
+      string(REPLACE "-" "_" choice ${choice})
+      string(APPEND list " WORD(${prefix}_${choice})")
+    endforeach()
+    string(APPEND words "WORDS(${id},${list})\n")
+  endif()
+  string(APPEND fields "OPT(${id}, ${type})\n")
+endforeach()
+foreach(file FIELDS WORDS)
+  string(TOLOWER ${file} content)
+  set(old "")
+  if(EXISTS ${${file}})
+    file(READ ${${file}} old)
+  endif()
+  if(NOT old STREQUAL "${${content}}")
+    file(WRITE ${${file}} "${${content}}")
+  endif()
+endforeach()
