@@ -9,25 +9,27 @@
 
 #include <string.h>
 
-typedef enum needs { PLAN, STEPS, MODEL, TFLM, PROOF, CODE } needs;
+typedef enum where { ONE_FILE, FILES, FOLDER } where;
+typedef enum needs { NONE, PLAN, STEPS, MODEL, TFLM, PROOF, CODE } needs;
 
 typedef struct emission {
     const char *kind, *path;
 } emission;
 
 typedef int put_fn(arenac *a, const emission *e, ac_sink *to);
-#define OUTPUT(kind, ext, needs, fn, help) static put_fn fn;
+#define OUTPUT(kind, ext, where, needs, fn, help) static put_fn fn;
 #include "driver/emit/outputs.def"
 #undef OUTPUT
 
 typedef struct row {
     const char *kind, *ext;
+    where where;
     needs needs;
     put_fn *put;
 } row;
 
 static const row ROWS[] = {
-#define OUTPUT(kind, ext, needs, fn, help) {kind, ext, needs, fn},
+#define OUTPUT(kind, ext, where, needs, fn, help) {kind, ext, where, needs, fn},
 #include "driver/emit/outputs.def"
 #undef OUTPUT
 };
@@ -235,7 +237,7 @@ const arenac_kind *arenac_kind_at(int32_t i)
 #define KIND(kind, ext, backends, help) {kind, ext, help},
 #include "codegen/kinds.def"
 #undef KIND
-#define OUTPUT(kind, ext, needs, fn, help) {kind, ext, help},
+#define OUTPUT(kind, ext, where, needs, fn, help) {kind, ext, help},
 #include "driver/emit/outputs.def"
 #undef OUTPUT
     };
@@ -314,7 +316,7 @@ static int not_here(arenac *a, const char *kind, const char *belongs)
 static int check_needs(arenac *a, const char *kind, const row *r)
 {
     const bool code = !r || r->needs == CODE;
-    if (a->intervals && (!r || (r->needs != PLAN && r->needs != PROOF)))
+    if (a->intervals && (!r || (r->needs != NONE && r->needs != PLAN && r->needs != PROOF)))
         return ac_error(&a->cx, (ac_place){0}, E0502, "--emit %s is not available for a CSV problem", kind);
     if (code && !a->module) {
         if (r || ac_backend_ext(kind))
@@ -322,7 +324,7 @@ static int check_needs(arenac *a, const char *kind, const row *r)
         ac_error(&a->cx, (ac_place){0}, E0501, "--emit %s: there is no such output", kind);
         return help_kinds(a, kind);
     }
-    if (code || r->put == put_json) /* JSON: without a plan, the diagnostics */
+    if (code || r->needs == NONE)
         return AC_OK;
     if (!a->report)
         return ac_error(&a->cx, (ac_place){.file = a->source.path}, E0502, "--emit %s: there is no plan", kind);
@@ -350,7 +352,7 @@ int ac_emit(arenac *a, const char *kind, const char *path)
     ac_progress_begin(&a->cx, "writing", 0);
     ac_sink_open(to, &a->cx);
     AC_TRY(r ? r->put(a, &e, to) : put_code(a, &e, to));
-    if (!r || (r->put != put_runtime && r->put != put_project))
+    if (!r || r->where == ONE_FILE)
         ac_push(a->cx.region, &a->output, ((ac_output){to, ac_strdup(a->cx.region, path)}));
     return AC_OK;
 }
@@ -428,7 +430,7 @@ static const char *path_of(arenac *a, const char *kind, bool alone)
     const row *r = find(kind);
     const char *ext = r ? r->ext : ac_backend_ext(kind);
     const bool folder = output && ends_with(output, "/");
-    if (output && ((alone && !folder) || is_stream(output) || (folder && r && r->put == put_project)))
+    if (output && ((alone && !folder) || is_stream(output) || (folder && r && r->where == FOLDER)))
         return output;
     if (!output && (a->intervals || (alone && r && r->needs != CODE)))
         return "-"; /* intervals: their stem may well be the file that was read */

@@ -15,7 +15,7 @@ static const char EMIT_HELP[] = "what to write, separated by commas:"
 #define KIND(kind, ext, backends, help) " " kind
 #include "codegen/kinds.def"
 #undef KIND
-#define OUTPUT(kind, ext, needs, fn, help) " " kind
+#define OUTPUT(kind, ext, where, needs, fn, help) " " kind
 #include "driver/emit/outputs.def"
 #undef OUTPUT
     ;
