@@ -5,7 +5,8 @@ would number and name what it makes as its compiler likes. All but one are made 
 free to do so: ir/loop/canonical.c sorts them.
 
 A function makes something if it comes to MAKERS through functions that it calls by name, not through pointers; macros
-are expanded. usage: argument_order.py CC FILE.c..., in the root of the sources; prints what is wrong, and last how many
+are expanded. usage: argument_order.py CC MADE FILE.c..., in the root of the sources, MADE being the
+folder of the tables that the build makes; prints what is wrong, and last how many
 calls have an argument that makes something"""
 import re
 import subprocess
@@ -32,9 +33,9 @@ def is_name(token):
     return re.match(r"[A-Za-z_]", token) is not None
 
 
-def tokens_of(cc, path):
+def tokens_of(cc, made, path):
     """(text, file, line) of a file and of our headers that it includes, after the preprocessor."""
-    text = subprocess.run([cc, "-E", "-std=gnu11", "-D_GNU_SOURCE", "-I.", "-Iruntime", path], check=True,
+    text = subprocess.run([cc, "-E", "-std=gnu11", "-D_GNU_SOURCE", "-I.", "-I" + made, "-Iruntime", path], check=True,
                           stdout=subprocess.PIPE, universal_newlines=True).stdout
     file, line, tokens = path, 0, []
     for row in text.splitlines():
@@ -103,7 +104,7 @@ def functions_of(tokens):
 
 
 def main():
-    units = [functions_of(tokens_of(sys.argv[1], path)) for path in sys.argv[2:]]
+    units = [functions_of(tokens_of(*sys.argv[1:3], path)) for path in sys.argv[3:]]
     shared = {f.name: f for unit in units for f in unit.values() if not f.local}
     making = set()
 

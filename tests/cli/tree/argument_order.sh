@@ -4,7 +4,7 @@
 # usage: argument_order.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 require python3 python3 "${CC:-cc}" gcc
-check() { python3 "$src/tests/cli/tree/argument_order.py" "${CC:-cc}" "$@"; }
+check() { python3 "$src/tests/cli/tree/argument_order.py" "${CC:-cc}" "$(dirname "$arenac")/made" "$@"; }
 
 # Two that are planted, one of them behind a macro, are found; one call after the other is none.
 mkdir -p import
