@@ -16,7 +16,6 @@
 
 /* Elements and multiply-adds of both branches: about what it costs to decide at run time. */
 enum { SMALL = 1 << 10 };
-enum { STAYS = -1 }; /* attrs.flow.done */
 
 typedef enum role { CARRIED, READ, FIXED } role; /* FIXED: a constant of the copy */
 
@@ -152,13 +151,12 @@ int ac_flow_loop(ac_inline *s, ac_node *n, int32_t n_in)
     ac_graph *body = cond ? copy_for(s, n, n->attrs.flow.second, n->in, as, n_in, changes, n_out) : NULL;
     if (!body)
         return AC_FAIL;
-    AC_TRY(ac_inline_condition(s, n, cond->output.item[0]));
+    AC_TRY(ac_flow_is_condition(s->cx, n->at, cond->output.item[0]));
     AC_TRY(check_carried(s, n, body));
     AC_TRY(rewrite_loop(s, n, as, n_in));
     body->carried = n->n_out;
     n->attrs.flow.first = add(s, cond);
     n->attrs.flow.second = add(s, body);
-    n->attrs.flow.done = STAYS;
     return AC_OK;
 }
 
@@ -209,33 +207,19 @@ int ac_flow_branch(ac_inline *s, ac_node *n, bool *stays)
     }
     n->attrs.flow.first = add(s, yes);
     n->attrs.flow.second = add(s, no);
-    n->attrs.flow.done = STAYS;
     return AC_OK;
 }
 
 /* ------------------------------------------------------------------ numbers */
 
-bool ac_inline_stays(const ac_node *n)
-{
-    return ac_ops[n->op].flags & OF_FLOW && n->attrs.flow.done == STAYS;
-}
-
-/* Subgraph numbers become smaller by `less`, and no node has been looked at. */
+/* Subgraph numbers become smaller by `less`. */
 static void number(ac_graph *g, int32_t less)
 {
     for (int32_t i = 0; i < g->node.n; i++)
         if (ac_ops[g->node.item[i]->op].flags & OF_FLOW) {
             g->node.item[i]->attrs.flow.first -= less;
             g->node.item[i]->attrs.flow.second -= less;
-            g->node.item[i]->attrs.flow.done = 0;
         }
-}
-
-void ac_inline_begin(ac_graph *g)
-{
-    number(g, 0);
-    for (int32_t i = 0; i < g->sub.n; i++)
-        number(g->sub.item[i], 0);
 }
 
 void ac_inline_end(ac_inline *s)

@@ -5,17 +5,18 @@
 
 #include <string.h>
 
-typedef struct state {
+struct ac_infer {
     ac_pass *p;
     ac_graph *g;
     bool *unknown;          /* by tensor id: its shape could not be found, and a diagnostic has said why */
     int32_t n_unknown, cap; /* tensors seen so far: more come when subgraphs are inlined */
     bool failed;
-} state;
+    ac_inline *flow;
+};
 
 /* ------------------------------------------------------------------ shapes */
 
-static bool inputs_known(const state *s, const ac_node *n)
+static bool inputs_known(const ac_infer *s, const ac_node *n)
 {
     bool known = true;
     for (int32_t i = 0; i < n->n_in; i++)
@@ -26,7 +27,7 @@ static bool inputs_known(const state *s, const ac_node *n)
 }
 
 /* Loops count elements in 32 bits. */
-static int check_size(state *s, ac_place at, const ac_tensor *t)
+static int check_size(ac_infer *s, ac_place at, const ac_tensor *t)
 {
     int64_t n = 1;
     for (int32_t d = 0; d < t->rank; d++) {
@@ -49,7 +50,7 @@ static bool fully_declared(const ac_tensor *t)
 }
 
 /* A shape somebody wrote in a text must be the shape that comes out. Binary files often carry stale ones. */
-static int check_declared(state *s, const ac_node *n, const ac_tensor *was, const ac_tensor *t)
+static int check_declared(ac_infer *s, const ac_node *n, const ac_tensor *was, const ac_tensor *t)
 {
     if (!s->p->opt->declared || s->g->batch || !fully_declared(was) ||
         (was->dtype == t->dtype && ac_tensor_same_shape(was, t)))
@@ -60,7 +61,7 @@ static int check_declared(state *s, const ac_node *n, const ac_tensor *was, cons
     return ac_help(s->p->cx, "the declared type may be left out");
 }
 
-static int infer_node(state *s, ac_node *n)
+static int infer_node(ac_infer *s, ac_node *n)
 {
     ac_region *r = s->p->cx->region;
     ac_tensor *was = AC_NEW_N(r, ac_tensor, n->n_out + 1);
@@ -81,7 +82,7 @@ static int infer_node(state *s, ac_node *n)
 
 /* ------------------------------------------------------------------ values that shapes are computed from */
 
-static bool fold_small(state *s, ac_node *n)
+static bool fold_small(ac_infer *s, ac_node *n)
 {
     ac_tensor *y = n->out[0];
     if (n->n_out != 1 || ac_tensor_count(y) > AC_SMALL || (n->n_in && n->in[0] && ac_node_keeps_bytes(n)) ||
@@ -97,7 +98,7 @@ static bool fold_small(state *s, ac_node *n)
 }
 
 /* Notes the tensors that are new since the last time, and checks those that no node makes. */
-static void see_tensors(state *s)
+static void see_tensors(ac_infer *s)
 {
     const ac_graph *g = s->g;
     if (g->tensor.n >= s->cap) {
@@ -114,13 +115,52 @@ static void see_tensors(state *s)
     }
 }
 
-static void give_up(state *s, const ac_node *n)
+static void give_up(ac_infer *s, const ac_node *n)
 {
     for (int32_t k = 0; k < n->n_out; k++)
         s->unknown[n->out[k]->id] = true;
     if (n->n_fused)
         s->unknown[ac_node_result(n)->id] = true;
     s->failed = true;
+}
+
+bool ac_infer_knows(const ac_infer *s, ac_tensor *const *t, int32_t n)
+{
+    bool known = true;
+    for (int32_t i = 0; i < n; i++)
+        known &= !s->unknown[t[i]->id];
+    return known;
+}
+
+/* Node number i, IF or WHILE, is replaced by the nodes in front of it, or stays. The number of new nodes. */
+static int32_t infer_flow(ac_infer *s, int32_t i)
+{
+    const ac_node was = *s->g->node.item[i]; /* its results, should it fail after it was erased */
+    const int32_t end = s->g->node.n;
+    const int status = ac_inline_node(s->flow, s->g->node.item[i]);
+    see_tensors(s);
+    if (status != AC_OK)
+        give_up(s, &was);
+    s->p->changed++;
+    ac_graph_place(s->g, end, i);
+    return s->g->node.n - end;
+}
+
+void ac_infer_nodes(ac_infer *s, int32_t from)
+{
+    see_tensors(s);
+    for (int32_t i = from; i < s->g->node.n; i++) {
+        ac_node *n = s->g->node.item[i];
+        if (n->op == AC_OP_NONE)
+            continue;
+        const bool known = inputs_known(s, n);
+        if (known && ac_ops[n->op].flags & OF_FLOW)
+            i += infer_flow(s, i);
+        else if (known && infer_node(s, n) == AC_OK)
+            s->p->changed += ac_node_is_shape(s->p->cx, n) || fold_small(s, n);
+        else
+            give_up(s, n);
+    }
 }
 
 /* ac_pass_infer: types and shapes of everything.
@@ -132,29 +172,10 @@ static void give_up(state *s, const ac_node *n)
  * its subgraphs are as the graph is. Every independent error is reported; readers of a failed result are skipped. */
 int ac_pass_infer(ac_pass *p)
 {
-    state s = {.p = p, .g = p->graph};
-    see_tensors(&s);
-    ac_inline *flow = ac_inline_open(p);
-    for (int32_t i = 0; i < s.g->node.n; i++) {
-        ac_node *n = s.g->node.item[i];
-        if (n->op == AC_OP_NONE || ac_inline_stays(n))
-            continue;
-        bool known = inputs_known(&s, n);
-        if (known && ac_ops[n->op].flags & OF_FLOW) {
-            const ac_node was = *n; /* its results, should it fail after it was erased */
-            int status = ac_inline_node(flow, i);
-            see_tensors(&s);
-            if (status == AC_OK)
-                i--; /* what is here now */
-            else
-                give_up(&s, &was);
-            p->changed++;
-        } else if (known && infer_node(&s, n) == AC_OK)
-            p->changed += ac_node_is_shape(p->cx, n) || fold_small(&s, n);
-        else
-            give_up(&s, n);
-    }
-    ac_inline_end(flow);
+    ac_infer s = {.p = p, .g = p->graph};
+    s.flow = ac_inline_open(p, &s);
+    ac_infer_nodes(&s, 0);
+    ac_inline_end(s.flow);
     ac_graph_sweep(s.g);
     return s.failed ? AC_FAIL : AC_OK;
 }

@@ -1,42 +1,35 @@
-/* inline.c - control flow disappears where it can: the nodes of subgraphs take the place of IF and WHILE. Part of pass
- * infer, because what decides a loop is only known while shapes and small values are found out.
+/* inline.c - removes control flow where it can: the nodes of subgraphs replace IF and WHILE. Part of pass infer, since
+ * the condition of a loop is a constant only once shapes and small values are computed.
  *
  *     before   %y = if %c %x (then %a = mul .., else %b = sub ..)     after   %a = mul ..  %b = sub ..  %y = select %c
  * %a %b before   %i %s = while 0 %x (cond i < 3, body s = f(s))         after   %s1 = f %x  %s2 = f %s1  %s3 = f %s2
  *
- * A condition that is a constant chooses its branch. With any other, small branches that are free of side effects (no
- * state, and no check that could stop the model: OF_STATE, OF_CHECKS) both run, and a value is selected; others stay
- * (flow.c).
- * A loop is unrolled as long as its condition comes out as a constant before the iteration. So a loop over 24 time
- * steps costs 24 copies of the body's nodes (equal loops are printed once), its counters cost nothing, and what is
- * carried round is planned like any other tensor. Once the condition depends on data, the rest of the loop stays, and
- * all of it when the copies become many, if its shapes allow.
- *
- * The state of the work is in the node itself, which stays after the nodes put in front of it until it is decided:
- *     WHILE  in = what is carried round, what else is read, and the condition once it is there; done: copies of
- *            condition and body, so odd when it is there
- *     IF     in = condition, then operands; with done: condition, results of `then` (or of the chosen one), of `else`
- */
+ * A constant condition chooses its branch. With any other, two small branches both run, and a SELECT chooses the value,
+ * unless a node in them has a side effect (state, or a check that may stop the model: OF_STATE, OF_CHECKS); other
+ * branches stay (flow.c).
+ * ir/flow/unroll.h unrolls loops: a loop over 24 time steps becomes 24 copies of the body's nodes (equal loops are
+ * printed once), its counters cost nothing, and carried values are planned like any other tensor. What it rolls up
+ * stays (flow.c). */
 #include "ir/pass/flow/inline.h"
 
 #include <string.h>
 
-enum { BUDGET = 1 << 19, MANY = 1 << 12, DEPTH = 16 }; /* nodes and tensors: of all copies, of a loop */
+enum { DEPTH = 16, MOST_NESTED = 256 };
+static const ac_unroll_rules RULES = {.copied = 1 << 12 /* nodes and tensors */, .trips = INT64_MAX};
 
-ac_inline *ac_inline_open(ac_pass *p)
+ac_inline *ac_inline_open(ac_pass *p, ac_infer *infer)
 {
     ac_inline *s = AC_NEW(p->cx->region, ac_inline);
     const ac_inline *outer = p->within;
     s->p = p;
+    s->infer = infer;
     s->cx = p->cx;
     s->g = p->graph;
     s->model = outer ? outer->model : p->graph;
     s->n_sub = outer ? outer->n_sub : p->graph->sub.n;
     s->depth = outer ? outer->depth + 1 : 0;
-    s->spent = outer ? outer->spent : AC_NEW(p->cx->region, int64_t);
+    s->budget = outer ? outer->budget : AC_NEW(p->cx->region, ac_flow_budget);
     s->shared = AC_NEW_N(p->cx->region, ac_tensor **, s->n_sub + 1);
-    if (!outer)
-        ac_inline_begin(s->g);
     return s;
 }
 
@@ -91,11 +84,7 @@ const ac_graph *ac_inline_sub(ac_inline *s, const ac_node *host, int32_t index, 
         return (void)ac_error(s->cx, host->at, E0014, "subgraphs run each other more than %d deep: perhaps in a cycle",
                               DEPTH),
                NULL;
-    *s->spent += sub->node.n + sub->tensor.n + 1;
-    if (*s->spent <= BUDGET)
-        return sub;
-    ac_error(s->cx, host->at, E0108, "unrolled, its subgraphs are more than %d operators and tensors", BUDGET);
-    return (void)ac_help(s->cx, "split the model, or make the loop shorter"), NULL;
+    return ac_flow_spend(s->cx, s->budget, host->at, sub->node.n + sub->tensor.n + 1, 0) == AC_OK ? sub : NULL;
 }
 
 void ac_inline_nodes(ac_graph *to, const ac_graph *sub, ac_tensor *const *map)
@@ -154,21 +143,6 @@ int ac_inline_rename(ac_inline *s, const ac_node *n, ac_tensor *from, ac_tensor 
     return AC_OK;
 }
 
-int ac_inline_condition(ac_inline *s, const ac_node *n, const ac_tensor *c)
-{
-    if (c->dtype == AC_BOOL && ac_tensor_count(c) == 1)
-        return AC_OK;
-    return ac_error(s->cx, n->at, E0104, "the condition '%s' is %s, expected one bool", c->name,
-                    ac_tensor_str(s->cx, c));
-}
-
-static void set_operands(ac_inline *s, ac_node *n, const ac_tensor *const *list, int32_t count)
-{
-    n->in = ac_copy(s->cx->region, list, (size_t)count * sizeof *list);
-    n->n_in = count;
-    n->attrs.flow.done++;
-}
-
 /* ------------------------------------------------------------------ IF */
 
 static const ac_node *impure(const ac_inline *s, int32_t index, int32_t depth)
@@ -195,34 +169,6 @@ const ac_node *ac_inline_impure(const ac_inline *s, int32_t index)
     return impure(s, index, 0);
 }
 
-static int begin_if(ac_inline *s, ac_node *n, int32_t at)
-{
-    ac_tensor *c = n->in[0];
-    const ac_attrs_flow *a = &n->attrs.flow;
-    const int32_t first = s->g->node.n, args = n->n_in - 1;
-    AC_TRY(ac_inline_condition(s, n, c));
-    ac_tensor **list = AC_NEW_N(s->cx->region, ac_tensor *, 1 + 2 * n->n_out);
-    list[0] = c;
-    int32_t count = 1 + n->n_out;
-    if (ac_tensor_is_const(c)) {
-        const bool *value = ac_tensor_force(s->cx, c);
-        if (!value)
-            return AC_FAIL;
-        AC_TRY(call(s, n, *value ? a->first : a->second, n->in + 1, args, list + 1, n->n_out));
-    } else {
-        bool stays;
-        AC_TRY(ac_flow_branch(s, n, &stays));
-        if (stays)
-            return AC_OK;
-        AC_TRY(call(s, n, a->first, n->in + 1, args, list + 1, n->n_out));
-        AC_TRY(call(s, n, a->second, n->in + 1, args, list + count, n->n_out));
-        count += n->n_out;
-    }
-    ac_graph_place(s->g, first, at);
-    set_operands(s, n, (const ac_tensor *const *)list, count);
-    return AC_OK;
-}
-
 /* to = condition ? yes : no */
 static int select_value(ac_inline *s, const ac_node *n, ac_tensor *c, ac_tensor *yes, ac_tensor *no, ac_tensor *to)
 {
@@ -235,12 +181,42 @@ static int select_value(ac_inline *s, const ac_node *n, ac_tensor *c, ac_tensor 
     return AC_OK;
 }
 
-static int end_if(ac_inline *s, ac_node *n, int32_t at)
+/* The branch that a constant condition chooses, or both: values are yes[], and no[] if it is not NULL. */
+static int copy_branches(ac_inline *s, const ac_node *n, ac_tensor **yes, ac_tensor **no)
 {
-    ac_tensor *c = n->in[0], *const *in = n->in + 1, *const *out = n->out;
-    const int32_t first = s->g->node.n, n_out = n->n_out;
-    const bool both = n->n_in > 1 + n_out;
-    ac_node was = *n;
+    const ac_attrs_flow *a = &n->attrs.flow;
+    const int32_t first = s->g->node.n, args = n->n_in - 1;
+    int32_t chosen = a->first;
+    if (!no) {
+        const bool *value = ac_tensor_force(s->cx, n->in[0]);
+        if (!value)
+            return AC_FAIL;
+        chosen = *value ? a->first : a->second;
+    }
+    AC_TRY(call(s, n, chosen, n->in + 1, args, yes, n->n_out));
+    if (no)
+        AC_TRY(call(s, n, a->second, n->in + 1, args, no, n->n_out));
+    s->p->changed++;
+    ac_infer_nodes(s->infer, first);
+    return ac_infer_knows(s->infer, yes, n->n_out) && (!no || ac_infer_knows(s->infer, no, n->n_out)) ? AC_OK : AC_FAIL;
+}
+
+static int if_node(ac_inline *s, ac_node *n)
+{
+    ac_tensor *c = n->in[0], *const *out = n->out;
+    const bool both = !ac_tensor_is_const(c);
+    const int32_t n_out = n->n_out;
+    bool stays = false;
+    AC_TRY(ac_flow_is_condition(s->cx, n->at, c));
+    if (both)
+        AC_TRY(ac_flow_branch(s, n, &stays));
+    if (stays)
+        return AC_OK;
+    ac_tensor **yes = AC_NEW_N(s->cx->region, ac_tensor *, n_out + 1);
+    ac_tensor **no = both ? AC_NEW_N(s->cx->region, ac_tensor *, n_out + 1) : NULL;
+    AC_TRY(copy_branches(s, n, yes, no));
+    const int32_t first = s->g->node.n;
+    const ac_node was = *n;
     ac_node_erase(n);
     if (both && c->rank > 0) { /* a scalar broadcasts to every shape */
         ac_tensor *scalar = ac_tensor_new(s->g, c->name, AC_BOOL, 0, NULL);
@@ -249,113 +225,102 @@ static int end_if(ac_inline *s, ac_node *n, int32_t at)
     }
     for (int32_t i = 0; i < n_out; i++) {
         if (both)
-            AC_TRY(select_value(s, &was, c, in[i], in[n_out + i], out[i]));
+            AC_TRY(select_value(s, &was, c, yes[i], no[i], out[i]));
         else
-            AC_TRY(ac_inline_rename(s, &was, in[i], out[i]));
+            AC_TRY(ac_inline_rename(s, &was, yes[i], out[i]));
     }
-    ac_graph_place(s->g, first, at);
+    ac_infer_nodes(s->infer, first);
     return AC_OK;
 }
 
 /* ------------------------------------------------------------------ WHILE */
 
-/* The loop at position `at`, as it was before the first copy. */
-static ac_unrolled *unrolled_of(ac_inline *s, const ac_node *n, int32_t at)
+typedef struct loop {
+    ac_inline *s;
+    ac_node *n;
+    int32_t n_in;
+} loop;
+
+/* A copy of subgraph `index` on the loop's values. */
+static int copy_iteration(const loop *l, int32_t index, ac_tensor *const *now, ac_tensor **result, int32_t n_result)
 {
-    for (int32_t i = s->unrolled.n - 1; i >= 0; i--)
-        if (s->unrolled.item[i].n == n)
-            return &s->unrolled.item[i];
-    const ac_unrolled now = {.n = n, .from = at, .spent = *s->spent, .in = n->in, .n_in = n->n_in};
-    ac_push(s->cx->region, &s->unrolled, now);
-    return &s->unrolled.item[s->unrolled.n - 1];
+    ac_inline *s = l->s;
+    const int32_t first = s->g->node.n;
+    s->p->changed++;
+    AC_TRY(call(s, l->n, index, now, l->n_in, result, n_result));
+    ac_infer_nodes(s->infer, first);
+    return ac_infer_knows(s->infer, result, n_result) ? AC_OK : AC_FAIL;
 }
 
-/* The loop is gone, or stays; those inside its copies are, too. */
-static int decided(ac_inline *s, const ac_unrolled *u)
+static int copy_condition(void *own, const void *now, ac_tensor **again)
 {
-    s->unrolled.n = (int32_t)(u - s->unrolled.item);
-    return AC_OK;
+    const loop *l = own;
+    AC_TRY(copy_iteration(l, l->n->attrs.flow.first, now, again, 1));
+    return ac_flow_is_condition(l->s->cx, l->n->at, *again);
 }
 
-/* A loop of many iterations: the copies so far go, and it stays a loop. *stays false: it cannot. */
-static int roll_up(ac_inline *s, ac_unrolled *u, ac_node *n, int32_t at, bool *stays)
+static const void *copy_body(void *own, const void *now)
 {
-    const ac_diags before = s->cx->diags;
+    const loop *l = own;
+    ac_tensor **next = ac_copy(l->s->cx->region, now, (size_t)l->n_in * sizeof *next);
+    return copy_iteration(l, l->n->attrs.flow.second, now, next, l->n->n_out) == AC_OK ? next : NULL;
+}
+
+static const void *keep_loop(void *own, const void *now, int64_t done, bool trial)
+{
+    const loop *l = own;
+    const ac_node was = *l->n;
+    const int32_t first = l->s->g->node.n;
+    (void)done;
+    l->n->in = ac_copy(l->s->cx->region, now, (size_t)l->n_in * sizeof *l->n->in);
+    if (ac_flow_loop(l->s, l->n, l->n_in) != AC_OK) {
+        if (trial)
+            *l->n = was;
+        return NULL;
+    }
+    ac_infer_nodes(l->s->infer, first);
+    return now;
+}
+
+static int while_node(ac_inline *s, ac_node *n)
+{
+    loop l = {s, n, n->n_in};
+    const int32_t carried = n->n_out;
+    int64_t turns;
+    if (n->n_in < carried)
+        return ac_error(s->cx, n->at, E0102, "takes %d values and makes %d: a loop carries all of them round", n->n_in,
+                        carried);
+    const ac_unroll u = {.cx = s->cx,
+                         .g = s->g,
+                         .rules = &RULES,
+                         .trips = -1,
+                         .copied = &s->budget->steps,
+                         .own = &l,
+                         .condition = copy_condition,
+                         .body = copy_body,
+                         .roll = keep_loop};
+    ac_tensor *const *last = ac_unroll_loop(&u, n->in, &turns);
+    if (!last || turns < 0)
+        return last ? AC_OK : AC_FAIL;
     const int32_t first = s->g->node.n;
     const ac_node was = *n;
-    u->tried = true;
-    n->in = u->in;
-    n->n_in = u->n_in;
-    *stays = ac_quietly(s->cx, before, ac_flow_loop(s, n, u->n_in));
-    if (!*stays) {
-        *n = was;
-        return AC_OK;
-    }
-    for (int32_t i = u->from; i < at; i++)
-        if (s->g->node.item[i]->op != AC_OP_NONE)
-            ac_node_erase(s->g->node.item[i]);
-    ac_graph_place(s->g, first, at);
-    return AC_OK;
-}
-
-/* A copy of the body on what is carried round, or of the condition. n_in: values that they take. */
-static int next_copy(ac_inline *s, ac_node *n, int32_t at, int32_t n_in, bool body)
-{
-    const int32_t carried = n->n_out, first = s->g->node.n;
-    ac_tensor **list = AC_NEW_N(s->cx->region, ac_tensor *, n_in + 1);
-    memcpy(list, n->in, (size_t)n_in * sizeof *list);
-    if (body)
-        AC_TRY(call(s, n, n->attrs.flow.second, n->in, n_in, list, carried));
-    else
-        AC_TRY(call(s, n, n->attrs.flow.first, n->in, n_in, list + n_in, 1));
-    ac_graph_place(s->g, first, at);
-    set_operands(s, n, (const ac_tensor *const *)list, body ? n_in : n_in + 1);
-    return AC_OK;
-}
-
-static int while_node(ac_inline *s, ac_node *n, int32_t at)
-{
-    const bool asked = n->attrs.flow.done % 2; /* the condition is there */
-    ac_unrolled *u = unrolled_of(s, n, at);
-    const int32_t n_in = n->n_in - asked, carried = n->n_out;
-    if (n_in < carried)
-        return ac_error(s->cx, n->at, E0102, "takes %d values and makes %d: a loop carries all of them round", n_in,
-                        carried);
-    if (!asked)
-        return next_copy(s, n, at, n_in, false);
-    ac_tensor *c = n->in[n_in];
-    AC_TRY(ac_inline_condition(s, n, c));
-    const int32_t first = s->g->node.n;
-    if (!ac_tensor_is_const(c)) {
-        AC_TRY(ac_flow_loop(s, n, n_in));
-        ac_graph_place(s->g, first, at);
-        return decided(s, u);
-    }
-    const bool *again = ac_tensor_force(s->cx, c);
-    if (!again)
-        return AC_FAIL;
-    if (*again) {
-        bool stays = false;
-        if (*s->spent - u->spent > MANY && !u->tried)
-            AC_TRY(roll_up(s, u, n, at, &stays));
-        return stays ? decided(s, u) : next_copy(s, n, at, n_in, true);
-    }
-    ac_tensor *const *in = n->in, *const *out = n->out;
-    ac_node was = *n;
     ac_node_erase(n);
     for (int32_t i = 0; i < carried; i++)
-        AC_TRY(ac_inline_rename(s, &was, in[i], out[i]));
-    ac_graph_place(s->g, first, at);
-    return decided(s, u);
+        AC_TRY(ac_inline_rename(s, &was, last[i], was.out[i]));
+    ac_infer_nodes(s->infer, first);
+    return AC_OK;
 }
 
-int ac_inline_node(ac_inline *s, int32_t at)
+int ac_inline_node(ac_inline *s, ac_node *n)
 {
-    ac_node *n = s->g->node.item[at];
     for (int32_t i = 0; i < n->n_in; i++)
         if (!n->in[i])
             return ac_error(s->cx, n->at, E0102, "operand %d of %s is left out", i, ac_ops[n->op].text);
-    if (n->op == AC_OP_WHILE)
-        return while_node(s, n, at);
-    return n->attrs.flow.done ? end_if(s, n, at) : begin_if(s, n, at);
+    if (s->nested >= MOST_NESTED)
+        return ac_error(s->cx, n->at, E0108, "subgraphs replace each other more than %d deep: perhaps in a cycle",
+                        MOST_NESTED);
+    s->nested++;
+    const int status = n->op == AC_OP_WHILE ? while_node(s, n) : if_node(s, n);
+    s->nested--;
+    return status;
 }

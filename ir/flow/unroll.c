@@ -1,0 +1,97 @@
+/* unroll.c - iterations that become nodes of their own, and when a loop stays one; see unroll.h. */
+#include "ir/flow/unroll.h"
+
+enum { MOST_STEPS = 1 << 19, MOST_BYTES = 1 << 27 };
+
+bool ac_flow_is_spent(const ac_flow_budget *b)
+{
+    return b->steps > MOST_STEPS || b->bytes > MOST_BYTES;
+}
+
+int ac_flow_spend(ac_ctx *cx, ac_flow_budget *b, ac_place at, int64_t steps, int64_t bytes)
+{
+    b->steps += steps;
+    b->bytes += bytes;
+    if (!ac_flow_is_spent(b))
+        return AC_OK;
+    ac_error(cx, at, E0108,
+             "unrolled, its loops, branches and functions are more than %d operators, or %d bytes to read", MOST_STEPS,
+             MOST_BYTES);
+    return ac_help(cx, "split the model, or make the loop shorter");
+}
+
+int ac_flow_is_condition(ac_ctx *cx, ac_place at, const ac_tensor *c)
+{
+    if (c->dtype == AC_BOOL && ac_tensor_count(c) == 1)
+        return AC_OK;
+    return ac_error(cx, at, E0104, "the condition '%s' is %s, expected one bool", c->name, ac_tensor_str(cx, c));
+}
+
+static bool is_alike(const ac_unroll *u, const void *first, const void *now)
+{
+    return !u->alike || u->alike(u->own, first, now);
+}
+
+/* Nodes from .. to-1 of iterations are not needed: the loop was rolled up from its first values. */
+static void erase_copies(const ac_unroll *u, int32_t from, int32_t to)
+{
+    for (int32_t i = from; i < to; i++)
+        if (u->g->node.item[i]->op != AC_OP_NONE)
+            ac_node_erase(u->g->node.item[i]);
+    if (u->erased)
+        u->erased(u->own);
+}
+
+/* Rolls up all iterations in place of the copies from node `node` on. NULL: it cannot be; nothing is reported. */
+static const void *try_to_roll(const ac_unroll *u, const void *first, const void *now, int32_t node)
+{
+    const ac_diags before = u->cx->diags;
+    const int32_t copied = u->g->node.n;
+    if (!is_alike(u, first, now))
+        return NULL;
+    const void *last = u->roll(u->own, first, 0, true);
+    if (!ac_quietly(u->cx, before, last ? AC_OK : AC_FAIL))
+        return NULL;
+    erase_copies(u, node, copied);
+    return last;
+}
+
+const void *ac_unroll_loop(const ac_unroll *u, const void *first, int64_t *turns)
+{
+    const ac_unroll_rules *rules = u->rules;
+    const int32_t node = u->g->node.n;
+    const int64_t copied = u->copied ? *u->copied : node;
+    const void *now = first;
+    bool tried = false;
+    for (int64_t i = 0; now; i++) {
+        ac_tensor *again = NULL;
+        *turns = i;
+        if (u->condition(u->own, now, &again) != AC_OK)
+            return NULL;
+        const bool known = ac_tensor_is_const(again);
+        const bool anew = i && i <= rules->restart && (!known || u->trips > rules->trips) && is_alike(u, first, now);
+        if (!anew && u->trips >= 0 && i >= u->trips)
+            return now;
+        if (anew || !known) {
+            *turns = -1;
+            if (anew)
+                erase_copies(u, node, u->g->node.n);
+            return u->roll(u->own, anew ? first : now, anew ? 0 : i, false);
+        }
+        const void *value = ac_tensor_force(u->cx, again);
+        if (!value)
+            return NULL;
+        if (ac_dtype_get_num(again->dtype, value, 0) == 0)
+            return now;
+        if (!tried && (u->copied ? *u->copied : u->g->node.n) - copied > rules->copied) {
+            tried = true;
+            const void *last = try_to_roll(u, first, now, node);
+            if (last) {
+                *turns = -1;
+                return last;
+            }
+        }
+        now = u->body(u->own, now);
+    }
+    return NULL;
+}
