@@ -1,4 +1,4 @@
-/* buffers.c - operands, results, scratch and constants of a lowering: which buffer of the loops is what. */
+/* buffers.c - creates the buffers of a lowering: operands, results, scratch and constants. */
 #include "ir/lower/buffers.h"
 #include "ir/loop/ins_fields.h"
 
@@ -148,7 +148,8 @@ int32_t ac_lo_table(ac_lower *L, const char *name, ac_dtype d, int64_t count, co
     return const_buf(L, k, name, NULL);
 }
 
-/* The destination is the maker's buffer 0 while it is built and its last parameter in the end. */
+/* While the maker of the constant is built, the destination is its buffer 0; at the end it becomes its last
+ * parameter. */
 int32_t ac_lo_pack_open(ac_lower *L, ac_lower *P, const char *name, ac_dtype d, int64_t count)
 {
     *P = (ac_lower){.cx = L->cx,
@@ -177,7 +178,7 @@ int32_t ac_lo_pack_close(ac_lower *L, ac_lower *P)
     return const_buf(L, k, name, NULL);
 }
 
-/* 0 parameter, 1 the one that goes last, 2 local. */
+/* 0: parameter, 1: the last parameter, 2: local. */
 static int kind_of(const ac_lowered *w, int32_t i, int32_t last)
 {
     if (w->arg.item[i].kind == AC_ARG_SCRATCH && w->arg.item[i].bytes == LO_LOCAL)

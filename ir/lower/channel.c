@@ -1,4 +1,5 @@
-/* channel.c - types, scales and clamps of an output channel, and the arithmetic on its accumulator; see channel.h. */
+/* channel.c - computes types, scales and clamps of an output channel, and emits the arithmetic on its accumulator; see
+ * channel.h. */
 #include "ir/lower/channel.h"
 
 /* The number system of the operands, or -1. */
@@ -44,8 +45,7 @@ static int check_bias(ac_channel *c)
     return AC_OK;
 }
 
-/* uint8 and batch_matmul multiply the first two in float where the multiplier is fixed-point (TFLite's legacy
- * formula). */
+/* uint8 and batch_matmul multiply the first two in float if the multiplier is fixed-point (TFLite's legacy formula). */
 double ac_channel_scale(const ac_channel *c, int64_t i)
 {
     const float sw = c->w->quant->scale[c->per_channel ? i : 0], sx = ac_quant_scale(c->x);
@@ -108,7 +108,7 @@ int ac_channel_open(ac_lower *L, ac_channel *c, ac_tensor *x, ac_tensor *w, ac_t
         return ac_lower_refuse(L,
                                "activation tanh on quantised values: supported are none, relu, relu6 and relu_n1_to_1");
     c->zx = kind == AC_MACS_I16 ? 0 : ac_quant_zero(x);
-    /* Only here may weights be asymmetric; the reference takes 0 elsewhere. */
+    /* Only uint8 and batch_matmul weights may be asymmetric; the reference uses 0 for all others. */
     if (kind == AC_MACS_U8 || (rounding != AC_ROUND_FIXED && !c->per_channel))
         c->zw = ac_quant_zero(w);
     c->scale = ac_channel_scale(c, 0);
@@ -142,7 +142,7 @@ static void scale_tables(ac_channel *c, int64_t entries)
             shift[i] = q.shift;
             c->right &= q.shift < 0 && q.m > 0;
         }
-        for (int64_t i = c->n; i < entries; i++) /* lanes of no use, whose shifts are defined too */
+        for (int64_t i = c->n; i < entries; i++) /* unused lanes need a defined shift as well */
             shift[i] = shift[c->n - 1];
         c->m_buf = ac_lo_table(L, "m", AC_I32, entries, m);
         c->shift_buf = ac_lo_table(L, "shift", AC_I32, entries, shift);
@@ -150,7 +150,7 @@ static void scale_tables(ac_channel *c, int64_t entries)
 }
 
 /* A constant of `entries` biases (in the bias's type), zero beyond n, with -fold * sum(w[c] - zw) added. HYBRID with
- * rows: just that, as sum_buf. */
+ * rows: only sum(w), as sum_buf. */
 static void pack_bias(ac_channel *c, int64_t entries, const ac_rows *rows, int32_t fold)
 {
     ac_lower P;
@@ -284,7 +284,7 @@ static bool from_zero(const ac_channel *c)
     return c->lo >= ac_quant_zero(c->out);
 }
 
-/* Is requant_right the way? One lane with one multiplier is better off with ac_lo_requant's immediates. */
+/* True if requant_right is to be used. For one lane with one multiplier, the immediates of ac_lo_requant are faster. */
 static bool to_right(const ac_channel *c, int32_t lanes)
 {
     const bool narrow = c->kind != AC_MACS_I16 || (c->bias && c->bias->dtype == AC_I32);
@@ -292,8 +292,8 @@ static bool to_right(const ac_channel *c, int32_t lanes)
            (c->m_buf >= 0 ? c->right : c->q.m > 0 && c->q.shift < 0 && lanes > 1);
 }
 
-/* ac_lo_requant_v for multipliers > 0 and shifts < 0 (quant.c has the formula). Where the clamp starts at the zero
- * point, negative accumulators count as 0: their rounding term goes and the shift is that of unsigned values. */
+/* ac_lo_requant_v for multipliers > 0 and shifts < 0 (quant.c has the formula). If the clamp starts at the zero point,
+ * negative accumulators count as 0: they need no rounding term, and an unsigned shift does. */
 static ac_x requant_right(const ac_channel *c, ac_x acc, ac_x m, ac_x shift)
 {
     ac_lb *b = &c->L->b;
@@ -352,7 +352,7 @@ static ac_x in_floats(const ac_channel *c, ac_x acc, ac_x oc)
     return ac_lo_requant_float_of(c->L, acc, c->flt);
 }
 
-/* Clamped, as the type of the result. below: it may be less than lo. */
+/* Clamps v and converts it to the type of the result. below: v may be less than lo. */
 static ac_x stored(const ac_channel *c, ac_x v, bool below)
 {
     ac_lb *b = &c->L->b;
@@ -379,7 +379,7 @@ ac_x ac_channel_done(const ac_channel *c, ac_x acc, ac_x oc)
         return stored(c, in_floats(c, acc, oc), true);
     ac_x v = requantised(c, acc, oc);
     const int32_t lanes = ac_lb_lane_count(b, v), zero = ac_quant_zero(c->out);
-    if (c->kind != AC_MACS_I16) { /* code of vectors is long: zero points of their own do not keep it apart */
+    if (c->kind != AC_MACS_I16) { /* loaded for vectors: steps with other zero points share the code */
         const bool shape = lanes > 1 && zero;
         v = ac_lb_add(b, v, shape ? ac_lb_shape_like(b, v, zero) : ac_lb_like_int(b, v, zero));
     }

@@ -1,10 +1,10 @@
-/* channel_line.c - channels that are requantised by one product: which accumulators can occur, tables, loops; see
- * channel.h and requant_line.h. */
+/* channel_line.c - requantises channels by one product: bounds of the accumulators, tables, loops; see channel.h and
+ * requant_line.h. */
 #include "ir/lower/channel.h"
 
 enum { MOST_WORDS = 3 };
 
-/* The weights of a channel as numbers: their sum, and bounds of sum(w * (x - zx)) over any part of the products. */
+/* The sum of a channel's weights, and bounds of sum(w * (x - zx)) over any subset of the products. */
 typedef struct ac_reach {
     int64_t sum, lo, hi;
 } reach;
@@ -18,7 +18,7 @@ static reach reach_of(int64_t above, int64_t below, int64_t lo, int64_t hi)
     return (reach){above + below, above * lo + below * hi, above * hi + below * lo};
 }
 
-/* The weights above and below 0, without their zero point, of n channels: `inner` weights lie together. */
+/* The weights above and below 0, without their zero point, of n channels: `inner` weights are contiguous. */
 static void add_weights(const ac_channel *c, const void *data, int64_t count, int64_t inner, int64_t *above,
                         int64_t *below)
 {
@@ -47,7 +47,7 @@ static void add_weights(const ac_channel *c, const void *data, int64_t count, in
     }
 }
 
-/* Of each channel; weights known at run time only take any value. NULL: diagnostic. */
+/* The bounds of each channel; weights known only at run time may have any value. NULL: diagnostic. */
 static const reach *reaches(ac_channel *c)
 {
     const ac_lower *L = c->L;
@@ -123,7 +123,7 @@ const ac_steps *ac_channel_steps(ac_channel *c)
     const reach *r = reaches(c);
     const void *bias = ac_channel_known(c->bias) ? biases(c) : NULL;
     if (!r || (c->bias && ac_channel_known(c->bias) && !bias))
-        return NULL; /* said already, and again by whoever reads the constant */
+        return NULL; /* reported already, and again when the constant is read */
     const int64_t n = c->per_channel ? c->n : 1;
     ac_steps *f = AC_NEW_N(c->L->region, ac_steps, n);
     for (int64_t i = 0; i < n; i++)
@@ -160,7 +160,7 @@ const int32_t *ac_channel_biases(ac_channel *c, int32_t fold)
     return to;
 }
 
-/* f with biases apart from accumulators; NULL: that is not possible. */
+/* f with the biases separate from the accumulators; NULL: not possible. */
 static const ac_steps *with_biases_apart(const ac_channel *c, const ac_steps *f, const int32_t *bias)
 {
     ac_steps *to = AC_NEW_N(c->L->region, ac_steps, c->n);
@@ -175,7 +175,7 @@ static const ac_steps *with_biases_apart(const ac_channel *c, const ac_steps *f,
     return to;
 }
 
-/* A line of words whose c has the bias too, where that is no dearer. */
+/* A line of words whose c includes the bias, if that costs no more. */
 static bool find_with_bias(ac_channel *c, const ac_steps *f, int32_t fold)
 {
     const int32_t *bias = c->per_channel && ac_channel_known(c->bias) ? ac_channel_biases(c, fold) : NULL;
@@ -232,7 +232,7 @@ bool ac_channel_float_tables(ac_channel *c, int64_t entries)
     const ac_steps *f = ac_channel_steps(c);
     const int64_t n = c->per_channel ? c->n : 1;
     ac_float_of *of = AC_NEW_N(L->region, ac_float_of, n);
-    int64_t hardest = 0; /* small scales: what fails for one channel shall not be found for all others first */
+    int64_t hardest = 0; /* the smallest scale is the most likely to fail: try it first */
     for (int64_t i = 0; i < n && f; i++)
         hardest = f[i].scale < f[hardest].scale ? i : hardest;
     if (!f || !ac_requant_float_find(&f[hardest], t->fma, &of[hardest]))
@@ -292,7 +292,7 @@ static bool include_bias(ac_channel *c, int32_t fold)
     return true;
 }
 
-/* The multiplier's parts are halves of one word, where all fit. */
+/* The multiplier's parts are halves of one word if all of them fit. */
 static bool parts_in_halves(const ac_channel *c)
 {
     bool all = c->line.product == AC_LINE_SPLIT;

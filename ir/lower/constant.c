@@ -1,4 +1,4 @@
-/* constant.c - the bytes of constants: those of a tensor, or what the loops that make them leave. */
+/* constant.c - returns the bytes of constants: those of a tensor, or the results of the loops that compute them. */
 #include "base/large_pages.h"
 #include "ir/loop/eval/eval.h"
 #include "ir/lower/lowered.h"
@@ -10,7 +10,7 @@ ac_bytes ac_const_bytes(const ac_const *k)
     return ac_dtype_size(k->dtype, k->count);
 }
 
-/* Runs the loops that make k, whose bytes go to `to`. */
+/* Runs the loops that compute k and write its bytes to `to`. */
 static int make(ac_ctx *cx, ac_making *w, const ac_const *k, void *to)
 {
     const ac_lowered *m = k->maker;
@@ -52,7 +52,7 @@ void *ac_const_operand(ac_ctx *cx, ac_making *w, ac_const *k)
     return p.any;
 }
 
-/* The bytes of its tensor: where they are for good, or in k->room. */
+/* The bytes of its tensor, in permanent memory or in k->room. */
 static const void *wanted(ac_ctx *cx, ac_making *w, const ac_const *k)
 {
     const bool held = ac_making_holds(w, k->source); /* made for another constant before */

@@ -1,5 +1,5 @@
-/* fixed_point.c - fixed-point arithmetic for tables, and as loop code: products, shifts, reciprocal, exp, log,
- * 1/sqrt. */
+/* fixed_point.c - fixed-point arithmetic on the host (for tables) and as loop code: products, shifts, reciprocal, exp,
+ * log, 1/sqrt. */
 #include "ir/lower/fixed_point.h"
 
 /* a * 2^e, saturated; 0 <= e <= 31 */
@@ -85,7 +85,7 @@ static ac_x shift_up_x(ac_lower *L, ac_x a, int32_t e)
     return ac_lb_satcast(b, ac_lb_mul(b, v, ac_lb_like_int(b, v, (int64_t)1 << e)), AC_I32);
 }
 
-/* By halving: no target needs an instruction that counts zeros. */
+/* Binary search: targets need no instruction that counts zeros. */
 ac_x ac_lo_fx_floor_log2(ac_lower *L, ac_x v)
 {
     ac_lb *b = &L->b;

@@ -81,7 +81,7 @@ ac_x ac_lo_fx16_logistic(ac_lower *L, ac_x a, int32_t integer_bits)
     ac_lb *b = &L->b;
     const ac_x zero = k(L, a, 0);
     const ac_x e = exp_negative(L, ac_lb_neg(b, ac_lb_abs(b, a)), integer_bits);
-    const ac_x v = up(L, two_over_one_plus(L, e), 1); /* half of it: a bit less of integer */
+    const ac_x v = up(L, two_over_one_plus(L, e), 1); /* half of it: one integer bit less */
     const ac_x mirrored = ac_lb_select(b, ac_lb_gt(b, a, zero), v, ac_lb_sub(b, k(L, a, ONE), v));
     return ac_lb_select(b, ac_lb_eq(b, a, zero), k(L, a, 1 << 14), mirrored);
 }

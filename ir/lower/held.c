@@ -3,8 +3,8 @@
  *     block = (row - first) / width         row  0 1 2 3 | 4 5 6 7 | 8 9 10 | 11 12 -      blocks of 4, then of 3 rows
  *     in    = (row - first) % width              0                   wide
  *
- * Neighbours of a row are `width` groups apart: as many lines of the cache as it has groups. That is next to nothing
- * beside a product with all rows. */
+ * Neighbours of a row are `width` groups apart: as many lines of the cache as it has groups. That cost is negligible
+ * compared with a product with all rows. */
 #include "ir/lower/held.h"
 #include "ir/lower/buffers.h"
 

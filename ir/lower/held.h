@@ -1,5 +1,5 @@
-/* held.h - rows of a constant matrix where a product has laid them out for itself: a table of which rows are looked up,
- * and with which is multiplied too (a language model's embedding), is then there once.
+/* held.h - reads rows of a constant matrix from the packed copy of a product, so that a matrix that is both a lookup
+ * table and a factor (a language model's embedding) is stored once.
  *
  *     ac_lo_holds(L, &held);                            the product says how its constant holds the matrix
  *     const ac_rows_held *h = ac_held_of(L, t, 50257);  whoever looks rows up asks the hint; NULL: t is where it was
@@ -11,7 +11,8 @@
 #include "ir/lower/lower.h"
 
 void ac_lo_holds(ac_lower *L, ac_rows_held held);
-bool ac_held_is(const ac_rows_held *h, const ac_tensor *t); /* has t the elements of h->stored, in its order? */
+bool ac_held_is(const ac_rows_held *h, const ac_tensor *t); /* true if t has the elements of h->stored in the same
+                                                             * order */
 /* t: `rows` rows, whatever its shape. */
 const ac_rows_held *ac_held_of(const ac_lower *L, const ac_tensor *t, int64_t rows);
 /* 0 <= row < rows. */

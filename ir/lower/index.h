@@ -1,4 +1,5 @@
-/* index.h - element numbers that come from data: loaded, counted from the end where that is meant, checked.
+/* index.h - loads indices from data, adds the extent to negative ones if the operator counts from the end, and checks
+ * them.
  *
  *     ac_x i = ac_index_at(L, t, at, extent, true);        i32, 0 <= i < extent, or the function leaves
  *

@@ -1,4 +1,4 @@
-/* lookup.c - the 513-sample table of a 16-bit function and its look-up. */
+/* lookup.c - computes the 513-sample table of a 16-bit function and emits its look-up. */
 #include "ir/lower/lookup.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ float ac_curve_exp(float x, float floor)
 }
 
 /* Each sample is corrected by half of the error that interpolation makes in the middle of its interval. All in float,
- * in the reference's order. Where the function is infinite the reference converts NaN; here samples stay at the end. */
+ * in the reference's order. The reference converts NaN where the function is infinite; here samples saturate. */
 void ac_table_16(int16_t table[513], float si, int32_t zi, float so, int32_t zo, ac_curve *f)
 {
     const float first = si * (float)(-32768 - zi), last = si * (float)(32767 - zi);

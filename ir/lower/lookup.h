@@ -10,7 +10,7 @@ ac_curve ac_curve_exp; /* e^x, without a floor */
 
 /* Samples over the whole range of inputs with scale si and zero point zi, in units of so. */
 void ac_table_16(int16_t table[513], float si, int32_t zi, float so, int32_t zo, ac_curve *f);
-/* The same of f over low .. high, with results in 1/32768, computed in double: so the reference makes softmax's. */
+/* The same for f over low .. high, with results in 1/32768, computed in double, as the reference does for softmax. */
 void ac_table_16_unit(int16_t table[513], double low, double high, double (*f)(double));
 /* The table's value at x (i32 within the range of i16; one lane), as i32. */
 ac_x ac_lo_table_16(ac_lower *L, int32_t buf, ac_x x);

@@ -1,4 +1,4 @@
-/* lower.c - what a lowering says when it cannot do what a node needs. */
+/* lower.c - reports that a lowering does not support a node. */
 #include "ir/lower/lower.h"
 
 int ac_lower_refuse(ac_lower *L, const char *fmt, ...)

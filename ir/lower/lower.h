@@ -1,4 +1,4 @@
-/* lower.h - one node becomes loops.
+/* lower.h - turns one node into loops.
  *
  * Lowering is a pure function of (node, variant, target): loops over flat buffers, constants laid out as the loops want
  * them, scratch. Offsets are not known yet; buffers are bound to tensors, constants or scratch by ac_arg.
@@ -30,7 +30,8 @@ typedef int ac_lower_fn(struct ac_lower *L);
 /* arg[i]: the loaded value of input i (its storage dtype), any lane count, all the same. Returns the output's storage
  * value. On an unsupported type: reports E0108 through ac_lower_refuse and returns 0. */
 typedef ac_x ac_map_fn(struct ac_lower *L, const ac_node *n, const ac_x *arg);
-/* What a row says of loops; ir/lower/node has the rows, so that families need not know each other. */
+/* The column `loops` of a row of ops.def. Only ir/lower/node reads the rows, so that operator families do not depend on
+ * each other. */
 typedef struct ac_loops_row {
     ac_lower_fn *lower;
     ac_map_fn *map; /* NULL: not element-wise */
@@ -52,19 +53,20 @@ typedef struct ac_lower {
     bool refused;             /* ac_lower_refuse was called: ac_lower_node fails whatever the lowering returns */
 } ac_lower;
 
-/* Reports E0108: "'conv1' (conv_2d): ..." with what is supported; returns AC_FAIL. */
+/* Reports E0108: "'conv1' (conv_2d): ..." with the supported types; returns AC_FAIL. */
 int ac_lower_refuse(ac_lower *L, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Buffers. A tensor operand requested twice is one parameter. Constant tensors become CONST arguments with their own
  * bytes. */
 int32_t ac_lo_operand(ac_lower *L, ac_tensor *t);
 int32_t ac_lo_align(const ac_lower *L, const ac_tensor *t); /* largest power of two that surely divides t's address */
-int32_t ac_lo_state(ac_lower *L, ac_tensor *t);             /* a state operand (OF_STATE): read and written in place */
+int32_t ac_lo_state(ac_lower *L, ac_tensor *t);             /* a state operand (OF_STATE), which is read and written in
+                                                             * place */
 int32_t ac_lo_result_buf(ac_lower *L);                      /* of ac_node_result(L->node) */
 int32_t ac_lo_output_buf(ac_lower *L, int32_t i); /* of out[i], for nodes with several outputs (no epilogue) */
 int32_t ac_lo_scratch(ac_lower *L, const char *name, ac_dtype d, int64_t count);
-/* Scratch that every position of the result (a row, a column, a tile of them) writes before it reads it: steps that run
- * row by row side by side need it only once. */
+/* Scratch that each position of the result (a row, a column or a tile of them) writes before it reads it: steps that
+ * are interleaved row by row need it only once. */
 int32_t ac_lo_line(ac_lower *L, const char *name, ac_dtype d, int64_t count);
 int32_t ac_lo_local(ac_lower *L, const char *name, ac_dtype d, int64_t count);
 int32_t ac_lo_line_local(ac_lower *L, const char *name, ac_dtype d, int64_t count); /* the same as of ac_lo_line */
@@ -73,7 +75,7 @@ int32_t ac_lo_gpu_local(ac_lower *L, const char *name, ac_dtype d, int64_t count
 /* Small constant, data copied. */
 int32_t ac_lo_table(ac_lower *L, const char *name, ac_dtype d, int64_t count, const void *data);
 
-/* A constant that another step made, whose elements are d to loops. */
+/* A constant that another step created; loops see elements of type d. */
 int32_t ac_lo_const(ac_lower *L, ac_const *k, ac_dtype d, const char *name, const char *note);
 
 /* A constant computed lazily by loops of its own:
@@ -83,7 +85,7 @@ int32_t ac_lo_const(ac_lower *L, ac_const *k, ac_dtype d, const char *name, cons
  *     int32_t w = ac_lo_pack_close(L, &P);                           a CONST buffer of L, 64-byte aligned */
 int32_t ac_lo_pack_open(ac_lower *L, ac_lower *P, const char *name, ac_dtype d, int64_t count);
 int32_t ac_lo_pack_close(ac_lower *L, ac_lower *P);
-ac_const *ac_lo_packed(const ac_lower *L, int32_t w); /* the constant of that buffer; until the lowering ends */
+ac_const *ac_lo_packed(const ac_lower *L, int32_t w); /* the constant of that buffer; valid until the lowering ends */
 
 /* Values. v * by; i32. */
 static inline ac_x ac_lo_scaled(ac_lb *lb, ac_x v, int64_t by)
@@ -99,8 +101,9 @@ ac_x ac_lo_load(ac_lower *L, ac_tensor *t, const ac_x *idx,
                                                                     is splat; one-element constants become immediates */
 /* Lanes of d on the target, 1 when the epilogue (or a table map) forbids more. */
 int32_t ac_lo_max_lanes(const ac_lower *L, ac_dtype d);
-/* Is the element-wise end of the node (its own map and followers) a float function of many dependent steps (exp, erf,
- * ...)? Then that many vectors at once, as one wide value, keep the units busy that one chain leaves idle. */
+/* The number of vectors to compute at once, as one wide value. It is above 1 if the element-wise end of the node (its
+ * own map and followers) is a float function of many dependent steps (exp, erf, ...): one such chain leaves execution
+ * units idle. */
 bool ac_lo_has_long_chain(const ac_lower *L);
 int32_t ac_lo_long_chain_vectors(const ac_lower *L);
 /* Element(s) of t at `flat`: `lanes` consecutive ones (along), or one, splat. Uniform constants become immediates. */
@@ -110,7 +113,7 @@ ac_x ac_lo_load_at(ac_lower *L, ac_tensor *t, ac_x flat, bool along, int32_t lan
  * quantisation. At most 4. */
 int32_t ac_lo_map_operands(ac_lower *L, const ac_node *n, ac_tensor *list[4]);
 typedef ac_x ac_lo_loader(ac_lower *L, ac_tensor *t, const void *at, int32_t lanes);
-/* The followers of L->node on `value`; `load` reads their other operands at the position `at`. 0: a follower
+/* Applies the followers of L->node to `value`; `load` reads their other operands at the position `at`. 0: a follower
  * refused. */
 ac_x ac_lo_epilogue(ac_lower *L, ac_x value, ac_lo_loader *load, const void *at, int32_t lanes);
 /* The value of L->node, a map, and its followers at idx, which has out[0]'s rank. 0: one of them refused. */
@@ -118,15 +121,15 @@ ac_x ac_lo_mapped(ac_lower *L, const ac_x *idx, int32_t lanes);
 /* Applies the epilogue to `value` (storage type of node->out[0], the element(s) at idx, lanes along the last dimension)
  * and stores the result. idx has out[0]'s rank. */
 void ac_lo_result(ac_lower *L, ac_x value, const ac_x *idx, int32_t lanes);
-/* What AC_VARIANT_ROWS loops over outermost: the first two dimensions of t above 1 that come before dimension `before`;
- * 1 where there is none, and without the variant. */
+/* The extents that AC_VARIANT_ROWS loops over outermost: the first two dimensions of t above 1 that come before
+ * dimension `before`. An extent is 1 if no such dimension exists, and without the variant. */
 void ac_lo_lead(const ac_lower *L, const ac_tensor *t, int32_t before, int64_t lead[2]);
 /* 0 <= i < n in vectors of `lanes`, the rest in narrower ones and then one by one; `f` builds the code of one step. */
 typedef void ac_lo_step(ac_lower *L, void *with, ac_x i, int32_t lanes);
 void ac_lo_strip(ac_lower *L, const char *name, int64_t n, int32_t lanes, ac_lo_step *f, void *with);
 /* Loops marked parallel. */
 void ac_lo_strip_each(ac_lower *L, const char *name, int64_t n, int32_t lanes, ac_lo_step *f, void *with);
-/* x * y + acc: fma where the target has it and the order may change, else mul, then add. */
+/* x * y + acc: fma if the target has it and rounding may change, else mul, then add. */
 ac_x ac_lo_madd(ac_lower *L, ac_x x, ac_x y, ac_x acc);
 
 /* Quantisation (quant.c). */
@@ -144,15 +147,15 @@ bool ac_float_act_range(ac_act act, double *lo, double *hi); /* false: no clamp;
 ac_x ac_lo_requant(ac_lower *L, ac_x acc, ac_multiplier q);
 /* The same with m and shift as values (i32, the lanes of acc): per-channel. */
 ac_x ac_lo_requant_v(ac_lower *L, ac_x acc, ac_x m, ac_x shift);
-/* ac_lo_requant_v in two halves: what depends on multiplier and shift only (to be outside of the loops), and the
- * rest. */
+/* ac_lo_requant_v in two halves: the values that depend only on multiplier and shift (to be computed outside of the
+ * loops), and the rest. */
 typedef struct ac_requant {
     ac_x left, m, round, sign, shift;
 } ac_requant;
 ac_requant ac_lo_requant_prepare(ac_lower *L, ac_x m, ac_x shift);
 ac_x ac_lo_requant_apply(ac_lower *L, ac_x acc, const ac_requant *q);
 /* The same for vectors, multipliers m > 0 and shifts of e places to the right (requant.c): m, e are i32 values of the
- * lanes of acc; e is 1..31, or the constant 0. positive: negative accumulators count as 0. Only where
+ * lanes of acc; e is 1..31, or the constant 0. positive: negative accumulators count as 0. Requires
  * ac_lo_requant_pairs. */
 ac_x ac_lo_requant_right(ac_lower *L, ac_x acc, ac_x m, ac_x e, bool positive);
 bool ac_lo_requant_pairs(const ac_lower *L, int32_t lanes);

@@ -1,14 +1,13 @@
-/* math.c - float functions out of primitive operations: no libm in generated code, any number of lanes.
+/* math.c - emits float functions as primitive operations: no libm in generated code, any number of lanes.
  *
- * f32 in, f32 out; f64 is passed on to math64.c. Greatest error against double libm, in units of the last place, with
- * mul then add and with fma, of all floats (scripts/ulp.sh): exp 1.05   tanh 1.34   sigmoid 2.41   erf 2.66   log 0.85
- * expm1 of x < 0 1.04; of a dense sample (tests/unit/lower/test_mathfn.c): expm1 1.6   sin, cos 1.5 (|x| <= 1e6)   pow
- * 0.51. exp and sigmoid are gradual in the subnormal range. NaN stays NaN, infinities give the limits; log of 0 is
- * -inf, of a negative number NaN; beyond 1e6 sin and cos lose digits but stay within -1..1. The sign of a zero result
- * may be lost.
+ * f32 in, f32 out; f64 is passed on to math64.c. Maximum error against double libm, in units of the last place, with
+ * mul then add and with fma, of all floats (scripts/ulp.sh): exp 1.05 tanh 1.34 sigmoid 2.41 erf 2.66 log 0.85 expm1 of
+ * x < 0 1.04; of a dense sample (tests/unit/lower/test_mathfn.c): expm1 1.6 sin, cos 1.5 (|x| <= 1e6) pow 0.51. exp and
+ * sigmoid are gradual in the subnormal range. NaN stays NaN, infinities give the limits; log of 0 is -inf, of a
+ * negative number NaN; beyond 1e6 sin and cos lose digits but stay within -1..1. The sign of a zero result may be lost.
  *
- * Polynomials are minimax fits (Remez) of the functions named beside them; their own error is below 2^-27 but where
- * said. */
+ * Polynomials are minimax fits (Remez) of the functions named next to them; their own error is below 2^-27 unless
+ * noted. */
 #include "ir/lower/math64.h"
 
 #include <math.h>
@@ -31,7 +30,7 @@ static ac_x power_of_two(ac_lower *L, ac_x i)
     return ac_lb_bitcast(b, ac_lb_mul_wrap(b, i, ac_lb_like_int(b, i, 1 << 23)), AC_F32);
 }
 
-/* X = n ln 2 + r, |r| <= ln 2 / 2: e^x = 2^n (1 + y). n + bias is in the low bits of i; those above 9 are of no use. */
+/* X = n ln 2 + r, |r| <= ln 2 / 2: e^x = 2^n (1 + y). n + bias is in the low bits of i; bits above 9 are ignored. */
 typedef struct reduced {
     ac_x y, i;
 } reduced;
@@ -72,7 +71,7 @@ ac_x ac_lo_exp(ac_lower *L, ac_x x)
     return ac_lb_mul(b, ac_lb_mul(b, ac_lb_add(b, e.y, num(L, x, 1)), factor), power_of_two(L, rest));
 }
 
-/* 2^(n+65) is a float for all n that occur; one multiplication with 2^-65 rounds what is subnormal. */
+/* 2^(n+65) is a float for all n that occur; one multiplication with 2^-65 rounds subnormal results. */
 ac_x ac_lo_exp_falling(ac_lower *L, ac_x x)
 {
     ac_lb *b = &L->b;
@@ -83,7 +82,7 @@ ac_x ac_lo_exp_falling(ac_lower *L, ac_x x)
     return ac_lb_mul(b, v, num(L, x, ldexp(1, -65)));
 }
 
-/* e^x - 1 = 2^b (2^a y + (2^a - 2^-b)): no cancellation near 0, where a = b = 0. */
+/* e^x - 1 = 2^b (2^a y + (2^a - 2^-b)): no cancellation near 0, since a = b = 0 there. */
 ac_x ac_lo_expm1(ac_lower *L, ac_x x)
 {
     ac_lb *b = &L->b;

@@ -1,5 +1,5 @@
-/* math64.c - exp, log, tanh, erf, sine and arc tangent in f64. Series of Taylor on ranges made small first: simple,
- * and good to the last place or two; nothing here is in a hurry. */
+/* math64.c - exp, log, tanh, erf, sine and arc tangent in f64. Taylor series after range reduction: simple, accurate to
+ * one or two units of the last place, and not optimised for speed. */
 #include "ir/lower/math64.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* math64.h - the f64 forms of the float functions of lower.h, which choose them by the type of x. Private to the math
- * files. Greatest error found (tests/unit/lower/test_mathfn.c): 2 units of the last place for exp, expm1, log, tanh and
+ * files. Maximum error found (tests/unit/lower/test_mathfn.c): 2 units of the last place for exp, expm1, log, tanh and
  * sigmoid, sine and cosine within |x| <= 1e5; erf and atan 4e-16; pow 1e-13 of its value. */
 #ifndef AC_IR_LOWER_MATH64_H
 #define AC_IR_LOWER_MATH64_H

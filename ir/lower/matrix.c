@@ -1,4 +1,4 @@
-/* matrix.c - positions of rows and of matrices; see matrix.h. */
+/* matrix.c - computes positions of rows and of matrices; see matrix.h. */
 #include "ir/lower/matrix.h"
 
 /* idx (of out[0]'s rank, but the last) of flat row number `row`. */

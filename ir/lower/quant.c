@@ -103,7 +103,8 @@ ac_x ac_lo_requant(ac_lower *L, ac_x acc, ac_multiplier q)
         p = ac_lb_shr(b, ac_lb_add(b, p, ac_lb_int(b, AC_I64, 1 << 30)), ac_lb_int(b, AC_I64, 31));
         return q.m == INT32_MIN ? ac_lb_satcast(b, p, AC_I32) : ac_lb_cast(b, p, AC_I32);
     }
-    /* A negative product is a negative acc, or with m < 0 a positive one; the term does no harm to a product of 0. */
+    /* A negative product is a negative acc, or with m < 0 a positive one; the term does not change the result of a
+     * product of 0. */
     const ac_x signs = q.m > 0 ? acc : ac_lb_not(b, acc);
     p = ac_lb_add(b, p, ac_lb_int(b, AC_I64, ((int64_t)1 << 30) + ((int64_t)1 << (30 + e))));
     p = ac_lb_add(b, p, sign_term(b, signs));
@@ -118,7 +119,7 @@ ac_requant ac_lo_requant_prepare(ac_lower *L, ac_x m, ac_x shift)
     ac_requant q;
     q.left = ac_lb_shl(b, ac_lb_like_int(b, shift, 1), ac_lb_max(b, shift, zero));
     q.m = ac_lb_cast(b, m, AC_I64);
-    /* 2^30, and 2^(30+e) unless e is 0: then the bit falls onto the first one and is one bit still. */
+    /* 2^30 | 2^(30+e): if e is 0, both are the same bit, so the value is 2^30. */
     q.round = ac_lb_or(b, ac_lb_shl(b, ac_lb_like_int(b, e, 1 << 30), e), ac_lb_like_int(b, e, 1 << 30));
     q.sign = ac_lb_select(b, ac_lb_gt(b, e, ac_lb_like_int(b, e, 0)), ac_lb_like_int(b, e, (int64_t)1 << 31),
                           ac_lb_like_int(b, e, 0));

@@ -4,10 +4,9 @@
  * The formula is that of quant.c. Vector registers multiply 32 x 32 -> 64 bits only where each 64-bit lane holds one
  * operand in its low half, so widening (a vector of 16 into two of 8, and back) would cost more than the arithmetic:
  *
- *     acc    | a7 | a6 | ... | a1 | a0 |          m the same
- *     even   a6 * m6 ... a0 * m0                  shifted right by 31 + e: the result is the low half
- *     odd    a7 * m7 ... a1 * m1                  shifted right by e - 1:  the result is the high half
- *     y      low halves of even, high halves of odd: one blend
+ *     acc | a7 | a6 | ... | a1 | a0 | m the same even a6 * m6 ... a0 * m0 shifted right by 31 + e: the result is the
+ *     low half odd a7 * m7 ... a1 * m1 shifted right by e - 1: the result is the high half y low halves of even, high
+ *     halves of odd: one blend
  *
  * Where vectors have no arithmetic 64-bit shift (AVX2), 2^63 is added before a logical one, and what is left of it is
  * taken off after; with e == 0 nothing of it reaches the results. Equal to the reference for every i32 accumulator
@@ -82,7 +81,7 @@ ac_x ac_lo_requant_right(ac_lower *L, ac_x acc, ac_x m, ac_x e, bool positive)
         int64_t k;
         const ac_x factor = ac_lb_const_int(b, mul[i], &k) ? mul[i] : low_half(b, mul[i]);
         p[i] = ac_lb_add_wrap(b, ac_lb_mul(b, low_half(b, a[i]), factor), round);
-        if (!positive && !no_shift) /* the sign bit of acc, where it is, is worth 2^31 */
+        if (!positive && !no_shift) /* the sign bit of acc, shifted in place, has the value 2^31 */
             p[i] = ac_lb_sub_wrap(b, p[i], ac_lb_and(b, a[i], bit31));
         ac_x shift = ac_lb_add(b, by[i], ac_lb_like_int(b, by[i], i == EVEN ? 31 : -1));
         if (i == ODD && no_shift)

@@ -1,9 +1,9 @@
-/* requant_float.c - the search for a form in floats, and its proof; see requant_float.h. */
+/* requant_float.c - searches for a form in floats and proves it; see requant_float.h. */
 #include "ir/lower/requant_float.h"
 
 #include <math.h>
 
-enum { MOST_STEPS = 256, NEAR = 3, SCALES = 12 }; /* neighbours that are tried on either side: of c, of scales */
+enum { MOST_STEPS = 256, NEAR = 3, SCALES = 12 }; /* neighbours to try on either side: of c, of scales */
 
 /* A sum of floats up to 257 rounds by at most 2^-16; without FMA, a product up to 514 has rounded by 2^-15 before. If
  * the exact sum is farther than that from a half, the float is on the same side of it. */
@@ -12,11 +12,11 @@ static double clear_of(bool fma)
     return fma ? 2e-5 : 5e-5;
 }
 
-/* The least accumulators whose value is first, first + 1, .. */
+/* The smallest accumulators whose values are first, first + 1, .. */
 typedef struct thresholds {
     int32_t n, first;
     int32_t at[MOST_STEPS];
-    int32_t low, high; /* those that bound c most for the scale that was tried last */
+    int32_t low, high; /* the steps with the tightest bounds of c for the previous scale */
 } thresholds;
 
 int32_t ac_requant_float_at(const ac_float_of *of, bool fma, int32_t acc)
@@ -24,7 +24,7 @@ int32_t ac_requant_float_at(const ac_float_of *of, bool fma, int32_t acc)
     const float a = (float)acc, c = acc < 0 ? of->below : of->c;
     if (fma)
         return (int32_t)rintf(fmaf(a, of->scale, c));
-    const volatile float p = a * of->scale; /* rounded by itself, whatever this compiler may join */
+    const volatile float p = a * of->scale; /* rounded on its own, even if this compiler fuses operations */
     return (int32_t)rintf(p + c);
 }
 
@@ -34,15 +34,15 @@ static bool in_range(const ac_steps *f, double scale)
            f->lo <= f->hi && (int64_t)f->hi - f->lo < MOST_STEPS && f->lo >= -256 && f->hi <= 256;
 }
 
-/* ... of multipliers below 1, where products fit 64 bits, and accumulators are no more than numbers of 32. */
+/* ... of multipliers below 1, with products that fit 64 bits and accumulators that fit 32. */
 static bool inverts(const ac_steps *f)
 {
-    enum { MOST = 20, ZERO = 256 }; /* 2^10 values of 2^20 are numbers below 2^31 */
+    enum { MOST = 20, ZERO = 256 }; /* 2^10 values of 2^20 stay below 2^31 */
     return !f->real && f->q.m > 0 && f->q.shift <= 0 && f->q.shift >= -MOST && f->zero >= -ZERO && f->zero <= ZERO;
 }
 
-/* The least product of accumulator and multiplier that makes y, without zero point, or more: both roundings undone. A
- * value is round(floor(a * m / 2^31 + 1/2) / 2^e), the outer one away from zero. */
+/* The smallest product of accumulator and multiplier whose result is y or more, without zero point: it inverts both
+ * roundings. A value is round(floor(a * m / 2^31 + 1/2) / 2^e), the outer one away from zero. */
 static int64_t least_product(int32_t e, int64_t y)
 {
     const int64_t half = e ? ((int64_t)1 << e) / 2 : 0, even = y * ((int64_t)1 << e) - half,
@@ -50,7 +50,8 @@ static int64_t least_product(int32_t e, int64_t y)
     return least * ((int64_t)1 << 31) - (1 << 30);
 }
 
-/* They grow by the same from one value to the next, but where values become positive. So quotients need no division. */
+/* The products grow by a constant from one value to the next, except where values become positive. So quotients need no
+ * division. */
 static void invert(const ac_steps *f, int32_t last, thresholds *t)
 {
     const int32_t e = -f->q.shift;
@@ -95,7 +96,7 @@ static void find_thresholds(const ac_steps *f, double scale, thresholds *t)
 
 /* The values of c that satisfy every step: step k requires off[k] <= c < off[k] + scale, in exact arithmetic. */
 typedef struct gap {
-    double lo, hi, least; /* lo: the greatest of off; least: the least */
+    double lo, hi, least; /* lo: the maximum of off; least: the minimum */
     double off[MOST_STEPS];
 } gap;
 
@@ -139,7 +140,8 @@ static bool find_gap(thresholds *t, double scale, gap *g)
     return false;
 }
 
-/* Do both sides of each step agree, and the ends? A step whose bounds c clears by more than floats round off does. */
+/* True if both sides of each step agree, and the ends. A step agrees if c is farther from its bounds than floats
+ * round. */
 static bool same(const ac_steps *f, const thresholds *t, const gap *g, const ac_float_of *of, bool fma)
 {
     enum { EXACT = 1 << 24 }; /* as floats */
@@ -198,7 +200,7 @@ static bool find_one(const ac_steps *f, double scale, bool fma, ac_float_of *of)
     return false;
 }
 
-/* Accumulators below 0 and the others, each with its c. */
+/* Searches one c for accumulators below 0 and one for the others. */
 static bool find_both(const ac_steps *f, double scale, bool fma, ac_float_of *of)
 {
     ac_steps below = *f, above = *f;
@@ -239,7 +241,7 @@ ac_x ac_lo_requant_float(ac_lower *L, ac_x acc, ac_x scale, ac_x c, ac_x below)
     if (below)
         c = ac_lb_select(b, ac_lb_lt(b, acc, ac_lb_like_int(b, acc, 0)), ac_lb_splat(b, below, lanes), c);
     const ac_x x = ac_lb_cast(b, acc, AC_F32);
-    /* as it was proven, also where floats of the model are not fused (--exact) */
+    /* fused as in the proof, even if the model's floats are not (--exact) */
     const ac_x v = L->target->fma ? ac_lb_fma(b, x, scale, c) : ac_lb_add(b, ac_lb_mul(b, x, scale), c);
     return ac_lb_cast(b, ac_lb_rint(b, v), AC_I32);
 }

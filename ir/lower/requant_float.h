@@ -1,20 +1,20 @@
 /* requant_float.h - requantisation to bytes in floats, proven equal to the reference.
  *
- * What a channel stores for an accumulator is a step function of at most 255 steps that never falls (requant_line.h).
- * So is
+ * The stored value of a channel is a monotonic step function of the accumulator with at most 255 steps
+ * (requant_line.h). So is
  *
  *     y = rint(float(acc) * scale + c)               then clamped to lo..hi
  *
- * since every operation of it never falls, however it rounds: product and sum once, where the target has FMA, else one
- * after the other. Both are equal everywhere if they agree on the two sides of each step. c holds the zero point; each
- * step is an inequality linear in c, and the middle of the interval that all of them leave is tried first, then its
- * neighbours, then other scales. Where the reference rounds negative accumulators differently, and no clamp cuts them
- * off, they have a c of their own. A result is an int32 for every accumulator of 32 bits: scales are 0.5 at most.
+ * since each operation is monotonic however it rounds (one rounding for product and sum if the target has FMA, else
+ * two). Both are equal everywhere if they agree on the two sides of each step. c holds the zero point; each step is an
+ * inequality linear in c. The search tries the middle of the interval that satisfies all of them, then its neighbours,
+ * then other scales. If the reference rounds negative accumulators differently and no clamp hides that, they get a
+ * separate c. A result is an int32 for every accumulator of 32 bits: scales are 0.5 at most.
  *
- * Floats have 24 bits, so that scales of a thousandth and less may leave nothing that agrees with every step.
+ * Floats have 24 bits, so for scales of a thousandth and less there may be no c that agrees with every step.
  *
- * Vectors of AVX2 need a conversion, an FMA and a conversion that rounds for that (with a sign: a comparison and a
- * choice more), where integers need fourteen instructions.
+ * Vectors of AVX2 need a conversion, an FMA and a conversion that rounds for that (with a sign: also a comparison and a
+ * selection); integers need fourteen instructions.
  *
  *     ac_float_of of;
  *     if (ac_requant_float_find(&f, true, &of)) ...
@@ -33,15 +33,16 @@ static inline bool ac_requant_float_by_sign(const ac_float_of *of)
     return of->below < of->c || of->below > of->c;
 }
 
-/* False: nothing that was tried agrees, or f is no such function. fma: how the target rounds. */
+/* False: no candidate agrees, or f is not such a function. fma: how the target rounds. */
 bool ac_requant_float_find(const ac_steps *f, bool fma, ac_float_of *of);
 const char *ac_requant_float_words(bool by_sign); /* for reports */
 /* Not yet clamped. */
 int32_t ac_requant_float_at(const ac_float_of *of, bool fma, int32_t acc);
 
-/* The form as loops: scale, c and below f32, of one lane or as many as acc; below 0: it is c. i32, not yet clamped. */
+/* The form as loops: scale, c and below f32, with one lane or as many as acc; below == 0: use c. i32, not yet
+ * clamped. */
 ac_x ac_lo_requant_float(ac_lower *L, ac_x acc, ac_x scale, ac_x c, ac_x below);
-/* With the numbers of `of` for every lane. */
+/* With the constants of `of` in every lane. */
 ac_x ac_lo_requant_float_of(ac_lower *L, ac_x acc, const ac_float_of *of);
 
 #endif

@@ -1,4 +1,4 @@
-/* requant_line.c - requantisation by one product: finds the steps of the reference, a form that fits them, and proves
+/* requant_line.c - requantises by one product: finds the steps of the reference and a form that fits them, and proves
  * it; see requant_line.h. */
 #include "ir/lower/requant_line.h"
 
@@ -7,7 +7,7 @@
 enum {
     MOST_POINTS = 2 * 256 + 2, /* of bytes: both sides of 255 steps, and both ends */
     MOST_SCALE = 20,           /* bits below the unit of the result: sums stay within 63 bits */
-    COMMON_POST = 17           /* bits below the unit where they suffice: kernels that shift alike can be one */
+    COMMON_POST = 17           /* bits below the unit if they suffice: kernels with equal shifts can be merged */
 };
 
 int64_t ac_line_at(const ac_line *line, const ac_line_of *of, int32_t acc)
@@ -60,7 +60,8 @@ static void put(points *p, int64_t acc, int32_t y, bool most)
     p->at[p->n++] = (point){(int32_t)acc, y, most};
 }
 
-/* Both ends of every flat piece: the form is not less at its first accumulator and not more at its last one. */
+/* Both ends of every flat segment: the form is not below it at its first accumulator and not above it at its last
+ * one. */
 static void find_points(const ac_steps *f, points *p)
 {
     p->n = 0;
@@ -82,7 +83,7 @@ static bool fits_shifted(int64_t from, int64_t to, int32_t left)
     return from >= INT32_MIN / unit && to <= INT32_MAX / unit;
 }
 
-/* Does every accumulator fit the reference's and the form's arithmetic, and is the function one of few steps? */
+/* True if every accumulator fits the reference's and the form's arithmetic, and the function has few steps. */
 static bool in_range(const ac_steps *f, int32_t pre)
 {
     const int64_t from = f->from + f->bias, to = f->to + f->bias;
@@ -92,7 +93,7 @@ static bool in_range(const ac_steps *f, int32_t pre)
            (!f->real || (f->scale >= 0 && f->scale < 1e9));
 }
 
-/* A channel's search: c lies in an interval for each m. */
+/* The search of one channel: each m has an interval of valid c. */
 typedef struct search {
     const ac_steps *f;
     const ac_line *line;
@@ -101,7 +102,7 @@ typedef struct search {
     points p;
 } search;
 
-/* Bounds of c for a given m, in units of the product. False: there is no c. */
+/* Bounds of c for a given m, in units of the product. False: no c exists. */
 static bool interval(const search *s, int64_t m, int64_t *lo, int64_t *hi)
 {
     const ac_line *line = s->line;
@@ -127,7 +128,7 @@ static bool interval(const search *s, int64_t m, int64_t *lo, int64_t *hi)
     return *lo <= *hi;
 }
 
-/* A whole c in the interval of m. */
+/* An integer c in the interval of m. */
 static bool choose(const search *s, int64_t m, int64_t *c)
 {
     int64_t lo, hi;
@@ -162,7 +163,7 @@ static int64_t greatest(const ac_steps *f)
     return -f->from > f->to ? -f->from : f->to;
 }
 
-/* Greatest multiplier whose products are of the right width; sums of words keep a bit for c and k. */
+/* The maximum multiplier whose products fit the width; sums of words reserve a bit for c and k. */
 static int64_t most_m(const ac_steps *f, const ac_line *line)
 {
     if (line->product == AC_LINE_LONG || line->product == AC_LINE_HIGH)
@@ -182,7 +183,7 @@ static ac_steps clipped(const ac_steps *f, const ac_line *line)
     return g;
 }
 
-/* The clamp that leaves every step of every channel. */
+/* The widest clamp, which preserves every step of every channel. */
 static bool set_clip(const ac_steps *f, int64_t n, ac_line *line)
 {
     int64_t from = INT32_MAX, to = INT32_MIN;
@@ -246,15 +247,15 @@ static bool fit(const ac_steps *f, const ac_line *line, ac_line_of *of)
     return equal(f, &s.p, line, of);
 }
 
-/* Least e with v < 2^e; at least -32. */
+/* Smallest e with v < 2^e; at least -32. */
 static int32_t exponent_of(double v)
 {
     int e;
     return frexp(v, &e) > 0 && e > -32 ? e : -32;
 }
 
-/* The shift after the sum that n channels allow: the greatest multiplier takes 31 bits, or the greatest sum of words.
- * 0: there is no such form. */
+/* The shift after the sum that n channels allow: the largest multiplier takes 31 bits, or the largest sum fills a word.
+ * 0: no such form. */
 static int32_t post_of(const ac_steps *f, int64_t n, const ac_line *line)
 {
     int32_t post = MOST_SCALE;
@@ -272,7 +273,7 @@ static int32_t post_of(const ac_steps *f, int64_t n, const ac_line *line)
     return post > 0 ? post : 0;
 }
 
-/* Shifts before the product and bits dropped of it: the most that no accumulator outgrows, and that is of use. */
+/* Shifts before the product and bits dropped of it: the most that all accumulators fit and that still helps. */
 static void set_shifts(const ac_steps *f, int64_t n, ac_line *line)
 {
     double most = 0, scale = 0;
@@ -291,7 +292,7 @@ static void set_shifts(const ac_steps *f, int64_t n, ac_line *line)
     }
 }
 
-/* SIGNED with a shift of its own: the reference's multiplier takes all bits, so that c is one for all channels. */
+/* SIGNED with a shift per channel: the reference's multiplier takes all bits, so that all channels share one c. */
 static bool fit_exactly(const ac_steps *f, const ac_line *line, ac_line_of *of)
 {
     points p;
@@ -301,8 +302,8 @@ static bool fit_exactly(const ac_steps *f, const ac_line *line, ac_line_of *of)
     return !f->real && of->post > 32 && equal(f, &p, line, of);
 }
 
-/* The numbers of n channels that shift by `post` after the sum. nudge: a unit of the product more, for multipliers that
- * are powers of two: negatives have -c - 1, not -c. */
+/* The constants of n channels that shift by `post` after the sum. nudge: add one unit of the product, for multipliers
+ * that are powers of two: negatives have -c - 1, not -c. */
 static bool fit_post(const ac_steps *f, int64_t n, const ac_line *line, int32_t post, int64_t nudge, ac_line_of *of)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -319,7 +320,7 @@ static bool fit_post(const ac_steps *f, int64_t n, const ac_line *line, int32_t 
     return true;
 }
 
-/* The numbers of n channels, by the shift that other steps have too where it will do. */
+/* The constants of n channels, with the shift that other steps use if it suffices. */
 static bool fit_all(const ac_steps *f, int64_t n, ac_line *line, int64_t nudge, ac_line_of *of)
 {
     if (line->clip && !set_clip(f, n, line))
@@ -336,7 +337,7 @@ static bool fit_all(const ac_steps *f, int64_t n, ac_line *line, int64_t nudge, 
     return fit_post(f, n, line, post, nudge, of);
 }
 
-/* In the order of their cost, for all widths of products that there are. */
+/* Tries forms in the order of their cost, for all widths of products that the target has. */
 static const struct {
     ac_line_kind kind;
     ac_line_product product;

@@ -1,4 +1,5 @@
-/* requant_loops.c - requantisation by one product, and sums by two, as loops; see requant_line.h, requant_plane.h. */
+/* requant_loops.c - emits requantisation by one product, and sums by two, as loops; see requant_line.h,
+ * requant_plane.h. */
 #include "ir/lower/requant_float.h"
 #include "ir/lower/requant_line.h"
 #include "ir/lower/requant_plane.h"
@@ -148,7 +149,7 @@ static bool is_loaded(const ac_lb *b, ac_x x)
     return i->op == AC_L_CAST && b->fn->code.item[i->a].op == AC_L_LOAD;
 }
 
-/* What is loaded comes last, whichever operand it is: kernels of both orders are the same. */
+/* The loaded operand comes last, whichever it is, so that kernels of both orders are equal. */
 ac_x ac_lo_requant_plane(ac_lower *L, const ac_plane *p, ac_x y, ac_x z)
 {
     ac_lb *b = &L->b;

@@ -1,4 +1,4 @@
-/* requant_plane.c - finds the two products that make a sum of bytes, and proves them; see requant_plane.h. */
+/* requant_plane.c - finds the two products that compute a sum of bytes, and proves them; see requant_plane.h. */
 #include "ir/lower/requant_plane.h"
 
 #include <math.h>
@@ -36,7 +36,7 @@ static bool bound_of(const ac_pairs *f, int32_t i, int is, int32_t post, bound *
     return is ? v < f->hi : v > f->lo;
 }
 
-/* Greatest lower bound and least upper bound over all pairs. */
+/* The tightest bounds over all pairs. */
 static void extremes(const ac_pairs *f, int32_t post, int64_t a, int64_t b, int64_t limit[2])
 {
     const int64_t one = (int64_t)1 << post;
@@ -68,7 +68,7 @@ static void collect(const ac_pairs *f, ac_region *tmp, int32_t post, int64_t a, 
         }
 }
 
-/* Width of the interval of c, which begins at *lo; negative: there is none. */
+/* Width of the interval of c, which begins at *lo; negative: it is empty. */
 static int64_t width(const bounds *s, int64_t a, int64_t b, int64_t *lo)
 {
     int64_t limit[2] = {-((int64_t)1 << 40), (int64_t)1 << 40};
@@ -113,7 +113,7 @@ static bool equal(const ac_pairs *f, const ac_plane *p)
     return true;
 }
 
-/* Does every product and every sum fit a word, in the order of ac_plane_at and in the other one? */
+/* True if every product and every sum fits a word, in the order of ac_plane_at and in the other one. */
 static bool fits(const ac_pairs *f, int64_t a, int64_t b, int64_t c)
 {
     for (int i = 0; i < 4; i++) {

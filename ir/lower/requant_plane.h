@@ -1,9 +1,8 @@
-/* requant_plane.h - sums of two bytes with scales of their own, by two products of words, proven equal to the
- * reference.
+/* requant_plane.h - adds two bytes of different scales by two products of words, proven equal to the reference.
  *
- * The stored result of ADD or SUB is a function of 65,536 pairs. Where (y * a + z * b + c) >> post, clamped to lo..hi,
- * agrees with all of them, it is the sum: y and z are stored values, c holds zero points and rounding, and every sum
- * fits a word. Halves that the reference rounds away from zero do no harm: a little more slope does the same.
+ * The stored result of ADD or SUB is a function of 65,536 pairs. If (y * a + z * b + c) >> post, clamped to lo..hi,
+ * agrees with all of them, it replaces the sum: y and z are stored values, c holds zero points and rounding, and every
+ * sum fits a word. Halves that the reference rounds away from zero are matched by a slightly larger slope.
  *
  *     ac_plane p;
  *     if (ac_plane_find(&f, &p)) ...

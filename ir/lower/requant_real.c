@@ -1,4 +1,5 @@
-/* requant_real.c - what the reference rounds in double, by two products of words; see requant_real.h. */
+/* requant_real.c - computes results that the reference rounds in double, by two products of words; see
+ * requant_real.h. */
 #include "ir/lower/requant_real.h"
 #include "ir/lower/requant_line.h"
 
@@ -36,7 +37,7 @@ static bool same(const ac_real_steps *f, const ac_real *r, int64_t acc)
     return acc < f->from || acc > f->to || reference(f, acc) == clamped(f, ac_real_at(r, (int32_t)acc));
 }
 
-/* The two accumulators between which the reference reaches y: the guess is one off at most, where doubles round. */
+/* The two accumulators between which the reference reaches y: the estimate is off by at most one, as doubles round. */
 static bool same_step(const ac_real_steps *f, const ac_real *r, int32_t y)
 {
     const int64_t guess = (int64_t)ceil((y - 0.5) / f->scale);

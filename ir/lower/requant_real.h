@@ -1,4 +1,4 @@
-/* requant_real.h - 16-bit results that the reference rounds in double, by integers proven equal to it.
+/* requant_real.h - computes 16-bit results that the reference rounds in double, by integers proven equal to it.
  *
  * fully_connected stores clamp(round(acc * scale)), halves away from zero. The scale is a fraction m / 2^(31 + post) of
  * 62 bits, more than a double has, so that
@@ -6,8 +6,9 @@
  *     t = acc * (m >> 31) + (acc * (m % 2^31) >> 31)            floor(acc * m / 2^31)
  *     y = (t + 2^(post - 1) + (acc >> 31)) >> post
  *
- * rounds the exact product. The reference rounds the product to a double first, which can make a half of it: so both
- * sides of every step are compared, for all accumulators that can occur. Both functions never fall, so that is all.
+ * rounds the exact product. The reference rounds the product to a double first, which can turn it into a half: so both
+ * sides of every step are compared, for all accumulators that can occur. That suffices, because both functions are
+ * monotonic.
  *
  *     ac_real_steps f = {.scale = 0.00021, .lo = -32768, .hi = 32767, .from = -90000000, .to = 90000000};
  *     ac_real r;
@@ -30,7 +31,7 @@ typedef struct ac_real {
     int32_t post;
 } ac_real;
 
-/* The greatest shift with which m takes 62 bits at most; 0: there is none. */
+/* The maximum shift that lets m fit 62 bits; 0: none. */
 int32_t ac_real_post(double scale);
 /* False: accumulators need more than a word, or a step differs. */
 bool ac_real_find(const ac_real_steps *f, int32_t post, ac_real *r);

@@ -1,4 +1,4 @@
-/* rows.c - the loop over rows that softmax and the normalisations share. */
+/* rows.c - emits the loop over rows that softmax and the normalisations share. */
 #include "ir/lower/rows.h"
 
 void ac_lo_rows_open(ac_lower *L, ac_lo_rows *r)

@@ -1,5 +1,5 @@
-/* spans.h - n elements as whole vectors, then ever smaller ones: 27 by 16 lanes is [0,16) by 16, [16,24) by 8, [24,26)
- * by 2, [26,27) by 1. Each span is one loop; nothing is read or written twice or past the end. */
+/* spans.h - splits n elements into whole vectors, then ever smaller ones: 27 by 16 lanes is [0,16) by 16, [16,24) by 8,
+ * [24,26) by 2, [26,27) by 1. Each span is one loop; nothing is read or written twice or past the end. */
 #ifndef AC_IR_LOWER_SPANS_H
 #define AC_IR_LOWER_SPANS_H
 #include <stdint.h>
@@ -10,7 +10,7 @@ typedef struct ac_lane_span {
 } ac_lane_span;
 enum { AC_MAX_SPANS = 8 };
 
-/* lanes: a power of two, at most 128. Returns how many spans were made (0 for n == 0). */
+/* lanes: a power of two, at most 128. Returns the number of spans (0 for n == 0). */
 static inline int32_t ac_spans(int64_t n, int32_t lanes, ac_lane_span out[AC_MAX_SPANS])
 {
     int32_t count = 0;

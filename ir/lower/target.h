@@ -1,5 +1,5 @@
-/* target.h - what a target has natively: the facts lowerings choose schedules by and printers print with. The table is
- * codegen/targets.def. */
+/* target.h - the features and costs of a target: lowerings choose schedules by them, printers choose instructions. The
+ * table is codegen/targets.def. */
 #ifndef AC_IR_LOWER_TARGET_H
 #define AC_IR_LOWER_TARGET_H
 #include "ir/dtype/dtype.h"
@@ -14,18 +14,18 @@ typedef enum ac_isa {
     AC_ISA_CUDA
 } ac_isa;
 
-/* Float operations that are instructions; what is missing becomes integer arithmetic, never a call of a library. */
+/* Float operations that are instructions; others become integer arithmetic, never a library call. */
 enum {
     AC_FP_SQRT32 = 1,
     AC_FP_SQRT64 = 2,
     AC_FP_ROUND32 = 4, /* floor, ceil, trunc, rint */
     AC_FP_ROUND64 = 8,
     AC_FP_HALF = 16, /* f16 to f32 and back */
-    AC_FP_BF16 = 32  /* f32 to bf16, but for subnormals, which become 0 */
+    AC_FP_BF16 = 32  /* f32 to bf16, except that subnormals become 0 */
 };
 
 /* The widest product of two words that is an instruction: the low half only; the high half by another one; both halves,
- * with a sum of 64 bits (SMLAL); the high half with a sum of 32 bits too (SMMLA). */
+ * with a sum of 64 bits (SMLAL); also the high half with a sum of 32 bits (SMMLA). */
 typedef enum ac_mul { AC_MUL_LOW, AC_MUL_HIGH, AC_MUL_LONG, AC_MUL_SUMS } ac_mul;
 
 typedef struct ac_target {
@@ -42,7 +42,7 @@ typedef struct ac_target {
     int32_t gpu;   /* GPUs: compute capability, 80 for 8.0; 0: no GPU */
     bool dot_i8i8; /* DOT4 i8 x i8 is one instruction (Arm sdot) */
     int32_t fp;    /* AC_FP_... */
-    /* For printers of objects, in LLVM's words; triple "": this machine's. */
+    /* For printers of object files, in LLVM's terms; triple "": this machine's. */
     const char *triple, *cpu, *attributes, *abi;
     bool dsp;     /* products of the 16-bit halves of a word, both added: SMLAD, with SXTB16, SSAT and SMMULR */
     bool mve;     /* sums of 16 products of bytes, and vectors of words: Arm's MVE, in the loops that use it */
@@ -59,7 +59,7 @@ static inline int32_t ac_target_lanes(const ac_target *t, ac_dtype d)
     return t->vec_bytes ? t->vec_bytes * 8 / bits : 1;
 }
 
-/* SSAT and USAT: from Armv7-M on, which are the ones with long products. */
+/* SSAT and USAT: Armv7-M and later, which are the targets with long products. */
 static inline bool ac_target_saturates(const ac_target *t)
 {
     return t->firmware && t->isa == AC_ISA_ARM && t->mul == AC_MUL_LONG;
@@ -71,13 +71,13 @@ static inline bool ac_target_tensor_cores(const ac_target *t)
     return t->gpu >= 80;
 }
 
-/* Words of two 16-bit halves stay whole (ir/loop/halves.h): DOT2 of one pair is an instruction. */
+/* Words of two 16-bit halves are not split (ir/loop/halves.h): DOT2 of one pair is an instruction. */
 static inline bool ac_target_halves(const ac_target *t)
 {
     return t->dsp && !t->vec_bytes;
 }
 
-/* What requantisation multiplies with. */
+/* The products that requantisation uses. */
 static inline ac_mul ac_target_mul(const ac_target *t)
 {
     return t->mul == AC_MUL_LONG && t->dsp ? AC_MUL_SUMS : t->mul;

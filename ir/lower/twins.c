@@ -1,6 +1,6 @@
-/* twins.c - constants with equal bytes. Where bytes are there they are compared (those that were dropped have been).
- * What is not made yet is the same where equal loops run over the same constants, down to bytes at one place in the
- * file, or few bytes. Constants with equal hashes are compared; everything else is not. */
+/* twins.c - finds constants with equal bytes. Constants with bytes in memory are compared by their bytes (dropped ones
+ * were compared before). Constants that are not computed yet are equal if equal loops run over the same constants, down
+ * to bytes at one place in the file, or few bytes. Only constants with equal hashes are compared. */
 #include "base/hash/hash.h"
 #include "ir/lower/lowered.h"
 
@@ -94,7 +94,7 @@ int32_t *ac_const_twins(ac_region *r, ac_const *const *konst, int32_t n, bool sa
     size_t cap = 64;
     while (cap < 2 * (size_t)n)
         cap *= 2;
-    int32_t *slot = AC_NEW_N(r, int32_t, cap); /* open hash table of 1 + index of those that are the first */
+    int32_t *slot = AC_NEW_N(r, int32_t, cap); /* open hash table: 1 + index of the first constant of each kind */
     for (int32_t i = 0; i < n; i++)
         t.made &= konst[i]->data || konst[i]->sum;
     for (int32_t i = 0; i < n; i++) {

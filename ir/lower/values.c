@@ -1,4 +1,4 @@
-/* values.c - values of a lowering: reading an operand at a position, the epilogue, storing the result. */
+/* values.c - reads an operand at a position, applies the epilogue and stores the result. */
 #include "ir/lower/lower.h"
 
 #include <assert.h>
@@ -32,7 +32,7 @@ ac_x ac_lo_flat(ac_lower *L, const ac_tensor *t, const ac_x *idx)
     return at;
 }
 
-/* The one value of a constant that is the same everywhere, as an immediate; 0: it has to be loaded. */
+/* The value of a constant whose elements are all equal, as an immediate; 0: it has to be loaded. */
 static ac_x immediate(ac_lower *L, ac_tensor *t)
 {
     const ac_dtype d = ac_dtype_loops(t->dtype);
@@ -107,8 +107,8 @@ static ac_x made_so_far(const ac_node *n, const ac_x *stage, int32_t stages, con
     return 0;
 }
 
-/* A constant [1,..,n,..,1] that lies along axis `axis` of t. Equal data is one buffer (ac_lo_operand), so it may be
- * made again. */
+/* A constant [1,..,n,..,1] along axis `axis` of t. Equal data is one buffer (ac_lo_operand), so creating it twice is
+ * harmless. */
 static ac_tensor *along_axis(ac_lower *L, const ac_tensor *t, ac_dtype d, const void *data)
 {
     ac_tensor *c = AC_NEW(L->region, ac_tensor);

@@ -1,4 +1,4 @@
-/* window.c - tap limits of sliding windows; see window.h. */
+/* window.c - computes tap limits of sliding windows; see window.h. */
 #include "ir/lower/window.h"
 
 ac_window ac_window_conv(const ac_node *n, const ac_tensor *x, int64_t kh, int64_t kw)
@@ -51,7 +51,7 @@ void ac_slide_taps(ac_lb *b, const ac_slide *a, ac_x o, ac_x *lo, ac_x *hi)
     ac_x at = ac_lb_mul(b, o, ac_lb_i32(b, a->stride));
     if (a->pad > 0) {
         *lo = taps_below(b, a, ac_lb_sub(b, ac_lb_i32(b, a->pad), at));
-        if (a->pad > (a->taps - 1) * a->dil) /* a window may lie wholly before the input */
+        if (a->pad > (a->taps - 1) * a->dil) /* a window may end before the input begins */
             *lo = ac_lb_min(b, *lo, *hi);
     }
     if ((a->out - 1) * a->stride - a->pad + (a->taps - 1) * a->dil >= a->in)

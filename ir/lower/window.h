@@ -1,7 +1,7 @@
-/* window.h - where the taps of a sliding window fall: the geometry shared by convolutions, depthwise and pooling.
+/* window.h - the input positions of a sliding window's taps: geometry shared by convolutions, depthwise and pooling.
  *
  * Along one axis, output position o reads input positions o * stride - pad + k * dil for taps k = 0 .. taps-1.
- * Positions outside the input are left out, not read: the tap limits become loop bounds, so that no loop body tests
+ * Positions outside the input are skipped, not read: the tap limits become loop bounds, so that no loop body tests
  * anything.
  *
  *     ac_x lo, hi;
@@ -30,7 +30,7 @@ static inline int64_t ac_slide_reach(const ac_slide *a)
     return (a->taps - 1) * a->dil + 1;
 }
 bool ac_slide_inside(const ac_slide *a); /* no output position reaches outside the input */
-/* First tap inside and one past the last; constants where every position has all taps. */
+/* First tap inside and one past the last; constants if every position has all taps. */
 void ac_slide_taps(ac_lb *b, const ac_slide *a, ac_x o, ac_x *lo, ac_x *hi);
 ac_x ac_slide_at(ac_lb *b, const ac_slide *a, ac_x o, ac_x k); /* input position of tap k */
 /* 0 <= v < n */

@@ -1,20 +1,22 @@
-/* grid.c - a step as a row of GPU kernels, from the loops that its lowering has marked parallel.
+/* grid.c - turns a step into a sequence of GPU kernels, using the loops that its lowering has marked parallel.
  *
- * The code of a function falls into units: nests of parallel loops, and what is between them. A nest becomes one
- * loop marked grid over all its iterations, a thread each; the rest is run by one thread. Units run one after another.
+ * The code of a function is split into units: nests of parallel loops, and the code between them. A nest becomes one
+ * loop marked grid over all its iterations, one thread each; other code is run by one thread. Units run one after
+ * another.
  *
  *     for n 0..2 parallel                     for g 0..(2*24*24) grid
  *       for oy 0..24 parallel            =>     n = g / 576   oy = g / 24 % 24   ox = g % 24
  *         for ox 0..24 parallel                 ...
  *           ...
  *
- * Loops side by side in a parallel loop are taken apart when nothing but pure values connects them; those are computed
- * again in each unit. A value that the first unit has to hand on (the scale of a quantised row) is kept in scratch.
- * Scratch that an iteration writes is given to every thread; when that takes too much there are fewer threads, each
- * with several iterations. The order of the operations of each element does not change: results keep their bits.
+ * Loops next to each other in a parallel loop become separate units if only pure values connect them; each unit
+ * recomputes those values. A value that one unit must pass to the next (the scale of a quantised row) is stored in
+ * scratch. Every thread gets its own copy of scratch that an iteration writes; if that takes too much memory, there are
+ * fewer threads, each with several iterations. The order of the operations of each element does not change: results
+ * keep their bits.
  *
- * Where a connection is of another kind (a local array between two units) the whole step is run by one thread: slow and
- * right. Cost: O(units * instructions). */
+ * If units are connected in another way (by a local array), one thread runs the whole step: slow but correct. Cost:
+ * O(units * instructions). */
 #include "ir/loop/builder.h"
 #include "ir/loop/ins_fields.h"
 #include "ir/lower/gpu/grid.h"
@@ -36,9 +38,9 @@ typedef struct gridder {
     ac_region *tmp;
     int32_t *end;  /* FOR, IF: its END */
     int32_t *home; /* instruction -> its unit, -1: none */
-    int32_t *seen; /* instruction -> 1 + the last unit whose connection to it was looked at */
+    int32_t *seen; /* instruction -> 1 + the last unit whose connection to it was checked */
     AC_VEC(unit) unit;
-    bool stuck;        /* connected in a way that kernels cannot be */
+    bool stuck;        /* connected in a way that kernels do not support */
     AC_VEC(ac_x) kept; /* values and variables that units hand on */
     int32_t *slot;     /* instruction -> 1 + element in the scratch of its type */
     int32_t slot_buf[AC_DTYPE_COUNT], slots[AC_DTYPE_COUNT];
@@ -87,8 +89,8 @@ static bool private_store(const gridder *v, ac_x x)
     return role == AC_BUF_SCRATCH || role == AC_BUF_LOCAL;
 }
 
-/* May the `parts` of a parallel loop's body be run one after another for all iterations? Only pure values connect them
- * then. */
+/* True if the `parts` of a parallel loop's body may run one after another, each for all iterations: only pure values
+ * connect them. */
 static bool apart(const gridder *v, ac_x begin, ac_x end, int32_t parts)
 {
     for (ac_x x = begin; x < end && parts > 1; x++)
@@ -137,7 +139,7 @@ static void find_units(gridder *v, const unit *path, ac_x begin, ac_x end)
     add_unit(v, path, rest, end);
 }
 
-/* ------------------------------------------------------------------ what connects units */
+/* ------------------------------------------------------------------ connections between units */
 
 static void keep(gridder *v, ac_x x)
 {
@@ -147,7 +149,7 @@ static void keep(gridder *v, ac_x x)
     ac_push(v->tmp, &v->kept, x);
 }
 
-/* A value or variable of another unit: computed again, kept, or neither is possible. */
+/* A value or variable of another unit is recomputed, stored in scratch, or neither is possible. */
 static void connect(gridder *v, const unit *u, ac_x x)
 {
     const int32_t number = (int32_t)(u - v->unit.item) + 1;
@@ -175,7 +177,7 @@ static void find_connections(gridder *v)
 {
     const int32_t n_buf = v->from->buf.n;
     int32_t *writer =
-        AC_NEW_N(v->tmp, int32_t, n_buf + 1);         /* 1 + unit that writes a local, or scratch of its threads */
+        AC_NEW_N(v->tmp, int32_t, n_buf + 1);         /* 1 + the unit that writes a local, or scratch of its threads */
     bool *shared = AC_NEW_N(v->tmp, bool, n_buf + 1); /* scratch written by one thread */
     for (int32_t k = 0; k < v->unit.n; k++) {
         const unit *u = &v->unit.item[k];
@@ -306,7 +308,7 @@ static void copy_ins(gridder *v, ac_x x)
     v->map[x] = ac_lb_copy(&v->b, v->from, &i);
 }
 
-/* What the unit needs from outside is before it. */
+/* Values that the unit needs from outside come before it. */
 static void fetch_all(gridder *v, const unit *u)
 {
     for (ac_x x = u->begin; x < u->end; x++) {
@@ -319,7 +321,7 @@ static void fetch_all(gridder *v, const unit *u)
     }
 }
 
-/* Scratch of this unit's threads begins at g copies. */
+/* Offset of thread g in the scratch of this unit: g copies. */
 static void open_private(gridder *v, const unit *u, ac_x g)
 {
     memset(v->private_at, 0, (size_t)v->from->buf.n * sizeof *v->private_at);
@@ -340,7 +342,7 @@ static void open_path(gridder *v, const unit *u, ac_x at)
     }
 }
 
-/* Kept values that this unit has made or changed. */
+/* Stores the values for later units that this unit has computed or changed. */
 static void hand_on(gridder *v, const unit *u)
 {
     ac_lb *b = &v->b;

@@ -1,7 +1,7 @@
-/* grid.h - a step becomes kernels of a GPU.
+/* grid.h - turns a step into kernels of a GPU.
  *
- * Loops at the top of the function are marked grid, their iterations run at the same time; what comes between two of
- * them is run by one thread. Functions that have grid loops are left as they are. Memory: `region`. */
+ * Loops at the top of the function are marked grid, and their iterations run at the same time; one thread runs the code
+ * between two of them. Functions that have grid loops are not changed. Memory: `region`. */
 #ifndef AC_IR_LOWER_GPU_GRID_H
 #define AC_IR_LOWER_GPU_GRID_H
 #include "ir/lower/lowered.h"

@@ -1,4 +1,5 @@
-/* product.c - which tiles a product gets on a GPU, and when tensor cores compute it. */
+/* product.c - chooses the tiles of a product on a GPU and whether tensor cores compute it; emits accumulators and the
+ * epilogue. */
 #include "ir/lower/gpu/product.h"
 
 #include "ir/lower/gpu/tile.h"
@@ -6,7 +7,7 @@
 
 enum { LEAST_MACS = 1 << 15, LEAST_ROWS = 8 };
 
-/* The first that gives a GPU enough blocks; the last but two has small ones, the last two are for few columns. */
+/* Tiles, largest first: the first one with enough blocks for a GPU is used; the last two are for few columns. */
 enum { N_TILES = 5, WIDE_TILES = 3, BUSY_BLOCKS = 96 };
 static const ac_gpu_tile TILES[2][N_TILES] = {{{128, 128, 8, 8, 256, 0, 0},
                                                {64, 64, 4, 4, 256, 0, 0},
@@ -33,7 +34,7 @@ bool ac_gpu_gemm_fits(const ac_lower *L, const ac_channel *c, int64_t many, int6
     return rows <= INT32_MAX / 2 / n / many && packed <= INT32_MAX / many;
 }
 
-/* The least alignment of what is read along the reduction. */
+/* The smallest alignment of the operands along the reduction. */
 static int32_t align_along(const ac_gpu_gemm *g)
 {
     const int32_t x = g->adj_x ? INT32_MAX : ac_lo_align(g->L, g->c->x),
@@ -41,7 +42,7 @@ static int32_t align_along(const ac_gpu_gemm *g)
     return x < y ? x : y;
 }
 
-/* What tensor cores multiply: AC_I8 as it is, floats as the hint says; AC_NONE: they do not. */
+/* The type that tensor cores multiply: AC_I8 itself, for floats the type of the hint; AC_NONE: they are not used. */
 static ac_dtype tensor_type(const ac_gpu_gemm *g)
 {
     const ac_lower *L = g->L;
@@ -94,7 +95,7 @@ static ac_x sum_of(const ac_gpu_gemm *g, ac_x t, ac_x i, ac_x j)
         g, t, ac_gpu_by_mma(g) ? ac_gpu_mma_sum(g, i, j) : ac_lb_add(b, ac_lb_mul(b, i, ac_lb_i32(b, g->t.tn)), j));
 }
 
-/* n values from shared memory into the thread's own. */
+/* Loads n values from shared memory into the thread's registers. */
 static void fetch(const ac_gpu_gemm *g, ac_x t, int32_t from, ac_x at, int32_t to, int32_t n)
 {
     ac_lb *b = &g->L->b;
@@ -124,7 +125,7 @@ static void multiply(const ac_gpu_gemm *g)
         ac_lb_end(b);
 }
 
-/* Column `col` of this block's product as an output channel; those beyond the last read that. */
+/* The output channel of column `col` of this block's product; columns past the end use the last channel. */
 static ac_x channel_of(const ac_gpu_gemm *g, ac_x col)
 {
     ac_lb *b = &g->L->b;
@@ -144,7 +145,7 @@ static void start(const ac_gpu_gemm *g, ac_x n0)
         ac_lb_end(b);
 }
 
-/* The result's index for row p of the block's product; all but the last. */
+/* The result's index, except for the last dimension, of row p of the block's product. */
 static void index_of(const ac_gpu_gemm *g, ac_x p, ac_x *idx)
 {
     ac_lb *b = &g->L->b;
@@ -200,7 +201,7 @@ static void choose(ac_gpu_gemm *g)
     const ac_rows rows = {g->depth, g->depth, 1};
     const bool bytes = g->c->kind == AC_MACS_I8;
     const ac_dtype tensor = tensor_type(g);
-    ac_channel_tables(g->c, g->c->n, bytes ? &rows : NULL, g->c->zx); /* what is outside of x reads as its zero point */
+    ac_channel_tables(g->c, g->c->n, bytes ? &rows : NULL, g->c->zx); /* elements outside of x read as its zero point */
     g->elem = tensor ? tensor : bytes ? AC_I8 : AC_F32;
     g->unit = 32 / ac_dtype_bits(g->elem);
     g->word = bytes || tensor ? AC_I32 : AC_F32;
@@ -208,7 +209,7 @@ static void choose(ac_gpu_gemm *g)
     const int32_t bytes_of = g->unit * ac_dtype_bits(g->c->x->dtype) / 8; /* a word's elements */
     g->single = g->unit > 1 && (g->run % g->unit || align_along(g) < bytes_of);
     g->wide = g->run % (4 * g->unit) == 0 && align_along(g) >= 16 ? 4 : 1;
-    g->lda = g->t.bm + (tensor ? 8 : 4); /* fragments are read from other banks of shared memory than rows */
+    g->lda = g->t.bm + (tensor ? 8 : 4); /* pads rows so that fragments are in different banks of shared memory */
     g->ldb = g->t.bn + (tensor ? 8 : 0);
     g->L->out->schedule.tensor = (int32_t)tensor;
 }

@@ -1,14 +1,14 @@
-/* step.c - a step of the reduction into shared memory.
+/* step.c - loads a step of the reduction into shared memory.
  *
  * Along the reduction (rows of x, also as a filter meets them; y [n, depth]) a thread loads `wide` words of a row,
  * which go into `wide` rows of shared memory. Across it (x [depth, rows], y [depth, n]) it loads four neighbouring
- * columns of each of a word's rows. Packed weights are copied as they are. What is outside reads as zero, bytes as x's
+ * columns of each of a word's rows. Packed weights are copied as they are. Elements outside read as zero, bytes as x's
  * zero point. */
 #include "ir/lower/gpu/tile.h"
 
 enum { OUTSIDE = -(1 << 28), QUAD = 4 };
 
-/* A float as tensor cores count it: 10 bits of mantissa, nearest, half away from zero; NaN stays. */
+/* Rounds a float to tf32: 10 bits of mantissa, nearest, half away from zero; NaN stays NaN. */
 static ac_x tf32(ac_lb *b, ac_x v)
 {
     const ac_x bits = ac_lb_bitcast(b, v, AC_U32);
@@ -46,7 +46,7 @@ static ac_x nothing(const ac_gpu_gemm *g)
                               : ac_lb_i32(b, 0);
 }
 
-/* Words side by side: of `unit` times as many neighbours. */
+/* Packs `unit` times as many neighbours into words. */
 static ac_x words_of(const ac_gpu_gemm *g, ac_x v)
 {
     ac_lb *b = &g->L->b;
@@ -57,7 +57,7 @@ static ac_x words_of(const ac_gpu_gemm *g, ac_x v)
     return ac_lb_bitcast(b, g->elem == AC_I8 ? v : ac_lb_cast(b, v, g->elem), AC_I32);
 }
 
-/* Words u .. u + n - 1 of row `from`, into a column of the packed weights that begins at `to`. */
+/* Copies words u .. u + n - 1 of row `from` into a column of the packed weights that begins at `to`. */
 static void pack_words(const ac_gpu_gemm *g, int32_t buf, ac_x to, int64_t wide, int32_t w, ac_x from, ac_x u,
                        int32_t n)
 {
@@ -82,7 +82,7 @@ static void pack_rest(const ac_gpu_gemm *g, int32_t buf, ac_x to, int64_t wide, 
     ac_lb_store(b, buf, ac_lb_add(b, to, ac_lb_i32(b, u * wide)), word_of(g, e));
 }
 
-/* The evaluator makes them: rows are read as vectors, so that hundreds of megabytes take seconds. */
+/* The evaluator computes packed weights: rows are read as vectors, so that hundreds of megabytes take seconds. */
 int32_t ac_gpu_pack_weights(const ac_gpu_gemm *g)
 {
     enum { VECTOR = 16, BLANK = 64 };
@@ -181,7 +181,7 @@ static void load_words(const ac_gpu_gemm *g, int32_t from, ac_x at, ac_x inside,
     ac_lb_end(b);
 }
 
-/* A word of elements that are found one by one: at[j], where inside[j]. */
+/* A word of elements loaded one by one: at[j] if inside[j]. */
 static void load_elements(const ac_gpu_gemm *g, int32_t from, const ac_x *at, const ac_x *inside, int32_t buf, ac_x to)
 {
     ac_lb *b = &g->L->b;
@@ -193,7 +193,7 @@ static void load_elements(const ac_gpu_gemm *g, int32_t from, const ac_x *at, co
     ac_lb_store(b, buf, to, word_of(g, e));
 }
 
-/* Element k of the reduction in row i of the thread's: where it lies, if it does. */
+/* The position of element k of the reduction in the thread's row i, and whether it is inside. */
 static ac_x locate(const ac_gpu_gemm *g, ac_x t, int32_t i, ac_x k, ac_x *inside)
 {
     ac_lb *b = &g->L->b;
@@ -218,7 +218,7 @@ static ac_x locate(const ac_gpu_gemm *g, ac_x t, int32_t i, ac_x k, ac_x *inside
                   ic));
 }
 
-/* Row i of the thread's, from element k of the reduction. */
+/* The thread's row i, from element k of the reduction on. */
 static void load_x(const ac_gpu_gemm *g, ac_x t, int32_t i, ac_x k, ac_x to)
 {
     ac_lb *b = &g->L->b;
@@ -233,7 +233,7 @@ static void load_x(const ac_gpu_gemm *g, ac_x t, int32_t i, ac_x k, ac_x to)
 
 /* ------------------------------------------------------------------ across it */
 
-/* A pass of all threads over `n` pieces of a step; the guard is open where n is no multiple of the threads. */
+/* One pass of all threads over `n` pieces of a step; opens a guard if n is not a multiple of the number of threads. */
 static ac_x open_piece(const ac_gpu_gemm *g, ac_x t, int32_t pass, int32_t n)
 {
     ac_lb *b = &g->L->b;

@@ -1,6 +1,6 @@
-/* tensor_core.c - a step of a tile by tensor cores: warps of a block share its results, a warp makes wm x wn of them in
- * pieces of 16 x 8 (ir/loop/mma.c has the layout of a piece). All fragments of a step go from shared memory into
- * registers in one phase, the next multiplies. */
+/* tensor_core.c - multiplies a step of a tile by tensor cores: warps of a block share its results, a warp computes wm x
+ * wn of them in pieces of 16 x 8 (ir/loop/mma.c has the layout of a piece). All fragments of a step go from shared
+ * memory into registers in one phase, the next multiplies. */
 #include "ir/lower/gpu/tile.h"
 
 enum { PIECE_ROWS = 16, PIECE_COLUMNS = 8, PIECE_WORDS = 8, PIECES = GPU_STEP / PIECE_WORDS };

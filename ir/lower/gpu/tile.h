@@ -1,4 +1,4 @@
-/* tile.h - what the files of product.h share: one tile of a product of matrices on a GPU.
+/* tile.h - one tile of a matrix product on a GPU; private to the files of product.h.
  *
  *     product.c        which tile, accumulators, the epilogue
  *     step.c           a step of the reduction into shared memory: x as the filter meets it or as a matrix, weights, a
@@ -23,15 +23,15 @@ typedef struct ac_gpu_tile {
 typedef struct ac_gpu_gemm {
     ac_lower *L;
     ac_channel *c;
-    const ac_window *win; /* NULL: rows of x lie one after another */
+    const ac_window *win; /* NULL: rows of x are contiguous */
     ac_tensor *y;         /* the right side is computed; NULL: it is c->w, packed */
     bool adj_x, adj_y;    /* x [depth, rows], y [n, depth] */
-    int64_t many;         /* products beside each other: groups of a convolution, batches of matrices */
+    int64_t many;         /* independent products: groups of a convolution, batches of matrices */
     int64_t rows, depth, n;
-    int64_t run;        /* elements along the reduction that lie one after another in x */
+    int64_t run;        /* elements along the reduction that are contiguous in x */
     ac_dtype elem;      /* of a word: F32, I8, F16, BF16 */
     int32_t unit, wide; /* elements of a word; words of a load along the reduction, 1 or 4 */
-    bool single; /* elements of a word are loaded one by one: they do not lie together, or not at such addresses */
+    bool single;        /* elements of a word are loaded one by one: they are not contiguous or not aligned */
     ac_gpu_tile t;
     ac_dtype word;                                   /* of shared memory: f32 or i32 */
     int32_t lda, ldb;                                /* words between rows of sx and sw */

@@ -1,4 +1,4 @@
-/* warp.c - reductions by the threads of a warp. */
+/* warp.c - reduces values across the threads of a warp; see warp.h. */
 #include "ir/lower/gpu/warp.h"
 
 enum { WARPS = 4, THREADS = WARPS * GPU_LANES };
@@ -38,7 +38,7 @@ void ac_gpu_warps_end(ac_gpu_warps *w)
     ac_lb_end(&w->L->b);
 }
 
-/* Five halvings: from part to all and back, the last one to all. */
+/* Five halvings, alternating between the buffers `part` and `all`, ending in `all`. */
 void ac_gpu_warps_reduce(ac_gpu_warps *w, ac_x (*op)(ac_lb *b, ac_x x, ac_x y))
 {
     ac_lb *b = &w->L->b;

@@ -1,4 +1,4 @@
-/* warp.h - a warp for each result (a row of softmax, an output of a product of a vector): its 32 lanes share a sum
+/* warp.h - uses a warp for each result (a row of softmax, an output of a product of a vector): its 32 lanes share a sum
  * or a maximum by shuffles, without shared memory and without a barrier.
  *
  *     ac_gpu_warps w;
@@ -14,7 +14,7 @@
  *     ac_gpu_warps_end(&w);
  *     ac_gpu_warps_close(&w);
  *
- * The order of a float sum is not that of a plain loop: with L->exact it is not to be used. */
+ * The order of a float sum is not that of a plain loop: do not use it with L->exact. */
 #ifndef AC_IR_LOWER_GPU_WARP_H
 #define AC_IR_LOWER_GPU_WARP_H
 #include "ir/lower/lower.h"

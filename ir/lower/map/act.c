@@ -1,4 +1,4 @@
-/* act.c - activations with a kink: relu and its relatives, leaky_relu, prelu, hard_swish; float and quantised.
+/* act.c - piecewise activations: relu and its relatives, leaky_relu, prelu, hard_swish; float and quantised.
  *
  * Quantised forms (i8, u8, i16; hard_swish i8, u8) are bit for bit TFLite's reference: kernels/activations.cc
  * (QuantizedReluX), reference/leaky_relu.h, prelu.h, hard_swish.h. Effective scales are formed in float, as there. */
@@ -139,7 +139,7 @@ static ac_x hard_swish_8(ac_lower *L, const ac_node *n, ac_x stored)
         factor = saturate_16(b, ac_lb_mul(b, factor, ac_lb_like_int(b, factor, 2)));
     factor = round_shift(b, factor, -to_relu.shift);
     factor = ac_lb_shr(b, ac_lb_add(b, factor, ac_lb_like_int(b, factor, 1 << 15)), ac_lb_like_int(b, factor, 1));
-    /* Towards zero, against the bias of the rounded products above. */
+    /* Rounds towards zero, to compensate for the bias of the rounded products above. */
     const ac_x product = ac_lb_mul(b, factor, on_output);
     const ac_x toward =
         ac_lb_and(b, ac_lb_shr(b, product, ac_lb_like_int(b, product, 31)), ac_lb_like_int(b, product, 32767));

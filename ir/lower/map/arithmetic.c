@@ -1,9 +1,8 @@
 /* arithmetic.c - two-operand arithmetic: add, sub, mul, div, floor_div, floor_mod, minimum, maximum, pow,
  * squared_difference, mul_add.
  *
- * Plain integers wrap. Division by zero gives 0 (TFLite stops with an error at run time; the generated code has no
- * way to fail inside a map), the most negative number divided by -1 wraps. Quantised forms are in
- * quantised_arithmetic.c. */
+ * Plain integers wrap. Division by zero gives 0 (TFLite reports an error at run time; generated code cannot fail inside
+ * a map), the most negative number divided by -1 wraps. Quantised forms are in quantised_arithmetic.c. */
 #include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
 #include "ir/lower/map/quantised_arithmetic.h"
@@ -59,7 +58,8 @@ ac_x ac_mp_mul(ac_lower *L, const ac_node *n, const ac_x *arg)
     return act(L, n, ac_lb_mul_wrap(&L->b, arg[0], arg[1]));
 }
 
-/* Divisor with 0 replaced by 1, and -1 (which would overflow on the most negative number) by 1; *neg tells the latter.
+/* Divisor with 0 replaced by 1, and -1 (which would overflow on the most negative number) by 1; *neg is set for the
+ * latter.
  */
 static ac_x safe_divisor(ac_lower *L, ac_x y, ac_x *zero, ac_x *neg)
 {
@@ -103,7 +103,7 @@ ac_x ac_mp_div(ac_lower *L, const ac_node *n, const ac_x *arg)
     return act(L, n, q);
 }
 
-/* bool: does the remainder (of a division towards zero) lie on the other side of zero than the divisor? */
+/* bool: true if the remainder (of a division towards zero) and the divisor have opposite signs. */
 static ac_x wrong_side(ac_lower *L, ac_x rest, ac_x y)
 {
     ac_lb *b = &L->b;
@@ -130,7 +130,7 @@ ac_x ac_mp_floor_div(ac_lower *L, const ac_node *n, const ac_x *arg)
     return ac_lb_sub_wrap(b, q, ac_lb_select(b, lower, ac_lb_like_int(b, q, 1), zero)); /* fits: there is a remainder */
 }
 
-/* C's fmod for quotients below 2^29 (the product is then exact in f64); beyond, the rest has no meaning and 0 is
+/* C's fmod for quotients below 2^29 (the product is then exact in f64); beyond, the remainder is undefined and 0 is
  * returned. */
 static ac_x float_mod(ac_lower *L, ac_x x, ac_x y)
 {
@@ -139,7 +139,7 @@ static ac_x float_mod(ac_lower *L, ac_x x, ac_x y)
     const ac_x q = ac_lb_trunc(b, ac_lb_div(b, xd, yd));
     ac_x r = ac_lb_sub(b, xd, ac_lb_mul(b, q, yd));
     const ac_x zero = ac_lb_like(b, r, 0);
-    /* The quotient may have been rounded up to an integer: then the rest is on the other side of x. */
+    /* The quotient may have been rounded up to an integer: then the remainder has the opposite sign of x. */
     const ac_x over = ac_lb_and(b, ac_lb_ne(b, r, zero), ac_lb_ne(b, ac_lb_lt(b, r, zero), ac_lb_lt(b, xd, zero)));
     const ac_x step = ac_lb_abs(b, yd);
     r = ac_lb_select(b, over, ac_lb_add(b, r, ac_lb_select(b, ac_lb_lt(b, xd, zero), ac_lb_neg(b, step), step)), r);
@@ -264,7 +264,7 @@ ac_x ac_mp_sqdiff(ac_lower *L, const ac_node *n, const ac_x *arg)
     return ac_lb_mul_wrap(&L->b, d, d);
 }
 
-/* In f64 the product is exact. A sum that was rounded is made odd, which rounding to f32 cannot round twice. */
+/* In f64 the product is exact. An inexact sum is rounded to odd, so that rounding to f32 is correct. */
 static ac_x fused_by_f64(ac_lb *b, const ac_x *arg)
 {
     const ac_x p = ac_lb_mul(b, ac_lb_cast(b, arg[0], AC_F64), ac_lb_cast(b, arg[1], AC_F64));

@@ -1,7 +1,7 @@
 /* bits.c - bitwise logic and shifts of plain integers.
  *
- * Shifts by a negative number or by the width of the type and more give what shifting one bit at a time would: zeros,
- * or copies of the sign for a signed shift to the right; a negative count shifts by 0. */
+ * A shift by at least the width of the type gives the result of as many shifts by one bit: zeros, or copies of the sign
+ * for a signed shift to the right. A negative count shifts by 0. */
 #include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
 

@@ -1,17 +1,17 @@
-/* byte.c - a chain of element-wise operators on one 8-bit tensor is a table of 256 entries.
+/* byte.c - turns a chain of element-wise operators on one 8-bit tensor into a table of 256 entries.
  *
  *     y = mul(x, logistic(x)), x and y i8        ->        for i < n: y[i] = table[x[i]]
  *
- * The table is a constant whose maker runs the chain itself on all values, so the entries are what the operators would
- * have computed. It is used where the chain has an operator that needs a table (integers) or a polynomial (floats);
- * cheaper chains are arithmetic on vectors. Targets with vectors have 64-bit registers: eight bytes are taken and put
- * together in one of them. Entries are in the order of the raw byte. */
+ * The table is a constant whose maker runs the chain itself on all values, so the entries equal the results of the
+ * operators. It is used if the chain has an operator that needs a table (integers) or a polynomial (floats); cheaper
+ * chains are arithmetic on vectors. Targets with vectors have 64-bit registers: eight bytes are extracted from and
+ * assembled in one of them. Entries are in the order of the raw byte. */
 #include "ir/lower/map/map.h"
 
 typedef struct chain {
     ac_tensor *x;
     int32_t x_buf, y_buf, table;
-    ac_x value; /* the chain's input while the table is made */
+    ac_x value; /* the chain's input while the table is computed */
     ac_x at;    /* first element of the run */
 } chain;
 
@@ -20,7 +20,7 @@ static bool is_byte(const ac_tensor *t)
     return t->dtype == AC_I8 || t->dtype == AC_U8;
 }
 
-/* The only operand that is not one number for all elements; NULL: there are several, or none. */
+/* The only operand that is not uniform; NULL: none or several. */
 static ac_tensor *only_operand(ac_lower *L)
 {
     const ac_node *n = L->node;

@@ -1,9 +1,9 @@
 /* conversions.c - quantize, dequantize, cast.
  *
- * quantize    float -> integer: round(x / scale) half away from zero, plus zero point, clamped; NaN and -inf give the
- * least value, +inf the greatest. Integer -> integer: requantised (reference/quantize.h, requantize.h). dequantize
- * (stored - zero) * scale in f32; f16 and bf16 widen. cast        float -> integer truncates and clamps to the range
- * (NaN gives 0); integer -> integer keeps the low bits. */
+ * quantize float -> integer: round(x / scale) half away from zero, plus zero point, clamped; NaN and -inf give the
+ * lowest value, +inf the highest. Integer -> integer: requantised (reference/quantize.h, requantize.h). dequantize
+ * (stored - zero) * scale in f32; f16 and bf16 widen. cast float -> integer truncates and clamps to the range (NaN
+ * gives 0); integer -> integer keeps the low bits. */
 #include "ir/dtype/minifloat.h"
 #include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
@@ -83,7 +83,7 @@ static ac_x to_nibble(ac_lower *L, ac_x v, ac_dtype to)
     return ac_lb_sub_wrap(b, ac_lb_xor(b, v, sign), sign);
 }
 
-/* Numbers to numbers. Floats to integers: truncated, clamped to the range, NaN is 0; to i4, u4, i2 and u2 the low bits
+/* Numeric conversions. Floats to integers: truncated, clamped to the range, NaN is 0; to i4, u4, i2 and u2 the low bits
  * of that as i32. Integers to narrower ones: the low bits. To floats: rounded to nearest even once, also from f64 to
  * f16. */
 ac_x ac_mp_cast(ac_lower *L, const ac_node *n, const ac_x *arg)
@@ -99,7 +99,7 @@ ac_x ac_mp_cast(ac_lower *L, const ac_node *n, const ac_x *arg)
     else if (ac_dtype_is_half(from))
         v = ac_lb_cast(b, v, AC_F32);
     const bool real = ac_dtype_is_float(ac_lb_dtype(b, v)), minifloat = ac_dtype_is_minifloat(to);
-    if (minifloat || ac_dtype_is_half(to)) { /* integers by way of f32: 24 bits hold what f16 can tell apart */
+    if (minifloat || ac_dtype_is_half(to)) { /* integers via f32: its 24 bits exceed the precision of f16 */
         v = ac_lb_dtype(b, v) == AC_F64 ? ac_mp_round_odd(L, v) : ac_lb_cast(b, v, AC_F32);
         return minifloat ? ac_mp_to_minifloat(L, to, v, a->wraps, a->round) : ac_lb_cast(b, v, to);
     }

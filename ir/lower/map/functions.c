@@ -19,7 +19,7 @@ static float curve_log(float x, float floor)
 {
     return x <= 0 ? floor : (float)log((double)x);
 }
-/* Of 0 the largest number of 16 bits; floor is the smallest, times the scale. */
+/* 1/sqrt(0) is the highest 16-bit value; floor is the lowest one times the scale. */
 static float curve_rsqrt(float x, float floor)
 {
     return x <= 0 ? 32767.0f * (floor / -32768.0f) : 1.0f / sqrtf(x);
@@ -84,7 +84,7 @@ static ac_x look_up(ac_lower *L, const ac_node *n, ac_x x, curve *f)
     return ac_dtype_bits(in->dtype) == 8 ? look_up_8(L, n, x, f) : ac_mp_refuse(L, n);
 }
 
-/* 65536 * sigmoid(i / 24) in 16 bits. The reference's table is not quite the rounded function: eight entries are off by
+/* 65536 * sigmoid(i / 24) in 16 bits. Eight entries of the reference's table differ from the rounded function by
  * one. */
 static int32_t sigmoid_table(ac_lower *L)
 {
@@ -195,7 +195,7 @@ ac_x ac_mp_logistic(ac_lower *L, const ac_node *n, const ac_x *arg)
 static int32_t rsqrt_stored(int32_t v, ac_multiplier q, const ac_tensor *out)
 {
     const int32_t hi = (int32_t)ac_dtype_max(out->dtype), lo = (int32_t)ac_dtype_min(out->dtype);
-    if (v <= 0) /* 0 gives the greatest value; below, the reference stops with an error */
+    if (v <= 0) /* 0 gives the highest value; for negative values the reference fails */
         return hi;
     ac_multiplier inverse;
     ac_fx_inv_sqrt(v, &inverse);

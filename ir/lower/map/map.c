@@ -1,4 +1,5 @@
-/* map.c - the loop nest of element-wise operators: over the result, with dimensions merged that no operand tells apart.
+/* map.c - the loop nest of element-wise operators: over the result, with dimensions merged that every operand walks in
+ * the same way.
  *
  *     out [8,14,14,24] = x [8,14,14,24] + bias [24]      ->  for i0 < 1568: for i < 24 step 8: ...
  *     out [8,14,14,24] = relu x                          ->  for i < 37632 step 8: ...
@@ -21,7 +22,7 @@ typedef struct nest {
     ac_x idx[AC_MAX_RANK];
 } nest;
 
-/* Where t is among the operands, or w->n. Constants made by ac_mp_operands are the same when their data is. */
+/* The index of t among the operands, or w->n. Constants created by ac_mp_operands are equal if their data is. */
 static int32_t find_operand(const nest *w, const ac_tensor *t)
 {
     for (int32_t i = 0; i < w->n; i++)
@@ -123,7 +124,7 @@ static void body(ac_lower *L, nest *w, int32_t lanes)
     ac_lb_store(&L->b, ac_lo_result_buf(L), flat, v);
 }
 
-/* Lanes that suit every value in play: quantised arithmetic happens in i32 (products in i64), f16 in f32. */
+/* Lanes that suit every value involved: quantised arithmetic happens in i32 (products in i64), f16 in f32. */
 static int32_t lanes_of(const ac_lower *L, const nest *w)
 {
     const ac_node *n = L->node;

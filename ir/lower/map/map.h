@@ -1,6 +1,6 @@
-/* map.h - the element-wise family: its loops, and what its expressions (ac_mp_*) share.
+/* map.h - the element-wise family: its loops, and functions that its expressions (ac_mp_*) share.
  *
- * A map gets storage values and returns one. Three kinds of operand types are told apart:
+ * A map takes storage values and returns one. Three kinds of operand types are distinguished:
  *     float       f32, f64 are computed as they are; f16, bf16 only move, select and cast
  *     plain int   integers without quantisation: two's complement, wrapping
  *     quantised   integers with a scale: TFLite's fixed-point arithmetic, bit for bit */
@@ -20,7 +20,7 @@ static inline bool ac_mp_real(const ac_tensor *t)
 {
     return t->dtype == AC_F32 || t->dtype == AC_F64;
 }
-/* Of an operator with one operand: are it and the result floats of one type? */
+/* For operators with one operand: true if it and the result are floats of one type. */
 static inline bool ac_mp_real_both(const ac_node *n)
 {
     return n->in[0]->dtype == n->out[0]->dtype && ac_mp_real(n->in[0]);
@@ -35,7 +35,7 @@ ac_x ac_mp_from_minifloat(ac_lower *L, ac_dtype d, ac_x code);
 ac_x ac_mp_to_minifloat(ac_lower *L, ac_dtype d, ac_x x, bool wraps, int32_t round);
 ac_x ac_mp_round_odd(ac_lower *L, ac_x x);
 
-/* byte.c: the whole of ac_lo_map as one look-up in a table, where the node allows it. */
+/* byte.c: does all of ac_lo_map with one look-up in a table, if the node allows it. */
 bool ac_mp_byte_table(ac_lower *L);
 
 /* "'add_3' (add): f16 is not supported" and so on; returns 0. */

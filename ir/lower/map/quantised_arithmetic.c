@@ -42,7 +42,7 @@ static ac_multiplier sum_multiplier(const ac_node *n, double scale, int32_t left
     return ac_quantize_multiplier(scale / ((double)(1 << left) * (double)ac_quant_scale(n->out[0])));
 }
 
-/* The sum of bytes y and z as the reference computes it, for all of them. */
+/* The sums of all pairs of bytes y and z, as the reference computes them. */
 static void sums_of_bytes(const ac_node *n, bool minus, ac_pairs *f, int16_t *value)
 {
     const float sx = ac_quant_scale(n->in[0]), sy = ac_quant_scale(n->in[1]), so = ac_quant_scale(n->out[0]);
@@ -67,7 +67,7 @@ static void sums_of_bytes(const ac_node *n, bool minus, ac_pairs *f, int16_t *va
     }
 }
 
-/* What was found for a node: followers are lowered once for each accumulator of a tile. */
+/* Caches the form found for a node: followers are lowered once for each accumulator of a tile. */
 struct ac_proven {
     struct ac_proven *next;
     const ac_node *node;
@@ -75,7 +75,7 @@ struct ac_proven {
     ac_plane plane;
 };
 
-/* The sum as two products of words, where that is proven: bytes only. NULL: no. */
+/* The sum as two products of words, if proven equal; bytes only. NULL: no such form. */
 static const ac_plane *plane_of(ac_lower *L, const ac_node *n, bool minus)
 {
     for (int i = 0; i < 3; i++)
@@ -185,6 +185,6 @@ ac_x ac_mp_quant_div(ac_lower *L, const ac_node *n, const ac_x *arg)
                                     ac_lb_clamp(b, down, zero, most));
     v = ac_lb_select(b, ac_lb_lt(b, most, down), zero, v); /* less than a half */
     v = ac_lb_satcast(b, ac_lb_shl(b, ac_lb_cast(b, v, AC_I64), ac_lb_cast(b, up, AC_I64)), AC_I16);
-    v = ac_lb_cast(b, v, AC_I32); /* far enough to clamp, and the zero point can be added */
+    v = ac_lb_cast(b, v, AC_I32); /* large enough to clamp, small enough to add the zero point */
     return clamp_act(L, n, v, n->attrs.act.act);
 }

@@ -1,4 +1,4 @@
-/* shared.c - what the element-wise expressions share: zero points, clamps, rounding, refusals. */
+/* shared.c - functions that the element-wise expressions share: zero points, clamps, rounding, refusals. */
 #include "ir/lower/map/map.h"
 
 ac_x ac_mp_refuse(ac_lower *L, const ac_node *n)
@@ -33,7 +33,7 @@ ac_x ac_mp_stored_full(ac_lower *L, ac_x v, const ac_tensor *t)
     return ac_mp_stored(L, v, t, lo, hi);
 }
 
-/* v - trunc(v) is exact, so the comparison with a half is. */
+/* v - trunc(v) is exact, and so is the comparison with a half. */
 ac_x ac_mp_round_away(ac_lower *L, ac_x v)
 {
     ac_lb *b = &L->b;

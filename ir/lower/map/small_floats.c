@@ -1,4 +1,5 @@
-/* small_floats.c - floats of 8 and 4 bits (ir/dtype/minifloat.h) to and from f32, in loops; any number of lanes.
+/* small_floats.c - converts floats of 8 and 4 bits (ir/dtype/minifloat.h) to and from f32, in loops; any number of
+ * lanes.
  *
  * Both ways rest on the common layout: a code without its sign, shifted to the mantissa of an f32, is the value times
  * 2^(bias - 127), subnormal ones included. */

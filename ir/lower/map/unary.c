@@ -94,13 +94,13 @@ ac_x ac_mp_cos(ac_lower *L, const ac_node *n, const ac_x *arg)
     return both(n, ac_mp_real) ? ac_lo_cos(L, arg[0]) : ac_mp_refuse(L, n);
 }
 
-/* Zero bytes, whatever the zero point: so does the reference. */
+/* Zero bytes for every zero point, as in the reference. */
 ac_x ac_mp_zeros_like(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
     return n->in[0]->dtype == n->out[0]->dtype ? ac_lb_like(&L->b, arg[0], 0) : ac_mp_refuse(L, n);
 }
 
-/* As it is: where it goes is what matters. */
+/* Copies x: only the destination matters. */
 ac_x ac_mp_assign(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
     return n->in[0]->dtype == n->out[0]->dtype ? arg[0] : ac_mp_refuse(L, n);

@@ -1,11 +1,11 @@
-/* elements.c - single elements taken or changed by index: gather_elements, scatter_elements, scatter_into. ONNX's
+/* elements.c - reads or changes single elements by index: gather_elements, scatter_elements, scatter_into. ONNX's
  * operators; negative indices count from the end.
  *
  *     gather_elements    y[p] = x[p with p[axis] = i[p]]
  *     scatter_elements   y = x; for all p in order:  y[p with p[axis] = i[p]] = combine(that, u[p])
  *     scatter_into       y = x; for all rows r of i in order:  y[i[r], ..] = combine(that, u[r, ..])
  *
- * combine: the update (none), or the sum, product, greater or lesser of both. Several updates of one element are
+ * combine: the update (none), or the sum, product, maximum or minimum of both. Several updates of one element are
  * combined in order, so float results are the reference's. Integers wrap. Any type of a byte or more can be replaced;
  * the others need f32, f64 or plain integers. */
 #include "ir/lower/entries.h"

@@ -1,5 +1,5 @@
-/* flow.c - IF and WHILE have no loops of their own: pass infer puts the nodes of their subgraphs in their place
- * (ir/pass/flow/inline.c), so nobody needs their shape or lowering, except of a graph that was not run through it. */
+/* flow.c - refuses IF and WHILE, which have no loops of their own: pass infer replaces them by the nodes of their
+ * subgraphs. Their shape and lowering are needed only for a graph that has not been through it. */
 #include "ir/lower/entries.h"
 #include "ir/lower/lower.h"
 

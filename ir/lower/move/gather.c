@@ -1,17 +1,17 @@
-/* gather.c - lowerings that take or make elements by index: GATHER, GATHER_ND, ONE_HOT, FILL, RANGE; and SHAPE and
- * RANK, which have none.
+/* gather.c - lowers operators that read or create elements by index: GATHER, GATHER_ND, ONE_HOT, FILL, RANGE; refuses
+ * SHAPE and RANK.
  *
  * Indices are i16, i32 or i64 and must be in range, as in TFLite: negative ones do not count from the end. Constant
- * indices are checked here (E0103); others are checked in the loops, before any read with them: the function then
- * leaves with status AC_STATUS_INDEX and the result is unspecified. ONE_HOT takes any index: one out of range is a row
- * of `off`. */
+ * indices are checked here (E0103). The loops check others before any read with them: if one is out of range, the
+ * function returns AC_STATUS_INDEX and the result is unspecified. ONE_HOT takes any index: one out of range is a row of
+ * `off`. */
 #include "ir/lower/entries.h"
 #include "ir/lower/held.h"
 #include "ir/lower/index.h"
 #include "ir/lower/move/move.h"
 #include "ir/ops/decode/axis.h"
 
-/* Every k-th index of a constant starting at `first` is below `extent`. Others: true. */
+/* True if every k-th index, from `first` on, of a constant is below `extent`; true for other tensors. */
 static int check_const(ac_lower *L, ac_tensor *t, int64_t first, int64_t k, int64_t extent)
 {
     const void *data = ac_tensor_is_const(t) ? ac_tensor_force(L->cx, t) : NULL;

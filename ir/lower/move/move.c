@@ -1,4 +1,4 @@
-/* move.c - copies of boxes of elements, in the fewest loops. */
+/* move.c - copies boxes of elements, in as few loops as possible. */
 #include "ir/lower/move/move.h"
 
 #include <assert.h>
@@ -48,7 +48,7 @@ static bool simplify(ac_move *m, bool fill)
     return true;
 }
 
-/* A box writes each of its elements once. What a GPU runs is one box after the other, threads of a CPU begin together.
+/* A box writes each of its elements once. A GPU runs one box after the other; threads of a CPU start together.
  */
 static ac_mark mark_of(const ac_lower *L, int32_t dst, const ac_move *m)
 {
@@ -82,7 +82,7 @@ void ac_lo_run(ac_lower *L, const char *name, int64_t n, int32_t max, int32_t mi
     run(L, name, n, max, min, AC_MARK_SERIAL, body, ctx);
 }
 
-/* max and min for plain copies of d: whole registers, then down to 16 bytes. */
+/* Widest and narrowest vectors for plain copies of d: whole registers, then down to 16 bytes. */
 static void run_lanes(const ac_lower *L, ac_dtype d, int32_t *max, int32_t *min)
 {
     const int32_t lanes = d == AC_BOOL ? 1 : ac_target_lanes(L->target, d), bits = ac_dtype_bits(d);
@@ -90,7 +90,7 @@ static void run_lanes(const ac_lower *L, ac_dtype d, int32_t *max, int32_t *min)
     *min = *max > 128 / bits ? 128 / bits : *max;
 }
 
-/* What the loops around a run know: the positions so far, as values. */
+/* The positions so far, as values, in the loops around a run. */
 typedef struct copy {
     int32_t src, dst;
     ac_x from, to;
@@ -132,7 +132,8 @@ static ac_move part(ac_move m, int32_t d, int64_t begin, int64_t end)
 
 static void nest(ac_lower *L, copy c, ac_move m, int32_t lanes);
 
-/* A plain copy that turns the box: whole squares, and what is left on two sides of them. false: it is not one. */
+/* A plain copy that transposes the box: whole squares, and the remainders on two sides of them. false: it is not
+ * one. */
 static bool squares(ac_lower *L, const copy *c, const ac_move *m)
 {
     const int32_t axis = c->value || c->each ? -1 : ac_square_axis(m), last = m->n - 1;

@@ -1,4 +1,4 @@
-/* move.h - moving elements: one strided copy, described as a box with two sets of strides, made into loops.
+/* move.h - turns a strided copy into loops. A copy is a box with two sets of strides.
  *
  *     transpose [N,H,W,C] -> [N,C,H,W]:
  *         ac_move m = {0};
@@ -9,12 +9,12 @@
  *         ac_lo_move(L, src, dst, &m);
  *
  * ac_lo_move merges neighbours that are contiguous on both sides (above: H and W become one loop), drops extents of 1,
- * makes no code for an empty box, copies contiguous runs with the target's vectors, and turns boxes whose neighbours
- * are different ones on both sides in squares of vectors (squares.c). So an operator only says where elements go. A
- * stride of 0 in the source repeats; a negative one goes back.
+ * emits no code for an empty box, copies contiguous runs with the target's vectors, and transposes boxes whose
+ * contiguous dimensions differ between source and result in squares of vectors (squares.c). So an operator only has to
+ * describe where elements go. A stride of 0 in the source repeats; a negative one goes back.
  *
- * Elements are moved as bits: any type of 8 bits or more. Every element of the box is read once and written once,
- * without squares in row-major order of the box. Fills write a value that is known before the loops. */
+ * Elements are moved as bits: any type of 8 bits or more. Every element of the box is read once and written once;
+ * without squares, in row-major order of the box. Fills write a value that is known before the loops. */
 #ifndef AC_IR_LOWER_MOVE_MOVE_H
 #define AC_IR_LOWER_MOVE_MOVE_H
 #include "ir/lower/lower.h"
@@ -27,10 +27,10 @@ typedef struct ac_move {
         int64_t extent, from, to;
     } dim[AC_MOVE_DIMS]; /* outermost first; strides in elements */
     int64_t from, to;    /* element the box starts at */
-    bool once;           /* no other code of the node writes what this box writes: threads may share it */
+    bool once;           /* no other code of the node writes elements of this box: threads may share it */
 } ac_move;
 
-/* Computes the value that is stored from the one that was read (any lanes); `ctx` is the caller's. */
+/* Computes the value to store from the value read (any lanes); `ctx` is the caller's. */
 typedef ac_x ac_move_value(ac_lower *L, ac_x value, const void *ctx);
 
 void ac_move_dim(ac_move *m, int64_t extent, int64_t from, int64_t to);
@@ -38,17 +38,17 @@ void ac_move_dim(ac_move *m, int64_t extent, int64_t from, int64_t to);
 void ac_move_strides(const ac_tensor *t, int64_t stride[AC_MAX_RANK]);
 
 void ac_lo_move(ac_lower *L, int32_t src, int32_t dst, const ac_move *m);
-/* From the operand x to output i, of which nothing else writes, and whose buffer is named first. */
+/* Copies operand x to output i. Nothing else writes that output; its buffer is requested first. */
 void ac_lo_move_output(ac_lower *L, ac_tensor *x, int32_t i, const ac_move *m);
 /* The same from positions known only at run time, added to m->from and m->to. */
 void ac_lo_move_at(ac_lower *L, int32_t src, ac_x from, int32_t dst, ac_x to, const ac_move *m);
-/* With a computation on the way, at most `lanes` at a time. */
+/* The same with a computation on each element, at most `lanes` at a time. */
 void ac_lo_move_each(ac_lower *L, int32_t src, ac_x from, int32_t dst, ac_x to, const ac_move *m, int32_t lanes,
                      ac_move_value *f, const void *ctx);
-/* The result starts as x: a copy of it, or x itself where that is the state in which the result lies. Returns the
- * result's buffer. */
+/* Initialises the result with x: by a copy, or in place if x is the state that holds the result. Returns the result's
+ * buffer. */
 int32_t ac_lo_start_as(ac_lower *L, ac_tensor *x);
-/* Stores `value` (one lane) all over the box; strides of the source are ignored. */
+/* Stores `value` (one lane) in every element of the box; strides of the source are ignored. */
 void ac_lo_move_fill(ac_lower *L, ac_x value, int32_t dst, const ac_move *m);
 
 /* Calls `body` for n elements in pieces: vectors of `max` lanes, then of half as many down to `min`, then one at a
@@ -56,8 +56,8 @@ void ac_lo_move_fill(ac_lower *L, ac_x value, int32_t dst, const ac_move *m);
 typedef void ac_run_body(ac_lower *L, ac_x at, int32_t lanes, void *ctx);
 void ac_lo_run(ac_lower *L, const char *name, int64_t n, int32_t max, int32_t min, ac_run_body *body, void *ctx);
 
-/* Private to move.c (squares.c). The edge of a square, 1: there are none; the axis that is contiguous in the source
- * where the last one is so in the result only, or -1; the loops of a box both of whose sides are whole squares. */
+/* Private to move.c (squares.c). The edge of a square, 1: no squares; the axis that is contiguous in the source if the
+ * last one is contiguous in the result only, or -1; the loops of a box of whole squares. */
 int32_t ac_square_edge(const ac_lower *L, ac_dtype d);
 int32_t ac_square_axis(const ac_move *m);
 void ac_lo_squares(ac_lower *L, int32_t src, ac_x from, int32_t dst, ac_x to, const ac_move *m, ac_mark mark);

@@ -1,4 +1,4 @@
-/* padding.c - lowerings that put elements around others: PAD, PADV2, MIRROR_PAD, and SPACE_TO_BATCH_ND /
+/* padding.c - lowers operators that put elements around others: PAD, PADV2, MIRROR_PAD, and SPACE_TO_BATCH_ND /
  * BATCH_TO_SPACE_ND, which pad and crop. Elements are bits of any type of at least a byte. Padding of a quantised
  * result is its zero point (TFLite); PADV2 stores its value as it is. */
 #include "ir/lower/entries.h"

@@ -1,7 +1,7 @@
-/* pieces.c - lowerings that only rename positions: reshape family, concatenation, split, slices, transpose, tile,
- * broadcast, reverse, depth and space. Each states a box of strides (move.h). Elements are bits of any type of at least
- * a byte; the result equals TFLite's reference kernels bit for bit. CONCATENATION of operands on other scales than the
- * result: see concat_value. */
+/* pieces.c - lowers operators that only rename positions: reshape family, concatenation, split, slices, transpose,
+ * tile, broadcast, reverse, depth and space. Each states a box of strides (move.h). Elements are bits of any type of at
+ * least a byte; the result equals TFLite's reference kernels bit for bit. CONCATENATION of operands on other scales
+ * than the result: see concat_value. */
 #include "ir/lower/entries.h"
 #include "ir/lower/move/move.h"
 #include "ir/ops/decode/axis.h"
@@ -17,7 +17,7 @@ int ac_lo_copy(ac_lower *L)
     return AC_OK;
 }
 
-/* What an operand of a concatenation goes through. */
+/* The conversion of an operand of a concatenation. */
 typedef struct concat_rule {
     bool rescale;
     float scale,
@@ -151,7 +151,7 @@ int ac_lo_split(ac_lower *L)
     return AC_OK;
 }
 
-/* Both slices; the result is dense, dimensions that were shrunk away or added have extent 1. */
+/* SLICE and STRIDED_SLICE; the result is dense, removed and added dimensions have extent 1. */
 static int take(ac_lower *L, const ac_slice *s)
 {
     ac_tensor *x = L->node->in[0];

@@ -1,6 +1,6 @@
-/* placed.c - results that are an operand but for a part whose place depends on data or on the diagonal:
- * REVERSE_SEQUENCE, DYNAMIC_UPDATE_SLICE, MATRIX_DIAG, MATRIX_SET_DIAG. Any type of a byte or more; elements are
- * moved as bits, so zeros of quantised tensors are stored zeros, as in TFLite's kernels (reverse_sequence.h,
+/* placed.c - lowers operators that copy an operand except for a part whose position depends on data or is the diagonal:
+ * REVERSE_SEQUENCE, DYNAMIC_UPDATE_SLICE, MATRIX_DIAG, MATRIX_SET_DIAG. Any type of a byte or more; elements are moved
+ * as bits, so zeros of quantised tensors are stored zeros, as in TFLite's kernels (reverse_sequence.h,
  * dynamic_update_slice.cc, matrix_diag.cc, matrix_set_diag.cc). */
 #include "ir/lower/entries.h"
 #include "ir/lower/index.h"
@@ -8,7 +8,7 @@
 #include "ir/ops/decode/axis.h"
 
 /* result[.., n, .., t, ..] = x[.., n, .., t < length[n] ? length[n] - 1 - t : t, ..], where n counts along the batch
- * axis and t along the axis of the sequence, in either order. A length that no sequence can have ends the run. */
+ * axis and t along the axis of the sequence, in either order. A length out of range ends the run. */
 int ac_lo_reverse_sequence(ac_lower *L)
 {
     const ac_node *n = L->node;
@@ -45,8 +45,8 @@ int ac_lo_reverse_sequence(ac_lower *L)
     return AC_OK;
 }
 
-/* result = x, but for the box at `start`, which is the update. The box is moved to where it fits: each start is clamped
- * to 0 .. extent of x less that of the update. */
+/* result = x, except for the box at `start`, which is the update. The box is moved inside: each start is clamped to 0
+ * .. extent of x less that of the update. */
 int ac_lo_dynamic_update_slice(ac_lower *L)
 {
     const ac_node *n = L->node;
@@ -82,7 +82,7 @@ static void put_diagonal(ac_lower *L, ac_tensor *diagonal, int32_t dst, const ac
     ac_lo_move(L, ac_lo_operand(L, diagonal), dst, &m);
 }
 
-/* [.., N] -> [.., N, N], zero beside the diagonal */
+/* [.., N] -> [.., N, N], zero outside of the diagonal */
 int ac_lo_matrix_diag(ac_lower *L)
 {
     ac_tensor *x = L->node->in[0];
@@ -99,7 +99,7 @@ int ac_lo_matrix_diag(ac_lower *L)
     return AC_OK;
 }
 
-/* x [.., M, N] with another diagonal [.., the lesser of M and N] */
+/* x [.., M, N] with another diagonal [.., min(M, N)] */
 int ac_lo_matrix_set_diag(ac_lower *L)
 {
     ac_tensor *x = L->node->in[0], *diagonal = L->node->in[1];

@@ -1,9 +1,9 @@
-/* scatter.c - results that are written by index: SCATTER_ND and UNSORTED_SEGMENT_SUM, _PROD, _MAX, _MIN.
+/* scatter.c - lowers operators that write by index: SCATTER_ND and UNSORTED_SEGMENT_SUM, _PROD, _MAX, _MIN.
  *
  * An index may come several times; its updates are combined in the order of the operand, so float sums are the
- * reference's. Integers wrap. Indices computed at run time are checked in the loops before they are used: the function
- * then leaves with status AC_STATUS_INDEX. A negative segment is left out (TFLite). Constant indices are checked the
- * same way: folding reports a failed check as E0104. */
+ * reference's. Integers wrap. Indices computed at run time are checked in the loops before use: the function returns
+ * AC_STATUS_INDEX if one is out of range. Negative segments are skipped (TFLite). Constant indices are checked in the
+ * same way; folding reports a failed check as E0104. */
 #include "ir/lower/entries.h"
 #include "ir/lower/index.h"
 #include "ir/lower/map/map.h"
@@ -58,7 +58,7 @@ int ac_lo_scatter_nd(ac_lower *L)
     return AC_OK;
 }
 
-/* What a segment without elements holds. */
+/* The value of an empty segment. */
 static ac_x neutral(ac_lb *b, ac_op op, ac_dtype d)
 {
     const bool real = ac_dtype_is_float(d);

@@ -1,13 +1,13 @@
-/* squares.c - boxes whose neighbours in the source are not neighbours in the result: transposed in registers, a square
- * of elements at a time.
+/* squares.c - copies boxes whose neighbours in the source are not neighbours in the result: transposes them in
+ * registers, a square of elements at a time.
  *
  *     T vectors are read along the source, T vectors are written along the result; between them
  *         within 16 bytes       rounds of interleaving     a0 a1 a2 a3, c0 c1 c2 c3 -> a0 c0 a1 c1, a2 c2 a3 c3
  *         pieces of 16 bytes    exchanged between vectors  (Eklundh's method)
  *
- * An instruction of every vector extension does each of them. Whole vectors of both sides are used at once, so cache
- * lines come and go once, whatever the strides are; single elements would meet lines that have gone again where a
- * stride is a multiple of a page. */
+ * Every vector extension has an instruction for each of them. Whole vectors of both sides are used at once, so cache
+ * lines are loaded and evicted once for all strides; copies of single elements would find lines evicted if a stride is
+ * a multiple of a page. */
 #include "ir/lower/move/move.h"
 
 enum { MOST = 16, PIECE = 16, LONGEST_RUN = 8 }; /* edge of a square; bytes; squares */
@@ -47,7 +47,7 @@ static void interleave(ac_lb *b, ac_x *v, int32_t edge, int32_t e)
     }
 }
 
-/* Exchanges pieces of E lanes: afterwards piece h of row s is what piece s of row h was. v: row h is v[h * e]. */
+/* Exchanges pieces of E lanes: piece h of row s and piece s of row h. v: row h is v[h * e]. */
 static void exchange(ac_lb *b, ac_x *v, int32_t edge, int32_t e)
 {
     for (int32_t bit = 1; bit < edge / e; bit *= 2)
@@ -80,8 +80,9 @@ static void square(ac_lb *b, int32_t src, ac_x from, int64_t from_step, int32_t 
         ac_lb_store(b, dst, ac_lb_add(b, to, ac_lb_i32(b, i * to_step)), v[i]);
 }
 
-/* Squares of the longer side that are turned one after another, before those beside them: a row of each is read (or
- * written) as a run of some cache lines, on a page that is looked up once. A divisor of all, so that one loop does. */
+/* The number of squares along the longer side to transpose in sequence before the next ones across: a row of each is
+ * read (or written) as a run of some cache lines, with one TLB lookup. It divides the number of squares, so that one
+ * loop suffices. */
 static int32_t run_of(int64_t squares)
 {
     int32_t n = LONGEST_RUN;
@@ -104,7 +105,8 @@ void ac_lo_squares(ac_lower *L, int32_t src, ac_x from, int32_t dst, ac_x to, co
     for (int32_t i = 0; i < last; i++)
         if (i != axis)
             loop[n++] = (struct loop){&m->dim[i], m->dim[i].extent, 1};
-    /* the longer side outside: what a row of squares writes in part is still in the cache when the next one goes on */
+    /* the longer side outside: lines that a row of squares writes in part are still cached when the next row completes
+     * them */
     const bool longer = m->dim[axis].extent > m->dim[last].extent;
     const struct ac_move_axis *outer = &m->dim[longer ? axis : last], *inner = &m->dim[longer ? last : axis];
     const int32_t run = inner->extent > edge ? run_of(outer->extent / edge) : 1;

@@ -1,4 +1,5 @@
-/* chunk_bytes.c - the elements that a part of a loop touches: every integer is an interval, once through the code. */
+/* chunk_bytes.c - bounds the elements that a part of a loop touches, in one pass of interval arithmetic over the
+ * code. */
 #include "ir/lower/node/chunk_bytes.h"
 
 #include "ir/loop/access/moving.h"
@@ -15,7 +16,7 @@ static bool is_integer(const ac_loop_fn *fn, const ac_ins *i)
     return integer;
 }
 
-/* The values of a loop's variable; not known where its bounds are not. */
+/* The values of a loop's variable; unknown if its bounds are. */
 static ac_moving variable(const ac_ins *i, ac_moving lo, ac_moving hi)
 {
     if (!lo.known || !hi.known)

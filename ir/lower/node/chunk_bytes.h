@@ -1,10 +1,10 @@
-/* chunk_bytes.h - which elements some iterations of a loop touch.
+/* chunk_bytes.h - finds the elements that some iterations of a loop touch.
  *
  *     ac_chunk_bytes(tmp, fn, end, loop, 0, trips / 2, touched);
  *     touched[b].lo .. touched[b].hi                        elements of buffer b
  *
- * A span is from the first element to the last one, whatever lies between: iterations that take every second column
- * have nearly all. Elements whose place is not known are all of the buffer's. Cost: O(instructions). */
+ * A span extends from the first to the last element touched, including any gaps: iterations that take every second
+ * column span nearly everything. Accesses at unknown positions span the whole buffer. Cost: O(instructions). */
 #ifndef AC_IR_LOWER_NODE_CHUNK_BYTES_H
 #define AC_IR_LOWER_NODE_CHUNK_BYTES_H
 #include "ir/loop/access/part.h"

@@ -1,17 +1,17 @@
-/* chunks.c - a step cut into chunks for threads: loops whose iterations are independent are split into contiguous runs.
+/* chunks.c - cuts a step into chunks for threads: splits loops whose iterations are independent into contiguous ranges.
  *
- * Lowerings mark such loops parallel (docs/loop-ir.md says what that promises). A cut is chosen (cut.h), and the
- * function gets one more parameter, the number of its chunk:
+ * Lowerings mark such loops parallel (docs/loop-ir.md defines the promise). A cut is chosen (cut.h), and the function
+ * gets one more parameter, the number of its chunk:
  *
  *     for p in 0 .. 7 parallel           part = load part[0]
  *       strip = copy of x[p]        =>   for p in 7 * part / 2 .. 7 * (part + 1) / 2
  *       out[p] = ..strip..                 strip[part] = copy of x[p]
  *     end                                  out[p] = ..strip[part]..
  *
- * What is around the split loops is computed by every chunk; stores to results that are in none of them are chunk
- * 0's. Scratch is given to each chunk, so chunks share nothing but operands. The order of the operations of each
- * element does not change: results have the same bits for every number of chunks. Where the cut saves less than a fork
- * and a join cost, the step stays whole. */
+ * Every chunk computes the code around the split loops; chunk 0 alone does stores to results outside of them. Each
+ * chunk has its own scratch, so chunks share only operands. The order of the operations of each element does not
+ * change: results have the same bits for every number of chunks. If the cut saves less than a fork and a join cost, the
+ * step is not cut. */
 #include "ir/loop/builder.h"
 #include "ir/loop/ins_fields.h"
 #include "ir/loop/tiles.h"
@@ -31,7 +31,7 @@ typedef struct cutter {
     ac_x chunk;
 } cutter;
 
-/* Does the block leave nothing behind but results: no scratch, no variable from outside? */
+/* True if the block writes only results: no scratch, no variable from outside. */
 static bool only_results(const cutter *v, ac_x begin, ac_x end)
 {
     for (ac_x x = begin; x < end; x++) {
@@ -150,7 +150,8 @@ static void open_scratch(cutter *v)
     }
 }
 
-/* Results are stored and read by none but whom they belong to, nothing is kept from call to call, no call can fail. */
+/* True if only the owning iteration stores and reads a result, no state persists between calls, and no call can
+ * fail. */
 static bool may_cut(const cutter *v)
 {
     const ac_loop_fn *fn = v->cut.fn;
@@ -190,7 +191,7 @@ static void finish(cutter *v, ac_lowered *low, ac_region *region)
     ac_push(region, &low->arg, chunk);
 }
 
-/* Chooses the cut of low's loops, and estimates the whole and the slowest chunk; equal: it is not to be cut. */
+/* Chooses the cut of low's loops, and estimates the whole and the slowest chunk; equal: do not cut it. */
 static void open_cutter(cutter *v, ac_region *tmp, const ac_lowered *low, int32_t chunks, double pays, double *work,
                         double *slowest)
 {

@@ -1,4 +1,4 @@
-/* cut.c - the cut of a step for threads: see cut.h. */
+/* cut.c - chooses the cut of a step for threads; see cut.h. */
 #include "ir/lower/node/cut.h"
 
 #include "ir/loop/access/traffic.h"
@@ -116,7 +116,7 @@ static int64_t iterations(const ac_cut_range *r, int32_t i, int64_t at)
     return (in + r->weight[i] / 2) / r->weight[i];
 }
 
-/* Iterations of loop i that are chunk k's. */
+/* The number of iterations of loop i in chunk k. */
 static void part_of(const ac_cut *v, const ac_cut_range *r, int32_t i, int32_t k, int64_t *from, int64_t *to)
 {
     const int64_t before = r->own ? r->first[i] : 0, n = r->first[r->own ? i + 1 : r->n] - before;
@@ -124,7 +124,7 @@ static void part_of(const ac_cut *v, const ac_cut_range *r, int32_t i, int32_t k
     *to = iterations(r, i, before + n * (k + 1) / v->chunks);
 }
 
-/* What the slowest chunk spends in the loops of r. */
+/* The time of the slowest chunk in the loops of r. */
 static double slowest(const ac_cut *v, const ac_cut_range *r)
 {
     double most = 0;
@@ -140,7 +140,8 @@ static double slowest(const ac_cut *v, const ac_cut_range *r)
     return most;
 }
 
-/* Elements of a buffer that chunks 0 and 1 touch in loops of a range, sums over these; what both do; of all chunks. */
+/* The number of elements of a buffer that chunk 0, chunk 1, both and all chunks touch, summed over the loops of a
+ * range. */
 typedef struct shares {
     int64_t of[2], both, all;
 } shares;
@@ -166,8 +167,8 @@ static void add_shares(const ac_cut *v, const ac_cut_range *r, int32_t i, shares
     }
 }
 
-/* What a chunk of r waits for bytes that are not in the cache of its processor: operands beyond its share, which others
- * have written, results that lie between those of others, constants that others read, too. */
+/* The time that a chunk of r waits for bytes outside of its processor's cache: operands beyond its share, which others
+ * have written; results interleaved with those of others; constants that others also read. */
 static double waits(const ac_cut *v, const ac_cut_range *r)
 {
     const ac_loop_fn *fn = v->fn;
@@ -190,8 +191,8 @@ static double waits(const ac_cut *v, const ac_cut_range *r)
     return wait[0] > wait[1] ? wait[0] : wait[1];
 }
 
-/* The time of the loops of r, in a block that runs `times` times: in one range, which keeps together what a chunk has,
- * or each on its own where that is far better. */
+/* The time of the loops of r, in a block that runs `times` times: in one range, so that a chunk's elements stay
+ * together, or separately if that is far better. */
 static double cut_here(const ac_cut *v, ac_cut_range *r, double times)
 {
     if (!r->n)

@@ -1,17 +1,17 @@
-/* cut.h - which loops of a step are cut for threads (chunks.c makes the function of a chunk of it).
+/* cut.h - chooses the loops of a step to cut for threads (chunks.c then creates the function of a chunk).
  *
  *     ac_cut cut;
  *     ac_cut_open(&cut, tmp, fn, 4);
  *     slowest = ac_cut_choose(&cut, 1, fn->code.n, 1);
  *     if (cut.split[x]) ...                      the FOR at x runs over a part of its range in each chunk
  *
- * A cut is a set of loops that are marked parallel, so that every store to a result lies in one of them. Loops that are
- * side by side share one range, so that a loop over large tiles and one over the rest are balanced together, and what a
- * chunk has lies together; or each is cut on its own, as the two of a concatenation.
+ * A cut is a set of loops marked parallel that contain every store to a result. Adjacent loops share one range, so that
+ * a loop over large tiles and one over the rest are balanced together and the elements of a chunk are contiguous; or
+ * each is cut separately, as the two loops of a concatenation.
  *
- * The cut is the one with the least estimated time of the slowest chunk: its instructions, and the bytes that it waits
- * for, since other chunks touch them, too. Rows of an image for each thread, from step to step, stay in the cache of
- * their processor; columns do not. */
+ * The chosen cut minimises the estimated time of the slowest chunk: its instructions, and its waits for bytes that
+ * other chunks touch as well. Rows of an image for each thread, from step to step, stay in the cache of their
+ * processor; columns do not. */
 #ifndef AC_IR_LOWER_NODE_CUT_H
 #define AC_IR_LOWER_NODE_CUT_H
 #include "ir/loop/loop.h"
@@ -22,7 +22,7 @@ typedef struct ac_cut {
     ac_region *tmp;
     int32_t *end; /* FOR, IF: its END */
     bool *split;  /* FOR: in the chosen cut */
-    bool *own;    /* ... and not in one range with the loops beside it */
+    bool *own;    /* ... and not in one range with the adjacent loops */
 } ac_cut;
 
 enum { AC_CUT_LOOPS = 32 }; /* side by side */
@@ -47,17 +47,17 @@ static inline bool ac_cut_is_block(const ac_cut *v, ac_x x)
 
 /* Its arrays are from `tmp`; nothing is chosen. */
 void ac_cut_open(ac_cut *v, ac_region *tmp, const ac_loop_fn *fn, int32_t chunks);
-/* The least time, in instructions, of a block that runs `times` times, with the cut that gives it, which is set.
- * Cost: O(instructions * nesting). */
+/* The minimum time, in instructions, of a block that runs `times` times; sets the cut that reaches it. Cost:
+ * O(instructions * nesting). */
 double ac_cut_choose(ac_cut *v, ac_x begin, ac_x end, double times);
 /* Instructions of a block, not cut. */
 double ac_cut_cost(const ac_cut *v, ac_x begin, ac_x end);
 
 /* Iterations of a loop that may be split, else 0. */
 int64_t ac_cut_trips(const ac_cut *v, ac_x x);
-/* Of the block's loops that may be split and store results. */
+/* The number of the block's loops that may be split and store results. */
 ac_cut_range ac_cut_range_of(const ac_cut *v, ac_x begin, ac_x end);
-/* A store other chunks could see; is there one in the block? */
+/* True for a store that other chunks could see; true if the block has one. */
 bool ac_cut_stores(const ac_cut *v, ac_x x);
 bool ac_cut_any_result(const ac_cut *v, ac_x begin, ac_x end);
 

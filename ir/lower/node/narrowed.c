@@ -116,7 +116,7 @@ static ac_dtype real_argument(const ac_shadows *s, ac_lowered *low, int32_t i)
     return a->kind == AC_ARG_CONST ? a->konst->dtype : a->kind == AC_ARG_TENSOR ? t->dtype : AC_NONE;
 }
 
-/* Of a maker too, whose constant is rounded where one that it is made of is. */
+/* Also for makers: a constant is rounded if one that it is computed from is. */
 static int leave(const ac_shadows *s, ac_lowered *low)
 {
     ac_dtype *as = AC_NEW_N(s->region, ac_dtype, low->fn->buf.n + 1), any = AC_NONE;

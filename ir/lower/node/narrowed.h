@@ -1,8 +1,8 @@
-/* narrowed.h - private to ir/lower/node: nodes whose tensors lie in memory in 16 bits (ac_tensor.narrowed).
+/* narrowed.h - lowers nodes whose tensors are stored in 16 bits (ac_tensor.narrowed); private to ir/lower/node.
  *
- * A lowering knows nothing of it: it is given the node with shadows, tensors of f32, and makes its loops. Then each
- * shadow's place is taken by its tensor: loops load 16 bits and convert them, and round what they store. Constants that
- * are made of such tensors (packed weights) are rounded as well.
+ * Lowerings do not handle this: they get the node with shadows, tensors of f32, and emit their loops. Then each shadow
+ * is replaced by its tensor: loops load 16 bits and convert them, and round the values they store. Constants computed
+ * from such tensors (packed weights) are rounded as well.
  *
  *     ac_shadows s = {.cx = cx, .region = region};
  *     L.node = ac_shadow_node(&s, n);                 n itself where nothing is narrowed
@@ -13,7 +13,7 @@
 #include "ir/lower/lowered.h"
 
 typedef struct ac_shadow {
-    ac_promise head; /* first: a constant's floats, for lowerings that look at them */
+    ac_promise head; /* first: a constant's floats, for lowerings that read them */
     ac_tensor *of, *tensor;
 } ac_shadow;
 
@@ -24,8 +24,8 @@ typedef struct ac_shadows {
 } ac_shadows;
 
 const ac_node *ac_shadow_node(ac_shadows *s, const ac_node *n);
-/* low is as if the loops had been made for the tensors themselves. AC_FAIL: E0901, the loops read a result again after
- * rounding it. */
+/* Rewrites low as if it had been lowered for the tensors themselves. AC_FAIL: E0901, the loops read a result again
+ * after rounding it. */
 int ac_shadows_leave(const ac_shadows *s, ac_lowered *low);
 
 #endif

@@ -1,5 +1,5 @@
-/* node.c - the entry: one node, its row's lowering, and what is read off the loops afterwards (scratch, multiply-adds,
- * operands the result may be written over). */
+/* node.c - lowers one node with the lowering of its row, then derives properties from the loops (scratch,
+ * multiply-adds, operands the result may overwrite). */
 #include "ir/lower/node/node.h"
 #include "ir/loop/access/distance.h"
 #include "ir/lower/buffers.h"
@@ -8,7 +8,7 @@
 #include "ir/lower/node/narrowed.h"
 #include "ir/ops/shape/shape.h"
 
-/* The column of ops.def that is about loops. */
+/* The column `loops` of ops.def. */
 static const ac_loops_row ROWS[AC_OP_COUNT] = {
 #define MAP(f)       \
     {                \
@@ -25,8 +25,8 @@ static const ac_loops_row ROWS[AC_OP_COUNT] = {
 #undef MAP
 };
 
-/* Does every read of t by node m (one element at a time, before the element is written) allow the result to lie over
- * it? *rows: m reads whole rows of it, so the order of its loops decides. */
+/* True if every read of t by node m (one element at a time, before the element is written) lets the result overwrite t.
+ * *rows: m reads whole rows of it, so it depends on the order of its loops. */
 static bool reads_allow(const ac_node *m, const ac_tensor *t, bool *rows)
 {
     const ac_op_row *row = &ac_ops[m->op];
@@ -40,7 +40,7 @@ static bool reads_allow(const ac_node *m, const ac_tensor *t, bool *rows)
     return true;
 }
 
-/* Do the loops read no byte of t after the result has been written there? */
+/* True if the loops read no byte of t after writing the result there. */
 static bool loops_allow(ac_ctx *cx, const ac_lowered *out, const ac_tensor *t, const ac_tensor *result)
 {
     ac_region *tmp = ac_region_open(&cx->heap);
@@ -57,15 +57,15 @@ static bool loops_allow(ac_ctx *cx, const ac_lowered *out, const ac_tensor *t, c
     return ok;
 }
 
-/* Operands the result may be placed over exactly: same shape, same bytes per element, and read only element-wise, or
- * row by row, by head and followers, through inputs whose row allows it. */
+/* Operands the result may be placed over exactly: same shape, same bytes per element, and head and followers read them
+ * only element-wise, or row by row, through inputs that ops.def allows. */
 static void list_overwrites(ac_ctx *cx, const ac_target *target, ac_lowered *out, const ac_node *n)
 {
     ac_tensor *read[64];
     const ac_tensor *result = ac_node_result(n);
     int32_t count = ac_node_reads(n, read, 64);
     if (count > 64)
-        count = 64; /* the rest is never overwritten, which is always allowed */
+        count = 64; /* operands past this are not offered for overwriting, which is always safe */
     for (int32_t k = 0; k < count && out->n_overwrite < 8; k++) {
         ac_tensor *t = read[k];
         bool rows = false, ok = !ac_node_reduction(n) && ac_tensor_same_shape(t, result) &&

@@ -1,11 +1,11 @@
-/* node.h - the entry to lowering: one node becomes loops, and what can be done with them afterwards.
+/* node.h - the entry to lowering: turns one node into loops, and cuts them into chunks.
  *
  *     ac_lowered *low = ac_lower_node(cx, cx->region, n, target, 0, false);
  *     if (!low)
  *         return AC_FAIL;                                    reported
  *     AC_TRY(ac_lower_chunks(cx, cx->region, low, 4, AC_FORK_COST));
  *
- * The row of ops.def says which family lowers an operator; this folder is the only one that knows them all. */
+ * The row of ops.def names the function that lowers an operator; only this folder includes all families. */
 #ifndef AC_IR_LOWER_NODE_NODE_H
 #define AC_IR_LOWER_NODE_NODE_H
 #include "ir/lower/lowered.h"
@@ -21,14 +21,15 @@ ac_lowered *ac_lower_hinted(ac_ctx *cx, ac_region *region, const ac_node *n, con
 enum {
     AC_FORK_COST = 3000 /* instructions of about a fifth of a nanosecond that fork and join cost */
 };
-/* chunks.c: cuts the step into `chunks` calls (ac_lowered.chunks) where its loops allow it and the estimated gain is
- * above `pays` instructions; results keep their bits. The scratch grows, every chunk has its own. */
+/* chunks.c: cuts the step into `chunks` calls (ac_lowered.chunks) if its loops allow it and the estimated gain is above
+ * `pays` instructions; results stay bit-identical. The scratch grows, every chunk has its own. */
 int ac_lower_chunks(ac_ctx *cx, ac_region *region, ac_lowered *low, int32_t chunks, double pays);
-/* The time of the slowest of so many chunks; of the whole step where it would not be cut. Makes nothing. */
+/* The estimated time of the slowest of that many chunks, or of the whole step if it would not be cut. Changes
+ * nothing. */
 double ac_lower_slowest(ac_ctx *cx, const ac_lowered *low, int32_t chunks, double pays);
 
-/* promise.c: the results of a node whose operands are constants become lazy ones; its loops run when somebody needs
- * their bytes. */
+/* promise.c: the results of a node whose operands are constants become lazy ones; its loops run when their bytes are
+ * first needed. */
 ac_promise_fn ac_lower_promise;
 
 #endif

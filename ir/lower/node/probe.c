@@ -1,10 +1,10 @@
-/* probe.c - which element types an operator can be lowered for, found by trying. */
+/* probe.c - finds the element types that an operator can be lowered for, by trying. */
 #include "ir/lower/node/probe.h"
 
 #include "ir/lower/node/node.h"
 #include "ir/ops/shape/shape.h"
 
-/* What an operand can be: of the type that is tried, or an index, a list, a condition. */
+/* The kinds of an operand: of the type under test, or an index, a list, a condition. */
 typedef struct operand {
     ac_dtype dtype; /* AC_NONE: the type that is tried */
     int32_t rank;
@@ -49,7 +49,7 @@ static const operand CHOICES[] = {
 };
 enum { FIRSTS = sizeof FIRST / sizeof *FIRST, CHOICE = sizeof CHOICES / sizeof *CHOICES, OPERANDS = 4 };
 
-/* What is tried: an operator with n operands; where in[i] leaves the type open, it is type[i] with scale quant[i]. */
+/* One trial: an operator with n operands; if in[i] leaves the type open, it is type[i] with scale quant[i]. */
 typedef struct trial {
     ac_ctx *cx;
     const ac_target *target;
@@ -109,7 +109,7 @@ static bool taken_as(trial p, int32_t except, ac_dtype d, const ac_quant *q, ac_
     return taken(&p);
 }
 
-/* The first combination of operands that is taken, one of which is of the type that is tried; false: none. */
+/* The first accepted combination of operands that includes one of the type under test; false: none. */
 static bool find(trial *p, const operand *first, int32_t firsts, const operand *choice, int32_t choices)
 {
     int32_t all = firsts;
@@ -128,7 +128,7 @@ static bool find(trial *p, const operand *first, int32_t firsts, const operand *
     return false;
 }
 
-/* How many operands are tried: few, as each multiplies the work. */
+/* The number of operands to try: few, as each multiplies the work. */
 static int32_t most_operands(const ac_op_row *row)
 {
     const int32_t most = row->min_in > 3 ? row->min_in : 3;
@@ -149,7 +149,8 @@ static bool seek(trial *p)
     return false;
 }
 
-/* Is a first operand of that rank taken? With the others as they may be, of the same rank, or lists that are as long.
+/* True if a first operand of that rank is accepted, with other operands of accepted types and the same rank, or lists
+ * of that length.
  */
 static bool rank_taken(trial p, int32_t rank)
 {

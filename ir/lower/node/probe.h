@@ -1,7 +1,7 @@
-/* probe.h - which element types and ranks an operator takes, found by trying: nodes of one-element operands are made
- * for each type, and those that the shape rule and the lowering accept are what `arenac ops` prints. So the table
- * cannot say more or less than the code does. What cannot be tried is left out: operators with more than four operands,
- * with state or subgraphs, and those that want attributes off their defaults.
+/* probe.h - finds the element types and ranks that an operator accepts, by trying: nodes of one-element operands are
+ * made for each type, and those that the shape rule and the lowering accept are what `arenac ops` prints. So the table
+ * always agrees with the code. Omitted: operators with more than four operands, with state or subgraphs, and those that
+ * require non-default attributes.
  *
  *     ac_op_types t = ac_op_probe(&cx->heap, AC_OP_ADD, target);     t.plain >> AC_F32 & 1
  *
@@ -18,7 +18,7 @@ typedef struct ac_op_types {
     uint32_t ranks;            /* bit r: rank r of the first operand; 0: not known */
 } ac_op_types;
 
-/* heap: the caller's, which runs out when the system gives no memory here. */
+/* heap: the caller's; it reports out of memory if an allocation fails here. */
 ac_op_types ac_op_probe(ac_heap *heap, ac_op op, const ac_target *target);
 
 #endif

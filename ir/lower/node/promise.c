@@ -1,14 +1,14 @@
-/* promise.c - results of nodes with constant operands, computed when somebody needs them: what fills ac_tensor.lazy. */
+/* promise.c - computes results of nodes with constant operands when they are first needed; fills ac_tensor.lazy. */
 #include "ir/loop/eval/eval.h"
 #include "ir/lower/node/node.h"
 
 /* The results of a node, as its loops. */
 typedef struct loops_promise {
-    ac_promise head; /* first: what a tensor holds */
+    ac_promise head; /* first: a tensor holds a pointer to it */
     const ac_lowered *low;
 } loops_promise;
 
-/* What the loops write, whatever type the tensor has become since. */
+/* The type that the loops write; the tensor's type may have changed since. */
 static ac_bytes bytes_of(const ac_lowered *w, int32_t i)
 {
     return ac_dtype_size(w->fn->buf.item[i].dtype, w->fn->buf.item[i].count);
@@ -43,7 +43,7 @@ static int run_loops(ac_ctx *cx, ac_making *making, const ac_promise *p, ac_tens
     return rc;
 }
 
-/* Which argument of w a result is; the same for results that equal loops leave in one place. */
+/* The argument of w that holds a result; results of equal loops may share one. */
 static int32_t place_of(const ac_lowered *w, const ac_tensor *t)
 {
     int32_t i = 0;
@@ -70,7 +70,7 @@ static uint64_t hash_of(const ac_lowered *w)
 
 bool ac_lower_promise(ac_ctx *cx, const ac_node *n)
 {
-    /* the evaluator runs them, so the target does not matter; this one makes the plainest loops */
+    /* the evaluator runs them, so the target does not matter; this one gives the simplest loops */
     static const ac_target PLAIN = {.name = "constant", .help = "", .features = "", .align = 16};
     ac_node *own = AC_NEW(cx->region, ac_node); /* a lowering keeps its node; the graph's own may be erased */
     *own = *n;

@@ -1,12 +1,12 @@
-/* bank.c - from a spectrum to channels, in the integers of audio front ends: energy, mel filter bank, square
- * root, noise subtraction, gain control, logarithm. Bit for bit as TFLite Micro's kernels (signal/src/). */
+/* bank.c - lowers the operators of audio front ends from spectrum to channels, in integers: energy, mel filter bank,
+ * square root, noise subtraction, gain control, logarithm. Bit for bit as TFLite Micro's kernels (signal/src/). */
 #include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
 #include "ir/ops/decode/operand_names.h"
 
 #include <math.h>
 
-/* The place of the highest bit of x (u32), counted from 1; 1 for 0. i32. */
+/* The position of the highest bit of x (u32), counted from 1; 1 for 0. i32. */
 static ac_x highest_bit(ac_lb *b, ac_x x)
 {
     ac_x bits = ac_lb_i32(b, 1);
@@ -128,9 +128,9 @@ int ac_lo_signal_square_root(ac_lower *L)
 /* ------------------------------------------------------------------ signal_spectral_subtraction: [C] u32 -> [C], [C]
  * u32
  *
- * Noise is followed by a smoothing filter for each channel, kept in the state [C] u32 (the second result is a copy of
- * it), and taken away; min_signal_remaining of the signal stays. Coefficients have spectral_subtraction_bits bits
- * after the point; odd channels have their own. */
+ * A smoothing filter per channel estimates the noise. The estimate is stored in the state [C] u32 (the second result is
+ * a copy of it) and subtracted; the fraction min_signal_remaining of the signal always remains. Coefficients have
+ * spectral_subtraction_bits bits after the point; odd channels have their own. */
 
 int ac_lo_signal_subtraction(ac_lower *L)
 {

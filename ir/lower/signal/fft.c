@@ -1,4 +1,4 @@
-/* fft.c - fft: the discrete Fourier transform of complex numbers along the last dimension but one.
+/* fft.c - lowers fft: the discrete Fourier transform of complex numbers along the second to last dimension.
  *
  *     x [..,N,2] f32 or f64 -> [..,N,2]      X[k] = sum of x[i] e^(-2 pi j i k / N); inverse: e^(+..), divided by N
  *
@@ -151,7 +151,7 @@ static void finish(const fft *f, const pass *s, int32_t tw, ac_x i, ac_x k, ac_x
     int64_t first;
     const bool plain = s->m == 1 || (ac_lb_const_int(b, q, &first) && first == 0);
     if (!plain) {
-        const cx w = load(f, tw, ac_lb_i32(b, 0), ac_lb_mul(b, i, q)); /* i q < m p: no turn is repeated */
+        const cx w = load(f, tw, ac_lb_i32(b, 0), ac_lb_mul(b, i, q)); /* i q < m p: the table does not wrap */
         v = times(f, v, w.re, w.im);
     }
     if (s->last && f->sign > 0)

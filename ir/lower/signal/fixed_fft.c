@@ -1,14 +1,14 @@
-/* fixed_fft.c - signal_rfft, signal_irfft: the real Fourier transform in fixed point, as audio front ends compute it.
+/* fixed_fft.c - lowers signal_rfft and signal_irfft: the real Fourier transform in fixed point, as audio front ends
+ * compute it.
  *
  *     x [..,L] i16, i32 or f32, L <= N  ->  [..,N+2]: the N/2+1 lower frequencies as pairs (re, im); L < N: zeros
  * follow x [..,N+2]                        ->  [..,N], the inverse; f32 is divided by N
  *
- * The real row counts as N/2 complex numbers; what they transform to is taken apart (or put together before) with one
- * more butterfly. Passes of decimation in time with factors 4, 2, 3, 5 in this order: the row is read in the order of
+ * The real row is treated as N/2 complex numbers; one more butterfly separates their transform (or combines the input
+ * of an inverse). Passes of decimation in time with factors 4, 2, 3, 5 in this order: the row is read in the order of
  * reversed digits, then the last factor comes first. Integers hold n/2^15 (n/2^31): each pass divides by its factor
- * first, so nothing grows, products are rounded to nearest (up), sums wrap.
- * Bit for bit as TFLite Micro's kernels (signal/src/rfft_int16.cc and the fixed-point library below it). Other factors
- * are refused. */
+ * first, so nothing grows, products are rounded to nearest (up), sums wrap. Bit for bit as TFLite Micro's kernels
+ * (signal/src/rfft_int16.cc and the fixed-point library below it). Other factors are refused. */
 #include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
 
@@ -228,7 +228,7 @@ static void butterfly_5(const fft *f, cx *v, cx y, cx z)
 
 /* ------------------------------------------------------------------ the complex transform of the row, in place */
 
-/* false: a factor that is none of 2, 3, 4, 5. */
+/* false: it has a factor other than 2, 3, 4 and 5. */
 static bool split_length(fft *f)
 {
     int64_t n = f->n;
@@ -239,7 +239,7 @@ static bool split_length(fft *f)
     return n == 1 && f->factors > 0;
 }
 
-/* Where the numbers of the row come from: digits reversed. */
+/* The source positions of the row's numbers: digits reversed. */
 static int32_t order(const fft *f)
 {
     int32_t *from = AC_NEW_N(f->L->region, int32_t, f->n);

@@ -1,7 +1,7 @@
-/* frames.c - sounds as frames, in the integers of audio front ends: windows, scaling before a transform, and the
- * operators that keep samples between runs: delay, framer, overlap and add, stacker. Bit for bit as TFLite Micro's
- * kernels (signal/src/, signal/micro/kernels/), from a fresh start. Where those leave a result unwritten (not valid
- * yet), it is 0. States are i16 and start as 0; samples in them are oldest first and move up. */
+/* frames.c - lowers the operators of audio front ends that work on frames of samples, in integers: windows, scaling
+ * before a transform, and operators with state: delay, framer, overlap and add, stacker. Bit for bit as TFLite Micro's
+ * kernels (signal/src/, signal/micro/kernels/), from a fresh start. Results that the kernels leave unwritten (not valid
+ * yet) are 0. States are i16 and start as 0; samples in them are oldest first and move up. */
 #include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
 #include "ir/ops/decode/framer.h"
@@ -48,7 +48,7 @@ int ac_lo_signal_window(ac_lower *L)
 /* ------------------------------------------------------------------ signal_fft_auto_scale
  *
  * [N] i16 -> [N] i16, shifted left as far as the largest magnitude allows; and by how many bits, i32. The reference
- * keeps the largest magnitude in 16 bits, so that of -32768 turns negative there; so it does here. */
+ * stores the largest magnitude in 16 bits, so that of -32768 becomes negative; the same happens here. */
 
 int ac_lo_signal_auto_scale(ac_lower *L)
 {
@@ -78,7 +78,7 @@ int ac_lo_signal_auto_scale(ac_lower *L)
     return AC_OK;
 }
 
-/* ------------------------------------------------------------------ what keeps samples */
+/* ------------------------------------------------------------------ operators with state */
 
 /* for i < count: to[to_at + i] = from[from_at + i]; upwards, so the same buffer may be moved down */
 static void copy(ac_lb *b, int32_t from, ac_x from_at, int32_t to, ac_x to_at, int64_t count)
@@ -88,7 +88,7 @@ static void copy(ac_lb *b, int32_t from, ac_x from_at, int32_t to, ac_x to_at, i
     ac_lb_end(b);
 }
 
-/* What came: `state` (kept), then x (fresh samples). y = its first `take` samples; the state = its last `kept`. */
+/* The samples are `state` (kept), then x (fresh). y = the first `take` samples; the state = the last `kept`. */
 static void slide(ac_lb *b, int32_t state, ac_x state_at, int64_t kept, int32_t x, ac_x x_at, int64_t fresh, int32_t y,
                   ac_x y_at, int64_t take)
 {
@@ -100,7 +100,7 @@ static void slide(ac_lb *b, int32_t state, ac_x state_at, int64_t kept, int32_t 
          from_x);
 }
 
-/* signal_delay: [..,F] i16, state [..,D] -> [..,F], what came delay_length = D samples before. */
+/* signal_delay: [..,F] i16, state [..,D] -> [..,F], the samples of delay_length = D samples before. */
 int ac_lo_signal_delay(ac_lower *L)
 {
     ac_lb *b = &L->b;
@@ -114,11 +114,11 @@ int ac_lo_signal_delay(ac_lower *L)
     return AC_OK;
 }
 
-/* signal_framer: [..,n S] i16 -> [..,n,F] frames of frame_size = F samples, one each frame_step = S; and: are they
- * valid?
+/* signal_framer: [..,n S] i16 -> [..,n,F] frames of frame_size = F samples, one every frame_step = S; and whether they
+ * are valid.
  *
- * The state of a row: how many steps came (counted to where frames are valid), then the samples that the next frame may
- * need. prefill: zeros came before the first sample, every frame is valid. */
+ * The state of a row: the number of steps received (counted up to the first valid frame), then the samples that the
+ * next frame may need. prefill: zeros precede the first sample, and every frame is valid. */
 int ac_lo_signal_framer(ac_lower *L)
 {
     ac_lb *b = &L->b;
@@ -150,7 +150,7 @@ int ac_lo_signal_framer(ac_lower *L)
 }
 
 /* signal_overlap_add: [..,n,F] i16 or f32 -> [..,n S]: frames that follow each other by frame_step = S samples, added
- * (saturated after each addition). State: what the next frames will be added to, [..,F - S]. */
+ * (saturated after each addition). State: the partial sums of the next frames, [..,F - S]. */
 int ac_lo_signal_overlap_add(ac_lower *L)
 {
     ac_lb *b = &L->b;
@@ -193,10 +193,10 @@ int ac_lo_signal_overlap_add(ac_lower *L)
     return AC_OK;
 }
 
-/* signal_stacker: frames [C] i16 -> [C * (left + 1 + right)], a frame between those before and after it, each
- * stacker_step frames; and: is it valid? The first frame stands for those before it.
+/* signal_stacker: frames [C] i16 -> [C * (left + 1 + right)], a frame with its left and right neighbours, every
+ * stacker_step frames; and whether it is valid. The first frame replaces those missing before it.
  *
- * State: 1 + how many frames are there (0: none ever came), then the frames, oldest first. */
+ * State: 1 + the number of frames stored (0: none received yet), then the frames, oldest first. */
 int ac_lo_signal_stacker(ac_lower *L)
 {
     ac_lb *b = &L->b;
