@@ -8,8 +8,8 @@
  *     low half odd a7 * m7 ... a1 * m1 shifted right by e - 1: the result is the high half y low halves of even, high
  *     halves of odd: one blend
  *
- * Where vectors have no arithmetic 64-bit shift (AVX2), 2^63 is added before a logical one, and what is left of it is
- * taken off after; with e == 0 nothing of it reaches the results. Equal to the reference for every i32 accumulator
+ * Where vectors have no arithmetic 64-bit shift (AVX2), 2^63 is added before a logical one, and its remaining bits are
+ * subtracted afterwards; with e == 0 they do not reach the results. Equal to the reference for every i32 accumulator
  * (tests/unit/lower/test_quant.c). */
 #include "ir/lower/lower.h"
 

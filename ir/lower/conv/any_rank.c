@@ -3,10 +3,10 @@
  *
  *     x [N,S..,C]   w [K..,C/groups,O]   bias [O] or none   ->   y [N,OS..,O]
  *
- * f32 of up to three dimensions in register tiles (gemm_conv.c), where vectors are. Else:
- * one pixel at a time, neighbouring output channels of a group in lanes; for each, taps in the reference's order
- * (outermost dimension first, then the channel), then bias and activation (TFLite reference/conv3d.h). Taps outside of
- * the input are never visited. With --exact products and sums are rounded apart. */
+ * f32 of up to three dimensions uses register tiles (gemm_conv.c) if the target has vectors. Else: one pixel at a time,
+ * neighbouring output channels of a group in lanes; taps in the reference's order (outermost dimension first, then the
+ * channel), then bias and activation (TFLite reference/conv3d.h). Taps outside of the input are never visited. With
+ * --exact products and sums are rounded separately. */
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
@@ -54,7 +54,7 @@ static void channels(ac_lower *L, void *with, ac_x oc, int32_t lanes)
     ac_lo_result(L, ac_lo_act(L, v, c->g.act), c->idx, lanes);
 }
 
-/* Up to three dimensions of f32 are for register tiles, where the target has them. */
+/* f32 of up to three dimensions uses register tiles, if the target has them. */
 static bool tiles(ac_lower *L, const conv *v, int *status)
 {
     const ac_conv_nd *g = &v->g;

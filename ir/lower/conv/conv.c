@@ -9,8 +9,8 @@
  * weights have a scale for each channel.
  *
  * Plain schedule: for each output pixel, blocks of four output channels with an accumulator each; taps outside the
- * input are never visited. Where the filter columns and channels lie next to each other in both operands (no groups, no
- * dilation along x) they are one loop. Vector schedules: gemm_conv.c. */
+ * input are never visited. If filter columns and channels are contiguous in both operands (no groups, no dilation along
+ * x) they are one loop. Vector schedules: gemm_conv.c. */
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/conv/hybrid.h"
 #include "ir/lower/conv/panel.h"

@@ -3,20 +3,20 @@
  *     dy [N,OS..,O]   w [K..,O,C/groups]   ->   dx [N,S..,C]
  *     dx[p] = sum over taps k and channels o of dy[q] * w[k, o], where p = q * stride - before + k * dilation
  *
- * Positions p of one remainder by the stride have the same taps, every (stride / gcd)th one: so each class of
- * remainders is a convolution with stride 1, and no tap is tried in vain. Neighbouring channels of a group are in
- * lanes; where each group has one channel on both sides (depthwise) neighbouring groups are. A tile of positions along
- * the innermost dimension, all of whose taps are inside of dy, by vectors of channels is summed in registers. So that
- * there are none at the border, the rows of dy that a row of dx takes are copied with zeros around them; where that is
- * not worth it (depthwise) or too large, positions at the border are taken one by one. Channels that are left over and
- * are no power of two get a copy of their weights with zeros up to the next one. */
+ * Positions p with the same remainder modulo the stride use the same taps, every (stride / gcd)th one: so each class of
+ * remainders is a convolution with stride 1, and every tap visited is used. Neighbouring channels of a group are in
+ * lanes; if each group has one channel on both sides (depthwise), neighbouring groups are. A tile of positions along
+ * the innermost dimension, all of whose taps are inside of dy, by vectors of channels is summed in registers. To avoid
+ * special cases at the border, the rows of dy that a row of dx reads are copied with zeros around them; if that does
+ * not pay (depthwise) or is too large, border positions are computed one by one. If the number of remaining channels is
+ * not a power of two, their weights are copied and padded with zeros to the next one. */
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
 #include "ir/lower/spans.h"
 #include "ir/lower/window.h"
 
-enum { MOST_CLASSES = 1024 }; /* of remainders, in all dimensions: each has loops of its own */
+enum { MOST_CLASSES = 1024 }; /* the maximum number of remainders over all dimensions: each gets its own loops */
 
 /* One dimension, for the positions r, r + stride ..: position j of them takes q = j + first - t * step for the taps
  * t < count, which are k = tap + t * every of the filter. */
@@ -40,7 +40,7 @@ typedef struct data {
     ac_tensor line;
     int32_t line_buf;
     int64_t around[2]; /* zeros before and after a row */
-    int64_t left;      /* channels left over that have a copy, 0: none */
+    int64_t left;      /* remaining channels with copied weights, 0: none */
     int32_t left_lanes, left_buf;
 } data;
 
@@ -77,7 +77,7 @@ static void taps(ac_lb *b, const residue *r, int64_t out, ac_x j, ac_x *lo, ac_x
         *lo = ac_lb_min(b, *lo, *hi);
 }
 
-/* What a tile reads and sums in: `lanes` channels for each vector. */
+/* The buffers and accumulators of a tile: `lanes` channels for each vector. */
 typedef struct sums {
     ac_x acc[GEMM_ROWS * GEMM_VECS];
     ac_x c; /* first channel of the group, or first group */
@@ -85,7 +85,7 @@ typedef struct sums {
     bool left; /* those that have a copy */
 } sums;
 
-/* Where the row {k.., o} of w is in the copy. */
+/* The position of row {k.., o} of w in the copy. */
 static ac_x left_at(ac_lower *L, const data *v, const ac_x *wi)
 {
     ac_lb *b = &L->b;
@@ -276,7 +276,7 @@ static void copy_some(ac_lower *L, void *with, ac_x i, int32_t lanes)
     ac_lb_store(b, p->to, ac_lb_add(b, p->to_at, i), v);
 }
 
-/* Those that the positions j[0] .. j[m - 2] take. */
+/* Copies those that the positions j[0] .. j[m - 2] read. */
 static void copy_rows(ac_lower *L, const data *v)
 {
     static const char *const tap[AC_CONV_ND_DIMS] = {"t0", "t1", "t2", "t3", "t4", "t5"};
@@ -304,7 +304,7 @@ static void copy_rows(ac_lower *L, const data *v)
         ac_lb_end(b);
 }
 
-/* Is there a border, and is a copy worth it? */
+/* True if there is a border and a copy pays. */
 static void plan_copy(ac_lower *L, data *v)
 {
     enum { MOST_BYTES = 256 * 1024 };
@@ -350,7 +350,7 @@ static void positions(ac_lower *L, data *v, int32_t k)
     }
 }
 
-/* The copy of the weights of channels that are left over. */
+/* Copies the weights of the remaining channels. */
 static void copy_left(ac_lower *L, data *v)
 {
     ac_lb *b = &L->b;

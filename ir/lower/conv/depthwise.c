@@ -33,7 +33,7 @@ typedef struct depthwise {
     bool narrow;   /* products fit in i16 */
 } depthwise;
 
-/* What is the same for a tile: image, output row, input channel, output channel. */
+/* The constants of a tile: image, output row, input channel, output channel. */
 typedef struct place {
     ac_x n, oy, ic, oc;
 } place;
@@ -235,7 +235,7 @@ static void output_row(depthwise *d, ac_x n, ac_x oy, int32_t lanes)
     ac_lb_end(b);
 }
 
-/* The results of a pixel leave the delay line: they may take the place of the input's. */
+/* The results of a pixel leave the delay line and may overwrite the input. */
 static void leave(const depthwise *d, ac_x pixel, ac_x oc, int32_t n, int32_t line, int64_t delay)
 {
     ac_lb *b = &d->L->b;
@@ -248,9 +248,8 @@ static void leave(const depthwise *d, ac_x pixel, ac_x oc, int32_t n, int32_t li
     }
 }
 
-/* AC_VARIANT_INPLACE: channels outermost. Once the window has passed a pixel, nobody reads this channel of it any more,
- * so a delay line of as many pixels as the window looks back is all that keeps the result from lying exactly over the
- * input. */
+/* AC_VARIANT_INPLACE: channels outermost. Once the window has passed a pixel, this channel of it is dead, so with a
+ * delay line of as many pixels as the window looks back, the result can be stored exactly over the input. */
 static void in_place(depthwise *d, ac_x first, int32_t n)
 {
     ac_lb *b = &d->L->b;

@@ -4,10 +4,10 @@
 #include "ir/lower/channel.h"
 #include "ir/lower/window.h"
 
-/* Is the int8 schedule of depthwise_dot.c possible, and worth its code? */
+/* True if the int8 schedule of depthwise_dot.c applies and is worth its code size. */
 bool ac_depthwise_dot_fits(const ac_lower *L, const ac_channel *c, const ac_window *win);
 int ac_depthwise_dot(ac_lower *L, ac_channel *c, const ac_window *win);
-/* depthwise_pairs.c: int8 on targets that multiply the halves of words; rows outermost, nothing is copied. */
+/* depthwise_pairs.c: int8 on targets that multiply the halves of words; rows outermost, without copies. */
 bool ac_depthwise_pairs_fits(const ac_lower *L, const ac_channel *c, const ac_window *win);
 int ac_depthwise_pairs(ac_lower *L, ac_channel *c, const ac_window *win);
 /* depthwise_columns.c: int8 on firmware targets without either; blocks of neighbouring columns. */

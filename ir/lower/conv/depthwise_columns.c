@@ -8,8 +8,8 @@
  *     for column of the block:  finish and store
  *
  * so a 3x3 filter over five columns loads 10 numbers for 15 products. Columns outside of the input are the zero point,
- * a number: the first and the last block are written out for themselves, those between are a loop. The zero point of x
- * is in the bias; for rows outside, whose weights are not visited, its share comes off before.
+ * a constant: the first and the last block have code of their own, the blocks between are a loop. The zero point of x
+ * is folded into the bias; its share for skipped rows outside is subtracted first.
  *
  * Weights: [channel][filter row][filter column]. */
 #include "ir/lower/conv/depthwise.h"
@@ -26,7 +26,7 @@ typedef struct columns {
     int64_t blocks; /* the last may have fewer columns */
 } columns;
 
-/* What is the same for a channel of an output row. */
+/* The constants of a channel of an output row. */
 typedef struct line {
     ac_x n, oy, ic, oc;
     ac_x lo, hi;   /* filter rows inside */
@@ -59,7 +59,7 @@ bool ac_depthwise_columns_fits(ac_lower *L, ac_channel *c, const ac_window *win)
     int64_t begin, end;
     cut(&p);
     ac_slide_interior(&win->x, &begin, &end);
-    /* only the first and the last block look outside */
+    /* only the first and the last block reach outside */
     return p.blocks <= 2 || (begin <= p.wide && end >= (p.blocks - 1) * p.wide);
 }
 
@@ -144,7 +144,7 @@ static void filter_row(const columns *p, const line *l, ac_x ky, ac_x first, int
     }
 }
 
-/* Output columns block * wide .., n of them; `block` is a number, or the value i. */
+/* Output columns block * wide .., n of them; `block` is a constant, or the value i. */
 static void block(const columns *p, const line *l, int64_t number, ac_x i, int32_t n)
 {
     ac_lb *b = &p->L->b;

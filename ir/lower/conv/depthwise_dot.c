@@ -1,17 +1,17 @@
 /* depthwise_dot.c - int8 depthwise_conv_2d on targets with DOT4, or with DOT2 of vectors: the taps of a column are one
  * dot product.
  *
- * x     [N,H,W,C] i8 or u8, multiplier 1      w  [1,KH,KW,C] constant: i8; with DOT2 i16 and u8 too, and a zero point
+ * x [N,H,W,C] i8 or u8, multiplier 1 w [1,KH,KW,C] constant: i8; with DOT2 also i16 and u8, and a zero point
  *
  * Up to four input rows of a column are put into the bytes of 32-bit lanes, one lane a channel ("quad"); each quad
  * meets the KW filter columns, which are packed the same way: [group of four rows][kx][channel][4], zero where rows are
- * missing. A quad is made once and used by every output column of the tile that reaches it:
+ * missing. A quad is built once and used by every output column of the tile that reaches it:
  *
  *     rows  | r0: a b c ..|  r1: d e f ..|  r2: g h i ..|     quad  a d g 0 | b e h 0 | c f i 0 ..
  *
- * Bytes of i8 are stored values + 128 (DOT4 is u8 x i8); 128 and the zero point are in the bias, which needs every tap
- * to be taken. With DOT2 a "quad" is two rows in 16-bit halves, as they are stored: its bytes are interleaved, then
- * widened.
+ * Bytes of i8 are stored values + 128 (DOT4 is u8 x i8); 128 and the zero point are folded into the bias, which
+ * requires that every tap is computed. With DOT2 a "quad" is two rows in 16-bit halves, as they are stored: its bytes
+ * are interleaved, then widened.
  *
  * So rows outside the input, whose address is clamped to a row inside, are replaced by zero points in the quad
  * (mask and fill are made once for each output row), and columns outside are constant quads: tiles that touch a border
@@ -55,13 +55,13 @@ static int64_t rows_of(const job *j, int32_t group)
     return left < j->group ? left : j->group;
 }
 
-/* Are weights bytes? Others, and those with a zero point, are packed as halves. */
+/* True if weights are packed as bytes. Other types, and weights with a zero point, are packed as halves. */
 static bool bytes(const ac_channel *c)
 {
     return c->w->dtype == AC_I8 && !c->zw;
 }
 
-/* What DOT4 adds to a value, which it takes as u8. */
+/* The offset added to values for DOT4, which multiplies them as u8. */
 static int32_t raised(const job *j)
 {
     return j->group == 4 && j->c->x->dtype == AC_I8 ? 128 : 0;
@@ -95,20 +95,20 @@ static int32_t pack(const job *j)
     return ac_lo_pack_close(j->L, &P);
 }
 
-/* A row that is all zero points, in every place of a quad. */
+/* A row of zero points, for each position in a quad. */
 static uint32_t zero_rows(const job *j)
 {
     const uint32_t zero = (uint32_t)(j->c->zx + raised(j));
     return j->group == 4 ? (zero & 0xff) * 0x01010101u : (zero & 0xffff) * 0x00010001u;
 }
 
-/* The 32 bits of a quad as what DOT4 or DOT2 takes. */
+/* The 32 bits of a quad as an operand of DOT4 or DOT2. */
 static ac_x as_rows(const job *j, ac_x quad)
 {
     return ac_lb_bitcast(&j->L->b, quad, j->group == 4 ? AC_U8 : AC_I16);
 }
 
-/* Input row of output row oy and filter row ky, the k-th of a quad; what tells its bytes from zero points. */
+/* Input row of output row oy and filter row ky, the k-th of a quad; the mask between its bytes and zero points. */
 static void open_row(const job *j, ac_x ky, int32_t k, quad_rows *r)
 {
     ac_lb *b = &j->L->b;
@@ -126,7 +126,7 @@ static void open_row(const job *j, ac_x ky, int32_t k, quad_rows *r)
     r->row[k] = ac_lb_mul(b, from, ac_lb_i32(b, j->win->x.in * j->win->ic));
 }
 
-/* Quad g, a number or a value; the last one may have n < group rows. */
+/* Quad g, a constant or a value; the last one may have n < group rows. */
 static quad_rows open_rows(const job *j, ac_x g, int32_t n)
 {
     ac_lb *b = &j->L->b;
@@ -139,7 +139,7 @@ static quad_rows open_rows(const job *j, ac_x g, int32_t n)
     return r;
 }
 
-/* Quads that are written out are opened once for all tiles of output row oy. */
+/* Unrolled quads are opened once for all tiles of output row oy. */
 static void open_output_row(job *j)
 {
     if (j->groups > WRITTEN_OUT)
@@ -162,7 +162,7 @@ static ac_x bytes_of(const job *j, const quad_rows *r, ac_x at)
     return q;
 }
 
-/* One row or two as halves of u32; the upper one of a single row, which meets a weight of zero, is anything. */
+/* One row or two as halves of u32; the upper half of a single row is undefined, since its weight is zero. */
 static ac_x halves_of(const job *j, const quad_rows *r, ac_x at)
 {
     ac_lb *b = &j->L->b;
@@ -193,7 +193,7 @@ static ac_x quad(const job *j, const quad_rows *r, ac_x ix)
     return as_rows(j, q);
 }
 
-/* Quad g, whose rows are r, into the sums of n columns, of which the first reaches from column `first` on. */
+/* Adds quad g, whose rows are r, to the sums of n columns; the window of the first one begins at column `first`. */
 static void add_quad(const job *j, ac_x g, const quad_rows *r, ac_x first, int32_t n, const ac_x *acc)
 {
     ac_lb *b = &j->L->b;
@@ -254,7 +254,7 @@ static void tile(const job *j, ac_x ox, int32_t n)
     }
 }
 
-/* Requantisation by integers is as long as what comes before it: sums of a row wait on the stack, and one loop
+/* Integer requantisation is as long as the sums themselves: the sums of a row are stored on the stack, and one loop
  * finishes them. */
 static bool has_stage(const job *j, int32_t lanes)
 {
@@ -271,13 +271,13 @@ static void finish_row(const job *j)
     ac_lb_end(b);
 }
 
-/* Tiles of one size, beside each other. */
+/* Adjacent tiles of one size. */
 typedef struct tiles {
     int64_t first, size, count;
 } tiles;
 enum { TILES = 3 };
 
-/* All tiles, in the order of which the fewest are written out: of a size that there is twice one is at each end. */
+/* All tiles, in the order that unrolls the fewest: if there are two of a size, one is at each end. */
 static int32_t order(const ac_gemm_cuts *cuts, tiles to[TILES])
 {
     for (int32_t s = 0; s < 2; s++) {
@@ -326,7 +326,7 @@ static ac_gemm_cuts cut(const ac_lower *L, const ac_window *win)
     return ac_gemm_cut(win->x.out, L->target->registers >= 32 ? COLUMNS : 4);
 }
 
-/* Rows of a quad; 0: no product of the target takes more than one. */
+/* Rows of a quad; 0: the target multiplies one pair at a time. */
 static int32_t rows_at_once(const ac_lower *L, const ac_channel *c)
 {
     if (c->kind != AC_MACS_I8 && c->kind != AC_MACS_U8 && c->kind != AC_MACS_SUM)
@@ -344,7 +344,7 @@ bool ac_depthwise_dot_fits(const ac_lower *L, const ac_channel *c, const ac_wind
         return false;
     if (win->x.taps > TAPS_X || win->y.taps > TAPS_Y || win->y.in < 1 || win->x.in < 1)
         return false;
-    /* Borders wider than a tile would be written out many times. */
+    /* Borders wider than a tile would be unrolled many times. */
     int64_t begin, end;
     ac_slide_interior(&win->x, &begin, &end);
     const int64_t size = cut(L, win).size[0];
@@ -365,7 +365,7 @@ static void apart(job *j, const ac_gemm_cuts *cuts, int32_t lanes)
     }
 }
 
-/* Whole vectors, of which neighbours overlap alike, or the last one the one before it. */
+/* Whole vectors: either all neighbours overlap by the same amount, or the last one overlaps the one before it. */
 static void overlapping(job *j, const ac_gemm_cuts *cuts, int32_t lanes)
 {
     ac_lb *b = &j->L->b;
@@ -389,7 +389,7 @@ static int32_t most_lanes(const job *j)
     return lanes;
 }
 
-/* Fused operators may overwrite what they read, so that nothing can be computed twice. */
+/* Fused operators may overwrite their operands, so no element may be computed twice. */
 static void channels(job *j, const ac_gemm_cuts *cuts)
 {
     const int64_t n = j->win->oc;

@@ -1,10 +1,8 @@
-/* depthwise_gpu.c - depthwise_conv_2d on a GPU: a block makes a tile of pixels of a few channels, from the part of the
- * input that they meet, which its threads bring into shared memory first, without its zero point and with zeros
- * outside.
+/* depthwise_gpu.c - depthwise_conv_2d on a GPU: a block computes a tile of pixels of a few channels. Its threads first
+ * load the input of the tile into shared memory, without its zero point and with zeros outside.
  *
- *     thread: channel + channels * (strip + strips * row)     neighbours read neighbours in memory and in the tile
- *     a strip is WIDE or fewer columns of a row: their sums are the thread's, and each column of x that they share is
- *     read once for all of them
+ *     thread: channel + channels * (strip + strips * row) neighbouring threads read neighbouring elements a strip is
+ *     WIDE or fewer columns of a row: a thread holds their sums, and reads each column of x once for all of them
  *
  * Sums run in the order of the filter, one column after another; integers are exact. */
 #include "ir/lower/conv/depthwise.h"
@@ -47,7 +45,7 @@ static int32_t half_while(int32_t n, int64_t enough)
     return n;
 }
 
-/* The largest that shared memory holds; false: none does. */
+/* The largest tile that fits shared memory; false: none does. */
 static bool tile_of(const ac_window *win, tile *t)
 {
     t->channels = half_while(LANES, win->oc < LEAST_CHANNELS ? LEAST_CHANNELS : win->oc);

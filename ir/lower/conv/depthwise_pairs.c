@@ -1,26 +1,27 @@
-/* depthwise_pairs.c - int8 depthwise_conv_2d on targets that multiply the halves of a word and add both (SMLAD).
+/* depthwise_pairs.c - int8 depthwise_conv_2d on targets that multiply the halves of two words and add both products
+ * (SMLAD).
  *
- * One channel of one output row at a time. Two rows of the input under each other are a pair: of each input column the
- * taps of a filter column are one word for two of them, made once (PKHBT) and multiplied by the words of all filter
- * columns that read it, so a 3x3 filter costs three loads, one packing and six multiplications for nine products.
+ * One channel of one output row at a time. Two adjacent rows of the input form a pair: the two elements of an input
+ * column are one word, packed once (PKHBT) and multiplied by the words of all filter columns that read it, so a 3x3
+ * filter costs three loads, one packing and six multiplications for nine products.
  *
  *     input rows   a  b  c  d ..            pair (0,2):  {a0,a2} {b0,b2} {c0,c2}     row 1:  a1 b1 c1
  *     output 0  =  {a0,a2}.p0 + a1*s0 + {b0,b2}.p1 + b1*s1 + {c0,c2}.p2 + c1*s2
  *
- * Columns stream by: each is loaded once, and as many sums are open as windows reach over it. Few output columns are
- * written out, many are a loop over PER at a time, its sums carried in variables, between written-out ends.
+ * Columns stream by: each is loaded once and added to the sums of all windows that contain it. Few output columns are
+ * unrolled; many are a loop over PER at a time, with its sums in variables, between unrolled ends.
  *
  * Borders. Columns outside of the input are the zero point, a constant. For rows outside, other rows are read, with
- * weights of zero: the rows of a filter column are the bytes of one or two words, so that is a mask. The products of
- * the zero point that are in the bias for them come off. Only output rows that are cut pay for it. Two ways: the whole
- * window moves into the input and the bytes of the words with it, so that rows stay at equal distances; or, row by row
- * (AC_VARIANT_ROWS, not WIDE) and for tall filters, each row is clamped by itself, which reads no row that nobody
- * needs.
+ * weights of zero: the rows of a filter column are the bytes of one or two words, so that is a mask. The bias contains
+ * the zero point's products for them, which are subtracted. Only output rows at a border pay for this. Two ways: the
+ * whole window moves into the input and the bytes of the words with it, so that rows stay at equal distances; or, row
+ * by row (AC_VARIANT_ROWS, not WIDE) and for tall filters, each row is clamped separately, which reads only rows that
+ * are needed.
  *
- * Nothing is copied and nothing is kept between rows.
+ * Nothing is copied, and no state is kept between rows.
  *
- * Weights: [channel][filter column][row], bytes; a word of them may end with bytes of the next column, which nobody
- * looks at. Two rows are halves. */
+ * Weights: [channel][filter column][row], bytes; a word of them may end with bytes of the next column, which are
+ * ignored. Two rows are halves. */
 #include "ir/lower/conv/depthwise.h"
 #include "ir/lower/conv/gemm.h"
 
@@ -48,7 +49,7 @@ typedef struct pairs {
     int64_t loops;
 } pairs;
 
-/* What is the same for a channel of an output row. */
+/* The constants of a channel of an output row. */
 typedef struct line {
     ac_x n, oy, oc;
     ac_x at[MOST_ROWS]; /* element of x: column 0 of the row that each filter row reads; moves: of the first of them */
@@ -58,7 +59,7 @@ typedef struct line {
     ac_x sum[OPEN]; /* 0: not begun */
 } line;
 
-/* Columns of a window that the windows before it have seen. */
+/* Columns of a window that previous windows have already read. */
 static int64_t seen_of(const ac_slide *s)
 {
     return ac_slide_reach(s) > s->stride ? ac_slide_reach(s) - s->stride : 0;
@@ -93,7 +94,7 @@ static int32_t pack(const pairs *p)
     ac_lb *b = &P.b;
     const ac_x o = ac_lb_for_n(b, "oc", oc), kx = ac_lb_for_n(b, "kx", kw);
     const ac_x at = ac_lb_mul(b, ac_lb_add(b, ac_lb_mul(b, o, ac_lb_i32(b, kw)), kx), ac_lb_i32(b, p->size));
-    const ac_x i = ac_lb_for_n(b, "i", 4 * p->words); /* what comes next is stored later */
+    const ac_x i = ac_lb_for_n(b, "i", 4 * p->words); /* the next results are stored later */
     ac_lb_store(b, to, ac_lb_add(b, at, i), ac_lb_int(b, AC_I8, 0));
     ac_lb_end(b);
     const ac_x ky = ac_lb_for_n(b, "ky", kh);
@@ -106,7 +107,7 @@ static int32_t pack(const pairs *p)
     return ac_lo_pack_close(p->L, &P);
 }
 
-/* What depends on extents: kernels that differ in it only may become one (--share-kernels). */
+/* The values that depend on extents: kernels that differ only in them may be merged (--share-kernels). */
 static ac_x number(ac_lb *b, int64_t v)
 {
     return v ? ac_lb_shape(b, v) : ac_lb_i32(b, 0);
@@ -142,7 +143,7 @@ static ac_x weights(const pairs *p, const term *t, const ac_x *word)
 typedef struct cut {
     ac_x any;            /* bool; 0: no row is cut anywhere */
     ac_x kept[2];        /* bits of the words whose rows are inside */
-    ac_x lost[2];        /* ... and outside; neither has what is no row */
+    ac_x lost[2];        /* ... and outside; neither contains the bits past the last row */
     ac_x down, up;       /* places that the words move by, u32 */
     ac_x row[MOST_ROWS]; /* of the input, read for each filter row */
 } cut;
@@ -162,7 +163,7 @@ static void rows_of(const pairs *p, ac_x oy, ac_x moved, cut *c)
     }
 }
 
-/* Filter rows inside: ac_slide_taps, the end of the input a number. Every window has one. */
+/* Filter rows inside: ac_slide_taps, with the end of the input as a constant. Every window has at least one. */
 static void taps_inside(const pairs *p, ac_x oy, ac_x *lo, ac_x *hi)
 {
     ac_lb *b = &p->L->b;
@@ -206,7 +207,7 @@ static cut cut_of(const pairs *p, ac_x oy)
 }
 
 /* The words of a filter column without the rows that are outside, in the order that the rows are read in; the zero
- * point's share of those outside goes back into `sum`. */
+ * point's share of those outside is added back to `sum`. */
 static ac_x drop_rows(const pairs *p, const cut *c, ac_x *word, ac_x sum)
 {
     ac_lb *b = &p->L->b;
@@ -283,7 +284,7 @@ static ac_x column_term(const pairs *p, const line *l, ac_x at, const term *t)
     return ac_lb_shuffle(&p->L->b, value(p, l, at, t->row, AC_I16), value(p, l, at, t->mate, AC_I16), BOTH, 2);
 }
 
-/* Column `reach` of the next output column's window, into all sums that read it; `left` output columns are left. */
+/* Column `reach` of the next output column's window, into all sums that read it; `left` output columns remain. */
 static void take(const pairs *p, line *l, ac_x at, int64_t reach, int64_t left)
 {
     ac_lb *b = &p->L->b;
@@ -304,8 +305,8 @@ static void take(const pairs *p, line *l, ac_x at, int64_t reach, int64_t left)
     }
 }
 
-/* The next output column, ox; its window begins at input column ox * stride - pad. fixed: at the constant ox, whose
- * columns may lie outside. */
+/* The next output column, ox; its window begins at input column ox * stride - pad. fixed: ox is a constant, and its
+ * columns may be outside. */
 static void output(const pairs *p, line *l, ac_x ox, int64_t fixed)
 {
     ac_lb *b = &p->L->b;

@@ -4,11 +4,11 @@
  *     dw[k, c, o] = sum over images and positions q of x[q * stride - before + k * dilation, c] * dy[q, o]
  *
  * A tile of input channels by vectors of output channels is summed in registers over all positions that tap k reaches.
- * Where each group has one channel on both sides (depthwise) neighbouring groups are in lanes. With few input channels
- * all taps of the innermost dimension are in one tile, so that dy is loaded once for them; at the borders, where not
- * all of them are inside of x, positions are taken one by one. Images that do not fit
- * the second cache are taken some at a time, and each tile goes on from what it stored. Positions in order, so the sum
- * is the same for every number of threads. */
+ * If each group has one channel on both sides (depthwise), neighbouring groups are in lanes. With few input channels
+ * all taps of the innermost dimension are in one tile, so that dy is loaded once for them; at the borders, positions
+ * with taps outside of x are computed one by one. If the images do not fit the second cache, they are processed some at
+ * a time, and each tile continues from its stored sums. Positions in order, so the sum is the same for every number of
+ * threads. */
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
@@ -29,7 +29,7 @@ typedef struct filter {
     ac_x part;          /* images part * images .. */
 } filter;
 
-/* Positions lo .. hi - 1 of dy are those whose tap k is inside of x. */
+/* Positions lo .. hi - 1 of dy have tap k inside of x. */
 static void reached(ac_lb *b, const ac_slide *s, ac_x k, ac_x *lo, ac_x *hi)
 {
     const ac_x zero = ac_lb_i32(b, 0), stride = ac_lb_i32(b, s->stride), at = ac_lb_mul(b, k, ac_lb_i32(b, s->dil));
@@ -125,7 +125,7 @@ static void line(ac_lower *L, const filter *v, const ac_x *acc, ac_x *xi, ac_x *
     }
 }
 
-/* Accumulators begin with 0, or with what the images before gave. */
+/* Accumulators begin with 0, or with the sums of the previous images. */
 static void start(ac_lower *L, const filter *v, const ac_x *acc, const ac_x *at, int32_t lanes)
 {
     ac_lb *b = &L->b;
@@ -192,7 +192,8 @@ static void row(ac_lower *L, filter *v, int64_t rows, int32_t vecs, int32_t lane
         channels(L, v, whole + span[i].begin, whole + span[i].end, 1, span[i].lanes);
 }
 
-/* May a tile have all taps of the innermost dimension? They are few, and so are the positions at the borders. */
+/* True if a tile may hold all taps of the innermost dimension: there are few of them, and few positions at the
+ * borders. */
 static bool may_be_wide(const filter *v)
 {
     const ac_slide *s = &v->g.s[v->g.m - 1];

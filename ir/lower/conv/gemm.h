@@ -6,14 +6,14 @@
  *
  *     [group][block of channels][reduction step][channel in the block][element of the step]        zero-padded
  *
- * so that a step of the reduction reads `vecs` whole vectors in order. A step is what one multiply-add of the number
- * system takes: 1 f32 (ac_lo_madd), 2 i16 (DOT2; 1 where the target has no such instruction), 4 u8 x i8 (DOT4). In a
- * convolution of several groups each group is a product of its own; its last block is filled up with zeros.
+ * so that a step of the reduction reads `vecs` whole vectors in order. A step is the number of elements of one
+ * multiply-add: 1 f32 (ac_lo_madd), 2 i16 (DOT2; 1 if the target has no such instruction), 4 u8 x i8 (DOT4). In a
+ * convolution of several groups each group is a separate product; its last block is padded with zeros.
  *
- * Where there are few output channels their vectors would be nearly empty. Then (`along`) a vector is a piece of the
- * reduction of one channel, and the sum of an accumulator's lanes is the result: the same tile, where a step takes
- * `lanes` times as many elements and the "vectors of channels" are channels. This sums floats in another order.
- * Sources of the method: the register tiles of BLIS and oneDNN; sizes measured, docs/.
+ * With few output channels their vectors would be nearly empty. Then (`along`) a vector holds consecutive elements of
+ * the reduction of one channel, and the sum of an accumulator's lanes is the result: the same tile, but a step takes
+ * `lanes` times as many elements and the "vectors of channels" are channels. This sums floats in another order. Sources
+ * of the method: the register tiles of BLIS and oneDNN; sizes measured, docs/.
  *
  *     f = ac_gemm_form_of(L, c, 1, 3, 1, 96, true);  number system, tile size: one group, 3 runs of 96
  *     w = ac_gemm_pack(L, &f, c);                the constant
@@ -49,13 +49,13 @@ typedef struct ac_gemm_form {
     ac_gemm_cuts block; /* channel vectors -> blocks */
 } ac_gemm_form;
 
-/* Can node and target have register tiles? Constant weights (or f32) and bias, vectors on the target. */
+/* True if register tiles apply: constant weights (or f32) and bias, vectors on the target. */
 bool ac_gemm_fits(const ac_lower *L, const ac_channel *c);
-/* Number system and layout; the tile is not chosen yet. all: every tile takes every run, so that zero points may be
+/* Chooses number system and layout, not yet the tile. all: every tile computes every run, so that zero points may be
  * folded into the bias (u8 strips). */
 ac_gemm_form ac_gemm_form_of(const ac_lower *L, const ac_channel *c, int64_t groups, int64_t runs_y, int64_t runs_x,
                              int64_t depth, bool all);
-/* Puts the lanes along the reduction, where that takes fewer steps. To be called before the tile is chosen. */
+/* Puts the lanes along the reduction if that takes fewer steps. Call it before the tile is chosen. */
 void ac_gemm_form_along(const ac_lower *L, const ac_channel *c, ac_gemm_form *f);
 int64_t ac_gemm_runs(const ac_gemm_form *f); /* of a channel */
 /* Elements of x that a step reads, and steps of a run. */
@@ -66,32 +66,32 @@ int64_t ac_gemm_beyond(const ac_gemm_form *f);
 /* Vectors of a group, and channels of a vector. */
 int64_t ac_gemm_vectors(const ac_gemm_form *f);
 int32_t ac_gemm_width(const ac_gemm_form *f);
-bool ac_gemm_holds(const ac_lower *L, int64_t rows); /* has the target registers for a tile of so many rows? */
+bool ac_gemm_holds(const ac_lower *L, int64_t rows); /* true if the target has registers for a tile of that many rows */
 /* Sets rows, vecs and block: the best tile of `units` * `unit` rows, in whole units (gemm_cost.c). */
 void ac_gemm_form_tile(const ac_lower *L, const ac_channel *c, ac_gemm_form *f, int64_t unit, int64_t units);
 int64_t ac_gemm_weight_bytes(const ac_gemm_form *f);
-/* Are the weights too large to stay in the second cache while rows pass by? Is their way from memory worth planning
- * for: too large for the first cache, and not used so often that it does not count? */
+/* True if the weights are too large to stay in the second cache while rows pass by; true if prefetching them pays: they
+ * are too large for the first cache, and used too rarely to hide the cost of loading them. */
 bool ac_gemm_weights_stream(const ac_lower *L, const ac_gemm_form *f);
 bool ac_gemm_weights_far(const ac_lower *L, const ac_gemm_form *f);
 /* The tables of c and the packed weights: a constant, or scratch that is packed when the step runs. Weights of a
- * channel lie together: w[channel][run][k]. */
+ * channel are contiguous: w[channel][run][k]. */
 int32_t ac_gemm_pack(ac_lower *L, const ac_gemm_form *f, ac_channel *c);
-/* Does a row have to be copied into a strip before the tile can read it (conversion, or reads past its end)? */
+/* True if a row must be copied into a strip before the tile can read it (conversion, or reads past its end). */
 bool ac_gemm_copies(const ac_gemm_form *f, const ac_channel *c);
 
-/* First channel of block i (0-based within its size class s) in its group, and where its weights begin in those of the
- * group; elements of packed weights of a group. */
+/* First channel of block i (0-based within its size class s) in its group, and the offset of its weights in those of
+ * the group; the elements of packed weights of a group. */
 ac_x ac_gemm_block_channel(ac_lb *b, const ac_gemm_form *f, int32_t s, ac_x i);
 ac_x ac_gemm_block_at(ac_lb *b, const ac_gemm_form *f, ac_x channel);
 int64_t ac_gemm_group_size(const ac_gemm_form *f);
 
-/* Do rows (or pixels) that a tile reads at once push each other out of the first cache? Those whose distance, in
- * elements, is a multiple of a page (parts = 1) or of a part of it fall on the same few lines. Then a copy with another
- * distance, AC_GEMM_APART elements more, is worth it where there is enough to compute with it. Floats only. */
+/* True if rows (or pixels) that a tile reads at once evict each other from the first cache: their distance, in
+ * elements, is a multiple of a page (parts = 1) or of a part of it, so they map to the same few lines. Then a copy with
+ * a distance of AC_GEMM_APART elements more pays if there is enough to compute with it. Floats only. */
 bool ac_gemm_collide(const ac_channel *c, int64_t distance, int32_t parts, int64_t rows, int64_t channels);
 enum { GEMM_ROWS = 14, GEMM_VECS = AC_PACKINGS, AC_GEMM_APART = 16 /* a line of floats */ };
-/* Filter columns lo .. hi - 1, which all rows of a tile take but those in `outside` (bit r: row r). */
+/* Filter columns lo .. hi - 1, which all rows of a tile use except those in `outside` (bit r: row r). */
 typedef struct ac_gemm_part {
     int32_t lo, hi;
     uint32_t outside;
@@ -110,37 +110,37 @@ typedef struct ac_gemm_tile {
     const ac_gemm_part
         *part;           /* in rising order, instead of run_lo[1] .. run_hi[1]; not with lanes along the reduction */
     int32_t n_parts;     /* 0: all rows take all columns */
-    int64_t column;      /* of parts where one run has all columns: elements of one */
-    int32_t scale, zero; /* HYBRID, each_row: buffers of each row's scale and zero point */
-    bool each_row;       /* ... instead of those of c, which are of all rows */
-    ac_x before;         /* channels of the groups before; 0: none, as ever with one group */
-    ac_x ahead;          /* where this tile begins to fetch the weights of the next block; 0: it does not */
+    int64_t column;      /* of parts, if one run has all columns: elements of one column */
+    int32_t scale, zero; /* HYBRID, each_row: buffers with each row's scale and zero point */
+    bool each_row;       /* ... instead of those of c, which hold for all rows */
+    ac_x before;         /* channels of the previous groups; 0: none, as always with one group */
+    ac_x ahead;          /* position from which this tile prefetches the weights of the next block; 0: none */
     int64_t ahead_step;  /* elements of them for each step */
-    ac_x from;           /* first row that is stored; 0: all are. Where ac_gemm_stores_from */
+    ac_x from;           /* first row that is stored; 0: all are. Requires ac_gemm_stores_from */
 } ac_gemm_tile;
 void ac_gemm_all_runs(ac_gemm_tile *t);
-/* t->c; each_row: with the scale and zero point of row r, which else is not used. */
+/* t->c; each_row: with the scale and zero point of row r; r is unused otherwise. */
 ac_channel ac_gemm_row_channel(const ac_gemm_tile *t, ac_x r);
 ac_x ac_gemm_tile_channel(const ac_gemm_tile *t, int32_t vec); /* the first one of a vector, of the result */
-/* This is tile `index` of the `tiles` that use a block: while it runs, its share of the next block's weights comes into
- * the second cache. Weights are read once in a run of the model, so without this the first tile of a block waits for
- * memory. */
+/* This is tile `index` of the `tiles` that use a block: while it runs, it prefetches its share of the next block's
+ * weights into the second cache. Weights are read once in a run of the model, so without this the first tile of a block
+ * waits for memory. */
 void ac_gemm_fetch_ahead(ac_gemm_tile *t, ac_x index, int64_t tiles);
 /* Accumulators acc[row * vecs + vec], from ac_channel_start (along: from 0, one lane) to the end of the reduction:
- * planes, rows, columns, whatever the tile and its parts. */
+ * planes, rows, columns, for every kind of tile and its parts. */
 void ac_gemm_reduce(const ac_gemm_tile *t, ac_x *acc);
 /* Position in node->out[0] of row r of the tile (a constant or a loop variable); the last entry is the store's. */
 typedef void ac_gemm_at_fn(const void *user, ac_x r, ac_x *idx);
 /* Finishes and stores the tile: the channels of the block that exist. See gemm_store.c. */
 void ac_gemm_store(const ac_gemm_tile *t, const ac_x *acc, ac_gemm_at_fn *at, const void *user);
-/* Can rows of a tile be left out at the end: is what follows the accumulators a loop over its rows? */
+/* True if the last rows of a tile can be omitted: the code after the accumulators is a loop over its rows. */
 bool ac_gemm_stores_from(const ac_lower *L, const ac_gemm_form *f, const ac_channel *c, int64_t rows);
-/* ac_gemm_store, where the result is rows and the tile begins at row p. */
+/* ac_gemm_store for results of rows; the tile begins at row p. */
 void ac_gemm_store_rows(const ac_gemm_tile *t, const ac_x *acc, ac_x p);
-/* The local array that sums of a matrix tile go to, [row][channel], and the same from there. */
+/* The local array for the sums of a matrix tile, [row][channel], and ac_gemm_store_rows from there. */
 int32_t ac_gemm_stage(const ac_gemm_tile *t);
 void ac_gemm_store_matrix(const ac_gemm_tile *t, int32_t stage, ac_x p);
-/* `count` (at most the lanes of v) finished values from channel oc on, in pieces that ac_lo_result takes. */
+/* `count` (at most the lanes of v) finished values from channel oc on, in pieces that ac_lo_result accepts. */
 void ac_gemm_store_lanes(ac_lower *L, ac_x v, ac_x oc, int64_t count, ac_x *idx);
 
 /* Strip elements: those for `count` stored elements of `from`, and those that are zero (borders). */
@@ -157,8 +157,8 @@ void ac_phase_taps(ac_lb *b, const ac_slide *s, ac_x o, ac_phase *p);
 
 /* The schedules: all of them store every element of node->out[0]. */
 /* c->x [N,H,W,C], in groups of `group_in` channels; planes: [N,D,H,W,C], and how the window slides along D. Results
- * have the dimensions of the same names, but for leading ones of the window that are 1 and that they lack. Weights lie
- * as [O,K..,C/groups] or, when c->axis is not 0, [K..,C/groups,O]. */
+ * have the dimensions of the same names, without leading window dimensions of 1. Weights are [O,K..,C/groups] or, if
+ * c->axis is not 0, [K..,C/groups,O]. */
 int ac_gemm_conv(ac_lower *L, ac_channel *c, const ac_window *win, const ac_slide *planes, int64_t group_in);
 /* c->x as [rows, depth]; weights [n, depth]. */
 int ac_gemm_rows(ac_lower *L, ac_channel *c, int64_t rows, int64_t depth);

@@ -1,17 +1,17 @@
 /* gemm_conv.c - convolutions in register tiles: conv_2d, and conv_nd of up to three dimensions.
  *
  * A strip of input rows, enough for a few output rows, is copied with its borders into scratch (converted to the
- * strip's element type), so that no tile meets a border; the copy costs about 1 / (filter rows * output channels) of
- * the work. Inputs that need neither border nor conversion are read in place; so are floats where the tiles at the
- * borders have code of their own, which leaves out what is outside.
+ * strip's element type), so that tiles need no border code; the copy costs about 1 / (filter rows * output channels) of
+ * the work. Inputs that need neither border nor conversion are read in place; so are floats if the tiles at the borders
+ * have separate code that skips elements outside.
  *
  *     for n, output plane, strip of output rows:   copy
  *       for group, block of channels, output row, tile of pixels:   reduce, store
  *
- * Weights that do not fit the second cache are read once for each strip, so strips get as tall as a part of that cache
- * allows. Where one strip holds the image and rows are narrow, a tile takes several rows. The strip of a dilated window
+ * Weights that do not fit the second cache are read once for each strip, so strips are as tall as a part of that cache
+ * allows. If one strip holds the image and rows are narrow, a tile takes several rows. The strip of a dilated window
  * has only the rows that its filter rows read. A third dimension is one more loop of the reduction, and planes of the
- * strip; those outside of the input are left out. */
+ * strip; those outside of the input are skipped. */
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/conv/hybrid.h"
 
@@ -26,16 +26,16 @@ typedef struct job {
     int64_t group_in;       /* input channels of a group */
     int32_t x, strip, w;    /* buffers; strip -1: x is read in place */
     bool batch;             /* x holds all images (not the quantised copy of one) */
-    ac_slide z;             /* planes; of one where there are none */
-    bool bordered;          /* x is read in place although windows reach out of it: tiles leave that out */
-    bool apart;             /* the strip holds the input rows of each filter row together, not all rows in order */
+    ac_slide z;             /* planes; 1 without them */
+    bool bordered;          /* x is read in place although windows reach out of it: tiles skip elements outside */
+    bool apart;             /* the strip holds the input rows of each filter row contiguously, not all rows in order */
     int64_t plane_step;     /* from plane to plane in the strip, or in x */
     int64_t out_rows;       /* of a strip */
     int64_t pixel;          /* elements from pixel to pixel in the strip, or in x */
     int64_t cols, row_step; /* of a strip row: columns, elements */
     ac_gemm_cuts tiles;     /* of a row */
-    int64_t left, right; /* of the tiles of a row, first and last ones that leave pixels out, with code of their own */
-    ac_gemm_cuts groups; /* of output rows that share a tile; without groups: the strip's rows, one by one */
+    int64_t left, right;    /* the first and last tiles of a row that skip pixels and have separate code */
+    ac_gemm_cuts groups;    /* of output rows that share a tile; without groups: the strip's rows, one by one */
 } job;
 
 /* Rows of a plane in the strip, for so many output rows. */
@@ -45,7 +45,7 @@ static int64_t rows_of(const job *j, int64_t out_rows)
     return j->apart ? y->taps * out_rows : (out_rows - 1) * y->stride + ac_slide_reach(y);
 }
 
-/* Where the results are: the image, the plane, the first row. */
+/* The position of the results: image, plane, first row. */
 typedef struct from {
     ac_x n, oz, oy;
 } from;
@@ -61,7 +61,7 @@ static ac_x row_at(const job *j, ac_x n, ac_x iz, ac_x iy)
     return ac_lb_mul(b, iy, ac_lb_i32(b, j->win->x.in * j->win->ic));
 }
 
-/* `count` pixels, from element `at` of x on; all of the strip is written, what lies between them, too. */
+/* `count` pixels, from element `at` of x on; all of the strip is written, including the gaps between pixels. */
 static void copy_pixels(const job *j, ac_x at, ac_x to, int64_t count)
 {
     ac_lb *b = &j->L->b;
@@ -159,8 +159,8 @@ typedef struct channels {
     int32_t s;
 } channels;
 
-/* Leaves out the runs that are outside of the input for all of the tile: planes, filter rows, and the filter columns of
- * a dilated window. Where the zero point is in the bias, zeros count. */
+/* Skips runs that are outside of the input for the whole tile: planes, filter rows, and the filter columns of a dilated
+ * window. If the zero point is folded into the bias, zeros count and are not skipped. */
 static void inside_runs(const job *j, ac_gemm_tile *t, const from *p, ac_x ox, int32_t rows, int32_t columns)
 {
     ac_lb *b = &j->L->b;
@@ -190,8 +190,8 @@ static uint32_t columns_outside(const job *j, int64_t ox, int32_t rows, int32_t 
     return out;
 }
 
-/* The parts of a tile whose first column, ox, is known: filter columns that the same pixels read inside of the input
- * are one. */
+/* The parts of a tile whose first column, ox, is known: consecutive filter columns that are inside of the input for the
+ * same pixels form one part. */
 static void inside_parts(const job *j, ac_gemm_tile *t, int64_t ox, int32_t rows, int32_t columns)
 {
     const int32_t taps = (int32_t)j->win->x.taps;
@@ -274,7 +274,7 @@ static int64_t at_most(int64_t n, int64_t most)
     return n < 0 ? 0 : n < most ? n : most;
 }
 
-/* All tiles of `rows` output rows from r on (counted in the strip), which are number `number` of such, for a block of
+/* All tiles of `rows` output rows from r on (counted in the strip), which are group number `number`, for a block of
  * channels. */
 static void row_group(const job *j, const from *first, ac_x r, ac_x number, int32_t rows, const channels *of)
 {
@@ -367,8 +367,8 @@ static double rows_inside(const job *j)
     return (double)inside / (double)(y->out * y->taps);
 }
 
-/* The tile: pixels of a row, or whole rows where those are narrow and one strip holds them all; floats only if that is
- * worth more than leaving out the rows outside, which only tiles of one row can. */
+/* The tile: pixels of a row, or whole rows where those are narrow and one strip holds them all; floats only if that
+ * gains more than skipping the rows outside, which only tiles of one row can do. */
 static void plan_tile(job *j)
 {
     const int64_t columns = j->win->x.out, rows = j->win->y.out;
@@ -392,8 +392,8 @@ static void plan_tile(job *j)
     j->groups = ac_gemm_cut(j->out_rows, 1);
 }
 
-/* How many first and last tiles of a row leave pixels out. Their code is written once for each, so it must be few tiles
- * and a good part of the work, or the copy that they save is. False: pixels outside are read. */
+/* Computes how many first and last tiles of a row skip pixels. Each has separate code, so there must be few of them,
+ * and they must save a good part of the work or of the copy. False: pixels outside are read. */
 static bool plan_borders(job *j, bool always)
 {
     const ac_slide *x = &j->win->x;
@@ -423,8 +423,8 @@ static bool plan_borders(job *j, bool always)
     return true;
 }
 
-/* Is the copy into strips a part of the work that counts? A multiply-add takes an eighth to a thirty-second of a cycle,
- * the copy of an element about half of one. */
+/* True if the copy into strips is a relevant part of the work. A multiply-add takes an eighth to a thirty-second of a
+ * cycle, the copy of an element about half of one. */
 static bool copy_counts(const job *j)
 {
     enum { COPY = 100 };
@@ -434,7 +434,7 @@ static bool copy_counts(const job *j)
     return COPY * j->f.lanes * (double)ac_tensor_count(j->c->x) > work;
 }
 
-/* Strip, tile and borders. inside: windows stay inside of x; copies: it must be copied all the same. */
+/* Strip, tile and borders. inside: windows stay inside of x; copies: it must be copied nevertheless. */
 static void plan(job *j, bool inside, bool copies)
 {
     j->bordered = !inside && !copies && j->c->kind == AC_MACS_F32;

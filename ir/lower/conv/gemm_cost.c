@@ -1,4 +1,5 @@
-/* gemm_cost.c - which register tile a product gets: the least estimated time over all tiles that fit the registers.
+/* gemm_cost.c - chooses the register tile of a product: the one with the minimum estimated time of all that fit the
+ * registers.
  *
  * A step of the reduction with r rows and v vectors of channels does r * v multiply-adds on r + v operands. It takes at
  * least, in cycles of a core with two vector units and two loads:
@@ -14,7 +15,7 @@
 #include "ir/lower/conv/gemm.h"
 
 enum { ISSUE = 2, LATENCY = 4, FROM_L2 = 24 };
-enum { MANY = 2048 }; /* uses of a weight beyond which its way from memory is below a fiftieth of the time */
+enum { MANY = 2048 }; /* uses of a weight beyond which loading it takes less than a fiftieth of the time */
 
 static int64_t steps_of(const ac_gemm_form *f)
 {

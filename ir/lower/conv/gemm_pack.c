@@ -1,15 +1,15 @@
-/* gemm_pack.c - what register tiles read: packed weights, and rows converted into a strip.
+/* gemm_pack.c - prepares the operands of register tiles: packs weights, and converts rows into a strip.
  *
  * Weights  [group][block of channels][run][step][channel in the block][element of the step]; channels and elements
- *          beyond the tensor's are zero, so whatever a strip holds there counts nothing.
- * Strip    f32: as stored.  i16: x - zero point (i8, u8, dynamic range), or x (i16).  For DOT4 i8 or u8: as stored, or
- * moved by 128 where x is of the other type; the zero point, and 128, are in the bias (dynamic range: in the start of
- * the accumulator). */
+ *          past the end of the tensor are zero, so the contents of a strip there do not matter.
+ * Strip f32: as stored. i16: x - zero point (i8, u8, dynamic range), or x (i16). For DOT4 i8 or u8: as stored, or
+ * shifted by 128 if x is of the other type; the zero point, and 128, are folded into the bias (dynamic range: in the
+ * start of the accumulator). */
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/held.h"
 #include "ir/lower/spans.h"
 
-/* What a strip for DOT4 adds to stored values. */
+/* The offset that a strip for DOT4 adds to stored values. */
 static int32_t offset(const ac_gemm_form *f, const ac_channel *c)
 {
     const ac_dtype stored = c->x->dtype == AC_U8 ? AC_U8 : AC_I8; /* also what dynamic range quantises to */
@@ -66,7 +66,7 @@ static void pack_blocks(ac_lower *P, int32_t to, const ac_gemm_form *f, const ac
         ac_lb_end(b);
 }
 
-/* One group with one run: the rows of w are there for others, too. */
+/* With one group and one run, other steps can look up rows of w here. */
 static void hold(ac_lower *L, const ac_gemm_form *f, const ac_channel *c, int32_t w)
 {
     const int64_t width = f->lanes, blocks = f->block.size[0] * f->block.count[0];

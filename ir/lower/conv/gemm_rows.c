@@ -1,12 +1,13 @@
-/* gemm_rows.c - rows times a constant matrix: fully_connected, and 1x1 convolutions whose pixels lie in order.
+/* gemm_rows.c - multiplies rows by a constant matrix: fully_connected, and 1x1 convolutions whose pixels are
+ * contiguous.
  *
  * x  [rows, depth]  f32, i8, u8, i16, or f32 quantised at run time (fully_connected: row by row)
  * w  [n, depth], packed (gemm_pack.c)
  *
  * Few weights: tiles of rows are outside, blocks of channels inside; rows are read once, the weights stay in the first
- * cache. More weights than that: panels of rows, as many as the second cache takes, outside; then blocks; tiles inside.
- * A block's weights come from memory once, while the tiles of the block before are computed. Rows that need conversion
- * stay outside; rows a multiple of a page apart are copied first, a panel at a time.
+ * cache. More weights than that: panels of rows, as many as fit the second cache, outside; then blocks; tiles inside. A
+ * block's weights are loaded from memory once, during the tiles of the previous block. Rows that need conversion stay
+ * outside; rows a multiple of a page apart are copied first, a panel at a time.
  *
  * AMX: the same loops around AC_TILE_MATRIX, i8 rows by packed i8 weights; sums go to the stage. */
 #include "ir/loop/tiles.h"
@@ -23,24 +24,24 @@ typedef struct job {
     int32_t x, strip, w; /* buffers; strip -1: rows are read from x */
     int64_t depth;
     int64_t stride; /* from row to row in the strip, or in x */
-    ac_x origin;    /* row with which a strip of several tiles begins; 0: the strip is one tile's */
+    ac_x origin;    /* first row of a strip of several tiles; 0: the strip is that of one tile */
     ac_gemm_cuts tiles;
     ac_x from;           /* first row of a tile that is stored; 0: all are */
     int32_t scale, zero; /* HYBRID, tiles of several rows: buffers of each row's scale and zero point */
 } job;
 
-/* Where rows collide; floats of 16 bits are converted by the copy. */
+/* If rows collide in the cache; the copy also converts floats of 16 bits. */
 static bool copies_panels(const job *j)
 {
     return j->c->x->narrowed || ac_gemm_collide(j->c, j->depth, 1, j->f.rows, j->f.n);
 }
 
-/* Registers of matrices, in cycles of a processor with AMX, as its manufacturer states them: what a tile takes for its
- * configuration, and a product of 16 rows, 64 bytes and 16 channels. */
+/* Registers of matrices, in cycles of a processor with AMX, as its manufacturer states them: the configuration of a
+ * tile, and a product of 16 rows, 64 bytes and 16 channels. */
 enum { MATRIX_ROWS = AC_TILE_MATRIX_ROWS, MATRIX_VECS = 2, CONFIGURED = 217, PRODUCT = 16, MATRIX_LEAST = 16 };
 
-/* Rows of i8 by constant i8 weights, where a tile of matrices takes less time than dot products in vectors: two of 64
- * bytes in a cycle. */
+/* True for rows of i8 by constant i8 weights, if a matrix tile takes less time than dot products in vectors (two of 64
+ * bytes in a cycle). */
 static bool takes_matrices(const ac_lower *L, const ac_channel *c, const ac_gemm_form *f, int64_t rows)
 {
     const int64_t tile = rows < MATRIX_ROWS ? rows : MATRIX_ROWS, vecs = ac_gemm_vectors(f) > 1 ? MATRIX_VECS : 1;
@@ -140,7 +141,7 @@ static ac_x first_row(const job *j, int32_t s, ac_x i)
     return ac_lb_add(b, ac_lb_mul(b, i, ac_lb_i32(b, j->tiles.size[s])), ac_lb_i32(b, j->tiles.first[s]));
 }
 
-/* What the last step reads past the last of `rows` rows in the strip. */
+/* The bytes that the last step reads past the last of `rows` rows in the strip. */
 static void clear_end(const job *j, int64_t rows)
 {
     ac_gemm_clear(j->L, &j->f, j->c, j->strip, ac_lb_i32(&j->L->b, rows * j->depth), ac_gemm_beyond(&j->f));
@@ -158,8 +159,8 @@ static void tile_of_rows(const job *j, ac_x p, int64_t rows)
     blocks(j, p, (int32_t)rows);
 }
 
-/* Tiles of two sizes would be two copies of the code. As tiles of the larger size they are one, where few rows are
- * computed twice: the last tile begins earlier, and only what is new of it is stored. */
+/* Two tile sizes would need two copies of the code. If few rows would be computed twice, one size is used: the last
+ * tile begins earlier, and only its new rows are stored. */
 static bool one_size(const job *j, int64_t rows)
 {
     enum { TWICE = 64 }; /* one row in so many */
@@ -259,8 +260,8 @@ static void panels_outside(job *j, int64_t rows)
     }
 }
 
-/* `rows` rows of x from p on, quantised, become the strip. Of several, scales and zero points are kept, and c has those
- * of the first. */
+/* `rows` rows of x from p on, quantised, become the strip. If there are several, their scales and zero points are
+ * stored, and c has those of the first. */
 static void quantize_rows(const job *j, int32_t x, int32_t q, ac_x p, int32_t rows, bool asymmetric)
 {
     ac_lb *b = &j->L->b;
@@ -306,7 +307,8 @@ int ac_gemm_rows(ac_lower *L, ac_channel *c, int64_t rows, int64_t depth)
         .L = L, .c = c, .depth = depth, .stride = depth, .strip = -1, .f = ac_gemm_form_of(L, c, 1, 1, 1, depth, true)};
     j.f.uses = rows;
     ac_gemm_form_along(L, c, &j.f);
-    /* dynamic range: what quantises rows is cut between threads with their tiles, so there are some of these */
+    /* dynamic range: the quantisation of rows is split among threads together with their tiles, so there must be
+     * several */
     const int64_t most = c->kind == AC_MACS_HYBRID ? rows / HYBRID_TILES : rows;
     if (!j.f.along && takes_matrices(L, c, &j.f, rows))
         matrix_form(L, &j.f, rows);

@@ -1,4 +1,4 @@
-/* gemm_store.c - the end of a register tile: accumulators become results, through the epilogue, into memory.
+/* gemm_store.c - finishes a register tile: applies the epilogue to the accumulators and stores the results.
  *
  * Cheap ends (float, at most a few absorbed operators of a step or two) are written once for each row. Others
  * (requantisation, functions) would make the tile many times larger than its reduction, so the accumulators go to a
@@ -94,7 +94,7 @@ static int32_t stage_of(const ac_gemm_tile *t, ac_dtype d)
 
 enum { FEW = 3 };
 
-/* Is what follows the accumulators a few instructions? */
+/* True if only a few instructions follow the accumulators. */
 static bool is_cheap(const ac_lower *L, ac_dtype d)
 {
     bool cheap = ac_dtype_is_float(d) && L->node->n_fused <= FEW;
@@ -105,7 +105,7 @@ static bool is_cheap(const ac_lower *L, ac_dtype d)
     return cheap;
 }
 
-/* Is the end of a tile written out for each row? */
+/* True if the end of a tile is unrolled for each row. */
 static bool is_short(const ac_lower *L, ac_dtype d, int64_t rows)
 {
     enum { MANY = 3 };
@@ -117,7 +117,7 @@ bool ac_gemm_stores_from(const ac_lower *L, const ac_gemm_form *f, const ac_chan
     return !is_short(L, c->acc, rows) && has_room(f, c->acc);
 }
 
-/* Sums of n channels from oc on, with what the accumulators of other tiles begin with. */
+/* Sums of n channels from oc on, plus the start value of accumulators of other tiles. */
 static ac_x started(const ac_channel *c, bool starts, ac_x sum, ac_x oc, int32_t n)
 {
     return starts ? ac_lb_add(&c->L->b, sum, ac_channel_start(c, oc, n)) : sum;
@@ -125,9 +125,8 @@ static ac_x started(const ac_channel *c, bool starts, ac_x sum, ac_x oc, int32_t
 
 enum { LONG = 64 }; /* steps of a reduction */
 
-/* Are the vectors of a tile, all of them whole, a loop around its rows, so that the constants of one vector stay in
- * registers? Requantisation in floats is too short for that, and where the reduction is short, what the loop costs is
- * seen. */
+/* True if the outer loop is over the vectors of a tile, all of them whole, so that the constants of one vector stay in
+ * registers. Float requantisation is too short for that, and with a short reduction the cost of the loop shows. */
 static bool loops(const ac_gemm_tile *t, int32_t lanes)
 {
     const bool integers = (t->c->kind == AC_MACS_I8 || t->c->kind == AC_MACS_U8) && !t->c->flt;

@@ -2,8 +2,7 @@
  *
  * Output columns of the same phase r = (ox + pad) % stride use the same filter columns on neighbouring input pixels, so
  * they are the rows of a tile: pixel i of phase f is output column f + i * stride. Filter rows that fall outside the
- * input are not visited; for the columns the input rows in use are copied into a strip with borders that stand for
- * zero.
+ * input are not visited; the input rows in use are copied into a strip with zero borders for the columns.
  *
  *     for n, output row oy:   copy its input rows
  *       for block of channels, phase, tile of pixels of that phase:   reduce, store */
@@ -19,8 +18,8 @@ typedef struct job {
     int64_t left, cols, row_step; /* of a strip row: border columns, columns, elements */
 } job;
 
-/* Strip slot t holds input row q - t, for the rows in use. What the last group of channels takes too many is zero, too:
- * the next slot begins there, if there is one. */
+/* Strip slot t holds input row q - t, for the rows in use. The excess elements of the last group of channels are zero
+ * as well: the next slot begins there, if there is one. */
 static void copy_rows(const job *j, ac_x n, const ac_phase *y)
 {
     ac_lb *b = &j->L->b;

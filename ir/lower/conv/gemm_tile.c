@@ -1,4 +1,4 @@
-/* gemm_tile.c - one register tile: the reduction with a named accumulator for each row and vector, and the
+/* gemm_tile.c - emits one register tile: the reduction with a named accumulator for each row and vector, and the
  * stores. */
 #include "ir/lower/conv/gemm.h"
 
@@ -37,7 +37,7 @@ bool ac_gemm_collide(const ac_channel *c, int64_t distance, int32_t parts, int64
 bool ac_gemm_copies(const ac_gemm_form *f, const ac_channel *c)
 {
     if (c->kind == AC_MACS_F32)
-        return c->x->narrowed; /* converted once, in vectors, not by each tile that reads it, one by one */
+        return c->x->narrowed; /* converted once, in vectors, instead of element by element in each tile */
     if (c->kind == AC_MACS_SUM)
         return f->strip != c->x->dtype || f->depth % ac_gemm_step(f);
     if (f->matrix)
@@ -45,8 +45,8 @@ bool ac_gemm_copies(const ac_gemm_form *f, const ac_channel *c)
     return c->kind != AC_MACS_I16 || f->depth % f->group;
 }
 
-/* Are all of the weights, bytes, in -64 .. 64? Then products of bytes fit in 16 bits two by two, and there is an
- * instruction for four of them without VNNI, too. Quantisers keep to such a range for its sake ("reduce range"). */
+/* True if all weights, bytes, are in -64 .. 64. Then the sum of two products of bytes fits 16 bits, and targets without
+ * VNNI also have an instruction for four of them. Quantisers offer this range for that reason ("reduce range"). */
 static bool is_narrow(const ac_lower *L, const ac_channel *c)
 {
     ac_tensor *w = c->w;
@@ -155,7 +155,7 @@ void ac_gemm_form_along(const ac_lower *L, const ac_channel *c, ac_gemm_form *f)
         return;
     g.along = true;
     g.lanes = ac_target_lanes(L->target, AC_F32);
-    while (g.lanes > 4 && f->depth % ac_gemm_step(&g)) /* what lies after a run of floats is not finite, perhaps */
+    while (g.lanes > 4 && f->depth % ac_gemm_step(&g)) /* floats past the end of a run may not be finite */
         g.lanes /= 2;
     if (c->kind == AC_MACS_F32 && f->depth % g.lanes)
         return;
@@ -174,7 +174,7 @@ int64_t ac_gemm_group_size(const ac_gemm_form *f)
     return ac_gemm_vectors(f) * f->lanes * ac_gemm_runs(f) * ac_gemm_steps(f) * f->group;
 }
 
-/* A step of the row's elements: the same ones in every lane, or neighbours. */
+/* A step of the row's elements: broadcast to every lane, or neighbours. */
 static ac_x of_row(ac_lb *b, const ac_gemm_tile *t, ac_x at)
 {
     const ac_gemm_form *f = t->f;
@@ -208,8 +208,8 @@ static ac_x multiply_add(const ac_gemm_tile *t, ac_x x, ac_x w, ac_x acc)
 
 enum { LINE = 64 }; /* bytes of a cache line */
 
-/* The loop over one run, `steps` of it: adds to the variables `acc`, but to none of rows `outside`. x_at: what the run
- * adds to each row's position; ahead: as in t. */
+/* The loop over one run, `steps` of it: adds to the variables `acc`, except those of rows `outside`. x_at: the offset
+ * of the run from each row's position; ahead: as in t. */
 static void run(const ac_gemm_tile *t, ac_x x_at, ac_x w_at, ac_x ahead, int64_t steps, uint32_t outside,
                 const ac_x *acc)
 {

@@ -1,11 +1,11 @@
-/* hybrid.c - dynamic-range kernels: the f32 input is quantised to i8 at run time, row by row or batch by batch.
+/* hybrid.c - quantises the f32 input of dynamic-range kernels to i8 at run time, row by row or batch by batch.
  *
  * x  f32, `count` consecutive values; q  i8, the same positions in scratch; then x ~ scale_x * (q - zero_x).
  * Reference: TFLite's portable SymmetricQuantizeFloats and AsymmetricQuantizeFloats, the same operations in the same
  * types (float, and double for the zero point); rounding is half away from zero. */
 #include "ir/lower/conv/hybrid.h"
 
-/* *min and *max, `lanes` wide, over the values from x_at + begin to x_at + end too. */
+/* *min and *max, `lanes` wide, including the values from x_at + begin to x_at + end. */
 static void widen_range(ac_lb *b, int32_t x, ac_x x_at, int64_t begin, int64_t end, int32_t lanes, ac_x *min, ac_x *max)
 {
     ac_x lo = ac_lb_var(b, "lo", *min), hi = ac_lb_var(b, "hi", *max);
@@ -32,7 +32,7 @@ static void min_max(const ac_lower *L, ac_lb *b, int32_t x, ac_x x_at, int64_t c
         widen_range(b, x, x_at, whole, count, 1, min, max);
 }
 
-/* Scale and its reciprocal; a range of nothing gives scale 1 and zeros. */
+/* Scale and its reciprocal; an empty range gives scale 1 and zeros. */
 static void symmetric(ac_lb *b, ac_x min, ac_x max, ac_x *scale, ac_x *inverse)
 {
     ac_x range = ac_lb_max(b, ac_lb_abs(b, min), ac_lb_abs(b, max));
@@ -42,7 +42,7 @@ static void symmetric(ac_lb *b, ac_x min, ac_x max, ac_x *scale, ac_x *inverse)
     *inverse = ac_lb_div(b, ac_lb_f32(b, 127), safe);
 }
 
-/* The zero point keeps the end of the range that it represents more exactly. */
+/* The zero point is computed from the end of the range that is represented more exactly. */
 static void asymmetric(ac_lb *b, ac_x min, ac_x max, ac_x *scale, ac_x *inverse, ac_x *zero)
 {
     ac_x rmin = ac_lb_cast(b, ac_lb_min(b, ac_lb_f32(b, 0), min), AC_F64);

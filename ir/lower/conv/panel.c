@@ -26,8 +26,9 @@ ac_x ac_panel_weight(ac_lower *P, const ac_panel *p, ac_x oc, ac_x k)
 
 /* ------------------------------------------------------------------ windows */
 
-/* The taps of filter row ky, whose input row begins at unit `base`: those between columns `left` and `right` that
- * exist. Bounds of the copies are positions of the input, not counts: so the planner knows which rows are read. */
+/* Copies the taps of filter row ky, whose input row begins at unit `base`: those between columns `left` and `right`
+ * that exist. Bounds of the copies are positions of the input, not counts, so that the planner sees which rows are
+ * read. */
 static void put_taps(const ac_panel *p, ac_x base, ac_x ky, ac_x left, ac_x right, ac_x r, int32_t pixels)
 {
     ac_lb *b = &p->L->b;
@@ -69,7 +70,7 @@ static void put_rows(const ac_panel *p, ac_x n, ac_x top, ac_x left, bool inside
     ac_lb_end(b);
 }
 
-/* Where a window that is inside begins: `at`. Row by row that is said in numbers, so that the planner knows which rows
+/* Sets `at`, the start of a window that is inside. Row by row it uses constants, so that the planner sees which rows
  * are read. */
 static ac_x begin_inside(const ac_panel *p, const ac_slide *s, ac_x at)
 {
@@ -82,8 +83,8 @@ static ac_x begin_inside(const ac_panel *p, const ac_slide *s, ac_x at)
     return (s->out - 1) * s->stride - s->pad > last ? ac_lb_min(b, at, ac_lb_i32(b, last)) : at;
 }
 
-/* The window of output position (oy, ox) of image n, as pixel r. Where a part of it is outside, all of it is zero
- * points first. Bytes are worth a copy of the loop for windows that are inside: a row of them is a few words. */
+/* The window of output position (oy, ox) of image n, as pixel r. If a part of it is outside, all of it is first filled
+ * with zero points. For bytes, windows that are inside get a separate loop: a row of them is only a few words. */
 static void put_window(const ac_panel *p, ac_x n, ac_x oy, ac_x ox, ac_x r, int32_t pixels)
 {
     ac_lb *b = &p->L->b;
@@ -116,7 +117,7 @@ static bool is_flat(const ac_window *w)
            w->x.in == w->x.out;
 }
 
-/* ... so there is no border. i: of the row, or of the image. */
+/* ... without a border. i: of the row, or of the image. */
 static void put_pixel(const ac_panel_place *to, ac_x i, ac_x r, int32_t pixels)
 {
     const ac_panel *p = to->p;
@@ -153,8 +154,8 @@ void ac_panel_store(const ac_panel_place *to, ac_x i, ac_x channel, ac_x acc)
     ac_lo_result(p->L, ac_channel_done(p->c, acc, channel), idx, 1);
 }
 
-/* partial: positions may end inside the tile; where x is read in place, the last tile begins earlier then, and its
- * first pixels are not stored again. */
+/* partial: positions may end inside the tile; if x is read in place, the last tile then begins earlier, and its first
+ * pixels are not stored again. */
 static void tile(const ac_panel_place *given, int32_t pixels, bool partial)
 {
     const ac_panel *p = given->p;
@@ -240,7 +241,7 @@ static ac_panel_numbers numbers_of(const ac_panel *p, int64_t positions)
                               .block_bytes = ac_lb_shape(b, p->steps * p->step)};
 }
 
-/* A position reads itself only, and where a line is gathered all of it before any of it is written; nothing reads it
+/* A position reads only itself; if a line is gathered, it is read completely before any of it is written, and never
  * later. */
 static bool stays_in_place(const ac_panel *p)
 {

@@ -1,4 +1,4 @@
-/* panel_kind.h - private to panel.c: what the kinds of panels have in common, and what each does in its own way.
+/* panel_kind.h - the interface of the kinds of panels; private to panel.c.
  *
  *     kind     for                                               tile                     line
  *     pairs    products of two halves (SMLAD)                    3 pixels x 2 channels    i16, in the order of SXTB16
@@ -6,7 +6,7 @@
  *     plain    one product at a time                             by registers             i8, or none: x in place
  *     plain    ... with products of 32 bits, eight registers     1 pixel x 8 channels     u8, x + 128
  *
- * panel.c calls them so:
+ * panel.c calls them in this order:
  *
  *     kind.prepare                              once: sizes, tables, buffers, weights
  *     for tile of positions:
@@ -38,7 +38,7 @@ typedef struct ac_panel_kind {
 } ac_panel_kind;
 extern const ac_panel_kind ac_panel_pairs, ac_panel_plain;
 
-/* Numbers of the shape as values that nothing is folded with: kernels of all shapes have the same instructions. */
+/* Numbers of the shape as values that are never folded: kernels of all shapes have the same instructions. */
 typedef struct ac_panel_numbers {
     ac_x rows, columns; /* of the input */
     ac_x stride_y, stride_x, dil_y, dil_x, pad_y, pad_x, taps_y, taps_x;
@@ -57,12 +57,12 @@ typedef struct ac_panel {
     int64_t depth; /* products of an output */
     /* prepare: */
     int32_t step;             /* products of a step of the inner loop, for each row and channel */
-    int64_t steps;            /* ... all of them, what is missing in the last is zero */
-    int32_t unit;             /* elements that are put at a time; a divisor of a tap's channels */
+    int64_t steps;            /* ... all of them, padded with zeros in the last step */
+    int32_t unit;             /* elements to copy at a time; a divisor of a tap's channels */
     int32_t channels, pixels; /* of the largest tile */
     int32_t x, w, line, acc;
     int32_t bytes;          /* pairs: the buffer of a window in bytes; -1 */
-    bool in_place;          /* x is read where it is, `line` is x */
+    bool in_place;          /* x is read in place, `line` is x */
     bool biased;            /* plain: bytes are unsigned, 128 more */
     ac_x sum;               /* ... then a variable: the sum of a pixel's */
     int64_t k_step, r_step; /* plain: element k + u of pixel r, u < step, is element k * k_step + r * r_step + u */

@@ -3,15 +3,15 @@
  * Line    i16 [step][pixel][8]: elements of a group of four in the order 0, 2, 1, 3, as SXTB16 leaves them
  * Weights i8  [block][step][pair][8][2]: the same order; (a, b) of a pair as a + 256 b (tiles.h), zeros at the end
  *
- * Where taps are no whole steps, a window is gathered in bytes first. Where there is one position only, whose window is
- * all of x in whole steps, x is read in place (ROW). */
+ * If taps are not whole steps, a window is first gathered in bytes. If the only position's window is all of x in whole
+ * steps, x is read in place (ROW). */
 #include "ir/lower/conv/panel_kind.h"
 
 #include "ir/loop/tiles.h"
 
 enum { PIXELS = 3, DEPTH = 8 };
 
-/* The largest |sum of x * b| of any channel, and whether a + 256 b fits in 16 bits: false when a form is not exact. */
+/* The largest |sum of x * b| of any channel, and whether a + 256 b fits in 16 bits: false: a form is not exact. */
 static bool weights_fit(const ac_lower *L, const ac_channel *c, int64_t depth)
 {
     const int8_t *w = ac_tensor_force(L->cx, c->w);
@@ -116,7 +116,8 @@ static void put(const ac_panel *p, int32_t from, ac_x base, ac_x begin, ac_x end
         put_steps(p, from, base, begin, end, shift, r, pixels);
 }
 
-/* The end of the last step, whose weights are zero; by words, so bytes before it too, which come later. */
+/* The end of the last step, whose weights are zero; by words, so it includes bytes before it, which are written
+ * later. */
 static void open_pixel(const ac_panel *p, ac_x r)
 {
     ac_lb *b = &p->L->b;

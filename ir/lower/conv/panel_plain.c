@@ -4,25 +4,25 @@
  *       for each k + u:  load a weight of each channel; of each pixel load x, multiply and add
  *
  * The accumulators, a few weights, one x and two addresses fill the registers of a kernel (targets.def: core). The
- * fewer weights or pixels are held, the others come by; as many of both: weights are held.
+ * fewer of weights and pixels stay in registers while the others are loaded one by one; if equal, weights stay.
  *
- * Weights i8 [block][k][channel], zeros at the end. A 1x1 window of stride 1, or a matrix, is read in place; what else
- * is read is gathered into a line of i8:
+ * Weights i8 [block][k][channel], zeros at the end. A 1x1 window of stride 1, or a matrix, is read in place; other
+ * inputs are gathered into a line of i8:
  *
- *     [pixel][k]                      runs of the input are no whole words, or steps are one k
- *     [k / 4][pixel][k % 4]           else, so that all of a step is near its address
+ *     [pixel][k] runs of the input are not whole words, or steps are one k [k / 4][pixel][k % 4] else, so that all of a
+ *     step is near its address
  *
  * Biased, for processors of 32-bit products and eight registers (Thumb of ARMv6-M), which load unsigned bytes only at
- * constant distances: X = x + 128 in the line and W = w + 128 in the table, u8. Then
- * sum of (x - zx) w = sum of X W - 128 sum of X - (zx + 128) sum of w; the sum of X is made while the line is, the last
- * is in the bias. The inner loop is a TILE of one pixel and eight channels: compilers have too few registers for it. */
+ * constant distances: X = x + 128 in the line and W = w + 128 in the table, u8. Then sum of (x - zx) w = sum of X W -
+ * 128 sum of X - (zx + 128) sum of w; the sum of X is computed while the line is filled, the last term is folded into
+ * the bias. The inner loop is a TILE of one pixel and eight channels: compilers have too few registers for it. */
 #include "ir/lower/conv/panel_kind.h"
 
 #include "ir/loop/tiles.h"
 
-enum { LEAST_DEPTH = 8, MOST_DEPTH = 16384 }; /* sums of products, u8 too, stay inside 32 bits */
+enum { LEAST_DEPTH = 8, MOST_DEPTH = 16384 }; /* sums of products, including u8, fit 32 bits */
 
-/* Tiles by registers; the first that fits a target is its own. One position: more channels instead. */
+/* Tiles by number of registers; a target uses the first that fits. One position: more channels instead. */
 typedef struct shape {
     int32_t core; /* registers that it needs */
     int32_t pixels, channels, step;
@@ -67,7 +67,7 @@ static void pack_weights(ac_panel *p)
     ac_x v = ac_panel_weight(&P, p, oc, k);
     if (p->biased) {
         v = ac_lb_add(b, v, ac_lb_i32(b, 128));
-        if (p->depth % p->step) /* what the line has there counts in no sum */
+        if (p->depth % p->step) /* elements of the line there do not affect sums */
             v = ac_lb_select(b, ac_lb_lt(b, k, ac_lb_i32(b, p->depth)), v, ac_lb_i32(b, 0));
     }
     ac_lb_store(b, to, at, ac_lb_cast(b, v, d));
@@ -101,7 +101,7 @@ static void put(const ac_panel *p, int32_t from, ac_x base, ac_x begin, ac_x end
         x = ac_lb_load_flags(b, from, ac_lb_mul(b, ac_lb_add(b, base, i), ac_lb_i32(b, n)), n, AC_F_ALIGNED);
     x = stored(p, x);
     ac_lb_store(b, p->line, at, x);
-    if (p->biased && from >= 0) { /* what was the zero point before becomes x */
+    if (p->biased && from >= 0) { /* former zero points become x */
         ac_x sum = ac_lb_sub(b, ac_lb_get(b, p->sum), ac_lb_i32(b, (int64_t)n * (p->c->zx + 128)));
         for (int32_t l = 0; l < n; l++)
             sum = ac_lb_add(b, sum, ac_lb_cast(b, n > 1 ? ac_lb_lane(b, x, l) : x, AC_I32));
@@ -110,7 +110,7 @@ static void put(const ac_panel *p, int32_t from, ac_x base, ac_x begin, ac_x end
     ac_lb_end(b);
 }
 
-/* The sum of a pixel of zero points; the end of the last step, which counts in no sum. */
+/* The sum of a pixel of zero points; the end of the last step, which does not affect sums. */
 static void open_pixel(const ac_panel *p, ac_x r)
 {
     ac_lb *b = &p->L->b;
@@ -123,7 +123,7 @@ static void open_pixel(const ac_panel *p, ac_x r)
 
 /* ------------------------------------------------------------------ tiles */
 
-/* The first element of position to->first, where x is read in place. */
+/* The first element of position to->first, if x is read in place. */
 static ac_x in_place(const ac_panel_place *to)
 {
     const ac_panel *p = to->p;
@@ -147,7 +147,7 @@ static ac_x load_w(const ac_panel *p, ac_x at, int32_t c, int32_t u)
     return ac_lb_cast(b, ac_lb_load(b, p->w, ac_lb_add(b, at, ac_lb_i32(b, u * p->channels + c)), 1), AC_I32);
 }
 
-/* Products of element k + u of all pixels and channels; what there are fewer of is held in registers. */
+/* Products of element k + u of all pixels and channels; the fewer of them are held in registers. */
 static void products(const ac_panel *p, const ac_x *acc, int32_t pixels, ac_x x_at, ac_x w_at, int32_t u)
 {
     ac_lb *b = &p->L->b;
@@ -235,8 +235,8 @@ static bool reads_in_place(const ac_panel *p)
     return true;
 }
 
-/* Biased: the channels of a block that take the fewest instructions; the last block has some of no use. More than four
- * are two halves. */
+/* Biased: the channels of a block that take the fewest instructions; the last block may have unused ones. More than
+ * four are two halves. */
 static int32_t best_block(int64_t n, int32_t most)
 {
     int32_t best = most;
@@ -260,7 +260,7 @@ static void prepare(ac_panel *p, int64_t positions)
         p->channels = (int32_t)p->c->n;
     p->step = p->biased ? REACHED / p->channels : positions == 1 ? s->alone_step : s->step;
     p->steps = (p->depth + p->step - 1) / p->step;
-    p->step = (int32_t)((p->depth + p->steps - 1) / p->steps);      /* the last step has few of no use */
+    p->step = (int32_t)((p->depth + p->steps - 1) / p->steps);      /* the last step has few unused elements */
     p->unit = p->win.ic % 4 || ac_lo_align(L, p->c->x) < 4 ? 1 : 4; /* bytes at once */
     p->in_place = reads_in_place(p);
     ac_channel_tables(p->c, p->c->n, &rows, p->c->zx + (p->biased ? 128 : 0));
@@ -276,7 +276,7 @@ static void prepare(ac_panel *p, int64_t positions)
     }
     p->acc = ac_lo_local(L, "acc", AC_I32, (int64_t)p->pixels * p->channels);
     pack_weights(p);
-    p->c->line.wraps = p->biased; /* that X's sum is part of the other one, loops do not say */
+    p->c->line.wraps = p->biased; /* the loops do not show that the sum of X is part of the other one */
     if (p->biased)
         p->sum = ac_lb_var(&L->b, "sum", ac_lb_i32(&L->b, 0));
 }

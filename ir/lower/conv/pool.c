@@ -138,7 +138,7 @@ static int schedule(pool *p)
     return AC_OK;
 }
 
-/* Does some window hold no element at all? The reference fails on that. */
+/* True if any window is empty; the reference kernel rejects those. */
 static bool empty(const ac_slide *s)
 {
     return s->pad >= s->taps || (s->out - 1) * s->stride - s->pad >= s->in;

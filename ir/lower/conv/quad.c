@@ -1,4 +1,4 @@
-/* quad.c - biases, multipliers and shifts of blocks of channels, and how their sums are stored; see quad.h. */
+/* quad.c - creates biases, multipliers and shifts of blocks of channels, and stores their sums; see quad.h. */
 #include "ir/lower/conv/quad.h"
 
 #include "ir/loop/requants.h"
@@ -23,7 +23,7 @@ static int32_t at(const void *with, int32_t acc)
     return ac_requant_at(&f->q, acc, f->s.m, f->s.e);
 }
 
-/* Places to the left that every accumulator has, at most 30. */
+/* The left shift that every accumulator allows, at most 30. */
 static int32_t room(const ac_steps *f)
 {
     int32_t pre = 30;
@@ -125,7 +125,7 @@ void ac_quad_requantise(const ac_quad *q, int32_t row, ac_x oc, int32_t width, i
                   y_at, m, bias);
 }
 
-/* One by one, with what is fused. guard: those that exist. */
+/* One by one, with fused operators. guard: only those that exist. */
 static void store_each(const ac_quad *q, int32_t row, ac_x oc, ac_x *idx, int64_t least, bool guard)
 {
     ac_lb *b = &q->L->b;

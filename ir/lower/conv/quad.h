@@ -1,17 +1,17 @@
 /* quad.h - int8 convolutions and fully_connected by blocks of output channels, on processors with vectors of words:
- * TILE and REQUANT. Blocks are of four channels where vectors have four words and there are sums of sixteen products
- * (target.h: mve), and of up to 32 where vectors are longer (wide.h).
+ * TILE and REQUANT. Blocks have four channels if vectors have four words and sums of sixteen products (target.h: mve),
+ * and up to 32 if vectors are longer (wide.h).
  *
  *     ac_quad q;
  *     if (ac_quad_open(L, &q, &c))                     a table of constants; false: does not fit
  *         q.acc = ...local array...                     sums of TILE: [row][channel of the block]
  *         ac_quad_store(&q, row, oc, idx);              requantises those of a row, channels oc .. oc + 3, and stores
  *
- * The last block is filled up (mve), or narrower than the others (rvv). The table has for each block {bias, multiplier,
+ * The last block is padded (mve), or narrower than the others (rvv). The table has for each block {bias, multiplier,
  * -shift}, each as wide as the block; with one scale for all channels {multiplier, -shift} and the biases. The
  * reference's two roundings are those of the vector instructions (requants.h). fully_connected, which the reference
- * rounds in double, has accumulators shifted to the left as far as they go, and the result is compared with the
- * reference's at every step; where one differs, the schedule is another. */
+ * rounds in double, has accumulators shifted to the left as far as possible, and the result is compared with the
+ * reference at every step; if one differs, another schedule is used. */
 #ifndef AC_IR_LOWER_CONV_QUAD_H
 #define AC_IR_LOWER_CONV_QUAD_H
 #include "ir/lower/channel.h"
@@ -25,7 +25,7 @@ typedef struct ac_quad {
     int32_t lanes; /* channels of a block */
     int64_t n;     /* channels of all blocks */
     int32_t table, acc;
-    int32_t y; /* bytes of a local array, for a block, where results do not go to the tensor as they are */
+    int32_t y; /* bytes of a local array for a block, if results are not stored directly into the tensor */
     int32_t pre;
     bool away;
 } ac_quad;
@@ -33,10 +33,10 @@ typedef struct ac_quad {
 bool ac_quad_open(ac_lower *L, ac_quad *q, ac_channel *c);
 /* Bytes of a row's channels oc .. oc + width - 1 go to buffer y from y_at on. */
 void ac_quad_requantise(const ac_quad *q, int32_t row, ac_x oc, int32_t width, int32_t y, ac_x y_at);
-/* Blocks of four: they are stored, with what is fused. */
+/* Blocks of four: stores them, with fused operators. */
 void ac_quad_store(const ac_quad *q, int32_t row, ac_x oc, ac_x *idx);
 
-/* Schedules; false: no code was made, and another schedule is to be taken. */
+/* Schedules; false: emitted no code, use another schedule. */
 bool ac_quad_conv(ac_lower *L, ac_channel *c, const ac_window *win);
 bool ac_quad_rows(ac_lower *L, ac_channel *c, int64_t rows, int64_t depth);
 bool ac_quad_depthwise(ac_lower *L, ac_channel *c, const ac_window *win);

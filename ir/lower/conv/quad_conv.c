@@ -3,11 +3,11 @@
  *     for two pixels:               copy their windows into lines of 16 byte steps
  *       for 4 output channels:      TILE BYTES; REQUANT and store each pixel
  *
- * Line    i8 [pixel][step][16]: a window's taps and channels; what is outside of the input is its zero point
- * Weights i8 [block][step][4][16]: zeros at the end of the last step, so that what the line has there does not matter
+ * Line i8 [pixel][step][16]: a window's taps and channels; elements outside of the input are its zero point Weights i8
+ * [block][step][4][16]: zeros at the end of the last step, so that the line's contents there do not matter
  *
- * The zero point of x is in the bias. fully_connected of one row reads it where it is, if it is whole steps long.
- * Without AC_VARIANT_ROWS tiles run over all pixels of an image, with it over those of a row. */
+ * The zero point of x is in the bias. fully_connected of one row reads it in place, if it is whole steps long. Without
+ * AC_VARIANT_ROWS tiles run over all pixels of an image, with it over those of a row. */
 #include "ir/lower/conv/quad.h"
 
 #include "ir/loop/tiles.h"
@@ -21,8 +21,8 @@ typedef struct conv {
     int64_t depth, steps; /* products of an output; steps of a tile */
     int64_t positions;    /* of an image, or of a row */
     int32_t pixels;       /* of a tile */
-    int32_t unit;         /* bytes that are copied at a time; a divisor of a tap's channels */
-    int32_t x, w, line;   /* line -1: x is read where it is */
+    int32_t unit;         /* bytes to copy at a time; a divisor of a tap's channels */
+    int32_t x, w, line;   /* line -1: x is read in place */
     bool matrix;
 } conv;
 
@@ -54,8 +54,8 @@ static void pack_weights(conv *v)
 
 /* ------------------------------------------------------------------ the line */
 
-/* Bytes base + begin .. base + end - 1 of x, or zero points (x -1), go to the line from `to` + begin on; all of them
- * are whole units. */
+/* Bytes base + begin .. base + end - 1 of x, or zero points (x -1), go to the line from `to` + begin on, in whole
+ * units. */
 static void copy(const conv *v, int32_t x, ac_x base, ac_x begin, ac_x end, ac_x to)
 {
     ac_lb *b = &v->q.L->b;
@@ -69,7 +69,7 @@ static void copy(const conv *v, int32_t x, ac_x base, ac_x begin, ac_x end, ac_x
 }
 
 /* The taps of filter row ky, whose input row begins at byte `row`, to the line of a pixel, which begins at `to`. Bounds
- * are positions of the input, not counts: so the planner knows which rows are read. */
+ * are positions of the input, not counts, so that the planner sees which rows are read. */
 static void copy_row(const conv *v, ac_x row, ac_x ky, ac_x ox, ac_x to)
 {
     ac_lb *b = &v->q.L->b;
@@ -95,8 +95,8 @@ static void copy_row(const conv *v, ac_x row, ac_x ky, ac_x ox, ac_x to)
     ac_lb_end(b);
 }
 
-/* The window of output position at = {n, oy, ox} as pixel r. Where a part of it is outside, all of it is zero points
- * first. */
+/* The window of output position at = {n, oy, ox} as pixel r. If a part of it is outside, all of it is first filled with
+ * zero points. */
 static void copy_window(const conv *v, const ac_x *at, ac_x r)
 {
     ac_lb *b = &v->q.L->b;

@@ -33,7 +33,7 @@ static int64_t depth_of(const ac_window *win, int64_t n)
     return (((n - 1) * win->x.stride + ac_slide_reach(&win->x)) * win->y.taps + 15) / 16 * 16;
 }
 
-/* The number of pixels with the least loads and products for a row; false: none fits the instruction. */
+/* The number of pixels that minimises loads and products for a row; false: none fits the instruction. */
 static bool choose(depthwise *d)
 {
     const ac_window *win = d->win;
@@ -104,7 +104,7 @@ static void spread(const depthwise *d, int32_t n, int32_t x, ac_x x_at, ac_x to,
         ac_lb_tile(b, t, x < 0 ? ac_lb_i32(b, 0) : x_at, to, ac_lb_i32(b, steps));
 }
 
-/* What tiles read of lines that no channel has, and beyond the last. */
+/* Clears the bytes that tiles read from lines without a channel, and past the last line. */
 static void clear_rest(const depthwise *d, int32_t n)
 {
     ac_lb *b = &d->q.L->b;

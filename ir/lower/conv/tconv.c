@@ -7,9 +7,10 @@
  * y     [N,OH,OW,O]           x's type
  *
  * TFLite's reference scatters every input pixel into a 32-bit image; here every output pixel gathers its sum, which
- * needs no image. Output position o is reached by tap k from input i = (o + pad - k) / stride where that divides. With
- * q = (o + pad) / stride and r = (o + pad) % stride these are k = r + t * stride, i = q - t, and the input's borders
- * are bounds of t. Integers bit for bit; floats in another order of summation. Vector schedule: gemm_tconv.c. */
+ * needs no image. Output position o is reached by tap k from input i = (o + pad - k) / stride if the division is exact.
+ * With q = (o + pad) / stride and r = (o + pad) % stride these are k = r + t * stride, i = q - t, and the input's
+ * borders are bounds of t. Integers bit for bit; floats in another order of summation. Vector schedule:
+ * gemm_tconv.c. */
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/conv/hybrid.h"
 #include "ir/lower/entries.h"

@@ -1,10 +1,10 @@
-/* wide.c - tiles with an output channel in each lane, and their weights; see wide.h. */
+/* wide.c - emits tiles with an output channel in each lane, and packs their weights; see wide.h. */
 #include "ir/lower/conv/wide.h"
 
 #include "ir/loop/tiles.h"
 #include "ir/lower/matrix.h"
 
-/* Registers of 16 bytes: those that sums can have, and what an instruction can add to an address. */
+/* Registers of 16 bytes: those available for sums, and the largest offset that an instruction can add to an address. */
 enum { SUMS = 28, SUMS_LANES = 24, MOST_ROWS = 8, OFFSET = 2047, DEPTH = 4, REST = 6 };
 
 /* Products of an output. */
@@ -50,14 +50,14 @@ static int32_t registers(int32_t lanes)
     return lanes > 16 ? 8 : lanes > 8 ? 4 : lanes > 4 ? 2 : 1;
 }
 
-/* Instructions of a tile of n pixels, about. */
+/* The approximate number of instructions of a tile of n pixels. */
 static int64_t cost(const ac_wide *v, int64_t n)
 {
     const int64_t each = v->form == AC_TILE_OUTER ? 4 * n + 7 : 8 * n + 10; /* halves, for a product */
     return n ? products(v) * each / 2 + (v->line < 0 ? 10 : 10 + 20 * v->parts) : 0;
 }
 
-/* The number of pixels that makes the image, or the row, cheapest; where there is a rest its code comes on top. */
+/* The number of pixels that minimises the cost of the image, or of the row; a remainder adds its code. */
 static int32_t choose(const ac_wide *v)
 {
     const int32_t most = (v->form == AC_TILE_OUTER ? SUMS : SUMS_LANES) / registers(v->q.lanes);
@@ -94,7 +94,7 @@ static void position(const ac_wide *v, const ac_x *at, ac_x i, ac_x *idx)
     }
 }
 
-/* Sums of `rows` pixels from at[2] on become bytes; what is fused follows one by one. */
+/* Sums of `rows` pixels from at[2] on become bytes; fused operators follow one by one. */
 static void store(const ac_wide *v, const ac_x *at, int32_t rows, ac_x oc, int32_t width)
 {
     ac_lower *L = v->q.L;

@@ -1,4 +1,4 @@
-/* wide_line.c - the lines that tiles with a channel in each lane read; see wide.h.
+/* wide_line.c - fills the lines that tiles with a channel in each lane read; see wide.h.
  *
  *     input row    | a0 a1 a2 | a3 ...           two pixels, 3 x 3 taps, at the left border:
  *     line         z a0 a1 a2 | z b0 b1 b2 | z c0 c1 c2
@@ -18,7 +18,7 @@ static void copy(const ac_wide *v, int32_t x, ac_x at, ac_x to, ac_x n)
     ac_lb_tile(&v->q.L->b, t, at, to, n);
 }
 
-/* Columns of the input from `first` on, which begins at byte `row`, to the line from `to` on: those that there are. */
+/* Columns of the input from `first` on, which begins at byte `row`, to the line from `to` on, as far as they exist. */
 static void copy_columns(const ac_wide *v, ac_x row, ac_x first, int64_t columns, ac_x to)
 {
     ac_lb *b = &v->q.L->b;
@@ -32,7 +32,7 @@ static void copy_columns(const ac_wide *v, ac_x row, ac_x first, int64_t columns
     copy(v, v->x, ac_lb_add(b, row, ac_lo_scaled(b, begin, ic)), to, ac_lo_scaled(b, ac_lb_sub(b, end, begin), ic));
 }
 
-/* Does a window that begins at `first` and has `reach` positions leave the input? */
+/* True if a window that begins at `first` and has `reach` positions extends past the input. */
 static ac_x leaves(ac_lb *b, const ac_slide *s, ac_x first, int64_t reach)
 {
     const ac_x before = ac_lb_lt(b, first, ac_lb_i32(b, 0));

@@ -28,7 +28,7 @@ typedef struct job {
     int64_t rows;              /* of tiles, in a strip */
     int64_t tiles;             /* in a strip */
     int64_t cols, row_step;    /* of a strip's row: columns, elements */
-    bool far;                  /* the transformed weights come from beyond the second cache */
+    bool far;                  /* the transformed weights do not fit the second cache */
     ac_gemm_cuts cuts;         /* tiles -> rows of register tiles */
 } job;
 
@@ -78,7 +78,7 @@ static int32_t transform_weights(job *j)
 
 /* ---- the input ---- */
 
-/* Input rows of the tiles from row ty on; what lies outside of the input is zero. */
+/* Input rows of the tiles from row ty on; elements outside of the input are zero. */
 static void copy_strip(const job *j, ac_x n, ac_x ty)
 {
     ac_lb *b = &j->L->b;
@@ -142,7 +142,8 @@ static void input_tiles(const job *j)
 
 /* ---- products ---- */
 
-/* While tile `index` of a t runs, its share of the weights of the next t (or block) comes into the second cache. */
+/* While tile `index` of a t runs, it prefetches its share of the weights of the next t (or block) into the second
+ * cache. */
 static void fetch_ahead(const job *j, ac_gemm_tile *t, ac_x index, int64_t width)
 {
     ac_lb *b = &j->L->b;
@@ -199,8 +200,8 @@ static void place_of(const void *user, ac_x r, ac_x *idx)
         idx[i] = at[i];
 }
 
-/* One tile of one vector of channels: through a line of the stack, so that the epilogue is in the code once and
- * pixels outside of the image are left out by the loops' ends. */
+/* One tile of one vector of channels: through a line of the stack, so that the code has the epilogue once, and loop
+ * bounds skip pixels outside of the image. */
 static void output_tile(const job *j, ac_x from, int64_t width, ac_x n, ac_x oy, ac_x ox, ac_x oc)
 {
     ac_lb *b = &j->L->b;
@@ -253,7 +254,7 @@ static void output_tiles(const job *j, ac_x n, ac_x first, ac_x oc, int32_t s)
 
 /* ---- the choice ---- */
 
-/* Why it does not apply; NULL: it does. */
+/* The reason why it does not apply; NULL: it does. */
 static const char *refuses(const ac_lower *L, const ac_channel *c, const ac_window *win)
 {
     const ac_slide *y = &win->y, *x = &win->x;
@@ -360,7 +361,7 @@ bool ac_winograd_take(ac_lower *L, ac_channel *c, const ac_window *win)
         return false;
     if (out == AC_WINOGRAD_CHEAPEST) {
         const ac_schedule hint = L->hint;
-        L->hint.rows = L->hint.vecs = 0; /* the hint's tile is no reason to round differently */
+        L->hint.rows = L->hint.vecs = 0; /* a hint for a tile must not change rounding */
         double best = direct_cost(L, c, win);
         out = 0;
         for (int32_t side = 2; side <= 4; side += 2) {

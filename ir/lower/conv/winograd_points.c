@@ -1,4 +1,4 @@
-/* winograd_points.c - the three transforms of Winograd's convolution, one side at a time.
+/* winograd_points.c - emits the three transforms of Winograd's convolution, one dimension at a time.
  *
  * With y = x^2, R(y) = product of (y - p_j^2) over all pairs and Q_i the same without pair i:
  *
@@ -20,7 +20,7 @@ ac_winograd ac_winograd_of(int32_t out)
     return w;
 }
 
-/* Coefficients of the product of (y - p_j^2) over the pairs but `without`; lowest first, the highest is 1. */
+/* Coefficients of the product of (y - p_j^2) over the pairs except `without`; lowest first, the highest is 1. */
 static int32_t product(const ac_winograd *w, int32_t without, double *coef)
 {
     int32_t degree = 0;
@@ -33,7 +33,7 @@ static int32_t product(const ac_winograd *w, int32_t without, double *coef)
             coef[k] = (k ? coef[k - 1] : 0) - w->p[j] * w->p[j] * coef[k];
         degree++;
     }
-    for (int32_t k = 0; k <= degree; k++) /* squares of roots of 2 are meant to be exact */
+    for (int32_t k = 0; k <= degree; k++) /* makes squares of roots of 2 exact */
         coef[k] = rint(coef[k] * 64) / 64;
     return degree;
 }
@@ -86,7 +86,7 @@ void ac_winograd_output(ac_lower *L, const ac_winograd *w, const ac_x *in, ac_x 
     }
 }
 
-/* What row `i` of the weights' transform multiplies its three elements by. */
+/* The coefficients of row `i` of the weights' transform. */
 static void weights_row(const ac_winograd *w, int32_t i, double *by)
 {
     double coef[4];

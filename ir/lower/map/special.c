@@ -1,7 +1,7 @@
 /* special.c - erf and atan, f32 and f64.
  *
  * atan: |x| above 1 becomes pi/2 - atan(1/x), t above tan(pi/8) becomes pi/4 + atan((t - 1) / (t + 1)). The argument is
- * then at most 0.4143, where the series up to t^17 is off by less than 1e-8 of its value. */
+ * then at most 0.4143, and the relative error of the series up to t^17 is below 1e-8. */
 #include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
 #include "ir/lower/math64.h"

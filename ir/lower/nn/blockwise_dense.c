@@ -1,31 +1,29 @@
-/* blockwise_dense.c - rows times weights of a few bits, which stay packed in memory and are unpacked in registers.
+/* blockwise_dense.c - multiplies rows by weights of a few bits, which stay packed in memory and are unpacked in
+ * registers.
  *
  * x      [.., K]               f32
  * codes  [N, bytes of a row]   u8, constant: `bits` (2, 4, 8) for each weight, the first in the lowest bits; a row is
- *                              whole blocks of `size` weights, those beyond K mean nothing
- * scale  [N, blocks]           f32, constant
- * zero   [N, blocks]           u8, constant, may be absent: then all are the attribute
- * bias   [N]                   f32, constant, may be absent
- * y      [.., N] = bias + sum over blocks of scale * (sum over k of (code - zero) * x)
+ *                              whole blocks of `size` weights, those past K are ignored
+ * scale [N, blocks] f32, constant zero [N, blocks] u8, constant; if absent, all are the attribute bias [N] f32,
+ * constant, may be absent y [.., N] = bias + sum over blocks of scale * (sum over k of (code - zero) * x)
  *
- * Of a block, even and odd k are summed apart, both in order. Tolerance: that of a sum of K products of floats; with
- * digits, and 2^-22.9 of the largest x of its block times the sum of the weights' magnitudes.
+ * Even and odd k of a block are summed separately, both in order. Tolerance: that of a sum of K products of floats;
+ * with digits, and 2^-22.9 of the largest x of its block times the sum of the weights' magnitudes.
  *
  * Schedule: channels are lanes. Constants are laid out as tiles read them, a word of codes for each lane:
  *
  *     [block of channels][word of the row][channel in the block]           scale and zero: [..][block of the row][..]
  *
- * The codes of an even and an odd k are taken out of a word by one shift: even | the bits of 2^23 is the float
- * 2^23 + code, odd is 2^23 + 2^bits * code, and an exact difference makes code - zero of both, the odd ones 2^bits
- * times too large, which their scale makes good. No conversion of integers, and twice as many sums as results, so that
- * a product does not wait for the one before.
- * Where the target multiplies bytes (DOT4) few rows are split into digits (digits.h): codes times digits are exact
- * integers, a block's sum of them becomes a float when the block ends. Four products an instruction instead of one, and
- * codes need no more than a shift and a mask: without it, unpacking takes longer than memory (Zen 4, 4 bits, two
- * threads: 25 GB/s of 50). Without VNNI, codes of 2 and 4 bits have pmaddubsw, whose pairs cannot saturate (Zen 3, one
- * row, two threads: 17 to 19 .. 23 GB/s).
- * Weights are read once: blocks of channels outside, tiles of rows inside. For many rows a block's weights are unpacked
- * once, as (code - zero) * scale, into a panel that the register tiles of fully_connected read (gemm.h). */
+ * The codes of an even and an odd k are taken out of a word by one shift: even | the bits of 2^23 is the float 2^23 +
+ * code, odd is 2^23 + 2^bits * code, and an exact subtraction gives code - zero for both; the odd ones are 2^bits times
+ * too large, which their scale corrects. This needs no integer conversion, and with twice as many sums as results, a
+ * product does not wait for the previous one. If the target multiplies bytes (DOT4), few rows are split into digits
+ * (digits.h): codes times digits are exact integers, and a block's sum of them becomes a float when the block ends. An
+ * instruction does four products instead of one, and codes need only a shift and a mask: without it, unpacking takes
+ * longer than memory (Zen 4, 4 bits, two threads: 25 GB/s of 50). Without VNNI, codes of 2 and 4 bits have pmaddubsw,
+ * whose pairs cannot saturate (Zen 3, one row, two threads: 17 to 19 .. 23 GB/s). Weights are read once: blocks of
+ * channels outside, tiles of rows inside. For many rows a block's weights are unpacked once, as (code - zero) * scale,
+ * into a panel that the register tiles of fully_connected read (gemm.h). */
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/entries.h"
 #include "ir/lower/held.h"
@@ -34,12 +32,12 @@
 #include "ir/ops/decode/blockwise.h"
 
 enum { WORD = 32, WORD_BYTES = 4, MANTISSA = 23, MAGIC = 0x4B000000 }; /* MAGIC: the bits of 2^23 */
-/* Weights that come from memory are fetched two pages ahead: processors do not look beyond the page that is read.
- * Measured on a Zen 5, one thread: 30 GB/s instead of 25. Not where words of 8 bits are multiplied as they are: those
- * loads follow one another so closely that the processor is far enough ahead, and hints are in their way (Zen 4, two
- * threads: 57 GB/s without, 41 with). */
+/* Weights in memory are prefetched two pages ahead: hardware prefetchers do not cross the current page. Measured on a
+ * Zen 5, one thread: 30 GB/s instead of 25. No prefetch if words of 8 bits are multiplied directly: those loads follow
+ * each other so closely that the processor is far enough ahead, and hints slow it down (Zen 4, two threads: 57 GB/s
+ * without, 41 with). */
 enum { AHEAD = 8192 };
-/* Of longer blocks the largest x says little of the others, and sums of products with digits leave i32. */
+/* In longer blocks the largest x is a poor scale for the others, and sums of products with digits overflow i32. */
 enum { LONGEST_OF_DIGITS = 4096 };
 
 typedef struct job {
@@ -53,16 +51,16 @@ typedef struct job {
     int64_t block_words;
     bool exact; /* products are those of codes and digits */
     ac_digits digits;
-    int64_t ahead;      /* words from those that are used to those that are fetched meanwhile; 0: none */
+    int64_t ahead;      /* distance in words from the current weights to the prefetched ones; 0: none */
     ac_gemm_cuts tiles; /* of rows */
 } job;
 
 typedef struct tile {
     const job *j;
-    ac_gemm_tile t;                              /* what its end knows of it */
+    ac_gemm_tile t;                              /* the values that the end of a block needs */
     ac_x p;                                      /* its first row */
     ac_x part[AC_DIGITS][GEMM_ROWS * GEMM_VECS]; /* sums of a block: even k, odd k; or of a digit */
-    ac_x z[2][GEMM_VECS];                        /* what zero is in the fields of even and odd k */
+    ac_x z[2][GEMM_VECS];                        /* zero in the fields of even and odd k */
     ac_x scale[2][GEMM_VECS];                    /* unpacking: of even and odd k */
     ac_x total[GEMM_ROWS * GEMM_VECS];
 } tile;
@@ -144,7 +142,7 @@ static ac_x weight(const tile *t, ac_x w, int32_t v, int32_t i)
     return ac_lb_sub(b, ac_lb_bitcast(b, field, AC_F32), t->z[odd][v]);
 }
 
-/* What is AHEAD of vector v of an entry comes meanwhile. */
+/* Prefetches the weights AHEAD of vector v of an entry. */
 static void fetch_ahead(const tile *t, int32_t buf, ac_x at, int32_t v)
 {
     ac_lb *b = &t->j->L->b;
@@ -197,7 +195,7 @@ static ac_x byte_codes(const tile *t, ac_x w, int32_t group)
     return ac_lb_bitcast(b, w, t->j->L->target->dot_u8s8 || t->j->L->target->isa == AC_ISA_X86 ? AC_U8 : AC_I8);
 }
 
-/* word_fn: all codes of word `word`; digits are 0 where there is no x. */
+/* word_fn: all codes of word `word`; digits past the end of x are 0. */
 static void dot_word(const tile *t, ac_x word, ac_x k, int32_t codes)
 {
     const job *j = t->j;
@@ -237,7 +235,7 @@ static void zeros(tile *t, ac_x at)
     }
 }
 
-/* What a block of the rows is taken for; word: number of a word in the row, k: of its first code, codes: how many. */
+/* Callback for a block of the rows; word: number of a word in the row, k: of its first code, codes: how many. */
 typedef void word_fn(const tile *t, ac_x word, ac_x k, int32_t codes);
 
 /* All words of the first `depth` weights of block `block`. */
@@ -287,7 +285,7 @@ static void sum_block(tile *t, ac_x block, int64_t depth)
     }
 }
 
-/* What the sum of digit i of row r begins with, so that codes without their zero point may be added to it. */
+/* The initial sum of digit i of row r, so that codes may be added without subtracting their zero point. */
 static ac_x less_zeros(const tile *t, int32_t i, int32_t r, int32_t v, ac_x block, ac_x at)
 {
     const job *j = t->j;
@@ -409,7 +407,7 @@ static void one_tile(const job *j, ac_x p, int32_t rows, ac_x oc, int32_t s)
 
 enum { VECS_OF_A_ROW = 4, VECS_OF_ROWS = 2, VECS_OF_FIRMWARE = 2, MANY_ROWS = 16 };
 
-/* Of each result of a tile, three sums are in registers, beside what is unpacked. */
+/* Each result of a tile has three sums in registers, in addition to the unpacked codes. */
 static void choose_tile(job *j, int64_t rows)
 {
     const ac_target *target = j->L->target;
@@ -429,11 +427,11 @@ static void choose_tile(job *j, int64_t rows)
         j->panel = ac_lo_scratch(j->L, "panel", AC_F32, f->depth * f->vecs * f->lanes);
         return;
     }
-    /* Without VNNI a product of bytes is three instructions: worth it for one row, or where floats have no FMA. */
+    /* Without VNNI a product of bytes is three instructions: worth it for one row, or if floats have no FMA. */
     const bool pairs = target->isa == AC_ISA_X86 && j->w.bits < 8 && (one || !target->fma);
     j->exact = f->lanes > 1 && !j->L->exact && j->w.size <= LONGEST_OF_DIGITS &&
                (target->dot_u8s8 || (target->dot_i8i8 && j->w.bits < 8) || pairs);
-    const bool full = few && j->exact && !target->dot_u8s8; /* a product of bytes needs registers of its own */
+    const bool full = few && j->exact && !target->dot_u8s8; /* a product of bytes needs additional registers */
     f->rows = one || full ? 1 : few || j->exact ? 2 : 4;
     f->vecs = target->firmware ? VECS_OF_FIRMWARE : one && !full ? VECS_OF_A_ROW : VECS_OF_ROWS;
     f->block = ac_gemm_cut((f->n + f->lanes - 1) / f->lanes, f->vecs);
@@ -475,7 +473,7 @@ int ac_lo_blockwise_dense(ac_lower *L)
     for (int32_t i = AC_BLOCKWISE_CODES; i < n->n_in; i++)
         if (n->in[i] && !ac_tensor_is_const(n->in[i]))
             return ac_lower_refuse(L, "operand '%s' is computed: supported are constants", n->in[i]->name);
-    /* bias and activation are those of fully_connected; the scales take the place of its weights */
+    /* bias and activation are those of fully_connected; the scales replace its weights */
     AC_TRY(ac_channel_open(L, &j.c, x, n->in[AC_BLOCKWISE_SCALE], ac_node_in(n, AC_BLOCKWISE_BIAS), j.w.rows, 0,
                            n->attrs.blocks.act, AC_ROUND_FIXED));
     if (ac_tensor_count(y) == 0)

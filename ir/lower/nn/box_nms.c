@@ -1,17 +1,18 @@
-/* box_nms.c - BOX_NMS: rows that hold a box, its score and perhaps its class; those that overlap a greater one go.
+/* box_nms.c - lowers BOX_NMS: removes rows (a box, its score and optionally its class) that overlap a row with a higher
+ * score.
  *
- *     x [N,M,K] -> y [N,M,K]                of each image the rows that are left, by falling score; the rest of y is -1
+ *     x [N,M,K] -> y [N,M,K] the remaining rows of each image, by falling score; the rest of y is -1
  *
  * Columns: `score`, the box from `coord` on (left, top, right, bottom, or with `centre` its middle and size), the class
- * `id` (-1: there is none; then, and with `force`, every box counts against every other, else those of its class only).
- * Rows whose score is not above `valid`, or whose class is `background`, do not take part; of the others the `top_k`
- * greatest do (-1: all). Row after row, by falling score, a row goes that overlaps one left before by more than
- * `overlap`. This is MXNet's box_nms.
+ * `id` (-1: no class). Without a class, and with `force`, boxes are compared with all others, else only within a class.
+ * Rows whose score is not above `valid`, or whose class is `background`, are ignored; of the others the `top_k` with
+ * the highest scores are used (-1: all). By falling score, each row that overlaps a retained one by more than `overlap`
+ * is removed. This is MXNet's box_nms.
  *
- * With `stay` rows whose class is negative do not take part, and rows that go (also those past top_k) stay in their
- * place with class -1; an overlap of exactly `overlap` is enough. This is the second half of MXNet's MultiBoxDetection.
+ * With `stay` rows whose class is negative are ignored, and removed rows (also those past top_k) stay in place with
+ * class -1; an overlap of exactly `overlap` is enough. This is the second half of MXNet's MultiBoxDetection.
  *
- * f32. Equal scores come by index; a NaN takes no part. Cost: M * (rows left) overlaps and M * top_k looks for the
+ * f32. Equal scores are ordered by index; NaNs are ignored. Cost: M * (rows left) overlaps and M * top_k looks for the
  * next. */
 #include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
@@ -24,7 +25,7 @@
 typedef struct nms {
     ac_lower *L;
     const ac_attrs_box_nms *a;
-    int32_t x, y, score; /* operand, result; scratch: scores of an image, NEVER where a row takes no part */
+    int32_t x, y, score; /* operand, result; scratch: scores of an image, NEVER for ignored rows */
     int64_t rows, columns;
     ac_x base; /* of the image */
 } nms;
@@ -68,7 +69,7 @@ static void copy_row(const nms *d, ac_x from, ac_x to, ac_x class)
         ac_lb_store(b, d->y, ac_lb_add(b, to, ac_lb_i32(b, d->a->id)), class);
 }
 
-/* Which rows take part; with `stay` they move up to the front, where those past top_k stay without a class. */
+/* Selects the rows to use; with `stay` they move to the front, and those past top_k lose their class. */
 static void prepare(const nms *d, int64_t most)
 {
     ac_lb *b = &d->L->b;
@@ -89,7 +90,7 @@ static void prepare(const nms *d, int64_t most)
     ac_lb_end(b);
 }
 
-/* Does no row left before, of the first `count` of y, overlap this one? */
+/* True if no retained row, of the first `count` of y, overlaps this one. */
 static ac_x is_left(const nms *d, ac_x row, ac_x count)
 {
     ac_lb *b = &d->L->b;

@@ -88,7 +88,7 @@ static bool warps_fit(const dense *d)
            (c->kind == AC_MACS_F32 || bytes) && d->rows * c->n <= INT32_MAX;
 }
 
-/* Lanes take 4 elements at a time where rows are whole vectors. */
+/* Lanes take 4 elements at a time if rows are whole vectors. */
 static void warp_sum(dense *d, ac_gpu_warps *w, ac_x row, ac_x oc)
 {
     ac_lb *b = &d->L->b;

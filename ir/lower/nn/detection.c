@@ -1,13 +1,14 @@
-/* detection.c - TFLite_Detection_PostProcess: boxes of a single-shot detector, decoded and picked by score.
+/* detection.c - lowers TFLite_Detection_PostProcess: decodes the boxes of a single-shot detector and selects them by
+ * score.
  *
  *     encodings [1,N,4+]  (y, x, height, width) relative to    anchors [N,4]  (y, x, height, width)
  *     scores    [1,N,C] or [1,N,C+1] with a background class in front
- *  -> boxes [1,M,4] (top, left, bottom, right), classes [1,M], scores [1,M], how many [1]; all f32, unused places 0
+ *  -> boxes [1,M,4] (top, left, bottom, right), classes [1,M], scores [1,M], count [1]; all f32, unused elements 0
  *
- * The fast form with one class for each box: a box counts with its best class; boxes come by falling score, one that
- * overlaps a box taken before by more than the threshold is left out. Operands are f32, or 8-bit with a scale. Boxes
- * are decoded when they are looked at; scratch holds one score for each box. Centres are computed in f64, sizes with
- * the f32 exp (the reference: f64), so corners may differ in the last place. */
+ * The fast form with one class for each box: a box has the score of its best class; boxes are visited by falling score,
+ * and those that overlap a selected box by more than the threshold are skipped. Operands are f32, or 8-bit with a
+ * scale. Boxes are decoded when they are compared; scratch holds one score for each box. Centres are computed in f64,
+ * sizes with the f32 exp (the reference: f64), so corners may differ in the last place. */
 #include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
 #include "ir/lower/nn/pick.h"
@@ -25,7 +26,7 @@ static ac_x real(ac_lower *L, int32_t k, ac_x at)
                      ac_lb_f32(b, (double)ac_quant_scale(t)));
 }
 
-/* Greatest score of box i and its class, the first of equal ones. */
+/* The maximum score of box i and its class, the first of equal ones. */
 static void best_class(ac_lower *L, ac_x i, ac_x *score, ac_x *class)
 {
     ac_lb *b = &L->b;

@@ -1,12 +1,12 @@
-/* digits.c - rows of floats as integers of 24 bits in three bytes; see digits.h.
+/* digits.c - converts rows of floats to integers of 24 bits in three bytes; see digits.h.
  *
  * The exponent of unit comes from the bits of the largest magnitude m: with 2^e <= 1.004 * m < 2^(e+1) it is e - 22, so
- * that |x / unit| < 2^23 / 1.004, below 127 * (65536 + 256 + 1), the largest number that digits up to 127 write. */
+ * that |x / unit| < 2^23 / 1.004, below 127 * (65536 + 256 + 1), the largest number with digits up to 127. */
 #include "ir/lower/nn/digits.h"
 
 enum { MANTISSA = 23, UNIT = 22, MOST = 127 * (65536 + 256 + 1) };
 enum { EXPONENT = 0x7F800000, MAGNITUDE = 0x7FFFFFFF, BIAS = 127 }; /* of the bits of a float */
-enum { LEAST = (UNIT + 1) << MANTISSA }; /* the exponent with which unit has the least one that a float has */
+enum { LEAST = (UNIT + 1) << MANTISSA }; /* the exponent that gives unit the smallest exponent of a float */
 
 ac_digits ac_digits_open(ac_lower *L, int32_t x, int64_t rows, int64_t depth, int64_t size, int64_t word, int32_t times)
 {
@@ -44,7 +44,7 @@ ac_x ac_digits_sum(const ac_digits *d, int32_t i, ac_x row, ac_x block)
     return ac_lb_load(b, d->sum, at_digit(d, i, row, d->blocks, block), 1);
 }
 
-/* A block that is being written: its first `count` elements come from x. */
+/* The block being written: its first `count` elements come from x. */
 typedef struct block {
     const ac_digits *d;
     ac_x row, from, to; /* its first element in x, and in a digit of the row */

@@ -1,20 +1,20 @@
-/* digits.h - rows of floats as integers of 24 bits, in three digits of 8 bits each, so that instructions which multiply
- * bytes (DOT4) multiply them with codes of a few bits exactly.
+/* digits.h - converts rows of floats to integers of 24 bits, in three digits of 8 bits each, so that instructions which
+ * multiply bytes (DOT4) multiply them exactly by codes of a few bits.
  *
- * A row is cut into blocks of `size`. Of a block, with m its largest magnitude,
+ * A row is cut into blocks of `size`. In a block with largest magnitude m,
  *
  *     x ~ unit * (65536 * digit 0 + 256 * digit 1 + digit 2),   digits in -128 .. 127
  *
- * where unit is a power of two, at most 1.01 * 2^-22 * m, and what x is rounded to is the nearest such value: off by at
- * most half a unit. The integers are exact from there on. An infinity or a NaN makes unit one.
+ * unit is a power of two, at most 1.01 * 2^-22 * m, and x is rounded to the nearest such value, so the error is at most
+ * half a unit. The integers are exact from there on. An infinity or a NaN makes unit one.
  *
  *     ac_digits d = ac_digits_open(L, x, rows, depth, 32, 8, 8);      scratch
  *     ac_digits_of_rows(&d)                                     the loops that fill it
  *     ac_digits_four(&d, 1, row, at)                            four bytes of digit 1 of row `row`
  *
- * Order: of each `word` elements (k = 0, 1, ..), byte 4 * g + j is element g + j * word / 4: what is left of a word of
- * codes after g shifts, byte by byte. The last block is filled up with zeros to whole words.
- * Method: fixed point by block, as block floating point; digits as in products of large integers. */
+ * Order: of each `word` elements (k = 0, 1, ..), byte 4 * g + j is element g + j * word / 4: the order of the bytes in
+ * a word of codes after g shifts. The last block is padded with zeros to whole words. Method: block floating point;
+ * digits as in multiplication of large integers. */
 #ifndef AC_IR_LOWER_NN_DIGITS_H
 #define AC_IR_LOWER_NN_DIGITS_H
 #include "ir/lower/lower.h"
@@ -27,7 +27,7 @@ typedef struct ac_digits {
     int64_t rows, depth, size, word; /* word: 4, 8, 16 elements; divides size */
     int64_t blocks, width;           /* of a row; bytes of a digit of a row */
     int32_t digit, unit, sum;        /* buffers: i8 [digit][row][width], f32 [row][block], i32 [digit][row][block] */
-    int32_t times;                   /* what sums of the digits are multiplied with */
+    int32_t times;                   /* the factors of the sums of digits */
 } ac_digits;
 
 /* times: `sum` holds, for each block, `times` times the sum of a digit; times * 128 * size fits in i32. */

@@ -1,9 +1,10 @@
-/* dropout.c - elements become zero with a probability, the others grow by as much: y = 0 or x / (1 - ratio).
+/* dropout.c - lowers DROPOUT: sets elements to zero with a given probability and scales the others up: y = 0 or x / (1
+ * - ratio).
  *
- * Which ones is counted, not drawn: element e gets word e mod 4 of Philox 4x32-10 with the key `seed` and the counter
- * (e / 4, stream, step, micro-batch), and stays if that is at least ratio * 2^32. So the bits depend on no order, and
- * the gradient asks again rather than keep a mask. Source: Salmon et al., Parallel random numbers: as easy as 1, 2, 3
- * (2011). */
+ * The choice comes from a counter-based generator: element e gets word e mod 4 of Philox 4x32-10 with the key `seed`
+ * and the counter (e / 4, stream, step, micro-batch), and stays if that is at least ratio * 2^32. So the bits do not
+ * depend on the order of evaluation, and the gradient recomputes them instead of storing a mask. Source: Salmon et al.,
+ * Parallel random numbers: as easy as 1, 2, 3 (2011). */
 #include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
 
@@ -15,7 +16,7 @@ typedef struct dropout {
     int32_t x, y;       /* buffers */
     ac_x count[WORDS];  /* the counter: words 1 to 3 */
     ac_x key[2];        /* of the first round */
-    ac_x least, factor; /* of a word that stays; of its element */
+    ac_x least, factor; /* the limit of a word that stays; the factor of its element */
 } dropout;
 
 static ac_x word(ac_lb *b, int64_t v)

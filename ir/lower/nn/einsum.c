@@ -1,13 +1,13 @@
-/* einsum.c - EINSUM: sums of products over labelled dimensions.
+/* einsum.c - lowers EINSUM: sums of products over labelled dimensions.
  *
  *     z = einsum(x, y) labels=[0,1, 1,2, 0,2]        z[i,k] = sum over j of x[i,j] * y[j,k]
  *
- * The labels of all dimensions of all operands come first, in order, then those of the result, which are distinct
- * and occur in operands. A label has one extent; operands may have 1 instead (broadcast). A label twice in an operand
- * takes the diagonal. f32, f64 and plain integers (wrapping). Floats: the sum runs in order of the first appearance of
- * the labels that are summed, outermost first, products from left to right. Where the last dimension of the result
- * allows it, neighbouring results are made at once. Products of matrices are made faster by batch_matmul; importers see
- * to it. */
+ * The labels of all dimensions of all operands come first, in order, then those of the result, which are distinct and
+ * occur in operands. A label has one extent; operands may have 1 instead (broadcast). A label that occurs twice in an
+ * operand takes the diagonal. f32, f64 and plain integers (wrapping). Floats: the sum runs in order of the first
+ * appearance of the labels that are summed, outermost first, products from left to right. If the last dimension of the
+ * result allows it, neighbouring results are computed at once. Importers map matrix products to batch_matmul, which is
+ * faster. */
 #include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
 #include "ir/ops/decode/einsum_labels.h"
@@ -20,7 +20,8 @@ typedef struct einsum {
     int32_t order[AC_EINSUM_LABELS], n_order; /* labels that are summed */
 } einsum;
 
-/* Does operand i run along the last dimension of the result with its own last dimension, and only so? *uses: at all. */
+/* True if operand i uses the last label of the result only in its own last dimension. *uses: if it uses the label at
+ * all. */
 static bool along(const ac_node *n, const ac_einsum_labels *l, int32_t i, int64_t label, bool *uses)
 {
     const int32_t last = n->in[i]->rank - 1;

@@ -1,9 +1,9 @@
-/* eliminate.c - DET and INVERSE of square matrices [..,M,M], by elimination (Gauss, Gauss-Jordan) with the greatest
- * element of a column as pivot, in a copy of the matrix; f32, f64.
+/* eliminate.c - lowers DET and INVERSE of square matrices [..,M,M] by Gauss and Gauss-Jordan elimination with column
+ * pivoting, in a copy of the matrix; f32, f64.
  *
  * The determinant [..] is the product of the diagonal, with the sign of the exchanges; a column of zeros gives 0. The
- * inverse [..,M,M] is what the same steps, taken above the diagonal too, make of the unit matrix; where a column is
- * zeros it has infinities and NaNs, as ONNX Runtime's has. */
+ * inverse [..,M,M] results from applying the same steps, also above the diagonal, to the identity matrix; if a column
+ * is zero it contains infinities and NaNs, as in ONNX Runtime. */
 #include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
 #include "ir/lower/move/move.h"
@@ -25,7 +25,7 @@ static ac_x item(ac_lb *b, const matrix *a, ac_x row, ac_x column)
     return ac_lb_load(b, a->buf, at(b, a, row, column), 1);
 }
 
-/* The row from k on whose element in column k is greatest. */
+/* The row from k on with the largest magnitude in column k. */
 static ac_x find_pivot(ac_lb *b, const matrix *a, ac_x k)
 {
     const ac_x best = ac_lb_var(b, "best", ac_lb_abs(b, item(b, a, k, k))), where = ac_lb_var(b, "where", k);
@@ -46,7 +46,7 @@ static void exchange(ac_lb *b, const matrix *a, ac_x k, ac_x p)
     ac_lb_end(b);
 }
 
-/* Row k times a factor is taken from row i, from column `from` on. */
+/* Subtracts a multiple of row k from row i, from column `from` on. */
 static void take(ac_lb *b, const matrix *a, ac_x i, ac_x k, ac_x factor, ac_x from)
 {
     const ac_x j = ac_lb_for(b, "j", from, ac_lb_i32(b, a->m), 1, AC_MARK_SERIAL);
@@ -120,7 +120,7 @@ int ac_lo_det(ac_lower *L)
     return AC_OK;
 }
 
-/* Row k is divided by its pivot, from column `from` on. */
+/* Divides row k by its pivot, from column `from` on. */
 static void divide(ac_lb *b, const matrix *a, ac_x k, ac_x pivot, ac_x from)
 {
     const ac_x j = ac_lb_for(b, "j", from, ac_lb_i32(b, a->m), 1, AC_MARK_SERIAL);

@@ -1,12 +1,11 @@
-/* grid_sample.c - GRID_SAMPLE: an image read at positions that come from data.
+/* grid_sample.c - lowers GRID_SAMPLE: reads an image at positions that come from data.
  *
  *     x [N,S..,C]   grid [N,O..,m], f32, for m = 1 to 3 spatial dimensions   ->   y [N,O..,C]
  *
  * The last dimension of the grid names a position, the last spatial dimension (the width) first: -1 to 1 from border to
  * border (align_corners: from the first to the last pixel), or with `pixels` in pixels. mode: nearest (ties to even;
- * any type of a byte or more), linear, or cubic (Keys, a = -0.75), the last two f32. What lies outside of the image is
- * read as zeros, as the border, or reflected at it. ONNX GridSample. Positions beyond 2^24 pixels are read as that far
- * out, NaN likewise.
+ * any type of a byte or more), linear, or cubic (Keys, a = -0.75), the last two f32. Positions outside of the image
+ * read as zeros, as the border, or reflected at it. ONNX GridSample. Positions are clamped to 2^24 pixels, NaN as well.
  *
  * Weights and offsets of the taps are computed once for a position, then the channels run in lanes. Results differ from
  * nested interpolation, which is how the reference sums, by a few units in the last place. */
@@ -15,7 +14,7 @@
 
 enum { MOST_DIMS = 3, MOST_TAPS = 4 };
 
-/* The taps along one dimension: where, inside of the image, and with which weight. */
+/* The taps along one dimension: positions inside of the image, and weights. */
 typedef struct taps {
     int32_t n;
     ac_x at[MOST_TAPS], weight[MOST_TAPS];
@@ -36,7 +35,7 @@ static ac_x num(ac_lb *b, double v)
     return ac_lb_f32(b, v);
 }
 
-/* v reflected at lo and hi until it lies between them. */
+/* v reflected at lo and hi until it is between them. */
 static ac_x reflect(ac_lb *b, ac_x v, double lo, double hi)
 {
     const double range = hi - lo;

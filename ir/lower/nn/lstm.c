@@ -1,5 +1,5 @@
-/* lstm.c - UNIDIRECTIONAL_SEQUENCE_LSTM: a layer of LSTM cells over a sequence, hidden and cell state kept between
- * runs.
+/* lstm.c - lowers UNIDIRECTIONAL_SEQUENCE_LSTM: a layer of LSTM cells over a sequence, with hidden and cell state that
+ * persist between runs.
  *
  *     x [N,T,I] (time_major: [T,N,I])    weights [S,I] and [S,S], bias [S], for each of input, forget, cell, output
  * gate hidden, cell  [N,S]  state         y [N,T,S] or [T,N,S]
@@ -19,7 +19,11 @@
 #include <math.h>
 
 enum { I, F, G, O };
-enum { HIDDEN_BITS = 15, GATE_BITS = 12 }; /* fraction bits of tanh and sigmoid, of what goes into them */
+enum {
+    HIDDEN_BITS = 15,
+    GATE_BITS = 12
+}; /* fraction bits of the results of tanh and sigmoid, and of their
+                                            * arguments */
 
 typedef struct lstm {
     bool real;
@@ -133,7 +137,7 @@ static void gates(ac_lower *L, const lstm *m, ac_x x_at, ac_x h_at, ac_x u, ac_x
     }
 }
 
-/* The cell at `at` is brought up to date; the new h is returned. */
+/* Updates the cell at `at` and returns the new h. */
 static ac_x step_real(ac_lower *L, const lstm *m, ac_x at, const ac_x *gate)
 {
     ac_lb *b = &L->b;

@@ -1,4 +1,4 @@
-/* matmul.c - batch_matmul.
+/* matmul.c - lowers batch_matmul.
  *
  * x  [..., M, K], or [..., K, M] with adj_x    f32, i8, i16
  * y  [..., K, N], or [..., N, K] with adj_y    f32, i8 (also for x of f32: dynamic range; and of i16), i16; constant or
@@ -11,9 +11,9 @@
  * row of x symmetrically.
  *
  * Schedule: tiles of rows of x by vectors of columns of y, an accumulator each; y is read in vectors along N. With
- * adj_y and vectors it is transposed before: once when constant, per batch otherwise; not for few rows of floats, see
- * matmul_dots.c. Tiles of rows are outside, or tiles of columns where y is larger than half of the second cache. Plain
- * targets: one row, four columns. */
+ * adj_y and vectors it is transposed first: once if constant, else per batch; not for few rows of floats, see
+ * matmul_dots.c. The outer loop is over tiles of rows, or over tiles of columns if y is larger than half of the second
+ * cache. Plain targets: one row, four columns. */
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/conv/hybrid.h"
 #include "ir/lower/entries.h"
@@ -31,7 +31,8 @@ typedef struct matmul {
     bool adj_x, adj_y;
     bool dots;      /* neither is transposed: matmul_dots.c */
     int32_t x, y;   /* buffers; y may be the transposed copy */
-    int32_t floats; /* x lies in 16 bits: a tile's rows as floats; -1: they are, or stay where they are */
+    int32_t floats; /* x is stored in 16 bits: buffer of a tile's rows as floats; -1: x has floats, or is read in
+                     * place */
     int32_t rank;
     ac_x idx[AC_MAX_RANK]; /* batch position */
     ac_x x_at, y_at;       /* first elements of the present matrices */
@@ -72,8 +73,8 @@ static void tile(matmul *v, ac_x m, int32_t rows, ac_x n, int32_t vecs, int32_t 
     }
 }
 
-/* The matrix of rows m .. m+rows-1 of x, which lie in memory in 16 bits, as floats: converted once, in vectors, where a
- * tile would convert each as often as it takes it. v itself where there is nothing to convert. */
+/* A copy of v that reads rows m .. m+rows-1 of x, stored in 16 bits, as floats: they are converted once, in vectors,
+ * instead of at each use in a tile. v itself if nothing has to be converted. */
 static matmul floats_of(const matmul *v, ac_x m, int32_t rows)
 {
     matmul own = *v;
@@ -121,8 +122,8 @@ static void columns(matmul *v, ac_x m, int32_t rows, const ac_gemm_cuts *cuts, c
     ac_lb_end(b);
 }
 
-/* May the last vector of columns have some that another had, too? Where nothing reads what it stores: followers may
- * read operands in the bytes of the result. */
+/* True if the last vector of columns may overlap another one: no follower reads an operand stored in the bytes of the
+ * result. */
 static bool meets_others(const matmul *v, const ac_gemm_cuts *cuts)
 {
     return v->c.kind == AC_MACS_F32 && !v->adj_y && !cuts && !v->L->node->n_fused;
@@ -146,8 +147,8 @@ static void row_tile(matmul *v, ac_x m, int32_t rows, const ac_gemm_cuts *cuts, 
     }
 }
 
-/* Is y larger than what the second cache has for it, and read for more than one tile of rows? Columns are outside then:
- * those of a tile stay in a cache for all rows. */
+/* True if y is larger than its share of the second cache and read for more than one tile of rows. Then the outer loop
+ * is over columns: those of a tile stay in a cache for all rows. */
 static bool columns_outside(const matmul *v, int32_t rows)
 {
     const int64_t bytes = v->n * v->k * ac_dtype_size(v->c.w->dtype, 1);

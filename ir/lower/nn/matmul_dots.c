@@ -1,8 +1,8 @@
-/* matmul_dots.c - a few rows times a matrix that lies transposed: the scores of attention in a step of a language
- * model, [1, K] times the keys, [N, K].
+/* matmul_dots.c - multiplies a few rows by a matrix that is stored transposed: the attention scores in a step of a
+ * language model, [1, K] times the keys, [N, K].
  *
  * Both operands are read along K, in vectors, and each result is the sum of the lanes of its own accumulator: nothing
- * is transposed, which for few rows would cost more than the product. The order of summation is another one, so not
+ * is transposed, which would cost more than the product for few rows. The order of summation differs, so it is not used
  * with --exact. */
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/nn/matmul_dots.h"
@@ -12,7 +12,7 @@ enum { MOST_ROWS = 8, TILE = 4 };
 typedef struct tile {
     const ac_dots *d;
     ac_x x_at[TILE], y_at[TILE];              /* first elements of rows */
-    ac_x acc[TILE * TILE], rest[TILE * TILE]; /* vectors; what is left of K after whole vectors */
+    ac_x acc[TILE * TILE], rest[TILE * TILE]; /* vectors; the remainder of K after whole vectors */
     int32_t rows, columns, lanes;
 } tile;
 

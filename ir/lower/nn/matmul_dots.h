@@ -9,7 +9,7 @@ typedef struct ac_dots {
     int64_t m, n, k;
     int32_t x, y;    /* buffers */
     ac_x x_at, y_at; /* first elements of the matrices */
-    const ac_x *idx; /* position of the product in the result, but for the last two dimensions */
+    const ac_x *idx; /* position of the product in the result, without the last two dimensions */
     int32_t rank;    /* of the result */
 } ac_dots;
 

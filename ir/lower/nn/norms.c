@@ -1,4 +1,4 @@
-/* norms.c - l2_normalization and local_response_normalization along the last dimension.
+/* norms.c - lowers l2_normalization and local_response_normalization along the last dimension.
  *
  *     l2    f32      x / max(sqrt(sum x^2), 1e-6)
  *           i8, u8   1 / sqrt in fixed point, bit for bit reference/l2normalization.h; output scale 1/128

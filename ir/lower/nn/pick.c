@@ -1,4 +1,4 @@
-/* pick.c - elements in order of their values, and boxes that overlap; see pick.h. */
+/* pick.c - visits elements in order of their values, and measures the overlap of boxes; see pick.h. */
 #include "ir/lower/nn/pick.h"
 
 void ac_walk_open(ac_lower *L, ac_walk *w)

@@ -1,17 +1,17 @@
-/* pick.h - what operators that pick elements by value share: the walk in falling (or rising) order, and boxes that
- * overlap.
+/* pick.h - shared by operators that select elements by value: visits them in falling (or rising) order, and measures
+ * the overlap of boxes.
  *
  *     ac_walk w = {.x = buffer, .base = first element, .n = how many};
  *     ac_walk_open(L, &w);
  *     for (..) { ac_walk_next(L, &w); ac_lb_get(b, w.index) is the next element, or -1 }
  *
- * Each step goes over all elements, so it costs n; nothing is sorted and no memory is needed. */
+ * Each step scans all elements, so it costs n, without sorting and without memory. */
 #ifndef AC_IR_LOWER_NN_PICK_H
 #define AC_IR_LOWER_NN_PICK_H
 #include "ir/lower/lower.h"
 
-/* `value` and `index` are variables that hold the last element taken (index -1: none yet), and the one after it in the
- * end (index -1: there is none). Equal values come by index, NaN never. */
+/* `value` and `index` are variables that hold the last element taken (index -1: none yet), and the next one at the end
+ * (index -1: no more). Equal values are ordered by index; NaN is never taken. */
 typedef struct ac_walk {
     int32_t x;      /* buffer */
     ac_x base;      /* of the row */

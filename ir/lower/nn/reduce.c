@@ -1,4 +1,4 @@
-/* reduce.c - mean, sum, max, min, prod, any, all over some dimensions.
+/* reduce.c - lowers mean, sum, max, min, prod, any and all over some dimensions.
  *
  *     f32, f64     mean: the sum divided by the count. Sums along the last dimension run in lanes unless the order is
  *                  to be kept, max and min always
@@ -7,7 +7,7 @@
  *                  in f32; max and min on stored values
  *     bool         any, all
  *
- * Nothing reduced: mean 0, sum 0, prod 1, max and min the type's least and greatest finite value, any false, all true.
+ * Nothing reduced: mean 0, sum 0, prod 1, max and min the type's lowest and highest finite value, any false, all true.
  */
 #include "ir/lower/entries.h"
 #include "ir/lower/gpu/warp.h"
@@ -16,12 +16,12 @@
 
 #include <math.h>
 
-enum { WIDES = 4 }; /* vectors that wait for each other less: max and min take as long as some loads */
+enum { WIDES = 4 }; /* independent vectors: a max or min takes as long as several loads */
 
 typedef struct reduction {
     ac_op op;
     const ac_tensor *in, *out;
-    bool mapped;   /* in is what the maps before it make */
+    bool mapped;   /* in is the result of fused maps */
     int32_t x;     /* buffer of in; not if it is mapped */
     uint32_t mask; /* reduced dimensions */
     int64_t count; /* elements per result */
@@ -31,7 +31,7 @@ typedef struct reduction {
     bool quantised;
     ac_x sum, wide[WIDES]; /* variables: the accumulator, and those of vectors */
     int32_t wides, wide_lanes;
-    ac_x wide_from; /* where the elements begin that a wide_step counts from */
+    ac_x wide_from; /* position of the first element of a wide_step */
 } reduction;
 
 static bool reduced(const reduction *r, int32_t d)
@@ -39,7 +39,7 @@ static bool reduced(const reduction *r, int32_t d)
     return r->mask >> d & 1;
 }
 
-/* The accumulator's type, or none when the combination is not supported. */
+/* The accumulator's type, or AC_NONE if the combination is not supported. */
 static ac_dtype accumulator(const reduction *r)
 {
     const ac_dtype d = r->in->dtype;
@@ -161,7 +161,7 @@ static ac_x position(ac_lower *L, const reduction *r)
     return at;
 }
 
-/* What is reduced, at r->idx. */
+/* The element to reduce, at r->idx. */
 static ac_x element(ac_lower *L, const reduction *r, int32_t lanes)
 {
     return r->mapped ? ac_lo_mapped(L, r->idx, lanes) : ac_lb_load(&L->b, r->x, position(L, r), lanes);
@@ -208,7 +208,7 @@ static void wide_step(ac_lower *L, void *with, ac_x i, int32_t lanes)
         ac_lb_set(b, r->sum, next(L, r, ac_lb_get(b, r->sum), lanes > 1 ? across(L, r, v) : v));
 }
 
-/* All of the last dimension: several vectors at a time, then the rest. */
+/* All of the last dimension: several vectors at a time, then the remainder. */
 static void wide_steps(ac_lower *L, reduction *r, const char *name)
 {
     ac_lb *b = &L->b;
@@ -228,14 +228,14 @@ static void wide_steps(ac_lower *L, reduction *r, const char *name)
     ac_lo_strip(L, name, r->wides > 1 ? n - whole : n, r->wide_lanes, wide_step, r);
 }
 
-/* Does the order of the elements change no bit? (Of +0 and -0 either may be the larger.) */
+/* True if the order of the elements does not change the result. (Of +0 and -0 either may be the larger.) */
 static bool any_order(const reduction *r)
 {
     const bool extreme = r->op == AC_OP_REDUCE_MAX || r->op == AC_OP_REDUCE_MIN;
     return extreme || ((r->op == AC_OP_SUM || r->op == AC_OP_MEAN) && r->acc == AC_I32);
 }
 
-/* How many lanes run along the last dimension: of floats' sums only where their order need not be kept. */
+/* How many lanes run along the last dimension: sums of floats only if their order need not be kept. */
 static int32_t wide_lanes(const ac_lower *L, const reduction *r)
 {
     const int32_t last = r->in->rank - 1;
@@ -247,7 +247,7 @@ static int32_t wide_lanes(const ac_lower *L, const reduction *r)
     return r->in->dim[last] < 2 * lanes ? 1 : lanes;
 }
 
-/* Reduced dimensions at the end as one, where that changes nothing. */
+/* Merges reduced dimensions at the end into one, if that does not change results. */
 static void join(const ac_lower *L, reduction *r, ac_tensor *joined)
 {
     int32_t first = r->in->rank;
@@ -313,7 +313,7 @@ static void step(ac_lower *L, void *with, ac_x i, int32_t lanes)
     one_result(L, r, lanes);
 }
 
-/* GPUs: a warp for each result, where its elements lie one after another. */
+/* GPUs: a warp for each result, if its elements are contiguous. */
 static bool warps_fit(const ac_lower *L, const reduction *r)
 {
     const bool order = r->op == AC_OP_REDUCE_MAX || r->op == AC_OP_REDUCE_MIN;

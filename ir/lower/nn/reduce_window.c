@@ -1,12 +1,12 @@
-/* reduce_window.c - sums, maxima and their places over windows that slide along any of the dimensions.
+/* reduce_window.c - lowers sums, maxima and argmax over windows that slide along any of the dimensions.
  *
- *     window_sum, window_max   x [..] -> y [..]; x's type
- *     window_argmax            i64: the number of the greatest element in x, the first of equal ones
+ *     window_sum, window_max x [..] -> y [..]; x's type window_argmax i64: the index of the maximum in x, the first of
+ *     equal ones
  *
- * kernel, strides and dilations have a number for each dimension, pads two (before, after): 1, 1, 1 and 0 where left
- * out. Only elements inside of x count. Of no element: sum 0, maximum the least value (floats: -inf), place 0. NaN is
- * never the greatest. f32, f64 and integers (sums wrap); sums of floats in order of the windows, outermost dimension
- * first. Other pools of ONNX are said with these: see import/onnx/pool_nodes.c. */
+ * kernel, strides and dilations have a number for each dimension, pads two (before, after): by default 1, 1, 1 and 0.
+ * Only elements inside of x count. Over no elements: sum 0, maximum the lowest value (floats: -inf), index 0. NaN is
+ * never the maximum. f32, f64 and integers (sums wrap); sums of floats in order of the windows, outermost dimension
+ * first. Other pools of ONNX are built from these: see import/onnx/pool_nodes.c. */
 #include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
 #include "ir/lower/window.h"

@@ -1,8 +1,8 @@
-/* resize.c - lowerings of RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR, [N,H,W,C] -> [N,OH,OW,C].
+/* resize.c - lowers RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR, [N,H,W,C] -> [N,OH,OW,C].
  *
- * Which input rows and columns a result pixel reads, and how much of each, does not depend on the data: it is worked
- * out here, by TFLite's reference formulas, into tables for each dimension. The loops read the tables for each pixel
- * and run along the channels.
+ * Which input rows and columns a result pixel reads, and how much of each, does not depend on the data: it is computed
+ * here, by TFLite's reference formulas, into tables for each dimension. The loops read the tables for each pixel and
+ * run along the channels.
  *
  *     f32      TFLite's float formula. With --exact its order of operations, else four weights for each pixel (fma
  *              where the target has it); they differ by a few units in the last place
@@ -22,7 +22,7 @@
 
 enum { ONE = 1 << 10 }; /* of the integer formula's positions */
 
-/* One dimension: result position i lies between input positions lo[i] and hi[i], nearer to hi by `part` (f32: 0..1,
+/* One dimension: result position i interpolates input positions lo[i] and hi[i]; `part` is the weight of hi (f32: 0..1,
  * integers: 0..1024). Negative parts and parts above 1 occur at the borders, where lo and hi are the same. */
 typedef struct taps {
     int32_t *lo, *hi, *fixed;
@@ -90,12 +90,12 @@ static int32_t offsets(ac_lower *L, const char *name, const int32_t *list, int64
     return ac_lo_table(L, name, AC_I32, n, v);
 }
 
-/* What a run along the channels needs: the positions of the four pixels, and their weights. */
+/* The inputs of a run along the channels: positions of the four pixels, and their weights. */
 typedef struct blend {
     int32_t src, dst;
     ac_x pixel[4], to;      /* (lo,lo) (hi,lo) (lo,hi) (hi,hi), in the order (row, column) */
     ac_x weight[4];         /* products of a row's and a column's weight, or 0: */
-    ac_x row[2], column[2]; /* the weights of lo and hi, when the order of TFLite is kept */
+    ac_x row[2], column[2]; /* the weights of lo and hi, if the order of TFLite is kept */
     ac_dtype compute;       /* f32, i32 or i64 */
 } blend;
 

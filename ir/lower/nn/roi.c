@@ -1,13 +1,13 @@
-/* roi.c - ROI_ALIGN and ROI_POOL: regions of images brought to one size.
+/* roi.c - lowers ROI_ALIGN and ROI_POOL: resizes regions of images to one size.
  *
  *     x [N,H,W,C]   rois [R,4], f32: x1, y1, x2, y2   image [R], which of the N; i32 or i64   ->   y
  * [R,height,width,C]; f32
  *
  * roi_align cuts a region times scale (less half a pixel with half_pixel) into height x width bins, reads ratio x ratio
  * positions in each (ratio 0: as many as the bin is pixels wide, rounded up) with bilinear weights, and gives their
- * mean, or the greatest of the weighted pixels (mode max; ONNX's reference takes the maximum after weighting).
- * Positions more than a pixel outside of the image are 0. roi_pool rounds the corners to pixels and gives the greatest
- * pixel of each bin, 0 when there is none (ONNX MaxRoiPool). An image number out of range: the function leaves with
+ * mean, or the maximum of the weighted pixels (mode max; ONNX's reference takes the maximum after weighting). Positions
+ * more than a pixel outside of the image are 0. roi_pool rounds the corners to pixels and gives the maximum pixel of
+ * each bin, 0 if the bin is empty (ONNX MaxRoiPool). If an image number is out of range, the function returns
  * AC_STATUS_INDEX. */
 #include "ir/lower/entries.h"
 #include "ir/lower/index.h"

@@ -1,4 +1,4 @@
-/* scan.c - operators that walk one axis: arg_max, arg_min, cumsum, cumprod.
+/* scan.c - lowers operators that scan one axis: arg_max, arg_min, cumsum, cumprod.
  *
  *     arg_max, arg_min   the first of equal elements; NaN never wins unless all are NaN (then 0). Quantised: stored
  *                        values
@@ -16,7 +16,7 @@ static ac_x element(ac_lower *L, int32_t buf, ac_x at)
     return ac_lb_dtype(&L->b, v) == AC_BOOL ? ac_lb_cast(&L->b, v, AC_U8) : v;
 }
 
-/* bool: does v replace the best so far? */
+/* bool: true if v replaces the best so far. */
 static ac_x better(ac_lower *L, bool max, ac_x v, ac_x best)
 {
     ac_lb *b = &L->b;

@@ -1,7 +1,7 @@
-/* softmax.c - softmax and log_softmax along the last dimension.
+/* softmax.c - lowers softmax and log_softmax along the last dimension.
  *
  *     f32, f64      e^(beta (x - max)) / sum; x - max - log(sum). Within a few ulp of the reference (order of the sum).
- *                   In vectors; what is left of a row is in its last vector, which begins where it must to end there
+ *                   In vectors; the last vector of a row ends with the row and may overlap the one before it
  *     i8, u8        -> the same or i16: exp in Q5.26 -> Q0.31 and the reciprocal of the sum in fixed point, bit for bit
  *                   reference/softmax.h and log_softmax.h. exp depends on max - x alone: a table of 256
  *     i16           exp and 1 / (1 + x) by 513-sample tables (SoftmaxInt16), bit for bit
@@ -24,7 +24,7 @@ typedef struct row {
     bool log;
     ac_x max, sum; /* variables while they are gathered, then values */
     ac_x wide;     /* vector of maxima, then of sums */
-    int32_t fresh; /* last lanes of a vector that no vector before it had */
+    int32_t fresh; /* last lanes of a vector that no previous vector contains */
     /* fixed point */
     int32_t exp_buf, inverse_buf; /* tables */
     ac_multiplier q;
@@ -33,16 +33,17 @@ typedef struct row {
                            least difference */
 } row;
 
-/* A number system, element by element: how both schedules of fixed point, and the warps, work on a row. */
+/* A number system, element by element: the operations of both fixed-point schedules, and of the warps, on a row. */
 typedef struct steps {
     ac_dtype d;                                        /* of max and sum */
     double least;                                      /* below every element */
     ac_x (*term)(ac_lower *L, const row *r, ac_x c);   /* of the sum; max is known */
-    void (*prepare)(ac_lower *L, row *r);              /* what results need of the sum, once for a row */
+    void (*prepare)(ac_lower *L, row *r);              /* values derived from the sum that results need, once for a
+                                                        * row */
     ac_x (*result)(ac_lower *L, const row *r, ac_x c); /* in the type of the output */
 } steps;
 
-/* Vectors are gathered in a vector variable, the rest in the scalar one: max and sum of a row. */
+/* Reduces a row to its max or sum: vectors in a vector variable, the remainder in a scalar one. */
 static void max_step(ac_lower *L, void *with, ac_x i, int32_t lanes)
 {
     row *r = with;
@@ -58,7 +59,7 @@ static void wide_max_step(ac_lower *L, void *with, ac_x i, int32_t lanes)
     ac_lb_set(&L->b, r->wide, ac_lb_max(&L->b, ac_lo_rows_load(L, &r->r, i, lanes), ac_lb_get(&L->b, r->wide)));
 }
 
-/* All of a row of at least `lanes` elements by vectors. The last one may have some that another had, too. */
+/* All of a row of at least `lanes` elements by vectors. The last one may overlap the one before it. */
 static void by_vectors(ac_lower *L, row *r, int32_t lanes, ac_lo_step *f)
 {
     const int64_t whole = r->r.depth - r->r.depth % lanes;
@@ -113,7 +114,7 @@ static void exp_step(ac_lower *L, void *with, ac_x i, int32_t lanes)
     ac_lb_set(b, r->sum, sum);
 }
 
-/* v where lanes are fresh, 0 where the sum has them already. */
+/* v in fresh lanes, 0 in lanes that the sum already includes. */
 static ac_x fresh_of(ac_lower *L, const row *r, ac_x v, int32_t lanes)
 {
     int64_t is_fresh[AC_MAX_LANES];
@@ -134,7 +135,7 @@ static void wide_exp_step(ac_lower *L, void *with, ac_x i, int32_t lanes)
     ac_lb_set(b, r->wide, ac_lb_add(b, ac_lb_get(b, r->wide), v));
 }
 
-/* The sum of the row's exponentials, which go to the scratch row. */
+/* Stores the row's exponentials in the scratch row and returns their sum. */
 static ac_x row_sum(ac_lower *L, row *r, int32_t lanes)
 {
     ac_lb *b = &L->b;
@@ -293,11 +294,11 @@ static int fixed_rows(ac_lower *L, row *r, const steps *s)
     return AC_OK;
 }
 
-/* What is less adds nothing to the sum in Q12.19, and is nothing when divided by it: the sum is 1 at least. */
+/* Smaller values add 0 to the sum in Q12.19, and are 0 when divided by it: the sum is at least 1. */
 enum { LEAST_EXP = 1 << 11 };
 
-/* e^-(d scale beta) for d = max - x, 0..255; differences too large for Q5.26 count as 0. Firmware's table ends where
- * the rest is too little to count. */
+/* e^-(d scale beta) for d = max - x, 0..255; differences too large for Q5.26 count as 0. The table for firmware ends
+ * where values become negligible. */
 static void exp_table_8(ac_lower *L, row *r)
 {
     double real = (double)r->beta * (double)ac_quant_scale(r->r.in) * (double)(1 << 26);

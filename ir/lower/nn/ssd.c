@@ -1,15 +1,16 @@
-/* ssd.c - detection of the SSD kind: boxes decoded around priors, picked class by class, joined.
+/* ssd.c - lowers the detection layer of SSD: decodes boxes around priors, selects them class by class, and merges the
+ * classes.
  *
- *     locations [N, P*4] (or [N, P*C*4]: boxes of their own for each class)   scores [N, P*C]   priors [1, 2, P*4]
+ *     locations [N, P*4] (or [N, P*C*4]: separate boxes for each class) scores [N, P*C] priors [1, 2, P*4]
  *  -> [1, 1, N*M, 7]: image, class, score, left, top, right, bottom; unused rows 0
  *
- * Priors are corners in the first half and variances in the second. Of each class the `top_k` greatest scores above
- * `confidence` are walked in falling order; a box that overlaps one taken before by more than the threshold is left out
- * (with eta < 1 the threshold shrinks while it is above 0.5). If more than `keep_top_k` boxes are left in all classes,
- * those with the greatest scores stay. Rows come by class, then by score; M is keep_top_k, or all that could be.
+ * Priors are corners in the first half and variances in the second. For each class, the `top_k` highest scores above
+ * `confidence` are visited in falling order; a box that overlaps a selected one by more than the threshold is skipped
+ * (with eta < 1 the threshold shrinks while it is above 0.5). If more than `keep_top_k` boxes remain in all classes,
+ * those with the highest scores stay. Rows are ordered by class, then by score; M is keep_top_k, or the maximum count.
  *
- * The reference is the DetectionOutput layer of SSD's Caffe, all f32; equal scores are taken by index, there in no
- * stated order. The number of rows depends on data there; here the rest is filled with zeros. Boxes of a class are
+ * The reference is the DetectionOutput layer of SSD's Caffe, all f32; equal scores are ordered by index here, and
+ * unordered there. The number of rows depends on data there; here the rest is filled with zeros. Boxes of a class are
  * decoded once, into scratch. */
 #include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
@@ -78,7 +79,8 @@ static ac_box box_at(const ssd *d, ac_x i)
     return ac_box_ordered(b, v);
 }
 
-/* Boxes of class c that no greater one of the class overlaps, after the `count` kept before. */
+/* Appends the boxes of class c that no box of the class with a higher score overlaps, after the `count` already
+ * selected. */
 static void pick_class(const ssd *d, ac_x n, ac_x c, ac_x count)
 {
     ac_lb *b = &d->L->b;
@@ -115,7 +117,7 @@ static void pick_class(const ssd *d, ac_x n, ac_x c, ac_x count)
     ac_lb_end(b);
 }
 
-/* Rows of image n after `rows`: what was kept, or its keep_top_k greatest. */
+/* Writes the rows of image n after `rows`: all selected boxes, or the keep_top_k with the highest scores. */
 static void write_rows(const ssd *d, ac_x n, ac_x count, ac_x rows, int64_t all)
 {
     ac_lb *b = &d->L->b;
@@ -196,7 +198,7 @@ int ac_lo_ssd(ac_lower *L)
     d.kept = ac_lo_scratch(L, "kept", AC_I32, all);
     d.kept_class = ac_lo_scratch(L, "classes", AC_I32, all);
     d.kept_score = ac_lo_scratch(L, "best", AC_F32, all);
-    const ac_x none = ac_lb_for_n(b, "i", all); /* what is read of them was written, whatever is kept */
+    const ac_x none = ac_lb_for_n(b, "i", all); /* every element that is read has been written before */
     ac_lb_store(b, d.kept, none, ac_lb_i32(b, 0));
     ac_lb_store(b, d.kept_class, none, ac_lb_i32(b, 0));
     ac_lb_store(b, d.kept_score, none, ac_lb_f32(b, 0));

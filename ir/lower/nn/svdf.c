@@ -1,11 +1,8 @@
-/* svdf.c - SVDF: a rank-r filter bank with a memory of its past activations.
+/* svdf.c - lowers SVDF: a rank-r filter bank with a memory of its past activations.
  *
- * x      [N,I]           f32   i8
- * w      [F,I]           f32   i8         one activation of every filter from the input ..
- * time   [F,M]           f32   i16, i8    .. and a sum over the last M activations
- * bias   [U], may be left out
- * state  [N,F*M]         f32   i16, i8    the activations; moved up by one, the newest comes last
- * y      [N,U], U = F / rank
+ * x [N,I] f32 i8 w [F,I] f32 i8 one activation of every filter from the input .. time [F,M] f32 i16, i8 .. and a sum
+ * over the last M activations bias [U], optional state [N,F*M] f32 i16, i8 the activations; moved up by one, the newest
+ * one last y [N,U], U = F / rank
  *
  * Integer: bit for bit as reference/svdf.h (effective scales are formed in float; sums wrap; the activation is the
  * range of i8). Float: sums in the reference's order. */
@@ -50,7 +47,7 @@ static ac_x dot(ac_lower *L, const svdf *s, const ac_tensor *p, int32_t p_buf, a
     return ac_lb_get(b, acc);
 }
 
-/* Elements `at` .. of the memory move up by one, from the second on. */
+/* Moves elements `at` .. of the memory up by one, from the second on. */
 static void move(ac_lower *L, const svdf *s, ac_x at)
 {
     ac_lb *b = &L->b;
@@ -60,8 +57,8 @@ static void move(ac_lower *L, const svdf *s, ac_x at)
     ac_lb_end(b);
 }
 
-/* The same, and the variable that is returned has their sum, weighted from t_at on: each is loaded once, and two at a
- * time where halves of a word are multiplied. */
+/* The same, and returns a variable with their sum, weighted from t_at on: each is loaded once, two at a time if the
+ * target multiplies halves of words. */
 static ac_x move_and_sum(ac_lower *L, const svdf *s, ac_x at, ac_x t_at)
 {
     ac_lb *b = &L->b;
@@ -104,7 +101,7 @@ static ac_x activation(ac_lower *L, const svdf *s, ac_x n, ac_x f)
     return v;
 }
 
-/* The memory of filter f of batch n moves up, its newest activation is added; the sum over it is returned. */
+/* Moves the memory of filter f of batch n up, appends its newest activation and returns the sum over it. */
 static ac_x filter(ac_lower *L, const svdf *s, ac_x n, ac_x f, ac_x row)
 {
     ac_lb *b = &L->b;

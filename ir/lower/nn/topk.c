@@ -1,8 +1,8 @@
-/* topk.c - the best of many: TOPK_V2, and NON_MAX_SUPPRESSION_V4 and _V5, which pick boxes by score.
+/* topk.c - lowers TOPK_V2, and NON_MAX_SUPPRESSION_V4 and _V5, which select boxes by score.
  *
- * Both take elements in one order: greater value first (or, for topk smallest, lesser), equal values by index. The next
- * element is found by a walk over all that looks for the next best one: no sorting, no scratch. NaN is never taken;
- * when nothing else is left, topk gives element 0. */
+ * Both take elements in one order: larger value first (or, for topk smallest, smaller), equal values by index. Each
+ * next element is found by a scan over all: no sorting, no scratch. NaN is never taken; if nothing else remains, topk
+ * gives element 0. */
 #include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
 #include "ir/lower/nn/pick.h"
@@ -38,8 +38,8 @@ int ac_lo_topk(ac_lower *L)
     return AC_OK;
 }
 
-/* NON_MAX_SUPPRESSION_V4: boxes by falling score, those that overlap a box already taken are left out. The reference
- * (non_max_suppression.h) takes boxes of equal score in the order of a heap; here the first index comes first. */
+/* NON_MAX_SUPPRESSION_V4: boxes by falling score; those that overlap a selected box are skipped. The reference
+ * (non_max_suppression.h) takes boxes of equal score in the order of a heap; here the smallest index comes first. */
 int ac_lo_nms(ac_lower *L)
 {
     const ac_node *n = L->node;
@@ -80,10 +80,10 @@ int ac_lo_nms(ac_lower *L)
     return AC_OK;
 }
 
-/* NON_MAX_SUPPRESSION_V5: the score of a box falls by exp(-overlap^2 / (2 sigma)) for each box taken before that it
- * overlaps by less than the limit; one that overlaps by more is left out. A box whose score fell waits until it is the
- * best again; boxes taken before its last turn are not looked at twice. With a sigma of 0 scores stay (V4). As the
- * reference (non_max_suppression.h), but for the order of equal scores and the last place of exp. */
+/* NON_MAX_SUPPRESSION_V5: the score of a box is multiplied by exp(-overlap^2 / (2 sigma)) for each selected box that it
+ * overlaps by less than the limit; boxes that overlap by more are skipped. A box whose score fell waits until it is the
+ * best again; it is not compared again with boxes selected before its last turn. With a sigma of 0 scores stay (V4). As
+ * the reference (non_max_suppression.h), except for the order of equal scores and the last place of exp. */
 int ac_lo_soft_nms(ac_lower *L)
 {
     const ac_node *n = L->node;

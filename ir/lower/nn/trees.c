@@ -1,11 +1,11 @@
-/* trees.c - TREE_ENSEMBLE: decision trees over tables (ir/ops/decode/trees.h).
+/* trees.c - lowers TREE_ENSEMBLE: decision trees over tables (ir/ops/decode/trees.h).
  *
  *     for each row, for eight trees at a time: as many steps as the deepest of them has, all eight in each;
- *         at = first[at] + (x[feature[at]] <= split[at])          leaves stay where they are
+ *         at = first[at] + (x[feature[at]] <= split[at]) leaves point to themselves
  *     then their leaves' weights are added up, one tree after the other
  *
- * No branch depends on the data: what a walk waits for is the next node, and seven others go on meanwhile. On firmware,
- * where nothing waits, one tree is walked at a time, and only to its leaf. Sums are in the order of the trees, in x's
+ * No branch depends on the data: while one walk waits for its next node, seven others continue. On firmware, which has
+ * no such latency, one tree is walked at a time, and only to its leaf. Sums are in the order of the trees, in x's
  * type. */
 #include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
@@ -25,13 +25,13 @@ typedef struct forest {
     ac_x sum;
 } forest;
 
-/* A whole number of a table, as i32. */
+/* An integer of a table, as i32. */
 static ac_x whole(ac_lb *b, int32_t buf, ac_x at)
 {
     return ac_lb_cast(b, ac_lb_load(b, buf, at, 1), AC_I32);
 }
 
-/* Where a walk goes from node `at`; base: of the row in x. */
+/* The successor of node `at`; base: of the row in x. */
 static ac_x step(ac_lower *L, const forest *f, ac_x base, ac_x at)
 {
     ac_lb *b = &L->b;
@@ -54,7 +54,7 @@ static ac_x joined(const forest *f, ac_lb *b, ac_x sum, ac_x w)
     return f->how == AC_W_MIN ? ac_lb_min(b, w, sum) : ac_lb_max(b, w, sum);
 }
 
-/* The weights of leaf `at` join the sums. */
+/* Adds the weights of leaf `at` to the sums. */
 static void count(ac_lower *L, const forest *f, ac_x at)
 {
     ac_lb *b = &L->b;
@@ -108,7 +108,7 @@ static void walk(ac_lower *L, const forest *f, ac_x base, int64_t from, int64_t 
     ac_lb_end(b);
 }
 
-/* What a target is before its first leaf, and what it is without any. */
+/* The initial value of a target, and its value without leaves. */
 static ac_x start(const forest *f, ac_lb *b, ac_dtype d)
 {
     return ac_lb_num(b, d, f->how == AC_W_ADD ? 0 : f->how == AC_W_MIN ? (double)INFINITY : -(double)INFINITY);

@@ -1,7 +1,7 @@
-/* window_back.c - gradients of windows: what each window got goes back to its elements.
+/* window_back.c - lowers gradients of windows: distributes each window's gradient to its elements.
  *
- *     window_sum_back   dy -> dx: every element of a window gets its dy
- *     window_max_back   x, dy -> dx: the greatest element of the window does, the first of equal ones
+ *     window_sum_back dy -> dx: every element of a window gets its dy window_max_back x, dy -> dx: only the maximum of
+ *     the window does, the first of equal ones
  *
  * Attributes as of window_sum and window_max (reduce_window.c). Windows in order, so sums of overlapping ones are the
  * same for every schedule; images (dimension 0, where windows do not slide along it) are independent. f32, f64. */
@@ -16,7 +16,7 @@ typedef struct back {
     const ac_tensor *dx;
     int32_t rank, x_buf, dy_buf, dx_buf;
     ac_slide s[AC_MAX_RANK];
-    ac_x idx[AC_MAX_RANK], image; /* image: of which elements the current ones are */
+    ac_x idx[AC_MAX_RANK], image; /* image: the one that contains the current elements */
     bool apart;                   /* windows do not overlap */
 } back;
 
@@ -42,7 +42,7 @@ static void close_taps(ac_lower *L, const back *w)
         ac_lb_end(&L->b);
 }
 
-/* The number of the tap with the greatest element, as a float of x's type; -1 where there is none. */
+/* The number of the tap with the maximum, as a float of x's type; -1 for an empty window. */
 static ac_x greatest(ac_lower *L, const back *w, int32_t lanes)
 {
     ac_lb *b = &L->b;
@@ -91,7 +91,7 @@ static void zero(ac_lower *L, void *with, ac_x i, int32_t lanes)
     ac_lb_store(b, w->dx_buf, ac_lb_add(b, w->image, i), ac_lb_splat(b, ac_lb_num(b, w->dx->dtype, 0), lanes));
 }
 
-/* Windows do not slide along this dimension: element i of dx has to do with element i of dy only. */
+/* Windows do not slide along this dimension: element i of dx depends only on element i of dy. */
 static bool still(const ac_slide *s)
 {
     return s->taps == 1 && s->stride == 1 && s->pad == 0 && s->in == s->out;
