@@ -58,14 +58,15 @@ def page(path):
         if re.match(r"[a-z]+:", to) or not to:
             return m.group(0)
         full = (source / here / to).resolve().relative_to(source).as_posix()
+        up = "" if path in ROOT else "../" * (path.count("/") - 1)
         if full in ROOT:
-            return f"]({ROOT[full]}{anchor})"
+            return f"]({up}{ROOT[full]}{anchor})"
         if full.startswith("docs/") and full.count("/") <= 2 and not full.endswith(".c"):
-            return f"]({full[5:]}{anchor})"
-        return f"]({shown(full)})"
+            return f"]({up}{full[5:]}{anchor})"
+        return f"]({up}{shown(full)})"
 
     text = (source / path).read_text(encoding="utf-8")
-    write(ROOT.get(path, pathlib.Path(path).name), re.sub(r"\]\(([^)#\s]*)(#[^)\s]*)?\)", link, text))
+    write(ROOT.get(path, path.removeprefix("docs/")), re.sub(r"\]\(([^)#\s]*)(#[^)\s]*)?\)", link, text))
 
 
 # ------------------------------------------------------------------ the API
@@ -144,8 +145,8 @@ def python_api():
 if out.exists():
     shutil.rmtree(out)
 pages.mkdir(parents=True)
-for name in sorted(f.name for f in (source / "docs").glob("*.md")):
-    page(f"docs/{name}")
+for f in sorted([*(source / "docs").glob("*.md"), *(source / "docs" / "design").glob("*.md")]):
+    page(f.relative_to(source).as_posix())
 for name in ROOT:
     page(name)
 for f in [*(source / "docs").glob("*.svg"), *(source / "docs").glob("*.json")]:
