@@ -109,7 +109,7 @@ const char *ac_options_line(const ac_options *o, const char *target);
  * "--recompute"? */
 bool ac_options_say(const ac_options *o, const char *said);
 
-/* The value as text, as it was given last, or the default; NULL if there is none. */
+/* The value as text, as last given, or the default; NULL if it has neither. */
 const char *ac_option_text(const ac_options *o, ac_option_id id);
 
 const char *ac_shell_word(ac_ctx *cx, const char *s); /* as a shell reads it: in quotes unless it is plain */

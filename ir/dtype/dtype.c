@@ -1,4 +1,4 @@
-/* dtype.c - the rows of dtype.def, numbers in the bytes of a type, and conversions of their bits. */
+/* dtype.c - expands the rows of dtype.def, reads and writes elements, and converts their bits. */
 #include "ir/dtype/dtype.h"
 #include "ir/dtype/minifloat.h"
 
@@ -169,7 +169,7 @@ void ac_dtype_unpack(ac_dtype d, const void *packed, int64_t count, void *to)
     }
 }
 
-/* Toward zero; what does not fit becomes the nearest end of the range, NaN becomes 0. */
+/* Toward zero; values out of range are clamped, NaN becomes 0. */
 static int64_t truncate_num(double x)
 {
     if (isnan(x))

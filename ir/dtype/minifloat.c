@@ -1,4 +1,4 @@
-/* minifloat.c - codes of floats of 8 and 4 bits to numbers and back. */
+/* minifloat.c - converts floats of 8 and 4 bits to numbers and back. */
 #include "ir/dtype/minifloat.h"
 
 #include <math.h>

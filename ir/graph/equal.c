@@ -1,5 +1,5 @@
-/* equal.c - are two graphs the same model? Tensors are matched by name; numbers and places of nodes and tensors, unused
- * tensors and the order of constants do not count. Lazy constants are computed. */
+/* equal.c - compares two graphs as models. Tensors are matched by name; numbers and positions of nodes and tensors,
+ * unused tensors and the order of constants are ignored. Lazy constants are computed. */
 #include "ir/graph/graph.h"
 
 #include <string.h>
@@ -54,7 +54,7 @@ static bool same_node(ac_ctx *cx, const ac_node *a, const ac_node *b)
     return same_list(cx, a->in, a->n_in, b->in, b->n_in) && same_list(cx, a->out, a->n_out, b->out, b->n_out);
 }
 
-/* Every constant and every state of a is in b, too. */
+/* Every constant and every state of a is also in b. */
 static bool covers(ac_ctx *cx, const ac_graph *a, const ac_graph *b)
 {
     for (int32_t i = 0; i < a->tensor.n; i++) {

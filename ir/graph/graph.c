@@ -1,12 +1,12 @@
-/* graph.c - making and changing graphs: tensors, nodes, names. */
+/* graph.c - creates and changes graphs: tensors, nodes, names. */
 #include "ir/graph/graph.h"
 
 #include <string.h>
 
-/* Names of a graph: open addressing, keyed by the interned pointer. Covers the first `n` tensors; the rest is added
- * when it is next asked. `next` is the suffix to try first when the name is taken again, so a thousand equal names cost
- * a thousand look-ups. A name of a tensor that is gone keeps its slot, without a tensor. Never iterated: the order of
- * pointers does not reach any output. */
+/* Names of a graph: open addressing, keyed by the interned pointer. Covers the first `n` tensors; the rest is added at
+ * the next look-up. `next` is the suffix to try first if the name is taken again, so a thousand equal names cost a
+ * thousand look-ups. The name of a removed tensor keeps its slot, without a tensor. Never iterated, so the order of
+ * pointers cannot affect output. */
 typedef struct name_slot {
     const char *name;
     ac_tensor *t;
@@ -210,7 +210,7 @@ void ac_tensor_replace(ac_graph *g, ac_tensor *from, ac_tensor *to)
     from->output = false;
 }
 
-/* Where the activation is among the attributes; NULL: the operator has none. */
+/* The activation among the attributes; NULL: the operator has none. */
 static ac_act *act_at(ac_op op, ac_attrs *a)
 {
     const struct ac_attr_list *set = &ac_attr_sets[ac_ops[op].attrs];

@@ -1,11 +1,11 @@
-/* making.c - the bytes of constant tensors, kept or for a while. */
+/* making.c - computes the bytes of constant tensors, permanently or temporarily. */
 #include "base/file.h"
 #include "base/large_pages.h"
 #include "ir/graph/graph.h"
 
 #include <string.h>
 
-enum { REST = 16 << 20 }; /* bytes: what they were made of in the file need not stay in memory */
+enum { REST = 16 << 20 }; /* bytes: the pages of the file that they were computed from may be released */
 
 void ac_making_begin(ac_ctx *cx, ac_making *w)
 {

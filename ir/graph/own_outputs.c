@@ -1,7 +1,8 @@
-/* own_outputs.c - every output of a graph has bytes that a step makes. */
+/* own_outputs.c - gives every output of a graph bytes that a step writes. */
 #include "ir/graph/graph.h"
 
-/* Has output i bytes that a step makes, and, where outputs are the caller's memory, that are nothing else's? */
+/* True if a step writes the bytes of output i and, if outputs are in the caller's memory, they belong to nothing
+ * else. */
 static bool has_own_bytes(const ac_graph *g, int32_t i, bool caller_io)
 {
     const ac_tensor *t = g->output.item[i], *root = ac_tensor_root(t);

@@ -1,4 +1,4 @@
-/* tensor.c - what can be asked of one tensor: sizes, constant data, equality, its text in messages. */
+/* tensor.c - properties of one tensor: sizes, constant data, equality, its text in messages. */
 #include "base/hash/hash.h"
 #include "base/sink.h"
 #include "ir/graph/graph.h"
@@ -112,7 +112,7 @@ const char *ac_tensor_str(ac_ctx *cx, const ac_tensor *t)
 
 enum { FEW = 4096 }; /* bytes: compared, not their addresses */
 
-/* What is in the file, or was made: its own bytes, of a splat one element. */
+/* The stored data, from the file or computed: its own bytes; for a splat one element. */
 static const void *own_bytes(const ac_tensor *t, int64_t *n)
 {
     *n = t->splat ? ac_dtype_size(t->dtype, 1) : ac_tensor_bytes(t);

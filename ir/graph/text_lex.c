@@ -1,4 +1,4 @@
-/* text_lex.c - words, numbers and strings of the text form, with their places. */
+/* text_lex.c - splits the text form into words, numbers and strings, with their positions. */
 #include "ir/graph/text_lex.h"
 
 #include <math.h>
@@ -129,7 +129,7 @@ static void number(ac_lex *x)
     for (p = start + !digit(*start); whole && digit(*p); p++) {
         uint64_t d = (uint64_t)(*p - '0');
         if (x->tok.magnitude > (UINT64_MAX - d) / 10) {
-            x->tok.kind = AC_T_NUM; /* too large for an integer: only floats take it */
+            x->tok.kind = AC_T_NUM; /* too large for an integer: valid only for floats */
             break;
         }
         x->tok.magnitude = x->tok.magnitude * 10 + d;
@@ -145,7 +145,7 @@ static void word(ac_lex *x)
     x->tok.kind = AC_T_NAME;
     x->tok.text = ac_intern_n(x->cx, start, n);
     x->tok.len = n;
-    if (!strcmp(x->tok.text, "inf") || !strcmp(x->tok.text, "nan")) /* usable as a name, too */
+    if (!strcmp(x->tok.text, "inf") || !strcmp(x->tok.text, "nan")) /* also usable as a name */
         x->tok.num = *start == 'i' ? (double)INFINITY : (double)NAN;
 }
 

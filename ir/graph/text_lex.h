@@ -1,4 +1,4 @@
-/* text_lex.h - the words of the .ag text form, with the place of each. Used by text_read.c only.
+/* text_lex.h - the words of the .ag text form, with their positions. Used by text_read.c only.
  *
  * A newline is a word (it ends a statement) except inside ( ) and [ ]. `#` starts a comment. Names: a letter or _, then
  * letters, digits, _ . and /; any other name is a string. Numbers: decimal, with optional sign, point and exponent, or
@@ -8,7 +8,7 @@
  *     ac_lex_open(&x, cx, file, text);          text ends in NUL and outlives the graph (places point into it)
  *     while (x.tok.kind != AC_T_END) ac_lex_next(&x);
  *
- * Cost: linear in the text. What is no word becomes AC_T_BAD with the reason in `text`. */
+ * Cost: linear in the text. Invalid text becomes AC_T_BAD with the reason in `text`. */
 #ifndef AC_IR_GRAPH_TEXT_LEX_H
 #define AC_IR_GRAPH_TEXT_LEX_H
 #include "base/ctx.h"
@@ -27,7 +27,7 @@ typedef enum ac_tok_kind {
 typedef struct ac_tok {
     ac_tok_kind kind;
     char punct;         /* PUNCT: the character */
-    const char *text;   /* NAME, STRING (escapes resolved): interned or kept; BAD: what is wrong */
+    const char *text;   /* NAME, STRING (escapes resolved): interned or copied; BAD: the reason */
     size_t len;         /* of text */
     bool negative;      /* INT */
     uint64_t magnitude; /* INT */
@@ -53,7 +53,7 @@ void ac_lex_next(ac_lex *x);
 ac_place ac_lex_place(const ac_lex *x, const ac_tok *t);
 /* The word as a message shows it: 'foo', "end of line", "end of file". */
 const char *ac_lex_show(const ac_lex *x, const ac_tok *t);
-/* Is `s` a name that needs no quotes? */
+/* True if `s` is a name that needs no quotes. */
 bool ac_lex_is_name(const char *s);
 
 #endif

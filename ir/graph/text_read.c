@@ -1,6 +1,6 @@
-/* text_read.c - the .ag text form becomes a graph (docs/text-format.md has the grammar).
+/* text_read.c - parses the .ag text form into a graph (docs/text-format.md has the grammar).
  *
- * One pass, a statement a line; after an error reading goes on with the next statement, so independent errors are all
+ * One pass, a statement a line; after an error parsing continues with the next statement, so all independent errors are
  * reported. No recursion: nesting cannot exhaust the stack. */
 #include "ir/graph/text_read.h"
 
@@ -24,7 +24,7 @@ typedef struct reader {
     AC_VEC(ac_tok) output; /* names, looked up at the end */
     AC_VEC(result) view;
     const ac_weights_file *weights; /* of the whole text */
-    bool channels_first;            /* said of this graph */
+    bool channels_first;            /* already reported for this graph */
 } reader;
 
 static bool at_word(const reader *p, const char *word)
@@ -57,7 +57,7 @@ static ac_tensor *find(reader *p, const ac_tok *at, const char *name)
     return NULL;
 }
 
-/* A tensor of this type; NULL (with a diagnostic) when the name is taken. */
+/* A tensor of this type; NULL (with a diagnostic) if the name is taken. */
 static ac_tensor *define(reader *p, const ac_tok *at, const char *name, const ac_text_type *ty)
 {
     if (ac_tensor_find(p->g, name)) {
@@ -89,7 +89,7 @@ static int read_tensor(reader *p)
         if (valued == AC_OK)
             valued = ac_text_read_value(&p->x, &ty, p->weights, &v);
     }
-    ac_tensor *t = define(p, &at, name, &ty); /* a bad value does not make the name unknown */
+    ac_tensor *t = define(p, &at, name, &ty); /* the name is defined even if its value is bad */
     if (!t)
         return AC_FAIL;
     t->data = v.data;
@@ -279,8 +279,8 @@ static int read_args(reader *p, tensor_list *in)
     return known;
 }
 
-/* What is right of the = : op(operands) attributes "name". The results are defined even when this fails, so that
- * one mistake does not make all their readers unknown names. */
+/* The right-hand side of = : op(operands) attributes "name". The results are defined even when this fails, so that one
+ * mistake does not cause errors at all their readers. */
 static int read_apply(reader *p, ac_op *op, tensor_list *in, ac_attrs *attrs, const char **name)
 {
     AC_TRY(ac_text_expect(&p->x, '=', "and an operator"));
@@ -364,8 +364,8 @@ static int read_statement(reader *p)
     return AC_OK;
 }
 
-/* After an error: on to the next line (or the closing brace). A bracket that is never closed would swallow the rest of
- * the file, so then the line break counts after all. */
+/* After an error: continues at the next line (or the closing brace). A bracket that is never closed would swallow the
+ * rest of the file, so here a line break ends the statement even inside brackets. */
 static void recover(reader *p)
 {
     ac_lex here = p->x;

@@ -1,5 +1,5 @@
-/* text_read.h - what the two halves of the .ag reader share: statements (text_read.c), types and constant values
- * (text_value.c). Nobody else includes it. */
+/* text_read.h - shared by the two halves of the .ag reader: statements (text_read.c), types and constant values
+ * (text_value.c). Only these include it. */
 #ifndef AC_IR_GRAPH_TEXT_READ_H
 #define AC_IR_GRAPH_TEXT_READ_H
 #include "ir/graph/graph.h"
@@ -33,7 +33,7 @@ int ac_text_num(ac_lex *x, const char *what, double *v);
 int ac_text_read_type(ac_lex *x, ac_text_type *ty); /* at the element type */
 /* After the = of a constant. w: the weights file of the text; NULL: none. */
 int ac_text_read_value(ac_lex *x, const ac_text_type *ty, const ac_weights_file *w, ac_text_value *v);
-/* A file that the text names, opened (base/beside.h), or a diagnostic. */
+/* Opens a file that the text names, or reports a diagnostic. */
 int ac_text_file(ac_lex *x, const ac_tok *name, ac_file *f);
 
 #endif

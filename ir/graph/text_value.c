@@ -1,7 +1,7 @@
-/* text_value.c - types and constant values of the .ag text form.
+/* text_value.c - parses types and constant values of the .ag text form.
  *
- * Hostile input: sizes are checked before anything is allocated, values before they are stored; a list costs memory in
- * proportion to its text, the others at most what the heap's limit leaves (8 GiB without one). */
+ * Hostile input: sizes are checked before anything is allocated, values before they are stored; a list needs memory in
+ * proportion to its text, other constants at most the rest of the heap's limit (8 GiB without one). */
 #include "base/beside.h"
 #include "base/random.h"
 #include "base/sink.h"
@@ -344,7 +344,7 @@ int ac_text_file(ac_lex *x, const ac_tok *name, ac_file *f)
                                       : AC_FAIL;
 }
 
-/* weights @offset: a slice of the weights file, where it is */
+/* weights @offset: a slice of the weights file, in place */
 static int read_slice(ac_lex *x, const ac_text_type *ty, const ac_weights_file *w, ac_text_value *out)
 {
     const ac_tok at = x->tok;

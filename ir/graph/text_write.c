@@ -1,4 +1,4 @@
-/* text_write.c - a graph as .ag text (docs/text-format.md). Reading it back gives an equal graph: names that need it
+/* text_write.c - writes a graph as .ag text (docs/text-format.md). Reading it back gives an equal graph: unusual names
  * are quoted, floats have nine digits, constants are hexadecimal (or short lists), splats stay splats. Lazy constants
  * are computed. */
 #include "base/sink.h"
@@ -48,7 +48,7 @@ static void put_num(ac_sink *to, double v, int digits)
         ac_putf(to, "%.*g", digits, v);
 }
 
-/* The shortest text that reads back as the same float. */
+/* The shortest text that round-trips to the same float. */
 static void put_f32(ac_sink *to, float v)
 {
     char s[32];
@@ -129,7 +129,7 @@ static void put_element(ac_sink *to, ac_dtype d, const void *data, int64_t i)
         ac_putf(to, "%lld", (long long)ac_dtype_get_int(d, data, i));
 }
 
-/* A NaN has many bit patterns, and text only one word for them. */
+/* NaN has many bit patterns, but the text has one word for all. */
 static bool has_nan(ac_dtype d, const void *data, int64_t n)
 {
     for (int64_t i = 0; i < n && ac_dtype_is_float(d); i++)
@@ -146,10 +146,10 @@ static void put_value(ac_sink *to, ac_ctx *cx, ac_tensor *t, ac_sink *weights)
     bool splat = t->splat && t->data;
     const void *data = splat || t->state ? t->data
                        : weights && t->raw && !t->data && ac_tensor_count(t) > SHORT
-                           ? t->raw /* no aligned copy only to be copied again */
+                           ? t->raw /* avoids an aligned copy that would only be copied again */
                            : ac_tensor_force(cx, t);
     if (!data) {
-        ac_put(to, "lazy"); /* its loops failed: a diagnostic says so; the reader refuses this word */
+        ac_put(to, "lazy"); /* its loops failed, which is reported; the reader refuses this word */
         return;
     }
     int64_t n = splat ? 1 : ac_tensor_count(t);
@@ -264,7 +264,7 @@ static void put_node(ac_sink *to, const ac_node *n, const char *word)
 
 static void put_graph(ac_sink *to, ac_graph *g, bool channels_first, ac_sink *weights)
 {
-    const int32_t *used = weights ? ac_graph_uses(g, g->cx->region) : NULL; /* no file space for what nobody reads */
+    const int32_t *used = weights ? ac_graph_uses(g, g->cx->region) : NULL; /* no file space for unused constants */
     ac_put(to, "graph ");
     put_name(to, g->name);
     ac_put(to, channels_first ? " channels_first {\n" : " {\n");
@@ -308,7 +308,7 @@ void ac_graph_write_text(ac_sink *to, ac_graph *g, bool channels_first)
     put_graphs(to, g, channels_first, NULL);
 }
 
-/* Bytes of the constants, roughly: what is short or a splat is counted, too. */
+/* An upper bound of the bytes of constants: includes short ones and splats. */
 static int64_t constant_bytes(const ac_graph *g)
 {
     int64_t n = 0;

@@ -1,7 +1,8 @@
-/* verify_nodes.c - every rule a graph must obey, at any time between import and lowering. Written from the rules in
- * graph.h, not from the passes: a pass that breaks one is found here.
+/* verify_nodes.c - checks the rules that a graph must obey at any time between import and lowering. Written from the
+ * rules in graph.h, not from the passes: a pass that breaks one is found here.
  *
- * Shapes may still be unknown (-1) and result types missing: pass infer fills these in, and its own errors say so. */
+ * Shapes may still be unknown (-1) and result types missing: pass infer fills these in and reports errors of its
+ * own. */
 #include "ir/graph/graph.h"
 
 #include <math.h>
@@ -12,7 +13,7 @@ static const int64_t MAX_BYTES = (int64_t)1 << 60;
 typedef struct check {
     ac_ctx *cx;
     ac_graph *g;
-    int32_t *made; /* by tensor id: 1 + position of the node that makes it */
+    int32_t *made; /* by tensor id: 1 + position of the node that produces it */
     int32_t bad;
 } check;
 
@@ -62,8 +63,7 @@ static void check_size(check *c, const ac_tensor *t)
             BAD(c, file_of(c), E0201, "dimension %d of tensor '%s' is %lld", i, t->name, (long long)t->dim[i]);
             return;
         }
-        fits &=
-            t->dim[i] <= 0 || ac_mul_ok(n, t->dim[i], &n); /* zeros are left out: the others must fit all the same */
+        fits &= t->dim[i] <= 0 || ac_mul_ok(n, t->dim[i], &n); /* zeros are skipped: the others must still fit */
         fits &= n <= MAX_BYTES / 8;
     }
     if (!fits)
@@ -125,7 +125,7 @@ static void check_tensor(check *c, int32_t i)
         check_view(c, t);
 }
 
-/* Results first, so that a read before the making can be told from a read of nothing. */
+/* Results first, to distinguish a read before the definition from a read of an undefined tensor. */
 static void collect_results(check *c, const ac_node *n, const ac_node *host, int32_t pos)
 {
     for (int32_t i = 0; i < n->n_out; i++) {
@@ -146,7 +146,7 @@ static void collect_results(check *c, const ac_node *n, const ac_node *host, int
         collect_results(c, n->fused[f], host, pos);
 }
 
-/* Is t made by the host, or by one of its followers before number `before`? */
+/* True if the host, or one of its followers before number `before`, produces t. */
 static bool made_in_chain(const ac_node *host, int32_t before, const ac_tensor *t)
 {
     bool made = before >= 0 && host->n_out && t == host->out[0];
@@ -155,7 +155,7 @@ static bool made_in_chain(const ac_node *host, int32_t before, const ac_tensor *
     return made;
 }
 
-/* Does a follower after number `follower` read t? */
+/* True if a follower after number `follower` reads t. */
 static bool read_in_chain(const ac_node *host, int32_t follower, const ac_tensor *t)
 {
     bool any = false;
@@ -236,7 +236,7 @@ static void check_lists(check *c)
             BAD(c, file_of(c), E0101, "output %d of the graph is not marked as one", i);
 }
 
-/* What is made in the middle of an epilogue never exists in memory: nobody else may read it. */
+/* Intermediate results of an epilogue never exist in memory: no other node may read them. */
 static void check_internal(check *c)
 {
     int32_t *uses = ac_graph_uses(c->g, c->cx->region);
@@ -260,7 +260,7 @@ int ac_graph_verify(ac_graph *g)
     for (int32_t i = 0; i < g->tensor.n; i++)
         check_tensor(&c, i);
     check_lists(&c);
-    bool shaped = c.bad == 0; /* nodes can be walked without stumbling over missing parts */
+    bool shaped = c.bad == 0; /* no part of a node is missing, so nodes can be walked */
     for (int32_t i = 0; i < g->node.n; i++) {
         const ac_node *n = g->node.item[i];
         shaped &= check_arity(&c, n);

@@ -1,4 +1,4 @@
-/* weights_file.c - the file that holds the large constants of a text. */
+/* weights_file.c - reads and writes the file that holds the large constants of a text. */
 #include "ir/graph/weights_file.h"
 #include "base/hash/sha256.h"
 

@@ -1,12 +1,11 @@
-/* weights_file.h - the file beside a text model that holds its large constants (docs/text-format.md).
+/* weights_file.h - the file next to a text model that holds its large constants (docs/text-format.md).
  *
  *     arenac-weights 1 bytes 786560 sha256 5f0c...            one line, blanks up to byte 127, a line break
  *     constants, each at a multiple of 64, zeros between them, row-major and little-endian as in memory
  *
- * `bytes` is the size of the whole file, `sha256` the sum of everything after the header. The text names both, so a
- * file that belongs to another text is refused when it is opened; the sum itself is compared where the values are used
- * (ac_weights_verify), because reading the values is what a plan does not need. Opening maps the file: nothing is
- * copied.
+ * `bytes` is the size of the whole file, `sha256` the sum of everything after the header. The text names both, so
+ * opening refuses a file that belongs to another text. The checksum itself is compared only when values are used
+ * (ac_weights_verify), because a plan does not need to read them. Opening maps the file: nothing is copied.
  *
  *     ac_weights_start(&sink);                               writing
  *     offset = ac_weights_add(&sink, data, bytes);
@@ -30,7 +29,8 @@ typedef struct ac_weights_file {
     const char *sha256;
 } ac_weights_file;
 
-void ac_weights_start(ac_sink *to, int64_t bytes);                    /* room for the header and about so many bytes */
+void ac_weights_start(ac_sink *to, int64_t bytes);                    /* capacity for the header and about that many
+                                                                       * bytes */
 int64_t ac_weights_add(ac_sink *to, const void *data, int64_t bytes); /* where in the file they are */
 void ac_weights_seal(ac_sink *to, char sha256[65]);
 

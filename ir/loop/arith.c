@@ -1,6 +1,6 @@
-/* arith.c - operations of the builder.
+/* arith.c - the arithmetic operations of the builder.
  *
- * Operands are checked and splat here; what an operation makes of constants is folding.c's business. */
+ * Checks and splats operands; folding.c evaluates operations on constants. */
 #include "ir/loop/builder.h"
 #include "ir/loop/kernel.h"
 

@@ -1,4 +1,4 @@
-/* builder.h - what the files of the builder share; lowerings include loop.h only.
+/* builder.h - the internal interface of the builder's files; lowerings include only loop.h.
  *
  *     loop.c   functions, buffers, blocks, statements          cse.c    equal pure instructions and unique names
  *     arith.c  ac_lb_add and the other typed operations           folding.c   constants and identities
@@ -14,14 +14,15 @@
 #include <assert.h>
 
 /* Inside the builder a FOR of one iteration stays in the code as a mark, so that a BREAK_IF can still make it a loop;
- * ac_lb_close drops it. Never seen outside. */
+ * ac_lb_close drops it. Never visible outside. */
 enum { AC_F_ONCE = 128 };
 
 typedef struct ac_lb_entry {
     ac_x x;
     uint32_t hash;
     int32_t next;  /* in the bucket's chain: 1 + index, 0 ends */
-    int64_t stamp; /* GET, LOAD: the time of the last change; equal instructions with other stamps differ */
+    int64_t stamp; /* GET, LOAD: the time of the last change; equal instructions with different stamps are different
+                    * values */
 } ac_lb_entry;
 
 struct ac_lb_cse {
@@ -41,22 +42,22 @@ struct ac_lb_cse {
 struct ac_lb_cse *ac_lb_cse_new(ac_region *r);
 ac_x ac_lb_pure(ac_lb *b, ac_ins ins, int64_t stamp); /* an equal visible instruction, or a new one */
 void ac_lb_enter(ac_lb *b);                           /* a block begins */
-void ac_lb_leave(ac_lb *b, bool pop);                 /* ... ends; pop false: only what it added becomes invisible */
-/* `hint` as a C identifier. Never the name of a buffer, a variable or an enclosing loop; with `everywhere` of no loop
- * either. */
+void ac_lb_leave(ac_lb *b, bool pop);                 /* ... ends; pop false: only its additions become invisible */
+/* `hint` as a C identifier. Never the name of a buffer, a variable or an enclosing loop; with `everywhere`, not of any
+ * loop either. */
 const char *ac_lb_unique(ac_lb *b, const char *hint, bool everywhere);
 void ac_lb_release(ac_lb *b, const char *name); /* a loop ended: another may have its name */
 
 /* loop.c */
 ac_x ac_lb_append(ac_lb *b, ac_ins ins);
-void ac_lb_written(ac_lb *b, int32_t buf); /* loads of it are not what they were */
-/* A value without side effects: folded, simplified, reused or appended. Types are complete and operands splat already.
+void ac_lb_written(ac_lb *b, int32_t buf); /* invalidates loads of it */
+/* A value without side effects: folded, simplified, reused or appended. Types must be complete and operands splat.
  */
 ac_x ac_lb_op(ac_lb *b, ac_ins ins);
 
-/* missing.c: is there `op`? Else it is remembered. */
+/* missing.c: true if `op` exists; else records it. */
 bool ac_lb_exists(ac_lb *b, ac_lop op, ac_dtype type, ac_dtype from);
-/* After a missing operation types need not fit any more. */
+/* After a missing operation, types need not match. */
 static inline bool ac_lb_fits(const ac_lb *b, bool fit)
 {
     return fit || b->missing.op;
@@ -83,9 +84,9 @@ const char *ac_lop_text(ac_lop op);
 char ac_lop_class(ac_lop op); /* 'V' 'S' 'O' 'C' 'E' */
 bool ac_lop_pure(ac_lop op);  /* a value that depends on operands only: not GET, LOAD, FOR */
 
-/* copy.c: an instruction of another function, again in this one. Operands (and GET's and SET's variable) are numbers of
- * the new function already; buffers have the same numbers; lanes in the pool are those of `from`. Returns the new value
- * or variable. */
+/* copy.c: appends a copy of another function's instruction. Operands (and GET's and SET's variable) must already be
+ * numbers of the new function; buffers have the same numbers; lanes in the pool are those of `from`. Returns the new
+ * value or variable. */
 ac_x ac_lb_copy(ac_lb *b, const ac_loop_fn *from, const ac_ins *i);
 /* A buffer as another function has it. */
 int32_t ac_lb_buf_like(ac_lb *b, const ac_buf *like);

@@ -1,13 +1,13 @@
 /* canonical.c - one text for equal code.
  *
- * One order of values, whatever order they were built in.
+ * Puts values into one order that does not depend on the order of building.
  *
- * C does not say which argument of ac_lb_add(b, ac_lb_load(...), ac_lb_load(...)) is called first, and compilers
+ * C does not define which argument of ac_lb_add(b, ac_lb_load(...), ac_lb_load(...)) is evaluated first, and compilers
  * differ. The same source must give the same bytes from every build, so ac_lb_close sorts each run of values between
- * two statements: operands before users, first operand first; what the following statement uses comes last, in its
- * operands' order; the rest as later code uses it, which is why runs are sorted from the last to the first. Nothing
- * crosses a statement, so loads and gets still see what they saw: an argument that makes statements has a line of its
- * own in the source. Cost: O(instructions), and sorting the rest. */
+ * two statements: operands before users, first operand first; operands of the following statement come last, in its
+ * operands' order; other values in the order of their later uses, which is why runs are sorted from the last to the
+ * first. Nothing crosses a statement, so loads and gets read the same values as before: an argument that appends
+ * statements must be on a line of its own in the source. Cost: O(instructions), and sorting the rest. */
 #include "ir/loop/builder.h"
 #include "ir/loop/ins_fields.h"
 
@@ -21,7 +21,7 @@ typedef struct use {
 typedef struct order {
     const ac_ins *code;
     int32_t begin, end; /* the run: begin <= x < end; end is a statement, or the code's end */
-    int32_t next;       /* the place of the next value of the run: runs keep theirs */
+    int32_t next;       /* the place of the next value of the run: runs keep their places */
     ac_x *map;          /* old number -> new one; 0: no place yet */
     int64_t *first;     /* as in use; INT64_MAX: none */
     AC_VEC(ac_x) stack; /* values waiting for their operands */
@@ -65,7 +65,7 @@ static void sort_run(order *o, ac_region *r, bool *inner, int32_t n)
     for (int32_t x = o->begin; x <= last; x++) {
         const ac_x operand[] = {o->code[x].a, o->code[x].b, o->code[x].c};
         for (int32_t k = 0; k < 3; k++)
-            inner[operand[k]] |= operand[k] >= o->begin; /* others are of a run that is still to come */
+            inner[operand[k]] |= operand[k] >= o->begin; /* others belong to a later run */
     }
     o->rest.n = 0;
     for (int32_t x = o->begin; x < o->end; x++)
@@ -98,7 +98,8 @@ void ac_lb_order(ac_loop_fn *fn, ac_region *r)
     bool *inner = AC_NEW_N(r, bool, n); /* an operand of a value of its own run, or of the statement after the run */
     for (int32_t x = 0; x < n; x++)
         o.first[x] = INT64_MAX;
-    for (int32_t end = n; end > 0; end = o.begin - 1) { /* 0 is no instruction, and like a statement before all */
+    for (int32_t end = n; end > 0; end = o.begin - 1) { /* 0 is not an instruction; it acts like a statement before all
+                                                         * others */
         o.end = end;
         for (o.begin = end; o.begin > 1 && ac_lop_class((ac_lop)o.code[o.begin - 1].op) == 'V'; o.begin--) {
         }

@@ -1,14 +1,14 @@
-/* close.c - the end of building.
+/* close.c - finishes a function: removes dead code and renumbers.
  *
- * Dead code, once, at ac_lb_close: unused values, variables never read, blocks without statements, loops without
- * iterations and the marks of loops with one, branches decided by constants. What is left is renumbered densely, in
+ * ac_lb_close removes, once: unused values, variables never read, blocks without statements, loops without iterations
+ * and the marks of loops with one, branches decided by constants. The remaining instructions are renumbered densely, in
  * order.
  *
- * Cost: O(instructions), times the few rounds in which variables lose their last reader. */
+ * Cost: O(instructions), times the few rounds until no variable loses its last reader. */
 #include "ir/loop/builder.h"
 #include "ir/loop/ins_fields.h"
 
-enum { LIVE = 1, GONE = 2 }; /* GONE: cannot run, or a mark without meaning */
+enum { LIVE = 1, GONE = 2 }; /* GONE: unreachable, or a redundant mark */
 
 typedef struct sweep {
     ac_loop_fn *fn;
@@ -87,8 +87,8 @@ static void use_operands(sweep *s, const ac_ins *x)
     use(s, x->c);
 }
 
-/* A block is live when a statement in it is; then so are its ends. Walking backwards, all users come before what they
- * use. */
+/* A block is live when a statement in it is; then so are its ends. Walking backwards, all users come before their
+ * operands. */
 static void mark(sweep *s, ac_region *r)
 {
     AC_VEC(bool) live = {0};  /* of the blocks around i, innermost last; for ELSE parts too */

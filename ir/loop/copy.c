@@ -1,4 +1,4 @@
-/* copy.c - instructions of one function, built again in another one. */
+/* copy.c - copies instructions of one function into another one. */
 #include "ir/loop/builder.h"
 #include "ir/loop/requants.h"
 #include "ir/loop/tiles.h"
@@ -18,7 +18,7 @@ ac_loop_fn *ac_lb_open_like(ac_lb *b, ac_region *region, const ac_loop_fn *from)
     return fn;
 }
 
-/* Values go through ac_lb_op, so what became constant is folded. */
+/* Values go through ac_lb_op, so new constants are folded. */
 static ac_x copy_value(ac_lb *b, const ac_loop_fn *from, const ac_ins *i)
 {
     ac_ins v = *i;

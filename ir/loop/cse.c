@@ -1,4 +1,4 @@
-/* cse.c - common values, and loads of what was stored.
+/* cse.c - finds common values, forwards stores to loads, and keeps names unique.
  *
  * Two uses of one structure: a hash table with chains whose entries are also a stack. The newest entry is always
  * the head of its chain, so leaving a block undoes in O(1) per entry. Lookups stop after DEPTH entries: cost stays
@@ -11,7 +11,7 @@ enum { FIRST_CAP = 256, DEPTH = 32 };
 
 struct ac_lb_name {
     const char *text; /* NULL: empty slot */
-    bool used;        /* false: an ended loop had it, or only its numbered forms are in use */
+    bool used;        /* false: it belonged to a loop that has ended, or only its numbered forms are in use */
     bool fixed;       /* in use up to the function's end */
     bool loop;        /* a loop has or had it */
     int32_t next;     /* number to try for the next numbered form */
@@ -33,7 +33,7 @@ static uint32_t mix(uint32_t h, uint64_t v)
     return (uint32_t)(x >> 32);
 }
 
-/* Lanes of the pool that belong to the instruction: they count by content, not by place. */
+/* Lanes of the pool that belong to the instruction: compared by content, not by position. */
 static int32_t pooled(const ac_ins *i)
 {
     return i->op == AC_L_CONSTV || i->op == AC_L_SHUFFLE ? i->lanes : 0;
@@ -156,7 +156,7 @@ static struct ac_lb_name *find_name(ac_lb *b, const char *s)
     return n;
 }
 
-/* Letters, digits and _, first no digit, no word of C. */
+/* Letters, digits and _, not beginning with a digit, not a keyword of C. */
 static char *identifier(ac_region *r, const char *hint)
 {
     static const char *const WORDS[] = {

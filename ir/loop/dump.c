@@ -1,7 +1,6 @@
-/* dump.c - the text form, written.
+/* dump.c - writes the text form.
  *
- * One instruction per line, indented by depth; numbers are the instructions' own, so the text names what the code
- * names. */
+ * One instruction per line, indented by depth; numbers are the indices of the instructions, as in the code. */
 #include "ir/loop/builder.h"
 #include "ir/loop/text_words.h"
 #include "ir/loop/requants.h"

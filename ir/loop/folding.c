@@ -1,8 +1,8 @@
-/* folding.c - what an operation makes of constants, and identities.
+/* folding.c - evaluates operations on constants, and simplifies identities.
  *
- * Constants are computed with the evaluator's own kernels; a float result that is NaN stays an instruction (its
- * bits depend on the machine). Identities keep every bit: floats know x*1, x/1, x-0 and x+(-0), but not x+0 (of
- * -0) or x*0. */
+ * Constants are computed with the evaluator's own kernels; a float result that is NaN stays an instruction (its bits
+ * depend on the machine). Identities are exact: floats have x*1, x/1, x-0 and x+(-0), but not x+0 (wrong for -0) or
+ * x*0. */
 #include "ir/loop/builder.h"
 #include "ir/loop/kernel.h"
 
@@ -47,7 +47,7 @@ ac_x ac_lb_lanes(ac_lb *b, ac_dtype d, const int64_t *lane, int32_t lanes)
 
 enum { BYTES = AC_MAX_LANES * 8 };
 
-/* The lanes of a constant as they lie in memory. */
+/* The lanes of a constant in their memory format. */
 static void spread(const ac_loop_fn *fn, const ac_ins *k, char *to)
 {
     for (int32_t l = 0; l < k->lanes; l++)

@@ -1,10 +1,10 @@
-/* gpu.c - functions with grid and block loops: what they have to look like.
+/* gpu.c - checks the form of functions with grid and block loops.
  *
  *     for g .. grid                       at the top only; iterations are independent
  *       for t 0 .. 256 block              threads; between two block loops all of them wait for each other
  *         shared[..] = ..
  *       end
- *       for k ..                          what is around block loops is the same for all threads
+ *       for k ..                          code around block loops is uniform over all threads
  *         for t 0 .. 256 block
  *           acc[2 * 256 + t] = ..         registers: element 2 of thread t
  *
@@ -76,7 +76,7 @@ bool ac_thread_element(const ac_loop_fn *fn, ac_x index, int64_t *constant, ac_x
     return t && times(fn, i->b, threads_of(fn, t), constant, k);
 }
 
-/* Is the buffer stored to in the phase around x? */
+/* True if the phase around x stores to the buffer. */
 static bool stored_in_phase(const ac_loop_fn *fn, ac_x phase, int32_t buf)
 {
     for (ac_x x = phase + 1, depth = 1; depth > 0 && x < fn->code.n; x++) {
@@ -88,7 +88,7 @@ static bool stored_in_phase(const ac_loop_fn *fn, ac_x phase, int32_t buf)
     return false;
 }
 
-/* An access to what threads hold in registers. inner: it is in a loop or branch of the phase. */
+/* An access to a buffer in the threads' registers. inner: it is in a loop or branch of the phase. */
 static const char *own_fault(const ac_loop_fn *fn, const ac_ins *i, ac_x phase, bool inner)
 {
     int64_t constant;
@@ -122,7 +122,7 @@ static const char *mma_fault(const ac_loop_fn *fn, const ac_ins *i, ac_x phase, 
     return stored_in_phase(fn, phase, words) ? "fragments that change in this phase" : NULL;
 }
 
-/* May threads of a block go through it a different number of times? */
+/* True if threads of a block may run it a different number of times. */
 static bool is_uneven(const ac_loop_fn *fn, const ac_ins *i)
 {
     return i->op == AC_L_IF || ins(fn, i->a)->op != AC_L_CONST || ins(fn, i->b)->op != AC_L_CONST;
@@ -156,7 +156,7 @@ static const char *buffer_fault(const ac_loop_fn *fn)
 const char *ac_loop_gpu_fault(const ac_loop_fn *fn)
 {
     enum { DEEP = 64 };
-    int32_t depth = 0, block = 0, uneven = 0; /* depths: of the block loop, of what is_uneven in it; 0: none */
+    int32_t depth = 0, block = 0, uneven = 0; /* depths: of the block loop, of the uneven block in it; 0: none */
     ac_x phase = 0;
     bool grid = false, blocks = false;
     ac_mark open[DEEP];

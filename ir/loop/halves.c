@@ -1,4 +1,4 @@
-/* halves.c - which instructions on four bytes or two halves are one instruction on a general register. */
+/* halves.c - recognises instructions on four bytes or two halves that are one instruction on a general register. */
 #include "ir/loop/halves.h"
 
 #include "ir/loop/builder.h"

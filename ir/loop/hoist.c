@@ -1,13 +1,13 @@
-/* hoist.c - values leave the loops that do not change them.
+/* hoist.c - moves loop-invariant values out of loops.
  *
- * Loop-invariant code motion.
+ * Example:
  *
  *     for oy                             %8 = mul %7 %2          (uses nothing of the loop over ky)
  *       for ky                     =>    for oy
  *         %8 = mul %7 %2                   for ky
  *
  * Moved: pure instructions that cannot fail (no integer division unless by a constant other than 0), in front of the
- * outermost loop that makes none of their operands. Moving out of an IF speculates, which is harmless for pure code,
+ * outermost loop that computes none of their operands. Moving out of an IF speculates, which is harmless for pure code,
  * and only happens when a loop is left on the way. GETs and LOADs stay: a variable or memory may change.
  *
  * Method: every instruction has a home, the block it must be in: the innermost home of its operands, when that is
@@ -21,7 +21,7 @@ typedef struct hoister {
     int32_t *home;         /* by instruction: the block it will be in */
     int32_t *depth;        /* by block */
     int32_t *parent;       /* by block */
-    int32_t *first, *next; /* by FOR: list of what is moved in front of it, oldest first */
+    int32_t *first, *next; /* by FOR: list of the values moved in front of it, oldest first */
     int32_t *last;
 } hoister;
 
@@ -36,13 +36,13 @@ static bool may_move(const hoister *h, const ac_ins *i)
     return by->op == AC_L_CONST && by->k.i;
 }
 
-/* The block in which x is defined from now on; for a loop variable, the loop's own. */
+/* The block that will define x; for a loop variable, the loop itself. */
 static int32_t home_of(const hoister *h, ac_x x)
 {
     return h->fn->code.item[x].op == AC_L_FOR ? x : h->home[x];
 }
 
-/* The loop in front of which instruction i of block `here` goes, or 0. */
+/* The loop that instruction i of block `here` moves in front of, or 0. */
 static int32_t leave_to(const hoister *h, const ac_ins *i, int32_t here)
 {
     const ac_x use[3] = {i->a, i->b, i->c};

@@ -1,5 +1,4 @@
-/* ins_fields.c - the one place that knows which fields of an instruction are values, and which are buffers; see
- * ins_fields.h. */
+/* ins_fields.c - lists the fields of an instruction that are values, and those that are buffers; see ins_fields.h. */
 #include "ir/loop/ins_fields.h"
 
 #include "ir/loop/requants.h"

@@ -1,5 +1,5 @@
-/* ins_fields.h - the values and the buffers that an instruction uses, in whichever of its fields: for everything that
- * copies code into another function.
+/* ins_fields.h - renames the values and buffers that an instruction uses, in all of its fields; for code that copies
+ * instructions into another function.
  *
  *     ac_ins_move_values(&i, map);        value x is number map[x] in the other function; map[0] is 0: none
  *     ac_ins_move_buffers(&i, to);        buffer k is number to[k]

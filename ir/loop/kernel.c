@@ -1,8 +1,8 @@
-/* kernel.c - what an instruction computes.
+/* kernel.c - computes instructions over all their lanes; see kernel.h.
  *
- * Lanes are handled in chunks of CHUNK through local arrays: compilers then know that nothing overlaps and
- * vectorise without run-time tests, and d == a stays correct. memcpy because registers hold different types at
- * different times. */
+ * Lanes are handled in chunks of CHUNK through local arrays: so compilers see that nothing overlaps and vectorise
+ * without run-time tests, and d == a stays correct. memcpy because registers hold different types at different
+ * times. */
 #include "ir/loop/kernel.h"
 #include "ir/loop/scalar.h"
 

@@ -1,15 +1,15 @@
-/* legalise.c - for targets without vectors.
+/* legalise.c - turns vectors into scalars, for targets without vectors.
  *
- * Every value of L lanes becomes L values of one lane; instructions that only move lanes disappear. Where a machine
- * works on the halves of words, what halves.h names stays whole; lanes are taken out of a word, and put together, where
- * the other kind is needed.
+ * Every value of L lanes becomes L values of one lane; instructions that only move lanes disappear. On a machine that
+ * works on the halves of words, instructions that halves.h names are kept; lanes are extracted from a word, or packed
+ * into one, as needed.
  *
  *     %4 = load f32x4 x[%3]           load x[%3], x[%3 + 1], x[%3 + 2], x[%3 + 3]
  *     %5 = sumlanes f32 %4      =>    (l0 + l2) + (l1 + l3)
  *     %6 = dot4 i32 %a %b %c          c + a0*b0 + a1*b1 + a2*b2 + a3*b3, wrapping
  *
- * A variable of L lanes becomes L variables NAME_0 .. Memory order is kept: all lanes are loaded where the vector
- * was. */
+ * A variable of L lanes becomes L variables NAME_0 .. Memory order is kept: all lanes are loaded at the position of the
+ * vector load. */
 #include "ir/loop/builder.h"
 #include "ir/loop/halves.h"
 #include "ir/loop/kernel.h"
@@ -18,7 +18,7 @@ typedef struct splitter {
     const ac_loop_fn *from;
     ac_lb b;
     ac_region *tmp;
-    ac_x **lane; /* by old value or variable: its lanes in the new function; NULL: it is whole there */
+    ac_x **lane; /* by old value or variable: its lanes in the new function; NULL: it is kept as a word */
     ac_x *whole; /* the same as one word, 0: none */
 } splitter;
 
@@ -111,7 +111,7 @@ static ac_dtype bits_type(ac_dtype d)
     return bits == 8 ? AC_U8 : bits == 16 ? AC_U16 : bits == 32 ? AC_U32 : AC_U64;
 }
 
-/* Lane l of a bitcast: cut out of a wider lane, or put together from narrower ones, lowest first. */
+/* Lane l of a bitcast: extracted from a wider lane, or combined from narrower ones, lowest first. */
 static ac_x split_bitcast(splitter *s, const ac_ins *i, int32_t l)
 {
     ac_lb *b = &s->b;
@@ -190,7 +190,7 @@ static ac_x keep_shuffle(splitter *s, const ac_ins *i)
     return ac_lb_shuffle(&s->b, word(s, low ? i->a : i->b), low && high ? word(s, i->b) : 0, pattern, 2);
 }
 
-/* Instruction x as it is, its operands words and numbers. */
+/* Copies instruction x; its operands are words and scalars. */
 static ac_x keep(splitter *s, ac_x x)
 {
     bool odd;
@@ -199,7 +199,8 @@ static ac_x keep(splitter *s, ac_x x)
         return keep_shuffle(s, &i);
     if (i.op == AC_L_GET || i.op == AC_L_SET)
         i.aux = s->whole[i.aux];
-    if (i.op == AC_L_SHR && ac_halves_widened(s->from, x, &odd) && !odd) { /* the bytes' way up stays beside it */
+    if (i.op == AC_L_SHR && ac_halves_widened(s->from, x, &odd) && !odd) { /* the widening of the bytes is copied as
+                                                                            * well */
         ac_ins up = *old(s, i.a);
         up.a = word(s, up.a);
         up.b = word(s, up.b);

@@ -1,4 +1,4 @@
-/* loop.c - what loop.def says of the instructions, and walking over them. */
+/* loop.c - functions, buffers, blocks and statements of the builder; the properties of instructions from loop.def. */
 #include "ir/loop/builder.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ static const struct {
 #undef LOP
 };
 
-/* Any number may ask: the verifier looks at instructions that are none. */
+/* Accepts any number: the verifier also checks invalid instructions. */
 static ac_lop known(ac_lop op)
 {
     return op < AC_L_COUNT ? op : AC_L_NONE;
@@ -101,7 +101,8 @@ static bool const_bool(const ac_lb *b, ac_x x, bool v)
 }
 
 /* Memory. Parameters may be planned onto the same bytes, so a store to one may change what a load from another sees;
- * constants and locals are apart. Entering a loop counts as a change: later iterations see the stores of earlier ones.
+ * constants and locals do not overlap. Entering a loop counts as a change: later iterations see the stores of earlier
+ * ones.
  */
 
 ac_x ac_lb_load(ac_lb *b, int32_t buf, ac_x index, int32_t lanes)
@@ -126,7 +127,7 @@ ac_x ac_lb_load_flags(ac_lb *b, int32_t buf, ac_x index, int32_t lanes, uint8_t 
     return ac_lb_pure(b, ins, stamp);
 }
 
-/* Loads from `buf` that follow see something new. */
+/* Later loads from `buf` read a new value. */
 void ac_lb_written(ac_lb *b, int32_t buf)
 {
     b->cse->clock++;
@@ -281,7 +282,7 @@ void ac_lb_break_if(ac_lb *b, ac_x cond)
     while (i >= 0 && at(b, b->open.item[i])->op != AC_L_FOR)
         i--;
     assert(i >= 0 && "break_if inside a loop");
-    b->fn->code.item[b->open.item[i]].flags &= (uint8_t)~AC_F_ONCE; /* even one iteration needs a loop to leave */
+    b->fn->code.item[b->open.item[i]].flags &= (uint8_t)~AC_F_ONCE; /* break_if needs a loop even for one iteration */
     if (!const_bool(b, cond, false))
         ac_lb_append(b, (ac_ins){.op = AC_L_BREAK_IF, .a = cond});
 }

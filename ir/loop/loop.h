@@ -1,13 +1,13 @@
-/* loop.h - what a loop is: a function over flat buffers, as typed instructions in structured blocks.
+/* loop.h - the loop IR: a function over flat buffers, as typed instructions in structured blocks.
  *
  * This is the one form between operators and targets: lowerings build it, the evaluator runs it, the C, LLVM and CUDA
- * printers print it; none of these knows an operator.
+ * printers print it; none of these depends on operators.
  *
- * A function has buffers (parameters first, then locals) and code: a flat array of instructions. An instruction that
- * makes a value is named by its index; it can be used after it inside the same or an inner block (FOR .. END, IF ..
- * ELSE .. END). Values never change; what changes during a loop lives in variables (VAR / GET / SET): accumulators are
- * variables. Evaluation order is the order of the code: a LOAD reads memory where it is, whatever is stored later.
- * A value has lanes: 1 = scalar. Printers turn more lanes into vector types; the legaliser turns them into scalars.
+ * A function has buffers (parameters first, then locals) and code: a flat array of instructions. A value is named by
+ * the index of its instruction; it can be used after it inside the same or an inner block (FOR .. END, IF .. ELSE ..
+ * END). Values never change; state that changes during a loop is in variables (VAR / GET / SET): accumulators are
+ * variables. Evaluation order is the order of the code: a LOAD reads memory at its position, before all later stores. A
+ * value has lanes: 1 = scalar. Printers turn more lanes into vector types; the legaliser turns them into scalars.
  *
  *     %1 = const i32 0   %2 = const i32 196
  *     %3 = for i32 %1 .. %2 step 16
@@ -20,16 +20,16 @@
  * The builder (lb_*) appends instructions; it folds constants and trivial identities (x+0, x*1, cast to the same type),
  * and reuses an equal pure instruction that is still in scope. So lowerings may be written naively.
  *
- * Memory: all in the region given to ac_lb_open. An operation that does not exist for a type is remembered, and what is
- * built from there on is of no use: ask ac_lb_missing before ac_lb_close. Other errors of the builder are programming
- * errors (assert); ac_loop_verify reports E0901. Index values are i32: no buffer has more than 2^31-1 elements. */
+ * Memory: all in the region given to ac_lb_open. An operation that does not exist for a type is recorded, and the
+ * function is then invalid: check ac_lb_missing before ac_lb_close. Other errors of the builder are programming errors
+ * (assert); ac_loop_verify reports E0901. Index values are i32: no buffer has more than 2^31-1 elements. */
 #ifndef AC_IR_LOOP_LOOP_H
 #define AC_IR_LOOP_LOOP_H
 #include "base/sink.h"
 #include "base/vec.h"
 #include "ir/dtype/dtype.h"
 
-typedef int32_t ac_x; /* a value: index of an instruction; 0 is none */
+typedef int32_t ac_x; /* a value: index of an instruction; 0: no value */
 
 typedef enum ac_lop {
     AC_L_NONE,
@@ -50,8 +50,8 @@ static inline bool ac_lop_stores(ac_lop op)
 } /* to buffer aux from element a on */
 
 enum { AC_MAX_LANES = 1024 }; /* of one value */
-/* flags. ALIGNED: the address is a multiple of lanes * element size. SHAPE: of CONST, a number that the builder does
- * not look at, see ac_lb_shape. NARROW: a load of i8 constants that all are in -AC_NARROW .. AC_NARROW. */
+/* flags. ALIGNED: the address is a multiple of lanes * element size. SHAPE: a CONST that the builder never folds, see
+ * ac_lb_shape. NARROW: a load of i8 constants that all are in -AC_NARROW .. AC_NARROW. */
 enum { AC_F_WRAP = 1, AC_F_ALIGNED = 2, AC_F_SHAPE = 4, AC_F_NARROW = 8, AC_NARROW = 64 };
 typedef enum ac_mark {
     AC_MARK_SERIAL,
@@ -79,9 +79,9 @@ typedef struct ac_ins {
 
 typedef enum ac_role { AC_BUF_IN, AC_BUF_OUT, AC_BUF_INOUT, AC_BUF_CONST, AC_BUF_SCRATCH, AC_BUF_LOCAL } ac_role;
 
-/* Where a LOCAL lies on a GPU; elsewhere all are arrays on the stack. SHARED: one for a block. THREAD: registers of the
- * threads of a block; element k of thread t is k * threads + t. A thread stores its own elements only, and loads those
- * or a neighbour's from an earlier phase, in that form (ac_thread_element). */
+/* The memory of a LOCAL on a GPU; elsewhere all are arrays on the stack. SHARED: one for a block. THREAD: registers of
+ * the threads of a block; element k of thread t is k * threads + t. A thread stores only its own elements, and loads
+ * those or a neighbour's from an earlier phase, with an index of that form (ac_thread_element). */
 typedef enum ac_where { AC_WHERE_STACK, AC_WHERE_SHARED, AC_WHERE_THREAD } ac_where;
 
 typedef struct ac_buf {
@@ -110,22 +110,22 @@ typedef struct ac_lb {
     ac_loop_fn *fn;
     AC_VEC(int32_t) open; /* FOR / IF instructions not yet closed */
     struct ac_lb_cse *cse;
-    /* The first operation that there is not: of result and operand type; op 0: none */
+    /* The first operation that does not exist, with its result and operand type; op 0: none */
     struct {
         uint8_t op, type, from;
     } missing;
 } ac_lb;
 
 ac_loop_fn *ac_lb_open(ac_lb *b, ac_region *region, const char *name, const char *note);
-/* A buffer; all parameters before the first local. Returns its number. The name is made a unique C identifier. */
+/* A buffer; all parameters before the first local. Returns its number. The name becomes a unique C identifier. */
 int32_t ac_lb_buf(ac_lb *b, const char *name, ac_dtype dtype, int64_t count, ac_role role, int32_t align,
                   const char *note);
 
 ac_x ac_lb_int(ac_lb *b, ac_dtype d, int64_t v); /* integer or bool constant, one lane */
 ac_x ac_lb_num(ac_lb *b, ac_dtype d, double v);  /* float constant (rounded to d), one lane */
 ac_x ac_lb_i32(ac_lb *b, int64_t v);
-/* An i32 constant that nothing is folded with, so that functions for other numbers are built of the same instructions
- * and can be one (codegen/share_kernels.c): extents, strides, pads. Each is an instruction of its own. */
+/* An i32 constant that is never folded, so that functions for other values have the same instructions and can be merged
+ * (codegen/share_kernels.c): extents, strides, pads. Each is an instruction of its own. */
 ac_x ac_lb_shape(ac_lb *b, int64_t v);
 ac_x ac_lb_shape_like(ac_lb *b, ac_x like, int64_t v); /* the same for each lane of `like` */
 ac_x ac_lb_f32(ac_lb *b, double v);
@@ -173,7 +173,7 @@ ac_x ac_lb_dot4(ac_lb *b, ac_x x, ac_x y, ac_x acc);
 ac_x ac_lb_dot2(ac_lb *b, ac_x x, ac_x y, ac_x acc);
 ac_x ac_lb_splat(ac_lb *b, ac_x x, int32_t lanes); /* lanes 1: x itself */
 ac_x ac_lb_lane(ac_lb *b, ac_x x, int32_t lane);
-/* Which lane of two vectors of `half` lanes lane i has where they take turns: a0 b0 a1 b1 .. */
+/* The source of lane i when two vectors of `half` lanes are interleaved: a0 b0 a1 b1 .. */
 static inline int32_t ac_zip_lane(int32_t i, int32_t half)
 {
     return i % 2 * half + i / 2;
@@ -186,19 +186,19 @@ ac_x ac_lb_load(ac_lb *b, int32_t buf, ac_x index, int32_t lanes);
 ac_x ac_lb_load_flags(ac_lb *b, int32_t buf, ac_x index, int32_t lanes, uint8_t flags);
 void ac_lb_store(ac_lb *b, int32_t buf, ac_x index, ac_x value);
 /* Threads of a block, between two of its phases: elements a.. of `acc` += product of fragments b.. and c.. of `words`
- * (mma.c). type: of what the words hold. */
+ * (mma.c). type: of the elements in words. */
 void ac_lb_mma(ac_lb *b, ac_dtype type, int32_t acc, ac_x a, int32_t words, ac_x x, ac_x y);
-void ac_lb_prefetch(ac_lb *b, int32_t buf, ac_x index); /* a hint; index may lie anywhere */
+void ac_lb_prefetch(ac_lb *b, int32_t buf, ac_x index); /* a hint; index may be out of range */
 ac_x ac_lb_var(ac_lb *b, const char *name, ac_x init);  /* a handle for ac_lb_get / ac_lb_set */
 ac_x ac_lb_get(ac_lb *b, ac_x var);
 void ac_lb_set(ac_lb *b, ac_x var, ac_x value);
 ac_x ac_lb_for(ac_lb *b, const char *name, ac_x lo, ac_x hi, int64_t step,
                ac_mark mark); /* the loop variable; constant bounds
-                           with one iteration (serial, unroll, parallel): lo, and no loop is made */
+                           with one iteration (serial, unroll, parallel): lo, and no loop is emitted */
 ac_x ac_lb_for_n(ac_lb *b, const char *name,
                  int64_t n); /* 0 <= name < n, serial. n == 1: no loop is made, the variable is
                                                          the constant 0; ac_lb_end must be called all the same */
-/* ac_lb_for_n, marked parallel: see docs/loop-ir.md for what that promises. */
+/* ac_lb_for_n, marked parallel: docs/loop-ir.md defines the promise. */
 ac_x ac_lb_for_each(ac_lb *b, const char *name, int64_t n);
 void ac_lb_if(ac_lb *b, ac_x cond);
 void ac_lb_else(ac_lb *b);
@@ -219,14 +219,14 @@ static inline int32_t ac_lb_lane_count(const ac_lb *b, ac_x x)
 }
 bool ac_lb_const_int(const ac_lb *b, ac_x x, int64_t *v); /* is x an integer constant? */
 
-/* gpu.c: is `index` an element of a thread's own, k * threads + t in the block loop t? Then k = *constant, or the value
- * *k if that is not 0. threads: trips of the loop. Or that of its neighbour in the warp, k * threads + (t xor mask)
- * with mask 1, 2, 4, 8 or 16. */
+/* gpu.c: true if `index` is an element of the thread itself, k * threads + t in the block loop t; then k = *constant,
+ * or the value *k if that is not 0. threads: trips of the loop. Also true for an element of its neighbour in the warp,
+ * k * threads + (t xor mask) with mask 1, 2, 4, 8 or 16. */
 bool ac_thread_element(const ac_loop_fn *fn, ac_x index, int64_t *constant, ac_x *k, int32_t *mask);
-/* The shape of functions with grid and block loops; NULL, or what is wrong. */
+/* Checks the form of functions with grid and block loops; NULL, or a message. */
 const char *ac_loop_gpu_fault(const ac_loop_fn *fn);
 
-/* same.c: are two functions equal but for names and notes? Equal ones have equal hashes. */
+/* same.c: true if two functions are equal except for names and notes; then their hashes are equal. */
 uint64_t ac_fn_hash(const ac_loop_fn *fn);
 bool ac_fn_same(const ac_loop_fn *a, const ac_loop_fn *b);
 /* verify_loops.c: types, scopes, structure, constant indices inside buffers. E0901 for each fault. */
@@ -237,12 +237,12 @@ int ac_loop_read(ac_ctx *cx, const char *file, const char *text, size_t n, ac_lo
 /* legalise.c: the same program with at most one lane everywhere (vectors become scalars, reductions and dots their
  * defined sums; no hints), so that any program prints as plain C99. fma stays (the target decides). */
 ac_loop_fn *ac_loop_scalar(ac_ctx *cx, const ac_loop_fn *fn);
-/* seven_bits.c: do two neighbouring products of a DOT4 of u8 and i8 fit in 16 bits together? */
+/* seven_bits.c: true if the sum of two neighbouring products of a DOT4 of u8 and i8 fits in 16 bits. */
 bool ac_ins_pairs_fit(const ac_loop_fn *fn, const ac_ins *dot);
-/* narrowed.c: what lies in buffer i, f32, lies there as as[i] instead, f16 or bf16 (AC_NONE: as it is): loads convert,
- * stores round to nearest even. */
+/* narrowed.c: stores buffer i, of f32, in type as[i], f16 or bf16 (AC_NONE: unchanged): loads convert, stores round to
+ * nearest even. */
 ac_loop_fn *ac_loop_narrowed(ac_ctx *cx, ac_region *region, const ac_loop_fn *fn, const ac_dtype *as);
-/* The same for machines that work on the halves of words: what halves.h names stays whole. */
+/* The same for machines that work on the halves of words: instructions that halves.h names are kept. */
 ac_loop_fn *ac_loop_halves(ac_ctx *cx, const ac_loop_fn *fn);
 /* unroll.c: loops marked unroll with constant bounds are replaced by copies of their body. */
 ac_loop_fn *ac_loop_unroll(ac_ctx *cx, const ac_loop_fn *fn);

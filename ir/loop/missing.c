@@ -1,5 +1,5 @@
-/* missing.c - operations that do not exist for a type: a model can need them, so the builder goes on with a value of
- * the right type, and the lowering refuses the node. */
+/* missing.c - records operations that do not exist for a type. A model can need them, so the builder continues with a
+ * value of the right type, and the lowering refuses the node. */
 #include "ir/loop/builder.h"
 #include "ir/loop/kernel.h"
 

@@ -1,10 +1,11 @@
-/* mma.c - what one thread of a warp gets from MMA: four results of a product of 16 x 8, from the fragments of all 32.
+/* mma.c - computes the part of one thread of a warp in MMA: four results of a product of 16 x 8, from the fragments of
+ * all 32.
  *
  *     thread 4 g + q            A: rows g, g + 8 (words 0, 1: word q of the reduction; 2, 3: word q + 4)
  *     0 <= g < 8, 0 <= q < 4    B: column g      (word 0: word q of the reduction; 1: word q + 4)
  *                               results: (g, 2q), (g, 2q + 1), (g + 8, 2q), (g + 8, 2q + 1)
  *
- * as PTX has it for mma.m16n8k32 (i8), k16 (f16, bf16) and k8 (tf32). */
+ * as in PTX for mma.m16n8k32 (i8), k16 (f16, bf16) and k8 (tf32). */
 #include "ir/loop/kernel.h"
 
 #include <string.h>
@@ -32,7 +33,7 @@ void ac_mma(ac_dtype type, const ac_mma_words *w, int32_t lane, void *acc, size_
 {
     const int32_t g = lane / 4, q = lane % 4, each = type == AC_I8 ? 4 : type == AC_F32 ? 1 : 2;
     for (int32_t e = 0; e < 4; e++) {
-        const int32_t row = e / 2, column = 2 * q + e % 2; /* row: of the two that the thread has */
+        const int32_t row = e / 2, column = 2 * q + e % 2; /* row: 0 or 1, of the two of the thread */
         int32_t sum = 0;
         float real = 0;
         memcpy(type == AC_I8 ? (void *)&sum : (void *)&real, (char *)acc + (size_t)e * stride, 4);

@@ -1,11 +1,12 @@
-/* narrowed.c - floats of 16 bits in memory, of 32 in registers.
+/* narrowed.c - stores floats in 16 bits in memory, and computes with 32 in registers.
  *
  *     %4 = load f32x8 x[%3]                    %4 = load bf16x8 x[%3]
  *                                       =>     %5 = cast f32x8 %4
  *     store out[%3] %9                         %10 = cast bf16x8 %9
  *                                              store out[%3] %10
  *
- * What is only moved keeps its bits: a store of what a load brought from a buffer of the same type is of 16 bits. */
+ * Elements that are only moved are not converted: a store of a value loaded from a buffer of the same type stays 16
+ * bits wide. */
 #include "ir/loop/builder.h"
 #include "ir/loop/ins_fields.h"
 

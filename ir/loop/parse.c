@@ -1,7 +1,7 @@
-/* parse.c - the text form, read.
+/* parse.c - parses the text form.
  *
- * Reads what dump.c writes. Nothing is folded and numbers must be the instructions' positions, so that the same text
- * comes out again. Only syntax is checked here (E0020, with the place); ac_loop_verify checks the rest. */
+ * Reads what dump.c writes. Nothing is folded, and numbers must be the instructions' positions, so that the text
+ * round-trips. Only syntax is checked here (E0020, with the position); ac_loop_verify checks the rest. */
 #include "ir/loop/builder.h"
 #include "ir/loop/kernel.h"
 #include "ir/loop/requants.h"
@@ -155,7 +155,7 @@ static int read_i32(reader *r, int64_t lo, int64_t hi, int32_t *out)
     return AC_OK;
 }
 
-/* A lane as constants keep it: an integer of the type, or the bits of a double. */
+/* A lane in the format of constants: an integer of the type, or the bits of a double. */
 static int read_lane(reader *r, ac_dtype d, int64_t *out)
 {
     char *end, *s = token(r);
@@ -473,7 +473,7 @@ static int read_ins(reader *r)
         AC_TRY(read_type(r, &i));
     AC_TRY(read_body(r, &i));
     AC_TRY(read_tail(r, &i));
-    if (op == AC_L_STORE || op == AC_L_SET) { /* the type of what is stored */
+    if (op == AC_L_STORE || op == AC_L_SET) { /* the type of the stored value */
         const ac_ins *v = &r->fn->code.item[op == AC_L_STORE ? i.b : i.a];
         i.dtype = v->dtype;
         i.lanes = v->lanes;

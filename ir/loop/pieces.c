@@ -1,4 +1,4 @@
-/* pieces.c - loops marked apart as functions; see pieces.h. */
+/* pieces.c - turns loops marked apart into functions; see pieces.h. */
 #include "ir/loop/pieces.h"
 
 #include "ir/loop/builder.h"
@@ -9,7 +9,8 @@ enum { MOST_VALUES = 48 };
 /* A loop marked apart: instructions begin + 1 .. end - 1. */
 typedef struct cut {
     ac_x begin, end;
-    ac_x value[MOST_VALUES]; /* of the whole function: what the piece is given; variables: as they are then */
+    ac_x value[MOST_VALUES]; /* of the whole function: the values passed to the piece; variables: their current
+                              * values */
     int32_t n_values;
     bool fits;
 } cut;
@@ -20,7 +21,7 @@ typedef struct cutter {
     const ac_loop_fn *fn;
     cut *cut;
     int32_t n;
-    int32_t *home; /* by buffer on the stack: 1 + the cut that uses it; -1: several, or what is outside */
+    int32_t *home; /* by buffer on the stack: 1 + the cut that uses it; -1: several cuts, or code outside of them */
 } cutter;
 
 static bool is_local(const cutter *c, int32_t buf)
@@ -63,7 +64,7 @@ static void find_homes(cutter *c)
     }
 }
 
-/* What the cut needs of value or variable x. */
+/* Records that the cut needs value or variable x. */
 static void need(const cutter *c, cut *k, ac_x x)
 {
     const ac_ins *i = &c->fn->code.item[x];
@@ -133,7 +134,7 @@ static int32_t buffers_by_use(const writer *w, const cut *k, int32_t *order)
 }
 
 /* Buffers that the cut uses, parameters first; buf: of the piece, by those of the function. Equal bodies have equal
- * ones in the same order: what is an operand or a result of the whole function is no more than a window here. */
+ * ones in the same order: operands and results of the whole function are plain windows here. */
 static void piece_buffers(writer *w, const cut *k, ac_piece *p, int32_t *buf)
 {
     const ac_loop_fn *fn = w->c->fn;
@@ -161,8 +162,7 @@ static void copy_number(writer *w, ac_x x)
         copy(w, x);
 }
 
-/* Numbers that the cut uses, wherever they are from, in the order of first use: equal bodies have them in the same
- * order. */
+/* Values from outside that the cut uses, in the order of first use: equal bodies have them in the same order. */
 static void copy_numbers(writer *w, const cut *k)
 {
     copy_number(w, w->c->fn->code.item[k->begin].a);

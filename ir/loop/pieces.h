@@ -1,17 +1,17 @@
-/* pieces.h - loops marked apart: code of its own, called where the loop was.
+/* pieces.h - turns loops marked apart into separate functions, called in place of the loop.
  *
  *     before   for tick .. { if (..) { for 0 .. 1 apart { conv: x -> rows } } else { for 0 .. 1 apart { .. } } }
  *     after    piece: { conv: x -> rows }        outer: for tick .. { if (..) { at[0] = next; piece } else { .. } }
  *
- * A function of many bodies (strip.h) is too large for a compiler of firmware: it keeps what is computed from all the
- * bodies' addresses in one frame, and spills in the inner loops. Printers of firmware print the pieces as functions.
+ * A function of many bodies (strip.h) is too large for a compiler of firmware: it keeps values derived from all bodies'
+ * addresses in one frame, and spills in the inner loops. Printers of firmware print the pieces as functions.
  *
- * In `outer` such a loop is empty, and means a call of the next piece in order. A piece has the buffers that it uses as
- * parameters, and as the last one, where it needs any, the values from outside: i32, which `outer` stores in a local
- * array before. A loop whose body needs more than that (a variable of outside that it sets, an array on the stack that
- * others use, other types) stays where it is, and is no piece.
+ * In `outer` such a loop is empty and represents a call of the next piece in order. The parameters of a piece are the
+ * buffers that it uses and, last, the values from outside if it needs any: i32 values, which `outer` stores in a local
+ * array before the call. A loop whose body needs more than that (it sets a variable of outside, or uses an array on the
+ * stack that others use, or other types) is not turned into a piece.
  *
- *     const ac_pieces p = ac_loop_pieces(cx, region, fn);        p.n: 0, and p.outer is fn, where nothing is apart
+ *     const ac_pieces p = ac_loop_pieces(cx, region, fn);        p.n: 0, and p.outer is fn, if no loop is marked
  *
  * Cost: linear for each piece. Memory: the region given. */
 #ifndef AC_IR_LOOP_PIECES_H
@@ -21,7 +21,7 @@
 typedef struct ac_piece {
     const ac_loop_fn *fn;
     int32_t *buf; /* by its parameter: buffer of outer */
-    int32_t like; /* the first piece with this function; its own place: none before it */
+    int32_t like; /* the first piece with this function; its own index if it is the first one */
 } ac_piece;
 
 typedef struct ac_pieces {
@@ -31,7 +31,7 @@ typedef struct ac_pieces {
 } ac_pieces;
 
 ac_pieces ac_loop_pieces(ac_ctx *cx, ac_region *region, const ac_loop_fn *fn);
-/* Is instruction x of outer the call of a piece? Its END is the next instruction. */
+/* True if instruction x of outer is the call of a piece. Its END is the next instruction. */
 static inline bool ac_is_piece(const ac_loop_fn *outer, ac_x x)
 {
     return outer->code.item[x].op == AC_L_FOR && outer->code.item[x].aux == AC_MARK_APART;

@@ -1,4 +1,4 @@
-/* requants.c - REQUANT: its fields in an instruction, and what it computes; see requants.h. */
+/* requants.c - REQUANT: packs its fields into an instruction, and computes it; see requants.h. */
 #include "ir/loop/requants.h"
 
 #include "ir/loop/builder.h"

@@ -1,8 +1,8 @@
-/* requants.h - REQUANT: accumulators become stored bytes, on processors with vectors of words: `lanes` at a time.
+/* requants.h - REQUANT: turns accumulators into stored bytes, `lanes` at a time, on processors with vectors of words.
  *
  *     v = acc[lanes * row + l] + table[bias + l]                 wraps
  *     v = v * 2^pre * table[at + l] / 2^31, rounded to nearest, ties up; saturated
- *     v = v / 2^e rounded to nearest, ties up; ties away from zero where `away`;  table[at + lanes + l] = -e, e >= 0
+ *     v = v / 2^e rounded to nearest, ties up; ties away from zero with `away`;  table[at + lanes + l] = -e, e >= 0
  *     y[l] = clamp(v + zero, lo, hi)                             l < lanes
  *
  * which is the reference's requantisation (docs/numerics.md) with shifts to the right. Like a STORE of `lanes` elements
@@ -11,7 +11,7 @@
  *     ac_requants q = {.y = out, .acc = acc, .lanes = 4, .row = 1, .table = t, .zero = -128, .lo = -128, .hi = 127};
  *     ac_lb_requant(b, q, y_at, at, bias);
  *
- * `away` needs e >= 1 in all lanes: the value before the shift goes down by one where it is negative. */
+ * `away` needs e >= 1 in all lanes: negative values are decremented before the shift. */
 #ifndef AC_IR_LOOP_REQUANTS_H
 #define AC_IR_LOOP_REQUANTS_H
 #include "ir/loop/loop.h"

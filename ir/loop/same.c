@@ -1,4 +1,4 @@
-/* same.c - are two loop functions equal but for names and notes? Their instructions, constants and buffers count. */
+/* same.c - compares loop functions without names and notes: instructions, constants and buffers. */
 #include "ir/loop/loop.h"
 
 #include <string.h>

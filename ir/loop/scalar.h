@@ -1,8 +1,8 @@
-/* scalar.h - what each instruction does to one lane: the single source of the loop IR's arithmetic.
+/* scalar.h - computes each instruction for one lane: the single source of the loop IR's arithmetic.
  *
  * Constant folding (folding.c) and the evaluator (eval.c, kernel.c) call these functions, so that they cannot differ.
- * The rules are those of loop.def; what loop.def leaves to the lowering (overflow, division by zero, shifts outside the
- * type, float to int out of range) is made harmless here: wrap, 0, shift count modulo the bits, clamp.
+ * The rules are those of loop.def; cases that loop.def leaves to the lowering (overflow, division by zero, shifts
+ * outside the type, float to int out of range) are defined here: wrap, 0, shift count modulo the bits, clamp.
  *
  *     ac_s_ADD_I32(INT32_MAX, 1) == INT32_MIN        ac_s_MIN_F32(nan, 1) == 1        ac_s_sat_I32_I8(300) == 127
  *
@@ -15,8 +15,8 @@
 #include <math.h>
 
 // clang-format off
-/* X(type, C type, unsigned type to compute in, bits, least, greatest); computing in 32 bits at least keeps clear of
- * signed promotion. */
+/* X(type, C type, unsigned type to compute in, bits, min, max); computing in at least 32 bits avoids signed
+ * promotion. */
 #define AC_SIGNED_TYPES(X)                                     \
     X(I8, int8_t, uint32_t, 8, INT8_MIN, INT8_MAX)             \
     X(I16, int16_t, uint32_t, 16, INT16_MIN, INT16_MAX)        \

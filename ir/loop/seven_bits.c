@@ -1,11 +1,11 @@
-/* seven_bits.c - products of bytes that fit in 16 bits two by two, so that printers may take an instruction that
- * saturates there (x86's pmaddubsw): those of bytes that are at most 127 because they were masked,
+/* seven_bits.c - recognises products of bytes whose pairwise sums fit in 16 bits, so that printers may use an
+ * instruction that saturates there (x86's pmaddubsw): products of bytes that are at most 127 because they were masked,
  *
  *     %3 = and u32x8 %2 0x0F0F0F0F
- *     %4 = bitcast u8x32 %3                 no byte is above 15
+ *     %4 = bitcast u8x32 %3                 all bytes are at most 15
  *
  *
- * and those of bytes by constants that are known to lie in -64 .. 64 (2 * 255 * 64 < 2^15):
+ * and products of bytes by constants that are known to be in -64 .. 64 (2 * 255 * 64 < 2^15):
  *
  *     %3 = load i8x32 w[%2] narrow */
 #include "ir/loop/builder.h"

@@ -1,4 +1,4 @@
-/* tiles.c - TILE: its fields in an instruction, and what it computes; see tiles.h. */
+/* tiles.c - TILE: packs its fields into an instruction, and computes it; see tiles.h. */
 #include "ir/loop/tiles.h"
 
 #include "ir/loop/builder.h"

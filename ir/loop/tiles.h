@@ -1,5 +1,5 @@
-/* tiles.h - TILE: the inner loop of a matrix product, or of a convolution of each channel by itself, on processors
- * whose instructions take several bytes at once.
+/* tiles.h - TILE: the inner loop of a matrix product or a depthwise convolution, on processors whose instructions take
+ * several bytes at once.
  *
  * The rows (pixels) of a tile and the weights of its output channels are packed, so that a step reads them in order:
  *
@@ -16,17 +16,16 @@
  * acc: i32 elements of a local array from 0 on; of SPREAD the elements of a buffer from b on.
  *
  * PAIRS reads the two weights (a, b) of a pair as one i16, h = a + 256 b, so that a processor which multiplies halves
- * of a word needs no other copy of them: the accumulator of the even channel gets x * a, that of the odd one x * h, and
- * the caller takes the first off: (odd - even) / 256, exact while the sum of x * b stays inside 24 bits. Sums wrap.
- * ROW is PAIRS for a single row that is read where it lies, so the weights of each four elements are in the order
- * 0, 2, 1, 3.
+ * of a word can use them directly: the accumulator of the even channel gets x * a, that of the odd one x * h, and the
+ * caller separates them: (odd - even) / 256, exact while the sum of x * b stays inside 24 bits. Sums wrap. ROW is PAIRS
+ * for a single row that is read in place, so the weights of each four elements are in the order 0, 2, 1, 3.
  *
- * BYTES and UNSIGNED sum x * w, wrapping; UNSIGNED has one row. EACH, a single step, multiplies what belongs to a
+ * BYTES and UNSIGNED sum x * w, wrapping; UNSIGNED has one row. EACH, a single step, multiplies the elements of a
  * channel by its own weights: row r is the sum over k < depth of x[slot][k] * w[slot][(rows - 1 - r) * shift + k], so
- * that neighbouring pixels of a depthwise convolution, whose windows share most of their columns, share x too; w is
- * read beyond the last slot by the shifts. SPREAD turns pixels of channels into channels of pixels, which EACH reads.
- * Slots are the channels in the order 0, 2, 1, 3 of each four: pairs of sums go into the even and the odd lanes of a
- * vector. With one channel, `shift` 1 and a `stride` of 1 or 0 it copies, or fills.
+ * that neighbouring pixels of a depthwise convolution, whose windows share most of their columns, also share x; w is
+ * read past the last slot because of the shifts. SPREAD turns pixels of channels into channels of pixels, which EACH
+ * reads. Slots are the channels in the order 0, 2, 1, 3 of each four: pairs of sums go into the even and the odd lanes
+ * of a vector. With one channel, `shift` 1 and a `stride` of 1 or 0 it copies, or fills.
  *
  * OUTER and LANES are for vectors with a channel in each lane. Both sum x * w, wrapping: OUTER a value of x by the
  * weights of all channels, LANES the values of channels by their own weights. Rows are `pitch` elements apart and may
@@ -35,8 +34,8 @@
  * its last row does, after (rows - 1) * pitch + steps * depth elements; LANES + steps * (pitch / depth).
  *
  * MATRIX is for processors with registers that hold matrices of up to 16 rows of 64 bytes (AMX): up to 32 rows, which
- * are `pitch` elements apart, by 16 or 32 channels, whose weights lie as those of dot products of four bytes do. It
- * sums x * w, wrapping.
+ * are `pitch` elements apart, by 16 or 32 channels, with weights laid out as for dot products of four bytes. It sums x
+ * * w, wrapping.
  *
  *     ac_lb_tile(b, (ac_tile){.form = AC_TILE_PAIRS, .rows = 3, .channels = 2, .x = x, .w = w, .acc = acc}, x_at, w_at,
  *                steps);
@@ -61,7 +60,7 @@ typedef enum ac_tile_form {
 } ac_tile_form;
 extern const char *const ac_tile_text[AC_TILE_FORMS];
 
-/* What an instruction has room for. */
+/* The largest values that fit the fields of an instruction. */
 enum {
     AC_TILE_BUFFERS = 4095,
     AC_TILE_ROWS = 31,
@@ -87,15 +86,15 @@ void ac_tile_put(ac_ins *i, const ac_tile *t);
 bool ac_tile_fits(const ac_tile *t);     /* into an instruction? */
 int32_t ac_tile_depth(const ac_tile *t); /* of a step */
 int32_t ac_tile_slot(int32_t channel);
-/* Weights of two channels lie side by side: PAIRS, ROW. */
+/* Weights of two channels are interleaved: PAIRS, ROW. */
 bool ac_tile_pairs(ac_tile_form form);
 bool ac_tile_is_wide(const ac_tile *t); /* OUTER or LANES */
 /* Elements from the first to the last that `steps` read of x, and of w; SPREAD: that they write. */
 int64_t ac_tile_reads(const ac_tile *t, int64_t steps);
 int64_t ac_tile_weights(const ac_tile *t, int64_t steps);
 
-/* The definition. x: i16 or i8 elements as the form says, at the first step; w likewise; to: accumulators, or elements
- * from b on. */
+/* The definition. x: i16 or i8 elements, by the form, at the first step; w likewise; to: accumulators, or elements from
+ * b on. */
 void ac_tile_run(const ac_tile *t, const void *x, const void *w, int64_t steps, void *to);
 
 #endif

@@ -1,8 +1,8 @@
-/* unroll.c - copies of a loop's body.
+/* unroll.c - replaces loops by copies of their body.
  *
  * Loops marked unroll whose bounds are constants (after the loops around them were unrolled) become copies of their
- * body, one for each value of the loop variable; the builder folds what that makes constant. A loop left by break_if
- * stays a loop.
+ * body, one for each value of the loop variable; the builder folds the new constants. A loop left by break_if stays a
+ * loop.
  *
  *     %3 = for i32 %0 .. %2 step 1 as ky unroll        store out[%0] ...
  *            store out[%3] ...                   =>    store out[%1] ...

@@ -1,7 +1,7 @@
-/* verify_loops.c - is a function well formed?
+/* verify_loops.c - checks that a function is well formed.
  *
- * The rules of loop.h and loop.def, checked on the finished function; nothing is shared with the builder but the list
- * of which operators exist for which types (kernel.h). Cost: O(instructions), scopes by a stack. */
+ * The rules of loop.h and loop.def, checked on the finished function; it shares with the builder only the list of
+ * operators that exist for each type (kernel.h). Cost: O(instructions), scopes by a stack. */
 #include "ir/loop/builder.h"
 #include "ir/loop/kernel.h"
 #include "ir/loop/requants.h"
@@ -53,7 +53,7 @@ static bool makes_value(const ac_ins *i)
     return ac_lop_class((ac_lop)i->op) == 'V' || i->op == AC_L_FOR;
 }
 
-/* Is instruction x visible here: before this one, in a block that is still open? */
+/* True if instruction x is visible here: before this one, in a block that is still open. */
 static bool visible(checker *c, ac_x x, const char *which)
 {
     if (x <= 0 || x >= c->at) {

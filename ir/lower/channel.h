@@ -1,12 +1,14 @@
 /* channel.h - from the accumulator of an output channel to the stored value: the arithmetic shared by conv_2d,
  * depthwise_conv_2d, transpose_conv and fully_connected, in each of their number systems.
  *
- *     kind x w bias acc stored value F32 f32 f32 f32 f32 act(acc + bias) I8 i8 i8 i32 i32 clamp(requant(acc) + zero_y);
- *     scales of w for each channel, or one U8 u8 u8 i32 i32 the same; one scale, and w has a zero point too I16 i16 i8
- *     i64, i32 i64 clamp(requant64(acc)); with an i32 bias requant(acc) HYBRID f32 i8 f32 i32 act(acc * scale_x *
- *     scale_w[c] + bias); x is quantised at run time SUM i8,u8 i8,i16 i32 i32 acc; no scales; wrapping. The convolution
- *     passes x's zero point PLAIN f64 or integers, all of one type, no scales: acc of that type, wrapping; batch_matmul
- *     only
+ *     kind    x    w    bias      acc  stored value
+ *     F32     f32  f32  f32       f32  act(acc + bias)
+ *     I8      i8   i8   i32       i32  clamp(requant(acc) + zero_y); scales of w for each channel, or one
+ *     U8      u8   u8   i32       i32  the same; one scale, and w has a zero point too
+ *     I16     i16  i8   i64, i32  i64  clamp(requant64(acc)); with an i32 bias requant(acc)
+ *     HYBRID  f32  i8   f32       i32  act(acc * scale_x * scale_w[c] + bias); x is quantised at run time
+ *     SUM     i8,u8 i8,i16 i32     i32  acc; no scales; wrapping. The convolution passes x's zero point
+ *     PLAIN   f64 or integers, all of one type, no scales: acc of that type, wrapping; batch_matmul only
  *
  * Integer accumulators start from the bias. The reference is TFLite: kernels/internal/reference/{conv.h,
  * depthwiseconv_*.h, fully_connected.h, transpose_conv.h, integer_ops/}: integers bit for bit, floats within the order

@@ -1,9 +1,9 @@
 /* held.h - reads rows of a constant matrix from the packed copy of a product, so that a matrix that is both a lookup
  * table and a factor (a language model's embedding) is stored once.
  *
- *     ac_lo_holds(L, &held); the product registers how its constant holds the matrix const ac_rows_held *h =
- *     ac_held_of(L, t, 50257); lookups use the hint; NULL: t has its own copy ac_held_row(L, h, row, 768, dst, to); row
- *     `row` of t, as t's elements, to dst[to ..]
+ *     ac_lo_holds(L, &held);                            the product registers how its constant holds the matrix
+ *     const ac_rows_held *h = ac_held_of(L, t, 50257);  lookups use the hint; NULL: t has its own copy
+ *     ac_held_row(L, h, row, 768, dst, to);             row `row` of t, as t's elements, to dst[to ..]
  *
  * Products have to be lowered first (driver/stage/check.c). Memory: the region of the lowering. */
 #ifndef AC_IR_LOWER_HELD_H

@@ -4,9 +4,10 @@
  * The formula is that of quant.c. Vector registers multiply 32 x 32 -> 64 bits only where each 64-bit lane holds one
  * operand in its low half, so widening (a vector of 16 into two of 8, and back) would cost more than the arithmetic:
  *
- *     acc | a7 | a6 | ... | a1 | a0 | m the same even a6 * m6 ... a0 * m0 shifted right by 31 + e: the result is the
- *     low half odd a7 * m7 ... a1 * m1 shifted right by e - 1: the result is the high half y low halves of even, high
- *     halves of odd: one blend
+ *     acc    | a7 | a6 | ... | a1 | a0 |          m the same
+ *     even   a6 * m6 ... a0 * m0                  shifted right by 31 + e: the result is the low half
+ *     odd    a7 * m7 ... a1 * m1                  shifted right by e - 1: the result is the high half
+ *     y      low halves of even, high halves of odd: one blend
  *
  * Where vectors have no arithmetic 64-bit shift (AVX2), 2^63 is added before a logical one, and its remaining bits are
  * subtracted afterwards; with e == 0 they do not reach the results. Equal to the reference for every i32 accumulator

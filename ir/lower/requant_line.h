@@ -4,20 +4,21 @@
  * Bytes have at most 255 steps, so a cheaper monotonic function is equal to it everywhere if both agree on the two
  * sides of each step. Forms, sign = acc >> 31:
  *
- *     PLAIN y = (p + c) >> post c holds rounding, zero point and, if it has 64 bits, the bias SIGNED y = (p + (c ^
- *     sign) + k) >> post c is not negative: where negatives round differently
+ *     PLAIN    y = (p + c) >> post                    c holds rounding, zero point and, if it has 64 bits, the bias
+ *     SIGNED   y = (p + (c ^ sign) + k) >> post       c is not negative: where negatives round differently
  *
- *     LONG p = acc * m, all of it i64; a sum of 64 bits is one instruction on Cortex-M3 and later HIGH p = (acc << pre)
- *     * m >> 32 i32; the high half alone is one instruction on RISC-V WORD p = acc * m i32, for small accumulators
- *     SPLIT p = acc * (m >> drop) + (acc * (m % 2^drop) >> drop) i32: floor(acc * m / 2^drop) THIRDS the same with m in
- *     three parts, drop / 2 bits the lower two: m has all 31 bits
+ *     LONG     p = acc * m, all of it                 i64; a sum of 64 bits is one instruction on Cortex-M3 and later
+ *     HIGH     p = (acc << pre) * m >> 32             i32; the high half alone is one instruction on RISC-V
+ *     WORD     p = acc * m                            i32, for small accumulators
+ *     SPLIT    p = acc * (m >> drop) + (acc * (m % 2^drop) >> drop)        i32: floor(acc * m / 2^drop)
+ *     THIRDS   the same with m in three parts, drop / 2 bits the lower two: m has all 31 bits
  *
  * then clamped to lo..hi. `post` differs between channels if their multipliers differ too much for a common one. The
  * two roundings of the reference (quant.c) move negative accumulators by 2^31 / q.m; unless a clamp hides that, no line
  * goes through both halves, and SIGNED has one for each.
  *
- *     ac_steps f[64] = {{.q = q, .zero = -128, .lo = -128, .hi = 127, .from = -90000, .to = 120000}, ...}; ac_line line
- *     = ac_line_find(f, 64, AC_MUL_LONG, of); line.kind is AC_LINE_NONE: no form fits all channels
+ *     ac_steps f[64] = {{.q = q, .zero = -128, .lo = -128, .hi = 127, .from = -90000, .to = 120000}, ...};
+ *     ac_line line = ac_line_find(f, 64, AC_MUL_LONG, of);      line.kind is AC_LINE_NONE: no form fits all channels
  *
  * Each step is an inequality that is linear in m and c: for every m, c has an interval, and its width is concave in m.
  * The nearest m nearly always has one; else the search looks for the widest. Then every step is compared

@@ -1,4 +1,4 @@
-/* op.c - the operator table as the graph knows it, and the attribute sets. */
+/* op.c - expands the operator table's data columns for the graph, and the attribute sets. */
 #include "ir/ops/op.h"
 
 #include <math.h>
@@ -61,7 +61,7 @@ const char *const ac_nograd_text[AC_NOGRAD_COUNT] = {"", AC_NOGRADS(NOGRAD)};
     ROW(s, g) ROW(s, h) ROW(s, i) ROW(s, j) ROW(s, k) ROW(s, l)
 #define NO (AC_A_i32, unused_, 0)
 
-/* Sets shorter than twelve are filled up with rows named "unused_", which COUNT_set leaves out. */
+/* Sets shorter than twelve are padded with rows named "unused_", which COUNT_set does not count. */
 #define ATTRS(set, list)                                                                                               \
     static const ac_attr_row rows_##set[] = {EACH(set, list NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO)};
 #include "ir/ops/attrs.def"
@@ -85,7 +85,7 @@ const struct ac_attr_list ac_attr_sets[AC_ATTRS_COUNT] = {
 
 // clang-format on
 
-/* A set with more attributes than EACH takes must not be cut off in silence. */
+/* Fails if a set has more attributes than EACH takes. */
 #define ATTRS(set, list) _Static_assert(COUNT_##set <= 12, "EACH in op.c takes twelve attributes: " #set);
 #include "ir/ops/attrs.def"
 #undef ATTRS

@@ -1,4 +1,4 @@
-/* op.h - what the graph knows of its operators: the columns of ops.def that are data, and the attributes of attrs.def.
+/* op.h - the operators as the graph sees them: the data columns of ops.def, and the attributes of attrs.def.
  *
  * The shape rule of a row is a column that ir/ops/shape expands, its loops are one that ir/lower expands. */
 #ifndef AC_IR_OPS_OP_H
@@ -85,7 +85,7 @@ typedef enum ac_attr_type {
     AC_A_word,
     AC_A_dtype
 } ac_attr_type;
-/* One attribute: how readers and printers find it */
+/* One attribute, for readers and printers */
 typedef struct ac_attr_row {
     const char *name;
     ac_attr_type type;
@@ -93,7 +93,7 @@ typedef struct ac_attr_row {
     double init;     /* default; lists: empty */
 } ac_attr_row;
 
-/* Flags of a row: ops.def says what they mean. */
+/* Flags of a row; ops.def defines them. */
 enum {
     OF_VIEW = 1,
     OF_MOVES = 2,
@@ -111,7 +111,7 @@ enum {
 };
 #define AC_IN(i) (1u << (i))
 
-/* How the filter (the weights) lies: operand 1, with output channels along a dimension of their own. */
+/* The layout of the filter (the weights): operand 1, with output channels along one of its dimensions. */
 typedef enum ac_filter {
     AC_FILTER_NONE,
     AC_FILTER_CONV,       /* [O,H,W,I] */
@@ -126,8 +126,8 @@ typedef struct ac_filter_row {
 } ac_filter_row;
 extern const ac_filter_row ac_filter_of[AC_FILTER_COUNT];
 
-/* Why a row has no gradient. FLAT, INTEGERS: nothing is lost, nothing flows back; with any other reason a model cannot
- * be trained through the operator. */
+/* The reason why a row has no gradient. FLAT, INTEGERS: the gradient is zero, training continues without it; for any
+ * other reason, a model cannot be trained through the operator. */
 // clang-format off
 #define AC_NOGRADS(X) \
     X(FLAT, "constant but for jumps: its gradient is zero") X(INTEGERS, "computes integers, or with integers") \
@@ -142,7 +142,7 @@ typedef struct ac_op_row {
     const char *text, *tflite;
     int32_t min_in, max_in, n_out;
     ac_attr_set attrs;
-    ac_filter filter; /* how weights lie */
+    ac_filter filter; /* layout of weights */
     bool map;         /* element-wise */
     uint32_t static_in, overwrite, flags;
     ac_nograd nograd; /* AC_NOGRAD_NONE: it has a gradient */

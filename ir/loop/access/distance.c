@@ -1,10 +1,10 @@
-/* distance.c - how far a result may lie over an operand.
+/* distance.c - computes how far a result may overlap an operand.
  *
- * The distances of distance.h, by walking through the loops once with the addresses only (walk.h).
+ * Finds the distances of distance.h in one walk through the loops, with addresses only (walk.h).
  *
  * Both are maxima over pairs (write, later read), so it is enough to remember the highest end and the lowest begin of
- * all writes so far and to look at each read as it comes. In an affine loop a pair's distance is linear in its two
- * iteration numbers, so its maximum lies at a corner of 0 <= i <= j < n. Intervals contain all addresses, so the result
+ * all writes so far and to check each read against them. In an affine loop a pair's distance is linear in its two
+ * iteration numbers, so its maximum is at a corner of 0 <= i <= j < n. Intervals contain all addresses, so the result
  * is never too small; it is exact when the addresses below a loop without stores fill a box, as sliding windows do. */
 #include "ir/loop/access/distance.h"
 
@@ -25,7 +25,7 @@ static int64_t later(int64_t by, int64_t n)
     return by * (n - 1);
 }
 
-/* The largest of c + cw * i - cr * j over 0 <= i, j < n with i <= j, or i < j. */
+/* The maximum of c + cw * i - cr * j over 0 <= i, j < n with i <= j, or i < j. */
 static int64_t corner(int64_t c, int64_t cw, int64_t cr, int64_t n, bool same)
 {
     int64_t last = n - 1, one = same ? 0 : 1;
@@ -113,7 +113,7 @@ bool ac_loop_distances(ac_ctx *cx, const ac_loop_fn *fn, int32_t written, ac_dis
     int64_t size = ac_dtype_size(out->dtype, out->count);
     for (int32_t i = 0; i < fn->buf.n; i++) {
         int64_t other = ac_dtype_size(fn->buf.item[i].dtype, fn->buf.item[i].count);
-        if (of[i].below > size) /* an address that is only known to lie in its buffer */
+        if (of[i].below > size) /* only the buffer of the address is known */
             of[i].below = size;
         if (of[i].above > other)
             of[i].above = other;

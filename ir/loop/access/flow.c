@@ -1,10 +1,10 @@
-/* flow.c - functions in order as one, in branches or in a loop. */
+/* flow.c - merges several functions into one, in branches or in a loop. */
 #include "ir/loop/access/flow.h"
 
 #include "ir/loop/builder.h"
 #include "ir/loop/ins_fields.h"
 
-/* i, of fn, reads or writes where its buffers are now. false: it cannot. */
+/* Redirects instruction i of fn to the new positions of its buffers. false: not possible. */
 static bool move(ac_lb *b, const ac_flow_call *c, ac_ins *i)
 {
     int32_t used[AC_INS_BUFFERS];
@@ -53,7 +53,7 @@ static int put_part(ac_ctx *cx, ac_lb *b, const ac_flow_part *p)
 static int put_loop(ac_ctx *cx, ac_lb *b, const ac_flow_fn *f)
 {
     AC_TRY(put_part(cx, b, &f->part[0]));
-    const ac_x most = ac_lb_var(b, "most", ac_lb_i32(b, INT32_MAX)); /* no number of turns that anyone counts with */
+    const ac_x most = ac_lb_var(b, "most", ac_lb_i32(b, INT32_MAX)); /* more iterations than any loop runs */
     ac_lb_for(b, "turn", ac_lb_i32(b, 0), ac_lb_get(b, most), 1, AC_MARK_SERIAL);
     AC_TRY(put_part(cx, b, &f->part[1]));
     ac_lb_break_if(b, ac_lb_not(b, ac_lb_load(b, f->flag, ac_lb_i32(b, 0), 1)));

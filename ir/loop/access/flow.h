@@ -1,20 +1,20 @@
-/* flow.h - functions in order as one: in the two branches of a condition, or in a loop that ends when a
+/* flow.h - merges several functions into one: in the two branches of a condition, or in a loop that ends when a
  * condition is false.
  *
  *     branch    if flag[0]              part 0
  *               else                    part 1
- *     loop      part 0                  what is carried round gets its first values
+ *     loop      part 0 initialises the loop-carried values
  *               for turn in 0 .. 2^31-1
  *                 part 1                makes flag[0]
  *                 break_if !flag[0]
  *                 part 2
  *
- * Loops that are marked parallel are serial in it. */
+ * Loops marked parallel become serial. */
 #ifndef AC_IR_LOOP_ACCESS_FLOW_H
 #define AC_IR_LOOP_ACCESS_FLOW_H
 #include "ir/loop/loop.h"
 
-/* Where a buffer of a function lies: a buffer of the new one, and the element of it that is its first. */
+/* The position of a buffer: a buffer of the new function, and the index of its first element there. */
 typedef struct ac_flow_place {
     int32_t buf;
     int64_t at;

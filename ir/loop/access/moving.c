@@ -132,7 +132,7 @@ static ac_moving bits(ac_lop op, ac_moving a, ac_moving b)
     return ac_moving_exactly(op == AC_L_AND ? (a.lo & b.lo) : op == AC_L_OR ? (a.lo | b.lo) : (a.lo ^ b.lo));
 }
 
-/* Values that leave their type are not followed: addresses never do. */
+/* A value that overflows its type is unknown: addresses never overflow. */
 static ac_moving fitted(const ac_moving_in *in, ac_moving v, ac_dtype d)
 {
     if (!v.known || d == AC_I64 || d == AC_BOOL)

@@ -5,7 +5,8 @@
  *     ac_moving sum = ac_moving_of(&in, add, i, ac_moving_exactly(3), AC_MOVING_UNKNOWN);
  *     if (in.lost) ...                                     it is not affine: take the iterations one by one
  *
- * Elsewhere `by` is 0, and what is left are intervals. Cost: constant. Overflow: addresses are far below 2^63. */
+ * Outside of such a loop `by` is 0, and the values are intervals. Cost: constant. Overflow: addresses are far below
+ * 2^63. */
 #ifndef AC_IR_LOOP_ACCESS_MOVING_H
 #define AC_IR_LOOP_ACCESS_MOVING_H
 #include "ir/loop/loop.h"
@@ -17,7 +18,7 @@ typedef struct ac_moving {
 
 /* Where values are computed */
 typedef struct ac_moving_in {
-    bool affine; /* in a loop that is taken as a whole */
+    bool affine; /* in a loop that is evaluated as a whole */
     int64_t n;   /* ... its iterations */
     bool lost;   /* ... something is not affine */
 } ac_moving_in;
@@ -34,7 +35,7 @@ static inline bool ac_moving_is_exact(ac_moving v)
     return v.known && v.lo == v.hi && !v.by;
 }
 
-/* Of the instruction with operands a, b, c. A result that leaves its type is not known. */
+/* Of the instruction with operands a, b, c. A result that overflows its type is unknown. */
 ac_moving ac_moving_of(ac_moving_in *in, const ac_ins *i, ac_moving a, ac_moving b, ac_moving c);
 
 #endif

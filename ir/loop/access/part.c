@@ -1,4 +1,4 @@
-/* part.c - which elements a step of a function's outermost loop reads and writes. */
+/* part.c - finds the elements that each iteration of a function's outermost loop reads and writes. */
 #include "ir/loop/access/part.h"
 
 #include "ir/loop/access/walk.h"
@@ -8,7 +8,7 @@ typedef struct finder {
     ac_part *part;
     int64_t step, x;
     bool inside; /* of the steps */
-    bool apart;  /* something is touched in a step, but outside of its columns */
+    bool apart;  /* a step touches a buffer outside of its columns */
 } finder;
 
 enum { MAX_STEPS = 1 << 16, MAX_DEPTH = 64 };
@@ -23,7 +23,7 @@ static bool stores_result(const ac_loop_fn *fn, const ac_ins *i)
     return ac_lop_stores((ac_lop)i->op) && fn->buf.item[i->aux].role == AC_BUF_OUT;
 }
 
-/* May the instruction be in a step beside the columns? Only what is the same wherever it is. */
+/* True if the instruction may be in a step outside of the columns: its value must not depend on its position. */
 static bool movable(const ac_loop_fn *fn, const ac_ins *i)
 {
     switch ((ac_lop)i->op) {
@@ -64,7 +64,7 @@ static bool count_of(const ac_loop_fn *fn, int32_t loop, int64_t *n)
     return *n <= MAX_STEPS;
 }
 
-/* The steps: the only outermost loop that reads inputs. The columns: the only loop of a step, with nothing beside it.
+/* The steps: the only outermost loop that reads inputs. The columns: the only loop of a step, and its only code.
  */
 static bool find_loops(ac_part *p)
 {
@@ -94,7 +94,7 @@ static bool find_loops(ac_part *p)
     }
     if (!reads || (p->late && early) || fn->code.item[p->row].op != AC_L_FOR)
         return false;
-    for (int32_t x = 1; x < p->row && !p->late; x++) /* a result that is begun before the steps */
+    for (int32_t x = 1; x < p->row && !p->late; x++) /* a result initialised before the steps */
         if (stores_result(fn, &fn->code.item[x]))
             return false;
     for (int32_t x = p->row + 1, depth = 0; x < p->row_end; x++) {
@@ -124,7 +124,7 @@ static void add(finder *f, const ac_access *a, int64_t far)
     const int64_t size = ac_dtype_size(b->dtype, 1), per = p->steps * p->cols, c = b->count / per;
     const int64_t begin = a->begin + (far < 0 ? far : 0), end = a->end + (far > 0 ? far : 0);
     ac_span e = {begin / size, (end + size - 1) / size};
-    e.lo = e.lo > 0 ? e.lo : 0; /* ranges may be too large, buffers are not left */
+    e.lo = e.lo > 0 ? e.lo : 0; /* ranges may be too large, but never exceed the buffer */
     e.hi = e.hi < b->count ? e.hi : b->count;
     if (!f->inside) /* late results */
         return;

@@ -1,14 +1,15 @@
-/* part.h - a loop function as a row of steps: the iterations of its outermost loop, and what each of them touches.
+/* part.h - views a loop function as a sequence of steps, the iterations of its outermost loop, and finds the elements
+ * that each of them touches.
  *
  *     acc[..] = 0                     before: no input is read
  *     for oy 0 .. 24                  steps
- *       for ox 0 .. 24                columns (where everything of a step happens in one inner loop)
+ *       for ox 0 .. 24                columns (if all of a step happens in one inner loop)
  *         ...
  *     out[..] = acc[..]               after: no input is read; results written here are `late`
  *
- * A convolution as lowered reads three rows of its input in a step and writes one of its output. Whoever runs the steps
- * of several functions in turn (strip.h) needs no more of a tensor in between than these rows. Known from the loops
- * alone. */
+ * A convolution as lowered reads three rows of its input in a step and writes one of its output. Code that interleaves
+ * the steps of several functions (strip.h) only has to store these rows of a tensor between them. All of this is
+ * derived from the loops. */
 #ifndef AC_IR_LOOP_ACCESS_PART_H
 #define AC_IR_LOOP_ACCESS_PART_H
 #include "ir/loop/loop.h"
@@ -23,10 +24,10 @@ typedef struct ac_part {
     int32_t row, row_end; /* FOR and END of the steps */
     int32_t col, col_end; /* ... of the columns; 0: a step is one piece */
     int64_t steps, cols;
-    ac_span *touch; /* [buf * steps + step]: what is read of an IN, written of an OUT parameter */
+    ac_span *touch; /* [buf * steps + step]: the elements read of an IN, written of an OUT parameter */
     bool *pixel;    /* by buffer: column x of step s stays inside elements [(s * cols + x) * c, .. + c) with
                        c = count / (steps * cols) */
-    bool late;      /* all results are written after the last step; touch[] does not tell which */
+    bool late;      /* all results are written after the last step; touch[] does not contain them */
 } ac_part;
 
 static inline ac_span ac_part_span(const ac_part *p, int32_t buf, int64_t step)
@@ -34,9 +35,9 @@ static inline ac_span ac_part_span(const ac_part *p, int32_t buf, int64_t step)
     return p->touch[buf * p->steps + step];
 }
 
-/* false: fn has no such form, or its addresses are not known. touch and pixel come from `region`. */
+/* false: fn does not have this form, or its addresses are unknown. touch and pixel come from `region`. */
 bool ac_part_of(ac_ctx *cx, ac_region *region, const ac_loop_fn *fn, ac_part *out);
-/* Is buffer `buf` used only in the steps, or in the columns where there are any? */
+/* True if buffer `buf` is used only in the steps, or, if there are columns, only in those. */
 bool ac_part_stays_inside(const ac_part *p, int32_t buf);
 
 #endif

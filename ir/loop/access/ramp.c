@@ -1,4 +1,4 @@
-/* ramp.c - clamped straight lines through tables of steps; see strip.h. */
+/* ramp.c - fits clamped straight lines to tables of steps; see strip.h. */
 #include "ir/loop/access/strip.h"
 
 static int64_t floor_div(int64_t v, int64_t c)
@@ -20,7 +20,8 @@ static bool fits(const ac_ramp *l, const int64_t *value, int64_t n)
     return true;
 }
 
-/* Slopes a / c with the offsets that meet a value where the table first moves; every candidate is tried on all values.
+/* Candidates are slopes a / c with offsets that match the first change in the table; each is checked against all
+ * values.
  */
 bool ac_ramp_fit(const int64_t *value, int64_t n, ac_ramp *out)
 {

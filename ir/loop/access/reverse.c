@@ -1,6 +1,6 @@
-/* reverse.c - loops turned around.
+/* reverse.c - runs loops backward.
  *
- * Loops turned around from the outside in, as long as no iteration needs another:
+ * Loops are reversed from the outside in, as long as no iteration depends on another:
  *
  *     for oy 0 .. 25 step 1                    for oy 24 .. -1 step -1
  *       for ox 0 .. 5 step 1           =>        for ox 4 .. -1 step -1
@@ -8,9 +8,9 @@
  *         for k ... acc += ...                     for k ... acc += ...        acc comes from outside: as it was
  *         store out[...]                           store out[...]
  *
- * An iteration needs another through a variable declared outside, through memory that the loop both makes and reads,
- * through memory whose last store counts (scratch), and through leaving early. What is in a row stays in its order.
- * The same arithmetic runs for every element, so the results are the same bits. */
+ * Iterations depend on each other through a variable declared outside, memory that the loop both writes and reads,
+ * memory whose last store counts (scratch), and early exits. Statements in sequence keep their order. Every element is
+ * computed by the same arithmetic, so results are bit-identical. */
 #include "ir/loop/builder.h"
 #include "ir/loop/access/distance.h"
 #include "ir/loop/ins_fields.h"

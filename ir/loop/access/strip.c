@@ -1,4 +1,4 @@
-/* strip.c - several functions as one that works row by row. */
+/* strip.c - merges several functions into one that works row by row. */
 #include "ir/loop/builder.h"
 #include "ir/loop/access/strip.h"
 #include "ir/loop/ins_fields.h"
@@ -10,14 +10,15 @@ typedef struct composer {
     ac_x **map;    /* by member, by its instruction */
     ac_x *next;    /* by unit: the variable that counts its steps */
     ac_x *first;   /* by tensor: the variable with its window's first row; 0: it never slides */
-    ac_x *base;    /* by tensor: element that lies at index 0, in the step being built; 0: none */
+    ac_x *base;    /* by tensor: element at index 0 in the step being built; 0: none */
     ac_x row, col; /* of the step being built */
     ac_x part;     /* streamed: number of the row */
 } composer;
 
 /* ------------------------------------------------------------------ counters */
 
-/* Counters that outlive a row are on the stack while it runs, or, where bytes count, only in their buffer. */
+/* Counters that persist between rows are on the stack while a row runs, or, if memory is scarce, only in their
+ * buffer. */
 static bool in_buffer(const composer *c)
 {
     return c->s->streamed >= 0 && c->s->apart;
@@ -47,8 +48,8 @@ static ac_x zero_of(composer *c, int32_t buf)
     return ac_dtype_is_float(d) ? ac_lb_num(&c->b, d, 0) : ac_lb_int(&c->b, d, 0);
 }
 
-/* Of streamed rows: counters are zero before the first one, and so is the window before its row, which moves as a
- * whole. */
+/* For streamed rows: counters are zero before the first one, and the window, which moves as a whole, contains zeros
+ * before its row. */
 static void begin_rows(composer *c)
 {
     ac_lb *b = &c->b;
@@ -64,7 +65,7 @@ static void begin_rows(composer *c)
     ac_lb_end(b);
 }
 
-/* Zero at first; of streamed rows, what it was after the last one. In the buffer: 1 + its place. */
+/* Zero initially; for streamed rows, its value after the previous one. Index in the buffer: 1 + its position. */
 static ac_x new_counter(composer *c, const char *name, int32_t *place)
 {
     ac_lb *b = &c->b;
@@ -76,7 +77,7 @@ static ac_x new_counter(composer *c, const char *name, int32_t *place)
 
 /* ------------------------------------------------------------------ copies of the functions' code */
 
-/* Where an index of the member's buffer lies in the new one. */
+/* Maps an index of the member's buffer to the new buffer. */
 static ac_x address(composer *c, const ac_stripe_member *m, int32_t buf, ac_x index)
 {
     const int32_t t = m->tensor[buf];
@@ -135,7 +136,7 @@ static ac_x line(composer *c, const ac_ramp *l, ac_x s)
     return ac_lb_min(b, ac_lb_max(b, v, ac_lb_i32(b, l->lo)), ac_lb_i32(b, l->hi));
 }
 
-/* The first row of tensor t that somebody still needs. */
+/* The first row of tensor t that a reader still needs. */
 static ac_x oldest_needed(composer *c, int32_t t)
 {
     ac_lb *b = &c->b;
@@ -150,7 +151,7 @@ static ac_x oldest_needed(composer *c, int32_t t)
             v = ac_lb_select(b, ac_lb_lt(b, at, ac_lb_i32(b, c->s->unit[u].limit)), v, none);
             low = low ? ac_lb_min(b, low, v) : v;
         }
-    return low ? low : none; /* a result that nobody reads */
+    return low ? low : none; /* an unused result */
 }
 
 /* n elements of a buffer move from `from` down to `to`; all three are multiples of `row`. */
@@ -180,8 +181,8 @@ static void move_down(composer *c, int32_t buf, ac_x to, ac_x from, ac_x n, int6
     ac_lb_end(b);
 }
 
-/* Makes room after the `row` rows of tensor t: when its window is full, or somebody else needs the room, drops what
- * nobody needs and moves the rest to the front. */
+/* Makes room after the `row` rows of tensor t: if its window is full, or another tensor needs the room, drops rows
+ * without a reader and moves the rest to the front. */
 static void slide(composer *c, int32_t t, ac_x row)
 {
     ac_lb *b = &c->b;
@@ -201,7 +202,7 @@ static void slide(composer *c, int32_t t, ac_x row)
     ac_lb_end(b);
 }
 
-/* Makes room for row `row` at the end of the room: what is needed of the older ones moves down by a row. */
+/* Makes room for row `row` at the end of the room: older rows that are still needed move down by a row. */
 static void push_down(composer *c, int32_t t, ac_x row)
 {
     ac_lb *b = &c->b;
@@ -213,7 +214,7 @@ static void push_down(composer *c, int32_t t, ac_x row)
     move_down(c, x->buf, ac_lb_sub(b, from, size), from, n, x->row);
 }
 
-/* Before unit `number` makes its next row of tensor t. */
+/* Runs before unit `number` computes its next row of tensor t. */
 static void make_room(composer *c, int32_t number, int32_t t)
 {
     const ac_stripe_tensor *x = &c->s->tensor[t];
@@ -227,7 +228,7 @@ static void make_room(composer *c, int32_t number, int32_t t)
         slide(c, t, c->row);
 }
 
-/* Where the window of t begins, in elements of t, while unit `number` runs. */
+/* The start of the window of t, in elements of t, while unit `number` runs. */
 static void set_base(composer *c, int32_t number, int32_t t)
 {
     ac_lb *b = &c->b;
@@ -294,7 +295,7 @@ static void step(composer *c, int32_t number)
     become(c, c->next[number], ac_lb_add(b, c->row, ac_lb_i32(b, 1)));
 }
 
-/* Does some reader of unit u's rows lack one? Or does nobody read them here? */
+/* True if a reader of unit u's rows lacks one, or if the rows have no reader here. */
 static ac_x asked_for(composer *c, int32_t u, ac_x row)
 {
     ac_lb *b = &c->b;
@@ -326,7 +327,7 @@ static ac_x ready(composer *c, int32_t number)
     return asked ? ac_lb_and(b, ok, asked) : ok;
 }
 
-/* A row has been handed over; afterwards the others move down, and its place is free for the next. */
+/* Consumes a streamed row: afterwards the others move down, which frees its place for the next. */
 static void open_row(composer *c)
 {
     ac_lb *b = &c->b;
@@ -351,7 +352,7 @@ static void close_row(composer *c)
             ac_lb_store(b, s->state_buf, ac_lb_i32(b, place++), value_of(c, c->first[t]));
 }
 
-/* What is before the rows: values, and loops that begin a result; those run once. */
+/* The code before the rows: values, and loops that initialise a result; it runs once. */
 static void before_rows(composer *c, int32_t m)
 {
     ac_lb *b = &c->b;
@@ -409,7 +410,7 @@ ac_loop_fn *ac_loop_stripe(ac_ctx *cx, ac_region *region, const ac_stripe *s)
         if (u > lowest)
             ac_lb_else(b);
     }
-    if (s->streamed >= 0 && s->apart) { /* the rest of the burst has nothing to do */
+    if (s->streamed >= 0 && s->apart) { /* the rest of the burst does nothing */
         ac_lb_else(b);
         ac_lb_break_if(b, ac_lb_int(b, AC_BOOL, 1));
     }

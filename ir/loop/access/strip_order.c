@@ -1,4 +1,4 @@
-/* strip_order.c - the order of the units' steps, found by running the rules of strip.c on their counters alone. */
+/* strip_order.c - finds the order of the units' steps by running the rules of strip.c on their counters only. */
 #include "ir/loop/access/strip.h"
 
 /* Indices 0 .. n - 1 by their key: item[first[key]] .. item[first[key + 1] - 1]. */
@@ -11,14 +11,14 @@ typedef struct reader {
     const ac_stripe_read *read;
 } reader;
 
-/* The units' counters, and what follows from them; a step changes it only for those that its rows concern. */
+/* The units' counters, and values derived from them; a step updates these only for units that use its rows. */
 typedef struct run {
     const ac_stripe *s;
     reader *reader;
     lists of_window; /* readers of a window, by the tensor whose home it is */
     lists of_unit;   /* tensors that a unit makes */
     int64_t *next;   /* by unit: its next step */
-    int64_t *low;    /* by window: the first row that a reader still needs; INT64_MAX: nobody needs any */
+    int64_t *low;    /* by window: the first row that a reader still needs; INT64_MAX: none needed */
     bool *ready;     /* by unit */
 } run;
 
@@ -51,14 +51,14 @@ static void find_low(run *r, int32_t window)
     }
 }
 
-/* Rows of the window that somebody still needs. */
+/* The number of rows of the window that a reader still needs. */
 static int64_t alive(const run *r, int32_t window)
 {
     const int64_t made = r->next[r->s->tensor[window].unit];
     return made > r->low[window] ? made - r->low[window] : 0;
 }
 
-/* Does a later unit wait for a row of unit u, or will it never read one? */
+/* True if a later unit waits for a row of unit u, or will never read one. */
 static bool lacks(const run *r, int32_t u)
 {
     bool read = false;
@@ -175,7 +175,7 @@ bool ac_stripe_simulate(ac_stripe *s, int32_t *unit, ac_region *tmp)
     return true;
 }
 
-/* What window t has held since tick from[t], up to tick `to`. */
+/* Records the contents of window t from tick from[t] up to tick `to`. */
 static void fill(const run *r, int32_t t, int64_t *live, int64_t *from, int64_t to)
 {
     const int64_t held = alive(r, t) * r->s->tensor[t].row;
@@ -208,7 +208,7 @@ int64_t *ac_stripe_live(const ac_stripe *s, const int32_t *unit, ac_region *regi
     return live;
 }
 
-/* Only while one of the two gets a row do both have to fit. */
+/* Both have to fit only while one of the two gets a row. */
 int64_t ac_stripe_room(const ac_stripe *s, const int32_t *unit, const int64_t *live, int32_t a, int32_t b)
 {
     int64_t most = 0;

@@ -1,10 +1,10 @@
-/* traffic.c - how many bytes a function moves, by buffer. */
+/* traffic.c - estimates how many bytes a function moves, by buffer. */
 #include "ir/loop/access/traffic.h"
 
 #include "ir/loop/requants.h"
 #include "ir/loop/tiles.h"
 
-/* The constant c of lo + c; 0: `hi` is something else. */
+/* The constant c if `hi` is lo + c, else 0. */
 static int64_t beyond(const ac_loop_fn *fn, ac_x lo, ac_x hi)
 {
     const ac_ins *i = &fn->code.item[hi];
@@ -14,7 +14,8 @@ static int64_t beyond(const ac_loop_fn *fn, ac_x lo, ac_x hi)
     return c->op == AC_L_CONST ? c->k.i : 0;
 }
 
-/* A part of a longer loop, from lo to lo + c or to the end of that one: all are as long as most of them. 0: none. */
+/* The length of a part of a longer loop, from lo to lo + c or to the end of that loop: all parts count as full ones. 0:
+ * not such a part. */
 static int64_t part_of_loop(const ac_loop_fn *fn, ac_x lo, ac_x hi)
 {
     const ac_ins *i = &fn->code.item[hi];
@@ -42,7 +43,7 @@ static int64_t rows_of(const ac_loop_fn *fn, const ac_ins *i)
     return t.form == AC_TILE_MATRIX ? (int64_t)t.rows * t.pitch : fn->buf.item[i->aux].count;
 }
 
-/* From `at` to the END that closes its block; `times`: how often it runs. Returns the place after the END. */
+/* From `at` to the END that closes its block; `times`: how often it runs. Returns the position after the END. */
 static ac_x count(const ac_loop_fn *fn, ac_x at, double times, int64_t *bytes)
 {
     const double most = (double)(INT64_MAX / 4);
@@ -64,7 +65,8 @@ static ac_x count(const ac_loop_fn *fn, ac_x at, double times, int64_t *bytes)
             const double sum = (double)bytes[i->aux] + times * (double)ac_dtype_size((ac_dtype)i->dtype, i->lanes);
             bytes[i->aux] = sum > most ? (int64_t)most : (int64_t)sum;
         }
-        if (i->op == AC_L_TILE || i->op == AC_L_REQUANT) { /* steps may not be known here: all of the rows, once */
+        if (i->op == AC_L_TILE || i->op == AC_L_REQUANT) { /* the number of steps may be unknown here: counts all rows
+                                                            * once */
             const int64_t n = i->op == AC_L_TILE ? rows_of(fn, i) : ac_ins_requant(i).lanes;
             const double sum = (double)bytes[i->aux] + times * (double)n;
             bytes[i->aux] = sum > most ? (int64_t)most : (int64_t)sum;

@@ -1,6 +1,6 @@
-/* walk.c - visiting the accesses of a function, with addresses only.
+/* walk.c - visits the accesses of a function, with addresses only.
  *
- * What is walked, and how:
+ * How each loop is walked:
  *
  *   for oy, ox                    exactly, iteration by iteration
  *     for c                       the innermost loop that stores: once, with addresses  lo + by * i .. hi + by * i
@@ -8,9 +8,9 @@
  *         load x[..]              a range of bytes
  *       store out[..]
  *
- * What does not stay affine in the middle loop (a clip that changes its side) makes the loop be walked exactly instead.
- * Only instructions that addresses, bounds and conditions need are evaluated. An address that depends on data may be
- * anywhere in its buffer; of a condition that does, both branches are walked. */
+ * If an address is not affine in the middle loop (a clip that changes sides), that loop is walked exactly instead. Only
+ * instructions that addresses, bounds and conditions need are evaluated. An address that depends on data may be
+ * anywhere in its buffer; if a condition depends on data, both branches are walked. */
 #include "ir/loop/access/walk.h"
 
 #include "base/vec.h"
@@ -44,7 +44,7 @@ static bool watched(const walker *w, const ac_ins *i)
            (ac_lop_stores((ac_lop)i->op) && w->how->watch[i->aux] & AC_WATCH_WRITES);
 }
 
-/* ---------------------------------------------------------------- what is needed */
+/* ---------------------------------------------------------------- needed values */
 
 static void needs(walker *w, int32_t x, bool *again)
 {
@@ -187,7 +187,7 @@ static bool walk_reads(walker *w, int32_t x)
     return walk(w, x + 1, w->end[x]);
 }
 
-/* The innermost loop with stores, as a whole; false: not affine, nothing was counted. */
+/* The innermost loop with stores, as a whole; false: not affine, nothing was reported. */
 static bool walk_affine(walker *w, int32_t x, int64_t lo, int64_t n)
 {
     w->in.affine = true;
@@ -281,7 +281,7 @@ static bool walk(walker *w, int32_t begin, int32_t end)
                 w->val[i->aux] = w->val[i->a];
         } else if (op == AC_L_VAR) {
             w->val[x] = w->need[x] ? w->val[i->a] : AC_MOVING_UNKNOWN;
-        } else if (w->need[x]) { /* what BREAK_IF and FAIL_IF leave out would only make the ranges smaller */
+        } else if (w->need[x]) { /* ignoring BREAK_IF and FAIL_IF can only make the ranges larger */
             evaluate(w, x);
         }
     }

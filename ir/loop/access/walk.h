@@ -1,4 +1,4 @@
-/* walk.h - through the loops of a function with addresses only: which bytes it touches, in which order.
+/* walk.h - walks through the loops of a function with addresses only, and reports the bytes it touches, in order.
  *
  *     ac_walk how = {.fn = fn, .watch = watch, .one = one, .many = many, .user = &mine};
  *     ok = ac_loop_walk(cx, &how);
@@ -23,7 +23,7 @@ typedef struct ac_access {
 
 typedef struct ac_walk {
     const ac_loop_fn *fn;
-    const uint8_t *watch; /* by buffer: what is reported of it */
+    const uint8_t *watch; /* by buffer: which of its accesses are reported */
     void (*one)(void *user, const ac_access *a);
     void (*many)(void *user, const ac_access *list, int32_t n_list, int64_t n); /* in all of n iterations */
     /* NULL, or called when iteration k (0-based) of one of the two loops begins: these are walked one by one. */
@@ -32,7 +32,7 @@ typedef struct ac_walk {
     void *user;
 } ac_walk;
 
-/* false: the order is not known (bounds depend on data), or beyond the budget of 30 million instructions. */
+/* false: the order is unknown (bounds depend on data), or exceeds the budget of 30 million instructions. */
 bool ac_loop_walk(ac_ctx *cx, const ac_walk *how);
 
 #endif

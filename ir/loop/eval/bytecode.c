@@ -1,8 +1,8 @@
-/* bytecode.c - programs of the evaluator.
+/* bytecode.c - compiles loop functions to bytecode for the evaluator.
  *
- * From a function to bytecode: verify, hoist, select (select.h, copy_loop.h), give registers to what is left, write
- * instructions. Registers are reused after a value's last use, so that long straight-line code stays in the cache.
- * Cost: O(n log n). */
+ * Steps: verify, hoist, select (select.h, copy_loop.h), assign registers to the remaining values, write instructions.
+ * Registers are reused after a value's last use, so that long straight-line code stays in the cache. Cost: O(n log
+ * n). */
 #include "ir/loop/builder.h"
 #include "ir/loop/eval/bytecode.h"
 #include "ir/loop/eval/select.h"
@@ -31,8 +31,8 @@ typedef struct compiler {
     size_t top;              /* bytes of registers so far */
     AC_VEC(ac_bc) out;
     AC_VEC(patch) patches;
-    int32_t *start, *after; /* by instruction: where its bytecode begins and ends */
-    ac_bc_copy **copy;      /* by FOR: it is one that moves elements; NULL: it is not */
+    int32_t *start, *after; /* by instruction: start and end of its bytecode */
+    ac_bc_copy **copy;      /* by FOR: set if the loop only moves elements; else NULL */
 } compiler;
 
 /* Registers. */
@@ -123,7 +123,7 @@ static void jump_to(compiler *c, ac_x to, bool after)
     ac_push(c->tmp, &c->patches, ((patch){c->out.n - 1, to, after}));
 }
 
-/* The scalar opcode of an operator, 0 (STOP) when a kernel must do. */
+/* The scalar opcode of an operator; 0 (STOP): it needs a kernel. */
 static enum ac_bcop scalar_op(ac_lop op, ac_dtype type, ac_dtype from)
 {
 // clang-format off
@@ -173,7 +173,7 @@ static void write_kernel(compiler *c, const ac_ins *i, uint32_t d, ac_kernel ker
     o->u.kernel = kernel;
 }
 
-/* Operators with a kernel; scalars take the opcode where there is one. */
+/* Operators with a kernel; scalars use the opcode if there is one. */
 static void write_arith(compiler *c, const ac_ins *i, uint32_t d)
 {
     ac_lop op = (ac_lop)i->op;
@@ -291,7 +291,7 @@ static void write_for(compiler *c, ac_x x, const ac_ins *i)
     jump_to(c, c->s[x].end, true);
 }
 
-/* Loads and stores of a loop that moves elements are done by its end. */
+/* The end of a loop that moves elements does its loads and stores. */
 static void find_copies(compiler *c)
 {
     c->copy = AC_NEW_N(c->tmp, ac_bc_copy *, c->n);

@@ -1,4 +1,4 @@
-/* bytecode.h - what the evaluator runs: fixed-size instructions over a file of registers.
+/* bytecode.h - the evaluator's bytecode: fixed-size instructions over a register file.
  *
  * A register is a place of 8 bytes for a scalar, or of lanes * element size for a vector, lanes side by side as in
  * memory. Operands are byte offsets into the file, so LANE and BITCAST cost nothing: they are names for (parts of)
@@ -13,7 +13,7 @@
 #include "ir/loop/kernel.h"
 #include "ir/loop/scalar.h"
 
-/* Opcodes that are no arithmetic. R: register file, [x]: the register at offset x.
+/* Opcodes other than arithmetic. R: register file, [x]: the register at offset x.
  *   MOV          [d] = [a], a scalar                        MOVV     [d] = [a], imm bytes
  *   SPLATk       n lanes of k bytes = [a]                    SHUFFLEk lane l = the k bytes at R + offset[l]
  *   LOADk STOREk k bytes at element [a] + [b] of buffer c    LOADV STOREV  n elements, imm bytes each
@@ -26,7 +26,7 @@
  *   MMA      mma.c on buffers c and imm's low half, at elements [d], [a], [b]; n: the type; imm's high half: threads
  *   TILE     tiles.c on buffer c at element [a] and the others of imm at [b]; [d] steps
  *   REQUANT  requants.c to buffer c at element [d]; the table of imm at [a] and [b]
- *   COPY     what `copy` says, for [d], [d] + its step, .. before [b] (copy_loop.h) */
+ *   COPY the moves in `copy`, for [d], [d] + its step, .. before [b] (copy_loop.h) */
 // clang-format off
 #define AC_BC_PLAIN(X)                                                                                         \
     X(STOP) X(MOV) X(MOVV) X(SPLAT1) X(SPLAT2) X(SPLAT4) X(SPLAT8) X(SHUFFLE1) X(SHUFFLE2) X(SHUFFLE4)         \

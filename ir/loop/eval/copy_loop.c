@@ -1,9 +1,9 @@
-/* copy_loop.c - loops that only move elements; see copy_loop.h. */
+/* copy_loop.c - recognises loops that only move elements; see copy_loop.h. */
 #include "ir/loop/eval/copy_loop.h"
 
 #include "ir/loop/builder.h"
 
-/* What is known of the values of a loop's body. */
+/* The known steps of the values of a loop's body. */
 typedef struct body {
     const ac_ins *code;
     const ac_selected *s;
@@ -21,7 +21,7 @@ static bool small(int64_t v)
     return v >= -INT32_MAX && v <= INT32_MAX;
 }
 
-/* How much a * c grows; false: not by the same each time. */
+/* How much a * c grows per iteration; false: not by a constant. */
 static bool product(const body *b, ac_x x, ac_x y, int64_t *step)
 {
     const int64_t p = step_of(b, x), q = step_of(b, y);

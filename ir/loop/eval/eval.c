@@ -1,7 +1,6 @@
-/* eval.c - the evaluator.
+/* eval.c - runs bytecode.
  *
- * The loop that runs a program. Registers and buffers are read and written with memcpy of constant size, which is one
- * move. */
+ * The interpreter loop. Registers and buffers are read and written with memcpy of constant size, which is one move. */
 #include "base/file.h"
 #include "ir/loop/eval/bytecode.h"
 #include "ir/loop/requants.h"
@@ -15,8 +14,8 @@ typedef struct memory {
     uint64_t size;  /* bytes of one */
 } memory;
 
-/* Backward jumps before the evaluator gives up: a guard against a loop that a bug made endless. Files rest (file.h)
- * after every so many, if they are to. */
+/* Backward jumps before the evaluator gives up: a guard against a loop that a bug made endless. With `rests`, mapped
+ * files are released (file.h) every so many jumps. */
 static const int64_t BUDGET = (int64_t)1 << 40, REST = (int64_t)4 << 20;
 
 // clang-format off
@@ -118,7 +117,7 @@ typedef struct moved {
     int64_t step; /* bytes */
 } moved;
 
-/* The first element of a place, of which `times` are taken; false: one of them is outside, at element *bad. */
+/* The first element of a position, for `times` moves; false: one of them is outside, at element *bad. */
 static bool first_of(const memory *mem, const ac_bc_place *e, uint32_t lanes, int64_t times, const char *R, moved *out,
                      int64_t *bad)
 {
@@ -133,7 +132,7 @@ static bool first_of(const memory *mem, const ac_bc_place *e, uint32_t lanes, in
     return true;
 }
 
-/* Pairs one after the other, iteration by iteration: places may overlap. */
+/* Moves pairs one after the other, iteration by iteration: positions may overlap. */
 static inline void move(int32_t n, size_t bytes, int64_t times, moved *from, moved *to)
 {
     for (int64_t t = 0; t < times; t++)
@@ -152,7 +151,7 @@ static bool same_steps(int32_t n, const moved *m)
     return same;
 }
 
-/* The same for pairs that go on by the same: n and bytes are numbers wherever it is called, all else is in
+/* The same for pairs with equal steps: every call passes constants for n and bytes, so that the rest is in
  * registers. */
 static inline void move_together(int32_t n, size_t bytes, int64_t times, const moved *from, const moved *to)
 {
@@ -211,14 +210,14 @@ static bool move_usual(int32_t n, size_t bytes, int64_t times, const moved *from
     }
 }
 
-/* Is it one block, which does not overlap with where it goes? */
+/* True if it is one block that does not overlap its destination. */
 static bool block(const moved *from, const moved *to, size_t bytes, int64_t times)
 {
     const uintptr_t f = (uintptr_t)from->p, o = (uintptr_t)to->p, n = bytes * (size_t)times;
     return from->step == (int64_t)bytes && to->step == (int64_t)bytes && (f + n <= o || o + n <= f);
 }
 
-/* NULL: done. Else the place that is outside of its buffer. */
+/* NULL: done. Else the position that is outside of its buffer. */
 static const ac_bc_place *copy(const memory *mem, const ac_bc *i, const char *R, int64_t times, int64_t *bad)
 {
     const ac_bc_copy *c = i->u.copy;
@@ -236,7 +235,7 @@ static const ac_bc_place *copy(const memory *mem, const ac_bc *i, const char *R,
     return NULL;
 }
 
-/* How much is left when files rest again; 0: nothing is. */
+/* The budget at the next release of mapped files; 0: exhausted. */
 static int64_t next_rest(ac_ctx *cx, int64_t left)
 {
     if (left < 0)
@@ -309,7 +308,7 @@ static int64_t next_rest(ac_ctx *cx, int64_t left)
 static int run(ac_ctx *cx, const ac_program *p, char *R, const memory *mem, bool rests, int *status)
 {
     const ac_bc *i = p->code;
-    int64_t left = BUDGET, rest = rests ? BUDGET - REST : 0, bad; /* rest: what is left then */
+    int64_t left = BUDGET, rest = rests ? BUDGET - REST : 0, bad; /* rest: the budget then */
     for (;; i++) {
         switch ((enum ac_bcop)i->op) {
         case BC_STOP: return AC_OK;
@@ -445,7 +444,7 @@ static int run_on(ac_ctx *cx, const ac_program *p, void *const *data, int32_t n_
     char *registers = ac_alloc(tmp, p->registers + 128), *locals = ac_alloc(tmp, p->locals + 1);
     registers += 64 - (uintptr_t)registers % 64; /* vectors do not cross cache lines */
     memcpy(registers, p->image, p->constants);
-    memset(locals, 0xA5, p->locals); /* not zero: reading what was never written shows */
+    memset(locals, 0xA5, p->locals); /* not zero, so that reads of unwritten memory show */
     memory *mem = AC_NEW_N(tmp, memory, p->n_buf + 1);
     for (int32_t i = 0; i < p->n_buf; i++) {
         bool param = i < p->n_param;

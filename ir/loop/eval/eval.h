@@ -1,4 +1,4 @@
-/* eval.h - runs loops: the oracle of all printers, and how constants are computed.
+/* eval.h - runs loop functions: the reference for all printers, and the way constants are computed.
  *
  *     ac_program *p = ac_eval_compile(cx, cx->region, fn);
  *     void *data[] = {x, y};                                memory of each parameter, in order
@@ -16,7 +16,7 @@ typedef struct ac_program ac_program;
 ac_program *ac_eval_compile(ac_ctx *cx, ac_region *region, const ac_loop_fn *fn); /* NULL: diagnostic */
 int ac_eval_run(ac_ctx *cx, const ac_program *p, void *const *data, int32_t n_data, int *status);
 int ac_eval(ac_ctx *cx, const ac_loop_fn *fn, void *const *data, int32_t n_data, int *status); /* compile, run, drop */
-/* The same for much data: what it has read of files does not stay in memory. */
+/* The same for large data: releases the pages of files that it has read. */
 int ac_eval_large(ac_ctx *cx, const ac_loop_fn *fn, void *const *data, int32_t n_data, int *status);
 
 #endif

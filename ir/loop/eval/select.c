@@ -1,4 +1,4 @@
-/* select.c - which instructions of a function become one of the bytecode. */
+/* select.c - selects the instructions of a function that become one instruction of bytecode. */
 #include "ir/loop/builder.h"
 #include "ir/loop/kernel.h"
 #include "ir/loop/eval/select.h"
@@ -206,7 +206,7 @@ static void name_variables(selector *t)
             t->s[x].root = t->s[t->s[x].root].root;
 }
 
-/* May the instruction write its result over an operand in the variable? Lane by lane, with equal sizes. */
+/* True if the instruction may overwrite an operand in the variable with its result: lane by lane, with equal sizes. */
 static bool writes_in_place(const selector *t, ac_x x, ac_x var)
 {
     const ac_ins *i = &t->code[x];

@@ -1,4 +1,4 @@
-/* select.h - between loop code and bytecode: which instructions need code at all, and where their values live.
+/* select.h - decides which instructions need bytecode, and which registers hold their values.
  *
  *     %4 = load i8 x[%3]                            LOAD_I8_I32  %5
  *     %5 = cast i32 %4            two loads with    LOAD_I8_I32  %8
@@ -25,7 +25,7 @@ typedef enum ac_how { AC_HOW_PLAIN, AC_HOW_NOTHING, AC_HOW_MULADD, AC_HOW_LOADCA
 typedef struct ac_selected {
     ac_how how;
     ac_dtype to;        /* LOADCAST: type of the value */
-    ac_x root;          /* whose register holds the value: itself, another value, or a variable */
+    ac_x root;          /* the owner of the register with its value: itself, another value, or a variable */
     uint32_t offset;    /* ... at this byte */
     int32_t block, end; /* the block it is in; FOR, IF, ELSE: position of the END */
     int32_t middle;     /* IF: its ELSE, or 0 */

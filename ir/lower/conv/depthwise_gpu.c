@@ -1,8 +1,9 @@
 /* depthwise_gpu.c - depthwise_conv_2d on a GPU: a block computes a tile of pixels of a few channels. Its threads first
  * load the input of the tile into shared memory, without its zero point and with zeros outside.
  *
- *     thread: channel + channels * (strip + strips * row) neighbouring threads read neighbouring elements a strip is
- *     WIDE or fewer columns of a row: a thread holds their sums, and reads each column of x once for all of them
+ *     thread: channel + channels * (strip + strips * row)     neighbouring threads read neighbouring elements
+ *     a strip is WIDE or fewer columns of a row: a thread holds their sums, and reads each column of x once for all of
+ *     them
  *
  * Sums run in the order of the filter, one column after another; integers are exact. */
 #include "ir/lower/conv/depthwise.h"

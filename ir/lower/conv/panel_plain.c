@@ -9,8 +9,8 @@
  * Weights i8 [block][k][channel], zeros at the end. A 1x1 window of stride 1, or a matrix, is read in place; other
  * inputs are gathered into a line of i8:
  *
- *     [pixel][k] runs of the input are not whole words, or steps are one k [k / 4][pixel][k % 4] else, so that all of a
- *     step is near its address
+ *     [pixel][k]                      runs of the input are not whole words, or steps are one k
+ *     [k / 4][pixel][k % 4]           else, so that all of a step is near its address
  *
  * Biased, for processors of 32-bit products and eight registers (Thumb of ARMv6-M), which load unsigned bytes only at
  * constant distances: X = x + 128 in the line and W = w + 128 in the table, u8. Then sum of (x - zx) w = sum of X W -

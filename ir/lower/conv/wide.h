@@ -1,13 +1,13 @@
 /* wide.h - int8 convolutions, depthwise ones and fully_connected on vectors with an output channel in each lane, of at
  * least 16 bytes (target.h: rvv): TILE OUTER and LANES (ir/loop/tiles.h), requantised by quad.h.
  *
- *     for pixels of a row, up to 8: copy the rows of their windows into a line, unless they can be read in place
+ *     for pixels of a row, up to 8:    copy the rows of their windows into a line, unless they can be read in place
  *       for up to 32 output channels:  TILE; REQUANT and store each pixel
  *
  * Line     i8 [row of the filter][column][channel]: neighbouring windows share it; outside of the input are zero points
  * Weights  i8 [block of channels][row, column, channel of the filter][channel of the block]
  *
- *     if (ac_wide_conv(L, &c, &win)) ... false: emitted no code, use another schedule */
+ *     if (ac_wide_conv(L, &c, &win)) ...        false: emitted no code, use another schedule */
 #ifndef AC_IR_LOWER_CONV_WIDE_H
 #define AC_IR_LOWER_CONV_WIDE_H
 #include "ir/loop/tiles.h"

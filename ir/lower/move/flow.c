@@ -1,5 +1,6 @@
 /* flow.c - refuses IF and WHILE, which have no loops of their own: pass infer replaces them by the nodes of their
- * subgraphs. Their shape and lowering are needed only for a graph that has not been through it. */
+ * subgraphs (ir/pass/flow/inline.c). Their shape and lowering are needed only for a graph that has not been through
+ * it. */
 #include "ir/lower/entries.h"
 #include "ir/lower/lower.h"
 

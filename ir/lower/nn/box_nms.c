@@ -1,7 +1,7 @@
 /* box_nms.c - lowers BOX_NMS: removes rows (a box, its score and optionally its class) that overlap a row with a higher
  * score.
  *
- *     x [N,M,K] -> y [N,M,K] the remaining rows of each image, by falling score; the rest of y is -1
+ *     x [N,M,K] -> y [N,M,K]                the remaining rows of each image, by falling score; the rest of y is -1
  *
  * Columns: `score`, the box from `coord` on (left, top, right, bottom, or with `centre` its middle and size), the class
  * `id` (-1: no class). Without a class, and with `force`, boxes are compared with all others, else only within a class.

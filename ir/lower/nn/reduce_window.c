@@ -1,7 +1,7 @@
 /* reduce_window.c - lowers sums, maxima and argmax over windows that slide along any of the dimensions.
  *
- *     window_sum, window_max x [..] -> y [..]; x's type window_argmax i64: the index of the maximum in x, the first of
- *     equal ones
+ *     window_sum, window_max   x [..] -> y [..]; x's type
+ *     window_argmax            i64: the index of the maximum in x, the first of equal ones
  *
  * kernel, strides and dilations have a number for each dimension, pads two (before, after): by default 1, 1, 1 and 0.
  * Only elements inside of x count. Over no elements: sum 0, maximum the lowest value (floats: -inf), index 0. NaN is

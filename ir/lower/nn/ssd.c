@@ -1,7 +1,7 @@
 /* ssd.c - lowers the detection layer of SSD: decodes boxes around priors, selects them class by class, and merges the
  * classes.
  *
- *     locations [N, P*4] (or [N, P*C*4]: separate boxes for each class) scores [N, P*C] priors [1, 2, P*4]
+ *     locations [N, P*4] (or [N, P*C*4]: separate boxes for each class)   scores [N, P*C]   priors [1, 2, P*4]
  *  -> [1, 1, N*M, 7]: image, class, score, left, top, right, bottom; unused rows 0
  *
  * Priors are corners in the first half and variances in the second. For each class, the `top_k` highest scores above

@@ -1,7 +1,7 @@
 /* trees.c - lowers TREE_ENSEMBLE: decision trees over tables (ir/ops/decode/trees.h).
  *
  *     for each row, for eight trees at a time: as many steps as the deepest of them has, all eight in each;
- *         at = first[at] + (x[feature[at]] <= split[at]) leaves point to themselves
+ *         at = first[at] + (x[feature[at]] <= split[at])          leaves point to themselves
  *     then their leaves' weights are added up, one tree after the other
  *
  * No branch depends on the data: while one walk waits for its next node, seven others continue. On firmware, which has

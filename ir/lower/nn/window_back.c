@@ -1,7 +1,7 @@
 /* window_back.c - lowers gradients of windows: distributes each window's gradient to its elements.
  *
- *     window_sum_back dy -> dx: every element of a window gets its dy window_max_back x, dy -> dx: only the maximum of
- *     the window does, the first of equal ones
+ *     window_sum_back   dy -> dx: every element of a window gets its dy
+ *     window_max_back   x, dy -> dx: only the maximum of the window does, the first of equal ones
  *
  * Attributes as of window_sum and window_max (reduce_window.c). Windows in order, so sums of overlapping ones are the
  * same for every schedule; images (dimension 0, where windows do not slide along it) are independent. f32, f64. */

@@ -1,4 +1,4 @@
-/* axis.c - axes, permutations and paddings of a node, checked. */
+/* axis.c - decodes and checks axes, permutations and paddings of a node. */
 #include "ir/ops/decode/axis.h"
 
 int ac_axis_norm(ac_ctx *cx, const ac_node *n, int64_t axis, int32_t rank, int32_t *out)

@@ -1,14 +1,14 @@
-/* axis.h - axes, permutations, pads, splits and blocks of a node, decoded and checked.
+/* axis.h - decodes and checks axes, permutations, pads, splits and blocks of a node.
  *
- * The same numbers may be in a static operand (a constant tensor) or in an attribute; negative axes count from the
- * last dimension. Operands and attributes are left as they are; shape rules and lowerings both call these functions, so
- * what a rule accepts is what a lowering gets.
+ * The same numbers may be in a static operand (a constant tensor) or in an attribute; negative axes count from the last
+ * dimension. Operands and attributes are not changed. Shape rules and lowerings both call these functions, so a
+ * lowering gets exactly the values that a rule accepted.
  *
  *     uint32_t mask;
  *     AC_TRY(ac_reduce_axes(cx, n, &mask));           mask & 1u << d: dimension d is reduced
  *
  * Errors: E0103 axis or number out of range, E0104 wrong count, E0203 operand computed at run time; each with a
- * diagnostic that names the node. Cost: that of reading the operand. Nothing is kept. */
+ * diagnostic that names the node. Cost: that of reading the operand. Allocates nothing permanent. */
 #ifndef AC_IR_OPS_DECODE_AXIS_H
 #define AC_IR_OPS_DECODE_AXIS_H
 #include "ir/graph/graph.h"
@@ -26,11 +26,11 @@ int ac_one_axis(ac_ctx *cx, const ac_node *n, int32_t i, int64_t attr, int32_t r
 int ac_arg_axis(ac_ctx *cx, const ac_node *n, int32_t *axis);
 /* TRANSPOSE: out dimension d is in dimension perm[d]. Neither operand nor attribute: the dimensions in reverse. */
 int ac_perm_of(ac_ctx *cx, const ac_node *n, int32_t perm[AC_MAX_RANK]);
-/* Does the permutation keep the order of all dimensions of x longer than 1? Then no element moves. */
+/* True if the permutation keeps the order of all dimensions of x longer than 1. Then no element moves. */
 bool ac_perm_moves_nothing(const ac_tensor *x, const int32_t *perm);
 /* PAD, PADV2, MIRROR_PAD: elements before and after each dimension of in[0]; all >= 0. Missing: none. */
 int ac_pads_of(ac_ctx *cx, const ac_node *n, int64_t before[AC_MAX_RANK], int64_t after[AC_MAX_RANK]);
-/* SPLIT, SPLIT_V: the tensor that is split, the axis, and the extent of each output (n->n_out of them, in cx->region).
+/* SPLIT, SPLIT_V: the tensor to split, the axis, and the extent of each output (n->n_out of them, in cx->region).
  */
 ac_tensor *ac_split_value(const ac_node *n);
 int ac_split_of(ac_ctx *cx, const ac_node *n, int32_t *axis, const int64_t **sizes);

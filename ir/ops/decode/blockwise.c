@@ -1,4 +1,4 @@
-/* blockwise.c - the operands of BLOCKWISE_DENSE, checked; constant ones as floats. */
+/* blockwise.c - checks the operands of BLOCKWISE_DENSE, and converts constant weights to floats. */
 #include "ir/ops/decode/blockwise.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* einsum_labels.h - EINSUM decoded: which label each dimension of operands and result has, and how long it is.
+/* einsum_labels.h - decodes EINSUM: the label of each dimension of operands and result, and the extents of labels.
  *
  *     z = einsum(x, y) labels=[0,1, 1,2, 0,2]        z[i,k] = sum over j of x[i,j] * y[j,k]
  *

@@ -1,7 +1,7 @@
-/* framer.h - SIGNAL_FRAMER decoded, and the rows of the operators that keep samples between runs.
+/* framer.h - decodes SIGNAL_FRAMER, and counts the rows of signal operators with state.
  *
- * The state of a row: how many steps came (counted to where frames are valid), then the samples that the next frame may
- * need. prefill: zeros came before the first sample, every frame is valid. */
+ * The state of a row: the number of steps received (counted up to the first valid frame), then the samples that the
+ * next frame may need. prefill: zeros precede the first sample, and every frame is valid. */
 #ifndef AC_IR_OPS_DECODE_FRAMER_H
 #define AC_IR_OPS_DECODE_FRAMER_H
 #include "ir/graph/graph.h"
@@ -18,7 +18,7 @@ static inline int64_t ac_rows_of(const ac_tensor *x, int32_t last)
 typedef struct ac_framer {
     int64_t rows, frames, size, step;
     int64_t kept; /* samples of the state */
-    int64_t fill; /* steps until a frame is valid; the frame is the oldest part of what is there */
+    int64_t fill; /* steps until a frame is valid; the frame is the oldest part of the samples */
 } ac_framer;
 
 static inline ac_framer ac_framer_of(const ac_node *n)

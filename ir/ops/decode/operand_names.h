@@ -1,10 +1,11 @@
-/* operand_names.h - the operands, by name, of operators that have many, and what more than one layer reads off them. */
+/* operand_names.h - names the operands of operators that have many, and derives values that several layers need from
+ * them. */
 #ifndef AC_IR_OPS_DECODE_OPERAND_NAMES_H
 #define AC_IR_OPS_DECODE_OPERAND_NAMES_H
 #include "ir/graph/graph.h"
 
 /* UNIDIRECTIONAL_SEQUENCE_LSTM: x; weights of x and of the hidden state, and biases, one for each gate (input, forget,
- * cell, output); states. What a peephole, a projection or a layer norm would add is refused. */
+ * cell, output); states. The additional operands of peepholes, projections and layer norms are refused. */
 enum {
     AC_LSTM_X = 0,
     AC_LSTM_W = 1,
@@ -33,7 +34,7 @@ enum { AC_DETECTION_ENCODINGS, AC_DETECTION_SCORES, AC_DETECTION_ANCHORS };
 enum { AC_SSD_LOCATIONS, AC_SSD_SCORES, AC_SSD_PRIORS };
 enum { AC_SSD_CORNER = 1, AC_SSD_CENTER_SIZE, AC_SSD_CORNER_SIZE }; /* code_type */
 enum { AC_SSD_ROW = 7 }; /* numbers of a row of the result: image, class, score, left, top, right, bottom */
-/* Boxes that NMS looks at for each class. */
+/* The number of boxes that NMS considers for each class. */
 static inline int64_t ac_ssd_candidates(const ac_node *n)
 {
     const int64_t priors = n->in[AC_SSD_PRIORS]->dim[2] / 4, top = n->attrs.ssd.top_k;

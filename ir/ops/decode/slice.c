@@ -1,4 +1,4 @@
-/* slice.c - slices of a node, checked: begin, end and step for each dimension. */
+/* slice.c - decodes and checks the slices of a node: begin, end and step for each dimension. */
 #include "ir/ops/decode/slice.h"
 
 int ac_slice_of(ac_ctx *cx, const ac_node *n, ac_slice *out)
@@ -142,7 +142,7 @@ int ac_strided_slice_of(ac_ctx *cx, const ac_node *n, ac_slice *out)
             d++;
         }
     }
-    for (; d < x->rank; d++) /* dimensions that no entry names are taken whole */
+    for (; d < x->rank; d++) /* dimensions without an entry are taken entirely */
         AC_TRY(whole(cx, n, out, d));
     return AC_OK;
 }

@@ -1,7 +1,7 @@
-/* slide.c - windows that slide: their attributes, decoded and checked; see slide.h. */
+/* slide.c - decodes and checks the attributes of sliding windows; see slide.h. */
 #include "ir/ops/decode/slide.h"
 
-/* Fills in extents and checks strides, dilations and pads; out may come to 2^31 - 1. after: positions added after the
+/* Fills in extents and checks strides, dilations and pads; out may be up to 2^31 - 1. after: positions added after the
  * input. */
 static int open_slide(ac_ctx *cx, const ac_node *n, ac_slide *s, int64_t in, int64_t taps, int64_t after)
 {
@@ -27,7 +27,7 @@ static int64_t item(ac_ints list, int32_t i, int64_t init)
     return i < list.n ? list.v[i] : init;
 }
 
-/* The attributes of both spellings; lists may be left out. AC_FAIL: E0103. */
+/* The attributes of both spellings; lists may be omitted. AC_FAIL: E0103. */
 static int read_attrs(ac_ctx *cx, const ac_node *n, ac_conv_nd *c, int64_t *after)
 {
     *c = (ac_conv_nd){.m = n->in[0]->rank - 2, .groups = 1};

@@ -1,14 +1,14 @@
-/* slide.h - windows that slide: the geometry along one axis, and the attributes of the operators that have windows of
- * any rank, decoded and checked.
+/* slide.h - sliding windows: the geometry along one axis, and functions that decode and check the attributes of
+ * operators with windows of any rank.
  *
  * Along an axis, output position o reads input positions o * stride - pad + k * dil for taps k = 0 .. taps-1; those
- * outside of the input are left out.
+ * outside of the input are skipped.
  *
  *     ac_conv_nd c;
  *     AC_TRY(ac_conv_nd_of(cx, n, &c));               c.s[d].out is the extent of spatial dimension d of the result
  *
- * Shape rules and lowerings both call these functions, so what a rule accepts is what a lowering gets. Errors: E0103
- * attributes, E0104 a window that does not fit, E0015 too many positions. Nothing is kept. */
+ * Shape rules and lowerings both call these functions, so a lowering gets exactly the values that a rule accepted.
+ * Errors: E0103 attributes, E0104 a window that does not fit, E0015 too many positions. Allocates nothing. */
 #ifndef AC_IR_OPS_DECODE_SLIDE_H
 #define AC_IR_OPS_DECODE_SLIDE_H
 #include "ir/graph/graph.h"

@@ -53,7 +53,7 @@ static int32_t *depths(ac_ctx *cx, ac_node *n, int64_t count, ac_trees *t)
     return depth;
 }
 
-/* Weights, and which of them each leaf has. */
+/* Checks the weights, and the one of each leaf. */
 static int check_weights(ac_ctx *cx, ac_node *n, int64_t count)
 {
     const ac_tensor *w = n->in[AC_TREES_WEIGHT], *leaf = ac_node_in(n, AC_TREES_LEAF);

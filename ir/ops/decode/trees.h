@@ -1,11 +1,11 @@
-/* trees.h - TREE_ENSEMBLE: the tables of decision trees, and what they mean.
+/* trees.h - TREE_ENSEMBLE: the tables of decision trees, and their meaning.
  *
  *     x [N,F]  feature [n]  split [n]  first [n]  root [T]  weight [n] or [R,targets]  leaf [n]
  *
- * Node i looks at feature f = feature[i] (negative: ~feature[i]) and goes to first[i] + 1 where x[f] <= split[i], else
- * to first[i]; where x[f] is NaN to first[i] + 1 if feature[i] is negative, else to first[i]. Children come after their
+ * Node i compares feature f = feature[i] (negative: ~feature[i]) and goes to first[i] + 1 if x[f] <= split[i], else to
+ * first[i]; if x[f] is NaN, to first[i] + 1 if feature[i] is negative, else to first[i]. Children come after their
  * parents. A leaf is its own first child, and its split is NaN. It adds weight[i] to the one target; with operand
- * `leaf` to target leaf[i], or, where weight has two dimensions, row leaf[i] of it to all targets. Trees count in the
+ * `leaf` to target leaf[i], or, if weight has two dimensions, row leaf[i] of it to all targets. Trees are added in the
  * order of their roots. */
 #ifndef AC_IR_OPS_DECODE_TREES_H
 #define AC_IR_OPS_DECODE_TREES_H

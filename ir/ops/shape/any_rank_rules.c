@@ -4,7 +4,7 @@
 #include "ir/ops/shape/entries.h"
 #include "ir/ops/shape/shape.h"
 
-/* TFLite's `same`: pads go to the attributes, so that the rule gives the same again. */
+/* TFLite's `same`: pads are stored in the attributes, so that running the rule again gives the same result. */
 static int resolve_same(ac_ctx *cx, ac_node *n)
 {
     ac_attrs_conv3d *a = &n->attrs.conv3d;

@@ -1,12 +1,12 @@
-/* counted.c - which dimension of a result is counted, when one of an operand is; see counted.h. What is not said here
- * mixes. */
+/* counted.c - finds the dynamically sized dimension of a result from those of its operands; see counted.h. Operators
+ * without a rule here mix valid and invalid elements. */
 #include "ir/ops/shape/counted.h"
 #include "ir/ops/decode/axis.h"
 #include "ir/ops/decode/slice.h"
 
 #include <string.h>
 
-/* Dimension d of x in a result of the same elements in the same order; -1: it is no dimension of its own any more. */
+/* Dimension d of x in a result of the same elements in the same order; -1: it was merged with others. */
 static int32_t in_view(const ac_tensor *x, const ac_tensor *y, int32_t d)
 {
     const int64_t before = ac_dim_product(x->dim, 0, d);
@@ -16,7 +16,7 @@ static int32_t in_view(const ac_tensor *x, const ac_tensor *y, int32_t d)
     return -1;
 }
 
-/* Broadcast together: operands that are not counted there have one element, which stands for all. */
+/* Broadcast together: operands that are not dynamically sized have one element there, which is repeated. */
 static int32_t in_map(const ac_node *n)
 {
     const ac_tensor *y = n->out[0];
@@ -36,7 +36,7 @@ static int32_t in_map(const ac_node *n)
     return by && y->dim[e] == by->dim[by->count_dim] ? e : -1;
 }
 
-/* Operands that are concatenated along another dimension; all are counted alike. */
+/* Operands concatenated along another dimension; all have the same valid length. */
 static int32_t in_concat(const ac_node *n, int32_t axis, bool new_axis)
 {
     const ac_tensor *x = n->in[0];
@@ -48,7 +48,7 @@ static int32_t in_concat(const ac_node *n, int32_t axis, bool new_axis)
     return x->count_dim + (new_axis && axis <= x->count_dim);
 }
 
-/* Only operand 0 may be counted, and not along one of these axes, which go, or stay as 1. */
+/* Only operand 0 may be dynamically sized, and not along one of these axes, which are removed or become 1. */
 static int32_t beside(const ac_node *n, uint32_t axes, bool keep)
 {
     int32_t d = n->in[0]->count_dim;
@@ -76,7 +76,7 @@ static bool takes_all(const ac_slice *s, const ac_tensor *x)
     return s->begin[d] == 0 && s->step[d] == 1 && s->extent[d] == x->dim[d];
 }
 
-/* Entries take a dimension, or add one, or (the ellipsis) take those that no other one does. */
+/* Entries take a dimension, or add one, or (the ellipsis) take the remaining ones. */
 static int32_t in_strided(const ac_node *n, const ac_slice *s)
 {
     const ac_attrs_strided *a = &n->attrs.strided;
@@ -104,7 +104,7 @@ static int32_t in_matmul(const ac_node *n)
     return x->count_dim == row && n->out[0]->rank >= 2 ? n->out[0]->rank - 2 : -1;
 }
 
-/* Only the second operand is counted, and not in the dimension that is summed: columns of the result. */
+/* Only the second operand is dynamically sized, and not in the summed dimension: columns of the result. */
 static int32_t columns(const ac_node *n)
 {
     const ac_tensor *w = n->in[1], *y = n->out[0];
@@ -155,7 +155,8 @@ static bool axes_of(ac_ctx *cx, const ac_node *n, uint32_t *axes, bool *keep)
     return true;
 }
 
-/* May it work along what is counted? Importers have made what has no meaning change nothing. */
+/* True if the operator may work along a dynamically sized dimension. Importers have replaced invalid elements by
+ * neutral ones. */
 static bool may_be_along(const ac_node *n)
 {
     switch ((int)n->op) {
@@ -204,7 +205,7 @@ static int32_t result_dim(ac_ctx *cx, const ac_node *n, bool only_first)
     case AC_OP_SQUEEZE:
     case AC_OP_EXPAND_DIMS:
         return in_view(x, y, x->count_dim);
-    case AC_OP_REVERSE_V2: /* importers put the last element that has a meaning last */
+    case AC_OP_REVERSE_V2: /* importers move the last valid element to the end */
         return x->count_dim;
     case AC_OP_ONE_HOT:
         axis = n->attrs.axis.axis < 0 ? n->attrs.axis.axis + y->rank : n->attrs.axis.axis;

@@ -1,4 +1,4 @@
-/* index_rules.c - shape rules of operators that take parts by index, and of those that make tensors out of numbers:
+/* index_rules.c - shape rules of operators that take parts by index, and of those that create tensors from numbers:
  * slices, gather, fill, range, one_hot, shape, rank. */
 #include "ir/ops/decode/axis.h"
 #include "ir/ops/decode/slice.h"
@@ -108,8 +108,7 @@ int ac_sh_rank(ac_ctx *cx, ac_graph *g, ac_node *n)
     return ac_shape_set(cx, n, 0, AC_I32, 0, NULL);
 }
 
-/* How many numbers start, start + delta, .. come before limit: TFLite's counts, which for floats are computed in the
- * type. */
+/* How many of start, start + delta, .. come before limit, as TFLite counts them: for floats in their own type. */
 static int count_range(ac_ctx *cx, const ac_node *n, int64_t *count)
 {
     const void *p[3];
@@ -167,7 +166,7 @@ int ac_sh_range(ac_ctx *cx, ac_graph *g, ac_node *n)
     return ac_shape_set(cx, n, 0, d, 1, &count);
 }
 
-/* indices, depth (static), on, off -> the indices' shape with a dimension of `depth` put in at the axis. */
+/* indices, depth (static), on, off -> the indices' shape with a dimension of `depth` inserted at the axis. */
 int ac_sh_one_hot(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;

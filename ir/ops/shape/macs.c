@@ -1,5 +1,5 @@
-/* macs.c - multiply-adds of operators, by their arithmetic: every result element times what is summed for it. Products
- * with padding count. */
+/* macs.c - counts the multiply-adds of operators from their arithmetic: result elements times summands per element.
+ * Products with padding count. */
 #include "ir/ops/decode/einsum_labels.h"
 #include "ir/ops/decode/operand_names.h"
 #include "ir/ops/shape/entries.h"
@@ -64,7 +64,7 @@ int64_t ac_macs_of_matmul(const ac_node *n)
     return x->rank < 2 ? 0 : ac_tensor_count(n->out[0]) * x->dim[x->rank - (n->attrs.matmul.adj_x ? 2 : 1)];
 }
 
-/* Every result over the extents of the labels that are summed. */
+/* Every result, times the extents of the summed labels. */
 int64_t ac_macs_of_einsum(const ac_node *n)
 {
     const ac_ints list = n->attrs.einsum.labels;

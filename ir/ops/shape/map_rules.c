@@ -1,10 +1,10 @@
 /* map_rules.c - shape rules of operators that work element by element, and of others whose result is like their
- * operand; and of IF and WHILE, which are gone before anybody needs their shape. */
+ * operand; and of IF and WHILE, which are removed before their shape is needed. */
 #include "ir/ops/decode/axis.h"
 #include "ir/ops/shape/entries.h"
 #include "ir/ops/shape/shape.h"
 
-/* Integers with a scale need one in the result too; it is never guessed. */
+/* Integers with a scale also need one in the result; it is never guessed. */
 static int check_scale(ac_ctx *cx, const ac_node *n)
 {
     const ac_tensor *x = n->in[0];
@@ -33,7 +33,7 @@ int ac_sh_bcast(ac_ctx *cx, ac_graph *g, ac_node *n)
     return check_scale(cx, n);
 }
 
-/* The result lies in a state tensor, which becomes the operand. */
+/* The result is stored in a state tensor, which becomes the operand. */
 int ac_sh_assign(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
@@ -158,7 +158,7 @@ static int not_scalar(ac_ctx *cx, const ac_node *n)
     return ac_error(cx, n->at, E0104, "input '%s' is a scalar, expected at least one dimension", n->in[0]->name);
 }
 
-/* That of i8 may be declared i16 (TFLite). */
+/* The result of i8 may be declared i16 (TFLite). */
 int ac_sh_softmax(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
@@ -213,7 +213,7 @@ int ac_sh_dequantize(ac_ctx *cx, ac_graph *g, ac_node *n)
     return rescaled(cx, n);
 }
 
-/* The declared type of the result wins over to=, which is made to agree. */
+/* The declared type of the result overrides to=, which is updated. */
 int ac_sh_cast(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
@@ -229,7 +229,7 @@ int ac_sh_cast(ac_ctx *cx, ac_graph *g, ac_node *n)
 int ac_sh_flow(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
-    for (int32_t i = 0; i < n->n_out; i++) /* pass infer has asked its subgraphs */
+    for (int32_t i = 0; i < n->n_out; i++) /* pass infer sets shapes from its subgraphs */
         if (n->out[i]->dtype == AC_NONE)
             return ac_error(cx, n->at, E0107, "%s is only supported where pass infer can look into it",
                             ac_ops[n->op].text);

@@ -12,7 +12,7 @@ int ac_shape_act(ac_ctx *cx, const ac_node *n, ac_act act)
     return AC_OK;
 }
 
-/* Bytes without scales? Then the result is their sums of products. */
+/* True for bytes without scales: the result is their sums of products. */
 static bool is_sums(const ac_node *n)
 {
     const ac_filter filter = ac_ops[n->op].filter;
@@ -152,7 +152,7 @@ int ac_sh_matmul(ac_ctx *cx, ac_graph *g, ac_node *n)
         ac_error(cx, n->at, E0104, "both operands need at least 2 dimensions");
         return ac_shape_show(cx, n);
     }
-    /* f32 and i16 times quantised weights of i8 are fine */
+    /* f32 and i16 times quantised weights of i8 are allowed */
     if (y->dtype != AC_I8 || !(ac_dtype_is_float(x->dtype) || (x->dtype == AC_I16 && x->quant && y->quant)))
         AC_TRY(ac_shape_same_type(cx, n, 0, 1));
     if (!(x->dtype == AC_I8 && n->out[0]->dtype == AC_I32))

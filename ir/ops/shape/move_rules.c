@@ -45,8 +45,8 @@ int ac_sh_resize(ac_ctx *cx, ac_graph *g, ac_node *n)
     return ac_shape_set_like(cx, n, 0, x, 4, (int64_t[]){x->dim[0], h, w, x->dim[3]});
 }
 
-/* -1 in the new shape stands for what is left. The one number 0 is TFLite's old way to write a scalar; other zeros are
- * sizes. */
+/* -1 in the new shape is computed from the number of elements. The shape [0] is TFLite's old spelling of a scalar;
+ * other zeros are sizes. */
 int ac_sh_reshape(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     AC_TRY(ac_shape_operands(cx, n));
@@ -123,7 +123,8 @@ int ac_sh_expand_dims(ac_ctx *cx, ac_graph *g, ac_node *n)
     return ac_shape_set_like(cx, n, 0, x, x->rank + 1, dim);
 }
 
-/* The operands of CONCATENATION and PACK are all given, of one type, and equal in all dimensions but `except`. */
+/* The operands of CONCATENATION and PACK must all be present, of one type, and equal in all dimensions except
+ * `except`. */
 static int check_parts(ac_ctx *cx, const ac_node *n, int32_t except)
 {
     for (int32_t i = 0; i < n->n_in; i++) {
@@ -269,7 +270,7 @@ int ac_sh_broadcast_to(ac_ctx *cx, ac_graph *g, ac_node *n)
     return ac_shape_set_like(cx, n, 0, x, want.n, want.v);
 }
 
-/* SPACE_TO_DEPTH [N,H,W,C] -> [N,H/b,W/b,C*b*b]; DEPTH_TO_SPACE the other way. */
+/* SPACE_TO_DEPTH [N,H,W,C] -> [N,H/b,W/b,C*b*b]; DEPTH_TO_SPACE the inverse. */
 int ac_sh_space_depth(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
@@ -289,7 +290,7 @@ int ac_sh_space_depth(ac_ctx *cx, ac_graph *g, ac_node *n)
     return ac_shape_set_like(cx, n, 0, x, 4, (int64_t[]){x->dim[0], x->dim[1] * b, x->dim[2] * b, x->dim[3] / (b * b)});
 }
 
-/* SPACE_TO_BATCH_ND pads, then blocks become batches; BATCH_TO_SPACE_ND the other way, then crops. */
+/* SPACE_TO_BATCH_ND pads, then blocks become batches; BATCH_TO_SPACE_ND the inverse, then crops. */
 int ac_sh_space_batch(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;

@@ -1,4 +1,5 @@
-/* pick_rules.c - shape rules of operators that pick elements or boxes by value: topk, and what detectors end with. */
+/* pick_rules.c - shape rules of operators that select elements or boxes by value: topk, and the last operators of
+ * detectors. */
 #include "ir/ops/decode/operand_names.h"
 #include "ir/ops/shape/entries.h"
 #include "ir/ops/shape/shape.h"
@@ -36,7 +37,7 @@ int ac_sh_topk(ac_ctx *cx, ac_graph *g, ac_node *n)
 }
 
 /* boxes [N,4], scores [N], most (static), IoU and score thresholds -> indices [most] i32, scores [most] f32 (V5 only),
- * how many i32. V5 has a sigma after the thresholds. */
+ * count i32. V5 has a sigma after the thresholds. */
 int ac_sh_nms(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;

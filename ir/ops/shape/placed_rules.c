@@ -1,4 +1,4 @@
-/* placed_rules.c - shape rules of results that are an operand but for a part: reverse_sequence, dynamic_update_slice,
+/* placed_rules.c - shape rules of operators that replace a part of an operand: reverse_sequence, dynamic_update_slice,
  * matrix_diag, matrix_set_diag. */
 #include "ir/ops/decode/axis.h"
 #include "ir/ops/shape/entries.h"

@@ -1,4 +1,4 @@
-/* recurrent_rules.c - shape rules of operators that keep what they computed: unidirectional_sequence_lstm, svdf. */
+/* recurrent_rules.c - shape rules of recurrent operators: unidirectional_sequence_lstm, svdf. */
 #include "ir/ops/decode/operand_names.h"
 #include "ir/ops/shape/entries.h"
 #include "ir/ops/shape/shape.h"

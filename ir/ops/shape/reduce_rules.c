@@ -34,7 +34,7 @@ int ac_sh_reduce(ac_ctx *cx, ac_graph *g, ac_node *n)
     return AC_OK;
 }
 
-/* x -> x without one dimension, i32 or i64. The declared type of the result wins over out_type=. */
+/* x -> x without one dimension, i32 or i64. The declared type of the result overrides out_type=. */
 int ac_sh_arg(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;

@@ -1,4 +1,4 @@
-/* resolve.c - types, shapes and small constant results of one node; see resolve.h. */
+/* resolve.c - computes types, shapes and small constant results of one node; see resolve.h. */
 #include "ir/ops/shape/resolve.h"
 #include "ir/ops/shape/shape.h"
 

@@ -1,4 +1,4 @@
-/* rules.c - the columns of ops.def that are about shapes: the rule, and how many multiply-adds they mean. */
+/* rules.c - expands the columns of ops.def for shapes: the shape rule, and the number of multiply-adds. */
 #include "ir/ops/shape/entries.h"
 #include "ir/ops/shape/entries.h"
 

@@ -1,4 +1,4 @@
-/* scatter_rules.c - shape rules of operators that take or change single elements by index: gather_elements,
+/* scatter_rules.c - shape rules of operators that read or change single elements by index: gather_elements,
  * scatter_elements, scatter_into, scatter_nd, unsorted_segment_*. */
 #include "ir/ops/decode/axis.h"
 #include "ir/ops/shape/entries.h"
@@ -99,7 +99,7 @@ int ac_sh_scatter_nd(ac_ctx *cx, ac_graph *g, ac_node *n)
     return ac_shape_set_like(cx, n, 0, update, shape.n, shape.v);
 }
 
-/* x [S.., rest], segments [S..], how many (static) -> [how many, rest]. */
+/* x [S.., rest], segments [S..], count (static) -> [count, rest]. */
 int ac_sh_segment(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;

@@ -1,4 +1,4 @@
-/* shape.c - what shape rules share: checks of operands, and setting results. */
+/* shape.c - helpers of the shape rules: check operands, and set results. */
 #include "ir/ops/shape/shape.h"
 
 int ac_shape_show(ac_ctx *cx, const ac_node *n)
@@ -130,7 +130,7 @@ int ac_shape_set(ac_ctx *cx, ac_node *n, int32_t i, ac_dtype d, int32_t rank, co
     if (rank > AC_MAX_RANK)
         return ac_error(cx, n->at, E0205, "result '%s' would have %d dimensions, at most %d are possible", t->name,
                         rank, AC_MAX_RANK);
-    int64_t all = 1; /* zeros are left out: inner extents of an empty tensor must be indices all the same */
+    int64_t all = 1; /* zeros are skipped: inner extents of an empty tensor must still be valid indices */
     for (int32_t k = 0; k < rank; k++) {
         if (dim[k] < 0)
             return ac_error(cx, n->at, E0201, "dimension %d of result '%s' would be %lld", k, t->name,
@@ -211,7 +211,7 @@ void ac_shape_rebatch(ac_ctx *cx, const ac_graph *g, ac_node *n, bool same_count
         rest |= want->v[k] < 0;
         known *= want->v[k] > 0 ? want->v[k] : 1;
     }
-    if (!same_count) /* a broadcast, of what does not know the batch */
+    if (!same_count) /* a broadcast of a tensor without a batch dimension */
         d = g->batch_was > 1 && want->v[0] == g->batch_was &&
                     (x->rank < want->n || x->dim[0] == 1 || x->dim[0] == g->batch)
                 ? 0

@@ -1,5 +1,5 @@
-/* signal_rules.c - shape rules of operators on sound: transforms, frames and what keeps samples between runs, and the
- * way from a spectrum to channels. */
+/* signal_rules.c - shape rules of operators on sound: transforms, frames, operators with state, and those from spectrum
+ * to channels. */
 #include "ir/ops/decode/framer.h"
 #include "ir/ops/decode/operand_names.h"
 #include "ir/ops/shape/entries.h"
@@ -164,7 +164,7 @@ int ac_sh_signal_stacker(ac_ctx *cx, ac_graph *g, ac_node *n)
 
 enum { PCAN_TABLE = 4 * 32 - 3 }; /* of the gain: 0, 1, 2, then a parabola for each power of two */
 
-/* The operand is a list [N] of that type: E0104, E0105. */
+/* Checks that the operand is a list [N] of that type: E0104, E0105. */
 static int check_list(ac_ctx *cx, const ac_node *n, int32_t i, ac_dtype d)
 {
     const ac_tensor *t = n->in[i];

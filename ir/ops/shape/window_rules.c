@@ -3,7 +3,7 @@
  * TFLite's formulas, for each of the two spatial dimensions, with k' = (kernel - 1) * dilation + 1:
  *
  *     same:   out = ceil(in / stride)
- *             padding = max(0, (out - 1) * stride + k' - in) in all, the smaller half first
+ *             padding = max(0, (out - 1) * stride + k' - in) in total, the smaller half first
  *     valid:  out = floor((in - k') / stride) + 1, no padding
  *
  * The rules resolve same and valid: pad_t, pad_b, pad_l, pad_r get the numbers and padding becomes explicit, which
@@ -74,7 +74,7 @@ static int check_reach(ac_ctx *cx, const ac_node *n, const ac_tensor *x, int64_t
                     (long long)height, (long long)width, ac_shape_str(cx, x), INT32_MAX);
 }
 
-/* A stride that leaves the input with its first step is as good as any larger one. */
+/* All strides that leave the input with their first step are equivalent. */
 static int32_t useful_stride(const window *w)
 {
     const int64_t span = w->in + w->before + w->after;
@@ -104,7 +104,7 @@ static int slide_conv(ac_ctx *cx, ac_node *n, const ac_tensor *x, int64_t kh, in
     a->pad_l = (int32_t)w.before;
     a->pad_r = (int32_t)w.after;
     a->padding = AC_PAD_EXPLICIT;
-    if (n->op != AC_OP_TRANSPOSE_CONV) { /* there the stride says where contributions go, and which are dropped */
+    if (n->op != AC_OP_TRANSPOSE_CONV) { /* there the stride determines where contributions go, and which are dropped */
         a->stride_h = useful_stride(&h);
         a->stride_w = useful_stride(&w);
     }
@@ -136,7 +136,7 @@ int ac_sh_conv(ac_ctx *cx, ac_graph *g, ac_node *n)
     return ac_shape_set(cx, n, 0, ac_shape_weights_type(n), 4, (int64_t[]){x->dim[0], o[0], o[1], w->dim[0]});
 }
 
-/* x [N,H,W,C], w [1,KH,KW,C*M] -> [N,OH,OW,C*M]; channel c makes channels c*M .. c*M + M-1. */
+/* x [N,H,W,C], w [1,KH,KW,C*M] -> [N,OH,OW,C*M]; channel c gives channels c*M .. c*M + M-1. */
 int ac_sh_depthwise(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
@@ -158,9 +158,9 @@ int ac_sh_depthwise(ac_ctx *cx, ac_graph *g, ac_node *n)
     return ac_shape_set(cx, n, 0, ac_shape_weights_type(n), 4, (int64_t[]){x->dim[0], o[0], o[1], w->dim[3]});
 }
 
-/* in[0] static output shape [N,OH,OW,OC], w [OC,KH,KW,IC], x [N,H,W,IC] -> that shape. The padding is the one of the
- * convolution that goes the other way, from the output to the input: input element i adds to outputs i * stride - pad
- * .. + k'-1, those outside are dropped (TFLite requires no more). */
+/* in[0] static output shape [N,OH,OW,OC], w [OC,KH,KW,IC], x [N,H,W,IC] -> that shape. The padding is that of the
+ * inverse convolution, from the output to the input: input element i adds to outputs i * stride - pad .. + k'-1, those
+ * outside are dropped (TFLite requires no more). */
 int ac_sh_tconv(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
