@@ -1,4 +1,4 @@
-/* bind.c - calls, memories, inputs and outputs out of a plan. */
+/* bind.c - creates calls, memories, inputs and outputs from a plan; see bind.h. */
 #include "codegen/bind.h"
 
 #include <stdlib.h>
@@ -168,7 +168,7 @@ static int32_t part_of(const ac_module *m, const ac_tensor *t)
     return 0;
 }
 
-/* An input that call s takes row by row. */
+/* An input that call s reads row by row. */
 static ac_io streamed_io(const ac_binding *b, const ac_lowered *low, int32_t s)
 {
     const ac_bytes window = low->arg.item[low->streamed_arg].bytes;
@@ -224,7 +224,7 @@ static ac_dead dead_bytes(ac_module *m, const ac_binding *b, int32_t s)
     return (ac_dead){dead, k};
 }
 
-/* The memories that tensors lie in; sizes, alignments and places in one block. */
+/* The memories of tensors: sizes, alignments and offsets in one block. */
 static void bind_ram(ac_module *m, const ac_binding *b)
 {
     const ac_problem *p = b->problem;
@@ -249,7 +249,7 @@ static void bind_ram(ac_module *m, const ac_binding *b)
         m->arena_align = m->ram[k].align > m->arena_align ? m->ram[k].align : m->arena_align;
 }
 
-/* Whoever binds may have better names for several. */
+/* The caller may set better names if there are several. */
 static void bind_parts(ac_module *m)
 {
     const int32_t last = m->n_calls ? m->call[m->n_calls - 1].low->node->part : 0;
@@ -308,7 +308,7 @@ void ac_module_bind(ac_module *m, const ac_graph *g, ac_lowered *const *step, in
     if (m->poison) {
         m->dead = AC_NEW_N(r, ac_dead, n_steps + 1);
         for (int32_t s = 0; s < n_steps; s++)
-            if (!b->slot || b->slot[s].begin == s) /* the rest of a phase is under way */
+            if (!b->slot || b->slot[s].begin == s) /* in the middle of a phase */
                 m->dead[s] = dead_bytes(m, b, s);
     }
 }

@@ -1,4 +1,4 @@
-/* code_size.c - instructions counted by kind, times weights that were fitted to what compilers make. */
+/* code_size.c - counts instructions by kind, times weights fitted to the output of compilers. */
 #include "codegen/code_size.h"
 #include "codegen/module.h"
 
@@ -25,7 +25,7 @@ static const weights *weights_of(const ac_target *t)
     return t->isa == AC_ISA_ANY ? &PLAIN : &OTHER;
 }
 
-/* Firmware, gcc -O2: kernels by other weights, run by its calls, and what they need of libgcc. */
+/* Firmware, gcc -O2: other weights for kernels, run by its calls, and the functions of libgcc that they need. */
 typedef struct firmware_weights {
     int16_t of[KINDS];
     int16_t f32, f64;               /* tenths: more for each instruction on floats */
@@ -84,7 +84,7 @@ static ac_bytes firmware_bytes(const ac_loop_fn *fn, const ac_target *t)
     return tenths / 10;
 }
 
-/* What the function takes of the compiler's library. */
+/* The functions of the compiler's library that the function uses. */
 static uint32_t library_uses(const ac_loop_fn *fn)
 {
     uint32_t uses = 0;

@@ -1,9 +1,9 @@
-/* code_size.h - how many bytes of code a function's loops become: an estimate, for reports.
+/* code_size.h - estimates the bytes of code of a function's loops, for reports.
  *
- * Counts instructions by kind, with weights that were fitted to what gcc makes (-O2) of some 400 kernels of 14 models
- * (hosts) and 25 (firmware) for each kind of target: half of the kernels are within 10 % (Cortex-M4, x86 vectors), 8 %
- * (M0+), 7 % (RV32, M55), 20 % (generic), nine of ten within 30 to 50 %; whole models within 8 %, of firmware with run
- * and libgcc most within 10 %. Other targets: the average instruction.
+ * Counts instructions by kind, with weights fitted to the output of gcc -O2 for some 400 kernels of 14 models (hosts)
+ * and 25 (firmware) for each kind of target: half of the kernels are within 10 % (Cortex-M4, x86 vectors), 8 % (M0+), 7
+ * % (RV32, M55), 20 % (generic), nine of ten within 30 to 50 %; whole models within 8 %, for firmware, with run and
+ * libgcc, most within 10 %. Other targets: the average instruction.
  *
  *     ac_code_estimate all = {0};
  *     bytes = ac_code_add(&all, region, fn, target);     of this function; all.bytes counts equal functions once
@@ -29,13 +29,13 @@ enum {
 
 typedef struct ac_code_estimate {
     ac_bytes bytes; /* of all distinct functions */
-    uint32_t uses;  /* AC_CODE_...: what of the compiler's library */
+    uint32_t uses;  /* AC_CODE_...: parts of the compiler's library */
     AC_VEC(const ac_loop_fn *) fn;
     AC_VEC(uint64_t) hash;
     AC_VEC(int32_t) calls; /* of each */
 } ac_code_estimate;
 ac_bytes ac_code_add(ac_code_estimate *all, ac_region *r, const ac_loop_fn *fn, const ac_target *t);
-/* Firmware: run with so many calls, init, and the library; other targets: 0. */
+/* Firmware: run with that many calls, init, and the library; other targets: 0. */
 ac_bytes ac_code_around(const ac_code_estimate *all, int32_t steps, const ac_target *t);
 
 #endif

@@ -1,4 +1,4 @@
-/* constants.c - the constants of a module: made, laid out in one block, written as a blob.
+/* constants.c - computes the constants of a module, lays them out in one block, and writes the blob.
  *
  * A blob is one file: a header of 64 bytes, then each constant at its alignment.
  *
@@ -20,10 +20,13 @@ typedef struct makers {
     int status;
 } makers;
 
-/* Each once; what is known to be the same is made for the first of them. */
+/* Each once; of those known to be equal, only the first is computed. */
 static void make_all(void *arg)
 {
-    enum { MOST = 16 << 20 }; /* bytes: what several are made of stays as long, and what was read of the file */
+    enum {
+        MOST = 16 << 20
+    }; /* bytes: the constants that several are computed from stay that long, and so do pages
+                               * read from the file */
     ac_bytes read = 0;
     makers *x = arg;
     const ac_module *m = x->m;
@@ -62,7 +65,7 @@ int ac_consts_make(const ac_module *m)
     return x.status;
 }
 
-/* What has its bytes from another one, which may lose them. */
+/* Constants that share the bytes of another one, which may be freed. */
 static void drop_twins(const ac_module *m)
 {
     for (int32_t i = 0; i < m->n_konst; i++)
@@ -147,7 +150,7 @@ static void put_header(uint8_t header[AC_BLOB_HEADER], uint64_t h, ac_bytes tota
     put_le(header + 24, h, 8);
 }
 
-/* Calls f for the parts of the blob after its header, in order: padding, and each constant where it lies. */
+/* Calls f for the parts of the blob after its header, in order: padding, and each constant at its offset. */
 typedef void part_fn(void *with, const uint8_t *bytes, ac_bytes n);
 static void each_part(const ac_module *m, const ac_bytes *offset, part_fn *f, void *with)
 {
@@ -163,7 +166,8 @@ static void each_part(const ac_module *m, const ac_bytes *offset, part_fn *f, vo
     }
 }
 
-/* Of places and hashes of all constants, which ac_consts_layout has looked for equal ones by. */
+/* A hash of the offsets and the hashes of all constants. ac_consts_layout has computed these hashes to find equal
+ * constants. */
 static uint64_t checksum(const ac_module *m, const ac_bytes *offset)
 {
     uint64_t h = 0;

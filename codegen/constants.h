@@ -1,14 +1,14 @@
-/* constants.h - the constants of a module: their bytes, their places in one block, and the blob.
+/* constants.h - the constants of a module: their bytes, their offsets in one block, and the blob.
  *
- * Constants are made when code is printed (a weight may be a transformed one, see ac_const), so whoever reads their
- * bytes makes them first. Printers put them into the code or take them as one block:
+ * Constants are computed when code is printed (a weight may be a transformed one, see ac_const), so compute them before
+ * reading their bytes. Printers put them into the code or use one block:
  *
  *     AC_TRY(ac_consts_make(m));
- *     ac_consts_layout(m, offset, &total);          constant i lies at offset[i] of the block
+ *     ac_consts_layout(m, offset, &total);          constant i is at offset[i] of the block
  *     AC_TRY(ac_blob_bytes(m, &bytes, &total));     the block itself, all of it little-endian
  *
- * Cost: linear in the bytes, of which a hash finds equal ones. Memory: the context's region. Errors: AC_FAIL
- * with a diagnostic when a constant cannot be made. */
+ * Cost: linear in the bytes; a hash finds equal constants. Memory: the context's region. Errors: AC_FAIL with a
+ * diagnostic if a constant cannot be computed. */
 #ifndef AC_CODEGEN_CONSTANTS_H
 #define AC_CODEGEN_CONSTANTS_H
 #include "codegen/module.h"
@@ -25,22 +25,23 @@ void ac_consts_layout(const ac_module *m, ac_bytes *offset, ac_bytes *total);
 enum { AC_BLOB_HEADER = 64, AC_BLOB_CHECKED = 32 };                      /* bytes; the first that identify the blob */
 int ac_blob_head(const ac_module *m, uint8_t header[AC_BLOB_HEADER]);    /* of the module's blob */
 int ac_blob_bytes(const ac_module *m, uint8_t **bytes, ac_bytes *total); /* header and constants */
-/* The same, to a sink, which refers to the constants: none is copied, and they stay until it is committed. */
+/* The same, to a sink that refers to the constants without copying them: they must stay until it is committed. */
 int ac_blob_write(const ac_module *m, ac_sink *to);
-/* The same, to memory of the size that ac_consts_layout gives; large constants are let go on the way, so that all of
- * it is never there twice. */
+/* The same, to memory of the size that ac_consts_layout gives; large constants are freed on the way, so that memory
+ * never holds everything twice. */
 int ac_blob_move(const ac_module *m, uint8_t *to);
 
-/* merge_consts.c: constants of n modules that are equal are kept once. Those in the text of code are defined by the
- * first module that has them and get a name for all; blocks become one, with the constants of all modules, which the
- * first of them names (ac_module.block). Modules that choose for themselves (AC_WEIGHTS_AUTO) all take the block when
- * one of them does. objects: the code is that of objects, which hold all constants but those of a blob. */
+/* merge_consts.c: merges equal constants of n modules. Constants in the text of code are defined by the first module
+ * that has them and get a name for all; blocks become one, with the constants of all modules and the name of the first
+ * one (ac_module.block). With AC_WEIGHTS_AUTO, all modules use the block if one of them does. objects: the modules
+ * become objects, which hold all constants except those of a blob. */
 typedef struct ac_merged {
-    ac_bytes kept, saved; /* what is left; what is not written again */
+    ac_bytes kept, saved; /* bytes left; bytes saved */
 } ac_merged;
 int ac_module_merge_consts(ac_module *const *m, int32_t n, bool objects, ac_merged *sum);
-/* The same for modules that become one, `to`: it gets all constants, and what another one begins with
- * is that one; m[b]->in_block says where those of each are. The last module has the longest, mostly. */
+/* The same for modules that are merged into one, `to`: it gets all constants, and a constant that is the beginning of
+ * another one is merged with it; m[b]->in_block maps those of each module. The last module usually has the longest
+ * ones. */
 int ac_module_pool_consts(ac_module *const *m, int32_t n, ac_module *to, ac_merged *sum);
 
 #endif

@@ -1,6 +1,6 @@
-/* dedupe.c - equal functions (ir/loop/same.c) are printed once. A function that is called in place and one that is not
- * stay apart where speed matters, because only the latter may say `restrict`; on firmware targets they are one, because
- * flash matters more. */
+/* dedupe.c - merges equal functions (ir/loop/same.c), so that they are printed once. A function that is called in place
+ * and one that is not are kept separate on hosts, because only the latter may use `restrict`; on firmware targets they
+ * are merged, because flash matters more. */
 #include "codegen/module.h"
 
 static bool same_sharing(const ac_call *a, const ac_call *b)

@@ -1,4 +1,4 @@
-/* frames.c - the deepest path through functions with frames; see frames.h. */
+/* frames.c - finds the deepest path through functions with frames; see frames.h. */
 #include "codegen/frames.h"
 
 #include <string.h>
@@ -85,13 +85,13 @@ static ac_bytes library(ac_region *r, const ac_target *t, const char *name)
 
 /* ------------------------------------------------------------------ paths */
 
-/* Recursion as deep as the calls of generated code: run, kernel, function of a kernel, library. */
+/* The recursion is as deep as the calls of generated code: run, kernel, function of a kernel, library. */
 ac_bytes ac_frames_deepest(ac_region *r, ac_frames *f, const ac_target *t, int32_t root)
 {
     ac_frame *x = &f->item[root];
     if (x->deepest >= 0)
         return x->deepest;
-    x->deepest = 0; /* while its calls are walked: a recursion adds nothing */
+    x->deepest = 0; /* set while its calls are walked: recursion adds nothing */
     ac_bytes most = 0;
     for (int32_t i = 0; i < x->calls.n; i++) {
         const ac_bytes d = ac_frames_deepest(r, f, t, x->calls.item[i]);

@@ -1,4 +1,4 @@
-/* kinds.c - the table of what backends emit. */
+/* kinds.c - the table of the kinds of output of backends. */
 #include "codegen/backend.h"
 
 #include <string.h>

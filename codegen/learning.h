@@ -1,4 +1,4 @@
-/* learning.h - what a module is that learns: weights in its state, gradients, the loss; for those who print its API.
+/* learning.h - describes a module for training: weights in its state, gradients, the loss; for printers of its API.
  * Filled by driver/stage/learning.c; all in the context's region. */
 #ifndef AC_CODEGEN_LEARNING_H
 #define AC_CODEGEN_LEARNING_H
@@ -17,7 +17,7 @@ typedef struct ac_learning {
     const ac_io *rate;    /* the input that is the learning rate */
     const ac_io *loss;    /* the output that is the loss */
     const ac_io *sums;    /* late updates: the state that holds gradients, statistics and the loss of a micro-batch */
-    const ac_io **random; /* states that say which step and micro-batch random numbers are of */
+    const ac_io **random; /* states with the step and micro-batch of random numbers */
     int32_t n_random;
     int32_t micro_batches;
     const ac_weight_place *weight;

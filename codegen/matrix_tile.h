@@ -1,5 +1,5 @@
-/* matrix_tile.h - which registers of AMX a TILE of matrices takes, and their configuration, for the printers of C and
- * of objects: sums in registers 0 to 3, rows in 4 and 5, weights in 6 and 7.
+/* matrix_tile.h - assigns AMX registers to a TILE of matrices, and computes their configuration, for the printers of C
+ * and of objects: sums in registers 0 to 3, rows in 4 and 5, weights in 6 and 7.
  *
  *     const ac_matrix_tile m = ac_matrix_tile_of(&t);      25 rows: parts of 13 and 12 */
 #ifndef AC_CODEGEN_MATRIX_TILE_H

@@ -1,10 +1,10 @@
-/* merge_consts.c - equal constants of several modules, kept once: two models with the same weights, or one model
- * compiled for several sizes. Whatever the bytes were made from, they are compared as they will be written. */
+/* merge_consts.c - merges equal constants of several modules: two models with the same weights, or one model compiled
+ * for several sizes. Constants are compared by the bytes that will be written. */
 #include "codegen/constants.h"
 
 #include <string.h>
 
-/* Distinct constants of the modules so far, and who has each. */
+/* Distinct constants of the modules so far, and the owner of each. */
 typedef struct owner {
     ac_module *m;
     int32_t index; /* of the constant, in m */
@@ -15,10 +15,10 @@ typedef struct pool {
     AC_VEC(ac_const *) konst;
     AC_VEC(owner) owner;
     bool same_type; /* different types keep equal bytes apart */
-    bool prefixes;  /* what another one begins with is that one */
+    bool prefixes;  /* a constant that is a prefix of another one is merged with it */
 } pool;
 
-/* k is the same as `first`: one alignment for both, and its own bytes go. */
+/* k equals `first`: they share one alignment, and k's own bytes are dropped. */
 static void become(ac_const *k, ac_const *first)
 {
     if (first->align < k->align)
@@ -30,7 +30,7 @@ static void become(ac_const *k, ac_const *first)
     k->twin = first;
 }
 
-/* The first of the pool that begins with k's bytes; -1: none does. */
+/* The first constant of the pool that begins with k's bytes; -1: none. */
 static int32_t begins_with(const pool *p, const ac_const *k)
 {
     const ac_bytes n = ac_const_bytes(k);
@@ -42,7 +42,7 @@ static int32_t begins_with(const pool *p, const ac_const *k)
     return -1;
 }
 
-/* Makes the constants of m. Of each: its place in the pool, to which new ones are added. NULL: diagnostic. */
+/* Computes the constants of m, and adds new ones to the pool. Returns their indices in the pool. NULL: diagnostic. */
 static int32_t *add_module(pool *p, ac_module *m, ac_merged *sum)
 {
     const int32_t known = p->konst.n, n = known + m->n_konst;
@@ -57,7 +57,7 @@ static int32_t *add_module(pool *p, ac_module *m, ac_merged *sum)
         ac_const *k = m->konst[i];
         const bool again = own[i] < i;
         if (k->twin)
-            k->data = k->twin->data; /* which may lie elsewhere by now */
+            k->data = k->twin->data; /* which may have moved since */
         const int32_t part = again || twin[known + i] < known ? -1 : begins_with(p, k);
         const bool found = part >= 0 || twin[known + i] < known;
         in_pool[i] = again ? in_pool[own[i]] : part >= 0 ? part : found ? twin[known + i] : p->konst.n;

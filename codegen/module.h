@@ -2,7 +2,7 @@
  * offset.
  *
  * Filled by the driver and bind.h from the lowered nodes and the plan; printers (C, CUDA, LLVM) only read it. Nothing
- * here knows an operator. All in the context's region. */
+ * here depends on operators. All in the context's region. */
 #ifndef AC_CODEGEN_MODULE_H
 #define AC_CODEGEN_MODULE_H
 #include "base/sink.h"
@@ -16,7 +16,7 @@ typedef enum ac_space {
     AC_SPACE_ARENA,
     AC_SPACE_STATE,
     AC_SPACE_CONST,
-    AC_SPACE_IN, /* a graph input or output that is the caller's own memory (--host): a pointer of its own */
+    AC_SPACE_IN, /* a graph input or output in the caller's memory (--host): a separate pointer */
     AC_SPACE_OUT,
     AC_SPACE_CHUNK, /* i32[1], see ac_call.low->chunks */
     AC_SPACE_SHAPE  /* numbers of the size, from `number` on: i32 */
@@ -25,9 +25,10 @@ typedef enum ac_space {
 typedef struct ac_bound_arg {
     ac_space space;
     ac_bytes offset; /* bytes from the memory's base; CONST: index in ac_module.konst */
-    int32_t index;   /* IN, OUT: which one; ARENA, and with rows: index in ac_module.ram */
+    int32_t index;   /* IN, OUT: its number; ARENA, and with rows: index in ac_module.ram */
     bool shares;     /* overlaps another argument of the same call: no restrict, no noalias */
-    /* With ac_module.sizes: 1 + which number of the size is the offset (CONST: the index in ac_sizes.konst); 0: none */
+    /* With ac_module.sizes: 1 + the index of the size's number that is the offset (CONST: the index in ac_sizes.konst);
+     * 0: none */
     int32_t number;
 } ac_bound_arg;
 
@@ -47,20 +48,20 @@ typedef struct ac_io {
     ac_bytes offset, bytes;
     int32_t index;  /* ARENA: index in ac_module.ram */
     bool clobbered; /* inputs: bytes are reused before run returns */
-    int32_t part;   /* inputs: they are there from this part of the program on */
-    /* Rows above 0: a streamed input. Each row has row_bytes and is put at ram[index] + row_at before its call. */
+    int32_t part;   /* inputs: available from this part of the program on */
+    /* Rows above 0: a streamed input. Each row has row_bytes and is copied to ram[index] + row_at before its call. */
     int32_t rows;
     ac_bytes row_bytes, row_at;
 } ac_io;
 
-/* One memory that tensors lie in, and one pointer of the API. Hosts hold all of them in one block: it begins at `base`
+/* One memory of tensors, and one pointer of the API. Hosts hold all memories in one block: this one begins at `base`
  * there. */
 typedef struct ac_module_ram {
     const char *name;      /* C identifier, lower case: "arena", "dtcm" */
     ac_bytes bytes, align; /* align: of its address */
     ac_bytes base;
     int64_t address; /* where the caller has it; -1: unknown */
-    bool optimal;    /* no plan does with less for what it holds */
+    bool optimal;    /* the plan reaches the lower bound of its contents */
 } ac_module_ram;
 
 /* Calls that are one function, NAME_<name>(mem): all of them, or those of one part of the program (ac_node.part). */
@@ -84,12 +85,12 @@ typedef struct ac_dead {
     int32_t n;
 } ac_dead;
 
-/* What a compiler made of the module: frames added up to the stack of run; code. */
+/* Results of compiling the module: the stack of run, summed from frames; code size. */
 typedef struct ac_built {
     ac_bytes stack, small_stack; /* small: when code is made for size */
-    const char *how;             /* "arm-none-eabi-gcc 12.2.1 -O2"; NULL: nobody was asked, there are estimates */
+    const char *how;             /* "arm-none-eabi-gcc 12.2.1 -O2"; NULL: not compiled, use estimates */
     const char *small_how;       /* NULL: the stack is enough for both */
-    ac_bytes code, small_code;   /* with what it needs of the compiler's library; 0: not known */
+    ac_bytes code, small_code;   /* including functions of the compiler's library; 0: unknown */
 } ac_built;
 
 typedef struct ac_module {
@@ -104,46 +105,46 @@ typedef struct ac_module {
     int32_t n_fn;
     ac_call *call;
     int32_t n_calls;
-    const ac_slot *slot;               /* by call: what runs at once; NULL: nothing but chunks */
+    const ac_slot *slot;               /* by call: its phase, for steps that run in parallel; NULL: only chunks do */
     ac_module_part part[AC_MAX_PARTS]; /* in execution order; just one, "run", unless the program has several */
     int32_t n_parts;
     ac_const **konst;        /* distinct constants that calls use, in order of first use */
     const char **konst_name; /* NULL, or by constant: a name for all files that share it; NULL: its own */
     bool *konst_extern;      /* with konst_name: the definition is in another file */
     int32_t n_konst;
-    /* Whose constants, in one block, have all of this module's, for asm and blob: of several modules that share one.
-     * It has a name and constants, nothing else. NULL: the module has a block of its own */
+    /* The module whose block of constants contains those of this module, for asm and blob, if several modules share
+     * one. It has only a name and constants. NULL: the module has its own block */
     const struct ac_module *block;
-    const int32_t *in_block; /* by constant: which one of the block's it is */
+    const int32_t *in_block; /* by constant: its index in the block */
     bool block_extern;       /* the block is defined with another module */
     ac_io *input, *output, *state;
     int32_t n_inputs, n_outputs, n_states;
     const ac_counted *counted; /* outputs whose size depends on the data */
     int32_t n_counted;
-    const ac_io *streamed;                 /* the input that is handed over row by row; NULL: none */
+    const ac_io *streamed;                 /* the input that is passed row by row; NULL: none */
     const struct ac_learning *learning;    /* learning.h; NULL: no weights change */
-    const struct ac_sizes *sizes;          /* sizes.h: the program is one for many sizes; NULL: for one */
+    const struct ac_sizes *sizes;          /* sizes.h: the program is for many sizes; NULL: for one */
     int32_t streamed_call, streamed_input; /* the call made once for each of its rows; its index */
     ac_module_ram *ram;                    /* at least 1, "arena" without --mem */
     int32_t n_ram;
     ac_bytes arena_bytes, arena_align, state_bytes; /* arena: all of ram in one block */
-    int64_t state_address;                          /* as --mem gives it; -1: it does not */
+    int64_t state_address;                          /* from --mem; -1: not given */
     ac_share_price share;                           /* of kernels, and of the pieces of stripes */
     ac_weights weights;
     const char *section_code, *section_rodata; /* NULL: the usual ones */
-    int32_t threads; /* above 1: calls with low->chunks are made that often, chunk 0, 1, .., through a pool */
+    int32_t threads; /* above 1: calls with low->chunks run once for each chunk 0, 1, .., through a pool */
     bool poison;     /* debug build of the code: fill the arena's dead bytes between calls and check */
     bool host;       /* for `run` and `bench`: also exports a struct of function pointers, see c/descriptor.c */
-    bool hooks;      /* with host: steps call a hook; compilers take longer for it */
-    bool caller_io;  /* inputs and outputs are the caller's memory; implies host and the API of runtime/arn_host.h */
-    ac_built built;  /* for headers and reports; by whoever prints code or asks a compiler */
+    bool hooks;      /* with host: steps call a hook; slower to compile */
+    bool caller_io;  /* inputs and outputs are in the caller's memory; implies host and the API of runtime/arn_host.h */
+    ac_built built;  /* for headers and reports; set by the code printer or after running a compiler */
     ac_dead *dead;   /* by call, for poison; NULL without */
 } ac_module;
 
-/* dedupe.c: fills fn, n_fn, call[].fn: structurally equal loop functions become one. */
+/* dedupe.c: merges structurally equal loop functions; fills fn, n_fn, call[].fn. */
 void ac_module_dedupe(ac_module *m);
 
-/* bind.c: where t is kept between calls or handed over: a state, an input or an output; NULL: it is none. */
+/* bind.c: the port of t: a state, an input or an output; NULL: it is not a port. */
 const ac_io *ac_module_io(const ac_module *m, const ac_tensor *t);
 
 /* All calls are one function. */
@@ -153,17 +154,18 @@ static inline void ac_module_whole(ac_module *m)
     m->n_parts = 1;
 }
 
-/* Where byte `offset` of ram[index] lies when all of them are one block. */
+/* The offset of byte `offset` of ram[index] if all of them are one block. */
 static inline ac_bytes ac_module_at(const ac_module *m, int32_t index, ac_bytes offset)
 {
     return m->ram[index].base + offset;
 }
 
-/* share_kernels.c: functions that differ in whole numbers only become one, with a table of them, where that is worth
- * the price, m->share. After dedupe. */
+/* share_kernels.c: merges functions that differ only in integers, which it puts into a table, if that pays by the
+ * criterion m->share. Call it after dedupe. */
 void ac_module_share_kernels(ac_module *m);
 
-/* bind.c: of each parameter of function fn: does no call let it overlap another? Those may be `restrict`, `noalias`. */
+/* bind.c: for each parameter of function fn: true if it overlaps no other one in any call. Those may be `restrict`,
+ * `noalias`. */
 bool *ac_module_restricted(const ac_module *m, int32_t fn);
 
 #endif

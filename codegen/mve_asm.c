@@ -1,4 +1,4 @@
-/* mve_asm.c - TILE as instructions of Arm's MVE; see mve_asm.h. */
+/* mve_asm.c - writes TILE as instructions of Arm's MVE; see mve_asm.h. */
 #include "codegen/mve_asm.h"
 
 #include "base/sink.h"
@@ -89,7 +89,7 @@ static void put(writer *o, const char *text)
     ac_put(&o->to, o->end);
 }
 
-/* Sums of one row, channels 0 to 3, to the accumulators. */
+/* Adds sums of one row, channels 0 to 3, to the accumulators. */
 static void store_sums(writer *o, int32_t row, const char *const *sum)
 {
     put(o, ac_strf(o->r, "vmov q%d[2], q%d[0], %s, %s", (int)row, (int)row, sum[0], sum[2]));
@@ -126,7 +126,7 @@ static void bytes(writer *o)
         store_sums(o, r, SUM[r]);
 }
 
-/* All rows of the next slot, into sum[]; x and w go to the slot after it. */
+/* All rows of the next slot, into sum[]; x and w advance to the slot after it. */
 static void each_slot(writer *o, const char *const *sum)
 {
     const ac_tile *t = o->t;

@@ -1,7 +1,7 @@
-/* mve_asm.h - TILE as instructions of Arm's MVE (Helium), for the printers of C and of objects.
+/* mve_asm.h - writes TILE as instructions of Arm's MVE (Helium), for the printers of C and of objects.
  *
- * Compilers know vectors, but not that a sum of sixteen products wants an even register each: with eight sums they
- * spill. So the loops are written out:
+ * Compilers support vectors, but ignore that each sum of sixteen products needs an even register: with eight sums they
+ * spill. So the loops are explicit:
  *
  *     BYTES    vldrb.8 q0, [x], #16     vldrb.8 q2, [w], #16     vmladava.s8 r0, q0, q2     ...
  *     EACH     vldrb.8 q0, [x]          vldrb.8 q1, [w, #6]      vmladav.s8 r0, q0, q1      ...
@@ -16,7 +16,7 @@
 #include "ir/lower/target.h"
 
 /* Pointers and numbers that a text reads. BYTES has a second row in `other`, EACH the pitch, SPREAD the stride, and in
- * `at` and `next`, vectors of u16, where eight channels' slots are, and those of the eight after them. */
+ * `at` and `next`, vectors of u16, the slot offsets of eight channels and of the next eight. */
 typedef enum ac_mve_operand {
     AC_MVE_X,
     AC_MVE_W,
@@ -28,17 +28,17 @@ typedef enum ac_mve_operand {
     AC_MVE_OPERANDS
 } ac_mve_operand;
 
-/* Is there such a text for the tile on the target? */
+/* True if there is such a text for the tile on the target. */
 bool ac_mve_has(const ac_target *t, const ac_tile *tile);
 bool ac_mve_takes(const ac_tile *tile, ac_mve_operand o);
-/* GCC's and LLVM's letter for the registers that an operand may be in. */
+/* GCC's and LLVM's constraint letter for the registers of an operand. */
 const char *ac_mve_letter(const ac_tile *tile, ac_mve_operand o);
 bool ac_mve_changes(const ac_tile *tile, ac_mve_operand o);
-/* name: of each operand that the form takes; `end` after each instruction. */
+/* name: of each operand that the form uses; `end` after each instruction. */
 const char *ac_mve_asm(ac_ctx *cx, const ac_tile *tile, const char *const *name, const char *end);
 /* REQUANT, with operands %[acc], %[m], %[bias], %[y], %[zero], %q[low] and %q[high] of C; changes q0 and q1. */
 const char *ac_mve_requant(ac_ctx *cx, const ac_requants *q, const char *end);
-/* Registers that the text changes besides, and "cc" and "memory"; NULL ends. */
+/* Other registers that the text changes, and "cc" and "memory"; NULL ends. */
 const char *const *ac_mve_clobbers(const ac_tile *tile);
 
 #endif

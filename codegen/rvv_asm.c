@@ -1,4 +1,4 @@
-/* rvv_asm.c - TILE and REQUANT as instructions of RISC-V's vectors; see rvv_asm.h. */
+/* rvv_asm.c - writes TILE and REQUANT as RISC-V vector instructions; see rvv_asm.h. */
 #include "codegen/rvv_asm.h"
 
 #include "base/sink.h"
@@ -74,7 +74,7 @@ static void put(writer *o, const char *text)
     ac_put(&o->to, o->end);
 }
 
-/* Elements of `bits` bits, as many as there are channels, where a word has `words` registers. */
+/* Elements of `bits` bits, one for each channel, if elements of a word take `words` registers. */
 static void set_vectors(writer *o, int32_t bits, int32_t words)
 {
     const int32_t parts = 32 / bits;
@@ -83,7 +83,7 @@ static void set_vectors(writer *o, int32_t bits, int32_t words)
                    (int)(words < parts ? parts / words : words / parts)));
 }
 
-/* to = from + by, by way of t6. */
+/* to = from + by, using t6. */
 static void add(writer *o, const char *to, const char *from, int64_t by)
 {
     if (by <= NEAR) {
@@ -168,7 +168,7 @@ static void outer(writer *o)
     end_sums(o);
 }
 
-/* Bytes are loaded into the upper half of what they are widened to. */
+/* Bytes are loaded into the upper half of the registers they are widened to. */
 static void lanes(writer *o)
 {
     const ac_tile *t = o->t;

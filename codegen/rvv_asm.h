@@ -1,5 +1,5 @@
-/* rvv_asm.h - TILE and REQUANT as instructions of RISC-V's vectors (V, or Zve32x with Zvl128b), for the printers of C
- * and of objects. GCC 12 knows no vectors, and its assembler does:
+/* rvv_asm.h - writes TILE and REQUANT as RISC-V vector instructions (V, or Zve32x with Zvl128b), for the printers of C
+ * and of objects. GCC 12 does not support vectors, but its assembler does:
  *
  *     OUTER    vle8.v v30, (w)    vsext.vf2 v28, v30    lb t3, 0(x)    vwmacc.vx v0, t3, v28    ...
  *     LANES    vle8.v v26, (w)    vsext.vf2 v24, v26    vle8.v v30, (x)    vsext.vf2 v28, v30    vwmacc.vv v0, v28, v24
@@ -25,13 +25,13 @@ typedef enum ac_rvv_number {
     AC_RVV_NUMBERS
 } ac_rvv_number;
 
-/* Is there such a text for the tile on the target? */
+/* True if there is such a text for the tile on the target. */
 bool ac_rvv_has(const ac_target *t, const ac_tile *tile);
 bool ac_rvv_takes(const ac_tile *tile, ac_rvv_operand o);
 bool ac_rvv_changes(const ac_tile *tile, ac_rvv_operand o);
-/* name: of each operand that the form takes; `end` after each instruction. */
+/* name: of each operand that the form uses; `end` after each instruction. */
 const char *ac_rvv_asm(ac_ctx *cx, const ac_tile *tile, const char *const *name, const char *end);
-/* Of a function of the text: "tile_outer_4x16_16_3_4", "requant16_away". */
+/* The name of a function with the text: "tile_outer_4x16_16_3_4", "requant16_away". */
 const char *ac_rvv_name(ac_ctx *cx, const ac_tile *tile);
 const char *ac_rvv_requant_name(ac_ctx *cx, const ac_requants *q);
 /* REQUANT; operands are not changed. */

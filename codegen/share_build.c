@@ -1,4 +1,4 @@
-/* share_build.c - the function of a group, and the numbers of its members; see share_groups.h. */
+/* share_build.c - builds the function of a group, and the numbers of its members; see share_groups.h. */
 #include "codegen/share_groups.h"
 #include "ir/loop/ins_fields.h"
 
@@ -40,7 +40,7 @@ static ac_x load_number(ac_region *r, ac_loop_fn *fn, int32_t buf, const ac_ins 
     return k->lanes == 1 ? v : put(r, fn, (ac_ins){.op = AC_L_SPLAT, .dtype = k->dtype, .lanes = k->lanes, .a = v});
 }
 
-/* Parameters of a function: its buffers but for arrays on its stack, which come last. */
+/* The number of parameters of a function: its buffers without arrays on its stack, which come last. */
 static int32_t params_of(const ac_loop_fn *fn)
 {
     int32_t n = 0;
@@ -49,7 +49,7 @@ static int32_t params_of(const ac_loop_fn *fn)
     return n;
 }
 
-/* Buffer i of all members as one: the largest, and the alignment that all have. */
+/* Buffer i of the merged function: the maximum size, and the common alignment. */
 static ac_buf buffer_of(const ac_share_group *g, int32_t i)
 {
     ac_buf b = g->fn->buf.item[i];
@@ -62,7 +62,7 @@ static ac_buf buffer_of(const ac_share_group *g, int32_t i)
     return b;
 }
 
-/* Loads the numbers; map: for each constant that differs, the value in its place. */
+/* Loads the numbers; map: for each constant that differs, the value that replaces it. */
 static void load_numbers(ac_region *r, ac_loop_fn *fn, const ac_share_group *g, int32_t buf, ac_x *map)
 {
     const ac_loop_fn *from = g->form[g->member[0]];
@@ -77,7 +77,7 @@ static void load_numbers(ac_region *r, ac_loop_fn *fn, const ac_share_group *g, 
     }
 }
 
-/* Constant i of fn: the one that is there, or a new one. */
+/* Constant i of fn: the existing one, or a new one. */
 static ac_x constant(ac_region *r, ac_loop_fn *fn, const ac_ins *i)
 {
     for (ac_x x = 1; x < fn->code.n && fn->code.item[x].op != AC_L_FOR; x++) {

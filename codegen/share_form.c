@@ -1,4 +1,4 @@
-/* share_form.c - a function with a constant of its own for every use; see share_groups.h. */
+/* share_form.c - rewrites a function so that every use has its own constant; see share_groups.h. */
 #include "codegen/share_groups.h"
 #include "ir/loop/ins_fields.h"
 
@@ -7,7 +7,7 @@ static bool is_constant(const ac_loop_fn *fn, ac_x x)
     return x > 0 && fn->code.item[x].op == AC_L_CONST;
 }
 
-/* Constant x once more, for one use. */
+/* A copy of constant x, for one use. */
 static ac_x constant(ac_region *r, const ac_loop_fn *from, ac_x x, ac_loop_fn *to)
 {
     if (!is_constant(from, x))

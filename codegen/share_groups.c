@@ -1,4 +1,4 @@
-/* share_groups.c - groups of functions that differ in whole numbers only; see share_groups.h. */
+/* share_groups.c - finds groups of functions that differ only in integers; see share_groups.h. */
 #include "codegen/share_groups.h"
 
 #include "codegen/code_size.h"
@@ -13,11 +13,11 @@ enum {
     MAX_SLOTS = 256,
     LARGE = 1 << 18, /* bytes of code of a model */
     FAIR = 6,        /* shares of code for a share of instructions */
-    PER_READ = 2,    /* instructions that a number costs in an innermost loop: what needs it, and a register less */
+    PER_READ = 2,    /* instructions that a number costs in an innermost loop: for its use, and for one register less */
     PER_REQUANT = 4  /* instructions of a lane of REQUANT */
 };
 
-/* Does a vector of fn's shift or divide by constant x? Processors do that by what is in the instruction, or slowly. */
+/* True if a vector of fn shifts or divides by constant x, which is slow unless it is an immediate. */
 static bool shifts_by(const ac_loop_fn *fn, ac_x x)
 {
     for (ac_x k = x + 1; k < fn->code.n; k++) {
@@ -28,7 +28,7 @@ static bool shifts_by(const ac_loop_fn *fn, ac_x x)
     return false;
 }
 
-/* May constant x of fn be a number of the table? In floats all bits count. */
+/* True if constant x of fn may be a number in the table. Floats are compared by all bits. */
 static bool may_differ(const ac_loop_fn *fn, ac_x x)
 {
     const ac_ins *i = &fn->code.item[x];
@@ -95,7 +95,7 @@ int64_t ac_share_number(const ac_share_group *g, int32_t member, int32_t hole)
     return i->dtype == AC_U32 ? (int32_t)(uint32_t)i->k.i : i->k.i;
 }
 
-/* Words of the table that a number takes: those of 64 bits are 32 bits wide, mostly, and read as such. */
+/* Words of the table that a number takes: those of 64 bits mostly fit 32 bits, and are stored as such. */
 static int32_t words(const ac_share_group *g, int32_t hole)
 {
     bool wide = false;
@@ -141,11 +141,11 @@ void ac_share_find_holes(ac_region *r, ac_share_group *g)
 typedef struct counter {
     const ac_loop_fn *fn;
     const ac_target *target;
-    const bool *is_hole; /* by instruction; NULL: there are none */
+    const bool *is_hole; /* by instruction; NULL: none */
     double work, loss;
 } counter;
 
-/* Products of bytes that an instruction of the target makes, about. */
+/* The approximate number of products of bytes per instruction of the target. */
 static double products(const ac_target *t)
 {
     return t->vec_bytes ? t->vec_bytes / 2.0 : t->dsp ? 4 / 3.0 : 1 / 3.5;
@@ -171,8 +171,8 @@ static bool reads_hole(const counter *c, const ac_ins *i)
            ((i->a > 0 && c->is_hole[i->a]) || (i->b > 0 && c->is_hole[i->b]) || (i->c > 0 && c->is_hole[i->c]));
 }
 
-/* From `at` to the END that closes its block, run `times`, in the loop that begins at `loop`. Returns the place after
- * the END. */
+/* From `at` to the END that closes its block, run `times`, in the loop that begins at `loop`. Returns the position
+ * after the END. */
 static ac_x count(counter *c, ac_x at, double times, ac_x loop)
 {
     for (; at < c->fn->code.n && c->fn->code.item[at].op != AC_L_END; at++) {
@@ -211,7 +211,7 @@ typedef struct whole {
     ac_bytes bytes;
 } whole;
 
-/* The member that costs most; *loss: of all of them together. */
+/* The member with the highest cost; *loss: of all of them together. */
 static int32_t dearest(ac_region *r, const ac_share_set *set, const ac_share_group *g, double *loss)
 {
     bool *is_hole = AC_NEW_N(r, bool, g->form[g->member[0]]->code.n);
@@ -229,7 +229,7 @@ static int32_t dearest(ac_region *r, const ac_share_set *set, const ac_share_gro
     return at;
 }
 
-/* Leaves members out, the dearest first, until the rest are worth it, or are one. */
+/* Removes members, the most expensive first, until the rest pays, or is a single one. */
 static void bargain(ac_region *r, const ac_share_set *set, const whole *all, ac_share_group *g)
 {
     for (;;) {
@@ -248,7 +248,7 @@ static void bargain(ac_region *r, const ac_share_set *set, const whole *all, ac_
     g->n = 0;
 }
 
-/* Functions from f on that are like f and in no group yet; f itself may be left out. n 0: f has none. */
+/* Functions from f on that are similar to f and not in a group yet; f itself may be removed. n 0: no group. */
 static ac_share_group group_of(ac_region *r, const ac_share_set *set, const ac_loop_fn *const *form, const whole *all,
                                int32_t f, const bool *taken)
 {

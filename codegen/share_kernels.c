@@ -1,4 +1,4 @@
-/* share_kernels.c - --share-kernels: functions that differ in whole numbers only (extents, strides, offsets) become
+/* share_kernels.c - --share-kernels: merges functions that differ only in integers (extents, strides, offsets) into
  * one, which reads those from a table that each call passes. Less code, at some cost in speed.
  *
  *     conv_2d_3: for y .. 24 { for x .. 24 { ... [y * 192 + x * 8] ... } }
@@ -6,12 +6,12 @@
  *  ->
  *     conv_2d_3(.., const int32_t *shape): for y .. shape[0] { for x .. shape[0] { ... [y * 192 + x * shape[1]] ... } }
  *
- * Which ones: share_groups.h. */
+ * share_groups.h selects them. */
 #include "codegen/module.h"
 
 #include <string.h>
 
-/* May the same arguments overlap in all calls of both? */
+/* True if the same arguments may overlap in all calls of both. */
 static bool same_sharing(const void *with, int32_t f, int32_t g)
 {
     const ac_module *m = with;
@@ -36,8 +36,8 @@ static ac_bound_arg table(ac_module *m, const ac_share_group *g, int32_t member)
     return (ac_bound_arg){.space = AC_SPACE_CONST, .offset = m->n_konst++};
 }
 
-/* All calls of the group go to function `to`, with their numbers where there are any: functions may differ in the sizes
- * of their operands alone. */
+/* Redirects all calls of the group to function `to`, with their numbers if there are any: functions may differ only in
+ * the sizes of their operands. */
 static void redirect(ac_module *m, const ac_share_group *g, int32_t to, int32_t *fn_of_call)
 {
     for (int32_t k = 0; k < g->n; k++) {

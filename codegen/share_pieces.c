@@ -1,4 +1,4 @@
-/* share_pieces.c - pieces of a function that are one; see share_pieces.h. */
+/* share_pieces.c - merges pieces of a function; see share_pieces.h. */
 #include "codegen/share_pieces.h"
 
 #include "ir/loop/builder.h"
@@ -7,7 +7,7 @@
 typedef struct sharer {
     ac_region *r;
     const ac_share_set *set;
-    const ac_share_group **group; /* by piece; NULL: it stays as it is */
+    const ac_share_group **group; /* by piece; NULL: unchanged */
     int32_t *member;              /* its place there */
     int32_t slots;                /* the most of a group */
 } sharer;
@@ -55,7 +55,7 @@ static const ac_loop_fn *outer_of(const sharer *s, const ac_loop_fn *from)
     return ac_lb_close(&b);
 }
 
-/* The function of the group instead of its own: the numbers, a buffer of outer, are its last parameter. */
+/* Replaces its function by that of the group: the numbers, a buffer of outer, are the last parameter. */
 static void replace(const sharer *s, ac_piece *p, const ac_share_group *g, const ac_loop_fn *fn, int32_t numbers)
 {
     int32_t *buf = AC_NEW_N(s->r, int32_t, fn->buf.n + 1), n = 0, from = 0;

@@ -1,4 +1,4 @@
-/* sizes.c - the modules of all sizes of a dimension as one; see sizes.h. */
+/* sizes.c - merges the modules of all sizes of a dimension; see sizes.h. */
 #include "codegen/sizes.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 typedef struct family {
     AC_VEC(int32_t) member; /* indices in work.fn */
     int32_t last;           /* size of the last of them */
-    const ac_loop_fn *fn;   /* what they become */
+    const ac_loop_fn *fn;   /* the merged constant */
     ac_share_group share;
 } family;
 
@@ -34,7 +34,7 @@ typedef struct work {
 
 /* ------------------------------------------------------------------ functions */
 
-/* Constants of two functions that are alike which differ. */
+/* The number of different constants of two similar functions. */
 static int32_t distance(const ac_loop_fn *a, const ac_loop_fn *b)
 {
     int32_t n = 0;
@@ -51,7 +51,7 @@ static bool same_sharing(const ac_call *a, const ac_call *b)
     return a->n_arg == b->n_arg;
 }
 
-/* The family of function f of size k: the one with the most similar function of another size; -1: it has none. */
+/* The family of function f of size k: the one with the most similar function of another size; -1: none. */
 static int32_t family_for(const work *w, int32_t k, const ac_loop_fn *fn, const ac_call *call)
 {
     int32_t best = -1, least = 0;
@@ -120,7 +120,7 @@ static int32_t function_of(const work *w, int32_t k, const ac_call *c)
     return w->base[k] + c->fn;
 }
 
-/* Are the calls of two sizes the same, but for numbers? */
+/* True if the calls of two sizes are equal except for numbers. */
 static bool same_calls(const work *w, int32_t a, int32_t b)
 {
     const ac_module *x = w->m[a], *y = w->m[b];
@@ -176,7 +176,7 @@ bool ac_sizes_line(const int64_t *value, const int32_t *size, int32_t n, ac_size
     return true;
 }
 
-/* `count` columns that follow each other: where they begin; those that are there already are taken. */
+/* The index of `count` consecutive columns, reusing existing ones. */
 static int32_t columns(work *w, const ac_size_class *c, const int32_t *const *value, int32_t count)
 {
     const size_t bytes = (size_t)c->n_sizes * sizeof(int32_t);
@@ -201,7 +201,7 @@ static int32_t choice(work *w, int32_t konst)
     return w->konst.n - 1;
 }
 
-/* Argument a of call i of the class; AC_FAIL: it lies too far for a number. */
+/* Argument a of call i of the class; AC_FAIL: its offset does not fit a number. */
 static int argument(work *w, const ac_size_class *c, int32_t i, int32_t a, ac_bound_arg *arg)
 {
     int32_t *value = AC_NEW_N(w->r, int32_t, c->n_sizes);
@@ -278,7 +278,7 @@ static int put_calls(work *w, ac_size_class *c)
     return AC_OK;
 }
 
-/* ------------------------------------------------------------------ what is around */
+/* ------------------------------------------------------------------ the surrounding module */
 
 static bool same_state(const ac_module *a, const ac_module *b)
 {

@@ -1,7 +1,7 @@
-/* stack_size.c - frames from locals, variables and loops; see stack_size.h. */
+/* stack_size.c - estimates frames from locals, variables and loops; see stack_size.h. */
 #include "codegen/stack_size.h"
 
-/* Locals, and variables and loops: all of them. */
+/* Sums over all locals, variables and loops. */
 static void count(const ac_loop_fn *fn, ac_bytes *locals, ac_bytes *values)
 {
     *locals = *values = 0;
@@ -17,8 +17,8 @@ static void count(const ac_loop_fn *fn, ac_bytes *locals, ac_bytes *values)
     }
 }
 
-/* Variables, loops and what blocks around still need: the most of them at one place. Values of an inner block that
- * nothing outside reads are gone at its end. */
+/* The maximum number of variables, loops and values that enclosing blocks still need at one position. Values of an
+ * inner block that are unused outside die at its end. */
 static ac_bytes in_scope(const ac_loop_fn *fn)
 {
     enum { DEEPEST = 64 };

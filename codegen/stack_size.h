@@ -1,10 +1,10 @@
-/* stack_size.h - stack of a compiled model from its loops alone: what is said where no compiler has been asked.
+/* stack_size.h - estimates the stack of a compiled model from its loops, for reports without a compiler run.
  *
  *     bytes = ac_stack_estimate(module);
  *
- * Firmware: above what gcc 12 needs at -O2 and -Os for int8, int16 and float models, plain and in stripes, on Cortex-M
- * and RV32: 1.2 to 4 times as much, most often twice. Other targets: about what a compiler with optimisation needs.
- * Cost: linear in the instructions. Nothing fails. */
+ * Firmware: above the stack that gcc 12 needs at -O2 and -Os for int8, int16 and float models, plain and in stripes, on
+ * Cortex-M and RV32: 1.2 to 4 times as much, most often twice. Other targets: about the stack of an optimising
+ * compiler. Cost: linear in the instructions. Nothing fails. */
 #ifndef AC_CODEGEN_STACK_SIZE_H
 #define AC_CODEGEN_STACK_SIZE_H
 #include "codegen/module.h"

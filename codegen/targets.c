@@ -1,4 +1,4 @@
-/* targets.c - the rows of targets.def, found by name, and whether this machine runs them. */
+/* targets.c - finds the rows of targets.def by name, and checks whether this machine runs them. */
 #include "codegen/targets.h"
 
 #include <stdio.h>
@@ -22,9 +22,9 @@ const ac_target *ac_target_at(int32_t i)
     return i >= 0 && i < N_TARGETS ? &TARGETS[i] : NULL;
 }
 
-/* The CPU features that rows name. __builtin_cpu_supports takes literals only and does not know all of them everywhere:
- * others are bits of CPUID's leaf 7. It also asks whether the operating system keeps vector registers, which for those
- * others a feature beside them in every row says: avx2, avx512f. Every processor with AVX2 has f16c and lzcnt. */
+/* The CPU features that rows name. __builtin_cpu_supports takes only literals, and not all of them in every compiler:
+ * others are bits of CPUID's leaf 7. It also checks that the operating system saves vector registers, which for those
+ * others follows from another feature in the same row: avx2, avx512f. Every processor with AVX2 has f16c and lzcnt. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <cpuid.h>
 #if defined(__linux__)
@@ -55,8 +55,8 @@ static bool is_word(const char *word, size_t n, const char *name)
     return strlen(name) == n && !memcmp(word, name, n);
 }
 
-/* Registers of AMX are the program's once it has asked: Linux then makes room for them where it keeps a thread. Other
- * systems are not known to ask. */
+/* A program may use AMX registers after requesting them: Linux then reserves space for them in the thread's saved
+ * state. Other systems are not supported. */
 static bool may_use_amx(void)
 {
 #if defined(__linux__) && defined(SYS_arch_prctl)

@@ -1,4 +1,4 @@
-/* targets.h - the targets code can be printed for. The list is targets.def; what a row means is ir/lower/target.h.
+/* targets.h - the targets code can be printed for. targets.def lists them; ir/lower/target.h defines the fields.
  *
  *     const ac_target *t = ac_target_find("native");         the best row this CPU can run: its name is the row's own
  *
@@ -12,9 +12,9 @@
 const ac_target *ac_target_find(const char *name); /* also "native", and triples */
 const ac_target *ac_target_at(int32_t i);          /* the i-th row, NULL after the last */
 int32_t ac_target_count(void);
-bool ac_target_runs_here(const ac_target *t); /* can this machine execute the code? Firmware rows: no */
-/* What it lacks for that, "avx512f,avx512bw", in text (of `size` bytes; AC_TARGET_MISSING are enough) or a constant;
- * "": nothing. */
+bool ac_target_runs_here(const ac_target *t); /* true if this machine can execute the code; false for firmware rows */
+/* The missing features, "avx512f,avx512bw", in text (of `size` bytes; AC_TARGET_MISSING are enough) or a constant; "":
+ * nothing. */
 enum { AC_TARGET_MISSING = 256 };
 const char *ac_target_missing(const ac_target *t, char *text, size_t size);
 

@@ -1,4 +1,4 @@
-/* tile_asm.c - one step of a TILE as instructions; see tile_asm.h. */
+/* tile_asm.c - writes one step of a TILE as instructions; see tile_asm.h. */
 #include "codegen/tile_asm.h"
 
 #include "base/sink.h"
@@ -76,7 +76,7 @@ static void put_row_step(writer *o)
     }
 }
 
-/* The number of steps becomes the last weights' address. */
+/* Replaces the number of steps by the address of the last weights. */
 static void put_row(writer *o)
 {
     ac_putf(&o->to, "lsls r8, %s, #31%sadd %s, %s, %s, lsl #%d%sbmi 2f%s1:%s", o->steps, o->end, o->steps, o->w,

@@ -1,4 +1,4 @@
-/* find.c - the backends that are built in, and those that are modules. */
+/* find.c - finds backends, built in or modules; see find.h. */
 #include "codegen/backends/find.h"
 
 #include "base/plugin.h"
@@ -12,7 +12,7 @@
 static const ac_backend *const BUILT_IN[] = {&ac_backend_c, &ac_backend_cuda};
 enum { N_BUILT_IN = sizeof BUILT_IN / sizeof *BUILT_IN };
 
-/* Modules that arenac itself comes with, and what a build without them lacks. */
+/* Modules of arenac itself, and the package that a build without them needs. */
 static const struct known {
     const char *name, *missing;
 } KNOWN[] = {
@@ -51,7 +51,7 @@ static const ac_backend *open_module(ac_ctx *cx, const char *name, bool *found)
     return NULL;
 }
 
-/* what: what was asked for, in messages; unknown: help where it is none of ours, or NULL. */
+/* what: the request, for messages; unknown: help for a name that is not a module of arenac, or NULL. */
 static const ac_backend *find(ac_ctx *cx, const char *name, const char *what, const char *unknown)
 {
     bool found = false;
@@ -89,7 +89,7 @@ const ac_backend *ac_backend_for(ac_ctx *cx, const char *kind, const ac_target *
     if (b)
         return b;
     const ac_emit_kind *k = ac_emit_kind_find(ac_emit_kinds, kind);
-    const char *name = k ? k->backends : kind; /* a module may be named after what it emits */
+    const char *name = k ? k->backends : kind; /* a module may have the name of the kind that it emits */
     b = find(cx, name, ac_strf(cx->region, "--emit %s", kind), NULL);
     if (b && !ac_backend_emits(b, kind)) {
         ac_error(cx, (ac_place){0}, E0502, "the backend %s does not emit %s", name, kind);

@@ -1,5 +1,5 @@
-/* arrays.c - constants in C: as arrays of their own element type, right on machines of either byte order; or as a block
- * that the assembler pulls in. Many floats are written as the words of their bits, which compilers read in half the
+/* arrays.c - prints constants in C: as arrays of their own element type, correct for both byte orders; or as a block
+ * that the assembler includes. Many floats are written as the words of their bits, which compilers read in half the
  * time. */
 #include "codegen/c/emit.h"
 
@@ -21,7 +21,7 @@ static bool as_words(const ac_const *k)
     return (k->dtype == AC_F32 || k->dtype == AC_F64) && (k->count > READABLE_FLOATS || !all_finite(k));
 }
 
-/* words: the bits of floats; those of half floats always are. */
+/* words: print floats as words; half floats always are. */
 static void put_element(ac_sink *to, ac_region *r, const ac_const *k, int64_t i, bool words, bool strict)
 {
     const ac_dtype d = k->dtype, u = ac_c_unsigned(ac_dtype_bits(d));

@@ -1,11 +1,10 @@
-/* braces.c - code for firmware has braces around every body of if, else and for, whatever printed it (MISRA C:2012,
- * rule 15.6):
+/* braces.c - adds braces around every body of if, else and for in code for firmware (MISRA C:2012, rule 15.6):
  *
  *     if (row == 0u)                  if (row == 0u) {
  *         KWS_STEP_BEGIN(0);    ->        KWS_STEP_BEGIN(0);
  *                                     }
  *
- * It reads code as this printer writes it: a head on one line, one statement a line or over several lines, blocks that
+ * It expects the layout of this printer: a head on one line, one statement a line or over several lines, blocks that
  * open at the end of a line and close at the beginning of one. */
 #include "codegen/c/emit.h"
 
@@ -15,7 +14,7 @@ enum { DEEPEST = 64 };
 
 typedef struct braces {
     ac_sink *to;
-    int open[DEEPEST]; /* of each open block: -1; of a body that gets braces: the indentation of its head */
+    int open[DEEPEST]; /* for each open block: -1; for a body that gets braces: the indentation of its head */
     int n, depth;      /* depth: of parentheses */
     bool comment;      /* the line begins inside of one */
 } braces;
@@ -25,7 +24,8 @@ static bool begins(const char *s, const char *word)
     return !strncmp(s, word, strlen(word));
 }
 
-/* Length of the code of a line, without what follows: blanks and a comment. Sets whether a comment goes on. */
+/* Length of the code of a line, without trailing blanks and comment. Sets whether a comment continues on the next
+ * line. */
 static size_t code_of(braces *b, const char *line, size_t n)
 {
     size_t code = 0;
@@ -50,7 +50,7 @@ static bool is_head(const char *s, size_t n, const braces *b)
     return begins(s, "if (") || begins(s, "else") || begins(s, "for (") || begins(s, "} else");
 }
 
-/* A statement or a block ends: so do the bodies that consist of it. */
+/* A statement or a block ends, and with it the bodies that consist of it. */
 static void close_bodies(braces *b)
 {
     while (b->n && b->open[b->n - 1] >= 0)

@@ -1,10 +1,10 @@
-/* c.c - the C backend as seen from outside: --emit c,h. */
+/* c.c - the interface of the C backend: --emit c,h. */
 #include "codegen/c/emit.h"
 #include "codegen/targets.h"
 
 #include <string.h>
 
-/* A target of the same core whose C is printed; NULL: there is none. */
+/* A target with the same core whose C is printed instead; NULL: none. */
 static const char *same_core(const ac_target *t)
 {
     for (int32_t i = 0; i < ac_target_count(); i++) {
@@ -15,7 +15,7 @@ static const char *same_core(const ac_target *t)
     return NULL;
 }
 
-/* C prints vectors with x86 intrinsics; other machines have their vectors through a backend that knows them. */
+/* C prints vectors with x86 intrinsics; for vectors of other machines, use another backend. */
 static int emit(ac_module *m, const char *kind, const ac_emit_names *names, ac_sink *to)
 {
     const ac_target *t = m->target;

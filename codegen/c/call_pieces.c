@@ -1,4 +1,4 @@
-/* call_pieces.c - loops marked apart (ir/loop/pieces.h) as functions of their own, and the calls of them:
+/* call_pieces.c - prints loops marked apart (ir/loop/pieces.h) as separate functions, and their calls:
  *
  *     at[0] = next_2;
  *     kws_stripe_0_9_conv_2d_2(line, rows, m_2, c_2, w_2, at); */

@@ -1,5 +1,5 @@
-/* calls.c - the calls of a module: `run`, or `run_row` when an input is streamed by rows, and for a pool of threads the
- * chunks of steps, and phases of steps that run at once. */
+/* calls.c - prints the calls of a module: `run`, or `run_row` when an input is streamed by rows, and for a pool of
+ * threads the chunks of steps, and phases of steps that run at once. */
 #include "codegen/c/emit.h"
 
 /* Which memories calls touch. */
@@ -32,7 +32,7 @@ static void add_touches(const ac_emit *e, touches *t, const ac_call *c)
     }
 }
 
-/* Names for the memories that `m` points to; false when there are none. */
+/* Names for the memories that `m` points to; false: no memories. */
 static bool print_memories(ac_emit *e, const touches *t)
 {
     const bool blob = t->weights && e->weights == AC_WEIGHTS_BLOB;
@@ -78,7 +78,7 @@ bool ac_emit_has_part(const ac_module *m, int32_t i)
     return m->call[i].low->chunks || ac_slot_shared(m->slot, i);
 }
 
-/* The schedule: of phase k, thread t does task[first[k][t]] and all up to first[k][t + 1]. */
+/* The schedule: in phase k, thread t runs task[first[k][t]] and all up to first[k][t + 1]. */
 static void print_schedule(ac_emit *e)
 {
     const ac_module *m = e->m;
@@ -121,8 +121,8 @@ static void print_schedule(ac_emit *e)
         p, p, p, p, p, p, p, p, p, p, p, p, p);
 }
 
-/* What a pool does: a function for each chunk of a step and for each step that others run beside, what hands them to
- * the pool, and who does what. */
+/* The tasks of a pool: a function for each chunk of a step and for each step that runs in parallel with others, the
+ * code that passes them to the pool, and the schedule. */
 void ac_emit_parts(ac_emit *e)
 {
     const ac_module *m = e->m;
@@ -172,7 +172,7 @@ static void print_poison(ac_emit *e, int32_t i)
                 (unsigned long long)(m->dead[i].range[k].end - m->dead[i].range[k].begin));
 }
 
-/* What a number beside an unsigned one ends in. */
+/* The suffix of a number in an expression with an unsigned one. */
 static const char *unsigned_word(const ac_emit *e)
 {
     return ac_c_strict(&e->file) ? "u" : "";
@@ -202,7 +202,7 @@ static void print_step(ac_emit *e, int32_t i)
         ac_putf(e->to, "    if (status != %s_OK)\n        return status;\n", e->file.upper);
 }
 
-/* Of the phase that begins with step i, among those of several steps. */
+/* The number of the phase that begins with step i, among phases of several steps. */
 static int32_t number_of(const ac_module *m, int32_t i)
 {
     int32_t n = 0;
@@ -211,7 +211,7 @@ static int32_t number_of(const ac_module *m, int32_t i)
     return n;
 }
 
-/* Phase `number`, whose first step is i. Where somebody looks at steps, they come one after the other. */
+/* Phase `number`, whose first step is i. With a hook, its steps run one after the other. */
 static void print_phase(ac_emit *e, int32_t i, int32_t number)
 {
     const ac_module *m = e->m;
@@ -240,7 +240,7 @@ static void print_phase(ac_emit *e, int32_t i, int32_t number)
     ac_put(e->to, "    }\n");
 }
 
-/* What is done once, before the first row is taken. */
+/* The code that runs once, before the first row. */
 static void print_before_rows(ac_emit *e)
 {
     const ac_module *m = e->m;

@@ -1,5 +1,5 @@
-/* descriptor.c - what programs on a host know of a model: `NAME_model`, a constant struct arn_model of
- * runtime/arn_rt.h. The types are printed into the file itself, from the same table that arn_rt.h is made of. */
+/* descriptor.c - prints the description of a model for programs on a host: `NAME_model`, a constant struct arn_model of
+ * runtime/arn_rt.h. The types are printed into the file itself, from the table that also defines them in arn_rt.h. */
 #include "codegen/c/emit.h"
 #include "runtime/arn_rt.h"
 
@@ -128,7 +128,7 @@ static void put_entry(ac_emit *e, const char *verb, const char *params, const ch
     ac_putf(e->to, "    %s\n}\n\n", call);
 }
 
-/* Where there are several parts, all of them: NAME_program. */
+/* NAME_program: all parts, if there are several. */
 static void put_program(ac_emit *e)
 {
     const ac_module *m = e->m;

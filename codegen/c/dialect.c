@@ -1,12 +1,12 @@
-/* dialect.c - C as a dialect of its own printer: static functions, statuses that are returned, arrays on the stack. */
+/* dialect.c - the dialect of plain C: static functions, returned statuses, arrays on the stack. */
 #include "codegen/c/dialect.h"
 
 #include <math.h>
 #include <string.h>
 
 /* Compilers inline a function that is called once. `run` then holds the values of all steps, has too few registers, and
- * spills in the innermost loops: a fifth of ResNet8's instructions on a Cortex-M4. A short function without loops in
- * loops loses nothing, and is smaller where it is called; nor does one whose loops are pieces. */
+ * spills in the innermost loops: a fifth of ResNet8's instructions on a Cortex-M4. Inlining a short function without
+ * nested loops costs nothing and saves code; the same holds for one whose loops are pieces. */
 bool ac_c_stays_apart(const ac_target *t, const ac_loop_fn *fn)
 {
     enum { SHORT = 24 }; /* instructions of the loop IR */
@@ -16,7 +16,7 @@ bool ac_c_stays_apart(const ac_target *t, const ac_loop_fn *fn)
     for (ac_x x = 1; x < fn->code.n; x++) {
         const ac_lop op = (ac_lop)fn->code.item[x].op;
         if (t->rvv && (op == AC_L_TILE || op == AC_L_REQUANT))
-            return true; /* so do the functions that they call (rvv.c) */
+            return true; /* the functions that they call have them as well (rvv.c) */
         depth += op == AC_L_FOR || op == AC_L_IF ? 1 : op == AC_L_END ? -1 : 0;
         deepest = depth > deepest ? depth : deepest;
     }

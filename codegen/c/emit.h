@@ -1,6 +1,6 @@
-/* emit.h - what the files that print a whole module share.
+/* emit.h - the internal interface of the files that print a whole module.
  *
- *     c.c           the backend as seen from outside
+ *     c.c the interface of the backend
  *     source.c      the .c, top to bottom: functions, constants, init, reset
  *     calls.c       the calls: run, run_row, chunks and phases for a pool of threads
  *     sizes.c       run and places of a program of many sizes
@@ -11,7 +11,7 @@
  *     fit_lines.c   long lines are broken; firmware only
  *     descriptor.c  the descriptor of runtime/arn_model.def, for `run` and `bench`
  *
- * Memory: the context's region. Errors: AC_FAIL when a constant cannot be made or a function cannot be printed. */
+ * Memory: the context's region. Errors: AC_FAIL if a constant cannot be computed or a function cannot be printed. */
 #ifndef AC_CODEGEN_C_EMIT_H
 #define AC_CODEGEN_C_EMIT_H
 #include "codegen/backend.h"
@@ -29,14 +29,14 @@ typedef struct ac_emit {
     const char **fn;             /* C name of each function */
     const char **konst;          /* rodata: an expression that points to the constant */
     ac_bytes *offset, total;     /* asm, blob */
-    const char *blob_name;       /* NULL: beside the file */
-    const ac_short_names *names; /* firmware; NULL: names in comments are only cut */
+    const char *blob_name;       /* NULL: next to the file */
+    const ac_short_names *names; /* firmware; NULL: names in comments are only truncated */
 } ac_emit;
 
 /* short_names.c. NULL: no names. */
 const ac_short_names *ac_emit_short_names(const ac_module *m);
 const char *ac_emit_short_name(const ac_emit *e, const char *name); /* as comment text */
-const char *ac_emit_short_note(const ac_emit *e, const char *note); /* a text with names as words of it, or in quotes */
+const char *ac_emit_short_note(const ac_emit *e, const char *note); /* a text that contains names, possibly in quotes */
 
 /* braces.c, fit_lines.c: `from` with braces around all bodies, with no line over 120 columns. */
 void ac_emit_braced(ac_sink *from, ac_sink *to);
@@ -52,28 +52,30 @@ const char *ac_emit_ram(const ac_emit *e, int32_t index); /* the local pointer t
 const char *ac_emit_place(const ac_emit *e, ac_bound_arg at, ac_dtype d); /* "(float *)(void *)(arena + 0x40)" */
 const char *ac_emit_pointer_to(const ac_emit *e, const char *address, ac_dtype d, bool readonly); /* of a byte's */
 const char *ac_emit_shapes(const ac_emit *e, const ac_call *c, bool offsets); /* "x i8 [1,49,10,1] at 0x0100 -> ..." */
-const char *ac_emit_steps(const ac_emit *e, int32_t fn); /* those that call it, as lines of a comment: the first with
-                                                          * names and shapes, the others by number; NULL: none */
+const char *ac_emit_steps(const ac_emit *e, int32_t fn); /* its calls, as lines of a comment: the first with names and
+                                                          * shapes, the others by number; NULL: none */
 const char *ac_emit_step_title(const ac_emit *e, int32_t i); /* "3: CONV_2D 'conv1', then RELU" */
-void ac_emit_take_names(ac_emit *e, ac_cnames *names);       /* of functions and constants, after those of the API */
-int ac_emit_reset(ac_emit *e, ac_cnames *names);             /* the function NAME_reset, where there is state */
+void ac_emit_take_names(ac_emit *e, ac_cnames *names);       /* names of functions and constants, in addition to those
+                                                              * of the API */
+int ac_emit_reset(ac_emit *e, ac_cnames *names);             /* the function NAME_reset, if there is state */
 int ac_emit_init(ac_emit *e);                                /* the function NAME_init */
 
 /* calls.c */
-void ac_emit_parts(ac_emit *e);                         /* what a pool does: chunks of steps, steps that run at once */
-bool ac_emit_has_part(const ac_module *m, int32_t i);   /* is call i a function of its own, for a pool? */
-void ac_emit_learning(const ac_module *m, ac_sink *to); /* learning.c: of a step of training, for the header */
+void ac_emit_parts(ac_emit *e);                         /* tasks of a pool: chunks of steps, steps that run in
+                                                         * parallel */
+bool ac_emit_has_part(const ac_module *m, int32_t i);   /* true if call i is a separate function, for a pool */
+void ac_emit_learning(const ac_module *m, ac_sink *to); /* learning.c: the API of a training step, for the header */
 void ac_emit_run(ac_emit *e);
-/* From the memories that calls begin .. end - 1 touch to the end of a function that gets them as m. */
+/* The body of a function with parameter m, from the memories that calls begin .. end - 1 touch to its end. */
 void ac_emit_calls(ac_emit *e, int32_t begin, int32_t end);
 const char *ac_emit_steps_name(const ac_emit *e, const ac_module_part *part); /* the function of its calls, for hosts */
 
 /* sizes.c: of a module with sizes. */
 const char *ac_emit_sized_place(const ac_emit *e, ac_bound_arg at,
                                 ac_dtype d); /* "(float *)(void *)(arena + size[3])" */
-void ac_emit_sizes(ac_emit *e);              /* run, and where inputs and outputs lie */
+void ac_emit_sizes(ac_emit *e);              /* run, and the addresses of inputs and outputs */
 
-/* header.c: names in macros, and what the headers of all dialects have. */
+/* header.c: names in macros, and the common part of the headers of all dialects. */
 const char *ac_emit_upper(const ac_module *m);                                   /* "KWS" */
 const char *ac_emit_ram_upper(const ac_module *m, int32_t index);                /* "ARENA", "DTCM" */
 void ac_emit_header_begin(const ac_module *m, const char *runtime, ac_sink *to); /* runtime: its header, or NULL */

@@ -1,4 +1,4 @@
-/* expr.c - expressions as text: parentheses, numbers, comments and string literals. */
+/* expr.c - builds the text of expressions: parentheses, numbers, comments and string literals. */
 #include "codegen/c/expr.h"
 
 #include "base/visible.h"
@@ -39,7 +39,7 @@ static bool is_bits(ac_cop op)
     return op == C_OR || op == C_XOR || op == C_AND;
 }
 
-/* Does `inner` need parentheses as an operand of `outer`? */
+/* True if `inner` needs parentheses as an operand of `outer`. */
 static bool needs_parens(ac_cop outer, ac_cop inner, bool right)
 {
     if (inner >= C_UNARY)
@@ -48,7 +48,7 @@ static bool needs_parens(ac_cop outer, ac_cop inner, bool right)
         return true;
     if (level(inner) == level(outer)) /* a + (b + c) keeps its order; a & b & c needs no help */
         return right || is_compare(outer) || outer == C_SHL || outer == C_SHR || outer == C_MOD || inner == C_MOD;
-    /* What compilers warn about although the grammar is clear. */
+    /* Pairs that compilers warn about although the grammar is unambiguous. */
     if (is_bits(outer) || outer == C_SHL || outer == C_SHR)
         return true;
     if (outer == C_LOR)

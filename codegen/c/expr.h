@@ -1,13 +1,14 @@
-/* expr.h - expressions of C and its relatives as text, with only the parentheses that a reader or a compiler needs.
+/* expr.h - builds expressions of C and similar languages as text, with only the parentheses that a reader or a compiler
+ * needs.
  *
  * An expression is its text, how tightly its outermost operator binds, and whether its C type is exactly the type of
- * the value (`exact`): int8_t arithmetic is done in int, so `a + b` of two int8_t is not exact and is cast where it
- * is stored. Parentheses are also put where gcc and clang want them (-Wparentheses): arithmetic inside shifts and
- * bits, bits inside bits, && inside ||, comparisons inside comparisons.
+ * the value (`exact`): int8_t arithmetic is done in int, so `a + b` of two int8_t is not exact and is cast when stored.
+ * Parentheses are also added if gcc and clang require them (-Wparentheses): arithmetic inside shifts and bits, bits
+ * inside bits, && inside ||, comparisons inside comparisons.
  *
  *     ac_c_binary(r, C_MUL, ac_c_binary(r, C_ADD, ac_c_atom("a"), ac_c_atom("b")), ac_c_atom("c"))      "(a + b) * c"
  *
- * Knows neither the loop IR nor a target. Memory: texts live in the region. Nothing fails. */
+ * Depends neither on the loop IR nor on a target. Memory: texts are in the region. Nothing fails. */
 #ifndef AC_CODEGEN_C_EXPR_H
 #define AC_CODEGEN_C_EXPR_H
 #include "base/region.h"

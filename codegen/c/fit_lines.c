@@ -1,4 +1,4 @@
-/* fit_lines.c - code for firmware has no line over 120 columns: longer ones are broken here, whatever printed them. */
+/* fit_lines.c - breaks lines of more than 120 columns in code for firmware. */
 #include "codegen/c/emit.h"
 
 #include <string.h>
@@ -40,8 +40,8 @@ static scan over(scan s, const char *text, size_t n)
     return s;
 }
 
-/* How bad is it to break before text[i], a blank or the first character in parentheses? Less is better: between the
- * words of a comment, then after an operator outside of all parentheses. */
+/* The penalty of a break before text[i], a blank or the first character in parentheses. Lowest first: between the words
+ * of a comment, then after an operator outside of all parentheses. */
 static int badness(scan s, const char *text, size_t i)
 {
     if (s.at == COMMENT || text[i + 1] == '/')
@@ -49,7 +49,7 @@ static int badness(scan s, const char *text, size_t i)
     return 2 * s.depth + !strchr(",;=+-*/%&|^<>?:{", text[i - 1]);
 }
 
-/* Where to break a line of n characters, 0: nowhere. */
+/* The position to break a line of n characters at, 0: none. */
 static size_t place(scan s, const char *text, size_t n, size_t widest)
 {
     size_t best = 0, first = EARLIEST;

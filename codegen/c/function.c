@@ -1,4 +1,4 @@
-/* function.c - a loop function as a function of C, under a comment with its note and its buffers:
+/* function.c - prints a loop function as a C function, under a comment with its note and its buffers:
  *
  *     static void kws_relu_2(const float *restrict x, float *restrict out)
  *     {
@@ -8,9 +8,8 @@
  *         }
  *     }
  *
- * The instructions are walked once, in order. Each value becomes an expression out of the expressions of its operands;
- * it is either put into the place that uses it (inline_values.c says when that is allowed, and it must stay short) or
- * gets a name here. */
+ * The instructions are walked once, in order. Each value becomes an expression built from those of its operands; the
+ * expression is either inserted at its use (if inline_values.c allows it and it stays short) or gets a name here. */
 #include "codegen/c/dialect.h"
 
 #include <stdarg.h>
@@ -47,7 +46,7 @@ static const char *value_type(ac_cfile *F, const ac_cfn *f, ac_x x)
     return F->dialect->vector_type(F, d == AC_BOOL ? ac_c_mask_type(f->val[x].mask) : d, in->lanes);
 }
 
-/* Name the value at this place: a load is called after its buffer, everything else t0, t1, ... */
+/* Names the value at this position: a load after its buffer, all others t0, t1, ... */
 static void name_value(ac_cfn *f, ac_x x)
 {
     const ac_ins *in = c_ins(f, x);
@@ -63,7 +62,7 @@ static void name_value(ac_cfn *f, ac_x x)
     f->val[x].one = (ac_cexpr){0};
 }
 
-/* A word seen as another type is the same name. */
+/* A word reinterpreted as another type keeps its name. */
 static bool is_same_word(const ac_cfn *f, ac_x x)
 {
     const ac_ins *in = c_ins(f, x);
@@ -85,7 +84,7 @@ static int print_value(ac_cfn *f, ac_x x)
         f->val[x] = ac_c_vector(f, x);
     else if (!f->val[x].e.text)
         f->val[x].e = f->scaled && f->scaled[x].a ? ac_c_scaled(f, x) : ac_c_scalar(f, x);
-    /* The vector text of lanes that are all equal is made where it is used. */
+    /* The vector text of a splat is printed at its use. */
     const ac_cexpr *e = f->val[x].e.text ? &f->val[x].e : &f->val[x].one;
     if (!e->text)
         return ac_c_refuse(f->file, f->fn, "an instruction of this type");
@@ -117,7 +116,7 @@ static void print_set(ac_cfn *f, ac_x x)
     ac_cexpr e = f->val[in->a].e;
     const ac_ins *left = v->op == AC_L_ADD && e.top == C_ADD ? c_ins(f, v->a) : NULL;
     const char *sum = left && left->op == AC_L_GET && left->aux == in->aux ? f->val[v->a].e.text : NULL;
-    const bool same = sum && !strcmp(sum, name); /* else the old value has a name of its own */
+    const bool same = sum && !strcmp(sum, name); /* else the old value has its own name */
     if (same && !ac_c_is_small((ac_dtype)v->dtype)) {
         ac_c_line(f, "%s += %s;", name, e.text + strlen(name) + 3); /* after "name + " */
         return;
@@ -126,7 +125,7 @@ static void print_set(ac_cfn *f, ac_x x)
         e = var->dtype == AC_BOOL ? ac_c_mask_as(f, in->a, f->val[in->aux].mask) : ac_c_vec(f, in->a);
     else if (var->dtype != AC_BOOL)
         e = ac_c_exact(f->file, e, (ac_dtype)var->dtype);
-    if (strcmp(e.text, name)) /* v = v: nothing, and clang says so */
+    if (strcmp(e.text, name)) /* v = v has no effect, and clang warns about it */
         ac_c_line(f, "%s = %s;", name, e.text);
 }
 
@@ -187,7 +186,8 @@ static void print_store(ac_cfn *f, ac_x x)
     ac_c_line(f, "%s[%s] = %s;", f->buf[in->aux], f->val[in->a].e.text, e.text);
 }
 
-/* The legaliser left it, so vector extensions are used anyway. The address is a number because it may lie outside. */
+/* The legaliser left it, so vector extensions are used anyway. The address is an integer because it may be out of
+ * range. */
 static void print_prefetch(ac_cfn *f, ac_x x)
 {
     const ac_ins *in = c_ins(f, x);
@@ -372,8 +372,8 @@ int ac_c_print_fn(ac_cfile *F, const ac_loop_fn *given, const ac_csig *sig, ac_s
     return AC_OK;
 }
 
-/* Instructions as functions. gcc takes longer to read those of AVX-512 than for many a model, so of what immintrin.h
- * would include of its own it reads only what AVX2 has. Before the pragmas: said of each, they cost as much again. */
+/* Intrinsics. Parsing those of AVX-512 takes gcc longer than many models, so it only includes the parts of immintrin.h
+ * that AVX2 needs. They come before the pragmas, which would apply to each of them and double the time. */
 static void print_intrinsics(const ac_target *t, ac_sink *to)
 {
     if (!strncmp(t->features, "sse4.2,", 7))

@@ -1,5 +1,5 @@
-/* function_head.c - what comes before the statements of a function: the comment with its note and its buffers, the
- * parameters in lines that are not too long, and its arrays. */
+/* function_head.c - prints the beginning of a function: the comment with its note and its buffers, the parameters in
+ * lines that are not too long, and its arrays. */
 #include "codegen/c/dialect.h"
 #include "ir/loop/requants.h"
 #include "ir/loop/tiles.h"

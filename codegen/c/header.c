@@ -1,5 +1,5 @@
-/* header.c - the header of a generated model: sizes, offsets, scales, one pointer to each input and output, init and
- * run. C99 and C++. */
+/* header.c - prints the header of a generated model: sizes, offsets, scales, one pointer to each input and output, init
+ * and run. C99 and C++. */
 #include "codegen/c/emit.h"
 #include "codegen/stack_size.h"
 
@@ -115,7 +115,7 @@ static void put_first_comment(const ac_module *m, ac_sink *to)
     ac_putf(to, ". Safe to call from several threads with distinct %s. */\n", m->n_ram > 1 ? "memories" : "arenas");
 }
 
-/* For programs on a host: memory found by the runtime, tensors handed over as DLPack's. */
+/* For programs on a host: memory allocated by the runtime, tensors passed as DLPack tensors. */
 static void put_host_api(const ac_module *m, ac_sink *to)
 {
     const char *p = m->name;
@@ -128,7 +128,7 @@ static void put_host_api(const ac_module *m, ac_sink *to)
             p, p, p, p, p, p, p, p, p);
 }
 
-/* A streamed input: one call for each of its rows, or one that gets them through a function. */
+/* A streamed input: one call for each of its rows, or one call that gets them through a callback. */
 static void put_row_api(const ac_module *m, ac_sink *to)
 {
     const char *p = m->name, *U = ac_emit_upper(m);
@@ -150,7 +150,7 @@ static int pad_to(int column, const char *name)
     return n < column ? column - n : 1;
 }
 
-/* Frames are a compiler's: where two settings of it differ, each has its own figure. */
+/* Frames depend on the compiler: if they differ between two of its settings, each has its own figure. */
 static void put_stack(const ac_module *m, ac_sink *to)
 {
     const ac_built *s = &m->built;

@@ -71,7 +71,7 @@ static struct ac_cname *find(ac_cnames *t, const char *name)
     return &t->slot[k];
 }
 
-/* "f32", "i8x16", "f32x16_u": what types are called and helpers end in. */
+/* "f32", "i8x16", "f32x16_u": names of types and endings of helpers. */
 static bool is_type_word(const char *s)
 {
     for (int d = 1; d < AC_DTYPE_COUNT; d++) {
@@ -102,7 +102,7 @@ static bool must_not_be(const ac_cnames *t, const char *s)
     return false;
 }
 
-/* Asked once for each name, an interned one: most come again. */
+/* Checked once for each interned name, as most occur again. */
 static bool is_reserved(ac_cnames *t, const char *name)
 {
     struct ac_cname *slot = find(t, name);
@@ -134,8 +134,8 @@ static const char *identifier(ac_cnames *t, const char *base)
     return ac_intern(t->cx, s);
 }
 
-/* The first of STEM<from>, STEM<from + 1>, .. that may be taken and was not given before; `counter`, a name, counts
- * them. NULL: whatever the number, it begins as the model's own or ends as a type. */
+/* The first of STEM<from>, STEM<from + 1>, .. that is available and has not been used before; `counter`, a name, counts
+ * them. NULL: for every number it would begin like a symbol of the model or end like a type. */
 static const char *take_numbered(ac_cnames *t, const char *counter, const char *stem, int32_t from)
 {
     for (int32_t in_a_row = 0; in_a_row < 2;) {

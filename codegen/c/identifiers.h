@@ -1,12 +1,12 @@
-/* identifiers.h - names of C: which words are taken, and the names that are in scope.
+/* identifiers.h - manages C identifiers: reserved words, and the names in scope.
  *
  *     ac_c_names_open(&names, cx, "kws");
  *     ac_c_name_take(&names, "oc")         "oc"; while that is in use "oc_1", "oc_2", ...
  *     ac_c_name_number(&names, "w")        "w0", "w1", ...
- *     ac_c_name_drop(&names, "oc")         its scope ends: it may be taken again
+ *     ac_c_name_drop(&names, "oc")         its scope ends: it is available again
  *
  * Names are made valid identifiers. Keywords, and names that helpers or the model's own symbols could have, get an
- * underscore. Cost: a hash table. Memory: names are interned in the context, the table lies in its region. */
+ * underscore. Cost: a hash table. Memory: names are interned in the context, the table is in its region. */
 #ifndef AC_CODEGEN_C_IDENTIFIERS_H
 #define AC_CODEGEN_C_IDENTIFIERS_H
 #include "base/ctx.h"
@@ -24,6 +24,6 @@ const char *ac_c_name_number(ac_cnames *n, const char *base);
 void ac_c_name_drop(ac_cnames *n, const char *name);
 
 const char *ac_c_upper(ac_region *r, const char *name); /* "KWS", for macros */
-bool ac_c_reserved(const char *word); /* a word that C, C++ or what generated code includes takes for itself */
+bool ac_c_reserved(const char *word); /* a word reserved by C, C++ or the headers that generated code includes */
 
 #endif

@@ -1,6 +1,6 @@
-/* inline_values.c - which values need no name. A value that is used once is printed where it is used, if that
- * changes nothing: both places lie in the same loop (else it would be computed again and again), and a LOAD does not
- * move over a STORE or the border of a block, a GET not over a SET of its variable.
+/* inline_values.c - selects the values that need no name. A value with one use is printed there if that does not change
+ * the result: both positions must be in the same loop (else it would be recomputed in each iteration); a LOAD must not
+ * move across a STORE or the border of a block, nor a GET across a SET of its variable.
  *
  *     %4 = load f32 x[%3]        const float x0 = x[i];         used twice: named
  *     %5 = mul f32 %4 %4
@@ -22,7 +22,7 @@ typedef struct plan {
     int32_t *first;   /* value -> first ref */
     ref *refs;        /* three for each instruction: 3 * i + operand */
     int32_t *barrier; /* blocks and stores before instruction i */
-    int32_t *blocks;  /* blocks only: for constants, which no store changes */
+    int32_t *blocks;  /* only blocks: for constants, which stores cannot change */
     int32_t *end;     /* of FOR */
     int32_t *set;     /* variable -> its last SET; instruction SET -> the SET before it */
 } plan;
@@ -51,7 +51,7 @@ static bool is_value(const ac_ins *in)
     return ac_lop_class((ac_lop)in->op) == 'V';
 }
 
-/* The operand of two instructions that are printed as one; 0: x is printed by itself. */
+/* The operand of two instructions that are printed as one; 0: x is printed separately. */
 static ac_x read_through(const ac_loop_fn *fn, const ac_target *t, ac_x x)
 {
     bool odd;
@@ -107,7 +107,7 @@ static bool inside(const plan *p, ac_x loop, ac_x x)
     return loop < x && x < p->end[loop];
 }
 
-/* Does reading variable `var` at `at` give what it gives at `x` (x <= at)? */
+/* True if variable `var` has the same value at `at` as at `x` (x <= at). */
 static bool same_reading(const plan *p, ac_x x, int32_t var, ac_x at)
 {
     for (int32_t s = p->set[var]; s; s = p->set[s])

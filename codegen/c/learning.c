@@ -1,4 +1,4 @@
-/* learning.c - the API of a step of training, for the header: steps, gradients and updates, weights in and out. */
+/* learning.c - prints the API of a training step for the header: steps, gradients and updates, weights in and out. */
 #include "codegen/learning.h"
 #include "codegen/c/emit.h"
 
@@ -6,7 +6,7 @@
 
 static const char NOT_A_NUMBER[] = "    const float zero = 0.0f;\n";
 
-/* Inputs but the learning rate are filled by the caller. */
+/* The caller fills all inputs except the learning rate. */
 static void put_step(const ac_module *m, ac_sink *to, const char *call)
 {
     const char *p = m->name;
@@ -137,7 +137,7 @@ static void put_table(const ac_module *m, ac_sink *to)
     }
 }
 
-/* Weights by number: what they are, and their elements in the file's order. */
+/* Weights by number: descriptions, and their elements in the file's order. */
 static void put_weights(const ac_module *m, ac_sink *to)
 {
     const char *p = m->name, *U = ac_emit_upper(m);

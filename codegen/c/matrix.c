@@ -1,5 +1,5 @@
-/* matrix.c - TILE of matrices in C: AMX's registers where the target has them, C that every compiler understands
- * elsewhere. Both are compared by tests.
+/* matrix.c - prints TILE of matrices in C: with AMX registers if the target has them, else portable C. Tests compare
+ * both.
  *
  *     registers 0 to 3   sums of rows 0-15 and 16-31 by channels 0-15 and 16-31
  *     registers 4, 5     rows: 64 bytes of each

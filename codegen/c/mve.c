@@ -1,6 +1,6 @@
-/* mve.c - TILE and REQUANT in C for processors with MVE (RISC-V's vectors: rvv.c): the texts of codegen/mve_asm.h where
- * GCC compiles for one, C that every compiler understands elsewhere. Both are compared by tests. GCC 12 is wrong about
- * what its intrinsics for narrow stores write, so that there are none. */
+/* mve.c - prints TILE and REQUANT in C for processors with MVE (RISC-V vectors: rvv.c): the assembler texts of
+ * codegen/mve_asm.h if GCC compiles for such a processor, else portable C. Tests compare both. GCC 12 declares the
+ * memory written by its intrinsics for narrow stores incorrectly, so they are not used. */
 #include "codegen/c/dialect.h"
 #include "codegen/mve_asm.h"
 #include "codegen/rvv_asm.h"
@@ -37,7 +37,7 @@ static void put_asm(ac_cfile *F, ac_sink *to, const ac_tile *t)
     ac_put(to, "\"cc\", \"memory\");\n");
 }
 
-/* What the text needs and the function is not given. */
+/* Values that the text needs and that are not parameters of the function. */
 static void put_prepared(ac_sink *to, const ac_tile *t)
 {
     if (t->form == AC_TILE_BYTES && t->rows == 2)

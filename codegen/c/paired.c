@@ -1,8 +1,8 @@
-/* paired.c - words of two halves or four bytes as C: a word is a uint32_t, and the machine's instructions are small
- * functions with a plain body beside them, so that the same text compiles for every machine with equal results.
+/* paired.c - prints words of two halves or four bytes as C: a word is a uint32_t, and the machine's instructions are
+ * small functions that also have a portable body, so that the same text compiles for every machine with equal results.
  *
  *     DOT2      dot2_i16x2(a, b, c)          smlad
- *     SHR       even_i16x2(w), odd_i16x2(w)  sxtb16, and of the word turned by a byte
+ *     SHR       even_i16x2(w), odd_i16x2(w)  sxtb16, and of the word rotated by a byte
  *     SHUFFLE   pair_i16x2(a, b)             pkhbt; others: tops_i16x2 is pkhtb
  *     LOAD      word_of(&w[i])               ldr, at any address
  *     MIN       clamp_i8(v), clamp_i16(v)    ssat */
@@ -45,7 +45,7 @@ static const struct {
                                   "    return (uint16_t)(int8_t)w | (uint32_t)(uint16_t)(int8_t)(w >> 16) << 16;\n"
                                   "#endif\n"
                                   "}\n\n"},
-    /* gcc turns the word in an instruction of its own, so it is told. */
+    /* gcc would rotate the word in a separate instruction, so this is inline assembly. */
     [ODD_I16X2] = {"odd_i16x2", "/* Bytes 1 and 3 of w, widened to halves. */\n"
                                 "static inline uint32_t odd_i16x2(uint32_t w)\n"
                                 "{\n"
@@ -104,7 +104,7 @@ static const struct {
                                 "}\n\n"},
 };
 
-/* The name of a helper; its text is put into the file at the first call. */
+/* The name of a helper; its text is added to the file at the first call. */
 static const char *helper(ac_cfn *f, int which)
 {
     ac_cfile *F = f->file;
@@ -131,7 +131,7 @@ void ac_c_word_store(ac_cfn *f, ac_x store)
     ac_c_line(f, "%s(%s, %s);", put, place(f, in->aux, in->a).text, f->val[in->b].e.text);
 }
 
-/* A number as a word whose high half does not matter. */
+/* A number as a word with an arbitrary high half. */
 static ac_cexpr number(const ac_cfn *f, ac_x x)
 {
     ac_region *r = f->file->region;

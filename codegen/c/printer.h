@@ -1,26 +1,26 @@
-/* printer.h - what the files of the C printer share: the file being printed, the function being printed, one value.
+/* printer.h - the internal interface of the C printer: the file being printed, the function being printed, one value.
  *
  *     function.c        a loop function as a C function: statements, names, layout
- *     function_head.c   what comes before its statements: comment, parameters, arrays
- *     call_pieces.c     loops of it that are functions of their own
- *     inline_values.c   which values are put into the expressions that use them
+ *     function_head.c   the beginning of it: comment, parameters, arrays
+ *     call_pieces.c     loops of it that are separate functions
+ *     inline_values.c   selects values to insert into the expressions that use them
  *     scalar_ops.c      an instruction with one lane as an expression
  *     scalar_casts.c    its conversions
  *     scaled.c          the product of requantisation as one function; firmware
  *     vector_ops.c      an instruction with several lanes; vector types
- *     paired.c          two halves or four bytes in a word of 32 bits, where the machine works on those
+ *     paired.c          two halves or four bytes in a word of 32 bits, if the machine works on those
  *     vector_casts.c    conversions between vector types
  *     scalar_helpers.c  functions on scalars that C99 has no operator for (square root, rounding, half floats)
- *     strict_helpers.c  those of them that firmware has another text of
+ *     strict_helpers.c  variants of them for firmware
  *     vector_helpers.c  functions on vectors that C has no operator for
  *     split_vectors.c   vectors wider than a register become several
  *     identifiers.h     names of C
- *     dialect.h         what differs between C and CUDA
+ *     dialect.h         the differences between C and CUDA
  *
  * How values print. A bool is an int with value 0 or 1, or, in strict code (below), a bool; integers narrower than int
- * are computed in int and cast to their type where they are named or stored; f16 and bf16 are uint16_t. A vector is a
+ * are computed in int and cast to their type when they are named or stored; f16 and bf16 are uint16_t. A vector is a
  * GNU vector type named like the text form (f32x16); a vector of bool is an integer vector with lanes 0 or -1, as wide
- * as what was compared (`mask` bits).
+ * as the compared type (`mask` bits).
  *
  * Memory: the context's region. Errors: E0901 for programs the printer cannot print. */
 #ifndef AC_CODEGEN_C_PRINTER_H
@@ -31,7 +31,7 @@
 #include "codegen/share_pieces.h"
 #include "ir/lower/target.h"
 
-/* One file: what its functions have needed so far */
+/* One file, with the types and helpers that its functions have needed so far */
 typedef struct ac_cfile {
     ac_ctx *cx;
     ac_region *region;
@@ -46,16 +46,16 @@ typedef struct ac_cfile {
 
 void ac_cfile_open(ac_cfile *F, ac_ctx *cx, const struct ac_dialect *dialect, const ac_target *target,
                    const char *prefix);
-/* Code for firmware keeps to MISRA C:2012 but for the deviations of docs/misra.md: truth values are `bool`, and what
- * operators make is converted to another kind of number by a function, not by a cast. */
+/* Code for firmware follows MISRA C:2012 with the deviations of docs/misra.md: truth values are `bool`, and results of
+ * operators are converted to another kind of number by a function, not by a cast. */
 static inline bool ac_c_strict(const ac_cfile *F)
 {
     return F->target->firmware;
 }
-bool ac_c_have(ac_cfile *F, const char *name); /* already printed? If not, it counts as printed from now on */
+bool ac_c_have(ac_cfile *F, const char *name); /* true if already printed; else marks it as printed */
 
 typedef struct ac_cval {
-    ac_cexpr e;   /* a name, a number, or an expression, put where the value is used */
+    ac_cexpr e;   /* a name, a number, or an expression to insert at the use */
     ac_cexpr one; /* vectors of equal lanes: one lane, and e.text may still be NULL (see ac_c_vec); others: NULL */
     int32_t mask; /* vectors of bool: bits of a lane */
     bool narrow;  /* vectors of i64: every lane fits in 32 signed bits */
@@ -63,7 +63,7 @@ typedef struct ac_cval {
 
 typedef struct ac_cuse {
     bool live;    /* it is needed */
-    bool join;    /* its text may be put where it is used: one use, and nothing between that could change it */
+    bool join;    /* its text may be inserted at its use: it has one use, and nothing between could change it */
     int32_t loop; /* the FOR around it, 0: none */
     int32_t at;   /* the instruction whose statement contains its text */
 } ac_cuse;
@@ -72,7 +72,7 @@ typedef struct ac_cuse {
 ac_cuse *ac_c_inline_plan(const ac_loop_fn *fn, const ac_target *t, ac_region *r);
 
 /* scaled.c: x is the high word of a * b + add (0: of a * b), or the high word of a * b and `sum` added, or `inside` of
- * such a product and printed by it, or what several of them take: it has a name */
+ * such a product and printed by it, or a value that several of them use: it has a name */
 typedef struct ac_cscaled {
     ac_x a, b, add, sum;
     bool inside, named;
@@ -111,10 +111,10 @@ ac_dtype ac_c_unsigned(int32_t bits);                                 /* the int
 bool ac_c_is_small(ac_dtype d);                                       /* computed in int: 8 and 16 bits, bool */
 int ac_c_refuse(ac_cfile *F, const ac_loop_fn *fn, const char *what); /* E0901, AC_FAIL */
 
-/* scalar_casts.c. ac_c_converted: in strict code by a function, where e is of several operators. */
+/* scalar_casts.c. ac_c_converted: in strict code by a function, if e has several operators. */
 ac_cexpr ac_c_scalar_cast(ac_cfn *f, ac_x x); /* a CAST, SATCAST or BITCAST as an expression */
 ac_cexpr ac_c_converted(ac_cfile *F, ac_dtype to, ac_dtype from, ac_cexpr e);
-ac_cexpr ac_c_as_unsigned(const ac_cfn *f, ac_x x, ac_dtype u); /* a value as one of the unsigned type u */
+ac_cexpr ac_c_as_unsigned(const ac_cfn *f, ac_x x, ac_dtype u); /* a value converted to the unsigned type u */
 ac_cexpr ac_c_exact(ac_cfile *F, ac_cexpr e, ac_dtype d);       /* cast if the C type is not that of d */
 
 /* scaled.c */
@@ -132,36 +132,37 @@ void ac_c_vec_store(ac_cfn *f, ac_x store);                        /* the statem
 ac_cexpr ac_c_vec_as(ac_cfile *F, ac_cexpr e, ac_dtype d, int32_t lanes); /* the same bits as another type */
 
 /* paired.c: the form of ac_loop_halves. */
-ac_cexpr ac_c_word(ac_cfn *f, ac_x x); /* a word (of type uint32_t), or a number out of words; .text NULL: cannot */
+ac_cexpr ac_c_word(ac_cfn *f, ac_x x);       /* a word (of type uint32_t), or a scalar from words; .text NULL: cannot */
 void ac_c_word_store(ac_cfn *f, ac_x store); /* the statement */
-ac_cexpr ac_c_clamped(ac_cfn *f, ac_x x);    /* MIN of a MAX as one call; .text NULL: it is none */
+ac_cexpr ac_c_clamped(ac_cfn *f, ac_x x);    /* MIN of a MAX as one call; .text NULL: not such a MIN */
 bool ac_c_copies(ac_cfile *F);               /* do helpers call memcpy? */
 
 /* scalar_helpers.c, vector_helpers.c: the name of a helper; its text is put into the file at the first call. */
 const char *ac_c_helper(ac_cfile *F, const char *name);
-const char *ac_c_strict_helper(const char *name); /* strict_helpers.c: its text in strict code; NULL: no other */
+const char *ac_c_strict_helper(const char *name); /* strict_helpers.c: its text in strict code; NULL: the same */
 const char *ac_c_sat_helper(ac_cfile *F, ac_dtype to, ac_dtype from); /* float to integer */
-/* Firmware: i32 to i8 or u8, as one instruction where there is one; `shifts`: of x >> n, n a constant. */
+/* Firmware: i32 to i8 or u8, as one instruction if the target has one; `shifts`: of x >> n, n a constant. */
 const char *ac_c_sat_byte_helper(ac_cfile *F, ac_dtype to, bool shifts);
 bool ac_c_sat_is_call(const ac_loop_fn *fn, const ac_target *t, const ac_ins *in);             /* is it that one? */
 const char *ac_c_vec_helper(ac_cfile *F, ac_lop op, ac_dtype d, int32_t lanes, ac_dtype from); /* from: of operand a */
-/* DOT4 of bytes of at most 127 (ac_ins_seven_bits) to i32 lanes; NULL: in no other way than of all bytes. */
+/* DOT4 of bytes of at most 127 (ac_ins_seven_bits) to i32 lanes; NULL: no special form. */
 const char *ac_c_vec_dot4_seven(ac_cfile *F, int32_t lanes);
 const char *ac_c_vec_wide_mul(ac_cfile *F, int32_t lanes); /* i64 product of lanes that fit in 32 bits; NULL: none */
 
 /* vector_casts.c */
 const char *ac_c_vec_convert(ac_cfile *F, ac_dtype from, ac_dtype to, int32_t lanes); /* a helper; no half floats */
 ac_cval ac_c_vec_cast(ac_cfn *f, const ac_ins *in);
-/* Is x the cast of rint(y) to i32 that one instruction does? y, or 0. */
+/* y if x is the cast of rint(y) to i32 that one instruction does, else 0. */
 ac_x ac_c_rounded(const ac_loop_fn *fn, const ac_target *t, ac_x x);
 ac_cexpr ac_c_vec_satcast(ac_cfn *f, const ac_ins *in);
 ac_cexpr ac_c_vec_bitcast(ac_cfn *f, const ac_ins *in);
 
-/* tile.c: the statement of a TILE; its function is put into the file at the first one. */
+/* tile.c: the statement of a TILE; its function is added to the file at the first one. */
 void ac_c_tile(ac_cfn *f, const ac_ins *in);
 const char *ac_c_place(ac_cfn *f, int32_t buf, ac_x index); /* "x + index" */
 void ac_c_asm_lines(ac_sink *to, const char *text);         /* lines of an assembler text as strings of C */
-/* After #if: GCC compiles for a processor with `feature`, optimises, and nobody said NO_ASM; `more`: "" or "X && ". */
+/* After #if: GCC compiles for a processor with `feature`, optimises, and NO_ASM is not defined; `more`: "" or "X &&
+ * ". */
 const char *ac_c_asm_condition(ac_cfile *F, const char *feature, const char *more);
 /* mve.c, rvv.c: the function of a tile that is not of pairs; mve.c: the statement of a REQUANT. */
 struct ac_tile;
@@ -170,12 +171,12 @@ const char *ac_c_mve_tile(ac_cfile *F, const struct ac_tile *t);
 const char *ac_c_rvv_tile(ac_cfile *F, const struct ac_tile *t);
 const char *ac_c_matrix_tile(ac_cfile *F, const struct ac_tile *t);
 void ac_c_requant(ac_cfn *f, const ac_ins *in);
-/* rvv.c: what its texts name, and that of REQUANT up to "#else". */
+/* rvv.c: the operands that its texts name, and the text of REQUANT up to "#else". */
 void ac_c_rvv_clobbers(ac_cfile *F);
-const char *ac_c_rvv_static(ac_cfile *F); /* functions that are called: that costs little beside many lanes */
+const char *ac_c_rvv_static(ac_cfile *F); /* called functions: the call costs little compared with many lanes */
 void ac_c_rvv_requant(ac_cfile *F, const struct ac_requants *q);
 
-/* split_vectors.c: the same program with no vector wider than `bytes`; fn itself when it has none. NULL: cannot. */
+/* split_vectors.c: the same program with no vector wider than `bytes`; fn itself if it has none. NULL: cannot. */
 const ac_loop_fn *ac_c_split(ac_ctx *cx, const ac_loop_fn *fn, int32_t bytes);
 
 /* function.c */
@@ -194,7 +195,7 @@ enum { C_READ = 1, C_WRITTEN = 2 };
 uint8_t *ac_c_buffer_uses(const ac_loop_fn *fn, ac_region *r);        /* of each buffer: C_READ, C_WRITTEN, both or 0 */
 void ac_c_print_head(ac_cfn *f, const uint8_t *uses);                 /* up to the first statement */
 void ac_c_put_wrapped(ac_sink *to, const char *list, int32_t indent); /* arguments, broken at commas into lines */
-/* call_pieces.c: the functions of f->pieces; the statement of the next call; what pieces use of the function's buffers.
+/* call_pieces.c: the functions of f->pieces; the statement of the next call; the function's buffers that pieces use.
  */
 int ac_c_print_pieces(ac_cfn *f, const ac_csig *sig);
 void ac_c_call_piece(ac_cfn *f);

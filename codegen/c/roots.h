@@ -1,4 +1,4 @@
-/* roots.h - how the text of a square root begins: with the instruction of machines that have one. */
+/* roots.h - the beginning of the text of a square root: the instruction of machines that have one. */
 #ifndef AC_CODEGEN_C_ROOTS_H
 #define AC_CODEGEN_C_ROOTS_H
 

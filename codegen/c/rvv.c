@@ -1,5 +1,5 @@
-/* rvv.c - TILE and REQUANT in C for processors with RISC-V's vectors: the texts of codegen/rvv_asm.h where the compiler
- * may use vectors, C that every compiler understands elsewhere. Both are compared by tests. */
+/* rvv.c - prints TILE and REQUANT in C for processors with RISC-V vectors: the assembler texts of codegen/rvv_asm.h if
+ * the compiler may use vectors, else portable C. Tests compare both. */
 #include "codegen/rvv_asm.h"
 
 #include "codegen/c/dialect.h"
@@ -8,7 +8,7 @@ static const char *const OPERAND[AC_RVV_OPERANDS] = {"x", "w", "steps", "to"}, *
                                                                                    "acc",  "m",  "bias", "y",
                                                                                    "zero", "lo", "hi"};
 
-/* GCC knows vectors as registers since 13. */
+/* GCC accepts vector registers in asm since version 13. */
 void ac_c_rvv_clobbers(ac_cfile *F)
 {
     if (ac_c_have(F, "vector registers"))
@@ -68,7 +68,7 @@ static void put_asm(ac_cfile *F, const ac_tile *t)
     put_end(F);
 }
 
-/* " * 3 + "; what is 0 or 1 is left out. */
+/* " * 3 + "; factors of 1 and summands of 0 are omitted. */
 static const char *term(ac_sink *to, const char *of, int by)
 {
     return by == 0   ? ""

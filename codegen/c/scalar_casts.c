@@ -1,10 +1,10 @@
-/* scalar_casts.c - conversions of one lane as C expressions: casts, saturating casts, the same bits as another type,
- * and the operands of arithmetic that is done in an unsigned type. */
+/* scalar_casts.c - prints conversions of one lane as C expressions: casts, saturating casts, bit casts, and the
+ * operands of arithmetic in an unsigned type. */
 #include "codegen/c/dialect.h"
 
-/* The conversion of an expression to another kind of number. In strict code a cast does not convert what several
- * operators make: a function does, and the expression keeps its place in the order of evaluation, which registers are
- * given by. */
+/* The conversion of an expression to another kind of number. In strict code a function, not a cast, converts results of
+ * several operators, and the expression keeps its position in the order of evaluation, on which register allocation
+ * depends. */
 ac_cexpr ac_c_converted(ac_cfile *F, ac_dtype to, ac_dtype from, ac_cexpr e)
 {
     const bool composite = e.top >= C_OR && e.top <= C_MOD && !(e.top >= C_EQ && e.top <= C_GE);
@@ -18,8 +18,8 @@ ac_cexpr ac_c_converted(ac_cfile *F, ac_dtype to, ac_dtype from, ac_cexpr e)
     return ac_c_call(F->region, name, ac_c_exact(F, e, from));
 }
 
-/* An operand as a value of the unsigned type u. Sums and products of strict code, modulo 2^bits, are those of operands
- * that are converted: compilers see the same program as with a cast of the result. */
+/* An operand as a value of the unsigned type u. Strict code computes sums and products modulo 2^bits on converted
+ * operands: compilers see the same program as with a cast of the result. */
 ac_cexpr ac_c_as_unsigned(const ac_cfn *f, ac_x x, ac_dtype u)
 {
     ac_region *r = f->file->region;
@@ -61,7 +61,7 @@ static ac_cexpr of_bool(ac_cfn *f, ac_cexpr e, ac_dtype to)
         e = ac_c_atom(name);
     }
     ac_cexpr one = ac_c_const(F, to, &k[1]), zero = ac_c_const(F, to, &k[0]);
-    if (to == AC_I32) { /* small numbers have small types in MISRA's eyes */
+    if (to == AC_I32) { /* for MISRA, small numbers have small types */
         one = ac_c_cast(F->region, ac_dtype_c(to), one);
         zero = ac_c_cast(F->region, ac_dtype_c(to), zero);
     }
@@ -107,7 +107,7 @@ static ac_cexpr convert(ac_cfn *f, ac_cexpr e, ac_dtype from, ac_dtype to)
     return narrows ? ac_c_cast(r, ac_dtype_c(to), e) : ac_c_converted(F, to, from, e);
 }
 
-/* A shift by a number joins the instruction. */
+/* A shift by a constant is part of the instruction. */
 static ac_cexpr saturate_byte(ac_cfn *f, const ac_ins *in)
 {
     ac_cfile *F = f->file;
@@ -187,7 +187,7 @@ static ac_cexpr cast(ac_cfn *f, const ac_ins *in)
     const bool strict = ac_c_strict(f->file);
     if (strict && (d == AC_U32 || d == AC_U64) && ac_dtype_is_int((ac_dtype)from->dtype))
         return ac_c_as_unsigned(f, in->a, d);
-    /* what is made of a name has its type there: a product of it would be narrower than what it is put in */
+    /* an expression has the type of its names: a product of them would be narrower than its destination */
     if (strict && d == AC_I32 && from->dtype == AC_I16 && !f->use[in->a].join)
         return ac_c_cast(f->file->region, "int32_t", f->val[in->a].e);
     return convert(f, f->val[in->a].e, (ac_dtype)from->dtype, d);

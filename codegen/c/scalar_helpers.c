@@ -1,6 +1,6 @@
-/* scalar_helpers.c - functions on one lane that C99 has no operator for. C's math library is never used: firmware
- * has none, and not every libm rounds its square root or fma correctly. All are exact: the result is that of IEEE
- * 754. */
+/* scalar_helpers.c - prints functions on one lane that C99 has no operator for. C's math library is never used:
+ * firmware has none, and not every libm rounds its square root or fma correctly. All are exact: the result is that of
+ * IEEE 754. */
 #include "codegen/c/dialect.h"
 #include "codegen/c/roots.h"
 
@@ -10,7 +10,8 @@ typedef struct row {
     const char *name;
     const char *needs[3]; /* helpers its text calls, printed before it */
     const char *plain;    /* C99 */
-    const char *simd;     /* for targets with vectors; NULL: as plain. `@` is the macro with the target attribute */
+    const char *simd;     /* for targets with vectors; NULL: same as plain. `@` is the macro with the target
+                           * attribute */
 } row;
 
 static const row ROWS[] = {
@@ -391,8 +392,8 @@ bool ac_c_sat_is_call(const ac_loop_fn *fn, const ac_target *t, const ac_ins *in
            ac_dtype_bits((ac_dtype)in->dtype) == 8;
 }
 
-/* With the assembler's word for it compilers cannot forget that both comparisons are one instruction; what a stored
- * byte's range is, they are told. */
+/* With inline assembly both comparisons are certain to be one instruction; a hint gives compilers the range of the
+ * stored byte. */
 const char *ac_c_sat_byte_helper(ac_cfile *F, ac_dtype to, bool shifts)
 {
     const char *name = ac_internf(F->cx, "sat_%s%s", ac_dtype_name(to), shifts ? "_shr" : "");

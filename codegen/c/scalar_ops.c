@@ -1,6 +1,6 @@
-/* scalar_ops.c - one instruction with one lane as a C expression. The meaning is that of loop.def; what C leaves
- * open is spelled out: what wraps is computed in unsigned types, what is narrower than int is cast back, shifts to
- * the left are done unsigned. */
+/* scalar_ops.c - prints an instruction with one lane as a C expression. The meaning is that of loop.def; behaviour that
+ * C leaves undefined is avoided: wrapping operations use unsigned types, results narrower than int are cast back, left
+ * shifts are unsigned. */
 #include "codegen/c/dialect.h"
 
 #include <math.h>
@@ -53,7 +53,7 @@ static ac_cexpr arg(const ac_cfn *f, ac_x x)
     return f->val[x].e;
 }
 
-/* An operand whose partner shows the type: a 64-bit constant may be printed as a plain number. */
+/* An operand next to one that determines the type: a 64-bit constant may be printed as a plain number. */
 static ac_cexpr beside(const ac_cfn *f, ac_x x, ac_x partner)
 {
     const ac_ins *in = c_ins(f, x);
@@ -127,7 +127,7 @@ static ac_cexpr shift(ac_cfn *f, const ac_ins *in)
     return u == d ? e : ac_c_converted(f->file, d, u, e);
 }
 
-/* Two readings of one variable may have the same text: compilers warn about `v < v`, so it is decided here. */
+/* Two readings of one variable may have the same text: compilers warn about `v < v`, so it is folded here. */
 static ac_cexpr compare(ac_cfn *f, const ac_ins *in, ac_cop op)
 {
     ac_region *r = f->file->region;

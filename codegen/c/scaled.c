@@ -1,12 +1,12 @@
-/* scaled.c - the product that requantisation is made of, as one function in C for firmware: a number times a
- * multiplier, plus a constant, of which the high word is kept.
+/* scaled.c - prints the product of requantisation as one function in C for firmware: the high word of a number times a
+ * multiplier, plus a constant.
  *
  *     %1 = cast i64 %acc   %2 = cast i64 %m   %3 = mul %1 %2   %4 = add %3 %c   %5 = shr %4 32   %6 = cast i32 %5
  *  ->
  *     scaled_i32(acc, m, c)
  *
- * Values between are printed nowhere else: each has one use, or only such products use it. Without c, but with a word
- * added afterwards, it is one instruction of Arm's DSP extension: high_sum_i32. */
+ * Intermediate values are not printed: each has one use, or only such products use it. Without c, but with a word added
+ * afterwards, it is one instruction of Arm's DSP extension: high_sum_i32. */
 #include "codegen/c/printer.h"
 #include "ir/loop/builder.h"
 
@@ -67,7 +67,7 @@ static void match_sum(ac_cfn *f, ac_x x)
     }
 }
 
-/* Who uses each instruction's value, but for products that print it themselves. */
+/* The users of each instruction's value, except products that print it themselves. */
 static int32_t *count_users(const ac_cfn *f)
 {
     int32_t *users = AC_NEW_N(f->file->region, int32_t, f->fn->code.n);
@@ -80,7 +80,7 @@ static int32_t *count_users(const ac_cfn *f)
     return users;
 }
 
-/* A widened number that several products share: they take what it is made of, which has a name then. */
+/* A widened number that several products share: they use its operand, which then has a name. */
 static void share(ac_cfn *f, ac_x wide, int32_t *users)
 {
     f->scaled[c_ins(f, wide)->a].named = true;
@@ -111,7 +111,7 @@ void ac_c_find_scaled(ac_cfn *f)
     }
 }
 
-/* GCC knows no word for SMMLA. */
+/* GCC has no intrinsic for SMMLA. */
 static const char *sum_helper(ac_cfile *F)
 {
     const char *name = "high_sum_i32";

@@ -1,4 +1,4 @@
-/* selftest.c - vectors and a comparison around one model, as C; see selftest.h. */
+/* selftest.c - prints test vectors and a comparison for one model, as C; see selftest.h. */
 #include "codegen/c/selftest.h"
 #include "codegen/c/emit.h"
 
@@ -6,7 +6,7 @@
 
 /* ------------------------------------------------------------------ vectors */
 
-/* Integers are written as they are, floats as the words of their bits: nothing is rounded on the way. */
+/* Integers are written as numbers, floats as the words of their bits, so nothing is rounded. */
 static ac_dtype written_as(ac_dtype d)
 {
     return ac_dtype_is_int(d) ? d : ac_c_unsigned((int32_t)ac_dtype_size(d, 1) * 8);
@@ -191,7 +191,7 @@ void ac_selftest_put_request(const ac_module *m, ac_sink *to)
                    "#else\n#define REQUEST_AMX() (void)0\n#endif\n\n");
 }
 
-/* A program of its own; a blob of weights is something that only the caller can find. */
+/* Prints a main function, except for a blob of weights: main would need the path of the blob. */
 static void put_main(const ac_module *m, ac_sink *to)
 {
     const char *p = m->name, *U = ac_emit_upper(m);

@@ -1,5 +1,5 @@
-/* short_names.c - names of tensors in comments of firmware code. Importers join the names of fused nodes to very long
- * ones; a comment shows as many of the last parts of the first of them as tell it from all others:
+/* short_names.c - shortens names of tensors in comments of firmware code. Importers join the names of fused nodes to
+ * very long ones; a comment shows as many of the last parts of the first name as are needed to make it unique:
  *
  *     functional_1/activation_1/Relu;functional_1/batch_normalization_1/FusedBatchNormV3;...     activation_1/Relu
  *
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PARTS = 2, LONGEST = 48 }; /* parts that are shown at least; characters at most */
+enum { PARTS = 2, LONGEST = 48 }; /* minimum number of parts to show; maximum number of characters */
 
 struct ac_short_names {
     AC_VEC(const char *) full; /* each once, sorted */
@@ -22,7 +22,7 @@ static int by_text(const void *a, const void *b)
     return strcmp(*x, *y);
 }
 
-/* The last `parts` parts of the first name in `s`; *whole: there are no more. */
+/* The last `parts` parts of the first name in `s`; *whole: these are all. */
 static const char *tail(ac_region *r, const char *s, int parts, bool *whole)
 {
     const size_t n = strcspn(s, ";");

@@ -1,5 +1,5 @@
-/* sizes.c - a program of many sizes (codegen/sizes.h): the numbers of each, a function of calls for each class, run,
- * and where inputs and outputs lie.
+/* sizes.c - prints a program of many sizes (codegen/sizes.h): the numbers of each, a function of calls for each class,
+ * run, and the addresses of inputs and outputs.
  *
  *     static int net_class0(const net_mem *m, const int32_t *size)
  *     {
@@ -54,8 +54,8 @@ static int32_t own_numbers(const ac_size_class *c)
     return n;
 }
 
-/* NAME_line0: slope and first of each number; NAME_own0: those that are no line, by size of the class, and NAME_at0
- * where they go. */
+/* NAME_line0: slope and first of each number; NAME_own0: those that are not a line, by size of the class; NAME_at0:
+ * their indices. */
 static void print_numbers(ac_emit *e, int32_t number, const ac_size_class *c)
 {
     const char *p = e->m->name;
@@ -91,7 +91,7 @@ static void print_numbers(ac_emit *e, int32_t number, const ac_size_class *c)
     ac_put(e->to, "};\n");
 }
 
-/* What fills size[], for all classes. */
+/* The code that fills size[], for all classes. */
 static void print_fill(ac_emit *e)
 {
     ac_putf(e->to,
@@ -127,7 +127,7 @@ static void print_table(ac_emit *e, const char *type, const char *name, const in
     ac_put(e->to, "};\n");
 }
 
-/* The number of size n, as an expression; a table is printed where it is no line. */
+/* The number of size n, as an expression; prints a table if it is not a line. */
 static const char *by_size(ac_emit *e, const char *name, const int64_t *value)
 {
     const ac_sizes *s = e->m->sizes;

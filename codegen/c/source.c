@@ -1,6 +1,6 @@
-/* source.c - the C file of a module, top to bottom: comment, macros, types and helpers, weights, one static function
- * for each distinct loop function, then init, reset and run (calls.c), which calls the functions in execution order
- * with every offset a constant. */
+/* source.c - prints the C file of a module, top to bottom: comment, macros, types and helpers, weights, one static
+ * function for each distinct loop function, then init, reset and run (calls.c), which calls the functions in execution
+ * order with every offset a constant. */
 #include "codegen/c/dialect.h"
 #include "codegen/c/emit.h"
 
@@ -90,7 +90,7 @@ const char *ac_emit_step_title(const ac_emit *e, int32_t i)
                    c->fused ? c->fused : "", macs);
 }
 
-/* Names of functions and constants; those of the API, in any dialect, are taken first. */
+/* Names of functions and constants; those of the API, in all dialects, are reserved first. */
 void ac_emit_take_names(ac_emit *e, ac_cnames *names)
 {
     static const char *const API[] = {"init",       "run",         "run_row",    "reset",     "describe", "model",
@@ -296,7 +296,7 @@ int ac_emit_init(ac_emit *e)
     return AC_OK;
 }
 
-/* Outputs that are constants have no place in the arena. */
+/* Outputs that are constants are not in the arena. */
 static void print_const_outputs(ac_emit *e)
 {
     const ac_module *m = e->m;
@@ -319,7 +319,7 @@ static void print_const_outputs(ac_emit *e)
     }
 }
 
-/* The macro NAME_SECTION_which: the section that an option names, or nothing; the user's own definition goes first. */
+/* The macro NAME_SECTION_which: the section that an option names, or nothing; a definition by the user has priority. */
 static void put_section(ac_emit *e, const char *which, const char *section)
 {
     const char *U = e->file.upper;
@@ -328,7 +328,7 @@ static void put_section(ac_emit *e, const char *which, const char *section)
     ac_putf(e->to, "#ifndef %s_SECTION_%s\n#define %s_SECTION_%s%s\n#endif\n", U, which, U, which, attribute);
 }
 
-/* Functions: thousands of steps with branches around them would be one graph of blocks, whose square compilers take. */
+/* Hooks are called through a function: compilers take time quadratic in the branches that inline hooks would add. */
 static void print_hook(ac_emit *e, const char *verb, const char *macro)
 {
     const char *p = e->m->name, *U = e->file.upper;

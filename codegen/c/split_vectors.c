@@ -1,4 +1,4 @@
-/* split_vectors.c - vectors wider than a register become several vectors of register size.
+/* split_vectors.c - splits vectors wider than a register into several vectors of register size.
  *
  *     before (32-byte registers):  %5 = cast i64x8 %4                 %4 is i32x8
  *     after:   %5 = shuffle i32x4 %4 (0 1 2 3)   %6 = cast i64x4 %5
@@ -6,8 +6,8 @@
  *
  * gcc keeps vectors wider than a register in memory and works on them lane by lane; split, they stay in registers. The
  * parts of a value all have the same lanes; an operation is done in parts as small as its widest operand needs, and
- * parts are cut or joined by shuffles where the next operation wants other sizes. Every lane is computed as before:
- * results are the same bits. */
+ * shuffles split or join parts if the next operation needs another size. Every lane is computed as before: results are
+ * bit-identical. */
 #include "codegen/c/printer.h"
 
 #include <string.h>
@@ -97,7 +97,7 @@ static bool is_cast_by_words(const ac_loop_fn *fn, const ac_ins *in)
            (ac_dtype_is_float(to) || ac_dtype_is_float(from));
 }
 
-/* Lane by lane: the same instruction on each part. */
+/* Lane-wise operations: the same instruction on each part. */
 static parts lanewise(splitter *s, const ac_ins *in)
 {
     const ac_x operand[3] = {in->a, in->b, in->c};

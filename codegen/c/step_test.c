@@ -1,4 +1,4 @@
-/* step_test.c - tables around the program of runtime/steps, as C; see step_test.h. */
+/* step_test.c - prints tables for the program of runtime/steps, as C; see step_test.h. */
 #include "codegen/c/step_test.h"
 #include "codegen/c/emit.h"
 

@@ -1,13 +1,13 @@
-/* strict_helpers.c - the functions of scalar_helpers.c whose text differs for firmware, where code keeps to MISRA
- * C:2012 (ac_c_strict). They compute the same. */
+/* strict_helpers.c - the functions of scalar_helpers.c whose text differs for firmware, which follows MISRA C:2012
+ * (ac_c_strict). Results are equal. */
 #include "codegen/c/printer.h"
 #include "codegen/c/roots.h"
 
 #include <string.h>
 
-/* The square root for firmware: the exponent is kept as a number above 0. Parameters: type, word; masks of all but the
- * sign, infinity, sign, NaN, mantissa, its hidden bit; bits of the mantissa, mask of an exponent, what is added to it
- * and taken from it, shift, rounds. */
+/* The square root for firmware: the exponent is a number above 0. Parameters: type, word; masks of all but the sign,
+ * infinity, sign, NaN, mantissa, its hidden bit; bits of the mantissa, mask of an exponent, numbers to add to and
+ * subtract from it, shift, rounds. */
 #define SOFT_ROOT(t, w, rest, inf, sign, nan, low, hidden, bits, exps, add, sub, shift, rounds) \
     "    union {\n        " t " x;\n        " w " bits;\n    } v;\n"                            \
     "    " w " mantissa;\n"                                                                     \

@@ -1,11 +1,10 @@
-/* tile.c - TILE in C: a function for each shape of tile, put into the file before its first use: the step as
- * instructions where the target has them and GCC compiles, as C that every compiler understands elsewhere. Both are
- * compared by tests. */
+/* tile.c - prints TILE in C: a function for each shape of tile, added to the file before its first use. The step is
+ * inline assembly if the target has the instructions and GCC compiles, else portable C. Tests compare both. */
 #include "codegen/c/dialect.h"
 #include "codegen/rvv_asm.h"
 #include "codegen/tile_asm.h"
 
-/* form, once for each accumulator, whose number is put for every '#'. */
+/* form, once for each accumulator, whose number replaces every '#'. */
 static void put_accumulators(ac_sink *to, const ac_tile *t, const char *form, const char *between)
 {
     for (int32_t i = 0; i < t->rows * t->channels; i++) {
@@ -69,7 +68,8 @@ static void put_asm(ac_cfile *F, ac_sink *to, const ac_tile *t)
     ac_put(to, "\n#else\n");
 }
 
-/* UNSIGNED: n channels from c on at once. GCC takes assembler texts for Armv6-M in an older syntax, unless they say. */
+/* UNSIGNED: n channels from c on at once. GCC assembles texts for Armv6-M in an older syntax unless they select the
+ * unified one. */
 static void put_bytes_asm(ac_cfile *F, ac_sink *to, const ac_tile *t, int32_t n)
 {
     const char **acc = AC_NEW_N(F->region, const char *, n);
@@ -96,7 +96,7 @@ static void put_bytes_asm(ac_cfile *F, ac_sink *to, const ac_tile *t, int32_t n)
     ac_put(to, "    }\n");
 }
 
-/* With -Os GCC leaves r8-r11 alone: two halves then. */
+/* With -Os GCC does not use r8-r11: two halves then. */
 static void put_bytes_asms(ac_cfile *F, ac_sink *to, const ac_tile *t)
 {
     const bool halves = t->channels > AC_TILE_LOW;
@@ -141,8 +141,8 @@ static const char *times(ac_sink *to, int n)
     return n == 1 ? "" : ac_strf(to->cx->region, " * %d", n);
 }
 
-/* The definition, as in ir/loop/tiles.c. ROW is one row of bytes, whose elements 1 and 2 of four have changed places in
- * the weights. */
+/* The definition, as in ir/loop/tiles.c. ROW is one row of bytes, whose weights have elements 1 and 2 of each four
+ * swapped. */
 static void put_plain(ac_sink *to, const ac_tile *t)
 {
     const int rows = t->rows, pairs = t->channels / 2;

@@ -1,10 +1,10 @@
-/* vector_casts.c - casts of vectors, and conversions as functions: `i32x16_from_i8(x)`. gcc 12 makes 20 to 50
- * instructions out of __builtin_convertvector where lanes grow or shrink by more than two, and 6 where one would do
- * (the conversion of 16 bytes to 16 words: 52); so the instruction is named wherever there is one. Vectors smaller
- * than 16 bytes travel through integers of their size. */
+/* vector_casts.c - prints casts of vectors, and conversions as functions: `i32x16_from_i8(x)`. gcc 12 turns
+ * __builtin_convertvector into 20 to 50 instructions if lanes grow or shrink by more than a factor of two, and into 6
+ * if one would do (the conversion of 16 bytes to 16 words: 52); so an intrinsic is used if there is one. Vectors
+ * smaller than 16 bytes are passed through integers of their size. */
 #include "codegen/c/printer.h"
 
-/* The bytes a register of the target takes for n lanes of `bits`: 0 when no register has that size. */
+/* The bytes of a register of the target for n lanes of `bits`; 0: no register has that size. */
 static int32_t register_bytes(const ac_target *t, int32_t lanes, int32_t bits)
 {
     int32_t bytes = lanes * bits / 8;
@@ -151,8 +151,8 @@ static ac_cexpr converted(ac_cfile *F, ac_cexpr e, ac_dtype from, ac_dtype to, i
     return ac_c_call(F->region, ac_c_vec_convert(F, from, to, lanes), e);
 }
 
-/* CAST between element types other than bool. 8 and 16 bits meet floats through i32, half floats meet everything
- * through f32. */
+/* CAST between element types other than bool. 8 and 16 bits are converted to and from floats via i32, half floats
+ * always via f32. */
 static ac_cexpr cast(ac_cfile *F, ac_cexpr e, ac_dtype from, ac_dtype to, int32_t lanes)
 {
     if (from == to)

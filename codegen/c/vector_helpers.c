@@ -1,6 +1,6 @@
-/* vector_helpers.c - the functions on vectors that C has no operator for, printed when first needed: one instruction
- * where the target has it, else operators, else lane by lane. Accumulators of integer dots stay vectors of int:
- * through the long long lanes of __m512i gcc 12 spills whole register tiles. */
+/* vector_helpers.c - prints functions on vectors that C has no operator for, when first needed: one instruction if the
+ * target has it, else operators, else lane by lane. Accumulators of integer dots stay vectors of int: through the long
+ * long lanes of __m512i gcc 12 spills whole register tiles. */
 #include "codegen/c/printer.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ typedef struct vh {
     const char *name;
 } vh;
 
-/* "_mm256"; NULL when there is no register of that size. */
+/* "_mm256"; NULL: the target does not have registers of that size. */
 static const char *mm(const ac_target *t, int32_t bytes)
 {
     if (bytes > t->vec_bytes)
@@ -63,12 +63,12 @@ static void put_splat(vh *h)
 
 /* A row of HELPERS below. */
 typedef struct kind {
-    const char *verb; /* what its name begins with */
+    const char *verb; /* the beginning of its name */
     void (*put)(vh *h);
     int32_t imm; /* put_round: the rounding mode of roundps; -1: square root */
 } kind;
 
-/* a < b ? a : b, a > b ? a : b: exactly what minps and maxps do. */
+/* a < b ? a : b, a > b ? a : b: as minps and maxps do. */
 static void put_extreme(vh *h)
 {
     ac_cfile *F = h->F;
@@ -123,8 +123,8 @@ static void put_select(vh *h)
 {
     ac_cfile *F = h->F;
     head(h, h->T, ac_strf(F->region, "%s m, %s a, %s b", h->I, h->T, h->T));
-    /* One vpternlog where there is AVX-512. Not blendv there: gcc 12 swaps its operands when the mask is x != y and y
-     * one of them (its pattern for a negated mask, with AVX-512VL only). */
+    /* One vpternlog with AVX-512. Not blendv there: gcc 12 swaps its operands when the mask is x != y and y one of them
+     * (its pattern for a negated mask, with AVX-512VL only). */
     const char *mmx = F->target->vec_bytes < 64 ? mm(F->target, h->bytes) : NULL;
     if (!mmx) {
         ac_putf(&h->out, "    return (%s)(((%s)a & m) | ((%s)b & ~m));\n", h->T, h->I, h->I);
@@ -148,7 +148,7 @@ static void put_fma(vh *h)
         lanewise(h, ac_strf(F->region, "%s(a[i], b[i], c[i])", one));
 }
 
-/* n floats to bf16 by one instruction. It takes subnormal numbers for 0: where there is one, what follows converts. */
+/* n floats to bf16 by one instruction. It treats subnormals as 0: if there is one, the code below converts. */
 static void put_bf16_instruction(vh *h, const char *H)
 {
     const int32_t n = h->lanes, bits = 32 * n;
@@ -161,7 +161,7 @@ static void put_bf16_instruction(vh *h, const char *H)
             (int)bits, (int)bits, (int)n, mmx, mmx, mmx, mmx, H, mmx, (int)bits);
 }
 
-/* Sixteen of bf16: words go to the upper halves of lanes by one permutation; a NaN is chosen by a mask. */
+/* Sixteen of bf16: words go to the upper halves of lanes by one permutation; a mask selects NaNs. */
 static void put_bf16_of_register(vh *h, const char *H, const char *W)
 {
     if (h->d == AC_F32)
@@ -215,7 +215,7 @@ static void put_half(vh *h)
     }
 }
 
-/* Words of a register of up to 32 bytes to bytes or halves: packs saturate. False: not these types and lanes. */
+/* Words of a register of up to 32 bytes to bytes or halves: packs saturate. False: other types or lanes. */
 static bool put_packs(vh *h, const char *param)
 {
     ac_cfile *F = h->F;
@@ -238,7 +238,7 @@ static bool put_packs(vh *h, const char *param)
     return true;
 }
 
-/* Of integers: by the instruction that narrows a whole register, or between two bounds. */
+/* Of integers: by the instruction that narrows a whole register, or by clamps. */
 static void put_saturate_int(vh *h, const char *param)
 {
     ac_cfile *F = h->F;
@@ -271,7 +271,7 @@ static void put_saturate_int(vh *h, const char *param)
         ac_putf(&h->out, "    return %s(%s);\n", ac_c_vec_convert(F, h->from, h->d, n), e);
 }
 
-/* Of floats: through i32 where that holds all values of the type, else lane by lane. */
+/* Of floats: via i32 if that holds all values of the type, else lane by lane. */
 static void put_saturate_float(vh *h, const char *param)
 {
     ac_cfile *F = h->F;
@@ -418,7 +418,7 @@ static void put_zip(vh *h)
     ac_put(&h->out, ");\n");
 }
 
-/* By instruction; those without a row need no helper, or have none. */
+/* By instruction; those without a row need no helper, or do not exist. */
 static const kind HELPERS[AC_L_COUNT] = {
     [AC_L_SPLAT] = {"splat", put_splat, 0},    [AC_L_MIN] = {"min", put_extreme, 0},
     [AC_L_MAX] = {"max", put_extreme, 0},      [AC_L_ABS] = {"abs", put_abs, 0},

@@ -1,5 +1,5 @@
-/* vector_ops.c - one instruction with several lanes as a C expression over GNU vector types. Operators of C work on
- * vectors in gcc and clang; everything else is a call of a small function of vector_helpers.c. Nothing is promoted
+/* vector_ops.c - prints an instruction with several lanes as a C expression over GNU vector types. Operators of C work
+ * on vectors in gcc and clang; everything else is a call of a small function of vector_helpers.c. Nothing is promoted
  * to int here: i8 lanes stay i8. */
 #include "codegen/c/printer.h"
 
@@ -58,7 +58,8 @@ ac_cexpr ac_c_mask_as(ac_cfn *f, ac_x x, int32_t bits)
     return from == to ? e : ac_c_call(f->file->region, ac_c_vec_convert(f->file, from, to, c_ins(f, x)->lanes), e);
 }
 
-/* An operand of a C operator: one lane will do if the other operand is a vector. Its C type must be the lane's own. */
+/* An operand of a C operator: one lane suffices if the other operand is a vector. Its C type must be that of the
+ * lane. */
 static ac_cexpr operand(ac_cfn *f, ac_x x, ac_x partner)
 {
     ac_dtype d = (ac_dtype)c_ins(f, x)->dtype;
@@ -246,7 +247,7 @@ static ac_cexpr lane_of(ac_cfn *f, ac_x x, int64_t lane)
     return in->dtype == AC_BOOL ? ac_c_binary(r, C_NE, at, ac_c_int(r, 0)) : at;
 }
 
-/* a0 b0 a1 b1 ..: a pattern that is long to write, and common. */
+/* a0 b0 a1 b1 ..: a common pattern with a long text. */
 static bool is_zip(const int64_t *pattern, int32_t lanes)
 {
     bool zip = lanes >= 8;

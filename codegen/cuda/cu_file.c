@@ -1,8 +1,8 @@
-/* cu_file.c - the .cu file of a module, top to bottom: comment, what kernels need in place of headers, helpers,
+/* cu_file.c - prints the .cu file of a module, top to bottom: comment, declarations that replace headers, helpers,
  * kernels; then, for a host compiler, weights, the table of launches and the model.
  *
  * One text serves four readers: NVRTC and nvcc see the kernels, a C compiler sees the host's part, and with
- * ARN_CUDA_EMU a C compiler sees both (runtime/arn_cuda_emu.h stands in for the GPU). */
+ * ARN_CUDA_EMU a C compiler sees both (runtime/arn_cuda_emu.h emulates the GPU). */
 #include "codegen/cuda/cuda.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@ typedef struct cu_file {
     int32_t *n_kernels, *first;    /* first: number of the function's first kernel in the file */
     ac_sink args, launches, table;
     int32_t n_args, n_launches, n_table;
-    const char **name; /* by function: of its kernels, with a %d when there are several */
+    const char **name; /* by function: name of its kernels, with a %d if there are several */
 } cu_file;
 
 static const char PRELUDE[] =
@@ -45,7 +45,7 @@ static const char PRELUDE[] =
     "#define UINT64_MAX 18446744073709551615ULL\n"
     "#endif\n\n";
 
-/* Helpers are static functions of C: those of a GPU are marked as the device's. */
+/* Helpers are static functions of C: those for the GPU are marked __device__. */
 static void put_helpers(const ac_sink *from, ac_sink *to)
 {
     const char *p = from->text, *end = p ? p + from->n : NULL;

@@ -1,4 +1,4 @@
-/* cuda.c - the CUDA backend as seen from outside: --emit cu,h, and ptx and cubin through NVRTC. */
+/* cuda.c - the interface of the CUDA backend: --emit cu,h, and ptx and cubin through NVRTC. */
 #include "codegen/cuda/cuda.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
-/* cuda.h - what the files of the CUDA backend share.
+/* cuda.h - the internal interface of the CUDA backend.
  *
- *     cuda.c         the backend as seen from outside
- *     kernels.c      a step's function cut at its grid loops: one function for each kernel
+ *     cuda.c the interface of the backend
+ *     kernels.c      cuts a step's function at its grid loops: one function for each kernel
  *     kernel_text.c  CUDA as a dialect of the C printer
  *     cu_file.c      the .cu file: kernels, the table of launches, what a host calls
  *     gpu_header.c   the .h: sizes and offsets, and the API of runtime/arn_cuda.h under the model's name
@@ -15,7 +15,7 @@
 #include "codegen/c/emit.h"
 
 typedef struct ac_cuda_kernel {
-    const ac_loop_fn *fn; /* the same buffers as the step's function; those in use are parameters */
+    const ac_loop_fn *fn; /* the same buffers as the step's function; used ones are parameters */
     int64_t blocks;
     int32_t threads;     /* of a block */
     bool flat;           /* a thread for each iteration of the grid loop; else a block */
@@ -27,13 +27,13 @@ extern const ac_dialect ac_dialect_cuda; /* kernel_text.c */
 /* The kernels of a function, in order. NULL: diagnostic. */
 const ac_cuda_kernel *ac_cuda_kernels(ac_ctx *cx, const ac_loop_fn *fn, int32_t *n);
 
-/* The whole file, or, without names, only what runs on the GPU (for NVRTC). */
+/* The whole file, or, without names, only the part for the GPU (for NVRTC). */
 int ac_cuda_source(ac_module *m, const ac_emit_names *names, ac_sink *to);
 
 /* The header. */
 int ac_cuda_header(const ac_module *m, ac_sink *to);
 
-/* PTX or CUBIN of `source` for m->target. E0502: no NVRTC, or one that does not know the target. */
+/* PTX or CUBIN of `source` for m->target. E0502: no NVRTC, or a version that does not support the target. */
 int ac_cuda_compile(ac_module *m, const char *source, bool binary, ac_sink *to);
 
 extern const ac_backend ac_backend_cuda; /* cuda.c */

@@ -1,8 +1,8 @@
-/* gpu_header.c - the header of a model for GPUs: what all headers have, then thin names for what runtime/arn_cuda.h
- * does. */
+/* gpu_header.c - prints the header of a model for GPUs: the common part of all headers, then thin wrappers of
+ * runtime/arn_cuda.h. */
 #include "codegen/cuda/cuda.h"
 
-/* For programs with a GPU: thin names for what runtime/arn_cuda.h does. */
+/* For programs with a GPU: thin wrappers of runtime/arn_cuda.h. */
 static void put_gpu_api(const ac_module *m, ac_sink *to)
 {
     const char *p = m->name, *U = ac_emit_upper(m);

@@ -1,10 +1,10 @@
 /* kernel_text.c - CUDA as a dialect of the C printer.
  *
- * Grid and block loops are the numbers of blocks and threads; elements that are a thread's own are an array in
- * registers, vectors are loaded and stored whole and taken apart by lanes, and words of four bytes go into dp4a.
+ * Grid and block loops are the numbers of blocks and threads; elements of one thread are an array in registers, vectors
+ * are loaded and stored whole and split into lanes, and words of four bytes go into dp4a.
  *
  *     load f32x4 x[i]            *(const f32x4 *)(x + i)           lane 2 of it: x0.v[2]
- *     bitcast i32 of i8x4        the word as it is                 dot4 of such: dp4a(a, b, c)
+ *     bitcast i32 of i8x4 the word itself                 dot4 of such: dp4a(a, b, c)
  *     mma f16 acc[..] ..         mma_f16(&acc[0], &words[0], &words[4]), a function around PTX's instruction */
 #include "codegen/c/dialect.h"
 #include "codegen/cuda/cuda.h"
@@ -83,7 +83,7 @@ static ac_cexpr at(ac_cfn *f, const ac_ins *i, const char *type, bool constant)
         ac_strf(f->file->region, "*(%s%s *)(%s + (%s))", constant ? "const " : "", type, f->buf[i->aux], index));
 }
 
-/* "acc[3]", "acc[i * 8 + j]"; mask: of the neighbour whose element it is. */
+/* "acc[3]", "acc[i * 8 + j]"; mask: of the neighbour that owns the element. */
 static const char *element(ac_cfn *f, int32_t buf, ac_x index, int32_t *mask)
 {
     int64_t constant;
@@ -186,7 +186,7 @@ static const char *statement(ac_cfn *f, ac_x x)
     return c_ins(f, x)->op == AC_L_MMA ? mma(f, x) : store(f, x);
 }
 
-/* Indices of a thread's own elements need no name; vectors that are loaded whole have one. */
+/* Indices of a thread's own elements need no name; vectors loaded as a whole get one. */
 static void review(const ac_loop_fn *fn, ac_cuse *use, ac_region *r)
 {
     int32_t *others = AC_NEW_N(r, int32_t, fn->code.n); /* users that need the value */
@@ -231,8 +231,8 @@ static const char *local(const ac_cfn *f, const ac_buf *b, const char *name)
     return ac_strf(r, "%s %s[%lld];", ac_dtype_c(b->dtype), name, (long long)n);
 }
 
-/* Must the threads wait for each other after this block loop? A phase that touches nothing but constants and what is a
- * thread's own disturbs nobody; after the last one there is nobody. */
+/* True if the threads must wait for each other after this block loop. Not after a phase that touches only constants and
+ * a thread's own elements, nor after the last one. */
 static bool must_wait(const ac_loop_fn *fn, ac_x block_loop)
 {
     int32_t depth = 0;
@@ -243,7 +243,7 @@ static bool must_wait(const ac_loop_fn *fn, ac_x block_loop)
         const ac_buf *b = i->op == AC_L_LOAD || i->op == AC_L_STORE ? &fn->buf.item[i->aux] : NULL;
         touches |= b && b->role != AC_BUF_CONST && b->where != AC_WHERE_THREAD;
         if (!depth)
-            return touches && !(x + 2 == fn->code.n); /* the grid loop's end is all that follows */
+            return touches && !(x + 2 == fn->code.n); /* only the grid loop's end follows */
     }
     return true;
 }
@@ -309,7 +309,7 @@ static ac_cexpr special(ac_cfile *F, double v, bool wide)
 
 /* ------------------------------------------------------------------ helpers */
 
-/* What CUDA has itself. */
+/* Helpers that are CUDA functions. */
 static const char *const NATIVE[][2] = {
     {"sqrt_f32", "__fsqrt_rn"},
     {"sqrt_f64", "__dsqrt_rn"},
@@ -338,7 +338,7 @@ static const char *native(const char *helper)
     return NULL;
 }
 
-/* Helpers are written in C: those of a GPU call the natives by CUDA's names. */
+/* Helpers are written in C: those for the GPU call the CUDA functions. */
 static void put_renamed(ac_sink *to, const char *text)
 {
     while (*text) {
@@ -352,7 +352,7 @@ static void put_renamed(ac_sink *to, const char *text)
     ac_putc(to, '\n');
 }
 
-/* What PTX has an instruction for: that on a GPU, the helper's own text in the emulation. */
+/* Helpers that are a PTX instruction on a GPU, and use their C text in the emulation. */
 static void put_helper(ac_cfile *F, const char *name, const char *text)
 {
     static const char *const PTX[][2] = {

@@ -1,7 +1,7 @@
-/* kernels.c - a step's function as kernels. At the top of a function are grid loops, and code between them: each
- * grid loop is a kernel, and so is each stretch of other code, run by one thread. Pure values at the top are
- * computed again in every kernel that uses them; nothing else connects two kernels but memory (ir/lower/gpu/grid.c
- * sees to that, E0901 otherwise).
+/* kernels.c - cuts a step's function into kernels. At the top of a function are grid loops, and code between them: each
+ * grid loop is a kernel, and so is each stretch of other code, run by one thread. Pure values at the top are recomputed
+ * in every kernel that uses them; otherwise only memory connects two kernels (ir/lower/gpu/grid.c ensures that, E0901
+ * otherwise).
  *
  * A grid loop with block loops in it: its iterations are blocks, theirs are threads. Without: its iterations are
  * threads. */
@@ -72,7 +72,7 @@ static const ac_loop_fn *part(cutter *c, ac_x begin, ac_x end)
     return c->broken ? NULL : ac_lb_close(&c->b);
 }
 
-/* Threads of a block: the longest block loop. 0: there is none. */
+/* Threads of a block: the longest block loop. 0: no block loop. */
 static int32_t block_threads(const ac_loop_fn *fn)
 {
     int64_t most = 0;

@@ -1,8 +1,8 @@
-/* nvrtc.c - --emit ptx,cubin: the kernels through NVRTC, NVIDIA's compiler as a library, opened at first use.
+/* nvrtc.c - compiles the kernels for --emit ptx,cubin with NVRTC, NVIDIA's compiler as a library, opened at first use.
  *
- * Where it is looked for: the file $ARENAC_NVRTC; what the loader finds (Debian's libnvrtc11.2 too); $CUDA_HOME,
+ * Search order: the file $ARENAC_NVRTC; the loader's search path (including Debian's libnvrtc11.2); $CUDA_HOME,
  * $CUDA_PATH, /usr/local/cuda and /usr/local/cuda-*; the wheels of PyPI (nvidia-cuda-nvrtc-cu12, nvidia-cuda-nvrtc) in
- * the virtual environment, the user's or the system's folders. Versions 11.2 to 13 have been tried; none of NVIDIA's
+ * the virtual environment, the user's or the system's folders. Versions 11.2 to 13 have been tested; none of NVIDIA's
  * headers is needed, here or in the kernels. */
 #include "codegen/cuda/cuda.h"
 
@@ -36,8 +36,8 @@ typedef struct nvrtc {
 #undef POINTER
 } nvrtc;
 
-/* NVRTC opens a library of its own by name: where it lies beside NVRTC, outside of what the loader searches, it has to
- * be there before. */
+/* NVRTC opens another library by name: if that is next to NVRTC, outside of the loader's search path, it must be loaded
+ * first. */
 static void open_builtins(ac_ctx *cx, const char *path)
 {
     const char *name = strrchr(path, '/');
@@ -67,7 +67,7 @@ static bool open_file(ac_ctx *cx, nvrtc *n, const char *path)
     return true;
 }
 
-/* The last match that opens: the newest version. */
+/* The last match that can be opened: the newest version. */
 static bool open_glob(ac_ctx *cx, nvrtc *n, const char *pattern)
 {
     glob_t g;
@@ -173,5 +173,5 @@ int ac_cuda_compile(ac_module *m, const char *source, bool binary, ac_sink *to)
         return ac_error(m->cx, (ac_place){0}, E0901, "NVRTC refuses the kernels");
     const int status = run(m, &n, p, binary, to);
     n.destroy(&p);
-    return status; /* the library stays open: it has threads of its own */
+    return status; /* the library stays open: it has its own threads */
 }

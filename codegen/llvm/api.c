@@ -1,7 +1,8 @@
-/* api.c - what is around the loop functions: constants, and the API of docs/generated-c.md: NAME_init, NAME_run,
- * NAME_reset where there is state, NAME_outN for outputs that are constants. In a host build run is NAME_steps(mem,
- * hook), which calls the hook around every step; with an input that comes row by row it is NAME_run_row(mem, row), and
- * NAME_run(mem, fill, user) calls that for all rows. Memories come in the struct NAME_mem: arena, weights, state. */
+/* api.c - prints the module around the loop functions: constants, and the API of docs/generated-c.md: NAME_init,
+ * NAME_run, NAME_reset if there is state, NAME_outN for outputs that are constants. In a host build run is
+ * NAME_steps(mem, hook), which calls the hook around every step; with a streamed input it is NAME_run_row(mem, row),
+ * and NAME_run(mem, fill, user) calls that for all rows. Memories are passed in the struct NAME_mem: arena, weights,
+ * state. */
 #include "codegen/llvm/ir.h"
 #include "codegen/llvm/jit.h"
 
@@ -23,7 +24,7 @@ static LLVMValueRef global_bytes(l_module *M, const char *name, const void *data
     return g;
 }
 
-/* Constant i, which other modules name too: defined here, or in the first of them. */
+/* Constant i, which other modules share: defined here, or in the first of them. */
 static LLVMValueRef shared_bytes(l_module *M, int32_t i)
 {
     const ac_const *k = M->m->konst[i];
@@ -136,7 +137,7 @@ static LLVMValueRef misplaced(l_module *M, LLVMValueRef p, ac_bytes align)
                        LLVMBuildICmp(M->b, LLVMIntNE, rest, zero, ""), "");
 }
 
-/* The pointer to ram[k] of the struct in front of which `mem` points; hosts hand over one block for all of them. */
+/* The pointer to ram[k] of the struct that `mem` points to; hosts pass one block for all of them. */
 static LLVMValueRef ram_pointer(l_module *M, LLVMValueRef mem, int32_t k)
 {
     const ac_module *m = M->m;
@@ -145,7 +146,7 @@ static LLVMValueRef ram_pointer(l_module *M, LLVMValueRef mem, int32_t k)
     return field(M, mem, !k ? FIELD_ARENA : FIELD_WEIGHTS + (m->state_bytes > 0) + k, m->ram[k].name);
 }
 
-/* Does the blob begin as the one this code was made with? */
+/* Emits the check that the blob has the header of the one this code was generated with. */
 static int check_blob(l_module *M, LLVMValueRef f, LLVMValueRef weights)
 {
     uint8_t header[AC_BLOB_HEADER];
@@ -210,7 +211,8 @@ static LLVMValueRef build_hook(l_module *M)
     LLVMTypeRef type = LLVMFunctionType(M->none, called, 2, false);
     LLVMValueRef f = LLVMAddFunction(M->mod, "hook", LLVMFunctionType(M->none, param, 3, false));
     LLVMSetLinkage(f, LLVMInternalLinkage);
-    l_attribute(M, f, L_WHOLE, "noinline", 0); /* passes take the square of the blocks that copies of it would make */
+    l_attribute(M, f, L_WHOLE, "noinline", 0); /* passes take time quadratic in the blocks that copies of it would
+                                                * create */
     LLVMValueRef hook = LLVMGetParam(f, 0), which = LLVMGetParam(f, 1);
     LLVMBasicBlockRef block[4];
     for (int i = 0; i < 4; i++)
@@ -233,7 +235,7 @@ static LLVMValueRef build_hook(l_module *M)
 typedef struct runner {
     LLVMValueRef f, hook, base[3]; /* base: of arena, weights, state */
     LLVMValueRef *ram;             /* by index */
-    LLVMValueRef row, part;        /* of a streamed input: its number, and the i32 in memory that holds it */
+    LLVMValueRef row, part;        /* for a streamed input: its number, and the i32 in memory that holds it */
 } runner;
 
 static LLVMValueRef place(l_module *M, const runner *r, ac_space space, int32_t index, ac_bytes offset)
@@ -260,7 +262,7 @@ static LLVMValueRef part_number(l_module *M, int32_t part)
     return k;
 }
 
-/* Parts of a step are done one after another; their functions do not fail. */
+/* Chunks of a step run one after another; their functions do not fail. */
 static LLVMValueRef build_call(l_module *M, const runner *r, const ac_call *c, int32_t part)
 {
     const ac_loop_fn *fn = M->m->fn[c->fn];
@@ -275,7 +277,7 @@ static LLVMValueRef build_call(l_module *M, const runner *r, const ac_call *c, i
     return LLVMBuildCall2(M->b, LLVMGlobalGetValueType(callee), callee, arg, n, "");
 }
 
-/* Fills what is dead before step i. */
+/* Fills bytes that are dead before step i. */
 static void build_poison(l_module *M, const runner *r, int32_t i)
 {
     const ac_module *m = M->m;
@@ -303,7 +305,7 @@ static void build_step(l_module *M, const runner *r, int32_t i)
         return_if(M, r->f, LLVMBuildICmp(M->b, LLVMIntNE, result, status(M, 0), ""), result);
 }
 
-/* Pointers to the memories of a function that begins. */
+/* Loads the pointers to memories at the beginning of a function. */
 static void find_memories(l_module *M, runner *r)
 {
     const ac_module *m = M->m;
@@ -317,8 +319,8 @@ static void find_memories(l_module *M, runner *r)
         r->base[FIELD_STATE] = field(M, mem, FIELD_STATE, "state");
 }
 
-/* One row of the streamed input: before row 0 the steps in front of the one that takes it, after the last those behind
- * it. */
+/* One row of the streamed input: before row 0 it runs the steps before the one that reads the row, after the last row
+ * the steps after it. */
 static void build_run_row(l_module *M)
 {
     const ac_module *m = M->m;
@@ -346,7 +348,7 @@ static void build_run_row(l_module *M)
     LLVMBuildRet(M->b, status(M, 0));
 }
 
-/* All rows: fill(user, row, where it goes), then run_row. */
+/* All rows: fill(user, row, destination), then run_row. */
 static void build_run_rows(l_module *M)
 {
     const ac_module *m = M->m;
@@ -385,7 +387,7 @@ static void build_run(l_module *M)
     }
 }
 
-/* Outputs that are constants have no place in the arena. */
+/* Outputs that are constants are not in the arena. */
 static void build_const_outputs(l_module *M)
 {
     const ac_module *m = M->m;

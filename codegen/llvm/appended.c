@@ -1,9 +1,9 @@
-/* appended.c - objects of which LLVM writes all but the constants; arenac appends these.
+/* appended.c - appends the constants to an object that LLVM has written without them.
  *
  *     ELF header | code, relocations, symbols, section headers     from LLVM; one section has a single byte
  *     padding | the block of constants (constants.h)               appended; that section begins here
  *
- * Code refers to the block by an undefined symbol. Afterwards the section header gets the place and size of the block,
+ * Code refers to the block by an undefined symbol. Afterwards the section header gets the offset and size of the block,
  * and the symbol that section. So constants are copied neither into LLVM's module nor through its writer, which takes
  * several times their memory. Format: System V ABI, chapter 4 (object files), 32 and 64 bits, little-endian. */
 #include "codegen/llvm/ir.h"
@@ -12,7 +12,7 @@
 
 enum { WORTH = 8 << 20, ALIGN = 64 }; /* bytes */
 
-/* Where fields are, in files of 32 and of 64 bits. */
+/* Offsets of fields, in files of 32 and of 64 bits. */
 typedef struct layout {
     int32_t word;                               /* bytes of addresses, offsets and sizes */
     int32_t table, table_n, table_names;        /* of the header: section headers */
@@ -76,7 +76,7 @@ static uint64_t find_section(const elf *e, const char *name)
     return found;
 }
 
-/* Defines the symbol: the first `size` bytes of section `in`. An object that does not use it does not have it. */
+/* Defines the symbol: the first `size` bytes of section `in`. Objects that do not use the symbol do not have it. */
 static void define(elf *e, const char *name, uint64_t in, uint64_t size)
 {
     const uint64_t table = find_section(e, ".symtab"), at = section(e, table);

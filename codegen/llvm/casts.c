@@ -1,4 +1,4 @@
-/* casts.c - conversions. Half floats are 16 bits: by the machine's instruction where the target has one, else by
+/* casts.c - prints conversions. Half floats are 16 bits: converted by an instruction if the target has one, else by
  * integer arithmetic, in lanes; every conversion from or to them goes through f32. */
 #include "codegen/llvm/ir.h"
 
@@ -54,7 +54,7 @@ static LLVMValueRef to_f16(l_module *M, LLVMValueRef v, int32_t n)
     LLVMValueRef odd = LLVMBuildAnd(b, LLVMBuildLShr(b, rest, k13, ""), i32_of(M, 1, n), "");
     LLVMValueRef normal = LLVMBuildAdd(b, LLVMBuildAdd(b, rest, i32_of(M, 0xfffu - 0x38000000u, n), ""), odd, "");
     normal = LLVMBuildLShr(b, normal, k13, "");
-    /* beside 0.5 the last bit of a float is 2^-24, so this sum rounds a subnormal */
+    /* next to 0.5 the last bit of a float is 2^-24, so this sum rounds a subnormal */
     LLVMValueRef half = LLVMBuildFAdd(b, unbits(M, rest, n), l_real(M, AC_F32, 0.5, n), "");
     LLVMValueRef small = LLVMBuildSub(b, bits(M, half, n), i32_of(M, 0x3f000000, n), "");
     LLVMValueRef is_normal = LLVMBuildICmp(b, LLVMIntUGE, rest, i32_of(M, 0x38800000, n), "");
@@ -83,8 +83,8 @@ static LLVMValueRef bf16_of_bits(l_module *M, LLVMValueRef v, int32_t n)
     return LLVMBuildTrunc(b, h, l_type(M, AC_BF16, n), "");
 }
 
-/* The function that converts n lanes by one instruction. It takes subnormal numbers for 0: where there is one, integer
- * arithmetic converts all lanes. */
+/* The function that converts n lanes by one instruction. It treats subnormals as 0: if there is one, integer arithmetic
+ * converts all lanes. */
 static LLVMValueRef bf16_function(l_module *M, const char *name, LLVMTypeRef type, int32_t n)
 {
     LLVMBuilderRef b = M->b;
@@ -157,7 +157,7 @@ LLVMValueRef l_cast(l_module *M, LLVMValueRef v, ac_dtype from, ac_dtype to, int
     return LLVMBuildIntCast2(b, v, type, is_signed, "");
 }
 
-/* NaN to 0, clamped, converted through i32 and narrowed: what vector registers can do. */
+/* NaN to 0, clamped, converted via i32 and narrowed, with vector instructions. */
 static LLVMValueRef real_to_narrow(l_module *M, LLVMValueRef v, ac_dtype from, ac_dtype to, int32_t n)
 {
     LLVMBuilderRef b = M->b;
@@ -185,8 +185,8 @@ static char letter(int32_t bits)
     return bits == 8 ? 'b' : bits == 16 ? 'w' : bits == 32 ? 'd' : 'q';
 }
 
-/* vpmovs: a whole register of AVX-512 narrowed with saturation. LLVM finds it from clamps too, but not after an
- * addition (that of a zero point), through which it pulls the clamps first. NULL where there is none. */
+/* vpmovs: a whole register of AVX-512 narrowed with saturation. LLVM also recognises it from clamps, but not after an
+ * addition (of a zero point), because it moves the clamps across that first. NULL: no such instruction. */
 static LLVMValueRef narrow_register(l_module *M, LLVMValueRef v, ac_dtype from, ac_dtype to, int32_t n)
 {
     int32_t before = ac_dtype_bits(from), after = ac_dtype_bits(to);

@@ -1,5 +1,5 @@
-/* dsp.c - words of two halves or four bytes (ir/loop/halves.h): an i32, and the machine's instructions on it. Packing
- * has no intrinsic: LLVM finds pkhbt and pkhtb. */
+/* dsp.c - prints words of two halves or four bytes (ir/loop/halves.h): an i32, and the machine's instructions on it.
+ * Packing has no intrinsic: LLVM recognises pkhbt and pkhtb. */
 #include "codegen/llvm/ir.h"
 #include "ir/loop/halves.h"
 
@@ -8,7 +8,7 @@ static LLVMValueRef i32(const l_module *M, int64_t v)
     return l_int(M, AC_I32, v, 1);
 }
 
-/* sxtb16; of the word turned by a byte where the odd bytes are needed, which the instruction does. */
+/* sxtb16; for the odd bytes of the word rotated by a byte, which is part of the instruction. */
 static LLVMValueRef widened(l_module *M, LLVMValueRef word, bool odd)
 {
     LLVMBuilderRef b = M->b;

@@ -1,4 +1,5 @@
-/* frames_of.c - the stack of an object: LLVM warns of every frame above a limit of no bytes, which tells its size. */
+/* frames_of.c - finds the stack of an object: LLVM warns of every frame above a limit of 0 bytes, and the warning
+ * contains its size. */
 #include "codegen/frames.h"
 #include "codegen/llvm/ir.h"
 
@@ -30,7 +31,7 @@ static void on_diagnostic(LLVMDiagnosticInfoRef d, void *user)
     LLVMDisposeMessage(text);
 }
 
-/* The calls of a function that are left after the passes. */
+/* The calls of a function that remain after the passes. */
 static void note_calls(watch *w, LLVMValueRef f, int32_t from)
 {
     ac_region *r = w->M->region;
@@ -40,7 +41,7 @@ static void note_calls(watch *w, LLVMValueRef f, int32_t from)
             LLVMValueRef to = LLVMIsACallInst(i) ? LLVMGetCalledValue(i) : NULL;
             if (to && LLVMIsAFunction(to) && LLVMCountBasicBlocks(to))
                 ac_frames_call(r, &w->frames, from, ac_frames_add(r, &w->frames, LLVMGetValueName2(to, &n)));
-            if (to && LLVMIsAInlineAsm(to) && w->M->target->dsp) { /* a tile keeps its end on the stack: tile.c */
+            if (to && LLVMIsAInlineAsm(to) && w->M->target->dsp) { /* a tile stores its end on the stack: tile.c */
                 const int32_t tile = ac_frames_add(r, &w->frames, "inline assembly");
                 w->frames.item[tile].bytes = 4;
                 ac_frames_call(r, &w->frames, from, tile);
@@ -58,14 +59,14 @@ void *l_frames_open(l_module *M)
             static const char LIMIT[] = "warn-stack-size";
             LLVMAddAttributeAtIndex(f, L_WHOLE, LLVMCreateStringAttribute(M->lc, LIMIT, sizeof LIMIT - 1, "0", 1));
             const int32_t at = ac_frames_add(M->region, &w->frames, LLVMGetValueName2(f, &n));
-            w->frames.item[at].bytes = 0; /* LLVM says nothing of a function without a frame */
+            w->frames.item[at].bytes = 0; /* LLVM reports nothing for a function without a frame */
             note_calls(w, f, at);
         }
     LLVMContextSetDiagnosticHandler(M->lc, on_diagnostic, w);
     return w;
 }
 
-/* What the object wants of the compiler's library, by whichever of its functions: the deepest of them. */
+/* The deepest frame of the compiler's library functions that any function of the object calls. */
 static ac_bytes libraries(watch *w, LLVMMemoryBufferRef object)
 {
     ac_region *r = w->M->region;
@@ -88,7 +89,7 @@ static ac_bytes libraries(watch *w, LLVMMemoryBufferRef object)
     return most;
 }
 
-/* Code of the object; what it takes of the compiler's library is not in it. */
+/* Code of the object, without the functions of the compiler's library that it uses. */
 static ac_bytes text_of(l_module *M, LLVMMemoryBufferRef object)
 {
     char *why = NULL;

@@ -1,4 +1,4 @@
-/* inline_asm.c - instructions as text: operands that change are results and, after those, the first arguments. */
+/* inline_asm.c - emits inline assembly: operands that change are results and also the first arguments. */
 #include "codegen/llvm/ir.h"
 
 enum { MOST = 16 };
@@ -13,7 +13,7 @@ void l_asm_names(l_module *M, const l_operand *o, int32_t n, const char **name)
         name[i] = ac_strf(M->region, "$%d", o[i].changes ? (int)changed++ : (int)(2 * results + others++));
 }
 
-/* "=&r,..,0,..,r,..,~{r0},..": results, what goes in as them, the rest */
+/* "=&r,..,0,..,r,..,~{r0},..": results, inputs in the same registers, other operands */
 void l_asm_call(l_module *M, const l_operand *o, int32_t n, const char *text, const char *clobbers)
 {
     LLVMValueRef arg[MOST];

@@ -1,6 +1,6 @@
-/* instructions.c - an instruction that makes a value, lane by lane: the meaning is that of loop.def. What an
- * instruction leaves to the lowering (no overflow without the wrap mark, shifts inside the type, divisors that are
- * not 0) LLVM may assume as C does. */
+/* instructions.c - prints instructions that compute a value, lane by lane, with the meaning of loop.def. LLVM may
+ * assume the guarantees of the lowering (no overflow without the wrap mark, shifts inside the type, nonzero divisors),
+ * as C does. */
 #include "codegen/llvm/ir.h"
 #include "ir/loop/builder.h"
 
@@ -77,7 +77,7 @@ static LLVMValueRef compare(l_fn *f, const ac_ins *in)
     return LLVMBuildICmp(b, (ac_dtype_is_signed(d) ? SIGNED : UNSIGNED)[k], x, y, "");
 }
 
-/* a < b ? a : b: b when a float is NaN. */
+/* a < b ? a : b: b if a float is NaN. */
 LLVMValueRef l_extreme(l_module *M, LLVMValueRef a, LLVMValueRef b, ac_dtype d, bool most)
 {
     LLVMBuilderRef build = M->b;

@@ -1,15 +1,15 @@
-/* ir.h - what the files of the LLVM printer share: one LLVM module being built, one function of it.
+/* ir.h - the internal interface of the LLVM printer: one LLVM module being built, one function of it.
  *
  *     llvm.c           the interface of codegen/backend.h; the module, opened, built and closed
  *     api.c            constants, init, run, reset: everything around the loop functions
  *     loop_function.c  a loop function: blocks, variables, memory
- *     instructions.c   an instruction that makes a value
+ *     instructions.c   an instruction that computes a value
  *     casts.c          casts, half floats, saturation
- *     lanes.c          shuffles, reductions: what crosses lanes
+ *     lanes.c          shuffles, reductions: operations across lanes
  *     products.c       dot products and widening products: the machine's instructions
  *     tile.c           register tiles: inline assembly
- *     mve.c, rvv.c     ... and vectors of words, where there is MVE or RVV
- *     matrix.c         ... and registers of matrices, where there is AMX
+ *     mve.c, rvv.c     ... and vectors of words, with MVE or RVV
+ *     matrix.c         ... and matrix registers, with AMX
  *     inline_asm.c     instructions as text
  *     dsp.c            two halves or four bytes in a word of 32 bits
  *     soft.c           square roots and roundings for machines without them
@@ -19,9 +19,8 @@
  *     jit.c            an object loaded into this process
  *
  * How values print. Lanes are LLVM vectors, of any width: LLVM splits what is wider than a register. A bool is i1 and
- * one byte in memory; f16 and bf16 are i16, because only casts look into them. No instruction carries a fast-math flag,
- * and a fused multiply-add is printed where the loops have one and nowhere else, so floats are the evaluator's
- * floats.
+ * one byte in memory; f16 and bf16 are i16, because only casts interpret them. No instruction carries a fast-math flag,
+ * and a fused multiply-add is printed exactly if the loops have one, so float results equal the evaluator's.
  *
  * Memory: LLVM's objects belong to the context, which llvm.c disposes of; the rest is in the region. */
 #ifndef AC_CODEGEN_LLVM_IR_H
@@ -45,7 +44,7 @@ typedef struct l_module {
     LLVMTargetMachineRef machine;
     LLVMTypeRef i1, i8, i16, i32, i64, f32, f64, ptr, none;
     LLVMTypeRef word;        /* an integer as wide as a pointer */
-    bool halves;             /* what has lanes is a word (ir/loop/halves.h), an i32 */
+    bool halves;             /* values with lanes are words (ir/loop/halves.h), i32 */
     LLVMValueRef *fn;        /* of each function of the module */
     LLVMValueRef *konst;     /* rodata: the global of each constant */
     bool appended;           /* rodata: arenac appends the constants to the object (appended.c); uses offset, total */
@@ -70,18 +69,18 @@ static inline const ac_ins *l_ins(const l_fn *f, ac_x x)
 }
 
 /* machine.c */
-int l_machine_open(l_module *M, bool for_this_process);          /* E0502: this LLVM has no code for the target */
+int l_machine_open(l_module *M, bool for_this_process);          /* E0502: this LLVM does not support the target */
 int l_optimise(l_module *M);                                     /* runs the passes */
 int l_bytes(l_module *M, bool object, LLVMMemoryBufferRef *out); /* an object, or assembly text */
 
-/* frames_of.c: the stack of an object that l_bytes makes in between, into the module's `stack` */
+/* frames_of.c: stores the stack of the object that l_bytes generates in between in the module's `stack` */
 void *l_frames_open(l_module *M);
 void l_frames_close(l_module *M, void *watched, LLVMMemoryBufferRef object);
 
 /* api.c */
 int l_constants(l_module *M);
-/* appended.c: are the constants of this output (--emit) appended to the object? If so, l_appended_constants declares
- * them, and l_append writes the object and them. */
+/* appended.c: true if the constants of this output (--emit) are appended to the object. If so, l_appended_constants
+ * declares them, and l_append writes the object and them. */
 bool l_appends(const l_module *M, const char *kind);
 void l_appended_constants(l_module *M);
 int l_append(l_module *M, const void *object, size_t n, ac_sink *to);
@@ -91,7 +90,7 @@ int l_api(l_module *M); /* after the loop functions */
 LLVMTypeRef l_type(const l_module *M, ac_dtype d, int32_t lanes); /* of a value */
 LLVMTypeRef l_memory_type(const l_module *M, ac_dtype d, int32_t lanes);
 LLVMTypeRef l_lanes(LLVMTypeRef one, int32_t lanes); /* one, or a vector of it */
-/* over: the types an overloaded intrinsic is for; the short form: the only one, or NULL. */
+/* over: the types an overloaded intrinsic is for; the short form: exactly one type, or NULL. */
 LLVMValueRef l_intrinsic_of(const l_module *M, const char *name, LLVMTypeRef *over, uint32_t n_over, LLVMValueRef *arg,
                             uint32_t n);
 LLVMValueRef l_intrinsic(const l_module *M, const char *name, LLVMTypeRef over, LLVMValueRef *arg, uint32_t n);
@@ -107,7 +106,7 @@ LLVMValueRef l_inner_function(l_module *M, const char *name, LLVMTypeRef type, c
 int l_function(l_module *M, const ac_loop_fn *fn, const char *name, const bool *restricted, LLVMValueRef *out);
 LLVMValueRef l_slot(l_fn *f, LLVMTypeRef type, const char *name); /* on the stack, allocated once in the entry block */
 
-/* instructions.c, casts.c, lanes.c, soft.c: NULL for an instruction they do not know. */
+/* instructions.c, casts.c, lanes.c, soft.c: NULL for an instruction they do not handle. */
 LLVMValueRef l_value(l_fn *f, ac_x x);
 LLVMValueRef l_cast(l_module *M, LLVMValueRef v, ac_dtype from, ac_dtype to, int32_t lanes);
 LLVMValueRef l_satcast(l_module *M, LLVMValueRef v, ac_dtype from, ac_dtype to, int32_t lanes);
@@ -119,7 +118,7 @@ LLVMValueRef l_lane(l_module *M, LLVMValueRef v, int32_t lanes, int64_t at);
 /* SQRT FLOOR CEIL TRUNC RINT: the machine's own, or integer arithmetic. */
 LLVMValueRef l_rounding(l_fn *f, ac_lop op, LLVMValueRef v, ac_dtype d, int32_t lanes);
 
-/* inline_asm.c: operands of instructions as text, in LLVM's letters; what the text calls them; the statement. */
+/* inline_asm.c: operands of inline assembly, in LLVM's letters; their names in the text; the statement. */
 typedef struct l_operand {
     LLVMValueRef value;
     const char *letter;
@@ -137,11 +136,11 @@ void l_rvv_tile(l_fn *f, const ac_ins *in);
 void l_matrix_tile(l_fn *f, const ac_ins *in);
 void l_rvv_requant(l_fn *f, const ac_ins *in);
 
-/* products.c. l_widening: ADD and MUL of lanes that were narrower, by the machine's instruction; NULL: it has none. */
+/* products.c. l_widening: ADD and MUL of lanes that were narrower, by one instruction; NULL: the target has none. */
 LLVMValueRef l_dot(l_fn *f, const ac_ins *in);
 LLVMValueRef l_widening(l_fn *f, const ac_ins *in);
 
-/* dsp.c: a word, or a number out of words; NULL: it is neither. */
+/* dsp.c: a word, or a scalar from words; NULL: neither. */
 LLVMValueRef l_halves(l_fn *f, ac_x x);
 
 #endif

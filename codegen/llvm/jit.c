@@ -1,4 +1,4 @@
-/* jit.c - an object loaded into this process by ORC: the same bytes that --emit o writes. */
+/* jit.c - loads an object into this process with ORC: the same bytes that --emit o writes. */
 #include "codegen/llvm/jit.h"
 
 #include <llvm-c/LLJIT.h>

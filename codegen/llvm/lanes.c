@@ -1,4 +1,4 @@
-/* lanes.c - what crosses lanes: shuffles and reductions; dot products are in products.c. */
+/* lanes.c - prints operations across lanes: shuffles and reductions; dot products are in products.c. */
 #include "codegen/llvm/ir.h"
 
 LLVMValueRef l_permute(l_module *M, LLVMValueRef a, LLVMValueRef b, const int64_t *lane, int32_t n)
@@ -24,8 +24,8 @@ LLVMValueRef l_lane(l_module *M, LLVMValueRef v, int32_t lanes, int64_t at)
     return lanes > 1 ? LLVMBuildExtractElement(M->b, v, LLVMConstInt(M->i32, (unsigned)at, false), "") : v;
 }
 
-/* Even lanes of a and odd lanes of b, of 32 bits, in an SVE register of fixed lanes: LLVM 19 takes such a shuffle apart
- * lane by lane, through memory, so it is said in words of 64 bits. */
+/* Even lanes of a and odd lanes of b, of 32 bits, in an SVE register of fixed lanes: LLVM 19 expands such a shuffle
+ * lane by lane, through memory, so it is expressed in words of 64 bits. */
 static bool is_blend(const l_module *M, ac_dtype d, const int64_t *lane, int32_t n)
 {
     bool alike = M->target->isa == AC_ISA_AARCH64 && M->target->vec_bytes > 16 && ac_dtype_bits(d) == 32 && n * 4 > 16;
@@ -61,7 +61,7 @@ static LLVMValueRef shuffle(l_fn *f, const ac_ins *in)
     return v;
 }
 
-/* Halves until one lane is left: the order of floats is defined, and integers come out the same in any. */
+/* Halves until one lane is left: the order of floats is defined, and for integers it does not matter. */
 static LLVMValueRef reduce(l_fn *f, const ac_ins *in)
 {
     l_module *M = f->M;

@@ -1,4 +1,4 @@
-/* llvm.c - the LLVM backend as seen from outside: --emit o,s,ll,bc and --backend llvm. */
+/* llvm.c - the interface of the LLVM backend: --emit o,s,ll,bc and --backend llvm. */
 #include "codegen/llvm/ir.h"
 #include "codegen/llvm/jit.h"
 
@@ -82,7 +82,7 @@ static void put_text(l_module *M, ac_sink *to)
     LLVMDisposeMessage(text);
 }
 
-/* The printed module, optimised. M is to be closed whatever comes back. */
+/* The printed module, optimised. Close M even on failure. */
 static int make(l_module *M, ac_module *m, const char *kind, bool for_this_process)
 {
     AC_TRY(open_module(M, m, for_this_process));
@@ -101,7 +101,7 @@ static int emit(ac_module *m, const char *kind, const ac_emit_names *names, ac_s
         put_text(&M, to);
     else if (status == AC_OK)
         status = make_bytes(&M, kind, &bytes);
-    close_module(&M); /* its copy of the weights goes before the next one is made */
+    close_module(&M); /* frees its copy of the weights before the next one is created */
     if (bytes && status == AC_OK && M.appended) {
         status = l_append(&M, LLVMGetBufferStart(bytes), LLVMGetBufferSize(bytes), to);
     } else if (bytes && status == AC_OK) {

@@ -1,4 +1,4 @@
-/* loop_function.c - a loop function as an LLVM function. Variables are stack slots in the entry block, which the
+/* loop_function.c - prints a loop function as an LLVM function. Variables are stack slots in the entry block, which the
  * first pass turns into registers; loops test at the bottom, after a guard:
  *
  *     br (lo < hi), body, exit
@@ -15,7 +15,7 @@
 /* An open FOR or IF */
 typedef struct block {
     ac_x head;
-    LLVMBasicBlockRef body, other, exit; /* IF: then, else (NULL: opened already), what follows */
+    LLVMBasicBlockRef body, other, exit; /* IF: then, else (NULL: already opened), continuation */
 } block;
 
 static LLVMBasicBlockRef new_block(l_fn *f, const char *name)
@@ -76,7 +76,7 @@ static void store(l_fn *f, const ac_ins *in)
     LLVMSetAlignment(LLVMBuildStore(f->M->b, v, address(f, in)), alignment(in, d, lanes));
 }
 
-/* For reading, into the second cache. The address may lie outside of the buffer. */
+/* For reading, into the second cache. The address may be outside of the buffer. */
 static void prefetch(l_fn *f, const ac_ins *in)
 {
     l_module *M = f->M;
@@ -106,8 +106,8 @@ static block open_for(l_fn *f, ac_x x)
     return o;
 }
 
-/* A loop that is too long to be copied whole stays as it is: its body was made large enough, and copies of it by fours
- * make loops that wait for the caches slower, not faster. */
+/* A loop that is too long for full unrolling is not unrolled: its body is large enough already, and unrolling by four
+ * slows down loops that wait for the caches. */
 static bool stays_rolled(const l_fn *f, const ac_ins *loop)
 {
     enum { SHORT = 64 };
@@ -357,12 +357,13 @@ int l_function(l_module *M, const ac_loop_fn *given, const char *name, const boo
     l_attribute(M, f.f, L_WHOLE, "nounwind", 0);
     if (!pieces.n)
         l_attribute(M, f.f, L_WHOLE, "noinline", 0); /* one copy, and quick to compile */
-    if (M->target->rvv) /* vectors only where the loops have them: spilled ones are not in the stack that LLVM says */
+    if (M->target->rvv) /* vectors only if the loops have them: the stack size that LLVM reports does not include
+                         * spilled ones */
         l_attribute(M, f.f, L_WHOLE, "noimplicitfloat", 0);
     const bool sve = M->target->isa == AC_ISA_AARCH64 && M->target->vec_bytes > 16;
     if (sve) /* registers of this size at least, in units of 16 bytes */
         l_attribute(M, f.f, L_WHOLE, "vscale_range", (uint64_t)M->target->vec_bytes / 16 << 32 | 16);
-    if (M->target->mve) { /* loops that copy stay loops, of vectors: libraries for firmware copy byte by byte */
+    if (M->target->mve) { /* copy loops stay vector loops: memcpy of firmware libraries copies byte by byte */
         static const char *const NO[] = {"no-builtin-memcpy", "no-builtin-memset"};
         for (int i = 0; i < 2; i++)
             LLVMAddAttributeAtIndex(f.f, L_WHOLE,

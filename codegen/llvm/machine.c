@@ -1,5 +1,5 @@
-/* machine.c - targets in LLVM's words, passes, and code as bytes. Loops come scheduled, unrolled and in vectors, so
- * the passes only clean up: no vectoriser, no inliner, no idiom that would call a library. */
+/* machine.c - creates LLVM targets, runs passes, and emits objects. Loops are already scheduled, unrolled and
+ * vectorised, so the passes only clean up: no vectoriser, no inliner, no idiom that would call a library. */
 #include "codegen/llvm/ir.h"
 
 #include <llvm-c/Analysis.h>
@@ -30,8 +30,8 @@ static LLVMTargetRef find_target(l_module *M, const char *triple)
     return NULL;
 }
 
-/* LLVM 19 folds the steps of Helium's gathers into their offsets and then reads other elements than the loop says
- * (tests/cross/gathered.ag). Options are the process's, and may be given once. */
+/* LLVM 19 folds the steps of Helium's gathers into their offsets and then reads the wrong elements
+ * (tests/cross/gathered.ag). Options belong to the process and may be set once. */
 static void no_gathers(void)
 {
     static const char *const OPTION[] = {"arenac", "-enable-arm-maskedgatscat=false"};

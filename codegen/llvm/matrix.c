@@ -1,5 +1,5 @@
-/* matrix.c - TILE on processors with registers of matrices (AMX): a function for each shape of tile, whose loop over
- * steps is of the intrinsics that name registers; codegen/matrix_tile.h says which. */
+/* matrix.c - prints TILE for processors with matrix registers (AMX): a function for each shape of tile, whose loop over
+ * steps uses the intrinsics with explicit registers; codegen/matrix_tile.h assigns them. */
 #include "codegen/llvm/ir.h"
 #include "codegen/matrix_tile.h"
 
@@ -37,7 +37,7 @@ static void configure(const l_module *M, const char *name, const ac_matrix_tile 
     call(M, "llvm.x86.ldtilecfg", config, NULL, NULL);
 }
 
-/* One step: rows, weights, and the products of each of those with each of these. */
+/* One step: loads rows and weights, and multiplies each pair of them. */
 static void step(const l_module *M, const ac_tile *t, const ac_matrix_tile *m, LLVMValueRef f, LLVMValueRef k)
 {
     const int32_t blocks = t->channels / 16;

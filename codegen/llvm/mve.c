@@ -1,9 +1,10 @@
-/* mve.c - TILE and REQUANT on processors with MVE: inline assembly (codegen/mve_asm.h), and vectors of four words. */
+/* mve.c - prints TILE and REQUANT for processors with MVE: inline assembly (codegen/mve_asm.h), and vectors of four
+ * words. */
 #include "codegen/llvm/ir.h"
 #include "codegen/mve_asm.h"
 #include "ir/loop/requants.h"
 
-/* Where the slots of eight channels are, from channel `first` on: vectors of u16. */
+/* The offsets of the slots of eight channels, from channel `first` on: vectors of u16. */
 static LLVMValueRef slots(l_module *M, const ac_tile *t, int32_t first)
 {
     LLVMValueRef lane[8];

@@ -1,18 +1,19 @@
-/* products.c - dot products and products of narrower lanes: the machine's instruction where the target row has one, and
- * the same sum in other words elsewhere:
+/* products.c - prints dot products and products of narrower lanes: by the machine's instruction if the target row has
+ * one, else by an equivalent sum:
  *
  *     x86 VNNI      vpdpbusd               u8 x i8; i8 x i8 as (a + 128) * b - 128 * b
  *     Arm dotprod   sdot; i8mm: usdot      i8 x i8; u8 x i8 without i8mm as (a - 128) * b + 128 * b; registers of NEON
  *                                          or SVE
- *     x86           pmaddubsw, pmaddwd     u8 x i8 where the former are at most 127, so that no pair saturates
+ *     x86           pmaddubsw, pmaddwd     u8 x i8 with u8 of at most 127, so that no pair saturates
  *     x86           pmaddwd                even and odd bytes as pairs of 16 bits
  *     WebAssembly   i32x4.dot_i16x8_s      pairs of 16 bits
  *     RISC-V V      vwmacc.vx              c + a number of 16 bits * lanes of 16 bits
  *     NEON          smull                  64 bits out of lanes that fit in 32
- *     others        products of 32 bits, added by fours: LLVM finds the widening multiplies, MVE's vmla among them
+ *     others        products of 32 bits, added in groups of four: LLVM recognises widening multiplies, including MVE's
+ *                   vmla
  *
- * SVE and RISC-V vectors have sizes that LLVM does not know: a value of fixed lanes is put into such a register and
- * taken out of it, which costs nothing. */
+ * The size of SVE and RISC-V vectors is unknown to LLVM: a value of fixed lanes is inserted into such a register and
+ * extracted from it, at no cost. */
 #include "codegen/llvm/ir.h"
 
 /* c + the products of each group of `group` lanes. */
@@ -44,7 +45,7 @@ static LLVMValueRef pairs(l_module *M, LLVMValueRef a, LLVMValueRef b, int32_t n
     return call(M, name, NULL, a, b, NULL);
 }
 
-/* What the lanes of a are: they may have a sign; they may be at most 127. */
+/* Properties of the lanes of a: they may be signed; they may be at most 127. */
 typedef enum l_range { BYTES_SIGNED, BYTES_UNSIGNED, BYTES_SEVEN } l_range;
 
 static LLVMValueRef dot4_x86(l_module *M, LLVMValueRef a, l_range of, LLVMValueRef b, LLVMValueRef c, int32_t n)
@@ -161,7 +162,7 @@ LLVMValueRef l_dot(l_fn *f, const ac_ins *in)
 
 /* ------------------------------------------------------------------ widening products */
 
-/* A whole number that was 8 or 16 signed bits: the lanes, or the number in all lanes; else 0. */
+/* A value widened from 8 or 16 signed bits: its lanes, or a scalar for all lanes; else 0. */
 static ac_x short_source(const l_fn *f, ac_x x)
 {
     const ac_ins *in = l_ins(f, x);
@@ -173,7 +174,7 @@ static ac_x short_source(const l_fn *f, ac_x x)
     return from == AC_I8 || from == AC_I16 ? in->a : 0;
 }
 
-/* c + x * w, w of lanes, x one number. */
+/* c + x * w, w a vector, x a scalar. */
 static LLVMValueRef vwmacc(l_fn *f, ac_x x, ac_x w, LLVMValueRef c)
 {
     l_module *M = f->M;
@@ -187,7 +188,7 @@ static LLVMValueRef vwmacc(l_fn *f, ac_x x, ac_x w, LLVMValueRef c)
     return from_scalable(M, l_intrinsic_of(M, "llvm.riscv.vwmacc", over, 4, arg, 5), LLVMTypeOf(c));
 }
 
-/* product + c on RISC-V; NULL where it is not such a product. */
+/* product + c on RISC-V; NULL if it is not such a product. */
 static LLVMValueRef add_product(l_fn *f, ac_x product, ac_x c)
 {
     const ac_ins *p = l_ins(f, product);
@@ -199,7 +200,7 @@ static LLVMValueRef add_product(l_fn *f, ac_x product, ac_x c)
     return l_ins(f, x)->lanes > 1 ? vwmacc(f, w, x, f->val[c]) : vwmacc(f, x, w, f->val[c]);
 }
 
-/* Does every lane of this i64 fit in 32 signed bits? */
+/* True if every lane of this i64 fits in 32 signed bits. */
 static bool fits_i32(const l_fn *f, ac_x x)
 {
     const ac_ins *in = l_ins(f, x);

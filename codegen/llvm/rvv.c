@@ -1,5 +1,5 @@
-/* rvv.c - TILE and REQUANT on processors with RISC-V's vectors: functions of inline assembly (codegen/rvv_asm.h), one
- * for each shape, so that its text is in the object once. */
+/* rvv.c - prints TILE and REQUANT for processors with RISC-V vectors: functions of inline assembly (codegen/rvv_asm.h),
+ * one for each shape, so that the object contains its code once. */
 #include "codegen/llvm/ir.h"
 #include "codegen/rvv_asm.h"
 
@@ -70,7 +70,7 @@ static LLVMValueRef operand(l_fn *f, const ac_ins *in, const ac_tile *t, ac_rvv_
     return NULL;
 }
 
-/* The names of those operands that the form takes, by operand. */
+/* The names of the operands that the form uses, by operand. */
 static const char *tile_text(ac_ctx *cx, const void *what, const char *const *name)
 {
     const ac_tile *t = what;

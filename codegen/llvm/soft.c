@@ -1,13 +1,13 @@
-/* soft.c - square roots and roundings for machines without an instruction for them. They are loop functions of one
- * element, built once for each type that is needed and printed like any other; the caller passes stack slots. All
- * are exact, as IEEE 754 has it:
+/* soft.c - prints square roots and roundings for machines without an instruction for them. They are loop functions of
+ * one element, built once for each type and printed like any other; the caller passes stack slots. All are exact as
+ * defined by IEEE 754:
  *
- *     trunc   through an integer, where there is something to cut; the sign is kept (-0)
- *     floor   trunc, less 1 where that is above x; ceil and rint likewise
- *     sqrt    bit by bit as on paper: one bit more than the mantissa has, then rounded by it */
+ *     trunc   via an integer, if there is a fraction; keeps the sign (-0)
+ *     floor trunc, minus 1 if that is above x; ceil and rint likewise
+ *     sqrt    bit by bit, as in long division: one bit more than the mantissa, then rounded by it */
 #include "codegen/llvm/ir.h"
 
-/* A function being built, with the facts of its type */
+/* A function being built, with the properties of its type */
 typedef struct soft {
     ac_lb b;
     ac_dtype real, whole, word; /* f32 i32 u32, or f64 i64 u64 */

@@ -1,19 +1,19 @@
-/* tile.c - TILE as inline assembly: the loop over its steps with the block of codegen/tile_asm.h inside.
+/* tile.c - prints TILE as inline assembly: the loop over its steps with the block of codegen/tile_asm.h inside.
  *
- * Accumulators and pointers are operands that go in and come out. Where the weights end comes in in lr and waits on the
- * stack, because no register is left (an operand in memory would need one for its address). */
+ * Accumulators and pointers are in-out operands. The end of the weights is passed in lr and stored on the stack,
+ * because no register is left (an operand in memory would need one for its address). */
 #include "codegen/llvm/ir.h"
 #include "codegen/rvv_asm.h"
 #include "codegen/tile_asm.h"
 
 enum {
-    MOST = 6 + 3,       /* accumulators; rows, weights, their end or how many steps */
+    MOST = 6 + 3,       /* accumulators; rows, weights, their end or the number of steps */
     MOST_BYTES = 8 + 5, /* UNSIGNED: accumulators; x, w, free registers, the end of x */
 };
 
-/* "=&{r0},..,={r6},={r7},={lr},6,7,8,~{r8},.." for n accumulators, and then x, w and their end; of ROW the number of
- * steps is in r5, and lr is changed. Registers have names: where a value that lives on wants one of them too, LLVM may
- * give two operands the same instead of spilling it. */
+/* "=&{r0},..,={r6},={r7},={lr},6,7,8,~{r8},.." for n accumulators, and then x, w and their end; for ROW the number of
+ * steps is in r5, and lr is changed. Registers are fixed: if a live value is in one of them, LLVM may assign one
+ * register to two operands instead of spilling it. */
 static const char *constraints(const l_module *M, int32_t n, ac_tile_form form)
 {
     ac_sink s;
@@ -33,7 +33,7 @@ static LLVMValueRef element(l_fn *f, int32_t buf, LLVMValueRef index, int64_t mo
     return l_asm_address(f, buf, LLVMBuildAdd(f->M->b, index, l_int(f->M, AC_I32, more, 1), ""));
 }
 
-/* The call with x, w and their end; its results are n accumulators, and those. */
+/* The call with x, w and their end; its results are n accumulators, and these. */
 static LLVMValueRef call(l_fn *f, const ac_tile *t, LLVMValueRef *operand, int32_t n)
 {
     l_module *M = f->M;
@@ -60,7 +60,7 @@ static LLVMValueRef call(l_fn *f, const ac_tile *t, LLVMValueRef *operand, int32
     return LLVMBuildCall2(M->b, fn, code, operand, 3, "");
 }
 
-/* UNSIGNED: accumulators, x, w, two registers that are free, and where x ends. */
+/* UNSIGNED: accumulators, x, w, two free registers, and the end of x. */
 static const char *bytes_constraints(const l_module *M, int32_t channels)
 {
     ac_sink s;

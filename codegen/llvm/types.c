@@ -45,7 +45,7 @@ LLVMValueRef l_int(const l_module *M, ac_dtype d, int64_t v, int32_t lanes)
     return l_splat(M, LLVMConstInt(l_type(M, d, 1), (uint64_t)v, ac_dtype_is_signed(d)), lanes);
 }
 
-/* Bit for bit, so that the sign of a zero and the payload of a NaN stay. */
+/* Bit by bit, to preserve the sign of a zero and the payload of a NaN. */
 LLVMValueRef l_real(const l_module *M, ac_dtype d, double v, int32_t lanes)
 {
     uint64_t bits;
