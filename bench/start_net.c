@@ -47,7 +47,7 @@ static int child(int with_model)
         if (net_init(&m))
             return 1;
         for (size_t i = 0; i < NET_IN0_BYTES; i += 64)
-            ((volatile unsigned char *)net_in0(&m))[i] = 0; /* somebody has to write the input */
+            ((volatile unsigned char *)net_in0(&m))[i] = 0; /* the input must be written once */
         if (net_run(&m))
             return 1;
     }

@@ -1,11 +1,11 @@
-/* time_cuda.c - times a model that arenac made as `--name net --emit cu,h` on the GPU of this machine: as launches, and
- * as a graph.
+/* time_cuda.c - times a model compiled with `--name net --emit cu,h` on the GPU of this machine: as launches, and as a
+ * graph.
  *
  *     time_net IMAGE SECONDS [OUTPUT [INPUT...]]      prints open_ms=... launches_ms=... graph_ms=... runs=...
  *
- * Memory stays on the device; runs are queued and waited for together, a tenth of SECONDS at a time, and the least mean
- * counts. Inputs are raw bytes in the order of the model's, zeros where none are given; the first output is written to
- * OUTPUT. Exit 77: there is no driver or no GPU. */
+ * Memory stays on the device; runs are queued and awaited together, a tenth of SECONDS at a time; the result is the
+ * minimum of the means. Inputs are raw bytes in the order of the model, by default zeros; the first output is written
+ * to OUTPUT. Exit 77: no driver or no GPU. */
 #include "net.h"
 
 #include <stdio.h>

@@ -63,7 +63,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The shortest of n sorted times that is no less than half of the median: a CPU clock that lags gives shorter ones. */
+/* The shortest of n sorted times that is at least half of the median: a CPU clock that lags gives shorter ones. */
 static double least_of(const double *ms, size_t n)
 {
     size_t i = 0;

@@ -1,12 +1,12 @@
-/* time_parts.c - how long a run would take on as many processors as the model has threads, measured on one.
+/* time_parts.c - estimates the time of a run on as many processors as the model has threads, measured on one.
  *
  *     arenac compile m.onnx --name net -t native --threads 2 --weights asm -o net.c
  *     cc -O2 -I. -Iruntime net.c time_parts.c -o parts && ./parts 1      seconds
  *
- * Its pool does the parts of a job one after the other and keeps the least time of each over all runs, in CPU time, so
- * a busy machine hardly disturbs it. Prints, in milliseconds: all of the work; what the caller does alone; the longest
- * parts added up; the run, which is these two and FORK_NS for each job; the quotient. Bandwidth and caches that
- * processors share are not in it: the run is what can be reached at best. */
+ * Its pool runs the parts of a job one after the other and records the minimum time of each over all runs, in CPU time,
+ * so a busy machine hardly disturbs it. Prints, in milliseconds: all of the work; what the caller does alone; the
+ * longest parts added up; the run, which is these two and FORK_NS for each job; the quotient. Shared bandwidth and
+ * caches are not included: the result is the best case. */
 #include "net.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@
 enum { MOST_JOBS = 4096, FORK_NS = 300 };
 
 static double least[MOST_JOBS][NET_THREADS], serial[MOST_JOBS + 1], last;
-static double clock_ms; /* what a look at the clock takes */
+static double clock_ms; /* the time of reading the clock */
 static int jobs;
 
 static double now(void)

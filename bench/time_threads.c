@@ -1,13 +1,13 @@
-/* time_threads.c - what threads make of a model: one thread and N, turn by turn in one process.
+/* time_threads.c - compares one thread with N, in alternating turns in one process.
  *
  *     arenac compile m.tflite --name one --weights asm -o one.c
  *     arenac compile m.tflite --name many --weights asm --threads N -o many.c
  *     cc -O2 -I. -Iruntime one.c many.c time_threads.c runtime/arn_pool.c -pthread -o both && ./both 1.0
  *
- * Processors of one machine need not be equally fast, nor equally fast a moment later: work that is shared out before
- * it runs ends with the slowest. So one thread is timed on each processor, then the threads, each on its own; a turn
- * takes some 10 ms, and figures are medians over the turns. Prints slow_ms= (one thread on the slowest processor)
- * fast_ms= all_ms= (the threads) gain= (slow / all) of_mean= (the mean of one thread / all) turns= */
+ * Processors of one machine may differ in speed, and vary over time: statically divided work ends with the slowest one.
+ * So one thread is timed on each processor, then the threads, each on its own; a turn takes some 10 ms, and figures are
+ * medians over the turns. Prints slow_ms= (one thread on the slowest processor) fast_ms= all_ms= (the threads) gain=
+ * (slow / all) of_mean= (the mean of one thread / all) turns= */
 #include "many.h"
 #include "one.h"
 
@@ -58,7 +58,7 @@ static void fill(void)
 #endif
 }
 
-/* Milliseconds of a run of `runs`, after one that is not counted: what comes to a processor anew is in no cache. */
+/* Milliseconds of a run of `runs`, after one that is not counted, because the caches of a new processor are cold. */
 static double timed(int threads, int runs)
 {
     double spent = 0;

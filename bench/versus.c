@@ -3,9 +3,9 @@
  *     cc -include net.h versus.c -ldl;   versus MS ROUNDS A.so B.so ...
  *
  * Every library holds the net_init and net_run that net.h declares, so all of them get one arena and one input. A round
- * runs each library for MS milliseconds, the first run of a turn not counted: it fetches the weights that the others
- * pushed out of the caches. Prints one line per round, the least CPU milliseconds of each library, and last the number
- * of bytes in which the outputs of each differ from those of A. */
+ * runs each library for MS milliseconds, without the first run of a turn, which reloads the weights that the others
+ * evicted from the caches. Prints one line per round with the minimum CPU milliseconds of each library, and finally the
+ * number of bytes in which the outputs of each differ from those of A. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

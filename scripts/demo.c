@@ -1,5 +1,5 @@
-/* demo.c - what a firmware main would do with digits.c, but reading its digits from .npy files: classify each, count
- * the right ones. Shows that the generated code needs one static arena and nothing else. */
+/* demo.c - a firmware main for digits.c, except that it reads its digits from .npy files: classifies each and counts
+ * the correct ones. Shows that the generated code needs only one static arena. */
 #include "digits.h"
 
 #include <stdio.h>

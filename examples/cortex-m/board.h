@@ -1,4 +1,4 @@
-/* board.h - what startup.c gives a program: text to the debugger (semihosting; on a board of your own, a UART). */
+/* board.h - output for programs, by startup.c: text to the debugger (semihosting; on your own board, a UART). */
 #ifndef BOARD_H
 #define BOARD_H
 void board_say(const char *text);

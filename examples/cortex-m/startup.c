@@ -1,5 +1,5 @@
-/* startup.c - what runs before main on a Cortex-M: the vectors, .data copied from flash, .bss cleared, the FPU on. When
- * main returns, the debugger (or QEMU) gets its status. */
+/* startup.c - startup code of a Cortex-M: the vectors, copies .data from flash, clears .bss, enables the FPU. When main
+ * returns, the debugger (or QEMU) gets its status. */
 #include "board.h"
 
 #include <stdint.h>

@@ -1,5 +1,5 @@
-/* generate.h - what a language model says: a token goes in, the one with the largest logit comes out and is the next to
- * go in. The model is compiled under the name lm with its caches as state:
+/* generate.h - generates text with a language model: the output token with the largest logit is the next input. The
+ * model is compiled under the name lm with its caches as state:
  *
  *     arenac compile tiny.onnx --dim past=63 --state 'present*=past*' --name lm -o lm.c
  */

@@ -19,7 +19,7 @@ static _Alignas(GPT2_ARENA_ALIGN) uint8_t state[GPT2_STATE_BYTES];
 static int next_token(const gpt2_mem *m, int token, int n)
 {
     gpt2_in0(m)[0] = token; /* inputs may be overwritten: they are set before each run */
-    gpt2_in1(m)[0] = n;     /* position_ids: where the token stands */
+    gpt2_in1(m)[0] = n;     /* position_ids: the position of the token */
     gpt2_in2(m)[0] = n;     /* position: rows that the caches have */
     if (gpt2_run(m))        /* a token that is not in the vocabulary, or no room for one more row */
         return -1;

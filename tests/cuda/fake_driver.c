@@ -1,7 +1,6 @@
-/* fake_driver.c - a libcuda.so.1 without a device: memory is the host's, kernels are those of the emulation, linked in.
- * Every rule that the real driver has and that code here could break is checked: calls need the context, copies stay
- * inside of what was allocated, launches while a stream captures are recorded and nothing else, everything is given
- * back. */
+/* fake_driver.c - a libcuda.so.1 without a device: uses host memory, and the kernels of the emulation, linked in.
+ * Checks every rule of the real driver that our code could break: calls need the context, copies stay inside of
+ * allocations, a capturing stream only records launches, everything is freed. */
 #include "arn_cuda.h"
 #include "arn_cuda_emu.h"
 
@@ -190,7 +189,7 @@ int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, 
     const struct arn_cuda_kernel *k = f;
     struct record r = {.kernel = k, .blocks = gx};
     RULE(context && s && gx && gy == 1 && gz == 1 && bx == k->threads && by == 1 && bz == 1 && !shared && !extra);
-    for (int i = 0; i < FAKE_MODEL.n_launches; i++) /* any launch of this kernel tells how many arguments it has */
+    for (int i = 0; i < FAKE_MODEL.n_launches; i++) /* any launch of this kernel shows how many arguments it has */
         if (&FAKE_MODEL.kernel[FAKE_MODEL.launch[i].kernel] == k)
             for (int a = 0; a < FAKE_MODEL.launch[i].n_args; a++) {
                 uint64_t at;

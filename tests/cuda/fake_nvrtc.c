@@ -1,4 +1,4 @@
-/* fake_nvrtc.c - stands in for an old NVRTC: knows no sm_100, and needs its second library, which it opens by name
+/* fake_nvrtc.c - replaces an old NVRTC: does not support sm_100, and needs its second library, which it opens by name
  * as the real one does. With -DBUILTINS: that library. */
 #ifdef BUILTINS
 int fake_builtins;

@@ -1,5 +1,5 @@
-/* fuzz_csv.c - a packing problem as CSV, from anybody. What has been read is written and read again, and is the same; a
- * plan of what is small passes the checker. */
+/* fuzz_csv.c - fuzzes packing problems as CSV. A problem that can be read round-trips; the plan of a small one passes
+ * the checker. */
 #define FUZZ_MUTATE fuzz_mutate_text
 #include "tests/fuzz/mutate_text.h"
 
@@ -8,7 +8,7 @@
 #include "planner/pack/solve.h"
 #include "tests/fuzz/fuzz_main.h"
 
-enum { FEW = 64 }; /* items that are packed, too */
+enum { FEW = 64 }; /* maximum number of items to pack */
 
 static bool same_gap(const ac_gap *a, const ac_gap *b)
 {

@@ -1,9 +1,9 @@
-/* fuzz_door.h - for fuzz targets that go through arenac.h: bytes as files, and what is claimed at the end.
+/* fuzz_door.h - for fuzz targets that use arenac.h: turns bytes into files, and checks the status at the end.
  *
  *     char path[FUZZ_PATH];
  *     const int fd = fuzz_put_file(data, size, path);      a file without a place in any folder
  *     arenac *a = fuzz_open();                             bounded: memory, search, no programs started
- *     fuzz_close(a, arenac_verb_check(a, ...));            aborts where status and errors do not fit together
+ *     fuzz_close(a, arenac_verb_check(a, ...));            aborts if status and errors contradict each other
  *     close(fd); */
 #ifndef TESTS_FUZZ_FUZZ_DOOR_H
 #define TESTS_FUZZ_FUZZ_DOOR_H
@@ -62,7 +62,7 @@ static inline bool fuzz_leaves_out(const char *name)
     return false;
 }
 
-/* What `verb` does with n files; "weights": check with a second file; what is no verb: plan. */
+/* Runs `verb` with n files; "weights": check with a second file; an unknown verb: plan. */
 static inline int fuzz_run_verb(arenac *a, const char *verb, const char *const *path, int n)
 {
     if (!strcmp(verb, "check"))

@@ -1,14 +1,14 @@
-/* fuzz_import.h - whatever bytes come in, reading a file ends with a graph or a diagnostic. A fuzz target says which
- * format is read and includes this:
+/* fuzz_import.h - checks that reading a file with any bytes ends with a graph or a diagnostic. A fuzz target defines
+ * the format and includes this:
  *
  *     #define FUZZ_FORMAT "onnx"
- *     #define FUZZ_GUESS  0            1: the guess of the format is tried too
+ *     #define FUZZ_GUESS  0            1: also tries to detect the format
  *     #include "tests/fuzz/fuzz_import.h"
  *
  *     clang -g -O1 -fsanitize=fuzzer,address,undefined -DARENAC_LIBFUZZER ... && ./fuzz_onnx CORPUS/
  *     ./fuzz_onnx FILE...          without libFuzzer: reads each file, with -v prints its diagnostics and exit status
  *
- * A graph that was read is also verified, so that what the reader lets through is well formed. */
+ * Also verifies the graph, to check that readers accept only well-formed graphs. */
 #ifndef ARENAC_LIBFUZZER
 #define FUZZ_FILE(path) read_file(path)
 static void read_file(const char *path);
@@ -43,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 }
 
 #ifndef ARENAC_LIBFUZZER
-/* By its name: the format that a user would get, with the files beside it. */
+/* Reads it by name: with the format that a user would get, and with files in the same folder. */
 static void read_file(const char *path)
 {
     ac_ctx cx;

@@ -1,5 +1,4 @@
-/* fuzz_lock.c - a lock file from anybody. What has been read is written and read again, and does not differ; three
- * forms of diff take it. */
+/* fuzz_lock.c - fuzzes lock files. A lock file that can be read round-trips, and three forms of diff accept it. */
 #define FUZZ_MUTATE fuzz_mutate_text
 #include "tests/fuzz/mutate_text.h"
 

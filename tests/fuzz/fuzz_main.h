@@ -1,6 +1,6 @@
-/* fuzz_main.h - what every fuzz target has: a context whose memory is bounded, and a main for builds without libFuzzer.
- * Included once, by a target that defines LLVMFuzzerTestOneInput; FUZZ_FILE(path), where it is defined, is run for each
- * file too, before its bytes.
+/* fuzz_main.h - shared by all fuzz targets: a context with bounded memory, and a main for builds without libFuzzer.
+ * Included once, by a target that defines LLVMFuzzerTestOneInput; FUZZ_FILE(path), if defined, also runs for each file,
+ * before its bytes.
  *
  *     ./fuzz_onnx [-v] FILE...                reads each file; -v: prints the diagnostics (fuzz_show)
  *     ./fuzz_onnx --mutate 1000 7 FILE...     1,000 mutants of each file, from seed 7 (mutate.h), where FUZZ_MUTATE is

@@ -1,9 +1,9 @@
-/* fuzz_nodes.h - the second half of reading: what fuzz targets do with a model that has been read. */
+/* fuzz_nodes.h - the second half of reading, for fuzz targets: creates the nodes of a model and verifies the graph. */
 #ifndef TESTS_FUZZ_FUZZ_NODES_H
 #define TESTS_FUZZ_FUZZ_NODES_H
 #include "import/import.h"
 
-/* Unknown dimensions are taken as 2, unknown ranks as 0; then all nodes are made, and what has been let through is
+/* Unknown dimensions are taken as 2, unknown ranks as 0; then all nodes are created, and the resulting graph is
  * verified. */
 static int fuzz_nodes(ac_ctx *cx, ac_imported *m)
 {

@@ -1,6 +1,6 @@
-/* fuzz_options.c - options from anybody, for a small model: the first line is what is done (check, plan, compile, show,
- * prove, run), each of the others is an option, "name" or "name=value", as in arenac.conf. Nothing is written and no
- * program is started. */
+/* fuzz_options.c - fuzzes options, for a small model: the first line is the verb (check, plan, compile, show, prove,
+ * run), each of the others is an option, "name" or "name=value", as in arenac.conf. Nothing is written and no program
+ * is started. */
 #define FUZZ_MUTATE fuzz_mutate_text
 #include "tests/fuzz/mutate_text.h"
 

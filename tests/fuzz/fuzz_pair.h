@@ -1,11 +1,11 @@
-/* fuzz_pair.h - the fuzz target of formats whose weights are in a file of their own. Included once, by a file that
- * defines FUZZ_FORMAT: whatever bytes come in, reading ends with a graph or a diagnostic.
+/* fuzz_pair.h - the fuzz target of formats whose weights are in a separate file. Included once, by a file that defines
+ * FUZZ_FORMAT. Checks that reading any bytes ends with a graph or a diagnostic.
  *
  *     clang -g -O1 -fsanitize=fuzzer,address,undefined -DARENAC_LIBFUZZER ... && ./fuzz_caffe CORPUS/
  *     ./fuzz_caffe FILE...          without libFuzzer: reads each file, alone
  *
- * The bytes up to the first 0 are the graph, those after it are the weights; without a 0 there are none. Files that
- * start like binary ones are taken whole. A graph that was read is also verified. */
+ * The bytes up to the first 0 are the graph, those after it are the weights; without a 0, it has no weights. Files that
+ * start like binary ones are used whole. Also verifies the graph. */
 #include "ir/lower/node/node.h"
 #include "tests/fuzz/fuzz_main.h"
 #include "tests/fuzz/fuzz_nodes.h"

@@ -1,14 +1,14 @@
-/* fuzz_whole.c - the whole way from two files and a command line to text: read, check, plan, prove, compile, emit, run
- * by the evaluator, verify, diff. Nothing is written and no program is started.
+/* fuzz_whole.c - fuzzes everything from two files and a command line to text: read, check, plan, prove, compile, emit,
+ * run by the evaluator, verify, diff. Nothing is written and no program is started.
  *
  *     plan stripe=auto overlap=on emit=svg,json        the first line: a verb and options; '@' is the second file
- *     graph g { ... }                                  what follows, up to the first byte 0xff, is the model or CSV
- *     <0xff> arenac-lock 1 ...                         a lock, an array, tuned schedules, marks: what options name
+ *     graph g { ... }                                  the model or CSV, up to the first byte 0xff
+ *     <0xff> arenac-lock 1 ...                         a lock, an array, tuned schedules, marks: files for options
  *
  *     clang -g -O1 -fsanitize=fuzzer,address,undefined -DARENAC_LIBFUZZER ... && ./fuzz_whole CORPUS/
- *     ./fuzz_whole FILE...                             without libFuzzer: runs each file; with -v says what came out
+ *     ./fuzz_whole FILE...                             without libFuzzer: runs each file; with -v prints the result
  *
- * What is claimed: it ends, with status 0 exactly when no error was recorded, and never with an internal error. */
+ * Checks that it ends, with status 0 exactly if no error was recorded, and never with an internal error. */
 #include "tests/fuzz/fuzz_door.h"
 
 enum { MOST_OPTIONS = 16, LINE = 512 };

@@ -1,12 +1,12 @@
 /* mutate.h - mutators that know the structure of a format, so that mutants reach past the checks of its framing. A fuzz
- * target says which one it takes, before fuzz_main.h:
+ * target selects one before fuzz_main.h:
  *
  *     #define FUZZ_MUTATE fuzz_mutate_protobuf       mutate_protobuf.h: ONNX, TensorFlow
  *                         fuzz_mutate_text           mutate_text.h: JSON, prototxt, up to the first 0; .ag
  *                         fuzz_mutate_flatbuffer     mutate_flatbuffer.h: TFLite
  *
- * Each changes one place of data[0..size), which has room for `most` bytes, and returns the new size; 0: nothing to
- * change was found. The same seed makes the same mutant. */
+ * Each changes one place of data[0..size), which has a capacity of `most` bytes, and returns the new size; 0: nothing
+ * to change. Equal seeds give equal mutants. */
 #ifndef FUZZ_MUTATE_H
 #define FUZZ_MUTATE_H
 #include <stdbool.h>
@@ -40,7 +40,7 @@ static inline int64_t fuzz_edge(uint64_t *seed, int64_t was)
     return EDGE[fuzz_random(seed, sizeof EDGE / sizeof *EDGE)];
 }
 
-/* data[at .. at + was) becomes the n bytes; the new size, or 0 where there is no room. */
+/* data[at .. at + was) becomes the n bytes; the new size, or 0 if it exceeds the capacity. */
 static inline size_t fuzz_replace(uint8_t *data, size_t size, size_t most, size_t at, size_t was, const void *by,
                                   size_t n)
 {

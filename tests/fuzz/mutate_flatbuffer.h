@@ -23,7 +23,7 @@ static void fuzz_put_u32(uint8_t *p, size_t at, uint32_t v)
         p[at + (size_t)k] = (uint8_t)(v >> 8 * k);
 }
 
-/* Where the table at `at` has its vtable; 0: there is none. */
+/* The position of the vtable of the table at `at`; 0: invalid. */
 static size_t fuzz_vtable(const uint8_t *p, size_t n, size_t at)
 {
     if (at < 4 || at > n || n - at < 4)
@@ -35,7 +35,7 @@ static size_t fuzz_vtable(const uint8_t *p, size_t n, size_t at)
     return bytes < 4 || bytes % 2 || bytes > 256 || (size_t)v + bytes > n || own < 4 || own > n - at ? 0 : (size_t)v;
 }
 
-/* What the offset at `at` points to; 0: nothing inside. */
+/* The target of the offset at `at`; 0: outside of the file. */
 static size_t fuzz_target(const uint8_t *p, size_t n, size_t at)
 {
     if (at > n || n - at < 4)
@@ -98,7 +98,7 @@ static inline size_t fuzz_mutate_flatbuffer(uint8_t *data, size_t size, size_t m
     case 0: /* left out */
         data[entry] = data[entry + 1] = 0;
         return size;
-    case 1: /* what another field has, or points to */
+    case 1: /* the value or target of another field */
         if (!fuzz_table_field(data, size, table, k, seed, &other_entry, &other))
             return 0;
         if (to && fuzz_target(data, size, other) > at)

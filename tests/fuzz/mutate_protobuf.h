@@ -1,6 +1,6 @@
-/* mutate_protobuf.h - a mutator of protobuf messages without a schema: a field is dropped, written twice, swapped with
- * its neighbour, or has another value; the lengths of all messages around it stay right. What is a message is guessed:
- * bytes that parse as fields to their end. */
+/* mutate_protobuf.h - a mutator of protobuf messages without a schema: drops a field, duplicates it, swaps it with its
+ * neighbour, or changes its value, and updates the lengths of all enclosing messages. Bytes that parse as fields to
+ * their end are assumed to be a message. */
 #ifndef FUZZ_MUTATE_PROTOBUF_H
 #define FUZZ_MUTATE_PROTOBUF_H
 #include "tests/fuzz/mutate.h"
@@ -33,7 +33,7 @@ static size_t fuzz_put_varint(uint8_t *out, uint64_t v)
     return n;
 }
 
-/* The fields of a message; -1: that is none. */
+/* The fields of a message; -1: not a message. */
 static int32_t fuzz_fields(const uint8_t *p, size_t n, fuzz_field *f)
 {
     int32_t k = 0;
@@ -132,7 +132,7 @@ static size_t fuzz_message(uint8_t *data, size_t size, size_t most, uint64_t *se
         case 0:
             out = fuzz_replace(data, size, most, f[k].at, bytes, NULL, 0);
             break;
-        case 1: /* once more, at another place */
+        case 1: /* a copy at another position */
             out = fuzz_replace(data, size, most, f[other].at, 0, own, bytes);
             break;
         case 2: /* in the place of another */

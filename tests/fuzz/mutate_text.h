@@ -1,5 +1,5 @@
-/* mutate_text.h - a mutator of JSON, prototxt and .ag: a number becomes another one, a word or a string becomes another
- * of the file, or what is between brackets is dropped or written twice. The text ends at the first 0. */
+/* mutate_text.h - a mutator of JSON, prototxt and .ag: changes a number, replaces a word or a string by another one of
+ * the file, or drops or duplicates the contents of brackets. The text ends at the first 0. */
 #ifndef FUZZ_MUTATE_TEXT_H
 #define FUZZ_MUTATE_TEXT_H
 #include "tests/fuzz/mutate.h"

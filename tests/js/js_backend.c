@@ -15,7 +15,7 @@ static void put_base64(ac_sink *to, const uint8_t *p, ac_bytes n)
     }
 }
 
-/* What JavaScript has no operator for. */
+/* Functions that JavaScript has no operator for. */
 static const char HELPERS[] =
     "const word = new DataView(new ArrayBuffer(8));\n"
     "const half = {\n"

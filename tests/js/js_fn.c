@@ -1,5 +1,5 @@
-/* js_fn.c - a loop function as a JavaScript function. Each value becomes a constant of its own; whatever is clever
- * about expressions is left to the engine. One lane only: ac_loop_scalar has taken the vectors apart.
+/* js_fn.c - a loop function as a JavaScript function. Each value becomes a separate constant; the engine optimises
+ * expressions. One lane only: ac_loop_scalar has split the vectors.
  *
  *     function relu_0(x, y) {
  *         for (let i = 0; i < 49; i += 1) {
@@ -105,7 +105,8 @@ static const char *cast(js_fn *f, const char *e, ac_dtype from, ac_dtype to)
             e = ac_strf(f->r, "Math.trunc(%s)", e);
         return kept(f, to, is_big(from) ? e : ac_strf(f->r, "BigInt(%s)", e));
     }
-    if (is_big(from)) { /* to f32 rounded once: what is below 2^53 is exact, above it the lost bits are kept as one */
+    if (is_big(from)) { /* to f32, rounded once: values below 2^53 are exact, above it the lost bits become a sticky
+                         * bit */
         if (to == AC_F32)
             return ac_strf(f->r, "half.big_to_f32(%s)", e);
         return ac_dtype_is_float(to) ? ac_strf(f->r, "Number(%s)", e)
@@ -216,7 +217,7 @@ static const char *value(js_fn *f, const ac_ins *in)
     case AC_L_BITCAST:
         return from == d ? a : ac_strf(f->r, "half.bits(\"%s\", \"%s\", %s)", js_array(from), js_array(d), a);
     // clang-format off
-    case AC_L_FMA: /* JavaScript has none; vectors: there are none left */
+    case AC_L_FMA: /* JavaScript has no fma; vectors have been split before */
     case AC_L_CONSTV: case AC_L_DOT4: case AC_L_DOT2: case AC_L_SPLAT: case AC_L_LANE: case AC_L_SHUFFLE:
     case AC_L_SUMLANES: case AC_L_MAXLANES: case AC_L_MMA: case AC_L_TILE: case AC_L_REQUANT:
     /* statements */

@@ -28,7 +28,7 @@ enum { GOES_ON, FAILS, SHORT, CUT };
     if (!real)                 \
     *(void **)&real = dlsym(RTLD_NEXT, name)
 
-/* What this call does; a failing one has set errno. */
+/* The action for this call; if it is to fail, sets errno. */
 static int fault(int call)
 {
     const char *f = getenv("FAULT");

@@ -1,5 +1,5 @@
-/* test_guard.c - running out of memory ends the innermost guard, frees what was opened inside it, and leaves the guards
- * around it in force. */
+/* test_guard.c - running out of memory ends the innermost guard, frees everything opened inside it, and leaves the
+ * guards around it in force. */
 #include "base/region.h"
 #include "tests/unit/support/expect.h"
 

@@ -39,7 +39,7 @@ static void test_help(ac_ctx *cx)
     CHECK(l->next->next && strstr(l->next->next->text, "write more of the name"));
 }
 
-/* What a report calls a name finds it, whatever the names are. */
+/* The name in a report finds the original, for any names. */
 static void test_short_names(ac_ctx *cx)
 {
     enum { ROUNDS = 200, MOST = 30 };

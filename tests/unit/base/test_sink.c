@@ -46,7 +46,7 @@ static void test_sink(ac_ctx *cx)
     CHECK(ac_sink_commit(&s, dir) == AC_FAIL);
     CHECK(errors_since(cx, &mark) == 3 && cx->diags.last->code == E0302);
 
-    /* What is not copied is between the text before and after it. */
+    /* Bytes added without a copy appear between the text before and after them. */
     s.n = 0;
     ac_put(&s, "ab");
     ac_put_lasting(&s, "cd", 2);

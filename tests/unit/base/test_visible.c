@@ -1,4 +1,4 @@
-/* test_visible.c - what hides in names, and how it is shown. */
+/* test_visible.c - invisible characters in names, and how they are shown. */
 #include "base/visible.h"
 #include "tests/unit/support/packing.h"
 

@@ -33,7 +33,7 @@ static int32_t n_programs;
 static ac_bytes arena_bytes;
 static ac_module *module;
 static const ac_backend *llvm;
-static const char *gpu_dir; /* where the emulation is compiled; NULL: there is no compiler */
+static const char *gpu_dir; /* where the emulation is compiled; NULL: no compiler found */
 
 static void begin(void)
 {

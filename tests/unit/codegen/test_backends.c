@@ -8,7 +8,7 @@
  *
  *     test_backends [programs [first seed [thin]]]     thin: every n-th case; scripts/differential.sh runs 2000 and all
  *
- * NaN equals NaN. Printers that are missing (no LLVM in the build, no C compiler) are left out, and it says so. */
+ * NaN equals NaN. Missing printers (no LLVM in the build, no C compiler) are skipped and reported. */
 #include "codegen/targets.h"
 #include "tests/unit/codegen/printed_programs.h"
 #include "ir/loop/eval/eval.h"
@@ -139,7 +139,7 @@ static bool has_blocks(const ac_loop_fn *fn)
     return false;
 }
 
-/* t lies in memory in 16 bits. */
+/* Stores t in 16 bits. */
 static void narrow(ac_tensor *t, ac_dtype d)
 {
     if (!t || t->dtype != AC_F32 || (ac_tensor_is_const(t) && (!t->data || t->splat)))

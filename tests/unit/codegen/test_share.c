@@ -12,7 +12,7 @@ static const ac_loop_fn *parsed(const char *text)
     return fn;
 }
 
-/* Copies `trips` elements that lie `stride` apart; op: a third number that is no shape. */
+/* Copies `trips` elements with distance `stride`; op: a third number that is not a shape. */
 static const ac_loop_fn *copier(const char *name, int32_t trips, int32_t stride, const char *op)
 {
     const char *text = ac_strf(cx.region,
@@ -68,7 +68,7 @@ static void test_little(void)
     CHECK(g[FEW_A].n == 1 && g[FEW_B].n == 1 && g[HOT].n == 1);
 }
 
-/* The one that runs long keeps its numbers; the others' loops are nothing beside it. */
+/* The long-running one keeps its numbers; the others' loops are negligible compared with it. */
 static void test_dear(void)
 {
     const ac_loop_fn *fn[FUNCTIONS];
@@ -145,7 +145,8 @@ static const ac_loop_fn *vectors(const char *name, int byte, double factor, long
                           name, byte, factor, word, shift));
 }
 
-/* Numbers that are vectors, of any type; shifts stay apart. What is built computes what its members do. */
+/* Numbers that are vectors, of any type; shifts are not shared. The merged function computes the same as its
+ * members. */
 static void test_vectors(void)
 {
     const ac_loop_fn *fn[3] = {vectors("a", -5, 0.1, 0xffffffff, 3), vectors("b", 100, -3, 17, 3),
@@ -185,7 +186,7 @@ static const ac_loop_fn *line(const char *name, int first, int second, const cha
                           name, first, second, add, mul));
 }
 
-/* Which uses of constants have the same number is no difference. */
+/* Functions do not differ by which uses of constants have the same number. */
 static void test_uses(void)
 {
     const ac_loop_fn *fn[3] = {line("a", 10, 20, "%2", "%3"), line("b", 12, 30, "%3", "%3"),
@@ -260,7 +261,7 @@ static void test_pieces(void)
     CHECK(p.n == 2 && saved > 0 && p.item[1].like == 0 && p.item[0].fn == p.item[1].fn);
     CHECK(ac_loop_verify(&cx, p.outer) == AC_OK && ac_loop_verify(&cx, p.item[0].fn) == AC_OK);
     const ac_loop_fn *one = p.item[0].fn;
-    CHECK(one->buf.n == 4 && !strcmp(one->buf.item[3].name, "shape")); /* and what it reads, writes, is given */
+    CHECK(one->buf.n == 4 && !strcmp(one->buf.item[3].name, "shape")); /* and the buffers and values that it uses */
     CHECK(p.item[0].buf[0] == 0 && p.item[0].buf[1] == 1 && p.item[1].buf[0] == 1 && p.item[1].buf[1] == 2);
     CHECK(p.item[0].buf[3] == p.outer->buf.n - 1 && p.item[1].buf[3] == p.outer->buf.n - 1);
     int64_t stored[2], n = 0;

@@ -1,4 +1,4 @@
-/* test_limit.c - how much memory a compilation may take: what the machine has and 8 GiB at least, or --max-memory. */
+/* test_limit.c - the memory limit of a compilation: the machine's memory, at least 8 GiB, or --max-memory. */
 #define _DEFAULT_SOURCE
 #include "driver/stage/stage.h"
 #include "tests/unit/support/expect.h"

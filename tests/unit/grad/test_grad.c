@@ -1,5 +1,5 @@
-/* test_grad.c - ac_grad: what it adds, what it leaves out, how it is called; derivatives of derivatives; errors. That
- * gradients are right is checked by tests/random_grads.py and tests/cli/train/grad_cases.sh. */
+/* test_grad.c - ac_grad: the nodes it adds and omits, how it is called; derivatives of derivatives; errors.
+ * tests/random_grads.py and tests/cli/train/grad_cases.sh check the values of gradients. */
 #include "ir/grad/grad.h"
 #include "ir/lower/node/node.h"
 #include "ir/pass/run/run.h"
@@ -54,7 +54,7 @@ static void what_is_made(ac_ctx *cx)
     const int32_t before = g->node.n;
     CHECK(grad_of(cx, g, "y", by, 4, dx) == AC_OK);
     CHECK(dx[0] && ac_tensor_same_shape(dx[0], ac_tensor_find(g, "w")));
-    CHECK(!dx[1] && !dx[2]); /* integers; what nothing reads */
+    CHECK(!dx[1] && !dx[2]); /* integers; unused results */
     CHECK(dx[3] && dx[3]->rank == 1 && dx[3]->dim[0] == 4);
     CHECK(count(g, before, AC_OP_BATCH_MATMUL) == 1); /* that of w; x is not wanted */
     CHECK(count(g, before, AC_OP_SUM) == 1);

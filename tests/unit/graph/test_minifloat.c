@@ -119,7 +119,7 @@ static void values(ac_ctx *cx)
     }
 }
 
-/* f64 is rounded once: 1 + 2^-11 + 2^-40 lies above the middle between two halves, but in f32 on it. */
+/* f64 is rounded once: 1 + 2^-11 + 2^-40 is above the midpoint of two f16 values; rounded to f32 it is on it. */
 static void once(ac_ctx *cx)
 {
     const double x[3] = {1 + 0x1p-11 + 0x1p-40, 1 + 0x1p-11, -1 - 0x1p-11 - 0x1p-40};

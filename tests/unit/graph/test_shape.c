@@ -1,6 +1,6 @@
 /* test_shape.c - the shape rules: a statement of the text form and the result types it must give, or the code of the
- * error it must report. Operands are named in the middle column; the rule of the last statement is what is looked at.
- * No framework: a failed CHECK prints its place, the exit status is 1 when any failed. */
+ * error it must report. Operands are named in the middle column; the rule of the last statement is tested. No
+ * framework: a failed CHECK prints its place, the exit status is 1 when any failed. */
 #include "ir/graph/graph.h"
 #include "ir/ops/decode/axis.h"
 #include "ir/ops/shape/shape.h"
@@ -290,7 +290,7 @@ static const char *outcome(ac_ctx *cx, const test *t, ac_graph **g)
     return cx->diags.errors ? "error but accepted" : s;
 }
 
-/* Every case in a context of its own. What is accepted gives the same again. */
+/* Every case in a separate context. An accepted case gives the same result when repeated. */
 static void run(const test *t)
 {
     ac_ctx cx;

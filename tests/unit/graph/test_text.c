@@ -1,5 +1,5 @@
 /* test_text.c - the .ag text form: read(write(g)) == g, texts that would cost much, files of values, the examples of
- * the manual. What messages say of malformed texts: tests/golden/text. */
+ * the manual. Messages for malformed texts: tests/golden/text. */
 #include "base/sink.h"
 #include "ir/graph/graph.h"
 #include "tests/unit/support/expect.h"

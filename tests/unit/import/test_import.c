@@ -1,4 +1,4 @@
-/* test_import.c - reading model files: what a good one becomes, and that no bad one gets past or crashes.
+/* test_import.c - reads model files: valid ones give the expected graph, invalid ones are refused without a crash.
  *
  * The files are those of tflite_spec.h: each case breaks one thing and names the diagnostic it expects. */
 #include "import/import.h"
@@ -227,7 +227,7 @@ static void test_unsupported(void)
     expect(__LINE__, out, n_out, NULL, E0013, AC_EXIT_INVALID);
 }
 
-/* Whatever is cut off or changed: an answer, no crash. */
+/* Every truncation or change is read or refused, without a crash. */
 static void test_damage(void)
 {
     spec s = good();

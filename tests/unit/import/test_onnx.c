@@ -1,4 +1,4 @@
-/* test_onnx.c - reading ONNX files: what a good one becomes, and that no bad one gets past or crashes.
+/* test_onnx.c - reads ONNX files: valid ones give the expected graph, invalid ones are refused without a crash.
  *
  * The files are built here, in memory, by a small protobuf writer. `spec` holds what the tests vary; each case breaks
  * one thing and names the diagnostic it expects. Values of operators are tested by the conformance suite. */
@@ -63,7 +63,7 @@ static void words(msg *m, uint32_t field, const char *list) /* "a,b" */
     }
 }
 
-/* What a model can be made of. */
+/* The variable parts of a model. */
 
 typedef enum encoding { RAW, PACKED, UNPACKED, EXTERNAL } encoding;
 
@@ -331,7 +331,7 @@ static void test_open_outputs(void)
     done();
 }
 
-/* A shape that is an operand at run time: refused, unless the caller knows the value. */
+/* A shape that is an operand at run time: refused, unless the caller supplies the value. */
 static void test_given_value(void)
 {
     spec s = GOOD;

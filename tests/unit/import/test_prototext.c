@@ -1,4 +1,4 @@
-/* test_prototext.c - protobuf's text format: what is read, and where what is broken is reported. */
+/* test_prototext.c - protobuf's text format: values read, and the places of reported errors. */
 #include "import/wire/prototext.h"
 #include "tests/unit/support/expect.h"
 

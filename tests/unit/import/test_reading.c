@@ -1,4 +1,4 @@
-/* test_reading.c - the two steps of reading: what the caller may do between them, and pins. */
+/* test_reading.c - the two steps of reading: permitted changes between them, and pins. */
 #include "import/import.h"
 #include "tests/unit/support/expect.h"
 

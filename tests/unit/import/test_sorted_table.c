@@ -1,5 +1,5 @@
-/* test_sorted_table.c - checksums and sorted tables: what the index of models/tf_saved holds, and that no damage to it
- * gets past or crashes. */
+/* test_sorted_table.c - checksums and sorted tables: the contents of the index of models/tf_saved; damaged ones are
+ * refused without a crash. */
 #include "base/file.h"
 #include "import/tf/bundle.h"
 #include "import/wire/crc32c.h"
@@ -74,7 +74,7 @@ static void test_bundle(const uint8_t *good, size_t n)
     ac_tf_bundle *b = ac_tf_bundle_read(&cx, "m", "index", (ac_span){good, n});
     MUST(b && ac_tf_bundle_find(b, (ac_span){(const uint8_t *)key, strlen(key)}, &e));
     CHECK(e.type == 1 && e.shard == 1 && e.size == 48 && !e.slices.n);
-    CHECK(!ac_tf_bundle_find(b, (ac_span){(const uint8_t *)"", 0}, &e)); /* the header is no tensor */
+    CHECK(!ac_tf_bundle_find(b, (ac_span){(const uint8_t *)"", 0}, &e)); /* the header is not a tensor */
     CHECK(!ac_tf_bundle_find(b, (ac_span){(const uint8_t *)key, 5}, &e));
 }
 

@@ -1,4 +1,4 @@
-/* test_tf.c - reading TensorFlow graphs: what a good one becomes, and that no bad one gets past or crashes.
+/* test_tf.c - reads TensorFlow graphs: valid ones give the expected graph, invalid ones are refused without a crash.
  *
  * Graphs are written in text form. Those without inputs are computed while they are read, so their results are numbers.
  */
@@ -197,7 +197,7 @@ static void test_flow(void)
     VALUES(ARRAY, "g", 6, 5, 6);
 }
 
-/* A condition that is known at run time only: what hangs on a Switch is a branch, and nothing of it runs outside. */
+/* A condition known only at run time: nodes after a Switch form a branch, and run only in it. */
 static void test_run_time_branch(void)
 {
     char text[sizeof BRANCH + 600];
@@ -261,7 +261,7 @@ static void test_open(void)
     }
 }
 
-/* ------------------------------------------------------------------ what is wrong or refused */
+/* ------------------------------------------------------------------ errors and refusals */
 
 static void fails(int line, const char *text, int exit, ac_code code, const char *node)
 {

@@ -1,6 +1,6 @@
 /* test_chunks.c - steps cut into chunks: for every family of lowerings the chunks, run last to first and each after its
- * scratch was filled with rubbish, give the bits of the whole step; what must not be cut is left alone. Then the pool
- * that runs them. */
+ * scratch was filled with rubbish, give results bit-identical to the whole step; steps that must not be cut are not.
+ * Then the pool that runs them. */
 #include "tests/unit/support/run_node.h"
 #include "ir/loop/eval/eval.h"
 #include "ir/lower/node/node.h"
@@ -241,7 +241,7 @@ static void check_pool(int32_t threads)
     const int32_t first[8] = {0}, none[8] = {-1};
     if (arn_threads_pin(&pool, none) == 0)
         fail(__LINE__, "pool", "threads", "are pinned to no processor");
-    if (threads == 5) /* the last pool: all of its threads have one processor, and nobody waits for the others */
+    if (threads == 5) /* the last pool: all of its threads have one processor, and none waits for the others */
         (void)arn_threads_pin(&pool, first);
     pool.pool.run(&pool.pool, 8, count_part, &t);
     arn_threads_close(&pool);

@@ -1,6 +1,6 @@
 /* test_gpu.c - tiles of GPUs in the evaluator: the part of a thread in a product of its warp against the product of the
  * matrices; convolutions and products of matrices by tensor cores against the plain schedule, bytes bit for bit and
- * floats within their bound, on tiles of every size; and what the verifier says of fragments that no GPU could
+ * floats within their bound, on tiles of every size; and the verifier's errors for fragments that a GPU cannot
  * multiply. */
 #include "codegen/targets.h"
 #include "ir/loop/eval/eval.h"
@@ -16,7 +16,7 @@
 
 enum { ROWS = 16, COLUMNS = 8, WORDS = 8, THREADS = 64 };
 
-/* y += a b by two warps, each of which has matrices of its own; a [warp][row][word], b [warp][column][word]. */
+/* y += a b by two warps, each with its own matrices; a [warp][row][word], b [warp][column][word]. */
 static ac_loop_fn *product(ac_dtype type)
 {
     ac_lb b;
@@ -239,7 +239,7 @@ static void test_kind(const kind *k, int32_t tensor, int32_t tile)
 
 /* ------------------------------------------------------------------ faults */
 
-/* With the instruction at mma changed by `change`, the verifier says `what`. */
+/* With the instruction at mma changed by `change`, the verifier reports `what`. */
 static void expect_fault(int32_t change, const char *what)
 {
     fresh();

@@ -88,7 +88,7 @@ static void test_break_once(void)
     CHECK(data[0] == 2 && data[1] == 7 && data[2] == 4);
 }
 
-/* The order in which arguments are evaluated does not show. */
+/* The result does not depend on the order of evaluation of arguments. */
 static void test_order(void)
 {
     const char *text[2];
@@ -131,7 +131,7 @@ static const ac_loop_fn *parse(const char *text)
 #define HEAD "fn f\nbuf x in f32 8 align 4\nbuf y out f32 8 align 4\n"
 
 static const struct {
-    const char *text, *says; /* says NULL: no fault */
+    const char *text, *says; /* message NULL: no fault */
 } FAULTS[] = {
     {HEAD "%1 = const i32 0 %2 = load f32 x[%1] store y[%1] %2", NULL},
     {HEAD "%1 = const i32 0 %2 = const i32 4 %3 = for i32 %1 .. %2 step 1 %4 = add i32 %3 %1 end %6 = add i32 %4 %1",
@@ -268,7 +268,8 @@ static void test_faults_at_run_time(void)
 
 /* ---- loops that only move elements ---- */
 
-/* Two moves in an iteration, the second inside of y: the order in which elements move shows. Against plain C. */
+/* Two moves in an iteration, the second inside of y: the result depends on the order of moves. Compared with plain
+ * C. */
 static void one_copy(const int32_t v[8])
 {
     enum { N = 64 };

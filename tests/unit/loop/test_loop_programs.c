@@ -44,7 +44,7 @@ static ac_x pick(gen *g, ac_dtype d, int32_t lanes) /* 0: any */
     return keep(g, ac_lb_constv(&g->b, d, lane, lanes));
 }
 
-/* An index at which `lanes` elements lie inside of every buffer: mostly so. */
+/* An index, mostly one at which `lanes` elements are inside of every buffer. */
 static ac_x index_for(gen *g, int32_t lanes)
 {
     ac_x i = pick(g, AC_I32, 1);
@@ -101,7 +101,7 @@ static ac_x fma_or_bits(gen *g, int32_t lanes)
     return ac_lb_bitcast(&g->b, pick(g, AC_I32, lanes / 4), AC_I8);
 }
 
-/* Stores x modulo `by`, twice, where a branch has found that the divisor is not 0. */
+/* Stores x modulo `by`, twice, in a branch with a nonzero divisor. */
 static void guarded_mod(gen *g, ac_x x, ac_x by)
 {
     ac_lb *b = &g->b;
@@ -275,7 +275,7 @@ static ac_loop_fn *random_program(void)
     ac_lb_store(b, I32_LOCAL, i, ac_lb_mul(b, i, i));
     ac_lb_end(b);
     random_block(&g, 4);
-    for (int32_t k = 0; k < 12 && g.pool.n; k++) { /* what is in scope at the end is seen */
+    for (int32_t k = 0; k < 12 && g.pool.n; k++) { /* values in scope at the end are observable */
         ac_x v = g.pool.item[below(g.pool.n)];
         ac_dtype d = ac_lb_dtype(b, v);
         bool is_float = ac_dtype_is_float(d);

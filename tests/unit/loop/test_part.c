@@ -1,5 +1,6 @@
 /* test_part.c - a loop function as a row of steps (ir/loop/access/part.h): for many bounds and steps of its two loops,
- * how many steps and columns there are and what each reads and writes, beside loops of C that count and collect it. */
+ * the number of steps and columns and the elements that each reads and writes, compared with C loops that count and
+ * collect them. */
 #include "ir/loop/access/part.h"
 #include "tests/unit/support/loop_text.h"
 #include "tests/unit/support/seeds.h"

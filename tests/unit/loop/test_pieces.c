@@ -1,5 +1,5 @@
-/* test_pieces.c - loops marked apart become functions of their own: which do, what they are given, what is left. That
- * the printed calls compute the same is tested with all other instructions (tests/unit/codegen). */
+/* test_pieces.c - loops marked apart become separate functions: which ones, their arguments, and the remaining
+ * function. That the printed calls compute the same is tested with all other instructions (tests/unit/codegen). */
 #include "ir/loop/pieces.h"
 #include "tests/unit/support/loop_text.h"
 

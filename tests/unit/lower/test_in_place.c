@@ -1,6 +1,6 @@
-/* test_in_place.c - int8 convolutions, fully connected layers and operators on rows that say that their result may lie
- * exactly over their input: it is written there, whole and row by row, and equals what the plain schedule writes
- * elsewhere. */
+/* test_in_place.c - int8 convolutions, fully connected layers and operators on rows that allow their result to be
+ * stored exactly over their input: it is written there, whole and row by row, and equals the result of the plain
+ * schedule. */
 #include "tests/unit/support/run_node.h"
 
 static ac_ctx one; /* of the node at hand */

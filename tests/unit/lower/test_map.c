@@ -1,7 +1,6 @@
 /* test_map.c - element-wise operators through the evaluator against plain C: every operator on every type it takes,
- * several broadcasts, on a plain target and two vector targets; joined as an epilogue; and run in place wherever the
- * lowering says the result may lie over an operand (the same bits must come out). Integers must be equal, floats within
- * 4e-6. */
+ * several broadcasts, on a plain target and two vector targets; joined as an epilogue; and run in place if the lowering
+ * lets the result overwrite an operand (results must be bit-identical). Integers must be equal, floats within 4e-6. */
 #include "ir/lower/lower.h"
 #include "ir/loop/eval/eval.h"
 #include "ir/lower/node/node.h"
@@ -13,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char where[200]; /* what now points at */
+static char where[200]; /* the case that now points to */
 
 static ac_ctx cx;
 static ac_graph *g;
@@ -32,7 +31,7 @@ static uint32_t rnd(void)
     return (uint32_t)(state >> 33);
 }
 
-/* ---- operators and what they should give ---- */
+/* ---- operators and expected results ---- */
 
 typedef double reference(const double *v, const ac_node *n);
 

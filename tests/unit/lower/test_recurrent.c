@@ -196,7 +196,7 @@ static void test_fixed16(ac_ctx *cx)
         }
 }
 
-/* ------------------------------------------------------------------ what is refused */
+/* ------------------------------------------------------------------ refusals */
 
 // clang-format off
 static const bad_case BAD[] = {
@@ -221,7 +221,7 @@ static void test_bad(ac_ctx *cx)
 
 // clang-format off
 static const struct { const char *main, *first, *second, *after; } FLOW[] = {
-    /* unrolled three times; the counter leaves nothing behind */
+    /* unrolled three times; without a trace of the counter */
     {"input x: f32[2] const z: i32[] = [0] n, y = while(z, x) first=1 second=2 output y",
      "input i: i32[] input s: f32[2] const k: i32[] = [3] c = less(i, k) output c",
      "input i: i32[] input s: f32[2] const o: i32[] = [1] j = add(i, o) t = tanh(s) output j output t", "tanh tanh tanh reshape"},
@@ -234,11 +234,11 @@ static const struct { const char *main, *first, *second, *after; } FLOW[] = {
      "input a: f32[2] b = tanh(a) output b", "tanh reshape"},
     {"input x: f32[2] input c: bool[1] y = if(c, x) first=1 second=2 output y", "input a: f32[2] b = exp(a) output b",
      "input a: f32[2] b = tanh(a) output b", "exp tanh reshape select"},
-    /* what data decides stays; the copy of the condition has no reader */
+    /* data-dependent loops stay; the copy of the condition is unused */
     {"input x: f32[2] input z: i32[] n, y = while(z, x) first=1 second=2 output y",
      "input i: i32[] input s: f32[2] const k: i32[] = [3] c = less(i, k) output c",
      "input i: i32[] input s: f32[2] const o: i32[] = [1] j = add(i, o) t = tanh(s) output j output t", "less while"},
-    /* what never ends, or has no size */
+    /* endless loops, and loops without a size */
     {"input x: f32[2] const z: i32[] = [0] n, y = while(z, x) first=1 second=2 output y",
      "input i: i32[] input s: f32[2] const k: i32[] = [3] c = less(i, k) output c",
      "input i: i32[] input s: f32[2] output i output s", "E0108"},

@@ -71,7 +71,7 @@ static void tests(ac_ctx *cx)
     ac_steps f = channel(0.02, false, false);
     f.scale = 0.7;
     f.q = ac_quantize_multiplier(f.scale);
-    MUST(!ac_requant_float_find(&f, true, &of)); /* a float that is no int32 could come of it */
+    MUST(!ac_requant_float_find(&f, true, &of)); /* the result could be a float outside of int32 */
     f = channel(0.02, false, false);
     f.to = (int64_t)1 << 31;
     MUST(!ac_requant_float_find(&f, true, &of));

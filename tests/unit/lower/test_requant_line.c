@@ -1,6 +1,6 @@
 /* test_requant_line.c - requantisation by one product against the reference: random multipliers, zero points, clamps
- * and ranges of accumulators, both sides of every step and random accumulators; multipliers that tie; what has to be
- * refused; and that a form which is wrong by one at one step is not proven. */
+ * and ranges of accumulators, both sides of every step and random accumulators; multipliers that tie; cases that must
+ * be refused; and a form that is wrong by one at one step, which must not be proven. */
 #include "ir/lower/requant_line.h"
 #include "tests/unit/support/expect.h"
 
@@ -113,7 +113,7 @@ static void test_random(void)
                 const int spread = k & 4 ? 4 : 0;
                 int is_signed = 0;
                 const int n = found(LAYERS, k & 1, (shape)s, spread, reach, (ac_mul)mul, &is_signed);
-                if (k & 1) /* what rounds half away from zero in double always has one */
+                if (k & 1) /* functions that round half away from zero in double always have a form */
                     MUST(n == LAYERS && is_signed <= LAYERS / 10);
                 else
                     MUST(n == LAYERS && (s == NONE || s == BYTES ? is_signed > 0 : is_signed == 0));

@@ -1,7 +1,7 @@
 /* test_structured.c - operators that read or write elements by index or by window, with known values: gather_elements,
  * scatter_elements, scatter_into, topk of the smallest, cumprod, conv_nd, window_sum, _max, _argmax, einsum, det,
- * inverse, grid_sample, roi_align, roi_pool. What the ONNX conformance suite shows in full is here only as far as
- * targets and refusals go. */
+ * inverse, grid_sample, roi_align, roi_pool. The ONNX conformance suite tests these operators fully; here only targets
+ * and refusals. */
 #include "tests/unit/support/in_context.h"
 #include "tests/unit/support/value_case.h"
 

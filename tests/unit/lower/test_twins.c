@@ -1,4 +1,4 @@
-/* test_twins.c - which constants are the same: all of their bytes count, and their type where that is asked for. */
+/* test_twins.c - which constants are equal: all bytes are compared, and the type if requested. */
 #include "ir/lower/lowered.h"
 #include "tests/unit/support/in_context.h"
 
@@ -13,7 +13,7 @@ static ac_const *constant(const uint8_t *bytes, ac_dtype d, int64_t count)
     return k;
 }
 
-/* A copy of N bytes of which one, at `other`, is another. */
+/* A copy of N bytes with a different one at `other`. */
 static const uint8_t *copy_but(const uint8_t *bytes, int32_t other)
 {
     uint8_t *copy = ac_copy(cx.region, bytes, N);

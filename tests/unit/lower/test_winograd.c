@@ -1,6 +1,6 @@
 /* test_winograd.c - convolutions by F(2x2,3x3) and F(4x4,3x3): the transforms against the textbook's identity, random
- * shapes against sums in double within the bound that ac_winograd_growth states, the same bits for every tile and
- * number of chunks; and what is refused says why. */
+ * shapes against sums in double within the bound that ac_winograd_growth states, bit-identical results for every tile
+ * and number of chunks; and reasons of refusals. */
 #include "ir/lower/conv/winograd.h"
 #include "ir/loop/eval/eval.h"
 #include "ir/lower/node/node.h"
@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static char where[512]; /* what now points at */
+static char where[512]; /* the case that now points to */
 
 typedef struct shape {
     int64_t n, h, w, ic, oc, pad_t, pad_l, pad_b, pad_r;
@@ -141,7 +141,7 @@ static void random_shapes(ac_ctx *cx)
     printf("greatest error: %.3f of the bound for F(2x2), %.3f for F(4x4)\n", worst[2], worst[4]);
 }
 
-/* Told the same tile, direct convolutions keep their bits too. */
+/* With the same tile as a hint, results of direct convolutions are also bit-identical. */
 static void direct_tiles(ac_ctx *cx)
 {
     for (int32_t round = 0; round < 20; round++) {

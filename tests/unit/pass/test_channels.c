@@ -1,4 +1,4 @@
-/* test_channels.c - pass channels on random nets of integers: every value of every tensor lies in the interval that the
+/* test_channels.c - pass channels on random nets of integers: every value of every tensor is in the interval that the
  * pass found for its channel, the intervals of one convolution are exact, and nets compute the same bits with and
  * without the pass. Biases beyond what products can reach, and columns of zeros among the weights, make channels
  * die. */
@@ -154,7 +154,7 @@ static void add_dense(net *t, const value *x)
     put(t, "fully_connected(%s, w%d, b%d)%s\n", from.name, c, c, activation());
 }
 
-/* Another value of x's shape; x itself where there is none. */
+/* Another value of x's shape; x itself if there is none. */
 static const value *beside(const net *t, const value *x)
 {
     for (int32_t k = upto(t->n_values), n = 0; n < t->n_values; n++, k = (k + 1) % t->n_values) {
@@ -294,7 +294,7 @@ static bool run_graph(ac_ctx *cx, const ac_graph *g, void **data)
     return ok;
 }
 
-/* Everything computed lies within its span. */
+/* Every computed value is within its span. */
 static void inside(const ac_graph *g, void **data, const ac_channels *s)
 {
     for (int32_t k = 0; k < g->tensor.n; k++) {

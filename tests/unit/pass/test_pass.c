@@ -34,7 +34,7 @@ static ac_graph *read_it(ac_ctx *cx, const char *text, size_t n, ac_text_head *h
     return g;
 }
 
-/* The options of the line that the runner of the examples reads, too. */
+/* The options of the line that the example runner also reads. */
 static void read_options(ac_ctx *cx, example *e, const char *line)
 {
     char name[64], pass[64];
@@ -66,7 +66,7 @@ static void read_example(ac_ctx *cx, example *e)
     read_options(cx, e, ac_strf(cx->region, "%.*s", (int)strcspn(line, "\n"), line));
 }
 
-/* The graph of an example after its passes; *o is told what the text says. NULL: reported. */
+/* The graph of an example after its passes; sets *o from the text. NULL: reported. */
 static ac_graph *prepared(ac_ctx *cx, const example *e, ac_pass_options *o)
 {
     const ac_pass_time *time;

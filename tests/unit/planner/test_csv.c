@@ -128,7 +128,7 @@ static void test_csv_lines(ac_ctx *cx)
     CHECK(ac_problem_read_csv(cx, "cr.csv", CR, sizeof CR - 1, false, &p) == AC_OK && p.n == 3);
     CHECK(ac_problem_read_csv(cx, "twice.csv", TWICE, sizeof TWICE - 1, false, &p) == AC_FAIL);
     CHECK(errors_since(cx, &mark) == 1 && cx->diags.last->at.line == 6 && strstr(cx->diags.last->text, "line 3"));
-    ac_intern(cx, "known before"); /* is no second use */
+    ac_intern(cx, "known before"); /* does not count as a use of the name */
     static const char ONCE[] = HEAD "known before,0,1,1\n";
     CHECK(ac_problem_read_csv(cx, "once.csv", ONCE, sizeof ONCE - 1, false, &p) == AC_OK);
 }

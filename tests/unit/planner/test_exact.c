@@ -67,8 +67,8 @@ static bool conflict(const ac_problem *p, int32_t a, int32_t b)
     return false;
 }
 
-/* The smallest arena over all orders in which items are stacked: each above those before it that it conflicts with. In
- * the order of its offsets a smallest plan is one of them. */
+/* The smallest arena over all stacking orders: each item above the previous ones that it conflicts with. In the order
+ * of its offsets a smallest plan is one of them. */
 typedef struct stack {
     const ac_problem *p;
     bool conflict[8][8], placed[8];
@@ -178,7 +178,7 @@ static void plant(const char *text)
 /* False lines put into the true proof of "nothing of `best` - 1 bytes": none may pass. */
 static void plant_all(ac_ctx *cx, const ac_problem *p, ac_bytes best, const char *proof)
 {
-    /* There is a plan of `best` bytes, so no text at all proves that there is none. */
+    /* There is a plan of `best` bytes, so every text that claims the opposite must be refused. */
     char *more = with_line(cx, proof, "capacity", 0, ac_strf(cx->region, "capacity %lld\n", (long long)best));
     plant(more);
     plant(with_line(cx, more, "over", draw(4), "free 0\n"));
@@ -190,7 +190,7 @@ static void plant_all(ac_ctx *cx, const ac_problem *p, ac_bytes best, const char
     /* The claim is true, the proof is not one. */
     plant(with_line(cx, proof, "items", 0, ac_strf(cx->region, "items %d\n", p->n + 1)));
     plant(with_line(cx, proof, "over", 0, ""));                     /* a dropped leaf */
-    plant(with_line(cx, proof, "over", draw(3), "over 1000000\n")); /* nobody is alive then */
+    plant(with_line(cx, proof, "over", draw(3), "over 1000000\n")); /* no item is alive then */
     plant(with_line(cx, proof, "over", draw(3), "same 999\n"));
     if (p->item[0].fixed < 0)
         plant(with_line(cx, proof, "over", draw(3), "fixed 0\n"));
@@ -273,7 +273,7 @@ static void test_larger(ac_ctx *cx)
     CHECK(certified > 5);
 }
 
-/* What the search does not know is answered by a heuristic plan and said to be. */
+/* If the search does not finish, the result is a heuristic plan and is marked as such. */
 static void test_unknown_kinds(ac_ctx *cx)
 {
     ac_problem p = random_problem(cx, 6, 0);

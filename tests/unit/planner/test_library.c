@@ -44,7 +44,7 @@ static void test_plan(void)
     p.n = 0;
     CHECK(arenac_pack(&p, NULL, &plan) == ARENAC_PACK_OK && plan.bytes == 0);
     arenac_packing_free(&plan);
-    arenac_packing_free(&plan); /* once more is fine */
+    arenac_packing_free(&plan); /* freeing it twice is allowed */
 }
 
 /* A result may begin inside the operand that dies in its step; a gap gives its bytes to another. */
@@ -165,7 +165,7 @@ static void test_csv(void)
     arenac_pack_problem_free(&p);
 }
 
-/* Where only a search shows that nothing smaller exists, it says why. */
+/* If only a search proves that nothing smaller exists, the result has the reason. */
 static void test_certificate(void)
 {
     uint32_t seed = 1;

@@ -1,4 +1,4 @@
-/* test_memories.c - several memories: what goes where, and how much of the traffic the first one keeps. */
+/* test_memories.c - several memories: placement of tensors, and the share of the traffic in the first one. */
 #include "tests/unit/support/packing.h"
 
 /* 100 + 100 bytes alive together, a first memory of 128: one of them goes on to the second. */

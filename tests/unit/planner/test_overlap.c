@@ -57,7 +57,7 @@ static void test_by_hand(ac_ctx *cx)
     CHECK(ac_loop_distances(cx, sliding(cx, 1000000, 8, 5, 2), 1, d, &once) && d[0].below == 16); /* quickly */
 }
 
-/* --- random loops: x and y of bytes, sums of what is read */
+/* --- random loops: x and y of bytes, sums of the elements read */
 
 typedef struct maker {
     ac_lb b;
@@ -190,7 +190,7 @@ static void brute_force(ac_ctx *cx, const ac_loop_fn *fn, ac_distance d)
         }
     }
     CHECK(right);
-    /* Where the two sides meet, or nothing is in the way, there is no wrong offset to find. */
+    /* If the two sides touch, or nothing is in the way, every offset is valid. */
     if (-d.below + 1 < d.above && -d.below + 1 > -ny && d.below > -nx)
         CHECK(wrong_below);
     if (-d.below + 1 < d.above && d.above - 1 < nx && d.above > -ny)

@@ -1,6 +1,6 @@
-/* test_phases.c - steps that run at once: random graphs are planned for several threads, with times that make phases
- * common; every phase is what slot.h says, and the steps, run by the evaluator in many orders that threads could
- * take, a chunk at a time, give the bits of the steps one after another with bytes of their own. Then faults are
+/* test_phases.c - steps that run in parallel: random graphs are planned for several threads, with times that make
+ * phases common; every phase obeys the rules of slot.h, and the steps, run by the evaluator in many orders that threads
+ * could take, a chunk at a time, give the bits of the steps one after another with bytes of their own. Then faults are
  * planted in good plans, which the checker has to find. A failed CHECK prints its place; the exit status is 1 when any
  * failed. */
 #include "codegen/targets.h"
@@ -97,7 +97,7 @@ static uint8_t *results(ac_ctx *cx, const ac_planned *p, int32_t threads, size_t
     return to;
 }
 
-/* Whatever a step needs is there: from an earlier phase, or from before it in its own thread. */
+/* Every operand of a step is available: from an earlier phase, or from an earlier step of the same thread. */
 static void check_order(ac_ctx *cx, const ac_planned *p, ac_live_options opt)
 {
     const ac_order_problem *q = ac_order_graph(cx->region, p->graph, p->step, p->n_steps, opt);
@@ -108,7 +108,7 @@ static void check_order(ac_ctx *cx, const ac_planned *p, ac_live_options opt)
         }
 }
 
-/* An item that one step writes moves onto one that a step beside it touches: at_once.c has to see it. */
+/* An item that one step writes moves onto one that a parallel step touches: at_once.c has to see it. */
 static void plant(ac_ctx *cx, ac_planned *p)
 {
     for (int32_t s = 0; s < p->n_steps; s++)

@@ -68,7 +68,7 @@ static void test_random(ac_ctx *cx)
             CHECK(plan.arena_bytes >= b.aligned && plan.bound == b.aligned);
             CHECK(ac_solve(cx, &p, STRATEGIES[k], &BRIEF, &again) == AC_OK);
             CHECK(!memcmp(plan.offset, again.offset, (size_t)p.n * sizeof *plan.offset));
-            if (!strcmp(STRATEGIES[k], "auto")) /* it searches a little, too */
+            if (!strcmp(STRATEGIES[k], "auto")) /* it also searches a little */
                 CHECK(plan.arena_bytes <= best && plan.arena_bytes >= plan.proven);
             else if (strcmp(STRATEGIES[k], "none") && strcmp(STRATEGIES[k], "exact"))
                 best = plan.arena_bytes < best ? plan.arena_bytes : best;
@@ -175,12 +175,12 @@ static void test_planted_faults(ac_ctx *cx)
         }
         CHECK(ac_plan_check(cx, NULL, &p, &plan) == AC_FAIL);
         int32_t found = errors_since(cx, &mark);
-        CHECK(found >= 1 && found <= 2); /* whoever reaches the top may be several */
+        CHECK(found >= 1 && found <= 2); /* several items may reach the top */
         CHECK(cx->diags.last && cx->diags.last->code == E0701);
     }
 }
 
-/* b may lie at most 16 bytes below a, or anywhere disjoint: an operator that reads ahead of what it writes. */
+/* b may start at most 16 bytes below a, or be disjoint: an operator that reads ahead of its writes. */
 static void test_pairs(ac_ctx *cx)
 {
     ac_item it[] = {item("a", 0, 2, 128, 1), item("b", 1, 3, 128, 1)};

@@ -34,7 +34,7 @@ typedef struct world {
     ac_result row[2];
 } world;
 
-/* Items, memories, and where the items lie. */
+/* Items, memories, and the addresses of items. */
 static void build_plan(world *w)
 {
     w->gap = (ac_gap){{2, 3}, 0, 64};
@@ -245,7 +245,7 @@ static void test_names(ac_ctx *cx)
     CHECK(!strcmp(ac_name_short(names, NAME[6]), "rows of block_1_relu"));
     CHECK(!strcmp(ac_name_short(names, NAME[8]), NAME[8])); /* every run of its parts is another name's too */
     CHECK(!strcmp(ac_name_short(names, NAME[9]), "same/7") && !strcmp(ac_name_short(names, NAME[10]), NAME[10]));
-    CHECK(!strcmp(ac_name_short(names, NAME[11]), "layers_of_the_network/3")); /* "3" says nothing */
+    CHECK(!strcmp(ac_name_short(names, NAME[11]), "layers_of_the_network/3")); /* "3" is not a name */
     CHECK(!strcmp(ac_name_fit(names, NAME[0], 12), "block_1_relu") &&
           !strcmp(ac_name_fit(names, NAME[0], 10), "bloc..relu"));
     CHECK(!strcmp(ac_name_fit(names, NAME[0], 200), "block_1_relu"));        /* the same in wide columns */
@@ -302,7 +302,7 @@ static void put_lock(ac_sink *to, const ac_report *r)
     ac_lock_write(to, ac_lock_of(to->cx, r));
 }
 
-/* Every form gives the same facts in its own words: model, planner, arena, bound, budget, peak, and where `in` lies. */
+/* Every form contains the same facts: model, planner, arena, bound, budget, peak, and the address of `in`. */
 static void test_same_facts(ac_ctx *cx)
 {
     world w;

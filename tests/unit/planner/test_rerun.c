@@ -1,5 +1,5 @@
-/* test_rerun.c - plans that drop results and compute them again, for random steps of training: replayed value by value,
- * the bytes counted anew, and compared with what the search says of them. */
+/* test_rerun.c - plans that drop results and recompute them, for random steps of training: replays them value by value,
+ * counts the bytes independently, and compares with the results of the search. */
 #include "base/random.h"
 #include "planner/order/rerun_search.h"
 #include "tests/unit/support/expect.h"

@@ -70,7 +70,7 @@ static void test_rule(ac_ctx *cx)
         double key[N];
         ac_bytes slow[N], fast[N];
         for (int32_t i = 0; i < p.n; i++)
-            key[i] = draw(round % 3 ? 1000 : 4); /* ties, too */
+            key[i] = draw(round % 3 ? 1000 : 4); /* including ties */
         ac_region *tmp = ac_region_open(&cx->heap);
         ac_priority_filler *s = ac_priority_open(&p, tmp);
         const ac_bytes top = fill_slowly(&p, key, edge, slow);
@@ -115,7 +115,8 @@ static void test_far_apart(ac_ctx *cx)
     }
 }
 
-/* The floor of 8 steps takes b and c, worth 5 + 5, where the dearest item alone, a, is worth 6; d's top then meets e's.
+/* The floor of 8 steps takes b and c, worth 5 + 5, although the most valuable single item, a, is worth 6; d's top then
+ * meets e's.
  */
 static void test_chain(ac_ctx *cx)
 {

@@ -139,7 +139,7 @@ static void shorten(ac_ctx *cx, ac_stripes *v, const ac_stripe_group *q, void **
     }
 }
 
-/* Memory of every tensor that is not constant, with random values; views lie in their roots. */
+/* Memory of every tensor that is not constant, with random values; views are stored in their roots. */
 static void **random_values(ac_ctx *cx, const ac_graph *g)
 {
     void **value = AC_NEW_N(cx->region, void *, g->tensor.n + 1);
@@ -178,8 +178,8 @@ static void run_steps(arenac *model, void **value, void **own)
     }
 }
 
-/* Steps begin to end - 1 as a group: alone, with pairs of windows, and both again with the input handed over by rows
- * where `input` says that the graph allows it. */
+/* Steps begin to end - 1 as a group: alone, with pairs of windows, and both again with a streamed input if `input` is
+ * set, which means that the graph allows it. */
 static void check_group(ac_stripes *v, int32_t begin, int32_t end, const ac_stripe_streamed *input, bool plant,
                         void **value, void **own)
 {

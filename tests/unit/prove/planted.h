@@ -67,7 +67,7 @@
     "%16 = get i32 %9\n %17 = add i32 %16 %15\n set %17 to %9\n end\n %20 = get i32 %9\n"                  \
     "%21 = mul i32 %20 %6\n store y[%7] %21\n end\n"
 
-/* The same by way of a local array: an accumulator of which another one is stored after it. */
+/* The same via a local array: an accumulator, and then another one, are stored in it. */
 #define STORED(first, second)                                                                               \
     "buf k const i32 8 align 16\n buf x in i8 64 align 1\n buf y out i32 2 align 4\n"                       \
     "buf acc local i32 2 align 4\n" NUMBERS "%4 = const i32 2\n %5 = const i32 4\n %6 = const i32 450000\n" \
@@ -92,7 +92,7 @@
                "%12 = lt bool %10 %7\n %13 = and bool %11 %12\n %14 = load i8 x[%8]\n store y[%8] %14\n if %13\n"   \
                "%17 = add i32 %8 %6\n %18 = load i8 x[%17]\n store y[%8] %18\n end\n end\n"
 
-/* A window of four in s: zeros first, where it is cut; what exists of it after that. */
+/* A window of four in s: first zeros where it is cut, then its existing elements. */
 #define CUT_WINDOW(last)                                                                                           \
     XY "buf s scratch i8 4 align 1\n" NUMBERS "%4 = const i32 4\n %5 = const i32 " last                            \
        "\n %6 = const i8 0\n %7 = for i32 %1 .. %2 step 1\n %8 = sub i32 %7 %3\n %9 = add i32 %8 %4\n"             \
@@ -124,7 +124,7 @@
                "%12 = add i32 %9 %6\n %13 = lt bool %8 %7\n if %13\n %15 = load i8 x[%12]\n store y[%12] %15\n"   \
                "else\n %18 = load i8x" lanes " x[%1]\n %19 = const i32 62\n store y[%19] %18\n end\n end\n"
 
-/* 43, 42, .. 1, by 44 iterations of which the last does nothing; and from 43 on. */
+/* 43, 42, .. 1, in 44 iterations, the last of them empty; and from 43 on. */
 #define DOWN(first)                                                                                          \
     XY NUMBERS "%4 = const i32 44\n %5 = const i32 43\n %6 = load i8 x[%1]\n %7 = for i32 %1 .. %4 step 1\n" \
                "%8 = lt bool %7 %5\n if %8\n %10 = sub i32 %5 %7\n store y[%10] %6\n end\n end\n"            \
@@ -139,7 +139,7 @@
     "store y[%12] %13\n %15 = add i32 %9 %2\n %16 = le bool %15 %6\n if %16\n %18 = add i32 %11 %9\n"              \
     "%19 = load i8x2 x[%18]\n store y[%18] %19\n end\n end\n end\n"
 
-/* Nine rows of seven by fours; the last four begin earlier, and only what is new of them is written. */
+/* Nine rows of seven by fours; the last four begin earlier, and only their new elements are written. */
 #define LAST_EARLIER(most)                                                                                        \
     "buf x in i8 63 align 1\n buf y out i8 63 align 1\n %1 = const i32 0\n %2 = const i32 9\n %3 = const i32 4\n" \
     "%4 = const i32 7\n %5 = const i32 " most                                                                     \
@@ -153,7 +153,7 @@
        "\n %5 = for i32 %1 .. %2 step 6\n %6 = min i32 %5 %4\n %7 = for i32 %1 .. %3 step 1\n" \
        "%8 = mul i32 %7 %2\n %9 = add i32 %8 %6\n %10 = load i8x6 x[%9]\n store y[%9] %10\n end\n end\n"
 
-/* Pairs of rows of six by threes of pairs, of which the last has fewer; four elements after them. */
+/* Pairs of rows of six in groups of three pairs, fewer in the last group; four elements after them. */
 #define PANELS(pairs)                                                                                             \
     XY "%1 = const i32 0\n %2 = const i32 2\n %3 = const i32 3\n %4 = const i32 6\n %5 = const i32 " pairs        \
        "\n %6 = const i32 12\n %7 = for i32 %1 .. %2 step 1\n %8 = mul i32 %7 %3\n %9 = add i32 %8 %3\n"          \
@@ -171,8 +171,8 @@
     "%14 = for i32 %8 .. %10 step 1\n %15 = mul i32 %14 %6\n %16 = add i32 %15 %13\n %17 = load i8x2 x[%16]\n" \
     "store y[%16] %17\n %19 = add i32 %16 %4\n %20 = load i8x2 x[%19]\n store y[%19] %20\n end\n end\n end\n"
 
-/* Rows in pairs, columns by fours and by threes, pairs of channels in halves: what is written has five loop variables,
- * what is read has six. The threes begin at column `from`. */
+/* Rows in pairs, columns by fours and by threes, pairs of channels in halves: writes have five loop variables, reads
+ * have six. The threes begin at column `from`. */
 #define TILES(from)                                                                                                  \
     "buf x in i8 160 align 1\n buf y out i8 160 align 1\n %1 = const i32 0\n %2 = const i32 2\n %3 = const i32 4\n"  \
     "%4 = const i32 3\n %5 = const i32 80\n %6 = const i32 40\n %7 = const i32 12\n %8 = const i32 " from            \
@@ -184,8 +184,8 @@
     "%31 = mul i32 %30 %3\n %32 = add i32 %29 %31\n %33 = for i32 %1 .. %2 step 1\n %34 = add i32 %32 %33\n"         \
     "%35 = load i8 x[%34]\n store y[%34] %35\n end\n end\n end\n end\n end\n end\n"
 
-/* Row by row: which of two steps is next is said by how many rows each has made; the first one's are kept in turn;
- * the last one makes `rows`. */
+/* Row by row: the counts of rows done determine which of two steps is next; rows of the first one are stored in
+ * rotation; the last one computes `rows`. */
 #define STRIPED(bufs, ticks, kept, at, rows)                                                                    \
     bufs "buf x in i8 64 align 1\n buf y out i8 32 align 1\n buf s scratch i8 16 align 1\n %1 = const i32 0\n " \
          "%2 = const i32 2\n %3 = const i32 8\n %4 = const i32 1\n %5 = const i32 " at "\n %6 = " rows          \
@@ -263,7 +263,7 @@
                "%19 = add i32 %17 %3\n set %19 to %11\n end\n %22 = get i32 %11\n %23 = le bool %5 %22\n"       \
                "break_if %23\n end\n"
 
-/* Indices up to the first that is below `least`; what they name. */
+/* Indices up to the first one below `least`, and the elements they select. */
 #define INDICES(least)                                                                                         \
     "buf i in i8 64 align 1\n buf x in i8 128 align 1\n buf y out i8 64 align 1\n buf s scratch i32 64 align " \
     "4\n" NUMBERS "%4 = const i32 " least "\n %5 = for i32 %1 .. %2 step 1\n store s[%5] %1\n end\n"           \
@@ -281,14 +281,15 @@
     "store s[%17] %15\n end\n %20 = for i32 %9 .. %12 step 1\n %21 = sub i32 %20 %9\n %22 = mul i32 %21 %7\n" \
     "%23 = load i8x8 s[%22]\n %24 = mul i32 %20 %6\n store y[%24] %23\n end\n end\n"
 
-/* Pixels by threes, the last of which are fewer; image and place in it, as a convolution of several images has them. */
+/* Pixels in groups of three, fewer in the last group; image and position in it, as in a convolution of several
+ * images. */
 #define OF_IMAGES(pixels)                                                                                           \
     XY NUMBERS "%4 = const i32 3\n %5 = const i32 " pixels                                                          \
                "\n %6 = for i32 %1 .. %2 step 3\n %7 = sub i32 %2 %6\n %8 = min i32 %4 %7\n"                        \
                "%9 = for i32 %1 .. %8 step 1\n %10 = add i32 %6 %9\n %11 = div i32 %10 %5\n %12 = mul i32 %11 %2\n" \
                "%13 = mod i32 %10 %5\n %14 = add i32 %12 %13\n %15 = load i8 x[%14]\n store y[%14] %15\n end\n end\n"
 
-/* x has 64 rows of one; row oy of 72 takes row oy - 4 of x, where there is one. */
+/* x has 64 rows of one; row oy of 72 takes row oy - 4 of x, if it exists. */
 #define OUTSIDE(limit)                                                                                             \
     XY NUMBERS "%4 = const i32 72\n %5 = const i32 4\n %6 = const i32 " limit                                      \
                "\n %7 = for i32 %1 .. %4 step 1\n %8 = sub i32 %5 %7\n %9 = max i32 %8 %1\n %10 = min i32 %9 %3\n" \
@@ -306,7 +307,7 @@
                "%20 = add i32 %19 %5\n %21 = load i8 x[%19]\n %22 = load i8 x[%20]\n %23 = max i8 %21 %22\n"       \
                "store y[%6] %23\n end\n"
 
-/* Called for each of 8 rows, which lie at the end of a window of two: y gets one after the other. */
+/* Called for each of 8 rows, which are stored at the end of a window of two: y gets one after the other. */
 #define ROWS(by, place)                                                                                            \
     "buf part in i32 1 align 4\n buf state scratch i32 1 align 4\n buf rows scratch i8 16 align 4\n" BUF_Y         \
     "%1 = const i32 0\n %2 = const i32 8\n %3 = load i32 part[%1]\n %4 = eq bool %3 %1\n if %4\n"                  \
@@ -322,7 +323,7 @@
                "\n %8 = for i32 %4 .. %5 step -1\n %9 = le bool %6 %8\n %10 = sub i32 %7 %8\n"  \
                "%11 = select i32 %9 %10 %8\n %12 = load i8 x[%11]\n store y[%8] %12\n end\n"
 
-/* A sum that does not wrap beside a product that does, and `times` the sum. */
+/* A sum that does not wrap next to a product that does, and `times` the sum. */
 #define WRAPS_ELSEWHERE(times)                                                                           \
     "buf x in i8 64 align 1\n buf y out i32 64 align 4\n" NUMBERS "%4 = var i32 %1 as sum\n"             \
     "%5 = const i32 1073741824\n %6 = for i32 %1 .. %2 step 1\n %7 = load i8 x[%6]\n %8 = cast i32 %7\n" \
@@ -348,8 +349,8 @@
 
 /* The largest of the copies s of four x, less each of them, as an index of x; `since` is one instruction between, and
  * `round` one in each iteration of the last loop. */
-/* y: x of how far below the largest of s, a copy of the first four, each of these is; and three instructions, of which
- * NOTHING changes no element of s. */
+/* y: x of how far below the largest of s, a copy of the first four, each of these is; and three instructions; with
+ * NOTHING, no element of s changes. */
 #define NOTHING "store y[%1] %13\n"
 #define LARGEST_OF_COPIES(found, since, round)                                                                         \
     XY "buf s scratch i8 4 align 4\n" NUMBERS "%4 = const i32 4\n %5 = for i32 %1 .. %2 step 1\n %6 = load i8 x[%5]\n" \

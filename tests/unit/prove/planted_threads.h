@@ -73,14 +73,14 @@
     "%24 = for i32 %1 .. %2 step 1 as t block\n %25 = for i32 %1 .. %3 step 1\n %26 = mul i32 %25 %2\n"        \
     "%27 = add i32 %26 %24\n %28 = load i32 acc[%27]\n store y[%27] %28\n end\n end\n"
 
-/* Place x[0] of x, which is asked about once, and loaded again for each element: `again`. */
+/* Position x[0] of x, which is checked once, and loaded again for each element: `again`. */
 #define ASKED(most, again)                                                                                       \
     XY "%1 = const i32 0\n %2 = const i32 64\n %3 = load i8 x[%1]\n %4 = const i8 0\n %5 = lt bool %3 %4\n"      \
        "%6 = const i8 " most "\n %7 = lt bool %6 %3\n %8 = or bool %5 %7\n fail_if %8 status 4\n"                \
        "%10 = for i32 %1 .. %2 step 1\n %11 = const i32 " again "\n %12 = load i8 x[%11]\n %13 = cast i32 %12\n" \
        "%14 = load i8 x[%13]\n store y[%10] %14\n end\n"
 
-/* The same of an array of its own; after it was loaded and before it is asked about, `array` gets a 64. */
+/* The same for a local array; between the load and the check, `array` gets a 64. */
 #define ASKED_OWN(array)                                                                                        \
     XY "buf own local i32 4 align 4\n buf other local i32 4 align 4\n %1 = const i32 0\n %2 = const i32 64\n"   \
        "%3 = load i8 x[%1]\n %4 = cast i32 %3\n store own[%1] %4\n %6 = load i32 own[%1]\n %7 = const i32 48\n" \
@@ -88,8 +88,8 @@
        "fail_if %10 status 4\n %13 = for i32 %1 .. %2 step 1\n %14 = load i32 own[%1]\n %15 = load i8 x[%14]\n" \
        "store y[%13] %15\n end\n"
 
-/* The largest element of each of two rows of 32, found by four threads each: they look at elements up to `end` of
- * `row`, and join what threads `distance` and 1 apart have; then rest, in which %42 is the largest of thread %38. */
+/* The largest element of each of two rows of 32, found by four threads each: they compare elements up to `end` of
+ * `row`, and combine the results of threads `distance` and 1 apart; in the rest, %42 is the maximum of thread %38. */
 #define FOUND(distance, end, row, join, y, rest)                                                          \
     BUF_X "buf e in i8 256 align 1\n buf y out i8 " y " align 1\n buf a local i32 8 align 4\n"            \
           "buf b local i32 8 align 4\n buf c local i32 8 align 4\n %1 = const i32 0\n %2 = const i32 8\n" \

@@ -1,7 +1,7 @@
-/* test_mutants.c - the prover against the evaluator: the loops of real models with a fault planted at random. What the
- * prover says stays inside its buffers must do so when it is run; results that it says are written must not depend on
- * what was in memory before; and they must be the same where arguments overlap as the plan has them, if it says that
- * those are read first. usage: test_mutants [MUTANTS [SEED]] */
+/* test_mutants.c - the prover against the evaluator: the loops of real models with a fault planted at random. Accesses
+ * that the prover finds inside their buffers must be so at run time; results that it finds fully written must not
+ * depend on previous memory contents; and if it finds that overlapping arguments are read first, results must not
+ * change when they overlap as in the plan. usage: test_mutants [MUTANTS [SEED]] */
 #include "driver/stage/stage.h"
 #include "ir/loop/eval/eval.h"
 #include "prove/prove.h"
@@ -168,8 +168,8 @@ static void run(ac_ctx *cx, const ac_module *m, int32_t step, const ac_loop_fn *
     ac_region_close(r);
 }
 
-/* May a place in memory be a number that the function has put into memory of its own? What is read of that unwritten is
- * one doubt, and places are no further ones. */
+/* True if a position may be a number that the function has stored in its own memory. Reading that before it is written
+ * is already one doubt; positions do not count as further ones. */
 static bool keeps_numbers(const ac_loop_fn *fn)
 {
     bool any = false;

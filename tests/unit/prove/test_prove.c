@@ -64,7 +64,7 @@ static ac_tensor *tensor_of(built *b, const char *name, const ac_buf *buf)
 
 static ac_node MAKER;
 
-/* Binds parameter `a` as the word says. Tensors that a function takes before anyone made them are inputs. */
+/* Binds parameter `a` as its word requires. Tensors that a function reads before they are produced are inputs. */
 static void bind(built *b, ac_call *c, ac_lowered *low, int32_t a, const char *word)
 {
     const ac_buf *buf = &low->fn->buf.item[a];
@@ -189,7 +189,7 @@ static void test_plans(void)
     expect(b, AC_CLAIM_WRITTEN, "byte 0 of 'z' is read at 0x200, but nothing has been written there", true);
 }
 
-/* What an operator of the step makes has to be made before it is read; what none makes has to be there. */
+/* Results of an operator of the step must be produced before they are read; other operands must already exist. */
 static void test_own(void)
 {
     static const char *const BODY = "buf x inout i8 64 align 1\n" BUF_Y COPY("%5 = load i8 x[%4]\n store y[%4] %5");
@@ -205,7 +205,8 @@ static void test_own(void)
     }
 }
 
-/* A product that fits because of what steps before have left in its operand; `more` may write there, too. */
+/* A product that fits because of the values that previous steps have stored in its operand; `more` may also write
+ * there. */
 #define CLAMPED(hi)                                                                                             \
     XY NUMBERS "%4 = const i8 0\n %5 = const i8 " hi                                                            \
                "\n %6 = for i32 %1 .. %2 step 1\n %7 = load i8 x[%6]\n %8 = max i8 %7 %4\n %9 = min i8 %8 %5\n" \

@@ -1,5 +1,5 @@
-/* test_simplex.c - prove/domain/simplex.h against every point of small boxes: what it says is so must be so, and of what is so
- * it has to find almost all. */
+/* test_simplex.c - prove/domain/simplex.h against every point of small boxes: its answers must be correct, and it must
+ * find almost all true statements. */
 #include "prove/domain/simplex.h"
 #include "tests/unit/support/in_context.h"
 #include "tests/unit/support/seeds.h"
@@ -40,7 +40,7 @@ static int64_t sum_of(const int64_t *weight, const int32_t *at, int32_t n)
     return sum;
 }
 
-/* The largest sum of the points that meet all inequalities; INT64_MIN: there is none. */
+/* The largest sum of the points that meet all inequalities; INT64_MIN: no such point. */
 static int64_t largest(const system_of *s)
 {
     int64_t best = INT64_MIN;

@@ -20,7 +20,7 @@
 
 enum { N = 64, MAX_CASES = 4000 };
 
-/* What a buffer is filled with. */
+/* The initial contents of a buffer. */
 typedef enum fill { ANY, SMALL, NARROW, COUNT, DIVISOR, FITS, TRUTH, OUTPUT } fill;
 
 typedef struct test_case {

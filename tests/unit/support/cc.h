@@ -97,7 +97,7 @@ static inline bool cc_exists(const char *dir, const char *compiler)
     return cc_run(dir, argv, "version.log") == 0;
 }
 
-/* cc [flags...] -o DIR/out DIR/source, and nothing said. flags: words separated by blanks. */
+/* cc [flags...] -o DIR/out DIR/source, without output. flags: words separated by blanks. */
 static inline int cc_compile(const char *dir, const char *compiler, const char *flags, const char *sources,
                              const char *out)
 {

@@ -1,6 +1,5 @@
-/* expect.h - how a unit test says what failed.
- * A test file includes it once; it holds the test's counter. Output: one line per failure on stderr, "file:line: where:
- * what". */
+/* expect.h - reports failures of a unit test. A test file includes it once; it holds the test's counter. Output: one
+ * line per failure on stderr, "file:line: where: what". */
 #ifndef AC_TESTS_UNIT_SUPPORT_EXPECT_H
 #define AC_TESTS_UNIT_SUPPORT_EXPECT_H
 #include <setjmp.h>
@@ -9,7 +8,7 @@
 #include <stdlib.h>
 
 static int failures;
-static const char *now = ""; /* the case being checked, printed with a failure; "" where the line says enough */
+static const char *now = ""; /* the case being checked, printed with a failure; "" if the line suffices */
 
 static inline void check_failed(const char *file, int line, const char *what, bool end)
 {
@@ -19,8 +18,8 @@ static inline void check_failed(const char *file, int line, const char *what, bo
         exit(1);
 }
 
-/* CHECK counts a failure and goes on; MUST ends the test, where nothing after it would make sense; FAILED says in words
- * what did not hold. */
+/* CHECK counts a failure and goes on; MUST ends the test, if nothing after it would make sense; FAILED describes the
+ * failure. */
 #define CHECK(e)     ((e) ? (void)0 : check_failed(__FILE__, __LINE__, #e, false))
 #define MUST(e)      ((e) ? (void)0 : check_failed(__FILE__, __LINE__, #e, true))
 #define FAILED(what) check_failed(__FILE__, __LINE__, what, false)

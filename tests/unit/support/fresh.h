@@ -5,7 +5,7 @@
 
 static ac_ctx cx;
 
-/* cx anew: what was built before is gone. Running out of memory aborts. */
+/* Opens cx again: everything built before is freed. Running out of memory aborts. */
 static inline void fresh(void)
 {
     if (cx.region)

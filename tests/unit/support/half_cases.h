@@ -1,5 +1,5 @@
-/* half_cases.h - random programs on values of four bytes and two halves: what halves.h keeps whole and what it does
- * not.
+/* half_cases.h - random programs on values of four bytes and two halves: instructions that halves.h keeps whole, and
+ * others.
  *
  *     n_cases = 0;
  *     build_halves();             cases[0 .. n_cases) of case_table.h, for the target that is set */
@@ -61,7 +61,7 @@ static void one_step(pool *p, ac_x i)
     case 7:
         p->pair[p->n_pair++] = rnd() % 2 ? ac_lb_xor(&b, x, y) : ac_lb_and(&b, x, ac_lb_like_int(&b, x, -256));
         return;
-    default: /* what becomes scalars */
+    default: /* instructions that become scalars */
         p->pair[p->n_pair++] = rnd() % 2 ? ac_lb_add_wrap(&b, x, y) : ac_lb_shl(&b, x, ac_lb_like_int(&b, x, 3));
         p->sum[p->n_sum++] = ac_lb_cast(&b, ac_lb_lane(&b, w, (int32_t)(rnd() % 4)), AC_I32);
         return;

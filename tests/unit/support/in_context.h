@@ -4,7 +4,7 @@
 #include "base/ctx.h"
 #include "tests/unit/support/expect.h"
 
-/* Runs the tests and says what failed, with the diagnostics there were; the exit status. cx is static: setjmp. */
+/* Runs the tests and reports failures with their diagnostics; returns the exit status. cx is static: setjmp. */
 static inline int in_context(ac_ctx *cx, void (*tests)(ac_ctx *cx))
 {
     ac_ctx_open(cx);

@@ -1,4 +1,4 @@
-/* loop_cases.h - what tests of printers share: every instruction of the loop IR in every type as a small function,
+/* loop_cases.h - shared by tests of printers: every instruction of the loop IR in every type as a small function,
  * tiles, and random programs with loops, branches and variables.
  *
  *     target = ac_target_find("x86-64-v3");
@@ -339,7 +339,7 @@ static void every_type(ac_dtype d, int32_t lanes)
         lanes_cases(d, lanes);
 }
 
-/* An array of the function's own, and a buffer nobody reads. */
+/* A local array, and an unused buffer. */
 static void local_array(void)
 {
     open_case();

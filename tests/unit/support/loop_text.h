@@ -1,4 +1,4 @@
-/* loop_text.h - what tests of the loop IR share: a context to build in, and functions as text. */
+/* loop_text.h - shared by tests of the loop IR: a context to build in, and functions as text. */
 #ifndef AC_TESTS_UNIT_SUPPORT_LOOP_TEXT_H
 #define AC_TESTS_UNIT_SUPPORT_LOOP_TEXT_H
 #include "ir/loop/builder.h"
@@ -13,7 +13,7 @@ static inline const char *dump(const ac_loop_fn *fn)
     return ac_sink_text(&s);
 }
 
-/* The function that its text says, which must have that text. */
+/* Parses a function, which must print as the same text. */
 static inline ac_loop_fn *reread(const ac_loop_fn *fn)
 {
     const char *text = dump(fn);

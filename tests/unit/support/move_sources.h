@@ -1,9 +1,9 @@
-/* move_sources.h - operators that move elements, by their definitions: where does the element at these coordinates of
- * the result come from?
+/* move_sources.h - operators that move elements, by their definitions: the source of the element at given coordinates
+ * of the result.
  *
  *     place p = s_transpose(node, 0, at, data);       operand p.operand at coordinates p.from
  *
- * data: what operands hold, by tensor id. */
+ * data: contents of operands, by tensor id. */
 #ifndef AC_TESTS_UNIT_SUPPORT_MOVE_SOURCES_H
 #define AC_TESTS_UNIT_SUPPORT_MOVE_SOURCES_H
 #include "tests/unit/support/run_node.h"

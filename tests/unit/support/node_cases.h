@@ -231,7 +231,7 @@ static node_text cast_text(const char *shape)
                        ac_strf(cx.region, "z: %s[%s] = cast(x) to=%s", to, shape, to)};
 }
 
-/* A node with inferred shapes; *text: what it says. */
+/* A node with inferred shapes; *text: its text. */
 static const ac_node *node_case(const char **text)
 {
     int32_t rank = draw(1, 3), dim[3];

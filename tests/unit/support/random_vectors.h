@@ -1,6 +1,6 @@
-/* random_vectors.h - random graphs of operators on vectors, for tests of orders and lives.
+/* random_vectors.h - random graphs of operators on vectors, for tests of orders and live ranges.
  *
- *     ac_graph *g = random_graph(cx, 4 + draw(7));      after the passes; NULL: said why
+ *     ac_graph *g = random_graph(cx, 4 + draw(7));      after the passes; NULL: reported
  *
  * Memory: the context's region. */
 #ifndef AC_TESTS_UNIT_SUPPORT_RANDOM_VECTORS_H

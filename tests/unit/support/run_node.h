@@ -1,4 +1,4 @@
-/* run_node.h - what tests of lowerings share: one node in the text form, lowered for plain, firmware and vector targets
+/* run_node.h - shared by tests of lowerings: one node in the text form, lowered for plain, firmware and vector targets
  * and run by the evaluator.
  *
  *     ac_graph *g;
@@ -6,7 +6,7 @@
  *     void **data = make_data(cx, g, 0);              by tensor id; operands are random, results rubbish
  *     run_node(cx, n, &TARGETS[1], false, data, &status);
  *
- *     uint8_t *want = result_of(cx, low, data, z);    ends the test where a lowering has no result
+ *     uint8_t *want = result_of(cx, low, data, z);    ends the test if a lowering has no result
  *
  * Memory: the context's region. fail() prints a place and counts. */
 #ifndef AC_TESTS_UNIT_SUPPORT_RUN_NODE_H
@@ -122,7 +122,7 @@ static void **make_data(ac_ctx *cx, const ac_graph *g, int64_t below)
     return data;
 }
 
-/* What a lowered node takes, in the order of its arguments; scratch is NaN, *part the part that is run. */
+/* The arguments of a lowered node, in order; scratch is NaN, *part the part to run. */
 static inline void **bind_data(ac_ctx *cx, const ac_lowered *w, void **data, int32_t *part)
 {
     void **arg = AC_NEW_N(cx->region, void *, w->arg.n + 1);
@@ -148,7 +148,7 @@ static inline int run_lowered(ac_ctx *cx, const ac_lowered *w, void **data, int 
     return w ? ac_eval(cx, w->fn, bind_data(cx, w, data, &part), w->arg.n, status) : AC_FAIL;
 }
 
-/* A copy of the result z of a lowering that has to verify and to succeed: none of it is what was there before. */
+/* A copy of the result z of a lowering, which must verify, succeed, and overwrite all of z. */
 static inline uint8_t *result_of(ac_ctx *cx, const ac_lowered *low, void **data, const ac_tensor *z)
 {
     const size_t bytes = (size_t)ac_tensor_bytes(z);

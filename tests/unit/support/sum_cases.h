@@ -1,4 +1,4 @@
-/* sum_cases.h - what tests of sums of products and of windows share: random tensors in each number system, TFLite's
+/* sum_cases.h - shared by tests of sums of products and of windows: random tensors in each number system, TFLite's
  * arithmetic from its documentation, and a lowered node run on plain, firmware and vector targets by the evaluator.
  *
  *     tensor x = make("x", AC_I8, 4, dim, -128, 127, false);

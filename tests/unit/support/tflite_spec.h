@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The writer: objects are appended; a reference is a slot that is filled when what it refers to is written. */
+/* The writer: objects are appended; a reference is a slot that is filled when its target is written. */
 
 enum { CAP = 1 << 16, REF = -4 };
 static uint8_t out[CAP];

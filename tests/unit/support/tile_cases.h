@@ -20,7 +20,7 @@ static int32_t repeated(const char *name, int32_t from, int64_t n)
     return to;
 }
 
-/* Sums of a tile, from what is in the accumulators before, of as many steps as there is room for and at most `most`.
+/* Sums of a tile, starting from the accumulators, of as many steps as fit, at most `most`.
  */
 static void sums(ac_tile t, int64_t most)
 {

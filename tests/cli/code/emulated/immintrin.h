@@ -1,7 +1,6 @@
-/* immintrin.h - instructions of AVX-512 and AMX, of which a machine that runs tests may have none, as functions that do
- * what Intel's manual says of them: for files that arenac writes, compiled for AVX2 (tests/cli/code/emulated.sh).
- * What a processor would refuse ends the program: products of tiles whose shapes do not fit, tiles that are not
- * configured. */
+/* immintrin.h - emulates intrinsics of AVX-512 and AMX by functions that follow Intel's manual, for machines without
+ * them: for files that arenac writes, compiled for AVX2 (tests/cli/code/emulated.sh). Invalid operations end the
+ * program: products of tiles whose shapes do not fit, tiles that are not configured. */
 #ifndef EMULATED_IMMINTRIN_H
 #define EMULATED_IMMINTRIN_H
 #include_next <immintrin.h>
@@ -200,7 +199,7 @@ EMULATED __m128i emulated_cvtneps8(__m256 a)
 #define _mm256_cvtepi32_epi16               emulated_low_halves
 #define _mm512_cvtneps_pbh                  emulated_cvtneps16
 #define _mm256_cvtneps_pbh                  emulated_cvtneps8
-/* What GNU C's vectors do as they are. */
+/* Operations that GNU C vectors support directly. */
 typedef uint32_t emulated_u32x16 __attribute__((vector_size(64), may_alias));
 #define _mm512_set1_epi32(x) ((__m512i)((emulated_u32x16){0} + (uint32_t)(x)))
 #define _mm512_set_epi32(p, o, n, m, l, k, j, i, h, g, f, e, d, c, b, a) \
