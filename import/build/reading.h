@@ -30,6 +30,7 @@
 #include "import/build/imported.h"
 #include "import/build/refuse.h"
 #include "import/build/row.h"
+#include "ir/flow/unroll.h"
 
 struct ac_format;
 
@@ -57,6 +58,7 @@ typedef struct ac_reading {
     struct ac_joined *joined;  /* of counted.c; NULL: none yet */
     struct ac_cut *cuts;       /* of updates.c; NULL: none yet */
     int64_t work;              /* steps left for values that are computed from given ones */
+    ac_flow_budget copies;     /* of loops, branches and functions */
 } ac_reading;
 
 typedef struct ac_format {

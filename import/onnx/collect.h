@@ -3,8 +3,6 @@
 #define AC_IMPORT_ONNX_COLLECT_H
 #include "import/onnx/proto/onnx.h"
 
-/* A value that is a bool of one element, as a scalar; NULL: E0104. */
-ac_tensor *ac_onx_condition(ac_onx_node *n, ac_tensor *c);
 /* Every `stride`th of `part`, `count` of them, as one tensor with a new dimension `axis`. NULL: reported. */
 ac_tensor *ac_onx_collect(ac_onx_node *n, ac_tensor *const *part, int64_t count, int32_t stride, int64_t axis,
                           bool backwards);

@@ -16,63 +16,36 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { MOST_STEPS = 4096 };
-
-ac_tensor *ac_onx_condition(ac_onx_node *n, ac_tensor *c)
-{
-    if (!c)
-        return NULL;
-    if (c->dtype != AC_BOOL || ac_tensor_count(c) != 1)
-        return (void)ac_error(n->r->cx, n->at, E0104, "the condition '%s' is %s, expected one bool", c->name,
-                              ac_tensor_str(n->r->cx, c)),
-               NULL;
-    return ac_onx_reshape(n, c, 0, NULL);
-}
-
 /* ------------------------------------------------------------------ If */
 
-static int branch(ac_onx_node *n, ac_sub *s, ac_span graph)
+typedef struct branches {
+    ac_onx_node *n;
+    ac_span graph[2];
+    const ac_graph *outer;
+} branches;
+
+static int run_branch(void *own, int32_t which, ac_tensor **out)
 {
-    ac_tensor **out = AC_NEW_N(n->r->cx->region, ac_tensor *, n->n_out + 1);
-    ac_sub_enter(&n->b, &n->r->g, s);
-    const int rc = ac_onx_call_graph(n, graph, NULL, 0, out, n->n_out);
-    ac_sub_leave(&n->b, &n->r->g, s);
-    for (int32_t i = 0; i < n->n_out && rc == AC_OK; i++) {
+    const branches *x = own;
+    ac_onx_node *n = x->n;
+    AC_TRY(ac_onx_call_graph(n, x->graph[which], NULL, 0, out, n->n_out));
+    for (int32_t i = 0; i < n->n_out && n->r->g != x->outer; i++)
         if (ac_onx_sequence_of(n->r, out[i]))
             return ac_build_cannot(&n->b, "only data decides which sequence of tensors result %d is", i);
-        ac_push(s->g->region, &s->g->output, out[i]);
-    }
-    return rc;
-}
-
-static int both_branches(ac_onx_node *n, ac_span then, ac_span otherwise)
-{
-    ac_sub yes = {0}, no = {0};
-    ac_tensor **out = AC_NEW_N(n->r->cx->region, ac_tensor *, n->n_out + 1), *cond = ac_onx_condition(n, n->in[0]);
-    const char **name = AC_NEW_N(n->r->cx->region, const char *, n->n_out + 1);
-    if (!cond)
-        return AC_FAIL;
-    for (int32_t i = 0; i < n->n_out; i++)
-        name[i] = ac_onx_result_name(n, i);
-    AC_TRY(branch(n, &yes, then));
-    AC_TRY(branch(n, &no, otherwise));
-    AC_TRY(ac_sub_branches(&n->b, &n->r->g, n->in[0], &yes, &no, n->n_out, name, out));
-    for (int32_t i = 0; i < n->n_out; i++)
-        AC_TRY(ac_onx_result(n, i, out[i]));
     return AC_OK;
 }
 
 int ac_onx_do_if(ac_onx_node *n)
 {
-    double cond;
     ac_onx_attr *a = ac_onx_attr_of(n, "then_branch"), *b = ac_onx_attr_of(n, "else_branch");
     ac_tensor **out = AC_NEW_N(n->r->cx->region, ac_tensor *, n->n_out + 1);
+    const char **name = AC_NEW_N(n->r->cx->region, const char *, n->n_out + 1);
     if (!a || !b)
         return ac_error(n->r->cx, n->at, E0103, "a branch is missing");
-    if (!ac_operand_known(&n->b, &n->in[0]))
-        return both_branches(n, a->graph, b->graph);
-    AC_TRY(ac_operand_scalar(&n->b, &n->in[0], &cond));
-    AC_TRY(ac_onx_call_graph(n, cond != 0 ? a->graph : b->graph, NULL, 0, out, n->n_out));
+    branches x = {n, {a->graph, b->graph}, n->r->g};
+    for (int32_t i = 0; i < n->n_out; i++)
+        name[i] = ac_onx_result_name(n, i);
+    AC_TRY(ac_sub_if(&n->b, &n->r->g, n->in[0], run_branch, &x, n->n_out, name, out));
     for (int32_t i = 0; i < n->n_out; i++)
         AC_TRY(ac_onx_result(n, i, out[i]));
     return AC_OK;
@@ -185,8 +158,8 @@ static int run_scan(scan *s, ac_tensor *const *state, ac_tensor *const *input, a
                             steps);
         steps = have;
     }
-    if (steps < 1 || steps > MOST_STEPS)
-        return ac_build_cannot(&n->b, "it has %" PRId64 " steps; 1 to %d are unrolled", steps, MOST_STEPS);
+    if (steps < 1)
+        return ac_build_cannot(&n->b, "it has no steps");
     ac_tensor *count;
     AC_TRY(counted_steps(s, input, axis, &count));
     memcpy(in, state, (size_t)s->states * sizeof *in);

@@ -6,14 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum {
-    MAX_LEVEL = 16,
-    WORK_NODE = 16,
-    MAX_OPERANDS = 4096,
-    MAX_CALLS = 1 << 14,
-    MAX_UNROLLED = 1 << 17,
-    MAX_CALLED = 1 << 27
-};
+enum { MAX_LEVEL = 16, WORK_NODE = 16, MAX_OPERANDS = 4096 };
 
 typedef struct node {
     ac_pb_list inputs, outputs, attributes;
@@ -191,10 +184,7 @@ int ac_onx_call_graph(ac_onx_node *n, ac_span message, ac_tensor *const *in, int
     s = (ac_onx_scope){.outer = n->scope, .call = s.call, .opset = s.opset, .n_opset = s.n_opset, .level = s.level + 1};
     if (s.level > MAX_LEVEL)
         return ac_error(r->cx, n->at, E0014, "graphs are nested more than %d deep", MAX_LEVEL);
-    r->called += (int64_t)message.n;
-    if (++r->calls > MAX_CALLS || r->g->node.n > MAX_UNROLLED || r->called > MAX_CALLED)
-        return ac_build_cannot(&n->b, "unrolled, its graphs are more than %d calls, %d operators or %d bytes",
-                               MAX_CALLS, MAX_UNROLLED, MAX_CALLED);
+    AC_TRY(ac_flow_spend_call(r->cx, &r->reading->copies, n->at, r->g, (int64_t)message.n));
     if (!ac_pb_enter(&r->pb, message.p))
         return AC_FAIL;
     int rc = ac_pb_read(&r->pb, message, ac_onx_body_fields, &b) ? AC_OK : AC_FAIL;
@@ -208,7 +198,7 @@ int ac_onx_call_graph(ac_onx_node *n, ac_span message, ac_tensor *const *in, int
         rc = take_outputs(n, &s, b.outputs, out, n_out);
     ac_pb_leave(&r->pb);
     if (!r->pb.failed)
-        r->pb.work = work - 1; /* a loop reads its body again and again; the limits above bound it */
+        r->pb.work = work - 1; /* a loop reads its body again and again; the budget above bounds it */
     return r->pb.failed ? AC_FAIL : rc;
 }
 

@@ -10,30 +10,32 @@
 #include "import/build/bounds.h"
 #include "import/build/counted.h"
 #include "import/build/params.h"
-#include "import/build/flow/sub_graphs.h"
+#include "import/build/flow/file_loop.h"
 #include "import/onnx/collect.h"
 #include "import/onnx/proto/nodes.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum { MANY = 64, MOST_UNROLLED = 4096, MOST_READINGS = 32 };
+enum { MOST_UNROLLED = 4096, MOST_READINGS = 32 };
 
 typedef struct loop {
+    ac_loop loop; /* its values: iteration (NULL while it is unrolled), condition, carried ones of the file */
     ac_onx_node *n;
     ac_span body;
     int32_t carried, scans;
-    int64_t trips;            /* -1: none that is known */
-    ac_tensor *limit;         /* trips as data; NULL: there is no limit */
-    int64_t most;             /* elements of a scan that are kept */
-    bool beyond;              /* there may be more: these are written behind the others, and cut off */
-    bool counted;             /* there may be fewer than `most` */
-    int32_t *length;          /* by scan: which value that is carried says how long its elements are; -1: none */
-    ac_tensor *again;         /* the condition: constant, or computed at run time */
-    ac_tensor **in;           /* iteration, condition, what is carried round */
-    ac_tensor **out;          /* condition, what is carried round, one element of each scan */
-    bool *sequence;           /* by value that is carried: a sequence, whose elements go round as one tensor */
-    AC_VEC(ac_tensor *) part; /* the elements of the scans so far */
+    int64_t done;                /* iterations that were unrolled */
+    ac_tensor *limit;            /* trips as data; NULL: there is no limit */
+    int64_t most;                /* elements of a scan that are kept */
+    bool beyond;                 /* there may be more: these are written behind the others, and cut off */
+    bool counted;                /* there may be fewer than `most` */
+    int32_t *length;             /* by scan: which value that is carried says how long its elements are; -1: none */
+    ac_tensor *again;            /* before the loop: the condition, constant or computed at run time */
+    ac_tensor **first;           /* values before the loop */
+    ac_tensor **out;             /* condition, carried values, one element of each scan: of the last iteration */
+    bool *sequence;              /* by carried value: a sequence, which a WHILE carries as one tensor */
+    AC_VEC(ac_tensor *) element; /* of the scans so far */
+    int32_t readings;            /* of the body for a WHILE */
 } loop;
 
 static int read_loop(loop *l)
@@ -46,87 +48,78 @@ static int read_loop(loop *l)
     l->body = a->graph;
     l->carried = n->n_in > 2 ? n->n_in - 2 : 0;
     l->scans = n->n_out - l->carried;
-    l->trips = -1;
+    l->loop.trips = -1;
     l->scans = l->scans < 0 ? 0 : l->scans; /* results that nobody uses may be left out at the end */
     for (int32_t k = 0; k < n->n_out; k++)
         (void)ac_bound_of(&n->b, ac_onx_result_name(n, k));
     if ((l->limit = ac_onx_in(n, 0)) && ac_operand_known(&n->b, &n->in[0])) {
         AC_TRY(ac_operand_scalar(&n->b, &n->in[0], &trips));
-        l->trips = trips < 0 ? 0 : trips > 1e15 ? INT64_MAX : (int64_t)trips;
+        l->loop.trips = trips < 0 ? 0 : trips > 1e15 ? INT64_MAX : (int64_t)trips;
     }
-    l->again = ac_onx_in(n, 1) ? ac_onx_condition(n, n->in[1]) : ac_onx_number(n, AC_BOOL, 1);
+    l->again = ac_onx_in(n, 1) ? ac_sub_condition(&n->b, n->in[1]) : ac_onx_number(n, AC_BOOL, 1);
     l->sequence = AC_NEW_N(n->r->cx->region, bool, l->carried + 1);
     l->length = AC_NEW_N(n->r->cx->region, int32_t, l->scans + 1);
-    l->in = AC_NEW_N(n->r->cx->region, ac_tensor *, l->carried + 2);
+    l->first = AC_NEW_N(n->r->cx->region, ac_tensor *, l->carried + 2);
     l->out = AC_NEW_N(n->r->cx->region, ac_tensor *, l->carried + l->scans + 1);
     for (int32_t i = 0; i < l->carried; i++) {
         AC_TRY(ac_onx_need(n, 2 + i));
-        l->in[2 + i] = n->in[2 + i];
+        l->first[2 + i] = n->in[2 + i];
     }
+    l->first[1] = l->again;
+    l->loop.n = l->carried + 2;
+    l->loop.more = 2 * l->scans;
     return l->again ? AC_OK : AC_FAIL;
 }
 
 /* ------------------------------------------------------------------ unrolled */
 
-static bool may_unroll(const loop *l)
+/* Did the first iteration keep types and shapes, so that the loop may begin with it anew? */
+static bool is_alike(const void *own, const void *first, const void *now)
 {
-    return ac_tensor_is_const(l->again) && (!l->limit || (l->trips >= 0 && l->trips <= MOST_UNROLLED));
-}
-
-/* Has the first iteration left what it found, in type and shape? */
-static bool same_shapes(const loop *l)
-{
-    bool same = l->trips <= INT32_MAX || !l->scans;
-    for (int32_t k = 0; k < l->carried; k++) {
-        const ac_tensor *was = l->n->in[2 + k], *now = l->in[2 + k];
-        if (ac_onx_sequence_of(l->n->r, was) || ac_onx_sequence_of(l->n->r, now)) {
-            same &= was == now;
+    const loop *l = own;
+    ac_tensor *const *a = first, *const *b = now;
+    bool alike = l->loop.trips <= INT32_MAX || !l->scans;
+    for (int32_t k = 2; k < l->loop.n; k++) {
+        if (ac_onx_sequence_of(l->n->r, a[k]) || ac_onx_sequence_of(l->n->r, b[k])) {
+            alike &= a[k] == b[k];
             continue;
         }
-        same &= was->dtype == now->dtype && ac_tensor_same_shape(was, now) && !was->count && !now->count;
+        alike &= a[k]->dtype == b[k]->dtype && ac_tensor_same_shape(a[k], b[k]) && !a[k]->count && !b[k]->count;
     }
-    for (int32_t k = 0; k < l->part.n; k++)
-        same &= l->part.item[k]->rank < AC_MAX_RANK && !l->part.item[k]->count;
-    return same;
+    for (int32_t k = 0; k < l->element.n; k++)
+        alike &= l->element.item[k]->rank < AC_MAX_RANK && !l->element.item[k]->count;
+    return alike;
 }
 
-/* Takes the first iteration back, whose nodes are those from `first` on. */
-static void begin_again(loop *l, int32_t first)
+static void forget_elements(void *own)
 {
-    ac_graph *g = l->n->r->g;
-    for (int32_t i = first; i < g->node.n; i++)
-        if (g->node.item[i]->op != AC_OP_NONE)
-            ac_node_erase(g->node.item[i]);
-    ac_counted_erased(&l->n->b);
-    memcpy(l->in + 2, l->n->in + 2, (size_t)l->carried * sizeof *l->in);
-    l->part.n = 0;
+    loop *l = own;
+    l->element.n = 0;
 }
 
-/* Iteration i; the condition is known. */
-static int iterate(loop *l, int64_t i)
+static const void *unrolled_body(loop *l, ac_tensor *const *now)
 {
     ac_onx_node *n = l->n;
-    if (i >= MOST_UNROLLED)
-        return ac_build_cannot(&n->b, "it has more than %d iterations, and each is unrolled", MOST_UNROLLED);
-    l->in[0] = ac_onx_number(n, AC_I64, (double)i);
-    l->in[1] = l->again;
-    AC_TRY(ac_onx_call_graph(n, l->body, l->in, l->carried + 2, l->out, l->carried + l->scans + 1));
-    memcpy(l->in + 2, l->out + 1, (size_t)l->carried * sizeof *l->in);
+    ac_tensor **next = ac_copy(n->r->cx->region, now, (size_t)l->loop.n * sizeof *next);
+    next[0] = ac_onx_number(n, AC_I64, (double)l->done++);
+    if (ac_onx_call_graph(n, l->body, next, l->loop.n, l->out, l->carried + l->scans + 1) != AC_OK)
+        return NULL;
+    memcpy(next + 2, l->out + 1, (size_t)l->carried * sizeof *next);
     for (int32_t k = 0; k < l->scans; k++)
-        ac_push(n->r->cx->region, &l->part, l->out[1 + l->carried + k]);
-    l->again = ac_onx_condition(n, l->out[0]);
-    return l->again ? AC_OK : AC_FAIL;
+        ac_push(n->r->cx->region, &l->element, l->out[1 + l->carried + k]);
+    next[1] = ac_sub_condition(&n->b, l->out[0]);
+    return next[1] ? next : NULL;
 }
 
-static int all_unrolled(loop *l, int64_t trips)
+static int unrolled_results(loop *l, ac_tensor *const *last, int64_t trips)
 {
     ac_onx_node *n = l->n;
     if (!trips && l->scans)
         return ac_build_cannot(&n->b, "it collects results of no iteration at all");
     for (int32_t k = 0; k < l->carried; k++)
-        AC_TRY(ac_onx_result(n, k, l->in[2 + k]));
+        AC_TRY(ac_onx_result(n, k, last[2 + k]));
     for (int32_t k = 0; k < l->scans; k++)
-        AC_TRY(ac_onx_result(n, l->carried + k, ac_onx_collect(n, l->part.item + k, trips, l->scans, 0, false)));
+        AC_TRY(ac_onx_result(n, l->carried + k, ac_onx_collect(n, l->element.item + k, trips, l->scans, 0, false)));
     return AC_OK;
 }
 
@@ -142,7 +135,7 @@ static ac_tensor *first_scan(loop *l, int32_t k, int64_t i, const ac_tensor *ele
     ac_tensor *rest = ac_onx_broadcast(n, ac_onx_number(n, element->dtype, 0), element->rank + 1, dim);
     if (!i || !rest)
         return rest;
-    ac_tensor *both[] = {ac_onx_collect(n, l->part.item + k, i, l->scans, 0, false), rest};
+    ac_tensor *both[] = {ac_onx_collect(n, l->element.item + k, i, l->scans, 0, false), rest};
     return both[0] ? ac_onx_concat(n, both, 2, 0) : NULL;
 }
 
@@ -157,7 +150,7 @@ static int bound_scans(loop *l, int64_t turns, bool always)
     }
     l->beyond = turns < 0 || turns > INT32_MAX || (said >= 0 && said < turns);
     l->most = l->beyond ? said : turns;
-    l->counted = l->beyond || !always || turns != l->trips;
+    l->counted = l->beyond || !always || turns != l->loop.trips;
     if (!l->beyond)
         return AC_OK;
     if (said >= 0)
@@ -171,33 +164,24 @@ static int bound_scans(loop *l, int64_t turns, bool always)
              : "give a constant trip count");
 }
 
-/* Is there another iteration? in[]: what is carried, of the graph that nodes go to. */
-static ac_tensor *condition_of(const loop *l, ac_tensor *const *in)
+/* Is there another iteration? */
+static int condition(void *own, const void *now, ac_tensor **again)
 {
+    loop *l = own;
     ac_onx_node *n = l->n;
-    ac_tensor *limit = NULL, *again = in[1]; /* none, or of so many iterations that they never end */
-    if (l->trips >= 0 && l->trips != INT64_MAX)
-        limit = ac_onx_number(n, AC_I64, (double)l->trips);
-    else if (l->trips < 0 && l->limit)
+    ac_tensor *const *in = now, *limit = NULL;
+    *again = in[1];
+    if (!ac_loop_is_rolled(&l->loop))
+        return AC_OK;
+    if (l->loop.trips >= 0 && l->loop.trips != INT64_MAX) /* none, or of so many iterations that they never end */
+        limit = ac_onx_number(n, AC_I64, (double)l->loop.trips);
+    else if (l->loop.trips < 0 && l->limit)
         limit = ac_onx_cast(n, ac_onx_reshape(n, l->limit, 0, NULL), AC_I64);
     if (limit) {
         ac_tensor *left = ac_onx_2(n, AC_OP_LESS, in[0], limit);
-        again = left ? ac_onx_2(n, AC_OP_LOGICAL_AND, left, again) : NULL;
+        *again = left ? ac_onx_2(n, AC_OP_LOGICAL_AND, left, *again) : NULL;
     }
-    return again;
-}
-
-static int read_condition(const loop *l, ac_sub *s, const ac_carried *c, ac_tensor **own)
-{
-    ac_onx_node *n = l->n;
-    ac_sub_enter(&n->b, &n->r->g, s);
-    ac_carried_inputs(c, s, own);
-    ac_tensor *again = condition_of(l, own);
-    ac_sub_leave(&n->b, &n->r->g, s);
-    if (!again)
-        return AC_FAIL;
-    ac_push(s->g->region, &s->g->output, again);
-    return AC_OK;
+    return *again ? AC_OK : AC_FAIL;
 }
 
 /* *y, which the body makes of value k, as a tensor. */
@@ -205,8 +189,8 @@ static int unwrap(const loop *l, int32_t k, ac_tensor **y)
 {
     ac_onx_sequence *s = ac_onx_sequence_of(l->n->r, *y);
     if (!s != !l->sequence[k])
-        return ac_error(l->n->r->cx, l->n->at, E0105, "'%s' is %s after an iteration, and was %s", l->in[2 + k]->name,
-                        s ? "a sequence" : "a tensor", s ? "a tensor" : "a sequence");
+        return ac_error(l->n->r->cx, l->n->at, E0105, "'%s' is %s after an iteration, and was %s",
+                        l->first[2 + k]->name, s ? "a sequence" : "a tensor", s ? "a tensor" : "a sequence");
     *y = s ? ac_onx_sequence_whole(l->n, s, NULL) : *y;
     return *y ? AC_OK : AC_FAIL;
 }
@@ -216,7 +200,7 @@ static int unwrap(const loop *l, int32_t k, ac_tensor **y)
 static int carry_sequences(loop *l, ac_tensor **in)
 {
     ac_onx_node *n = l->n;
-    const int32_t values = l->carried + 2;
+    const int32_t values = l->loop.n;
     bool any = false, empty = false;
     for (int32_t k = 0; k < l->carried; k++) {
         ac_onx_sequence *s = ac_onx_sequence_of(n->r, in[2 + k]);
@@ -246,35 +230,48 @@ static int carry_sequences(loop *l, ac_tensor **in)
     return AC_OK;
 }
 
-/* The body on what is carried round; next[]: iteration, condition, values. */
-static int read_body(loop *l, ac_sub *s, const ac_carried *c, ac_tensor **own, ac_tensor **next)
+static const void *rolled_body(loop *l, ac_tensor *const *now)
 {
     ac_onx_node *n = l->n;
-    const int32_t values = l->carried + 2;
-    ac_sub_enter(&n->b, &n->r->g, s);
-    ac_carried_inputs(c, s, own);
-    ac_tensor **in = ac_copy(n->r->cx->region, own, (size_t)values * sizeof *own);
+    ac_tensor **next = ac_copy(n->r->cx->region, now, (size_t)l->loop.n * sizeof *next);
     for (int32_t k = 0; k < l->carried; k++)
-        in[2 + k] = l->sequence[k] ? ac_onx_sequence_all(n, own[2 + k]) : own[2 + k];
-    int rc = ac_onx_call_graph(n, l->body, in, values, l->out, l->carried + l->scans + 1);
-    for (int32_t k = 0; k < l->carried && rc == AC_OK; k++)
-        rc = unwrap(l, k, &l->out[1 + k]);
-    if (rc == AC_OK) {
-        next[0] = ac_onx_2(n, AC_OP_ADD, own[0], ac_onx_number(n, AC_I64, 1));
-        next[1] = ac_onx_condition(n, l->out[0]);
-        memcpy(next + 2, l->out + 1, (size_t)l->carried * sizeof *next);
-        rc = next[0] && next[1] ? AC_OK : AC_FAIL;
-    }
-    ac_sub_leave(&n->b, &n->r->g, s);
-    return rc;
+        next[2 + k] = l->sequence[k] ? ac_onx_sequence_all(n, now[2 + k]) : now[2 + k];
+    if (ac_onx_call_graph(n, l->body, next, l->loop.n, l->out, l->carried + l->scans + 1) != AC_OK)
+        return NULL;
+    for (int32_t k = 0; k < l->carried; k++)
+        if (unwrap(l, k, &l->out[1 + k]) != AC_OK)
+            return NULL;
+    next[0] = ac_onx_2(n, AC_OP_ADD, now[0], ac_onx_number(n, AC_I64, 1));
+    next[1] = ac_sub_condition(&n->b, l->out[0]);
+    memcpy(next + 2, l->out + 1, (size_t)l->carried * sizeof *next);
+    return next[0] && next[1] ? next : NULL;
+}
+
+static const void *body(void *own, const void *now)
+{
+    loop *l = own;
+    return ac_loop_is_rolled(&l->loop) ? rolled_body(l, now) : unrolled_body(l, now);
+}
+
+/* The values before a WHILE; it carries all of them. */
+static const void *open(void *own, const void *now, int64_t done)
+{
+    loop *l = own;
+    ac_tensor **in = ac_copy(l->n->r->cx->region, now, (size_t)l->loop.n * sizeof *in);
+    l->done = done;
+    l->again = in[1];
+    in[0] = ac_onx_number(l->n, AC_I64, (double)done);
+    for (int32_t k = 0; k < l->carried; k++)
+        l->loop.name[2 + k] = ac_onx_result_name(l->n, k);
+    return carry_sequences(l, in) == AC_OK ? in : NULL;
 }
 
 /* Scans, whose elements are known by now: number `values` + k of what is carried is all of them so far; where elements
  * are counted, how long they are is carried, too. AC_FAIL: refused */
-static int begin_scans(loop *l, ac_carried *c, int64_t i)
+static int begin_scans(loop *l, ac_carried *c)
 {
     ac_onx_node *n = l->n;
-    const int32_t values = l->carried + 2;
+    const int32_t values = l->loop.n;
     ac_tensor **first = AC_NEW_N(n->r->cx->region, ac_tensor *, values + 2 * l->scans + 1);
     const char **name = AC_NEW_N(n->r->cx->region, const char *, values + 2 * l->scans + 1);
     memcpy(first, c->given, (size_t)values * sizeof *first);
@@ -286,7 +283,7 @@ static int begin_scans(loop *l, ac_carried *c, int64_t i)
             return ac_build_cannot(&n->b, "what it collects has %s",
                                    element->count ? "as many elements as data decides, and so has each of these"
                                                   : "more than 8 dimensions");
-        if (!(first[values + k] = first_scan(l, k, i, element)))
+        if (!(first[values + k] = first_scan(l, k, l->done, element)))
             return AC_FAIL;
         l->length[k] = element->count ? count : -1;
         if (element->count && !(first[count++] = ac_onx_number(n, AC_I64, 0)))
@@ -309,7 +306,7 @@ static int begin_scans(loop *l, ac_carried *c, int64_t i)
 static int next_scans(loop *l, ac_sub *s, ac_tensor *const *own, ac_tensor **next)
 {
     ac_onx_node *n = l->n;
-    const int32_t values = l->carried + 2;
+    const int32_t values = l->loop.n;
     ac_sub_enter(&n->b, &n->r->g, s);
     ac_tensor *at =
         l->beyond && l->scans ? ac_onx_2(n, AC_OP_MINIMUM, own[0], ac_onx_number(n, AC_I64, (double)l->most)) : own[0];
@@ -330,7 +327,7 @@ static int next_scans(loop *l, ac_sub *s, ac_tensor *const *own, ac_tensor **nex
 /* Are scans carried, and of the shape of their elements? */
 static bool scans_fit(const loop *l, const ac_carried *c)
 {
-    const int32_t values = l->carried + 2;
+    const int32_t values = l->loop.n;
     bool fit = c->n >= values + l->scans;
     for (int32_t k = 0; k < l->scans && fit; k++) {
         const ac_tensor *element = l->out[1 + l->carried + k], *all = c->first[values + k];
@@ -346,80 +343,37 @@ static bool is_true(const loop *l, ac_tensor *t)
     return data && *data;
 }
 
-/* The WHILE's graphs, whose values are as long as they become. */
-static int read_graphs(loop *l, ac_sub *cond, ac_sub *body, ac_carried *c, int64_t i)
+/* Scans are carried after the values of the file, once the shapes of their elements are known. */
+static int collect(void *own, ac_carried *c, const ac_sub *cond, ac_sub *body, ac_tensor *const *in, ac_tensor **next,
+                   bool *again)
 {
-    ac_onx_node *n = l->n;
-    const int32_t most = l->carried + 2 + 2 * l->scans;
-    ac_tensor **own = AC_NEW_N(n->r->cx->region, ac_tensor *, most + 1);
-    ac_tensor **next = AC_NEW_N(n->r->cx->region, ac_tensor *, most + 1);
-    bool again = true;
-    int32_t wrong;
-    for (int32_t step = 0; again; step++) {
-        *cond = *body = (ac_sub){0};
-        AC_TRY(read_condition(l, cond, c, own));
-        AC_TRY(read_body(l, body, c, own, next));
-        if (!scans_fit(l, c)) {
-            ac_carried values = *c;
-            values.n = l->carried + 2;
-            const int64_t turns = ac_turns_at_most(&n->b, &values, cond, body, next, NULL);
-            if (step > MOST_READINGS)
-                return ac_build_cannot(&n->b, "what it collects changes its shape");
-            const bool always = is_true(l, l->again) && (next[1] == own[1] || is_true(l, next[1]));
-            AC_TRY(bound_scans(l, turns < 0 ? -1 : turns + i, always));
-            AC_TRY(begin_scans(l, c, i));
-            continue;
-        }
-        AC_TRY(next_scans(l, body, own, next));
-        if (ac_carried_outputs(&n->b, &n->r->g, c, cond, body, next, &again, &wrong) == AC_OK)
-            continue;
-        return wrong < 0 ? AC_FAIL
-                         : ac_build_cannot(&n->b,
-                                           "'%s' is %s, but %s after an iteration, while only data decides how "
-                                           "often it runs",
-                                           c->first[wrong]->name, ac_tensor_str(n->r->cx, c->first[wrong]),
-                                           ac_tensor_str(n->r->cx, next[wrong]));
-    }
-    return AC_OK;
+    loop *l = own;
+    if (scans_fit(l, c))
+        return next_scans(l, body, in, next);
+    ac_carried values = *c;
+    values.n = l->loop.n;
+    const int64_t turns = ac_turns_at_most(&l->n->b, &values, cond, body, next);
+    const bool always = is_true(l, l->again) && (next[1] == in[1] || is_true(l, next[1]));
+    *again = true;
+    if (l->readings++ > MOST_READINGS)
+        return ac_build_cannot(&l->n->b, "what it collects changes its shape");
+    AC_TRY(bound_scans(l, turns < 0 ? -1 : turns + l->done, always));
+    return begin_scans(l, c);
 }
 
-/* The iterations from `i` on. */
-static int rest_of(loop *l, int64_t i)
+static int rolled_results(loop *l, ac_tensor *const *last)
 {
     ac_onx_node *n = l->n;
-    const int32_t values = l->carried + 2, most = values + 2 * l->scans;
-    ac_sub cond = {0}, body = {0};
-    ac_sub_tensors captured = {0};
-    ac_carried c;
-    int32_t sub[2];
-    ac_tensor **in = AC_NEW_N(n->r->cx->region, ac_tensor *, most + 1);
-    const char **name = AC_NEW_N(n->r->cx->region, const char *, most + 1);
-    in[0] = ac_onx_number(n, AC_I64, (double)i);
-    in[1] = l->again;
-    memcpy(in + 2, l->in + 2, (size_t)l->carried * sizeof *in);
     for (int32_t k = 0; k < l->carried; k++)
-        name[2 + k] = ac_onx_result_name(n, k);
-    AC_TRY(carry_sequences(l, in));
-    AC_TRY(ac_carried_begin(&n->b, &c, values, in));
-    c.result = name;
-    AC_TRY(read_graphs(l, &cond, &body, &c, i));
-    AC_TRY(ac_sub_captured(&n->b, &cond, &captured));
-    AC_TRY(ac_sub_captured(&n->b, &body, &captured));
-    sub[0] = ac_sub_add(&n->b, &cond, &captured);
-    sub[1] = ac_sub_add(&n->b, &body, &captured);
-    ac_node *made = ac_sub_run(&n->b, AC_OP_WHILE, c.first, c.all, &captured, sub, &body);
-    ac_tensor **out = AC_NEW_N(n->r->cx->region, ac_tensor *, c.n + 1);
-    if (!made)
-        return AC_FAIL;
-    ac_carried_results(&c, made, out);
-    for (int32_t k = 0; k < l->carried; k++)
-        AC_TRY(ac_onx_result(n, k, l->sequence[k] ? ac_onx_sequence_all(n, out[2 + k]) : out[2 + k]));
-    ac_tensor *count = l->beyond && l->scans ? ac_bounded_count(&n->b, out[0], l->most) : out[0];
+        AC_TRY(ac_onx_result(n, k, l->sequence[k] ? ac_onx_sequence_all(n, last[2 + k]) : last[2 + k]));
+    ac_tensor *count = l->beyond && l->scans ? ac_bounded_count(&n->b, last[0], l->most) : last[0];
     for (int32_t k = 0; k < l->scans; k++) {
         const ac_tensor *element = l->out[1 + l->carried + k];
-        ac_tensor *y = l->beyond ? ac_onx_slice(n, out[values + k], 0, 0, l->most) : out[values + k];
+        ac_tensor *y = l->loop.out[l->loop.n + k];
+        if (l->beyond)
+            y = ac_onx_slice(n, y, 0, 0, l->most);
         if (element->count)
-            y = ac_counted_as(y, out[l->length[k]], element->count_dim + 1);
+            y = ac_counted_as(y, l->loop.out[l->length[k]], element->count_dim + 1);
         else if (l->counted)
             y = ac_counted_as(y, count, 0);
         AC_TRY(count ? ac_onx_result(n, l->carried + k, y) : AC_FAIL);
@@ -429,23 +383,20 @@ static int rest_of(loop *l, int64_t i)
 
 int ac_onx_do_loop(ac_onx_node *n)
 {
-    loop l = {.n = n};
+    static const ac_loop_format FORMAT = {
+        .rules = {.restart = 1, .copied = INT64_MAX, .trips = 64},
+        .code = E0108,
+        .help = "how often the loop runs depends on data, so its values must keep their types and shapes",
+        .alike = is_alike,
+        .erased = forget_elements,
+        .open = open,
+        .collect = collect};
+    loop l = {.loop = {.b = &n->b, .now = &n->r->g, .of = &FORMAT, .condition = condition, .body = body}, .n = n};
+    int64_t turns = -1;
     AC_TRY(read_loop(&l));
-    ac_tensor *const first = l.again;
-    const int32_t before = n->r->g->node.n;
-    int64_t i = 0;
-    while (may_unroll(&l) && (l.trips < 0 || i < l.trips)) {
-        const uint8_t *again = ac_tensor_force(n->r->cx, l.again);
-        if (!again)
-            return AC_FAIL;
-        if (!*again)
-            return all_unrolled(&l, i);
-        AC_TRY(iterate(&l, i++));
-        if (i == 1 && (l.trips > MANY || !ac_tensor_is_const(l.again)) && same_shapes(&l)) {
-            begin_again(&l, before);
-            l.again = first;
-            return rest_of(&l, 0);
-        }
-    }
-    return l.trips >= 0 && i >= l.trips ? all_unrolled(&l, i) : rest_of(&l, i);
+    const bool unrolls = !l.limit || (l.loop.trips >= 0 && l.loop.trips <= MOST_UNROLLED);
+    ac_tensor *const *last = unrolls ? ac_loop_run(&l.loop, l.first, &turns) : ac_loop_roll(&l.loop, l.first);
+    if (!last)
+        return AC_FAIL;
+    return turns < 0 ? rolled_results(&l, last) : unrolled_results(&l, last, turns);
 }

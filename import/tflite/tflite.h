@@ -96,8 +96,7 @@ struct ac_tfl {
     /* Of a sized reading. */
     ac_graph *g;                /* where nodes of called subgraphs go: the main graph, or one of a branch or a loop */
     ac_tfl_constants *constant; /* by subgraph */
-    int32_t depth, calls;       /* calls around this one, and so far */
-    int64_t called;             /* what they have cost */
+    int32_t depth;              /* calls around this one */
 };
 
 /* An operator of the file, ready to become a node. Rules may change operands and attributes. */

@@ -1,23 +1,35 @@
 /* unroll.c - iterations that become nodes of their own, and when a loop stays one; see unroll.h. */
 #include "ir/flow/unroll.h"
 
-enum { MOST_STEPS = 1 << 19, MOST_BYTES = 1 << 27 };
+enum { MOST_STEPS = 1 << 19, MOST_BYTES = 1 << 27, CALL = 16 };
 
 bool ac_flow_is_spent(const ac_flow_budget *b)
 {
     return b->steps > MOST_STEPS || b->bytes > MOST_BYTES;
 }
 
-int ac_flow_spend(ac_ctx *cx, ac_flow_budget *b, ac_place at, int64_t steps, int64_t bytes)
+static int check_budget(ac_ctx *cx, const ac_flow_budget *b, ac_place at)
 {
-    b->steps += steps;
-    b->bytes += bytes;
     if (!ac_flow_is_spent(b))
         return AC_OK;
     ac_error(cx, at, E0108,
              "unrolled, its loops, branches and functions are more than %d operators, or %d bytes to read", MOST_STEPS,
              MOST_BYTES);
     return ac_help(cx, "split the model, or make the loop shorter");
+}
+
+int ac_flow_spend(ac_ctx *cx, ac_flow_budget *b, ac_place at, int64_t steps, int64_t bytes)
+{
+    b->steps += steps;
+    b->bytes += bytes;
+    return check_budget(cx, b, at);
+}
+
+int ac_flow_spend_call(ac_ctx *cx, ac_flow_budget *b, ac_place at, const ac_graph *g, int64_t bytes)
+{
+    b->steps += CALL;
+    b->bytes += bytes;
+    return check_budget(cx, &(ac_flow_budget){b->steps + g->node.n, b->bytes}, at);
 }
 
 int ac_flow_is_condition(ac_ctx *cx, ac_place at, const ac_tensor *c)

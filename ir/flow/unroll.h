@@ -38,6 +38,8 @@ typedef struct ac_flow_budget {
 /* Pays for a copy at `at`. AC_FAIL: E0108, reported each time */
 int ac_flow_spend(ac_ctx *cx, ac_flow_budget *b, ac_place at, int64_t steps, int64_t bytes);
 bool ac_flow_is_spent(const ac_flow_budget *b);
+/* For readers that count the operators of the graph g instead of those copied: pays for a copy, CALL steps each. */
+int ac_flow_spend_call(ac_ctx *cx, ac_flow_budget *b, ac_place at, const ac_graph *g, int64_t bytes);
 
 /* When a loop is rolled up although its condition is a constant, or begins anew. */
 typedef struct ac_unroll_rules {

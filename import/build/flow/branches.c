@@ -2,6 +2,7 @@
 #include "import/build/counted.h"
 #include "import/build/flow/sub_graphs.h"
 #include "import/build/operands.h"
+#include "ir/flow/unroll.h"
 
 /* The dimension in which two results of one type differ, or are counted: -1: none, -2: no size can be given that both
  * have. A tensor has one count: of which dimension only the first elements have a meaning. */
@@ -81,4 +82,31 @@ int ac_sub_branches(ac_build *b, ac_graph **now, ac_tensor *condition, ac_sub *y
     for (int32_t i = 0; i < n; i++)
         out[i] = dim[i] >= 0 ? ac_counted_as(made->out[i], made->out[counts++], dim[i]) : made->out[i];
     return AC_OK;
+}
+
+ac_tensor *ac_sub_condition(const ac_build *b, ac_tensor *c)
+{
+    return c && ac_flow_is_condition(b->cx, b->at, c) == AC_OK ? ac_build_reshape(b, c, 0, NULL) : NULL;
+}
+
+int ac_sub_if(ac_build *b, ac_graph **now, ac_tensor *condition, int (*run)(void *own, int32_t which, ac_tensor **out),
+              void *own, int32_t n, const char *const *result, ac_tensor **out)
+{
+    ac_sub branch[2] = {{.g = NULL}, {.g = NULL}};
+    double holds;
+    if (ac_operand_known(b, &condition)) {
+        AC_TRY(ac_operand_scalar(b, &condition, &holds));
+        return run(own, holds == 0, out);
+    }
+    if (!(condition = ac_sub_condition(b, condition)))
+        return AC_FAIL;
+    for (int32_t k = 0; k < 2; k++) {
+        ac_sub_enter(b, now, &branch[k]);
+        const int rc = run(own, k, out);
+        ac_sub_leave(b, now, &branch[k]);
+        AC_TRY(rc);
+        for (int32_t i = 0; i < n; i++)
+            ac_push(b->cx->region, &branch[k].g->output, out[i]);
+    }
+    return ac_sub_branches(b, now, condition, &branch[0], &branch[1], n, result, out);
 }

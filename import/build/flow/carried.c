@@ -157,7 +157,7 @@ static int push_outputs(ac_build *b, ac_graph **now, const ac_carried *c, ac_sub
 int ac_carried_outputs(ac_build *b, ac_graph **now, ac_carried *c, const ac_sub *cond, ac_sub *body,
                        ac_tensor *const *next, bool *again, int32_t *wrong)
 {
-    const int64_t turns = cond ? ac_turns_at_most(b, c, cond, body, next, NULL) : -1;
+    const int64_t turns = ac_turns_at_most(b, c, cond, body, next);
     *again = false;
     *wrong = -1;
     if (turns >= 0 && (c->turns < 0 || turns < c->turns))

@@ -174,11 +174,10 @@ static int64_t turns_of(const loop *l, const ac_graph *g, ac_tensor *t, bool wan
 }
 
 int64_t ac_turns_at_most(const ac_build *b, const ac_carried *c, const ac_sub *cond, const ac_sub *body,
-                         ac_tensor *const *next, ac_tensor *again)
+                         ac_tensor *const *next)
 {
     const loop l = {b, c, body->g, next, 0};
-    return cond ? turns_of(&l, cond->g, cond->g->output.item[0], true, false, 0)
-                : turns_of(&l, body->g, again, true, true, 0);
+    return turns_of(&l, cond->g, cond->g->output.item[0], true, false, 0);
 }
 
 /* ------------------------------------------------------------------ lengths */

@@ -18,6 +18,7 @@
 
 typedef struct ac_sub {
     ac_graph *g, *outer;
+    void *notes; /* of the reader, on g */
 } ac_sub;
 typedef AC_VEC(ac_tensor *) ac_sub_tensors; /* of graphs outside, each once */
 
@@ -43,24 +44,17 @@ int ac_sub_alike(ac_build *b, ac_graph **now, const ac_tensor *condition, ac_sub
  * that is longer in one branch is as long in both, and counted (counted.h). out[] gets them. AC_FAIL: refused. */
 int ac_sub_branches(ac_build *b, ac_graph **now, ac_tensor *condition, ac_sub *yes, ac_sub *no, int32_t n,
                     const char *const *result, ac_tensor **out);
+/* A branch of the file: `run` makes the nodes of the first one (0) or the second one, and its n results. A constant
+ * condition chooses its branch, whose nodes go to the graph; else both become subgraphs of an IF. */
+int ac_sub_if(ac_build *b, ac_graph **now, ac_tensor *condition, int (*run)(void *own, int32_t which, ac_tensor **out),
+              void *own, int32_t n, const char *const *result, ac_tensor **out);
+/* A condition of the file as a bool scalar; NULL: E0104. */
+ac_tensor *ac_sub_condition(const ac_build *b, ac_tensor *c);
 
 /* carried.c: the n values that a WHILE carries round. Those that are counted have their counts carried, too, after all
  * of them. Their lengths may change in an iteration. A value that becomes longer has room for what --bound says, or for
  * as much as the iterations may add, where their number is bounded (growth.c); else it is refused.
- *
- *     AC_TRY(ac_carried_begin(&b, &c, n, first));
- *     c.result = ..; c.turns = ..;      names that --bound calls values; how many iterations there are at most
- *     do {
- *         cond = body = (ac_sub){0};
- *         .. the condition, on ac_carried_inputs ..
- *         ac_sub_enter(..);
- *         ac_carried_inputs(&c, &body, own);
- *         .. next[]: what the body makes of own[] ..
- *         ac_sub_leave(..);
- *         AC_TRY(ac_carried_outputs(&b, now, &c, &cond, &body, next, &again, &wrong));
- *     } while (again);                  a value turned out to be counted, or longer, and is to be read as such
- *     made = ac_sub_run(&b, AC_OP_WHILE, c.first, c.all, ..);
- *     ac_carried_results(&c, made, out); */
+ * Between: file_loop.c. */
 typedef struct ac_carried {
     int32_t n, all;            /* values; values and counts */
     ac_tensor **first;         /* before the loop: all of them, as long as they become */
@@ -75,17 +69,16 @@ typedef struct ac_carried {
 int ac_carried_counts(const ac_build *b, ac_carried *c);
 int ac_carried_begin(const ac_build *b, ac_carried *c, int32_t n, ac_tensor *const *first);
 void ac_carried_inputs(const ac_carried *c, ac_sub *s, ac_tensor **own);
-/* cond: NULL, or the graph whose output decides. AC_FAIL with *wrong >= 0: that value does not keep its type and shape
- * (not reported). */
+/* cond: the graph whose output decides. *again: a value is counted, or longer, by now: both graphs are to be read anew.
+ * AC_FAIL with *wrong >= 0: that value does not keep its type and shape (not reported). */
 int ac_carried_outputs(ac_build *b, ac_graph **now, ac_carried *c, const ac_sub *cond, ac_sub *body,
                        ac_tensor *const *next, bool *again, int32_t *wrong);
 void ac_carried_results(const ac_carried *c, const ac_node *made, ac_tensor **out);
 
-/* growth.c: at most so many iterations, as the condition says of a number that each of them raises or lowers; -1:
- * nothing bounds them. next[]: what the body makes of its inputs. cond: a graph's output is asked before each
- * iteration; NULL: `again`, which the body makes, after it. */
+/* growth.c: an upper bound of the iterations, if the condition compares a value to which each of them adds a constant;
+ * -1: nothing bounds them. next[]: what the body makes of its inputs. */
 int64_t ac_turns_at_most(const ac_build *b, const ac_carried *c, const ac_sub *cond, const ac_sub *body,
-                         ac_tensor *const *next, ac_tensor *again);
+                         ac_tensor *const *next);
 /* Value k, counted, becomes what was made of it at most so long, if it was as long as it may be before; -1: unknown. */
 int64_t ac_grown_at_most(const ac_build *b, const ac_carried *c, const ac_sub *body, ac_tensor *const *next, int32_t k);
 

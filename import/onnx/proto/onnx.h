@@ -94,8 +94,6 @@ struct ac_onx {
     struct ac_onx_body *body;          /* its GraphProto */
     struct ac_onx_sequence *sequences; /* all so far */
     int32_t nodes;                     /* read so far */
-    int32_t calls;                     /* graphs of If, Loop, Scan .. put in their place so far, and their bytes */
-    int64_t called;
 };
 
 /* A node of the file on its way into the graph. */
