@@ -127,27 +127,26 @@ int ac_tf_do_case(ac_tf_op *n)
 }
 
 typedef struct functions {
-    ac_tf_op *n;
+    ac_tf_loop loop; /* of the operands */
     ac_tf_body *cond, *body;
-    const char **result; /* what --bound calls each value */
+    const char **name; /* by value: NULL, or the one that --bound calls it */
 } functions;
 
-static int run_condition(void *own, const ac_tf_value *arg, ac_tf_value *again)
+static int run_condition(void *own, const void *now, ac_tensor **again)
 {
     const functions *w = own;
+    ac_tf_op *n = w->loop.n;
     ac_tf_value *c = NULL;
-    AC_TRY(run_branch(w->n, w->cond, 0, arg, w->n->n_in, 1, &c));
-    *again = *c;
-    return AC_OK;
+    AC_TRY(run_branch(n, w->cond, 0, now, n->n_in, 1, &c));
+    return ac_tf_condition(n, c, again);
 }
 
-static int run_body(void *own, const ac_tf_value *arg, ac_tf_value *next)
+static const void *run_body(void *own, const void *now)
 {
     const functions *w = own;
-    ac_tf_value *ret = NULL;
-    AC_TRY(run_branch(w->n, w->body, 0, arg, w->n->n_in, w->n->n_in, &ret));
-    memcpy(next, ret, (size_t)w->n->n_in * sizeof *ret);
-    return AC_OK;
+    ac_tf_op *n = w->loop.n;
+    ac_tf_value *next = NULL;
+    return run_branch(n, w->body, 0, now, n->n_in, n->n_in, &next) == AC_OK ? next : NULL;
 }
 
 /* Does the function give parameter k back as result k? */
@@ -163,28 +162,18 @@ static bool is_passed(ac_tf_body *f, int32_t k)
     return at == f->arg.item[k];
 }
 
-/* The iterations from here on, of which data decides. */
-static int rest_of(functions *w, const ac_tf_value *now)
+static int find_passed(ac_tf_loop *l)
 {
-    ac_tf_op *n = w->n;
-    bool *same = AC_NEW_N(n->r->cx->region, bool, n->n_in + 1);
-    ac_tf_value *out = AC_NEW_N(n->r->cx->region, ac_tf_value, n->n_in + 1);
+    functions *w = (functions *)l;
+    ac_tf_op *n = l->n;
     if (w->body->arg.n != n->n_in || w->body->n_rets < n->n_in)
         return ac_error(n->r->cx, n->b.at, E0102, "'%s' takes %d values and makes %d, expected %d of both",
                         w->body->name, w->body->arg.n, w->body->n_rets, n->n_in);
     AC_TRY(ac_tf_body_order(n->r, w->body));
-    for (int32_t k = 0; k < n->n_in; k++)
-        same[k] = is_passed(w->body, k);
-    ac_tf_late_loop l = {.n = n,
-                         .count = n->n_in,
-                         .now = now,
-                         .same = same,
-                         .result = w->result,
-                         .own = w,
-                         .condition = run_condition,
-                         .body = run_body};
-    AC_TRY(ac_tf_late_loop_run(&l, out));
-    memcpy(n->out, out, (size_t)n->n_out * sizeof *out);
+    for (int32_t k = 0; k < n->n_in; k++) {
+        l->loop.kept[k] = is_passed(w->body, k);
+        l->loop.name[k] = w->name[k];
+    }
     return AC_OK;
 }
 
@@ -202,31 +191,15 @@ static const char **names_of(ac_tf_op *n)
 
 int ac_tf_do_while(ac_tf_op *n)
 {
-    functions w = {n, ac_tf_func(n, "cond"), ac_tf_func(n, "body"), names_of(n)};
-    ac_tf *r = n->r;
-    ac_tf_value again, *now = n->in, *next = NULL;
-    const int32_t carried = n->n_in, nodes = r->g->node.n;
+    functions w = {{.n = n, .find_kept = find_passed}, ac_tf_func(n, "cond"), ac_tf_func(n, "body"), names_of(n)};
+    int64_t turns;
     ignore_types(n);
     if (!w.cond || !w.body)
         return AC_FAIL;
-    if (n->n_out > carried)
-        return ac_error(r->cx, n->b.at, E0101, "carries %d values, but result %d is read", carried, n->n_out - 1);
-    for (int32_t k = 0;; k++) {
-        if (run_condition(&w, now, &again) != AC_OK || again.kind != AC_TF_TENSOR)
-            return AC_FAIL;
-        if (ac_tensor_count(again.t) != 1)
-            return ac_error(r->cx, n->b.at, E0104, "its condition is %s, expected one bool",
-                            ac_tensor_str(r->cx, again.t));
-        if (!ac_tensor_is_const(again.t))
-            return rest_of(&w, ac_tf_late_begin(n, k, carried, n->in, now, nodes) ? n->in : now);
-        const void *data = ac_tensor_force(r->cx, again.t);
-        if (!data)
-            return AC_FAIL;
-        if (ac_dtype_get_num(again.t->dtype, data, 0) == 0)
-            break;
-        AC_TRY(run_branch(n, w.body, 0, now, carried, carried, &next));
-        now = next;
-    }
-    memcpy(n->out, now, (size_t)n->n_out * sizeof *now);
-    return AC_OK;
+    if (n->n_out > n->n_in)
+        return ac_error(n->r->cx, n->b.at, E0101, "carries %d values, but result %d is read", n->n_in, n->n_out - 1);
+    const ac_tf_value *last = ac_tf_loop_run(&w.loop, run_condition, run_body, n->n_in, n->in, &turns);
+    if (last)
+        memcpy(n->out, last, (size_t)n->n_out * sizeof *last);
+    return last ? AC_OK : AC_FAIL;
 }

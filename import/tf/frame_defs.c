@@ -1,26 +1,29 @@
 /* frame_defs.c - loops of TensorFlow 1, made of Switch and Merge between Enter and Exit.
  *
- *     Enter -> Merge -> Switch -> Exit        LoopCond decides; NextIteration carries what the body made to the next
- * turn ^        | NextIteration <- body
+ *     Enter -> Merge -> Switch -> Exit        LoopCond decides; NextIteration carries a result of the body to the next
+ *            ^          |                     iteration
+ *            NextIteration <- body
  *
- * A loop is unrolled as long as its condition is known before the turn; of the rest late_flow.c makes a loop. */
+ * The condition is LoopCond and all nodes before it, the body the nodes after it. */
 #include "import/tf/late_flow.h"
 #include "import/tf/nodedefs.h"
 
 #include <string.h>
 
-typedef struct turn {
-    int32_t merge;
+typedef struct merge {
+    int32_t node;
     ac_tf_ref enter, next;
-    ac_tf_value now;
-} turn;
+} merge;
 
 typedef struct loop {
-    ac_tf_op *n; /* the Exit that asked for it */
+    ac_tf_loop loop; /* its values: those of the Merge nodes; n: the Exit that asked for it */
     ac_tf_call *c;
-    int32_t frame;
-    AC_VEC(turn) carried;
+    int32_t frame, condition; /* the node LoopCond */
+    AC_VEC(merge) merge;
     AC_VEC(int32_t) exit; /* nodes */
+    int32_t ran;          /* nodes of the frame that ran in this iteration */
+    const ac_graph *in;   /* where they went; NULL: the iteration is over */
+    bool failed;          /* one of them did */
 } loop;
 
 static bool is(const ac_tf_node *n, const char *op)
@@ -41,8 +44,8 @@ static int open_loop(loop *l)
         const bool second = is(&body->node.item[n->in[1].node], "NextIteration");
         if (!second && !is(&body->node.item[n->in[0].node], "NextIteration"))
             continue;
-        const turn t = {.merge = f->node.item[i], .enter = n->in[!second], .next = n->in[second]};
-        ac_push(region, &l->carried, t);
+        const merge m = {.node = f->node.item[i], .enter = n->in[!second], .next = n->in[second]};
+        ac_push(region, &l->merge, m);
     }
     const ac_tf_frame *outer = &body->frame.item[f->parent];
     for (int32_t i = 0; i < outer->node.n; i++) {
@@ -68,7 +71,7 @@ static void put(ac_tf_call *c, int32_t node, ac_tf_value v)
 }
 
 /* Nodes of inner loops are run again. */
-static void begin_turn(loop *l)
+static void begin_iteration(loop *l)
 {
     const ac_tf_body *body = l->c->body;
     const ac_tf_frame *f = &body->frame.item[l->frame];
@@ -77,137 +80,103 @@ static void begin_turn(loop *l)
             put(l->c, f->node.item[i], (ac_tf_value){.kind = AC_TF_NONE});
 }
 
-/* Runs nodes *i .. of the frame until `end` has run, or all. Merge nodes have their values. */
-static int run_nodes(loop *l, int32_t *i, int32_t end)
+/* Runs nodes of the frame from l->ran on until `end` has run, or all. Merge nodes have their values. */
+static int run_nodes(loop *l, int32_t end)
 {
     const ac_tf_frame *f = &l->c->body->frame.item[l->frame];
     int rc = AC_OK;
-    for (; *i < f->node.n && !l->c->r->pb.failed; ++*i) {
-        const int32_t node = f->node.item[*i];
-        bool merge = false;
-        for (int32_t k = 0; k < l->carried.n && !merge; k++)
-            merge = l->carried.item[k].merge == node;
-        if (!merge && ac_tf_node_run(l->c, node) != AC_OK)
+    while (l->ran < f->node.n && !l->c->r->pb.failed) {
+        const int32_t node = f->node.item[l->ran++];
+        bool is_merge = false;
+        for (int32_t k = 0; k < l->merge.n && !is_merge; k++)
+            is_merge = l->merge.item[k].node == node;
+        if (!is_merge && ac_tf_node_run(l->c, node) != AC_OK)
             rc = AC_FAIL;
-        if (node == end) {
-            ++*i;
+        if (node == end)
             return rc;
-        }
     }
     return rc;
 }
 
-typedef enum outcome { ENDS, GOES_ON, LATE } outcome;
-
-/* One turn: the condition, and the body where it holds. */
-static int run_turn(loop *l, outcome *what)
+/* Runs the nodes up to the condition. */
+static int begin_with(loop *l, const ac_tf_value *now)
 {
+    begin_iteration(l);
+    for (int32_t k = 0; k < l->merge.n; k++)
+        put(l->c, l->merge.item[k].node, now[k]);
+    l->ran = 0;
+    l->in = l->c->r->g;
+    return run_nodes(l, l->condition);
+}
+
+static int run_condition(void *own, const void *now, ac_tensor **again)
+{
+    loop *l = own;
     ac_tf *r = l->c->r;
-    const ac_tf_body *body = l->c->body;
-    const int32_t condition = body->frame.item[l->frame].condition;
-    int32_t i = 0;
-    begin_turn(l);
-    for (int32_t k = 0; k < l->carried.n; k++)
-        put(l->c, l->carried.item[k].merge, l->carried.item[k].now);
-    *what = ENDS;
-    int rc = run_nodes(l, &i, condition);
-    ac_tf_value *v = l->c->value[condition];
-    ac_tensor *t = v && v->kind == AC_TF_TENSOR ? v->t : NULL;
-    if (!t)
-        return v && v->kind == AC_TF_DEAD ? ac_error(r->cx, body->node.item[condition].at, E0101,
-                                                     "its condition comes from a branch that is not taken")
-                                          : AC_FAIL;
-    if (!ac_tensor_is_const(t)) {
-        *what = LATE;
-        return rc;
+    const ac_place at = l->c->body->node.item[l->condition].at;
+    l->failed = begin_with(l, now) != AC_OK;
+    const ac_tf_value *v = l->c->value[l->condition];
+    if (!v || v->kind != AC_TF_TENSOR)
+        return v && v->kind == AC_TF_DEAD
+                   ? ac_error(r->cx, at, E0101, "its condition comes from a branch that is not taken")
+                   : AC_FAIL;
+    *again = v->t;
+    if (!ac_tensor_is_const(v->t))
+        return l->failed ? AC_FAIL : ac_tf_condition(l->loop.n, v, again);
+    if (ac_tensor_count(v->t) != 1 || v->t->dtype != AC_BOOL)
+        return ac_error(r->cx, at, E0104, "its condition is %s, expected one bool", ac_tensor_str(r->cx, v->t));
+    const uint8_t *holds = ac_tensor_force(r->cx, v->t);
+    return holds && (*holds || !l->failed) ? AC_OK : AC_FAIL; /* else run_body reports more */
+}
+
+/* Nodes before the condition may belong to the body as well: in a WHILE they run again, and the condition holds. */
+static const void *run_body(void *own, const void *now)
+{
+    loop *l = own;
+    ac_tf *r = l->c->r;
+    if (l->in != r->g) {
+        if (begin_with(l, now) != AC_OK)
+            return NULL;
+        const ac_build b = {.cx = r->cx, .g = r->g, .name = "true", .base = "true"};
+        put(l->c, l->condition, (ac_tf_value){.kind = AC_TF_TENSOR, .t = ac_build_number(&b, AC_BOOL, 1)});
+        l->failed = false;
     }
-    const uint8_t *holds = ac_tensor_count(t) == 1 && t->dtype == AC_BOOL ? ac_tensor_force(r->cx, t) : NULL;
-    if (!holds)
-        return ac_error(r->cx, body->node.item[condition].at, E0104, "its condition is %s, expected one bool",
-                        ac_tensor_str(r->cx, t));
-    if (!*holds)
-        return rc;
-    *what = GOES_ON;
-    if (run_nodes(l, &i, -1) != AC_OK)
-        rc = AC_FAIL;
-    return r->pb.failed || r->unrolled >= INT32_MAX ? AC_FAIL : rc;
-}
-
-/* ------------------------------------------------------------------ turns of which data decides */
-
-static int late_condition(void *own, const ac_tf_value *arg, ac_tf_value *again)
-{
-    loop *l = own;
-    const int32_t condition = l->c->body->frame.item[l->frame].condition;
-    int32_t i = 0;
-    begin_turn(l);
-    for (int32_t k = 0; k < l->carried.n; k++)
-        put(l->c, l->carried.item[k].merge, arg[k]);
-    AC_TRY(run_nodes(l, &i, condition));
-    *again = *l->c->value[condition];
-    return AC_OK;
-}
-
-/* What comes before the condition belongs to the body, too; there the condition holds. */
-static int late_body(void *own, const ac_tf_value *arg, ac_tf_value *next)
-{
-    loop *l = own;
-    ac_tf_value again;
-    const int32_t condition = l->c->body->frame.item[l->frame].condition;
-    int32_t i = 0;
-    AC_TRY(late_condition(own, arg, &again));
-    const ac_build b = {.cx = l->c->r->cx, .g = l->c->r->g, .name = "true", .base = "true"};
-    put(l->c, condition, (ac_tf_value){.kind = AC_TF_TENSOR, .t = ac_build_number(&b, AC_BOOL, 1)});
-    while (l->c->body->frame.item[l->frame].node.item[i++] != condition)
-        ;
-    AC_TRY(run_nodes(l, &i, -1));
-    for (int32_t k = 0; k < l->carried.n; k++)
-        next[k] = *ac_tf_value_of(l->c, l->carried.item[k].next);
-    return AC_OK;
+    ac_tf_value *next = AC_NEW_N(r->cx->region, ac_tf_value, l->merge.n + 1);
+    const bool failed = run_nodes(l, -1) != AC_OK || l->failed;
+    l->in = NULL;
+    for (int32_t k = 0; k < l->merge.n; k++)
+        next[k] = *ac_tf_value_of(l->c, l->merge.item[k].next);
+    return failed || r->pb.failed ? NULL : next;
 }
 
 /* Does the loop leave this value as it is? */
-static bool is_passed(const loop *l, const turn *t)
+static bool is_passed(const loop *l, const merge *m)
 {
     const ac_tf_body *body = l->c->body;
-    int32_t at = t->next.node, out = t->next.out;
-    for (int32_t step = 0; step < body->node.n && at != t->merge; step++) {
-        const ac_tf_node *m = &body->node.item[at];
-        if (!(is(m, "Identity") || is(m, "NextIteration") || (is(m, "Switch") && out == 1)) || m->n_in < 1)
+    int32_t at = m->next.node, out = m->next.out;
+    for (int32_t step = 0; step < body->node.n && at != m->node; step++) {
+        const ac_tf_node *n = &body->node.item[at];
+        if (!(is(n, "Identity") || is(n, "NextIteration") || (is(n, "Switch") && out == 1)) || n->n_in < 1)
             return false;
-        out = m->in[0].out;
-        at = m->in[0].node;
+        out = n->in[0].out;
+        at = n->in[0].node;
     }
-    return at == t->merge;
+    return at == m->node;
 }
 
-static int rest_of(loop *l)
+static int find_passed(ac_tf_loop *of)
 {
-    ac_region *region = l->n->r->cx->region;
-    ac_tf_value *now = AC_NEW_N(region, ac_tf_value, l->carried.n + 1), again;
-    ac_tf_value *out = AC_NEW_N(region, ac_tf_value, l->carried.n + 1);
-    bool *same = AC_NEW_N(region, bool, l->carried.n + 1);
-    const char **name = AC_NEW_N(region, const char *, l->carried.n + 1);
+    const loop *l = (const loop *)of;
+    const ac_tf_body *body = l->c->body;
+    for (int32_t k = 0; k < l->merge.n; k++)
+        of->loop.kept[k] = is_passed(l, &l->merge.item[k]);
     for (int32_t i = 0; i < l->exit.n; i++) {
-        const ac_tf_node *leaves = &l->c->body->node.item[l->exit.item[i]];
-        for (int32_t k = 0; k < l->carried.n; k++)
-            if (l->c->body->node.item[leaves->in[0].node].in[0].node == l->carried.item[k].merge)
-                name[k] = leaves->name;
+        const ac_tf_node *leaves = &body->node.item[l->exit.item[i]];
+        for (int32_t k = 0; k < l->merge.n; k++)
+            if (body->node.item[leaves->in[0].node].in[0].node == l->merge.item[k].node)
+                of->loop.name[k] = leaves->name;
     }
-    for (int32_t k = 0; k < l->carried.n; k++) {
-        now[k] = l->carried.item[k].now;
-        same[k] = is_passed(l, &l->carried.item[k]);
-    }
-    ac_tf_late_loop late = {.n = l->n,
-                            .count = l->carried.n,
-                            .now = now,
-                            .same = same,
-                            .result = name,
-                            .own = l,
-                            .condition = late_condition,
-                            .body = late_body};
-    AC_TRY(ac_tf_late_loop_run(&late, out));
-    return late_condition(l, out, &again); /* what leaves the loop may be computed before the condition */
+    return AC_OK;
 }
 
 /* ------------------------------------------------------------------ the loop */
@@ -227,40 +196,28 @@ static int set_exits(loop *l, ac_tf_kind all)
 int ac_tf_frame_run(ac_tf_op *n, int32_t frame)
 {
     ac_tf_call *c = n->call;
-    loop l = {.n = n, .c = c, .frame = frame};
-    outcome what = GOES_ON;
+    loop l = {.loop = {.n = n, .find_kept = find_passed}, .c = c, .frame = frame};
     bool dead = false;
-    const int32_t nodes = n->r->g->node.n;
+    int64_t turns;
     if (open_loop(&l) != AC_OK)
         return set_exits(&l, AC_TF_BROKEN);
     const ac_tf_frame *f = &c->body->frame.item[frame];
-    ac_tf_value *first = AC_NEW_N(c->r->cx->region, ac_tf_value, l.carried.n + 1);
-    ac_tf_value *now = AC_NEW_N(c->r->cx->region, ac_tf_value, l.carried.n + 1);
-    for (int32_t i = 0; i < l.carried.n; i++) {
-        first[i] = l.carried.item[i].now = *ac_tf_value_of(c, l.carried.item[i].enter);
+    ac_tf_value *first = AC_NEW_N(c->r->cx->region, ac_tf_value, l.merge.n + 1);
+    for (int32_t i = 0; i < l.merge.n; i++) {
+        first[i] = *ac_tf_value_of(c, l.merge.item[i].enter);
         dead |= first[i].kind == AC_TF_DEAD;
     }
     if (dead)
         return set_exits(&l, AC_TF_DEAD);
-    if (f->condition < 0 || !l.carried.n) {
+    if (f->condition < 0 || !l.merge.n) {
         const ac_place at =
             l.exit.n ? c->body->node.item[l.exit.item[0]].at : (ac_place){.file = c->r->reading->file.path};
         (void)ac_error(c->r->cx, at, E0012, "loop '%s' has no %s", f->name, f->condition < 0 ? "condition" : "state");
         return set_exits(&l, AC_TF_BROKEN);
     }
-    for (int32_t k = 0; what == GOES_ON; k++) {
-        if (run_turn(&l, &what) != AC_OK)
-            return set_exits(&l, AC_TF_BROKEN);
-        for (int32_t i = 0; i < l.carried.n; i++) {
-            if (what == GOES_ON)
-                l.carried.item[i].now = *ac_tf_value_of(c, l.carried.item[i].next);
-            now[i] = l.carried.item[i].now;
-        }
-        if (what == LATE && ac_tf_late_begin(n, k, l.carried.n, first, now, nodes))
-            for (int32_t i = 0; i < l.carried.n; i++)
-                l.carried.item[i].now = first[i];
-    }
-    if (what == LATE && rest_of(&l) != AC_OK)
-        return set_exits(&l, AC_TF_BROKEN);
-    return set_exits(&l, AC_TF_NONE);
+    l.condition = f->condition;
+    const ac_tf_value *last = ac_tf_loop_run(&l.loop, run_condition, run_body, l.merge.n, first, &turns);
+    if (last && turns < 0 && begin_with(&l, last) != AC_OK) /* exits may be computed before the condition */
+        last = NULL;
+    return set_exits(&l, last ? AC_TF_NONE : AC_TF_BROKEN);
 }

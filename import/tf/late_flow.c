@@ -1,35 +1,18 @@
-/* late_flow.c - branches and loops of which only data decides; see late_flow.h. */
+/* late_flow.c - loops and branches of TensorFlow; see late_flow.h. */
 #include "import/tf/late_flow.h"
-#include "import/build/counted.h"
-#include "import/build/flow/sub_graphs.h"
 #include "import/tf/list_values.h"
 #include "import/tf/regions.h"
 
 #include <string.h>
 
-/* Where nodes go, with what is known of it. */
-typedef struct place {
-    ac_sub s;
-    ac_tf_here here;
-} place;
-
-static void swap_here(ac_tf *r, place *p)
+/* The reader's notes on the graph that nodes go to change with it. */
+static void swap_here(ac_tf *r, ac_sub *s)
 {
-    const ac_tf_here own = r->here;
-    r->here = p->here;
-    p->here = own;
-}
-
-static void enter(ac_tf_op *n, place *p)
-{
-    ac_sub_enter(&n->b, &n->r->g, &p->s);
-    swap_here(n->r, p);
-}
-
-static void leave(ac_tf_op *n, place *p)
-{
-    swap_here(n->r, p);
-    ac_sub_leave(&n->b, &n->r->g, &p->s);
+    ac_tf_here *other = s->notes, own = r->here;
+    if (!other)
+        s->notes = other = AC_NEW(r->cx->region, ac_tf_here);
+    r->here = *other;
+    *other = own;
 }
 
 /* Are they of one kind, type and shape, so that one may take the place of the other in a loop? */
@@ -74,33 +57,71 @@ static ac_tf_value value_of(ac_tf_op *n, ac_tensor *t, const ac_tf_value *like)
 
 /* ------------------------------------------------------------------ loops */
 
-/* The shape of elements that nothing wrote yet is what an iteration writes: one is run for that, and dropped. */
-static int find_element_shapes(ac_tf_late_loop *l, ac_tf_value *now)
+int ac_tf_condition(ac_tf_op *n, const ac_tf_value *v, ac_tensor **t)
+{
+    *t = v->t;
+    if (v->kind == AC_TF_BROKEN || (v->kind == AC_TF_TENSOR && ac_tensor_count(v->t) == 1))
+        return v->kind == AC_TF_BROKEN ? AC_FAIL : AC_OK;
+    return ac_error(n->r->cx, n->b.at, E0104, "its condition is %s, expected one bool",
+                    v->kind == AC_TF_TENSOR ? ac_tensor_str(n->r->cx, v->t) : "not a tensor");
+}
+
+static bool is_alike(const void *own, const void *first, const void *now)
+{
+    const ac_tf_loop *l = own;
+    const ac_tf_value *a = first, *b = now;
+    bool alike = true;
+    for (int32_t i = 0; i < l->loop.n && alike; i++)
+        alike = same_kind(&a[i], &b[i]);
+    return alike;
+}
+
+static void forget_transposed(void *own)
+{
+    const ac_tf_loop *l = own;
+    l->n->r->here.turned.n = l->n->r->here.turned_first.n = 0; /* some are gone */
+}
+
+static void swap_notes(void *own, ac_sub *s, bool body)
+{
+    const ac_tf_loop *l = own;
+    const bool new = !s->notes;
+    swap_here(l->n->r, s);
+    if (new)
+        l->n->r->here.turns = body;
+}
+
+static int end_graph(void *own)
+{
+    const ac_tf_loop *l = own;
+    return ac_tf_regions_end(l->n->r);
+}
+
+/* Elements that nothing wrote yet have the shape that an iteration writes: runs one for that, and drops it. */
+static int find_element_shapes(ac_tf_loop *l, ac_tf_value *now)
 {
     ac_tf_op *n = l->n;
+    const bool *kept = l->loop.kept;
     bool unknown = false;
     int32_t rank;
     int64_t dim[AC_MAX_RANK];
-    for (int32_t i = 0; i < l->count; i++)
-        unknown |= !l->same[i] && now[i].kind == AC_TF_LIST && !ac_tf_list_element_shape(now[i].list, &rank, dim);
+    for (int32_t i = 0; i < l->loop.n; i++)
+        unknown |= !kept[i] && now[i].kind == AC_TF_LIST && !ac_tf_list_element_shape(now[i].list, &rank, dim);
     if (!unknown)
         return AC_OK;
-    place trial = {.s = {0}};
-    ac_tf_value *arg = AC_NEW_N(n->r->cx->region, ac_tf_value, l->count + 1);
-    ac_tf_value *next = AC_NEW_N(n->r->cx->region, ac_tf_value, l->count + 1);
-    trial.here.turns = true;
-    enter(n, &trial);
-    for (int32_t i = 0; i < l->count; i++) {
+    ac_sub trial = {.g = NULL};
+    ac_tf_value *arg = AC_NEW_N(n->r->cx->region, ac_tf_value, l->loop.n + 1);
+    ac_loop_enter(&l->loop, &trial, true);
+    for (int32_t i = 0; i < l->loop.n; i++) {
         arg[i] = now[i];
         arg[i].guard = NULL;
-        if (!l->same[i] && arg[i].kind == AC_TF_TENSOR)
-            arg[i].t = ac_sub_input(&trial.s, arg[i].t);
+        if (!kept[i] && arg[i].kind == AC_TF_TENSOR)
+            arg[i].t = ac_sub_input(&trial, arg[i].t);
     }
-    const int rc = l->body(l->own, arg, next);
-    leave(n, &trial);
-    AC_TRY(rc);
-    for (int32_t i = 0; i < l->count; i++) {
-        if (l->same[i] || now[i].kind != AC_TF_LIST || ac_tf_list_element_shape(now[i].list, &rank, dim) ||
+    const ac_tf_value *next = l->loop.body(l, arg);
+    ac_loop_leave(&l->loop, &trial, true);
+    for (int32_t i = 0; i < l->loop.n && next; i++) {
+        if (kept[i] || now[i].kind != AC_TF_LIST || ac_tf_list_element_shape(now[i].list, &rank, dim) ||
             next[i].kind != AC_TF_LIST || !ac_tf_list_element_shape(next[i].list, &rank, dim))
             continue;
         ac_tf_list *own = ac_copy(n->r->cx->region, now[i].list, sizeof *own);
@@ -108,163 +129,73 @@ static int find_element_shapes(ac_tf_late_loop *l, ac_tf_value *now)
         memcpy(own->dim, dim, sizeof dim);
         now[i].list = own;
     }
-    return AC_OK;
+    return next ? AC_OK : AC_FAIL;
 }
 
-bool ac_tf_late_begin(ac_tf_op *n, int32_t turns, int32_t count, const ac_tf_value *before, const ac_tf_value *now,
-                      int32_t first)
+static const void *open_loop(void *own, const void *values, int64_t done)
 {
-    ac_graph *g = n->r->g;
-    bool same = turns == 1;
-    for (int32_t i = 0; i < count && same; i++)
-        same = same_kind(&before[i], &now[i]);
-    for (int32_t i = first; i < g->node.n && same; i++)
-        if (g->node.item[i]->op != AC_OP_NONE)
-            ac_node_erase(g->node.item[i]);
-    if (same)
-        ac_counted_erased(&n->b);
-    if (same)
-        n->r->here.turned.n = n->r->here.turned_first.n = 0; /* some are gone */
-    return same;
+    ac_tf_loop *l = own;
+    ac_tf_value *now = ac_copy(l->n->r->cx->region, values, (size_t)l->loop.n * sizeof *now);
+    (void)done;
+    l->nodes = l->n->r->g->node.n;
+    l->first = now;
+    return l->find_kept(l) == AC_OK && find_element_shapes(l, now) == AC_OK ? now : NULL;
 }
 
-/* Inputs of a subgraph for what is carried; the rest is read as it is. arg[]: all of them. */
-static void make_inputs(ac_tf_late_loop *l, place *p, const ac_tf_value *now, const ac_carried *c, ac_tf_value *arg)
+static const void *values_with(void *own, const void *like, ac_tensor *const *t)
 {
-    ac_tensor **own = AC_NEW_N(l->n->r->cx->region, ac_tensor *, c->n + 1);
-    ac_carried_inputs(c, &p->s, own);
-    for (int32_t i = 0, k = 0; i < l->count; i++) {
-        arg[i] = now[i];
-        if (!l->same[i])
-            arg[i] = value_of(l->n, own[k++], &now[i]);
-        arg[i].guard = NULL;
+    ac_tf_loop *l = own;
+    ac_tf_value *v = ac_copy(l->n->r->cx->region, like, (size_t)l->loop.n * sizeof *v);
+    for (int32_t i = 0; i < l->loop.n; i++) {
+        v[i] = t[i] ? value_of(l->n, t[i], &v[i]) : v[i];
+        v[i].guard = NULL;
     }
+    return v;
 }
 
-/* Value i, carried as number `wrong`, is not what it was. */
-static int changes(ac_tf_late_loop *l, const ac_tf_value *now, const ac_carried *c, int32_t wrong, const ac_tensor *to)
+static ac_tensor *carried_tensor(void *own, const void *values, int32_t i)
 {
-    ac_tf_op *n = l->n;
-    int32_t i = 0;
-    for (int32_t k = 0; i < l->count && (l->same[i] || k++ < wrong); i++)
-        ;
-    return ac_refuse(n->r->reading, n->b.at, E0203, n->node->op,
-                     ac_strf(n->r->cx->region, "%s %d is %s, but %s after an iteration%s",
-                             now[i].kind == AC_TF_LIST ? "array" : "value", i, ac_tensor_str(n->r->cx, c->first[wrong]),
-                             ac_tensor_str(n->r->cx, to), to->count ? ", of which data decides the length" : ""),
-                     "how often the loop runs depends on data, so its values must keep their shapes; an array "
-                     "of tensors must be as long as it becomes before the loop");
+    ac_tf_loop *l = own;
+    const ac_tf_value *v = values;
+    const bool list = l->first[i].kind == AC_TF_LIST;
+    ac_tensor *t = tensor_of(l->n, &v[i]);
+    if (!t || list == (v[i].kind == AC_TF_LIST))
+        return t;
+    (void)ac_error(l->n->r->cx, l->n->b.at, E0105, "value %d is %s, but not after an iteration", i,
+                   list ? "an array of tensors" : "a tensor");
+    return NULL;
 }
 
-static int read_body(ac_tf_late_loop *l, const ac_sub *cond, place *p, const ac_tf_value *now, ac_carried *c,
-                     bool *again)
+const ac_tf_value *ac_tf_loop_run(ac_tf_loop *l, int (*condition)(void *own, const void *now, ac_tensor **again),
+                                  const void *(*body)(void *own, const void *now), int32_t count,
+                                  const ac_tf_value *first, int64_t *turns)
 {
-    ac_tf_op *n = l->n;
-    ac_tf_value *arg = AC_NEW_N(n->r->cx->region, ac_tf_value, l->count + 1);
-    ac_tf_value *next = AC_NEW_N(n->r->cx->region, ac_tf_value, l->count + 1);
-    ac_tensor **to = AC_NEW_N(n->r->cx->region, ac_tensor *, l->count + 1);
-    int32_t wrong = -1;
-    p->here.turns = true;
-    enter(n, p);
-    make_inputs(l, p, now, c, arg);
-    int rc = l->body(l->own, arg, next);
-    for (int32_t i = 0, k = 0; i < l->count && rc == AC_OK; i++) {
-        if (l->same[i])
-            continue;
-        const bool list = now[i].kind == AC_TF_LIST;
-        if (!(to[k] = tensor_of(n, &next[i])))
-            rc = AC_FAIL;
-        else if (list != (next[i].kind == AC_TF_LIST))
-            rc = ac_error(n->r->cx, n->b.at, E0105, "value %d is %s, but not after an iteration", i,
-                          list ? "an array of tensors" : "a tensor");
-        k++;
-    }
-    rc = rc == AC_OK ? ac_tf_regions_end(n->r) : rc;
-    leave(n, p);
-    AC_TRY(rc);
-    rc = ac_carried_outputs(&n->b, &n->r->g, c, cond, &p->s, to, again, &wrong);
-    return rc != AC_OK && wrong >= 0 ? changes(l, now, c, wrong, to[wrong]) : rc;
-}
-
-static int read_condition(ac_tf_late_loop *l, place *p, const ac_tf_value *now, const ac_carried *carried)
-{
-    ac_tf_op *n = l->n;
-    ac_tf_value *arg = AC_NEW_N(n->r->cx->region, ac_tf_value, l->count + 1), again = {.kind = AC_TF_NONE};
-    enter(n, p);
-    make_inputs(l, p, now, carried, arg);
-    int rc = l->condition(l->own, arg, &again);
-    if (rc == AC_OK && (again.kind != AC_TF_TENSOR || ac_tensor_count(again.t) != 1)) {
-        rc = again.kind == AC_TF_BROKEN
-                 ? AC_FAIL
-                 : ac_error(n->r->cx, n->b.at, E0104, "its condition is %s, expected one bool",
-                            again.kind == AC_TF_TENSOR ? ac_tensor_str(n->r->cx, again.t) : "not a tensor");
-    } else if (rc == AC_OK) {
-        ac_tensor *t = ac_build_reshape(&n->b, again.t, 0, NULL);
-        if (t && t->dtype != AC_BOOL)
-            t = ac_build_2(&n->b, AC_OP_NOT_EQUAL, t, ac_build_number(&n->b, t->dtype, 0));
-        rc = t ? AC_OK : AC_FAIL;
-        if (t)
-            ac_push(p->s.g->region, &p->s.g->output, t);
-    }
-    rc = rc == AC_OK ? ac_tf_regions_end(n->r) : rc;
-    leave(n, p);
-    return rc;
-}
-
-/* What --bound calls each value that an iteration changes. */
-static const char *const *names_of(const ac_tf_late_loop *l)
-{
-    const char **name = AC_NEW_N(l->n->r->cx->region, const char *, l->count + 1);
-    for (int32_t i = 0, k = 0; i < l->count && l->result; i++)
-        if (!l->same[i])
-            name[k++] = l->result[i];
-    return name;
-}
-
-int ac_tf_late_loop_run(ac_tf_late_loop *l, ac_tf_value *out)
-{
-    ac_tf_op *n = l->n;
-    place cond = {.s = {0}}, body = {.s = {0}};
-    ac_sub_tensors c = {0};
-    ac_carried carried;
-    bool again;
-    int32_t sub[2], count = 0;
-    const int32_t nodes = n->r->g->node.n;
+    static const ac_loop_format FORMAT = {
+        .rules = {.restart = 1, .copied = INT64_MAX, .trips = INT64_MAX},
+        .code = E0203,
+        .help = "how often the loop runs depends on data, so its values must keep their shapes; an array of tensors "
+                "must be as long as it becomes before the loop",
+        .alike = is_alike,
+        .erased = forget_transposed,
+        .open = open_loop,
+        .values = values_with,
+        .tensor = carried_tensor,
+        .swap = swap_notes,
+        .end = end_graph};
+    ac_tf *r = l->n->r;
     const ac_tf_guard *guard = NULL;
-    ac_tf_value *now = AC_NEW_N(n->r->cx->region, ac_tf_value, l->count + 1);
-    ac_tensor **first = AC_NEW_N(n->r->cx->region, ac_tensor *, l->count + 1);
-    memcpy(now, l->now, (size_t)l->count * sizeof *now);
-    AC_TRY(find_element_shapes(l, now));
-    for (int32_t i = 0; i < l->count; i++) {
-        if (l->same[i])
-            continue;
-        if (!(first[count] = tensor_of(n, &now[i])))
-            return AC_FAIL;
-        count++;
-    }
-    AC_TRY(ac_carried_begin(&n->b, &carried, count, first));
-    carried.result = names_of(l);
-    do {
-        cond = body = (place){.s = {0}};
-        AC_TRY(read_condition(l, &cond, now, &carried));
-        AC_TRY(read_body(l, &cond.s, &body, now, &carried, &again));
-    } while (again);
-    AC_TRY(ac_sub_captured(&n->b, &cond.s, &c));
-    AC_TRY(ac_sub_captured(&n->b, &body.s, &c));
-    sub[0] = ac_sub_add(&n->b, &cond.s, &c);
-    sub[1] = ac_sub_add(&n->b, &body.s, &c);
-    ac_node *made = ac_sub_run(&n->b, AC_OP_WHILE, carried.first, carried.all, &c, sub, &body.s);
-    if (!made)
-        return AC_FAIL;
-    ac_carried_results(&carried, made, first);
-    for (int32_t i = 0; i < l->count; i++)
-        guard = now[i].guard && (!guard || now[i].guard->depth > guard->depth) ? now[i].guard : guard;
-    ac_tf_guard_nodes(n->r, nodes, guard);
-    for (int32_t i = 0, k = 0; i < l->count; i++) {
-        out[i] = l->same[i] ? now[i] : value_of(n, first[k++], &now[i]);
+    l->loop = (ac_loop){
+        .b = &l->n->b, .now = &r->g, .of = &FORMAT, .condition = condition, .body = body, .n = count, .trips = -1};
+    const ac_tf_value *last = ac_loop_run(&l->loop, first, turns);
+    if (!last || *turns >= 0)
+        return last;
+    ac_tf_value *out = ac_copy(r->cx->region, last, (size_t)count * sizeof *out);
+    for (int32_t i = 0; i < count; i++)
+        guard = l->first[i].guard && (!guard || l->first[i].guard->depth > guard->depth) ? l->first[i].guard : guard;
+    ac_tf_guard_nodes(r, l->nodes, guard);
+    for (int32_t i = 0; i < count; i++)
         out[i].guard = guard;
-    }
-    return AC_OK;
+    return out;
 }
 
 /* ------------------------------------------------------------------ branches */
@@ -275,9 +206,21 @@ static bool is_same(const ac_tf_value *a, const ac_tf_value *b)
     return a->kind == b->kind && a->t == b->t && a->list == b->list && a->variable == b->variable;
 }
 
+static void enter(ac_tf_op *n, ac_sub *s)
+{
+    ac_sub_enter(&n->b, &n->r->g, s);
+    swap_here(n->r, s);
+}
+
+static void leave(ac_tf_op *n, ac_sub *s)
+{
+    swap_here(n->r, s);
+    ac_sub_leave(&n->b, &n->r->g, s);
+}
+
 int ac_tf_late_branch(ac_tf_op *n, ac_tensor *cond, ac_tf_branch *run, void *own, int32_t n_out, ac_tf_value *out)
 {
-    place p[2] = {{.s = {0}}, {.s = {0}}};
+    ac_sub p[2] = {{.g = NULL}, {.g = NULL}};
     ac_tf_value *ret[2];
     const char **name = AC_NEW_N(n->r->cx->region, const char *, n_out + 1);
     ac_tensor **t = AC_NEW_N(n->r->cx->region, ac_tensor *, n_out + 1);
@@ -303,7 +246,7 @@ int ac_tf_late_branch(ac_tf_op *n, ac_tensor *cond, ac_tf_branch *run, void *own
             leave(n, &p[k]);
             if (!x)
                 return AC_FAIL;
-            ac_push(p[k].s.g->region, &p[k].s.g->output, x);
+            ac_push(p[k].g->region, &p[k].g->output, x);
         }
         name[count++] = i ? ac_strf(n->r->cx->region, "%s:%d", n->node->name, i) : n->node->name;
     }
@@ -314,7 +257,7 @@ int ac_tf_late_branch(ac_tf_op *n, ac_tensor *cond, ac_tf_branch *run, void *own
         AC_TRY(rc);
     }
     if (count)
-        AC_TRY(ac_sub_branches(&n->b, &n->r->g, cond, &p[0].s, &p[1].s, count, name, t));
+        AC_TRY(ac_sub_branches(&n->b, &n->r->g, cond, &p[0], &p[1], count, name, t));
     count = 0;
     for (int32_t i = 0; i < n_out; i++)
         out[i] = is_same(&ret[0][i], &ret[1][i]) ? ret[0][i] : value_of(n, t[count++], &ret[0][i]);

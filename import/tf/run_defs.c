@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { MAX_LEVEL = 16, BUDGET = 1 << 19 };
+enum { MAX_LEVEL = 16 };
 
 ac_tf_value *ac_tf_value_of(ac_tf_call *c, ac_tf_ref ref)
 {
@@ -62,13 +62,11 @@ static summary take_inputs(ac_tf_call *c, ac_tf_op *n)
     return s;
 }
 
+/* A node of a run, or a run of a body, is about to be copied; false: they are too many, which is reported once. */
 static bool count_node(ac_tf *r, ac_place at)
 {
-    if (++r->unrolled != BUDGET)
-        return r->unrolled < BUDGET && ac_pb_spend(&r->pb, 1);
-    ac_error(r->cx, at, E0108, "loops and functions put in place, the model has more than %d operators", BUDGET);
-    ac_help(r->cx, "split the model, or make the loop shorter");
-    return false;
+    ac_flow_budget *copies = &r->reading->copies;
+    return !ac_flow_is_spent(copies) && ac_flow_spend(r->cx, copies, at, 1, 0) == AC_OK && ac_pb_spend(&r->pb, 1);
 }
 
 static int call_function(ac_tf_op *n, ac_tf_body *f)

@@ -185,7 +185,6 @@ struct ac_tf {
     AC_VEC(ac_tf_body *) function;
     ac_name_map function_names;
     ac_tf_here here;  /* of g */
-    int64_t unrolled; /* nodes run so far */
     AC_VEC(ac_tf_variable *) variable;
     ac_name_map variable_names;
     bool restores;                      /* a SavedModel that says how its variables are restored */
