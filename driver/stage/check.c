@@ -8,25 +8,23 @@
 #include "ir/lower/held.h"
 #include "ir/lower/node/node.h"
 #include "ir/pass/run/run.h"
+#include "ir/pass/state/other_lengths.h"
 #include "planner/graph/flow_lower.h"
 
 #include <string.h>
 
 /* ------------------------------------------------------------------ passes */
 
-/* --taps looks at every result of the file: nothing that changes operators may run. */
-static const char *const CHANGING[] = {"layout",    "simplify", "norm",     "pad",
-                                       "depthwise", "channels", "epilogue", "view"};
-
+/* --taps compares every result of the file: passes that remove some do not run. */
 static void put_skips(arenac *a, ac_pass_options *p)
 {
-    enum { N = sizeof CHANGING / sizeof *CHANGING };
     const ac_opt_texts *skip = &a->opt.skip;
-    const char **list = AC_NEW_N(a->cx.region, const char *, skip->n + N);
+    const char **list = AC_NEW_N(a->cx.region, const char *, skip->n + AC_N_PASSES);
     for (int32_t i = 0; i < skip->n; i++)
         list[p->n_skip++] = skip->item[i];
-    for (int32_t i = 0; i < N && a->opt.taps; i++)
-        list[p->n_skip++] = CHANGING[i];
+    for (int32_t i = 0; i < AC_N_PASSES && a->opt.taps; i++)
+        if (ac_pass_changes((ac_pass_id)i) & AC_CHANGES_RESULTS)
+            list[p->n_skip++] = ac_pass_name(i);
     p->skip = list;
 }
 
@@ -61,13 +59,6 @@ static int32_t least_taps_of(const ac_target *t)
 
 /* ------------------------------------------------------------------ --train */
 
-static int step_weights(void *with, ac_ctx *cx, ac_graph *g)
-{
-    arenac *a = with;
-    const ac_imported *m = a->model;
-    return ac_train_weights(cx, g, m->running.item, m->running.n, a->step);
-}
-
 static const char *target_of(const arenac *a)
 {
     return a->opt.target                  ? a->opt.target
@@ -76,15 +67,13 @@ static const char *target_of(const arenac *a)
                                           : "generic";
 }
 
-static int run_passes(arenac *a, const char *stop_after, const ac_target *t, ac_cuts *cuts, const arenac_pass **row,
-                      int32_t *n);
+static int run_passes(arenac *a, const char *stop_after, const ac_target *t, ac_cuts *cuts, ac_lowering *low);
 
 static int again_stage(arenac *one, void *arg)
 {
-    const arenac_pass *row;
-    int32_t n;
+    ac_lowering low;
     AC_TRY(ac_read_opened(one));
-    return run_passes(one, *(const char *const *)arg, NULL, NULL, &row, &n);
+    return run_passes(one, *(const char *const *)arg, NULL, NULL, &low);
 }
 
 static int try_again(const arenac *a, arenac *one, const char *last)
@@ -104,13 +93,6 @@ static int run_again(arenac *a, arenac *one, const char *last)
     return status;
 }
 
-/* Of inference: what is a weight in the step is one here. */
-static int run_weights(void *with, ac_ctx *cx, ac_graph *g)
-{
-    arenac *one = with;
-    return ac_train_weights_like(cx, g, one->parent->step, one->step);
-}
-
 /* The model once more, for inference by the weights of the step. */
 static int add_run(arenac *a, ac_graph *g)
 {
@@ -118,19 +100,16 @@ static int add_run(arenac *a, ac_graph *g)
     arenac *one = ac_open_like(a, OWN, sizeof OWN / sizeof *OWN);
     arenac_set(one, "bn", "frozen");
     one->trains = true;
-    one->before = run_weights;
-    one->grow_with = one;
-    one->step = AC_NEW(a->cx.region, ac_train_step);
+    one->extension = (ac_extension){.step = AC_NEW(a->cx.region, ac_train_step), .like = a->step};
     AC_TRY(run_again(a, one, "depthwise"));
-    return ac_train_add_run(&a->cx, g, a->step, one->model->graph, one->step);
+    return ac_train_add_run(&a->cx, g, a->step, one->model->graph, one->extension.step);
 }
 
-static int step_grow(void *with, ac_ctx *cx, ac_graph *g)
+/* The code of a step on a CPU has inference as well. */
+static bool wants_run(const arenac *a)
 {
-    arenac *a = with;
-    AC_TRY(ac_train_grow(cx, g, a->step));
     const bool gpu = ac_target_find(target_of(a))->isa == AC_ISA_CUDA;
-    return a->coded && a->opt.inference && !gpu && !ac_has_caller_io(a) ? add_run(a, g) : AC_OK;
+    return a->step && a->coded && a->opt.inference && !gpu && !ac_has_caller_io(a);
 }
 
 /* Of a model whose output is a softmax the loss need not be said. */
@@ -145,7 +124,7 @@ static bool has_loss(const arenac *a)
 static int open_step(arenac *a)
 {
     ac_train_spec *spec = AC_NEW(a->cx.region, ac_train_spec);
-    if (!a->opt.train || a->grow)
+    if (!a->opt.train || ac_extend_grows(a))
         return AC_OK;
     if (!has_loss(a) || a->opt.batch < 0) {
         ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501, "--train needs --%s", has_loss(a) ? "batch" : "loss");
@@ -155,37 +134,59 @@ static int open_step(arenac *a)
     spec->target = spec->loss == AC_LOSS_CROSS_ENTROPY ? AC_I32 : AC_NONE;
     a->step = AC_NEW(a->cx.region, ac_train_step);
     a->step->spec = spec;
-    a->before = step_weights;
-    a->grow = step_grow;
-    a->grow_with = a;
+    a->extension.step = a->step;
     return AC_OK;
 }
 
-/* The model for other lengths of its caches, while the passes run. */
+/* ------------------------------------------------------------------ the list */
+
+/* The model for other lengths of its caches (--state), while the passes run. */
 typedef struct longer {
-    arenac *a, *one[4 + AC_LENGTHS_FEW];
+    arenac *one[3 + AC_LENGTHS_FEW];
     int32_t n;
 } longer;
 
-static ac_graph *longer_model(void *with, int64_t more, ac_length_use use)
+/* The model for the lengths that pass state compares. None if no --dim gives the length. */
+static int add_lengths(arenac *a, ac_other_lengths *l, longer *made)
 {
-    longer *l = with;
-    arenac *one = l->n < (int32_t)(sizeof l->one / sizeof *l->one) ? ac_state_longer(l->a, more) : NULL;
-    if (one)
-        l->one[l->n++] = one;
-    if (!one)
-        return NULL;
-    const char *last = use == AC_LENGTH_INFERRED ? "infer" : "depthwise";
-    const int status = use == AC_LENGTH_NEEDED ? run_again(l->a, one, last) : try_again(l->a, one, last);
-    if (status != AC_OK && use == AC_LENGTH_NEEDED)
-        ac_help(&l->a->cx, "--state compares the model with itself for caches of other lengths: a dimension that grows "
-                           "with them is given as one that does, --dim all=past+n say");
-    return status == AC_OK ? one->model->graph : NULL;
+    ac_length_want want;
+    while (ac_lengths_next(l, &want)) {
+        arenac *one = ac_state_longer(a, want.more);
+        if (!one)
+            return a->cx.diags.errors ? AC_FAIL : AC_OK;
+        made->one[made->n++] = one;
+        const char *last = ac_pass_name(want.inferred ? AC_PASS_infer : AC_PASS_state - 1);
+        const int status = want.needed ? run_again(a, one, last) : try_again(a, one, last);
+        if (status != AC_OK && want.needed)
+            return ac_help(&a->cx, "--state compares the model with itself for caches of other lengths: a dimension "
+                                   "that grows with them is given as one that does, --dim all=past+n say");
+        ac_lengths_add(l, &want, status == AC_OK ? one->model->graph : NULL);
+    }
+    return AC_OK;
+}
+
+/* The passes, and what this file does between them. */
+static int run_list(arenac *a, ac_passes *r, ac_other_lengths *l, longer *made)
+{
+    AC_TRY(ac_passes_run(r, AC_PASS_infer + 1));
+    if (r->opt->n_kept)
+        ac_lengths_infer(l, r->cx, r->graph);
+    AC_TRY(ac_passes_run(r, AC_PASS_state));
+    if (r->opt->n_kept && ac_passes_next(r, AC_PASS_state)) {
+        ac_lengths_find(l, r->opt->kept, r->opt->n_kept);
+        AC_TRY(add_lengths(a, l, made));
+    }
+    AC_TRY(ac_passes_run(r, AC_PASS_grow));
+    if (ac_passes_next(r, AC_PASS_grow)) {
+        AC_TRY(ac_extend_grow(a));
+        if (wants_run(a))
+            AC_TRY(add_run(a, r->graph));
+    }
+    return ac_passes_run(r, AC_N_PASSES);
 }
 
 /* *row: the passes that ran, n of them. t: NULL for what fits any target. cuts: NULL for all channels to stay. */
-static int run_passes(arenac *a, const char *stop_after, const ac_target *t, ac_cuts *cuts, const arenac_pass **row,
-                      int32_t *n)
+static int run_passes(arenac *a, const char *stop_after, const ac_target *t, ac_cuts *cuts, ac_lowering *low)
 {
     ac_storage *storage = NULL;
     AC_TRY(open_step(a));
@@ -204,40 +205,42 @@ static int run_passes(arenac *a, const char *stop_after, const ac_target *t, ac_
                          .least_taps = t ? least_taps_of(t) : 0,
                          .plane_lanes = t && !t->firmware && !t->gpu ? ac_target_lanes(t, AC_F32) : 0,
                          .plane_bytes = t ? t->l2_bytes / 2 : 0,
-                         .grow = a->grow,
-                         .with = a->grow_with,
+                         .grows = ac_extend_grows(a),
                          .cuts = cuts,
                          .products = o->qdq == AC_OPT_QDQ_EXACT ? NULL : AC_NEW(a->cx.region, ac_products),
                          .storage = storage};
-    longer lengths = {.a = a};
-    p.lengths = (ac_pass_lengths){longer_model, &lengths};
-    const ac_pass_time *time = NULL;
+    ac_other_lengths lengths = {0};
+    p.lengths = &lengths;
+    longer made = {0};
+    ac_passes r;
     ac_sink *dump = AC_NEW(a->cx.region, ac_sink);
     a->products = p.products;
     a->storage = p.storage;
-    *n = 0;
     put_skips(a, &p);
     AC_TRY(make_nodes(a));
     AC_TRY(ac_state_find(a, &p.kept, &p.n_kept));
     a->kept = p.kept;
     a->n_kept = p.n_kept;
-    if (a->before)
-        AC_TRY(a->before(a->grow_with, &a->cx, a->model->graph));
+    AC_TRY(ac_extend_file(a));
     ac_sink_open(dump, &a->cx);
     p.dump = dump;
     const int32_t n_inputs = a->model->graph->input.n;
     ac_tensor **input = ac_copy(a->cx.region, a->model->graph->input.item, (size_t)n_inputs * sizeof *input);
-    int status = ac_pass_run(&a->cx, a->model->graph, &p, &time, n);
-    while (lengths.n)
-        arenac_close(lengths.one[--lengths.n]);
+    int status = ac_passes_open(&r, &a->cx, a->model->graph, &p);
+    if (status == AC_OK)
+        status = run_list(a, &r, &lengths, &made);
+    while (made.n)
+        arenac_close(made.one[--made.n]);
     if (status == AC_OK && p.n_kept)
         status = ac_inputs_move(a, input, n_inputs);
     if (dump->n)
         ac_push(a->cx.region, &a->output, ((ac_output){dump, "-"}));
-    arenac_pass *out = AC_NEW_N(a->cx.region, arenac_pass, *n + 1);
-    for (int32_t i = 0; i < *n; i++)
-        out[i] = (arenac_pass){time[i].name, time[i].ms, time[i].changed};
-    *row = out;
+    arenac_pass *out = AC_NEW_N(a->cx.region, arenac_pass, r.n_time + 1);
+    for (int32_t i = 0; i < r.n_time; i++)
+        out[i] = (arenac_pass){r.time[i].name, r.time[i].ms, r.time[i].changed};
+    low->pass = out;
+    low->n_passes = r.n_time;
+    low->channels_first = r.channels_first;
     if (status == AC_OK)
         ac_state_guess(a);
     return status;
@@ -245,18 +248,13 @@ static int run_passes(arenac *a, const char *stop_after, const ac_target *t, ac_
 
 int ac_infer(arenac *a)
 {
-    const arenac_pass *row;
-    int32_t n;
-    return run_passes(a, "infer", NULL, NULL, &row, &n);
+    ac_lowering low;
+    return run_passes(a, "infer", NULL, NULL, &low);
 }
 
 bool ac_text_channels_first(const arenac *a)
 {
-    const ac_lowering *low = a->lowering;
-    for (int32_t i = 0; low && i < low->n_passes; i++)
-        if (!strcmp(low->pass[i].name, "layout"))
-            return false;
-    return a->model->channels_first;
+    return a->lowering ? a->lowering->channels_first : a->model->channels_first;
 }
 
 /* ------------------------------------------------------------------ loops */
@@ -359,7 +357,7 @@ int ac_check(arenac *a)
     ac_lowering *low = AC_NEW(a->cx.region, ac_lowering);
     AC_TRY(ac_settings_make(&a->cx, &a->opt, target_of(a), &low->set));
     ac_cuts *cuts = low->set.dead ? AC_NEW(a->cx.region, ac_cuts) : NULL;
-    AC_TRY(run_passes(a, a->opt.stop_after, low->set.target, cuts, &low->pass, &low->n_passes));
+    AC_TRY(run_passes(a, a->opt.stop_after, low->set.target, cuts, low));
     low->cuts = cuts && cuts->row ? cuts : NULL;
     low->graph = a->model->graph;
     ac_graph_own_outputs(low->graph, ac_has_caller_io(a));

@@ -16,6 +16,7 @@
 #include "base/progress.h"
 #include "base/sink.h"
 #include "codegen/module.h"
+#include "driver/stage/extend.h"
 #include "driver/stage/inputs.h"
 #include "driver/options/options.h"
 #include "driver/options/settings.h"
@@ -40,6 +41,7 @@ typedef struct ac_lowering {
     int32_t n_steps;
     const arenac_pass *pass; /* those that ran */
     int32_t n_passes;
+    bool channels_first;        /* the operators of the graph have channels first: pass layout has not run */
     const struct ac_cuts *cuts; /* what pass channels took out; NULL: it did not run */
 } ac_lowering;
 
@@ -83,14 +85,13 @@ struct arenac {
     ac_session session; /* after load; zero before */
     ac_session beside;  /* one that is open for a while: where memory runs out, it is closed with this */
     bool loaded;
-    ac_inputs inputs;                                 /* of run and bench */
-    bool any_input;                                   /* inputs that nobody gives are random */
-    bool watched;                                     /* of a run: a hook is called around steps; or options say so */
-    bool for_tflm;                                    /* planned as TFLite Micro runs it */
-    bool changed;                                     /* diff found something: the exit status says so */
-    arenac *parent, *child, *sibling;                 /* compilations that this one has begun: they end with it */
-    int (*grow)(void *with, ac_ctx *cx, ac_graph *g); /* what the graph gets besides (pass grow); NULL: nothing */
-    void *grow_with;
+    ac_inputs inputs;                 /* of run and bench */
+    bool any_input;                   /* inputs that nobody gives are random */
+    bool watched;                     /* of a run: a hook is called around steps; or options say so */
+    bool for_tflm;                    /* planned as TFLite Micro runs it */
+    bool changed;                     /* diff found something: the exit status says so */
+    arenac *parent, *child, *sibling; /* compilations that this one has begun: they end with it */
+    ac_extension extension;           /* what the graph becomes besides inference */
     struct ac_train_step *step;       /* --train: what the model became; NULL: it is itself */
     bool coded;                       /* --train: code is made, which has inference beside the step */
     bool says_written;                /* the files are listed once they appeared */
@@ -100,10 +101,8 @@ struct arenac {
     const struct ac_products *products; /* what pass integers did; NULL: nothing was asked of it */
     const char *guess;                  /* what --state could say, for the report; NULL: nothing */
     bool trains;                        /* parameters of the file are weights that training changes */
-    /* What the graph gets before the passes, as the file has it; with grow_with. NULL: nothing */
-    int (*before)(void *with, ac_ctx *cx, ac_graph *g);
-    AC_VEC(ac_output) output; /* built, not yet written */
-    const char *folder;       /* of -o FOLDER/: made when they are written; NULL: no output is for it */
+    AC_VEC(ac_output) output;           /* built, not yet written */
+    const char *folder;                 /* of -o FOLDER/: made when they are written; NULL: no output is for it */
 };
 
 static inline bool ac_has_caller_io(const arenac *a)

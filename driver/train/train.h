@@ -1,5 +1,5 @@
-/* train.h - verbs that compute gradients. They lie above driver/: the stages run as for inference, and pass grow adds
- * the nodes that a verb needs (arenac.grow). */
+/* train.h - verbs that compute gradients, above the stages: these run as for inference, and extend the graph by what
+ * the verb requests (arenac.extension). */
 #ifndef AC_DRIVER_TRAIN_TRAIN_H
 #define AC_DRIVER_TRAIN_TRAIN_H
 #include "driver/verb/verbs.h"

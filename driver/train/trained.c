@@ -19,66 +19,39 @@ static const void *value_of(ac_training *t, int32_t i)
     return ac_train_to_file(&t->a->cx, &t->step.weight.item[i], ac_session_at(&t->a->session, t->weight_io[i]));
 }
 
-/* A constant of the file that has another value now. */
-typedef struct new_value {
-    const char *name;
-    int32_t rank;
-    const int64_t *dim;
-    ac_dtype dtype;
-    const void *data;
-} new_value;
-
-/* All of them; *n: how many. */
-static const new_value *new_values(ac_training *t, int32_t *n)
+/* The new values of all weights; *n: how many. */
+static const ac_new_value *new_values(ac_training *t, int32_t *n)
 {
     const ac_train_step *s = &t->step;
-    new_value *v = AC_NEW_N(t->a->cx.region, new_value, s->weight.n + s->lora.n + 1);
+    ac_new_value *v = AC_NEW_N(t->a->cx.region, ac_new_value, s->weight.n + s->lora.n + 1);
     *n = 0;
     for (int32_t i = 0; i < s->weight.n; i++) {
         const ac_train_weight *w = &s->weight.item[i];
         if (!w->factor)
-            v[(*n)++] = (new_value){w->name, w->rank, w->dim, w->dtype, value_of(t, i)};
+            v[(*n)++] = (ac_new_value){w->name, w->rank, w->dim, w->dtype, value_of(t, i)};
     }
     for (int32_t i = 0; i < s->lora.n; i++) {
         const ac_train_lora *l = &s->lora.item[i];
         const void *sum = ac_train_merged(&t->a->cx, s, i, value_of(t, l->factors), value_of(t, l->factors + 1));
-        v[(*n)++] = (new_value){l->name, l->rank, l->dim, AC_F32, sum};
+        v[(*n)++] = (ac_new_value){l->name, l->rank, l->dim, AC_F32, sum};
     }
     return v;
 }
 
 /* ------------------------------------------------------------------ another arenac */
 
-int ac_trained_put(void *with, ac_ctx *cx, ac_graph *g)
-{
-    ac_training *t = with;
-    int32_t n;
-    const new_value *v = new_values(t, &n);
-    AC_TRY(ac_train_floats(cx, g, &t->spec, ac_train_read(g, cx->region)));
-    for (int32_t i = 0; i < n; i++) {
-        ac_tensor *to = ac_tensor_find(g, v[i].name);
-        if (!to || !ac_tensor_is_const(to))
-            return ac_error(cx, (ac_place){.file = g->file}, E0110, "weight '%s' is no constant of the file",
-                            v[i].name);
-        to->data = ac_copy(cx->region, v[i].data, (size_t)ac_tensor_bytes(to) + 1);
-        to->raw = NULL;
-        to->lazy = NULL;
-        to->splat = false;
-    }
-    for (int32_t i = 0; i < g->tensor.n; i++)
-        g->tensor.item[i]->weight = false;
-    return AC_OK;
-}
-
-arenac *ac_trained_model(ac_training *t, bool in_batches)
+arenac *ac_trained_model(ac_training *t, bool validates)
 {
     static const ac_option_id OWN[] = {AC_OPT_trained,     AC_OPT_bn,     AC_OPT_budget, AC_OPT_mpi,
                                        AC_OPT_micro_batch, AC_OPT_update, AC_OPT_batch};
-    arenac *one = ac_open_like(t->a, OWN, (int32_t)(sizeof OWN / sizeof *OWN) - in_batches);
+    arenac *one = ac_open_like(t->a, OWN, (int32_t)(sizeof OWN / sizeof *OWN) - validates);
     arenac_set(one, "bn", "frozen");
     one->trains = true; /* nothing is computed of the old values */
-    one->before = ac_trained_put;
-    one->grow_with = t;
+    ac_new_values *v = AC_NEW(t->a->cx.region, ac_new_values);
+    v->item = new_values(t, &v->n);
+    v->spec = &t->spec;
+    v->no_dropout = validates;
+    one->extension.values = v;
     return one;
 }
 
@@ -100,7 +73,7 @@ static int write_patched(ac_training *t, const char *path)
 {
     arenac *a = t->a;
     int32_t n;
-    const new_value *from = new_values(t, &n);
+    const ac_new_value *from = new_values(t, &n);
     ac_onnx_value *v = AC_NEW_N(a->cx.region, ac_onnx_value, n + 1);
     for (int32_t i = 0; i < n; i++)
         v[i] = (ac_onnx_value){from[i].name, from[i].data,
@@ -114,7 +87,7 @@ static int write_npz(ac_training *t, const char *path)
 {
     ac_npz z;
     int32_t n;
-    const new_value *v = new_values(t, &n);
+    const ac_new_value *v = new_values(t, &n);
     ac_npz_begin(&z, ac_output_new(t->a, path));
     for (int32_t i = 0; i < n; i++)
         ac_npz_add(&z, v[i].name, v[i].dtype, v[i].rank, v[i].dim, v[i].data);

@@ -67,10 +67,8 @@ int ac_validation_check(ac_training *t); /* validate.c, before the first step: d
 int ac_training_validate(ac_training *t);
 int ac_trained_check(arenac *a); /* trained.c: the ending of -o */
 int ac_trained_write(ac_training *t);
-/* Before its passes: constants take the values that they have in the training. `with`: the ac_training. */
-int ac_trained_put(void *with, ac_ctx *cx, ac_graph *g);
-/* An arenac for the same file, whose constants are the weights as they are now; its batch is the file's, or that of
- * the training. */
-arenac *ac_trained_model(ac_training *t, bool in_batches);
+/* An arenac for the same file, whose constants are the weights as they are now. validates: its batch is that of the
+ * training, and dropout keeps all elements; else its batch is the file's. */
+arenac *ac_trained_model(ac_training *t, bool validates);
 
 #endif

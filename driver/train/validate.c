@@ -85,13 +85,6 @@ static void judge(held_out *h, int64_t row, int64_t k)
             element(h, (double)x[i], target_at(h, row * count + i));
 }
 
-static int put_values(void *with, ac_ctx *cx, ac_graph *g)
-{
-    AC_TRY(ac_trained_put(with, cx, g));
-    ac_train_no_dropout(g);
-    return AC_OK;
-}
-
 static int open_stage(arenac *one, void *arg)
 {
     const held_out *h = arg;
@@ -109,7 +102,6 @@ static int open_model(held_out *h)
     ac_training *t = h->t;
     h->one = ac_trained_model(t, true);
     h->one->purpose = AC_FOR_RUNNING;
-    h->one->before = put_values;
     AC_TRY(ac_guard(h->one, open_stage, h));
     for (int32_t i = 0; i < h->one->module->n_outputs; i++)
         if (!strcmp(h->one->module->output[i].tensor->name, t->step.output_name))

@@ -7,24 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Weights become state. */
-static int open_weights(void *with, ac_ctx *cx, ac_graph *g)
-{
-    ac_training *t = with;
-    const ac_imported *m = t->a->model;
-    return ac_train_weights(cx, g, m->running.item, m->running.n, &t->step);
-}
-
-/* First values lie elsewhere: the code of the step does not hold them. */
-static int grow(void *with, ac_ctx *cx, ac_graph *g)
-{
-    ac_training *t = with;
-    AC_TRY(ac_train_grow(cx, g, &t->step));
-    for (int32_t i = 0; i < t->step.weight.n; i++)
-        t->step.weight.item[i].state->data = NULL;
-    return AC_OK;
-}
-
 static int prepare(ac_training *t, const char *const *path, int32_t n)
 {
     arenac *a = t->a;
@@ -33,9 +15,7 @@ static int prepare(ac_training *t, const char *const *path, int32_t n)
     t->step.spec = &t->spec;
     a->purpose = AC_FOR_RUNNING;
     a->trains = true;
-    a->before = open_weights;
-    a->grow = grow;
-    a->grow_with = t;
+    a->extension = (ac_extension){.step = &t->step, .values_apart = true}; /* values are in the session */
     AC_TRY(ac_source_open(a, path, n));
     AC_TRY(ac_read_model(a));
     AC_TRY(ac_check_weights(a));

@@ -97,7 +97,7 @@ int ac_pass_channels(ac_pass *p)
     ac_cuts *cuts = p->opt->cuts;
     ac_node **node;
     int32_t n = 0;
-    if (!cuts || too_late(g))
+    if (too_late(g))
         return AC_OK;
     ac_region *tmp = ac_region_open(&p->cx->heap);
     ac_cut_row *row = rows_of(p, &node, &n);

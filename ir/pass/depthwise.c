@@ -49,7 +49,7 @@ static ac_tensor *turned(ac_graph *g, ac_tensor *w)
 int ac_pass_depthwise(ac_pass *p)
 {
     ac_graph *g = p->graph;
-    for (int32_t i = 0; p->opt->least_taps && i < g->node.n; i++) {
+    for (int32_t i = 0; i < g->node.n; i++) {
         ac_node *n = g->node.item[i];
         const int32_t at = ac_filter_of[AC_FILTER_DEPTHWISE].w;
         if (!reads_one(n) || n->in[at]->dim[1] * n->in[at]->dim[2] < p->opt->least_taps)

@@ -299,8 +299,6 @@ int ac_pass_integers(ac_pass *p)
 {
     ac_graph *g = p->graph;
     ac_products *count = p->opt->products;
-    if (!count || p->opt->exact || p->opt->grow)
-        return AC_OK;
     const double *step = steps_of(p);
     for (int32_t i = 0; i < g->node.n; i++) {
         ac_node *n = g->node.item[i];

@@ -186,8 +186,6 @@ static void hand_down_names(ac_layout *s)
 int ac_pass_layout(ac_pass *p)
 {
     ac_layout s = {.cx = p->cx, .g = p->graph, .n_alias = p->graph->tensor.n};
-    if (!p->channels_first)
-        return AC_OK;
     s.alias = AC_NEW_N(p->cx->region, ac_tensor *, s.n_alias + 1);
     for (int32_t i = 0; i < p->graph->node.n; i++)
         visit(&s, p->graph->node.item[i]);

@@ -108,8 +108,6 @@ static bool absorb(ac_graph *g, ac_node *conv, const ac_node *f, ac_tensor *c)
 int ac_pass_norm(ac_pass *p)
 {
     ac_graph *g = p->graph;
-    if (p->opt->exact)
-        return AC_OK;
     int32_t *uses = ac_graph_uses(g, p->cx->region);
     int32_t n_nodes = g->node.n; /* absorb appends nodes, folded at once */
     for (int32_t i = 0; i < n_nodes; i++) {

@@ -214,7 +214,7 @@ static void replace(ac_graph *g, ac_node *n, const packed *w)
 int ac_pass_pack(ac_pass *p)
 {
     ac_graph *g = p->graph;
-    for (int32_t i = 0; !p->opt->exact && i < g->node.n; i++) {
+    for (int32_t i = 0; i < g->node.n; i++) {
         ac_node *n = g->node.item[i];
         bool rows_first;
         made w;

@@ -171,8 +171,6 @@ int ac_pass_planes(ac_pass *p)
     ac_graph *g = p->graph;
     ac_region *r = p->cx->region;
     state s = {.g = g, .opt = p->opt, .n = g->tensor.n};
-    if (!p->channels_first || p->opt->plane_lanes < 2 || p->opt->exact || p->opt->grow)
-        return AC_OK;
     s.joined = AC_NEW_N(r, int32_t, s.n + 1);
     s.last = AC_NEW_N(r, bool, s.n + 1);
     s.wanted = AC_NEW_N(r, bool, s.n + 1);

@@ -153,7 +153,7 @@ int ac_pass_repeat(ac_pass *p)
             AC_TRY(share(p, &i, u, whole, times));
             p->changed++;
         }
-        for (int32_t side = 0; side < 2 && !p->opt->exact && !p->opt->grow; side++)
+        for (int32_t side = 0; side < 2 && !p->opt->exact && !p->opt->grows; side++)
             AC_TRY(scale_smaller(p, &i, side));
     }
     ac_graph_sweep(g); /* of what scales and codes were folded of */

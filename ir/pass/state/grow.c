@@ -8,8 +8,9 @@
  * them as if they were there is an error. Then the results are those of a model with caches of just this length. */
 #include "ir/ops/decode/axis.h"
 #include "ir/ops/shape/resolve.h"
-#include "ir/pass/state/state.h"
 #include "ir/pass/state/cache_rows.h"
+#include "ir/pass/state/other_lengths.h"
+#include "ir/pass/state/state.h"
 
 #include <float.h>
 #include <string.h>
@@ -123,30 +124,6 @@ static void visit(growing *w, ac_node *n)
 
 /* ------------------------------------------------------------------ the caches */
 
-static ac_node *grower(const ac_graph *g, const ac_tensor *past, const ac_tensor *next, int32_t *axis)
-{
-    ac_node *n = next->def;
-    int32_t differ = 0;
-    if (past->rank != next->rank || past->dtype != next->dtype || !n || n->op != AC_OP_CONCATENATION || n->n_in != 2 ||
-        n->in[0] != past || n->in[1] == past || n->attrs.axis.act != AC_ACT_NONE)
-        return NULL;
-    for (int32_t d = 0; d < past->rank; d++)
-        if (past->dim[d] != next->dim[d]) {
-            differ++;
-            *axis = d;
-        }
-    for (int32_t i = 0; i < g->node.n && differ == 1; i++)
-        for (int32_t k = 0; k < g->node.item[i]->n_in; k++)
-            differ += g->node.item[i]->in[k] == past && g->node.item[i] != n;
-    return differ == 1 && past->dim[*axis] < next->dim[*axis] ? n : NULL;
-}
-
-int32_t ac_state_grows(const ac_graph *g, const ac_tensor *past, const ac_tensor *next)
-{
-    int32_t axis;
-    return grower(g, past, next, &axis) ? axis : -1;
-}
-
 static void update(growing *w, ac_tensor *past, ac_node *n, int32_t axis)
 {
     ac_tensor *next = n->out[0], *const in[] = {past, n->in[1], start_of(w, next->rank, axis)};
@@ -171,7 +148,7 @@ static bool of_length(growing *w, int32_t k)
 }
 
 int ac_state_grow(ac_ctx *cx, ac_graph *g, ac_tensor *const *past, ac_tensor *const *next, int32_t n,
-                  const ac_pass_lengths *lengths, const ac_tensor **position)
+                  const ac_other_lengths *lengths, const ac_tensor **position)
 {
     growing w = {.cx = cx, .g = g, .tmp = ac_region_open(&cx->heap)};
     ac_node **node = ac_copy(w.tmp, g->node.item, (size_t)(g->node.n + 1) * sizeof *node),
@@ -180,7 +157,7 @@ int ac_state_grow(ac_ctx *cx, ac_graph *g, ac_tensor *const *past, ac_tensor *co
     int32_t *axis = AC_NEW_N(w.tmp, int32_t, n + 1);
     w.rows = ac_rows_open(cx, g, w.tmp);
     for (int32_t i = 0; i < n; i++) {
-        by[i] = grower(g, past[i], next[i], &axis[i]);
+        by[i] = ac_state_grower(g, past[i], next[i], &axis[i]);
         const int64_t rows_past = past[i]->dim[axis[i]], added = next[i]->dim[axis[i]] - rows_past;
         if (i > 0 && (rows_past != w.past || added != w.added)) {
             ac_region_close(w.tmp);

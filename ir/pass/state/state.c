@@ -1,5 +1,6 @@
 /* state.c - pass state: results that are kept in the bytes of inputs from run to run (--state). */
 #include "ir/ops/shape/resolve.h"
+#include "ir/pass/state/other_lengths.h"
 #include "ir/pass/state/state.h"
 
 #include <string.h>
@@ -13,8 +14,9 @@ typedef struct kept {
 } kept;
 
 typedef struct keeping {
-    ac_pass *p;
+    ac_ctx *cx;
     ac_graph *g;
+    const ac_pass_options *opt;
     kept *item;
     int32_t n;
     ac_region *tmp;
@@ -36,7 +38,7 @@ int ac_state_make(ac_ctx *cx, ac_graph *g, ac_op op, const char *name, ac_tensor
 
 static int check(const keeping *k, kept *s)
 {
-    ac_ctx *cx = k->p->cx;
+    ac_ctx *cx = k->cx;
     const ac_tensor *x = s->state, *y = s->next;
     if (ac_tensor_same_kind(x, y))
         return AC_OK;
@@ -159,7 +161,7 @@ static void copy_first(ac_graph *g, kept *s)
 static int assign(keeping *k, const kept *s)
 {
     ac_graph *g = k->g;
-    ac_ctx *cx = k->p->cx;
+    ac_ctx *cx = k->cx;
     ac_tensor *x = s->next, *y = ac_tensor_like(g, ac_strf(cx->region, "%s_next", s->state->name), x);
     y->root = s->state;
     const int32_t made = x->def ? position(g, x->def) : -1, read = last_reader(g, s->state, NULL);
@@ -186,7 +188,7 @@ static int grow(keeping *k)
         }
     const ac_tensor *position = NULL;
     if (n)
-        AC_TRY(ac_state_grow(k->p->cx, k->g, past, next, n, &k->p->opt->lengths, &position));
+        AC_TRY(ac_state_grow(k->cx, k->g, past, next, n, k->opt->lengths, &position));
     for (int32_t i = 0; i < k->n; i++)
         k->item[i].out->position = k->item[i].out->axis >= 0 ? position : NULL;
     return AC_OK;
@@ -206,14 +208,13 @@ static int keep(keeping *k, kept *s)
         move_past(k, s->state, n);
         s->next->root = s->state;
         s->out->in_place = true;
-        s->out->how =
-            ac_strf(k->p->cx->region,
-                    s->ring ? "a ring: '%s' writes only the new rows" : "'%s' writes only what changes", name);
+        s->out->how = ac_strf(
+            k->cx->region, s->ring ? "a ring: '%s' writes only the new rows" : "'%s' writes only what changes", name);
         return AC_OK;
     }
-    s->out->how = s->ordered ? ac_strf(k->p->cx->region, "'%s' writes all of it: '%s' needs the rows in order", name,
+    s->out->how = s->ordered ? ac_strf(k->cx->region, "'%s' writes all of it: '%s' needs the rows in order", name,
                                        s->ordered->name)
-                             : ac_strf(k->p->cx->region,
+                             : ac_strf(k->cx->region,
                                        other ? "copied: '%s' reads the old value after '%s' made the new one"
                                              : "'%s%s' writes all of it",
                                        other ? other->name : "", name);
@@ -229,7 +230,7 @@ static int turn_rings(keeping *k)
     int32_t n_turns = 0;
     for (int32_t i = 0; i < n; i++)
         window[i] = (ac_state_window){.state = k->item[i].state, .next = k->item[i].next};
-    AC_TRY(ac_state_ring(k->p->cx, k->g, window, n, turn, &n_turns));
+    AC_TRY(ac_state_ring(k->cx, k->g, window, n, turn, &n_turns));
     ac_graph_sweep(k->g);
     for (int32_t i = 0; i < n; i++) {
         k->item[i].ring = window[i].ring;
@@ -267,22 +268,16 @@ static void take_out(const keeping *k)
     g->input.n = n_inputs;
 }
 
-/* ac_pass_state: inputs become state, in which the outputs that belong to them are written.
- *   before:  input %past   %next = dynamic_update_slice %past %x %at   %y = .. %next   output %y, %next
- *   after:   state %past   %next = dynamic_update_slice %past %x %at (lies in %past)   %y = .. %next   output %y
- * Where the new value is the old one but for some elements (scatter, dynamic_update_slice), only those are written, if
- * every reader of the old value can be before; else the value is made elsewhere and assigned.
- * needs: shapes known, operators canonical, no epilogues, no views.  guarantees: the same; nodes are in an order in
- * which whoever reads the old value comes before it is written. */
-int ac_pass_state(ac_pass *p)
+/* *n_states: the number of states, with those that turn rings. */
+static int keep_pairs(ac_ctx *cx, ac_graph *g, const ac_pass_options *opt, ac_state_pair *pair, int32_t n,
+                      int32_t *n_states)
 {
-    ac_graph *g = p->graph;
-    keeping k = {.p = p, .g = g, .n = p->opt->n_kept, .tmp = ac_region_open(&p->cx->heap)};
+    keeping k = {.cx = cx, .g = g, .opt = opt, .n = n, .tmp = ac_region_open(&cx->heap)};
     int status = AC_OK;
-    k.item = AC_NEW_N(k.tmp, kept, 2 * k.n + 1); /* and a turn for each */
-    for (int32_t i = 0; i < k.n; i++) {
-        ac_state_pair *s = &p->opt->kept[i];
-        k.item[i] = (kept){.state = g->input.item[s->input], .next = g->output.item[s->output], .out = s};
+    k.item = AC_NEW_N(k.tmp, kept, 2 * n + 1); /* and a turn for each */
+    for (int32_t i = 0; i < n; i++) {
+        k.item[i] = (kept){.state = g->input.item[pair[i].input], .next = g->output.item[pair[i].output]};
+        k.item[i].out = &pair[i];
         if (check(&k, &k.item[i]) != AC_OK)
             status = AC_FAIL;
     }
@@ -290,16 +285,48 @@ int ac_pass_state(ac_pass *p)
     if (status == AC_OK)
         status = grow(&k);
     for (int32_t i = 0; i < k.n && status == AC_OK; i++)
-        status = ac_state_turned(p->cx, g, k.item[i].state, k.item[i].next);
+        status = ac_state_turned(cx, g, k.item[i].state, k.item[i].next);
     ac_graph_sweep(g);
-    if (status == AC_OK && !p->opt->exact)
+    if (status == AC_OK && !opt->exact)
         status = turn_rings(&k);
     for (int32_t i = 0; i < k.n && status == AC_OK; i++)
         if (k.item[i].next->state && k.item[i].next != k.item[i].state)
             copy_first(g, &k.item[i]);
     for (int32_t i = 0; i < k.n && status == AC_OK; i++)
         status = keep(&k, &k.item[i]);
-    p->changed = k.n;
+    *n_states = k.n;
     ac_region_close(k.tmp);
     return status;
+}
+
+/* A value that the body of a loop carries is stored in the same memory in all iterations, like state in all runs. */
+static int keep_carried(ac_ctx *cx, ac_graph *body, const ac_pass_options *opt)
+{
+    const int32_t n = body->carried;
+    int32_t n_states;
+    ac_state_pair *pair = AC_NEW_N(cx->region, ac_state_pair, n + 1);
+    body->carry = AC_NEW_N(body->region, ac_tensor *, n + 1);
+    for (int32_t i = 0; i < n; i++) {
+        body->carry[i] = body->input.item[i];
+        pair[i] = (ac_state_pair){.output = i, .input = i, .axis = -1};
+        pair[i].input_name = body->input.item[i]->name;
+        pair[i].output_name = body->output.item[i]->name;
+    }
+    return keep_pairs(cx, body, opt, pair, n, &n_states);
+}
+
+/* ac_pass_state: inputs become state, and the outputs that belong to them are written in their memory.
+ *   before:  input %past   %next = dynamic_update_slice %past %x %at   %y = .. %next   output %y, %next
+ *   after:   state %past   %next = dynamic_update_slice %past %x %at (lies in %past)   %y = .. %next   output %y
+ * If the new value is the old one but for some elements (scatter, dynamic_update_slice), and every reader of the old
+ * value can run before, only these elements are written; else the value is computed elsewhere and assigned. The values
+ * that loops carry are treated the same.
+ * needs: shapes known, operators canonical, no epilogues, no views.  guarantees: the same; in the order of the nodes,
+ * all readers of the old value come before it is written. */
+int ac_pass_state(ac_pass *p)
+{
+    AC_TRY(keep_pairs(p->cx, p->graph, p->opt, p->opt->kept, p->opt->n_kept, &p->changed));
+    for (int32_t i = 0; i < p->graph->sub.n; i++)
+        AC_TRY(keep_carried(p->cx, p->graph->sub.item[i], p->opt));
+    return AC_OK;
 }

@@ -6,13 +6,11 @@
 /* state.c: a node that makes *y, a new tensor of this name; appended. attrs: NULL for the defaults. */
 int ac_state_make(ac_ctx *cx, ac_graph *g, ac_op op, const char *name, ac_tensor *const *in, int32_t n_in,
                   const ac_attrs *attrs, ac_tensor **y);
-/* The dimension along which `next` is what `past` was with more rows; -1: it is not, or somebody else reads `past`. */
-int32_t ac_state_grows(const ac_graph *g, const ac_tensor *past, const ac_tensor *next);
 /* Of n pairs for which ac_state_grows: past[i] gets the shape of next[i], and the graph an input `position` i32 [1],
  * the number of rows that are there. g->output has none of next[] any more. E0502 names what reads rows that are
  * not. lengths: what depends on the room; NULL: not known. */
 int ac_state_grow(ac_ctx *cx, ac_graph *g, ac_tensor *const *past, ac_tensor *const *next, int32_t n,
-                  const ac_pass_lengths *lengths, const ac_tensor **position);
+                  const struct ac_other_lengths *lengths, const ac_tensor **position);
 
 /* lengths.c: what a graph computes of the length of its caches is computed of the position instead.
  *
@@ -25,7 +23,7 @@ int ac_state_grow(ac_ctx *cx, ac_graph *g, ac_tensor *const *past, ac_tensor *co
  * cannot be computed of the position. */
 struct ac_row_walk;
 typedef struct ac_lengths ac_lengths;
-int ac_lengths_open(ac_ctx *cx, ac_region *tmp, ac_graph *g, const ac_pass_lengths *from, int64_t rows_before,
+int ac_lengths_open(ac_ctx *cx, ac_region *tmp, ac_graph *g, const struct ac_other_lengths *from, int64_t rows_before,
                     struct ac_row_walk *rows, ac_lengths **out);
 void ac_lengths_position(ac_lengths *l, ac_tensor *position); /* i32 [1] */
 int ac_lengths_node(ac_lengths *l, int32_t at, bool *replaced);

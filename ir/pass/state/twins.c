@@ -84,13 +84,14 @@ static bool even(const ac_tensor *a, const void *x, const ac_tensor *b, const vo
 
 bool ac_twin_agrees(const ac_lengths *l, const ac_tensor *t, const int64_t *slope)
 {
-    const ac_tensor *a = l->n_named ? ac_tensor_find(l->named[0], t->name) : NULL;
+    const ac_named_constants *named = l->from->named;
+    const ac_tensor *a = ac_lengths_named(named, t->name);
     bool agree = true;
-    for (int32_t k = 1; k < l->n_named && a && a->data && !a->splat && agree; k++) {
-        const ac_tensor *b = ac_tensor_find(l->named[k], t->name);
-        if (b && b->data && !b->splat)
+    for (int32_t k = 1; k < l->from->n_named && a && agree; k++) {
+        const ac_tensor *b = ac_lengths_named(&named[k], t->name);
+        if (b)
             agree =
-                slope ? even(a, a->data, b, b->data, slope, -l->shorter[k]) : same_beginning(a, a->data, b, b->data);
+                slope ? even(a, a->data, b, b->data, slope, -named[k].less) : same_beginning(a, a->data, b, b->data);
     }
     return agree;
 }
@@ -156,62 +157,21 @@ static void find_constants(ac_lengths *l)
     }
 }
 
-static bool same_nodes(const ac_graph *g, const ac_graph *h)
-{
-    bool same = g->node.n == h->node.n;
-    for (int32_t i = 0; i < g->node.n && same; i++) {
-        const ac_node *a = g->node.item[i], *b = h->node.item[i];
-        same = a->op == b->op && a->n_in == b->n_in && a->n_out == b->n_out;
-    }
-    return same;
-}
-
-/* The model for shorter lengths. Passes may choose other operators for them, so that constants are found by name in
- * what pass infer leaves. A length for which the model cannot be made is left out. */
-static void name_shorter(ac_lengths *l)
-{
-    const int64_t rows[] = {l->rows_before, l->rows_before / 2, 1, 0};
-    int64_t tried = 0;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const int64_t less = l->rows_before - rows[i];
-        if (i && less <= tried)
-            continue;
-        tried = less;
-        l->named[l->n_named] = l->from->graph(l->from->with, -less, AC_LENGTH_INFERRED);
-        l->shorter[l->n_named] = less;
-        l->n_named += l->named[l->n_named] != NULL;
-    }
-}
-
-/* Tables may have just as many rows as there is room for. */
-static ac_graph *other_length(ac_lengths *l, const ac_graph *g)
-{
-    const ac_pass_lengths *f = l->from;
-    const bool one_way = l->rows_before < 1;
-    l->more = 1;
-    ac_graph *h = f->graph(f->with, 1, one_way ? AC_LENGTH_NEEDED : AC_LENGTH_TRIED);
-    if (one_way || (h && same_nodes(g, h)))
-        return h;
-    l->more = -1;
-    return f->graph(f->with, -1, AC_LENGTH_NEEDED);
-}
-
-int ac_lengths_open(ac_ctx *cx, ac_region *tmp, ac_graph *g, const ac_pass_lengths *from, int64_t rows_before,
+int ac_lengths_open(ac_ctx *cx, ac_region *tmp, ac_graph *g, const ac_other_lengths *from, int64_t rows_before,
                     ac_row_walk *rows, ac_lengths **out)
 {
     ac_lengths *l = AC_NEW(tmp, ac_lengths);
     *l = (ac_lengths){.cx = cx, .g = g, .tmp = tmp, .from = from, .rows_before = rows_before, .rows = rows};
     *out = NULL;
-    ac_graph *graph[AC_TWINS] = {g, from->graph ? from->graph(from->with, 0, AC_LENGTH_NEEDED) : NULL, NULL};
-    graph[AC_OTHER] = graph[AC_NOW] ? other_length(l, g) : NULL;
-    if (!graph[AC_OTHER])
-        return cx->diags.errors ? AC_FAIL : AC_OK;
-    name_shorter(l);
+    if (!from || !from->other)
+        return AC_OK;
+    ac_graph *const graph[AC_TWINS] = {g, from->now, from->other};
     for (int32_t k = 0; k < AC_TWINS; k++)
         l->node[k] = ac_copy(tmp, graph[k]->node.item, (size_t)(graph[k]->node.n + 1) * sizeof *l->node[k]);
-    if (!same_nodes(g, graph[AC_NOW]) || !same_nodes(g, graph[AC_OTHER]))
+    if (!ac_lengths_same_nodes(g, from->now) || !ac_lengths_same_nodes(g, from->other))
         return ac_error(cx, (ac_place){.file = g->file}, E0502,
                         "--state: the model has other operators when its caches have room for more rows, or for fewer");
+    l->more = from->more;
     memcpy(l->graph, graph, sizeof graph);
     find_constants(l);
     for (int32_t k = AC_NOW; k < AC_TWINS; k++)

@@ -5,10 +5,11 @@
  *     if (ac_twin_depends(l, &x)) ..                         */
 #ifndef AC_IR_PASS_STATE_TWINS_H
 #define AC_IR_PASS_STATE_TWINS_H
-#include "ir/pass/state/state.h"
 #include "ir/pass/state/cache_rows.h"
+#include "ir/pass/state/other_lengths.h"
+#include "ir/pass/state/state.h"
 
-/* The graph itself; the model for the same length, with constants folded; for a row more or fewer, folded too. */
+/* The graph itself; the same model again, with constants folded; the model for a row more or fewer, folded too. */
 enum { AC_HERE, AC_NOW, AC_OTHER, AC_TWINS };
 
 typedef struct ac_twin {
@@ -20,14 +21,11 @@ struct ac_lengths {
     ac_graph *g;
     ac_region *tmp;
     ac_row_walk *rows;
-    const ac_pass_lengths *from;
+    const ac_other_lengths *from;
     int64_t rows_before;      /* a run, for which there is room */
     int64_t more;             /* rows that the other model has room for besides: 1 or -1 */
     ac_node **node[AC_TWINS]; /* as they were at first */
     const ac_graph *graph[AC_TWINS];
-    ac_graph *named[1 + AC_LENGTHS_FEW]; /* the model after pass infer: for this length, and for shorter ones */
-    int64_t shorter[1 + AC_LENGTHS_FEW]; /* by how many rows */
-    int32_t n_named;
     bool *constant;        /* by tensor of g: nothing of it depends on inputs */
     bool *depends;         /* .. on the length, perhaps */
     int32_t n_tensors;     /* of g, at first */

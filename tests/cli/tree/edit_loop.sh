@@ -31,6 +31,7 @@ ir/lower/lower.h 110 a comment in lower.h
 ir/loop/loop.def 5 the meaning of an instruction
 ir/dtype/dtype.def 5 a number of a type
 ir/ops/attrs.def 5 a default of an attribute
+ir/pass/passes.def 2 a condition of a pass
 planner/pack/strategies.def 25 a help text of a strategy
 planner/graph/reductions.def 15 a text of a reduction
 E

@@ -10,12 +10,11 @@
 static ac_graph *read_it(ac_ctx *cx, const char *text)
 {
     static const ac_pass_options OPTIONS = {.stop_after = "infer"};
-    const ac_pass_time *time;
-    int32_t n;
+    ac_passes run;
     ac_graph *g = NULL;
     if (ac_graph_read_text(cx, "t.ag", text, strlen(text), NULL, &g) == AC_OK) {
         g->promise = ac_lower_promise;
-        if (ac_pass_run(cx, g, &OPTIONS, &time, &n) == AC_OK)
+        if (ac_pass_run(&run, cx, g, &OPTIONS) == AC_OK)
             return g;
     }
     ac_diags_print(&cx->diags, stderr, false);
@@ -84,9 +83,8 @@ static void twice(ac_ctx *cx)
     static const ac_pass_options OPTIONS = {.views = true};
     const char *by[] = {"x"};
     static const double two = 2, one = 1;
-    const ac_pass_time *time;
+    ac_passes run;
     ac_tensor *dx[1], *ddx[1], *c = NULL;
-    int32_t n;
     ac_graph *g = read_it(cx, "graph g {\n input x: f64[]\n const k: f64[] = [3]\n y = pow(x, k)\n output y\n}\n");
     MUST(g);
     MUST(grad_of(cx, g, "y", by, 1, dx) == AC_OK && dx[0]);
@@ -100,7 +98,7 @@ static void twice(ac_ctx *cx)
     g->output.item[0]->output = false;
     g->output.item[0] = ddx[0];
     ddx[0]->output = true;
-    MUST(ac_pass_run(cx, g, &OPTIONS, &time, &n) == AC_OK);
+    MUST(ac_pass_run(&run, cx, g, &OPTIONS) == AC_OK);
     const double *v = ac_tensor_force(cx, g->output.item[0]);
     CHECK(v && *v > 12 - 1e-9 && *v < 12 + 1e-9);
 }

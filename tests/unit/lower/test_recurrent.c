@@ -288,8 +288,7 @@ static void test_flow(ac_ctx *cx)
         const ac_diags before = cx->diags;
         const char *skip[] = {"simplify", "norm", "pad", "fold", "dead", "epilogue", "view"};
         const ac_pass_options o = {.skip = skip, .n_skip = 7, .stop_after = "infer"};
-        const ac_pass_time *time;
-        int32_t n_time;
+        ac_passes run;
         char got[256] = "";
         if (!g || !first || !second) {
             fail((int)c, FLOW[c].main, "text", "does not read");
@@ -298,7 +297,7 @@ static void test_flow(ac_ctx *cx)
         ac_push(cx->region, &g->sub, first);
         ac_push(cx->region, &g->sub, second);
         cx->diags = (ac_diags){.limit = 100};
-        if (ac_pass_run(cx, g, &o, &time, &n_time) != AC_OK)
+        if (ac_pass_run(&run, cx, g, &o) != AC_OK)
             snprintf(got, sizeof got, "%s", ac_code_name(cx->diags.first->code));
         else
             for (int32_t i = 0; i < g->node.n; i++)

@@ -275,14 +275,13 @@ static void make_net(net *t)
 /* The graph after its passes; cuts NULL: those without --dead. */
 static ac_graph *prepared(ac_ctx *cx, const char *text, ac_cuts *cuts)
 {
-    const ac_pass_time *time;
-    int32_t n;
+    ac_passes run;
     ac_graph *g = NULL;
     ac_pass_options o = {.stop_after = "channels", .declared = true, .cuts = cuts};
     if (ac_graph_read_text(cx, "net.ag", text, strlen(text), NULL, &g) != AC_OK)
         return NULL;
     g->promise = ac_lower_promise;
-    return ac_pass_run(cx, g, &o, &time, &n) == AC_OK ? g : NULL;
+    return ac_pass_run(&run, cx, g, &o) == AC_OK ? g : NULL;
 }
 
 static bool run_graph(ac_ctx *cx, const ac_graph *g, void **data)

@@ -59,13 +59,12 @@ static ac_graph *random_graph(ac_ctx *cx, int32_t n_ops)
             ac_putf(&s, "%st%d", any++ ? ", " : "", k);
     ac_put(&s, "\n}\n");
     ac_graph *g = NULL;
-    const ac_pass_time *time;
-    int32_t n_time;
+    ac_passes run;
     ac_pass_options opt = {.views = true};
     const char *text = ac_sink_text(&s);
     if (ac_graph_read_text(cx, "random.ag", text, strlen(text), NULL, &g) == AC_OK)
         g->promise = ac_lower_promise;
-    if (!g || ac_pass_run(cx, g, &opt, &time, &n_time)) {
+    if (!g || ac_pass_run(&run, cx, g, &opt)) {
         ac_diags_print(&cx->diags, stdout, false);
         printf("%s", text);
         return NULL;
