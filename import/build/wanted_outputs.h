@@ -20,8 +20,8 @@ typedef struct ac_name_list {
 
 /* Interned, blanks round a name dropped. E0501: the option is there, but names nothing. */
 int ac_outputs_asked(ac_reading *r, ac_name_list *out);
-/* The known name that `name` is a part of (base/text/named.h); else E0501 with what is near, and NULL. what: "net has no
- * blob" */
+/* The known name that `name` is a part of (base/text/named.h); else E0501 with the nearest names, and NULL. what: "net
+ * has no blob" */
 const char *ac_outputs_named(ac_reading *r, const char *what, const char *name, ac_name_list known);
 /* t becomes the next output of the graph: t itself, or a copy under `name` when t is an input, a constant or an output
  * already, since two outputs never share their bytes. Returns the output. */

@@ -1,9 +1,11 @@
 /* cuts.c - what --dead took out of a model, operator by operator: for the text, Markdown and JSON. */
 #include "planner/report/cuts.h"
 
+#include "planner/report/section.h"
+
 static ac_report_cut total_of(const ac_report_cuts *c)
 {
-    ac_report_cut all = {.name = "in all", .op = ""};
+    ac_report_cut all = {0};
     for (int32_t k = 0; k < c->n; k++) {
         const ac_report_cut *x = &c->row[k];
         all.channels += x->channels;
@@ -44,71 +46,41 @@ bool ac_report_cuts_any(const ac_report_cuts *c)
     return lost(&all);
 }
 
-static const char *of(ac_ctx *cx, int64_t gone, int64_t whole)
+/* The operators that lost something. */
+static ac_section section_of(ac_ctx *cx, const ac_report_cuts *c)
 {
-    return ac_strf(cx->region, "%s of %s", ac_commas(cx, gone), ac_commas(cx, whole));
+    ac_report_cut *row = AC_NEW_N(cx->region, ac_report_cut, c->n);
+    int32_t n = 0;
+    for (int32_t k = 0; k < c->n; k++)
+        if (lost(&c->row[k]))
+            row[n++] = c->row[k];
+    return ac_section_cuts(cx, row, n);
 }
 
 void ac_report_cuts_text(ac_sink *to, const ac_report_cuts *c)
 {
-    if (!ac_report_cuts_any(c))
+    const ac_section s = section_of(to->cx, c);
+    if (!s.n)
         return;
-    ac_put(to, "\n  dead channels                of results         of inputs   multiply-adds     weights B   node\n");
-    for (int32_t k = 0; k < c->n; k++) {
-        const ac_report_cut *x = &c->row[k];
-        if (lost(x))
-            ac_putf(to, "  %-20s %18s %17s %15s %13s   %s\n", x->op, of(to->cx, x->gone, x->channels),
-                    of(to->cx, x->inputs_gone, x->inputs), ac_commas(to->cx, x->macs_gone),
-                    ac_commas(to->cx, x->bytes_gone), x->name);
-    }
+    ac_putc(to, '\n');
+    ac_section_text(to, &s);
 }
 
-void ac_report_cuts_md(ac_sink *to, const ac_report_cuts *c, void (*put_name)(ac_sink *to, const char *name))
+void ac_report_cuts_md(ac_sink *to, const ac_report_cuts *c)
 {
-    if (!ac_report_cuts_any(c))
+    const ac_section s = section_of(to->cx, c);
+    if (!s.n)
         return;
-    ac_put(to, "\n| dead channels | operator | of results | of inputs | multiply-adds | bytes of weights |\n"
-               "|---|---|---:|---:|---:|---:|\n");
-    for (int32_t k = 0; k < c->n; k++) {
-        const ac_report_cut *x = &c->row[k];
-        if (!lost(x))
-            continue;
-        ac_put(to, "| ");
-        put_name(to, x->name);
-        ac_putf(to, " | %s | %s | %s | %s | %s |\n", x->op, of(to->cx, x->gone, x->channels),
-                of(to->cx, x->inputs_gone, x->inputs), ac_commas(to->cx, x->macs_gone),
-                ac_commas(to->cx, x->bytes_gone));
-    }
-}
-
-static void put_numbers(ac_json *j, const ac_report_cut *x)
-{
-    ac_json_int(j, "channels", x->channels);
-    ac_json_int(j, "channels_removed", x->gone);
-    ac_json_int(j, "macs", x->macs);
-    ac_json_int(j, "macs_removed", x->macs_gone);
-    ac_json_int(j, "weight_bytes", x->bytes);
-    ac_json_int(j, "weight_bytes_removed", x->bytes_gone);
+    ac_putc(to, '\n');
+    ac_section_md(to, &s);
 }
 
 void ac_report_cuts_json(ac_json *j, const ac_report_cuts *c)
 {
     const ac_report_cut all = total_of(c);
+    const ac_section total = ac_section_cuts(j->to->cx, &all, 1), s = section_of(j->to->cx, c);
     ac_json_obj(j, "dead_channels");
-    put_numbers(j, &all);
-    ac_json_arr(j, "operators");
-    for (int32_t k = 0; k < c->n; k++) {
-        const ac_report_cut *x = &c->row[k];
-        if (!lost(x))
-            continue;
-        ac_json_obj(j, NULL);
-        ac_json_str(j, "name", x->name);
-        ac_json_str(j, "op", x->op);
-        ac_json_int(j, "input_channels", x->inputs);
-        ac_json_int(j, "input_channels_removed", x->inputs_gone);
-        put_numbers(j, x);
-        ac_json_end(j);
-    }
-    ac_json_end(j);
+    ac_section_members(j, &total, 0);
+    ac_section_json(j, &s);
     ac_json_end(j);
 }

@@ -12,7 +12,7 @@
 bool ac_report_cuts_any(const ac_report_cuts *c); /* was anything taken out? */
 const char *ac_report_cuts_note(ac_ctx *cx, const ac_report_cuts *c);
 void ac_report_cuts_text(ac_sink *to, const ac_report_cuts *c);
-void ac_report_cuts_md(ac_sink *to, const ac_report_cuts *c, void (*put_name)(ac_sink *to, const char *name));
+void ac_report_cuts_md(ac_sink *to, const ac_report_cuts *c);
 void ac_report_cuts_json(ac_json *j, const ac_report_cuts *c); /* the member "dead_channels" */
 
 #endif

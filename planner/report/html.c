@@ -7,113 +7,22 @@
  * fetch anything. */
 #include "planner/report/page.h"
 #include "planner/report/picture.h"
+#include "planner/report/section.h"
 
 #include <string.h>
 
-/* ------------------------------------------------------------------ tables: all there is without script */
-
-/* A name that may be broken after its slashes. */
-static void put_name(ac_sink *to, const char *name)
-{
-    for (const char *end = name + strlen(name); name < end;) {
-        const char *slash = memchr(name, '/', (size_t)(end - name));
-        const size_t part = slash ? (size_t)(slash + 1 - name) : (size_t)(end - name);
-        ac_put_xml(to, name, part);
-        name += part;
-        if (slash && name < end)
-            ac_put(to, "<wbr>");
-    }
-}
-
-/* The rest of an element's tag, and its text: a short name, with the whole one where the pointer rests on it. */
-static void put_short(ac_sink *to, const ac_picture *pic, const char *name)
-{
-    const char *s = ac_name_short(pic->names, name);
-    if (strcmp(s, name) != 0) {
-        ac_put(to, " title=\"");
-        ac_put_xml_text(to, name);
-        ac_putc(to, '"');
-    }
-    ac_putc(to, '>');
-    put_name(to, s);
-}
-
-static void put_row(ac_sink *to, const ac_picture *pic, int32_t row)
-{
-    const ac_report *r = pic->r;
-    const ac_report_tensor *x = &pic->row[row];
-    ac_putf(to, "<tr id=\"r%d\"><td", row);
-    if (x->item < 0) {
-        put_short(to, pic, x->name);
-        ac_putf(to, "<td>%s<td class=\"n\">%s<td>constant\n", ac_page_type(to->cx, x), ac_commas(to->cx, x->bytes));
-        return;
-    }
-    ac_putf(to, "><button class=\"link\" data-t=\"%d\"", row);
-    put_short(to, pic, x->name);
-    ac_put(to, "</button><td>");
-    ac_put_xml_text(to, ac_page_type(to->cx, x));
-    ac_bytes at = r->plan->offset[x->item] + x->delta;
-    ac_putf(to, "<td class=\"n\">%s<td class=\"at\">0x%llx-0x%llx<td class=\"n\">%d<td class=\"n\">%d<td class=\"n\">",
-            ac_commas(to->cx, x->bytes), (unsigned long long)at,
-            (unsigned long long)(at + (x->bytes ? x->bytes - 1 : 0)), x->first, x->last);
-    if (x->producer >= 0)
-        ac_putf(to, "%d", x->producer);
-    else
-        ac_put(to, x->state ? "state" : x->input ? "input" : "");
-    ac_put(to, "<td>");
-    for (int32_t k = 0; k < x->n_consumers; k++)
-        ac_putf(to, "%s%d", k ? ", " : "", x->consumers[k]);
-    if (x->output)
-        ac_put(to, x->n_consumers ? ", output" : "output");
-    ac_put(to, "<td>");
-    if (x->alias_of) {
-        ac_putf(to, "%s of ", x->alias_how ? x->alias_how : "part");
-        put_name(to, ac_name_short(pic->names, x->alias_of));
-    }
-    ac_putc(to, '\n');
-}
-
-/* A table whose columns the script makes sortable; a column's name begins with # where it is of numbers. */
-static void put_columns(ac_sink *to, const char *id, const char *title, bool open, const char *const *column)
-{
-    ac_putf(to,
-            "<details%s><summary>%s</summary><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"%s\">"
-            "<table id=\"%s\"><thead><tr>",
-            open ? " open" : "", title, title, id);
-    for (; *column; column++)
-        ac_putf(to, "<th scope=\"col\"%s>%s", **column == '#' ? " class=\"n\"" : "", *column + (**column == '#'));
-    ac_putf(to, "</thead><tbody id=\"%s\">\n", !strcmp(id, "tensors") ? "rows" : "step-rows");
-}
-
+/* All there is without script. */
 static void put_tables(ac_sink *to, const ac_picture *pic)
 {
-    static const char *const TENSOR[] = {"tensor",     "type",      "#bytes",    "address", "#first step",
-                                         "#last step", "#producer", "consumers", "shares",  NULL};
-    static const char *const STEP[] = {"#step",          "operator", "name",     "#live bytes",
-                                       "#multiply-adds", "#weights", "#traffic", NULL};
     const ac_report *r = pic->r;
-    put_columns(to, "tensors", "All tensors", pic->n_rows <= AC_PAGE_MANY, TENSOR);
-    for (int32_t t = 0; t < pic->n_rows; t++)
-        put_row(to, pic, t);
-    ac_put(to, "</tbody></table></div></details>\n");
+    const ac_section tensors = ac_section_tensors(to->cx, r, pic->names, pic->row, pic->n_rows);
+    ac_section_page(to, &tensors, "rows", pic->n_rows <= AC_PAGE_MANY);
     if (!r->n_steps)
         return;
-    put_columns(to, "steps", "All steps", false, STEP);
-    for (int32_t s = 0; s < r->n_steps; s++) {
-        const ac_report_step *x = &r->step[s];
-        ac_putf(to, "<tr id=\"s%d\"><td class=\"n\">%d<td>", s, s);
-        ac_put_xml_text(to, x->op);
-        ac_put(to, x->again ? " (again)<td" : "<td");
-        put_short(to, pic, x->name);
-        const int64_t figure[] = {x->live, x->macs, x->weights, x->traffic};
-        for (size_t k = 0; k < sizeof figure / sizeof *figure; k++)
-            ac_putf(to, "<td class=\"n\">%s", figure[k] < 0 ? "" : ac_commas(to->cx, figure[k]));
-        ac_putc(to, '\n');
-    }
-    ac_put(to, "</tbody></table></div></details>\n");
+    const ac_layers layers = {.step = r->step, .n = r->n_steps, .names = pic->names, .planned = true};
+    const ac_section steps = ac_section_steps(to->cx, &layers);
+    ac_section_page(to, &steps, "step-rows", false);
 }
-
-/* ------------------------------------------------------------------ page */
 
 static void put_file(ac_sink *to, const char *name)
 {

@@ -149,7 +149,7 @@ static void put_items(data *d)
 
 const char *ac_page_type(ac_ctx *cx, const ac_report_tensor *x)
 {
-    return *x->dtype ? ac_strf(cx->region, "%s %s", x->dtype, x->shape) : "";
+    return x->dtype && *x->dtype ? ac_strf(cx->region, "%s %s", x->dtype, x->shape) : "";
 }
 
 static void put_rows(data *d)

@@ -3,18 +3,9 @@
  * --dead, for models with integer weights, `plan.again` where a step of training is kept within a budget,
  * `threads` with --threads above 1, and `lower_bound_bytes` and `peak_step` of a memory with several of them, where
  * the same keys of `plan` are about all of them. */
-#include "base/json_out.h"
 #include "planner/report/cuts.h"
+#include "planner/report/section.h"
 #include "planner/report/threads.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-static const char *const KIND[] = {[AC_ITEM_TENSOR] = "tensor",
-                                   [AC_ITEM_INPUT] = "input",
-                                   [AC_ITEM_OUTPUT] = "output",
-                                   [AC_ITEM_STATE] = "state",
-                                   [AC_ITEM_SCRATCH] = "scratch"};
 
 static void put_model(ac_json *j, const ac_report *r)
 {
@@ -122,110 +113,16 @@ static void put_plan(ac_json *j, const ac_report *r)
     ac_json_end(j);
 }
 
-/* "[1,96,96,3]" as an array; a size that is known at run time is its text. */
-static void put_shape(ac_json *j, const char *shape)
+/* Tensors, with the items that are not tensors, and steps. */
+static void put_tables(ac_json *j, const ac_report *r)
 {
-    ac_region *r = j->to->cx->region;
-    ac_json_arr(j, "shape");
-    for (const char *p = shape + strspn(shape, "["); *p && *p != ']'; p += *p == ',') {
-        const char *end = p + strcspn(p, ",]");
-        char *rest;
-        const long long v = strtoll(p, &rest, 10);
-        if (rest == end && end > p)
-            ac_json_int(j, NULL, v);
-        else
-            ac_json_str(j, NULL, ac_strf(r, "%.*s", (int)(end - p), p));
-        p = end;
-    }
-    ac_json_end(j);
-}
-
-static void put_tensor(ac_json *j, const ac_report *r, const ac_report_tensor *x)
-{
-    bool placed = x->item >= 0;
-    const char *kind = !placed ? "constant" : x->state ? "state" : x->input ? "input" : x->output ? "output" : "tensor";
-    ac_json_obj(j, NULL);
-    ac_json_str(j, "name", x->name);
-    ac_json_str(j, "kind", kind);
-    ac_json_str(j, "dtype", x->dtype);
-    put_shape(j, x->shape);
-    ac_json_int(j, "bytes", x->bytes);
-    ac_json_str(j, "memory", placed ? r->problem->mem[r->plan->mem[x->item]].name : NULL);
-    ac_json_int_if(j, "offset_bytes", placed ? r->plan->offset[x->item] + x->delta : 0, placed);
-    ac_json_int_if(j, "align_bytes", placed ? r->problem->item[x->item].align : 0, placed);
-    ac_json_int_if(j, "first_step", x->first, placed);
-    ac_json_int_if(j, "last_step", x->last, placed);
-    ac_json_int_if(j, "producer_step", x->producer, x->producer >= 0);
-    ac_json_arr(j, "consumer_steps");
-    for (int32_t k = 0; k < x->n_consumers; k++)
-        ac_json_int(j, NULL, x->consumers[k]);
-    ac_json_end(j);
-    ac_json_str(j, "alias_of", x->alias_of);
-    ac_json_str(j, "alias", x->alias_how);
-    ac_json_end(j);
-}
-
-/* Items that are no tensors: all of a CSV problem, the scratch of a model. */
-static void put_item(ac_json *j, const ac_report *r, int32_t i)
-{
-    const ac_item *it = &r->problem->item[i];
-    ac_json_obj(j, NULL);
-    ac_json_str(j, "name", it->name);
-    ac_json_str(j, "kind", KIND[it->kind]);
-    ac_json_str(j, "dtype", NULL);
-    ac_json_str(j, "shape", NULL);
-    ac_json_int(j, "bytes", it->size);
-    ac_json_str(j, "memory", r->problem->mem[r->plan->mem[i]].name);
-    ac_json_int(j, "offset_bytes", r->plan->offset[i]);
-    ac_json_int(j, "align_bytes", it->align);
-    ac_json_int(j, "first_step", it->life.begin);
-    ac_json_int(j, "last_step", it->life.end - 1);
-    ac_json_str(j, "producer_step", NULL);
-    ac_json_arr(j, "consumer_steps");
-    ac_json_end(j);
-    ac_json_str(j, "alias_of", NULL);
-    ac_json_str(j, "alias", NULL);
-    ac_json_end(j);
-}
-
-static void put_tensors(ac_json *j, const ac_report *r)
-{
-    enum { USUAL_TEXT = 384 }; /* bytes of one row */
-    bool *shown = AC_NEW_N(j->to->cx->region, bool, r->problem->n);
-    ac_sink_room(j->to, USUAL_TEXT * (size_t)r->n_tensors);
-    ac_json_arr(j, "tensors");
-    for (int32_t k = 0; k < r->n_tensors; k++) {
-        put_tensor(j, r, &r->tensor[k]);
-        if (r->tensor[k].item >= 0)
-            shown[r->tensor[k].item] = true;
-    }
-    for (int32_t i = 0; i < r->problem->n; i++)
-        if (!shown[i])
-            put_item(j, r, i);
-    ac_json_end(j);
-}
-
-static void put_steps(ac_json *j, const ac_report *r)
-{
-    ac_json_arr(j, "steps");
-    for (int32_t s = 0; s < r->n_steps; s++) {
-        const ac_report_step *x = &r->step[s];
-        ac_json_obj(j, NULL);
-        ac_json_int(j, "step", s);
-        ac_json_str(j, "op", x->op);
-        ac_json_str(j, "name", x->name);
-        ac_json_str(j, "fused", x->fused);
-        if (x->requant)
-            ac_json_str(j, "requantisation", x->requant);
-        ac_json_int_if(j, "result_bytes", x->bytes, x->bytes >= 0);
-        ac_json_int_if(j, "weight_bytes", x->weights, x->weights >= 0);
-        ac_json_int(j, "macs", x->macs > 0 ? x->macs : 0);
-        ac_json_int(j, "live_bytes", x->live);
-        ac_json_int(j, "scratch_bytes", x->scratch);
-        ac_json_int(j, "code_bytes_estimate", x->code);
-        ac_json_end(j);
-    }
-    ac_json_end(j);
+    ac_ctx *cx = j->to->cx;
+    int32_t n;
+    const ac_report_tensor *row = ac_report_rows(cx, r, &n);
+    const ac_layers layers = {.step = r->step, .n = r->n_steps, .planned = true};
+    const ac_section tensors = ac_section_tensors(cx, r, NULL, row, n), steps = ac_section_steps(cx, &layers);
+    ac_section_json(j, &tensors);
+    ac_section_json(j, &steps);
 }
 
 static void put_diagnostics(ac_json *j, const ac_diags *d)
@@ -271,8 +168,7 @@ void ac_report_json(ac_sink *to, const ac_report *r, const ac_diags *diags)
     put_model(&j, r);
     put_memories(&j, r);
     put_plan(&j, r);
-    put_tensors(&j, r);
-    put_steps(&j, r);
+    put_tables(&j, r);
     ac_report_threads_json(&j, r);
     if (r->cuts && r->cuts->n)
         ac_report_cuts_json(&j, r->cuts);

@@ -31,7 +31,5 @@ typedef struct ac_layers {
 
 /* Lines of text, the first of them the titles. */
 void ac_layers_text(ac_sink *to, const ac_layers *l);
-/* A table of Markdown; put_name prints a name so that it ends no cell. */
-void ac_layers_md(ac_sink *to, const ac_layers *l, void (*put_name)(ac_sink *to, const char *name));
 
 #endif

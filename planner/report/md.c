@@ -1,21 +1,9 @@
 /* md.c - the report as a table for a merge request. Names are put between backticks, with what would end a cell
  * escaped; in sentences, what would be markup is. */
 #include "planner/report/cuts.h"
-#include "planner/report/layers.h"
-#include "planner/report/names.h"
+#include "planner/report/section.h"
 
 #include <string.h>
-
-static void put_name(ac_sink *to, const char *s)
-{
-    ac_putc(to, '`');
-    for (; *s; s++) {
-        if (*s == '|')
-            ac_putc(to, '\\');
-        ac_putc(to, *s == '`' || *s == '\n' || *s == '\r' ? '\'' : *s);
-    }
-    ac_putc(to, '`');
-}
 
 static void put_sentence(ac_sink *to, const char *s)
 {
@@ -60,50 +48,36 @@ static void put_summary(ac_sink *to, const ac_report *r)
 
 enum { NAME = 40 }; /* characters of a tensor's name; json and lock have all of it */
 
+/* The tensors in an arena, or the items of a problem without a model. */
 static void put_tensors(ac_sink *to, const ac_report *r, const ac_name_list *names)
 {
-    ac_put(to, "\n| tensor | type | bytes | memory | offset | first | last |\n|---|---|---:|---|---:|---:|---:|\n");
-    for (int32_t k = 0; k < r->n_tensors; k++) {
-        const ac_report_tensor *x = &r->tensor[k];
-        if (x->item < 0)
-            continue;
-        ac_put(to, "| ");
-        put_name(to, ac_name_fit(names, x->name, NAME));
-        ac_putf(to, " | %s %s | %s | %s | %s | %d | %d |\n", x->dtype, x->shape, ac_commas(to->cx, x->bytes),
-                r->problem->mem[r->plan->mem[x->item]].name, ac_commas(to->cx, r->plan->offset[x->item] + x->delta),
-                x->first, x->last);
-    }
-}
-
-static void put_items(ac_sink *to, const ac_report *r)
-{
-    ac_put(to, "\n| item | bytes | memory | offset | first | last |\n|---|---:|---|---:|---:|---:|\n");
-    for (int32_t i = 0; i < r->problem->n; i++) {
-        const ac_item *it = &r->problem->item[i];
-        ac_put(to, "| ");
-        put_name(to, it->name);
-        ac_putf(to, " | %s | %s | %s | %d | %d |\n", ac_commas(to->cx, it->size), r->problem->mem[r->plan->mem[i]].name,
-                ac_commas(to->cx, r->plan->offset[i]), it->life.begin, it->life.end - 1);
-    }
+    ac_report_tensor *row = AC_NEW_N(to->cx->region, ac_report_tensor, r->n_tensors);
+    int32_t n = 0;
+    for (int32_t k = 0; k < r->n_tensors; k++)
+        if (r->tensor[k].item >= 0)
+            row[n++] = r->tensor[k];
+    ac_section s = r->n_tensors ? ac_section_tensors(to->cx, r, names, row, n) : ac_section_items(to->cx, r, names);
+    s.fit = r->n_tensors ? NAME : 0;
+    ac_putc(to, '\n');
+    ac_section_md(to, &s);
 }
 
 void ac_report_md(ac_sink *to, const ac_report *r)
 {
     const ac_name_list *names = ac_names_of(to->cx, r);
     ac_put(to, "### ");
-    put_name(to, r->file ? r->file : "-");
+    ac_put_md_code(to, r->file ? r->file : "-");
     ac_put(to, "\n\n");
     put_summary(to, r);
-    if (r->n_tensors)
-        put_tensors(to, r, names);
-    else
-        put_items(to, r);
+    put_tensors(to, r, names);
     if (r->n_steps) {
+        const ac_layers layers = {.step = r->step, .n = r->n_steps, .names = names, .planned = true};
+        const ac_section steps = ac_section_steps(to->cx, &layers);
         ac_putc(to, '\n');
-        ac_layers_md(to, &(ac_layers){.step = r->step, .n = r->n_steps, .names = names, .planned = true}, put_name);
+        ac_section_md(to, &steps);
     }
     if (r->cuts)
-        ac_report_cuts_md(to, r->cuts, put_name);
+        ac_report_cuts_md(to, r->cuts);
     for (int32_t k = 0; k < r->n_notes; k++) {
         ac_put(to, k ? "- " : "\n- ");
         put_sentence(to, r->notes[k]);

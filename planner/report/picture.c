@@ -1,4 +1,5 @@
 /* picture.c - what the picture shows and where: rows, panels, labels. Drawing is svg.c. */
+#include "planner/report/section.h"
 #include "planner/report/threads.h"
 
 #include <stdlib.h>
@@ -114,37 +115,16 @@ const char *ac_picture_title(ac_ctx *cx, const ac_report *r)
 
 static void fill_rows(ac_ctx *cx, ac_picture *pic)
 {
-    const ac_report *r = pic->r;
-    const ac_problem *p = r->problem;
-    ac_report_tensor *row = AC_NEW_N(cx->region, ac_report_tensor, r->n_tensors + p->n);
-    int32_t *root = AC_NEW_N(cx->region, int32_t, p->n), n = r->n_tensors;
+    const ac_problem *p = pic->r->problem;
+    int32_t *root = AC_NEW_N(cx->region, int32_t, p->n);
+    pic->row = ac_report_rows(cx, pic->r, &pic->n_rows);
     for (int32_t i = 0; i < p->n; i++)
         root[i] = -1;
-    for (int32_t t = 0; t < n; t++) {
-        row[t] = r->tensor[t];
-        int32_t i = row[t].item;
-        if (i >= 0 && (root[i] < 0 || (row[root[i]].alias_of && !row[t].alias_of)))
+    for (int32_t t = 0; t < pic->n_rows; t++) {
+        const int32_t i = pic->row[t].item;
+        if (i >= 0 && (root[i] < 0 || (pic->row[root[i]].alias_of && !pic->row[t].alias_of)))
             root[i] = t;
     }
-    for (int32_t i = 0; i < p->n; i++) {
-        const ac_item *it = &p->item[i];
-        if (root[i] >= 0)
-            continue;
-        root[i] = n;
-        row[n++] = (ac_report_tensor){.name = it->name,
-                                      .dtype = "",
-                                      .shape = "",
-                                      .bytes = it->size,
-                                      .item = i,
-                                      .first = it->life.begin,
-                                      .last = it->life.end - 1,
-                                      .producer = -1,
-                                      .input = it->kind == AC_ITEM_INPUT,
-                                      .output = it->kind == AC_ITEM_OUTPUT,
-                                      .state = it->kind == AC_ITEM_STATE};
-    }
-    pic->row = row;
-    pic->n_rows = n;
     pic->root = root;
 }
 

@@ -119,7 +119,7 @@ static void put_hover(ac_sink *to, const ac_picture *pic, int32_t row)
     ac_put(to, "<title>");
     ac_put_xml_text(to, x->name);
     ac_putc(to, '\n');
-    if (*x->dtype) {
+    if (x->dtype && *x->dtype) {
         ac_put_xml_text(to, x->dtype);
         ac_putc(to, ' ');
         ac_put_xml_text(to, x->shape);

@@ -5,8 +5,7 @@
 #include "base/visible.h"
 #include "planner/report/arena_map.h"
 #include "planner/report/cuts.h"
-#include "planner/report/layers.h"
-#include "planner/report/names.h"
+#include "planner/report/section.h"
 #include "planner/report/threads.h"
 
 #include <string.h>
@@ -77,12 +76,6 @@ static const char *binary(const text *t, ac_bytes n)
 static const char *visible(const text *t, const char *name)
 {
     return ac_visible(t->to->cx->region, name);
-}
-
-/* In a table. */
-static const char *cell_name(const text *t, const char *name)
-{
-    return t->whole ? visible(t, name) : ac_name_fit(t->names, name, CELL);
 }
 
 static void put_size(const text *t, const char *group, const char *name, ac_bytes n)
@@ -481,64 +474,16 @@ static void put_strategies(const text *t)
         ac_putf(t->to, "%s  %-20s %6d changed\n", k ? "" : "\n", r->pass[k].name, r->pass[k].changed);
 }
 
-static void put_item_table(const text *t)
-{
-    const ac_problem *p = t->r->problem;
-    ac_put(t->to, "\n  item                            bytes   memory        offset           end   first    last\n");
-    for (int32_t i = 0; i < p->n; i++) {
-        const ac_item *it = &p->item[i];
-        ac_bytes at = t->r->plan->offset[i];
-        ac_putf(t->to, "  %-24s %12s   %-8s %11s %13s %7d %7d\n", cell_name(t, it->name), commas(t, it->size),
-                p->mem[t->r->plan->mem[i]].name, commas(t, at), commas(t, at + it->size), it->life.begin,
-                it->life.end - 1);
-    }
-}
-
-static const char *type_of(const text *t, const ac_report_tensor *x)
-{
-    return ac_strf(t->to->cx->region, "%s %s", x->dtype, x->shape);
-}
-
-static void put_tensor_row(const text *t, const ac_report_tensor *x, int32_t wide)
-{
-    const ac_report *r = t->r;
-    ac_putf(t->to, "  %-24s %-*s %12s", cell_name(t, x->name), wide, type_of(t, x), commas(t, x->bytes));
-    if (x->item < 0) {
-        ac_put(t->to, "   constant\n");
-        return;
-    }
-    ac_bytes at = r->plan->offset[x->item] + x->delta;
-    ac_putf(t->to, "   %-8s 0x%06llx-0x%06llx %6d %6d", r->problem->mem[r->plan->mem[x->item]].name,
-            (unsigned long long)at, (unsigned long long)(at + (x->bytes ? x->bytes - 1 : 0)), x->first, x->last);
-    ac_putf(t->to, "   %8s",
-            x->producer < 0 ? (x->state ? "state" : "input") : ac_strf(t->to->cx->region, "%d", x->producer));
-    ac_put(t->to, "   ");
-    for (int32_t k = 0; k < x->n_consumers; k++)
-        ac_putf(t->to, "%s%d", k ? "," : "", x->consumers[k]);
-    if (x->output)
-        ac_putf(t->to, "%soutput", x->n_consumers ? "," : "");
-    if (x->alias_of)
-        ac_putf(t->to, "   %s of %s", x->alias_how ? x->alias_how : "part", cell_name(t, x->alias_of));
-    ac_putc(t->to, '\n');
-}
-
 static void put_tables(const text *t)
 {
     const ac_report *r = t->r;
-    if (is_intervals(r)) {
-        put_item_table(t);
+    ac_section s = is_intervals(r) ? ac_section_items(t->to->cx, r, t->names)
+                                   : ac_section_tensors(t->to->cx, r, t->names, r->tensor, r->n_tensors);
+    s.fit = t->whole ? 0 : CELL;
+    ac_putc(t->to, '\n');
+    ac_section_text(t->to, &s);
+    if (is_intervals(r))
         return;
-    }
-    int32_t wide = 16;
-    for (int32_t k = 0; k < r->n_tensors; k++) {
-        const int32_t n = (int32_t)strlen(type_of(t, &r->tensor[k]));
-        wide = n > wide ? n : wide;
-    }
-    ac_putf(t->to,
-            "\n  %-24s %-*s        bytes   memory   from     to        first   last   producer   consumers, alias\n",
-            "tensor", wide, "type");
-    for (int32_t k = 0; k < r->n_tensors; k++)
-        put_tensor_row(t, &r->tensor[k], wide);
     ac_putc(t->to, '\n');
     ac_layers_text(t->to, &(ac_layers){.step = r->step, .n = r->n_steps, .names = t->names, .planned = true});
 }

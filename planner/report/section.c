@@ -1,0 +1,297 @@
+/* section.c - prints the rows and columns of a section in four forms; see section.h. */
+#include "planner/report/section.h"
+
+#include "base/visible.h"
+#include "planner/report/picture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_met(const ac_section *s, int32_t c)
+{
+    return !(s->column[c].when & ~s->meets);
+}
+
+/* The cells of a row as people read them: none after one that ends the row. */
+static void cells_of(const ac_section *s, int32_t row, ac_cell *cell)
+{
+    s->cells(s, row, cell);
+    for (int32_t c = 1; c < s->n_columns; c++)
+        if (cell[c - 1].ends)
+            cell[c] = (ac_cell){.kind = AC_CELL_ABSENT, .ends = true};
+}
+
+static const char *list_text(ac_ctx *cx, const ac_cell *x, const char *between)
+{
+    enum { DIGITS = 11 };
+    ac_sink to;
+    ac_sink_open(&to, cx);
+    ac_sink_room(&to, (size_t)x->n * (DIGITS + strlen(between)) + (x->text ? strlen(x->text) : 0) + 1);
+    for (int64_t k = 0; k < x->n; k++)
+        ac_putf(&to, "%s%d", k ? between : "", x->list[k]);
+    if (x->text)
+        ac_putf(&to, "%s%s", x->n ? between : "", x->text);
+    return ac_sink_text(&to);
+}
+
+static const char *name_text(const ac_section *s, const char *name)
+{
+    return s->fit ? ac_name_fit(s->names, name, s->fit) : ac_visible(s->cx->region, name);
+}
+
+/* In text and Markdown; NULL: nothing. */
+static const char *text_of(const ac_section *s, const ac_cell *x)
+{
+    switch (x->kind) {
+    case AC_CELL_NONE:
+    case AC_CELL_ABSENT:
+    case AC_CELL_TEXT:
+    case AC_CELL_ADDRESS:
+    case AC_CELL_SHAPE:
+        return x->text;
+    case AC_CELL_CODE:
+        return ac_visible(s->cx->region, x->text);
+    case AC_CELL_NAME:
+        return name_text(s, x->text);
+    case AC_CELL_ALIAS:
+        return ac_strf(s->cx->region, "%s of %s", x->text, name_text(s, x->of));
+    case AC_CELL_NUMBER:
+        return ac_strf(s->cx->region, "%lld", (long long)x->n);
+    case AC_CELL_COUNT:
+        return ac_commas(s->cx, x->n);
+    case AC_CELL_LIST:
+        return list_text(s->cx, x, ",");
+    }
+    return NULL;
+}
+
+/* ------------------------------------------------------------------ text */
+
+/* Characters on a terminal: the bytes that begin one. */
+static int32_t width_of(const char *s)
+{
+    int32_t n = 0;
+    for (; *s; s++)
+        n += ((unsigned char)*s & 0xc0) != 0x80;
+    return n;
+}
+
+static const char *title_of(const ac_section_column *c)
+{
+    return c->text + strspn(c->text, " ");
+}
+
+/* A line, up to its last cell that is not empty (NULL). */
+static void put_line(ac_sink *to, const ac_section *s, const char *const *text, const int32_t *wide)
+{
+    int32_t n = s->n_columns;
+    while (n && !text[n - 1])
+        n--;
+    for (int32_t c = 0, gap = 2; c < n; c++) {
+        const ac_section_column *x = &s->column[c];
+        if (!x->text || !is_met(s, c))
+            continue;
+        const char *cell = text[c] ? text[c] : "";
+        const int32_t pad = wide[c] > width_of(cell) ? wide[c] - width_of(cell) : 0;
+        ac_putf(to, "%*s", gap + (int)(title_of(x) - x->text) + (x->wide > 0 ? pad : 0), "");
+        ac_put(to, cell);
+        ac_putf(to, "%*s", x->wide > 0 ? 0 : pad, "");
+        gap = 1;
+    }
+    ac_putc(to, '\n');
+}
+
+void ac_section_text(ac_sink *to, const ac_section *s)
+{
+    const char **text = AC_NEW_N(to->cx->region, const char *, (int64_t)(s->n + 1) * s->n_columns);
+    int32_t wide[AC_COLUMNS] = {0};
+    ac_cell cell[AC_COLUMNS];
+    for (int32_t c = 0; c < s->n_columns; c++)
+        if (s->column[c].text && is_met(s, c)) {
+            const int32_t given = s->column[c].wide;
+            const char *title = title_of(&s->column[c]);
+            text[c] = *title ? title : NULL;
+            wide[c] = given == AC_RAGGED ? 0 : abs(given) == AC_RIGHT ? width_of(title) : abs(given);
+        }
+    for (int32_t i = 0; i < s->n; i++) {
+        const char **row = text + (int64_t)(i + 1) * s->n_columns;
+        cells_of(s, i, cell);
+        for (int32_t c = 0; c < s->n_columns; c++) {
+            if (!s->column[c].text || !is_met(s, c))
+                continue;
+            row[c] = text_of(s, &cell[c]);
+            if (row[c] && abs(s->column[c].wide) == AC_RIGHT && width_of(row[c]) > wide[c])
+                wide[c] = width_of(row[c]);
+        }
+    }
+    for (int32_t i = 0; i <= s->n; i++)
+        put_line(to, s, text + (int64_t)i * s->n_columns, wide);
+}
+
+/* ------------------------------------------------------------------ JSON */
+
+/* "[1,96,96,3]" as an array; a size that is known at run time is its text. */
+static void put_shape(ac_json *j, const char *key, const char *shape)
+{
+    ac_region *r = j->to->cx->region;
+    ac_json_arr(j, key);
+    for (const char *p = shape + strspn(shape, "["); *p && *p != ']'; p += *p == ',') {
+        const char *end = p + strcspn(p, ",]");
+        char *rest;
+        const long long v = strtoll(p, &rest, 10);
+        if (rest == end && end > p)
+            ac_json_int(j, NULL, v);
+        else
+            ac_json_str(j, NULL, ac_strf(r, "%.*s", (int)(end - p), p));
+        p = end;
+    }
+    ac_json_end(j);
+}
+
+static void put_member(ac_json *j, const char *key, const ac_cell *x)
+{
+    if (x->kind == AC_CELL_NUMBER || x->kind == AC_CELL_COUNT)
+        ac_json_int(j, key, x->n);
+    else if (x->kind == AC_CELL_SHAPE)
+        put_shape(j, key, x->text);
+    else if (x->kind == AC_CELL_LIST) {
+        ac_json_arr(j, key);
+        for (int64_t k = 0; k < x->n; k++)
+            ac_json_int(j, NULL, x->list[k]);
+        ac_json_end(j);
+    } else if (x->kind != AC_CELL_ABSENT)
+        ac_json_str(j, key, x->kind == AC_CELL_NONE ? NULL : x->text);
+}
+
+void ac_section_members(ac_json *j, const ac_section *s, int32_t row)
+{
+    ac_cell cell[AC_COLUMNS];
+    s->cells(s, row, cell);
+    for (int32_t c = 0; c < s->n_columns; c++)
+        if (s->column[c].key)
+            put_member(j, s->column[c].key, &cell[c]);
+}
+
+void ac_section_json(ac_json *j, const ac_section *s)
+{
+    enum { USUAL_TEXT = 384 }; /* bytes of one row */
+    ac_sink_room(j->to, USUAL_TEXT * (size_t)s->n);
+    ac_json_arr(j, s->key);
+    for (int32_t i = 0; i < s->n; i++) {
+        ac_json_obj(j, NULL);
+        ac_section_members(j, s, i);
+        ac_json_end(j);
+    }
+    ac_json_end(j);
+}
+
+/* ------------------------------------------------------------------ Markdown */
+
+void ac_put_md_code(ac_sink *to, const char *s)
+{
+    ac_putc(to, '`');
+    for (; *s; s++) {
+        if (*s == '|')
+            ac_putc(to, '\\');
+        ac_putc(to, *s == '`' || *s == '\n' || *s == '\r' ? '\'' : *s);
+    }
+    ac_putc(to, '`');
+}
+
+void ac_section_md(ac_sink *to, const ac_section *s)
+{
+    ac_cell cell[AC_COLUMNS];
+    for (int32_t i = -2; i < s->n; i++) {
+        if (i >= 0)
+            cells_of(s, i, cell);
+        for (int32_t c = 0; c < s->n_columns; c++) {
+            const ac_section_column *x = &s->column[c];
+            const char *title = x->md ? x->md + strspn(x->md, " ") : "";
+            if (!*title || !is_met(s, c))
+                continue;
+            if (i == -1) {
+                ac_put(to, x->wide > 0 ? "|---:" : "|---");
+                continue;
+            }
+            const char *text = i < 0 ? title : text_of(s, &cell[c]);
+            ac_put(to, "| ");
+            if (i >= 0 && (cell[c].kind == AC_CELL_NAME || cell[c].kind == AC_CELL_CODE))
+                ac_put_md_code(to, text);
+            else
+                ac_put(to, text ? text : "");
+            ac_putc(to, ' ');
+        }
+        ac_put(to, "|\n");
+    }
+}
+
+/* ------------------------------------------------------------------ the page */
+
+/* A name that may be broken after its slashes. */
+static void put_broken(ac_sink *to, const char *name)
+{
+    for (const char *end = name + strlen(name); name < end;) {
+        const char *slash = memchr(name, '/', (size_t)(end - name));
+        const size_t part = slash ? (size_t)(slash + 1 - name) : (size_t)(end - name);
+        ac_put_xml(to, name, part);
+        name += part;
+        if (slash && name < end)
+            ac_put(to, "<wbr>");
+    }
+}
+
+/* The rest of an element's tag, and its text: a short name, with the whole one where the pointer rests on it. */
+static void put_short(ac_sink *to, const ac_section *s, const char *name)
+{
+    const char *brief = ac_name_short(s->names, name);
+    if (strcmp(brief, name) != 0) {
+        ac_put(to, " title=\"");
+        ac_put_xml_text(to, name);
+        ac_putc(to, '"');
+    }
+    ac_putc(to, '>');
+    put_broken(to, brief);
+}
+
+static void put_page_cell(ac_sink *to, const ac_section *s, const ac_section_column *c, const ac_cell *x)
+{
+    const bool link = x->kind == AC_CELL_NAME && x->n >= 0, address = x->kind == AC_CELL_ADDRESS;
+    ac_putf(to, "<td%s", address ? " class=\"at\"" : c->wide > 0 ? " class=\"n\"" : "");
+    if (link)
+        ac_putf(to, "><button class=\"link\" data-t=\"%d\"", (int)x->n);
+    if (x->kind == AC_CELL_NAME) {
+        put_short(to, s, x->text);
+        ac_put(to, link ? "</button>" : "");
+        return;
+    }
+    ac_putc(to, '>');
+    if (x->kind == AC_CELL_ALIAS) {
+        ac_putf(to, "%s of ", x->text);
+        put_broken(to, ac_name_short(s->names, x->of));
+        return;
+    }
+    const char *text = x->kind == AC_CELL_LIST ? list_text(to->cx, x, ", ") : text_of(s, x);
+    ac_put_xml_text(to, text ? text : "");
+}
+
+void ac_section_page(ac_sink *to, const ac_section *s, const char *body, bool open)
+{
+    ac_cell cell[AC_COLUMNS];
+    ac_putf(to,
+            "<details%s><summary>All %s</summary><div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+            "aria-label=\"All %s\"><table id=\"%s\"><thead><tr>",
+            open ? " open" : "", s->key, s->key, s->key);
+    for (int32_t c = 0; c < s->n_columns; c++)
+        if (s->column[c].page)
+            ac_putf(to, "<th scope=\"col\"%s>%s", s->column[c].wide > 0 ? " class=\"n\"" : "", s->column[c].page);
+    ac_putf(to, "</thead><tbody id=\"%s\">\n", body);
+    for (int32_t i = 0; i < s->n; i++) {
+        cells_of(s, i, cell);
+        ac_putf(to, "<tr id=\"%c%d\">", body[0], i);
+        for (int32_t c = 0; c < s->n_columns; c++)
+            if (s->column[c].page && cell[c].kind != AC_CELL_ABSENT)
+                put_page_cell(to, s, &s->column[c], &cell[c]);
+        ac_putc(to, '\n');
+    }
+    ac_put(to, "</tbody></table></div></details>\n");
+}

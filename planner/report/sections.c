@@ -1,0 +1,202 @@
+/* sections.c - the rows and the cells of each section; the columns are in sections.def. */
+#include "planner/report/section.h"
+
+#include "planner/report/cuts.h"
+
+#include <string.h>
+
+/* Cells, as sections.def makes them. */
+#define NONE              ((ac_cell){.kind = AC_CELL_NONE})
+#define ABSENT            ((ac_cell){.kind = AC_CELL_ABSENT})
+#define TEXT(s)           ((ac_cell){.kind = AC_CELL_TEXT, .text = (s)})
+#define CODE(s)           ((ac_cell){.kind = AC_CELL_CODE, .text = (s)})
+#define NAME(s, row)      ((ac_cell){.kind = AC_CELL_NAME, .text = (s), .n = (row)})
+#define ALIAS(how, as)    ((ac_cell){.kind = AC_CELL_ALIAS, .text = (how), .of = (as)})
+#define NUMBER(v)         ((ac_cell){.kind = AC_CELL_NUMBER, .n = (v)})
+#define COUNT(v)          ((ac_cell){.kind = AC_CELL_COUNT, .n = (v)})
+#define IF(known, cell)   ((known) ? (cell) : NONE)
+#define WITH(known, cell) ((known) ? (cell) : ABSENT)
+#define KNOWN(v, word)    ((v) < 0 ? (ac_cell){.kind = AC_CELL_NONE, .text = (word)} : COUNT(v)) /* below 0: unknown */
+#define SHAPE(s)          ((ac_cell){.kind = AC_CELL_SHAPE, .text = (s)})
+#define PRINT(...)        TEXT(ac_strf(s->cx->region, __VA_ARGS__))
+
+#define TYPE(x)             PRINT("%s %s", (x)->dtype, (x)->shape)
+#define OF(v, whole)        PRINT("%s of %s", ac_commas(s->cx, v), ac_commas(s->cx, whole))
+#define OR_DASH(known, ...) ((known) ? PRINT(__VA_ARGS__) : TEXT("-"))
+#define RANGE(form) \
+    ((ac_cell){.kind = AC_CELL_ADDRESS, .text = ac_strf(s->cx->region, "0x" form "-0x" form, first, last)})
+
+/* ------------------------------------------------------------------ tensors */
+
+const ac_report_tensor *ac_report_rows(ac_ctx *cx, const ac_report *r, int32_t *n)
+{
+    const ac_problem *p = r->problem;
+    ac_report_tensor *row = AC_NEW_N(cx->region, ac_report_tensor, r->n_tensors + p->n);
+    bool *shown = AC_NEW_N(cx->region, bool, p->n);
+    for (*n = 0; *n < r->n_tensors; ++*n) {
+        row[*n] = r->tensor[*n];
+        if (row[*n].item >= 0)
+            shown[row[*n].item] = true;
+    }
+    for (int32_t i = 0; i < p->n; i++) {
+        const ac_item *it = &p->item[i];
+        if (!shown[i])
+            row[(*n)++] = (ac_report_tensor){.name = it->name,
+                                             .bytes = it->size,
+                                             .item = i,
+                                             .first = it->life.begin,
+                                             .last = it->life.end - 1,
+                                             .producer = -1,
+                                             .input = it->kind == AC_ITEM_INPUT,
+                                             .output = it->kind == AC_ITEM_OUTPUT,
+                                             .state = it->kind == AC_ITEM_STATE};
+    }
+    return row;
+}
+
+static const char *kind_of(const ac_report *r, const ac_report_tensor *x)
+{
+    if (x->item < 0)
+        return "constant";
+    if (!x->dtype && r->problem->item[x->item].kind == AC_ITEM_SCRATCH)
+        return "scratch";
+    return x->state ? "state" : x->input ? "input" : x->output ? "output" : "tensor";
+}
+
+/* In place of an address; a constant has none, and the row ends. */
+#define CONSTANT ((ac_cell){.kind = AC_CELL_NONE, .text = "constant", .ends = true})
+
+static ac_cell producer_of(const ac_report_tensor *x, const char *else_text)
+{
+    if (x->producer >= 0)
+        return NUMBER(x->producer);
+    return (ac_cell){.kind = AC_CELL_NONE, .text = x->state ? "state" : x->input ? "input" : else_text};
+}
+
+static ac_cell consumers_of(const ac_report_tensor *x)
+{
+    return (ac_cell){AC_CELL_LIST, .list = x->consumers, .n = x->n_consumers, .text = x->output ? "output" : NULL};
+}
+
+static ac_cell alias_of(const ac_report_tensor *x)
+{
+    return x->alias_of ? ALIAS(x->alias_how ? x->alias_how : "part", x->alias_of) : NONE;
+}
+
+static void tensor_cells(const ac_section *s, int32_t row, ac_cell *cell)
+{
+    const ac_report_tensor *x = &((const ac_report_tensor *)s->from)[row];
+    const bool placed = x->item >= 0;
+    const char *memory = placed ? s->r->problem->mem[s->r->plan->mem[x->item]].name : NULL;
+    const ac_bytes align = placed ? s->r->problem->item[x->item].align : 0;
+    const ac_bytes at = placed ? s->r->plan->offset[x->item] + x->delta : 0;
+    const unsigned long long first = (unsigned long long)at,
+                             last = first + (unsigned long long)(x->bytes ? x->bytes - 1 : 0);
+#define TENSOR(key, title, wide, md, page, value) *cell++ = value;
+#include "planner/report/sections.def"
+}
+
+static const ac_section_column TENSORS[] = {
+#define TENSOR(key, text, wide, md, page, value) {key, text, wide, md, page, 0},
+#include "planner/report/sections.def"
+};
+
+#define COLUMNS(table) .column = table, .n_columns = sizeof table / sizeof *table
+
+ac_section ac_section_tensors(ac_ctx *cx, const ac_report *r, const ac_name_list *names, const ac_report_tensor *row,
+                              int32_t n)
+{
+    return (ac_section){cx,          "tensors", COLUMNS(TENSORS), .n = n, .cells = tensor_cells, .names = names,
+                        .from = row, .r = r};
+}
+
+/* ------------------------------------------------------------------ items, of a problem without a model */
+
+static void item_cells(const ac_section *s, int32_t row, ac_cell *cell)
+{
+    const ac_item *it = &s->r->problem->item[row];
+    const char *memory = s->r->problem->mem[s->r->plan->mem[row]].name;
+    const ac_bytes at = s->r->plan->offset[row];
+#define ITEM(text, wide, md, value) *cell++ = value;
+#include "planner/report/sections.def"
+}
+
+static const ac_section_column ITEMS[] = {
+#define ITEM(text, wide, md, value) {NULL, text, wide, md, NULL, 0},
+#include "planner/report/sections.def"
+};
+
+ac_section ac_section_items(ac_ctx *cx, const ac_report *r, const ac_name_list *names)
+{
+    return (ac_section){cx, "items", COLUMNS(ITEMS), .n = r->problem->n, .cells = item_cells, .names = names, .r = r};
+}
+
+/* ------------------------------------------------------------------ steps */
+
+enum { ALWAYS = 0, PLANNED = 1, MEASURED = 2, IN_MS = 4, BOUND = 8, INSTRUCTIONS = 16 };
+
+/* After the row in text: "+ RELU  | shift". */
+static ac_cell more_of(const ac_section *s, const ac_report_step *x)
+{
+    return PRINT("%s%s%s%s%s", x->fused ? "+ " : "", x->fused ? x->fused : "", x->fused && x->requant ? "  " : "",
+                 x->requant ? "| " : "", x->requant ? x->requant : "");
+}
+
+static void step_cells(const ac_section *s, int32_t row, ac_cell *cell)
+{
+    const ac_layers *l = s->from;
+    const ac_report_step *x = &l->step[row];
+    const ac_layer_bound *b = l->bound ? &l->bound[row] : NULL;
+    const double cost = s->meets & MEASURED ? l->cost[row] : 0, macs = (double)x->macs;
+    const bool counted = macs > 0 && cost > 0;
+    const char *again = x->again ? " (again)" : "";
+#define STEP(key, title, wide, page, when, value) *cell++ = (when) & ~s->meets ? NONE : value;
+#include "planner/report/sections.def"
+}
+
+static const ac_section_column STEPS[] = {
+#define STEP(key, title, wide, page, when, value) {key, title, wide, title, page, when},
+#include "planner/report/sections.def"
+};
+
+ac_section ac_section_steps(ac_ctx *cx, const ac_layers *l)
+{
+    ac_section s = {cx,        "steps",  COLUMNS(STEPS), .n = l->n, .cells = step_cells, .names = l->names,
+                    .fit = 24, .from = l};
+    s.meets = (l->planned ? PLANNED : 0) | (l->unit != AC_LAYER_NONE ? MEASURED : 0) |
+              (l->unit == AC_LAYER_MS ? IN_MS : 0) | (l->unit == AC_LAYER_MS && l->bound ? BOUND : 0) |
+              (l->unit == AC_LAYER_INSTRUCTIONS ? INSTRUCTIONS : 0);
+    const char **name = AC_NEW_N(cx->region, const char *, l->n + 1);
+    for (int32_t i = 0; i < l->n; i++) {
+        name[i] = l->step[i].name;
+        s.sum += s.meets & MEASURED ? l->cost[i] : 0;
+    }
+    if (!s.names)
+        s.names = ac_names_new(cx, name, l->n);
+    return s;
+}
+
+void ac_layers_text(ac_sink *to, const ac_layers *l)
+{
+    const ac_section s = ac_section_steps(to->cx, l);
+    ac_section_text(to, &s);
+}
+
+/* ------------------------------------------------------------------ dead channels */
+
+static void cut_cells(const ac_section *s, int32_t row, ac_cell *cell)
+{
+    const ac_report_cut *x = &((const ac_report_cut *)s->from)[row];
+#define CUT(key, title, wide, md, value) *cell++ = value;
+#include "planner/report/sections.def"
+}
+
+static const ac_section_column CUTS[] = {
+#define CUT(key, text, wide, md, value) {key, text, wide, md, NULL, 0},
+#include "planner/report/sections.def"
+};
+
+ac_section ac_section_cuts(ac_ctx *cx, const ac_report_cut *row, int32_t n)
+{
+    return (ac_section){cx, "operators", COLUMNS(CUTS), .n = n, .cells = cut_cells, .from = row};
+}
