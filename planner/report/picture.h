@@ -13,6 +13,7 @@
 #ifndef AC_PLANNER_REPORT_PICTURE_H
 #define AC_PLANNER_REPORT_PICTURE_H
 #include "planner/report/names.h"
+#include "planner/report/xml.h"
 
 /* Bytes of row lo..hi while begin <= step < end. */
 typedef struct ac_piece {
@@ -57,9 +58,6 @@ int32_t ac_picture_pieces(ac_ctx *cx, const ac_picture *pic, int32_t row, const 
 const char *ac_picture_size(ac_ctx *cx, ac_bytes n); /* "320 B", "4.5 KiB", "54 KiB", "1.2 MiB" */
 /* "vww.tflite: arena 55,296 B (54.0 KiB), lower bound 55,296 B, optimal"; of several memories, what each takes */
 const char *ac_picture_title(ac_ctx *cx, const ac_report *r);
-/* Text for XML and HTML: & < > " escaped, control characters as blanks, bytes that are not UTF-8 as U+FFFD. */
-void ac_put_xml(ac_sink *to, const char *text, size_t n);
-void ac_put_xml_text(ac_sink *to, const char *text);             /* all of it */
 const char *ac_page_type(ac_ctx *cx, const ac_report_tensor *x); /* "i8 [1,96,96,3]" */
 void ac_page_data(ac_sink *to, const ac_picture *pic);           /* an element that the script of the page reads */
 extern const char *const ac_svg_style;                           /* rules for a light background */

@@ -2,7 +2,7 @@
 #include "planner/report/section.h"
 
 #include "base/visible.h"
-#include "planner/report/picture.h"
+#include "planner/report/xml.h"
 
 #include <stdlib.h>
 #include <string.h>
