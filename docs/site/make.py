@@ -145,7 +145,7 @@ def python_api():
 if out.exists():
     shutil.rmtree(out)
 pages.mkdir(parents=True)
-for f in sorted([*(source / "docs").glob("*.md"), *(source / "docs" / "design").glob("*.md")]):
+for f in sorted(f for at in (".", "design", "inside") for f in (source / "docs" / at).glob("*.md")):
     page(f.relative_to(source).as_posix())
 for name in ROOT:
     page(name)

@@ -5,7 +5,7 @@
 . "$2/tests/cli/prelude"
 cd "$src" || exit 1
 n=0
-for page in *.md docs/*.md docs/design/*.md; do
+for page in *.md docs/*.md docs/design/*.md docs/inside/*.md; do
     # links, relative to the page; and `folder/file` in backquotes, from the root
     grep -o ']([^)# ]*' "$page" | sed 's/^](//' | grep -v '^https\?:' | grep -v '^$' >"$tmp/links"
     while IFS= read -r link; do
@@ -27,6 +27,9 @@ for page in docs/*.md; do
 done
 for page in docs/design/*-*.md; do
     grep -q "](${page##*/})" docs/design/README.md || fail "docs/design/README.md does not link to $page"
+done
+for page in docs/inside/*.md; do
+    grep -q "](${page#docs/})" docs/journey.md || fail "docs/journey.md does not link to $page"
 done
 sed -n 's/^\([a-z][a-z/]*\):.*/\1/p' tests/includes.txt | while IFS= read -r folder; do
     grep -q "^|.*\`$folder\`" docs/journey.md || echo "$folder"
