@@ -176,11 +176,11 @@ if (arenac.parent / "arenac-certcheck").exists():
     os.symlink(arenac.parent / "arenac-certcheck", bins / "arenac-certcheck")
 given = samples()
 blocks = 0
-for path in [source / "README.md", source / "CONTRIBUTING.md", *sorted((source / "docs").glob("*.md"))]:
+for path in [source / "README.md", source / "CONTRIBUTING.md", *sorted((source / "docs").rglob("*.md"))]:
     if path.name.startswith("tutorial-"):  # followed from beginning to end by tutorials.py
         continue
     page = str(path.relative_to(source))
-    at = folder / path.stem
+    at = folder / page.replace("/", "_")
     shutil.copytree(given, at, symlinks=True)
     for language, text in re.findall(r"^```([a-z]*)[^\n]*\n(.*?)^```$", path.read_text(encoding="utf-8"), re.M | re.S):
         blocks += 1
