@@ -48,7 +48,7 @@ static ac_cut_row *rows_of(ac_pass *p, ac_node ***node, int32_t *n)
 }
 
 /* ... less what it has after. */
-static void count(ac_cut_row *r, const ac_node *n)
+static void count_row(ac_cut_row *r, const ac_node *n)
 {
     r->gone = r->channels;
     r->inputs_gone = r->inputs;
@@ -114,7 +114,7 @@ int ac_pass_channels(ac_pass *p)
     if (!cuts->same)
         p->changed += ac_channels_cut(&s);
     for (int32_t k = 0; k < n; k++)
-        count(&row[k], node[k]);
+        count_row(&row[k], node[k]);
     ac_region_close(tmp);
     return p->changed ? ac_pass_dead(p) : AC_OK;
 }

@@ -34,7 +34,7 @@ static bool may_follow(const ac_node *host, const ac_node *f, const ac_tensor *x
            keeps_lanes(host, f) && ac_tensor_same_shape(host->out[0], f->out[0]);
 }
 
-static bool fits(const state *s, const ac_node *host, const ac_node *f, const ac_tensor *x)
+static bool may_join(const state *s, const ac_node *host, const ac_node *f, const ac_tensor *x)
 {
     return s->uses[x->id] == reads_of(f, x) && may_follow(host, f, x);
 }
@@ -98,7 +98,7 @@ static void absorb(state *s, ac_node *host, int32_t at, const ac_node *f)
     for (int32_t i = 0; i < f->n_in && ac_ops[host->op].map; i++) {
         const ac_tensor *t = f->in[i];
         ac_node *m = t ? t->def : NULL;
-        if (!m || m == host || !ac_ops[m->op].map || !fits(s, m, f, t) || s->made[t->id] > at ||
+        if (!m || m == host || !ac_ops[m->op].map || !may_join(s, m, f, t) || s->made[t->id] > at ||
             !ac_tensor_same_shape(m->out[0], host->out[0]) || !cheap_to_move(m) ||
             host->n_fused + m->n_fused + 2 > MAX_FOLLOWERS || !may_pass(s, m, s->made[t->id] - 1, at))
             continue;
@@ -114,13 +114,13 @@ static void absorb(state *s, ac_node *host, int32_t at, const ac_node *f)
 }
 
 /* Joins node f (at `pos`) to the latest possible maker of an operand. */
-static bool join(state *s, int32_t pos)
+static bool join_follower(state *s, int32_t pos)
 {
     ac_node *f = s->g->node.item[pos], *host = NULL;
     ac_tensor *through = NULL;
     for (int32_t i = 0; i < f->n_in; i++) {
         ac_tensor *x = f->in[i];
-        if (x && x->def && fits(s, x->def, f, x) && (!host || s->made[x->id] > s->made[through->id])) {
+        if (x && x->def && may_join(s, x->def, f, x) && (!host || s->made[x->id] > s->made[through->id])) {
             host = x->def;
             through = x;
         }
@@ -305,7 +305,7 @@ int ac_pass_epilogue(ac_pass *p)
     for (int32_t i = 0; i < g->node.n; i++) {
         const ac_node *n = g->node.item[i];
         if (n && ac_ops[n->op].map && !n->n_fused)
-            p->changed += join(&s, i) || join_group(&s, i);
+            p->changed += join_follower(&s, i) || join_group(&s, i);
         else if (n && ac_ops[n->op].flags & OF_REDUCES)
             p->changed += join_reduction(&s, i);
     }

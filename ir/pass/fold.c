@@ -14,7 +14,7 @@ static bool all_const(const ac_node *n)
 }
 
 /* Tiling or broadcasting a small constant at compile time would trade a little time for a lot of ROM. */
-static bool grows(const ac_node *n)
+static bool grows_much(const ac_node *n)
 {
     int64_t in = 0, out = 0;
     for (int32_t i = 0; i < n->n_in; i++)
@@ -26,7 +26,7 @@ static bool grows(const ac_node *n)
 
 /* Results that are data already there: reshaped constants, moved splats (the same everywhere, so moving changes
  * nothing), FILL. */
-static bool share(ac_node *n)
+static bool share_bytes(ac_node *n)
 {
     const ac_tensor *x = n->op == AC_OP_FILL ? n->in[1] : n->in[0];
     ac_tensor *y = n->out[0];
@@ -44,7 +44,7 @@ bool ac_fold_node(const ac_graph *g, ac_node *n)
 {
     if (n->op == AC_OP_NONE || n->n_fused || n->n_in == 0 || !all_const(n) || ac_ops[n->op].flags & OF_STATE)
         return false;
-    if (!share(n) && (grows(n) || !g->promise || !g->promise(g->cx, n)))
+    if (!share_bytes(n) && (grows_much(n) || !g->promise || !g->promise(g->cx, n)))
         return false;
     ac_node_made(g, n);
     return true;

@@ -53,7 +53,7 @@ static ac_tensor *cast(work *w, ac_tensor *x, ac_dtype to)
     return x && x->dtype == to ? x : make(w, AC_OP_CAST, &x, 1, &a);
 }
 
-static ac_tensor *number(work *w, int32_t v)
+static ac_tensor *constant_i32(work *w, int32_t v)
 {
     int32_t *data = AC_NEW(w->g->region, int32_t);
     *data = v;
@@ -211,7 +211,7 @@ static ac_tensor *zero_bias(work *w, ac_tensor *weights, int32_t zero)
     ac_attrs_init(AC_OP_SUM, &a);
     a.reduce.axes = (ac_ints){1, ac_copy(w->g->region, &(int64_t){1}, sizeof(int64_t))};
     ac_tensor *v = cast(w, weights, AC_I32);
-    ac_tensor *by = number(w, -zero);
+    ac_tensor *by = constant_i32(w, -zero);
     return make_2(w, AC_OP_MUL, v ? make(w, AC_OP_SUM, &v, 1, &a) : NULL, by);
 }
 
@@ -253,7 +253,7 @@ static ac_tensor *channel_scale(work *w, const product *t)
     return make(w, AC_OP_RESHAPE, &s, 1, &a);
 }
 
-static int replace(ac_pass *p, int32_t *at, const product *t)
+static int multiply_integers(ac_pass *p, int32_t *at, const product *t)
 {
     ac_graph *g = p->graph;
     ac_node *n = g->node.item[*at];
@@ -311,7 +311,7 @@ int ac_pass_integers(ac_pass *p)
         const char *why = read_product(p, n, step, &t);
         const int32_t before = p->changed;
         if (!why)
-            AC_TRY(replace(p, &i, &t));
+            AC_TRY(multiply_integers(p, &i, &t));
         count->integers += p->changed != before;
         count->floats += p->changed == before;
         if (p->changed == before && !count->why)

@@ -1,90 +1,5 @@
-/* layout.c - pass layout: transposes move down through the graph until they meet their inverse. */
+/* layout.c - pass layout: moves transposes down through the graph until they meet their inverse. */
 #include "ir/pass/layout.h"
-#include "ir/ops/decode/axis.h"
-
-/* Decoders report what they find wrong; here a doubtful node is left alone, and its shape rule has spoken. */
-static bool perm_quietly(ac_ctx *cx, const ac_node *n, int32_t *perm)
-{
-    ac_diags before = cx->diags;
-    return ac_quietly(cx, before, ac_perm_of(cx, n, perm));
-}
-
-static bool one_scale(const ac_tensor *t)
-{
-    return !t->quant || t->quant->n <= 1;
-}
-
-bool ac_layout_turned(ac_layout *s, const ac_tensor *t, ac_turn *out)
-{
-    const ac_node *n = t->def;
-    if (!n || n->op != AC_OP_TRANSPOSE || n->n_fused || !one_scale(t) || !one_scale(n->in[0]) ||
-        n->in[0]->dtype != t->dtype || !perm_quietly(s->cx, n, out->perm))
-        return false;
-    out->x = n->in[0];
-    return true;
-}
-
-static void keep(ac_layout *s, ac_node *n)
-{
-    ac_push(s->cx->region, &s->order, n);
-}
-
-/* A new node, in the new order only. */
-static ac_node *make(ac_layout *s, const ac_node *like, ac_op op, ac_tensor *x, ac_tensor *y)
-{
-    ac_node *n = ac_node_new(s->g, op, like->name, &x, 1, &y, 1);
-    n->at = like->at;
-    s->g->node.n--;
-    return n;
-}
-
-static ac_ints perm_list(ac_layout *s, int32_t rank, const int32_t *perm)
-{
-    int64_t *v = AC_NEW_N(s->cx->region, int64_t, rank + 1);
-    for (int32_t d = 0; d < rank; d++)
-        v[d] = perm[d];
-    return (ac_ints){rank, v};
-}
-
-/* Folded when x is a constant, else placed here. */
-static ac_tensor *resolve(ac_layout *s, ac_node *n)
-{
-    ac_tensor *y = n->out[0];
-    if (!ac_tensor_is_const(n->in[0]) || !ac_fold_node(s->g, n))
-        keep(s, n);
-    return y;
-}
-
-ac_tensor *ac_layout_reshaped(ac_layout *s, const ac_node *n, ac_tensor *z, int32_t rank, const int64_t *dim)
-{
-    ac_tensor *y = ac_tensor_new(s->g, z->name, z->dtype, rank, dim);
-    ac_node *reshape = make(s, n, AC_OP_RESHAPE, z, y);
-    reshape->attrs.shape.shape = (ac_ints){rank, ac_copy(s->cx->region, dim, (size_t)rank * sizeof *dim)};
-    y->quant = z->quant;
-    return resolve(s, reshape);
-}
-
-ac_tensor *ac_layout_back(ac_layout *s, const ac_node *n, ac_tensor *z, int32_t rank, const int32_t *perm)
-{
-    int64_t dim[AC_MAX_RANK];
-    int32_t inverse[AC_MAX_RANK];
-    if (ac_tensor_count(z) == 1 && ac_tensor_is_const(z))
-        return z;
-    if (z->rank < rank) {
-        for (int32_t d = 0; d < rank; d++)
-            dim[d] = d < rank - z->rank ? 1 : z->dim[d - (rank - z->rank)];
-        z = ac_layout_reshaped(s, n, z, rank, dim);
-    }
-    for (int32_t d = 0; d < rank; d++)
-        inverse[perm[d]] = d;
-    for (int32_t d = 0; d < rank; d++)
-        dim[d] = z->dim[inverse[d]];
-    ac_tensor *y = ac_tensor_new(s->g, z->name, z->dtype, rank, dim);
-    ac_node *t = make(s, n, AC_OP_TRANSPOSE, z, y);
-    t->attrs.perm.perm = perm_list(s, rank, inverse);
-    y->quant = z->quant;
-    return resolve(s, t);
-}
 
 static bool identity(const int32_t *perm, int32_t rank)
 {
@@ -99,8 +14,8 @@ static void compose(ac_layout *s, ac_node *n, const ac_turn *in)
 {
     int32_t outer[AC_MAX_RANK], both[AC_MAX_RANK];
     ac_tensor *y = n->out[0];
-    if (!perm_quietly(s->cx, n, outer) || !one_scale(y)) {
-        keep(s, n);
+    if (!ac_layout_perm(s->cx, n, outer) || !ac_layout_one_scale(y)) {
+        ac_layout_place(s, n);
         return;
     }
     for (int32_t d = 0; d < y->rank; d++)
@@ -113,8 +28,8 @@ static void compose(ac_layout *s, ac_node *n, const ac_turn *in)
     }
     n->in[0] = in->x;
     n->n_in = 1;
-    n->attrs.perm.perm = perm_list(s, y->rank, both);
-    keep(s, n);
+    n->attrs.perm.perm = ac_layout_perm_list(s, y->rank, both);
+    ac_layout_place(s, n);
 }
 
 /* n now makes y' with y = T_q(y'). */
@@ -122,7 +37,7 @@ static void turn_result(ac_layout *s, ac_node *n, const int32_t *q)
 {
     ac_tensor *y = n->out[0];
     int64_t dim[AC_MAX_RANK];
-    keep(s, n);
+    ac_layout_place(s, n);
     s->changed++;
     if (identity(q, y->rank))
         return;
@@ -132,27 +47,27 @@ static void turn_result(ac_layout *s, ac_node *n, const int32_t *q)
     early->quant = y->quant;
     early->def = n;
     n->out[0] = early;
-    ac_node *t = make(s, n, AC_OP_TRANSPOSE, early, y);
-    t->attrs.perm.perm = perm_list(s, y->rank, q);
-    keep(s, t);
+    ac_node *t = ac_layout_node(s, n, AC_OP_TRANSPOSE, early, y);
+    t->attrs.perm.perm = ac_layout_perm_list(s, y->rank, q);
+    ac_layout_place(s, t);
 }
 
-static void visit(ac_layout *s, ac_node *n)
+static void move_past_node(ac_layout *s, ac_node *n)
 {
     ac_turn in;
     int32_t q[AC_MAX_RANK];
-    bool plain = n->n_out == 1 && !n->n_fused && n->n_in > 0 && one_scale(n->out[0]);
+    bool plain = n->n_out == 1 && !n->n_fused && n->n_in > 0 && ac_layout_one_scale(n->out[0]);
     for (int32_t i = 0; i < n->n_in; i++) {
         while (n->in[i] && n->in[i]->id < s->n_alias && s->alias[n->in[i]->id])
             n->in[i] = s->alias[n->in[i]->id];
-        plain = plain && (!n->in[i] || one_scale(n->in[i]));
+        plain = plain && (!n->in[i] || ac_layout_one_scale(n->in[i]));
     }
     if (n->op == AC_OP_TRANSPOSE && plain && ac_layout_turned(s, n->in[0], &in))
         compose(s, n, &in);
     else if (plain && n->op != AC_OP_TRANSPOSE && ac_layout_rule(s, n, q))
         turn_result(s, n, q);
     else
-        keep(s, n);
+        ac_layout_place(s, n);
 }
 
 /* A transpose that nobody reads any more gives its name, which is the file's, to what it was made of. */
@@ -188,7 +103,7 @@ int ac_pass_layout(ac_pass *p)
     ac_layout s = {.cx = p->cx, .g = p->graph, .n_alias = p->graph->tensor.n};
     s.alias = AC_NEW_N(p->cx->region, ac_tensor *, s.n_alias + 1);
     for (int32_t i = 0; i < p->graph->node.n; i++)
-        visit(&s, p->graph->node.item[i]);
+        move_past_node(&s, p->graph->node.item[i]);
     p->graph->node.item = s.order.item;
     p->graph->node.n = s.order.n;
     p->graph->node.cap = s.order.cap;

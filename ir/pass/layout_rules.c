@@ -11,7 +11,7 @@ static ac_ints ints(ac_layout *s, const int64_t *v, int32_t n)
     return (ac_ints){n, ac_copy(s->cx->region, v, (size_t)(n ? n : 1) * sizeof *v)};
 }
 
-static void same(int32_t *q, const int32_t *perm, int32_t rank)
+static void copy_perm(int32_t *q, const int32_t *perm, int32_t rank)
 {
     memcpy(q, perm, (size_t)rank * sizeof *q);
 }
@@ -26,7 +26,7 @@ static bool common(ac_layout *s, ac_node *n, int32_t rank, int32_t *perm)
         if (n->in[i] && n->in[i]->rank == rank && ac_layout_turned(s, n->in[i], &t) &&
             ac_tensor_bytes(n->in[i]) > best) {
             best = ac_tensor_bytes(n->in[i]);
-            same(perm, t.perm, rank);
+            copy_perm(perm, t.perm, rank);
         }
     for (int32_t i = 0; i < n->n_in && best >= 0; i++) {
         if (!n->in[i])
@@ -117,7 +117,7 @@ static bool pad(ac_layout *s, ac_node *n, int32_t *q)
         list[2 * t.perm[d] + 1] = after[d];
     }
     const ac_ints pads = ints(s, list, 2 * rank);
-    same(q, t.perm, rank);
+    copy_perm(q, t.perm, rank);
     n->in[0] = t.x;
     if (n->op == AC_OP_PADV2) {
         const int64_t dim[2] = {rank, 2};
@@ -157,7 +157,7 @@ static bool slice(ac_layout *s, ac_node *n, int32_t *q)
         if (strided && (of.extent[d] == 0 || of.begin[d] < 0))
             return false;
     }
-    same(q, t.perm, rank);
+    copy_perm(q, t.perm, rank);
     n->in[0] = t.x;
     n->n_in = 1;
     if (strided) {
@@ -180,7 +180,7 @@ static bool last_axis(ac_layout *s, ac_node *n, int32_t *q)
     const int32_t rank = n->in[0]->rank;
     if (!ac_layout_turned(s, n->in[0], &t) || rank < 1 || t.perm[rank - 1] != rank - 1)
         return false;
-    same(q, t.perm, rank);
+    copy_perm(q, t.perm, rank);
     n->in[0] = t.x;
     return true;
 }

@@ -24,7 +24,7 @@ static uint8_t need_of(const ac_channels *s, const ac_tensor *t, int64_t c)
     return s->need[t->id][c];
 }
 
-static void mark(ac_channels *s, const ac_tensor *t, int64_t c, uint8_t need)
+static void mark_needed(ac_channels *s, const ac_tensor *t, int64_t c, uint8_t need)
 {
     if (s->need[t->id][c] >= need)
         return;
@@ -35,7 +35,7 @@ static void mark(ac_channels *s, const ac_tensor *t, int64_t c, uint8_t need)
 static void mark_all(ac_channels *s, const ac_tensor *t)
 {
     for (int64_t c = 0; c < ac_last_dim(t); c++)
-        mark(s, t, c, AC_CHANNEL_NEEDED);
+        mark_needed(s, t, c, AC_CHANNEL_NEEDED);
 }
 
 /* What y's channel c needs of the operands that it is made of: of a constant only that they are there, since every
@@ -49,9 +49,9 @@ static uint8_t asks(const ac_channels *s, const ac_tensor *y, int64_t c)
 /* Channel c of x lies beside channel d of y: both keep their places, or none. */
 static void tie(ac_channels *s, const ac_tensor *x, int64_t c, const ac_tensor *y, int64_t d)
 {
-    mark(s, x, c, asks(s, y, d));
+    mark_needed(s, x, c, asks(s, y, d));
     if (need_of(s, x, c))
-        mark(s, y, d, AC_CHANNEL_IDLE);
+        mark_needed(s, y, d, AC_CHANNEL_IDLE);
 }
 
 /* Tensors without a channel are left as they are. */
@@ -149,9 +149,9 @@ static void needs_filter(ac_channels *s, const ac_node *n, int32_t i)
     }
     for (int64_t c = 0; c < t->ins; c++)
         if (need_of(s, t->x, c) != AC_CHANNEL_NEEDED && !spared(s, t, c))
-            mark(s, t->x, c, AC_CHANNEL_NEEDED);
+            mark_needed(s, t->x, c, AC_CHANNEL_NEEDED);
     if (!any_live(s, t->x)) /* no operator is without inputs */
-        mark(s, t->x, 0, AC_CHANNEL_IDLE);
+        mark_needed(s, t->x, 0, AC_CHANNEL_IDLE);
 }
 
 /* x of one channel makes all outputs; otherwise each channel goes with its own. */
@@ -164,7 +164,7 @@ static void needs_depthwise(ac_channels *s, const ac_node *n, int32_t i)
     }
     for (int64_t o = 0; o < t->outs; o++)
         if (ac_last_dim(t->x) == 1)
-            mark(s, t->x, 0, asks(s, t->y, o));
+            mark_needed(s, t->x, 0, asks(s, t->y, o));
         else
             tie(s, t->x, o / t->times, t->y, o);
 }
@@ -186,7 +186,7 @@ static void needs_aligned(ac_channels *s, const ac_node *n, int32_t i)
             if (ac_last_dim(n->in[k]) == channels)
                 tie(s, n->in[k], c, y, c);
             else
-                mark(s, n->in[k], 0, asks(s, y, c));
+                mark_needed(s, n->in[k], 0, asks(s, y, c));
 }
 
 static void needs_same(ac_channels *s, const ac_node *n, int32_t i)
@@ -274,7 +274,7 @@ static void fill_word(ac_channels *s, const ac_tensor *t)
         return;
     for (int64_t c = 0; c < ac_last_dim(t) && more; c++)
         if (!need_of(s, t, c)) {
-            mark(s, t, c, AC_CHANNEL_IDLE);
+            mark_needed(s, t, c, AC_CHANNEL_IDLE);
             more--;
         }
 }

@@ -110,7 +110,7 @@ static bool read_numbers(ac_ctx *cx, const made *w, const layout *at, numbers *o
     return of->scale && (of->zero || !w->zero);
 }
 
-static bool number(const numbers *of, int64_t r, int64_t i, float *scale, uint8_t *zero)
+static bool block_numbers(const numbers *of, int64_t r, int64_t i, float *scale, uint8_t *zero)
 {
     float z;
     if (of->quant) {
@@ -152,7 +152,7 @@ static bool make_tables(ac_graph *g, const made *w, const layout *at, packed *to
     for (int64_t r = 0; r < at->rows; r++)
         for (int64_t i = 0; i < at->blocks; i++) {
             const int64_t o = r * at->blocks + i, base = r * at->step[0] + i * at->step[1];
-            if (!number(&of, r, i, &scale[o], &zero[o]))
+            if (!block_numbers(&of, r, i, &scale[o], &zero[o]))
                 return false;
             same &= zero[o] == zero[0];
             for (int64_t k = 0; k < at->size; k++) {
@@ -184,7 +184,7 @@ static ac_tensor *weights_of(const ac_node *n, bool *rows_first)
     return depth == w->dim[*rows_first] && depth > 0 && ac_tensor_count(x) / depth <= MOST_ROWS ? w : NULL;
 }
 
-static void replace(ac_graph *g, ac_node *n, const packed *w)
+static void replace_product(ac_graph *g, ac_node *n, const packed *w)
 {
     const ac_act act = ac_node_act(n);
     ac_tensor *bias = n->op == AC_OP_FULLY_CONNECTED ? ac_node_in(n, 2) : NULL;
@@ -224,7 +224,7 @@ int ac_pass_pack(ac_pass *p)
         if (!weights || !read_chain(g, weights, &w) || !read_layout(&w, rows_first, &at) ||
             !make_tables(g, &w, &at, &tables))
             continue;
-        replace(g, n, &tables);
+        replace_product(g, n, &tables);
         p->changed++;
     }
     ac_graph_sweep(g); /* of scales and zero points that were folded */

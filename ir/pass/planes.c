@@ -34,7 +34,7 @@ static bool turns(const ac_node *n, const int64_t perm[4])
 static const int64_t TO_LAST[4] = {0, 2, 3, 1}, TO_FIRST[4] = {0, 3, 1, 2};
 
 /* Operators between two transposes pass a layout on, whatever they are: what may follow is assumed to follow. */
-static void follow(state *s)
+static void find_planes(state *s)
 {
     for (int32_t i = 0; i < s->n; i++)
         s->joined[i] = i;
@@ -94,7 +94,7 @@ static ac_tensor *planes_of(const state *s, const ac_node *n, const ac_node *bac
     return alone && reads_well(s->opt, w->dim[3], results, x->dim[1] * x->dim[2]) ? t->in[0] : NULL;
 }
 
-static ac_node *add(state *s, ac_op op, ac_tensor *x, ac_tensor *z, ac_tensor *y)
+static ac_node *append_node(state *s, ac_op op, ac_tensor *x, ac_tensor *z, ac_tensor *y)
 {
     ac_node *n = ac_node_new(s->g, op, s->like->name, (ac_tensor *[]){x, z}, z ? 2 : 1, &y, 1);
     if (op != AC_OP_ADD) /* the bias: the convolution is named once */
@@ -107,7 +107,7 @@ static ac_node *add(state *s, ac_op op, ac_tensor *x, ac_tensor *z, ac_tensor *y
 static ac_tensor *shaped(state *s, ac_tensor *x, const int64_t dim[4])
 {
     ac_tensor *y = ac_tensor_new(s->g, x->name, x->dtype, 4, dim);
-    ac_node *n = add(s, AC_OP_RESHAPE, x, NULL, y);
+    ac_node *n = append_node(s, AC_OP_RESHAPE, x, NULL, y);
     ac_fold_node(s->g, n);
     return y;
 }
@@ -116,7 +116,7 @@ static ac_tensor *shaped(state *s, ac_tensor *x, const int64_t dim[4])
 static ac_tensor *before(state *s, ac_tensor *y, const int64_t *dim)
 {
     ac_tensor *in = ac_tensor_new(s->g, y->name, y->dtype, 4, dim);
-    add(s, AC_OP_RESHAPE, in, NULL, y);
+    append_node(s, AC_OP_RESHAPE, in, NULL, y);
     s->inner[y->id] = in;
     return in;
 }
@@ -130,14 +130,14 @@ static void multiply(state *s, ac_tensor *x, const ac_node *conv, ac_tensor *y)
     ac_tensor *left = shaped(s, w, (int64_t[4]){1, groups, results, depth});
     ac_tensor *right = shaped(s, x, (int64_t[4]){x->dim[0], groups, depth, pixels});
     ac_tensor *product = ac_tensor_new(s->g, conv->out[0]->name, AC_F32, 4, dim);
-    add(s, AC_OP_BATCH_MATMUL, left, right, product);
+    append_node(s, AC_OP_BATCH_MATMUL, left, right, product);
     if (b) {
         ac_tensor *bias = shaped(s, b, (int64_t[4]){1, groups, results, 1}),
                   *sum = ac_tensor_like(s->g, y->name, product);
-        add(s, AC_OP_ADD, product, bias, sum);
+        append_node(s, AC_OP_ADD, product, bias, sum);
         product = sum;
     }
-    add(s, AC_OP_RESHAPE, product, NULL, y);
+    append_node(s, AC_OP_RESHAPE, product, NULL, y);
     s->inner[y->id] = product;
 }
 
@@ -175,7 +175,7 @@ int ac_pass_planes(ac_pass *p)
     s.last = AC_NEW_N(r, bool, s.n + 1);
     s.wanted = AC_NEW_N(r, bool, s.n + 1);
     s.inner = AC_NEW_N(r, ac_tensor *, s.n + 1);
-    follow(&s);
+    find_planes(&s);
     for (int32_t i = 0; i < g->node.n; i++) {
         ac_node *n = g->node.item[i], *conv = n->op == AC_OP_TRANSPOSE ? n->in[0]->def : NULL;
         ac_tensor *x = conv ? planes_of(&s, conv, n) : NULL;

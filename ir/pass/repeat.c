@@ -7,7 +7,7 @@
 
 /* y = reshape(broadcast_to(u)): matrices u [.., G, 1, rows, columns], each `times` times one after another in
  * y [.., G * times, rows, columns]. */
-static ac_tensor *repeated(const ac_tensor *y, int64_t *times)
+static ac_tensor *repeated_matrix(const ac_tensor *y, int64_t *times)
 {
     const ac_node *r = y->def, *b = r && r->op == AC_OP_RESHAPE && !r->n_fused && r->in[0] ? r->in[0]->def : NULL;
     ac_tensor *u = b && b->op == AC_OP_BROADCAST_TO && !b->n_fused ? b->in[0] : NULL;
@@ -24,7 +24,7 @@ static ac_tensor *repeated(const ac_tensor *y, int64_t *times)
 
 /* The operand of y = x by c, where c is one value (scores are scaled through keys, say): the same of a matrix before it
  * is repeated is as good. NULL: y is something else. */
-static ac_tensor *scaled(const ac_tensor *y)
+static ac_tensor *scaled_matrix(const ac_tensor *y)
 {
     const ac_node *n = y->def;
     if (!n || (n->op != AC_OP_MUL && n->op != AC_OP_DIV) || n->n_fused || !ac_dtype_is_float(y->dtype))
@@ -64,7 +64,7 @@ static ac_tensor *reshaped(ac_pass *p, const ac_node *of, ac_tensor *x, int32_t 
 }
 
 /* z: what all of the second operand is a multiple of; NULL: nothing. */
-static int share(ac_pass *p, int32_t *at, ac_tensor *u, const ac_tensor *z, int64_t times)
+static int share_product(ac_pass *p, int32_t *at, ac_tensor *u, const ac_tensor *z, int64_t times)
 {
     ac_graph *g = p->graph;
     ac_node *n = g->node.item[*at];
@@ -111,7 +111,7 @@ static int scale_smaller(ac_pass *p, int32_t *at, int32_t side)
     const ac_tensor *before = y; /* shapes may differ */
     while (before->def && before->def->op == AC_OP_RESHAPE && !before->def->n_fused)
         before = before->def->in[0];
-    ac_tensor *z = scaled(before);
+    ac_tensor *z = scaled_matrix(before);
     const ac_node *by = before->def;
     ac_dequantised d;
     if (!z || ac_dequantised_of(g, y, &d) || ac_node_act(by) != AC_ACT_NONE ||
@@ -144,13 +144,13 @@ int ac_pass_repeat(ac_pass *p)
         if (n->op != AC_OP_BATCH_MATMUL || n->n_fused || n->attrs.matmul.adj_x)
             continue;
         const ac_tensor *x = n->in[0], *y = n->in[1], *out = n->out[0];
-        const ac_tensor *whole = scaled(y);
-        ac_tensor *u = repeated(whole ? whole : y, &times);
+        const ac_tensor *whole = scaled_matrix(y);
+        ac_tensor *u = repeated_matrix(whole ? whole : y, &times);
         bool fits = u && x->rank == y->rank && out->rank == y->rank && !ac_tensor_root(u)->state;
         for (int32_t d = 0; fits && d < y->rank - 2; d++)
             fits = x->dim[d] == y->dim[d];
         if (fits && ac_tensor_count(out) > 0) {
-            AC_TRY(share(p, &i, u, whole, times));
+            AC_TRY(share_product(p, &i, u, whole, times));
             p->changed++;
         }
         for (int32_t side = 0; side < 2 && !p->opt->exact && !p->opt->grows; side++)

@@ -52,7 +52,7 @@ static bool same_type(const ac_tensor *a, const ac_tensor *b)
     return a->dtype == b->dtype && ac_quant_equal(a->quant, b->quant);
 }
 
-static bool same(const ac_tensor *a, const ac_tensor *b)
+static bool same_tensor_kind(const ac_tensor *a, const ac_tensor *b)
 {
     return same_type(a, b) && ac_tensor_same_shape(a, b);
 }
@@ -93,10 +93,10 @@ static void make_reshape(ac_graph *g, ac_node *n, ac_tensor *x)
 static bool quantize(state *s, ac_node *n)
 {
     ac_tensor *y = n->out[0];
-    if (same(n->in[0], y))
+    if (same_tensor_kind(n->in[0], y))
         return bypass(s, n, n->in[0]);
     const ac_node *d = made_by(n->in[0], AC_OP_DEQUANTIZE);
-    if (!d || !y->quant || !same(d->in[0], y) || ac_dtype_bits(y->dtype) > 16)
+    if (!d || !y->quant || !same_tensor_kind(d->in[0], y) || ac_dtype_bits(y->dtype) > 16)
         return false;
     return bypass(s, n, d->in[0]);
 }
@@ -105,7 +105,7 @@ static bool quantize(state *s, ac_node *n)
 static bool reshape(state *s, ac_node *n)
 {
     ac_tensor *x = n->in[0];
-    if (same(x, n->out[0]))
+    if (same_tensor_kind(x, n->out[0]))
         return bypass(s, n, x);
     const ac_node *d = x->def;
     if (!d || !(ac_ops[d->op].flags & OF_VIEW) || d->n_fused || !same_type(d->in[0], n->out[0]) ||
@@ -170,7 +170,7 @@ static bool single(state *s, ac_node *n, ac_tensor *x)
 
 static bool identity(state *s, ac_node *n)
 {
-    return same(n->in[0], n->out[0]) && bypass(s, n, n->in[0]);
+    return same_tensor_kind(n->in[0], n->out[0]) && bypass(s, n, n->in[0]);
 }
 
 static bool dropout(state *s, ac_node *n)
@@ -178,7 +178,7 @@ static bool dropout(state *s, ac_node *n)
     return n->attrs.dropout.ratio <= 0 && bypass(s, n, n->in[0]);
 }
 
-static bool join(state *s, ac_node *n)
+static bool one_operand(state *s, ac_node *n)
 {
     return n->n_in == 1 && n->attrs.axis.act == AC_ACT_NONE && single(s, n, n->in[0]);
 }
@@ -193,9 +193,9 @@ static const struct {
     ac_op op;
     bool (*rule)(state *s, ac_node *n);
 } RULES[] = {
-    {AC_OP_BROADCAST_TO, identity}, {AC_OP_CAST, identity},  {AC_OP_CONCATENATION, join}, {AC_OP_DEQUANTIZE, identity},
+    {AC_OP_BROADCAST_TO, identity}, {AC_OP_CAST, identity},  {AC_OP_CONCATENATION, one_operand}, {AC_OP_DEQUANTIZE, identity},
     {AC_OP_DROPOUT, dropout},
-    {AC_OP_EXPAND_DIMS, reshape},   {AC_OP_MIRROR_PAD, identity}, {AC_OP_PACK, join},     {AC_OP_PAD, identity},
+    {AC_OP_EXPAND_DIMS, reshape},   {AC_OP_MIRROR_PAD, identity}, {AC_OP_PACK, one_operand},     {AC_OP_PAD, identity},
     {AC_OP_PADV2, identity},        {AC_OP_QUANTIZE, quantize}, {AC_OP_RESHAPE, reshape}, {AC_OP_SLICE, slice},
     {AC_OP_SPLIT, split},           {AC_OP_SPLIT_V, split},  {AC_OP_SQUEEZE, reshape},    {AC_OP_STRIDED_SLICE, slice},
     {AC_OP_TILE, identity},         {AC_OP_TRANSPOSE, transpose}, {AC_OP_UNPACK, split},

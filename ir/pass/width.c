@@ -38,7 +38,7 @@ static void add_range(ac_width *w, int32_t k, int32_t lo, int32_t hi, life at, i
     w->most[k] = (l > r ? l : r) + w->add[k];
 }
 
-static void count(ac_width *w, int32_t id, int sign)
+static void add_width(ac_width *w, int32_t id, int sign)
 {
     if (w->of[id].begin >= 0)
         add_range(w, 1, 0, w->leaf - 1, w->of[id], sign * ac_tensor_bytes(w->g->tensor.item[id]));
@@ -85,7 +85,7 @@ ac_width *ac_width_open(ac_region *region, const ac_graph *g)
         const ac_tensor *t = g->tensor.item[i];
         if (t->root || t->state || ac_tensor_is_const(t)) /* state has a memory of its own */
             w->of[i].begin = -1;
-        count(w, i, 1);
+        add_width(w, i, 1);
     }
     return w;
 }
@@ -105,22 +105,22 @@ void ac_width_enter(ac_width *w, const ac_tensor *r, const ac_tensor *y)
     life lr = w->of[r->id], *ly = &w->of[y->id];
     change c = {r->id, y->id, *ly};
     ac_push(w->region, &w->log, c);
-    count(w, r->id, -1);
-    count(w, y->id, -1);
+    add_width(w, r->id, -1);
+    add_width(w, y->id, -1);
     if (ly->begin >= 0 && lr.begin >= 0) {
         ly->begin = lr.begin < ly->begin ? lr.begin : ly->begin;
         ly->end = lr.end > ly->end ? lr.end : ly->end;
     }
-    count(w, y->id, 1);
+    add_width(w, y->id, 1);
 }
 
 void ac_width_undo(ac_width *w, int32_t mark)
 {
     while (w->log.n > mark) {
         change c = w->log.item[--w->log.n];
-        count(w, c.y, -1);
+        add_width(w, c.y, -1);
         w->of[c.y] = c.was_y;
-        count(w, c.y, 1);
-        count(w, c.r, 1);
+        add_width(w, c.y, 1);
+        add_width(w, c.r, 1);
     }
 }

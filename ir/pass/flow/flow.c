@@ -86,7 +86,7 @@ static ac_graph *copy_for(ac_inline *s, const ac_node *n, int32_t index, ac_tens
 }
 
 /* The graph is one of the model's; its number. */
-static int32_t add(ac_inline *s, ac_graph *g)
+static int32_t add_subgraph(ac_inline *s, ac_graph *g)
 {
     ac_push(s->model->region, &s->model->sub, g);
     return s->model->sub.n;
@@ -155,8 +155,8 @@ int ac_flow_loop(ac_inline *s, ac_node *n, int32_t n_in)
     AC_TRY(check_carried(s, n, body));
     AC_TRY(rewrite_loop(s, n, as, n_in));
     body->carried = n->n_out;
-    n->attrs.flow.first = add(s, cond);
-    n->attrs.flow.second = add(s, body);
+    n->attrs.flow.first = add_subgraph(s, cond);
+    n->attrs.flow.second = add_subgraph(s, body);
     return AC_OK;
 }
 
@@ -205,15 +205,15 @@ int ac_flow_branch(ac_inline *s, ac_node *n, bool *stays)
         AC_TRY(ac_inline_passes(s, n, yes->output.item[i], n->out[i]));
         ac_tensor_become(n->out[i], yes->output.item[i]);
     }
-    n->attrs.flow.first = add(s, yes);
-    n->attrs.flow.second = add(s, no);
+    n->attrs.flow.first = add_subgraph(s, yes);
+    n->attrs.flow.second = add_subgraph(s, no);
     return AC_OK;
 }
 
 /* ------------------------------------------------------------------ numbers */
 
 /* Subgraph numbers become smaller by `less`. */
-static void number(ac_graph *g, int32_t less)
+static void renumber_subgraphs(ac_graph *g, int32_t less)
 {
     for (int32_t i = 0; i < g->node.n; i++)
         if (ac_ops[g->node.item[i]->op].flags & OF_FLOW) {
@@ -230,7 +230,7 @@ void ac_inline_end(ac_inline *s)
     g->sub.n -= s->n_sub;
     for (int32_t i = 0; i < g->sub.n; i++)
         g->sub.item[i] = g->sub.item[s->n_sub + i];
-    number(g, s->n_sub);
+    renumber_subgraphs(g, s->n_sub);
     for (int32_t i = 0; i < g->sub.n; i++)
-        number(g->sub.item[i], s->n_sub);
+        renumber_subgraphs(g->sub.item[i], s->n_sub);
 }

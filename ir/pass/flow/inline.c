@@ -104,8 +104,8 @@ void ac_inline_nodes(ac_graph *to, const ac_graph *sub, ac_tensor *const *map)
 }
 
 /* The nodes of subgraph number `index` on `arg` are appended to the graph; result[] are its outputs. */
-static int call(ac_inline *s, const ac_node *host, int32_t index, ac_tensor *const *arg, int32_t n_arg,
-                ac_tensor **result, int32_t n_result)
+static int copy_subgraph(ac_inline *s, const ac_node *host, int32_t index, ac_tensor *const *arg, int32_t n_arg,
+                         ac_tensor **result, int32_t n_result)
 {
     const ac_graph *sub = ac_inline_sub(s, host, index, n_arg, n_result);
     if (!sub)
@@ -193,9 +193,9 @@ static int copy_branches(ac_inline *s, const ac_node *n, ac_tensor **yes, ac_ten
             return AC_FAIL;
         chosen = *value ? a->first : a->second;
     }
-    AC_TRY(call(s, n, chosen, n->in + 1, args, yes, n->n_out));
+    AC_TRY(copy_subgraph(s, n, chosen, n->in + 1, args, yes, n->n_out));
     if (no)
-        AC_TRY(call(s, n, a->second, n->in + 1, args, no, n->n_out));
+        AC_TRY(copy_subgraph(s, n, a->second, n->in + 1, args, no, n->n_out));
     s->p->changed++;
     ac_infer_nodes(s->infer, first);
     return ac_infer_knows(s->infer, yes, n->n_out) && (!no || ac_infer_knows(s->infer, no, n->n_out)) ? AC_OK : AC_FAIL;
@@ -247,7 +247,7 @@ static int copy_iteration(const loop *l, int32_t index, ac_tensor *const *now, a
     ac_inline *s = l->s;
     const int32_t first = s->g->node.n;
     s->p->changed++;
-    AC_TRY(call(s, l->n, index, now, l->n_in, result, n_result));
+    AC_TRY(copy_subgraph(s, l->n, index, now, l->n_in, result, n_result));
     ac_infer_nodes(s->infer, first);
     return ac_infer_knows(s->infer, result, n_result) ? AC_OK : AC_FAIL;
 }

@@ -38,7 +38,7 @@ static ac_tensor *make(growing *w, ac_op op, const char *name, ac_tensor *const 
     return y;
 }
 
-static ac_tensor *count(growing *w, const char *name, int64_t n, int64_t step)
+static ac_tensor *range_constant(growing *w, const char *name, int64_t n, int64_t step)
 {
     int32_t *v = AC_NEW_N(w->g->region, int32_t, n + 1);
     for (int64_t i = 0; i < n; i++)
@@ -53,12 +53,13 @@ static void make_position(growing *w)
     ac_tensor *t = ac_tensor_new(w->g, "position", AC_I32, 1, &one);
     t->input = true;
     ac_push(w->g->region, &w->g->input, t);
-    ac_tensor *const checked[] = {count(w, "positions", w->past + 1, 1), t};
+    ac_tensor *const checked[] = {range_constant(w, "positions", w->past + 1, 1), t};
     w->position = make(w, AC_OP_GATHER, "position_checked", checked, 2, NULL);
     int32_t *added = AC_NEW(w->g->region, int32_t);
     *added = (int32_t)w->added;
     ac_tensor *const end[] = {w->position, ac_tensor_const(w->g, "rows_added", AC_I32, 1, &one, added)};
-    ac_tensor *const less[] = {count(w, "rows", w->past + w->added, 1), make(w, AC_OP_ADD, "rows_end", end, 2, NULL)};
+    ac_tensor *const less[] = {range_constant(w, "rows", w->past + w->added, 1),
+                               make(w, AC_OP_ADD, "rows_end", end, 2, NULL)};
     w->there = make(w, AC_OP_LESS, "rows_there", less, 2, NULL);
 }
 
@@ -71,10 +72,10 @@ static ac_tensor *start_of(growing *w, int32_t rank, int32_t axis)
     if (w->start && w->start->dim[0] == rank && w->start_axis == axis)
         return w->start;
     if (axis > 0)
-        part[n++] = count(w, "before", axis, 0);
+        part[n++] = range_constant(w, "before", axis, 0);
     part[n++] = w->position;
     if (axis + 1 < rank)
-        part[n++] = count(w, "after", rank - axis - 1, 0);
+        part[n++] = range_constant(w, "after", rank - axis - 1, 0);
     ac_attrs_init(AC_OP_CONCATENATION, &attrs);
     w->start = n == 1 ? part[0] : make(w, AC_OP_CONCATENATION, "start", part, n, &attrs);
     w->start_axis = axis;
@@ -101,7 +102,7 @@ static void refuse(growing *w, const ac_node *n)
                    "its rows; leave its --state out, or export the model with a cache of a fixed size");
 }
 
-static void visit(growing *w, ac_node *n)
+static void follow_rows(growing *w, ac_node *n)
 {
     ac_rows_at to;
     if (!ac_rows_read(&w->rows, n)) {
@@ -188,7 +189,7 @@ int ac_state_grow(ac_ctx *cx, ac_graph *g, ac_tensor *const *past, ac_tensor *co
         if (i < n)
             update(&w, past[i], node[k], axis[i]);
         else
-            visit(&w, node[k]);
+            follow_rows(&w, node[k]);
     }
     if (w.lengths && !w.failed)
         w.failed = ac_lengths_outputs(w.lengths) != AC_OK;

@@ -63,7 +63,7 @@ static ac_tensor *position_as(ac_lengths *l, ac_dtype dtype, int32_t rank)
     return *as;
 }
 
-static ac_tensor *numbers(ac_lengths *l, const char *name, const ac_tensor *like, const int64_t *v)
+static ac_tensor *integer_constant(ac_lengths *l, const char *name, const ac_tensor *like, const int64_t *v)
 {
     const int64_t n = ac_tensor_count(like);
     int64_t *wide = AC_NEW_N(l->g->region, int64_t, n + 1);
@@ -83,8 +83,10 @@ static ac_tensor *of_position(ac_lengths *l, const ac_tensor *like, const int64_
         ones &= slope[i] == 1;
     ac_tensor *p = position_as(l, like->dtype, like->rank);
     if (!ones)
-        p = make(l, AC_OP_MUL, ac_strf(l->tmp, "%s_rows", like->name), numbers(l, "rows_each", like, slope), p, NULL);
-    return make(l, AC_OP_ADD, ac_strf(l->tmp, "%s_now", like->name), numbers(l, "rows_from", like, first), p, NULL);
+        p = make(l, AC_OP_MUL, ac_strf(l->tmp, "%s_rows", like->name), integer_constant(l, "rows_each", like, slope), p,
+                 NULL);
+    return make(l, AC_OP_ADD, ac_strf(l->tmp, "%s_now", like->name), integer_constant(l, "rows_from", like, first), p,
+                NULL);
 }
 
 /* ------------------------------------------------------------------ slices that begin elsewhere */
@@ -98,7 +100,7 @@ typedef struct moved {
 } moved;
 
 /* false: another way. */
-static bool moving(const ac_lengths *l, const ac_node *const *n, moved *m)
+static bool slice_moves(const ac_lengths *l, const ac_node *const *n, moved *m)
 {
     ac_slice *const now = &m->now;
     const bool plain = n[AC_HERE]->op == AC_OP_SLICE;
@@ -127,7 +129,7 @@ static bool moving(const ac_lengths *l, const ac_node *const *n, moved *m)
 }
 
 /* The other dimensions of x as the slice takes them. NULL: they are not taken one by one. */
-static ac_tensor *cut(ac_lengths *l, ac_tensor *x, const ac_slice *s, int32_t axis, const char *name)
+static ac_tensor *other_dimensions(ac_lengths *l, ac_tensor *x, const ac_slice *s, int32_t axis, const char *name)
 {
     ac_attrs attrs;
     bool whole = true, fits = true;
@@ -145,12 +147,13 @@ static ac_tensor *cut(ac_lengths *l, ac_tensor *x, const ac_slice *s, int32_t ax
 }
 
 /* Elements that are not there yet are any of x. */
-static ac_tensor *within(ac_lengths *l, ac_tensor *index, int64_t most)
+static ac_tensor *clamped_index(ac_lengths *l, ac_tensor *index, int64_t most)
 {
     const ac_tensor one = {.dtype = AC_I32, .rank = 1, .dim = {1}};
     ac_tensor *y =
-        index ? make(l, AC_OP_MINIMUM, index->name, index, numbers(l, "rows_last", &one, &most), NULL) : NULL;
-    return y ? make(l, AC_OP_MAXIMUM, index->name, y, numbers(l, "rows_first", &one, &(int64_t){0}), NULL) : NULL;
+        index ? make(l, AC_OP_MINIMUM, index->name, index, integer_constant(l, "rows_last", &one, &most), NULL) : NULL;
+    return y ? make(l, AC_OP_MAXIMUM, index->name, y, integer_constant(l, "rows_first", &one, &(int64_t){0}), NULL)
+             : NULL;
 }
 
 /* The rows of x that the slice takes now. out: what gets them; NULL: a new tensor. */
@@ -165,9 +168,9 @@ static ac_tensor *gathered(ac_lengths *l, ac_tensor *x, const moved *m, const ac
         first[i] = s->begin[m->axis] + i * s->step[m->axis] - m->slope * l->rows_before;
     }
     ac_tensor index = {.name = like->name, .dtype = AC_I32, .rank = 1, .dim = {n}};
-    ac_tensor *const from = like->rank == x->rank ? cut(l, x, s, m->axis, like->name) : NULL;
+    ac_tensor *const from = like->rank == x->rank ? other_dimensions(l, x, s, m->axis, like->name) : NULL;
     ac_tensor *at = from ? of_position(l, &index, first, slopes) : NULL;
-    at = at && m->grows ? within(l, at, x->dim[m->axis] - 1) : at;
+    at = at && m->grows ? clamped_index(l, at, x->dim[m->axis] - 1) : at;
     if (!at) {
         unlike(l);
         return NULL;
@@ -229,7 +232,7 @@ static bool rows_after(ac_lengths *l, ac_node *n, const ac_twin *x, int32_t *axi
 }
 
 /* The node that made x once more, of what its operands are in a run. */
-static ac_tensor *again(ac_lengths *l, const ac_twin *x, bool alike)
+static ac_tensor *recomputed(ac_lengths *l, const ac_twin *x, bool alike)
 {
     const ac_node *n[AC_TWINS];
     moved from = {0};
@@ -239,7 +242,7 @@ static ac_tensor *again(ac_lengths *l, const ac_twin *x, bool alike)
         n[k] = ac_twin_maker(x->t[k]);
         fits = fits && n[k] && n[k]->op == n[AC_HERE]->op && n[k]->n_in == n[AC_HERE]->n_in;
     }
-    if (!fits || ac_ops[n[AC_HERE]->op].flags & (OF_STATE | OF_FLOW) || !moving(l, n, &from)) {
+    if (!fits || ac_ops[n[AC_HERE]->op].flags & (OF_STATE | OF_FLOW) || !slice_moves(l, n, &from)) {
         unlike(l);
         return NULL;
     }
@@ -303,7 +306,7 @@ static ac_tensor *find_now(ac_lengths *l, const ac_twin *x)
         return x->t[AC_HERE];
     const int64_t *v = ac_twin_even(l, x, &slope);
     if (!v)
-        return again(l, x, !known);
+        return recomputed(l, x, !known);
     const int64_t n = ac_tensor_count(x->t[AC_NOW]);
     int64_t *first = AC_NEW_N(l->tmp, int64_t, n + 1);
     for (int64_t i = 0; i < n; i++)
@@ -346,7 +349,7 @@ int ac_lengths_node(ac_lengths *l, int32_t at, bool *replaced)
     l->reader = n;
     for (int32_t k = 0; k < AC_TWINS; k++)
         all[k] = l->node[k][at];
-    if (!moving(l, all, &from) || from.grows)
+    if (!slice_moves(l, all, &from) || from.grows)
         return unlike(l);
     for (int32_t i = 0; i < n->n_in; i++) {
         ac_twin x;

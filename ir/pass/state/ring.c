@@ -186,7 +186,7 @@ static const ac_node *in_order(ring *w, ac_tensor *const *next, const sliding *a
 
 /* ------------------------------------------------------------------ the ring */
 
-static ac_tensor *number(ring *w, const char *name, int32_t n, int64_t value)
+static ac_tensor *constant_i32(ring *w, const char *name, int32_t n, int64_t value)
 {
     int32_t *v = AC_NEW_N(w->g->region, int32_t, n + 1);
     const int64_t dim = n;
@@ -209,12 +209,12 @@ static ac_tensor *make_turn(ring *w, const sliding *s)
     const int64_t one = 1;
     w->turn = ac_tensor_new(w->g, "turn", AC_I32, 1, &one);
     w->turn->state = true;
-    ac_tensor *const scaled[] = {w->turn, number(w, "turn_rows", 1, s->added)};
+    ac_tensor *const scaled[] = {w->turn, constant_i32(w, "turn_rows", 1, s->added)};
     w->at = made(w, AC_OP_MUL, "turn_row", scaled, 2, 0);
-    ac_tensor *const more[] = {w->turn, number(w, "turn_step", 1, 1)};
-    ac_tensor *const less[] = {w->turn, number(w, "turn_last", 1, s->rows / s->added - 1)};
+    ac_tensor *const more[] = {w->turn, constant_i32(w, "turn_step", 1, 1)};
+    ac_tensor *const less[] = {w->turn, constant_i32(w, "turn_last", 1, s->rows / s->added - 1)};
     ac_tensor *sum = made(w, AC_OP_ADD, "turn_more", more, 2, 1), *turns = made(w, AC_OP_LESS, "turn_less", less, 2, 2);
-    ac_tensor *const next[] = {turns, sum, number(w, "turn_first", 1, 0)};
+    ac_tensor *const next[] = {turns, sum, constant_i32(w, "turn_first", 1, 0)};
     return made(w, AC_OP_SELECT, "turn_next", next, 3, 3);
 }
 
@@ -232,10 +232,10 @@ static void write_new_rows(ring *w, ac_tensor *past, ac_tensor *next, const slid
     ac_tensor *part[3], *start = w->at;
     int32_t n = 0;
     if (s->axis > 0)
-        part[n++] = number(w, "before", s->axis, 0);
+        part[n++] = constant_i32(w, "before", s->axis, 0);
     part[n++] = w->at;
     if (s->axis + 1 < past->rank)
-        part[n++] = number(w, "after", past->rank - s->axis - 1, 0);
+        part[n++] = constant_i32(w, "after", past->rank - s->axis - 1, 0);
     if (n > 1)
         start = made(w, AC_OP_CONCATENATION, "start", part, n, place_of(g, s->join));
     ac_tensor *const in[] = {past, s->fresh, start};

@@ -23,20 +23,9 @@ typedef struct keeping {
     bool *after; /* by tensor: comes of the new value of the state at hand */
 } keeping;
 
-int ac_state_make(ac_ctx *cx, ac_graph *g, ac_op op, const char *name, ac_tensor *const *in, int32_t n_in,
-                  const ac_attrs *attrs, ac_tensor **y)
-{
-    *y = ac_tensor_new(g, name, AC_NONE, 0, NULL);
-    ac_node *n = ac_node_new(g, op, (*y)->name, in, n_in, y, 1);
-    n->at = (ac_place){.file = g->file, .node = n->name};
-    if (attrs)
-        n->attrs = *attrs;
-    return ac_node_resolve(cx, g, n);
-}
-
 /* ------------------------------------------------------------------ what may be kept */
 
-static int check(const keeping *k, kept *s)
+static int check_pair(const keeping *k, kept *s)
 {
     ac_ctx *cx = k->cx;
     const ac_tensor *x = s->state, *y = s->next;
@@ -58,7 +47,7 @@ static int check(const keeping *k, kept *s)
  *
  * Whoever reads the value of the run before does so before the new one is written in its place. */
 
-static bool reads(const ac_node *n, const bool *mark)
+static bool reads_marked(const ac_node *n, const bool *mark)
 {
     bool any = false;
     for (int32_t i = 0; i < n->n_in; i++)
@@ -74,7 +63,7 @@ static void mark_after(const keeping *k, const ac_node *from)
     memset(k->after, 0, (size_t)g->tensor.n);
     for (int32_t i = 0; i < g->node.n; i++) {
         const ac_node *n = g->node.item[i];
-        bool after = n == from || reads(n, k->after);
+        bool after = n == from || reads_marked(n, k->after);
         const ac_tensor *r = n->n_out ? ac_tensor_root(n->out[0]) : NULL;
         for (int32_t j = 0; r && r->state && j < i && !after; j++) /* readers of what n writes are before it */
             for (int32_t o = 0; o < g->node.item[j]->n_in; o++)
@@ -94,7 +83,7 @@ static int32_t last_reader(const ac_graph *g, const ac_tensor *state, const ac_n
     return last;
 }
 
-static int32_t position(const ac_graph *g, const ac_node *n)
+static int32_t position_of(const ac_graph *g, const ac_node *n)
 {
     int32_t at = 0;
     while (g->node.item[at] != n)
@@ -133,12 +122,12 @@ static const ac_node *conflict(const keeping *k, const ac_tensor *state, const a
 static void move_past(const keeping *k, const ac_tensor *state, const ac_node *writer)
 {
     ac_graph *g = k->g;
-    const int32_t from = position(g, writer), last = last_reader(g, state, writer);
+    const int32_t from = position_of(g, writer), last = last_reader(g, state, writer);
     ac_node **later = AC_NEW_N(k->tmp, ac_node *, g->node.n + 1);
     int32_t n = from, n_later = 0;
     for (int32_t i = from; i <= last; i++) {
         ac_node *m = g->node.item[i];
-        if (m == writer || reads(m, k->after) || (m->n_out && k->after[m->out[0]->id]))
+        if (m == writer || reads_marked(m, k->after) || (m->n_out && k->after[m->out[0]->id]))
             later[n_later++] = m;
         else
             g->node.item[n++] = m;
@@ -164,7 +153,7 @@ static int assign(keeping *k, const kept *s)
     ac_ctx *cx = k->cx;
     ac_tensor *x = s->next, *y = ac_tensor_like(g, ac_strf(cx->region, "%s_next", s->state->name), x);
     y->root = s->state;
-    const int32_t made = x->def ? position(g, x->def) : -1, read = last_reader(g, s->state, NULL);
+    const int32_t made = x->def ? position_of(g, x->def) : -1, read = last_reader(g, s->state, NULL);
     const int32_t at = (made > read ? made : read) + 1;
     ac_node *n = ac_node_new(g, AC_OP_ASSIGN, y->name, &x, 1, &y, 1);
     n->at = (ac_place){.file = g->file, .node = n->name};
@@ -177,7 +166,7 @@ static int assign(keeping *k, const kept *s)
 }
 
 /* Caches get their final size before anything else. */
-static int grow(keeping *k)
+static int grow_caches(keeping *k)
 {
     ac_tensor **past = AC_NEW_N(k->tmp, ac_tensor *, k->n + 1), **next = AC_NEW_N(k->tmp, ac_tensor *, k->n + 1);
     int32_t n = 0;
@@ -194,7 +183,7 @@ static int grow(keeping *k)
     return AC_OK;
 }
 
-static int keep(keeping *k, kept *s)
+static int keep_pair(keeping *k, kept *s)
 {
     k->after = AC_NEW_N(k->tmp, bool, k->g->tensor.n + 1);
     if (s->next == s->state) {
@@ -278,12 +267,12 @@ static int keep_pairs(ac_ctx *cx, ac_graph *g, const ac_pass_options *opt, ac_st
     for (int32_t i = 0; i < n; i++) {
         k.item[i] = (kept){.state = g->input.item[pair[i].input], .next = g->output.item[pair[i].output]};
         k.item[i].out = &pair[i];
-        if (check(&k, &k.item[i]) != AC_OK)
+        if (check_pair(&k, &k.item[i]) != AC_OK)
             status = AC_FAIL;
     }
     take_out(&k);
     if (status == AC_OK)
-        status = grow(&k);
+        status = grow_caches(&k);
     for (int32_t i = 0; i < k.n && status == AC_OK; i++)
         status = ac_state_turned(cx, g, k.item[i].state, k.item[i].next);
     ac_graph_sweep(g);
@@ -293,7 +282,7 @@ static int keep_pairs(ac_ctx *cx, ac_graph *g, const ac_pass_options *opt, ac_st
         if (k.item[i].next->state && k.item[i].next != k.item[i].state)
             copy_first(g, &k.item[i]);
     for (int32_t i = 0; i < k.n && status == AC_OK; i++)
-        status = keep(&k, &k.item[i]);
+        status = keep_pair(&k, &k.item[i]);
     *n_states = k.n;
     ac_region_close(k.tmp);
     return status;

@@ -67,18 +67,18 @@ static bool same_beginning(const ac_tensor *a, const uint8_t *x, const ac_tensor
     return same;
 }
 
-static int64_t number(const ac_tensor *t, const void *v, int64_t i)
+static int64_t integer_at(const ac_tensor *t, const void *v, int64_t i)
 {
     return t->dtype == AC_I64 ? ((const int64_t *)v)[i] : ((const int32_t *)v)[i];
 }
 
 /* Does each element grow by slope[i] with each of `rows` more rows? */
-static bool even(const ac_tensor *a, const void *x, const ac_tensor *b, const void *y, const int64_t *slope,
-                 int64_t rows)
+static bool grows_evenly(const ac_tensor *a, const void *x, const ac_tensor *b, const void *y, const int64_t *slope,
+                         int64_t rows)
 {
     bool is = a->dtype == b->dtype && (a->dtype == AC_I32 || a->dtype == AC_I64) && ac_tensor_same_shape(a, b);
     for (int64_t i = 0, n = is ? ac_tensor_count(a) : 0; i < n && is; i++)
-        is = number(b, y, i) - number(a, x, i) == (slope ? slope[i] : 0) * rows;
+        is = integer_at(b, y, i) - integer_at(a, x, i) == (slope ? slope[i] : 0) * rows;
     return is;
 }
 
@@ -90,20 +90,20 @@ bool ac_twin_agrees(const ac_lengths *l, const ac_tensor *t, const int64_t *slop
     for (int32_t k = 1; k < l->from->n_named && a && agree; k++) {
         const ac_tensor *b = ac_lengths_named(&named[k], t->name);
         if (b)
-            agree =
-                slope ? even(a, a->data, b, b->data, slope, -named[k].less) : same_beginning(a, a->data, b, b->data);
+            agree = slope ? grows_evenly(a, a->data, b, b->data, slope, -named[k].less)
+                          : same_beginning(a, a->data, b, b->data);
     }
     return agree;
 }
 
 /* The values of whole numbers here and with a row more, as 64 bits. */
-static const int64_t *wide(const ac_lengths *l, ac_tensor *t)
+static const int64_t *integers_of(const ac_lengths *l, ac_tensor *t)
 {
     const void *v = ac_tensor_is_const(t) ? ac_tensor_force(l->cx, t) : NULL;
     const int64_t n = ac_tensor_count(t);
     int64_t *out = AC_NEW_N(l->tmp, int64_t, n + 1);
     for (int64_t i = 0; i < n && v; i++)
-        out[i] = number(t, v, i);
+        out[i] = integer_at(t, v, i);
     return v ? out : NULL;
 }
 
@@ -111,7 +111,7 @@ const int64_t *ac_twin_even(const ac_lengths *l, const ac_twin *x, const int64_t
 {
     const ac_tensor *a = x->t[AC_NOW], *b = x->t[AC_OTHER];
     const bool are = (a->dtype == AC_I32 || a->dtype == AC_I64) && a->dtype == b->dtype && ac_tensor_same_shape(a, b);
-    const int64_t *v = are ? wide(l, x->t[AC_NOW]) : NULL, *w = v ? wide(l, x->t[AC_OTHER]) : NULL;
+    const int64_t *v = are ? integers_of(l, x->t[AC_NOW]) : NULL, *w = v ? integers_of(l, x->t[AC_OTHER]) : NULL;
     const int64_t n = w ? ac_tensor_count(a) : 0;
     int64_t *by = AC_NEW_N(l->tmp, int64_t, n + 1);
     for (int64_t i = 0; i < n; i++)
