@@ -24,7 +24,10 @@ for who in $folders; do
 done
 [ "$seen" -gt 500 ] || die "only $seen includes seen: the check itself is broken"
 # no folder comes back to itself
-pairs() { grep -v '^#' "$1" | awk -F: '{ n = split($2, w, " "); for (i = 1; i <= n; i++) if (w[i] != $1) print $1, w[i] }'; }
+pairs() {
+    grep -v '^#' "$1" |
+        awk -F: '{ n = split($2, w, " "); for (i = 1; i <= n; i++) if (w[i] != $1) print $1, w[i] }'
+}
 pairs tests/includes.txt | tsort >/dev/null 2>"$tmp/cycle" ||
     fail "includes run in a circle: $(sed 1d "$tmp/cycle" | tr '\n' ' ')"
 printf 'base: import\n' | cat tests/includes.txt - >"$tmp/planted"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Within a folder, the files have an order in which hardly a call runs back up (upcalls.py); the limits may only fall. A
-# folder stands for its subfolders too; folders that are not named have no such calls. usage: upcalls.sh ARENAC SOURCE_DIR
+# The files of a folder have an order with hardly any call back up (upcalls.py); the limits may only fall. A folder
+# includes its subfolders; folders that are not named must not have such calls. usage: upcalls.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 require nm binutils
 require python3 python3
@@ -44,7 +44,10 @@ FNR == NR { most[$1] = $2; next }
 }
 END {
     for (folder in n)
-        if (n[folder] > most[folder]) { print folder ": " n[folder] " calls run back up, at most " most[folder] + 0; bad = 1 }
+        if (n[folder] > most[folder]) {
+            print folder ": " n[folder] " calls run back up, at most " most[folder] + 0
+            bad = 1
+        }
     if (files < 40) { print "few folders seen: the check itself is broken"; bad = 1 }
     exit bad
 }' limits counts || fail "more calls run back up between files: python3 tests/cli/tree/upcalls.py BUILD -v names them"
