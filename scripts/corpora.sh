@@ -1,6 +1,6 @@
 #!/bin/sh
-# corpora.sh - the public corpora beside the repository through generated C, as users run it: all models on all sets,
-# all operator cases, hostile files, plans. About six minutes on two cores. usage: corpora.sh [ARENAC]
+# corpora.sh - runs the public corpora next to the repository through generated C, as users run it: all models on all
+# sets, all operator cases, hostile files, plans. About six minutes on two cores. usage: corpora.sh [ARENAC]
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 arenac=${1:-$root/build/arenac}

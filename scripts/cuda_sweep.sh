@@ -1,8 +1,7 @@
 #!/bin/sh
-# cuda_sweep.sh - GPUs without one: the public models under the emulation, up to MACS multiply-adds (20 million), and
-# all of them through NVRTC for sm_80 and sm_90, where no kernel may spill registers, says ptxas where it is found
-# ($PTXAS, or on the path).
-# usage: cuda_sweep.sh [MACS [MODELS...]]
+# cuda_sweep.sh - tests CUDA without a GPU: the public models in the emulation, up to MACS multiply-adds (20 million),
+# and all of them through NVRTC for sm_80 and sm_90. No kernel may spill registers, which ptxas checks if it is found
+# ($PTXAS, or on the path). usage: cuda_sweep.sh [MACS [MODELS...]]
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 models=$root/../shared/models arenac=$root/build/arenac

@@ -1,7 +1,7 @@
 #!/bin/sh
-# demo.sh - the main job on a real model: installs what is missing, builds arenac, compiles the int8 digit classifier of
-# models/ to C, builds that C with the host compiler (no heap, no library), runs it on the held-out digits, and prints
-# the memory report and the accuracy.
+# demo.sh - the main use on a real model: installs missing packages, builds arenac, compiles the int8 digit classifier
+# of models/ to C, builds that C with the host compiler (no heap, no library), runs it on the held-out digits, and
+# prints the memory report and the accuracy.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/scripts/setup.sh"

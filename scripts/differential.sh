@@ -1,5 +1,5 @@
 #!/bin/sh
-# differential.sh - the same bits from everything that runs a program, and the results of others.
+# differential.sh - compares all ways to run a program bit by bit, and results with other frameworks.
 #
 #   differential.sh [PROGRAMS [SEED]]
 #       2,000 generated programs (operators of random types, shapes and schedules; random loops), 1,000 more as kernels

@@ -1,8 +1,8 @@
 #!/bin/sh
-# fuzz.sh - libFuzzer with ASan and UBSan on every reader of model files, and on the whole way from two files and
-# options to text (fuzz_whole). The models here and the public ones beside the repository are the first corpus; what
-# libFuzzer finds worth keeping stays in BUILD/corpus. A fault ends the script, its input lies in BUILD.
-# usage: fuzz.sh [--minutes N: of all together] [SECONDS per target: 600] [BUILD: build-fuzz]
+# fuzz.sh - runs libFuzzer with ASan and UBSan on every reader of model files, and on everything from two files and
+# options to text (fuzz_whole). The models here and the public ones next to the repository are the first corpus;
+# libFuzzer adds its findings to BUILD/corpus. A fault ends the script; its input is in BUILD. usage: fuzz.sh [--minutes
+# N: of all together] [SECONDS per target: 600] [BUILD: build-fuzz]
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 minutes=

@@ -1,13 +1,14 @@
 #!/bin/sh
 # mutants.sh - tests the tests: plants each fault of mutants.txt into a copy of the sources, builds it, and runs suites
-# until one fails. A fault that none finds is a test that is missing; one that does not apply or build is a row to mend.
+# until one fails. A fault that none finds shows a missing test; the row of one that does not apply or build must be
+# fixed.
 #     values    the models here, as C and by the evaluator, against their stored outputs, also in two memories
 #     proofs    arenac prove of the models, plain and with overlap, stripes and shared kernels
 #     goldens   every example
-#     units     C programs of the folder's tests: they take the longest to link
-# Prints a row for each fault: what found it, the file, what is wrong. They stay in BUILD/table: a run that was
-# interrupted goes on with -r, without the rows that are found there. Exit status 1 when one was not found.
-# usage: mutants.sh [-r] [-j JOBS] [-b BUILD: build-mutants] [PATTERN: of rows]
+#     units     C programs of the folder's tests, which take longest to link
+# Prints a row for each fault: the suite that found it, the file, the fault. They are also stored in BUILD/table: -r
+# continues an interrupted run without the rows in there. Exit status 1 if a fault was not found. usage: mutants.sh [-r]
+# [-j JOBS] [-b BUILD: build-mutants] [PATTERN: of rows]
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=$root/build-mutants jobs=$(nproc) again=

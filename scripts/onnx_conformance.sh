@@ -1,10 +1,10 @@
 #!/bin/sh
-# onnx_conformance.sh - the whole ONNX conformance suite beside the repository, through generated C: every case that
-# passed before must pass, and none may be wrong, crash or hang.
-# usage: onnx_conformance.sh [ARENAC] [--update] [option of the runner]...
+# onnx_conformance.sh - runs the whole ONNX conformance suite next to the repository through generated C: every case
+# that passed before must pass, and none may be wrong, crash or hang. usage: onnx_conformance.sh [ARENAC] [--update]
+# [option of the runner]...
 #     --update              writes tests/onnx/passing.txt anew
 #     HOW="--backend eval"  options of arenac run
-#     CASES=DIR             an extraction that is there already
+#     CASES=DIR             an existing extraction
 set -eu
 src=$(cd "$(dirname "$0")/.." && pwd)
 arenac=$src/build/arenac update=

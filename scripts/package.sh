@@ -1,6 +1,6 @@
 #!/bin/sh
-# package.sh - Debian packages and a tarball: arenac, arenac-dev, and with --all the backends for LLVM and MPI.
-# usage: package.sh [--all] [FOLDER: build/packages]. ARENAC_MAINTAINER="Name <address>" says who answers for them.
+# package.sh - builds Debian packages and a tarball: arenac, arenac-dev, and with --all the backends for LLVM and MPI.
+# usage: package.sh [--all] [FOLDER: build/packages]. ARENAC_MAINTAINER="Name <address>" names their maintainer.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/scripts/setup.sh"

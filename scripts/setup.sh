@@ -1,6 +1,6 @@
-# setup.sh - sourced by demo.sh and test.sh: installs what is missing (Debian packages only) and builds.
-# need COMMAND PACKAGE ...: one apt-get for all packages whose command is missing. Works as root and with sudo. PACKAGE
-# may be several words; a COMMAND with a slash is a file.
+# setup.sh - sourced by demo.sh and test.sh: installs missing packages (Debian only) and builds. need COMMAND PACKAGE
+# ...: one apt-get for all packages with a missing command. Works as root and with sudo. PACKAGE may be several words; a
+# COMMAND with a slash is a file.
 need() {
     missing=
     while [ $# -ge 2 ]; do

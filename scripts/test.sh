@@ -1,8 +1,8 @@
 #!/bin/sh
-# test.sh [--all] - installs what is missing, builds, runs the tests: once with ASan and UBSan, once as released. Ends
-# with what was skipped and ctest's closing lines. Tests that need something outside the repository skip with a message;
-# --all installs for them what Debian has: LLVM, cross compilers, QEMU, node, Chromium, and runs long tests, too
-# (tests/CMakeLists.txt; an hour more).
+# test.sh [--all] - installs missing packages, builds, runs the tests: once with ASan and UBSan, once as released. Ends
+# with the skipped tests and ctest's closing lines. Tests that need something outside the repository skip with a
+# message; --all installs the Debian packages for them: LLVM, cross compilers, QEMU, node, Chromium, and also runs long
+# tests (tests/CMakeLists.txt; an hour more).
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/scripts/setup.sh"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What CI runs for a model beside its lock: the memory plan is the one that was reviewed, and fits the board. The report
-# for the merge request goes to plan.md, the page to plan.html. usage: check.sh MODEL LOCK BYTES
+# A CI check for a model with a lock file: its memory plan is the reviewed one and fits the board. The report for the
+# merge request goes to plan.md, the page to plan.html. usage: check.sh MODEL LOCK BYTES
 set -eu
 model=$1 lock=$2 bytes=$3
 arenac plan -q "$model" --emit md,html -o plan

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Loops and branches that data decides (docs/control-flow.md): the page's model, beside the same loop with a known end,
-# which is unrolled, to the bit; every backend, threads and overwritten dead bytes; proofs; what is refused.
-# usage: flow.sh ARENAC SOURCE_DIR
+# Data-dependent loops and branches (docs/control-flow.md): the page's model is bit-identical to the same loop with a
+# known end, which is unrolled; every backend, threads and overwritten dead bytes; proofs; refusals. usage: flow.sh
+# ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 set -e
 sed -n '/^```ag$/,/^```$/p' "$src/docs/control-flow.md" | sed '/^```/d' >until.ag

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Pass repeat: heads that share their keys and values give the same without copies of these; with --exact, in which the
-# order of sums does not hang on the number of rows, the same bits. One set of keys is scaled after it was repeated.
-# usage: repeat.sh ARENAC SOURCE_DIR
+# Pass repeat: heads that share their keys and values give equal results without copies of these; bit-identical with
+# --exact, where the order of sums does not depend on the number of rows. One set of keys is scaled after it was
+# repeated. usage: repeat.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 require cc gcc
 heads() { # FILE ROWS SCORES_BY_ADJOINT: 6 heads, 2 keys

@@ -1,7 +1,7 @@
 #!/bin/sh
-# --state: outputs that are kept in the bytes of inputs. Several runs give what the model without it gives when its user
-# carries these arrays from run to run, bit for bit; only what changes is written where that can be; what cannot be
-# paired is said. usage: state.sh ARENAC SOURCE_DIR
+# --state: outputs stored in the bytes of inputs. Several runs give results bit-identical to the model without it, with
+# these arrays passed from run to run by the user; only changed elements are written if possible; unpaired names are
+# reported. usage: state.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 require cc gcc
 cat >main.c <<'E2'

@@ -1,7 +1,7 @@
 #!/bin/sh
-# --state of a cache that grows by a row with each run: it is kept with room for all of them, an input says how many
-# there are, and the results are those of the model with a cache of just that length. Models for which this would not
-# hold are refused. usage: state_grow.sh ARENAC SOURCE_DIR
+# --state of a cache that grows by a row with each run: it is stored with capacity for all of them, an input has the
+# current number, and the results are those of the model with a cache of exactly that length. Other models are refused.
+# usage: state_grow.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 require cc gcc
 have_numpy || exit 77

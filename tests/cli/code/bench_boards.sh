@@ -1,6 +1,6 @@
 #!/bin/sh
-# bench of firmware targets: counts in QEMU, what is missing is named with its packages, counts are those of another
-# harness (../shared). usage: bench_boards.sh ARENAC SOURCE_DIR
+# bench of firmware targets: counts in QEMU equal those of another harness (../shared); messages name the packages of
+# missing tools. usage: bench_boards.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 m=$models/digits_int8.tflite
 

@@ -1,8 +1,8 @@
 #!/bin/sh
-# What runs on microcontrollers is bit for bit what the evaluator computes, and takes the stack that its header says:
+# Results on microcontrollers are bit-identical to the evaluator's, and the stack is as large as the header states:
 # models and random operators, C and object, with and without stripes, on Cortex-M4, M55, M0+ and RV32 in QEMU.
-# ARENAC_LONG=1: every int8 model of ../shared that fits a board, and 2,000 random operators (hours).
-# usage: boards.sh ARENAC SOURCE_DIR
+# ARENAC_LONG=1: every int8 model of ../shared that fits a board, and 2,000 random operators (hours). usage: boards.sh
+# ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 require python3 python3
 run() {

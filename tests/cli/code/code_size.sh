@@ -1,6 +1,6 @@
 #!/bin/sh
-# The code that a report states is that of `size`: compile has asked the target's gcc; the estimate of plan, from loops,
-# is near it, also of many small steps, on each kind of core. usage: code_size.sh ARENAC SOURCE_DIR
+# The code size in a report equals that of `size`, because compile runs the target's gcc; the estimate of plan, from
+# loops, is close to it, also for many small steps, on each kind of core. usage: code_size.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 have_arm || exit 77
 require python3 python3

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Objects for other machines run there: aarch64 and riscv64 under qemu-user, WebAssembly under node (five models each),
-# Cortex-M and RV32 on QEMU's boards: the bits of the evaluator for the same target. Skips what is missing, and says so.
-# usage: cross.sh ARENAC SOURCE_DIR
+# Cortex-M and RV32 on QEMU's boards: the bits of the evaluator for the same target. Skips parts whose tools are
+# missing, and reports them. usage: cross.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 have_llvm && have_numpy || exit 77
 ran=0

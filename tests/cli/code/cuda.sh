@@ -1,8 +1,7 @@
 #!/bin/sh
-# The CUDA backend without a GPU: kernels of the models here in the emulation, with and without a look at every
-# access, also with floats on tensor cores; the .cu file's host part is warning free; the same bytes in two runs; PTX
-# and CUBIN where NVRTC is found; what is said where it is not. Kernels as text: tests/golden/cuda.
-# usage: cuda.sh ARENAC SOURCE_DIR
+# The CUDA backend without a GPU: kernels of the models here in the emulation, with and without a check of every access,
+# also with floats on tensor cores; the .cu file's host part is warning free; the same bytes in two runs; PTX and CUBIN
+# if NVRTC is found, and the message if it is not. Kernels as text: tests/golden/cuda. usage: cuda.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 set -e
 require "${CC:-cc}" gcc

@@ -1,7 +1,7 @@
 #!/bin/sh
 # int8 depthwise convolutions with dot products of four bytes or two rows: any number of channels gives the results of
-# plain loops, is proven, and takes code for one vector; so do scales for which only requantisation by integers is
-# exact, which is there once for a row. usage: depthwise_channels.sh ARENAC SOURCE_DIR
+# plain loops, is proven, and needs code for one vector; the same holds for scales that only integer requantisation
+# handles exactly, whose code appears once for a row. usage: depthwise_channels.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 net() { # CHANNELS [SCALES FILTER]
     cat <<E2

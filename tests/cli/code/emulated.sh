@@ -1,8 +1,8 @@
 #!/bin/sh
-# What a machine that runs tests may not have: AVX-512 with VNNI and BF16, and AMX. C for such targets with these
-# instructions as functions (emulated/immintrin.h) gives the evaluator's bits, so do its plain loops, and both compilers
-# know the instructions themselves; products of AMX are proven, and native never takes it.
-# usage: emulated.sh ARENAC SOURCE_DIR
+# Instructions that the test machine may lack: AVX-512 with VNNI and BF16, and AMX. C for such targets with these
+# instructions as functions (emulated/immintrin.h) gives the evaluator's bits, and so do its plain loops; both compilers
+# accept the instructions themselves; products of AMX are proven, and native never uses it. usage: emulated.sh ARENAC
+# SOURCE_DIR
 . "$2/tests/cli/prelude"
 set -e
 case $(uname -m) in x86_64) ;; *) echo "skipped: not x86-64"; exit 77 ;; esac

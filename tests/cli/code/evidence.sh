@@ -1,6 +1,6 @@
 #!/bin/sh
-# compile --evidence DIR: every file of the folder is parsed, and what it says is compared with the model, the generated
-# C, the plan and the arrays. usage: evidence.sh ARENAC SOURCE_DIR
+# compile --evidence DIR: every file of the folder is parsed, and its contents are compared with the model, the
+# generated C, the plan and the arrays. usage: evidence.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 have_numpy || exit 77
 check() { # NAME MODEL OPTION...

@@ -1,7 +1,7 @@
 #!/bin/sh
-# --float-storage: floats in memory are of 16 bits, arithmetic is of 32. Beside NumPy (float_storage.py); the same bits
-# from the evaluator, C, LLVM, the emulation of a GPU, threads, strips of rows and other targets; half of the arena and
-# of the weights; what stays f32; proofs; messages. usage: float_storage.sh ARENAC SOURCE_DIR
+# --float-storage: floats have 16 bits in memory and 32 in arithmetic. Compared with NumPy (float_storage.py); the same
+# bits from the evaluator, C, LLVM, the emulation of a GPU, threads, strips of rows and other targets; half of the arena
+# and of the weights; tensors that stay f32; proofs; messages. usage: float_storage.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 set -e
 if have_numpy; then

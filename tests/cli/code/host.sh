@@ -1,5 +1,5 @@
 #!/bin/sh
-# compile --host: the generated API on DLPack tensors does what runtime/arn_host.h says, with each way to keep
+# compile --host: the generated API on DLPack tensors works as runtime/arn_host.h documents, with each way to store
 # weights, under sanitizers, with gcc and clang. usage: host.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 set -e

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Generated C whose weights the assembler takes in builds wherever the compiler is called, by whatever path; so do
-# several models; what goes to standard output stands alone. usage: incbin.sh ARENAC SOURCE_DIR
+# Generated C whose weights the assembler includes compiles in every working directory and by every path; so do several
+# models; code written to standard output is self-contained. usage: incbin.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 require "${CC:-cc}" gcc
 m=$models/digits_int8

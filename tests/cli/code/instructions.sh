@@ -1,6 +1,6 @@
 #!/bin/sh
-# What objects are for: the instructions of the machine that multiply and add are in its code, by name and kind of
-# register. usage: instructions.sh ARENAC SOURCE_DIR
+# Objects contain the multiply-add instructions of their machine, by name and kind of register. usage: instructions.sh
+# ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 have_llvm || exit 77
 has() { # MODEL TARGET PATTERN...: each matches some instruction of the code

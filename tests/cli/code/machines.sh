@@ -1,7 +1,7 @@
 #!/bin/sh
-# Generated C of the models here, and of ten public ones when they are there, checks itself (--emit selftest) on
-# machines unlike this one: big-endian (s390x) and 32-bit (i386), under valgrind, and with two and three threads under
-# ThreadSanitizer. Skips what is missing, and says so. usage: machines.sh ARENAC SOURCE_DIR
+# Generated C of the models here, and of ten public ones if available, checks itself (--emit selftest) on machines
+# unlike this one: big-endian (s390x) and 32-bit (i386), under valgrind, and with two and three threads under
+# ThreadSanitizer. Skips parts whose tools are missing, and reports them. usage: machines.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 case $arenac in *asan*) echo "skipped: the release tool makes the same C"; exit 77 ;; esac
 public="kws_dscnn_int8 ic_resnet8_int8 person_detect_int8 hello_world_int8 micro_speech_int8 gru2_unrolled_f32 \

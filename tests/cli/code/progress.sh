@@ -1,7 +1,7 @@
 #!/bin/sh
-# --progress: what takes long says so, on standard error: lines with `on`, a bar on a terminal that is gone before
-# anything else is printed, nothing with `off`, -q, or `auto` without a terminal; results are the same.
-# usage: progress.sh ARENAC SOURCE_DIR
+# --progress: long steps report on standard error: lines with `on`; on a terminal a bar that disappears before anything
+# else is printed; nothing with `off`, -q, or `auto` without a terminal; results are the same. usage: progress.sh ARENAC
+# SOURCE_DIR
 . "$2/tests/cli/prelude"
 require "${CC:-cc}" gcc
 require python3 python3

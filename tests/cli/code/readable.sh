@@ -1,7 +1,7 @@
 #!/bin/sh
-# C for firmware as people and compilers read it: no line over 120 columns, names in comments cut to what tells them
-# apart, no warning with gcc, clang and arm-none-eabi-gcc; and it computes what plain C does.
-# usage: readable.sh ARENAC SOURCE_DIR
+# C for firmware as people and compilers read it: no line over 120 columns, names in comments shortened but unique, no
+# warning with gcc, clang and arm-none-eabi-gcc; and results equal those of plain C. usage: readable.sh ARENAC
+# SOURCE_DIR
 . "$2/tests/cli/prelude"
 require gcc gcc
 compilers

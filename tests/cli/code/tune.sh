@@ -1,7 +1,7 @@
 #!/bin/sh
-# bench --tune and --tuned: the file is written and read back; a hint changes the loops and not one bit of the result;
-# a file of another model, target or version is ignored with a warning that says which; lines that fit no step are
-# counted; broken files are E0020. usage: tune.sh ARENAC SOURCE_DIR
+# bench --tune and --tuned: the file is written and read back; a hint changes the loops but not the result; a file of
+# another model, target or version is ignored with a warning that names it; lines that fit no step are counted; broken
+# files are E0020. usage: tune.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 set -e
 cat >m.ag <<'M'

@@ -1,7 +1,6 @@
 #!/bin/sh
-# --winograd: off unless asked for; the same bits from the evaluator, C and LLVM and for any number of threads; the
-# answer stays within the tolerance of floats. What does not take it, and why: tests/golden/cli/W0002-*winograd*.
-# usage: winograd.sh ARENAC SOURCE_DIR
+# --winograd: off by default; the same bits from the evaluator, C and LLVM and for any number of threads; results stay
+# within the tolerance of floats. Refusals: tests/golden/cli/W0002-*winograd*. usage: winograd.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 set -e
 quick="-O1" # of the host compiler: the bits do not depend on it

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What compile and plan leave behind is said: files with their sizes and a command that compiles them, in a rule of make
-# (--depfile) too; python makes its folder. usage: written.sh ARENAC SOURCE_DIR
+# compile and plan report the files they write, with sizes and a command that compiles them, also as a make rule
+# (--depfile); python creates its folder. usage: written.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 m=$models/digits_int8.tflite
 mkdir "a b"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# TFLite operators in random models, beside LiteRT's reference kernels (beside_litert.py). ARENAC_LITERT names a Python
-# that has ai-edge-litert and flatbuffers. usage: beside_litert.sh ARENAC SOURCE_DIR
+# TFLite operators in random models, compared with LiteRT's reference kernels (beside_litert.py). ARENAC_LITERT names a
+# Python that has ai-edge-litert and flatbuffers. usage: beside_litert.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 set -e
 require_runtime litert

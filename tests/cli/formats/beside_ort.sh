@@ -1,6 +1,6 @@
 #!/bin/sh
-# Operators of com.microsoft and ai.onnx.ml in random models, beside ONNX Runtime (beside_ort.py). ARENAC_ORT names a
-# Python that has onnx and onnxruntime. usage: beside_ort.sh ARENAC SOURCE_DIR
+# Operators of com.microsoft and ai.onnx.ml in random models, compared with ONNX Runtime (beside_ort.py). ARENAC_ORT
+# names a Python that has onnx and onnxruntime. usage: beside_ort.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 set -e
 require_runtime onnxruntime

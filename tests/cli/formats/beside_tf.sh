@@ -1,6 +1,6 @@
 #!/bin/sh
-# TensorFlow's operators in graphs of random values, beside TensorFlow (beside_tf.py). ARENAC_TF names a Python that has
-# tensorflow. usage: beside_tf.sh ARENAC SOURCE_DIR
+# TensorFlow's operators in graphs of random values, compared with TensorFlow (beside_tf.py). ARENAC_TF names a Python
+# that has tensorflow. usage: beside_tf.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 set -e
 require_runtime tensorflow

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Caffe nets: results, also without weights; the public models when they are there. Listings, what is malformed and
-# what is not supported: tests/golden/caffe. usage: caffe.sh ARENAC SOURCE_DIR
+# Caffe nets: results, also without weights; the public models if available. Listings, malformed files and unsupported
+# layers: tests/golden/caffe. usage: caffe.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 m=$models x=$models/squares.in0.0.npy
 for s in squares squares_v1; do

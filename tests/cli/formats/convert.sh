@@ -1,7 +1,6 @@
 #!/bin/sh
 # arenac convert: models of every format as text and weights, read back with the same bits, and as ONNX; the public
-# models, some of them, when they are there. What is refused: tests/golden/cli and text.
-# usage: convert.sh ARENAC SOURCE_DIR
+# models, some of them, if available. Refusals: tests/golden/cli and text. usage: convert.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 m=$models
 # same NAME MODEL...: the text and the model print the same code, but for what is said of the file in comments, and the

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Loops and branches of TensorFlow that data decides, and sizes that are computed, beside TensorFlow (flow_tf.py).
-# ARENAC_TF names a Python that has tensorflow. usage: flow_tf.sh ARENAC SOURCE_DIR
+# Data-dependent loops and branches of TensorFlow, and computed sizes, compared with TensorFlow (flow_tf.py). ARENAC_TF
+# names a Python that has tensorflow. usage: flow_tf.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 set -e
 require_runtime tensorflow

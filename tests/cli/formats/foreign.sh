@@ -1,8 +1,8 @@
 #!/bin/sh
-# Random graphs beside ONNX Runtime and LiteRT (scripts/differential.sh --foreign), a few of each, always the same; and
-# what the script makes of a fault: a graph of one node, as .ag and with the command that shows it. ARENAC_ORT names a
-# Python that has onnx, onnxruntime and ai-edge-litert; ARENAC_TF, ARENAC_MXNET and ARENAC_OPENCV others.
-# usage: foreign.sh ARENAC SOURCE_DIR
+# Random graphs compared with ONNX Runtime and LiteRT (scripts/differential.sh --foreign), a few of each, always the
+# same; and the script's report of a fault: a graph of one node, as .ag and with the command that shows it. ARENAC_ORT
+# names a Python that has onnx, onnxruntime and ai-edge-litert; ARENAC_TF, ARENAC_MXNET and ARENAC_OPENCV others. usage:
+# foreign.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 set -e
 require_runtime onnxruntime

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Names with marks of direction, controls of terminals and bytes that are no text: neither generated code nor messages
-# and reports have them as they are. usage: hidden.sh ARENAC SOURCE_DIR
+# Names with direction marks, terminal controls and invalid UTF-8: generated code, messages and reports never contain
+# them unescaped. usage: hidden.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 cat >t.ag <<'G'
 graph g {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Loops and branches of ONNX that data decides, beside ONNX Runtime (loops_ort.py). ARENAC_ORT names a Python that has
-# onnx and onnxruntime. usage: loops_ort.sh ARENAC SOURCE_DIR
+# Data-dependent loops and branches of ONNX, compared with ONNX Runtime (loops_ort.py). ARENAC_ORT names a Python that
+# has onnx and onnxruntime. usage: loops_ort.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 set -e
 require_runtime onnxruntime

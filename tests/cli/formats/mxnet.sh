@@ -1,6 +1,6 @@
 #!/bin/sh
-# MXNet symbols: results with weights of every vintage, and without; the public models when they are there. Listings,
-# what is malformed and what is not supported: tests/golden/mxnet. usage: mxnet.sh ARENAC SOURCE_DIR
+# MXNet symbols: results with weights of every vintage, and without; the public models if available. Listings, malformed
+# files and unsupported operators: tests/golden/mxnet. usage: mxnet.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 m=$models s=$models/dense-symbol.json x=$models/dense.in0.0.npy
 for w in dense dense-v0 dense-sparse; do

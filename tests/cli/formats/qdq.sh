@@ -1,6 +1,6 @@
 #!/bin/sh
-# QDQ models: integer kernels and floats beside ONNX Runtime (qdq.py). ARENAC_ORT names a Python that has onnx and
-# onnxruntime. usage: qdq.sh ARENAC SOURCE_DIR
+# QDQ models: integer kernels and floats compared with ONNX Runtime (qdq.py). ARENAC_ORT names a Python that has onnx
+# and onnxruntime. usage: qdq.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 set -e
 require_runtime onnxruntime

@@ -1,6 +1,6 @@
 #!/bin/sh
-# QONNX: Quant, BipolarQuant and Trunc are what they say, and weights of 1 to 8 bits are multiplied as bytes (qonnx.py).
-# usage: qonnx.sh ARENAC SOURCE_DIR
+# QONNX: Quant, BipolarQuant and Trunc follow their definitions, and weights of 1 to 8 bits are multiplied as bytes
+# (qonnx.py). usage: qonnx.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 have_numpy || exit 77
 export PYTHONPATH="$src/tests/golden:$models" PYTHONDONTWRITEBYTECODE=1

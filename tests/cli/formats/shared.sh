@@ -1,7 +1,7 @@
 #!/bin/sh
-# The public corpora beside the repository, when they are there: models, operator cases, hostile files, plans. The
-# evaluator runs the same loops as the printed C and needs no compiler, so all of it takes about a minute; a full run
-# through the C backend takes longer: scripts/corpora.sh. usage: shared.sh ARENAC SOURCE_DIR
+# The public corpora next to the repository, if available: models, operator cases, hostile files, plans. The evaluator
+# runs the same loops as the printed C and needs no compiler, so all of it takes about a minute; a full run through the
+# C backend takes longer: scripts/corpora.sh. usage: shared.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 have_shared models && have_numpy || exit 77
 ln -s "$arenac" arenac # the runners split their command at blanks: a path without any

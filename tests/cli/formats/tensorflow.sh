@@ -1,6 +1,6 @@
 #!/bin/sh
-# TensorFlow graphs of models/ against references computed by numpy (models/make_tf.py), both forms, and the ways in:
-# --outputs, a SavedModel directory. What is refused: tests/golden/tf. usage: tensorflow.sh ARENAC SOURCE_DIR
+# TensorFlow graphs of models/ against references computed by numpy (models/make_tf.py), both forms, and the ways to
+# select a graph: --outputs, a SavedModel directory. Refusals: tests/golden/tf. usage: tensorflow.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 set -e
 for m in tf_rnn.pbtxt tf_cnn.pb; do

@@ -1,6 +1,6 @@
 #!/bin/sh
-# All JSON that the tool writes is as docs/arenac.schema.json says; what is not is found; no_sharing_bytes is what
-# strategy none takes. usage: json.sh ARENAC SOURCE_DIR
+# All JSON that the tool writes follows docs/arenac.schema.json; the check finds violations; no_sharing_bytes is the
+# arena of strategy none. usage: json.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 set -e
 require python3 python3

@@ -1,8 +1,8 @@
 #!/bin/sh
 # One layer table in show, plan -v, --emit md and bench --per-op: short names, operator, result, bytes, weights and
-# multiply-adds, which add up to those of the report; what was measured has its share. In show an operator of the file
-# is one row, whatever it became. Short names are those of the picture and the page, too.
-# usage: layer_table.sh ARENAC SOURCE_DIR
+# multiply-adds, which add up to those of the report; measured times have their share. In show every operator of the
+# file is one row, also if it was fused or split. Short names are also those of the picture and the page. usage:
+# layer_table.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 set -e
 require python3 python3

@@ -1,6 +1,6 @@
 #!/bin/sh
-# --mem, --pin: plans over several memories run bit for bit as plans of one, through one pointer for each. What
-# contradicts itself is refused: tests/golden/cli/E0503-*, E0401-*. usage: memory.sh ARENAC SOURCE_DIR
+# --mem, --pin: plans over several memories run bit for bit as plans of one, through one pointer for each. Refusals of
+# contradictions: tests/golden/cli/E0503-*, E0401-*. usage: memory.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 
 # ran WHAT MODEL OPTION...: with dead bytes overwritten, the output is the reference

@@ -1,7 +1,7 @@
 #!/bin/sh
-# When one call of the system on a file fails (E0301, E0302), or all from one on, every verb says so and ends with 3,
-# leaves no file, and never ends as if all was well. Calls that are interrupted, or give a byte at a time, change
-# nothing. Under ASan nothing leaks, either. usage: no_io.sh ARENAC SOURCE_DIR [EVERY: of so many places one]
+# If one system call on a file fails (E0301, E0302), or all from one on, every verb reports it and exits with 3, leaves
+# no file, and never reports success. Calls that are interrupted, or return a byte at a time, change nothing. Under
+# ASan, nothing leaks. usage: no_io.sh ARENAC SOURCE_DIR [EVERY: of so many places one]
 . "$2/tests/cli/prelude"
 every=${3:-1}
 require "${CC:-cc}" gcc

@@ -1,8 +1,7 @@
 #!/bin/sh
-# When the system gives no memory (E0403), every verb says so and ends with 4, leaves no file, and never ends as if all
-# was well: one allocation fails, or all from one on. Positions are spread; ARENAC_LONG=1 takes all. Under ASan nothing
-# leaks, either.
-# usage: no_memory.sh ARENAC SOURCE_DIR [EVERY: of so many places one]
+# If the system is out of memory (E0403), every verb reports it and exits with 4, leaves no file, and never reports
+# success: one allocation fails, or all from one on. Positions are sampled; ARENAC_LONG=1 tests all. Under ASan, nothing
+# leaks. usage: no_memory.sh ARENAC SOURCE_DIR [EVERY: of so many places one]
 . "$2/tests/cli/prelude"
 every=${3:-1}
 require "${CC:-cc}" gcc

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Execution orders, and plans for TFLite Micro inside TFLite files. Single plans, and what is refused:
-# tests/golden/plan, cli and tflite. The last part runs TFLite Micro's Python package where it is installed (PYTHON
-# names the interpreter). usage: offline.sh ARENAC SOURCE_DIR
+# Execution orders, and plans for TFLite Micro inside TFLite files. Single plans, and refusals: tests/golden/plan, cli
+# and tflite. The last part runs TFLite Micro's Python package if it is installed (PYTHON names the interpreter). usage:
+# offline.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 set -e
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # --overlap on: same outputs with poisoned dead bytes, plans that a checker without overlap rules accepts, arena sizes
-# of known models. The reference models lie outside of the repository; without them only models/ is looked at.
-# usage: overlap.sh ARENAC SOURCE_DIR
+# of known models. The reference models are outside of the repository; without them only models/ is tested. usage:
+# overlap.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 set -e
 

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Plans of all models under all strategies are safe; reports keep to their width; what would take less is what the
-# option takes. Single plans and reports: tests/golden/plan, csv and report. usage: plan.sh ARENAC SOURCE_DIR
+# Plans of all models under all strategies are safe; reports keep to their width; the savings that reports predict for
+# an option are those of the option. Single plans and reports: tests/golden/plan, csv and report. usage: plan.sh ARENAC
+# SOURCE_DIR
 . "$2/tests/cli/prelude"
 all=$(ls "$models"/*.tflite "$models"/*.ag)
 for strategy in greedy tflm bestfit tflite none auto; do

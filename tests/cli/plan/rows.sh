@@ -1,8 +1,8 @@
 #!/bin/sh
-# --io rows: inputs handed over row by row. Same bits as with the whole input, from both backends, with poisoned dead
-# bytes; the generated API of C and of objects, a row at a time and with a callback, in an arena of exactly the planned
-# size under the sanitizers; arenas of known models, which lie outside of the repository. Plans and what is said of
-# inputs that cannot: tests/golden/plan and cli. usage: rows.sh ARENAC SOURCE_DIR
+# --io rows: inputs passed row by row. Same bits as with the whole input, from both backends, with poisoned dead bytes;
+# the generated API of C and of objects, a row at a time and with a callback, in an arena of exactly the planned size
+# under the sanitizers; arenas of known models, which are outside of the repository. Plans, and messages for inputs that
+# cannot be streamed: tests/golden/plan and cli. usage: rows.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 set -e
 

@@ -1,7 +1,7 @@
 #!/bin/sh
-# --share: several models in one arena, with their constants kept once; --dim n=LO..HI: one model, its size chosen at
-# run time. The code runs, in C and as objects. Plans, and what is refused: tests/golden/plan and cli.
-# usage: several.sh ARENAC SOURCE_DIR
+# --share: several models in one arena, with merged constants; --dim n=LO..HI: one model, its size chosen at run time.
+# The code runs, in C and as objects. Plans, and refusals: tests/golden/plan and cli. usage: several.sh ARENAC
+# SOURCE_DIR
 . "$2/tests/cli/prelude"
 compiler="${CC:-cc} -std=c99 -Wall -Wextra -Wpedantic -Wmissing-prototypes -Werror -O1"
 

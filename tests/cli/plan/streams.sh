@@ -1,6 +1,6 @@
 #!/bin/sh
-# `-o -`: standard output is the output, and nothing else: each kind is read by a parser of its own. Who reads may stop
-# early: nothing is said, and files are written all the same. usage: streams.sh ARENAC SOURCE_DIR
+# `-o -`: standard output contains only the output: each kind is read by its own parser. If the reader stops early,
+# there is no message, and files are still written. usage: streams.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 m=$models/branch_int8.tflite
 

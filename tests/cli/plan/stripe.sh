@@ -1,8 +1,7 @@
 #!/bin/sh
 # --stripe: same outputs as without, bit for bit, with poisoned dead bytes; plans that a checker without overlap rules
-# accepts; arena sizes of known models. The reference models lie outside of the repository; without them only models/
-# is looked at. Single plans, lists that are wrong, budgets: tests/golden/plan and cli.
-# usage: stripe.sh ARENAC SOURCE_DIR
+# accepts; arena sizes of known models. The reference models are outside of the repository; without them only models/ is
+# tested. Single plans, invalid lists, budgets: tests/golden/plan and cli. usage: stripe.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 set -e
 

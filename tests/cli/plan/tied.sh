@@ -1,7 +1,6 @@
 #!/bin/sh
-# A table of which rows are looked up, and with which is multiplied, too (a language model's embedding), is there once,
-# in the product's order; rows that are looked up there are those of the table.
-# usage: tied.sh ARENAC SOURCE_DIR
+# A matrix that is both a lookup table and a factor (a language model's embedding) is stored once, in the product's
+# order; lookups still return the rows of the table. usage: tied.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 require gcc gcc
 have_numpy || exit 77

@@ -1,7 +1,6 @@
 #!/bin/sh
-# Certificates of code with tiles and with many steps: what is proven replays, a fault planted in a tile or in what
-# makes bytes of its sums does not. certificate.sh has the rest.
-# usage: certificate_tiles.sh ARENAC SOURCE_DIR
+# Certificates of code with tiles and with many steps: proofs replay; they do not with a fault planted in a tile or in
+# its requantisation. certificate.sh has the rest. usage: certificate_tiles.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 certcheck=$(dirname "$arenac")/arenac-certcheck
 valid() { # CERTIFICATE OPTION...

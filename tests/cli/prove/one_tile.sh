@@ -1,8 +1,7 @@
 #!/bin/sh
-# int8 convolutions of 1x1 whose pixels are no multiple of a tile: where few are computed twice there is one loop, of
-# which the last tile begins earlier and stores only what is new, also where the next operator is absorbed and its
-# operand may be overwritten; results are those of plain loops, and the code is proven. usage: one_tile.sh ARENAC
-# SOURCE_DIR
+# int8 convolutions of 1x1 whose pixels are not a multiple of a tile: if few are computed twice there is one loop, whose
+# last tile begins earlier and stores only its new pixels, also if the next operator is fused and its operand may be
+# overwritten; results are those of plain loops, and the code is proven. usage: one_tile.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 net() { # HEIGHT WIDTH CHANNELS ADD
     scales=$(awk -v n="$3" 'BEGIN { for (i = 0; i < n; i++) printf ", 0.%05d 0", 900 + i * 7919 % 3001 }')

@@ -1,6 +1,6 @@
 #!/bin/sh
-# arenac prove: everything is proven for the models here; docs/prove.md shows what it prints; what it cannot decide it
-# lists, and nothing is written then. usage: prove.sh ARENAC SOURCE_DIR
+# arenac prove: everything is proven for the models here; docs/prove.md shows the output; undecided claims are listed,
+# and then no file is written. usage: prove.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 n=0
 for f in "$models"/*.tflite "$models"/*.ag; do

@@ -1,6 +1,6 @@
 #!/bin/sh
-# assign: a result that lies in state. Readers before it see the old value, whatever is fused or moved; each run goes on
-# from where the last one ended, in all backends. usage: assign.sh ARENAC SOURCE_DIR
+# assign: a result stored in state. Earlier readers get the old value, even after fusion and reordering; each run
+# continues from the end of the previous one, in all backends. usage: assign.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 
 # y is of the weights before the update

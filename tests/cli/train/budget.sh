@@ -1,7 +1,7 @@
 #!/bin/sh
-# `arenac train --budget`: results are dropped and computed again, the arena stays within the budget, weights have the
-# same bits; a smaller budget never takes more; what cannot be met says the least that can.
-# usage: budget.sh ARENAC SOURCE_DIR
+# `arenac train --budget`: results are dropped and recomputed, the arena stays within the budget, weights are
+# bit-identical; a smaller budget never takes more memory; the message for an impossible budget has the smallest
+# possible one. usage: budget.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 have_numpy || exit 77
 cat >m.ag <<'E2'

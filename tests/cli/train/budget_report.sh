@@ -1,7 +1,6 @@
 #!/bin/sh
-# What a report says of a step of training under a budget: the work done again, a proven bound below it, the curve of
-# bytes and work; that both are monotone; `--budget total=`; the picture.
-# usage: budget_report.sh ARENAC SOURCE_DIR
+# The report of a training step under a budget: recomputed work, a proven lower bound, the curve of bytes and work; both
+# are monotone; `--budget total=`; the picture. usage: budget_report.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 require python3 python3
 cat >m.ag <<'E2'

@@ -1,6 +1,6 @@
 #!/bin/sh
-# `arenac grad`: gradients written by hand as a model are the same bits, with every backend; and what is wrong with a
-# command line or a model is said. usage: grad.sh ARENAC SOURCE_DIR
+# `arenac grad`: results are bit-identical to gradients written by hand as a model, with every backend; errors of
+# command lines and models are reported. usage: grad.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 set -e
 # y = softened products; z an output of integers; k an input of integers; u an input that nothing reads

@@ -1,6 +1,6 @@
 #!/bin/sh
-# --lora: a product of two thin matrices trains beside a weight that stays; its losses and factors are those of float64;
-# the file that is written has the sum. usage: lora.sh ARENAC SOURCE_DIR
+# --lora: a product of two thin matrices is trained next to a frozen weight; its losses and factors are those of
+# float64; the written file contains the sum. usage: lora.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 have_numpy || exit 77
 cat >m.ag <<'E2'

@@ -1,7 +1,6 @@
 #!/bin/sh
-# Gradients go through weights that stay packed (blockwise_dense, MatMulNBits); biases, scales and what is named of the
-# weights train beside them: gradients, losses and new values are those of float64.
-# usage: packed_train.sh ARENAC SOURCE_DIR
+# Gradients go through weights that stay packed (blockwise_dense, MatMulNBits); biases, scales and named weights are
+# trained: gradients, losses and new values are those of float64. usage: packed_train.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 have_numpy || exit 77
 cat >make.py <<'E2'

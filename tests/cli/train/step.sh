@@ -1,6 +1,6 @@
 #!/bin/sh
-# A step of training as a plan and as code: the report says what the state is; the code that is compiled learns what
-# `arenac train` learns, also for firmware. usage: step.sh ARENAC SOURCE_DIR
+# A step of training as a plan and as code: the report describes the state; the compiled code learns the same weights as
+# `arenac train`, also for firmware. usage: step.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 cat >m.ag <<'E'
 graph m {

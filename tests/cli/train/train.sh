@@ -1,6 +1,6 @@
 #!/bin/sh
-# `arenac train`: losses and weights of every loss and optimizer are those of float64, with every backend; what is wrong
-# with a command line is said. usage: train.sh ARENAC SOURCE_DIR
+# `arenac train`: losses and weights of every loss and optimizer are those of float64, with every backend; errors of
+# command lines are reported. usage: train.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 have_numpy || exit 77
 ref() {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# bench/build.py: builds, counts and starts a model that is here; its table has real figures, and a limit that is
-# missed ends it with 1. bench/beside.py: arenac's figures are those of its reports, the arena of ONNX Runtime is found.
+# bench/build.py: builds, measures and starts a model of this repository; its table has real figures, and a missed limit
+# gives exit status 1. bench/beside.py: arenac's figures are those of its reports, the arena of ONNX Runtime is found.
 # usage: bench.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 set -e

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Options out of a file: ./arenac.conf or --config FILE; the command line wins, what a verb does not take is passed
-# over, what is wrong has its line; a file that nobody named writes nothing and runs nothing. usage: config.sh ARENAC
-# SOURCE_DIR
+# Options from a file: ./arenac.conf or --config FILE; the command line takes precedence, options of other verbs are
+# ignored, errors have a line; a file that was not named on the command line can neither write files nor run programs.
+# usage: config.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 m=$models/digits_int8.tflite
 cat >arenac.conf <<'X'

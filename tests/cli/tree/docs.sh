@@ -1,7 +1,7 @@
 #!/bin/sh
-# Pages say what is there: every path of the repository that a page names exists, every page is reached from README.md,
-# and docs/journey.md has every folder that tests/includes.txt has. What pages show is run by snippets.sh.
-# usage: docs.sh ARENAC SOURCE_DIR
+# Pages are up to date: every path of the repository that a page names exists, every page is reached from README.md, and
+# docs/journey.md has every folder that tests/includes.txt has. snippets.sh runs the examples of pages. usage: docs.sh
+# ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 cd "$src" || exit 1
 n=0

@@ -1,7 +1,6 @@
 #!/bin/sh
-# What goes wrong outside of a model: files that cannot be written, processors, backends and compilers that are not
-# there; and that a command that fails leaves no file. What messages say of models: tests/golden.
-# usage: errors.sh ARENAC SOURCE_DIR
+# Errors outside of a model: files that cannot be written, missing processors, backends and compilers; a command that
+# fails leaves no file. Messages about models: tests/golden. usage: errors.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 said=err.txt
 model=$models/digits_int8.tflite

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The line "options:" of generated files says all that they depend on: compiling again with just these gives the same
-# bytes, for every option marked CODE in options.def. A value that an option does not know is answered with the one that
-# was meant; options that have been struck are nowhere. usage: options.sh ARENAC SOURCE_DIR
+# The line "options:" of generated files lists everything they depend on: compiling again with only these gives the same
+# bytes, for every option marked CODE in options.def. The message for an unknown value suggests the nearest one; removed
+# options appear nowhere. usage: options.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 cp "$models"/*_int8.tflite "$models"/*_f32.tflite "$models"/gate.ag "$models"/gate.in0.0.npy .
 cp "$models"/squares.prototxt .

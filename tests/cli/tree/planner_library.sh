@@ -1,6 +1,6 @@
 #!/bin/sh
-# The programs that docs/planner-library.md and the head of arenac_planner.h show compile as they are and do what they
-# say; the header is C99 and C++. usage: planner_library.sh ARENAC SOURCE_DIR
+# The programs that docs/planner-library.md and the head of arenac_planner.h show compile unchanged and work as
+# described; the header is C99 and C++. usage: planner_library.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 set -e
 lib=$(dirname "$arenac")/libarenac-planner.a include=$src/planner/pack

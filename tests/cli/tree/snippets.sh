@@ -1,6 +1,6 @@
 #!/bin/sh
-# What README.md and docs/ show is run: commands, graphs and C, block by block (tests/docs/snippets.py); what is not run
-# has a reason in tests/docs/not_run.txt. usage: snippets.sh ARENAC SOURCE_DIR
+# Runs the examples of README.md and docs/: commands, graphs and C, block by block (tests/docs/snippets.py);
+# tests/docs/not_run.txt has the reasons for exceptions. usage: snippets.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 set -e
 case $arenac in *asan*) echo "skipped: the release build is what people run"; exit 77 ;; esac

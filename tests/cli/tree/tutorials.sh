@@ -1,6 +1,5 @@
 #!/bin/sh
-# The tutorials are followed, with the files of examples/, as their readers would; a part whose tools are missing says
-# so.
+# Follows the tutorials, with the files of examples/, as their readers would; reports parts whose tools are missing.
 # usage: tutorials.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 require python3 python3 cc gcc make make

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The page of scripts/web.sh: the tool in WebAssembly gives the bytes of the native one on twelve models (under node);
 # the page plans, compares, runs and compiles a model that is dropped on it, and fetches nothing (headless Chromium).
-# What emcc builds stays beside the build. usage: web.sh ARENAC SOURCE_DIR
+# The output of emcc stays next to the build. usage: web.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 set -e
 build=$(dirname "$arenac")
