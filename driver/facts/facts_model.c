@@ -181,7 +181,7 @@ static void tensors(arenac *a)
         int32_t i = read.n;
         for (int32_t o = 0; o < k; o++)
             read_row(a, &read, reader, at[list[o]->id], s, false);
-        for (; i < read.n; i++) { /* who reads a view reads what it is made of */
+        for (; i < read.n; i++) { /* the reader of a view reads its root */
             const ac_report_tensor *x = &row[read.item[i].row];
             const ac_node *def = x->through ? g->tensor.item[order[read.item[i].row]]->def : NULL;
             for (int32_t o = 0; def && o < def->n_in; o++)

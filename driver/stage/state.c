@@ -106,7 +106,7 @@ static int add_pattern(arenac *a, const ac_key_option *o, ac_state_pair *list, i
 
 /* ------------------------------------------------------------------ guesses */
 
-/* How exporters call the two ends of what is kept. */
+/* The names that exporters give to the two ends of a cache. */
 static const ac_key_option USUAL[] = {
     {"present.*", "past_key_values.*"},
     {"present_*", "past_*"},

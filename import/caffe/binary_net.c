@@ -1,5 +1,5 @@
-/* binary_net.c - a binary NetParameter becomes the tree that the text form gives, so that one reader serves both.
- * Values are written as text; parameters stay where they are (blobs.c). */
+/* binary_net.c - turns a binary NetParameter into the tree of the text form, so that one reader serves both. Values are
+ * written as text; parameters stay where they are (blobs.c). */
 #include "import/caffe/caffe.h"
 
 #include <string.h>
@@ -110,8 +110,8 @@ static int read_field(ac_caf *r, ac_span message, const row *f, ac_pt_node *into
     return r->pb.failed ? AC_FAIL : AC_OK;
 }
 
-/* Fields come in the order of the schema, which changes no meaning: only repeated ones have an order. The schema has no
- * cycles, so the depth is that of the schema. */
+/* Fields come in the order of the schema, which does not change the meaning: order matters only among repeated ones.
+ * The schema has no cycles, so the depth is that of the schema. */
 static int read_message(ac_caf *r, ac_span message, message_id id, ac_pt_node *into)
 {
     for (const row *f = fields_of(id); f->kind != END; f++)

@@ -1,8 +1,8 @@
-/* layers.h - the table of Caffe layers as C sees it, and the adapters it names. Included by the adapters only.
+/* layers.h - the table of Caffe layers in C, and its adapters. Only adapters include it.
  *
- * An adapter makes the canonical nodes of one layer and sets its results with ac_caf_result. Before it is called, the
- * number of bottoms and tops has been checked and every bottom is there, f32, with known dimensions. After it every
- * field of the messages it asked for must have been read. */
+ * An adapter creates the canonical nodes of one layer and sets its results with ac_caf_result. Before it is called, the
+ * number of bottoms and tops has been checked and every bottom exists, is f32, and has known dimensions. It must read
+ * every field of the messages that it uses. */
 #ifndef AC_IMPORT_CAFFE_LAYERS_H
 #define AC_IMPORT_CAFFE_LAYERS_H
 #include "import/caffe/caffe.h"

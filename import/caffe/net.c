@@ -1,5 +1,5 @@
-/* net.c - a Caffe net of any vintage becomes a list of layers: messages of V0 are rewritten, inputs given beside the
- * layers become Input layers, and what does not belong to the TEST phase is left out. */
+/* net.c - turns a Caffe net of any version into a list of layers: rewrites messages of V0, turns inputs outside of
+ * layers into Input layers, and omits layers that are not in the TEST phase. */
 #include "import/caffe/caffe.h"
 
 #include <string.h>
@@ -94,7 +94,7 @@ static const struct {
     {"WINDOW_DATA", "WindowData"},
 };
 
-/* Types of V0 and the message that holds their parameters now. */
+/* Types of V0 and the current message of their parameters. */
 static const struct {
     const char *v0, *v2, *param;
 } V0_NAME[] = {
@@ -124,7 +124,7 @@ static const struct {
     {"window_data", "WindowData", "window_data_param"},
 };
 
-/* Fields of V0 and what they are called now. */
+/* Fields of V0 and their current names. */
 static const struct {
     const char *v0, *v2;
 } V0_FIELD[] = {
@@ -148,7 +148,7 @@ static const struct {
     {"rand_skip", "rand_skip"},
 };
 
-/* Fields of V0 that change no result of a net that is run. */
+/* Fields of V0 that do not change results of inference. */
 static bool v0_ignored(const char *name)
 {
     static const char *const NAMES[] = {"name",  "type",     "blobs_lr", "weight_decay", "weight_filler", "bias_filler",

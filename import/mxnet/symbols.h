@@ -1,15 +1,15 @@
-/* symbols.h - the table of MXNet operators as C sees it, and the adapters it names. Included by the adapters only.
+/* symbols.h - the table of MXNet operators in C, and its adapters. Only adapters include it.
  *
- * An adapter makes the canonical nodes of one node and sets its results with ac_mx_result. Operands that are no
- * parameters are there, with known shapes; parameters are asked for with the shape they must have (ac_mx_param). After
- * it every attribute must have been asked for. */
+ * An adapter creates the canonical nodes of one node and sets its results with ac_mx_result. Operands that are not
+ * parameters exist, with known shapes; adapters request parameters with their required shape (ac_mx_param), and must
+ * read every attribute. */
 #ifndef AC_IMPORT_MXNET_SYMBOLS_H
 #define AC_IMPORT_MXNET_SYMBOLS_H
 #include "import/mxnet/mxnet.h"
 
 typedef int ac_mx_fn(ac_mx_node *n);
 
-/* The row's args are names of operands; *: a parameter, ?: read in training only. "arg" when it has none. */
+/* The row's args are names of operands; *: a parameter, ?: read in training only. "arg" if it has none. */
 const char *ac_mx_arg_name(const ac_operator *row, int32_t i);
 
 #define MX(type, imin, imax, args, fn, op) ac_mx_fn ac_mx_do_##fn;

@@ -1,5 +1,5 @@
-/* late_flow.h - loops and branches of TensorFlow: those of functions (flow_defs.c) and those of version 1 (frame_defs.c)
- * on import/build/flow/file_loop.h.
+/* late_flow.h - builds loops and branches of TensorFlow, of functions (flow_defs.c) and of version 1 (frame_defs.c),
+ * with import/build/flow/file_loop.h.
  *
  *     ac_tf_loop l = {.n = n, .find_kept = ..};
  *     const ac_tf_value *last = ac_tf_loop_run(&l, condition, body, count, first, &turns);       NULL: reported

@@ -184,7 +184,7 @@ struct ac_tf {
     ac_name_list output_key; /* names of the outputs by the signature; none: nodes' */
     AC_VEC(ac_tf_body *) function;
     ac_name_map function_names;
-    ac_tf_here here;  /* of g */
+    ac_tf_here here; /* of g */
     AC_VEC(ac_tf_variable *) variable;
     ac_name_map variable_names;
     bool restores;                      /* a SavedModel that says how its variables are restored */

@@ -1,5 +1,5 @@
-/* offline.h - memory plans for TFLite Micro (TFLM) inside TFLite files: what TFLM runs, read from the file itself, and
- * the file written again with a plan in it.
+/* offline.h - memory plans for TFLite Micro (TFLM) inside TFLite files: reads the operators that TFLM runs from the
+ * file, and writes the file again with a plan in it.
  *
  *     ac_offline m;
  *     AC_TRY(ac_offline_read(cx, &file, &m));        every operator, also those arenac cannot compile
@@ -37,9 +37,9 @@ typedef struct ac_offline_op {
     const char *name;
     int32_t *in, *out; /* tensors; -1: left out */
     int32_t n_in, n_out;
-    ac_bytes scratch[AC_OFFLINE_SCRATCH]; /* what TFLM's reference kernel asks for while it runs, bytes each */
+    ac_bytes scratch[AC_OFFLINE_SCRATCH]; /* bytes of each scratch buffer that TFLM's reference kernel requests */
     int32_t n_scratch;
-    bool known; /* else it may have effects beyond its tensors and keeps its place among others like it */
+    bool known; /* else it may have side effects and keeps its order among similar operators */
 } ac_offline_op;
 
 typedef struct ac_offline {
@@ -59,7 +59,7 @@ int ac_offline_read(ac_ctx *cx, const ac_file *f, ac_offline *out);
 void ac_offline_scratch(ac_offline *m); /* offline_scratch.c: fills op[].scratch; ac_offline_read calls it */
 /* order[i] is the operator that runs i-th; NULL: the file's order. Sets first, last and planned. */
 void ac_offline_lives(ac_ctx *cx, ac_offline *m, const int32_t *order);
-/* offset: by tensor, used where it is planned; order: NULL keeps the file's. */
+/* offset: by tensor, used if it is planned; order: NULL keeps the file's. */
 int ac_offline_write(ac_ctx *cx, const ac_file *f, const ac_offline *m, const ac_bytes *offset, const int32_t *order,
                      ac_sink *to);
 

@@ -1,4 +1,4 @@
-/* offline_read.c - what TFLM will run, and the plan a file may already have. */
+/* offline_read.c - reads the operators that TFLM will run, and an existing plan of the file. */
 #include "import/tflite/offline.h"
 
 #include "import/tflite/tflite.h"
@@ -133,7 +133,7 @@ int ac_offline_read(ac_ctx *cx, const ac_file *f, ac_offline *m)
         return ac_error(cx, (ac_place){.file = f->path}, E0012, "the model has no subgraph");
     for (uint32_t i = 0; i < subs.n && !fb.failed; i++)
         all += ac_fb_vector(&fb, ac_fb_elem_table(&fb, subs, i, "SubGraph"), SUB_TENSORS, 4).n;
-    if (fb.failed || all > INT32_MAX / 8) /* a vector has room in the file, but lists may be shared */
+    if (fb.failed || all > INT32_MAX / 8) /* a vector fits the file, but lists may be shared */
         return fb.failed
                    ? AC_FAIL
                    : ac_error(cx, (ac_place){.file = f->path}, E0014, "the model has %lld tensors", (long long)all);
@@ -184,6 +184,6 @@ void ac_offline_lives(ac_ctx *cx, ac_offline *m, const int32_t *order)
         ac_offline_tensor *t = &m->tensor[k];
         if (t->output)
             t->last = m->n_ops > 0 ? m->n_ops - 1 : 0;
-        t->planned = t->planned && made[k]; /* what nobody makes has no life TFLM could keep to */
+        t->planned = t->planned && made[k]; /* a tensor without a producer has no live range in TFLM */
     }
 }

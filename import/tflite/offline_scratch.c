@@ -1,6 +1,6 @@
-/* offline_scratch.c - what the reference kernels of TFLite Micro ask for in the arena while they run. A plan that knows
- * leaves room for it; otherwise TFLM places it above everything alive. Other kernels (CMSIS-NN, Xtensa) ask for more or
- * less.
+/* offline_scratch.c - the scratch memory that reference kernels of TFLite Micro request in the arena. A plan that
+ * includes it leaves space for it; otherwise TFLM places it above everything alive. Other kernels (CMSIS-NN, Xtensa)
+ * request more or less.
  *
  * Sizes follow from numbers of elements alone: shapes of a few operands follow from each other. */
 #include "import/tflite/offline.h"
@@ -48,7 +48,7 @@ static void transposed(const ask *a)
     add(a, t == AC_I8 || t == AC_I16 ? out(a, 0)->elements : 0, t == AC_I8 ? 4 : 8);
 }
 
-/* Where it is in the tensor, and the axes; sums in integers besides. */
+/* The position in the tensor, and the axes; also integer sums. */
 static void reduced(const ask *a)
 {
     const ac_dtype t = in(a, 0)->dtype;

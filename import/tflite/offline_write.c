@@ -1,6 +1,6 @@
-/* offline_write.c - a TFLite file with a plan in it. A FlatBuffer's offsets point forward only, so the new root
- * table, its list of buffers and its list of metadata come first; the old file follows unchanged (its own root
- * is left without a reader; with a new order the entries of its list of operators change places). */
+/* offline_write.c - writes a TFLite file with a plan in it. A FlatBuffer's offsets point forward only, so the new root
+ * table, its list of buffers and its list of metadata come first; the old file follows unchanged (its own root becomes
+ * unused; with a new order, the entries of its list of operators are permuted). */
 #include "import/tflite/offline.h"
 
 #include "base/vec.h"
@@ -10,7 +10,7 @@
 
 enum { META_NAME, META_BUFFER };
 enum { BUFFER_DATA, BUFFER_OFFSET };
-enum { SUB_OPERATORS = 3, OP_LARGE_OFFSET = 9, WHOLE = 64 /* no object in a TFLite file asks for more alignment */ };
+enum { SUB_OPERATORS = 3, OP_LARGE_OFFSET = 9, WHOLE = 64 /* no object in a TFLite file needs more alignment */ };
 
 /* The new bytes, built from the first to the last */
 typedef struct front {
@@ -71,7 +71,7 @@ static int refuse(ac_ctx *cx, const ac_file *f, const char *why)
 typedef struct old_model {
     ac_fb fb;
     ac_fb_table model;
-    uint64_t field[AC_MODEL_FIELDS]; /* what the field points to; 0: left out */
+    uint64_t field[AC_MODEL_FIELDS]; /* the target of the field; 0: omitted */
     ac_fb_vec buffers, meta;
     uint64_t *buffer, *kept_meta;
     int32_t n_kept;
@@ -189,7 +189,7 @@ static int reorder(ac_ctx *cx, const ac_file *f, old_model *o, const int32_t *or
     return o->fb.failed ? AC_FAIL : AC_OK;
 }
 
-/* The file as written must read back as what was meant, and differ nowhere else. */
+/* The written file must read back as intended, and differ nowhere else. */
 static int read_back(ac_ctx *cx, const ac_file *f, const ac_offline *m, const ac_bytes *offset, const int32_t *order,
                      const ac_sink *made, size_t front_bytes)
 {

@@ -1,4 +1,4 @@
-/* sparse.c - constants that a file stores as a tree of their non-zero elements, written out in full.
+/* sparse.c - expands constants that a file stores as a tree of their non-zero elements.
  *
  *     SparsityParameters   traversal_order, block_map, dim_metadata
  *     dim_metadata[l]      level l of the tree: `dense` has all `dense_size` children, `sparse` those
@@ -113,7 +113,7 @@ static int read_levels(tree *t, ac_fb_table sparsity, int32_t rank, const int64_
         inner *= dim[d];
     }
     uint32_t seen = 0;
-    for (int32_t l = t->n - 1; l >= 0; l--) { /* blocks come last: they say how large a step of their dimension is */
+    for (int32_t l = t->n - 1; l >= 0; l--) { /* blocks come last: they determine the step size of their dimension */
         const int64_t k = ac_fb_elem_int(fb, order, (uint32_t)l, AC_FB_I32);
         const bool block = k >= rank;
         const ac_fb_table from = ac_fb_elem_table(fb, levels, (uint32_t)l, "DimensionMetadata");
@@ -150,7 +150,7 @@ int ac_tfl_densify(ac_tfl *r, ac_place at, const char *name, ac_fb_table sparsit
     for (int32_t d = 0; d < rank; d++)
         if (dim[d] < 1 || !ac_mul_ok(count, dim[d], &count) || count > INT32_MAX)
             return broken(&t, "its shape is empty, or has too many elements");
-    if (!ac_fb_spend(&r->fb, count / 64)) /* a small file cannot ask for much memory */
+    if (!ac_fb_spend(&r->fb, count / 64)) /* a small file cannot request much memory */
         return AC_FAIL;
     AC_TRY(read_levels(&t, sparsity, rank, dim));
     t.dense = ac_alloc(r->cx->region, (uint64_t)(count * t.unit));

@@ -1,4 +1,4 @@
-/* tensors.c - tensors of a TFLite file: shape, type, quantisation, constant bytes. */
+/* tensors.c - reads tensors of a TFLite file: shape, type, quantisation, constant bytes. */
 #include "import/tflite/tflite.h"
 
 #include <inttypes.h>
@@ -43,9 +43,9 @@ typedef struct reading {
     const char *dim_name[AC_MAX_RANK];
     const ac_quant *quant;
     const void *data;
-    ac_fb_table sparse; /* how a constant is stored that is not dense */
+    ac_fb_table sparse; /* storage format of a constant that is not dense */
     ac_fb_table blocks; /* its quantisation in blocks */
-    const float *scale; /* of the blocks; NULL: there are none */
+    const float *scale; /* of the blocks; NULL: no blocks */
     int64_t block;
     bool variable;
 } reading;
@@ -68,7 +68,7 @@ static int read_type(reading *t)
         return AC_OK;
     t->x->complex = type == COMPLEX64;
     t->x->resource = type == RESOURCE;
-    if (t->x->complex) /* refused, but by operators that know what it is */
+    if (t->x->complex) /* refused, except by operators that support it */
         t->dtype = AC_F32;
     if (type < 0 || type >= (int64_t)(sizeof OTHER_TYPE / sizeof *OTHER_TYPE) || !OTHER_TYPE[type])
         return refuse(t, E0108,
@@ -79,7 +79,7 @@ static int read_type(reading *t)
 }
 
 /* `shape` gives the sizes to plan with; `shape_signature` marks with -1 those that the caller may choose (--dim); these
- * get a name in graph inputs. A size the file does not know at all is -1 in `shape` too. */
+ * get a name in graph inputs. A size that is unknown in the file is also -1 in `shape`. */
 static int read_shape(reading *t)
 {
     ac_fb *fb = &t->r->fb;
@@ -188,7 +188,7 @@ static int read_quant(reading *t)
     return fb->failed ? AC_FAIL : check_quant(t, made);
 }
 
-/* Elements are read through pointers of their own type, so their address must suit; a file may put them anywhere. */
+/* Elements are read through pointers of their type, so their address must be aligned; in a file it need not be. */
 static const void *aligned(ac_tfl *r, ac_tfl_buffer *b, ac_dtype dtype)
 {
     uintptr_t unit = (uintptr_t)ac_dtype_bits(dtype) / 8;
@@ -247,7 +247,7 @@ static int read_data(reading *t)
     return AC_OK;
 }
 
-/* Scales of what is quantised in blocks. */
+/* Scales of constants quantised in blocks. */
 static int read_blocks(reading *t, ac_fb_vec tensors)
 {
     int64_t count = 1;
@@ -292,7 +292,7 @@ static int make_tensor(reading *t, ac_graph *g)
     return AC_OK;
 }
 
-/* Constants of a call, by tensor, as far as calls in the same graph have made them; NULL: it is no call. */
+/* Constants of a call, by tensor, if earlier calls in the same graph have created them; NULL: not a call. */
 static ac_tensor **constants_of(ac_tfl *r, const ac_tfl_sub *sub, uint32_t count)
 {
     ac_tfl_constants *c = &r->constant[sub->index];

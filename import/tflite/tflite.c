@@ -12,7 +12,7 @@ enum { BUFFER_DATA, BUFFER_OFFSET, BUFFER_SIZE };
 enum { SUB_TENSORS, SUB_INPUTS, SUB_OUTPUTS, SUB_OPERATORS, SUB_NAME };
 enum { OP_CODE, OP_INPUTS, OP_OUTPUTS };
 
-/* What an entry costs in memory, measured in steps, so that subgraphs that share their lists cannot multiply it. */
+/* The memory cost of an entry in steps, so that subgraphs that share their lists cannot multiply it. */
 enum { WORK_TENSOR = 32, WORK_OPERATOR = 8 };
 
 static int read_codes(ac_tfl *r, ac_fb_table model)
@@ -22,7 +22,7 @@ static int read_codes(ac_tfl *r, ac_fb_table model)
     r->n_code = v.n;
     for (uint32_t i = 0; i < v.n && !r->fb.failed; i++) {
         ac_fb_table t = ac_fb_elem_table(&r->fb, v, i, "OperatorCode");
-        /* Writers before schema 3a know only the byte; later ones put 127 there when the number does not fit. */
+        /* Writers before schema 3a have only the byte; later ones set it to 127 if the number does not fit. */
         int64_t old = ac_fb_int(&r->fb, t, CODE_OLD, AC_FB_I8, 0),
                 number = ac_fb_int(&r->fb, t, CODE_BUILTIN, AC_FB_I32, 0);
         const char *custom = ac_fb_string(&r->fb, t, CODE_CUSTOM);
@@ -56,7 +56,7 @@ static int read_buffers(ac_tfl *r, ac_fb_table model)
     return r->fb.failed ? AC_FAIL : AC_OK;
 }
 
-/* Entry i of a list of tensor numbers. NULL: out of range (reported), or -1 where that means "left out". */
+/* Entry i of a list of tensor numbers. NULL: out of range (reported), or -1 if that means "omitted". */
 static ac_tfl_tensor *tensor_of(ac_tfl *r, ac_tfl_sub *sub, ac_place at, const char *list, ac_fb_vec v, uint32_t i,
                                 bool optional)
 {
@@ -75,14 +75,14 @@ static void mark_used(ac_tfl *r, ac_tfl_sub *sub, ac_fb_vec v, int32_t maker)
     for (uint32_t i = 0; i < v.n && !r->fb.failed; i++) {
         int64_t k = ac_fb_elem_int(&r->fb, v, i, AC_FB_I32);
         if (k < 0 || k >= sub->n_tensor)
-            continue; /* reported when the list is read for good */
+            continue; /* reported when the list is finally read */
         sub->tensor[k].used = true;
         if (maker >= 0 && sub->tensor[k].maker < 0)
             sub->tensor[k].maker = maker;
     }
 }
 
-/* What a call gives an input: of the type and quantisation that it declares. */
+/* The value that a call passes to an input, in the type and quantisation that it declares. */
 static int bind(ac_tfl *r, const ac_tfl_node *n, ac_tfl_tensor *x, ac_tensor *arg)
 {
     if (x->t && x->t->dtype != arg->dtype)
@@ -206,7 +206,7 @@ static int read_operands(ac_tfl *r, ac_tfl_sub *sub, ac_tfl_node *n, ac_fb_vec i
         } else if (x->maker >= 0) {
             rc = ac_error(r->cx, n->at, E0101, "reads '%s' before op%d makes it: a cycle, or the wrong order", x->name,
                           x->maker);
-        } else if (n->code->known) { /* operators we do not know may have rules of their own */
+        } else if (n->code->known) { /* unknown operators may have other rules */
             rc = ac_error(r->cx, n->at, E0101, "reads '%s', which nothing makes", x->name);
         }
         n->complex |= !i && x->complex;
@@ -282,7 +282,7 @@ static int read_operator(ac_tfl *r, ac_tfl_sub *sub, ac_fb_table t, int32_t inde
              : ac_tfl_node_add(r, &n, sub->result ? sub->g->next_node++ : index);
     for (uint32_t i = 0; i < outs.n && rc != AC_OK && n.sized; i++)
         if (n.result[i])
-            n.result[i]->broken = true; /* nobody knows its shape */
+            n.result[i]->broken = true; /* its shape is unknown */
     return rc;
 }
 
@@ -349,7 +349,7 @@ int ac_tfl_changed(ac_tfl *r, const ac_tfl_node *n, bool *changes)
 {
     const int32_t subgraph = n->attrs.flow.second;
     if (subgraph < 1 || (uint32_t)subgraph >= r->sub.n)
-        return ac_tfl_call(r, n, subgraph, n->in, n->n_in, NULL, n->n_out); /* says so */
+        return ac_tfl_call(r, n, subgraph, n->in, n->n_in, NULL, n->n_out); /* declares it */
     const ac_fb_table t = ac_fb_elem_table(&r->fb, r->sub, (uint32_t)subgraph, "SubGraph");
     const ac_fb_vec ins = ac_fb_vector(&r->fb, t, SUB_INPUTS, 4), outs = ac_fb_vector(&r->fb, t, SUB_OUTPUTS, 4);
     for (int32_t i = 0; i < n->n_in && !r->fb.failed; i++)
@@ -358,7 +358,7 @@ int ac_tfl_changed(ac_tfl *r, const ac_tfl_node *n, bool *changes)
     return r->fb.failed ? AC_FAIL : AC_OK;
 }
 
-/* Of a sized reading the main one, and those that give variables their first values. */
+/* In a sized reading, the main one and those that initialise variables. */
 static int read_subgraphs(ac_tfl *r, ac_fb_table model)
 {
     r->sub = ac_fb_vector(&r->fb, model, MODEL_SUBGRAPHS, 4);
@@ -387,7 +387,7 @@ static int read_subgraphs(ac_tfl *r, ac_fb_table model)
     return r->fb.failed ? AC_FAIL : rc;
 }
 
-/* Nodes too: what they mean does not depend on sizes, unless data decides these (sized.c). */
+/* Also nodes: their meaning does not depend on sizes, unless those are data-dependent (sized.c). */
 static int read(ac_reading *reading)
 {
     ac_tfl r = {.reading = reading, .cx = reading->cx, .sized = reading->again};

@@ -1,4 +1,4 @@
-/* fb.c - FlatBuffers read in place, every offset checked. */
+/* fb.c - reads FlatBuffers in place, and checks every offset. */
 #include "import/wire/fb.h"
 
 #include <string.h>
@@ -53,7 +53,7 @@ bool ac_fb_spend(ac_fb *fb, int64_t steps)
 }
 
 /* Table at `at`, referred to from byte `from`. A table starts with the distance back to its vtable; the vtable holds
- * its own size, the table's size, and an offset into the table for each field (0: left out). */
+ * its own size, the table's size, and an offset into the table for each field (0: omitted). */
 static ac_fb_table table_at(ac_fb *fb, uint64_t from, uint64_t at, const char *what)
 {
     ac_fb_table t = {.at = at, .what = what}, absent = {.what = what};
@@ -86,7 +86,7 @@ static ac_fb_table table_at(ac_fb *fb, uint64_t from, uint64_t at, const char *w
     return t;
 }
 
-/* The place the unsigned offset at `from` points to; 0 on failure. */
+/* The target of the unsigned offset at `from`; 0 on failure. */
 static uint64_t follow(ac_fb *fb, uint64_t from, const char *what)
 {
     uint32_t offset;
@@ -103,7 +103,7 @@ static uint64_t follow(ac_fb *fb, uint64_t from, const char *what)
     return from + offset;
 }
 
-/* Where a field of `width` bytes is; 0: left out, or the file is broken. */
+/* The position of a field of `width` bytes; 0: omitted, or the file is broken. */
 static uint64_t field_at(ac_fb *fb, ac_fb_table t, int field, uint32_t width)
 {
     uint16_t offset;

@@ -10,11 +10,11 @@
  *     if (fb.failed)
  *         return AC_FAIL;                                            the diagnostic has been recorded
  *
- * A field that is left out reads as its default: tables as the absent table (at == 0), whose own fields all read as
- * defaults, vectors as empty. The first broken rule records one diagnostic (E0010..E0014 with its byte)
- * and sets `failed`; from then on everything reads as absent, so callers test `failed` where it suits them, at least
- * once per loop. Alignment is not assumed. Objects may be shared or cyclic in a hostile file: every table, element and
- * string costs work, and E0014 stops reading when the file's size does not justify it.
+ * An omitted field reads as its default: tables as the absent table (at == 0), whose own fields all read as defaults,
+ * vectors as empty. The first broken rule records one diagnostic (E0010..E0014 with its byte) and sets `failed`; from
+ * then on everything reads as absent, so callers may test `failed` anywhere, at least once per loop. Alignment is not
+ * assumed. Objects may be shared or cyclic in a hostile file: every table, element and string costs work, and E0014
+ * stops reading if the file's size does not justify it.
  *
  * Cost: O(1) per access, O(length) for strings. Memory: none but interned strings. */
 #ifndef AC_IMPORT_WIRE_FB_H
@@ -40,7 +40,7 @@ typedef struct ac_fb_vec {
     uint64_t at;    /* place of the first element */
     uint32_t n;     /* elements */
     uint32_t width; /* bytes per element */
-    bool present;   /* an empty vector is present, a left-out one is not */
+    bool present;   /* an empty vector is present, an omitted one is not */
 } ac_fb_vec;
 
 /* A scalar: its width in bytes, negative when signed. */

@@ -15,7 +15,7 @@ static bool read_uint(ac_span s, uint64_t at, uint32_t width, uint64_t *out)
     return true;
 }
 
-/* The place an offset of `width` bytes at `at` points back to. */
+/* The target of the backward offset of `width` bytes at `at`. */
 static bool follow(ac_span s, uint64_t at, uint32_t width, uint64_t *to)
 {
     uint64_t back;
@@ -51,7 +51,7 @@ static bool read_float(ac_span s, uint64_t at, uint32_t width, double *out)
     return true;
 }
 
-/* A value of `width` bytes at `at`; what is elsewhere has the width its type says. */
+/* A value of `width` bytes at `at`; indirect values have the width of their type. */
 static bool read_number(ac_span s, uint64_t at, uint32_t width, uint8_t type, double *out)
 {
     const uint32_t kind = type >> 2, own = 1u << (type & 3);

@@ -1,11 +1,11 @@
-/* flex.h - one number out of a FlexBuffer map, the form in which TFLite stores the options of custom operators.
+/* flex.h - reads one number from a FlexBuffer map, the format of the options of custom operators in TFLite.
  *
  *     double scale;
  *     switch (ac_flex_number(options, "y_scale", &scale)) ...
  *
  * A FlexBuffer is read from its end: [.. map ..] root, type of the root, width of the root. A map is a vector of values
- * with their types after it and the place of its keys before it. Every place is checked, the file may lie. Nothing is
- * allocated; a look-up walks over the keys. */
+ * with their types after it and the offset of its keys before it. Every offset is checked, as the file may be hostile.
+ * Nothing is allocated; a look-up scans the keys. */
 #ifndef AC_IMPORT_WIRE_FLEX_H
 #define AC_IMPORT_WIRE_FLEX_H
 #include "base/bytes.h"

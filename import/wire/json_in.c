@@ -1,4 +1,4 @@
-/* json_in.c - JSON of hostile files as a tree. */
+/* json_in.c - parses JSON of hostile files into a tree. */
 #include "import/wire/json_in.h"
 
 #include <string.h>
@@ -55,7 +55,7 @@ static bool hex4(const uint8_t *p, uint32_t *v)
     return true;
 }
 
-/* \uXXXX after the u, with its second half where there is one, as UTF-8. */
+/* \uXXXX after the u, with its second half if there is one, as UTF-8. */
 static char *unicode(reader *x, char *to)
 {
     uint32_t c, low;
@@ -195,7 +195,7 @@ static int read_value(reader *x, const char *key)
     return AC_OK;
 }
 
-/* The next element or member of what is open, or its end. */
+/* The next element or member of the open array or object, or its end. */
 static int read_next(reader *x)
 {
     const bool object = x->open->kind == AC_JS_OBJECT;

@@ -4,9 +4,9 @@
  *     AC_TRY(ac_js_parse(&js, cx, path, (ac_span){f->data, f->n}));
  *     for (const ac_js_node *n = ac_js_get(js.root, "nodes")->first; n; n = n->next) ...
  *
- * Strict (RFC 8259): no comments, no trailing commas, nothing after the value. Numbers stay as they are written, so
- * that none is rounded. Reading is iterative and nests at most AC_JS_DEPTH deep (E0014); what breaks the grammar is
- * E0020 with line and column. Cost: linear; about 70 bytes for each value, in the context's region. */
+ * Strict (RFC 8259): no comments, no trailing commas, nothing after the value. Numbers stay text, so that none is
+ * rounded. Reading is iterative and nests at most AC_JS_DEPTH deep (E0014); syntax errors are E0020 with line and
+ * column. Cost: linear; about 70 bytes for each value, in the context's region. */
 #ifndef AC_IMPORT_WIRE_JSON_IN_H
 #define AC_IMPORT_WIRE_JSON_IN_H
 #include "base/bytes.h"
@@ -42,8 +42,8 @@ typedef struct ac_js {
 
 int ac_js_parse(ac_js *js, ac_ctx *cx, const char *file, ac_span text);
 ac_place ac_js_place(const ac_js *js, const ac_js_node *x);
-/* The last of that name; NULL: none, or no object. */
+/* The last one of that name; NULL: none, or not an object. */
 const ac_js_node *ac_js_get(const ac_js_node *object, const char *key);
-bool ac_js_int(const ac_js_node *x, int64_t *out); /* false: no whole number of 18 digits at most */
+bool ac_js_int(const ac_js_node *x, int64_t *out); /* false: not an integer of at most 18 digits */
 
 #endif

@@ -1,4 +1,4 @@
-/* pb.c - protobuf messages read in place, every length checked. */
+/* pb.c - reads protobuf messages in place, and checks every length. */
 #include "import/wire/pb.h"
 
 #include <string.h>
@@ -163,7 +163,7 @@ static void store(const ac_pb_field *row, const field *f, ac_span m, uint64_t fr
     case AC_PB_MANY:
     case AC_PB_NUMBERS:
         if (row->kind == AC_PB_MANY && f->wire != WIRE_BYTES)
-            break; /* by what protobuf says, another field; and there are no more than can be walked */
+            break; /* protobuf treats it as another field; and the list is limited to a number that can be walked */
         if (!list->n)
             *list = (ac_pb_list){{m.p + from, m.n - (size_t)from}, row->number, 0};
         list->n++;

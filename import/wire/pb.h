@@ -3,17 +3,17 @@
  *     typedef struct dim { int64_t value; ac_span param; } dim;
  *     static const ac_pb_field DIM[] = {
  *         {1, AC_PB_INT, offsetof(dim, value)}, {2, AC_PB_BYTES, offsetof(dim, param)}, {0}};
- *     dim d = {.value = -1};                               fields that are left out keep what is there
+ *     dim d = {.value = -1};                               omitted fields keep their value
  *     if (!ac_pb_read(&pb, message, DIM, &d))
  *         return AC_FAIL;                                  the diagnostic has been recorded
  *
- * A table says which fields are wanted; others are skipped, also unknown groups. Of a field that may occur once the
- * last one wins. A repeated field becomes an ac_pb_list, which remembers where it is and is walked later; packed
+ * A table lists the wanted fields; others are skipped, also unknown groups. If a singular field occurs several times,
+ * the last one wins. A repeated field becomes an ac_pb_list, which remembers where it is and is walked later; packed
  * and unpacked numbers read the same. A field whose wire type does not suit its kind counts as unknown.
  *
- * The first broken rule records one diagnostic (E0010, E0012, E0014 with its byte) and sets `failed`;
- * from then on nothing is read. Every field and element costs work, and E0014 stops reading when the file's size does
- * not justify it. Nesting of messages is the caller's: ac_pb_enter counts it.
+ * The first broken rule records one diagnostic (E0010, E0012, E0014 with its byte) and sets `failed`; from then on
+ * nothing is read. Every field and element costs work, and E0014 stops reading if the file's size does not justify it.
+ * Callers count the nesting of messages with ac_pb_enter.
  *
  * Cost: ac_pb_read O(fields of that level), contents are stepped over. Memory: lists of numbers that are not one packed
  * run are copied into the context's region; nothing else is. */
@@ -36,7 +36,7 @@ typedef struct ac_pb_lines {
 typedef struct ac_pb {
     ac_ctx *cx;
     const char *file;
-    const uint8_t *base;      /* where byte 0 of the file is, for messages */
+    const uint8_t *base;      /* the position of byte 0 of the file, for messages */
     const ac_pb_lines *lines; /* messages name lines instead; NULL: bytes */
     int64_t work;             /* steps left */
     int32_t depth;            /* messages entered */

@@ -1,9 +1,9 @@
-/* peek.c - what the first bytes of a file tell about its format. */
+/* peek.c - recognises the format of a file from its first bytes. */
 #include "import/wire/peek.h"
 
 #include <string.h>
 
-enum { PEEK = 65536 }; /* bytes in which words are looked for */
+enum { PEEK = 65536 }; /* number of bytes to search for words */
 
 bool ac_peek_contains(ac_span s, const char *word)
 {

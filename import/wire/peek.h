@@ -1,18 +1,18 @@
-/* peek.h - what the first bytes of a file tell about its format. Nothing is reported and nothing allocated.
+/* peek.h - recognises the format of a file from its first bytes. Nothing is reported and nothing allocated.
  *
  *     return ac_peek_text(s) && ac_peek_starts(ac_peek_word(s), "graph");
  *
- * Protobuf has no mark of its own, so which fields its outermost message has must tell:
+ * Protobuf has no magic number, so the fields of its outermost message are used:
  *
  *     ac_outline o = ac_peek_outline(s);
  *     return !o.other && (o.messages & AC_FIELD(7)) && !(o.numbers & ~AC_FIELD(1));
  *
- * Cost: at most 64 KiB of the file are looked at, and 1000 fields. */
+ * Cost: inspects at most 64 KiB of the file, and 1000 fields. */
 #ifndef AC_IMPORT_WIRE_PEEK_H
 #define AC_IMPORT_WIRE_PEEK_H
 #include "base/bytes.h"
 
-/* The first bytes hold no control characters but those of text. */
+/* True if the first bytes contain no control characters except those of text. */
 bool ac_peek_text(ac_span s);
 bool ac_peek_contains(ac_span s, const char *word);
 bool ac_peek_starts(ac_span s, const char *word);
@@ -27,7 +27,7 @@ typedef struct ac_outline {
     bool other;                 /* anything else, or no protobuf at all */
     ac_span first;              /* content of the first field 1 */
 } ac_outline;
-/* A field that reaches past the end still counts: files that were cut off are to be recognised. */
+/* A field that reaches past the end still counts: truncated files are recognised as well. */
 ac_outline ac_peek_outline(ac_span s);
 
 #endif

@@ -1,4 +1,4 @@
-/* prototext.c - protobuf's text format as a tree. */
+/* prototext.c - parses protobuf's text format into a tree. */
 #include "import/wire/prototext.h"
 
 #include <string.h>
@@ -108,7 +108,7 @@ static int read_name(lexer *x, ac_pt_node *n)
     return AC_OK;
 }
 
-/* Adjacent strings, each on one line, with any escapes; they are checked here and resolved when asked for. */
+/* Adjacent strings, each on one line, with any escapes; they are checked here and resolved when read. */
 static int read_string(lexer *x, ac_pt_node *n)
 {
     const uint8_t *stop = x->at;
@@ -174,7 +174,7 @@ ac_pt_node *ac_pt_add(ac_pt *pt, ac_pt_node *up, const char *name, ac_pt_kind ki
     return append(pt, up, &n);
 }
 
-/* What is open around the cursor: messages, and the list that a message is in. */
+/* The open messages around the cursor, and the list that a message is in. */
 typedef struct open_message {
     ac_pt_node *message;
     char close;   /* } or > */

@@ -5,20 +5,20 @@
  *     for (ac_pt_node *l = ac_pt_find(pt.root, "layer"); l; l = ac_pt_again(l)) {
  *         const char *name;
  *         int64_t n;
- *         AC_TRY(ac_pt_str(&pt, ac_pt_last(l, "name"), "", &name));        left-out fields get the default
+ *         AC_TRY(ac_pt_str(&pt, ac_pt_last(l, "name"), "", &name));        omitted fields get the default
  *         AC_TRY(ac_pt_int(&pt, ac_pt_last(l, "num"), 1, 0, 1000, &n));    E0012 with line and column when out of range
  *     }
  *
- * Every node is a field: its name, its kind and what follows it. A list `a: [1, 2]` gives as many fields `a`, and
- * so does writing the field again. Which value is meant (number, name of an enumeration, text) only the reader of a
- * field knows, so numbers and words stay as they are written until asked for.
+ * Every node is a field: its name, its kind and its value. A list `a: [1, 2]` gives as many fields `a`, and so does
+ * writing the field again. Only the reader of a field knows its type (number, name of an enumeration, text), so numbers
+ * and words stay text until they are read.
  *
  * Grammar: name [:] { ... } or < ... >, name : value, lists in [ ], separators ; and , after a field, # comments,
  * adjacent strings joined, extensions and Any types as [full.name].
  *
- * Hostile input: reading is iterative, messages nest at most AC_PT_DEPTH deep (E0014), and what breaks the grammar is
- * E0020 with line, column and the line itself. Cost: linear in the text; about 100 bytes for each field, in the
- * context's region. Values point into the file's bytes, which must outlive the tree. */
+ * Hostile input: reading is iterative, messages nest at most AC_PT_DEPTH deep (E0014), and syntax errors are E0020 with
+ * line, column and the line itself. Cost: linear in the text; about 100 bytes for each field, in the context's region.
+ * Values point into the file's bytes, which must outlive the tree. */
 #ifndef AC_IMPORT_WIRE_PROTOTEXT_H
 #define AC_IMPORT_WIRE_PROTOTEXT_H
 #include "base/bytes.h"
@@ -37,8 +37,8 @@ typedef struct ac_pt_node ac_pt_node;
 struct ac_pt_node {
     const char *name; /* interned; "[full.name]" for extensions */
     ac_pt_kind kind;
-    bool used;                /* for readers: somebody asked for it */
-    int32_t line, col;        /* of the name, 1-based; 0: made by a program */
+    bool used;                /* for readers: it has been read */
+    int32_t line, col;        /* of the name, 1-based; 0: created by a program */
     ac_span text;             /* the value as written; strings: from the first quote to the last. MESSAGE: empty */
     ac_pt_node *first, *last; /* MESSAGE: its fields */
     ac_pt_node *next, *up;
@@ -52,7 +52,7 @@ typedef struct ac_pt {
 } ac_pt;
 
 int ac_pt_parse(ac_pt *pt, ac_ctx *cx, const char *file, ac_span text);
-/* Where a node is, with its line for the caret when that is short. */
+/* The position of a node, with its line for the caret if that is short. */
 ac_place ac_pt_place(const ac_pt *pt, const ac_pt_node *x);
 
 /* A field appended to a message by a program; strings and numbers are given as they would be written. */
@@ -60,7 +60,7 @@ ac_pt_node *ac_pt_add(ac_pt *pt, ac_pt_node *up, const char *name, ac_pt_kind ki
 
 ac_pt_node *ac_pt_find(const ac_pt_node *message, const char *name); /* the first field of that name, or NULL */
 ac_pt_node *ac_pt_again(const ac_pt_node *field);                    /* the next one of the same name, or NULL */
-ac_pt_node *ac_pt_last(const ac_pt_node *message, const char *name); /* what counts for fields that occur once */
+ac_pt_node *ac_pt_last(const ac_pt_node *message, const char *name); /* the valid one of fields that occur once */
 int32_t ac_pt_count(const ac_pt_node *message, const char *name);
 
 /* Values. x may be NULL: then *out is the default. AC_FAIL: the value is of another kind or out of range (E0012). */
@@ -70,6 +70,7 @@ int ac_pt_double(ac_pt *pt, const ac_pt_node *x, double init, double *out);
 int ac_pt_bool(ac_pt *pt, const ac_pt_node *x, bool init, bool *out);
 int ac_pt_str(ac_pt *pt, const ac_pt_node *x, const char *init, const char **out);  /* interned; no control bytes */
 int ac_pt_word(ac_pt *pt, const ac_pt_node *x, const char *init, const char **out); /* an enumeration: name or number */
-int ac_pt_bytes(ac_pt *pt, const ac_pt_node *x, ac_span *out); /* escapes resolved; in the file where there are none */
+int ac_pt_bytes(ac_pt *pt, const ac_pt_node *x, ac_span *out); /* escapes resolved; points into the file if there are
+                                                                * none */
 
 #endif

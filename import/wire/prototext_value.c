@@ -1,5 +1,4 @@
-/* prototext_value.c - values of protobuf's text format: what a field's text means, asked for by whoever knows its
- * type. */
+/* prototext_value.c - parses values of protobuf's text format, for readers that know the type of a field. */
 #include "import/wire/prototext.h"
 
 #include <inttypes.h>
@@ -26,7 +25,7 @@ static int wrong(ac_pt *pt, const ac_pt_node *x, const char *expected)
                     (int)(x->text.n < 60 ? x->text.n : 60), (const char *)x->text.p, expected);
 }
 
-/* Sign and magnitude of a whole number: decimal, 0x.. or 0.. */
+/* Sign and magnitude of an integer: decimal, 0x.. or 0.. */
 static bool whole(const ac_pt_node *x, bool *negative, uint64_t *v)
 {
     size_t i = 0;
@@ -196,7 +195,7 @@ static size_t put_utf8(uint32_t c, uint8_t *to)
     return n;
 }
 
-/* The escape after a backslash at p; *p moves past it. 0 bytes: it is none. */
+/* The escape after a backslash at p; *p moves past it. 0 bytes: invalid. */
 static size_t escape(const uint8_t **p, const uint8_t *end, uint8_t *to)
 {
     static const char NAME[] = "abfnrtv\\'\"?", MEANS[] = "\a\b\f\n\r\t\v\\'\"?";

@@ -1,4 +1,4 @@
-/* sorted_table.c - blocks and entries of a sorted table, every length checked; see sorted_table.h. */
+/* sorted_table.c - reads blocks and entries of a sorted table, and checks every length; see sorted_table.h. */
 #include "import/wire/sorted_table.h"
 #include "import/wire/crc32c.h"
 
@@ -20,7 +20,7 @@ static int fail(const reading *r, uint64_t at, ac_code code, const char *what)
     return ac_error(r->cx, (ac_place){.file = r->file, .byte = 1 + (int64_t)at}, code, "%s", what);
 }
 
-/* Where a block is: two varints at *at. */
+/* The position of a block: two varints at *at. */
 static int take_place(const reading *r, ac_span in, uint64_t *at, uint64_t *offset, uint64_t *size)
 {
     const uint64_t from = (uint64_t)(in.p - r->all.p) + *at;

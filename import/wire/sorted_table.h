@@ -9,7 +9,8 @@
  * The file, from its end (LevelDB, doc/table_format.md): 48 bytes of footer with the places of two blocks and a magic
  * number; the index block, whose values are places of data blocks; data blocks of entries.
  *
- *     block   entries | restart points u32[n] | n u32         then, beside its size: compression u8 | checksum u32
+ *     block   entries | restart points u32[n] | n u32         then, not included in its size: compression u8 | checksum
+ *                                                             u32
  *     entry   shared, unshared, value size (varints) | unshared bytes of the key | value
  *
  * A key begins with `shared` bytes of the key before. Every block's checksum (crc32c.h) is compared. Compressed blocks

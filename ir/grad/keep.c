@@ -145,7 +145,7 @@ static bool levels(cut *c, bool back)
     return c->level[back ? source(c) : sink(c)] >= 0;
 }
 
-/* One path from the source to the sink along rising levels, filled; false: there is none. */
+/* One path from the source to the sink along rising levels, filled; false: none exists. */
 static bool augment(cut *c)
 {
     int32_t n = 0, v = source(c); /* queue: the edges of the path */

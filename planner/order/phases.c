@@ -12,7 +12,7 @@ enum {
 
 /* A phase that is being made, and the best prefix of it. */
 typedef struct phase {
-    int32_t step[MOST], where[MOST]; /* in the order in which they were placed; thread or AC_ALL_THREADS */
+    int32_t step[MOST], where[MOST]; /* in the order of their placement; thread or AC_ALL_THREADS */
     int32_t n;
     double gain;
 } phase;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A stretch of steps in which an item occupies the same bytes of itself. An item without gaps has one. */
+/* A range of steps during which an item occupies the same part of its bytes. An item without gaps has one. */
 typedef struct piece {
     ac_step begin, end;
     ac_bytes lo, hi; /* bytes of the item, hi > lo */

@@ -116,7 +116,7 @@ static bool wanted(const job *j, ac_strategy_role role, const ac_problem *p, boo
     return true;
 }
 
-/* The strategies in the order in which `auto` runs them. */
+/* The strategies, in the order of `auto`. */
 static void order_strategies(bool large, const planner *order[N_STRATEGIES])
 {
     int32_t n = 0;

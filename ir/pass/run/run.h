@@ -10,8 +10,8 @@
  *     AC_TRY(ac_passes_run(&r, AC_N_PASSES));        the rest
  *
  * The graph is verified after each pass (ac_graph_verify), and compared with the column `changes` of its row. Passes
- * are timed, and can be skipped, stopped after and dumped by name. Errors: E0501 for unknown names in the options, those
- * of the passes, and E0901 for a pass that breaks a rule. */
+ * are timed, and can be skipped, stopped after and dumped by name. Errors: E0501 for unknown names in the options,
+ * those of the passes, and E0901 for a pass that breaks a rule. */
 #ifndef AC_IR_PASS_RUN_RUN_H
 #define AC_IR_PASS_RUN_RUN_H
 #include "ir/pass/pass.h"
