@@ -1,13 +1,10 @@
-"""Finds calls with two or more arguments that each make tensors or nodes of the graph.
+"""Finds calls with two or more arguments that each create tensors or nodes of the graph. C does not define their order
+of evaluation: gcc goes from right to left, clang from left to right, so that numbers and names would depend on the
+compiler. All but one must be created before the call. Loops (ac_x values) may do so: ir/loop/canonical.c sorts them.
 
-C leaves open in which order they are evaluated: gcc goes from right to left, clang from left to right, so that arenac
-would number and name what it makes as its compiler likes. All but one are made before the call. Loops (ac_x values) are
-free to do so: ir/loop/canonical.c sorts them.
-
-A function makes something if it comes to MAKERS through functions that it calls by name, not through pointers; macros
-are expanded. usage: argument_order.py CC MADE FILE.c..., in the root of the sources, MADE being the
-folder of the tables that the build makes; prints what is wrong, and last how many
-calls have an argument that makes something"""
+A function creates something if it reaches MAKERS through functions that it calls by name, not through pointers; macros
+are expanded. usage: argument_order.py CC MADE FILE.c..., in the root of the sources, MADE being the folder of the
+tables that the build makes; prints what is wrong, and last how many calls have an argument that makes something"""
 import re
 import subprocess
 import sys

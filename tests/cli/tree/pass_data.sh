@@ -19,12 +19,13 @@ done
 compared "$tmp/compared.c" >"$tmp/found" || die "the check itself does not find $(cat "$tmp/compared.c")"
 [ -s ir/pass/pass.h ] || die "no ir/pass/pass.h"
 for f in ir/pass/*.h ir/pass/*/*.h; do
-    found=$(calls "$f") && fail "$f holds a function: hand in what it would return, or run the passes in pieces (ir/pass/run/run.h):
+    found=$(calls "$f") && fail "$f holds a function: hand in its result, or run the passes in pieces (ir/pass/run/run.h):
 $found"
 done
 found=$(compared $(find ir driver -name '*.c')) && fail "a pass is compared by its function: use a column of passes.def:
 $found"
-order=$(sed -n 's/^\(PASS\|ON_REQUEST\|BY_CALLER\)(\([a-z]*\),.*/\2/p' ir/pass/passes.def | paste -sd ' ' | sed 's/ / > /g')
+order=$(sed -n 's/^\(PASS\|ON_REQUEST\|BY_CALLER\)(\([a-z]*\),.*/\2/p' ir/pass/passes.def | paste -sd ' ' |
+    sed 's/ / > /g')
 case $order in "infer > "*" > "*) ;; *) die "the order of the passes is '$order'" ;; esac
 grep -qF " $order" docs/journey.md || fail "docs/journey.md does not list the passes as passes.def: $order"
 exit $bad
