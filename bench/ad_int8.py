@@ -4,9 +4,8 @@
     bench/ad_int8.py OUT.ag [--float MODEL.tflite --arenac build/arenac] [--per-channel] [--seed N]
 
 With --float the weights are those of a float model of this shape, quantised after training: weights symmetric,
-activations by the ranges that the inputs beside the model (input0_*.npy) give. Else they are normal, from a seed. Needs
-NumPy.
-"""
+activations by the ranges of the inputs next to the model (input0_*.npy). Else they are normal, from a seed. Needs
+NumPy."""
 import argparse
 import glob
 import os

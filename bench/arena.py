@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Bytes of the arena of known networks, plain, with overlap, with stripes, and with the input handed over by rows,
-each beside what is aimed at and its ratio to it.
+"""Bytes of the arena of known networks, plain, with overlap, with stripes, and with a streamed input, each with its
+target and the ratio to it.
 
     bench/arena.py                       the table
     bench/arena.py --verify              also runs every plan against the plain one: generic C with dead bytes
@@ -8,9 +8,8 @@ each beside what is aimed at and its ratio to it.
     bench/arena.py --only kws --markdown table.md
 
 All at --align 4, -t generic; graph inputs and outputs, windows of rows and scratch are counted. Models are those of the
-shared folder beside the checkout; without it there is nothing to measure, and the script says so and ends with 0. Exit
-status 1 when a figure is above its target or outputs differ.
-"""
+shared folder next to the checkout; without it, the script reports that and exits with 0. Exit status 1 when a figure is
+above its target or outputs differ."""
 import argparse
 import filecmp
 import json

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Memory beside other systems, on the same files: TFLite Micro, Arm's Vela, ONNX Runtime and TVM from PyPI.
+"""Memory compared with other systems, on the same files: TFLite Micro, Arm's Vela, ONNX Runtime and TVM from PyPI.
 
     bench/beside.py                                  two tables of Markdown, those of docs/comparison.md
     bench/beside.py --only kws --peers tflm,vela
@@ -9,7 +9,7 @@ int8 models of TFLite, RAM and flash of firmware:
   arenac     the arena of a plan: inputs, activations, outputs, scratch; code by arm-none-eabi-gcc -O2 for a Cortex-M4,
              and, run in QEMU, the stack and the instructions
   TFLM       the smallest arena with which the Python package's interpreter runs (64-bit pointers, reference kernels),
-             found to 256 B or 0.2 %; its flash is the file, and the interpreter with its kernels besides
+             found to 256 B or 0.2 %; its flash is the file; the interpreter with its kernels is not included
   Vela       SRAM and flash of its summary for an Ethos-U55-128, an NPU: no code, and cycles that are an estimate
 f32 models of ONNX:
   arenac     as above, generic C

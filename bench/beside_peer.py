@@ -1,4 +1,4 @@
-"""One figure of another system, asked for by beside.py in a Python that has its package.
+"""One figure of another system; beside.py runs this in a Python that has its package.
 
     beside_peer.py tflm MODEL.tflite ARENA     exit 0: TFLite Micro runs it in so many bytes
     beside_peer.py ort MODEL.onnx ARENA        exit 0: ONNX Runtime runs it with an allocator that has so many bytes

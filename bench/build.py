@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a compiled model costs besides its run time: seconds to build, code in bytes, start-up, memory.
+"""The costs of a compiled model apart from its run time: seconds to build, code in bytes, start-up, memory.
 
     bench/build.py                       the models below
     bench/build.py --only kws            those whose name contains this

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What compiling costs: memory, time and bytes written, on models that are large in one way or another.
+"""The costs of compiling: memory, time and bytes written, on models that are large in different ways.
 
     bench/cost.py                        the models below
     bench/cost.py gpt nasnet_int8        these

@@ -6,8 +6,8 @@
     bench/cuda.py --models "" --only 3x3 some layers
     bench/cuda.py --check                compiles every kernel and program, runs none: needs no GPU
 
-Models are those of bench/models.py, timed beside ONNX Runtime with its CUDA provider. Layers are single convolutions
-and products of matrices, timed beside PyTorch. Each figure is milliseconds of a run with everything on the device, the
+Models are those of bench/models.py, compared with ONNX Runtime with its CUDA provider. Layers are single convolutions
+and products of matrices, compared with PyTorch. Each figure is milliseconds of a run with everything on the device, the
 least mean of many; arenac's is that of its CUDA graph. The ratio to the library ends the row, below 1 is faster, and
 the geometric means end the table. First outputs are compared: the largest difference, as a share of the largest value,
 comes after the ratio.

@@ -5,12 +5,11 @@
     bench/decode.py --bits 4 --threads 1 --rounds 200
 
 The model is that of examples/language-model/model.py with random weights, larger than the caches. A step reads all of
-them once, so it can be no faster than memory: the table says how much of the copy bandwidth that shared/bench/peak.c
-measures in the same run it reaches (bytes read of ours against bytes read and written of the copy). ONNX Runtime runs
-the same file; llama.cpp (llama-cpp-python, with gguf to write its file) a model of the same shape with Q4_0, Q8_0 or
-f32 weights. Packages that are missing are left out. Steps of all programs alternate, minima count; a busy machine makes
-all of them slower, though not alike.
-"""
+them once, so memory limits its speed: the table has its share of the copy bandwidth that shared/bench/peak.c measures
+in the same run (bytes read of ours against bytes read and written of the copy). ONNX Runtime runs the same file;
+llama.cpp (llama-cpp-python, with gguf to write its file) a model of the same shape with Q4_0, Q8_0 or f32 weights.
+Missing packages are skipped. Steps of all programs alternate, minima count; a busy machine makes all of them slower,
+though not alike."""
 import argparse
 import ctypes
 import importlib.util

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Firmware: instructions, RAM and flash of int8 models on QEMU's boards, beside what is wanted and what others need.
+"""Firmware: instructions, RAM and flash of int8 models on QEMU's boards, with targets and the figures of other systems.
 
     bench/firmware.py                               all models and targets: half an hour
     bench/firmware.py --quick                       the four of MLPerf Tiny on cortex-m4, C with -O2 and the object

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Single layers of known networks: generated code beside three libraries, in one process, turn by turn.
+"""Single layers of known networks: generated code compared with three libraries, in one process, turn by turn.
 
     bench/layers.py                          all layers below, one thread; needs onnx, numpy and the libraries
     bench/layers.py --only grouped --rounds 20

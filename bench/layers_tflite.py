@@ -1,11 +1,10 @@
-"""TFLite files of the single layers of bench/layers.py, made by TensorFlow's converter from the layer's ONNX model.
+"""TFLite files of the single layers of bench/layers.py, converted by TensorFlow from the layer's ONNX model.
 
     tflite = layers_tflite.convert("layer.onnx")          bytes, or None and a message where there is no such layer
 
-Convolutions get channels last, as TFLite has them, input and output too; pads are SAME where that gives as many
-results, else a PAD of its own. QuantizeLinear and DequantizeLinear go: the layer is quantised by the converter, int8
-input and output, weights per channel. Dynamic quantisation is TFLite's (a float input, int8 weights). Needs tensorflow
-and onnx.
+Convolutions get channels last, as TFLite has them, input and output too; pads are SAME if that gives as many results,
+else a separate PAD. QuantizeLinear and DequantizeLinear go: the layer is quantised by the converter, int8 input and
+output, weights per channel. Dynamic quantisation is TFLite's (a float input, int8 weights). Needs tensorflow and onnx.
 """
 import os
 

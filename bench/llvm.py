@@ -8,9 +8,8 @@
 
 All builds of a model have one plan, so one process loads them all and runs them turn by turn on the same arena
 (versus.c). A round gives one ratio, LLVM's time to that of the compiler with the least median; the median of these
-ratios is the figure: what slows the machine down for longer than a round falls out. Outputs are compared byte by byte.
-Ends with the number of models above --limit.
-"""
+ratios is the figure: slowdowns of the machine that last longer than a round cancel out. Outputs are compared byte by
+byte. Ends with the number of models above --limit."""
 import argparse
 import os
 import shutil

@@ -1,23 +1,22 @@
 #!/usr/bin/env python3
-"""The planner's numbers: how small and how fast, on public instances and on generated ones.
+"""Arena sizes and speed of the planner, on public instances and on generated ones.
 
     bench/plan.py                          every group below
     bench/plan.py --only budget,net        some of them
     bench/plan.py --markdown table.md      also as a table
 
 groups: budget   MiniMalloc's A..K against a capacity: fits, user seconds
-        open     D and J minimised: the interval that is left
-        perfect  cut-250 and pinwheel-250, whose optimum is the bound by construction
+        open     D and J minimised: the remaining interval perfect cut-250 and pinwheel-250, whose optimum is the bound
+                 by construction
         net      lifetimes of real models: at the bound, or optimal with a certificate that the replayer accepts
         quick    A..K by heuristics alone (--effort 0)
         scale    100 k and 1 M items; user seconds and peak memory
         family   every other instance of the folder: never worse than one strategy of the portfolio
 
-Every plan is checked by the folder's own checker (verify_plan.py), which shares nothing with arenac; --trust leaves
-that out for the million-item plans, where it takes minutes. Instances and generator are those of the shared folder
-beside the checkout; without it there is nothing to measure, and the script says so and ends with 0. Exit status: the
-number of misses.
-"""
+Every plan is checked by the folder's own checker (verify_plan.py), which shares nothing with arenac; --trust skips it
+for the million-item plans, where it takes minutes. Instances and generator are those of the shared folder beside the
+checkout; without it there is nothing to measure, and the script says so and ends with 0. Exit status: the number of
+misses."""
 import argparse
 import glob
 import json

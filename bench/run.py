@@ -5,16 +5,15 @@
     bench/run.py --threads 2 --only v2   wall time of two threads
     bench/run.py --by cpu                CPU time instead of wall time: steadier on a busy machine, one thread only
     bench/run.py --only mobilenet --rounds 10 --markdown table.md
-    bench/run.py --avx2                  code for AVX2 (-t x86-64-v3) beside OpenVINO held to AVX2
-    bench/run.py --arenac OLD/arenac --label before     another compiler binary beside the built one
+    bench/run.py --avx2                  code for AVX2 (-t x86-64-v3) compared with OpenVINO limited to AVX2
+    bench/run.py --arenac OLD/arenac --label before     another compiler binary in addition to the built one
     bench/run.py --also=--winograd --only resnet        a column of its own for other options of the (last) compiler
 
 Peers (ONNX Runtime, LiteRT with XNNPACK, OpenVINO) come from PyPI, into build/bench/venv; one that cannot be installed
-is left out. The ONNX models are made by bench/models.py in build/bench/onnx; TFLite models and the driver that
+is skipped. The ONNX models are made by bench/models.py in build/bench/onnx; TFLite models and the driver that
 interleaves the processes are those of the shared folder beside the checkout; without it there is nothing to compare,
 and the script says so and ends with 0. All figures are minima over the rounds: the rounds of all programs alternate, so
-that load on the machine hits them alike.
-"""
+that load on the machine hits them alike."""
 import argparse
 import json
 import math

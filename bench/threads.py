@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
-"""What N threads make of a model: one thread and N, turn by turn in one process (time_threads.c).
+"""Compares one thread with N, in alternating turns in one process (time_threads.c).
 
     bench/threads.py                             two threads, the models below
     bench/threads.py --threads 4 --only dense    those whose name contains this
     bench/threads.py --arenac OLD/arenac --arenac build/arenac       two compilers, in turns
     bench/threads.py FILE.onnx ...               these files
 
-Processors need not be equally fast, and work that is shared out before it runs ends with the slowest: `gain` is the
-time of one thread on the slowest processor by that of all threads, `of mean` that of one thread on the mean of them.
-Medians over the rounds; each round is a copy of the program, since the pages that a file lies on make a difference.
-Models lie in shared/ beside the checkout; without it there is nothing to time, and the script says so and ends with 0.
-"""
+Processors may differ in speed, and statically divided work ends with the slowest one: `gain` is the time of one thread
+on the slowest processor by that of all threads, `of mean` that of one thread on the mean of them. Medians over the
+rounds; each round uses a copy of the program, since the physical pages of a file affect speed. Models are in shared/
+next to the checkout; without it, the script reports that and exits with 0."""
 import argparse
 import glob
 import os

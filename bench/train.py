@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
-"""Training: steps per second and the arena of a step, beside PyTorch.
+"""Training: steps per second and the arena of a step, compared with PyTorch.
 
     bench/train.py                                  all networks of ../shared/training
-    bench/train.py -m mlp -m gpt --seconds 3        those whose names hold these words; longer
-    bench/train.py --threads 2 --arenac OLD/arenac
+    bench/train.py -m mlp -m gpt --seconds 3        those whose names contain these words; longer bench/train.py
+                                                    --threads 2 --arenac OLD/arenac
 
-Steps per second of PyTorch are those of peers.json, which another machine has made; where torch is installed,
-../shared/training/bench_peers.py measures both alternately in one run, and that is said.
-The arena is compared with the step peak of peers.json: what PyTorch's allocator held at most during a step. Without
-../shared/training there is nothing to do, and that is said.
-"""
+Steps per second of PyTorch come from peers.json, measured on another machine; if torch is installed,
+../shared/training/bench_peers.py measures both alternately in one run, and the output states that. The arena is
+compared with the step peak of peers.json: the maximum that PyTorch's allocator held during a step. Without
+../shared/training, the script reports that there is nothing to do."""
 import argparse
 import importlib.util
 import json

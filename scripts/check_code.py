@@ -12,9 +12,8 @@ bit).
     s390x         big-endian, by qemu-s390x
     valgrind      the ten smallest models
 
-Prints a row for each that fails and a table of the ways. Exit status: 1 if one fails. A compiler or emulator that is
-missing is said, and its way left out; models that take longer than --timeout are counted.
-"""
+Prints a row for each that fails and a table of the ways. Exit status: 1 if one fails. A missing compiler or emulator is
+reported and its way skipped; models that take longer than --timeout are counted."""
 import argparse
 import collections
 import os

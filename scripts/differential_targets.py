@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
-"""Random nets on every processor that this machine has or QEMU knows, in 1, 2, 3 and 7 parts: the bits of the
+"""Random nets on every processor of this machine or QEMU, in 1, 2, 3 and 7 parts: the bits of the
 evaluator for the same target.
 
     scripts/differential_targets.py [ARENAC] [--nets 24] [--seed N] [--only aarch64] [--keep DIR]
 
 A net is f32 or int8: convolutions (grouped, dilated, strided, 1x1), depthwise and transpose ones, pools, sums,
-concatenations, pads, transposes, products of matrices and softmax, of sizes that leave rests of tiles; the later ones
-read the earlier, so that steps are fused and some run at once. As C: every step with inputs of its own, whose bytes the
-reference interpreter gives (compile --selftest-cc). As an object through LLVM, for processors whose vectors C is not
-printed for: the whole. A new seed each time, which is printed; a net that differs stays in DIR. Ends with
-`N passed, N failed`; targets whose tools are missing are said and left out.
-"""
+concatenations, pads, transposes, products of matrices and softmax, of sizes that are not multiples of tiles; later ones
+read earlier ones, so that steps are fused and some run in parallel. As C: every step with its own inputs, compared with
+the reference interpreter (compile --selftest-cc). As an object through LLVM, for processors whose vectors C does not
+support: the whole net. A new seed each time, which is printed; a net that differs stays in DIR. Ends with `N passed, N
+failed`; targets whose tools are missing are reported and skipped."""
 import argparse
 import os
 import random

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""arenac prove for every model here and every public one, on several targets: what is left unproven, and how long it
-took.
+"""arenac prove for every model here and every public one, on several targets: unproven claims, and the time it took.
 
     scripts/prove_models.py                              all models on the targets below
     scripts/prove_models.py --targets cortex-m4 PATTERN  models whose path has PATTERN, on one target
@@ -8,9 +7,8 @@ took.
     scripts/prove_models.py -v                           each claim that is left
 
 Prints a row for each model and target that is not proven, and a table of the targets. Exit status: 1 if a claim is
-left, a run fails or takes longer than --timeout. Without the shared folder only the models here are proven, and it
-says so.
-"""
+left, a run fails or takes longer than --timeout. Without the shared folder, only the models here are proven, and the
+output states that."""
 import argparse
 import collections
 import glob

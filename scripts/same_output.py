@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
-"""Builds two commits and compares what they write for models: code, plans and reports have to be equal byte for byte.
+"""Builds two commits and compares their output for models: code, plans and reports must be equal byte for byte.
 
   same_output.py OLD [NEW] [--jobs N] [--models FOLDER]... [--only TEXT] [--ignore REGEX]... [--code]
 
-OLD and NEW are commits, or arenac programs that are built already; NEW is by default the working tree. A model is a
-folder with a model.json (../shared/models and its subfolders, unless --models names others) or a file of models/. Lines
-that name the version or the options are left out, and so are those that match --ignore; what was reworded on purpose
-(REWORDED) counts as equal; of standard error only the exit status is compared. --code: comments of generated code are
-left out too, and reports are not compared. Prints what differs; exit status 0 when nothing does. Needs Python 3 and
-what a build of arenac needs.
+OLD and NEW are commits, or existing arenac programs; NEW is by default the working tree. A model is a folder with a
+model.json (../shared/models and its subfolders, unless --models names others) or a file of models/. Lines with the
+version or the options are ignored, and so are those that match --ignore; texts reworded on purpose (REWORDED) count as
+equal; of standard error only the exit status is compared. --code: also ignores comments of generated code, and does not
+compare reports. Prints what differs; exit status 0 when nothing does. Needs Python 3 and what a build of arenac needs.
 """
 import argparse, concurrent.futures as cf, difflib, filecmp, hashlib, json, os, pathlib, re, shutil, subprocess, sys
 import tempfile

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Plans every public instance and generated ones, and lets a checker that shares nothing with arenac judge each plan.
+"""Plans every public instance and generated ones, and checks each plan with a checker that shares nothing with arenac.
 
     scripts/verify_plans.py                       all stored instances; 6 families, 5 seeds, 100 to 100,000 items
     scripts/verify_plans.py --large               and 1,000,000 items of each family (minutes, 2 GB)
     scripts/verify_plans.py --only net- --no-generated
 
-A plan is accepted when verify_plan.py of the shared folder accepts it and prints the arena that arenac claims. Where
-arenac says "optimal" without meeting the lower bound, arenac-certcheck must replay its certificate. Prints one line for
-each refusal and a summary; exit status: 1 if anything was refused. Without the shared folder: says so, and ends with 0.
-"""
+A plan is accepted when verify_plan.py of the shared folder accepts it and prints the arena that arenac claims. If
+arenac reports "optimal" without meeting the lower bound, arenac-certcheck must replay its certificate. Prints one line
+for each refusal and a summary; exit status: 1 if anything was refused. Without the shared folder, reports that and
+exits with 0."""
 import argparse
 import glob
 import json

@@ -1,7 +1,7 @@
-"""Does "optimal" agree with another solver? 200 random small problems, packed by arenac and by OR-Tools' CP-SAT.
+"""Compares "optimal" with another solver: 200 random small problems, packed by arenac and by OR-Tools' CP-SAT.
 
-usage: cpsat.py ARENAC [ROUNDS]          exit 0: all agree, 1: one does not (it is printed), 77: there is no ortools
-"""
+usage: cpsat.py ARENAC [ROUNDS]          exit 0: all agree, 1: one does not (it is printed), 77: ortools is not
+                                         installed"""
 import json
 import random
 import subprocess

@@ -11,9 +11,8 @@
   --keep DIR        what fails stays there
 
 What a header says of the stack of a model may be 15 % and 32 B more than what is measured; of random operators, which
-need not go down the deepest path, it is only a bound. Targets whose tools are missing are left out, and said. Exit 1
-when anything failed, 77 when no target is left.
-"""
+need not go down the deepest path, it is only a bound. Targets whose tools are missing are skipped and reported. Exit 1
+when anything failed, 77 when no target is left."""
 import argparse
 import os
 import shutil

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes a main.c for the host that runs one generated model on one stored input (its last one, when there are several:
-the others stay zero) and compares the output bytes. The arena is exactly as large as the header says, on the heap, so
-that a sanitizer sees every byte outside of it.
+the others stay zero) and compares the output bytes. The arena has exactly the size in the header, on the heap, so that
+a sanitizer sees every byte outside of it.
 
   host_main.py NAME HEADER.h INPUT.npy OUTPUT.npy > main.c
 """

@@ -3,14 +3,13 @@
 
     random_grads.py ARENAC FIRST COUNT [--backend eval] [--keep DIR]
 
-Graph number n is made of the seed n: some inputs of f64, a dozen random operators with random shapes and attributes,
-operands broadcast, results read several times, and outputs with cotangents of their own. `arenac grad` gives the
-gradients of all inputs; along random directions v they must agree with (F(x + h v) - F(x - h v)) / 2 h, F the sum of
-cotangent * output over all outputs. Every fourth graph has operators that exist for f32 only between casts: then
-all operators are smooth, h is larger, and four points make the difference. A corner (relu, a maximum) that lies
-within h of the point makes differences meaningless, so the direction is tried again with a smaller h before it counts
-as wrong. Exit status 1 when a gradient is wrong, or a graph is refused.
-"""
+Graph number n is generated from seed n: some inputs of f64, a dozen random operators with random shapes and attributes,
+operands broadcast, results read several times, and outputs with separate cotangents. `arenac grad` gives the gradients
+of all inputs; along random directions v they must agree with (F(x + h v) - F(x - h v)) / 2 h, F the sum of cotangent *
+output over all outputs. Every fourth graph has operators that exist for f32 only between casts: then all operators are
+smooth, h is larger, and four points make the difference. A corner (relu, a maximum) within h of the point invalidates
+differences, so the direction is tried again with a smaller h before it counts as wrong. Exit status 1 when a gradient
+is wrong, or a graph is refused."""
 import argparse
 import array
 import math

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """GPT-2 with a cache as an ONNX file: transformers' GPT2LMHeadModel, one step, as torch exports it.
 
-    gpt2.py gpt2.onnx                      GPT-2's shape, 124 million weights from a seed: what it says has no meaning
+    gpt2.py gpt2.onnx                      GPT-2's shape, 124 million weights from a seed: its output is meaningless
     gpt2.py gpt2.onnx --weights gpt2       those of Hugging Face's model gpt2, or of a folder that save_pretrained wrote
     gpt2.py gpt2.onnx --prompt             for any number n of tokens at once
     gpt2.py small.onnx --layers 2 --width 64 --heads 4 --vocab 96 --positions 64 --tokens 1 7 9

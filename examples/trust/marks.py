@@ -1,4 +1,5 @@
-"""marks.py - what ONNX Runtime has in every tensor of a model, as marks for `arenac run --taps`. It adds every result
+"""marks.py - writes the values of ONNX Runtime in every tensor of a model as marks for `arenac run --taps`. It adds
+every result
 to the outputs of a copy of the model, runs that, and writes taps.json. usage: marks.py MODEL X.npy"""
 import json
 import sys

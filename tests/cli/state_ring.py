@@ -1,5 +1,5 @@
-"""Windows that slide (--state): caches of a fixed length that lose their oldest rows and get new ones. Runs of the
-compiled program beside ONNX Runtime, which is given the caches by hand. usage: state_ring.py ARENAC"""
+"""Windows that slide (--state): caches of a fixed length that lose their oldest rows and get new ones. Compares runs of
+the compiled program with ONNX Runtime, which gets the caches as inputs. usage: state_ring.py ARENAC"""
 import os
 import subprocess
 import sys

@@ -1,5 +1,6 @@
-"""schema.py - documents against docs/arenac.schema.json: the part of JSON Schema that it uses, without libraries.
-usage: schema.py SCHEMA FILE.json...; prints what is wrong, exit 1 then."""
+"""schema.py - checks documents against docs/arenac.schema.json: the part of JSON Schema that it uses, without
+libraries.
+usage: schema.py SCHEMA FILE.json...; prints violations and then exits with 1."""
 import json
 import re
 import sys

@@ -1,6 +1,7 @@
-"""snippets.py - what README.md and docs/ show is run: every fenced block of a language is a command that works, a graph
-that is read, Python that ends well, or C that compiles; or not_run.txt beside this file says why not.
-usage: snippets.py ARENAC SOURCE_DIR FOLDER. Prints what is wrong; exit 1 then.
+"""snippets.py - runs the examples of README.md and docs/: every fenced block of a language is a command that works, a
+graph
+that is read, Python that ends well, or C that compiles; or not_run.txt in this folder has the reason. usage:
+snippets.py ARENAC SOURCE_DIR FOLDER. Prints failures and then exits with 1.
 
 python: with the package of python/ (without NumPy it is left out).
 sh: line by line, in a folder for each page with sample models under the names that the pages use; a comment "exit N"

@@ -1,6 +1,6 @@
-"""tutorials.py - docs/tutorial-*.md are followed: the commands of each page run in order, in one shell that ends at the
-first failure; what a page shows of their output is in it; the C that it shows is in the files of its example.
-usage: tutorials.py ARENAC SOURCE_DIR FOLDER PAGE PYTHON. Exit 1: something is wrong.
+"""tutorials.py - follows docs/tutorial-*.md: the commands of each page run in order, in one shell that ends at the
+first failure; their output contains the lines that the page shows; the C that it shows is in the files of its example.
+usage: tutorials.py ARENAC SOURCE_DIR FOLDER PAGE PYTHON. Exit 1: something failed.
 
 Blocks: sh: commands. Without a language: lines of the output (blanks do not count). Others: lines that follow one
 another in a file of the folder.

@@ -1,7 +1,6 @@
-"""Random Caffe nets, and the module dnn of OpenCV 4, which reads them, too.
-
-As in onnx_graphs.py a layer is made on operands that are there and computed at once; what OpenCV refuses is left out.
-Constants are the blobs of layers. What OpenCV is known to do otherwise than Caffe is not made."""
+"""Random Caffe nets, and the module dnn of OpenCV 4, which also reads them. As in onnx_graphs.py a layer is added to
+existing operands and computed at once; layers that OpenCV refuses are skipped. Constants are the blobs of layers.
+Layers that OpenCV computes differently from Caffe are not generated."""
 import os
 import pathlib
 import sys

@@ -7,9 +7,8 @@
 Every graph runs on the reference interpreter with two sets of options, and now and then on compiled code, whose
 results have to be those of the interpreter bit for bit, or its code is to be proven. Results must be the framework's:
 integers equal; floats within 2e-4 of the largest, and thirty times what moves them when the inputs move by a
-millionth. What differs is made smaller and written to DIR: fault-SEED.onnx (or .tflite), its inputs, the model as
-.ag, and the command that shows it. The seed is new at every run, and printed.
-"""
+millionth. A graph that differs is reduced and written to DIR: fault-SEED.onnx (or .tflite), its inputs, the model as
+.ag, and the command that shows it. The seed is new at every run, and printed."""
 import argparse
 import collections
 import dataclasses

@@ -1,6 +1,6 @@
 """Random MXNet symbols, and MXNet 1.9.
 
-As in onnx_graphs.py a node is made on operands that are there and computed at once; what MXNet refuses is left out.
+As in onnx_graphs.py a node is added to existing operands and computed at once; nodes that MXNet refuses are skipped.
 Weights are always constants, which go into a file of parameters. Needs NumPy below 1.24."""
 import contextlib
 import json

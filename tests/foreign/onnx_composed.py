@@ -1,5 +1,5 @@
-"""com.microsoft operators that ONNX Runtime defines but has no CPU kernel for, said in operators that it has: what the
-file that ONNX Runtime gets holds in their place. Each function makes the nodes of one node.
+"""com.microsoft operators without a CPU kernel in ONNX Runtime, expressed by operators that have one: they replace them
+in the file for ONNX Runtime. Each function creates the replacement of one node.
 
     nodes(n, values)    n: a graph.Node, values: arrays by name; the NodeProtos and constants to put in its place
 """

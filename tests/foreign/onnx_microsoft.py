@@ -1,5 +1,5 @@
 """Random nodes of com.microsoft, and of ai.onnx as ONNX Runtime extends it: each family tries to add one to the graph
-of an OnnxMaker. Shapes are those that the operator asks for; options and operands that may be left out are random."""
+of an OnnxMaker. Shapes are those that the operator requires; options and optional operands are random."""
 import pathlib
 import sys
 

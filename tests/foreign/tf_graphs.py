@@ -1,7 +1,7 @@
 """Random TensorFlow graphs, and TensorFlow with its optimisations off.
 
-As in onnx_graphs.py a node is made on operands that are there and computed at once; what TensorFlow refuses is left
-out. Graphs are made of its raw operators, so that attributes are those that it writes itself."""
+As in onnx_graphs.py a node is added to existing operands and computed at once; nodes that TensorFlow refuses are
+skipped. Graphs consist of its raw operators, so that TensorFlow itself writes the attributes."""
 import os
 
 import numpy as np

@@ -1,6 +1,5 @@
-"""Random quantised TFLite graphs, and LiteRT's reference kernels: what they make has to be equal to the last bit.
-
-As in onnx_graphs.py a node is made on operands that are there and computed at once; what LiteRT refuses is left out."""
+"""Random quantised TFLite graphs, and LiteRT's reference kernels: results must be bit-identical. As in onnx_graphs.py a
+node is added to existing operands and computed at once; nodes that LiteRT refuses are skipped."""
 import contextlib
 import io
 import pathlib

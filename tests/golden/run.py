@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
-"""run.py - examples beside what arenac writes for them.
+"""run.py - compares examples with the output of arenac.
 
     run.py ARENAC [--accept | --stop] [AREA | AREA/NAME | AREA/NAME.MODE]...
 
-AREA/NAME.MODE is what arenac writes for the input beside it, NAME.ag or another format: the suffix says what is asked
-for. NAME.WORD.MODE is the same with more options. Lines "# arenac: -t cortex-m4" and "# arenac WORD: --align 4" of the
-input, or of NAME.cmd beside it, give options and, as the first word, another verb. Commands run in the folder AREA,
-where companion files lie. NAME.py is a program that writes the input into its current folder, where the command then
-runs. --accept writes the expectations anew, and makes those that are named and do not exist. Lines that name the
-version are left out. --stop: the first that fails ends it.
-"""
+AREA/NAME.MODE is the output of arenac for the input in the same folder, NAME.ag or another format: the suffix selects
+the kind of output. NAME.WORD.MODE is the same with more options. Lines "# arenac: -t cortex-m4" and "# arenac WORD:
+--align 4" of the input, or of NAME.cmd in the same folder, give options and, as the first word, another verb. Commands
+run in the folder AREA, which contains companion files. NAME.py is a program that writes the input into its current
+folder, where the command then runs. --accept rewrites the expectations, and creates named ones that do not exist. Lines
+with the version are ignored. --stop: the first that fails ends it."""
 import difflib, os, pathlib, re, shlex, subprocess, sys, tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent

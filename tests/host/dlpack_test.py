@@ -1,7 +1,7 @@
 """The modules of `arenac python` with the frameworks that are installed: values, ownership, refusals, leaks.
 
-  dlpack_test.py FOLDER      holds corners.py and wide.py, made from the .ag files beside this script
-Prints one line for each framework; exits 1 at the first thing that is wrong, 77 without NumPy."""
+  dlpack_test.py FOLDER      holds corners.py and wide.py, generated from the .ag files in the folder of this script
+Prints one line for each framework; exits 1 at the first failure, 77 without NumPy."""
 import ctypes
 import gc
 import importlib

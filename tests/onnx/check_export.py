@@ -1,6 +1,6 @@
-"""Models that `arenac convert` wrote as ONNX, in the eyes of the onnx package: its checker with shape inference, which
-finds no lower operator set that would do, and its reference evaluator and ONNX Runtime beside arenac's own run of the
-ONNX file and of the text form of the same model. ONNX Runtime runs it at its default settings, too.
+"""Checks models that `arenac convert` wrote as ONNX with the onnx package: its checker with shape inference, which must
+find no lower operator set that suffices, and its reference evaluator and ONNX Runtime compared with arenac's run of the
+ONNX file and of the text form of the same model. ONNX Runtime also runs it at its default settings.
 
   check_export.py ARENAC FOLDER     holds NAME.onnx and NAME.ag; exits 77 without the onnx package"""
 import pathlib

@@ -1,4 +1,4 @@
-"""Floats of 16 bits in memory: random nets beside NumPy.
+"""Floats of 16 bits in memory: random nets compared with NumPy.
 
     float_storage.py ARENAC DIR [BACKEND OPTION...]
 
@@ -6,8 +6,8 @@ Each net is computed twice in double: as the file says, and with each tensor tha
 where it is stored. Beside each value goes a bound of its error, by the rules of interval arithmetic: what the operands
 are away, times the weights' absolute values, what a sum of K floats in any order is away (K + 2 units of 2^-24 of the
 sum of absolute values), and, of the second, what rounding to 16 bits makes of the ends of that interval; of the first,
-one rounding of either. arenac's result in 16 bits has to lie within both bounds, must not be that of f32 in most nets,
-and the bounds must not be loose: one error is at least a two hundredth of what is allowed, and rounding alike allows a
+one rounding of either. arenac's result in 16 bits must be within both bounds, must not be that of f32 in most nets, and
+the bounds must not be loose: one error is at least a two hundredth of what is allowed, and rounding alike allows a
 twentieth."""
 import subprocess
 import sys

@@ -1,10 +1,9 @@
 """Operators of TensorFlow, a graph of each family, through TensorFlow and through arenac; compares.
 
     beside_tf.py ARENAC DIR BACKEND SEEDS [FAMILY]
-    beside_tf.py --write DIR                      ops-FAMILY.pbtxt: what tests/golden/tf has of them
+    beside_tf.py --write DIR                      writes ops-FAMILY.pbtxt for tests/golden/tf
 
-Integers must be equal, floats close. A family that differs is run again operator by operator,
-which says which.
+Integers must be equal, floats close. A family that differs is run again operator by operator to find the faulty one.
 """
 import os
 import pathlib

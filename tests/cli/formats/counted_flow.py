@@ -1,7 +1,5 @@
-"""Models in which data decides sizes before, beside, after and inside of IF, WHILE and composites.
-
-counted_litert.py runs them beside LiteRT.
-"""
+"""Models with data-dependent sizes before, next to, after and inside of IF, WHILE and composites. counted_litert.py
+compares them with LiteRT."""
 import numpy as np
 
 

@@ -1,5 +1,5 @@
-"""TFLite operators whose results are as large as the data says, in random models, alone and with others after them:
-beside LiteRT. What arenac gives is longer; the header says which output counts what has a meaning.
+"""TFLite operators with results of data-dependent size, in random models, alone and with others after them, compared
+with LiteRT. arenac's results are longer; the header names the output with the valid length.
 
     counted_litert.py ARENAC DIR BACKEND SEEDS
 """

@@ -1,7 +1,5 @@
-"""Loop and Scan of ONNX that carry, collect or go over what is as long as the data says.
-
-counted_ort.py runs them beside ONNX Runtime.
-"""
+"""Loop and Scan of ONNX that carry, collect or iterate over tensors of data-dependent length. counted_ort.py compares
+them with ONNX Runtime."""
 import numpy as np
 from onnx import helper, numpy_helper
 

@@ -1,5 +1,5 @@
-"""Operators whose results are as large as the data says, in random ONNX models, alone and with others after them:
-beside ONNX Runtime. What arenac gives is longer; the header says which output counts what has a meaning.
+"""Operators with results of data-dependent size, in random ONNX models, alone and with others after them, compared with
+ONNX Runtime. arenac's results are longer; the header names the output with the valid length.
 
     counted_ort.py ARENAC DIR BACKEND SEEDS
 """

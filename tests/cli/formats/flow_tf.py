@@ -1,5 +1,6 @@
-"""Loops and branches that data decides, and sizes that are computed, as TensorFlow exports them: While, If and Case as
-functions (version 2) and between Enter, Exit, Switch and Merge (version 1); some fixed, some random. Beside TensorFlow.
+"""Data-dependent loops and branches, and computed sizes, as TensorFlow exports them: While, If and Case as
+functions (version 2) and between Enter, Exit, Switch and Merge (version 1); some fixed, some random. Compared with
+TensorFlow.
 
     flow_tf.py ARENAC DIR BACKEND[,BACKEND..] [RANDOM [SEED]]
 """

@@ -1,4 +1,5 @@
-"""Loop and If of ONNX, whose conditions and trip counts are data, nested, with what is collected: beside ONNX Runtime.
+"""Loop and If of ONNX with data-dependent conditions and trip counts, nested, with scan outputs, compared with ONNX
+Runtime.
 
     loops_ort.py ARENAC DIR BACKEND[,BACKEND..]
 """

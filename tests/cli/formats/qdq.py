@@ -1,6 +1,7 @@
-"""Random QDQ models: two products of dequantised bytes with what quantisers put between them, through ONNX Runtime (its
+"""Random QDQ models: two products of dequantised bytes with the operators that quantisers insert between them, through
+ONNX Runtime (its
 optimisations off: floats, as the file says) and through arenac with --qdq integer and exact. All of a result are within
-one step of each other, and few of them differ; and arenac says that it took the products.
+one step of each other, and few of them differ; and arenac reports that it used integer products.
 
     qdq.py ARENAC DIR BACKEND MODELS
 """

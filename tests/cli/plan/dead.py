@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A MobileNet in int8 of which many channels are dead, as trained ones have them: ReLUs whose bias is below all that
-their weights can add. Text form, the same for the same seed.
+"""A MobileNet in int8 with many dead channels, as in trained ones: ReLUs whose bias is lower than any sum of their
+weights. Text form, the same for the same seed.
 
     dead.py SEED SIZE SHARE > net.ag      SIZE x SIZE pixels; SHARE percent of the channels are dead
 """

@@ -1,5 +1,6 @@
-"""json_failures.py - every verb that takes --json, times every kind of failure: one document on standard output, as the
-schema says, with an error in it where exit is no verdict of another kind. usage: json_failures.py ARENAC SOURCE_DIR"""
+"""json_failures.py - every verb that takes --json, times every kind of failure: one document on standard output that
+follows the schema, with an error in it unless the exit status is another verdict. usage: json_failures.py ARENAC
+SOURCE_DIR"""
 import json
 import os
 import re

@@ -1,4 +1,4 @@
-"""A network with batch normalisation, net.onnx, the same with dropout, drop.onnx, and what they learn from: x.npy,
+"""A network with batch normalisation, net.onnx, the same with dropout, drop.onnx, and their training data: x.npy,
 y.npy (24 samples, three classes);
 y32.npy are the same classes as the code of a step takes them. usage: net_model.py SOURCE_DIR"""
 import sys

@@ -1,4 +1,4 @@
-"""What train.sh compares with: a network of two layers, its losses and optimizers in float64, by the formulas of
+"""The reference for train.sh: a network of two layers, its losses and optimizers in float64, by the formulas of
 PyTorch's documentation. usage: train_reference.py data; train_reference.py check LOSS OPTIMIZER STEPS
 FIRST.npz LAST.npz LOG.csv [OPTION=VALUE]..."""
 import csv
