@@ -1,9 +1,9 @@
 /* pass.h - options and results of the graph passes: plain data, without functions.
  *
  * A pass is `int ac_pass_x(ac_pass *p)`: it changes p->graph, adds the number of changes to p->changed, and returns
- * AC_OK or AC_FAIL with diagnostics. Its comment in ir/pass/x.c lists its requirements and guarantees. passes.def has the order
- * of the passes, run/run.h runs them. Results (cuts, products, storage, kept) are the caller's memory; names and arrays
- * in them live in the context's region. */
+ * AC_OK or AC_FAIL with diagnostics. Its comment in ir/pass/x.c lists its requirements and guarantees. passes.def has
+ * the order of the passes, run/run.h runs them. Results (cuts, products, storage, kept) are the caller's memory; names
+ * and arrays in them live in the context's region. */
 #ifndef AC_IR_PASS_PASS_H
 #define AC_IR_PASS_PASS_H
 #include "base/sink.h"
