@@ -1,5 +1,5 @@
 /* arenac.h - the door: a model in, a plan and code out. All that the command line and tests do goes through here;
- * driver/door/arenac.c shows the journey on one page.
+ * driver/stage/stages.c shows the journey on one page.
  *
  *     arenac *a = arenac_open();                                   NULL: no memory
  *     const char *model[] = {"kws.tflite"};

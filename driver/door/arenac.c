@@ -1,89 +1,19 @@
-/* arenac.c - the journey of a model, top to bottom: start reading here.
- *
- *   read      file -> graph                          import/                          read.c
- *   check     graph -> passes -> lowered steps       ir/pass, ir/lower                check.c
- *   plan      steps -> order -> lives -> offsets     planner/graph, planner/pack      plan.c
- *   compile   steps + offsets -> module              codegen/bind.c                   compile.c
- *   emit      module, plan, report -> text           codegen/, planner/report         outputs.c
- *
- * Each stage leaves a value (stage.h) for those after it. This file is the door: every function of arenac.h that begins
- * a stage runs it inside a guard, so that running out of memory is a diagnostic. */
-/* sysconf is POSIX; how much memory there is, is not. */
-#define _DEFAULT_SOURCE
+/* arenac.c - the stages of arenac.h: each function runs its stage inside a guard, so that running out of memory is a
+ * diagnostic. The journey itself is in driver/stage/stages.c: start reading there. */
+#include "driver/door/door.h"
+
+#include "driver/emit/emit.h"
+#include "driver/several/several.h"
 #include "driver/stage/stage.h"
 
 #include <stdlib.h>
-#include <unistd.h>
-
-#ifndef ARENAC_VERSION
-#define ARENAC_VERSION "0"
-#endif
-
-const char *arenac_version(void)
-{
-    return ARENAC_VERSION;
-}
-
-/* ------------------------------------------------------------------ guards */
-
-typedef struct guarded {
-    arenac *a;
-    ac_stage_fn *f;
-    void *arg;
-    int status;
-} guarded;
-
-static void run_guarded(void *arg)
-{
-    guarded *g = arg;
-    g->status = g->f(g->a, g->arg);
-}
-
-int ac_guard(arenac *a, ac_stage_fn *f, void *arg)
-{
-    guarded g = {a, f, arg, AC_FAIL};
-    if (!ac_heap_guard(&a->cx.heap, run_guarded, &g)) {
-        if (a->parent && a->cx.heap.exhausted) /* what the parent tries to do without, it would lack as well */
-            ac_heap_exhausted(&a->parent->cx.heap);
-        return ac_no_memory(&a->cx, a->source.path);
-    }
-    if (g.status != AC_OK && !a->cx.diags.errors) /* never fail without a word */
-        ac_error(&a->cx, (ac_place){.file = a->source.path}, E0901, "a stage failed and did not say why");
-    return g.status;
-}
 
 /* ------------------------------------------------------------------ opening */
-
-/* Without --max-memory: what the machine has, or 8 GiB where that is more. */
-static size_t memory_limit(const arenac *a)
-{
-    size_t most = (uint64_t)a->opt.max_memory < SIZE_MAX ? (size_t)a->opt.max_memory : SIZE_MAX;
-#ifdef _SC_PHYS_PAGES
-    const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-    if (!a->opt.given[AC_OPT_max_memory].n && pages > 0 && size > 0 && (size_t)pages > most / (size_t)size)
-        most = (size_t)pages * (size_t)size;
-#endif
-    return most;
-}
-
-static int open_stage(arenac *a, void *arg)
-{
-    (void)arg;
-    ac_ctx_start(&a->cx);
-    ac_options_open(&a->opt, &a->cx);
-    a->stated = &a->opt;
-    a->cx.heap.limit = memory_limit(a);
-    return AC_OK;
-}
 
 arenac *arenac_open(void)
 {
     arenac *a = calloc(1, sizeof *a);
-    if (!a)
-        return NULL;
-    ac_ctx_open(&a->cx);
-    a->cx.progress = &a->progress;
-    if (ac_guard(a, open_stage, NULL) == AC_OK)
+    if (!a || ac_work_start(&a->work) == AC_OK)
         return a;
     arenac_close(a);
     return NULL;
@@ -91,21 +21,8 @@ arenac *arenac_open(void)
 
 void arenac_close(arenac *a)
 {
-    if (!a)
-        return;
-    while (a->child)
-        arenac_close(a->child);
-    for (arenac **p = a->parent ? &a->parent->child : NULL; p && *p; p = &(*p)->sibling)
-        if (*p == a) {
-            *p = a->sibling;
-            break;
-        }
-    ac_session_close(&a->session);
-    ac_session_close(&a->beside);
-    ac_inputs_close(&a->inputs);
-    ac_file_close(&a->source.file);
-    ac_file_close(&a->source.weights);
-    ac_ctx_close(&a->cx);
+    if (a)
+        ac_work_end(&a->work);
     free(a);
 }
 
@@ -113,147 +30,155 @@ typedef struct setting {
     const char *option, *value;
 } setting;
 
-static int set_stage(arenac *a, void *arg)
+static int set_stage(ac_work *w, void *arg)
 {
     const setting *s = arg;
-    AC_TRY(ac_options_set(&a->opt, s->option, s->value));
-    a->cx.heap.limit = memory_limit(a);
-    a->cx.diags.werror = a->opt.werror;
-    a->cx.diags.limit = a->opt.max_errors > 0 ? (int32_t)a->opt.max_errors : 0;
+    AC_TRY(ac_options_set(&w->opt, s->option, s->value));
+    ac_work_limits(w);
     return AC_OK;
 }
 
 int arenac_set(arenac *a, const char *option, const char *value)
 {
     setting s = {option, value};
-    return ac_guard(a, set_stage, &s);
+    return ac_guard(&a->work, set_stage, &s);
 }
 
 /* ------------------------------------------------------------------ the stages */
 
-typedef struct paths {
+typedef struct reading {
     const char *const *path;
     int32_t n;
-} paths;
+    ac_several **several;
+} reading;
 
-static int read_stage(arenac *a, void *arg)
+static int read_stage(ac_work *w, void *arg)
 {
-    const paths *p = arg;
-    if (ac_several_wanted(a))
-        return ac_several_read(a, p->path, p->n);
-    AC_TRY(ac_source_open(a, p->path, p->n));
-    return ac_read_any(a);
+    const reading *r = arg;
+    if (ac_several_wanted(&w->opt))
+        return ac_several_read(w, r->path, r->n, r->several);
+    AC_TRY(ac_open(w, r->path, r->n));
+    return ac_read_any(w);
 }
 
 int arenac_read(arenac *a, const char *const *path, int32_t n)
 {
-    paths p = {path, n};
-    return ac_guard(a, read_stage, &p);
+    reading r = {path, n, &a->several};
+    return ac_guard(&a->work, read_stage, &r);
 }
 
-static int check_stage(arenac *a, void *arg)
+/* several: NULL for one model. */
+static int check_stage(ac_work *w, void *several)
 {
-    (void)arg;
-    return a->several ? ac_several_check(a) : ac_check(a);
+    return several ? ac_several_check(several) : ac_check(w);
 }
 
 int arenac_check(arenac *a)
 {
-    return ac_guard(a, check_stage, NULL);
+    return ac_guard(&a->work, check_stage, a->several);
 }
 
-static int plan_stage(arenac *a, void *arg)
+static int plan_stage(ac_work *w, void *several)
 {
-    (void)arg;
-    return a->several ? ac_several_plan(a) : ac_plan_any(a);
+    return several ? ac_several_plan(several) : ac_plan_any(w);
 }
 
 int arenac_plan(arenac *a)
 {
-    return ac_guard(a, plan_stage, NULL);
+    return ac_guard(&a->work, plan_stage, a->several);
 }
 
-static int compile_stage(arenac *a, void *arg)
+static int compile_stage(ac_work *w, void *several)
 {
-    (void)arg;
-    return a->several ? ac_several_compile(a) : ac_compile(a);
+    w->request.wants_inference = true;
+    return several ? ac_several_compile(several) : ac_compile_tested(w);
 }
 
 int arenac_compile(arenac *a)
 {
-    return ac_guard(a, compile_stage, NULL);
+    return ac_guard(&a->work, compile_stage, a->several);
 }
 
 typedef struct emission {
     const char *kind, *path;
 } emission;
 
-static int emit_stage(arenac *a, void *arg)
+static int emit_stage(ac_work *w, void *arg)
 {
     const emission *e = arg;
-    return ac_emit(a, e->kind, e->path);
+    return ac_emit(&w->made, e->kind, e->path);
 }
 
 int arenac_emit(arenac *a, const char *kind, const char *path)
 {
     emission e = {kind, path};
-    return ac_guard(a, emit_stage, &e);
+    return ac_guard(&a->work, emit_stage, &e);
 }
 
-static int write_stage(arenac *a, void *arg)
+static int write_stage(ac_work *w, void *several)
 {
-    (void)arg;
-    return a->several ? ac_several_write(a) : ac_write(a);
+    return several ? ac_several_write(several) : ac_write(&w->made);
 }
 
 int arenac_write(arenac *a)
 {
-    return ac_guard(a, write_stage, NULL);
+    return ac_guard(&a->work, write_stage, a->several);
 }
 
-static int report_stage(arenac *a, void *arg)
+static int report_stage(ac_work *w, void *several)
 {
-    (void)arg;
-    ac_report_put(a, ac_output_new(a, "-"));
+    ac_sink *to = ac_pending_add(&w->out, "-");
+    if (several)
+        ac_several_report(several, to);
+    else
+        ac_report_put(&w->made, to);
     return AC_OK;
 }
 
 int arenac_report(arenac *a)
 {
-    return ac_guard(a, report_stage, NULL);
+    return ac_guard(&a->work, report_stage, a->several);
 }
 
-static int commit_stage(arenac *a, void *arg)
+static int commit_stage(ac_work *w, void *arg)
 {
     (void)arg;
-    return ac_commit(a);
+    return ac_commit(&w->made);
 }
 
 int arenac_commit(arenac *a)
 {
-    return ac_guard(a, commit_stage, NULL);
+    return ac_guard(&a->work, commit_stage, NULL);
 }
 
-static int print_json_stage(arenac *a, void *arg)
+static int print_json_stage(ac_work *w, void *arg)
 {
-    (void)arg;
-    return ac_written_json(a);
+    ac_several *s = arg;
+    ac_sink to;
+    if (w->cx.printed)
+        return AC_OK;
+    w->out.list.n = 0;
+    if (!s || !s->packed || !ac_written_is_told(&w->made))
+        return ac_written_json(&w->made);
+    ac_sink_open(&to, &w->cx);
+    ac_several_report(s, &to);
+    return ac_sink_commit(&to, "-");
 }
 
 int arenac_print_json(arenac *a)
 {
-    return ac_guard(a, print_json_stage, NULL);
+    return ac_guard(&a->work, print_json_stage, a->several);
 }
 
-static int depends_stage(arenac *a, void *arg)
+static int depends_stage(ac_work *w, void *arg)
 {
-    ac_file_note(&a->cx, *(const char **)arg);
+    ac_file_note(&w->cx, *(const char **)arg);
     return AC_OK;
 }
 
 int arenac_depends(arenac *a, const char *path)
 {
-    return ac_guard(a, depends_stage, &path);
+    return ac_guard(&a->work, depends_stage, &path);
 }
 
 typedef struct usage {
@@ -261,73 +186,74 @@ typedef struct usage {
     int line;
 } usage;
 
-static int usage_stage(arenac *a, void *arg)
+static int usage_stage(ac_work *w, void *arg)
 {
     const usage *u = arg;
-    return ac_error(&a->cx, (ac_place){.file = ac_strdup(a->cx.region, u->file), .line = u->line}, E0501, "%s",
+    return ac_error(&w->cx, (ac_place){.file = ac_strdup(w->cx.region, u->file), .line = u->line}, E0501, "%s",
                     u->text);
 }
 
 int arenac_usage(arenac *a, const char *file, int line, const char *text)
 {
     usage u = {file, text, line};
-    (void)ac_guard(a, usage_stage, &u);
+    (void)ac_guard(&a->work, usage_stage, &u);
     return arenac_exit(a);
 }
 
-static int unreadable_stage(arenac *a, void *arg)
+static int unreadable_stage(ac_work *w, void *arg)
 {
-    return ac_error(&a->cx, (ac_place){.file = ac_strdup(a->cx.region, *(const char **)arg)}, E0301,
+    return ac_error(&w->cx, (ac_place){.file = ac_strdup(w->cx.region, *(const char **)arg)}, E0301,
                     "cannot read the file");
 }
 
 int arenac_unreadable(arenac *a, const char *file)
 {
-    (void)ac_guard(a, unreadable_stage, &file);
+    (void)ac_guard(&a->work, unreadable_stage, &file);
     return arenac_exit(a);
 }
 
-/* ------------------------------------------------------------------ asking */
+/* ------------------------------------------------------------------ results */
 
 bool arenac_has_plan(const arenac *a)
 {
-    return a->several ? ac_several_has_plan(a) : a->report != NULL;
+    return a->several ? a->several->packed : a->work.made.report != NULL;
 }
 
 int64_t arenac_arena_bytes(const arenac *a)
 {
-    return a->packed ? a->packed->plan->arena_bytes : -1;
+    const ac_packed *p = a->work.made.packed;
+    return p ? p->plan->arena_bytes : -1;
 }
 
 int64_t arenac_bound_bytes(const arenac *a)
 {
-    return a->packed ? a->packed->plan->proven : -1;
+    const ac_packed *p = a->work.made.packed;
+    return p ? p->plan->proven : -1;
 }
 
 void arenac_print_diagnostics(const arenac *a, FILE *to, bool color)
 {
-    ac_diags_print(&a->cx.diags, to, color);
+    ac_diags_print(&a->work.cx.diags, to, color);
 }
 
 int arenac_exit(const arenac *a)
 {
-    const int status = (int)ac_diags_exit(&a->cx.diags);
-    return status || !a->changed ? status : AC_EXIT_CHANGED;
+    return ac_work_exit(&a->work);
 }
 
 int32_t arenac_errors(const arenac *a)
 {
-    return a->cx.diags.errors;
+    return a->work.cx.diags.errors;
 }
 
 int32_t arenac_warnings(const arenac *a)
 {
-    return a->cx.diags.warnings;
+    return a->work.cx.diags.warnings;
 }
 
 bool arenac_progress_now(const arenac *a, arenac_progress *to)
 {
-    struct ac_progress *p = a->cx.progress;
+    struct ac_progress *p = a->work.cx.progress;
     *to = (arenac_progress){.what = atomic_load(&p->what),
                             .done = atomic_load(&p->done),
                             .total = atomic_load(&p->total),
@@ -338,5 +264,6 @@ bool arenac_progress_now(const arenac *a, arenac_progress *to)
 
 const arenac_pass *arenac_pass_at(const arenac *a, int32_t i)
 {
-    return a->lowering && i >= 0 && i < a->lowering->n_passes ? &a->lowering->pass[i] : NULL;
+    const ac_lowering *low = a->work.made.lowering;
+    return low && i >= 0 && i < low->passed.n ? &low->passed.row[i] : NULL;
 }

@@ -1,5 +1,7 @@
-/* door.c - the functions of arenac.h beside the stages: verbs, and running a model here. */
-#include "driver/verb/verbs.h"
+/* door.c - the functions of arenac.h besides the stages: verbs, values of options, and running a model here. */
+#include "driver/door/door.h"
+
+#include "driver/train/train.h"
 
 typedef struct verb_call {
     ac_verb_fn *verb;
@@ -7,121 +9,158 @@ typedef struct verb_call {
     int32_t n;
 } verb_call;
 
-static int verb_stage(arenac *a, void *arg)
+static int verb_stage(ac_work *w, void *arg)
 {
     const verb_call *c = arg;
-    return c->verb(a, c->path, c->n);
+    return c->verb(w, c->path, c->n);
 }
 
-int ac_verb_guard(arenac *a, ac_verb_fn *verb, const char *const *path, int32_t n)
+static int run_verb(arenac *a, ac_verb_fn *verb, const char *const *path, int32_t n)
 {
     verb_call c = {verb, path, n};
-    return ac_guard(a, verb_stage, &c);
+    return ac_guard(&a->work, verb_stage, &c);
 }
 
 int arenac_verb_check(arenac *a, const char *const *path, int32_t n)
 {
-    return ac_verb_guard(a, ac_check_verb, path, n);
+    return run_verb(a, ac_check_verb, path, n);
 }
 
 int arenac_verb_run(arenac *a, const char *const *path, int32_t n)
 {
-    return ac_verb_guard(a, ac_run, path, n);
+    return run_verb(a, ac_run, path, n);
+}
+
+int arenac_verb_grad(arenac *a, const char *const *path, int32_t n)
+{
+    return run_verb(a, ac_grad_run, path, n);
+}
+
+int arenac_verb_train(arenac *a, const char *const *path, int32_t n)
+{
+    return run_verb(a, ac_train, path, n);
 }
 
 int arenac_verb_bench(arenac *a, const char *const *path, int32_t n)
 {
-    return ac_verb_guard(a, ac_bench, path, n);
+    return run_verb(a, ac_bench, path, n);
 }
 
 int arenac_verb_python(arenac *a, const char *const *path, int32_t n)
 {
-    return ac_verb_guard(a, ac_python, path, n);
+    return run_verb(a, ac_python, path, n);
 }
 
 int arenac_verb_show(arenac *a, const char *const *path, int32_t n)
 {
-    return ac_verb_guard(a, ac_show, path, n);
+    return run_verb(a, ac_show, path, n);
 }
 
 int arenac_verb_verify(arenac *a, const char *const *path, int32_t n)
 {
-    return ac_verb_guard(a, ac_audit, path, n);
+    return run_verb(a, ac_audit, path, n);
 }
 
 int arenac_verb_prove(arenac *a, const char *const *path, int32_t n)
 {
-    return ac_verb_guard(a, ac_prove_verb, path, n);
+    return run_verb(a, ac_prove_verb, path, n);
 }
 
 int arenac_verb_diff(arenac *a, const char *const *path, int32_t n)
 {
-    return ac_verb_guard(a, ac_diff, path, n);
+    return run_verb(a, ac_diff, path, n);
 }
 
 int arenac_verb_convert(arenac *a, const char *const *path, int32_t n)
 {
-    return ac_verb_guard(a, ac_convert, path, n);
+    return run_verb(a, ac_convert, path, n);
 }
 
 int arenac_verb_targets(arenac *a, const char *const *path, int32_t n)
 {
-    return ac_verb_guard(a, ac_targets, path, n);
+    return run_verb(a, ac_targets, path, n);
 }
 
 int arenac_verb_ops(arenac *a, const char *const *name, int32_t n)
 {
-    return ac_verb_guard(a, ac_list_operators, name, n);
+    return run_verb(a, ac_list_operators, name, n);
 }
 
 int arenac_verb_explain(arenac *a, const char *const *code, int32_t n)
 {
-    return ac_verb_guard(a, ac_explain, code, n);
+    return run_verb(a, ac_explain, code, n);
+}
+
+/* ------------------------------------------------------------------ values of options */
+
+typedef struct values {
+    const arenac_option *option;
+    const char *const *name;
+    int32_t n;
+} values;
+
+static int values_stage(ac_work *w, void *arg)
+{
+    values *v = arg;
+    return ac_option_values(&w->cx, v->option, &v->name, &v->n);
+}
+
+const char *const *arenac_option_values(arenac *a, int32_t i, int32_t *n)
+{
+    values v = {.option = arenac_option_at(i)};
+    *n = 0;
+    if (!v.option || ac_guard(&a->work, values_stage, &v) != AC_OK)
+        return NULL;
+    *n = v.n;
+    return v.name;
 }
 
 /* ------------------------------------------------------------------ running here */
 
-static int load_stage(arenac *a, void *arg)
+static int load_stage(ac_work *w, void *arg)
 {
     (void)arg;
-    if (a->lowering && a->purpose != AC_FOR_RUNNING)
-        return ac_error(&a->cx, (ac_place){.file = a->source.path}, E0501,
+    if (w->made.lowering && w->request.purpose != AC_FOR_RUNNING)
+        return ac_error(&w->cx, (ac_place){.file = w->source.path}, E0501,
                         "the model is compiled for files: arenac_load comes before arenac_check");
-    a->purpose = AC_FOR_RUNNING;
-    return ac_load(a);
+    w->request.purpose = AC_FOR_RUNNING;
+    AC_TRY(ac_compile_tested(w));
+    return ac_load(w);
 }
 
 int arenac_load(arenac *a)
 {
-    return ac_guard(a, load_stage, NULL);
+    return ac_guard(&a->work, load_stage, NULL);
 }
 
-static void *at(const arenac *a, const ac_io *io, int32_t n, int32_t i, int64_t *bytes)
+static void *at(const ac_work *w, const ac_io *io, int32_t n, int32_t i, int64_t *bytes)
 {
-    if (!a->loaded || i < 0 || i >= n)
+    if (i < 0 || i >= n)
         return NULL;
     if (bytes)
         *bytes = io[i].bytes;
-    return ac_session_at(&a->session, &io[i]);
+    return ac_session_at(&w->session, &io[i]);
 }
 
 void *arenac_input(arenac *a, int32_t i, int64_t *bytes)
 {
-    return a->loaded ? at(a, a->module->input, a->module->n_inputs, i, bytes) : NULL;
+    const ac_module *m = a->work.made.module;
+    return a->work.loaded ? at(&a->work, m->input, m->n_inputs, i, bytes) : NULL;
 }
 
 const void *arenac_output(arenac *a, int32_t i, int64_t *bytes)
 {
-    return a->loaded ? at(a, a->module->output, a->module->n_outputs, i, bytes) : NULL;
+    const ac_module *m = a->work.made.module;
+    return a->work.loaded ? at(&a->work, m->output, m->n_outputs, i, bytes) : NULL;
 }
 
-static int run_stage(arenac *a, void *arg)
+static int run_stage(ac_work *w, void *arg)
 {
-    AC_TRY(load_stage(a, arg));
-    return ac_session_run(&a->session);
+    AC_TRY(load_stage(w, arg));
+    return ac_session_run(&w->session);
 }
 
 int arenac_run(arenac *a)
 {
-    return ac_guard(a, run_stage, NULL);
+    return ac_guard(&a->work, run_stage, NULL);
 }

@@ -9,13 +9,14 @@
  *     vectors.csv        inputs and the outputs that belong to them, with the hashes of their .npy files
  *     evidence.json      versions, options, target, stack, results, hashes of the model, the tool and all files
  *     deviations.md      what is known not to hold, or not to be shown */
-#include "driver/stage/stage.h"
+#include "driver/emit/emit.h"
 
 #include "base/json_out.h"
 #include "base/hash/sha256.h"
 #include "base/visible.h"
 #include "codegen/stack_size.h"
 #include "driver/emit/step_inputs.h"
+#include "driver/stage/inputs.h"
 #include "prove/prove.h"
 
 #include <string.h>
@@ -27,7 +28,7 @@ static const char *const FORMULA_OF[AC_OP_COUNT] = {
 };
 
 typedef struct evidence {
-    arenac *a;
+    const ac_made *a;
     const char *dir;
     int32_t first; /* of a->output: those of evidence come from here on */
     ac_verdict verdict;
@@ -40,7 +41,7 @@ typedef struct evidence {
 
 static ac_sink *file(evidence *e, const char *name)
 {
-    return ac_output_new(e->a, ac_strf(e->a->cx.region, "%s/%s", e->dir, name));
+    return ac_pending_add(e->a->out, ac_strf(e->a->cx->region, "%s/%s", e->dir, name));
 }
 
 /* ------------------------------------------------------------------ CSV */
@@ -72,18 +73,18 @@ static bool is_exact(const ac_tensor *t)
 
 static const char *operands_of(evidence *e, const ac_node *n)
 {
-    ac_region *r = e->a->cx.region;
+    ac_region *r = e->a->cx->region;
     const char *s = "";
     for (int32_t i = 0; i < n->n_in; i++)
         if (n->in[i])
-            s = ac_strf(r, "%s%s%s %s", s, *s ? "; " : "", n->in[i]->name, ac_tensor_str(&e->a->cx, n->in[i]));
+            s = ac_strf(r, "%s%s%s %s", s, *s ? "; " : "", n->in[i]->name, ac_tensor_str(e->a->cx, n->in[i]));
     return s;
 }
 
 static const char *place_of(evidence *e, const ac_node *n)
 {
     const ac_place *at = &n->at;
-    ac_region *r = e->a->cx.region;
+    ac_region *r = e->a->cx->region;
     if (at->line)
         return ac_strf(r, "line %d", at->line);
     return at->op_index ? ac_strf(r, "operator %d of subgraph %d", at->op_index - 1, at->subgraph) : "";
@@ -97,7 +98,7 @@ static void find_steps(evidence *e)
     const ac_planned *p = e->a->planned;
     const ac_graph *g = e->a->lowering->graph;
     int32_t chain = -1;
-    e->step = AC_NEW_N(e->a->cx.region, int32_t, g->node.n + 1);
+    e->step = AC_NEW_N(e->a->cx->region, int32_t, g->node.n + 1);
     for (int32_t i = g->node.n - 1; i >= 0; i--) {
         int32_t own = -1;
         for (int32_t s = 0; s < p->n_steps && own < 0; s++)
@@ -136,13 +137,13 @@ static void put_requirement(evidence *e, void *with, int32_t step, const ac_node
     put_field(to, n->name, false);
     put_field(to, place_of(e, n), false);
     put_field(to, operands_of(e, n), false);
-    put_field(to, ac_strf(e->a->cx.region, "%s %s", t->name, ac_tensor_str(&e->a->cx, t)), false);
+    put_field(to, ac_strf(e->a->cx->region, "%s %s", t->name, ac_tensor_str(e->a->cx, t)), false);
     put_field(to, FORMULA_OF[n->op], false);
     put_field(to,
               is_exact(t) ? "the format's reference for this operator, bit for bit"
                           : "the format's reference for this operator, within the bounds of docs/numerics.md",
               false);
-    put_field(to, ac_strf(e->a->cx.region, "loops.txt: fn %s", e->a->planned->step[step]->fn->name), true);
+    put_field(to, ac_strf(e->a->cx->region, "loops.txt: fn %s", e->a->planned->step[step]->fn->name), true);
 }
 
 static void put_requirements(evidence *e)
@@ -167,7 +168,7 @@ static int32_t line_at(const char *text, const char *at)
 /* The definition of a function: its name at the end of the words of a line that is not indented. */
 static const char *definition(evidence *e, const char *text, const char *name)
 {
-    const char *call = ac_strf(e->a->cx.region, " %s(", name);
+    const char *call = ac_strf(e->a->cx->region, " %s(", name);
     for (const char *at = text; (at = strstr(at, call)) != NULL; at++) {
         const char *line = at, *end = strstr(at, "\n{");
         while (line > text && line[-1] != '\n')
@@ -199,13 +200,13 @@ static void add_name(evidence *e, void *with, int32_t step, const ac_node *n)
 {
     const char **names = with;
     (void)step;
-    *names = ac_strf(e->a->cx.region, "%s%s%s", *names, **names ? "; " : "", n->name);
+    *names = ac_strf(e->a->cx->region, "%s%s%s", *names, **names ? "; " : "", n->name);
 }
 
 static void put_trace(evidence *e)
 {
     const ac_module *m = e->a->module;
-    ac_region *r = e->a->cx.region;
+    ac_region *r = e->a->cx->region;
     ac_sink *to = file(e, "trace.csv");
     const char *upper = ac_strdup(r, m->name);
     for (char *c = (char *)(uintptr_t)upper; *c; c++)
@@ -293,7 +294,7 @@ static void put_array(evidence *e, ac_sink *to, int32_t set, bool input, int32_t
     const ac_module *m = e->a->module;
     const ac_io *io = input ? &m->input[i] : &m->output[i];
     const uint8_t *data = input ? e->vectors.input[set * m->n_inputs + i] : e->vectors.output[set * m->n_outputs + i];
-    const char *name = ac_strf(e->a->cx.region, "set%d.%s%d.npy", set, input ? "in" : "out", i);
+    const char *name = ac_strf(e->a->cx->region, "set%d.%s%d.npy", set, input ? "in" : "out", i);
     ac_sink *npy = file(e, name);
     ac_npy_write(npy, io->tensor->dtype, io->tensor->rank, io->tensor->dim, data);
     put_int(to, set, false);
@@ -301,7 +302,7 @@ static void put_array(evidence *e, ac_sink *to, int32_t set, bool input, int32_t
     put_int(to, i, false);
     put_field(to, io->tensor->name, false);
     put_field(to, name, false);
-    put_field(to, hash_of(&e->a->cx, npy->text, npy->n), true);
+    put_field(to, hash_of(e->a->cx, npy->text, npy->n), true);
 }
 
 static void put_vectors(evidence *e)
@@ -321,24 +322,25 @@ static void put_vectors(evidence *e)
 /* The tool reads itself; on a system without /proc, or where it may not, the hash is NULL and `why` is the reason. */
 static void find_tool(evidence *e)
 {
-    arenac *a = e->a;
+    const ac_made *a = e->a;
     ac_file f = {0};
-    const ac_diags before = a->cx.diags;
-    const int status = ac_file_open(&a->cx, "/proc/self/exe", &f);
+    const ac_diags before = a->cx->diags;
+    const int status = ac_file_open(a->cx, "/proc/self/exe", &f);
     if (status == AC_OK) {
-        e->tool = hash_of(&a->cx, f.data, f.n);
+        e->tool = hash_of(a->cx, f.data, f.n);
         ac_file_close(&f);
     } else {
-        e->why = ac_strf(a->cx.region, "/proc/self/exe: %s", a->cx.diags.last ? a->cx.diags.last->text : "no memory");
+        e->why =
+            ac_strf(a->cx->region, "/proc/self/exe: %s", a->cx->diags.last ? a->cx->diags.last->text : "no memory");
     }
-    (void)ac_quietly(&a->cx, before, status);
+    (void)ac_quietly(a->cx, before, status);
 }
 
 /* ------------------------------------------------------------------ deviations */
 
 static void put_deviations(evidence *e)
 {
-    arenac *a = e->a;
+    const ac_made *a = e->a;
     ac_sink *to = file(e, "deviations.md");
     int32_t floats = 0;
     for (int32_t s = 0; s < a->planned->n_steps; s++)
@@ -350,19 +352,19 @@ static void put_deviations(evidence *e)
     for (int32_t i = 0; i < e->verdict.doubt.n; i++) {
         const ac_doubt *d = &e->verdict.doubt.item[i];
         ac_putf(to, "- step %d, instruction %%%d, %s: not proven: %s\n", d->step, d->ins, ac_claim_text[d->claim],
-                ac_visible(a->cx.region, d->reason));
+                ac_visible(a->cx->region, d->reason));
     }
-    if (!a->opt.selftest_cc)
+    if (!a->opt->selftest_cc)
         ac_put(to, "- No compiler was tested: --selftest-cc was not given. The vectors are to be run on the target.\n");
     if (!e->tool)
-        ac_putf(to, "- The tool is not named by a hash: %s.\n", ac_visible(a->cx.region, e->why));
+        ac_putf(to, "- The tool is not named by a hash: %s.\n", ac_visible(a->cx->region, e->why));
     if (!e->c)
         ac_put(to, "- trace.csv has no lines: no C is written.\n");
     if (!a->report->built_by && !a->module->built.how)
         ac_put(to, "- The stack is an estimate: no compiler of the target was asked.\n");
-    for (const ac_diag *d = a->cx.diags.first; d; d = d->next)
+    for (const ac_diag *d = a->cx->diags.first; d; d = d->next)
         if (d->severity == AC_WARNING)
-            ac_putf(to, "- warning: %s\n", ac_visible(a->cx.region, d->text));
+            ac_putf(to, "- warning: %s\n", ac_visible(a->cx->region, d->text));
     ac_put(to, "- What is not claimed at all: docs/safety.md.\n");
 }
 
@@ -386,33 +388,33 @@ static void put_file_row(evidence *e, ac_json *j, const ac_output *o)
     ac_json_obj(j, NULL);
     ac_json_str(j, "file", ac_path_name(o->path));
     ac_json_int(j, "bytes", (int64_t)ac_sink_size(o->sink));
-    ac_json_str(j, "sha256", hash_of_output(&e->a->cx, o->sink));
+    ac_json_str(j, "sha256", hash_of_output(e->a->cx, o->sink));
     ac_json_end(j);
 }
 
 static void put_results(evidence *e, ac_json *j)
 {
-    const arenac *a = e->a;
+    const ac_made *a = e->a;
     ac_json_obj(j, "results");
     ac_json_bool(j, "plan_checked", true); /* there is no module otherwise */
     ac_json_bool(j, "proven", !e->verdict.doubt.n);
     ac_json_int(j, "claims_open", e->verdict.doubt.n);
     ac_json_int(j, "vectors", e->vectors.n);
-    ac_json_str(j, "compiler_test", a->said ? a->said : "not done");
+    ac_json_str(j, "compiler_test", a->tested ? a->tested : "not done");
     ac_json_end(j);
 }
 
 static void put_index(evidence *e, int32_t end)
 {
-    const arenac *a = e->a;
+    const ac_made *a = e->a;
     const ac_module *m = a->module;
     ac_json j = ac_json_open(file(e, "evidence.json"));
     ac_json_obj(&j, NULL);
     ac_json_str(&j, "schema", "arenac-evidence/1");
     ac_json_str(&j, "tool", "arenac");
     ac_json_str(&j, "version", arenac_version());
-    ac_json_str(&j, "tool_sha256", e->tool ? e->tool : ac_strf(a->cx.region, "not available: %s", e->why));
-    ac_json_str(&j, "model", a->source.base);
+    ac_json_str(&j, "tool_sha256", e->tool ? e->tool : ac_strf(a->cx->region, "not available: %s", e->why));
+    ac_json_str(&j, "model", a->source->base);
     ac_json_str(&j, "model_sha256", m->sha256);
     ac_json_str(&j, "options", m->options);
     ac_json_str(&j, "target", m->target->name);
@@ -424,12 +426,12 @@ static void put_index(evidence *e, int32_t end)
     put_results(e, &j);
     ac_json_arr(&j, "generated");
     for (int32_t i = 0; i < e->first; i++)
-        if (strcmp(a->output.item[i].path, "-") != 0)
-            put_file_row(e, &j, &a->output.item[i]);
+        if (strcmp(a->out->list.item[i].path, "-") != 0)
+            put_file_row(e, &j, &a->out->list.item[i]);
     ac_json_end(&j);
     ac_json_arr(&j, "files");
     for (int32_t i = e->first; i < end; i++)
-        put_file_row(e, &j, &a->output.item[i]);
+        put_file_row(e, &j, &a->out->list.item[i]);
     ac_json_end(&j);
     ac_json_end(&j);
 }
@@ -439,33 +441,33 @@ static void put_index(evidence *e, int32_t end)
 /* The C of the model is what has its steps. */
 static const ac_output *find_c(const evidence *e)
 {
-    const arenac *a = e->a;
+    const ac_made *a = e->a;
     for (int32_t i = 0; i < e->first; i++) {
-        const ac_output *o = &a->output.item[i];
+        const ac_output *o = &a->out->list.item[i];
         if (o->sink->n && strstr(o->sink->text, "_STEP_BEGIN(0);"))
             return o;
     }
     return NULL;
 }
 
-static int check(arenac *a)
+static int check(const ac_made *a)
 {
     AC_TRY(ac_step_inputs_possible(a, "--evidence"));
-    if (ac_is(a->opt.evidence, "-"))
-        return ac_error(&a->cx, (ac_place){0}, E0502, "--evidence does not go with standard output: it names a folder");
-    return ac_folder_make(&a->cx, a->opt.evidence);
+    if (ac_is(a->opt->evidence, "-"))
+        return ac_error(a->cx, (ac_place){0}, E0502, "--evidence does not go with standard output: it names a folder");
+    return ac_folder_make(a->cx, a->opt->evidence);
 }
 
-int ac_evidence(arenac *a)
+int ac_evidence(const ac_made *a)
 {
     enum { SETS = 3 };
-    evidence e = {.a = a, .dir = a->opt.evidence, .first = a->output.n};
+    evidence e = {.a = a, .dir = a->opt->evidence, .first = a->out->list.n};
     AC_TRY(check(a));
-    AC_TRY(ac_prove(&a->cx, a->module, &e.verdict));
+    AC_TRY(ac_prove(a->cx, a->module, &e.verdict));
     if (e.verdict.wrong)
-        return ac_error(&a->cx, (ac_place){.file = a->source.path}, E0702, "%s wrong",
-                        ac_claims_str(&a->cx, e.verdict.wrong));
-    AC_TRY(ac_inputs_record(a, a->opt.vectors > 0 ? (int32_t)a->opt.vectors : SETS, &e.vectors));
+        return ac_error(a->cx, (ac_place){.file = a->source->path}, E0702, "%s wrong",
+                        ac_claims_str(a->cx, e.verdict.wrong));
+    AC_TRY(ac_inputs_record(a, a->opt->vectors > 0 ? (int32_t)a->opt->vectors : SETS, &e.vectors));
     const ac_output *c = find_c(&e);
     ac_output kept = c ? *c : (ac_output){0}; /* the list grows */
     e.c = c ? &kept : NULL;
@@ -479,11 +481,11 @@ int ac_evidence(arenac *a)
     put_vectors(&e);
     find_tool(&e);
     put_deviations(&e);
-    put_index(&e, a->output.n);
+    put_index(&e, a->out->list.n);
     if (e.verdict.doubt.n) {
-        ac_warn(&a->cx, (ac_place){.file = a->source.path}, E0703, "%s not proven",
-                ac_claims_str(&a->cx, e.verdict.doubt.n));
-        ac_help(&a->cx, "%s/proof.json and deviations.md list them", a->opt.evidence);
+        ac_warn(a->cx, (ac_place){.file = a->source->path}, E0703, "%s not proven",
+                ac_claims_str(a->cx, e.verdict.doubt.n));
+        ac_help(a->cx, "%s/proof.json and deviations.md list them", a->opt->evidence);
     }
     return AC_OK;
 }

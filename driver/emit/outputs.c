@@ -1,4 +1,7 @@
 /* outputs.c - stage emit: outputs by their kinds, where they go, and writing them. */
+#include "driver/emit/emit.h"
+#include "driver/facts/facts.h"
+#include "driver/stage/inputs.h"
 #include "driver/stage/stage.h"
 
 #include "codegen/backends/find.h"
@@ -16,7 +19,7 @@ typedef struct emission {
     const char *kind, *path;
 } emission;
 
-typedef int put_fn(arenac *a, const emission *e, ac_sink *to);
+typedef int put_fn(const ac_made *a, const emission *e, ac_sink *to);
 #define OUTPUT(kind, ext, where, needs, fn, help) static put_fn fn;
 #include "driver/emit/outputs.def"
 #undef OUTPUT
@@ -52,14 +55,14 @@ static bool is_stream(const char *path)
 
 /* ------------------------------------------------------------------ the kinds */
 
-static int put_json(arenac *a, const emission *e, ac_sink *to)
+static int put_json(const ac_made *a, const emission *e, ac_sink *to)
 {
     (void)e;
-    ac_report_json(to, a->report, &a->cx.diags);
+    ac_report_json(to, a->report, &a->cx->diags);
     return AC_OK;
 }
 
-static int put_svg(arenac *a, const emission *e, ac_sink *to)
+static int put_svg(const ac_made *a, const emission *e, ac_sink *to)
 {
     (void)e;
     ac_report_svg(to, a->report);
@@ -67,7 +70,7 @@ static int put_svg(arenac *a, const emission *e, ac_sink *to)
 }
 
 /* With the plan of every strategy, to compare. */
-static int put_html(arenac *a, const emission *e, ac_sink *to)
+static int put_html(const ac_made *a, const emission *e, ac_sink *to)
 {
     ac_report r = *a->report;
     ac_plan *other;
@@ -76,64 +79,76 @@ static int put_html(arenac *a, const emission *e, ac_sink *to)
         ac_facts_what_if(a);
     r.lower = a->report->lower;
     r.n_lower = a->report->n_lower;
-    AC_TRY(ac_solve_each(&a->cx, r.problem, &a->packed->search, r.rows, r.n_rows, &other, &r.n_others));
+    AC_TRY(ac_solve_each(a->cx, r.problem, &a->packed->search, r.rows, r.n_rows, &other, &r.n_others));
     r.other = other;
     ac_report_html(to, &r);
     return AC_OK;
 }
 
-static int put_md(arenac *a, const emission *e, ac_sink *to)
+static int put_md(const ac_made *a, const emission *e, ac_sink *to)
 {
     (void)e;
     ac_report_md(to, a->report);
     return AC_OK;
 }
 
-static int put_dot(arenac *a, const emission *e, ac_sink *to)
+static int put_dot(const ac_made *a, const emission *e, ac_sink *to)
 {
     (void)e;
     ac_report_dot(to, a->report);
     return AC_OK;
 }
 
+int ac_csv_possible(const ac_made *a)
+{
+    const ac_problem *p = &a->planned->live->problem;
+    int32_t n = 0;
+    for (int32_t m = 0; m < p->n_mems; m++)
+        n += p->mem[m].use == AC_MEM_RAM;
+    if (n <= 1)
+        return AC_OK;
+    ac_error(a->cx, (ac_place){.file = "arenac"}, E0502, "a plan in CSV form has one memory, --mem gives %d", n);
+    return ac_help(a->cx, "a lock has all of them: arenac plan MODEL --emit lock");
+}
+
 /* Pairs of a model that may overlap are said as gaps, which every reader of intervals knows. */
-static int put_intervals(arenac *a, const ac_plan *plan, ac_sink *to)
+static int put_intervals(const ac_made *a, const ac_plan *plan, ac_sink *to)
 {
     const ac_packed *p = a->packed;
     if (a->planned)
         AC_TRY(ac_csv_possible(a));
-    const ac_problem plain = a->planned ? ac_problem_pairs_to_gaps(a->cx.region, p->problem, p->plan) : *p->problem;
+    const ac_problem plain = a->planned ? ac_problem_pairs_to_gaps(a->cx->region, p->problem, p->plan) : *p->problem;
     ac_problem_write_csv(to, &plain, plan);
     return AC_OK;
 }
 
-static int put_csv(arenac *a, const emission *e, ac_sink *to)
+static int put_csv(const ac_made *a, const emission *e, ac_sink *to)
 {
     (void)e;
     return put_intervals(a, a->packed->plan, to);
 }
 
-static int put_problem(arenac *a, const emission *e, ac_sink *to)
+static int put_problem(const ac_made *a, const emission *e, ac_sink *to)
 {
     (void)e;
     return put_intervals(a, NULL, to);
 }
 
-static int put_lock(arenac *a, const emission *e, ac_sink *to)
+static int put_lock(const ac_made *a, const emission *e, ac_sink *to)
 {
     (void)e;
-    ac_lock_write(to, ac_lock_of(&a->cx, a->report));
+    ac_lock_write(to, ac_lock_of(a->cx, a->report));
     return AC_OK;
 }
 
-static int put_ag(arenac *a, const emission *e, ac_sink *to)
+static int put_ag(const ac_made *a, const emission *e, ac_sink *to)
 {
     (void)e;
     ac_graph_write_text(to, a->lowering->graph, ac_text_channels_first(a));
     return AC_OK;
 }
 
-static int put_loops(arenac *a, const emission *e, ac_sink *to)
+static int put_loops(const ac_made *a, const emission *e, ac_sink *to)
 {
     (void)e;
     for (int32_t s = 0; s < a->planned->n_steps; s++)
@@ -141,24 +156,25 @@ static int put_loops(arenac *a, const emission *e, ac_sink *to)
     return AC_OK;
 }
 
-static int put_blob(arenac *a, const emission *e, ac_sink *to)
+static int put_blob(const ac_made *a, const emission *e, ac_sink *to)
 {
     (void)e;
     return ac_blob_write(a->module, to);
 }
 
-static void put_files(arenac *a, const emission *e, const ac_rt_file *f, int n)
+static void put_files(const ac_made *a, const emission *e, const ac_rt_file *f, int n)
 {
     const int folder = (int)(ac_path_name(e->path) - e->path);
     for (int i = 0; i < n; i++) {
         const char *dot = strrchr(f[i].name, '.');
         if (strcmp(dot, ".py") != 0 && strcmp(f[i].name, "arn_capsule.c") != 0) /* of Python modules */
-            ac_put_n(ac_output_new(a, ac_strf(a->cx.region, "%.*s%s", folder, e->path, f[i].name)), f[i].data, f[i].n);
+            ac_put_n(ac_pending_add(a->out, ac_strf(a->cx->region, "%.*s%s", folder, e->path, f[i].name)), f[i].data,
+                     f[i].n);
     }
 }
 
 /* Is a file of runtime/ of use to programs of this model? */
-static bool rt_serves(const arenac *a, const char *name)
+static bool rt_serves(const ac_made *a, const char *name)
 {
     const bool gpu = a->module->target->isa == AC_ISA_CUDA;
     static const struct {
@@ -176,11 +192,11 @@ static bool rt_serves(const arenac *a, const char *name)
 }
 
 /* The files of runtime/ go beside the other outputs; `to` stays empty. */
-static int put_runtime(arenac *a, const emission *e, ac_sink *to)
+static int put_runtime(const ac_made *a, const emission *e, ac_sink *to)
 {
     (void)to;
     if (is_stream(e->path))
-        return ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501,
+        return ac_error(a->cx, (ac_place){.file = "arenac"}, E0501,
                         "--emit rt writes several files: name a file beside them, or their folder, with -o");
     for (int i = 0; i < ac_rt_count; i++)
         if (rt_serves(a, ac_rt_files[i].name))
@@ -190,40 +206,44 @@ static int put_runtime(arenac *a, const emission *e, ac_sink *to)
 }
 
 /* x.selftest.c goes with x.h. */
-static int put_selftest(arenac *a, const emission *e, ac_sink *to)
+static int put_selftest(const ac_made *a, const emission *e, ac_sink *to)
 {
     const bool piped = is_stream(e->path);
-    const char *base = ac_path_name(e->path), *stem = ac_output_stem(a, base);
+    const char *base = ac_path_name(e->path), *stem = ac_output_stem(a->cx, base);
     ac_vectors v;
     if (a->module->caller_io)
-        return ac_error(&a->cx, (ac_place){0}, E0502, "--emit selftest does not go with --host");
+        return ac_error(a->cx, (ac_place){0}, E0502, "--emit selftest does not go with --host");
     AC_TRY(ac_inputs_record(a, ac_inputs_sets(a), &v));
     const size_t n = piped ? 0 : strlen(stem), k = strlen(SELFTEST);
     if (n > k && !strcmp(stem + n - k, SELFTEST))
-        stem = ac_strf(a->cx.region, "%.*s", (int)(n - k), stem);
-    ac_selftest_print(a->module, &v, ac_strf(a->cx.region, "%s.h", piped ? a->module->name : stem), piped ? "-" : base,
+        stem = ac_strf(a->cx->region, "%.*s", (int)(n - k), stem);
+    ac_selftest_print(a->module, &v, ac_strf(a->cx->region, "%s.h", piped ? a->module->name : stem), piped ? "-" : base,
                       to);
     return AC_OK;
 }
 
 /* Its files become outputs of their own; `to` stays empty. */
-static int put_project(arenac *a, const emission *e, ac_sink *to)
+static int put_project(const ac_made *a, const emission *e, ac_sink *to)
 {
+    const ac_module *m = a->module;
+    const ac_project_part whole = {.stem = m->name, .work = a->owner};
+    const ac_project p = {
+        .name = m->name, .made_of = m->source, .module = m, .state = m->state_bytes > 0, .part = &whole, .n = 1};
     (void)to;
-    return ac_project_put(a, e->kind, e->path);
+    return ac_project_put(a, &p, e->kind, e->path);
 }
 
-static int put_tflm(arenac *a, const emission *e, ac_sink *to)
+static int put_tflm(const ac_made *a, const emission *e, ac_sink *to)
 {
     return ac_tflm_emit(a, e->kind, to);
 }
 
-static int put_certificate(arenac *a, const emission *e, ac_sink *to)
+static int put_certificate(const ac_made *a, const emission *e, ac_sink *to)
 {
     const ac_sink *proof = a->packed->search.certificate;
     (void)e;
     if (!proof || !proof->n)
-        return ac_error(&a->cx, (ac_place){.file = a->source.path}, E0502,
+        return ac_error(a->cx, (ac_place){.file = a->source->path}, E0502,
                         "there is no certificate: the lower bound proves the plan, or nothing does");
     ac_put_n(to, proof->text, proof->n);
     return AC_OK;
@@ -244,7 +264,7 @@ const arenac_kind *arenac_kind_at(int32_t i)
     return i >= 0 && i < (int32_t)(sizeof KINDS / sizeof *KINDS) ? &KINDS[i] : NULL;
 }
 
-static int help_kinds(arenac *a, const char *wrong)
+static int help_kinds(const ac_made *a, const char *wrong)
 {
     enum { MOST = 64 };
     const arenac_kind *k;
@@ -252,31 +272,32 @@ static int help_kinds(arenac *a, const char *wrong)
     int32_t n = 0;
     for (; n < MOST && (k = arenac_kind_at(n)) != NULL; n++) {
         names[n] = k->name;
-        list = ac_strf(a->cx.region, "%s%s%s", list, n ? "," : "", k->name);
+        list = ac_strf(a->cx->region, "%s%s%s", list, n ? "," : "", k->name);
     }
     const char *near = ac_closest(wrong, names, n);
     if (near)
-        ac_help(&a->cx, "did you mean '%s'?", near);
-    return ac_help(&a->cx, "available: %s", list);
+        ac_help(a->cx, "did you mean '%s'?", near);
+    return ac_help(a->cx, "available: %s", list);
 }
 
 /* ------------------------------------------------------------------ code */
 
 /* What the output refers to beside itself: its stem, or the C prefix where it goes to no file. */
-static const char *sibling(arenac *a, const char *path, const char *ext)
+static const char *sibling(const ac_made *a, const char *path, const char *ext)
 {
     const char *base = ac_path_name(path);
     const char *dot = strrchr(base, '.');
     const size_t n = is_stream(path) ? 0 : dot ? (size_t)(dot - base) : strlen(base);
-    return n ? ac_strf(a->cx.region, "%.*s%s", (int)n, base, ext) : ac_strf(a->cx.region, "%s%s", a->module->name, ext);
+    return n ? ac_strf(a->cx->region, "%.*s%s", (int)n, base, ext)
+             : ac_strf(a->cx->region, "%s%s", a->module->name, ext);
 }
 
 /* What a compiler makes of firmware, for the header and the report. An object has said it already. */
-static void ask_compiler(arenac *a)
+static void ask_compiler(const ac_made *a)
 {
     ac_module *m = a->module;
     ac_report *r = a->report;
-    if (m->target->firmware && !m->built.how && a->opt.stack == AC_OPT_STACK_AUTO)
+    if (m->target->firmware && !m->built.how && a->opt->stack == AC_OPT_STACK_AUTO)
         ac_gcc_built(m, &m->built);
     if (!m->built.how || !r)
         return;
@@ -288,46 +309,46 @@ static void ask_compiler(arenac *a)
     }
 }
 
-static int put_code(arenac *a, const emission *e, ac_sink *to)
+static int put_code(const ac_made *a, const emission *e, ac_sink *to)
 {
     const ac_emit_names names = {sibling(a, e->path, ".h"), is_stream(e->path) ? sibling(a, e->path, ".bin") : NULL};
-    const ac_backend *b = ac_backend_for(&a->cx, e->kind, a->module->target);
+    const ac_backend *b = ac_backend_for(a->cx, e->kind, a->module->target);
     if (!b)
         return ac_backend_ext(e->kind) ? AC_FAIL : help_kinds(a, e->kind);
     if (a->module->n_ram > 1 && !b->memories)
-        return ac_error(&a->cx, (ac_place){0}, E0502, "--emit %s knows one memory for tensors, %d are given", e->kind,
+        return ac_error(a->cx, (ac_place){0}, E0502, "--emit %s knows one memory for tensors, %d are given", e->kind,
                         a->module->n_ram);
     if (!strcmp(e->kind, "h"))
         ask_compiler(a);
     if (a->module->caller_io && !b->caller_io)
-        return ac_error(&a->cx, (ac_place){0}, E0502, "--host is of the C backend; --emit %s cannot have it", e->kind);
+        return ac_error(a->cx, (ac_place){0}, E0502, "--host is of the C backend; --emit %s cannot have it", e->kind);
     return b->emit(a->module, e->kind, &names, to);
 }
 
 /* ------------------------------------------------------------------ one output */
 
-static int not_here(arenac *a, const char *kind, const char *belongs)
+static int not_here(const ac_made *a, const char *kind, const char *belongs)
 {
-    return ac_error(&a->cx, (ac_place){.file = belongs ? NULL : a->source.path}, E0501, "--emit %s belongs to %s", kind,
+    return ac_error(a->cx, (ac_place){.file = belongs ? NULL : a->source->path}, E0501, "--emit %s belongs to %s", kind,
                     belongs ? belongs : "arenac's own plan, not to TFLM's");
 }
 
 /* AC_OK: what was read and planned is enough for the kind. */
-static int check_needs(arenac *a, const char *kind, const row *r)
+static int check_needs(const ac_made *a, const char *kind, const row *r)
 {
     const bool code = !r || r->needs == CODE;
     if (a->intervals && (!r || (r->needs != NONE && r->needs != PLAN && r->needs != PROOF)))
-        return ac_error(&a->cx, (ac_place){0}, E0502, "--emit %s is not available for a CSV problem", kind);
+        return ac_error(a->cx, (ac_place){0}, E0502, "--emit %s is not available for a CSV problem", kind);
     if (code && !a->module) {
         if (r || ac_backend_ext(kind))
             return not_here(a, kind, "arenac compile");
-        ac_error(&a->cx, (ac_place){0}, E0501, "--emit %s: there is no such output", kind);
+        ac_error(a->cx, (ac_place){0}, E0501, "--emit %s: there is no such output", kind);
         return help_kinds(a, kind);
     }
     if (code || r->needs == NONE)
         return AC_OK;
     if (!a->report)
-        return ac_error(&a->cx, (ac_place){.file = a->source.path}, E0502, "--emit %s: there is no plan", kind);
+        return ac_error(a->cx, (ac_place){.file = a->source->path}, E0502, "--emit %s: there is no plan", kind);
     if (r->needs == TFLM && !a->tflm)
         return not_here(a, kind, "arenac plan");
     if (r->needs == PROOF && !a->intervals)
@@ -335,46 +356,55 @@ static int check_needs(arenac *a, const char *kind, const row *r)
     return r->needs == MODEL && !a->planned ? not_here(a, kind, NULL) : AC_OK;
 }
 
-ac_sink *ac_output_new(arenac *a, const char *path)
-{
-    ac_sink *to = AC_NEW(a->cx.region, ac_sink);
-    ac_sink_open(to, &a->cx);
-    ac_push(a->cx.region, &a->output, ((ac_output){to, ac_strdup(a->cx.region, path)}));
-    return to;
-}
-
-int ac_emit(arenac *a, const char *kind, const char *path)
+int ac_emit(const ac_made *a, const char *kind, const char *path)
 {
     const emission e = {kind, path};
     const row *r = find(kind);
-    ac_sink *to = AC_NEW(a->cx.region, ac_sink);
+    ac_sink *to = AC_NEW(a->cx->region, ac_sink);
     AC_TRY(check_needs(a, kind, r));
-    ac_progress_begin(&a->cx, "writing", 0);
-    ac_sink_open(to, &a->cx);
+    ac_progress_begin(a->cx, "writing", 0);
+    ac_sink_open(to, a->cx);
     AC_TRY(r ? r->put(a, &e, to) : put_code(a, &e, to));
     if (!r || r->where == ONE_FILE)
-        ac_push(a->cx.region, &a->output, ((ac_output){to, ac_strdup(a->cx.region, path)}));
+        ac_pending_put(a->out, to, path);
     return AC_OK;
 }
 
-/* Is what --json would print no verdict, since the verb came to none? Then there is another document: written.c. */
-static bool is_moot(const arenac *a)
+static int emit_part_stage(ac_work *part, void *arg)
 {
-    const int status = arenac_exit(a);
-    return a->opt.json && (status == AC_EXIT_INVALID || status == AC_EXIT_USAGE || status == AC_EXIT_IO);
+    const emission *e = arg;
+    return ac_emit(&part->made, e->kind, e->path);
 }
 
-int ac_commit(arenac *a)
+int ac_emit_part(ac_work *whole, ac_work *part, const char *kind, const char *path)
+{
+    emission e = {kind, path};
+    const int status = ac_guard(part, emit_part_stage, &e);
+    ac_work_take_diags(whole, part);
+    for (int32_t k = 0; k < part->out.list.n; k++)
+        ac_push(whole->cx.region, &whole->out.list, part->out.list.item[k]);
+    part->out.list.n = 0;
+    return status;
+}
+
+/* Is what --json would print no verdict, since the verb came to none? Then there is another document: written.c. */
+static bool is_moot(const ac_made *a)
+{
+    const ac_exit status = ac_diags_exit(&a->cx->diags);
+    return a->opt->json && (status == AC_EXIT_INVALID || status == AC_EXIT_USAGE || status == AC_EXIT_IO);
+}
+
+int ac_commit(const ac_made *a)
 {
     int32_t n = 0;
-    for (int32_t i = 0; i < a->output.n; i++)
-        if (!is_moot(a) || strcmp(a->output.item[i].path, "-") != 0)
-            a->output.item[n++] = a->output.item[i];
-    a->output.n = 0;
-    if (a->folder)
-        AC_TRY(ac_folder_make(&a->cx, a->folder));
-    AC_TRY(ac_sink_commit_all(&a->cx, a->output.item, n));
-    return ac_written_say(a, a->output.item, n);
+    for (int32_t i = 0; i < a->out->list.n; i++)
+        if (!is_moot(a) || strcmp(a->out->list.item[i].path, "-") != 0)
+            a->out->list.item[n++] = a->out->list.item[i];
+    a->out->list.n = 0;
+    if (a->out->folder)
+        AC_TRY(ac_folder_make(a->cx, a->out->folder));
+    AC_TRY(ac_sink_commit_all(a->cx, a->out->list.item, n));
+    return ac_written_say(a, a->out->list.item, n);
 }
 
 /* ------------------------------------------------------------------ those that the options request */
@@ -385,48 +415,39 @@ static bool ends_with(const char *s, const char *end)
     return n > k && !strcmp(s + n - k, end);
 }
 
-const char *ac_output_stem(arenac *a, const char *output)
+const char *ac_output_stem(ac_ctx *cx, const char *output)
 {
     const char *end = NULL;
     const arenac_kind *k;
     for (int32_t i = 0; !end && (k = arenac_kind_at(i)) != NULL; i++)
         if (*k->extension && ends_with(output, k->extension))
             end = k->extension;
-    return end ? ac_strf(a->cx.region, "%.*s", (int)(strlen(output) - strlen(end)), output) : output;
+    return end ? ac_strf(cx->region, "%.*s", (int)(strlen(output) - strlen(end)), output) : output;
 }
 
 /* The next kind of a list; NULL after the last. */
-static const char *next_kind(arenac *a, const char **list)
+static const char *next_kind(const ac_made *a, const char **list)
 {
     while (**list == ',')
         ++*list;
     const size_t n = strcspn(*list, ",");
-    const char *kind = n ? ac_strf(a->cx.region, "%.*s", (int)n, *list) : NULL;
+    const char *kind = n ? ac_strf(a->cx->region, "%.*s", (int)n, *list) : NULL;
     *list += n;
     return kind;
 }
 
-bool ac_emits(const char *list, const char *kind)
-{
-    const size_t n = strlen(kind);
-    for (const char *p = list; p && *p; p += strcspn(p, ","), p += *p == ',')
-        if (strcspn(p, ",") == n && !strncmp(p, kind, n))
-            return true;
-    return false;
-}
-
 /* -o FOLDER/: files in it have the name of the model's, or of the problem with .plan, and it is made for them. */
-static const char *in_folder(arenac *a, const char *output)
+static const char *in_folder(const ac_made *a, const char *output)
 {
-    a->folder = output;
-    return ac_strf(a->cx.region, "%s%s%s", output, a->source.stem, a->intervals ? ".plan" : "");
+    a->out->folder = output;
+    return ac_strf(a->cx->region, "%s%s%s", output, a->source->stem, a->intervals ? ".plan" : "");
 }
 
 /* One file, or no file at all: the path of -o. One report: standard output. Several: a stem with the extension of
  * each. */
-static const char *path_of(arenac *a, const char *kind, bool alone)
+static const char *path_of(const ac_made *a, const char *kind, bool alone)
 {
-    const char *output = a->opt.output;
+    const char *output = a->opt->output;
     const row *r = find(kind);
     const char *ext = r ? r->ext : ac_backend_ext(kind);
     const bool folder = output && ends_with(output, "/");
@@ -434,34 +455,30 @@ static const char *path_of(arenac *a, const char *kind, bool alone)
         return output;
     if (!output && (a->intervals || (alone && r && r->needs != CODE)))
         return "-"; /* intervals: their stem may well be the file that was read */
-    return ac_strf(a->cx.region, "%s%s",
+    return ac_strf(a->cx->region, "%s%s",
                    folder   ? in_folder(a, output)
-                   : output ? ac_output_stem(a, output)
-                            : a->source.stem,
-                   ext ? ext : ac_strf(a->cx.region, ".%s", kind));
+                   : output ? ac_output_stem(a->cx, output)
+                            : a->source->stem,
+                   ext ? ext : ac_strf(a->cx->region, ".%s", kind));
 }
 
-void ac_report_put(arenac *a, ac_sink *to)
+void ac_report_put(const ac_made *a, ac_sink *to)
 {
-    if (a->several) {
-        ac_several_report(a, to);
-        return;
-    }
     if (!a->module) /* who compiles has decided */
         ac_facts_what_if(a);
-    ac_report_text(to, a->report, a->opt.verbose, false);
-    if (a->said)
-        ac_putf(to, "\n  %s\n", a->said);
+    ac_report_text(to, a->report, a->opt->verbose, false);
+    if (a->tested)
+        ac_putf(to, "\n  %s\n", a->tested);
 }
 
-static int write_list(arenac *a, const char *list)
+static int write_list(const ac_made *a, const char *list)
 {
     const bool alone = !strchr(list, ',');
     int status = AC_OK;
-    if (a->opt.output && !strcmp(a->opt.output, "-") && (!alone || (a->opt.json && *list))) {
-        ac_error(&a->cx, (ac_place){0}, E0501, "standard output is one document: -o - does not go with %s",
-                 alone ? "--json" : ac_strf(a->cx.region, "--emit %s", list));
-        return ac_help(&a->cx, "%s", alone ? "--json writes its document there without -o" : "-o STEM writes files");
+    if (a->opt->output && !strcmp(a->opt->output, "-") && (!alone || (a->opt->json && *list))) {
+        ac_error(a->cx, (ac_place){0}, E0501, "standard output is one document: -o - does not go with %s",
+                 alone ? "--json" : ac_strf(a->cx->region, "--emit %s", list));
+        return ac_help(a->cx, "%s", alone ? "--json writes its document there without -o" : "-o STEM writes files");
     }
     for (int turn = 0; turn < 3; turn++) { /* code, then headers, which say what it needs, then all that reports it */
         const char *at = list;
@@ -472,27 +489,28 @@ static int write_list(arenac *a, const char *list)
     return status;
 }
 
-static const char *default_list(const arenac *a)
+static const char *default_list(const ac_made *a)
 {
-    const bool piped = a->opt.output && is_stream(a->opt.output);
+    const bool piped = a->opt->output && is_stream(a->opt->output);
     if (!a->module)
-        return a->opt.output ? "csv" : "";
+        return a->opt->output ? "csv" : "";
     return a->lowering->set.gpu ? (piped ? "cu" : "cu,h") : piped ? "c" : "c,h";
 }
 
-const char *ac_blob_path(arenac *a, const char *code)
+const char *ac_blob_path(const ac_made *a, const char *code)
 {
-    return ac_module_weights(a->module) == AC_WEIGHTS_ASM ? ac_strf(a->cx.region, "%s.bin", code)
-                                                          : ac_strf(a->cx.region, "%s.bin", ac_output_stem(a, code));
+    return ac_module_weights(a->module) == AC_WEIGHTS_ASM
+               ? ac_strf(a->cx->region, "%s.bin", code)
+               : ac_strf(a->cx->region, "%s.bin", ac_output_stem(a->cx, code));
 }
 
 /* Where the weights go when the list holds a kind that has them in a file of their own; NULL: it holds none, or there
  * is a blob already. */
-static const char *blob_of(arenac *a, const char *list)
+static const char *blob_of(const ac_made *a, const char *list)
 {
     const ac_weights w = a->module ? ac_module_weights(a->module) : AC_WEIGHTS_RODATA;
     const bool alone = !strchr(list, ',');
-    if (w == AC_WEIGHTS_RODATA || (a->opt.output && is_stream(a->opt.output)) ||
+    if (w == AC_WEIGHTS_RODATA || (a->opt->output && is_stream(a->opt->output)) ||
         (w == AC_WEIGHTS_BLOB && ac_emits(list, "blob")))
         return NULL;
     for (const char *kind; (kind = next_kind(a, &list)) != NULL;)
@@ -502,30 +520,30 @@ static const char *blob_of(arenac *a, const char *list)
 }
 
 /* The report, unless standard output is for something else. */
-static bool wants_report(const arenac *a)
+static bool wants_report(const ac_made *a)
 {
-    const ac_options *o = &a->opt;
+    const ac_options *o = a->opt;
     const bool data =
         ac_is(o->output, "-") || (!a->module && o->emit && !o->output && (a->intervals || !strchr(o->emit, ',')));
     return !o->quiet && !data;
 }
 
-int ac_write(arenac *a)
+int ac_write(const ac_made *a)
 {
-    const char *list = a->opt.emit ? a->opt.emit : default_list(a);
+    const char *list = a->opt->emit ? a->opt->emit : default_list(a);
     int status = write_list(a, list);
     if (ac_lock_plan(a) != AC_OK)
         status = AC_FAIL;
     const char *blob = blob_of(a, list);
     if (blob)
         AC_TRY(ac_emit(a, "blob", blob));
-    if (a->opt.evidence && status == AC_OK)
+    if (a->opt->evidence && status == AC_OK)
         AC_TRY(ac_evidence(a));
     ac_depfile_put(a);
-    if (a->opt.json)
+    if (a->opt->json)
         return ac_emit(a, "json", "-") == AC_OK ? status : AC_FAIL;
-    a->says_written = wants_report(a);
-    if (a->says_written)
-        ac_report_put(a, ac_output_new(a, "-"));
+    a->out->listed = wants_report(a);
+    if (a->out->listed)
+        ac_report_put(a, ac_pending_add(a->out, "-"));
     return status;
 }

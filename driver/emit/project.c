@@ -1,7 +1,7 @@
 /* project.c - a model, or several in one arena, as a folder that a build system takes as it is: code, header, the
  * memory of the plan as arrays in sections that the build chooses, a self-test, and the system's own files
  * (projects.def, runtime/project). */
-#include "driver/several/several.h"
+#include "driver/emit/emit.h"
 
 #include "base/file.h"
 #include "codegen/constants.h"
@@ -23,23 +23,9 @@ static const struct row {
 };
 enum { N_ROWS = sizeof ROWS / sizeof *ROWS };
 
-bool ac_project_wanted(const arenac *a)
-{
-    for (int i = 0; i < N_ROWS; i++)
-        if (ac_emits(a->opt.emit, ROWS[i].kind))
-            return true;
-    return false;
-}
-
-/* What the folder is made of. Of one model, the whole is its only part. */
 typedef struct project {
-    arenac *a;           /* outputs go there */
-    const ac_module *m;  /* of one model, or of the first part */
-    const char *name;    /* C prefix of the whole */
-    const char *made_of; /* "kws.tflite", "2 models" */
-    const char **source; /* stems of its files of code; a header and a self-test for each of `header` */
-    const char **header;
-    int32_t n_sources, n_headers;
+    const ac_made *a; /* outputs go there */
+    ac_project is;
 } project;
 
 /* ------------------------------------------------------------------ text */
@@ -55,13 +41,18 @@ static const char *upper(ac_ctx *cx, const char *s)
 /* "made by arenac 0.2.0 from kws.tflite", fit for comments of every language: no two dashes in a row. */
 static const char *title(const project *p)
 {
-    char *s = ac_strf(p->a->cx.region, "made by arenac %s from %s", arenac_version(), p->made_of);
+    char *s = ac_strf(p->a->cx->region, "made by arenac %s from %s", arenac_version(), p->is.made_of);
     for (char *c = s; *c; c++)
         if (!isalnum((unsigned char)*c) && !strchr("._ -", *c))
             *c = '_';
         else if (*c == '-' && c[1] == '-')
             *c = '_';
     return s;
+}
+
+static bool has_code(const ac_project_part *part)
+{
+    return part->work || part->code;
 }
 
 typedef struct fill {
@@ -87,20 +78,22 @@ static void put_line(ac_sink *to, const char *line, size_t length, const fill *w
  * with @source@ is there for each file of code, by its stem, one with @header@ for each header. */
 static void put_template(const project *p, ac_sink *to, const ac_rt_file *f)
 {
-    fill with[] = {{"@name@", p->name},   {"@NAME@", upper(&p->a->cx, p->name)},
-                   {"@TITLE@", title(p)}, {"@VERSION@", arenac_version()},
-                   {"@source@", ""},      {"@header@", ""}};
+    fill with[] = {{"@name@", p->is.name}, {"@NAME@", upper(p->a->cx, p->is.name)},
+                   {"@TITLE@", title(p)},  {"@VERSION@", arenac_version()},
+                   {"@source@", ""},       {"@header@", ""}};
     enum { N = sizeof with / sizeof *with, SOURCE = N - 2, HEADERS = N - 1 };
     const char *at = (const char *)f->data, *end = at + f->n;
     while (at < end) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         const size_t length = stop ? (size_t)(stop + 1 - at) : (size_t)(end - at);
-        const char *line = ac_strf(p->a->cx.region, "%.*s", (int)length, at);
+        const char *line = ac_strf(p->a->cx->region, "%.*s", (int)length, at);
         const bool source = strstr(line, with[SOURCE].word), header = strstr(line, with[HEADERS].word);
-        for (int32_t k = 0; k < (source ? p->n_sources : header ? p->n_headers : 1); k++) {
-            with[SOURCE].text = source ? p->source[k] : "";
-            with[HEADERS].text = header ? p->header[k] : "";
-            put_line(to, line, length, with, N);
+        for (int32_t k = 0; k < (source || header ? p->is.n : 1); k++) {
+            const ac_project_part *part = &p->is.part[k];
+            with[SOURCE].text = source ? part->stem : "";
+            with[HEADERS].text = header ? part->stem : "";
+            if (!source || has_code(part))
+                put_line(to, line, length, with, N);
         }
         at += length;
     }
@@ -116,7 +109,7 @@ static const ac_rt_file *template_of(const char *name)
 
 static void put_memory_header(const project *x, ac_sink *to)
 {
-    const char *p = x->name, *P = upper(&x->a->cx, p);
+    const char *p = x->is.name, *P = upper(x->a->cx, p);
     ac_putf(to,
             "/* %s_memory.h - %s: the memory of the plan, ready for %s_init and %s_run. */\n"
             "#ifndef %s_MEMORY_H\n#define %s_MEMORY_H\n#include \"%s.h\"\n"
@@ -131,8 +124,8 @@ static void put_memory_header(const project *x, ac_sink *to)
 /* One array of the plan; `part` is its member, and the word of its macros. */
 static void put_array(const project *x, ac_sink *to, const char *part, const char *aligned_as)
 {
-    ac_ctx *cx = &x->a->cx;
-    const char *P = upper(cx, x->name), *R = upper(cx, part);
+    ac_ctx *cx = x->a->cx;
+    const char *P = upper(cx, x->is.name), *R = upper(cx, part);
     ac_putf(to,
             "\n#ifdef %s_SECTION_%s\n"
             "__attribute__((section(%s_SECTION_%s)))\n"
@@ -143,9 +136,8 @@ static void put_array(const project *x, ac_sink *to, const char *part, const cha
 
 static void put_memory(const project *x, ac_sink *to)
 {
-    const ac_module *m = x->m;
-    const ac_several *all = x->a->several;
-    const char *p = x->name, *P = upper(&x->a->cx, p);
+    const ac_module *m = x->is.module;
+    const char *p = x->is.name, *P = upper(x->a->cx, p);
     const char *first = m->ram[0].name;
     ac_putf(to,
             "/* %s_memory.c - %s: the memory of the plan.\n"
@@ -153,68 +145,52 @@ static void put_memory(const project *x, ac_sink *to)
             " * %s_SECTION_%s, a string, names the section that the array lies in. Compilers give one named .bss.X or\n"
             " * .noinit.X no bytes of the image; the linker script says where it lies. */\n"
             "#include \"%s_memory.h\"\n",
-            p, title(x), P, upper(&x->a->cx, first), p);
+            p, title(x), P, upper(x->a->cx, first), p);
     for (int32_t i = 0; i < m->n_ram; i++)
         put_array(x, to, m->ram[i].name, m->ram[i].name);
-    if (all ? all->state : m->state_bytes)
+    if (x->is.state)
         put_array(x, to, "state", first);
     ac_putf(to, "\nconst %s_mem %s_memory = {", p, p);
     for (int32_t i = 0; i < m->n_ram; i++)
         ac_putf(to, "%s.%s = %s_bytes", i ? ", " : "", m->ram[i].name, m->ram[i].name);
-    ac_put(to, (all ? all->state : m->state_bytes) ? ", .state = state_bytes};\n" : "};\n");
+    ac_put(to, x->is.state ? ", .state = state_bytes};\n" : "};\n");
 }
 
 /* ------------------------------------------------------------------ the folder */
 
-static void add_part(project *p, const char *stem)
-{
-    p->source[p->n_sources++] = p->header[p->n_headers++] = stem;
-}
-
-static project project_of(arenac *a)
-{
-    const ac_several *s = a->several;
-    const int32_t most = s ? s->n + 1 : 1;
-    project p = {.a = a,
-                 .m = s ? s->part[0].a->module : a->module,
-                 .source = AC_NEW_N(a->cx.region, const char *, most),
-                 .header = AC_NEW_N(a->cx.region, const char *, most)};
-    p.name = s ? s->name : p.m->name;
-    p.made_of = !s         ? p.m->source
-                : s->range ? ac_strf(a->cx.region, "%s, %d sizes", p.m->source, s->n)
-                           : ac_strf(a->cx.region, "%d models", s->n);
-    for (int32_t k = 0; s && !s->one && k < s->n; k++)
-        add_part(&p, s->part[k].a->module->name);
-    if (!s || s->range)
-        add_part(&p, p.name);
-    else
-        p.header[p.n_headers++] = p.name;
-    return p;
-}
-
 static const char *path_of(const project *p, const struct row *r, const char *folder, const char *stem)
 {
     const char *at = strstr(r->path, "NAME");
-    return at ? ac_strf(p->a->cx.region, "%s/%.*s%s%s", folder, (int)(at - r->path), r->path, stem, at + 4)
-              : ac_strf(p->a->cx.region, "%s/%s", folder, r->path);
+    return at ? ac_strf(p->a->cx->region, "%s/%.*s%s%s", folder, (int)(at - r->path), r->path, stem, at + 4)
+              : ac_strf(p->a->cx->region, "%s/%s", folder, r->path);
 }
 
-/* A file of code, header or self-test for each stem. */
+/* A file of code, header or self-test for each part. */
 static int put_code(const project *p, const struct row *r, const char *folder, const char *kind)
 {
-    const char **stem = r->content == CODE ? p->source : p->header;
-    const int32_t n = r->content == CODE ? p->n_sources : p->n_headers;
-    for (int32_t k = 0; k < n; k++) {
-        const char *path = path_of(p, r, folder, stem[k]);
-        AC_TRY(p->a->several ? ac_several_emit(p->a->several, k, kind, path) : ac_emit(p->a, kind, path));
+    for (int32_t k = 0; k < p->is.n; k++) {
+        const ac_project_part *part = &p->is.part[k];
+        const char *path = path_of(p, r, folder, part->stem);
+        if (r->content == CODE && !has_code(part))
+            continue;
+        if (part->work == p->a->owner) {
+            AC_TRY(ac_emit(p->a, kind, path));
+        } else if (part->work) {
+            AC_TRY(ac_emit_part(p->a->owner, part->work, kind, path));
+        } else {
+            const ac_sink *text = r->content == CODE     ? part->code
+                                  : r->content == HEADER ? part->header
+                                                         : part->selftest;
+            ac_put_n(ac_pending_add(p->a->out, path), text->text, text->n);
+        }
     }
     return AC_OK;
 }
 
 static int put_file(const project *p, const struct row *r, const char *folder)
 {
-    const char *path = path_of(p, r, folder, p->name);
-    AC_TRY(ac_folder_make(&p->a->cx, ac_strf(p->a->cx.region, "%.*s", (int)(ac_path_name(path) - path), path)));
+    const char *path = path_of(p, r, folder, p->is.name);
+    AC_TRY(ac_folder_make(p->a->cx, ac_strf(p->a->cx->region, "%.*s", (int)(ac_path_name(path) - path), path)));
     switch (r->content) {
     case CODE:
         return put_code(p, r, folder, "c");
@@ -223,34 +199,32 @@ static int put_file(const project *p, const struct row *r, const char *folder)
     case SELFTEST:
         return put_code(p, r, folder, "selftest");
     case MEMORY:
-        put_memory(p, ac_output_new(p->a, path));
+        put_memory(p, ac_pending_add(p->a->out, path));
         return AC_OK;
     case MEMORY_HEADER:
-        put_memory_header(p, ac_output_new(p->a, path));
+        put_memory_header(p, ac_pending_add(p->a->out, path));
         return AC_OK;
     case TEMPLATE:
-        put_template(p, ac_output_new(p->a, path), template_of(r->source));
+        put_template(p, ac_pending_add(p->a->out, path), template_of(r->source));
         return AC_OK;
     }
     return AC_FAIL;
 }
 
-int ac_project_put(arenac *a, const char *kind, const char *folder)
+int ac_project_put(const ac_made *a, const ac_project *of, const char *kind, const char *folder)
 {
-    const project p = project_of(a);
-    const ac_module *m = p.m;
-    const arenac *first = a->several ? a->several->part[0].a : a;
+    const project p = {a, *of};
+    const ac_module *m = of->module;
     const char *why = m->caller_io                                ? "inputs and outputs of the caller (--host)"
                       : m->threads > 1                            ? "threads (--threads)"
                       : m->learning                               ? "a step of training (--train)"
-                      : first->lowering->set.gpu                  ? "code for GPUs"
+                      : m->target->isa == AC_ISA_CUDA             ? "code for GPUs"
                       : ac_module_weights(m) != AC_WEIGHTS_RODATA ? "weights beside its C (--weights)"
                                                                   : NULL;
     if (why)
-        return ac_error(&a->cx, (ac_place){.file = a->source.path}, E0502, "--emit %s cannot have %s", kind, why);
+        return ac_error(a->cx, (ac_place){.file = a->source->path}, E0502, "--emit %s cannot have %s", kind, why);
     if (ac_is(folder, "-") || ac_file_is_special(folder))
-        return ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501, "--emit %s writes a folder: name it with -o",
-                        kind);
+        return ac_error(a->cx, (ac_place){.file = "arenac"}, E0501, "--emit %s writes a folder: name it with -o", kind);
     for (int i = 0; i < N_ROWS; i++)
         if (!strcmp(ROWS[i].kind, kind))
             AC_TRY(put_file(&p, &ROWS[i], folder));

@@ -1,6 +1,6 @@
 /* selftest_cc.c - compile --selftest-cc: what a compiler made of each step gives the bytes of the evaluator, or the
  * first step that does not is named. */
-#include "driver/stage/stage.h"
+#include "driver/emit/emit.h"
 
 #include "base/interrupt.h"
 #include "codegen/backends/find.h"
@@ -15,20 +15,20 @@
 
 /* ------------------------------------------------------------------ files */
 
-static ac_sink *add(arenac *a, ac_board_outputs *out, const char *dir, const char *name)
+static ac_sink *add(const ac_made *a, ac_board_outputs *out, const char *dir, const char *name)
 {
-    ac_sink *to = AC_NEW(a->cx.region, ac_sink);
-    ac_sink_open(to, &a->cx);
-    ac_push(a->cx.region, out, ((ac_output){to, ac_strf(a->cx.region, "%s/%s", dir, name)}));
+    ac_sink *to = AC_NEW(a->cx->region, ac_sink);
+    ac_sink_open(to, a->cx);
+    ac_push(a->cx->region, out, ((ac_output){to, ac_strf(a->cx->region, "%s/%s", dir, name)}));
     return to;
 }
 
-static int write_files(arenac *a, const char *dir, const ac_step_tests *t)
+static int write_files(const ac_made *a, const char *dir, const ac_step_tests *t)
 {
     ac_module one_by_one = *a->module, *m = &one_by_one;
     m->slot = NULL; /* of steps that run at once a thread does some, and each is looked at when all is done */
-    const ac_emit_names names = ac_build_names(&a->cx, dir);
-    const ac_backend *b = ac_backend_find(&a->cx, "c");
+    const ac_emit_names names = ac_build_names(a->cx, dir);
+    const ac_backend *b = ac_backend_find(a->cx, "c");
     ac_board_outputs out = {0};
     if (!b || b->emit(m, "c", &names, add(a, &out, dir, "m.c")) != AC_OK ||
         b->emit(m, "h", &names, add(a, &out, dir, "m.h")) != AC_OK)
@@ -36,11 +36,11 @@ static int write_files(arenac *a, const char *dir, const ac_step_tests *t)
     if (ac_module_weights(m) != AC_WEIGHTS_RODATA)
         AC_TRY(ac_blob_write(m, add(a, &out, dir, "m.bin")));
     ac_step_hooks_print(m, "m.c", add(a, &out, dir, "model.c"));
-    ac_step_test_print(m, t, "m.h", ac_strf(a->cx.region, "%s/m.bin", dir), add(a, &out, dir, "test.c"));
+    ac_step_test_print(m, t, "m.h", ac_strf(a->cx->region, "%s/m.bin", dir), add(a, &out, dir, "test.c"));
     for (int i = 0; i < ac_steps_count; i++)
         ac_put_n(add(a, &out, dir, ac_steps_files[i].name), ac_steps_files[i].data, ac_steps_files[i].n);
-    ac_board_files_into(&a->cx, dir, &out);
-    return ac_sink_commit_scratch(&a->cx, out.item, out.n);
+    ac_board_files_into(a->cx, dir, &out);
+    return ac_sink_commit_scratch(a->cx, out.item, out.n);
 }
 
 /* ------------------------------------------------------------------ what the program said */
@@ -67,7 +67,7 @@ static int64_t value_of(const step_operand *o, uint64_t bits)
 }
 
 /* Elements that differ, of those the program printed; the first of them. */
-static void put_difference(arenac *a, const step_operand *o, const uint8_t *expected, const char *said)
+static void put_difference(const ac_made *a, const step_operand *o, const uint8_t *expected, const char *said)
 {
     int64_t differ = 0, shown = 0, first = -1;
     uint64_t found = 0;
@@ -80,18 +80,18 @@ static void put_difference(arenac *a, const step_operand *o, const uint8_t *expe
             first = shown, found = x;
     }
     if (first < 0)
-        ac_detail(&a->cx, "its first %lld elements are equal", (long long)shown);
+        ac_detail(a->cx, "its first %lld elements are equal", (long long)shown);
     else if (o->lo == o->hi) /* floats: bits */
-        ac_detail(&a->cx, "%lld of %lld elements differ, the first at %lld: 0x%llx, expected 0x%llx", (long long)differ,
+        ac_detail(a->cx, "%lld of %lld elements differ, the first at %lld: 0x%llx, expected 0x%llx", (long long)differ,
                   (long long)shown, (long long)first, (unsigned long long)found,
                   (unsigned long long)step_get(expected + first * o->bytes, o->bytes));
     else
-        ac_detail(&a->cx, "%lld of %lld elements differ, the first at %lld: %lld, expected %lld", (long long)differ,
+        ac_detail(a->cx, "%lld of %lld elements differ, the first at %lld: %lld, expected %lld", (long long)differ,
                   (long long)shown, (long long)first, (long long)value_of(o, found),
                   (long long)value_of(o, step_get(expected + first * o->bytes, o->bytes)));
 }
 
-static int step_differs(arenac *a, ac_step_inputs *x, const ac_user_cc *cc, const char *said)
+static int step_differs(const ac_made *a, ac_step_inputs *x, const ac_user_cc *cc, const char *said)
 {
     const ac_module *m = a->module;
     const uint8_t *expected;
@@ -100,41 +100,41 @@ static int step_differs(arenac *a, ac_step_inputs *x, const ac_user_cc *cc, cons
     const int32_t step = (int32_t)strtoul(at, &at, 16), operand = (int32_t)strtoul(at, &at, 16);
     if (set < 0 || set >= x->tests.sets || step < 0 || step >= m->n_calls || operand < 0 ||
         operand >= x->tests.first[step + 1] - x->tests.first[step])
-        return ac_error(&a->cx, (ac_place){0}, E0601, "the program of --selftest-cc names a step that there is not");
+        return ac_error(a->cx, (ac_place){0}, E0601, "the program of --selftest-cc names a step that there is not");
     const ac_call *c = &m->call[step];
     AC_TRY(ac_step_inputs_again(x, set, step, operand, &expected));
-    ac_error(&a->cx, (ac_place){.file = a->source.path}, E0601,
+    ac_error(a->cx, (ac_place){.file = a->source->path}, E0601,
              "step %d %s '%s': what '%s' made of it differs from the reference interpreter", step, c->op, c->name,
              cc->command);
     put_difference(a, &x->tests.operand[x->tests.first[step] + operand], expected, said);
-    ac_reason(&a->cx, "on %s, with inputs %d of %d: %s", cc->runs_on, set + 1, x->tests.sets,
+    ac_reason(a->cx, "on %s, with inputs %d of %d: %s", cc->runs_on, set + 1, x->tests.sets,
               kind_in_words(x->tests.kind[set][step]));
-    return ac_help(&a->cx, "another version of the compiler or fewer optimisations (-O1) may compile function %s right",
+    return ac_help(a->cx, "another version of the compiler or fewer optimisations (-O1) may compile function %s right",
                    m->fn[c->fn]->name);
 }
 
-static int judge(arenac *a, ac_step_inputs *x, const ac_user_cc *cc, const ac_tool *t)
+static int judge(const ac_made *a, ac_step_inputs *x, const ac_user_cc *cc, const ac_tool *t)
 {
     enum { LATE = -2 };
-    const char *text = ac_board_read(&a->cx, t->log), *said = strstr(text, "steps differ ");
-    const ac_place at = {.file = a->source.path};
+    const char *text = ac_board_read(a->cx, t->log), *said = strstr(text, "steps differ ");
+    const ac_place at = {.file = a->source->path};
     if (!t->status)
         return AC_OK;
     if (said)
         return step_differs(a, x, cc, said);
     if (t->status == LATE)
-        return ac_error(&a->cx, at, E0601, "what '%s' made does not end", cc->command);
+        return ac_error(a->cx, at, E0601, "what '%s' made does not end", cc->command);
     said = strstr(text, "steps stopped ");
     if (said)
-        ac_error(&a->cx, at, E0601, "what '%s' made stops where the reference interpreter does not", cc->command);
+        ac_error(a->cx, at, E0601, "what '%s' made stops where the reference interpreter does not", cc->command);
     else
-        ac_error(&a->cx, at, E0601, "what '%s' made ends with a fault (%d)", cc->command, t->status);
-    return ac_detail(&a->cx, "on %s: %.*s", cc->runs_on, (int)strcspn(said ? said : text, "\n"), said ? said : text);
+        ac_error(a->cx, at, E0601, "what '%s' made ends with a fault (%d)", cc->command, t->status);
+    return ac_detail(a->cx, "on %s: %.*s", cc->runs_on, (int)strcspn(said ? said : text, "\n"), said ? said : text);
 }
 
 /* ------------------------------------------------------------------ the report */
 
-static void report(arenac *a, const ac_step_inputs *x, const ac_user_cc *cc)
+static const char *report(const ac_made *a, const ac_step_inputs *x, const ac_user_cc *cc)
 {
     int32_t clamped = 0, reached = 0;
     for (int32_t s = 0; s < a->module->n_calls; s++) {
@@ -142,41 +142,41 @@ static void report(arenac *a, const ac_step_inputs *x, const ac_user_cc *cc)
         clamped += x->integer[s] && e->clamped;
         reached += x->integer[s] && e->clamped && e->least == e->lo && e->most == e->hi;
     }
-    const char *alone = x->n_integer ? ac_strf(a->cx.region,
+    const char *alone = x->n_integer ? ac_strf(a->cx->region,
                                                "; %d of integers, each with %d sets of inputs of its own, whose "
                                                "results reach both ends of %d of %d clamps",
                                                x->n_integer, x->tests.sets - x->tests.whole.n, reached, clamped)
                                      : "";
-    a->said = ac_strf(a->cx.region, "Self-test of '%s' on %s: %d steps equal the reference interpreter%s.", cc->command,
-                      cc->runs_on, a->module->n_calls, alone);
+    return ac_strf(a->cx->region, "Self-test of '%s' on %s: %d steps equal the reference interpreter%s.", cc->command,
+                   cc->runs_on, a->module->n_calls, alone);
 }
 
 /* ------------------------------------------------------------------ the stage */
 
-static int test(arenac *a, ac_step_inputs *x, const char *dir)
+static int test(const ac_made *a, ac_step_inputs *x, const char *dir, const char **line)
 {
     ac_user_cc cc;
-    AC_TRY(ac_user_cc_open(&a->cx, dir, a->opt.selftest_cc, a->module->target, &cc));
-    ac_progress_begin(&a->cx, "inputs of steps", 0);
+    AC_TRY(ac_user_cc_open(a->cx, dir, a->opt->selftest_cc, a->module->target, &cc));
+    ac_progress_begin(a->cx, "inputs of steps", 0);
     AC_TRY(ac_step_inputs_make(a, x));
-    ac_progress_begin(&a->cx, "the compiler under test", 0);
-    AC_TRY(ac_build_runtime(&a->cx, dir));
+    ac_progress_begin(a->cx, "the compiler under test", 0);
+    AC_TRY(ac_build_runtime(a->cx, dir));
     AC_TRY(write_files(a, dir, &x->tests));
-    AC_TRY(ac_user_cc_build(&a->cx, dir, &cc));
-    const ac_tool t = ac_user_cc_run(&a->cx, dir, &cc);
+    AC_TRY(ac_user_cc_build(a->cx, dir, &cc));
+    const ac_tool t = ac_user_cc_run(a->cx, dir, &cc);
     AC_TRY(judge(a, x, &cc, &t));
-    report(a, x, &cc);
+    *line = report(a, x, &cc);
     return AC_OK;
 }
 
-int ac_selftest_cc(arenac *a)
+int ac_selftest_cc(const ac_made *a, const char **line)
 {
     ac_step_inputs x = {0};
     AC_TRY(ac_step_inputs_possible(a, "--selftest-cc"));
-    const char *dir = ac_build_folder(&a->cx);
+    const char *dir = ac_build_folder(a->cx);
     if (!dir)
         return AC_FAIL;
-    const int status = test(a, &x, dir);
+    const int status = test(a, &x, dir, line);
     ac_step_inputs_close(&x);
     ac_folder_end(dir);
     return status;

@@ -1,7 +1,7 @@
 /* step_inputs.c - operands of each step, how their values are chosen, and what comes out; see step_inputs.h. */
 #include "driver/emit/step_inputs.h"
 
-#include "driver/stage/stage.h"
+#include "driver/stage/inputs.h"
 #include "ir/loop/requants.h"
 
 #include <string.h>
@@ -123,7 +123,7 @@ static step_operand operand_of(ac_step_inputs *x, const ac_call *c, int32_t i)
         o.lo = d == AC_BOOL ? 0 : ac_dtype_min(d);
         o.hi = d == AC_BOOL ? 1 : ac_dtype_max(d);
         if (t && c->low->node && !c->low->chain && (o.use & STEP_READ) && ac_tensor_count(t) == b->count)
-            find_tiles(&x->a->cx, c->low->node, t, &o);
+            find_tiles(x->a->cx, c->low->node, t, &o);
     }
     return o;
 }
@@ -131,7 +131,7 @@ static step_operand operand_of(ac_step_inputs *x, const ac_call *c, int32_t i)
 static void put_operands(ac_step_inputs *x)
 {
     const ac_module *m = x->a->module;
-    ac_region *r = x->a->cx.region;
+    ac_region *r = x->a->cx->region;
     AC_VEC(step_operand) all = {0};
     x->tests.first = AC_NEW_N(r, int32_t, m->n_calls + 1);
     x->integer = AC_NEW_N(r, bool, m->n_calls + 1);
@@ -300,7 +300,7 @@ static uint8_t kind_of(int32_t k)
 }
 
 /* As many as the evaluator takes a few seconds for, unless the user says how many. */
-static int32_t sets_of(const arenac *a)
+static int32_t sets_of(const ac_made *a)
 {
     enum { LEAST = 8, MOST = 1000 };
     const int64_t work = 200000000;
@@ -310,13 +310,13 @@ static int32_t sets_of(const arenac *a)
         one += low->macs + 16 * ac_tensor_count(ac_node_result(low->node));
     }
     sets = work / one;
-    return a->opt.vectors > 0 ? (int32_t)a->opt.vectors : sets < LEAST ? LEAST : sets > MOST ? MOST : (int32_t)sets;
+    return a->opt->vectors > 0 ? (int32_t)a->opt->vectors : sets < LEAST ? LEAST : sets > MOST ? MOST : (int32_t)sets;
 }
 
 static int record(ac_step_inputs *x, int32_t sets)
 {
     const ac_module *m = x->a->module;
-    ac_region *r = x->a->cx.region;
+    ac_region *r = x->a->cx->region;
     ac_step_tests *t = &x->tests;
     t->sets = sets + t->whole.n;
     t->kind = AC_NEW_N(r, uint8_t *, t->sets);
@@ -335,23 +335,23 @@ static int record(ac_step_inputs *x, int32_t sets)
     return AC_OK;
 }
 
-int ac_step_inputs_possible(arenac *a, const char *option)
+int ac_step_inputs_possible(const ac_made *a, const char *option)
 {
     const ac_module *m = a->module;
     const char *against = m->caller_io                    ? "--host"
                           : m->learning || m->n_parts > 1 ? "--train"
                           : m->target->isa == AC_ISA_CUDA ? "a target with kernels"
                                                           : NULL;
-    return against ? ac_error(&a->cx, (ac_place){0}, E0502, "%s does not go with %s", option, against) : AC_OK;
+    return against ? ac_error(a->cx, (ac_place){0}, E0502, "%s does not go with %s", option, against) : AC_OK;
 }
 
-int ac_step_inputs_make(arenac *a, ac_step_inputs *x)
+int ac_step_inputs_make(const ac_made *a, ac_step_inputs *x)
 {
     enum { WHOLE = 2 };
-    *x = (ac_step_inputs){.a = a, .session = &a->beside};
+    *x = (ac_step_inputs){.a = a, .session = a->evaluator};
     AC_TRY(ac_inputs_draw(a, WHOLE, &x->tests.whole));
     put_operands(x);
-    AC_TRY(ac_session_open(x->session, a->module, a->source.path, "eval"));
+    AC_TRY(ac_session_open(x->session, a->module, a->source->path, "eval"));
     return record(x, x->n_integer ? sets_of(a) : 0);
 }
 

@@ -15,9 +15,7 @@
 #ifndef AC_DRIVER_STEP_INPUTS_H
 #define AC_DRIVER_STEP_INPUTS_H
 #include "codegen/c/step_test.h"
-#include "host/session.h"
-
-struct arenac;
+#include "driver/request/made.h"
 
 /* A step whose results are clamped to lo..hi, and what they were. */
 typedef struct ac_step_ends {
@@ -26,7 +24,7 @@ typedef struct ac_step_ends {
 } ac_step_ends;
 
 typedef struct ac_step_inputs {
-    struct arenac *a;
+    const ac_made *a;
     ac_session *session; /* the evaluator's */
     ac_step_tests tests;
     ac_step_ends *ends; /* by call */
@@ -35,8 +33,8 @@ typedef struct ac_step_inputs {
 } ac_step_inputs;
 
 /* E0502, with the option's name, where steps cannot be run one by one. */
-int ac_step_inputs_possible(struct arenac *a, const char *option);
-int ac_step_inputs_make(struct arenac *a, ac_step_inputs *x);
+int ac_step_inputs_possible(const ac_made *a, const char *option);
+int ac_step_inputs_make(const ac_made *a, ac_step_inputs *x);
 /* Runs set `set` up to and with a step; *bytes: that operand as the evaluator left it, valid until the next run. */
 int ac_step_inputs_again(ac_step_inputs *x, int32_t set, int32_t step, int32_t operand, const uint8_t **bytes);
 void ac_step_inputs_close(ac_step_inputs *x);

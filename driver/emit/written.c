@@ -1,6 +1,6 @@
 /* written.c - the files that a command has written, in two forms: with their sizes and the command that compiles them,
  * after they appeared; as a rule of make (--depfile), one of the files. And what --json says where nothing was. */
-#include "driver/stage/stage.h"
+#include "driver/emit/emit.h"
 
 #include "base/file.h"
 #include "host/firmware/board.h"
@@ -28,32 +28,32 @@ static bool is_file(const char *path)
     return strcmp(path, "-") && !ac_file_is_special(path);
 }
 
-/* The files that `a` and its parts read, each once, in the order in which they were opened. */
-static void add_read(const arenac *a, paths *read, ac_region *r)
+/* The files that a compilation and its parts read, each once, in the order in which they were opened. */
+static void add_read(const ac_work *w, paths *read, ac_region *r)
 {
-    for (const ac_read_file *f = a->cx.read; f; f = f->next) {
+    for (const ac_read_file *f = w->cx.read; f; f = f->next) {
         bool known = false;
         for (int32_t i = 0; i < read->n; i++)
             known |= !strcmp(read->item[i], f->path);
         if (!known)
             ac_push(r, read, f->path);
     }
-    for (const arenac *part = a->child; part; part = part->sibling)
+    for (const ac_work *part = w->child; part; part = part->sibling)
         add_read(part, read, r);
 }
 
-void ac_depfile_put(arenac *a)
+void ac_depfile_put(const ac_made *a)
 {
     paths read = {0};
-    if (!a->opt.depfile)
+    if (!a->opt->depfile)
         return;
-    const int32_t n = a->output.n;
-    ac_sink *to = ac_output_new(a, a->opt.depfile);
+    const int32_t n = a->out->list.n;
+    ac_sink *to = ac_pending_add(a->out, a->opt->depfile);
     for (int32_t i = 0; i < n && !to->n; i++) /* Ninja takes no target that is not among those of its rule */
-        if (is_file(a->output.item[i].path))
-            put_name(to, a->output.item[i].path);
+        if (is_file(a->out->list.item[i].path))
+            put_name(to, a->out->list.item[i].path);
     ac_putc(to, ':');
-    add_read(a, &read, a->cx.region);
+    add_read(a->owner, &read, a->cx->region);
     for (int32_t i = 0; i < read.n; i++) {
         ac_put(to, " \\\n  ");
         put_name(to, read.item[i]);
@@ -71,16 +71,16 @@ static bool ends_in(const char *path, const char *ext)
 
 /* The compiler, with its options for the target's core. NULL: what it takes to compile the code depends on more than
  * the target (files of the runtime, a compiler for GPUs). */
-static const char *compiler_of(const arenac *a)
+static const char *compiler_of(const ac_made *a)
 {
     const ac_module *m = a->module;
-    if (!m || ac_project_wanted(a) || m->host || m->threads > 1 || a->lowering->set.gpu)
+    if (!m || ac_emits_folder(a->opt->emit) || m->host || m->threads > 1 || a->lowering->set.gpu)
         return NULL;
     const ac_board *b = ac_board_of(m->target);
-    return b ? ac_strf(a->cx.region, "%sgcc %s", b->prefix, b->cpu) : m->target->firmware ? NULL : "cc";
+    return b ? ac_strf(a->cx->region, "%sgcc %s", b->prefix, b->cpu) : m->target->firmware ? NULL : "cc";
 }
 
-static void put_list(const arenac *a, ac_sink *to, const ac_output *out, int32_t n)
+static void put_list(const ac_made *a, ac_sink *to, const ac_output *out, int32_t n)
 {
     size_t longest = 0;
     const char *source = NULL;
@@ -102,32 +102,29 @@ static void put_list(const arenac *a, ac_sink *to, const ac_output *out, int32_t
         ac_putf(to, "  Compile it with: %s -O2 -c %s\n", cc, ac_shell_word(to->cx, source));
 }
 
-int ac_written_say(arenac *a, const ac_output *out, int32_t n)
+int ac_written_say(const ac_made *a, const ac_output *out, int32_t n)
 {
     ac_sink to;
-    if (!a->says_written)
+    if (!a->out->listed)
         return AC_OK;
-    a->says_written = false;
-    ac_sink_open(&to, &a->cx);
+    a->out->listed = false;
+    ac_sink_open(&to, a->cx);
     put_list(a, &to, out, n);
     return to.n ? ac_sink_commit(&to, "-") : AC_OK;
 }
 
 /* ------------------------------------------------------------------ --json of what ended before its document */
 
-/* The whole report where the plan exceeds its budget or differs from its lock; otherwise the diagnostics alone. */
-int ac_written_json(arenac *a)
+bool ac_written_is_told(const ac_made *a)
+{
+    const ac_exit status = ac_diags_exit(&a->cx->diags);
+    return a->request->purpose == AC_FOR_FILES && (status == AC_EXIT_BUDGET || status == AC_EXIT_CHANGED);
+}
+
+int ac_written_json(const ac_made *a)
 {
     ac_sink to;
-    const int status = arenac_exit(a);
-    const bool told = a->purpose == AC_FOR_FILES && (status == AC_EXIT_BUDGET || status == AC_EXIT_CHANGED);
-    if (a->cx.printed)
-        return AC_OK;
-    a->output.n = 0;
-    ac_sink_open(&to, &a->cx);
-    if (told && a->several && ac_several_has_plan(a))
-        ac_several_report(a, &to);
-    else
-        ac_report_json(&to, told ? a->report : NULL, &a->cx.diags);
+    ac_sink_open(&to, a->cx);
+    ac_report_json(&to, ac_written_is_told(a) ? a->report : NULL, &a->cx->diags);
     return ac_sink_commit(&to, "-");
 }

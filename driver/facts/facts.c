@@ -1,12 +1,12 @@
 /* facts.c - the facts of a plan, for reports: what every plan has, of whatever problem. What a model adds is in
  * facts_model.c; the prints are in planner/report. */
-#include "driver/stage/stage.h"
+#include "driver/facts/facts.h"
 #include "planner/pack/strategies.h"
 
 /* What all items but state take, each with bytes of its own. */
-static ac_bytes without_sharing(arenac *a, const ac_problem *p)
+static ac_bytes without_sharing(ac_ctx *cx, const ac_problem *p)
 {
-    ac_region *tmp = ac_region_open(&a->cx.heap);
+    ac_region *tmp = ac_region_open(&cx->heap);
     ac_bytes *offset = AC_NEW_N(tmp, ac_bytes, p->n + 1), end = 0;
     ac_problem all = {.item = AC_NEW_N(tmp, ac_item, p->n + 1)};
     for (int32_t i = 0; i < p->n; i++)
@@ -20,14 +20,14 @@ static ac_bytes without_sharing(arenac *a, const ac_problem *p)
     return end;
 }
 
-ac_report *ac_facts_open(arenac *a, const ac_packed *packed, const char *format, const char *target)
+ac_report *ac_facts_open(const ac_made *a, const ac_packed *packed, const char *format, const char *target)
 {
-    ac_report *r = AC_NEW(a->cx.region, ac_report);
+    ac_report *r = AC_NEW(a->cx->region, ac_report);
     const ac_problem *p = packed->problem;
-    ac_region *tmp = ac_region_open(&a->cx.heap);
+    ac_region *tmp = ac_region_open(&a->cx->heap);
     const ac_bound bound = ac_problem_bound(p, tmp);
     ac_region_close(tmp);
-    *r = (ac_report){.file = a->source.base,
+    *r = (ac_report){.file = a->source->base,
                      .format = format,
                      .target = target,
                      .version = arenac_version(),
@@ -39,35 +39,27 @@ ac_report *ac_facts_open(arenac *a, const ac_packed *packed, const char *format,
                      .plan = packed->plan,
                      .rows = packed->row,
                      .n_rows = packed->n_rows,
-                     .planner_option = a->opt.planner,
-                     .reference_tflite = a->opt.reference == AC_OPT_REFERENCE_TFLITE};
+                     .planner_option = a->opt->planner,
+                     .reference_tflite = a->opt->reference == AC_OPT_REFERENCE_TFLITE};
     for (int32_t i = 0; i < p->n; i++) {
         const ac_item *it = &p->item[i];
         if (it->kind == AC_ITEM_STATE)
             r->state_bytes += ac_align_up(it->size, it->align);
         r->n_activations += it->kind != AC_ITEM_SCRATCH;
     }
-    r->no_sharing = without_sharing(a, p);
-    ac_report_memories(&a->cx, r);
-    a->packed = packed;
-    a->report = r;
+    r->no_sharing = without_sharing(a->cx, p);
+    ac_report_memories(a->cx, r);
     return r;
 }
 
-bool ac_facts_over_budget(const arenac *a)
+bool ac_facts_over_budget(const ac_packed *packed)
 {
-    return a->packed->budget >= 0 && a->packed->plan->arena_bytes > a->packed->budget;
+    return packed->budget >= 0 && packed->plan->arena_bytes > packed->budget;
 }
 
-int ac_facts_budget(arenac *a)
+void ac_facts_steps(ac_ctx *cx, ac_report *r, ac_report_step *step, int32_t n)
 {
-    return ac_report_over_budget(&a->cx, a->report);
-}
-
-void ac_facts_steps(arenac *a, ac_report_step *step, int32_t n)
-{
-    ac_report *r = a->report;
-    const ac_bytes *live = ac_report_live(&a->cx, r, r->n_memories ? -1 : 0, n);
+    const ac_bytes *live = ac_report_live(cx, r, r->n_memories ? -1 : 0, n);
     for (int32_t s = 0; s < n; s++)
         step[s].live = live[s];
     r->step = step;
@@ -77,31 +69,32 @@ void ac_facts_steps(arenac *a, ac_report_step *step, int32_t n)
             r->peak = s;
 }
 
-void ac_facts_reads(arenac *a, ac_report_tensor *row, int32_t n, const ac_facts_read *read, int32_t n_reads)
+void ac_facts_reads(ac_ctx *cx, ac_report *r, ac_report_tensor *row, int32_t n, const ac_facts_read *read,
+                    int32_t n_reads)
 {
-    int32_t *count = AC_NEW_N(a->cx.region, int32_t, n + 1), **list = AC_NEW_N(a->cx.region, int32_t *, n + 1);
-    bool **by_view = AC_NEW_N(a->cx.region, bool *, n + 1);
+    int32_t *count = AC_NEW_N(cx->region, int32_t, n + 1), **list = AC_NEW_N(cx->region, int32_t *, n + 1);
+    bool **by_view = AC_NEW_N(cx->region, bool *, n + 1);
     for (int32_t i = 0; i < n_reads; i++)
         count[read[i].row]++;
     for (int32_t i = 0; i < n; i++) {
-        row[i].consumers = list[i] = AC_NEW_N(a->cx.region, int32_t, count[i] + 1);
-        row[i].by_view = by_view[i] = AC_NEW_N(a->cx.region, bool, count[i] + 1);
+        row[i].consumers = list[i] = AC_NEW_N(cx->region, int32_t, count[i] + 1);
+        row[i].by_view = by_view[i] = AC_NEW_N(cx->region, bool, count[i] + 1);
     }
     for (int32_t i = 0; i < n_reads; i++) {
         const int32_t k = row[read[i].row].n_consumers++;
         list[read[i].row][k] = read[i].step;
         by_view[read[i].row][k] = read[i].by_view;
     }
-    a->report->tensor = row;
-    a->report->n_tensors = n;
+    r->tensor = row;
+    r->n_tensors = n;
 }
 
-const char *ac_facts_order_note(arenac *a, const ac_plan_found *found, const char *more)
+const char *ac_facts_order_note(ac_ctx *cx, const ac_plan_found *found, const ac_plan *plan, const char *more)
 {
-    const ac_bytes file = found->file_order_bytes, won = file - a->packed->plan->arena_bytes;
+    const ac_bytes file = found->file_order_bytes, won = file - plan->arena_bytes;
     if (won > 0)
-        return ac_strf(a->cx.region, "order: %s B less than the file's order (%s B)%s", ac_commas(&a->cx, won),
-                       ac_commas(&a->cx, file), more);
+        return ac_strf(cx->region, "order: %s B less than the file's order (%s B)%s", ac_commas(cx, won),
+                       ac_commas(cx, file), more);
     return found->order.after == found->order.before && found->order.optimal
                ? "order: the file's; no order has a lower peak"
                : "order: the file's; no smaller arena was found";

@@ -1,11 +1,11 @@
 /* facts_layers.c - what a model is in a headline, and a node in a row of the layer table, before and after passes. */
-#include "driver/stage/stage.h"
+#include "driver/facts/facts.h"
 
 #include "ir/ops/shape/shape.h"
 
 #include <string.h>
 
-const char *ac_facts_title(arenac *a, const ac_graph *g)
+const char *ac_facts_title(const ac_made *a, const ac_graph *g)
 {
     const bool inputs = g->input.n > 0;
     const char *title = a->model->format ? a->model->format : "graph", *between = ", ";
@@ -13,7 +13,7 @@ const char *ac_facts_title(arenac *a, const ac_graph *g)
     for (int32_t i = 0; i < (inputs ? g->input.n : g->output.n); i++) {
         const ac_dtype d = (inputs ? g->input.item[i] : g->output.item[i])->dtype;
         if (!said[d])
-            title = ac_strf(a->cx.region, "%s%s%s", title, between, ac_dtype_name(d));
+            title = ac_strf(a->cx->region, "%s%s%s", title, between, ac_dtype_name(d));
         said[d] = true;
         between = "/";
     }
@@ -128,9 +128,9 @@ static int64_t add(int64_t a, int64_t b)
     return a < 0 || b < 0 ? -1 : a + b;
 }
 
-ac_report_step *ac_facts_layers(arenac *a, bool macs, int32_t **layer_of, int32_t *n)
+ac_report_step *ac_facts_layers(const ac_made *a, bool macs, int32_t **layer_of, int32_t *n)
 {
-    ac_ctx *cx = &a->cx;
+    ac_ctx *cx = a->cx;
     const ac_graph *g = a->model->graph;
     ac_report_step *row = AC_NEW_N(cx->region, ac_report_step, g->node.n + 1);
     int32_t *of = AC_NEW_N(cx->region, int32_t, g->node.n + 1);

@@ -1,5 +1,5 @@
 /* facts_model.c - the report of a model's plan: its steps, tensors, constants. */
-#include "driver/stage/stage.h"
+#include "driver/facts/facts.h"
 
 #include "codegen/bind.h"
 #include "codegen/code_size.h"
@@ -8,19 +8,19 @@
 #include "ir/loop/access/traffic.h"
 
 /* What compile will make of equal kernels. */
-static void share_kernels(arenac *a, const ac_code_estimate *code)
+static void share_kernels(const ac_made *a, const ac_code_estimate *code, ac_report *r)
 {
     const ac_settings *s = &a->lowering->set;
     const ac_share_set set = {
         .fn = code->fn.item, .calls = code->calls.item, .n = code->fn.n, .target = s->target, .price = s->share};
-    const ac_share_group *group = s->share ? ac_share_groups(a->cx.region, &set) : NULL;
+    const ac_share_group *group = s->share ? ac_share_groups(a->cx->region, &set) : NULL;
     ac_bytes saved = 0;
     for (int32_t f = 0; group && f < set.n; f++) {
         saved += group[f].saved;
-        a->report->n_kernels -= !group[f].n;
-        ac_share_pieces(&a->cx, a->cx.region, set.fn[f], set.target, set.price, &saved);
+        r->n_kernels -= !group[f].n;
+        ac_share_pieces(a->cx, a->cx->region, set.fn[f], set.target, set.price, &saved);
     }
-    a->report->code_bytes -= saved;
+    r->code_bytes -= saved;
 }
 
 /* As the code holds them. */
@@ -51,23 +51,22 @@ static int64_t traffic_of(ac_region *r, const ac_lowered *low, int64_t *moved)
     return sum * (low->rows ? low->rows : 1);
 }
 
-static void steps(arenac *a)
+static void steps(const ac_made *a, ac_report *r)
 {
-    ac_report *r = a->report;
     const ac_planned *p = a->planned;
-    ac_report_step *step = AC_NEW_N(a->cx.region, ac_report_step, p->n_steps + 1);
+    ac_report_step *step = AC_NEW_N(a->cx->region, ac_report_step, p->n_steps + 1);
     ac_code_estimate code = {0};
     bool back = false;
     for (int32_t s = 0; s < p->n_steps; s++) {
         const ac_lowered *low = p->step[s];
-        const ac_bytes code_bytes = ac_code_add(&code, a->cx.region, low->fn, a->lowering->set.target);
-        step[s] = ac_facts_layer(&a->cx, low->node);
+        const ac_bytes code_bytes = ac_code_add(&code, a->cx->region, low->fn, a->lowering->set.target);
+        step[s] = ac_facts_layer(a->cx, low->node);
         step[s].code = code_bytes;
         step[s].weights = constants_of(low);
         step[s].requant = low->requant;
         step[s].macs = low->macs;
         step[s].scratch = low->scratch;
-        step[s].traffic = traffic_of(a->cx.region, low, &step[s].moved);
+        step[s].traffic = traffic_of(a->cx->region, low, &step[s].moved);
         back |= low->node->gradient;
         step[s].back = back;
         step[s].again = p->found.is_again && p->found.is_again[s];
@@ -77,17 +76,17 @@ static void steps(arenac *a)
     }
     r->code_bytes = code.bytes + ac_code_around(&code, p->n_steps, a->lowering->set.target);
     r->n_kernels = code.fn.n;
-    share_kernels(a, &code);
-    ac_facts_steps(a, step, p->n_steps);
+    share_kernels(a, &code, r);
+    ac_facts_steps(a->cx, r, step, p->n_steps);
 }
 
 /* Ids of the tensors that have bytes in a memory, in order of first use, then of id; returns how many. */
-static int32_t by_first_use(arenac *a, int32_t *order)
+static int32_t by_first_use(const ac_made *a, int32_t *order)
 {
     const ac_planned *p = a->planned;
     const ac_liveness *v = p->live;
     const int32_t n = p->graph->tensor.n, n_steps = p->n_steps ? p->n_steps : 1;
-    int32_t *next = AC_NEW_N(a->cx.region, int32_t, n_steps + 1); /* where the next tensor of a step goes */
+    int32_t *next = AC_NEW_N(a->cx->region, int32_t, n_steps + 1); /* where the next tensor of a step goes */
     for (int32_t i = 0; i < n; i++)
         if (v->item_of[i] >= 0 && v->first[i] >= 0)
             next[v->first[i] + 1]++;
@@ -102,7 +101,7 @@ static int32_t by_first_use(arenac *a, int32_t *order)
 
 /* Which step makes each row, and which rows none makes: views, of nodes without a step. They come from where their
  * first operand comes from. */
-static void producers(const arenac *a, ac_report_tensor *row, int32_t n, const int32_t *at, const int32_t *order)
+static void producers(const ac_made *a, ac_report_tensor *row, int32_t n, const int32_t *at, const int32_t *order)
 {
     const ac_planned *p = a->planned;
     for (int32_t s = 0; s < p->n_steps; s++) {
@@ -128,20 +127,20 @@ static void producers(const arenac *a, ac_report_tensor *row, int32_t n, const i
 
 typedef AC_VEC(ac_facts_read) read_list;
 
-static void read_row(arenac *a, read_list *read, int32_t *reader, int32_t row, int32_t step, bool by_view)
+static void read_row(const ac_made *a, read_list *read, int32_t *reader, int32_t row, int32_t step, bool by_view)
 {
     if (row < 0 || reader[row] == step + 1)
         return;
     reader[row] = step + 1;
-    ac_push(a->cx.region, read, ((ac_facts_read){row, step, by_view}));
+    ac_push(a->cx->region, read, ((ac_facts_read){row, step, by_view}));
 }
 
-static void tensors(arenac *a)
+static void tensors(const ac_made *a, ac_report *r)
 {
     const ac_planned *p = a->planned;
     const ac_graph *g = p->graph;
     const ac_liveness *v = p->live;
-    ac_region *region = a->cx.region;
+    ac_region *region = a->cx->region;
     int32_t *at = AC_NEW_N(region, int32_t, g->tensor.n + 1), *order = AC_NEW_N(region, int32_t, g->tensor.n + 1);
     const int32_t n = by_first_use(a, order);
     ac_report_tensor *row = AC_NEW_N(region, ac_report_tensor, n + 1);
@@ -154,7 +153,7 @@ static void tensors(arenac *a)
         at[i] = k;
         row[k] = (ac_report_tensor){.name = t->name,
                                     .dtype = ac_dtype_name(t->dtype),
-                                    .shape = ac_shape_str(&a->cx, t),
+                                    .shape = ac_shape_str(a->cx, t),
                                     .bytes = ac_tensor_bytes(t),
                                     .item = v->item_of[i],
                                     .delta = v->delta[i],
@@ -188,18 +187,18 @@ static void tensors(arenac *a)
                 read_row(a, &read, reader, def->in[o] ? at[def->in[o]->id] : -1, s, true);
         }
     }
-    ac_facts_reads(a, row, n, read.item, read.n);
+    ac_facts_reads(a->cx, r, row, n, read.item, read.n);
 }
 
 /* ------------------------------------------------------------------ all of it */
 
-static const ac_report_again *again(arenac *a)
+static const ac_report_again *again(const ac_made *a)
 {
     const ac_plan_found *f = &a->planned->found;
     if (!f->curve)
         return NULL;
-    ac_report_again *to = AC_NEW(a->cx.region, ac_report_again);
-    ac_report_point *curve = AC_NEW_N(a->cx.region, ac_report_point, f->n_curve);
+    ac_report_again *to = AC_NEW(a->cx->region, ac_report_again);
+    ac_report_point *curve = AC_NEW_N(a->cx->region, ac_report_point, f->n_curve);
     for (int32_t i = 0; i < f->n_curve; i++)
         curve[i] = (ac_report_point){f->curve[i].peak, f->curve[i].again};
     *to = (ac_report_again){.work = f->work,
@@ -228,29 +227,28 @@ ac_bytes ac_constant_bytes(ac_region *region, ac_lowered *const *step, int32_t n
     return sum;
 }
 
-static void constants(arenac *a)
+static void constants(const ac_made *a, ac_report *r)
 {
-    ac_report *r = a->report;
     const ac_planned *p = a->planned;
-    r->weight_bytes = ac_constant_bytes(a->cx.region, p->step, p->n_steps, &r->n_constants);
-    for (int32_t k = 0; k < a->opt.mem.n; k++)
-        if (a->opt.mem.item[k].read_only) {
-            r->weight_memory = a->opt.mem.item[k].name;
-            r->weight_budget = a->opt.mem.item[k].bytes;
+    r->weight_bytes = ac_constant_bytes(a->cx->region, p->step, p->n_steps, &r->n_constants);
+    for (int32_t k = 0; k < a->opt->mem.n; k++)
+        if (a->opt->mem.item[k].read_only) {
+            r->weight_memory = a->opt->mem.item[k].name;
+            r->weight_budget = a->opt->mem.item[k].bytes;
         }
 }
 
-static void passes(arenac *a)
+static void passes(const ac_made *a, ac_report *r)
 {
-    const ac_lowering *low = a->lowering;
-    ac_report_pass *pass = AC_NEW_N(a->cx.region, ac_report_pass, low->n_passes + 1);
-    for (int32_t i = 0; i < low->n_passes; i++)
-        pass[i] = (ac_report_pass){low->pass[i].name, low->pass[i].ms, low->pass[i].changed};
-    a->report->pass = pass;
-    a->report->n_passes = low->n_passes;
+    const ac_passed *p = &a->lowering->passed;
+    ac_report_pass *pass = AC_NEW_N(a->cx->region, ac_report_pass, p->n + 1);
+    for (int32_t i = 0; i < p->n; i++)
+        pass[i] = (ac_report_pass){p->row[i].name, p->row[i].ms, p->row[i].changed};
+    r->pass = pass;
+    r->n_passes = p->n;
 }
 
-void ac_facts_model(arenac *a)
+ac_report *ac_facts_model(const ac_made *a)
 {
     const ac_planned *p = a->planned;
     const ac_imported *m = a->model;
@@ -262,41 +260,42 @@ void ac_facts_model(arenac *a)
     r->file_order_bytes = p->found.file_order_bytes;
     if (r->problem->n_mems > 1)
         r->state_bytes = p->plan.mem_bytes[1];
-    constants(a);
-    passes(a);
-    steps(a);
-    tensors(a);
-    ac_facts_threads(a);
-    ac_facts_notes(a);
+    constants(a, r);
+    passes(a, r);
+    steps(a, r);
+    tensors(a, r);
+    ac_facts_threads(a, r);
+    ac_facts_notes(a, r);
+    return r;
 }
 
 /* Tried up to here unless -v requests more: it takes no time that anybody notices. */
 enum { SMALL = 8 << 20 }; /* steps times bytes of tensors */
 
-bool ac_facts_try(const arenac *a)
+bool ac_facts_try(const ac_made *a)
 {
-    return a->opt.verbose > 0 || a->report->no_sharing <= SMALL / (a->planned->n_steps + 1);
+    return a->opt->verbose > 0 || a->report->no_sharing <= SMALL / (a->planned->n_steps + 1);
 }
 
-static int what_if_stage(arenac *a, void *arg)
+static void what_if(void *with)
 {
-    ac_report *r = a->report;
+    const ac_made *a = with;
     const ac_what_if *found;
-    ac_progress_begin(&a->cx, "trying what takes less", 0);
-    const int32_t n = ac_plan_what_if(&a->cx, a->how, a->planned, ac_facts_try(a), a->cx.region, &found);
-    ac_report_lower *lower = AC_NEW_N(a->cx.region, ac_report_lower, n + 1);
-    (void)arg;
+    ac_progress_begin(a->cx, "trying what takes less", 0);
+    const int32_t n = ac_plan_what_if(a->cx, a->how, a->planned, ac_facts_try(a), a->cx->region, &found);
+    ac_report_lower *lower = AC_NEW_N(a->cx->region, ac_report_lower, n + 1);
     for (int32_t i = 0; i < n; i++)
         lower[i] = (ac_report_lower){found[i].option, found[i].what, found[i].bytes};
-    r->lower = lower;
-    r->n_lower = n;
-    return AC_OK;
+    a->report->lower = lower;
+    a->report->n_lower = n;
 }
 
-/* Not having the memory for it is no failure. */
-void ac_facts_what_if(arenac *a)
+/* Too little memory for it is not a failure. */
+void ac_facts_what_if(const ac_made *a)
 {
-    const ac_diags before = a->cx.diags;
-    if (a->planned && !a->report->lower && !ac_facts_over_budget(a))
-        ac_quietly(&a->cx, before, ac_guard(a, what_if_stage, NULL));
+    ac_made at = *a;
+    const ac_diags before = a->cx->diags;
+    if (a->planned && !a->report->lower && !ac_facts_over_budget(a->packed) &&
+        !ac_heap_guard(&a->cx->heap, what_if, &at))
+        ac_quietly(a->cx, before, ac_no_memory(a->cx, a->source->path));
 }

@@ -1,5 +1,5 @@
 /* facts_notes.c - the notes of a report: what was done to the plan that nobody asked for, or why it was not. */
-#include "driver/stage/stage.h"
+#include "driver/facts/facts.h"
 
 #include "ir/pass/pass.h"
 #include "planner/graph/overlap.h"
@@ -12,7 +12,7 @@ static const char *plural(int32_t n, const char *one, const char *many)
     return n == 1 ? one : many;
 }
 
-static void inputs_overwritten(arenac *a, note_list *note)
+static void inputs_overwritten(const ac_made *a, note_list *note)
 {
     const ac_planned *p = a->planned;
     const ac_graph *g = p->graph;
@@ -20,26 +20,26 @@ static void inputs_overwritten(arenac *a, note_list *note)
         const ac_tensor *t = g->input.item[i];
         const int32_t item = p->live->item_of[t->id];
         if (item >= 0 && p->live->problem.item[item].life.end < p->n_steps)
-            ac_push(a->cx.region, note,
-                    ac_strf(a->cx.region, "input '%s' may be overwritten from step %d on; --preserve input keeps it",
+            ac_push(a->cx->region, note,
+                    ac_strf(a->cx->region, "input '%s' may be overwritten from step %d on; --preserve input keeps it",
                             t->name, p->live->problem.item[item].life.end));
     }
 }
 
-static void inputs_streamed(arenac *a, note_list *note)
+static void inputs_streamed(const ac_made *a, note_list *note)
 {
     const ac_planned *p = a->planned;
     for (int32_t s = 0; s < p->n_steps; s++)
         if (p->step[s]->streamed)
-            ac_push(a->cx.region, note,
-                    ac_strf(a->cx.region, "input '%s' is handed over by rows, %d of %s B each, and not in the arena",
-                            p->step[s]->streamed->name, p->step[s]->rows, ac_commas(&a->cx, p->step[s]->row_bytes)));
+            ac_push(a->cx->region, note,
+                    ac_strf(a->cx->region, "input '%s' is handed over by rows, %d of %s B each, and not in the arena",
+                            p->step[s]->streamed->name, p->step[s]->rows, ac_commas(a->cx, p->step[s]->row_bytes)));
 }
 
 /* Views, results in place, results that start inside operands. */
-static void bytes_shared(arenac *a, note_list *note)
+static void bytes_shared(const ac_made *a, note_list *note)
 {
-    ac_region *r = a->cx.region;
+    ac_region *r = a->cx->region;
     const ac_liveness *v = a->planned->live;
     int32_t views = 0, inplace = 0, overlaps = 0, windows = 0;
     for (int32_t i = 0; i < a->planned->graph->tensor.n; i++)
@@ -64,24 +64,24 @@ static void bytes_shared(arenac *a, note_list *note)
                         plural(windows, " lies", "s lie")));
 }
 
-static void groups_of_steps(arenac *a, note_list *note)
+static void groups_of_steps(const ac_made *a, note_list *note)
 {
     const ac_planned *p = a->planned;
     for (int32_t s = 0; s < p->n_steps; s++)
         if (p->step[s]->chain)
-            ac_push(a->cx.region, note,
-                    ac_strf(a->cx.region, "step %d works row by row, %s B between its operators: %s", s,
-                            ac_commas(&a->cx, p->step[s]->scratch), p->step[s]->chain));
+            ac_push(a->cx->region, note,
+                    ac_strf(a->cx->region, "step %d works row by row, %s B between its operators: %s", s,
+                            ac_commas(a->cx, p->step[s]->scratch), p->step[s]->chain));
 }
 
 /* ", 1,234 multiply-adds and results more (3.4 %), and no plan does with less" */
-static const char *work_again(arenac *a, const ac_plan_found *f)
+static const char *work_again(const ac_made *a, const ac_plan_found *f)
 {
-    ac_region *r = a->cx.region;
+    ac_region *r = a->cx->region;
     const double percent = 100 / (double)(f->work ? f->work : 1);
     if (!f->again)
         return "";
-    const char *more = ac_strf(r, ", %s multiply-adds and results more (%.2g %%)", ac_commas(&a->cx, f->again),
+    const char *more = ac_strf(r, ", %s multiply-adds and results more (%.2g %%)", ac_commas(a->cx, f->again),
                                (double)f->again * percent);
     if (f->least_again == f->again)
         return ac_strf(r, "%s: optimal, no plan in this order and as many bytes does with less", more);
@@ -90,44 +90,44 @@ static const char *work_again(arenac *a, const ac_plan_found *f)
                                         more, (double)f->least_again * percent);
 }
 
-static void recomputed(arenac *a, note_list *note)
+static void recomputed(const ac_made *a, note_list *note)
 {
-    ac_region *r = a->cx.region;
+    ac_region *r = a->cx->region;
     const ac_planned *p = a->planned;
     const ac_plan_found *f = &p->found;
     if (f->recomputed)
         ac_push(r, note,
                 ac_strf(r, "recomputed: %d step%s %s, %s B less than once (%s B)%s", f->recomputed,
                         plural(f->recomputed, " runs", "s run"), f->curve ? "again" : "twice",
-                        ac_commas(&a->cx, f->once_bytes - p->plan.arena_bytes), ac_commas(&a->cx, f->once_bytes),
+                        ac_commas(a->cx, f->once_bytes - p->plan.arena_bytes), ac_commas(a->cx, f->once_bytes),
                         work_again(a, f)));
-    else if (a->opt.recompute && !p->groups && !a->lowering->set.reference)
+    else if (a->opt->recompute && !p->groups && !a->lowering->set.reference)
         ac_push(r, note, "recomputed: nothing; no smaller arena was found");
 }
 
-static void dead_channels(arenac *a, note_list *note)
+static void dead_channels(const ac_made *a, ac_report *to, note_list *note)
 {
-    const ac_cuts *from = a->lowering->cuts;
+    const ac_cuts *from = a->lowering->passed.cuts;
     if (!from)
         return;
-    ac_report_cut *row = AC_NEW_N(a->cx.region, ac_report_cut, from->n + 1);
-    ac_report_cuts *cuts = AC_NEW(a->cx.region, ac_report_cuts);
+    ac_report_cut *row = AC_NEW_N(a->cx->region, ac_report_cut, from->n + 1);
+    ac_report_cuts *cuts = AC_NEW(a->cx->region, ac_report_cuts);
     for (int32_t k = 0; k < from->n; k++) {
         const ac_cut_row *x = &from->row[k];
         row[k] = (ac_report_cut){x->name,        x->op,   x->channels,  x->gone,  x->inputs,
                                  x->inputs_gone, x->macs, x->macs_gone, x->bytes, x->bytes_gone};
     }
     *cuts = (ac_report_cuts){row, from->n, from->same};
-    a->report->cuts = cuts;
-    if (a->opt.verbose > 0 || cuts->same || ac_report_cuts_any(cuts))
-        ac_push(a->cx.region, note, ac_report_cuts_note(&a->cx, cuts));
+    to->cuts = cuts;
+    if (a->opt->verbose > 0 || cuts->same || ac_report_cuts_any(cuts))
+        ac_push(a->cx->region, note, ac_report_cuts_note(a->cx, cuts));
 }
 
 /* Products of dequantised bytes: how many are of bytes, and why others are not. */
-static void products_of_bytes(arenac *a, note_list *note)
+static void products_of_bytes(const ac_made *a, note_list *note)
 {
-    const ac_products *p = a->products;
-    ac_region *r = a->cx.region;
+    const ac_products *p = a->lowering->passed.products;
+    ac_region *r = a->cx->region;
     if (!p || p->integers + p->floats == 0)
         return;
     const char *rest = p->floats ? ac_strf(r, "; %d in floats: %s", p->floats, p->why) : "";
@@ -137,28 +137,28 @@ static void products_of_bytes(arenac *a, note_list *note)
 }
 
 /* Of how many floats how many lie in memory in 16 bits. */
-static void floats_stored(arenac *a, note_list *note)
+static void floats_stored(const ac_made *a, note_list *note)
 {
     static const char *const KIND[] = {"weights", "activations", "state"};
-    const ac_storage *s = a->storage;
-    ac_region *r = a->cx.region;
+    const ac_storage *s = a->lowering->passed.storage;
+    ac_region *r = a->cx->region;
     if (!s)
         return;
     const char *list = "";
     for (int32_t k = 0; k < 3; k++)
         if (s->all[k])
             list = ac_strf(r, "%s%s%d of %d %s (%s B)", list, *list ? ", " : "", s->tensors[k], s->all[k], KIND[k],
-                           ac_commas(&a->cx, s->bytes[k]));
+                           ac_commas(a->cx, s->bytes[k]));
     ac_push(r, note,
             ac_strf(r, "floats in memory are %s where they may be: %s; arithmetic is f32", ac_dtype_name(s->type),
                     *list ? list : "none"));
 }
 
 /* What of the state is what. */
-static void step_of_training(arenac *a, note_list *note)
+static void step_of_training(const ac_made *a, note_list *note)
 {
-    const ac_train_step *s = a->step;
-    ac_region *r = a->cx.region;
+    const ac_train_step *s = a->lowering->passed.step;
+    ac_region *r = a->cx->region;
     int64_t trained = 0, running = 0, kept = 0;
     int32_t n = 0;
     if (!s)
@@ -173,38 +173,39 @@ static void step_of_training(arenac *a, note_list *note)
             ac_strf(r,
                     "a step of training: state is %d weights that train, %s B, running statistics, %s B, and the "
                     "optimizer's, %s B",
-                    n, ac_commas(&a->cx, trained), ac_commas(&a->cx, running), ac_commas(&a->cx, kept)));
+                    n, ac_commas(a->cx, trained), ac_commas(a->cx, running), ac_commas(a->cx, kept)));
     if (s->sums)
         ac_push(r, note,
                 ac_strf(r, "the gradients of a micro-batch, %s B, %d of which are a step, are state too",
-                        ac_commas(&a->cx, ac_tensor_bytes(s->sums)), s->spec->micro_batches));
+                        ac_commas(a->cx, ac_tensor_bytes(s->sums)), s->spec->micro_batches));
 }
 
 /* Outputs that lie in the bytes of inputs; each by itself where all of it is written, or with -v. */
-static void kept_outputs(arenac *a, note_list *note)
+static void kept_outputs(const ac_made *a, note_list *note)
 {
-    ac_region *r = a->cx.region;
+    ac_region *r = a->cx->region;
     int64_t bytes = 0;
     int32_t in_place = 0;
-    for (int32_t i = 0; i < a->n_kept; i++) {
-        bytes += ac_tensor_bytes(a->kept[i].state);
-        in_place += a->kept[i].in_place;
+    for (int32_t i = 0; i < a->lowering->passed.n_kept; i++) {
+        bytes += ac_tensor_bytes(a->lowering->passed.kept[i].state);
+        in_place += a->lowering->passed.kept[i].in_place;
     }
-    if (a->guess)
-        ac_push(r, note, a->guess);
-    if (!a->n_kept)
+    if (a->lowering->passed.guess)
+        ac_push(r, note, a->lowering->passed.guess);
+    if (!a->lowering->passed.n_kept)
         return;
     ac_push(r, note,
-            ac_strf(r, "%d output%s kept in place of input%s, %s B: of %d only what changes is written", a->n_kept,
-                    plural(a->n_kept, " is", "s are"), plural(a->n_kept, "", "s"), ac_commas(&a->cx, bytes), in_place));
-    for (int32_t i = 0; i < a->n_kept; i++)
-        if (a->opt.verbose > 0 || !a->kept[i].in_place)
-            ac_push(
-                r, note,
-                ac_strf(r, "'%s' in place of '%s': %s", a->kept[i].output_name, a->kept[i].input_name, a->kept[i].how));
+            ac_strf(r, "%d output%s kept in place of input%s, %s B: of %d only what changes is written",
+                    a->lowering->passed.n_kept, plural(a->lowering->passed.n_kept, " is", "s are"),
+                    plural(a->lowering->passed.n_kept, "", "s"), ac_commas(a->cx, bytes), in_place));
+    for (int32_t i = 0; i < a->lowering->passed.n_kept; i++)
+        if (a->opt->verbose > 0 || !a->lowering->passed.kept[i].in_place)
+            ac_push(r, note,
+                    ac_strf(r, "'%s' in place of '%s': %s", a->lowering->passed.kept[i].output_name,
+                            a->lowering->passed.kept[i].input_name, a->lowering->passed.kept[i].how));
 }
 
-void ac_facts_notes(arenac *a)
+void ac_facts_notes(const ac_made *a, ac_report *r)
 {
     note_list note = {0};
     const ac_imported *m = a->model;
@@ -215,15 +216,15 @@ void ac_facts_notes(arenac *a)
     bytes_shared(a, &note);
     groups_of_steps(a, &note);
     if (a->how->reductions & AC_REDUCE(ORDER))
-        ac_push(a->cx.region, &note, ac_facts_order_note(a, &a->planned->found, ""));
+        ac_push(a->cx->region, &note, ac_facts_order_note(a->cx, &a->planned->found, &a->planned->plan, ""));
     recomputed(a, &note);
-    dead_channels(a, &note);
+    dead_channels(a, r, &note);
     products_of_bytes(a, &note);
     floats_stored(a, &note);
     if (m->missing.n)
-        ac_push(a->cx.region, &note,
-                ac_strf(a->cx.region, "%d parameters have no values yet: %s should hold them", m->missing.n,
+        ac_push(a->cx->region, &note,
+                ac_strf(a->cx->region, "%d parameters have no values yet: %s should hold them", m->missing.n,
                         m->missing_file));
-    a->report->notes = note.item;
-    a->report->n_notes = note.n;
+    r->notes = note.item;
+    r->n_notes = note.n;
 }

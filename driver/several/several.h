@@ -1,17 +1,24 @@
-/* several.h - several models in one arena: what several.c makes and several_text.c prints. For driver/ only. */
+/* several.h - several models, or several sizes of one, in one arena.
+ *
+ *     ac_several *s;
+ *     AC_TRY(ac_several_read(w, path, n, &s));       a compilation for each part, variants of w
+ *     AC_TRY(ac_several_plan(s));                     plans of all parts, then one arena around them
+ *     ac_several_report(s, to);
+ *
+ * Outputs and messages are w's. Memory: w's region, and those of the parts, which end with w. */
 #ifndef AC_DRIVER_SEVERAL_H
 #define AC_DRIVER_SEVERAL_H
 #include "codegen/sizes.h"
-#include "driver/stage/stage.h"
+#include "driver/request/work.h"
 
 typedef struct ac_several_part {
-    arenac *a; /* a compilation of its own */
+    ac_work *w; /* a compilation of its own */
     ac_bytes arena_at, state_at;
     ac_bytes weights;
 } ac_several_part;
 
 typedef struct ac_several {
-    arenac *a; /* outputs and messages about all of them go here */
+    ac_work *w; /* outputs and messages about all of them go here */
     ac_several_part *part;
     int32_t n;
     const char *range; /* the dimension of which each part is a value; NULL: a part is a model */
@@ -26,9 +33,14 @@ typedef struct ac_several {
     bool compiled, packed, packings; /* packings: weights are laid out in one way */
 } ac_several;
 
-/* One file of all: of part k, or, from k == n on, of the whole: "c" (of a range: the file that chooses), "h" or
- * "selftest". One program is part 0, whose header is that of the whole. It appears with the outputs of all. */
-int ac_several_emit(ac_several *s, int32_t k, const char *kind, const char *path);
+bool ac_several_wanted(const ac_options *o);
+int ac_several_read(ac_work *w, const char *const *path, int32_t n, ac_several **out);
+/* Each runs the stages before it that have not run yet, for all parts. */
+int ac_several_check(ac_several *s);
+int ac_several_plan(ac_several *s);
+int ac_several_compile(ac_several *s);
+int ac_several_write(ac_several *s);
+void ac_several_report(ac_several *s, ac_sink *to);
 
 /* several_packing.c: parts of a range lay out weights in one way. They are checked. */
 int ac_several_pack(ac_several *s);

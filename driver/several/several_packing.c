@@ -9,11 +9,12 @@
  * So every step gets the blocks with the least sum, over all sizes, of estimated cycles by those of the best blocks for
  * the size (ir/lower/conv/gemm_cost.c). Rows of a tile stay each size's own; results do not depend on either. */
 #include "driver/several/several.h"
+#include "driver/stage/stage.h"
 
 /* The step of a part. */
 static const ac_schedule *chosen(const ac_several *s, int32_t part, int32_t step)
 {
-    return &s->part[part].a->lowering->step[step]->schedule;
+    return &s->part[part].w->made.lowering->step[step]->schedule;
 }
 
 static double least(const ac_schedule *of)
@@ -49,10 +50,10 @@ static int32_t blocks(const ac_several *s, int32_t i)
 /* Have all parts the same steps? Those of a model whose operators depend on the size do not. */
 static bool alike(const ac_several *s)
 {
-    const ac_lowering *first = s->part[0].a->lowering;
+    const ac_lowering *first = s->part[0].w->made.lowering;
     bool same = true;
     for (int32_t k = 1; k < s->n && same; k++) {
-        const ac_lowering *low = s->part[k].a->lowering;
+        const ac_lowering *low = s->part[k].w->made.lowering;
         same = low->n_steps == first->n_steps;
         for (int32_t i = 0; i < low->n_steps && same; i++)
             same = low->step[i]->node->op == first->step[i]->node->op;
@@ -64,10 +65,10 @@ typedef struct packing {
     const int32_t *blocks;
 } packing;
 
-static int lower_again(arenac *one, void *arg)
+static int lower_again(ac_work *one, void *arg)
 {
     const packing *p = arg;
-    const ac_lowering *low = one->lowering;
+    const ac_lowering *low = one->made.lowering;
     ac_schedule *hint = AC_NEW_N(one->cx.region, ac_schedule, low->n_steps + 1);
     for (int32_t i = 0; i < low->n_steps; i++)
         hint[i] = (ac_schedule){.winograd = low->set.winograd, .pack = p->blocks[i]};
@@ -76,11 +77,11 @@ static int lower_again(arenac *one, void *arg)
 
 int ac_several_pack(ac_several *s)
 {
-    const arenac *one = s->part[0].a;
-    if (!alike(s) || s->a->opt.given[AC_OPT_tuned].n)
+    const ac_work *one = s->part[0].w;
+    if (!alike(s) || s->w->opt.given[AC_OPT_tuned].n)
         return AC_OK;
-    const int32_t n = one->lowering->n_steps;
-    int32_t *chosen_blocks = AC_NEW_N(s->a->cx.region, int32_t, n + 1);
+    const int32_t n = one->made.lowering->n_steps;
+    int32_t *chosen_blocks = AC_NEW_N(s->w->cx.region, int32_t, n + 1);
     packing p = {chosen_blocks};
     bool any = false;
     for (int32_t i = 0; i < n; i++) {
@@ -88,6 +89,6 @@ int ac_several_pack(ac_several *s)
         any |= chosen_blocks[i] > 0;
     }
     for (int32_t k = 0; k < s->n && any; k++)
-        AC_TRY(ac_guard(s->part[k].a, lower_again, &p));
+        AC_TRY(ac_guard(s->part[k].w, lower_again, &p));
     return AC_OK;
 }

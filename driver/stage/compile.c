@@ -7,33 +7,33 @@
 #include <ctype.h>
 #include <string.h>
 
-const char *ac_c_prefix(arenac *a, const char *otherwise)
+const char *ac_c_prefix(const ac_made *a, const char *otherwise)
 {
-    const char *from = a->opt.name ? a->opt.name : otherwise;
-    char *s = ac_strf(a->cx.region, "%s%s", isdigit((unsigned char)from[0]) ? "m" : "", from);
+    const char *from = a->opt->name ? a->opt->name : otherwise;
+    char *s = ac_strf(a->cx->region, "%s%s", isdigit((unsigned char)from[0]) ? "m" : "", from);
     bool other = s[0] != from[0];
     for (char *p = s; *p; p++) {
         const bool good = isalnum((unsigned char)*p) && (unsigned char)*p < 128;
         other |= !good && *p != '_';
         *p = good ? (char)tolower((unsigned char)*p) : '_';
     }
-    if (a->opt.name && other)
-        ac_warn(&a->cx, (ac_place){.file = "arenac"}, W0002, "--name '%s' is no C identifier: the prefix is '%s'", from,
+    if (a->opt->name && other)
+        ac_warn(a->cx, (ac_place){.file = "arenac"}, W0002, "--name '%s' is no C identifier: the prefix is '%s'", from,
                 s);
     return s;
 }
 
-int ac_check_weights(arenac *a)
+int ac_check_weights(const ac_made *a)
 {
     enum { SHOWN = 16 };
-    ac_ctx *cx = &a->cx;
+    ac_ctx *cx = a->cx;
     const ac_imported *m = a->model;
     int64_t bytes = 0;
     if (!m->missing.n)
         return AC_OK;
     for (int32_t i = 0; i < m->missing.n; i++)
         bytes += ac_tensor_bytes(m->missing.item[i]);
-    ac_error(cx, (ac_place){.file = a->source.path}, E0019,
+    ac_error(cx, (ac_place){.file = a->source->path}, E0019,
              "the weights are missing: %s should hold %d parameters, %s bytes", m->missing_file, m->missing.n,
              ac_commas(cx, bytes));
     for (int32_t i = 0; i < m->missing.n && i < SHOWN; i++)
@@ -43,22 +43,22 @@ int ac_check_weights(arenac *a)
     return ac_help(cx, "name that file after the model, or fill them with --random SEED");
 }
 
-static ac_weights weights_of(const arenac *a)
+static ac_weights weights_of(const ac_made *a)
 {
-    const ac_opt_word_weights w = a->purpose == AC_FOR_RUNNING  ? AC_OPT_WEIGHTS_BLOB
-                                  : a->purpose == AC_FOR_PYTHON ? AC_OPT_WEIGHTS_ASM
-                                                                : a->opt.weights;
-    return w == AC_OPT_WEIGHTS_RODATA                          ? AC_WEIGHTS_RODATA
-           : w == AC_OPT_WEIGHTS_ASM                           ? AC_WEIGHTS_ASM
-           : w == AC_OPT_WEIGHTS_BLOB                          ? AC_WEIGHTS_BLOB
-           : ac_is(a->opt.output, "-") || ac_project_wanted(a) ? AC_WEIGHTS_RODATA /* no file beside it */
-                                                               : AC_WEIGHTS_AUTO;
+    const ac_opt_word_weights w = a->request->purpose == AC_FOR_RUNNING  ? AC_OPT_WEIGHTS_BLOB
+                                  : a->request->purpose == AC_FOR_PYTHON ? AC_OPT_WEIGHTS_ASM
+                                                                         : a->opt->weights;
+    return w == AC_OPT_WEIGHTS_RODATA                                    ? AC_WEIGHTS_RODATA
+           : w == AC_OPT_WEIGHTS_ASM                                     ? AC_WEIGHTS_ASM
+           : w == AC_OPT_WEIGHTS_BLOB                                    ? AC_WEIGHTS_BLOB
+           : ac_is(a->opt->output, "-") || ac_emits_folder(a->opt->emit) ? AC_WEIGHTS_RODATA /* no file beside it */
+                                                                         : AC_WEIGHTS_AUTO;
 }
 
-static void put_addresses(const arenac *a, ac_module *m)
+static void put_addresses(const ac_made *a, ac_module *m)
 {
-    for (int32_t i = 0; i < a->opt.mem.n; i++) {
-        const ac_memory_option *mem = &a->opt.mem.item[i];
+    for (int32_t i = 0; i < a->opt->mem.n; i++) {
+        const ac_memory_option *mem = &a->opt->mem.item[i];
         if (!strcmp(mem->name, "state"))
             m->state_address = mem->address;
         for (int32_t k = 0; k < m->n_ram; k++)
@@ -67,7 +67,7 @@ static void put_addresses(const arenac *a, ac_module *m)
     }
 }
 
-static void put_optimal(const arenac *a, ac_module *m)
+static void put_optimal(const ac_made *a, ac_module *m)
 {
     const ac_report *r = a->report;
     for (int32_t k = 0; k < m->n_ram; k++)
@@ -78,53 +78,41 @@ static void put_optimal(const arenac *a, ac_module *m)
 
 /* ------------------------------------------------------------------ the stage */
 
-int ac_compile(arenac *a)
+int ac_compile_plan(const ac_made *a, ac_module **out)
 {
-    const ac_options *o = &a->opt;
-    if (o->reference == AC_OPT_REFERENCE_TFLM)
-        return ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501,
-                        "bad argument 'tflm' of --reference: TFLite Micro runs the model itself, use arenac plan");
-    if (a->model && !a->inputs.given) /* of a self-test; run and bench have opened theirs */
-        AC_TRY(ac_inputs_open(a));
-    a->coded = true;
-    AC_TRY(ac_plan_model(a));
-    AC_TRY(ac_check_weights(a));
-    if (a->module)
-        return AC_OK;
+    const ac_options *o = a->opt;
     if (a->model->weights)
-        AC_TRY(ac_weights_verify(&a->cx, a->model->weights));
+        AC_TRY(ac_weights_verify(a->cx, a->model->weights));
     const ac_planned *p = a->planned;
     const ac_settings *s = &a->lowering->set;
-    const bool runs = a->purpose == AC_FOR_RUNNING;
-    ac_module *m = AC_NEW(a->cx.region, ac_module);
-    *m = (ac_module){.cx = &a->cx,
-                     .name = ac_c_prefix(a, *a->source.stem ? a->source.stem : "model"),
-                     .source = a->source.base,
-                     .sha256 = runs ? NULL : ac_source_sha256(a), /* of headers */
-                     .options = ac_options_line(a->stated, s->target->name),
+    const bool runs = a->request->purpose == AC_FOR_RUNNING;
+    ac_module *m = AC_NEW(a->cx->region, ac_module);
+    *m = (ac_module){.cx = a->cx,
+                     .name = ac_c_prefix(a, *a->source->stem ? a->source->stem : "model"),
+                     .source = a->source->base,
+                     .sha256 = runs ? NULL : ac_source_sha256(a->cx, a->source), /* of headers */
+                     .options = ac_options_line(a->request->stated, s->target->name),
                      .version = arenac_version(),
                      .target = s->target,
                      .share = s->share,
                      .threads = s->threads,
                      .poison = o->poison,
-                     .host = runs || ac_has_caller_io(a),
-                     .hooks = a->watched || (runs && (o->per_op || o->roofline)) || o->per_node || o->taps ||
-                              ac_has_caller_io(a),
-                     .caller_io = ac_has_caller_io(a),
+                     .host = runs || ac_has_caller_io(a->request),
+                     .hooks = a->request->hooked || (runs && (o->per_op || o->roofline)) || o->per_node || o->taps ||
+                              ac_has_caller_io(a->request),
+                     .caller_io = ac_has_caller_io(a->request),
                      .section_code = o->section.code,
                      .section_rodata = o->section.rodata,
                      .weights = weights_of(a)};
     const ac_binding b = {p->live->item_of,  p->live->delta, p->live->scratch_item,
                           &p->live->problem, &p->plan,       p->slot};
-    ac_progress_begin(&a->cx, "binding", 0);
+    ac_progress_begin(a->cx, "binding", 0);
     ac_module_bind(m, p->graph, p->step, p->n_steps, &b);
     put_addresses(a, m);
     put_optimal(a, m);
     ac_put_learning(a, m);
     ac_module_dedupe(m);
     ac_module_share_kernels(m);
-    a->module = m;
-    if (o->prove)
-        AC_TRY(ac_prove_code(a));
-    return o->selftest_cc ? ac_selftest_cc(a) : AC_OK;
+    *out = m;
+    return AC_OK;
 }

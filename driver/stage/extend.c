@@ -1,6 +1,5 @@
 /* extend.c - adds to a model's graph what is requested besides inference (extend.h). */
 #include "driver/stage/extend.h"
-#include "driver/stage/stage.h"
 
 #include "ir/grad/grad.h"
 
@@ -26,33 +25,32 @@ static int put_values(ac_ctx *cx, ac_graph *g, const ac_new_values *v)
     return AC_OK;
 }
 
-int ac_extend_file(arenac *a)
+int ac_extend_file(const ac_made *a, const ac_extension *e)
 {
-    const ac_extension *e = &a->extension;
     ac_graph *g = a->model->graph;
     if (e->values)
-        return put_values(&a->cx, g, e->values);
+        return put_values(a->cx, g, e->values);
     if (e->like)
-        return ac_train_weights_like(&a->cx, g, e->like, e->step);
-    return e->step ? ac_train_weights(&a->cx, g, a->model->running.item, a->model->running.n, e->step) : AC_OK;
+        return ac_train_weights_like(a->cx, g, e->like, e->step);
+    return e->step ? ac_train_weights(a->cx, g, a->model->running.item, a->model->running.n, e->step) : AC_OK;
 }
 
 /* ------------------------------------------------------------------ pass grow */
 
 /* Adds an input: the array of --cotangent number k, for output t. */
-static int add_cotangent(arenac *a, int32_t k, const ac_tensor *t, ac_tensor **cotangent)
+static int add_cotangent(const ac_made *a, const ac_gradients *s, int32_t k, const ac_tensor *t, ac_tensor **cotangent)
 {
-    const ac_npy *array = &a->extension.gradients->cotangent[k];
+    const ac_npy *array = &s->cotangent[k];
     ac_graph *g = a->model->graph;
-    ac_inputs *in = &a->inputs;
-    const char *option = ac_strf(a->cx.region, "--cotangent %s", a->opt.cotangent.item[k].key);
+    ac_inputs *in = a->inputs;
+    const char *option = ac_strf(a->cx->region, "--cotangent %s", a->opt->cotangent.item[k].key);
     if (!ac_dtype_is_float(t->dtype))
-        return ac_error(&a->cx, (ac_place){.file = a->source.path}, E0304,
-                        "%s: output '%s' is %s, which has no gradient", option, t->name, ac_tensor_str(&a->cx, t));
-    AC_TRY(ac_npy_fits(&a->cx, array, t, option));
-    ac_tensor *c = ac_tensor_new(g, ac_strf(a->cx.region, "cotangent_%s", t->name), t->dtype, t->rank, t->dim);
+        return ac_error(a->cx, (ac_place){.file = a->source->path}, E0304,
+                        "%s: output '%s' is %s, which has no gradient", option, t->name, ac_tensor_str(a->cx, t));
+    AC_TRY(ac_npy_fits(a->cx, array, t, option));
+    ac_tensor *c = ac_tensor_new(g, ac_strf(a->cx->region, "cotangent_%s", t->name), t->dtype, t->rank, t->dim);
     c->input = true;
-    ac_push(a->cx.region, &g->input, c);
+    ac_push(a->cx->region, &g->input, c);
     in->array[in->n] = *array;
     in->given[in->n++] = true;
     *cotangent = c;
@@ -69,10 +67,10 @@ static ac_tensor *zero_gradient(ac_ctx *cx, ac_graph *g, const ac_tensor *x)
 }
 
 /* The outputs become the gradients. */
-static int add_gradients(arenac *a, ac_gradients *s)
+static int add_gradients(const ac_made *a, ac_gradients *s)
 {
     ac_graph *g = a->model->graph;
-    ac_ctx *cx = &a->cx;
+    ac_ctx *cx = a->cx;
     const int32_t n_in = g->input.n, n_out = g->output.n;
     ac_tensor **out = ac_copy(cx->region, g->output.item, (size_t)(n_out + 1) * sizeof *out);
     ac_tensor **cotangent = AC_NEW_N(cx->region, ac_tensor *, n_out + 1);
@@ -80,7 +78,7 @@ static int add_gradients(arenac *a, ac_gradients *s)
     int status = AC_OK;
     s->wrt = AC_NEW_N(cx->region, ac_tensor *, n_in + 1);
     for (int32_t k = 0; k < s->n; k++)
-        if (add_cotangent(a, k, out[s->of[k]], &cotangent[s->of[k]]) != AC_OK)
+        if (add_cotangent(a, s, k, out[s->of[k]], &cotangent[s->of[k]]) != AC_OK)
             status = AC_FAIL;
     AC_TRY(status);
     for (int32_t i = 0; i < n_in; i++)
@@ -99,18 +97,16 @@ static int add_gradients(arenac *a, ac_gradients *s)
     return AC_OK;
 }
 
-bool ac_extend_grows(const arenac *a)
+bool ac_extend_grows(const ac_extension *e)
 {
-    const ac_extension *e = &a->extension;
     return e->gradients || (e->step && !e->like);
 }
 
-int ac_extend_grow(arenac *a)
+int ac_extend_grow(const ac_made *a, const ac_extension *e)
 {
-    const ac_extension *e = &a->extension;
     if (e->gradients)
         return add_gradients(a, e->gradients);
-    AC_TRY(ac_train_grow(&a->cx, a->model->graph, e->step));
+    AC_TRY(ac_train_grow(a->cx, a->model->graph, e->step));
     for (int32_t i = 0; i < e->step->weight.n && e->values_apart; i++)
         e->step->weight.item[i].state->data = NULL;
     return AC_OK;

@@ -1,51 +1,16 @@
-/* extend.h - what a model's graph becomes besides inference, as values: a step of training, inference with other
- * weights, gradients. Stage check changes the graph by them, in two places (extend.c):
+/* extend.h - changes a model's graph to what a request wants besides inference (driver/request/extension.h), in two
+ * places of the passes:
  *
- *     AC_TRY(ac_extend_file(a));       before the passes: weights become state, or get other values
- *     AC_TRY(ac_extend_grow(a));       in pass grow: gradients, a loss, updates
+ *     AC_TRY(ac_extend_file(a, e));       before the passes: weights become state, or get other values
+ *     AC_TRY(ac_extend_grow(a, e));       in pass grow: gradients, a loss, updates
  *
  * Errors: those of ir/train and ir/grad; E0304 for a gradient that does not fit. Memory: the context's region. */
-#ifndef AC_DRIVER_STAGE_EXTEND_H
-#define AC_DRIVER_STAGE_EXTEND_H
-#include "host/npy.h"
-#include "ir/train/train.h"
+#ifndef AC_DRIVER_EXTEND_H
+#define AC_DRIVER_EXTEND_H
+#include "driver/request/made.h"
 
-/* A constant of the file that has another value now. */
-typedef struct ac_new_value {
-    const char *name;
-    int32_t rank;
-    const int64_t *dim;
-    ac_dtype dtype;
-    const void *data;
-} ac_new_value;
-
-typedef struct ac_new_values {
-    const ac_new_value *item;
-    int32_t n;
-    const ac_train_spec *spec; /* of the training that the values are of */
-    bool no_dropout;           /* dropout keeps all elements */
-} ac_new_values;
-
-/* The outputs become the gradients of the inputs. */
-typedef struct ac_gradients {
-    const ac_npy *cotangent; /* gradients of the result by outputs: inputs that are added */
-    const int32_t *of;       /* the output that each is for */
-    int32_t n;
-    ac_tensor **wrt; /* set by ac_extend_grow: the inputs that have a gradient, in the order of the new outputs */
-    int32_t n_wrt;
-} ac_gradients;
-
-typedef struct ac_extension {
-    ac_train_step *step;         /* weights become state; unless `like` is set, a step of training is added. NULL: no */
-    bool values_apart;           /* the first values of the step's state are not part of its code */
-    const ac_train_step *like;   /* the constants that are weights of this step become the state of `step` */
-    const ac_new_values *values; /* NULL: the values of the file */
-    ac_gradients *gradients;     /* NULL: none */
-} ac_extension;
-
-struct arenac;
-int ac_extend_file(struct arenac *a);
-bool ac_extend_grows(const struct arenac *a); /* ac_extend_grow has work to do */
-int ac_extend_grow(struct arenac *a);
+int ac_extend_file(const ac_made *a, const ac_extension *e);
+bool ac_extend_grows(const ac_extension *e); /* ac_extend_grow has work to do */
+int ac_extend_grow(const ac_made *a, const ac_extension *e);
 
 #endif

@@ -1,4 +1,6 @@
 /* inputs.c - arrays for a model's inputs; see inputs.h. */
+#include "driver/stage/inputs.h"
+
 #include "driver/stage/stage.h"
 
 #include "base/text/named.h"
@@ -29,79 +31,94 @@ int ac_io_find(ac_ctx *cx, const char *file, const char *option, const char *key
     return ac_named_help(cx, key, names, n);
 }
 
+void ac_shape_input(ac_graph *g, int32_t input, int32_t rank, const int64_t *dim)
+{
+    ac_tensor *t = g->input.item[input];
+    if (t->any_rank && rank <= AC_MAX_RANK) {
+        t->any_rank = false;
+        t->rank = rank;
+        for (int32_t i = 0; i < rank; i++)
+            t->dim[i] = dim[i];
+    }
+    if (t->rank == rank)
+        for (int32_t i = 0; i < rank; i++)
+            if (t->dim[i] < 0 || t->dim_name[i])
+                t->dim[i] = dim[i];
+}
+
 /* Is it an input that --const has made a constant? By name, or by a position that is no other input's. */
-static bool is_fixed(const arenac *a, const char *key)
+static bool is_fixed(const ac_made *a, const char *key)
 {
     char *end;
     const long at = strtol(key, &end, 10);
     bool fixed = false;
-    for (int32_t i = 0; i < a->fixed.n; i++)
-        fixed |= !strcmp(a->fixed.item[i], key);
-    for (int32_t i = 0; i < a->opt.fix.n; i++)
-        fixed |= *key && !*end && at >= a->model->graph->input.n && !strcmp(a->opt.fix.item[i].key, key);
+    for (int32_t i = 0; i < a->inputs->fixed.n; i++)
+        fixed |= !strcmp(a->inputs->fixed.item[i], key);
+    for (int32_t i = 0; i < a->opt->fix.n; i++)
+        fixed |= *key && !*end && at >= a->model->graph->input.n && !strcmp(a->opt->fix.item[i].key, key);
     return fixed;
 }
 
 /* Is it a name that no input has, while --state may add one? */
-static bool comes_later(const arenac *a, const char *key)
+static bool comes_later(const ac_made *a, const char *key)
 {
     const ac_graph *g = a->model->graph;
-    if (!a->opt.state.n || strspn(key, "0123456789") == strlen(key))
+    if (!a->opt->state.n || strspn(key, "0123456789") == strlen(key))
         return false;
-    const char **names = AC_NEW_N(a->cx.region, const char *, g->input.n + 1);
+    const char **names = AC_NEW_N(a->cx->region, const char *, g->input.n + 1);
     for (int32_t i = 0; i < g->input.n; i++)
         names[i] = g->input.item[i]->name;
     return ac_named(key, names, g->input.n) < 0;
 }
 
-static int open_one(arenac *a, const ac_key_option *k)
+static int open_one(const ac_made *a, const ac_key_option *k)
 {
     const ac_graph *g = a->model->graph;
-    ac_inputs *in = &a->inputs;
+    ac_inputs *in = a->inputs;
     int32_t i;
     if (is_fixed(a, k->key)) {
-        ac_warn(&a->cx, (ac_place){.file = a->source.path}, W0002, "--input '%s' is left out: --const has fixed it",
+        ac_warn(a->cx, (ac_place){.file = a->source->path}, W0002, "--input '%s' is left out: --const has fixed it",
                 k->key);
         return AC_OK;
     }
     if (!in->moved && comes_later(a, k->key)) {
-        ac_push(a->cx.region, &in->later, *k);
+        ac_push(a->cx->region, &in->later, *k);
         return AC_OK;
     }
-    AC_TRY(ac_io_find(&a->cx, a->source.path, "--input", k->key, g->input.item, g->input.n, &i));
+    AC_TRY(ac_io_find(a->cx, a->source->path, "--input", k->key, g->input.item, g->input.n, &i));
     if (in->given[i])
-        return ac_error(&a->cx, (ac_place){0}, E0501, "--input '%s' is given twice", k->key);
-    AC_TRY(ac_npy_read(&a->cx, k->path, &in->array[i]));
+        return ac_error(a->cx, (ac_place){0}, E0501, "--input '%s' is given twice", k->key);
+    AC_TRY(ac_npy_read(a->cx, k->path, &in->array[i]));
     in->given[i] = true;
-    ac_shape_input(a, i, in->array[i].rank, in->array[i].dim);
+    ac_shape_input(a->model->graph, i, in->array[i].rank, in->array[i].dim);
     ac_tensor *t = g->input.item[i];
     if (!strcmp(ac_dtype_npy(t->dtype) + 1, in->array[i].descr + 1) && in->array[i].bytes == ac_tensor_bytes(t))
         t->given = in->array[i].data; /* importers may need it: a shape, an axis */
     return AC_OK;
 }
 
-int ac_inputs_open(arenac *a)
+int ac_inputs_open(const ac_made *a)
 {
-    ac_inputs *in = &a->inputs;
+    ac_inputs *in = a->inputs;
     const int32_t n = a->model->graph->input.n;
-    AC_TRY(ac_session_check(&a->cx, a->opt.backend)); /* known before the model is compiled */
-    in->array = AC_NEW_N(a->cx.region, ac_npy, n + 1);
-    in->given = AC_NEW_N(a->cx.region, bool, n + 1);
+    AC_TRY(ac_session_check(a->cx, a->opt->backend)); /* known before the model is compiled */
+    in->array = AC_NEW_N(a->cx->region, ac_npy, n + 1);
+    in->given = AC_NEW_N(a->cx->region, bool, n + 1);
     in->n = n;
-    for (int32_t k = 0; k < a->opt.input.n; k++)
-        AC_TRY(open_one(a, &a->opt.input.item[k]));
+    for (int32_t k = 0; k < a->opt->input.n; k++)
+        AC_TRY(open_one(a, &a->opt->input.item[k]));
     return AC_OK;
 }
 
-int ac_inputs_move(arenac *a, ac_tensor *const *before, int32_t n)
+int ac_inputs_move(const ac_made *a, ac_tensor *const *before, int32_t n)
 {
     const ac_graph *g = a->model->graph;
-    ac_inputs *in = &a->inputs, now = {.n = g->input.n, .moved = true, .later = in->later};
+    ac_inputs *in = a->inputs, now = {.n = g->input.n, .moved = true, .later = in->later};
     int status = AC_OK;
     if (!in->given)
         return AC_OK;
-    now.array = AC_NEW_N(a->cx.region, ac_npy, now.n + 1);
-    now.given = AC_NEW_N(a->cx.region, bool, now.n + 1);
+    now.array = AC_NEW_N(a->cx->region, ac_npy, now.n + 1);
+    now.given = AC_NEW_N(a->cx->region, bool, now.n + 1);
     for (int32_t i = 0; i < n && i < in->n; i++) {
         int32_t to = 0;
         if (!in->given[i])
@@ -110,7 +127,7 @@ int ac_inputs_move(arenac *a, ac_tensor *const *before, int32_t n)
             to++;
         if (to == now.n) {
             status =
-                ac_error(&a->cx, (ac_place){.file = a->source.path}, E0501,
+                ac_error(a->cx, (ac_place){.file = a->source->path}, E0501,
                          "--input '%s': it is state (--state), which is zero before the first run", before[i]->name);
             ac_npy_close(&in->array[i]);
             continue;
@@ -124,19 +141,19 @@ int ac_inputs_move(arenac *a, ac_tensor *const *before, int32_t n)
     return status;
 }
 
-int ac_inputs_check(arenac *a)
+int ac_inputs_check(const ac_made *a, bool any)
 {
     const ac_graph *g = a->lowering->graph;
     int status = AC_OK;
     for (int32_t i = 0; i < g->input.n; i++) {
         const ac_tensor *t = g->input.item[i];
-        if (a->inputs.given[i]) {
-            if (ac_npy_fits(&a->cx, &a->inputs.array[i], t, ac_strf(a->cx.region, "--input %d", i)))
+        if (a->inputs->given[i]) {
+            if (ac_npy_fits(a->cx, &a->inputs->array[i], t, ac_strf(a->cx->region, "--input %d", i)))
                 status = AC_FAIL;
-        } else if (a->opt.random < 0 && !a->any_input) {
-            ac_error(&a->cx, (ac_place){.file = a->source.path}, E0304, "input %d '%s' %s is not given", i, t->name,
-                     ac_tensor_str(&a->cx, t));
-            status = ac_help(&a->cx, "--input %d=FILE.npy, or --random SEED", i);
+        } else if (a->opt->random < 0 && !any) {
+            ac_error(a->cx, (ac_place){.file = a->source->path}, E0304, "input %d '%s' %s is not given", i, t->name,
+                     ac_tensor_str(a->cx, t));
+            status = ac_help(a->cx, "--input %d=FILE.npy, or --random SEED", i);
         }
     }
     return status;
@@ -173,48 +190,47 @@ static void random_fill(ac_dtype d, uint8_t *to, int64_t bytes, uint64_t seed)
 }
 
 /* The number of rows that a cache has, which leaves room for more when it is 0. */
-static bool is_position(const arenac *a, const ac_tensor *t)
+static bool is_position(const ac_made *a, const ac_tensor *t)
 {
     bool is = false;
-    for (int32_t i = 0; i < a->n_kept; i++)
-        is |= a->kept[i].position == t;
+    for (int32_t i = 0; i < a->lowering->passed.n_kept; i++)
+        is |= a->lowering->passed.kept[i].position == t;
     return is;
 }
 
 /* Input i of a run: the user's array, or seeded values. */
-static void fill_one(const arenac *a, int32_t i, uint64_t seed, uint8_t *to)
+static void fill_one(const ac_made *a, int32_t i, uint64_t seed, uint8_t *to)
 {
     const ac_io *io = &a->module->input[i];
-    if (!a->inputs.given[i] && is_position(a, io->tensor))
+    if (!a->inputs->given[i] && is_position(a, io->tensor))
         memset(to, 0, (size_t)io->bytes);
-    else if (!a->inputs.given[i])
+    else if (!a->inputs->given[i])
         random_fill(io->tensor->dtype, to, io->bytes, seed + (uint64_t)i);
     else if (io->bytes)
-        memcpy(to, a->inputs.array[i].data, (size_t)io->bytes);
+        memcpy(to, a->inputs->array[i].data, (size_t)io->bytes);
 }
 
-static void fill(const arenac *a, ac_session *s, uint64_t seed)
+static void fill(const ac_made *a, ac_session *s, uint64_t seed)
 {
     for (int32_t i = 0; i < s->module->n_inputs; i++)
         fill_one(a, i, seed, ac_session_at(s, &s->module->input[i]));
 }
 
-static uint64_t seed_of(const arenac *a)
+static uint64_t seed_of(const ac_made *a)
 {
-    return a->opt.random >= 0 ? (uint64_t)a->opt.random : 0;
+    return a->opt->random >= 0 ? (uint64_t)a->opt->random : 0;
 }
 
-void ac_inputs_fill(const arenac *a, ac_session *s)
+void ac_inputs_fill(const ac_made *a, ac_session *s)
 {
     fill(a, s, seed_of(a));
 }
 
-int ac_inputs_draw(arenac *a, int32_t sets, ac_vectors *v)
+int ac_inputs_draw(const ac_made *a, int32_t sets, ac_vectors *v)
 {
     const ac_module *m = a->module;
-    ac_region *r = a->cx.region;
-    a->any_input = true;
-    AC_TRY(ac_inputs_check(a));
+    ac_region *r = a->cx->region;
+    AC_TRY(ac_inputs_check(a, true));
     *v = (ac_vectors){.n = sets, .input = AC_NEW_N(r, const uint8_t *, sets * m->n_inputs + 1)};
     for (int32_t k = 0; k < sets; k++)
         for (int32_t i = 0; i < m->n_inputs; i++) {
@@ -226,7 +242,7 @@ int ac_inputs_draw(arenac *a, int32_t sets, ac_vectors *v)
 }
 
 /* The session is the evaluator's: of whatever target, its bits are those of the code. */
-static int record(arenac *a, ac_session *s, ac_vectors *v)
+static int record(const ac_made *a, ac_session *s, ac_vectors *v)
 {
     const ac_module *m = s->module;
     for (int32_t k = 0; k < v->n; k++) {
@@ -235,33 +251,25 @@ static int record(arenac *a, ac_session *s, ac_vectors *v)
         AC_TRY(ac_session_run(s));
         for (int32_t i = 0; i < m->n_outputs; i++)
             v->output[k * m->n_outputs + i] =
-                ac_copy(a->cx.region, ac_session_at(s, &m->output[i]), (size_t)m->output[i].bytes);
+                ac_copy(a->cx->region, ac_session_at(s, &m->output[i]), (size_t)m->output[i].bytes);
     }
     return AC_OK;
 }
 
-int32_t ac_inputs_sets(const arenac *a)
+int32_t ac_inputs_sets(const ac_made *a)
 {
-    return a->opt.vectors > 0 ? (int32_t)a->opt.vectors : 1;
+    return a->opt->vectors > 0 ? (int32_t)a->opt->vectors : 1;
 }
 
-int ac_inputs_record(arenac *a, int32_t sets, ac_vectors *v)
+int ac_inputs_record(const ac_made *a, int32_t sets, ac_vectors *v)
 {
-    ac_session *s = &a->beside;
+    ac_session *s = a->evaluator;
     ac_module *m = a->module;
     AC_TRY(ac_inputs_draw(a, sets, v));
-    v->output = AC_NEW_N(a->cx.region, const uint8_t *, v->n * m->n_outputs + 1);
-    int status = ac_session_open(s, m, a->source.path, "eval");
+    v->output = AC_NEW_N(a->cx->region, const uint8_t *, v->n * m->n_outputs + 1);
+    int status = ac_session_open(s, m, a->source->path, "eval");
     if (status == AC_OK)
         status = record(a, s, v);
     ac_session_close(s);
     return status;
-}
-
-void ac_inputs_close(ac_inputs *in)
-{
-    for (int32_t i = 0; i < in->n; i++)
-        if (in->given[i])
-            ac_npy_close(&in->array[i]);
-    *in = (ac_inputs){0};
 }

@@ -5,39 +5,29 @@
  *     AC_TRY(ac_compile(a));
  *     AC_TRY(ac_inputs_check(a));
  *     ac_inputs_fill(a, &session);     before each run: it may overwrite its inputs
- *     ac_inputs_close(&a->inputs);     the files
+ *     ac_inputs_close(a->inputs);     the files
  *
  * Errors: E0301 and E0304 for files, E0501. Memory: the context's region; files stay mapped until closed. */
 #ifndef AC_DRIVER_INPUTS_H
 #define AC_DRIVER_INPUTS_H
 #include "codegen/c/selftest.h"
-#include "driver/options/options.h"
-#include "host/npy.h"
-#include "host/session.h"
-
-struct arenac;
-
-typedef struct ac_inputs {
-    ac_npy *array; /* by position in the graph's inputs */
-    bool *given;
-    int32_t n;
-    bool moved;                  /* ac_inputs_move was here */
-    AC_VEC(ac_key_option) later; /* of inputs that the passes may add */
-} ac_inputs;
+#include "driver/request/made.h"
 
 /* Reads the files of --input; pins open dimensions to their shapes. */
-int ac_inputs_open(struct arenac *a);
-/* The passes made other inputs than these n of what they were: state is none any more (E0501), others came. */
-int ac_inputs_move(struct arenac *a, struct ac_tensor *const *before, int32_t n);
-int ac_inputs_check(struct arenac *a); /* types, shapes, nothing missing (unless --random, or bench) */
-void ac_inputs_fill(const struct arenac *a, ac_session *s);
+int ac_inputs_open(const ac_made *a);
+/* The passes changed the graph's inputs, which were these n: an input that became state takes no array (E0501); arrays of
+ * added inputs are read. */
+int ac_inputs_move(const ac_made *a, struct ac_tensor *const *before, int32_t n);
+/* Types and shapes of the given arrays. E0304 for an input without one, unless values are random: `any`, or --random. */
+int ac_inputs_check(const ac_made *a, bool any);
+void ac_inputs_fill(const ac_made *a, ac_session *s);
 /* Sets of inputs, given or seeded. */
-int ac_inputs_draw(struct arenac *a, int32_t sets, ac_vectors *v);
-/* ... with the outputs that the evaluator computes of the compiled model; those of a
- * self-test: as many as --vectors says. */
-int ac_inputs_record(struct arenac *a, int32_t sets, ac_vectors *v);
-int32_t ac_inputs_sets(const struct arenac *a);
-void ac_inputs_close(ac_inputs *in);
+int ac_inputs_draw(const ac_made *a, int32_t sets, ac_vectors *v);
+/* The same, with the outputs that the evaluator computes of the compiled model. */
+int ac_inputs_record(const ac_made *a, int32_t sets, ac_vectors *v);
+int32_t ac_inputs_sets(const ac_made *a); /* of a self-test: --vectors */
+/* Pins open dimensions of an input to the shape of an array that the user gave: before check. */
+void ac_shape_input(ac_graph *g, int32_t input, int32_t rank, const int64_t *dim);
 /* KEY of --input, --const or --compare: a position, or a tensor's name. */
 int ac_io_find(ac_ctx *cx, const char *file, const char *option, const char *key, ac_tensor *const *list, int32_t n,
                int32_t *index);

@@ -1,4 +1,5 @@
 /* intervals.c - a packing problem of its own: a CSV file of lives and sizes, planned without a model. */
+#include "driver/facts/facts.h"
 #include "driver/stage/stage.h"
 
 #include <string.h>
@@ -9,26 +10,26 @@ static bool ends_with(const char *s, const char *end)
     return n > k && !strcmp(s + n - k, end);
 }
 
-bool ac_intervals_look_like(const arenac *a)
+bool ac_intervals_look_like(const ac_made *a)
 {
     static const char *const HEADS[] = {"id,",    "buffer,", "buffer_id,", "lower,", "start,",
                                         "begin,", "upper,",  "size,",      "end,"};
-    const ac_file *f = &a->source.file;
-    if (a->opt.from)
-        return !strcmp(a->opt.from, "csv");
+    const ac_file *f = &a->source->file;
+    if (a->opt->from)
+        return !strcmp(a->opt->from, "csv");
     for (size_t i = 0; i < sizeof HEADS / sizeof *HEADS; i++)
         if (f->n > strlen(HEADS[i]) && !memcmp(f->data, HEADS[i], strlen(HEADS[i])))
             return true;
-    return ends_with(a->source.path, ".csv");
+    return ends_with(a->source->path, ".csv");
 }
 
-int ac_refuse_options(arenac *a, const char *what, bool orders)
+int ac_refuse_options(const ac_made *a, const char *what, bool orders)
 {
-    const ac_options *o = &a->opt;
-    const ac_place at = {.file = a->source.path};
+    const ac_options *o = a->opt;
+    const ac_place at = {.file = a->source->path};
     if (o->mem.n || o->pin.n) {
-        ac_error(&a->cx, at, E0503, "%s does not apply: %s, in one memory", o->mem.n ? "--mem" : "--pin", what);
-        return ac_help(&a->cx, "--budget SIZE limits it");
+        ac_error(a->cx, at, E0503, "%s does not apply: %s, in one memory", o->mem.n ? "--mem" : "--pin", what);
+        return ac_help(a->cx, "--budget SIZE limits it");
     }
     const struct {
         bool given;
@@ -45,29 +46,28 @@ int ac_refuse_options(arenac *a, const char *what, bool orders)
     };
     for (size_t k = 0; k < sizeof LEFT / sizeof *LEFT; k++)
         if (LEFT[k].given)
-            ac_warn(&a->cx, at, W0002, "%s: %s is ignored", what, LEFT[k].option);
+            ac_warn(a->cx, at, W0002, "%s: %s is ignored", what, LEFT[k].option);
     return AC_OK;
 }
 
 /* When it is planned: a file of intervals that is to be compiled is refused by the readers of models. */
-int ac_intervals_read(arenac *a)
+int ac_intervals_read(const ac_made *a, const ac_problem **out)
 {
-    ac_problem *p = AC_NEW(a->cx.region, ac_problem);
-    ac_file *f = &a->source.file;
+    ac_problem *p = AC_NEW(a->cx->region, ac_problem);
+    const ac_file *f = &a->source->file;
     AC_TRY(ac_refuse_options(a, "intervals are planned as they are", false));
-    ac_file_count(&a->cx, f);
-    AC_TRY(ac_problem_read_csv(&a->cx, a->source.path, (const char *)f->data, f->n, a->opt.ignore_offsets, p));
+    AC_TRY(ac_problem_read_csv(a->cx, a->source->path, (const char *)f->data, f->n, a->opt->ignore_offsets, p));
     for (int32_t i = 0; i < p->n; i++)
-        if (p->item[i].align < a->opt.align)
-            p->item[i].align = a->opt.align;
-    a->intervals = p;
+        if (p->item[i].align < a->opt->align)
+            p->item[i].align = a->opt->align;
+    *out = p;
     return AC_OK;
 }
 
-static void put_tensors(arenac *a)
+static void put_tensors(const ac_made *a, ac_report *r)
 {
     const ac_problem *p = a->intervals;
-    ac_report_tensor *t = AC_NEW_N(a->cx.region, ac_report_tensor, p->n + 1);
+    ac_report_tensor *t = AC_NEW_N(a->cx->region, ac_report_tensor, p->n + 1);
     for (int32_t i = 0; i < p->n; i++)
         t[i] = (ac_report_tensor){.name = p->item[i].name,
                                   .dtype = "",
@@ -77,29 +77,28 @@ static void put_tensors(arenac *a)
                                   .first = p->item[i].life.begin,
                                   .last = p->item[i].life.end - 1,
                                   .producer = -1};
-    a->report->tensor = t;
-    a->report->n_tensors = p->n;
+    r->tensor = t;
+    r->n_tensors = p->n;
 }
 
-int ac_intervals_plan(arenac *a)
+int ac_intervals_plan(const ac_made *a, ac_made *out)
 {
-    ac_progress_begin(&a->cx, "planning", 0);
-    ac_region *r = a->cx.region;
-    if (a->report)
-        return ac_facts_over_budget(a) ? AC_FAIL : AC_OK;
+    ac_progress_begin(a->cx, "planning", 0);
+    ac_region *r = a->cx->region;
     ac_packed *packed = AC_NEW(r, ac_packed);
     ac_plan *plan = AC_NEW(r, ac_plan);
     ac_result *row = AC_NEW_N(r, ac_result, AC_MAX_STRATEGIES);
     ac_sink *proof = NULL;
-    if (ac_emits(a->opt.emit, "certificate")) {
+    if (ac_emits(a->opt->emit, "certificate")) {
         proof = AC_NEW(r, ac_sink);
-        ac_sink_open(proof, &a->cx);
+        ac_sink_open(proof, a->cx);
     }
-    *packed = (ac_packed){.problem = a->intervals, .plan = plan, .row = row, .budget = a->opt.budget.bytes};
+    *packed = (ac_packed){.problem = a->intervals, .plan = plan, .row = row, .budget = a->opt->budget.bytes};
     packed->search = (ac_solve_options){
-        .steps = ac_solve_steps((int)a->opt.effort), .goal = a->opt.budget.bytes, .certificate = proof};
-    AC_TRY(ac_solve_all(&a->cx, a->intervals, a->opt.planner, &packed->search, plan, row, &packed->n_rows));
-    ac_facts_open(a, packed, "interval problem", "none");
-    put_tensors(a);
-    return ac_facts_budget(a);
+        .steps = ac_solve_steps((int)a->opt->effort), .goal = a->opt->budget.bytes, .certificate = proof};
+    AC_TRY(ac_solve_all(a->cx, a->intervals, a->opt->planner, &packed->search, plan, row, &packed->n_rows));
+    out->packed = packed;
+    out->report = ac_facts_open(a, packed, "interval problem", "none");
+    put_tensors(a, out->report);
+    return ac_report_over_budget(a->cx, out->report);
 }

@@ -16,15 +16,15 @@ static ac_weight_place place_of(const ac_module *m, const ac_train_weight *w)
     return p;
 }
 
-void ac_put_learning(arenac *a, ac_module *m)
+void ac_put_learning(const ac_made *a, ac_module *m)
 {
     static const char *const LATE[] = {"run_backward", "run_update", "run"}, *const EARLY[] = {"run_step", "run"};
-    const ac_train_step *s = a->step;
+    const ac_train_step *s = a->lowering->passed.step;
     if (!s)
         return;
-    ac_learning *l = AC_NEW(a->cx.region, ac_learning);
-    ac_weight_place *weight = AC_NEW_N(a->cx.region, ac_weight_place, s->weight.n + 1);
-    const ac_io **random = AC_NEW_N(a->cx.region, const ac_io *, s->random.n + 1);
+    ac_learning *l = AC_NEW(a->cx->region, ac_learning);
+    ac_weight_place *weight = AC_NEW_N(a->cx->region, ac_weight_place, s->weight.n + 1);
+    const ac_io **random = AC_NEW_N(a->cx->region, const ac_io *, s->random.n + 1);
     for (int32_t i = 0; i < s->weight.n; i++)
         weight[i] = place_of(m, &s->weight.item[i]);
     for (int32_t i = 0; i < s->random.n; i++)

@@ -2,6 +2,7 @@
 #include "driver/stage/stage.h"
 
 #include "codegen/c/identifiers.h"
+#include "driver/facts/facts.h"
 #include "ir/lower/node/node.h"
 
 #include <ctype.h>
@@ -58,10 +59,10 @@ static ac_memory memory_of(const ac_memory_option *m, ac_mem_use use)
     return (ac_memory){.name = m->name, .capacity = m->bytes, .align = m->align, .use = use};
 }
 
-static int put_memories(arenac *a, ac_live_options *live)
+static int put_memories(const ac_made *a, ac_live_options *live)
 {
-    ac_ctx *cx = &a->cx;
-    const ac_opt_memories *mem = &a->opt.mem;
+    ac_ctx *cx = a->cx;
+    const ac_opt_memories *mem = &a->opt->mem;
     ac_memory *ram = AC_NEW_N(cx->region, ac_memory, mem->n + 1);
     int32_t n = 0;
     for (int32_t k = 0; k < mem->n; k++) {
@@ -84,18 +85,18 @@ static int put_memories(arenac *a, ac_live_options *live)
 
 /* ------------------------------------------------------------------ the plan */
 
-static int put_how(arenac *a, ac_plan_how *how)
+static int put_how(const ac_made *a, ac_plan_how *how)
 {
     enum { TFLITE_ALIGN = 64 };
-    const ac_options *o = &a->opt;
+    const ac_options *o = a->opt;
     const ac_lowering *low = a->lowering;
     const ac_settings *s = &low->set;
     const bool total = ac_is(o->budget.memory, "total");
     int32_t n;
-    ac_plan_pin *pin = AC_NEW_N(a->cx.region, ac_plan_pin, o->pin.n + 1);
+    ac_plan_pin *pin = AC_NEW_N(a->cx->region, ac_plan_pin, o->pin.n + 1);
     for (int32_t k = 0; k < o->pin.n; k++)
         pin[k] = (ac_plan_pin){o->pin.item[k].tensor, o->pin.item[k].memory, o->pin.item[k].offset};
-    *how = (ac_plan_how){.file = a->source.path,
+    *how = (ac_plan_how){.file = a->source->path,
                          .graph = low->graph,
                          .step = low->step,
                          .n_steps = low->n_steps,
@@ -107,7 +108,7 @@ static int put_how(arenac *a, ac_plan_how *how)
                          .budget = o->budget.bytes,
                          .budget_memory = total ? NULL : o->budget.memory,
                          .budget_total = total,
-                         .constants = total ? ac_constant_bytes(a->cx.region, low->step, low->n_steps, &n) : 0,
+                         .constants = total ? ac_constant_bytes(a->cx->region, low->step, low->n_steps, &n) : 0,
                          .pin = pin,
                          .n_pins = o->pin.n,
                          .threads = s->gpu || s->reference || !o->phases ? 1 : s->threads,
@@ -115,55 +116,46 @@ static int put_how(arenac *a, ac_plan_how *how)
     how->live = (ac_live_options){.whole = s->reference,
                                   .preserve_input = o->preserve == AC_OPT_PRESERVE_INPUT,
                                   .preserve_all = o->preserve == AC_OPT_PRESERVE_ALL,
-                                  .caller_io = ac_has_caller_io(a),
+                                  .caller_io = ac_has_caller_io(a->request),
                                   .align = o->align       ? o->align
                                            : s->reference ? TFLITE_ALIGN
                                                           : s->target->align};
     AC_TRY(put_memories(a, &how->live));
-    how->reductions = ac_settings_reductions(&a->cx, o, s, a->source.path);
-    if (ac_trains(a) && o->budget.bytes >= 0)
+    how->reductions = ac_settings_reductions(a->cx, o, s, a->source->path);
+    if (ac_trains(a->request) && o->budget.bytes >= 0)
         how->reductions |= AC_REDUCE(CHECKPOINT);
     return AC_OK;
 }
 
-static int plan_graph(arenac *a)
+static int plan_graph(const ac_made *a, ac_made *out)
 {
-    ac_region *r = a->cx.region;
+    ac_region *r = a->cx->region;
     ac_plan_how *how = AC_NEW(r, ac_plan_how);
     ac_packed *packed = AC_NEW(r, ac_packed);
+    ac_planned *p;
     AC_TRY(put_how(a, how));
-    AC_TRY(ac_plan_graph(&a->cx, how, &a->planned));
-    const ac_planned *p = a->planned;
+    AC_TRY(ac_plan_graph(a->cx, how, &p));
     *packed = (ac_packed){.problem = &p->live->problem,
                           .plan = &p->plan,
                           .row = p->row,
                           .n_rows = p->n_rows,
                           .search = ac_plan_search(how, p),
                           .budget = ac_plan_budget(how, p)};
-    a->how = how;
-    a->packed = packed;
+    out->how = how;
+    out->planned = p;
+    out->packed = packed;
     return AC_OK;
 }
 
-int ac_plan_model(arenac *a)
+int ac_plan_graph_of(const ac_made *a, ac_made *out)
 {
-    AC_TRY(ac_check(a));
-    if (a->report) /* over the budget: said already */
-        return ac_facts_over_budget(a) ? AC_FAIL : AC_OK;
-    AC_TRY(plan_graph(a));
-    ac_facts_model(a);
-    if (ac_facts_budget(a) == AC_OK)
+    AC_TRY(plan_graph(a, out));
+    out->report = ac_facts_model(out);
+    if (ac_report_over_budget(a->cx, out->report) == AC_OK)
         return AC_OK;
-    if (a->how->budget_total)
-        ac_help(&a->cx, "--budget total: of %s B, weights and state take %s B", ac_commas(&a->cx, a->how->budget),
-                ac_commas(&a->cx, a->report->weight_bytes + a->report->state_bytes));
-    return ac_plan_help(&a->cx, a->how, a->planned, ac_facts_try(a)) ? AC_FAIL
-                                                                     : ac_report_help_smaller(&a->cx, a->report);
-}
-
-int ac_plan_any(arenac *a)
-{
-    if (a->intervals)
-        return ac_intervals_plan(a);
-    return ac_tflm_wanted(a) ? ac_tflm_plan(a) : ac_plan_model(a);
+    if (out->how->budget_total)
+        ac_help(a->cx, "--budget total: of %s B, weights and state take %s B", ac_commas(a->cx, out->how->budget),
+                ac_commas(a->cx, out->report->weight_bytes + out->report->state_bytes));
+    return ac_plan_help(a->cx, out->how, out->planned, ac_facts_try(out)) ? AC_FAIL
+                                                                          : ac_report_help_smaller(a->cx, out->report);
 }

@@ -1,5 +1,6 @@
 /* read.c - stage read: the files that the user named, and what is in them: a model, a packing problem, or a model that
  * TFLite Micro will run. */
+#include "driver/stage/inputs.h"
 #include "driver/stage/stage.h"
 
 #include "base/hash/sha256.h"
@@ -9,28 +10,27 @@
 #include <string.h>
 
 /* A SavedModel is a folder, and *name is the folder's; NULL: it is none. */
-static const char *model_of(arenac *a, const char *path, const char **name)
+static const char *model_of(ac_ctx *cx, const char *path, const char **name)
 {
     int n = (int)strlen(path);
     while (n > 1 && path[n - 1] == '/')
         n--;
-    const char *inside = ac_strf(a->cx.region, "%.*s/saved_model.pb", n, path);
-    const char *folder = ac_strf(a->cx.region, "%.*s", n, path);
+    const char *inside = ac_strf(cx->region, "%.*s/saved_model.pb", n, path);
+    const char *folder = ac_strf(cx->region, "%.*s", n, path);
     const bool is = ac_file_exists(inside);
     *name = is ? ac_path_name(folder) : NULL;
-    return is ? inside : ac_strdup(a->cx.region, path);
+    return is ? inside : ac_strdup(cx->region, path);
 }
 
-int ac_source_open(arenac *a, const char *const *path, int32_t n)
+int ac_source_open(ac_ctx *cx, const char *const *path, int32_t n, ac_source *s)
 {
-    ac_source *s = &a->source;
     if (n < 1 || n > 2)
-        return ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501, "one model is expected, %d files are given", n);
+        return ac_error(cx, (ac_place){.file = "arenac"}, E0501, "one model is expected, %d files are given", n);
     const char *folder;
-    s->path = model_of(a, path[0], &folder);
-    AC_TRY(ac_file_open(&a->cx, s->path, &s->file));
+    s->path = model_of(cx, path[0], &folder);
+    AC_TRY(ac_file_open(cx, s->path, &s->file));
     if (n == 2)
-        AC_TRY(ac_file_open(&a->cx, ac_strdup(a->cx.region, path[1]), &s->weights));
+        AC_TRY(ac_file_open(cx, ac_strdup(cx->region, path[1]), &s->weights));
     if (n == 2 && !ac_import_in_order(&s->file, &s->weights)) {
         const ac_file graph = s->weights;
         s->weights = s->file;
@@ -42,14 +42,14 @@ int ac_source_open(arenac *a, const char *const *path, int32_t n)
                        : strcmp(s->path, "-")                         ? s->base
                                                                       : "model";
     const char *dot = folder ? NULL : strrchr(stem, '.');
-    s->stem = ac_intern_n(&a->cx, stem, dot && dot != stem ? (size_t)(dot - stem) : strlen(stem));
+    s->stem = ac_intern_n(cx, stem, dot && dot != stem ? (size_t)(dot - stem) : strlen(stem));
     return AC_OK;
 }
 
-const char *ac_source_sha256(arenac *a)
+const char *ac_source_sha256(ac_ctx *cx, const ac_source *s)
 {
-    char *hex = ac_alloc(a->cx.region, 65);
-    ac_sha256_hex(a->source.file.data, a->source.file.n, hex);
+    char *hex = ac_alloc(cx->region, 65);
+    ac_sha256_hex(s->file.data, s->file.n, hex);
     return hex;
 }
 
@@ -66,13 +66,13 @@ static void change_batch(ac_graph *g, int64_t batch)
 }
 
 /* --bound as the importers want it. */
-static int bounds(arenac *a, const ac_pin **out)
+static int bounds(const ac_made *a, const ac_pin **out)
 {
-    const ac_opt_dims *of = &a->opt.bound;
-    ac_pin *p = AC_NEW_N(a->cx.region, ac_pin, of->n + 1);
+    const ac_opt_dims *of = &a->opt->bound;
+    ac_pin *p = AC_NEW_N(a->cx->region, ac_pin, of->n + 1);
     for (int32_t i = 0; i < of->n; i++) {
         if (of->item[i].range || of->item[i].of || of->item[i].lo < 1)
-            return ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501, "bad argument of --bound: '%s' needs a number",
+            return ac_error(a->cx, (ac_place){.file = "arenac"}, E0501, "bad argument of --bound: '%s' needs a number",
                             of->item[i].name);
         p[i] = (ac_pin){of->item[i].name, of->item[i].lo};
     }
@@ -80,82 +80,67 @@ static int bounds(arenac *a, const ac_pin **out)
     return AC_OK;
 }
 
-int ac_read_model(arenac *a)
+int ac_read_model(const ac_made *a, ac_imported **out)
 {
-    ac_progress_begin(&a->cx, "reading", 0);
-    const bool trains = ac_trains(a);
+    ac_progress_begin(a->cx, "reading", 0);
+    const bool trains = ac_trains(a->request);
     const ac_pin *bound = NULL;
     AC_TRY(bounds(a, &bound));
-    const ac_import_options how = {.from = a->opt.from,
-                                   .outputs = a->opt.outputs,
-                                   .second = a->source.weights.path ? &a->source.weights : NULL,
-                                   .random = a->opt.random >= 0,
-                                   .seed = a->opt.random >= 0 ? (uint64_t)a->opt.random : 0,
-                                   .batch = trains && a->opt.batch > 0 ? ac_settings_micro_batch(&a->opt) : 0,
+    const ac_import_options how = {.from = a->opt->from,
+                                   .outputs = a->opt->outputs,
+                                   .second = a->source->weights.path ? &a->source->weights : NULL,
+                                   .random = a->opt->random >= 0,
+                                   .seed = a->opt->random >= 0 ? (uint64_t)a->opt->random : 0,
+                                   .batch = trains && a->opt->batch > 0 ? ac_settings_micro_batch(a->opt) : 0,
                                    .train = trains,
-                                   .batch_norm = trains && a->opt.bn != AC_OPT_BN_FROZEN,
-                                   .strict = a->opt.strict,
+                                   .batch_norm = trains && a->opt->bn != AC_OPT_BN_FROZEN,
+                                   .strict = a->opt->strict,
                                    .bound = bound,
-                                   .n_bounds = a->opt.bound.n,
+                                   .n_bounds = a->opt->bound.n,
                                    .promise = ac_lower_promise};
-    ac_imported *m = AC_NEW(a->cx.region, ac_imported);
-    AC_TRY(ac_import(&a->cx, &a->source.file, &how, m));
+    ac_imported *m = AC_NEW(a->cx->region, ac_imported);
+    AC_TRY(ac_import(a->cx, &a->source->file, &how, m));
     change_batch(m->graph, how.batch);
-    a->model = m;
+    *out = m;
     return AC_OK;
-}
-
-void ac_shape_input(arenac *a, int32_t input, int32_t rank, const int64_t *dim)
-{
-    ac_tensor *t = a->model->graph->input.item[input];
-    if (t->any_rank && rank <= AC_MAX_RANK) {
-        t->any_rank = false;
-        t->rank = rank;
-        for (int32_t i = 0; i < rank; i++)
-            t->dim[i] = dim[i];
-    }
-    if (t->rank == rank)
-        for (int32_t i = 0; i < rank; i++)
-            if (t->dim[i] < 0 || t->dim_name[i])
-                t->dim[i] = dim[i];
 }
 
 /* ------------------------------------------------------------------ --const */
 
 /* Input i becomes a constant with these elements. */
-static void fix_input(arenac *a, int32_t i, const ac_npy *array)
+static void fix_input(const ac_made *a, int32_t i, const ac_npy *array)
 {
     ac_graph *g = a->model->graph;
     ac_tensor *t = g->input.item[i];
-    t->data = ac_copy(a->cx.region, array->data, (size_t)array->bytes + (array->bytes == 0));
+    t->data = ac_copy(a->cx->region, array->data, (size_t)array->bytes + (array->bytes == 0));
     t->input = false;
-    ac_push(a->cx.region, &a->fixed, t->name);
+    ac_push(a->cx->region, &a->inputs->fixed, t->name);
     memmove(g->input.item + i, g->input.item + i + 1, (size_t)(g->input.n - i - 1) * sizeof *g->input.item);
     g->input.n--;
 }
 
-static int read_constant(arenac *a, const ac_key_option *k, ac_npy *array, bool *given)
+static int read_constant(const ac_made *a, const ac_key_option *k, ac_npy *array, bool *given)
 {
     const ac_graph *g = a->model->graph;
     int32_t i;
-    AC_TRY(ac_io_find(&a->cx, a->source.path, "--const", k->key, g->input.item, g->input.n, &i));
+    AC_TRY(ac_io_find(a->cx, a->source->path, "--const", k->key, g->input.item, g->input.n, &i));
     if (given[i])
-        return ac_error(&a->cx, (ac_place){0}, E0501, "--const '%s' is given twice", k->key);
-    AC_TRY(ac_npy_read(&a->cx, k->path, &array[i]));
+        return ac_error(a->cx, (ac_place){0}, E0501, "--const '%s' is given twice", k->key);
+    AC_TRY(ac_npy_read(a->cx, k->path, &array[i]));
     given[i] = true;
-    ac_shape_input(a, i, array[i].rank, array[i].dim);
-    return ac_npy_fits(&a->cx, &array[i], g->input.item[i], ac_strf(a->cx.region, "--const %s", k->key));
+    ac_shape_input(a->model->graph, i, array[i].rank, array[i].dim);
+    return ac_npy_fits(a->cx, &array[i], g->input.item[i], ac_strf(a->cx->region, "--const %s", k->key));
 }
 
 /* Positions are those of the model as it was read, so all arrays are found before any input goes. */
-static int read_constants(arenac *a)
+int ac_read_constants(const ac_made *a)
 {
     const int32_t n = a->model->graph->input.n;
-    ac_npy *array = AC_NEW_N(a->cx.region, ac_npy, n + 1);
-    bool *given = AC_NEW_N(a->cx.region, bool, n + 1);
+    ac_npy *array = AC_NEW_N(a->cx->region, ac_npy, n + 1);
+    bool *given = AC_NEW_N(a->cx->region, bool, n + 1);
     int status = AC_OK;
-    for (int32_t k = 0; k < a->opt.fix.n && status == AC_OK; k++)
-        status = read_constant(a, &a->opt.fix.item[k], array, given);
+    for (int32_t k = 0; k < a->opt->fix.n && status == AC_OK; k++)
+        status = read_constant(a, &a->opt->fix.item[k], array, given);
     for (int32_t i = n - 1; i >= 0; i--) {
         if (given[i] && status == AC_OK)
             fix_input(a, i, &array[i]);
@@ -163,23 +148,4 @@ static int read_constants(arenac *a)
             ac_npy_close(&array[i]);
     }
     return status;
-}
-
-int ac_read(arenac *a, const char *const *path, int32_t n)
-{
-    AC_TRY(ac_source_open(a, path, n));
-    return ac_read_opened(a);
-}
-
-int ac_read_any(arenac *a)
-{
-    return ac_intervals_look_like(a) ? ac_intervals_read(a) : ac_read_opened(a);
-}
-
-int ac_read_opened(arenac *a)
-{
-    if (ac_tflm_wanted(a))
-        return AC_OK; /* tflm.c reads the file by itself */
-    AC_TRY(ac_read_model(a));
-    return read_constants(a);
 }

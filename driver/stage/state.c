@@ -67,12 +67,12 @@ static int list_names(ac_ctx *cx, const char *what, ac_tensor *const *list, int3
     return n > SHOWN ? ac_detail(cx, "%s .. and %d more", what, n - SHOWN) : AC_FAIL;
 }
 
-static int add(arenac *a, const char *arg, int32_t output, int32_t input, ac_state_pair *list, int32_t *n)
+static int add(const ac_made *a, const char *arg, int32_t output, int32_t input, ac_state_pair *list, int32_t *n)
 {
     const ac_graph *g = a->model->graph;
     for (int32_t i = 0; i < *n; i++)
         if (list[i].output == output || list[i].input == input)
-            return ac_error(&a->cx, (ac_place){.file = a->source.path}, E0501, "--state '%s': %s '%s' is kept already",
+            return ac_error(a->cx, (ac_place){.file = a->source->path}, E0501, "--state '%s': %s '%s' is kept already",
                             arg, list[i].input == input ? "input" : "output",
                             list[i].input == input ? g->input.item[input]->name : g->output.item[output]->name);
     list[(*n)++] = (ac_state_pair){.axis = -1,
@@ -83,21 +83,21 @@ static int add(arenac *a, const char *arg, int32_t output, int32_t input, ac_sta
     return AC_OK;
 }
 
-static int add_pattern(arenac *a, const ac_key_option *o, ac_state_pair *list, int32_t *n)
+static int add_pattern(const ac_made *a, const ac_key_option *o, ac_state_pair *list, int32_t *n)
 {
     const ac_graph *g = a->model->graph;
-    ac_ctx *cx = &a->cx;
+    ac_ctx *cx = a->cx;
     const char *arg = ac_strf(cx->region, "%s=%s", o->key, o->path);
     const matches out = find(cx->region, o->key, g->output.item, g->output.n);
     matches in = find(cx->region, o->path, g->input.item, g->input.n);
     if (!out.n || !in.n) {
-        ac_error(cx, (ac_place){.file = a->source.path}, E0501, "--state '%s': no %s has the name '%s'", arg,
+        ac_error(cx, (ac_place){.file = a->source->path}, E0501, "--state '%s': no %s has the name '%s'", arg,
                  out.n ? "input" : "output", out.n ? o->path : o->key);
         return out.n ? list_names(cx, "input", g->input.item, g->input.n)
                      : list_names(cx, "output", g->output.item, g->output.n);
     }
     if (!pair(cx->region, &out, &in))
-        return ac_error(cx, (ac_place){.file = a->source.path}, E0501,
+        return ac_error(cx, (ac_place){.file = a->source->path}, E0501,
                         "--state '%s' names %d outputs and %d inputs, expected pairs", arg, out.n, in.n);
     for (int32_t i = 0; i < out.n; i++)
         AC_TRY(add(a, arg, out.at[i], in.at[i], list, n));
@@ -123,10 +123,10 @@ static const ac_key_option USUAL[] = {
 };
 
 /* Outputs and inputs of a usual name, with the same stars, types and ranks; NULL: none. */
-static const ac_key_option *usual(const arenac *a, int32_t *found)
+static const ac_key_option *usual(const ac_made *a, int32_t *found)
 {
     const ac_graph *g = a->model->graph;
-    ac_region *r = a->cx.region;
+    ac_region *r = a->cx->region;
     for (size_t k = 0; k < sizeof USUAL / sizeof *USUAL; k++) {
         const matches out = find(r, USUAL[k].key, g->output.item, g->output.n),
                       in = find(r, USUAL[k].path, g->input.item, g->input.n);
@@ -143,58 +143,60 @@ static const ac_key_option *usual(const arenac *a, int32_t *found)
     return NULL;
 }
 
-void ac_state_guess(arenac *a)
+const char *ac_state_guess(const ac_made *a)
 {
     int32_t n;
-    const ac_key_option *k = a->opt.state.n || a->opt.train ? NULL : usual(a, &n);
-    if (k)
-        a->guess = ac_strf(a->cx.region, "%d output%s may be kept in place of input%s from run to run: --state '%s=%s'",
-                           n, n == 1 ? "" : "s", n == 1 ? "" : "s", k->key, k->path);
+    const ac_key_option *k = a->opt->state.n || a->opt->train ? NULL : usual(a, &n);
+    return k ? ac_strf(a->cx->region, "%d output%s may be kept in place of input%s from run to run: --state '%s=%s'", n,
+                       n == 1 ? "" : "s", n == 1 ? "" : "s", k->key, k->path)
+             : NULL;
 }
 
 /* ------------------------------------------------------------------ caches that grow */
 
 /* The option of --dim that says how many rows a cache has room for; -1: it is none of them. */
-static int32_t dim_of(arenac *a, const ac_state_pair *s)
+static int32_t dim_of(const ac_made *a, const ac_state_pair *s)
 {
-    const char *indexed = ac_strf(a->cx.region, "%s.%d", s->input_name, s->axis);
-    for (int32_t i = 0; i < a->opt.dim.n; i++) {
-        const char *name = ac_pin_name(&a->cx, a->model, a->opt.dim.item[i].name);
+    const char *indexed = ac_strf(a->cx->region, "%s.%d", s->input_name, s->axis);
+    for (int32_t i = 0; i < a->opt->dim.n; i++) {
+        const char *name = ac_pin_name(a->cx, a->model, a->opt->dim.item[i].name);
         if (!strcmp(name, indexed) || (s->dim_name && !strcmp(name, s->dim_name)))
             return i;
     }
     return -1;
 }
 
-arenac *ac_state_longer(arenac *a, int64_t more)
+ac_work *ac_state_longer(const ac_made *a, const ac_state_pair *kept, int32_t n, int64_t more)
 {
-    static const ac_option_id OWN[] = {AC_OPT_state, AC_OPT_dim, AC_OPT_dump_after, AC_OPT_stop_after};
-    bool *longer = AC_NEW_N(a->cx.region, bool, a->opt.dim.n + 1), any = false;
-    for (int32_t i = 0; i < a->n_kept; i++) {
-        const int32_t k = a->kept[i].axis < 0 ? -1 : dim_of(a, &a->kept[i]);
+    const ac_opt_dims *dim = &a->opt->dim;
+    bool *longer = AC_NEW_N(a->cx->region, bool, dim->n + 1), any = false;
+    ac_pin *pin;
+    for (int32_t i = 0; i < n; i++) {
+        const int32_t k = kept[i].axis < 0 ? -1 : dim_of(a, &kept[i]);
         if (k >= 0)
             any = longer[k] = true;
     }
-    if (!any)
+    if (!any || ac_dims_pins(a->cx, dim, NULL, 0, &pin) != AC_OK)
         return NULL;
-    ac_pin *pin;
-    if (ac_dims_pins(&a->cx, &a->opt.dim, NULL, 0, &pin) != AC_OK)
-        return NULL;
-    arenac *one = ac_open_like(a, OWN, sizeof OWN / sizeof *OWN);
-    for (int32_t i = 0; i < a->opt.dim.n; i++)
-        arenac_set(one, "dim",
-                   longer[i] ? ac_strf(a->cx.region, "%s=%lld", pin[i].name, (long long)(pin[i].value + more))
-                             : a->opt.given[AC_OPT_dim].item[i]);
+    for (int32_t i = 0; i < dim->n; i++)
+        if (longer[i] && (pin[i].value + more < 0 || pin[i].value + more > INT32_MAX))
+            return NULL;
+    ac_work *one = ac_work_like(a->owner, AC_AS_LENGTH);
+    for (int32_t i = 0; i < dim->n; i++) {
+        const int64_t size = pin[i].value + more;
+        const ac_dim_option as = {.name = pin[i].name, .lo = size, .hi = size};
+        ac_push(one->cx.region, &one->opt.dim, longer[i] ? as : dim->item[i]);
+    }
     return one;
 }
 
-int ac_state_find(arenac *a, ac_state_pair **list, int32_t *n)
+int ac_state_find(const ac_made *a, ac_state_pair **list, int32_t *n)
 {
-    const ac_opt_keys *o = &a->opt.state;
+    const ac_opt_keys *o = &a->opt->state;
     *n = 0;
-    *list = AC_NEW_N(a->cx.region, ac_state_pair, a->model->graph->output.n + 1);
-    if (o->n && a->opt.train)
-        return ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501, "--state and --train exclude each other");
+    *list = AC_NEW_N(a->cx->region, ac_state_pair, a->model->graph->output.n + 1);
+    if (o->n && a->opt->train)
+        return ac_error(a->cx, (ac_place){.file = "arenac"}, E0501, "--state and --train exclude each other");
     for (int32_t i = 0; i < o->n; i++)
         AC_TRY(add_pattern(a, &o->item[i], *list, n));
     return AC_OK;

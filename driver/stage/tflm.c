@@ -4,6 +4,7 @@
 #include "driver/stage/stage.h"
 
 #include "codegen/c/expr.h"
+#include "driver/facts/facts.h"
 #include "import/tflite/offline.h"
 
 #include <ctype.h>
@@ -56,14 +57,14 @@ static ac_order_problem *order_problem(ac_region *r, const ac_offline *m, ac_byt
 /* ------------------------------------------------------------------ plan */
 
 /* Room for what kernels ask for: TFLM finds it free when it looks for places around the plan. */
-static void add_scratch(arenac *a, ac_tflm *t, ac_bytes align)
+static void add_scratch(const ac_made *a, ac_tflm *t, ac_bytes align)
 {
     const ac_offline *m = &t->model;
     ac_problem *p = &t->problem;
     for (int32_t s = 0; s < m->n_ops; s++) {
         const ac_offline_op *op = &m->op[t->order ? t->order[s] : s];
         for (int32_t k = 0; k < op->n_scratch; k++)
-            p->item[p->n++] = (ac_item){.name = ac_internf(&a->cx, "scratch%d.%d", s, k),
+            p->item[p->n++] = (ac_item){.name = ac_internf(a->cx, "scratch%d.%d", s, k),
                                         .size = ac_align_up(op->scratch[k], ALIGN),
                                         .align = align,
                                         .life = {s, s + 1},
@@ -92,17 +93,17 @@ static void add_tensors(ac_tflm *t, ac_bytes align)
     t->n_planned = p->n;
 }
 
-static ac_solve_options search_of(const arenac *a)
+static ac_solve_options search_of(const ac_made *a)
 {
-    return (ac_solve_options){.steps = ac_solve_steps((int)a->opt.effort), .goal = a->opt.budget.bytes};
+    return (ac_solve_options){.steps = ac_solve_steps((int)a->opt->effort), .goal = a->opt->budget.bytes};
 }
 
 /* The model in an order, packed. NULL: a diagnostic. */
-static ac_tflm *pack(arenac *a, const ac_offline *model, const int32_t *order)
+static ac_tflm *pack(const ac_made *a, const ac_offline *model, const int32_t *order)
 {
-    ac_region *r = a->cx.region;
+    ac_region *r = a->cx->region;
     ac_tflm *t = AC_NEW(r, ac_tflm);
-    const ac_bytes align = a->opt.align > ALIGN ? a->opt.align : ALIGN;
+    const ac_bytes align = a->opt->align > ALIGN ? a->opt->align : ALIGN;
     const ac_solve_options search = search_of(a);
     t->model = *model;
     t->model.tensor = ac_copy(r, model->tensor, (size_t)model->n_tensors * sizeof *model->tensor);
@@ -114,20 +115,20 @@ static ac_tflm *pack(arenac *a, const ac_offline *model, const int32_t *order)
     p->mem[0] = (ac_memory){.name = "arena", .capacity = -1, .align = align};
     p->n_mems = 1;
     p->steps = model->n_ops > 0 ? model->n_ops : 1;
-    ac_offline_lives(&a->cx, &t->model, order);
+    ac_offline_lives(a->cx, &t->model, order);
     add_tensors(t, align);
     add_scratch(a, t, align);
-    return ac_solve_all(&a->cx, p, a->opt.planner, &search, &t->plan, t->row, &t->n_rows) == AC_OK ? t : NULL;
+    return ac_solve_all(a->cx, p, a->opt->planner, &search, &t->plan, t->row, &t->n_rows) == AC_OK ? t : NULL;
 }
 
 /* --schedule search: the smaller of the plan in the file's order and of one in another order. NULL: a diagnostic. */
-static ac_tflm *reorder(arenac *a, ac_tflm *file)
+static ac_tflm *reorder(const ac_made *a, ac_tflm *file)
 {
-    ac_region *tmp = ac_region_open(&a->cx.heap);
-    int32_t *order = AC_NEW_N(a->cx.region, int32_t, file->model.n_ops + 1);
-    const int effort = a->opt.effort >= 0 ? (int)a->opt.effort : AC_EFFORT_DEFAULT;
+    ac_region *tmp = ac_region_open(&a->cx->heap);
+    int32_t *order = AC_NEW_N(a->cx->region, int32_t, file->model.n_ops + 1);
+    const int effort = a->opt->effort >= 0 ? (int)a->opt->effort : AC_EFFORT_DEFAULT;
     const ac_plan_found found = {.order = ac_order_search(order_problem(tmp, &file->model, file->problem.mem[0].align),
-                                                          ac_effort_steps(effort), order, &a->cx.heap),
+                                                          ac_effort_steps(effort), order, &a->cx->heap),
                                  .file_order_bytes = file->plan.arena_bytes};
     ac_tflm *best = file;
     ac_region_close(tmp);
@@ -148,10 +149,10 @@ static const ac_offline_op *op_at(const ac_tflm *t, int32_t s)
     return &t->model.op[t->order ? t->order[s] : s];
 }
 
-static void put_tensors(arenac *a, const ac_tflm *t)
+static void put_tensors(const ac_made *a, const ac_tflm *t, ac_report *r)
 {
     const ac_offline *m = &t->model;
-    ac_region *region = a->cx.region;
+    ac_region *region = a->cx->region;
     ac_report_tensor *row = AC_NEW_N(region, ac_report_tensor, m->n_tensors + 1);
     int32_t *at = AC_NEW_N(region, int32_t, m->n_tensors + 1);
     int32_t n = 0;
@@ -180,12 +181,12 @@ static void put_tensors(arenac *a, const ac_tflm *t)
             if (op->in[k] >= 0 && at[op->in[k]] >= 0)
                 ac_push(region, &read, ((ac_facts_read){at[op->in[k]], s, false}));
     }
-    ac_facts_reads(a, row, n, read.item, read.n);
+    ac_facts_reads(a->cx, r, row, n, read.item, read.n);
 }
 
-static void put_notes(arenac *a, const ac_tflm *t)
+static void put_notes(const ac_made *a, const ac_tflm *t, ac_report *to)
 {
-    ac_region *r = a->cx.region;
+    ac_region *r = a->cx->region;
     AC_VEC(const char *) note = {0};
     ac_push(r, &note,
             "planned for TFLite Micro: the file's operators as they are, with room for what its reference kernels ask "
@@ -193,16 +194,15 @@ static void put_notes(arenac *a, const ac_tflm *t)
     if (t->model.n_subgraphs > 1)
         ac_push(r, &note, ac_strf(r, "tensors of %d further subgraphs are placed by TFLM", t->model.n_subgraphs - 1));
     if (t->found.file_order_bytes)
-        ac_push(r, &note, ac_facts_order_note(a, &t->found, "; --emit tflite reorders the operators"));
-    a->report->notes = note.item;
-    a->report->n_notes = note.n;
+        ac_push(r, &note, ac_facts_order_note(a->cx, &t->found, &t->plan, "; --emit tflite reorders the operators"));
+    to->notes = note.item;
+    to->n_notes = note.n;
 }
 
-static void put_steps(arenac *a, const ac_tflm *t)
+static void put_steps(const ac_made *a, const ac_tflm *t, ac_report *r)
 {
     const ac_offline *m = &t->model;
-    ac_report *r = a->report;
-    ac_report_step *step = AC_NEW_N(a->cx.region, ac_report_step, m->n_ops + 1);
+    ac_report_step *step = AC_NEW_N(a->cx->region, ac_report_step, m->n_ops + 1);
     for (int32_t s = 0; s < m->n_ops; s++) {
         const ac_offline_op *op = op_at(t, s);
         const int32_t out = op->n_out ? op->out[0] : -1;
@@ -212,66 +212,66 @@ static void put_steps(arenac *a, const ac_tflm *t)
             step[s].scratch += op->scratch[k];
         r->scratch_bytes = step[s].scratch > r->scratch_bytes ? step[s].scratch : r->scratch_bytes;
     }
-    ac_facts_steps(a, step, m->n_ops);
+    ac_facts_steps(a->cx, r, step, m->n_ops);
 }
 
-static void report(arenac *a, const ac_tflm *t)
+static void report(const ac_made *a, const ac_tflm *t, ac_made *out)
 {
-    ac_packed *packed = AC_NEW(a->cx.region, ac_packed);
-    *packed = (ac_packed){&t->problem, &t->plan, t->row, t->n_rows, search_of(a), a->opt.budget.bytes};
+    ac_packed *packed = AC_NEW(a->cx->region, ac_packed);
+    *packed = (ac_packed){&t->problem, &t->plan, t->row, t->n_rows, search_of(a), a->opt->budget.bytes};
     ac_report *r = ac_facts_open(a, packed, "TFLite v3", "tflm");
     r->n_file_ops = t->model.n_ops;
     r->n_constants = t->model.n_constants;
     r->weight_bytes = t->model.weight_bytes;
     r->file_order_bytes = t->found.file_order_bytes;
-    put_steps(a, t);
-    put_tensors(a, t);
-    put_notes(a, t);
+    put_steps(a, t, r);
+    put_tensors(a, t, r);
+    put_notes(a, t, r);
+    out->packed = packed;
+    out->report = r;
 }
 
-bool ac_tflm_wanted(const arenac *a)
+bool ac_tflm_wanted(const ac_request *q)
 {
-    return a->for_tflm || a->opt.reference == AC_OPT_REFERENCE_TFLM || ac_emits(a->opt.emit, "tflite") ||
-           ac_emits(a->opt.emit, "tflm-buffer-plan");
+    return q->tflm || q->opt->reference == AC_OPT_REFERENCE_TFLM || ac_emits(q->opt->emit, "tflite") ||
+           ac_emits(q->opt->emit, "tflm-buffer-plan");
 }
 
-int ac_tflm_plan(arenac *a)
+int ac_tflm_plan(const ac_made *a, ac_made *out)
 {
     ac_offline model;
-    if (a->report)
-        return ac_facts_over_budget(a) ? AC_FAIL : AC_OK;
     AC_TRY(ac_refuse_options(a, "TFLite Micro runs the operators as they are", true));
-    AC_TRY(ac_offline_read(&a->cx, &a->source.file, &model));
+    AC_TRY(ac_offline_read(a->cx, &a->source->file, &model));
     ac_tflm *t = pack(a, &model, NULL);
-    if (t && a->opt.schedule == AC_OPT_SCHEDULE_SEARCH)
+    if (t && a->opt->schedule == AC_OPT_SCHEDULE_SEARCH)
         t = reorder(a, t);
     if (!t)
         return AC_FAIL;
-    a->tflm = t;
-    report(a, t);
-    return ac_facts_budget(a) == AC_OK ? AC_OK : ac_report_help_smaller(&a->cx, a->report);
+    out->tflm = t;
+    report(a, t, out);
+    return ac_report_over_budget(a->cx, out->report) == AC_OK ? AC_OK : ac_report_help_smaller(a->cx, out->report);
 }
 
 /* ------------------------------------------------------------------ emit */
 
 /* TFLM's BufferPlan has a list without a fixed length at its end; a struct of the same layout can be initialised
  * in C. */
-static int put_buffer_plan(arenac *a, const ac_tflm *o, ac_sink *to)
+static int put_buffer_plan(const ac_made *a, const ac_tflm *o, ac_sink *to)
 {
     const ac_problem *p = &o->problem;
     if (o->model.n_subgraphs > 1)
         return ac_error(
-            &a->cx, (ac_place){.file = a->source.path}, E0502,
+            a->cx, (ac_place){.file = a->source->path}, E0502,
             "a buffer plan has no place for tensors of further subgraphs; --emit tflite plans the main one");
-    char *name = ac_strdup(a->cx.region, a->opt.name ? a->opt.name : a->source.stem);
-    char *upper = ac_strdup(a->cx.region, name);
+    char *name = ac_strdup(a->cx->region, a->opt->name ? a->opt->name : a->source->stem);
+    char *upper = ac_strdup(a->cx->region, name);
     for (size_t i = 0; name[i]; i++) {
         const bool good = isalpha((unsigned char)name[i]) || (i && isdigit((unsigned char)name[i]));
         name[i] = good ? (char)tolower((unsigned char)name[i]) : '_';
         upper[i] = (char)toupper((unsigned char)name[i]);
     }
     ac_putf(to, "/* Offsets for TFLite Micro's NonPersistentMemoryPlannerShim, made by arenac %s from %s.\n",
-            arenac_version(), ac_c_comment_text(a->cx.region, a->source.base));
+            arenac_version(), ac_c_comment_text(a->cx->region, a->source->base));
     ac_putf(
         to,
         " * The layout is that of tflite::BufferPlan: reinterpret_cast<const tflite::BufferPlan *>(&%s_buffer_plan).\n",
@@ -285,50 +285,50 @@ static int put_buffer_plan(arenac *a, const ac_tflm *o, ac_sink *to)
     for (int32_t i = 0; i < o->n_planned; i++) {
         const ac_item *it = &p->item[i];
         ac_putf(to, "    %lld, /* %s, %lld B, steps %d-%d */\n", (long long)o->plan.offset[i],
-                ac_c_comment_text(a->cx.region, it->name), (long long)it->size, it->life.begin, it->life.end - 1);
+                ac_c_comment_text(a->cx->region, it->name), (long long)it->size, it->life.begin, it->life.end - 1);
     }
     ac_putf(to, "%s}};\n\n#endif\n", o->n_planned ? "" : "    0\n");
     return AC_OK;
 }
 
-int ac_tflm_emit(arenac *a, const char *kind, ac_sink *to)
+int ac_tflm_emit(const ac_made *a, const char *kind, ac_sink *to)
 {
     const ac_tflm *t = a->tflm;
     const ac_offline *m = &t->model;
     if (!strcmp(kind, "tflite")) {
-        ac_bytes *offset = AC_NEW_N(a->cx.region, ac_bytes, m->n_tensors + 1);
+        ac_bytes *offset = AC_NEW_N(a->cx->region, ac_bytes, m->n_tensors + 1);
         for (int32_t i = 0; i < m->n_tensors; i++)
             offset[i] = t->item_of[i] >= 0 ? t->plan.offset[t->item_of[i]] : -1;
-        return ac_offline_write(&a->cx, &a->source.file, m, offset, t->order, to);
+        return ac_offline_write(a->cx, &a->source->file, m, offset, t->order, to);
     }
-    if (!t->order || ac_emits(a->opt.emit, "tflite"))
+    if (!t->order || ac_emits(a->opt->emit, "tflite"))
         return put_buffer_plan(a, t, to);
-    ac_error(&a->cx, (ac_place){.file = a->source.path}, E0501,
+    ac_error(a->cx, (ac_place){.file = a->source->path}, E0501,
              "this buffer plan is for another order than the file's");
     return ac_help(
-        &a->cx, "write the reordered model beside it: --emit tflite,tflm-buffer-plan, or leave out --schedule search");
+        a->cx, "write the reordered model beside it: --emit tflite,tflm-buffer-plan, or leave out --schedule search");
 }
 
 /* ------------------------------------------------------------------ show */
 
-int ac_tflm_show(arenac *a, ac_sink *to)
+int ac_tflm_show(const ac_made *a, ac_sink *to)
 {
     ac_offline m;
     ac_bytes end = 0;
     int32_t planned = 0;
-    if (!ac_offline_is_tflite(&a->source.file))
+    if (!ac_offline_is_tflite(&a->source->file))
         return AC_OK;
-    AC_TRY(ac_offline_read(&a->cx, &a->source.file, &m));
+    AC_TRY(ac_offline_read(a->cx, &a->source->file, &m));
     if (!m.has_plan)
         return AC_OK;
-    ac_offline_lives(&a->cx, &m, NULL);
+    ac_offline_lives(a->cx, &m, NULL);
     for (int32_t i = 0; i < m.n_tensors; i++)
         if (m.tensor[i].stored >= 0) {
             planned++;
             end = m.tensor[i].stored + m.tensor[i].bytes > end ? m.tensor[i].stored + m.tensor[i].bytes : end;
         }
     ac_putf(to, "stored plan (%s): %d of %d tensors, %s B\n  offset      bytes  operators  tensor\n", AC_OFFLINE_NAME,
-            planned, m.n_tensors, ac_commas(&a->cx, end));
+            planned, m.n_tensors, ac_commas(a->cx, end));
     for (int32_t i = 0; i < m.n_tensors; i++) {
         const ac_offline_tensor *t = &m.tensor[i];
         if (t->stored >= 0)

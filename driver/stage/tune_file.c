@@ -1,16 +1,19 @@
 /* tune_file.c - reading and writing tune files; see tune_file.h. */
 #include "driver/stage/tune_file.h"
 
+#include "driver/stage/stage.h"
+
 #include "base/text/words.h"
 
 #include <string.h>
 
 static const char MAGIC[] = "arenac-tune 1";
 
-void ac_tune_write(ac_sink *to, arenac *a, const ac_lowering *low, const ac_schedule *chosen, const char *const *note)
+void ac_tune_write(ac_sink *to, const ac_made *a, const ac_lowering *low, const ac_schedule *chosen,
+                   const char *const *note)
 {
     ac_putf(to, "%s\nversion %s\ntarget %s\nmodel %s\n\n# step rows vecs winograd operator name\n", MAGIC,
-            arenac_version(), low->set.target->name, ac_source_sha256(a));
+            arenac_version(), low->set.target->name, ac_source_sha256(a->cx, a->source));
     for (int32_t i = 0; i < low->n_steps; i++) {
         const ac_node *n = low->step[i]->node;
         if (!chosen[i].rows)
@@ -22,14 +25,14 @@ void ac_tune_write(ac_sink *to, arenac *a, const ac_lowering *low, const ac_sche
 }
 
 /* The head: false when the file is for something else, after a warning that names it. */
-static bool fits(ac_words *r, arenac *a, const ac_settings *set, bool *broken)
+static bool fits(ac_words *r, const ac_made *a, const ac_settings *set, bool *broken)
 {
     const struct {
         const char *key, *what, *want;
     } head[] = {
         {"version", "version of arenac", arenac_version()},
         {"target", "target", set->target->name},
-        {"model", "model", ac_source_sha256(a)},
+        {"model", "model", ac_source_sha256(a->cx, a->source)},
     };
     if (!ac_words_line(r) || (size_t)(r->stop - r->line) != strlen(MAGIC) || memcmp(r->line, MAGIC, strlen(MAGIC))) {
         *broken = true;
@@ -44,13 +47,13 @@ static bool fits(ac_words *r, arenac *a, const ac_settings *set, bool *broken)
                    *value = key ? ac_words_take(r, &at) : NULL;
         if (!value || strcmp(key, head[k].key)) {
             *broken = true;
-            ac_words_complain(r, r->line, ac_strf(a->cx.region, "expected '%s'", head[k].key));
+            ac_words_complain(r, r->line, ac_strf(a->cx->region, "expected '%s'", head[k].key));
             return false;
         }
         if (strcmp(value, head[k].want)) {
-            ac_warn(&a->cx, (ac_place){.file = r->file}, W0002, "the tune file is of another %s, and is ignored",
+            ac_warn(a->cx, (ac_place){.file = r->file}, W0002, "the tune file is of another %s, and is ignored",
                     head[k].what);
-            ac_detail(&a->cx, "it is for %s, this is %s", value, head[k].want);
+            ac_detail(a->cx, "it is for %s, this is %s", value, head[k].want);
             return false;
         }
     }
@@ -77,10 +80,10 @@ static int read_row(ac_words *r, ac_node *const *node, int32_t n, int32_t *step,
     return AC_OK;
 }
 
-static int read_rows(ac_words *r, arenac *a, const ac_settings *set, ac_node *const *node, int32_t n,
+static int read_rows(ac_words *r, const ac_made *a, const ac_settings *set, ac_node *const *node, int32_t n,
                      const ac_schedule **hints)
 {
-    ac_ctx *cx = &a->cx;
+    ac_ctx *cx = a->cx;
     ac_schedule *hint = AC_NEW_N(cx->region, ac_schedule, n + 1), row;
     int32_t strange = 0, step, unasked = 0;
     for (int32_t i = 0; i < n; i++)
@@ -111,15 +114,15 @@ static int read_rows(ac_words *r, arenac *a, const ac_settings *set, ac_node *co
     return AC_OK;
 }
 
-int ac_tune_read(arenac *a, const ac_settings *set, ac_node *const *node, int32_t n, const ac_schedule **hints)
+int ac_tune_read(const ac_made *a, const ac_settings *set, ac_node *const *node, int32_t n, const ac_schedule **hints)
 {
     ac_file f = {0};
     *hints = NULL;
-    if (!a->opt.tuned)
+    if (!a->opt->tuned)
         return AC_OK;
-    AC_TRY(ac_file_open(&a->cx, a->opt.tuned, &f));
-    const char *text = ac_copy(a->cx.region, f.data, f.n + (f.n == 0)); /* closed before anything else can fail */
-    ac_words r = {.cx = &a->cx, .file = a->opt.tuned, .at = text, .end = text + f.n};
+    AC_TRY(ac_file_open(a->cx, a->opt->tuned, &f));
+    const char *text = ac_copy(a->cx->region, f.data, f.n + (f.n == 0)); /* closed before anything else can fail */
+    ac_words r = {.cx = a->cx, .file = a->opt->tuned, .at = text, .end = text + f.n};
     ac_file_close(&f);
     bool broken = false;
     if (!fits(&r, a, set, &broken))

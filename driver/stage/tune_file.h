@@ -15,11 +15,12 @@
  * winograd, which has to be asked for besides). */
 #ifndef AC_DRIVER_TUNE_FILE_H
 #define AC_DRIVER_TUNE_FILE_H
-#include "driver/stage/stage.h"
+#include "driver/request/made.h"
 
 /* What the file of --tuned says of the n nodes, in *hints; NULL without one. Warnings W0002; errors: E0301, E0021. */
-int ac_tune_read(arenac *a, const ac_settings *set, ac_node *const *node, int32_t n, const ac_schedule **hints);
+int ac_tune_read(const ac_made *a, const ac_settings *set, ac_node *const *node, int32_t n, const ac_schedule **hints);
 /* The text. chosen: one for each step, rows 0: no line. note: a comment for each, or NULL. */
-void ac_tune_write(ac_sink *to, arenac *a, const ac_lowering *low, const ac_schedule *chosen, const char *const *note);
+void ac_tune_write(ac_sink *to, const ac_made *a, const ac_lowering *low, const ac_schedule *chosen,
+                   const char *const *note);
 
 #endif

@@ -6,70 +6,65 @@
 /* ------------------------------------------------------------------ arrays */
 
 /* Reads the files of --cotangent, and makes space for them among the inputs. */
-static int open_cotangents(arenac *a, ac_gradients *s)
+static int open_cotangents(ac_work *w, ac_gradients *s)
 {
-    const ac_graph *g = a->model->graph;
-    const ac_opt_keys *list = &a->opt.cotangent;
-    ac_region *r = a->cx.region;
-    const ac_inputs had = a->inputs;
+    const ac_graph *g = w->made.model->graph;
+    const ac_opt_keys *list = &w->opt.cotangent;
+    ac_region *r = w->cx.region;
+    const ac_inputs had = w->inputs;
     bool *given = AC_NEW_N(r, bool, g->output.n + 1);
     if (!list->n)
-        return ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501,
+        return ac_error(&w->cx, (ac_place){.file = "arenac"}, E0501,
                         "grad needs the gradient of what by an output: --cotangent OUTPUT=FILE.npy");
     ac_npy *cotangent = AC_NEW_N(r, ac_npy, list->n);
     int32_t *of = AC_NEW_N(r, int32_t, list->n);
     for (int32_t k = 0; k < list->n; k++) {
         const ac_key_option *c = &list->item[k];
-        AC_TRY(ac_io_find(&a->cx, a->source.path, "--cotangent", c->key, g->output.item, g->output.n, &of[k]));
+        AC_TRY(ac_io_find(&w->cx, w->source.path, "--cotangent", c->key, g->output.item, g->output.n, &of[k]));
         if (given[of[k]])
-            return ac_error(&a->cx, (ac_place){0}, E0501, "--cotangent '%s' is given twice", c->key);
+            return ac_error(&w->cx, (ac_place){0}, E0501, "--cotangent '%s' is given twice", c->key);
         given[of[k]] = true;
-        AC_TRY(ac_npy_read(&a->cx, c->path, &cotangent[k]));
+        AC_TRY(ac_npy_read(&w->cx, c->path, &cotangent[k]));
     }
     *s = (ac_gradients){.cotangent = cotangent, .of = of, .n = list->n};
-    a->inputs.array = AC_NEW_N(r, ac_npy, had.n + list->n + 1);
-    a->inputs.given = AC_NEW_N(r, bool, had.n + list->n + 1);
+    w->inputs.array = AC_NEW_N(r, ac_npy, had.n + list->n + 1);
+    w->inputs.given = AC_NEW_N(r, bool, had.n + list->n + 1);
     for (int32_t i = 0; i < had.n; i++) {
-        a->inputs.array[i] = had.array[i];
-        a->inputs.given[i] = had.given[i];
+        w->inputs.array[i] = had.array[i];
+        w->inputs.given[i] = had.given[i];
     }
     return AC_OK;
 }
 
-static int write_gradients(arenac *a, const ac_gradients *s)
+static int write_gradients(ac_work *w, const ac_gradients *s)
 {
-    const char *dir = a->opt.output_dir;
-    AC_TRY(ac_folder_make(&a->cx, dir));
+    const char *dir = w->opt.output_dir;
+    AC_TRY(ac_folder_make(&w->cx, dir));
     for (int32_t k = 0; k < s->n_wrt; k++) {
-        const ac_io *o = &a->module->output[k];
+        const ac_io *o = &w->made.module->output[k];
         int32_t i = 0;
-        while (a->lowering->graph->input.item[i] != s->wrt[k])
+        while (w->made.lowering->graph->input.item[i] != s->wrt[k])
             i++;
-        ac_npy_write(ac_output_new(a, ac_strf(a->cx.region, "%s/grad%d.npy", dir, i)), o->tensor->dtype,
-                     o->tensor->rank, o->tensor->dim, ac_session_at(&a->session, o));
+        ac_npy_write(ac_pending_add(&w->out, ac_strf(w->cx.region, "%s/grad%d.npy", dir, i)), o->tensor->dtype,
+                     o->tensor->rank, o->tensor->dim, ac_session_at(&w->session, o));
     }
     return AC_OK;
 }
 
-int ac_grad_run(arenac *a, const char *const *path, int32_t n)
+int ac_grad_run(ac_work *w, const char *const *path, int32_t n)
 {
     ac_gradients s;
-    a->purpose = AC_FOR_RUNNING;
-    if (!a->opt.output_dir)
-        return ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501, "grad needs --output-dir DIR for its results");
-    AC_TRY(ac_read(a, path, n));
-    AC_TRY(ac_inputs_open(a));
-    AC_TRY(open_cotangents(a, &s));
-    a->extension.gradients = &s;
-    AC_TRY(ac_compile(a));
-    AC_TRY(ac_inputs_check(a));
-    AC_TRY(ac_load(a));
-    ac_inputs_fill(a, &a->session);
-    AC_TRY(ac_session_run(&a->session));
-    return write_gradients(a, &s);
-}
-
-int arenac_verb_grad(arenac *a, const char *const *path, int32_t n)
-{
-    return ac_verb_guard(a, ac_grad_run, path, n);
+    w->request.purpose = AC_FOR_RUNNING;
+    if (!w->opt.output_dir)
+        return ac_error(&w->cx, (ac_place){.file = "arenac"}, E0501, "grad needs --output-dir DIR for its results");
+    AC_TRY(ac_read(w, path, n));
+    AC_TRY(ac_inputs_open(&w->made));
+    AC_TRY(open_cotangents(w, &s));
+    w->request.extension.gradients = &s;
+    AC_TRY(ac_compile(w));
+    AC_TRY(ac_inputs_check(&w->made, false));
+    AC_TRY(ac_load(w));
+    ac_inputs_fill(&w->made, &w->session);
+    AC_TRY(ac_session_run(&w->session));
+    return write_gradients(w, &s);
 }

@@ -26,20 +26,20 @@ static void lap(void *user, int32_t step)
 int ac_training_parts(ac_training *t)
 {
     enum { OFTEN = 20 };
-    arenac *a = t->a;
-    if (!a->opt.per_op)
+    ac_work *w = t->w;
+    if (!w->opt.per_op)
         return AC_OK;
-    ac_sink *to = ac_output_new(a, "-");
-    const ac_report *r = a->report;
-    times x = {.sum = AC_NEW_N(a->cx.region, double, r->n_steps + 1)};
-    a->session.hook = lap;
-    a->session.hook_user = &x;
+    ac_sink *to = ac_pending_add(&w->out, "-");
+    const ac_report *r = w->made.report;
+    times x = {.sum = AC_NEW_N(w->cx.region, double, r->n_steps + 1)};
+    w->session.hook = lap;
+    w->session.hook_user = &x;
     for (int32_t k = 0; k < OFTEN; k++) {
         ac_samples_fill(t, t->steps * t->batch);
         x.last = ac_now_ms();
-        AC_TRY(ac_session_run(&a->session));
+        AC_TRY(ac_session_run(&w->session));
     }
-    a->session.hook = NULL;
+    w->session.hook = NULL;
     for (int32_t i = 0; i < r->n_steps; i++)
         x.sum[i] /= OFTEN;
     ac_layers_text(to, &(ac_layers){.step = r->step, .n = r->n_steps, .cost = x.sum, .unit = AC_LAYER_MS});
@@ -78,9 +78,9 @@ static int end_early(ac_training *t, int64_t next)
 
 static int all_steps(ac_training *t)
 {
-    const int64_t every = t->a->opt.checkpoint_every;
+    const int64_t every = t->w->opt.checkpoint_every;
     const double from = ac_now_ms();
-    ac_progress_begin(&t->a->cx, "training, step", t->steps);
+    ac_progress_begin(&t->w->cx, "training, step", t->steps);
     for (int64_t k = t->first; k < t->steps; k++) {
         AC_TRY(ac_steps_one(t, k));
         t->done++;
@@ -91,8 +91,8 @@ static int all_steps(ac_training *t)
         t->seconds = (ac_now_ms() - from) / 1e3;
         if (wants_end(t))
             return end_early(t, k + 1);
-        ac_progress_value(&t->a->cx, "loss", t->loss);
-        ac_progress_at(&t->a->cx, k + 1);
+        ac_progress_value(&t->w->cx, "loss", t->loss);
+        ac_progress_at(&t->w->cx, k + 1);
     }
     return AC_OK;
 }
@@ -110,7 +110,7 @@ int ac_training_run(ac_training *t)
 
 void ac_training_sum_up(ac_training *t)
 {
-    ac_putf(ac_output_new(t->a, "-"), "steps=%lld seconds=%.3f steps_per_s=%.6g loss=%.9g peak_bytes=%lld\n",
+    ac_putf(ac_pending_add(&t->w->out, "-"), "steps=%lld seconds=%.3f steps_per_s=%.6g loss=%.9g peak_bytes=%lld\n",
             (long long)t->done, t->seconds, t->seconds > 0 ? (double)t->done / t->seconds : 0, t->loss,
-            (long long)t->a->packed->plan->arena_bytes);
+            (long long)t->w->made.packed->plan->arena_bytes);
 }

@@ -9,10 +9,10 @@
 
 int ac_ranks_open(ac_training *t)
 {
-    ac_ctx *cx = &t->a->cx;
+    ac_ctx *cx = &t->w->cx;
     const char *path;
     int (*open)(struct arn_ranks * r) = NULL;
-    if (!t->a->opt.mpi)
+    if (!t->w->opt.mpi)
         return AC_OK;
     void *so = ac_plugin_open(cx, "mpi", &path), *p = so ? dlsym(so, "arn_mpi_open") : NULL;
     memcpy(&open, &p, sizeof open);
@@ -32,18 +32,18 @@ int ac_ranks_open(ac_training *t)
 /* Nothing of what this process has found out is written or said. */
 static void be_quiet(ac_training *t)
 {
-    ac_ctx *cx = &t->a->cx;
+    ac_ctx *cx = &t->w->cx;
     cx->diags = (ac_diags){.werror = cx->diags.werror, .limit = cx->diags.limit};
-    t->a->output.n = 0;
+    t->w->out.list.n = 0;
 }
 
 int ac_ranks_fail(ac_training *t, int status)
 {
     if (status == AC_OK || !t->ranks)
         return status;
-    ac_diags_print(&t->a->cx.diags, stderr, false);
+    ac_diags_print(&t->w->cx.diags, stderr, false);
     fflush(stderr);
-    t->ranks->stop(t->ranks->with, (int)ac_diags_exit(&t->a->cx.diags));
+    t->ranks->stop(t->ranks->with, (int)ac_diags_exit(&t->w->cx.diags));
     return status;
 }
 

@@ -8,7 +8,7 @@
 
 static int wrong_rows(ac_training *t, const ac_samples *s)
 {
-    return ac_error(&t->a->cx, (ac_place){.file = s->array.path}, E0304, "%s has %lld samples, %s has %lld", s->option,
+    return ac_error(&t->w->cx, (ac_place){.file = s->array.path}, E0304, "%s has %lld samples, %s has %lld", s->option,
                     (long long)(s->array.rank ? s->array.dim[0] : 0), t->samples[0].option, (long long)t->rows);
 }
 
@@ -16,10 +16,10 @@ static int open_array(ac_training *t, const char *path, const char *option, int3
 {
     ac_samples *s = &t->samples[t->n_samples];
     *s = (ac_samples){.option = option, .input = input};
-    AC_TRY(ac_npy_read(&t->a->cx, path, &s->array));
+    AC_TRY(ac_npy_read(&t->w->cx, path, &s->array));
     t->n_samples++;
     if (!s->array.rank || !s->array.dim[0])
-        return ac_error(&t->a->cx, (ac_place){.file = s->array.path}, E0304,
+        return ac_error(&t->w->cx, (ac_place){.file = s->array.path}, E0304,
                         "%s has no samples: its first dimension is empty", option);
     if (t->n_samples == 1)
         t->rows = s->array.dim[0];
@@ -29,24 +29,24 @@ static int open_array(ac_training *t, const char *path, const char *option, int3
 
 int ac_samples_open(ac_training *t)
 {
-    arenac *a = t->a;
-    const ac_graph *g = a->model->graph;
-    const ac_opt_keys *data = &a->opt.data;
-    t->samples = AC_NEW_N(a->cx.region, ac_samples, data->n + 2);
+    ac_work *w = t->w;
+    const ac_graph *g = w->made.model->graph;
+    const ac_opt_keys *data = &w->opt.data;
+    t->samples = AC_NEW_N(w->cx.region, ac_samples, data->n + 2);
     for (int32_t k = 0; k < data->n; k++) {
         int32_t i;
         int64_t dim[AC_MAX_RANK];
-        AC_TRY(ac_io_find(&a->cx, a->source.path, "--data", data->item[k].key, g->input.item, g->input.n, &i));
+        AC_TRY(ac_io_find(&w->cx, w->source.path, "--data", data->item[k].key, g->input.item, g->input.n, &i));
         for (int32_t p = 0; p < t->n_samples; p++)
             if (t->samples[p].input == i)
-                return ac_error(&a->cx, (ac_place){0}, E0501, "--data '%s' is given twice", data->item[k].key);
-        AC_TRY(open_array(t, data->item[k].path, ac_strf(a->cx.region, "--data %s", data->item[k].key), i));
+                return ac_error(&w->cx, (ac_place){0}, E0501, "--data '%s' is given twice", data->item[k].key);
+        AC_TRY(open_array(t, data->item[k].path, ac_strf(w->cx.region, "--data %s", data->item[k].key), i));
         const ac_npy *array = &t->samples[t->n_samples - 1].array;
         for (int32_t d = 0; d < array->rank && d < AC_MAX_RANK; d++)
             dim[d] = d ? array->dim[d] : t->micro;
-        ac_shape_input(a, i, array->rank, dim);
+        ac_shape_input(w->made.model->graph, i, array->rank, dim);
     }
-    const char *target = a->opt.train_target, *eq = target ? strchr(target, '=') : NULL;
+    const char *target = w->opt.train_target, *eq = target ? strchr(target, '=') : NULL;
     return target ? open_array(t, eq ? eq + 1 : target, "--target", -1) : AC_OK;
 }
 
@@ -56,18 +56,18 @@ static int check(ac_training *t, const ac_samples *s, const ac_tensor *x)
     ac_npy batch = s->array;
     batch.dim[0] = x->rank ? x->dim[0] : 0;
     if (x->rank < 1 || x->dim[0] != t->micro) {
-        ac_error(&t->a->cx, (ac_place){.file = t->a->source.path}, E0304,
-                 "the first dimension of '%s' %s is no batch of %lld samples", x->name, ac_tensor_str(&t->a->cx, x),
+        ac_error(&t->w->cx, (ac_place){.file = t->w->source.path}, E0304,
+                 "the first dimension of '%s' %s is no batch of %lld samples", x->name, ac_tensor_str(&t->w->cx, x),
                  (long long)t->micro);
-        return ac_help(&t->a->cx, t->micro < t->batch ? "--micro-batch %lld" : "--batch %lld",
+        return ac_help(&t->w->cx, t->micro < t->batch ? "--micro-batch %lld" : "--batch %lld",
                        (long long)(x->rank ? x->dim[0] : 1));
     }
-    return ac_npy_fits(&t->a->cx, &batch, x, s->option);
+    return ac_npy_fits(&t->w->cx, &batch, x, s->option);
 }
 
 static int wrong_class(ac_training *t, const ac_npy *y, const char *option, int64_t at, int64_t id)
 {
-    ac_ctx *cx = &t->a->cx;
+    ac_ctx *cx = &t->w->cx;
     const int64_t last = t->step.classes - 1, positions = ac_tensor_count(t->step.target) / t->micro;
     const char *where = positions < 2 ? "" : ac_strf(cx->region, ", position %lld", (long long)(at % positions));
     ac_error(cx, (ac_place){.file = y->path}, E0304,
@@ -94,28 +94,28 @@ int ac_samples_check_classes(ac_training *t, const ac_npy *y, const char *option
 
 int ac_samples_bind(ac_training *t)
 {
-    arenac *a = t->a;
-    const ac_graph *g = a->lowering->graph;
+    ac_work *w = t->w;
+    const ac_graph *g = w->made.lowering->graph;
     int status = AC_OK;
     for (int32_t i = 0; i < g->input.n; i++) {
         const ac_tensor *x = g->input.item[i];
         bool given = x == t->step.rate;
         if (given)
-            t->rate_io = &a->module->input[i];
+            t->rate_io = &w->made.module->input[i];
         for (int32_t k = 0; k < t->n_samples; k++) {
             ac_samples *s = &t->samples[k];
             if (s->input != i && !(s->input < 0 && x == t->step.target))
                 continue;
             given = true;
-            s->io = &a->module->input[i];
+            s->io = &w->made.module->input[i];
             status = check(t, s, x) == AC_OK ? status : AC_FAIL;
             if (x == t->step.target && status == AC_OK)
                 status = ac_samples_check_classes(t, &s->array, s->option);
         }
         if (!given) {
-            ac_error(&a->cx, (ac_place){.file = a->source.path}, E0304, "input %d '%s' %s is not given", i, x->name,
-                     ac_tensor_str(&a->cx, x));
-            status = ac_help(&a->cx, "--data %d=FILE.npy", i);
+            ac_error(&w->cx, (ac_place){.file = w->source.path}, E0304, "input %d '%s' %s is not given", i, x->name,
+                     ac_tensor_str(&w->cx, x));
+            status = ac_help(&w->cx, "--data %d=FILE.npy", i);
         }
     }
     return status;
@@ -152,7 +152,7 @@ void ac_samples_fill(ac_training *t, int64_t first)
         const int64_t row = row_of(t, first + i);
         for (int32_t k = 0; k < t->n_samples; k++) {
             const ac_samples *s = &t->samples[k];
-            memcpy(ac_session_at(&t->a->session, s->io) + i * s->row_bytes, s->array.data + row * s->row_bytes,
+            memcpy(ac_session_at(&t->w->session, s->io) + i * s->row_bytes, s->array.data + row * s->row_bytes,
                    (size_t)s->row_bytes);
         }
     }

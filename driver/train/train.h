@@ -1,9 +1,10 @@
-/* train.h - verbs that compute gradients, above the stages: these run as for inference, and extend the graph by what
- * the verb requests (arenac.extension). */
+/* train.h - the verbs that compute gradients and train. The stages run as for inference; pass grow adds the nodes that a
+ * verb needs (ac_request.extension). */
 #ifndef AC_DRIVER_TRAIN_TRAIN_H
 #define AC_DRIVER_TRAIN_TRAIN_H
 #include "driver/verb/verbs.h"
 
 ac_verb_fn ac_grad_run; /* grad_run.c: grad */
+ac_verb_fn ac_train;    /* verb.c: train */
 
 #endif

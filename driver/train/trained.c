@@ -16,14 +16,14 @@ static bool ends_with(const char *s, const char *end)
 
 static const void *value_of(ac_training *t, int32_t i)
 {
-    return ac_train_to_file(&t->a->cx, &t->step.weight.item[i], ac_session_at(&t->a->session, t->weight_io[i]));
+    return ac_train_to_file(&t->w->cx, &t->step.weight.item[i], ac_session_at(&t->w->session, t->weight_io[i]));
 }
 
 /* The new values of all weights; *n: how many. */
 static const ac_new_value *new_values(ac_training *t, int32_t *n)
 {
     const ac_train_step *s = &t->step;
-    ac_new_value *v = AC_NEW_N(t->a->cx.region, ac_new_value, s->weight.n + s->lora.n + 1);
+    ac_new_value *v = AC_NEW_N(t->w->cx.region, ac_new_value, s->weight.n + s->lora.n + 1);
     *n = 0;
     for (int32_t i = 0; i < s->weight.n; i++) {
         const ac_train_weight *w = &s->weight.item[i];
@@ -32,54 +32,63 @@ static const ac_new_value *new_values(ac_training *t, int32_t *n)
     }
     for (int32_t i = 0; i < s->lora.n; i++) {
         const ac_train_lora *l = &s->lora.item[i];
-        const void *sum = ac_train_merged(&t->a->cx, s, i, value_of(t, l->factors), value_of(t, l->factors + 1));
+        const void *sum = ac_train_merged(&t->w->cx, s, i, value_of(t, l->factors), value_of(t, l->factors + 1));
         v[(*n)++] = (ac_new_value){l->name, l->rank, l->dim, AC_F32, sum};
     }
     return v;
 }
 
-/* ------------------------------------------------------------------ another arenac */
+/* ------------------------------------------------------------------ another ac_work */
 
-arenac *ac_trained_model(ac_training *t, bool validates)
+ac_work *ac_trained_model(ac_training *t, ac_variant as)
 {
-    static const ac_option_id OWN[] = {AC_OPT_trained,     AC_OPT_bn,     AC_OPT_budget, AC_OPT_mpi,
-                                       AC_OPT_micro_batch, AC_OPT_update, AC_OPT_batch};
-    arenac *one = ac_open_like(t->a, OWN, (int32_t)(sizeof OWN / sizeof *OWN) - validates);
-    arenac_set(one, "bn", "frozen");
-    one->trains = true; /* nothing is computed of the old values */
-    ac_new_values *v = AC_NEW(t->a->cx.region, ac_new_values);
+    ac_work *one = ac_work_like(t->w, as);
+    one->opt.bn = AC_OPT_BN_FROZEN;
+    one->request.trains = true; /* nothing is computed of the old values */
+    ac_new_values *v = AC_NEW(t->w->cx.region, ac_new_values);
     v->item = new_values(t, &v->n);
     v->spec = &t->spec;
-    v->no_dropout = validates;
-    one->extension.values = v;
+    v->no_dropout = as == AC_AS_VALIDATED;
+    one->request.extension.values = v;
     return one;
 }
 
 /* ------------------------------------------------------------------ files */
 
+typedef struct conversion {
+    const char *file[3];
+    int32_t n;
+} conversion;
+
+static int convert_stage(ac_work *one, void *arg)
+{
+    const conversion *c = arg;
+    return ac_convert(one, c->file, c->n);
+}
+
 /* By the verb convert. */
 static int write_converted(ac_training *t, const char *path)
 {
-    arenac *one = ac_trained_model(t, false);
-    const char *files[] = {t->path[0], t->n_paths > 1 ? t->path[1] : path, path};
-    const int status = arenac_verb_convert(one, files, t->n_paths + 1);
-    ac_diags_copy(&t->a->cx, &one->cx.diags);
-    for (int32_t i = 0; i < one->output.n; i++)
-        ac_push(t->a->cx.region, &t->a->output, one->output.item[i]);
+    ac_work *one = ac_trained_model(t, AC_AS_TRAINED);
+    conversion c = {{t->path[0], t->n_paths > 1 ? t->path[1] : path, path}, t->n_paths + 1};
+    const int status = ac_guard(one, convert_stage, &c);
+    ac_work_diags(t->w, one);
+    for (int32_t i = 0; i < one->out.list.n; i++)
+        ac_push(t->w->cx.region, &t->w->out.list, one->out.list.item[i]);
     return status;
 }
 
 static int write_patched(ac_training *t, const char *path)
 {
-    arenac *a = t->a;
+    ac_work *w = t->w;
     int32_t n;
     const ac_new_value *from = new_values(t, &n);
-    ac_onnx_value *v = AC_NEW_N(a->cx.region, ac_onnx_value, n + 1);
+    ac_onnx_value *v = AC_NEW_N(w->cx.region, ac_onnx_value, n + 1);
     for (int32_t i = 0; i < n; i++)
         v[i] = (ac_onnx_value){from[i].name, from[i].data,
                                (size_t)ac_dtype_size(from[i].dtype, ac_dim_product(from[i].dim, 0, from[i].rank))};
-    const ac_span file = {a->source.file.data, a->source.file.n};
-    return ac_onnx_patch(&a->cx, a->source.path, file, v, n, ac_output_new(a, path));
+    const ac_span file = {w->source.file.data, w->source.file.n};
+    return ac_onnx_patch(&w->cx, w->source.path, file, v, n, ac_pending_add(&w->out, path));
 }
 
 /* The factors of a lora, too. */
@@ -88,7 +97,7 @@ static int write_npz(ac_training *t, const char *path)
     ac_npz z;
     int32_t n;
     const ac_new_value *v = new_values(t, &n);
-    ac_npz_begin(&z, ac_output_new(t->a, path));
+    ac_npz_begin(&z, ac_pending_add(&t->w->out, path));
     for (int32_t i = 0; i < n; i++)
         ac_npz_add(&z, v[i].name, v[i].dtype, v[i].rank, v[i].dim, v[i].data);
     for (int32_t i = 0; i < t->step.weight.n; i++) {
@@ -100,20 +109,20 @@ static int write_npz(ac_training *t, const char *path)
     return AC_OK;
 }
 
-int ac_trained_check(arenac *a)
+int ac_trained_check(ac_work *w)
 {
-    const char *path = a->opt.trained;
+    const char *path = w->opt.trained;
     if (ends_with(path, ".npz") || ends_with(path, ".onnx") || ends_with(path, ".ag"))
         return AC_OK;
-    return ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501,
+    return ac_error(&w->cx, (ac_place){.file = "arenac"}, E0501,
                     "train cannot write '%s': it ends in none of .onnx, .ag, .npz", path);
 }
 
 int ac_trained_write(ac_training *t)
 {
-    const char *path = t->a->opt.trained;
+    const char *path = t->w->opt.trained;
     if (ends_with(path, ".npz"))
         return write_npz(t, path);
-    return ends_with(path, ".onnx") && !strcmp(t->a->model->format, "ONNX") ? write_patched(t, path)
-                                                                            : write_converted(t, path);
+    return ends_with(path, ".onnx") && !strcmp(t->w->made.model->format, "ONNX") ? write_patched(t, path)
+                                                                                 : write_converted(t, path);
 }

@@ -2,7 +2,7 @@
  * driver/train/ only. */
 #ifndef AC_DRIVER_TRAIN_TRAINING_H
 #define AC_DRIVER_TRAIN_TRAINING_H
-#include "driver/stage/stage.h"
+#include "driver/verb/verbs.h"
 #include "ir/train/train.h"
 #include "runtime/arn_tree.h"
 
@@ -16,7 +16,7 @@ typedef struct ac_samples {
 } ac_samples;
 
 typedef struct ac_training {
-    arenac *a;
+    ac_work *w;
     const char *const *path; /* of the model and its weights */
     int32_t n_paths;
     ac_train_spec spec;
@@ -65,10 +65,11 @@ int ac_checkpoint_read(ac_training *t);                /* --resume */
 const char *ac_checkpoint_path(ac_training *t);
 int ac_validation_check(ac_training *t); /* validate.c, before the first step: do the files of --validate fit? */
 int ac_training_validate(ac_training *t);
-int ac_trained_check(arenac *a); /* trained.c: the ending of -o */
+int ac_trained_check(ac_work *w); /* trained.c: the ending of -o */
 int ac_trained_write(ac_training *t);
-/* An arenac for the same file, whose constants are the weights as they are now. validates: its batch is that of the
- * training, and dropout keeps all elements; else its batch is the file's. */
-arenac *ac_trained_model(ac_training *t, bool validates);
+/* A variant for the same file, whose constants are the weights as they are now. AC_AS_TRAINED: its batch is the file's;
+ * AC_AS_VALIDATED: that
+ * of the training, and dropout keeps all elements. */
+ac_work *ac_trained_model(ac_training *t, ac_variant as);
 
 #endif

@@ -12,10 +12,10 @@ static int missing(ac_ctx *cx, const char *option, const char *argument, const c
 }
 
 /* All that is missing, at once. */
-static int check_given(arenac *a)
+static int check_given(ac_work *w)
 {
-    const ac_options *o = &a->opt;
-    ac_ctx *cx = &a->cx;
+    const ac_options *o = &w->opt;
+    ac_ctx *cx = &w->cx;
     const struct {
         bool given;
         const char *option, *argument, *what;
@@ -32,29 +32,29 @@ static int check_given(arenac *a)
             status = missing(cx, NEEDS[i].option, NEEDS[i].argument, NEEDS[i].what);
     if (o->steps >= 0 && o->epochs >= 0)
         status = ac_error(cx, HERE, E0501, "--steps and --epochs cannot be used together");
-    return status == AC_OK ? ac_trained_check(a) : status;
+    return status == AC_OK ? ac_trained_check(w) : status;
 }
 
 /* Targets are of one type of the step: whatever integers for classes. */
-static int target_type(arenac *a, ac_train_spec *s)
+static int target_type(ac_work *w, ac_train_spec *s)
 {
     ac_npy y;
-    const char *given = a->opt.train_target;
+    const char *given = w->opt.train_target;
     if (s->loss == AC_LOSS_NAMED) {
         if (!given)
             return AC_OK;
-        const char *near = ac_loss_near(a->opt.loss);
+        const char *near = ac_loss_near(w->opt.loss);
         ac_error(
-            &a->cx, HERE, E0501,
+            &w->cx, HERE, E0501,
             "--loss '%s' is no loss of arenac's, so it names an output of the model; --target does not go with that",
-            a->opt.loss);
-        return near ? ac_help(&a->cx, "did you mean '%s'?", near)
-                    : ac_help(&a->cx, "the target of such a loss is an input of the model: --data INPUT=y.npy");
+            w->opt.loss);
+        return near ? ac_help(&w->cx, "did you mean '%s'?", near)
+                    : ac_help(&w->cx, "the target of such a loss is an input of the model: --data INPUT=y.npy");
     }
     if (!given)
-        return missing(&a->cx, "target", "y.npy", "what the output should be");
+        return missing(&w->cx, "target", "y.npy", "what the output should be");
     const char *eq = strchr(given, '=');
-    AC_TRY(ac_npy_read(&a->cx, eq ? eq + 1 : given, &y));
+    AC_TRY(ac_npy_read(&w->cx, eq ? eq + 1 : given, &y));
     const bool ints = y.descr[1] == 'i' || y.descr[1] == 'u';
     s->target = AC_NONE;
     if (s->loss == AC_LOSS_CROSS_ENTROPY)
@@ -69,12 +69,12 @@ static int target_type(arenac *a, ac_train_spec *s)
 
 int ac_training_options(ac_training *t)
 {
-    arenac *a = t->a;
-    AC_TRY(check_given(a));
-    AC_TRY(ac_settings_train(&a->cx, &a->opt, AC_OPT_optimizer, &t->spec));
-    t->spec.output = a->opt.train_output;
-    t->rate = a->opt.lr;
-    t->batch = a->opt.batch;
-    t->micro = ac_settings_micro_batch(&a->opt);
-    return target_type(a, &t->spec);
+    ac_work *w = t->w;
+    AC_TRY(check_given(w));
+    AC_TRY(ac_settings_train(&w->cx, &w->opt, AC_OPT_optimizer, &t->spec));
+    t->spec.output = w->opt.train_output;
+    t->rate = w->opt.lr;
+    t->batch = w->opt.batch;
+    t->micro = ac_settings_micro_batch(&w->opt);
+    return target_type(w, &t->spec);
 }

@@ -8,7 +8,7 @@
 
 typedef struct held_out {
     ac_training *t;
-    arenac *one; /* the model with its new weights */
+    ac_work *one; /* the model with its new weights */
     ac_npy x, y;
     const ac_io *out;
     double loss, terms;     /* a sum, and of how many */
@@ -85,27 +85,27 @@ static void judge(held_out *h, int64_t row, int64_t k)
             element(h, (double)x[i], target_at(h, row * count + i));
 }
 
-static int open_stage(arenac *one, void *arg)
+static int open_stage(ac_work *one, void *arg)
 {
     const held_out *h = arg;
     int64_t dim[AC_MAX_RANK];
-    AC_TRY(ac_source_open(one, h->t->path, h->t->n_paths));
-    AC_TRY(ac_read_model(one));
+    AC_TRY(ac_open(one, h->t->path, h->t->n_paths));
+    AC_TRY(ac_read_model(&one->made, &one->made.model));
     for (int32_t d = 0; d < h->x.rank && d < AC_MAX_RANK; d++)
         dim[d] = d ? h->x.dim[d] : h->t->batch;
-    ac_shape_input(one, h->t->samples[0].input, h->x.rank, dim);
+    ac_shape_input(one->made.model->graph, h->t->samples[0].input, h->x.rank, dim);
     return ac_load(one);
 }
 
 static int open_model(held_out *h)
 {
     ac_training *t = h->t;
-    h->one = ac_trained_model(t, true);
-    h->one->purpose = AC_FOR_RUNNING;
+    h->one = ac_trained_model(t, AC_AS_VALIDATED);
+    h->one->request.purpose = AC_FOR_RUNNING;
     AC_TRY(ac_guard(h->one, open_stage, h));
-    for (int32_t i = 0; i < h->one->module->n_outputs; i++)
-        if (!strcmp(h->one->module->output[i].tensor->name, t->step.output_name))
-            h->out = &h->one->module->output[i];
+    for (int32_t i = 0; i < h->one->made.module->n_outputs; i++)
+        if (!strcmp(h->one->made.module->output[i].tensor->name, t->step.output_name))
+            h->out = &h->one->made.module->output[i];
     return h->out ? AC_OK : AC_FAIL;
 }
 
@@ -114,14 +114,14 @@ static int run(held_out *h)
     ac_training *t = h->t;
     const int64_t rows = h->x.dim[0], bytes = h->x.bytes / rows;
     for (int64_t row = 0; row < rows; row += t->batch) {
-        uint8_t *to = ac_session_at(&h->one->session, &h->one->module->input[t->samples[0].input]);
+        uint8_t *to = ac_session_at(&h->one->session, &h->one->made.module->input[t->samples[0].input]);
         for (int64_t k = 0; k < t->batch; k++)
             memcpy(to + k * bytes, h->x.data + (row + k) % rows * bytes, (size_t)bytes);
         AC_TRY(ac_session_run(&h->one->session));
         for (int64_t k = 0; k < t->batch && row + k < rows; k++)
             judge(h, row + k, k);
     }
-    ac_sink *out = ac_output_new(t->a, "-");
+    ac_sink *out = ac_pending_add(&t->w->out, "-");
     ac_putf(out, "validation: samples=%lld loss=%.6g", (long long)rows, h->loss / h->terms);
     if (h->guesses)
         ac_putf(out, " accuracy=%.6g", (double)h->right / (double)h->guesses);
@@ -133,12 +133,12 @@ static int run(held_out *h)
 static int open_arrays(held_out *h)
 {
     ac_training *t = h->t;
-    ac_ctx *cx = &t->a->cx;
-    const char *given = t->a->opt.validate, *comma = strchr(given, ',');
+    ac_ctx *cx = &t->w->cx;
+    const char *given = t->w->opt.validate, *comma = strchr(given, ',');
     if (!comma || comma == given || !comma[1])
         return ac_error(cx, (ac_place){.file = "arenac"}, E0501,
                         "bad argument '%s' of --validate, expected X.npy,Y.npy", given);
-    if (t->a->opt.data.n != 1 || t->spec.loss == AC_LOSS_NAMED)
+    if (t->w->opt.data.n != 1 || t->spec.loss == AC_LOSS_NAMED)
         return ac_error(cx, (ac_place){.file = "arenac"}, E0502,
                         "--validate is for models of one input and a named loss");
     AC_TRY(ac_npy_read(cx, ac_strf(cx->region, "%.*s", (int)(comma - given), given), &h->x));
@@ -165,7 +165,7 @@ static void close_arrays(held_out *h)
 int ac_validation_check(ac_training *t)
 {
     held_out h = {.t = t};
-    const int status = t->a->opt.validate ? open_arrays(&h) : AC_OK;
+    const int status = t->w->opt.validate ? open_arrays(&h) : AC_OK;
     close_arrays(&h);
     return status;
 }
@@ -173,7 +173,7 @@ int ac_validation_check(ac_training *t)
 int ac_training_validate(ac_training *t)
 {
     held_out h = {.t = t};
-    if (!t->a->opt.validate)
+    if (!t->w->opt.validate)
         return AC_OK;
     int status = open_arrays(&h);
     if (status == AC_OK)
@@ -181,7 +181,7 @@ int ac_training_validate(ac_training *t)
     if (status == AC_OK)
         status = run(&h);
     if (h.one)
-        ac_diags_copy(&t->a->cx, &h.one->cx.diags);
+        ac_work_diags(t->w, h.one);
     close_arrays(&h);
     return status;
 }

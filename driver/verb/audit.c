@@ -11,9 +11,9 @@
 #include <string.h>
 
 /* Offsets by the names of owners, and the memories in which they are; no sizes and no lives. */
-static void problem_of_lock(arenac *a, const ac_lock *lock, ac_problem *p)
+static void problem_of_lock(ac_work *w, const ac_lock *lock, ac_problem *p)
 {
-    ac_region *r = a->cx.region;
+    ac_region *r = w->cx.region;
     *p = (ac_problem){.item = AC_NEW_N(r, ac_item, lock->n + 1),
                       .n = lock->n,
                       .mem = AC_NEW_N(r, ac_memory, lock->n_mems + 1),
@@ -28,50 +28,38 @@ static void problem_of_lock(arenac *a, const ac_lock *lock, ac_problem *p)
 }
 
 /* *locked: it is a lock. */
-static int read_plan(arenac *a, const char *path, ac_problem *p, bool *locked)
+static int read_plan(ac_work *w, const char *path, ac_problem *p, bool *locked)
 {
     ac_file f = {0};
     ac_lock *lock = NULL;
-    AC_TRY(ac_file_open(&a->cx, path, &f));
-    ac_file_count(&a->cx, &f);
+    AC_TRY(ac_file_open(&w->cx, path, &f));
+    ac_file_count(&w->cx, &f);
     *locked = ac_lock_looks_like((const char *)f.data, f.n);
-    const int status = *locked ? ac_lock_read(&a->cx, path, (const char *)f.data, f.n, &lock)
-                               : ac_problem_read_csv(&a->cx, path, (const char *)f.data, f.n, false, p);
+    const int status = *locked ? ac_lock_read(&w->cx, path, (const char *)f.data, f.n, &lock)
+                               : ac_problem_read_csv(&w->cx, path, (const char *)f.data, f.n, false, p);
     ac_file_close(&f);
     if (lock)
-        problem_of_lock(a, lock, p);
+        problem_of_lock(w, lock, p);
     return status;
 }
 
-int ac_csv_possible(arenac *a)
-{
-    const ac_problem *p = &a->planned->live->problem;
-    int32_t n = 0;
-    for (int32_t m = 0; m < p->n_mems; m++)
-        n += p->mem[m].use == AC_MEM_RAM;
-    if (n <= 1)
-        return AC_OK;
-    ac_error(&a->cx, (ac_place){.file = "arenac"}, E0502, "a plan in CSV form has one memory, --mem gives %d", n);
-    return ac_help(&a->cx, "a lock has all of them: arenac plan MODEL --emit lock");
-}
-
 /* The problem of a CSV file, or of a model under the options. */
-static int read_truth(arenac *a, const char *path, bool locked, ac_problem *truth)
+static int read_truth(ac_work *w, const char *path, bool locked, ac_problem *truth)
 {
-    AC_TRY(ac_source_open(a, &path, 1));
-    AC_TRY(ac_read_any(a));
-    if (a->intervals) {
-        *truth = *a->intervals;
+    AC_TRY(ac_open(w, &path, 1));
+    AC_TRY(ac_read_any(w));
+    if (w->made.intervals) {
+        *truth = *w->made.intervals;
         for (int32_t i = 0; i < truth->n; i++)
             truth->item[i].fixed = -1; /* the other file has the offsets */
         return AC_OK;
     }
-    AC_TRY(ac_plan_any(a));
-    if (!a->planned)
-        return ac_error(&a->cx, (ac_place){.file = path}, E0502, "verify knows models that arenac plans by itself");
-    *truth = a->planned->live->problem;
-    truth->item = ac_copy(a->cx.region, truth->item, (size_t)truth->n * sizeof *truth->item);
-    return locked ? AC_OK : ac_csv_possible(a);
+    AC_TRY(ac_plan_any(w));
+    if (!w->made.planned)
+        return ac_error(&w->cx, (ac_place){.file = path}, E0502, "verify knows models that arenac plans by itself");
+    *truth = w->made.planned->live->problem;
+    truth->item = ac_copy(w->cx.region, truth->item, (size_t)truth->n * sizeof *truth->item);
+    return locked ? AC_OK : ac_csv_possible(&w->made);
 }
 
 /* The row of `plan` that is about item i; -1: none is. */
@@ -103,34 +91,34 @@ static void grow(ac_bytes *bytes, ac_bytes end)
 }
 
 /* Offsets and memories of the truth's items, from the plan's rows. */
-static int put_offsets(arenac *a, const ac_problem *plan, ac_problem *truth, bool locked, const char *file, ac_plan *p)
+static int put_offsets(ac_work *w, const ac_problem *plan, ac_problem *truth, bool locked, const char *file, ac_plan *p)
 {
     const ac_place at_file = {.file = file};
     for (int32_t i = 0; i < truth->n; i++) {
         const int32_t at = row_of(plan, truth, i);
         const char *name = truth->item[i].name;
         if (at < 0 && !locked && truth->item[i].mem > 0) { /* it is in no CSV file: as this plan has it */
-            p->offset[i] = a->packed->plan->offset[i];
+            p->offset[i] = w->made.packed->plan->offset[i];
             p->mem[i] = truth->item[i].mem;
             grow(&p->mem_bytes[p->mem[i]], p->offset[i] + truth->item[i].size);
             continue;
         }
         if (at < 0 || plan->item[at].fixed < 0) {
-            ac_error(&a->cx, at_file, E0701, "'%s' has no offset", name);
+            ac_error(&w->cx, at_file, E0701, "'%s' has no offset", name);
             if (at >= 0)
-                ac_help(&a->cx, "the plan needs a column 'offset' with a value of 0 or more in every row");
+                ac_help(&w->cx, "the plan needs a column 'offset' with a value of 0 or more in every row");
             continue;
         }
         p->mem[i] = memory_of(plan, truth, at);
         if (p->mem[i] < 0) {
-            ac_error(&a->cx, at_file, E0701, "'%s' lies in a memory that the model does not have", name);
+            ac_error(&w->cx, at_file, E0701, "'%s' lies in a memory that the model does not have", name);
             continue;
         }
         p->offset[i] = plan->item[at].fixed;
         grow(&p->mem_bytes[p->mem[i]], p->offset[i] + truth->item[i].size);
     }
     p->arena_bytes = p->mem_bytes[0];
-    return a->cx.diags.errors ? AC_FAIL : AC_OK;
+    return w->cx.diags.errors ? AC_FAIL : AC_OK;
 }
 
 /* "arena 16,000 B", or what each memory of tensors has: "a 490 B + b 16,000 B = 16,490 B". */
@@ -160,83 +148,59 @@ static void put_json(ac_sink *to, const ac_report *r)
     ac_json_end(&j);
 }
 
-int ac_audit(arenac *a, const char *const *path, int32_t n)
+int ac_audit(ac_work *w, const char *const *path, int32_t n)
 {
-    ac_region *r = a->cx.region;
+    ac_region *r = w->cx.region;
     ac_problem plan = {0}, truth;
     bool locked = false;
     if (n < 1 || n > 2)
-        return ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501,
+        return ac_error(&w->cx, (ac_place){.file = "arenac"}, E0501,
                         "verify takes a plan, and optionally the problem or the model that it is for");
-    a->source.path = ac_strdup(r, path[0]);
-    AC_TRY(read_plan(a, path[0], &plan, &locked));
+    w->source.path = ac_strdup(r, path[0]);
+    AC_TRY(read_plan(w, path[0], &plan, &locked));
     if (locked && n == 1) {
-        ac_error(&a->cx, (ac_place){.file = path[0]}, E0501, "a lock says no lives: verify takes its model, too");
-        return ac_help(&a->cx, "arenac verify %s MODEL", path[0]);
+        ac_error(&w->cx, (ac_place){.file = path[0]}, E0501, "a lock says no lives: verify takes its model, too");
+        return ac_help(&w->cx, "arenac verify %s MODEL", path[0]);
     }
     truth = plan;
     if (n == 2)
-        AC_TRY(read_truth(a, path[1], locked, &truth));
+        AC_TRY(read_truth(w, path[1], locked, &truth));
     ac_plan p = {.offset = AC_NEW_N(r, ac_bytes, truth.n + 1),
                  .mem = AC_NEW_N(r, int32_t, truth.n + 1),
                  .mem_bytes = AC_NEW_N(r, ac_bytes, truth.n_mems + 1),
                  .strategy = "given"};
-    AC_TRY(put_offsets(a, &plan, &truth, locked, path[0], &p));
-    AC_TRY(ac_plan_check(&a->cx, path[0], &truth, &p));
+    AC_TRY(put_offsets(w, &plan, &truth, locked, path[0], &p));
+    AC_TRY(ac_plan_check(&w->cx, path[0], &truth, &p));
     const ac_bound b = ac_problem_bound(&truth, r);
     ac_report said = {.problem = &truth, .plan = &p, .live_bound = b.live, .aligned_bound = b.aligned};
-    ac_report_memories(&a->cx, &said);
+    ac_report_memories(&w->cx, &said);
     const ac_bytes bound = ac_report_lower_bound(&said);
-    ac_sink *to = ac_output_new(a, "-");
-    if (a->opt.json)
+    ac_sink *to = ac_pending_add(&w->out, "-");
+    if (w->opt.json)
         put_json(to, &said);
     else
-        ac_putf(to, "%s: safe; %d items, %s, lower bound %s B%s\n", path[0], truth.n, bytes_text(&a->cx, &said),
-                ac_commas(&a->cx, bound), ac_report_bytes(&said) == bound ? ": optimal" : "");
+        ac_putf(to, "%s: safe; %d items, %s, lower bound %s B%s\n", path[0], truth.n, bytes_text(&w->cx, &said),
+                ac_commas(&w->cx, bound), ac_report_bytes(&said) == bound ? ": optimal" : "");
     return AC_OK;
 }
 
 /* ------------------------------------------------------------------ prove */
 
-static int judge(arenac *a, const ac_verdict *v)
-{
-    const ac_place at = {.file = a->source.path};
-    const int32_t open = v->doubt.n - v->wrong;
-    if (open) {
-        ac_error(&a->cx, at, E0703, "%s not proven", ac_claims_str(&a->cx, open));
-        ac_help(&a->cx, "the steps are listed; the prover may follow the code of other options (--stripe off, "
-                        "--overlap off, another -t), and --selftest-cc tests steps that are not proven");
-    }
-    if (v->wrong) /* last, since the exit status is that of the last */
-        ac_error(&a->cx, at, E0702, "%s wrong", ac_claims_str(&a->cx, v->wrong));
-    return v->doubt.n ? AC_FAIL : AC_OK;
-}
-
-int ac_prove_code(arenac *a)
+int ac_prove_verb(ac_work *w, const char *const *path, int32_t n)
 {
     ac_verdict v;
-    AC_TRY(ac_prove(&a->cx, a->module, &v));
-    if (v.doubt.n) {
-        ac_sink *to = ac_output_new(a, "-");
-        ac_verdict_put(to, a->module, &v, false);
-    }
-    return judge(a, &v);
-}
-
-int ac_prove_verb(arenac *a, const char *const *path, int32_t n)
-{
-    ac_verdict v;
-    AC_TRY(ac_read(a, path, n));
-    AC_TRY(ac_compile(a));
-    AC_TRY(ac_prove(&a->cx, a->module, &v));
-    if (a->opt.output)
-        AC_TRY(ac_code_certificate(ac_output_new(a, a->opt.output), a->module, &v));
-    if (ac_is(a->opt.output, "-"))
-        return judge(a, &v);
-    ac_sink *to = ac_output_new(a, "-");
-    if (a->opt.json)
-        ac_verdict_json(to, a->module, &v);
+    w->request.wants_inference = true;
+    AC_TRY(ac_read(w, path, n));
+    AC_TRY(ac_compile(w));
+    AC_TRY(ac_prove(&w->cx, w->made.module, &v));
+    if (w->opt.output)
+        AC_TRY(ac_code_certificate(ac_pending_add(&w->out, w->opt.output), w->made.module, &v));
+    if (ac_is(w->opt.output, "-"))
+        return ac_proof_judge(&w->made, &v);
+    ac_sink *to = ac_pending_add(&w->out, "-");
+    if (w->opt.json)
+        ac_verdict_json(to, w->made.module, &v);
     else
-        ac_verdict_put(to, a->module, &v, a->opt.verbose > 0);
-    return judge(a, &v);
+        ac_verdict_put(to, w->made.module, &v, w->opt.verbose > 0);
+    return ac_proof_judge(&w->made, &v);
 }

@@ -7,20 +7,12 @@
 #include "planner/report/layers.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 typedef struct timing {
     double *best;                /* ms, by step */
     double last;                 /* when the previous step ended */
     const ac_layer_bound *bound; /* by step; NULL: not measured */
 } timing;
-
-double ac_now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
 
 static void lap(void *user, int32_t step)
 {
@@ -46,20 +38,20 @@ static void open_step(ac_json *j, const ac_report *r, int32_t step)
     ac_json_str(j, "name", r->step[step].name);
 }
 
-static void put_json(const arenac *a, const timing *x, const double *ms, int32_t n, ac_sink *to)
+static void put_json(const ac_work *w, const timing *x, const double *ms, int32_t n, ac_sink *to)
 {
-    const ac_report *r = a->report;
+    const ac_report *r = w->made.report;
     ac_json j = ac_json_open(to);
     ac_json_obj(&j, NULL);
     ac_json_str(&j, "schema", "arenac-bench/1");
     ac_json_str(&j, "model", r->file);
-    ac_json_str(&j, "target", a->module->target->name);
+    ac_json_str(&j, "target", w->made.module->target->name);
     ac_json_num(&j, "median_ms", ms[n / 2]);
     ac_json_num(&j, "min_ms", ms[0]);
     ac_json_int(&j, "runs", n);
-    ac_json_int(&j, "threads", a->module->threads);
+    ac_json_int(&j, "threads", w->made.module->threads);
     ac_json_int(&j, "macs", r->macs);
-    if (a->opt.per_op) {
+    if (w->opt.per_op) {
         ac_json_arr(&j, "steps");
         for (int32_t i = 0; i < r->n_steps; i++) {
             open_step(&j, r, i);
@@ -78,57 +70,57 @@ static void put_json(const arenac *a, const timing *x, const double *ms, int32_t
     ac_json_end(&j);
 }
 
-static void put_text(const arenac *a, const timing *x, const double *ms, int32_t n, ac_sink *to)
+static void put_text(const ac_work *w, const timing *x, const double *ms, int32_t n, ac_sink *to)
 {
-    const ac_report *r = a->report;
-    if (a->opt.per_op)
+    const ac_report *r = w->made.report;
+    if (w->opt.per_op)
         ac_layers_text(
             to,
             &(ac_layers){.step = r->step, .n = r->n_steps, .cost = x->best, .unit = AC_LAYER_MS, .bound = x->bound});
-    ac_putf(to, "%s on %s: %.3g G multiply-adds/s\n", r->file, a->module->target->name,
+    ac_putf(to, "%s on %s: %.3g G multiply-adds/s\n", r->file, w->made.module->target->name,
             (double)r->macs / (ms[0] * 1e6));
-    ac_putf(to, "median_ms=%.6g min_ms=%.6g runs=%d threads=%d\n", ms[n / 2], ms[0], n, a->module->threads);
+    ac_putf(to, "median_ms=%.6g min_ms=%.6g runs=%d threads=%d\n", ms[n / 2], ms[0], n, w->made.module->threads);
 }
 
 /* Runs that take about a second, at least 5 and at most 10,000; the first one is not counted. */
-static int count_runs(arenac *a, int32_t *n)
+static int count_runs(ac_work *w, int32_t *n)
 {
     enum { FEW = 5, MANY = 10000, MOST = 1000000, SECOND = 1000 };
     const double from = ac_now_ms();
-    ac_inputs_fill(a, &a->session);
-    AC_TRY(ac_session_run(&a->session)); /* warm: pages touched, caches filled */
+    ac_inputs_fill(&w->made, &w->session);
+    AC_TRY(ac_session_run(&w->session)); /* warm: pages touched, caches filled */
     const double once = ac_now_ms() - from;
-    if (a->opt.runs > 0)
-        *n = (int32_t)(a->opt.runs > MOST ? MOST : a->opt.runs);
+    if (w->opt.runs > 0)
+        *n = (int32_t)(w->opt.runs > MOST ? MOST : w->opt.runs);
     else
         *n = once > (double)SECOND / FEW ? FEW : once < (double)SECOND / MANY ? MANY : (int32_t)(SECOND / once);
     return AC_OK;
 }
 
-static bool looks_at_steps(const arenac *a)
+static bool looks_at_steps(const ac_work *w)
 {
-    return a->opt.per_op || a->opt.roofline;
+    return w->opt.per_op || w->opt.roofline;
 }
 
-static int measure(arenac *a, timing *x, double **ms, int32_t *n)
+static int measure(ac_work *w, timing *x, double **ms, int32_t *n)
 {
     enum { HOOKED = 1000 };
-    ac_session *s = &a->session;
-    AC_TRY(count_runs(a, n));
-    *ms = AC_NEW_N(a->cx.region, double, *n);
-    x->best = AC_NEW_N(a->cx.region, double, a->planned->n_steps + 1);
-    ac_progress_begin(&a->cx, "running", *n);
+    ac_session *s = &w->session;
+    AC_TRY(count_runs(w, n));
+    *ms = AC_NEW_N(w->cx.region, double, *n);
+    x->best = AC_NEW_N(w->cx.region, double, w->made.planned->n_steps + 1);
+    ac_progress_begin(&w->cx, "running", *n);
     for (int32_t i = 0; i < *n; i++) {
-        ac_progress_at(&a->cx, i);
-        ac_inputs_fill(a, s);
+        ac_progress_at(&w->cx, i);
+        ac_inputs_fill(&w->made, s);
         const double start = ac_now_ms();
         AC_TRY(ac_session_run(s));
         (*ms)[i] = ac_now_ms() - start;
     }
-    s->hook = looks_at_steps(a) ? lap : NULL; /* apart from the timed runs: the clock calls cost something */
+    s->hook = looks_at_steps(w) ? lap : NULL; /* apart from the timed runs: the clock calls cost something */
     s->hook_user = x;
     for (int32_t i = 0; s->hook && i < *n && i < HOOKED; i++) {
-        ac_inputs_fill(a, s); /* the run before may have overwritten them */
+        ac_inputs_fill(&w->made, s); /* the run before may have overwritten them */
         x->last = ac_now_ms();
         AC_TRY(ac_session_run(s));
     }
@@ -139,10 +131,10 @@ static int measure(arenac *a, timing *x, double **ms, int32_t *n)
 
 /* ------------------------------------------------------------------ firmware: in QEMU */
 
-static void put_board_json(const arenac *a, const ac_figures *f, ac_sink *to)
+static void put_board_json(const ac_work *w, const ac_figures *f, ac_sink *to)
 {
-    const ac_report *r = a->report;
-    const ac_module *m = a->module;
+    const ac_report *r = w->made.report;
+    const ac_module *m = w->made.module;
     ac_json j = ac_json_open(to);
     ac_json_obj(&j, NULL);
     ac_json_str(&j, "schema", "arenac-bench-firmware/1");
@@ -173,10 +165,10 @@ static void put_board_json(const arenac *a, const ac_figures *f, ac_sink *to)
     ac_json_end(&j);
 }
 
-static void put_board_text(const arenac *a, const ac_figures *f, ac_sink *to)
+static void put_board_text(const ac_work *w, const ac_figures *f, ac_sink *to)
 {
-    const ac_report *r = a->report;
-    const ac_module *m = a->module;
+    const ac_report *r = w->made.report;
+    const ac_module *m = w->made.module;
     if (f->step) {
         double *cost = AC_NEW_N(to->cx->region, double, r->n_steps + 1);
         for (int32_t i = 0; i < r->n_steps; i++)
@@ -189,45 +181,44 @@ static void put_board_text(const arenac *a, const ac_figures *f, ac_sink *to)
             (long long)m->arena_bytes, (long long)m->state_bytes, (long long)f->code, (long long)f->constants);
 }
 
-static int bench_firmware(arenac *a, const char *const *path, int32_t n)
+static int bench_firmware(ac_work *w, const char *const *path, int32_t n)
 {
     ac_vectors v;
     ac_figures f;
-    if (a->opt.tune)
-        return ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501, "--tune measures on this machine, not in QEMU");
-    if (a->opt.roofline)
-        return ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501, "--html measures on this machine, not in QEMU");
-    AC_TRY(ac_read(a, path, n));
-    AC_TRY(ac_compile(a));
-    AC_TRY(ac_inputs_record(a, ac_inputs_sets(a), &v));
-    AC_TRY(ac_board_measure(a->module, &v, a->opt.backend, &f));
-    (a->opt.json ? put_board_json : put_board_text)(a, &f, ac_output_new(a, "-"));
+    if (w->opt.tune)
+        return ac_error(&w->cx, (ac_place){.file = "arenac"}, E0501, "--tune measures on this machine, not in QEMU");
+    if (w->opt.roofline)
+        return ac_error(&w->cx, (ac_place){.file = "arenac"}, E0501, "--html measures on this machine, not in QEMU");
+    AC_TRY(ac_read(w, path, n));
+    AC_TRY(ac_compile(w));
+    AC_TRY(ac_inputs_record(&w->made, ac_inputs_sets(&w->made), &v));
+    AC_TRY(ac_board_measure(w->made.module, &v, w->opt.backend, &f));
+    (w->opt.json ? put_board_json : put_board_text)(w, &f, ac_pending_add(&w->out, "-"));
     return AC_OK;
 }
 
-int ac_bench(arenac *a, const char *const *path, int32_t n)
+int ac_bench(ac_work *w, const char *const *path, int32_t n)
 {
     timing x = {0};
     double *ms;
     int32_t runs;
-    const ac_target *target = a->opt.target ? ac_target_find(a->opt.target) : NULL;
-    arenac_set(a, "inference", "off"); /* of a step of training, the step is measured */
+    const ac_target *target = w->opt.target ? ac_target_find(w->opt.target) : NULL;
+    w->opt.inference = false; /* of a step of training, the step is measured */
     if (target && target->firmware)
-        return bench_firmware(a, path, n);
-    a->purpose = AC_FOR_RUNNING;
-    a->any_input = true;
-    if (a->opt.output && !a->opt.tune)
-        return ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501, "-o names the file that bench --tune writes");
-    if (a->opt.tune)
-        AC_TRY(ac_tune(a, path, n));
-    AC_TRY(ac_read(a, path, n));
-    AC_TRY(ac_inputs_open(a));
-    AC_TRY(ac_compile(a));
-    AC_TRY(ac_inputs_check(a));
-    AC_TRY(ac_load(a));
-    AC_TRY(measure(a, &x, &ms, &runs));
-    if (looks_at_steps(a))
-        AC_TRY(ac_layer_bounds(a, x.best, ms[0], &x.bound));
-    (a->opt.json ? put_json : put_text)(a, &x, ms, runs, ac_output_new(a, "-"));
+        return bench_firmware(w, path, n);
+    w->request.purpose = AC_FOR_RUNNING;
+    if (w->opt.output && !w->opt.tune)
+        return ac_error(&w->cx, (ac_place){.file = "arenac"}, E0501, "-o names the file that bench --tune writes");
+    if (w->opt.tune)
+        AC_TRY(ac_tune(w, path, n));
+    AC_TRY(ac_read(w, path, n));
+    AC_TRY(ac_inputs_open(&w->made));
+    AC_TRY(ac_compile(w));
+    AC_TRY(ac_inputs_check(&w->made, true));
+    AC_TRY(ac_load(w));
+    AC_TRY(measure(w, &x, &ms, &runs));
+    if (looks_at_steps(w))
+        AC_TRY(ac_layer_bounds(w, x.best, ms[0], &x.bound));
+    (w->opt.json ? put_json : put_text)(w, &x, ms, runs, ac_pending_add(&w->out, "-"));
     return AC_OK;
 }

@@ -16,13 +16,13 @@ static ac_peak_kind kind_of(const ac_target *t, const ac_node *n)
     return bytes ? AC_PEAK_BYTES : AC_PEAK_F32;
 }
 
-static ac_layer_bound bound_of(const arenac *a, ac_peak *p, int32_t s)
+static ac_layer_bound bound_of(const ac_work *w, ac_peak *p, int32_t s)
 {
-    const ac_target *t = a->module->target;
-    const ac_report_step *r = &a->report->step[s];
+    const ac_target *t = w->made.module->target;
+    const ac_report_step *r = &w->made.report->step[s];
     ac_layer_bound b = {0};
     if (r->macs > 0) {
-        b.peak = ac_peak_macs(p, kind_of(t, a->planned->step[s]->node), 0);
+        b.peak = ac_peak_macs(p, kind_of(t, w->made.planned->step[s]->node), 0);
         b.ms = b.peak > 0 ? (double)r->macs / b.peak : 0;
         b.by = "compute";
     }
@@ -35,36 +35,36 @@ static ac_layer_bound bound_of(const arenac *a, ac_peak *p, int32_t s)
 }
 
 /* One thread, C: what is measured is what the steps run on. */
-static bool is_known(const arenac *a)
+static bool is_known(const ac_work *w)
 {
-    const ac_session *s = &a->session;
-    return a->module->threads <= 1 && !s->eval && !s->cuda && !s->backend && ac_peak_fits(a->module->target);
+    const ac_session *s = &w->session;
+    return w->made.module->threads <= 1 && !s->eval && !s->cuda && !s->backend && ac_peak_fits(w->made.module->target);
 }
 
 /* ms: what each step took at best; one that beats a peak shows that the peak was measured too low. */
-static ac_layer_bound *bounds(const arenac *a, ac_peak *p, const double *ms, ac_region *r)
+static ac_layer_bound *bounds(const ac_work *w, ac_peak *p, const double *ms, ac_region *r)
 {
-    const int32_t n = a->planned->n_steps;
+    const int32_t n = w->made.planned->n_steps;
     ac_layer_bound *out = AC_NEW_N(r, ac_layer_bound, n + 1);
     for (int32_t i = 0; i < n; i++)
-        if (a->report->step[i].macs > 0 && ms[i] > 0)
-            ac_peak_macs(p, kind_of(a->module->target, a->planned->step[i]->node),
-                         (double)a->report->step[i].macs / ms[i]);
+        if (w->made.report->step[i].macs > 0 && ms[i] > 0)
+            ac_peak_macs(p, kind_of(w->made.module->target, w->made.planned->step[i]->node),
+                         (double)w->made.report->step[i].macs / ms[i]);
     for (int32_t i = 0; i < n; i++)
-        out[i] = bound_of(a, p, i);
+        out[i] = bound_of(w, p, i);
     return out;
 }
 
 /* The figures of the roofs: arithmetic where a step has such, half of the second cache, more than any cache. */
-static ac_roofline roofs(const arenac *a, ac_peak *p)
+static ac_roofline roofs(const ac_work *w, ac_peak *p)
 {
     enum { FAR = 256 << 20 };
-    const int64_t l2 = a->module->target->l2_bytes;
-    ac_roofline v = {.report = a->report, .target = a->module->target->name};
-    for (int32_t i = 0; i < a->planned->n_steps; i++) {
-        const ac_peak_kind kind = kind_of(a->module->target, a->planned->step[i]->node);
+    const int64_t l2 = w->made.module->target->l2_bytes;
+    ac_roofline v = {.report = w->made.report, .target = w->made.module->target->name};
+    for (int32_t i = 0; i < w->made.planned->n_steps; i++) {
+        const ac_peak_kind kind = kind_of(w->made.module->target, w->made.planned->step[i]->node);
         double *to = kind == AC_PEAK_BYTES ? &v.bytes : &v.f32;
-        if (a->report->step[i].macs > 0)
+        if (w->made.report->step[i].macs > 0)
             *to = ac_peak_macs(p, kind, 0);
     }
     v.l2 = l2 > 0 ? ac_peak_bytes(p, l2 / 2) : 0;
@@ -72,28 +72,28 @@ static ac_roofline roofs(const arenac *a, ac_peak *p)
     return v;
 }
 
-int ac_layer_bounds(arenac *a, const double *ms, double whole_ms, const ac_layer_bound **bound)
+int ac_layer_bounds(ac_work *w, const double *ms, double whole_ms, const ac_layer_bound **bound)
 {
-    const char *page = a->opt.roofline;
+    const char *page = w->opt.roofline;
     ac_peak p = {0};
     *bound = NULL;
-    if (!is_known(a)) {
+    if (!is_known(w)) {
         if (!page)
             return AC_OK;
         ac_error(
-            &a->cx, (ac_place){.file = "arenac"}, E0502,
+            &w->cx, (ac_place){.file = "arenac"}, E0502,
             "--html shows what this machine attains, which is measured for one thread of C on x86-64 with vectors");
-        return ac_help(&a->cx, "without --threads and --backend, and -t native, the default");
+        return ac_help(&w->cx, "without --threads and --backend, and -t native, the default");
     }
-    const int status = ac_peak_open(&p, &a->cx, a->module->target);
+    const int status = ac_peak_open(&p, &w->cx, w->made.module->target);
     if (status == AC_OK)
-        *bound = bounds(a, &p, ms, a->cx.region);
+        *bound = bounds(w, &p, ms, w->cx.region);
     if (status == AC_OK && page) {
-        ac_roofline v = roofs(a, &p);
+        ac_roofline v = roofs(w, &p);
         v.ms = ms;
         v.whole_ms = whole_ms;
         v.bound = *bound;
-        ac_roofline_html(ac_output_new(a, page), &v);
+        ac_roofline_html(ac_pending_add(&w->out, page), &v);
     }
     ac_peak_close(&p);
     return status;

@@ -389,7 +389,7 @@ static const char *closest_operator(const list *l, const char *name)
     return ac_closest(name, names.item, names.n);
 }
 
-static int print_named(arenac *a, list *l, const char *const *name, int32_t n)
+static int print_named(ac_work *w, list *l, const char *const *name, int32_t n)
 {
     for (int32_t k = 0; k < n; k++) {
         bool any = false;
@@ -402,8 +402,8 @@ static int print_named(arenac *a, list *l, const char *const *name, int32_t n)
         if (any)
             continue;
         const char *near = closest_operator(l, name[k]);
-        ac_error(&a->cx, HERE, E0501, "ops: no operator is called '%s' here or in any format", name[k]);
-        return near ? ac_help(&a->cx, "did you mean '%s'?", near) : AC_FAIL;
+        ac_error(&w->cx, HERE, E0501, "ops: no operator is called '%s' here or in any format", name[k]);
+        return near ? ac_help(&w->cx, "did you mean '%s'?", near) : AC_FAIL;
     }
     return AC_OK;
 }
@@ -416,19 +416,19 @@ static void print_text(list *l)
         put_format(l, f);
 }
 
-int ac_list_operators(arenac *a, const char *const *name, int32_t n)
+int ac_list_operators(ac_work *w, const char *const *name, int32_t n)
 {
-    const char *target = a->opt.target ? a->opt.target : "generic";
+    const char *target = w->opt.target ? w->opt.target : "generic";
     list l = {.target = ac_target_find(target)};
-    const bool md = ac_is(a->opt.emit, "md");
+    const bool md = ac_is(w->opt.emit, "md");
     if (!l.target)
-        return ac_error(&a->cx, HERE, E0501, "no target '%s'; arenac targets lists them", target);
-    if (a->opt.emit && !md)
-        return ac_error(&a->cx, HERE, E0501, "ops takes --emit md, not '%s'", a->opt.emit);
-    l.s = ac_output_new(a, a->opt.output ? a->opt.output : "-");
+        return ac_error(&w->cx, HERE, E0501, "no target '%s'; arenac targets lists them", target);
+    if (w->opt.emit && !md)
+        return ac_error(&w->cx, HERE, E0501, "ops takes --emit md, not '%s'", w->opt.emit);
+    l.s = ac_pending_add(&w->out, w->opt.output ? w->opt.output : "-");
     l.format = ac_import_formats(&l.n_formats);
     if (n)
-        return print_named(a, &l, name, n);
-    (a->opt.json ? print_json : md ? print_md : print_text)(&l);
+        return print_named(w, &l, name, n);
+    (w->opt.json ? print_json : md ? print_md : print_text)(&l);
     return AC_OK;
 }

@@ -29,13 +29,13 @@ static void put_targets_json(ac_sink *to)
     ac_json_end(&j);
 }
 
-int ac_targets(arenac *a, const char *const *path, int32_t n)
+int ac_targets(ac_work *w, const char *const *path, int32_t n)
 {
-    ac_sink *to = ac_output_new(a, "-");
+    ac_sink *to = ac_pending_add(&w->out, "-");
     (void)path, (void)n;
-    if (a->opt.json)
+    if (w->opt.json)
         put_targets_json(to);
-    for (int32_t i = 0; i < ac_target_count() && !a->opt.json; i++) {
+    for (int32_t i = 0; i < ac_target_count() && !w->opt.json; i++) {
         const ac_target *t = ac_target_at(i);
         ac_putf(to, "%-16s vectors %2d B%s%s%s%s  %s\n", t->name, t->vec_bytes, t->fma ? ", fma" : "",
                 t->dot_u8s8 ? ", dot" : "", t->fp & AC_FP_BF16 ? ", bf16" : "", t->amx ? ", amx" : "", t->help);
@@ -51,19 +51,19 @@ static const char *closest_code(const char *word)
     return ac_closest(word, names, AC_CODE_COUNT);
 }
 
-int ac_explain(arenac *a, const char *const *code, int32_t n)
+int ac_explain(ac_work *w, const char *const *code, int32_t n)
 {
     ac_code c;
     if (n != 1)
-        return ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501, "explain takes one code, such as E0107");
+        return ac_error(&w->cx, (ac_place){.file = "arenac"}, E0501, "explain takes one code, such as E0107");
     if (!ac_code_find(code[0], &c)) {
         const char *near = closest_code(code[0]);
-        ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501, "explain takes one code, such as E0107; unknown: %s",
+        ac_error(&w->cx, (ac_place){.file = "arenac"}, E0501, "explain takes one code, such as E0107; unknown: %s",
                  code[0]);
-        return near ? ac_help(&a->cx, "did you mean '%s'?", near) : AC_FAIL;
+        return near ? ac_help(&w->cx, "did you mean '%s'?", near) : AC_FAIL;
     }
-    ac_putf(ac_output_new(a, "-"), "%s: %s (exit %d)\n\n%s\n", ac_code_name(c), ac_code_title(c), ac_code_exit(c),
-            ac_code_explain(c));
+    ac_putf(ac_pending_add(&w->out, "-"), "%s: %s (exit %d)\n\n%s\n", ac_code_name(c), ac_code_title(c),
+            ac_code_exit(c), ac_code_explain(c));
     return AC_OK;
 }
 
@@ -102,18 +102,11 @@ static void add_words(value_list *l, const char *arg)
             add(l, w);
 }
 
-typedef struct request {
-    const arenac_option *option;
-    value_list found;
-} request;
-
-static int values_stage(arenac *a, void *arg)
+int ac_option_values(ac_ctx *cx, const arenac_option *of, const char *const **name, int32_t *n_names)
 {
-    request *q = arg;
-    value_list *l = &q->found;
-    const char *option = q->option->name;
+    value_list list = {.cx = cx}, *l = &list;
+    const char *option = of->name;
     int32_t n = 0;
-    l->cx = &a->cx;
     if (!strcmp(option, "target")) {
         add(l, "native");
         for (int32_t i = 0; i < ac_target_count(); i++)
@@ -131,18 +124,10 @@ static int values_stage(arenac *a, void *arg)
         const arenac_kind *kind;
         for (int32_t i = 0; (kind = arenac_kind_at(i)) != NULL; i++)
             add(l, kind->name);
-    } else if (q->option->argument) {
-        add_words(l, q->option->argument);
+    } else if (of->argument) {
+        add_words(l, of->argument);
     }
+    *name = list.name.item;
+    *n_names = list.name.n;
     return AC_OK;
-}
-
-const char *const *arenac_option_values(arenac *a, int32_t i, int32_t *n)
-{
-    request q = {.option = arenac_option_at(i)};
-    *n = 0;
-    if (!q.option || ac_guard(a, values_stage, &q) != AC_OK)
-        return NULL;
-    *n = q.found.name.n;
-    return q.found.name.item;
 }

@@ -85,7 +85,7 @@ static const ac_rt_file *runtime_file(const char *name)
 }
 
 /* The template with every @WORD@ replaced. */
-static void put_module(arenac *a, ac_sink *to)
+static void put_module(ac_work *w, ac_sink *to)
 {
     const ac_rt_file *f = runtime_file("arn_module.py");
     const char *p = (const char *)f->data, *end = p + f->n;
@@ -101,7 +101,7 @@ static void put_module(arenac *a, ac_sink *to)
             continue;
         }
         ac_put_n(to, p, (size_t)(at - p));
-        fill_in(to, &a->cx, a->module, at + 1, (size_t)(close - at - 1));
+        fill_in(to, &w->cx, w->made.module, at + 1, (size_t)(close - at - 1));
         p = close + 1;
     }
 }
@@ -132,52 +132,52 @@ static bool is_among(ac_ctx *cx, const char *words, const char *name)
     return strstr(words, ac_strf(cx->region, " %s ", name)) != NULL;
 }
 
-static int check_name(arenac *a, const char *name)
+static int check_name(ac_work *w, const char *name)
 {
-    const bool keyword = is_among(&a->cx, KEYWORDS, name);
-    if (!keyword && !is_among(&a->cx, MODULES, name))
+    const bool keyword = is_among(&w->cx, KEYWORDS, name);
+    if (!keyword && !is_among(&w->cx, MODULES, name))
         return AC_OK;
-    ac_error(&a->cx, (ac_place){.file = a->source.path}, E0501, "a Python module '%s' cannot be imported: %s", name,
+    ac_error(&w->cx, (ac_place){.file = w->source.path}, E0501, "a Python module '%s' cannot be imported: %s", name,
              keyword ? "the word is a keyword" : "Python has a module of this name");
-    return ac_help(&a->cx, "--name NAME gives it another name");
+    return ac_help(&w->cx, "--name NAME gives it another name");
 }
 
 /* The generated C with the host API, the runtime and the weights. */
-static int put_library(arenac *a, const char *dir, ac_sink *to)
+static int put_library(ac_work *w, const char *dir, ac_sink *to)
 {
     static const char *const SOURCES[] = {"arn_host.c", "arn_rt.c", "arn_capsule.c"};
     enum { N = sizeof SOURCES / sizeof *SOURCES };
-    ac_region *r = a->cx.region;
+    ac_region *r = w->cx.region;
     const char *more[N + 1];
     ac_file so = {0};
-    AC_TRY(ac_build_runtime(&a->cx, dir));
+    AC_TRY(ac_build_runtime(&w->cx, dir));
     for (int i = 0; i < N; i++)
         more[i] = ac_strf(r, "%s/%s", dir, SOURCES[i]);
     more[N] = ac_strf(r, "-I%s", dir);
-    AC_TRY(ac_build_c(a->module, dir, more, N + 1));
-    AC_TRY(ac_file_open(&a->cx, ac_strf(r, "%s/m.so", dir), &so));
+    AC_TRY(ac_build_c(w->made.module, dir, more, N + 1));
+    AC_TRY(ac_file_open(&w->cx, ac_strf(r, "%s/m.so", dir), &so));
     ac_put_n(to, so.data, so.n);
     ac_file_close(&so);
     return AC_OK;
 }
 
-int ac_python(arenac *a, const char *const *path, int32_t n)
+int ac_python(ac_work *w, const char *const *path, int32_t n)
 {
-    const char *folder = a->opt.output ? a->opt.output : ".";
-    a->purpose = AC_FOR_PYTHON;
-    AC_TRY(ac_read(a, path, n));
-    AC_TRY(ac_compile(a));
-    AC_TRY(check_name(a, a->module->name));
-    const char *name = a->module->name, *dir = ac_build_folder(&a->cx);
+    const char *folder = w->opt.output ? w->opt.output : ".";
+    w->request.purpose = AC_FOR_PYTHON;
+    AC_TRY(ac_read(w, path, n));
+    AC_TRY(ac_compile(w));
+    AC_TRY(check_name(w, w->made.module->name));
+    const char *name = w->made.module->name, *dir = ac_build_folder(&w->cx);
     if (!dir)
         return AC_FAIL;
-    const int status = put_library(a, dir, ac_output_new(a, ac_strf(a->cx.region, "%s/lib%s.so", folder, name)));
+    const int status = put_library(w, dir, ac_pending_add(&w->out, ac_strf(w->cx.region, "%s/lib%s.so", folder, name)));
     ac_folder_end(dir);
     AC_TRY(status);
-    put_module(a, ac_output_new(a, ac_strf(a->cx.region, "%s/%s.py", folder, name)));
-    AC_TRY(ac_folder_make(&a->cx, folder));
-    if (!a->opt.quiet)
-        ac_putf(ac_output_new(a, "-"), "%s/%s.py and lib%s.so: import %s; %s.run(...)\n", folder, name, name, name,
-                name);
+    put_module(w, ac_pending_add(&w->out, ac_strf(w->cx.region, "%s/%s.py", folder, name)));
+    AC_TRY(ac_folder_make(&w->cx, folder));
+    if (!w->opt.quiet)
+        ac_putf(ac_pending_add(&w->out, "-"), "%s/%s.py and lib%s.so: import %s; %s.run(...)\n", folder, name, name,
+                name, name);
     return AC_OK;
 }

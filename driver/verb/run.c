@@ -9,33 +9,23 @@
 
 #include <string.h>
 
-int ac_load(arenac *a)
-{
-    AC_TRY(ac_compile(a));
-    if (a->loaded)
-        return AC_OK;
-    AC_TRY(ac_session_open(&a->session, a->module, a->source.path, a->opt.backend));
-    a->loaded = true;
-    return AC_OK;
-}
-
 /* Output i as the model means it: of one whose size depends on the data only the elements that have a meaning. */
-static const ac_tensor *result_of(arenac *a, int32_t i, const uint8_t **data)
+static const ac_tensor *result_of(ac_work *w, int32_t i, const uint8_t **data)
 {
-    const ac_module *m = a->module;
+    const ac_module *m = w->made.module;
     const ac_tensor *t = m->output[i].tensor;
-    *data = ac_session_at(&a->session, &m->output[i]);
+    *data = ac_session_at(&w->session, &m->output[i]);
     for (int32_t k = 0; k < m->n_counted; k++) {
         const ac_counted *c = &m->counted[k];
         if (c->output != i)
             continue;
         const ac_io *by = &m->output[c->count];
-        const int64_t said = ac_dtype_get_int(by->tensor->dtype, ac_session_at(&a->session, by), 0),
+        const int64_t said = ac_dtype_get_int(by->tensor->dtype, ac_session_at(&w->session, by), 0),
                       all = t->dim[c->dim];
         const int64_t n = said < 0 ? 0 : said < all ? said : all, before = ac_dim_product(t->dim, 0, c->dim);
         const size_t row = (size_t)ac_dtype_size(t->dtype, ac_dim_product(t->dim, c->dim + 1, t->rank));
-        ac_tensor *own = ac_copy(a->cx.region, t, sizeof *t);
-        uint8_t *to = ac_alloc_n(a->cx.region, (uint64_t)(before * n) + 1, row + 1);
+        ac_tensor *own = ac_copy(w->cx.region, t, sizeof *t);
+        uint8_t *to = ac_alloc_n(w->cx.region, (uint64_t)(before * n) + 1, row + 1);
         for (int64_t b = 0; b < before && n && row; b++)
             memcpy(to + (size_t)(b * n) * row, *data + (size_t)(b * all) * row, (size_t)n * row);
         own->dim[c->dim] = n;
@@ -45,28 +35,29 @@ static const ac_tensor *result_of(arenac *a, int32_t i, const uint8_t **data)
     return t;
 }
 
-static int write_outputs(arenac *a)
+static int write_outputs(ac_work *w)
 {
-    const char *dir = a->opt.output_dir;
+    const char *dir = w->opt.output_dir;
     if (!dir)
         return AC_OK;
-    AC_TRY(ac_folder_make(&a->cx, dir));
-    for (int32_t i = 0; i < a->module->n_outputs; i++) {
+    AC_TRY(ac_folder_make(&w->cx, dir));
+    for (int32_t i = 0; i < w->made.module->n_outputs; i++) {
         const uint8_t *data;
-        const ac_tensor *t = result_of(a, i, &data);
-        ac_npy_write(ac_output_new(a, ac_strf(a->cx.region, "%s/%d.npy", dir, i)), t->dtype, t->rank, t->dim, data);
+        const ac_tensor *t = result_of(w, i, &data);
+        ac_npy_write(ac_pending_add(&w->out, ac_strf(w->cx.region, "%s/%d.npy", dir, i)), t->dtype, t->rank, t->dim,
+                     data);
     }
     return AC_OK;
 }
 
-static void put_outputs(arenac *a, ac_sink *to)
+static void put_outputs(ac_work *w, ac_sink *to)
 {
     enum { SHOWN = 10 };
-    for (int32_t i = 0; i < a->module->n_outputs; i++) {
+    for (int32_t i = 0; i < w->made.module->n_outputs; i++) {
         const uint8_t *data;
-        const ac_tensor *t = result_of(a, i, &data);
+        const ac_tensor *t = result_of(w, i, &data);
         const int64_t n = ac_tensor_count(t);
-        ac_putf(to, "output %d '%s' %s:", i, ac_visible(a->cx.region, t->name), ac_tensor_str(&a->cx, t));
+        ac_putf(to, "output %d '%s' %s:", i, ac_visible(w->cx.region, t->name), ac_tensor_str(&w->cx, t));
         for (int64_t k = 0; k < n && k < SHOWN; k++)
             if (ac_dtype_is_float(t->dtype))
                 ac_putf(to, " %.6g", ac_dtype_get_num(t->dtype, data, k));
@@ -86,53 +77,53 @@ typedef struct comparison {
 } comparison;
 typedef AC_VEC(comparison) comparisons;
 
-static int compare_one(arenac *a, const ac_key_option *c, comparisons *all)
+static int compare_one(ac_work *w, const ac_key_option *c, comparisons *all)
 {
-    const ac_graph *g = a->lowering->graph;
+    const ac_graph *g = w->made.lowering->graph;
     ac_npy want;
     comparison x;
-    AC_TRY(ac_io_find(&a->cx, a->source.path, "--compare", c->key, g->output.item, g->output.n, &x.output));
+    AC_TRY(ac_io_find(&w->cx, w->source.path, "--compare", c->key, g->output.item, g->output.n, &x.output));
     const uint8_t *data;
-    const ac_tensor *t = result_of(a, x.output, &data);
-    AC_TRY(ac_npy_read(&a->cx, c->path, &want));
-    if (ac_npy_fits(&a->cx, &want, t, "--compare") != AC_OK) {
+    const ac_tensor *t = result_of(w, x.output, &data);
+    AC_TRY(ac_npy_read(&w->cx, c->path, &want));
+    if (ac_npy_fits(&w->cx, &want, t, "--compare") != AC_OK) {
         ac_npy_close(&want);
         return AC_FAIL;
     }
     x.d = ac_compare(t->dtype, data, want.data, ac_tensor_count(t));
     x.path = want.path;
-    x.ok = ac_close_enough(t->dtype, &x.d, a->opt.max_ulp);
+    x.ok = ac_close_enough(t->dtype, &x.d, w->opt.max_ulp);
     ac_npy_close(&want);
-    ac_push(a->cx.region, all, x);
+    ac_push(w->cx.region, all, x);
     if (x.ok)
         return AC_OK;
     const ac_difference *d = &x.d;
-    ac_error(&a->cx, (ac_place){.file = a->source.path}, E0601, "output %d '%s' differs from %s", x.output, t->name,
+    ac_error(&w->cx, (ac_place){.file = w->source.path}, E0601, "output %d '%s' differs from %s", x.output, t->name,
              x.path);
-    return ac_detail(&a->cx,
+    return ac_detail(&w->cx,
                      "%lld of %lld elements, first at %lld; max abs %.6g (largest reference %.6g), max ULP %.0f, mean "
                      "%.3g",
                      (long long)d->differ, (long long)d->count, (long long)d->first, d->max_abs, d->scale, d->max_ulp,
                      d->mean_abs);
 }
 
-static int compare_outputs(arenac *a, comparisons *all)
+static int compare_outputs(ac_work *w, comparisons *all)
 {
     int status = AC_OK;
-    for (int32_t c = 0; c < a->opt.compare.n; c++)
-        if (compare_one(a, &a->opt.compare.item[c], all) != AC_OK)
+    for (int32_t c = 0; c < w->opt.compare.n; c++)
+        if (compare_one(w, &w->opt.compare.item[c], all) != AC_OK)
             status = AC_FAIL;
     return status;
 }
 
-static void put_comparisons(arenac *a, const comparisons *all, ac_sink *to)
+static void put_comparisons(ac_work *w, const comparisons *all, ac_sink *to)
 {
     for (int32_t c = 0; c < all->n; c++) {
         const comparison *x = &all->item[c];
         const ac_difference *d = &x->d;
         if (x->ok)
             ac_putf(to, "output %d '%s': %s reference (%lld of %lld differ, max abs %.3g, max ULP %.0f)\n", x->output,
-                    ac_visible(a->cx.region, a->module->output[x->output].tensor->name),
+                    ac_visible(w->cx.region, w->made.module->output[x->output].tensor->name),
                     d->differ ? "within tolerance of the" : "equal to the", (long long)d->differ, (long long)d->count,
                     d->max_abs, d->max_ulp);
     }
@@ -158,19 +149,19 @@ static void json_values(ac_json *j, const ac_tensor *t, const uint8_t *data)
     ac_json_end(j);
 }
 
-static void put_json(arenac *a, const comparisons *all, ac_sink *to)
+static void put_json(ac_work *w, const comparisons *all, ac_sink *to)
 {
-    const ac_module *m = a->module;
+    const ac_module *m = w->made.module;
     ac_json j = ac_json_open(to);
     ac_json_obj(&j, NULL);
     ac_json_str(&j, "schema", "arenac-run/1");
-    ac_json_str(&j, "model", a->source.base);
+    ac_json_str(&j, "model", w->source.base);
     ac_json_str(&j, "target", m->target->name);
-    ac_json_str(&j, "backend", a->opt.backend);
+    ac_json_str(&j, "backend", w->opt.backend);
     ac_json_arr(&j, "outputs");
     for (int32_t i = 0; i < m->n_outputs; i++) {
         const uint8_t *data;
-        const ac_tensor *t = result_of(a, i, &data);
+        const ac_tensor *t = result_of(w, i, &data);
         ac_json_obj(&j, NULL);
         ac_json_str(&j, "name", t->name);
         ac_json_str(&j, "dtype", ac_dtype_name(t->dtype));
@@ -203,7 +194,7 @@ static void put_json(arenac *a, const comparisons *all, ac_sink *to)
 /* ------------------------------------------------------------------ --per-node */
 
 typedef struct per_node {
-    arenac *a;
+    ac_work *w;
     ac_session *session;
     uint8_t **want; /* by step: what the evaluator computed */
     bool recording;
@@ -214,18 +205,18 @@ typedef struct per_node {
 static void look(void *user, int32_t s)
 {
     per_node *p = user;
-    const ac_planned *plan = p->a->planned;
+    const ac_planned *plan = p->w->made.planned;
     const ac_node *n = plan->step[s]->node;
     const ac_tensor *t = ac_node_result(n);
     const ac_io io =
         ac_module_place(&plan->live->problem, &plan->plan, plan->live->item_of[t->id], plan->live->delta[t->id]);
     const uint8_t *at = ac_session_at(p->session, &io);
     if (p->recording) {
-        p->want[s] = ac_copy(p->a->cx.region, at, (size_t)ac_tensor_bytes(t));
+        p->want[s] = ac_copy(p->w->cx.region, at, (size_t)ac_tensor_bytes(t));
         return;
     }
     const ac_difference d = ac_compare(t->dtype, at, p->want[s], ac_tensor_count(t));
-    const bool ok = ac_close_enough(t->dtype, &d, p->a->opt.max_ulp);
+    const bool ok = ac_close_enough(t->dtype, &d, p->w->opt.max_ulp);
     p->bad += !ok;
     ac_putf(p->to, "%4d  %-24s %-32s %10.3g %8.0f %10.3g %8lld%s\n", s, ac_ops[n->op].tflite,
             ac_visible(p->to->cx->region, n->name), d.max_abs, d.max_ulp, d.mean_abs, (long long)(ok ? 0 : d.differ),
@@ -234,9 +225,9 @@ static void look(void *user, int32_t s)
                           : "   <--");
 }
 
-static int run_hooked(arenac *a, ac_session *s, ac_step_hook *hook, void *user)
+static int run_hooked(ac_work *w, ac_session *s, ac_step_hook *hook, void *user)
 {
-    ac_inputs_fill(a, s);
+    ac_inputs_fill(&w->made, s);
     s->hook = hook;
     s->hook_user = user;
     const int status = ac_session_run(s);
@@ -244,26 +235,26 @@ static int run_hooked(arenac *a, ac_session *s, ac_step_hook *hook, void *user)
     return status;
 }
 
-static int run_per_node(arenac *a, ac_sink *to)
+static int run_per_node(ac_work *w, ac_sink *to)
 {
-    ac_session *const reference = &a->beside;
-    per_node p = {.a = a,
+    ac_session *const reference = &w->evaluator;
+    per_node p = {.w = w,
                   .session = reference,
-                  .want = AC_NEW_N(a->cx.region, uint8_t *, a->planned->n_steps + 1),
+                  .want = AC_NEW_N(w->cx.region, uint8_t *, w->made.planned->n_steps + 1),
                   .recording = true,
                   .to = to};
-    int status = ac_session_open(reference, a->module, a->source.path, "eval");
+    int status = ac_session_open(reference, w->made.module, w->source.path, "eval");
     if (status == AC_OK)
-        status = run_hooked(a, reference, look, &p);
+        status = run_hooked(w, reference, look, &p);
     ac_session_close(reference);
     AC_TRY(status);
-    AC_TRY(ac_load(a));
-    p.session = &a->session;
+    AC_TRY(ac_load(w));
+    p.session = &w->session;
     p.recording = false;
     ac_put(to,
            "step  operator                 name                                max abs  max ULP       mean   differ\n");
-    AC_TRY(run_hooked(a, &a->session, look, &p));
-    return p.bad ? ac_error(&a->cx, (ac_place){.file = a->source.path}, E0601,
+    AC_TRY(run_hooked(w, &w->session, look, &p));
+    return p.bad ? ac_error(&w->cx, (ac_place){.file = w->source.path}, E0601,
                             "%d steps differ from the reference interpreter", p.bad)
                  : AC_OK;
 }
@@ -275,50 +266,50 @@ static void look_at_taps(void *user, int32_t s)
     ac_taps_look(user, s);
 }
 
-static int run_taps(arenac *a, ac_sink *to)
+static int run_taps(ac_work *w, ac_sink *to)
 {
     ac_taps t;
-    AC_TRY(ac_taps_open(a, a->opt.taps, &t));
-    AC_TRY(ac_load(a));
-    AC_TRY(run_hooked(a, &a->session, look_at_taps, &t));
+    AC_TRY(ac_taps_open(w, w->opt.taps, &t));
+    AC_TRY(ac_load(w));
+    AC_TRY(run_hooked(w, &w->session, look_at_taps, &t));
     return ac_taps_close(&t, to);
 }
 
 /* ------------------------------------------------------------------ the verb */
 
-static int run_often(arenac *a)
+static int run_often(ac_work *w)
 {
-    AC_TRY(ac_load(a));
-    const int64_t runs = a->opt.runs > 0 ? a->opt.runs : 1;
-    ac_progress_begin(&a->cx, "running", runs);
+    AC_TRY(ac_load(w));
+    const int64_t runs = w->opt.runs > 0 ? w->opt.runs : 1;
+    ac_progress_begin(&w->cx, "running", runs);
     for (int64_t i = 0; i < runs; i++) {
-        ac_progress_at(&a->cx, i);
-        ac_inputs_fill(a, &a->session); /* a run may overwrite its inputs */
-        AC_TRY(ac_session_run(&a->session));
+        ac_progress_at(&w->cx, i);
+        ac_inputs_fill(&w->made, &w->session); /* a run may overwrite its inputs */
+        AC_TRY(ac_session_run(&w->session));
     }
     return AC_OK;
 }
 
-int ac_run(arenac *a, const char *const *path, int32_t n)
+int ac_run(ac_work *w, const char *const *path, int32_t n)
 {
-    const ac_options *o = &a->opt;
-    a->purpose = AC_FOR_RUNNING;
-    AC_TRY(ac_read(a, path, n));
-    AC_TRY(ac_inputs_open(a));
-    AC_TRY(ac_compile(a));
-    AC_TRY(ac_inputs_check(a));
-    ac_sink *to = ac_output_new(a, "-"), *quiet = AC_NEW(a->cx.region, ac_sink), *text = o->json ? quiet : to;
+    const ac_options *o = &w->opt;
+    w->request.purpose = AC_FOR_RUNNING;
+    AC_TRY(ac_read(w, path, n));
+    AC_TRY(ac_inputs_open(&w->made));
+    AC_TRY(ac_compile(w));
+    AC_TRY(ac_inputs_check(&w->made, false));
+    ac_sink *to = ac_pending_add(&w->out, "-"), *quiet = AC_NEW(w->cx.region, ac_sink), *text = o->json ? quiet : to;
     comparisons compared = {0};
-    ac_sink_open(quiet, &a->cx);
-    AC_TRY(o->per_node ? run_per_node(a, text) : o->taps ? run_taps(a, text) : run_often(a));
-    const int status = compare_outputs(a, &compared);
+    ac_sink_open(quiet, &w->cx);
+    AC_TRY(o->per_node ? run_per_node(w, text) : o->taps ? run_taps(w, text) : run_often(w));
+    const int status = compare_outputs(w, &compared);
     if (o->json)
-        put_json(a, &compared, to);
+        put_json(w, &compared, to);
     else
-        put_comparisons(a, &compared, o->quiet ? quiet : to);
+        put_comparisons(w, &compared, o->quiet ? quiet : to);
     AC_TRY(status);
-    AC_TRY(write_outputs(a));
+    AC_TRY(write_outputs(w));
     if (!o->output_dir && !o->compare.n && !o->per_node && !o->taps && !o->quiet && !o->json)
-        put_outputs(a, to);
+        put_outputs(w, to);
     return AC_OK;
 }

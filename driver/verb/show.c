@@ -6,6 +6,8 @@
 #include "base/text/named.h"
 #include "base/visible.h"
 #include "codegen/code_size.h"
+#include "driver/facts/facts.h"
+#include "driver/several/several.h"
 #include "planner/report/layers.h"
 
 #include <stdlib.h>
@@ -52,28 +54,28 @@ typedef struct layers {
     int32_t n, *of; /* of each node its row */
 } layers;
 
-static void put_table(arenac *a, ac_sink *s, const layers *l)
+static void put_table(ac_work *w, ac_sink *s, const layers *l)
 {
-    const ac_graph *g = a->model->graph;
-    ac_putf(s, "%s   %s, %d operator%s\n\n", a->source.base, ac_facts_title(a, g), (int)a->model->file_ops,
-            a->model->file_ops == 1 ? "" : "s");
-    if (a->model->listing && (a->opt.verbose || !g->node.n)) /* nodes may depend on shapes that are not known */
-        ac_putf(s, "%s%s", a->model->listing, g->node.n ? "\n" : "");
-    if (!g->node.n && !g->output.n && !a->model->listing)
+    const ac_graph *g = w->made.model->graph;
+    ac_putf(s, "%s   %s, %d operator%s\n\n", w->source.base, ac_facts_title(&w->made, g), (int)w->made.model->file_ops,
+            w->made.model->file_ops == 1 ? "" : "s");
+    if (w->made.model->listing && (w->opt.verbose || !g->node.n)) /* nodes may depend on shapes that are not known */
+        ac_putf(s, "%s%s", w->made.model->listing, g->node.n ? "\n" : "");
+    if (!g->node.n && !g->output.n && !w->made.model->listing)
         ac_put(s, "Its operators depend on the sizes of its inputs, and some are open: give them by --dim.\n");
     if (g->node.n)
         ac_layers_text(s, &(ac_layers){.step = l->row, .n = l->n});
-    if (a->opt.verbose) {
+    if (w->opt.verbose) {
         ac_putc(s, '\n');
-        put_operands(s, &a->cx, g);
+        put_operands(s, &w->cx, g);
     }
     ac_put(s, "\ninputs   ");
-    operands(s, &a->cx, g->input.item, g->input.n);
+    operands(s, &w->cx, g->input.item, g->input.n);
     ac_put(s, "\noutputs  ");
-    if (a->model->waiting) /* nobody has made them: as the file declares them */
-        operands(s, &a->cx, a->model->promised.item, a->model->promised.n);
+    if (w->made.model->waiting) /* nobody has made them: as the file declares them */
+        operands(s, &w->cx, w->made.model->promised.item, w->made.model->promised.n);
     else
-        operands(s, &a->cx, g->output.item, g->output.n);
+        operands(s, &w->cx, g->output.item, g->output.n);
     ac_putc(s, '\n');
 }
 
@@ -113,18 +115,18 @@ static void json_node(ac_json *j, const ac_node *n)
     ac_json_end(j);
 }
 
-static void put_json(arenac *a, ac_sink *to, const layers *l)
+static void put_json(ac_work *w, ac_sink *to, const layers *l)
 {
-    const ac_graph *g = a->model->graph;
+    const ac_graph *g = w->made.model->graph;
     ac_json j = ac_json_open(to);
     ac_json_obj(&j, NULL);
     ac_json_str(&j, "schema", "arenac-show/1");
-    ac_json_str(&j, "model", a->source.base);
-    ac_json_str(&j, "format", a->model->format);
-    ac_json_int(&j, "operators", a->model->file_ops);
+    ac_json_str(&j, "model", w->source.base);
+    ac_json_str(&j, "format", w->made.model->format);
+    ac_json_int(&j, "operators", w->made.model->file_ops);
     json_tensors(&j, "inputs", g->input.item, g->input.n);
-    if (a->model->waiting)
-        json_tensors(&j, "outputs", a->model->promised.item, a->model->promised.n);
+    if (w->made.model->waiting)
+        json_tensors(&j, "outputs", w->made.model->promised.item, w->made.model->promised.n);
     else
         json_tensors(&j, "outputs", g->output.item, g->output.n);
     ac_json_arr(&j, "layers");
@@ -150,11 +152,11 @@ static void put_json(arenac *a, ac_sink *to, const layers *l)
 /* ------------------------------------------------------------------ --loops */
 
 /* The choices that led to the loops, as comments of their text form. */
-static void put_schedule(arenac *a, ac_sink *s, const ac_lowered *low)
+static void put_schedule(ac_work *w, ac_sink *s, const ac_lowered *low)
 {
     const ac_schedule *c = &low->schedule;
-    ac_putf(s, "# step of %s multiply-adds, %s B of scratch", ac_commas(&a->cx, low->macs),
-            ac_commas(&a->cx, low->scratch));
+    ac_putf(s, "# step of %s multiply-adds, %s B of scratch", ac_commas(&w->cx, low->macs),
+            ac_commas(&w->cx, low->scratch));
     if (low->chunks)
         ac_putf(s, ", %d parts", low->chunks);
     if (c->winograd)
@@ -164,21 +166,21 @@ static void put_schedule(arenac *a, ac_sink *s, const ac_lowered *low)
     if (c->rows)
         ac_putf(s, "\n# register tile: %d rows by %d vector%s of channels", c->rows, c->vecs, c->vecs == 1 ? "" : "s");
     if (c->cost > 0)
-        ac_putf(s, "\n# estimated cycles: %s", ac_commas(&a->cx, (int64_t)(c->cost + 0.5)));
-    ac_putf(s, "\n# estimated code: %s B\n", ac_commas(&a->cx, ac_code_bytes(low->fn, a->lowering->set.target)));
+        ac_putf(s, "\n# estimated cycles: %s", ac_commas(&w->cx, (int64_t)(c->cost + 0.5)));
+    ac_putf(s, "\n# estimated code: %s B\n", ac_commas(&w->cx, ac_code_bytes(low->fn, w->made.lowering->set.target)));
 }
 
 /* Where the output goes: opened when there is something to say, so that no file is emptied by a mistake. */
-static ac_sink *opened(arenac *a)
+static ac_sink *opened(ac_work *w)
 {
-    return ac_output_new(a, a->opt.output ? a->opt.output : "-");
+    return ac_pending_add(&w->out, w->opt.output ? w->opt.output : "-");
 }
 
 /* Of the step with this number, or of those with this name. */
-static int put_loops(arenac *a, const char *which)
+static int put_loops(ac_work *w, const char *which)
 {
-    const ac_lowering *low = a->lowering;
-    const char **names = AC_NEW_N(a->cx.region, const char *, low->n_steps + 1);
+    const ac_lowering *low = w->made.lowering;
+    const char **names = AC_NEW_N(w->cx.region, const char *, low->n_steps + 1);
     char *end;
     const long number = strtol(which, &end, 10);
     ac_sink *to = NULL;
@@ -188,87 +190,89 @@ static int put_loops(arenac *a, const char *which)
     for (int32_t i = 0; i < low->n_steps; i++) {
         if (*end ? named < 0 || strcmp(names[i], names[named]) != 0 : number != i)
             continue;
-        to = to ? to : opened(a);
-        put_schedule(a, to, low->step[i]);
+        to = to ? to : opened(w);
+        put_schedule(w, to, low->step[i]);
         ac_loop_dump(to, low->step[i]->fn);
     }
     if (to)
         return AC_OK;
-    ac_error(&a->cx, (ac_place){.file = a->source.path}, E0501, "no step is named '%s' (there are %d steps)", which,
+    ac_error(&w->cx, (ac_place){.file = w->source.path}, E0501, "no step is named '%s' (there are %d steps)", which,
              low->n_steps);
-    return ac_named_help(&a->cx, which, names, low->n_steps);
+    return ac_named_help(&w->cx, which, names, low->n_steps);
 }
 
-static int put_kind(arenac *a, const char *kind)
+static int put_kind(ac_work *w, const char *kind)
 {
     if (!strcmp(kind, "ag")) {
-        ac_graph_write_text(opened(a), a->model->graph, ac_text_channels_first(a));
+        ac_graph_write_text(opened(w), w->made.model->graph, ac_text_channels_first(&w->made));
         return AC_OK;
     }
     if (!strcmp(kind, "dot")) {
-        AC_TRY(ac_plan_model(a));
-        ac_report_dot(opened(a), a->report);
+        AC_TRY(ac_plan_model(w));
+        ac_report_dot(opened(w), w->made.report);
         return AC_OK;
     }
     if (strcmp(kind, "loops")) {
         static const char *const KINDS[] = {"ag", "loops", "dot"};
         const char *near = ac_closest(kind, KINDS, 3);
-        ac_error(&a->cx, (ac_place){0}, E0501, "show cannot --emit %s; available: ag, loops, dot", kind);
-        return near ? ac_help(&a->cx, "did you mean '%s'? arenac plan --emit has pictures and reports", near)
-                    : ac_help(&a->cx, "arenac plan --emit has pictures and reports");
+        ac_error(&w->cx, (ac_place){0}, E0501, "show cannot --emit %s; available: ag, loops, dot", kind);
+        return near ? ac_help(&w->cx, "did you mean '%s'? arenac plan --emit has pictures and reports", near)
+                    : ac_help(&w->cx, "arenac plan --emit has pictures and reports");
     }
-    AC_TRY(ac_check(a));
-    ac_sink *to = opened(a);
-    for (int32_t i = 0; i < a->lowering->n_steps; i++)
-        ac_loop_dump(to, a->lowering->step[i]->fn);
+    AC_TRY(ac_check(w));
+    ac_sink *to = opened(w);
+    for (int32_t i = 0; i < w->made.lowering->n_steps; i++)
+        ac_loop_dump(to, w->made.lowering->step[i]->fn);
     return AC_OK;
 }
 
 /* Shapes as far as they can be inferred; what keeps that from being done is for check to say. */
-static bool infer(arenac *a)
+static bool infer(ac_work *w)
 {
-    const ac_diags before = a->cx.diags;
-    return ac_quietly(&a->cx, before, ac_infer(a));
+    const ac_diags before = w->cx.diags;
+    return ac_quietly(&w->cx, before, ac_infer(w));
 }
 
 /* The table and the text form show the model as it is in the file, but for --stop-after; loops and the DOT picture need
  * the passes. */
-int ac_show(arenac *a, const char *const *path, int32_t n)
+int ac_show(ac_work *w, const char *const *path, int32_t n)
 {
-    const ac_options *o = &a->opt;
+    const ac_options *o = &w->opt;
     const bool table = !o->emit && !o->loops;
-    AC_TRY(ac_source_open(a, path, n));
+    AC_TRY(ac_open(w, path, n));
     if (table && !o->json && !o->quiet && n == 1 && strcmp(path[0], "-")) { /* also of what arenac cannot compile */
-        const ac_diags before = a->cx.diags;
-        ac_quietly(&a->cx, before, ac_tflm_show(a, ac_output_new(a, "-"))); /* what is wrong is said by the reader */
+        const ac_diags before = w->cx.diags;
+        ac_quietly(&w->cx, before,
+                   ac_tflm_show(&w->made, ac_pending_add(&w->out, "-"))); /* what is wrong is said by the reader */
     }
-    AC_TRY(ac_read_opened(a));
+    AC_TRY(ac_read_opened(w));
     const bool passes = o->stop_after || o->loops;
     if (passes)
-        AC_TRY(ac_check(a));
-    const bool macs = passes || (table && infer(a));
-    if (table && a->model->waiting && strcmp(path[0], "-") != 0)
-        ac_open_outputs(a, path, n);
+        AC_TRY(ac_check(w));
+    const bool macs = passes || (table && infer(w));
+    if (table && w->made.model->waiting && strcmp(path[0], "-") != 0)
+        ac_open_outputs(w, path, n);
     if (o->loops)
-        return put_loops(a, o->loops);
+        return put_loops(w, o->loops);
     if (o->emit)
-        return put_kind(a, o->emit);
+        return put_kind(w, o->emit);
     layers l;
-    l.row = ac_facts_layers(a, macs, &l.of, &l.n);
-    (o->json ? put_json : put_table)(a, opened(a), &l);
+    l.row = ac_facts_layers(&w->made, macs, &l.of, &l.n);
+    (o->json ? put_json : put_table)(w, opened(w), &l);
     return AC_OK;
 }
 
-int ac_check_verb(arenac *a, const char *const *path, int32_t n)
+int ac_check_verb(ac_work *w, const char *const *path, int32_t n)
 {
-    if (ac_several_wanted(a)) {
-        AC_TRY(ac_several_read(a, path, n));
-        return ac_several_check(a);
+    if (ac_several_wanted(&w->opt)) {
+        ac_several *s;
+        AC_TRY(ac_several_read(w, path, n, &s));
+        return ac_several_check(s);
     }
-    AC_TRY(ac_read(a, path, n));
-    AC_TRY(ac_check(a));
-    if (!a->opt.quiet && !a->opt.json)
-        ac_putf(ac_output_new(a, "-"), "%s: fine; %d operators, %d steps for %s\n", path[0], (int)a->model->file_ops,
-                a->lowering->n_steps, a->lowering->set.target->name);
+    AC_TRY(ac_read(w, path, n));
+    AC_TRY(ac_check(w));
+    if (!w->opt.quiet && !w->opt.json)
+        ac_putf(ac_pending_add(&w->out, "-"), "%s: fine; %d operators, %d steps for %s\n", path[0],
+                (int)w->made.model->file_ops, w->made.lowering->n_steps, w->made.lowering->set.target->name);
     return AC_OK;
 }

@@ -77,12 +77,12 @@ static int read_tap(const ac_js *js, const ac_js_node *o, tap *t)
                            "and crc32 or sum, abs_max, first are expected");
 }
 
-int ac_taps_open(arenac *a, const char *path, ac_taps *t)
+int ac_taps_open(ac_work *w, const char *path, ac_taps *t)
 {
-    ac_ctx *cx = &a->cx;
+    ac_ctx *cx = &w->cx;
     ac_file f = {0};
     ac_js js;
-    *t = (ac_taps){.a = a, .path = path};
+    *t = (ac_taps){.w = w, .path = path};
     AC_TRY(ac_file_open(cx, path, &f));
     char *text = ac_copy(cx->region, f.data, f.n + 1 > f.n ? f.n : 0);
     const size_t n = f.n;
@@ -168,7 +168,7 @@ static void compare(ac_taps *s, tap *m, const ac_tensor *t, const void *data)
         return;
     }
     if (!m->exact)
-        m->why = numbers_differ(&s->a->cx, m, t, data);
+        m->why = numbers_differ(&s->w->cx, m, t, data);
     else if (crc32_of(data, (size_t)ac_tensor_bytes(t)) != m->crc)
         m->why = "its bytes are others";
     m->verdict = m->why ? DIFFERS : SAME;
@@ -181,7 +181,7 @@ static bool marks(const tap *m, const ac_node *n, int32_t result, const ac_tenso
 
 void ac_taps_look(ac_taps *s, int32_t step)
 {
-    const ac_planned *p = s->a->planned;
+    const ac_planned *p = s->w->made.planned;
     const ac_node *n = p->step[step]->node;
     for (int32_t k = 0; k < n->n_out; k++) {
         const ac_tensor *t = k ? n->out[k] : ac_node_result(n);
@@ -191,7 +191,7 @@ void ac_taps_look(ac_taps *s, int32_t step)
         for (int32_t i = 0; i < s->n; i++)
             if (s->tap[i].verdict == UNSEEN && marks(&s->tap[i], n, k, t)) {
                 const ac_io io = ac_module_place(&p->live->problem, &p->plan, item, p->live->delta[t->id]);
-                compare(s, &s->tap[i], t, ac_session_at(&s->a->session, &io));
+                compare(s, &s->tap[i], t, ac_session_at(&s->w->session, &io));
             }
     }
 }
@@ -200,12 +200,12 @@ void ac_taps_look(ac_taps *s, int32_t step)
 
 int ac_taps_close(ac_taps *s, ac_sink *to)
 {
-    ac_ctx *cx = &s->a->cx;
+    ac_ctx *cx = &s->w->cx;
     int32_t count[DIFFERS + 1] = {0};
     const tap *bad = NULL;
     for (int32_t i = 0; i < s->n; i++) {
         tap *m = &s->tap[i];
-        ac_tensor *t = m->tensor && m->verdict == UNSEEN ? ac_tensor_find(s->a->planned->graph, m->tensor) : NULL;
+        ac_tensor *t = m->tensor && m->verdict == UNSEEN ? ac_tensor_find(s->w->made.planned->graph, m->tensor) : NULL;
         const void *data = t && ac_tensor_is_const(t) && !t->splat ? ac_tensor_force(cx, t) : NULL;
         if (data)
             compare(s, m, t, data);
@@ -221,7 +221,7 @@ int ac_taps_close(ac_taps *s, ac_sink *to)
     if (!bad)
         return AC_OK;
     const char *name = bad->tensor ? bad->tensor : bad->type;
-    ac_error(cx, (ac_place){.file = s->a->source.path, .node = name}, E0601,
+    ac_error(cx, (ac_place){.file = s->w->source.path, .node = name}, E0601,
              "operator %" PRId64 " (%s) is the first whose result differs from %s: %s", bad->number, bad->type, s->path,
              bad->why);
     return AC_FAIL;

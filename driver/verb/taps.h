@@ -10,7 +10,7 @@
  * within 2e-4 of the largest value, 2e-2 for 16 bits.
  *
  *     ac_taps t;
- *     AC_TRY(ac_taps_open(a, path, &t));
+ *     AC_TRY(ac_taps_open(w, path, &t));
  *     ac_taps_look(&t, step);                 after each step
  *     AC_TRY(ac_taps_close(&t, to));          constants, the list of what differs, the verdict: E0601
  *
@@ -21,13 +21,13 @@
 
 struct ac_tap;
 typedef struct ac_taps {
-    arenac *a;
+    ac_work *w;
     const char *path;
     struct ac_tap *tap;
     int32_t n;
 } ac_taps;
 
-int ac_taps_open(arenac *a, const char *path, ac_taps *t);
+int ac_taps_open(ac_work *w, const char *path, ac_taps *t);
 void ac_taps_look(ac_taps *t, int32_t step);
 int ac_taps_close(ac_taps *t, ac_sink *to);
 

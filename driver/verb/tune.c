@@ -17,7 +17,7 @@ static const double CLEARLY = 0.97;  /* a step has to get this much faster */
 static const double BUDGET_MS = 600; /* for one program, unless --runs */
 
 typedef struct program {
-    arenac *a;           /* a compilation of its own */
+    ac_work *w;          /* a compilation of its own */
     int32_t *node_of;    /* of each step: position among the lowered ones */
     double *best;        /* ms, by that position */
     double last, run_ms; /* when the last step ended; the fastest whole run */
@@ -29,7 +29,7 @@ typedef struct paths {
 } paths;
 
 typedef struct tuning {
-    arenac *a; /* who wants it: messages, and the memory of what is below */
+    ac_work *w; /* who wants it: messages, and the memory of what is below */
     paths model;
     program plain;
     ac_schedule (*list)[MOST]; /* of each node */
@@ -52,22 +52,22 @@ static void lap(void *user, int32_t step)
         *best = ms;
 }
 
-static int compile_stage(arenac *one, void *arg)
+static int compile_stage(ac_work *one, void *arg)
 {
     const paths *model = arg;
     AC_TRY(ac_read(one, model->path, model->n));
-    AC_TRY(ac_inputs_open(one));
+    AC_TRY(ac_inputs_open(&one->made));
     AC_TRY(ac_compile(one));
-    AC_TRY(ac_inputs_check(one));
+    AC_TRY(ac_inputs_check(&one->made, true));
     return ac_load(one);
 }
 
 /* Which node each step is; those in a group of steps are nobody's. */
-static int number_stage(arenac *one, void *arg)
+static int number_stage(ac_work *one, void *arg)
 {
     program *p = arg;
-    const ac_lowering *low = one->lowering;
-    const ac_planned *plan = one->planned;
+    const ac_lowering *low = one->made.lowering;
+    const ac_planned *plan = one->made.planned;
     p->node_of = AC_NEW_N(one->cx.region, int32_t, plan->n_steps + 1);
     p->best = AC_NEW_N(one->cx.region, double, low->n_steps + 1);
     for (int32_t s = 0; s < plan->n_steps; s++) {
@@ -82,22 +82,20 @@ static int number_stage(arenac *one, void *arg)
 /* The model compiled by these hints; what fails is reported by t->a. */
 static int open_program(tuning *t, const ac_schedule *hints, program *p)
 {
-    static const ac_option_id OWN[] = {AC_OPT_tune, AC_OPT_output, AC_OPT_json};
-    *p = (program){.a = ac_open_like(t->a, OWN, sizeof OWN / sizeof *OWN)};
-    p->a->purpose = AC_FOR_RUNNING;
-    p->a->watched = true;
-    p->a->any_input = true;
-    p->a->hints = hints;
-    const int status = ac_guard(p->a, compile_stage, &t->model) || ac_guard(p->a, number_stage, p) ? AC_FAIL : AC_OK;
+    *p = (program){.w = ac_work_like(t->w, AC_AS_TUNED)};
+    p->w->request.purpose = AC_FOR_RUNNING;
+    p->w->request.hooked = true;
+    p->w->request.hints = hints;
+    const int status = ac_guard(p->w, compile_stage, &t->model) || ac_guard(p->w, number_stage, p) ? AC_FAIL : AC_OK;
     if (status != AC_OK)
-        ac_diags_copy(&t->a->cx, &p->a->cx.diags);
+        ac_work_diags(t->w, p->w);
     return status;
 }
 
-static int run_stage(arenac *one, void *arg)
+static int run_stage(ac_work *one, void *arg)
 {
     program *p = arg;
-    ac_inputs_fill(one, &one->session);
+    ac_inputs_fill(&one->made, &one->session);
     const double from = p->last = ac_now_ms();
     AC_TRY(ac_session_run(&one->session));
     const double ms = ac_now_ms() - from;
@@ -111,16 +109,16 @@ static int run_both(program *a, program *b, int64_t runs, bool hooked)
 {
     program *both[2] = {a, b};
     for (int k = 0; k < 2; k++) {
-        both[k]->a->session.hook = hooked ? lap : NULL;
-        both[k]->a->session.hook_user = both[k];
-        AC_TRY(ac_guard(both[k]->a, run_stage, both[k])); /* warm */
+        both[k]->w->session.hook = hooked ? lap : NULL;
+        both[k]->w->session.hook_user = both[k];
+        AC_TRY(ac_guard(both[k]->w, run_stage, both[k])); /* warm */
         both[k]->run_ms = 0;
-        memset(both[k]->best, 0, sizeof(double) * (size_t)(both[k]->a->lowering->n_steps + 1));
+        memset(both[k]->best, 0, sizeof(double) * (size_t)(both[k]->w->made.lowering->n_steps + 1));
     }
     const double from = ac_now_ms();
     for (int64_t i = 0; runs > 0 ? i < runs : i < LEAST_RUNS || ac_now_ms() - from < BUDGET_MS; i++)
         for (int k = 0; k < 2; k++)
-            AC_TRY(ac_guard(both[k]->a, run_stage, both[k]));
+            AC_TRY(ac_guard(both[k]->w, run_stage, both[k]));
     return AC_OK;
 }
 
@@ -151,13 +149,13 @@ static int32_t insert(ac_schedule *list, int32_t n, ac_schedule s)
 }
 
 /* The step by schedule `hint`, if that is another one than `now` and nearly as good; false: it is not. */
-static bool is_candidate(arenac *one, ac_region *tmp, const ac_lowered *now, const ac_schedule *hint, bool choose,
+static bool is_candidate(ac_work *one, ac_region *tmp, const ac_lowered *now, const ac_schedule *hint, bool choose,
                          ac_schedule *out)
 {
     const ac_schedule *s = &now->schedule;
     const ac_diags before = one->cx.diags;
     const ac_lowered *low =
-        ac_lower_hinted(&one->cx, tmp, now->node, one->lowering->set.target, 0, one->opt.exact, hint);
+        ac_lower_hinted(&one->cx, tmp, now->node, one->made.lowering->set.target, 0, one->opt.exact, hint);
     if (!ac_quietly(&one->cx, before, low ? AC_OK : AC_FAIL))
         return false;
     *out = low->schedule;
@@ -167,10 +165,10 @@ static bool is_candidate(arenac *one, ac_region *tmp, const ac_lowered *now, con
 }
 
 /* Schedules of a step beside the present one. */
-static int32_t candidates(arenac *one, const ac_lowered *now, ac_schedule *list)
+static int32_t candidates(ac_work *one, const ac_lowered *now, ac_schedule *list)
 {
     static const int32_t ANY[] = {AC_WINOGRAD_NEVER, 2, 4};
-    const int32_t winograd = one->lowering->set.winograd;
+    const int32_t winograd = one->made.lowering->set.winograd;
     const bool choose = winograd == AC_WINOGRAD_CHEAPEST && now->node->op == AC_OP_CONV_2D;
     int32_t n = 0;
     if (now->schedule.rows < 1)
@@ -188,11 +186,11 @@ static int32_t candidates(arenac *one, const ac_lowered *now, ac_schedule *list)
     return n;
 }
 
-static int candidates_stage(arenac *one, void *arg)
+static int candidates_stage(ac_work *one, void *arg)
 {
     tuning *t = arg;
     for (int32_t i = 0; i < t->n; i++) {
-        t->count[i] = candidates(one, one->lowering->step[i], t->list[i]);
+        t->count[i] = candidates(one, one->made.lowering->step[i], t->list[i]);
         t->gain[i] = CLEARLY;
         if (t->count[i] > t->programs)
             t->programs = t->count[i];
@@ -202,14 +200,14 @@ static int candidates_stage(arenac *one, void *arg)
 
 static int find_candidates(tuning *t)
 {
-    ac_region *r = t->a->cx.region;
-    t->n = t->plain.a->lowering->n_steps;
+    ac_region *r = t->w->cx.region;
+    t->n = t->plain.w->made.lowering->n_steps;
     t->list = ac_alloc_n(r, (uint64_t)t->n + 1, sizeof *t->list);
     t->count = AC_NEW_N(r, int32_t, t->n + 1);
     t->chosen = AC_NEW_N(r, ac_schedule, t->n + 1);
     t->gain = AC_NEW_N(r, double, t->n + 1);
     t->note = AC_NEW_N(r, const char *, t->n + 1);
-    return ac_guard(t->plain.a, candidates_stage, t);
+    return ac_guard(t->plain.w, candidates_stage, t);
 }
 
 /* ------------------------------------------------------------------ measuring */
@@ -217,7 +215,7 @@ static int find_candidates(tuning *t)
 /* What lowering needs as a hint for schedule s: none of winograd's is a choice where there is one. */
 static ac_schedule hint_for(const tuning *t, const ac_schedule *s)
 {
-    const int32_t winograd = t->plain.a->lowering->set.winograd;
+    const int32_t winograd = t->plain.w->made.lowering->set.winograd;
     ac_schedule hint = {.rows = s->rows, .vecs = s->vecs, .winograd = winograd};
     if (winograd == AC_WINOGRAD_CHEAPEST)
         hint.winograd = s->winograd ? s->winograd : AC_WINOGRAD_NEVER;
@@ -227,12 +225,12 @@ static ac_schedule hint_for(const tuning *t, const ac_schedule *s)
 /* The hints of a program: its k-th candidates, or (k < 0) what is chosen; the option where there is none. */
 static ac_schedule *hints_of(const tuning *t, int32_t k)
 {
-    ac_schedule *hints = AC_NEW_N(t->a->cx.region, ac_schedule, t->n + 1);
+    ac_schedule *hints = AC_NEW_N(t->w->cx.region, ac_schedule, t->n + 1);
     for (int32_t i = 0; i < t->n; i++) {
         const ac_schedule *s = k < 0             ? (t->chosen[i].rows ? &t->chosen[i] : NULL)
                                : k < t->count[i] ? &t->list[i][k]
                                                  : NULL;
-        hints[i] = s ? hint_for(t, s) : (ac_schedule){.winograd = t->plain.a->lowering->set.winograd};
+        hints[i] = s ? hint_for(t, s) : (ac_schedule){.winograd = t->plain.w->made.lowering->set.winograd};
     }
     return hints;
 }
@@ -242,16 +240,16 @@ static int measure(tuning *t, int32_t k)
     program p;
     int status = open_program(t, hints_of(t, k), &p);
     if (status == AC_OK)
-        status = run_both(&t->plain, &p, t->a->opt.runs, true);
+        status = run_both(&t->plain, &p, t->w->opt.runs, true);
     for (int32_t i = 0; i < t->n && status == AC_OK; i++) {
         const double ms = p.best[i], was = t->plain.best[i];
         if (k >= t->count[i] || was <= 0 || ms <= 0 || ms / was >= t->gain[i])
             continue;
         t->gain[i] = ms / was;
         t->chosen[i] = t->list[i][k];
-        t->note[i] = ac_strf(t->a->cx.region, "%.4f ms, was %.4f", ms, was);
+        t->note[i] = ac_strf(t->w->cx.region, "%.4f ms, was %.4f", ms, was);
     }
-    arenac_close(p.a);
+    ac_work_close(p.w);
     return status;
 }
 
@@ -261,27 +259,27 @@ static int recheck(tuning *t)
     program p;
     int status = open_program(t, hints_of(t, -1), &p);
     if (status == AC_OK)
-        status = run_both(&t->plain, &p, t->a->opt.runs, true);
+        status = run_both(&t->plain, &p, t->w->opt.runs, true);
     for (int32_t i = 0; i < t->n && status == AC_OK; i++) {
         const double ms = p.best[i], was = t->plain.best[i];
         if (!t->chosen[i].rows)
             continue;
         if (ms >= was * CLEARLY)
             t->chosen[i].rows = 0;
-        t->note[i] = ac_strf(t->a->cx.region, "%.4f ms, was %.4f", ms, was);
+        t->note[i] = ac_strf(t->w->cx.region, "%.4f ms, was %.4f", ms, was);
     }
-    arenac_close(p.a);
+    ac_work_close(p.w);
     return status;
 }
 
 /* Are the outputs of both programs the same bytes? */
 static int same_outputs(const tuning *t, const program *p)
 {
-    const arenac *plain = t->plain.a;
-    for (int32_t i = 0; i < plain->module->n_outputs; i++) {
-        const ac_io *a = &plain->module->output[i], *b = &p->a->module->output[i];
-        if (memcmp(ac_session_at(&plain->session, a), ac_session_at(&p->a->session, b), (size_t)a->bytes))
-            return ac_error(&t->a->cx, (ac_place){.file = plain->source.path}, E0901,
+    const ac_work *plain = t->plain.w;
+    for (int32_t i = 0; i < plain->made.module->n_outputs; i++) {
+        const ac_io *a = &plain->made.module->output[i], *b = &p->w->made.module->output[i];
+        if (memcmp(ac_session_at(&plain->session, a), ac_session_at(&p->w->session, b), (size_t)a->bytes))
+            return ac_error(&t->w->cx, (ac_place){.file = plain->source.path}, E0901,
                             "output %d of the tuned program differs", i);
     }
     return AC_OK;
@@ -293,13 +291,13 @@ static int confirm(tuning *t, ac_sink *to, bool *faster)
     program p;
     int status = open_program(t, hints_of(t, -1), &p);
     if (status == AC_OK)
-        status = run_both(&t->plain, &p, t->a->opt.runs, false);
+        status = run_both(&t->plain, &p, t->w->opt.runs, false);
     *faster = status == AC_OK && p.run_ms < t->plain.run_ms;
-    if (status == AC_OK && t->plain.a->lowering->set.winograd != AC_WINOGRAD_CHEAPEST)
+    if (status == AC_OK && t->plain.w->made.lowering->set.winograd != AC_WINOGRAD_CHEAPEST)
         status = same_outputs(t, &p);
     if (status == AC_OK)
         ac_putf(to, "plain %.6g ms, tuned %.6g ms\n", t->plain.run_ms, p.run_ms);
-    arenac_close(p.a);
+    ac_work_close(p.w);
     return status;
 }
 
@@ -310,26 +308,26 @@ typedef struct writing {
     ac_sink *to;
 } writing;
 
-static int write_stage(arenac *one, void *arg)
+static int write_stage(ac_work *one, void *arg)
 {
     const writing *w = arg;
-    ac_tune_write(w->to, one, one->lowering, w->t->chosen, w->t->note);
+    ac_tune_write(w->to, &one->made, one->made.lowering, w->t->chosen, w->t->note);
     return AC_OK;
 }
 
 /* The file; what is compiled after uses it. */
 static int write_file(tuning *t, ac_sink *to)
 {
-    arenac *a = t->a;
-    const char *path = a->opt.output ? a->opt.output : ac_strf(a->cx.region, "%s.tune", t->plain.a->source.stem);
-    writing w = {t, AC_NEW(a->cx.region, ac_sink)};
-    ac_sink_open(w.to, &a->cx);
-    AC_TRY(ac_guard(t->plain.a, write_stage, &w));
-    AC_TRY(ac_sink_commit(w.to, path));
+    ac_work *w = t->w;
+    const char *path = w->opt.output ? w->opt.output : ac_strf(w->cx.region, "%s.tune", t->plain.w->source.stem);
+    writing x = {t, AC_NEW(w->cx.region, ac_sink)};
+    ac_sink_open(x.to, &w->cx);
+    AC_TRY(ac_guard(t->plain.w, write_stage, &x));
+    AC_TRY(ac_sink_commit(x.to, path));
     if (!strcmp(path, "-"))
         return AC_OK;
     ac_putf(to, "written: %s, for --tuned\n", path);
-    return ac_options_set(&a->opt, "tuned", path);
+    return ac_options_set(&w->opt, "tuned", path);
 }
 
 static int tune(tuning *t, ac_sink *to)
@@ -356,15 +354,15 @@ static int tune(tuning *t, ac_sink *to)
     return write_file(t, to);
 }
 
-int ac_tune(arenac *a, const char *const *path, int32_t n)
+int ac_tune(ac_work *w, const char *const *path, int32_t n)
 {
-    tuning t = {.a = a, .model = {path, n}};
-    if (n < 1 || !strcmp(path[0], "-") || a->opt.tuned)
-        return ac_error(&a->cx, (ac_place){.file = "arenac"}, E0501,
+    tuning t = {.w = w, .model = {path, n}};
+    if (n < 1 || !strcmp(path[0], "-") || w->opt.tuned)
+        return ac_error(&w->cx, (ac_place){.file = "arenac"}, E0501,
                         "--tune reads the model several times: it cannot be standard input, nor be --tuned already");
     int status = open_program(&t, NULL, &t.plain);
     if (status == AC_OK)
-        status = tune(&t, ac_output_new(a, "-"));
-    arenac_close(t.plain.a);
+        status = tune(&t, ac_pending_add(&w->out, "-"));
+    ac_work_close(t.plain.w);
     return status;
 }

@@ -3,6 +3,7 @@
 #define FUZZ_MUTATE fuzz_mutate_text
 #include "tests/fuzz/mutate_text.h"
 
+#include "driver/door/door.h"
 #include "driver/stage/stage.h"
 #include "tests/fuzz/fuzz_door.h"
 
@@ -23,7 +24,7 @@ static void plan_fitting(const char *model, const uint8_t *data, size_t size)
     if (!text || arenac_read(a, &model, 1))
         exit(1);
     const int n = snprintf(text, HEAD, "arenac-tune 1\nversion %s\ntarget x86-64-v3\nmodel %s\n", arenac_version(),
-                           ac_source_sha256(a));
+                           ac_source_sha256(&a->work.cx, &a->work.source));
     arenac_close(a);
     if (size)
         memcpy(text + n, data, size);

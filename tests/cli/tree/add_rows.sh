@@ -10,7 +10,7 @@ require nm binutils
 built_with=$(cut -d' ' -f1 "$build/$link")
 san=
 ! nm "$arenac" 2>/dev/null | grep -q __asan_init || san="-fsanitize=address,undefined"
-mkdir -p driver/options driver/emit planner/graph cli objects
+mkdir -p driver/request driver/emit planner/graph cli objects
 
 code() { # PAGE: its lines of C
     awk '/^```c$/ { code = 1; next } /^```$/ { code = 0 } code' "$src/docs/$1"
@@ -22,7 +22,7 @@ rows() { # PATTERN FILE AFTER: rows of the pages go into a copy, after a line
         "$src/$2" >"$2"
     ! cmp -s "$src/$2" "$2" || die "the row is not in $2"
 }
-rows 'OPT(' driver/options/options.def 'OPT(emit,'
+rows 'OPT(' driver/request/options.def 'OPT(emit,'
 rows 'OUTPUT(' driver/emit/outputs.def 'OUTPUT("lock"'
 rows 'REDUCTION(' planner/graph/reductions.def 'REDUCTION(RECOMPUTE,'
 sed -n 's/^columns(\(.*\))$/\1/p' "$src/CMakeLists.txt" >parts
@@ -30,8 +30,8 @@ while read -r table part which; do # of our tables, as CMake makes them
     [ ! -f "$table.def" ] || cmake -D DEF="$table.def" -D OUT="${table}_$part.def" -D COLUMNS="$which" \
         -P "$src/cmake/columns.cmake"
 done <parts
-cmake -D DEF=driver/options/options.def -D FIELDS=driver/options/options_fields.def \
-    -D WORDS=driver/options/options_words.def -P "$src/cmake/words.cmake"
+cmake -D DEF=driver/request/options.def -D FIELDS=driver/request/options_fields.def \
+    -D WORDS=driver/request/options_words.def -P "$src/cmake/words.cmake"
 code add-reduction.md >planner/graph/late.c
 code add-output.md >function
 awk '/^\/\* The files of runtime/ { while ((getline line <"function") > 0) print line; print "" } { print }' \

@@ -109,7 +109,7 @@ done
 same lora net.ag --train adam --loss mse --batch 2 --lora 2 'w*'
 same name gate.ag --name x --inplace off --views off --align 64 --preserve all --skip norm
 
-for option in $(sed -n '/| CODE\| CODE/s/^OPT([a-z_]*, *"\([^"]*\)".*/\1/p' "$src/driver/options/options.def"); do
+for option in $(sed -n '/| CODE\| CODE/s/^OPT([a-z_]*, *"\([^"]*\)".*/\1/p' "$src/driver/request/options.def"); do
     case "$seen" in *" $option "*) ;; *) fail "$option is marked CODE, and nothing here compiles with it" ;; esac
 done
 expect 2 "unknown option '--striep'; did you mean '--stripe'" "$arenac" plan gate.ag --striep auto

@@ -1,6 +1,6 @@
 /* test_limit.c - the memory limit of a compilation: the machine's memory, at least 8 GiB, or --max-memory. */
 #define _DEFAULT_SOURCE
-#include "driver/stage/stage.h"
+#include "driver/door/door.h"
 #include "tests/unit/support/expect.h"
 
 #include <unistd.h>
@@ -11,9 +11,9 @@ int main(void)
     arenac *a = arenac_open();
     MUST(a);
     const size_t machine = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
-    CHECK(a->cx.heap.limit >= 8 * GIB && a->cx.heap.limit >= machine);
-    CHECK(arenac_set(a, "max-memory", "1G") == AC_OK && a->cx.heap.limit == GIB);
-    CHECK(arenac_set(a, "quiet", NULL) == AC_OK && a->cx.heap.limit == GIB);
+    CHECK(a->work.cx.heap.limit >= 8 * GIB && a->work.cx.heap.limit >= machine);
+    CHECK(arenac_set(a, "max-memory", "1G") == AC_OK && a->work.cx.heap.limit == GIB);
+    CHECK(arenac_set(a, "quiet", NULL) == AC_OK && a->work.cx.heap.limit == GIB);
     arenac_close(a);
     return check_done();
 }

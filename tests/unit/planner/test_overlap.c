@@ -8,7 +8,7 @@
  *     test_overlap [programs [first seed]] */
 #include "ir/loop/builder.h"
 #include "ir/loop/access/distance.h"
-#include "driver/stage/stage.h"
+#include "driver/door/door.h"
 #include "ir/loop/eval/eval.h"
 #include "ir/lower/node/node.h"
 #include "planner/graph/overlap.h"
@@ -335,10 +335,10 @@ static void test_model(const char *name, const char *target)
         FAILED("the model can be read");
         arenac_print_diagnostics(model, stdout, false);
     }
-    for (int32_t s = 0; s < model->lowering->n_steps; s++) {
-        test_step(&model->cx, model->lowering->step[s]);
+    for (int32_t s = 0; s < model->work.made.lowering->n_steps; s++) {
+        test_step(&model->work.cx, model->work.made.lowering->step[s]);
         if (failures != before)
-            printf("%s for %s: step %d '%s'\n", name, target, s, model->lowering->step[s]->node->name);
+            printf("%s for %s: step %d '%s'\n", name, target, s, model->work.made.lowering->step[s]->node->name);
         before = failures;
     }
     arenac_close(model);
@@ -358,11 +358,11 @@ static void test_plan(const char *name, const char *align)
         CHECK(arenac_set(model, "align", align) == AC_OK && arenac_set(model, "overlap", on ? "on" : "off") == AC_OK);
         MUST(arenac_read(model, &path, 1) == AC_OK && arenac_plan(model) == AC_OK);
         arena[on] = arenac_arena_bytes(model);
-        const ac_plan *plan = &model->planned->plan;
+        const ac_plan *plan = &model->work.made.planned->plan;
         CHECK(plan->bound <= plan->arena_bytes);
-        const ac_problem *p = &model->planned->live->problem;
-        ac_problem plain = ac_problem_pairs_to_gaps(model->cx.region, p, plan);
-        CHECK(plain.n_pairs == 0 && ac_plan_check(&model->cx, path, &plain, plan) == AC_OK);
+        const ac_problem *p = &model->work.made.planned->live->problem;
+        ac_problem plain = ac_problem_pairs_to_gaps(model->work.cx.region, p, plan);
+        CHECK(plain.n_pairs == 0 && ac_plan_check(&model->work.cx, path, &plain, plan) == AC_OK);
         for (int32_t k = 0; k < p->n_pairs; k++) { /* an offset in the middle of a forbidden window is found */
             const ac_pair *q = &p->pair[k];
             const ac_bytes d = plan->offset[q->b] - plan->offset[q->a];

@@ -5,7 +5,7 @@
  * framework: a failed check prints its place, the exit status is 1 when any failed.
  *
  *     test_stripe [graphs [first seed]] */
-#include "driver/stage/stage.h"
+#include "driver/door/door.h"
 #include "ir/loop/eval/eval.h"
 #include "ir/lower/node/node.h"
 #include "planner/graph/stripe.h"
@@ -88,12 +88,13 @@ static bool same(const ac_stripe_group *q, void **value, void **own)
 /* Depthwise convolutions exactly over their input. */
 static void in_place(arenac *model, int32_t s, void **value)
 {
-    ac_ctx *cx = &model->cx;
-    const ac_node *n = model->lowering->step[s]->node;
+    ac_ctx *cx = &model->work.cx;
+    const ac_node *n = model->work.made.lowering->step[s]->node;
     const ac_diags before = cx->diags;
     if (n->op != AC_OP_DEPTHWISE_CONV_2D || n->n_fused)
         return;
-    ac_lowered *low = ac_lower_node(cx, cx->region, n, model->lowering->set.target, AC_VARIANT_INPLACE, false);
+    ac_lowered *low =
+        ac_lower_node(cx, cx->region, n, model->work.made.lowering->set.target, AC_VARIANT_INPLACE, false);
     if (!ac_quietly(cx, before, low ? AC_OK : AC_FAIL))
         return;
     CHECK(low->n_overwrite && low->overwrite[0] == n->in[0] && ac_tensor_bytes(n->in[0]) == ac_tensor_bytes(n->out[0]));
@@ -164,8 +165,8 @@ static void **random_values(ac_ctx *cx, const ac_graph *g)
 /* All steps one after the other, into value[]. */
 static void run_steps(arenac *model, void **value, void **own)
 {
-    ac_ctx *cx = &model->cx;
-    const ac_lowering *lowering = model->lowering;
+    ac_ctx *cx = &model->work.cx;
+    const ac_lowering *lowering = model->work.made.lowering;
     for (int32_t s = 0; s < lowering->n_steps; s++) {
         const ac_lowered *step = lowering->step[s];
         CHECK(run(cx, step, value, own));
@@ -205,10 +206,10 @@ static void check_group(ac_stripes *v, int32_t begin, int32_t end, const ac_stri
 
 static void all_groups(arenac *model, bool plant)
 {
-    ac_ctx *cx = &model->cx;
-    const ac_lowering *lowering = model->lowering;
+    ac_ctx *cx = &model->work.cx;
+    const ac_lowering *lowering = model->work.made.lowering;
     const ac_graph *g = lowering->graph;
-    const ac_plan_how plan = {.file = model->source.path,
+    const ac_plan_how plan = {.file = model->work.source.path,
                               .graph = g,
                               .step = lowering->step,
                               .n_steps = lowering->n_steps,

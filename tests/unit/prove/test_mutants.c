@@ -2,7 +2,7 @@
  * that the prover finds inside their buffers must be so at run time; results that it finds fully written must not
  * depend on previous memory contents; and if it finds that overlapping arguments are read first, results must not
  * change when they overlap as in the plan. usage: test_mutants [MUTANTS [SEED]] */
-#include "driver/stage/stage.h"
+#include "driver/door/door.h"
 #include "ir/loop/eval/eval.h"
 #include "prove/prove.h"
 #include "tests/unit/support/expect.h"
@@ -182,25 +182,25 @@ static bool keeps_numbers(const ac_loop_fn *fn)
 
 static void mutant(arenac *a, int32_t n)
 {
-    const ac_module *m = a->module;
+    const ac_module *m = a->work.made.module;
     const int32_t step = below(m->n_calls);
     const ac_call *c = &m->call[step];
     ac_module changed = *m;
-    ac_loop_fn *fn = copy_of(a->cx.region, m->fn[c->fn]);
+    ac_loop_fn *fn = copy_of(a->work.cx.region, m->fn[c->fn]);
     if (c->n_arg > MOST_ARGS || (n && !plant(fn)) || has_dead_loop(m, c, fn) || ac_loop_gpu_fault(fn))
         return;
-    const ac_loop_fn **fns = ac_copy(a->cx.region, m->fn, (size_t)m->n_fn * sizeof *m->fn);
+    const ac_loop_fn **fns = ac_copy(a->work.cx.region, m->fn, (size_t)m->n_fn * sizeof *m->fn);
     fns[c->fn] = fn;
     changed.fn = fns;
     ac_verdict v;
-    CHECK(ac_prove(&a->cx, &changed, &v) == AC_OK);
+    CHECK(ac_prove(&a->work.cx, &changed, &v) == AC_OK);
     const bool written = claims(&v, step, AC_CLAIM_WRITTEN);
     const bool inside = claims(&v, step, AC_CLAIM_ACCESS) && claims(&v, step, AC_CLAIM_INTEGER) &&
                         claims(&v, step, AC_CLAIM_SHIFT) && claims(&v, step, AC_CLAIM_LOOP) &&
                         (written || !keeps_numbers(fn));
     *(inside ? &accepted : &refused) += 1;
     if (inside)
-        run(&a->cx, m, step, fn, written, claims(&v, step, AC_CLAIM_ORDER));
+        run(&a->work.cx, m, step, fn, written, claims(&v, step, AC_CLAIM_ORDER));
 }
 
 int main(int argc, char **argv)

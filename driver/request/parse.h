@@ -8,7 +8,7 @@
  * memory". Memory: the context's region. */
 #ifndef AC_DRIVER_PARSE_H
 #define AC_DRIVER_PARSE_H
-#include "driver/options/options.h"
+#include "driver/request/options.h"
 
 typedef bool ac_parser(ac_ctx *cx, const char *arg, const char *value, void *field);
 ac_parser ac_parse_flag, ac_parse_on_off, ac_parse_word, ac_parse_text, ac_parse_number, ac_parse_real, ac_parse_power,

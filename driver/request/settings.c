@@ -1,7 +1,9 @@
 /* settings.c - what the options mean for a target: which are left out there, and why. */
-#include "driver/options/settings.h"
+#include "driver/request/settings.h"
 
 #include "codegen/targets.h"
+#include "driver/request/request.h"
+#include "host/session.h"
 
 #include <string.h>
 
@@ -73,6 +75,14 @@ static ac_share_price share_of(ac_ctx *cx, const ac_options *o, const ac_setting
         ac_warn(cx, NOWHERE, W0002, "kernels of %s have their shapes built in: --share-kernels is ignored",
                 s->target->name);
     return off ? AC_SHARE_NEVER : o->share_kernels == AC_OPT_SHARE_KERNELS_AUTO ? AC_SHARE_AUTO : AC_SHARE_BYTES;
+}
+
+const char *ac_target_name(const ac_request *q)
+{
+    return q->opt->target                 ? q->opt->target
+           : q->purpose == AC_FOR_RUNNING ? ac_session_target(q->opt->backend)
+           : q->purpose == AC_FOR_PYTHON  ? "native"
+                                          : "generic";
 }
 
 static const char *closest_target(ac_ctx *cx, const char *name)

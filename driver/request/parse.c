@@ -1,5 +1,5 @@
 /* parse.c - the values of options as text; see parse.h. */
-#include "driver/options/parse.h"
+#include "driver/request/parse.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -79,13 +79,13 @@ typedef ac_section_option ac_opt_sections;
 /* An option of type `word` is an enum: 0 if the option is not given, then the words of its row in their order. */
 #define WORD(id)             AC_OPT_##id,
 #define WORDS(option, words) typedef enum ac_opt_word_##option{AC_OPT_##option##_none, words} ac_opt_word_##option;
-#include "driver/options/options_words.def"
+#include "driver/request/options_words.def"
 #undef WORDS
 #undef WORD
 
 typedef enum ac_option_id {
 #define OPT(id, type) AC_OPT_##id,
-#include "driver/options/options_fields.def"
+#include "driver/request/options_fields.def"
 #undef OPT
     AC_OPT_COUNT
 } ac_option_id;
@@ -93,15 +93,28 @@ typedef enum ac_option_id {
 typedef struct ac_options {
     ac_ctx *cx;
 #define OPT(id, type) ac_opt_##type id;
-#include "driver/options/options_fields.def"
+#include "driver/request/options_fields.def"
 #undef OPT
     ac_opt_texts given[AC_OPT_COUNT]; /* the values as they were given, in their order; "" for those without one */
 } ac_options;
+
+/* Variants of a compilation. The column `own` of options.def has the letters of those that do not inherit the option. */
+typedef enum ac_variant {
+    AC_AS_PART = 'p',      /* one of several models, or of several sizes */
+    AC_AS_INFERENCE = 'i', /* the inference of a step of training */
+    AC_AS_LENGTH = 'l',    /* the model for another length of its caches */
+    AC_AS_TUNED = 't',     /* a program that bench --tune measures */
+    AC_AS_TRAINED = 'w',   /* the model with its new weights, for samples one by one */
+    AC_AS_VALIDATED = 'v', /* the same for samples in batches */
+    AC_AS_OTHER = 'o'      /* another file, or the same one once more */
+} ac_variant;
 
 void ac_options_open(ac_options *o, ac_ctx *cx);
 /* name: as on the command line, without dashes. value: NULL for an option that takes none, or whose value is left
  * out. */
 int ac_options_set(ac_options *o, const char *name, const char *value);
+/* The options of `from` that the variant inherits, as they are now. Texts and lists are shared. */
+void ac_options_inherit(ac_options *o, const ac_options *from, ac_variant as);
 /* The options that generated code depends on, as a command line: "-t generic --align 64". Compiling by these alone
  * gives the same bytes. `target` is what it is compiled for, also when nobody said so. */
 const char *ac_options_line(const ac_options *o, const char *target);
@@ -112,6 +125,8 @@ bool ac_options_say(const ac_options *o, const char *said);
 /* The value as text, as last given, or the default; NULL if it has neither. */
 const char *ac_option_text(const ac_options *o, ac_option_id id);
 
+bool ac_emits(const char *list, const char *kind);    /* the kind is in a list such as --emit's; NULL: it is empty */
+bool ac_emits_folder(const char *list);               /* a kind that is a folder for a build system is in the list */
 const char *ac_shell_word(ac_ctx *cx, const char *s); /* as a shell reads it: in quotes unless it is plain */
 bool ac_is(const char *value, const char *word);      /* false for NULL */
 

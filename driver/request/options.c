@@ -1,9 +1,9 @@
 /* options.c - options.def as a table: defaults, finding a row, setting it, and the line that repeats what was set. */
-#include "driver/options/options.h"
+#include "driver/request/options.h"
 
 #include "arenac.h"
 #include "base/file.h"
-#include "driver/options/parse.h"
+#include "driver/request/parse.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -25,15 +25,26 @@ typedef struct row {
     ac_parser *parse;
     const char *init;
     int flags;
-    size_t offset; /* in ac_options */
+    const char *own;     /* letters of variants that do not inherit it (ac_variant) */
+    size_t offset, size; /* in ac_options */
 } row;
 
 static const row ROWS[AC_OPT_COUNT] = {
-#define OPT(id, name, letter, verbs, type, arg, init, flags, help) \
-    [AC_OPT_##id] = {{name, letter, verbs, arg, help}, ac_parse_##type, init, flags, offsetof(ac_options, id)},
-#include "driver/options/options.def"
+#define OPT(id, name, letter, verbs, type, arg, init, flags, own, help)                                             \
+    [AC_OPT_##id] = {{name, letter, verbs, arg, help}, ac_parse_##type, init, flags, own, offsetof(ac_options, id), \
+                     sizeof(((ac_options *)0)->id)},
+#include "driver/request/options.def"
 #undef OPT
 };
+
+#ifndef ARENAC_VERSION
+#define ARENAC_VERSION "0"
+#endif
+
+const char *arenac_version(void)
+{
+    return ARENAC_VERSION;
+}
 
 const arenac_option *arenac_option_at(int32_t i)
 {
@@ -157,6 +168,54 @@ int ac_options_set(ac_options *o, const char *name, const char *value)
     return AC_OK;
 }
 
+static bool is_vec(const row *r)
+{
+    return r->parse == ac_parse_texts || r->parse == ac_parse_keys || r->parse == ac_parse_dims ||
+           r->parse == ac_parse_memories || r->parse == ac_parse_pins || r->parse == ac_parse_adapters;
+}
+
+/* A list of which an item more is pushed moves first: the items are shared. */
+static void share_list(void *list)
+{
+    AC_VEC(char) *v = list;
+    v->cap = v->n;
+}
+
+void ac_options_inherit(ac_options *o, const ac_options *from, ac_variant as)
+{
+    for (int i = 0; i < AC_OPT_COUNT; i++) {
+        const row *r = &ROWS[i];
+        if (strchr(r->own, as))
+            continue;
+        memcpy(field_of(o, r), (const char *)from + r->offset, r->size);
+        if (is_vec(r))
+            share_list(field_of(o, r));
+        o->given[i] = from->given[i];
+        share_list(&o->given[i]);
+    }
+}
+
+/* ------------------------------------------------------------------ --emit */
+
+bool ac_emits(const char *list, const char *kind)
+{
+    const size_t n = strlen(kind);
+    for (const char *p = list; p && *p; p += strcspn(p, ","), p += *p == ',')
+        if (strcspn(p, ",") == n && !strncmp(p, kind, n))
+            return true;
+    return false;
+}
+
+bool ac_emits_folder(const char *list)
+{
+    enum { ONE_FILE, FILES, FOLDER };
+    bool any = false;
+#define OUTPUT(kind, ext, where, needs, fn, help) any |= (where) == FOLDER && ac_emits(list, kind);
+#include "driver/emit/outputs.def"
+#undef OUTPUT
+    return any;
+}
+
 /* ------------------------------------------------------------------ the line */
 
 const char *ac_shell_word(ac_ctx *cx, const char *s)
@@ -177,13 +236,6 @@ static const char *last_part(ac_ctx *cx, const row *r, const char *value)
     return eq ? ac_strf(cx->region, "%.*s=%s", (int)(eq - value), value, ac_path_name(eq + 1)) : ac_path_name(value);
 }
 
-static bool is_list(const row *r)
-{
-    return r->parse == ac_parse_texts || r->parse == ac_parse_keys || r->parse == ac_parse_dims ||
-           r->parse == ac_parse_memories || r->parse == ac_parse_pins || r->parse == ac_parse_sections ||
-           r->parse == ac_parse_adapters;
-}
-
 const char *ac_options_line(const ac_options *o, const char *target)
 {
     ac_ctx *cx = o->cx;
@@ -192,7 +244,7 @@ const char *ac_options_line(const ac_options *o, const char *target)
         const row *r = &ROWS[i];
         if (!(r->flags & CODE) || i == AC_OPT_target || !o->given[i].n)
             continue;
-        for (int32_t k = is_list(r) ? 0 : o->given[i].n - 1; k < o->given[i].n; k++) {
+        for (int32_t k = is_vec(r) || r->parse == ac_parse_sections ? 0 : o->given[i].n - 1; k < o->given[i].n; k++) {
             const char *value = o->given[i].item[k];
             if (r->init && !strcmp(value, r->init))
                 continue;

@@ -2,7 +2,7 @@
 #ifndef AC_DRIVER_SETTINGS_H
 #define AC_DRIVER_SETTINGS_H
 #include "codegen/share_groups.h"
-#include "driver/options/options.h"
+#include "driver/request/options.h"
 #include "ir/lower/lowered.h"
 #include "ir/lower/target.h"
 #include "ir/pass/pass.h"

@@ -1,0 +1,262 @@
+/* passes.c - the graph passes of a model: their options, and the variants of the model that they need.
+ *
+ * --train turns the model into a step of training; the inference by its weights is the model read again. --state
+ * compares the model with itself for other lengths of its caches. */
+#include "driver/stage/passes.h"
+
+#include "driver/stage/extend.h"
+#include "driver/stage/inputs.h"
+#include "driver/stage/stage.h"
+
+#include "codegen/targets.h"
+#include "ir/pass/run/run.h"
+#include "ir/pass/state/other_lengths.h"
+
+/* --taps compares every result of the file: passes that remove some do not run. */
+static void put_skips(const ac_made *a, ac_pass_options *p)
+{
+    const ac_opt_texts *skip = &a->opt->skip;
+    const char **list = AC_NEW_N(a->cx->region, const char *, skip->n + AC_N_PASSES);
+    for (int32_t i = 0; i < skip->n; i++)
+        list[p->n_skip++] = skip->item[i];
+    for (int32_t i = 0; i < AC_N_PASSES && a->opt->taps; i++)
+        if (ac_pass_changes((ac_pass_id)i) & AC_CHANGES_RESULTS)
+            list[p->n_skip++] = ac_pass_name(i);
+    p->skip = list;
+}
+
+/* Creates the nodes of a model whose operators depend on the sizes of its inputs. */
+static int make_nodes(const ac_made *a)
+{
+    const ac_opt_dims *dim = &a->opt->dim;
+    ac_pin *pin;
+    for (int32_t i = 0; i < dim->n; i++) {
+        const ac_dim_option *d = &dim->item[i];
+        if (d->range) {
+            ac_error(a->cx, (ac_place){.file = "arenac"}, E0501,
+                     "bad argument '%s=%lld..%lld' of --dim: ranges are for plan and compile", d->name,
+                     (long long)d->lo, (long long)d->hi);
+            if (a->request->purpose != AC_FOR_PYTHON)
+                return ac_help(a->cx, "--dim %s=%lld", d->name, (long long)d->hi);
+            return ac_help(a->cx,
+                           "the sizes of a module are fixed: --dim %s=%lld and shorter inputs padded, or a module for "
+                           "each size; arenac compile makes C for a range",
+                           d->name, (long long)d->hi);
+        }
+    }
+    AC_TRY(ac_dims_pins(a->cx, dim, NULL, 0, &pin));
+    return ac_import_nodes(a->cx, a->model, pin, dim->n);
+}
+
+/* A convolution sums 16 products at a time: with SMLAD a shorter filter costs more than it saves. */
+static int32_t least_taps_of(const ac_target *t)
+{
+    return t->mve ? 1 : t->dsp ? 16 : 0;
+}
+
+/* ------------------------------------------------------------------ the model again */
+
+static int again_stage(ac_work *one, void *arg)
+{
+    ac_passed passed;
+    AC_TRY(ac_read_model(&one->made, &one->made.model));
+    AC_TRY(ac_read_constants(&one->made));
+    return ac_run_passes(&one->made, *(const char *const *)arg, NULL, &passed);
+}
+
+/* Reads the model again for a variant, up to this pass. */
+static int try_again(const ac_made *a, ac_work *one, const char *last)
+{
+    one->source = *a->source;
+    one->source.file.map = one->source.weights.map = NULL; /* a closes them */
+    return ac_guard(one, again_stage, &last);
+}
+
+/* The same; diagnostics of a failure are a's. */
+static int run_again(const ac_made *a, ac_work *one, const char *last)
+{
+    const int status = try_again(a, one, last);
+    if (status != AC_OK)
+        ac_work_diags(a->owner, one);
+    return status;
+}
+
+/* ------------------------------------------------------------------ --train */
+
+/* The model again, for inference by the weights of the step. */
+static int add_inference(const ac_made *a, ac_graph *g, ac_train_step *step)
+{
+    ac_work *one = ac_work_like(a->owner, AC_AS_INFERENCE);
+    ac_train_step *run = AC_NEW(a->cx->region, ac_train_step);
+    one->opt.bn = AC_OPT_BN_FROZEN;
+    one->request.trains = true;
+    one->request.extension = (ac_extension){.step = run, .like = step};
+    AC_TRY(run_again(a, one, "depthwise"));
+    return ac_train_add_run(a->cx, g, step, one->made.model->graph, run);
+}
+
+/* The code of a step on a CPU has inference as well. */
+static bool wants_inference(const ac_made *a)
+{
+    const ac_request *q = a->request;
+    const bool gpu = ac_target_find(ac_target_name(q))->isa == AC_ISA_CUDA;
+    return q->wants_inference && q->opt->inference && !gpu && !ac_has_caller_io(q);
+}
+
+/* The loss is given, or the output is a softmax. */
+static bool has_loss(const ac_made *a)
+{
+    const ac_graph *g = a->model->graph;
+    const ac_node *n = g->output.n == 1 ? g->output.item[0]->def : NULL;
+    return a->opt->loss || (n && n->op == AC_OP_SOFTMAX);
+}
+
+/* --train: the model becomes a step of training. *step: NULL without it, or if the request makes the step. */
+static int open_step(const ac_made *a, ac_train_step **step)
+{
+    *step = NULL;
+    if (!a->opt->train || ac_extend_grows(&a->request->extension))
+        return AC_OK;
+    if (!has_loss(a) || a->opt->batch < 0) {
+        ac_error(a->cx, (ac_place){.file = "arenac"}, E0501, "--train needs --%s", has_loss(a) ? "batch" : "loss");
+        return ac_help(a->cx, has_loss(a) ? "--batch 8" : "--loss cross_entropy");
+    }
+    ac_train_spec *spec = AC_NEW(a->cx->region, ac_train_spec);
+    AC_TRY(ac_settings_train(a->cx, a->opt, AC_OPT_train, spec));
+    spec->target = spec->loss == AC_LOSS_CROSS_ENTROPY ? AC_I32 : AC_NONE;
+    *step = AC_NEW(a->cx->region, ac_train_step);
+    (*step)->spec = spec;
+    return AC_OK;
+}
+
+/* ------------------------------------------------------------------ --state */
+
+/* The model for other lengths of its caches (--state), while the passes run. */
+typedef struct longer {
+    ac_work *one[3 + AC_LENGTHS_FEW];
+    int32_t n;
+} longer;
+
+/* The model for the lengths that pass state compares. None if no --dim gives the length. */
+static int add_lengths(const ac_made *a, const ac_pass_options *p, longer *made)
+{
+    ac_length_want want;
+    while (ac_lengths_next(p->lengths, &want)) {
+        ac_work *one = ac_state_longer(a, p->kept, p->n_kept, want.more);
+        if (!one)
+            return a->cx->diags.errors ? AC_FAIL : AC_OK;
+        made->one[made->n++] = one;
+        const char *last = ac_pass_name(want.inferred ? AC_PASS_infer : AC_PASS_state - 1);
+        const int status = want.needed ? run_again(a, one, last) : try_again(a, one, last);
+        if (status != AC_OK && want.needed)
+            return ac_help(a->cx, "--state compares the model with itself for caches of other lengths: a dimension "
+                                  "that grows with them is given as one that does, --dim all=past+n say");
+        ac_lengths_add(p->lengths, &want, status == AC_OK ? one->made.model->graph : NULL);
+    }
+    return AC_OK;
+}
+
+/* ------------------------------------------------------------------ the list */
+
+/* The passes, and the changes of the driver between them. step: that of --train, or NULL. */
+static int run_list(const ac_made *a, ac_passes *r, const ac_extension *e, ac_train_step *step, longer *made)
+{
+    const ac_pass_options *p = r->opt;
+    AC_TRY(ac_passes_run(r, AC_PASS_infer + 1));
+    if (p->n_kept)
+        ac_lengths_infer(p->lengths, r->cx, r->graph);
+    AC_TRY(ac_passes_run(r, AC_PASS_state));
+    if (p->n_kept && ac_passes_next(r, AC_PASS_state)) {
+        ac_lengths_find(p->lengths, p->kept, p->n_kept);
+        AC_TRY(add_lengths(a, p, made));
+    }
+    AC_TRY(ac_passes_run(r, AC_PASS_grow));
+    if (ac_passes_next(r, AC_PASS_grow)) {
+        AC_TRY(ac_extend_grow(a, e));
+        if (step && wants_inference(a))
+            AC_TRY(add_inference(a, r->graph, step));
+    }
+    return ac_passes_run(r, AC_N_PASSES);
+}
+
+static int run(const ac_made *a, ac_pass_options *p, const ac_extension *e, ac_passed *out)
+{
+    ac_graph *g = a->model->graph;
+    ac_other_lengths lengths = {0};
+    longer made = {0};
+    ac_passes r;
+    ac_sink *dump = AC_NEW(a->cx->region, ac_sink);
+    p->lengths = &lengths;
+    ac_sink_open(dump, a->cx);
+    p->dump = dump;
+    const int32_t n_inputs = g->input.n;
+    ac_tensor **input = ac_copy(a->cx->region, g->input.item, (size_t)n_inputs * sizeof *input);
+    int status = ac_passes_open(&r, a->cx, g, p);
+    if (status == AC_OK)
+        status = run_list(a, &r, e, out->step, &made);
+    while (made.n)
+        ac_work_close(made.one[--made.n]);
+    if (status == AC_OK && p->n_kept)
+        status = ac_inputs_move(a, input, n_inputs);
+    if (dump->n)
+        ac_pending_put(a->out, dump, "-");
+    arenac_pass *row = AC_NEW_N(a->cx->region, arenac_pass, r.n_time + 1);
+    for (int32_t i = 0; i < r.n_time; i++)
+        row[i] = (arenac_pass){r.time[i].name, r.time[i].ms, r.time[i].changed};
+    out->row = row;
+    out->n = r.n_time;
+    out->channels_first = r.channels_first;
+    return status;
+}
+
+int ac_run_passes(const ac_made *a, const char *last, const ac_settings *set, ac_passed *out)
+{
+    const ac_options *o = a->opt;
+    const ac_request *q = a->request;
+    const ac_target *t = set ? set->target : NULL;
+    const bool reference = o->reference == AC_OPT_REFERENCE_TFLITE;
+    ac_storage *storage = NULL;
+    ac_extension extension = q->extension;
+    ac_train_step *step;
+    AC_TRY(open_step(a, &step));
+    if (step)
+        extension.step = step;
+    AC_TRY(ac_settings_storage(a->cx, o, &storage));
+    ac_pass_options p = {.stop_after = last,
+                         .dump_after = o->dump_after.item,
+                         .n_dump = o->dump_after.n,
+                         .reference = reference,
+                         .views = o->views && !reference,
+                         .quantized_io = o->quantized_io,
+                         .exact = o->exact,
+                         .channels_first = a->model->channels_first,
+                         .declared = a->model->declared,
+                         .least_taps = t ? least_taps_of(t) : 0,
+                         .plane_lanes = t && !t->firmware && !t->gpu ? ac_target_lanes(t, AC_F32) : 0,
+                         .plane_bytes = t ? t->l2_bytes / 2 : 0,
+                         .grows = ac_extend_grows(&extension),
+                         .cuts = set && set->dead ? AC_NEW(a->cx->region, ac_cuts) : NULL,
+                         .products = o->qdq == AC_OPT_QDQ_EXACT ? NULL : AC_NEW(a->cx->region, ac_products),
+                         .storage = storage};
+    put_skips(a, &p);
+    AC_TRY(make_nodes(a));
+    AC_TRY(ac_state_find(a, &p.kept, &p.n_kept));
+    AC_TRY(ac_extend_file(a, &extension));
+    *out = (ac_passed){.kept = p.kept, .n_kept = p.n_kept, .storage = storage, .products = p.products, .step = step};
+    const int status = run(a, &p, &extension, out);
+    out->cuts = p.cuts && p.cuts->row ? p.cuts : NULL;
+    if (status == AC_OK)
+        out->guess = ac_state_guess(a);
+    return status;
+}
+
+int ac_infer_model(const ac_made *a)
+{
+    ac_passed passed;
+    return ac_run_passes(a, "infer", NULL, &passed);
+}
+
+bool ac_text_channels_first(const ac_made *a)
+{
+    return a->lowering ? a->lowering->passed.channels_first : a->model->channels_first;
+}
