@@ -19,7 +19,7 @@ int ac_write(const ac_made *a);
 int ac_commit(const ac_made *a);
 void ac_report_put(const ac_made *a, ac_sink *to);            /* the report as text */
 const char *ac_output_stem(ac_ctx *cx, const char *output);   /* output without an extension that is one of a kind */
-const char *ac_blob_path(const ac_made *a, const char *code); /* of the weights beside a file of code */
+const char *ac_blob_path(const ac_made *a, const char *code); /* of the weights that belong to a file of code */
 /* A plan of CSV form has one memory: E0502 with several memories of tensors. */
 int ac_csv_possible(const ac_made *a);
 

@@ -1,14 +1,14 @@
-/* evidence.c - compile --evidence DIR: what a safety case about generated code takes from the compiler, as files that
- * programs read. docs/safety.md says what each is for, and what they do not claim.
+/* evidence.c - compile --evidence DIR: the evidence about generated code for a safety case, as files that programs
+ * read. docs/safety.md gives the purpose of each, and the limits of their claims.
  *
- *     requirements.csv   each step: operator, where it is in the model, formula, reference, arithmetic
+ *     requirements.csv   each step: operator, place in the model, formula, reference, arithmetic
  *     trace.csv          each step: its function and its call as lines of the C, and the model's operators that it does
  *     memory.csv         each tensor: memory, offset, bytes, the steps between which it lives
  *     loops.txt          the exact arithmetic of each step
  *     proof.json         claims about the code, proven or not; code.certificate for arenac-certcheck
  *     vectors.csv        inputs and the outputs that belong to them, with the hashes of their .npy files
  *     evidence.json      versions, options, target, stack, results, hashes of the model, the tool and all files
- *     deviations.md      what is known not to hold, or not to be shown */
+ *     deviations.md      claims that do not hold, or are not shown */
 #include "driver/emit/emit.h"
 
 #include "base/json_out.h"
@@ -35,7 +35,7 @@ typedef struct evidence {
     ac_vectors vectors;
     int32_t *step;      /* by node of the graph: the step that does it; -1: none, it is a view */
     const ac_output *c; /* the C of the model; NULL: it is not written */
-    const char *tool;   /* SHA-256 of the tool; NULL: not known, `why` says what stood in the way */
+    const char *tool;   /* SHA-256 of the tool; NULL: unknown, `why` is the reason */
     const char *why;
 } evidence;
 
@@ -396,7 +396,7 @@ static void put_results(evidence *e, ac_json *j)
 {
     const ac_made *a = e->a;
     ac_json_obj(j, "results");
-    ac_json_bool(j, "plan_checked", true); /* there is no module otherwise */
+    ac_json_bool(j, "plan_checked", true); /* a module has a checked plan */
     ac_json_bool(j, "proven", !e->verdict.doubt.n);
     ac_json_int(j, "claims_open", e->verdict.doubt.n);
     ac_json_int(j, "vectors", e->vectors.n);
@@ -438,7 +438,7 @@ static void put_index(evidence *e, int32_t end)
 
 /* ------------------------------------------------------------------ all of it */
 
-/* The C of the model is what has its steps. */
+/* The C of the model: the output that contains its steps. */
 static const ac_output *find_c(const evidence *e)
 {
     const ac_made *a = e->a;

@@ -26,7 +26,7 @@ int ac_lock_plan(const ac_made *a)
         return ac_help(a->cx, "--update-lock writes it");
     }
     AC_TRY(ac_file_open(a->cx, path, &f));
-    const int status = ac_lock_read(a->cx, path, (const char *)f.data, f.n, &locked); /* copies what it keeps */
+    const int status = ac_lock_read(a->cx, path, (const char *)f.data, f.n, &locked); /* copies the names */
     ac_file_close(&f);
     return status == AC_OK ? ac_lock_check(a->cx, locked, now) : status;
 }

@@ -111,7 +111,7 @@ int ac_csv_possible(const ac_made *a)
     return ac_help(a->cx, "a lock has all of them: arenac plan MODEL --emit lock");
 }
 
-/* Pairs of a model that may overlap are said as gaps, which every reader of intervals knows. */
+/* Pairs that may overlap are written as gaps, which every reader of intervals supports. */
 static int put_intervals(const ac_made *a, const ac_plan *plan, ac_sink *to)
 {
     const ac_packed *p = a->packed;
@@ -191,13 +191,13 @@ static bool rt_serves(const ac_made *a, const char *name)
     return true;
 }
 
-/* The files of runtime/ go beside the other outputs; `to` stays empty. */
+/* The files of runtime/ go into the folder of the other outputs; `to` stays empty. */
 static int put_runtime(const ac_made *a, const emission *e, ac_sink *to)
 {
     (void)to;
     if (is_stream(e->path))
         return ac_error(a->cx, (ac_place){.file = "arenac"}, E0501,
-                        "--emit rt writes several files: name a file beside them, or their folder, with -o");
+                        "--emit rt writes several files: name a file in their folder, or the folder, with -o");
     for (int i = 0; i < ac_rt_count; i++)
         if (rt_serves(a, ac_rt_files[i].name))
             put_files(a, e, &ac_rt_files[i], 1);
@@ -244,7 +244,7 @@ static int put_certificate(const ac_made *a, const emission *e, ac_sink *to)
     (void)e;
     if (!proof || !proof->n)
         return ac_error(a->cx, (ac_place){.file = a->source->path}, E0502,
-                        "there is no certificate: the lower bound proves the plan, or nothing does");
+                        "no certificate exists: the lower bound proves the plan, or nothing does");
     ac_put_n(to, proof->text, proof->n);
     return AC_OK;
 }
@@ -282,7 +282,7 @@ static int help_kinds(const ac_made *a, const char *wrong)
 
 /* ------------------------------------------------------------------ code */
 
-/* What the output refers to beside itself: its stem, or the C prefix where it goes to no file. */
+/* The file that an output refers to: its own stem with another extension, or the C prefix if it is not a file. */
 static const char *sibling(const ac_made *a, const char *path, const char *ext)
 {
     const char *base = ac_path_name(path);
@@ -292,7 +292,7 @@ static const char *sibling(const ac_made *a, const char *path, const char *ext)
              : ac_strf(a->cx->region, "%s%s", a->module->name, ext);
 }
 
-/* What a compiler makes of firmware, for the header and the report. An object has said it already. */
+/* Stack and code bytes by a compiler for firmware, for the header and the report; an object has them already. */
 static void ask_compiler(const ac_made *a)
 {
     ac_module *m = a->module;
@@ -316,7 +316,7 @@ static int put_code(const ac_made *a, const emission *e, ac_sink *to)
     if (!b)
         return ac_backend_ext(e->kind) ? AC_FAIL : help_kinds(a, e->kind);
     if (a->module->n_ram > 1 && !b->memories)
-        return ac_error(a->cx, (ac_place){0}, E0502, "--emit %s knows one memory for tensors, %d are given", e->kind,
+        return ac_error(a->cx, (ac_place){0}, E0502, "--emit %s supports one memory for tensors, %d are given", e->kind,
                         a->module->n_ram);
     if (!strcmp(e->kind, "h"))
         ask_compiler(a);
@@ -333,7 +333,7 @@ static int not_here(const ac_made *a, const char *kind, const char *belongs)
                     belongs ? belongs : "arenac's own plan, not to TFLM's");
 }
 
-/* AC_OK: what was read and planned is enough for the kind. */
+/* AC_OK: the values that the kind needs exist. */
 static int check_needs(const ac_made *a, const char *kind, const row *r)
 {
     const bool code = !r || r->needs == CODE;
@@ -342,13 +342,13 @@ static int check_needs(const ac_made *a, const char *kind, const row *r)
     if (code && !a->module) {
         if (r || ac_backend_ext(kind))
             return not_here(a, kind, "arenac compile");
-        ac_error(a->cx, (ac_place){0}, E0501, "--emit %s: there is no such output", kind);
+        ac_error(a->cx, (ac_place){0}, E0501, "--emit %s: unknown output", kind);
         return help_kinds(a, kind);
     }
     if (code || r->needs == NONE)
         return AC_OK;
     if (!a->report)
-        return ac_error(a->cx, (ac_place){.file = a->source->path}, E0502, "--emit %s: there is no plan", kind);
+        return ac_error(a->cx, (ac_place){.file = a->source->path}, E0502, "--emit %s: the plan is missing", kind);
     if (r->needs == TFLM && !a->tflm)
         return not_here(a, kind, "arenac plan");
     if (r->needs == PROOF && !a->intervals)
@@ -387,7 +387,7 @@ int ac_emit_part(ac_work *whole, ac_work *part, const char *kind, const char *pa
     return status;
 }
 
-/* Is what --json would print no verdict, since the verb came to none? Then there is another document: written.c. */
+/* The verb failed before the document of --json: written.c prints another one. */
 static bool is_moot(const ac_made *a)
 {
     const ac_exit status = ac_diags_exit(&a->cx->diags);
@@ -480,7 +480,7 @@ static int write_list(const ac_made *a, const char *list)
                  alone ? "--json" : ac_strf(a->cx->region, "--emit %s", list));
         return ac_help(a->cx, "%s", alone ? "--json writes its document there without -o" : "-o STEM writes files");
     }
-    for (int turn = 0; turn < 3; turn++) { /* code, then headers, which say what it needs, then all that reports it */
+    for (int turn = 0; turn < 3; turn++) { /* code, then headers with its requirements, then reports */
         const char *at = list;
         for (const char *kind; (kind = next_kind(a, &at)) != NULL;)
             if ((find(kind) ? 2 : !strcmp(kind, "h")) == turn && ac_emit(a, kind, path_of(a, kind, alone)) != AC_OK)

@@ -74,8 +74,8 @@ static void put_line(ac_sink *to, const char *line, size_t length, const fill *w
     }
 }
 
-/* A template: @name@ and @NAME@ are the C prefix, @TITLE@ says what made it from what, @VERSION@ is arenac's. A line
- * with @source@ is there for each file of code, by its stem, one with @header@ for each header. */
+/* A template: @name@ and @NAME@ are the C prefix, @TITLE@ names the version and the model, @VERSION@ is arenac's. A
+ * line with @source@ is there for each file of code, by its stem, one with @header@ for each header. */
 static void put_template(const project *p, ac_sink *to, const ac_rt_file *f)
 {
     fill with[] = {{"@name@", p->is.name}, {"@NAME@", upper(p->a->cx, p->is.name)},

@@ -1,5 +1,5 @@
-/* selftest_cc.c - compile --selftest-cc: what a compiler made of each step gives the bytes of the evaluator, or the
- * first step that does not is named. */
+/* selftest_cc.c - compile --selftest-cc: compares each step, as a compiler translated it, with the evaluator byte for
+ * byte, and names the first step that differs. */
 #include "driver/emit/emit.h"
 
 #include "base/interrupt.h"
@@ -43,7 +43,7 @@ static int write_files(const ac_made *a, const char *dir, const ac_step_tests *t
     return ac_sink_commit_scratch(a->cx, out.item, out.n);
 }
 
-/* ------------------------------------------------------------------ what the program said */
+/* ------------------------------------------------------------------ the output of the program */
 
 static const char *kind_in_words(uint32_t kind)
 {
@@ -100,11 +100,11 @@ static int step_differs(const ac_made *a, ac_step_inputs *x, const ac_user_cc *c
     const int32_t step = (int32_t)strtoul(at, &at, 16), operand = (int32_t)strtoul(at, &at, 16);
     if (set < 0 || set >= x->tests.sets || step < 0 || step >= m->n_calls || operand < 0 ||
         operand >= x->tests.first[step + 1] - x->tests.first[step])
-        return ac_error(a->cx, (ac_place){0}, E0601, "the program of --selftest-cc names a step that there is not");
+        return ac_error(a->cx, (ac_place){0}, E0601, "the --selftest-cc program reported an unknown step");
     const ac_call *c = &m->call[step];
     AC_TRY(ac_step_inputs_again(x, set, step, operand, &expected));
     ac_error(a->cx, (ac_place){.file = a->source->path}, E0601,
-             "step %d %s '%s': what '%s' made of it differs from the reference interpreter", step, c->op, c->name,
+             "step %d %s '%s': the code of '%s' differs from the reference interpreter", step, c->op, c->name,
              cc->command);
     put_difference(a, &x->tests.operand[x->tests.first[step] + operand], expected, said);
     ac_reason(a->cx, "on %s, with inputs %d of %d: %s", cc->runs_on, set + 1, x->tests.sets,
@@ -123,12 +123,12 @@ static int judge(const ac_made *a, ac_step_inputs *x, const ac_user_cc *cc, cons
     if (said)
         return step_differs(a, x, cc, said);
     if (t->status == LATE)
-        return ac_error(a->cx, at, E0601, "what '%s' made does not end", cc->command);
+        return ac_error(a->cx, at, E0601, "the code of '%s' does not end", cc->command);
     said = strstr(text, "steps stopped ");
     if (said)
-        ac_error(a->cx, at, E0601, "what '%s' made stops where the reference interpreter does not", cc->command);
+        ac_error(a->cx, at, E0601, "the code of '%s' stops, but the reference interpreter does not", cc->command);
     else
-        ac_error(a->cx, at, E0601, "what '%s' made ends with a fault (%d)", cc->command, t->status);
+        ac_error(a->cx, at, E0601, "the code of '%s' ends with a fault (%d)", cc->command, t->status);
     return ac_detail(a->cx, "on %s: %.*s", cc->runs_on, (int)strcspn(said ? said : text, "\n"), said ? said : text);
 }
 

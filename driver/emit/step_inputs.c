@@ -299,7 +299,7 @@ static uint8_t kind_of(int32_t k)
     return k < n ? FIRST[k] : THEN[(k - n) % (int32_t)sizeof THEN];
 }
 
-/* As many as the evaluator takes a few seconds for, unless the user says how many. */
+/* --vectors, or the number that the evaluator runs in a few seconds. */
 static int32_t sets_of(const ac_made *a)
 {
     enum { LEAST = 8, MOST = 1000 };

@@ -1,9 +1,9 @@
-/* step_inputs.h - inputs for the steps of a compiled model one by one, and what the evaluator makes of them: the tables
+/* step_inputs.h - inputs for the steps of a compiled model one by one, and their results by the evaluator: the tables
  * of codegen/c/step_test.h.
  *
  *     ac_step_inputs x;
  *     AC_TRY(ac_step_inputs_make(a, &x));
- *     ac_step_inputs_again(&x, set, step, operand, &bytes);     what the evaluator left of an operand
+ *     ac_step_inputs_again(&x, set, step, operand, &bytes);     an operand after the step
  *     ac_step_inputs_close(&x);                                  also after a failure
  *
  * A step that works on integers alone gets operands of its own in all sets but the first ones, which are runs of the
@@ -17,7 +17,7 @@
 #include "codegen/c/step_test.h"
 #include "driver/request/made.h"
 
-/* A step whose results are clamped to lo..hi, and what they were. */
+/* A step whose results are clamped to lo..hi, and the extremes that they reached. */
 typedef struct ac_step_ends {
     bool clamped; /* the ends are known */
     int64_t lo, hi, least, most;

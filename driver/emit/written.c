@@ -1,5 +1,6 @@
-/* written.c - the files that a command has written, in two forms: with their sizes and the command that compiles them,
- * after they appeared; as a rule of make (--depfile), one of the files. And what --json says where nothing was. */
+/* written.c - the files that a command has written, in two forms: a list with their sizes and the command that compiles
+ * them, printed after they appeared; a rule of make (--depfile), itself one of the files. And the document of --json
+ * for a command that failed. */
 #include "driver/emit/emit.h"
 
 #include "base/file.h"
@@ -28,7 +29,7 @@ static bool is_file(const char *path)
     return strcmp(path, "-") && !ac_file_is_special(path);
 }
 
-/* The files that a compilation and its parts read, each once, in the order in which they were opened. */
+/* The files that a compilation and its parts read, each once, in the order of opening. */
 static void add_read(const ac_work *w, paths *read, ac_region *r)
 {
     for (const ac_read_file *f = w->cx.read; f; f = f->next) {
@@ -69,8 +70,8 @@ static bool ends_in(const char *path, const char *ext)
     return n > k && !strcmp(path + n - k, ext);
 }
 
-/* The compiler, with its options for the target's core. NULL: what it takes to compile the code depends on more than
- * the target (files of the runtime, a compiler for GPUs). */
+/* The compiler, with its options for the target's core. NULL: compiling the code takes more (files of the runtime, a
+ * compiler for GPUs). */
 static const char *compiler_of(const ac_made *a)
 {
     const ac_module *m = a->module;

@@ -1,9 +1,9 @@
-/* facts.c - the facts of a plan, for reports: what every plan has, of whatever problem. What a model adds is in
- * facts_model.c; the prints are in planner/report. */
+/* facts.c - the facts that every plan has, for its report. facts_model.c adds those of a model; planner/report prints
+ * them. */
 #include "driver/facts/facts.h"
 #include "planner/pack/strategies.h"
 
-/* What all items but state take, each with bytes of its own. */
+/* The bytes of all items but state if they shared no memory. */
 static ac_bytes without_sharing(ac_ctx *cx, const ac_problem *p)
 {
     ac_region *tmp = ac_region_open(&cx->heap);

@@ -26,13 +26,13 @@ const char *ac_facts_order_note(ac_ctx *cx, const ac_plan_found *found, const ac
 /* facts_model.c: the report of a planned model. */
 ac_report *ac_facts_model(const ac_made *a);
 void ac_facts_what_if(const ac_made *a);
-/* Planning once more with other options takes no noticeable time, or -v requests it. */
+/* Planning again with other options takes no noticeable time, or -v requests it. */
 bool ac_facts_try(const ac_made *a);
 /* Distinct constants that steps read, state excluded; *n: their number. */
 ac_bytes ac_constant_bytes(ac_region *region, ac_lowered *const *step, int32_t n_steps, int32_t *n);
 
 /* facts_layers.c */
-/* "TFLite v3, i8": the format, and the types of the inputs, or of the outputs if there are no inputs. */
+/* "TFLite v3, i8": the format, and the types of the inputs, or of the outputs of a model without inputs. */
 const char *ac_facts_title(const ac_made *a, const ac_graph *g);
 /* A node as a row of the layer table; the caller adds macs and figures of a plan. */
 ac_report_step ac_facts_layer(ac_ctx *cx, const ac_node *n);

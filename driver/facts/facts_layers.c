@@ -1,4 +1,4 @@
-/* facts_layers.c - what a model is in a headline, and a node in a row of the layer table, before and after passes. */
+/* facts_layers.c - the headline of a model, and the row of a node in the layer table, before and after passes. */
 #include "driver/facts/facts.h"
 
 #include "ir/ops/shape/shape.h"
@@ -146,7 +146,7 @@ ac_report_step *ac_facts_layers(const ac_made *a, bool macs, int32_t **layer_of,
         one.macs = macs ? ac_op_macs(node) : -1;
         if (!i || of[i] != of[i - 1])
             *to = (ac_report_step){.op = one.op, .name = one.name, .fused = one.fused};
-        if (one.macs > to->macs) /* the one that computes tells most */
+        if (one.macs > to->macs) /* the name of the one that computes */
             to->op = one.op;
         to->macs = add(to->macs, one.macs);
         to->weights = add(to->weights, one.weights);

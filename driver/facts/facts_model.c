@@ -7,7 +7,7 @@
 #include "codegen/share_pieces.h"
 #include "ir/loop/access/traffic.h"
 
-/* What compile will make of equal kernels. */
+/* Equal kernels as stage compile will share them. */
 static void share_kernels(const ac_made *a, const ac_code_estimate *code, ac_report *r)
 {
     const ac_settings *s = &a->lowering->set;

@@ -1,4 +1,5 @@
-/* facts_notes.c - the notes of a report: what was done to the plan that nobody asked for, or why it was not. */
+/* facts_notes.c - the notes of a report: changes to the plan that no option requested, and the reasons against
+ * others. */
 #include "driver/facts/facts.h"
 
 #include "ir/pass/pass.h"
@@ -136,7 +137,7 @@ static void products_of_bytes(const ac_made *a, note_list *note)
                     p->integers, plural(p->integers, "", "s"), plural(p->integers, "runs", "run"), rest));
 }
 
-/* Of how many floats how many lie in memory in 16 bits. */
+/* The numbers of floats that are stored in 16 bits, and of all. */
 static void floats_stored(const ac_made *a, note_list *note)
 {
     static const char *const KIND[] = {"weights", "activations", "state"};
@@ -154,7 +155,7 @@ static void floats_stored(const ac_made *a, note_list *note)
                     *list ? list : "none"));
 }
 
-/* What of the state is what. */
+/* The parts of the state of a step of training. */
 static void step_of_training(const ac_made *a, note_list *note)
 {
     const ac_train_step *s = a->lowering->passed.step;
@@ -180,7 +181,7 @@ static void step_of_training(const ac_made *a, note_list *note)
                         ac_commas(a->cx, ac_tensor_bytes(s->sums)), s->spec->micro_batches));
 }
 
-/* Outputs that lie in the bytes of inputs; each by itself where all of it is written, or with -v. */
+/* Outputs that are stored in place of inputs; one note each with -v, or if a run writes all of it. */
 static void kept_outputs(const ac_made *a, note_list *note)
 {
     ac_region *r = a->cx->region;

@@ -1,4 +1,4 @@
-/* made.h - the values of one compilation: what each stage takes from those before it and gives to those after it.
+/* made.h - the values of one compilation, from its files to its module. A stage reads those before it and adds its own:
  *
  *     read      ac_source, ac_imported  files, and the model in them            driver/stage/read.c
  *     check     ac_lowering             passes, then loops for every operator   driver/stage/check.c
@@ -7,7 +7,7 @@
  *     emit      outputs                 text                                    driver/emit/outputs.c
  *
  * A stage is a function of const ac_made that returns its own value; only driver/stage/stages.c puts it into the next
- * ac_made. So a value is made once, then only read; two exceptions are marked below. A file of intervals (intervals.c)
+ * ac_made. So a value is made once, then only read; the exceptions are marked below. A file of intervals (intervals.c)
  * and a plan for TFLite Micro (tflm.c) have no graph: they go from the source straight to ac_packed, the input of
  * reports. */
 #ifndef AC_DRIVER_MADE_H
@@ -44,7 +44,7 @@ typedef struct ac_inputs {
     AC_VEC(const char *) fixed;
 } ac_inputs;
 
-/* What the passes did; the report tells it. */
+/* Results of the passes, besides the graph; the report has them. */
 typedef struct ac_passed {
     const arenac_pass *row; /* those that ran, n of them */
     int32_t n;
@@ -67,7 +67,7 @@ typedef struct ac_lowering {
     ac_passed passed;
 } ac_lowering;
 
-/* A plan of whatever problem. */
+/* A plan of any problem. */
 typedef struct ac_packed {
     const ac_problem *problem;
     const ac_plan *plan;
@@ -95,7 +95,7 @@ typedef struct ac_made {
     const ac_packed *packed; /* plan, of anything */
     ac_report *report;  /* after the plan; a smaller plan that other options would give is added when it is printed */
     ac_module *module;  /* compile */
-    const char *tested; /* a line about the test of a compiler, for the report; NULL: there was none */
+    const char *tested; /* a line about the test of a compiler, for the report; NULL: not tested */
     ac_pending *out;    /* outputs that are built on the way, such as --dump-after */
     struct ac_work *owner; /* opens variants: work.h */
     ac_session *evaluator; /* for one run of the evaluator at a time; closed with the compilation */

@@ -1,4 +1,5 @@
-/* options.c - options.def as a table: defaults, finding a row, setting it, and the line that repeats what was set. */
+/* options.c - options.def as a table: defaults, finding a row, setting it, and the line that repeats the given
+ * options. */
 #include "driver/request/options.h"
 
 #include "arenac.h"
@@ -10,7 +11,7 @@
 
 enum { CODE = 1, PATH = 2 };
 
-/* Help of --emit: all that it knows. */
+/* Help of --emit: all kinds. */
 static const char EMIT_HELP[] = "what to write, separated by commas:"
 #define KIND(kind, ext, backends, help) " " kind
 #include "codegen/kinds.def"
@@ -75,7 +76,7 @@ const char *ac_option_text(const ac_options *o, ac_option_id id)
     return given->n ? given->item[given->n - 1] : ROWS[id].init;
 }
 
-/* As it is written after "--": without the verb that tells it from others of this name. */
+/* As it is written after "--": without the verb that distinguishes options of one name. */
 static const char *word_of(const row *r)
 {
     const char *dot = strchr(r->pub.name, '.');
@@ -115,7 +116,7 @@ static int unknown(ac_ctx *cx, const char *name)
                 : ac_error(cx, HERE, E0501, "unknown option '--%s'; --help-all lists the options", name);
 }
 
-/* The word of "a|b|c" that was most likely meant; NULL: none, or the argument is no list of words. */
+/* The word of "a|b|c" that was most likely meant; NULL: none, or the argument is not a list of words. */
 static const char *near_word(ac_ctx *cx, const char *arg, const char *value)
 {
     enum { MOST = 8 };
@@ -174,7 +175,7 @@ static bool is_vec(const row *r)
            r->parse == ac_parse_memories || r->parse == ac_parse_pins || r->parse == ac_parse_adapters;
 }
 
-/* A list of which an item more is pushed moves first: the items are shared. */
+/* The items are shared: pushing another one copies them first. */
 static void share_list(void *list)
 {
     AC_VEC(char) *v = list;

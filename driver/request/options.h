@@ -2,11 +2,11 @@
  *
  *     ac_options o;
  *     ac_options_open(&o, cx);                                   the defaults
- *     AC_TRY(ac_options_set(&o, "target", "cortex-m4"));         a diagnostic E0501 when there is no such thing
+ *     AC_TRY(ac_options_set(&o, "target", "cortex-m4"));         E0501 for an unknown name or value
  *     if (o.schedule == AC_OPT_SCHEDULE_SEARCH) ...
- *     if (o.align) ...                                        what was not given is 0, NULL, false, -1 (numbers), empty
+ *     if (o.align) ...                                        not given: 0, NULL, false, -1 (numbers), empty
  *
- * Stages read options and never write them; what they mean for a target is in settings.h. Memory: texts and lists are
+ * Stages read options and never write them; settings.h has their meaning for a target. Memory: texts and lists are
  * copied into the context's region. */
 #ifndef AC_DRIVER_OPTIONS_H
 #define AC_DRIVER_OPTIONS_H
@@ -17,9 +17,9 @@
 typedef struct ac_memory_option {
     const char *name;
     int64_t bytes;
-    int64_t address; /* -1: not said */
-    int64_t align;   /* of its address; 0: what the tensors need */
-    int speed;       /* 1 fast, 0 not said, -1 slow */
+    int64_t address; /* -1: not given */
+    int64_t align;   /* of its address; 0: that of the tensors */
+    int speed;       /* 1 fast, 0 not given, -1 slow */
     bool read_only;  /* for weights alone */
 } ac_memory_option;
 
@@ -106,7 +106,7 @@ typedef enum ac_variant {
     AC_AS_TUNED = 't',     /* a program that bench --tune measures */
     AC_AS_TRAINED = 'w',   /* the model with its new weights, for samples one by one */
     AC_AS_VALIDATED = 'v', /* the same for samples in batches */
-    AC_AS_OTHER = 'o'      /* another file, or the same one once more */
+    AC_AS_OTHER = 'o'      /* another file, or the same one again */
 } ac_variant;
 
 void ac_options_open(ac_options *o, ac_ctx *cx);
@@ -116,10 +116,9 @@ int ac_options_set(ac_options *o, const char *name, const char *value);
 /* The options of `from` that the variant inherits, as they are now. Texts and lists are shared. */
 void ac_options_inherit(ac_options *o, const ac_options *from, ac_variant as);
 /* The options that generated code depends on, as a command line: "-t generic --align 64". Compiling by these alone
- * gives the same bytes. `target` is what it is compiled for, also when nobody said so. */
+ * gives the same bytes. `target` is the target, also if it is the default. */
 const char *ac_options_line(const ac_options *o, const char *target);
-/* Are the options such as `said` makes them, by default or because somebody gave it: "--schedule search",
- * "--recompute"? */
+/* True if the options have the value of `said`, by default or given: "--schedule search", "--recompute". */
 bool ac_options_say(const ac_options *o, const char *said);
 
 /* The value as text, as last given, or the default; NULL if it has neither. */

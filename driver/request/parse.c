@@ -123,7 +123,7 @@ bool ac_parse_real(ac_ctx *cx, const char *arg, const char *value, void *field)
 
 bool ac_parse_power(ac_ctx *cx, const char *arg, const char *value, void *field)
 {
-    enum { MOST = 4096 }; /* ac_parse_fault says it */
+    enum { MOST = 4096 }; /* ac_parse_fault reports it */
     ac_opt_power *v = field;
     (void)cx, (void)arg;
     return whole(value, 1, MOST, v) && !(*v & (*v - 1));
@@ -147,7 +147,7 @@ bool ac_parse_budget(ac_ctx *cx, const char *arg, const char *value, void *field
     return eq != value && ac_parse_bytes(eq ? eq + 1 : value, &b->bytes);
 }
 
-/* code=NAME or rodata=NAME, perhaps both with a comma between; NULL, or what is wrong. The names go into C strings and
+/* code=NAME or rodata=NAME, perhaps both with a comma between; NULL, or the fault. The names go into C strings and
  * assembly as they are. */
 static const char *sections_of(ac_ctx *cx, const char *value, ac_opt_sections *s)
 {
@@ -158,7 +158,7 @@ static const char *sections_of(ac_ctx *cx, const char *value, ac_opt_sections *s
         if (!name || (!code && strncmp(one, "rodata=", 7)))
             return ac_strf(cx->region, "'%s' is neither code=NAME nor rodata=NAME", one);
         if (!*++name || name[strspn(name, NAME)])
-            return ac_strf(cx->region, "'%s' is no name of a section: letters, digits, '.', '_', '$' and '-'", name);
+            return ac_strf(cx->region, "'%s' is not a section name: letters, digits, '.', '_', '$' and '-'", name);
         *(code ? &s->code : &s->rodata) = name;
     }
     return NULL;
@@ -251,7 +251,7 @@ static bool memory_property(const char *what, ac_memory_option *m)
     return true;
 }
 
-/* NAME:SIZE[@ADDR][,fast|slow][,ro][,align=N]; NULL, or what is wrong, and *near what may have been meant. */
+/* NAME:SIZE[@ADDR][,fast|slow][,ro][,align=N]; NULL, or the fault, and *near a similar word. */
 static const char *memory_of(ac_ctx *cx, const char *value, ac_memory_option *m, const char **near)
 {
     static const char *const PROPERTIES[] = {"fast", "slow", "ro"};
@@ -275,7 +275,7 @@ static const char *memory_of(ac_ctx *cx, const char *value, ac_memory_option *m,
         *near = ac_closest(text, PROPERTIES, sizeof PROPERTIES / sizeof *PROPERTIES);
         return !strncmp(text, "align=", 6)
                    ? ac_strf(cx->region, "'%s' is not a power of two up to 1M", text + 6)
-                   : ac_strf(cx->region, "'%s' is no property of a memory (fast, slow, ro, align=N)%s", text,
+                   : ac_strf(cx->region, "'%s' is not a property of a memory (fast, slow, ro, align=N)%s", text,
                              strchr(text, ':') ? "; each memory has a --mem of its own" : "");
     }
     return NULL;
@@ -308,7 +308,7 @@ bool ac_parse_pins(ac_ctx *cx, const char *arg, const char *value, void *field)
     return true;
 }
 
-/* ------------------------------------------------------------------ what is wrong */
+/* ------------------------------------------------------------------ faults */
 
 const char *ac_parse_fault(ac_ctx *cx, ac_parser *of, const char *value, const char **near)
 {

@@ -1,7 +1,7 @@
-/* request.h - what a model is compiled for, and how: settled before the first stage, then only read.
+/* request.h - the request of a compilation: its options and purpose, settled before the first stage, then only read.
  *
- * The door and the verbs fill a request in; the stages take it as const, next to the values of the stages before them
- * (made.h). Nothing that a stage finds out is written here. */
+ * The door and the verbs fill a request in; the stages take it as const, together with the values of the stages before
+ * them (made.h). No stage writes a result here. */
 #ifndef AC_DRIVER_REQUEST_H
 #define AC_DRIVER_REQUEST_H
 #include "driver/request/extension.h"
@@ -15,7 +15,7 @@ typedef enum ac_purpose { AC_FOR_FILES, AC_FOR_RUNNING, AC_FOR_PYTHON } ac_purpo
 typedef struct ac_request {
     const ac_options *opt; /* the values of all options */
     const ac_options
-        *stated; /* options that generated code repeats: opt, or those of all models of which this is one */
+        *stated; /* options that generated code repeats: opt, or those of all if this is one of several models */
     ac_purpose purpose;
     const ac_schedule *hints; /* for each step, a schedule for its lowering; NULL: the cost model chooses */
     bool wants_inference;     /* the code of a step of training has inference as well */

@@ -1,4 +1,4 @@
-/* settings.c - what the options mean for a target: which are left out there, and why. */
+/* settings.c - the meaning of the options for a target: those that it ignores, and why. */
 #include "driver/request/settings.h"
 
 #include "codegen/targets.h"
@@ -150,7 +150,7 @@ void ac_settings_note_winograd(ac_ctx *cx, const ac_settings *s, ac_lowered *con
         ac_detail(cx, "and %d more", left - SHOWN);
 }
 
-/* --recompute, where the steps are whole and may be overwritten. */
+/* --recompute, if steps are whole and may be overwritten. */
 static bool recomputes(ac_ctx *cx, const ac_options *o, const ac_settings *s, ac_place at)
 {
     const char *against = s->reference                            ? "--reference tflite"
@@ -221,7 +221,7 @@ int ac_settings_storage(ac_ctx *cx, const ac_options *o, ac_storage **out)
     if (other) {
         ac_error(cx, NOWHERE, E0502, "--float-storage %s does not go with --%s",
                  ac_option_text(o, AC_OPT_float_storage), other);
-        return ac_help(cx, o->train ? "train in f32, and compile what is trained with --float-storage"
+        return ac_help(cx, o->train ? "train in f32, and compile the trained model with --float-storage"
                                     : "a reference plan is of tensors as the file has them");
     }
     ac_storage *s = AC_NEW(cx->region, ac_storage);
@@ -288,7 +288,7 @@ static int settle_parts(ac_ctx *cx, const ac_options *o, ac_train_spec *s)
 int ac_settings_train(ac_ctx *cx, const ac_options *o, ac_option_id optimizer, ac_train_spec *s)
 {
     if (!ac_optimizer_find(ac_option_text(o, optimizer), &s->optimizer))
-        return AC_FAIL; /* the option knows its words */
+        return AC_FAIL; /* its words are optimizers */
     if (o->loss && !ac_loss_find(o->loss, &s->loss)) {
         s->loss = AC_LOSS_NAMED;
         s->loss_name = o->loss;

@@ -1,4 +1,4 @@
-/* settings.h - what the options mean for a target: made once, when the target is known. */
+/* settings.h - the meaning of the options for a target: computed once, when the target is known. */
 #ifndef AC_DRIVER_SETTINGS_H
 #define AC_DRIVER_SETTINGS_H
 #include "codegen/share_groups.h"
@@ -12,29 +12,29 @@
 typedef struct ac_settings {
     const ac_target *target;
     bool gpu;
-    bool reference;           /* plan what TFLite itself would */
+    bool reference;           /* the plan of TFLite itself */
     bool dead;                /* --dead: pass channels runs */
     bool stripes;             /* steps may work row by row */
     int32_t threads;          /* tasks that a step is cut into; 1: none */
     int32_t tensor_cores;     /* AC_TENSOR_... */
     int32_t winograd;         /* as ac_schedule has it */
     ac_share_price share;     /* --share-kernels */
-    ac_reductions reductions; /* those that are asked for */
+    ac_reductions reductions; /* requested ones */
 } ac_settings;
 
-/* Options that the target has no use for are left out, with a warning each. E0501: no such target. */
+/* Warns for each option that the target ignores. E0501: unknown target. */
 int ac_settings_make(ac_ctx *cx, const ac_options *o, const char *target, ac_settings *out);
 /* Samples that a step of training computes at once. */
 int64_t ac_settings_micro_batch(const ac_options *o);
 /* A step of training by its options, but for the output and the type of the target. optimizer: the option whose word
  * names it. E0501. */
 int ac_settings_train(ac_ctx *cx, const ac_options *o, ac_option_id optimizer, ac_train_spec *out);
-/* --float-storage: what is to lie in 16 bits; *out NULL: nothing. E0501: a word that is not known. E0502: it does not
- * go with another option. */
+/* --float-storage: the tensors to store in 16 bits; *out NULL: none. E0501: an unknown word. E0502: it excludes another
+ * option. */
 int ac_settings_storage(ac_ctx *cx, const ac_options *o, ac_storage **out);
-/* --winograd: which of the n steps are left as they are, and why. */
+/* --winograd: a note about those of the n steps that do not use it, with reasons. */
 void ac_settings_note_winograd(ac_ctx *cx, const ac_settings *s, ac_lowered *const *step, int32_t n);
-/* Reductions that a plan of this kind has no use for leave the set, with a warning. */
+/* The requested reductions, without those that do not apply to this kind of plan; warns for each. */
 ac_reductions ac_settings_reductions(ac_ctx *cx, const ac_options *o, const ac_settings *s, const char *file);
 
 #endif

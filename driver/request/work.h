@@ -1,6 +1,6 @@
-/* work.h - one compilation: its request, the values made so far, and what it owns (memory, open files, a session).
+/* work.h - one compilation: its request, the values made so far, and its memory, open files and session.
  *
- *     ac_work *one = ac_work_like(w, AC_AS_PART);          a variant: the same options, but those of options.def's column
+ *     ac_work *one = ac_work_like(w, AC_AS_PART);         a variant: the same options, except those of the column own
  *     one->opt.bn = AC_OPT_BN_FROZEN;                       changed values, until the first stage
  *     int status = ac_guard(one, stage, &arg);              running out of memory becomes E0402
  *     ac_work_diags(w, one);                                its diagnostics are w's as well
@@ -23,7 +23,7 @@ typedef struct ac_work {
     ac_session session; /* after load */
     ac_session evaluator;
     bool loaded;                              /* the session is open */
-    bool changed;                             /* the verb diff found a difference: the exit status tells */
+    bool changed;                             /* the verb diff found a difference, for the exit status */
     struct ac_work *parent, *child, *sibling; /* variants end with their parent */
 } ac_work;
 

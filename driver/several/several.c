@@ -1,9 +1,9 @@
 /* several.c - several plans, one arena: --share of several models, or --dim NAME=LO..HI of one model for every value.
  *
  * Each part is planned (and compiled) by itself; then the parts are packed as intervals whose sizes are their arenas:
- * for "exclusive" each lives in a step of its own, so that they lie over each other, for "concurrent" all live at once.
+ * for "exclusive" each lives in a step of its own, so that they overlap, for "concurrent" all live at once.
  * State is always kept, and that of a range which is one program (codegen/sizes.h) is there once. Constants with the
- * same bytes are defined once. Code: the files of every part, and a header that knows where each part's memory begins;
+ * same bytes are defined once. Code: the files of every part, and a header with the offset of each part's memory;
  * for a range also a source that chooses the part by the value, or one program. */
 #include "driver/several/several.h"
 
@@ -93,7 +93,7 @@ static int read_part(ac_several *s, int32_t k, const char *const *path, int32_t 
     if (s->range)
         ac_push(w->cx.region, &one->opt.dim, ((ac_dim_option){.name = s->range, .lo = size, .hi = size}));
     if (ac_emits_folder(w->opt.emit) && !w->opt.given[AC_OPT_weights].n)
-        one->opt.weights = AC_OPT_WEIGHTS_RODATA; /* no file beside the code */
+        one->opt.weights = AC_OPT_WEIGHTS_RODATA; /* no file besides the code */
     if (s->one)
         one->opt.share_kernels = AC_OPT_SHARE_KERNELS_OFF; /* functions of all sizes are shared below */
     const int status = ac_guard(one, read_stage, &p);
@@ -104,7 +104,7 @@ static int read_part(ac_several *s, int32_t k, const char *const *path, int32_t 
     return status;
 }
 
-/* What one program of all sizes is not made with. */
+/* Options that exclude one program of all sizes. */
 static int refuse_one(ac_work *w)
 {
     const ac_options *o = &w->opt;
@@ -150,7 +150,7 @@ int ac_several_read(ac_work *w, const char *const *path, int32_t n, ac_several *
 
 /* ------------------------------------------------------------------ one arena */
 
-/* The regions of all parts as a problem of its own; *total is what they need together. */
+/* The regions of all parts as a problem of its own; *total: their bytes together. */
 static int pack(ac_several *s, bool state, ac_bytes *total)
 {
     ac_ctx *cx = &s->w->cx;
@@ -281,7 +281,7 @@ int ac_several_plan(ac_several *s)
 
 /* The kinds that --emit lists: "c,h", "o,h,selftest", "make,cmake" ... */
 typedef struct request {
-    const char *code; /* its kind; NULL: the list is none that several models have */
+    const char *code; /* its kind; NULL: several models do not support the list */
     bool files, selftest;
     const char *folder[8]; /* kinds of projects */
     int32_t n_folders;

@@ -21,7 +21,7 @@ typedef struct ac_several {
     ac_work *w; /* outputs and messages about all of them go here */
     ac_several_part *part;
     int32_t n;
-    const char *range; /* the dimension of which each part is a value; NULL: a part is a model */
+    const char *range; /* the dimension with a value for each part; NULL: a part is a model */
     int64_t lo, hi;
     bool one;                 /* of a range: one program for all values */
     ac_module *whole;         /* that program, after compile */

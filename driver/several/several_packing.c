@@ -1,7 +1,7 @@
 /* several_packing.c - one packing of weights for all sizes of a range (--dim NAME=LO..HI).
  *
  * Register tiles read weights in blocks of one to AC_PACKINGS vectors of channels, and which is best depends on how
- * many rows there are. Chosen for each size alone, the same weights would lie in the blob in several orders:
+ * many rows there are. Chosen for each size alone, the blob would have the same weights in several orders:
  *
  *     rows        1    2 .. 9   10 .. 16              all
  *     blocks of   4      3         2            =>     2       one constant instead of three

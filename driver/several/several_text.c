@@ -1,5 +1,5 @@
-/* several_text.c - what is printed of several models in one arena: the report, and the header and source around the
- * code of the parts. */
+/* several_text.c - texts about several models in one arena: the report, and the header and source around the code of
+ * the parts. */
 #include "driver/several/several.h"
 
 #include "base/json_out.h"

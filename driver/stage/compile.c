@@ -18,8 +18,8 @@ const char *ac_c_prefix(const ac_made *a, const char *otherwise)
         *p = good ? (char)tolower((unsigned char)*p) : '_';
     }
     if (a->opt->name && other)
-        ac_warn(a->cx, (ac_place){.file = "arenac"}, W0002, "--name '%s' is no C identifier: the prefix is '%s'", from,
-                s);
+        ac_warn(a->cx, (ac_place){.file = "arenac"}, W0002, "--name '%s' is not a C identifier: the prefix is '%s'",
+                from, s);
     return s;
 }
 
@@ -51,7 +51,7 @@ static ac_weights weights_of(const ac_made *a)
     return w == AC_OPT_WEIGHTS_RODATA                                    ? AC_WEIGHTS_RODATA
            : w == AC_OPT_WEIGHTS_ASM                                     ? AC_WEIGHTS_ASM
            : w == AC_OPT_WEIGHTS_BLOB                                    ? AC_WEIGHTS_BLOB
-           : ac_is(a->opt->output, "-") || ac_emits_folder(a->opt->emit) ? AC_WEIGHTS_RODATA /* no file beside it */
+           : ac_is(a->opt->output, "-") || ac_emits_folder(a->opt->emit) ? AC_WEIGHTS_RODATA /* no file besides it */
                                                                          : AC_WEIGHTS_AUTO;
 }
 

@@ -1,4 +1,4 @@
-/* dims.c - --dim: the sizes of dimensions, of which some are computed of others ("all=past+n"). */
+/* dims.c - --dim: the sizes of dimensions; some are computed from others ("all=past+n"). */
 #include "driver/stage/stage.h"
 
 static const ac_place HERE = {.file = "arenac"};
@@ -36,8 +36,8 @@ int ac_dims_pins(ac_ctx *cx, const ac_opt_dims *dim, const ac_dim_option *range,
         const ac_dim_option *d = &dim->item[i];
         if (!done[i]) {
             ac_error(cx, HERE, E0501,
-                     "bad argument '%s=%s' of --dim: it is no number, and not made of dimensions that "
-                     "have one",
+                     "bad argument '%s=%s' of --dim: not a number, and not an expression of known "
+                     "dimensions",
                      d->name, d->of);
             return ac_help(cx,
                            "N is a whole number, at least 0, or made of dimensions that other --dim give: all=past+n");

@@ -12,7 +12,8 @@ static int put_values(ac_ctx *cx, ac_graph *g, const ac_new_values *v)
         const ac_new_value *x = &v->item[i];
         ac_tensor *to = ac_tensor_find(g, x->name);
         if (!to || !ac_tensor_is_const(to))
-            return ac_error(cx, (ac_place){.file = g->file}, E0110, "weight '%s' is no constant of the file", x->name);
+            return ac_error(cx, (ac_place){.file = g->file}, E0110, "weight '%s' is not a constant of the file",
+                            x->name);
         to->data = ac_copy(cx->region, x->data, (size_t)ac_tensor_bytes(to) + 1);
         to->raw = NULL;
         to->lazy = NULL;

@@ -46,7 +46,7 @@ void ac_shape_input(ac_graph *g, int32_t input, int32_t rank, const int64_t *dim
                 t->dim[i] = dim[i];
 }
 
-/* Is it an input that --const has made a constant? By name, or by a position that is no other input's. */
+/* True for an input that --const has made a constant: by name, or by a position past the other inputs. */
 static bool is_fixed(const ac_made *a, const char *key)
 {
     char *end;

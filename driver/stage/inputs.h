@@ -15,10 +15,11 @@
 
 /* Reads the files of --input; pins open dimensions to their shapes. */
 int ac_inputs_open(const ac_made *a);
-/* The passes changed the graph's inputs, which were these n: an input that became state takes no array (E0501); arrays of
- * added inputs are read. */
+/* The passes changed the graph's inputs, which were these n: an input that became state takes no array (E0501); arrays
+ * of added inputs are read. */
 int ac_inputs_move(const ac_made *a, struct ac_tensor *const *before, int32_t n);
-/* Types and shapes of the given arrays. E0304 for an input without one, unless values are random: `any`, or --random. */
+/* Types and shapes of the given arrays. E0304 for an input without one, unless values are random: `any`, or
+ * --random. */
 int ac_inputs_check(const ac_made *a, bool any);
 void ac_inputs_fill(const ac_made *a, ac_session *s);
 /* Sets of inputs, given or seeded. */

@@ -1,4 +1,4 @@
-/* learning.c - what those who print a module's API must know of a step of training: its weights, gradients and loss. */
+/* learning.c - the weights, gradients and loss of a step of training, for the printers of a module's API. */
 #include "driver/stage/stage.h"
 
 #include "codegen/learning.h"

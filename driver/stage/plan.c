@@ -1,4 +1,4 @@
-/* plan.c - stage plan: what the options say to the planner, and the plan of a model. */
+/* plan.c - stage plan: the options of the planner, and the plan of a model. */
 #include "driver/stage/stage.h"
 
 #include "codegen/c/identifiers.h"
@@ -12,7 +12,7 @@ static const ac_place NOWHERE = {0};
 
 /* ------------------------------------------------------------------ --mem
  *
- * Memories come in order of speed (fast, not said, slow), then as they were given; the planner fills them in this
+ * Memories come in order of speed (fast, not given, slow), then as they were given; the planner fills them in this
  * order. One named "state" is for state, one that is read-only for weights, all others are for tensors. */
 
 static int wrong_name(ac_ctx *cx, const char *name)
@@ -37,7 +37,7 @@ static int check_memory(ac_ctx *cx, const ac_opt_memories *mem, int32_t k)
         if (!strcasecmp(mem->item[i].name, m->name))
             return ac_error(cx, NOWHERE, E0503, "memory '%s' is given twice", m->name);
     if (m->address >= 0 && m->align && m->address % m->align)
-        return ac_error(cx, NOWHERE, E0503, "memory '%s' lies at 0x%llx, which is not a multiple of its alignment %lld",
+        return ac_error(cx, NOWHERE, E0503, "memory '%s' is at 0x%llx, which is not a multiple of its alignment %lld",
                         m->name, (unsigned long long)m->address, (long long)m->align);
     if (m->read_only && !strcmp(m->name, "state"))
         return ac_error(cx, NOWHERE, E0503, "memory 'state' cannot be read-only");
@@ -48,8 +48,8 @@ static int check_memory(ac_ctx *cx, const ac_opt_memories *mem, int32_t k)
             return ac_error(cx, NOWHERE, E0503, "memories '%s' and '%s' overlap at 0x%llx", o->name, m->name,
                             (unsigned long long)(m->address > o->address ? m->address : o->address));
         if (m->read_only && o->read_only)
-            return ac_error(cx, NOWHERE, E0503, "memories '%s' and '%s' are both read-only; weights lie in one",
-                            o->name, m->name);
+            return ac_error(cx, NOWHERE, E0503, "memories '%s' and '%s' are both read-only; weights use one", o->name,
+                            m->name);
     }
     return AC_OK;
 }
@@ -77,7 +77,7 @@ static int put_memories(const ac_made *a, ac_live_options *live)
     if (n + 1 > AC_MAX_MEMS)
         return ac_error(cx, NOWHERE, E0503, "%d memories, at most %d are possible", n, AC_MAX_MEMS - 1);
     if (n > 1 && a->lowering->set.reference)
-        return ac_error(cx, NOWHERE, E0503, "--reference tflite knows one memory, %d are given", n);
+        return ac_error(cx, NOWHERE, E0503, "--reference tflite supports one memory, %d are given", n);
     live->ram = n ? ram : NULL;
     live->n_ram = n;
     return AC_OK;

@@ -1,5 +1,4 @@
-/* read.c - stage read: the files that the user named, and what is in them: a model, a packing problem, or a model that
- * TFLite Micro will run. */
+/* read.c - stage read: opens the files that the user named, and imports the model in them. */
 #include "driver/stage/inputs.h"
 #include "driver/stage/stage.h"
 
@@ -9,7 +8,7 @@
 
 #include <string.h>
 
-/* A SavedModel is a folder, and *name is the folder's; NULL: it is none. */
+/* The file to read: inside of a SavedModel, which is a folder; then *name is the folder's, else NULL. */
 static const char *model_of(ac_ctx *cx, const char *path, const char **name)
 {
     int n = (int)strlen(path);

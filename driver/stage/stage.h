@@ -21,7 +21,7 @@ int ac_check(ac_work *w);
 int ac_check_hinted(ac_work *w, const ac_schedule *hints); /* checked before: the loops again, with a hint for each */
 int ac_infer(ac_work *w);                                  /* the passes up to `infer` alone: for other formats */
 int ac_plan_model(ac_work *w);
-int ac_plan_any(ac_work *w); /* whatever was read */
+int ac_plan_any(ac_work *w); /* a model, intervals, or a plan for TFLite Micro */
 int ac_compile(ac_work *w);
 int ac_load(ac_work *w); /* makes the compiled model runnable on this machine */
 
@@ -37,8 +37,8 @@ int ac_lower_hints(const ac_made *a, const ac_schedule *hints, const ac_lowering
 int ac_infer_model(const ac_made *a);
 bool ac_text_channels_first(const ac_made *a); /* for the text form: pass layout has not run */
 
-/* dims.c: the values of --dim, in its order, where the range is `value` (range NULL: there is none). E0501 for an
- * expression of unknown dimensions, and below 0. */
+/* dims.c: the values of --dim, in its order; the dimension `range` (NULL: none) has the value `value`. E0501 for an
+ * expression of unknown dimensions, and for values below 0. */
 int ac_dims_pins(ac_ctx *cx, const ac_opt_dims *dim, const ac_dim_option *range, int64_t value, struct ac_pin **pin);
 
 /* state.c: the pairs of --state, and E0501; a --state that would fit the model, or NULL */
@@ -62,8 +62,8 @@ void ac_put_learning(const ac_made *a, ac_module *m); /* learning.c: m->learning
 bool ac_intervals_look_like(const ac_made *a);
 int ac_intervals_read(const ac_made *a, const ac_problem **out);
 int ac_intervals_plan(const ac_made *a, ac_made *out);
-/* For plans of what arenac does not compile (`what` says how those are made): options that would change the plan are
- * refused (E0503), those about operators are ignored with a warning; with `orders`, --schedule search works. */
+/* For problems that arenac only plans (`what` describes them): refuses options that would change the plan (E0503), and
+ * ignores those about operators with a warning; with `orders`, --schedule search works. */
 int ac_refuse_options(const ac_made *a, const char *what, bool orders);
 
 /* tflm.c */

@@ -1,4 +1,4 @@
-/* state.c - --state OUT=IN: which outputs are kept in the bytes of which inputs, by name, by pattern, or guessed. */
+/* state.c - --state OUT=IN: pairs of outputs and the inputs that store them, by name, by pattern, or guessed. */
 #include "driver/stage/stage.h"
 
 #include "base/text/named.h"
@@ -41,8 +41,8 @@ static int32_t with_text(const matches *m, const char *text)
     return -1;
 }
 
-/* The inputs in the order of the outputs: those for which the stars stand for the same; where some have none of these,
- * all in the file's order. false: they are not as many. */
+/* The inputs in the order of the outputs: the stars of both match the same text; if some output has no such input, all
+ * are in the file's order. false: their numbers differ. */
 static bool pair(ac_region *r, const matches *out, matches *in)
 {
     int32_t *at = AC_NEW_N(r, int32_t, out->n + 1);
@@ -154,7 +154,7 @@ const char *ac_state_guess(const ac_made *a)
 
 /* ------------------------------------------------------------------ caches that grow */
 
-/* The option of --dim that says how many rows a cache has room for; -1: it is none of them. */
+/* The option of --dim with the capacity of a cache in rows; -1: none. */
 static int32_t dim_of(const ac_made *a, const ac_state_pair *s)
 {
     const char *indexed = ac_strf(a->cx->region, "%s.%d", s->input_name, s->axis);

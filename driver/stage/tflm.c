@@ -305,8 +305,8 @@ int ac_tflm_emit(const ac_made *a, const char *kind, ac_sink *to)
         return put_buffer_plan(a, t, to);
     ac_error(a->cx, (ac_place){.file = a->source->path}, E0501,
              "this buffer plan is for another order than the file's");
-    return ac_help(
-        a->cx, "write the reordered model beside it: --emit tflite,tflm-buffer-plan, or leave out --schedule search");
+    return ac_help(a->cx,
+                   "write the reordered model as well: --emit tflite,tflm-buffer-plan, or leave out --schedule search");
 }
 
 /* ------------------------------------------------------------------ show */

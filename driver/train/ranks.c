@@ -1,5 +1,5 @@
-/* ranks.c - --mpi: the processes of mpirun share each step. Rank 0 alone writes and speaks; what another finds wrong,
- * and rank 0 does not, ends all of them. MPI itself is a plug-in, arenac-mpi.so (runtime/mpi). */
+/* ranks.c - --mpi: the processes of mpirun share each step. Rank 0 alone writes and prints; an error of
+ * another rank that rank 0 does not have ends all of them. MPI itself is a plug-in, arenac-mpi.so (runtime/mpi). */
 #include "driver/train/training.h"
 
 #include "base/plugin.h"
@@ -29,7 +29,7 @@ int ac_ranks_open(ac_training *t)
     return AC_OK;
 }
 
-/* Nothing of what this process has found out is written or said. */
+/* This rank writes no files and prints nothing. */
 static void be_quiet(ac_training *t)
 {
     ac_ctx *cx = &t->w->cx;

@@ -57,7 +57,7 @@ static int check(ac_training *t, const ac_samples *s, const ac_tensor *x)
     batch.dim[0] = x->rank ? x->dim[0] : 0;
     if (x->rank < 1 || x->dim[0] != t->micro) {
         ac_error(&t->w->cx, (ac_place){.file = t->w->source.path}, E0304,
-                 "the first dimension of '%s' %s is no batch of %lld samples", x->name, ac_tensor_str(&t->w->cx, x),
+                 "the first dimension of '%s' %s is not a batch of %lld samples", x->name, ac_tensor_str(&t->w->cx, x),
                  (long long)t->micro);
         return ac_help(&t->w->cx, t->micro < t->batch ? "--micro-batch %lld" : "--batch %lld",
                        (long long)(x->rank ? x->dim[0] : 1));

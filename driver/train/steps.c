@@ -21,7 +21,7 @@ static int fill_and_run(void *with, int32_t k)
     return ac_session_part(&t->w->session, 0);
 }
 
-/* Weights begin as the file has them; what the optimizer keeps is zero. */
+/* Weights begin with the values of the file, the state of the optimizer with zero. */
 int ac_steps_open(ac_training *t)
 {
     ac_work *w = t->w;

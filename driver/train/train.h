@@ -1,5 +1,5 @@
-/* train.h - the verbs that compute gradients and train. The stages run as for inference; pass grow adds the nodes that a
- * verb needs (ac_request.extension). */
+/* train.h - the verbs that compute gradients and train. The stages run as for inference, and extend the graph by the
+ * request of the verb (ac_request.extension). */
 #ifndef AC_DRIVER_TRAIN_TRAIN_H
 #define AC_DRIVER_TRAIN_TRAIN_H
 #include "driver/verb/verbs.h"

@@ -91,7 +91,7 @@ static int write_patched(ac_training *t, const char *path)
     return ac_onnx_patch(&w->cx, w->source.path, file, v, n, ac_pending_add(&w->out, path));
 }
 
-/* The factors of a lora, too. */
+/* With the factors of a lora. */
 static int write_npz(ac_training *t, const char *path)
 {
     ac_npz z;

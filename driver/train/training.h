@@ -1,5 +1,5 @@
-/* training.h - the verb train: what its options say, samples, the loop over steps, and what is written at the end. For
- * driver/train/ only. */
+/* training.h - the verb train: its options, samples, the loop over steps, and the files at the end. For driver/train/
+ * only. */
 #ifndef AC_DRIVER_TRAIN_TRAINING_H
 #define AC_DRIVER_TRAIN_TRAINING_H
 #include "driver/verb/verbs.h"
@@ -39,7 +39,7 @@ typedef struct ac_training {
     int64_t epoch;  /* that `order` is of; -1: none */
 } ac_training;
 
-int ac_training_options(ac_training *t); /* training_options.c: what they say, and what is missing */
+int ac_training_options(ac_training *t); /* training_options.c: E0501 for missing ones */
 int ac_samples_open(ac_training *t);     /* samples.c */
 int ac_samples_bind(ac_training *t);     /* after compile */
 /* Is every id of targets one of the output's classes? y: of the type and shape of the step's target. E0304 */

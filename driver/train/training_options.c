@@ -1,4 +1,4 @@
-/* training_options.c - what the options of the verb train say, and what must be said. */
+/* training_options.c - the options of the verb train, and those that it requires. */
 #include "driver/train/training.h"
 
 #include <string.h>
@@ -35,7 +35,7 @@ static int check_given(ac_work *w)
     return status == AC_OK ? ac_trained_check(w) : status;
 }
 
-/* Targets are of one type of the step: whatever integers for classes. */
+/* The type of the step's targets: for classes, that of the array, if the step supports it. */
 static int target_type(ac_work *w, ac_train_spec *s)
 {
     ac_npy y;
@@ -46,7 +46,7 @@ static int target_type(ac_work *w, ac_train_spec *s)
         const char *near = ac_loss_near(w->opt.loss);
         ac_error(
             &w->cx, HERE, E0501,
-            "--loss '%s' is no loss of arenac's, so it names an output of the model; --target does not go with that",
+            "--loss '%s' is not a loss of arenac, so it names an output of the model; --target does not go with that",
             w->opt.loss);
         return near ? ac_help(&w->cx, "did you mean '%s'?", near)
                     : ac_help(&w->cx, "the target of such a loss is an input of the model: --data INPUT=y.npy");

@@ -71,7 +71,7 @@ static void element(held_out *h, double x, double y)
     h->terms++;
 }
 
-/* What the model makes of sample `row`, which is number k of the batch. */
+/* Adds the loss of sample `row`, which is number k of the batch. */
 static void judge(held_out *h, int64_t row, int64_t k)
 {
     const ac_tensor *o = h->out->tensor;

@@ -1,6 +1,6 @@
-/* audit.c - what independent checkers say: the verbs verify and prove. verify takes a plan in CSV form, also one that
- * another tool made, or a lock. With a second file, that file's lives, sizes and alignments are the truth: another CSV
- * file, or a model, under the options. The first one's offsets are looked up by id (or by row when it has the same
+/* audit.c - verdicts of independent checkers: the verbs verify and prove. verify takes a plan in CSV form, also one
+ * that another tool made, or a lock. With a second file, that file's lives, sizes and alignments are the truth: another
+ * CSV file, or a model, under the options. The first one's offsets are looked up by id (or by row when it has the same
  * number of rows). */
 #include "driver/verb/verbs.h"
 
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* Offsets by the names of owners, and the memories in which they are; no sizes and no lives. */
+/* Offsets and memories by the names of owners; a lock has no sizes and no live ranges. */
 static void problem_of_lock(ac_work *w, const ac_lock *lock, ac_problem *p)
 {
     ac_region *r = w->cx.region;
@@ -56,7 +56,7 @@ static int read_truth(ac_work *w, const char *path, bool locked, ac_problem *tru
     }
     AC_TRY(ac_plan_any(w));
     if (!w->made.planned)
-        return ac_error(&w->cx, (ac_place){.file = path}, E0502, "verify knows models that arenac plans by itself");
+        return ac_error(&w->cx, (ac_place){.file = path}, E0502, "verify supports models that arenac plans by itself");
     *truth = w->made.planned->live->problem;
     truth->item = ac_copy(w->cx.region, truth->item, (size_t)truth->n * sizeof *truth->item);
     return locked ? AC_OK : ac_csv_possible(&w->made);
@@ -74,7 +74,7 @@ static int32_t row_of(const ac_problem *plan, const ac_problem *truth, int32_t i
     return -1;
 }
 
-/* The memory of the truth in which row `at` of the plan lies; -1: the truth has none of that name. */
+/* The memory of row `at` of the plan, as an index into those of the truth; -1: the truth has none of that name. */
 static int32_t memory_of(const ac_problem *plan, const ac_problem *truth, int32_t at)
 {
     if (plan->item[at].mem < 0) /* CSV */
@@ -111,7 +111,7 @@ static int put_offsets(ac_work *w, const ac_problem *plan, ac_problem *truth, bo
         }
         p->mem[i] = memory_of(plan, truth, at);
         if (p->mem[i] < 0) {
-            ac_error(&w->cx, at_file, E0701, "'%s' lies in a memory that the model does not have", name);
+            ac_error(&w->cx, at_file, E0701, "'%s' is in a memory that the model does not have", name);
             continue;
         }
         p->offset[i] = plan->item[at].fixed;
@@ -159,7 +159,7 @@ int ac_audit(ac_work *w, const char *const *path, int32_t n)
     w->source.path = ac_strdup(r, path[0]);
     AC_TRY(read_plan(w, path[0], &plan, &locked));
     if (locked && n == 1) {
-        ac_error(&w->cx, (ac_place){.file = path[0]}, E0501, "a lock says no lives: verify takes its model, too");
+        ac_error(&w->cx, (ac_place){.file = path[0]}, E0501, "a lock file has no live ranges: pass the model as well");
         return ac_help(&w->cx, "arenac verify %s MODEL", path[0]);
     }
     truth = plan;

@@ -29,7 +29,7 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* An object of "steps", up to what was measured; the caller ends it. */
+/* Opens an object of "steps" with the name of the step; the caller adds figures and ends it. */
 static void open_step(ac_json *j, const ac_report *r, int32_t step)
 {
     ac_json_obj(j, NULL);

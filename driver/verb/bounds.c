@@ -7,7 +7,7 @@
 #include "host/peak.h"
 #include "planner/report/roofline.h"
 
-/* Products of bytes, where the target has an instruction for four of them. */
+/* Products of bytes, if the target multiplies four of them by one instruction. */
 static ac_peak_kind kind_of(const ac_target *t, const ac_node *n)
 {
     bool bytes = (t->dot_u8s8 || t->dot_i8i8) && n->n_in >= 2;
@@ -34,14 +34,14 @@ static ac_layer_bound bound_of(const ac_work *w, ac_peak *p, int32_t s)
     return b;
 }
 
-/* One thread, C: what is measured is what the steps run on. */
+/* One thread of C: peaks are measured on the code that steps run. */
 static bool is_known(const ac_work *w)
 {
     const ac_session *s = &w->session;
     return w->made.module->threads <= 1 && !s->eval && !s->cuda && !s->backend && ac_peak_fits(w->made.module->target);
 }
 
-/* ms: what each step took at best; one that beats a peak shows that the peak was measured too low. */
+/* ms: the fastest time of each step; a step that beats a peak raises it. */
 static ac_layer_bound *bounds(const ac_work *w, ac_peak *p, const double *ms, ac_region *r)
 {
     const int32_t n = w->made.planned->n_steps;

@@ -40,7 +40,8 @@ static int infer(ac_work *w)
     return ac_check_weights(&w->made);
 }
 
-/* m.ag and beside it m.weights, which it names; a text on standard output or a device has its constants inside. */
+/* m.ag, and m.weights in the same folder, which it names; a text on standard output or a device has its constants
+ * inside. */
 static int write_text(ac_work *w, const char *path)
 {
     ac_region *r = w->cx.region;
@@ -71,7 +72,7 @@ static int write_onnx(ac_work *w, const char *path)
     return w->cx.diags.errors ? AC_FAIL : AC_OK;
 }
 
-/* What `plan` writes, too. */
+/* By an output of the verb plan. */
 static int write_planned(ac_work *w, const char *path)
 {
     const kind *k = kind_of(w->opt.emit, path);

@@ -1,4 +1,4 @@
-/* list_operators.c - the verb ops: the operator table with element types, limits and what it is called in each format,
+/* list_operators.c - the verb ops: the operator table with element types, limits and its name in each format,
  * as text, JSON or the Markdown of docs/operators.md. All of it comes from the rows that compile models: ir/ops/ops.def
  * and the tables of the readers; element types and ranks are found by trying (ir/lower/node/probe.h). */
 #include "driver/verb/verbs.h"
@@ -120,7 +120,7 @@ static void put_limits(ac_sink *s, const ac_op_row *o, const ac_op_types *t)
             ac_putf(s, "%s%s", s->n > start ? "; " : "", FLAGS[i].text);
 }
 
-/* "yes", or why there is none */
+/* "yes", or the reason against a gradient */
 static const char *gradient_of(const ac_op_row *o)
 {
     return o->nograd == AC_NOGRAD_NONE ? "yes" : ac_nograd_text[o->nograd];
@@ -134,7 +134,7 @@ static void put_name(ac_sink *s, const ac_operator *o)
         ac_putf(s, o->until < 99 ? " (%d..%d)" : " (%d..)", o->since, o->until);
 }
 
-/* The names in one format of what becomes `op` alone. False: there are none. */
+/* The names in one format of operators that become `op` alone. False: none. */
 static bool put_names(list *l, int32_t format, ac_op op, const char *before)
 {
     ac_operator o;
@@ -347,7 +347,7 @@ static void print_md(list *l)
         md_format(l, f);
 }
 
-/* Is it what the user asked for: an operator by our name, or by its name in some format? */
+/* The user requested it: by our name, or by its name in some format. */
 static bool wanted(const list *l, ac_op op, const char *name)
 {
     ac_operator o;
@@ -360,7 +360,7 @@ static bool wanted(const list *l, ac_op op, const char *name)
     return false;
 }
 
-/* Names that are no single operator of ours: what each format says about them. */
+/* Names that are not one operator of ours: the reason in each format. */
 static bool print_other(list *l, const char *name)
 {
     ac_operator o;

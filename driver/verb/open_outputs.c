@@ -1,6 +1,6 @@
-/* open_outputs.c - what the outputs of a model are while sizes of its inputs are open and its file does not say it, as
- * those of TensorFlow do not: the model is read with two choices of these sizes. What both agree on is so; a dimension
- * in which they differ is open, too. */
+/* open_outputs.c - types and shapes of outputs if sizes of inputs are open and the file does not have them, as in
+ * TensorFlow. The model is read with two choices of these sizes: a dimension on which both agree is known, another one
+ * is open. */
 #include "driver/verb/verbs.h"
 
 #include <string.h>

@@ -108,7 +108,7 @@ static void put_module(ac_work *w, ac_sink *to)
 
 /* ------------------------------------------------------------------ the name */
 
-/* A keyword is no name of a module, and of these modules Python finds its own: they are built in, or loaded before, or
+/* A keyword cannot name a module, and of these modules Python finds its own: they are built in, or loaded before, or
  * the module itself needs them. */
 static const char KEYWORDS[] =
     " "

@@ -196,7 +196,7 @@ static void put_json(ac_work *w, const comparisons *all, ac_sink *to)
 typedef struct per_node {
     ac_work *w;
     ac_session *session;
-    uint8_t **want; /* by step: what the evaluator computed */
+    uint8_t **want; /* by step: the results of the evaluator */
     bool recording;
     int32_t bad;
     ac_sink *to;

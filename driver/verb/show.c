@@ -1,5 +1,5 @@
-/* show.c - the verbs check and show: whether a model is fine; what is in it: its layers as a table, its text form, the
- * loops of one node. */
+/* show.c - the verbs check and show: check reports the faults of a model, show prints its layers as a table, its text
+ * form, or the loops of one node. */
 #include "driver/verb/verbs.h"
 
 #include "base/json_out.h"
@@ -72,7 +72,7 @@ static void put_table(ac_work *w, ac_sink *s, const layers *l)
     ac_put(s, "\ninputs   ");
     operands(s, &w->cx, g->input.item, g->input.n);
     ac_put(s, "\noutputs  ");
-    if (w->made.model->waiting) /* nobody has made them: as the file declares them */
+    if (w->made.model->waiting) /* not created yet: as the file declares them */
         operands(s, &w->cx, w->made.model->promised.item, w->made.model->promised.n);
     else
         operands(s, &w->cx, g->output.item, g->output.n);
@@ -226,7 +226,7 @@ static int put_kind(ac_work *w, const char *kind)
     return AC_OK;
 }
 
-/* Shapes as far as they can be inferred; what keeps that from being done is for check to say. */
+/* Infers shapes as far as possible; the verb check reports the reasons against the rest. */
 static bool infer(ac_work *w)
 {
     const ac_diags before = w->cx.diags;
@@ -243,7 +243,7 @@ int ac_show(ac_work *w, const char *const *path, int32_t n)
     if (table && !o->json && !o->quiet && n == 1 && strcmp(path[0], "-")) { /* also of what arenac cannot compile */
         const ac_diags before = w->cx.diags;
         ac_quietly(&w->cx, before,
-                   ac_tflm_show(&w->made, ac_pending_add(&w->out, "-"))); /* what is wrong is said by the reader */
+                   ac_tflm_show(&w->made, ac_pending_add(&w->out, "-"))); /* the reader reports faults */
     }
     AC_TRY(ac_read_opened(w));
     const bool passes = o->stop_after || o->loops;

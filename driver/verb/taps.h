@@ -1,5 +1,5 @@
-/* taps.h - what a run left in each tensor against stored marks of another implementation, to find the first operator
- * that is wrong (`run --taps FILE.json`).
+/* taps.h - compares the tensors of a run with stored marks of another implementation, to find the first wrong operator
+ * (`run --taps FILE.json`).
  *
  * The file is a list of objects in the order of the model's nodes, one for each result:
  *     {"node": 3, "type": "Conv", "tensor": "y", "shape": [1,8], "dtype": "float32", "sum": .., "abs_max": .., "first":
@@ -14,7 +14,7 @@
  *     ac_taps_look(&t, step);                 after each step
  *     AC_TRY(ac_taps_close(&t, to));          constants, the list of what differs, the verdict: E0601
  *
- * Memory: the context's region. Errors: E0020 and E0012 for a file that is no such list, E0301. */
+ * Memory: the context's region. Errors: E0020 and E0012 for a file that is not such a list, E0301. */
 #ifndef AC_DRIVER_TAPS_H
 #define AC_DRIVER_TAPS_H
 #include "driver/stage/stage.h"

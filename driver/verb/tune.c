@@ -29,7 +29,7 @@ typedef struct paths {
 } paths;
 
 typedef struct tuning {
-    ac_work *w; /* who wants it: messages, and the memory of what is below */
+    ac_work *w; /* the caller: messages and memory */
     paths model;
     program plain;
     ac_schedule (*list)[MOST]; /* of each node */
@@ -62,7 +62,7 @@ static int compile_stage(ac_work *one, void *arg)
     return ac_load(one);
 }
 
-/* Which node each step is; those in a group of steps are nobody's. */
+/* The node of each step; a group of steps has none. */
 static int number_stage(ac_work *one, void *arg)
 {
     program *p = arg;
@@ -79,7 +79,7 @@ static int number_stage(ac_work *one, void *arg)
     return AC_OK;
 }
 
-/* The model compiled by these hints; what fails is reported by t->a. */
+/* The model compiled by these hints; t->w gets the diagnostics of a failure. */
 static int open_program(tuning *t, const ac_schedule *hints, program *p)
 {
     *p = (program){.w = ac_work_like(t->w, AC_AS_TUNED)};
@@ -164,7 +164,7 @@ static bool is_candidate(ac_work *one, ac_region *tmp, const ac_lowered *now, co
            !(s->cost > 0 && out->cost > s->cost * NEARLY);
 }
 
-/* Schedules of a step beside the present one. */
+/* Alternatives to the schedule of a step. */
 static int32_t candidates(ac_work *one, const ac_lowered *now, ac_schedule *list)
 {
     static const int32_t ANY[] = {AC_WINOGRAD_NEVER, 2, 4};
@@ -212,7 +212,7 @@ static int find_candidates(tuning *t)
 
 /* ------------------------------------------------------------------ measuring */
 
-/* What lowering needs as a hint for schedule s: none of winograd's is a choice where there is one. */
+/* The hint for schedule s. If winograd may be chosen, the hint of a direct sum excludes it. */
 static ac_schedule hint_for(const tuning *t, const ac_schedule *s)
 {
     const int32_t winograd = t->plain.w->made.lowering->set.winograd;
@@ -222,7 +222,7 @@ static ac_schedule hint_for(const tuning *t, const ac_schedule *s)
     return hint;
 }
 
-/* The hints of a program: its k-th candidates, or (k < 0) what is chosen; the option where there is none. */
+/* The hints of a program: its k-th candidates, or (k < 0) the chosen schedules; without one, the option. */
 static ac_schedule *hints_of(const tuning *t, int32_t k)
 {
     ac_schedule *hints = AC_NEW_N(t->w->cx.region, ac_schedule, t->n + 1);
@@ -315,7 +315,7 @@ static int write_stage(ac_work *one, void *arg)
     return AC_OK;
 }
 
-/* The file; what is compiled after uses it. */
+/* Writes the file; later compilations use it. */
 static int write_file(tuning *t, ac_sink *to)
 {
     ac_work *w = t->w;

@@ -1,5 +1,5 @@
-/* verbs.h - the verbs of the command line: what each adds to the stages, between paths and options and its outputs. The
- * door (driver/door/door.c) runs them in a guard. Each gives AC_OK, or AC_FAIL with a diagnostic, and leaves outputs for
+/* verbs.h - the verbs of the command line: from paths and options, through the stages, to outputs. The door
+ * (driver/door/door.c) runs them in a guard. Each gives AC_OK, or AC_FAIL with a diagnostic, and leaves outputs for
  * ac_commit. */
 #ifndef AC_DRIVER_VERBS_H
 #define AC_DRIVER_VERBS_H
@@ -30,7 +30,7 @@ struct ac_layer_bound;
 /* bounds.c: the bound of each step on this machine; NULL: not for this run. With --html, also the page of the session's
  * measurements, ms by step; E0502: the machine is unknown. */
 int ac_layer_bounds(ac_work *w, const double *ms, double whole_ms, const struct ac_layer_bound **bound);
-/* lists.c: the values that an option knows by name. */
+/* lists.c: the named values of an option. */
 struct arenac_option;
 int ac_option_values(ac_ctx *cx, const struct arenac_option *option, const char *const **name, int32_t *n);
 

@@ -77,7 +77,7 @@ planted() { # TEXT SED
     [ ! -e net.c ] && [ ! -e net.h ] || fail "$2: something was written"
 }
 in_step() { # STEP FUNCTION SED
-    planted "step $1 .*'./planted -O1' made of it differs" "/static void net_$2(/,/^}/ $3"
+    planted "step $1 .*the code of './planted -O1' differs" "/static void net_$2(/,/^}/ $3"
 }
 in_step '0 CONV_2D' conv_2d_0 's/< 127 ? t[0-9]* : 127/< 126 ? 126 : 126/'
 in_step '0 CONV_2D' conv_2d_0 's/+ 1073741824);/+ 0);/'
@@ -85,7 +85,7 @@ in_step '1 MAX_POOL_2D' max_pool_2d_1 's/int8_t acc = -128/int8_t acc = -127/'
 in_step '2 CONV_2D' conv_2d_2 's/oy + ky - 1/oy + ky - (oy == 3 \&\& ky == 0 ? 2 : 1)/'
 in_step '4 FULLY_CONNECTED' fully_connected_5 's/> -128 ?/> -127 ?/'
 in_step '6 SOFTMAX' softmax_7 's/ > max ? / > (int8_t)(max + 1) ? /'
-planted 'stops where' 's/return NET_OK;/return NET_EINDEX;/'
+planted 'stops, but' 's/return NET_OK;/return NET_EINDEX;/'
 planted 'ends with a fault' 's/NET_STEP_BEGIN(3);/__builtin_trap();/'
 # Registers that a program has to request.
 cat >rows.ag <<'M'
