@@ -98,7 +98,8 @@ typedef struct ac_options {
     ac_opt_texts given[AC_OPT_COUNT]; /* the values as they were given, in their order; "" for those without one */
 } ac_options;
 
-/* Variants of a compilation. The column `own` of options.def has the letters of those that do not inherit the option. */
+/* Variants of a compilation. The column `own` of options.def has the letters of those that do not inherit the
+ * option. */
 typedef enum ac_variant {
     AC_AS_PART = 'p',      /* one of several models, or of several sizes */
     AC_AS_INFERENCE = 'i', /* the inference of a step of training */

@@ -1,4 +1,4 @@
-/* extend.c - adds to a model's graph what is requested besides inference (extend.h). */
+/* extend.c - changes a graph to a requested extension; see extend.h. */
 #include "driver/stage/extend.h"
 
 #include "ir/grad/grad.h"
