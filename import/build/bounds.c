@@ -20,7 +20,7 @@ static bool is_sized(const ac_reading *r, const char *name)
 }
 
 /* A bound of the whole name goes before those of a part, and a word that is another's whole name is none of a part. */
-int64_t ac_bound_of(const ac_build *b, const char *result)
+int64_t ac_bound_of(const ac_maker *b, const char *result)
 {
     ac_reading *r = b->reading;
     ac_sized mine = {result, -1};
@@ -39,7 +39,7 @@ int64_t ac_bound_of(const ac_build *b, const char *result)
     return whole >= 0 ? r->opt.bound[whole].value : mine.by_part >= 0 ? r->opt.bound[mine.by_part].value : -1;
 }
 
-int ac_bound_missing(const ac_build *b, const ac_tensor *t, const char *result)
+int ac_bound_missing(const ac_maker *b, const ac_tensor *t, const char *result)
 {
     if (!b->reading->again || !result)
         return ac_operand_late(b, t);
@@ -54,7 +54,7 @@ int ac_bound_missing(const ac_build *b, const ac_tensor *t, const char *result)
 }
 
 /* Each once: a node asks more than once, and in both runs. */
-static ac_name_list sized_names(const ac_build *b)
+static ac_name_list sized_names(const ac_maker *b)
 {
     const ac_reading *r = b->reading;
     ac_name_list out = {0};
@@ -68,7 +68,7 @@ static ac_name_list sized_names(const ac_build *b)
     return out;
 }
 
-int ac_bounds_met(const ac_build *b)
+int ac_bounds_met(const ac_maker *b)
 {
     const ac_reading *r = b->reading;
     int rc = AC_OK;
@@ -94,16 +94,16 @@ int ac_bounds_met(const ac_build *b)
 
 /* ------------------------------------------------------------------ counts */
 
-ac_tensor *ac_bounded_count(const ac_build *b, ac_tensor *size, int64_t most)
+ac_tensor *ac_bounded_count(const ac_maker *b, ac_tensor *size, int64_t most)
 {
-    size = ac_build_cast(b, ac_build_reshape(b, size, 0, NULL), AC_I64);
-    size = ac_build_2(b, AC_OP_MINIMUM, size, ac_build_number(b, AC_I64, (double)most));
-    return ac_build_2(b, AC_OP_MAXIMUM, size, ac_build_number(b, AC_I64, 0));
+    size = ac_make_cast(b, ac_make_reshape(b, size, 0, NULL), AC_I64);
+    size = ac_make_2(b, AC_OP_MINIMUM, size, ac_make_number(b, AC_I64, (double)most));
+    return ac_make_2(b, AC_OP_MAXIMUM, size, ac_make_number(b, AC_I64, 0));
 }
 
-static ac_tensor *count_at(const ac_build *b, ac_tensor *t, int64_t i, int64_t *most);
+static ac_tensor *count_at(const ac_maker *b, ac_tensor *t, int64_t i, int64_t *most);
 
-bool ac_known_element(const ac_build *b, ac_tensor *t, int64_t i, double *v)
+bool ac_known_element(const ac_maker *b, ac_tensor *t, int64_t i, double *v)
 {
     ac_tensor *e = ac_list_element(b, t, &i);
     const void *data = e && ac_tensor_is_const(e) ? ac_tensor_force(b->cx, e) : NULL;
@@ -114,7 +114,7 @@ bool ac_known_element(const ac_build *b, ac_tensor *t, int64_t i, double *v)
 
 /* Element i of a condition: 1, 0, or -1, where it is computed. A count equals no number below 0, which is how exporters
  * say "as it is" in a list of sizes. */
-static int truth(const ac_build *b, ac_tensor *cond, int64_t i)
+static int truth(const ac_maker *b, ac_tensor *cond, int64_t i)
 {
     double v[2];
     int64_t most;
@@ -135,7 +135,7 @@ static int truth(const ac_build *b, ac_tensor *cond, int64_t i)
 }
 
 /* The operand of a sum that the other one, of which element i is 0, leaves as it is; -1: there is none. */
-static int adds_nothing(const ac_build *b, const ac_node *n, int64_t i)
+static int adds_nothing(const ac_maker *b, const ac_node *n, int64_t i)
 {
     double v;
     for (int k = 0; k < 2; k++)
@@ -154,7 +154,7 @@ static bool reduces_one(const ac_node *n)
     return any && ac_tensor_count(n->in[0]) == 1 && !n->in[0]->count;
 }
 
-ac_tensor *ac_list_element(const ac_build *b, ac_tensor *t, int64_t *i)
+ac_tensor *ac_list_element(const ac_maker *b, ac_tensor *t, int64_t *i)
 {
     enum { MOST_STEPS = 64 };
     for (int32_t step = 0; step < MOST_STEPS && t->def && !t->count; step++) {
@@ -206,7 +206,7 @@ ac_tensor *ac_list_element(const ac_build *b, ac_tensor *t, int64_t *i)
 }
 
 /* The count of a tensor of g that element i of c is; NULL: none. */
-static ac_tensor *count_in(const ac_build *b, const ac_graph *g, const ac_tensor *c, int64_t i, int64_t *most)
+static ac_tensor *count_in(const ac_maker *b, const ac_graph *g, const ac_tensor *c, int64_t i, int64_t *most)
 {
     for (int32_t k = 0; c && !ac_tensor_is_const(c) && k < g->tensor.n; k++) {
         const ac_tensor *of = g->tensor.item[k];
@@ -220,7 +220,7 @@ static ac_tensor *count_in(const ac_build *b, const ac_graph *g, const ac_tensor
 }
 
 /* The count that element i of t is, of a tensor of this graph or of the main one; NULL: none. */
-static ac_tensor *count_at(const ac_build *b, ac_tensor *t, int64_t i, int64_t *most)
+static ac_tensor *count_at(const ac_maker *b, ac_tensor *t, int64_t i, int64_t *most)
 {
     const ac_tensor *c = ac_list_element(b, t, &i);
     *most = -1;
@@ -238,10 +238,10 @@ static int64_t flags_summed(const ac_node *n)
 
 enum { MOST_DEPTH = 8, MOST_SIZE = 1 << 30 };
 
-static int64_t most_of(const ac_build *b, ac_tensor *t, int64_t i, int32_t depth);
+static int64_t most_of(const ac_maker *b, ac_tensor *t, int64_t i, int32_t depth);
 
 /* The most that the only element of n's result may be; -1: unknown. */
-static int64_t most_made(const ac_build *b, const ac_node *n, int32_t depth)
+static int64_t most_made(const ac_maker *b, const ac_node *n, int32_t depth)
 {
     int64_t most = -1;
     if (n->op == AC_OP_MINIMUM || n->op == AC_OP_REDUCE_MIN) {
@@ -270,7 +270,7 @@ static int64_t most_made(const ac_build *b, const ac_node *n, int32_t depth)
     return most <= MOST_SIZE ? most : -1;
 }
 
-static int64_t most_of(const ac_build *b, ac_tensor *t, int64_t i, int32_t depth)
+static int64_t most_of(const ac_maker *b, ac_tensor *t, int64_t i, int32_t depth)
 {
     int64_t most, at = i;
     ac_tensor *e = ac_list_element(b, t, &at);
@@ -284,26 +284,26 @@ static int64_t most_of(const ac_build *b, ac_tensor *t, int64_t i, int32_t depth
                                                                                            : -1;
 }
 
-int64_t ac_most_of(const ac_build *b, ac_tensor *t, int64_t i)
+int64_t ac_most_of(const ac_maker *b, ac_tensor *t, int64_t i)
 {
     return most_of(b, t, i, 0);
 }
 
-ac_tensor *ac_count_behind(const ac_build *b, ac_tensor *t, int64_t *most)
+ac_tensor *ac_count_behind(const ac_maker *b, ac_tensor *t, int64_t *most)
 {
     return ac_tensor_count(t) == 1 ? count_at(b, t, 0, most) : NULL;
 }
 
-ac_tensor *ac_bounded(const ac_build *b, ac_tensor *t, ac_tensor *count, int32_t dim)
+ac_tensor *ac_bounded(const ac_maker *b, ac_tensor *t, ac_tensor *count, int32_t dim)
 {
     const bool constant = t && count && ac_tensor_is_const(t);
     t = ac_counted_as(t, count, dim);
-    return constant ? ac_counted_as(ac_build_counted_fill(b, t, 0), count, dim) : t;
+    return constant ? ac_counted_as(ac_make_counted_fill(b, t, 0), count, dim) : t;
 }
 
 /* ------------------------------------------------------------------ lists of sizes */
 
-bool ac_is_count(const ac_build *b, ac_tensor *t)
+bool ac_is_count(const ac_maker *b, ac_tensor *t)
 {
     enum { MOST_SIZES = 2 * AC_MAX_RANK }; /* pads; a list of more is none */
     bool found = false;
@@ -314,11 +314,11 @@ bool ac_is_count(const ac_build *b, ac_tensor *t)
 }
 
 /* The element of t that is computed decides how long the result is. */
-static int bound(const ac_build *b, ac_tensor *t, int64_t i, const char *result, ac_late_sizes *s)
+static int bound(const ac_maker *b, ac_tensor *t, int64_t i, const char *result, ac_late_sizes *s)
 {
     const int64_t said = ac_bound_of(b, result);
     int64_t most;
-    ac_tensor *one = ac_tensor_count(t) == 1 ? t : ac_build_slice(b, t, 0, i, 1);
+    ac_tensor *one = ac_tensor_count(t) == 1 ? t : ac_make_slice(b, t, 0, i, 1);
     if (!one)
         return AC_FAIL;
     s->count = count_at(b, t, i, &most);
@@ -334,7 +334,7 @@ static int bound(const ac_build *b, ac_tensor *t, int64_t i, const char *result,
     return s->count ? AC_OK : AC_FAIL;
 }
 
-int ac_late_sizes_of(const ac_build *b, ac_tensor **t, const char *result, ac_late_sizes *s)
+int ac_late_sizes_of(const ac_maker *b, ac_tensor **t, const char *result, ac_late_sizes *s)
 {
     ac_ints known;
     ac_tensor *late = NULL;
@@ -345,7 +345,7 @@ int ac_late_sizes_of(const ac_build *b, ac_tensor **t, const char *result, ac_la
     if (n > AC_MAX_RANK)
         return ac_refuse(b->reading, b->at, E0205, b->at.op, "the result has more than 8 dimensions", NULL);
     if (!ac_is_count(b, *t) && ac_operand_known(b, t)) {
-        AC_TRY(ac_build_values(b, *t, &known));
+        AC_TRY(ac_constant_values(b, *t, &known));
         for (int32_t i = 0; i < known.n; i++)
             s->dim[i] = known.v[i];
         return AC_OK;

@@ -7,13 +7,13 @@
 #include <inttypes.h>
 #include <math.h>
 
-static ac_tensor *number(const ac_build *b, double v)
+static ac_tensor *number(const ac_maker *b, double v)
 {
-    return ac_build_number(b, AC_I64, v);
+    return ac_make_number(b, AC_I64, v);
 }
 
 /* Is t the constant v? */
-static bool is_number(const ac_build *b, ac_tensor *t, double v)
+static bool is_number(const ac_maker *b, ac_tensor *t, double v)
 {
     const void *data = ac_tensor_is_const(t) ? ac_tensor_force(b->cx, t) : NULL;
     return data && ac_dtype_get_num(t->dtype, data, 0) == v;
@@ -22,21 +22,21 @@ static bool is_number(const ac_build *b, ac_tensor *t, double v)
 /* ------------------------------------------------------------------ ranges */
 
 /* ceil((limit - start) / delta), exactly for integers. */
-static ac_tensor *steps(const ac_build *b, ac_tensor *start, ac_tensor *limit, ac_tensor *delta)
+static ac_tensor *steps(const ac_maker *b, ac_tensor *start, ac_tensor *limit, ac_tensor *delta)
 {
     const bool real = ac_dtype_is_float(start->dtype);
-    ac_tensor *far = ac_build_2(b, AC_OP_SUB, limit, start);
+    ac_tensor *far = ac_make_2(b, AC_OP_SUB, limit, start);
     if (real)
-        return ac_build_cast(b, ac_build_1(b, AC_OP_CEIL, ac_build_2(b, AC_OP_DIV, far, delta)), AC_I64);
-    far = ac_build_cast(b, far, AC_I64);
-    delta = ac_build_cast(b, delta, AC_I64);
-    ac_tensor *back = ac_build_2(b, AC_OP_SUB, number(b, 0), far);
-    ac_tensor *below = ac_build_2(b, AC_OP_FLOOR_DIV, back, delta);
-    return ac_build_2(b, AC_OP_SUB, number(b, 0), below);
+        return ac_make_cast(b, ac_make_1(b, AC_OP_CEIL, ac_make_2(b, AC_OP_DIV, far, delta)), AC_I64);
+    far = ac_make_cast(b, far, AC_I64);
+    delta = ac_make_cast(b, delta, AC_I64);
+    ac_tensor *back = ac_make_2(b, AC_OP_SUB, number(b, 0), far);
+    ac_tensor *below = ac_make_2(b, AC_OP_FLOOR_DIV, back, delta);
+    return ac_make_2(b, AC_OP_SUB, number(b, 0), below);
 }
 
 /* As many as there are before the most that the limit may be; -1: unknown. */
-static int64_t most_steps(const ac_build *b, ac_tensor *const *v)
+static int64_t most_steps(const ac_maker *b, ac_tensor *const *v)
 {
     double start, delta;
     const int64_t limit = ac_most_of(b, v[1], 0);
@@ -46,7 +46,7 @@ static int64_t most_steps(const ac_build *b, ac_tensor *const *v)
     return far < 0 ? 0 : far <= INT32_MAX ? (int64_t)far : -1;
 }
 
-static int late_range(const ac_build *b, ac_tensor *const *of, ac_tensor *late, const char *result, ac_tensor **out)
+static int late_range(const ac_maker *b, ac_tensor *const *of, ac_tensor *late, const char *result, ac_tensor **out)
 {
     const ac_dtype d = of[0]->dtype;
     ac_tensor *v[3], *count = NULL;
@@ -55,9 +55,8 @@ static int late_range(const ac_build *b, ac_tensor *const *of, ac_tensor *late, 
         return ac_operand_late(b, late);
     for (int32_t i = 0; i < 3; i++) {
         if (ac_tensor_count(of[i]) != 1 || of[i]->dtype != d)
-            return ac_build_bad(b, "'%s' is %s, expected one %s", of[i]->name, ac_tensor_str(b->cx, of[i]),
-                                ac_dtype_name(d));
-        v[i] = ac_build_reshape(b, of[i], 0, NULL);
+            return ac_bad(b, "'%s' is %s, expected one %s", of[i]->name, ac_tensor_str(b->cx, of[i]), ac_dtype_name(d));
+        v[i] = ac_make_reshape(b, of[i], 0, NULL);
     }
     if (!v[0] || !v[1] || !v[2])
         return AC_FAIL;
@@ -76,13 +75,13 @@ static int late_range(const ac_build *b, ac_tensor *const *of, ac_tensor *late, 
         return ac_bound_missing(b, late, result);
     if (!count)
         count = ac_bounded_count(b, steps(b, v[0], v[1], v[2]), most);
-    ac_tensor *at = ac_build_cast(b, ac_build_iota(b, most), d);
-    ac_tensor *y = ac_build_2(b, AC_OP_ADD, v[0], ac_build_2(b, AC_OP_MUL, at, v[2]));
+    ac_tensor *at = ac_make_cast(b, ac_make_iota(b, most), d);
+    ac_tensor *y = ac_make_2(b, AC_OP_ADD, v[0], ac_make_2(b, AC_OP_MUL, at, v[2]));
     *out = count ? ac_bounded(b, y, count, 0) : NULL;
     return *out ? AC_OK : AC_FAIL;
 }
 
-int ac_build_range(const ac_build *b, ac_tensor **of, const char *result, ac_tensor **out)
+int ac_make_range(const ac_maker *b, ac_tensor **of, const char *result, ac_tensor **out)
 {
     enum { MOST = 1 << 20 };
     double v[3];
@@ -97,13 +96,13 @@ int ac_build_range(const ac_build *b, ac_tensor **of, const char *result, ac_ten
             return ac_error(b->cx, b->at, E0105, "'%s' is %s, but '%s' is %s", of[i]->name, ac_dtype_name(of[i]->dtype),
                             of[0]->name, ac_dtype_name(d));
         if (ac_dtype_is_int(d) && !(v[i] >= -9e15 && v[i] <= 9e15))
-            return ac_build_cannot(b, "its numbers are above 9e15");
+            return ac_cannot(b, "its numbers are above 9e15");
     }
     const double far = ceil((v[1] - v[0]) / v[2]);
     if (v[2] == 0 || far != far)
         return ac_error(b->cx, b->at, E0103, "a range from %g to %g by %g", v[0], v[1], v[2]);
     if (far > MOST)
-        return ac_build_cannot(b, "it has %g elements", far);
+        return ac_cannot(b, "it has %g elements", far);
     const int64_t count = far > 0 ? (int64_t)far : 0;
     const size_t size = (size_t)ac_dtype_size(d, 1);
     uint8_t *data = ac_alloc_n(b->cx->region, (uint64_t)count + 1, size);
@@ -113,7 +112,7 @@ int ac_build_range(const ac_build *b, ac_tensor **of, const char *result, ac_ten
     return AC_OK;
 }
 
-int ac_build_late_broadcast(const ac_build *b, ac_tensor *x, ac_tensor **size, const char *result, ac_tensor **out)
+int ac_make_late_broadcast(const ac_maker *b, ac_tensor *x, ac_tensor **size, const char *result, ac_tensor **out)
 {
     ac_late_sizes s;
     AC_TRY(ac_late_sizes_of(b, size, result, &s));
@@ -124,31 +123,31 @@ int ac_build_late_broadcast(const ac_build *b, ac_tensor *x, ac_tensor **size, c
     }
     if (s.count && x->count)
         return ac_operand_late(b, *size);
-    ac_tensor *y = ac_build_broadcast(b, x, s.n, s.dim);
+    ac_tensor *y = ac_make_broadcast(b, x, s.n, s.dim);
     *out = s.count ? ac_bounded(b, y == x ? NULL : y, s.count, s.at) : y;
     return *out ? AC_OK : AC_FAIL;
 }
 
-int ac_build_late_reshape(const ac_build *b, ac_tensor *x, ac_tensor **size, bool keep, ac_tensor **out)
+int ac_make_late_reshape(const ac_maker *b, ac_tensor *x, ac_tensor **size, bool keep, ac_tensor **out)
 {
     ac_late_sizes s;
     AC_TRY(ac_late_sizes_of(b, size, NULL, &s));
     for (int32_t d = 0; d < s.n && d < x->rank && keep; d++)
         s.dim[d] = s.dim[d] || d == s.at ? s.dim[d] : x->dim[d];
-    *out = ac_build_reshape(b, x, s.n, s.dim);
+    *out = ac_make_reshape(b, x, s.n, s.dim);
     if (*out && s.count && ((*out)->count != s.count || (*out)->count_dim != s.at))
-        return ac_build_cannot(b, "size %d of the new shape is computed, and is not the number of elements of '%s' %s",
-                               s.at, x->name, ac_shape_str(b->cx, x));
+        return ac_cannot(b, "size %d of the new shape is computed, and is not the number of elements of '%s' %s", s.at,
+                         x->name, ac_shape_str(b->cx, x));
     return *out ? AC_OK : AC_FAIL;
 }
 
-int ac_build_top_k(const ac_build *b, ac_tensor *x, ac_tensor **k, ac_tensor *out[2])
+int ac_make_top_k(const ac_maker *b, ac_tensor *x, ac_tensor **k, ac_tensor *out[2])
 {
     ac_tensor *count = NULL;
     const bool counted = x->count && x->count_dim == x->rank - 1;
     double known = 0;
     if (x->rank < 1)
-        return ac_build_bad(b, "'%s' is a scalar", x->name);
+        return ac_bad(b, "'%s' is a scalar", x->name);
     const int64_t all = x->dim[x->rank - 1], may = ac_most_of(b, *k, 0), size = may >= 0 && may < all ? may : all;
     if (ac_operand_known(b, k))
         AC_TRY(ac_operand_scalar(b, k, &known));
@@ -159,16 +158,16 @@ int ac_build_top_k(const ac_build *b, ac_tensor *x, ac_tensor **k, ac_tensor *ou
     const int64_t number_of = count ? size : (int64_t)known;
     if (counted) {
         ac_tensor *most = count ? count : number(b, (double)number_of);
-        count = ac_build_2(b, AC_OP_MINIMUM, ac_build_counted_extent(b, x, x->count_dim), most);
-        x = ac_build_counted_neutral(b, x, AC_OP_REDUCE_MAX); /* what has no meaning comes last */
+        count = ac_make_2(b, AC_OP_MINIMUM, ac_make_counted_extent(b, x, x->count_dim), most);
+        x = ac_make_counted_neutral(b, x, AC_OP_REDUCE_MAX); /* what has no meaning comes last */
     }
-    ac_tensor *in[] = {x, ac_build_reshape(b, ac_build_cast(b, ac_build_ints(b, 1, &number_of), AC_I32), 0, NULL)};
+    ac_tensor *in[] = {x, ac_make_reshape(b, ac_make_cast(b, ac_make_ints(b, 1, &number_of), AC_I32), 0, NULL)};
     if (!in[0] || !in[1] || (counted && !count))
         return AC_FAIL;
-    ac_node *made = ac_build_node(b, AC_OP_TOPK_V2, in, 2, NULL, 2);
+    ac_node *made = ac_make_node(b, AC_OP_TOPK_V2, in, 2, NULL, 2);
     out[0] = made->out[0];
     out[1] = made->out[1];
-    AC_TRY(ac_build_resolve(b, made));
+    AC_TRY(ac_make_resolve(b, made));
     for (int32_t i = 0; i < 2; i++)
         (void)ac_counted_as(out[i], count, x->rank - 1);
     return AC_OK;
@@ -177,57 +176,57 @@ int ac_build_top_k(const ac_build *b, ac_tensor *x, ac_tensor **k, ac_tensor *ou
 /* ------------------------------------------------------------------ slices */
 
 /* A place in a dimension of so many elements, below 0 from the end on: i64 scalar in 0 .. count. */
-static ac_tensor *place(const ac_build *b, ac_tensor *t, ac_tensor *count)
+static ac_tensor *place(const ac_maker *b, ac_tensor *t, ac_tensor *count)
 {
-    t = count ? ac_build_from_end(b, ac_build_cast(b, ac_build_reshape(b, t, 0, NULL), AC_I64), count) : NULL;
+    t = count ? ac_make_from_end(b, ac_make_cast(b, ac_make_reshape(b, t, 0, NULL), AC_I64), count) : NULL;
     ac_tensor *least = number(b, 0);
-    return ac_build_2(b, AC_OP_MAXIMUM, ac_build_2(b, AC_OP_MINIMUM, t, count), least);
+    return ac_make_2(b, AC_OP_MAXIMUM, ac_make_2(b, AC_OP_MINIMUM, t, count), least);
 }
 
 /* `most` elements from `from` on; what would be outside is the last one. What is read from places without a meaning has
  * none. */
-static ac_tensor *rows(const ac_build *b, ac_tensor *x, int32_t d, ac_tensor *from, int64_t most)
+static ac_tensor *rows(const ac_maker *b, ac_tensor *x, int32_t d, ac_tensor *from, int64_t most)
 {
-    ac_tensor *at = ac_build_2(b, AC_OP_ADD, from, ac_build_iota(b, most));
-    return ac_build_gather_there(b, x, d, ac_build_2(b, AC_OP_MINIMUM, at, number(b, (double)(x->dim[d] - 1))));
+    ac_tensor *at = ac_make_2(b, AC_OP_ADD, from, ac_make_iota(b, most));
+    return ac_make_gather_there(b, x, d, ac_make_2(b, AC_OP_MINIMUM, at, number(b, (double)(x->dim[d] - 1))));
 }
 
-ac_tensor *ac_build_late_index(const ac_build *b, ac_tensor *x, int32_t d, ac_tensor *begin)
+ac_tensor *ac_make_late_index(const ac_maker *b, ac_tensor *x, int32_t d, ac_tensor *begin)
 {
     ac_attrs a;
     ac_attrs_init(AC_OP_GATHER, &a);
     a.gather.axis = d;
-    ac_tensor *t = ac_build_cast(b, ac_build_reshape(b, begin, 0, NULL), AC_I64);
-    ac_tensor *in[] = {x, ac_build_from_end(b, t, number(b, (double)x->dim[d]))};
-    return in[1] ? ac_build_op(b, AC_OP_GATHER, in, 2, &a, AC_NONE) : NULL;
+    ac_tensor *t = ac_make_cast(b, ac_make_reshape(b, begin, 0, NULL), AC_I64);
+    ac_tensor *in[] = {x, ac_make_from_end(b, t, number(b, (double)x->dim[d]))};
+    return in[1] ? ac_make_op(b, AC_OP_GATHER, in, 2, &a, AC_NONE) : NULL;
 }
 
-ac_tensor *ac_build_late_window(const ac_build *b, ac_tensor *x, int32_t d, ac_tensor *begin, int64_t size)
+ac_tensor *ac_make_late_window(const ac_maker *b, ac_tensor *x, int32_t d, ac_tensor *begin, int64_t size)
 {
     if (size < 1 || size > x->dim[d])
         return (void)ac_error(b->cx, b->at, E0104, "%" PRId64 " elements of dimension %d of '%s' %s", size, d, x->name,
                               ac_shape_str(b->cx, x)),
                NULL;
-    ac_tensor *all = ac_build_counted_extent(b, x, d), *last = ac_build_2(b, AC_OP_SUB, all, number(b, (double)size)),
+    ac_tensor *all = ac_make_counted_extent(b, x, d), *last = ac_make_2(b, AC_OP_SUB, all, number(b, (double)size)),
               *least;
     if (all && !ac_tensor_is_const(all)) {
         least = number(b, 0);
-        last = ac_build_2(b, AC_OP_MAXIMUM, last, least);
+        last = ac_make_2(b, AC_OP_MAXIMUM, last, least);
     }
-    ac_tensor *from = ac_build_2(b, AC_OP_MINIMUM, place(b, begin, all), last);
+    ac_tensor *from = ac_make_2(b, AC_OP_MINIMUM, place(b, begin, all), last);
     return from ? rows(b, x, d, from, size) : NULL;
 }
 
-ac_tensor *ac_build_late_slice(const ac_build *b, ac_tensor *x, int32_t d, ac_tensor *begin, ac_tensor *end,
-                               const char *result)
+ac_tensor *ac_make_late_slice(const ac_maker *b, ac_tensor *x, int32_t d, ac_tensor *begin, ac_tensor *end,
+                              const char *result)
 {
     const ac_late_number first = {.t = begin}, last = {.t = end};
     const int64_t size = x->dim[d], said = ac_bound_of(b, result);
     int64_t most = said >= 0 && said < size ? said : size, apart;
     if (ac_late_distance(b, &first, &last, &apart) && apart > 0 && apart < most) /* x[i:i+1], wherever it lies */
         most = apart;
-    ac_tensor *all = ac_build_counted_extent(b, x, d), *from = place(b, begin, all), *to = place(b, end, all);
-    ac_tensor *count = from && to ? ac_bounded_count(b, ac_build_2(b, AC_OP_SUB, to, from), most) : NULL;
+    ac_tensor *all = ac_make_counted_extent(b, x, d), *from = place(b, begin, all), *to = place(b, end, all);
+    ac_tensor *count = from && to ? ac_bounded_count(b, ac_make_2(b, AC_OP_SUB, to, from), most) : NULL;
     ac_tensor *y = count && size > 0 ? rows(b, x, d, from, most) : NULL;
     if (y)
         ac_note_cut(b, y, x, d, begin, end);
@@ -235,19 +234,19 @@ ac_tensor *ac_build_late_slice(const ac_build *b, ac_tensor *x, int32_t d, ac_te
 }
 
 /* A place among the elements that have a meaning: i64 scalar in 0 .. count. */
-static ac_tensor *place_of(const ac_build *b, ac_tensor *count, int64_t at)
+static ac_tensor *place_of(const ac_maker *b, ac_tensor *count, int64_t at)
 {
     if (at >= 0)
-        return ac_build_2(b, AC_OP_MINIMUM, count, number(b, (double)at));
+        return ac_make_2(b, AC_OP_MINIMUM, count, number(b, (double)at));
     ac_tensor *least = number(b, 0);
-    return ac_build_2(b, AC_OP_MAXIMUM, ac_build_2(b, AC_OP_ADD, count, number(b, (double)at)), least);
+    return ac_make_2(b, AC_OP_MAXIMUM, ac_make_2(b, AC_OP_ADD, count, number(b, (double)at)), least);
 }
 
-ac_tensor *ac_build_counted_slice(const ac_build *b, ac_tensor *x, int64_t begin, int64_t end)
+ac_tensor *ac_make_counted_slice(const ac_maker *b, ac_tensor *x, int64_t begin, int64_t end)
 {
     const int32_t d = x->count_dim;
     const int64_t size = x->dim[d];
-    ac_tensor *count = ac_build_counted_extent(b, x, d), *y;
+    ac_tensor *count = ac_make_counted_extent(b, x, d), *y;
     begin = begin < -size ? -size : begin > size ? size : begin;
     end = end < -size ? -size : end > size ? size : end;
     if (!begin && end == size)
@@ -258,17 +257,16 @@ ac_tensor *ac_build_counted_slice(const ac_build *b, ac_tensor *x, int64_t begin
                                             : size + end - begin;
     most = most < 0 ? 0 : most;
     ac_tensor *from = place_of(b, count, begin), *to = place_of(b, count, end);
-    ac_tensor *left = from && to ? ac_bounded_count(b, ac_build_2(b, AC_OP_SUB, to, from), most) : NULL;
+    ac_tensor *left = from && to ? ac_bounded_count(b, ac_make_2(b, AC_OP_SUB, to, from), most) : NULL;
     if (!left)
         return NULL;
-    y = begin >= 0 || most == 0 ? ac_build_slice_there(b, x, d, begin < 0 ? 0 : begin, most)
-                                : rows(b, x, d, from, most);
+    y = begin >= 0 || most == 0 ? ac_make_slice_there(b, x, d, begin < 0 ? 0 : begin, most) : rows(b, x, d, from, most);
     return y ? ac_counted_as(y, left, d) : NULL;
 }
 
 /* ------------------------------------------------------------------ numbers of lists */
 
-ac_late_number ac_late_number_at(const ac_build *b, ac_tensor *list, int64_t i)
+ac_late_number ac_late_number_at(const ac_maker *b, ac_tensor *list, int64_t i)
 {
     int64_t at = i, none;
     ac_tensor *t = ac_list_element(b, list, &at);
@@ -283,18 +281,18 @@ ac_late_number ac_late_number_at(const ac_build *b, ac_tensor *list, int64_t i)
         at = i;
     }
     none = ac_tensor_count(t);
-    ac_tensor *flat = ac_build_reshape(b, t, 1, &none);
-    n.t = flat ? ac_build_reshape(b, none == 1 ? flat : ac_build_slice(b, flat, 0, at, 1), 0, NULL) : NULL;
+    ac_tensor *flat = ac_make_reshape(b, t, 1, &none);
+    n.t = flat ? ac_make_reshape(b, none == 1 ? flat : ac_make_slice(b, flat, 0, at, 1), 0, NULL) : NULL;
     return n;
 }
 
-ac_tensor *ac_late_tensor(const ac_build *b, const ac_late_number *n)
+ac_tensor *ac_late_tensor(const ac_maker *b, const ac_late_number *n)
 {
-    return n->known ? number(b, (double)n->value) : ac_build_cast(b, n->t, AC_I64);
+    return n->known ? number(b, (double)n->value) : ac_make_cast(b, n->t, AC_I64);
 }
 
 /* t = *sign * base + *plus */
-static ac_tensor *base_of(const ac_build *b, ac_tensor *t, int *sign, int64_t *plus)
+static ac_tensor *base_of(const ac_maker *b, ac_tensor *t, int *sign, int64_t *plus)
 {
     enum { MOST_STEPS = 32 };
     *plus = 0;
@@ -324,7 +322,7 @@ static ac_tensor *base_of(const ac_build *b, ac_tensor *t, int *sign, int64_t *p
     return t;
 }
 
-bool ac_late_distance(const ac_build *b, const ac_late_number *first, const ac_late_number *last, int64_t *d)
+bool ac_late_distance(const ac_maker *b, const ac_late_number *first, const ac_late_number *last, int64_t *d)
 {
     int64_t from, to;
     int sign[2];
@@ -336,7 +334,7 @@ bool ac_late_distance(const ac_build *b, const ac_late_number *first, const ac_l
     return true;
 }
 
-bool ac_late_sum(const ac_build *b, const ac_late_number *x, const ac_late_number *y, int64_t *sum)
+bool ac_late_sum(const ac_maker *b, const ac_late_number *x, const ac_late_number *y, int64_t *sum)
 {
     int64_t more[2];
     int sign[2];

@@ -6,32 +6,32 @@
 
 #include <math.h>
 
-static ac_tensor *wide(const ac_build *b, int64_t v)
+static ac_tensor *wide(const ac_maker *b, int64_t v)
 {
-    return ac_build_number(b, AC_I64, (double)v);
+    return ac_make_number(b, AC_I64, (double)v);
 }
 
-static ac_tensor *take(const ac_build *b, ac_tensor *x, ac_tensor *at, int32_t axis)
+static ac_tensor *take(const ac_maker *b, ac_tensor *x, ac_tensor *at, int32_t axis)
 {
     ac_attrs a;
     ac_attrs_init(AC_OP_GATHER, &a);
     a.gather.axis = axis;
     ac_tensor *in[] = {x, at};
-    return x && at ? ac_build_op(b, AC_OP_GATHER, in, 2, &a, AC_NONE) : NULL;
+    return x && at ? ac_make_op(b, AC_OP_GATHER, in, 2, &a, AC_NONE) : NULL;
 }
 
-static ac_tensor *along(const ac_build *b, ac_tensor *const *x, int32_t count, int32_t axis)
+static ac_tensor *along(const ac_maker *b, ac_tensor *const *x, int32_t count, int32_t axis)
 {
     for (int32_t i = 0; i < count; i++)
         if (!x[i])
             return NULL;
-    return ac_build_concat(b, x, count, axis);
+    return ac_make_concat(b, x, count, axis);
 }
 
 /* Where flags that are known now are true (exporters write an arange as the places of ones): as many as there are. */
-static ac_tensor *known_true(const ac_build *b, ac_tensor *flags)
+static ac_tensor *known_true(const ac_maker *b, ac_tensor *flags)
 {
-    ac_tensor *c = flags && !flags->count ? ac_build_specialise(b, flags) : NULL;
+    ac_tensor *c = flags && !flags->count ? ac_specialise(b, flags) : NULL;
     const uint8_t *v = c ? ac_tensor_force(b->cx, c) : NULL;
     if (!v)
         return NULL;
@@ -40,18 +40,18 @@ static ac_tensor *known_true(const ac_build *b, ac_tensor *flags)
     for (int64_t i = 0; i < n; i++)
         if (v[i])
             at[found++] = i;
-    return ac_build_ints(b, found, at);
+    return ac_make_ints(b, found, at);
 }
 
-int ac_build_non_zero(const ac_build *b, ac_tensor *x, ac_tensor *row[AC_MAX_RANK])
+int ac_make_non_zero(const ac_maker *b, ac_tensor *x, ac_tensor *row[AC_MAX_RANK])
 {
-    ac_tensor *flags = x->dtype == AC_BOOL ? x : ac_build_2(b, AC_OP_NOT_EQUAL, x, ac_build_number(b, x->dtype, 0));
+    ac_tensor *flags = x->dtype == AC_BOOL ? x : ac_make_2(b, AC_OP_NOT_EQUAL, x, ac_make_number(b, x->dtype, 0));
     ac_tensor *left = known_true(b, flags);
-    left = left ? left : ac_build_true(b, flags);
+    left = left ? left : ac_make_true(b, flags);
     for (int32_t d = x->rank - 1; d >= 0; d--) {
         ac_tensor *size = wide(b, x->dim[d] > 0 ? x->dim[d] : 1);
-        row[d] = d ? ac_build_2(b, AC_OP_FLOOR_MOD, left, size) : left;
-        left = ac_build_2(b, AC_OP_FLOOR_DIV, left, size);
+        row[d] = d ? ac_make_2(b, AC_OP_FLOOR_MOD, left, size) : left;
+        left = ac_make_2(b, AC_OP_FLOOR_DIV, left, size);
     }
     return !x->rank || row[0] ? AC_OK : AC_FAIL;
 }
@@ -66,91 +66,91 @@ typedef struct sorted {
     ac_tensor *here;       /* NULL, or how many elements of x have a meaning: runs are of these */
 } sorted;
 
-static ac_tensor *less_one(const ac_build *b, ac_tensor *flags)
+static ac_tensor *less_one(const ac_maker *b, ac_tensor *flags)
 {
     const int64_t zero = 0;
-    ac_tensor *in[] = {ac_build_cast(b, flags, AC_I32), ac_build_reshape(b, ac_build_ints(b, 1, &zero), 0, NULL)};
-    ac_tensor *sum = in[0] && in[1] ? ac_build_op(b, AC_OP_CUMSUM, in, 2, NULL, AC_NONE) : NULL;
-    return ac_build_cast(b, ac_build_2(b, AC_OP_SUB, sum, ac_build_number(b, AC_I32, 1)), AC_I64);
+    ac_tensor *in[] = {ac_make_cast(b, flags, AC_I32), ac_make_reshape(b, ac_make_ints(b, 1, &zero), 0, NULL)};
+    ac_tensor *sum = in[0] && in[1] ? ac_make_op(b, AC_OP_CUMSUM, in, 2, NULL, AC_NONE) : NULL;
+    return ac_make_cast(b, ac_make_2(b, AC_OP_SUB, sum, ac_make_number(b, AC_I32, 1)), AC_I64);
 }
 
 /* y[at[i]] = v[i], 0 elsewhere */
-static ac_tensor *scatter(const ac_build *b, int64_t size, ac_tensor *at, ac_tensor *v)
+static ac_tensor *scatter(const ac_maker *b, int64_t size, ac_tensor *at, ac_tensor *v)
 {
     ac_attrs a;
     ac_attrs_init(AC_OP_SCATTER_ELEMENTS, &a);
-    ac_tensor *in[] = {ac_build_broadcast(b, v ? ac_build_number(b, v->dtype, 0) : NULL, 1, &size), at, v};
-    return in[0] && at && v ? ac_build_op(b, AC_OP_SCATTER_ELEMENTS, in, 3, &a, AC_NONE) : NULL;
+    ac_tensor *in[] = {ac_make_broadcast(b, v ? ac_make_number(b, v->dtype, 0) : NULL, 1, &size), at, v};
+    return in[0] && at && v ? ac_make_op(b, AC_OP_SCATTER_ELEMENTS, in, 3, &a, AC_NONE) : NULL;
 }
 
-static int sort(const ac_build *b, ac_tensor *x, sorted *s)
+static int sort(const ac_maker *b, ac_tensor *x, sorted *s)
 {
     ac_attrs a;
     const int64_t size = ac_tensor_count(x);
     ac_tensor *count = x->count;
-    x = ac_build_counted_neutral(b, x, AC_OP_REDUCE_MIN); /* what has no meaning comes last, after what is as large */
+    x = ac_make_counted_neutral(b, x, AC_OP_REDUCE_MIN); /* what has no meaning comes last, after what is as large */
     if (!x)
         return AC_FAIL;
     ac_attrs_init(AC_OP_TOPK_V2, &a);
     a.topk.smallest = true;
-    ac_tensor *in[] = {ac_build_reshape(b, x, 1, &size), ac_build_reshape(b, ac_build_ints(b, 1, &size), 0, NULL)};
+    ac_tensor *in[] = {ac_make_reshape(b, x, 1, &size), ac_make_reshape(b, ac_make_ints(b, 1, &size), 0, NULL)};
     if (!in[0] || !in[1])
         return AC_FAIL;
-    ac_node *made = ac_build_node(b, AC_OP_TOPK_V2, in, 2, &a, 2);
+    ac_node *made = ac_make_node(b, AC_OP_TOPK_V2, in, 2, &a, 2);
     ac_tensor *value = made->out[0], *at = made->out[1];
-    AC_TRY(ac_build_resolve(b, made));
-    *s = (sorted){.n = size, .value = value, .at = ac_build_cast(b, at, AC_I64)};
-    ac_tensor *before = size > 1 ? ac_build_slice(b, value, 0, 0, size - 1) : NULL;
+    AC_TRY(ac_make_resolve(b, made));
+    *s = (sorted){.n = size, .value = value, .at = ac_make_cast(b, at, AC_I64)};
+    ac_tensor *before = size > 1 ? ac_make_slice(b, value, 0, 0, size - 1) : NULL;
     ac_tensor *differs =
-        size > 1 ? ac_build_2(b, AC_OP_NOT_EQUAL, ac_build_slice(b, value, 0, 1, size - 1), before) : NULL;
+        size > 1 ? ac_make_2(b, AC_OP_NOT_EQUAL, ac_make_slice(b, value, 0, 1, size - 1), before) : NULL;
     const int64_t one = 1;
-    ac_tensor *part[] = {ac_build_reshape(b, ac_build_number(b, AC_BOOL, 1), 1, &one), differs};
+    ac_tensor *part[] = {ac_make_reshape(b, ac_make_number(b, AC_BOOL, 1), 1, &one), differs};
     s->first = size > 1 ? along(b, part, 2, 0) : part[0];
     if (count) {
-        s->here = ac_build_cast(b, ac_build_reshape(b, count, 0, NULL), AC_I64);
-        s->first = ac_build_2(b, AC_OP_LOGICAL_AND, s->first, ac_build_2(b, AC_OP_LESS, s->at, s->here));
+        s->here = ac_make_cast(b, ac_make_reshape(b, count, 0, NULL), AC_I64);
+        s->first = ac_make_2(b, AC_OP_LOGICAL_AND, s->first, ac_make_2(b, AC_OP_LESS, s->at, s->here));
     }
-    s->start = s->first ? ac_build_true(b, s->first) : NULL;
+    s->start = s->first ? ac_make_true(b, s->first) : NULL;
     s->run = s->first ? scatter(b, size, s->at, less_one(b, s->first)) : NULL;
     return s->start && s->run && s->at ? AC_OK : AC_FAIL;
 }
 
 /* How long each run is: up to the next start, or the end. */
-static ac_tensor *run_lengths(const ac_build *b, const sorted *s)
+static ac_tensor *run_lengths(const ac_maker *b, const sorted *s)
 {
-    ac_tensor *start = ac_build_counted_fill(b, s->start, (double)s->n); /* those after the last one are the end */
+    ac_tensor *start = ac_make_counted_fill(b, s->start, (double)s->n); /* those after the last one are the end */
     const int64_t one = 1;
     if (!start)
         return NULL;
-    ac_tensor *end = ac_build_reshape(b, wide(b, s->n), 1, &one);
-    ac_tensor *part[] = {s->n > 1 ? ac_build_slice(b, start, 0, 1, s->n - 1) : end, end};
+    ac_tensor *end = ac_make_reshape(b, wide(b, s->n), 1, &one);
+    ac_tensor *part[] = {s->n > 1 ? ac_make_slice(b, start, 0, 1, s->n - 1) : end, end};
     ac_tensor *next = s->n > 1 ? along(b, part, 2, 0) : end;
     if (s->here) /* the last run ends where elements have no meaning */
-        next = ac_build_2(b, AC_OP_MINIMUM, next, s->here);
-    return ac_counted_as(ac_build_2(b, AC_OP_SUB, next, start), s->start->count, 0);
+        next = ac_make_2(b, AC_OP_MINIMUM, next, s->here);
+    return ac_counted_as(ac_make_2(b, AC_OP_SUB, next, start), s->start->count, 0);
 }
 
-int ac_build_unique(const ac_build *b, ac_tensor *x, bool rising, ac_tensor *out[4])
+int ac_make_unique(const ac_maker *b, ac_tensor *x, bool rising, ac_tensor *out[4])
 {
     sorted s;
     ac_tensor *count = x->count;
     if (ac_tensor_count(x) < 1 || (count && x->rank > 1))
-        return ac_build_cannot(b, "its input is empty, or its size depends on the data");
+        return ac_cannot(b, "its input is empty, or its size depends on the data");
     AC_TRY(sort(b, x, &s));
     ac_tensor *place = take(b, s.at, s.start, 0), *run = s.run, *length = run_lengths(b, &s);
     if (!rising) { /* runs by their first places: the flags of these, in the order of x */
-        ac_tensor *flags = scatter(b, s.n, s.at, ac_build_cast(b, s.first, AC_I32));
-        ac_tensor *here = flags ? ac_build_true(b, ac_build_cast(b, flags, AC_BOOL)) : NULL;
-        ac_tensor *first = take(b, ac_build_counted_fill(b, place, 0), s.run, 0); /* of the run of each element */
+        ac_tensor *flags = scatter(b, s.n, s.at, ac_make_cast(b, s.first, AC_I32));
+        ac_tensor *here = flags ? ac_make_true(b, ac_make_cast(b, flags, AC_BOOL)) : NULL;
+        ac_tensor *first = take(b, ac_make_counted_fill(b, place, 0), s.run, 0); /* of the run of each element */
         if (!here || !length)
             return AC_FAIL;
         ac_tensor *run_here = take(b, s.run, here, 0);
-        length = take(b, ac_build_counted_fill(b, length, 0), run_here, 0);
+        length = take(b, ac_make_counted_fill(b, length, 0), run_here, 0);
         run = take(b, less_one(b, flags), first, 0);
         place = here;
     }
     const int64_t size = s.n;
-    out[0] = take(b, ac_build_reshape(b, ac_build_counted_fill(b, x, 0), 1, &size), place, 0);
+    out[0] = take(b, ac_make_reshape(b, ac_make_counted_fill(b, x, 0), 1, &size), place, 0);
     out[1] = place;
     out[2] = ac_counted_as(run, count, 0);
     out[3] = length;
@@ -158,37 +158,37 @@ int ac_build_unique(const ac_build *b, ac_tensor *x, bool rising, ac_tensor *out
 }
 
 /* What has no meaning is written after all elements, where it is cut off. */
-ac_tensor *ac_build_counted_scatter(const ac_build *b, ac_tensor *const in[3], const ac_attrs *attrs)
+ac_tensor *ac_make_counted_scatter(const ac_maker *b, ac_tensor *const in[3], const ac_attrs *attrs)
 {
     ac_tensor *x = in[0], *count = x->count, *at = in[1];
     const int32_t axis = attrs->scatter.axis;
     const int64_t size = x->dim[axis];
     int64_t none[AC_MAX_RANK] = {0}, after[AC_MAX_RANK] = {0};
-    ac_tensor *end = count && x->count_dim == axis ? ac_build_cast(b, ac_build_reshape(b, count, 0, NULL), at->dtype)
-                                                   : ac_build_number(b, at->dtype, (double)size);
-    at = ac_build_counted_fill(b, ac_build_from_end(b, at, end), (double)size);
+    ac_tensor *end = count && x->count_dim == axis ? ac_make_cast(b, ac_make_reshape(b, count, 0, NULL), at->dtype)
+                                                   : ac_make_number(b, at->dtype, (double)size);
+    at = ac_make_counted_fill(b, ac_make_from_end(b, at, end), (double)size);
     after[axis] = 1;
     x->count = NULL;
-    ac_tensor *all[] = {ac_build_pad(b, x, none, after, NULL), at, ac_build_counted_fill(b, in[2], 0)};
+    ac_tensor *all[] = {ac_make_pad(b, x, none, after, NULL), at, ac_make_counted_fill(b, in[2], 0)};
     x->count = count;
-    ac_tensor *y = all[0] && all[1] && all[2] ? ac_build_op(b, AC_OP_SCATTER_ELEMENTS, all, 3, attrs, AC_NONE) : NULL;
-    return ac_counted_as(ac_build_slice(b, y, axis, 0, size), count, x->count_dim);
+    ac_tensor *y = all[0] && all[1] && all[2] ? ac_make_op(b, AC_OP_SCATTER_ELEMENTS, all, 3, attrs, AC_NONE) : NULL;
+    return ac_counted_as(ac_make_slice(b, y, axis, 0, size), count, x->count_dim);
 }
 
 /* The reference of the operator drops a box that overlaps by exactly the threshold, others keep it. */
-int ac_build_nms(const ac_build *b, ac_tensor *box, ac_tensor *score, const ac_build_nms_limits *limit,
-                 ac_tensor **kept, ac_tensor **count)
+int ac_make_nms(const ac_maker *b, ac_tensor *box, ac_tensor *score, const ac_nms_limits *limit, ac_tensor **kept,
+                ac_tensor **count)
 {
     const int64_t k = limit->most;
-    ac_tensor *in[] = {box, score, ac_build_reshape(b, ac_build_ints(b, 1, &k), 0, NULL),
-                       ac_build_number(b, AC_F32, (double)nextafterf((float)limit->overlap, INFINITY)),
-                       ac_build_number(b, AC_F32, limit->least)};
+    ac_tensor *in[] = {box, score, ac_make_reshape(b, ac_make_ints(b, 1, &k), 0, NULL),
+                       ac_make_number(b, AC_F32, (double)nextafterf((float)limit->overlap, INFINITY)),
+                       ac_make_number(b, AC_F32, limit->least)};
     for (int32_t i = 0; i < 5; i++)
         if (!in[i])
             return AC_FAIL;
-    ac_node *made = ac_build_node(b, AC_OP_NON_MAX_SUPPRESSION_V4, in, 5, NULL, 2);
+    ac_node *made = ac_make_node(b, AC_OP_NON_MAX_SUPPRESSION_V4, in, 5, NULL, 2);
     *kept = made->out[0];
-    AC_TRY(ac_build_resolve(b, made));
-    *count = ac_build_cast(b, made->out[1], AC_I64);
+    AC_TRY(ac_make_resolve(b, made));
+    *count = ac_make_cast(b, made->out[1], AC_I64);
     return *count ? AC_OK : AC_FAIL;
 }

@@ -9,34 +9,34 @@
 
 enum { MOST_COPIES = 64 };
 
-static ac_tensor *number(const ac_build *b, int64_t v)
+static ac_tensor *number(const ac_maker *b, int64_t v)
 {
-    return ac_build_number(b, AC_I64, (double)v);
+    return ac_make_number(b, AC_I64, (double)v);
 }
 
 /* ------------------------------------------------------------------ Pad */
 
 /* Flags of a list, along dimension d of t. */
-static ac_tensor *along(const ac_build *b, ac_tensor *flags, const ac_tensor *t, int32_t d)
+static ac_tensor *along(const ac_maker *b, ac_tensor *flags, const ac_tensor *t, int32_t d)
 {
     int64_t dim[AC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
     dim[d] = t->dim[d];
-    return ac_build_reshape(b, flags, t->rank, dim);
+    return ac_make_reshape(b, flags, t->rank, dim);
 }
 
 /* How long dimension d becomes, and the count, or NULL. */
-static int padded_size(const ac_build *b, const ac_tensor *x, int32_t d, const ac_late_number *before,
+static int padded_size(const ac_maker *b, const ac_tensor *x, int32_t d, const ac_late_number *before,
                        const ac_late_number *after, ac_tensor *late, const char *result, int64_t *size,
                        ac_tensor **count)
 {
     const int64_t said = ac_bound_of(b, result);
     int64_t both;
-    ac_tensor *n = ac_build_counted_extent(b, x, d);
+    ac_tensor *n = ac_make_counted_extent(b, x, d);
     *count = NULL;
     if (ac_late_sum(b, before, after, &both)) {
         *size = x->dim[d] + both;
         if (x->count && x->count_dim == d)
-            *count = ac_build_2(b, AC_OP_ADD, n, number(b, both));
+            *count = ac_make_2(b, AC_OP_ADD, n, number(b, both));
         return *size >= 0 && (!x->count || x->count_dim != d || *count) ? AC_OK : AC_FAIL;
     }
     const ac_late_number here = {.t = n};
@@ -54,11 +54,11 @@ static int padded_size(const ac_build *b, const ac_tensor *x, int32_t d, const a
     *size = said >= 0 && (*size < 0 || said < *size) ? said : *size;
     if (*size < 0)
         return ac_bound_missing(b, late, result);
-    *count = ac_bounded_count(b, ac_build_2(b, AC_OP_ADD, first, ac_build_2(b, AC_OP_ADD, n, last)), *size);
+    *count = ac_bounded_count(b, ac_make_2(b, AC_OP_ADD, first, ac_make_2(b, AC_OP_ADD, n, last)), *size);
     return *count ? AC_OK : AC_FAIL;
 }
 
-static int pad_late(const ac_build *b, ac_tensor *x, int32_t d, const ac_late_number *before,
+static int pad_late(const ac_maker *b, ac_tensor *x, int32_t d, const ac_late_number *before,
                     const ac_late_number *after, ac_tensor *value, ac_tensor *late, const char *result, ac_tensor **y)
 {
     int64_t size;
@@ -67,24 +67,24 @@ static int pad_late(const ac_build *b, ac_tensor *x, int32_t d, const ac_late_nu
         if (!b->reading->again || (x->count && x->count_dim != d))
             return ac_operand_late(b, late);
     if (x->quant)
-        return ac_build_cannot(b, "only data decides how long its result is, and '%s' is quantised", x->name);
+        return ac_cannot(b, "only data decides how long its result is, and '%s' is quantised", x->name);
     AC_TRY(padded_size(b, x, d, before, after, late, result, &size, &count));
-    ac_tensor *n = ac_build_counted_extent(b, x, d), *zero = number(b, 0), *last = number(b, x->dim[d] - 1);
+    ac_tensor *n = ac_make_counted_extent(b, x, d), *zero = number(b, 0), *last = number(b, x->dim[d] - 1);
     ac_tensor *first = ac_late_tensor(b, before);
-    ac_tensor *at = ac_build_2(b, AC_OP_SUB, ac_build_iota(b, size), first);
-    ac_tensor *begun = ac_build_2(b, AC_OP_GREATER_EQUAL, at, zero);
-    ac_tensor *inside = ac_build_2(b, AC_OP_LOGICAL_AND, begun, ac_build_2(b, AC_OP_LESS, at, n));
-    ac_tensor *from = ac_build_2(b, AC_OP_MINIMUM, ac_build_2(b, AC_OP_MAXIMUM, at, zero), last);
-    value = value ? ac_build_reshape(b, value, 0, NULL) : ac_build_number(b, x->dtype, 0);
-    ac_tensor *t = inside && x->dim[d] > 0 ? ac_build_gather_there(b, x, d, from) : NULL;
-    *y = t ? ac_build_select(b, along(b, inside, t, d), t, value) : NULL;
+    ac_tensor *at = ac_make_2(b, AC_OP_SUB, ac_make_iota(b, size), first);
+    ac_tensor *begun = ac_make_2(b, AC_OP_GREATER_EQUAL, at, zero);
+    ac_tensor *inside = ac_make_2(b, AC_OP_LOGICAL_AND, begun, ac_make_2(b, AC_OP_LESS, at, n));
+    ac_tensor *from = ac_make_2(b, AC_OP_MINIMUM, ac_make_2(b, AC_OP_MAXIMUM, at, zero), last);
+    value = value ? ac_make_reshape(b, value, 0, NULL) : ac_make_number(b, x->dtype, 0);
+    ac_tensor *t = inside && x->dim[d] > 0 ? ac_make_gather_there(b, x, d, from) : NULL;
+    *y = t ? ac_make_select(b, along(b, inside, t, d), t, value) : NULL;
     if (*y && count)
         (void)ac_counted_as(*y, count, d);
     return *y ? AC_OK : AC_FAIL;
 }
 
-int ac_build_pad_of(const ac_build *b, ac_tensor *x, const ac_late_number *before, const ac_late_number *after,
-                    ac_tensor *value, ac_tensor *late, const char *result, ac_tensor **out)
+int ac_make_pad_of(const ac_maker *b, ac_tensor *x, const ac_late_number *before, const ac_late_number *after,
+                   ac_tensor *value, ac_tensor *late, const char *result, ac_tensor **out)
 {
     int64_t first[AC_MAX_RANK] = {0}, last[AC_MAX_RANK] = {0};
     ac_tensor *y = x;
@@ -97,7 +97,7 @@ int ac_build_pad_of(const ac_build *b, ac_tensor *x, const ac_late_number *befor
     if (value && value->dtype != x->dtype)
         return ac_error(b->cx, b->at, E0105, "'%s' is %s, but '%s' is %s", value->name, ac_dtype_name(value->dtype),
                         x->name, ac_dtype_name(x->dtype));
-    y = ac_build_pad(b, x, first, last, value);
+    y = ac_make_pad(b, x, first, last, value);
     for (int32_t d = 0; d < x->rank && y; d++) {
         const bool known = before[d].known && after[d].known;
         if (!known || (x->count && x->count_dim == d && (before[d].value || after[d].value)))
@@ -107,8 +107,8 @@ int ac_build_pad_of(const ac_build *b, ac_tensor *x, const ac_late_number *befor
     return y ? AC_OK : AC_FAIL;
 }
 
-int ac_build_pad_pairs(const ac_build *b, ac_tensor *x, ac_tensor *pairs, ac_tensor *value, const char *result,
-                       ac_tensor **y)
+int ac_make_pad_pairs(const ac_maker *b, ac_tensor *x, ac_tensor *pairs, ac_tensor *value, const char *result,
+                      ac_tensor **y)
 {
     ac_late_number before[AC_MAX_RANK], after[AC_MAX_RANK];
     if (!ac_dtype_is_int(pairs->dtype) || ac_tensor_count(pairs) != 2 * x->rank)
@@ -120,10 +120,10 @@ int ac_build_pad_pairs(const ac_build *b, ac_tensor *x, ac_tensor *pairs, ac_ten
         if ((!before[d].known && !before[d].t) || (!after[d].known && !after[d].t))
             return AC_FAIL;
     }
-    return ac_build_pad_of(b, x, before, after, value, pairs, result, y);
+    return ac_make_pad_of(b, x, before, after, value, pairs, result, y);
 }
 
-ac_tensor *ac_build_extend(const ac_build *b, ac_tensor *x, int32_t d, int64_t before, int64_t after, bool wrap)
+ac_tensor *ac_make_extend(const ac_maker *b, ac_tensor *x, int32_t d, int64_t before, int64_t after, bool wrap)
 {
     ac_tensor *part[3];
     int32_t count = 0;
@@ -133,28 +133,28 @@ ac_tensor *ac_build_extend(const ac_build *b, ac_tensor *x, int32_t d, int64_t b
     const int64_t size = x->dim[d];
     memcpy(dim, x->dim, sizeof dim);
     if (wrap && (before > size || after > size))
-        return (void)ac_build_cannot(b, "it wraps round more than once"), NULL;
+        return (void)ac_cannot(b, "it wraps round more than once"), NULL;
     if (before) {
         dim[d] = before;
-        part[count++] = wrap ? ac_build_slice(b, x, d, size - before, before)
-                             : ac_build_broadcast(b, ac_build_slice(b, x, d, 0, 1), x->rank, dim);
+        part[count++] = wrap ? ac_make_slice(b, x, d, size - before, before)
+                             : ac_make_broadcast(b, ac_make_slice(b, x, d, 0, 1), x->rank, dim);
     }
     part[count++] = x;
     if (after) {
         dim[d] = after;
-        part[count++] = wrap ? ac_build_slice(b, x, d, 0, after)
-                             : ac_build_broadcast(b, ac_build_slice(b, x, d, size - 1, 1), x->rank, dim);
+        part[count++] = wrap ? ac_make_slice(b, x, d, 0, after)
+                             : ac_make_broadcast(b, ac_make_slice(b, x, d, size - 1, 1), x->rank, dim);
     }
-    return count == 1 ? x : ac_build_concat(b, part, count, d);
+    return count == 1 ? x : ac_make_concat(b, part, count, d);
 }
 
 /* ------------------------------------------------------------------ Tile */
 
-static int tile_late(const ac_build *b, ac_tensor *x, int32_t d, const ac_late_number *times, ac_tensor *list,
+static int tile_late(const ac_maker *b, ac_tensor *x, int32_t d, const ac_late_number *times, ac_tensor *list,
                      const char *result, ac_tensor **y)
 {
     const int64_t said = ac_bound_of(b, result);
-    ac_tensor *copies = ac_late_tensor(b, times), *n = ac_build_counted_extent(b, x, d);
+    ac_tensor *copies = ac_late_tensor(b, times), *n = ac_make_counted_extent(b, x, d);
     if (!copies || !n || x->dim[d] < 1)
         return AC_FAIL;
     if ((x->count && x->count_dim != d) || (!times->known && !b->reading->again))
@@ -164,14 +164,14 @@ static int tile_late(const ac_build *b, ac_tensor *x, int32_t d, const ac_late_n
     most = said >= 0 && (most < 0 || said < most) ? said : most;
     if (most < 0)
         return ac_bound_missing(b, list, result);
-    ac_tensor *count = ac_bounded_count(b, ac_build_2(b, AC_OP_MUL, copies, n), most);
-    n = ac_build_2(b, AC_OP_MAXIMUM, n, number(b, 1));
-    ac_tensor *t = ac_build_gather_there(b, x, d, ac_build_2(b, AC_OP_FLOOR_MOD, ac_build_iota(b, most), n));
+    ac_tensor *count = ac_bounded_count(b, ac_make_2(b, AC_OP_MUL, copies, n), most);
+    n = ac_make_2(b, AC_OP_MAXIMUM, n, number(b, 1));
+    ac_tensor *t = ac_make_gather_there(b, x, d, ac_make_2(b, AC_OP_FLOOR_MOD, ac_make_iota(b, most), n));
     *y = count && t ? ac_bounded(b, t, count, d) : NULL;
     return *y ? AC_OK : AC_FAIL;
 }
 
-int ac_build_tile_of(const ac_build *b, ac_tensor *x, ac_tensor **times, const char *result, ac_tensor **out)
+int ac_make_tile_of(const ac_maker *b, ac_tensor *x, ac_tensor **times, const char *result, ac_tensor **out)
 {
     ac_late_number of[AC_MAX_RANK];
     int64_t plain[AC_MAX_RANK];
@@ -189,9 +189,9 @@ int ac_build_tile_of(const ac_build *b, ac_tensor *x, ac_tensor **times, const c
         plain[d] = of[d].known && (!x->count || x->count_dim != d) ? of[d].value : 1;
         any |= plain[d] != 1;
     }
-    ac_tensor *y = x, *in[] = {x, ac_build_ints(b, x->rank, plain)};
+    ac_tensor *y = x, *in[] = {x, ac_make_ints(b, x->rank, plain)};
     if (any || (ac_tensor_is_const(*times) && !x->count && x->rank))
-        y = ac_build_op(b, AC_OP_TILE, in, 2, NULL, AC_NONE);
+        y = ac_make_op(b, AC_OP_TILE, in, 2, NULL, AC_NONE);
     for (int32_t d = 0; d < x->rank && y; d++)
         if (!of[d].known || (x->count && x->count_dim == d && of[d].value != 1))
             AC_TRY(tile_late(b, y, d, &of[d], *times, result, &y));

@@ -6,13 +6,13 @@
 #include "import/build/counted.h"
 #include "import/build/operands.h"
 
-static ac_tensor *number(const ac_build *b, int64_t v)
+static ac_tensor *number(const ac_maker *b, int64_t v)
 {
-    return ac_build_number(b, AC_I64, (double)v);
+    return ac_make_number(b, AC_I64, (double)v);
 }
 
 /* Do operands 1 .. last hold what data decides? */
-static bool is_late(const ac_build *b, ac_tensor **t, int32_t last)
+static bool is_late(const ac_maker *b, ac_tensor **t, int32_t last)
 {
     bool late = false;
     for (int32_t i = 1; i <= last; i++)
@@ -26,7 +26,7 @@ static ac_tensor *first_late(ac_tensor **t)
 }
 
 /* Elements of a list operand. AC_FAIL: reported */
-static int numbers(const ac_build *b, ac_tensor *t, int32_t count, ac_late_number *out)
+static int numbers(const ac_maker *b, ac_tensor *t, int32_t count, ac_late_number *out)
 {
     if (t->rank != 1 || ac_tensor_count(t) != count || !ac_dtype_is_int(t->dtype))
         return ac_error(b->cx, b->at, E0104, "'%s' is %s, expected %d integers", t->name, ac_tensor_str(b->cx, t),
@@ -41,7 +41,7 @@ static int numbers(const ac_build *b, ac_tensor *t, int32_t count, ac_late_numbe
 
 /* ------------------------------------------------------------------ Slice */
 
-static ac_tensor *plain_slice(const ac_build *b, ac_tensor *x, const int64_t *begin, const int64_t *size)
+static ac_tensor *plain_slice(const ac_maker *b, ac_tensor *x, const int64_t *begin, const int64_t *size)
 {
     ac_attrs a;
     ac_attrs_init(AC_OP_SLICE, &a);
@@ -50,22 +50,22 @@ static ac_tensor *plain_slice(const ac_build *b, ac_tensor *x, const int64_t *be
             return (void)ac_error(b->cx, b->at, E0104, "the slice reaches out of dimension %d of '%s' %s", d, x->name,
                                   ac_shape_str(b->cx, x)),
                    NULL;
-    a.slice.begin = ac_build_list(b, x->rank, begin);
-    a.slice.size = ac_build_list(b, x->rank, size);
-    return x->rank ? ac_build_op(b, AC_OP_SLICE, &x, 1, &a, AC_NONE) : x;
+    a.slice.begin = ac_make_list(b, x->rank, begin);
+    a.slice.size = ac_make_list(b, x->rank, size);
+    return x->rank ? ac_make_op(b, AC_OP_SLICE, &x, 1, &a, AC_NONE) : x;
 }
 
 /* begin + size; size below 0: `all` */
-static ac_tensor *end_of(const ac_build *b, const ac_late_number *from, const ac_late_number *size, int64_t all)
+static ac_tensor *end_of(const ac_maker *b, const ac_late_number *from, const ac_late_number *size, int64_t all)
 {
     if (size->known)
         return number(b, all); /* -1: others are windows */
     ac_tensor *at = ac_late_tensor(b, from), *many = ac_late_tensor(b, size);
-    ac_tensor *rest = ac_build_2(b, AC_OP_LESS, many, number(b, 0)), *end = ac_build_2(b, AC_OP_ADD, at, many);
-    return rest && end ? ac_build_select(b, rest, number(b, all), end) : NULL;
+    ac_tensor *rest = ac_make_2(b, AC_OP_LESS, many, number(b, 0)), *end = ac_make_2(b, AC_OP_ADD, at, many);
+    return rest && end ? ac_make_select(b, rest, number(b, all), end) : NULL;
 }
 
-int ac_build_slice_of(const ac_build *b, ac_tensor **t, const char *result, ac_tensor **out)
+int ac_make_slice_of(const ac_maker *b, ac_tensor **t, const char *result, ac_tensor **out)
 {
     ac_tensor *x = t[0], *y = x;
     ac_late_number from[AC_MAX_RANK], size[AC_MAX_RANK];
@@ -84,7 +84,7 @@ int ac_build_slice_of(const ac_build *b, ac_tensor **t, const char *result, ac_t
             continue; /* below */
         if (begin[d] < 0)
             return ac_operand_late(b, first_late(t));
-        y = ac_build_counted_slice(b, x, begin[d], all ? x->dim[d] : begin[d] + extent[d]);
+        y = ac_make_counted_slice(b, x, begin[d], all ? x->dim[d] : begin[d] + extent[d]);
         if (!y)
             return AC_FAIL;
         begin[d] = 0;
@@ -98,10 +98,10 @@ int ac_build_slice_of(const ac_build *b, ac_tensor **t, const char *result, ac_t
         if (y->count && y->count_dim != d && !window)
             return ac_operand_late(b, first_late(t)); /* no count says how many of both there are */
         if (window) {
-            y = ac_build_late_window(b, y, d, ac_late_tensor(b, &from[d]), size[d].value);
+            y = ac_make_late_window(b, y, d, ac_late_tensor(b, &from[d]), size[d].value);
         } else {
             ac_tensor *end = end_of(b, &from[d], &size[d], x->dim[d]), *of = y;
-            y = end ? ac_build_late_slice(b, y, d, ac_late_tensor(b, &from[d]), end, result) : NULL;
+            y = end ? ac_make_late_slice(b, y, d, ac_late_tensor(b, &from[d]), end, result) : NULL;
             if (y && from[d].known && !from[d].value && !size[d].known) /* who puts a part after it means no -1 */
                 ac_note_cut(b, y, of, d, NULL, size[d].t);
         }
@@ -119,19 +119,19 @@ typedef struct strided {
     ac_strided_masks mask;
 } strided;
 
-static ac_tensor *plain_strided(const ac_build *b, ac_tensor *x, const strided *s)
+static ac_tensor *plain_strided(const ac_maker *b, ac_tensor *x, const strided *s)
 {
     ac_attrs a;
     ac_attrs_init(AC_OP_STRIDED_SLICE, &a);
-    a.strided.begin = ac_build_list(b, s->n, s->from);
-    a.strided.end = ac_build_list(b, s->n, s->to);
-    a.strided.strides = ac_build_list(b, s->n, s->step);
+    a.strided.begin = ac_make_list(b, s->n, s->from);
+    a.strided.end = ac_make_list(b, s->n, s->to);
+    a.strided.strides = ac_make_list(b, s->n, s->step);
     a.strided.begin_mask = s->mask.begin;
     a.strided.end_mask = s->mask.end;
     a.strided.ellipsis_mask = s->mask.ellipsis;
     a.strided.new_axis_mask = s->mask.new_axis;
     a.strided.shrink_axis_mask = s->mask.shrink;
-    return ac_build_op(b, AC_OP_STRIDED_SLICE, &x, 1, &a, AC_NONE);
+    return ac_make_op(b, AC_OP_STRIDED_SLICE, &x, 1, &a, AC_NONE);
 }
 
 /* Entries that take a dimension of x each. */
@@ -169,7 +169,7 @@ static int32_t entry_of(const strided *s, int32_t d, int32_t rank)
 }
 
 /* What the entry of the counted dimension of x cuts; the entry then takes all of it. NULL: reported, or refused */
-static ac_tensor *cut_counted(const ac_build *b, ac_tensor *x, strided *s)
+static ac_tensor *cut_counted(const ac_maker *b, ac_tensor *x, strided *s)
 {
     const int32_t i = entry_of(s, x->count_dim, x->rank), d = x->count_dim;
     const bool first = i >= 0 && s->mask.begin >> i & 1, last = i >= 0 && s->mask.end >> i & 1;
@@ -178,46 +178,46 @@ static ac_tensor *cut_counted(const ac_build *b, ac_tensor *x, strided *s)
         return x;
     if (s->mask.shrink >> i & 1) {
         ac_tensor *at = first ? number(b, 0) : ac_late_tensor(b, &s->begin[i]);
-        at = ac_build_reshape(b, at, 1, &one);
-        x = at ? ac_build_counted_gather(b, x, at) : NULL; /* [.., 1, ..], of which the entry takes the first */
+        at = ac_make_reshape(b, at, 1, &one);
+        x = at ? ac_make_counted_gather(b, x, at) : NULL; /* [.., 1, ..], of which the entry takes the first */
         s->from[i] = 0;
         s->begin[i].known = true;
         return x;
     }
     if (s->step[i] != 1)
-        return (void)ac_build_cannot(b, "data decides how many elements '%s' %s has there, and its stride is %lld",
-                                     x->name, ac_shape_str(b->cx, x), (long long)s->step[i]),
+        return (void)ac_cannot(b, "data decides how many elements '%s' %s has there, and its stride is %lld", x->name,
+                               ac_shape_str(b->cx, x), (long long)s->step[i]),
                NULL;
     if ((!first && !s->begin[i].known) || (!last && !s->end[i].known))
         return x; /* set aside */
     if (!first || !last)
-        x = ac_build_counted_slice(b, x, first ? 0 : s->from[i], last ? x->dim[d] : s->to[i]);
+        x = ac_make_counted_slice(b, x, first ? 0 : s->from[i], last ? x->dim[d] : s->to[i]);
     s->mask.begin |= 1 << i;
     s->mask.end |= 1 << i;
     return x;
 }
 
 /* Entry i of y, of which all elements are there: from the last one on, since some go. */
-static ac_tensor *cut(const ac_build *b, const strided *s, ac_strided_masks was, int32_t i, ac_tensor **t,
+static ac_tensor *cut(const ac_maker *b, const strided *s, ac_strided_masks was, int32_t i, ac_tensor **t,
                       const char *result, ac_tensor *y)
 {
     const bool from_first = was.begin >> i & 1, to_last = was.end >> i & 1;
     const int32_t d = dimension_of(s, i, t[0]->rank);
     int64_t many;
     if (was.shrink >> i & 1)
-        return ac_build_late_index(b, y, d, ac_late_tensor(b, &s->begin[i]));
+        return ac_make_late_index(b, y, d, ac_late_tensor(b, &s->begin[i]));
     if (!from_first && !to_last && ac_late_distance(b, &s->begin[i], &s->end[i], &many) && many > 0 &&
         many <= y->dim[d])
-        return ac_build_late_window(b, y, d, ac_late_tensor(b, &s->begin[i]), many);
+        return ac_make_late_window(b, y, d, ac_late_tensor(b, &s->begin[i]), many);
     if (y->count && y->count_dim != d)
         return (void)ac_operand_late(b, first_late(t)), NULL;
     ac_tensor *from = from_first ? number(b, 0) : ac_late_tensor(b, &s->begin[i]);
     ac_tensor *to = to_last ? number(b, y->dim[d]) : ac_late_tensor(b, &s->end[i]);
-    return ac_build_late_slice(b, y, d, from, to, result);
+    return ac_make_late_slice(b, y, d, from, to, result);
 }
 
 /* Entries of which data decides where they begin or end take all, for now: a mask of them. AC_FAIL: refused */
-static int set_aside(const ac_build *b, strided *s, uint32_t *late)
+static int set_aside(const ac_maker *b, strided *s, uint32_t *late)
 {
     *late = 0;
     for (int32_t i = 0; i < s->n; i++) {
@@ -227,8 +227,7 @@ static int set_aside(const ac_build *b, strided *s, uint32_t *late)
         if (whole || (from && to))
             continue;
         if (s->step[i] != 1)
-            return ac_build_cannot(b, "data decides where it begins or ends, and its stride is %lld",
-                                   (long long)s->step[i]);
+            return ac_cannot(b, "data decides where it begins or ends, and its stride is %lld", (long long)s->step[i]);
         *late |= 1u << i;
         s->mask.begin |= 1 << i;
         s->mask.end |= 1 << i;
@@ -237,7 +236,7 @@ static int set_aside(const ac_build *b, strided *s, uint32_t *late)
     return AC_OK;
 }
 
-int ac_build_strided_of(const ac_build *b, ac_tensor **t, ac_strided_masks masks, const char *result, ac_tensor **out)
+int ac_make_strided_of(const ac_maker *b, ac_tensor **t, ac_strided_masks masks, const char *result, ac_tensor **out)
 {
     const int64_t count = ac_tensor_count(t[1]);
     strided s = {.n = (int32_t)count, .mask = masks};

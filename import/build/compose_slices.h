@@ -5,10 +5,10 @@
  * refused. */
 #ifndef AC_IMPORT_BUILD_COMPOSE_SLICES_H
 #define AC_IMPORT_BUILD_COMPOSE_SLICES_H
-#include "import/build/build.h"
+#include "ir/make/maker.h"
 
 /* t: x, begins, sizes (-1: all that follow), one of each for every dimension of x. */
-int ac_build_slice_of(const ac_build *b, ac_tensor **t, const char *result, ac_tensor **y);
+int ac_make_slice_of(const ac_maker *b, ac_tensor **t, const char *result, ac_tensor **y);
 
 /* Bit i is about entry i of the lists. */
 typedef struct ac_strided_masks {
@@ -16,6 +16,6 @@ typedef struct ac_strided_masks {
 } ac_strided_masks;
 
 /* t: x, begins, ends, strides: lists of one length. */
-int ac_build_strided_of(const ac_build *b, ac_tensor **t, ac_strided_masks masks, const char *result, ac_tensor **y);
+int ac_make_strided_of(const ac_maker *b, ac_tensor **t, ac_strided_masks masks, const char *result, ac_tensor **y);
 
 #endif

@@ -25,7 +25,7 @@ static const ac_tensor *counted_in(const ac_node *n)
     return NULL;
 }
 
-int ac_build_resolve(const ac_build *b, ac_node *n)
+static int resolve(const ac_maker *b, ac_node *n)
 {
     int32_t dim;
     ac_tensor *count;
@@ -35,40 +35,39 @@ int ac_build_resolve(const ac_build *b, ac_node *n)
     if (!x)
         return AC_OK;
     if (!ac_counted_dim(b->cx, &made, &dim, &count))
-        return ac_build_cannot(
-            b,
-            "it works along dimension %d of '%s' %s, of which only the data decides how many elements "
-            "there are",
-            x->count_dim, x->name, ac_shape_str(b->cx, x));
+        return ac_cannot(b,
+                         "it works along dimension %d of '%s' %s, of which only the data decides how many elements "
+                         "there are",
+                         x->count_dim, x->name, ac_shape_str(b->cx, x));
     for (int32_t i = 0; i < made.n_out; i++)
         (void)ac_counted_as(made.out[i], count, dim);
     return AC_OK;
 }
 
-ac_tensor *ac_build_iota(const ac_build *b, int64_t n)
+ac_tensor *ac_make_iota(const ac_maker *b, int64_t n)
 {
     int64_t *v = AC_NEW_N(b->cx->region, int64_t, n + 1);
     for (int64_t i = 0; i < n; i++)
         v[i] = i;
-    return ac_build_ints(b, n, v);
+    return ac_make_ints(b, n, v);
 }
 
 /* Is element i of dimension `dim` of t one with a meaning? bool, of t's rank. */
-static ac_tensor *mask_of(const ac_build *b, const ac_tensor *t)
+static ac_tensor *mask_of(const ac_maker *b, const ac_tensor *t)
 {
     int64_t dim[AC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
     const int64_t n = t->dim[t->count_dim];
     dim[t->count_dim] = n;
-    ac_tensor *at = ac_build_reshape(b, ac_build_iota(b, n), t->rank, dim);
-    return ac_counted_as(ac_build_2(b, AC_OP_LESS, at, ac_build_reshape(b, t->count, 0, NULL)), t->count, t->count_dim);
+    ac_tensor *at = ac_make_reshape(b, ac_make_iota(b, n), t->rank, dim);
+    return ac_counted_as(ac_make_2(b, AC_OP_LESS, at, ac_make_reshape(b, t->count, 0, NULL)), t->count, t->count_dim);
 }
 
-ac_tensor *ac_build_counted_fill(const ac_build *b, ac_tensor *t, double v)
+ac_tensor *ac_make_counted_fill(const ac_maker *b, ac_tensor *t, double v)
 {
     if (!t || !t->count)
         return t;
     ac_tensor *mask = mask_of(b, t);
-    ac_tensor *y = mask ? ac_build_select(b, mask, t, ac_build_number(b, t->dtype, v)) : NULL;
+    ac_tensor *y = mask ? ac_make_select(b, mask, t, ac_make_number(b, t->dtype, v)) : NULL;
     if (y)
         y->count = NULL;
     return y;
@@ -83,7 +82,7 @@ typedef struct ac_joined {
     ac_tensor *at; /* where what has a meaning lies in all parts together: i64 [sum of sizes], counted */
 } ac_joined;
 
-static void note_joined(const ac_build *b, ac_joined j)
+static void note_joined(const ac_maker *b, ac_joined j)
 {
     if (!b->reading || !j.at)
         return;
@@ -92,7 +91,7 @@ static void note_joined(const ac_build *b, ac_joined j)
     b->reading->joined = ac_copy(b->cx->region, &j, sizeof j);
 }
 
-bool ac_parts_of_count(const ac_build *b, const ac_tensor *count, ac_count_parts *parts)
+bool ac_parts_of_count(const ac_maker *b, const ac_tensor *count, ac_count_parts *parts)
 {
     const ac_joined *j = b->reading ? b->reading->joined : NULL;
     while (j && j->at->count != count)
@@ -102,31 +101,31 @@ bool ac_parts_of_count(const ac_build *b, const ac_tensor *count, ac_count_parts
     return j != NULL;
 }
 
-static ac_tensor *true_of(const ac_build *b, ac_tensor *flags)
+static ac_tensor *true_of(const ac_maker *b, ac_tensor *flags)
 {
     const int64_t n = flags ? ac_tensor_count(flags) : 0, most = n + 1, zero = 0;
     ac_attrs a;
-    flags = ac_build_counted_fill(b, flags, 0); /* elements without a meaning are not true */
+    flags = ac_make_counted_fill(b, flags, 0); /* elements without a meaning are not true */
     if (!flags)
         return NULL;
-    ac_tensor *f = ac_build_cast(b, ac_build_reshape(b, flags, 1, &n), AC_I32);
-    ac_tensor *count = ac_build_cast(b, ac_build_reduce(b, AC_OP_SUM, f, 1, false), AC_I64);
+    ac_tensor *f = ac_make_cast(b, ac_make_reshape(b, flags, 1, &n), AC_I32);
+    ac_tensor *count = ac_make_cast(b, ac_make_reduce(b, AC_OP_SUM, f, 1, false), AC_I64);
     ac_attrs_init(AC_OP_CUMSUM, &a);
     a.cumsum.exclusive = true;
-    ac_tensor *in[] = {f, ac_build_reshape(b, ac_build_ints(b, 1, &zero), 0, NULL)};
-    ac_tensor *at = f && in[1] ? ac_build_op(b, AC_OP_CUMSUM, in, 2, &a, AC_NONE) : NULL;
+    ac_tensor *in[] = {f, ac_make_reshape(b, ac_make_ints(b, 1, &zero), 0, NULL)};
+    ac_tensor *at = f && in[1] ? ac_make_op(b, AC_OP_CUMSUM, in, 2, &a, AC_NONE) : NULL;
     /* element i goes to its place, or after all */
-    at = ac_build_cast(b, at, AC_I64);
-    ac_tensor *yes = ac_build_2(b, AC_OP_NOT_EQUAL, f, ac_build_number(b, AC_I32, 0));
-    at = at && yes ? ac_build_select(b, yes, at, ac_build_number(b, AC_I64, (double)n)) : NULL;
+    at = ac_make_cast(b, at, AC_I64);
+    ac_tensor *yes = ac_make_2(b, AC_OP_NOT_EQUAL, f, ac_make_number(b, AC_I32, 0));
+    at = at && yes ? ac_make_select(b, yes, at, ac_make_number(b, AC_I64, (double)n)) : NULL;
     ac_attrs_init(AC_OP_SCATTER_ELEMENTS, &a);
-    ac_tensor *into = ac_build_broadcast(b, ac_build_number(b, AC_I64, 0), 1, &most);
-    ac_tensor *scatter[] = {into, at, ac_build_iota(b, n)};
-    ac_tensor *y = at && into ? ac_build_op(b, AC_OP_SCATTER_ELEMENTS, scatter, 3, &a, AC_NONE) : NULL;
-    return ac_counted_as(y ? ac_build_slice(b, y, 0, 0, n) : NULL, count, 0);
+    ac_tensor *into = ac_make_broadcast(b, ac_make_number(b, AC_I64, 0), 1, &most);
+    ac_tensor *scatter[] = {into, at, ac_make_iota(b, n)};
+    ac_tensor *y = at && into ? ac_make_op(b, AC_OP_SCATTER_ELEMENTS, scatter, 3, &a, AC_NONE) : NULL;
+    return ac_counted_as(y ? ac_make_slice(b, y, 0, 0, n) : NULL, count, 0);
 }
 
-ac_tensor *ac_build_true(const ac_build *b, ac_tensor *flags)
+ac_tensor *ac_make_true(const ac_maker *b, ac_tensor *flags)
 {
     ac_tensor *count = flags && flags->rank == 1 ? flags->count : NULL, *y = true_of(b, flags);
     const ac_count_parts all = {1, ac_copy(b->cx->region, &count, sizeof count),
@@ -137,7 +136,7 @@ ac_tensor *ac_build_true(const ac_build *b, ac_tensor *flags)
 }
 
 /* count * k; the same tensor for the same count. */
-static ac_tensor *count_times(const ac_build *b, ac_tensor *count, int64_t k)
+static ac_tensor *count_times(const ac_maker *b, ac_tensor *count, int64_t k)
 {
     for (int32_t i = 0; i < b->g->tensor.n; i++) {
         ac_tensor *c = b->g->tensor.item[i]->count;
@@ -147,10 +146,12 @@ static ac_tensor *count_times(const ac_build *b, ac_tensor *count, int64_t k)
         if (ac_dtype_get_num(n->in[1]->dtype, n->in[1]->data, 0) == (double)k)
             return c;
     }
-    return ac_build_2(b, AC_OP_MUL, count, ac_build_number(b, count->dtype, (double)k));
+    return ac_make_2(b, AC_OP_MUL, count, ac_make_number(b, count->dtype, (double)k));
 }
 
-ac_tensor *ac_build_counted_reshape(const ac_build *b, ac_tensor *x, int32_t rank, const int64_t *dim)
+/* x of that shape, of which one size may be -1. The dimension that is counted stays, or those that follow are joined
+ * with it, and its valid length is that many times longer. */
+static ac_tensor *reshape(const ac_maker *b, ac_tensor *x, int32_t rank, const int64_t *dim)
 {
     ac_attrs a;
     ac_tensor *own = x->count;
@@ -171,33 +172,33 @@ ac_tensor *ac_build_counted_reshape(const ac_build *b, ac_tensor *x, int32_t ran
             times = to[e] / size;
         }
     ac_attrs_init(AC_OP_RESHAPE, &a);
-    a.shape.shape = ac_build_list(b, rank, dim);
+    a.shape.shape = ac_make_list(b, rank, dim);
     if (at < 0 || times == 1)
-        return ac_build_op(b, AC_OP_RESHAPE, &x, 1, &a, AC_NONE);
+        return ac_make_op(b, AC_OP_RESHAPE, &x, 1, &a, AC_NONE);
     ac_tensor *count = count_times(b, own, times);
     x->count = NULL;
-    ac_tensor *y = ac_build_op(b, AC_OP_RESHAPE, &x, 1, &a, AC_NONE);
+    ac_tensor *y = ac_make_op(b, AC_OP_RESHAPE, &x, 1, &a, AC_NONE);
     x->count = own;
     return count ? ac_counted_as(y, count, at) : NULL;
 }
 
-ac_tensor *ac_build_counted_extent(const ac_build *b, const ac_tensor *x, int32_t d)
+ac_tensor *ac_make_counted_extent(const ac_maker *b, const ac_tensor *x, int32_t d)
 {
-    return x->count && x->count_dim == d ? ac_build_cast(b, ac_build_reshape(b, x->count, 0, NULL), AC_I64)
-                                         : ac_build_number(b, AC_I64, (double)x->dim[d]);
+    return x->count && x->count_dim == d ? ac_make_cast(b, ac_make_reshape(b, x->count, 0, NULL), AC_I64)
+                                         : ac_make_number(b, AC_I64, (double)x->dim[d]);
 }
 
-ac_tensor *ac_build_counted_size(const ac_build *b, ac_tensor *x)
+ac_tensor *ac_make_counted_size(const ac_maker *b, ac_tensor *x)
 {
     const int64_t all = ac_tensor_count(x);
     if (!x->count)
-        return ac_build_number(b, AC_I64, (double)all);
+        return ac_make_number(b, AC_I64, (double)all);
     const int64_t times = x->dim[x->count_dim] ? all / x->dim[x->count_dim] : 0;
     ac_tensor *count = times == 1 ? x->count : count_times(b, x->count, times);
-    return ac_build_cast(b, ac_build_reshape(b, count, 0, NULL), AC_I64);
+    return ac_make_cast(b, ac_make_reshape(b, count, 0, NULL), AC_I64);
 }
 
-ac_tensor *ac_build_counted_longer(const ac_build *b, ac_tensor *t, int32_t dim, int64_t size)
+ac_tensor *ac_make_counted_longer(const ac_maker *b, ac_tensor *t, int32_t dim, int64_t size)
 {
     int64_t none[AC_MAX_RANK] = {0}, after[AC_MAX_RANK] = {0};
     ac_tensor *own = t->count;
@@ -205,53 +206,53 @@ ac_tensor *ac_build_counted_longer(const ac_build *b, ac_tensor *t, int32_t dim,
     if (after[dim] <= 0)
         return t;
     t->count = NULL;
-    ac_tensor *y = ac_build_pad(b, t, none, after, NULL);
+    ac_tensor *y = ac_make_pad(b, t, none, after, NULL);
     t->count = own;
     return y;
 }
 
-ac_tensor *ac_build_extents(const ac_build *b, ac_tensor *x, int32_t from, int32_t to)
+ac_tensor *ac_make_extents(const ac_maker *b, ac_tensor *x, int32_t from, int32_t to)
 {
     const int64_t one = 1;
     if (!x->count || x->count_dim < from || x->count_dim >= to)
-        return ac_build_ints(b, to - from, x->dim + from);
-    ac_tensor *part[] = {ac_build_ints(b, x->count_dim - from, x->dim + from), ac_build_reshape(b, x->count, 1, &one),
-                         ac_build_ints(b, to - x->count_dim - 1, x->dim + x->count_dim + 1)};
+        return ac_make_ints(b, to - from, x->dim + from);
+    ac_tensor *part[] = {ac_make_ints(b, x->count_dim - from, x->dim + from), ac_make_reshape(b, x->count, 1, &one),
+                         ac_make_ints(b, to - x->count_dim - 1, x->dim + x->count_dim + 1)};
     const bool first = x->count_dim == from, last = x->count_dim + 1 == to;
-    return first && last ? part[1] : ac_build_concat(b, part + first, 3 - first - last, 0);
+    return first && last ? part[1] : ac_make_concat(b, part + first, 3 - first - last, 0);
 }
 
-ac_tensor *ac_build_counted_mean(const ac_build *b, ac_tensor *x, uint32_t axes, bool keep)
+ac_tensor *ac_make_counted_mean(const ac_maker *b, ac_tensor *x, uint32_t axes, bool keep)
 {
     int64_t others = 1;
     for (int32_t d = 0; d < x->rank; d++)
         others *= axes >> d & 1 && d != x->count_dim ? x->dim[d] : 1;
-    ac_tensor *count = ac_build_cast(b, ac_build_reshape(b, x->count, 0, NULL), x->dtype);
-    count = ac_build_2(b, AC_OP_MUL, count, ac_build_number(b, x->dtype, (double)others));
-    return ac_build_2(b, AC_OP_DIV, ac_build_reduce(b, AC_OP_SUM, x, axes, keep), count);
+    ac_tensor *count = ac_make_cast(b, ac_make_reshape(b, x->count, 0, NULL), x->dtype);
+    count = ac_make_2(b, AC_OP_MUL, count, ac_make_number(b, x->dtype, (double)others));
+    return ac_make_2(b, AC_OP_DIV, ac_make_reduce(b, AC_OP_SUM, x, axes, keep), count);
 }
 
 /* Indices of elements that have a meaning, of which there are `count`; those below 0 are from the end of these. */
-static ac_tensor *from_the_end(const ac_build *b, ac_tensor *at, ac_tensor *count)
+static ac_tensor *from_the_end(const ac_maker *b, ac_tensor *at, ac_tensor *count)
 {
     const void *data = ac_tensor_is_const(at) ? ac_tensor_force(b->cx, at) : NULL;
     bool below = !data;
     for (int64_t i = 0; data && i < ac_tensor_count(at); i++)
         below |= ac_dtype_get_num(at->dtype, data, i) < 0;
     if (at->count)
-        at = ac_counted_as(ac_build_counted_fill(b, at, 0), at->count, at->count_dim);
+        at = ac_counted_as(ac_make_counted_fill(b, at, 0), at->count, at->count_dim);
     if (!below || !at)
         return at;
-    return ac_build_from_end(b, at, ac_build_cast(b, ac_build_reshape(b, count, 0, NULL), at->dtype));
+    return ac_make_from_end(b, at, ac_make_cast(b, ac_make_reshape(b, count, 0, NULL), at->dtype));
 }
 
-ac_tensor *ac_build_counted_gather(const ac_build *b, ac_tensor *x, ac_tensor *at)
+ac_tensor *ac_make_counted_gather(const ac_maker *b, ac_tensor *x, ac_tensor *at)
 {
     ac_attrs a;
     ac_attrs_init(AC_OP_GATHER, &a);
     a.gather.axis = x->count_dim;
-    ac_tensor *in[] = {ac_build_counted_fill(b, x, 0), from_the_end(b, at, x->count)};
-    return in[0] && in[1] ? ac_build_op(b, AC_OP_GATHER, in, 2, &a, AC_NONE) : NULL;
+    ac_tensor *in[] = {ac_make_counted_fill(b, x, 0), from_the_end(b, at, x->count)};
+    return in[0] && in[1] ? ac_make_op(b, AC_OP_GATHER, in, 2, &a, AC_NONE) : NULL;
 }
 
 /* Sets the count of x aside, if it is of dimension d. */
@@ -262,7 +263,7 @@ static ac_tensor *aside(ac_tensor *x, int32_t d)
     return own;
 }
 
-ac_tensor *ac_build_gather_there(const ac_build *b, ac_tensor *x, int32_t d, ac_tensor *at)
+ac_tensor *ac_make_gather_there(const ac_maker *b, ac_tensor *x, int32_t d, ac_tensor *at)
 {
     ac_attrs a;
     if (!x || !at)
@@ -270,16 +271,16 @@ ac_tensor *ac_build_gather_there(const ac_build *b, ac_tensor *x, int32_t d, ac_
     ac_attrs_init(AC_OP_GATHER, &a);
     a.gather.axis = d;
     ac_tensor *own = aside(x, d), *in[] = {x, at};
-    ac_tensor *y = ac_build_op(b, AC_OP_GATHER, in, 2, &a, AC_NONE);
+    ac_tensor *y = ac_make_op(b, AC_OP_GATHER, in, 2, &a, AC_NONE);
     x->count = own;
     return y;
 }
 
-ac_tensor *ac_build_slice_there(const ac_build *b, ac_tensor *x, int32_t d, int64_t begin, int64_t size)
+ac_tensor *ac_make_slice_there(const ac_maker *b, ac_tensor *x, int32_t d, int64_t begin, int64_t size)
 {
     if (!x)
         return NULL;
-    ac_tensor *own = aside(x, d), *y = ac_build_slice(b, x, d, begin, size);
+    ac_tensor *own = aside(x, d), *y = ac_make_slice(b, x, d, begin, size);
     x->count = own;
     return y;
 }
@@ -292,7 +293,7 @@ static bool joins_alike(const ac_joined *j, const ac_graph *g, ac_tensor *const 
     return same;
 }
 
-static ac_tensor *joined_places(const ac_build *b, ac_tensor *const *x, int32_t n, int32_t axis)
+static ac_tensor *joined_places(const ac_maker *b, ac_tensor *const *x, int32_t n, int32_t axis)
 {
     const ac_joined *before = b->reading ? b->reading->joined : NULL;
     while (before && !joins_alike(before, b->g, x, n, axis))
@@ -309,16 +310,16 @@ static ac_tensor *joined_places(const ac_build *b, ac_tensor *const *x, int32_t 
         j.part.count[i] = x[i]->count;
         if (mask)
             mask->count = NULL;
-        flags[i] = x[i]->count ? ac_build_reshape(b, mask, 1, &size)
-                               : ac_build_broadcast(b, ac_build_number(b, AC_BOOL, 1), 1, &size);
+        flags[i] = x[i]->count ? ac_make_reshape(b, mask, 1, &size)
+                               : ac_make_broadcast(b, ac_make_number(b, AC_BOOL, 1), 1, &size);
     }
-    ac_tensor *all = ac_build_concat(b, flags, n, 0);
-    j.at = all ? ac_build_true(b, all) : NULL;
+    ac_tensor *all = ac_make_concat(b, flags, n, 0);
+    j.at = all ? ac_make_true(b, all) : NULL;
     note_joined(b, j);
     return j.at;
 }
 
-void ac_counted_erased(const ac_build *b)
+void ac_counted_erased(const ac_maker *b)
 {
     ac_joined **j = &b->reading->joined;
     while (*j)
@@ -328,23 +329,33 @@ void ac_counted_erased(const ac_build *b)
             *j = (*j)->next;
 }
 
-ac_tensor *ac_build_counted_concat(const ac_build *b, ac_tensor *const *x, int32_t n, int32_t axis)
+ac_tensor *ac_make_counted_concat(const ac_maker *b, ac_tensor *const *x, int32_t n, int32_t axis)
 {
     ac_attrs a;
-    ac_tensor **part = AC_NEW_N(b->cx->region, ac_tensor *, n), *updated = ac_build_updated(b, x, n, axis);
+    ac_tensor **part = AC_NEW_N(b->cx->region, ac_tensor *, n), *updated = ac_make_updated(b, x, n, axis);
     if (updated)
         return updated;
     for (int32_t i = 0; i < n; i++) {
         if (x[i]->count && x[i]->count_dim != axis)
-            return (void)ac_build_cannot(b, "dimension %d of '%s' %s depends on the data, and so does dimension %d",
-                                         x[i]->count_dim, x[i]->name, ac_shape_str(b->cx, x[i]), axis),
+            return (void)ac_cannot(b, "dimension %d of '%s' %s depends on the data, and so does dimension %d",
+                                   x[i]->count_dim, x[i]->name, ac_shape_str(b->cx, x[i]), axis),
                    NULL;
-        part[i] = ac_build_counted_fill(b, x[i], 0);
+        part[i] = ac_make_counted_fill(b, x[i], 0);
     }
     ac_attrs_init(AC_OP_GATHER, &a);
     a.gather.axis = axis;
-    ac_tensor *in[] = {ac_build_concat(b, part, n, axis), joined_places(b, x, n, axis)};
-    return in[0] && in[1] ? ac_build_op(b, AC_OP_GATHER, in, 2, &a, AC_NONE) : NULL;
+    ac_tensor *in[] = {ac_make_concat(b, part, n, axis), joined_places(b, x, n, axis)};
+    return in[0] && in[1] ? ac_make_op(b, AC_OP_GATHER, in, 2, &a, AC_NONE) : NULL;
+}
+
+ac_maker ac_reading_maker(ac_reading *r, ac_graph *g, const char *name, ac_place at)
+{
+    static const ac_maker_rules RULES = {.operands = ac_counted_operands,
+                                         .resolve = resolve,
+                                         .reshape = reshape,
+                                         .mean = ac_make_counted_mean,
+                                         .concat = ac_make_counted_concat};
+    return (ac_maker){.cx = r->cx, .g = g, .name = name, .base = name, .at = at, .rules = &RULES, .reading = r};
 }
 
 /* ------------------------------------------------------------------ outputs */

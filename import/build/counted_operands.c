@@ -40,14 +40,14 @@ static bool neutral(ac_op op, ac_dtype d, double *v)
     }
 }
 
-ac_tensor *ac_build_counted_neutral(const ac_build *b, ac_tensor *t, ac_op op)
+ac_tensor *ac_make_counted_neutral(const ac_maker *b, ac_tensor *t, ac_op op)
 {
     double v;
-    return !t || !t->count ? t : neutral(op, t->dtype, &v) ? ac_build_counted_fill(b, t, v) : NULL;
+    return !t || !t->count ? t : neutral(op, t->dtype, &v) ? ac_make_counted_fill(b, t, v) : NULL;
 }
 
 /* The dimensions that an operator with a neutral number works along, and whether its result still has them. */
-static bool axes_of(const ac_build *b, const ac_node *n, uint32_t *axes, bool *stay)
+static bool axes_of(const ac_maker *b, const ac_node *n, uint32_t *axes, bool *stay)
 {
     int32_t axis = n->in[0]->rank - 1;
     *stay = true;
@@ -107,7 +107,7 @@ static int32_t counted_together(ac_tensor *const *in, int32_t n_in, int32_t rank
 /* Operands of a broadcast that are counted by different tensors in one dimension, or some of them not at all. When the
  * model runs, these sizes are equal, or some are 1 and their single element is broadcast. So each operand is read only
  * where it has a meaning. */
-static bool align(const ac_build *b, ac_tensor *const *in, int32_t n_in, ac_tensor *own[3])
+static bool align(const ac_maker *b, ac_tensor *const *in, int32_t n_in, ac_tensor *own[3])
 {
     ac_tensor *count = NULL;
     int32_t rank = 0;
@@ -124,16 +124,16 @@ static bool align(const ac_build *b, ac_tensor *const *in, int32_t n_in, ac_tens
         own[i] = in[i];
         if (!own_count)
             continue;
-        ac_tensor *n = ac_build_counted_extent(b, in[i], in[i]->count_dim), *zero, *last;
-        zero = ac_build_number(b, AC_I64, 0);
-        last = ac_build_2(b, AC_OP_MAXIMUM, ac_build_2(b, AC_OP_SUB, n, ac_build_number(b, AC_I64, 1)), zero);
+        ac_tensor *n = ac_make_counted_extent(b, in[i], in[i]->count_dim), *zero, *last;
+        zero = ac_make_number(b, AC_I64, 0);
+        last = ac_make_2(b, AC_OP_MAXIMUM, ac_make_2(b, AC_OP_SUB, n, ac_make_number(b, AC_I64, 1)), zero);
         a.gather.axis = in[i]->count_dim;
         in[i]->count = NULL;
-        ac_tensor *of[] = {in[i], ac_build_2(b, AC_OP_MINIMUM, ac_build_iota(b, whole ? whole : most), last)};
-        own[i] = of[1] ? ac_build_op(b, AC_OP_GATHER, of, 2, &a, AC_NONE) : NULL;
+        ac_tensor *of[] = {in[i], ac_make_2(b, AC_OP_MINIMUM, ac_make_iota(b, whole ? whole : most), last)};
+        own[i] = of[1] ? ac_make_op(b, AC_OP_GATHER, of, 2, &a, AC_NONE) : NULL;
         in[i]->count = own_count;
-        ac_tensor *single = count ? ac_build_2(b, AC_OP_EQUAL, count, ac_build_number(b, AC_I64, 1)) : NULL;
-        count = count ? ac_build_select(b, single, n, count) : n;
+        ac_tensor *single = count ? ac_make_2(b, AC_OP_EQUAL, count, ac_make_number(b, AC_I64, 1)) : NULL;
+        count = count ? ac_make_select(b, single, n, count) : n;
         if (!own[i] || !count)
             return false;
     }
@@ -144,7 +144,7 @@ static bool align(const ac_build *b, ac_tensor *const *in, int32_t n_in, ac_tens
 }
 
 /* Along what is counted the last elements that have a meaning become the last of all: reversed they are the first. */
-static bool reverse(const ac_build *b, ac_tensor *const *in, ac_tensor *own[3])
+static bool reverse(const ac_maker *b, ac_tensor *const *in, ac_tensor *own[3])
 {
     ac_tensor *x = in[0], *count = x->count;
     const void *data = count && ac_tensor_is_const(in[1]) ? ac_tensor_force(b->cx, in[1]) : NULL;
@@ -159,20 +159,20 @@ static bool reverse(const ac_build *b, ac_tensor *const *in, ac_tensor *own[3])
     ac_attrs_init(AC_OP_GATHER, &a);
     a.gather.axis = x->count_dim;
     const int64_t size = x->dim[x->count_dim];
-    ac_tensor *n = ac_build_counted_extent(b, x, x->count_dim), *zero = ac_build_number(b, AC_I64, 0);
-    ac_tensor *all = ac_build_number(b, AC_I64, (double)size);
-    ac_tensor *at = ac_build_2(b, AC_OP_SUB, ac_build_iota(b, size), all);
-    at = ac_build_2(b, AC_OP_MAXIMUM, ac_build_2(b, AC_OP_ADD, at, n), zero);
+    ac_tensor *n = ac_make_counted_extent(b, x, x->count_dim), *zero = ac_make_number(b, AC_I64, 0);
+    ac_tensor *all = ac_make_number(b, AC_I64, (double)size);
+    ac_tensor *at = ac_make_2(b, AC_OP_SUB, ac_make_iota(b, size), all);
+    at = ac_make_2(b, AC_OP_MAXIMUM, ac_make_2(b, AC_OP_ADD, at, n), zero);
     x->count = NULL;
     ac_tensor *of[] = {x, at};
-    own[0] = at ? ac_build_op(b, AC_OP_GATHER, of, 2, &a, AC_NONE) : NULL;
+    own[0] = at ? ac_make_op(b, AC_OP_GATHER, of, 2, &a, AC_NONE) : NULL;
     own[1] = in[1];
     x->count = count;
     return ac_counted_as(own[0], count, x->count_dim) != NULL;
 }
 
 /* Products are summed over a dimension of both: what has no meaning there is 0. */
-static bool matmul(const ac_build *b, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_attrs *a,
+static bool matmul(const ac_maker *b, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_attrs *a,
                    ac_tensor *own[3])
 {
     const bool dense = op == AC_OP_FULLY_CONNECTED;
@@ -183,14 +183,14 @@ static bool matmul(const ac_build *b, ac_op op, ac_tensor *const *in, int32_t n_
         own[i] = in[i];
     for (int32_t i = 0; i < 2; i++)
         if (in[i]->count && in[i]->count_dim == sum[i]) {
-            own[i] = ac_build_counted_fill(b, in[i], 0);
+            own[i] = ac_make_counted_fill(b, in[i], 0);
             any = true;
         }
     return any && own[0] && own[1];
 }
 
 /* Sums and the like of segments: what has no meaning changes nothing, in the first one. */
-static bool segments(const ac_build *b, ac_op op, ac_tensor *const *in, ac_tensor *own[3])
+static bool segments(const ac_maker *b, ac_op op, ac_tensor *const *in, ac_tensor *own[3])
 {
     static const ac_op AS[][2] = {{AC_OP_UNSORTED_SEGMENT_SUM, AC_OP_SUM},
                                   {AC_OP_UNSORTED_SEGMENT_PROD, AC_OP_REDUCE_PROD},
@@ -201,24 +201,24 @@ static bool segments(const ac_build *b, ac_op op, ac_tensor *const *in, ac_tenso
         as = AS[i][0] == op ? AS[i][1] : as;
     if (as == AC_OP_NONE || !in[1]->count || !in[0]->count || in[0]->count_dim != in[1]->count_dim)
         return false;
-    own[0] = ac_build_counted_neutral(b, in[0], as);
-    own[1] = ac_build_counted_fill(b, in[1], 0);
+    own[0] = ac_make_counted_neutral(b, in[0], as);
+    own[1] = ac_make_counted_fill(b, in[1], 0);
     own[2] = in[2];
     return own[0] && own[1];
 }
 
 /* Indices and values of a scatter that adds: 0 is added to the first element. */
-static bool scatter(const ac_build *b, ac_tensor *const *in, ac_tensor *own[3])
+static bool scatter(const ac_maker *b, ac_tensor *const *in, ac_tensor *own[3])
 {
     if (in[0]->count && in[0]->count_dim == in[0]->rank - 1)
         return false;
-    own[0] = ac_build_counted_fill(b, in[0], 0);
-    own[1] = ac_build_counted_fill(b, in[1], 0);
+    own[0] = ac_make_counted_fill(b, in[0], 0);
+    own[1] = ac_make_counted_fill(b, in[1], 0);
     own[2] = in[2];
     return own[0] && own[1] && (own[0] != in[0] || own[1] != in[1]);
 }
 
-bool ac_counted_operands(const ac_build *b, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_attrs *attrs,
+bool ac_counted_operands(const ac_maker *b, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_attrs *attrs,
                          ac_tensor *own[3])
 {
     ac_node probe = {.op = op, .name = b->name, .at = b->at, .in = (ac_tensor **)(uintptr_t)in, .n_in = n_in};
@@ -243,24 +243,24 @@ bool ac_counted_operands(const ac_build *b, ac_op op, ac_tensor *const *in, int3
     own[0] = in[0];
     own[1] = n_in > 1 ? in[1] : NULL;
     if (op == AC_OP_GATHER_ND && in[0]->count && in[1]->rank > 0 && in[0]->count_dim < in[1]->dim[in[1]->rank - 1]) {
-        own[0] = ac_build_counted_fill(b, in[0], 0); /* indices are of elements that have a meaning */
+        own[0] = ac_make_counted_fill(b, in[0], 0); /* indices are of elements that have a meaning */
         if (!in[1]->count)
             return own[0] != NULL;
     }
     if ((op == AC_OP_GATHER || op == AC_OP_GATHER_ND) && in[1]->count) {
-        own[1] = ac_counted_as(ac_build_counted_fill(b, in[1], 0), in[1]->count, in[1]->count_dim);
+        own[1] = ac_counted_as(ac_make_counted_fill(b, in[1], 0), in[1]->count, in[1]->count_dim);
         return own[0] && own[1];
     }
     if (!in[0]->count || !neutral(op, in[0]->dtype, &v) || !axes_of(b, &probe, &axes, &stay) ||
         !(axes >> in[0]->count_dim & 1))
         return false;
-    own[0] = ac_build_counted_fill(b, in[0], v);
+    own[0] = ac_make_counted_fill(b, in[0], v);
     if (stay)
         (void)ac_counted_as(own[0], in[0]->count, in[0]->count_dim);
     return own[0] != NULL;
 }
 
-bool ac_counted_mean(const ac_build *b, ac_tensor *const *in, int32_t n_in, const ac_attrs *attrs, uint32_t *axes)
+bool ac_counted_mean(const ac_maker *b, ac_tensor *const *in, int32_t n_in, const ac_attrs *attrs, uint32_t *axes)
 {
     const ac_node probe = {.op = AC_OP_MEAN,
                            .name = b->name,

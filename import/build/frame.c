@@ -21,37 +21,37 @@ int64_t ac_frame_reach(const ac_frame *w, int32_t d)
 
 /* ------------------------------------------------------------------ channels */
 
-ac_tensor *ac_channels_last(const ac_build *b, ac_tensor *x)
+ac_tensor *ac_channels_last(const ac_maker *b, ac_tensor *x)
 {
     static const int32_t ROW[AC_MAX_RANK] = {0, 2, 1};
     if (!x || x->rank == 4)
-        return ac_build_transpose(b, x, TO_LAST);
-    x = ac_build_transpose(b, x, ROW);
-    return x ? ac_build_reshape(b, x, 4, (int64_t[]){x->dim[0], 1, x->dim[1], x->dim[2]}) : NULL;
+        return ac_make_transpose(b, x, TO_LAST);
+    x = ac_make_transpose(b, x, ROW);
+    return x ? ac_make_reshape(b, x, 4, (int64_t[]){x->dim[0], 1, x->dim[1], x->dim[2]}) : NULL;
 }
 
-ac_tensor *ac_channels_first(const ac_build *b, ac_tensor *y, int32_t m)
+ac_tensor *ac_channels_first(const ac_maker *b, ac_tensor *y, int32_t m)
 {
     static const int32_t ROW[AC_MAX_RANK] = {0, 2, 1};
     if (!y || m == 2)
-        return ac_build_transpose(b, y, TO_FIRST);
-    return ac_build_transpose(b, ac_build_reshape(b, y, 3, (int64_t[]){y->dim[0], y->dim[2], y->dim[3]}), ROW);
+        return ac_make_transpose(b, y, TO_FIRST);
+    return ac_make_transpose(b, ac_make_reshape(b, y, 3, (int64_t[]){y->dim[0], y->dim[2], y->dim[3]}), ROW);
 }
 
 /* Dimension 1 moved to the end, or the end to dimension 1; any rank. */
-static ac_tensor *turn(const ac_build *b, ac_tensor *x, bool last)
+static ac_tensor *turn(const ac_maker *b, ac_tensor *x, bool last)
 {
     int32_t to_last[AC_MAX_RANK], back[AC_MAX_RANK];
     if (!x)
         return NULL;
-    ac_build_axis_last(x->rank, 1, to_last, back);
-    return ac_build_transpose(b, x, last ? to_last : back);
+    ac_perm_axis_last(x->rank, 1, to_last, back);
+    return ac_make_transpose(b, x, last ? to_last : back);
 }
 
 /* Weights [O,I,K] or [O,I,KH,KW] with height 1 put in. */
-static ac_tensor *kernel_2d(const ac_build *b, ac_tensor *w)
+static ac_tensor *kernel_2d(const ac_maker *b, ac_tensor *w)
 {
-    return !w || w->rank == 4 ? w : ac_build_reshape(b, w, 4, (int64_t[]){w->dim[0], w->dim[1], 1, w->dim[2]});
+    return !w || w->rank == 4 ? w : ac_make_reshape(b, w, 4, (int64_t[]){w->dim[0], w->dim[1], 1, w->dim[2]});
 }
 
 /* ------------------------------------------------------------------ convolutions */
@@ -70,7 +70,7 @@ static void conv_attrs(const ac_frame *w, ac_attrs_conv *a)
 }
 
 /* x [N,S..,C], weights [K..,C/groups,O]; the result [N,O,S..]. */
-static ac_tensor *conv_nd(const ac_build *b, ac_tensor *x, ac_tensor *weights, ac_tensor *bias, const ac_frame *w,
+static ac_tensor *conv_nd(const ac_maker *b, ac_tensor *x, ac_tensor *weights, ac_tensor *bias, const ac_frame *w,
                           int64_t groups)
 {
     const int32_t from = AC_SPATIAL - w->m;
@@ -81,16 +81,16 @@ static ac_tensor *conv_nd(const ac_build *b, ac_tensor *x, ac_tensor *weights, a
         pads[2 * d] = w->before[from + d];
         pads[2 * d + 1] = w->after[from + d];
     }
-    a.conv_nd.strides = ac_build_list(b, w->m, w->stride + from);
-    a.conv_nd.dilations = ac_build_list(b, w->m, w->dil + from);
-    a.conv_nd.pads = ac_build_list(b, 2 * w->m, pads);
+    a.conv_nd.strides = ac_make_list(b, w->m, w->stride + from);
+    a.conv_nd.dilations = ac_make_list(b, w->m, w->dil + from);
+    a.conv_nd.pads = ac_make_list(b, 2 * w->m, pads);
     a.conv_nd.groups = (int32_t)groups;
     ac_tensor *in[] = {x, weights, bias};
-    return turn(b, ac_build_op(b, AC_OP_CONV_ND, in, bias ? 3 : 2, &a, AC_NONE), false);
+    return turn(b, ac_make_op(b, AC_OP_CONV_ND, in, bias ? 3 : 2, &a, AC_NONE), false);
 }
 
 /* x [N,H,W,C], weights [C,1,KH,KW] or [O,C/groups,KH,KW]. */
-static ac_tensor *conv_2d(const ac_build *b, ac_tensor *x, ac_tensor *weights, ac_tensor *bias, const ac_frame *w,
+static ac_tensor *conv_2d(const ac_maker *b, ac_tensor *x, ac_tensor *weights, ac_tensor *bias, const ac_frame *w,
                           bool depthwise)
 {
     static const int32_t DEPTHWISE[AC_MAX_RANK] = {1, 2, 3, 0};
@@ -99,11 +99,11 @@ static ac_tensor *conv_2d(const ac_build *b, ac_tensor *x, ac_tensor *weights, a
     ac_attrs_init(op, &a);
     conv_attrs(w, &a.conv);
     a.conv.zero = w->zero;
-    ac_tensor *in[] = {x, ac_build_transpose(b, weights, depthwise ? DEPTHWISE : TO_LAST), bias};
-    return ac_channels_first(b, ac_build_op(b, op, in, bias ? 3 : 2, &a, AC_NONE), w->m);
+    ac_tensor *in[] = {x, ac_make_transpose(b, weights, depthwise ? DEPTHWISE : TO_LAST), bias};
+    return ac_channels_first(b, ac_make_op(b, op, in, bias ? 3 : 2, &a, AC_NONE), w->m);
 }
 
-ac_tensor *ac_frame_conv(const ac_build *b, ac_tensor *x, ac_tensor *weights, ac_tensor *bias, const ac_frame *w,
+ac_tensor *ac_frame_conv(const ac_maker *b, ac_tensor *x, ac_tensor *weights, ac_tensor *bias, const ac_frame *w,
                          int64_t groups)
 {
     if (!x || !weights)
@@ -115,14 +115,14 @@ ac_tensor *ac_frame_conv(const ac_build *b, ac_tensor *x, ac_tensor *weights, ac
     int32_t perm[AC_MAX_RANK]; /* [O,I,K..] -> [K..,I,O] */
     for (int32_t d = 0; d < x->rank; d++)
         perm[d] = d < w->m ? d + 2 : x->rank - 1 - d;
-    weights = ac_build_transpose(b, weights, perm);
+    weights = ac_make_transpose(b, weights, perm);
     return conv_nd(b, turn(b, x, true), weights, bias, w, groups);
 }
 
 /* ------------------------------------------------------------------ transposed convolutions */
 
 /* x with step - 1 zeros between neighbours along dimension d. */
-static ac_tensor *spread(const ac_build *b, ac_tensor *x, int32_t d, int64_t step)
+static ac_tensor *spread(const ac_maker *b, ac_tensor *x, int32_t d, int64_t step)
 {
     int64_t outer = 1, inner = 1, dim[AC_MAX_RANK];
     if (!x || step == 1)
@@ -133,14 +133,14 @@ static ac_tensor *spread(const ac_build *b, ac_tensor *x, int32_t d, int64_t ste
         *(k < d ? &outer : &inner) *= k == d ? 1 : x->dim[k];
     }
     const int64_t none[4] = {0}, back[4] = {0, 0, step - 1, 0};
-    ac_tensor *y = ac_build_reshape(b, x, 4, (int64_t[]){outer, x->dim[d], 1, inner});
-    y = ac_build_reshape(b, ac_build_pad(b, y, none, back, NULL), rank, dim);
-    return ac_build_slice(b, y, d, 0, dim[d] - step + 1);
+    ac_tensor *y = ac_make_reshape(b, x, 4, (int64_t[]){outer, x->dim[d], 1, inner});
+    y = ac_make_reshape(b, ac_make_pad(b, y, none, back, NULL), rank, dim);
+    return ac_make_slice(b, y, d, 0, dim[d] - step + 1);
 }
 
 /* x [N,S..,C] as a plain convolution with the kernel turned round meets it, and its window: w gets stride 1 and other
  * pads; where they would be negative, x is cut. */
-static ac_tensor *spread_all(const ac_build *b, ac_tensor *x, ac_frame *w, const int64_t out[AC_SPATIAL])
+static ac_tensor *spread_all(const ac_maker *b, ac_tensor *x, ac_frame *w, const int64_t out[AC_SPATIAL])
 {
     for (int32_t i = 0; x && i < x->rank - 2; i++) {
         const int32_t d = AC_SPATIAL - (x->rank - 2) + i;
@@ -154,11 +154,11 @@ static ac_tensor *spread_all(const ac_build *b, ac_tensor *x, ac_frame *w, const
             return NULL;
         }
         if (before < 0) /* results that only the front reaches are cut off */
-            x = ac_build_slice(b, x, i + 1, -before, x->dim[i + 1] + before);
+            x = ac_make_slice(b, x, i + 1, -before, x->dim[i + 1] + before);
         w->before[d] = before > 0 ? before : 0;
         w->after[d] = x ? n - 1 + reach - x->dim[i + 1] - w->before[d] : 0;
         if (w->after[d] < 0)
-            x = ac_build_slice(b, x, i + 1, 0, x->dim[i + 1] + w->after[d]);
+            x = ac_make_slice(b, x, i + 1, 0, x->dim[i + 1] + w->after[d]);
         w->after[d] = w->after[d] > 0 ? w->after[d] : 0;
         w->stride[d] = 1;
     }
@@ -166,7 +166,7 @@ static ac_tensor *spread_all(const ac_build *b, ac_tensor *x, ac_frame *w, const
 }
 
 /* The convolution of the spread image with the kernel turned round: any number of dimensions, dilated. */
-static ac_tensor *tconv_nd(const ac_build *b, ac_tensor *x, ac_tensor *weights, ac_tensor *bias, ac_frame w,
+static ac_tensor *tconv_nd(const ac_maker *b, ac_tensor *x, ac_tensor *weights, ac_tensor *bias, ac_frame w,
                            int64_t groups, const int64_t out[AC_SPATIAL])
 {
     const int32_t m = w.m, rank = m + 2;
@@ -188,23 +188,23 @@ static ac_tensor *tconv_nd(const ac_build *b, ac_tensor *x, ac_tensor *weights, 
     whole[m] = in_channels;
     whole[m + 1] = groups * channels;
     x = spread_all(b, turn(b, x, true), &w, out);
-    weights = ac_build_transpose(b, ac_build_reshape(b, weights, rank + 1, split), perm);
-    ac_tensor *reversed = ac_build_ints(b, m, axes);
-    weights = ac_build_2(b, AC_OP_REVERSE_V2, ac_build_reshape(b, weights, rank, whole), reversed);
+    weights = ac_make_transpose(b, ac_make_reshape(b, weights, rank + 1, split), perm);
+    ac_tensor *reversed = ac_make_ints(b, m, axes);
+    weights = ac_make_2(b, AC_OP_REVERSE_V2, ac_make_reshape(b, weights, rank, whole), reversed);
     return conv_nd(b, x, weights, bias, &w, groups);
 }
 
 /* One channel in and out for each group: the same with a depthwise convolution. */
-static ac_tensor *tconv_depthwise(const ac_build *b, ac_tensor *x, ac_tensor *weights, ac_tensor *bias, ac_frame w,
+static ac_tensor *tconv_depthwise(const ac_maker *b, ac_tensor *x, ac_tensor *weights, ac_tensor *bias, ac_frame w,
                                   const int64_t out[AC_SPATIAL])
 {
-    ac_tensor *axes = ac_build_ints(b, 2, (int64_t[]){2, 3});
-    ac_tensor *kernel = ac_build_2(b, AC_OP_REVERSE_V2, kernel_2d(b, weights), axes);
+    ac_tensor *axes = ac_make_ints(b, 2, (int64_t[]){2, 3});
+    ac_tensor *kernel = ac_make_2(b, AC_OP_REVERSE_V2, kernel_2d(b, weights), axes);
     x = spread_all(b, ac_channels_last(b, x), &w, out);
     return conv_2d(b, x, kernel, bias, &w, true);
 }
 
-ac_tensor *ac_frame_tconv(const ac_build *b, ac_tensor *x, ac_tensor *weights, ac_tensor *bias, const ac_frame *w,
+ac_tensor *ac_frame_tconv(const ac_maker *b, ac_tensor *x, ac_tensor *weights, ac_tensor *bias, const ac_frame *w,
                           int64_t groups, const int64_t out[AC_SPATIAL])
 {
     static const int32_t WEIGHTS[AC_MAX_RANK] = {1, 2, 3, 0}; /* [I,O,KH,KW] -> [O,KH,KW,I] */
@@ -225,19 +225,19 @@ ac_tensor *ac_frame_tconv(const ac_build *b, ac_tensor *x, ac_tensor *weights, a
         return NULL;
     const int64_t ic = x->dim[3] / groups, oc = weights->dim[1];
     for (int64_t g = 0; g < groups; g++) {
-        ac_tensor *xg = groups == 1 ? x : ac_build_slice(b, x, 3, g * ic, ic);
-        ac_tensor *wg = groups == 1 ? weights : ac_build_slice(b, weights, 0, g * ic, ic);
-        ac_tensor *bg = groups == 1 || !bias ? bias : ac_build_slice(b, bias, 0, g * oc, oc);
-        ac_tensor *in[] = {ac_build_ints(b, 4, (int64_t[]){x->dim[0], w->m > 1 ? out[H] : 1, out[W], oc}),
-                           ac_build_transpose(b, wg, WEIGHTS), xg, bg};
-        part[g] = ac_build_op(b, AC_OP_TRANSPOSE_CONV, in, bg ? 4 : 3, &a, AC_NONE);
+        ac_tensor *xg = groups == 1 ? x : ac_make_slice(b, x, 3, g * ic, ic);
+        ac_tensor *wg = groups == 1 ? weights : ac_make_slice(b, weights, 0, g * ic, ic);
+        ac_tensor *bg = groups == 1 || !bias ? bias : ac_make_slice(b, bias, 0, g * oc, oc);
+        ac_tensor *in[] = {ac_make_ints(b, 4, (int64_t[]){x->dim[0], w->m > 1 ? out[H] : 1, out[W], oc}),
+                           ac_make_transpose(b, wg, WEIGHTS), xg, bg};
+        part[g] = ac_make_op(b, AC_OP_TRANSPOSE_CONV, in, bg ? 4 : 3, &a, AC_NONE);
     }
-    return ac_channels_first(b, groups == 1 ? part[0] : ac_build_concat(b, part, (int32_t)groups, 3), w->m);
+    return ac_channels_first(b, groups == 1 ? part[0] : ac_make_concat(b, part, (int32_t)groups, 3), w->m);
 }
 
 /* ------------------------------------------------------------------ pools */
 
-static ac_tensor *pool_2d(const ac_build *b, ac_op op, ac_tensor *x, const int64_t kernel[2], const int64_t stride[2],
+static ac_tensor *pool_2d(const ac_maker *b, ac_op op, ac_tensor *x, const int64_t kernel[2], const int64_t stride[2],
                           const int64_t before[2], const int64_t after[2])
 {
     ac_attrs a;
@@ -251,12 +251,12 @@ static ac_tensor *pool_2d(const ac_build *b, ac_op op, ac_tensor *x, const int64
     a.pool.pad_b = (int32_t)after[0];
     a.pool.pad_l = (int32_t)before[1];
     a.pool.pad_r = (int32_t)after[1];
-    return x ? ac_build_op(b, op, &x, 1, &a, AC_NONE) : NULL;
+    return x ? ac_make_op(b, op, &x, 1, &a, AC_NONE) : NULL;
 }
 
 /* [N,D,H,W,C], channels last: first over the planes, then over the depth. Maxima and averages do not mind: the number
  * of elements in a window is a product of the numbers along each dimension. */
-static ac_tensor *pool_3d(const ac_build *b, ac_op op, ac_tensor *x, const ac_frame *w)
+static ac_tensor *pool_3d(const ac_maker *b, ac_op op, ac_tensor *x, const ac_frame *w)
 {
     enum { D = AC_HEIGHT - 1 };
     const int64_t kernel[2] = {w->kernel[D], 1}, stride[2] = {w->stride[D], 1}, before[2] = {w->before[D], 0};
@@ -264,16 +264,16 @@ static ac_tensor *pool_3d(const ac_build *b, ac_op op, ac_tensor *x, const ac_fr
     if (!x)
         return NULL;
     const int64_t batch = x->dim[0], depth = x->dim[1], c = x->dim[4];
-    x = ac_build_reshape(b, x, 4, (int64_t[]){batch * depth, x->dim[2], x->dim[3], c});
+    x = ac_make_reshape(b, x, 4, (int64_t[]){batch * depth, x->dim[2], x->dim[3], c});
     x = pool_2d(b, op, x, w->kernel + H, w->stride + H, w->before + H, w->after + H);
     if (!x)
         return NULL;
     const int64_t h = x->dim[1], v = x->dim[2];
-    x = pool_2d(b, op, ac_build_reshape(b, x, 4, (int64_t[]){batch, depth, h * v, c}), kernel, stride, before, after);
-    return x ? ac_build_reshape(b, x, 5, (int64_t[]){batch, x->dim[1], h, v, c}) : NULL;
+    x = pool_2d(b, op, ac_make_reshape(b, x, 4, (int64_t[]){batch, depth, h * v, c}), kernel, stride, before, after);
+    return x ? ac_make_reshape(b, x, 5, (int64_t[]){batch, x->dim[1], h, v, c}) : NULL;
 }
 
-ac_tensor *ac_frame_pool(const ac_build *b, ac_op op, ac_tensor *x, const ac_frame *w)
+ac_tensor *ac_frame_pool(const ac_maker *b, ac_op op, ac_tensor *x, const ac_frame *w)
 {
     int64_t front[AC_MAX_RANK] = {0}, back[AC_MAX_RANK] = {0};
     const int32_t first = AC_SPATIAL - (w->m == 3 ? 3 : 2); /* what comes after N in the channels-last form */
@@ -281,13 +281,13 @@ ac_tensor *ac_frame_pool(const ac_build *b, ac_op op, ac_tensor *x, const ac_fra
         front[1 + d - first] = w->front[d];
         back[1 + d - first] = w->back[d];
     }
-    x = ac_build_pad(b, w->m == 3 ? turn(b, x, true) : ac_channels_last(b, x), front, back, NULL);
+    x = ac_make_pad(b, w->m == 3 ? turn(b, x, true) : ac_channels_last(b, x), front, back, NULL);
     if (w->m == 3)
         return turn(b, pool_3d(b, op, x, w), false);
     return ac_channels_first(b, pool_2d(b, op, x, w->kernel + H, w->stride + H, w->before + H, w->after + H), w->m);
 }
 
-ac_tensor *ac_frame_lrn(const ac_build *b, ac_tensor *x, int64_t size, double alpha, double beta, double k)
+ac_tensor *ac_frame_lrn(const ac_maker *b, ac_tensor *x, int64_t size, double alpha, double beta, double k)
 {
     ac_attrs a;
     ac_attrs_init(AC_OP_LRN, &a);
@@ -296,14 +296,13 @@ ac_tensor *ac_frame_lrn(const ac_build *b, ac_tensor *x, int64_t size, double al
     a.lrn.alpha = (float)(alpha / (double)size);
     a.lrn.beta = (float)beta;
     x = ac_channels_last(b, x);
-    return ac_channels_first(b, x ? ac_build_op(b, AC_OP_LRN, &x, 1, &a, AC_NONE) : NULL, 2);
+    return ac_channels_first(b, x ? ac_make_op(b, AC_OP_LRN, &x, 1, &a, AC_NONE) : NULL, 2);
 }
 
-ac_tensor *ac_frame_regions(const ac_build *b, ac_op op, ac_tensor *x, ac_tensor *roi, const ac_attrs *a)
+ac_tensor *ac_frame_regions(const ac_maker *b, ac_op op, ac_tensor *x, ac_tensor *roi, const ac_attrs *a)
 {
     const int64_t regions = roi ? roi->dim[0] : 0;
-    ac_tensor *image = ac_build_cast(b, ac_build_slice(b, roi, 1, 0, 1), AC_I32);
-    ac_tensor *in[] = {ac_channels_last(b, x), ac_build_slice(b, roi, 1, 1, 4),
-                       ac_build_reshape(b, image, 1, &regions)};
-    return ac_channels_first(b, in[0] && in[1] && in[2] ? ac_build_op(b, op, in, 3, a, AC_NONE) : NULL, 2);
+    ac_tensor *image = ac_make_cast(b, ac_make_slice(b, roi, 1, 0, 1), AC_I32);
+    ac_tensor *in[] = {ac_channels_last(b, x), ac_make_slice(b, roi, 1, 1, 4), ac_make_reshape(b, image, 1, &regions)};
+    return ac_channels_first(b, in[0] && in[1] && in[2] ? ac_make_op(b, op, in, 3, a, AC_NONE) : NULL, 2);
 }

@@ -8,11 +8,11 @@
  *     ac_tensor *y = ac_frame_conv(b, x, weights, bias, &w, groups);
  *
  * The caller has checked that the numbers make sense (kernel, stride and dilation at least 1, pads at least 0, groups
- * that divide); shape rules check the rest. Operands may be NULL, as everywhere in build.h. Images of one dimension
+ * that divide); shape rules check the rest. Operands may be NULL, as everywhere in maker.h. Images of one dimension
  * become rows of height 1. */
 #ifndef AC_IMPORT_BUILD_FRAME_H
 #define AC_IMPORT_BUILD_FRAME_H
-#include "import/build/build.h"
+#include "ir/make/maker.h"
 
 /* What an image has fewer of is at the end: .., depth, height, width. */
 enum { AC_SPATIAL = AC_MAX_RANK - 2, AC_HEIGHT = AC_SPATIAL - 2, AC_WIDTH = AC_SPATIAL - 1 };
@@ -30,23 +30,23 @@ void ac_frame_open(ac_frame *w, const ac_tensor *x); /* x has at least 3 dimensi
 int64_t ac_frame_reach(const ac_frame *w, int32_t d);
 
 /* weights [O,I/groups,K..], bias [O] or NULL. */
-ac_tensor *ac_frame_conv(const ac_build *b, ac_tensor *x, ac_tensor *weights, ac_tensor *bias, const ac_frame *w,
+ac_tensor *ac_frame_conv(const ac_maker *b, ac_tensor *x, ac_tensor *weights, ac_tensor *bias, const ac_frame *w,
                          int64_t groups);
 /* weights [I,O/groups,K..]; the result has out[d] elements along d: stride * (in - 1) + reach - before - after. */
-ac_tensor *ac_frame_tconv(const ac_build *b, ac_tensor *x, ac_tensor *weights, ac_tensor *bias, const ac_frame *w,
+ac_tensor *ac_frame_tconv(const ac_maker *b, ac_tensor *x, ac_tensor *weights, ac_tensor *bias, const ac_frame *w,
                           int64_t groups, const int64_t out[AC_SPATIAL]);
 /* op: MAX_POOL_2D, AVERAGE_POOL_2D or L2_POOL_2D. One to three spatial dimensions. */
-ac_tensor *ac_frame_pool(const ac_build *b, ac_op op, ac_tensor *x, const ac_frame *w);
+ac_tensor *ac_frame_pool(const ac_maker *b, ac_op op, ac_tensor *x, const ac_frame *w);
 
 /* x / (k + alpha / size * the sum of `size` squares round it along the channels)^beta; x [N,C,H,W], size odd. */
-ac_tensor *ac_frame_lrn(const ac_build *b, ac_tensor *x, int64_t size, double alpha, double beta, double k);
+ac_tensor *ac_frame_lrn(const ac_maker *b, ac_tensor *x, int64_t size, double alpha, double beta, double k);
 
 /* op: ROI_POOL or ROI_ALIGN with its attributes. x [N,C,H,W]; roi [R,5], f32: the number of an image, x1, y1, x2, y2.
  * -> [R,C,height,width] */
-ac_tensor *ac_frame_regions(const ac_build *b, ac_op op, ac_tensor *x, ac_tensor *roi, const ac_attrs *a);
+ac_tensor *ac_frame_regions(const ac_maker *b, ac_op op, ac_tensor *x, ac_tensor *roi, const ac_attrs *a);
 
 /* [N,C,L] -> [N,1,L,C], [N,C,H,W] -> [N,H,W,C]; and back, m spatial dimensions. */
-ac_tensor *ac_channels_last(const ac_build *b, ac_tensor *x);
-ac_tensor *ac_channels_first(const ac_build *b, ac_tensor *y, int32_t m);
+ac_tensor *ac_channels_last(const ac_maker *b, ac_tensor *x);
+ac_tensor *ac_channels_first(const ac_maker *b, ac_tensor *y, int32_t m);
 
 #endif

@@ -2,10 +2,11 @@
 #include "import/build/operands.h"
 #include "import/build/bounds.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 
-int ac_build_cannot(const ac_build *b, const char *fmt, ...)
+int ac_cannot(const ac_maker *b, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -14,7 +15,7 @@ int ac_build_cannot(const ac_build *b, const char *fmt, ...)
     return ac_refuse(b->reading, b->at, E0108, b->at.op, reason, NULL);
 }
 
-int ac_build_bad(const ac_build *b, const char *fmt, ...)
+int ac_bad(const ac_maker *b, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -23,7 +24,7 @@ int ac_build_bad(const ac_build *b, const char *fmt, ...)
     return ac_error(b->cx, b->at, E0104, "%s", what);
 }
 
-int ac_operand_count(const ac_build *b, const ac_operator *row, int32_t n_in, const char *what)
+int ac_operand_count(const ac_maker *b, const ac_operator *row, int32_t n_in, const char *what)
 {
     if (n_in >= row->min_in && n_in <= row->max_in)
         return AC_OK;
@@ -32,30 +33,84 @@ int ac_operand_count(const ac_build *b, const ac_operator *row, int32_t n_in, co
 
 /* ------------------------------------------------------------------ halves */
 
-int ac_operand_widen(const ac_build *b, ac_tensor **in, int32_t n_in, ac_dtype *half)
+int ac_operand_widen(const ac_maker *b, ac_tensor **in, int32_t n_in, ac_dtype *half)
 {
     for (int32_t i = 0; i < n_in; i++) {
         if (!in[i] || (in[i]->dtype != AC_F16 && in[i]->dtype != AC_BF16))
             continue;
         if (*half == AC_NONE)
             *half = in[i]->dtype;
-        in[i] = ac_build_cast(b, in[i], AC_F32);
+        in[i] = ac_make_cast(b, in[i], AC_F32);
         if (!in[i])
             return AC_FAIL;
     }
     return AC_OK;
 }
 
-ac_tensor *ac_operand_narrow(const ac_build *b, ac_tensor *y, ac_dtype half)
+ac_tensor *ac_operand_narrow(const ac_maker *b, ac_tensor *y, ac_dtype half)
 {
-    return y && half != AC_NONE && y->dtype == AC_F32 ? ac_build_cast(b, y, half) : y;
+    return y && half != AC_NONE && y->dtype == AC_F32 ? ac_make_cast(b, y, half) : y;
 }
 
 /* ------------------------------------------------------------------ values */
 
+int ac_operand_axis(const ac_maker *b, int64_t axis, int32_t rank, int32_t *out)
+{
+    if (axis < -(int64_t)rank || axis >= rank)
+        return ac_error(b->cx, b->at, E0103, "axis %" PRId64 " is out of range for %d dimensions", axis, rank);
+    *out = (int32_t)(axis < 0 ? axis + rank : axis);
+    return AC_OK;
+}
+
+enum { KNOWN_DEPTH = 32, KNOWN_SIZE = 4096, KNOWN_VISITS = 1024 };
+
+static ac_tensor *specialise(const ac_maker *b, ac_tensor *t, int32_t *visits, int32_t depth)
+{
+    ac_tensor *in[8];
+    if (ac_tensor_is_const(t))
+        return t;
+    if (ac_tensor_count(t) > KNOWN_SIZE || depth > KNOWN_DEPTH || --*visits < 0) /* shared operands are visited anew */
+        return NULL;
+    if (t->input)
+        return t->given ? ac_tensor_const(b->g, t->name, t->dtype, t->rank, t->dim, t->given) : NULL;
+    const ac_node *m = t->def;
+    if (!m || m->n_in > 8 || m->n_out != 1 || ac_ops[m->op].flags & OF_FLOW)
+        return NULL;
+    for (int32_t i = 0; i < m->n_in; i++) {
+        in[i] = m->in[i] ? specialise(b, m->in[i], visits, depth + 1) : NULL;
+        if (m->in[i] && !in[i])
+            return NULL;
+    }
+    ac_tensor *y = ac_make_op(b, m->op, in, m->n_in, &m->attrs, t->dtype);
+    return y && ac_tensor_is_const(y) ? y : NULL;
+}
+
+ac_tensor *ac_specialise(const ac_maker *b, ac_tensor *t)
+{
+    int32_t visits = KNOWN_VISITS;
+    return specialise(b, t, &visits, 0);
+}
+
+int ac_constant_values(const ac_maker *b, ac_tensor *t, ac_ints *out)
+{
+    if (!ac_dtype_is_int(t->dtype))
+        return ac_error(b->cx, b->at, E0105, "operand '%s' is %s, expected integers", t->name, ac_dtype_name(t->dtype));
+    const int64_t count = ac_tensor_count(t);
+    if (count > 1 << 20)
+        return ac_error(b->cx, b->at, E0015, "operand '%s' has %" PRId64 " elements", t->name, count);
+    const void *data = ac_tensor_force(b->cx, t);
+    if (!data)
+        return AC_FAIL;
+    int64_t *v = AC_NEW_N(b->cx->region, int64_t, count + 1);
+    for (int64_t i = 0; i < count; i++)
+        v[i] = ac_dtype_get_int(t->dtype, data, i);
+    *out = (ac_ints){(int32_t)count, v};
+    return AC_OK;
+}
+
 /* A list of integers, all of which are known although others of the list that they come from are not: sizes of a tensor
  * of which one is counted. NULL: one is not. */
-static ac_tensor *all_known(const ac_build *b, ac_tensor *t)
+static ac_tensor *all_known(const ac_maker *b, ac_tensor *t)
 {
     const int64_t n = ac_tensor_count(t);
     int64_t value[AC_MAX_RANK];
@@ -67,10 +122,10 @@ static ac_tensor *all_known(const ac_build *b, ac_tensor *t)
             return NULL;
         value[i] = (int64_t)v;
     }
-    return ac_build_cast(b, ac_build_reshape(b, ac_build_ints(b, n, value), t->rank, t->dim), t->dtype);
+    return ac_make_cast(b, ac_make_reshape(b, ac_make_ints(b, n, value), t->rank, t->dim), t->dtype);
 }
 
-bool ac_operand_known(const ac_build *b, ac_tensor **t)
+bool ac_operand_known(const ac_maker *b, ac_tensor **t)
 {
     enum { WORK = 32 }; /* steps of a specialisation, roughly */
     ac_reading *r = b->reading;
@@ -81,7 +136,7 @@ bool ac_operand_known(const ac_build *b, ac_tensor **t)
         *t = sizes;
         return true;
     }
-    ac_tensor *known = r->again && ac_reading_spend(r, WORK) == AC_OK ? ac_build_specialise(b, *t) : NULL;
+    ac_tensor *known = r->again && ac_reading_spend(r, WORK) == AC_OK ? ac_specialise(b, *t) : NULL;
     if (!known)
         return false;
     ac_note(b->cx, b->at, W0001, "specialised on the given value of '%s'", (*t)->name);
@@ -89,7 +144,7 @@ bool ac_operand_known(const ac_build *b, ac_tensor **t)
     return true;
 }
 
-int ac_operand_late(const ac_build *b, const ac_tensor *t)
+int ac_operand_late(const ac_maker *b, const ac_tensor *t)
 {
     b->reading->late = true;
     if (t->input)
@@ -105,13 +160,13 @@ int ac_operand_late(const ac_build *b, const ac_tensor *t)
         "--input");
 }
 
-int ac_operand_values(const ac_build *b, ac_tensor **t, ac_ints *out)
+int ac_operand_values(const ac_maker *b, ac_tensor **t, ac_ints *out)
 {
-    return ac_operand_known(b, t) ? ac_build_values(b, *t, out) : ac_operand_late(b, *t);
+    return ac_operand_known(b, t) ? ac_constant_values(b, *t, out) : ac_operand_late(b, *t);
 }
 
 /* The bytes of a constant of one element; NULL: it is none. */
-static const void *one_element(const ac_build *b, ac_tensor **t)
+static const void *one_element(const ac_maker *b, ac_tensor **t)
 {
     if (!ac_operand_known(b, t))
         return (void)ac_operand_late(b, *t), NULL;
@@ -122,21 +177,21 @@ static const void *one_element(const ac_build *b, ac_tensor **t)
     return ac_tensor_force(b->cx, *t);
 }
 
-int ac_operand_scalar(const ac_build *b, ac_tensor **t, double *v)
+int ac_operand_scalar(const ac_maker *b, ac_tensor **t, double *v)
 {
     const void *data = one_element(b, t);
     *v = data ? ac_dtype_get_num((*t)->dtype, data, 0) : 0;
     return data ? AC_OK : AC_FAIL;
 }
 
-int ac_operand_int(const ac_build *b, ac_tensor **t, int64_t *v)
+int ac_operand_int(const ac_maker *b, ac_tensor **t, int64_t *v)
 {
     const void *data = one_element(b, t);
     *v = data ? ac_dtype_get_int((*t)->dtype, data, 0) : 0;
     return data ? AC_OK : AC_FAIL;
 }
 
-int ac_operand_list(const ac_build *b, ac_pb *pb, const char *attribute, ac_pb_list list, ac_ints *out)
+int ac_operand_list(const ac_maker *b, ac_pb *pb, const char *attribute, ac_pb_list list, ac_ints *out)
 {
     int64_t count = 0;
     const int64_t *v = ac_pb_ints(pb, list, &count);
@@ -151,15 +206,15 @@ int ac_operand_list(const ac_build *b, ac_pb *pb, const char *attribute, ac_pb_l
 
 /* ------------------------------------------------------------------ adapters */
 
-ac_said ac_build_said(const ac_build *b)
+ac_said ac_said_now(const ac_maker *b)
 {
     return (ac_said){b->cx->diags.errors, b->reading->refused.n};
 }
 
-int ac_build_outcome(const ac_build *b, ac_said before, int rc)
+int ac_said_outcome(const ac_maker *b, ac_said before, int rc)
 {
-    const ac_said now = ac_build_said(b);
+    const ac_said now = ac_said_now(b);
     if (rc != AC_OK && now.errors == before.errors && now.refused == before.refused)
-        return ac_build_cannot(b, "its operands are not of a form that arenac handles");
+        return ac_cannot(b, "its operands are not of a form that arenac handles");
     return rc;
 }

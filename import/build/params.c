@@ -26,11 +26,6 @@ const char *ac_dims_str(ac_ctx *cx, int32_t rank, const int64_t *dim)
     return ac_shape_str(cx, &t);
 }
 
-bool ac_dims_equal(const ac_tensor *t, int32_t rank, const int64_t *dim)
-{
-    return t->rank == rank && (!rank || !memcmp(t->dim, dim, (size_t)rank * sizeof *dim));
-}
-
 void ac_param_place(ac_tensor *t, const void *bytes)
 {
     static const uint64_t NO_ELEMENTS[1] = {0};

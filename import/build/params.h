@@ -7,7 +7,6 @@
 /* No dimension is negative, and there are at most 2^31-1 elements (dimensions of 0 left out); *count of them. */
 bool ac_dims_fit(int32_t rank, const int64_t *dim, int64_t *count);
 const char *ac_dims_str(ac_ctx *cx, int32_t rank, const int64_t *dim); /* "[1,96,96,3]" */
-bool ac_dims_equal(const ac_tensor *t, int32_t rank, const int64_t *dim);
 
 /* t is a constant whose dense little-endian bytes are at `bytes`, at any address; they are not copied until they are
  * used. NULL: there are none, t is empty. */

@@ -60,7 +60,7 @@ static void unique_names(ac_graph *g)
 
 static int conclude(ac_reading *r, int32_t errors, int rc, ac_imported *out)
 {
-    const ac_build b = {.cx = r->cx, .reading = r, .at = {.file = r->file.path}};
+    const ac_maker b = {.cx = r->cx, .reading = r, .at = {.file = r->file.path}};
     AC_TRY(report(r, errors, rc));
     AC_TRY(ac_bounds_met(&b));
     const bool sized = r->format->nodes || r->again;

@@ -28,14 +28,14 @@ static ac_tensor *whole_of(ac_tensor *t)
     return t;
 }
 
-void ac_note_cut(const ac_build *b, const ac_tensor *y, ac_tensor *x, int32_t dim, ac_tensor *begin, ac_tensor *end)
+void ac_note_cut(const ac_maker *b, const ac_tensor *y, ac_tensor *x, int32_t dim, ac_tensor *begin, ac_tensor *end)
 {
     ac_cut *c = AC_NEW(b->cx->region, ac_cut);
     *c = (ac_cut){.next = b->reading->cuts, .y = y, .x = whole_of(x), .begin = begin, .end = end, .dim = dim};
     b->reading->cuts = c;
 }
 
-static const ac_cut *cut_of(const ac_build *b, const ac_tensor *y, int32_t dim)
+static const ac_cut *cut_of(const ac_maker *b, const ac_tensor *y, int32_t dim)
 {
     const ac_cut *c = b->reading->cuts;
     while (c && (c->y != y || c->dim != dim))
@@ -43,7 +43,7 @@ static const ac_cut *cut_of(const ac_build *b, const ac_tensor *y, int32_t dim)
     return c;
 }
 
-ac_tensor *ac_build_updated(const ac_build *b, ac_tensor *const *part, int32_t n, int32_t axis)
+ac_tensor *ac_make_updated(const ac_maker *b, ac_tensor *const *part, int32_t n, int32_t axis)
 {
     int64_t many;
     const ac_cut *head = b->reading && n == 3 ? cut_of(b, part[0], axis) : NULL, *tail;
@@ -59,11 +59,11 @@ ac_tensor *ac_build_updated(const ac_build *b, ac_tensor *const *part, int32_t n
     ac_tensor *x = head->x, *own = x->count, *start[AC_MAX_RANK];
     const int64_t one = 1;
     for (int32_t d = 0; d < x->rank; d++)
-        start[d] = d == axis ? ac_build_cast(b, ac_build_reshape(b, to.t, 1, &one), AC_I64)
-                             : ac_build_ints(b, 1, (const int64_t[]){0});
+        start[d] = d == axis ? ac_make_cast(b, ac_make_reshape(b, to.t, 1, &one), AC_I64)
+                             : ac_make_ints(b, 1, (const int64_t[]){0});
     x->count = NULL;
-    ac_tensor *in[] = {x, part[1], ac_build_concat(b, start, x->rank, 0)};
-    ac_tensor *y = in[2] ? ac_build_op(b, AC_OP_DYNAMIC_UPDATE_SLICE, in, 3, NULL, AC_NONE) : NULL;
+    ac_tensor *in[] = {x, part[1], ac_make_concat(b, start, x->rank, 0)};
+    ac_tensor *y = in[2] ? ac_make_op(b, AC_OP_DYNAMIC_UPDATE_SLICE, in, 3, NULL, AC_NONE) : NULL;
     x->count = own;
     return own ? ac_counted_as(y, own, axis) : y;
 }

@@ -1,7 +1,7 @@
 /* wanted_outputs.c - the outputs of a graph, by name. */
 #include "import/build/wanted_outputs.h"
 #include "base/text/named.h"
-#include "import/build/build.h"
+#include "ir/make/maker.h"
 
 #include <string.h>
 
@@ -38,10 +38,10 @@ const char *ac_outputs_named(ac_reading *r, const char *what, const char *name, 
 ac_tensor *ac_outputs_add(ac_graph *g, ac_tensor *t, const char *name)
 {
     if (t->input || t->output || ac_tensor_is_const(t)) {
-        const ac_build b = {.cx = g->cx, .g = g, .name = name, .base = name, .at = {.file = g->file, .node = name}};
+        const ac_maker b = {.cx = g->cx, .g = g, .name = name, .base = name, .at = {.file = g->file, .node = name}};
         ac_tensor *y = ac_tensor_new(g, name, t->dtype, t->rank, t->dim);
         ac_node *n = ac_node_new(g, AC_OP_RESHAPE, name, &t, 1, &y, 1);
-        n->attrs.shape.shape = ac_build_list(&b, t->rank, t->dim);
+        n->attrs.shape.shape = ac_make_list(&b, t->rank, t->dim);
         n->at = b.at;
         y->count = t->count;
         y->count_dim = t->count_dim;

@@ -136,8 +136,7 @@ static int read_blob(ac_caf_layer *l, ac_span message, ac_caf_values *v)
     }
     const ac_place at = ac_pb_place(&r->pb, message.p);
     if (rank > AC_MAX_RANK)
-        return ac_build_cannot(&l->b, "a parameter has %" PRId64 " dimensions; arenac handles up to %d", rank,
-                               AC_MAX_RANK);
+        return ac_cannot(&l->b, "a parameter has %" PRId64 " dimensions; arenac handles up to %d", rank, AC_MAX_RANK);
     v->rank = (int32_t)rank;
     for (int32_t d = 0; d < v->rank; d++) {
         v->dim[d] = v->old && dim[d] < 0 ? 0 : dim[d];
@@ -213,5 +212,5 @@ ac_tensor *ac_caf_weight(ac_caf_layer *l, const char *what, int32_t rank, const 
     }
     ac_tensor *wide = ac_tensor_new(r->g, ac_strf(r->cx->region, "%s/%s_double", l->name, what), AC_F64, rank, dim);
     ac_param_place(wide, v.data);
-    return ac_build_cast(&l->b, wide, AC_F32);
+    return ac_make_cast(&l->b, wide, AC_F32);
 }

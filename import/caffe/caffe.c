@@ -1,5 +1,6 @@
 /* caffe.c - the container of Caffe nets: text or binary, blobs by name, layers in order, outputs; the listing that
  * `show` prints. */
+#include "import/build/counted.h"
 #include "import/caffe/caffe.h"
 #include "import/build/wanted_outputs.h"
 #include "import/build/name_map.h"
@@ -54,7 +55,7 @@ static int read_names(ac_caf_layer *l, const char *field, int32_t *n, const char
     ac_caf *r = l->r;
     *n = ac_pt_count(l->node, field);
     if (*n > MAX_TOPS)
-        return ac_build_cannot(&l->b, "it has %d blobs named '%s'; supported are up to %d", *n, field, MAX_TOPS);
+        return ac_cannot(&l->b, "it has %d blobs named '%s'; supported are up to %d", *n, field, MAX_TOPS);
     *out = AC_NEW_N(r->cx->region, const char *, *n + 1);
     int32_t k = 0;
     for (ac_pt_node *x = ac_pt_find(l->node, field); x; x = ac_pt_again(x), k++) {
@@ -152,12 +153,9 @@ static int read_layer(ac_caf *r, ac_pt_node *node, int32_t index)
         return AC_FAIL;
     l->at.op = l->type;
     l->at.node = *l->name ? l->name : NULL;
-    l->b = (ac_build){.cx = r->cx,
-                      .g = r->g,
-                      .name = l->name,
-                      .base = *l->name ? l->name : l->type,
-                      .at = l->at,
-                      .reading = r->reading};
+    l->b = ac_reading_maker(r->reading, r->g, l->name, l->at);
+    if (!*l->name)
+        l->b.base = l->type;
     int rc = check_layer_fields(l);
     if (read_names(l, "top", &l->n_out, &l->top) != AC_OK || read_bottoms(l, &broken) != AC_OK)
         rc = AC_FAIL;

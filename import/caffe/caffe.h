@@ -10,7 +10,7 @@
  *
  * The text tree (prototext.h) is the one form of a net: layers of V0 become new messages in it, those of V1 and V2 are
  * read as they are, under the names that both share. Each canonical node is resolved as it is made
- * (import/build/build.h).
+ * (ir/make/maker.h).
  *
  * Two kinds of trouble are kept apart, as in onnx.h: malformed is reported where it is found (E0012 with the line),
  * what is beyond arenac is collected (ac_refuse). A blob whose layer failed is broken; what reads it stays silent.
@@ -67,7 +67,7 @@ struct ac_caf {
 /* A layer on its way into the graph. */
 struct ac_caf_layer {
     ac_caf *r;
-    ac_build b;
+    ac_maker b;
     const ac_operator *row;
     ac_pt_node *node;
     const char *name, *type;

@@ -12,7 +12,7 @@ int ac_caf_do_input(ac_caf_layer *l)
     int64_t dim[AC_MAX_RANK];
     (void)ac_caf_has(l, m, "shape");
     if (n != 1 && n != l->n_out)
-        return ac_build_bad(&l->b, "%d shapes for %d tops; expected one for each, or one for all", n, l->n_out);
+        return ac_bad(&l->b, "%d shapes for %d tops; expected one for each, or one for all", n, l->n_out);
     ac_pt_node *shape = ac_pt_find(m, "shape");
     for (int32_t i = 0; i < l->n_out; i++) {
         AC_TRY(ac_caf_shape(l, shape, &rank, dim));
@@ -68,7 +68,7 @@ static int dummy_dim(ac_caf_layer *l, ac_pt_node *m, const char *name, int32_t i
     ac_ints list;
     AC_TRY(ac_caf_ints(l, m, name, 64, 0, INT32_MAX, &list));
     if (list.n != 1 && list.n <= i)
-        return ac_build_bad(&l->b, "dummy_data_param has no %s for top %d", name, i);
+        return ac_bad(&l->b, "dummy_data_param has no %s for top %d", name, i);
     *out = list.v[list.n == 1 ? 0 : i];
     return AC_OK;
 }
@@ -89,7 +89,7 @@ int ac_caf_do_dummy(ac_caf_layer *l)
         double value;
         if (shapes) {
             if (shapes != 1 && i >= shapes)
-                return ac_build_bad(&l->b, "%d shapes for %d tops", shapes, l->n_out);
+                return ac_bad(&l->b, "%d shapes for %d tops", shapes, l->n_out);
             AC_TRY(ac_caf_shape(l, shape, &rank, dim));
             shape = shapes == 1 ? shape : ac_pt_again(shape);
         }
@@ -98,10 +98,10 @@ int ac_caf_do_dummy(ac_caf_layer *l)
         AC_TRY(ac_caf_str(l, filler, "type", "constant", &type));
         AC_TRY(ac_caf_float(l, filler, "value", 0, &value));
         if (strcmp(type, "constant") != 0)
-            return ac_build_cannot(&l->b, "its filler is '%s': the numbers are random", type);
+            return ac_cannot(&l->b, "its filler is '%s': the numbers are random", type);
         filler = fillers > 1 && filler ? ac_pt_again(filler) : filler;
-        ac_tensor *one = ac_build_number(&l->b, AC_F32, value);
-        AC_TRY(ac_caf_result(l, i, ac_build_broadcast(&l->b, one, rank, dim)));
+        ac_tensor *one = ac_make_number(&l->b, AC_F32, value);
+        AC_TRY(ac_caf_result(l, i, ac_make_broadcast(&l->b, one, rank, dim)));
     }
     return AC_OK;
 }

@@ -30,7 +30,7 @@ static int read_ratios(ac_caf_layer *l, ac_pt_node *m, priors *p)
     for (int32_t i = 0; i < n; i++) {
         bool known = false;
         if (given[i] <= 0)
-            return ac_build_bad(&l->b, "aspect_ratio is %g", given[i]);
+            return ac_bad(&l->b, "aspect_ratio is %g", given[i]);
         for (int32_t k = 0; k < p->n_ratio; k++)
             known |= fabs(given[i] - p->ratio[k]) < 1e-6;
         if (known)
@@ -54,7 +54,7 @@ static int read_sizes(ac_caf_layer *l, ac_pt_node *m, priors *p)
     AC_TRY(ac_caf_float(l, m, "step_h", step, &p->step_h));
     AC_TRY(ac_caf_float(l, m, "step_w", step, &p->step_w));
     if (p->step_h < 0 || p->step_w < 0)
-        return ac_build_bad(&l->b, "steps of %g and %g", p->step_h, p->step_w);
+        return ac_bad(&l->b, "steps of %g and %g", p->step_h, p->step_w);
     if (!(p->step_h > 0) || !(p->step_w > 0)) {
         p->step_h = (double)((float)p->image_h / (float)p->h);
         p->step_w = (double)((float)p->image_w / (float)p->w);
@@ -99,8 +99,8 @@ int ac_caf_do_prior_box(ac_caf_layer *l)
     const ac_tensor *x = l->in[0], *image = l->in[1];
     priors p = {.n_ratio = 0};
     if (x->rank != 4 || image->rank != 4)
-        return ac_build_bad(&l->b, "bottoms '%s' %s and '%s' %s are not images [N,C,H,W]", x->name,
-                            ac_shape_str(l->r->cx, x), image->name, ac_shape_str(l->r->cx, image));
+        return ac_bad(&l->b, "bottoms '%s' %s and '%s' %s are not images [N,C,H,W]", x->name, ac_shape_str(l->r->cx, x),
+                      image->name, ac_shape_str(l->r->cx, image));
     p.h = x->dim[2], p.w = x->dim[3], p.image_h = image->dim[2], p.image_w = image->dim[3];
     AC_TRY(ac_caf_floats(l, m, "min_size", 64, &p.least, &p.n_least));
     AC_TRY(ac_caf_floats(l, m, "max_size", 64, &p.most, &p.n_most));
@@ -110,19 +110,19 @@ int ac_caf_do_prior_box(ac_caf_layer *l)
     AC_TRY(ac_caf_bool(l, m, "clip", false, &p.clip));
     AC_TRY(ac_caf_float(l, m, "offset", 0.5, &p.offset));
     if (!p.n_least || (p.n_most && p.n_most != p.n_least) || (p.n_variance > 1 && p.n_variance != 4))
-        return ac_build_bad(&l->b, "%d min_size, %d max_size and %d variance", p.n_least, p.n_most, p.n_variance);
+        return ac_bad(&l->b, "%d min_size, %d max_size and %d variance", p.n_least, p.n_most, p.n_variance);
     for (int32_t i = 0; i < p.n_least; i++)
         if (p.least[i] <= 0 || (p.n_most && p.most[i] <= p.least[i]))
-            return ac_build_bad(&l->b, "min_size %g and max_size %g", p.least[i], p.n_most ? p.most[i] : 0);
+            return ac_bad(&l->b, "min_size %g and max_size %g", p.least[i], p.n_most ? p.most[i] : 0);
     const int64_t each = p.n_least * (p.n_ratio + (p.n_most > 0));
     int64_t n;
     if (!ac_mul_ok(p.h, p.w, &n) || !ac_mul_ok(n, each * 4, &n) || n > MOST_NUMBERS)
-        return ac_build_cannot(&l->b, "it makes more than %d numbers", MOST_NUMBERS);
+        return ac_cannot(&l->b, "it makes more than %d numbers", MOST_NUMBERS);
     float *v = AC_NEW_N(l->r->cx->region, float, 2 * n + 1);
     fill(&p, v);
     for (int64_t i = 0; i < n; i++)
         v[n + i] = p.n_variance ? (float)p.variance[p.n_variance > 1 ? i % 4 : 0] : 0.1f;
-    return ac_caf_result(l, 0, ac_build_floats(&l->b, 3, (int64_t[]){1, 2, n}, v));
+    return ac_caf_result(l, 0, ac_make_floats(&l->b, 3, (int64_t[]){1, 2, n}, v));
 }
 
 /* The number of rows depends on data; what is found comes first, the rest is zero. Whoever wants to pick boxes in
@@ -161,16 +161,16 @@ int ac_caf_do_detection(ac_caf_layer *l)
     a.ssd.eta = (float)number;
     AC_TRY(ac_caf_bool(l, m, "clip", false, &flag));
     if (flag)
-        return ac_build_cannot(&l->b, "it clips boxes");
+        return ac_cannot(&l->b, "it clips boxes");
     AC_TRY(ac_caf_bool(l, m, "normalized_bbox", true, &flag));
     if (!flag)
-        return ac_build_cannot(&l->b, "its boxes are in pixels");
+        return ac_cannot(&l->b, "its boxes are in pixels");
     for (int32_t i = 0; i < 2; i++) {
         ac_tensor *x = l->in[i];
         const int64_t dim[2] = {x->rank ? x->dim[0] : 1, x->rank && x->dim[0] ? ac_tensor_count(x) / x->dim[0] : 1};
-        l->in[i] = ac_build_reshape(&l->b, x, 2, dim);
+        l->in[i] = ac_make_reshape(&l->b, x, 2, dim);
     }
     for (int32_t i = 0; i < 3; i++)
         ac_push(l->r->cx->region, &l->r->extra, l->bottom[i]);
-    return ac_caf_result(l, 0, ac_build_op(&l->b, AC_OP_SSD_DETECTION, l->in, 3, &a, AC_NONE));
+    return ac_caf_result(l, 0, ac_make_op(&l->b, AC_OP_SSD_DETECTION, l->in, 3, &a, AC_NONE));
 }

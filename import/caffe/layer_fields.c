@@ -95,7 +95,7 @@ int ac_caf_ints(ac_caf_layer *l, ac_pt_node *m, const char *name, int32_t most, 
     *out = (ac_ints){0, NULL};
     (void)field(m, name);
     if (n > most)
-        return ac_build_bad(&l->b, "%d numbers in '%s', expected at most %d", n, name, most);
+        return ac_bad(&l->b, "%d numbers in '%s', expected at most %d", n, name, most);
     int64_t *v = AC_NEW_N(l->r->cx->region, int64_t, n + 1);
     int32_t k = 0;
     for (ac_pt_node *x = ac_pt_find(m, name); x; x = ac_pt_again(x))
@@ -109,7 +109,7 @@ int ac_caf_floats(ac_caf_layer *l, ac_pt_node *m, const char *name, int32_t most
     *n = ac_pt_count(m, name);
     (void)field(m, name);
     if (*n > most)
-        return ac_build_bad(&l->b, "%d numbers in '%s', expected at most %d", *n, name, most);
+        return ac_bad(&l->b, "%d numbers in '%s', expected at most %d", *n, name, most);
     double *v = AC_NEW_N(l->r->cx->region, double, *n + 1);
     int32_t k = 0;
     for (ac_pt_node *x = ac_pt_find(m, name); x; x = ac_pt_again(x), k++) {
@@ -126,7 +126,7 @@ int ac_caf_axis(ac_caf_layer *l, ac_pt_node *m, const char *name, int64_t init, 
 {
     int64_t v;
     AC_TRY(ac_caf_int(l, m, name, init, INT32_MIN, INT32_MAX, &v));
-    return ac_build_axis(&l->b, v, rank, out);
+    return ac_operand_axis(&l->b, v, rank, out);
 }
 
 int ac_caf_shape(ac_caf_layer *l, ac_pt_node *m, int32_t *rank, int64_t dim[AC_MAX_RANK])
@@ -134,8 +134,8 @@ int ac_caf_shape(ac_caf_layer *l, ac_pt_node *m, int32_t *rank, int64_t dim[AC_M
     ac_ints list;
     int64_t count;
     if (ac_pt_count(m, "dim") > AC_MAX_RANK)
-        return ac_build_cannot(&l->b, "a blob has %d dimensions; arenac handles up to %d", ac_pt_count(m, "dim"),
-                               AC_MAX_RANK);
+        return ac_cannot(&l->b, "a blob has %d dimensions; arenac handles up to %d", ac_pt_count(m, "dim"),
+                         AC_MAX_RANK);
     AC_TRY(ac_caf_ints(l, m, "dim", AC_MAX_RANK, 0, INT32_MAX, &list));
     for (int32_t d = 0; d < list.n; d++)
         dim[d] = list.v[d];
@@ -161,7 +161,7 @@ int ac_caf_check_fields(ac_caf_layer *l)
     for (int32_t i = 0; i < l->message.n; i++)
         for (const ac_pt_node *x = l->message.item[i]->first; x; x = x->next)
             if (!x->used && !no_matter(x->name))
-                return ac_build_cannot(&l->b, "its field '%s' has no meaning to arenac", x->name);
+                return ac_cannot(&l->b, "its field '%s' has no meaning to arenac", x->name);
     return AC_OK;
 }
 

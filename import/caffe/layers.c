@@ -42,16 +42,16 @@ int ac_caf_layer_known(ac_caf_layer *l)
 
 int ac_caf_layer_add(ac_caf_layer *l)
 {
-    const ac_said before = ac_build_said(&l->b);
+    const ac_said before = ac_said_now(&l->b);
     AC_TRY(ac_caf_layer_known(l));
     l->op = l->row->op;
     AC_TRY(ac_operand_count(&l->b, l->row, l->n_in, "bottoms"));
     if (l->n_out < l->row->min_out || l->n_out > l->row->max_out)
         return ac_error(l->r->cx, l->at, E0102, "has %d tops, expected %d to %d", l->n_out, l->row->min_out,
                         l->row->max_out);
-    AC_TRY(ac_build_outcome(&l->b, before, ((ac_caf_fn *)l->row->run)(l)));
+    AC_TRY(ac_said_outcome(&l->b, before, ((ac_caf_fn *)l->row->run)(l)));
     for (int32_t i = 0; i < l->n_out; i++)
         if (l->out[i] && l->out[i]->rank > AC_MAX_RANK)
-            return ac_build_cannot(&l->b, "its result has %d dimensions", l->out[i]->rank);
+            return ac_cannot(&l->b, "its result has %d dimensions", l->out[i]->rank);
     return ac_caf_check_fields(l);
 }

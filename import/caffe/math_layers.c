@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-#define OP1(op, x)    ac_build_1(&l->b, AC_OP_##op, x)
-#define OP2(op, x, y) ac_build_2(&l->b, AC_OP_##op, x, y)
-#define NUM(v)        ac_build_number(&l->b, AC_F32, v)
+#define OP1(op, x)    ac_make_1(&l->b, AC_OP_##op, x)
+#define OP2(op, x, y) ac_make_2(&l->b, AC_OP_##op, x, y)
+#define NUM(v)        ac_make_number(&l->b, AC_F32, v)
 
 /* scale * x + shift, without steps that change nothing. */
 static ac_tensor *affine(ac_caf_layer *l, ac_tensor *x, double scale, double shift)
@@ -29,7 +29,7 @@ static ac_tensor *along(ac_caf_layer *l, ac_tensor *v, const ac_tensor *x, int32
     int64_t dim[AC_MAX_RANK];
     for (int32_t d = 0; d < x->rank; d++)
         dim[d] = d >= axis && d < axis + axes ? x->dim[d] : 1;
-    return ac_build_reshape(&l->b, v, x->rank, dim);
+    return ac_make_reshape(&l->b, v, x->rank, dim);
 }
 
 /* The same value under another name, or under several. */
@@ -45,7 +45,7 @@ int ac_caf_do_same(ac_caf_layer *l)
 
 int ac_caf_do_unary(ac_caf_layer *l)
 {
-    return ac_caf_result(l, 0, ac_build_1(&l->b, l->op, l->in[0]));
+    return ac_caf_result(l, 0, ac_make_1(&l->b, l->op, l->in[0]));
 }
 
 /* log(1 + exp(x)), so that nothing overflows. */
@@ -62,7 +62,7 @@ int ac_caf_do_clip(ac_caf_layer *l)
     ac_pt_node *m = ac_caf_message(l, "clip_param");
     double low, high;
     if (!ac_caf_has(l, m, "min") || !ac_caf_has(l, m, "max"))
-        return ac_build_bad(&l->b, "clip_param has no min or no max");
+        return ac_bad(&l->b, "clip_param has no min or no max");
     AC_TRY(ac_caf_float(l, m, "min", 0, &low));
     AC_TRY(ac_caf_float(l, m, "max", 0, &high));
     ac_tensor *most = NUM(high);
@@ -95,7 +95,7 @@ int ac_caf_do_exp(ac_caf_layer *l)
     double base, scale, shift;
     AC_TRY(read_exponent(l, "exp_param", &base, &scale, &shift));
     if (!is(base, -1) && base <= 0)
-        return ac_build_bad(&l->b, "base is %g, expected -1 (for e) or a positive number", base);
+        return ac_bad(&l->b, "base is %g, expected -1 (for e) or a positive number", base);
     const double log_base = is(base, -1) ? 1 : log(base);
     return ac_caf_result(l, 0, affine(l, OP1(EXP, affine(l, l->in[0], log_base * scale, 0)), exp(log_base * shift), 0));
 }
@@ -105,7 +105,7 @@ int ac_caf_do_log(ac_caf_layer *l)
     double base, scale, shift;
     AC_TRY(read_exponent(l, "log_param", &base, &scale, &shift));
     if (!is(base, -1) && (base <= 0 || is(base, 1)))
-        return ac_build_bad(&l->b, "base is %g, expected -1 (for e) or a positive number but 1", base);
+        return ac_bad(&l->b, "base is %g, expected -1 (for e) or a positive number but 1", base);
     return ac_caf_result(l, 0,
                          affine(l, OP1(LOG, affine(l, l->in[0], scale, shift)), is(base, -1) ? 1 : 1 / log(base), 0));
 }
@@ -133,7 +133,7 @@ int ac_caf_do_relu(ac_caf_layer *l)
         return ac_caf_result(l, 0, OP1(RELU, l->in[0]));
     ac_attrs_init(AC_OP_LEAKY_RELU, &a);
     a.alpha.alpha = (float)slope;
-    return ac_caf_result(l, 0, ac_build_op(&l->b, AC_OP_LEAKY_RELU, l->in, 1, &a, AC_NONE));
+    return ac_caf_result(l, 0, ac_make_op(&l->b, AC_OP_LEAKY_RELU, l->in, 1, &a, AC_NONE));
 }
 
 int ac_caf_do_prelu(ac_caf_layer *l)
@@ -143,8 +143,7 @@ int ac_caf_do_prelu(ac_caf_layer *l)
     bool shared;
     AC_TRY(ac_caf_bool(l, m, "channel_shared", false, &shared));
     if (x->rank < 2)
-        return ac_build_bad(&l->b, "bottom '%s' is %s, expected 2 dimensions or more", x->name,
-                            ac_shape_str(l->r->cx, x));
+        return ac_bad(&l->b, "bottom '%s' is %s, expected 2 dimensions or more", x->name, ac_shape_str(l->r->cx, x));
     ac_tensor *slope = ac_caf_weight(l, "slope", !shared, &x->dim[1]);
     return ac_caf_result(l, 0, OP2(PRELU, x, slope && !shared ? along(l, slope, x, 1, 1) : slope));
 }
@@ -162,7 +161,7 @@ int ac_caf_do_threshold(ac_caf_layer *l)
     ac_pt_node *m = ac_caf_message(l, "threshold_param");
     double threshold;
     AC_TRY(ac_caf_float(l, m, "threshold", 0, &threshold));
-    return ac_caf_result(l, 0, ac_build_cast(&l->b, OP2(GREATER, l->in[0], NUM(threshold)), AC_F32));
+    return ac_caf_result(l, 0, ac_make_cast(&l->b, OP2(GREATER, l->in[0], NUM(threshold)), AC_F32));
 }
 
 int ac_caf_do_eltwise(ac_caf_layer *l)
@@ -175,13 +174,13 @@ int ac_caf_do_eltwise(ac_caf_layer *l)
     AC_TRY(ac_caf_enum(l, m, "operation", "PROD|SUM|MAX", 0, 1, &how));
     AC_TRY(ac_caf_floats(l, m, "coeff", 1024, &coeff, &n));
     if (n && (n != l->n_in || how != 1))
-        return ac_build_bad(&l->b, "%d coefficients for %d bottoms; they belong to operation SUM", n, l->n_in);
+        return ac_bad(&l->b, "%d coefficients for %d bottoms; they belong to operation SUM", n, l->n_in);
     for (int32_t i = 0; i < l->n_in; i++) {
         if (!ac_tensor_same_shape(l->in[i], l->in[0]))
-            return ac_build_bad(&l->b, "bottoms '%s' %s and '%s' %s have different shapes", l->in[0]->name,
-                                ac_shape_str(l->r->cx, l->in[0]), l->in[i]->name, ac_shape_str(l->r->cx, l->in[i]));
+            return ac_bad(&l->b, "bottoms '%s' %s and '%s' %s have different shapes", l->in[0]->name,
+                          ac_shape_str(l->r->cx, l->in[0]), l->in[i]->name, ac_shape_str(l->r->cx, l->in[i]));
         ac_tensor *x = affine(l, l->in[i], n ? coeff[i] : 1, 0);
-        y = i ? ac_build_2(&l->b, OPS[how], y, x) : x;
+        y = i ? ac_make_2(&l->b, OPS[how], y, x) : x;
     }
     return ac_caf_result(l, 0, y);
 }
@@ -196,7 +195,7 @@ int ac_caf_do_scale(ac_caf_layer *l)
     int64_t axes = v ? v->rank : 1;
     bool bias = false;
     if (!x->rank)
-        return ac_build_bad(&l->b, "bottom '%s' has no dimensions", x->name);
+        return ac_bad(&l->b, "bottom '%s' has no dimensions", x->name);
     AC_TRY(ac_caf_axis(l, m, "axis", v && !v->rank ? 0 : 1, x->rank, &axis));
     if (!v)
         AC_TRY(ac_caf_int(l, m, "num_axes", 1, -1, AC_MAX_RANK, &axes));
@@ -206,18 +205,18 @@ int ac_caf_do_scale(ac_caf_layer *l)
         AC_TRY(ac_caf_bool(l, m, "bias_term", false, &bias));
     axes = axes < 0 ? x->rank - axis : axes;
     if (axis + axes > x->rank)
-        return ac_build_bad(&l->b, "%d dimensions from %d on are more than those of bottom '%s' %s", (int)axes, axis,
-                            x->name, ac_shape_str(l->r->cx, x));
+        return ac_bad(&l->b, "%d dimensions from %d on are more than those of bottom '%s' %s", (int)axes, axis, x->name,
+                      ac_shape_str(l->r->cx, x));
     for (int32_t d = 0; v && d < v->rank; d++)
         if (v->dim[d] != x->dim[axis + d])
-            return ac_build_bad(&l->b, "bottoms '%s' %s and '%s' %s do not fit at axis %d", x->name,
-                                ac_shape_str(l->r->cx, x), v->name, ac_shape_str(l->r->cx, v), axis);
+            return ac_bad(&l->b, "bottoms '%s' %s and '%s' %s do not fit at axis %d", x->name,
+                          ac_shape_str(l->r->cx, x), v->name, ac_shape_str(l->r->cx, v), axis);
     if (!v)
         v = ac_caf_weight(l, scales ? "scale" : "bias", (int32_t)axes, x->dim + axis);
     ac_tensor *shift = bias ? ac_caf_weight(l, "bias", (int32_t)axes, x->dim + axis) : NULL;
     if (!v || (bias && !shift))
         return AC_FAIL;
-    ac_tensor *y = ac_build_2(&l->b, l->op, x, along(l, v, x, axis, (int32_t)axes));
+    ac_tensor *y = ac_make_2(&l->b, l->op, x, along(l, v, x, axis, (int32_t)axes));
     return ac_caf_result(l, 0, bias ? OP2(ADD, y, along(l, shift, x, axis, (int32_t)axes)) : y);
 }
 
@@ -226,9 +225,8 @@ int ac_caf_do_axpy(ac_caf_layer *l)
 {
     ac_tensor *a = l->in[0], *x = l->in[1], *y = l->in[2];
     if (x->rank != 4 || !ac_tensor_same_shape(x, y) || ac_tensor_count(a) != x->dim[0] * x->dim[1])
-        return ac_build_bad(&l->b, "bottoms '%s' %s, '%s' %s and '%s' %s do not fit", a->name,
-                            ac_shape_str(l->r->cx, a), x->name, ac_shape_str(l->r->cx, x), y->name,
-                            ac_shape_str(l->r->cx, y));
-    a = ac_build_reshape(&l->b, a, 4, (int64_t[]){x->dim[0], x->dim[1], 1, 1});
+        return ac_bad(&l->b, "bottoms '%s' %s, '%s' %s and '%s' %s do not fit", a->name, ac_shape_str(l->r->cx, a),
+                      x->name, ac_shape_str(l->r->cx, x), y->name, ac_shape_str(l->r->cx, y));
+    a = ac_make_reshape(&l->b, a, 4, (int64_t[]){x->dim[0], x->dim[1], 1, 1});
     return ac_caf_result(l, 0, OP2(ADD, OP2(MUL, x, a), y));
 }

@@ -1,5 +1,5 @@
 /* norm_layers.c - layers of Caffe that normalise, and the inner product. */
-#include "import/build/compose_math.h"
+#include "ir/make/compose_math.h"
 #include "import/caffe/layers.h"
 #include "import/build/frame.h"
 
@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-#define OP1(op, x)    ac_build_1(&l->b, AC_OP_##op, x)
-#define OP2(op, x, y) ac_build_2(&l->b, AC_OP_##op, x, y)
-#define NUM(v)        ac_build_number(&l->b, AC_F32, v)
+#define OP1(op, x)    ac_make_1(&l->b, AC_OP_##op, x)
+#define OP2(op, x, y) ac_make_2(&l->b, AC_OP_##op, x, y)
+#define NUM(v)        ac_make_number(&l->b, AC_F32, v)
 #define SHAPE(t)      ac_shape_str(l->r->cx, t)
 
 /* Everything from axis on is one row. */
@@ -32,11 +32,11 @@ int ac_caf_do_inner_product(ac_caf_layer *l)
     ac_tensor *bias = has_bias ? ac_caf_weight(l, "bias", 1, &n) : NULL;
     if (!w || (has_bias && !bias))
         return AC_FAIL;
-    ac_tensor *x_flat = ac_build_reshape(&l->b, x, 2, (int64_t[]){rows, width});
-    ac_tensor *y = ac_build_dense(&l->b, x_flat, turned ? ac_build_transpose(&l->b, w, SWAP) : w, bias);
+    ac_tensor *x_flat = ac_make_reshape(&l->b, x, 2, (int64_t[]){rows, width});
+    ac_tensor *y = ac_make_dense(&l->b, x_flat, turned ? ac_make_transpose(&l->b, w, SWAP) : w, bias);
     memcpy(dim, x->dim, sizeof dim);
     dim[axis] = n;
-    return ac_caf_result(l, 0, ac_build_reshape(&l->b, y, axis + 1, dim));
+    return ac_caf_result(l, 0, ac_make_reshape(&l->b, y, axis + 1, dim));
 }
 
 int ac_caf_do_softmax(ac_caf_layer *l)
@@ -45,7 +45,7 @@ int ac_caf_do_softmax(ac_caf_layer *l)
     ac_tensor *x = l->in[0];
     int32_t axis;
     AC_TRY(ac_caf_axis(l, m, "axis", 1, x->rank, &axis));
-    return ac_caf_result(l, 0, ac_build_softmax(&l->b, AC_OP_SOFTMAX, x, axis));
+    return ac_caf_result(l, 0, ac_make_softmax(&l->b, AC_OP_SOFTMAX, x, axis));
 }
 
 /* Statistics that were gathered; the third parameter is how often, by which the others are divided. Only constants are
@@ -61,9 +61,9 @@ int ac_caf_do_batch_norm(ac_caf_layer *l)
     AC_TRY(ac_caf_float(l, m, "eps", (double)1e-5f, &eps));
     AC_TRY(ac_caf_float(l, m, "moving_average_fraction", 0.999, &fraction));
     if (!global)
-        return ac_build_cannot(&l->b, "use_global_stats is false: the statistics are those of the batch");
+        return ac_cannot(&l->b, "use_global_stats is false: the statistics are those of the batch");
     if (x->rank < 1)
-        return ac_build_bad(&l->b, "bottom '%s' has no dimensions", x->name);
+        return ac_bad(&l->b, "bottom '%s' has no dimensions", x->name);
     const int64_t *channels = x->rank == 1 ? &one : &x->dim[1];
     ac_tensor *mean = ac_caf_weight(l, "mean", 1, channels), *variance = ac_caf_weight(l, "variance", 1, channels);
     ac_tensor *times = ac_caf_weight(l, "times", 1, &one);
@@ -77,7 +77,7 @@ int ac_caf_do_batch_norm(ac_caf_layer *l)
         mean = OP2(MUL, mean, NUM(factor));
         variance = OP2(MUL, variance, NUM(factor));
     }
-    return ac_caf_result(l, 0, ac_build_batch_norm(&l->b, x, x->rank > 1, mean, variance, eps, NULL, NULL));
+    return ac_caf_result(l, 0, ac_make_batch_norm(&l->b, x, x->rank > 1, mean, variance, eps, NULL, NULL));
 }
 
 /* x (1 + alpha avg(x^2))^-beta, over windows that count their pads. */
@@ -107,9 +107,9 @@ int ac_caf_do_lrn(ac_caf_layer *l)
     AC_TRY(ac_caf_float(l, m, "k", 1, &k));
     AC_TRY(ac_caf_enum(l, m, "norm_region", "ACROSS_CHANNELS|WITHIN_CHANNEL", 0, 0, &region));
     if (size % 2 == 0)
-        return ac_build_bad(&l->b, "local_size is %" PRId64 ", expected an odd number", size);
+        return ac_bad(&l->b, "local_size is %" PRId64 ", expected an odd number", size);
     if (x->rank != 4)
-        return ac_build_bad(&l->b, "bottom '%s' is %s, expected 4 dimensions [N,C,H,W]", x->name, SHAPE(x));
+        return ac_bad(&l->b, "bottom '%s' is %s, expected 4 dimensions [N,C,H,W]", x->name, SHAPE(x));
     if (region == 1)
         return ac_caf_result(l, 0, lrn_within(l, x, size, alpha, beta));
     return ac_caf_result(l, 0, ac_frame_lrn(&l->b, x, size, alpha, beta, k));
@@ -125,12 +125,12 @@ int ac_caf_do_mvn(ac_caf_layer *l)
     AC_TRY(ac_caf_bool(l, m, "across_channels", false, &across));
     AC_TRY(ac_caf_float(l, m, "eps", 1e-9, &eps));
     if (x->rank < 3)
-        return ac_build_bad(&l->b, "bottom '%s' is %s, expected 4 dimensions [N,C,H,W]", x->name, SHAPE(x));
+        return ac_bad(&l->b, "bottom '%s' is %s, expected 4 dimensions [N,C,H,W]", x->name, SHAPE(x));
     const uint32_t mask = ((1u << x->rank) - 1) & (across ? ~1u : ~3u);
-    ac_tensor *far = OP2(SUB, x, ac_build_reduce(&l->b, AC_OP_MEAN, x, mask, true));
+    ac_tensor *far = OP2(SUB, x, ac_make_reduce(&l->b, AC_OP_MEAN, x, mask, true));
     if (!variance)
         return ac_caf_result(l, 0, far);
-    ac_tensor *deviation = OP1(SQRT, ac_build_reduce(&l->b, AC_OP_MEAN, OP1(SQUARE, far), mask, true));
+    ac_tensor *deviation = OP1(SQRT, ac_make_reduce(&l->b, AC_OP_MEAN, OP1(SQUARE, far), mask, true));
     return ac_caf_result(l, 0, OP2(DIV, far, OP2(ADD, deviation, NUM(eps))));
 }
 
@@ -146,9 +146,9 @@ int ac_caf_do_normalize(ac_caf_layer *l)
     AC_TRY(ac_caf_bool(l, m, "channel_shared", true, &shared));
     AC_TRY(ac_caf_float(l, m, "eps", (double)1e-10f, &eps));
     if (x->rank != 4)
-        return ac_build_bad(&l->b, "bottom '%s' is %s, expected 4 dimensions [N,C,H,W]", x->name, SHAPE(x));
+        return ac_bad(&l->b, "bottom '%s' is %s, expected 4 dimensions [N,C,H,W]", x->name, SHAPE(x));
     ac_tensor *scale = ac_caf_weight(l, "scale", !shared, &x->dim[1]);
     dim[1] = shared ? 1 : x->dim[1];
-    ac_tensor *y = ac_build_unit_length(&l->b, x, across ? 14u : 2u, eps);
-    return ac_caf_result(l, 0, OP2(MUL, y, ac_build_reshape(&l->b, scale, 4, dim)));
+    ac_tensor *y = ac_make_unit_length(&l->b, x, across ? 14u : 2u, eps);
+    return ac_caf_result(l, 0, OP2(MUL, y, ac_make_reshape(&l->b, scale, 4, dim)));
 }

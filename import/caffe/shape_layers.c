@@ -16,13 +16,13 @@ int ac_caf_do_flatten(ac_caf_layer *l)
     AC_TRY(ac_caf_axis(l, m, "axis", 1, x->rank, &from));
     AC_TRY(ac_caf_axis(l, m, "end_axis", -1, x->rank, &to));
     if (to < from)
-        return ac_build_bad(&l->b, "end_axis %d comes before axis %d", to, from);
+        return ac_bad(&l->b, "end_axis %d comes before axis %d", to, from);
     for (int32_t d = 0; d < from; d++)
         dim[rank++] = x->dim[d];
     dim[rank++] = ac_dim_product(x->dim, from, to + 1);
     for (int32_t d = to + 1; d < x->rank; d++)
         dim[rank++] = x->dim[d];
-    return ac_caf_result(l, 0, ac_build_reshape(&l->b, x, rank, dim));
+    return ac_caf_result(l, 0, ac_make_reshape(&l->b, x, rank, dim));
 }
 
 /* 0 keeps a dimension, -1 takes the rest; dimensions before axis and after num_axes stay. */
@@ -40,18 +40,18 @@ int ac_caf_do_reshape(ac_caf_layer *l)
     axis = axis < 0 ? axis + x->rank + 1 : axis;
     axes = axes < 0 ? x->rank - axis : axes;
     if (axis + axes > x->rank || x->rank - axes + want.n > AC_MAX_RANK)
-        return ac_build_bad(&l->b, "%d dimensions from %d on do not fit bottom '%s' %s", (int)axes, (int)axis, x->name,
-                            SHAPE(x));
+        return ac_bad(&l->b, "%d dimensions from %d on do not fit bottom '%s' %s", (int)axes, (int)axis, x->name,
+                      SHAPE(x));
     for (int32_t d = 0; d < axis; d++)
         dim[rank++] = x->dim[d];
     for (int32_t i = 0; i < want.n; i++) {
         dim[rank] = want.v[i];
         if (want.v[i] == 0 && axis + i >= x->rank)
-            return ac_build_bad(&l->b, "dimension %d is to be kept, but bottom '%s' is %s", i, x->name, SHAPE(x));
+            return ac_bad(&l->b, "dimension %d is to be kept, but bottom '%s' is %s", i, x->name, SHAPE(x));
         if (want.v[i] == 0)
             dim[rank] = x->dim[axis + i];
         if (want.v[i] < 0 && rest >= 0)
-            return ac_build_bad(&l->b, "two dimensions are -1");
+            return ac_bad(&l->b, "two dimensions are -1");
         if (want.v[i] < 0)
             rest = rank;
         else if (!ac_mul_ok(known, dim[rank], &known))
@@ -64,8 +64,8 @@ int ac_caf_do_reshape(ac_caf_layer *l)
     for (int32_t d = (int32_t)(axis + axes); d < x->rank; d++)
         dim[rank++] = x->dim[d];
     if ((rest >= 0 && (!known || all % known)) || (rest < 0 && known != all))
-        return ac_build_bad(&l->b, "bottom '%s' %s does not fill the new shape", x->name, SHAPE(x));
-    return ac_caf_result(l, 0, ac_build_reshape(&l->b, x, rank, dim));
+        return ac_bad(&l->b, "bottom '%s' %s does not fill the new shape", x->name, SHAPE(x));
+    return ac_caf_result(l, 0, ac_make_reshape(&l->b, x, rank, dim));
 }
 
 int ac_caf_do_permute(ac_caf_layer *l)
@@ -78,14 +78,14 @@ int ac_caf_do_permute(ac_caf_layer *l)
     AC_TRY(ac_caf_ints(l, m, "order", x->rank, 0, x->rank - 1, &order));
     for (int32_t i = 0; i < order.n; i++) {
         if (seen >> order.v[i] & 1)
-            return ac_build_bad(&l->b, "order names dimension %d twice", (int)order.v[i]);
+            return ac_bad(&l->b, "order names dimension %d twice", (int)order.v[i]);
         seen |= 1u << order.v[i];
         perm[n++] = (int32_t)order.v[i];
     }
     for (int32_t d = 0; d < x->rank; d++)
         if (!(seen >> d & 1))
             perm[n++] = d;
-    return ac_caf_result(l, 0, ac_build_transpose(&l->b, x, perm));
+    return ac_caf_result(l, 0, ac_make_transpose(&l->b, x, perm));
 }
 
 int ac_caf_do_concat(ac_caf_layer *l)
@@ -95,7 +95,7 @@ int ac_caf_do_concat(ac_caf_layer *l)
     const bool old = ac_caf_has(l, m, "concat_dim");
     int32_t axis;
     if (old && ac_caf_has(l, m, "axis"))
-        return ac_build_bad(&l->b, "both axis and concat_dim are given");
+        return ac_bad(&l->b, "both axis and concat_dim are given");
     AC_TRY(ac_caf_axis(l, m, old ? "concat_dim" : "axis", 1, x->rank, &axis));
     for (int32_t i = 1; i < l->n_in; i++) {
         const ac_tensor *y = l->in[i];
@@ -103,10 +103,10 @@ int ac_caf_do_concat(ac_caf_layer *l)
         for (int32_t d = 0; fits && d < x->rank; d++)
             fits = d == axis || y->dim[d] == x->dim[d];
         if (!fits)
-            return ac_build_bad(&l->b, "bottoms '%s' %s and '%s' %s do not fit along axis %d", x->name, SHAPE(x),
-                                y->name, SHAPE(y), axis);
+            return ac_bad(&l->b, "bottoms '%s' %s and '%s' %s do not fit along axis %d", x->name, SHAPE(x), y->name,
+                          SHAPE(y), axis);
     }
-    return ac_caf_result(l, 0, l->n_in == 1 ? l->in[0] : ac_build_concat(&l->b, l->in, l->n_in, axis));
+    return ac_caf_result(l, 0, l->n_in == 1 ? l->in[0] : ac_make_concat(&l->b, l->in, l->n_in, axis));
 }
 
 int ac_caf_do_slice(ac_caf_layer *l)
@@ -117,20 +117,19 @@ int ac_caf_do_slice(ac_caf_layer *l)
     int32_t axis;
     ac_ints point;
     if (old && ac_caf_has(l, m, "axis"))
-        return ac_build_bad(&l->b, "both axis and slice_dim are given");
+        return ac_bad(&l->b, "both axis and slice_dim are given");
     AC_TRY(ac_caf_axis(l, m, old ? "slice_dim" : "axis", 1, x->rank, &axis));
     AC_TRY(ac_caf_ints(l, m, "slice_point", 1024, 0, INT32_MAX, &point));
     if (point.n ? point.n != l->n_out - 1 : x->dim[axis] % l->n_out != 0)
-        return ac_build_bad(&l->b, "%d slice points for %d tops and %" PRId64 " positions", point.n, l->n_out,
-                            x->dim[axis]);
+        return ac_bad(&l->b, "%d slice points for %d tops and %" PRId64 " positions", point.n, l->n_out, x->dim[axis]);
     int64_t from = 0;
     for (int32_t i = 0; i < l->n_out; i++) {
         const int64_t even = x->dim[axis] / l->n_out * (i + 1);
         const int64_t to = i == l->n_out - 1 ? x->dim[axis] : point.n ? point.v[i] : even;
         if (to <= from || to > x->dim[axis])
-            return ac_build_bad(&l->b, "slice %d goes from %" PRId64 " to %" PRId64 " of %" PRId64 " positions", i,
-                                from, to, x->dim[axis]);
-        AC_TRY(ac_caf_result(l, i, l->n_out == 1 ? x : ac_build_slice(&l->b, x, axis, from, to - from)));
+            return ac_bad(&l->b, "slice %d goes from %" PRId64 " to %" PRId64 " of %" PRId64 " positions", i, from, to,
+                          x->dim[axis]);
+        AC_TRY(ac_caf_result(l, i, l->n_out == 1 ? x : ac_make_slice(&l->b, x, axis, from, to - from)));
         from = to;
     }
     return AC_OK;
@@ -147,14 +146,14 @@ int ac_caf_do_crop(ac_caf_layer *l)
     AC_TRY(ac_caf_axis(l, m, "axis", 2, x->rank, &axis));
     AC_TRY(ac_caf_ints(l, m, "offset", AC_MAX_RANK, 0, INT32_MAX, &offset));
     if (offset.n > 1 && offset.n != x->rank - axis)
-        return ac_build_bad(&l->b, "%d offsets for %d dimensions", offset.n, x->rank - axis);
+        return ac_bad(&l->b, "%d offsets for %d dimensions", offset.n, x->rank - axis);
     for (int32_t d = axis; d < x->rank; d++) {
         const int64_t from = offset.n ? offset.v[offset.n > 1 ? d - axis : 0] : 0;
         if (d >= like->rank || from + like->dim[d] > x->dim[d])
-            return ac_build_bad(&l->b, "bottom '%s' %s does not hold '%s' %s at offset %" PRId64, x->name, SHAPE(x),
-                                like->name, SHAPE(like), from);
+            return ac_bad(&l->b, "bottom '%s' %s does not hold '%s' %s at offset %" PRId64, x->name, SHAPE(x),
+                          like->name, SHAPE(like), from);
         if (from || like->dim[d] != x->dim[d])
-            x = ac_build_slice(&l->b, x, d, from, like->dim[d]);
+            x = ac_make_slice(&l->b, x, d, from, like->dim[d]);
         if (!x)
             return AC_FAIL;
     }
@@ -171,7 +170,7 @@ int ac_caf_do_tile(ac_caf_layer *l)
     AC_TRY(ac_caf_int(l, m, "tiles", 0, 1, INT32_MAX, &tiles));
     for (int32_t d = 0; d < x->rank; d++)
         times[d] = d == axis ? tiles : 1;
-    return ac_caf_result(l, 0, ac_build_2(&l->b, AC_OP_TILE, x, ac_build_ints(&l->b, x->rank, times)));
+    return ac_caf_result(l, 0, ac_make_2(&l->b, AC_OP_TILE, x, ac_make_ints(&l->b, x->rank, times)));
 }
 
 /* All dimensions from axis on become one number. */
@@ -186,10 +185,10 @@ int ac_caf_do_reduction(ac_caf_layer *l)
     AC_TRY(ac_caf_float(l, m, "coeff", 1, &coeff));
     const uint32_t mask = ((1u << x->rank) - 1) & ~((1u << axis) - 1);
     if (how == 2 || how == 3)
-        x = ac_build_1(&l->b, how == 2 ? AC_OP_ABS : AC_OP_SQUARE, x);
-    x = ac_build_reduce(&l->b, how == 4 ? AC_OP_MEAN : AC_OP_SUM, x, mask, false);
+        x = ac_make_1(&l->b, how == 2 ? AC_OP_ABS : AC_OP_SQUARE, x);
+    x = ac_make_reduce(&l->b, how == 4 ? AC_OP_MEAN : AC_OP_SUM, x, mask, false);
     if (coeff < 1 || coeff > 1)
-        x = ac_build_2(&l->b, AC_OP_MUL, x, ac_build_number(&l->b, AC_F32, coeff));
+        x = ac_make_2(&l->b, AC_OP_MUL, x, ac_make_number(&l->b, AC_F32, coeff));
     return ac_caf_result(l, 0, x);
 }
 
@@ -206,11 +205,11 @@ int ac_caf_do_argmax(ac_caf_layer *l)
     bool values;
     AC_TRY(ac_caf_bool(l, m, "out_max_val", false, &values));
     if (x->rank < 1)
-        return ac_build_bad(&l->b, "bottom '%s' has no dimensions", x->name);
+        return ac_bad(&l->b, "bottom '%s' has no dimensions", x->name);
     if (by_axis)
         AC_TRY(ac_caf_axis(l, m, "axis", 0, x->rank, &axis));
     else
-        x = ac_build_reshape(&l->b, x, 2, (int64_t[]){x->dim[0], ac_dim_product(x->dim, 1, x->rank)});
+        x = ac_make_reshape(&l->b, x, 2, (int64_t[]){x->dim[0], ac_dim_product(x->dim, 1, x->rank)});
     if (!x)
         return AC_FAIL;
     const int64_t size = x->dim[axis];
@@ -223,38 +222,38 @@ int ac_caf_do_argmax(ac_caf_layer *l)
     for (int32_t d = 0; d < rank; d++)
         back[to_end[d]] = d;
     at = axis;
-    x = ac_build_2(&l->b, AC_OP_REVERSE_V2, x, ac_build_ints(&l->b, 1, &at));
-    x = ac_build_transpose(&l->b, x, to_end);
+    x = ac_make_2(&l->b, AC_OP_REVERSE_V2, x, ac_make_ints(&l->b, 1, &at));
+    x = ac_make_transpose(&l->b, x, to_end);
     ac_tensor *count = ac_tensor_const(l->r->g, ac_strf(l->r->cx->region, "%s_k", l->b.base), AC_I32, 0, NULL,
                                        ac_copy(l->r->cx->region, &(int32_t){(int32_t)top}, sizeof(int32_t)));
     if (!x)
         return AC_FAIL;
     ac_tensor *in[] = {x, count};
-    ac_node *n = ac_build_node(&l->b, AC_OP_TOPK_V2, in, 2, NULL, 2);
+    ac_node *n = ac_make_node(&l->b, AC_OP_TOPK_V2, in, 2, NULL, 2);
     AC_TRY(ac_node_resolve(l->r->cx, l->r->g, n));
-    ac_tensor *where = ac_build_cast(&l->b, n->out[1], AC_F32), *best = n->out[0];
-    where = ac_build_2(&l->b, AC_OP_SUB, ac_build_number(&l->b, AC_F32, (double)(size - 1)), where);
+    ac_tensor *where = ac_make_cast(&l->b, n->out[1], AC_F32), *best = n->out[0];
+    where = ac_make_2(&l->b, AC_OP_SUB, ac_make_number(&l->b, AC_F32, (double)(size - 1)), where);
     if (by_axis)
-        return ac_caf_result(l, 0, ac_build_transpose(&l->b, values ? best : where, back));
+        return ac_caf_result(l, 0, ac_make_transpose(&l->b, values ? best : where, back));
     if (!where)
         return AC_FAIL;
     memcpy(dim, where->dim, sizeof dim);
     const int64_t shape[3] = {dim[0], 1, top};
-    ac_tensor *pair[] = {ac_build_reshape(&l->b, where, 3, shape), ac_build_reshape(&l->b, best, 3, shape)};
-    return ac_caf_result(l, 0, values ? ac_build_concat(&l->b, pair, 2, 1) : pair[0]);
+    ac_tensor *pair[] = {ac_make_reshape(&l->b, where, 3, shape), ac_make_reshape(&l->b, best, 3, shape)};
+    return ac_caf_result(l, 0, values ? ac_make_concat(&l->b, pair, 2, 1) : pair[0]);
 }
 
 /* Rows of a table, or items of a batch, by numbers that come as floats. */
 static ac_tensor *gather(ac_caf_layer *l, ac_tensor *table, ac_tensor *index)
 {
-    ac_tensor *in[] = {table, ac_build_cast(&l->b, index, AC_I32)};
-    return table && in[1] ? ac_build_op(&l->b, AC_OP_GATHER, in, 2, NULL, AC_NONE) : NULL;
+    ac_tensor *in[] = {table, ac_make_cast(&l->b, index, AC_I32)};
+    return table && in[1] ? ac_make_op(&l->b, AC_OP_GATHER, in, 2, NULL, AC_NONE) : NULL;
 }
 
 int ac_caf_do_batch_reindex(ac_caf_layer *l)
 {
     if (l->in[1]->rank != 1 || l->in[0]->rank < 1)
-        return ac_build_bad(&l->b, "bottom '%s' is %s, expected one dimension", l->in[1]->name, SHAPE(l->in[1]));
+        return ac_bad(&l->b, "bottom '%s' is %s, expected one dimension", l->in[1]->name, SHAPE(l->in[1]));
     return ac_caf_result(l, 0, gather(l, l->in[0], l->in[1]));
 }
 
@@ -267,7 +266,7 @@ int ac_caf_do_embed(ac_caf_layer *l)
     AC_TRY(ac_caf_int(l, m, "num_output", 0, 1, INT32_MAX, &dim[1]));
     AC_TRY(ac_caf_bool(l, m, "bias_term", true, &bias));
     ac_tensor *y = gather(l, ac_caf_weight(l, "weights", 2, dim), l->in[0]);
-    return ac_caf_result(l, 0, bias ? ac_build_2(&l->b, AC_OP_ADD, y, ac_caf_weight(l, "bias", 1, &dim[1])) : y);
+    return ac_caf_result(l, 0, bias ? ac_make_2(&l->b, AC_OP_ADD, y, ac_caf_weight(l, "bias", 1, &dim[1])) : y);
 }
 
 int ac_caf_do_shuffle_channel(ac_caf_layer *l)
@@ -278,9 +277,9 @@ int ac_caf_do_shuffle_channel(ac_caf_layer *l)
     int64_t groups;
     AC_TRY(ac_caf_int(l, m, "group", 1, 1, INT32_MAX, &groups));
     if (x->rank != 4 || x->dim[1] % groups)
-        return ac_build_bad(&l->b, "channels of bottom '%s' %s do not divide into %" PRId64 " groups", x->name,
-                            SHAPE(x), groups);
+        return ac_bad(&l->b, "channels of bottom '%s' %s do not divide into %" PRId64 " groups", x->name, SHAPE(x),
+                      groups);
     ac_tensor *y =
-        ac_build_reshape(&l->b, x, 4, (int64_t[]){x->dim[0], groups, x->dim[1] / groups, x->dim[2] * x->dim[3]});
-    return ac_caf_result(l, 0, ac_build_reshape(&l->b, ac_build_transpose(&l->b, y, SWAP), 4, x->dim));
+        ac_make_reshape(&l->b, x, 4, (int64_t[]){x->dim[0], groups, x->dim[1] / groups, x->dim[2] * x->dim[3]});
+    return ac_caf_result(l, 0, ac_make_reshape(&l->b, ac_make_transpose(&l->b, y, SWAP), 4, x->dim));
 }

@@ -16,12 +16,12 @@ static int spatial(ac_caf_layer *l, ac_pt_node *m, const char *name, const char 
     AC_TRY(ac_caf_ints(l, m, name, 8, low, INT32_MAX, &list));
     if (by_axis) {
         if (w->m != 2 || list.n)
-            return ac_build_bad(&l->b, "%s and %s are for images, and exclude %s", h, wide, name);
+            return ac_bad(&l->b, "%s and %s are for images, and exclude %s", h, wide, name);
         AC_TRY(ac_caf_int(l, m, h, init, low, INT32_MAX, &v[AC_HEIGHT]));
         return ac_caf_int(l, m, wide, init, low, INT32_MAX, &v[AC_WIDTH]);
     }
     if (list.n > 1 && list.n != w->m)
-        return ac_build_bad(&l->b, "%s has %d numbers for %d spatial dimensions", name, list.n, w->m);
+        return ac_bad(&l->b, "%s has %d numbers for %d spatial dimensions", name, list.n, w->m);
     for (int32_t i = 0; i < w->m; i++)
         v[AC_SPATIAL - w->m + i] = list.n ? list.v[list.n > 1 ? i : 0] : init;
     return AC_OK;
@@ -35,8 +35,8 @@ static int read_window(ac_caf_layer *l, ac_pt_node *m, ac_frame *w)
     memcpy(w->after, w->before, sizeof w->after);
     for (int32_t d = AC_SPATIAL - w->m; d < AC_SPATIAL; d++)
         if (w->kernel[d] < 1 || w->kernel[d] > INT16_MAX || w->stride[d] > INT16_MAX || w->before[d] > INT16_MAX)
-            return ac_build_bad(&l->b, "kernel %" PRId64 ", stride %" PRId64 ", pad %" PRId64 " are not a window",
-                                w->kernel[d], w->stride[d], w->before[d]);
+            return ac_bad(&l->b, "kernel %" PRId64 ", stride %" PRId64 ", pad %" PRId64 " are not a window",
+                          w->kernel[d], w->stride[d], w->before[d]);
     return AC_OK;
 }
 
@@ -52,19 +52,19 @@ static int read_conv(ac_caf_layer *l, conv *c)
     const ac_tensor *x = l->in[0];
     int32_t axis;
     if (x->rank < 3)
-        return ac_build_cannot(&l->b, "its input has %d dimensions; supported are 3 and more", x->rank);
+        return ac_cannot(&l->b, "its input has %d dimensions; supported are 3 and more", x->rank);
     ac_frame_open(&c->w, x);
     AC_TRY(ac_caf_axis(l, m, "axis", 1, x->rank, &axis));
     if (axis != 1)
-        return ac_build_cannot(&l->b, "its channels are dimension %d", axis);
+        return ac_cannot(&l->b, "its channels are dimension %d", axis);
     AC_TRY(read_window(l, m, &c->w));
     AC_TRY(spatial(l, m, "dilation", "dilation", 1, 1, &c->w, c->w.dil));
     AC_TRY(ac_caf_int(l, m, "num_output", 0, l->op != AC_OP_NONE, INT32_MAX, &c->num_output));
     AC_TRY(ac_caf_int(l, m, "group", l->op == AC_OP_DEPTHWISE_CONV_2D ? x->dim[1] : 1, 1, INT32_MAX, &c->groups));
     AC_TRY(ac_caf_bool(l, m, "bias_term", true, &c->bias));
     if (x->dim[1] % c->groups || c->num_output % c->groups)
-        return ac_build_bad(&l->b, "%" PRId64 " channels and %" PRId64 " outputs do not divide into %" PRId64 " groups",
-                            x->dim[1], c->num_output, c->groups);
+        return ac_bad(&l->b, "%" PRId64 " channels and %" PRId64 " outputs do not divide into %" PRId64 " groups",
+                      x->dim[1], c->num_output, c->groups);
     return AC_OK;
 }
 
@@ -88,13 +88,13 @@ int ac_caf_do_conv(ac_caf_layer *l)
         return AC_FAIL;
     for (int32_t i = 0; i < l->n_in; i++) {
         if (!ac_tensor_same_shape(l->in[i], x))
-            return ac_build_bad(&l->b, "bottoms '%s' and '%s' have different shapes", x->name, l->in[i]->name);
+            return ac_bad(&l->b, "bottoms '%s' and '%s' have different shapes", x->name, l->in[i]->name);
         for (int32_t d = AC_SPATIAL - c.w.m; d < AC_SPATIAL; d++) {
             const int64_t reach = ac_frame_reach(&c.w, d), travel = c.w.in[d] + 2 * c.w.before[d] - reach;
             out[d] = turned ? c.w.stride[d] * (c.w.in[d] - 1) + reach - 2 * c.w.before[d] : travel / c.w.stride[d] + 1;
             if (out[d] < 1 || out[d] > INT32_MAX || (!turned && travel < 0))
-                return ac_build_bad(&l->b, "a window of %" PRId64 " does not fit bottom '%s' %s with pad %" PRId64,
-                                    reach, x->name, ac_shape_str(l->r->cx, x), c.w.before[d]);
+                return ac_bad(&l->b, "a window of %" PRId64 " does not fit bottom '%s' %s with pad %" PRId64, reach,
+                              x->name, ac_shape_str(l->r->cx, x), c.w.before[d]);
         }
         ac_tensor *y = turned ? ac_frame_tconv(&l->b, l->in[i], weights, bias, &c.w, c.groups, out)
                               : ac_frame_conv(&l->b, l->in[i], weights, bias, &c.w, c.groups);
@@ -113,8 +113,8 @@ static ac_tensor *pool(ac_caf_layer *l, ac_tensor *x, ac_frame w, int32_t method
         int64_t out =
             travel < 0 ? 1 : (ceil_mode ? (travel + w.stride[d] - 1) / w.stride[d] : travel / w.stride[d]) + 1;
         if (travel < 0 && (!ceil_mode || -travel >= w.stride[d]))
-            return (void)ac_build_bad(&l->b, "the window (%" PRId64 ") is larger than the padded image (%" PRId64 ")",
-                                      w.kernel[d], w.in[d] + 2 * pad),
+            return (void)ac_bad(&l->b, "the window (%" PRId64 ") is larger than the padded image (%" PRId64 ")",
+                                w.kernel[d], w.in[d] + 2 * pad),
                    NULL;
         if (pad && (out - 1) * w.stride[d] >= w.in[d] + pad)
             out--;
@@ -129,9 +129,9 @@ static ac_tensor *pool(ac_caf_layer *l, ac_tensor *x, ac_frame w, int32_t method
     }
     if (method == 2) { /* STOCHASTIC, when a net is not trained: values weighted by themselves */
         ac_tensor *sum = ac_frame_pool(&l->b, AC_OP_AVERAGE_POOL_2D, x, &w);
-        ac_tensor *square = ac_frame_pool(&l->b, AC_OP_AVERAGE_POOL_2D, ac_build_1(&l->b, AC_OP_SQUARE, x), &w);
-        return ac_build_2(&l->b, AC_OP_DIV, square,
-                          ac_build_2(&l->b, AC_OP_ADD, sum, ac_build_number(&l->b, AC_F32, 1.1754943508222875e-38)));
+        ac_tensor *square = ac_frame_pool(&l->b, AC_OP_AVERAGE_POOL_2D, ac_make_1(&l->b, AC_OP_SQUARE, x), &w);
+        return ac_make_2(&l->b, AC_OP_DIV, square,
+                         ac_make_2(&l->b, AC_OP_ADD, sum, ac_make_number(&l->b, AC_F32, 1.1754943508222875e-38)));
     }
     return ac_frame_pool(&l->b, average ? AC_OP_AVERAGE_POOL_2D : AC_OP_MAX_POOL_2D, x, &w);
 }
@@ -144,8 +144,7 @@ int ac_caf_do_pool(ac_caf_layer *l)
     int32_t method, rounding;
     bool global, ceil_mode;
     if (x->rank != 4)
-        return ac_build_bad(&l->b, "bottom '%s' is %s, expected 4 dimensions [N,C,H,W]", x->name,
-                            ac_shape_str(l->r->cx, x));
+        return ac_bad(&l->b, "bottom '%s' is %s, expected 4 dimensions [N,C,H,W]", x->name, ac_shape_str(l->r->cx, x));
     ac_frame_open(&w, x);
     AC_TRY(ac_caf_enum(l, m, "pool", "MAX|AVE|STOCHASTIC", 0, 0, &method));
     AC_TRY(ac_caf_bool(l, m, "global_pooling", false, &global));
@@ -155,21 +154,21 @@ int ac_caf_do_pool(ac_caf_layer *l)
         AC_TRY(read_window(l, m, &w));
     for (int32_t d = AC_HEIGHT; d < AC_SPATIAL; d++) {
         if (global && (ac_caf_has(l, m, "kernel_size") || ac_caf_has(l, m, "kernel_h") || ac_caf_has(l, m, "kernel_w")))
-            return ac_build_bad(&l->b, "global_pooling has the size of the image; kernel_size must not be given");
+            return ac_bad(&l->b, "global_pooling has the size of the image; kernel_size must not be given");
         if (global)
             w.kernel[d] = w.in[d];
         if (w.before[d] >= w.kernel[d])
-            return ac_build_bad(&l->b, "pad %" PRId64 " is not smaller than the window (%" PRId64 ")", w.before[d],
-                                w.kernel[d]);
+            return ac_bad(&l->b, "pad %" PRId64 " is not smaller than the window (%" PRId64 ")", w.before[d],
+                          w.kernel[d]);
         if (method == 2 && w.before[d])
-            return ac_build_bad(&l->b, "stochastic pooling has no pads");
+            return ac_bad(&l->b, "stochastic pooling has no pads");
     }
     if (global)
         AC_TRY(spatial(l, m, "stride", "stride", 1, 1, &w, w.stride));
     if (global)
         AC_TRY(spatial(l, m, "pad", "pad", 0, 0, &w, w.before));
     if (global && (w.before[AC_HEIGHT] || w.before[AC_WIDTH] || w.stride[AC_HEIGHT] != 1 || w.stride[AC_WIDTH] != 1))
-        return ac_build_bad(&l->b, "global_pooling goes with stride 1 and pad 0");
+        return ac_bad(&l->b, "global_pooling goes with stride 1 and pad 0");
     return ac_caf_result(l, 0, pool(l, x, w, method, ceil_mode));
 }
 
@@ -182,8 +181,7 @@ int ac_caf_do_spp(ac_caf_layer *l)
     int64_t levels;
     int32_t method;
     if (x->rank != 4)
-        return ac_build_bad(&l->b, "bottom '%s' is %s, expected 4 dimensions [N,C,H,W]", x->name,
-                            ac_shape_str(l->r->cx, x));
+        return ac_bad(&l->b, "bottom '%s' is %s, expected 4 dimensions [N,C,H,W]", x->name, ac_shape_str(l->r->cx, x));
     AC_TRY(ac_caf_int(l, m, "pyramid_height", 0, 1, MOST, &levels));
     AC_TRY(ac_caf_enum(l, m, "pool", "MAX|AVE|STOCHASTIC", 0, 0, &method));
     for (int32_t i = 0; i < levels; i++) {
@@ -194,13 +192,13 @@ int ac_caf_do_spp(ac_caf_layer *l)
             w.kernel[d] = w.stride[d] = (w.in[d] + bins - 1) / bins;
             w.before[d] = (w.kernel[d] * bins - w.in[d] + 1) / 2;
             if (w.before[d] >= w.kernel[d])
-                return ac_build_bad(&l->b, "%d levels are too many for bottom '%s' %s", (int)levels, x->name,
-                                    ac_shape_str(l->r->cx, x));
+                return ac_bad(&l->b, "%d levels are too many for bottom '%s' %s", (int)levels, x->name,
+                              ac_shape_str(l->r->cx, x));
         }
         ac_tensor *y = pool(l, x, w, method, true);
-        part[i] = y ? ac_build_reshape(&l->b, y, 2, (int64_t[]){y->dim[0], y->dim[1] * y->dim[2] * y->dim[3]}) : NULL;
+        part[i] = y ? ac_make_reshape(&l->b, y, 2, (int64_t[]){y->dim[0], y->dim[1] * y->dim[2] * y->dim[3]}) : NULL;
     }
-    return ac_caf_result(l, 0, levels == 1 ? part[0] : ac_build_concat(&l->b, part, (int32_t)levels, 1));
+    return ac_caf_result(l, 0, levels == 1 ? part[0] : ac_make_concat(&l->b, part, (int32_t)levels, 1));
 }
 
 /* Each position of the window is a channel: a depthwise convolution with kernels that pick one element. */
@@ -209,15 +207,15 @@ int ac_caf_do_im2col(ac_caf_layer *l)
     conv c;
     AC_TRY(read_conv(l, &c));
     if (l->n_in != 1 || l->n_out != 1 || l->in[0]->rank != 4)
-        return ac_build_cannot(&l->b, "it has several bottoms, or images that are not [N,C,H,W]");
+        return ac_cannot(&l->b, "it has several bottoms, or images that are not [N,C,H,W]");
     const int64_t area = c.w.kernel[AC_HEIGHT] * c.w.kernel[AC_WIDTH], channels = l->in[0]->dim[1];
     if (area > 1024 || channels * area * area > 1 << 20)
-        return ac_build_cannot(&l->b, "its windows have %" PRId64 " elements in %" PRId64 " channels", area, channels);
+        return ac_cannot(&l->b, "its windows have %" PRId64 " elements in %" PRId64 " channels", area, channels);
     float *pick = AC_NEW_N(l->r->cx->region, float, channels *area *area + 1);
     for (int64_t k = 0; k < channels * area; k++)
         pick[k * area + k % area] = 1;
     ac_tensor *w =
-        ac_build_floats(&l->b, 4, (int64_t[]){channels * area, 1, c.w.kernel[AC_HEIGHT], c.w.kernel[AC_WIDTH]}, pick);
+        ac_make_floats(&l->b, 4, (int64_t[]){channels * area, 1, c.w.kernel[AC_HEIGHT], c.w.kernel[AC_WIDTH]}, pick);
     return ac_caf_result(l, 0, ac_frame_conv(&l->b, l->in[0], w, NULL, &c.w, channels));
 }
 
@@ -229,8 +227,7 @@ int ac_caf_do_interp(ac_caf_layer *l)
     int64_t want[2], zoom, shrink, from, to, size[2];
     ac_attrs a;
     if (x->rank != 4)
-        return ac_build_bad(&l->b, "bottom '%s' is %s, expected 4 dimensions [N,C,H,W]", x->name,
-                            ac_shape_str(l->r->cx, x));
+        return ac_bad(&l->b, "bottom '%s' is %s, expected 4 dimensions [N,C,H,W]", x->name, ac_shape_str(l->r->cx, x));
     AC_TRY(ac_caf_int(l, m, "height", 0, 0, INT32_MAX, &want[0]));
     AC_TRY(ac_caf_int(l, m, "width", 0, 0, INT32_MAX, &want[1]));
     AC_TRY(ac_caf_int(l, m, "zoom_factor", 0, 0, INT16_MAX, &zoom));
@@ -240,7 +237,7 @@ int ac_caf_do_interp(ac_caf_layer *l)
     for (int32_t d = 0; d < 2; d++) {
         const int64_t in = x->dim[2 + d] + from + to;
         if (in < 1)
-            return ac_build_bad(&l->b, "nothing of bottom '%s' %s is left", x->name, ac_shape_str(l->r->cx, x));
+            return ac_bad(&l->b, "nothing of bottom '%s' %s is left", x->name, ac_shape_str(l->r->cx, x));
         size[d] = in;
         if (shrink)
             size[d] = (size[d] - 1) / shrink + 1;
@@ -251,15 +248,15 @@ int ac_caf_do_interp(ac_caf_layer *l)
         if (l->n_in == 2)
             size[d] = l->in[1]->rank == 4 ? l->in[1]->dim[2 + d] : 0;
         if (size[d] < 1)
-            return ac_build_bad(&l->b, "the result has no size");
-        x = ac_build_slice(&l->b, x, 2 + d, -from, in);
+            return ac_bad(&l->b, "the result has no size");
+        x = ac_make_slice(&l->b, x, 2 + d, -from, in);
     }
     x = ac_channels_last(&l->b, x);
     ac_attrs_init(AC_OP_RESIZE_BILINEAR, &a);
     a.resize.align_corners = true;
-    a.resize.size = ac_build_list(&l->b, 2, size);
+    a.resize.size = ac_make_list(&l->b, 2, size);
     return ac_caf_result(
-        l, 0, ac_channels_first(&l->b, x ? ac_build_op(&l->b, AC_OP_RESIZE_BILINEAR, &x, 1, &a, AC_NONE) : NULL, 2));
+        l, 0, ac_channels_first(&l->b, x ? ac_make_op(&l->b, AC_OP_RESIZE_BILINEAR, &x, 1, &a, AC_NONE) : NULL, 2));
 }
 
 /* Regions [R,5]: image, x1, y1, x2, y2; as [R,5,1,1], too. */
@@ -275,14 +272,14 @@ int ac_caf_do_roi_pool(ac_caf_layer *l)
     AC_TRY(ac_caf_int(l, m, "pooled_w", 0, 0, INT16_MAX, &size[1]));
     AC_TRY(ac_caf_float(l, m, "spatial_scale", 1, &scale));
     if (!size[0] || !size[1])
-        return ac_build_bad(&l->b, "pooled_h and pooled_w are needed, at least 1 each");
+        return ac_bad(&l->b, "pooled_h and pooled_w are needed, at least 1 each");
     if (x->rank != 4 || regions < 1 || ac_tensor_count(roi) != regions * 5)
-        return ac_build_bad(&l->b, "bottoms are %s and %s, expected [N,C,H,W] and regions [R,5]",
-                            ac_shape_str(l->r->cx, x), ac_shape_str(l->r->cx, roi));
+        return ac_bad(&l->b, "bottoms are %s and %s, expected [N,C,H,W] and regions [R,5]", ac_shape_str(l->r->cx, x),
+                      ac_shape_str(l->r->cx, roi));
     ac_attrs_init(AC_OP_ROI_POOL, &a);
     a.roi.height = (int32_t)size[0];
     a.roi.width = (int32_t)size[1];
     a.roi.scale = (float)scale;
-    roi = ac_build_reshape(&l->b, roi, 2, (int64_t[]){regions, 5});
+    roi = ac_make_reshape(&l->b, roi, 2, (int64_t[]){regions, 5});
     return ac_caf_result(l, 0, ac_frame_regions(&l->b, AC_OP_ROI_POOL, x, roi, &a));
 }

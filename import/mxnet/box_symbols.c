@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-#define OP1(op, x)    ac_build_1(&n->b, AC_OP_##op, x)
-#define OP2(op, x, y) ac_build_2(&n->b, AC_OP_##op, x, y)
-#define NUM(v)        ac_build_number(&n->b, AC_F32, v)
+#define OP1(op, x)    ac_make_1(&n->b, AC_OP_##op, x)
+#define OP2(op, x, y) ac_make_2(&n->b, AC_OP_##op, x, y)
+#define NUM(v)        ac_make_number(&n->b, AC_F32, v)
 #define SHAPE(t)      ac_shape_str(n->r->cx, t)
 
 /* Boxes round each position of an image: sizes with the first ratio, then the first size with the other ratios. */
@@ -28,13 +28,13 @@ int ac_mx_do_multibox_prior(ac_mx_node *n)
     n_size += !n_size;
     n_ratio += !n_ratio;
     if (x->rank != 4 || x->dim[2] < 1 || x->dim[3] < 1)
-        return ac_build_bad(&n->b, "'%s' is %s, expected [N,C,H,W]", x->name, SHAPE(x));
+        return ac_bad(&n->b, "'%s' is %s, expected [N,C,H,W]", x->name, SHAPE(x));
     const int64_t each = n_size + n_ratio - 1, h = x->dim[2], w = x->dim[3];
     if (h * w > (1 << 22) / each)
-        return ac_build_cannot(&n->b, "it makes more than %d boxes", 1 << 22);
+        return ac_cannot(&n->b, "it makes more than %d boxes", 1 << 22);
     for (int32_t i = 1; i < n_ratio; i++)
         if (ratio[i] <= 0)
-            return ac_build_bad(&n->b, "ratio %g is not positive", ratio[i]);
+            return ac_bad(&n->b, "ratio %g is not positive", ratio[i]);
     float *v = AC_NEW_N(n->r->cx->region, float, h *w *each * 4 + 1), *to = v;
     const float sy = step[0] > 0 ? (float)step[0] : 1 / (float)h, sx = step[1] > 0 ? (float)step[1] : 1 / (float)w;
     for (int64_t y = 0; y < h; y++)
@@ -47,13 +47,13 @@ int ac_mx_do_multibox_prior(ac_mx_node *n)
             for (int32_t c = 0; c < 4; c++)
                 *to++ = clip ? fminf(fmaxf(corner[c], 0), 1) : corner[c];
         }
-    return ac_mx_result(n, 0, ac_build_floats(&n->b, 3, (int64_t[]){1, h * w * each, 4}, v));
+    return ac_mx_result(n, 0, ac_make_floats(&n->b, 3, (int64_t[]){1, h * w * each, 4}, v));
 }
 
 /* Columns from..from+count-1 of the last dimension. */
 static ac_tensor *columns(ac_mx_node *n, ac_tensor *x, int64_t from, int64_t count)
 {
-    return x ? ac_build_slice(&n->b, x, x->rank - 1, from, count) : NULL;
+    return x ? ac_make_slice(&n->b, x, x->rank - 1, from, count) : NULL;
 }
 
 static ac_tensor *box_nms(ac_mx_node *n, ac_tensor *x, const ac_attrs_box_nms *how)
@@ -61,14 +61,14 @@ static ac_tensor *box_nms(ac_mx_node *n, ac_tensor *x, const ac_attrs_box_nms *h
     ac_attrs a;
     ac_attrs_init(AC_OP_BOX_NMS, &a);
     a.box_nms = *how;
-    return ac_build_op(&n->b, AC_OP_BOX_NMS, &x, 1, &a, AC_NONE);
+    return ac_make_op(&n->b, AC_OP_BOX_NMS, &x, 1, &a, AC_NONE);
 }
 
 static int centred(ac_mx_node *n, const char *name, bool *centre)
 {
     const char *s = ac_mx_str(n, name, "corner");
     *centre = !strcmp(s, "center") || !strcmp(s, "1");
-    return *centre || !strcmp(s, "corner") || !strcmp(s, "0") ? AC_OK : ac_build_bad(&n->b, "%s is '%s'", name, s);
+    return *centre || !strcmp(s, "corner") || !strcmp(s, "0") ? AC_OK : ac_bad(&n->b, "%s is '%s'", name, s);
 }
 
 /* Boxes of the other format; rows of -1 stay as they are, and with them all whose first number is negative. */
@@ -82,14 +82,14 @@ static ac_tensor *reformat(ac_mx_node *n, ac_tensor *x, int32_t at, bool centre)
     box[1] = centre ? OP2(SUB, second, first) : OP2(ADD, first, OP2(MUL, second, half));
     if (at)
         part[m++] = columns(n, x, 0, at);
-    part[m++] = ac_build_select(&n->b, skip, first, box[0]);
-    part[m++] = ac_build_select(&n->b, skip, second, box[1]);
+    part[m++] = ac_make_select(&n->b, skip, first, box[0]);
+    part[m++] = ac_make_select(&n->b, skip, second, box[1]);
     if (at + 4 < width)
         part[m++] = columns(n, x, at + 4, width - at - 4);
     for (int32_t i = 0; i < m; i++)
         if (!part[i])
             return NULL;
-    return ac_build_concat(&n->b, part, m, x->rank - 1);
+    return ac_make_concat(&n->b, part, m, x->rank - 1);
 }
 
 int ac_mx_do_box_nms(ac_mx_node *n)
@@ -110,7 +110,7 @@ int ac_mx_do_box_nms(ac_mx_node *n)
     AC_TRY(centred(n, "in_format", &in_centre));
     AC_TRY(centred(n, "out_format", &out_centre));
     if (x->rank < 2 || x->dim[x->rank - 1] < 5)
-        return ac_build_bad(&n->b, "'%s' is %s, expected rows of a score and a box", x->name, SHAPE(x));
+        return ac_bad(&n->b, "'%s' is %s, expected rows of a score and a box", x->name, SHAPE(x));
     if (top == 0 || !ac_tensor_count(x))
         return ac_mx_result(n, 0, x);
     a.overlap = (float)overlap;
@@ -123,10 +123,10 @@ int ac_mx_do_box_nms(ac_mx_node *n)
     a.centre = in_centre;
     const int64_t rows = x->dim[x->rank - 2], width = x->dim[x->rank - 1];
     ac_tensor *y =
-        box_nms(n, ac_build_reshape(&n->b, x, 3, (int64_t[]){ac_tensor_count(x) / (rows * width), rows, width}), &a);
+        box_nms(n, ac_make_reshape(&n->b, x, 3, (int64_t[]){ac_tensor_count(x) / (rows * width), rows, width}), &a);
     if (y && in_centre != out_centre)
         y = reformat(n, y, a.coord, out_centre);
-    return ac_mx_result(n, 0, ac_build_reshape(&n->b, y, x->rank, x->dim));
+    return ac_mx_result(n, 0, ac_make_reshape(&n->b, y, x->rank, x->dim));
 }
 
 /* Scores [B,C,N], of which class 0 is the background; moves [B,N*4]; boxes [1,N,4] -> [B,N,6]: class, score, corners.
@@ -149,42 +149,41 @@ int ac_mx_do_multibox_detection(ac_mx_node *n)
     if (score->rank != 3 || score->dim[1] < 2 || box->rank != 3 || box->dim[0] != 1 || box->dim[2] != 4 ||
         box->dim[1] != score->dim[2] || move->rank != 2 || move->dim[0] != score->dim[0] ||
         move->dim[1] != 4 * box->dim[1] || (count && count != 4))
-        return ac_build_bad(&n->b, "scores %s, moves %s and boxes %s do not go together", SHAPE(score), SHAPE(move),
-                            SHAPE(box));
+        return ac_bad(&n->b, "scores %s, moves %s and boxes %s do not go together", SHAPE(score), SHAPE(move),
+                      SHAPE(box));
     if (background != 0 || !(overlap > 0 && overlap <= 1))
-        return ac_build_cannot(&n->b, "its background is class %lld, or boxes are not picked", (long long)background);
+        return ac_cannot(&n->b, "its background is class %lld, or boxes are not picked", (long long)background);
     a.top_k = top > 0 ? (int32_t)top : -1;
     a.overlap = (float)overlap;
     const int64_t b = score->dim[0], rows = box->dim[1];
-    score =
-        ac_build_transpose(&n->b, ac_build_slice(&n->b, score, 1, 1, score->dim[1] - 1), (const int32_t[]){0, 2, 1});
+    score = ac_make_transpose(&n->b, ac_make_slice(&n->b, score, 1, 1, score->dim[1] - 1), (const int32_t[]){0, 2, 1});
     ac_attrs arg;
     ac_attrs_init(AC_OP_ARG_MAX, &arg);
     arg.arg.out_type = AC_I32;
-    ac_tensor *in[] = {score, ac_build_number(&n->b, AC_I32, 2)};
+    ac_tensor *in[] = {score, ac_make_number(&n->b, AC_I32, 2)};
     ac_tensor *class =
-        score ? ac_build_cast(&n->b, ac_build_op(&n->b, AC_OP_ARG_MAX, in, 2, &arg, AC_I32), AC_F32) : NULL;
-    class = ac_build_reshape(&n->b, class, 3, (int64_t[]){b, rows, 1});
-    ac_tensor *best = ac_build_reduce(&n->b, AC_OP_REDUCE_MAX, score, 4, true);
+        score ? ac_make_cast(&n->b, ac_make_op(&n->b, AC_OP_ARG_MAX, in, 2, &arg, AC_I32), AC_F32) : NULL;
+    class = ac_make_reshape(&n->b, class, 3, (int64_t[]){b, rows, 1});
+    ac_tensor *best = ac_make_reduce(&n->b, AC_OP_REDUCE_MAX, score, 4, true);
     ac_tensor *known = OP2(GREATER, best, NUM(-1));
     ac_tensor *counts = OP2(LOGICAL_AND, OP2(GREATER_EQUAL, best, NUM(threshold)), known);
-    class = ac_build_select(&n->b, counts, class, NUM(-1));
+    class = ac_make_select(&n->b, counts, class, NUM(-1));
     ac_tensor *from = columns(n, box, 0, 2), *size = OP2(SUB, columns(n, box, 2, 2), from);
     ac_tensor *two = NUM(2), *middle = OP2(DIV, OP2(ADD, from, columns(n, box, 2, 2)), two);
-    move = ac_build_reshape(&n->b, move, 3, (int64_t[]){b, rows, 4});
+    move = ac_make_reshape(&n->b, move, 3, (int64_t[]){b, rows, 4});
     const int64_t pair = 2;
     const float vc[2] = {(float)v[0], (float)v[1]}, vs[2] = {(float)v[2], (float)v[3]};
-    ac_tensor *centre = ac_build_floats(&n->b, 1, &pair, vc);
+    ac_tensor *centre = ac_make_floats(&n->b, 1, &pair, vc);
     ac_tensor *at = OP2(ADD, OP2(MUL, OP2(MUL, columns(n, move, 0, 2), centre), size), middle);
     two = NUM(2);
-    ac_tensor *growth = ac_build_floats(&n->b, 1, &pair, vs);
+    ac_tensor *growth = ac_make_floats(&n->b, 1, &pair, vs);
     ac_tensor *reach = OP2(DIV, OP2(MUL, OP1(EXP, OP2(MUL, columns(n, move, 2, 2), growth)), size), two);
     ac_tensor *part[] = {class, best, OP2(SUB, at, reach), OP2(ADD, at, reach)};
     for (int32_t i = 2; i < 4 && clip; i++) {
         ac_tensor *least = NUM(0);
         part[i] = OP2(MAXIMUM, OP2(MINIMUM, part[i], NUM(1)), least);
     }
-    return ac_mx_result(n, 0, box_nms(n, ac_build_concat(&n->b, part, 4, 2), &a));
+    return ac_mx_result(n, 0, box_nms(n, ac_make_concat(&n->b, part, 4, 2), &a));
 }
 
 /* Boxes [..,4] and [..,4]: their shared area over that of both together, each of the one with each of the other. */
@@ -198,25 +197,25 @@ int ac_mx_do_box_iou(ac_mx_node *n)
     for (int32_t i = 0; i < 2; i++) {
         ac_tensor *x = n->in[i];
         if (x->rank < 2 || x->dim[x->rank - 1] != 4 || rank + x->rank - 1 > AC_MAX_RANK)
-            return ac_build_bad(&n->b, "'%s' is %s, expected boxes of four numbers", x->name, SHAPE(x));
+            return ac_bad(&n->b, "'%s' is %s, expected boxes of four numbers", x->name, SHAPE(x));
         for (int32_t d = 0; d + 1 < x->rank; d++)
             dim[rank++] = x->dim[d];
         const int64_t count = ac_tensor_count(x) / 4;
-        x = ac_build_reshape(&n->b, x, 3, (int64_t[]){i ? 1 : count, i ? count : 1, 4});
+        x = ac_make_reshape(&n->b, x, 3, (int64_t[]){i ? 1 : count, i ? count : 1, 4});
         ac_tensor *p = columns(n, x, 0, 2), *q = columns(n, x, 2, 2), *half = OP2(MUL, q, NUM(0.5));
         low[i] = centre ? OP2(SUB, p, half) : p;
         high[i] = centre ? OP2(ADD, p, half) : q;
         size[i] = centre ? q : OP2(SUB, q, p);
         ac_tensor *zero = NUM(0);
-        ac_tensor *none = OP2(LESS, ac_build_reduce(&n->b, AC_OP_REDUCE_MIN, size[i], 4, false), zero);
-        ac_tensor *product = ac_build_reduce(&n->b, AC_OP_REDUCE_PROD, size[i], 4, false);
-        area[i] = ac_build_select(&n->b, none, NUM(0), product);
+        ac_tensor *none = OP2(LESS, ac_make_reduce(&n->b, AC_OP_REDUCE_MIN, size[i], 4, false), zero);
+        ac_tensor *product = ac_make_reduce(&n->b, AC_OP_REDUCE_PROD, size[i], 4, false);
+        area[i] = ac_make_select(&n->b, none, NUM(0), product);
     }
     ac_tensor *begin = OP2(MAXIMUM, low[0], low[1]), *side = OP2(SUB, OP2(MINIMUM, high[0], high[1]), begin);
-    ac_tensor *both = ac_build_reduce(&n->b, AC_OP_REDUCE_PROD, OP2(MAXIMUM, side, NUM(0)), 4, false);
+    ac_tensor *both = ac_make_reduce(&n->b, AC_OP_REDUCE_PROD, OP2(MAXIMUM, side, NUM(0)), 4, false);
     ac_tensor *ratio = OP2(DIV, both, OP2(SUB, OP2(ADD, area[0], area[1]), both));
     ac_tensor *apart = OP2(LESS_EQUAL, both, NUM(0));
-    return ac_mx_result(n, 0, ac_build_reshape(&n->b, ac_build_select(&n->b, apart, NUM(0), ratio), rank, dim));
+    return ac_mx_result(n, 0, ac_make_reshape(&n->b, ac_make_select(&n->b, apart, NUM(0), ratio), rank, dim));
 }
 
 /* The k greatest or least along an axis, in order: values and places [..,k], with that axis last. */
@@ -224,15 +223,15 @@ static int take_best(ac_mx_node *n, ac_tensor *x, int32_t axis, int64_t k, bool 
 {
     int32_t perm[AC_MAX_RANK], back[AC_MAX_RANK];
     ac_attrs a;
-    ac_build_axis_last(x->rank, axis, perm, back);
+    ac_perm_axis_last(x->rank, axis, perm, back);
     ac_attrs_init(AC_OP_TOPK_V2, &a);
     a.topk.smallest = least;
-    ac_tensor *in[] = {ac_build_transpose(&n->b, x, perm), ac_build_number(&n->b, AC_I32, (double)k)};
-    ac_node *m = in[0] ? ac_build_node(&n->b, AC_OP_TOPK_V2, in, 2, &a, 2) : NULL;
+    ac_tensor *in[] = {ac_make_transpose(&n->b, x, perm), ac_make_number(&n->b, AC_I32, (double)k)};
+    ac_node *m = in[0] ? ac_make_node(&n->b, AC_OP_TOPK_V2, in, 2, &a, 2) : NULL;
     if (!m || ac_node_resolve(n->r->cx, n->r->g, m) != AC_OK)
         return AC_FAIL;
     for (int32_t i = 0; i < 2; i++)
-        out[i] = ac_build_transpose(&n->b, m->out[i], back);
+        out[i] = ac_make_transpose(&n->b, m->out[i], back);
     return AC_OK;
 }
 
@@ -243,7 +242,7 @@ static int sorted_axis(ac_mx_node *n, ac_tensor **x, int32_t *axis)
     const char *text = given ? ac_mx_str(n, "axis", NULL) : NULL;
     *axis = (*x)->rank - 1;
     if (given && !text) { /* None */
-        *x = ac_build_reshape(&n->b, *x, 1, (int64_t[]){ac_tensor_count(*x)});
+        *x = ac_make_reshape(&n->b, *x, 1, (int64_t[]){ac_tensor_count(*x)});
         *axis = 0;
         return *x ? AC_OK : AC_FAIL;
     }
@@ -265,11 +264,11 @@ int ac_mx_do_topk(ac_mx_node *n)
     AC_TRY(ac_mx_bool(n, "is_ascend", sort || argsort, &least));
     AC_TRY(ac_mx_dtype(n, "dtype", AC_F32, &type));
     if (x->rank < 1 || k > x->dim[axis])
-        return ac_build_bad(&n->b, "%" PRId64 " of '%s' %s", k, x->name, SHAPE(x));
+        return ac_bad(&n->b, "%" PRId64 " of '%s' %s", k, x->name, SHAPE(x));
     if (x->dtype != AC_F32 || !strcmp(what, "mask"))
-        return ac_build_cannot(&n->b, "it makes a mask, or sorts %s", ac_dtype_name(x->dtype));
+        return ac_cannot(&n->b, "it makes a mask, or sorts %s", ac_dtype_name(x->dtype));
     AC_TRY(take_best(n, x, axis, k < 1 ? x->dim[axis] : k, least, out));
-    out[1] = ac_build_cast(&n->b, out[1], type == AC_F16 ? AC_F32 : type);
+    out[1] = ac_make_cast(&n->b, out[1], type == AC_F16 ? AC_F32 : type);
     if (!strcmp(what, "both")) {
         n->n_out = 2;
         n->out = AC_NEW_N(n->r->cx->region, ac_tensor *, 2);
@@ -291,7 +290,7 @@ int ac_mx_do_pick(ac_mx_node *n)
     AC_TRY(ac_mx_bool(n, "keepdims", false, &keep));
     AC_TRY(ac_mx_axis(n, "axis", -1, x->rank, &axis));
     if (!wrap && strcmp(mode, "clip") != 0)
-        return ac_build_cannot(&n->b, "its mode is '%s'", mode);
+        return ac_cannot(&n->b, "its mode is '%s'", mode);
     for (int32_t d = 0; d < x->rank; d++) {
         one[d] = d == axis ? 1 : x->dim[d];
         if (d != axis || keep)
@@ -300,20 +299,20 @@ int ac_mx_do_pick(ac_mx_node *n)
     if (!rank)
         dim[rank++] = 1;
     if (!x->dim[axis] || ac_tensor_count(i) != ac_tensor_count(x) / x->dim[axis])
-        return ac_build_bad(&n->b, "'%s' %s does not say one place for each row of '%s' %s", i->name, SHAPE(i), x->name,
-                            SHAPE(x));
-    i = ac_build_reshape(&n->b, ac_build_cast(&n->b, i, AC_I32), x->rank, one);
-    ac_tensor *size = ac_build_number(&n->b, AC_I32, (double)x->dim[axis]);
+        return ac_bad(&n->b, "'%s' %s does not say one place for each row of '%s' %s", i->name, SHAPE(i), x->name,
+                      SHAPE(x));
+    i = ac_make_reshape(&n->b, ac_make_cast(&n->b, i, AC_I32), x->rank, one);
+    ac_tensor *size = ac_make_number(&n->b, AC_I32, (double)x->dim[axis]);
     if (wrap)
         i = OP2(FLOOR_MOD, i, size);
     else {
-        ac_tensor *first = ac_build_number(&n->b, AC_I32, 0);
-        i = OP2(MAXIMUM, OP2(MINIMUM, i, ac_build_number(&n->b, AC_I32, (double)(x->dim[axis] - 1))), first);
+        ac_tensor *first = ac_make_number(&n->b, AC_I32, 0);
+        i = OP2(MAXIMUM, OP2(MINIMUM, i, ac_make_number(&n->b, AC_I32, (double)(x->dim[axis] - 1))), first);
     }
     ac_attrs_init(AC_OP_GATHER_ELEMENTS, &a);
     a.axis.axis = axis;
     ac_tensor *in[] = {x, i};
     return ac_mx_result(
         n, 0,
-        ac_build_reshape(&n->b, i ? ac_build_op(&n->b, AC_OP_GATHER_ELEMENTS, in, 2, &a, AC_NONE) : NULL, rank, dim));
+        ac_make_reshape(&n->b, i ? ac_make_op(&n->b, AC_OP_GATHER_ELEMENTS, in, 2, &a, AC_NONE) : NULL, rank, dim));
 }

@@ -14,18 +14,18 @@ static ac_tensor *gather(ac_mx_node *n, ac_tensor *x, ac_tensor *at, int32_t axi
     ac_attrs a;
     ac_attrs_init(AC_OP_GATHER, &a);
     a.gather.axis = axis;
-    ac_tensor *in[] = {x, ac_dtype_is_float(at->dtype) ? ac_build_cast(&n->b, at, AC_I32) : at};
-    return x && in[1] ? ac_build_op(&n->b, AC_OP_GATHER, in, 2, &a, AC_NONE) : NULL;
+    ac_tensor *in[] = {x, ac_dtype_is_float(at->dtype) ? ac_make_cast(&n->b, at, AC_I32) : at};
+    return x && in[1] ? ac_make_op(&n->b, AC_OP_GATHER, in, 2, &a, AC_NONE) : NULL;
 }
 
 /* Indices outside are taken as the nearest inside (clip) or counted round (wrap). */
 static ac_tensor *inside(ac_mx_node *n, ac_tensor *at, int64_t size, bool wrap)
 {
-    ac_tensor *last = ac_build_number(&n->b, at->dtype, (double)(wrap ? size : size - 1));
+    ac_tensor *last = ac_make_number(&n->b, at->dtype, (double)(wrap ? size : size - 1));
     if (wrap)
-        return ac_build_2(&n->b, AC_OP_FLOOR_MOD, at, last);
-    return ac_build_2(&n->b, AC_OP_MINIMUM, ac_build_2(&n->b, AC_OP_MAXIMUM, at, ac_build_number(&n->b, at->dtype, 0)),
-                      last);
+        return ac_make_2(&n->b, AC_OP_FLOOR_MOD, at, last);
+    return ac_make_2(&n->b, AC_OP_MINIMUM, ac_make_2(&n->b, AC_OP_MAXIMUM, at, ac_make_number(&n->b, at->dtype, 0)),
+                     last);
 }
 
 int ac_mx_do_embedding(ac_mx_node *n)
@@ -46,7 +46,7 @@ int ac_mx_do_take(ac_mx_node *n)
     int32_t axis;
     AC_TRY(ac_mx_axis(n, "axis", 0, n->in[0]->rank, &axis));
     if (strcmp(mode, "clip") != 0 && strcmp(mode, "wrap") != 0)
-        return ac_build_cannot(&n->b, "its mode is '%s'", mode);
+        return ac_cannot(&n->b, "its mode is '%s'", mode);
     return ac_mx_result(n, 0, gather(n, n->in[0], inside(n, n->in[1], n->in[0]->dim[axis], *mode == 'w'), axis));
 }
 
@@ -56,13 +56,13 @@ int ac_mx_do_gather_nd(ac_mx_node *n)
     ac_tensor *x = n->in[0], *at = n->in[1];
     int32_t perm[AC_MAX_RANK];
     if (at->rank < 1 || at->dim[0] > x->rank)
-        return ac_build_bad(&n->b, "indices '%s' %s do not fit '%s' %s", at->name, ac_shape_str(n->r->cx, at), x->name,
-                            ac_shape_str(n->r->cx, x));
+        return ac_bad(&n->b, "indices '%s' %s do not fit '%s' %s", at->name, ac_shape_str(n->r->cx, at), x->name,
+                      ac_shape_str(n->r->cx, x));
     for (int32_t d = 0; d < at->rank; d++)
         perm[d] = (d + 1) % at->rank;
-    ac_tensor *size = ac_build_cast(&n->b, ac_build_ints(&n->b, at->dim[0], x->dim), AC_I32);
-    at = ac_build_transpose(&n->b, ac_build_cast(&n->b, at, AC_I32), perm);
-    return ac_mx_result(n, 0, ac_build_2(&n->b, AC_OP_GATHER_ND, x, ac_build_from_end(&n->b, at, size)));
+    ac_tensor *size = ac_make_cast(&n->b, ac_make_ints(&n->b, at->dim[0], x->dim), AC_I32);
+    at = ac_make_transpose(&n->b, ac_make_cast(&n->b, at, AC_I32), perm);
+    return ac_mx_result(n, 0, ac_make_2(&n->b, AC_OP_GATHER_ND, x, ac_make_from_end(&n->b, at, size)));
 }
 
 int ac_mx_do_one_hot(ac_mx_node *n)
@@ -77,9 +77,9 @@ int ac_mx_do_one_hot(ac_mx_node *n)
     AC_TRY(ac_mx_dtype(n, "dtype", AC_F32, &type));
     ac_attrs_init(AC_OP_ONE_HOT, &a);
     a.axis.axis = -1;
-    ac_tensor *in[] = {ac_build_cast(&n->b, n->in[0], AC_I32), ac_build_number(&n->b, AC_I32, (double)depth),
-                       ac_build_number(&n->b, type, on), ac_build_number(&n->b, type, off)};
-    return ac_mx_result(n, 0, in[0] ? ac_build_op(&n->b, AC_OP_ONE_HOT, in, 4, &a, AC_NONE) : NULL);
+    ac_tensor *in[] = {ac_make_cast(&n->b, n->in[0], AC_I32), ac_make_number(&n->b, AC_I32, (double)depth),
+                       ac_make_number(&n->b, type, on), ac_make_number(&n->b, type, off)};
+    return ac_mx_result(n, 0, in[0] ? ac_make_op(&n->b, AC_OP_ONE_HOT, in, 4, &a, AC_NONE) : NULL);
 }
 
 /* A dimension of 0 is the batch, which is that of the first input. */
@@ -97,8 +97,8 @@ int ac_mx_do_fill(ac_mx_node *n)
             dim[d] = d == 0 && n->r->g->input.n && n->r->g->input.item[0]->rank ? n->r->g->input.item[0]->dim[0] : -1;
     for (int32_t d = 0; d < rank; d++)
         if (dim[d] < 0 || dim[d] > INT32_MAX)
-            return ac_build_bad(&n->b, "the size of dimension %d of its shape is unknown", d);
-    return ac_mx_result(n, 0, ac_build_broadcast(&n->b, ac_build_number(&n->b, type, value), rank, dim));
+            return ac_bad(&n->b, "the size of dimension %d of its shape is unknown", d);
+    return ac_mx_result(n, 0, ac_make_broadcast(&n->b, ac_make_number(&n->b, type, value), rank, dim));
 }
 
 int ac_mx_do_arange(ac_mx_node *n)
@@ -119,12 +119,12 @@ int ac_mx_do_arange(ac_mx_node *n)
     }
     const double count = ceil((stop - start) / step);
     if (!(count >= 1 && count * (double)repeat <= 1 << 20) || type != AC_F32)
-        return ac_build_cannot(&n->b, "it makes %g numbers", count);
+        return ac_cannot(&n->b, "it makes %g numbers", count);
     const int64_t all = (int64_t)count * repeat;
     float *v = AC_NEW_N(n->r->cx->region, float, all);
     for (int64_t i = 0; i < all; i++)
         v[i] = (float)(start + step * (double)(i / repeat));
-    return ac_mx_result(n, 0, ac_build_floats(&n->b, 1, &all, v));
+    return ac_mx_result(n, 0, ac_make_floats(&n->b, 1, &all, v));
 }
 
 /* With a length for each item of the batch: x [T,N,..], or [N,T,..] with `axis` 1. */
@@ -137,32 +137,32 @@ static int by_length(ac_mx_node *n, ac_tensor *x, int32_t axis, double value)
     for (int64_t t = 0; t < steps; t++)
         each[t] = t;
     if (n->n_in < 2 || ac_tensor_count(n->in[1]) != batch || !steps)
-        return ac_build_bad(&n->b, "it has not a length for each of %" PRId64 " items", batch);
-    const ac_build *b = &n->b;
-    ac_tensor *length = ac_build_reshape(b, ac_build_cast(b, n->in[1], AC_I64), 2, column),
-              *t = ac_build_ints(b, steps, each);
-    ac_tensor *inside = ac_build_2(b, AC_OP_LESS, t, length); /* [N,T] */
-    ac_tensor *last = ac_build_2(b, AC_OP_SUB, length, ac_build_number(b, AC_I64, 1)), *at = NULL;
-    x = axis ? x : ac_build_transpose(b, x, swap);
+        return ac_bad(&n->b, "it has not a length for each of %" PRId64 " items", batch);
+    const ac_maker *b = &n->b;
+    ac_tensor *length = ac_make_reshape(b, ac_make_cast(b, n->in[1], AC_I64), 2, column),
+              *t = ac_make_ints(b, steps, each);
+    ac_tensor *inside = ac_make_2(b, AC_OP_LESS, t, length); /* [N,T] */
+    ac_tensor *last = ac_make_2(b, AC_OP_SUB, length, ac_make_number(b, AC_I64, 1)), *at = NULL;
+    x = axis ? x : ac_make_transpose(b, x, swap);
     if (!x)
         return AC_FAIL;
     if (!strcmp(n->type, "SequenceMask")) {
         for (int32_t d = 0; d < x->rank; d++)
             dim[d] = d < 2 ? x->dim[d] : 1;
-        ac_tensor *outside = ac_build_number(b, AC_F32, value);
-        x = ac_build_select(b, ac_build_reshape(b, inside, x->rank, dim), x, outside);
-        return ac_mx_result(n, 0, axis ? x : ac_build_transpose(b, x, swap));
+        ac_tensor *outside = ac_make_number(b, AC_F32, value);
+        x = ac_make_select(b, ac_make_reshape(b, inside, x->rank, dim), x, outside);
+        return ac_mx_result(n, 0, axis ? x : ac_make_transpose(b, x, swap));
     }
     if (!strcmp(n->type, "SequenceLast"))
-        at = ac_build_2(b, AC_OP_MAXIMUM, last, ac_build_number(b, AC_I64, 0));
+        at = ac_make_2(b, AC_OP_MAXIMUM, last, ac_make_number(b, AC_I64, 0));
     else
-        at = ac_build_select(b, inside, ac_build_2(b, AC_OP_SUB, last, t), t);
+        at = ac_make_select(b, inside, ac_make_2(b, AC_OP_SUB, last, t), t);
     ac_attrs_init(AC_OP_GATHER, &a);
     a.gather.axis = a.gather.batch_dims = 1;
-    ac_tensor *in[] = {x, at}, *y = at ? ac_build_op(b, AC_OP_GATHER, in, 2, &a, AC_NONE) : NULL;
+    ac_tensor *in[] = {x, at}, *y = at ? ac_make_op(b, AC_OP_GATHER, in, 2, &a, AC_NONE) : NULL;
     if (!strcmp(n->type, "SequenceLast"))
         return ac_mx_result(n, 0, y ? ac_mx_squeeze(n, y, 2) : NULL);
-    return ac_mx_result(n, 0, axis ? y : ac_build_transpose(b, y, swap));
+    return ac_mx_result(n, 0, axis ? y : ac_make_transpose(b, y, swap));
 }
 
 /* Without lengths: the whole sequence. */
@@ -176,22 +176,22 @@ int ac_mx_do_sequence(ac_mx_node *n)
     AC_TRY(ac_mx_int(n, "axis", 0, 0, 1, &axis));
     AC_TRY(ac_mx_float(n, "value", 0, &value));
     if (x->rank < 2 || (!lengths && n->n_in != 1))
-        return ac_build_cannot(&n->b, "it has lengths that do not count");
+        return ac_cannot(&n->b, "it has lengths that do not count");
     if (lengths)
         return by_length(n, x, (int32_t)axis, value);
     if (!strcmp(n->type, "SequenceMask"))
         return ac_mx_result(n, 0, x);
     if (!strcmp(n->type, "SequenceReverse"))
-        return ac_mx_result(n, 0, ac_build_2(&n->b, AC_OP_REVERSE_V2, x, ac_build_ints(&n->b, 1, &axis)));
+        return ac_mx_result(n, 0, ac_make_2(&n->b, AC_OP_REVERSE_V2, x, ac_make_ints(&n->b, 1, &axis)));
     const int32_t d = (int32_t)axis;
-    return ac_mx_result(n, 0, ac_mx_squeeze(n, ac_build_slice(&n->b, x, d, x->dim[d] - 1, 1), 1u << d));
+    return ac_mx_result(n, 0, ac_mx_squeeze(n, ac_make_slice(&n->b, x, d, x->dim[d] - 1, 1), 1u << d));
 }
 
 /* Reductions. What is left without dimensions is [1], as MXNet had it before NumPy's shapes. */
 static ac_tensor *reduced(ac_mx_node *n, ac_op op, ac_tensor *x, uint32_t mask, bool keep)
 {
-    ac_tensor *y = ac_build_reduce(&n->b, op, x, mask, keep);
-    return y && !y->rank ? ac_build_reshape(&n->b, y, 1, (int64_t[]){1}) : y;
+    ac_tensor *y = ac_make_reduce(&n->b, op, x, mask, keep);
+    return y && !y->rank ? ac_make_reshape(&n->b, y, 1, (int64_t[]){1}) : y;
 }
 
 int ac_mx_do_reduce(ac_mx_node *n)
@@ -212,8 +212,8 @@ int ac_mx_do_norm(ac_mx_node *n)
     AC_TRY(ac_mx_axes(n, x->rank, &mask));
     AC_TRY(ac_mx_bool(n, "keepdims", false, &keep));
     AC_TRY(ac_mx_int(n, "ord", 2, 1, 2, &ord));
-    x = reduced(n, AC_OP_SUM, ac_build_1(&n->b, ord == 1 ? AC_OP_ABS : AC_OP_SQUARE, x), mask, keep);
-    return ac_mx_result(n, 0, ord == 1 ? x : ac_build_1(&n->b, AC_OP_SQRT, x));
+    x = reduced(n, AC_OP_SUM, ac_make_1(&n->b, ord == 1 ? AC_OP_ABS : AC_OP_SQUARE, x), mask, keep);
+    return ac_mx_result(n, 0, ord == 1 ? x : ac_make_1(&n->b, AC_OP_SQRT, x));
 }
 
 /* The place of the greatest or least along an axis, in the operand's type; without one, of all elements. */
@@ -231,9 +231,9 @@ static int arg(ac_mx_node *n, ac_tensor *x, int32_t axis, bool keep)
         dim[rank++] = 1;
     ac_attrs_init(n->row->op, &a);
     a.arg.out_type = AC_I32;
-    ac_tensor *in[] = {x, ac_build_number(&n->b, AC_I32, axis)};
-    ac_tensor *y = ac_build_cast(&n->b, ac_build_op(&n->b, n->row->op, in, 2, &a, AC_I32), x->dtype);
-    return ac_mx_result(n, 0, ac_build_reshape(&n->b, y, rank, dim));
+    ac_tensor *in[] = {x, ac_make_number(&n->b, AC_I32, axis)};
+    ac_tensor *y = ac_make_cast(&n->b, ac_make_op(&n->b, n->row->op, in, 2, &a, AC_I32), x->dtype);
+    return ac_mx_result(n, 0, ac_make_reshape(&n->b, y, rank, dim));
 }
 
 int ac_mx_do_arg(ac_mx_node *n)
@@ -244,13 +244,12 @@ int ac_mx_do_arg(ac_mx_node *n)
     const char *given = ac_mx_attr(n, "axis");
     AC_TRY(ac_mx_bool(n, "keepdims", false, &keep));
     if (!given || (n->r->version < 905 && !strcmp(given, "-1"))) /* -1 once meant None */
-        return arg(n, ac_build_reshape(&n->b, x, 1, (int64_t[]){ac_tensor_count(x)}), 0, false);
+        return arg(n, ac_make_reshape(&n->b, x, 1, (int64_t[]){ac_tensor_count(x)}), 0, false);
     AC_TRY(ac_mx_axis(n, "axis", 0, x->rank, &axis));
     return arg(n, x, axis, keep);
 }
 
 int ac_mx_do_arg_channel(ac_mx_node *n)
 {
-    return n->in[0]->rank < 2 ? ac_build_bad(&n->b, "'%s' has no channels", n->in[0]->name)
-                              : arg(n, n->in[0], 1, false);
+    return n->in[0]->rank < 2 ? ac_bad(&n->b, "'%s' has no channels", n->in[0]->name) : arg(n, n->in[0], 1, false);
 }

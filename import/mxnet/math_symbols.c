@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-#define OP1(op, x)    ac_build_1(&n->b, AC_OP_##op, x)
-#define OP2(op, x, y) ac_build_2(&n->b, AC_OP_##op, x, y)
-#define NUM(v)        ac_build_number(&n->b, AC_F32, v)
+#define OP1(op, x)    ac_make_1(&n->b, AC_OP_##op, x)
+#define OP2(op, x, y) ac_make_2(&n->b, AC_OP_##op, x, y)
+#define NUM(v)        ac_make_number(&n->b, AC_F32, v)
 
 int ac_mx_do_same(ac_mx_node *n)
 {
@@ -19,7 +19,7 @@ int ac_mx_do_dropout(ac_mx_node *n)
     (void)ac_mx_str(n, "p", NULL);
     (void)ac_mx_str(n, "axes", NULL);
     if (strcmp(mode, "training") != 0)
-        return ac_build_cannot(&n->b, "it drops elements when a net is run, too");
+        return ac_cannot(&n->b, "it drops elements when a net is run, too");
     return ac_mx_result(n, 0, n->in[0]);
 }
 
@@ -41,8 +41,8 @@ int ac_mx_do_unary(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0];
     if (n->row->op == AC_OP_RELU && ac_dtype_is_int(x->dtype))
-        return ac_mx_result(n, 0, OP2(MAXIMUM, x, ac_build_number(&n->b, x->dtype, 0)));
-    return ac_mx_result(n, 0, ac_build_1(&n->b, n->row->op, x));
+        return ac_mx_result(n, 0, OP2(MAXIMUM, x, ac_make_number(&n->b, x->dtype, 0)));
+    return ac_mx_result(n, 0, ac_make_1(&n->b, n->row->op, x));
 }
 
 /* log(1 + exp(x)), so that nothing overflows. */
@@ -65,7 +65,7 @@ static ac_tensor *nearest(ac_mx_node *n, ac_tensor *x, bool up)
     ac_tensor *low = OP1(FLOOR, x), *half = NUM(0.5);
     ac_tensor *rest = OP2(SUB, x, low);
     rest = up ? OP2(GREATER_EQUAL, rest, half) : OP2(GREATER, rest, half);
-    return OP2(ADD, low, ac_build_cast(&n->b, rest, AC_F32));
+    return OP2(ADD, low, ac_make_cast(&n->b, rest, AC_F32));
 }
 
 /* Functions that are a few others. */
@@ -89,7 +89,7 @@ int ac_mx_do_function(ac_mx_node *n)
     } else if (!strcmp(f, "softsign"))
         y = softsign(n, x);
     else if (!strcmp(f, "ones_like")) {
-        v = ac_build_number(&n->b, x->dtype, 1);
+        v = ac_make_number(&n->b, x->dtype, 1);
         y = OP2(ADD, OP1(ZEROS_LIKE, x), v);
     } else if (!strcmp(f, "tan")) {
         v = OP1(COS, x);
@@ -97,7 +97,7 @@ int ac_mx_do_function(ac_mx_node *n)
     } else if (!strcmp(f, "sinh") || !strcmp(f, "cosh")) {
         ac_tensor *half = NUM(0.5);
         v = OP1(EXP, OP1(NEG, x));
-        y = OP2(MUL, ac_build_2(&n->b, *f == 's' ? AC_OP_SUB : AC_OP_ADD, OP1(EXP, x), v), half);
+        y = OP2(MUL, ac_make_2(&n->b, *f == 's' ? AC_OP_SUB : AC_OP_ADD, OP1(EXP, x), v), half);
     } else if (!strcmp(f, "cbrt") || !strcmp(f, "rcbrt")) {
         v = NUM(*f == 'c' ? 1.0 / 3 : -1.0 / 3);
         v = OP2(POW, OP1(ABS, x), v);
@@ -113,7 +113,7 @@ int ac_mx_do_function(ac_mx_node *n)
     } else if (!strcmp(f, "rint")) /* halves go down */
         y = nearest(n, x, false);
     else if (!strcmp(f, "logical_not"))
-        y = ac_build_cast(&n->b, OP2(EQUAL, x, ac_build_number(&n->b, x->dtype, 0)), x->dtype);
+        y = ac_make_cast(&n->b, OP2(EQUAL, x, ac_make_number(&n->b, x->dtype, 0)), x->dtype);
     return ac_mx_result(n, 0, y);
 }
 
@@ -125,7 +125,7 @@ static int activate(ac_mx_node *n, const char *how, ac_tensor *x, ac_tensor **y)
          : !strcmp(how, "softrelu") ? softplus(n, x)
          : !strcmp(how, "softsign") ? softsign(n, x)
                                     : NULL;
-    return *y ? AC_OK : ac_build_cannot(&n->b, "its act_type is '%s'", how);
+    return *y ? AC_OK : ac_cannot(&n->b, "its act_type is '%s'", how);
 }
 
 int ac_mx_do_activation(ac_mx_node *n)
@@ -158,20 +158,20 @@ int ac_mx_do_leaky(ac_mx_node *n)
     }
     if (!strcmp(how, "prelu")) {
         if (x->rank < 1)
-            return ac_build_bad(&n->b, "its input has no dimensions");
+            return ac_bad(&n->b, "its input has no dimensions");
         const int32_t axis = x->rank > 1;
         const ac_tensor *given = n->n_in > 1 ? n->in[1] : NULL;
         const int64_t one = 1, *channels = given && given->rank == 1 && given->dim[0] == 1 ? &one : &x->dim[axis];
         ac_tensor *gamma = ac_mx_param(n, 1, 1, channels);
         for (int32_t d = 0; d < x->rank; d++)
             dim[d] = d == axis ? *channels : 1;
-        return ac_mx_result(n, 0, OP2(PRELU, x, ac_build_reshape(&n->b, gamma, x->rank, dim)));
+        return ac_mx_result(n, 0, OP2(PRELU, x, ac_make_reshape(&n->b, gamma, x->rank, dim)));
     }
     if (strcmp(how, "leaky") != 0 && strcmp(how, "rrelu") != 0)
-        return ac_build_cannot(&n->b, "its act_type is '%s'", how);
+        return ac_cannot(&n->b, "its act_type is '%s'", how);
     ac_attrs_init(AC_OP_LEAKY_RELU, &a);
     a.alpha.alpha = (float)(*how == 'r' ? (low + high) / 2 : slope);
-    return ac_mx_result(n, 0, ac_build_op(&n->b, AC_OP_LEAKY_RELU, &x, 1, &a, AC_NONE));
+    return ac_mx_result(n, 0, ac_make_op(&n->b, AC_OP_LEAKY_RELU, &x, 1, &a, AC_NONE));
 }
 
 int ac_mx_do_clip(ac_mx_node *n)
@@ -180,8 +180,8 @@ int ac_mx_do_clip(ac_mx_node *n)
     AC_TRY(ac_mx_float(n, "a_min", 0, &low));
     AC_TRY(ac_mx_float(n, "a_max", 0, &high));
     ac_tensor *x = n->in[0];
-    ac_tensor *most = ac_build_number(&n->b, x->dtype, high);
-    return ac_mx_result(n, 0, OP2(MINIMUM, OP2(MAXIMUM, x, ac_build_number(&n->b, x->dtype, low)), most));
+    ac_tensor *most = ac_make_number(&n->b, x->dtype, high);
+    return ac_mx_result(n, 0, OP2(MINIMUM, OP2(MAXIMUM, x, ac_make_number(&n->b, x->dtype, low)), most));
 }
 
 int ac_mx_do_hard_sigmoid(ac_mx_node *n)
@@ -201,14 +201,14 @@ int ac_mx_do_smooth_l1(ac_mx_node *n)
     ac_tensor *x = n->in[0], *size = OP1(ABS, x);
     ac_tensor *bend = NUM(0.5 * s * s), *near = OP2(MUL, OP1(SQUARE, x), bend);
     ac_tensor *far = OP2(SUB, size, NUM(0.5 / (s * s)));
-    return ac_mx_result(n, 0, ac_build_select(&n->b, OP2(LESS, size, NUM(1 / (s * s))), near, far));
+    return ac_mx_result(n, 0, ac_make_select(&n->b, OP2(LESS, size, NUM(1 / (s * s))), near, far));
 }
 
 int ac_mx_do_div_sqrt_dim(ac_mx_node *n)
 {
     const ac_tensor *x = n->in[0];
     if (x->rank < 1)
-        return ac_build_bad(&n->b, "its input has no dimensions");
+        return ac_bad(&n->b, "its input has no dimensions");
     return ac_mx_result(n, 0, OP2(DIV, n->in[0], NUM(sqrt((double)x->dim[x->rank - 1]))));
 }
 
@@ -216,26 +216,26 @@ int ac_mx_do_cast(ac_mx_node *n)
 {
     ac_dtype to;
     AC_TRY(ac_mx_dtype(n, "dtype", AC_F32, &to));
-    return ac_mx_result(n, 0, ac_build_cast(&n->b, n->in[0], to));
+    return ac_mx_result(n, 0, ac_make_cast(&n->b, n->in[0], to));
 }
 
 /* Operands of different types: ours take one. */
 static void same_type(ac_mx_node *n)
 {
     if (n->in[0]->dtype != n->in[1]->dtype)
-        n->in[1] = ac_build_cast(&n->b, n->in[1], n->in[0]->dtype);
+        n->in[1] = ac_make_cast(&n->b, n->in[1], n->in[0]->dtype);
 }
 
 int ac_mx_do_binary(ac_mx_node *n)
 {
     same_type(n);
-    return ac_mx_result(n, 0, ac_build_2(&n->b, n->row->op, n->in[0], n->in[1]));
+    return ac_mx_result(n, 0, ac_make_2(&n->b, n->row->op, n->in[0], n->in[1]));
 }
 
 int ac_mx_do_compare(ac_mx_node *n)
 {
     same_type(n);
-    return ac_mx_result(n, 0, ac_build_cast(&n->b, ac_build_2(&n->b, n->row->op, n->in[0], n->in[1]), n->in[0]->dtype));
+    return ac_mx_result(n, 0, ac_make_cast(&n->b, ac_make_2(&n->b, n->row->op, n->in[0], n->in[1]), n->in[0]->dtype));
 }
 
 int ac_mx_do_hypot(ac_mx_node *n)
@@ -251,8 +251,8 @@ static int number(ac_mx_node *n, ac_tensor **v)
     AC_TRY(ac_mx_float(n, "scalar", 1, &scalar));
     AC_TRY(ac_mx_bool(n, "is_int", true, &whole));
     if (!whole && ac_dtype_is_int(n->in[0]->dtype))
-        return ac_build_cannot(&n->b, "it makes fractions of integers (is_int is false)");
-    *v = ac_build_number(&n->b, n->in[0]->dtype, scalar);
+        return ac_cannot(&n->b, "it makes fractions of integers (is_int is false)");
+    *v = ac_make_number(&n->b, n->in[0]->dtype, scalar);
     return AC_OK;
 }
 
@@ -260,21 +260,21 @@ int ac_mx_do_scalar(ac_mx_node *n)
 {
     ac_tensor *v;
     AC_TRY(number(n, &v));
-    return ac_mx_result(n, 0, ac_build_2(&n->b, n->row->op, n->in[0], v));
+    return ac_mx_result(n, 0, ac_make_2(&n->b, n->row->op, n->in[0], v));
 }
 
 int ac_mx_do_scalar_reverse(ac_mx_node *n)
 {
     ac_tensor *v;
     AC_TRY(number(n, &v));
-    return ac_mx_result(n, 0, ac_build_2(&n->b, n->row->op, v, n->in[0]));
+    return ac_mx_result(n, 0, ac_make_2(&n->b, n->row->op, v, n->in[0]));
 }
 
 int ac_mx_do_compare_scalar(ac_mx_node *n)
 {
     ac_tensor *v;
     AC_TRY(number(n, &v));
-    return ac_mx_result(n, 0, ac_build_cast(&n->b, ac_build_2(&n->b, n->row->op, n->in[0], v), n->in[0]->dtype));
+    return ac_mx_result(n, 0, ac_make_cast(&n->b, ac_make_2(&n->b, n->row->op, n->in[0], v), n->in[0]->dtype));
 }
 
 int ac_mx_do_add_n(ac_mx_node *n)
@@ -294,10 +294,10 @@ int ac_mx_do_where(ac_mx_node *n)
     if (c->rank == 1 && x->rank > 1) {
         for (int32_t d = 0; d < x->rank; d++)
             dim[d] = d ? 1 : c->dim[0];
-        c = ac_build_broadcast(&n->b, ac_build_reshape(&n->b, c, x->rank, dim), x->rank, x->dim);
+        c = ac_make_broadcast(&n->b, ac_make_reshape(&n->b, c, x->rank, dim), x->rank, x->dim);
     }
     if (!c)
         return AC_FAIL;
     return ac_mx_result(n, 0,
-                        ac_build_select(&n->b, OP2(NOT_EQUAL, c, ac_build_number(&n->b, c->dtype, 0)), x, n->in[2]));
+                        ac_make_select(&n->b, OP2(NOT_EQUAL, c, ac_make_number(&n->b, c->dtype, 0)), x, n->in[2]));
 }

@@ -1,5 +1,6 @@
 /* mxnet.c - the container of MXNet models: the symbol's nodes in order, variables, heads; the listing that `show`
  * prints. */
+#include "import/build/counted.h"
 #include "import/mxnet/symbols.h"
 #include "import/build/wanted_outputs.h"
 #include "import/build/params.h"
@@ -66,7 +67,7 @@ static int read_node(ac_mx *r, const ac_js_node *x, int32_t id)
     n->at = ac_js_place(&r->js, x);
     n->at.node = n->name;
     n->at.op = n->type;
-    n->b = (ac_build){.cx = r->cx, .g = r->g, .name = n->name, .base = n->name, .at = n->at, .reading = r->reading};
+    n->b = ac_reading_maker(r->reading, r->g, n->name, n->at);
     if (inputs && inputs->n > MAX_OPERANDS)
         return bad_json(r, inputs, "a node has more than 1024 operands");
     n->n_in = inputs ? inputs->n : 0;
@@ -294,7 +295,7 @@ static ac_tensor *variable_tensor(ac_mx_node *v)
     int32_t rank;
     if (a) {
         ac_tensor *t = ac_mx_params_tensor(v, a, v->name);
-        return t && ac_dtype_is_float(t->dtype) ? ac_build_cast(&v->b, t, AC_F32) : t;
+        return t && ac_dtype_is_float(t->dtype) ? ac_make_cast(&v->b, t, AC_F32) : t;
     }
     if (!shape || !ac_mx_tuple(shape->text, AC_MAX_RANK, 0, dim, &rank))
         return NULL;
@@ -326,7 +327,7 @@ ac_tensor *ac_mx_param(ac_mx_node *n, int32_t i, int32_t rank, const int64_t *di
             return NULL;
         }
         if (a) {
-            t = ac_build_cast(&n->b, ac_mx_params_tensor(n, a, name), AC_F32);
+            t = ac_make_cast(&n->b, ac_mx_params_tensor(n, a, name), AC_F32);
         } else if (r->has_params) {
             (void)missing(n, name, rank, dim);
         } else {
@@ -340,8 +341,8 @@ ac_tensor *ac_mx_param(ac_mx_node *n, int32_t i, int32_t rank, const int64_t *di
     }
     if (ac_dims_equal(t, rank, dim))
         return t;
-    (void)ac_build_bad(&n->b, "operand '%s' is %s, expected %s", t->name, ac_shape_str(r->cx, t),
-                       ac_dims_str(r->cx, rank, dim));
+    (void)ac_bad(&n->b, "operand '%s' is %s, expected %s", t->name, ac_shape_str(r->cx, t),
+                 ac_dims_str(r->cx, rank, dim));
     return NULL;
 }
 
@@ -373,7 +374,7 @@ static int build_node(ac_mx *r, ac_mx_node *n)
                        ? ac_error(r->cx, n->at, E0019, "the weights have no array '%s', which this node reads",
                                   from->name)
                        : ac_error(r->cx, n->at, E0104, "nothing determines the shape of parameter '%s'", from->name);
-        return ac_build_cannot(&n->b, "it reads result %d of '%s' (%s)", n->from_out[k], from->name, from->type);
+        return ac_cannot(&n->b, "it reads result %d of '%s' (%s)", n->from_out[k], from->name, from->type);
     }
     n->n_out = 1;
     if (!n->row)
@@ -395,12 +396,12 @@ static int build(ac_mx *r)
             n->out[0] = n->input ? r->reading->input.item[input++] : variable_tensor(n);
             continue;
         }
-        const ac_said before = ac_build_said(&n->b);
+        const ac_said before = ac_said_now(&n->b);
         if (build_node(r, n) != AC_OK) {
             n->broken = true;
             rc = AC_FAIL;
         }
-        const ac_said now = ac_build_said(&n->b);
+        const ac_said now = ac_said_now(&n->b);
         n->broken |= now.errors != before.errors || now.refused != before.refused;
     }
     return rc;

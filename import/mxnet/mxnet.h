@@ -38,7 +38,7 @@ typedef struct ac_mx_array {
 /* Of the symbol, on its way into the graph */
 struct ac_mx_node {
     ac_mx *r;
-    ac_build b;
+    ac_maker b;
     const ac_operator *row;
     const ac_js_node *json;
     const char *name, *type;

@@ -1,15 +1,15 @@
 /* norm_symbols.c - normalisations, products of matrices and recurrent layers of MXNet. */
-#include "import/build/compose_math.h"
+#include "ir/make/compose_math.h"
 #include "import/build/frame.h"
 #include "import/mxnet/symbols.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#define OP1(op, x)    ac_build_1(&n->b, AC_OP_##op, x)
-#define OP2(op, x, y) ac_build_2(&n->b, AC_OP_##op, x, y)
-#define NUM(v)        ac_build_number(&n->b, AC_F32, v)
-#define MEAN(x, mask) ac_build_reduce(&n->b, AC_OP_MEAN, x, mask, true)
+#define OP1(op, x)    ac_make_1(&n->b, AC_OP_##op, x)
+#define OP2(op, x, y) ac_make_2(&n->b, AC_OP_##op, x, y)
+#define NUM(v)        ac_make_number(&n->b, AC_F32, v)
+#define MEAN(x, mask) ac_make_reduce(&n->b, AC_OP_MEAN, x, mask, true)
 #define SHAPE(t)      ac_shape_str(n->r->cx, t)
 
 /* fix_gamma: the factor is 1, whatever the file says. Only constants are computed here. */
@@ -31,7 +31,7 @@ int ac_mx_do_batch_norm(ac_mx_node *n)
     ac_tensor *mean = ac_mx_param(n, 3, 1, c), *variance = ac_mx_param(n, 4, 1, c);
     if (!gamma || !beta)
         return AC_FAIL;
-    return ac_mx_result(n, 0, ac_build_batch_norm(&n->b, x, axis, mean, variance, eps, fixed ? NULL : gamma, beta));
+    return ac_mx_result(n, 0, ac_make_batch_norm(&n->b, x, axis, mean, variance, eps, fixed ? NULL : gamma, beta));
 }
 
 /* (x - mean) / sqrt(variance + eps) over the dimensions of the mask. */
@@ -52,9 +52,9 @@ int ac_mx_do_layer_norm(ac_mx_node *n)
     AC_TRY(ac_mx_axis(n, "axis", -1, x->rank, &axis));
     AC_TRY(ac_mx_bool(n, "output_mean_var", false, &all));
     ac_tensor *gamma = ac_mx_param(n, 1, 1, &x->dim[axis]), *beta = ac_mx_param(n, 2, 1, &x->dim[axis]);
-    gamma = ac_build_along(&n->b, gamma, x->rank, axis);
+    gamma = ac_make_along(&n->b, gamma, x->rank, axis);
     ac_tensor *y = OP2(MUL, standard(n, x, 1u << axis, eps), gamma);
-    return ac_mx_result(n, 0, OP2(ADD, y, ac_build_along(&n->b, beta, x->rank, axis)));
+    return ac_mx_result(n, 0, OP2(ADD, y, ac_make_along(&n->b, beta, x->rank, axis)));
 }
 
 int ac_mx_do_instance_norm(ac_mx_node *n)
@@ -63,11 +63,11 @@ int ac_mx_do_instance_norm(ac_mx_node *n)
     double eps;
     AC_TRY(ac_mx_float(n, "eps", 1e-3, &eps));
     if (x->rank < 3)
-        return ac_build_bad(&n->b, "'%s' is %s, expected 3 dimensions or more", x->name, SHAPE(x));
+        return ac_bad(&n->b, "'%s' is %s, expected 3 dimensions or more", x->name, SHAPE(x));
     ac_tensor *gamma = ac_mx_param(n, 1, 1, &x->dim[1]), *beta = ac_mx_param(n, 2, 1, &x->dim[1]);
-    gamma = ac_build_along(&n->b, gamma, x->rank, 1);
+    gamma = ac_make_along(&n->b, gamma, x->rank, 1);
     ac_tensor *y = OP2(MUL, standard(n, x, ((1u << x->rank) - 1) & ~3u, eps), gamma);
-    return ac_mx_result(n, 0, OP2(ADD, y, ac_build_along(&n->b, beta, x->rank, 1)));
+    return ac_mx_result(n, 0, OP2(ADD, y, ac_make_along(&n->b, beta, x->rank, 1)));
 }
 
 int ac_mx_do_group_norm(ac_mx_node *n)
@@ -80,20 +80,20 @@ int ac_mx_do_group_norm(ac_mx_node *n)
     AC_TRY(ac_mx_int(n, "num_groups", 1, 1, INT32_MAX, &groups));
     AC_TRY(ac_mx_bool(n, "output_mean_var", false, &all));
     if (x->rank < 3 || x->dim[1] % groups || !x->dim[0])
-        return ac_build_bad(&n->b, "'%s' %s does not divide into %" PRId64 " groups", x->name, SHAPE(x), groups);
+        return ac_bad(&n->b, "'%s' %s does not divide into %" PRId64 " groups", x->name, SHAPE(x), groups);
     const ac_tensor *given = n->in[1];
     const int64_t *c = given && given->rank == 1 && given->dim[0] == groups ? &groups : &x->dim[1];
     ac_tensor *gamma = ac_mx_param(n, 1, 1, c), *beta = ac_mx_param(n, 2, 1, c);
     const int64_t flat[3] = {x->dim[0], groups, ac_tensor_count(x) / x->dim[0] / groups}, column[3] = {1, groups, 1};
-    ac_tensor *y = standard(n, ac_build_reshape(&n->b, x, 3, flat), 4, eps);
+    ac_tensor *y = standard(n, ac_make_reshape(&n->b, x, 3, flat), 4, eps);
     if (c == &groups) {
-        y = OP2(MUL, y, ac_build_reshape(&n->b, gamma, 3, column));
+        y = OP2(MUL, y, ac_make_reshape(&n->b, gamma, 3, column));
         return ac_mx_result(
-            n, 0, ac_build_reshape(&n->b, OP2(ADD, y, ac_build_reshape(&n->b, beta, 3, column)), x->rank, x->dim));
+            n, 0, ac_make_reshape(&n->b, OP2(ADD, y, ac_make_reshape(&n->b, beta, 3, column)), x->rank, x->dim));
     }
-    gamma = ac_build_along(&n->b, gamma, x->rank, 1);
-    y = OP2(MUL, ac_build_reshape(&n->b, y, x->rank, x->dim), gamma);
-    return ac_mx_result(n, 0, OP2(ADD, y, ac_build_along(&n->b, beta, x->rank, 1)));
+    gamma = ac_make_along(&n->b, gamma, x->rank, 1);
+    y = OP2(MUL, ac_make_reshape(&n->b, y, x->rank, x->dim), gamma);
+    return ac_mx_result(n, 0, OP2(ADD, y, ac_make_along(&n->b, beta, x->rank, 1)));
 }
 
 int ac_mx_do_l2norm(ac_mx_node *n)
@@ -104,7 +104,7 @@ int ac_mx_do_l2norm(ac_mx_node *n)
     AC_TRY(ac_mx_float(n, "eps", 1e-10, &eps));
     const uint32_t all = (1u << x->rank) - 1;
     const uint32_t mask = !strcmp(mode, "channel") ? 2u : !strcmp(mode, "spatial") ? all & ~3u : all & ~1u;
-    return ac_mx_result(n, 0, ac_build_unit_length(&n->b, x, mask, eps));
+    return ac_mx_result(n, 0, ac_make_unit_length(&n->b, x, mask, eps));
 }
 
 int ac_mx_do_lrn(ac_mx_node *n)
@@ -117,8 +117,8 @@ int ac_mx_do_lrn(ac_mx_node *n)
     AC_TRY(ac_mx_float(n, "knorm", 2, &k));
     AC_TRY(ac_mx_int(n, "nsize", 5, 1, INT16_MAX, &size));
     if (x->rank != 4 || size % 2 == 0)
-        return ac_build_bad(&n->b, "'%s' is %s and nsize %" PRId64 ", expected [N,C,H,W] and an odd number", x->name,
-                            SHAPE(x), size);
+        return ac_bad(&n->b, "'%s' is %s and nsize %" PRId64 ", expected [N,C,H,W] and an odd number", x->name,
+                      SHAPE(x), size);
     return ac_mx_result(n, 0, ac_frame_lrn(&n->b, x, size, alpha, beta, k));
 }
 
@@ -138,7 +138,7 @@ int ac_mx_do_softmax(ac_mx_node *n)
     if (temperature < 1 || temperature > 1)
         x = OP2(DIV, x, NUM(temperature));
     return ac_mx_result(
-        n, 0, ac_build_softmax(&n->b, n->row->op == AC_OP_LOG_SOFTMAX ? AC_OP_LOG_SOFTMAX : AC_OP_SOFTMAX, x, axis));
+        n, 0, ac_make_softmax(&n->b, n->row->op == AC_OP_LOG_SOFTMAX ? AC_OP_LOG_SOFTMAX : AC_OP_SOFTMAX, x, axis));
 }
 
 /* The net's loss, when it is run the softmax of what it reads: of each item as a row, or along dimension 1. */
@@ -149,14 +149,14 @@ int ac_mx_do_softmax_output(ac_mx_node *n)
     AC_TRY(ac_mx_bool(n, "multi_output", false, &multi));
     AC_TRY(ac_mx_bool(n, "preserve_shape", false, &keep));
     if (x->rank < 1 || (multi && x->rank < 2))
-        return ac_build_bad(&n->b, "'%s' is %s", x->name, SHAPE(x));
+        return ac_bad(&n->b, "'%s' is %s", x->name, SHAPE(x));
     if (multi)
-        return ac_mx_result(n, 0, ac_build_softmax(&n->b, AC_OP_SOFTMAX, x, 1));
+        return ac_mx_result(n, 0, ac_make_softmax(&n->b, AC_OP_SOFTMAX, x, 1));
     if (keep || x->rank == 1 || !x->dim[0])
         return ac_mx_result(n, 0, OP1(SOFTMAX, x));
     const int64_t dim[2] = {x->dim[0], ac_tensor_count(x) / x->dim[0]};
-    x = OP1(SOFTMAX, ac_build_reshape(&n->b, x, 2, dim));
-    return ac_mx_result(n, 0, ac_build_reshape(&n->b, x, n->in[0]->rank, n->in[0]->dim));
+    x = OP1(SOFTMAX, ac_make_reshape(&n->b, x, 2, dim));
+    return ac_mx_result(n, 0, ac_make_reshape(&n->b, x, n->in[0]->rank, n->in[0]->dim));
 }
 
 /* Its instances are rows of the last dimension, although MXNet's text says otherwise. */
@@ -165,8 +165,8 @@ int ac_mx_do_softmax_activation(ac_mx_node *n)
     ac_tensor *x = n->in[0];
     const char *mode = ac_mx_str(n, "mode", "instance");
     if (!strcmp(mode, "channel"))
-        return x->rank < 2 ? ac_build_bad(&n->b, "'%s' has no channels", x->name)
-                           : ac_mx_result(n, 0, ac_build_softmax(&n->b, AC_OP_SOFTMAX, x, 1));
+        return x->rank < 2 ? ac_bad(&n->b, "'%s' has no channels", x->name)
+                           : ac_mx_result(n, 0, ac_make_softmax(&n->b, AC_OP_SOFTMAX, x, 1));
     return ac_mx_result(n, 0, OP1(SOFTMAX, x));
 }
 
@@ -182,16 +182,16 @@ int ac_mx_do_dense(ac_mx_node *n)
     AC_TRY(ac_mx_bool(n, "no_bias", false, &no_bias));
     AC_TRY(ac_mx_bool(n, "flatten", true, &flat));
     if (x->rank < 1 || !ac_tensor_count(x))
-        return ac_build_bad(&n->b, "'%s' is %s", x->name, SHAPE(x));
+        return ac_bad(&n->b, "'%s' is %s", x->name, SHAPE(x));
     const int64_t rows = flat ? x->dim[0] : ac_tensor_count(x) / x->dim[x->rank - 1], width = ac_tensor_count(x) / rows;
     ac_tensor *w = ac_mx_param(n, 1, 2, (int64_t[]){hidden, width}),
               *bias = no_bias ? NULL : ac_mx_param(n, 2, 1, &hidden);
     if (!no_bias && !bias)
         return AC_FAIL;
-    ac_tensor *y = ac_build_dense(&n->b, ac_build_reshape(&n->b, x, 2, (int64_t[]){rows, width}), w, bias);
+    ac_tensor *y = ac_make_dense(&n->b, ac_make_reshape(&n->b, x, 2, (int64_t[]){rows, width}), w, bias);
     memcpy(dim, x->dim, sizeof dim);
     dim[flat ? 1 : x->rank - 1] = hidden;
-    return ac_mx_result(n, 0, ac_build_reshape(&n->b, y, flat ? 2 : x->rank, dim));
+    return ac_mx_result(n, 0, ac_make_reshape(&n->b, y, flat ? 2 : x->rank, dim));
 }
 
 int ac_mx_do_batch_dot(ac_mx_node *n)
@@ -200,7 +200,7 @@ int ac_mx_do_batch_dot(ac_mx_node *n)
     AC_TRY(ac_mx_bool(n, "transpose_a", false, &turn_x));
     AC_TRY(ac_mx_bool(n, "transpose_b", false, &turn_y));
     (void)ac_mx_str(n, "forward_stype", NULL);
-    return ac_mx_result(n, 0, ac_build_matmul(&n->b, n->in[0], n->in[1], turn_x, turn_y));
+    return ac_mx_result(n, 0, ac_make_matmul(&n->b, n->in[0], n->in[1], turn_x, turn_y));
 }
 
 int ac_mx_do_gemm2(ac_mx_node *n)
@@ -212,7 +212,7 @@ int ac_mx_do_gemm2(ac_mx_node *n)
     AC_TRY(ac_mx_bool(n, "transpose_b", false, &turn_y));
     AC_TRY(ac_mx_float(n, "alpha", 1, &alpha));
     AC_TRY(ac_mx_int(n, "axis", -2, -2, -2, &axis));
-    ac_tensor *y = ac_build_matmul(&n->b, n->in[0], n->in[1], turn_x, turn_y);
+    ac_tensor *y = ac_make_matmul(&n->b, n->in[0], n->in[1], turn_x, turn_y);
     return ac_mx_result(n, 0, alpha < 1 || alpha > 1 ? OP2(MUL, y, NUM(alpha)) : y);
 }
 
@@ -228,24 +228,24 @@ int ac_mx_do_dot(ac_mx_node *n)
     AC_TRY(ac_mx_bool(n, "transpose_b", false, &turn_y));
     (void)ac_mx_str(n, "forward_stype", NULL);
     if ((turn_x && x->rank > 2) || (turn_y && y->rank > 2) || x->rank < 1 || y->rank < 1)
-        return ac_build_cannot(&n->b, "it turns operands of more than two dimensions");
-    x = turn_x && x->rank == 2 ? ac_build_transpose(&n->b, x, SWAP) : x;
-    y = turn_y && y->rank == 2 ? ac_build_transpose(&n->b, y, SWAP) : y;
+        return ac_cannot(&n->b, "it turns operands of more than two dimensions");
+    x = turn_x && x->rank == 2 ? ac_make_transpose(&n->b, x, SWAP) : x;
+    y = turn_y && y->rank == 2 ? ac_make_transpose(&n->b, y, SWAP) : y;
     if (!x || !y)
         return AC_FAIL;
     const int64_t k = x->dim[x->rank - 1];
     if (k != y->dim[0] || !k || x->rank + y->rank - 2 > AC_MAX_RANK)
-        return ac_build_bad(&n->b, "'%s' %s and '%s' %s do not fit", x->name, SHAPE(x), y->name, SHAPE(y));
+        return ac_bad(&n->b, "'%s' %s and '%s' %s do not fit", x->name, SHAPE(x), y->name, SHAPE(y));
     for (int32_t d = 0; d + 1 < x->rank; d++)
         dim[rank++] = x->dim[d];
     for (int32_t d = 1; d < y->rank; d++)
         dim[rank++] = y->dim[d];
-    y = ac_build_reshape(&n->b, y, 2, (int64_t[]){k, ac_tensor_count(y) / k});
-    x = ac_build_reshape(&n->b, x, 2, (int64_t[]){ac_tensor_count(x) / k, k});
-    ac_tensor *z = ac_build_matmul(&n->b, x, y, false, false);
+    y = ac_make_reshape(&n->b, y, 2, (int64_t[]){k, ac_tensor_count(y) / k});
+    x = ac_make_reshape(&n->b, x, 2, (int64_t[]){ac_tensor_count(x) / k, k});
+    ac_tensor *z = ac_make_matmul(&n->b, x, y, false, false);
     if (!rank)
         dim[rank++] = 1;
-    return ac_mx_result(n, 0, ac_build_reshape(&n->b, z, rank, dim));
+    return ac_mx_result(n, 0, ac_make_reshape(&n->b, z, rank, dim));
 }
 
 /* RNN, fused: all weights are in one vector, those of each layer and direction first, then their biases. */
@@ -261,12 +261,12 @@ static ac_tensor *take(ac_mx_node *n, rnn *r, int32_t rank, int64_t rows, int64_
 {
     const int64_t from = r->at, dim[2] = {rows, columns};
     r->at += rows * columns;
-    return ac_build_reshape(&n->b, ac_build_slice(&n->b, r->all, 0, from, rows * columns), rank, dim);
+    return ac_make_reshape(&n->b, ac_make_slice(&n->b, r->all, 0, from, rows * columns), rank, dim);
 }
 
 static ac_tensor *part(ac_mx_node *n, ac_tensor *x, int32_t i, int64_t width)
 {
-    return ac_build_slice(&n->b, x, 1, i * width, width);
+    return ac_make_slice(&n->b, x, 1, i * width, width);
 }
 
 static void step(ac_mx_node *n, const rnn *r, ac_tensor *x, ac_tensor *h2, ac_tensor **h, ac_tensor **c)
@@ -299,16 +299,16 @@ static ac_tensor *direction(ac_mx_node *n, const rnn *r, ac_tensor *seq, ac_tens
     ac_tensor **out = AC_NEW_N(n->r->cx->region, ac_tensor *, r->steps + 1);
     if (!seq)
         return NULL;
-    ac_tensor *x = ac_build_dense(&n->b, ac_build_reshape(&n->b, seq, 2, (int64_t[]){r->steps * r->batch, seq->dim[2]}),
-                                  w[0], w[2]);
-    x = ac_build_reshape(&n->b, x, 3, (int64_t[]){r->steps, r->batch, width});
+    ac_tensor *x =
+        ac_make_dense(&n->b, ac_make_reshape(&n->b, seq, 2, (int64_t[]){r->steps * r->batch, seq->dim[2]}), w[0], w[2]);
+    x = ac_make_reshape(&n->b, x, 3, (int64_t[]){r->steps, r->batch, width});
     for (int64_t i = 0; i < r->steps; i++) {
         const int64_t t = back ? r->steps - 1 - i : i;
-        ac_tensor *xt = ac_build_reshape(&n->b, ac_build_slice(&n->b, x, 0, t, 1), 2, (int64_t[]){r->batch, width});
-        step(n, r, xt, ac_build_dense(&n->b, *h, w[1], w[3]), h, c);
-        out[t] = ac_build_reshape(&n->b, *h, 3, dim);
+        ac_tensor *xt = ac_make_reshape(&n->b, ac_make_slice(&n->b, x, 0, t, 1), 2, (int64_t[]){r->batch, width});
+        step(n, r, xt, ac_make_dense(&n->b, *h, w[1], w[3]), h, c);
+        out[t] = ac_make_reshape(&n->b, *h, 3, dim);
     }
-    return r->steps == 1 ? out[0] : ac_build_concat(&n->b, out, (int32_t)r->steps, 0);
+    return r->steps == 1 ? out[0] : ac_make_concat(&n->b, out, (int32_t)r->steps, 0);
 }
 
 static int open_rnn(ac_mx_node *n, rnn *r)
@@ -330,9 +330,9 @@ static int open_rnn(ac_mx_node *n, rnn *r)
     AC_TRY(ac_mx_bool(n, "use_sequence_length", false, &lengths));
     (void)ac_mx_str(n, "p", NULL);
     if (!r->gates || lengths || ac_mx_attr(n, "projection_size"))
-        return ac_build_cannot(&n->b, "its mode is '%s', or it has lengths or a projection", mode);
+        return ac_cannot(&n->b, "its mode is '%s', or it has lengths or a projection", mode);
     if (x->rank != 3 || x->dim[0] < 1 || x->dim[0] > 1024)
-        return ac_build_bad(&n->b, "'%s' is %s, expected [T,N,C] with 1 to 1024 steps", x->name, SHAPE(x));
+        return ac_bad(&n->b, "'%s' is %s, expected [T,N,C] with 1 to 1024 steps", x->name, SHAPE(x));
     r->steps = x->dim[0];
     r->batch = x->dim[1];
     r->layers = (int32_t)layers;
@@ -343,7 +343,7 @@ static int open_rnn(ac_mx_node *n, rnn *r)
 static ac_tensor *state(ac_mx_node *n, const rnn *r, int32_t operand, int32_t i)
 {
     ac_tensor *s = n->in[operand];
-    return ac_build_reshape(&n->b, ac_build_slice(&n->b, s, 0, i, 1), 2, (int64_t[]){r->batch, r->hidden});
+    return ac_make_reshape(&n->b, ac_make_slice(&n->b, s, 0, i, 1), 2, (int64_t[]){r->batch, r->hidden});
 }
 
 int ac_mx_do_rnn(ac_mx_node *n)
@@ -362,8 +362,8 @@ int ac_mx_do_rnn(ac_mx_node *n)
     const int64_t want[3] = {parts, r.batch, r.hidden};
     for (int32_t i = 2; i < (r.kind == 'l' ? 4 : 3); i++)
         if (i >= n->n_in || n->in[i]->rank != 3 || memcmp(n->in[i]->dim, want, sizeof want) != 0)
-            return ac_build_bad(&n->b, "it has no state of %d layers, batch %" PRId64 " and size %" PRId64, parts,
-                                r.batch, r.hidden);
+            return ac_bad(&n->b, "it has no state of %d layers, batch %" PRId64 " and size %" PRId64, parts, r.batch,
+                          r.hidden);
     if (!r.all)
         return AC_FAIL;
     for (int32_t i = 0; i < parts; i++) {
@@ -381,18 +381,18 @@ int ac_mx_do_rnn(ac_mx_node *n)
             cell[i] = r.kind == 'l' ? state(n, &r, 3, i) : NULL;
             out[d] = direction(n, &r, seq, w[i], d == 1, &last[i], &cell[i]);
         }
-        seq = r.directions == 2 ? ac_build_concat(&n->b, out, 2, 2) : out[0];
+        seq = r.directions == 2 ? ac_make_concat(&n->b, out, 2, 2) : out[0];
     }
     n->n_out = states ? r.kind == 'l' ? 3 : 2 : 1;
     n->out = AC_NEW_N(n->r->cx->region, ac_tensor *, 4);
     const int64_t one[3] = {1, r.batch, r.hidden};
     for (int32_t i = 0; states && i < parts; i++) {
-        last[i] = ac_build_reshape(&n->b, last[i], 3, one);
-        cell[i] = ac_build_reshape(&n->b, cell[i], 3, one);
+        last[i] = ac_make_reshape(&n->b, last[i], 3, one);
+        cell[i] = ac_make_reshape(&n->b, cell[i], 3, one);
     }
     if (states)
-        AC_TRY(ac_mx_result(n, 1, parts == 1 ? last[0] : ac_build_concat(&n->b, last, parts, 0)));
+        AC_TRY(ac_mx_result(n, 1, parts == 1 ? last[0] : ac_make_concat(&n->b, last, parts, 0)));
     if (states && r.kind == 'l')
-        AC_TRY(ac_mx_result(n, 2, parts == 1 ? cell[0] : ac_build_concat(&n->b, cell, parts, 0)));
+        AC_TRY(ac_mx_result(n, 2, parts == 1 ? cell[0] : ac_make_concat(&n->b, cell, parts, 0)));
     return ac_mx_result(n, 0, seq);
 }

@@ -258,14 +258,14 @@ static ac_tensor *densify(ac_mx_node *n, const ac_mx_array *a, const char *name)
     ac_param_place(values, a->data);
     dim[1] = width;
     ac_tensor *in[] = {ac_tensor_const(r->g, ac_strf(r->cx->region, "%s_at", name), AC_I32, 2, dim, where), values,
-                       ac_build_ints(&n->b, a->rank, shape64)};
-    return ac_build_op(&n->b, AC_OP_SCATTER_ND, in, 3, NULL, AC_NONE);
+                       ac_make_ints(&n->b, a->rank, shape64)};
+    return ac_make_op(&n->b, AC_OP_SCATTER_ND, in, 3, NULL, AC_NONE);
 }
 
 ac_tensor *ac_mx_params_tensor(ac_mx_node *n, const ac_mx_array *a, const char *name)
 {
     if (a->refused || a->dtype == AC_NONE) {
-        (void)ac_build_cannot(&n->b, "array '%s': %s", name, a->refused ? a->refused : "it is empty");
+        (void)ac_cannot(&n->b, "array '%s': %s", name, a->refused ? a->refused : "it is empty");
         return NULL;
     }
     if (a->storage != DENSE)

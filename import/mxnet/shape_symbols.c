@@ -22,10 +22,10 @@ int ac_mx_do_flatten(ac_mx_node *n)
     ac_tensor *x = n->in[0];
     int64_t width = 1;
     if (x->rank < 1)
-        return ac_build_bad(&n->b, "'%s' has no dimensions", x->name);
+        return ac_bad(&n->b, "'%s' has no dimensions", x->name);
     for (int32_t d = 1; d < x->rank; d++)
         width *= x->dim[d];
-    return ac_mx_result(n, 0, ac_build_reshape(&n->b, x, 2, (int64_t[]){x->dim[0], width}));
+    return ac_mx_result(n, 0, ac_make_reshape(&n->b, x, 2, (int64_t[]){x->dim[0], width}));
 }
 
 /* 0 keeps a dimension, -1 takes the rest, -2 keeps all that are left, -3 joins two, -4 splits one into the next two. */
@@ -38,7 +38,7 @@ static int reshape_dims(ac_mx_node *n, const ac_tensor *x, const int64_t *v, int
         int64_t put[AC_MAX_RANK];
         int32_t k = 1;
         if ((v[i] == 0 || v[i] == -4) && at >= x->rank)
-            return ac_build_bad(&n->b, "shape needs more dimensions than '%s' %s has", x->name, SHAPE(x));
+            return ac_bad(&n->b, "shape needs more dimensions than '%s' %s has", x->name, SHAPE(x));
         if (v[i] > 0) {
             put[0] = v[i];
             at++;
@@ -62,21 +62,20 @@ static int reshape_dims(ac_mx_node *n, const ac_tensor *x, const int64_t *v, int
                 if (put[e] == -1 && put[1 - e] > 0)
                     put[e] = whole / put[1 - e];
             if (put[0] < 1 || put[1] < 1 || put[0] > whole || put[0] * put[1] != whole)
-                return ac_build_bad(&n->b, "shape splits %" PRId64 " into %" PRId64 " and %" PRId64, whole, put[0],
-                                    put[1]);
+                return ac_bad(&n->b, "shape splits %" PRId64 " into %" PRId64 " and %" PRId64, whole, put[0], put[1]);
             i += 2;
         } else {
-            return ac_build_bad(&n->b, "shape holds %" PRId64 ", which means nothing there", v[i]);
+            return ac_bad(&n->b, "shape holds %" PRId64 ", which means nothing there", v[i]);
         }
         if (*rank + k > AC_MAX_RANK)
-            return ac_build_cannot(&n->b, "its result has more than 8 dimensions");
+            return ac_cannot(&n->b, "its result has more than 8 dimensions");
         for (int32_t e = 0; e < k; e++) {
             if (put[e] == -1 && rest >= 0)
-                return ac_build_bad(&n->b, "two dimensions of shape are -1");
+                return ac_bad(&n->b, "two dimensions of shape are -1");
             if (put[e] == -1)
                 rest = *rank;
             else if (!ac_mul_ok(known, put[e], &known))
-                return ac_build_bad(&n->b, "shape has more than 2^63 elements");
+                return ac_bad(&n->b, "shape has more than 2^63 elements");
             dim[(*rank)++] = put[e];
         }
     }
@@ -84,7 +83,7 @@ static int reshape_dims(ac_mx_node *n, const ac_tensor *x, const int64_t *v, int
     if (rest >= 0)
         dim[rest] = known ? all / known : 0;
     if (rest >= 0 ? !known || all % known : known != all)
-        return ac_build_bad(&n->b, "'%s' %s does not fill the new shape", x->name, SHAPE(x));
+        return ac_bad(&n->b, "'%s' %s does not fill the new shape", x->name, SHAPE(x));
     return AC_OK;
 }
 
@@ -114,7 +113,7 @@ int ac_mx_do_reshape(ac_mx_node *n)
         v[0] = 0;
     for (int32_t i = 0; reverse && i < count; i++)
         if (v[i] == -4)
-            return ac_build_cannot(&n->b, "it splits dimensions from the end");
+            return ac_cannot(&n->b, "it splits dimensions from the end");
     if (reverse) {
         mirror(v, count);
         mirror(view.dim, view.rank);
@@ -122,15 +121,15 @@ int ac_mx_do_reshape(ac_mx_node *n)
     AC_TRY(reshape_dims(n, &view, v, count, dim, &rank));
     if (reverse)
         mirror(dim, rank);
-    return ac_mx_result(n, 0, ac_build_reshape(&n->b, x, rank, dim));
+    return ac_mx_result(n, 0, ac_make_reshape(&n->b, x, rank, dim));
 }
 
 int ac_mx_do_reshape_like(ac_mx_node *n)
 {
     const ac_tensor *like = n->in[1];
     if (ac_tensor_count(like) != ac_tensor_count(n->in[0]))
-        return ac_build_bad(&n->b, "'%s' %s does not fill %s", n->in[0]->name, SHAPE(n->in[0]), SHAPE(like));
-    return ac_mx_result(n, 0, ac_build_reshape(&n->b, n->in[0], like->rank, like->dim));
+        return ac_bad(&n->b, "'%s' %s does not fill %s", n->in[0]->name, SHAPE(n->in[0]), SHAPE(like));
+    return ac_mx_result(n, 0, ac_make_reshape(&n->b, n->in[0], like->rank, like->dim));
 }
 
 int ac_mx_do_transpose(ac_mx_node *n)
@@ -141,16 +140,16 @@ int ac_mx_do_transpose(ac_mx_node *n)
     uint32_t seen = 0;
     AC_TRY(ac_mx_ints(n, "axes", AC_MAX_RANK, 0, v, &count));
     if (count && count != x->rank)
-        return ac_build_bad(&n->b, "%d axes for '%s' %s", count, x->name, SHAPE(x));
+        return ac_bad(&n->b, "%d axes for '%s' %s", count, x->name, SHAPE(x));
     for (int32_t d = 0; d < x->rank; d++) {
         perm[d] = x->rank - 1 - d;
         if (count)
-            AC_TRY(ac_build_axis(&n->b, v[d], x->rank, &perm[d]));
+            AC_TRY(ac_operand_axis(&n->b, v[d], x->rank, &perm[d]));
         if (seen >> perm[d] & 1)
-            return ac_build_bad(&n->b, "axes names dimension %d twice", perm[d]);
+            return ac_bad(&n->b, "axes names dimension %d twice", perm[d]);
         seen |= 1u << perm[d];
     }
-    return ac_mx_result(n, 0, ac_build_transpose(&n->b, x, perm));
+    return ac_mx_result(n, 0, ac_make_transpose(&n->b, x, perm));
 }
 
 int ac_mx_do_swap(ac_mx_node *n)
@@ -161,7 +160,7 @@ int ac_mx_do_swap(ac_mx_node *n)
     AC_TRY(ac_mx_axis(n, "dim2", 0, x->rank, &b));
     for (int32_t d = 0; d < x->rank; d++)
         perm[d] = d == a ? b : d == b ? a : d;
-    return ac_mx_result(n, 0, ac_build_transpose(&n->b, x, perm));
+    return ac_mx_result(n, 0, ac_make_transpose(&n->b, x, perm));
 }
 
 static ac_tensor *insert(ac_mx_node *n, ac_tensor *x, int32_t axis)
@@ -171,7 +170,7 @@ static ac_tensor *insert(ac_mx_node *n, ac_tensor *x, int32_t axis)
         return NULL;
     for (int32_t d = 0; d <= x->rank; d++)
         dim[d] = d < axis ? x->dim[d] : d == axis ? 1 : x->dim[d - 1];
-    return ac_build_reshape(&n->b, x, x->rank + 1, dim);
+    return ac_make_reshape(&n->b, x, x->rank + 1, dim);
 }
 
 int ac_mx_do_expand(ac_mx_node *n)
@@ -192,7 +191,7 @@ ac_tensor *ac_mx_squeeze(ac_mx_node *n, ac_tensor *x, uint32_t mask)
             dim[rank++] = x->dim[d];
     if (!rank && n->r->version < 20000)
         dim[rank++] = 1; /* before NumPy's shapes there were no scalars */
-    return ac_build_reshape(&n->b, x, rank, dim);
+    return ac_make_reshape(&n->b, x, rank, dim);
 }
 
 int ac_mx_do_squeeze(ac_mx_node *n)
@@ -203,7 +202,7 @@ int ac_mx_do_squeeze(ac_mx_node *n)
     for (int32_t d = 0; d < x->rank; d++)
         ones |= x->dim[d] == 1 ? 1u << d : 0;
     if (ac_mx_attr(n, "axis") && mask & ~ones)
-        return ac_build_bad(&n->b, "'%s' %s has other sizes than 1 there", x->name, SHAPE(x));
+        return ac_bad(&n->b, "'%s' %s has other sizes than 1 there", x->name, SHAPE(x));
     return ac_mx_result(n, 0, ac_mx_squeeze(n, x, mask & ones));
 }
 
@@ -212,7 +211,7 @@ int ac_mx_do_concat(ac_mx_node *n)
     int32_t axis;
     (void)ac_mx_str(n, "num_args", NULL);
     AC_TRY(ac_mx_axis(n, "dim", 1, n->in[0]->rank, &axis));
-    return ac_mx_result(n, 0, n->n_in == 1 ? n->in[0] : ac_build_concat(&n->b, n->in, n->n_in, axis));
+    return ac_mx_result(n, 0, n->n_in == 1 ? n->in[0] : ac_make_concat(&n->b, n->in, n->n_in, axis));
 }
 
 int ac_mx_do_stack(ac_mx_node *n)
@@ -223,7 +222,7 @@ int ac_mx_do_stack(ac_mx_node *n)
     AC_TRY(ac_mx_axis(n, "axis", 0, n->in[0]->rank + 1, &axis));
     for (int32_t i = 0; i < n->n_in; i++)
         x[i] = insert(n, n->in[i], axis);
-    return ac_mx_result(n, 0, n->n_in == 1 ? x[0] : ac_build_concat(&n->b, x, n->n_in, axis));
+    return ac_mx_result(n, 0, n->n_in == 1 ? x[0] : ac_make_concat(&n->b, x, n->n_in, axis));
 }
 
 int ac_mx_do_split(ac_mx_node *n)
@@ -236,12 +235,12 @@ int ac_mx_do_split(ac_mx_node *n)
     AC_TRY(ac_mx_axis(n, "axis", 1, x->rank, &axis));
     AC_TRY(ac_mx_bool(n, "squeeze_axis", false, &drop));
     if (x->dim[axis] % parts || (drop && x->dim[axis] != parts))
-        return ac_build_bad(&n->b, "'%s' %s does not divide into %" PRId64 " parts along axis %d", x->name, SHAPE(x),
-                            parts, axis);
+        return ac_bad(&n->b, "'%s' %s does not divide into %" PRId64 " parts along axis %d", x->name, SHAPE(x), parts,
+                      axis);
     AC_TRY(results(n, (int32_t)parts));
     const int64_t size = x->dim[axis] / parts;
     for (int32_t i = 0; i < parts; i++) {
-        ac_tensor *y = parts == 1 ? x : ac_build_slice(&n->b, x, axis, i * size, size);
+        ac_tensor *y = parts == 1 ? x : ac_make_slice(&n->b, x, axis, i * size, size);
         AC_TRY(ac_mx_result(n, i, drop ? ac_mx_squeeze(n, y, 1u << axis) : y));
     }
     return AC_OK;
@@ -260,11 +259,11 @@ static ac_tensor *range(ac_mx_node *n, ac_tensor *x, int32_t d, int64_t begin, i
     end = end == NONE ? (step > 0 ? size : -1) : end < 0 ? end + size : end;
     end = end > size ? size : end;
     if (begin < 0 || begin >= size || (step > 0 ? end <= begin : end >= begin)) {
-        (void)ac_build_bad(&n->b, "'%s' %s has nothing from %" PRId64 " to %" PRId64, x->name, SHAPE(x), begin, end);
+        (void)ac_bad(&n->b, "'%s' %s has nothing from %" PRId64 " to %" PRId64, x->name, SHAPE(x), begin, end);
         return NULL;
     }
     if (step == 1)
-        return end - begin == size ? x : ac_build_slice(&n->b, x, d, begin, end - begin);
+        return end - begin == size ? x : ac_make_slice(&n->b, x, d, begin, end - begin);
     for (int32_t k = 0; k < x->rank; k++) {
         to[k] = x->dim[k];
         by[k] = 1;
@@ -273,11 +272,11 @@ static ac_tensor *range(ac_mx_node *n, ac_tensor *x, int32_t d, int64_t begin, i
     to[d] = end;
     by[d] = step;
     ac_attrs_init(AC_OP_STRIDED_SLICE, &a);
-    a.strided.begin = ac_build_list(&n->b, x->rank, from);
-    a.strided.end = ac_build_list(&n->b, x->rank, to);
-    a.strided.strides = ac_build_list(&n->b, x->rank, by);
+    a.strided.begin = ac_make_list(&n->b, x->rank, from);
+    a.strided.end = ac_make_list(&n->b, x->rank, to);
+    a.strided.strides = ac_make_list(&n->b, x->rank, by);
     a.strided.end_mask = end < 0 ? 1 << d : 0;
-    return ac_build_op(&n->b, AC_OP_STRIDED_SLICE, &x, 1, &a, AC_NONE);
+    return ac_make_op(&n->b, AC_OP_STRIDED_SLICE, &x, 1, &a, AC_NONE);
 }
 
 int ac_mx_do_slice(ac_mx_node *n)
@@ -289,8 +288,8 @@ int ac_mx_do_slice(ac_mx_node *n)
     AC_TRY(ac_mx_ints(n, "end", AC_MAX_RANK, NONE, end, &n_end));
     AC_TRY(ac_mx_ints(n, "step", AC_MAX_RANK, NONE, step, &n_step));
     if (n_begin != n_end || n_begin > x->rank || (n_step && n_step != n_begin))
-        return ac_build_bad(&n->b, "begin, end and step have %d, %d and %d numbers for '%s' %s", n_begin, n_end, n_step,
-                            x->name, SHAPE(x));
+        return ac_bad(&n->b, "begin, end and step have %d, %d and %d numbers for '%s' %s", n_begin, n_end, n_step,
+                      x->name, SHAPE(x));
     for (int32_t d = 0; d < n_begin && x; d++)
         x = range(n, x, d, begin[d], end[d], n_step ? step[d] : 1);
     return ac_mx_result(n, 0, x);
@@ -316,9 +315,9 @@ int ac_mx_do_slice_like(ac_mx_node *n)
     for (int32_t i = 0; i < (count ? count : x->rank) && x; i++) {
         d = i;
         if (count)
-            AC_TRY(ac_build_axis(&n->b, v[i], x->rank, &d));
+            AC_TRY(ac_operand_axis(&n->b, v[i], x->rank, &d));
         if (d >= like->rank)
-            return ac_build_bad(&n->b, "'%s' %s has no dimension %d", like->name, SHAPE(like), d);
+            return ac_bad(&n->b, "'%s' %s has no dimension %d", like->name, SHAPE(like), d);
         x = range(n, x, d, 0, like->dim[d], 1);
     }
     return ac_mx_result(n, 0, x);
@@ -335,9 +334,9 @@ int ac_mx_do_tile(ac_mx_node *n)
     for (int32_t d = 0; x && d < x->rank; d++) {
         times[d] = d < x->rank - count ? 1 : reps[d - (x->rank - count)];
         if (times[d] < 1)
-            return ac_build_bad(&n->b, "reps is %" PRId64, times[d]);
+            return ac_bad(&n->b, "reps is %" PRId64, times[d]);
     }
-    return x ? ac_mx_result(n, 0, ac_build_2(&n->b, AC_OP_TILE, x, ac_build_ints(&n->b, x->rank, times))) : AC_FAIL;
+    return x ? ac_mx_result(n, 0, ac_make_2(&n->b, AC_OP_TILE, x, ac_make_ints(&n->b, x->rank, times))) : AC_FAIL;
 }
 
 int ac_mx_do_repeat(ac_mx_node *n)
@@ -349,19 +348,19 @@ int ac_mx_do_repeat(ac_mx_node *n)
     if (ac_mx_attr(n, "axis"))
         AC_TRY(ac_mx_axis(n, "axis", 0, x->rank, &axis));
     else
-        x = ac_build_reshape(&n->b, x, 1, (int64_t[]){ac_tensor_count(x)});
+        x = ac_make_reshape(&n->b, x, 1, (int64_t[]){ac_tensor_count(x)});
     if (!x || x->rank >= AC_MAX_RANK)
         return AC_FAIL;
     memcpy(dim, x->dim, sizeof dim);
     if (!ac_mul_ok(dim[axis], times, &dim[axis]))
-        return ac_build_bad(&n->b, "it repeats too often");
+        return ac_bad(&n->b, "it repeats too often");
     ac_tensor *wide = insert(n, x, axis + 1);
     int64_t to[AC_MAX_RANK];
     if (!wide)
         return AC_FAIL;
     memcpy(to, wide->dim, sizeof to);
     to[axis + 1] = times;
-    return ac_mx_result(n, 0, ac_build_reshape(&n->b, ac_build_broadcast(&n->b, wide, wide->rank, to), x->rank, dim));
+    return ac_mx_result(n, 0, ac_make_reshape(&n->b, ac_make_broadcast(&n->b, wide, wide->rank, to), x->rank, dim));
 }
 
 int ac_mx_do_reverse(ac_mx_node *n)
@@ -371,7 +370,7 @@ int ac_mx_do_reverse(ac_mx_node *n)
     AC_TRY(ac_mx_axes(n, x->rank, &mask));
     for (int64_t d = 0; d < n->in[0]->rank; d++)
         if (mask >> d & 1)
-            x = ac_build_2(&n->b, AC_OP_REVERSE_V2, x, ac_build_ints(&n->b, 1, &d));
+            x = ac_make_2(&n->b, AC_OP_REVERSE_V2, x, ac_make_ints(&n->b, 1, &d));
     return ac_mx_result(n, 0, x);
 }
 
@@ -384,7 +383,7 @@ int ac_mx_do_broadcast_to(ac_mx_node *n)
     for (int32_t d = 0; d < count; d++)
         if (!dim[d] && d < x->rank)
             dim[d] = x->dim[d];
-    return ac_mx_result(n, 0, ac_build_broadcast(&n->b, x, count, dim));
+    return ac_mx_result(n, 0, ac_make_broadcast(&n->b, x, count, dim));
 }
 
 int ac_mx_do_broadcast_axis(ac_mx_node *n)
@@ -395,19 +394,19 @@ int ac_mx_do_broadcast_axis(ac_mx_node *n)
     AC_TRY(ac_mx_ints(n, "axis", AC_MAX_RANK, 0, axis, &n_axis));
     AC_TRY(ac_mx_ints(n, "size", AC_MAX_RANK, 0, size, &n_size));
     if (n_axis != n_size)
-        return ac_build_bad(&n->b, "%d axes and %d sizes", n_axis, n_size);
+        return ac_bad(&n->b, "%d axes and %d sizes", n_axis, n_size);
     memcpy(dim, x->dim, sizeof dim);
     for (int32_t i = 0; i < n_axis; i++) {
-        AC_TRY(ac_build_axis(&n->b, axis[i], x->rank, &d));
+        AC_TRY(ac_operand_axis(&n->b, axis[i], x->rank, &d));
         dim[d] = size[i];
     }
-    return ac_mx_result(n, 0, ac_build_broadcast(&n->b, x, x->rank, dim));
+    return ac_mx_result(n, 0, ac_make_broadcast(&n->b, x, x->rank, dim));
 }
 
 int ac_mx_do_broadcast_like(ac_mx_node *n)
 {
     const ac_tensor *like = n->in[1];
     if (ac_mx_attr(n, "lhs_axes") || ac_mx_attr(n, "rhs_axes"))
-        return ac_build_cannot(&n->b, "it names axes");
-    return ac_mx_result(n, 0, ac_build_broadcast(&n->b, n->in[0], like->rank, like->dim));
+        return ac_cannot(&n->b, "it names axes");
+    return ac_mx_result(n, 0, ac_make_broadcast(&n->b, n->in[0], like->rank, like->dim));
 }

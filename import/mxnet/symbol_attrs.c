@@ -156,7 +156,7 @@ int ac_mx_axis(ac_mx_node *n, const char *name, int64_t init, int32_t rank, int3
 {
     int64_t v;
     AC_TRY(ac_mx_int(n, name, init, INT32_MIN, INT32_MAX, &v));
-    return ac_build_axis(&n->b, v, rank, out);
+    return ac_operand_axis(&n->b, v, rank, out);
 }
 
 int ac_mx_axes(ac_mx_node *n, int32_t rank, uint32_t *mask)
@@ -168,7 +168,7 @@ int ac_mx_axes(ac_mx_node *n, int32_t rank, uint32_t *mask)
     AC_TRY(ac_mx_bool(n, "exclude", false, &exclude));
     *mask = count ? 0 : (1u << rank) - 1;
     for (int32_t i = 0; i < count; i++) {
-        AC_TRY(ac_build_axis(&n->b, v[i], rank, &d));
+        AC_TRY(ac_operand_axis(&n->b, v[i], rank, &d));
         *mask |= 1u << d;
     }
     if (exclude && count)
@@ -251,6 +251,6 @@ int ac_mx_check_attrs(ac_mx_node *n)
     int32_t k = 0;
     for (const ac_js_node *x = n->attrs ? n->attrs->first : NULL; x; x = x->next, k++)
         if (k < 64 && !(n->asked >> k & 1) && !no_matter(x->key))
-            return ac_build_cannot(&n->b, "its attribute '%s' has no meaning to arenac", x->key);
+            return ac_cannot(&n->b, "its attribute '%s' has no meaning to arenac", x->key);
     return AC_OK;
 }

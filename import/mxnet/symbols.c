@@ -65,10 +65,10 @@ int ac_mx_result(ac_mx_node *n, int32_t i, ac_tensor *t)
 
 int ac_mx_node_add(ac_mx_node *n)
 {
-    const ac_said before = ac_build_said(&n->b);
+    const ac_said before = ac_said_now(&n->b);
     ac_dtype half = AC_NONE; /* results stay f32 */
     AC_TRY(ac_operand_count(&n->b, n->row, n->n_in, "operands"));
     AC_TRY(ac_operand_widen(&n->b, n->in, n->n_in, &half));
-    AC_TRY(ac_build_outcome(&n->b, before, ((ac_mx_fn *)n->row->run)(n)));
+    AC_TRY(ac_said_outcome(&n->b, before, ((ac_mx_fn *)n->row->run)(n)));
     return ac_mx_check_attrs(n);
 }

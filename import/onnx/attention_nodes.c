@@ -60,7 +60,7 @@ static int read_operands(attention *a)
         return ac_error(n->r->cx, n->at, E0104, "'%s', '%s' and '%s' have %d, %d and %d dimensions, expected 3 or 4",
                         q->name, k->name, v->name, q->rank, k->rank, v->rank);
     if (q->dtype != AC_F32 || k->dtype != AC_F32 || v->dtype != AC_F32)
-        return ac_build_cannot(&n->b, "its operands are %s", ac_dtype_name(q->dtype));
+        return ac_cannot(&n->b, "its operands are %s", ac_dtype_name(q->dtype));
     if (!ac_onx_in(n, PAST_K) != !ac_onx_in(n, PAST_V))
         return ac_error(n->r->cx, n->at, E0102, "past_key and past_value must be given together");
     if (ac_onx_in(n, PAST_K) && ac_onx_in(n, LENGTHS))
@@ -164,7 +164,7 @@ static int read_bias(attention *a)
     if (m && ac_dtype_is_int(m->dtype) && !(m = ac_onx_rounded(n, ac_onx_cast(n, m, AC_F32))))
         return AC_FAIL;
     if (m && (m->rank < 1 || m->rank > 4 || (m->dtype != AC_F32 && m->dtype != AC_BOOL)))
-        return ac_build_cannot(&n->b, "its mask is %s", ac_tensor_str(n->r->cx, m));
+        return ac_cannot(&n->b, "its mask is %s", ac_tensor_str(n->r->cx, m));
     AC_TRY(read_places(a));
     m = m ? whole_mask(a, m) : NULL;
     if (m && m->dtype == AC_BOOL)

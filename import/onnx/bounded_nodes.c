@@ -14,7 +14,7 @@ const char *ac_onx_result_name(const ac_onx_node *n, int32_t i)
 int ac_onx_do_range(ac_onx_node *n)
 {
     ac_tensor *y = NULL;
-    AC_TRY(ac_build_range(&n->b, n->in, ac_onx_result_name(n, 0), &y));
+    AC_TRY(ac_make_range(&n->b, n->in, ac_onx_result_name(n, 0), &y));
     return ac_onx_result(n, 0, y);
 }
 
@@ -77,5 +77,5 @@ int ac_onx_late_slice(ac_onx_node *n)
         return ac_onx_result(n, 0, x); /* all that have a meaning */
     if (step != 1 || x->count)
         return ac_operand_late(&n->b, ac_tensor_is_const(n->in[1]) ? n->in[2] : n->in[1]);
-    return ac_onx_result(n, 0, ac_build_late_slice(&n->b, x, d, n->in[1], n->in[2], ac_onx_result_name(n, 0)));
+    return ac_onx_result(n, 0, ac_make_late_slice(&n->b, x, d, n->in[1], n->in[2], ac_onx_result_name(n, 0)));
 }

@@ -36,8 +36,8 @@ int ac_onx_do_non_zero(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *row[AC_MAX_RANK];
     if (x->rank < 1)
-        return ac_build_cannot(&n->b, "its input '%s' is a scalar", x->name);
-    AC_TRY(ac_build_non_zero(&n->b, x, row));
+        return ac_cannot(&n->b, "its input '%s' is a scalar", x->name);
+    AC_TRY(ac_make_non_zero(&n->b, x, row));
     const int64_t line[] = {1, ac_tensor_count(row[0])};
     for (int32_t d = 0; d < x->rank; d++)
         row[d] = ac_onx_reshape(n, row[d], 2, line);
@@ -57,9 +57,9 @@ int ac_onx_do_compress(ac_onx_node *n)
     if (!x || given->rank != 1 || given->dim[0] > x->dim[axis])
         return ac_error(n->r->cx, n->at, E0104, "condition '%s' is %s, expected at most %" PRId64 " values",
                         given->name, ac_shape_str(n->r->cx, given), x ? x->dim[axis] : 0);
-    ac_tensor *at = ac_build_true(&n->b, given);
+    ac_tensor *at = ac_make_true(&n->b, given);
     if (x->count && x->count_dim == axis)
-        x = ac_build_counted_fill(&n->b, x, 0); /* what is taken has a meaning */
+        x = ac_make_counted_fill(&n->b, x, 0); /* what is taken has a meaning */
     return ac_onx_result(n, 0, take(n, x, at, axis));
 }
 
@@ -67,8 +67,8 @@ int ac_onx_do_unique(ac_onx_node *n)
 {
     ac_tensor *out[4];
     if (ac_onx_attr_of(n, "axis"))
-        return ac_build_cannot(&n->b, "it has an axis; arenac reads the form that takes x as one list");
-    AC_TRY(ac_build_unique(&n->b, n->in[0], ac_onx_int(n, "sorted", 1) != 0, out));
+        return ac_cannot(&n->b, "it has an axis; arenac reads the form that takes x as one list");
+    AC_TRY(ac_make_unique(&n->b, n->in[0], ac_onx_int(n, "sorted", 1) != 0, out));
     for (int32_t i = 0; i < 4; i++)
         AC_TRY(ac_onx_result(n, i, out[i]));
     return AC_OK;
@@ -79,7 +79,7 @@ int ac_onx_do_unique(ac_onx_node *n)
 int ac_onx_do_unique_ms(ac_onx_node *n)
 {
     ac_tensor *out[4];
-    AC_TRY(ac_build_unique(&n->b, n->in[0], false, out));
+    AC_TRY(ac_make_unique(&n->b, n->in[0], false, out));
     AC_TRY(ac_onx_result(n, 0, out[0]));
     AC_TRY(ac_onx_result(n, 1, out[2]));
     return ac_onx_result(n, 2, out[3]);
@@ -110,7 +110,7 @@ static int scalar_or(ac_onx_node *n, int32_t i, double init, double *v)
 int ac_onx_do_nms(ac_onx_node *n)
 {
     ac_tensor *box = n->in[0], *score = n->in[1];
-    ac_build_nms_limits limit;
+    ac_nms_limits limit;
     double most;
     AC_TRY(scalar_or(n, 2, 0, &most));
     AC_TRY(scalar_or(n, 3, 0, &limit.overlap));
@@ -120,16 +120,16 @@ int ac_onx_do_nms(ac_onx_node *n)
         return ac_error(n->r->cx, n->at, E0104, "boxes '%s' are %s, scores '%s' %s; expected [B,N,4] and [B,C,N]",
                         box->name, ac_shape_str(n->r->cx, box), score->name, ac_shape_str(n->r->cx, score));
     if (score->count && score->count_dim == 2) /* no box without a meaning is above the least score */
-        score = ac_build_counted_neutral(&n->b, score, AC_OP_REDUCE_MAX);
+        score = ac_make_counted_neutral(&n->b, score, AC_OP_REDUCE_MAX);
     if (box->count && box->count_dim == 1)
-        box = ac_build_counted_fill(&n->b, box, 0);
+        box = ac_make_counted_fill(&n->b, box, 0);
     if (!score || !box)
         return AC_FAIL;
     const int64_t images = box->dim[0], classes = score->dim[1], boxes = box->dim[1], lists = images * classes;
     const int64_t k = most < 0 ? 0 : most < (double)boxes ? (int64_t)most : boxes, all = lists * k;
     if (images > MOST_LISTS || lists > MOST_LISTS || lists < 1 || all > INT32_MAX || k < 1)
-        return ac_build_cannot(&n->b, "%" PRId64 " images of %" PRId64 " classes, at most %" PRId64 " boxes of each",
-                               images, classes, k);
+        return ac_cannot(&n->b, "%" PRId64 " images of %" PRId64 " classes, at most %" PRId64 " boxes of each", images,
+                         classes, k);
     if (ac_onx_int(n, "center_point_box", 0))
         box = corners(n, box);
     limit.most = k;
@@ -139,12 +139,12 @@ int ac_onx_do_nms(ac_onx_node *n)
     for (int64_t i = 0; i < lists; i++) {
         ac_tensor *b = ac_onx_reshape(n, ac_onx_slice(n, box, 0, i / classes, 1), 2, box_dim);
         ac_tensor *s = ac_onx_slice(n, ac_onx_slice(n, score, 0, i / classes, 1), 1, i % classes, 1), *count;
-        AC_TRY(ac_build_nms(&n->b, b, ac_onx_reshape(n, s, 1, &boxes), &limit, &index[i], &count));
+        AC_TRY(ac_make_nms(&n->b, b, ac_onx_reshape(n, s, 1, &boxes), &limit, &index[i], &count));
         index[i] = ac_onx_cast(n, index[i], AC_I64);
         count = ac_onx_cast(n, count, AC_I64);
-        there[i] = ac_onx_2(n, AC_OP_LESS, ac_build_iota(&n->b, k), count);
+        there[i] = ac_onx_2(n, AC_OP_LESS, ac_make_iota(&n->b, k), count);
     }
-    ac_tensor *flags = along(n, there, (int32_t)lists, 0), *at = flags ? ac_build_true(&n->b, flags) : NULL;
+    ac_tensor *flags = along(n, there, (int32_t)lists, 0), *at = flags ? ac_make_true(&n->b, flags) : NULL;
     ac_tensor *list = ac_onx_2(n, AC_OP_FLOOR_DIV, at, wide(n, k));
     ac_tensor *row[] = {ac_onx_2(n, AC_OP_FLOOR_DIV, list, wide(n, classes)),
                         ac_onx_2(n, AC_OP_FLOOR_MOD, list, wide(n, classes)),

@@ -155,7 +155,7 @@ static int read_linear(linear *l)
                                             : "takes no beta");
     for (int32_t i = 0; i < n->n_in; i++)
         if (n->in[i] && (n->in[i]->dtype != AC_F32 || n->in[i]->rank != (i == 3 ? 4 : 3)))
-            return ac_build_cannot(&n->b, "operand '%s' is %s", n->in[i]->name, ac_tensor_str(n->r->cx, n->in[i]));
+            return ac_cannot(&n->b, "operand '%s' is %s", n->in[i]->name, ac_tensor_str(n->r->cx, n->in[i]));
     l->b = l->q->dim[0];
     l->t = l->q->dim[1];
     if (l->hkv < 1 || l->hq < 1 || l->hq % l->hkv || l->q->dim[2] % l->hq || l->v->dim[2] % l->hkv)
@@ -171,7 +171,7 @@ static int read_linear(linear *l)
         (l->decay && l->decay->dim[2] != l->hkv && l->decay->dim[2] != l->hkv * l->dk))
         return ac_error(n->r->cx, n->at, E0104, "key, decay or beta do not fit %" PRId64 " heads", l->hkv);
     if (l->t > MOST_STEPS)
-        return ac_build_cannot(&n->b, "it has %" PRId64 " steps; up to %d are unrolled", l->t, MOST_STEPS);
+        return ac_cannot(&n->b, "it has %" PRId64 " steps; up to %d are unrolled", l->t, MOST_STEPS);
     const double scale = (double)ac_onx_float(n, "scale", 0);
     l->scale = scale != 0 ? scale : 1 / sqrt((double)l->dk);
     return AC_OK;
@@ -265,8 +265,8 @@ int ac_onx_do_flex_attention(ac_onx_node *n)
                         ac_shape_str(n->r->cx, k), ac_shape_str(n->r->cx, v));
     if (!ac_dtype_is_float(type) ||
         (precision != AC_F32 && precision != AC_F64 && precision != AC_F16 && precision != AC_BF16))
-        return ac_build_cannot(&n->b, "its operands are %s, its precision is %s", ac_dtype_name(type),
-                               ac_dtype_name(precision));
+        return ac_cannot(&n->b, "its operands are %s, its precision is %s", ac_dtype_name(type),
+                         ac_dtype_name(precision));
     const ac_dtype wide = type == AC_F64 ? AC_F64 : AC_F32;
     const int64_t h = k->dim[1], group = q->dim[1] / h;
     const int64_t q_dim[5] = {q->dim[0], h, group, q->dim[2], q->dim[3]},

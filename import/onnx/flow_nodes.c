@@ -31,7 +31,7 @@ static int run_branch(void *own, int32_t which, ac_tensor **out)
     AC_TRY(ac_onx_call_graph(n, x->graph[which], NULL, 0, out, n->n_out));
     for (int32_t i = 0; i < n->n_out && n->r->g != x->outer; i++)
         if (ac_onx_sequence_of(n->r, out[i]))
-            return ac_build_cannot(&n->b, "only data decides which sequence of tensors result %d is", i);
+            return ac_cannot(&n->b, "only data decides which sequence of tensors result %d is", i);
     return AC_OK;
 }
 
@@ -62,7 +62,7 @@ ac_tensor *ac_onx_collect(ac_onx_node *n, ac_tensor *const *part, int64_t count,
     for (int64_t i = 0; i < count; i++) {
         const ac_tensor *x = part[(backwards ? count - 1 - i : i) * stride];
         if (x->rank >= AC_MAX_RANK)
-            return (void)ac_build_cannot(&n->b, "what it collects has more than 8 dimensions"), NULL;
+            return (void)ac_cannot(&n->b, "what it collects has more than 8 dimensions"), NULL;
         if (ac_onx_axis(n, axis, x->rank + 1, &at) != AC_OK)
             return NULL;
         for (int32_t d = 0; d < x->rank; d++)
@@ -104,7 +104,7 @@ static int read_scan(scan *s, int32_t first)
     AC_TRY(ac_onx_list(n, "scan_output_directions", &s->out_back));
     for (int32_t i = first; i < n->n_in; i++)
         AC_TRY(ac_onx_need(n, i));
-    return s->outs < 0 ? ac_build_cannot(&n->b, "a result is left out") : AC_OK;
+    return s->outs < 0 ? ac_cannot(&n->b, "a result is left out") : AC_OK;
 }
 
 /* How many steps of the scan have a meaning: *count, or NULL: all. AC_FAIL: refused */
@@ -116,13 +116,13 @@ static int counted_steps(const scan *s, ac_tensor *const *input, const int32_t *
         if (!input[i]->count || input[i]->count_dim != axis[i])
             continue;
         if (entry(s->in_back, i))
-            return ac_build_cannot(&n->b, "it goes backwards over '%s', of which only data decides how long it is",
-                                   input[i]->name);
-        *count = *count ? *count : ac_build_counted_extent(&n->b, input[i], axis[i]);
+            return ac_cannot(&n->b, "it goes backwards over '%s', of which only data decides how long it is",
+                             input[i]->name);
+        *count = *count ? *count : ac_make_counted_extent(&n->b, input[i], axis[i]);
     }
     for (int32_t i = 0; i < s->outs && *count; i++)
         if (entry(s->out_back, i))
-            return ac_build_cannot(&n->b, "it collects backwards, and only data decides how much");
+            return ac_cannot(&n->b, "it collects backwards, and only data decides how much");
     return AC_OK;
 }
 
@@ -133,7 +133,7 @@ static int keep_states(const scan *s, ac_tensor *count, int64_t t, ac_tensor *co
     ac_tensor *there = s->states ? ac_onx_2(n, AC_OP_LESS, ac_onx_number(n, AC_I64, (double)t), count) : NULL;
     for (int32_t i = 0; i < s->states; i++) {
         if (!ac_tensor_same_kind(before[i], after[i]) || after[i]->count)
-            return ac_build_cannot(&n->b, "a state changes its shape, and only data decides how many steps there are");
+            return ac_cannot(&n->b, "a state changes its shape, and only data decides how many steps there are");
         if (!(after[i] = there ? ac_onx_select(n, there, after[i], before[i]) : NULL))
             return AC_FAIL;
     }
@@ -159,7 +159,7 @@ static int run_scan(scan *s, ac_tensor *const *state, ac_tensor *const *input, a
         steps = have;
     }
     if (steps < 1)
-        return ac_build_cannot(&n->b, "it has no steps");
+        return ac_cannot(&n->b, "it has no steps");
     ac_tensor *count;
     AC_TRY(counted_steps(s, input, axis, &count));
     memcpy(in, state, (size_t)s->states * sizeof *in);
@@ -167,7 +167,7 @@ static int run_scan(scan *s, ac_tensor *const *state, ac_tensor *const *input, a
         for (int32_t i = 0; i < s->scans; i++) {
             int64_t dim[AC_MAX_RANK];
             ac_tensor *x = input[i];
-            ac_tensor *now = ac_build_slice_there(&n->b, x, axis[i], entry(s->in_back, i) ? steps - 1 - t : t, 1);
+            ac_tensor *now = ac_make_slice_there(&n->b, x, axis[i], entry(s->in_back, i) ? steps - 1 - t : t, 1);
             for (int32_t d = 0; d < x->rank; d++)
                 if (d != axis[i])
                     dim[d - (d > axis[i])] = x->dim[d];
@@ -188,7 +188,7 @@ static int run_scan(scan *s, ac_tensor *const *state, ac_tensor *const *input, a
         if (!(result[s->states + i] = y) || !count)
             continue;
         if (y->count)
-            return ac_build_cannot(&n->b, "only data decides how many results it collects, and how long they are");
+            return ac_cannot(&n->b, "only data decides how many results it collects, and how long they are");
         AC_TRY(ac_onx_axis(n, entry(s->out_axes, i), y->rank, &at));
         result[s->states + i] = ac_bounded(&n->b, y, count, at);
     }
@@ -213,7 +213,7 @@ int ac_onx_do_scan_batch(ac_onx_node *n)
     scan s = {.n = n};
     AC_TRY(read_scan(&s, 1));
     if (ac_onx_in(n, 0))
-        return ac_build_cannot(&n->b, "its sequences have lengths of their own");
+        return ac_cannot(&n->b, "its sequences have lengths of their own");
     const int32_t n_in = n->n_in - 1, n_out = s.states + s.outs;
     const int64_t batch = n->in[1]->rank ? n->in[1]->dim[0] : 0;
     if (batch < 1)

@@ -8,7 +8,7 @@
  * What a query may not see gets a number added: the filter value of masks, the least float of what comes later. */
 #include "import/onnx/fused_attention.h"
 
-#include "import/build/compose_math.h"
+#include "ir/make/compose_math.h"
 #include "import/onnx/proto/arithmetic.h"
 #include "import/onnx/proto/nodes.h"
 
@@ -18,7 +18,7 @@
 
 int ac_fa_bad_shape(const ac_fused_attention *a, const char *what, const ac_tensor *t)
 {
-    return ac_build_bad(&a->n->b, "%s '%s' is %s", what, t->name, ac_shape_str(a->n->r->cx, t));
+    return ac_bad(&a->n->b, "%s '%s' is %s", what, t->name, ac_shape_str(a->n->r->cx, t));
 }
 
 ac_tensor *ac_fa_apart(const ac_fused_attention *a, ac_tensor *x, int64_t h)
@@ -26,8 +26,8 @@ ac_tensor *ac_fa_apart(const ac_fused_attention *a, ac_tensor *x, int64_t h)
     if (!x)
         return NULL;
     if (x->rank != 3 || h < 1 || x->dim[2] % h)
-        return (void)ac_build_bad(&a->n->b, "'%s' is %s, which is not %" PRId64 " heads", x->name,
-                                  ac_shape_str(a->n->r->cx, x), h),
+        return (void)ac_bad(&a->n->b, "'%s' is %s, which is not %" PRId64 " heads", x->name,
+                            ac_shape_str(a->n->r->cx, x), h),
                NULL;
     return ac_onx_reshape(a->n, x, 4, (int64_t[]){x->dim[0], x->dim[1], h, x->dim[2] / h});
 }
@@ -72,8 +72,8 @@ static int check_heads(const ac_fused_attention *a)
         return AC_FAIL;
     if (k->dim[0] != q->dim[0] || v->dim[0] != q->dim[0] || v->dim[1] != k->dim[1] || v->dim[2] != k->dim[2] ||
         k->dim[3] != q->dim[3] || k->dim[1] < 1 || q->dim[1] % k->dim[1])
-        return ac_build_bad(&a->n->b, "query %s, key %s and value %s do not fit", ac_shape_str(a->n->r->cx, q),
-                            ac_shape_str(a->n->r->cx, k), ac_shape_str(a->n->r->cx, v));
+        return ac_bad(&a->n->b, "query %s, key %s and value %s do not fit", ac_shape_str(a->n->r->cx, q),
+                      ac_shape_str(a->n->r->cx, k), ac_shape_str(a->n->r->cx, v));
     return AC_OK;
 }
 
@@ -94,9 +94,9 @@ ac_tensor *ac_fa_attend(const ac_fused_attention *a)
 {
     ac_onx_node *n = a->n;
     ac_tensor *x = product(a, a->q, a->k, true, a->t);
-    x = ac_build_mul_number(&n->b, x, a->scale);
+    x = ac_make_mul_number(&n->b, x, a->scale);
     if (a->cap > 0 && x)
-        x = ac_build_mul_number(&n->b, ac_onx_1(n, AC_OP_TANH, ac_build_mul_number(&n->b, x, 1 / a->cap)), a->cap);
+        x = ac_make_mul_number(&n->b, ac_onx_1(n, AC_OP_TANH, ac_make_mul_number(&n->b, x, 1 / a->cap)), a->cap);
     x = a->bias ? ADD(x, a->bias) : x;
     ac_tensor *y = product(a, weights(a, x), a->v, false, a->v->dim[3]);
     return ac_onx_reshape(n, ac_onx_transpose(n, y, AC_FA_SWAP), 3, (int64_t[]){a->b, a->s, a->hq * a->v->dim[3]});
@@ -146,8 +146,8 @@ static int read_mask(ac_fused_attention *a, ac_tensor *m)
         sees = ac_onx_slice(n, ac_onx_slice(n, m, 2, a->past, a->s), 3, 0, a->t);
         sees = ac_onx_2(n, AC_OP_GREATER, sees, zero);
     } else {
-        return ac_build_cannot(&n->b, "its mask is %s for %" PRId64 " queries and %" PRId64 " keys",
-                               ac_shape_str(n->r->cx, m), a->s, a->t);
+        return ac_cannot(&n->b, "its mask is %s for %" PRId64 " queries and %" PRId64 " keys",
+                         ac_shape_str(n->r->cx, m), a->s, a->t);
     }
     return ac_fa_keep_only(a, sees, value);
 }
@@ -226,7 +226,7 @@ static int finish(ac_fused_attention *a, ac_tensor *all, ac_tensor *mask, ac_ten
     ac_tensor *present = NULL;
     (void)ac_onx_int(n, "rotary_embedding_dim", 0);
     if (ac_onx_int(n, "do_rotary", 0) || ac_onx_int(n, "past_present_share_buffer", 0))
-        return ac_build_cannot(&n->b, "it has do_rotary or past_present_share_buffer");
+        return ac_cannot(&n->b, "it has do_rotary or past_present_share_buffer");
     AC_TRY(split_product(a, all, ac_onx_int(n, "num_heads", 0)));
     AC_TRY(join_past(a, past, n->n_out > 1, &present));
     AC_TRY(ac_fa_measure(a));
@@ -243,8 +243,8 @@ int ac_onx_do_attention_ms(ac_onx_node *n)
     ac_fused_attention a = {.n = n};
     ac_tensor *x = n->in[0], *w = n->in[1], *in[] = {x, w};
     if (x->rank != 3 || w->rank != 2)
-        return ac_build_cannot(&n->b, "its input is %s, its weights are %s", ac_shape_str(n->r->cx, x),
-                               ac_shape_str(n->r->cx, w));
+        return ac_cannot(&n->b, "its input is %s, its weights are %s", ac_shape_str(n->r->cx, x),
+                         ac_shape_str(n->r->cx, w));
     ac_tensor *all = ac_onx_inner(n, "MatMul", 13, in, 2), *bias = ac_onx_in(n, 2);
     return finish(&a, bias ? ADD(all, bias) : all, ac_onx_in(n, 3), ac_onx_in(n, 4), ac_onx_in(n, 5));
 }
@@ -255,8 +255,8 @@ int ac_onx_do_qattention(ac_onx_node *n)
     ac_fused_attention a = {.n = n};
     ac_tensor *x = n->in[0], *w = n->in[1], *in[] = {x, w, ac_onx_in(n, 6), ac_onx_in(n, 7)};
     if (x->rank != 3 || w->rank != 2)
-        return ac_build_cannot(&n->b, "its input is %s, its weights are %s", ac_shape_str(n->r->cx, x),
-                               ac_shape_str(n->r->cx, w));
+        return ac_cannot(&n->b, "its input is %s, its weights are %s", ac_shape_str(n->r->cx, x),
+                         ac_shape_str(n->r->cx, w));
     ac_tensor *all = ac_onx_cast(n, ac_onx_inner(n, "MatMulInteger", 10, in, 4), AC_F32);
     all = MUL(all, MUL(n->in[3], n->in[4]));
     return finish(&a, ADD(all, n->in[2]), ac_onx_in(n, 5), ac_onx_in(n, 8), NULL);
@@ -300,7 +300,7 @@ static int unpack(const ac_fused_attention *a, ac_tensor **q, ac_tensor **k, ac_
         *v = packed(a, x, 1);
     }
     if (!*q || !*k || !*v || (*q)->rank != 3 || ((*k)->rank != 3 && (*k)->rank != 4) || (*k)->rank != (*v)->rank)
-        return ac_build_cannot(&n->b, "its query is %s; key and value do not fit", ac_shape_str(n->r->cx, n->in[0]));
+        return ac_cannot(&n->b, "its query is %s; key and value do not fit", ac_shape_str(n->r->cx, n->in[0]));
     return AC_OK;
 }
 
@@ -323,7 +323,7 @@ int ac_onx_do_multi_head_attention(ac_onx_node *n)
     ac_tensor *q, *k, *v, *bias = ac_onx_in(n, 3);
     const int64_t h = ac_onx_int(n, "num_heads", 0);
     if (ac_onx_in(n, 8) || ac_onx_in(n, 9) || n->n_out > 3)
-        return ac_build_cannot(&n->b, "it shares buffers with its past, or gives the products of queries and keys");
+        return ac_cannot(&n->b, "it shares buffers with its past, or gives the products of queries and keys");
     AC_TRY(unpack(&a, &q, &k, &v));
     const int64_t width = q->dim[2], kept = k->rank == 4;
     a.q = ac_fa_heads(&a, biased(&a, q, bias, 0), h);

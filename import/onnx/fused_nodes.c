@@ -1,6 +1,6 @@
 /* fused_nodes.c - com.microsoft: what ONNX Runtime's optimiser makes of an operator and what surrounds it. Each is the
  * operator of ai.onnx again (ac_onx_inner), with a transpose before it, or a bias or an activation behind it. */
-#include "import/build/compose_math.h"
+#include "ir/make/compose_math.h"
 #include "import/onnx/proto/arithmetic.h"
 #include "import/onnx/proto/nodes.h"
 
@@ -22,7 +22,7 @@ static ac_tensor *gelu(ac_onx_node *n, ac_tensor *x, bool tanh)
 /* x * sigmoid(alpha * x) */
 static ac_tensor *swish(ac_onx_node *n, ac_tensor *x, double alpha)
 {
-    ac_tensor *by = alpha == 1 ? x : ac_build_mul_number(&n->b, x, alpha);
+    ac_tensor *by = alpha == 1 ? x : ac_make_mul_number(&n->b, x, alpha);
     return by ? MUL(x, ac_onx_1(n, AC_OP_LOGISTIC, by)) : NULL;
 }
 
@@ -58,7 +58,7 @@ static ac_tensor *apply(ac_onx_node *n, int which, const float *p, ac_tensor *x)
     ac_attrs leaky;
     switch (which) {
     case RELU:
-        return ac_build_relu(&n->b, x);
+        return ac_make_relu(&n->b, x);
     case LEAKY_RELU:
         ac_attrs_init(AC_OP_LEAKY_RELU, &leaky);
         leaky.alpha.alpha = p[0];
@@ -70,11 +70,11 @@ static ac_tensor *apply(ac_onx_node *n, int which, const float *p, ac_tensor *x)
     case CLIP:
         return between(n, x, a, b);
     case HARD_SIGMOID:
-        return between(n, ac_build_add_number(&n->b, ac_build_mul_number(&n->b, x, a), b), 0, 1);
+        return between(n, ac_make_add_number(&n->b, ac_make_mul_number(&n->b, x, a), b), 0, 1);
     case ELU:
-        return ac_build_elu(&n->b, x, a);
+        return ac_make_elu(&n->b, x, a);
     case SOFTPLUS:
-        return ac_build_softplus(&n->b, x);
+        return ac_make_softplus(&n->b, x);
     case GELU:
         return gelu(n, x, false);
     default:
@@ -98,7 +98,7 @@ static ac_tensor *activated(ac_onx_node *n, ac_tensor *y)
         if (!strcmp(ACTIVATIONS[i].name, name))
             return y ? apply(n, ACTIVATIONS[i].which, p, y) : NULL;
     }
-    return *name ? ((void)ac_build_cannot(&n->b, "its activation is %s", name), NULL) : y;
+    return *name ? ((void)ac_cannot(&n->b, "its activation is %s", name), NULL) : y;
 }
 
 int ac_onx_do_gelu_exact(ac_onx_node *n)
@@ -131,7 +131,7 @@ int ac_onx_do_bias_split_gelu(ac_onx_node *n)
     const int32_t last = x->rank - 1;
     const int64_t half = x->rank ? x->dim[last] / 2 : 0;
     if (x->rank < 1 || x->dim[last] % 2)
-        return ac_build_bad(&n->b, "'%s' is %s, which has no halves", n->in[0]->name, ac_shape_str(n->r->cx, x));
+        return ac_bad(&n->b, "'%s' is %s, which has no halves", n->in[0]->name, ac_shape_str(n->r->cx, x));
     ac_tensor *right = gelu(n, ac_onx_slice(n, x, last, half, half), false);
     return ac_onx_result(n, 0, MUL(ac_onx_slice(n, x, last, 0, half), right));
 }
@@ -218,7 +218,7 @@ int ac_onx_do_fused_matmul(ac_onx_node *n)
                        turned(n, n->in[1], ac_onx_int(n, "transBatchB", 0) != 0, ac_onx_int(n, "transB", 0) != 0)};
     ac_tensor *y = in[0] && in[1] ? ac_onx_inner(n, "MatMul", SINCE, in, 2) : NULL;
     if (alpha != 1)
-        y = ac_build_mul_number(&n->b, y, alpha);
+        y = ac_make_mul_number(&n->b, y, alpha);
     return ac_onx_result(n, 0, activated(n, y));
 }
 
@@ -244,7 +244,7 @@ int ac_onx_do_expand_dims(ac_onx_node *n)
     ac_tensor *x = n->in[0];
     AC_TRY(ac_operand_int(&n->b, &n->in[1], &v));
     if (x->rank >= AC_MAX_RANK)
-        return ac_build_cannot(&n->b, "its result has more than %d dimensions", AC_MAX_RANK);
+        return ac_cannot(&n->b, "its result has more than %d dimensions", AC_MAX_RANK);
     AC_TRY(ac_onx_axis(n, v, x->rank + 1, &axis));
     for (int32_t d = 0; d <= x->rank; d++)
         dim[d] = d == axis ? 1 : x->dim[d - (d > axis)];
@@ -270,10 +270,10 @@ int ac_onx_do_cdist(ac_onx_node *n)
     const char *metric = ac_onx_str(n, "metric", "sqeuclidean");
     const bool root = !strcmp(metric, "euclidean");
     if (!root && strcmp(metric, "sqeuclidean") != 0)
-        return ac_build_cannot(&n->b, "its metric is %s", metric);
+        return ac_cannot(&n->b, "its metric is %s", metric);
     if (a->rank != 2 || b->rank != 2 || a->dim[1] != b->dim[1])
-        return ac_build_bad(&n->b, "'%s' is %s, '%s' is %s", a->name, ac_shape_str(n->r->cx, a), b->name,
-                            ac_shape_str(n->r->cx, b));
+        return ac_bad(&n->b, "'%s' is %s, '%s' is %s", a->name, ac_shape_str(n->r->cx, a), b->name,
+                      ac_shape_str(n->r->cx, b));
     a = ac_onx_reshape(n, a, 3, (int64_t[]){a->dim[0], 1, a->dim[1]});
     b = ac_onx_reshape(n, b, 3, (int64_t[]){1, b->dim[0], b->dim[1]});
     ac_tensor *d = ac_onx_2(n, AC_OP_SQUARED_DIFFERENCE, a, b);

@@ -107,7 +107,7 @@ int ac_onx_do_qlinear_global_pool(ac_onx_node *n)
     AC_TRY(ac_onx_need(n, 3));
     ac_tensor *x = last ? ac_onx_swapped_channels(n, n->in[0], false) : n->in[0], *z = ac_onx_in(n, 4);
     if (!x || x->rank < 3)
-        return x ? ac_build_bad(&n->b, "'%s' is %s, expected 3 dimensions or more", x->name, ac_shape_str(n->r->cx, x))
+        return x ? ac_bad(&n->b, "'%s' is %s, expected 3 dimensions or more", x->name, ac_shape_str(n->r->cx, x))
                  : AC_FAIL;
     int64_t count = 1;
     for (int32_t d = 2; d < x->rank; d++)
@@ -218,8 +218,8 @@ int ac_onx_do_qgemm(ac_onx_node *n)
     const bool adj_a = ac_onx_int(n, "transA", 0) != 0, adj_b = ac_onx_int(n, "transB", 0) != 0;
     const double alpha = (double)ac_onx_float(n, "alpha", 1);
     if (a->rank != 2 || b->rank != 2)
-        return ac_build_bad(&n->b, "'%s' is %s, '%s' is %s; expected 2 dimensions each", a->name,
-                            ac_shape_str(n->r->cx, a), b->name, ac_shape_str(n->r->cx, b));
+        return ac_bad(&n->b, "'%s' is %s, '%s' is %s; expected 2 dimensions each", a->name, ac_shape_str(n->r->cx, a),
+                      b->name, ac_shape_str(n->r->cx, b));
     ac_tensor *in[] = {adj_a ? ac_onx_transpose(n, a, FLIP) : a, adj_b ? ac_onx_transpose(n, b, FLIP) : b, n->in[2],
                        ac_onx_in(n, 5)};
     ac_tensor *acc = in[0] && in[1] ? ac_onx_inner(n, "MatMulInteger", 10, in, 4) : NULL;

@@ -1,5 +1,6 @@
 /* graph_nodes.c - nodes of ONNX files, in the order of execution: what they read and make, calls of functions and of
  * subgraphs. */
+#include "import/build/counted.h"
 #include "import/build/name_map.h"
 #include "import/onnx/protos.h"
 
@@ -112,7 +113,7 @@ static int call_function(ac_onx_node *n, const ac_onx_function *f)
         ac_onx_read_opsets(r, &s, x.opsets, "a function") != AC_OK)
         return AC_FAIL;
     if (x.defaults.n)
-        return ac_build_cannot(&n->b, "it is a function whose attributes have defaults");
+        return ac_cannot(&n->b, "it is a function whose attributes have defaults");
     for (int32_t i = 0; ac_pb_next(&r->pb, &x.inputs, &word); i++) {
         const char *name = ac_pb_name(&r->pb, word);
         if (!name)
@@ -229,7 +230,7 @@ static int read_node(ac_onx *r, ac_onx_scope *s, const node *of, int32_t number)
         n->at.node = n->out[0]->name;
     if (!*n->name)
         n->name = n->at.node ? n->at.node : n->type;
-    n->b = (ac_build){.cx = r->cx, .g = r->g, .name = n->name, .at = n->at, .reading = r->reading};
+    n->b = ac_reading_maker(r->reading, r->g, n->name, n->at);
     if (r->pb.failed || ac_onx_attrs(n, x.attributes) != AC_OK)
         return AC_FAIL;
     const ac_onx_function *f = function_of(n);

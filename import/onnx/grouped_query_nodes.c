@@ -2,7 +2,7 @@
  * length, and RotaryEmbedding. */
 #include "import/onnx/fused_attention.h"
 
-#include "import/build/compose_math.h"
+#include "ir/make/compose_math.h"
 #include "import/onnx/proto/arithmetic.h"
 
 #include <float.h>
@@ -31,8 +31,8 @@ static int gq_operands(ac_fused_attention *a, ac_tensor *x[3], int64_t hq, int64
     for (int32_t i = 0; i < 3; i++)
         x[i] = ac_onx_in(n, i);
     if (x[0]->rank != 3 || hq < 1 || hkv < 1 || hq > AC_FA_MOST_HEADS || hkv > hq || hq % hkv || !x[1] != !x[2])
-        return ac_build_bad(&n->b, "query '%s' is %s, with %" PRId64 " heads and %" PRId64 " of keys", x[0]->name,
-                            ac_shape_str(n->r->cx, x[0]), hq, hkv);
+        return ac_bad(&n->b, "query '%s' is %s, with %" PRId64 " heads and %" PRId64 " of keys", x[0]->name,
+                      ac_shape_str(n->r->cx, x[0]), hq, hkv);
     if (!x[1]) {
         ac_tensor *all = x[0];
         if (all->dim[2] % (hq + 2 * hkv))
@@ -137,11 +137,11 @@ static int gq_refuse(const ac_fused_attention *a)
     ac_onx_node *n = a->n;
     if (ac_onx_int(n, "kv_cache_bit_width", 0) || strcmp(ac_onx_str(n, "k_quant_type", "NONE"), "NONE") != 0 ||
         strcmp(ac_onx_str(n, "v_quant_type", "NONE"), "NONE") != 0 || ac_onx_in(n, 12) || ac_onx_in(n, 13))
-        return ac_build_cannot(&n->b, "its cache of keys and values is quantised");
+        return ac_cannot(&n->b, "its cache of keys and values is quantised");
     if (ac_onx_int(n, "sliding_window_cache", 0) || ac_onx_in(n, 16))
-        return ac_build_cannot(&n->b, "it has sliding_window_cache or query_seqlens");
+        return ac_cannot(&n->b, "it has sliding_window_cache or query_seqlens");
     if (ac_onx_int(n, "qk_output", 0) || n->n_out > 3)
-        return ac_build_cannot(&n->b, "it gives the products of queries and keys");
+        return ac_cannot(&n->b, "it gives the products of queries and keys");
     return AC_OK;
 }
 
@@ -200,7 +200,7 @@ int ac_onx_do_rotary_ms(ac_onx_node *n)
     const int64_t dim = ac_onx_int(n, "rotary_embedding_dim", 0);
     const bool neighbours = ac_onx_int(n, "interleaved", 0) != 0;
     if (ac_onx_float(n, "scale", 1) != 1.0f || ac_onx_int(n, "is_packed_batching", 0))
-        return ac_build_cannot(&n->b, "it has a scale or is_packed_batching");
+        return ac_cannot(&n->b, "it has a scale or is_packed_batching");
     if (cosine->rank != 2 || sine->rank != 2 || (x->rank != 3 && x->rank != 4))
         return ac_fa_bad_shape(&a, "input", x);
     if (x->rank == 3 && h < 1) /* all of a head is turned */

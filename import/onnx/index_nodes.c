@@ -31,7 +31,7 @@ static ac_tensor *indices(ac_onx_node *n, ac_tensor *i, int64_t extent)
         }
         return data ? ac_onx_reshape(n, ac_onx_ints_const(n, count, v), i->rank, i->dim) : NULL;
     }
-    return ac_build_from_end(&n->b, i, ac_onx_number(n, i->dtype, (double)extent));
+    return ac_make_from_end(&n->b, i, ac_onx_number(n, i->dtype, (double)extent));
 }
 
 int ac_onx_do_gather(ac_onx_node *n)
@@ -41,7 +41,7 @@ int ac_onx_do_gather(ac_onx_node *n)
     ac_attrs a;
     AC_TRY(ac_onx_axis(n, ac_onx_int(n, "axis", 0), x->rank, &axis));
     if (x->count && x->count_dim == axis)
-        return ac_onx_result(n, 0, ac_build_counted_gather(&n->b, x, n->in[1]));
+        return ac_onx_result(n, 0, ac_make_counted_gather(&n->b, x, n->in[1]));
     ac_attrs_init(AC_OP_GATHER, &a);
     a.gather.axis = axis;
     ac_tensor *in[] = {x, indices(n, n->in[1], x->dim[axis])};
@@ -53,7 +53,7 @@ static ac_tensor *iota(ac_onx_node *n, int64_t count, int32_t rank, int32_t d)
 {
     int64_t dim[AC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
     if (count > 1 << 24)
-        return (void)ac_build_cannot(&n->b, "a dimension that it indexes is %" PRId64, count), NULL;
+        return (void)ac_cannot(&n->b, "a dimension that it indexes is %" PRId64, count), NULL;
     int64_t *v = AC_NEW_N(n->r->cx->region, int64_t, count + 1);
     for (int64_t i = 0; i < count; i++)
         v[i] = i;
@@ -65,7 +65,7 @@ static ac_tensor *iota(ac_onx_node *n, int64_t count, int32_t rank, int32_t d)
 static ac_tensor *tuples(ac_onx_node *n, ac_tensor *i, ac_tensor *x, int32_t d, int64_t k)
 {
     i = ac_onx_cast(n, i, AC_I64);
-    return ac_build_from_end(&n->b, i, ac_build_extents(&n->b, x, d, d + (int32_t)k));
+    return ac_make_from_end(&n->b, i, ac_make_extents(&n->b, x, d, d + (int32_t)k));
 }
 
 /* batch_dims: the position in the leading dimensions is put before the indices. */
@@ -77,7 +77,7 @@ int ac_onx_do_gather_nd(ac_onx_node *n)
         return ac_error(n->r->cx, n->at, E0104, "indices '%s' %s do not fit '%s' %s", i->name,
                         ac_tensor_str(n->r->cx, i), x->name, ac_tensor_str(n->r->cx, x));
     if (x->count && (batch || x->count_dim >= k))
-        return ac_build_cannot(&n->b, "only data decides how many elements '%s' has", x->name);
+        return ac_cannot(&n->b, "only data decides how many elements '%s' has", x->name);
     int64_t dim[AC_MAX_RANK];
     memcpy(dim, i->dim, sizeof dim);
     dim[i->rank - 1] = 1;
@@ -117,9 +117,9 @@ int ac_onx_do_scatter(ac_onx_node *n)
         AC_TRY(ac_onx_axis(n, ac_onx_int(n, "axis", 0), n->in[0]->rank, &a.scatter.axis));
     if (n->row->op == AC_OP_SCATTER_ELEMENTS && (n->in[0]->count || n->in[1]->count || n->in[2]->count)) {
         if (n->in[1]->count != n->in[2]->count || n->in[1]->count_dim != n->in[2]->count_dim)
-            return ac_build_cannot(&n->b, "'%s' and '%s' differ in how many elements have a meaning", n->in[1]->name,
-                                   n->in[2]->name);
-        return ac_onx_result(n, 0, ac_build_counted_scatter(&n->b, n->in, &a));
+            return ac_cannot(&n->b, "'%s' and '%s' differ in how many elements have a meaning", n->in[1]->name,
+                             n->in[2]->name);
+        return ac_onx_result(n, 0, ac_make_counted_scatter(&n->b, n->in, &a));
     }
     return ac_onx_result(n, 0, ac_onx_make(n, n->row->op, n->in, 3, &a, AC_NONE));
 }
@@ -187,7 +187,7 @@ int ac_onx_do_topk(ac_onx_node *n)
     if (x->count && x->count_dim == axis) { /* what has no meaning comes last */
         ac_tensor *most = count ? count : ac_onx_number(n, AC_I64, (double)k);
         count = ac_onx_2(n, AC_OP_MINIMUM, ac_onx_reshape(n, ac_onx_cast(n, x->count, AC_I64), 0, NULL), most);
-        x = ac_build_counted_neutral(&n->b, x, ac_onx_int(n, "largest", 1) ? AC_OP_REDUCE_MAX : AC_OP_REDUCE_MIN);
+        x = ac_make_counted_neutral(&n->b, x, ac_onx_int(n, "largest", 1) ? AC_OP_REDUCE_MAX : AC_OP_REDUCE_MIN);
         if (!x || !count)
             return AC_FAIL;
     }
@@ -198,7 +198,7 @@ int ac_onx_do_topk(ac_onx_node *n)
     if (!in[0] || !in[1])
         return AC_FAIL;
     ac_node *made = ac_onx_node_make(n, AC_OP_TOPK_V2, in, 2, &a, 2);
-    if (ac_build_resolve(&n->b, made) != AC_OK)
+    if (ac_make_resolve(&n->b, made) != AC_OK)
         return AC_FAIL;
     ac_tensor *where = made->out[1];
     (void)ac_counted_as(made->out[0], count, x->rank - 1);
@@ -225,7 +225,7 @@ int ac_onx_do_one_hot(ac_onx_node *n)
     i = ac_onx_cast(n, i, AC_I64);
     if (!i)
         return AC_FAIL;
-    i = ac_build_from_end(&n->b, i, ac_onx_number(n, AC_I64, depth));
+    i = ac_make_from_end(&n->b, i, ac_onx_number(n, AC_I64, depth));
     ac_attrs_init(AC_OP_ONE_HOT, &a);
     a.axis.axis = axis;
     ac_tensor *in[] = {i, ac_onx_reshape(n, ac_onx_ints_const(n, 1, &size), 0, NULL),

@@ -76,7 +76,7 @@ static weights read_weights(ac_onx_node *n, ac_tensor *w, ac_tensor *zero, bool 
 {
     int64_t zeros;
     const int64_t channels = w->rank ? w->dim[columns ? w->rank - 1 : 0] : 0;
-    const int32_t *z = channels && ac_build_constant(w) ? zeros_of(n, w, zero, channels, &zeros) : NULL;
+    const int32_t *z = channels && ac_tensor_is_moved_const(w) ? zeros_of(n, w, zero, channels, &zeros) : NULL;
     if (!z)
         return (weights){NULL, NULL};
     zero = zero ? ac_onx_in_line(n, ac_onx_cast(n, zero, AC_I32), w->rank, columns ? w->rank - 1 : 0) : NULL;
@@ -155,7 +155,7 @@ int ac_onx_do_matmul_integer(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *y = n->in[1];
     if (!ac_onx_byte_type(x) || !ac_onx_byte_type(y) || x->rank < 1 || y->rank < 1)
-        return ac_build_cannot(&n->b, "its operands are not bytes");
+        return ac_cannot(&n->b, "its operands are not bytes");
     return ac_onx_result(n, 0, ac_onx_integer_matmul(n, x, y, ac_onx_in(n, 2), ac_onx_in(n, 3)));
 }
 
@@ -201,6 +201,6 @@ int ac_onx_do_conv_integer(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *w = n->in[1];
     if (!ac_onx_byte_type(x) || !ac_onx_byte_type(w) || w->rank < 3 || !w->dim[0])
-        return ac_build_cannot(&n->b, "its operands are not bytes, or its weights are %s", ac_shape_str(n->r->cx, w));
+        return ac_cannot(&n->b, "its operands are not bytes, or its weights are %s", ac_shape_str(n->r->cx, w));
     return ac_onx_result(n, 0, ac_onx_integer_conv(n, x, w, ac_onx_in(n, 2), ac_onx_in(n, 3)));
 }

@@ -115,7 +115,7 @@ static int unrolled_results(loop *l, ac_tensor *const *last, int64_t trips)
 {
     ac_onx_node *n = l->n;
     if (!trips && l->scans)
-        return ac_build_cannot(&n->b, "it collects results of no iteration at all");
+        return ac_cannot(&n->b, "it collects results of no iteration at all");
     for (int32_t k = 0; k < l->carried; k++)
         AC_TRY(ac_onx_result(n, k, last[2 + k]));
     for (int32_t k = 0; k < l->scans; k++)
@@ -280,9 +280,9 @@ static int begin_scans(loop *l, ac_carried *c)
     for (int32_t k = 0; k < l->scans; k++) {
         const ac_tensor *element = l->out[1 + l->carried + k];
         if (element->rank >= AC_MAX_RANK || (element->count && l->counted))
-            return ac_build_cannot(&n->b, "what it collects has %s",
-                                   element->count ? "as many elements as data decides, and so has each of these"
-                                                  : "more than 8 dimensions");
+            return ac_cannot(&n->b, "what it collects has %s",
+                             element->count ? "as many elements as data decides, and so has each of these"
+                                            : "more than 8 dimensions");
         if (!(first[values + k] = first_scan(l, k, l->done, element)))
             return AC_FAIL;
         l->length[k] = element->count ? count : -1;
@@ -314,9 +314,9 @@ static int next_scans(loop *l, ac_sub *s, ac_tensor *const *own, ac_tensor **nex
     for (int32_t k = 0; k < l->scans && rc == AC_OK; k++) {
         ac_tensor *element = l->out[1 + l->carried + k], *count = element->count;
         if (count)
-            next[l->length[k]] = ac_build_counted_extent(&n->b, element, element->count_dim);
+            next[l->length[k]] = ac_make_counted_extent(&n->b, element, element->count_dim);
         element->count = NULL;
-        next[values + k] = ac_build_put(&n->b, own[values + k], element, at);
+        next[values + k] = ac_make_put(&n->b, own[values + k], element, at);
         element->count = count;
         rc = next[values + k] && (!count || next[l->length[k]]) ? AC_OK : AC_FAIL;
     }
@@ -356,7 +356,7 @@ static int collect(void *own, ac_carried *c, const ac_sub *cond, ac_sub *body, a
     const bool always = is_true(l, l->again) && (next[1] == in[1] || is_true(l, next[1]));
     *again = true;
     if (l->readings++ > MOST_READINGS)
-        return ac_build_cannot(&l->n->b, "what it collects changes its shape");
+        return ac_cannot(&l->n->b, "what it collects changes its shape");
     AC_TRY(bound_scans(l, turns < 0 ? -1 : turns + l->done, always));
     return begin_scans(l, c);
 }

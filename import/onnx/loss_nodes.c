@@ -35,7 +35,7 @@ static ac_tensor *likelihood(ac_onx_node *n, ac_tensor *x, ac_tensor *target, ac
                         target->name, ac_shape_str(n->r->cx, target)),
                NULL;
     if (x->dtype != AC_F32 || (weight && weight->dtype != AC_F32))
-        return (void)ac_build_cannot(&n->b, "its input is %s", ac_dtype_name(x->dtype)), NULL;
+        return (void)ac_cannot(&n->b, "its input is %s", ac_dtype_name(x->dtype)), NULL;
     if (strcmp(how, "mean") != 0 && strcmp(how, "sum") != 0 && strcmp(how, "none") != 0)
         return ac_error(n->r->cx, n->at, E0103, "reduction is '%s'", how), NULL;
     target = ac_onx_cast(n, target, AC_I64);
@@ -73,7 +73,7 @@ int ac_onx_do_cross_entropy(ac_onx_node *n)
     ac_tensor *x = n->in[0];
     const int32_t rank = x->rank;
     if (rank < 2 || x->dtype != AC_F32)
-        return ac_build_cannot(&n->b, "its input is %s %s", ac_dtype_name(x->dtype), ac_shape_str(n->r->cx, x));
+        return ac_cannot(&n->b, "its input is %s %s", ac_dtype_name(x->dtype), ac_shape_str(n->r->cx, x));
     for (int32_t d = 0; d < rank; d++)
         perm[d] = d == 0 ? 0 : d == rank - 1 ? 1 : d + 1;
     for (int32_t d = 0; d < rank; d++)
@@ -101,7 +101,7 @@ int ac_onx_do_hardmax(ac_onx_node *n)
         axis = 1;
     }
     if (!x || x->dtype != AC_F32 || x->dim[axis] < 1)
-        return ac_build_cannot(&n->b, "its input is %s", ac_dtype_name(n->in[0]->dtype));
+        return ac_cannot(&n->b, "its input is %s", ac_dtype_name(n->in[0]->dtype));
     const int64_t at = axis;
     ac_attrs_init(AC_OP_ARG_MAX, &a);
     a.arg.out_type = AC_I64;
@@ -136,7 +136,7 @@ int ac_onx_do_trilu(ac_onx_node *n)
         return ac_error(n->r->cx, n->at, E0104, "input '%s' has %d dimensions", x->name, x->rank);
     const int64_t rows = x->dim[x->rank - 2], cols = x->dim[x->rank - 1];
     if (rows * cols > MOST_MASK)
-        return ac_build_cannot(&n->b, "its matrices have more than %d elements", MOST_MASK);
+        return ac_cannot(&n->b, "its matrices have more than %d elements", MOST_MASK);
     k = k > cols ? cols : k < -rows ? -rows : k;
     ac_tensor *mask = upper ? diagonals(n, rows, cols, k, INT64_MAX) : diagonals(n, rows, cols, INT64_MIN, k);
     return ac_onx_result(n, 0, choose(n, mask, x, ac_onx_number(n, x->dtype, 0)));
@@ -148,8 +148,8 @@ int ac_onx_do_eye_like(ac_onx_node *n)
     const int64_t type = ac_onx_int(n, "dtype", 0), k = ac_onx_int(n, "k", 0);
     const ac_dtype to = type ? ac_onx_dtype(type) : x->dtype;
     if (to == AC_NONE)
-        return ac_build_cannot(&n->b, "its result has elements of type %s", ac_onx_dtype_name(n->r->cx, type));
+        return ac_cannot(&n->b, "its result has elements of type %s", ac_onx_dtype_name(n->r->cx, type));
     if (x->rank != 2 || x->dim[0] * x->dim[1] > MOST_MASK)
-        return ac_build_cannot(&n->b, "its input is %s", ac_shape_str(n->r->cx, x));
+        return ac_cannot(&n->b, "its input is %s", ac_shape_str(n->r->cx, x));
     return ac_onx_result(n, 0, ac_onx_cast(n, diagonals(n, x->dim[0], x->dim[1], k, k), to));
 }

@@ -1,6 +1,6 @@
 /* math_nodes.c - element-wise operators of ONNX. Most are a row of ours; the others are said in a few nodes, which
  * the passes fuse. */
-#include "import/build/compose_math.h"
+#include "ir/make/compose_math.h"
 #include "import/onnx/proto/arithmetic.h"
 #include "import/onnx/proto/nodes.h"
 
@@ -82,7 +82,7 @@ int ac_onx_do_identity(ac_onx_node *n)
 static ac_tensor *mask_of(ac_onx_node *n, const ac_tensor *x, const ac_tensor *y, double ratio)
 {
     ac_tensor *ones = ac_onx_broadcast(n, ac_onx_number(n, x->dtype, 1), x->rank, x->dim);
-    ac_tensor *left = ac_build_dropout(&n->b, ones, ratio);
+    ac_tensor *left = ac_make_dropout(&n->b, ones, ratio);
     if (!y || !y->def || !left || !left->def)
         return NULL;
     left->def->attrs.dropout = y->def->attrs.dropout;
@@ -110,7 +110,7 @@ int ac_onx_do_dropout(ac_onx_node *n)
             AC_TRY(ac_operand_scalar(&n->b, &n->in[1], &ratio));
     }
     if (n->r->reading->opt.train && ratio > 0) {
-        ac_tensor *y = ac_build_dropout(&n->b, x, ratio);
+        ac_tensor *y = ac_make_dropout(&n->b, x, ratio);
         if (n->n_out > 1)
             AC_TRY(ac_onx_result(n, 1, mask_of(n, x, y, ratio)));
         return ac_onx_result(n, 0, y);
@@ -156,7 +156,7 @@ int ac_onx_do_cast(ac_onx_node *n)
     }
     const ac_dtype to = ac_onx_dtype(number);
     if (to == AC_NONE)
-        return ac_build_cannot(&n->b, "it casts to elements of type %s", ac_onx_dtype_name(n->r->cx, number));
+        return ac_cannot(&n->b, "it casts to elements of type %s", ac_onx_dtype_name(n->r->cx, number));
     return cast_to(n, to);
 }
 
@@ -173,7 +173,7 @@ int ac_onx_do_bit_cast(ac_onx_node *n)
     ac_attrs_init(AC_OP_BITCAST, &a);
     a.cast.to = ac_onx_dtype(number);
     if (a.cast.to == AC_NONE)
-        return ac_build_cannot(&n->b, "it casts to elements of type %s", ac_onx_dtype_name(n->r->cx, number));
+        return ac_cannot(&n->b, "it casts to elements of type %s", ac_onx_dtype_name(n->r->cx, number));
     if (ac_dtype_file_bits(x->dtype) != ac_dtype_file_bits(a.cast.to))
         return ac_error(n->r->cx, n->at, E0105, "'%s' is %s, which has not as many bits as %s", x->name,
                         ac_dtype_name(x->dtype), ac_dtype_name(a.cast.to));
@@ -210,12 +210,12 @@ int ac_onx_do_mod(ac_onx_node *n)
     const bool fmod_ = ac_onx_int(n, "fmod", 0) != 0;
     if (!fmod_)
         return ac_onx_result(n, 0, ac_onx_2(n, AC_OP_FLOOR_MOD, x, y));
-    return ac_onx_result(n, 0, ac_build_fmod(&n->b, x, y));
+    return ac_onx_result(n, 0, ac_make_fmod(&n->b, x, y));
 }
 
 int ac_onx_do_where(ac_onx_node *n)
 {
-    return ac_onx_result(n, 0, ac_build_select(&n->b, n->in[0], n->in[1], n->in[2]));
+    return ac_onx_result(n, 0, ac_make_select(&n->b, n->in[0], n->in[1], n->in[2]));
 }
 
 /* Bounds are attributes up to opset 10, then optional operands. */
@@ -260,7 +260,7 @@ int ac_onx_do_prelu(ac_onx_node *n)
 
 int ac_onx_do_elu(ac_onx_node *n)
 {
-    return ac_onx_result(n, 0, ac_build_elu(&n->b, n->in[0], (double)ac_onx_float(n, "alpha", 1)));
+    return ac_onx_result(n, 0, ac_make_elu(&n->b, n->in[0], (double)ac_onx_float(n, "alpha", 1)));
 }
 
 int ac_onx_do_selu(ac_onx_node *n)
@@ -268,7 +268,7 @@ int ac_onx_do_selu(ac_onx_node *n)
     ac_tensor *x = n->in[0];
     const double alpha = (double)ac_onx_float(n, "alpha", n->version < 6 ? 1.6732f : 1.67326319217681884765625f);
     const double gamma = (double)ac_onx_float(n, "gamma", n->version < 6 ? 1.0507f : 1.05070102214813232421875f);
-    ac_tensor *elu = ac_build_elu(&n->b, x, alpha);
+    ac_tensor *elu = ac_make_elu(&n->b, x, alpha);
     return ac_onx_result(n, 0, MUL(NUM(gamma), elu));
 }
 
@@ -304,7 +304,7 @@ int ac_onx_do_hard_sigmoid(ac_onx_node *n)
 int ac_onx_do_mish(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
-    return ac_onx_result(n, 0, MUL(x, ac_onx_1(n, AC_OP_TANH, ac_build_softplus(&n->b, x))));
+    return ac_onx_result(n, 0, MUL(x, ac_onx_1(n, AC_OP_TANH, ac_make_softplus(&n->b, x))));
 }
 
 int ac_onx_do_softsign(ac_onx_node *n)
@@ -337,7 +337,7 @@ int ac_onx_do_thresholded(ac_onx_node *n)
     ac_tensor *x = n->in[0];
     const double alpha = (double)ac_onx_float(n, "alpha", 1);
     ac_tensor *zero = NUM(0);
-    return ac_onx_result(n, 0, ac_build_select(&n->b, ac_onx_2(n, AC_OP_GREATER, x, NUM(alpha)), x, zero));
+    return ac_onx_result(n, 0, ac_make_select(&n->b, ac_onx_2(n, AC_OP_GREATER, x, NUM(alpha)), x, zero));
 }
 
 /* x + bias below -lambd, x - bias above lambd, else 0. */
@@ -351,15 +351,15 @@ int ac_onx_do_shrink(ac_onx_node *n)
         return AC_FAIL;
     const double bias = (double)ac_onx_float(n, "bias", 0), lambd = (double)ac_onx_float(n, "lambd", 0.5f);
     ac_tensor *up = ADD(x, NUM(bias)), *down = SUB(x, NUM(bias)), *zero = NUM(0);
-    ac_tensor *y = ac_build_select(&n->b, ac_onx_2(n, AC_OP_GREATER, x, NUM(lambd)), down, zero);
-    y = ac_build_select(&n->b, ac_onx_2(n, AC_OP_LESS, x, NUM(-lambd)), up, y);
+    ac_tensor *y = ac_make_select(&n->b, ac_onx_2(n, AC_OP_GREATER, x, NUM(lambd)), down, zero);
+    y = ac_make_select(&n->b, ac_onx_2(n, AC_OP_LESS, x, NUM(-lambd)), up, y);
     return ac_onx_result(n, 0, y ? ac_onx_cast(n, y, own) : NULL);
 }
 
-#define FUNCTION(name)                                                \
-    int ac_onx_do_##name(ac_onx_node *n)                              \
-    {                                                                 \
-        return ac_onx_result(n, 0, ac_build_##name(&n->b, n->in[0])); \
+#define FUNCTION(name)                                               \
+    int ac_onx_do_##name(ac_onx_node *n)                             \
+    {                                                                \
+        return ac_onx_result(n, 0, ac_make_##name(&n->b, n->in[0])); \
     }
 FUNCTION(relu)
 FUNCTION(softplus)
@@ -380,7 +380,7 @@ int ac_onx_do_is_nan(ac_onx_node *n)
 int ac_onx_do_is_inf(ac_onx_node *n)
 {
     const bool up = ac_onx_int(n, "detect_positive", 1) != 0, down = ac_onx_int(n, "detect_negative", 1) != 0;
-    return ac_onx_result(n, 0, ac_build_is_inf(&n->b, n->in[0], up, down));
+    return ac_onx_result(n, 0, ac_make_is_inf(&n->b, n->in[0], up, down));
 }
 
 /* Bits. */

@@ -1,5 +1,5 @@
 /* matrix_nodes.c - matrix products of ONNX: MatMul, Gemm, Einsum. */
-#include "import/build/compose_einsum.h"
+#include "ir/make/compose_einsum.h"
 #include "import/onnx/proto/nodes.h"
 
 #include <string.h>
@@ -25,7 +25,8 @@ int ac_onx_do_matmul(ac_onx_node *n)
         y = ac_onx_reshape(n, y, 2, (int64_t[]){y->dim[0], 1});
     if (!x || !y)
         return AC_FAIL;
-    if (x->dtype == AC_F32 && y->rank == 2 && ac_build_constant(y) && y->dim[0] == x->dim[x->rank - 1] && y->dim[0] > 0)
+    if (x->dtype == AC_F32 && y->rank == 2 && ac_tensor_is_moved_const(y) && y->dim[0] == x->dim[x->rank - 1] &&
+        y->dim[0] > 0)
         z = ac_onx_dense(n, x, flip(n, y), NULL);
     else
         z = ac_onx_matmul(n, x, y, false, false);
@@ -48,11 +49,11 @@ int ac_onx_do_gemm(ac_onx_node *n)
         return ac_error(n->r->cx, n->at, E0104, "'%s' is %s, '%s' is %s; expected 2 dimensions each", a->name,
                         ac_shape_str(n->r->cx, a), b->name, ac_shape_str(n->r->cx, b));
     if (!ac_dtype_is_float(a->dtype) && (alpha != 1 || (c && beta != 1)))
-        return ac_build_cannot(&n->b, "its operands are %s, and alpha or beta is not 1", ac_dtype_name(a->dtype));
+        return ac_cannot(&n->b, "its operands are %s, and alpha or beta is not 1", ac_dtype_name(a->dtype));
     const int64_t units = b->dim[adj_b ? 0 : 1], depth = b->dim[adj_b ? 1 : 0];
-    const bool packs = a->dtype == AC_F32 && ac_build_constant(b) && a->dim[adj_a ? 0 : 1] == depth && depth > 0;
+    const bool packs = a->dtype == AC_F32 && ac_tensor_is_moved_const(b) && a->dim[adj_a ? 0 : 1] == depth && depth > 0;
     ac_tensor *bias = NULL;
-    if (packs && c && beta == 1 && alpha == 1 && a->dtype == AC_F32 && ac_build_constant(c) &&
+    if (packs && c && beta == 1 && alpha == 1 && a->dtype == AC_F32 && ac_tensor_is_moved_const(c) &&
         ac_tensor_count(c) == units && (c->rank == 1 || (c->rank == 2 && c->dim[0] == 1))) {
         bias = ac_onx_reshape(n, c, 1, &units);
         c = NULL;
@@ -73,6 +74,6 @@ int ac_onx_do_gemm(ac_onx_node *n)
 int ac_onx_do_einsum(ac_onx_node *n)
 {
     const char *reason;
-    ac_tensor *y = ac_build_einsum(&n->b, ac_onx_str(n, "equation", ""), n->in, n->n_in, &reason);
-    return reason ? ac_build_cannot(&n->b, "%s", reason) : ac_onx_result(n, 0, y);
+    ac_tensor *y = ac_make_einsum(&n->b, ac_onx_str(n, "equation", ""), n->in, n->n_in, &reason);
+    return reason ? ac_cannot(&n->b, "%s", reason) : ac_onx_result(n, 0, y);
 }

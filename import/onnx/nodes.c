@@ -43,10 +43,10 @@ static int check_counts(ac_onx_node *n)
         AC_TRY(ac_onx_need(n, i));
     for (int32_t i = 0; i < n->n_in && !(row->flags & ONX_CODES); i++)
         if (n->in[i] && ac_dtype_loops(n->in[i]->dtype) != n->in[i]->dtype)
-            return ac_build_cannot(&n->b, "operand '%s' has elements of type %s", n->in[i]->name,
-                                   ac_dtype_name(n->in[i]->dtype));
+            return ac_cannot(&n->b, "operand '%s' has elements of type %s", n->in[i]->name,
+                             ac_dtype_name(n->in[i]->dtype));
     if (n->n_out > row->max_out)
-        return ac_build_cannot(&n->b, "it has %d results; supported are up to %d", n->n_out, row->max_out);
+        return ac_cannot(&n->b, "it has %d results; supported are up to %d", n->n_out, row->max_out);
     return AC_OK;
 }
 
@@ -55,23 +55,23 @@ static int check_attrs(ac_onx_node *n)
 {
     for (int32_t i = 0; i < n->n_attr; i++)
         if (!n->attr[i].used)
-            return ac_build_cannot(&n->b, "its attribute '%s' has no meaning to arenac", n->attr[i].name);
+            return ac_cannot(&n->b, "its attribute '%s' has no meaning to arenac", n->attr[i].name);
     return AC_OK;
 }
 
 int ac_onx_node_add(ac_onx_node *n)
 {
-    const ac_said before = ac_build_said(&n->b);
+    const ac_said before = ac_said_now(&n->b);
     n->first = n->r->g->tensor.n;
     n->b.base = n->n_out && n->out[0] ? n->out[0]->name : n->name;
     AC_TRY(check_counts(n));
     for (int32_t i = 0; i < n->n_in && !(n->row->flags & ONX_SEQUENCES); i++)
         if (ac_onx_sequence_of(n->r, n->in[i]))
-            return ac_build_cannot(&n->b, "operand %d is a sequence of tensors", i);
+            return ac_cannot(&n->b, "operand %d is a sequence of tensors", i);
     if (n->row->flags & ONX_HALF)
         AC_TRY(ac_operand_widen(&n->b, n->in, n->n_in, &n->half));
     ac_onx_attr_of(n, "consumed_inputs"); /* a hint of opset 1 */
-    AC_TRY(ac_build_outcome(&n->b, before, ((ac_onx_fn *)n->row->run)(n)));
+    AC_TRY(ac_said_outcome(&n->b, before, ((ac_onx_fn *)n->row->run)(n)));
     if (check_attrs(n) == AC_OK)
         return AC_OK;
     for (int32_t i = 0; i < n->n_out; i++)
@@ -98,7 +98,7 @@ ac_tensor *ac_onx_inner(ac_onx_node *n, const char *type, int64_t version, ac_te
     while (inner.n_in > 0 && !inner.in[inner.n_in - 1])
         inner.n_in--;
     if (!inner.row)
-        return (void)ac_build_cannot(&n->b, "it stands for %s", type), NULL;
+        return (void)ac_cannot(&n->b, "it stands for %s", type), NULL;
     if (check_counts(&inner) != AC_OK)
         return NULL;
     return ((ac_onx_fn *)inner.row->run)(&inner) == AC_OK ? value.t : NULL;

@@ -55,10 +55,10 @@ static ac_tensor *of_nothing(ac_onx_node *n, const ac_tensor *x, uint32_t mask, 
     }
     if (n->row->op == AC_OP_MEAN)
         return real ? ac_onx_broadcast(n, ac_onx_number(n, x->dtype, (double)NAN), rank, dim)
-                    : ((void)ac_build_cannot(&n->b, "it is the mean of no integers"), NULL);
+                    : ((void)ac_cannot(&n->b, "it is the mean of no integers"), NULL);
     double v = max ? -(double)INFINITY : (double)INFINITY;
     if (!real && ac_dtype_bits(x->dtype) > 32)
-        return (void)ac_build_cannot(&n->b, "it reduces a dimension of size 0"), NULL;
+        return (void)ac_cannot(&n->b, "it reduces a dimension of size 0"), NULL;
     if (!real)
         v = (double)(max ? ac_dtype_min(x->dtype) : ac_dtype_max(x->dtype));
     return ac_onx_broadcast(n, ac_onx_number(n, x->dtype, v), rank, dim);
@@ -113,7 +113,7 @@ int ac_onx_do_reduce_l2(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *y;
     if (ac_dtype_is_int(x->dtype))
-        return ac_build_cannot(&n->b, "its input is %s", ac_dtype_name(x->dtype));
+        return ac_cannot(&n->b, "its input is %s", ac_dtype_name(x->dtype));
     AC_TRY(reduce(n, ac_onx_1(n, AC_OP_SQUARE, x), &y));
     return ac_onx_result(n, 0, ac_onx_1(n, AC_OP_SQRT, y));
 }
@@ -218,7 +218,7 @@ int ac_onx_do_softmax(ac_onx_node *n)
     AC_TRY(
         ac_onx_axis(n, ac_onx_int(n, "axis", n->version < 13 ? 1 : -1), rank + (n->version < 13 && rank == 1), &axis));
     if (x->dtype != AC_F32 && x->dtype != AC_F64)
-        return ac_build_cannot(&n->b, "its input is %s", ac_dtype_name(x->dtype));
+        return ac_cannot(&n->b, "its input is %s", ac_dtype_name(x->dtype));
     if (ac_tensor_count(x) == 0)
         return ac_onx_result(n, 0, x);
     if (n->version < 13) {
@@ -285,7 +285,7 @@ int ac_onx_do_batch_norm(ac_onx_node *n)
     const bool training = ac_onx_int(n, "training_mode", 0) != 0;
     (void)ac_onx_int(n, "is_test", 0);
     if (ac_onx_int(n, "spatial", 1) != 1)
-        return ac_build_cannot(&n->b, "spatial is 0");
+        return ac_cannot(&n->b, "spatial is 0");
     if (n->n_out > 1 && !training)
         return ac_refuse(n->r->reading, n->at, E0108, n->type, "its training results are used",
                          "export the model after model.eval()");
@@ -442,7 +442,7 @@ int ac_onx_do_lrn(ac_onx_node *n)
     if (size < 1 || size > INT32_MAX)
         return ac_error(n->r->cx, n->at, E0103, "size is %" PRId64, size);
     if (size % 2 == 0 || n->in[0]->rank != 4)
-        return ac_build_cannot(&n->b, "its size is even or its input has not 4 dimensions");
+        return ac_cannot(&n->b, "its size is even or its input has not 4 dimensions");
     ac_attrs_init(AC_OP_LRN, &a);
     a.lrn.radius = (int32_t)(size / 2);
     a.lrn.alpha = ac_onx_float(n, "alpha", 1e-4f) / (float)size;

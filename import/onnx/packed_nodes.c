@@ -25,10 +25,9 @@ static int constant(ac_onx_node *n, int32_t i, int64_t count, const uint8_t **v)
     if (!t)
         return AC_OK;
     if (!ac_tensor_is_const(t))
-        return ac_build_cannot(&n->b, "operand '%s' is no constant", t->name);
+        return ac_cannot(&n->b, "operand '%s' is no constant", t->name);
     if (ac_tensor_count(t) != count)
-        return ac_build_bad(&n->b, "'%s' is %s, expected %" PRId64 " elements", t->name, ac_shape_str(n->r->cx, t),
-                            count);
+        return ac_bad(&n->b, "'%s' is %s, expected %" PRId64 " elements", t->name, ac_shape_str(n->r->cx, t), count);
     *v = ac_tensor_force(n->r->cx, t);
     return *v ? AC_OK : AC_FAIL;
 }
@@ -44,7 +43,7 @@ static int read_blocks(ac_onx_node *n, blocks *b)
     b->bits = ac_onx_int(n, "bits", 4);
     (void)ac_onx_int(n, "accuracy_level", 0); /* how exact it must be at least; ours is exact */
     if (ac_onx_int(n, "weight_prepacked", 0) || (b->bits != 2 && b->bits != 4 && b->bits != 8))
-        return ac_build_cannot(&n->b, "its weights have %" PRId64 " bits, or are packed for one device", b->bits);
+        return ac_cannot(&n->b, "its weights have %" PRId64 " bits, or are packed for one device", b->bits);
     if (b->rows < 1 || b->depth < 1 || b->rows > INT32_MAX || b->depth > INT32_MAX || b->size < 8 ||
         b->size > 1 << 20 || b->size & (b->size - 1) || !ac_mul_ok(b->rows, b->depth, &all) || all > INT32_MAX)
         return ac_error(n->r->cx, n->at, E0103, "N is %" PRId64 ", K %" PRId64 ", block_size %" PRId64, b->rows,
@@ -62,7 +61,7 @@ static int read_blocks(ac_onx_node *n, blocks *b)
     else if (zero && zero->dtype == b->real)
         AC_TRY(constant(n, 3, b->rows * b->count, &b->real_zero));
     else if (zero)
-        return ac_build_cannot(&n->b, "its zero points are %s", ac_dtype_name(zero->dtype));
+        return ac_cannot(&n->b, "its zero points are %s", ac_dtype_name(zero->dtype));
     AC_TRY(constant(n, 4, group && ac_tensor_count(group) == b->count * b->size ? b->count * b->size : b->depth, &g));
     b->group = (const int32_t *)(const void *)g;
     for (int64_t k = 0; b->group && k < b->depth; k++)
@@ -140,8 +139,8 @@ int ac_onx_do_matmul_nbits(ac_onx_node *n)
     AC_TRY(read_blocks(n, &b));
     if (x->rank < 1 || x->dim[x->rank - 1] != b.depth || x->dtype != AC_F32 ||
         (bias && (bias->rank != 1 || bias->dim[0] != b.rows)))
-        return ac_build_bad(&n->b, "input '%s' is %s, the weights have %" PRId64 " columns", x->name,
-                            ac_tensor_str(n->r->cx, x), b.depth);
+        return ac_bad(&n->b, "input '%s' is %s, the weights have %" PRId64 " columns", x->name,
+                      ac_tensor_str(n->r->cx, x), b.depth);
     const bool row = x->rank == 1;
     x = row ? ac_onx_reshape(n, x, 2, (int64_t[]){1, b.depth}) : x;
     const bool fixed = bias && ac_tensor_is_const(bias);
@@ -162,7 +161,7 @@ static ac_tensor *spread(ac_onx_node *n, ac_tensor *x, int64_t bits, int64_t las
     if (!x || per == 1)
         return x;
     if (x->rank >= AC_MAX_RANK)
-        return (void)ac_build_cannot(&n->b, "its weights have %d dimensions", x->rank), NULL;
+        return (void)ac_cannot(&n->b, "its weights have %d dimensions", x->rank), NULL;
     memcpy(dim, x->dim, sizeof dim);
     dim[x->rank] = 1;
     for (int64_t i = 0; i < per; i++) {
@@ -184,7 +183,7 @@ static ac_tensor *real_of(ac_onx_node *n, ac_tensor *codes, ac_tensor *scale, ac
     const int64_t count = scale->dim[axis], whole = count * size;
     int64_t none[AC_MAX_RANK] = {0}, after[AC_MAX_RANK] = {0}, dim[AC_MAX_RANK], one[AC_MAX_RANK];
     if (codes->rank >= AC_MAX_RANK)
-        return (void)ac_build_cannot(&n->b, "its weights have %d dimensions", codes->rank), NULL;
+        return (void)ac_cannot(&n->b, "its weights have %d dimensions", codes->rank), NULL;
     for (int32_t d = 0; d <= codes->rank; d++) {
         dim[d] = d <= axis ? codes->dim[d] : codes->dim[d - 1];
         one[d] = dim[d];
@@ -223,19 +222,19 @@ int ac_onx_do_gather_block_quantized(ac_onx_node *n)
     AC_TRY(ac_onx_axis(n, ac_onx_int(n, "gather_axis", 0), x->rank, &from));
     AC_TRY(ac_onx_axis(n, ac_onx_int(n, "quantize_axis", 1), x->rank, &along));
     if ((bits != 2 && bits != 4 && bits != 8) || !ac_dtype_is_int(x->dtype))
-        return ac_build_cannot(&n->b, "its table is %s of %" PRId64 " bits", ac_tensor_str(n->r->cx, x), bits);
+        return ac_cannot(&n->b, "its table is %s of %" PRId64 " bits", ac_tensor_str(n->r->cx, x), bits);
     const int64_t per = bytes ? 8 / bits : 1;
     if (size < 1 || size > 1 << 20 || scale->rank != x->rank || !ac_dtype_is_float(scale->dtype))
         return ac_error(n->r->cx, n->at, E0103, "block_size is %" PRId64 ", scales '%s' are %s", size, scale->name,
                         ac_tensor_str(n->r->cx, scale));
     if (bytes && per > 1 && (from == x->rank - 1 || along != x->rank - 1))
-        return ac_build_cannot(&n->b, "numbers of a byte lie along the axis that it gathers, or beside the blocks");
+        return ac_cannot(&n->b, "numbers of a byte lie along the axis that it gathers, or beside the blocks");
     const int64_t width = x->dim[x->rank - 1] * per; /* of the last dimension, in numbers */
     for (int32_t d = 0; d < x->rank; d++) {
         const int64_t extent = d == x->rank - 1 ? width : x->dim[d];
         if (scale->dim[d] != (d == along ? (extent + size - 1) / size : extent))
-            return ac_build_bad(&n->b, "scales '%s' are %s, the table '%s' is %s in blocks of %" PRId64, scale->name,
-                                ac_shape_str(n->r->cx, scale), x->name, ac_shape_str(n->r->cx, x), size);
+            return ac_bad(&n->b, "scales '%s' are %s, the table '%s' is %s in blocks of %" PRId64, scale->name,
+                          ac_shape_str(n->r->cx, scale), x->name, ac_shape_str(n->r->cx, x), size);
     }
     const double init = bytes ? (double)(1 << (bits - 1)) : 0;
     ac_tensor *stay = ac_onx_number(n, at->dtype, 0), *move = ac_onx_number(n, at->dtype, (double)x->dim[from]);

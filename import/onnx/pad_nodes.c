@@ -15,7 +15,7 @@ static ac_tensor *mirror(ac_onx_node *n, ac_tensor *x, const int64_t *before, co
         list[2 * d] = before[d];
         list[2 * d + 1] = after[d];
         if (before[d] > x->dim[d] - 1 || after[d] > x->dim[d] - 1)
-            return (void)ac_build_cannot(&n->b, "it reflects more than once"), NULL;
+            return (void)ac_cannot(&n->b, "it reflects more than once"), NULL;
     }
     ac_attrs_init(AC_OP_MIRROR_PAD, &a);
     a.mirror.pads = (ac_ints){2 * x->rank, list};
@@ -42,11 +42,11 @@ static int late_pad(ac_onx_node *n, ac_tensor *x, ac_tensor *value)
         before[d] = ac_late_number_at(&n->b, list, i);
         after[d] = ac_late_number_at(&n->b, list, i + count);
         if (before[d].value < 0 || after[d].value < 0)
-            return ac_build_cannot(&n->b, "a pad is below 0, and others are computed");
+            return ac_cannot(&n->b, "a pad is below 0, and others are computed");
         if ((!before[d].known && !before[d].t) || (!after[d].known && !after[d].t))
             return AC_FAIL;
     }
-    AC_TRY(ac_build_pad_of(&n->b, x, before, after, value, list, ac_onx_result_name(n, 0), &y));
+    AC_TRY(ac_make_pad_of(&n->b, x, before, after, value, list, ac_onx_result_name(n, 0), &y));
     return ac_onx_result(n, 0, y);
 }
 
@@ -84,7 +84,7 @@ int ac_onx_do_pad(ac_onx_node *n)
         const int64_t cut = before[d] < 0 ? -before[d] : 0, tail = after[d] < 0 ? -after[d] : 0;
         if (cut || tail) {
             if (cut + tail > x->dim[d])
-                return ac_build_cannot(&n->b, "negative pads cut more than there is");
+                return ac_cannot(&n->b, "negative pads cut more than there is");
             x = ac_onx_slice(n, x, d, cut, x->dim[d] - cut - tail);
             if (!x)
                 return AC_FAIL;
@@ -102,7 +102,7 @@ int ac_onx_do_pad(ac_onx_node *n)
     if (strcmp(mode, "edge") != 0 && strcmp(mode, "wrap") != 0)
         return ac_error(n->r->cx, n->at, E0103, "mode is '%s'", mode);
     for (int32_t d = 0; x && d < x->rank; d++)
-        x = ac_build_extend(&n->b, x, d, before[d], after[d], !strcmp(mode, "wrap"));
+        x = ac_make_extend(&n->b, x, d, before[d], after[d], !strcmp(mode, "wrap"));
     return ac_onx_result(n, 0, x);
 }
 

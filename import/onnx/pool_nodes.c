@@ -65,7 +65,7 @@ static ac_tensor *counts(ac_onx_node *n, const ac_frame *w, const ac_frame *padd
     if (same || count == 0)
         return ac_onx_cast(n, ac_onx_number(n, AC_F32, all), like->dtype);
     if (count > 1 << 24)
-        return (void)ac_build_cannot(&n->b, "its image has %" PRId64 " positions", count), NULL;
+        return (void)ac_cannot(&n->b, "its image has %" PRId64 " positions", count), NULL;
     float *v = AC_NEW_N(n->r->cx->region, float, count);
     for (int64_t i = 0; i < count; i++) {
         int64_t rest = i;
@@ -95,8 +95,8 @@ static int crop(ac_onx_node *n, ac_tensor **x, ac_frame *w, ac_frame *plain)
         if (w->before[s] >= 0)
             continue;
         if (n->n_out > 1)
-            return ac_build_cannot(&n->b, "its windows leave out %" PRId64 " elements, and places are a result",
-                                   -w->before[s]);
+            return ac_cannot(&n->b, "its windows leave out %" PRId64 " elements, and places are a result",
+                             -w->before[s]);
         w->in[s] += w->before[s];
         *x = ac_onx_slice(n, *x, 2 + i, -w->before[s], w->in[s]);
         plain->in[s] = w->in[s];
@@ -198,7 +198,7 @@ int ac_onx_do_average_pool(ac_onx_node *n)
         return ac_onx_result(n, 0, ac_frame_pool(&n->b, n->row->op, x, &w));
     }
     if (!ac_dtype_is_float(x->dtype))
-        return ac_build_cannot(&n->b, "its input is %s", ac_dtype_name(x->dtype));
+        return ac_cannot(&n->b, "its input is %s", ac_dtype_name(x->dtype));
     ac_tensor *sum = slide(n, AC_OP_WINDOW_SUM, x, &w);
     return ac_onx_result(n, 0, sum ? ac_onx_2(n, AC_OP_DIV, sum, counts(n, &w, include ? &plain : NULL, sum)) : NULL);
 }
@@ -216,7 +216,7 @@ int ac_onx_do_lp_pool(ac_onx_node *n)
     ac_frame w, plain;
     AC_TRY(open_pool(n, &x, &w, &plain));
     if (!ac_dtype_is_float(x->dtype))
-        return ac_build_cannot(&n->b, "its input is %s", ac_dtype_name(x->dtype));
+        return ac_cannot(&n->b, "its input is %s", ac_dtype_name(x->dtype));
     if (!(p > 0))
         return ac_error(n->r->cx, n->at, E0103, "p is %g", p);
     if (p == 2)
@@ -244,7 +244,7 @@ int ac_onx_do_global_lp_pool(ac_onx_node *n)
     ac_tensor *x = n->in[0];
     const double p = power_of(n);
     if (!ac_dtype_is_float(x->dtype))
-        return ac_build_cannot(&n->b, "its input is %s", ac_dtype_name(x->dtype));
+        return ac_cannot(&n->b, "its input is %s", ac_dtype_name(x->dtype));
     if (x->rank < 2 || !(p > 0))
         return ac_error(n->r->cx, n->at, E0104, "input '%s' has %d dimensions, p is %g", x->name, x->rank, p);
     x = ac_onx_1(n, AC_OP_ABS, x);
@@ -335,7 +335,7 @@ int ac_onx_do_col2im(ac_onx_node *n)
         return ac_error(n->r->cx, n->at, E0104, "'%s' is %s, expected %" PRId64 " blocks of C * %" PRId64 " elements",
                         x->name, ac_shape_str(n->r->cx, x), blocks, taps);
     if (!ac_mul_ok(taps, blocks, &all) || all > 1 << 24)
-        return ac_build_cannot(&n->b, "its blocks have more than 2^24 elements");
+        return ac_cannot(&n->b, "its blocks have more than 2^24 elements");
     int64_t *to = AC_NEW_N(n->r->cx->region, int64_t, all + 1); /* pixels: outside */
     for (int64_t i = 0; i < all; i++) {
         int64_t k = i / blocks, l = i % blocks, at = 0, weight = 1;

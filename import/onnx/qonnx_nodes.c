@@ -40,7 +40,7 @@ static const rounding *read_rounding(ac_onx_node *n, const char *init)
     for (size_t i = 0; name && i < sizeof ROUNDING / sizeof *ROUNDING; i++)
         if (!strcasecmp(name, ROUNDING[i].name))
             return &ROUNDING[i];
-    return name ? (void)ac_build_cannot(&n->b, "it rounds by '%s'", name), NULL : NULL;
+    return name ? (void)ac_cannot(&n->b, "it rounds by '%s'", name), NULL : NULL;
 }
 
 /* ------------------------------------------------------------------ operands */
@@ -87,8 +87,7 @@ static int read_scales(ac_onx_node *n, ac_tensor **scale, ac_tensor **zero)
 static int read_operands(ac_onx_node *n)
 {
     if (n->in[0]->dtype != AC_F32)
-        return ac_build_cannot(&n->b, "operand '%s' has elements of type %s", n->in[0]->name,
-                               ac_dtype_name(n->in[0]->dtype));
+        return ac_cannot(&n->b, "operand '%s' has elements of type %s", n->in[0]->name, ac_dtype_name(n->in[0]->dtype));
     for (int32_t i = 1; i < n->n_in; i++)
         if (!(n->in[i] = ac_onx_cast(n, n->in[i], AC_F32)))
             return AC_FAIL;
@@ -99,7 +98,7 @@ static int read_bits(ac_onx_node *n, int32_t i, double *bits)
 {
     ac_tensor *t = n->in[i];
     if (!ac_tensor_is_const(t))
-        return ac_build_cannot(&n->b, "its number of bits '%s' is computed", t->name);
+        return ac_cannot(&n->b, "its number of bits '%s' is computed", t->name);
     const float *data = ac_tensor_count(t) == 1 ? ac_tensor_force(n->r->cx, t) : NULL;
     if (!data || !(*data >= 1 && *data <= 64))
         return ac_error(n->r->cx, n->at, E0103, "the number of bits '%s' is %s", t->name,
@@ -174,7 +173,7 @@ static ac_tensor *power_between(ac_onx_node *n, ac_tensor *a, ac_tensor *b)
 {
     ac_tensor *ratio = DIV(b, a);
     if (!ratio || !ac_tensor_is_const(ratio))
-        return ratio ? (void)ac_build_cannot(&n->b, "its scales are computed"), NULL : NULL;
+        return ratio ? (void)ac_cannot(&n->b, "its scales are computed"), NULL : NULL;
     const float *data = ac_tensor_force(n->r->cx, ratio);
     const int64_t count = ac_tensor_count(ratio);
     float *power = data ? AC_NEW_N(n->r->cx->region, float, count + 1) : NULL;

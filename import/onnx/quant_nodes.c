@@ -15,7 +15,7 @@ ac_tensor *ac_onx_in_line(ac_onx_node *n, ac_tensor *p, int32_t rank, int32_t ax
     if (ac_tensor_count(p) == 1)
         return ac_onx_reshape(n, p, 0, NULL);
     if (p->rank != 1 || axis >= rank)
-        return (void)ac_build_cannot(&n->b, "scale or zero point '%s' is %s", p->name, ac_shape_str(n->r->cx, p)), NULL;
+        return (void)ac_cannot(&n->b, "scale or zero point '%s' is %s", p->name, ac_shape_str(n->r->cx, p)), NULL;
     dim[0] = p->dim[0];
     return ac_onx_reshape(n, p, rank - axis, dim);
 }
@@ -157,11 +157,11 @@ int ac_onx_do_quantize(ac_onx_node *n)
     const int64_t type = ac_onx_int(n, "output_dtype", 0), precision = ac_onx_int(n, "precision", 0);
     const ac_dtype to = a.zero ? a.zero->dtype : type ? ac_onx_dtype(type) : AC_U8;
     if (to == AC_NONE || to == AC_F8E8M0 || !(ac_dtype_is_int(to) ? ac_dtype_bits(to) <= 16 : ac_dtype_bits(to) == 8))
-        return ac_build_cannot(&n->b, "its result has elements of type %s",
-                               type ? ac_onx_dtype_name(n->r->cx, type) : ac_dtype_name(to));
+        return ac_cannot(&n->b, "its result has elements of type %s",
+                         type ? ac_onx_dtype_name(n->r->cx, type) : ac_dtype_name(to));
     const ac_dtype by = precision ? ac_onx_dtype(precision) : a.scale->dtype;
     if (by != AC_F32 && by != AC_F16 && by != AC_BF16 && by != AC_F8E8M0)
-        return ac_build_cannot(&n->b, "it divides in %s", ac_dtype_name(by));
+        return ac_cannot(&n->b, "it divides in %s", ac_dtype_name(by));
     return affine_result(n, ac_onx_quantized(n, a.x, a.scale, a.zero, a.axis, to, by));
 }
 
@@ -172,9 +172,9 @@ int ac_onx_do_dequantize(ac_onx_node *n)
     AC_TRY(read_affine(n, &a));
     const ac_dtype from = a.x->dtype, to = type ? ac_onx_dtype(type) : n->in[1]->dtype;
     if (!ac_dtype_is_int(from) && !(ac_dtype_is_float(from) && ac_dtype_bits(from) == 8))
-        return ac_build_cannot(&n->b, "its input has elements of type %s", ac_dtype_name(from));
+        return ac_cannot(&n->b, "its input has elements of type %s", ac_dtype_name(from));
     if (to != AC_F32 && to != AC_F16 && to != AC_BF16)
-        return ac_build_cannot(&n->b, "its result has elements of type %s", ac_onx_dtype_name(n->r->cx, type));
+        return ac_cannot(&n->b, "its result has elements of type %s", ac_onx_dtype_name(n->r->cx, type));
     ac_tensor *y = ac_onx_cast(n, ac_onx_dequantized(n, a.x, a.scale, a.zero, a.axis), to);
     return affine_result(n, y);
 }
@@ -222,7 +222,7 @@ int ac_onx_do_qlinear_conv(ac_onx_node *n)
     const bool last = *n->domain && ac_onx_int(n, "channels_last", 0) != 0;
     x = last ? ac_onx_swapped_channels(n, x, false) : x;
     if (!ac_onx_byte_type(x) || !ac_onx_byte_type(w) || !ac_onx_byte_type(n->in[7]))
-        return ac_build_cannot(&n->b, "its operands are not i8 or u8");
+        return ac_cannot(&n->b, "its operands are not i8 or u8");
     ac_tensor *acc = x ? ac_onx_integer_conv(n, x, w, n->in[2], n->in[5]) : NULL;
     if (bias && acc)
         acc = ADD(acc, ac_onx_in_line(n, bias, acc->rank, 1));
@@ -238,11 +238,11 @@ int ac_onx_do_qlinear_matmul(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *y = n->in[3];
     if (!ac_onx_byte_type(x) || !ac_onx_byte_type(y) || !ac_onx_byte_type(n->in[7]) || x->rank < 1 || y->rank < 1)
-        return ac_build_cannot(&n->b, "its operands are not i8 or u8");
+        return ac_cannot(&n->b, "its operands are not i8 or u8");
     for (int32_t i = 1; i < 8; i++)
         if (i != 3 && ac_tensor_count(n->in[i]) != 1 && (i < 4 || i > 5 || y->rank < 2))
-            return ac_build_cannot(&n->b, "operand '%s' is %s: scales for rows", n->in[i]->name,
-                                   ac_shape_str(n->r->cx, n->in[i]));
+            return ac_cannot(&n->b, "operand '%s' is %s: scales for rows", n->in[i]->name,
+                             ac_shape_str(n->r->cx, n->in[i]));
     for (int32_t i = 1; i < 8; i += i == 1 ? 3 : 2)
         n->in[i] = ac_onx_cast(n, n->in[i], AC_F32);
     if (!n->in[1] || !n->in[4] || !n->in[6])

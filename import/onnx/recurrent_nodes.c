@@ -99,7 +99,7 @@ static ac_tensor *activate(cell *c, const char *const *act, ac_tensor *x)
         ac_tensor *far = ac_onx_1(n, AC_OP_LOG, ADD(e, number(c, 1)));
         return ADD(ac_onx_1(n, AC_OP_RELU, x), far);
     }
-    return (void)ac_build_cannot(&n->b, "its activation is %s", name), NULL;
+    return (void)ac_cannot(&n->b, "its activation is %s", name), NULL;
 }
 
 /* Rows d of a parameter [D,..] without the first dimension. */
@@ -370,7 +370,7 @@ static int check(cell *c)
     const int32_t units = c->dynamic ? 2 : 1, other = 3 - units;
     if (c->x->dtype != AC_F32 || (c->dynamic ? ac_dtype_is_float(w->dtype) : w->dtype != AC_F32) ||
         w->dtype != r->dtype)
-        return ac_build_cannot(&n->b, "its input is %s", ac_dtype_name(c->x->dtype));
+        return ac_cannot(&n->b, "its input is %s", ac_dtype_name(c->x->dtype));
     if (w->rank != 3 || r->rank != 3 || w->dim[0] != c->dirs || r->dim[0] != c->dirs || w->dim[units] != all ||
         r->dim[units] != all || w->dim[other] != c->i || r->dim[other] != c->h)
         return ac_error(n->r->cx, n->at, E0104, "weights %s and %s do not fit input %s and %" PRId64 " units",
@@ -387,7 +387,7 @@ static int check(cell *c)
             return ac_error(n->r->cx, n->at, E0104, "initial state '%s' is %s", n->in[i]->name,
                             ac_shape_str(n->r->cx, n->in[i]));
     if (c->t > MOST_STEPS)
-        return ac_build_cannot(&n->b, "it has %" PRId64 " steps; up to %d are unrolled", c->t, MOST_STEPS);
+        return ac_cannot(&n->b, "it has %" PRId64 " steps; up to %d are unrolled", c->t, MOST_STEPS);
     return read_lengths(c);
 }
 

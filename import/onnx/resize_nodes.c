@@ -2,7 +2,7 @@
  * computed here, in double as the specification says. Where our nearest or bilinear operator takes exactly these
  * positions it is used; else nearest is a gather along each dimension, and everything linear or cubic a product with
  * a constant matrix. */
-#include "import/build/compose_resize.h"
+#include "ir/make/compose_math.h"
 #include "import/onnx/proto/nodes.h"
 
 #include <inttypes.h>
@@ -160,7 +160,7 @@ static ac_tensor *resize_linear(ac_onx_node *n, const resize *r, ac_tensor *x, i
     float *m = AC_NEW_N(n->r->cx->region, float, out *in + 1);
     for (int64_t o = 0; o < out; o++)
         weights(r, x, d, o, m + o * in);
-    return ac_build_resample(&n->b, x, d, out, m);
+    return ac_make_resample(&n->b, x, d, out, m);
 }
 
 /* Can one of our operators do it? They take [N,H,W,C] and know three ways to place pixels, with scale = in / out. */
@@ -228,8 +228,8 @@ static int finish(ac_onx_node *n, const resize *r)
     ac_attrs_init(AC_OP_RESIZE_BILINEAR, &a);
     for (int32_t d = 0; d < x->rank; d++)
         if (r->out[d] < 1 || r->out[d] > 1 << 16 || x->dim[d] < 1)
-            return r->out[d] < 1 || x->dim[d] < 1 ? ac_build_cannot(&n->b, "a size is 0")
-                                                  : ac_build_cannot(&n->b, "a size is above 65536");
+            return r->out[d] < 1 || x->dim[d] < 1 ? ac_cannot(&n->b, "a size is 0")
+                                                  : ac_cannot(&n->b, "a size is above 65536");
     for (int32_t d = 0; d < x->rank; d++)
         if (!ac_pb_spend(&n->r->pb, r->out[d] / 16)) /* each place is looked at */
             return AC_FAIL;
@@ -241,7 +241,7 @@ static int finish(ac_onx_node *n, const resize *r)
     if (strcmp(r->mode, "linear") != 0 && strcmp(r->mode, "cubic") != 0)
         return ac_error(n->r->cx, n->at, E0103, "mode is '%s'", r->mode);
     if (x->dtype != AC_F32)
-        return ac_build_cannot(&n->b, "it interpolates elements of type %s", ac_dtype_name(x->dtype));
+        return ac_cannot(&n->b, "it interpolates elements of type %s", ac_dtype_name(x->dtype));
     for (int32_t d = x->rank - 1; x && d >= 0; d--)
         if (!unchanged(r, x, d))
             x = resize_linear(n, r, x, d);

@@ -41,7 +41,7 @@ int ac_onx_do_grid_sample(ac_onx_node *n)
     if (mode < 0 || pad < 0)
         return AC_FAIL;
     if (x->rank < 3 || x->rank > 5)
-        return ac_build_cannot(&n->b, "its input has %d dimensions; supported are 3 to 5", x->rank);
+        return ac_cannot(&n->b, "its input has %d dimensions; supported are 3 to 5", x->rank);
     ac_attrs_init(AC_OP_GRID_SAMPLE, &a);
     a.sample.mode = WORD[mode];
     a.sample.padding = (ac_word)(AC_W_ZEROS + pad);
@@ -83,7 +83,7 @@ int ac_onx_do_affine_grid(ac_onx_node *n)
     for (int32_t d = 0; d < m; d++) {
         dim[1 + d] = size.v[2 + d];
         if (size.v[2 + d] < 1 || !ac_mul_ok(count, size.v[2 + d], &count) || count > 1 << 24)
-            return ac_build_cannot(&n->b, "a dimension of its grid is %" PRId64, size.v[2 + d]);
+            return ac_cannot(&n->b, "a dimension of its grid is %" PRId64, size.v[2 + d]);
     }
     dim[m + 1] = m;
     ac_tensor *base = base_grid(n, size.v + 2, m, ac_onx_int(n, "align_corners", 0) != 0);
@@ -96,7 +96,7 @@ static int check_rois(ac_onx_node *n, const ac_tensor *x, const ac_tensor *roi, 
     if (x->rank == 4 && roi->rank == 2 && roi->dim[1] == columns && x->dtype == AC_F32 && roi->dtype == AC_F32)
         return AC_OK;
     if (x->dtype == AC_F64)
-        return ac_build_cannot(&n->b, "its input is f64");
+        return ac_cannot(&n->b, "its input is f64");
     return ac_error(n->r->cx, n->at, E0104, "expected images [N,C,H,W] and regions [R,%" PRId64 "], found %s and %s",
                     columns, ac_tensor_str(n->r->cx, x), ac_tensor_str(n->r->cx, roi));
 }
@@ -112,7 +112,7 @@ static int positive(ac_onx_node *n, const char *name, int64_t v, int32_t *to)
 /* Regions without a meaning are at 0, in image 0. */
 static ac_tensor *present(ac_onx_node *n, ac_tensor *t)
 {
-    return t->count ? ac_counted_as(ac_build_counted_fill(&n->b, t, 0), t->count, t->count_dim) : t;
+    return t->count ? ac_counted_as(ac_make_counted_fill(&n->b, t, 0), t->count, t->count_dim) : t;
 }
 
 int ac_onx_do_roi_align(ac_onx_node *n)
@@ -201,8 +201,8 @@ int ac_onx_do_deform_conv(ac_onx_node *n)
     AC_TRY(ac_onx_window_open(n, x, &win));
     const int64_t groups = ac_onx_int(n, "group", 1), og = ac_onx_int(n, "offset_group", 1);
     if (x->rank != 4 || x->dtype != AC_F32)
-        return ac_build_cannot(&n->b, "its input is %s; supported are 2 spatial dimensions of f32",
-                               ac_tensor_str(n->r->cx, x));
+        return ac_cannot(&n->b, "its input is %s; supported are 2 spatial dimensions of f32",
+                         ac_tensor_str(n->r->cx, x));
     if (w->rank != 4 || groups < 1 || og < 1 || og > INT32_MAX || x->dim[1] % og || w->dim[1] * groups != x->dim[1] ||
         w->dim[0] % groups)
         return ac_error(n->r->cx, n->at, E0104, "groups of weights %s do not fit input %s", ac_shape_str(n->r->cx, w),
@@ -219,7 +219,7 @@ int ac_onx_do_deform_conv(ac_onx_node *n)
     const int64_t k = w->dim[2] * w->dim[3], columns = w->dim[1] * k, o = w->dim[0] / groups;
     int64_t p, taps_all, all;
     if (!ac_mul_ok(out[0], out[1], &p) || !ac_mul_ok(p, k, &taps_all) || taps_all > 1 << 24)
-        return ac_build_cannot(&n->b, "its result has %" PRId64 " x %" PRId64 " pixels", out[0], out[1]);
+        return ac_cannot(&n->b, "its result has %" PRId64 " x %" PRId64 " pixels", out[0], out[1]);
     if (!ac_mul_ok(taps_all, x->dim[0], &all) || !ac_mul_ok(all, 2 * og, &all) || ac_tensor_count(off) != all ||
         (mask && ac_tensor_count(mask) != all / 2) || (bias && ac_tensor_count(bias) != w->dim[0]))
         return ac_error(n->r->cx, n->at, E0104, "offsets, mask or bias do not fit a result of %" PRId64 " x %" PRId64,

@@ -34,7 +34,7 @@ ac_onx_sequence *ac_onx_sequence_of(const ac_onx *r, const ac_tensor *t)
 static sequence *make(ac_onx_node *n, int64_t count, ac_tensor **item, ac_tensor *whole)
 {
     if (count > MOST_ELEMENTS && item)
-        return (void)ac_build_cannot(&n->b, "its sequence has more than %d elements", MOST_ELEMENTS), NULL;
+        return (void)ac_cannot(&n->b, "its sequence has more than %d elements", MOST_ELEMENTS), NULL;
     sequence *s = AC_NEW(n->r->cx->region, sequence);
     *s = (sequence){.n = count, .item = item, .whole = whole, .next = n->r->sequences};
     s->value = (ac_tensor){.name = n->b.base, .dtype = AC_NONE, .id = INT32_MAX};
@@ -59,7 +59,7 @@ static ac_tensor *element(ac_onx_node *n, const sequence *s, int64_t i)
     if (s->item)
         return s->item[i];
     ac_tensor *x = s->whole;
-    return ac_onx_reshape(n, ac_build_slice_there(&n->b, x, 0, i, 1), x->rank - 1, x->dim + 1);
+    return ac_onx_reshape(n, ac_make_slice_there(&n->b, x, 0, i, 1), x->rank - 1, x->dim + 1);
 }
 
 /* x with a new dimension 0. */
@@ -69,8 +69,8 @@ static ac_tensor *as_row(ac_onx_node *n, ac_tensor *x)
     if (!x)
         return NULL;
     if (x->rank >= AC_MAX_RANK || x->count)
-        return (void)ac_build_cannot(&n->b, "only data decides how long '%s' %s is, an element of its sequence",
-                                     x->name, ac_shape_str(n->r->cx, x)),
+        return (void)ac_cannot(&n->b, "only data decides how long '%s' %s is, an element of its sequence", x->name,
+                               ac_shape_str(n->r->cx, x)),
                NULL;
     memcpy(dim + 1, x->dim, (size_t)x->rank * sizeof *dim);
     return ac_onx_reshape(n, x, x->rank + 1, dim);
@@ -87,12 +87,12 @@ ac_tensor *ac_onx_sequence_whole(ac_onx_node *n, ac_onx_sequence *s, const ac_te
         return ac_tensor_const(n->r->g, n->b.base, like->dtype, like->rank + 1, dim, NOTHING);
     }
     if (!s->n)
-        return (void)ac_build_cannot(&n->b, "nothing says what the elements of its empty sequence are"), NULL;
+        return (void)ac_cannot(&n->b, "nothing says what the elements of its empty sequence are"), NULL;
     ac_tensor **row = AC_NEW_N(n->r->cx->region, ac_tensor *, s->n);
     for (int64_t i = 0; i < s->n; i++) {
         if (!ac_tensor_same_kind(s->item[i], s->item[0]))
-            return (void)ac_build_cannot(&n->b, "elements of its sequence are %s and %s",
-                                         ac_tensor_str(n->r->cx, s->item[0]), ac_tensor_str(n->r->cx, s->item[i])),
+            return (void)ac_cannot(&n->b, "elements of its sequence are %s and %s", ac_tensor_str(n->r->cx, s->item[0]),
+                                   ac_tensor_str(n->r->cx, s->item[i])),
                    NULL;
         if (!(row[i] = as_row(n, s->item[i])))
             return NULL;
@@ -154,7 +154,7 @@ int ac_onx_do_sequence_insert(ac_onx_node *n)
         return AC_FAIL;
     if (is_counted(s)) {
         if (ac_onx_in(n, 2))
-            return ac_build_cannot(&n->b, "only data decides how many elements its sequence has; arenac appends to it");
+            return ac_cannot(&n->b, "only data decides how many elements its sequence has; arenac appends to it");
         ac_tensor *x[] = {s->whole, as_row(n, n->in[1])};
         return x[1] ? ac_onx_result(n, 0, ac_onx_sequence_all(n, ac_onx_concat(n, x, 2, 0))) : AC_FAIL;
     }
@@ -176,7 +176,7 @@ int ac_onx_do_sequence_erase(ac_onx_node *n)
     if (!s)
         return AC_FAIL;
     if (is_counted(s))
-        return ac_build_cannot(&n->b, "only data decides how many elements its sequence has");
+        return ac_cannot(&n->b, "only data decides how many elements its sequence has");
     if (ac_onx_in(n, 1))
         AC_TRY(position(n, 1, s->n, &at));
     if (at < 0 || at >= s->n)
@@ -206,8 +206,8 @@ int ac_onx_do_sequence_at(ac_onx_node *n)
     if (!x)
         return AC_FAIL;
     ac_tensor *i = ac_onx_cast(n, ac_onx_reshape(n, n->in[1], 0, NULL), AC_I64);
-    i = ac_build_from_end(&n->b, i, ac_build_counted_extent(&n->b, x, 0));
-    return ac_onx_result(n, 0, ac_build_gather_there(&n->b, x, 0, i));
+    i = ac_make_from_end(&n->b, i, ac_make_counted_extent(&n->b, x, 0));
+    return ac_onx_result(n, 0, ac_make_gather_there(&n->b, x, 0, i));
 }
 
 int ac_onx_do_sequence_length(ac_onx_node *n)
@@ -216,7 +216,7 @@ int ac_onx_do_sequence_length(ac_onx_node *n)
     if (!s)
         return AC_FAIL;
     return ac_onx_result(
-        n, 0, is_counted(s) ? ac_build_counted_extent(&n->b, s->whole, 0) : ac_onx_number(n, AC_I64, (double)s->n));
+        n, 0, is_counted(s) ? ac_make_counted_extent(&n->b, s->whole, 0) : ac_onx_number(n, AC_I64, (double)s->n));
 }
 
 /* Sizes along the axis: of each element 1, as many as a number says, or as a list does. */
@@ -231,7 +231,7 @@ static int split_sizes(ac_onx_node *n, const ac_tensor *x, int32_t axis, ac_ints
         each = given.v[0];
     const int64_t count = list ? given.n : each > 0 ? x->dim[axis] / each + (x->dim[axis] % each > 0) : -1;
     if (count < 0 || count > MOST_ELEMENTS)
-        return ac_build_cannot(&n->b, "it makes %" PRId64 " parts of %" PRId64 " elements", count, x->dim[axis]);
+        return ac_cannot(&n->b, "it makes %" PRId64 " parts of %" PRId64 " elements", count, x->dim[axis]);
     int64_t *v = AC_NEW_N(n->r->cx->region, int64_t, count + 1);
     for (int64_t i = 0; i < count; i++) {
         v[i] = list ? given.v[i] : x->dim[axis] - all < each ? x->dim[axis] - all : each;
@@ -256,13 +256,12 @@ int ac_onx_do_split_to_sequence(ac_onx_node *n)
     AC_TRY(ac_onx_axis(n, ac_onx_int(n, "axis", 0), x->rank, &axis));
     if (x->count && x->count_dim == axis) {
         if (keep || axis || ac_onx_in(n, 1))
-            return ac_build_cannot(&n->b, "only data decides how many parts '%s' %s has", x->name,
-                                   ac_shape_str(n->r->cx, x));
+            return ac_cannot(&n->b, "only data decides how many parts '%s' %s has", x->name, ac_shape_str(n->r->cx, x));
         return ac_onx_result(n, 0, ac_onx_sequence_all(n, x));
     }
     AC_TRY(split_sizes(n, x, axis, &size));
     if (!keep && size.n != x->dim[axis]) /* the definition keeps them; ONNX Runtime refuses */
-        return ac_build_cannot(&n->b, "keepdims is 0, and its parts have more than one element");
+        return ac_cannot(&n->b, "keepdims is 0, and its parts have more than one element");
     if (!keep && !axis)
         return ac_onx_result(n, 0, ac_onx_sequence_all(n, x));
     ac_tensor **item = AC_NEW_N(n->r->cx->region, ac_tensor *, size.n + 1);
@@ -283,10 +282,10 @@ static ac_tensor *joined(ac_onx_node *n, ac_tensor *x, int64_t axis, bool fresh)
 {
     int64_t dim[AC_MAX_RANK] = {-1};
     if (axis || (!fresh && x->rank < 2))
-        return (void)ac_build_cannot(&n->b,
-                                     "only data decides how many elements its sequence has, and its axis is "
-                                     "%" PRId64,
-                                     axis),
+        return (void)ac_cannot(&n->b,
+                               "only data decides how many elements its sequence has, and its axis is "
+                               "%" PRId64,
+                               axis),
                NULL;
     if (fresh)
         return x;
@@ -306,8 +305,8 @@ int ac_onx_do_concat_from_sequence(ac_onx_node *n)
     if (s->whole && !given && (is_counted(s) || fresh))
         return ac_onx_result(n, 0, joined(n, s->whole, given, fresh));
     if (is_counted(s) || !s->n)
-        return ac_build_cannot(&n->b, "it joins %s elements along axis %" PRId64,
-                               s->n ? "as many as data decides" : "no", given);
+        return ac_cannot(&n->b, "it joins %s elements along axis %" PRId64, s->n ? "as many as data decides" : "no",
+                         given);
     ac_tensor **x = AC_NEW_N(n->r->cx->region, ac_tensor *, s->n);
     for (int64_t i = 0; i < s->n; i++) {
         if (!(x[i] = element(n, s, i)))

@@ -30,13 +30,13 @@ int ac_onx_do_constant(ac_onx_node *n)
     int64_t count;
     for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++)
         if (ac_onx_attr_of(n, TEXTS[i]))
-            return ac_build_cannot(&n->b, "its attribute %s is not a tensor of numbers", TEXTS[i]);
+            return ac_cannot(&n->b, "its attribute %s is not a tensor of numbers", TEXTS[i]);
     if ((a && a->has_tensor) || (sparse && sparse->sparse.p)) {
         ac_onx_const c;
         const char *refused;
         if ((a && a->has_tensor ? ac_onx_tensor(n->r, a->tensor, &c, &refused)
                                 : ac_onx_sparse_tensor(n->r, sparse->sparse, &c, &refused)) != AC_OK)
-            return refused ? ac_build_cannot(&n->b, "%s", refused) : AC_FAIL;
+            return refused ? ac_cannot(&n->b, "%s", refused) : AC_FAIL;
         return ac_onx_result(n, 0, ac_onx_constant(n->r, n->name, &c));
     }
     if ((a = ac_onx_attr_of(n, "value_int")))
@@ -63,7 +63,7 @@ int ac_onx_do_constant_of_shape(ac_onx_node *n)
     ac_onx_attr *a = ac_onx_attr_of(n, "value");
     AC_TRY(ac_late_sizes_of(&n->b, &n->in[0], ac_onx_result_name(n, 0), &s));
     if (a && ac_onx_tensor(n->r, a->tensor, &c, &refused) != AC_OK)
-        return refused ? ac_build_cannot(&n->b, "%s", refused) : AC_FAIL;
+        return refused ? ac_cannot(&n->b, "%s", refused) : AC_FAIL;
     ac_tensor *one;
     if (c.bytes) {
         one = ac_onx_constant(n->r, n->name, &c);
@@ -86,12 +86,12 @@ int ac_onx_do_shape(ac_onx_node *n)
     to = to < 0 ? to + x->rank : to;
     from = from < 0 ? 0 : from > x->rank ? x->rank : from;
     to = to < from ? from : to > x->rank ? x->rank : to;
-    return ac_onx_result(n, 0, ac_build_extents(&n->b, x, (int32_t)from, (int32_t)to));
+    return ac_onx_result(n, 0, ac_make_extents(&n->b, x, (int32_t)from, (int32_t)to));
 }
 
 int ac_onx_do_size(ac_onx_node *n)
 {
-    return ac_onx_result(n, 0, ac_build_counted_size(&n->b, n->in[0]));
+    return ac_onx_result(n, 0, ac_make_counted_size(&n->b, n->in[0]));
 }
 
 /* 0 keeps the input's size (unless allowzero), -1 takes the rest. A shape that is computed at run time is taken from
@@ -107,7 +107,7 @@ int ac_onx_do_reshape(ac_onx_node *n)
     const ac_onx_value *y = n->out[0];
     if (late && x->count && n->r->reading->again && ac_is_count(&n->b, n->in[1])) {
         ac_tensor *made;
-        AC_TRY(ac_build_late_reshape(&n->b, x, &n->in[1], !zero, &made));
+        AC_TRY(ac_make_late_reshape(&n->b, x, &n->in[1], !zero, &made));
         return ac_onx_result(n, 0, made);
     }
     if (late && !ac_operand_known(&n->b, &n->in[1]) && y && y->rank >= 0) {
@@ -324,23 +324,23 @@ int ac_onx_do_slice(ac_onx_node *n)
     ac_attrs a;
     if (c.empty || !c.strided) {
         ac_attrs_init(AC_OP_SLICE, &a);
-        a.slice.begin = ac_build_list(&n->b, x->rank, c.from);
-        a.slice.size = ac_build_list(&n->b, x->rank, c.extent);
+        a.slice.begin = ac_make_list(&n->b, x->rank, c.from);
+        a.slice.size = ac_make_list(&n->b, x->rank, c.extent);
         x = x->rank ? ac_onx_make(n, AC_OP_SLICE, &x, 1, &a, AC_NONE) : x;
-        return ac_onx_result(n, 0, x && c.counted ? ac_build_counted_slice(&n->b, x, c.begin, c.end) : x);
+        return ac_onx_result(n, 0, x && c.counted ? ac_make_counted_slice(&n->b, x, c.begin, c.end) : x);
     }
     ac_attrs_init(AC_OP_STRIDED_SLICE, &a);
-    a.strided.begin = ac_build_list(&n->b, x->rank, c.from);
-    a.strided.end = ac_build_list(&n->b, x->rank, c.to);
-    a.strided.strides = ac_build_list(&n->b, x->rank, c.by);
+    a.strided.begin = ac_make_list(&n->b, x->rank, c.from);
+    a.strided.end = ac_make_list(&n->b, x->rank, c.to);
+    a.strided.strides = ac_make_list(&n->b, x->rank, c.by);
     a.strided.end_mask = end_mask;
     x = ac_onx_make(n, AC_OP_STRIDED_SLICE, &x, 1, &a, AC_NONE);
-    return ac_onx_result(n, 0, x && c.counted ? ac_build_counted_slice(&n->b, x, c.begin, c.end) : x);
+    return ac_onx_result(n, 0, x && c.counted ? ac_make_counted_slice(&n->b, x, c.begin, c.end) : x);
 }
 
 int ac_onx_do_tile(ac_onx_node *n)
 {
     ac_tensor *y;
-    AC_TRY(ac_build_tile_of(&n->b, n->in[0], &n->in[1], ac_onx_result_name(n, 0), &y));
+    AC_TRY(ac_make_tile_of(&n->b, n->in[0], &n->in[1], ac_onx_result_name(n, 0), &y));
     return ac_onx_result(n, 0, y);
 }

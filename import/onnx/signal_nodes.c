@@ -51,8 +51,8 @@ static double *matrix(ac_onx_node *n, const transform *t)
 {
     const int64_t rows = t->out * t->parts_out, columns = t->in * t->parts_in;
     if (rows > MOST || columns > MOST || rows * columns > MOST)
-        return (void)ac_build_cannot(&n->b, "a transform of %" PRId64 " samples needs a matrix of more than %d numbers",
-                                     t->length, MOST),
+        return (void)ac_cannot(&n->b, "a transform of %" PRId64 " samples needs a matrix of more than %d numbers",
+                               t->length, MOST),
                NULL;
     double *v = AC_NEW_N(n->r->cx->region, double, rows *columns + 1);
     for (int64_t r = 0; r < rows; r++)
@@ -154,7 +154,7 @@ int ac_onx_do_dft(ac_onx_node *n)
     int64_t dim[AC_MAX_RANK], number;
     const int32_t rank = x->rank;
     if (x->dtype != AC_F32 && x->dtype != AC_F64)
-        return ac_build_cannot(&n->b, "its input is %s", ac_dtype_name(x->dtype));
+        return ac_cannot(&n->b, "its input is %s", ac_dtype_name(x->dtype));
     AC_TRY(whole(n, 2, ac_onx_int(n, "axis", n->version < 20 ? 1 : -2), &number));
     AC_TRY(ac_onx_axis(n, number, rank, &axis));
     if (axis == rank - 1)
@@ -194,7 +194,7 @@ int ac_onx_do_stft(ac_onx_node *n)
         return ac_error(n->r->cx, n->at, E0104, "signal '%s' is %s, expected [batch,length,1 or 2]", x->name,
                         ac_shape_str(n->r->cx, x));
     if (x->dtype != AC_F32)
-        return ac_build_cannot(&n->b, "its signal is %s", ac_dtype_name(x->dtype));
+        return ac_cannot(&n->b, "its signal is %s", ac_dtype_name(x->dtype));
     AC_TRY(whole(n, 1, 0, &step));
     AC_TRY(whole(n, 3, window ? ac_tensor_count(window) : x->dim[1], &length));
     if (step < 1 || step > INT32_MAX || length < 1 || length > x->dim[1] ||
@@ -226,7 +226,7 @@ static int output_type(ac_onx_node *n, ac_dtype *type)
     *type = ac_onx_dtype(number);
     if (*type != AC_NONE && *type != AC_BOOL && ac_dtype_loops(*type) == *type)
         return AC_OK;
-    return ac_build_cannot(&n->b, "its result has elements of type %s", ac_onx_dtype_name(n->r->cx, number));
+    return ac_cannot(&n->b, "its result has elements of type %s", ac_onx_dtype_name(n->r->cx, number));
 }
 
 /* a - b cos(2 pi i / n) + c cos(4 pi i / n) */

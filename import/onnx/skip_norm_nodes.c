@@ -33,7 +33,7 @@ static int check_statistics(ac_onx_node *n)
 {
     for (int32_t i = 1; i < 3 && i < n->n_out; i++)
         if (n->out[i])
-            return ac_build_cannot(&n->b, "its results for training (mean, inverse deviation) are used");
+            return ac_cannot(&n->b, "its results for training (mean, inverse deviation) are used");
     return AC_OK;
 }
 
@@ -45,7 +45,7 @@ int ac_onx_do_skip_norm(ac_onx_node *n)
     ac_tensor *bias = ac_onx_in(n, simple ? 3 : 4);
     const double eps = (double)ac_onx_float(n, "epsilon", 1e-12f);
     if (x->rank < 2)
-        return ac_build_bad(&n->b, "input '%s' is %s, expected 2 or 3 dimensions", x->name, ac_shape_str(n->r->cx, x));
+        return ac_bad(&n->b, "input '%s' is %s, expected 2 or 3 dimensions", x->name, ac_shape_str(n->r->cx, x));
     const int64_t size = x->dim[x->rank - 1];
     AC_TRY(check_vector(n, gamma, size));
     AC_TRY(check_vector(n, beta, size));
@@ -53,8 +53,8 @@ int ac_onx_do_skip_norm(ac_onx_node *n)
     AC_TRY(check_statistics(n));
     ac_tensor *sum = ADD(bias ? ADD(x, bias) : x, skip);
     if (!sum || !ac_tensor_same_shape(sum, x))
-        return sum ? ac_build_bad(&n->b, "skip '%s' is %s, input '%s' is %s", skip->name, ac_shape_str(n->r->cx, skip),
-                                  x->name, ac_shape_str(n->r->cx, x))
+        return sum ? ac_bad(&n->b, "skip '%s' is %s, input '%s' is %s", skip->name, ac_shape_str(n->r->cx, skip),
+                            x->name, ac_shape_str(n->r->cx, x))
                    : AC_FAIL;
     AC_TRY(ac_onx_result(n, 0, normal(n, sum, 1u << (x->rank - 1), eps, !simple, gamma, beta)));
     return ac_onx_result(n, 3, sum);
@@ -103,13 +103,13 @@ int ac_onx_do_embed_norm(ac_onx_node *n)
     if (ids->rank != 2 || words->rank != 2 || places->rank != 2 || words->dim[1] != places->dim[1] ||
         !segments != !table || (table && (table->rank != 2 || table->dim[1] != words->dim[1])) ||
         (mask && mask->rank != 2))
-        return ac_build_bad(&n->b, "ids %s, words %s and positions %s do not fit", ac_shape_str(n->r->cx, ids),
-                            ac_shape_str(n->r->cx, words), ac_shape_str(n->r->cx, places));
+        return ac_bad(&n->b, "ids %s, words %s and positions %s do not fit", ac_shape_str(n->r->cx, ids),
+                      ac_shape_str(n->r->cx, words), ac_shape_str(n->r->cx, places));
     AC_TRY(check_vector(n, gamma, words->dim[1]));
     AC_TRY(check_vector(n, beta, words->dim[1]));
     if (!at && ids->dim[1] > places->dim[0])
-        return ac_build_bad(&n->b, "%" PRId64 " tokens, but '%s' is %s", ids->dim[1], places->name,
-                            ac_shape_str(n->r->cx, places));
+        return ac_bad(&n->b, "%" PRId64 " tokens, but '%s' is %s", ids->dim[1], places->name,
+                      ac_shape_str(n->r->cx, places));
     ac_tensor *place = at ? rows(n, places, at) : ac_onx_slice(n, places, 0, 0, ids->dim[1]);
     ac_tensor *sum = ADD(rows(n, words, ids), place);
     if (segments)
@@ -132,7 +132,7 @@ int ac_onx_do_group_norm_ms(ac_onx_node *n)
     const int64_t groups = ac_onx_int(n, "groups", 0), act = ac_onx_int(n, "activation", 0);
     const double eps = (double)ac_onx_float(n, "epsilon", 1e-5f);
     if (x->rank != 4 || act < 0 || act > 1)
-        return ac_build_bad(&n->b, "'%s' is %s, activation is %" PRId64, x->name, ac_shape_str(n->r->cx, x), act);
+        return ac_bad(&n->b, "'%s' is %s, activation is %" PRId64, x->name, ac_shape_str(n->r->cx, x), act);
     const int64_t c = x->dim[last ? 3 : 1], per = groups > 0 ? c / groups : 0;
     if (groups < 1 || c % groups)
         return ac_error(n->r->cx, n->at, E0103, "%" PRId64 " groups of %" PRId64 " channels", groups, c);

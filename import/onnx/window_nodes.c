@@ -48,7 +48,7 @@ int ac_onx_window_pads(ac_onx_node *n, ac_frame *w, ac_last_window last)
             w->after[d] = pads.v[i + w->m];
         }
         if (w->before[d] < 0 || w->after[d] < 0 || w->before[d] > INT32_MAX || w->after[d] > INT32_MAX)
-            return ac_build_cannot(&n->b, "its pads are negative");
+            return ac_cannot(&n->b, "its pads are negative");
         if (same) {
             const int64_t out = (w->in[d] + w->stride[d] - 1) / w->stride[d];
             int64_t all = (out - 1) * w->stride[d] + reach - w->in[d];
@@ -56,11 +56,11 @@ int ac_onx_window_pads(ac_onx_node *n, ac_frame *w, ac_last_window last)
             if (all < 0 && last == AC_LAST_WHOLE)
                 all = 0;
             if (all < -1 && !upper)
-                return ac_build_cannot(&n->b,
-                                       "its windows leave out %" PRId64 " elements along spatial dimension %d: with "
-                                       "SAME_LOWER, ONNX and ONNX Runtime do not agree where the first one begins; "
-                                       "give pads instead of auto_pad",
-                                       -all, i);
+                return ac_cannot(&n->b,
+                                 "its windows leave out %" PRId64 " elements along spatial dimension %d: with "
+                                 "SAME_LOWER, ONNX and ONNX Runtime do not agree where the first one begins; "
+                                 "give pads instead of auto_pad",
+                                 -all, i);
             w->before[d] = upper || all < 0 ? all / 2 : all - all / 2;
             w->after[d] = all > 0 ? all - w->before[d] : 0;
         }

@@ -117,7 +117,7 @@ static int64_t element_count(ac_tf *r, const char *name, ac_place at, int32_t ra
 static ac_tensor *repeated(ac_tf *r, const char *name, ac_place at, ac_dtype d, int32_t rank, const int64_t *size,
                            const uint8_t *v, int64_t have)
 {
-    const ac_build b = {.cx = r->cx, .g = r->g, .name = name, .base = name, .at = at};
+    const ac_maker b = {.cx = r->cx, .g = r->g, .name = name, .base = name, .at = at};
     const size_t unit = (size_t)ac_dtype_size(d, 1);
     int64_t first = have - 1, count = 1;
     while (first > 0 && !memcmp(v + (size_t)(first - 1) * unit, v + (size_t)first * unit, unit))
@@ -134,7 +134,7 @@ static ac_tensor *repeated(ac_tf *r, const char *name, ac_place at, ac_dtype d, 
     ac_tensor *part[] = {ac_tensor_const(r->g, name, d, 1, &ends, ac_copy(r->cx->region, v, (size_t)first * unit)),
                          ac_tensor_const(r->g, name, d, 1, &rest, last)};
     part[1]->splat = true;
-    return ac_build_reshape(&b, ac_build_concat(&b, part, 2, 0), rank, size);
+    return ac_make_reshape(&b, ac_make_concat(&b, part, 2, 0), rank, size);
 }
 
 ac_tensor *ac_tf_tensor(ac_tf *r, ac_span message, const char *name, ac_place at, const char **refused)

@@ -147,7 +147,7 @@ ac_dtype ac_tf_type(ac_tf_op *n, const char *name, ac_dtype init)
     const ac_tf_attr *a = typed(n, name, A_TYPE);
     const ac_dtype d = a ? ac_tf_dtype(a->type) : init;
     if (d == AC_NONE && !is_wrong(n, name))
-        (void)ac_build_cannot(&n->b, "its %s is %s", name, ac_tf_dtype_name(n->r->cx, a ? a->type : 0));
+        (void)ac_cannot(&n->b, "its %s is %s", name, ac_tf_dtype_name(n->r->cx, a ? a->type : 0));
     return d;
 }
 
@@ -193,7 +193,7 @@ int ac_tf_funcs(ac_tf_op *n, const char *name, ac_tf_body **out, int32_t cap, in
         return AC_FAIL;
     while (ac_pb_next(&n->r->pb, &l.funcs, &message)) {
         if (*count >= cap)
-            return ac_build_cannot(&n->b, "its attribute '%s' names more than %d functions", name, cap);
+            return ac_cannot(&n->b, "its attribute '%s' names more than %d functions", name, cap);
         out[*count] = function(n, name, message);
         if (!out[*count])
             return AC_FAIL;

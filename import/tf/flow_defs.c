@@ -28,8 +28,8 @@ static ac_tensor *condition(ac_tf_op *n, int32_t i, bool *known, bool *holds)
         *holds = v != 0;
         return t;
     }
-    t = ac_build_reshape(&n->b, t, 0, NULL);
-    return t && t->dtype != AC_BOOL ? ac_build_2(&n->b, AC_OP_NOT_EQUAL, t, ac_build_number(&n->b, t->dtype, 0)) : t;
+    t = ac_make_reshape(&n->b, t, 0, NULL);
+    return t && t->dtype != AC_BOOL ? ac_make_2(&n->b, AC_OP_NOT_EQUAL, t, ac_make_number(&n->b, t->dtype, 0)) : t;
 }
 
 /* Runs function f on arg[skip ..]; ret holds its results, of which n_out are read. */
@@ -81,8 +81,8 @@ static int run_choice(void *own, int32_t which, ac_tf_value *ret)
 static int choose_function(const choice *c, ac_tf_value *out)
 {
     ac_tf_op *n = c->n;
-    ac_tensor *index = ac_build_reshape(&n->b, n->t[0], 0, NULL);
-    ac_tensor *cond = index ? ac_build_2(&n->b, AC_OP_EQUAL, index, ac_build_number(&n->b, index->dtype, c->at)) : NULL;
+    ac_tensor *index = ac_make_reshape(&n->b, n->t[0], 0, NULL);
+    ac_tensor *cond = index ? ac_make_2(&n->b, AC_OP_EQUAL, index, ac_make_number(&n->b, index->dtype, c->at)) : NULL;
     return cond ? ac_tf_late_branch(n, cond, run_choice, (void *)(uintptr_t)c, n->n_out, out) : AC_FAIL;
 }
 

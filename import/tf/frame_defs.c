@@ -137,8 +137,8 @@ static const void *run_body(void *own, const void *now)
     if (l->in != r->g) {
         if (begin_with(l, now) != AC_OK)
             return NULL;
-        const ac_build b = {.cx = r->cx, .g = r->g, .name = "true", .base = "true"};
-        put(l->c, l->condition, (ac_tf_value){.kind = AC_TF_TENSOR, .t = ac_build_number(&b, AC_BOOL, 1)});
+        const ac_maker b = {.cx = r->cx, .g = r->g, .name = "true", .base = "true"};
+        put(l->c, l->condition, (ac_tf_value){.kind = AC_TF_TENSOR, .t = ac_make_number(&b, AC_BOOL, 1)});
         l->failed = false;
     }
     ac_tf_value *next = AC_NEW_N(r->cx->region, ac_tf_value, l->merge.n + 1);

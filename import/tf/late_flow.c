@@ -37,8 +37,8 @@ static ac_tensor *tensor_of(ac_tf_op *n, const ac_tf_value *v)
     if (v->kind == AC_TF_DEAD)
         (void)ac_error(n->r->cx, n->b.at, E0101, "a value comes from a branch that is not taken");
     else if (v->kind != AC_TF_BROKEN)
-        (void)ac_build_cannot(&n->b, "%s changes where only data decides",
-                              v->kind == AC_TF_VARIABLE ? "which variable is meant" : "a random number");
+        (void)ac_cannot(&n->b, "%s changes where only data decides",
+                        v->kind == AC_TF_VARIABLE ? "which variable is meant" : "a random number");
     return NULL;
 }
 
@@ -239,7 +239,7 @@ int ac_tf_late_branch(ac_tf_op *n, ac_tensor *cond, ac_tf_branch *run, void *own
         if (is_same(a, b))
             continue;
         if (a->kind != b->kind || (a->kind == AC_TF_LIST && a->list->dtype != b->list->dtype))
-            return ac_build_cannot(&n->b, "its branches, chosen from at run time, leave different arrays or variables");
+            return ac_cannot(&n->b, "its branches, chosen from at run time, leave different arrays or variables");
         for (int32_t k = 0; k < 2; k++) {
             enter(n, &p[k]);
             ac_tensor *x = tensor_of(n, &ret[k][i]);

@@ -10,14 +10,14 @@
 
 ac_tensor *ac_tf_list_length(ac_tf_op *n, const ac_tf_list *l, ac_dtype type)
 {
-    return l->count ? ac_build_cast(&n->b, ac_build_reshape(&n->b, l->count, 0, NULL), type)
-                    : ac_build_number(&n->b, type, (double)l->n);
+    return l->count ? ac_make_cast(&n->b, ac_make_reshape(&n->b, l->count, 0, NULL), type)
+                    : ac_make_number(&n->b, type, (double)l->n);
 }
 
 ac_tensor *ac_tf_list_get_late(ac_tf_op *n, const ac_tf_list *l, ac_tensor *at)
 {
     ac_tensor *whole = ac_tf_list_stack_all(n, l);
-    return ac_build_gather_there(&n->b, whole, 0, ac_build_reshape(&n->b, at, 0, NULL));
+    return ac_make_gather_there(&n->b, whole, 0, ac_make_reshape(&n->b, at, 0, NULL));
 }
 
 /* All elements of l, of which there is room for `room` then, not counted. */
@@ -26,9 +26,9 @@ static ac_tensor *with_room(ac_tf_op *n, const ac_tf_list *l, int64_t room)
     int32_t rank;
     int64_t dim[AC_MAX_RANK + 1] = {room};
     if (!l->n && ac_tf_list_element_shape(l, &rank, dim + 1) && rank < AC_MAX_RANK)
-        return ac_build_broadcast(&n->b, ac_build_number(&n->b, l->dtype, 0), rank + 1, dim);
+        return ac_make_broadcast(&n->b, ac_make_number(&n->b, l->dtype, 0), rank + 1, dim);
     ac_tensor *whole = ac_tf_list_stack_all(n, l);
-    return whole && room > l->n ? ac_build_counted_longer(&n->b, whole, 0, room) : whole;
+    return whole && room > l->n ? ac_make_counted_longer(&n->b, whole, 0, room) : whole;
 }
 
 /* For how many elements there is room where a write may make the array longer. In a loop it has room for one more than
@@ -63,7 +63,7 @@ const ac_tf_list *ac_tf_list_written_late(ac_tf_op *n, const ac_tf_list *l, ac_t
                               ac_dtype_name(item->dtype), ac_dtype_name(l->dtype)),
                NULL;
     if (item->count)
-        return (void)ac_build_cannot(&n->b, "only data decides how many elements '%s' has", item->name), NULL;
+        return (void)ac_cannot(&n->b, "only data decides how many elements '%s' has", item->name), NULL;
     if (l->grows && room_of(n, l, &room) != AC_OK)
         return NULL;
     ac_tensor *whole = with_room(n, own, room);
@@ -75,18 +75,18 @@ const ac_tf_list *ac_tf_list_written_late(ac_tf_op *n, const ac_tf_list *l, ac_t
     if (!whole)
         return NULL;
     if (l->grows) {
-        at = ac_build_cast(&n->b, ac_build_reshape(&n->b, at, 0, NULL), AC_I64);
+        at = ac_make_cast(&n->b, ac_make_reshape(&n->b, at, 0, NULL), AC_I64);
         ac_tensor *here = ac_tf_list_length(n, l, AC_I64);
         count =
-            ac_build_2(&n->b, AC_OP_MAXIMUM, here, ac_build_2(&n->b, AC_OP_ADD, at, ac_build_number(&n->b, AC_I64, 1)));
+            ac_make_2(&n->b, AC_OP_MAXIMUM, here, ac_make_2(&n->b, AC_OP_ADD, at, ac_make_number(&n->b, AC_I64, 1)));
         if (ac_bound_of(&n->b, l->name) >= 0)
-            count = ac_build_2(&n->b, AC_OP_MINIMUM, count, ac_build_number(&n->b, AC_I64, (double)room));
+            count = ac_make_2(&n->b, AC_OP_MINIMUM, count, ac_make_number(&n->b, AC_I64, (double)room));
         if (!count)
             return NULL;
     }
     ac_tensor *was = whole->count;
     whole->count = NULL;
-    ac_tensor *y = ac_build_put(&n->b, whole, item, at);
+    ac_tensor *y = ac_make_put(&n->b, whole, item, at);
     whole->count = was;
     ac_tf_list *made =
         y ? ac_copy(n->r->cx->region, ac_tf_list_of(n, l, count ? ac_counted_as(y, count, 0) : y), sizeof *l) : NULL;
@@ -100,15 +100,14 @@ const ac_tf_list *ac_tf_list_scattered_late(ac_tf_op *n, const ac_tf_list *l, ac
     int64_t dim[AC_MAX_RANK] = {l->n};
     const int64_t column[] = {ac_tensor_count(index), 1};
     if (l->base || l->whole || l->grows)
-        return (void)ac_build_cannot(&n->b, "only data decides which elements of an array it writes that has some"),
-               NULL;
+        return (void)ac_cannot(&n->b, "only data decides which elements of an array it writes that has some"), NULL;
     if (!whole->rank || whole->dtype != l->dtype || index->rank != 1)
         return (void)ac_error(n->r->cx, n->b.at, E0104, "'%s' is %s, the indices %s", whole->name,
                               ac_tensor_str(n->r->cx, whole), ac_tensor_str(n->r->cx, index)),
                NULL;
     memcpy(dim + 1, whole->dim + 1, (size_t)(whole->rank - 1) * sizeof *dim);
-    ac_tensor *in[] = {ac_build_reshape(&n->b, index, 2, column), whole, ac_build_ints(&n->b, whole->rank, dim)};
-    ac_tensor *y = in[0] ? ac_build_op(&n->b, AC_OP_SCATTER_ND, in, 3, NULL, AC_NONE) : NULL;
+    ac_tensor *in[] = {ac_make_reshape(&n->b, index, 2, column), whole, ac_make_ints(&n->b, whole->rank, dim)};
+    ac_tensor *y = in[0] ? ac_make_op(&n->b, AC_OP_SCATTER_ND, in, 3, NULL, AC_NONE) : NULL;
     return y ? ac_tf_list_of(n, l, l->count ? ac_counted_as(y, l->count, 0) : y) : NULL;
 }
 
@@ -120,10 +119,10 @@ const ac_tf_list *ac_tf_list_pushed(ac_tf_op *n, const ac_tf_list *l, ac_tensor 
         return l ? ac_tf_list_written(n, l, l->n - 1, item) : NULL;
     }
     if (item->count || item->rank >= AC_MAX_RANK)
-        return (void)ac_build_cannot(&n->b, "only data decides how many elements '%s' has", item->name), NULL;
+        return (void)ac_cannot(&n->b, "only data decides how many elements '%s' has", item->name), NULL;
     memcpy(dim + 1, item->dim, (size_t)item->rank * sizeof *dim);
-    ac_tensor *x[] = {ac_tf_list_stack_all(n, l), ac_build_reshape(&n->b, item, item->rank + 1, dim)};
-    return x[0] && x[1] ? ac_tf_list_of(n, l, ac_build_concat(&n->b, x, 2, 0)) : NULL;
+    ac_tensor *x[] = {ac_tf_list_stack_all(n, l), ac_make_reshape(&n->b, item, item->rank + 1, dim)};
+    return x[0] && x[1] ? ac_tf_list_of(n, l, ac_make_concat(&n->b, x, 2, 0)) : NULL;
 }
 
 const ac_tf_list *ac_tf_list_popped(ac_tf_op *n, const ac_tf_list *l, ac_tensor **item)
@@ -132,9 +131,9 @@ const ac_tf_list *ac_tf_list_popped(ac_tf_op *n, const ac_tf_list *l, ac_tensor 
         *item = ac_tf_list_get(n, l, l->n - 1);
         return l->n ? ac_tf_list_resized(n, l, l->n - 1) : l;
     }
-    ac_tensor *one = ac_build_number(&n->b, AC_I32, 1);
-    ac_tensor *last = ac_build_2(&n->b, AC_OP_SUB, ac_tf_list_length(n, l, AC_I32), one);
+    ac_tensor *one = ac_make_number(&n->b, AC_I32, 1);
+    ac_tensor *last = ac_make_2(&n->b, AC_OP_SUB, ac_tf_list_length(n, l, AC_I32), one);
     ac_tensor *whole = ac_tf_list_stack_all(n, l);
     *item = last ? ac_tf_list_get_late(n, l, last) : NULL;
-    return whole ? ac_tf_list_of(n, l, ac_build_counted_slice(&n->b, whole, 0, -1)) : NULL;
+    return whole ? ac_tf_list_of(n, l, ac_make_counted_slice(&n->b, whole, 0, -1)) : NULL;
 }

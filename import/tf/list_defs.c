@@ -88,7 +88,7 @@ static ac_tf_list *list_of_size(ac_tf_op *n, ac_dtype dtype, int32_t i)
             return NULL;
         s.dim[0] = known;
     } else {
-        ac_tensor *size = ac_build_reshape(&n->b, n->t[i], 1, &one);
+        ac_tensor *size = ac_make_reshape(&n->b, n->t[i], 1, &one);
         if (!size || ac_late_sizes_of(&n->b, &size, n->node->name, &s) != AC_OK)
             return NULL;
     }
@@ -108,7 +108,7 @@ static int shape_attr(ac_tf_op *n, ac_tf_list *l)
     const ac_tf_attr *a = ac_tf_attr_of(n, "element_shape");
     const char *refused = NULL;
     if (l && a && a->shape.p && ac_tf_shape(&n->r->pb, a->shape, &l->rank, l->dim, &refused) != AC_OK)
-        return refused ? ac_build_cannot(&n->b, "%s", refused) : AC_FAIL;
+        return refused ? ac_cannot(&n->b, "%s", refused) : AC_FAIL;
     return l ? AC_OK : AC_FAIL;
 }
 
@@ -122,7 +122,7 @@ static int shape_input(ac_tf_op *n, int32_t i, ac_tf_list *l)
         return AC_OK;
     AC_TRY(ac_operand_values(&n->b, &n->t[i], &shape));
     if (shape.n > AC_MAX_RANK)
-        return ac_build_cannot(&n->b, "its elements have more than 8 dimensions");
+        return ac_cannot(&n->b, "its elements have more than 8 dimensions");
     l->rank = shape.n;
     for (int32_t d = 0; d < shape.n; d++)
         l->dim[d] = shape.v[d];
@@ -183,8 +183,8 @@ static ac_tensor *gather_late(ac_tf_op *n, const ac_tf_list *l, ac_tensor *at)
     ac_tensor *whole = ac_tf_list_stack_all(n, l), *in[] = {whole, at};
     if (!whole)
         return NULL;
-    return whole->count && whole->count_dim == 0 ? ac_build_counted_gather(&n->b, whole, at)
-                                                 : ac_build_op(&n->b, AC_OP_GATHER, in, 2, NULL, AC_NONE);
+    return whole->count && whole->count_dim == 0 ? ac_make_counted_gather(&n->b, whole, at)
+                                                 : ac_make_op(&n->b, AC_OP_GATHER, in, 2, NULL, AC_NONE);
 }
 
 static int gather(ac_tf_op *n, const ac_tf_list *l)
@@ -222,8 +222,8 @@ static int joined_late(ac_tf_op *n, ac_tensor *x)
         return x ? ac_error(n->r->cx, n->b.at, E0104, "its elements are scalars") : AC_FAIL;
     memcpy(dim + 1, x->dim + 2, (size_t)(x->rank - 2) * sizeof *dim);
     dim[0] = -1;
-    AC_TRY(RESULT(ac_build_reshape(&n->b, x, x->rank - 1, dim)));
-    ac_tensor *size = ac_build_broadcast(&n->b, ac_build_number(&n->b, AC_I64, (double)x->dim[1]), 1, x->dim);
+    AC_TRY(RESULT(ac_make_reshape(&n->b, x, x->rank - 1, dim)));
+    ac_tensor *size = ac_make_broadcast(&n->b, ac_make_number(&n->b, AC_I64, (double)x->dim[1]), 1, x->dim);
     return ac_tf_result(n, 1, ac_bounded(&n->b, size, x->count, 0));
 }
 
@@ -233,7 +233,7 @@ static int joined(ac_tf_op *n, const ac_tf_list *l)
     if (!l)
         return AC_FAIL;
     if (!l->n)
-        return ac_build_cannot(&n->b, "it joins no elements");
+        return ac_cannot(&n->b, "it joins no elements");
     if (l->count)
         return joined_late(n, ac_tf_list_stack_all(n, l));
     ac_tensor **x = AC_NEW_N(n->r->cx->region, ac_tensor *, l->n + 1);
@@ -244,8 +244,8 @@ static int joined(ac_tf_op *n, const ac_tf_list *l)
             return x[i] ? ac_error(n->r->cx, n->b.at, E0104, "element %lld is a scalar", (long long)i) : AC_FAIL;
         size[i] = x[i]->dim[0];
     }
-    AC_TRY(RESULT(ac_build_concat(&n->b, x, (int32_t)l->n, 0)));
-    return ac_tf_result(n, 1, ac_build_ints(&n->b, l->n, size));
+    AC_TRY(RESULT(ac_make_concat(&n->b, x, (int32_t)l->n, 0)));
+    return ac_tf_result(n, 1, ac_make_ints(&n->b, l->n, size));
 }
 
 int ac_tf_do_array_concat(ac_tf_op *n)
@@ -369,8 +369,8 @@ int ac_tf_do_list_element_shape(ac_tf_op *n)
     if (!l || type == AC_NONE)
         return AC_FAIL;
     if (!ac_tf_list_element_shape(l, &rank, dim))
-        return ac_build_cannot(&n->b, "the shape of its elements is unknown");
-    return RESULT(ac_build_cast(&n->b, ac_build_ints(&n->b, rank, dim), type));
+        return ac_cannot(&n->b, "the shape of its elements is unknown");
+    return RESULT(ac_make_cast(&n->b, ac_make_ints(&n->b, rank, dim), type));
 }
 
 int ac_tf_do_list_gather(ac_tf_op *n)

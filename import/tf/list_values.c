@@ -63,7 +63,7 @@ const ac_tf_list *ac_tf_list_of(ac_tf_op *n, const ac_tf_list *l, ac_tensor *t)
 
 static ac_tensor *part_of(ac_tf_op *n, ac_tensor *whole, int64_t i)
 {
-    return ac_build_reshape(&n->b, ac_build_slice_there(&n->b, whole, 0, i, 1), whole->rank - 1, whole->dim + 1);
+    return ac_make_reshape(&n->b, ac_make_slice_there(&n->b, whole, 0, i, 1), whole->rank - 1, whole->dim + 1);
 }
 
 /* What was written there last. *there false: nothing. */
@@ -112,10 +112,10 @@ ac_tensor *ac_tf_list_get(ac_tf_op *n, const ac_tf_list *l, int64_t i)
     if (there || n->r->pb.failed)
         return t;
     if (!ac_tf_list_element_shape(l, &rank, dim))
-        return (void)ac_build_cannot(&n->b, "it reads element %lld, which nothing wrote and whose shape is unknown",
-                                     (long long)i),
+        return (void)ac_cannot(&n->b, "it reads element %lld, which nothing wrote and whose shape is unknown",
+                               (long long)i),
                NULL;
-    return ac_build_broadcast(&n->b, ac_build_number(&n->b, l->dtype, 0), rank, dim);
+    return ac_make_broadcast(&n->b, ac_make_number(&n->b, l->dtype, 0), rank, dim);
 }
 
 ac_tensor *ac_tf_list_stack(ac_tf_op *n, const ac_tf_list *l, const int64_t *index, int64_t count)
@@ -132,7 +132,7 @@ ac_tensor *ac_tf_list_stack(ac_tf_op *n, const ac_tf_list *l, const int64_t *ind
         return ac_tensor_const(n->r->g, n->node->name, l->dtype, rank + 1, dim, NOTHING);
     }
     if (!count)
-        return (void)ac_build_cannot(&n->b, "it stacks no elements, and their shape is unknown"), NULL;
+        return (void)ac_cannot(&n->b, "it stacks no elements, and their shape is unknown"), NULL;
     ac_tensor **x = AC_NEW_N(n->r->cx->region, ac_tensor *, count), *first = NULL;
     for (int64_t i = 0; i < count; i++) {
         ac_tensor *t = ac_tf_list_get(n, l, index[i]);
@@ -140,18 +140,18 @@ ac_tensor *ac_tf_list_stack(ac_tf_op *n, const ac_tf_list *l, const int64_t *ind
             return NULL;
         first = first ? first : t;
         if (t->rank == AC_MAX_RANK)
-            return (void)ac_build_cannot(&n->b, "the result has more than 8 dimensions"), NULL;
+            return (void)ac_cannot(&n->b, "the result has more than 8 dimensions"), NULL;
         if (!ac_tensor_same_shape(t, first))
             return (void)ac_error(n->r->cx, n->b.at, E0104, "element %lld is %s, but another one %s", (long long)i,
                                   ac_shape_str(n->r->cx, t), ac_shape_str(n->r->cx, first)),
                    NULL;
         dim[0] = 1;
         memcpy(dim + 1, t->dim, (size_t)t->rank * sizeof *dim);
-        x[i] = ac_build_reshape(&n->b, t, t->rank + 1, dim);
+        x[i] = ac_make_reshape(&n->b, t, t->rank + 1, dim);
         if (!x[i])
             return NULL;
     }
-    return count == 1 ? x[0] : ac_build_concat(&n->b, x, (int32_t)count, 0);
+    return count == 1 ? x[0] : ac_make_concat(&n->b, x, (int32_t)count, 0);
 }
 
 ac_tensor *ac_tf_list_stack_all(ac_tf_op *n, const ac_tf_list *l)
@@ -165,10 +165,9 @@ ac_tensor *ac_tf_list_stack_all(ac_tf_op *n, const ac_tf_list *l)
     if (!t || !l->count || t->count == l->count)
         return t;
     if (t->count)
-        return (void)ac_build_cannot(&n->b, "data decides how many elements the array has, and how long they are"),
-               NULL;
+        return (void)ac_cannot(&n->b, "data decides how many elements the array has, and how long they are"), NULL;
     if (ac_tensor_is_const(t)) /* whoever reads constants knows of no count */
-        t = ac_build_counted_fill(&n->b, ac_counted_as(t, l->count, 0), 0);
+        t = ac_make_counted_fill(&n->b, ac_counted_as(t, l->count, 0), 0);
     return ac_counted_as(t, l->count, 0);
 }
 

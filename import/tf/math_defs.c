@@ -1,26 +1,26 @@
 /* math_defs.c - element-wise operators of TensorFlow. Most are a row of ours; the others are said in a few nodes,
  * which the passes fuse. */
-#include "import/build/compose_math.h"
+#include "ir/make/compose_math.h"
 #include "import/tf/nodedefs.h"
 
 #include <math.h>
 #include <string.h>
 
-#define ADD(x, y)   ac_build_2(&n->b, AC_OP_ADD, x, y)
-#define SUB(x, y)   ac_build_2(&n->b, AC_OP_SUB, x, y)
-#define MUL(x, y)   ac_build_2(&n->b, AC_OP_MUL, x, y)
-#define DIV(x, y)   ac_build_2(&n->b, AC_OP_DIV, x, y)
-#define MIN(x, y)   ac_build_2(&n->b, AC_OP_MINIMUM, x, y)
-#define MAX(x, y)   ac_build_2(&n->b, AC_OP_MAXIMUM, x, y)
-#define EQUAL(x, y) ac_build_2(&n->b, AC_OP_EQUAL, x, y)
-#define ONE(op, x)  ac_build_1(&n->b, AC_OP_##op, x)
-#define NUM(v)      ac_build_number(&n->b, x->dtype, v)
-#define IF(c, x, y) ac_build_select(&n->b, c, x, y)
+#define ADD(x, y)   ac_make_2(&n->b, AC_OP_ADD, x, y)
+#define SUB(x, y)   ac_make_2(&n->b, AC_OP_SUB, x, y)
+#define MUL(x, y)   ac_make_2(&n->b, AC_OP_MUL, x, y)
+#define DIV(x, y)   ac_make_2(&n->b, AC_OP_DIV, x, y)
+#define MIN(x, y)   ac_make_2(&n->b, AC_OP_MINIMUM, x, y)
+#define MAX(x, y)   ac_make_2(&n->b, AC_OP_MAXIMUM, x, y)
+#define EQUAL(x, y) ac_make_2(&n->b, AC_OP_EQUAL, x, y)
+#define ONE(op, x)  ac_make_1(&n->b, AC_OP_##op, x)
+#define NUM(v)      ac_make_number(&n->b, x->dtype, v)
+#define IF(c, x, y) ac_make_select(&n->b, c, x, y)
 #define RESULT(t)   ac_tf_result(n, 0, t)
 
 int ac_tf_do_unary(ac_tf_op *n)
 {
-    return RESULT(ac_build_1(&n->b, n->row->op, n->t[0]));
+    return RESULT(ac_make_1(&n->b, n->row->op, n->t[0]));
 }
 
 static bool both_bool(const ac_tf_op *n)
@@ -33,8 +33,8 @@ int ac_tf_do_binary(ac_tf_op *n)
     (void)ac_tf_bool(n, "incompatible_shape_error", true);
     if ((n->row->op == AC_OP_EQUAL || n->row->op == AC_OP_NOT_EQUAL) && both_bool(n)) /* bytes 0 and 1 */
         for (int32_t i = 0; i < 2; i++)
-            n->t[i] = ac_build_cast(&n->b, n->t[i], AC_U8);
-    return RESULT(ac_build_2(&n->b, n->row->op, n->t[0], n->t[1]));
+            n->t[i] = ac_make_cast(&n->b, n->t[i], AC_U8);
+    return RESULT(ac_make_2(&n->b, n->row->op, n->t[0], n->t[1]));
 }
 
 int ac_tf_do_add_n(ac_tf_op *n)
@@ -73,8 +73,8 @@ int ac_tf_do_cast(ac_tf_op *n)
         return AC_FAIL;
     ac_tensor *x = n->t[0];
     if (to == AC_BOOL && (x->dtype == AC_F16 || x->dtype == AC_BF16))
-        x = ac_build_cast(&n->b, x, AC_F32);
-    return RESULT(ac_build_cast(&n->b, x, to));
+        x = ac_make_cast(&n->b, x, AC_F32);
+    return RESULT(ac_make_cast(&n->b, x, to));
 }
 
 /* Arithmetic. */
@@ -87,14 +87,14 @@ int ac_tf_do_reciprocal(ac_tf_op *n)
 
 int ac_tf_do_fmod(ac_tf_op *n)
 {
-    return RESULT(ac_build_fmod(&n->b, n->t[0], n->t[1]));
+    return RESULT(ac_make_fmod(&n->b, n->t[0], n->t[1]));
 }
 
 /* 0 where the second operand (for Mul) or the divisor is 0, whatever the first one is. */
 int ac_tf_do_no_nan(ac_tf_op *n)
 {
     ac_tensor *x = n->t[0], *y = n->t[1];
-    ac_tensor *z = ac_build_2(&n->b, n->row->op, x, y), *zero = NUM(0);
+    ac_tensor *z = ac_make_2(&n->b, n->row->op, x, y), *zero = NUM(0);
     return RESULT(IF(EQUAL(y, NUM(0)), zero, z));
 }
 
@@ -105,7 +105,7 @@ int ac_tf_do_x_of_y(ac_tf_op *n)
     if (n->row->op == AC_OP_DIV)
         z = DIV(x, y);
     else
-        z = MUL(x, n->row->op == AC_OP_LOG ? ONE(LOG, y) : ac_build_log1p(&n->b, y));
+        z = MUL(x, n->row->op == AC_OP_LOG ? ONE(LOG, y) : ac_make_log1p(&n->b, y));
     ac_tensor *zero = NUM(0);
     return RESULT(IF(EQUAL(x, NUM(0)), zero, z));
 }
@@ -122,7 +122,7 @@ int ac_tf_do_truncate_div(ac_tf_op *n)
 int ac_tf_do_ones_like(ac_tf_op *n)
 {
     const ac_tensor *x = n->t[0];
-    return RESULT(ac_build_broadcast(&n->b, NUM(1), x->rank, x->dim));
+    return RESULT(ac_make_broadcast(&n->b, NUM(1), x->rank, x->dim));
 }
 
 int ac_tf_do_clip(ac_tf_op *n)
@@ -135,7 +135,7 @@ int ac_tf_do_approximate_equal(ac_tf_op *n)
     ac_tensor *x = n->t[0];
     const double tolerance = (double)ac_tf_float(n, "tolerance", 1e-5f);
     ac_tensor *most = NUM(tolerance);
-    return RESULT(ac_build_2(&n->b, AC_OP_LESS, ONE(ABS, SUB(x, n->t[1])), most));
+    return RESULT(ac_make_2(&n->b, AC_OP_LESS, ONE(ABS, SUB(x, n->t[1])), most));
 }
 
 int ac_tf_do_bitwise_not(ac_tf_op *n)
@@ -143,7 +143,7 @@ int ac_tf_do_bitwise_not(ac_tf_op *n)
     ac_tensor *x = n->t[0];
     const bool wide = x->dtype == AC_U64 || x->dtype == AC_U32;
     if (wide)
-        return ac_build_cannot(&n->b, "its input is %s", ac_dtype_name(x->dtype));
+        return ac_cannot(&n->b, "its input is %s", ac_dtype_name(x->dtype));
     return RESULT(ac_dtype_is_signed(x->dtype) ? SUB(NUM(-1), x) : SUB(NUM((double)ac_dtype_max(x->dtype)), x));
 }
 
@@ -157,7 +157,7 @@ int ac_tf_do_select(ac_tf_op *n)
         if (c->dim[0] != x->dim[0])
             return ac_error(n->r->cx, n->b.at, E0104, "condition '%s' %s does not fit '%s' %s", c->name,
                             ac_shape_str(n->r->cx, c), x->name, ac_shape_str(n->r->cx, x));
-        c = ac_build_reshape(&n->b, c, x->rank, dim);
+        c = ac_make_reshape(&n->b, c, x->rank, dim);
     }
     return RESULT(IF(c, n->t[1], n->t[2]));
 }
@@ -173,7 +173,7 @@ int ac_tf_do_bias_add(ac_tf_op *n)
                         ac_shape_str(n->r->cx, bias), x->name, ac_shape_str(n->r->cx, x));
     int64_t dim[AC_MAX_RANK] = {bias->dim[0], 1, 1, 1, 1, 1, 1, 1};
     if (first)
-        bias = ac_build_reshape(&n->b, bias, x->rank - 1, dim);
+        bias = ac_make_reshape(&n->b, bias, x->rank - 1, dim);
     return RESULT(ADD(x, bias));
 }
 
@@ -181,7 +181,7 @@ int ac_tf_do_bias_add(ac_tf_op *n)
 
 int ac_tf_do_relu(ac_tf_op *n)
 {
-    return RESULT(ac_build_relu(&n->b, n->t[0]));
+    return RESULT(ac_make_relu(&n->b, n->t[0]));
 }
 
 int ac_tf_do_leaky_relu(ac_tf_op *n)
@@ -189,13 +189,13 @@ int ac_tf_do_leaky_relu(ac_tf_op *n)
     ac_attrs a;
     ac_attrs_init(AC_OP_LEAKY_RELU, &a);
     a.alpha.alpha = ac_tf_float(n, "alpha", 0.2f);
-    return RESULT(ac_build_op(&n->b, AC_OP_LEAKY_RELU, n->t, 1, &a, AC_NONE));
+    return RESULT(ac_make_op(&n->b, AC_OP_LEAKY_RELU, n->t, 1, &a, AC_NONE));
 }
 
 int ac_tf_do_selu(ac_tf_op *n)
 {
-    return RESULT(ac_build_mul_number(&n->b, ac_build_elu(&n->b, n->t[0], 1.6732632423543772848170429916717),
-                                      1.0507009873554804934193349852946));
+    return RESULT(ac_make_mul_number(&n->b, ac_make_elu(&n->b, n->t[0], 1.6732632423543772848170429916717),
+                                     1.0507009873554804934193349852946));
 }
 
 int ac_tf_do_softsign(ac_tf_op *n)
@@ -212,10 +212,10 @@ int ac_tf_do_erfc(ac_tf_op *n)
     return RESULT(SUB(NUM(1), erf));
 }
 
-#define FUNCTION(name)                                  \
-    int ac_tf_do_##name(ac_tf_op *n)                    \
-    {                                                   \
-        return RESULT(ac_build_##name(&n->b, n->t[0])); \
+#define FUNCTION(name)                                 \
+    int ac_tf_do_##name(ac_tf_op *n)                   \
+    {                                                  \
+        return RESULT(ac_make_##name(&n->b, n->t[0])); \
     }
 FUNCTION(softplus)
 FUNCTION(expm1)
@@ -231,31 +231,31 @@ FUNCTION(atanh)
 
 int ac_tf_do_atan2(ac_tf_op *n)
 {
-    return RESULT(ac_build_atan2(&n->b, n->t[0], n->t[1]));
+    return RESULT(ac_make_atan2(&n->b, n->t[0], n->t[1]));
 }
 
 int ac_tf_do_is_nan(ac_tf_op *n)
 {
-    return RESULT(ac_build_2(&n->b, AC_OP_NOT_EQUAL, n->t[0], n->t[0]));
+    return RESULT(ac_make_2(&n->b, AC_OP_NOT_EQUAL, n->t[0], n->t[0]));
 }
 
 int ac_tf_do_is_inf(ac_tf_op *n)
 {
-    return RESULT(ac_build_is_inf(&n->b, n->t[0], true, true));
+    return RESULT(ac_make_is_inf(&n->b, n->t[0], true, true));
 }
 
 int ac_tf_do_is_finite(ac_tf_op *n)
 {
     ac_tensor *x = n->t[0];
     if (!ac_dtype_is_float(x->dtype))
-        return RESULT(ac_build_broadcast(&n->b, ac_build_number(&n->b, AC_BOOL, 1), x->rank, x->dim));
+        return RESULT(ac_make_broadcast(&n->b, ac_make_number(&n->b, AC_BOOL, 1), x->rank, x->dim));
     ac_tensor *infinity = NUM((double)INFINITY);
-    return RESULT(ac_build_2(&n->b, AC_OP_LESS, ONE(ABS, x), infinity));
+    return RESULT(ac_make_2(&n->b, AC_OP_LESS, ONE(ABS, x), infinity));
 }
 
 int ac_tf_do_l2_loss(ac_tf_op *n)
 {
     ac_tensor *x = n->t[0];
-    ac_tensor *sum = ac_build_reduce(&n->b, AC_OP_SUM, ONE(SQUARE, x), (1u << x->rank) - 1, false);
+    ac_tensor *sum = ac_make_reduce(&n->b, AC_OP_SUM, ONE(SQUARE, x), (1u << x->rank) - 1, false);
     return RESULT(MUL(sum, NUM(0.5)));
 }

@@ -1,6 +1,6 @@
 /* matrix_defs.c - matrices of TensorFlow: MatMul, BatchMatMul, Einsum, MatrixInverse; and weights in the order our
  * operators want. */
-#include "import/build/compose_einsum.h"
+#include "ir/make/compose_einsum.h"
 #include "import/tf/nodedefs.h"
 
 #include <string.h>
@@ -19,8 +19,8 @@ ac_tensor *ac_tf_weights(ac_tf_op *n, ac_tensor *t, const int32_t *perm)
         if (was->from == t && !memcmp(was->perm, perm, (size_t)t->rank * sizeof *perm))
             return was->to;
     }
-    ac_tf_turned x = {.from = t, .to = ac_build_transpose(&n->b, t, perm)};
-    if (!x.to || !ac_build_constant(t))
+    ac_tf_turned x = {.from = t, .to = ac_make_transpose(&n->b, t, perm)};
+    if (!x.to || !ac_tensor_is_moved_const(t))
         return x.to;
     while (h->turned_first.n <= t->id)
         ac_push(r->cx->region, &h->turned_first, 0);
@@ -34,10 +34,10 @@ ac_tensor *ac_tf_weights(ac_tf_op *n, ac_tensor *t, const int32_t *perm)
 static ac_tensor *product(ac_tf_op *n, ac_tensor *x, ac_tensor *y, bool adj_x, bool adj_y)
 {
     static const int32_t FLIP[AC_MAX_RANK] = {1, 0};
-    if (!adj_x && y->rank == 2 && x->rank >= 2 && ac_build_constant(y) && y->dim[adj_y ? 1 : 0] > 0 &&
+    if (!adj_x && y->rank == 2 && x->rank >= 2 && ac_tensor_is_moved_const(y) && y->dim[adj_y ? 1 : 0] > 0 &&
         y->dim[adj_y ? 1 : 0] == x->dim[x->rank - 1])
-        return ac_build_dense(&n->b, x, adj_y ? y : ac_tf_weights(n, y, FLIP), NULL);
-    return ac_build_matmul(&n->b, x, y, adj_x, adj_y);
+        return ac_make_dense(&n->b, x, adj_y ? y : ac_tf_weights(n, y, FLIP), NULL);
+    return ac_make_matmul(&n->b, x, y, adj_x, adj_y);
 }
 
 int ac_tf_do_matmul(ac_tf_op *n)
@@ -50,7 +50,7 @@ int ac_tf_do_matmul(ac_tf_op *n)
         return ac_error(n->r->cx, n->b.at, E0104, "'%s' is %s, '%s' %s", x->name, ac_shape_str(n->r->cx, x), y->name,
                         ac_shape_str(n->r->cx, y));
     if (!ac_dtype_is_float(x->dtype))
-        return ac_build_cannot(&n->b, "its inputs are %s", ac_dtype_name(x->dtype));
+        return ac_cannot(&n->b, "its inputs are %s", ac_dtype_name(x->dtype));
     return RESULT(product(n, x, y, adj_x, adj_y));
 }
 
@@ -61,13 +61,13 @@ int ac_tf_do_inverse(ac_tf_op *n)
     int32_t perm[AC_MAX_RANK];
     ac_perm_swapped(x->rank, perm);
     if (ac_tf_bool(n, "adjoint", false))
-        x = ac_build_transpose(&n->b, x, perm);
-    return RESULT(x ? ac_build_1(&n->b, AC_OP_INVERSE, x) : NULL);
+        x = ac_make_transpose(&n->b, x, perm);
+    return RESULT(x ? ac_make_1(&n->b, AC_OP_INVERSE, x) : NULL);
 }
 
 int ac_tf_do_einsum(ac_tf_op *n)
 {
     const char *equation = ac_tf_str(n, "equation", ""), *reason = NULL;
-    ac_tensor *y = ac_build_einsum(&n->b, equation, n->t, n->n_in, &reason);
-    return reason ? ac_build_cannot(&n->b, "%s", reason) : RESULT(y);
+    ac_tensor *y = ac_make_einsum(&n->b, equation, n->t, n->n_in, &reason);
+    return reason ? ac_cannot(&n->b, "%s", reason) : RESULT(y);
 }

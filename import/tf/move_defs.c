@@ -11,14 +11,14 @@
 /* The operator of ours with one attribute set. */
 static ac_tensor *with(ac_tf_op *n, ac_op op, ac_tensor *x, const ac_attrs *a)
 {
-    return x ? ac_build_op(&n->b, op, &x, 1, a, AC_NONE) : NULL;
+    return x ? ac_make_op(&n->b, op, &x, 1, a, AC_NONE) : NULL;
 }
 
 int ac_tf_axis(ac_tf_op *n, int32_t i, int32_t rank, int32_t *axis)
 {
     int64_t v;
     AC_TRY(ac_operand_int(&n->b, &n->t[i], &v));
-    return ac_build_axis(&n->b, v, rank, axis);
+    return ac_operand_axis(&n->b, v, rank, axis);
 }
 
 int ac_tf_do_transpose(ac_tf_op *n)
@@ -31,12 +31,12 @@ int ac_tf_do_transpose(ac_tf_op *n)
     if (perm.n != x->rank)
         return ac_error(n->r->cx, n->b.at, E0104, "the permutation has %d numbers for %d dimensions", perm.n, x->rank);
     for (int32_t d = 0; d < x->rank; d++) {
-        AC_TRY(ac_build_axis(&n->b, perm.v[d], x->rank, &by[d]));
+        AC_TRY(ac_operand_axis(&n->b, perm.v[d], x->rank, &by[d]));
         if (seen >> by[d] & 1)
             return ac_error(n->r->cx, n->b.at, E0103, "the permutation names dimension %d twice", by[d]);
         seen |= 1u << by[d];
     }
-    return RESULT(ac_build_transpose(&n->b, x, by));
+    return RESULT(ac_make_transpose(&n->b, x, by));
 }
 
 /* Joining and parting. */
@@ -51,7 +51,7 @@ static int concat(ac_tf_op *n, int32_t first, int32_t count, int32_t at)
     for (int32_t i = 0; i < count; i++)
         if (n->t[first + i]->rank != n->t[first]->rank || n->t[first + i]->dim[axis])
             x[kept++] = n->t[first + i];
-    return RESULT(kept == 0 ? n->t[first] : kept == 1 ? x[0] : ac_build_concat(&n->b, x, kept, axis));
+    return RESULT(kept == 0 ? n->t[first] : kept == 1 ? x[0] : ac_make_concat(&n->b, x, kept, axis));
 }
 
 int ac_tf_do_concat(ac_tf_op *n)
@@ -70,18 +70,18 @@ int ac_tf_do_pack(ac_tf_op *n)
     int64_t dim[AC_MAX_RANK];
     ac_tensor **x = AC_NEW_N(n->r->cx->region, ac_tensor *, n->n_in + 1);
     const ac_tensor *first = n->t[0];
-    AC_TRY(ac_build_axis(&n->b, ac_tf_int(n, "axis", 0), first->rank + 1, &axis));
+    AC_TRY(ac_operand_axis(&n->b, ac_tf_int(n, "axis", 0), first->rank + 1, &axis));
     if (first->rank == AC_MAX_RANK)
-        return ac_build_cannot(&n->b, "the result has more than 8 dimensions");
+        return ac_cannot(&n->b, "the result has more than 8 dimensions");
     for (int32_t d = 0, from = 0; d <= first->rank; d++)
         dim[d] = d == axis ? 1 : first->dim[from++];
     for (int32_t i = 0; i < n->n_in; i++) {
         if (!ac_tensor_same_shape(n->t[i], first))
             return ac_error(n->r->cx, n->b.at, E0104, "'%s' is %s, but '%s' is %s", n->t[i]->name,
                             ac_shape_str(n->r->cx, n->t[i]), first->name, ac_shape_str(n->r->cx, first));
-        x[i] = ac_build_reshape(&n->b, n->t[i], first->rank + 1, dim);
+        x[i] = ac_make_reshape(&n->b, n->t[i], first->rank + 1, dim);
     }
-    return RESULT(n->n_in == 1 ? x[0] : ac_build_concat(&n->b, x, n->n_in, axis));
+    return RESULT(n->n_in == 1 ? x[0] : ac_make_concat(&n->b, x, n->n_in, axis));
 }
 
 int ac_tf_do_unpack(ac_tf_op *n)
@@ -91,7 +91,7 @@ int ac_tf_do_unpack(ac_tf_op *n)
     int64_t dim[AC_MAX_RANK];
     if (!x->rank)
         return ac_error(n->r->cx, n->b.at, E0104, "'%s' is a scalar", x->name);
-    AC_TRY(ac_build_axis(&n->b, ac_tf_int(n, "axis", 0), x->rank, &axis));
+    AC_TRY(ac_operand_axis(&n->b, ac_tf_int(n, "axis", 0), x->rank, &axis));
     const int64_t count = ac_tf_int(n, "num", x->dim[axis]);
     if (count != x->dim[axis])
         return ac_error(n->r->cx, n->b.at, E0104, "it splits '%s' %s into %lld", x->name, ac_shape_str(n->r->cx, x),
@@ -100,7 +100,7 @@ int ac_tf_do_unpack(ac_tf_op *n)
         if (d != axis)
             dim[to++] = x->dim[d];
     for (int32_t i = 0; i < n->n_out && i < count; i++)
-        AC_TRY(ac_tf_result(n, i, ac_build_reshape(&n->b, ac_build_slice(&n->b, x, axis, i, 1), x->rank - 1, dim)));
+        AC_TRY(ac_tf_result(n, i, ac_make_reshape(&n->b, ac_make_slice(&n->b, x, axis, i, 1), x->rank - 1, dim)));
     return AC_OK;
 }
 
@@ -111,7 +111,7 @@ static int parts(ac_tf_op *n, ac_tensor *x, int32_t axis, int64_t count, const i
         if (size[i] < 0 || size[i] > x->dim[axis] - at)
             break;
         if (i < n->n_out)
-            AC_TRY(ac_tf_result(n, (int32_t)i, ac_build_slice(&n->b, x, axis, at, size[i])));
+            AC_TRY(ac_tf_result(n, (int32_t)i, ac_make_slice(&n->b, x, axis, at, size[i])));
         at += size[i];
     }
     if (at == x->dim[axis])
@@ -163,14 +163,14 @@ int ac_tf_do_split_v(ac_tf_op *n)
 int ac_tf_do_tile(ac_tf_op *n)
 {
     ac_tensor *y;
-    AC_TRY(ac_build_tile_of(&n->b, n->t[0], &n->t[1], n->node->name, &y));
+    AC_TRY(ac_make_tile_of(&n->b, n->t[0], &n->t[1], n->node->name, &y));
     return RESULT(y);
 }
 
 int ac_tf_do_broadcast_to(ac_tf_op *n)
 {
     ac_tensor *y;
-    AC_TRY(ac_build_late_broadcast(&n->b, n->t[0], &n->t[1], n->node->name, &y));
+    AC_TRY(ac_make_late_broadcast(&n->b, n->t[0], &n->t[1], n->node->name, &y));
     return RESULT(y);
 }
 
@@ -198,12 +198,12 @@ int ac_tf_do_pad(ac_tf_op *n)
     int64_t before[AC_MAX_RANK], after[AC_MAX_RANK];
     ac_tensor *y;
     if (n->t[0]->count || !ac_operand_known(&n->b, &n->t[1])) {
-        AC_TRY(ac_build_pad_pairs(&n->b, n->t[0], n->t[1], ac_tf_in(n, 2), n->node->name, &y));
+        AC_TRY(ac_make_pad_pairs(&n->b, n->t[0], n->t[1], ac_tf_in(n, 2), n->node->name, &y));
         return RESULT(y);
     }
     (void)ac_bound_of(&n->b, n->node->name);
     AC_TRY(pads_of(n, before, after));
-    return RESULT(ac_build_pad(&n->b, n->t[0], before, after, ac_tf_in(n, 2)));
+    return RESULT(ac_make_pad(&n->b, n->t[0], before, after, ac_tf_in(n, 2)));
 }
 
 int ac_tf_do_mirror_pad(ac_tf_op *n)
@@ -219,7 +219,7 @@ int ac_tf_do_mirror_pad(ac_tf_op *n)
         list[2 * d + 1] = after[d];
     }
     ac_attrs_init(AC_OP_MIRROR_PAD, &a);
-    a.mirror.pads = ac_build_list(&n->b, 2 * n->t[0]->rank, list);
+    a.mirror.pads = ac_make_list(&n->b, 2 * n->t[0]->rank, list);
     a.mirror.symmetric = !strcmp(mode, "SYMMETRIC");
     return RESULT(with(n, AC_OP_MIRROR_PAD, n->t[0], &a));
 }
@@ -231,7 +231,7 @@ static ac_tensor *reversed(ac_tf_op *n, ac_tensor *x, uint32_t mask)
     for (int32_t d = 0; x && d < x->rank; d++) {
         const int64_t axis = d;
         if (mask >> d & 1)
-            x = ac_build_2(&n->b, AC_OP_REVERSE_V2, x, ac_build_ints(&n->b, 1, &axis));
+            x = ac_make_2(&n->b, AC_OP_REVERSE_V2, x, ac_make_ints(&n->b, 1, &axis));
     }
     return x;
 }
@@ -271,12 +271,12 @@ int ac_tf_do_roll(ac_tf_op *n)
         return ac_error(n->r->cx, n->b.at, E0104, "%d shifts for %d axes", shift.n, axes.n);
     for (int32_t i = 0; x && i < axes.n; i++) {
         int32_t d;
-        AC_TRY(ac_build_axis(&n->b, axes.v[i], x->rank, &d));
+        AC_TRY(ac_operand_axis(&n->b, axes.v[i], x->rank, &d));
         const int64_t size = x->dim[d], by = size ? (shift.v[i] % size + size) % size : 0;
         if (!by)
             continue;
-        ac_tensor *part[] = {ac_build_slice(&n->b, x, d, size - by, by), ac_build_slice(&n->b, x, d, 0, size - by)};
-        x = ac_build_concat(&n->b, part, 2, d);
+        ac_tensor *part[] = {ac_make_slice(&n->b, x, d, size - by, by), ac_make_slice(&n->b, x, d, 0, size - by)};
+        x = ac_make_concat(&n->b, part, 2, d);
     }
     return RESULT(x);
 }
@@ -292,11 +292,11 @@ int ac_tf_do_matrix_band_part(ac_tf_op *n)
         return ac_error(n->r->cx, n->b.at, E0104, "'%s' %s is not a matrix", x->name, ac_shape_str(n->r->cx, x));
     const int64_t dim[2] = {x->dim[x->rank - 2], x->dim[x->rank - 1]};
     if (dim[0] * dim[1] > 1 << 24)
-        return ac_build_cannot(&n->b, "its matrices have more than 2^24 elements");
+        return ac_cannot(&n->b, "its matrices have more than 2^24 elements");
     uint8_t *keep = ac_alloc(n->r->cx->region, (uint64_t)(dim[0] * dim[1]) + 1);
     for (int64_t i = 0; i < dim[0]; i++)
         for (int64_t k = 0; k < dim[1]; k++)
             keep[i * dim[1] + k] = (lower < 0 || (double)(i - k) <= lower) && (upper < 0 || (double)(k - i) <= upper);
     ac_tensor *mask = ac_tensor_const(n->r->g, n->node->name, AC_BOOL, 2, dim, keep);
-    return RESULT(ac_build_select(&n->b, mask, x, ac_build_number(&n->b, x->dtype, 0)));
+    return RESULT(ac_make_select(&n->b, mask, x, ac_make_number(&n->b, x->dtype, 0)));
 }

@@ -36,11 +36,11 @@ static int check_inputs(ac_tf_op *n)
     AC_TRY(ac_operand_count(&n->b, row, n->n_in, "operands"));
     for (int32_t i = 0; i < n->n_in && !(row->flags & TF_ANY); i++)
         if (!n->t[i])
-            return ac_build_cannot(&n->b,
-                                   n->in[i].kind == AC_TF_RANDOM     ? "it computes with random numbers"
-                                   : n->in[i].kind == AC_TF_VARIABLE ? "its input %d is a variable"
-                                                                     : "its input %d is an array of tensors",
-                                   i);
+            return ac_cannot(&n->b,
+                             n->in[i].kind == AC_TF_RANDOM     ? "it computes with random numbers"
+                             : n->in[i].kind == AC_TF_VARIABLE ? "its input %d is a variable"
+                                                               : "its input %d is an array of tensors",
+                             i);
     return AC_OK;
 }
 
@@ -76,18 +76,18 @@ static int check_attrs(ac_tf_op *n)
     const ac_tf_node *m = n->node;
     for (int32_t i = 0; i < m->n_attr; i++)
         if (!m->attr[i].used && !is_hint(m->attr[i].name))
-            return ac_build_cannot(&n->b, "its attribute '%s' has no meaning to arenac", m->attr[i].name);
+            return ac_cannot(&n->b, "its attribute '%s' has no meaning to arenac", m->attr[i].name);
     return AC_OK;
 }
 
 int ac_tf_op_run(ac_tf_op *n)
 {
-    const ac_said before = ac_build_said(&n->b);
+    const ac_said before = ac_said_now(&n->b);
     n->first = n->r->g->tensor.n;
     AC_TRY(check_inputs(n));
     if (n->row->flags & TF_HALF)
         AC_TRY(ac_operand_widen(&n->b, n->t, n->n_in, &n->half));
-    AC_TRY(ac_build_outcome(&n->b, before, ((ac_tf_fn *)n->row->run)(n)));
+    AC_TRY(ac_said_outcome(&n->b, before, ((ac_tf_fn *)n->row->run)(n)));
     return check_attrs(n);
 }
 
@@ -105,7 +105,7 @@ int ac_tf_axes(ac_tf_op *n, int32_t i, int32_t rank, uint32_t *mask)
     AC_TRY(ac_operand_values(&n->b, &n->t[i], &list));
     for (int32_t k = 0; k < list.n; k++) {
         int32_t axis;
-        AC_TRY(ac_build_axis(&n->b, list.v[k], rank, &axis));
+        AC_TRY(ac_operand_axis(&n->b, list.v[k], rank, &axis));
         *mask |= 1u << axis;
     }
     return AC_OK;
@@ -131,6 +131,6 @@ int ac_tf_channels_first(ac_tf_op *n, bool *first)
     if (*first)
         n->r->reading->out.channels_first = true;
     else if (strcmp(f, "NHWC") != 0 && strcmp(f, "NDHWC") != 0)
-        return ac_build_cannot(&n->b, "its data_format is '%s'", f);
+        return ac_cannot(&n->b, "its data_format is '%s'", f);
     return AC_OK;
 }

@@ -6,7 +6,7 @@
  *     int ac_tf_do_reciprocal(ac_tf_op *n)
  *     {
  *         ac_tensor *x = n->t[0];
- *         return ac_tf_result(n, 0, ac_build_2(&n->b, AC_OP_DIV, ac_build_number(&n->b, x->dtype, 1), x));
+ *         return ac_tf_result(n, 0, ac_make_2(&n->b, AC_OP_DIV, ac_make_number(&n->b, x->dtype, 1), x));
  *     }
  *
  * Before it is called the number of inputs has been checked against the row, all inputs are tensors (unless the row

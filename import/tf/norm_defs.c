@@ -5,10 +5,10 @@
 #include <math.h>
 #include <string.h>
 
-#define ADD(x, y)     ac_build_2(&n->b, AC_OP_ADD, x, y)
-#define SUB(x, y)     ac_build_2(&n->b, AC_OP_SUB, x, y)
-#define MUL(x, y)     ac_build_2(&n->b, AC_OP_MUL, x, y)
-#define MEAN(x, mask) ac_build_reduce(&n->b, AC_OP_MEAN, x, mask, true)
+#define ADD(x, y)     ac_make_2(&n->b, AC_OP_ADD, x, y)
+#define SUB(x, y)     ac_make_2(&n->b, AC_OP_SUB, x, y)
+#define MUL(x, y)     ac_make_2(&n->b, AC_OP_MUL, x, y)
+#define MEAN(x, mask) ac_make_reduce(&n->b, AC_OP_MEAN, x, mask, true)
 #define RESULT(t)     ac_tf_result(n, 0, t)
 
 /* Ours starts from the least finite value; of infinities only, the result is infinite. */
@@ -17,8 +17,8 @@ static ac_tensor *fix_extreme(ac_tf_op *n, ac_op op, ac_tensor *y)
     const double sign = op == AC_OP_REDUCE_MAX ? -1 : 1;
     if (!y || y->dtype != AC_F32 || (op != AC_OP_REDUCE_MAX && op != AC_OP_REDUCE_MIN))
         return y;
-    ac_tensor *end = ac_build_2(&n->b, AC_OP_EQUAL, y, ac_build_number(&n->b, AC_F32, sign * (double)FLT_MAX));
-    return ac_build_select(&n->b, end, ac_build_number(&n->b, AC_F32, sign * (double)INFINITY), y);
+    ac_tensor *end = ac_make_2(&n->b, AC_OP_EQUAL, y, ac_make_number(&n->b, AC_F32, sign * (double)FLT_MAX));
+    return ac_make_select(&n->b, end, ac_make_number(&n->b, AC_F32, sign * (double)INFINITY), y);
 }
 
 int ac_tf_do_reduce(ac_tf_op *n)
@@ -31,13 +31,13 @@ int ac_tf_do_reduce(ac_tf_op *n)
     AC_TRY(ac_tf_axes(n, 1, x->rank, &mask));
     for (int32_t d = 0; d < x->rank; d++)
         if (mask >> d & 1 && x->dim[d] == 0 && op != AC_OP_SUM && op != AC_OP_REDUCE_PROD)
-            return ac_build_cannot(&n->b, "it reduces a dimension of size 0");
+            return ac_cannot(&n->b, "it reduces a dimension of size 0");
     if (op == AC_OP_MEAN && ac_dtype_is_int(x->dtype))
-        return ac_build_cannot(&n->b, "its input is %s", ac_dtype_name(x->dtype));
-    x = euclid ? ac_build_1(&n->b, AC_OP_SQUARE, x) : x;
-    x = ac_build_reduce(&n->b, op, x, mask, keep);
+        return ac_cannot(&n->b, "its input is %s", ac_dtype_name(x->dtype));
+    x = euclid ? ac_make_1(&n->b, AC_OP_SQUARE, x) : x;
+    x = ac_make_reduce(&n->b, op, x, mask, keep);
     x = mask ? fix_extreme(n, op, x) : x;
-    return RESULT(euclid ? ac_build_1(&n->b, AC_OP_SQRT, x) : x);
+    return RESULT(euclid ? ac_make_1(&n->b, AC_OP_SQRT, x) : x);
 }
 
 int ac_tf_do_cumsum(ac_tf_op *n)
@@ -50,15 +50,15 @@ int ac_tf_do_cumsum(ac_tf_op *n)
     a.cumsum.exclusive = ac_tf_bool(n, "exclusive", false);
     a.cumsum.reverse = ac_tf_bool(n, "reverse", false);
     ac_tensor *in[] = {n->t[0],
-                       ac_build_reshape(&n->b, ac_build_cast(&n->b, ac_build_ints(&n->b, 1, &where), AC_I32), 0, NULL)};
-    return RESULT(ac_build_op(&n->b, n->row->op, in, 2, &a, AC_NONE));
+                       ac_make_reshape(&n->b, ac_make_cast(&n->b, ac_make_ints(&n->b, 1, &where), AC_I32), 0, NULL)};
+    return RESULT(ac_make_op(&n->b, n->row->op, in, 2, &a, AC_NONE));
 }
 
 int ac_tf_do_softmax(ac_tf_op *n)
 {
     if (!n->t[0]->rank)
         return ac_error(n->r->cx, n->b.at, E0104, "'%s' is a scalar", n->t[0]->name);
-    return RESULT(ac_build_1(&n->b, n->row->op, n->t[0]));
+    return RESULT(ac_make_1(&n->b, n->row->op, n->t[0]));
 }
 
 /* Along the channels, which are last. */
@@ -70,7 +70,7 @@ int ac_tf_do_lrn(ac_tf_op *n)
     a.lrn.bias = ac_tf_float(n, "bias", 1);
     a.lrn.alpha = ac_tf_float(n, "alpha", 1);
     a.lrn.beta = ac_tf_float(n, "beta", 0.5f);
-    return RESULT(ac_build_op(&n->b, AC_OP_LRN, n->t, 1, &a, AC_NONE));
+    return RESULT(ac_make_op(&n->b, AC_OP_LRN, n->t, 1, &a, AC_NONE));
 }
 
 /* ------------------------------------------------------------------ batch normalisation */
@@ -84,16 +84,16 @@ static ac_tensor *per_channel(ac_tf_op *n, ac_tensor *v, const ac_tensor *x, boo
     dim[0] = v->dim[0];
     for (int32_t d = 1; d < x->rank - 1; d++)
         dim[d] = 1;
-    return ac_build_reshape(&n->b, v, x->rank - 1, dim);
+    return ac_make_reshape(&n->b, v, x->rank - 1, dim);
 }
 
 /* x * m + (offset - mean * m) with m = scale / sqrt(variance + epsilon): two constants for each channel. */
 static ac_tensor *normalise(ac_tf_op *n, ac_tensor *x, ac_tensor *const v[4], double epsilon, bool first)
 {
-    ac_tensor *sum = ADD(v[3], ac_build_number(&n->b, AC_F32, epsilon));
-    ac_tensor *m = ac_build_1(&n->b, AC_OP_RSQRT, sum);
+    ac_tensor *sum = ADD(v[3], ac_make_number(&n->b, AC_F32, epsilon));
+    ac_tensor *m = ac_make_1(&n->b, AC_OP_RSQRT, sum);
     m = v[0] ? MUL(v[0], m) : m;
-    ac_tensor *shift = v[1] ? SUB(v[1], MUL(v[2], m)) : ac_build_1(&n->b, AC_OP_NEG, MUL(v[2], m));
+    ac_tensor *shift = v[1] ? SUB(v[1], MUL(v[2], m)) : ac_make_1(&n->b, AC_OP_NEG, MUL(v[2], m));
     shift = per_channel(n, shift, x, first);
     return ADD(MUL(x, per_channel(n, m, x, first)), shift);
 }
@@ -114,11 +114,11 @@ int ac_tf_do_fused_batch_norm(ac_tf_op *n)
     if (training) {
         const uint32_t mask = ((1u << x->rank) - 1) & ~(1u << at);
         ac_tensor *mean = MEAN(x, mask);
-        ac_tensor *var = MEAN(ac_build_2(&n->b, AC_OP_SQUARED_DIFFERENCE, x, mean), mask);
-        v[2] = ac_build_reshape(&n->b, mean, 1, &c);
-        v[3] = ac_build_reshape(&n->b, var, 1, &c);
+        ac_tensor *var = MEAN(ac_make_2(&n->b, AC_OP_SQUARED_DIFFERENCE, x, mean), mask);
+        v[2] = ac_make_reshape(&n->b, mean, 1, &c);
+        v[3] = ac_make_reshape(&n->b, var, 1, &c);
         if (n->n_out > 1 || factor != 1)
-            return ac_build_cannot(&n->b, "is_training is true, and its statistics are used");
+            return ac_cannot(&n->b, "is_training is true, and its statistics are used");
     }
     for (int32_t i = 0; i < 4; i++)
         if (!v[i] || v[i]->rank != 1 || v[i]->dim[0] != c)

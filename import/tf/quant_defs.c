@@ -28,7 +28,7 @@ static int quantise(ac_tf_op *n, const float *low, const float *high, int32_t ra
 {
     const int64_t bits = ac_tf_int(n, "num_bits", 8);
     const bool narrow = ac_tf_bool(n, "narrow_range", false);
-    ac_build *b = &n->b;
+    ac_maker *b = &n->b;
     if (bits < 2 || bits > 16)
         return ac_error(n->r->cx, b->at, E0103, "num_bits is %lld", (long long)bits);
     float *v[5];
@@ -47,11 +47,11 @@ static int quantise(ac_tf_op *n, const float *low, const float *high, int32_t ra
     }
     ac_tensor *c[5], *x = n->t[0];
     for (int32_t k = 0; k < 5; k++)
-        c[k] = ac_build_floats(b, rank, &count, v[k]);
-    x = ac_build_2(b, AC_OP_MAXIMUM, ac_build_2(b, AC_OP_MINIMUM, x, c[1]), c[0]);
-    x = ac_build_2(b, AC_OP_MUL, ac_build_2(b, AC_OP_SUB, x, c[0]), c[2]);
-    x = ac_build_1(b, AC_OP_FLOOR, ac_build_2(b, AC_OP_SUB, x, c[3]));
-    return RESULT(ac_build_2(b, AC_OP_MUL, x, c[4]));
+        c[k] = ac_make_floats(b, rank, &count, v[k]);
+    x = ac_make_2(b, AC_OP_MAXIMUM, ac_make_2(b, AC_OP_MINIMUM, x, c[1]), c[0]);
+    x = ac_make_2(b, AC_OP_MUL, ac_make_2(b, AC_OP_SUB, x, c[0]), c[2]);
+    x = ac_make_1(b, AC_OP_FLOOR, ac_make_2(b, AC_OP_SUB, x, c[3]));
+    return RESULT(ac_make_2(b, AC_OP_MUL, x, c[4]));
 }
 
 int ac_tf_do_fake_quant_args(ac_tf_op *n)

@@ -16,7 +16,7 @@ int ac_tf_do_random_uniform(ac_tf_op *n)
     (void)ac_tf_attr_of(n, "seed2");
     u->dtype = ac_tf_type(n, "dtype", AC_F32);
     if (u->dtype != AC_F32 || shape.n > AC_MAX_RANK)
-        return ac_build_cannot(&n->b, "it draws random numbers");
+        return ac_cannot(&n->b, "it draws random numbers");
     u->high = 1;
     u->rank = shape.n;
     memcpy(u->dim, shape.v, (size_t)shape.n * sizeof *shape.v);
@@ -47,7 +47,7 @@ static int arithmetic(ac_tf_op *n, int32_t u)
         y->low *= v;
         y->high *= v;
     } else {
-        return ac_build_cannot(&n->b, "it computes with random numbers");
+        return ac_cannot(&n->b, "it computes with random numbers");
     }
     n->out[0] = (ac_tf_value){.kind = AC_TF_RANDOM, .random = y};
     return AC_OK;
@@ -55,7 +55,7 @@ static int arithmetic(ac_tf_op *n, int32_t u)
 
 static int answer(ac_tf_op *n, const ac_tf_random *u, ac_tensor *t)
 {
-    return ac_tf_result(n, 0, ac_build_broadcast(&n->b, t, u->rank, u->dim));
+    return ac_tf_result(n, 0, ac_make_broadcast(&n->b, t, u->rank, u->dim));
 }
 
 /* A comparison of a random number (on the left) with a known one. */
@@ -65,19 +65,19 @@ static int compare(ac_tf_op *n)
     const bool or_equal = n->row->op == AC_OP_GREATER_EQUAL;
     double v = 0;
     if (u->plus || !n->t[1] || ac_tensor_count(n->t[1]) != 1)
-        return ac_build_cannot(&n->b, "it compares random numbers");
+        return ac_cannot(&n->b, "it compares random numbers");
     if (!ac_operand_known(&n->b, &n->t[1])) { /* a rate that is an input: 0 at inference */
         n->r->reading->late = true;
         ac_warn(n->r->cx, n->b.at, W0001, "dropout: '%s' is taken as 0; another value would draw random numbers",
                 n->t[1]->name);
-        return answer(n, u, ac_build_number(&n->b, AC_BOOL, 1));
+        return answer(n, u, ac_make_number(&n->b, AC_BOOL, 1));
     }
     AC_TRY(ac_operand_scalar(&n->b, &n->t[1], &v));
     if (or_equal ? u->low >= v : u->low > v)
-        return answer(n, u, ac_build_number(&n->b, AC_BOOL, 1));
+        return answer(n, u, ac_make_number(&n->b, AC_BOOL, 1));
     if (u->high <= v)
-        return answer(n, u, ac_build_number(&n->b, AC_BOOL, 0));
-    return ac_build_cannot(&n->b, "it compares random numbers from %g to %g with %g", u->low, u->high, v);
+        return answer(n, u, ac_make_number(&n->b, AC_BOOL, 0));
+    return ac_cannot(&n->b, "it compares random numbers from %g to %g with %g", u->low, u->high, v);
 }
 
 static int round_down(ac_tf_op *n)
@@ -85,16 +85,16 @@ static int round_down(ac_tf_op *n)
     const ac_tf_random *u = n->in[0].random;
     const double low = floor(u->low);
     if (!(u->high <= low + 1))
-        return ac_build_cannot(&n->b, "it rounds random numbers from %g to %g", u->low, u->high);
+        return ac_cannot(&n->b, "it rounds random numbers from %g to %g", u->low, u->high);
     if (!u->plus)
-        return answer(n, u, ac_build_number(&n->b, u->dtype, low));
+        return answer(n, u, ac_make_number(&n->b, u->dtype, low));
     if (low != 0)
-        return ac_build_cannot(&n->b, "it rounds random numbers");
+        return ac_cannot(&n->b, "it rounds random numbers");
     /* floor(keep + u) is keep when that is a whole number: 1 at inference */
     n->r->reading->late = true;
     ac_warn(n->r->cx, n->b.at, W0001, "dropout: '%s' is taken as 1; below that, random numbers would be drawn",
             u->plus->name);
-    return answer(n, u, ac_build_1(&n->b, AC_OP_FLOOR, ac_build_reshape(&n->b, u->plus, 0, NULL)));
+    return answer(n, u, ac_make_1(&n->b, AC_OP_FLOOR, ac_make_reshape(&n->b, u->plus, 0, NULL)));
 }
 
 /* An operator that may get random numbers; any other refuses them (nodedefs.c). */
@@ -104,15 +104,15 @@ int ac_tf_do_binary_random(ac_tf_op *n)
     if (!a && !b && n->t[0] && n->t[1])
         return ac_tf_do_binary(n);
     if (a == b || n->in[0].kind == AC_TF_LIST || n->in[1].kind == AC_TF_LIST)
-        return ac_build_cannot(&n->b, "it computes with random numbers or arrays");
+        return ac_cannot(&n->b, "it computes with random numbers or arrays");
     if (n->row->op != AC_OP_GREATER && n->row->op != AC_OP_GREATER_EQUAL)
         return arithmetic(n, a ? 0 : 1);
-    return a ? compare(n) : ac_build_cannot(&n->b, "it compares random numbers");
+    return a ? compare(n) : ac_cannot(&n->b, "it compares random numbers");
 }
 
 int ac_tf_do_floor(ac_tf_op *n)
 {
     if (n->in[0].kind == AC_TF_RANDOM)
         return round_down(n);
-    return n->t[0] ? ac_tf_do_unary(n) : ac_build_cannot(&n->b, "its input is an array");
+    return n->t[0] ? ac_tf_do_unary(n) : ac_cannot(&n->b, "its input is an array");
 }

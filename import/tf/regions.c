@@ -1,4 +1,5 @@
 /* regions.c - branches of v1 as branches of an IF; see regions.h. */
+#include "import/build/counted.h"
 #include "import/tf/regions.h"
 #include "import/build/flow/sub_graphs.h"
 
@@ -56,7 +57,7 @@ static bool is_inside(const ac_tf *r, const ac_node *n, const ac_tensor *key, ui
 
 static void complete(ac_tf *r, region *x)
 {
-    ac_build b = {.cx = r->cx, .g = r->g, .reading = r->reading};
+    ac_maker b = ac_reading_maker(r->reading, r->g, NULL, (ac_place){0});
     for (int32_t k = 0; k < 2; k++) {
         const int32_t number = ac_sub_add(&b, &x->side[k].s, &x->captured);
         *(k ? &x->node->attrs.flow.second : &x->node->attrs.flow.first) = number;

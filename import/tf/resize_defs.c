@@ -1,6 +1,6 @@
 /* resize_defs.c - images made larger or smaller: ResizeBilinear and ResizeNearestNeighbor are ours; what else is
  * linear in the pixels is a product with a constant matrix along each dimension. */
-#include "import/build/compose_resize.h"
+#include "ir/make/compose_math.h"
 #include "import/tf/nodedefs.h"
 
 #include <math.h>
@@ -31,8 +31,8 @@ int ac_tf_do_resize(ac_tf_op *n)
     a.resize.align_corners = ac_tf_bool(n, "align_corners", false);
     a.resize.half_pixel_centers = ac_tf_bool(n, "half_pixel_centers", false);
     a.resize.size = size;
-    x = near ? x : ac_build_cast(&n->b, x, AC_F32);
-    return RESULT(x ? ac_build_op(&n->b, n->row->op, &x, 1, &a, AC_NONE) : NULL);
+    x = near ? x : ac_make_cast(&n->b, x, AC_F32);
+    return RESULT(x ? ac_make_op(&n->b, n->row->op, &x, 1, &a, AC_NONE) : NULL);
 }
 
 /* Keys' cubic. With half-pixel centres a is -0.5, and pixels outside of the image have no weight; else -0.75, and they
@@ -82,7 +82,7 @@ static void area_row(int64_t o, int64_t in, int64_t out, bool corners, float *ro
 
 int ac_tf_do_resize_matrix(ac_tf_op *n)
 {
-    ac_tensor *x = ac_build_cast(&n->b, n->t[0], AC_F32);
+    ac_tensor *x = ac_make_cast(&n->b, n->t[0], AC_F32);
     ac_ints size;
     const bool corners = ac_tf_bool(n, "align_corners", false), half = ac_tf_bool(n, "half_pixel_centers", false);
     const bool area = n->node->op[6] == 'A'; /* ResizeArea */
@@ -90,7 +90,7 @@ int ac_tf_do_resize_matrix(ac_tf_op *n)
     for (int32_t d = 1; x && d < 3; d++) {
         const int64_t in = x->dim[d], out = size.v[d - 1];
         if (in > (1 << 24) / out)
-            return ac_build_cannot(&n->b, "it resizes %lld pixels to %lld", (long long)in, (long long)out);
+            return ac_cannot(&n->b, "it resizes %lld pixels to %lld", (long long)in, (long long)out);
         float *m = AC_NEW_N(n->r->cx->region, float, out *in + 1);
         for (int64_t o = 0; o < out; o++) {
             if (area)
@@ -98,7 +98,7 @@ int ac_tf_do_resize_matrix(ac_tf_op *n)
             else
                 cubic_row(o, in, out, corners, half, m + o * in);
         }
-        x = ac_build_resample(&n->b, x, d, out, m);
+        x = ac_make_resample(&n->b, x, d, out, m);
     }
     return RESULT(x);
 }

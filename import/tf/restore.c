@@ -1,4 +1,5 @@
 /* restore.c - which entry of the checkpoint is restored into which variable; see variables.h. */
+#include "import/build/counted.h"
 #include "import/tf/variables.h"
 
 #include <string.h>
@@ -127,7 +128,7 @@ ac_tf_body *ac_tf_called(ac_tf *r, ac_tf_node *m)
         return m->function;
     const ac_tf_call call = {.r = r};
     ac_tf_op n = {.r = r, .call = (ac_tf_call *)(uintptr_t)&call, .node = m};
-    n.b = (ac_build){.cx = r->cx, .g = r->g, .name = m->name, .base = m->name, .at = m->at, .reading = r->reading};
+    n.b = ac_reading_maker(r->reading, r->g, m->name, m->at);
     return ac_tf_attrs(r, m) == AC_OK ? ac_tf_func(&n, "f") : NULL;
 }
 

@@ -1,5 +1,6 @@
 /* run_defs.c - a body is run: each node takes the values of its inputs and leaves its own. What is not needed in any
  * case, because its branch is not taken, is dead and makes nothing. */
+#include "import/build/counted.h"
 #include "import/tf/nodedefs.h"
 #include "import/tf/regions.h"
 
@@ -135,7 +136,7 @@ int ac_tf_node_run(ac_tf_call *c, int32_t node)
         c->value[node] = AC_NEW_N(r->cx->region, ac_tf_value, m->n_out);
     ac_tf_op *n = AC_NEW(r->cx->region, ac_tf_op); /* functions keep it as their caller */
     *n = (ac_tf_op){.r = r, .call = c, .node = m, .row = m->row, .out = c->value[node], .n_out = m->n_out};
-    n->b = (ac_build){.cx = r->cx, .g = r->g, .name = m->name, .base = m->name, .at = m->at, .reading = r->reading};
+    n->b = ac_reading_maker(r->reading, r->g, m->name, m->at);
     if (!strcmp(m->op, "Exit")) { /* set by its loop */
         if (n->out->kind == AC_TF_NONE)
             (void)ac_tf_frame_run(n, c->body->node.item[m->in[0].node].frame);
@@ -148,7 +149,7 @@ int ac_tf_node_run(ac_tf_call *c, int32_t node)
     int rc = run_op(n, &s);
     for (int32_t i = 0; rc == AC_OK && i < n->n_out && n->row; i++)
         if (n->out[i].kind == AC_TF_NONE)
-            rc = ac_build_cannot(&n->b, "its result %d is used", i);
+            rc = ac_cannot(&n->b, "its result %d is used", i);
     if (rc != AC_OK)
         ac_tf_all_results(n, AC_TF_BROKEN);
     return rc;

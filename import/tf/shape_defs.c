@@ -11,7 +11,7 @@
 /* Numbers as a constant of another integer type. */
 static ac_tensor *ints_of(ac_tf_op *n, ac_dtype type, int64_t count, const int64_t *v)
 {
-    return type == AC_NONE ? NULL : ac_build_cast(&n->b, ac_build_ints(&n->b, count, v), type);
+    return type == AC_NONE ? NULL : ac_make_cast(&n->b, ac_make_ints(&n->b, count, v), type);
 }
 
 /* Constants. */
@@ -24,7 +24,7 @@ int ac_tf_do_const(ac_tf_op *n)
     if (!a || !a->tensor.p)
         return ac_error(n->r->cx, n->b.at, E0103, "the constant has no value");
     ac_tensor *t = ac_tf_tensor(n->r, a->tensor, n->node->name, n->b.at, &refused);
-    return refused ? ac_build_cannot(&n->b, "%s", refused) : RESULT(t);
+    return refused ? ac_cannot(&n->b, "%s", refused) : RESULT(t);
 }
 
 int ac_tf_do_fill(ac_tf_op *n)
@@ -32,8 +32,8 @@ int ac_tf_do_fill(ac_tf_op *n)
     ac_late_sizes s;
     (void)ac_tf_attr_of(n, "index_type");
     AC_TRY(ac_late_sizes_of(&n->b, &n->t[0], n->node->name, &s));
-    ac_tensor *in[] = {ac_build_ints(&n->b, s.n, s.dim), ac_build_reshape(&n->b, n->t[1], 0, NULL)};
-    return RESULT(ac_bounded(&n->b, ac_build_op(&n->b, AC_OP_FILL, in, 2, NULL, AC_NONE), s.count, s.at));
+    ac_tensor *in[] = {ac_make_ints(&n->b, s.n, s.dim), ac_make_reshape(&n->b, n->t[1], 0, NULL)};
+    return RESULT(ac_bounded(&n->b, ac_make_op(&n->b, AC_OP_FILL, in, 2, NULL, AC_NONE), s.count, s.at));
 }
 
 int ac_tf_do_range(ac_tf_op *n)
@@ -41,9 +41,8 @@ int ac_tf_do_range(ac_tf_op *n)
     ac_tensor *y = NULL;
     for (int32_t i = 0; i < 3; i++)
         if (ac_tensor_count(n->t[i]) != 1)
-            return ac_build_bad(&n->b, "'%s' is %s, expected one number", n->t[i]->name,
-                                ac_tensor_str(n->r->cx, n->t[i]));
-    AC_TRY(ac_build_range(&n->b, n->t, n->node->name, &y));
+            return ac_bad(&n->b, "'%s' is %s, expected one number", n->t[i]->name, ac_tensor_str(n->r->cx, n->t[i]));
+    AC_TRY(ac_make_range(&n->b, n->t, n->node->name, &y));
     return RESULT(y);
 }
 
@@ -54,14 +53,14 @@ int ac_tf_do_lin_space(ac_tf_op *n)
     for (int32_t i = 0; i < 3; i++)
         AC_TRY(ac_operand_scalar(&n->b, &n->t[i], &v[i]));
     if (!(v[2] >= 1 && v[2] <= MOST) || n->t[0]->dtype != AC_F32)
-        return ac_build_cannot(&n->b, "it makes %g numbers of type %s", v[2], ac_dtype_name(n->t[0]->dtype));
+        return ac_cannot(&n->b, "it makes %g numbers of type %s", v[2], ac_dtype_name(n->t[0]->dtype));
     const int64_t count = (int64_t)v[2];
     float *out = AC_NEW_N(n->r->cx->region, float, count);
     for (int64_t i = 0; i < count; i++)
         out[i] = (float)(count == 1 || i == 0 ? v[0]
                          : i == count - 1     ? v[1]
                                               : v[0] + (v[1] - v[0]) * (double)i / (double)(count - 1));
-    return RESULT(ac_build_floats(&n->b, 1, &count, out));
+    return RESULT(ac_make_floats(&n->b, 1, &count, out));
 }
 
 /* Shapes as data. */
@@ -72,20 +71,20 @@ int ac_tf_do_shape(ac_tf_op *n)
     for (int32_t i = 0; i < n->n_in && i < n->n_out; i++)
         AC_TRY(ac_tf_result(
             n, i,
-            type == AC_NONE ? NULL : ac_build_cast(&n->b, ac_build_extents(&n->b, n->t[i], 0, n->t[i]->rank), type)));
+            type == AC_NONE ? NULL : ac_make_cast(&n->b, ac_make_extents(&n->b, n->t[i], 0, n->t[i]->rank), type)));
     return AC_OK;
 }
 
 int ac_tf_do_size(ac_tf_op *n)
 {
     const ac_dtype type = ac_tf_type(n, "out_type", AC_I32);
-    return RESULT(type == AC_NONE ? NULL : ac_build_cast(&n->b, ac_build_counted_size(&n->b, n->t[0]), type));
+    return RESULT(type == AC_NONE ? NULL : ac_make_cast(&n->b, ac_make_counted_size(&n->b, n->t[0]), type));
 }
 
 int ac_tf_do_rank(ac_tf_op *n)
 {
     const int64_t rank = n->t[0]->rank;
-    return RESULT(ac_build_reshape(&n->b, ints_of(n, AC_I32, 1, &rank), 0, NULL));
+    return RESULT(ac_make_reshape(&n->b, ints_of(n, AC_I32, 1, &rank), 0, NULL));
 }
 
 int ac_tf_do_broadcast_args(ac_tf_op *n)
@@ -96,7 +95,7 @@ int ac_tf_do_broadcast_args(ac_tf_op *n)
     AC_TRY(ac_operand_values(&n->b, &n->t[1], &y));
     const int32_t rank = x.n > y.n ? x.n : y.n;
     if (rank > AC_MAX_RANK)
-        return ac_build_cannot(&n->b, "a shape has %d dimensions; arenac handles up to 8", rank);
+        return ac_cannot(&n->b, "a shape has %d dimensions; arenac handles up to 8", rank);
     for (int32_t d = 0; d < rank; d++) {
         const int32_t i = d - (rank - x.n), k = d - (rank - y.n);
         const int64_t a = i < 0 ? 1 : x.v[i], b = k < 0 ? 1 : y.v[k];
@@ -149,13 +148,13 @@ int ac_tf_do_reshape(ac_tf_op *n)
     ac_ints shape;
     ac_tensor *y;
     if (ac_is_count(&n->b, n->t[1]) || (n->t[0]->count && !ac_operand_known(&n->b, &n->t[1]))) {
-        AC_TRY(ac_build_late_reshape(&n->b, n->t[0], &n->t[1], false, &y));
+        AC_TRY(ac_make_late_reshape(&n->b, n->t[0], &n->t[1], false, &y));
         return RESULT(y);
     }
     AC_TRY(ac_operand_values(&n->b, &n->t[1], &shape));
     if (shape.n > AC_MAX_RANK)
-        return ac_build_cannot(&n->b, "the new shape has %d dimensions; arenac handles up to 8", shape.n);
-    return RESULT(ac_build_reshape(&n->b, n->t[0], shape.n, shape.v));
+        return ac_cannot(&n->b, "the new shape has %d dimensions; arenac handles up to 8", shape.n);
+    return RESULT(ac_make_reshape(&n->b, n->t[0], shape.n, shape.v));
 }
 
 int ac_tf_do_squeeze(ac_tf_op *n)
@@ -170,7 +169,7 @@ int ac_tf_do_squeeze(ac_tf_op *n)
     axes = axes.n ? axes : older;
     for (int32_t i = 0; i < axes.n; i++) {
         int32_t d;
-        AC_TRY(ac_build_axis(&n->b, axes.v[i], x->rank, &d));
+        AC_TRY(ac_operand_axis(&n->b, axes.v[i], x->rank, &d));
         if (x->dim[d] != 1)
             return ac_error(n->r->cx, n->b.at, E0104, "dimension %d of '%s' %s is not 1", d, x->name,
                             ac_shape_str(n->r->cx, x));
@@ -179,7 +178,7 @@ int ac_tf_do_squeeze(ac_tf_op *n)
     for (int32_t d = 0; d < x->rank; d++)
         if (axes.n ? !(mask >> d & 1) : x->dim[d] != 1)
             dim[rank++] = x->dim[d];
-    return RESULT(ac_build_reshape(&n->b, x, rank, dim));
+    return RESULT(ac_make_reshape(&n->b, x, rank, dim));
 }
 
 int ac_tf_do_expand_dims(ac_tf_op *n)
@@ -189,10 +188,10 @@ int ac_tf_do_expand_dims(ac_tf_op *n)
     int32_t axis;
     AC_TRY(ac_tf_axis(n, 1, x->rank + 1, &axis));
     if (x->rank == AC_MAX_RANK)
-        return ac_build_cannot(&n->b, "the result has more than 8 dimensions");
+        return ac_cannot(&n->b, "the result has more than 8 dimensions");
     for (int32_t d = 0, from = 0; d <= x->rank; d++)
         dim[d] = d == axis ? 1 : x->dim[from++];
-    return RESULT(ac_build_reshape(&n->b, x, x->rank + 1, dim));
+    return RESULT(ac_make_reshape(&n->b, x, x->rank + 1, dim));
 }
 
 int ac_tf_do_ensure_shape(ac_tf_op *n)
@@ -203,7 +202,7 @@ int ac_tf_do_ensure_shape(ac_tf_op *n)
     int32_t rank = -1;
     int64_t dim[AC_MAX_RANK];
     if (a && ac_tf_shape(&n->r->pb, a->shape, &rank, dim, &refused) != AC_OK)
-        return refused ? ac_build_cannot(&n->b, "%s", refused) : AC_FAIL;
+        return refused ? ac_cannot(&n->b, "%s", refused) : AC_FAIL;
     bool fits = rank < 0 || rank == x->rank;
     for (int32_t d = 0; fits && d < rank; d++)
         fits = dim[d] < 0 || dim[d] == x->dim[d];
@@ -220,5 +219,5 @@ int ac_tf_do_bitcast(ac_tf_op *n)
         return AC_FAIL;
     return to == n->t[0]->dtype
                ? RESULT(n->t[0])
-               : ac_build_cannot(&n->b, "it reads %s as %s", ac_dtype_name(n->t[0]->dtype), ac_dtype_name(to));
+               : ac_cannot(&n->b, "it reads %s as %s", ac_dtype_name(n->t[0]->dtype), ac_dtype_name(to));
 }

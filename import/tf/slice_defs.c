@@ -5,7 +5,7 @@
 int ac_tf_do_slice(ac_tf_op *n)
 {
     ac_tensor *y;
-    AC_TRY(ac_build_slice_of(&n->b, n->t, n->node->name, &y));
+    AC_TRY(ac_make_slice_of(&n->b, n->t, n->node->name, &y));
     return ac_tf_result(n, 0, y);
 }
 
@@ -19,6 +19,6 @@ int ac_tf_do_strided_slice(ac_tf_op *n)
                                     .new_axis = (int32_t)ac_tf_int(n, "new_axis_mask", 0),
                                     .shrink = (int32_t)shrink};
     ac_tensor *y;
-    AC_TRY(ac_build_strided_of(&n->b, n->t, masks, n->node->name, &y));
+    AC_TRY(ac_make_strided_of(&n->b, n->t, masks, n->node->name, &y));
     return ac_tf_result(n, 0, y);
 }

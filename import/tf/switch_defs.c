@@ -28,7 +28,7 @@ int ac_tf_switch_run(ac_tf_op *n)
         return AC_OK;
     }
     if (count < 2 || count > MOST_WAYS)
-        return ac_build_cannot(&n->b, "it has %lld results, and data decides which one is there", (long long)count);
+        return ac_cannot(&n->b, "it has %lld results, and data decides which one is there", (long long)count);
     const ac_tf_guard *outer = n->in[0].guard, *other = n->in[1].guard; /* what decides may come from a branch, too */
     outer = other && (!outer || other->depth > outer->depth) ? other : outer;
     for (int32_t k = 0; k < n->n_out && k < count; k++) {
@@ -47,23 +47,23 @@ int ac_tf_switch_run(ac_tf_op *n)
 /* Is a value there whose key, `by->key`, sends it by one of `mask`? A bool scalar. NULL: reported. */
 static ac_tensor *is_sent(ac_tf_op *n, const ac_tf_guard *by, uint64_t mask)
 {
-    ac_tensor *t = ac_build_reshape(&n->b, (ac_tensor *)(uintptr_t)by->key, 0, NULL), *any = NULL;
+    ac_tensor *t = ac_make_reshape(&n->b, (ac_tensor *)(uintptr_t)by->key, 0, NULL), *any = NULL;
     if (t && by->count == 2) {
         if (t->dtype != AC_BOOL)
-            t = ac_build_2(&n->b, AC_OP_NOT_EQUAL, t, ac_build_number(&n->b, t->dtype, 0));
-        return mask == 2 ? t : t ? ac_build_1(&n->b, AC_OP_LOGICAL_NOT, t) : NULL;
+            t = ac_make_2(&n->b, AC_OP_NOT_EQUAL, t, ac_make_number(&n->b, t->dtype, 0));
+        return mask == 2 ? t : t ? ac_make_1(&n->b, AC_OP_LOGICAL_NOT, t) : NULL;
     }
     for (int32_t k = 0; t && k < by->count; k++) {
         if (!(mask >> k & 1))
             continue;
-        ac_tensor *last = ac_build_number(&n->b, t->dtype, by->count - 1), *c;
+        ac_tensor *last = ac_make_number(&n->b, t->dtype, by->count - 1), *c;
         if (k < by->count - 1)
-            c = ac_build_2(&n->b, AC_OP_EQUAL, t, ac_build_number(&n->b, t->dtype, k));
+            c = ac_make_2(&n->b, AC_OP_EQUAL, t, ac_make_number(&n->b, t->dtype, k));
         else {
-            ac_tensor *below = ac_build_2(&n->b, AC_OP_LESS, t, ac_build_number(&n->b, t->dtype, 0));
-            c = ac_build_2(&n->b, AC_OP_LOGICAL_OR, ac_build_2(&n->b, AC_OP_GREATER_EQUAL, t, last), below);
+            ac_tensor *below = ac_make_2(&n->b, AC_OP_LESS, t, ac_make_number(&n->b, t->dtype, 0));
+            c = ac_make_2(&n->b, AC_OP_LOGICAL_OR, ac_make_2(&n->b, AC_OP_GREATER_EQUAL, t, last), below);
         }
-        any = any ? ac_build_2(&n->b, AC_OP_LOGICAL_OR, any, c) : c;
+        any = any ? ac_make_2(&n->b, AC_OP_LOGICAL_OR, any, c) : c;
     }
     return any;
 }
@@ -98,7 +98,7 @@ static int join(ac_tf_op *n, const ac_tf_guard *by, const way *a, const way *b, 
         return AC_OK;
     const bool lists = x->kind == AC_TF_LIST && y->kind == AC_TF_LIST && x->list->n == y->list->n;
     if (x->kind != y->kind || (x->kind != AC_TF_TENSOR && !lists))
-        return ac_build_cannot(&n->b, "its branches, chosen from at run time, leave different arrays or variables");
+        return ac_cannot(&n->b, "its branches, chosen from at run time, leave different arrays or variables");
     ac_tensor *cond = is_sent(n, by, a->mask), *yes = tensor_of(n, x), *no = tensor_of(n, y);
     if (!cond || !yes || !no)
         return AC_FAIL;
@@ -134,14 +134,14 @@ int ac_tf_merge_run(ac_tf_op *n)
     if (count == 1) {
         n->out[0] = there[0].v;
         if (n->n_out > 1)
-            n->out[1] = (ac_tf_value){.kind = AC_TF_TENSOR, .t = ac_build_number(&n->b, AC_I32, there[0].at)};
+            n->out[1] = (ac_tf_value){.kind = AC_TF_TENSOR, .t = ac_make_number(&n->b, AC_I32, there[0].at)};
         return AC_OK;
     }
     for (int32_t i = 0; i < count; i++) {
         const ac_tf_guard *g = by ? ac_tf_guard_by(there[i].v.guard, by->key) : NULL;
         there[i].mask = g ? g->mask : 0;
         if ((!g && free >= 0) || all & there[i].mask)
-            return ac_build_cannot(&n->b, "the branches it merges do not come from one condition");
+            return ac_cannot(&n->b, "the branches it merges do not come from one condition");
         free = g ? free : i; /* one may hang on nothing that the condition sends */
         all |= there[i].mask;
     }
@@ -149,13 +149,13 @@ int ac_tf_merge_run(ac_tf_op *n)
     if (free >= 0)
         there[free].mask = every & ~all;
     else if (all != every)
-        return ac_build_cannot(&n->b, "the branches it merges do not come from one condition");
+        return ac_cannot(&n->b, "the branches it merges do not come from one condition");
     way rest = there[count - 1], index = rest;
-    index.v = (ac_tf_value){.kind = AC_TF_TENSOR, .t = ac_build_number(&n->b, AC_I32, rest.at)};
+    index.v = (ac_tf_value){.kind = AC_TF_TENSOR, .t = ac_make_number(&n->b, AC_I32, rest.at)};
     for (int32_t i = count - 2; i >= 0; i--) {
         way number = there[i];
         ac_tf_guard *g = AC_NEW(n->r->cx->region, ac_tf_guard); /* of what is chosen from by the others */
-        number.v = (ac_tf_value){.kind = AC_TF_TENSOR, .t = ac_build_number(&n->b, AC_I32, there[i].at)};
+        number.v = (ac_tf_value){.kind = AC_TF_TENSOR, .t = ac_make_number(&n->b, AC_I32, there[i].at)};
         *g = *by;
         const int32_t nodes = n->r->g->node.n;
         AC_TRY(join(n, by, &there[i], &rest, &n->out[0]));

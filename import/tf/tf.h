@@ -31,7 +31,7 @@
  *     value     a tensor, a list of tensors, nothing     ac_tf_value
  *     op        one node in one run, for the adapters    ac_tf_op
  *
- * Canonical nodes are resolved as they are made (build.h). For that all dimensions of the inputs must be numbers
+ * Canonical nodes are resolved as they are made (maker.h). For that all dimensions of the inputs must be numbers
  * (reading.h).
  *
  * Two kinds of trouble are kept apart, as in onnx.h: a malformed file is reported where it is found, what is well
@@ -207,7 +207,7 @@ struct ac_tf_op {
     ac_tf_call *call;
     ac_tf_node *node;
     const ac_operator *row;
-    ac_build b;
+    ac_maker b;
     ac_tf_value *in; /* data inputs */
     ac_tensor **t;   /* those that are tensors; NULL: another kind */
     int32_t n_in;

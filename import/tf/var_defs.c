@@ -46,16 +46,16 @@ static int restore(ac_tf_op *n, ac_tf_variable *v)
     if (!v->key.p && r->objects_broken)
         return AC_FAIL;
     if (!v->key.p)
-        return ac_build_cannot(&n->b, "nothing restores it from the checkpoint");
+        return ac_cannot(&n->b, "nothing restores it from the checkpoint");
     if (v->sliced)
-        return ac_build_cannot(&n->b, "it is a slice of a larger variable: %s", v->sliced);
+        return ac_cannot(&n->b, "it is a slice of a larger variable: %s", v->sliced);
     ac_graph *const g = r->g;
     r->g = r->reading->g; /* the value is one for all graphs */
     v->t = ac_tf_bundle_tensor(r, r->bundle, v->key, n->node->name, n->b.at, &refused);
     r->g = g;
     if (v->t && check_declared(n, v->t, &refused) != AC_OK)
         v->t = NULL;
-    return refused ? ac_build_cannot(&n->b, "%s", refused) : v->t ? AC_OK : AC_FAIL;
+    return refused ? ac_cannot(&n->b, "%s", refused) : v->t ? AC_OK : AC_FAIL;
 }
 
 /* The variable of this node becomes its result: the handle, or its value. What is broken has been reported, once. */
@@ -91,7 +91,7 @@ static ac_tf_variable *variable_in(ac_tf_op *n)
 {
     ac_tf_variable *v = n->in[0].kind == AC_TF_VARIABLE ? n->in[0].variable : NULL;
     if (!v)
-        (void)ac_build_cannot(&n->b, "its input 0 is no variable");
+        (void)ac_cannot(&n->b, "its input 0 is no variable");
     else
         v->is_read = true;
     return v;
@@ -116,12 +116,12 @@ int ac_tf_do_resource_gather(ac_tf_op *n)
     if (!v || !n->t[1])
         return AC_FAIL;
     if (n->row->op == AC_OP_GATHER_ND)
-        return ac_tf_result(n, 0, ac_build_2(&n->b, AC_OP_GATHER_ND, v->t, n->t[1]));
+        return ac_tf_result(n, 0, ac_make_2(&n->b, AC_OP_GATHER_ND, v->t, n->t[1]));
     ac_attrs_init(AC_OP_GATHER, &a);
     a.gather.batch_dims = (int32_t)ac_tf_int(n, "batch_dims", 0);
     a.gather.axis = a.gather.batch_dims;
     ac_tensor *in[] = {v->t, n->t[1]};
-    return ac_tf_result(n, 0, ac_build_op(&n->b, AC_OP_GATHER, in, 2, &a, AC_NONE));
+    return ac_tf_result(n, 0, ac_make_op(&n->b, AC_OP_GATHER, in, 2, &a, AC_NONE));
 }
 
 int ac_tf_do_variable_shape(ac_tf_op *n)
@@ -130,12 +130,12 @@ int ac_tf_do_variable_shape(ac_tf_op *n)
     const ac_dtype type = ac_tf_type(n, "out_type", AC_I32);
     if (!v || type == AC_NONE)
         return AC_FAIL;
-    return ac_tf_result(n, 0, ac_build_cast(&n->b, ac_build_ints(&n->b, v->t->rank, v->t->dim), type));
+    return ac_tf_result(n, 0, ac_make_cast(&n->b, ac_make_ints(&n->b, v->t->rank, v->t->dim), type));
 }
 
 int ac_tf_do_is_initialized(ac_tf_op *n)
 {
-    return ac_tf_result(n, 0, ac_build_number(&n->b, AC_BOOL, 1));
+    return ac_tf_result(n, 0, ac_make_number(&n->b, AC_BOOL, 1));
 }
 
 /* ------------------------------------------------------------------ changes */
@@ -146,7 +146,7 @@ int ac_tf_do_assign_variable(ac_tf_op *n)
     ac_tf_variable *v = n->in[0].kind == AC_TF_VARIABLE ? n->in[0].variable : NULL;
     (void)ac_tf_attr_of(n, "dtype");
     if (!v)
-        return ac_build_cannot(&n->b, "its input 0 is no variable");
+        return ac_cannot(&n->b, "its input 0 is no variable");
     if (!v->assigned)
         v->assigned_at = n->b.at;
     v->assigned = true;

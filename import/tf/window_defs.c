@@ -19,13 +19,13 @@ typedef struct window {
 static ac_tensor *channels_last(ac_tf_op *n, ac_tensor *x, bool first)
 {
     static const int32_t PERM[2][AC_MAX_RANK] = {{0, 2, 3, 1}, {0, 2, 3, 4, 1}};
-    return first && x ? ac_build_transpose(&n->b, x, PERM[x->rank - 4]) : x;
+    return first && x ? ac_make_transpose(&n->b, x, PERM[x->rank - 4]) : x;
 }
 
 static ac_tensor *channels_back(ac_tf_op *n, ac_tensor *x, bool first)
 {
     static const int32_t PERM[2][AC_MAX_RANK] = {{0, 3, 1, 2}, {0, 4, 1, 2, 3}};
-    return first && x ? ac_build_transpose(&n->b, x, PERM[x->rank - 4]) : x;
+    return first && x ? ac_make_transpose(&n->b, x, PERM[x->rank - 4]) : x;
 }
 
 /* A list of one number for each dimension, those of batch and channels 1, into the last of v. */
@@ -42,7 +42,7 @@ static int spatial(ac_tf_op *n, const char *name, const ac_ints *list, const win
         if (k < 1 || k > INT32_MAX)
             return ac_error(n->r->cx, n->b.at, E0103, "%s is %" PRId64, name, k);
         if (plain && k != 1)
-            return ac_build_cannot(&n->b, "its %s along %s is %" PRId64, name, d ? "the channels" : "the batch", k);
+            return ac_cannot(&n->b, "its %s along %s is %" PRId64, name, d ? "the channels" : "the batch", k);
         if (!plain)
             v[SPATIAL - w->m + d - (w->first ? 2 : 1)] = k;
     }
@@ -112,7 +112,7 @@ static ac_tensor *convolve(ac_tf_op *n, ac_op op, const window *w, ac_tensor *x,
     ac_tensor *in[] = {channels_last(n, x, w->first), filter};
     ac_attrs_init(op, &a);
     conv_attrs(w, &a.conv);
-    return channels_back(n, ac_build_op(&n->b, op, in, 2, &a, AC_NONE), w->first);
+    return channels_back(n, ac_make_op(&n->b, op, in, 2, &a, AC_NONE), w->first);
 }
 
 /* The filter is [H,W,I,O]; with I fewer than the channels there are groups. */
@@ -129,7 +129,7 @@ int ac_tf_do_conv(ac_tf_op *n)
                         channels, x->name, f->name, ac_shape_str(n->r->cx, f));
     if (channels > inner && inner == 1)
         return RESULT(convolve(n, AC_OP_DEPTHWISE_CONV_2D, &w, x,
-                               ac_build_reshape(&n->b, f, 4, (int64_t[]){1, f->dim[0], f->dim[1], f->dim[3]})));
+                               ac_make_reshape(&n->b, f, 4, (int64_t[]){1, f->dim[0], f->dim[1], f->dim[3]})));
     return RESULT(convolve(n, AC_OP_CONV_2D, &w, x, ac_tf_weights(n, f, OHWI)));
 }
 
@@ -143,7 +143,7 @@ int ac_tf_do_depthwise(ac_tf_op *n)
     if (f->dim[2] != x->dim[w.first ? 1 : 3])
         return ac_error(n->r->cx, n->b.at, E0104, "the channels of '%s' do not fit the filter '%s' %s", x->name,
                         f->name, ac_shape_str(n->r->cx, f));
-    f = ac_build_reshape(&n->b, f, 4, (int64_t[]){1, f->dim[0], f->dim[1], f->dim[2] * f->dim[3]});
+    f = ac_make_reshape(&n->b, f, 4, (int64_t[]){1, f->dim[0], f->dim[1], f->dim[2] * f->dim[3]});
     return RESULT(convolve(n, AC_OP_DEPTHWISE_CONV_2D, &w, x, f));
 }
 
@@ -162,7 +162,7 @@ int ac_tf_do_conv_transpose(ac_tf_op *n)
     if (size.n != 4 && size.n != 2)
         return ac_error(n->r->cx, n->b.at, E0104, "the size of its result has %d numbers", size.n);
     if (w.dil[1] != 1 || w.dil[2] != 1)
-        return ac_build_cannot(&n->b, "its dilation is not 1");
+        return ac_cannot(&n->b, "its dilation is not 1");
     out[0] = x->dim[0];
     out[1] = size.v[size.n == 2 ? 0 : w.first ? 2 : 1];
     out[2] = size.v[size.n == 2 ? 1 : w.first ? 3 : 2];
@@ -172,8 +172,8 @@ int ac_tf_do_conv_transpose(ac_tf_op *n)
                         ac_shape_str(n->r->cx, f));
     ac_attrs_init(AC_OP_TRANSPOSE_CONV, &a);
     conv_attrs(&w, &a.conv);
-    ac_tensor *in[] = {ac_build_ints(&n->b, 4, out), ac_tf_weights(n, f, OHWI), channels_last(n, x, w.first)};
-    return RESULT(channels_back(n, ac_build_op(&n->b, AC_OP_TRANSPOSE_CONV, in, 3, &a, AC_NONE), w.first));
+    ac_tensor *in[] = {ac_make_ints(&n->b, 4, out), ac_tf_weights(n, f, OHWI), channels_last(n, x, w.first)};
+    return RESULT(channels_back(n, ac_make_op(&n->b, AC_OP_TRANSPOSE_CONV, in, 3, &a, AC_NONE), w.first));
 }
 
 int ac_tf_do_conv_3d(ac_tf_op *n)
@@ -184,7 +184,7 @@ int ac_tf_do_conv_3d(ac_tf_op *n)
     AC_TRY(check_filter(n, x, f, 5));
     AC_TRY(open_window(n, x, 3, &w));
     if (w.padding == AC_PAD_EXPLICIT || f->dim[3] != x->dim[w.first ? 1 : 4])
-        return ac_build_cannot(&n->b, "it has explicit pads or groups");
+        return ac_cannot(&n->b, "it has explicit pads or groups");
     ac_attrs_init(AC_OP_CONV_3D, &a);
     a.conv3d.stride_d = (int32_t)w.stride[0];
     a.conv3d.stride_h = (int32_t)w.stride[1];
@@ -194,7 +194,7 @@ int ac_tf_do_conv_3d(ac_tf_op *n)
     a.conv3d.dilation_w = (int32_t)w.dil[2];
     a.conv3d.padding = w.padding;
     ac_tensor *in[] = {channels_last(n, x, w.first), f};
-    return RESULT(channels_back(n, ac_build_op(&n->b, AC_OP_CONV_3D, in, 2, &a, AC_NONE), w.first));
+    return RESULT(channels_back(n, ac_make_op(&n->b, AC_OP_CONV_3D, in, 2, &a, AC_NONE), w.first));
 }
 
 /* ------------------------------------------------------------------ pools */
@@ -212,7 +212,7 @@ static ac_tensor *pool(ac_tf_op *n, ac_tensor *x, const window *w, int32_t from)
     a.pool.pad_b = (int32_t)w->after[1];
     a.pool.pad_l = (int32_t)w->before[2];
     a.pool.pad_r = (int32_t)w->after[2];
-    return x ? ac_build_op(&n->b, n->row->op, &x, 1, &a, AC_NONE) : NULL;
+    return x ? ac_make_op(&n->b, n->row->op, &x, 1, &a, AC_NONE) : NULL;
 }
 
 /* [N,D,H,W,C]: first over the planes, then over the depth. The number of elements in a window is a product of the
@@ -221,15 +221,15 @@ static ac_tensor *pool_3d(ac_tf_op *n, ac_tensor *x, const window *w)
 {
     window depth = *w;
     const int64_t batch = x->dim[0], deep = x->dim[1], c = x->dim[4];
-    x = pool(n, ac_build_reshape(&n->b, x, 4, (int64_t[]){batch * deep, x->dim[2], x->dim[3], c}), w, 1);
+    x = pool(n, ac_make_reshape(&n->b, x, 4, (int64_t[]){batch * deep, x->dim[2], x->dim[3], c}), w, 1);
     if (!x)
         return NULL;
     const int64_t h = x->dim[1], v = x->dim[2];
     depth.kernel[1] = w->kernel[0];
     depth.stride[1] = w->stride[0];
     depth.kernel[2] = depth.stride[2] = 1;
-    x = pool(n, ac_build_reshape(&n->b, x, 4, (int64_t[]){batch, deep, h * v, c}), &depth, 1);
-    return x ? ac_build_reshape(&n->b, x, 5, (int64_t[]){batch, x->dim[1], h, v, c}) : NULL;
+    x = pool(n, ac_make_reshape(&n->b, x, 4, (int64_t[]){batch, deep, h * v, c}), &depth, 1);
+    return x ? ac_make_reshape(&n->b, x, 5, (int64_t[]){batch, x->dim[1], h, v, c}) : NULL;
 }
 
 /* ksize and strides are attributes; of MaxPoolV2 inputs. Results other than the first are not made. */
@@ -271,7 +271,7 @@ int ac_tf_do_block(ac_tf_op *n)
     ac_attrs_init(n->row->op, &a);
     a.block.block = (int32_t)b;
     x = channels_last(n, x, first);
-    return RESULT(channels_back(n, x ? ac_build_op(&n->b, n->row->op, &x, 1, &a, AC_NONE) : NULL, first));
+    return RESULT(channels_back(n, x ? ac_make_op(&n->b, n->row->op, &x, 1, &a, AC_NONE) : NULL, first));
 }
 
 /* SpaceToBatchND(x, block, pads); the older form has one block size and [2,2] pads. */
@@ -286,9 +286,9 @@ int ac_tf_do_space_batch(ac_tf_op *n)
     if (pads.n != 2 * block.n)
         return ac_error(n->r->cx, n->b.at, E0104, "%d blocks, but %d pads", block.n, pads.n);
     const int64_t dim[2] = {block.n, 2};
-    ac_tensor *in[] = {n->t[0], ac_build_ints(&n->b, block.n, block.v),
-                       ac_build_reshape(&n->b, ac_build_ints(&n->b, pads.n, pads.v), 2, dim)};
-    return RESULT(ac_build_op(&n->b, n->row->op, in, 3, NULL, AC_NONE));
+    ac_tensor *in[] = {n->t[0], ac_make_ints(&n->b, block.n, block.v),
+                       ac_make_reshape(&n->b, ac_make_ints(&n->b, pads.n, pads.v), 2, dim)};
+    return RESULT(ac_make_op(&n->b, n->row->op, in, 3, NULL, AC_NONE));
 }
 
 /* Every patch of the window, its pixels row by row along the channels. */
@@ -305,7 +305,7 @@ int ac_tf_do_extract_patches(ac_tf_op *n)
     AC_TRY(ac_tf_ints(n, "rates", &list));
     AC_TRY(spatial(n, "rates", &list, &w, w.dil));
     if (w.kernel[1] * w.kernel[2] > MOST)
-        return ac_build_cannot(&n->b, "its patches have more than %d pixels", MOST);
+        return ac_cannot(&n->b, "its patches have more than %d pixels", MOST);
     for (int32_t i = 0; i < 2; i++) {
         const int64_t size = x->dim[1 + i], reach = (w.kernel[1 + i] - 1) * w.dil[1 + i] + 1, s = w.stride[1 + i];
         out[i] = w.padding == AC_PAD_SAME ? (size + s - 1) / s : (size - reach + s) / s;
@@ -316,7 +316,7 @@ int ac_tf_do_extract_patches(ac_tf_op *n)
             return ac_error(n->r->cx, n->b.at, E0104, "the window is larger than the image '%s' %s", x->name,
                             ac_shape_str(n->r->cx, x));
     }
-    x = ac_build_pad(&n->b, x, before, after, NULL);
+    x = ac_make_pad(&n->b, x, before, after, NULL);
     for (int64_t k = 0; x && k < w.kernel[1] * w.kernel[2]; k++) {
         const int64_t y = k / w.kernel[2] * w.dil[1], v = k % w.kernel[2] * w.dil[2];
         const int64_t begin[] = {0, y, v, 0}, step[] = {1, w.stride[1], w.stride[2], 1};
@@ -324,10 +324,10 @@ int ac_tf_do_extract_patches(ac_tf_op *n)
                                x->dim[3]};
         ac_attrs a;
         ac_attrs_init(AC_OP_STRIDED_SLICE, &a);
-        a.strided.begin = ac_build_list(&n->b, 4, begin);
-        a.strided.end = ac_build_list(&n->b, 4, end);
-        a.strided.strides = ac_build_list(&n->b, 4, step);
-        part[k] = ac_build_op(&n->b, AC_OP_STRIDED_SLICE, &x, 1, &a, AC_NONE);
+        a.strided.begin = ac_make_list(&n->b, 4, begin);
+        a.strided.end = ac_make_list(&n->b, 4, end);
+        a.strided.strides = ac_make_list(&n->b, 4, step);
+        part[k] = ac_make_op(&n->b, AC_OP_STRIDED_SLICE, &x, 1, &a, AC_NONE);
     }
-    return RESULT(x ? ac_build_concat(&n->b, part, (int32_t)(w.kernel[1] * w.kernel[2]), 3) : NULL);
+    return RESULT(x ? ac_make_concat(&n->b, part, (int32_t)(w.kernel[1] * w.kernel[2]), 3) : NULL);
 }

@@ -5,7 +5,7 @@
  *                             row-major order; zero_points: such a number too, or -1; block_size
  *
  * TFLite's kernels round what they multiply with such weights to 8 bits as they run; here nothing is rounded. */
-#include "import/build/build.h"
+#include "ir/make/maker.h"
 #include "import/tflite/tflite.h"
 
 enum { SCALES, ZERO_POINTS, BLOCK_SIZE, BLOCK_SHAPE };
@@ -53,7 +53,7 @@ int ac_tfl_blocks(ac_tfl *r, ac_place at, const char *name, ac_fb_table details,
 ac_tensor *ac_tfl_unblocked(ac_graph *g, ac_place at, const char *name, ac_dtype type, int32_t rank, const int64_t *dim,
                             const void *numbers, const float *scale, int64_t block)
 {
-    const ac_build b = {.cx = g->cx, .g = g, .name = name, .base = name, .at = at};
+    const ac_maker b = {.cx = g->cx, .g = g, .name = name, .base = name, .at = at};
     int64_t split[AC_MAX_RANK];
     for (int32_t d = 0; d < rank; d++)
         split[d] = dim[d];
@@ -62,7 +62,7 @@ ac_tensor *ac_tfl_unblocked(ac_graph *g, ac_place at, const char *name, ac_dtype
     ac_tensor *x = ac_tensor_const(g, name, type, rank + 1, split, numbers);
     split[rank] = 1;
     ac_tensor *s = ac_tensor_const(g, ac_strf(g->region, "%s_scale", name), AC_F32, rank + 1, split, scale);
-    ac_tensor *y = ac_build_reshape(&b, ac_build_2(&b, AC_OP_MUL, ac_build_cast(&b, x, AC_F32), s), rank, dim);
+    ac_tensor *y = ac_make_reshape(&b, ac_make_2(&b, AC_OP_MUL, ac_make_cast(&b, x, AC_F32), s), rank, dim);
     ac_graph_sweep(g); /* of small constants the result is one already */
     return y;
 }

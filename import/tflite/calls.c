@@ -62,7 +62,7 @@ static int run_branch(void *own, int32_t which, ac_tensor **out)
 
 int ac_tfl_if(ac_tfl *r, ac_tfl_node *n)
 {
-    ac_build b = ac_tfl_build(r, n);
+    ac_maker b = ac_tfl_maker(r, n);
     branches x = {r, n};
     ac_tensor **out = AC_NEW_N(r->cx->region, ac_tensor *, n->n_out + 1);
     const char **name = AC_NEW_N(r->cx->region, const char *, n->n_out + 1);
@@ -132,7 +132,7 @@ int ac_tfl_while(ac_tfl *r, ac_tfl_node *n)
     if (n->n_in != n->n_out)
         return ac_error(r->cx, n->at, E0102, "takes %d values and makes %d: a loop carries all of them round", n->n_in,
                         n->n_out);
-    ac_build b = ac_tfl_build(r, n);
+    ac_maker b = ac_tfl_maker(r, n);
     for (int32_t i = 0; i < n->n_out; i++) /* it is one of --bound, even where this is unrolled */
         if (n->out[i])
             (void)ac_bound_of(&b, n->out[i]->name);

@@ -42,7 +42,7 @@ int ac_tfl_rule_expand_dims(ac_tfl *r, ac_tfl_node *n)
     ac_ints axis;
     if (!n->complex || n->n_in < 2)
         return AC_OK;
-    const ac_build b = ac_tfl_build(r, n);
+    const ac_maker b = ac_tfl_maker(r, n);
     AC_TRY(ac_operand_values(&b, &n->in[1], &axis));
     if (axis.n != 1 || axis.v[0] < -AC_MAX_RANK || axis.v[0] > AC_MAX_RANK)
         return ac_error(r->cx, n->at, E0103, "the new axis is not one number from %d to %d", -AC_MAX_RANK, AC_MAX_RANK);
@@ -51,25 +51,25 @@ int ac_tfl_rule_expand_dims(ac_tfl *r, ac_tfl_node *n)
     return AC_OK;
 }
 
-static ac_tensor *squeeze_last(const ac_build *b, ac_tensor *x)
+static ac_tensor *squeeze_last(const ac_maker *b, ac_tensor *x)
 {
     ac_attrs a;
     ac_attrs_init(AC_OP_SQUEEZE, &a);
-    a.squeeze.axes = ac_build_list(b, 1, (int64_t[]){-1});
-    return x ? ac_build_op(b, AC_OP_SQUEEZE, &x, 1, &a, AC_NONE) : NULL;
+    a.squeeze.axes = ac_make_list(b, 1, (int64_t[]){-1});
+    return x ? ac_make_op(b, AC_OP_SQUEEZE, &x, 1, &a, AC_NONE) : NULL;
 }
 
-static ac_tensor *cut(const ac_build *b, ac_tensor *x, int32_t rank, const int64_t *begin, const int64_t *size)
+static ac_tensor *cut(const ac_maker *b, ac_tensor *x, int32_t rank, const int64_t *begin, const int64_t *size)
 {
     ac_attrs a;
     ac_attrs_init(AC_OP_SLICE, &a);
-    a.slice.begin = ac_build_list(b, rank, begin);
-    a.slice.size = ac_build_list(b, rank, size); /* -1: the rest */
-    return x ? ac_build_op(b, AC_OP_SLICE, &x, 1, &a, AC_NONE) : NULL;
+    a.slice.begin = ac_make_list(b, rank, begin);
+    a.slice.size = ac_make_list(b, rank, size); /* -1: the rest */
+    return x ? ac_make_op(b, AC_OP_SLICE, &x, 1, &a, AC_NONE) : NULL;
 }
 
 /* Part 0 or 1 of complex numbers. */
-static ac_tensor *part(const ac_build *b, ac_tensor *x, int64_t which)
+static ac_tensor *part(const ac_maker *b, ac_tensor *x, int64_t which)
 {
     int64_t begin[AC_MAX_RANK] = {0}, size[AC_MAX_RANK];
     for (int32_t d = 0; d < x->rank; d++)
@@ -80,31 +80,31 @@ static ac_tensor *part(const ac_build *b, ac_tensor *x, int64_t which)
 
 int ac_tfl_rule_real(ac_tfl *r, ac_tfl_node *n)
 {
-    const ac_build b = ac_tfl_build(r, n);
+    const ac_maker b = ac_tfl_maker(r, n);
     AC_TRY(check_complex(r, n, true, n->in[0]));
     return ac_tfl_result(n, 0, part(&b, n->in[0], 0));
 }
 
 int ac_tfl_rule_imag(ac_tfl *r, ac_tfl_node *n)
 {
-    const ac_build b = ac_tfl_build(r, n);
+    const ac_maker b = ac_tfl_maker(r, n);
     AC_TRY(check_complex(r, n, true, n->in[0]));
     return ac_tfl_result(n, 0, part(&b, n->in[0], 1));
 }
 
 int ac_tfl_rule_complex_abs(ac_tfl *r, ac_tfl_node *n)
 {
-    const ac_build b = ac_tfl_build(r, n);
+    const ac_maker b = ac_tfl_maker(r, n);
     AC_TRY(check_complex(r, n, true, n->in[0]));
-    ac_tensor *square = ac_build_1(&b, AC_OP_SQUARE, n->in[0]);
+    ac_tensor *square = ac_make_1(&b, AC_OP_SQUARE, n->in[0]);
     ac_attrs a;
     ac_attrs_init(AC_OP_SUM, &a);
-    a.reduce.axes = ac_build_list(&b, 1, (int64_t[]){-1});
-    return ac_tfl_result(n, 0, ac_build_1(&b, AC_OP_SQRT, ac_build_op(&b, AC_OP_SUM, &square, 1, &a, AC_NONE)));
+    a.reduce.axes = ac_make_list(&b, 1, (int64_t[]){-1});
+    return ac_tfl_result(n, 0, ac_make_1(&b, AC_OP_SQRT, ac_make_op(&b, AC_OP_SUM, &square, 1, &a, AC_NONE)));
 }
 
 /* The last two dimensions of x become as long as the transform: cut off, or with zeros at the end. */
-static ac_tensor *fit(const ac_build *b, ac_tensor *x, const int64_t length[2])
+static ac_tensor *fit(const ac_maker *b, ac_tensor *x, const int64_t length[2])
 {
     int64_t before[AC_MAX_RANK] = {0}, after[AC_MAX_RANK] = {0}, size[AC_MAX_RANK];
     const int32_t rank = x->rank;
@@ -112,7 +112,7 @@ static ac_tensor *fit(const ac_build *b, ac_tensor *x, const int64_t length[2])
         after[rank - 2 + d] = length[d] > x->dim[rank - 2 + d] ? length[d] - x->dim[rank - 2 + d] : 0;
     for (int32_t d = 0; d < rank; d++)
         size[d] = d < rank - 2 ? -1 : length[d - rank + 2];
-    ac_tensor *y = ac_build_pad(b, x, before, after, NULL);
+    ac_tensor *y = ac_make_pad(b, x, before, after, NULL);
     return length[0] < x->dim[rank - 2] || length[1] < x->dim[rank - 1] ? cut(b, y, rank, before, size) : y;
 }
 
@@ -120,7 +120,7 @@ static ac_tensor *fit(const ac_build *b, ac_tensor *x, const int64_t length[2])
  * without imaginary part, of which the second half mirrors the first, then one of the columns. */
 int ac_tfl_rule_rfft2d(ac_tfl *r, ac_tfl_node *n)
 {
-    const ac_build b = ac_tfl_build(r, n);
+    const ac_maker b = ac_tfl_maker(r, n);
     ac_tensor *x = n->in[0];
     const int32_t rank = x->rank;
     ac_ints length;
@@ -129,17 +129,17 @@ int ac_tfl_rule_rfft2d(ac_tfl *r, ac_tfl_node *n)
     if (length.n != 2 || length.v[0] < 1 || length.v[1] < 1 || length.v[0] > 1 << 24 || length.v[1] > 1 << 24)
         return ac_error(r->cx, n->at, E0103, "its lengths are not two numbers from 1 to 2^24");
     if (rank < 2 || rank >= AC_MAX_RANK || x->dtype != AC_F32 || x->dim[rank - 2] < 0 || x->dim[rank - 1] < 0)
-        return ac_build_bad(&b, "'%s' is %s, expected f32 [..,H,W] of known H and W", x->name, ac_tensor_str(r->cx, x));
+        return ac_bad(&b, "'%s' is %s, expected f32 [..,H,W] of known H and W", x->name, ac_tensor_str(r->cx, x));
     ac_attrs a;
     ac_attrs_init(AC_OP_EXPAND_DIMS, &a);
     a.axis.axis = -1;
     ac_tensor *y = fit(&b, x, length.v);
-    y = ac_build_op(&b, AC_OP_EXPAND_DIMS, &y, 1, &a, AC_NONE);
+    y = ac_make_op(&b, AC_OP_EXPAND_DIMS, &y, 1, &a, AC_NONE);
     int64_t pads[2 * AC_MAX_RANK] = {0}, begin[AC_MAX_RANK] = {0}, size[AC_MAX_RANK];
     pads[2 * rank + 1] = 1;
     ac_attrs_init(AC_OP_PAD, &a);
-    a.pad.pads = ac_build_list(&b, 2 * (rank + 1), pads);
-    y = ac_build_1(&b, AC_OP_FFT, ac_build_op(&b, AC_OP_PAD, &y, 1, &a, AC_NONE));
+    a.pad.pads = ac_make_list(&b, 2 * (rank + 1), pads);
+    y = ac_make_1(&b, AC_OP_FFT, ac_make_op(&b, AC_OP_PAD, &y, 1, &a, AC_NONE));
     for (int32_t d = 0; d < rank; d++)
         size[d] = d == rank - 1 ? length.v[1] / 2 + 1 : -1;
     size[rank] = 2;
@@ -148,10 +148,10 @@ int ac_tfl_rule_rfft2d(ac_tfl *r, ac_tfl_node *n)
     for (int32_t d = 0; d <= rank; d++)
         swap[d] = d == rank - 2 ? rank - 1 : d == rank - 1 ? rank - 2 : d;
     ac_attrs_init(AC_OP_TRANSPOSE, &a);
-    a.perm.perm = ac_build_list(&b, rank + 1, swap);
+    a.perm.perm = ac_make_list(&b, rank + 1, swap);
     if (length.v[0] > 1) {
-        y = ac_build_1(&b, AC_OP_FFT, ac_build_op(&b, AC_OP_TRANSPOSE, &y, 1, &a, AC_NONE));
-        y = ac_build_op(&b, AC_OP_TRANSPOSE, &y, 1, &a, AC_NONE);
+        y = ac_make_1(&b, AC_OP_FFT, ac_make_op(&b, AC_OP_TRANSPOSE, &y, 1, &a, AC_NONE));
+        y = ac_make_op(&b, AC_OP_TRANSPOSE, &y, 1, &a, AC_NONE);
     }
     return ac_tfl_result(n, 0, y);
 }

@@ -84,7 +84,7 @@ int ac_tfl_rule_transpose_bias(ac_tfl *r, ac_tfl_node *n)
         before[d] = pads / 2;
         after[d] = pads - before[d];
     }
-    const ac_build b = ac_tfl_build(r, n);
+    const ac_maker b = ac_tfl_maker(r, n);
     ac_attrs a;
     ac_attrs_init(AC_OP_TRANSPOSE_CONV, &a);
     a.conv.padding = AC_PAD_EXPLICIT;
@@ -94,14 +94,14 @@ int ac_tfl_rule_transpose_bias(ac_tfl *r, ac_tfl_node *n)
     a.conv.pad_b = (int32_t)after[0];
     a.conv.pad_l = (int32_t)before[1];
     a.conv.pad_r = (int32_t)after[1];
-    ac_tensor *shape = ac_build_ints(&b, 4, (int64_t[]){x->dim[0], size[0], size[1], w->dim[0]});
+    ac_tensor *shape = ac_make_ints(&b, 4, (int64_t[]){x->dim[0], size[0], size[1], w->dim[0]});
     ac_tensor *in[] = {shape, w, x, n->in[2]};
-    return ac_tfl_result(n, 0, ac_build_op(&b, AC_OP_TRANSPOSE_CONV, in, 4, &a, AC_NONE));
+    return ac_tfl_result(n, 0, ac_make_op(&b, AC_OP_TRANSPOSE_CONV, in, 4, &a, AC_NONE));
 }
 
 /* Of a number for each element of x in row-major order: where its row (d 0) or column (d 1) is in the window that found
  * it. [1,OH,1,1] or [1,1,OW,1] holds where the windows begin. */
-static ac_tensor *place_in_window(const ac_build *b, const ac_tensor *x, ac_tensor *number, int32_t d, int64_t windows,
+static ac_tensor *place_in_window(const ac_maker *b, const ac_tensor *x, ac_tensor *number, int32_t d, int64_t windows,
                                   int64_t stride, int64_t pad)
 {
     int64_t dim[4] = {1, 1, 1, 1};
@@ -109,10 +109,10 @@ static ac_tensor *place_in_window(const ac_build *b, const ac_tensor *x, ac_tens
     for (int64_t i = 0; i < windows; i++)
         begin[i] = i * stride - pad;
     dim[d + 1] = windows;
-    ac_tensor *row = ac_build_2(b, AC_OP_FLOOR_DIV, number,
-                                ac_build_number(b, AC_I64, (double)(d ? x->dim[3] : x->dim[2] * x->dim[3])));
-    ac_tensor *place = ac_build_2(b, AC_OP_FLOOR_MOD, row, ac_build_number(b, AC_I64, (double)x->dim[d + 1]));
-    return ac_build_2(b, AC_OP_SUB, place, ac_build_reshape(b, ac_build_ints(b, windows, begin), 4, dim));
+    ac_tensor *row = ac_make_2(b, AC_OP_FLOOR_DIV, number,
+                               ac_make_number(b, AC_I64, (double)(d ? x->dim[3] : x->dim[2] * x->dim[3])));
+    ac_tensor *place = ac_make_2(b, AC_OP_FLOOR_MOD, row, ac_make_number(b, AC_I64, (double)x->dim[d + 1]));
+    return ac_make_2(b, AC_OP_SUB, place, ac_make_reshape(b, ac_make_ints(b, windows, begin), 4, dim));
 }
 
 /* MaxPoolingWithArgmax2D: the greatest element of each window, and where it is in the window: row * filter_w + column +
@@ -133,7 +133,7 @@ int ac_tfl_rule_pool_argmax(ac_tfl *r, ac_tfl_node *n)
         before[d] = pads > 0 ? pads / 2 : 0;
         after[d] = pads > 0 ? pads - before[d] : 0;
     }
-    const ac_build b = ac_tfl_build(r, n);
+    const ac_maker b = ac_tfl_maker(r, n);
     ac_attrs a;
     ac_attrs_init(AC_OP_MAX_POOL_2D, &a);
     a.pool = (ac_attrs_pool){.kernel_h = (int32_t)p.filter[0],
@@ -142,25 +142,25 @@ int ac_tfl_rule_pool_argmax(ac_tfl *r, ac_tfl_node *n)
                              .stride_w = (int32_t)p.stride[1],
                              .padding = p.padding == SAME ? AC_PAD_SAME : AC_PAD_VALID,
                              .act = p.act};
-    AC_TRY(ac_tfl_result(n, 0, ac_build_op(&b, AC_OP_MAX_POOL_2D, &x, 1, &a, AC_NONE)));
+    AC_TRY(ac_tfl_result(n, 0, ac_make_op(&b, AC_OP_MAX_POOL_2D, &x, 1, &a, AC_NONE)));
     ac_attrs_init(AC_OP_WINDOW_ARGMAX, &a);
-    a.window.kernel = ac_build_list(&b, 4, (int64_t[]){1, p.filter[0], p.filter[1], 1});
-    a.window.strides = ac_build_list(&b, 4, (int64_t[]){1, p.stride[0], p.stride[1], 1});
-    a.window.pads = ac_build_list(&b, 8, (int64_t[]){0, 0, before[0], after[0], before[1], after[1], 0, 0});
-    ac_tensor *number = ac_build_op(&b, AC_OP_WINDOW_ARGMAX, &x, 1, &a, AC_NONE);
+    a.window.kernel = ac_make_list(&b, 4, (int64_t[]){1, p.filter[0], p.filter[1], 1});
+    a.window.strides = ac_make_list(&b, 4, (int64_t[]){1, p.stride[0], p.stride[1], 1});
+    a.window.pads = ac_make_list(&b, 8, (int64_t[]){0, 0, before[0], after[0], before[1], after[1], 0, 0});
+    ac_tensor *number = ac_make_op(&b, AC_OP_WINDOW_ARGMAX, &x, 1, &a, AC_NONE);
     for (int32_t d = 0; d < 2; d++)
         place[d] = place_in_window(&b, x, number, d, windows[d], p.stride[d], before[d]);
-    ac_tensor *row = ac_build_2(&b, AC_OP_MUL, place[0], ac_build_number(&b, AC_I64, (double)p.filter[1]));
-    ac_tensor *at = ac_build_cast(&b, ac_build_2(&b, AC_OP_ADD, row, place[1]), AC_F32);
-    return ac_tfl_result(n, 1, ac_build_2(&b, AC_OP_ADD, at, ac_build_number(&b, AC_F32, 0.1)));
+    ac_tensor *row = ac_make_2(&b, AC_OP_MUL, place[0], ac_make_number(&b, AC_I64, (double)p.filter[1]));
+    ac_tensor *at = ac_make_cast(&b, ac_make_2(&b, AC_OP_ADD, row, place[1]), AC_F32);
+    return ac_tfl_result(n, 1, ac_make_2(&b, AC_OP_ADD, at, ac_make_number(&b, AC_F32, 0.1)));
 }
 
-static ac_tensor *with_axis(const ac_build *b, ac_tensor *x, int32_t axis)
+static ac_tensor *with_axis(const ac_maker *b, ac_tensor *x, int32_t axis)
 {
     ac_attrs a;
     ac_attrs_init(AC_OP_EXPAND_DIMS, &a);
     a.axis.axis = axis;
-    return x ? ac_build_op(b, AC_OP_EXPAND_DIMS, &x, 1, &a, AC_NONE) : NULL;
+    return x ? ac_make_op(b, AC_OP_EXPAND_DIMS, &x, 1, &a, AC_NONE) : NULL;
 }
 
 /* MaxUnpooling2D: each element goes to its place in a window that is zero elsewhere. Windows lie side by side, so the
@@ -171,24 +171,24 @@ int ac_tfl_rule_unpool(ac_tfl *r, ac_tfl_node *n)
     pool p;
     AC_TRY(read_pool(r, n, &p));
     AC_TRY(check_image(r, n, x));
-    const ac_build b = ac_tfl_build(r, n);
+    const ac_maker b = ac_tfl_maker(r, n);
     if (p.stride[0] != p.filter[0] || p.stride[1] != p.filter[1])
-        return ac_build_cannot(&b, "its windows overlap, or leave gaps");
+        return ac_cannot(&b, "its windows overlap, or leave gaps");
     if (n->in[1]->dtype != AC_F32)
-        return ac_build_cannot(&b, "its places are %s; supported are those of MediaPipe, in f32",
-                               ac_dtype_name(n->in[1]->dtype));
+        return ac_cannot(&b, "its places are %s; supported are those of MediaPipe, in f32",
+                         ac_dtype_name(n->in[1]->dtype));
     const int64_t places = p.filter[0] * p.filter[1], window[6] = {1, 1, p.filter[0], 1, p.filter[1], 1};
     if (p.filter[0] > 64 || p.filter[1] > 64)
-        return ac_build_cannot(&b, "its windows are larger than 64");
+        return ac_cannot(&b, "its windows are larger than 64");
     int64_t *count = AC_NEW_N(r->cx->region, int64_t, places);
     for (int64_t i = 0; i < places; i++)
         count[i] = i;
     ac_tensor *part[2];
     for (int32_t i = 0; i < 2; i++)
         part[i] = with_axis(&b, with_axis(&b, n->in[i], 2), 4);
-    ac_tensor *place = ac_build_reshape(&b, ac_build_cast(&b, ac_build_ints(&b, places, count), AC_I32), 6, window);
-    ac_tensor *here = ac_build_2(&b, AC_OP_EQUAL, ac_build_cast(&b, part[1], AC_I32), place);
-    ac_tensor *y = ac_build_select(&b, here, part[0], ac_build_number(&b, AC_F32, 0));
+    ac_tensor *place = ac_make_reshape(&b, ac_make_cast(&b, ac_make_ints(&b, places, count), AC_I32), 6, window);
+    ac_tensor *here = ac_make_2(&b, AC_OP_EQUAL, ac_make_cast(&b, part[1], AC_I32), place);
+    ac_tensor *y = ac_make_select(&b, here, part[0], ac_make_number(&b, AC_F32, 0));
     const int64_t dim[4] = {-1, x->dim[1] * p.filter[0], x->dim[2] * p.filter[1], x->dim[3]};
-    return ac_tfl_result(n, 0, ac_build_reshape(&b, y, 4, dim));
+    return ac_tfl_result(n, 0, ac_make_reshape(&b, y, 4, dim));
 }

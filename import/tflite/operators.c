@@ -1,5 +1,6 @@
 /* operators.c - operators of TFLite files -> nodes. What can be said in a table is said in operators.def; a `rule`
  * does the rest. */
+#include "import/build/counted.h"
 #include "import/build/reasons.h"
 #include "import/tflite/rules.h"
 
@@ -308,9 +309,9 @@ int ac_tfl_node_add(ac_tfl *r, ac_tfl_node *n, int32_t id)
     if (n->sized)
         return ac_tfl_sized_add(r, n);
     if (ac_tfl_size_is_late(n)) {
-        const ac_build b = {.cx = r->cx, .at = n->at, .reading = r->reading};
+        const ac_maker b = ac_reading_maker(r->reading, n->g, n->at.node, n->at);
         if (ac_tfl_runs_once(r, n->subgraph))
-            return ac_build_cannot(&b, "only data decides how large the first value of a variable is");
+            return ac_cannot(&b, "only data decides how large the first value of a variable is");
         r->reading->late = true; /* when sizes are known the file is read again */
         return AC_FAIL;
     }

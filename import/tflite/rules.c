@@ -28,7 +28,7 @@ int ac_tfl_rule_reshape(ac_tfl *r, ac_tfl_node *n)
 {
     ac_ints *shape = &n->attrs.shape.shape;
     if (n->n_in == 2 && n->complex) {
-        const ac_build b = ac_tfl_build(r, n);
+        const ac_maker b = ac_tfl_maker(r, n);
         AC_TRY(ac_operand_values(&b, &n->in[1], shape));
         n->n_in = 1;
     } else if (n->n_in == 2)
@@ -54,10 +54,10 @@ int ac_tfl_rule_dequantize(ac_tfl *r, ac_tfl_node *n)
     const ac_tensor *x = n->in[0];
     if (x->dtype != AC_F32 || !ac_tensor_is_const(x))
         return AC_OK;
-    const ac_build b = ac_tfl_build(r, n);
+    const ac_maker b = ac_tfl_maker(r, n);
     n->op = AC_OP_RESHAPE;
     ac_attrs_init(n->op, &n->attrs);
-    n->attrs.shape.shape = ac_build_list(&b, x->rank, x->dim);
+    n->attrs.shape.shape = ac_make_list(&b, x->rank, x->dim);
     return AC_OK;
 }
 
@@ -78,11 +78,11 @@ int ac_tfl_rule_select(ac_tfl *r, ac_tfl_node *n)
     ac_tensor *cond = n->in[0], *x = n->in[1];
     if (!strcmp(n->code->name, "SELECT_V2") || cond->rank != 1 || x->rank <= 1)
         return AC_OK;
-    const ac_build b = ac_tfl_build(r, n);
+    const ac_maker b = ac_tfl_maker(r, n);
     int64_t dim[AC_MAX_RANK];
     for (int32_t i = 0; i < x->rank; i++)
         dim[i] = i ? 1 : -1;
-    n->in[0] = ac_build_reshape(&b, cond, x->rank, dim);
+    n->in[0] = ac_make_reshape(&b, cond, x->rank, dim);
     return n->in[0] ? AC_OK : AC_FAIL;
 }
 
@@ -118,8 +118,8 @@ int ac_tfl_rule_state(ac_tfl *r, ac_tfl_node *n)
 {
     AC_TRY(ac_tfl_rule_custom(r, n));
     if (n->sized && n->subgraph) {
-        const ac_build b = ac_tfl_build(r, n);
-        return ac_build_cannot(&b, "it keeps state in a subgraph, in a model in which data decides sizes");
+        const ac_maker b = ac_tfl_maker(r, n);
+        return ac_cannot(&b, "it keeps state in a subgraph, in a model in which data decides sizes");
     }
     ac_tensor **in = AC_NEW_N(r->cx->region, ac_tensor *, n->n_in + 1);
     for (int32_t i = 0; i < n->n_in; i++)

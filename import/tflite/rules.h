@@ -3,9 +3,9 @@
  * A rule is called when the options of an operator are attributes and its operands have been counted. That of a TFL or
  * CUSTOM_OP row changes operands and attributes; the node is made after it. That of a COMPOSED row makes all nodes:
  *
- *     ac_build b = ac_tfl_build(r, n);                         the language of import/build/build.h
- *     ac_tensor *y = ac_build_2(&b, AC_OP_MUL, n->in[0], n->in[1]);
- *     return ac_tfl_result(n, 0, ac_build_1(&b, AC_OP_EXP, y));   y has the file's name and number
+ *     ac_maker b = ac_tfl_maker(r, n);                         the language of ir/make/maker.h
+ *     ac_tensor *y = ac_make_2(&b, AC_OP_MUL, n->in[0], n->in[1]);
+ *     return ac_tfl_result(n, 0, ac_make_1(&b, AC_OP_EXP, y));   y has the file's name and number
  *
  * Shapes of what is built are unknown until pass infer: those of a file may be changed by the user (batch, --dim). So a
  * composition may use how many dimensions a tensor of the file has, and sizes of constants; sizes of other tensors
@@ -30,7 +30,7 @@ ac_node *ac_tfl_node_make(ac_tfl_node *n, ac_op op, ac_tensor *const *in, int32_
                           const ac_attrs *attrs /* NULL: defaults */);
 
 /* compose.c; custom.c has those of custom operators */
-ac_build ac_tfl_build(ac_tfl *r, ac_tfl_node *n);
+ac_maker ac_tfl_maker(ac_tfl *r, ac_tfl_node *n);
 /* y, made by a node of this operator and not used by another, is its result k. NULL: AC_FAIL. */
 int ac_tfl_result(ac_tfl_node *n, int32_t k, ac_tensor *y);
 

@@ -6,6 +6,7 @@
  * A variable is a state tensor of the main graph, named as the file names it; reads and assignments keep their order.
  * It starts as the constant that the subgraph of CALL_ONCE assigns, else as zeros (TFLite: an error where it is read).
  * Handles that are inputs, and variables in other subgraphs, are refused. */
+#include "import/build/counted.h"
 #include "import/tflite/rules.h"
 
 #include <string.h>
@@ -30,11 +31,11 @@ bool ac_tfl_runs_once(const ac_tfl *r, int32_t subgraph)
 
 static int check_place(ac_tfl *r, const ac_tfl_node *n)
 {
-    const ac_build b = {.cx = r->cx, .at = n->at, .reading = r->reading};
+    const ac_maker b = ac_reading_maker(r->reading, n->g, n->at.node, n->at);
     if (!n->handle || !n->handle->t)
         return ac_error(r->cx, n->at, E0105, "its handle is no resource that VAR_HANDLE made");
     if (n->subgraph && !ac_tfl_runs_once(r, n->subgraph))
-        return ac_build_cannot(&b, "it is in a subgraph, where a variable may be read or written any number of times");
+        return ac_cannot(&b, "it is in a subgraph, where a variable may be read or written any number of times");
     return AC_OK;
 }
 
@@ -76,12 +77,12 @@ int ac_tfl_rule_read_variable(ac_tfl *r, ac_tfl_node *n)
 {
     ac_attrs a;
     AC_TRY(check_place(r, n));
-    const ac_build b = ac_tfl_build(r, n);
+    const ac_maker b = ac_tfl_maker(r, n);
     if (n->subgraph)
-        return ac_build_cannot(&b, "a first value is computed from a variable");
+        return ac_cannot(&b, "a first value is computed from a variable");
     AC_TRY(hold(r, n, n->out[0]));
     ac_attrs_init(AC_OP_RESHAPE, &a);
-    a.shape.shape = ac_build_list(&b, n->out[0]->rank, n->out[0]->dim);
+    a.shape.shape = ac_make_list(&b, n->out[0]->rank, n->out[0]->dim);
     ac_tfl_node_make(n, AC_OP_RESHAPE, &n->handle->t, 1, &a);
     return AC_OK;
 }
@@ -93,12 +94,12 @@ int ac_tfl_rule_assign_variable(ac_tfl *r, ac_tfl_node *n)
     AC_TRY(hold(r, n, x));
     ac_tensor *v = n->handle->t;
     if (x->count) {
-        const ac_build b = ac_tfl_build(r, n);
-        return ac_build_cannot(&b, "only data decides how many elements '%s' has", x->name);
+        const ac_maker b = ac_tfl_maker(r, n);
+        return ac_cannot(&b, "only data decides how many elements '%s' has", x->name);
     }
     if (n->subgraph && !ac_tensor_is_const(x)) {
-        const ac_build b = {.cx = r->cx, .at = n->at, .reading = r->reading};
-        return ac_build_cannot(&b, "the first value of '%s' is not a constant", v->name);
+        const ac_maker b = ac_reading_maker(r->reading, n->g, n->at.node, n->at);
+        return ac_cannot(&b, "the first value of '%s' is not a constant", v->name);
     }
     if (n->subgraph) {
         v->data = x->data;

@@ -17,7 +17,7 @@
  *     static int condition(void *own, const void *now, ac_tensor **again)
  *     {
  *         ac_tensor *const *v = now;
- *         *again = ac_build_2(own, AC_OP_LESS, v[0], v[2]);
+ *         *again = ac_make_2(own, AC_OP_LESS, v[0], v[2]);
  *         return *again ? AC_OK : AC_FAIL;
  *     }
  *     ac_unroll u = {.cx = cx, .g = g, .rules = &RULES, .trips = -1, .own = b, .condition = condition, ..};

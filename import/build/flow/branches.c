@@ -20,14 +20,14 @@ static int32_t difference(const ac_tensor *a, const ac_tensor *b)
 
 /* Output i of the branch becomes as long as that of the other one, and a further output says how long it was, or how
  * many of its elements have a meaning. */
-static int pad(ac_build *b, ac_graph **now, ac_sub *s, int32_t i, int32_t dim, const ac_tensor *other)
+static int pad(ac_maker *b, ac_graph **now, ac_sub *s, int32_t i, int32_t dim, const ac_tensor *other)
 {
     ac_sub_enter(b, now, s);
     ac_tensor *t = s->g->output.item[i], *own_count = t->count;
     const int64_t own = t->dim[dim];
-    ac_tensor *y = ac_build_counted_longer(b, t, dim, other->dim[dim]);
-    ac_tensor *count = own_count ? ac_build_cast(b, ac_build_reshape(b, own_count, 0, NULL), AC_I64)
-                                 : ac_build_number(b, AC_I64, (double)own);
+    ac_tensor *y = ac_make_counted_longer(b, t, dim, other->dim[dim]);
+    ac_tensor *count = own_count ? ac_make_cast(b, ac_make_reshape(b, own_count, 0, NULL), AC_I64)
+                                 : ac_make_number(b, AC_I64, (double)own);
     ac_sub_leave(b, now, s);
     if (!y || !count)
         return AC_FAIL;
@@ -37,7 +37,7 @@ static int pad(ac_build *b, ac_graph **now, ac_sub *s, int32_t i, int32_t dim, c
 }
 
 /* The shape of a result depends on the condition, and one count does not say how. */
-static int no_common_size(const ac_build *b, const ac_tensor *condition, const char *result, const ac_tensor *yes,
+static int no_common_size(const ac_maker *b, const ac_tensor *condition, const char *result, const ac_tensor *yes,
                           const ac_tensor *no)
 {
     if (!b->reading->again)
@@ -51,7 +51,7 @@ static int no_common_size(const ac_build *b, const ac_tensor *condition, const c
         "fix the condition, or what it is computed from: --const NAME=FILE.npy, with run --input");
 }
 
-int ac_sub_alike(ac_build *b, ac_graph **now, const ac_tensor *condition, ac_sub *yes, ac_sub *no, int32_t i,
+int ac_sub_alike(ac_maker *b, ac_graph **now, const ac_tensor *condition, ac_sub *yes, ac_sub *no, int32_t i,
                  const char *result, int32_t *dim)
 {
     const ac_tensor *x = yes->g->output.item[i], *y = no->g->output.item[i];
@@ -64,12 +64,12 @@ int ac_sub_alike(ac_build *b, ac_graph **now, const ac_tensor *condition, ac_sub
     return pad(b, now, no, i, *dim, yes->g->output.item[i]);
 }
 
-int ac_sub_branches(ac_build *b, ac_graph **now, ac_tensor *condition, ac_sub *yes, ac_sub *no, int32_t n,
+int ac_sub_branches(ac_maker *b, ac_graph **now, ac_tensor *condition, ac_sub *yes, ac_sub *no, int32_t n,
                     const char *const *result, ac_tensor **out)
 {
     ac_sub_tensors c = {0};
     int32_t *dim = AC_NEW_N(b->cx->region, int32_t, n + 1), counts = n, sub[2];
-    ac_tensor *scalar = ac_build_reshape(b, condition, 0, NULL);
+    ac_tensor *scalar = ac_make_reshape(b, condition, 0, NULL);
     for (int32_t i = 0; i < n; i++)
         AC_TRY(ac_sub_alike(b, now, condition, yes, no, i, result[i], &dim[i]));
     AC_TRY(ac_sub_captured(b, yes, &c));
@@ -84,12 +84,12 @@ int ac_sub_branches(ac_build *b, ac_graph **now, ac_tensor *condition, ac_sub *y
     return AC_OK;
 }
 
-ac_tensor *ac_sub_condition(const ac_build *b, ac_tensor *c)
+ac_tensor *ac_sub_condition(const ac_maker *b, ac_tensor *c)
 {
-    return c && ac_flow_is_condition(b->cx, b->at, c) == AC_OK ? ac_build_reshape(b, c, 0, NULL) : NULL;
+    return c && ac_flow_is_condition(b->cx, b->at, c) == AC_OK ? ac_make_reshape(b, c, 0, NULL) : NULL;
 }
 
-int ac_sub_if(ac_build *b, ac_graph **now, ac_tensor *condition, int (*run)(void *own, int32_t which, ac_tensor **out),
+int ac_sub_if(ac_maker *b, ac_graph **now, ac_tensor *condition, int (*run)(void *own, int32_t which, ac_tensor **out),
               void *own, int32_t n, const char *const *result, ac_tensor **out)
 {
     ac_sub branch[2] = {{.g = NULL}, {.g = NULL}};

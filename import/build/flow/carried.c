@@ -9,16 +9,16 @@
 
 enum { MOST_TRIES = 4, MOST_LENGTH = 1 << 24 };
 
-int ac_carried_counts(const ac_build *b, ac_carried *c)
+int ac_carried_counts(const ac_maker *b, ac_carried *c)
 {
     c->all = c->n;
     for (int32_t k = 0; k < c->n; k++)
-        if (c->dim[k] >= 0 && !(c->first[c->all++] = ac_build_counted_extent(b, c->given[k], c->dim[k])))
+        if (c->dim[k] >= 0 && !(c->first[c->all++] = ac_make_counted_extent(b, c->given[k], c->dim[k])))
             return AC_FAIL;
     return AC_OK;
 }
 
-int ac_carried_begin(const ac_build *b, ac_carried *c, int32_t n, ac_tensor *const *first)
+int ac_carried_begin(const ac_maker *b, ac_carried *c, int32_t n, ac_tensor *const *first)
 {
     *c = (ac_carried){.n = n,
                       .turns = -1,
@@ -68,23 +68,23 @@ static bool fits(const ac_tensor *x, const ac_tensor *y, int32_t dim)
 }
 
 /* Value k with room for `size` elements. */
-static int lengthen(const ac_build *b, ac_carried *c, int32_t k, int64_t size)
+static int lengthen(const ac_maker *b, ac_carried *c, int32_t k, int64_t size)
 {
     ac_tensor *x = c->given[k];
     int64_t dim[AC_MAX_RANK];
     memcpy(dim, x->dim, sizeof dim);
     dim[c->dim[k]] = size;
     if (x->dim[c->dim[k]] == 0)
-        c->first[k] = ac_build_broadcast(b, ac_build_number(b, x->dtype, 0), x->rank, dim);
+        c->first[k] = ac_make_broadcast(b, ac_make_number(b, x->dtype, 0), x->rank, dim);
     else
-        c->first[k] = ac_build_counted_longer(b, x, c->dim[k], size);
+        c->first[k] = ac_make_counted_longer(b, x, c->dim[k], size);
     if (c->first[k] && x->quant)
         c->first[k]->quant = x->quant;
     return c->first[k] ? AC_OK : AC_FAIL;
 }
 
 /* Nothing says how long value k may become. */
-static int no_bound(const ac_build *b, const ac_carried *c, int32_t k, const ac_tensor *y)
+static int no_bound(const ac_maker *b, const ac_carried *c, int32_t k, const ac_tensor *y)
 {
     const char *result = c->result ? c->result[k] : NULL;
     b->reading->late = true; /* what it is computed from may be known later */
@@ -99,7 +99,7 @@ static int no_bound(const ac_build *b, const ac_carried *c, int32_t k, const ac_
 
 /* Value k becomes longer. *again: it has more room now, and is to be read anew; else what is beyond its room is cut
  * off: what --bound does not want, or nothing. */
-static int grow(const ac_build *b, ac_carried *c, const ac_sub *body, ac_tensor *const *next, int32_t k, bool *again)
+static int grow(const ac_maker *b, ac_carried *c, const ac_sub *body, ac_tensor *const *next, int32_t k, bool *again)
 {
     const int64_t size = c->first[k]->dim[c->dim[k]], given = c->given[k]->dim[c->dim[k]];
     const int64_t said = c->result ? ac_bound_of(b, c->result[k]) : -1;
@@ -118,22 +118,22 @@ static int grow(const ac_build *b, ac_carried *c, const ac_sub *body, ac_tensor 
 }
 
 /* What goes round of y: as long as value k. *count: NULL, or how many elements of it have a meaning. */
-static ac_tensor *round_of(const ac_build *b, const ac_carried *c, int32_t k, ac_tensor *y, ac_tensor **count)
+static ac_tensor *round_of(const ac_maker *b, const ac_carried *c, int32_t k, ac_tensor *y, ac_tensor **count)
 {
     const int32_t d = c->dim[k];
     const int64_t size = d >= 0 ? c->first[k]->dim[d] : 0;
     *count = NULL;
     if (d < 0)
         return y;
-    *count = ac_build_counted_extent(b, y, d);
+    *count = ac_make_counted_extent(b, y, d);
     if (y->dim[d] <= size)
-        return ac_build_counted_longer(b, y, d, size);
-    ac_tensor *cut = ac_build_slice_there(b, y, d, 0, size);
-    *count = ac_build_2(b, AC_OP_MINIMUM, *count, ac_build_number(b, AC_I64, (double)size));
+        return ac_make_counted_longer(b, y, d, size);
+    ac_tensor *cut = ac_make_slice_there(b, y, d, 0, size);
+    *count = ac_make_2(b, AC_OP_MINIMUM, *count, ac_make_number(b, AC_I64, (double)size));
     return cut;
 }
 
-static int push_outputs(ac_build *b, ac_graph **now, const ac_carried *c, ac_sub *s, ac_tensor *const *next)
+static int push_outputs(ac_maker *b, ac_graph **now, const ac_carried *c, ac_sub *s, ac_tensor *const *next)
 {
     ac_tensor **count = AC_NEW_N(b->cx->region, ac_tensor *, c->n + 1);
     int rc = AC_OK;
@@ -154,7 +154,7 @@ static int push_outputs(ac_build *b, ac_graph **now, const ac_carried *c, ac_sub
     return rc;
 }
 
-int ac_carried_outputs(ac_build *b, ac_graph **now, ac_carried *c, const ac_sub *cond, ac_sub *body,
+int ac_carried_outputs(ac_maker *b, ac_graph **now, ac_carried *c, const ac_sub *cond, ac_sub *body,
                        ac_tensor *const *next, bool *again, int32_t *wrong)
 {
     const int64_t turns = ac_turns_at_most(b, c, cond, body, next);

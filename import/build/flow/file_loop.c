@@ -73,10 +73,10 @@ static int begin_carried(ac_loop *l, const void *now, ac_carried *c)
 }
 
 /* A condition of one element as one bool. */
-static ac_tensor *truth_of(const ac_build *b, ac_tensor *t)
+static ac_tensor *truth_of(const ac_maker *b, ac_tensor *t)
 {
-    t = ac_build_reshape(b, t, 0, NULL);
-    return t && t->dtype != AC_BOOL ? ac_build_2(b, AC_OP_NOT_EQUAL, t, ac_build_number(b, t->dtype, 0)) : t;
+    t = ac_make_reshape(b, t, 0, NULL);
+    return t && t->dtype != AC_BOOL ? ac_make_2(b, AC_OP_NOT_EQUAL, t, ac_make_number(b, t->dtype, 0)) : t;
 }
 
 static int read_condition(ac_loop *l, ac_sub *s, const ac_carried *c, const void *now)

@@ -47,7 +47,7 @@ typedef struct ac_loop_format {
 } ac_loop_format;
 
 typedef struct ac_loop {
-    ac_build *b;    /* its nodes' names and place */
+    ac_maker *b;    /* its nodes' names and place */
     ac_graph **now; /* where the reader keeps the graph that it makes nodes in */
     const ac_loop_format *of;
     int (*condition)(void *own, const void *now, ac_tensor **again);

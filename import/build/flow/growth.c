@@ -14,14 +14,14 @@ enum { MOST_STEPS = 64, MOST_DEPTH = 12 };
 static const int64_t FAR = (int64_t)1 << 40;
 
 typedef struct loop {
-    const ac_build *b;
+    const ac_maker *b;
     const ac_carried *c;
     const ac_graph *body;
     ac_tensor *const *next;
     int64_t given; /* how long the value was before the loop whose length is asked for */
 } loop;
 
-static bool is_scalar_of(const ac_build *b, ac_tensor *t, int64_t *v)
+static bool is_scalar_of(const ac_maker *b, ac_tensor *t, int64_t *v)
 {
     const bool one = ac_tensor_is_const(t) && ac_tensor_count(t) == 1 && ac_dtype_is_int(t->dtype);
     const void *data = one ? ac_tensor_force(b->cx, t) : NULL;
@@ -114,7 +114,7 @@ static int64_t fewer(int64_t a, int64_t b)
     return a < 0 || (b >= 0 && b < a) ? b : a;
 }
 
-static bool is_false(const ac_build *b, ac_tensor *t)
+static bool is_false(const ac_maker *b, ac_tensor *t)
 {
     const bool one = ac_tensor_is_const(t) && ac_tensor_count(t) == 1 && t->dtype == AC_BOOL;
     const uint8_t *data = one ? ac_tensor_force(b->cx, t) : NULL;
@@ -122,7 +122,7 @@ static bool is_false(const ac_build *b, ac_tensor *t)
 }
 
 /* Is the first result of n, an IF, false where its condition does not hold? */
-static bool else_is_false(const ac_build *b, const ac_node *n)
+static bool else_is_false(const ac_maker *b, const ac_node *n)
 {
     const ac_graph *main = b->reading->g;
     const int32_t second = n->attrs.flow.second;
@@ -173,7 +173,7 @@ static int64_t turns_of(const loop *l, const ac_graph *g, ac_tensor *t, bool wan
     }
 }
 
-int64_t ac_turns_at_most(const ac_build *b, const ac_carried *c, const ac_sub *cond, const ac_sub *body,
+int64_t ac_turns_at_most(const ac_maker *b, const ac_carried *c, const ac_sub *cond, const ac_sub *body,
                          ac_tensor *const *next)
 {
     const loop l = {b, c, body->g, next, 0};
@@ -285,7 +285,7 @@ static length length_of(const loop *l, const ac_tensor *own, ac_tensor *t, int32
     }
 }
 
-int64_t ac_grown_at_most(const ac_build *b, const ac_carried *c, const ac_sub *body, ac_tensor *const *next, int32_t k)
+int64_t ac_grown_at_most(const ac_maker *b, const ac_carried *c, const ac_sub *body, ac_tensor *const *next, int32_t k)
 {
     const loop l = {b, c, body->g, next, c->given[k]->dim[c->dim[k]]};
     const ac_tensor *x = body->g->input.item[k];

@@ -4,7 +4,7 @@
 #include "import/build/operands.h"
 #include "import/build/reading.h"
 
-void ac_sub_enter(ac_build *b, ac_graph **now, ac_sub *s)
+void ac_sub_enter(ac_maker *b, ac_graph **now, ac_sub *s)
 {
     if (!s->g) {
         s->g = ac_graph_new(b->cx, b->name);
@@ -15,7 +15,7 @@ void ac_sub_enter(ac_build *b, ac_graph **now, ac_sub *s)
     *now = b->g = s->g;
 }
 
-void ac_sub_leave(ac_build *b, ac_graph **now, ac_sub *s)
+void ac_sub_leave(ac_maker *b, ac_graph **now, ac_sub *s)
 {
     *now = b->g = s->outer;
 }
@@ -28,7 +28,7 @@ ac_tensor *ac_sub_input(ac_sub *s, const ac_tensor *like)
     return t;
 }
 
-static int note(const ac_build *b, const ac_sub *s, ac_sub_tensors *c, ac_tensor *t)
+static int note(const ac_maker *b, const ac_sub *s, ac_sub_tensors *c, ac_tensor *t)
 {
     if (!t || ac_graph_has(s->g, t))
         return AC_OK;
@@ -36,12 +36,12 @@ static int note(const ac_build *b, const ac_sub *s, ac_sub_tensors *c, ac_tensor
         if (c->item[i] == t)
             return AC_OK;
     if (c->n == ac_ops[AC_OP_WHILE].max_in)
-        return ac_build_cannot(b, "its graphs read more than %d values from outside", c->n);
+        return ac_cannot(b, "its graphs read more than %d values from outside", c->n);
     ac_push(b->cx->region, c, t);
     return AC_OK;
 }
 
-int ac_sub_captured(const ac_build *b, const ac_sub *s, ac_sub_tensors *c)
+int ac_sub_captured(const ac_maker *b, const ac_sub *s, ac_sub_tensors *c)
 {
     for (int32_t i = 0; i < s->g->node.n; i++) {
         const ac_node *m = s->g->node.item[i];
@@ -53,7 +53,7 @@ int ac_sub_captured(const ac_build *b, const ac_sub *s, ac_sub_tensors *c)
     return AC_OK;
 }
 
-int32_t ac_sub_add(const ac_build *b, ac_sub *s, const ac_sub_tensors *c)
+int32_t ac_sub_add(const ac_maker *b, ac_sub *s, const ac_sub_tensors *c)
 {
     ac_graph *g = s->g;
     for (int32_t i = 0; i < c->n; i++) {
@@ -72,7 +72,7 @@ int32_t ac_sub_add(const ac_build *b, ac_sub *s, const ac_sub_tensors *c)
     return b->reading->g->sub.n;
 }
 
-ac_node *ac_sub_run(const ac_build *b, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_sub_tensors *c,
+ac_node *ac_sub_run(const ac_maker *b, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_sub_tensors *c,
                     const int32_t sub[2], const ac_sub *like)
 {
     ac_attrs a;
@@ -84,15 +84,15 @@ ac_node *ac_sub_run(const ac_build *b, ac_op op, ac_tensor *const *in, int32_t n
         all[i] = i < n_in ? in[i] : c->item[i - n_in];
     for (int32_t i = 0; i < like->g->output.n && op == AC_OP_WHILE; i++)
         if (like->g->output.item[i]->count)
-            return (void)ac_build_cannot(b, "only data decides how many elements '%s' of its graph has",
-                                         like->g->output.item[i]->name),
+            return (void)ac_cannot(b, "only data decides how many elements '%s' of its graph has",
+                                   like->g->output.item[i]->name),
                    NULL;
     if (n_in + c->n > ac_ops[op].max_in)
-        return (void)ac_build_cannot(b, "its graphs read %d values", n_in + c->n), NULL;
-    ac_node *made = ac_build_node(b, op, all, n_in + c->n, &a, like->g->output.n);
+        return (void)ac_cannot(b, "its graphs read %d values", n_in + c->n), NULL;
+    ac_node *made = ac_make_node(b, op, all, n_in + c->n, &a, like->g->output.n);
     for (int32_t i = 0; made && i < made->n_out; i++)
         ac_tensor_become(made->out[i], like->g->output.item[i]);
     if (!made)
-        (void)ac_build_cannot(b, "its graphs make %d values", like->g->output.n);
+        (void)ac_cannot(b, "its graphs make %d values", like->g->output.n);
     return made;
 }

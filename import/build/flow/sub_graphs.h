@@ -14,7 +14,7 @@
  * Memory: the region of the context. */
 #ifndef AC_IMPORT_BUILD_FLOW_SUB_GRAPHS_H
 #define AC_IMPORT_BUILD_FLOW_SUB_GRAPHS_H
-#include "import/build/build.h"
+#include "ir/make/maker.h"
 
 typedef struct ac_sub {
     ac_graph *g, *outer;
@@ -23,33 +23,33 @@ typedef struct ac_sub {
 typedef AC_VEC(ac_tensor *) ac_sub_tensors; /* of graphs outside, each once */
 
 /* Again and again: nodes are appended. */
-void ac_sub_enter(ac_build *b, ac_graph **now, ac_sub *s);
-void ac_sub_leave(ac_build *b, ac_graph **now, ac_sub *s);
+void ac_sub_enter(ac_maker *b, ac_graph **now, ac_sub *s);
+void ac_sub_leave(ac_maker *b, ac_graph **now, ac_sub *s);
 ac_tensor *ac_sub_input(ac_sub *s, const ac_tensor *like);
 /* Appends to c, which may have those of other subgraphs. AC_FAIL: refused. */
-int ac_sub_captured(const ac_build *b, const ac_sub *s, ac_sub_tensors *c);
+int ac_sub_captured(const ac_maker *b, const ac_sub *s, ac_sub_tensors *c);
 /* All of c become further inputs, and the graph is the model's; its number. */
-int32_t ac_sub_add(const ac_build *b, ac_sub *s, const ac_sub_tensors *c);
+int32_t ac_sub_add(const ac_maker *b, ac_sub *s, const ac_sub_tensors *c);
 /* The node that runs both, on in[] and what they read from outside; results are like the outputs of `like`. NULL:
  * refused. */
-ac_node *ac_sub_run(const ac_build *b, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_sub_tensors *c,
+ac_node *ac_sub_run(const ac_maker *b, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_sub_tensors *c,
                     const int32_t sub[2], const ac_sub *like);
 
 /* branches.c: outputs i of both graphs become of one size: the shorter one is padded, and both get a further output,
  * how long it was along dimension *dim, or how many elements had a meaning; -1: they are of one size. AC_FAIL: refused.
  * result: NULL, or what messages call it. */
-int ac_sub_alike(ac_build *b, ac_graph **now, const ac_tensor *condition, ac_sub *yes, ac_sub *no, int32_t i,
+int ac_sub_alike(ac_maker *b, ac_graph **now, const ac_tensor *condition, ac_sub *yes, ac_sub *no, int32_t i,
                  const char *result, int32_t *dim);
 /* An IF of both, whose outputs are results 0 .. n-1 of the file's node; result[i]: its name, or NULL. One
  * that is longer in one branch is as long in both, and counted (counted.h). out[] gets them. AC_FAIL: refused. */
-int ac_sub_branches(ac_build *b, ac_graph **now, ac_tensor *condition, ac_sub *yes, ac_sub *no, int32_t n,
+int ac_sub_branches(ac_maker *b, ac_graph **now, ac_tensor *condition, ac_sub *yes, ac_sub *no, int32_t n,
                     const char *const *result, ac_tensor **out);
 /* A branch of the file: `run` makes the nodes of the first one (0) or the second one, and its n results. A constant
  * condition chooses its branch, whose nodes go to the graph; else both become subgraphs of an IF. */
-int ac_sub_if(ac_build *b, ac_graph **now, ac_tensor *condition, int (*run)(void *own, int32_t which, ac_tensor **out),
+int ac_sub_if(ac_maker *b, ac_graph **now, ac_tensor *condition, int (*run)(void *own, int32_t which, ac_tensor **out),
               void *own, int32_t n, const char *const *result, ac_tensor **out);
 /* A condition of the file as a bool scalar; NULL: E0104. */
-ac_tensor *ac_sub_condition(const ac_build *b, ac_tensor *c);
+ac_tensor *ac_sub_condition(const ac_maker *b, ac_tensor *c);
 
 /* carried.c: the n values that a WHILE carries round. Those that are counted have their counts carried, too, after all
  * of them. Their lengths may change in an iteration. A value that becomes longer has room for what --bound says, or for
@@ -66,20 +66,20 @@ typedef struct ac_carried {
 } ac_carried;
 
 /* The counts of what is counted by now, after all values. Others call it who change dim[]. */
-int ac_carried_counts(const ac_build *b, ac_carried *c);
-int ac_carried_begin(const ac_build *b, ac_carried *c, int32_t n, ac_tensor *const *first);
+int ac_carried_counts(const ac_maker *b, ac_carried *c);
+int ac_carried_begin(const ac_maker *b, ac_carried *c, int32_t n, ac_tensor *const *first);
 void ac_carried_inputs(const ac_carried *c, ac_sub *s, ac_tensor **own);
 /* cond: the graph whose output decides. *again: a value is counted, or longer, by now: both graphs are to be read anew.
  * AC_FAIL with *wrong >= 0: that value does not keep its type and shape (not reported). */
-int ac_carried_outputs(ac_build *b, ac_graph **now, ac_carried *c, const ac_sub *cond, ac_sub *body,
+int ac_carried_outputs(ac_maker *b, ac_graph **now, ac_carried *c, const ac_sub *cond, ac_sub *body,
                        ac_tensor *const *next, bool *again, int32_t *wrong);
 void ac_carried_results(const ac_carried *c, const ac_node *made, ac_tensor **out);
 
 /* growth.c: an upper bound of the iterations, if the condition compares a value to which each of them adds a constant;
  * -1: nothing bounds them. next[]: what the body makes of its inputs. */
-int64_t ac_turns_at_most(const ac_build *b, const ac_carried *c, const ac_sub *cond, const ac_sub *body,
+int64_t ac_turns_at_most(const ac_maker *b, const ac_carried *c, const ac_sub *cond, const ac_sub *body,
                          ac_tensor *const *next);
 /* Value k, counted, becomes what was made of it at most so long, if it was as long as it may be before; -1: unknown. */
-int64_t ac_grown_at_most(const ac_build *b, const ac_carried *c, const ac_sub *body, ac_tensor *const *next, int32_t k);
+int64_t ac_grown_at_most(const ac_maker *b, const ac_carried *c, const ac_sub *body, ac_tensor *const *next, int32_t k);
 
 #endif

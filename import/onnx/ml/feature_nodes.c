@@ -44,7 +44,7 @@ int ac_onx_do_normalizer(ac_onx_node *n)
     ac_tensor *x = ac_onx_cast(n, n->in[0], AC_F32), *by;
     const char *norm = ac_onx_str(n, "norm", "MAX");
     if (!x || x->rank < 1)
-        return x ? ac_build_bad(&n->b, "'%s' is a scalar", x->name) : AC_FAIL;
+        return x ? ac_bad(&n->b, "'%s' is a scalar", x->name) : AC_FAIL;
     const uint32_t last = 1u << (x->rank - 1);
     if (!strcmp(norm, "MAX"))
         by = ac_onx_reduce(n, AC_OP_REDUCE_MAX, x, last, true);
@@ -69,7 +69,7 @@ int ac_onx_do_imputer(ac_onx_node *n)
     const double was = (double)ac_onx_float(n, "replaced_value_float", 0);
     ac_tensor *real = along_features(n, "imputed_value_floats", x, &bad);
     if (bad || x->rank < 1)
-        return bad ? AC_FAIL : ac_build_bad(&n->b, "'%s' is a scalar", x->name);
+        return bad ? AC_FAIL : ac_bad(&n->b, "'%s' is a scalar", x->name);
     if (ac_dtype_is_int(x->dtype)) {
         if (whole.n != 1 && whole.n != x->dim[x->rank - 1])
             return ac_error(n->r->cx, n->at, E0103, "imputed_value_int64s has %d numbers for '%s' %s", whole.n, x->name,
@@ -92,7 +92,7 @@ static ac_tensor *apart(ac_onx_node *n, ac_tensor *x)
 {
     int64_t dim[AC_MAX_RANK];
     if (!x || x->rank >= AC_MAX_RANK)
-        return x ? ((void)ac_build_cannot(&n->b, "its result has more than %d dimensions", AC_MAX_RANK), NULL) : NULL;
+        return x ? ((void)ac_cannot(&n->b, "its result has more than %d dimensions", AC_MAX_RANK), NULL) : NULL;
     memcpy(dim, x->dim, sizeof dim);
     dim[x->rank] = 1;
     return ac_onx_reshape(n, x, x->rank + 1, dim);
@@ -106,7 +106,7 @@ int ac_onx_do_one_hot_encoder(ac_onx_node *n)
     (void)ac_onx_int(n, "zeros", 1); /* unknown categories are all zeros; ONNX Runtime stops at them without */
     const ac_onx_attr *names = ac_onx_attr_of(n, "cats_strings");
     if (names && names->strings.n)
-        return ac_build_cannot(&n->b, "its categories are strings: do the look-up in the application and feed numbers");
+        return ac_cannot(&n->b, "its categories are strings: do the look-up in the application and feed numbers");
     if (!category.n)
         return ac_error(n->r->cx, n->at, E0103, "it has no categories");
     ac_tensor *x = apart(n, ac_onx_cast(n, n->in[0], AC_I64));
@@ -133,8 +133,7 @@ static int read_list(ac_onx_node *n, const char *what, bool names, ac_tensor **o
         *out = ac_onx_floats_const(n, 1, &count, real);
     if (words && words->strings.n) {
         if (!names || words->strings.n > MOST_KEYS)
-            return ac_build_cannot(&n->b, "its %s are strings: do the look-up in the application and feed numbers",
-                                   what);
+            return ac_cannot(&n->b, "its %s are strings: do the look-up in the application and feed numbers", what);
         int64_t *place = AC_NEW_N(cx->region, int64_t, words->strings.n);
         for (uint32_t i = 0; i < words->strings.n; i++)
             place[i] = i;
@@ -145,7 +144,7 @@ static int read_list(ac_onx_node *n, const char *what, bool names, ac_tensor **o
         ac_onx_const c;
         const char *refused;
         if (ac_onx_tensor(n->r, tensor->tensor, &c, &refused) != AC_OK)
-            return refused ? ac_build_cannot(&n->b, "%s", refused) : AC_FAIL;
+            return refused ? ac_cannot(&n->b, "%s", refused) : AC_FAIL;
         *out = ac_onx_constant(n->r, n->name, &c);
     }
     if (!*out || (*out)->rank != 1 || (*out)->dim[0] < 1 || (*out)->dim[0] > MOST_KEYS)
@@ -176,12 +175,12 @@ int ac_onx_do_label_encoder(ac_onx_node *n)
     ac_tensor *x = n->in[0], *keys, *values;
     ac_attrs a;
     if (n->version < 2)
-        return ac_build_cannot(&n->b, "its classes are strings: do the look-up in the application and feed numbers");
+        return ac_cannot(&n->b, "its classes are strings: do the look-up in the application and feed numbers");
     AC_TRY(read_list(n, "keys", false, &keys));
     AC_TRY(read_list(n, "values", true, &values));
     if (keys->dtype != x->dtype || values->dim[0] != keys->dim[0])
-        return ac_build_bad(&n->b, "'%s' is %s, with %s keys and %" PRId64 " values", x->name,
-                            ac_tensor_str(n->r->cx, x), ac_tensor_str(n->r->cx, keys), values->dim[0]);
+        return ac_bad(&n->b, "'%s' is %s, with %s keys and %" PRId64 " values", x->name, ac_tensor_str(n->r->cx, x),
+                      ac_tensor_str(n->r->cx, keys), values->dim[0]);
     x = apart(n, x);
     ac_tensor *is = x ? ac_onx_2(n, AC_OP_EQUAL, x, keys) : NULL;
     if (is && ac_dtype_is_float(keys->dtype) && n->version >= 4) {

@@ -130,8 +130,7 @@ static int lay(layout *l, int64_t i)
     if (!l->first[p.of]) {
         branch(l, i, t);
         l->first[p.of] = i + 1;
-        return l->at.n > MOST_NODES ? ac_build_cannot(&l->n->b, "its trees have more than %d nodes", MOST_NODES)
-                                    : AC_OK;
+        return l->at.n > MOST_NODES ? ac_cannot(&l->n->b, "its trees have more than %d nodes", MOST_NODES) : AC_OK;
     }
     const place same = l->at.item[l->first[p.of] - 1];
     if (same.first <= i)
@@ -218,7 +217,7 @@ static int row_each(layout *l, ac_tensor **weight, ac_tensor **leaf)
         number[i] = f->node[i].mode == AC_BRANCH_LEAF ? rows++ : 0;
     if (!ac_mul_ok(rows, f->targets, &all) || all > MOST_WEIGHTS ||
         (all > FEW_WEIGHTS && all / MOST_SPREAD > f->n_weights))
-        return ac_build_cannot(&l->n->b, "it has %" PRId64 " leaves with %" PRId64 " targets each", rows, f->targets);
+        return ac_cannot(&l->n->b, "it has %" PRId64 " leaves with %" PRId64 " targets each", rows, f->targets);
     double *w = AC_NEW_N(l->n->r->cx->region, double, all + 1);
     for (int64_t i = 0; i < all; i++)
         w[i] = neutral(f);

@@ -1,6 +1,6 @@
 /* labels.c - classes and scores of ai.onnx.ml (labels.h). */
 #include "import/onnx/ml/labels.h"
-#include "import/build/compose_math.h"
+#include "ir/make/compose_math.h"
 #include "import/onnx/proto/arithmetic.h"
 
 #include <inttypes.h>

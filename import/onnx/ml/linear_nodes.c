@@ -13,8 +13,7 @@ static ac_tensor *rows_of(ac_onx_node *n)
     if (x && x->rank == 1)
         x = ac_onx_reshape(n, x, 2, (int64_t[]){1, x->dim[0]});
     if (x && (x->rank != 2 || x->dim[1] < 1))
-        return (void)ac_build_bad(&n->b, "'%s' is %s, expected rows of numbers [N,F]", x->name,
-                                  ac_shape_str(n->r->cx, x)),
+        return (void)ac_bad(&n->b, "'%s' is %s, expected rows of numbers [N,F]", x->name, ac_shape_str(n->r->cx, x)),
                NULL;
     return x;
 }
@@ -218,7 +217,7 @@ static int read_votes(ac_onx_node *n, const machine *m, votes *c)
     AC_TRY(ac_onx_list(n, "vectors_per_class", &c->each));
     c->classes = c->each.n;
     if (c->classes > (int64_t)(sizeof c->first / sizeof *c->first))
-        return ac_build_cannot(&n->b, "it has %" PRId64 " classes; supported are up to 64", c->classes);
+        return ac_cannot(&n->b, "it has %" PRId64 " classes; supported are up to 64", c->classes);
     for (int32_t i = 0; i < c->each.n; i++) {
         c->first[i] = all;
         if (c->each.v[i] < 0 || c->each.v[i] > m->vectors)
@@ -343,7 +342,7 @@ int ac_onx_do_svm_classifier(ac_onx_node *n)
     if (!x || read_machine(n, &m, x) != AC_OK)
         return AC_FAIL;
     if (!m.vectors)
-        return ac_build_cannot(&n->b, "it has no support vectors: it is a linear classifier");
+        return ac_cannot(&n->b, "it has no support vectors: it is a linear classifier");
     AC_TRY(read_votes(n, &m, &c));
     if (labels.n != c.classes || (a && (n_a != c.pairs || n_b != c.pairs)))
         return ac_error(n->r->cx, n->at, E0103,
@@ -351,8 +350,8 @@ int ac_onx_do_svm_classifier(ac_onx_node *n)
                         c.classes);
     AC_TRY(decide(n, &m, &c, &score, &won));
     if (a && c.classes > MOST_COUPLED)
-        return ac_build_cannot(&n->b, "it has probabilities of %" PRId64 " classes; supported are up to %d", c.classes,
-                               MOST_COUPLED);
+        return ac_cannot(&n->b, "it has probabilities of %" PRId64 " classes; supported are up to %d", c.classes,
+                         MOST_COUPLED);
     AC_TRY(ac_onx_result(n, 0, ac_onx_labelled(n, &labels, ac_onx_greatest(n, won))));
     if (a)
         return ac_onx_result(

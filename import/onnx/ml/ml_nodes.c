@@ -11,7 +11,7 @@ int ac_onx_do_binarizer(ac_onx_node *n)
     ac_tensor *x = n->in[0];
     const double at = (double)ac_onx_float(n, "threshold", 0);
     if (ac_dtype_is_int(x->dtype) && !(fabs(at) < 1e18 && at == (double)(int64_t)at))
-        return ac_build_cannot(&n->b, "its threshold is %g, and its input %s", at, ac_dtype_name(x->dtype));
+        return ac_cannot(&n->b, "its threshold is %g, and its input %s", at, ac_dtype_name(x->dtype));
     ac_tensor *above = ac_onx_2(n, AC_OP_GREATER, x, ac_onx_number(n, x->dtype, at));
     return ac_onx_result(n, 0, ac_onx_cast(n, above, x->dtype));
 }
@@ -48,7 +48,7 @@ static int read_tfidf(ac_onx_node *n, tfidf *t)
 {
     ac_ints starts;
     if (ac_onx_attr_of(n, "pool_strings"))
-        return ac_build_cannot(&n->b, "its pool holds strings");
+        return ac_cannot(&n->b, "its pool holds strings");
     AC_TRY(ac_onx_list(n, "pool_int64s", &t->pool));
     AC_TRY(ac_onx_list(n, "ngram_counts", &starts));
     AC_TRY(ac_onx_list(n, "ngram_indexes", &t->columns));
@@ -59,7 +59,7 @@ static int read_tfidf(ac_onx_node *n, tfidf *t)
         return ac_error(n->r->cx, n->at, E0103, "n-grams of %" PRId64 " to %" PRId64 ", skips %" PRId64, t->min, t->max,
                         t->skips);
     if (starts.n > AC_MAX_RANK || t->skips > 64)
-        return ac_build_cannot(&n->b, "its n-grams are longer than %d, or it skips more than 64", AC_MAX_RANK);
+        return ac_cannot(&n->b, "its n-grams are longer than %d, or it skips more than 64", AC_MAX_RANK);
     int64_t first = 0;
     for (int32_t i = 0; i < starts.n; i++) {
         const int64_t from = starts.v[i], to = i + 1 < starts.n ? starts.v[i + 1] : t->pool.n;
@@ -70,7 +70,7 @@ static int read_tfidf(ac_onx_node *n, tfidf *t)
         t->n += t->g[t->n].count > 0 && i + 1 >= t->min && i + 1 <= t->max;
     }
     if (first > 1 << 13)
-        return ac_build_cannot(&n->b, "it has %" PRId64 " n-grams; supported are up to 8192", first);
+        return ac_cannot(&n->b, "it has %" PRId64 " n-grams; supported are up to 8192", first);
     if (t->columns.n != first)
         return ac_error(n->r->cx, n->at, E0103, "%d columns for %" PRId64 " n-grams", t->columns.n, first);
     for (int32_t i = 0; i < t->columns.n; i++) {
@@ -142,7 +142,7 @@ static int64_t *columns_of(ac_onx_node *n, const tfidf *t, int64_t *none)
                 again = same_gram(t, &t->g[i], k, j);
             const int64_t c = t->columns.v[t->g[i].first + k];
             if (!again && from[c] != *none)
-                return (void)ac_build_cannot(&n->b, "two n-grams are counted in column %" PRId64, c), NULL;
+                return (void)ac_cannot(&n->b, "two n-grams are counted in column %" PRId64, c), NULL;
             if (!again)
                 from[c] = at + k;
         }
@@ -168,7 +168,7 @@ int ac_onx_do_tfidf(ac_onx_node *n)
     const int64_t batch = row ? 1 : x->dim[0];
     const int64_t *from = columns_of(n, &t, &none);
     if (!from || t.n == 0 || batch == 0)
-        return from ? ac_build_cannot(&n->b, "it counts nothing") : AC_FAIL;
+        return from ? ac_cannot(&n->b, "it counts nothing") : AC_FAIL;
     x = ac_onx_cast(n, ac_onx_reshape(n, x, 2, (int64_t[]){batch, x->dim[x->rank - 1]}), AC_I64);
     ac_tensor *counts = x ? count_all(n, &t, x) : NULL;
     ac_attrs_init(AC_OP_GATHER, &a);

@@ -40,7 +40,7 @@ static int tensor_numbers(ac_onx_node *n, const char *name, real_list *out)
     if (!a || !a->has_tensor)
         return AC_OK;
     if (ac_onx_tensor(n->r, a->tensor, &c, &refused) != AC_OK)
-        return refused ? ac_build_cannot(&n->b, "%s", refused) : AC_FAIL;
+        return refused ? ac_cannot(&n->b, "%s", refused) : AC_FAIL;
     ac_tensor *t = ac_onx_constant(n->r, n->name, &c);
     const void *data = ac_tensor_force(n->r->cx, t);
     if (!data)
@@ -303,8 +303,8 @@ static ac_tensor *rows_of(ac_onx_node *n)
     if (x->rank == 1)
         x = ac_onx_reshape(n, x, 2, (int64_t[]){1, x->dim[0]});
     if (!x || x->rank != 2)
-        return x ? ((void)ac_build_bad(&n->b, "'%s' is %s, expected rows of numbers [N,F]", x->name,
-                                       ac_tensor_str(n->r->cx, x)),
+        return x ? ((void)ac_bad(&n->b, "'%s' is %s, expected rows of numbers [N,F]", x->name,
+                                 ac_tensor_str(n->r->cx, x)),
                     NULL)
                  : NULL;
     return x->dtype == AC_F64 ? x : ac_onx_cast(n, x, AC_F32);

@@ -4,7 +4,7 @@
  *       node_values.c    names of a graph or function body and what they stand for
  *       tensor_protos.c  TensorProto in all encodings -> constants; declared types and shapes
  *       node_attrs.c     attributes of a node, read by name
- *       node_build.c     operands and results; nodes are made by build.h
+ *       node_build.c     operands and results; nodes are made by ir/make/maker.h
  *     ../ml            adapters of ai.onnx.ml: trees, linear models, features
  *     ..
  *       onnx.c           the container: model, opsets, graphs, functions
@@ -104,7 +104,7 @@ struct ac_onx_node {
     int64_t version; /* of its domain */
     const ac_operator *row;
     ac_place at;
-    ac_build b;
+    ac_maker b;
     int32_t n_in, n_out;
     ac_tensor **in;     /* left-out operands are NULL */
     ac_onx_value **out; /* left-out results are NULL */
@@ -158,28 +158,28 @@ const float *ac_onx_floats(ac_onx_node *n, const char *name, int64_t *count);
 /* A list that is an attribute in older opsets and an operand in newer ones. *given: it is there at all. */
 int ac_onx_list_or(ac_onx_node *n, const char *attr, int32_t operand, ac_ints *v, bool *given);
 
-/* build.h on behalf of node n: operands may be NULL, then so is the result, and nothing is reported again. */
-#define ac_onx_make(n, ...)         ac_build_op(&(n)->b, __VA_ARGS__)
-#define ac_onx_node_make(n, ...)    ac_build_node(&(n)->b, __VA_ARGS__)
-#define ac_onx_1(n, ...)            ac_build_1(&(n)->b, __VA_ARGS__)
-#define ac_onx_2(n, ...)            ac_build_2(&(n)->b, __VA_ARGS__)
-#define ac_onx_matmul(n, ...)       ac_build_matmul(&(n)->b, __VA_ARGS__)
-#define ac_onx_dense(n, ...)        ac_build_dense(&(n)->b, __VA_ARGS__)
-#define ac_onx_cast(n, ...)         ac_build_cast(&(n)->b, __VA_ARGS__)
-#define ac_onx_select(n, ...)       ac_build_select(&(n)->b, __VA_ARGS__)
-#define ac_onx_transpose(n, ...)    ac_build_transpose(&(n)->b, __VA_ARGS__)
-#define ac_onx_reshape(n, ...)      ac_build_reshape(&(n)->b, __VA_ARGS__)
-#define ac_onx_reduce(n, ...)       ac_build_reduce(&(n)->b, __VA_ARGS__)
-#define ac_onx_slice(n, ...)        ac_build_slice(&(n)->b, __VA_ARGS__)
-#define ac_onx_concat(n, ...)       ac_build_concat(&(n)->b, __VA_ARGS__)
-#define ac_onx_broadcast(n, ...)    ac_build_broadcast(&(n)->b, __VA_ARGS__)
-#define ac_onx_pad(n, ...)          ac_build_pad(&(n)->b, __VA_ARGS__)
-#define ac_onx_number(n, ...)       ac_build_number(&(n)->b, __VA_ARGS__)
-#define ac_onx_floats_const(n, ...) ac_build_floats(&(n)->b, __VA_ARGS__)
-#define ac_onx_ints_const(n, ...)   ac_build_ints(&(n)->b, __VA_ARGS__)
-#define ac_onx_axis(n, ...)         ac_build_axis(&(n)->b, __VA_ARGS__)
+/* ir/make/maker.h on behalf of node n: operands may be NULL, then so is the result, and nothing is reported again. */
+#define ac_onx_make(n, ...)         ac_make_op(&(n)->b, __VA_ARGS__)
+#define ac_onx_node_make(n, ...)    ac_make_node(&(n)->b, __VA_ARGS__)
+#define ac_onx_1(n, ...)            ac_make_1(&(n)->b, __VA_ARGS__)
+#define ac_onx_2(n, ...)            ac_make_2(&(n)->b, __VA_ARGS__)
+#define ac_onx_matmul(n, ...)       ac_make_matmul(&(n)->b, __VA_ARGS__)
+#define ac_onx_dense(n, ...)        ac_make_dense(&(n)->b, __VA_ARGS__)
+#define ac_onx_cast(n, ...)         ac_make_cast(&(n)->b, __VA_ARGS__)
+#define ac_onx_select(n, ...)       ac_make_select(&(n)->b, __VA_ARGS__)
+#define ac_onx_transpose(n, ...)    ac_make_transpose(&(n)->b, __VA_ARGS__)
+#define ac_onx_reshape(n, ...)      ac_make_reshape(&(n)->b, __VA_ARGS__)
+#define ac_onx_reduce(n, ...)       ac_make_reduce(&(n)->b, __VA_ARGS__)
+#define ac_onx_slice(n, ...)        ac_make_slice(&(n)->b, __VA_ARGS__)
+#define ac_onx_concat(n, ...)       ac_make_concat(&(n)->b, __VA_ARGS__)
+#define ac_onx_broadcast(n, ...)    ac_make_broadcast(&(n)->b, __VA_ARGS__)
+#define ac_onx_pad(n, ...)          ac_make_pad(&(n)->b, __VA_ARGS__)
+#define ac_onx_number(n, ...)       ac_make_number(&(n)->b, __VA_ARGS__)
+#define ac_onx_floats_const(n, ...) ac_make_floats(&(n)->b, __VA_ARGS__)
+#define ac_onx_ints_const(n, ...)   ac_make_ints(&(n)->b, __VA_ARGS__)
+#define ac_onx_axis(n, ...)         ac_operand_axis(&(n)->b, __VA_ARGS__)
 
-#define ac_onx_axis_last ac_build_axis_last
+#define ac_onx_axis_last ac_perm_axis_last
 
 /* norm_nodes.c: x rounded to the 16-bit type of the node's operands, as f32; x itself where they have more bits. */
 ac_tensor *ac_onx_rounded(ac_onx_node *n, ac_tensor *x);

@@ -3,7 +3,7 @@
  *
  *     i    i64 [3,20]     count: tensor 'n', count_dim 1          elements from n on are invalid
  *
- * Importers propagate this when they create nodes (ac_build_counted of build.h), and refuse operators that would mix
+ * Importers propagate this when they create nodes (import/build/counted.c), and refuse operators that would mix
  * valid and invalid elements. The plan, the loops and the code ignore it.
  *
  *     int32_t dim;

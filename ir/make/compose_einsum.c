@@ -1,5 +1,5 @@
 /* compose_einsum.c - Einstein sums as products of matrices. */
-#include "import/build/compose_einsum.h"
+#include "ir/make/compose_einsum.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -39,18 +39,18 @@ static bool add(term *e, int32_t label)
 }
 
 /* The dimensions of e, each with a label of its own, in the order of `label`. */
-static ac_tensor *ordered(const ac_build *b, const term *e, const int32_t *label)
+static ac_tensor *ordered(const ac_maker *b, const term *e, const int32_t *label)
 {
     int32_t perm[AC_MAX_RANK];
     for (int32_t d = 0; d < e->rank; d++)
         perm[d] = place_of(e, label[d]);
-    return ac_build_transpose(b, e->t, perm);
+    return ac_make_transpose(b, e->t, perm);
 }
 
 /* ------------------------------------------------------------------ products of one or two terms */
 
 /* The general form: our einsum, with labels numbered anew. */
-static ac_tensor *general(const ac_build *b, const term *e, int32_t count, const term *out, const char **reason)
+static ac_tensor *general(const ac_maker *b, const term *e, int32_t count, const term *out, const char **reason)
 {
     int32_t seen[LABELS], k = 0, at = 0;
     int64_t v[3 * AC_MAX_RANK];
@@ -72,14 +72,14 @@ static ac_tensor *general(const ac_build *b, const term *e, int32_t count, const
             in[i] = t->t;
     }
     ac_attrs_init(AC_OP_EINSUM, &a);
-    a.einsum.labels = ac_build_list(b, at, v);
-    return ac_build_op(b, AC_OP_EINSUM, in, count, &a, AC_NONE);
+    a.einsum.labels = ac_make_list(b, at, v);
+    return ac_make_op(b, AC_OP_EINSUM, in, count, &a, AC_NONE);
 }
 
-/* What a label is in a product of x and y. */
+/* The role of a label in a product of x and y. */
 enum { BATCH, ROW, COLUMN, SUMMED, KINDS };
 
-/* Labels of each kind, in the order of x, then y; false: it is no product of matrices. */
+/* Labels of each kind, in the order of x, then y; false: not a product of matrices. */
 static bool split(const term *x, const term *y, const term *out, int32_t list[KINDS][AC_MAX_RANK], int32_t n[KINDS])
 {
     memset(n, 0, KINDS * sizeof *n);
@@ -105,7 +105,7 @@ static int64_t extent(const term *x, const term *y, int32_t label)
 }
 
 /* Transposed and reshaped to [batch, rows, inner] and [batch, columns, inner]. */
-static ac_tensor *product(const ac_build *b, const term *x, const term *y, const term *out,
+static ac_tensor *product(const ac_maker *b, const term *x, const term *y, const term *out,
                           int32_t list[KINDS][AC_MAX_RANK], const int32_t count[KINDS])
 {
     int64_t size[KINDS] = {1, 1, 1, 1}, dim[AC_MAX_RANK];
@@ -126,19 +126,19 @@ static ac_tensor *product(const ac_build *b, const term *x, const term *y, const
         }
     }
     ac_tensor *l = ordered(b, x, rows), *r = ordered(b, y, columns);
-    if (size[BATCH] == 1 && size[SUMMED] > 0 && x->t->dtype == AC_F32 && ac_build_constant(y->t)) {
-        l = ac_build_reshape(b, l, 2, (int64_t[]){size[ROW], size[SUMMED]});
-        z.t = ac_build_dense(b, l, ac_build_reshape(b, r, 2, (int64_t[]){size[COLUMN], size[SUMMED]}), NULL);
+    if (size[BATCH] == 1 && size[SUMMED] > 0 && x->t->dtype == AC_F32 && ac_tensor_is_moved_const(y->t)) {
+        l = ac_make_reshape(b, l, 2, (int64_t[]){size[ROW], size[SUMMED]});
+        z.t = ac_make_dense(b, l, ac_make_reshape(b, r, 2, (int64_t[]){size[COLUMN], size[SUMMED]}), NULL);
     } else {
-        l = ac_build_reshape(b, l, 3, (int64_t[]){size[BATCH], size[ROW], size[SUMMED]});
-        r = ac_build_reshape(b, r, 3, (int64_t[]){size[BATCH], size[COLUMN], size[SUMMED]});
-        z.t = ac_build_matmul(b, l, r, false, true);
+        l = ac_make_reshape(b, l, 3, (int64_t[]){size[BATCH], size[ROW], size[SUMMED]});
+        r = ac_make_reshape(b, r, 3, (int64_t[]){size[BATCH], size[COLUMN], size[SUMMED]});
+        z.t = ac_make_matmul(b, l, r, false, true);
     }
-    z.t = ac_build_reshape(b, z.t, z.rank, dim);
+    z.t = ac_make_reshape(b, z.t, z.rank, dim);
     return z.t ? ordered(b, &z, out->label) : NULL;
 }
 
-static ac_tensor *join(const ac_build *b, const term *e, int32_t count, const term *out, const char **reason)
+static ac_tensor *join(const ac_maker *b, const term *e, int32_t count, const term *out, const char **reason)
 {
     int32_t list[KINDS][AC_MAX_RANK], kinds[KINDS];
     if (count == 1 && e->rank == out->rank) {
@@ -176,7 +176,7 @@ static int letter(char c)
     return c >= 'a' && c <= 'z' ? c - 'a' : c >= 'A' && c <= 'Z' ? c - 'A' + 26 : -1;
 }
 
-/* The labels of one term up to ',' '-' or the end; `wide` dimensions are meant by `...`, of `most` in all. */
+/* The labels of one term up to ',' '-' or the end; `...` is `wide` dimensions, `most` over all operands. */
 static const char *read_term(const char *s, term *e, int32_t wide, int32_t most, int32_t *letters)
 {
     bool dots = false;
@@ -218,12 +218,12 @@ static bool implicit(const term *e, int32_t count, int32_t most, term *out)
 }
 
 /* Terms and result of the equation. */
-static int parse(const ac_build *b, const char *equation, ac_tensor *const *x, int32_t n, term *e, term *out,
+static int parse(const ac_maker *b, const char *equation, ac_tensor *const *x, int32_t n, term *e, term *out,
                  const char **reason)
 {
     int32_t most = 0, letters = 0;
     const char *s = equation;
-    for (int32_t i = 0; i < n; i++) { /* how many dimensions are meant by `...` */
+    for (int32_t i = 0; i < n; i++) { /* the number of dimensions of `...` */
         const char *begin = s;
         s = read_term(s, &e[i], 0, 0, &letters);
         const bool dots = s && memchr(begin, '.', (size_t)(s - begin)) != NULL;
@@ -253,7 +253,7 @@ static int parse(const ac_build *b, const char *equation, ac_tensor *const *x, i
     return AC_OK;
 }
 
-ac_tensor *ac_build_einsum(const ac_build *b, const char *equation, ac_tensor *const *x, int32_t n, const char **reason)
+ac_tensor *ac_make_einsum(const ac_maker *b, const char *equation, ac_tensor *const *x, int32_t n, const char **reason)
 {
     term e[OPERANDS], out = {0};
     *reason = n < 1 || n > OPERANDS ? "the number of its operands is not in 1..8" : NULL;
