@@ -1,5 +1,6 @@
 /* adjoint.c - the sum of what the readers of a tensor send back. */
 #include "ir/grad/reverse.h"
+#include "ir/make/compose_math.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@ void ac_sum_add(const ac_adjoint *a, const ac_tensor *t, ac_tensor *dx)
     if (!dx)
         a->all->failed = true; /* reported where it was made */
     else
-        s->whole = s->whole ? ac_mk_2(a, AC_OP_ADD, s->whole, dx) : dx;
+        s->whole = s->whole ? ac_make_2(&a->b, AC_OP_ADD, s->whole, dx) : dx;
 }
 
 static int by_place(const void *x, const void *y)
@@ -42,7 +43,7 @@ static void gap(joint *j, int64_t until)
         return;
     memcpy(dim, j->t->dim, sizeof dim);
     dim[j->axis] = until - j->end;
-    j->piece[j->n++] = ac_mk_zeros(j->a, j->t->dtype, j->t->rank, dim);
+    j->piece[j->n++] = ac_make_zeros(&j->a->b, j->t->dtype, j->t->rank, dim);
     j->end = until;
 }
 
@@ -50,7 +51,7 @@ static void gap(joint *j, int64_t until)
  * for another round. part: n of them, sorted; how many stay is returned. */
 static int32_t join(const ac_adjoint *a, const ac_tensor *t, ac_share *part, int32_t n)
 {
-    joint j = {.a = a, .t = t, .axis = part[0].axis, .piece = AC_NEW_N(a->cx->region, ac_tensor *, 2 * n + 1)};
+    joint j = {.a = a, .t = t, .axis = part[0].axis, .piece = AC_NEW_N(a->b.cx->region, ac_tensor *, 2 * n + 1)};
     int32_t stay = 0;
     for (int32_t k = 0; k < n; k++) {
         if (part[k].axis != j.axis || part[k].begin < j.end) {
@@ -62,7 +63,7 @@ static int32_t join(const ac_adjoint *a, const ac_tensor *t, ac_share *part, int
         j.end += part[k].dx->dim[j.axis];
     }
     gap(&j, t->dim[j.axis]);
-    ac_sum_add(a, t, ac_mk_concat(a, j.piece, j.n, j.axis));
+    ac_sum_add(a, t, j.n == 1 ? j.piece[0] : ac_make_concat(&a->b, j.piece, j.n, j.axis));
     return stay;
 }
 
@@ -103,7 +104,7 @@ ac_tensor *ac_dy_of(const ac_adjoint *a, int32_t i)
     ac_tensor *t = dy_thin(a, i);
     if (!t && a->all->failed)
         return NULL;
-    return t ? ac_mk_broadcast(a, t, y->rank, y->dim) : ac_mk_zeros(a, y->dtype, y->rank, y->dim);
+    return t ? ac_make_broadcast(&a->b, t, y->rank, y->dim) : ac_make_zeros(&a->b, y->dtype, y->rank, y->dim);
 }
 
 ac_tensor *ac_dy(const ac_adjoint *a)
@@ -151,9 +152,9 @@ void ac_give_each(ac_adjoint *a, int32_t i, ac_tensor *dx)
         else
             times *= (double)all;
     }
-    dx = ac_mk_reduce(a, AC_OP_SUM, dx, mask, true);
-    dx = ac_mk_reshape(a, dx, x->rank, dim);
-    ac_sum_add(a, x, times > 1 || times < 1 ? ac_mk_scale(a, dx, times) : dx);
+    dx = ac_make_reduce(&a->b, AC_OP_SUM, dx, mask, true);
+    dx = ac_make_reshape(&a->b, dx, x->rank, dim);
+    ac_sum_add(a, x, times > 1 || times < 1 ? ac_make_mul_number(&a->b, dx, times) : dx);
 }
 
 void ac_give_slice(ac_adjoint *a, int32_t i, int32_t axis, int64_t begin, ac_tensor *dx)
@@ -169,11 +170,11 @@ void ac_give_slice(ac_adjoint *a, int32_t i, int32_t axis, int64_t begin, ac_ten
     }
     memcpy(dim, x->dim, sizeof dim);
     dim[axis] = dx->dim[axis];
-    dx = ac_mk_broadcast(a, dx, x->rank, dim);
+    dx = ac_make_broadcast(&a->b, dx, x->rank, dim);
     if (!dx)
         a->all->failed = true;
     else
-        ac_push(a->cx->region, &s->part, ((ac_share){dx, axis, s->part.n, begin}));
+        ac_push(a->b.cx->region, &s->part, ((ac_share){dx, axis, s->part.n, begin}));
 }
 
 int ac_no_gradient(const ac_adjoint *a, const char *fmt, ...)
@@ -184,7 +185,7 @@ int ac_no_gradient(const ac_adjoint *a, const char *fmt, ...)
     vsnprintf(why, sizeof why, fmt, v);
     va_end(v);
     a->all->failed = true;
-    return ac_error(a->cx, a->node->at, E0109, "'%s' (%s) has no gradient here: %s", a->node->name,
+    return ac_error(a->b.cx, a->node->at, E0109, "'%s' (%s) has no gradient here: %s", a->node->name,
                     ac_ops[a->node->op].text, why);
 }
 
@@ -192,26 +193,27 @@ int ac_no_gradient(const ac_adjoint *a, const char *fmt, ...)
 
 static ac_tensor *between(const ac_adjoint *a, ac_tensor *y, double lo, double hi)
 {
-    ac_tensor *below = ac_mk_2(a, AC_OP_LESS, y, ac_mk_number(a, y, hi));
-    return ac_mk_2(a, AC_OP_LOGICAL_AND, ac_mk_2(a, AC_OP_GREATER, y, ac_mk_number(a, y, lo)), below);
+    ac_tensor *below = ac_make_2(&a->b, AC_OP_LESS, y, ac_make_number_like(&a->b, y, hi));
+    return ac_make_2(&a->b, AC_OP_LOGICAL_AND, ac_make_2(&a->b, AC_OP_GREATER, y, ac_make_number_like(&a->b, y, lo)),
+                     below);
 }
 
 ac_tensor *ac_before_act(const ac_adjoint *a, ac_act act, ac_tensor *y, ac_tensor *dy)
 {
-    ac_tensor *zero = ac_mk_number(a, y, 0), *square;
+    ac_tensor *zero = ac_make_number_like(&a->b, y, 0), *square;
     switch (act) {
     case AC_ACT_NONE:
     case AC_ACT_COUNT:
         break;
     case AC_ACT_RELU:
-        return ac_mk_select(a, ac_mk_2(a, AC_OP_GREATER, y, zero), dy, zero);
+        return ac_make_select(&a->b, ac_make_2(&a->b, AC_OP_GREATER, y, zero), dy, zero);
     case AC_ACT_RELU_N1_TO_1:
-        return ac_mk_select(a, between(a, y, -1, 1), dy, zero);
+        return ac_make_select(&a->b, between(a, y, -1, 1), dy, zero);
     case AC_ACT_RELU6:
-        return ac_mk_select(a, between(a, y, 0, 6), dy, zero);
+        return ac_make_select(&a->b, between(a, y, 0, 6), dy, zero);
     case AC_ACT_TANH:
-        square = ac_mk_1(a, AC_OP_SQUARE, y);
-        return ac_mk_2(a, AC_OP_MUL, dy, ac_mk_2(a, AC_OP_SUB, ac_mk_number(a, y, 1), square));
+        square = ac_make_1(&a->b, AC_OP_SQUARE, y);
+        return ac_make_2(&a->b, AC_OP_MUL, dy, ac_make_2(&a->b, AC_OP_SUB, ac_make_number_like(&a->b, y, 1), square));
     }
     return dy;
 }

@@ -17,12 +17,11 @@
  * whole; ac_dy_thin as it is, for those that compute element by element. */
 #ifndef AC_IR_GRAD_ADJOINT_H
 #define AC_IR_GRAD_ADJOINT_H
-#include "ir/graph/graph.h"
+#include "ir/make/maker.h"
 
 struct ac_reverse;
 typedef struct ac_adjoint {
-    ac_ctx *cx;
-    ac_graph *g;
+    ac_maker b;          /* of the nodes of the gradient */
     const ac_node *node; /* whose gradient is made */
     struct ac_reverse *all;
     uint32_t now; /* a mask: operands below 32 that are given their shares in this call */
@@ -45,34 +44,5 @@ void ac_give_each(ac_adjoint *a, int32_t i, ac_tensor *dx);
 void ac_give_slice(ac_adjoint *a, int32_t i, int32_t axis, int64_t begin, ac_tensor *dx);
 /* E0109: the operator has a gradient, but not for these attributes or operands. */
 int ac_no_gradient(const ac_adjoint *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-/* ------------------------------------------------------------------ nodes (make.c) */
-
-ac_tensor *ac_mk(const ac_adjoint *a, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_attrs *attrs);
-ac_tensor *ac_mk_1(const ac_adjoint *a, ac_op op, ac_tensor *x);
-ac_tensor *ac_mk_2(const ac_adjoint *a, ac_op op, ac_tensor *x, ac_tensor *y);
-ac_tensor *ac_mk_select(const ac_adjoint *a, ac_tensor *cond, ac_tensor *yes, ac_tensor *no);
-ac_tensor *ac_mk_number(const ac_adjoint *a, const ac_tensor *like, double v); /* a scalar of like's type */
-ac_tensor *ac_mk_zeros(const ac_adjoint *a, ac_dtype type, int32_t rank, const int64_t *dim);
-ac_tensor *ac_mk_ints(const ac_adjoint *a, int32_t rank, const int64_t *dim, const int64_t *v); /* i64 */
-ac_ints ac_mk_list(const ac_adjoint *a, int32_t n, const int64_t *v);
-ac_tensor *ac_mk_scale(const ac_adjoint *a, ac_tensor *x, double v); /* x * v */
-ac_tensor *ac_mk_shift(const ac_adjoint *a, ac_tensor *x, double v); /* x + v */
-ac_tensor *ac_mk_cast(const ac_adjoint *a, ac_tensor *x, ac_dtype to);
-/* [..,M,K] x [..,K,N] = [..,M,N]; with adj_x, adj_y these lie as [..,K,M], [..,N,K]. */
-ac_tensor *ac_mk_matmul(const ac_adjoint *a, ac_tensor *x, bool adj_x, ac_tensor *y, bool adj_y);
-ac_tensor *ac_mk_reshape(const ac_adjoint *a, ac_tensor *x, int32_t rank, const int64_t *dim);
-ac_tensor *ac_mk_reshape_like(const ac_adjoint *a, ac_tensor *x, const ac_tensor *like);
-ac_tensor *ac_mk_transpose(const ac_adjoint *a, ac_tensor *x, const int32_t *perm);
-ac_tensor *ac_mk_swapped(const ac_adjoint *a, ac_tensor *x); /* its last two dimensions */
-ac_tensor *ac_mk_reduce(const ac_adjoint *a, ac_op op, ac_tensor *x, uint32_t axes, bool keep); /* axes: a mask */
-ac_tensor *ac_mk_slice(const ac_adjoint *a, ac_tensor *x, int32_t axis, int64_t begin, int64_t size);
-ac_tensor *ac_mk_concat(const ac_adjoint *a, ac_tensor *const *x, int32_t n, int32_t axis);
-ac_tensor *ac_mk_broadcast(const ac_adjoint *a, ac_tensor *x, int32_t rank, const int64_t *dim);
-/* before and after each dimension; below 0: that many elements are left out. */
-ac_tensor *ac_mk_pad(const ac_adjoint *a, ac_tensor *x, const int64_t *before, const int64_t *after);
-ac_tensor *ac_mk_reverse(const ac_adjoint *a, ac_tensor *x, int32_t axis);
-/* step - 1 zeros between any two elements along `axis`. */
-ac_tensor *ac_mk_spread(const ac_adjoint *a, ac_tensor *x, int32_t axis, int64_t step);
 
 #endif

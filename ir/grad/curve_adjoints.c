@@ -19,7 +19,7 @@ static int give(ac_adjoint *a, ac_tensor *dx)
 
 int ac_gr_abs(ac_adjoint *a)
 {
-    return give(a, MUL(ac_dy_thin(a), ac_mk_1(a, AC_OP_SIGN, x_of(a))));
+    return give(a, MUL(ac_dy_thin(a), OP1(SIGN, x_of(a))));
 }
 
 int ac_gr_neg(ac_adjoint *a)
@@ -55,24 +55,24 @@ int ac_gr_log(ac_adjoint *a)
 
 int ac_gr_sin(ac_adjoint *a)
 {
-    return give(a, MUL(ac_dy_thin(a), ac_mk_1(a, AC_OP_COS, x_of(a))));
+    return give(a, MUL(ac_dy_thin(a), OP1(COS, x_of(a))));
 }
 
 int ac_gr_cos(ac_adjoint *a)
 {
-    return give(a, NEG(MUL(ac_dy_thin(a), ac_mk_1(a, AC_OP_SIN, x_of(a)))));
+    return give(a, NEG(MUL(ac_dy_thin(a), OP1(SIN, x_of(a)))));
 }
 
 int ac_gr_tanh(ac_adjoint *a)
 {
     ac_tensor *square = SQUARE(ac_y(a));
-    return give(a, MUL(ac_dy_thin(a), SUB(ac_mk_number(a, x_of(a), 1), square)));
+    return give(a, MUL(ac_dy_thin(a), SUB(NUM(x_of(a), 1), square)));
 }
 
 int ac_gr_logistic(ac_adjoint *a)
 {
     ac_tensor *y = ac_y(a);
-    return give(a, MUL(ac_dy_thin(a), MUL(y, SUB(ac_mk_number(a, y, 1), y))));
+    return give(a, MUL(ac_dy_thin(a), MUL(y, SUB(NUM(y, 1), y))));
 }
 
 int ac_gr_atan(ac_adjoint *a)
@@ -83,7 +83,7 @@ int ac_gr_atan(ac_adjoint *a)
 /* 2 / sqrt(pi) * exp(-x^2) */
 int ac_gr_erf(ac_adjoint *a)
 {
-    ac_tensor *bell = ac_mk_1(a, AC_OP_EXP, NEG(SQUARE(x_of(a))));
+    ac_tensor *bell = OP1(EXP, NEG(SQUARE(x_of(a))));
     return give(a, MUL(TIMES(ac_dy_thin(a), TWO_BY_SQRT_PI), bell));
 }
 
@@ -91,14 +91,14 @@ int ac_gr_erf(ac_adjoint *a)
 
 int ac_gr_relu(ac_adjoint *a)
 {
-    ac_tensor *dy = ac_dy_thin(a), *zero = ac_mk_number(a, dy, 0);
-    return give(a, WHERE(GREATER(ac_y(a), 0), dy, zero));
+    ac_tensor *dy = ac_dy_thin(a), *zero = NUM(dy, 0);
+    return give(a, WHERE(GREATER(ac_y(a), NUM(ac_y(a), 0)), dy, zero));
 }
 
 static int between(ac_adjoint *a, double lo, double hi)
 {
-    ac_tensor *y = ac_y(a), *dy = ac_dy_thin(a), *zero = ac_mk_number(a, dy, 0), *below = LESS(y, hi);
-    return give(a, WHERE(ac_mk_2(a, AC_OP_LOGICAL_AND, GREATER(y, lo), below), dy, zero));
+    ac_tensor *y = ac_y(a), *dy = ac_dy_thin(a), *zero = NUM(dy, 0), *below = LESS(y, NUM(y, hi));
+    return give(a, WHERE(OP2(LOGICAL_AND, GREATER(y, NUM(y, lo)), below), dy, zero));
 }
 
 int ac_gr_relu6(ac_adjoint *a)
@@ -119,39 +119,39 @@ int ac_gr_relu_01(ac_adjoint *a)
 int ac_gr_leaky_relu(ac_adjoint *a)
 {
     ac_tensor *dy = ac_dy_thin(a), *below = TIMES(dy, (double)a->node->attrs.alpha.alpha);
-    return give(a, WHERE(GREATER(x_of(a), 0), dy, below));
+    return give(a, WHERE(GREATER(x_of(a), NUM(x_of(a), 0)), dy, below));
 }
 
 /* exp(x) - 1 below 0: its derivative is the result plus 1 */
 int ac_gr_elu(ac_adjoint *a)
 {
     ac_tensor *dy = ac_dy_thin(a), *y = ac_y(a), *below = MUL(dy, PLUS(y, 1));
-    return give(a, WHERE(GREATER(y, 0), dy, below));
+    return give(a, WHERE(GREATER(y, NUM(y, 0)), dy, below));
 }
 
 /* x * min(max(x + 3, 0), 6) / 6 */
 int ac_gr_hard_swish(ac_adjoint *a)
 {
     ac_tensor *dy = ac_dy_thin(a), *x = x_of(a);
-    ac_tensor *bend = MUL(dy, TIMES(PLUS(x, 1.5), 1.0 / 3)), *zero = ac_mk_number(a, bend, 0);
-    ac_tensor *low = WHERE(GREATER(x, -3), bend, zero);
-    return give(a, WHERE(LESS(x, 3), low, dy));
+    ac_tensor *bend = MUL(dy, TIMES(PLUS(x, 1.5), 1.0 / 3)), *zero = NUM(bend, 0);
+    ac_tensor *low = WHERE(GREATER(x, NUM(x, -3)), bend, zero);
+    return give(a, WHERE(LESS(x, NUM(x, 3)), low, dy));
 }
 
 /* x * P(x), P the normal distribution: P + x * P'. Approximate: P = (1 + tanh(u)) / 2, u = sqrt(2 / pi) * (x + 0.044715
  * * x^3). */
 int ac_gr_gelu(ac_adjoint *a)
 {
-    ac_tensor *x = x_of(a), *one = ac_mk_number(a, x, 1), *p, *slope;
+    ac_tensor *x = x_of(a), *one = NUM(x, 1), *p, *slope;
     if (a->node->attrs.gelu.approximate) {
         const double c = SQRT_2_BY_PI, d = 0.044715;
-        ac_tensor *xx = SQUARE(x), *t = ac_mk_1(a, AC_OP_TANH, MUL(x, PLUS(TIMES(xx, c * d), c)));
+        ac_tensor *xx = SQUARE(x), *t = OP1(TANH, MUL(x, PLUS(TIMES(xx, c * d), c)));
         p = TIMES(PLUS(t, 1), 0.5);
         ac_tensor *inner = PLUS(TIMES(xx, 3 * c * d), c); /* u' */
         slope = MUL(TIMES(SUB(one, SQUARE(t)), 0.5), inner);
     } else {
-        p = PLUS(TIMES(ac_mk_1(a, AC_OP_ERF, TIMES(x, SQRT_HALF)), 0.5), 0.5);
-        slope = TIMES(ac_mk_1(a, AC_OP_EXP, TIMES(SQUARE(x), -0.5)), BY_SQRT_2PI);
+        p = PLUS(TIMES(OP1(ERF, TIMES(x, SQRT_HALF)), 0.5), 0.5);
+        slope = TIMES(OP1(EXP, TIMES(SQUARE(x), -0.5)), BY_SQRT_2PI);
     }
     return give(a, MUL(ac_dy_thin(a), ADD(p, MUL(x, slope))));
 }

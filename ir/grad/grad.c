@@ -127,6 +127,16 @@ static void visit(ac_adjoint *a)
     }
 }
 
+/* Nodes of a gradient are called "grad of NODE", and their results grad_RESULT. */
+static ac_adjoint adjoint_of(ac_ctx *cx, ac_graph *g, ac_reverse *r, const ac_node *n)
+{
+    const char *name = ac_strf(cx->region, "grad of %s", n->name);
+    const char *base = ac_strf(cx->region, "grad_%s", n->out[0]->name);
+    ac_maker b = {.cx = cx, .g = g, .name = name, .base = base, .at = n->at, .bare = true, .gradient = true};
+    b.at.node = name;
+    return (ac_adjoint){.b = b, .node = n, .all = r, .now = ~0u};
+}
+
 /* A place for nodes that belong to no node: those about the adjoint of t alone. */
 static ac_adjoint about(ac_ctx *cx, ac_graph *g, ac_reverse *r, ac_tensor *t)
 {
@@ -136,7 +146,7 @@ static ac_adjoint about(ac_ctx *cx, ac_graph *g, ac_reverse *r, ac_tensor *t)
     n->out = AC_NEW(cx->region, ac_tensor *);
     n->out[0] = t;
     n->at.file = g->file;
-    return (ac_adjoint){cx, g, n, r, ~0u};
+    return adjoint_of(cx, g, r, n);
 }
 
 int ac_grad(ac_ctx *cx, ac_graph *g, ac_tensor *const *out, ac_tensor *const *cotangent, int32_t n_out,
@@ -156,17 +166,17 @@ int ac_grad(ac_ctx *cx, ac_graph *g, ac_tensor *const *out, ac_tensor *const *co
         if (cotangent[j] && r.sum[out[j]->id].counts) {
             const ac_adjoint a = about(cx, g, &r, out[j]);
             ac_tensor *c = cotangent[j];
-            ac_sum_add(&a, out[j], c->rank < out[j]->rank ? ac_mk_broadcast(&a, c, out[j]->rank, out[j]->dim) : c);
+            ac_sum_add(&a, out[j], c->rank < out[j]->rank ? ac_make_broadcast(&a.b, c, out[j]->rank, out[j]->dim) : c);
         }
     for (int32_t k = n_nodes; k-- > 0;) {
-        ac_adjoint a = {cx, g, g->node.item[k], &r, ~0u};
+        ac_adjoint a = adjoint_of(cx, g, &r, g->node.item[k]);
         if (counts(&r, a.node))
             visit(&a);
     }
     for (int32_t i = 0; i < n_wrt; i++) {
         const ac_adjoint a = about(cx, g, &r, wrt[i]);
         ac_tensor *t = r.sum[wrt[i]->id].counts ? ac_sum_complete(&a, wrt[i]) : NULL;
-        grad[i] = ac_mk_broadcast(&a, t, wrt[i]->rank, wrt[i]->dim);
+        grad[i] = ac_make_broadcast(&a.b, t, wrt[i]->rank, wrt[i]->dim);
     }
     ac_graph_sweep(g);
     return r.failed ? AC_FAIL : AC_OK;

@@ -1,5 +1,6 @@
 /* index_adjoints.c - gradients of operators that choose elements by index: what was gathered several times is summed
  * (unsorted_segment_sum, scatter_elements) in the order of the indices, what was scattered is gathered. */
+#include "ir/make/compose_moves.h"
 #include "ir/grad/entries.h"
 #include "ir/grad/formula.h"
 #include "ir/ops/decode/axis.h"
@@ -8,13 +9,14 @@
 
 static ac_tensor *number(const ac_adjoint *a, int64_t v)
 {
-    return ac_mk_ints(a, 0, NULL, &v);
+    return ac_make_ints_shaped(&a->b, 0, NULL, &v);
 }
 
 /* Rows [n, inner] at `index` [n] are summed into [count, inner]. */
 static ac_tensor *segment_sum(const ac_adjoint *a, ac_tensor *rows, ac_tensor *index, int64_t count)
 {
-    return rows && index ? ac_mk(a, AC_OP_UNSORTED_SEGMENT_SUM, (ac_tensor *[]){rows, index, number(a, count)}, 3, NULL)
+    return rows && index ? ac_make_op(&a->b, AC_OP_UNSORTED_SEGMENT_SUM, (ac_tensor *[]){rows, index, number(a, count)},
+                                      3, NULL, AC_NONE)
                          : NULL;
 }
 
@@ -26,21 +28,21 @@ int ac_gr_gather(ac_adjoint *a)
     int32_t axis, batch;
     if (!ac_wants(a, 0))
         return AC_OK;
-    AC_TRY(ac_gather_of(a->cx, n, &axis, &batch));
+    AC_TRY(ac_gather_of(a->b.cx, n, &axis, &batch));
     const int64_t lead = ac_dim_product(x->dim, 0, axis), b = ac_dim_product(x->dim, 0, batch), p = b ? lead / b : 0;
     const int64_t size = x->dim[axis], inner = ac_dim_product(x->dim, axis + 1, x->rank);
     const int64_t j = b ? ac_tensor_count(index) / b : 0;
-    ac_tensor *at = ac_mk_cast(a, n->in[1], AC_I64);
+    ac_tensor *at = ac_make_cast(&a->b, n->in[1], AC_I64);
     if (lead > 1) {
-        int64_t *row = AC_NEW_N(a->cx->region, int64_t, lead);
+        int64_t *row = AC_NEW_N(a->b.cx->region, int64_t, lead);
         for (int64_t i = 0; i < lead; i++)
             row[i] = i * size;
-        ac_tensor *first = ac_mk_ints(a, 3, (int64_t[]){b, p, 1}, row);
-        at = ADD(ac_mk_reshape(a, at, 3, (int64_t[]){b, 1, j}), first);
+        ac_tensor *first = ac_make_ints_shaped(&a->b, 3, (int64_t[]){b, p, 1}, row);
+        at = ADD(ac_make_reshape(&a->b, at, 3, (int64_t[]){b, 1, j}), first);
     }
-    at = ac_mk_reshape(a, at, 1, (int64_t[]){lead * j});
-    ac_tensor *rows = ac_mk_reshape(a, ac_dy(a), 2, (int64_t[]){lead * j, inner});
-    ac_give(a, 0, ac_mk_reshape_like(a, segment_sum(a, rows, at, lead * size), x));
+    at = ac_make_reshape(&a->b, at, 1, (int64_t[]){lead * j});
+    ac_tensor *rows = ac_make_reshape(&a->b, ac_dy(a), 2, (int64_t[]){lead * j, inner});
+    ac_give(a, 0, ac_make_reshape_like(&a->b, segment_sum(a, rows, at, lead * size), x));
     return AC_OK;
 }
 
@@ -54,8 +56,9 @@ static ac_tensor *flat_rows(const ac_adjoint *a, ac_tensor *index, const ac_tens
         stride[d] = *count;
         *count *= x->dim[d];
     }
-    ac_tensor *strides = ac_mk_ints(a, 1, &k, stride), *each = MUL(ac_mk_cast(a, index, AC_I64), strides);
-    return ac_mk_reshape(a, ac_mk_reduce(a, AC_OP_SUM, each, 1u << (index->rank - 1), false), 1, &rows);
+    ac_tensor *strides = ac_make_ints_shaped(&a->b, 1, &k, stride),
+              *each = MUL(ac_make_cast(&a->b, index, AC_I64), strides);
+    return ac_make_reshape(&a->b, ac_make_reduce(&a->b, AC_OP_SUM, each, 1u << (index->rank - 1), false), 1, &rows);
 }
 
 int ac_gr_gather_nd(ac_adjoint *a)
@@ -69,8 +72,8 @@ int ac_gr_gather_nd(ac_adjoint *a)
         return ac_no_gradient(a, "its indices name no dimension");
     ac_tensor *at = flat_rows(a, index, x, &count);
     const int64_t n = at ? at->dim[0] : 0, inner = count ? ac_tensor_count(x) / count : 0;
-    ac_tensor *rows = ac_mk_reshape(a, ac_dy(a), 2, (int64_t[]){n, inner});
-    ac_give(a, 0, ac_mk_reshape_like(a, segment_sum(a, rows, at, count), x));
+    ac_tensor *rows = ac_make_reshape(&a->b, ac_dy(a), 2, (int64_t[]){n, inner});
+    ac_give(a, 0, ac_make_reshape_like(&a->b, segment_sum(a, rows, at, count), x));
     return AC_OK;
 }
 
@@ -78,7 +81,7 @@ int ac_gr_gather_nd(ac_adjoint *a)
 int ac_gr_scatter_nd(ac_adjoint *a)
 {
     if (ac_wants(a, 1))
-        ac_give(a, 1, ac_mk_2(a, AC_OP_GATHER_ND, ac_dy(a), a->node->in[0]));
+        ac_give(a, 1, OP2(GATHER_ND, ac_dy(a), a->node->in[0]));
     return AC_OK;
 }
 
@@ -91,13 +94,14 @@ static ac_tensor *scattered(const ac_adjoint *a, ac_tensor *into, ac_tensor *ind
     ac_attrs_init(AC_OP_SCATTER_ELEMENTS, &t);
     t.scatter.axis = axis;
     t.scatter.reduction = how;
-    return update && into && index ? ac_mk(a, AC_OP_SCATTER_ELEMENTS, (ac_tensor *[]){into, index, update}, 3, &t)
-                                   : NULL;
+    return update && into && index
+               ? ac_make_op(&a->b, AC_OP_SCATTER_ELEMENTS, (ac_tensor *[]){into, index, update}, 3, &t, AC_NONE)
+               : NULL;
 }
 
 static ac_tensor *zeros_like(const ac_adjoint *a, const ac_tensor *t)
 {
-    return ac_mk_zeros(a, t->dtype, t->rank, t->dim);
+    return ac_make_zeros(&a->b, t->dtype, t->rank, t->dim);
 }
 
 int ac_gr_gather_elements(ac_adjoint *a)
@@ -126,7 +130,7 @@ int ac_gr_scatter_elements(ac_adjoint *a)
     ac_attrs_init(AC_OP_GATHER_ELEMENTS, &to);
     to.axis.axis = t->axis;
     if (ac_wants(a, 2) && dy)
-        ac_give(a, 2, ac_mk(a, AC_OP_GATHER_ELEMENTS, (ac_tensor *[]){dy, n->in[1]}, 2, &to));
+        ac_give(a, 2, ac_make_op(&a->b, AC_OP_GATHER_ELEMENTS, (ac_tensor *[]){dy, n->in[1]}, 2, &to, AC_NONE));
     return AC_OK;
 }
 
@@ -142,13 +146,15 @@ int ac_gr_scatter_into(ac_adjoint *a)
     if (ac_wants(a, 0) && how == AC_W_ADD)
         ac_give(a, 0, dy);
     else if (ac_wants(a, 0) && dy)
-        ac_give(a, 0, ac_mk(a, AC_OP_SCATTER_INTO, (ac_tensor *[]){dy, index, zeros_like(a, n->in[2])}, 3, &n->attrs));
+        ac_give(a, 0,
+                ac_make_op(&a->b, AC_OP_SCATTER_INTO, (ac_tensor *[]){dy, index, zeros_like(a, n->in[2])}, 3, &n->attrs,
+                           AC_NONE));
     if (!ac_wants(a, 2))
         return AC_OK;
-    index = ac_mk_cast(a, index, AC_I64);
-    ac_tensor *from_end = ADD(index, ac_mk_ints(a, 1, &k, n->in[0]->dim));
-    index = WHERE(LESS(index, 0), from_end, index);
-    ac_give(a, 2, ac_mk_2(a, AC_OP_GATHER_ND, dy, index));
+    index = ac_make_cast(&a->b, index, AC_I64);
+    ac_tensor *from_end = ADD(index, ac_make_ints_shaped(&a->b, 1, &k, n->in[0]->dim));
+    index = WHERE(LESS(index, NUM(index, 0)), from_end, index);
+    ac_give(a, 2, OP2(GATHER_ND, dy, index));
     return AC_OK;
 }
 
@@ -156,10 +162,10 @@ int ac_gr_scatter_into(ac_adjoint *a)
 static ac_tensor *of_segment(const ac_adjoint *a, ac_tensor *t)
 {
     ac_tensor *segment = a->node->in[1];
-    ac_tensor *at = ac_mk_2(a, AC_OP_MAXIMUM, segment, ac_mk_number(a, segment, 0));
+    ac_tensor *at = OP2(MAXIMUM, segment, NUM(segment, 0));
     ac_attrs to;
     ac_attrs_init(AC_OP_GATHER, &to);
-    return t && at ? ac_mk(a, AC_OP_GATHER, (ac_tensor *[]){t, at}, 2, &to) : NULL;
+    return t && at ? ac_make_op(&a->b, AC_OP_GATHER, (ac_tensor *[]){t, at}, 2, &to, AC_NONE) : NULL;
 }
 
 static ac_tensor *kept(const ac_adjoint *a)
@@ -167,14 +173,14 @@ static ac_tensor *kept(const ac_adjoint *a)
     ac_tensor *segment = a->node->in[1];
     int64_t dim[AC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
     memcpy(dim, segment->dim, (size_t)segment->rank * sizeof *dim);
-    ac_tensor *is = ac_mk_2(a, AC_OP_GREATER_EQUAL, segment, ac_mk_number(a, segment, 0));
-    return ac_mk_reshape(a, is, a->node->in[0]->rank, dim);
+    ac_tensor *is = OP2(GREATER_EQUAL, segment, NUM(segment, 0));
+    return ac_make_reshape(&a->b, is, a->node->in[0]->rank, dim);
 }
 
 int ac_gr_segment_sum(ac_adjoint *a)
 {
     if (ac_wants(a, 0)) {
-        ac_tensor *dx = of_segment(a, ac_dy(a)), *zero = ac_mk_number(a, dx, 0);
+        ac_tensor *dx = of_segment(a, ac_dy(a)), *zero = NUM(dx, 0);
         ac_give(a, 0, WHERE(kept(a), dx, zero));
     }
     return AC_OK;
@@ -184,14 +190,15 @@ int ac_gr_segment_sum(ac_adjoint *a)
 int ac_gr_segment_extreme(ac_adjoint *a)
 {
     const ac_node *n = a->node;
-    ac_tensor *x = n->in[0], *taken = ac_mk_2(a, AC_OP_EQUAL, x, of_segment(a, n->out[0]));
-    taken = ac_mk_2(a, AC_OP_LOGICAL_AND, taken, kept(a));
-    ac_tensor *one = ac_mk_cast(a, taken, x->dtype);
+    ac_tensor *x = n->in[0], *taken = OP2(EQUAL, x, of_segment(a, n->out[0]));
+    taken = OP2(LOGICAL_AND, taken, kept(a));
+    ac_tensor *one = ac_make_cast(&a->b, taken, x->dtype);
     ac_tensor *many =
-        one ? ac_mk(a, AC_OP_UNSORTED_SEGMENT_SUM, (ac_tensor *[]){one, n->in[1], n->in[2]}, 3, NULL) : NULL;
-    many = many ? ac_mk_2(a, AC_OP_MAXIMUM, many, ac_mk_number(a, many, 1)) : NULL;
+        one ? ac_make_op(&a->b, AC_OP_UNSORTED_SEGMENT_SUM, (ac_tensor *[]){one, n->in[1], n->in[2]}, 3, NULL, AC_NONE)
+            : NULL;
+    many = many ? OP2(MAXIMUM, many, NUM(many, 1)) : NULL;
     if (ac_wants(a, 0)) {
-        ac_tensor *dx = of_segment(a, DIV(ac_dy(a), many)), *zero = ac_mk_number(a, dx, 0);
+        ac_tensor *dx = of_segment(a, DIV(ac_dy(a), many)), *zero = NUM(dx, 0);
         ac_give(a, 0, WHERE(taken, dx, zero));
     }
     return AC_OK;

@@ -6,7 +6,7 @@
 int ac_gr_dropout(ac_adjoint *a)
 {
     ac_tensor *in[] = {ac_dy(a), a->node->in[1]};
-    ac_give(a, 0, ac_mk(a, AC_OP_DROPOUT, in, 2, &a->node->attrs));
+    ac_give(a, 0, ac_make_op(&a->b, AC_OP_DROPOUT, in, 2, &a->node->attrs, AC_NONE));
     return AC_OK;
 }
 
@@ -57,7 +57,7 @@ int ac_gr_floor_mod(ac_adjoint *a)
     ac_tensor *dz = ac_dy_thin(a);
     ac_give_each(a, 0, dz);
     if (ac_wants(a, 1))
-        ac_give_each(a, 1, NEG(MUL(dz, ac_mk_2(a, AC_OP_FLOOR_DIV, operand(a, 0), operand(a, 1)))));
+        ac_give_each(a, 1, NEG(MUL(dz, OP2(FLOOR_DIV, operand(a, 0), operand(a, 1)))));
     return AC_OK;
 }
 
@@ -67,16 +67,16 @@ static int gr_extreme(ac_adjoint *a, ac_op better)
 {
     ac_tensor *dz = ac_dy_thin(a), *x = operand(a, 0), *y = operand(a, 1);
     const bool both = ac_wants(a, 0) && ac_wants(a, 1) && x != y;
-    ac_tensor *half = both ? TIMES(dz, 0.5) : NULL, *zero = ac_mk_number(a, x, 0);
-    ac_tensor *even = both ? WHERE(ac_mk_2(a, AC_OP_EQUAL, x, y), half, zero) : zero;
+    ac_tensor *half = both ? TIMES(dz, 0.5) : NULL, *zero = NUM(x, 0);
+    ac_tensor *even = both ? WHERE(OP2(EQUAL, x, y), half, zero) : zero;
     if (x == y) {
         ac_give_each(a, 0, dz);
         return AC_OK;
     }
     if (ac_wants(a, 0))
-        ac_give_each(a, 0, WHERE(ac_mk_2(a, better, x, y), dz, even));
+        ac_give_each(a, 0, WHERE(ac_make_2(&a->b, better, x, y), dz, even));
     if (ac_wants(a, 1))
-        ac_give_each(a, 1, WHERE(ac_mk_2(a, better, y, x), dz, even));
+        ac_give_each(a, 1, WHERE(ac_make_2(&a->b, better, y, x), dz, even));
     return AC_OK;
 }
 
@@ -93,7 +93,7 @@ int ac_gr_minimum(ac_adjoint *a)
 /* The value of a constant that is one number everywhere */
 static bool is_number(const ac_adjoint *a, ac_tensor *t, double *v)
 {
-    const void *data = ac_tensor_is_const(t) && ac_tensor_count(t) == 1 ? ac_tensor_force(a->cx, t) : NULL;
+    const void *data = ac_tensor_is_const(t) && ac_tensor_count(t) == 1 ? ac_tensor_force(a->b.cx, t) : NULL;
     if (data)
         *v = ac_dtype_get_num(t->dtype, data, 0);
     return data != NULL;
@@ -107,10 +107,10 @@ int ac_gr_pow(ac_adjoint *a)
     if (ac_wants(a, 0) && is_number(a, y, &v) && v >= 2 && v <= 2)
         ac_give_each(a, 0, MUL(dz, TIMES(x, 2)));
     else if (ac_wants(a, 0))
-        ac_give_each(a, 0, MUL(dz, MUL(y, ac_mk_2(a, AC_OP_POW, x, PLUS(y, -1)))));
+        ac_give_each(a, 0, MUL(dz, MUL(y, OP2(POW, x, PLUS(y, -1)))));
     if (ac_wants(a, 1)) {
-        ac_tensor *positive = GREATER(x, 0);
-        ac_tensor *log = ac_mk_1(a, AC_OP_LOG, WHERE(positive, x, ac_mk_number(a, x, 1)));
+        ac_tensor *positive = GREATER(x, NUM(x, 0));
+        ac_tensor *log = OP1(LOG, WHERE(positive, x, NUM(x, 1)));
         ac_give_each(a, 1, MUL(dz, MUL(ac_y(a), log)));
     }
     return AC_OK;
@@ -127,7 +127,7 @@ int ac_gr_squared_difference(ac_adjoint *a)
 
 int ac_gr_select(ac_adjoint *a)
 {
-    ac_tensor *dz = ac_dy_thin(a), *zero = ac_mk_number(a, dz, 0);
+    ac_tensor *dz = ac_dy_thin(a), *zero = NUM(dz, 0);
     if (ac_wants(a, 1))
         ac_give_each(a, 1, WHERE(operand(a, 0), dz, zero));
     if (ac_wants(a, 2))
@@ -138,12 +138,12 @@ int ac_gr_select(ac_adjoint *a)
 /* x where it is positive, else x * slope */
 int ac_gr_prelu(ac_adjoint *a)
 {
-    ac_tensor *dz = ac_dy_thin(a), *x = operand(a, 0), *positive = GREATER(x, 0);
+    ac_tensor *dz = ac_dy_thin(a), *x = operand(a, 0), *positive = GREATER(x, NUM(x, 0));
     if (ac_wants(a, 0))
         ac_give_each(a, 0, WHERE(positive, dz, MUL(dz, operand(a, 1))));
     if (ac_wants(a, 1)) {
         ac_tensor *below = MUL(dz, x);
-        ac_give_each(a, 1, WHERE(positive, ac_mk_number(a, x, 0), below));
+        ac_give_each(a, 1, WHERE(positive, NUM(x, 0), below));
     }
     return AC_OK;
 }
@@ -151,6 +151,6 @@ int ac_gr_prelu(ac_adjoint *a)
 int ac_gr_cast(ac_adjoint *a)
 {
     if (ac_wants(a, 0))
-        ac_give(a, 0, ac_mk_cast(a, ac_dy_thin(a), operand(a, 0)->dtype));
+        ac_give(a, 0, ac_make_cast(&a->b, ac_dy_thin(a), operand(a, 0)->dtype));
     return AC_OK;
 }

@@ -1,4 +1,5 @@
 /* matrix_adjoints.c - gradients of products: again products, of the operands and the adjoint of the result. */
+#include "ir/make/compose_moves.h"
 #include "ir/grad/entries.h"
 #include "ir/grad/formula.h"
 #include "ir/ops/decode/blockwise.h"
@@ -7,7 +8,7 @@
 /* [.., K] as [rows, K] */
 static ac_tensor *flat(const ac_adjoint *a, ac_tensor *x, int64_t k)
 {
-    return x ? ac_mk_reshape(a, x, 2, (int64_t[]){k ? ac_tensor_count(x) / k : 0, k}) : NULL;
+    return x ? ac_make_reshape(&a->b, x, 2, (int64_t[]){k ? ac_tensor_count(x) / k : 0, k}) : NULL;
 }
 
 /* y = x w' + b: dx = dy w, dw = dy' x, db = sum of dy */
@@ -18,12 +19,12 @@ int ac_gr_dense(ac_adjoint *a)
     if (ac_wants(a, 0)) {
         if (w->dtype != x->dtype)
             return ac_no_gradient(a, "its weights are %s", ac_dtype_name(w->dtype));
-        ac_give(a, 0, ac_mk_reshape_like(a, ac_mk_matmul(a, dy, false, w, false), x));
+        ac_give(a, 0, ac_make_reshape_like(&a->b, ac_make_matmul(&a->b, dy, w, false, false), x));
     }
     if (ac_wants(a, 1))
-        ac_give(a, 1, ac_mk_matmul(a, dy, true, flat(a, x, w->dim[1]), false));
+        ac_give(a, 1, ac_make_matmul(&a->b, dy, flat(a, x, w->dim[1]), true, false));
     if (ac_wants(a, 2))
-        ac_give(a, 2, ac_mk_reshape_like(a, ac_mk_reduce(a, AC_OP_SUM, dy, 1, false), n->in[2]));
+        ac_give(a, 2, ac_make_reshape_like(&a->b, ac_make_reduce(&a->b, AC_OP_SUM, dy, 1, false), n->in[2]));
     return AC_OK;
 }
 
@@ -33,21 +34,21 @@ int ac_gr_blockwise_dense(ac_adjoint *a)
 {
     ac_blockwise w;
     const ac_node *n = a->node;
-    AC_TRY(ac_blockwise_of(a->cx, n, &w));
+    AC_TRY(ac_blockwise_of(a->b.cx, n, &w));
     ac_tensor *x = n->in[AC_BLOCKWISE_X], *dy = flat(a, ac_dy(a), w.rows);
     for (int32_t i = AC_BLOCKWISE_CODES; i <= AC_BLOCKWISE_ZERO; i++)
         if (ac_node_in(n, i) && (ac_wants(a, i) || !ac_tensor_is_const(n->in[i])))
             return ac_no_gradient(a, "its packed weights '%s' are no constant", n->in[i]->name);
     if (ac_wants(a, AC_BLOCKWISE_X)) {
-        const float *v = ac_blockwise_floats(a->cx, n, &w, w.depth, true);
+        const float *v = ac_blockwise_floats(a->b.cx, n, &w, w.depth, true);
         if (!v)
             return AC_FAIL;
-        ac_tensor *real = ac_tensor_const(a->g, ac_strf(a->cx->region, "grad_%s_w", n->out[0]->name), AC_F32, 2,
+        ac_tensor *real = ac_tensor_const(a->b.g, ac_strf(a->b.cx->region, "grad_%s_w", n->out[0]->name), AC_F32, 2,
                                           (int64_t[]){w.rows, w.depth}, v);
-        ac_give(a, AC_BLOCKWISE_X, ac_mk_reshape_like(a, ac_mk_matmul(a, dy, false, real, false), x));
+        ac_give(a, AC_BLOCKWISE_X, ac_make_reshape_like(&a->b, ac_make_matmul(&a->b, dy, real, false, false), x));
     }
     if (ac_wants(a, AC_BLOCKWISE_BIAS))
-        ac_give(a, AC_BLOCKWISE_BIAS, ac_mk_reduce(a, AC_OP_SUM, dy, 1, false));
+        ac_give(a, AC_BLOCKWISE_BIAS, ac_make_reduce(&a->b, AC_OP_SUM, dy, 1, false));
     return AC_OK;
 }
 
@@ -71,7 +72,7 @@ static void give_summed(ac_adjoint *a, int32_t i, ac_tensor *dx)
         if (dx->dim[d] != 1 && (own < 0 || x->dim[own] == 1))
             mask |= 1u << d;
     }
-    ac_give(a, i, ac_mk_reshape_like(a, ac_mk_reduce(a, AC_OP_SUM, dx, mask, true), x));
+    ac_give(a, i, ac_make_reshape_like(&a->b, ac_make_reduce(&a->b, AC_OP_SUM, dx, mask, true), x));
 }
 
 /* z = X Y, where X is x or x' (adj_x) and Y is y or y': dX = dz Y', dY = X' dz, and x's adjoint is that of X or its
@@ -84,17 +85,18 @@ int ac_gr_matmul(ac_adjoint *a)
     if (x->dtype != y->dtype)
         return ac_no_gradient(a, "its operands are %s and %s", ac_dtype_name(x->dtype), ac_dtype_name(y->dtype));
     if (ac_wants(a, 0))
-        give_summed(a, 0, adj_x ? ac_mk_matmul(a, y, adj_y, dz, true) : ac_mk_matmul(a, dz, false, y, !adj_y));
+        give_summed(a, 0,
+                    adj_x ? ac_make_matmul(&a->b, y, dz, adj_y, true) : ac_make_matmul(&a->b, dz, y, false, !adj_y));
     if (!ac_wants(a, 1))
         return AC_OK;
     if (!adj_x && is_shared(x, y, n->out[0])) {
         x = flat(a, x, x->dim[x->rank - 1]);
         dz = dz ? flat(a, dz, dz->dim[dz->rank - 1]) : NULL;
-        ac_tensor *dy = adj_y ? ac_mk_matmul(a, dz, true, x, false) : ac_mk_matmul(a, x, true, dz, false);
-        ac_give(a, 1, ac_mk_reshape_like(a, dy, n->in[1]));
+        ac_tensor *dy = adj_y ? ac_make_matmul(&a->b, dz, x, true, false) : ac_make_matmul(&a->b, x, dz, true, false);
+        ac_give(a, 1, ac_make_reshape_like(&a->b, dy, n->in[1]));
         return AC_OK;
     }
-    give_summed(a, 1, adj_y ? ac_mk_matmul(a, dz, true, x, adj_x) : ac_mk_matmul(a, x, !adj_x, dz, false));
+    give_summed(a, 1, adj_y ? ac_make_matmul(&a->b, dz, x, true, adj_x) : ac_make_matmul(&a->b, x, dz, !adj_x, false));
     return AC_OK;
 }
 
@@ -108,8 +110,8 @@ int ac_gr_det(ac_adjoint *a)
     int64_t dim[AC_MAX_RANK] = {0};
     for (int32_t d = 0; d < x->rank; d++)
         dim[d] = d < x->rank - 2 ? x->dim[d] : 1;
-    by = by ? ac_mk_reshape(a, by, x->rank, dim) : NULL;
-    ac_give(a, 0, MUL(by, ac_mk_swapped(a, ac_mk_1(a, AC_OP_INVERSE, x))));
+    by = by ? ac_make_reshape(&a->b, by, x->rank, dim) : NULL;
+    ac_give(a, 0, MUL(by, ac_make_swapped(&a->b, OP1(INVERSE, x))));
     return AC_OK;
 }
 
@@ -117,7 +119,7 @@ int ac_gr_det(ac_adjoint *a)
 int ac_gr_inverse(ac_adjoint *a)
 {
     ac_tensor *y = a->node->out[0];
-    ac_give(a, 0, NEG(ac_mk_matmul(a, ac_mk_matmul(a, y, true, ac_dy(a), false), false, y, true)));
+    ac_give(a, 0, NEG(ac_make_matmul(&a->b, ac_make_matmul(&a->b, y, ac_dy(a), true, false), y, false, true)));
     return AC_OK;
 }
 
@@ -152,14 +154,14 @@ static ac_tensor *einsum_share(const ac_adjoint *a, const ac_einsum_labels *l, i
     }
     ac_attrs t;
     ac_attrs_init(AC_OP_EINSUM, &t);
-    t.einsum.labels = ac_mk_list(a, n_labels, labels);
-    return ac_mk_reshape(a, ac_mk(a, AC_OP_EINSUM, in, n_in, &t), x->rank, dim);
+    t.einsum.labels = ac_make_list(&a->b, n_labels, labels);
+    return ac_make_reshape(&a->b, ac_make_op(&a->b, AC_OP_EINSUM, in, n_in, &t, AC_NONE), x->rank, dim);
 }
 
 int ac_gr_einsum(ac_adjoint *a)
 {
     ac_einsum_labels l;
-    AC_TRY(ac_einsum_labels_of(a->cx, a->node, &l));
+    AC_TRY(ac_einsum_labels_of(a->b.cx, a->node, &l));
     for (int32_t i = 0; i < l.n_in; i++) {
         const ac_tensor *x = a->node->in[i];
         for (int32_t d = 0; d < x->rank; d++)

@@ -1,4 +1,5 @@
 /* move_adjoints.c - gradients of operators that move elements: moves the other way, and sums where one was copied. */
+#include "ir/make/compose_moves.h"
 #include "ir/grad/entries.h"
 #include "ir/grad/formula.h"
 #include "ir/ops/decode/axis.h"
@@ -9,24 +10,24 @@
 int ac_gr_reshape(ac_adjoint *a)
 {
     if (ac_wants(a, 0))
-        ac_give(a, 0, ac_mk_reshape_like(a, ac_dy(a), a->node->in[0]));
+        ac_give(a, 0, ac_make_reshape_like(&a->b, ac_dy(a), a->node->in[0]));
     return AC_OK;
 }
 
 int ac_gr_transpose(ac_adjoint *a)
 {
     int32_t perm[AC_MAX_RANK], back[AC_MAX_RANK];
-    AC_TRY(ac_perm_of(a->cx, a->node, perm));
+    AC_TRY(ac_perm_of(a->b.cx, a->node, perm));
     for (int32_t d = 0; d < a->node->in[0]->rank; d++)
         back[perm[d]] = d;
-    ac_give(a, 0, ac_mk_transpose(a, ac_dy_thin(a), back));
+    ac_give(a, 0, ac_make_transpose(&a->b, ac_dy_thin(a), back));
     return AC_OK;
 }
 
 int ac_gr_reverse(ac_adjoint *a)
 {
     if (ac_wants(a, 0))
-        ac_give(a, 0, ac_mk_2(a, AC_OP_REVERSE_V2, ac_dy(a), a->node->in[1]));
+        ac_give(a, 0, OP2(REVERSE_V2, ac_dy(a), a->node->in[1]));
     return AC_OK;
 }
 
@@ -38,11 +39,11 @@ int ac_gr_concat(ac_adjoint *a)
     int32_t axis;
     int64_t begin = 0;
     ac_tensor *dy = ac_dy(a);
-    AC_TRY(ac_axis_norm(a->cx, n, n->attrs.axis.axis, n->out[0]->rank, &axis));
+    AC_TRY(ac_axis_norm(a->b.cx, n, n->attrs.axis.axis, n->out[0]->rank, &axis));
     for (int32_t i = 0; i < n->n_in; i++) {
         const int64_t size = n->in[i]->dim[axis];
         if (ac_wants(a, i))
-            ac_give(a, i, ac_mk_slice(a, dy, axis, begin, size));
+            ac_give(a, i, ac_make_part(&a->b, dy, axis, begin, size));
         begin += size;
     }
     return AC_OK;
@@ -54,7 +55,7 @@ int ac_gr_split(ac_adjoint *a)
     int32_t axis;
     const int64_t *size;
     int64_t begin = 0;
-    AC_TRY(ac_split_of(a->cx, n, &axis, &size));
+    AC_TRY(ac_split_of(a->b.cx, n, &axis, &size));
     const int32_t x = n->op == AC_OP_SPLIT && n->n_in > 1 ? 1 : 0;
     for (int32_t i = 0; i < n->n_out; i++) {
         if (ac_has_dy(a, i))
@@ -69,10 +70,10 @@ int ac_gr_pack(ac_adjoint *a)
     const ac_node *n = a->node;
     int32_t axis;
     ac_tensor *dy = ac_dy(a);
-    AC_TRY(ac_axis_norm(a->cx, n, n->attrs.axis.axis, n->out[0]->rank, &axis));
+    AC_TRY(ac_axis_norm(a->b.cx, n, n->attrs.axis.axis, n->out[0]->rank, &axis));
     for (int32_t i = 0; i < n->n_in; i++)
         if (ac_wants(a, i))
-            ac_give(a, i, ac_mk_reshape_like(a, ac_mk_slice(a, dy, axis, i, 1), n->in[i]));
+            ac_give(a, i, ac_make_reshape_like(&a->b, ac_make_part(&a->b, dy, axis, i, 1), n->in[i]));
     return AC_OK;
 }
 
@@ -81,12 +82,12 @@ int ac_gr_unpack(ac_adjoint *a)
     const ac_node *n = a->node;
     int32_t axis;
     int64_t dim[AC_MAX_RANK];
-    AC_TRY(ac_axis_norm(a->cx, n, n->attrs.axis.axis, n->in[0]->rank, &axis));
+    AC_TRY(ac_axis_norm(a->b.cx, n, n->attrs.axis.axis, n->in[0]->rank, &axis));
     memcpy(dim, n->in[0]->dim, sizeof dim);
     dim[axis] = 1;
     for (int32_t i = 0; i < n->n_out; i++)
         if (ac_has_dy(a, i))
-            ac_give_slice(a, 0, axis, i, ac_mk_reshape(a, ac_dy_of(a, i), n->in[0]->rank, dim));
+            ac_give_slice(a, 0, axis, i, ac_make_reshape(&a->b, ac_dy_of(a, i), n->in[0]->rank, dim));
     return AC_OK;
 }
 
@@ -95,7 +96,7 @@ int ac_gr_unpack(ac_adjoint *a)
 static int give_slice(ac_adjoint *a, const ac_slice *s)
 {
     const ac_tensor *x = a->node->in[0];
-    ac_tensor *dx = ac_mk_reshape(a, ac_dy(a), x->rank, s->extent);
+    ac_tensor *dx = ac_make_reshape(&a->b, ac_dy(a), x->rank, s->extent);
     int32_t cut = 0;
     int64_t before[AC_MAX_RANK] = {0}, after[AC_MAX_RANK] = {0}, size[AC_MAX_RANK];
     if (!ac_wants(a, 0) || !dx || ac_tensor_count(dx) == 0)
@@ -103,8 +104,8 @@ static int give_slice(ac_adjoint *a, const ac_slice *s)
     for (int32_t d = 0; d < x->rank; d++) {
         const int64_t step = s->step[d] < 0 ? -s->step[d] : s->step[d], span = (s->extent[d] - 1) * step;
         if (s->step[d] < 0)
-            dx = ac_mk_reverse(a, dx, d);
-        dx = ac_mk_spread(a, dx, d, step);
+            dx = ac_make_reverse(&a->b, dx, d);
+        dx = ac_make_spread(&a->b, dx, d, step);
         before[d] = s->step[d] < 0 ? s->begin[d] - span : s->begin[d];
         size[d] = span + 1;
         after[d] = x->dim[d] - before[d] - size[d];
@@ -113,14 +114,14 @@ static int give_slice(ac_adjoint *a, const ac_slice *s)
     }
     const int64_t begin = before[cut];
     before[cut] = after[cut] = 0;
-    ac_give_slice(a, 0, cut, begin, ac_mk_pad(a, dx, before, after));
+    ac_give_slice(a, 0, cut, begin, ac_make_pad_or_crop(&a->b, dx, before, after));
     return AC_OK;
 }
 
 int ac_gr_slice(ac_adjoint *a)
 {
     ac_slice s;
-    AC_TRY(ac_slice_of(a->cx, a->node, &s));
+    AC_TRY(ac_slice_of(a->b.cx, a->node, &s));
     for (int32_t d = 0; d < a->node->in[0]->rank; d++)
         s.step[d] = 1;
     return give_slice(a, &s);
@@ -129,7 +130,7 @@ int ac_gr_slice(ac_adjoint *a)
 int ac_gr_strided(ac_adjoint *a)
 {
     ac_slice s;
-    AC_TRY(ac_strided_slice_of(a->cx, a->node, &s));
+    AC_TRY(ac_strided_slice_of(a->b.cx, a->node, &s));
     return give_slice(a, &s);
 }
 
@@ -149,14 +150,14 @@ int ac_gr_pad(ac_adjoint *a)
 {
     const ac_tensor *x = a->node->in[0];
     int64_t before[AC_MAX_RANK], after[AC_MAX_RANK], b[AC_MAX_RANK], e[AC_MAX_RANK];
-    AC_TRY(ac_pads_of(a->cx, a->node, before, after));
+    AC_TRY(ac_pads_of(a->b.cx, a->node, before, after));
     inner(x, before, after, b, e);
-    ac_tensor *dy = ac_dy(a), *dx = ac_mk_pad(a, dy, b, e);
+    ac_tensor *dy = ac_dy(a), *dx = ac_make_pad_or_crop(&a->b, dy, b, e);
     ac_give(a, 0, dx);
     if (ac_wants(a, 2)) {
-        ac_tensor *inside = ac_mk_reduce(a, AC_OP_SUM, dx, (1u << x->rank) - 1, false);
-        ac_tensor *rest = SUB(ac_mk_reduce(a, AC_OP_SUM, dy, (1u << x->rank) - 1, false), inside);
-        ac_give(a, 2, ac_mk_reshape_like(a, rest, a->node->in[2]));
+        ac_tensor *inside = ac_make_reduce(&a->b, AC_OP_SUM, dx, (1u << x->rank) - 1, false);
+        ac_tensor *rest = SUB(ac_make_reduce(&a->b, AC_OP_SUM, dy, (1u << x->rank) - 1, false), inside);
+        ac_give(a, 2, ac_make_reshape_like(&a->b, rest, a->node->in[2]));
     }
     return AC_OK;
 }
@@ -169,16 +170,18 @@ static ac_tensor *fold_back(const ac_adjoint *a, ac_tensor *dy, int32_t d, int64
         return NULL;
     const int64_t n = dy->dim[d] - before - after;
     int64_t b[AC_MAX_RANK] = {0}, e[AC_MAX_RANK] = {0};
-    ac_tensor *dx = ac_mk_slice(a, dy, d, before, n);
+    ac_tensor *dx = ac_make_part(&a->b, dy, d, before, n);
     if (before) {
         b[d] = skip;
         e[d] = n - before - skip;
-        dx = ADD(dx, ac_mk_pad(a, ac_mk_reverse(a, ac_mk_slice(a, dy, d, 0, before), d), b, e));
+        dx =
+            ADD(dx, ac_make_pad_or_crop(&a->b, ac_make_reverse(&a->b, ac_make_part(&a->b, dy, d, 0, before), d), b, e));
     }
     if (after) {
         b[d] = n - after - skip;
         e[d] = skip;
-        dx = ADD(dx, ac_mk_pad(a, ac_mk_reverse(a, ac_mk_slice(a, dy, d, before + n, after), d), b, e));
+        dx = ADD(dx, ac_make_pad_or_crop(
+                         &a->b, ac_make_reverse(&a->b, ac_make_part(&a->b, dy, d, before + n, after), d), b, e));
     }
     return dx;
 }
@@ -187,7 +190,7 @@ int ac_gr_mirror_pad(ac_adjoint *a)
 {
     const ac_node *n = a->node;
     int64_t before[AC_MAX_RANK], after[AC_MAX_RANK];
-    AC_TRY(ac_pads_of(a->cx, n, before, after));
+    AC_TRY(ac_pads_of(a->b.cx, n, before, after));
     ac_tensor *dx = ac_dy(a);
     for (int32_t d = 0; d < n->in[0]->rank; d++)
         dx = fold_back(a, dx, d, before[d], after[d], n->attrs.mirror.symmetric ? 0 : 1);
@@ -202,16 +205,16 @@ int ac_gr_tile(ac_adjoint *a)
 {
     const ac_tensor *x = a->node->in[0];
     int64_t times[AC_MAX_RANK], dim[AC_MAX_RANK];
-    AC_TRY(ac_tile_of(a->cx, a->node, times));
+    AC_TRY(ac_tile_of(a->b.cx, a->node, times));
     ac_tensor *dx = ac_dy(a);
     for (int32_t d = 0; dx && d < x->rank; d++) {
         if (times[d] == 1)
             continue;
         memcpy(dim, dx->dim, sizeof dim);
         const int64_t outer = ac_dim_product(dim, 0, d), rest = ac_dim_product(dim, d + 1, x->rank) * x->dim[d];
-        dx = ac_mk_reshape(a, dx, 3, (int64_t[]){outer, times[d], rest});
+        dx = ac_make_reshape(&a->b, dx, 3, (int64_t[]){outer, times[d], rest});
         dim[d] = x->dim[d];
-        dx = ac_mk_reshape(a, ac_mk_reduce(a, AC_OP_SUM, dx, 2, false), x->rank, dim);
+        dx = ac_make_reshape(&a->b, ac_make_reduce(&a->b, AC_OP_SUM, dx, 2, false), x->rank, dim);
     }
     ac_give(a, 0, dx);
     return AC_OK;
@@ -227,9 +230,9 @@ int ac_gr_fill(ac_adjoint *a)
 {
     const ac_tensor *y = a->node->out[0];
     if (ac_wants(a, 1))
-        ac_give(
-            a, 1,
-            ac_mk_reshape_like(a, ac_mk_reduce(a, AC_OP_SUM, ac_dy(a), (1u << y->rank) - 1, false), a->node->in[1]));
+        ac_give(a, 1,
+                ac_make_reshape_like(&a->b, ac_make_reduce(&a->b, AC_OP_SUM, ac_dy(a), (1u << y->rank) - 1, false),
+                                     a->node->in[1]));
     return AC_OK;
 }
 
@@ -240,7 +243,7 @@ int ac_gr_space_depth(ac_adjoint *a)
     ac_tensor *dy = ac_dy(a);
     const ac_op back = a->node->op == AC_OP_SPACE_TO_DEPTH ? AC_OP_DEPTH_TO_SPACE : AC_OP_SPACE_TO_DEPTH;
     if (dy && ac_wants(a, 0))
-        ac_give(a, 0, ac_mk(a, back, &dy, 1, &a->node->attrs));
+        ac_give(a, 0, ac_make_op(&a->b, back, &dy, 1, &a->node->attrs, AC_NONE));
     return AC_OK;
 }
 
@@ -251,6 +254,6 @@ int ac_gr_space_batch(ac_adjoint *a)
     ac_tensor *dy = ac_dy(a);
     const ac_op back = n->op == AC_OP_SPACE_TO_BATCH_ND ? AC_OP_BATCH_TO_SPACE_ND : AC_OP_SPACE_TO_BATCH_ND;
     if (dy && ac_wants(a, 0))
-        ac_give(a, 0, ac_mk(a, back, (ac_tensor *[]){dy, n->in[1], n->in[2]}, 3, NULL));
+        ac_give(a, 0, ac_make_op(&a->b, back, (ac_tensor *[]){dy, n->in[1], n->in[2]}, 3, NULL, AC_NONE));
     return AC_OK;
 }

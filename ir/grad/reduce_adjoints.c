@@ -1,4 +1,5 @@
 /* reduce_adjoints.c - gradients of reductions, sums along an axis, and what normalises by one. */
+#include "ir/make/compose_moves.h"
 #include "ir/grad/entries.h"
 #include "ir/grad/formula.h"
 #include "ir/ops/decode/axis.h"
@@ -12,7 +13,7 @@ static ac_tensor *kept(const ac_adjoint *a, ac_tensor *t, uint32_t mask)
     int64_t dim[AC_MAX_RANK];
     for (int32_t d = 0; d < x->rank; d++)
         dim[d] = mask >> d & 1 ? 1 : x->dim[d];
-    return ac_mk_reshape(a, t, x->rank, dim);
+    return ac_make_reshape(&a->b, t, x->rank, dim);
 }
 
 static double reduced(const ac_tensor *x, uint32_t mask)
@@ -26,7 +27,7 @@ static double reduced(const ac_tensor *x, uint32_t mask)
 int ac_gr_sum(ac_adjoint *a)
 {
     uint32_t mask;
-    AC_TRY(ac_reduce_axes(a->cx, a->node, &mask));
+    AC_TRY(ac_reduce_axes(a->b.cx, a->node, &mask));
     ac_give(a, 0, kept(a, ac_dy(a), mask));
     return AC_OK;
 }
@@ -34,7 +35,7 @@ int ac_gr_sum(ac_adjoint *a)
 int ac_gr_mean(ac_adjoint *a)
 {
     uint32_t mask;
-    AC_TRY(ac_reduce_axes(a->cx, a->node, &mask));
+    AC_TRY(ac_reduce_axes(a->b.cx, a->node, &mask));
     const double n = reduced(a->node->in[0], mask);
     ac_give(a, 0, TIMES(kept(a, ac_dy(a), mask), n > 0 ? 1 / n : 0));
     return AC_OK;
@@ -44,10 +45,10 @@ int ac_gr_mean(ac_adjoint *a)
 int ac_gr_reduce_extreme(ac_adjoint *a)
 {
     uint32_t mask;
-    AC_TRY(ac_reduce_axes(a->cx, a->node, &mask));
-    ac_tensor *x = a->node->in[0], *taken = ac_mk_2(a, AC_OP_EQUAL, x, kept(a, ac_y(a), mask));
-    ac_tensor *n = ac_mk_reduce(a, AC_OP_SUM, ac_mk_cast(a, taken, x->dtype), mask, true);
-    ac_tensor *share = DIV(kept(a, ac_dy(a), mask), n), *zero = ac_mk_number(a, share, 0);
+    AC_TRY(ac_reduce_axes(a->b.cx, a->node, &mask));
+    ac_tensor *x = a->node->in[0], *taken = OP2(EQUAL, x, kept(a, ac_y(a), mask));
+    ac_tensor *n = ac_make_reduce(&a->b, AC_OP_SUM, ac_make_cast(&a->b, taken, x->dtype), mask, true);
+    ac_tensor *share = DIV(kept(a, ac_dy(a), mask), n), *zero = NUM(share, 0);
     ac_give(a, 0, WHERE(taken, share, zero));
     return AC_OK;
 }
@@ -59,7 +60,8 @@ static ac_tensor *running(const ac_adjoint *a, ac_op op, ac_tensor *x, int32_t a
     ac_attrs_init(op, &t);
     t.cumsum.exclusive = exclusive;
     t.cumsum.reverse = reverse;
-    return x ? ac_mk(a, op, (ac_tensor *[]){x, ac_mk_ints(a, 0, NULL, &v)}, 2, &t) : NULL;
+    return x ? ac_make_op(&a->b, op, (ac_tensor *[]){x, ac_make_ints_shaped(&a->b, 0, NULL, &v)}, 2, &t, AC_NONE)
+             : NULL;
 }
 
 /* The product of all others: what comes before times what comes after. The reduced dimensions become one, the last. */
@@ -67,7 +69,7 @@ int ac_gr_reduce_prod(ac_adjoint *a)
 {
     uint32_t mask;
     int32_t perm[AC_MAX_RANK], back[AC_MAX_RANK], at = 0;
-    AC_TRY(ac_reduce_axes(a->cx, a->node, &mask));
+    AC_TRY(ac_reduce_axes(a->b.cx, a->node, &mask));
     ac_tensor *x = a->node->in[0];
     for (int32_t last = 0; last < 2; last++)
         for (int32_t d = 0; d < x->rank; d++)
@@ -75,14 +77,14 @@ int ac_gr_reduce_prod(ac_adjoint *a)
                 perm[at++] = d;
     for (int32_t d = 0; d < x->rank; d++)
         back[perm[d]] = d;
-    ac_tensor *moved = ac_mk_transpose(a, x, perm);
+    ac_tensor *moved = ac_make_transpose(&a->b, x, perm);
     const int64_t n = (int64_t)reduced(x, mask), count = ac_tensor_count(x);
-    ac_tensor *rows = ac_mk_reshape(a, moved, 2, (int64_t[]){n ? count / n : 0, n});
+    ac_tensor *rows = ac_make_reshape(&a->b, moved, 2, (int64_t[]){n ? count / n : 0, n});
     ac_tensor *after = running(a, AC_OP_CUMPROD, rows, 1, true, true);
     ac_tensor *others = MUL(running(a, AC_OP_CUMPROD, rows, 1, true, false), after);
     if (!moved || !others)
         return AC_FAIL;
-    others = ac_mk_transpose(a, ac_mk_reshape_like(a, others, moved), back);
+    others = ac_make_transpose(&a->b, ac_make_reshape_like(&a->b, others, moved), back);
     ac_give(a, 0, MUL(kept(a, ac_dy(a), mask), others));
     return AC_OK;
 }
@@ -91,7 +93,7 @@ int ac_gr_cumsum(ac_adjoint *a)
 {
     const ac_attrs_cumsum *t = &a->node->attrs.cumsum;
     int32_t axis;
-    AC_TRY(ac_one_axis(a->cx, a->node, 1, 0, a->node->in[0]->rank, &axis));
+    AC_TRY(ac_one_axis(a->b.cx, a->node, 1, 0, a->node->in[0]->rank, &axis));
     ac_give(a, 0, running(a, AC_OP_CUMSUM, ac_dy(a), axis, t->exclusive, !t->reverse));
     return AC_OK;
 }
@@ -99,12 +101,12 @@ int ac_gr_cumsum(ac_adjoint *a)
 /* 1 where element (i, j) of [n, n] is on the diagonal, or (above) right of it */
 static ac_tensor *corner(const ac_adjoint *a, int64_t n, bool above, bool diagonal)
 {
-    uint8_t *data = AC_NEW_N(a->cx->region, uint8_t, n * n + 1);
+    uint8_t *data = AC_NEW_N(a->b.cx->region, uint8_t, n * n + 1);
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++)
             data[i * n + j] = (i == j && diagonal) || (j > i && above);
-    const char *name = ac_strf(a->cx->region, "grad_%s_c", a->node->out[0]->name);
-    return ac_tensor_const(a->g, name, AC_BOOL, 2, (int64_t[]){n, n}, data);
+    const char *name = ac_strf(a->b.cx->region, "grad_%s_c", a->node->out[0]->name);
+    return ac_tensor_const(a->b.g, name, AC_BOOL, 2, (int64_t[]){n, n}, data);
 }
 
 /* Rows [R, n]: dx[i] = sum over j of dy[j] * (product up to j without element i), without a division, so that zeros do
@@ -112,11 +114,11 @@ static ac_tensor *corner(const ac_adjoint *a, int64_t n, bool above, bool diagon
 static ac_tensor *cumprod_rows(const ac_adjoint *a, ac_tensor *x, ac_tensor *dy, bool exclusive)
 {
     const int64_t r = x ? x->dim[0] : 0, n = x ? x->dim[1] : 0;
-    ac_tensor *one = ac_mk_number(a, x, 1), *all = ac_mk_reshape(a, x, 3, (int64_t[]){r, 1, n});
+    ac_tensor *one = NUM(x, 1), *all = ac_make_reshape(&a->b, x, 3, (int64_t[]){r, 1, n});
     ac_tensor *but = running(a, AC_OP_CUMPROD, WHERE(corner(a, n, false, true), one, all), 2, exclusive, false);
-    ac_tensor *each = MUL(but, ac_mk_reshape(a, dy, 3, (int64_t[]){r, 1, n}));
-    ac_tensor *zero = ac_mk_number(a, each, 0);
-    return ac_mk_reduce(a, AC_OP_SUM, WHERE(corner(a, n, true, !exclusive), each, zero), 4, false);
+    ac_tensor *each = MUL(but, ac_make_reshape(&a->b, dy, 3, (int64_t[]){r, 1, n}));
+    ac_tensor *zero = NUM(each, 0);
+    return ac_make_reduce(&a->b, AC_OP_SUM, WHERE(corner(a, n, true, !exclusive), each, zero), 4, false);
 }
 
 int ac_gr_cumprod(ac_adjoint *a)
@@ -124,7 +126,7 @@ int ac_gr_cumprod(ac_adjoint *a)
     const ac_attrs_cumsum *t = &a->node->attrs.cumsum;
     ac_tensor *x = a->node->in[0], *dy = ac_dy(a);
     int32_t axis, perm[AC_MAX_RANK], back[AC_MAX_RANK];
-    AC_TRY(ac_one_axis(a->cx, a->node, 1, 0, x->rank, &axis));
+    AC_TRY(ac_one_axis(a->b.cx, a->node, 1, 0, x->rank, &axis));
     const int64_t n = x->dim[axis], count = ac_tensor_count(x);
     if (n > 1 << 12)
         return ac_no_gradient(a, "its axis has %lld elements, supported are 4096", (long long)n);
@@ -134,15 +136,15 @@ int ac_gr_cumprod(ac_adjoint *a)
         back[perm[d]] = d;
     ac_tensor *in[2] = {x, dy}, *moved = NULL;
     for (int32_t i = 0; i < 2; i++) {
-        in[i] = t->reverse && in[i] ? ac_mk_reverse(a, in[i], axis) : in[i];
-        moved = ac_mk_transpose(a, in[i], perm);
-        in[i] = ac_mk_reshape(a, moved, 2, (int64_t[]){n ? count / n : 0, n});
+        in[i] = t->reverse && in[i] ? ac_make_reverse(&a->b, in[i], axis) : in[i];
+        moved = ac_make_transpose(&a->b, in[i], perm);
+        in[i] = ac_make_reshape(&a->b, moved, 2, (int64_t[]){n ? count / n : 0, n});
     }
     ac_tensor *dx = cumprod_rows(a, in[0], in[1], t->exclusive);
     if (!moved)
         return AC_FAIL;
-    dx = ac_mk_transpose(a, ac_mk_reshape_like(a, dx, moved), back);
-    ac_give(a, 0, t->reverse ? ac_mk_reverse(a, dx, axis) : dx);
+    dx = ac_make_transpose(&a->b, ac_make_reshape_like(&a->b, dx, moved), back);
+    ac_give(a, 0, t->reverse ? ac_make_reverse(&a->b, dx, axis) : dx);
     return AC_OK;
 }
 
@@ -150,7 +152,7 @@ int ac_gr_cumprod(ac_adjoint *a)
 
 static ac_tensor *row_sum(const ac_adjoint *a, ac_tensor *x)
 {
-    return x ? ac_mk_reduce(a, AC_OP_SUM, x, 1u << (x->rank - 1), true) : NULL;
+    return x ? ac_make_reduce(&a->b, AC_OP_SUM, x, 1u << (x->rank - 1), true) : NULL;
 }
 
 /* y = softmax(beta * x): dx = beta * y * (dy - sum(dy * y)) */
@@ -166,7 +168,7 @@ int ac_gr_softmax(ac_adjoint *a)
 int ac_gr_log_softmax(ac_adjoint *a)
 {
     ac_tensor *dy = ac_dy(a), *sum = row_sum(a, dy);
-    ac_give(a, 0, SUB(dy, MUL(ac_mk_1(a, AC_OP_EXP, ac_y(a)), sum)));
+    ac_give(a, 0, SUB(dy, MUL(OP1(EXP, ac_y(a)), sum)));
     return AC_OK;
 }
 
@@ -175,9 +177,9 @@ int ac_gr_l2norm(ac_adjoint *a)
 {
     const double least = 1e-12; /* of the square */
     ac_tensor *x = a->node->in[0], *y = ac_y(a), *dy = ac_dy(a), *square = row_sum(a, SQUARE(x));
-    ac_tensor *by = ac_mk_1(a, AC_OP_RSQRT, ac_mk_2(a, AC_OP_MAXIMUM, square, ac_mk_number(a, x, least)));
-    ac_tensor *sum = row_sum(a, MUL(dy, y)), *zero = ac_mk_number(a, sum, 0);
-    ac_tensor *along = WHERE(GREATER(square, least), sum, zero);
+    ac_tensor *by = OP1(RSQRT, OP2(MAXIMUM, square, NUM(x, least)));
+    ac_tensor *sum = row_sum(a, MUL(dy, y)), *zero = NUM(sum, 0);
+    ac_tensor *along = WHERE(GREATER(square, NUM(square, least)), sum, zero);
     ac_give(a, 0, MUL(SUB(dy, MUL(y, along)), by));
     return AC_OK;
 }
@@ -196,14 +198,14 @@ int ac_gr_lrn(ac_adjoint *a)
     pads[2 * x->rank - 2] = pads[2 * x->rank - 1] = t->radius;
     ac_attrs w;
     ac_attrs_init(AC_OP_WINDOW_SUM, &w);
-    w.window.kernel = ac_mk_list(a, x->rank, kernel);
-    w.window.strides = w.window.dilations = ac_mk_list(a, x->rank, ones);
-    w.window.pads = ac_mk_list(a, 2 * x->rank, pads);
-    sum[0] = ac_mk(a, AC_OP_WINDOW_SUM, &sum[0], 1, &w);
+    w.window.kernel = ac_make_list(&a->b, x->rank, kernel);
+    w.window.strides = w.window.dilations = ac_make_list(&a->b, x->rank, ones);
+    w.window.pads = ac_make_list(&a->b, 2 * x->rank, pads);
+    sum[0] = ac_make_op(&a->b, AC_OP_WINDOW_SUM, &sum[0], 1, &w, AC_NONE);
     ac_tensor *s = PLUS(TIMES(sum[0], alpha), (double)t->bias);
-    ac_tensor *power = ac_mk_2(a, AC_OP_POW, s, ac_mk_number(a, x, -beta)), *own = MUL(dy, power);
+    ac_tensor *power = OP2(POW, s, NUM(x, -beta)), *own = MUL(dy, power);
     sum[1] = DIV(MUL(own, x), s);
-    sum[1] = ac_mk(a, AC_OP_WINDOW_SUM, &sum[1], 1, &w);
+    sum[1] = ac_make_op(&a->b, AC_OP_WINDOW_SUM, &sum[1], 1, &w, AC_NONE);
     ac_give(a, 0, SUB(own, MUL(TIMES(x, 2 * alpha * beta), sum[1])));
     return AC_OK;
 }

@@ -1,74 +1,59 @@
 /* compose_math.c - composes mathematical functions from canonical operators. */
-#include "ir/make/compose_math.h"
+#define MAKER b
+#include "ir/make/formula.h"
 
 #include <math.h>
 
-#define ADD(x, y)  ac_make_2(b, AC_OP_ADD, x, y)
-#define SUB(x, y)  ac_make_2(b, AC_OP_SUB, x, y)
-#define MUL(x, y)  ac_make_2(b, AC_OP_MUL, x, y)
-#define DIV(x, y)  ac_make_2(b, AC_OP_DIV, x, y)
-#define MIN(x, y)  ac_make_2(b, AC_OP_MINIMUM, x, y)
-#define MAX(x, y)  ac_make_2(b, AC_OP_MAXIMUM, x, y)
-#define LESS(x, y) ac_make_2(b, AC_OP_LESS, x, y)
-#define ABS(x)     ac_make_1(b, AC_OP_ABS, x)
-#define ATAN(x)    ac_make_1(b, AC_OP_ATAN, x)
-#define EXP(x)     ac_make_1(b, AC_OP_EXP, x)
-#define LOG(x)     ac_make_1(b, AC_OP_LOG, x)
-#define NEG(x)     ac_make_1(b, AC_OP_NEG, x)
-#define SIGN(x)    ac_make_1(b, AC_OP_SIGN, x)
-#define SQRT(x)    ac_make_1(b, AC_OP_SQRT, x)
-#define NUM(v)     (x ? ac_make_number(b, x->dtype, v) : NULL)
-
 ac_tensor *ac_make_add_number(const ac_maker *b, ac_tensor *x, double v)
 {
-    return ADD(x, NUM(v));
+    return ADD(x, NUM(x, v));
 }
 
 ac_tensor *ac_make_mul_number(const ac_maker *b, ac_tensor *x, double v)
 {
-    return MUL(x, NUM(v));
+    return MUL(x, NUM(x, v));
 }
 
 ac_tensor *ac_make_relu(const ac_maker *b, ac_tensor *x)
 {
-    return x && x->dtype == AC_F32 ? ac_make_1(b, AC_OP_RELU, x) : MAX(x, NUM(0));
+    return x && x->dtype == AC_F32 ? OP1(RELU, x) : MAX(x, NUM(x, 0));
 }
 
 /* alpha * (exp(x) - 1) below 0. */
 ac_tensor *ac_make_elu(const ac_maker *b, ac_tensor *x, double alpha)
 {
     if (alpha == 1)
-        return ac_make_1(b, AC_OP_ELU, x);
-    ac_tensor *low = ac_make_1(b, AC_OP_ELU, MIN(x, NUM(0)));
-    low = MUL(NUM(alpha), low);
-    return ADD(MAX(x, NUM(0)), low);
+        return OP1(ELU, x);
+    ac_tensor *low = OP1(ELU, MIN(x, NUM(x, 0)));
+    low = MUL(NUM(x, alpha), low);
+    return ADD(MAX(x, NUM(x, 0)), low);
 }
 
 /* log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|)): nothing overflows. */
 ac_tensor *ac_make_softplus(const ac_maker *b, ac_tensor *x)
 {
     ac_tensor *e = EXP(NEG(ABS(x)));
-    ac_tensor *far = LOG(ADD(NUM(1), e));
-    return ADD(MAX(x, NUM(0)), far);
+    ac_tensor *far = LOG(ADD(NUM(x, 1), e));
+    return ADD(MAX(x, NUM(x, 0)), far);
 }
 
 /* With v = exp(-|x|) - 1, in (-1, 0]: v below 0, -v / (v + 1) just above; far above nothing cancels. */
 ac_tensor *ac_make_expm1(const ac_maker *b, ac_tensor *x)
 {
-    ac_tensor *v = ac_make_1(b, AC_OP_ELU, NEG(ABS(x)));
-    ac_tensor *above = NEG(DIV(v, ADD(v, NUM(1))));
-    ac_tensor *near = ac_make_select(b, LESS(x, NUM(0)), v, above);
-    ac_tensor *one = NUM(1), *far = SUB(EXP(x), one);
-    return ac_make_select(b, LESS(x, NUM(0.5)), near, far);
+    ac_tensor *v = OP1(ELU, NEG(ABS(x)));
+    ac_tensor *above = NEG(DIV(v, ADD(v, NUM(x, 1))));
+    ac_tensor *near = WHERE(LESS(x, NUM(x, 0)), v, above);
+    ac_tensor *one = NUM(x, 1), *far = SUB(EXP(x), one);
+    return WHERE(LESS(x, NUM(x, 0.5)), near, far);
 }
 
 /* With u = 1 + x rounded, log(u) * x / (u - 1): the error of u is divided out again. */
 ac_tensor *ac_make_log1p(const ac_maker *b, ac_tensor *x)
 {
-    ac_tensor *u = ADD(x, NUM(1)), *rest = SUB(u, NUM(1));
-    ac_tensor *exact = ac_make_2(b, AC_OP_EQUAL, rest, NUM(0)), *huge = ac_make_2(b, AC_OP_GREATER, x, NUM(1e30));
+    ac_tensor *u = ADD(x, NUM(x, 1)), *rest = SUB(u, NUM(x, 1));
+    ac_tensor *exact = EQUAL(rest, NUM(x, 0)), *huge = GREATER(x, NUM(x, 1e30));
     ac_tensor *plain = LOG(u);
-    return ac_make_select(b, exact, x, ac_make_select(b, huge, plain, MUL(plain, DIV(x, rest))));
+    return WHERE(exact, x, WHERE(huge, plain, MUL(plain, DIV(x, rest))));
 }
 
 ac_tensor *ac_make_is_inf(const ac_maker *b, ac_tensor *x, bool up, bool down)
@@ -79,64 +64,64 @@ ac_tensor *ac_make_is_inf(const ac_maker *b, ac_tensor *x, bool up, bool down)
         return ac_make_broadcast(b, ac_make_number(b, AC_BOOL, 0), x->rank, x->dim);
     if (up && down)
         x = ABS(x);
-    return ac_make_2(b, AC_OP_EQUAL, x, NUM(up ? (double)INFINITY : -(double)INFINITY));
+    return EQUAL(x, NUM(x, up ? (double)INFINITY : -(double)INFINITY));
 }
 
 ac_tensor *ac_make_tan(const ac_maker *b, ac_tensor *x)
 {
-    ac_tensor *cosine = ac_make_1(b, AC_OP_COS, x);
-    return DIV(ac_make_1(b, AC_OP_SIN, x), cosine);
+    ac_tensor *cosine = OP1(COS, x);
+    return DIV(OP1(SIN, x), cosine);
 }
 
 ac_tensor *ac_make_cosh(const ac_maker *b, ac_tensor *x)
 {
-    ac_tensor *e = EXP(ABS(x)), *half = NUM(0.5);
-    return MUL(ADD(e, DIV(NUM(1), e)), half);
+    ac_tensor *e = EXP(ABS(x)), *half = NUM(x, 0.5);
+    return MUL(ADD(e, DIV(NUM(x, 1), e)), half);
 }
 
 /* With u = exp(x) - 1:  sinh x = (u + u / (u + 1)) / 2, taken at |x|, where u >= 0: no cancellation near 0. */
 ac_tensor *ac_make_sinh(const ac_maker *b, ac_tensor *x)
 {
-    ac_tensor *v = ac_make_1(b, AC_OP_ELU, NEG(ABS(x))); /* exp(-|x|) - 1, in (-1, 0] */
-    ac_tensor *u = NEG(DIV(v, ADD(v, NUM(1))));
-    ac_tensor *sign = SIGN(x), *half = NUM(0.5);
+    ac_tensor *v = OP1(ELU, NEG(ABS(x))); /* exp(-|x|) - 1, in (-1, 0] */
+    ac_tensor *u = NEG(DIV(v, ADD(v, NUM(x, 1))));
+    ac_tensor *sign = SIGN(x), *half = NUM(x, 0.5);
     return MUL(MUL(SUB(u, v), half), sign);
 }
 
 /* asin x = 2 atan(x / (1 + sqrt(1 - x^2))), acos x = 2 atan(sqrt(1 - x) / sqrt(1 + x)); outside of -1..1 NaN. */
 ac_tensor *ac_make_asin(const ac_maker *b, ac_tensor *x)
 {
-    ac_tensor *more = ADD(NUM(1), x);
-    ac_tensor *root = SQRT(MUL(SUB(NUM(1), x), more));
-    ac_tensor *half = ATAN(DIV(x, ADD(NUM(1), root)));
-    return MUL(NUM(2), half);
+    ac_tensor *more = ADD(NUM(x, 1), x);
+    ac_tensor *root = SQRT(MUL(SUB(NUM(x, 1), x), more));
+    ac_tensor *half = OP1(ATAN, DIV(x, ADD(NUM(x, 1), root)));
+    return MUL(NUM(x, 2), half);
 }
 
 ac_tensor *ac_make_acos(const ac_maker *b, ac_tensor *x)
 {
-    ac_tensor *more = SQRT(ADD(NUM(1), x));
-    ac_tensor *half = ATAN(DIV(SQRT(SUB(NUM(1), x)), more));
-    return MUL(NUM(2), half);
+    ac_tensor *more = SQRT(ADD(NUM(x, 1), x));
+    ac_tensor *half = OP1(ATAN, DIV(SQRT(SUB(NUM(x, 1), x)), more));
+    return MUL(NUM(x, 2), half);
 }
 
 ac_tensor *ac_make_asinh(const ac_maker *b, ac_tensor *x)
 {
-    ac_tensor *size = ABS(x), *one = NUM(1), *root = SQRT(ADD(MUL(size, size), one));
+    ac_tensor *size = ABS(x), *one = NUM(x, 1), *root = SQRT(ADD(MUL(size, size), one));
     ac_tensor *angle = LOG(ADD(size, root));
     return MUL(SIGN(x), angle);
 }
 
 ac_tensor *ac_make_acosh(const ac_maker *b, ac_tensor *x)
 {
-    ac_tensor *more = ADD(x, NUM(1));
-    return LOG(ADD(x, SQRT(MUL(SUB(x, NUM(1)), more))));
+    ac_tensor *more = ADD(x, NUM(x, 1));
+    return LOG(ADD(x, SQRT(MUL(SUB(x, NUM(x, 1)), more))));
 }
 
 ac_tensor *ac_make_atanh(const ac_maker *b, ac_tensor *x)
 {
-    ac_tensor *less = SUB(NUM(1), x);
-    ac_tensor *twice = LOG(DIV(ADD(NUM(1), x), less));
-    return MUL(NUM(0.5), twice);
+    ac_tensor *less = SUB(NUM(x, 1), x);
+    ac_tensor *twice = LOG(DIV(ADD(NUM(x, 1), x), less));
+    return MUL(NUM(x, 0.5), twice);
 }
 
 /* atan(y / x), plus or minus pi if x is negative. */
@@ -147,12 +132,12 @@ ac_tensor *ac_make_atan2(const ac_maker *b, ac_tensor *y, ac_tensor *x)
     ac_attrs_init(AC_OP_BITCAST, &bits);
     bits.cast.to = AC_I32;
     ac_tensor *sign = ac_make_op(b, AC_OP_BITCAST, &y, 1, &bits, AC_I32); /* the sign of -0 counts */
-    ac_tensor *half_turn = NUM(pi), *half_back = NUM(-pi);
-    ac_tensor *turn = ac_make_select(b, LESS(sign, ac_make_number(b, AC_I32, 0)), half_back, half_turn);
-    ac_tensor *angle = ATAN(DIV(y, x));
-    ac_tensor *quarter = NUM(pi / 2), *upright = MUL(SIGN(y), quarter), *turned = ADD(angle, turn);
-    ac_tensor *left = ac_make_select(b, LESS(x, NUM(0)), turned, upright);
-    return ac_make_select(b, ac_make_2(b, AC_OP_GREATER, x, NUM(0)), angle, left);
+    ac_tensor *half_turn = NUM(x, pi), *half_back = NUM(x, -pi);
+    ac_tensor *turn = WHERE(LESS(sign, ac_make_number(b, AC_I32, 0)), half_back, half_turn);
+    ac_tensor *angle = OP1(ATAN, DIV(y, x));
+    ac_tensor *quarter = NUM(x, pi / 2), *upright = MUL(SIGN(y), quarter), *turned = ADD(angle, turn);
+    ac_tensor *left = WHERE(LESS(x, NUM(x, 0)), turned, upright);
+    return WHERE(GREATER(x, NUM(x, 0)), angle, left);
 }
 
 ac_tensor *ac_make_fmod(const ac_maker *b, ac_tensor *x, ac_tensor *y)
@@ -161,7 +146,7 @@ ac_tensor *ac_make_fmod(const ac_maker *b, ac_tensor *x, ac_tensor *y)
         return SUB(x, MUL(DIV(x, y), y));
     /* |x| mod |y| is exact in the floor form; the sign is put back */
     ac_tensor *sign = SIGN(x), *by = ABS(y);
-    return MUL(ac_make_2(b, AC_OP_FLOOR_MOD, ABS(x), by), sign);
+    return MUL(OP2(FLOOR_MOD, ABS(x), by), sign);
 }
 
 ac_tensor *ac_make_softmax(const ac_maker *b, ac_op op, ac_tensor *x, int32_t axis)
@@ -186,17 +171,17 @@ ac_tensor *ac_make_batch_norm(const ac_maker *b, ac_tensor *x, int32_t axis, ac_
 {
     if (!x || !mean || !variance)
         return NULL;
-    ac_tensor *deviation = SQRT(ADD(variance, NUM(eps)));
-    ac_tensor *factor = DIV(gamma ? gamma : NUM(1), deviation), *moved = MUL(mean, factor);
-    ac_tensor *shift = beta ? SUB(beta, moved) : ac_make_1(b, AC_OP_NEG, moved);
+    ac_tensor *deviation = SQRT(ADD(variance, NUM(x, eps)));
+    ac_tensor *factor = DIV(gamma ? gamma : NUM(x, 1), deviation), *moved = MUL(mean, factor);
+    ac_tensor *shift = beta ? SUB(beta, moved) : NEG(moved);
     shift = ac_make_along(b, shift, x->rank, axis);
     return ADD(MUL(x, ac_make_along(b, factor, x->rank, axis)), shift);
 }
 
 ac_tensor *ac_make_unit_length(const ac_maker *b, ac_tensor *x, uint32_t mask, double eps)
 {
-    ac_tensor *sum = ac_make_reduce(b, AC_OP_SUM, ac_make_1(b, AC_OP_SQUARE, x), mask, true);
-    return DIV(x, SQRT(ADD(sum, NUM(eps))));
+    ac_tensor *sum = ac_make_reduce(b, AC_OP_SUM, SQUARE(x), mask, true);
+    return DIV(x, SQRT(ADD(sum, NUM(x, eps))));
 }
 
 ac_tensor *ac_make_dropout(const ac_maker *b, ac_tensor *x, double ratio)

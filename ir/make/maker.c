@@ -9,19 +9,35 @@ bool ac_dims_equal(const ac_tensor *t, int32_t rank, const int64_t *dim)
     return t->rank == rank && (!rank || !memcmp(t->dim, dim, (size_t)rank * sizeof *dim));
 }
 
+static ac_node *node(const ac_maker *b, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_attrs *attrs,
+                     ac_tensor *const *out, int32_t n_out)
+{
+    ac_node *n = ac_node_new(b->g, op, b->name, in, n_in, out, n_out);
+    n->at = b->at;
+    n->gradient = b->gradient;
+    n->part = b->part;
+    if (attrs)
+        n->attrs = *attrs;
+    return n;
+}
+
 ac_node *ac_make_node(const ac_maker *b, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_attrs *attrs,
                       int32_t n_out)
 {
     ac_tensor *out[64];
     if (n_out > 64)
         return NULL;
+    const char *name = b->bare ? b->base : ac_strf(b->cx->region, "%s_%s", b->base, ac_ops[op].text);
     for (int32_t i = 0; i < n_out; i++)
-        out[i] = ac_tensor_new(b->g, ac_strf(b->cx->region, "%s_%s", b->base, ac_ops[op].text), AC_NONE, 0, NULL);
-    ac_node *made = ac_node_new(b->g, op, b->name, in, n_in, out, n_out);
-    made->at = b->at;
-    if (attrs)
-        made->attrs = *attrs;
-    return made;
+        out[i] = ac_tensor_new(b->g, name, AC_NONE, 0, NULL);
+    return node(b, op, in, n_in, attrs, out, n_out);
+}
+
+ac_tensor *ac_make_into(const ac_maker *b, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_attrs *attrs,
+                        ac_tensor *y)
+{
+    ac_node *n = node(b, op, in, n_in, attrs, &y, 1);
+    return b->unsized || ac_make_resolve(b, n) == AC_OK ? y : NULL;
 }
 
 int ac_make_resolve(const ac_maker *b, ac_node *n)
@@ -260,26 +276,52 @@ ac_tensor *ac_make_pad(const ac_maker *b, ac_tensor *x, const int64_t *before, c
     return ac_make_op(b, AC_OP_PADV2, in, 3, NULL, AC_NONE);
 }
 
-/* Constants. */
+/* ------------------------------------------------------------------ constants */
 
-ac_tensor *ac_make_number(const ac_maker *b, ac_dtype type, double v)
+static ac_tensor *constant(const ac_maker *b, ac_dtype type, int32_t rank, const int64_t *dim, const void *data)
+{
+    return ac_tensor_const(b->g, ac_strf(b->cx->region, "%s_c", b->base), type, rank, dim, data);
+}
+
+static const void *one(const ac_maker *b, ac_dtype type, double v)
 {
     void *data = ac_alloc(b->cx->region, 16);
     ac_dtype_put_num(type, data, v);
-    return ac_tensor_const(b->g, ac_strf(b->cx->region, "%s_c", b->base), type, 0, NULL, data);
+    return data;
+}
+
+ac_tensor *ac_make_number(const ac_maker *b, ac_dtype type, double v)
+{
+    return constant(b, type, 0, NULL, one(b, type, v));
+}
+
+ac_tensor *ac_make_number_like(const ac_maker *b, const ac_tensor *like, double v)
+{
+    return like ? ac_make_number(b, like->dtype, v) : NULL;
+}
+
+ac_tensor *ac_make_zeros(const ac_maker *b, ac_dtype type, int32_t rank, const int64_t *dim)
+{
+    ac_tensor *t = constant(b, type, rank, dim, one(b, type, 0));
+    t->splat = true;
+    return t;
 }
 
 ac_tensor *ac_make_floats(const ac_maker *b, int32_t rank, const int64_t *dim, const float *v)
 {
-    ac_tensor *t = ac_tensor_const(b->g, ac_strf(b->cx->region, "%s_c", b->base), AC_F32, rank, dim, NULL);
+    ac_tensor *t = constant(b, AC_F32, rank, dim, NULL);
     t->data = ac_copy(b->cx->region, v, (size_t)ac_tensor_bytes(t) + (ac_tensor_bytes(t) == 0));
     return t;
 }
 
 ac_tensor *ac_make_ints(const ac_maker *b, int64_t count, const int64_t *v)
 {
-    return ac_tensor_const(b->g, ac_strf(b->cx->region, "%s_c", b->base), AC_I64, 1, &count,
-                           ac_make_list(b, count, v).v);
+    return ac_make_ints_shaped(b, 1, &count, v);
+}
+
+ac_tensor *ac_make_ints_shaped(const ac_maker *b, int32_t rank, const int64_t *dim, const int64_t *v)
+{
+    return constant(b, AC_I64, rank, dim, ac_make_list(b, ac_dim_product(dim, 0, rank), v).v);
 }
 
 bool ac_tensor_is_moved_const(const ac_tensor *t)

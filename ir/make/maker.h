@@ -38,6 +38,9 @@ typedef struct ac_maker {
     ac_place at;
     const ac_maker_rules *rules; /* NULL: no operand has a dynamic valid length */
     struct ac_reading *reading;  /* the importer's state, for its rules and operands.h; NULL: not an importer */
+    bool bare;                   /* new tensors are called `base` alone, without the operator */
+    bool gradient;               /* ac_node.gradient of new nodes */
+    int32_t part;                /* ac_node.part of new nodes */
     bool unsized; /* shapes may still change: nodes are not resolved, and no type or shape of a result is known here */
 } ac_maker;
 
@@ -47,6 +50,9 @@ ac_tensor *ac_make_op(const ac_maker *b, ac_op op, ac_tensor *const *in, int32_t
 /* Several results, not resolved yet; no operand is NULL. NULL: more than 64 results. */
 ac_node *ac_make_node(const ac_maker *b, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_attrs *attrs,
                       int32_t n_out);
+/* One result, y, which exists already. Returns y. */
+ac_tensor *ac_make_into(const ac_maker *b, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_attrs *attrs,
+                        ac_tensor *y);
 ac_tensor *ac_make_1(const ac_maker *b, ac_op op, ac_tensor *x);
 ac_tensor *ac_make_2(const ac_maker *b, ac_op op, ac_tensor *x, ac_tensor *y);
 /* [..,M,K] x [..,K,N] = [..,M,N]; adj_x, adj_y: that operand is [..,K,M], [..,N,K]. */
@@ -69,10 +75,13 @@ ac_tensor *ac_make_pad(const ac_maker *b, ac_tensor *x, const int64_t *before, c
                        ac_tensor *value /* NULL: 0 */);
 
 /* Constants. */
-ac_tensor *ac_make_number(const ac_maker *b, ac_dtype type, double v); /* a scalar, rounded to the type */
+ac_tensor *ac_make_number(const ac_maker *b, ac_dtype type, double v);              /* a scalar, rounded to the type */
+ac_tensor *ac_make_number_like(const ac_maker *b, const ac_tensor *like, double v); /* of its type; NULL gives NULL */
+ac_tensor *ac_make_zeros(const ac_maker *b, ac_dtype type, int32_t rank, const int64_t *dim);
 ac_tensor *ac_make_floats(const ac_maker *b, int32_t rank, const int64_t *dim, const float *v);
 ac_tensor *ac_make_ints(const ac_maker *b, int64_t count, const int64_t *v); /* i64 [count] */
-ac_ints ac_make_list(const ac_maker *b, int64_t count, const int64_t *v);    /* for attributes */
+ac_tensor *ac_make_ints_shaped(const ac_maker *b, int32_t rank, const int64_t *dim, const int64_t *v);
+ac_ints ac_make_list(const ac_maker *b, int64_t count, const int64_t *v); /* for attributes */
 
 /* Resolves n, which has been given its operands and attributes. AC_FAIL: reported, or refused. */
 int ac_make_resolve(const ac_maker *b, ac_node *n);

@@ -63,33 +63,34 @@ static ac_tensor *first_factor(const ac_maker *m, const branch *f)
     int64_t dim[AC_MAX_RANK];
     const ac_tensor *like = f->move && f->move->op == AC_OP_RESHAPE ? f->move->out[0] : f->fixed;
     if (f->swapped)
-        return ac_tr_op(m, AC_OP_TRANSPOSE, &f->b, 1, &f->move->attrs);
+        return ac_make_op(m, AC_OP_TRANSPOSE, &f->b, 1, &f->move->attrs, AC_NONE);
     memcpy(dim, like->dim, sizeof dim);
     dim[0] = rank;
-    ac_tensor *a = like->rank == 2 ? f->a : ac_tr_reshape(m, f->a, like->rank, dim);
-    return f->move && f->move->op == AC_OP_TRANSPOSE ? ac_tr_op(m, AC_OP_TRANSPOSE, &a, 1, &f->move->attrs) : a;
+    ac_tensor *a = like->rank == 2 ? f->a : ac_make_reshape(m, f->a, like->rank, dim);
+    return f->move && f->move->op == AC_OP_TRANSPOSE ? ac_make_op(m, AC_OP_TRANSPOSE, &a, 1, &f->move->attrs, AC_NONE)
+                                                     : a;
 }
 
 static ac_tensor *second_factor(const ac_maker *m, const branch *f)
 {
     if (f->swapped)
-        return ac_tr_op(m, AC_OP_TRANSPOSE, &f->a, 1, &f->move->attrs);
-    return f->product->op == AC_OP_CONV_2D ? ac_tr_reshape(m, f->b, 4, (int64_t[]){f->b->dim[0], 1, 1, f->b->dim[1]})
+        return ac_make_op(m, AC_OP_TRANSPOSE, &f->a, 1, &f->move->attrs, AC_NONE);
+    return f->product->op == AC_OP_CONV_2D ? ac_make_reshape(m, f->b, 4, (int64_t[]){f->b->dim[0], 1, 1, f->b->dim[1]})
                                            : f->b;
 }
 
 static int take_apart(ac_ctx *cx, ac_graph *g, const branch *f)
 {
     ac_node *n = f->product;
-    const ac_maker m = {cx, g, n->name, 0};
+    const ac_maker m = ac_train_maker(cx, g, n->name, 0);
     ac_tensor *y = n->out[0];
     const ac_act act = ac_node_act(n);
     ac_node_set_act(n, AC_ACT_NONE);
     ac_attrs second = n->attrs;
     if (n->op == AC_OP_CONV_2D)
         ac_attrs_init(n->op, &second);
-    ac_tensor *h = ac_tr_op(&m, n->op, (ac_tensor *[]){n->in[0], first_factor(&m, f)}, 2, &n->attrs);
-    ac_tensor *d = ac_tr_op(&m, n->op, (ac_tensor *[]){h, second_factor(&m, f)}, 2, &second);
+    ac_tensor *h = ac_make_op(&m, n->op, (ac_tensor *[]){n->in[0], first_factor(&m, f)}, 2, &n->attrs, AC_NONE);
+    ac_tensor *d = ac_make_op(&m, n->op, (ac_tensor *[]){h, second_factor(&m, f)}, 2, &second, AC_NONE);
     n->in[1] = f->fixed;
     if (f->move) {
         f->move->in[0] = f->fixed;
@@ -98,7 +99,7 @@ static int take_apart(ac_ctx *cx, ac_graph *g, const branch *f)
     n->out[0] = ac_tensor_new(g, ac_internf(cx, "%s_fixed", y->name), y->dtype, y->rank, y->dim);
     n->out[0]->def = n;
     ac_push(g->region, &g->node, n);
-    ac_tensor *v = ac_train_activated(&m, act, ac_tr_2(&m, AC_OP_ADD, n->out[0], d));
+    ac_tensor *v = ac_train_activated(&m, act, ac_make_2(&m, AC_OP_ADD, n->out[0], d));
     if (!v)
         return AC_FAIL;
     ac_train_take_place(v, y);

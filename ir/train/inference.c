@@ -52,7 +52,7 @@ static ac_tensor *to_file(const ac_maker *m, const ac_train_weight *w)
             dim[d] = v->dim[v->perm[d]];
             back[v->perm[d]] = d;
         }
-        x = ac_tr_transpose(m, ac_tr_reshape(m, x, v->rank, dim), back);
+        x = ac_make_transpose(m, ac_make_reshape(m, x, v->rank, dim), back);
     }
     return x;
 }
@@ -65,9 +65,9 @@ static ac_tensor *to_run(const ac_maker *m, const ac_train_weight *w, const ac_t
     ac_tensor *x = to_file(m, w);
     for (int32_t i = 0; i < own->move.n; i++) {
         const ac_transposition *v = &own->move.item[i];
-        x = ac_tr_transpose(m, ac_tr_reshape(m, x, v->rank, v->dim), v->perm);
+        x = ac_make_transpose(m, ac_make_reshape(m, x, v->rank, v->dim), v->perm);
     }
-    return ac_tr_reshape(m, x, own->state->rank, own->state->dim);
+    return ac_make_reshape(m, x, own->state->rank, own->state->dim);
 }
 
 /* ------------------------------------------------------------------ nodes */
@@ -115,7 +115,7 @@ static int add_node(const ac_maker *m, const ac_node *n, ac_tensor **map)
 
 int ac_train_add_run(ac_ctx *cx, ac_graph *g, const ac_train_step *s, ac_graph *run, ac_train_step *own)
 {
-    const ac_maker m = {cx, g, "run", g->node.item[g->node.n - 1]->part + 1};
+    const ac_maker m = ac_train_maker(cx, g, "run", g->node.item[g->node.n - 1]->part + 1);
     AC_TRY(ac_train_branches(cx, run, own));
     AC_TRY(ac_train_products(cx, run));
     ac_train_layouts(cx, run, own);

@@ -57,7 +57,7 @@ static ac_tensor *factor(ac_ctx *cx, ac_graph *g, ac_train_step *s, const char *
 static int adapt(ac_ctx *cx, ac_graph *g, ac_train_step *s, ac_tensor *w)
 {
     const int64_t rank = ac_train_rank(s->spec, w), rows = rows_of(w), cols = ac_tensor_count(w) / rows;
-    const ac_maker m = {cx, g, ac_internf(cx, "%s.lora", w->name), 0};
+    const ac_maker m = ac_train_maker(cx, g, ac_internf(cx, "%s.lora", w->name), 0);
     const uint64_t seed = s->spec->seed * 0xd1342543de82ef95u + (uint64_t)s->lora.n * 0x2545f4914f6cdd1du;
     ac_train_lora one = {.name = w->name, .rank = w->rank, .first = ac_tensor_force(cx, w), .factors = s->weight.n};
     for (int32_t d = 0; d < w->rank; d++)
@@ -66,8 +66,8 @@ static int adapt(ac_ctx *cx, ac_graph *g, ac_train_step *s, ac_tensor *w)
                           AC_NEW_N(cx->region, float, rows *rank + 1));
     ac_tensor *a = factor(cx, g, s, ac_internf(cx, "%s.lora_A", w->name), (int64_t[]){rank, cols},
                           spread(cx, seed, rank * cols, 1 / sqrt((double)cols)));
-    ac_tensor *p = ac_tr_reshape(&m, ac_tr_2(&m, AC_OP_BATCH_MATMUL, b, a), w->rank, w->dim);
-    ac_tensor *sum = ac_tr_2(&m, AC_OP_ADD, w, p);
+    ac_tensor *p = ac_make_reshape(&m, ac_make_2(&m, AC_OP_BATCH_MATMUL, b, a), w->rank, w->dim);
+    ac_tensor *sum = ac_make_2(&m, AC_OP_ADD, w, p);
     if (!sum || !one.first)
         return AC_FAIL;
     ac_tensor_replace(g, w, sum);

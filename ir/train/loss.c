@@ -34,47 +34,46 @@ typedef struct work {
     ac_tensor *loss, *dx;
 } work;
 
-#define OP1(op, x)    ac_tr_1(w->m, AC_OP_##op, x)
-#define OP2(op, x, y) ac_tr_2(w->m, AC_OP_##op, x, y)
-#define BY(x, v)      ac_tr_scale(w->m, x, v)
+#define MAKER w->m
+#include "ir/make/formula.h"
 
 static void squares(work *w)
 {
-    ac_tensor *d = OP2(SUB, w->x, w->y);
-    w->loss = BY(ac_tr_sum(w->m, OP1(SQUARE, d)), 1 / w->n);
-    w->dx = BY(d, 2 / w->n);
+    ac_tensor *d = SUB(w->x, w->y);
+    w->loss = TIMES(ac_train_sum(w->m, SQUARE(d)), 1 / w->n);
+    w->dx = TIMES(d, 2 / w->n);
 }
 
 static void distances(work *w)
 {
-    ac_tensor *d = OP2(SUB, w->x, w->y);
-    w->loss = BY(ac_tr_sum(w->m, OP1(ABS, d)), 1 / w->n);
-    w->dx = BY(OP1(SIGN, d), 1 / w->n);
+    ac_tensor *d = SUB(w->x, w->y);
+    w->loss = TIMES(ac_train_sum(w->m, ABS(d)), 1 / w->n);
+    w->dx = TIMES(SIGN(d), 1 / w->n);
 }
 
 /* d^2 / 2 below 1, |d| - 1/2 above: c * (d - c / 2) with c = d within -1..1 */
 static void huber(work *w)
 {
-    ac_tensor *d = OP2(SUB, w->x, w->y), *c = OP1(RELU_N1_TO_1, d);
-    w->loss = BY(ac_tr_sum(w->m, OP2(MUL, c, OP2(SUB, d, BY(c, 0.5)))), 1 / w->n);
-    w->dx = BY(c, 1 / w->n);
+    ac_tensor *d = SUB(w->x, w->y), *c = OP1(RELU_N1_TO_1, d);
+    w->loss = TIMES(ac_train_sum(w->m, MUL(c, SUB(d, TIMES(c, 0.5)))), 1 / w->n);
+    w->dx = TIMES(c, 1 / w->n);
 }
 
 /* max(x, 0) - x * y + log(1 + exp(-|x|)) */
 static void binary(work *w)
 {
-    ac_tensor *far = OP1(LOG, ac_tr_shift(w->m, OP1(EXP, OP1(NEG, OP1(ABS, w->x))), 1));
-    ac_tensor *both = OP2(MUL, w->x, w->y), *near = OP2(SUB, OP1(RELU, w->x), both);
-    w->loss = BY(ac_tr_sum(w->m, OP2(ADD, near, far)), 1 / w->n);
-    w->dx = BY(OP2(SUB, OP1(LOGISTIC, w->x), w->y), 1 / w->n);
+    ac_tensor *far = LOG(ac_make_add_number(w->m, EXP(NEG(ABS(w->x))), 1));
+    ac_tensor *both = MUL(w->x, w->y), *near = SUB(OP1(RELU, w->x), both);
+    w->loss = TIMES(ac_train_sum(w->m, ADD(near, far)), 1 / w->n);
+    w->dx = TIMES(SUB(OP1(LOGISTIC, w->x), w->y), 1 / w->n);
 }
 
 /* - y * log_softmax(x); probabilities y add up to 1. */
 static void entropy(work *w)
 {
     ac_tensor *p = OP1(LOG_SOFTMAX, w->x);
-    w->loss = BY(ac_tr_sum(w->m, OP2(MUL, p, w->y)), -1 / w->n);
-    w->dx = BY(OP2(SUB, OP1(EXP, p), w->y), 1 / w->n);
+    w->loss = TIMES(ac_train_sum(w->m, MUL(p, w->y)), -1 / w->n);
+    w->dx = TIMES(SUB(EXP(p), w->y), 1 / w->n);
 }
 
 /* Class ids as probabilities: 1 where the number along the last dimension is the id. */
@@ -88,9 +87,9 @@ static ac_tensor *one_hot(const ac_maker *m, const ac_tensor *x, ac_tensor *y)
     for (int32_t d = 0; d + 1 < x->rank; d++)
         dim[d] = x->dim[d];
     dim[x->rank - 1] = 1;
-    y = ac_tr_reshape(m, ac_tr_cast(m, y, AC_I32), x->rank, dim);
+    y = ac_make_reshape(m, ac_make_cast(m, y, AC_I32), x->rank, dim);
     ac_tensor *all = ac_tensor_const(m->g, "classes", AC_I32, 1, &n, id);
-    return ac_tr_cast(m, ac_tr_2(m, AC_OP_EQUAL, y, all), x->dtype);
+    return ac_make_cast(m, ac_make_2(m, AC_OP_EQUAL, y, all), x->dtype);
 }
 
 /* The target as an input of the step. */
@@ -114,8 +113,8 @@ static int named_loss(const ac_maker *m, ac_train_step *s, ac_tensor **cotangent
         return ac_error(m->cx, (ac_place){.file = m->g->file}, E0110,
                         "output '%s' %s cannot be the loss: it is no number", s->loss->name,
                         ac_tensor_str(m->cx, s->loss));
-    s->loss = ac_tr_share(m, s->spec, s->loss);
-    *cotangent = ac_tr_share(m, s->spec, ac_tr_number(m, 1));
+    s->loss = ac_train_share(m, s->spec, s->loss);
+    *cotangent = ac_train_share(m, s->spec, ac_make_number(m, AC_F32, 1));
     return AC_OK;
 }
 
@@ -131,7 +130,7 @@ static void before_softmax(ac_train_step *s)
 
 int ac_train_loss(ac_ctx *cx, ac_graph *g, ac_train_step *s, ac_tensor **cotangent)
 {
-    const ac_maker m = {cx, g, "loss", 0};
+    const ac_maker m = ac_train_maker(cx, g, "loss", 0);
     before_softmax(s);
     ac_tensor *x = s->output;
     const ac_loss kind = s->spec->loss;

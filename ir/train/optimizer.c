@@ -29,39 +29,38 @@ typedef struct work {
     ac_tensor *step, *level, *keep;
 } work;
 
-#define OP1(op, x)    ac_tr_1(&k->m, AC_OP_##op, x)
-#define OP2(op, x, y) ac_tr_2(&k->m, AC_OP_##op, x, y)
-#define BY(x, v)      ac_tr_scale(&k->m, x, v)
+#define MAKER (&k->m)
+#include "ir/make/formula.h"
 
 /* A state of the optimizer like the weight. */
 static ac_tensor *slot(work *k, const char *what)
 {
-    ac_tensor *t = ac_tr_state(&k->m, ac_internf(k->m.cx, "%s.%s", k->w->name, what), k->w->rank, k->w->dim);
+    ac_tensor *t = ac_train_state(&k->m, ac_internf(k->m.cx, "%s.%s", k->w->name, what), k->w->rank, k->w->dim);
     ac_push(k->m.cx->region, &k->s->slot, ((ac_train_slot){t, k->index}));
     return t;
 }
 
 static ac_tensor *set(work *k, ac_tensor *state, ac_tensor *x)
 {
-    return ac_tr_assign(&k->m, state, x);
+    return ac_train_assign(&k->m, state, x);
 }
 
 /* beta * state + (1 - beta) * x, written back. */
 static ac_tensor *mix(work *k, ac_tensor *state, double beta, ac_tensor *x)
 {
-    return set(k, state, OP2(ADD, BY(OP2(SUB, x, state), 1 - beta), state));
+    return set(k, state, ADD(TIMES(SUB(x, state), 1 - beta), state));
 }
 
 /* x + f * t */
 static ac_tensor *plus(work *k, ac_tensor *x, double f, ac_tensor *t)
 {
-    return BY(OP2(ADD, BY(x, 1 / f), t), f);
+    return TIMES(ADD(TIMES(x, 1 / f), t), f);
 }
 
 /* w - rate * x */
 static ac_tensor *descend(work *k, ac_tensor *rate, ac_tensor *x)
 {
-    return set(k, k->w, OP2(SUB, k->w, OP2(MUL, x, rate)));
+    return set(k, k->w, SUB(k->w, MUL(x, rate)));
 }
 
 static ac_tensor *sgd(work *k, ac_tensor *g)
@@ -78,18 +77,18 @@ static ac_tensor *sgd(work *k, ac_tensor *g)
 /* adamw: w * keep - rate * x as (w - rate / keep * x) * keep, keep = 1 - lr * weight_decay */
 static ac_tensor *adam(work *k, ac_tensor *g)
 {
-    ac_tensor *m = mix(k, slot(k, "mean"), k->o->beta1, g), *square = OP1(SQUARE, g);
+    ac_tensor *m = mix(k, slot(k, "mean"), k->o->beta1, g), *square = SQUARE(g);
     ac_tensor *v = mix(k, slot(k, "square"), k->o->beta2, square);
-    ac_tensor *size = ac_tr_shift(&k->m, OP2(MUL, OP1(SQRT, v), k->level), k->o->eps), *x = OP2(DIV, m, size);
+    ac_tensor *size = ac_make_add_number(&k->m, MUL(SQRT(v), k->level), k->o->eps), *x = DIV(m, size);
     if (!k->keep)
         return descend(k, k->step, x);
-    return set(k, k->w, OP2(MUL, OP2(SUB, k->w, OP2(MUL, x, k->step)), k->keep));
+    return set(k, k->w, MUL(SUB(k->w, MUL(x, k->step)), k->keep));
 }
 
 static ac_tensor *rmsprop(work *k, ac_tensor *g)
 {
-    ac_tensor *square = OP1(SQUARE, g), *v = mix(k, slot(k, "square"), k->o->beta2, square);
-    ac_tensor *d = OP2(DIV, g, ac_tr_shift(&k->m, OP1(SQRT, v), k->o->eps));
+    ac_tensor *square = SQUARE(g), *v = mix(k, slot(k, "square"), k->o->beta2, square);
+    ac_tensor *d = DIV(g, ac_make_add_number(&k->m, SQRT(v), k->o->eps));
     if (k->o->momentum > 0) {
         ac_tensor *b = slot(k, "momentum");
         d = set(k, b, plus(k, d, k->o->momentum, b));
@@ -100,8 +99,8 @@ static ac_tensor *rmsprop(work *k, ac_tensor *g)
 static ac_tensor *adagrad(work *k, ac_tensor *g)
 {
     ac_tensor *sum = slot(k, "sum");
-    sum = set(k, sum, OP2(ADD, sum, OP1(SQUARE, g)));
-    return descend(k, k->s->rate, OP2(DIV, g, ac_tr_shift(&k->m, OP1(SQRT, sum), k->o->eps)));
+    sum = set(k, sum, ADD(sum, SQUARE(g)));
+    return descend(k, k->s->rate, DIV(g, ac_make_add_number(&k->m, SQRT(sum), k->o->eps)));
 }
 
 static ac_tensor *update(work *k, ac_tensor *g)
@@ -127,21 +126,21 @@ static ac_tensor *update(work *k, ac_tensor *g)
 /* 1 - beta^t, one number kept from step to step: the running mean of ones. */
 static ac_tensor *share_of_mean(work *k, const char *name, double beta)
 {
-    ac_tensor *t = ac_tr_state(&k->m, name, 0, NULL);
+    ac_tensor *t = ac_train_state(&k->m, name, 0, NULL);
     ac_push(k->m.cx->region, &k->s->slot, ((ac_train_slot){t, -1}));
-    return set(k, t, ac_tr_shift(&k->m, BY(t, beta), 1 - beta));
+    return set(k, t, ac_make_add_number(&k->m, TIMES(t, beta), 1 - beta));
 }
 
 static int open_adam(work *k)
 {
     if (k->o->optimizer != AC_ADAM && k->o->optimizer != AC_ADAMW)
         return AC_OK;
-    k->step = OP2(DIV, k->s->rate, share_of_mean(k, "adam.beta1", k->o->beta1));
+    k->step = DIV(k->s->rate, share_of_mean(k, "adam.beta1", k->o->beta1));
     k->level = OP1(RSQRT, share_of_mean(k, "adam.beta2", k->o->beta2));
     if (k->o->optimizer == AC_ADAMW && k->o->weight_decay > 0) {
-        ac_tensor *decay = BY(k->s->rate, k->o->weight_decay);
-        k->keep = OP2(SUB, ac_tr_number(&k->m, 1), decay);
-        k->step = OP2(DIV, k->step, k->keep);
+        ac_tensor *decay = TIMES(k->s->rate, k->o->weight_decay);
+        k->keep = SUB(ac_make_number(&k->m, AC_F32, 1), decay);
+        k->step = DIV(k->step, k->keep);
     }
     return k->step && k->level ? AC_OK : AC_FAIL;
 }
@@ -154,19 +153,20 @@ static int clip(work *k, ac_tensor **grad)
         return AC_OK;
     for (int32_t i = 0; i < k->s->weight.n; i++)
         if (grad[i]) {
-            ac_tensor *one = ac_tr_sum(&k->m, OP1(SQUARE, grad[i]));
-            sum = sum ? OP2(ADD, sum, one) : one;
+            ac_tensor *one = ac_train_sum(&k->m, SQUARE(grad[i]));
+            sum = sum ? ADD(sum, one) : one;
         }
-    ac_tensor *most = ac_tr_number(&k->m, k->o->clip_norm), *length = ac_tr_shift(&k->m, OP1(SQRT, sum), 1e-6);
-    ac_tensor *one = ac_tr_number(&k->m, 1), *by = OP2(MINIMUM, OP2(DIV, most, length), one);
+    ac_tensor *most = ac_make_number(&k->m, AC_F32, k->o->clip_norm),
+              *length = ac_make_add_number(&k->m, SQRT(sum), 1e-6);
+    ac_tensor *one = ac_make_number(&k->m, AC_F32, 1), *by = OP2(MINIMUM, DIV(most, length), one);
     for (int32_t i = 0; i < k->s->weight.n; i++)
-        grad[i] = grad[i] ? OP2(MUL, grad[i], by) : NULL;
+        grad[i] = grad[i] ? MUL(grad[i], by) : NULL;
     return by ? AC_OK : AC_FAIL;
 }
 
 int ac_train_update(ac_ctx *cx, ac_graph *g, ac_train_step *s, ac_tensor **grad)
 {
-    work k = {.m = {cx, g, "update", s->spec->late}, .s = s, .o = s->spec};
+    work k = {.m = ac_train_maker(cx, g, "update", s->spec->late), .s = s, .o = s->spec};
     AC_TRY(open_adam(&k));
     AC_TRY(clip(&k, grad));
     for (int32_t i = 0; i < s->weight.n; i++) {

@@ -6,13 +6,13 @@ ac_tensor *ac_train_activated(const ac_maker *m, ac_act act, ac_tensor *x)
 {
     switch (act) {
     case AC_ACT_RELU:
-        return ac_tr_1(m, AC_OP_RELU, x);
+        return ac_make_1(m, AC_OP_RELU, x);
     case AC_ACT_RELU_N1_TO_1:
-        return ac_tr_1(m, AC_OP_RELU_N1_TO_1, x);
+        return ac_make_1(m, AC_OP_RELU_N1_TO_1, x);
     case AC_ACT_RELU6:
-        return ac_tr_1(m, AC_OP_RELU6, x);
+        return ac_make_1(m, AC_OP_RELU6, x);
     case AC_ACT_TANH:
-        return ac_tr_1(m, AC_OP_TANH, x);
+        return ac_make_1(m, AC_OP_TANH, x);
     case AC_ACT_NONE:
     case AC_ACT_COUNT:
         break;
@@ -46,15 +46,15 @@ static int product(const ac_maker *m, const ac_node *n, ac_tensor *w, ac_tensor 
     ac_attrs_init(AC_OP_TRANSPOSE, &turn);
     turn.perm.perm = (ac_ints){2, TURN};
     if (alone)
-        w = ac_tr_op(m, AC_OP_TRANSPOSE, &w, 1, &turn);
+        w = ac_make_op(m, AC_OP_TRANSPOSE, &w, 1, &turn, AC_NONE);
     else
         a.matmul.adj_y = true;
     if (x->rank != 2 || x->dim[1] != k)
-        x = ac_tr_reshape(m, x, 2, (int64_t[]){rows, k});
-    ac_tensor *v = ac_tr_op(m, AC_OP_BATCH_MATMUL, (ac_tensor *[]){x, w}, 2, &a);
-    v = ac_train_activated(m, ac_node_act(n), bias ? ac_tr_2(m, AC_OP_ADD, v, bias) : v);
+        x = ac_make_reshape(m, x, 2, (int64_t[]){rows, k});
+    ac_tensor *v = ac_make_op(m, AC_OP_BATCH_MATMUL, (ac_tensor *[]){x, w}, 2, &a, AC_NONE);
+    v = ac_train_activated(m, ac_node_act(n), bias ? ac_make_2(m, AC_OP_ADD, v, bias) : v);
     if (v && !ac_tensor_same_shape(v, y))
-        v = ac_tr_reshape(m, v, y->rank, y->dim);
+        v = ac_make_reshape(m, v, y->rank, y->dim);
     if (!v)
         return AC_FAIL;
     ac_train_take_place(v, y);
@@ -77,14 +77,14 @@ static ac_tensor *scaled(const ac_maker *m, const ac_node *n)
     if (!v)
         return NULL;
     ac_tensor *x = ac_tensor_const(m->g, ac_internf(m->cx, "%s_codes", m->name), AC_F32, 3, dim, v);
-    x = ac_tr_2(m, AC_OP_MUL, x, ac_tr_reshape(m, n->in[AC_BLOCKWISE_SCALE], 3, one));
-    x = ac_tr_reshape(m, x, 2, (int64_t[]){w.rows, all});
+    x = ac_make_2(m, AC_OP_MUL, x, ac_make_reshape(m, n->in[AC_BLOCKWISE_SCALE], 3, one));
+    x = ac_make_reshape(m, x, 2, (int64_t[]){w.rows, all});
     if (all == w.depth)
         return x;
     ac_attrs_init(AC_OP_SLICE, &a);
     a.slice.begin = (ac_ints){2, ac_copy(m->cx->region, none, sizeof none)};
     a.slice.size = (ac_ints){2, ac_copy(m->cx->region, size, sizeof size)};
-    return ac_tr_op(m, AC_OP_SLICE, &x, 1, &a);
+    return ac_make_op(m, AC_OP_SLICE, &x, 1, &a, AC_NONE);
 }
 
 /* Loops of convolutions take weights that change, but no bias of that kind: it is added to the result.
@@ -93,7 +93,7 @@ static ac_tensor *scaled(const ac_maker *m, const ac_node *n)
  * after:   %c = conv_2d %x %w   %a = add %c %b   %y = relu %a */
 static int part_bias(ac_ctx *cx, ac_graph *g, ac_node *n, int32_t at)
 {
-    const ac_maker m = {cx, g, n->name, 0};
+    const ac_maker m = ac_train_maker(cx, g, n->name, 0);
     ac_tensor *y = n->out[0], *bias = n->in[at];
     const ac_act act = ac_node_act(n);
     ac_tensor *c = ac_tensor_new(g, ac_internf(cx, "%s_linear", y->name), y->dtype, y->rank, y->dim);
@@ -102,7 +102,7 @@ static int part_bias(ac_ctx *cx, ac_graph *g, ac_node *n, int32_t at)
     n->n_in = at;
     ac_node_set_act(n, AC_ACT_NONE);
     ac_push(g->region, &g->node, n);
-    ac_tensor *v = ac_train_activated(&m, act, ac_tr_2(&m, AC_OP_ADD, c, bias));
+    ac_tensor *v = ac_train_activated(&m, act, ac_make_2(&m, AC_OP_ADD, c, bias));
     if (!v)
         return AC_FAIL;
     ac_train_take_place(v, y);
@@ -135,7 +135,7 @@ int ac_train_products(ac_ctx *cx, ac_graph *g)
     g->node.n = 0;
     for (int32_t i = 0; i < n; i++) {
         ac_node *one = old[i];
-        const ac_maker m = {cx, g, one->name, 0};
+        const ac_maker m = ac_train_maker(cx, g, one->name, 0);
         const bool blocks = one->op == AC_OP_BLOCKWISE_DENSE && changes(one, AC_BLOCKWISE_SCALE);
         if (!blocks && bias_of(one)) {
             AC_TRY(part_bias(cx, g, one, bias_of(one)));

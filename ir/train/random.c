@@ -28,13 +28,13 @@ static ac_tensor *words(const ac_maker *m, int32_t others, int32_t step, int32_t
 
 int ac_train_count(ac_ctx *cx, ac_graph *g, const ac_train_step *s, bool micro_batch)
 {
-    const ac_maker m = {cx, g, "count", s->spec->late && !micro_batch};
+    const ac_maker m = ac_train_maker(cx, g, "count", s->spec->late && !micro_batch);
     for (int32_t i = 0; i < s->random.n; i++) {
         ac_tensor *r = s->random.item[i], *x = r;
         if (!micro_batch && s->spec->late)
-            x = ac_tr_2(&m, AC_OP_MUL, x, words(&m, 1, 1, 0));
-        x = ac_tr_2(&m, AC_OP_ADD, x, words(&m, 0, !micro_batch, micro_batch));
-        if (!ac_tr_assign(&m, r, x))
+            x = ac_make_2(&m, AC_OP_MUL, x, words(&m, 1, 1, 0));
+        x = ac_make_2(&m, AC_OP_ADD, x, words(&m, 0, !micro_batch, micro_batch));
+        if (!ac_train_assign(&m, r, x))
             return AC_FAIL;
     }
     return AC_OK;

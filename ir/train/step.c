@@ -91,9 +91,10 @@ static int no_weights(ac_ctx *cx, const ac_graph *g, int32_t frozen, const ac_tr
 /* running = momentum * running + (1 - momentum) * batch */
 static int follow(ac_ctx *cx, ac_graph *g, const ac_running *r, ac_tensor *batch, int32_t part)
 {
-    const ac_maker m = {cx, g, ac_internf(cx, "update of %s", r->running->name), part};
-    ac_tensor *now = ac_tr_scale(&m, batch, 1 - r->momentum), *before = ac_tr_scale(&m, r->running, r->momentum);
-    return ac_tr_assign(&m, r->running, ac_tr_2(&m, AC_OP_ADD, before, now)) ? AC_OK : AC_FAIL;
+    const ac_maker m = ac_train_maker(cx, g, ac_internf(cx, "update of %s", r->running->name), part);
+    ac_tensor *now = ac_make_mul_number(&m, batch, 1 - r->momentum),
+              *before = ac_make_mul_number(&m, r->running, r->momentum);
+    return ac_train_assign(&m, r->running, ac_make_2(&m, AC_OP_ADD, before, now)) ? AC_OK : AC_FAIL;
 }
 
 static ac_train_weight *weight_of(const ac_train_step *s, const ac_tensor *state)
@@ -109,13 +110,13 @@ static int follow_statistics(ac_ctx *cx, ac_graph *g, const ac_train_step *s)
 {
     for (int32_t i = 0; i < s->n_running; i++) {
         const ac_running *r = &s->running[i];
-        const ac_maker m = {cx, g, ac_internf(cx, "statistic of %s", r->running->name), 0};
+        const ac_maker m = ac_train_maker(cx, g, ac_internf(cx, "statistic of %s", r->running->name), 0);
         if (!r->running->state)
             continue;
         if (!s->spec->late)
             AC_TRY(follow(cx, g, r, r->batch, 0));
         else
-            AC_TRY(ac_train_put_sum(cx, g, s, weight_of(s, r->running), ac_tr_share(&m, s->spec, r->batch)));
+            AC_TRY(ac_train_put_sum(cx, g, s, weight_of(s, r->running), ac_train_share(&m, s->spec, r->batch)));
     }
     return AC_OK;
 }

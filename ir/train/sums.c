@@ -6,7 +6,7 @@
 
 void ac_train_open_sums(ac_ctx *cx, ac_graph *g, ac_train_step *s)
 {
-    const ac_maker m = {cx, g, "gradients", 0};
+    const ac_maker m = ac_train_maker(cx, g, "gradients", 0);
     int64_t n = 0;
     if (!s->spec->late)
         return;
@@ -16,20 +16,20 @@ void ac_train_open_sums(ac_ctx *cx, ac_graph *g, ac_train_step *s)
         n += ac_dim_product(w->dim, 0, w->rank);
     }
     n++;
-    s->sums = ac_tr_state(&m, "gradients", 1, &n);
+    s->sums = ac_train_state(&m, "gradients", 1, &n);
 }
 
 int ac_train_put_sum(ac_ctx *cx, ac_graph *g, const ac_train_step *s, ac_train_weight *w, ac_tensor *x)
 {
-    const ac_maker m = {cx, g, ac_internf(cx, "gradient of %s", w->name), 0};
-    w->sum = ac_tr_assign_at(&m, s->sums, w->at, x);
+    const ac_maker m = ac_train_maker(cx, g, ac_internf(cx, "gradient of %s", w->name), 0);
+    w->sum = ac_train_assign_at(&m, s->sums, w->at, x);
     return w->sum ? AC_OK : AC_FAIL;
 }
 
 int ac_train_put_loss(ac_ctx *cx, ac_graph *g, const ac_train_step *s)
 {
-    const ac_maker m = {cx, g, "loss", 0};
-    return ac_tr_assign_at(&m, s->sums, s->sums->dim[0] - 1, s->loss) ? AC_OK : AC_FAIL;
+    const ac_maker m = ac_train_maker(cx, g, "loss", 0);
+    return ac_train_assign_at(&m, s->sums, s->sums->dim[0] - 1, s->loss) ? AC_OK : AC_FAIL;
 }
 
 void ac_train_sort(ac_graph *g)

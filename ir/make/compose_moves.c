@@ -1,0 +1,55 @@
+/* compose_moves.c - composes moves of elements from canonical operators. */
+#include "ir/make/compose_moves.h"
+
+#include <string.h>
+
+ac_tensor *ac_make_reshape_like(const ac_maker *b, ac_tensor *x, const ac_tensor *like)
+{
+    return ac_make_reshape(b, x, like->rank, like->dim);
+}
+
+ac_tensor *ac_make_swapped(const ac_maker *b, ac_tensor *x)
+{
+    int32_t perm[AC_MAX_RANK];
+    ac_perm_swapped(x ? x->rank : 0, perm);
+    return ac_make_transpose(b, x, perm);
+}
+
+ac_tensor *ac_make_part(const ac_maker *b, ac_tensor *x, int32_t axis, int64_t begin, int64_t size)
+{
+    return !x || (begin == 0 && size == x->dim[axis]) ? x : ac_make_slice(b, x, axis, begin, size);
+}
+
+ac_tensor *ac_make_pad_or_crop(const ac_maker *b, ac_tensor *x, const int64_t *before, const int64_t *after)
+{
+    int64_t front[AC_MAX_RANK], end[AC_MAX_RANK];
+    for (int32_t d = 0; x && d < x->rank; d++) {
+        front[d] = before[d] > 0 ? before[d] : 0;
+        end[d] = after[d] > 0 ? after[d] : 0;
+        const int64_t from = front[d] - before[d], until = x->dim[d] - (end[d] - after[d]);
+        x = ac_make_part(b, x, d, from, until - from);
+    }
+    return ac_make_pad(b, x, front, end, NULL);
+}
+
+ac_tensor *ac_make_reverse(const ac_maker *b, ac_tensor *x, int32_t axis)
+{
+    const int64_t at = axis;
+    return !x || x->dim[axis] < 2 ? x : ac_make_2(b, AC_OP_REVERSE_V2, x, ac_make_ints(b, 1, &at));
+}
+
+ac_tensor *ac_make_spread(const ac_maker *b, ac_tensor *x, int32_t axis, int64_t step)
+{
+    if (!x || step == 1 || x->dim[axis] < 2)
+        return x;
+    /* [outer, n, inner] -> [outer, n, step * inner] padded with zeros -> [outer, n * step, inner] without the last */
+    int64_t dim[AC_MAX_RANK];
+    memcpy(dim, x->dim, sizeof dim);
+    const int32_t rank = x->rank;
+    const int64_t n = x->dim[axis], outer = ac_dim_product(dim, 0, axis), inner = ac_dim_product(dim, axis + 1, rank);
+    const int64_t none[2] = {0, 0}, zeros[2] = {0, (step - 1) * inner};
+    ac_tensor *t = ac_make_reshape(b, x, 2, (int64_t[]){outer * n, inner});
+    t = ac_make_pad(b, t, none, zeros, NULL);
+    dim[axis] = n * step;
+    return ac_make_part(b, ac_make_reshape(b, t, rank, dim), axis, 0, (n - 1) * step + 1);
+}

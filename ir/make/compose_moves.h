@@ -1,0 +1,17 @@
+/* compose_moves.h - composes moves of elements from canonical operators (maker.h): shapes are known. NULL gives NULL; a
+ * move that changes nothing makes no node. */
+#ifndef AC_IR_MAKE_COMPOSE_MOVES_H
+#define AC_IR_MAKE_COMPOSE_MOVES_H
+#include "ir/make/maker.h"
+
+ac_tensor *ac_make_reshape_like(const ac_maker *b, ac_tensor *x, const ac_tensor *like);
+ac_tensor *ac_make_swapped(const ac_maker *b, ac_tensor *x); /* its last two dimensions */
+/* Elements begin .. begin + size - 1 along `axis`. */
+ac_tensor *ac_make_part(const ac_maker *b, ac_tensor *x, int32_t axis, int64_t begin, int64_t size);
+/* Zeros before and after each dimension; below 0: that many elements are removed. */
+ac_tensor *ac_make_pad_or_crop(const ac_maker *b, ac_tensor *x, const int64_t *before, const int64_t *after);
+ac_tensor *ac_make_reverse(const ac_maker *b, ac_tensor *x, int32_t axis);
+/* step - 1 zeros between any two elements along `axis`. */
+ac_tensor *ac_make_spread(const ac_maker *b, ac_tensor *x, int32_t axis, int64_t step);
+
+#endif
