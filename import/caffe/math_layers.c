@@ -4,17 +4,16 @@
 #include <math.h>
 #include <string.h>
 
-#define OP1(op, x)    ac_make_1(&l->b, AC_OP_##op, x)
-#define OP2(op, x, y) ac_make_2(&l->b, AC_OP_##op, x, y)
-#define NUM(v)        ac_make_number(&l->b, AC_F32, v)
+#define MAKER (&l->b)
+#include "ir/make/formula.h"
 
 /* scale * x + shift, without steps that change nothing. */
 static ac_tensor *affine(ac_caf_layer *l, ac_tensor *x, double scale, double shift)
 {
     if (scale < 1 || scale > 1)
-        x = OP2(MUL, x, NUM(scale));
+        x = MUL(x, F32(scale));
     if (shift < 0 || shift > 0)
-        x = OP2(ADD, x, NUM(shift));
+        x = ADD(x, F32(shift));
     return x;
 }
 
@@ -52,9 +51,9 @@ int ac_caf_do_unary(ac_caf_layer *l)
 int ac_caf_do_bnll(ac_caf_layer *l)
 {
     ac_tensor *x = l->in[0];
-    ac_tensor *e = OP1(EXP, OP1(NEG, OP1(ABS, x)));
-    ac_tensor *far = OP1(LOG, OP2(ADD, e, NUM(1)));
-    return ac_caf_result(l, 0, OP2(ADD, OP1(RELU, x), far));
+    ac_tensor *e = EXP(NEG(ABS(x)));
+    ac_tensor *far = LOG(ADD(e, F32(1)));
+    return ac_caf_result(l, 0, ADD(OP1(RELU, x), far));
 }
 
 int ac_caf_do_clip(ac_caf_layer *l)
@@ -65,8 +64,8 @@ int ac_caf_do_clip(ac_caf_layer *l)
         return ac_bad(&l->b, "clip_param has no min or no max");
     AC_TRY(ac_caf_float(l, m, "min", 0, &low));
     AC_TRY(ac_caf_float(l, m, "max", 0, &high));
-    ac_tensor *most = NUM(high);
-    return ac_caf_result(l, 0, OP2(MINIMUM, OP2(MAXIMUM, l->in[0], NUM(low)), most));
+    ac_tensor *most = F32(high);
+    return ac_caf_result(l, 0, MIN(MAX(l->in[0], F32(low)), most));
 }
 
 int ac_caf_do_elu(ac_caf_layer *l)
@@ -77,8 +76,8 @@ int ac_caf_do_elu(ac_caf_layer *l)
     AC_TRY(ac_caf_float(l, m, "alpha", 1, &alpha));
     if (is(alpha, 1))
         return ac_caf_result(l, 0, OP1(ELU, x));
-    ac_tensor *below = affine(l, OP1(ELU, OP2(MINIMUM, x, NUM(0))), alpha, 0);
-    return ac_caf_result(l, 0, OP2(ADD, OP1(RELU, x), below));
+    ac_tensor *below = affine(l, OP1(ELU, MIN(x, F32(0))), alpha, 0);
+    return ac_caf_result(l, 0, ADD(OP1(RELU, x), below));
 }
 
 /* The base, -1 for e, and what the exponent (of exp) or the argument (of log) is multiplied with and what is added. */
@@ -97,7 +96,7 @@ int ac_caf_do_exp(ac_caf_layer *l)
     if (!is(base, -1) && base <= 0)
         return ac_bad(&l->b, "base is %g, expected -1 (for e) or a positive number", base);
     const double log_base = is(base, -1) ? 1 : log(base);
-    return ac_caf_result(l, 0, affine(l, OP1(EXP, affine(l, l->in[0], log_base * scale, 0)), exp(log_base * shift), 0));
+    return ac_caf_result(l, 0, affine(l, EXP(affine(l, l->in[0], log_base * scale, 0)), exp(log_base * shift), 0));
 }
 
 int ac_caf_do_log(ac_caf_layer *l)
@@ -106,8 +105,7 @@ int ac_caf_do_log(ac_caf_layer *l)
     AC_TRY(read_exponent(l, "log_param", &base, &scale, &shift));
     if (!is(base, -1) && (base <= 0 || is(base, 1)))
         return ac_bad(&l->b, "base is %g, expected -1 (for e) or a positive number but 1", base);
-    return ac_caf_result(l, 0,
-                         affine(l, OP1(LOG, affine(l, l->in[0], scale, shift)), is(base, -1) ? 1 : 1 / log(base), 0));
+    return ac_caf_result(l, 0, affine(l, LOG(affine(l, l->in[0], scale, shift)), is(base, -1) ? 1 : 1 / log(base), 0));
 }
 
 int ac_caf_do_power(ac_caf_layer *l)
@@ -120,7 +118,7 @@ int ac_caf_do_power(ac_caf_layer *l)
     ac_tensor *x = affine(l, l->in[0], scale, shift);
     if (is(power, 1))
         return ac_caf_result(l, 0, x);
-    return ac_caf_result(l, 0, is(power, 2) ? OP1(SQUARE, x) : OP2(POW, x, NUM(power)));
+    return ac_caf_result(l, 0, is(power, 2) ? SQUARE(x) : OP2(POW, x, F32(power)));
 }
 
 int ac_caf_do_relu(ac_caf_layer *l)
@@ -153,7 +151,7 @@ int ac_caf_do_swish(ac_caf_layer *l)
     ac_pt_node *m = ac_caf_message(l, "swish_param");
     double beta;
     AC_TRY(ac_caf_float(l, m, "beta", 1, &beta));
-    return ac_caf_result(l, 0, OP2(MUL, l->in[0], OP1(LOGISTIC, affine(l, l->in[0], beta, 0))));
+    return ac_caf_result(l, 0, MUL(l->in[0], OP1(LOGISTIC, affine(l, l->in[0], beta, 0))));
 }
 
 int ac_caf_do_threshold(ac_caf_layer *l)
@@ -161,7 +159,7 @@ int ac_caf_do_threshold(ac_caf_layer *l)
     ac_pt_node *m = ac_caf_message(l, "threshold_param");
     double threshold;
     AC_TRY(ac_caf_float(l, m, "threshold", 0, &threshold));
-    return ac_caf_result(l, 0, ac_make_cast(&l->b, OP2(GREATER, l->in[0], NUM(threshold)), AC_F32));
+    return ac_caf_result(l, 0, ac_make_cast(&l->b, GREATER(l->in[0], F32(threshold)), AC_F32));
 }
 
 int ac_caf_do_eltwise(ac_caf_layer *l)
@@ -217,7 +215,7 @@ int ac_caf_do_scale(ac_caf_layer *l)
     if (!v || (bias && !shift))
         return AC_FAIL;
     ac_tensor *y = ac_make_2(&l->b, l->op, x, along(l, v, x, axis, (int32_t)axes));
-    return ac_caf_result(l, 0, bias ? OP2(ADD, y, along(l, shift, x, axis, (int32_t)axes)) : y);
+    return ac_caf_result(l, 0, bias ? ADD(y, along(l, shift, x, axis, (int32_t)axes)) : y);
 }
 
 /* a [N,C] or [N,C,1,1], x and y [N,C,H,W]: a x + y. */
@@ -228,5 +226,5 @@ int ac_caf_do_axpy(ac_caf_layer *l)
         return ac_bad(&l->b, "bottoms '%s' %s, '%s' %s and '%s' %s do not fit", a->name, ac_shape_str(l->r->cx, a),
                       x->name, ac_shape_str(l->r->cx, x), y->name, ac_shape_str(l->r->cx, y));
     a = ac_make_reshape(&l->b, a, 4, (int64_t[]){x->dim[0], x->dim[1], 1, 1});
-    return ac_caf_result(l, 0, OP2(ADD, OP2(MUL, x, a), y));
+    return ac_caf_result(l, 0, ADD(MUL(x, a), y));
 }

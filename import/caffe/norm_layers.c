@@ -1,5 +1,4 @@
 /* norm_layers.c - layers of Caffe that normalise, and the inner product. */
-#include "ir/make/compose_math.h"
 #include "import/caffe/layers.h"
 #include "import/build/frame.h"
 
@@ -7,10 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-#define OP1(op, x)    ac_make_1(&l->b, AC_OP_##op, x)
-#define OP2(op, x, y) ac_make_2(&l->b, AC_OP_##op, x, y)
-#define NUM(v)        ac_make_number(&l->b, AC_F32, v)
-#define SHAPE(t)      ac_shape_str(l->r->cx, t)
+#define MAKER (&l->b)
+#include "ir/make/formula.h"
+#define SHAPE(t) ac_shape_str(l->r->cx, t)
 
 /* Everything from axis on is one row. */
 int ac_caf_do_inner_product(ac_caf_layer *l)
@@ -74,8 +72,8 @@ int ac_caf_do_batch_norm(ac_caf_layer *l)
         return AC_FAIL;
     const double factor = !count ? 1 : *count < 0 || *count > 0 ? 1 / (double)*count : 0;
     if (factor < 1 || factor > 1) {
-        mean = OP2(MUL, mean, NUM(factor));
-        variance = OP2(MUL, variance, NUM(factor));
+        mean = MUL(mean, F32(factor));
+        variance = MUL(variance, F32(factor));
     }
     return ac_caf_result(l, 0, ac_make_batch_norm(&l->b, x, x->rank > 1, mean, variance, eps, NULL, NULL));
 }
@@ -89,9 +87,9 @@ static ac_tensor *lrn_within(ac_caf_layer *l, ac_tensor *x, int64_t size, double
         w.kernel[d] = size;
         w.front[d] = w.back[d] = (size - 1) / 2;
     }
-    ac_tensor *mean = ac_frame_pool(&l->b, AC_OP_AVERAGE_POOL_2D, OP1(SQUARE, x), &w);
-    ac_tensor *power = NUM(-beta), *one = NUM(1);
-    return OP2(MUL, x, OP2(POW, OP2(ADD, OP2(MUL, mean, NUM(alpha)), one), power));
+    ac_tensor *mean = ac_frame_pool(&l->b, AC_OP_AVERAGE_POOL_2D, SQUARE(x), &w);
+    ac_tensor *power = F32(-beta), *one = F32(1);
+    return MUL(x, OP2(POW, ADD(MUL(mean, F32(alpha)), one), power));
 }
 
 int ac_caf_do_lrn(ac_caf_layer *l)
@@ -127,11 +125,11 @@ int ac_caf_do_mvn(ac_caf_layer *l)
     if (x->rank < 3)
         return ac_bad(&l->b, "bottom '%s' is %s, expected 4 dimensions [N,C,H,W]", x->name, SHAPE(x));
     const uint32_t mask = ((1u << x->rank) - 1) & (across ? ~1u : ~3u);
-    ac_tensor *far = OP2(SUB, x, ac_make_reduce(&l->b, AC_OP_MEAN, x, mask, true));
+    ac_tensor *far = SUB(x, ac_make_reduce(&l->b, AC_OP_MEAN, x, mask, true));
     if (!variance)
         return ac_caf_result(l, 0, far);
-    ac_tensor *deviation = OP1(SQRT, ac_make_reduce(&l->b, AC_OP_MEAN, OP1(SQUARE, far), mask, true));
-    return ac_caf_result(l, 0, OP2(DIV, far, OP2(ADD, deviation, NUM(eps))));
+    ac_tensor *deviation = SQRT(ac_make_reduce(&l->b, AC_OP_MEAN, SQUARE(far), mask, true));
+    return ac_caf_result(l, 0, DIV(far, ADD(deviation, F32(eps))));
 }
 
 /* SSD: each item, or each position of it, gets length 1; then a factor for each channel. */
@@ -150,5 +148,5 @@ int ac_caf_do_normalize(ac_caf_layer *l)
     ac_tensor *scale = ac_caf_weight(l, "scale", !shared, &x->dim[1]);
     dim[1] = shared ? 1 : x->dim[1];
     ac_tensor *y = ac_make_unit_length(&l->b, x, across ? 14u : 2u, eps);
-    return ac_caf_result(l, 0, OP2(MUL, y, ac_make_reshape(&l->b, scale, 4, dim)));
+    return ac_caf_result(l, 0, MUL(y, ac_make_reshape(&l->b, scale, 4, dim)));
 }

@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define OP1(op, x)    ac_make_1(&l->b, AC_OP_##op, x)
-#define OP2(op, x, y) ac_make_2(&l->b, AC_OP_##op, x, y)
+#define MAKER (&l->b)
+#include "ir/make/formula.h"
 
 enum { MOST_STEPS = 1024 };
 
@@ -57,7 +57,7 @@ static ac_tensor *from_input(ac_caf_layer *l, recurrent *r, int64_t outputs)
     if (!r->fixed)
         return y;
     const int64_t wide[2] = {outputs, r->fixed->dim[1]};
-    return OP2(ADD, y, ac_make_dense(&l->b, r->fixed, ac_caf_weight(l, "weights_static", 2, wide), NULL));
+    return ADD(y, ac_make_dense(&l->b, r->fixed, ac_caf_weight(l, "weights_static", 2, wide), NULL));
 }
 
 /* Step t of [T,..] without its first dimension. */
@@ -71,7 +71,7 @@ static ac_tensor *first_state(ac_caf_layer *l, const recurrent *r, int32_t i)
     const int64_t dim[2] = {r->batch, r->hidden};
     if (r->exposed)
         return ac_make_reshape(&l->b, l->in[l->n_in - i], 2, dim);
-    return ac_make_broadcast(&l->b, ac_make_number(&l->b, AC_F32, 0), 2, dim);
+    return ac_make_broadcast(&l->b, F32(0), 2, dim);
 }
 
 static int finish(ac_caf_layer *l, const recurrent *r, ac_tensor **out)
@@ -95,15 +95,15 @@ int ac_caf_do_lstm(ac_caf_layer *l)
         return AC_FAIL;
     for (int64_t t = 0; t < r.steps; t++) {
         ac_tensor *keep = step(l, l->in[1], t, r.batch, 1), *gate[4];
-        ac_tensor *from_h = ac_make_dense(&l->b, OP2(MUL, h, keep), w, NULL);
-        ac_tensor *all = OP2(ADD, step(l, x, t, r.batch, 4 * r.hidden), from_h);
+        ac_tensor *from_h = ac_make_dense(&l->b, MUL(h, keep), w, NULL);
+        ac_tensor *all = ADD(step(l, x, t, r.batch, 4 * r.hidden), from_h);
         for (int32_t g = 0; g < 4; g++) {
             ac_tensor *part = ac_make_slice(&l->b, all, 1, g * r.hidden, r.hidden);
             gate[g] = g < 3 ? OP1(LOGISTIC, part) : OP1(TANH, part);
         }
-        ac_tensor *fresh = OP2(MUL, gate[0], gate[3]);
-        c = OP2(ADD, OP2(MUL, OP2(MUL, keep, gate[1]), c), fresh);
-        h = out[t] = OP2(MUL, gate[2], OP1(TANH, c));
+        ac_tensor *fresh = MUL(gate[0], gate[3]);
+        c = ADD(MUL(MUL(keep, gate[1]), c), fresh);
+        h = out[t] = MUL(gate[2], OP1(TANH, c));
     }
     const int64_t dim[3] = {1, r.batch, r.hidden};
     if (r.exposed) {
@@ -128,7 +128,7 @@ int ac_caf_do_rnn(ac_caf_layer *l)
     for (int64_t t = 0; t < r.steps; t++) {
         ac_tensor *keep = step(l, l->in[1], t, r.batch, 1);
         ac_tensor *from_x = step(l, x, t, r.batch, r.hidden);
-        h = OP1(TANH, OP2(ADD, ac_make_dense(&l->b, OP2(MUL, h, keep), w, NULL), from_x));
+        h = OP1(TANH, ADD(ac_make_dense(&l->b, MUL(h, keep), w, NULL), from_x));
         out[t] = OP1(TANH, ac_make_dense(&l->b, h, to, bias));
     }
     if (r.exposed)

@@ -7,10 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-#define OP1(op, x)    ac_make_1(&n->b, AC_OP_##op, x)
-#define OP2(op, x, y) ac_make_2(&n->b, AC_OP_##op, x, y)
-#define NUM(v)        ac_make_number(&n->b, AC_F32, v)
-#define SHAPE(t)      ac_shape_str(n->r->cx, t)
+#define MAKER (&n->b)
+#include "ir/make/formula.h"
+#define SHAPE(t) ac_shape_str(n->r->cx, t)
 
 /* Boxes round each position of an image: sizes with the first ratio, then the first size with the other ratios. */
 int ac_mx_do_multibox_prior(ac_mx_node *n)
@@ -75,15 +74,15 @@ static int centred(ac_mx_node *n, const char *name, bool *centre)
 static ac_tensor *reformat(ac_mx_node *n, ac_tensor *x, int32_t at, bool centre)
 {
     ac_tensor *first = columns(n, x, at, 2), *second = columns(n, x, at + 2, 2), *part[4], *box[2];
-    ac_tensor *zero = NUM(0), *skip = OP2(LESS, columns(n, x, at, 1), zero), *half = NUM(0.5);
+    ac_tensor *zero = F32(0), *skip = LESS(columns(n, x, at, 1), zero), *half = F32(0.5);
     const int64_t width = x->dim[x->rank - 1];
     int32_t m = 0;
-    box[0] = centre ? OP2(MUL, OP2(ADD, first, second), half) : OP2(SUB, first, OP2(MUL, second, half));
-    box[1] = centre ? OP2(SUB, second, first) : OP2(ADD, first, OP2(MUL, second, half));
+    box[0] = centre ? MUL(ADD(first, second), half) : SUB(first, MUL(second, half));
+    box[1] = centre ? SUB(second, first) : ADD(first, MUL(second, half));
     if (at)
         part[m++] = columns(n, x, 0, at);
-    part[m++] = ac_make_select(&n->b, skip, first, box[0]);
-    part[m++] = ac_make_select(&n->b, skip, second, box[1]);
+    part[m++] = WHERE(skip, first, box[0]);
+    part[m++] = WHERE(skip, second, box[1]);
     if (at + 4 < width)
         part[m++] = columns(n, x, at + 4, width - at - 4);
     for (int32_t i = 0; i < m; i++)
@@ -165,23 +164,23 @@ int ac_mx_do_multibox_detection(ac_mx_node *n)
         score ? ac_make_cast(&n->b, ac_make_op(&n->b, AC_OP_ARG_MAX, in, 2, &arg, AC_I32), AC_F32) : NULL;
     class = ac_make_reshape(&n->b, class, 3, (int64_t[]){b, rows, 1});
     ac_tensor *best = ac_make_reduce(&n->b, AC_OP_REDUCE_MAX, score, 4, true);
-    ac_tensor *known = OP2(GREATER, best, NUM(-1));
-    ac_tensor *counts = OP2(LOGICAL_AND, OP2(GREATER_EQUAL, best, NUM(threshold)), known);
-    class = ac_make_select(&n->b, counts, class, NUM(-1));
-    ac_tensor *from = columns(n, box, 0, 2), *size = OP2(SUB, columns(n, box, 2, 2), from);
-    ac_tensor *two = NUM(2), *middle = OP2(DIV, OP2(ADD, from, columns(n, box, 2, 2)), two);
+    ac_tensor *known = GREATER(best, F32(-1));
+    ac_tensor *counts = OP2(LOGICAL_AND, OP2(GREATER_EQUAL, best, F32(threshold)), known);
+    class = WHERE(counts, class, F32(-1));
+    ac_tensor *from = columns(n, box, 0, 2), *size = SUB(columns(n, box, 2, 2), from);
+    ac_tensor *two = F32(2), *middle = DIV(ADD(from, columns(n, box, 2, 2)), two);
     move = ac_make_reshape(&n->b, move, 3, (int64_t[]){b, rows, 4});
     const int64_t pair = 2;
     const float vc[2] = {(float)v[0], (float)v[1]}, vs[2] = {(float)v[2], (float)v[3]};
     ac_tensor *centre = ac_make_floats(&n->b, 1, &pair, vc);
-    ac_tensor *at = OP2(ADD, OP2(MUL, OP2(MUL, columns(n, move, 0, 2), centre), size), middle);
-    two = NUM(2);
+    ac_tensor *at = ADD(MUL(MUL(columns(n, move, 0, 2), centre), size), middle);
+    two = F32(2);
     ac_tensor *growth = ac_make_floats(&n->b, 1, &pair, vs);
-    ac_tensor *reach = OP2(DIV, OP2(MUL, OP1(EXP, OP2(MUL, columns(n, move, 2, 2), growth)), size), two);
-    ac_tensor *part[] = {class, best, OP2(SUB, at, reach), OP2(ADD, at, reach)};
+    ac_tensor *reach = DIV(MUL(EXP(MUL(columns(n, move, 2, 2), growth)), size), two);
+    ac_tensor *part[] = {class, best, SUB(at, reach), ADD(at, reach)};
     for (int32_t i = 2; i < 4 && clip; i++) {
-        ac_tensor *least = NUM(0);
-        part[i] = OP2(MAXIMUM, OP2(MINIMUM, part[i], NUM(1)), least);
+        ac_tensor *least = F32(0);
+        part[i] = MAX(MIN(part[i], F32(1)), least);
     }
     return ac_mx_result(n, 0, box_nms(n, ac_make_concat(&n->b, part, 4, 2), &a));
 }
@@ -202,20 +201,20 @@ int ac_mx_do_box_iou(ac_mx_node *n)
             dim[rank++] = x->dim[d];
         const int64_t count = ac_tensor_count(x) / 4;
         x = ac_make_reshape(&n->b, x, 3, (int64_t[]){i ? 1 : count, i ? count : 1, 4});
-        ac_tensor *p = columns(n, x, 0, 2), *q = columns(n, x, 2, 2), *half = OP2(MUL, q, NUM(0.5));
-        low[i] = centre ? OP2(SUB, p, half) : p;
-        high[i] = centre ? OP2(ADD, p, half) : q;
-        size[i] = centre ? q : OP2(SUB, q, p);
-        ac_tensor *zero = NUM(0);
-        ac_tensor *none = OP2(LESS, ac_make_reduce(&n->b, AC_OP_REDUCE_MIN, size[i], 4, false), zero);
+        ac_tensor *p = columns(n, x, 0, 2), *q = columns(n, x, 2, 2), *half = MUL(q, F32(0.5));
+        low[i] = centre ? SUB(p, half) : p;
+        high[i] = centre ? ADD(p, half) : q;
+        size[i] = centre ? q : SUB(q, p);
+        ac_tensor *zero = F32(0);
+        ac_tensor *none = LESS(ac_make_reduce(&n->b, AC_OP_REDUCE_MIN, size[i], 4, false), zero);
         ac_tensor *product = ac_make_reduce(&n->b, AC_OP_REDUCE_PROD, size[i], 4, false);
-        area[i] = ac_make_select(&n->b, none, NUM(0), product);
+        area[i] = WHERE(none, F32(0), product);
     }
-    ac_tensor *begin = OP2(MAXIMUM, low[0], low[1]), *side = OP2(SUB, OP2(MINIMUM, high[0], high[1]), begin);
-    ac_tensor *both = ac_make_reduce(&n->b, AC_OP_REDUCE_PROD, OP2(MAXIMUM, side, NUM(0)), 4, false);
-    ac_tensor *ratio = OP2(DIV, both, OP2(SUB, OP2(ADD, area[0], area[1]), both));
-    ac_tensor *apart = OP2(LESS_EQUAL, both, NUM(0));
-    return ac_mx_result(n, 0, ac_make_reshape(&n->b, ac_make_select(&n->b, apart, NUM(0), ratio), rank, dim));
+    ac_tensor *begin = MAX(low[0], low[1]), *side = SUB(MIN(high[0], high[1]), begin);
+    ac_tensor *both = ac_make_reduce(&n->b, AC_OP_REDUCE_PROD, MAX(side, F32(0)), 4, false);
+    ac_tensor *ratio = DIV(both, SUB(ADD(area[0], area[1]), both));
+    ac_tensor *apart = OP2(LESS_EQUAL, both, F32(0));
+    return ac_mx_result(n, 0, ac_make_reshape(&n->b, WHERE(apart, F32(0), ratio), rank, dim));
 }
 
 /* The k greatest or least along an axis, in order: values and places [..,k], with that axis last. */
@@ -307,7 +306,7 @@ int ac_mx_do_pick(ac_mx_node *n)
         i = OP2(FLOOR_MOD, i, size);
     else {
         ac_tensor *first = ac_make_number(&n->b, AC_I32, 0);
-        i = OP2(MAXIMUM, OP2(MINIMUM, i, ac_make_number(&n->b, AC_I32, (double)(x->dim[axis] - 1))), first);
+        i = MAX(MIN(i, ac_make_number(&n->b, AC_I32, (double)(x->dim[axis] - 1))), first);
     }
     ac_attrs_init(AC_OP_GATHER_ELEMENTS, &a);
     a.axis.axis = axis;

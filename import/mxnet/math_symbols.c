@@ -4,9 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#define OP1(op, x)    ac_make_1(&n->b, AC_OP_##op, x)
-#define OP2(op, x, y) ac_make_2(&n->b, AC_OP_##op, x, y)
-#define NUM(v)        ac_make_number(&n->b, AC_F32, v)
+#define MAKER (&n->b)
+#include "ir/make/formula.h"
 
 int ac_mx_do_same(ac_mx_node *n)
 {
@@ -41,31 +40,31 @@ int ac_mx_do_unary(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0];
     if (n->row->op == AC_OP_RELU && ac_dtype_is_int(x->dtype))
-        return ac_mx_result(n, 0, OP2(MAXIMUM, x, ac_make_number(&n->b, x->dtype, 0)));
+        return ac_mx_result(n, 0, MAX(x, NUM(x, 0)));
     return ac_mx_result(n, 0, ac_make_1(&n->b, n->row->op, x));
 }
 
 /* log(1 + exp(x)), so that nothing overflows. */
 static ac_tensor *softplus(ac_mx_node *n, ac_tensor *x)
 {
-    ac_tensor *e = OP1(EXP, OP1(NEG, OP1(ABS, x)));
-    ac_tensor *far = OP1(LOG, OP2(ADD, e, NUM(1)));
-    return OP2(ADD, OP1(RELU, x), far);
+    ac_tensor *e = EXP(NEG(ABS(x)));
+    ac_tensor *far = LOG(ADD(e, F32(1)));
+    return ADD(OP1(RELU, x), far);
 }
 
 static ac_tensor *softsign(ac_mx_node *n, ac_tensor *x)
 {
-    ac_tensor *one = NUM(1);
-    return OP2(DIV, x, OP2(ADD, OP1(ABS, x), one));
+    ac_tensor *one = F32(1);
+    return DIV(x, ADD(ABS(x), one));
 }
 
 /* The nearest integer; a half goes up, or down. No sum rounds: x - floor(x) is exact. */
 static ac_tensor *nearest(ac_mx_node *n, ac_tensor *x, bool up)
 {
-    ac_tensor *low = OP1(FLOOR, x), *half = NUM(0.5);
-    ac_tensor *rest = OP2(SUB, x, low);
-    rest = up ? OP2(GREATER_EQUAL, rest, half) : OP2(GREATER, rest, half);
-    return OP2(ADD, low, ac_make_cast(&n->b, rest, AC_F32));
+    ac_tensor *low = OP1(FLOOR, x), *half = F32(0.5);
+    ac_tensor *rest = SUB(x, low);
+    rest = up ? OP2(GREATER_EQUAL, rest, half) : GREATER(rest, half);
+    return ADD(low, ac_make_cast(&n->b, rest, AC_F32));
 }
 
 /* Functions that are a few others. */
@@ -77,43 +76,43 @@ int ac_mx_do_function(ac_mx_node *n)
     if (whole && (!strcmp(f, "trunc") || !strcmp(f, "fix") || !strcmp(f, "round") || !strcmp(f, "rint")))
         y = x;
     else if (!strcmp(f, "reciprocal"))
-        y = OP2(DIV, NUM(1), x);
+        y = DIV(F32(1), x);
     else if (!strcmp(f, "log2") || !strcmp(f, "log10")) {
-        v = NUM(f[3] == '2' ? 1.4426950408889634 : 0.43429448190325182);
-        y = OP2(MUL, OP1(LOG, x), v);
+        v = F32(f[3] == '2' ? 1.4426950408889634 : 0.43429448190325182);
+        y = MUL(LOG(x), v);
     } else if (!strcmp(f, "log1p"))
-        y = OP1(LOG, OP2(ADD, x, NUM(1)));
+        y = LOG(ADD(x, F32(1)));
     else if (!strcmp(f, "expm1")) {
-        v = NUM(1);
-        y = OP2(SUB, OP1(EXP, x), v);
+        v = F32(1);
+        y = SUB(EXP(x), v);
     } else if (!strcmp(f, "softsign"))
         y = softsign(n, x);
     else if (!strcmp(f, "ones_like")) {
-        v = ac_make_number(&n->b, x->dtype, 1);
-        y = OP2(ADD, OP1(ZEROS_LIKE, x), v);
+        v = NUM(x, 1);
+        y = ADD(OP1(ZEROS_LIKE, x), v);
     } else if (!strcmp(f, "tan")) {
         v = OP1(COS, x);
-        y = OP2(DIV, OP1(SIN, x), v);
+        y = DIV(OP1(SIN, x), v);
     } else if (!strcmp(f, "sinh") || !strcmp(f, "cosh")) {
-        ac_tensor *half = NUM(0.5);
-        v = OP1(EXP, OP1(NEG, x));
-        y = OP2(MUL, ac_make_2(&n->b, *f == 's' ? AC_OP_SUB : AC_OP_ADD, OP1(EXP, x), v), half);
+        ac_tensor *half = F32(0.5);
+        v = EXP(NEG(x));
+        y = MUL(ac_make_2(&n->b, *f == 's' ? AC_OP_SUB : AC_OP_ADD, EXP(x), v), half);
     } else if (!strcmp(f, "cbrt") || !strcmp(f, "rcbrt")) {
-        v = NUM(*f == 'c' ? 1.0 / 3 : -1.0 / 3);
-        v = OP2(POW, OP1(ABS, x), v);
-        y = OP2(MUL, OP1(SIGN, x), v);
+        v = F32(*f == 'c' ? 1.0 / 3 : -1.0 / 3);
+        v = OP2(POW, ABS(x), v);
+        y = MUL(SIGN(x), v);
     } else if (!strcmp(f, "radians") || !strcmp(f, "degrees"))
-        y = OP2(MUL, x, NUM(*f == 'r' ? 0.017453292519943295 : 57.295779513082323));
+        y = MUL(x, F32(*f == 'r' ? 0.017453292519943295 : 57.295779513082323));
     else if (!strcmp(f, "trunc") || !strcmp(f, "fix")) {
-        v = OP1(FLOOR, OP1(ABS, x));
-        y = OP2(MUL, OP1(SIGN, x), v);
+        v = OP1(FLOOR, ABS(x));
+        y = MUL(SIGN(x), v);
     } else if (!strcmp(f, "round")) { /* halves go away from zero */
-        v = nearest(n, OP1(ABS, x), true);
-        y = OP2(MUL, OP1(SIGN, x), v);
+        v = nearest(n, ABS(x), true);
+        y = MUL(SIGN(x), v);
     } else if (!strcmp(f, "rint")) /* halves go down */
         y = nearest(n, x, false);
     else if (!strcmp(f, "logical_not"))
-        y = ac_make_cast(&n->b, OP2(EQUAL, x, ac_make_number(&n->b, x->dtype, 0)), x->dtype);
+        y = ac_make_cast(&n->b, EQUAL(x, NUM(x, 0)), x->dtype);
     return ac_mx_result(n, 0, y);
 }
 
@@ -148,13 +147,13 @@ int ac_mx_do_leaky(ac_mx_node *n)
     if (!strcmp(how, "gelu"))
         return ac_mx_result(n, 0, OP1(GELU, x));
     if (!strcmp(how, "selu")) {
-        ac_tensor *alpha = NUM(1.6732632423543772), *e = OP2(MUL, OP1(ELU, OP2(MINIMUM, x, NUM(0))), alpha);
-        ac_tensor *scale = NUM(1.0507009873554805);
-        return ac_mx_result(n, 0, OP2(MUL, OP2(ADD, OP1(RELU, x), e), scale));
+        ac_tensor *alpha = F32(1.6732632423543772), *e = MUL(OP1(ELU, MIN(x, F32(0))), alpha);
+        ac_tensor *scale = F32(1.0507009873554805);
+        return ac_mx_result(n, 0, MUL(ADD(OP1(RELU, x), e), scale));
     }
     if (!strcmp(how, "elu")) {
-        ac_tensor *alpha = NUM(slope), *e = OP2(MUL, OP1(ELU, OP2(MINIMUM, x, NUM(0))), alpha);
-        return ac_mx_result(n, 0, OP2(ADD, OP1(RELU, x), e));
+        ac_tensor *alpha = F32(slope), *e = MUL(OP1(ELU, MIN(x, F32(0))), alpha);
+        return ac_mx_result(n, 0, ADD(OP1(RELU, x), e));
     }
     if (!strcmp(how, "prelu")) {
         if (x->rank < 1)
@@ -180,8 +179,8 @@ int ac_mx_do_clip(ac_mx_node *n)
     AC_TRY(ac_mx_float(n, "a_min", 0, &low));
     AC_TRY(ac_mx_float(n, "a_max", 0, &high));
     ac_tensor *x = n->in[0];
-    ac_tensor *most = ac_make_number(&n->b, x->dtype, high);
-    return ac_mx_result(n, 0, OP2(MINIMUM, OP2(MAXIMUM, x, ac_make_number(&n->b, x->dtype, low)), most));
+    ac_tensor *most = NUM(x, high);
+    return ac_mx_result(n, 0, MIN(MAX(x, NUM(x, low)), most));
 }
 
 int ac_mx_do_hard_sigmoid(ac_mx_node *n)
@@ -189,8 +188,8 @@ int ac_mx_do_hard_sigmoid(ac_mx_node *n)
     double alpha, beta;
     AC_TRY(ac_mx_float(n, "alpha", 0.2, &alpha));
     AC_TRY(ac_mx_float(n, "beta", 0.5, &beta));
-    ac_tensor *shift = NUM(beta), *y = OP2(ADD, OP2(MUL, n->in[0], NUM(alpha)), shift), *most = NUM(1);
-    return ac_mx_result(n, 0, OP2(MINIMUM, OP2(MAXIMUM, y, NUM(0)), most));
+    ac_tensor *shift = F32(beta), *y = ADD(MUL(n->in[0], F32(alpha)), shift), *most = F32(1);
+    return ac_mx_result(n, 0, MIN(MAX(y, F32(0)), most));
 }
 
 /* |x| < 1 / s^2: (s x)^2 / 2, else |x| - 0.5 / s^2. */
@@ -198,10 +197,10 @@ int ac_mx_do_smooth_l1(ac_mx_node *n)
 {
     double s;
     AC_TRY(ac_mx_float(n, "scalar", 1, &s));
-    ac_tensor *x = n->in[0], *size = OP1(ABS, x);
-    ac_tensor *bend = NUM(0.5 * s * s), *near = OP2(MUL, OP1(SQUARE, x), bend);
-    ac_tensor *far = OP2(SUB, size, NUM(0.5 / (s * s)));
-    return ac_mx_result(n, 0, ac_make_select(&n->b, OP2(LESS, size, NUM(1 / (s * s))), near, far));
+    ac_tensor *x = n->in[0], *size = ABS(x);
+    ac_tensor *bend = F32(0.5 * s * s), *near = MUL(SQUARE(x), bend);
+    ac_tensor *far = SUB(size, F32(0.5 / (s * s)));
+    return ac_mx_result(n, 0, WHERE(LESS(size, F32(1 / (s * s))), near, far));
 }
 
 int ac_mx_do_div_sqrt_dim(ac_mx_node *n)
@@ -209,7 +208,7 @@ int ac_mx_do_div_sqrt_dim(ac_mx_node *n)
     const ac_tensor *x = n->in[0];
     if (x->rank < 1)
         return ac_bad(&n->b, "its input has no dimensions");
-    return ac_mx_result(n, 0, OP2(DIV, n->in[0], NUM(sqrt((double)x->dim[x->rank - 1]))));
+    return ac_mx_result(n, 0, DIV(n->in[0], F32(sqrt((double)x->dim[x->rank - 1]))));
 }
 
 int ac_mx_do_cast(ac_mx_node *n)
@@ -240,8 +239,8 @@ int ac_mx_do_compare(ac_mx_node *n)
 
 int ac_mx_do_hypot(ac_mx_node *n)
 {
-    ac_tensor *other = OP1(SQUARE, n->in[1]);
-    return ac_mx_result(n, 0, OP1(SQRT, OP2(ADD, OP1(SQUARE, n->in[0]), other)));
+    ac_tensor *other = SQUARE(n->in[1]);
+    return ac_mx_result(n, 0, SQRT(ADD(SQUARE(n->in[0]), other)));
 }
 
 static int number(ac_mx_node *n, ac_tensor **v)
@@ -252,7 +251,7 @@ static int number(ac_mx_node *n, ac_tensor **v)
     AC_TRY(ac_mx_bool(n, "is_int", true, &whole));
     if (!whole && ac_dtype_is_int(n->in[0]->dtype))
         return ac_cannot(&n->b, "it makes fractions of integers (is_int is false)");
-    *v = ac_make_number(&n->b, n->in[0]->dtype, scalar);
+    *v = NUM(n->in[0], scalar);
     return AC_OK;
 }
 
@@ -282,7 +281,7 @@ int ac_mx_do_add_n(ac_mx_node *n)
     ac_tensor *y = n->in[0];
     (void)ac_mx_str(n, "num_args", NULL);
     for (int32_t i = 1; i < n->n_in; i++)
-        y = OP2(ADD, y, n->in[i]);
+        y = ADD(y, n->in[i]);
     return ac_mx_result(n, 0, y);
 }
 
@@ -298,6 +297,5 @@ int ac_mx_do_where(ac_mx_node *n)
     }
     if (!c)
         return AC_FAIL;
-    return ac_mx_result(n, 0,
-                        ac_make_select(&n->b, OP2(NOT_EQUAL, c, ac_make_number(&n->b, c->dtype, 0)), x, n->in[2]));
+    return ac_mx_result(n, 0, WHERE(OP2(NOT_EQUAL, c, NUM(c, 0)), x, n->in[2]));
 }

@@ -1,16 +1,13 @@
 /* norm_symbols.c - normalisations, products of matrices and recurrent layers of MXNet. */
-#include "ir/make/compose_math.h"
 #include "import/build/frame.h"
 #include "import/mxnet/symbols.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#define OP1(op, x)    ac_make_1(&n->b, AC_OP_##op, x)
-#define OP2(op, x, y) ac_make_2(&n->b, AC_OP_##op, x, y)
-#define NUM(v)        ac_make_number(&n->b, AC_F32, v)
-#define MEAN(x, mask) ac_make_reduce(&n->b, AC_OP_MEAN, x, mask, true)
-#define SHAPE(t)      ac_shape_str(n->r->cx, t)
+#define MAKER (&n->b)
+#include "ir/make/formula.h"
+#define SHAPE(t) ac_shape_str(n->r->cx, t)
 
 /* fix_gamma: the factor is 1, whatever the file says. Only constants are computed here. */
 int ac_mx_do_batch_norm(ac_mx_node *n)
@@ -37,9 +34,9 @@ int ac_mx_do_batch_norm(ac_mx_node *n)
 /* (x - mean) / sqrt(variance + eps) over the dimensions of the mask. */
 static ac_tensor *standard(ac_mx_node *n, ac_tensor *x, uint32_t mask, double eps)
 {
-    ac_tensor *far = OP2(SUB, x, MEAN(x, mask));
-    ac_tensor *least = NUM(eps);
-    return OP2(DIV, far, OP1(SQRT, OP2(ADD, MEAN(OP1(SQUARE, far), mask), least)));
+    ac_tensor *far = SUB(x, MEAN(x, mask));
+    ac_tensor *least = F32(eps);
+    return DIV(far, SQRT(ADD(MEAN(SQUARE(far), mask), least)));
 }
 
 int ac_mx_do_layer_norm(ac_mx_node *n)
@@ -53,8 +50,8 @@ int ac_mx_do_layer_norm(ac_mx_node *n)
     AC_TRY(ac_mx_bool(n, "output_mean_var", false, &all));
     ac_tensor *gamma = ac_mx_param(n, 1, 1, &x->dim[axis]), *beta = ac_mx_param(n, 2, 1, &x->dim[axis]);
     gamma = ac_make_along(&n->b, gamma, x->rank, axis);
-    ac_tensor *y = OP2(MUL, standard(n, x, 1u << axis, eps), gamma);
-    return ac_mx_result(n, 0, OP2(ADD, y, ac_make_along(&n->b, beta, x->rank, axis)));
+    ac_tensor *y = MUL(standard(n, x, 1u << axis, eps), gamma);
+    return ac_mx_result(n, 0, ADD(y, ac_make_along(&n->b, beta, x->rank, axis)));
 }
 
 int ac_mx_do_instance_norm(ac_mx_node *n)
@@ -66,8 +63,8 @@ int ac_mx_do_instance_norm(ac_mx_node *n)
         return ac_bad(&n->b, "'%s' is %s, expected 3 dimensions or more", x->name, SHAPE(x));
     ac_tensor *gamma = ac_mx_param(n, 1, 1, &x->dim[1]), *beta = ac_mx_param(n, 2, 1, &x->dim[1]);
     gamma = ac_make_along(&n->b, gamma, x->rank, 1);
-    ac_tensor *y = OP2(MUL, standard(n, x, ((1u << x->rank) - 1) & ~3u, eps), gamma);
-    return ac_mx_result(n, 0, OP2(ADD, y, ac_make_along(&n->b, beta, x->rank, 1)));
+    ac_tensor *y = MUL(standard(n, x, ((1u << x->rank) - 1) & ~3u, eps), gamma);
+    return ac_mx_result(n, 0, ADD(y, ac_make_along(&n->b, beta, x->rank, 1)));
 }
 
 int ac_mx_do_group_norm(ac_mx_node *n)
@@ -87,13 +84,13 @@ int ac_mx_do_group_norm(ac_mx_node *n)
     const int64_t flat[3] = {x->dim[0], groups, ac_tensor_count(x) / x->dim[0] / groups}, column[3] = {1, groups, 1};
     ac_tensor *y = standard(n, ac_make_reshape(&n->b, x, 3, flat), 4, eps);
     if (c == &groups) {
-        y = OP2(MUL, y, ac_make_reshape(&n->b, gamma, 3, column));
-        return ac_mx_result(
-            n, 0, ac_make_reshape(&n->b, OP2(ADD, y, ac_make_reshape(&n->b, beta, 3, column)), x->rank, x->dim));
+        y = MUL(y, ac_make_reshape(&n->b, gamma, 3, column));
+        return ac_mx_result(n, 0,
+                            ac_make_reshape(&n->b, ADD(y, ac_make_reshape(&n->b, beta, 3, column)), x->rank, x->dim));
     }
     gamma = ac_make_along(&n->b, gamma, x->rank, 1);
-    y = OP2(MUL, ac_make_reshape(&n->b, y, x->rank, x->dim), gamma);
-    return ac_mx_result(n, 0, OP2(ADD, y, ac_make_along(&n->b, beta, x->rank, 1)));
+    y = MUL(ac_make_reshape(&n->b, y, x->rank, x->dim), gamma);
+    return ac_mx_result(n, 0, ADD(y, ac_make_along(&n->b, beta, x->rank, 1)));
 }
 
 int ac_mx_do_l2norm(ac_mx_node *n)
@@ -134,9 +131,9 @@ int ac_mx_do_softmax(ac_mx_node *n)
     AC_TRY(ac_mx_bool(n, "use_length", false, &lengths));
     AC_TRY(ac_mx_dtype(n, "dtype", AC_F32, &type));
     if (n->row->op == AC_OP_NEG)
-        x = OP1(NEG, x);
+        x = NEG(x);
     if (temperature < 1 || temperature > 1)
-        x = OP2(DIV, x, NUM(temperature));
+        x = DIV(x, F32(temperature));
     return ac_mx_result(
         n, 0, ac_make_softmax(&n->b, n->row->op == AC_OP_LOG_SOFTMAX ? AC_OP_LOG_SOFTMAX : AC_OP_SOFTMAX, x, axis));
 }
@@ -213,7 +210,7 @@ int ac_mx_do_gemm2(ac_mx_node *n)
     AC_TRY(ac_mx_float(n, "alpha", 1, &alpha));
     AC_TRY(ac_mx_int(n, "axis", -2, -2, -2, &axis));
     ac_tensor *y = ac_make_matmul(&n->b, n->in[0], n->in[1], turn_x, turn_y);
-    return ac_mx_result(n, 0, alpha < 1 || alpha > 1 ? OP2(MUL, y, NUM(alpha)) : y);
+    return ac_mx_result(n, 0, alpha < 1 || alpha > 1 ? MUL(y, F32(alpha)) : y);
 }
 
 /* Sums over the last dimension of the first and the first of the second operand. */
@@ -273,21 +270,21 @@ static void step(ac_mx_node *n, const rnn *r, ac_tensor *x, ac_tensor *h2, ac_te
 {
     const int64_t w = r->hidden;
     if (r->kind == 'r' || r->kind == 't') {
-        *h = r->kind == 'r' ? OP1(RELU, OP2(ADD, x, h2)) : OP1(TANH, OP2(ADD, x, h2));
+        *h = r->kind == 'r' ? OP1(RELU, ADD(x, h2)) : OP1(TANH, ADD(x, h2));
     } else if (r->kind == 'l') {
-        ac_tensor *all = OP2(ADD, x, h2);
+        ac_tensor *all = ADD(x, h2);
         ac_tensor *in = OP1(LOGISTIC, part(n, all, 0, w)), *forget = OP1(LOGISTIC, part(n, all, 1, w));
-        ac_tensor *fresh = OP2(MUL, in, OP1(TANH, part(n, all, 2, w)));
-        *c = OP2(ADD, OP2(MUL, forget, *c), fresh);
+        ac_tensor *fresh = MUL(in, OP1(TANH, part(n, all, 2, w)));
+        *c = ADD(MUL(forget, *c), fresh);
         ac_tensor *shown = OP1(TANH, *c);
-        *h = OP2(MUL, OP1(LOGISTIC, part(n, all, 3, w)), shown);
+        *h = MUL(OP1(LOGISTIC, part(n, all, 3, w)), shown);
     } else {
-        ac_tensor *from_h = part(n, h2, 0, w), *reset = OP1(LOGISTIC, OP2(ADD, part(n, x, 0, w), from_h));
+        ac_tensor *from_h = part(n, h2, 0, w), *reset = OP1(LOGISTIC, ADD(part(n, x, 0, w), from_h));
         from_h = part(n, h2, 1, w);
-        ac_tensor *keep = OP1(LOGISTIC, OP2(ADD, part(n, x, 1, w), from_h));
-        from_h = OP2(MUL, reset, part(n, h2, 2, w));
-        ac_tensor *fresh = OP1(TANH, OP2(ADD, part(n, x, 2, w), from_h)), *kept = OP2(MUL, keep, *h);
-        *h = OP2(ADD, OP2(MUL, OP2(SUB, NUM(1), keep), fresh), kept);
+        ac_tensor *keep = OP1(LOGISTIC, ADD(part(n, x, 1, w), from_h));
+        from_h = MUL(reset, part(n, h2, 2, w));
+        ac_tensor *fresh = OP1(TANH, ADD(part(n, x, 2, w), from_h)), *kept = MUL(keep, *h);
+        *h = ADD(MUL(SUB(F32(1), keep), fresh), kept);
     }
 }
 

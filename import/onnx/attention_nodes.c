@@ -16,8 +16,6 @@
 #include <math.h>
 #include <string.h>
 
-#define AND(x, y) ac_onx_2(n, AC_OP_LOGICAL_AND, x, y)
-
 enum { Q, K, V, MASK, PAST_K, PAST_V, LENGTHS };
 
 typedef struct attention {
@@ -38,7 +36,8 @@ static ac_tensor *heads(ac_onx_node *n, ac_tensor *x, int64_t h)
         return (void)ac_error(n->r->cx, n->at, E0103, "'%s' is %s, which is not %" PRId64 " heads", x->name,
                               ac_shape_str(n->r->cx, x), h),
                NULL;
-    return ac_onx_transpose(n, ac_onx_reshape(n, x, 4, (int64_t[]){x->dim[0], x->dim[1], h, x->dim[2] / h}), SWAP);
+    return ac_make_transpose(&n->b, ac_make_reshape(&n->b, x, 4, (int64_t[]){x->dim[0], x->dim[1], h, x->dim[2] / h}),
+                             SWAP);
 }
 
 static ac_tensor *with_past(attention *a, int32_t past, ac_tensor *x)
@@ -48,7 +47,7 @@ static ac_tensor *with_past(attention *a, int32_t past, ac_tensor *x)
     if (!both[0] || !x)
         return x;
     a->past = both[0]->rank == 4 ? both[0]->dim[2] : 0;
-    return ac_onx_concat(n, both, 2, 2);
+    return ac_make_concat(&n->b, both, 2, 2);
 }
 
 static int read_operands(attention *a)
@@ -88,15 +87,15 @@ static ac_tensor *grouped(attention *a, ac_tensor *x)
     if (!x || a->hq == a->hkv)
         return x;
     const int64_t dim[5] = {a->b, a->hkv, x->dim[1] / a->hkv, x->dim[2], x->dim[3]};
-    return ac_onx_reshape(a->n, x, 5, dim);
+    return ac_make_reshape(&a->n->b, x, 5, dim);
 }
 
 static ac_tensor *product(attention *a, ac_tensor *x, ac_tensor *y, bool adj_y, int64_t columns)
 {
     const int64_t dim[4] = {a->b, a->hq, a->s, columns};
     y = grouped(a, y);
-    ac_tensor *z = ac_onx_matmul(a->n, grouped(a, x), y, false, adj_y);
-    return ac_onx_rounded(a->n, ac_onx_reshape(a->n, z, 4, dim));
+    ac_tensor *z = ac_make_matmul(&a->n->b, grouped(a, x), y, false, adj_y);
+    return ac_onx_rounded(a->n, ac_make_reshape(&a->n->b, z, 4, dim));
 }
 
 /* 0, 1, .. as i64 [1,1,S,1] or [1,1,1,T]. */
@@ -106,12 +105,12 @@ static ac_tensor *positions(attention *a, int64_t count, int32_t axis)
     for (int64_t i = 0; i < count; i++)
         v[i] = i;
     dim[axis] = count;
-    return ac_onx_reshape(a->n, ac_onx_ints_const(a->n, count, v), 4, dim);
+    return ac_make_reshape(&a->n->b, ac_make_ints(&a->n->b, count, v), 4, dim);
 }
 
 static void also(attention *a, ac_tensor *sees)
 {
-    a->sees = a->sees && sees ? ac_onx_2(a->n, AC_OP_LOGICAL_AND, a->sees, sees) : sees;
+    a->sees = a->sees && sees ? ac_make_2(&a->n->b, AC_OP_LOGICAL_AND, a->sees, sees) : sees;
 }
 
 /* Which keys lie where a query may look, by position alone: the query with index i is at i + offset. */
@@ -127,21 +126,21 @@ static int read_places(attention *a)
         return ac_error(n->r->cx, n->at, E0104, "'%s' is %s, expected [%" PRId64 "]", lengths->name,
                         ac_shape_str(n->r->cx, lengths), a->b);
     if (lengths) {
-        lengths = ac_onx_reshape(n, ac_onx_cast(n, lengths, AC_I64), 4, (int64_t[]){a->b, 1, 1, 1});
-        also(a, ac_onx_2(n, AC_OP_LESS, j, lengths));
-        offset = lengths ? SUB(lengths, ac_onx_number(n, AC_I64, (double)a->s)) : NULL;
+        lengths = ac_make_reshape(&n->b, ac_make_cast(&n->b, lengths, AC_I64), 4, (int64_t[]){a->b, 1, 1, 1});
+        also(a, LESS(j, lengths));
+        offset = lengths ? SUB(lengths, I64(a->s)) : NULL;
     } else {
-        offset = ac_onx_number(n, AC_I64, (double)a->past);
+        offset = I64(a->past);
     }
     if (!causal && left < 0 && right < 0)
         return AC_OK;
     ac_tensor *at = ADD(positions(a, a->s, 2), offset);
     if (causal)
-        also(a, ac_onx_2(n, AC_OP_LESS_EQUAL, j, at));
+        also(a, OP2(LESS_EQUAL, j, at));
     if (at && right >= 0)
-        also(a, ac_onx_2(n, AC_OP_LESS_EQUAL, j, ADD(at, ac_onx_number(n, AC_I64, (double)right))));
+        also(a, OP2(LESS_EQUAL, j, ADD(at, I64(right))));
     if (at && left >= 0)
-        also(a, ac_onx_2(n, AC_OP_GREATER_EQUAL, j, SUB(at, ac_onx_number(n, AC_I64, (double)left))));
+        also(a, OP2(GREATER_EQUAL, j, SUB(at, I64(left))));
     return at ? AC_OK : AC_FAIL;
 }
 
@@ -154,14 +153,14 @@ static ac_tensor *whole_mask(attention *a, ac_tensor *m)
     if (m->dim[m->rank - 1] == 1 || short_of <= 0)
         return m;
     after[m->rank - 1] = short_of;
-    return ac_onx_pad(n, m, before, after, m->dtype == AC_BOOL ? NULL : ac_onx_number(n, m->dtype, -(double)INFINITY));
+    return ac_make_pad(&n->b, m, before, after, m->dtype == AC_BOOL ? NULL : NUM(m, -(double)INFINITY));
 }
 
 static int read_bias(attention *a)
 {
     ac_onx_node *n = a->n;
     ac_tensor *m = ac_onx_in(n, MASK);
-    if (m && ac_dtype_is_int(m->dtype) && !(m = ac_onx_rounded(n, ac_onx_cast(n, m, AC_F32))))
+    if (m && ac_dtype_is_int(m->dtype) && !(m = ac_onx_rounded(n, ac_make_cast(&n->b, m, AC_F32))))
         return AC_FAIL;
     if (m && (m->rank < 1 || m->rank > 4 || (m->dtype != AC_F32 && m->dtype != AC_BOOL)))
         return ac_cannot(&n->b, "its mask is %s", ac_tensor_str(n->r->cx, m));
@@ -173,8 +172,8 @@ static int read_bias(attention *a)
         a->bias = m;
     if (!a->sees)
         return m || !ac_onx_in(n, MASK) ? AC_OK : AC_FAIL;
-    ac_tensor *in[] = {a->sees, ac_onx_number(n, AC_F32, 0), ac_onx_number(n, AC_F32, -(double)INFINITY)};
-    ac_tensor *hidden = ac_onx_make(n, AC_OP_SELECT, in, 3, NULL, AC_NONE);
+    ac_tensor *in[] = {a->sees, F32(0), F32(-(double)INFINITY)};
+    ac_tensor *hidden = ac_make_op(&n->b, AC_OP_SELECT, in, 3, NULL, AC_NONE);
     a->bias = a->bias ? ADD(a->bias, hidden) : hidden;
     return a->bias ? AC_OK : AC_FAIL;
 }
@@ -186,8 +185,8 @@ static ac_tensor *without_blind_rows(attention *a, ac_tensor *p)
     if (!a->bias || !p)
         return p;
     /* ours starts from the least finite value */
-    ac_tensor *most = ac_onx_reduce(n, AC_OP_REDUCE_MAX, a->bias, 1u << (a->bias->rank - 1), true);
-    ac_tensor *blind = ac_onx_2(n, AC_OP_LESS_EQUAL, most, ac_onx_number(n, AC_F32, -(double)FLT_MAX));
+    ac_tensor *most = ac_make_reduce(&n->b, AC_OP_REDUCE_MAX, a->bias, 1u << (a->bias->rank - 1), true);
+    ac_tensor *blind = OP2(LESS_EQUAL, most, F32(-(double)FLT_MAX));
     if (!blind)
         return NULL;
     if (ac_tensor_is_const(blind)) {
@@ -198,15 +197,15 @@ static ac_tensor *without_blind_rows(attention *a, ac_tensor *p)
         if (!any)
             return row ? p : NULL;
     }
-    ac_tensor *in[] = {blind, ac_onx_number(n, AC_F32, 0), p};
-    return ac_onx_make(n, AC_OP_SELECT, in, 3, NULL, AC_NONE);
+    ac_tensor *in[] = {blind, F32(0), p};
+    return ac_make_op(&n->b, AC_OP_SELECT, in, 3, NULL, AC_NONE);
 }
 
 static ac_tensor *softcap(ac_onx_node *n, ac_tensor *x, double cap)
 {
-    ac_tensor *by = ac_onx_number(n, AC_F32, cap);
+    ac_tensor *by = F32(cap);
     ac_tensor *low = ac_onx_rounded(n, DIV(x, by));
-    ac_tensor *bent = low ? ac_onx_rounded(n, ac_onx_1(n, AC_OP_TANH, low)) : NULL;
+    ac_tensor *bent = low ? ac_onx_rounded(n, OP1(TANH, low)) : NULL;
     return ac_onx_rounded(n, MUL(bent, by));
 }
 
@@ -225,7 +224,7 @@ int ac_onx_do_attention(ac_onx_node *n)
         return ac_error(n->r->cx, n->at, E0103, "softmax_precision is %" PRId64, number);
     if (mode < 0 || mode > 3)
         return ac_error(n->r->cx, n->at, E0103, "qk_matmul_output_mode is %" PRId64, mode);
-    ac_tensor *half = ac_onx_rounded(n, ac_onx_number(n, AC_F32, sqrt(scale)));
+    ac_tensor *half = ac_onx_rounded(n, F32(sqrt(scale)));
     ac_tensor *k = ac_onx_rounded(n, MUL(a.k, half));
     stage[0] = product(&a, ac_onx_rounded(n, MUL(a.q, half)), k, true, a.t);
     stage[1] = stage[0] && cap != 0 ? softcap(n, stage[0], cap) : stage[0];
@@ -234,7 +233,7 @@ int ac_onx_do_attention(ac_onx_node *n)
     stage[3] = ac_onx_rounded(n, stage[3]);
     ac_tensor *y = product(&a, stage[3], a.v, false, a.v->dim[3]);
     if (y && n->in[Q]->rank == 3)
-        y = ac_onx_reshape(n, ac_onx_transpose(n, y, SWAP), 3, (int64_t[]){a.b, a.s, a.hq * a.v->dim[3]});
+        y = ac_make_reshape(&n->b, ac_make_transpose(&n->b, y, SWAP), 3, (int64_t[]){a.b, a.s, a.hq * a.v->dim[3]});
     AC_TRY(ac_onx_result(n, 0, y));
     AC_TRY(ac_onx_result(n, 1, a.k));
     AC_TRY(ac_onx_result(n, 2, a.v));

@@ -42,7 +42,7 @@ int ac_onx_do_expand(ac_onx_node *n)
     }
     if (s.count && x->count)
         return ac_operand_late(&n->b, n->in[1]);
-    ac_tensor *y = ac_onx_broadcast(n, x, rank, dim);
+    ac_tensor *y = ac_make_broadcast(&n->b, x, rank, dim);
     return ac_onx_result(n, 0, s.count ? ac_bounded(&n->b, y == x ? NULL : y, s.count, at) : y);
 }
 
@@ -69,7 +69,7 @@ int ac_onx_late_slice(ac_onx_node *n)
         AC_TRY(ac_operand_int(&n->b, &n->in[3], &axis));
     if (ac_onx_in(n, 4))
         AC_TRY(ac_operand_int(&n->b, &n->in[4], &step));
-    AC_TRY(ac_onx_axis(n, axis, x->rank, &d));
+    AC_TRY(ac_operand_axis(&n->b, axis, x->rank, &d));
     double from = -1;
     int64_t most;
     if (step == 1 && x->count && d == x->count_dim && ac_known_element(&n->b, n->in[1], 0, &from) && from == 0 &&

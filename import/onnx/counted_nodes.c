@@ -11,7 +11,7 @@ enum { MOST_LISTS = 4096 };
 
 static ac_tensor *wide(ac_onx_node *n, int64_t v)
 {
-    return ac_onx_number(n, AC_I64, (double)v);
+    return ac_make_number(&n->b, AC_I64, (double)v);
 }
 
 static ac_tensor *take(ac_onx_node *n, ac_tensor *x, ac_tensor *at, int32_t axis)
@@ -20,7 +20,7 @@ static ac_tensor *take(ac_onx_node *n, ac_tensor *x, ac_tensor *at, int32_t axis
     ac_attrs_init(AC_OP_GATHER, &a);
     a.gather.axis = axis;
     ac_tensor *in[] = {x, at};
-    return x && at ? ac_onx_make(n, AC_OP_GATHER, in, 2, &a, AC_NONE) : NULL;
+    return x && at ? ac_make_op(&n->b, AC_OP_GATHER, in, 2, &a, AC_NONE) : NULL;
 }
 
 static ac_tensor *along(ac_onx_node *n, ac_tensor *const *x, int32_t count, int32_t axis)
@@ -28,7 +28,7 @@ static ac_tensor *along(ac_onx_node *n, ac_tensor *const *x, int32_t count, int3
     for (int32_t i = 0; i < count; i++)
         if (!x[i])
             return NULL;
-    return ac_onx_concat(n, x, count, axis);
+    return ac_make_concat(&n->b, x, count, axis);
 }
 
 /* One row for each dimension: i64 [rank, elements]. */
@@ -40,7 +40,7 @@ int ac_onx_do_non_zero(ac_onx_node *n)
     AC_TRY(ac_make_non_zero(&n->b, x, row));
     const int64_t line[] = {1, ac_tensor_count(row[0])};
     for (int32_t d = 0; d < x->rank; d++)
-        row[d] = ac_onx_reshape(n, row[d], 2, line);
+        row[d] = ac_make_reshape(&n->b, row[d], 2, line);
     return ac_onx_result(n, 0, along(n, row, x->rank, 0));
 }
 
@@ -51,9 +51,9 @@ int ac_onx_do_compress(ac_onx_node *n)
     int32_t axis = 0;
     const int64_t count = ac_tensor_count(x);
     if (ac_onx_attr_of(n, "axis"))
-        AC_TRY(ac_onx_axis(n, ac_onx_int(n, "axis", 0), x->rank, &axis));
+        AC_TRY(ac_operand_axis(&n->b, ac_onx_int(n, "axis", 0), x->rank, &axis));
     else
-        x = ac_onx_reshape(n, x, 1, &count);
+        x = ac_make_reshape(&n->b, x, 1, &count);
     if (!x || given->rank != 1 || given->dim[0] > x->dim[axis])
         return ac_error(n->r->cx, n->at, E0104, "condition '%s' is %s, expected at most %" PRId64 " values",
                         given->name, ac_shape_str(n->r->cx, given), x ? x->dim[axis] : 0);
@@ -90,12 +90,12 @@ int ac_onx_do_unique_ms(ac_onx_node *n)
 /* [..,4] of centre x, centre y, width, height as y1, x1, y2, x2 */
 static ac_tensor *corners(ac_onx_node *n, ac_tensor *box)
 {
-    ac_tensor *v[4], *half = ac_onx_number(n, AC_F32, 0.5);
+    ac_tensor *v[4], *half = ac_make_number(&n->b, AC_F32, 0.5);
     for (int32_t i = 0; i < 4; i++)
-        v[i] = ac_onx_slice(n, box, 2, i, 1);
-    ac_tensor *w = ac_onx_2(n, AC_OP_MUL, v[2], half), *h = ac_onx_2(n, AC_OP_MUL, v[3], half);
-    ac_tensor *part[] = {ac_onx_2(n, AC_OP_SUB, v[1], h), ac_onx_2(n, AC_OP_SUB, v[0], w),
-                         ac_onx_2(n, AC_OP_ADD, v[1], h), ac_onx_2(n, AC_OP_ADD, v[0], w)};
+        v[i] = ac_make_slice(&n->b, box, 2, i, 1);
+    ac_tensor *w = ac_make_2(&n->b, AC_OP_MUL, v[2], half), *h = ac_make_2(&n->b, AC_OP_MUL, v[3], half);
+    ac_tensor *part[] = {ac_make_2(&n->b, AC_OP_SUB, v[1], h), ac_make_2(&n->b, AC_OP_SUB, v[0], w),
+                         ac_make_2(&n->b, AC_OP_ADD, v[1], h), ac_make_2(&n->b, AC_OP_ADD, v[0], w)};
     return along(n, part, 4, 2);
 }
 
@@ -137,20 +137,20 @@ int ac_onx_do_nms(ac_onx_node *n)
     ac_tensor **there = AC_NEW_N(n->r->cx->region, ac_tensor *, lists);
     const int64_t box_dim[] = {boxes, 4};
     for (int64_t i = 0; i < lists; i++) {
-        ac_tensor *b = ac_onx_reshape(n, ac_onx_slice(n, box, 0, i / classes, 1), 2, box_dim);
-        ac_tensor *s = ac_onx_slice(n, ac_onx_slice(n, score, 0, i / classes, 1), 1, i % classes, 1), *count;
-        AC_TRY(ac_make_nms(&n->b, b, ac_onx_reshape(n, s, 1, &boxes), &limit, &index[i], &count));
-        index[i] = ac_onx_cast(n, index[i], AC_I64);
-        count = ac_onx_cast(n, count, AC_I64);
-        there[i] = ac_onx_2(n, AC_OP_LESS, ac_make_iota(&n->b, k), count);
+        ac_tensor *b = ac_make_reshape(&n->b, ac_make_slice(&n->b, box, 0, i / classes, 1), 2, box_dim);
+        ac_tensor *s = ac_make_slice(&n->b, ac_make_slice(&n->b, score, 0, i / classes, 1), 1, i % classes, 1), *count;
+        AC_TRY(ac_make_nms(&n->b, b, ac_make_reshape(&n->b, s, 1, &boxes), &limit, &index[i], &count));
+        index[i] = ac_make_cast(&n->b, index[i], AC_I64);
+        count = ac_make_cast(&n->b, count, AC_I64);
+        there[i] = ac_make_2(&n->b, AC_OP_LESS, ac_make_iota(&n->b, k), count);
     }
     ac_tensor *flags = along(n, there, (int32_t)lists, 0), *at = flags ? ac_make_true(&n->b, flags) : NULL;
-    ac_tensor *list = ac_onx_2(n, AC_OP_FLOOR_DIV, at, wide(n, k));
-    ac_tensor *row[] = {ac_onx_2(n, AC_OP_FLOOR_DIV, list, wide(n, classes)),
-                        ac_onx_2(n, AC_OP_FLOOR_MOD, list, wide(n, classes)),
+    ac_tensor *list = ac_make_2(&n->b, AC_OP_FLOOR_DIV, at, wide(n, k));
+    ac_tensor *row[] = {ac_make_2(&n->b, AC_OP_FLOOR_DIV, list, wide(n, classes)),
+                        ac_make_2(&n->b, AC_OP_FLOOR_MOD, list, wide(n, classes)),
                         take(n, along(n, index, (int32_t)lists, 0), at, 0)};
     const int64_t column[] = {all, 1};
     for (int32_t i = 0; i < 3; i++)
-        row[i] = ac_onx_reshape(n, row[i], 2, column);
+        row[i] = ac_make_reshape(&n->b, row[i], 2, column);
     return ac_onx_result(n, 0, along(n, row, 3, 1));
 }

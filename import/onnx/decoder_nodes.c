@@ -16,14 +16,14 @@ static ac_tensor *angles(ac_onx_node *n, ac_tensor *cache, ac_tensor *positions)
 {
     ac_tensor *in[] = {cache, positions};
     if (positions)
-        cache = cache ? ac_onx_make(n, AC_OP_GATHER, in, 2, NULL, AC_NONE) : NULL;
+        cache = cache ? ac_make_op(&n->b, AC_OP_GATHER, in, 2, NULL, AC_NONE) : NULL;
     if (!cache)
         return NULL;
     if (cache->rank != 3)
         return (void)ac_error(n->r->cx, n->at, E0104, "cosines or sines '%s' are %s, expected 3 dimensions",
                               cache->name, ac_shape_str(n->r->cx, cache)),
                NULL;
-    return ac_onx_reshape(n, cache, 4, (int64_t[]){cache->dim[0], cache->dim[1], 1, cache->dim[2]});
+    return ac_make_reshape(&n->b, cache, 4, (int64_t[]){cache->dim[0], cache->dim[1], 1, cache->dim[2]});
 }
 
 /* x [B,T,H,R], pairs of numbers turned: halves apart, or neighbours. */
@@ -32,21 +32,21 @@ static ac_tensor *turned(ac_onx_node *n, ac_tensor *x, ac_tensor *cosine, ac_ten
     const int64_t half = x->dim[3] / 2;
     ac_tensor *part[2];
     const int64_t pairs[5] = {x->dim[0], x->dim[1], x->dim[2], half, 2};
-    ac_tensor *from = neighbours ? ac_onx_reshape(n, x, 5, pairs) : x;
+    ac_tensor *from = neighbours ? ac_make_reshape(&n->b, x, 5, pairs) : x;
     const int64_t one[4] = {x->dim[0], x->dim[1], x->dim[2], half};
     for (int32_t i = 0; i < 2; i++)
-        part[i] = neighbours ? ac_onx_reshape(n, ac_onx_slice(n, from, 4, i, 1), 4, one)
-                             : ac_onx_slice(n, from, 3, i * half, half);
+        part[i] = neighbours ? ac_make_reshape(&n->b, ac_make_slice(&n->b, from, 4, i, 1), 4, one)
+                             : ac_make_slice(&n->b, from, 3, i * half, half);
     ac_tensor *both[2], *second = ac_onx_rounded(n, MUL(sine, part[1]));
     both[0] = ac_onx_rounded(n, SUB(ac_onx_rounded(n, MUL(cosine, part[0])), second));
     second = ac_onx_rounded(n, MUL(cosine, part[1]));
     both[1] = ac_onx_rounded(n, ADD(ac_onx_rounded(n, MUL(sine, part[0])), second));
     if (!neighbours)
-        return ac_onx_concat(n, both, 2, 3);
+        return ac_make_concat(&n->b, both, 2, 3);
     const int64_t wide[5] = {x->dim[0], x->dim[1], x->dim[2], half, 1};
     for (int32_t i = 0; i < 2; i++)
-        both[i] = ac_onx_reshape(n, both[i], 5, wide);
-    return ac_onx_reshape(n, ac_onx_concat(n, both, 2, 4), 4, x->dim);
+        both[i] = ac_make_reshape(&n->b, both[i], 5, wide);
+    return ac_make_reshape(&n->b, ac_make_concat(&n->b, both, 2, 4), 4, x->dim);
 }
 
 ac_tensor *ac_onx_turned(ac_onx_node *n, ac_tensor *x, ac_tensor *cosine, ac_tensor *sine, ac_tensor *positions,
@@ -61,10 +61,10 @@ ac_tensor *ac_onx_turned(ac_onx_node *n, ac_tensor *x, ac_tensor *cosine, ac_ten
         return (void)ac_error(n->r->cx, n->at, E0104, "cosines %s and sines %s do not fit heads of %" PRId64 " numbers",
                               ac_shape_str(n->r->cx, cosine), ac_shape_str(n->r->cx, sine), x->dim[3]),
                NULL;
-    ac_tensor *part[] = {rest ? ac_onx_slice(n, x, 3, 0, 2 * half) : x,
-                         rest ? ac_onx_slice(n, x, 3, 2 * half, rest) : NULL};
+    ac_tensor *part[] = {rest ? ac_make_slice(&n->b, x, 3, 0, 2 * half) : x,
+                         rest ? ac_make_slice(&n->b, x, 3, 2 * half, rest) : NULL};
     part[0] = part[0] ? turned(n, part[0], cosine, sine, neighbours) : NULL;
-    return rest ? ac_onx_concat(n, part, 2, 3) : part[0];
+    return rest ? ac_make_concat(&n->b, part, 2, 3) : part[0];
 }
 
 int ac_onx_do_rotary(ac_onx_node *n)
@@ -77,8 +77,8 @@ int ac_onx_do_rotary(ac_onx_node *n)
     if (x->rank == 3 && (h < 1 || x->dim[2] % h))
         return ac_error(n->r->cx, n->at, E0103, "num_heads is %" PRId64 ", but input '%s' is %s", h, x->name,
                         ac_shape_str(n->r->cx, x));
-    ac_tensor *t = x->rank == 4 ? ac_onx_transpose(n, x, SWAP)
-                                : ac_onx_reshape(n, x, 4, (int64_t[]){x->dim[0], x->dim[1], h, x->dim[2] / h});
+    ac_tensor *t = x->rank == 4 ? ac_make_transpose(&n->b, x, SWAP)
+                                : ac_make_reshape(&n->b, x, 4, (int64_t[]){x->dim[0], x->dim[1], h, x->dim[2] / h});
     if (!t)
         return AC_FAIL;
     const int64_t turns = dim ? dim : t->dim[3], pairs = n->in[1]->rank ? n->in[1]->dim[n->in[1]->rank - 1] : 0;
@@ -89,7 +89,7 @@ int ac_onx_do_rotary(ac_onx_node *n)
         return ac_error(n->r->cx, n->at, E0104, "cosines %s do not fit %" PRId64 " pairs",
                         ac_shape_str(n->r->cx, n->in[1]), turns / 2);
     ac_tensor *y = ac_onx_turned(n, t, n->in[1], n->in[2], ac_onx_in(n, 3), neighbours);
-    return ac_onx_result(n, 0, x->rank == 4 ? ac_onx_transpose(n, y, SWAP) : ac_onx_reshape(n, y, 3, x->dim));
+    return ac_onx_result(n, 0, x->rank == 4 ? ac_make_transpose(&n->b, y, SWAP) : ac_make_reshape(&n->b, y, 3, x->dim));
 }
 
 /* ------------------------------------------------------------------ LinearAttention */
@@ -107,8 +107,8 @@ typedef struct linear {
 /* Time step i of x [B,T,H*D] as [B,H,..] with these last two dimensions. */
 static ac_tensor *step_of(linear *l, ac_tensor *x, int64_t i, int64_t h, int64_t rows, int64_t columns)
 {
-    ac_tensor *now = ac_onx_slice(l->n, x, 1, i, 1);
-    return ac_onx_reshape(l->n, now, 4, (int64_t[]){l->b, h, rows, columns});
+    ac_tensor *now = ac_make_slice(&l->n->b, x, 1, i, 1);
+    return ac_make_reshape(&l->n->b, now, 4, (int64_t[]){l->b, h, rows, columns});
 }
 
 /* S = exp(g) S;  v = beta (v - S' k);  S = S + k v';  o = scale S' q, for each head. */
@@ -122,14 +122,14 @@ static ac_tensor *linear_step(linear *l, int64_t i)
         l->state = MUL(l->state, EXP(step_of(l, l->decay, i, l->hkv, each, 1)));
     }
     if (l->beta) {
-        ac_tensor *known = ac_onx_matmul(n, k, l->state, true, false); /* [B,Hkv,1,dv] */
+        ac_tensor *known = ac_make_matmul(&n->b, k, l->state, true, false); /* [B,Hkv,1,dv] */
         v = SUB(v, known);
         v = MUL(step_of(l, l->beta, i, l->beta->dim[2], 1, 1), v);
     }
     l->state = ADD(l->state, MUL(k, v));
-    ac_tensor *q = step_of(l, l->q, i, l->hkv, group, l->dk), *o = ac_onx_matmul(n, q, l->state, false, false);
-    o = o ? MUL(o, ac_onx_number(n, AC_F32, l->scale)) : NULL;
-    return ac_onx_reshape(n, o, 3, (int64_t[]){l->b, 1, l->hq * l->dv});
+    ac_tensor *q = step_of(l, l->q, i, l->hkv, group, l->dk), *o = ac_make_matmul(&n->b, q, l->state, false, false);
+    o = o ? MUL(o, F32(l->scale)) : NULL;
+    return ac_make_reshape(&n->b, o, 3, (int64_t[]){l->b, 1, l->hq * l->dv});
 }
 
 static int read_linear(linear *l)
@@ -187,12 +187,11 @@ int ac_onx_do_linear_attention(ac_onx_node *n)
         return ac_error(n->r->cx, n->at, E0104, "past_state '%s' is %s", l.state->name,
                         ac_shape_str(n->r->cx, l.state));
     if (!l.state)
-        l.state = ac_onx_broadcast(n, ac_onx_number(n, AC_F32, 0), 4, dim);
+        l.state = ac_make_broadcast(&n->b, F32(0), 4, dim);
     ac_tensor **o = AC_NEW_N(n->r->cx->region, ac_tensor *, l.t + 1);
     for (int64_t i = 0; i < l.t; i++)
         o[i] = linear_step(&l, i);
-    ac_tensor *y =
-        l.t ? ac_onx_concat(n, o, (int32_t)l.t, 1) : ac_onx_broadcast(n, ac_onx_number(n, AC_F32, 0), 3, none);
+    ac_tensor *y = l.t ? ac_make_concat(&n->b, o, (int32_t)l.t, 1) : ac_make_broadcast(&n->b, F32(0), 3, none);
     AC_TRY(ac_onx_result(n, 0, y));
     return ac_onx_result(n, 1, l.state);
 }
@@ -204,11 +203,12 @@ static ac_tensor *depthwise(ac_onx_node *n, ac_tensor *x, ac_tensor *w, ac_tenso
 {
     static const int32_t LAST[AC_MAX_RANK] = {1, 2, 0}, ROW[AC_MAX_RANK] = {0, 2, 1};
     const int64_t c = x->dim[1], length = x->dim[2];
-    ac_tensor *in[] = {ac_onx_reshape(n, ac_onx_transpose(n, x, ROW), 4, (int64_t[]){x->dim[0], 1, length, c}),
-                       ac_onx_reshape(n, ac_onx_transpose(n, w, LAST), 4, (int64_t[]){1, 1, w->dim[2], c}), bias};
-    ac_tensor *y = in[0] && in[1] ? ac_onx_make(n, AC_OP_DEPTHWISE_CONV_2D, in, bias ? 3 : 2, NULL, AC_NONE) : NULL;
+    ac_tensor *in[] = {
+        ac_make_reshape(&n->b, ac_make_transpose(&n->b, x, ROW), 4, (int64_t[]){x->dim[0], 1, length, c}),
+        ac_make_reshape(&n->b, ac_make_transpose(&n->b, w, LAST), 4, (int64_t[]){1, 1, w->dim[2], c}), bias};
+    ac_tensor *y = in[0] && in[1] ? ac_make_op(&n->b, AC_OP_DEPTHWISE_CONV_2D, in, bias ? 3 : 2, NULL, AC_NONE) : NULL;
     const int64_t dim[3] = {x->dim[0], length - w->dim[2] + 1, c};
-    return ac_onx_transpose(n, ac_onx_reshape(n, y, 3, dim), ROW);
+    return ac_make_transpose(&n->b, ac_make_reshape(&n->b, y, 3, dim), ROW);
 }
 
 /* x [B,C,L], w [C,1,K]: the last K - 1 positions of the run before come before x. */
@@ -226,14 +226,14 @@ int ac_onx_do_causal_conv(ac_onx_node *n)
     if (past && (past->rank != 3 || memcmp(past->dim, dim, sizeof dim) != 0))
         return ac_error(n->r->cx, n->at, E0104, "past_state '%s' is %s", past->name, ac_shape_str(n->r->cx, past));
     if (!past)
-        past = ac_onx_broadcast(n, ac_onx_number(n, x->dtype, 0), 3, dim);
-    ac_tensor *both[] = {past, x}, *all = keep ? ac_onx_concat(n, both, 2, 2) : x;
+        past = ac_make_broadcast(&n->b, NUM(x, 0), 3, dim);
+    ac_tensor *both[] = {past, x}, *all = keep ? ac_make_concat(&n->b, both, 2, 2) : x;
     ac_tensor *y = all ? depthwise(n, all, w, ac_onx_in(n, 2)) : NULL;
     y = ac_onx_rounded(n, y);
     if (silu && y)
-        y = MUL(y, ac_onx_1(n, AC_OP_LOGISTIC, y));
+        y = MUL(y, OP1(LOGISTIC, y));
     AC_TRY(ac_onx_result(n, 0, y));
-    return ac_onx_result(n, 1, ac_onx_slice(n, all, 2, all->dim[2] - keep, keep));
+    return ac_onx_result(n, 1, ac_make_slice(&n->b, all, 2, all->dim[2] - keep, keep));
 }
 
 /* ------------------------------------------------------------------ FlexAttention */
@@ -274,20 +274,22 @@ int ac_onx_do_flex_attention(ac_onx_node *n)
                   v_dim[5] = {v->dim[0], h, 1, v->dim[2], v->dim[3]},
                   s_dim[4] = {q->dim[0], q->dim[1], q->dim[2], k->dim[2]},
                   p_dim[5] = {q->dim[0], h, group, q->dim[2], k->dim[2]};
-    ac_tensor *keys = ac_onx_reshape(n, ac_onx_cast(n, k, wide), 5, k_dim);
-    ac_tensor *s = ac_onx_matmul(n, ac_onx_reshape(n, ac_onx_cast(n, q, wide), 5, q_dim), keys, false, true);
-    s = ac_onx_reshape(n, s, 4, s_dim);
+    ac_tensor *keys = ac_make_reshape(&n->b, ac_make_cast(&n->b, k, wide), 5, k_dim);
+    ac_tensor *s =
+        ac_make_matmul(&n->b, ac_make_reshape(&n->b, ac_make_cast(&n->b, q, wide), 5, q_dim), keys, false, true);
+    s = ac_make_reshape(&n->b, s, 4, s_dim);
     const double scale = (double)ac_onx_float(n, "scale", (float)(1 / sqrt((double)q->dim[3])));
-    s = s ? ac_onx_cast(n, MUL(s, ac_onx_number(n, wide, scale)), precision) : NULL;
+    s = s ? ac_make_cast(&n->b, MUL(s, ac_make_number(&n->b, wide, scale)), precision) : NULL;
     s = modified(n, "score_mod", s);
     ac_tensor *p = NULL;
     if (s && precision == AC_F64)
-        p = ac_onx_1(n, AC_OP_SOFTMAX, s);
+        p = OP1(SOFTMAX, s);
     else
-        p = ac_onx_cast(n, ac_onx_softmax(n, ac_onx_cast(n, s, AC_F32), precision), precision);
-    p = ac_onx_cast(n, modified(n, "prob_mod", p), type);
-    ac_tensor *values = ac_onx_reshape(n, ac_onx_cast(n, v, wide), 5, v_dim);
-    ac_tensor *y = ac_onx_matmul(n, ac_onx_reshape(n, ac_onx_cast(n, p, wide), 5, p_dim), values, false, false);
+        p = ac_make_cast(&n->b, ac_onx_softmax(n, ac_make_cast(&n->b, s, AC_F32), precision), precision);
+    p = ac_make_cast(&n->b, modified(n, "prob_mod", p), type);
+    ac_tensor *values = ac_make_reshape(&n->b, ac_make_cast(&n->b, v, wide), 5, v_dim);
+    ac_tensor *y =
+        ac_make_matmul(&n->b, ac_make_reshape(&n->b, ac_make_cast(&n->b, p, wide), 5, p_dim), values, false, false);
     const int64_t y_dim[4] = {q->dim[0], q->dim[1], q->dim[2], v->dim[3]};
-    return ac_onx_result(n, 0, ac_onx_cast(n, ac_onx_reshape(n, y, 4, y_dim), type));
+    return ac_onx_result(n, 0, ac_make_cast(&n->b, ac_make_reshape(&n->b, y, 4, y_dim), type));
 }

@@ -63,16 +63,16 @@ ac_tensor *ac_onx_collect(ac_onx_node *n, ac_tensor *const *part, int64_t count,
         const ac_tensor *x = part[(backwards ? count - 1 - i : i) * stride];
         if (x->rank >= AC_MAX_RANK)
             return (void)ac_cannot(&n->b, "what it collects has more than 8 dimensions"), NULL;
-        if (ac_onx_axis(n, axis, x->rank + 1, &at) != AC_OK)
+        if (ac_operand_axis(&n->b, axis, x->rank + 1, &at) != AC_OK)
             return NULL;
         for (int32_t d = 0; d < x->rank; d++)
             dim[d + (d >= at)] = x->dim[d];
         dim[at] = 1;
-        one[i] = ac_onx_reshape(n, part[(backwards ? count - 1 - i : i) * stride], x->rank + 1, dim);
+        one[i] = ac_make_reshape(&n->b, part[(backwards ? count - 1 - i : i) * stride], x->rank + 1, dim);
         if (one[i] && i && one[i]->count && one[0]->count && one[i]->count_dim == one[0]->count_dim)
             one[i]->count = one[0]->count; /* all of them are of one size when the model runs */
     }
-    return ac_onx_concat(n, one, (int32_t)count, at);
+    return ac_make_concat(&n->b, one, (int32_t)count, at);
 }
 
 typedef struct scan {
@@ -130,11 +130,11 @@ static int counted_steps(const scan *s, ac_tensor *const *input, const int32_t *
 static int keep_states(const scan *s, ac_tensor *count, int64_t t, ac_tensor *const *before, ac_tensor **after)
 {
     ac_onx_node *n = s->n;
-    ac_tensor *there = s->states ? ac_onx_2(n, AC_OP_LESS, ac_onx_number(n, AC_I64, (double)t), count) : NULL;
+    ac_tensor *there = s->states ? ac_make_2(&n->b, AC_OP_LESS, ac_make_number(&n->b, AC_I64, (double)t), count) : NULL;
     for (int32_t i = 0; i < s->states; i++) {
         if (!ac_tensor_same_kind(before[i], after[i]) || after[i]->count)
             return ac_cannot(&n->b, "a state changes its shape, and only data decides how many steps there are");
-        if (!(after[i] = there ? ac_onx_select(n, there, after[i], before[i]) : NULL))
+        if (!(after[i] = there ? ac_make_select(&n->b, there, after[i], before[i]) : NULL))
             return AC_FAIL;
     }
     return AC_OK;
@@ -151,7 +151,7 @@ static int run_scan(scan *s, ac_tensor *const *state, ac_tensor *const *input, a
     int64_t steps = -1;
     int32_t *axis = AC_NEW_N(region, int32_t, s->scans + 1);
     for (int32_t i = 0; i < s->scans; i++) {
-        AC_TRY(ac_onx_axis(n, entry(s->in_axes, i), input[i]->rank, &axis[i]));
+        AC_TRY(ac_operand_axis(&n->b, entry(s->in_axes, i), input[i]->rank, &axis[i]));
         const int64_t have = input[i]->dim[axis[i]];
         if (steps >= 0 && have != steps)
             return ac_error(n->r->cx, n->at, E0104, "'%s' has %" PRId64 " steps, others %" PRId64, input[i]->name, have,
@@ -171,7 +171,7 @@ static int run_scan(scan *s, ac_tensor *const *state, ac_tensor *const *input, a
             for (int32_t d = 0; d < x->rank; d++)
                 if (d != axis[i])
                     dim[d - (d > axis[i])] = x->dim[d];
-            if (!(in[s->states + i] = ac_onx_reshape(n, now, x->rank - 1, dim)))
+            if (!(in[s->states + i] = ac_make_reshape(&n->b, now, x->rank - 1, dim)))
                 return AC_FAIL;
         }
         AC_TRY(ac_onx_call_graph(n, s->body, in, n_in, out, n_out));
@@ -189,7 +189,7 @@ static int run_scan(scan *s, ac_tensor *const *state, ac_tensor *const *input, a
             continue;
         if (y->count)
             return ac_cannot(&n->b, "only data decides how many results it collects, and how long they are");
-        AC_TRY(ac_onx_axis(n, entry(s->out_axes, i), y->rank, &at));
+        AC_TRY(ac_operand_axis(&n->b, entry(s->out_axes, i), y->rank, &at));
         result[s->states + i] = ac_bounded(&n->b, y, count, at);
     }
     return AC_OK;
@@ -227,7 +227,7 @@ int ac_onx_do_scan_batch(ac_onx_node *n)
             if (x->rank < 1 || x->dim[0] != batch)
                 return ac_error(n->r->cx, n->at, E0104, "'%s' is %s, others have a batch of %" PRId64, x->name,
                                 ac_shape_str(n->r->cx, x), batch);
-            if (!(in[i] = ac_onx_reshape(n, ac_onx_slice(n, x, 0, b, 1), x->rank - 1, x->dim + 1)))
+            if (!(in[i] = ac_make_reshape(&n->b, ac_make_slice(&n->b, x, 0, b, 1), x->rank - 1, x->dim + 1)))
                 return AC_FAIL;
         }
         AC_TRY(run_scan(&s, in, in + s.states, part + b * n_out));
@@ -241,5 +241,5 @@ int ac_onx_do_scan_batch(ac_onx_node *n)
 
 int ac_onx_do_has_element(ac_onx_node *n)
 {
-    return ac_onx_result(n, 0, ac_onx_number(n, AC_BOOL, ac_onx_in(n, 0) != NULL));
+    return ac_onx_result(n, 0, ac_make_number(&n->b, AC_BOOL, ac_onx_in(n, 0) != NULL));
 }

@@ -29,12 +29,12 @@ ac_tensor *ac_fa_apart(const ac_fused_attention *a, ac_tensor *x, int64_t h)
         return (void)ac_bad(&a->n->b, "'%s' is %s, which is not %" PRId64 " heads", x->name,
                             ac_shape_str(a->n->r->cx, x), h),
                NULL;
-    return ac_onx_reshape(a->n, x, 4, (int64_t[]){x->dim[0], x->dim[1], h, x->dim[2] / h});
+    return ac_make_reshape(&a->n->b, x, 4, (int64_t[]){x->dim[0], x->dim[1], h, x->dim[2] / h});
 }
 
 ac_tensor *ac_fa_heads(const ac_fused_attention *a, ac_tensor *x, int64_t h)
 {
-    return ac_onx_transpose(a->n, ac_fa_apart(a, x, h), AC_FA_SWAP);
+    return ac_make_transpose(&a->n->b, ac_fa_apart(a, x, h), AC_FA_SWAP);
 }
 
 /* ------------------------------------------------------------------ the attention itself */
@@ -44,14 +44,14 @@ static ac_tensor *grouped(const ac_fused_attention *a, ac_tensor *x)
 {
     if (!x || a->hq == a->hkv)
         return x;
-    return ac_onx_reshape(a->n, x, 5, (int64_t[]){a->b, a->hkv, x->dim[1] / a->hkv, x->dim[2], x->dim[3]});
+    return ac_make_reshape(&a->n->b, x, 5, (int64_t[]){a->b, a->hkv, x->dim[1] / a->hkv, x->dim[2], x->dim[3]});
 }
 
 static ac_tensor *product(const ac_fused_attention *a, ac_tensor *x, ac_tensor *y, bool adj, int64_t columns)
 {
     y = grouped(a, y);
-    ac_tensor *z = ac_onx_matmul(a->n, grouped(a, x), y, false, adj);
-    return ac_onx_reshape(a->n, z, 4, (int64_t[]){a->b, a->hq, a->s, columns});
+    ac_tensor *z = ac_make_matmul(&a->n->b, grouped(a, x), y, false, adj);
+    return ac_make_reshape(&a->n->b, z, 4, (int64_t[]){a->b, a->hq, a->s, columns});
 }
 
 /* Weights of the keys; a sink takes part in the sum, and is cut off. */
@@ -60,9 +60,9 @@ static ac_tensor *weights(const ac_fused_attention *a, ac_tensor *x)
     ac_onx_node *n = a->n;
     if (!a->sink)
         return ac_onx_softmax(n, x, AC_F32);
-    ac_tensor *more = ac_onx_reshape(n, a->sink, 4, (int64_t[]){1, a->hq, 1, 1});
-    ac_tensor *both[] = {x, ac_onx_broadcast(n, more, 4, (int64_t[]){a->b, a->hq, a->s, 1})};
-    return ac_onx_slice(n, ac_onx_softmax(n, x ? ac_onx_concat(n, both, 2, 3) : NULL, AC_F32), 3, 0, a->t);
+    ac_tensor *more = ac_make_reshape(&n->b, a->sink, 4, (int64_t[]){1, a->hq, 1, 1});
+    ac_tensor *both[] = {x, ac_make_broadcast(&n->b, more, 4, (int64_t[]){a->b, a->hq, a->s, 1})};
+    return ac_make_slice(&n->b, ac_onx_softmax(n, x ? ac_make_concat(&n->b, both, 2, 3) : NULL, AC_F32), 3, 0, a->t);
 }
 
 static int check_heads(const ac_fused_attention *a)
@@ -96,10 +96,11 @@ ac_tensor *ac_fa_attend(const ac_fused_attention *a)
     ac_tensor *x = product(a, a->q, a->k, true, a->t);
     x = ac_make_mul_number(&n->b, x, a->scale);
     if (a->cap > 0 && x)
-        x = ac_make_mul_number(&n->b, ac_onx_1(n, AC_OP_TANH, ac_make_mul_number(&n->b, x, 1 / a->cap)), a->cap);
+        x = ac_make_mul_number(&n->b, OP1(TANH, ac_make_mul_number(&n->b, x, 1 / a->cap)), a->cap);
     x = a->bias ? ADD(x, a->bias) : x;
     ac_tensor *y = product(a, weights(a, x), a->v, false, a->v->dim[3]);
-    return ac_onx_reshape(n, ac_onx_transpose(n, y, AC_FA_SWAP), 3, (int64_t[]){a->b, a->s, a->hq * a->v->dim[3]});
+    return ac_make_reshape(&n->b, ac_make_transpose(&n->b, y, AC_FA_SWAP), 3,
+                           (int64_t[]){a->b, a->s, a->hq * a->v->dim[3]});
 }
 
 /* ------------------------------------------------------------------ what is hidden */
@@ -110,14 +111,14 @@ ac_tensor *ac_fa_count_up(const ac_fused_attention *a, int64_t count, int32_t ax
     for (int64_t i = 0; i < count; i++)
         v[i] = i;
     dim[axis] = count;
-    return ac_onx_reshape(a->n, ac_onx_ints_const(a->n, count, v), 4, dim);
+    return ac_make_reshape(&a->n->b, ac_make_ints(&a->n->b, count, v), 4, dim);
 }
 
 int ac_fa_keep_only(ac_fused_attention *a, ac_tensor *sees, double value)
 {
     ac_onx_node *n = a->n;
-    ac_tensor *was = a->bias ? a->bias : ac_onx_number(n, AC_F32, 0);
-    a->bias = ac_onx_select(n, sees, was, ac_onx_number(n, AC_F32, value));
+    ac_tensor *was = a->bias ? a->bias : F32(0);
+    a->bias = WHERE(sees, was, F32(value));
     return a->bias ? AC_OK : AC_FAIL;
 }
 
@@ -128,23 +129,24 @@ static int read_mask(ac_fused_attention *a, ac_tensor *m)
     const double value = (double)ac_onx_float(n, "mask_filter_value", -10000);
     if (!m)
         return AC_OK;
-    ac_tensor *zero = ac_onx_number(n, m->dtype, 0), *sees = NULL;
+    ac_tensor *zero = NUM(m, 0), *sees = NULL;
     if (m->rank == 1 && (m->dim[0] == a->b || m->dim[0] == 2 * a->b)) {
         const int64_t dim[4] = {a->b, 1, 1, 1};
-        ac_tensor *j = ac_fa_count_up(a, a->t, 3), *end = ac_onx_cast(n, ac_onx_slice(n, m, 0, 0, a->b), AC_I64);
-        sees = ac_onx_2(n, AC_OP_LESS, j, ac_onx_reshape(n, end, 4, dim));
+        ac_tensor *j = ac_fa_count_up(a, a->t, 3),
+                  *end = ac_make_cast(&n->b, ac_make_slice(&n->b, m, 0, 0, a->b), AC_I64);
+        sees = LESS(j, ac_make_reshape(&n->b, end, 4, dim));
         if (m->dim[0] > a->b) {
-            ac_tensor *start = ac_onx_cast(n, ac_onx_slice(n, m, 0, a->b, a->b), AC_I64);
-            ac_tensor *after = ac_onx_2(n, AC_OP_GREATER_EQUAL, j, ac_onx_reshape(n, start, 4, dim));
-            sees = ac_onx_2(n, AC_OP_LOGICAL_AND, sees, after);
+            ac_tensor *start = ac_make_cast(&n->b, ac_make_slice(&n->b, m, 0, a->b, a->b), AC_I64);
+            ac_tensor *after = OP2(GREATER_EQUAL, j, ac_make_reshape(&n->b, start, 4, dim));
+            sees = OP2(LOGICAL_AND, sees, after);
         }
     } else if (m->rank == 2 && (m->dim[0] == a->b || m->dim[0] == 1) && m->dim[1] == a->t) {
-        sees = ac_onx_2(n, AC_OP_GREATER, ac_onx_reshape(n, m, 4, (int64_t[]){m->dim[0], 1, 1, a->t}), zero);
+        sees = GREATER(ac_make_reshape(&n->b, m, 4, (int64_t[]){m->dim[0], 1, 1, a->t}), zero);
     } else if (m->rank == 3 && m->dim[0] == a->b && m->dim[1] == a->s && m->dim[2] == a->t) {
-        sees = ac_onx_2(n, AC_OP_GREATER, ac_onx_reshape(n, m, 4, (int64_t[]){a->b, 1, a->s, a->t}), zero);
+        sees = GREATER(ac_make_reshape(&n->b, m, 4, (int64_t[]){a->b, 1, a->s, a->t}), zero);
     } else if (m->rank == 4 && m->dim[1] == 1 && m->dim[2] >= a->past + a->s && m->dim[3] >= a->t) {
-        sees = ac_onx_slice(n, ac_onx_slice(n, m, 2, a->past, a->s), 3, 0, a->t);
-        sees = ac_onx_2(n, AC_OP_GREATER, sees, zero);
+        sees = ac_make_slice(&n->b, ac_make_slice(&n->b, m, 2, a->past, a->s), 3, 0, a->t);
+        sees = GREATER(sees, zero);
     } else {
         return ac_cannot(&n->b, "its mask is %s for %" PRId64 " queries and %" PRId64 " keys",
                          ac_shape_str(n->r->cx, m), a->s, a->t);
@@ -158,8 +160,8 @@ static int read_causal(ac_fused_attention *a)
     ac_onx_node *n = a->n;
     if (!ac_onx_int(n, "unidirectional", 0))
         return AC_OK;
-    ac_tensor *past = ac_onx_number(n, AC_I64, (double)a->past), *i = ADD(ac_fa_count_up(a, a->s, 2), past);
-    return ac_fa_keep_only(a, ac_onx_2(n, AC_OP_LESS_EQUAL, ac_fa_count_up(a, a->t, 3), i), -(double)FLT_MAX);
+    ac_tensor *past = I64(a->past), *i = ADD(ac_fa_count_up(a, a->s, 2), past);
+    return ac_fa_keep_only(a, OP2(LESS_EQUAL, ac_fa_count_up(a, a->t, 3), i), -(double)FLT_MAX);
 }
 
 int ac_fa_read_bias(ac_fused_attention *a, ac_tensor *x)
@@ -170,7 +172,7 @@ int ac_fa_read_bias(ac_fused_attention *a, ac_tensor *x)
     if (x->rank != 4 || (x->dim[0] != 1 && x->dim[0] != a->b) || (x->dim[1] != 1 && x->dim[1] != a->hq) ||
         (x->dim[2] != 1 && x->dim[2] != a->s) || x->dim[3] < a->t)
         return ac_fa_bad_shape(a, "attention_bias", x);
-    x = ac_onx_slice(n, x, 3, 0, a->t);
+    x = ac_make_slice(&n->b, x, 3, 0, a->t);
     a->bias = a->bias ? ADD(a->bias, x) : x;
     return a->bias ? AC_OK : AC_FAIL;
 }
@@ -189,15 +191,16 @@ static int join_past(ac_fused_attention *a, ac_tensor *past, bool wanted, ac_ten
                      past->dim[4] != x->dim[3]))
             return ac_fa_bad_shape(a, "past", past);
         a->past = past ? past->dim[3] : 0;
-        ac_tensor *was = past ? ac_onx_reshape(n, ac_onx_slice(n, past, 0, i, 1), 4, past->dim + 1) : NULL;
+        ac_tensor *was = past ? ac_make_reshape(&n->b, ac_make_slice(&n->b, past, 0, i, 1), 4, past->dim + 1) : NULL;
         ac_tensor *both[] = {was, x};
-        *part[i] = past ? ac_onx_concat(n, both, 2, 2) : x;
+        *part[i] = past ? ac_make_concat(&n->b, both, 2, 2) : x;
         if (!*part[i])
             return AC_FAIL;
         x = *part[i];
-        one[i] = wanted ? ac_onx_reshape(n, x, 5, (int64_t[]){1, x->dim[0], x->dim[1], x->dim[2], x->dim[3]}) : NULL;
+        one[i] =
+            wanted ? ac_make_reshape(&n->b, x, 5, (int64_t[]){1, x->dim[0], x->dim[1], x->dim[2], x->dim[3]}) : NULL;
     }
-    *present = wanted ? ac_onx_concat(n, one, 2, 0) : NULL;
+    *present = wanted ? ac_make_concat(&n->b, one, 2, 0) : NULL;
     return AC_OK;
 }
 
@@ -216,7 +219,7 @@ static int split_product(ac_fused_attention *a, ac_tensor *all, int64_t h)
         return ac_error(a->n->r->cx, a->n->at, E0103, "weights of %" PRId64 " columns are not those of Q, K and V",
                         all->dim[2]);
     for (int32_t i = 0, at = 0; i < 3; at += (int32_t)size[i++])
-        *part[i] = ac_fa_heads(a, ac_onx_slice(a->n, all, 2, at, size[i]), h);
+        *part[i] = ac_fa_heads(a, ac_make_slice(&a->n->b, all, 2, at, size[i]), h);
     return AC_OK;
 }
 
@@ -257,7 +260,7 @@ int ac_onx_do_qattention(ac_onx_node *n)
     if (x->rank != 3 || w->rank != 2)
         return ac_cannot(&n->b, "its input is %s, its weights are %s", ac_shape_str(n->r->cx, x),
                          ac_shape_str(n->r->cx, w));
-    ac_tensor *all = ac_onx_cast(n, ac_onx_inner(n, "MatMulInteger", 10, in, 4), AC_F32);
+    ac_tensor *all = ac_make_cast(&n->b, ac_onx_inner(n, "MatMulInteger", 10, in, 4), AC_F32);
     all = MUL(all, MUL(n->in[3], n->in[4]));
     return finish(&a, ADD(all, n->in[2]), ac_onx_in(n, 5), ac_onx_in(n, 8), NULL);
 }
@@ -267,8 +270,8 @@ int ac_onx_do_qattention(ac_onx_node *n)
 /* Part i of x [B,S,N,parts,D] as [B,S,N*D]. */
 static ac_tensor *packed(const ac_fused_attention *a, ac_tensor *x, int64_t i)
 {
-    ac_tensor *y = ac_onx_slice(a->n, x, 3, i, 1);
-    return ac_onx_reshape(a->n, y, 3, (int64_t[]){x->dim[0], x->dim[1], x->dim[2] * x->dim[4]});
+    ac_tensor *y = ac_make_slice(&a->n->b, x, 3, i, 1);
+    return ac_make_reshape(&a->n->b, y, 3, (int64_t[]){x->dim[0], x->dim[1], x->dim[2] * x->dim[4]});
 }
 
 /* The part of the bias [Q+K+V] that begins at `from`, added to x [B,S,W]. */
@@ -279,7 +282,7 @@ static ac_tensor *biased(const ac_fused_attention *a, ac_tensor *x, ac_tensor *b
         return x;
     if (bias->rank != 1 || from + x->dim[2] > bias->dim[0])
         return (void)ac_fa_bad_shape(a, "bias", bias), NULL;
-    return ADD(x, ac_onx_slice(n, bias, 0, from, x->dim[2]));
+    return ADD(x, ac_make_slice(&n->b, bias, 0, from, x->dim[2]));
 }
 
 /* q, k and v [B,S,W]; k and v stay as they are where they come with heads [B,N,L,D]. */
@@ -313,7 +316,7 @@ static ac_tensor *after_past(ac_fused_attention *a, int32_t past, ac_tensor *x)
         both[0]->dim[3] != x->dim[3])
         return (void)ac_fa_bad_shape(a, "past", both[0]), NULL;
     a->past = both[0]->dim[2];
-    return ac_onx_concat(a->n, both, 2, 2);
+    return ac_make_concat(&a->n->b, both, 2, 2);
 }
 
 /* query, key, value, bias, mask, attention bias, past key, past value -> y, present key, present value */

@@ -16,14 +16,14 @@ static ac_tensor *gelu(ac_onx_node *n, ac_tensor *x, bool tanh)
     ac_attrs a;
     ac_attrs_init(AC_OP_GELU, &a);
     a.gelu.approximate = tanh;
-    return x ? ac_onx_make(n, AC_OP_GELU, &x, 1, &a, AC_NONE) : NULL;
+    return x ? ac_make_op(&n->b, AC_OP_GELU, &x, 1, &a, AC_NONE) : NULL;
 }
 
 /* x * sigmoid(alpha * x) */
 static ac_tensor *swish(ac_onx_node *n, ac_tensor *x, double alpha)
 {
     ac_tensor *by = alpha == 1 ? x : ac_make_mul_number(&n->b, x, alpha);
-    return by ? MUL(x, ac_onx_1(n, AC_OP_LOGISTIC, by)) : NULL;
+    return by ? MUL(x, OP1(LOGISTIC, by)) : NULL;
 }
 
 /* Activations that a fused operator may name; p are their parameters, in the order of the list. */
@@ -48,8 +48,8 @@ static const struct {
 
 static ac_tensor *between(ac_onx_node *n, ac_tensor *x, double lo, double hi)
 {
-    x = ac_onx_2(n, AC_OP_MAXIMUM, x, ac_onx_number(n, AC_F32, lo));
-    return x ? ac_onx_2(n, AC_OP_MINIMUM, x, ac_onx_number(n, AC_F32, hi)) : NULL;
+    x = MAX(x, F32(lo));
+    return x ? MIN(x, F32(hi)) : NULL;
 }
 
 static ac_tensor *apply(ac_onx_node *n, int which, const float *p, ac_tensor *x)
@@ -62,11 +62,11 @@ static ac_tensor *apply(ac_onx_node *n, int which, const float *p, ac_tensor *x)
     case LEAKY_RELU:
         ac_attrs_init(AC_OP_LEAKY_RELU, &leaky);
         leaky.alpha.alpha = p[0];
-        return ac_onx_make(n, AC_OP_LEAKY_RELU, &x, 1, &leaky, AC_NONE);
+        return ac_make_op(&n->b, AC_OP_LEAKY_RELU, &x, 1, &leaky, AC_NONE);
     case TANH:
-        return ac_onx_1(n, AC_OP_TANH, x);
+        return OP1(TANH, x);
     case SIGMOID:
-        return ac_onx_1(n, AC_OP_LOGISTIC, x);
+        return OP1(LOGISTIC, x);
     case CLIP:
         return between(n, x, a, b);
     case HARD_SIGMOID:
@@ -132,8 +132,8 @@ int ac_onx_do_bias_split_gelu(ac_onx_node *n)
     const int64_t half = x->rank ? x->dim[last] / 2 : 0;
     if (x->rank < 1 || x->dim[last] % 2)
         return ac_bad(&n->b, "'%s' is %s, which has no halves", n->in[0]->name, ac_shape_str(n->r->cx, x));
-    ac_tensor *right = gelu(n, ac_onx_slice(n, x, last, half, half), false);
-    return ac_onx_result(n, 0, MUL(ac_onx_slice(n, x, last, 0, half), right));
+    ac_tensor *right = gelu(n, ac_make_slice(&n->b, x, last, half, half), false);
+    return ac_onx_result(n, 0, MUL(ac_make_slice(&n->b, x, last, 0, half), right));
 }
 
 /* x + bias + skip */
@@ -147,15 +147,15 @@ int ac_onx_do_bias_softmax(ac_onx_node *n)
 {
     int32_t axis;
     (void)ac_onx_int(n, "is_inner_broadcast", 1);
-    AC_TRY(ac_onx_axis(n, ac_onx_int(n, "axis", 1), n->in[0]->rank, &axis));
+    AC_TRY(ac_operand_axis(&n->b, ac_onx_int(n, "axis", 1), n->in[0]->rank, &axis));
     ac_tensor *x = ADD(n->in[0], n->in[1]);
     if (!x)
         return AC_FAIL;
     int64_t dim[2] = {1, 1};
     for (int32_t d = 0; d < x->rank; d++)
         dim[d >= axis] *= x->dim[d];
-    ac_tensor *y = ac_onx_softmax(n, ac_onx_reshape(n, x, 2, dim), AC_F32);
-    return ac_onx_result(n, 0, ac_onx_reshape(n, y, x->rank, x->dim));
+    ac_tensor *y = ac_onx_softmax(n, ac_make_reshape(&n->b, x, 2, dim), AC_F32);
+    return ac_onx_result(n, 0, ac_make_reshape(&n->b, y, x->rank, x->dim));
 }
 
 /* ------------------------------------------------------------------ convolutions, pools */
@@ -165,8 +165,8 @@ ac_tensor *ac_onx_swapped_channels(ac_onx_node *n, ac_tensor *x, bool to_last)
     int32_t perm[AC_MAX_RANK], back[AC_MAX_RANK];
     if (!x || x->rank < 3)
         return x;
-    ac_onx_axis_last(x->rank, 1, perm, back);
-    return ac_onx_transpose(n, x, to_last ? perm : back);
+    ac_perm_axis_last(x->rank, 1, perm, back);
+    return ac_make_transpose(&n->b, x, to_last ? perm : back);
 }
 
 /* Conv(X, W, B) + Z, activated. */
@@ -207,7 +207,7 @@ static ac_tensor *turned(ac_onx_node *n, ac_tensor *x, bool batch, bool adj)
         perm[rank - 1] = perm[rank - 2];
         perm[rank - 2] = was;
     }
-    return ac_onx_transpose(n, x, perm);
+    return ac_make_transpose(&n->b, x, perm);
 }
 
 /* alpha * A' * B', activated. */
@@ -245,10 +245,10 @@ int ac_onx_do_expand_dims(ac_onx_node *n)
     AC_TRY(ac_operand_int(&n->b, &n->in[1], &v));
     if (x->rank >= AC_MAX_RANK)
         return ac_cannot(&n->b, "its result has more than %d dimensions", AC_MAX_RANK);
-    AC_TRY(ac_onx_axis(n, v, x->rank + 1, &axis));
+    AC_TRY(ac_operand_axis(&n->b, v, x->rank + 1, &axis));
     for (int32_t d = 0; d <= x->rank; d++)
         dim[d] = d == axis ? 1 : x->dim[d - (d > axis)];
-    return ac_onx_result(n, 0, ac_onx_reshape(n, x, x->rank + 1, dim));
+    return ac_onx_result(n, 0, ac_make_reshape(&n->b, x, x->rank + 1, dim));
 }
 
 /* start and limit, and a step of 1 where it is left out; each is a scalar or has one element. */
@@ -257,9 +257,9 @@ int ac_onx_do_range_ms(ac_onx_node *n)
     ac_tensor *in[3];
     for (int32_t i = 0; i < 3; i++) {
         ac_tensor *x = ac_onx_in(n, i);
-        in[i] = x && ac_tensor_count(x) == 1 ? ac_onx_reshape(n, x, 0, NULL) : x;
+        in[i] = x && ac_tensor_count(x) == 1 ? ac_make_reshape(&n->b, x, 0, NULL) : x;
     }
-    in[2] = in[2] ? in[2] : ac_onx_number(n, n->in[0]->dtype, 1);
+    in[2] = in[2] ? in[2] : NUM(n->in[0], 1);
     return ac_onx_result(n, 0, ac_onx_inner(n, "Range", SINCE, in, 3));
 }
 
@@ -274,11 +274,11 @@ int ac_onx_do_cdist(ac_onx_node *n)
     if (a->rank != 2 || b->rank != 2 || a->dim[1] != b->dim[1])
         return ac_bad(&n->b, "'%s' is %s, '%s' is %s", a->name, ac_shape_str(n->r->cx, a), b->name,
                       ac_shape_str(n->r->cx, b));
-    a = ac_onx_reshape(n, a, 3, (int64_t[]){a->dim[0], 1, a->dim[1]});
-    b = ac_onx_reshape(n, b, 3, (int64_t[]){1, b->dim[0], b->dim[1]});
-    ac_tensor *d = ac_onx_2(n, AC_OP_SQUARED_DIFFERENCE, a, b);
-    d = ac_onx_reduce(n, AC_OP_SUM, d, 4, false);
-    return ac_onx_result(n, 0, root && d ? ac_onx_1(n, AC_OP_SQRT, d) : d);
+    a = ac_make_reshape(&n->b, a, 3, (int64_t[]){a->dim[0], 1, a->dim[1]});
+    b = ac_make_reshape(&n->b, b, 3, (int64_t[]){1, b->dim[0], b->dim[1]});
+    ac_tensor *d = OP2(SQUARED_DIFFERENCE, a, b);
+    d = ac_make_reduce(&n->b, AC_OP_SUM, d, 4, false);
+    return ac_onx_result(n, 0, root && d ? SQRT(d) : d);
 }
 
 /* The inner operator of the same name. */

@@ -20,19 +20,19 @@ typedef struct affine {
 
 static ac_tensor *scalar(ac_onx_node *n, ac_tensor *x)
 {
-    return x ? ac_onx_cast(n, ac_onx_reshape(n, x, 0, NULL), AC_F32) : NULL;
+    return x ? ac_make_cast(&n->b, ac_make_reshape(&n->b, x, 0, NULL), AC_F32) : NULL;
 }
 
 static affine operand(ac_onx_node *n, int32_t i)
 {
-    return (affine){ac_onx_cast(n, n->in[i], AC_F32), scalar(n, n->in[i + 1]), scalar(n, ac_onx_in(n, i + 2))};
+    return (affine){ac_make_cast(&n->b, n->in[i], AC_F32), scalar(n, n->in[i + 1]), scalar(n, ac_onx_in(n, i + 2))};
 }
 
 /* x * y + z, rounded once. */
 static ac_tensor *mul_add(ac_onx_node *n, ac_tensor *x, ac_tensor *y, ac_tensor *z)
 {
     ac_tensor *in[] = {x, y, z};
-    return x && y && z ? ac_onx_make(n, AC_OP_MUL_ADD, in, 3, NULL, AC_F32) : NULL;
+    return x && y && z ? ac_make_op(&n->b, AC_OP_MUL_ADD, in, 3, NULL, AC_F32) : NULL;
 }
 
 /* Is x repeated along the last dimension in which x or y has more than one index? ONNX Runtime takes it as a scalar. */
@@ -51,19 +51,18 @@ static bool is_repeated(const ac_tensor *x, const ac_tensor *y)
  * Sums with a product are rounded once; the product that is rounded by itself is that of zy and ry. */
 static ac_tensor *affine_sum(ac_onx_node *n, affine x, affine y, affine to)
 {
-    ac_tensor *none = ac_onx_number(n, AC_F32, 0);
-    ac_tensor *rx = ac_onx_2(n, AC_OP_DIV, x.scale, to.scale), *ry = ac_onx_2(n, AC_OP_DIV, y.scale, to.scale);
+    ac_tensor *none = F32(0);
+    ac_tensor *rx = DIV(x.scale, to.scale), *ry = DIV(y.scale, to.scale);
     ac_tensor *away = mul_add(n, rx, x.zero ? x.zero : none, MUL(ry, y.zero ? y.zero : none));
-    ac_tensor *rest = ac_onx_2(n, AC_OP_SUB, to.zero ? to.zero : none, away);
+    ac_tensor *rest = SUB(to.zero ? to.zero : none, away);
     return mul_add(n, x.x, rx, mul_add(n, y.x, ry, rest));
 }
 
 /* (x - zx) * (y - zy) * (sx * sy / s) + z */
 static ac_tensor *affine_product(ac_onx_node *n, affine x, affine y, affine to)
 {
-    ac_tensor *ratio = ac_onx_2(n, AC_OP_DIV, MUL(x.scale, y.scale), to.scale);
-    ac_tensor *a = x.zero ? ac_onx_2(n, AC_OP_SUB, x.x, x.zero) : x.x,
-              *b = y.zero ? ac_onx_2(n, AC_OP_SUB, y.x, y.zero) : y.x;
+    ac_tensor *ratio = DIV(MUL(x.scale, y.scale), to.scale);
+    ac_tensor *a = x.zero ? SUB(x.x, x.zero) : x.x, *b = y.zero ? SUB(y.x, y.zero) : y.x;
     ac_tensor *v = MUL(MUL(a, b), ratio);
     return to.zero ? ADD(v, to.zero) : v;
 }
@@ -77,7 +76,7 @@ int ac_onx_do_qlinear_binary(ac_onx_node *n)
     if (a.x && b.x && is_repeated(a.x, b.x))
         a = b, b = swap;
     ac_tensor *y = n->row->op == AC_OP_ADD ? affine_sum(n, a, b, to) : affine_product(n, a, b, to);
-    return ac_onx_result(n, 0, ac_onx_cast(n, y ? ac_onx_1(n, AC_OP_ROUND, y) : NULL, n->in[0]->dtype));
+    return ac_onx_result(n, 0, ac_make_cast(&n->b, y ? OP1(ROUND, y) : NULL, n->in[0]->dtype));
 }
 
 /* x, sx, zx, s, z: QLinear<Type> of the float operator <Type>; channels may come last. Pools add the zero point before
@@ -94,7 +93,7 @@ int ac_onx_do_qlinear_unary(ac_onx_node *n)
     const ac_dtype to = z ? z->dtype : x->dtype;
     if (pool && y && z) {
         ac_tensor *zero = scalar(n, z);
-        y = ac_onx_cast(n, ac_onx_1(n, AC_OP_ROUND, ADD(ac_onx_2(n, AC_OP_DIV, y, scalar(n, n->in[3])), zero)), to);
+        y = ac_make_cast(&n->b, OP1(ROUND, ADD(DIV(y, scalar(n, n->in[3])), zero)), to);
     } else
         y = y ? ac_onx_quantized(n, y, n->in[3], z, 0, to, AC_F32) : NULL;
     return ac_onx_result(n, 0, last ? ac_onx_swapped_channels(n, y, true) : y);
@@ -112,14 +111,14 @@ int ac_onx_do_qlinear_global_pool(ac_onx_node *n)
     int64_t count = 1;
     for (int32_t d = 2; d < x->rank; d++)
         count *= x->dim[d];
-    ac_tensor *wide = ac_onx_cast(n, x, AC_I32), *zero = ac_onx_cast(n, ac_onx_in(n, 2), AC_I32);
+    ac_tensor *wide = ac_make_cast(&n->b, x, AC_I32), *zero = ac_make_cast(&n->b, ac_onx_in(n, 2), AC_I32);
     if (zero)
-        wide = ac_onx_2(n, AC_OP_SUB, wide, ac_onx_reshape(n, zero, 0, NULL));
-    ac_tensor *sum = wide ? ac_onx_reduce(n, AC_OP_SUM, wide, (1u << x->rank) - 4, true) : NULL;
-    ac_tensor *elements = ac_onx_number(n, AC_F32, (double)count), *size = MUL(scalar(n, n->in[3]), elements);
-    ac_tensor *factor = ac_onx_2(n, AC_OP_DIV, scalar(n, n->in[1]), size);
-    ac_tensor *y = MUL(ac_onx_cast(n, sum, AC_F32), factor);
-    ac_tensor *one = ac_onx_number(n, AC_F32, 1);
+        wide = SUB(wide, ac_make_reshape(&n->b, zero, 0, NULL));
+    ac_tensor *sum = wide ? ac_make_reduce(&n->b, AC_OP_SUM, wide, (1u << x->rank) - 4, true) : NULL;
+    ac_tensor *elements = F32((double)count), *size = MUL(scalar(n, n->in[3]), elements);
+    ac_tensor *factor = DIV(scalar(n, n->in[1]), size);
+    ac_tensor *y = MUL(ac_make_cast(&n->b, sum, AC_F32), factor);
+    ac_tensor *one = F32(1);
     y = y ? ac_onx_quantized(n, y, one, z, 0, z ? z->dtype : x->dtype, AC_F32) : NULL;
     return ac_onx_result(n, 0, last ? ac_onx_swapped_channels(n, y, true) : y);
 }
@@ -169,7 +168,7 @@ int ac_onx_do_qlinear_where(ac_onx_node *n)
 {
     ac_tensor *x = rescaled(n, n->in[1], n->in[2], n->in[3], n->in[7], n->in[8]);
     ac_tensor *y = rescaled(n, n->in[4], n->in[5], n->in[6], n->in[7], n->in[8]);
-    return ac_onx_result(n, 0, ac_onx_select(n, n->in[0], x, y));
+    return ac_onx_result(n, 0, WHERE(n->in[0], x, y));
 }
 
 /* ------------------------------------------------------------------ products */
@@ -177,8 +176,8 @@ int ac_onx_do_qlinear_where(ac_onx_node *n)
 /* A scale of one element as a scalar; one for each column stays. */
 static ac_tensor *scale_of(ac_onx_node *n, ac_tensor *s)
 {
-    s = ac_onx_cast(n, s, AC_F32);
-    return s && ac_tensor_count(s) == 1 ? ac_onx_reshape(n, s, 0, NULL) : s;
+    s = ac_make_cast(&n->b, s, AC_F32);
+    return s && ac_tensor_count(s) == 1 ? ac_make_reshape(&n->b, s, 0, NULL) : s;
 }
 
 /* x * y of integers less their zero points, times sx * sy, plus bias: f32. A scale of x may be for its rows. */
@@ -186,10 +185,10 @@ static ac_tensor *real_product(ac_onx_node *n, ac_tensor *x, ac_tensor *y, ac_te
                                ac_tensor *sy, ac_tensor *bias)
 {
     ac_tensor *in[] = {x, y, zx, zy};
-    ac_tensor *acc = x && y ? ac_onx_cast(n, ac_onx_inner(n, "MatMulInteger", 10, in, 4), AC_F32) : NULL;
+    ac_tensor *acc = x && y ? ac_make_cast(&n->b, ac_onx_inner(n, "MatMulInteger", 10, in, 4), AC_F32) : NULL;
     sx = scale_of(n, sx);
     if (sx && sx->rank == 1)
-        sx = ac_onx_reshape(n, sx, 2, (int64_t[]){sx->dim[0], 1});
+        sx = ac_make_reshape(&n->b, sx, 2, (int64_t[]){sx->dim[0], 1});
     acc = MUL(acc, MUL(sx, scale_of(n, sy)));
     return bias ? ADD(acc, bias) : acc;
 }
@@ -220,18 +219,18 @@ int ac_onx_do_qgemm(ac_onx_node *n)
     if (a->rank != 2 || b->rank != 2)
         return ac_bad(&n->b, "'%s' is %s, '%s' is %s; expected 2 dimensions each", a->name, ac_shape_str(n->r->cx, a),
                       b->name, ac_shape_str(n->r->cx, b));
-    ac_tensor *in[] = {adj_a ? ac_onx_transpose(n, a, FLIP) : a, adj_b ? ac_onx_transpose(n, b, FLIP) : b, n->in[2],
-                       ac_onx_in(n, 5)};
+    ac_tensor *in[] = {adj_a ? ac_make_transpose(&n->b, a, FLIP) : a, adj_b ? ac_make_transpose(&n->b, b, FLIP) : b,
+                       n->in[2], ac_onx_in(n, 5)};
     ac_tensor *acc = in[0] && in[1] ? ac_onx_inner(n, "MatMulInteger", 10, in, 4) : NULL;
-    acc = ac_onx_cast(n, c ? ADD(acc, c) : acc, AC_F32);
+    acc = ac_make_cast(&n->b, c ? ADD(acc, c) : acc, AC_F32);
     ac_tensor *real = scale_of(n, n->in[1]);
     if (alpha != 1)
-        real = MUL(real, ac_onx_number(n, AC_F32, alpha));
+        real = MUL(real, F32(alpha));
     real = MUL(real, scale_of(n, n->in[4]));
     if (!s)
         return ac_onx_result(n, 0, MUL(acc, real));
-    ac_tensor *y = MUL(acc, ac_onx_2(n, AC_OP_DIV, real, scale_of(n, s)));
-    ac_tensor *one = ac_onx_number(n, AC_F32, 1);
+    ac_tensor *y = MUL(acc, DIV(real, scale_of(n, s)));
+    ac_tensor *one = F32(1);
     return ac_onx_result(n, 0, y ? ac_onx_quantized(n, y, one, z, 0, z ? z->dtype : AC_U8, AC_F32) : NULL);
 }
 
@@ -243,20 +242,21 @@ int ac_onx_do_mul_integer(ac_onx_node *n)
     ac_tensor *part[2];
     AC_TRY(ac_onx_need(n, 2));
     for (int32_t i = 0; i < 2; i++) {
-        ac_tensor *zero = ac_onx_cast(n, ac_onx_in(n, 2 * i + 1), AC_I32), *x = ac_onx_cast(n, n->in[2 * i], AC_I32);
-        part[i] = zero ? ac_onx_2(n, AC_OP_SUB, x, ac_onx_reshape(n, zero, 0, NULL)) : x;
+        ac_tensor *zero = ac_make_cast(&n->b, ac_onx_in(n, 2 * i + 1), AC_I32),
+                  *x = ac_make_cast(&n->b, n->in[2 * i], AC_I32);
+        part[i] = zero ? SUB(x, ac_make_reshape(&n->b, zero, 0, NULL)) : x;
     }
     return ac_onx_result(n, 0, MUL(part[0], part[1]));
 }
 
 int ac_onx_do_matmul_integer16(ac_onx_node *n)
 {
-    ac_tensor *in[] = {ac_onx_cast(n, n->in[0], AC_I32), ac_onx_cast(n, n->in[1], AC_I32)};
+    ac_tensor *in[] = {ac_make_cast(&n->b, n->in[0], AC_I32), ac_make_cast(&n->b, n->in[1], AC_I32)};
     return ac_onx_result(n, 0, in[0] && in[1] ? ac_onx_inner(n, "MatMul", SINCE, in, 2) : NULL);
 }
 
 int ac_onx_do_reduce_sum_integer(ac_onx_node *n)
 {
-    ac_tensor *x = ac_onx_cast(n, n->in[0], AC_I32);
+    ac_tensor *x = ac_make_cast(&n->b, n->in[0], AC_I32);
     return ac_onx_result(n, 0, x ? ac_onx_inner(n, "ReduceSum", 11, &x, 1) : NULL);
 }

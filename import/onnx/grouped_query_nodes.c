@@ -19,9 +19,9 @@ static ac_tensor *head_norm(const ac_fused_attention *a, ac_tensor *x, ac_tensor
     const double eps = (double)ac_onx_float(n, epsilon, ac_onx_float(n, "qk_norm_epsilon", 1e-6f));
     if (!w || !x)
         return x;
-    ac_tensor *ms = ac_onx_reduce(n, AC_OP_MEAN, ac_onx_1(n, AC_OP_SQUARE, x), 8, true);
-    ac_tensor *root = ms ? ac_onx_1(n, AC_OP_SQRT, ADD(ms, ac_onx_number(n, AC_F32, eps))) : NULL;
-    return root ? MUL(ac_onx_2(n, AC_OP_DIV, x, root), w) : NULL;
+    ac_tensor *ms = ac_make_reduce(&n->b, AC_OP_MEAN, SQUARE(x), 8, true);
+    ac_tensor *root = ms ? SQRT(ADD(ms, F32(eps))) : NULL;
+    return root ? MUL(DIV(x, root), w) : NULL;
 }
 
 /* q, k, v [B,S,..]: three operands, or one after the other in the last dimension of the first. */
@@ -38,9 +38,9 @@ static int gq_operands(ac_fused_attention *a, ac_tensor *x[3], int64_t hq, int64
         if (all->dim[2] % (hq + 2 * hkv))
             return ac_fa_bad_shape(a, "query", all);
         const int64_t d = all->dim[2] / (hq + 2 * hkv);
-        x[0] = ac_onx_slice(n, all, 2, 0, hq * d);
-        x[1] = ac_onx_slice(n, all, 2, hq * d, hkv * d);
-        x[2] = ac_onx_slice(n, all, 2, (hq + hkv) * d, hkv * d);
+        x[0] = ac_make_slice(&n->b, all, 2, 0, hq * d);
+        x[1] = ac_make_slice(&n->b, all, 2, hq * d, hkv * d);
+        x[2] = ac_make_slice(&n->b, all, 2, (hq + hkv) * d, hkv * d);
     }
     for (int32_t i = 0; i < 3; i++)
         x[i] = ac_fa_apart(a, x[i], i ? hkv : hq);
@@ -56,9 +56,9 @@ static ac_tensor *before(ac_fused_attention *a, int64_t total)
     if (ac_tensor_count(len) != a->b)
         return (void)ac_fa_bad_shape(a, "seqlens_k", len), NULL;
     if (total == a->s) /* the first run; short sequences are filled up behind */
-        return ac_onx_broadcast(n, ac_onx_number(n, AC_I64, 0), 4, dim);
-    len = ac_onx_cast(n, ac_onx_reshape(n, len, 4, dim), AC_I64);
-    return SUB(len, ac_onx_number(n, AC_I64, (double)(a->s - 1)));
+        return ac_make_broadcast(&n->b, ac_make_number(&n->b, AC_I64, 0), 4, dim);
+    len = ac_make_cast(&n->b, ac_make_reshape(&n->b, len, 4, dim), AC_I64);
+    return SUB(len, I64((a->s - 1)));
 }
 
 /* Keys or values [B,G,T,D] of the past, from its end on x [B,G,S,D], then zeros. */
@@ -73,25 +73,25 @@ static ac_tensor *written(const ac_fused_attention *a, ac_tensor *past, ac_tenso
     if (!past || (total == a->s && past->dim[2] <= a->s))
         return x;
     after[2] = total > past->dim[2] ? total - past->dim[2] : 0;
-    past = ac_onx_pad(n, past, none, after, NULL);
+    past = ac_make_pad(&n->b, past, none, after, NULL);
     if (!past || !from)
         return NULL;
     const int64_t t = past->dim[2], row[2] = {a->b, t}, place[4] = {a->b, 1, t, 1};
-    ac_tensor *j = ac_onx_reshape(n, ac_fa_count_up(a, t, 3), 2, (int64_t[]){1, t});
-    ac_tensor *start = ac_onx_reshape(n, from, 2, (int64_t[]){a->b, 1}), *at = SUB(j, start);
-    ac_tensor *last = ac_onx_number(n, AC_I64, (double)(a->s - 1));
-    ac_tensor *inside = ac_onx_2(n, AC_OP_MINIMUM, ac_onx_2(n, AC_OP_MAXIMUM, at, ac_onx_number(n, AC_I64, 0)), last);
+    ac_tensor *j = ac_make_reshape(&n->b, ac_fa_count_up(a, t, 3), 2, (int64_t[]){1, t});
+    ac_tensor *start = ac_make_reshape(&n->b, from, 2, (int64_t[]){a->b, 1}), *at = SUB(j, start);
+    ac_tensor *last = I64((a->s - 1));
+    ac_tensor *inside = MIN(MAX(at, ac_make_number(&n->b, AC_I64, 0)), last);
     ac_attrs_init(AC_OP_GATHER, &g);
     g.gather.axis = 1;
     g.gather.batch_dims = 1;
-    ac_tensor *in[] = {ac_onx_transpose(n, x, AC_FA_SWAP), ac_onx_broadcast(n, inside, 2, row)};
-    ac_tensor *new = in[0] && in[1] ? ac_onx_make(n, AC_OP_GATHER, in, 2, &g, AC_NONE) : NULL;
-    ac_tensor *old = ac_onx_2(n, AC_OP_LESS, ac_onx_broadcast(n, j, 2, row), start);
-    ac_tensor *beyond = ac_onx_2(n, AC_OP_GREATER_EQUAL, at, ac_onx_number(n, AC_I64, (double)a->s));
-    new = ac_onx_transpose(n, new, AC_FA_SWAP);
-    ac_tensor *nothing = ac_onx_number(n, AC_F32, 0);
-    new = ac_onx_select(n, ac_onx_reshape(n, beyond, 4, place), nothing, new);
-    return ac_onx_select(n, ac_onx_reshape(n, old, 4, place), past, new);
+    ac_tensor *in[] = {ac_make_transpose(&n->b, x, AC_FA_SWAP), ac_make_broadcast(&n->b, inside, 2, row)};
+    ac_tensor *new = in[0] && in[1] ? ac_make_op(&n->b, AC_OP_GATHER, in, 2, &g, AC_NONE) : NULL;
+    ac_tensor *old = LESS(ac_make_broadcast(&n->b, j, 2, row), start);
+    ac_tensor *beyond = OP2(GREATER_EQUAL, at, I64(a->s));
+    new = ac_make_transpose(&n->b, new, AC_FA_SWAP);
+    ac_tensor *nothing = F32(0);
+    new = WHERE(ac_make_reshape(&n->b, beyond, 4, place), nothing, new);
+    return WHERE(ac_make_reshape(&n->b, old, 4, place), past, new);
 }
 
 /* A query at position p sees the keys up to p, with a window only the last ones. */
@@ -102,12 +102,12 @@ static int gq_sees(ac_fused_attention *a, ac_tensor *from)
     const int64_t given = ac_onx_int(n, "local_window_size", -1), window = given < a->t ? given : -1;
     ac_tensor *j = ac_fa_count_up(a, a->t, 3), *at = ADD(from, ac_fa_count_up(a, a->s, 2)), *sees;
     if (causal)
-        sees = ac_onx_2(n, AC_OP_LESS_EQUAL, j, at);
+        sees = OP2(LESS_EQUAL, j, at);
     else
-        sees = ac_onx_2(n, AC_OP_LESS, j, ADD(from, ac_onx_number(n, AC_I64, (double)a->s)));
+        sees = LESS(j, ADD(from, I64(a->s)));
     if (causal && window >= 0 && at) {
-        ac_tensor *first = SUB(at, ac_onx_number(n, AC_I64, (double)window));
-        sees = ac_onx_2(n, AC_OP_LOGICAL_AND, sees, ac_onx_2(n, AC_OP_GREATER, j, first));
+        ac_tensor *first = SUB(at, I64(window));
+        sees = OP2(LOGICAL_AND, sees, GREATER(j, first));
     }
     return sees ? ac_fa_keep_only(a, sees, -(double)FLT_MAX) : AC_FAIL;
 }
@@ -122,9 +122,9 @@ static int gq_rotate(ac_fused_attention *a, ac_tensor *x[3], ac_tensor *from)
     if (!ac_onx_in(n, GQ_COS) || !ac_onx_in(n, GQ_SIN))
         return ac_error(n->r->cx, n->at, E0102, "do_rotary needs cos_cache and sin_cache");
     if (!at) {
-        ac_tensor *step = ac_onx_reshape(n, ac_fa_count_up(a, a->s, 2), 2, (int64_t[]){1, a->s});
-        at = ADD(ac_onx_reshape(n, from, 2, (int64_t[]){a->b, 1}), step);
-        at = ac_onx_broadcast(n, at, 2, (int64_t[]){a->b, a->s});
+        ac_tensor *step = ac_make_reshape(&n->b, ac_fa_count_up(a, a->s, 2), 2, (int64_t[]){1, a->s});
+        at = ADD(ac_make_reshape(&n->b, from, 2, (int64_t[]){a->b, 1}), step);
+        at = ac_make_broadcast(&n->b, at, 2, (int64_t[]){a->b, a->s});
     }
     for (int32_t i = 0; i < 2; i++)
         x[i] = ac_onx_turned(n, x[i], n->in[GQ_COS], n->in[GQ_SIN], at, neighbours);
@@ -167,7 +167,7 @@ int ac_onx_do_group_query_attention(ac_onx_node *n)
     if (!from || gq_rotate(&a, x, from) != AC_OK)
         return AC_FAIL;
     for (int32_t i = 0; i < 3; i++)
-        x[i] = ac_onx_transpose(n, x[i], AC_FA_SWAP);
+        x[i] = ac_make_transpose(&n->b, x[i], AC_FA_SWAP);
     a.q = x[0];
     a.k = written(&a, ac_onx_in(n, GQ_PAST_K), x[1], from, (int64_t)total);
     a.v = written(&a, ac_onx_in(n, GQ_PAST_V), x[2], from, (int64_t)total);
@@ -175,13 +175,13 @@ int ac_onx_do_group_query_attention(ac_onx_node *n)
     a.cap = (double)ac_onx_float(n, "softcap", 0);
     a.sink = ac_onx_in(n, GQ_SINK);
     if (!a.sink && ac_onx_int(n, "smooth_softmax", 0) == 1)
-        a.sink = ac_onx_broadcast(n, ac_onx_number(n, AC_F32, 0), 1, &a.hq);
+        a.sink = ac_make_broadcast(&n->b, F32(0), 1, &a.hq);
     if (a.sink && ac_tensor_count(a.sink) != a.hq)
         return ac_fa_bad_shape(&a, "head_sink", a.sink);
     ac_tensor *k = a.k, *v = a.v;
     a.t = (int64_t)total < a.t ? (int64_t)total : a.t; /* behind it nothing has been written */
-    a.k = ac_onx_slice(n, k, 2, 0, a.t);
-    a.v = ac_onx_slice(n, v, 2, 0, a.t);
+    a.k = ac_make_slice(&n->b, k, 2, 0, a.t);
+    a.v = ac_make_slice(&n->b, v, 2, 0, a.t);
     AC_TRY(gq_sees(&a, from));
     AC_TRY(ac_fa_read_bias(&a, ac_onx_in(n, GQ_BIAS)));
     AC_TRY(ac_onx_result(n, 0, ac_fa_attend(&a)));
@@ -207,17 +207,18 @@ int ac_onx_do_rotary_ms(ac_onx_node *n)
         h = cosine->dim[1] > 0 ? x->dim[2] / (2 * cosine->dim[1]) : 0;
     if (dim && dim != 2 * cosine->dim[1])
         return ac_fa_bad_shape(&a, "cos_cache", cosine);
-    ac_tensor *t = x->rank == 4 ? ac_onx_transpose(n, x, AC_FA_SWAP) : ac_fa_apart(&a, x, h);
+    ac_tensor *t = x->rank == 4 ? ac_make_transpose(&n->b, x, AC_FA_SWAP) : ac_fa_apart(&a, x, h);
     if (!t)
         return AC_FAIL;
     a.b = t->dim[0];
     a.s = t->dim[1];
     if (ac_tensor_count(at) == 1) {
-        ac_tensor *step = ac_onx_reshape(n, ac_fa_count_up(&a, a.s, 2), 2, (int64_t[]){1, a.s});
-        at = ADD(ac_onx_cast(n, ac_onx_reshape(n, at, 2, (int64_t[]){1, 1}), AC_I64), step);
+        ac_tensor *step = ac_make_reshape(&n->b, ac_fa_count_up(&a, a.s, 2), 2, (int64_t[]){1, a.s});
+        at = ADD(ac_make_cast(&n->b, ac_make_reshape(&n->b, at, 2, (int64_t[]){1, 1}), AC_I64), step);
     } else if (at->rank != 2 || at->dim[1] != a.s || (at->dim[0] != a.b && at->dim[0] != 1)) {
         return ac_fa_bad_shape(&a, "position_ids", at);
     }
     ac_tensor *y = at ? ac_onx_turned(n, t, cosine, sine, at, neighbours) : NULL;
-    return ac_onx_result(n, 0, x->rank == 4 ? ac_onx_transpose(n, y, AC_FA_SWAP) : ac_onx_reshape(n, y, 3, x->dim));
+    return ac_onx_result(n, 0,
+                         x->rank == 4 ? ac_make_transpose(&n->b, y, AC_FA_SWAP) : ac_make_reshape(&n->b, y, 3, x->dim));
 }

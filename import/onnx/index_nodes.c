@@ -29,9 +29,9 @@ static ac_tensor *indices(ac_onx_node *n, ac_tensor *i, int64_t extent)
                                 extent),
                        NULL;
         }
-        return data ? ac_onx_reshape(n, ac_onx_ints_const(n, count, v), i->rank, i->dim) : NULL;
+        return data ? ac_make_reshape(&n->b, ac_make_ints(&n->b, count, v), i->rank, i->dim) : NULL;
     }
-    return ac_make_from_end(&n->b, i, ac_onx_number(n, i->dtype, (double)extent));
+    return ac_make_from_end(&n->b, i, ac_make_number(&n->b, i->dtype, (double)extent));
 }
 
 int ac_onx_do_gather(ac_onx_node *n)
@@ -39,13 +39,13 @@ int ac_onx_do_gather(ac_onx_node *n)
     ac_tensor *x = n->in[0];
     int32_t axis;
     ac_attrs a;
-    AC_TRY(ac_onx_axis(n, ac_onx_int(n, "axis", 0), x->rank, &axis));
+    AC_TRY(ac_operand_axis(&n->b, ac_onx_int(n, "axis", 0), x->rank, &axis));
     if (x->count && x->count_dim == axis)
         return ac_onx_result(n, 0, ac_make_counted_gather(&n->b, x, n->in[1]));
     ac_attrs_init(AC_OP_GATHER, &a);
     a.gather.axis = axis;
     ac_tensor *in[] = {x, indices(n, n->in[1], x->dim[axis])};
-    return ac_onx_result(n, 0, ac_onx_make(n, AC_OP_GATHER, in, 2, &a, AC_NONE));
+    return ac_onx_result(n, 0, ac_make_op(&n->b, AC_OP_GATHER, in, 2, &a, AC_NONE));
 }
 
 /* 0, 1 .. along dimension d of `rank`, the others 1. */
@@ -58,13 +58,13 @@ static ac_tensor *iota(ac_onx_node *n, int64_t count, int32_t rank, int32_t d)
     for (int64_t i = 0; i < count; i++)
         v[i] = i;
     dim[d] = count;
-    return ac_onx_reshape(n, ac_onx_ints_const(n, count, v), rank, dim);
+    return ac_make_reshape(&n->b, ac_make_ints(&n->b, count, v), rank, dim);
 }
 
 /* Negative indices [..,K] into the K dimensions of x from d on count from the end. */
 static ac_tensor *tuples(ac_onx_node *n, ac_tensor *i, ac_tensor *x, int32_t d, int64_t k)
 {
-    i = ac_onx_cast(n, i, AC_I64);
+    i = ac_make_cast(&n->b, i, AC_I64);
     return ac_make_from_end(&n->b, i, ac_make_extents(&n->b, x, d, d + (int32_t)k));
 }
 
@@ -84,21 +84,21 @@ int ac_onx_do_gather_nd(ac_onx_node *n)
     for (int32_t b = 0; b < batch; b++) {
         if (i->dim[b] != x->dim[b])
             return ac_error(n->r->cx, n->at, E0104, "batch dimension %d of '%s' and '%s' differ", b, i->name, x->name);
-        part[b] = ac_onx_broadcast(n, iota(n, x->dim[b], i->rank, b), i->rank, dim);
+        part[b] = ac_make_broadcast(&n->b, iota(n, x->dim[b], i->rank, b), i->rank, dim);
     }
     part[batch] = tuples(n, i, x, (int32_t)batch, k);
-    ac_tensor *in[] = {x, ac_onx_concat(n, part, (int32_t)batch + 1, i->rank - 1)};
-    return ac_onx_result(n, 0, ac_onx_make(n, AC_OP_GATHER_ND, in, 2, NULL, AC_NONE));
+    ac_tensor *in[] = {x, ac_make_concat(&n->b, part, (int32_t)batch + 1, i->rank - 1)};
+    return ac_onx_result(n, 0, ac_make_op(&n->b, AC_OP_GATHER_ND, in, 2, NULL, AC_NONE));
 }
 
 int ac_onx_do_gather_elements(ac_onx_node *n)
 {
     ac_attrs a;
     int32_t axis;
-    AC_TRY(ac_onx_axis(n, ac_onx_int(n, "axis", 0), n->in[0]->rank, &axis));
+    AC_TRY(ac_operand_axis(&n->b, ac_onx_int(n, "axis", 0), n->in[0]->rank, &axis));
     ac_attrs_init(AC_OP_GATHER_ELEMENTS, &a);
     a.axis.axis = axis;
-    return ac_onx_result(n, 0, ac_onx_make(n, AC_OP_GATHER_ELEMENTS, n->in, 2, &a, AC_NONE));
+    return ac_onx_result(n, 0, ac_make_op(&n->b, AC_OP_GATHER_ELEMENTS, n->in, 2, &a, AC_NONE));
 }
 
 /* Scatter, ScatterElements and ScatterND (which has no axis): our names of reductions are ONNX's. */
@@ -114,14 +114,14 @@ int ac_onx_do_scatter(ac_onx_node *n)
         return ac_error(n->r->cx, n->at, E0103, "reduction is '%s'", how);
     a.scatter.reduction = (ac_word)w;
     if (n->row->op == AC_OP_SCATTER_ELEMENTS)
-        AC_TRY(ac_onx_axis(n, ac_onx_int(n, "axis", 0), n->in[0]->rank, &a.scatter.axis));
+        AC_TRY(ac_operand_axis(&n->b, ac_onx_int(n, "axis", 0), n->in[0]->rank, &a.scatter.axis));
     if (n->row->op == AC_OP_SCATTER_ELEMENTS && (n->in[0]->count || n->in[1]->count || n->in[2]->count)) {
         if (n->in[1]->count != n->in[2]->count || n->in[1]->count_dim != n->in[2]->count_dim)
             return ac_cannot(&n->b, "'%s' and '%s' differ in how many elements have a meaning", n->in[1]->name,
                              n->in[2]->name);
         return ac_onx_result(n, 0, ac_make_counted_scatter(&n->b, n->in, &a));
     }
-    return ac_onx_result(n, 0, ac_onx_make(n, n->row->op, n->in, 3, &a, AC_NONE));
+    return ac_onx_result(n, 0, ac_make_op(&n->b, n->row->op, n->in, 3, &a, AC_NONE));
 }
 
 /* A cache [B,..,S,..] with new entries at position write_indices[b] + t of the axis; circular: modulo S. */
@@ -132,7 +132,7 @@ int ac_onx_do_tensor_scatter(ac_onx_node *n)
     int32_t axis;
     ac_attrs a;
     int64_t dim[AC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
-    AC_TRY(ac_onx_axis(n, ac_onx_int(n, "axis", -2), x->rank, &axis));
+    AC_TRY(ac_operand_axis(&n->b, ac_onx_int(n, "axis", -2), x->rank, &axis));
     if (axis == 0 || u->rank != x->rank || (start && (start->rank != 1 || start->dim[0] != x->dim[0])))
         return ac_error(n->r->cx, n->at, E0104, "update '%s' %s does not fit cache '%s' %s", u->name,
                         ac_shape_str(n->r->cx, u), x->name, ac_shape_str(n->r->cx, x));
@@ -141,13 +141,13 @@ int ac_onx_do_tensor_scatter(ac_onx_node *n)
     ac_tensor *at = iota(n, u->dim[axis], x->rank, axis);
     dim[0] = x->dim[0];
     if (start)
-        at = ac_onx_2(n, AC_OP_ADD, ac_onx_reshape(n, ac_onx_cast(n, start, AC_I64), x->rank, dim), at);
+        at = ac_make_2(&n->b, AC_OP_ADD, ac_make_reshape(&n->b, ac_make_cast(&n->b, start, AC_I64), x->rank, dim), at);
     if (!strcmp(mode, "circular"))
-        at = ac_onx_2(n, AC_OP_FLOOR_MOD, at, ac_onx_number(n, AC_I64, (double)x->dim[axis]));
+        at = ac_make_2(&n->b, AC_OP_FLOOR_MOD, at, ac_make_number(&n->b, AC_I64, (double)x->dim[axis]));
     ac_attrs_init(AC_OP_SCATTER_ELEMENTS, &a);
     a.scatter.axis = axis;
-    ac_tensor *in[] = {x, ac_onx_broadcast(n, at, u->rank, u->dim), u};
-    return ac_onx_result(n, 0, ac_onx_make(n, AC_OP_SCATTER_ELEMENTS, in, 3, &a, AC_NONE));
+    ac_tensor *in[] = {x, ac_make_broadcast(&n->b, at, u->rank, u->dim), u};
+    return ac_onx_result(n, 0, ac_make_op(&n->b, AC_OP_SCATTER_ELEMENTS, in, 3, &a, AC_NONE));
 }
 
 /* The first two axes are those of the sequence and of the batch. */
@@ -160,7 +160,7 @@ int ac_onx_do_reverse_sequence(ac_onx_node *n)
     ac_attrs_init(AC_OP_REVERSE_SEQUENCE, &a);
     a.sequence.batch_axis = (int32_t)batch;
     a.sequence.seq_axis = (int32_t)time;
-    return ac_onx_result(n, 0, ac_onx_make(n, AC_OP_REVERSE_SEQUENCE, n->in, 2, &a, AC_NONE));
+    return ac_onx_result(n, 0, ac_make_op(&n->b, AC_OP_REVERSE_SEQUENCE, n->in, 2, &a, AC_NONE));
 }
 
 /* Ours is along the last dimension, with indices of 32 bits, and always sorted. */
@@ -169,7 +169,7 @@ int ac_onx_do_topk(ac_onx_node *n)
     ac_tensor *x = n->in[0];
     int32_t axis, perm[AC_MAX_RANK], back[AC_MAX_RANK];
     ac_attrs a;
-    AC_TRY(ac_onx_axis(n, ac_onx_int(n, "axis", -1), x->rank, &axis));
+    AC_TRY(ac_operand_axis(&n->b, ac_onx_int(n, "axis", -1), x->rank, &axis));
     (void)ac_onx_int(n, "sorted", 1);
     double v = -1;
     if (n->version >= 10 && !ac_onx_in(n, 1))
@@ -178,33 +178,35 @@ int ac_onx_do_topk(ac_onx_node *n)
     if (n->version >= 10 && n->r->reading->again && !ac_operand_known(&n->b, &n->in[1])) {
         const int64_t most = ac_most_of(&n->b, n->in[1], 0);
         v = (double)(most >= 0 && most < x->dim[axis] ? most : x->dim[axis]); /* computed: k of these have a meaning */
-        ac_tensor *all = ac_onx_number(n, AC_I64, v);
-        count = ac_onx_2(n, AC_OP_MINIMUM, ac_onx_reshape(n, ac_onx_cast(n, n->in[1], AC_I64), 0, NULL), all);
+        ac_tensor *all = ac_make_number(&n->b, AC_I64, v);
+        count = ac_make_2(&n->b, AC_OP_MINIMUM, ac_make_reshape(&n->b, ac_make_cast(&n->b, n->in[1], AC_I64), 0, NULL),
+                          all);
     } else if (n->version >= 10) {
         AC_TRY(ac_operand_scalar(&n->b, &n->in[1], &v));
     }
     const int64_t k = n->version < 10 ? ac_onx_int(n, "k", -1) : v >= 0 && v <= INT32_MAX ? (int64_t)v : -1;
     if (x->count && x->count_dim == axis) { /* what has no meaning comes last */
-        ac_tensor *most = count ? count : ac_onx_number(n, AC_I64, (double)k);
-        count = ac_onx_2(n, AC_OP_MINIMUM, ac_onx_reshape(n, ac_onx_cast(n, x->count, AC_I64), 0, NULL), most);
+        ac_tensor *most = count ? count : ac_make_number(&n->b, AC_I64, (double)k);
+        count = ac_make_2(&n->b, AC_OP_MINIMUM, ac_make_reshape(&n->b, ac_make_cast(&n->b, x->count, AC_I64), 0, NULL),
+                          most);
         x = ac_make_counted_neutral(&n->b, x, ac_onx_int(n, "largest", 1) ? AC_OP_REDUCE_MAX : AC_OP_REDUCE_MIN);
         if (!x || !count)
             return AC_FAIL;
     }
-    ac_onx_axis_last(x->rank, axis, perm, back);
+    ac_perm_axis_last(x->rank, axis, perm, back);
     ac_attrs_init(AC_OP_TOPK_V2, &a);
     a.topk.smallest = !ac_onx_int(n, "largest", 1);
-    ac_tensor *in[] = {ac_onx_transpose(n, x, perm), ac_onx_reshape(n, ac_onx_ints_const(n, 1, &k), 0, NULL)};
+    ac_tensor *in[] = {ac_make_transpose(&n->b, x, perm), ac_make_reshape(&n->b, ac_make_ints(&n->b, 1, &k), 0, NULL)};
     if (!in[0] || !in[1])
         return AC_FAIL;
-    ac_node *made = ac_onx_node_make(n, AC_OP_TOPK_V2, in, 2, &a, 2);
+    ac_node *made = ac_make_node(&n->b, AC_OP_TOPK_V2, in, 2, &a, 2);
     if (ac_make_resolve(&n->b, made) != AC_OK)
         return AC_FAIL;
     ac_tensor *where = made->out[1];
     (void)ac_counted_as(made->out[0], count, x->rank - 1);
     (void)ac_counted_as(where, count, x->rank - 1);
-    AC_TRY(ac_onx_result(n, 0, ac_onx_transpose(n, made->out[0], back)));
-    return ac_onx_result(n, 1, ac_onx_cast(n, ac_onx_transpose(n, where, back), AC_I64));
+    AC_TRY(ac_onx_result(n, 0, ac_make_transpose(&n->b, made->out[0], back)));
+    return ac_onx_result(n, 1, ac_make_cast(&n->b, ac_make_transpose(&n->b, where, back), AC_I64));
 }
 
 /* Values [off, on]; an index counts from the end when it is negative. */
@@ -215,21 +217,21 @@ int ac_onx_do_one_hot(ac_onx_node *n)
     int32_t axis;
     ac_attrs a;
     AC_TRY(ac_operand_scalar(&n->b, &n->in[1], &depth));
-    AC_TRY(ac_onx_axis(n, ac_onx_int(n, "axis", -1), i->rank + 1, &axis));
+    AC_TRY(ac_operand_axis(&n->b, ac_onx_int(n, "axis", -1), i->rank + 1, &axis));
     if (ac_tensor_count(values) != 2 || values->rank != 1)
         return ac_error(n->r->cx, n->at, E0104, "values '%s' is %s, expected [2]", values->name,
                         ac_shape_str(n->r->cx, values));
     if (!(depth >= 0 && depth < INT32_MAX))
         return ac_error(n->r->cx, n->at, E0103, "the depth is %g", depth);
     const int64_t size = (int64_t)depth;
-    i = ac_onx_cast(n, i, AC_I64);
+    i = ac_make_cast(&n->b, i, AC_I64);
     if (!i)
         return AC_FAIL;
-    i = ac_make_from_end(&n->b, i, ac_onx_number(n, AC_I64, depth));
+    i = ac_make_from_end(&n->b, i, ac_make_number(&n->b, AC_I64, depth));
     ac_attrs_init(AC_OP_ONE_HOT, &a);
     a.axis.axis = axis;
-    ac_tensor *in[] = {i, ac_onx_reshape(n, ac_onx_ints_const(n, 1, &size), 0, NULL),
-                       ac_onx_reshape(n, ac_onx_slice(n, values, 0, 1, 1), 0, NULL),
-                       ac_onx_reshape(n, ac_onx_slice(n, values, 0, 0, 1), 0, NULL)};
-    return ac_onx_result(n, 0, ac_onx_make(n, AC_OP_ONE_HOT, in, 4, &a, AC_NONE));
+    ac_tensor *in[] = {i, ac_make_reshape(&n->b, ac_make_ints(&n->b, 1, &size), 0, NULL),
+                       ac_make_reshape(&n->b, ac_make_slice(&n->b, values, 0, 1, 1), 0, NULL),
+                       ac_make_reshape(&n->b, ac_make_slice(&n->b, values, 0, 0, 1), 0, NULL)};
+    return ac_onx_result(n, 0, ac_make_op(&n->b, AC_OP_ONE_HOT, in, 4, &a, AC_NONE));
 }

@@ -67,8 +67,8 @@ static bool fit_bytes(ac_onx_node *n, ac_tensor *w, const int32_t *zero, int64_t
 
 static ac_tensor *less(ac_onx_node *n, ac_tensor *w, ac_tensor *by, ac_dtype to)
 {
-    ac_tensor *v = ac_onx_cast(n, w, AC_I32);
-    return ac_onx_cast(n, by ? SUB(v, by) : v, to);
+    ac_tensor *v = ac_make_cast(&n->b, w, AC_I32);
+    return ac_make_cast(&n->b, by ? SUB(v, by) : v, to);
 }
 
 /* columns: a matrix [K,N], a zero point for each column; else filters [O,..]. */
@@ -79,15 +79,15 @@ static weights read_weights(ac_onx_node *n, ac_tensor *w, ac_tensor *zero, bool 
     const int32_t *z = channels && ac_tensor_is_moved_const(w) ? zeros_of(n, w, zero, channels, &zeros) : NULL;
     if (!z)
         return (weights){NULL, NULL};
-    zero = zero ? ac_onx_in_line(n, ac_onx_cast(n, zero, AC_I32), w->rank, columns ? w->rank - 1 : 0) : NULL;
+    zero = zero ? ac_onx_in_line(n, ac_make_cast(&n->b, zero, AC_I32), w->rank, columns ? w->rank - 1 : 0) : NULL;
     if (fit_bytes(n, w, z, zeros, columns))
         return (weights){w->dtype == AC_I8 && (!zero || (zeros == 1 && !*z)) ? w : less(n, w, zero, AC_I8), NULL};
     if (!columns)
         return (weights){less(n, w, zero, AC_I16), NULL};
     if (w->dtype == AC_I8)
         return (weights){w, zero};
-    ac_tensor *half = ac_onx_number(n, AC_I32, 128);
-    return (weights){less(n, w, half, AC_I8), SUB(zero ? zero : ac_onx_number(n, AC_I32, 0), half)};
+    ac_tensor *half = ac_make_number(&n->b, AC_I32, 128);
+    return (weights){less(n, w, half, AC_I8), SUB(zero ? zero : ac_make_number(&n->b, AC_I32, 0), half)};
 }
 
 /* ------------------------------------------------------------------ matrices */
@@ -96,10 +96,10 @@ static weights read_weights(ac_onx_node *n, ac_tensor *w, ac_tensor *zero, bool 
 static ac_tensor *of_rows(ac_onx_node *n, ac_tensor *zero, ac_dtype type)
 {
     if (zero && ac_tensor_count(zero) == 1)
-        zero = ac_onx_reshape(n, zero, 0, NULL);
+        zero = ac_make_reshape(&n->b, zero, 0, NULL);
     else if (zero && zero->rank == 1)
-        zero = ac_onx_reshape(n, zero, 2, (int64_t[]){zero->dim[0], 1});
-    return zero ? ac_onx_cast(n, zero, type) : NULL;
+        zero = ac_make_reshape(&n->b, zero, 2, (int64_t[]){zero->dim[0], 1});
+    return zero ? ac_make_cast(&n->b, zero, type) : NULL;
 }
 
 /* x [..,K] of rank 2 and more, y [K,N]. */
@@ -107,35 +107,36 @@ static ac_tensor *dense(ac_onx_node *n, ac_tensor *x, const weights *y, ac_tenso
 {
     static const int32_t FLIP[AC_MAX_RANK] = {1, 0};
     const int64_t depth = y->w->dim[0];
-    ac_tensor *w = ac_onx_transpose(n, y->w, FLIP), *z = of_rows(n, zx, AC_I32), *off = NULL, *acc;
+    ac_tensor *w = ac_make_transpose(&n->b, y->w, FLIP), *z = of_rows(n, zx, AC_I32), *off = NULL, *acc;
     if (z) { /* zx * sum(w' - zw') */
-        ac_tensor *each = ac_onx_cast(n, y->w, AC_I32);
+        ac_tensor *each = ac_make_cast(&n->b, y->w, AC_I32);
         each = y->zero ? SUB(each, y->zero) : each;
-        off = MUL(z, ac_onx_reduce(n, AC_OP_SUM, each, 1, false));
+        off = MUL(z, ac_make_reduce(&n->b, AC_OP_SUM, each, 1, false));
         if (!off)
             return NULL;
     }
     if (off && ac_tensor_is_const(zx) && off->rank == 1)
-        acc = ac_onx_dense(n, x, w, ac_onx_1(n, AC_OP_NEG, off));
+        acc = ac_make_dense(&n->b, x, w, NEG(off));
     else
-        acc = off ? SUB(ac_onx_dense(n, x, w, NULL), off) : ac_onx_dense(n, x, w, NULL);
+        acc = off ? SUB(ac_make_dense(&n->b, x, w, NULL), off) : ac_make_dense(&n->b, x, w, NULL);
     if (!y->zero || !acc)
         return acc;
-    ac_tensor *ones = ac_onx_broadcast(n, ac_onx_number(n, AC_I8, 1), 2, (int64_t[]){1, depth});
-    return SUB(acc, MUL(ones ? ac_onx_dense(n, x, ones, NULL) : NULL, y->zero));
+    ac_tensor *ones = ac_make_broadcast(&n->b, ac_make_number(&n->b, AC_I8, 1), 2, (int64_t[]){1, depth});
+    return SUB(acc, MUL(ones ? ac_make_dense(&n->b, x, ones, NULL) : NULL, y->zero));
 }
 
 /* Weights that are computed: less their zero points, in a type that holds the sums. */
 static ac_tensor *computed(ac_onx_node *n, ac_tensor *x, ac_tensor *y, ac_tensor *zx, ac_tensor *zy)
 {
     const ac_dtype type = x->dim[x->rank - 1] <= EXACT ? AC_F32 : AC_I32;
-    ac_tensor *in[] = {ac_onx_cast(n, x, type), ac_onx_cast(n, y, type)};
+    ac_tensor *in[] = {ac_make_cast(&n->b, x, type), ac_make_cast(&n->b, y, type)};
     zx = of_rows(n, zx, type);
     in[0] = zx ? SUB(in[0], zx) : in[0];
     if (zy)
-        in[1] = SUB(in[1], ac_onx_cast(n, ac_tensor_count(zy) == 1 ? ac_onx_reshape(n, zy, 0, NULL) : zy, type));
+        in[1] =
+            SUB(in[1], ac_make_cast(&n->b, ac_tensor_count(zy) == 1 ? ac_make_reshape(&n->b, zy, 0, NULL) : zy, type));
     ac_tensor *z = in[0] && in[1] ? ac_onx_inner(n, "MatMul", SINCE, in, 2) : NULL;
-    return ac_onx_cast(n, z, AC_I32);
+    return ac_make_cast(&n->b, z, AC_I32);
 }
 
 ac_tensor *ac_onx_integer_matmul(ac_onx_node *n, ac_tensor *x, ac_tensor *y, ac_tensor *zx, ac_tensor *zy)
@@ -147,8 +148,8 @@ ac_tensor *ac_onx_integer_matmul(ac_onx_node *n, ac_tensor *x, ac_tensor *y, ac_
     if (!w.w)
         return computed(n, x, y, zx, zy);
     const bool row = x->rank == 1;
-    ac_tensor *z = dense(n, row ? ac_onx_reshape(n, x, 2, (int64_t[]){1, x->dim[0]}) : x, &w, zx);
-    return row && z ? ac_onx_reshape(n, z, 1, (int64_t[]){z->dim[1]}) : z;
+    ac_tensor *z = dense(n, row ? ac_make_reshape(&n->b, x, 2, (int64_t[]){1, x->dim[0]}) : x, &w, zx);
+    return row && z ? ac_make_reshape(&n->b, z, 1, (int64_t[]){z->dim[1]}) : z;
 }
 
 int ac_onx_do_matmul_integer(ac_onx_node *n)
@@ -165,18 +166,18 @@ int ac_onx_do_matmul_integer(ac_onx_node *n)
 static ac_tensor *filter_sums(ac_onx_node *n, ac_tensor *w)
 {
     int64_t dim[AC_MAX_RANK] = {w->dim[0], 1, 1, 1, 1, 1, 1, 1};
-    ac_tensor *sum = ac_onx_reduce(n, AC_OP_SUM, ac_onx_cast(n, w, AC_I32), (1u << w->rank) - 2, false);
-    return ac_onx_reshape(n, sum, w->rank - 1, dim);
+    ac_tensor *sum = ac_make_reduce(&n->b, AC_OP_SUM, ac_make_cast(&n->b, w, AC_I32), (1u << w->rank) - 2, false);
+    return ac_make_reshape(&n->b, sum, w->rank - 1, dim);
 }
 
 /* Computed weights, or windows of three dimensions. */
 static ac_tensor *conv_of_floats(ac_onx_node *n, ac_tensor *x, ac_tensor *w, ac_tensor *zx, ac_tensor *zw)
 {
     const ac_dtype type = ac_tensor_count(w) / w->dim[0] <= EXACT ? AC_F32 : AC_F64;
-    ac_tensor *in[] = {ac_onx_cast(n, ac_onx_centered(n, x, zx, 0), type),
-                       ac_onx_cast(n, ac_onx_centered(n, w, zw, 0), type)};
+    ac_tensor *in[] = {ac_make_cast(&n->b, ac_onx_centered(n, x, zx, 0), type),
+                       ac_make_cast(&n->b, ac_onx_centered(n, w, zw, 0), type)};
     ac_tensor *y = in[0] && in[1] ? ac_onx_inner(n, "Conv", SINCE, in, 2) : NULL;
-    return ac_onx_cast(n, y, AC_I32);
+    return ac_make_cast(&n->b, y, AC_I32);
 }
 
 ac_tensor *ac_onx_integer_conv(ac_onx_node *n, ac_tensor *x, ac_tensor *w, ac_tensor *zx, ac_tensor *zw)
@@ -189,12 +190,12 @@ ac_tensor *ac_onx_integer_conv(ac_onx_node *n, ac_tensor *x, ac_tensor *w, ac_te
     const void *known = zx && ac_tensor_is_const(zx) ? ac_tensor_force(n->r->cx, zx) : NULL;
     if (known)
         zero = ac_dtype_get_int(zx->dtype, known, 0);
-    ac_tensor *moving = zx && !known ? ac_onx_reshape(n, zx, 0, NULL) : NULL;
+    ac_tensor *moving = zx && !known ? ac_make_reshape(&n->b, zx, 0, NULL) : NULL;
     ac_tensor *y = ac_onx_conv(n, x, v.w, NULL, (int32_t)zero, moving);
     if (!moving)
         return y;
     ac_tensor *sums = filter_sums(n, v.w);
-    return SUB(y, MUL(ac_onx_cast(n, moving, AC_I32), sums));
+    return SUB(y, MUL(ac_make_cast(&n->b, moving, AC_I32), sums));
 }
 
 int ac_onx_do_conv_integer(ac_onx_node *n)

@@ -56,7 +56,7 @@ static int read_loop(loop *l)
         AC_TRY(ac_operand_scalar(&n->b, &n->in[0], &trips));
         l->loop.trips = trips < 0 ? 0 : trips > 1e15 ? INT64_MAX : (int64_t)trips;
     }
-    l->again = ac_onx_in(n, 1) ? ac_sub_condition(&n->b, n->in[1]) : ac_onx_number(n, AC_BOOL, 1);
+    l->again = ac_onx_in(n, 1) ? ac_sub_condition(&n->b, n->in[1]) : ac_make_number(&n->b, AC_BOOL, 1);
     l->sequence = AC_NEW_N(n->r->cx->region, bool, l->carried + 1);
     l->length = AC_NEW_N(n->r->cx->region, int32_t, l->scans + 1);
     l->first = AC_NEW_N(n->r->cx->region, ac_tensor *, l->carried + 2);
@@ -101,7 +101,7 @@ static const void *unrolled_body(loop *l, ac_tensor *const *now)
 {
     ac_onx_node *n = l->n;
     ac_tensor **next = ac_copy(n->r->cx->region, now, (size_t)l->loop.n * sizeof *next);
-    next[0] = ac_onx_number(n, AC_I64, (double)l->done++);
+    next[0] = ac_make_number(&n->b, AC_I64, (double)l->done++);
     if (ac_onx_call_graph(n, l->body, next, l->loop.n, l->out, l->carried + l->scans + 1) != AC_OK)
         return NULL;
     memcpy(next + 2, l->out + 1, (size_t)l->carried * sizeof *next);
@@ -132,11 +132,11 @@ static ac_tensor *first_scan(loop *l, int32_t k, int64_t i, const ac_tensor *ele
     int64_t dim[AC_MAX_RANK] = {l->most + l->beyond - i};
     for (int32_t d = 0; d < element->rank; d++)
         dim[1 + d] = element->dim[d];
-    ac_tensor *rest = ac_onx_broadcast(n, ac_onx_number(n, element->dtype, 0), element->rank + 1, dim);
+    ac_tensor *rest = ac_make_broadcast(&n->b, ac_make_number(&n->b, element->dtype, 0), element->rank + 1, dim);
     if (!i || !rest)
         return rest;
     ac_tensor *both[] = {ac_onx_collect(n, l->element.item + k, i, l->scans, 0, false), rest};
-    return both[0] ? ac_onx_concat(n, both, 2, 0) : NULL;
+    return both[0] ? ac_make_concat(&n->b, both, 2, 0) : NULL;
 }
 
 /* How long scans become; turns: how many iterations there are at most, -1: unknown. always: none ends the loop. */
@@ -174,12 +174,12 @@ static int condition(void *own, const void *now, ac_tensor **again)
     if (!ac_loop_is_rolled(&l->loop))
         return AC_OK;
     if (l->loop.trips >= 0 && l->loop.trips != INT64_MAX) /* none, or of so many iterations that they never end */
-        limit = ac_onx_number(n, AC_I64, (double)l->loop.trips);
+        limit = ac_make_number(&n->b, AC_I64, (double)l->loop.trips);
     else if (l->loop.trips < 0 && l->limit)
-        limit = ac_onx_cast(n, ac_onx_reshape(n, l->limit, 0, NULL), AC_I64);
+        limit = ac_make_cast(&n->b, ac_make_reshape(&n->b, l->limit, 0, NULL), AC_I64);
     if (limit) {
-        ac_tensor *left = ac_onx_2(n, AC_OP_LESS, in[0], limit);
-        *again = left ? ac_onx_2(n, AC_OP_LOGICAL_AND, left, *again) : NULL;
+        ac_tensor *left = ac_make_2(&n->b, AC_OP_LESS, in[0], limit);
+        *again = left ? ac_make_2(&n->b, AC_OP_LOGICAL_AND, left, *again) : NULL;
     }
     return *again ? AC_OK : AC_FAIL;
 }
@@ -241,7 +241,7 @@ static const void *rolled_body(loop *l, ac_tensor *const *now)
     for (int32_t k = 0; k < l->carried; k++)
         if (unwrap(l, k, &l->out[1 + k]) != AC_OK)
             return NULL;
-    next[0] = ac_onx_2(n, AC_OP_ADD, now[0], ac_onx_number(n, AC_I64, 1));
+    next[0] = ac_make_2(&n->b, AC_OP_ADD, now[0], ac_make_number(&n->b, AC_I64, 1));
     next[1] = ac_sub_condition(&n->b, l->out[0]);
     memcpy(next + 2, l->out + 1, (size_t)l->carried * sizeof *next);
     return next[0] && next[1] ? next : NULL;
@@ -260,7 +260,7 @@ static const void *open(void *own, const void *now, int64_t done)
     ac_tensor **in = ac_copy(l->n->r->cx->region, now, (size_t)l->loop.n * sizeof *in);
     l->done = done;
     l->again = in[1];
-    in[0] = ac_onx_number(l->n, AC_I64, (double)done);
+    in[0] = ac_make_number(&l->n->b, AC_I64, (double)done);
     for (int32_t k = 0; k < l->carried; k++)
         l->loop.name[2 + k] = ac_onx_result_name(l->n, k);
     return carry_sequences(l, in) == AC_OK ? in : NULL;
@@ -286,7 +286,7 @@ static int begin_scans(loop *l, ac_carried *c)
         if (!(first[values + k] = first_scan(l, k, l->done, element)))
             return AC_FAIL;
         l->length[k] = element->count ? count : -1;
-        if (element->count && !(first[count++] = ac_onx_number(n, AC_I64, 0)))
+        if (element->count && !(first[count++] = ac_make_number(&n->b, AC_I64, 0)))
             return AC_FAIL;
     }
     ac_carried with = {0};
@@ -308,8 +308,9 @@ static int next_scans(loop *l, ac_sub *s, ac_tensor *const *own, ac_tensor **nex
     ac_onx_node *n = l->n;
     const int32_t values = l->loop.n;
     ac_sub_enter(&n->b, &n->r->g, s);
-    ac_tensor *at =
-        l->beyond && l->scans ? ac_onx_2(n, AC_OP_MINIMUM, own[0], ac_onx_number(n, AC_I64, (double)l->most)) : own[0];
+    ac_tensor *at = l->beyond && l->scans
+                        ? ac_make_2(&n->b, AC_OP_MINIMUM, own[0], ac_make_number(&n->b, AC_I64, (double)l->most))
+                        : own[0];
     int rc = at ? AC_OK : AC_FAIL;
     for (int32_t k = 0; k < l->scans && rc == AC_OK; k++) {
         ac_tensor *element = l->out[1 + l->carried + k], *count = element->count;
@@ -371,7 +372,7 @@ static int rolled_results(loop *l, ac_tensor *const *last)
         const ac_tensor *element = l->out[1 + l->carried + k];
         ac_tensor *y = l->loop.out[l->loop.n + k];
         if (l->beyond)
-            y = ac_onx_slice(n, y, 0, 0, l->most);
+            y = ac_make_slice(&n->b, y, 0, 0, l->most);
         if (element->count)
             y = ac_counted_as(y, l->loop.out[l->length[k]], element->count_dim + 1);
         else if (l->counted)

@@ -13,15 +13,14 @@ static ac_tensor *one_hot(ac_onx_node *n, ac_tensor *index, int64_t classes, int
     ac_attrs a;
     ac_attrs_init(AC_OP_ONE_HOT, &a);
     a.axis.axis = axis;
-    ac_tensor *in[] = {index, ac_onx_reshape(n, ac_onx_ints_const(n, 1, &classes), 0, NULL),
-                       ac_onx_number(n, AC_F32, 1), ac_onx_number(n, AC_F32, 0)};
-    return ac_onx_make(n, AC_OP_ONE_HOT, in, 4, &a, AC_NONE);
+    ac_tensor *in[] = {index, ac_make_reshape(&n->b, ac_make_ints(&n->b, 1, &classes), 0, NULL), F32(1), F32(0)};
+    return ac_make_op(&n->b, AC_OP_ONE_HOT, in, 4, &a, AC_NONE);
 }
 
 static ac_tensor *choose(ac_onx_node *n, ac_tensor *cond, ac_tensor *x, ac_tensor *y)
 {
     ac_tensor *in[] = {cond, x, y};
-    return cond && x && y ? ac_onx_make(n, AC_OP_SELECT, in, 3, NULL, AC_NONE) : NULL;
+    return cond && x && y ? ac_make_op(&n->b, AC_OP_SELECT, in, 3, NULL, AC_NONE) : NULL;
 }
 
 /* The mean (or sum) of -x[class] * weight[class] over all elements that are not ignored. x [N,C,..], target [N,..]. */
@@ -29,7 +28,7 @@ static ac_tensor *likelihood(ac_onx_node *n, ac_tensor *x, ac_tensor *target, ac
 {
     const char *how = ac_onx_str(n, "reduction", "mean");
     ac_onx_attr *ignore = ac_onx_attr_of(n, "ignore_index");
-    ac_tensor *zero = ac_onx_number(n, AC_F32, 0), *w = NULL;
+    ac_tensor *zero = F32(0), *w = NULL;
     if (x->rank < 2 || target->rank != x->rank - 1 || (weight && (weight->rank != 1 || weight->dim[0] != x->dim[1])))
         return ac_error(n->r->cx, n->at, E0104, "'%s' is %s, target '%s' is %s", x->name, ac_shape_str(n->r->cx, x),
                         target->name, ac_shape_str(n->r->cx, target)),
@@ -38,18 +37,18 @@ static ac_tensor *likelihood(ac_onx_node *n, ac_tensor *x, ac_tensor *target, ac
         return (void)ac_cannot(&n->b, "its input is %s", ac_dtype_name(x->dtype)), NULL;
     if (strcmp(how, "mean") != 0 && strcmp(how, "sum") != 0 && strcmp(how, "none") != 0)
         return ac_error(n->r->cx, n->at, E0103, "reduction is '%s'", how), NULL;
-    target = ac_onx_cast(n, target, AC_I64);
+    target = ac_make_cast(&n->b, target, AC_I64);
     ac_tensor *hot = target ? one_hot(n, target, x->dim[1], 1) : NULL;
-    ac_tensor *picked = choose(n, ac_onx_2(n, AC_OP_GREATER, hot, zero), x, zero);
-    ac_tensor *loss = SUB(zero, ac_onx_reduce(n, AC_OP_SUM, picked, 2, false));
+    ac_tensor *picked = choose(n, GREATER(hot, zero), x, zero);
+    ac_tensor *loss = SUB(zero, ac_make_reduce(&n->b, AC_OP_SUM, picked, 2, false));
     if (weight && hot) {
         int64_t dim[AC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
         dim[0] = weight->dim[0];
-        w = ac_onx_reduce(n, AC_OP_SUM, MUL(hot, ac_onx_reshape(n, weight, x->rank - 1, dim)), 2, false);
+        w = ac_make_reduce(&n->b, AC_OP_SUM, MUL(hot, ac_make_reshape(&n->b, weight, x->rank - 1, dim)), 2, false);
     }
     if (ignore && loss) {
-        ac_tensor *keep = ac_onx_2(n, AC_OP_NOT_EQUAL, target, ac_onx_number(n, AC_I64, (double)ignore->i));
-        w = weight ? choose(n, keep, w, zero) : ac_onx_cast(n, keep, AC_F32);
+        ac_tensor *keep = OP2(NOT_EQUAL, target, I64(ignore->i));
+        w = weight ? choose(n, keep, w, zero) : ac_make_cast(&n->b, keep, AC_F32);
     }
     if (weight || ignore)
         loss = MUL(loss, w);
@@ -57,9 +56,9 @@ static ac_tensor *likelihood(ac_onx_node *n, ac_tensor *x, ac_tensor *target, ac
     if (!loss || !strcmp(how, "none"))
         return loss;
     if (!strcmp(how, "mean") && !w)
-        return ac_onx_reduce(n, AC_OP_MEAN, loss, all, false);
-    ac_tensor *sum = ac_onx_reduce(n, AC_OP_SUM, loss, all, false);
-    return !strcmp(how, "sum") ? sum : DIV(sum, ac_onx_reduce(n, AC_OP_SUM, w, all, false));
+        return ac_make_reduce(&n->b, AC_OP_MEAN, loss, all, false);
+    ac_tensor *sum = ac_make_reduce(&n->b, AC_OP_SUM, loss, all, false);
+    return !strcmp(how, "sum") ? sum : DIV(sum, ac_make_reduce(&n->b, AC_OP_SUM, w, all, false));
 }
 
 int ac_onx_do_nll_loss(ac_onx_node *n)
@@ -78,7 +77,7 @@ int ac_onx_do_cross_entropy(ac_onx_node *n)
         perm[d] = d == 0 ? 0 : d == rank - 1 ? 1 : d + 1;
     for (int32_t d = 0; d < rank; d++)
         back[perm[d]] = d;
-    ac_tensor *log = ac_onx_transpose(n, ac_onx_1(n, AC_OP_LOG_SOFTMAX, ac_onx_transpose(n, x, perm)), back);
+    ac_tensor *log = ac_make_transpose(&n->b, OP1(LOG_SOFTMAX, ac_make_transpose(&n->b, x, perm)), back);
     if (!log)
         return AC_FAIL;
     AC_TRY(ac_onx_result(n, 0, likelihood(n, log, n->in[1], ac_onx_in(n, 2))));
@@ -93,11 +92,11 @@ int ac_onx_do_hardmax(ac_onx_node *n)
     ac_attrs a;
     int64_t dim[2] = {1, 1};
     const int32_t rank = x->rank;
-    AC_TRY(ac_onx_axis(n, ac_onx_int(n, "axis", n->version < 13 ? 1 : -1), rank, &axis));
+    AC_TRY(ac_operand_axis(&n->b, ac_onx_int(n, "axis", n->version < 13 ? 1 : -1), rank, &axis));
     if (n->version < 13) {
         for (int32_t d = 0; d < rank; d++)
             dim[d >= axis] *= x->dim[d];
-        x = ac_onx_reshape(n, x, 2, dim);
+        x = ac_make_reshape(&n->b, x, 2, dim);
         axis = 1;
     }
     if (!x || x->dtype != AC_F32 || x->dim[axis] < 1)
@@ -105,10 +104,10 @@ int ac_onx_do_hardmax(ac_onx_node *n)
     const int64_t at = axis;
     ac_attrs_init(AC_OP_ARG_MAX, &a);
     a.arg.out_type = AC_I64;
-    ac_tensor *in[] = {x, ac_onx_reshape(n, ac_onx_ints_const(n, 1, &at), 0, NULL)};
-    ac_tensor *index = ac_onx_make(n, AC_OP_ARG_MAX, in, 2, &a, AC_I64);
+    ac_tensor *in[] = {x, ac_make_reshape(&n->b, ac_make_ints(&n->b, 1, &at), 0, NULL)};
+    ac_tensor *index = ac_make_op(&n->b, AC_OP_ARG_MAX, in, 2, &a, AC_I64);
     ac_tensor *y = index ? one_hot(n, index, x->dim[axis], axis) : NULL;
-    return ac_onx_result(n, 0, ac_onx_reshape(n, y, rank, n->in[0]->dim));
+    return ac_onx_result(n, 0, ac_make_reshape(&n->b, y, rank, n->in[0]->dim));
 }
 
 /* A matrix [rows,cols] of bool: true where keep(col - row). */
@@ -139,7 +138,7 @@ int ac_onx_do_trilu(ac_onx_node *n)
         return ac_cannot(&n->b, "its matrices have more than %d elements", MOST_MASK);
     k = k > cols ? cols : k < -rows ? -rows : k;
     ac_tensor *mask = upper ? diagonals(n, rows, cols, k, INT64_MAX) : diagonals(n, rows, cols, INT64_MIN, k);
-    return ac_onx_result(n, 0, choose(n, mask, x, ac_onx_number(n, x->dtype, 0)));
+    return ac_onx_result(n, 0, choose(n, mask, x, NUM(x, 0)));
 }
 
 int ac_onx_do_eye_like(ac_onx_node *n)
@@ -151,5 +150,5 @@ int ac_onx_do_eye_like(ac_onx_node *n)
         return ac_cannot(&n->b, "its result has elements of type %s", ac_onx_dtype_name(n->r->cx, type));
     if (x->rank != 2 || x->dim[0] * x->dim[1] > MOST_MASK)
         return ac_cannot(&n->b, "its input is %s", ac_shape_str(n->r->cx, x));
-    return ac_onx_result(n, 0, ac_onx_cast(n, diagonals(n, x->dim[0], x->dim[1], k, k), to));
+    return ac_onx_result(n, 0, ac_make_cast(&n->b, diagonals(n, x->dim[0], x->dim[1], k, k), to));
 }

@@ -1,23 +1,14 @@
 /* math_nodes.c - element-wise operators of ONNX. Most are a row of ours; the others are said in a few nodes, which
  * the passes fuse. */
-#include "ir/make/compose_math.h"
 #include "import/onnx/proto/arithmetic.h"
 #include "import/onnx/proto/nodes.h"
 
 #include <math.h>
 #include <string.h>
 
-static ac_tensor *num(ac_onx_node *n, const ac_tensor *like, double v)
-{
-    return like ? ac_onx_number(n, like->dtype, v) : NULL;
-}
-
-#define LOG(x) ac_onx_1(n, AC_OP_LOG, x)
-#define NUM(v) num(n, x, v)
-
 int ac_onx_do_unary(ac_onx_node *n)
 {
-    return ac_onx_result(n, 0, ac_onx_1(n, n->row->op, n->in[0]));
+    return ac_onx_result(n, 0, ac_make_1(&n->b, n->row->op, n->in[0]));
 }
 
 /* Before opset 7 the second operand is placed by attributes:  x [N,C,H,W], y [C], axis=1  ->  y [C,1,1]. */
@@ -31,13 +22,13 @@ static int place_operand(ac_onx_node *n)
     int64_t dim[AC_MAX_RANK];
     if (n->version >= 7 || !broadcast || !placed)
         return AC_OK;
-    AC_TRY(ac_onx_axis(n, ac_onx_int(n, "axis", 0), x->rank, &axis));
+    AC_TRY(ac_operand_axis(&n->b, ac_onx_int(n, "axis", 0), x->rank, &axis));
     if (axis + y->rank > x->rank)
         return ac_error(n->r->cx, n->at, E0103, "operand '%s' at axis %d does not fit into '%s'", y->name, axis,
                         x->name);
     for (int32_t d = 0; d < x->rank - axis; d++)
         dim[d] = d < y->rank ? y->dim[d] : 1;
-    n->in[1] = ac_onx_reshape(n, y, x->rank - axis, dim);
+    n->in[1] = ac_make_reshape(&n->b, y, x->rank - axis, dim);
     return n->in[1] ? AC_OK : AC_FAIL;
 }
 
@@ -47,8 +38,8 @@ int ac_onx_do_binary(ac_onx_node *n)
     const bool ordered = n->row->op == AC_OP_EQUAL;
     if (ordered && n->in[0]->dtype == AC_BOOL && n->in[1]->dtype == AC_BOOL) /* bytes 0 and 1 */
         for (int32_t i = 0; i < 2; i++)
-            n->in[i] = ac_onx_cast(n, n->in[i], AC_U8);
-    return ac_onx_result(n, 0, ac_onx_2(n, n->row->op, n->in[0], n->in[1]));
+            n->in[i] = ac_make_cast(&n->b, n->in[i], AC_U8);
+    return ac_onx_result(n, 0, ac_make_2(&n->b, n->row->op, n->in[0], n->in[1]));
 }
 
 int ac_onx_do_xor(ac_onx_node *n)
@@ -56,8 +47,8 @@ int ac_onx_do_xor(ac_onx_node *n)
     AC_TRY(place_operand(n));
     if (n->in[0]->dtype != AC_BOOL || n->in[1]->dtype != AC_BOOL)
         return ac_error(n->r->cx, n->at, E0105, "operands of Xor must be bool");
-    ac_tensor *y = ac_onx_cast(n, n->in[1], AC_U8);
-    return ac_onx_result(n, 0, ac_onx_2(n, AC_OP_NOT_EQUAL, ac_onx_cast(n, n->in[0], AC_U8), y));
+    ac_tensor *y = ac_make_cast(&n->b, n->in[1], AC_U8);
+    return ac_onx_result(n, 0, OP2(NOT_EQUAL, ac_make_cast(&n->b, n->in[0], AC_U8), y));
 }
 
 int ac_onx_do_variadic(ac_onx_node *n)
@@ -66,10 +57,10 @@ int ac_onx_do_variadic(ac_onx_node *n)
     ac_tensor *x = n->in[0];
     for (int32_t i = 1; i < n->n_in; i++) {
         AC_TRY(ac_onx_need(n, i));
-        x = ac_onx_2(n, mean ? AC_OP_ADD : n->row->op, x, n->in[i]);
+        x = ac_make_2(&n->b, mean ? AC_OP_ADD : n->row->op, x, n->in[i]);
     }
     if (mean && n->n_in > 1)
-        x = DIV(x, NUM(n->n_in));
+        x = DIV(x, NUM(x, n->n_in));
     return ac_onx_result(n, 0, x);
 }
 
@@ -81,12 +72,12 @@ int ac_onx_do_identity(ac_onx_node *n)
 /* Which elements of x stay in training: those of the same numbers that are not 0 where all of x is 1. */
 static ac_tensor *mask_of(ac_onx_node *n, const ac_tensor *x, const ac_tensor *y, double ratio)
 {
-    ac_tensor *ones = ac_onx_broadcast(n, ac_onx_number(n, x->dtype, 1), x->rank, x->dim);
+    ac_tensor *ones = ac_make_broadcast(&n->b, NUM(x, 1), x->rank, x->dim);
     ac_tensor *left = ac_make_dropout(&n->b, ones, ratio);
     if (!y || !y->def || !left || !left->def)
         return NULL;
     left->def->attrs.dropout = y->def->attrs.dropout;
-    return ac_onx_2(n, AC_OP_NOT_EQUAL, left, ac_onx_number(n, x->dtype, 0));
+    return OP2(NOT_EQUAL, left, NUM(x, 0));
 }
 
 /* At inference every element stays; the mask, if asked for, is all true. In training some go, whatever the file says
@@ -119,8 +110,8 @@ int ac_onx_do_dropout(ac_onx_node *n)
         return ac_refuse(n->r->reading, n->at, E0108, n->type, "training_mode is true: it draws random numbers",
                          "export the model after model.eval(); arenac train takes it as it is");
     if (n->n_out > 1) {
-        ac_tensor *one = ac_onx_number(n, AC_BOOL, 1);
-        AC_TRY(ac_onx_result(n, 1, ac_onx_broadcast(n, one, x->rank, x->dim)));
+        ac_tensor *one = ac_make_number(&n->b, AC_BOOL, 1);
+        AC_TRY(ac_onx_result(n, 1, ac_make_broadcast(&n->b, one, x->rank, x->dim)));
     }
     return ac_onx_result(n, 0, x);
 }
@@ -140,7 +131,7 @@ static int cast_to(ac_onx_node *n, ac_dtype to)
         a.cast.round++;
     if (a.cast.round == 3)
         return ac_error(n->r->cx, n->at, E0103, "round_mode is '%s', expected up, down or nearest", mode);
-    return ac_onx_result(n, 0, x->dtype == to ? x : ac_onx_make(n, AC_OP_CAST, &x, 1, &a, to));
+    return ac_onx_result(n, 0, x->dtype == to ? x : ac_make_op(&n->b, AC_OP_CAST, &x, 1, &a, to));
 }
 
 int ac_onx_do_cast(ac_onx_node *n)
@@ -177,7 +168,7 @@ int ac_onx_do_bit_cast(ac_onx_node *n)
     if (ac_dtype_file_bits(x->dtype) != ac_dtype_file_bits(a.cast.to))
         return ac_error(n->r->cx, n->at, E0105, "'%s' is %s, which has not as many bits as %s", x->name,
                         ac_dtype_name(x->dtype), ac_dtype_name(a.cast.to));
-    return ac_onx_result(n, 0, ac_onx_make(n, AC_OP_BITCAST, &x, 1, &a, a.cast.to));
+    return ac_onx_result(n, 0, ac_make_op(&n->b, AC_OP_BITCAST, &x, 1, &a, a.cast.to));
 }
 
 /* Arithmetic. */
@@ -185,7 +176,7 @@ int ac_onx_do_bit_cast(ac_onx_node *n)
 int ac_onx_do_reciprocal(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
-    return ac_onx_result(n, 0, DIV(NUM(1), x));
+    return ac_onx_result(n, 0, DIV(NUM(x, 1), x));
 }
 
 /* The exponent may be of another type; the result has the type of the base. */
@@ -194,13 +185,13 @@ int ac_onx_do_pow(ac_onx_node *n)
     AC_TRY(place_operand(n));
     ac_tensor *x = n->in[0], *y = n->in[1];
     if (x->dtype == y->dtype)
-        return ac_onx_result(n, 0, ac_onx_2(n, AC_OP_POW, x, y));
+        return ac_onx_result(n, 0, OP2(POW, x, y));
     if (ac_dtype_is_int(x->dtype) && ac_dtype_is_float(y->dtype)) {
-        y = ac_onx_cast(n, y, AC_F32);
-        y = ac_onx_2(n, AC_OP_POW, ac_onx_cast(n, x, AC_F32), y);
-        return ac_onx_result(n, 0, ac_onx_cast(n, y, x->dtype));
+        y = ac_make_cast(&n->b, y, AC_F32);
+        y = OP2(POW, ac_make_cast(&n->b, x, AC_F32), y);
+        return ac_onx_result(n, 0, ac_make_cast(&n->b, y, x->dtype));
     }
-    return ac_onx_result(n, 0, ac_onx_2(n, AC_OP_POW, x, ac_onx_cast(n, y, x->dtype)));
+    return ac_onx_result(n, 0, OP2(POW, x, ac_make_cast(&n->b, y, x->dtype)));
 }
 
 /* fmod=0: the sign of the divisor. fmod=1: that of the dividend:  x - trunc(x / y) * y. */
@@ -209,13 +200,13 @@ int ac_onx_do_mod(ac_onx_node *n)
     ac_tensor *x = n->in[0], *y = n->in[1];
     const bool fmod_ = ac_onx_int(n, "fmod", 0) != 0;
     if (!fmod_)
-        return ac_onx_result(n, 0, ac_onx_2(n, AC_OP_FLOOR_MOD, x, y));
+        return ac_onx_result(n, 0, OP2(FLOOR_MOD, x, y));
     return ac_onx_result(n, 0, ac_make_fmod(&n->b, x, y));
 }
 
 int ac_onx_do_where(ac_onx_node *n)
 {
-    return ac_onx_result(n, 0, ac_make_select(&n->b, n->in[0], n->in[1], n->in[2]));
+    return ac_onx_result(n, 0, WHERE(n->in[0], n->in[1], n->in[2]));
 }
 
 /* Bounds are attributes up to opset 10, then optional operands. */
@@ -224,12 +215,12 @@ int ac_onx_do_clip(ac_onx_node *n)
     ac_tensor *x = n->in[0], *lo = ac_onx_in(n, 1), *hi = ac_onx_in(n, 2);
     if (n->version < 11) {
         if (ac_onx_attr_of(n, "min"))
-            lo = NUM((double)ac_onx_float(n, "min", 0));
+            lo = NUM(x, (double)ac_onx_float(n, "min", 0));
         if (ac_onx_attr_of(n, "max"))
-            hi = NUM((double)ac_onx_float(n, "max", 0));
+            hi = NUM(x, (double)ac_onx_float(n, "max", 0));
     }
-    x = lo ? MAX(x, ac_onx_reshape(n, lo, 0, NULL)) : x;
-    x = hi ? MIN(x, ac_onx_reshape(n, hi, 0, NULL)) : x;
+    x = lo ? MAX(x, ac_make_reshape(&n->b, lo, 0, NULL)) : x;
+    x = hi ? MIN(x, ac_make_reshape(&n->b, hi, 0, NULL)) : x;
     return ac_onx_result(n, 0, x);
 }
 
@@ -240,7 +231,7 @@ int ac_onx_do_leaky_relu(ac_onx_node *n)
     ac_attrs a;
     ac_attrs_init(AC_OP_LEAKY_RELU, &a);
     a.alpha.alpha = ac_onx_float(n, "alpha", 0.01f);
-    return ac_onx_result(n, 0, ac_onx_make(n, AC_OP_LEAKY_RELU, n->in, 1, &a, AC_NONE));
+    return ac_onx_result(n, 0, ac_make_op(&n->b, AC_OP_LEAKY_RELU, n->in, 1, &a, AC_NONE));
 }
 
 /* The slope broadcasts one way. Opsets below 7 give one number for each channel. */
@@ -250,12 +241,12 @@ int ac_onx_do_prelu(ac_onx_node *n)
     if (slope->rank == 1 && x->rank > 2 && slope->dim[0] == x->dim[1] &&
         (n->version < 7 || slope->dim[0] != x->dim[x->rank - 1])) {
         int64_t dim[AC_MAX_RANK] = {slope->dim[0], 1, 1, 1, 1, 1, 1, 1};
-        slope = ac_onx_reshape(n, slope, x->rank - 1, dim);
+        slope = ac_make_reshape(&n->b, slope, x->rank - 1, dim);
     }
     if (x->dtype == AC_F32)
-        return ac_onx_result(n, 0, ac_onx_2(n, AC_OP_PRELU, x, slope));
-    ac_tensor *low = MUL(slope, MIN(x, NUM(0)));
-    return ac_onx_result(n, 0, ADD(MAX(x, NUM(0)), low));
+        return ac_onx_result(n, 0, OP2(PRELU, x, slope));
+    ac_tensor *low = MUL(slope, MIN(x, NUM(x, 0)));
+    return ac_onx_result(n, 0, ADD(MAX(x, NUM(x, 0)), low));
 }
 
 int ac_onx_do_elu(ac_onx_node *n)
@@ -269,7 +260,7 @@ int ac_onx_do_selu(ac_onx_node *n)
     const double alpha = (double)ac_onx_float(n, "alpha", n->version < 6 ? 1.6732f : 1.67326319217681884765625f);
     const double gamma = (double)ac_onx_float(n, "gamma", n->version < 6 ? 1.0507f : 1.05070102214813232421875f);
     ac_tensor *elu = ac_make_elu(&n->b, x, alpha);
-    return ac_onx_result(n, 0, MUL(NUM(gamma), elu));
+    return ac_onx_result(n, 0, MUL(NUM(x, gamma), elu));
 }
 
 /* max(0, x) + min(0, alpha * (exp(x / alpha) - 1)) */
@@ -277,9 +268,9 @@ int ac_onx_do_celu(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
     const double alpha = (double)ac_onx_float(n, "alpha", 1);
-    ac_tensor *by = NUM(alpha), *low = ac_onx_1(n, AC_OP_ELU, DIV(MIN(x, NUM(0)), by));
-    low = MUL(NUM(alpha), low);
-    return ac_onx_result(n, 0, ADD(MAX(x, NUM(0)), low));
+    ac_tensor *by = NUM(x, alpha), *low = OP1(ELU, DIV(MIN(x, NUM(x, 0)), by));
+    low = MUL(NUM(x, alpha), low);
+    return ac_onx_result(n, 0, ADD(MAX(x, NUM(x, 0)), low));
 }
 
 int ac_onx_do_gelu(ac_onx_node *n)
@@ -290,35 +281,35 @@ int ac_onx_do_gelu(ac_onx_node *n)
     a.gelu.approximate = !strcmp(how, "tanh");
     if (!a.gelu.approximate && strcmp(how, "none") != 0)
         return ac_error(n->r->cx, n->at, E0103, "approximate is '%s', expected none or tanh", how);
-    return ac_onx_result(n, 0, ac_onx_make(n, AC_OP_GELU, n->in, 1, &a, AC_NONE));
+    return ac_onx_result(n, 0, ac_make_op(&n->b, AC_OP_GELU, n->in, 1, &a, AC_NONE));
 }
 
 int ac_onx_do_hard_sigmoid(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
-    ac_tensor *beta = NUM((double)ac_onx_float(n, "beta", 0.5f));
-    ac_tensor *line = ADD(MUL(x, NUM((double)ac_onx_float(n, "alpha", 0.2f))), beta), *one = NUM(1);
-    return ac_onx_result(n, 0, MIN(MAX(line, NUM(0)), one));
+    ac_tensor *beta = NUM(x, (double)ac_onx_float(n, "beta", 0.5f));
+    ac_tensor *line = ADD(MUL(x, NUM(x, (double)ac_onx_float(n, "alpha", 0.2f))), beta), *one = NUM(x, 1);
+    return ac_onx_result(n, 0, MIN(MAX(line, NUM(x, 0)), one));
 }
 
 int ac_onx_do_mish(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
-    return ac_onx_result(n, 0, MUL(x, ac_onx_1(n, AC_OP_TANH, ac_make_softplus(&n->b, x))));
+    return ac_onx_result(n, 0, MUL(x, OP1(TANH, ac_make_softplus(&n->b, x))));
 }
 
 int ac_onx_do_softsign(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
-    ac_tensor *size = ac_onx_1(n, AC_OP_ABS, x);
-    return ac_onx_result(n, 0, DIV(x, ADD(NUM(1), size)));
+    ac_tensor *size = ABS(x);
+    return ac_onx_result(n, 0, DIV(x, ADD(NUM(x, 1), size)));
 }
 
 /* x sigmoid(alpha x) */
 static ac_tensor *swish(ac_onx_node *n, ac_tensor *x)
 {
     const double alpha = (double)ac_onx_float(n, "alpha", 1);
-    return MUL(x, ac_onx_1(n, AC_OP_LOGISTIC, alpha == 1 ? x : MUL(x, NUM(alpha))));
+    return MUL(x, OP1(LOGISTIC, alpha == 1 ? x : MUL(x, NUM(x, alpha))));
 }
 
 int ac_onx_do_swish(ac_onx_node *n)
@@ -336,8 +327,8 @@ int ac_onx_do_thresholded(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
     const double alpha = (double)ac_onx_float(n, "alpha", 1);
-    ac_tensor *zero = NUM(0);
-    return ac_onx_result(n, 0, ac_make_select(&n->b, ac_onx_2(n, AC_OP_GREATER, x, NUM(alpha)), x, zero));
+    ac_tensor *zero = NUM(x, 0);
+    return ac_onx_result(n, 0, WHERE(GREATER(x, NUM(x, alpha)), x, zero));
 }
 
 /* x + bias below -lambd, x - bias above lambd, else 0. */
@@ -346,14 +337,14 @@ int ac_onx_do_shrink(ac_onx_node *n)
     const ac_dtype own = n->in[0]->dtype;
     ac_tensor *x = n->in[0];
     if (ac_dtype_is_int(own)) /* by numbers with a fraction */
-        x = ac_onx_cast(n, x, ac_dtype_bits(own) > 16 ? AC_F64 : AC_F32);
+        x = ac_make_cast(&n->b, x, ac_dtype_bits(own) > 16 ? AC_F64 : AC_F32);
     if (!x)
         return AC_FAIL;
     const double bias = (double)ac_onx_float(n, "bias", 0), lambd = (double)ac_onx_float(n, "lambd", 0.5f);
-    ac_tensor *up = ADD(x, NUM(bias)), *down = SUB(x, NUM(bias)), *zero = NUM(0);
-    ac_tensor *y = ac_make_select(&n->b, ac_onx_2(n, AC_OP_GREATER, x, NUM(lambd)), down, zero);
-    y = ac_make_select(&n->b, ac_onx_2(n, AC_OP_LESS, x, NUM(-lambd)), up, y);
-    return ac_onx_result(n, 0, y ? ac_onx_cast(n, y, own) : NULL);
+    ac_tensor *up = ADD(x, NUM(x, bias)), *down = SUB(x, NUM(x, bias)), *zero = NUM(x, 0);
+    ac_tensor *y = WHERE(GREATER(x, NUM(x, lambd)), down, zero);
+    y = WHERE(LESS(x, NUM(x, -lambd)), up, y);
+    return ac_onx_result(n, 0, y ? ac_make_cast(&n->b, y, own) : NULL);
 }
 
 #define FUNCTION(name)                                               \
@@ -374,7 +365,7 @@ FUNCTION(atanh)
 
 int ac_onx_do_is_nan(ac_onx_node *n)
 {
-    return ac_onx_result(n, 0, ac_onx_2(n, AC_OP_NOT_EQUAL, n->in[0], n->in[0]));
+    return ac_onx_result(n, 0, OP2(NOT_EQUAL, n->in[0], n->in[0]));
 }
 
 int ac_onx_do_is_inf(ac_onx_node *n)
@@ -393,10 +384,10 @@ int ac_onx_do_bit_shift(ac_onx_node *n)
         return ac_error(n->r->cx, n->at, E0103, "direction is '%s', expected LEFT or RIGHT", to);
     ac_tensor *y = n->in[1];
     if (ac_dtype_is_signed(y->dtype)) { /* a negative count shifts everything out, as one above the width does */
-        ac_tensor *in[] = {ac_onx_2(n, AC_OP_LESS, y, num(n, y, 0)), num(n, y, ac_dtype_bits(y->dtype)), y};
-        n->in[1] = in[0] ? ac_onx_make(n, AC_OP_SELECT, in, 3, NULL, AC_NONE) : NULL;
+        ac_tensor *in[] = {LESS(y, NUM(y, 0)), NUM(y, ac_dtype_bits(y->dtype)), y};
+        n->in[1] = in[0] ? ac_make_op(&n->b, AC_OP_SELECT, in, 3, NULL, AC_NONE) : NULL;
     }
-    return ac_onx_result(n, 0, ac_onx_2(n, left ? AC_OP_SHIFT_LEFT : AC_OP_SHIFT_RIGHT, n->in[0], n->in[1]));
+    return ac_onx_result(n, 0, ac_make_2(&n->b, left ? AC_OP_SHIFT_LEFT : AC_OP_SHIFT_RIGHT, n->in[0], n->in[1]));
 }
 
 int ac_onx_do_bitwise_not(ac_onx_node *n)
@@ -405,8 +396,8 @@ int ac_onx_do_bitwise_not(ac_onx_node *n)
     const ac_dtype d = x->dtype;
     if (!ac_dtype_is_int(d))
         return ac_error(n->r->cx, n->at, E0105, "its operand is %s", ac_dtype_name(d));
-    ac_tensor *ones = ac_onx_number(n, d, ac_dtype_is_signed(d) ? -1 : d == AC_U64 ? 0 : (double)ac_dtype_max(d));
+    ac_tensor *ones = ac_make_number(&n->b, d, ac_dtype_is_signed(d) ? -1 : d == AC_U64 ? 0 : (double)ac_dtype_max(d));
     if (d == AC_U64) /* -1 is 0 - 1 */
-        ones = SUB(ones, NUM(1));
-    return ac_onx_result(n, 0, ac_onx_2(n, AC_OP_BITWISE_XOR, x, ones));
+        ones = SUB(ones, NUM(x, 1));
+    return ac_onx_result(n, 0, OP2(BITWISE_XOR, x, ones));
 }

@@ -7,7 +7,7 @@
 static ac_tensor *flip(ac_onx_node *n, ac_tensor *x)
 {
     static const int32_t PERM[] = {1, 0};
-    return ac_onx_transpose(n, x, PERM);
+    return ac_make_transpose(&n->b, x, PERM);
 }
 
 /* A vector on the left is a row, on the right a column; the dimension is taken out again. */
@@ -20,22 +20,22 @@ int ac_onx_do_matmul(ac_onx_node *n)
         return ac_error(n->r->cx, n->at, E0104, "'%s' or '%s' is a scalar", x->name, y->name);
     const bool row = x->rank == 1, column = y->rank == 1;
     if (row)
-        x = ac_onx_reshape(n, x, 2, (int64_t[]){1, x->dim[0]});
+        x = ac_make_reshape(&n->b, x, 2, (int64_t[]){1, x->dim[0]});
     if (column)
-        y = ac_onx_reshape(n, y, 2, (int64_t[]){y->dim[0], 1});
+        y = ac_make_reshape(&n->b, y, 2, (int64_t[]){y->dim[0], 1});
     if (!x || !y)
         return AC_FAIL;
     if (x->dtype == AC_F32 && y->rank == 2 && ac_tensor_is_moved_const(y) && y->dim[0] == x->dim[x->rank - 1] &&
         y->dim[0] > 0)
-        z = ac_onx_dense(n, x, flip(n, y), NULL);
+        z = ac_make_dense(&n->b, x, flip(n, y), NULL);
     else
-        z = ac_onx_matmul(n, x, y, false, false);
+        z = ac_make_matmul(&n->b, x, y, false, false);
     if (!z || (!row && !column))
         return ac_onx_result(n, 0, z);
     for (int32_t d = 0; d < z->rank; d++)
         if (!(row && d == z->rank - 2) && !(column && d == z->rank - 1))
             dim[rank++] = z->dim[d];
-    return ac_onx_result(n, 0, ac_onx_reshape(n, z, rank, dim));
+    return ac_onx_result(n, 0, ac_make_reshape(&n->b, z, rank, dim));
 }
 
 /* alpha * A' * B' + beta * C */
@@ -55,19 +55,20 @@ int ac_onx_do_gemm(ac_onx_node *n)
     ac_tensor *bias = NULL;
     if (packs && c && beta == 1 && alpha == 1 && a->dtype == AC_F32 && ac_tensor_is_moved_const(c) &&
         ac_tensor_count(c) == units && (c->rank == 1 || (c->rank == 2 && c->dim[0] == 1))) {
-        bias = ac_onx_reshape(n, c, 1, &units);
+        bias = ac_make_reshape(&n->b, c, 1, &units);
         c = NULL;
     }
     ac_tensor *y;
     if (packs) {
         b = adj_b ? b : flip(n, b);
-        y = ac_onx_dense(n, adj_a ? flip(n, a) : a, b, bias);
+        y = ac_make_dense(&n->b, adj_a ? flip(n, a) : a, b, bias);
     } else
-        y = ac_onx_matmul(n, a, b, adj_a, adj_b);
+        y = ac_make_matmul(&n->b, a, b, adj_a, adj_b);
     if (y && alpha != 1)
-        y = ac_onx_2(n, AC_OP_MUL, y, ac_onx_number(n, y->dtype, alpha));
+        y = ac_make_2(&n->b, AC_OP_MUL, y, ac_make_number(&n->b, y->dtype, alpha));
     if (y && c && beta != 0)
-        y = ac_onx_2(n, AC_OP_ADD, y, beta == 1 ? c : ac_onx_2(n, AC_OP_MUL, c, ac_onx_number(n, c->dtype, beta)));
+        y = ac_make_2(&n->b, AC_OP_ADD, y,
+                      beta == 1 ? c : ac_make_2(&n->b, AC_OP_MUL, c, ac_make_number(&n->b, c->dtype, beta)));
     return ac_onx_result(n, 0, y);
 }
 

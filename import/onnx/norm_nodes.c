@@ -7,11 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-#define MEAN(x, axes) ac_onx_reduce(n, AC_OP_MEAN, x, axes, true)
-
 static ac_tensor *add_number(ac_onx_node *n, ac_tensor *x, double v)
 {
-    return x ? ADD(x, ac_onx_number(n, x->dtype, v)) : NULL;
+    return x ? ADD(x, NUM(x, v)) : NULL;
 }
 
 /* The reduced axes: an attribute, later an operand. Neither: all, or none with noop_with_empty_axes. */
@@ -26,7 +24,7 @@ static int axes_of(ac_onx_node *n, uint32_t *mask)
     *mask = axes.n || noop ? 0 : (1u << rank) - 1;
     for (int32_t i = 0; i < axes.n; i++) {
         int32_t d;
-        AC_TRY(ac_onx_axis(n, axes.v[i], rank, &d));
+        AC_TRY(ac_operand_axis(&n->b, axes.v[i], rank, &d));
         *mask |= 1u << d;
     }
     return AC_OK;
@@ -54,14 +52,14 @@ static ac_tensor *of_nothing(ac_onx_node *n, const ac_tensor *x, uint32_t mask, 
             dim[rank++] = 1;
     }
     if (n->row->op == AC_OP_MEAN)
-        return real ? ac_onx_broadcast(n, ac_onx_number(n, x->dtype, (double)NAN), rank, dim)
+        return real ? ac_make_broadcast(&n->b, NUM(x, (double)NAN), rank, dim)
                     : ((void)ac_cannot(&n->b, "it is the mean of no integers"), NULL);
     double v = max ? -(double)INFINITY : (double)INFINITY;
     if (!real && ac_dtype_bits(x->dtype) > 32)
         return (void)ac_cannot(&n->b, "it reduces a dimension of size 0"), NULL;
     if (!real)
         v = (double)(max ? ac_dtype_min(x->dtype) : ac_dtype_max(x->dtype));
-    return ac_onx_broadcast(n, ac_onx_number(n, x->dtype, v), rank, dim);
+    return ac_make_broadcast(&n->b, NUM(x, v), rank, dim);
 }
 
 static int reduce(ac_onx_node *n, ac_tensor *x, ac_tensor **y)
@@ -76,13 +74,12 @@ static int reduce(ac_onx_node *n, ac_tensor *x, ac_tensor **y)
         *y = of_nothing(n, x, mask, keep);
         return *y ? AC_OK : AC_FAIL;
     }
-    *y = ac_onx_reduce(n, op, x, mask, keep);
+    *y = ac_make_reduce(&n->b, op, x, mask, keep);
     if (*y && x->dtype == AC_F32 && mask && (op == AC_OP_REDUCE_MAX || op == AC_OP_REDUCE_MIN)) {
         /* ours starts from the least finite value; of infinities only, the result is infinite */
         const double sign = op == AC_OP_REDUCE_MAX ? -1 : 1;
-        ac_tensor *in[] = {ac_onx_2(n, AC_OP_EQUAL, *y, ac_onx_number(n, AC_F32, sign * (double)FLT_MAX)),
-                           ac_onx_number(n, AC_F32, sign * (double)INFINITY), *y};
-        *y = in[0] ? ac_onx_make(n, AC_OP_SELECT, in, 3, NULL, AC_NONE) : NULL;
+        ac_tensor *in[] = {EQUAL(*y, F32(sign * (double)FLT_MAX)), F32(sign * (double)INFINITY), *y};
+        *y = in[0] ? ac_make_op(&n->b, AC_OP_SELECT, in, 3, NULL, AC_NONE) : NULL;
     }
     return *y ? AC_OK : AC_FAIL;
 }
@@ -91,21 +88,21 @@ int ac_onx_do_reduce(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *y;
     const bool logical = x->dtype == AC_BOOL;
-    AC_TRY(reduce(n, logical ? ac_onx_cast(n, x, AC_U8) : x, &y));
-    return ac_onx_result(n, 0, logical ? ac_onx_cast(n, y, AC_BOOL) : y);
+    AC_TRY(reduce(n, logical ? ac_make_cast(&n->b, x, AC_U8) : x, &y));
+    return ac_onx_result(n, 0, logical ? ac_make_cast(&n->b, y, AC_BOOL) : y);
 }
 
 int ac_onx_do_reduce_abs(ac_onx_node *n)
 {
     ac_tensor *y;
-    AC_TRY(reduce(n, ac_onx_1(n, AC_OP_ABS, n->in[0]), &y));
+    AC_TRY(reduce(n, ABS(n->in[0]), &y));
     return ac_onx_result(n, 0, y);
 }
 
 int ac_onx_do_reduce_square(ac_onx_node *n)
 {
     ac_tensor *y;
-    AC_TRY(reduce(n, ac_onx_1(n, AC_OP_SQUARE, n->in[0]), &y));
+    AC_TRY(reduce(n, SQUARE(n->in[0]), &y));
     return ac_onx_result(n, 0, y);
 }
 
@@ -114,15 +111,15 @@ int ac_onx_do_reduce_l2(ac_onx_node *n)
     ac_tensor *x = n->in[0], *y;
     if (ac_dtype_is_int(x->dtype))
         return ac_cannot(&n->b, "its input is %s", ac_dtype_name(x->dtype));
-    AC_TRY(reduce(n, ac_onx_1(n, AC_OP_SQUARE, x), &y));
-    return ac_onx_result(n, 0, ac_onx_1(n, AC_OP_SQRT, y));
+    AC_TRY(reduce(n, SQUARE(x), &y));
+    return ac_onx_result(n, 0, SQRT(y));
 }
 
 int ac_onx_do_reduce_log(ac_onx_node *n)
 {
     ac_tensor *y;
     AC_TRY(reduce(n, n->in[0], &y));
-    return ac_onx_result(n, 0, ac_onx_1(n, AC_OP_LOG, y));
+    return ac_onx_result(n, 0, LOG(y));
 }
 
 /* log(sum(exp(x - m))) + m with m = max(x): nothing overflows. */
@@ -132,13 +129,13 @@ int ac_onx_do_reduce_log_exp(ac_onx_node *n)
     uint32_t mask;
     AC_TRY(axes_of(n, &mask));
     if (nothing_in(x, mask)) {
-        AC_TRY(reduce(n, ac_onx_1(n, AC_OP_EXP, x), &y));
-        return ac_onx_result(n, 0, ac_onx_1(n, AC_OP_LOG, y));
+        AC_TRY(reduce(n, EXP(x), &y));
+        return ac_onx_result(n, 0, LOG(y));
     }
-    ac_tensor *m = ac_onx_reduce(n, AC_OP_REDUCE_MAX, x, mask, true);
-    AC_TRY(reduce(n, ac_onx_1(n, AC_OP_EXP, SUB(x, m)), &y));
-    ac_tensor *log = ac_onx_1(n, AC_OP_LOG, y);
-    return ac_onx_result(n, 0, log ? ADD(log, ac_onx_reshape(n, m, log->rank, log->dim)) : NULL);
+    ac_tensor *m = ac_make_reduce(&n->b, AC_OP_REDUCE_MAX, x, mask, true);
+    AC_TRY(reduce(n, EXP(SUB(x, m)), &y));
+    ac_tensor *log = LOG(y);
+    return ac_onx_result(n, 0, log ? ADD(log, ac_make_reshape(&n->b, m, log->rank, log->dim)) : NULL);
 }
 
 /* select_last_index: the index counted in the reversed tensor. */
@@ -148,22 +145,22 @@ int ac_onx_do_arg(ac_onx_node *n)
     int32_t axis;
     ac_attrs a;
     const bool keep = ac_onx_int(n, "keepdims", 1) != 0, last = ac_onx_int(n, "select_last_index", 0) != 0;
-    AC_TRY(ac_onx_axis(n, ac_onx_int(n, "axis", 0), x->rank, &axis));
+    AC_TRY(ac_operand_axis(&n->b, ac_onx_int(n, "axis", 0), x->rank, &axis));
     const int64_t at = axis, size = x->dim[axis];
     int64_t dim[AC_MAX_RANK];
     memcpy(dim, x->dim, sizeof dim);
     dim[axis] = 1;
     const int32_t rank = x->rank;
-    ac_tensor *where = ac_onx_ints_const(n, 1, &at);
+    ac_tensor *where = ac_make_ints(&n->b, 1, &at);
     if (last)
-        x = ac_onx_2(n, AC_OP_REVERSE_V2, x, where);
+        x = OP2(REVERSE_V2, x, where);
     ac_attrs_init(n->row->op, &a);
     a.arg.out_type = AC_I64;
-    ac_tensor *in[] = {x, ac_onx_reshape(n, where, 0, NULL)};
-    ac_tensor *y = ac_onx_make(n, n->row->op, in, 2, &a, AC_I64);
+    ac_tensor *in[] = {x, ac_make_reshape(&n->b, where, 0, NULL)};
+    ac_tensor *y = ac_make_op(&n->b, n->row->op, in, 2, &a, AC_I64);
     if (last && y)
-        y = SUB(ac_onx_number(n, AC_I64, (double)(size - 1)), y);
-    return ac_onx_result(n, 0, keep ? ac_onx_reshape(n, y, rank, dim) : y);
+        y = SUB(I64((size - 1)), y);
+    return ac_onx_result(n, 0, keep ? ac_make_reshape(&n->b, y, rank, dim) : y);
 }
 
 int ac_onx_do_cumsum(ac_onx_node *n)
@@ -172,18 +169,18 @@ int ac_onx_do_cumsum(ac_onx_node *n)
     int32_t axis;
     ac_attrs a;
     AC_TRY(ac_operand_int(&n->b, &n->in[1], &at));
-    AC_TRY(ac_onx_axis(n, at, n->in[0]->rank, &axis));
+    AC_TRY(ac_operand_axis(&n->b, at, n->in[0]->rank, &axis));
     ac_attrs_init(n->row->op, &a);
     a.cumsum.exclusive = ac_onx_int(n, "exclusive", 0) != 0;
     a.cumsum.reverse = ac_onx_int(n, "reverse", 0) != 0;
     const int64_t v = axis;
-    ac_tensor *in[] = {n->in[0], ac_onx_reshape(n, ac_onx_ints_const(n, 1, &v), 0, NULL)};
-    return ac_onx_result(n, 0, ac_onx_make(n, n->row->op, in, 2, &a, AC_NONE));
+    ac_tensor *in[] = {n->in[0], ac_make_reshape(&n->b, ac_make_ints(&n->b, 1, &v), 0, NULL)};
+    return ac_onx_result(n, 0, ac_make_op(&n->b, n->row->op, in, 2, &a, AC_NONE));
 }
 
 static ac_tensor *rounded(ac_onx_node *n, ac_tensor *x, ac_dtype half)
 {
-    return half == AC_NONE ? x : ac_onx_cast(n, ac_onx_cast(n, x, half), AC_F32);
+    return half == AC_NONE ? x : ac_make_cast(&n->b, ac_make_cast(&n->b, x, half), AC_F32);
 }
 
 ac_tensor *ac_onx_rounded(ac_onx_node *n, ac_tensor *x)
@@ -195,9 +192,9 @@ ac_tensor *ac_onx_rounded(ac_onx_node *n, ac_tensor *x)
 static ac_tensor *half_softmax(ac_onx_node *n, ac_tensor *x, int32_t axis, ac_dtype half)
 {
     x = rounded(n, x, half);
-    ac_tensor *far = rounded(n, SUB(x, ac_onx_reduce(n, AC_OP_REDUCE_MAX, x, 1u << axis, true)), half);
-    ac_tensor *e = far ? rounded(n, ac_onx_1(n, AC_OP_EXP, far), half) : NULL;
-    return DIV(e, rounded(n, ac_onx_reduce(n, AC_OP_SUM, e, 1u << axis, true), half));
+    ac_tensor *far = rounded(n, SUB(x, ac_make_reduce(&n->b, AC_OP_REDUCE_MAX, x, 1u << axis, true)), half);
+    ac_tensor *e = far ? rounded(n, EXP(far), half) : NULL;
+    return DIV(e, rounded(n, ac_make_reduce(&n->b, AC_OP_SUM, e, 1u << axis, true), half));
 }
 
 ac_tensor *ac_onx_softmax(ac_onx_node *n, ac_tensor *x, ac_dtype precision)
@@ -206,7 +203,7 @@ ac_tensor *ac_onx_softmax(ac_onx_node *n, ac_tensor *x, ac_dtype precision)
         return x;
     if (precision == AC_F16 || precision == AC_BF16)
         return half_softmax(n, x, x->rank - 1, precision);
-    return ac_onx_1(n, AC_OP_SOFTMAX, x);
+    return OP1(SOFTMAX, x);
 }
 
 /* Ours is along the last dimension. Up to opset 12 the dimensions from the axis on are taken as one. */
@@ -215,8 +212,8 @@ int ac_onx_do_softmax(ac_onx_node *n)
     ac_tensor *x = n->in[0];
     int32_t axis, perm[AC_MAX_RANK], back[AC_MAX_RANK];
     const int32_t rank = x->rank;
-    AC_TRY(
-        ac_onx_axis(n, ac_onx_int(n, "axis", n->version < 13 ? 1 : -1), rank + (n->version < 13 && rank == 1), &axis));
+    AC_TRY(ac_operand_axis(&n->b, ac_onx_int(n, "axis", n->version < 13 ? 1 : -1),
+                           rank + (n->version < 13 && rank == 1), &axis));
     if (x->dtype != AC_F32 && x->dtype != AC_F64)
         return ac_cannot(&n->b, "its input is %s", ac_dtype_name(x->dtype));
     if (ac_tensor_count(x) == 0)
@@ -225,13 +222,14 @@ int ac_onx_do_softmax(ac_onx_node *n)
         int64_t dim[2] = {1, 1};
         for (int32_t d = 0; d < rank; d++)
             dim[d >= axis] *= x->dim[d];
-        ac_tensor *y = ac_onx_1(n, n->row->op, axis == rank - 1 ? x : ac_onx_reshape(n, x, 2, dim));
-        return ac_onx_result(n, 0, ac_onx_reshape(n, y, rank, x->dim));
+        ac_tensor *y = ac_make_1(&n->b, n->row->op, axis == rank - 1 ? x : ac_make_reshape(&n->b, x, 2, dim));
+        return ac_onx_result(n, 0, ac_make_reshape(&n->b, y, rank, x->dim));
     }
-    ac_onx_axis_last(rank, axis, perm, back);
+    ac_perm_axis_last(rank, axis, perm, back);
     if (n->half != AC_NONE && n->row->op == AC_OP_SOFTMAX)
         return ac_onx_result(n, 0, half_softmax(n, x, axis, n->half));
-    return ac_onx_result(n, 0, ac_onx_transpose(n, ac_onx_1(n, n->row->op, ac_onx_transpose(n, x, perm)), back));
+    return ac_onx_result(
+        n, 0, ac_make_transpose(&n->b, ac_make_1(&n->b, n->row->op, ac_make_transpose(&n->b, x, perm)), back));
 }
 
 /* A parameter [C] so that it lies along dimension 1 of a tensor of this rank. */
@@ -239,7 +237,7 @@ static ac_tensor *along_channels(ac_onx_node *n, ac_tensor *p, int32_t rank)
 {
     int64_t dim[AC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
     dim[0] = ac_tensor_count(p);
-    return rank < 2 ? p : ac_onx_reshape(n, p, rank - 1, dim);
+    return rank < 2 ? p : ac_make_reshape(&n->b, p, rank - 1, dim);
 }
 
 /* The mean over the batch and over positions: first along the rows, so that fewer numbers are added to one sum, and
@@ -258,19 +256,19 @@ static int batch_norm_of_batch(ac_onx_node *n, double epsilon, double momentum)
     ac_tensor *x = n->in[0];
     const int64_t count = ac_tensor_count(x) / x->dim[1];
     ac_tensor *mean = mean_of_batch(n, x), *d = SUB(x, mean);
-    ac_tensor *var = mean_of_batch(n, d ? ac_onx_1(n, AC_OP_SQUARE, d) : NULL);
-    ac_tensor *inv = ac_onx_1(n, AC_OP_RSQRT, add_number(n, var, epsilon));
+    ac_tensor *var = mean_of_batch(n, d ? SQUARE(d) : NULL);
+    ac_tensor *inv = OP1(RSQRT, add_number(n, var, epsilon));
     ac_tensor *s = MUL(inv, along_channels(n, n->in[1], x->rank));
     ac_tensor *shift = along_channels(n, n->in[2], x->rank), *y = ADD(MUL(d, s), shift);
-    ac_tensor *wide = MUL(var, ac_onx_number(n, x->dtype, count > 1 ? (double)count / (double)(count - 1) : 1));
+    ac_tensor *wide = MUL(var, NUM(x, count > 1 ? (double)count / (double)(count - 1) : 1));
     for (int32_t i = 0; i < 2; i++) {
-        ac_tensor *old = n->in[3 + i], *now = ac_onx_reshape(n, i ? wide : mean, 1, old->dim);
+        ac_tensor *old = n->in[3 + i], *now = ac_make_reshape(&n->b, i ? wide : mean, 1, old->dim);
         if (!now)
             return AC_FAIL;
         ac_push(n->r->cx->region, &n->r->reading->out.running, ((ac_running){old, now, momentum}));
         if (n->n_out > 1 + i) {
-            ac_tensor *share = MUL(now, ac_onx_number(n, old->dtype, 1 - momentum));
-            AC_TRY(ac_onx_result(n, 1 + i, ADD(MUL(old, ac_onx_number(n, old->dtype, momentum)), share)));
+            ac_tensor *share = MUL(now, NUM(old, 1 - momentum));
+            AC_TRY(ac_onx_result(n, 1 + i, ADD(MUL(old, NUM(old, momentum)), share)));
         }
     }
     return ac_onx_result(n, 0, y);
@@ -297,16 +295,16 @@ int ac_onx_do_batch_norm(ac_onx_node *n)
         return batch_norm_of_batch(n, epsilon, momentum);
     if (training) { /* over the batch; what is kept of the old statistics is a result */
         const uint32_t axes = ((1u << x->rank) - 1) & ~2u;
-        ac_tensor *old[2] = {mean, var}, *keep = ac_onx_number(n, mean->dtype, momentum);
-        mean = ac_onx_reshape(n, MEAN(x, axes), 1, scale->dim);
+        ac_tensor *old[2] = {mean, var}, *keep = NUM(mean, momentum);
+        mean = ac_make_reshape(&n->b, MEAN(x, axes), 1, scale->dim);
         ac_tensor *d = mean ? SUB(x, along_channels(n, mean, x->rank)) : NULL;
-        var = ac_onx_reshape(n, MEAN(d ? ac_onx_1(n, AC_OP_SQUARE, d) : NULL, axes), 1, scale->dim);
+        var = ac_make_reshape(&n->b, MEAN(d ? SQUARE(d) : NULL, axes), 1, scale->dim);
         for (int32_t i = 0; i < 2; i++) {
-            ac_tensor *now = MUL(i ? var : mean, ac_onx_number(n, scale->dtype, 1 - momentum));
+            ac_tensor *now = MUL(i ? var : mean, NUM(scale, 1 - momentum));
             AC_TRY(ac_onx_result(n, 1 + i, ADD(MUL(old[i], keep), now)));
         }
     }
-    ac_tensor *s = DIV(scale, ac_onx_1(n, AC_OP_SQRT, add_number(n, var, epsilon)));
+    ac_tensor *s = DIV(scale, SQRT(add_number(n, var, epsilon)));
     ac_tensor *t = SUB(b, MUL(mean, s));
     if (!s || !t)
         return AC_FAIL;
@@ -319,12 +317,12 @@ static ac_tensor *standardise(ac_onx_node *n, ac_tensor *x, uint32_t axes, doubl
                               ac_tensor **inv)
 {
     ac_tensor *m = MEAN(x, axes), *d = SUB(x, m);
-    ac_tensor *var = MEAN(d ? ac_onx_1(n, AC_OP_SQUARE, d) : NULL, axes);
-    ac_tensor *s = ac_onx_1(n, AC_OP_SQRT, add_number(n, var, epsilon));
+    ac_tensor *var = MEAN(d ? SQUARE(d) : NULL, axes);
+    ac_tensor *s = SQRT(add_number(n, var, epsilon));
     if (mean)
         *mean = m;
     if (inv)
-        *inv = s ? DIV(ac_onx_number(n, AC_F32, 1), s) : NULL;
+        *inv = s ? DIV(F32(1), s) : NULL;
     return DIV(d, s);
 }
 
@@ -353,15 +351,15 @@ int ac_onx_do_group_norm(ac_onx_node *n)
     int64_t spatial = 1;
     for (int32_t d = 2; d < x->rank; d++)
         spatial *= x->dim[d];
-    ac_tensor *y = ac_onx_reshape(n, x, 2, (int64_t[]){n_, per * spatial});
+    ac_tensor *y = ac_make_reshape(&n->b, x, 2, (int64_t[]){n_, per * spatial});
     y = standardise(n, y, 2, epsilon, NULL, NULL);
     if (n->version < 21) {
-        y = ac_onx_reshape(n, y, 3, (int64_t[]){x->dim[0], groups, per * spatial});
-        y = MUL(y, ac_onx_reshape(n, scale, 2, (int64_t[]){groups, 1}));
-        y = ADD(y, ac_onx_reshape(n, bias, 2, (int64_t[]){groups, 1}));
-        return ac_onx_result(n, 0, ac_onx_reshape(n, y, x->rank, x->dim));
+        y = ac_make_reshape(&n->b, y, 3, (int64_t[]){x->dim[0], groups, per * spatial});
+        y = MUL(y, ac_make_reshape(&n->b, scale, 2, (int64_t[]){groups, 1}));
+        y = ADD(y, ac_make_reshape(&n->b, bias, 2, (int64_t[]){groups, 1}));
+        return ac_onx_result(n, 0, ac_make_reshape(&n->b, y, x->rank, x->dim));
     }
-    y = ac_onx_reshape(n, y, x->rank, x->dim);
+    y = ac_make_reshape(&n->b, y, x->rank, x->dim);
     y = MUL(y, along_channels(n, scale, x->rank));
     return ac_onx_result(n, 0, ADD(y, along_channels(n, bias, x->rank)));
 }
@@ -370,7 +368,7 @@ int ac_onx_do_layer_norm(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *bias = ac_onx_in(n, 2), *mean, *inv;
     int32_t axis;
-    AC_TRY(ac_onx_axis(n, ac_onx_int(n, "axis", -1), x->rank, &axis));
+    AC_TRY(ac_operand_axis(&n->b, ac_onx_int(n, "axis", -1), x->rank, &axis));
     (void)ac_onx_int(n, "stash_type", 1);
     const uint32_t axes = ((1u << x->rank) - 1) & ~((1u << axis) - 1);
     ac_tensor *y = MUL(standardise(n, x, axes, (double)ac_onx_float(n, "epsilon", 1e-5f), &mean, &inv), n->in[1]);
@@ -388,12 +386,12 @@ int ac_onx_do_rms_norm(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
     int32_t axis;
-    AC_TRY(ac_onx_axis(n, ac_onx_int(n, "axis", -1), x->rank, &axis));
+    AC_TRY(ac_operand_axis(&n->b, ac_onx_int(n, "axis", -1), x->rank, &axis));
     (void)ac_onx_int(n, "stash_type", 1);
     const double epsilon = (double)ac_onx_float(n, "epsilon", 1e-5f);
     const uint32_t axes = ((1u << x->rank) - 1) & ~((1u << axis) - 1);
-    ac_tensor *ms = MEAN(ac_onx_1(n, AC_OP_SQUARE, x), axes);
-    return ac_onx_result(n, 0, MUL(DIV(x, ac_onx_1(n, AC_OP_SQRT, add_number(n, ms, epsilon))), n->in[1]));
+    ac_tensor *ms = MEAN(SQUARE(x), axes);
+    return ac_onx_result(n, 0, MUL(DIV(x, SQRT(add_number(n, ms, epsilon))), n->in[1]));
 }
 
 int ac_onx_do_mean_variance(ac_onx_node *n)
@@ -407,11 +405,11 @@ int ac_onx_do_mean_variance(ac_onx_node *n)
         axes = (ac_ints){3, INIT};
     for (int32_t i = 0; i < axes.n; i++) {
         int32_t d;
-        AC_TRY(ac_onx_axis(n, axes.v[i], x->rank, &d));
+        AC_TRY(ac_operand_axis(&n->b, axes.v[i], x->rank, &d));
         mask |= 1u << d;
     }
     ac_tensor *m = MEAN(x, mask), *d = SUB(x, m);
-    ac_tensor *s = ac_onx_1(n, AC_OP_SQRT, MEAN(ac_onx_1(n, AC_OP_SQUARE, d), mask));
+    ac_tensor *s = SQRT(MEAN(SQUARE(d), mask));
     return ac_onx_result(n, 0, DIV(d, add_number(n, s, 1e-9)));
 }
 
@@ -419,19 +417,20 @@ int ac_onx_do_lp_norm(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
     int32_t axis;
-    AC_TRY(ac_onx_axis(n, ac_onx_int(n, "axis", -1), x->rank, &axis));
+    AC_TRY(ac_operand_axis(&n->b, ac_onx_int(n, "axis", -1), x->rank, &axis));
     const int64_t p = ac_onx_int(n, "p", 2);
     if (p != 1 && p != 2)
         return ac_error(n->r->cx, n->at, E0103, "p is %" PRId64 ", expected 1 or 2", p);
-    ac_tensor *s = ac_onx_reduce(n, AC_OP_SUM, ac_onx_1(n, p == 1 ? AC_OP_ABS : AC_OP_SQUARE, x), 1u << axis, true);
+    ac_tensor *s =
+        ac_make_reduce(&n->b, AC_OP_SUM, ac_make_1(&n->b, p == 1 ? AC_OP_ABS : AC_OP_SQUARE, x), 1u << axis, true);
     if (p == 2)
-        s = ac_onx_1(n, AC_OP_SQRT, s);
+        s = SQRT(s);
     if (!s)
         return AC_FAIL;
     /* where the norm is 0 the result is 0 */
-    ac_tensor *zero = ac_onx_number(n, x->dtype, 0);
-    ac_tensor *in[] = {ac_onx_2(n, AC_OP_EQUAL, s, zero), zero, DIV(x, s)};
-    return ac_onx_result(n, 0, ac_onx_make(n, AC_OP_SELECT, in, 3, NULL, AC_NONE));
+    ac_tensor *zero = NUM(x, 0);
+    ac_tensor *in[] = {EQUAL(s, zero), zero, DIV(x, s)};
+    return ac_onx_result(n, 0, ac_make_op(&n->b, AC_OP_SELECT, in, 3, NULL, AC_NONE));
 }
 
 int ac_onx_do_lrn(ac_onx_node *n)
@@ -448,6 +447,6 @@ int ac_onx_do_lrn(ac_onx_node *n)
     a.lrn.alpha = ac_onx_float(n, "alpha", 1e-4f) / (float)size;
     a.lrn.beta = ac_onx_float(n, "beta", 0.75f);
     a.lrn.bias = ac_onx_float(n, "bias", 1);
-    ac_tensor *x = ac_onx_transpose(n, n->in[0], TO_LAST);
-    return ac_onx_result(n, 0, ac_onx_transpose(n, ac_onx_make(n, AC_OP_LRN, &x, 1, &a, AC_NONE), TO_FIRST));
+    ac_tensor *x = ac_make_transpose(&n->b, n->in[0], TO_LAST);
+    return ac_onx_result(n, 0, ac_make_transpose(&n->b, ac_make_op(&n->b, AC_OP_LRN, &x, 1, &a, AC_NONE), TO_FIRST));
 }

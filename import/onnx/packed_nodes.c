@@ -115,7 +115,7 @@ static ac_tensor *packed_product(ac_onx_node *n, const blocks *b, ac_tensor *x, 
     const int64_t dim[2] = {b->rows, b->count}, zeros = (b->count * b->bits + 7) / 8;
     const int64_t wide[2] = {b->rows, b->count * b->size * b->bits / 8};
     ac_tensor *codes = ac_tensor_const(g, n->in[1]->name, AC_U8, 2, wide, b->codes), *zero = NULL;
-    ac_tensor *scale = ac_onx_cast(n, ac_tensor_const(g, n->in[2]->name, b->real, 2, dim, b->scale), AC_F32);
+    ac_tensor *scale = ac_make_cast(&n->b, ac_tensor_const(g, n->in[2]->name, b->real, 2, dim, b->scale), AC_F32);
     if (b->zero) {
         uint8_t *z = ac_alloc_n(n->r->cx->region, (uint64_t)(b->rows * b->count), sizeof *z);
         for (int64_t r = 0; r < b->rows; r++)
@@ -128,7 +128,7 @@ static ac_tensor *packed_product(ac_onx_node *n, const blocks *b, ac_tensor *x, 
     a.blocks.size = (int32_t)b->size;
     a.blocks.zero = 1 << (b->bits - 1);
     ac_tensor *in[] = {x, codes, scale, zero, bias};
-    return scale ? ac_onx_make(n, AC_OP_BLOCKWISE_DENSE, in, bias ? 5 : zero ? 4 : 3, &a, AC_NONE) : NULL;
+    return scale ? ac_make_op(&n->b, AC_OP_BLOCKWISE_DENSE, in, bias ? 5 : zero ? 4 : 3, &a, AC_NONE) : NULL;
 }
 
 /* a, packed weights, scales, zero points, g_idx, bias */
@@ -142,12 +142,12 @@ int ac_onx_do_matmul_nbits(ac_onx_node *n)
         return ac_bad(&n->b, "input '%s' is %s, the weights have %" PRId64 " columns", x->name,
                       ac_tensor_str(n->r->cx, x), b.depth);
     const bool row = x->rank == 1;
-    x = row ? ac_onx_reshape(n, x, 2, (int64_t[]){1, b.depth}) : x;
+    x = row ? ac_make_reshape(&n->b, x, 2, (int64_t[]){1, b.depth}) : x;
     const bool fixed = bias && ac_tensor_is_const(bias);
     ac_tensor *first = fixed ? bias : NULL;
-    ac_tensor *y = stay_packed(&b) ? packed_product(n, &b, x, first) : ac_onx_dense(n, x, unpacked(n, &b), first);
+    ac_tensor *y = stay_packed(&b) ? packed_product(n, &b, x, first) : ac_make_dense(&n->b, x, unpacked(n, &b), first);
     y = bias && !fixed ? ADD(y, bias) : y;
-    return ac_onx_result(n, 0, row ? ac_onx_reshape(n, y, 1, &b.rows) : y);
+    return ac_onx_result(n, 0, row ? ac_make_reshape(&n->b, y, 1, &b.rows) : y);
 }
 
 /* ------------------------------------------------------------------ GatherBlockQuantized */
@@ -165,13 +165,13 @@ static ac_tensor *spread(ac_onx_node *n, ac_tensor *x, int64_t bits, int64_t las
     memcpy(dim, x->dim, sizeof dim);
     dim[x->rank] = 1;
     for (int64_t i = 0; i < per; i++) {
-        ac_tensor *low = i ? ac_onx_2(n, AC_OP_SHIFT_RIGHT, x, ac_onx_number(n, AC_U8, (double)(i * bits))) : x;
-        low = ac_onx_2(n, AC_OP_BITWISE_AND, low, ac_onx_number(n, AC_U8, (double)((1 << bits) - 1)));
-        part[i] = ac_onx_reshape(n, low, x->rank + 1, dim);
+        ac_tensor *low = i ? OP2(SHIFT_RIGHT, x, ac_make_number(&n->b, AC_U8, (double)(i * bits))) : x;
+        low = OP2(BITWISE_AND, low, ac_make_number(&n->b, AC_U8, (double)((1 << bits) - 1)));
+        part[i] = ac_make_reshape(&n->b, low, x->rank + 1, dim);
     }
     dim[x->rank - 1] *= per;
-    ac_tensor *y = ac_onx_reshape(n, ac_onx_concat(n, part, (int32_t)per, x->rank), x->rank, dim);
-    return y && y->dim[y->rank - 1] > last ? ac_onx_slice(n, y, y->rank - 1, 0, last) : y;
+    ac_tensor *y = ac_make_reshape(&n->b, ac_make_concat(&n->b, part, (int32_t)per, x->rank), x->rank, dim);
+    return y && y->dim[y->rank - 1] > last ? ac_make_slice(&n->b, y, y->rank - 1, 0, last) : y;
 }
 
 /* (codes - zero) * scale, blocks of `size` along the axis; zero NULL: `init`. */
@@ -192,14 +192,13 @@ static ac_tensor *real_of(ac_onx_node *n, ac_tensor *codes, ac_tensor *scale, ac
     dim[axis + 1] = size;
     one[axis + 1] = 1;
     after[axis] = whole - codes->dim[axis];
-    ac_tensor *x = ac_onx_reshape(n, ac_onx_pad(n, codes, none, after, NULL), codes->rank + 1, dim);
-    ac_tensor *z =
-        zero ? ac_onx_cast(n, ac_onx_reshape(n, zero, codes->rank + 1, one), AC_F32) : ac_onx_number(n, AC_F32, init);
-    x = SUB(ac_onx_cast(n, x, AC_F32), z);
-    x = MUL(x, ac_onx_cast(n, ac_onx_reshape(n, scale, codes->rank + 1, one), AC_F32));
+    ac_tensor *x = ac_make_reshape(&n->b, ac_make_pad(&n->b, codes, none, after, NULL), codes->rank + 1, dim);
+    ac_tensor *z = zero ? ac_make_cast(&n->b, ac_make_reshape(&n->b, zero, codes->rank + 1, one), AC_F32) : F32(init);
+    x = SUB(ac_make_cast(&n->b, x, AC_F32), z);
+    x = MUL(x, ac_make_cast(&n->b, ac_make_reshape(&n->b, scale, codes->rank + 1, one), AC_F32));
     memcpy(dim, codes->dim, sizeof dim);
     dim[axis] = whole;
-    return ac_onx_slice(n, ac_onx_reshape(n, x, codes->rank, dim), axis, 0, codes->dim[axis]);
+    return ac_make_slice(&n->b, ac_make_reshape(&n->b, x, codes->rank, dim), axis, 0, codes->dim[axis]);
 }
 
 /* Elements of the table, gathered as they lie in memory, become floats behind the Gather. */
@@ -209,7 +208,7 @@ static ac_tensor *gathered(ac_onx_node *n, ac_tensor *x, ac_tensor *at, int32_t 
     ac_tensor *in[] = {x, at};
     ac_attrs_init(AC_OP_GATHER, &a);
     a.gather.axis = axis;
-    return x && at ? ac_onx_make(n, AC_OP_GATHER, in, 2, &a, AC_NONE) : NULL;
+    return x && at ? ac_make_op(&n->b, AC_OP_GATHER, in, 2, &a, AC_NONE) : NULL;
 }
 
 /* data, indices, scales, zero points */
@@ -219,8 +218,8 @@ int ac_onx_do_gather_block_quantized(ac_onx_node *n)
     const bool bytes = x->dtype == AC_U8;
     const int64_t bits = ac_onx_int(n, "bits", 4), size = ac_onx_int(n, "block_size", 128);
     int32_t from, along;
-    AC_TRY(ac_onx_axis(n, ac_onx_int(n, "gather_axis", 0), x->rank, &from));
-    AC_TRY(ac_onx_axis(n, ac_onx_int(n, "quantize_axis", 1), x->rank, &along));
+    AC_TRY(ac_operand_axis(&n->b, ac_onx_int(n, "gather_axis", 0), x->rank, &from));
+    AC_TRY(ac_operand_axis(&n->b, ac_onx_int(n, "quantize_axis", 1), x->rank, &along));
     if ((bits != 2 && bits != 4 && bits != 8) || !ac_dtype_is_int(x->dtype))
         return ac_cannot(&n->b, "its table is %s of %" PRId64 " bits", ac_tensor_str(n->r->cx, x), bits);
     const int64_t per = bytes ? 8 / bits : 1;
@@ -237,9 +236,9 @@ int ac_onx_do_gather_block_quantized(ac_onx_node *n)
                           ac_shape_str(n->r->cx, scale), x->name, ac_shape_str(n->r->cx, x), size);
     }
     const double init = bytes ? (double)(1 << (bits - 1)) : 0;
-    ac_tensor *stay = ac_onx_number(n, at->dtype, 0), *move = ac_onx_number(n, at->dtype, (double)x->dim[from]);
-    ac_tensor *below = ac_onx_2(n, AC_OP_LESS, at, ac_onx_number(n, at->dtype, 0));
-    at = ac_onx_2(n, AC_OP_ADD, at, ac_onx_select(n, below, move, stay));
+    ac_tensor *stay = NUM(at, 0), *move = NUM(at, (double)x->dim[from]);
+    ac_tensor *below = LESS(at, NUM(at, 0));
+    at = ADD(at, WHERE(below, move, stay));
     if (!at)
         return AC_FAIL;
     if (from == along) {

@@ -19,7 +19,7 @@ static ac_tensor *mirror(ac_onx_node *n, ac_tensor *x, const int64_t *before, co
     }
     ac_attrs_init(AC_OP_MIRROR_PAD, &a);
     a.mirror.pads = (ac_ints){2 * x->rank, list};
-    return ac_onx_make(n, AC_OP_MIRROR_PAD, &x, 1, &a, AC_NONE);
+    return ac_make_op(&n->b, AC_OP_MIRROR_PAD, &x, 1, &a, AC_NONE);
 }
 
 /* Pads that are computed, or of what is counted: begins, then ends, of all dimensions or of those that axes list. */
@@ -38,7 +38,7 @@ static int late_pad(ac_onx_node *n, ac_tensor *x, ac_tensor *value)
         before[d] = after[d] = (ac_late_number){.known = true};
     for (int32_t i = 0; i < count; i++) {
         int32_t d;
-        AC_TRY(ac_onx_axis(n, ac_onx_in(n, 3) ? axes.v[i] : i, x->rank, &d));
+        AC_TRY(ac_operand_axis(&n->b, ac_onx_in(n, 3) ? axes.v[i] : i, x->rank, &d));
         before[d] = ac_late_number_at(&n->b, list, i);
         after[d] = ac_late_number_at(&n->b, list, i + count);
         if (before[d].value < 0 || after[d].value < 0)
@@ -69,10 +69,10 @@ int ac_onx_do_pad(ac_onx_node *n)
     if (pads.n != 2 * count)
         return ac_error(n->r->cx, n->at, E0104, "%d pads for %d dimensions", pads.n, count);
     if (n->version < 11)
-        value = ac_onx_number(n, x->dtype, (double)ac_onx_float(n, "value", 0));
+        value = ac_make_number(&n->b, x->dtype, (double)ac_onx_float(n, "value", 0));
     for (int32_t i = 0; i < count; i++) {
         int32_t d;
-        AC_TRY(ac_onx_axis(n, ac_onx_in(n, 3) ? axes.v[i] : i, x->rank, &d));
+        AC_TRY(ac_operand_axis(&n->b, ac_onx_in(n, 3) ? axes.v[i] : i, x->rank, &d));
         before[d] = pads.v[i];
         after[d] = pads.v[i + count];
         if (before[d] > INT32_MAX || after[d] > INT32_MAX || before[d] < -x->dim[d] || after[d] < -x->dim[d] ||
@@ -85,7 +85,7 @@ int ac_onx_do_pad(ac_onx_node *n)
         if (cut || tail) {
             if (cut + tail > x->dim[d])
                 return ac_cannot(&n->b, "negative pads cut more than there is");
-            x = ac_onx_slice(n, x, d, cut, x->dim[d] - cut - tail);
+            x = ac_make_slice(&n->b, x, d, cut, x->dim[d] - cut - tail);
             if (!x)
                 return AC_FAIL;
         }
@@ -94,8 +94,8 @@ int ac_onx_do_pad(ac_onx_node *n)
     }
     if (!strcmp(mode, "constant")) {
         if (!value && x->dtype != AC_F32)
-            value = ac_onx_number(n, x->dtype, 0);
-        return ac_onx_result(n, 0, ac_onx_pad(n, x, before, after, value));
+            value = ac_make_number(&n->b, x->dtype, 0);
+        return ac_onx_result(n, 0, ac_make_pad(&n->b, x, before, after, value));
     }
     if (!strcmp(mode, "reflect"))
         return ac_onx_result(n, 0, mirror(n, x, before, after));
@@ -118,14 +118,14 @@ int ac_onx_do_center_crop_pad(ac_onx_node *n)
         return ac_error(n->r->cx, n->at, E0104, "%d sizes for %d axes", size.n, axes.n ? axes.n : x->rank);
     for (int32_t i = 0; x && i < size.n; i++) {
         int32_t d;
-        AC_TRY(ac_onx_axis(n, axes.n ? axes.v[i] : i, x->rank, &d));
+        AC_TRY(ac_operand_axis(&n->b, axes.n ? axes.v[i] : i, x->rank, &d));
         if (size.v[i] < 0 || size.v[i] > INT32_MAX)
             return ac_error(n->r->cx, n->at, E0201, "a size is %" PRId64, size.v[i]);
         const int64_t more = size.v[i] - x->dim[d];
         if (more < 0)
-            x = ac_onx_slice(n, x, d, -more / 2, size.v[i]);
+            x = ac_make_slice(&n->b, x, d, -more / 2, size.v[i]);
         before[d] = more > 0 ? more / 2 : 0;
         after[d] = more > 0 ? more - more / 2 : 0;
     }
-    return ac_onx_result(n, 0, ac_onx_pad(n, x, before, after, x ? ac_onx_number(n, x->dtype, 0) : NULL));
+    return ac_onx_result(n, 0, ac_make_pad(&n->b, x, before, after, x ? ac_make_number(&n->b, x->dtype, 0) : NULL));
 }

@@ -1,5 +1,6 @@
 /* pool_nodes.c - pools of ONNX. Over images of one or two dimensions, without dilation, they are our channels-last
  * pools; all others are windows that slide over the tensor as it is (window_max, window_sum, window_argmax). */
+#include "import/onnx/proto/arithmetic.h"
 #include "import/onnx/proto/nodes.h"
 #include "import/onnx/window_nodes.h"
 
@@ -33,7 +34,7 @@ static ac_attrs window_attrs(ac_onx_node *n, const ac_frame *w, ac_op op)
 static ac_tensor *slide(ac_onx_node *n, ac_op op, ac_tensor *x, const ac_frame *w)
 {
     const ac_attrs a = window_attrs(n, w, op);
-    return x ? ac_onx_make(n, op, &x, 1, &a, AC_NONE) : NULL;
+    return x ? ac_make_op(&n->b, op, &x, 1, &a, AC_NONE) : NULL;
 }
 
 /* How many elements window o holds along spatial dimension s: those inside of the image, or, with `padded`, of the
@@ -63,7 +64,7 @@ static ac_tensor *counts(ac_onx_node *n, const ac_frame *w, const ac_frame *padd
             same = holds(w, padded, s, o) == first;
     }
     if (same || count == 0)
-        return ac_onx_cast(n, ac_onx_number(n, AC_F32, all), like->dtype);
+        return ac_make_cast(&n->b, F32(all), like->dtype);
     if (count > 1 << 24)
         return (void)ac_cannot(&n->b, "its image has %" PRId64 " positions", count), NULL;
     float *v = AC_NEW_N(n->r->cx->region, float, count);
@@ -73,7 +74,7 @@ static ac_tensor *counts(ac_onx_node *n, const ac_frame *w, const ac_frame *padd
         for (int32_t d = like->rank - 1; d >= 2; rest /= dim[d--])
             v[i] *= (float)holds(w, padded, AC_SPATIAL - w->m + d - 2, rest % dim[d]);
     }
-    return ac_onx_cast(n, ac_onx_floats_const(n, like->rank, dim, v), like->dtype);
+    return ac_make_cast(&n->b, ac_make_floats(&n->b, like->rank, dim, v), like->dtype);
 }
 
 /* ------------------------------------------------------------------ our pools */
@@ -98,7 +99,7 @@ static int crop(ac_onx_node *n, ac_tensor **x, ac_frame *w, ac_frame *plain)
             return ac_cannot(&n->b, "its windows leave out %" PRId64 " elements, and places are a result",
                              -w->before[s]);
         w->in[s] += w->before[s];
-        *x = ac_onx_slice(n, *x, 2 + i, -w->before[s], w->in[s]);
+        *x = ac_make_slice(&n->b, *x, 2 + i, -w->before[s], w->in[s]);
         plain->in[s] = w->in[s];
         w->before[s] = plain->before[s] = 0;
     }
@@ -129,13 +130,12 @@ static ac_tensor *column_major(ac_onx_node *n, ac_tensor *place, const ac_tensor
     stride = plane;
     if (plane == 0)
         return place;
-#define I64(v) ac_onx_number(n, AC_I64, (double)(v))
-    ac_tensor *rest = ac_onx_2(n, AC_OP_FLOOR_MOD, place, I64(plane)), *sum = ac_onx_2(n, AC_OP_SUB, place, rest);
+    ac_tensor *rest = OP2(FLOOR_MOD, place, I64(plane)), *sum = SUB(place, rest);
     for (int32_t d = x->rank - 1; d >= 2; d--) {
         stride /= x->dim[d];
-        ac_tensor *digit = ac_onx_2(n, AC_OP_FLOOR_MOD, rest, I64(x->dim[d]));
-        sum = ac_onx_2(n, AC_OP_ADD, sum, ac_onx_2(n, AC_OP_MUL, digit, I64(stride)));
-        rest = ac_onx_2(n, AC_OP_FLOOR_DIV, rest, I64(x->dim[d]));
+        ac_tensor *digit = OP2(FLOOR_MOD, rest, I64(x->dim[d]));
+        sum = ADD(sum, MUL(digit, I64(stride)));
+        rest = OP2(FLOOR_DIV, rest, I64(x->dim[d]));
     }
 #undef I64
     return sum;
@@ -200,7 +200,7 @@ int ac_onx_do_average_pool(ac_onx_node *n)
     if (!ac_dtype_is_float(x->dtype))
         return ac_cannot(&n->b, "its input is %s", ac_dtype_name(x->dtype));
     ac_tensor *sum = slide(n, AC_OP_WINDOW_SUM, x, &w);
-    return ac_onx_result(n, 0, sum ? ac_onx_2(n, AC_OP_DIV, sum, counts(n, &w, include ? &plain : NULL, sum)) : NULL);
+    return ac_onx_result(n, 0, sum ? DIV(sum, counts(n, &w, include ? &plain : NULL, sum)) : NULL);
 }
 
 static double power_of(ac_onx_node *n)
@@ -220,14 +220,13 @@ int ac_onx_do_lp_pool(ac_onx_node *n)
     if (!(p > 0))
         return ac_error(n->r->cx, n->at, E0103, "p is %g", p);
     if (p == 2)
-        return ac_onx_result(n, 0,
-                             ac_onx_1(n, AC_OP_SQRT, slide(n, AC_OP_WINDOW_SUM, ac_onx_1(n, AC_OP_SQUARE, x), &w)));
-    x = ac_onx_1(n, AC_OP_ABS, x);
+        return ac_onx_result(n, 0, SQRT(slide(n, AC_OP_WINDOW_SUM, SQUARE(x), &w)));
+    x = ABS(x);
     if (p != 1)
-        x = x ? ac_onx_2(n, AC_OP_POW, x, ac_onx_number(n, x->dtype, p)) : NULL;
+        x = x ? OP2(POW, x, NUM(x, p)) : NULL;
     ac_tensor *y = slide(n, AC_OP_WINDOW_SUM, x, &w);
     if (p != 1)
-        y = y ? ac_onx_2(n, AC_OP_POW, y, ac_onx_number(n, y->dtype, 1 / p)) : NULL;
+        y = y ? OP2(POW, y, NUM(y, 1 / p)) : NULL;
     return ac_onx_result(n, 0, y);
 }
 
@@ -236,7 +235,7 @@ int ac_onx_do_global_pool(ac_onx_node *n)
     ac_tensor *x = n->in[0];
     if (x->rank < 2)
         return ac_error(n->r->cx, n->at, E0104, "input '%s' has %d dimensions", x->name, x->rank);
-    return ac_onx_result(n, 0, ac_onx_reduce(n, n->row->op, x, ((1u << x->rank) - 1) & ~3u, true));
+    return ac_onx_result(n, 0, ac_make_reduce(&n->b, n->row->op, x, ((1u << x->rank) - 1) & ~3u, true));
 }
 
 int ac_onx_do_global_lp_pool(ac_onx_node *n)
@@ -247,10 +246,10 @@ int ac_onx_do_global_lp_pool(ac_onx_node *n)
         return ac_cannot(&n->b, "its input is %s", ac_dtype_name(x->dtype));
     if (x->rank < 2 || !(p > 0))
         return ac_error(n->r->cx, n->at, E0104, "input '%s' has %d dimensions, p is %g", x->name, x->rank, p);
-    x = ac_onx_1(n, AC_OP_ABS, x);
-    x = p == 1 || !x ? x : ac_onx_2(n, AC_OP_POW, x, ac_onx_number(n, x->dtype, p));
-    x = x ? ac_onx_reduce(n, AC_OP_SUM, x, ((1u << x->rank) - 1) & ~3u, true) : NULL;
-    return ac_onx_result(n, 0, p == 1 || !x ? x : ac_onx_2(n, AC_OP_POW, x, ac_onx_number(n, x->dtype, 1 / p)));
+    x = ABS(x);
+    x = p == 1 || !x ? x : OP2(POW, x, NUM(x, p));
+    x = x ? ac_make_reduce(&n->b, AC_OP_SUM, x, ((1u << x->rank) - 1) & ~3u, true) : NULL;
+    return ac_onx_result(n, 0, p == 1 || !x ? x : OP2(POW, x, NUM(x, 1 / p)));
 }
 
 /* ------------------------------------------------------------------ the ways back */
@@ -283,17 +282,17 @@ int ac_onx_do_max_unpool(ac_onx_node *n)
     ac_attrs a;
     ac_attrs_init(AC_OP_SCATTER_ELEMENTS, &a);
     const int64_t flat = ac_tensor_count(x);
-    ac_tensor *in[] = {ac_onx_broadcast(n, ac_onx_number(n, x->dtype, 0), 1, &count),
-                       ac_onx_reshape(n, place, 1, &flat), ac_onx_reshape(n, x, 1, &flat)};
-    ac_tensor *y = ac_onx_reshape(n, ac_onx_make(n, AC_OP_SCATTER_ELEMENTS, in, 3, &a, AC_NONE), x->rank, dim);
+    ac_tensor *in[] = {ac_make_broadcast(&n->b, NUM(x, 0), 1, &count), ac_make_reshape(&n->b, place, 1, &flat),
+                       ac_make_reshape(&n->b, x, 1, &flat)};
+    ac_tensor *y = ac_make_reshape(&n->b, ac_make_op(&n->b, AC_OP_SCATTER_ELEMENTS, in, 3, &a, AC_NONE), x->rank, dim);
     for (int32_t d = 0; y && d < want.n; d++) {
         if (want.v[d] < 1 || want.v[d] > INT32_MAX)
             return ac_error(n->r->cx, n->at, E0201, "the output shape has %" PRId64, want.v[d]);
         if (want.v[d] < y->dim[d])
-            y = ac_onx_slice(n, y, d, 0, want.v[d]);
+            y = ac_make_slice(&n->b, y, d, 0, want.v[d]);
         more[d] = y ? want.v[d] - y->dim[d] : 0;
     }
-    return ac_onx_result(n, 0, ac_onx_pad(n, y, none, more, y ? ac_onx_number(n, y->dtype, 0) : NULL));
+    return ac_onx_result(n, 0, ac_make_pad(&n->b, y, none, more, y ? NUM(y, 0) : NULL));
 }
 
 static bool small_positive(int64_t v)
@@ -352,13 +351,14 @@ int ac_onx_do_col2im(ac_onx_node *n)
         to[i] = inside ? at : pixels;
     }
     const int64_t rows = x->dim[0] * (x->dim[1] / taps);
-    ac_tensor *in[] = {ac_onx_reshape(n, ac_onx_ints_const(n, all, to), 2, (int64_t[]){all, 1}),
-                       ac_onx_transpose(n, ac_onx_reshape(n, x, 2, (int64_t[]){rows, all}), (int32_t[]){1, 0}),
-                       ac_onx_ints_const(n, 2, (int64_t[]){pixels + 1, rows})};
-    ac_tensor *y = in[1] ? ac_onx_make(n, AC_OP_SCATTER_ND, in, 3, NULL, AC_NONE) : NULL;
-    y = ac_onx_transpose(n, ac_onx_slice(n, y, 0, 0, pixels), (int32_t[]){1, 0});
+    ac_tensor *in[] = {
+        ac_make_reshape(&n->b, ac_make_ints(&n->b, all, to), 2, (int64_t[]){all, 1}),
+        ac_make_transpose(&n->b, ac_make_reshape(&n->b, x, 2, (int64_t[]){rows, all}), (int32_t[]){1, 0}),
+        ac_make_ints(&n->b, 2, (int64_t[]){pixels + 1, rows})};
+    ac_tensor *y = in[1] ? ac_make_op(&n->b, AC_OP_SCATTER_ND, in, 3, NULL, AC_NONE) : NULL;
+    y = ac_make_transpose(&n->b, ac_make_slice(&n->b, y, 0, 0, pixels), (int32_t[]){1, 0});
     int64_t dim[AC_MAX_RANK] = {x->dim[0], x->dim[1] / taps};
     for (int32_t d = 0; d < m; d++)
         dim[2 + d] = image.v[d];
-    return ac_onx_result(n, 0, ac_onx_reshape(n, y, m + 2, dim));
+    return ac_onx_result(n, 0, ac_make_reshape(&n->b, y, m + 2, dim));
 }

@@ -7,8 +7,6 @@
 #include <math.h>
 #include <strings.h>
 
-#define NUM(v) ac_onx_number(n, AC_F32, v)
-
 /* ------------------------------------------------------------------ roundings */
 
 typedef struct rounding {
@@ -27,10 +25,10 @@ static const rounding ROUNDING[] = {
 static ac_tensor *rounded(ac_onx_node *n, ac_tensor *x, const rounding *by)
 {
     if (!by->mirrored)
-        return ac_onx_1(n, by->op, x);
-    ac_tensor *size = ac_onx_1(n, AC_OP_ABS, x);
-    size = ac_onx_1(n, by->op, by->more != 0 ? ADD(size, NUM(by->more)) : size);
-    return MUL(ac_onx_1(n, AC_OP_SIGN, x), size);
+        return ac_make_1(&n->b, by->op, x);
+    ac_tensor *size = ABS(x);
+    size = ac_make_1(&n->b, by->op, by->more != 0 ? ADD(size, F32(by->more)) : size);
+    return MUL(SIGN(x), size);
 }
 
 /* NULL: reported. */
@@ -52,14 +50,14 @@ static ac_tensor *along(ac_onx_node *n, int32_t i)
     ac_tensor *p = n->in[i];
     int64_t dim[AC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
     if (ac_tensor_count(p) == 1)
-        return ac_onx_reshape(n, p, 0, NULL);
+        return ac_make_reshape(&n->b, p, 0, NULL);
     bool fits = p->rank <= x->rank;
     for (int32_t d = 0; d < p->rank && fits; d++) {
         dim[x->rank - p->rank + d] = p->dim[d];
         fits = p->dim[d] == 1 || p->dim[d] == x->dim[x->rank - p->rank + d];
     }
     if (fits)
-        return ac_onx_reshape(n, p, x->rank, dim);
+        return ac_make_reshape(&n->b, p, x->rank, dim);
     return (void)ac_error(n->r->cx, n->at, E0104, "operand %d '%s' is %s, input '%s' is %s", i, p->name,
                           ac_shape_str(n->r->cx, p), x->name, ac_shape_str(n->r->cx, x)),
            NULL;
@@ -89,7 +87,7 @@ static int read_operands(ac_onx_node *n)
     if (n->in[0]->dtype != AC_F32)
         return ac_cannot(&n->b, "operand '%s' has elements of type %s", n->in[0]->name, ac_dtype_name(n->in[0]->dtype));
     for (int32_t i = 1; i < n->n_in; i++)
-        if (!(n->in[i] = ac_onx_cast(n, n->in[i], AC_F32)))
+        if (!(n->in[i] = ac_make_cast(&n->b, n->in[i], AC_F32)))
             return AC_FAIL;
     return AC_OK;
 }
@@ -128,16 +126,16 @@ static ac_dtype byte_of(range of)
 /* Rounded to numbers of that range: bytes where those hold it, and floats again. */
 static ac_tensor *kept(ac_onx_node *n, ac_tensor *v, range of, const rounding *by)
 {
-    v = MIN(v, NUM(of.hi));
-    v = rounded(n, MAX(v, NUM(of.lo)), by);
-    return ac_onx_cast(n, ac_onx_cast(n, v, byte_of(of)), AC_F32);
+    v = MIN(v, F32(of.hi));
+    v = rounded(n, MAX(v, F32(of.lo)), by);
+    return ac_make_cast(&n->b, ac_make_cast(&n->b, v, byte_of(of)), AC_F32);
 }
 
 /* 1 where x is 0 or more, else -1: bytes, and floats again. */
 static ac_tensor *sign_of(ac_onx_node *n, ac_tensor *x)
 {
-    ac_tensor *one = ac_onx_number(n, AC_I8, 1), *less = ac_onx_number(n, AC_I8, -1);
-    return ac_onx_cast(n, ac_onx_select(n, ac_onx_2(n, AC_OP_GREATER_EQUAL, x, NUM(0)), one, less), AC_F32);
+    ac_tensor *one = ac_make_number(&n->b, AC_I8, 1), *less = ac_make_number(&n->b, AC_I8, -1);
+    return ac_make_cast(&n->b, WHERE(OP2(GREATER_EQUAL, x, F32(0)), one, less), AC_F32);
 }
 
 /* ------------------------------------------------------------------ adapters */
@@ -179,7 +177,7 @@ static ac_tensor *power_between(ac_onx_node *n, ac_tensor *a, ac_tensor *b)
     float *power = data ? AC_NEW_N(n->r->cx->region, float, count + 1) : NULL;
     for (int64_t i = 0; i < count && data; i++)
         power[i] = exp2f(rintf(log2f(data[i])));
-    return data ? ac_onx_floats_const(n, ratio->rank, ratio->dim, power) : NULL;
+    return data ? ac_make_floats(&n->b, ratio->rank, ratio->dim, power) : NULL;
 }
 
 /* x, scale, zero point, bits, bits of the result; from version 2 on x, scale, zero point, bits, scale and bits of the
@@ -198,9 +196,9 @@ int ac_onx_do_qonnx_trunc(ac_onx_node *n)
     AC_TRY(read_bits(n, n->n_in - 1, &left));
     AC_TRY(read_scales(n, &scale, &zero));
     ac_tensor *v = DIV(n->in[0], scale);
-    v = ac_onx_1(n, AC_OP_ROUND, zero ? ADD(v, zero) : v);
+    v = OP1(ROUND, zero ? ADD(v, zero) : v);
     if (!second) {
-        v = rounded(n, DIV(v, NUM(exp2(bits - left))), by);
+        v = rounded(n, DIV(v, F32(exp2(bits - left))), by);
         return ac_onx_result(n, 0, MUL(zero ? SUB(v, zero) : v, scale));
     }
     ac_tensor *to = along(n, 4), *shift = to ? power_between(n, scale, to) : NULL;

@@ -13,21 +13,21 @@ ac_tensor *ac_onx_in_line(ac_onx_node *n, ac_tensor *p, int32_t rank, int32_t ax
     if (!p || (p->rank == rank && p->rank > 1)) /* of blocks: in line already */
         return p;
     if (ac_tensor_count(p) == 1)
-        return ac_onx_reshape(n, p, 0, NULL);
+        return ac_make_reshape(&n->b, p, 0, NULL);
     if (p->rank != 1 || axis >= rank)
         return (void)ac_cannot(&n->b, "scale or zero point '%s' is %s", p->name, ac_shape_str(n->r->cx, p)), NULL;
     dim[0] = p->dim[0];
-    return ac_onx_reshape(n, p, rank - axis, dim);
+    return ac_make_reshape(&n->b, p, rank - axis, dim);
 }
 
 /* x / scale: in f64 where x has more digits than f32, and rounded to 16 bits where the file divides in those. */
 static ac_tensor *divided(ac_onx_node *n, ac_tensor *x, ac_tensor *scale, int32_t axis, ac_dtype precision)
 {
     const ac_dtype wide = x && (x->dtype == AC_I32 || x->dtype == AC_F64) ? AC_F64 : AC_F32;
-    ac_tensor *by = x ? ac_onx_in_line(n, ac_onx_cast(n, scale, wide), x->rank, axis) : NULL;
-    ac_tensor *v = DIV(ac_onx_cast(n, x, wide), by);
+    ac_tensor *by = x ? ac_onx_in_line(n, ac_make_cast(&n->b, scale, wide), x->rank, axis) : NULL;
+    ac_tensor *v = DIV(ac_make_cast(&n->b, x, wide), by);
     if (precision == AC_F16 || precision == AC_BF16)
-        v = ac_onx_cast(n, ac_onx_cast(n, v, precision), wide);
+        v = ac_make_cast(&n->b, ac_make_cast(&n->b, v, precision), wide);
     return v;
 }
 
@@ -38,30 +38,30 @@ ac_tensor *ac_onx_quantized(ac_onx_node *n, ac_tensor *x, ac_tensor *scale, ac_t
     ac_attrs a;
     ac_tensor *v = divided(n, x, scale, axis, precision);
     if (v && ac_dtype_is_int(to))
-        v = ac_onx_1(n, AC_OP_ROUND, v);
+        v = OP1(ROUND, v);
     if (v && zero)
-        v = ADD(v, ac_onx_in_line(n, ac_onx_cast(n, zero, v->dtype), x->rank, axis));
+        v = ADD(v, ac_onx_in_line(n, ac_make_cast(&n->b, zero, v->dtype), x->rank, axis));
     if (v && ac_dtype_is_int(to) && ac_dtype_file_bits(to) < 8) {
-        v = ac_onx_2(n, AC_OP_MAXIMUM, v, ac_onx_number(n, v->dtype, (double)ac_dtype_min(to)));
-        v = v ? ac_onx_2(n, AC_OP_MINIMUM, v, ac_onx_number(n, v->dtype, (double)ac_dtype_max(to))) : NULL;
+        v = MAX(v, NUM(v, (double)ac_dtype_min(to)));
+        v = v ? MIN(v, NUM(v, (double)ac_dtype_max(to))) : NULL;
     }
     ac_attrs_init(AC_OP_CAST, &a);
     a.cast.to = to;
     a.cast.wraps = ac_onx_int(n, "saturate", 1) == 0;
-    return v ? ac_onx_make(n, AC_OP_CAST, &v, 1, &a, to) : NULL;
+    return v ? ac_make_op(&n->b, AC_OP_CAST, &v, 1, &a, to) : NULL;
 }
 
 ac_tensor *ac_onx_centered(ac_onx_node *n, ac_tensor *x, ac_tensor *zero, int32_t axis)
 {
-    ac_tensor *v = ac_onx_cast(n, x, AC_F32);
+    ac_tensor *v = ac_make_cast(&n->b, x, AC_F32);
     if (!zero || !v)
         return v;
-    return SUB(v, ac_onx_in_line(n, ac_onx_cast(n, zero, AC_F32), x->rank, axis));
+    return SUB(v, ac_onx_in_line(n, ac_make_cast(&n->b, zero, AC_F32), x->rank, axis));
 }
 
 ac_tensor *ac_onx_dequantized(ac_onx_node *n, ac_tensor *x, ac_tensor *scale, ac_tensor *zero, int32_t axis)
 {
-    ac_tensor *by = x ? ac_onx_in_line(n, ac_onx_cast(n, scale, AC_F32), x->rank, axis) : NULL;
+    ac_tensor *by = x ? ac_onx_in_line(n, ac_make_cast(&n->b, scale, AC_F32), x->rank, axis) : NULL;
     return x ? MUL(ac_onx_centered(n, x, zero, axis), by) : NULL;
 }
 
@@ -83,7 +83,7 @@ static ac_tensor *split_axis(ac_onx_node *n, ac_tensor *t, int32_t axis, int64_t
         dim[d + (d > axis)] = t->dim[d];
     dim[axis] = outer;
     dim[axis + 1] = inner;
-    return ac_onx_reshape(n, t, t->rank + 1, dim);
+    return ac_make_reshape(&n->b, t, t->rank + 1, dim);
 }
 
 /* p [..,B,..] -> [..,B * size,..] cut to `count`, every element `size` times. */
@@ -95,10 +95,10 @@ static ac_tensor *repeat(ac_onx_node *n, ac_tensor *p, int32_t axis, int64_t siz
         return NULL;
     memcpy(dim, y->dim, sizeof dim);
     dim[axis + 1] = size;
-    y = ac_onx_broadcast(n, y, y->rank, dim);
+    y = ac_make_broadcast(&n->b, y, y->rank, dim);
     memcpy(dim, p->dim, sizeof dim);
     dim[axis] = p->dim[axis] * size;
-    return ac_onx_slice(n, ac_onx_reshape(n, y, p->rank, dim), axis, 0, count);
+    return ac_make_slice(&n->b, ac_make_reshape(&n->b, y, p->rank, dim), axis, 0, count);
 }
 
 static int read_blocks(ac_onx_node *n, affine *a, int64_t size)
@@ -134,7 +134,7 @@ static int read_affine(ac_onx_node *n, affine *a)
         return ac_error(n->r->cx, n->at, E0103, "block_size is %" PRId64, size);
     if (ac_tensor_count(scale) == 1 && scale->rank < 2)
         return AC_OK;
-    AC_TRY(ac_onx_axis(n, given, x->rank, &a->axis));
+    AC_TRY(ac_operand_axis(&n->b, given, x->rank, &a->axis));
     if (size)
         return read_blocks(n, a, size);
     if (scale->rank != 1 || scale->dim[0] != x->dim[a->axis])
@@ -146,7 +146,7 @@ static int read_affine(ac_onx_node *n, affine *a)
 /* The result without the dimension of the blocks. */
 static int affine_result(ac_onx_node *n, ac_tensor *y)
 {
-    return y ? ac_onx_result(n, 0, ac_onx_reshape(n, y, n->in[0]->rank, n->in[0]->dim)) : AC_FAIL;
+    return y ? ac_onx_result(n, 0, ac_make_reshape(&n->b, y, n->in[0]->rank, n->in[0]->dim)) : AC_FAIL;
 }
 
 int ac_onx_do_quantize(ac_onx_node *n)
@@ -175,7 +175,7 @@ int ac_onx_do_dequantize(ac_onx_node *n)
         return ac_cannot(&n->b, "its input has elements of type %s", ac_dtype_name(from));
     if (to != AC_F32 && to != AC_F16 && to != AC_BF16)
         return ac_cannot(&n->b, "its result has elements of type %s", ac_onx_dtype_name(n->r->cx, type));
-    ac_tensor *y = ac_onx_cast(n, ac_onx_dequantized(n, a.x, a.scale, a.zero, a.axis), to);
+    ac_tensor *y = ac_make_cast(&n->b, ac_onx_dequantized(n, a.x, a.scale, a.zero, a.axis), to);
     return affine_result(n, y);
 }
 
@@ -184,17 +184,16 @@ ac_tensor *ac_onx_dynamic_quantized(ac_onx_node *n, ac_tensor *x, ac_tensor **sc
 {
     if (!x)
         return NULL;
-    ac_tensor *nought = ac_onx_number(n, AC_F32, 0), *lo = nought, *hi = nought;
+    ac_tensor *nought = F32(0), *lo = nought, *hi = nought;
     const uint32_t all = (1u << x->rank) - 1;
     if (ac_tensor_count(x) > 0) {
-        hi = ac_onx_2(n, AC_OP_MAXIMUM, ac_onx_reduce(n, AC_OP_REDUCE_MAX, x, all, false), nought);
-        lo = ac_onx_2(n, AC_OP_MINIMUM, ac_onx_reduce(n, AC_OP_REDUCE_MIN, x, all, false), nought);
+        hi = MAX(ac_make_reduce(&n->b, AC_OP_REDUCE_MAX, x, all, false), nought);
+        lo = MIN(ac_make_reduce(&n->b, AC_OP_REDUCE_MIN, x, all, false), nought);
     }
-    ac_tensor *steps = ac_onx_number(n, AC_F32, 255), *step = DIV(SUB(hi, lo), steps),
-              *one = ac_onx_number(n, AC_F32, 1);
-    *scale = ac_onx_select(n, ac_onx_2(n, AC_OP_EQUAL, hi, lo), one, step);
-    ac_tensor *z = ac_onx_1(n, AC_OP_ROUND, SUB(nought, DIV(lo, *scale)));
-    *zero = ac_onx_cast(n, z, AC_U8);
+    ac_tensor *steps = F32(255), *step = DIV(SUB(hi, lo), steps), *one = F32(1);
+    *scale = WHERE(EQUAL(hi, lo), one, step);
+    ac_tensor *z = OP1(ROUND, SUB(nought, DIV(lo, *scale)));
+    *zero = ac_make_cast(&n->b, z, AC_U8);
     return *scale && *zero ? ac_onx_quantized(n, x, *scale, *zero, 0, AC_U8, AC_F32) : NULL;
 }
 
@@ -209,10 +208,10 @@ int ac_onx_do_dynamic_quantize(ac_onx_node *n)
 /* acc * (sx * sw / sy), rounded, plus zero, saturated. */
 static ac_tensor *requantize(ac_onx_node *n, ac_tensor *acc, ac_tensor *real, ac_tensor *sy, ac_tensor *zy, ac_dtype to)
 {
-    ac_tensor *v = ac_onx_1(n, AC_OP_ROUND, MUL(acc, DIV(real, ac_onx_reshape(n, sy, 0, NULL))));
+    ac_tensor *v = OP1(ROUND, MUL(acc, DIV(real, ac_make_reshape(&n->b, sy, 0, NULL))));
     if (zy)
-        v = ADD(v, ac_onx_cast(n, ac_onx_reshape(n, zy, 0, NULL), AC_F32));
-    return ac_onx_cast(n, v, to);
+        v = ADD(v, ac_make_cast(&n->b, ac_make_reshape(&n->b, zy, 0, NULL), AC_F32));
+    return ac_make_cast(&n->b, v, to);
 }
 
 /* x, sx, zx, w, sw, zw, sy, zy, bias */
@@ -226,9 +225,9 @@ int ac_onx_do_qlinear_conv(ac_onx_node *n)
     ac_tensor *acc = x ? ac_onx_integer_conv(n, x, w, n->in[2], n->in[5]) : NULL;
     if (bias && acc)
         acc = ADD(acc, ac_onx_in_line(n, bias, acc->rank, 1));
-    acc = ac_onx_cast(n, acc, AC_F32);
+    acc = ac_make_cast(&n->b, acc, AC_F32);
     sw = ac_onx_in_line(n, sw, x->rank, 1);
-    ac_tensor *real = MUL(ac_onx_reshape(n, n->in[1], 0, NULL), sw);
+    ac_tensor *real = MUL(ac_make_reshape(&n->b, n->in[1], 0, NULL), sw);
     ac_tensor *y = requantize(n, acc, real, n->in[6], n->in[7], n->in[7]->dtype);
     return ac_onx_result(n, 0, last ? ac_onx_swapped_channels(n, y, true) : y);
 }
@@ -244,11 +243,11 @@ int ac_onx_do_qlinear_matmul(ac_onx_node *n)
             return ac_cannot(&n->b, "operand '%s' is %s: scales for rows", n->in[i]->name,
                              ac_shape_str(n->r->cx, n->in[i]));
     for (int32_t i = 1; i < 8; i += i == 1 ? 3 : 2)
-        n->in[i] = ac_onx_cast(n, n->in[i], AC_F32);
+        n->in[i] = ac_make_cast(&n->b, n->in[i], AC_F32);
     if (!n->in[1] || !n->in[4] || !n->in[6])
         return AC_FAIL;
-    ac_tensor *acc = ac_onx_cast(n, ac_onx_integer_matmul(n, x, y, n->in[2], n->in[5]), AC_F32);
+    ac_tensor *acc = ac_make_cast(&n->b, ac_onx_integer_matmul(n, x, y, n->in[2], n->in[5]), AC_F32);
     ac_tensor *sw = ac_onx_in_line(n, n->in[4], y->rank, y->rank - 1);
-    ac_tensor *real = MUL(ac_onx_reshape(n, n->in[1], 0, NULL), sw);
+    ac_tensor *real = MUL(ac_make_reshape(&n->b, n->in[1], 0, NULL), sw);
     return ac_onx_result(n, 0, requantize(n, acc, real, n->in[6], n->in[7], n->in[7]->dtype));
 }

@@ -41,13 +41,13 @@ static const struct {
 
 static ac_tensor *number(cell *c, double v)
 {
-    return ac_onx_number(c->n, AC_F32, v);
+    return ac_make_number(&c->n->b, AC_F32, v);
 }
 
 static ac_tensor *positive_part(cell *c, ac_tensor *x, ac_tensor *over, double from)
 {
-    ac_tensor *in[] = {ac_onx_2(c->n, AC_OP_GREATER, x, number(c, from)), x, over};
-    return in[0] && over ? ac_onx_make(c->n, AC_OP_SELECT, in, 3, NULL, AC_NONE) : NULL;
+    ac_tensor *in[] = {ac_make_2(&c->n->b, AC_OP_GREATER, x, number(c, from)), x, over};
+    return in[0] && over ? ac_make_op(&c->n->b, AC_OP_SELECT, in, 3, NULL, AC_NONE) : NULL;
 }
 
 /* Activation k of the list; x is clipped before. */
@@ -60,14 +60,14 @@ static ac_tensor *activate(cell *c, const char *const *act, ac_tensor *x)
         return NULL;
     if (c->clip > 0) {
         ac_tensor *most = number(c, c->clip);
-        x = ac_onx_2(n, AC_OP_MINIMUM, ac_onx_2(n, AC_OP_MAXIMUM, x, number(c, -c->clip)), most);
+        x = MIN(MAX(x, number(c, -c->clip)), most);
     }
     if (!strcmp(name, "Sigmoid"))
-        return ac_onx_1(n, AC_OP_LOGISTIC, x);
+        return OP1(LOGISTIC, x);
     if (!strcmp(name, "Tanh"))
-        return ac_onx_1(n, AC_OP_TANH, x);
+        return OP1(TANH, x);
     if (!strcmp(name, "Relu"))
-        return ac_onx_1(n, AC_OP_RELU, x);
+        return OP1(RELU, x);
     if (!strcmp(name, "Affine")) {
         ac_tensor *shift = number(c, b);
         return ADD(MUL(x, number(c, a)), shift);
@@ -78,26 +78,26 @@ static ac_tensor *activate(cell *c, const char *const *act, ac_tensor *x)
         return positive_part(c, x, number(c, 0), a);
     if (!strcmp(name, "ScaledTanh")) {
         ac_tensor *scale = number(c, a);
-        return MUL(ac_onx_1(n, AC_OP_TANH, MUL(x, number(c, b))), scale);
+        return MUL(OP1(TANH, MUL(x, number(c, b))), scale);
     }
     if (!strcmp(name, "HardSigmoid")) {
         ac_tensor *least = number(c, 0), *shift = number(c, b);
-        x = ac_onx_2(n, AC_OP_MAXIMUM, ADD(MUL(x, number(c, a)), shift), least);
-        return ac_onx_2(n, AC_OP_MINIMUM, x, number(c, 1));
+        x = MAX(ADD(MUL(x, number(c, a)), shift), least);
+        return MIN(x, number(c, 1));
     }
     if (!strcmp(name, "Elu")) {
         ac_tensor *alpha = number(c, a), *one = number(c, 1);
-        ac_tensor *e = ac_onx_1(n, AC_OP_EXP, ac_onx_2(n, AC_OP_MINIMUM, x, number(c, 0)));
+        ac_tensor *e = EXP(MIN(x, number(c, 0)));
         return positive_part(c, x, MUL(SUB(e, one), alpha), 0);
     }
     if (!strcmp(name, "Softsign")) {
         ac_tensor *one = number(c, 1);
-        return ac_onx_2(n, AC_OP_DIV, x, ADD(ac_onx_1(n, AC_OP_ABS, x), one));
+        return DIV(x, ADD(ABS(x), one));
     }
     if (!strcmp(name, "Softplus")) { /* max(x, 0) + log(1 + e^-|x|) */
-        ac_tensor *e = ac_onx_1(n, AC_OP_EXP, ac_onx_1(n, AC_OP_NEG, ac_onx_1(n, AC_OP_ABS, x)));
-        ac_tensor *far = ac_onx_1(n, AC_OP_LOG, ADD(e, number(c, 1)));
-        return ADD(ac_onx_1(n, AC_OP_RELU, x), far);
+        ac_tensor *e = EXP(NEG(ABS(x)));
+        ac_tensor *far = LOG(ADD(e, number(c, 1)));
+        return ADD(OP1(RELU, x), far);
     }
     return (void)ac_cannot(&n->b, "its activation is %s", name), NULL;
 }
@@ -107,8 +107,8 @@ static ac_tensor *of_direction(cell *c, ac_tensor *p, int32_t d)
 {
     if (!p)
         return NULL;
-    ac_tensor *row = c->dirs == 1 ? p : ac_onx_slice(c->n, p, 0, d, 1);
-    return row ? ac_onx_reshape(c->n, row, p->rank - 1, p->dim + 1) : NULL;
+    ac_tensor *row = c->dirs == 1 ? p : ac_make_slice(&c->n->b, p, 0, d, 1);
+    return row ? ac_make_reshape(&c->n->b, row, p->rank - 1, p->dim + 1) : NULL;
 }
 
 /* Weights of one direction; scale and zero point of integers. */
@@ -134,13 +134,13 @@ static ac_tensor *product(cell *c, ac_tensor *x, const weights *m)
     if (c->dynamic) {
         ac_tensor *scale = NULL, *zero = NULL, *q = ac_onx_dynamic_quantized(n, x, &scale, &zero);
         ac_tensor *in[] = {q, m->w, zero, m->zero};
-        ac_tensor *y = q && m->w ? ac_onx_cast(n, ac_onx_inner(n, "MatMulInteger", 10, in, 4), AC_F32) : NULL;
+        ac_tensor *y = q && m->w ? ac_make_cast(&n->b, ac_onx_inner(n, "MatMulInteger", 10, in, 4), AC_F32) : NULL;
         return MUL(y, MUL(scale, m->scale));
     }
     ac_tensor *base = m->w;
     while (base && !ac_tensor_is_const(base))
         base = base->def && base->def->n_in ? base->def->in[0] : NULL;
-    return base ? ac_onx_dense(n, x, m->w, NULL) : ac_onx_matmul(n, x, m->w, false, true);
+    return base ? ac_make_dense(&n->b, x, m->w, NULL) : ac_make_matmul(&n->b, x, m->w, false, true);
 }
 
 /* Columns of gate g of a tensor [..,G*H]. */
@@ -148,7 +148,7 @@ static ac_tensor *gate(cell *c, ac_tensor *x, int32_t g, int32_t count)
 {
     if (!x || count == c->gates)
         return x;
-    return ac_onx_slice(c->n, x, x->rank - 1, g * c->h, count * c->h);
+    return ac_make_slice(&c->n->b, x, x->rank - 1, g * c->h, count * c->h);
 }
 
 typedef struct direction {
@@ -164,8 +164,8 @@ static void lstm_step(cell *c, const direction *d, ac_tensor *x, ac_tensor **h, 
     ac_tensor *g = ADD(x, product(c, *h, &d->r));
     ac_tensor *i = gate(c, g, 0, 1), *o = gate(c, g, 1, 1), *f = gate(c, g, 2, 1), *k = gate(c, g, 3, 1);
     if (d->peep) {
-        i = ADD(i, MUL(ac_onx_slice(n, d->peep, 0, 0, c->h), *s));
-        f = ADD(f, MUL(ac_onx_slice(n, d->peep, 0, 2 * c->h, c->h), *s));
+        i = ADD(i, MUL(ac_make_slice(&n->b, d->peep, 0, 0, c->h), *s));
+        f = ADD(f, MUL(ac_make_slice(&n->b, d->peep, 0, 2 * c->h, c->h), *s));
     }
     i = activate(c, &d->act[0], i);
     f = c->coupled ? SUB(number(c, 1), i) : activate(c, &d->act[0], f);
@@ -173,7 +173,7 @@ static void lstm_step(cell *c, const direction *d, ac_tensor *x, ac_tensor **h, 
     ac_tensor *fresh = MUL(i, k);
     *s = ADD(MUL(f, *s), fresh);
     if (d->peep)
-        o = ADD(o, MUL(ac_onx_slice(n, d->peep, 0, c->h, c->h), *s));
+        o = ADD(o, MUL(ac_make_slice(&n->b, d->peep, 0, c->h, c->h), *s));
     o = activate(c, &d->act[0], o);
     *h = MUL(o, activate(c, &d->act[2], *s));
 }
@@ -181,10 +181,11 @@ static void lstm_step(cell *c, const direction *d, ac_tensor *x, ac_tensor **h, 
 static void gru_step(cell *c, const direction *d, ac_tensor *x, ac_tensor **h)
 {
     ac_onx_node *n = c->n;
-    const weights rz = {ac_onx_slice(n, d->r.w, 0, 0, 2 * c->h), NULL, NULL},
-                  rh = {ac_onx_slice(n, d->r.w, 0, 2 * c->h, c->h), NULL, NULL};
+    const weights rz = {ac_make_slice(&n->b, d->r.w, 0, 0, 2 * c->h), NULL, NULL},
+                  rh = {ac_make_slice(&n->b, d->r.w, 0, 2 * c->h, c->h), NULL, NULL};
     ac_tensor *from_h = product(c, *h, &rz), *zr = activate(c, &d->act[0], ADD(gate(c, x, 0, 2), from_h));
-    ac_tensor *z = zr ? ac_onx_slice(n, zr, 1, 0, c->h) : NULL, *r = zr ? ac_onx_slice(n, zr, 1, c->h, c->h) : NULL;
+    ac_tensor *z = zr ? ac_make_slice(&n->b, zr, 1, 0, c->h) : NULL,
+              *r = zr ? ac_make_slice(&n->b, zr, 1, c->h, c->h) : NULL;
     ac_tensor *k;
     if (c->after) {
         k = product(c, *h, &rh);
@@ -194,7 +195,7 @@ static void gru_step(cell *c, const direction *d, ac_tensor *x, ac_tensor **h)
     }
     k = activate(c, &d->act[1], ADD(gate(c, x, 2, 1), k));
     ac_tensor *keep = MUL(z, *h);
-    *h = z ? ADD(MUL(SUB(ac_onx_number(n, AC_F32, 1), z), k), keep) : NULL;
+    *h = z ? ADD(MUL(SUB(F32(1), z), k), keep) : NULL;
 }
 
 /* The bias of inputs and recurrence together; of a GRU with linear_before_reset the last third of the latter stays
@@ -205,34 +206,34 @@ static ac_tensor *bias_of(cell *c, ac_tensor *b, direction *d)
     const int64_t all = c->gates * c->h;
     if (!b)
         return NULL;
-    ac_tensor *wb = ac_onx_slice(n, b, 0, 0, all), *rb = ac_onx_slice(n, b, 0, all, all);
+    ac_tensor *wb = ac_make_slice(&n->b, b, 0, 0, all), *rb = ac_make_slice(&n->b, b, 0, all, all);
     if (!c->after)
         return ADD(wb, rb);
-    d->rb = rb ? ac_onx_slice(n, rb, 0, 2 * c->h, c->h) : NULL;
-    ac_tensor *rzr = wb && rb ? ac_onx_slice(n, rb, 0, 0, 2 * c->h) : NULL;
-    ac_tensor *part[] = {rzr ? ADD(ac_onx_slice(n, wb, 0, 0, 2 * c->h), rzr) : NULL,
-                         wb ? ac_onx_slice(n, wb, 0, 2 * c->h, c->h) : NULL};
-    return ac_onx_concat(n, part, 2, 0);
+    d->rb = rb ? ac_make_slice(&n->b, rb, 0, 2 * c->h, c->h) : NULL;
+    ac_tensor *rzr = wb && rb ? ac_make_slice(&n->b, rb, 0, 0, 2 * c->h) : NULL;
+    ac_tensor *part[] = {rzr ? ADD(ac_make_slice(&n->b, wb, 0, 0, 2 * c->h), rzr) : NULL,
+                         wb ? ac_make_slice(&n->b, wb, 0, 2 * c->h, c->h) : NULL};
+    return ac_make_concat(&n->b, part, 2, 0);
 }
 
 static ac_tensor *zeros(cell *c)
 {
     const int64_t dim[2] = {c->b, c->h};
-    return ac_onx_broadcast(c->n, ac_onx_number(c->n, AC_F32, 0), 2, dim);
+    return ac_make_broadcast(&c->n->b, ac_make_number(&c->n->b, AC_F32, 0), 2, dim);
 }
 
 /* Step t of a sequence that is shorter: the states stay, and the output is 0. */
 static int rest(cell *c, int64_t t, ac_tensor *const *was, ac_tensor **h, ac_tensor **s, ac_tensor **y)
 {
     ac_onx_node *n = c->n;
-    ac_tensor *runs = ac_onx_2(n, AC_OP_GREATER, c->lengths, ac_onx_number(n, AC_I64, (double)t));
+    ac_tensor *runs = GREATER(c->lengths, I64(t));
     ac_tensor *in[] = {runs, *h, was[0]}, *cell_in[] = {runs, *s, was[1]}, *out[] = {runs, *h, number(c, 0)};
     if (!runs)
         return AC_FAIL;
-    *y = ac_onx_make(n, AC_OP_SELECT, out, 3, NULL, AC_NONE);
-    *h = ac_onx_make(n, AC_OP_SELECT, in, 3, NULL, AC_NONE);
+    *y = ac_make_op(&n->b, AC_OP_SELECT, out, 3, NULL, AC_NONE);
+    *h = ac_make_op(&n->b, AC_OP_SELECT, in, 3, NULL, AC_NONE);
     if (*s)
-        *s = ac_onx_make(n, AC_OP_SELECT, cell_in, 3, NULL, AC_NONE);
+        *s = ac_make_op(&n->b, AC_OP_SELECT, cell_in, 3, NULL, AC_NONE);
     return *y && *h && !*s == !was[1] ? AC_OK : AC_FAIL;
 }
 
@@ -248,13 +249,13 @@ static int run(cell *c, int32_t dir, ac_tensor **y, ac_tensor **h, ac_tensor **s
     d.peep = c->gates == 4 ? of_direction(c, ac_onx_in(n, 7), dir) : NULL;
     *h = ac_onx_in(n, h0) ? of_direction(c, n->in[h0], dir) : zeros(c);
     *s = c->gates != 4 ? NULL : ac_onx_in(n, 6) ? of_direction(c, n->in[6], dir) : zeros(c);
-    ac_tensor *x = product(c, ac_onx_reshape(n, c->x, 2, (int64_t[]){c->t * c->b, c->i}), &w);
+    ac_tensor *x = product(c, ac_make_reshape(&n->b, c->x, 2, (int64_t[]){c->t * c->b, c->i}), &w);
     ac_tensor *bias = b ? bias_of(c, b, &d) : NULL;
     if (b)
         x = ADD(x, bias);
     for (int64_t k = 0; k < c->t; k++) {
         const int64_t t = dir == 1 || c->reverse ? c->t - 1 - k : k;
-        ac_tensor *now = x ? ac_onx_slice(n, x, 0, t * c->b, c->b) : NULL, *was[2] = {*h, *s};
+        ac_tensor *now = x ? ac_make_slice(&n->b, x, 0, t * c->b, c->b) : NULL, *was[2] = {*h, *s};
         if (c->gates == 4)
             lstm_step(c, &d, now, h, s);
         else if (c->gates == 3)
@@ -275,8 +276,9 @@ static ac_tensor *states(cell *c, ac_tensor *const *v, bool batch_first)
 {
     ac_tensor *part[2];
     for (int32_t d = 0; d < c->dirs; d++)
-        part[d] = ac_onx_reshape(c->n, v[d], 3, batch_first ? (int64_t[]){c->b, 1, c->h} : (int64_t[]){1, c->b, c->h});
-    return c->dirs == 1 ? part[0] : ac_onx_concat(c->n, part, c->dirs, batch_first);
+        part[d] =
+            ac_make_reshape(&c->n->b, v[d], 3, batch_first ? (int64_t[]){c->b, 1, c->h} : (int64_t[]){1, c->b, c->h});
+    return c->dirs == 1 ? part[0] : ac_make_concat(&c->n->b, part, c->dirs, batch_first);
 }
 
 /* y[d][t] [B,H] -> [T,D,B,H], or [B,T,D,H] with layout 1. */
@@ -285,11 +287,11 @@ static ac_tensor *sequence(cell *c, ac_tensor **const *y, bool batch_first)
     ac_tensor *part[2], **step = AC_NEW_N(c->n->r->cx->region, ac_tensor *, c->t + 1);
     for (int32_t d = 0; d < c->dirs; d++) {
         for (int64_t t = 0; t < c->t; t++)
-            step[t] = ac_onx_reshape(c->n, y[d][t], 4,
-                                     batch_first ? (int64_t[]){c->b, 1, 1, c->h} : (int64_t[]){1, 1, c->b, c->h});
-        part[d] = c->t == 1 ? step[0] : ac_onx_concat(c->n, step, (int32_t)c->t, batch_first);
+            step[t] = ac_make_reshape(&c->n->b, y[d][t], 4,
+                                      batch_first ? (int64_t[]){c->b, 1, 1, c->h} : (int64_t[]){1, 1, c->b, c->h});
+        part[d] = c->t == 1 ? step[0] : ac_make_concat(&c->n->b, step, (int32_t)c->t, batch_first);
     }
-    return c->dirs == 1 ? part[0] : ac_onx_concat(c->n, part, c->dirs, batch_first ? 2 : 1);
+    return c->dirs == 1 ? part[0] : ac_make_concat(&c->n->b, part, c->dirs, batch_first ? 2 : 1);
 }
 
 /* activation_alpha and activation_beta are consumed in the order of the activations that have such a parameter. */
@@ -356,7 +358,7 @@ static int read_lengths(cell *c)
         if (same)
             return AC_OK;
     }
-    c->lengths = ac_onx_reshape(n, ac_onx_cast(n, len, AC_I64), 2, (int64_t[]){c->b, 1});
+    c->lengths = ac_make_reshape(&n->b, ac_make_cast(&n->b, len, AC_I64), 2, (int64_t[]){c->b, 1});
     return c->lengths ? AC_OK : AC_FAIL;
 }
 
@@ -409,12 +411,12 @@ int ac_onx_do_recurrent(ac_onx_node *n)
         return ac_error(n->r->cx, n->at, E0104, "input, weights and recurrent weights must have 3 dimensions");
     c.dirs = !strcmp(dir, "bidirectional") ? 2 : 1;
     c.reverse = !strcmp(dir, "reverse");
-    c.x = batch_first ? ac_onx_transpose(n, n->in[0], SWAP) : n->in[0];
+    c.x = batch_first ? ac_make_transpose(&n->b, n->in[0], SWAP) : n->in[0];
     if (!c.x)
         return AC_FAIL;
     for (int32_t i = 5; batch_first && i < n->n_in && i < 7; i++)
         if (n->in[i] && n->in[i]->rank == 3)
-            n->in[i] = ac_onx_transpose(n, n->in[i], SWAP);
+            n->in[i] = ac_make_transpose(&n->b, n->in[i], SWAP);
     c.t = c.x->dim[0];
     c.b = c.x->dim[1];
     c.i = c.x->dim[2];

@@ -115,8 +115,8 @@ static ac_tensor *resize_nearest(ac_onx_node *n, const resize *r, ac_tensor *x)
         }
         ac_attrs_init(AC_OP_GATHER, &a);
         a.gather.axis = d;
-        ac_tensor *in[] = {x, ac_onx_ints_const(n, r->out[d], index)};
-        x = ac_onx_make(n, AC_OP_GATHER, in, 2, &a, AC_NONE);
+        ac_tensor *in[] = {x, ac_make_ints(&n->b, r->out[d], index)};
+        x = ac_make_op(&n->b, AC_OP_GATHER, in, 2, &a, AC_NONE);
     }
     return x;
 }
@@ -194,9 +194,9 @@ static ac_tensor *with_ours(ac_onx_node *n, const resize *r, ac_tensor *x, ac_at
     size[0] = r->out[2];
     size[1] = r->out[3];
     a->resize.size = (ac_ints){2, size};
-    x = ac_onx_transpose(n, x, TO_LAST);
+    x = ac_make_transpose(&n->b, x, TO_LAST);
     const ac_op op = !strcmp(r->mode, "nearest") ? AC_OP_RESIZE_NEAREST_NEIGHBOR : AC_OP_RESIZE_BILINEAR;
-    return ac_onx_transpose(n, x ? ac_onx_make(n, op, &x, 1, a, AC_NONE) : NULL, TO_FIRST);
+    return ac_make_transpose(&n->b, x ? ac_make_op(&n->b, op, &x, 1, a, AC_NONE) : NULL, TO_FIRST);
 }
 
 /* tf_crop_and_resize: results that lie outside of the input hold one value. y is the resized n->in[0]. */
@@ -215,8 +215,8 @@ static ac_tensor *extrapolate(ac_onx_node *n, const resize *r, ac_tensor *y)
         if (!any)
             continue;
         ac_tensor *mask = ac_tensor_const(n->r->g, "outside", AC_BOOL, y->rank, dim, outside);
-        ac_tensor *in[] = {mask, ac_onx_number(n, y->dtype, r->extrapolation), y};
-        y = ac_onx_make(n, AC_OP_SELECT, in, 3, NULL, AC_NONE);
+        ac_tensor *in[] = {mask, ac_make_number(&n->b, y->dtype, r->extrapolation), y};
+        y = ac_make_op(&n->b, AC_OP_SELECT, in, 3, NULL, AC_NONE);
     }
     return y;
 }
@@ -362,7 +362,7 @@ int ac_onx_do_resize(ac_onx_node *n)
     for (int32_t i = 0; i < m; i++) {
         axis[i] = i;
         if (axes.n)
-            AC_TRY(ac_onx_axis(n, axes.v[i], x->rank, &axis[i]));
+            AC_TRY(ac_operand_axis(&n->b, axes.v[i], x->rank, &axis[i]));
     }
     if (!strcmp(r.coords, "tf_crop_and_resize")) {
         const double *roi = ac_onx_in(n, 1) ? numbers(n, 1, &n_roi) : NULL;

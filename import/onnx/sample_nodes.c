@@ -14,8 +14,8 @@ static ac_tensor *to_last(ac_onx_node *n, ac_tensor *x, bool back)
     int32_t perm[AC_MAX_RANK], other[AC_MAX_RANK];
     if (!x)
         return NULL;
-    ac_onx_axis_last(x->rank, 1, perm, other);
-    return ac_onx_transpose(n, x, back ? other : perm);
+    ac_perm_axis_last(x->rank, 1, perm, other);
+    return ac_make_transpose(&n->b, x, back ? other : perm);
 }
 
 /* A word of ours by its number in `names`, which ends with NULL; -1: none of them (reported). */
@@ -46,8 +46,8 @@ int ac_onx_do_grid_sample(ac_onx_node *n)
     a.sample.mode = WORD[mode];
     a.sample.padding = (ac_word)(AC_W_ZEROS + pad);
     a.sample.align_corners = ac_onx_int(n, "align_corners", 0) != 0;
-    ac_tensor *in[] = {to_last(n, x, false), ac_onx_cast(n, grid, AC_F32)};
-    return ac_onx_result(n, 0, to_last(n, ac_onx_make(n, AC_OP_GRID_SAMPLE, in, 2, &a, AC_NONE), true));
+    ac_tensor *in[] = {to_last(n, x, false), ac_make_cast(&n->b, grid, AC_F32)};
+    return ac_onx_result(n, 0, to_last(n, ac_make_op(&n->b, AC_OP_GRID_SAMPLE, in, 2, &a, AC_NONE), true));
 }
 
 /* Positions -1 to 1 of all pixels, [P, m + 1]: the last dimension first, and a 1 at the end. */
@@ -66,7 +66,7 @@ static ac_tensor *base_grid(ac_onx_node *n, const int64_t *size, int32_t m, bool
         }
         v[i * (m + 1) + m] = 1;
     }
-    return ac_onx_floats_const(n, 3, (int64_t[]){1, count, m + 1}, v);
+    return ac_make_floats(&n->b, 3, (int64_t[]){1, count, m + 1}, v);
 }
 
 int ac_onx_do_affine_grid(ac_onx_node *n)
@@ -87,8 +87,8 @@ int ac_onx_do_affine_grid(ac_onx_node *n)
     }
     dim[m + 1] = m;
     ac_tensor *base = base_grid(n, size.v + 2, m, ac_onx_int(n, "align_corners", 0) != 0);
-    ac_tensor *y = ac_onx_matmul(n, base, ac_onx_cast(n, theta, AC_F32), false, true);
-    return ac_onx_result(n, 0, ac_onx_cast(n, ac_onx_reshape(n, y, m + 2, dim), theta->dtype));
+    ac_tensor *y = ac_make_matmul(&n->b, base, ac_make_cast(&n->b, theta, AC_F32), false, true);
+    return ac_onx_result(n, 0, ac_make_cast(&n->b, ac_make_reshape(&n->b, y, m + 2, dim), theta->dtype));
 }
 
 static int check_rois(ac_onx_node *n, const ac_tensor *x, const ac_tensor *roi, int64_t columns)
@@ -136,7 +136,7 @@ int ac_onx_do_roi_align(ac_onx_node *n)
     ac_tensor *in[] = {to_last(n, x, false), present(n, n->in[1]), present(n, n->in[2])};
     if (!in[1] || !in[2])
         return AC_FAIL;
-    return ac_onx_result(n, 0, to_last(n, ac_onx_make(n, AC_OP_ROI_ALIGN, in, 3, &a, AC_NONE), true));
+    return ac_onx_result(n, 0, to_last(n, ac_make_op(&n->b, AC_OP_ROI_ALIGN, in, 3, &a, AC_NONE), true));
 }
 
 /* Regions [R,5]: the number of the image comes before the corners. */
@@ -167,7 +167,7 @@ static ac_tensor *tap_grid(ac_onx_node *n, const ac_frame *w, int64_t oh, int64_
         v[2 * i] = (float)(o % ow * w->stride[W] - w->before[W] + k % kw * w->dil[W]);
         v[2 * i + 1] = (float)(o / ow * w->stride[H] - w->before[H] + k / kw * w->dil[H]);
     }
-    return ac_onx_floats_const(n, 4, (int64_t[]){1, kh * kw, p, 2}, v);
+    return ac_make_floats(&n->b, 4, (int64_t[]){1, kh * kw, p, 2}, v);
 }
 
 /* The taps of each pixel, read at their offsets: [N, P, C * K], times the mask. */
@@ -177,18 +177,18 @@ static ac_tensor *deformed(ac_onx_node *n, const ac_frame *w, int64_t oh, int64_
     ac_tensor *x = n->in[0], *off = n->in[2], *mask = ac_onx_in(n, 4);
     const int64_t batch = x->dim[0], c = x->dim[1], p = oh * ow,
                   k = w->kernel[AC_SPATIAL - 2] * w->kernel[AC_SPATIAL - 1];
-    off = ac_onx_transpose(n, ac_onx_reshape(n, off, 4, (int64_t[]){batch * og, k, 2, p}), YX_LAST);
-    off = off ? ac_onx_2(n, AC_OP_REVERSE_V2, off, ac_onx_ints_const(n, 1, (int64_t[]){3})) : NULL;
+    off = ac_make_transpose(&n->b, ac_make_reshape(&n->b, off, 4, (int64_t[]){batch * og, k, 2, p}), YX_LAST);
+    off = off ? ac_make_2(&n->b, AC_OP_REVERSE_V2, off, ac_make_ints(&n->b, 1, (int64_t[]){3})) : NULL;
     ac_attrs a;
     ac_attrs_init(AC_OP_GRID_SAMPLE, &a);
     a.sample.pixels = true;
-    x = ac_onx_reshape(n, x, 4, (int64_t[]){batch * og, c / og, x->dim[2], x->dim[3]});
-    ac_tensor *in[] = {to_last(n, x, false), ac_onx_2(n, AC_OP_ADD, off, tap_grid(n, w, oh, ow))};
-    ac_tensor *y = ac_onx_make(n, AC_OP_GRID_SAMPLE, in, 2, &a, AC_NONE); /* [N * og, K, P, C / og] */
+    x = ac_make_reshape(&n->b, x, 4, (int64_t[]){batch * og, c / og, x->dim[2], x->dim[3]});
+    ac_tensor *in[] = {to_last(n, x, false), ac_make_2(&n->b, AC_OP_ADD, off, tap_grid(n, w, oh, ow))};
+    ac_tensor *y = ac_make_op(&n->b, AC_OP_GRID_SAMPLE, in, 2, &a, AC_NONE); /* [N * og, K, P, C / og] */
     if (mask)
-        y = ac_onx_2(n, AC_OP_MUL, y, ac_onx_reshape(n, mask, 4, (int64_t[]){batch * og, k, p, 1}));
-    y = ac_onx_transpose(n, ac_onx_reshape(n, y, 5, (int64_t[]){batch, og, k, p, c / og}), GATHERED);
-    return ac_onx_reshape(n, y, 3, (int64_t[]){batch, p, c * k});
+        y = ac_make_2(&n->b, AC_OP_MUL, y, ac_make_reshape(&n->b, mask, 4, (int64_t[]){batch * og, k, p, 1}));
+    y = ac_make_transpose(&n->b, ac_make_reshape(&n->b, y, 5, (int64_t[]){batch, og, k, p, c / og}), GATHERED);
+    return ac_make_reshape(&n->b, y, 3, (int64_t[]){batch, p, c * k});
 }
 
 /* Sampled taps times weights; the columns of a group lie next to each other. */
@@ -225,12 +225,12 @@ int ac_onx_do_deform_conv(ac_onx_node *n)
         return ac_error(n->r->cx, n->at, E0104, "offsets, mask or bias do not fit a result of %" PRId64 " x %" PRId64,
                         out[0], out[1]);
     ac_tensor *taps = deformed(n, &win, out[0], out[1], og);
-    taps = ac_onx_reshape(n, taps, 4, (int64_t[]){x->dim[0], p, groups, columns});
-    ac_tensor *rows = ac_onx_reshape(n, w, 4, (int64_t[]){1, groups, o, columns});
-    ac_tensor *y = ac_onx_matmul(n, ac_onx_transpose(n, taps, GROUP_FIRST), rows, false, true);
-    y = ac_onx_transpose(n, y, CHANNEL_FIRST);
-    y = ac_onx_reshape(n, y, 4, (int64_t[]){x->dim[0], w->dim[0], out[0], out[1]});
+    taps = ac_make_reshape(&n->b, taps, 4, (int64_t[]){x->dim[0], p, groups, columns});
+    ac_tensor *rows = ac_make_reshape(&n->b, w, 4, (int64_t[]){1, groups, o, columns});
+    ac_tensor *y = ac_make_matmul(&n->b, ac_make_transpose(&n->b, taps, GROUP_FIRST), rows, false, true);
+    y = ac_make_transpose(&n->b, y, CHANNEL_FIRST);
+    y = ac_make_reshape(&n->b, y, 4, (int64_t[]){x->dim[0], w->dim[0], out[0], out[1]});
     if (bias)
-        y = ac_onx_2(n, AC_OP_ADD, y, ac_onx_reshape(n, bias, 3, (int64_t[]){w->dim[0], 1, 1}));
+        y = ac_make_2(&n->b, AC_OP_ADD, y, ac_make_reshape(&n->b, bias, 3, (int64_t[]){w->dim[0], 1, 1}));
     return ac_onx_result(n, 0, y);
 }

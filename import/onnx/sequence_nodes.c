@@ -59,7 +59,7 @@ static ac_tensor *element(ac_onx_node *n, const sequence *s, int64_t i)
     if (s->item)
         return s->item[i];
     ac_tensor *x = s->whole;
-    return ac_onx_reshape(n, ac_make_slice_there(&n->b, x, 0, i, 1), x->rank - 1, x->dim + 1);
+    return ac_make_reshape(&n->b, ac_make_slice_there(&n->b, x, 0, i, 1), x->rank - 1, x->dim + 1);
 }
 
 /* x with a new dimension 0. */
@@ -73,7 +73,7 @@ static ac_tensor *as_row(ac_onx_node *n, ac_tensor *x)
                                ac_shape_str(n->r->cx, x)),
                NULL;
     memcpy(dim + 1, x->dim, (size_t)x->rank * sizeof *dim);
-    return ac_onx_reshape(n, x, x->rank + 1, dim);
+    return ac_make_reshape(&n->b, x, x->rank + 1, dim);
 }
 
 ac_tensor *ac_onx_sequence_whole(ac_onx_node *n, ac_onx_sequence *s, const ac_tensor *like)
@@ -97,7 +97,7 @@ ac_tensor *ac_onx_sequence_whole(ac_onx_node *n, ac_onx_sequence *s, const ac_te
         if (!(row[i] = as_row(n, s->item[i])))
             return NULL;
     }
-    return s->n == 1 ? row[0] : ac_onx_concat(n, row, (int32_t)s->n, 0);
+    return s->n == 1 ? row[0] : ac_make_concat(&n->b, row, (int32_t)s->n, 0);
 }
 
 ac_tensor *ac_onx_sequence_first(ac_onx_node *n, ac_onx_sequence *s)
@@ -156,7 +156,7 @@ int ac_onx_do_sequence_insert(ac_onx_node *n)
         if (ac_onx_in(n, 2))
             return ac_cannot(&n->b, "only data decides how many elements its sequence has; arenac appends to it");
         ac_tensor *x[] = {s->whole, as_row(n, n->in[1])};
-        return x[1] ? ac_onx_result(n, 0, ac_onx_sequence_all(n, ac_onx_concat(n, x, 2, 0))) : AC_FAIL;
+        return x[1] ? ac_onx_result(n, 0, ac_onx_sequence_all(n, ac_make_concat(&n->b, x, 2, 0))) : AC_FAIL;
     }
     if (ac_onx_in(n, 2))
         AC_TRY(position(n, 2, s->n, &at));
@@ -205,7 +205,7 @@ int ac_onx_do_sequence_at(ac_onx_node *n)
     ac_tensor *x = ac_onx_sequence_whole(n, s, NULL);
     if (!x)
         return AC_FAIL;
-    ac_tensor *i = ac_onx_cast(n, ac_onx_reshape(n, n->in[1], 0, NULL), AC_I64);
+    ac_tensor *i = ac_make_cast(&n->b, ac_make_reshape(&n->b, n->in[1], 0, NULL), AC_I64);
     i = ac_make_from_end(&n->b, i, ac_make_counted_extent(&n->b, x, 0));
     return ac_onx_result(n, 0, ac_make_gather_there(&n->b, x, 0, i));
 }
@@ -216,7 +216,7 @@ int ac_onx_do_sequence_length(ac_onx_node *n)
     if (!s)
         return AC_FAIL;
     return ac_onx_result(
-        n, 0, is_counted(s) ? ac_make_counted_extent(&n->b, s->whole, 0) : ac_onx_number(n, AC_I64, (double)s->n));
+        n, 0, is_counted(s) ? ac_make_counted_extent(&n->b, s->whole, 0) : ac_make_number(&n->b, AC_I64, (double)s->n));
 }
 
 /* Sizes along the axis: of each element 1, as many as a number says, or as a list does. */
@@ -253,7 +253,7 @@ int ac_onx_do_split_to_sequence(ac_onx_node *n)
     int64_t dim[AC_MAX_RANK], from = 0;
     int32_t axis;
     const bool list = ac_onx_in(n, 1) && n->in[1]->rank == 1, keep = ac_onx_int(n, "keepdims", 1) || list;
-    AC_TRY(ac_onx_axis(n, ac_onx_int(n, "axis", 0), x->rank, &axis));
+    AC_TRY(ac_operand_axis(&n->b, ac_onx_int(n, "axis", 0), x->rank, &axis));
     if (x->count && x->count_dim == axis) {
         if (keep || axis || ac_onx_in(n, 1))
             return ac_cannot(&n->b, "only data decides how many parts '%s' %s has", x->name, ac_shape_str(n->r->cx, x));
@@ -266,12 +266,12 @@ int ac_onx_do_split_to_sequence(ac_onx_node *n)
         return ac_onx_result(n, 0, ac_onx_sequence_all(n, x));
     ac_tensor **item = AC_NEW_N(n->r->cx->region, ac_tensor *, size.n + 1);
     for (int32_t i = 0; i < size.n; i++) {
-        item[i] = ac_onx_slice(n, x, axis, from, size.v[i]);
+        item[i] = ac_make_slice(&n->b, x, axis, from, size.v[i]);
         from += size.v[i];
         for (int32_t d = 0; d < x->rank; d++)
             if (d != axis)
                 dim[d - (d > axis)] = x->dim[d];
-        if (!(item[i] = keep ? item[i] : ac_onx_reshape(n, item[i], x->rank - 1, dim)))
+        if (!(item[i] = keep ? item[i] : ac_make_reshape(&n->b, item[i], x->rank - 1, dim)))
             return AC_FAIL;
     }
     return result(n, make(n, size.n, item, NULL));
@@ -290,7 +290,7 @@ static ac_tensor *joined(ac_onx_node *n, ac_tensor *x, int64_t axis, bool fresh)
     if (fresh)
         return x;
     memcpy(dim + 1, x->dim + 2, (size_t)(x->rank - 2) * sizeof *dim);
-    return ac_onx_reshape(n, x, x->rank - 1, dim);
+    return ac_make_reshape(&n->b, x, x->rank - 1, dim);
 }
 
 int ac_onx_do_concat_from_sequence(ac_onx_node *n)
@@ -311,12 +311,12 @@ int ac_onx_do_concat_from_sequence(ac_onx_node *n)
     for (int64_t i = 0; i < s->n; i++) {
         if (!(x[i] = element(n, s, i)))
             return AC_FAIL;
-        AC_TRY(ac_onx_axis(n, given, x[i]->rank + fresh, &axis));
+        AC_TRY(ac_operand_axis(&n->b, given, x[i]->rank + fresh, &axis));
         for (int32_t d = 0; d < x[i]->rank; d++)
             dim[d + (d >= axis)] = x[i]->dim[d];
         dim[axis] = fresh ? 1 : dim[axis];
-        if (fresh && (x[i]->rank == AC_MAX_RANK || !(x[i] = ac_onx_reshape(n, x[i], x[i]->rank + 1, dim))))
+        if (fresh && (x[i]->rank == AC_MAX_RANK || !(x[i] = ac_make_reshape(&n->b, x[i], x[i]->rank + 1, dim))))
             return AC_FAIL;
     }
-    return ac_onx_result(n, 0, s->n == 1 ? x[0] : ac_onx_concat(n, x, (int32_t)s->n, axis));
+    return ac_onx_result(n, 0, s->n == 1 ? x[0] : ac_make_concat(&n->b, x, (int32_t)s->n, axis));
 }

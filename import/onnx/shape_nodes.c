@@ -15,7 +15,7 @@ static int mask_of(ac_onx_node *n, ac_ints axes, int32_t rank, uint32_t *mask)
     *mask = 0;
     for (int32_t i = 0; i < axes.n; i++) {
         int32_t d;
-        AC_TRY(ac_onx_axis(n, axes.v[i], rank, &d));
+        AC_TRY(ac_operand_axis(&n->b, axes.v[i], rank, &d));
         if (*mask >> d & 1)
             return ac_error(n->r->cx, n->at, E0103, "axis %" PRId64 " is named twice", axes.v[i]);
         *mask |= 1u << d;
@@ -40,17 +40,17 @@ int ac_onx_do_constant(ac_onx_node *n)
         return ac_onx_result(n, 0, ac_onx_constant(n->r, n->name, &c));
     }
     if ((a = ac_onx_attr_of(n, "value_int")))
-        return ac_onx_result(n, 0, ac_onx_reshape(n, ac_onx_ints_const(n, 1, &a->i), 0, NULL));
+        return ac_onx_result(n, 0, ac_make_reshape(&n->b, ac_make_ints(&n->b, 1, &a->i), 0, NULL));
     if ((a = ac_onx_attr_of(n, "value_float")))
-        return ac_onx_result(n, 0, ac_onx_floats_const(n, 0, NULL, &a->f));
+        return ac_onx_result(n, 0, ac_make_floats(&n->b, 0, NULL, &a->f));
     if (ac_onx_attr_of(n, "value_ints")) {
         ac_ints v;
         AC_TRY(ac_onx_list(n, "value_ints", &v));
-        return ac_onx_result(n, 0, ac_onx_ints_const(n, v.n, v.v));
+        return ac_onx_result(n, 0, ac_make_ints(&n->b, v.n, v.v));
     }
     const float *f = ac_onx_floats(n, "value_floats", &count);
     if (f)
-        return ac_onx_result(n, 0, ac_onx_floats_const(n, 1, &count, f));
+        return ac_onx_result(n, 0, ac_make_floats(&n->b, 1, &count, f));
     return ac_error(n->r->cx, n->at, E0103, "the constant has no value");
 }
 
@@ -70,12 +70,12 @@ int ac_onx_do_constant_of_shape(ac_onx_node *n)
         if (ac_tensor_count(one) != 1)
             return ac_error(n->r->cx, n->at, E0103, "the value has %" PRId64 " elements, expected one",
                             ac_tensor_count(one));
-        one = ac_onx_reshape(n, one, 0, NULL);
+        one = ac_make_reshape(&n->b, one, 0, NULL);
     } else {
-        one = ac_onx_number(n, AC_F32, 0);
+        one = ac_make_number(&n->b, AC_F32, 0);
     }
-    ac_tensor *in[] = {ac_onx_ints_const(n, s.n, s.dim), one};
-    return ac_onx_result(n, 0, ac_bounded(&n->b, ac_onx_make(n, AC_OP_FILL, in, 2, NULL, AC_NONE), s.count, s.at));
+    ac_tensor *in[] = {ac_make_ints(&n->b, s.n, s.dim), one};
+    return ac_onx_result(n, 0, ac_bounded(&n->b, ac_make_op(&n->b, AC_OP_FILL, in, 2, NULL, AC_NONE), s.count, s.at));
 }
 
 int ac_onx_do_shape(ac_onx_node *n)
@@ -117,7 +117,7 @@ int ac_onx_do_reshape(ac_onx_node *n)
         if (closed) {
             ac_warn(n->r->cx, n->at, W0001,
                     "'%s' gives a shape at run time; the declared shape of '%s' is used instead", late->name, y->name);
-            return ac_onx_result(n, 0, ac_onx_reshape(n, x, y->rank, y->dim));
+            return ac_onx_result(n, 0, ac_make_reshape(&n->b, x, y->rank, y->dim));
         }
     }
     AC_TRY(ac_onx_list_or(n, "shape", 1, &shape, &given));
@@ -134,7 +134,7 @@ int ac_onx_do_reshape(ac_onx_node *n)
             dim[d] = x->dim[d];
         }
     }
-    return ac_onx_result(n, 0, ac_onx_reshape(n, x, shape.n, dim));
+    return ac_onx_result(n, 0, ac_make_reshape(&n->b, x, shape.n, dim));
 }
 
 int ac_onx_do_flatten(ac_onx_node *n)
@@ -146,7 +146,7 @@ int ac_onx_do_flatten(ac_onx_node *n)
     axis = axis < 0 ? axis + x->rank : axis;
     for (int32_t d = 0; d < x->rank; d++)
         dim[d >= axis] *= x->dim[d];
-    return ac_onx_result(n, 0, ac_onx_reshape(n, x, 2, dim));
+    return ac_onx_result(n, 0, ac_make_reshape(&n->b, x, 2, dim));
 }
 
 int ac_onx_do_squeeze(ac_onx_node *n)
@@ -166,7 +166,7 @@ int ac_onx_do_squeeze(ac_onx_node *n)
         if (given ? !(mask >> d & 1) : x->dim[d] != 1)
             dim[rank++] = x->dim[d];
     }
-    return ac_onx_result(n, 0, ac_onx_reshape(n, x, rank, dim));
+    return ac_onx_result(n, 0, ac_make_reshape(&n->b, x, rank, dim));
 }
 
 int ac_onx_do_unsqueeze(ac_onx_node *n)
@@ -185,7 +185,7 @@ int ac_onx_do_unsqueeze(ac_onx_node *n)
     AC_TRY(mask_of(n, axes, rank, &mask));
     for (int32_t d = 0, from = 0; d < rank; d++)
         dim[d] = mask >> d & 1 ? 1 : x->dim[from++];
-    return ac_onx_result(n, 0, ac_onx_reshape(n, x, rank, dim));
+    return ac_onx_result(n, 0, ac_make_reshape(&n->b, x, rank, dim));
 }
 
 int ac_onx_do_transpose(ac_onx_node *n)
@@ -200,22 +200,22 @@ int ac_onx_do_transpose(ac_onx_node *n)
     for (int32_t d = 0; d < x->rank; d++) {
         perm[d] = x->rank - 1 - d;
         if (list.n)
-            AC_TRY(ac_onx_axis(n, list.v[d], x->rank, &perm[d]));
+            AC_TRY(ac_operand_axis(&n->b, list.v[d], x->rank, &perm[d]));
         if (seen >> perm[d] & 1)
             return ac_error(n->r->cx, n->at, E0103, "perm names dimension %d twice", perm[d]);
         seen |= 1u << perm[d];
     }
-    return ac_onx_result(n, 0, ac_onx_transpose(n, x, perm));
+    return ac_onx_result(n, 0, ac_make_transpose(&n->b, x, perm));
 }
 
 int ac_onx_do_concat(ac_onx_node *n)
 {
     int32_t axis, count = 0;
-    AC_TRY(ac_onx_axis(n, ac_onx_int(n, "axis", 1), n->in[0]->rank, &axis));
+    AC_TRY(ac_operand_axis(&n->b, ac_onx_int(n, "axis", 1), n->in[0]->rank, &axis));
     for (int32_t i = 0; i < n->n_in; i++)
         if (n->in[i])
             n->in[count++] = n->in[i];
-    return ac_onx_result(n, 0, count == 1 ? n->in[0] : ac_onx_concat(n, n->in, count, axis));
+    return ac_onx_result(n, 0, count == 1 ? n->in[0] : ac_make_concat(&n->b, n->in, count, axis));
 }
 
 int ac_onx_do_split(ac_onx_node *n)
@@ -226,7 +226,7 @@ int ac_onx_do_split(ac_onx_node *n)
     bool given;
     int64_t at = 0;
     const int64_t parts = ac_onx_int(n, "num_outputs", n->n_out);
-    AC_TRY(ac_onx_axis(n, ac_onx_int(n, "axis", 0), x->rank, &axis));
+    AC_TRY(ac_operand_axis(&n->b, ac_onx_int(n, "axis", 0), x->rank, &axis));
     AC_TRY(ac_onx_list_or(n, "split", 1, &size, &given));
     if (n->n_out < 1 || (given && size.n != n->n_out && size.n) || (!size.n && parts < n->n_out))
         return ac_error(n->r->cx, n->at, E0104, "%d sizes for %d results", given ? size.n : (int)parts, n->n_out);
@@ -236,7 +236,7 @@ int ac_onx_do_split(ac_onx_node *n)
         if (take < 0 || take > whole - at)
             return ac_error(n->r->cx, n->at, E0104, "the parts do not add up to dimension %d of '%s', %" PRId64, axis,
                             x->name, whole);
-        AC_TRY(ac_onx_result(n, i, ac_onx_slice(n, x, axis, at, take)));
+        AC_TRY(ac_onx_result(n, i, ac_make_slice(&n->b, x, axis, at, take)));
         at += take;
     }
     if (at != whole)
@@ -292,7 +292,7 @@ static int read_cut(ac_onx_node *n, const ac_tensor *x, cut *c)
     }
     for (int32_t i = 0; i < begin.n; i++) {
         int32_t d;
-        AC_TRY(ac_onx_axis(n, have_axes ? axes.v[i] : i, x->rank, &d));
+        AC_TRY(ac_operand_axis(&n->b, have_axes ? axes.v[i] : i, x->rank, &d));
         const int64_t s = step.n ? step.v[i] : 1;
         if (s == 0 || seen >> d & 1)
             return ac_error(n->r->cx, n->at, E0103, s ? "axis %d is named twice" : "the step of axis %d is 0", d);
@@ -326,7 +326,7 @@ int ac_onx_do_slice(ac_onx_node *n)
         ac_attrs_init(AC_OP_SLICE, &a);
         a.slice.begin = ac_make_list(&n->b, x->rank, c.from);
         a.slice.size = ac_make_list(&n->b, x->rank, c.extent);
-        x = x->rank ? ac_onx_make(n, AC_OP_SLICE, &x, 1, &a, AC_NONE) : x;
+        x = x->rank ? ac_make_op(&n->b, AC_OP_SLICE, &x, 1, &a, AC_NONE) : x;
         return ac_onx_result(n, 0, x && c.counted ? ac_make_counted_slice(&n->b, x, c.begin, c.end) : x);
     }
     ac_attrs_init(AC_OP_STRIDED_SLICE, &a);
@@ -334,7 +334,7 @@ int ac_onx_do_slice(ac_onx_node *n)
     a.strided.end = ac_make_list(&n->b, x->rank, c.to);
     a.strided.strides = ac_make_list(&n->b, x->rank, c.by);
     a.strided.end_mask = end_mask;
-    x = ac_onx_make(n, AC_OP_STRIDED_SLICE, &x, 1, &a, AC_NONE);
+    x = ac_make_op(&n->b, AC_OP_STRIDED_SLICE, &x, 1, &a, AC_NONE);
     return ac_onx_result(n, 0, x && c.counted ? ac_make_counted_slice(&n->b, x, c.begin, c.end) : x);
 }
 

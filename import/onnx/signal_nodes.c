@@ -70,7 +70,7 @@ static ac_tensor *multiply(ac_onx_node *n, ac_tensor *x, const transform *t)
     if (!v)
         return NULL;
     ac_tensor *w = table(n, x->dtype, 2, dim, v);
-    return x->dtype == AC_F32 ? ac_onx_dense(n, x, w, NULL) : ac_onx_matmul(n, x, w, false, true);
+    return x->dtype == AC_F32 ? ac_make_dense(&n->b, x, w, NULL) : ac_make_matmul(&n->b, x, w, false, true);
 }
 
 /* Operand i as a whole number, or `init` where it is left out. */
@@ -123,10 +123,10 @@ static ac_tensor *fast(ac_onx_node *n, ac_tensor *x, const transform *t)
         return NULL;
     after[x->rank - 1] = 2 - t->parts_in;
     after[x->rank - 2] = t->length - x->dim[x->rank - 2];
-    x = ac_onx_pad(n, x, before, after, NULL);
+    x = ac_make_pad(&n->b, x, before, after, NULL);
     ac_attrs_init(AC_OP_FFT, &a);
     a.fft.inverse = t->inverse;
-    return x ? ac_onx_make(n, AC_OP_FFT, &x, 1, &a, AC_NONE) : NULL;
+    return x ? ac_make_op(&n->b, AC_OP_FFT, &x, 1, &a, AC_NONE) : NULL;
 }
 
 /* Bins 0..N/2 of a real signal as all N: the others are their conjugates. */
@@ -136,13 +136,13 @@ static ac_tensor *conjugated(ac_onx_node *n, ac_tensor *x, const transform *t)
     int64_t before[AC_MAX_RANK] = {0}, after[AC_MAX_RANK] = {0};
     const int64_t two = 2, at = x->rank - 2, bins = t->length / 2 + 1, rest = t->length - bins;
     after[at] = bins - t->in;
-    ac_tensor *all[] = {ac_onx_pad(n, x, before, after, NULL), NULL};
+    ac_tensor *all[] = {ac_make_pad(&n->b, x, before, after, NULL), NULL};
     if (!all[0] || !rest)
         return all[0];
-    ac_tensor *mirror = ac_onx_slice(n, all[0], (int32_t)at, 1, rest);
-    mirror = ac_onx_2(n, AC_OP_REVERSE_V2, mirror, ac_onx_ints_const(n, 1, &at));
-    all[1] = ac_onx_2(n, AC_OP_MUL, mirror, table(n, x->dtype, 1, &two, TURN));
-    return ac_onx_concat(n, all, 2, (int32_t)at);
+    ac_tensor *mirror = ac_make_slice(&n->b, all[0], (int32_t)at, 1, rest);
+    mirror = ac_make_2(&n->b, AC_OP_REVERSE_V2, mirror, ac_make_ints(&n->b, 1, &at));
+    all[1] = ac_make_2(&n->b, AC_OP_MUL, mirror, table(n, x->dtype, 1, &two, TURN));
+    return ac_make_concat(&n->b, all, 2, (int32_t)at);
 }
 
 /* x [..,N,..,parts]: the axis moves in front of the parts, and both become one. */
@@ -156,7 +156,7 @@ int ac_onx_do_dft(ac_onx_node *n)
     if (x->dtype != AC_F32 && x->dtype != AC_F64)
         return ac_cannot(&n->b, "its input is %s", ac_dtype_name(x->dtype));
     AC_TRY(whole(n, 2, ac_onx_int(n, "axis", n->version < 20 ? 1 : -2), &number));
-    AC_TRY(ac_onx_axis(n, number, rank, &axis));
+    AC_TRY(ac_operand_axis(&n->b, number, rank, &axis));
     if (axis == rank - 1)
         return ac_error(n->r->cx, n->at, E0103, "axis %" PRId64 " is that of real and imaginary parts", number);
     AC_TRY(read_transform(n, x, axis, &t));
@@ -167,21 +167,22 @@ int ac_onx_do_dft(ac_onx_node *n)
     perm[at] = rank - 1;
     for (int32_t d = 0; d < rank; d++)
         back[perm[d]] = d;
-    x = ac_onx_transpose(n, ac_onx_slice(n, x, axis, 0, t.in), perm);
+    x = ac_make_transpose(&n->b, ac_make_slice(&n->b, x, axis, 0, t.in), perm);
     if (!x)
         return AC_FAIL;
     if (t.parts_in == 2 || t.length > LONG) {
         ac_tensor *y = fast(n, t.half && t.inverse ? conjugated(n, x, &t) : x, &t);
-        y = ac_onx_slice(n, ac_onx_slice(n, y, rank - 2, 0, t.out), rank - 1, 0, t.parts_out);
-        return ac_onx_result(n, 0, ac_onx_transpose(n, y, back));
+        y = ac_make_slice(&n->b, ac_make_slice(&n->b, y, rank - 2, 0, t.out), rank - 1, 0, t.parts_out);
+        return ac_onx_result(n, 0, ac_make_transpose(&n->b, y, back));
     }
     memcpy(dim, x->dim, sizeof dim);
     dim[rank - 2] = t.in * t.parts_in;
-    ac_tensor *flat = rank < 3 ? ac_onx_reshape(n, x, 2, (int64_t[]){1, dim[0]}) : ac_onx_reshape(n, x, rank - 1, dim);
+    ac_tensor *flat =
+        rank < 3 ? ac_make_reshape(&n->b, x, 2, (int64_t[]){1, dim[0]}) : ac_make_reshape(&n->b, x, rank - 1, dim);
     ac_tensor *y = multiply(n, flat, &t);
     dim[rank - 2] = t.out;
     dim[rank - 1] = t.parts_out;
-    return ac_onx_result(n, 0, ac_onx_transpose(n, ac_onx_reshape(n, y, rank, dim), back));
+    return ac_onx_result(n, 0, ac_make_transpose(&n->b, ac_make_reshape(&n->b, y, rank, dim), back));
 }
 
 /* Signal [B,L,parts]; each bin is the convolution with its row of the matrix, times the window. */
@@ -209,13 +210,14 @@ int ac_onx_do_stft(ac_onx_node *n)
         return AC_FAIL;
     ac_tensor *w = table(n, AC_F32, 4, (int64_t[]){2 * t.out, 1, length, t.parts_in}, v);
     if (window)
-        w = ac_onx_2(n, AC_OP_MUL, w, ac_onx_reshape(n, ac_onx_cast(n, window, AC_F32), 2, (int64_t[]){length, 1}));
-    ac_tensor *in[] = {ac_onx_reshape(n, x, 4, (int64_t[]){x->dim[0], 1, x->dim[1], x->dim[2]}), w};
+        w = ac_make_2(&n->b, AC_OP_MUL, w,
+                      ac_make_reshape(&n->b, ac_make_cast(&n->b, window, AC_F32), 2, (int64_t[]){length, 1}));
+    ac_tensor *in[] = {ac_make_reshape(&n->b, x, 4, (int64_t[]){x->dim[0], 1, x->dim[1], x->dim[2]}), w};
     ac_attrs_init(AC_OP_CONV_2D, &a);
     a.conv.stride_w = (int32_t)step;
-    ac_tensor *y = in[0] && w ? ac_onx_make(n, AC_OP_CONV_2D, in, 2, &a, AC_NONE) : NULL;
+    ac_tensor *y = in[0] && w ? ac_make_op(&n->b, AC_OP_CONV_2D, in, 2, &a, AC_NONE) : NULL;
     const int64_t frames = (x->dim[1] - length) / step + 1;
-    return ac_onx_result(n, 0, ac_onx_reshape(n, y, 4, (int64_t[]){x->dim[0], frames, t.out, 2}));
+    return ac_onx_result(n, 0, ac_make_reshape(&n->b, y, 4, (int64_t[]){x->dim[0], frames, t.out, 2}));
 }
 
 /* ------------------------------------------------------------------ constants */

@@ -11,10 +11,10 @@
 static ac_tensor *normal(ac_onx_node *n, ac_tensor *x, uint32_t mask, double eps, bool centred, ac_tensor *gamma,
                          ac_tensor *beta)
 {
-    ac_tensor *d = centred && x ? ac_onx_2(n, AC_OP_SUB, x, ac_onx_reduce(n, AC_OP_MEAN, x, mask, true)) : x;
-    ac_tensor *square = d ? ac_onx_reduce(n, AC_OP_MEAN, ac_onx_1(n, AC_OP_SQUARE, d), mask, true) : NULL;
-    ac_tensor *more = square ? ADD(square, ac_onx_number(n, AC_F32, eps)) : NULL;
-    ac_tensor *y = more ? ac_onx_2(n, AC_OP_DIV, d, ac_onx_1(n, AC_OP_SQRT, more)) : NULL;
+    ac_tensor *d = centred && x ? SUB(x, ac_make_reduce(&n->b, AC_OP_MEAN, x, mask, true)) : x;
+    ac_tensor *square = d ? ac_make_reduce(&n->b, AC_OP_MEAN, SQUARE(d), mask, true) : NULL;
+    ac_tensor *more = square ? ADD(square, F32(eps)) : NULL;
+    ac_tensor *y = more ? DIV(d, SQRT(more)) : NULL;
     y = gamma ? MUL(y, gamma) : y;
     return beta ? ADD(y, beta) : y;
 }
@@ -65,7 +65,7 @@ int ac_onx_do_simplified_norm(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
     int32_t axis;
-    AC_TRY(ac_onx_axis(n, ac_onx_int(n, "axis", -1), x->rank, &axis));
+    AC_TRY(ac_operand_axis(&n->b, ac_onx_int(n, "axis", -1), x->rank, &axis));
     (void)ac_onx_int(n, "stash_type", 1);
     const uint32_t mask = ((1u << x->rank) - 1) & ~((1u << axis) - 1);
     AC_TRY(check_statistics(n));
@@ -78,16 +78,16 @@ int ac_onx_do_simplified_norm(ac_onx_node *n)
 static ac_tensor *rows(ac_onx_node *n, ac_tensor *table, ac_tensor *ids)
 {
     ac_tensor *in[] = {table, ids};
-    return table && ids ? ac_onx_make(n, AC_OP_GATHER, in, 2, NULL, AC_NONE) : NULL;
+    return table && ids ? ac_make_op(&n->b, AC_OP_GATHER, in, 2, NULL, AC_NONE) : NULL;
 }
 
 /* How many ones each row of the mask has. */
 static ac_tensor *lengths(ac_onx_node *n, ac_tensor *mask, int64_t batch)
 {
     if (!mask)
-        return ac_onx_broadcast(n, ac_onx_number(n, AC_I32, 0), 1, &batch);
-    ac_tensor *one = ac_onx_2(n, AC_OP_EQUAL, mask, ac_onx_number(n, mask->dtype, 1));
-    return ac_onx_reduce(n, AC_OP_SUM, ac_onx_cast(n, one, AC_I32), 2, false);
+        return ac_make_broadcast(&n->b, ac_make_number(&n->b, AC_I32, 0), 1, &batch);
+    ac_tensor *one = EQUAL(mask, NUM(mask, 1));
+    return ac_make_reduce(&n->b, AC_OP_SUM, ac_make_cast(&n->b, one, AC_I32), 2, false);
 }
 
 /* ids, segments, words, positions, segment table, gamma, beta, mask, position ids -> y, mask index, sum */
@@ -110,7 +110,7 @@ int ac_onx_do_embed_norm(ac_onx_node *n)
     if (!at && ids->dim[1] > places->dim[0])
         return ac_bad(&n->b, "%" PRId64 " tokens, but '%s' is %s", ids->dim[1], places->name,
                       ac_shape_str(n->r->cx, places));
-    ac_tensor *place = at ? rows(n, places, at) : ac_onx_slice(n, places, 0, 0, ids->dim[1]);
+    ac_tensor *place = at ? rows(n, places, at) : ac_make_slice(&n->b, places, 0, 0, ids->dim[1]);
     ac_tensor *sum = ADD(rows(n, words, ids), place);
     if (segments)
         sum = ADD(sum, rows(n, table, segments));
@@ -140,7 +140,7 @@ int ac_onx_do_group_norm_ms(ac_onx_node *n)
     AC_TRY(check_vector(n, beta, c));
     AC_TRY(check_vector(n, bias, c));
     if (skip && skip->rank == 2)
-        skip = ac_onx_reshape(n, skip, 4, (int64_t[]){skip->dim[0], 1, 1, skip->dim[1]});
+        skip = ac_make_reshape(&n->b, skip, 4, (int64_t[]){skip->dim[0], 1, 1, skip->dim[1]});
     x = last ? x : ac_onx_swapped_channels(n, x, true);
     skip = last || !skip || ac_onx_in(n, 3)->rank == 2 ? skip : ac_onx_swapped_channels(n, skip, true);
     x = skip ? ADD(x, skip) : x;
@@ -148,10 +148,10 @@ int ac_onx_do_group_norm_ms(ac_onx_node *n)
     if (!x)
         return AC_FAIL;
     const int64_t apart[5] = {x->dim[0], x->dim[1], x->dim[2], groups, per};
-    ac_tensor *y = normal(n, ac_onx_reshape(n, x, 5, apart), 0x16, eps, true, NULL, NULL);
-    y = ADD(MUL(ac_onx_reshape(n, y, 4, x->dim), gamma), beta);
+    ac_tensor *y = normal(n, ac_make_reshape(&n->b, x, 5, apart), 0x16, eps, true, NULL, NULL);
+    y = ADD(MUL(ac_make_reshape(&n->b, y, 4, x->dim), gamma), beta);
     if (act && y)
-        y = MUL(y, ac_onx_1(n, AC_OP_LOGISTIC, y));
+        y = MUL(y, OP1(LOGISTIC, y));
     AC_TRY(ac_onx_result(n, 0, last ? y : ac_onx_swapped_channels(n, y, false)));
     return ac_onx_result(n, 1, last ? x : ac_onx_swapped_channels(n, x, false));
 }

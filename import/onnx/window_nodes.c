@@ -121,7 +121,7 @@ static ac_tensor *padded(ac_onx_node *n, ac_tensor *x, ac_frame *w, ac_tensor *v
         w->in[d] += w->before[d] + w->after[d];
         w->before[d] = w->after[d] = 0;
     }
-    return any ? ac_onx_pad(n, x, before, after, value) : x;
+    return any ? ac_make_pad(&n->b, x, before, after, value) : x;
 }
 
 static int read_conv(ac_onx_node *n, const ac_tensor *x, const ac_tensor *w, ac_frame *win, int64_t *groups)
@@ -223,9 +223,9 @@ int ac_onx_do_depth_to_space(ac_onx_node *n)
                         ac_shape_str(n->r->cx, x), b);
     const int64_t c = x->dim[1] / (b * b), h = x->dim[2], w = x->dim[3];
     if (!strcmp(mode, "CRD")) {
-        x = ac_onx_reshape(n, x, 6, (int64_t[]){x->dim[0], c, b, b, h, w});
-        x = ac_onx_transpose(n, x, CRD);
-        return ac_onx_result(n, 0, x ? ac_onx_reshape(n, x, 4, (int64_t[]){x->dim[0], c, h * b, w * b}) : NULL);
+        x = ac_make_reshape(&n->b, x, 6, (int64_t[]){x->dim[0], c, b, b, h, w});
+        x = ac_make_transpose(&n->b, x, CRD);
+        return ac_onx_result(n, 0, x ? ac_make_reshape(&n->b, x, 4, (int64_t[]){x->dim[0], c, h * b, w * b}) : NULL);
     }
     if (strcmp(mode, "DCR") != 0)
         return ac_error(n->r->cx, n->at, E0103, "mode is '%s', expected DCR or CRD", mode);
@@ -234,7 +234,7 @@ int ac_onx_do_depth_to_space(ac_onx_node *n)
     a.block.block = (int32_t)b;
     x = ac_channels_last(&n->b, x);
     return ac_onx_result(
-        n, 0, ac_channels_first(&n->b, x ? ac_onx_make(n, AC_OP_DEPTH_TO_SPACE, &x, 1, &a, AC_NONE) : NULL, 2));
+        n, 0, ac_channels_first(&n->b, x ? ac_make_op(&n->b, AC_OP_DEPTH_TO_SPACE, &x, 1, &a, AC_NONE) : NULL, 2));
 }
 
 int ac_onx_do_space_to_depth(ac_onx_node *n)
@@ -249,8 +249,8 @@ int ac_onx_do_space_to_depth(ac_onx_node *n)
                         ac_shape_str(n->r->cx, x), b);
     if (!strcmp(mode, "CRD")) {
         const int64_t c = x->dim[1], h = x->dim[2] / b, w = x->dim[3] / b;
-        x = ac_onx_transpose(n, ac_onx_reshape(n, x, 6, (int64_t[]){x->dim[0], c, h, b, w, b}), CRD);
-        return ac_onx_result(n, 0, x ? ac_onx_reshape(n, x, 4, (int64_t[]){x->dim[0], c * b * b, h, w}) : NULL);
+        x = ac_make_transpose(&n->b, ac_make_reshape(&n->b, x, 6, (int64_t[]){x->dim[0], c, h, b, w, b}), CRD);
+        return ac_onx_result(n, 0, x ? ac_make_reshape(&n->b, x, 4, (int64_t[]){x->dim[0], c * b * b, h, w}) : NULL);
     }
     if (strcmp(mode, "DCR") != 0)
         return ac_error(n->r->cx, n->at, E0103, "mode is '%s', expected DCR or CRD", mode);
@@ -258,5 +258,5 @@ int ac_onx_do_space_to_depth(ac_onx_node *n)
     a.block.block = (int32_t)b;
     x = ac_channels_last(&n->b, x);
     return ac_onx_result(
-        n, 0, ac_channels_first(&n->b, x ? ac_onx_make(n, AC_OP_SPACE_TO_DEPTH, &x, 1, &a, AC_NONE) : NULL, 2));
+        n, 0, ac_channels_first(&n->b, x ? ac_make_op(&n->b, AC_OP_SPACE_TO_DEPTH, &x, 1, &a, AC_NONE) : NULL, 2));
 }

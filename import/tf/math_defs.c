@@ -1,22 +1,14 @@
 /* math_defs.c - element-wise operators of TensorFlow. Most are a row of ours; the others are said in a few nodes,
  * which the passes fuse. */
-#include "ir/make/compose_math.h"
 #include "import/tf/nodedefs.h"
 
 #include <math.h>
 #include <string.h>
 
-#define ADD(x, y)   ac_make_2(&n->b, AC_OP_ADD, x, y)
-#define SUB(x, y)   ac_make_2(&n->b, AC_OP_SUB, x, y)
-#define MUL(x, y)   ac_make_2(&n->b, AC_OP_MUL, x, y)
-#define DIV(x, y)   ac_make_2(&n->b, AC_OP_DIV, x, y)
-#define MIN(x, y)   ac_make_2(&n->b, AC_OP_MINIMUM, x, y)
-#define MAX(x, y)   ac_make_2(&n->b, AC_OP_MAXIMUM, x, y)
-#define EQUAL(x, y) ac_make_2(&n->b, AC_OP_EQUAL, x, y)
-#define ONE(op, x)  ac_make_1(&n->b, AC_OP_##op, x)
-#define NUM(v)      ac_make_number(&n->b, x->dtype, v)
-#define IF(c, x, y) ac_make_select(&n->b, c, x, y)
-#define RESULT(t)   ac_tf_result(n, 0, t)
+#define MAKER (&n->b)
+#include "ir/make/formula.h"
+
+#define RESULT(t) ac_tf_result(n, 0, t)
 
 int ac_tf_do_unary(ac_tf_op *n)
 {
@@ -82,7 +74,7 @@ int ac_tf_do_cast(ac_tf_op *n)
 int ac_tf_do_reciprocal(ac_tf_op *n)
 {
     ac_tensor *x = n->t[0];
-    return RESULT(DIV(NUM(1), x));
+    return RESULT(DIV(NUM(x, 1), x));
 }
 
 int ac_tf_do_fmod(ac_tf_op *n)
@@ -94,8 +86,8 @@ int ac_tf_do_fmod(ac_tf_op *n)
 int ac_tf_do_no_nan(ac_tf_op *n)
 {
     ac_tensor *x = n->t[0], *y = n->t[1];
-    ac_tensor *z = ac_make_2(&n->b, n->row->op, x, y), *zero = NUM(0);
-    return RESULT(IF(EQUAL(y, NUM(0)), zero, z));
+    ac_tensor *z = ac_make_2(&n->b, n->row->op, x, y), *zero = NUM(x, 0);
+    return RESULT(WHERE(EQUAL(y, NUM(x, 0)), zero, z));
 }
 
 /* x * f(y), 0 where x is 0: Xlogy, Xlog1py, Xdivy. */
@@ -105,9 +97,9 @@ int ac_tf_do_x_of_y(ac_tf_op *n)
     if (n->row->op == AC_OP_DIV)
         z = DIV(x, y);
     else
-        z = MUL(x, n->row->op == AC_OP_LOG ? ONE(LOG, y) : ac_make_log1p(&n->b, y));
-    ac_tensor *zero = NUM(0);
-    return RESULT(IF(EQUAL(x, NUM(0)), zero, z));
+        z = MUL(x, n->row->op == AC_OP_LOG ? LOG(y) : ac_make_log1p(&n->b, y));
+    ac_tensor *zero = NUM(x, 0);
+    return RESULT(WHERE(EQUAL(x, NUM(x, 0)), zero, z));
 }
 
 int ac_tf_do_truncate_div(ac_tf_op *n)
@@ -115,14 +107,14 @@ int ac_tf_do_truncate_div(ac_tf_op *n)
     ac_tensor *x = DIV(n->t[0], n->t[1]);
     if (!x || ac_dtype_is_int(x->dtype))
         return RESULT(x);
-    ac_tensor *sign = ONE(SIGN, x);
-    return RESULT(MUL(ONE(FLOOR, ONE(ABS, x)), sign));
+    ac_tensor *sign = SIGN(x);
+    return RESULT(MUL(OP1(FLOOR, ABS(x)), sign));
 }
 
 int ac_tf_do_ones_like(ac_tf_op *n)
 {
     const ac_tensor *x = n->t[0];
-    return RESULT(ac_make_broadcast(&n->b, NUM(1), x->rank, x->dim));
+    return RESULT(ac_make_broadcast(&n->b, NUM(x, 1), x->rank, x->dim));
 }
 
 int ac_tf_do_clip(ac_tf_op *n)
@@ -134,8 +126,8 @@ int ac_tf_do_approximate_equal(ac_tf_op *n)
 {
     ac_tensor *x = n->t[0];
     const double tolerance = (double)ac_tf_float(n, "tolerance", 1e-5f);
-    ac_tensor *most = NUM(tolerance);
-    return RESULT(ac_make_2(&n->b, AC_OP_LESS, ONE(ABS, SUB(x, n->t[1])), most));
+    ac_tensor *most = NUM(x, tolerance);
+    return RESULT(LESS(ABS(SUB(x, n->t[1])), most));
 }
 
 int ac_tf_do_bitwise_not(ac_tf_op *n)
@@ -144,7 +136,7 @@ int ac_tf_do_bitwise_not(ac_tf_op *n)
     const bool wide = x->dtype == AC_U64 || x->dtype == AC_U32;
     if (wide)
         return ac_cannot(&n->b, "its input is %s", ac_dtype_name(x->dtype));
-    return RESULT(ac_dtype_is_signed(x->dtype) ? SUB(NUM(-1), x) : SUB(NUM((double)ac_dtype_max(x->dtype)), x));
+    return RESULT(ac_dtype_is_signed(x->dtype) ? SUB(NUM(x, -1), x) : SUB(NUM(x, (double)ac_dtype_max(x->dtype)), x));
 }
 
 /* Select: a condition of one dimension chooses rows. SelectV2 broadcasts. */
@@ -159,7 +151,7 @@ int ac_tf_do_select(ac_tf_op *n)
                             ac_shape_str(n->r->cx, c), x->name, ac_shape_str(n->r->cx, x));
         c = ac_make_reshape(&n->b, c, x->rank, dim);
     }
-    return RESULT(IF(c, n->t[1], n->t[2]));
+    return RESULT(WHERE(c, n->t[1], n->t[2]));
 }
 
 /* The bias is along the channels. */
@@ -201,15 +193,15 @@ int ac_tf_do_selu(ac_tf_op *n)
 int ac_tf_do_softsign(ac_tf_op *n)
 {
     ac_tensor *x = n->t[0];
-    ac_tensor *size = ONE(ABS, x);
-    return RESULT(DIV(x, ADD(NUM(1), size)));
+    ac_tensor *size = ABS(x);
+    return RESULT(DIV(x, ADD(NUM(x, 1), size)));
 }
 
 int ac_tf_do_erfc(ac_tf_op *n)
 {
     ac_tensor *x = n->t[0];
-    ac_tensor *erf = ONE(ERF, x);
-    return RESULT(SUB(NUM(1), erf));
+    ac_tensor *erf = OP1(ERF, x);
+    return RESULT(SUB(NUM(x, 1), erf));
 }
 
 #define FUNCTION(name)                                 \
@@ -236,7 +228,7 @@ int ac_tf_do_atan2(ac_tf_op *n)
 
 int ac_tf_do_is_nan(ac_tf_op *n)
 {
-    return RESULT(ac_make_2(&n->b, AC_OP_NOT_EQUAL, n->t[0], n->t[0]));
+    return RESULT(OP2(NOT_EQUAL, n->t[0], n->t[0]));
 }
 
 int ac_tf_do_is_inf(ac_tf_op *n)
@@ -249,13 +241,13 @@ int ac_tf_do_is_finite(ac_tf_op *n)
     ac_tensor *x = n->t[0];
     if (!ac_dtype_is_float(x->dtype))
         return RESULT(ac_make_broadcast(&n->b, ac_make_number(&n->b, AC_BOOL, 1), x->rank, x->dim));
-    ac_tensor *infinity = NUM((double)INFINITY);
-    return RESULT(ac_make_2(&n->b, AC_OP_LESS, ONE(ABS, x), infinity));
+    ac_tensor *infinity = NUM(x, (double)INFINITY);
+    return RESULT(LESS(ABS(x), infinity));
 }
 
 int ac_tf_do_l2_loss(ac_tf_op *n)
 {
     ac_tensor *x = n->t[0];
-    ac_tensor *sum = ac_make_reduce(&n->b, AC_OP_SUM, ONE(SQUARE, x), (1u << x->rank) - 1, false);
-    return RESULT(MUL(sum, NUM(0.5)));
+    ac_tensor *sum = ac_make_reduce(&n->b, AC_OP_SUM, SQUARE(x), (1u << x->rank) - 1, false);
+    return RESULT(MUL(sum, NUM(x, 0.5)));
 }

@@ -5,11 +5,10 @@
 #include <math.h>
 #include <string.h>
 
-#define ADD(x, y)     ac_make_2(&n->b, AC_OP_ADD, x, y)
-#define SUB(x, y)     ac_make_2(&n->b, AC_OP_SUB, x, y)
-#define MUL(x, y)     ac_make_2(&n->b, AC_OP_MUL, x, y)
-#define MEAN(x, mask) ac_make_reduce(&n->b, AC_OP_MEAN, x, mask, true)
-#define RESULT(t)     ac_tf_result(n, 0, t)
+#define MAKER (&n->b)
+#include "ir/make/formula.h"
+
+#define RESULT(t) ac_tf_result(n, 0, t)
 
 /* Ours starts from the least finite value; of infinities only, the result is infinite. */
 static ac_tensor *fix_extreme(ac_tf_op *n, ac_op op, ac_tensor *y)
@@ -17,8 +16,8 @@ static ac_tensor *fix_extreme(ac_tf_op *n, ac_op op, ac_tensor *y)
     const double sign = op == AC_OP_REDUCE_MAX ? -1 : 1;
     if (!y || y->dtype != AC_F32 || (op != AC_OP_REDUCE_MAX && op != AC_OP_REDUCE_MIN))
         return y;
-    ac_tensor *end = ac_make_2(&n->b, AC_OP_EQUAL, y, ac_make_number(&n->b, AC_F32, sign * (double)FLT_MAX));
-    return ac_make_select(&n->b, end, ac_make_number(&n->b, AC_F32, sign * (double)INFINITY), y);
+    ac_tensor *end = EQUAL(y, F32(sign * (double)FLT_MAX));
+    return WHERE(end, F32(sign * (double)INFINITY), y);
 }
 
 int ac_tf_do_reduce(ac_tf_op *n)
@@ -34,10 +33,10 @@ int ac_tf_do_reduce(ac_tf_op *n)
             return ac_cannot(&n->b, "it reduces a dimension of size 0");
     if (op == AC_OP_MEAN && ac_dtype_is_int(x->dtype))
         return ac_cannot(&n->b, "its input is %s", ac_dtype_name(x->dtype));
-    x = euclid ? ac_make_1(&n->b, AC_OP_SQUARE, x) : x;
+    x = euclid ? SQUARE(x) : x;
     x = ac_make_reduce(&n->b, op, x, mask, keep);
     x = mask ? fix_extreme(n, op, x) : x;
-    return RESULT(euclid ? ac_make_1(&n->b, AC_OP_SQRT, x) : x);
+    return RESULT(euclid ? SQRT(x) : x);
 }
 
 int ac_tf_do_cumsum(ac_tf_op *n)
@@ -90,10 +89,10 @@ static ac_tensor *per_channel(ac_tf_op *n, ac_tensor *v, const ac_tensor *x, boo
 /* x * m + (offset - mean * m) with m = scale / sqrt(variance + epsilon): two constants for each channel. */
 static ac_tensor *normalise(ac_tf_op *n, ac_tensor *x, ac_tensor *const v[4], double epsilon, bool first)
 {
-    ac_tensor *sum = ADD(v[3], ac_make_number(&n->b, AC_F32, epsilon));
-    ac_tensor *m = ac_make_1(&n->b, AC_OP_RSQRT, sum);
+    ac_tensor *sum = ADD(v[3], F32(epsilon));
+    ac_tensor *m = OP1(RSQRT, sum);
     m = v[0] ? MUL(v[0], m) : m;
-    ac_tensor *shift = v[1] ? SUB(v[1], MUL(v[2], m)) : ac_make_1(&n->b, AC_OP_NEG, MUL(v[2], m));
+    ac_tensor *shift = v[1] ? SUB(v[1], MUL(v[2], m)) : NEG(MUL(v[2], m));
     shift = per_channel(n, shift, x, first);
     return ADD(MUL(x, per_channel(n, m, x, first)), shift);
 }
@@ -114,7 +113,7 @@ int ac_tf_do_fused_batch_norm(ac_tf_op *n)
     if (training) {
         const uint32_t mask = ((1u << x->rank) - 1) & ~(1u << at);
         ac_tensor *mean = MEAN(x, mask);
-        ac_tensor *var = MEAN(ac_make_2(&n->b, AC_OP_SQUARED_DIFFERENCE, x, mean), mask);
+        ac_tensor *var = MEAN(OP2(SQUARED_DIFFERENCE, x, mean), mask);
         v[2] = ac_make_reshape(&n->b, mean, 1, &c);
         v[3] = ac_make_reshape(&n->b, var, 1, &c);
         if (n->n_out > 1 || factor != 1)

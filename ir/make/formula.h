@@ -29,6 +29,8 @@
 #define SQUARE(x)            OP1(SQUARE, x)
 #define WHERE(cond, yes, no) ac_make_select(MAKER, cond, yes, no)
 #define NUM(like, v)         ac_make_number_like(MAKER, like, v) /* v: a number, of the type of `like` */
+#define F32(v)               ac_make_number(MAKER, AC_F32, v)
+#define I64(v)               ac_make_number(MAKER, AC_I64, (double)(v))
 #define PLUS(x, v)           ac_make_add_number(MAKER, x, v)
 #define TIMES(x, v)          ac_make_mul_number(MAKER, x, v)
 #define MEAN(x, mask)        ac_make_reduce(MAKER, AC_OP_MEAN, x, mask, true)

@@ -23,14 +23,14 @@ static ac_tensor *along_features(ac_onx_node *n, const char *name, const ac_tens
                               count, features),
                NULL;
     }
-    return ac_onx_floats_const(n, 1, &count, v);
+    return ac_make_floats(&n->b, 1, &count, v);
 }
 
 /* (x - offset) * scale */
 int ac_onx_do_scaler(ac_onx_node *n)
 {
     bool bad = false;
-    ac_tensor *x = ac_onx_cast(n, n->in[0], AC_F32), *offset = along_features(n, "offset", n->in[0], &bad);
+    ac_tensor *x = ac_make_cast(&n->b, n->in[0], AC_F32), *offset = along_features(n, "offset", n->in[0], &bad);
     ac_tensor *scale = along_features(n, "scale", n->in[0], &bad);
     if (bad)
         return AC_FAIL;
@@ -41,21 +41,21 @@ int ac_onx_do_scaler(ac_onx_node *n)
 /* Rows over their greatest number, the sum of their magnitudes, or their length; rows of nothing stay. */
 int ac_onx_do_normalizer(ac_onx_node *n)
 {
-    ac_tensor *x = ac_onx_cast(n, n->in[0], AC_F32), *by;
+    ac_tensor *x = ac_make_cast(&n->b, n->in[0], AC_F32), *by;
     const char *norm = ac_onx_str(n, "norm", "MAX");
     if (!x || x->rank < 1)
         return x ? ac_bad(&n->b, "'%s' is a scalar", x->name) : AC_FAIL;
     const uint32_t last = 1u << (x->rank - 1);
     if (!strcmp(norm, "MAX"))
-        by = ac_onx_reduce(n, AC_OP_REDUCE_MAX, x, last, true);
+        by = ac_make_reduce(&n->b, AC_OP_REDUCE_MAX, x, last, true);
     else if (!strcmp(norm, "L1"))
-        by = ac_onx_reduce(n, AC_OP_SUM, ac_onx_1(n, AC_OP_ABS, x), last, true);
+        by = ac_make_reduce(&n->b, AC_OP_SUM, ABS(x), last, true);
     else if (!strcmp(norm, "L2"))
-        by = ac_onx_1(n, AC_OP_SQRT, ac_onx_reduce(n, AC_OP_SUM, ac_onx_1(n, AC_OP_SQUARE, x), last, true));
+        by = SQRT(ac_make_reduce(&n->b, AC_OP_SUM, SQUARE(x), last, true));
     else
         return ac_error(n->r->cx, n->at, E0103, "norm is '%s', expected MAX, L1 or L2", norm);
-    ac_tensor *none = ac_onx_2(n, AC_OP_EQUAL, by, ac_onx_number(n, AC_F32, 0));
-    return ac_onx_result(n, 0, DIV(x, ac_onx_select(n, none, ac_onx_number(n, AC_F32, 1), by)));
+    ac_tensor *none = EQUAL(by, F32(0));
+    return ac_onx_result(n, 0, DIV(x, WHERE(none, F32(1), by)));
 }
 
 /* Where x is the replaced value (NaN: any NaN), the value to impute, one or one for each feature. */
@@ -74,17 +74,16 @@ int ac_onx_do_imputer(ac_onx_node *n)
         if (whole.n != 1 && whole.n != x->dim[x->rank - 1])
             return ac_error(n->r->cx, n->at, E0103, "imputed_value_int64s has %d numbers for '%s' %s", whole.n, x->name,
                             ac_shape_str(n->r->cx, x));
-        ac_tensor *replaced = ac_onx_ints_const(n, 1, &old);
-        is = ac_onx_2(n, AC_OP_EQUAL, ac_onx_cast(n, x, AC_I64), replaced);
-        by = ac_onx_cast(n, ac_onx_ints_const(n, whole.n, whole.v), x->dtype);
+        ac_tensor *replaced = ac_make_ints(&n->b, 1, &old);
+        is = EQUAL(ac_make_cast(&n->b, x, AC_I64), replaced);
+        by = ac_make_cast(&n->b, ac_make_ints(&n->b, whole.n, whole.v), x->dtype);
     } else {
-        is = isnan(was) ? ac_onx_2(n, AC_OP_NOT_EQUAL, x, x)
-                        : ac_onx_2(n, AC_OP_EQUAL, x, ac_onx_number(n, x->dtype, was));
-        by = ac_onx_cast(n, real, x->dtype);
+        is = isnan(was) ? OP2(NOT_EQUAL, x, x) : EQUAL(x, NUM(x, was));
+        by = ac_make_cast(&n->b, real, x->dtype);
     }
     if (!by)
         return ac_error(n->r->cx, n->at, E0103, "there is nothing to impute");
-    return ac_onx_result(n, 0, ac_onx_select(n, is, by, x));
+    return ac_onx_result(n, 0, WHERE(is, by, x));
 }
 
 /* x with a dimension of 1 behind the others. */
@@ -95,7 +94,7 @@ static ac_tensor *apart(ac_onx_node *n, ac_tensor *x)
         return x ? ((void)ac_cannot(&n->b, "its result has more than %d dimensions", AC_MAX_RANK), NULL) : NULL;
     memcpy(dim, x->dim, sizeof dim);
     dim[x->rank] = 1;
-    return ac_onx_reshape(n, x, x->rank + 1, dim);
+    return ac_make_reshape(&n->b, x, x->rank + 1, dim);
 }
 
 /* 1 where x is the category, else 0. */
@@ -109,9 +108,9 @@ int ac_onx_do_one_hot_encoder(ac_onx_node *n)
         return ac_cannot(&n->b, "its categories are strings: do the look-up in the application and feed numbers");
     if (!category.n)
         return ac_error(n->r->cx, n->at, E0103, "it has no categories");
-    ac_tensor *x = apart(n, ac_onx_cast(n, n->in[0], AC_I64));
-    ac_tensor *is = x ? ac_onx_2(n, AC_OP_EQUAL, x, ac_onx_ints_const(n, category.n, category.v)) : NULL;
-    return ac_onx_result(n, 0, ac_onx_cast(n, is, AC_F32));
+    ac_tensor *x = apart(n, ac_make_cast(&n->b, n->in[0], AC_I64));
+    ac_tensor *is = x ? EQUAL(x, ac_make_ints(&n->b, category.n, category.v)) : NULL;
+    return ac_onx_result(n, 0, ac_make_cast(&n->b, is, AC_F32));
 }
 
 /* ------------------------------------------------------------------ LabelEncoder */
@@ -128,16 +127,16 @@ static int read_list(ac_onx_node *n, const char *what, bool names, ac_tensor **o
     const ac_onx_attr *words = ac_onx_attr_of(n, ac_internf(cx, "%s_strings", what)),
                       *tensor = ac_onx_attr_of(n, ac_internf(cx, "%s_tensor", what));
     if (whole.n)
-        *out = ac_onx_ints_const(n, whole.n, whole.v);
+        *out = ac_make_ints(&n->b, whole.n, whole.v);
     else if (real)
-        *out = ac_onx_floats_const(n, 1, &count, real);
+        *out = ac_make_floats(&n->b, 1, &count, real);
     if (words && words->strings.n) {
         if (!names || words->strings.n > MOST_KEYS)
             return ac_cannot(&n->b, "its %s are strings: do the look-up in the application and feed numbers", what);
         int64_t *place = AC_NEW_N(cx->region, int64_t, words->strings.n);
         for (uint32_t i = 0; i < words->strings.n; i++)
             place[i] = i;
-        *out = ac_onx_ints_const(n, words->strings.n, place);
+        *out = ac_make_ints(&n->b, words->strings.n, place);
         ac_note(cx, n->at, W0001, "its values are names: the result is the number of the name, 0 the first");
     }
     if (tensor && tensor->has_tensor) {
@@ -163,10 +162,10 @@ static ac_tensor *unknown(ac_onx_node *n, ac_dtype type)
     ac_onx_const c;
     const char *refused;
     if (tensor && tensor->has_tensor && ac_onx_tensor(n->r, tensor->tensor, &c, &refused) == AC_OK)
-        return ac_onx_reshape(n, ac_onx_cast(n, ac_onx_constant(n->r, n->name, &c), type), 1, &one);
+        return ac_make_reshape(&n->b, ac_make_cast(&n->b, ac_onx_constant(n->r, n->name, &c), type), 1, &one);
     if (!ac_dtype_is_float(type))
-        return ac_onx_cast(n, ac_onx_ints_const(n, 1, &whole), type);
-    return ac_onx_reshape(n, ac_onx_number(n, type, real), 1, &one);
+        return ac_make_cast(&n->b, ac_make_ints(&n->b, 1, &whole), type);
+    return ac_make_reshape(&n->b, ac_make_number(&n->b, type, real), 1, &one);
 }
 
 /* The value of the first key that x is; from version 4 on NaN is NaN. */
@@ -182,26 +181,26 @@ int ac_onx_do_label_encoder(ac_onx_node *n)
         return ac_bad(&n->b, "'%s' is %s, with %s keys and %" PRId64 " values", x->name, ac_tensor_str(n->r->cx, x),
                       ac_tensor_str(n->r->cx, keys), values->dim[0]);
     x = apart(n, x);
-    ac_tensor *is = x ? ac_onx_2(n, AC_OP_EQUAL, x, keys) : NULL;
+    ac_tensor *is = x ? EQUAL(x, keys) : NULL;
     if (is && ac_dtype_is_float(keys->dtype) && n->version >= 4) {
-        ac_tensor *nan_key = ac_onx_2(n, AC_OP_NOT_EQUAL, keys, keys);
-        ac_tensor *both = ac_onx_2(n, AC_OP_LOGICAL_AND, ac_onx_2(n, AC_OP_NOT_EQUAL, x, x), nan_key);
-        is = ac_onx_2(n, AC_OP_LOGICAL_OR, is, both);
+        ac_tensor *nan_key = OP2(NOT_EQUAL, keys, keys);
+        ac_tensor *both = OP2(LOGICAL_AND, OP2(NOT_EQUAL, x, x), nan_key);
+        is = OP2(LOGICAL_OR, is, both);
     }
     if (!is)
         return AC_FAIL;
     const int64_t last = is->rank - 1;
     int64_t none[AC_MAX_RANK] = {0}, after[AC_MAX_RANK] = {0};
     after[last] = 1; /* a key that is always found: the default */
-    ac_tensor *found = ac_onx_number(n, AC_U8, 1);
-    is = ac_onx_pad(n, ac_onx_cast(n, is, AC_U8), none, after, found);
+    ac_tensor *found = ac_make_number(&n->b, AC_U8, 1);
+    is = ac_make_pad(&n->b, ac_make_cast(&n->b, is, AC_U8), none, after, found);
     ac_attrs_init(AC_OP_ARG_MAX, &a);
     a.arg.out_type = AC_I64;
-    ac_tensor *in[] = {is, ac_onx_reshape(n, ac_onx_ints_const(n, 1, &last), 0, NULL)};
-    ac_tensor *at = is ? ac_onx_make(n, AC_OP_ARG_MAX, in, 2, &a, AC_I64) : NULL;
+    ac_tensor *in[] = {is, ac_make_reshape(&n->b, ac_make_ints(&n->b, 1, &last), 0, NULL)};
+    ac_tensor *at = is ? ac_make_op(&n->b, AC_OP_ARG_MAX, in, 2, &a, AC_I64) : NULL;
     ac_tensor *part[] = {values, unknown(n, values->dtype)};
-    ac_tensor *table[] = {part[1] ? ac_onx_concat(n, part, 2, 0) : NULL, at};
-    return ac_onx_result(n, 0, table[0] && at ? ac_onx_make(n, AC_OP_GATHER, table, 2, NULL, AC_NONE) : NULL);
+    ac_tensor *table[] = {part[1] ? ac_make_concat(&n->b, part, 2, 0) : NULL, at};
+    return ac_onx_result(n, 0, table[0] && at ? ac_make_op(&n->b, AC_OP_GATHER, table, 2, NULL, AC_NONE) : NULL);
 }
 
 /* ------------------------------------------------------------------ FeatureVectorizer, ZipMap */
@@ -221,16 +220,16 @@ int ac_onx_do_feature_vectorizer(ac_onx_node *n)
         const int64_t rows = x->dim[0], columns = ac_tensor_count(x) / rows, want = sizes.n ? sizes.v[i] : columns;
         if (want < 0 || want > INT32_MAX)
             return ac_error(n->r->cx, n->at, E0103, "inputdimensions has %" PRId64, want);
-        x = ac_onx_reshape(n, ac_onx_cast(n, x, AC_F32), 2, (int64_t[]){rows, columns});
+        x = ac_make_reshape(&n->b, ac_make_cast(&n->b, x, AC_F32), 2, (int64_t[]){rows, columns});
         if (want < columns)
-            x = ac_onx_slice(n, x, 1, 0, want);
+            x = ac_make_slice(&n->b, x, 1, 0, want);
         else
-            x = ac_onx_pad(n, x, (int64_t[]){0, 0}, (int64_t[]){0, want - columns}, NULL);
+            x = ac_make_pad(&n->b, x, (int64_t[]){0, 0}, (int64_t[]){0, want - columns}, NULL);
         part[i] = x;
         if (!x)
             return AC_FAIL;
     }
-    return ac_onx_result(n, 0, n->n_in == 1 ? part[0] : ac_onx_concat(n, part, n->n_in, 1));
+    return ac_onx_result(n, 0, n->n_in == 1 ? part[0] : ac_make_concat(&n->b, part, n->n_in, 1));
 }
 
 int ac_onx_do_zip_map(ac_onx_node *n)

@@ -274,5 +274,5 @@ ac_tensor *ac_forest_tables(ac_onx_node *n, ac_forest *f, ac_tensor *x)
     ac_attrs_init(AC_OP_TREE_ENSEMBLE, &a);
     a.trees.targets = (int32_t)f->targets;
     a.trees.reduction = f->how;
-    return ac_onx_make(n, AC_OP_TREE_ENSEMBLE, in, in[6] ? 7 : 6, &a, AC_NONE);
+    return ac_make_op(&n->b, AC_OP_TREE_ENSEMBLE, in, in[6] ? 7 : 6, &a, AC_NONE);
 }

@@ -6,8 +6,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define NUM(v) ac_onx_number(n, x->dtype, v)
-
 int ac_onx_labels(ac_onx_node *n, ac_labels *out)
 {
     static const char *const NUMBERS[] = {"classlabels_int64s", "classlabels_ints"}, *const NAMES[] = {
@@ -37,8 +35,8 @@ ac_tensor *ac_onx_labelled(ac_onx_node *n, const ac_labels *labels, ac_tensor *i
         same &= labels->number.v[i] == i;
     if (same || !index)
         return index;
-    ac_tensor *in[] = {ac_onx_ints_const(n, labels->number.n, labels->number.v), index};
-    return ac_onx_make(n, AC_OP_GATHER, in, 2, NULL, AC_NONE);
+    ac_tensor *in[] = {ac_make_ints(&n->b, labels->number.n, labels->number.v), index};
+    return ac_make_op(&n->b, AC_OP_GATHER, in, 2, NULL, AC_NONE);
 }
 
 ac_tensor *ac_onx_greatest(ac_onx_node *n, ac_tensor *scores)
@@ -47,41 +45,40 @@ ac_tensor *ac_onx_greatest(ac_onx_node *n, ac_tensor *scores)
     const int64_t axis = 1;
     ac_attrs_init(AC_OP_ARG_MAX, &a);
     a.arg.out_type = AC_I64;
-    ac_tensor *in[] = {scores, ac_onx_reshape(n, ac_onx_ints_const(n, 1, &axis), 0, NULL)};
-    return scores ? ac_onx_make(n, AC_OP_ARG_MAX, in, 2, &a, AC_I64) : NULL;
+    ac_tensor *in[] = {scores, ac_make_reshape(&n->b, ac_make_ints(&n->b, 1, &axis), 0, NULL)};
+    return scores ? ac_make_op(&n->b, AC_OP_ARG_MAX, in, 2, &a, AC_I64) : NULL;
 }
 
 ac_tensor *ac_onx_second(ac_onx_node *n, ac_tensor *scores, double at)
 {
     if (!scores)
         return NULL;
-    ac_tensor *x = ac_onx_slice(n, scores, 1, scores->dim[1] - 1, 1);
-    x = x ? ac_onx_cast(n, ac_onx_2(n, AC_OP_GREATER, x, NUM(at)), AC_I64) : NULL;
-    return ac_onx_reshape(n, x, 1, scores->dim);
+    ac_tensor *x = ac_make_slice(&n->b, scores, 1, scores->dim[1] - 1, 1);
+    x = x ? ac_make_cast(&n->b, GREATER(x, NUM(x, at)), AC_I64) : NULL;
+    return ac_make_reshape(&n->b, x, 1, scores->dim);
 }
 
 /* Numbers within 1e-7 of 0 stay as they are, but for the common factor. */
 static ac_tensor *softmax_zero(ac_onx_node *n, ac_tensor *x)
 {
-    ac_tensor *most = ac_onx_reduce(n, AC_OP_REDUCE_MAX, x, 1u << (x->rank - 1), true);
-    ac_tensor *least = NUM(1e-7), *far = ac_onx_2(n, AC_OP_GREATER, ac_onx_1(n, AC_OP_ABS, x), least);
-    ac_tensor *e = ac_onx_1(n, AC_OP_EXP, SUB(x, most)),
-              *shrunk = MUL(x, ac_onx_1(n, AC_OP_EXP, ac_onx_1(n, AC_OP_NEG, most)));
-    ac_tensor *sum = ac_onx_reduce(n, AC_OP_SUM, ac_onx_select(n, far, e, NUM(0)), 1u << (x->rank - 1), true);
-    return DIV(ac_onx_select(n, far, e, shrunk), sum);
+    ac_tensor *most = ac_make_reduce(&n->b, AC_OP_REDUCE_MAX, x, 1u << (x->rank - 1), true);
+    ac_tensor *least = NUM(x, 1e-7), *far = GREATER(ABS(x), least);
+    ac_tensor *e = EXP(SUB(x, most)), *shrunk = MUL(x, EXP(NEG(most)));
+    ac_tensor *sum = ac_make_reduce(&n->b, AC_OP_SUM, WHERE(far, e, NUM(x, 0)), 1u << (x->rank - 1), true);
+    return DIV(WHERE(far, e, shrunk), sum);
 }
 
 /* The inverse of the normal distribution, by ONNX Runtime's approximation of the inverse of erf. */
 static ac_tensor *probit(ac_onx_node *n, ac_tensor *x)
 {
-    ac_tensor *one = NUM(1), *t = SUB(MUL(x, NUM(2)), one), *more = ADD(NUM(1), t);
-    ac_tensor *log = ac_onx_1(n, AC_OP_LOG, MUL(SUB(NUM(1), t), more)), *half = MUL(NUM(0.5), log);
-    ac_tensor *v = ADD(NUM(2 / (3.14159 * 0.147)), half);
-    ac_tensor *w = MUL(NUM(1 / 0.147), log);
-    ac_tensor *root = ac_onx_1(n, AC_OP_SQRT, SUB(ac_onx_1(n, AC_OP_SQUARE, v), w));
-    ac_tensor *y = ac_onx_1(n, AC_OP_SQRT, SUB(root, v));
-    ac_tensor *sign = ac_onx_1(n, AC_OP_SIGN, t);
-    return MUL(MUL(NUM(1.41421356), sign), y);
+    ac_tensor *one = NUM(x, 1), *t = SUB(MUL(x, NUM(x, 2)), one), *more = ADD(NUM(x, 1), t);
+    ac_tensor *log = LOG(MUL(SUB(NUM(x, 1), t), more)), *half = MUL(NUM(x, 0.5), log);
+    ac_tensor *v = ADD(NUM(x, 2 / (3.14159 * 0.147)), half);
+    ac_tensor *w = MUL(NUM(x, 1 / 0.147), log);
+    ac_tensor *root = SQRT(SUB(SQUARE(v), w));
+    ac_tensor *y = SQRT(SUB(root, v));
+    ac_tensor *sign = SIGN(t);
+    return MUL(MUL(NUM(x, 1.41421356), sign), y);
 }
 
 ac_tensor *ac_onx_post(ac_onx_node *n, const char *post, ac_tensor *x)
@@ -89,9 +86,9 @@ ac_tensor *ac_onx_post(ac_onx_node *n, const char *post, ac_tensor *x)
     if (!x || !strcmp(post, "NONE"))
         return x;
     if (!strcmp(post, "LOGISTIC"))
-        return ac_onx_1(n, AC_OP_LOGISTIC, x);
+        return OP1(LOGISTIC, x);
     if (!strcmp(post, "SOFTMAX"))
-        return ac_onx_1(n, AC_OP_SOFTMAX, x);
+        return OP1(SOFTMAX, x);
     if (!strcmp(post, "SOFTMAX_ZERO"))
         return softmax_zero(n, x);
     if (!strcmp(post, "PROBIT"))

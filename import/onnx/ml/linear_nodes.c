@@ -9,9 +9,9 @@
 /* Rows of f32 [N,F]; a vector is one row. */
 static ac_tensor *rows_of(ac_onx_node *n)
 {
-    ac_tensor *x = ac_onx_cast(n, n->in[0], AC_F32);
+    ac_tensor *x = ac_make_cast(&n->b, n->in[0], AC_F32);
     if (x && x->rank == 1)
-        x = ac_onx_reshape(n, x, 2, (int64_t[]){1, x->dim[0]});
+        x = ac_make_reshape(&n->b, x, 2, (int64_t[]){1, x->dim[0]});
     if (x && (x->rank != 2 || x->dim[1] < 1))
         return (void)ac_bad(&n->b, "'%s' is %s, expected rows of numbers [N,F]", x->name, ac_shape_str(n->r->cx, x)),
                NULL;
@@ -28,7 +28,7 @@ static ac_tensor *matrix(ac_onx_node *n, const char *name, int64_t columns, int6
                               columns),
                NULL;
     *rows = count / columns;
-    return ac_onx_floats_const(n, 2, (int64_t[]){*rows, columns}, v);
+    return ac_make_floats(&n->b, 2, (int64_t[]){*rows, columns}, v);
 }
 
 /* x * w' + b: b of attribute `name`, one number for each row of w, or left out. */
@@ -42,7 +42,7 @@ static ac_tensor *linear(ac_onx_node *n, ac_tensor *x, int64_t *targets)
                                    *targets),
                     NULL)
                  : NULL;
-    return ac_onx_dense(n, x, w, b ? ac_onx_floats_const(n, 1, &count, b) : NULL);
+    return ac_make_dense(&n->b, x, w, b ? ac_make_floats(&n->b, 1, &count, b) : NULL);
 }
 
 int ac_onx_do_linear_regressor(ac_onx_node *n)
@@ -61,8 +61,8 @@ int ac_onx_do_linear_regressor(ac_onx_node *n)
 /* One score of two classes: the other is 1 less it, or its opposite. */
 static ac_tensor *with_other(ac_onx_node *n, ac_tensor *s, bool opposite)
 {
-    ac_tensor *part[] = {opposite ? ac_onx_1(n, AC_OP_NEG, s) : SUB(ac_onx_number(n, AC_F32, 1), s), s};
-    return part[0] && s ? ac_onx_concat(n, part, 2, 1) : NULL;
+    ac_tensor *part[] = {opposite ? NEG(s) : SUB(F32(1), s), s};
+    return part[0] && s ? ac_make_concat(&n->b, part, 2, 1) : NULL;
 }
 
 int ac_onx_do_linear_classifier(ac_onx_node *n)
@@ -102,21 +102,21 @@ typedef struct machine {
 static ac_tensor *kernels(ac_onx_node *n, const machine *m, ac_tensor *x)
 {
     if (!strcmp(m->kernel, "RBF")) {
-        ac_tensor *a = ac_onx_reshape(n, x, 3, (int64_t[]){x->dim[0], 1, x->dim[1]});
-        ac_tensor *b = ac_onx_reshape(n, m->support, 3, (int64_t[]){1, m->vectors, x->dim[1]});
-        ac_tensor *far = ac_onx_reduce(n, AC_OP_SUM, ac_onx_2(n, AC_OP_SQUARED_DIFFERENCE, a, b), 4, false);
-        far = MUL(far, ac_onx_number(n, AC_F32, -m->gamma));
-        return far ? ac_onx_1(n, AC_OP_EXP, far) : NULL;
+        ac_tensor *a = ac_make_reshape(&n->b, x, 3, (int64_t[]){x->dim[0], 1, x->dim[1]});
+        ac_tensor *b = ac_make_reshape(&n->b, m->support, 3, (int64_t[]){1, m->vectors, x->dim[1]});
+        ac_tensor *far = ac_make_reduce(&n->b, AC_OP_SUM, OP2(SQUARED_DIFFERENCE, a, b), 4, false);
+        far = MUL(far, F32(-m->gamma));
+        return far ? EXP(far) : NULL;
     }
-    ac_tensor *dot = ac_onx_dense(n, x, m->support, NULL);
+    ac_tensor *dot = ac_make_dense(&n->b, x, m->support, NULL);
     if (!strcmp(m->kernel, "LINEAR"))
         return dot;
-    ac_tensor *shift = ac_onx_number(n, AC_F32, m->coef0);
-    dot = ADD(MUL(dot, ac_onx_number(n, AC_F32, m->gamma)), shift);
+    ac_tensor *shift = F32(m->coef0);
+    dot = ADD(MUL(dot, F32(m->gamma)), shift);
     if (!strcmp(m->kernel, "SIGMOID"))
-        return dot ? ac_onx_1(n, AC_OP_TANH, dot) : NULL;
+        return dot ? OP1(TANH, dot) : NULL;
     if (!strcmp(m->kernel, "POLY"))
-        return ac_onx_2(n, AC_OP_POW, dot, ac_onx_number(n, AC_F32, m->degree));
+        return OP2(POW, dot, F32(m->degree));
     return (void)ac_error(n->r->cx, n->at, E0103, "kernel_type is '%s'", m->kernel), NULL;
 }
 
@@ -143,8 +143,8 @@ static int read_machine(ac_onx_node *n, machine *m, ac_tensor *x)
 /* `count` weights for kernels or features, plus rho: [N,1]. */
 static ac_tensor *weighted(ac_onx_node *n, ac_tensor *k, const float *w, double rho)
 {
-    ac_tensor *row = ac_onx_floats_const(n, 2, (int64_t[]){1, k->dim[1]}, w), *shift = ac_onx_number(n, AC_F32, rho);
-    return ADD(ac_onx_dense(n, k, row, NULL), shift);
+    ac_tensor *row = ac_make_floats(&n->b, 2, (int64_t[]){1, k->dim[1]}, w), *shift = F32(rho);
+    return ADD(ac_make_dense(&n->b, k, row, NULL), shift);
 }
 
 int ac_onx_do_svm_regressor(ac_onx_node *n)
@@ -162,9 +162,9 @@ int ac_onx_do_svm_regressor(ac_onx_node *n)
                         m.n_coefficients, m.vectors, supports);
     ac_tensor *y = weighted(n, from, m.coefficient, (double)m.rho[0]);
     if (one_class && y) {
-        ac_tensor *above = ac_onx_2(n, AC_OP_GREATER, y, ac_onx_number(n, AC_F32, 0));
-        ac_tensor *outside = ac_onx_number(n, AC_F32, -1);
-        y = ac_onx_select(n, above, ac_onx_number(n, AC_F32, 1), outside);
+        ac_tensor *above = GREATER(y, F32(0));
+        ac_tensor *outside = F32(-1);
+        y = WHERE(above, F32(1), outside);
         return ac_onx_result(n, 0, y);
     }
     return ac_onx_result(n, 0, ac_onx_post_targets(n, post, y));
@@ -201,13 +201,13 @@ static int decide(ac_onx_node *n, const machine *m, const votes *c, ac_tensor **
             to[i * 2 * c->pairs + pair] = 1;
             to[j * 2 * c->pairs + c->pairs + pair] = 1;
         }
-    *score = ac_onx_concat(n, part, (int32_t)c->pairs, 1);
-    ac_tensor *up = ac_onx_2(n, AC_OP_GREATER, *score, ac_onx_number(n, AC_F32, 0));
-    ac_tensor *both[] = {ac_onx_cast(n, up, AC_F32), ac_onx_cast(n, ac_onx_1(n, AC_OP_LOGICAL_NOT, up), AC_F32)};
+    *score = ac_make_concat(&n->b, part, (int32_t)c->pairs, 1);
+    ac_tensor *up = GREATER(*score, F32(0));
+    ac_tensor *both[] = {ac_make_cast(&n->b, up, AC_F32), ac_make_cast(&n->b, OP1(LOGICAL_NOT, up), AC_F32)};
     if (!both[0] || !both[1])
         return AC_FAIL;
-    ac_tensor *w = ac_onx_floats_const(n, 2, (int64_t[]){c->classes, 2 * c->pairs}, to);
-    *won = ac_onx_dense(n, ac_onx_concat(n, both, 2, 1), w, NULL);
+    ac_tensor *w = ac_make_floats(&n->b, 2, (int64_t[]){c->classes, 2 * c->pairs}, to);
+    *won = ac_make_dense(&n->b, ac_make_concat(&n->b, both, 2, 1), w, NULL);
     return *won ? AC_OK : AC_FAIL;
 }
 
@@ -236,11 +236,11 @@ static int read_votes(ac_onx_node *n, const machine *m, votes *c)
 /* Probabilities of pairs from decisions, within 1e-7 of 0 and 1: p of the first of each pair, [N,pairs]. */
 static ac_tensor *pair_probability(ac_onx_node *n, const votes *c, ac_tensor *score, const float *a, const float *b)
 {
-    ac_tensor *shift = ac_onx_floats_const(n, 1, &c->pairs, b);
-    ac_tensor *v = ADD(MUL(score, ac_onx_floats_const(n, 1, &c->pairs, a)), shift);
-    ac_tensor *p = v ? ac_onx_1(n, AC_OP_LOGISTIC, ac_onx_1(n, AC_OP_NEG, v)) : NULL;
-    p = ac_onx_2(n, AC_OP_MAXIMUM, p, ac_onx_number(n, AC_F32, 1e-7));
-    return ac_onx_2(n, AC_OP_MINIMUM, p, ac_onx_number(n, AC_F32, 1 - 1e-7));
+    ac_tensor *shift = ac_make_floats(&n->b, 1, &c->pairs, b);
+    ac_tensor *v = ADD(MUL(score, ac_make_floats(&n->b, 1, &c->pairs, a)), shift);
+    ac_tensor *p = v ? OP1(LOGISTIC, NEG(v)) : NULL;
+    p = MAX(p, F32(1e-7));
+    return MIN(p, F32(1 - 1e-7));
 }
 
 enum { MOST_COUPLED = 8 };
@@ -260,18 +260,18 @@ static void open_coupling(coupling *c, ac_tensor *pair)
     ac_tensor *r[MOST_COUPLED][MOST_COUPLED];
     for (int64_t i = 0, at = 0; i < c->k; i++)
         for (int64_t j = i + 1; j < c->k; j++, at++) {
-            r[i][j] = ac_onx_slice(n, pair, 1, at, 1);
-            r[j][i] = SUB(ac_onx_number(n, AC_F32, 1), r[i][j]);
+            r[i][j] = ac_make_slice(&n->b, pair, 1, at, 1);
+            r[j][i] = SUB(F32(1), r[i][j]);
         }
     for (int64_t t = 0; t < c->k; t++) {
-        c->q[t][t] = ac_onx_number(n, AC_F32, 0);
+        c->q[t][t] = F32(0);
         for (int64_t j = 0; j < c->k; j++) {
             if (j == t)
                 continue;
-            c->q[t][t] = ADD(c->q[t][t], ac_onx_1(n, AC_OP_SQUARE, r[j][t]));
-            c->q[t][j] = ac_onx_1(n, AC_OP_NEG, MUL(r[j][t], r[t][j]));
+            c->q[t][t] = ADD(c->q[t][t], SQUARE(r[j][t]));
+            c->q[t][j] = NEG(MUL(r[j][t], r[t][j]));
         }
-        c->p[t] = ac_onx_broadcast(n, ac_onx_number(n, AC_F32, 1 / (double)c->k), 2, (int64_t[]){pair->dim[0], 1});
+        c->p[t] = ac_make_broadcast(&n->b, F32(1 / (double)c->k), 2, (int64_t[]){pair->dim[0], 1});
     }
 }
 
@@ -279,32 +279,32 @@ static void open_coupling(coupling *c, ac_tensor *pair)
 static void weigh(coupling *c)
 {
     ac_onx_node *n = c->n;
-    ac_tensor *worst = ac_onx_number(n, AC_F32, 0);
-    c->whole = ac_onx_number(n, AC_F32, 0);
+    ac_tensor *worst = F32(0);
+    c->whole = F32(0);
     for (int64_t t = 0; t < c->k; t++) {
-        c->qp[t] = ac_onx_number(n, AC_F32, 0);
+        c->qp[t] = F32(0);
         for (int64_t j = 0; j < c->k; j++)
             c->qp[t] = ADD(c->qp[t], MUL(c->q[t][j], c->p[j]));
         c->whole = ADD(c->whole, MUL(c->p[t], c->qp[t]));
     }
     for (int64_t t = 0; t < c->k; t++)
-        worst = ac_onx_2(n, AC_OP_MAXIMUM, worst, ac_onx_1(n, AC_OP_ABS, SUB(c->qp[t], c->whole)));
-    ac_tensor *goes = ac_onx_2(n, AC_OP_GREATER_EQUAL, worst, ac_onx_number(n, AC_F32, 0.005 / (double)c->k));
-    c->live = c->live ? ac_onx_2(n, AC_OP_LOGICAL_AND, c->live, goes) : goes;
+        worst = MAX(worst, ABS(SUB(c->qp[t], c->whole)));
+    ac_tensor *goes = OP2(GREATER_EQUAL, worst, F32(0.005 / (double)c->k));
+    c->live = c->live ? OP2(LOGICAL_AND, c->live, goes) : goes;
 }
 
 /* The probability of class t as it is best while the others stay in proportion. */
 static void improve(coupling *c, int64_t t)
 {
     ac_onx_node *n = c->n;
-    ac_tensor *d = ac_onx_2(n, AC_OP_DIV, SUB(c->whole, c->qp[t]), c->q[t][t]);
-    ac_tensor *more = ADD(d, ac_onx_number(n, AC_F32, 1)), *two = MUL(c->qp[t], ac_onx_number(n, AC_F32, 2));
+    ac_tensor *d = DIV(SUB(c->whole, c->qp[t]), c->q[t][t]);
+    ac_tensor *more = ADD(d, F32(1)), *two = MUL(c->qp[t], F32(2));
     ac_tensor *grown = ADD(c->whole, MUL(d, ADD(MUL(d, c->q[t][t]), two)));
     c->p[t] = ADD(c->p[t], d);
-    c->whole = ac_onx_2(n, AC_OP_DIV, grown, ac_onx_1(n, AC_OP_SQUARE, more));
+    c->whole = DIV(grown, SQUARE(more));
     for (int64_t j = 0; j < c->k; j++) {
-        c->qp[j] = ac_onx_2(n, AC_OP_DIV, ADD(c->qp[j], MUL(d, c->q[t][j])), more);
-        c->p[j] = ac_onx_2(n, AC_OP_DIV, c->p[j], more);
+        c->qp[j] = DIV(ADD(c->qp[j], MUL(d, c->q[t][j])), more);
+        c->p[j] = DIV(c->p[j], more);
     }
 }
 
@@ -324,9 +324,9 @@ static ac_tensor *class_probability(ac_onx_node *n, int64_t classes, ac_tensor *
         for (int64_t t = 0; t < c.k; t++)
             improve(&c, t);
         for (int64_t t = 0; t < c.k; t++)
-            c.p[t] = ac_onx_select(n, c.live, c.p[t], was[t]);
+            c.p[t] = WHERE(c.live, c.p[t], was[t]);
     }
-    return ac_onx_concat(n, c.p, (int32_t)c.k, 1);
+    return ac_make_concat(&n->b, c.p, (int32_t)c.k, 1);
 }
 
 int ac_onx_do_svm_classifier(ac_onx_node *n)

@@ -12,8 +12,8 @@ int ac_onx_do_binarizer(ac_onx_node *n)
     const double at = (double)ac_onx_float(n, "threshold", 0);
     if (ac_dtype_is_int(x->dtype) && !(fabs(at) < 1e18 && at == (double)(int64_t)at))
         return ac_cannot(&n->b, "its threshold is %g, and its input %s", at, ac_dtype_name(x->dtype));
-    ac_tensor *above = ac_onx_2(n, AC_OP_GREATER, x, ac_onx_number(n, x->dtype, at));
-    return ac_onx_result(n, 0, ac_onx_cast(n, above, x->dtype));
+    ac_tensor *above = ac_make_2(&n->b, AC_OP_GREATER, x, ac_make_number(&n->b, x->dtype, at));
+    return ac_onx_result(n, 0, ac_make_cast(&n->b, above, x->dtype));
 }
 
 /* Elements of the last dimension; a vector is a matrix of one row. */
@@ -24,12 +24,12 @@ int ac_onx_do_array_feature_extractor(ac_onx_node *n)
     if (x->rank < 1)
         return ac_error(n->r->cx, n->at, E0104, "'%s' is a scalar", x->name);
     if (x->rank == 1)
-        x = ac_onx_reshape(n, x, 2, (int64_t[]){1, x->dim[0]});
+        x = ac_make_reshape(&n->b, x, 2, (int64_t[]){1, x->dim[0]});
     const int64_t count = ac_tensor_count(i);
     ac_attrs_init(AC_OP_GATHER, &a);
     a.gather.axis = -1;
-    ac_tensor *in[] = {x, ac_onx_reshape(n, i, 1, &count)};
-    return ac_onx_result(n, 0, ac_onx_make(n, AC_OP_GATHER, in, 2, &a, AC_NONE));
+    ac_tensor *in[] = {x, ac_make_reshape(&n->b, i, 1, &count)};
+    return ac_onx_result(n, 0, ac_make_op(&n->b, AC_OP_GATHER, in, 2, &a, AC_NONE));
 }
 
 /* The n-grams of one length: where in the pool, and their first number among all of them. */
@@ -92,13 +92,13 @@ static ac_tensor *occurrences(ac_onx_node *n, const tfidf *t, const grams *g, ac
         int64_t *v = AC_NEW_N(n->r->cx->region, int64_t, g->count);
         for (int64_t k = 0; k < g->count; k++)
             v[k] = t->pool.v[g->from + k * g->length + i];
-        ac_tensor *want = ac_onx_reshape(n, ac_onx_ints_const(n, g->count, v), 3, (int64_t[]){1, g->count, 1});
-        ac_tensor *there = ac_onx_slice(n, x, 1, i * step, places);
-        there = ac_onx_reshape(n, there, 3, (int64_t[]){x->dim[0], 1, places});
-        ac_tensor *same = ac_onx_2(n, AC_OP_EQUAL, there, want);
-        all = i ? ac_onx_2(n, AC_OP_LOGICAL_AND, all, same) : same;
+        ac_tensor *want = ac_make_reshape(&n->b, ac_make_ints(&n->b, g->count, v), 3, (int64_t[]){1, g->count, 1});
+        ac_tensor *there = ac_make_slice(&n->b, x, 1, i * step, places);
+        there = ac_make_reshape(&n->b, there, 3, (int64_t[]){x->dim[0], 1, places});
+        ac_tensor *same = ac_make_2(&n->b, AC_OP_EQUAL, there, want);
+        all = i ? ac_make_2(&n->b, AC_OP_LOGICAL_AND, all, same) : same;
     }
-    return *none ? NULL : ac_onx_reduce(n, AC_OP_SUM, ac_onx_cast(n, all, AC_F32), 4, false);
+    return *none ? NULL : ac_make_reduce(&n->b, AC_OP_SUM, ac_make_cast(&n->b, all, AC_F32), 4, false);
 }
 
 /* Counts of all n-grams, [B, count of t->columns]: one length after the other; 0 where a length is not counted. */
@@ -107,16 +107,17 @@ static ac_tensor *count_all(ac_onx_node *n, const tfidf *t, ac_tensor *x)
     ac_tensor *part[AC_MAX_RANK];
     for (int32_t i = 0; i < t->n; i++) {
         const grams *g = &t->g[i];
-        ac_tensor *sum = ac_onx_broadcast(n, ac_onx_number(n, AC_F32, 0), 2, (int64_t[]){x->dim[0], g->count});
+        ac_tensor *sum =
+            ac_make_broadcast(&n->b, ac_make_number(&n->b, AC_F32, 0), 2, (int64_t[]){x->dim[0], g->count});
         for (int64_t step = 1; step <= t->skips + 1 && !(g->length == 1 && step > 1); step++) {
             bool none;
             ac_tensor *now = occurrences(n, t, g, x, step, &none);
             if (!none)
-                sum = ac_onx_2(n, AC_OP_ADD, sum, now);
+                sum = ac_make_2(&n->b, AC_OP_ADD, sum, now);
         }
         part[i] = sum;
     }
-    return ac_onx_concat(n, part, t->n, 1);
+    return ac_make_concat(&n->b, part, t->n, 1);
 }
 
 static bool same_gram(const tfidf *t, const grams *g, int64_t a, int64_t b)
@@ -169,16 +170,16 @@ int ac_onx_do_tfidf(ac_onx_node *n)
     const int64_t *from = columns_of(n, &t, &none);
     if (!from || t.n == 0 || batch == 0)
         return from ? ac_cannot(&n->b, "it counts nothing") : AC_FAIL;
-    x = ac_onx_cast(n, ac_onx_reshape(n, x, 2, (int64_t[]){batch, x->dim[x->rank - 1]}), AC_I64);
+    x = ac_make_cast(&n->b, ac_make_reshape(&n->b, x, 2, (int64_t[]){batch, x->dim[x->rank - 1]}), AC_I64);
     ac_tensor *counts = x ? count_all(n, &t, x) : NULL;
     ac_attrs_init(AC_OP_GATHER, &a);
     a.gather.axis = 1;
-    ac_tensor *in[] = {ac_onx_pad(n, counts, (int64_t[]){0, 0}, (int64_t[]){0, 1}, NULL),
-                       ac_onx_ints_const(n, t.out, from)};
-    ac_tensor *y = ac_onx_make(n, AC_OP_GATHER, in, 2, &a, AC_NONE);
+    ac_tensor *in[] = {ac_make_pad(&n->b, counts, (int64_t[]){0, 0}, (int64_t[]){0, 1}, NULL),
+                       ac_make_ints(&n->b, t.out, from)};
+    ac_tensor *y = ac_make_op(&n->b, AC_OP_GATHER, in, 2, &a, AC_NONE);
     if (idf && y)
-        y = ac_onx_cast(n, ac_onx_2(n, AC_OP_GREATER, y, ac_onx_number(n, AC_F32, 0)), AC_F32);
+        y = ac_make_cast(&n->b, ac_make_2(&n->b, AC_OP_GREATER, y, ac_make_number(&n->b, AC_F32, 0)), AC_F32);
     if (!tf && w)
-        y = ac_onx_2(n, AC_OP_MUL, y, ac_onx_floats_const(n, 1, &t.out, w));
-    return ac_onx_result(n, 0, row ? ac_onx_reshape(n, y, 1, &t.out) : y);
+        y = ac_make_2(&n->b, AC_OP_MUL, y, ac_make_floats(&n->b, 1, &t.out, w));
+    return ac_onx_result(n, 0, row ? ac_make_reshape(&n->b, y, 1, &t.out) : y);
 }

@@ -301,13 +301,13 @@ static ac_tensor *rows_of(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
     if (x->rank == 1)
-        x = ac_onx_reshape(n, x, 2, (int64_t[]){1, x->dim[0]});
+        x = ac_make_reshape(&n->b, x, 2, (int64_t[]){1, x->dim[0]});
     if (!x || x->rank != 2)
         return x ? ((void)ac_bad(&n->b, "'%s' is %s, expected rows of numbers [N,F]", x->name,
                                  ac_tensor_str(n->r->cx, x)),
                     NULL)
                  : NULL;
-    return x->dtype == AC_F64 ? x : ac_onx_cast(n, x, AC_F32);
+    return x->dtype == AC_F64 ? x : ac_make_cast(&n->b, x, AC_F32);
 }
 
 static int check_targets(const ac_onx_node *n, int64_t targets)
@@ -319,7 +319,7 @@ static int check_targets(const ac_onx_node *n, int64_t targets)
 /* y over the number of trees. */
 static ac_tensor *average(ac_onx_node *n, const ac_forest *f, ac_tensor *y)
 {
-    return y ? ac_onx_2(n, AC_OP_DIV, y, ac_onx_number(n, y->dtype, (double)f->n_trees)) : NULL;
+    return y ? ac_make_2(&n->b, AC_OP_DIV, y, ac_make_number(&n->b, y->dtype, (double)f->n_trees)) : NULL;
 }
 
 /* y plus what each target begins with. */
@@ -334,7 +334,7 @@ static ac_tensor *based(ac_onx_node *n, ac_tensor *y, const real_list *base, int
     uint8_t *own = AC_NEW_N(n->r->cx->region, uint8_t, base->n * ac_dtype_size(y->dtype, 1));
     for (int64_t i = 0; i < base->n; i++)
         ac_dtype_put_num(y->dtype, own + i * ac_dtype_size(y->dtype, 1), base->v[i]);
-    return ac_onx_2(n, AC_OP_ADD, y, ac_tensor_const(n->r->g, n->name, y->dtype, 1, &base->n, own));
+    return ac_make_2(&n->b, AC_OP_ADD, y, ac_tensor_const(n->r->g, n->name, y->dtype, 1, &base->n, own));
 }
 
 int ac_onx_do_tree_ensemble(ac_onx_node *n)
@@ -373,7 +373,7 @@ int ac_onx_do_tree_regressor(ac_onx_node *n)
     if (!x || read_nodes(n, &f, "target", x->dim[1]) != AC_OK)
         return AC_FAIL;
     ac_tensor *y = ac_forest_tables(n, &f, x);
-    y = ac_onx_cast(n, based(n, mean ? average(n, &f, y) : y, &base, f.targets), AC_F32);
+    y = ac_make_cast(&n->b, based(n, mean ? average(n, &f, y) : y, &base, f.targets), AC_F32);
     return ac_onx_result(n, 0, ac_onx_post_targets(n, post, y));
 }
 
@@ -398,17 +398,18 @@ static bool all_positive(const ac_forest *f)
  * first class's sum that it is added to; one belongs to the first class. A class without weights stays 0. */
 static ac_tensor *two_based(ac_onx_node *n, ac_tensor *y, const real_list *base, int used)
 {
-    ac_tensor *part[] = {ac_onx_slice(n, y, 1, 0, 1), ac_onx_slice(n, y, 1, 1, 1)};
+    ac_tensor *part[] = {ac_make_slice(&n->b, y, 1, 0, 1), ac_make_slice(&n->b, y, 1, 1, 1)};
     if (!base->n || !part[0] || !part[1])
         return y;
-    ac_tensor *first = ac_onx_number(n, AC_F32, base->v[0]), *last = ac_onx_number(n, AC_F32, base->v[base->n - 1]);
+    ac_tensor *first = ac_make_number(&n->b, AC_F32, base->v[0]),
+              *last = ac_make_number(&n->b, AC_F32, base->v[base->n - 1]);
     if (base->n == 2 && used & 2) {
-        part[1] = ac_onx_2(n, AC_OP_ADD, part[0], last);
-        part[0] = used & 1 ? ac_onx_1(n, AC_OP_NEG, part[1]) : part[0];
+        part[1] = ac_make_2(&n->b, AC_OP_ADD, part[0], last);
+        part[0] = used & 1 ? ac_make_1(&n->b, AC_OP_NEG, part[1]) : part[0];
     } else if (used & 1) {
-        part[0] = ac_onx_2(n, AC_OP_ADD, part[0], first);
+        part[0] = ac_make_2(&n->b, AC_OP_ADD, part[0], first);
     }
-    return part[0] && part[1] ? ac_onx_concat(n, part, 2, 1) : NULL;
+    return part[0] && part[1] ? ac_make_concat(&n->b, part, 2, 1) : NULL;
 }
 
 /* Two classes of which only the first has weights are one score s: the second class's. */
@@ -417,9 +418,9 @@ static ac_tensor *one_score(ac_onx_node *n, const char *post, ac_tensor *s, bool
     if (!strcmp(post, "PROBIT"))
         return ac_onx_post(n, post, s);
     const bool logistic = !strcmp(post, "LOGISTIC");
-    ac_tensor *other =
-        positive && !logistic ? ac_onx_2(n, AC_OP_SUB, ac_onx_number(n, AC_F32, 1), s) : ac_onx_1(n, AC_OP_NEG, s);
-    ac_tensor *part[] = {other, s}, *both = other ? ac_onx_concat(n, part, 2, 1) : NULL;
+    ac_tensor *other = positive && !logistic ? ac_make_2(&n->b, AC_OP_SUB, ac_make_number(&n->b, AC_F32, 1), s)
+                                             : ac_make_1(&n->b, AC_OP_NEG, s);
+    ac_tensor *part[] = {other, s}, *both = other ? ac_make_concat(&n->b, part, 2, 1) : NULL;
     return logistic ? ac_onx_post(n, post, both) : both;
 }
 
@@ -431,7 +432,7 @@ static int two_classes(ac_onx_node *n, const ac_forest *f, const real_list *base
     const int used = classes_used(f);
     const bool positive = all_positive(f);
     y = two_based(n, y, base, used);
-    ac_tensor *s = y ? ac_onx_slice(n, y, 1, used & 2 ? 1 : 0, 1) : NULL;
+    ac_tensor *s = y ? ac_make_slice(&n->b, y, 1, used & 2 ? 1 : 0, 1) : NULL;
     if (!s)
         return AC_FAIL;
     *index = ac_onx_second(n, s, used < 3 && positive ? 0.5 : 0);
@@ -452,7 +453,7 @@ int ac_onx_do_tree_classifier(ac_onx_node *n)
     AC_TRY(reals(n, "base_values", &base));
     if (!x || read_nodes(n, &f, "class", x->dim[1]) != AC_OK)
         return AC_FAIL;
-    ac_tensor *y = ac_onx_cast(n, ac_forest_tables(n, &f, x), AC_F32);
+    ac_tensor *y = ac_make_cast(&n->b, ac_forest_tables(n, &f, x), AC_F32);
     if (!y)
         return AC_FAIL;
     if (labels.n <= 2) {

@@ -5,7 +5,7 @@
  *     int ac_onx_reciprocal(ac_onx_node *n)
  *     {
  *         ac_tensor *x = n->in[0];
- *         return ac_onx_result(n, 0, ac_onx_2(n, AC_OP_DIV, ac_onx_number(n, x->dtype, 1), x));
+ *         return ac_onx_result(n, 0, ac_make_2(&n->b, AC_OP_DIV, ac_make_number(&n->b, x->dtype, 1), x));
  *     }
  *
  * Before it is called the number of operands and results has been checked against the row, required operands are there,

@@ -158,29 +158,6 @@ const float *ac_onx_floats(ac_onx_node *n, const char *name, int64_t *count);
 /* A list that is an attribute in older opsets and an operand in newer ones. *given: it is there at all. */
 int ac_onx_list_or(ac_onx_node *n, const char *attr, int32_t operand, ac_ints *v, bool *given);
 
-/* ir/make/maker.h on behalf of node n: operands may be NULL, then so is the result, and nothing is reported again. */
-#define ac_onx_make(n, ...)         ac_make_op(&(n)->b, __VA_ARGS__)
-#define ac_onx_node_make(n, ...)    ac_make_node(&(n)->b, __VA_ARGS__)
-#define ac_onx_1(n, ...)            ac_make_1(&(n)->b, __VA_ARGS__)
-#define ac_onx_2(n, ...)            ac_make_2(&(n)->b, __VA_ARGS__)
-#define ac_onx_matmul(n, ...)       ac_make_matmul(&(n)->b, __VA_ARGS__)
-#define ac_onx_dense(n, ...)        ac_make_dense(&(n)->b, __VA_ARGS__)
-#define ac_onx_cast(n, ...)         ac_make_cast(&(n)->b, __VA_ARGS__)
-#define ac_onx_select(n, ...)       ac_make_select(&(n)->b, __VA_ARGS__)
-#define ac_onx_transpose(n, ...)    ac_make_transpose(&(n)->b, __VA_ARGS__)
-#define ac_onx_reshape(n, ...)      ac_make_reshape(&(n)->b, __VA_ARGS__)
-#define ac_onx_reduce(n, ...)       ac_make_reduce(&(n)->b, __VA_ARGS__)
-#define ac_onx_slice(n, ...)        ac_make_slice(&(n)->b, __VA_ARGS__)
-#define ac_onx_concat(n, ...)       ac_make_concat(&(n)->b, __VA_ARGS__)
-#define ac_onx_broadcast(n, ...)    ac_make_broadcast(&(n)->b, __VA_ARGS__)
-#define ac_onx_pad(n, ...)          ac_make_pad(&(n)->b, __VA_ARGS__)
-#define ac_onx_number(n, ...)       ac_make_number(&(n)->b, __VA_ARGS__)
-#define ac_onx_floats_const(n, ...) ac_make_floats(&(n)->b, __VA_ARGS__)
-#define ac_onx_ints_const(n, ...)   ac_make_ints(&(n)->b, __VA_ARGS__)
-#define ac_onx_axis(n, ...)         ac_operand_axis(&(n)->b, __VA_ARGS__)
-
-#define ac_onx_axis_last ac_perm_axis_last
-
 /* norm_nodes.c: x rounded to the 16-bit type of the node's operands, as f32; x itself where they have more bits. */
 ac_tensor *ac_onx_rounded(ac_onx_node *n, ac_tensor *x);
 /* Along the last dimension; 16-bit precisions round each step. */
