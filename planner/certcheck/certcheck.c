@@ -1,13 +1,13 @@
-/* certcheck.c - replays an infeasibility certificate: is it true that no plan of so many bytes exists?
+/* certcheck.c - replays an infeasibility certificate: a proof that no plan of a given size exists.
  *
  *     arenac-certcheck PROBLEM.csv CERTIFICATE        0: valid, 1: refused (line and reason), 2: cannot be read
  *     arenac-certcheck CERTIFICATE                    of code: prove/replay has all of it
  *
- * Has no source in common with the solver: it reads the problem itself and believes no line before it has checked the
- * line's claim against its own state. What a line means and why it is a proof: docs/certificates.md. The words used
- * here: an item's `low` is the least offset it can have; a deferred item does not start at `defer` and needs a blocker.
+ * Shares no source with the solver: it reads the problem itself and checks the claim of every line against its own
+ * state before it accepts the line. docs/certificates.md defines the lines and shows that they are proofs. Terms: an
+ * item's `low` is the least offset it can have; a deferred item does not start at `defer` and needs a blocker.
  *
- * Cost: a line looks at the items, or at the neighbours of one item. Memory: what "keep" lines ask to be remembered. */
+ * Cost: a line visits the items, or the neighbours of one item. Memory: the states that "keep" lines store. */
 #include "prove/replay/check_code.h"
 
 #include <stdbool.h>
@@ -21,7 +21,7 @@ static const int64_t MAX_VALUE = (int64_t)1 << 47; /* times MAX_ITEMS stays belo
 
 typedef struct {
     int64_t begin, end;
-} piece; /* steps in which the item has all its bytes */
+} piece; /* steps with all bytes of the item */
 
 typedef struct {
     int64_t size, align, fixed, padded; /* fixed: -1 is free */
@@ -49,7 +49,7 @@ static label *labels;
 static const char *text;
 static long line_no;
 
-static int status = 2; /* what a refusal exits with; 1 once the problem has been read */
+static int status = 2; /* exit status of a refusal; 1 once the problem has been read */
 
 /* Nothing is freed on the way out: the system takes all of it back. */
 #define leave(status) (fflush(stdout), _Exit(status))
@@ -290,7 +290,7 @@ static void check_over(int64_t step)
     REFUSE_IF(!n || top - pad <= capacity, "the items alive in step %lld fit", (long long)step);
 }
 
-/* The least top of a neighbour that can still block deferred item i; INT64_MAX: nobody can. */
+/* The least top of a neighbour that can still block deferred item i; INT64_MAX if none can. */
 static int64_t least_blocker(int i)
 {
     int64_t least = INT64_MAX;
@@ -445,7 +445,7 @@ static void prove_node(int depth)
     free(tried);
 }
 
-/* One proof that the present state has no plan. Returns if it holds; the caller takes back what it changed. */
+/* Checks one proof that the current state has no plan. Returns if it holds; the caller undoes its changes. */
 static void prove(int depth)
 {
     REFUSE_IF(depth > MAX_DEPTH, "deeper than %d levels", MAX_DEPTH);

@@ -18,14 +18,14 @@ typedef AC_VEC(ac_swap) ac_swaps;
 
 /* Is the step one of a single result, whole and without state of its own? */
 bool ac_may_run_again(const ac_lowered *low);
-/* By tensor, of roots: the step that alone makes all of it, if `may` says that it can run again; below 0: there is
- * none, or it is kept to the end, or from run to run. */
+/* By tensor, of roots: the only step that writes it, fully, if `may` allows that step to run again; below 0 if there is
+ * no such step, or if the tensor lives to the end or is state. */
 int32_t *ac_again_makers(ac_region *r, const ac_graph *g, ac_lowered *const *step, int32_t n,
                          bool (*may)(const ac_lowered *low));
 
 ac_tensor *ac_swapped(const ac_swaps *w, ac_tensor *t); /* t where it is in no pair; of several pairs the last counts */
 ac_lowered *ac_again_step(ac_region *r, const ac_lowered *low, const ac_swaps *w);
-/* A tensor like t, with bytes of its own or in `root` where t lies in its own. */
+/* A tensor like t, with bytes of its own, or in `root` if t is a view. */
 ac_tensor *ac_again_twin(ac_graph *g, ac_region *r, const ac_tensor *t, ac_tensor *root);
 
 #endif

@@ -1,5 +1,6 @@
-/* at_once.c - may the steps of a phase run at once in this plan? Written from the rules of planner/pack/slot.h and
- * from what steps touch, without lives: a byte that one step writes is not touched by a step beside it. */
+/* at_once.c - checks that the steps of a phase can run concurrently in this plan. Written from the rules of
+ * planner/pack/slot.h and the bytes that steps touch, without live ranges: no concurrent step touches a byte that a
+ * step writes. */
 #include "planner/graph/phased.h"
 
 /* Bytes of a memory that a step reads or writes */
@@ -16,7 +17,7 @@ static bool clash(const ac_slot *slot, const touched *a, const touched *b)
            ac_slot_beside(slot, a->step, b->step);
 }
 
-/* What step s touches, in `list`. */
+/* Fills `list` with the bytes that step s touches. */
 static int32_t touches_of(const ac_planned *p, int32_t s, touched *list)
 {
     const ac_lowered *low = p->step[s];

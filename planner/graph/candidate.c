@@ -66,11 +66,11 @@ int ac_planned_ready(ac_ctx *cx, const ac_plan_how *how, ac_planned *p)
 
 /* ------------------------------------------------------------------ which one is better */
 
-/* What counts about a plan: the less the better, in this order. */
+/* The cost of a plan, compared in this order; less is better. */
 typedef struct cost {
-    ac_bytes over;  /* what memories lack */
+    ac_bytes over;  /* bytes over the capacities of memories */
     double outside; /* traffic in other memories than the first, times how far they are from it */
-    ac_bytes bytes; /* of the first memory, where there is but one */
+    ac_bytes bytes; /* of the first memory, if it is the only one */
 } cost;
 
 static cost cost_of(const ac_planned *p)

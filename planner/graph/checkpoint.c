@@ -1,19 +1,19 @@
-/* checkpoint.c - reduction CHECKPOINT: under a budget, results that a training step reads forward and again backward
- * are dropped in between and computed again, as little of it as the budget takes.
+/* checkpoint.c - reduction CHECKPOINT: to stay within a budget, drops results that a training step reads forward and
+ * again backward, and recomputes them, with as little extra work as the budget allows.
  *
  *     all kept        a = f(x)  b = g(a) ...loss...  gb(b)  ga(a)
  *     a is dropped    a = f(x)  b = g(a) ...loss...  gb(b)  a_again = f(x)  ga(a_again)
  *
- * Which ones: rerun_search.h. The plans that it finds, from the one that keeps everything down to the least bytes, do
- * not depend on the budget, which takes the first that fits: so the peak never rises when the budget falls. What runs
- * again are the same loops on the same operands: results keep their bits. Weights are read before the update writes
+ * rerun_search.h selects them. The plans that it finds, from the one that keeps everything down to the fewest bytes, do
+ * not depend on the budget; the first that fits is used, so the peak never rises when the budget falls. Recomputation
+ * runs the same loops on the same operands, so results are bit-identical. Weights are read before the update writes
  * them. */
 #include "planner/graph/again.h"
 #include "planner/graph/planned.h"
 #include "planner/graph/reductions.h"
 #include "planner/order/rerun_search.h"
 
-enum { PACKED = 12, EVENTS = 100 << 20 }; /* plans that may be packed; what the search may spend */
+enum { PACKED = 12, EVENTS = 100 << 20 }; /* most plans to pack; most events that the search may run */
 
 typedef struct search {
     ac_ctx *cx;
@@ -31,9 +31,9 @@ typedef struct search {
 
 /* ------------------------------------------------------------------ the order
  *
- * A gradient of weights, or another small result of large operands, comes as soon as it can, with what only it reads:
- * its operands are gone when the other gradients are made. What writes state stays where it is, since others read the
- * old value. */
+ * A gradient of weights, or another small result of large operands, comes as soon as it can, with the steps that only
+ * it reads: its operands are dead when the other gradients are computed. Steps that write state stay in place, since
+ * others read the old value. */
 
 static bool is_small(const ac_order_problem *p, const ac_lowered *low, int32_t s)
 {
@@ -101,7 +101,7 @@ static void put_in_order(search *q, ac_live_options live)
     q->p = ac_order_graph(q->region, from->graph, q->step, from->n_steps, live);
 }
 
-/* What each step costs, and which state it overwrites. */
+/* Sets the cost of each step, and the state that it overwrites. */
 static void look_at_steps(search *q)
 {
     const ac_graph *g = q->from->graph;
@@ -120,13 +120,13 @@ static void look_at_steps(search *q)
 
 /* ------------------------------------------------------------------ the plan */
 
-/* What an arena of so many bytes holds: the last tensor need not fill its alignment. */
+/* The bytes that an arena of this size holds: the last tensor need not fill its alignment. */
 static ac_bytes aligned(const ac_plan_how *how, ac_bytes bytes)
 {
     return ac_align_up(bytes, how->live.align);
 }
 
-/* The tensor of an instance, instead of t, which lies in its value. */
+/* The tensor of an instance, in place of t, which is part of its value. */
 static ac_tensor *tensor_of(ac_graph *g, ac_region *r, ac_tensor **made, const ac_tensor *t, int32_t instance)
 {
     const ac_tensor *root = ac_tensor_root(t);

@@ -248,7 +248,7 @@ static void make_locals(flow *f)
 
 /* ------------------------------------------------------------------ the subgraphs of a node */
 
-/* First values go where the results of a WHILE lie; constants are known here, so one number everywhere is no table. */
+/* Copies the initial values to the results of a WHILE. Constants are known here, so a uniform one needs no table. */
 static ac_graph *first_values(flow *f)
 {
     f->first = AC_NEW_N(f->region, ac_tensor *, f->n->n_out + 1);

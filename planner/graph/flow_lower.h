@@ -7,10 +7,9 @@
  *                                steps of the body            y is state to them: they read it and write it
  *                              end
  *
- * What a subgraph computes on its way lies in scratch of the step, planned as the arena is: by lives, in the order of
- * the file. There is a scratch argument for each type of elements, since a C compiler may reorder accesses of different
- * types; the subgraphs of a node share it.
- * Nodes without subgraphs are lowered as ac_lower_hinted does.
+ * Intermediate results of a subgraph are in scratch of the step, which is planned as the arena is: by live ranges, in
+ * the order of the file. There is a scratch argument for each type of elements, since a C compiler may reorder accesses
+ * of different types; the subgraphs of a node share it. Nodes without subgraphs are lowered as ac_lower_hinted does.
  *
  * Errors: those of lowering and packing. Memory: region.
  */

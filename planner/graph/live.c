@@ -19,9 +19,9 @@ typedef struct live {
     ac_step *group_first, *group_last;
     ac_tensor **list; /* room for what any one step reads */
     bool *pinned;     /* by group: must not be overwritten */
-    ac_step *until;   /* by tensor id, then by group: the last step in which its bytes may be in use */
+    ac_step *until;   /* by tensor id, then by group: the last step that may use its bytes */
     ac_step *user;    /* by tensor id of a root: the last step that uses it, or a view of it */
-    ac_step *beside;  /* the same: begin of the last phase in which steps that run at once use it; -1: none */
+    ac_step *beside;  /* the same: begin of the last phase whose concurrent steps use it; -1: none */
 } live;
 
 static int32_t find(live *v, int32_t id)
@@ -238,7 +238,7 @@ static void items(live *v)
             continue;
         o->item_of[i] = o->item_of[find(v, ac_tensor_root(t)->id)];
         ac_item *it = &o->problem.item[o->item_of[i]];
-        const ac_bytes unit = ac_dtype_size(t->dtype, 1); /* C needs that, whatever --align says */
+        const ac_bytes unit = ac_dtype_size(t->dtype, 1); /* C needs that for any --align */
         it->align = it->align < unit ? unit : it->align;
         o->delta[i] = ac_tensor_root_offset(t);
         if (t->root)
@@ -287,7 +287,7 @@ static void memories(live *v)
     }
 }
 
-/* What each step moves, by its loops. */
+/* Counts the bytes that the loops of each step move. */
 static void traffic(live *v, ac_region *tmp)
 {
     ac_liveness *o = v->out;

@@ -30,10 +30,10 @@ typedef struct ac_live_options {
     bool inplace;        /* results may take their operand's place */
     bool caller_io;      /* graph inputs and outputs are the caller's own memory, a memory each; inputs are only read */
     ac_bytes align;      /* of every tensor */
-    const ac_memory *ram; /* memories that tensors may lie in, best first; NULL: one, without a limit, named "arena" */
+    const ac_memory *ram; /* memories for tensors, best first; NULL: one without a limit, named "arena" */
     int32_t n_ram;
     ac_memory state;     /* zeroed: no limit */
-    const ac_slot *slot; /* by step: what runs at once; NULL: nothing */
+    const ac_slot *slot; /* by step: the phase and thread; NULL: no concurrent steps */
 } ac_live_options;
 
 typedef struct ac_liveness {
@@ -58,7 +58,7 @@ int32_t ac_live_part(const ac_tensor *input, ac_lowered *const *step, int32_t n_
 /* order.c: the nodes that need code, in execution order. `keep` is the file's order, which the reader has made
  * valid. */
 int32_t ac_order_keep(const ac_graph *g, ac_node **order); /* order: room for g->node.n; returns how many */
-/* What ac_order_search needs to know, counted as ac_live counts it. */
+/* The problem for ac_order_search, with sizes as in ac_live. */
 ac_order_problem *ac_order_graph(ac_region *region, const ac_graph *g, ac_lowered *const *step, int32_t n,
                                  ac_live_options opt);
 

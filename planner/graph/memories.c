@@ -1,4 +1,4 @@
-/* memories.c - what --pin and --budget NAME= say about the items of a plan: which memory, which offset, how much. */
+/* memories.c - applies --pin and --budget NAME= to the items of a plan: memory, offset, size. */
 #include "planner/graph/memories.h"
 
 #include "base/text/named.h"
@@ -122,8 +122,7 @@ int ac_plan_pin_items(ac_ctx *cx, const ac_plan_how *how, ac_planned *plan)
     int32_t m = 0;
     if (how->budget_memory)
         AC_TRY(find_memory(cx, p, how->budget_memory, &m));
-    if (m &&
-        (p->mem[m].capacity < 0 || p->mem[m].capacity > how->budget)) /* of the first it is the report that says so */
+    if (m && (p->mem[m].capacity < 0 || p->mem[m].capacity > how->budget)) /* the report handles the first memory */
         p->mem[m].capacity = how->budget;
     for (int32_t k = 0; k < how->n_pins; k++)
         AC_TRY(pin_one(cx, &how->pin[k], plan, by));

@@ -9,13 +9,13 @@ typedef struct rules {
     ac_region *region; /* of the pairs and of turned loops */
     ac_lowered *const *step;
     ac_liveness *live;
-    bool *outlives; /* by item: somebody reads it after the last step */
+    bool *outlives; /* by item: it is read after the last step */
     ac_pair *pair;
     ac_overlap_rule *rule;
     int32_t n, room;
 } rules;
 
-/* What one form of a step's loops allows for offset(b) - offset(a). */
+/* The range of offset(b) - offset(a) that one form of a step's loops allows. */
 typedef struct window {
     ac_bytes max_below, min_above;
 } window;
@@ -196,8 +196,8 @@ static bool shares(const ac_problem *p, const ac_plan *plan, int32_t k)
     return plan->mem[q->a] == plan->mem[q->b] && d > -p->item[q->b].size && d < p->item[q->a].size;
 }
 
-/* The steps as they will run, measured once more: what the rules and the directions were made of does not count
- * here. */
+/* Measures the steps again as they will run, independently of the data that the rules and directions were derived
+ * from. */
 static int check(ac_ctx *cx, ac_liveness *live, const ac_plan *plan, ac_lowered *const *step)
 {
     const rules v = {.cx = cx, .step = step, .live = live};

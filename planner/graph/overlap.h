@@ -17,7 +17,7 @@
 /* Of live->problem.pair with the same index */
 typedef struct ac_overlap_rule {
     ac_step step;
-    ac_bytes max_below, min_above; /* what the loops allow as they are, forward */
+    ac_bytes max_below, min_above; /* the limits of the loops as they are, forward */
     ac_loop_fn *backward;          /* NULL: forward is all there is */
     bool shares;                   /* in the plan that ac_overlap_turn saw */
 } ac_overlap_rule;

@@ -5,7 +5,7 @@
 #include "ir/lower/node/node.h"
 #include "planner/order/phases.h"
 
-/* What the scheduler knows of the steps of `from`. */
+/* The input of the scheduler: times and constraints of the steps of `from`. */
 static ac_phases_how times_of(ac_region *r, const ac_plan_how *how, const ac_planned *from, int32_t threads)
 {
     const int32_t n = from->n_steps;

@@ -12,7 +12,7 @@ static ac_reduce_fn *const REDUCE[AC_REDUCTION_COUNT] = {
 #undef REDUCTION
 };
 
-/* Does `now` give way to `next`? What is not packed yet has fewer rules to keep than `now`. */
+/* True if `next` replaces `now`. A plan that is not packed yet has fewer constraints than `now`. */
 static bool wins(const ac_planned *next, const ac_planned *now)
 {
     return !next->live || next->wanted || !ac_planned_less(now, next);

@@ -1,14 +1,15 @@
-/* planned.h - a candidate plan is a value: steps in an order, how long everything lives, where it lies.
+/* planned.h - a candidate plan as a value: steps in an order, live ranges, offsets.
  *
  *     ac_planned *p;
  *     AC_TRY(ac_plan_graph(cx, &how, &p));           the steps as they come, then each reduction that `how` has
  *     ... p->step[s], p->live->item_of[id], p->plan.offset[item] ...
  *     ac_planned_free(p);
  *
- * A reduction (reductions.def) takes a plan and gives another one; the loop in plan.c keeps the smaller of the two and
- * frees the other. Nothing is restored, since nothing is changed: a value is filled while it is made and read after.
+ * A reduction (reductions.def) takes a plan and returns another one; the loop in plan.c keeps the smaller of the two
+ * and frees the other. Nothing is restored, since nothing is changed: a plan is filled while it is created and only
+ * read afterwards.
  *
- * Memory: each value has a region of its own, which goes with it; a value that was made from another one keeps that one
+ * Memory: each plan owns a region, which is freed with it; a plan that was derived from another one keeps that one
  * alive (`base`). Errors: AC_FAIL with a diagnostic. */
 #ifndef AC_PLANNER_GRAPH_PLANNED_H
 #define AC_PLANNER_GRAPH_PLANNED_H
@@ -27,19 +28,19 @@ typedef enum ac_reduction {
 typedef uint32_t ac_reductions; /* a set: bit k is row k of reductions.def */
 #define AC_REDUCE(id) (1u << AC_REDUCE_##id)
 
-/* --pin: tensor T lies in a memory, at an offset (-1: anywhere in it). */
+/* --pin: places tensor T in a memory, at an offset (-1: anywhere in it). */
 typedef struct ac_plan_pin {
     const char *tensor, *memory;
     ac_bytes offset;
 } ac_plan_pin;
 
-/* What is to be planned, and how. Read only; outlives every plan made by it. */
+/* The input of planning: graph, steps, options. Read-only; outlives every plan made from it. */
 typedef struct ac_plan_how {
     const char *file; /* the model's, for messages */
     const ac_graph *graph;
     ac_lowered *const *step; /* one for each node that needs code, in the file's order */
     int32_t n_steps;
-    const ac_target *target; /* what the steps were lowered for; some reductions lower them again */
+    const ac_target *target; /* the target of the lowered steps; some reductions lower them again */
     bool exact;              /* float operations keep the model's order */
     ac_live_options live;    /* but inplace, which is a reduction */
     ac_reductions reductions;
@@ -62,7 +63,7 @@ typedef struct ac_plan_point {
     int64_t again;
 } ac_plan_point;
 
-/* What the reductions found out on their way, for the report. */
+/* Findings of the reductions, for the report. */
 typedef struct ac_plan_found {
     ac_order_result order;
     ac_bytes file_order_bytes; /* arena in the file's order; 0: no other was looked for */
@@ -71,17 +72,17 @@ typedef struct ac_plan_found {
 
     /* Of CHECKPOINT; work is multiply-adds and elements. */
     const bool *is_again; /* by step: it runs a second time; NULL: there was no search */
-    int64_t work, again;  /* all steps once; what is done again */
+    int64_t work, again;  /* all steps once; recomputed */
     int64_t least_again;  /* proven: no plan within the budget, or this one's arena, has less; -1: not known */
     ac_bytes least_bytes; /* proven: no plan in this order takes less; 0: not known */
     const ac_plan_point *curve;
-    int32_t n_curve; /* what other budgets would take, the largest first */
+    int32_t n_curve; /* plans for other budgets, the largest first */
 
     ac_phases_found phases; /* times, also where the steps come one after the other; zero: there was no search */
 } ac_plan_found;
 
 typedef struct ac_planned {
-    struct ac_planned *base; /* what its steps and tensors come from; NULL: the lowering alone */
+    struct ac_planned *base; /* the owner of its steps and tensors; NULL: the lowering */
     ac_region *region;
     const ac_graph *graph; /* of the lowering, or one that has more tensors */
     ac_lowered **step;     /* in execution order */
@@ -93,20 +94,20 @@ typedef struct ac_planned {
     ac_reductions lives; /* of INPLACE and OVERLAP: those that the lives allow */
     ac_liveness *live;   /* NULL: not packed yet */
     ac_plan plan;
-    ac_result row[AC_MAX_STRATEGIES]; /* what every strategy reached */
+    ac_result row[AC_MAX_STRATEGIES]; /* the result of every strategy */
     int32_t n_rows;
     ac_plan_found found;
 } ac_planned;
 
 int ac_plan_graph(ac_ctx *cx, const ac_plan_how *how, ac_planned **out);
-void ac_planned_free(ac_planned *p); /* and what it was made from; NULL is fine */
+void ac_planned_free(ac_planned *p); /* and its bases; NULL is allowed */
 
 /* candidate.c, for reductions. */
 /* A value that has everything of `base` (NULL: of how), and room for `room` steps; not packed. */
 ac_planned *ac_planned_from(ac_ctx *cx, const ac_plan_how *how, ac_planned *base, int32_t room);
 int ac_planned_pack(ac_ctx *cx, const ac_plan_how *how, ac_planned *p);  /* fills live, plan and row; checked */
 int ac_planned_ready(ac_ctx *cx, const ac_plan_how *how, ac_planned *p); /* the same, unless it is packed already */
-void ac_planned_drop(ac_planned *p, const ac_planned *keep);             /* p and what it was made from, up to `keep` */
+void ac_planned_drop(ac_planned *p, const ac_planned *keep);             /* p and its bases, up to `keep` */
 /* Of a packed plan: are there several memories? */
 static inline bool ac_planned_has_several(const ac_planned *p)
 {
@@ -117,12 +118,12 @@ static inline bool ac_planned_has_several(const ac_planned *p)
 bool ac_planned_less(const ac_planned *a, const ac_planned *b);
 bool ac_planned_is_enough(const ac_plan_how *how, const ac_planned *p);       /* there is a limit, and it is kept */
 ac_bytes ac_plan_budget(const ac_plan_how *how, const ac_planned *p);         /* of the first memory, -1: none */
-ac_solve_options ac_plan_search(const ac_plan_how *how, const ac_planned *p); /* what packing may spend */
+ac_solve_options ac_plan_search(const ac_plan_how *how, const ac_planned *p); /* the effort that packing may spend */
 
 /* A reduction: *to is its plan, packed or not, or NULL when it has none to offer. */
 typedef int ac_reduce_fn(ac_ctx *cx, const ac_plan_how *how, ac_planned *from, ac_planned **to);
 
-/* what_if.c - what reductions that `how` does not have would take besides. */
+/* what_if.c - tries reductions that are not in `how`. */
 typedef struct ac_what_if {
     const char *option, *what;
     ac_bytes bytes; /* -1: not tried */

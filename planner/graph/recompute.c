@@ -1,15 +1,15 @@
-/* recompute.c - reduction RECOMPUTE: a result of a cheap step that is read early and late, but not at the peak, is
- * computed a second time where it is read again, instead of lying in the arena in between.
+/* recompute.c - reduction RECOMPUTE: a result of an inexpensive step that is read early and late, but not at the peak,
+ * is recomputed for the late reads instead of staying in the arena.
  *
  *     before   t = pad(x)   a = f(t)   ..peak..   z = g(b, t)
  *     after    t = pad(x)   a = f(t)   ..peak..   t_again = pad(x)   z = g(b, t_again)
  *
- * Only steps without multiply-adds are run again, with the loops they have: results keep their bits. What such a step
- * reads has to be there: either it lives until then (which may cost what was won), or it is cheap itself and computed
- * again, too, at most DEPTH steps deep. Greedily, the largest tensors over the peak first; a copy stays if the live
- * bytes at the peak fall, or if fewer steps reach them; packing has to confirm it in the end. No step is changed: those
- * that read the second result are copies with other operands, and only such copies know the new tensors, which the
- * candidate's own graph has. */
+ * Only steps without multiply-adds run again, with the same loops, so results are bit-identical. The operands of such a
+ * step must still be available: either they stay alive (which may cost the bytes that were saved), or they are
+ * inexpensive and are recomputed as well, at most DEPTH steps deep. Greedy, the largest tensors over the peak first; a
+ * copy is kept if the live bytes at the peak fall, or if fewer steps reach them; packing has to confirm the gain at the
+ * end. No step is changed: readers of the second result are copies with other operands, and only such copies refer to
+ * the new tensors, which belong to the candidate's own graph. */
 #include "planner/graph/again.h"
 #include "planner/graph/planned.h"
 #include "planner/graph/reductions.h"
@@ -41,7 +41,7 @@ typedef struct search {
     int32_t n_made;
 } search;
 
-/* ------------------------------------------------------------------ what may be computed again */
+/* ------------------------------------------------------------------ candidates */
 
 static bool is_cheap(const ac_lowered *low)
 {
@@ -84,7 +84,7 @@ static int32_t reads_of(search *q, const ac_lowered *low, ac_tensor ***list)
     return ac_node_reads(low->node, *list, n);
 }
 
-/* Steps that make root t once more for step `at`, into q->made; w gets what they make. */
+/* Adds to q->made the steps that recompute root t for step `at`; w gets their results. */
 static void make_again(search *q, ac_tensor *t, int32_t at, int32_t depth, ac_swaps *w)
 {
     ac_region *r = q->region;
@@ -136,7 +136,7 @@ static peak peak_of(const search *q, ac_lowered *const *step, int32_t n)
         for (int32_t k = 0; k < st->n_over; k++) {
             const ac_order_value *v = &p->value[st->over[k]];
             if (!v->at_end && v->user[v->n_users - 1] == s) {
-                here -= v->size; /* the result lies over it */
+                here -= v->size; /* the result overwrites it */
                 break;
             }
         }

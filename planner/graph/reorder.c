@@ -3,7 +3,7 @@
 #include "planner/graph/planned.h"
 #include "planner/graph/reductions.h"
 
-/* `from` once more, with what was found out about its order. */
+/* A copy of `from` with the findings about its order. */
 static void say_so(const ac_planned *from, ac_planned *p)
 {
     p->live = from->live;

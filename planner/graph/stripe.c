@@ -11,7 +11,7 @@ static ac_bytes up(const ac_stripe_search *q, ac_bytes v)
 
 /* ------------------------------------------------------------------ estimates */
 
-/* Bytes that a saves by having b inside: b lies `below` under a, or `above` over it. */
+/* The bytes that a saves if b overlaps it: b starts `below` bytes under a, or ends `above` bytes over it. */
 static ac_bytes saved(ac_bytes a, ac_bytes b, ac_bytes below, ac_bytes above)
 {
     const ac_bytes low = a + (below > 0 ? below : 0), high = b + (above > 0 ? above : 0);
@@ -157,7 +157,7 @@ typedef struct cut {
     int32_t from;        /* where the last group (or step) begins */
 } cut;
 
-/* What the steps take, below `limit` if they can; limit < 0: the least. -1: they cannot be a group. */
+/* The bytes of the steps as a group, below `limit` if possible; limit < 0: the minimum. -1: they cannot be a group. */
 static ac_bytes cost(const ac_stripe_search *q, int32_t begin, int32_t end, ac_bytes limit)
 {
     const int32_t at = begin * LONGEST + end - begin - 1;

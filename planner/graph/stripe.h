@@ -21,7 +21,7 @@ typedef struct ac_stripe_search {
     ac_bytes *cost,
         *tight;            /* [begin * 48 + end - begin - 1]: estimated bytes of steps begin .. end - 1 as a group (one:
                               as it is); -1: none. tight: the same at the price of speed: windows in pairs, in place */
-    ac_lowered **in_place; /* by step: computed in place, where that takes less; NULL */
+    ac_lowered **in_place; /* by step: the in-place form, if that takes less; NULL */
     ac_bytes least;        /* peak of the best cut into groups */
     ac_bytes single;       /* peak without groups */
 } ac_stripe_search;
@@ -32,14 +32,15 @@ ac_stripe_search *ac_stripe_open(ac_ctx *cx, const ac_plan_how *how, ac_region *
  * number of groups in *groups. AC_FAIL with a diagnostic. */
 int ac_stripe_choose(ac_stripe_search *q, ac_bytes limit, ac_lowered **out, int32_t *n, int32_t *groups);
 
-/* What must be alive while the group runs. */
+/* The bytes that must be alive while the group runs. */
 ac_bytes ac_stripe_estimate(const ac_stripe_search *q, const ac_stripe_group *x, ac_region *tmp);
 /* stripe_refine.c: chooses the ways (forms.way) of a group's steps: the fastest that take no more, and lines so short
- * that what they save is worth what they cost. rest: what other steps take in any case; INT64_MAX: keep lines. */
+ * that the bytes they save are worth the instructions they cost. rest: bytes of the other steps in any case; INT64_MAX:
+ * keep lines. */
 void ac_stripe_refine(ac_stripe_search *q, int32_t begin, int32_t end, ac_stripe_how how, ac_bytes rest);
 
 /* stripe_given.c: the groups that `list` names, "2-5,7-9" or "conv1-pool1,fc1": step numbers or names of nodes, first
- * and last. Overlapping groups, names that nobody has, and steps that cannot be in a group: E0501. */
+ * and last. Overlapping groups, unknown names, and steps that cannot be in a group: E0501. */
 int ac_stripe_given(ac_stripes *v, const char *list, ac_stripe_how how, ac_lowered **out, int32_t *n, int32_t *groups);
 
 #endif

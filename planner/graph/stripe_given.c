@@ -39,7 +39,7 @@ static bool range_of(const ac_stripes *v, char *text, given *out)
     return out->first >= 0 && out->first <= out->last;
 }
 
-/* A word that is no run of steps: what of it is wrong. */
+/* Reports why a word is not a run of steps. */
 static int unknown(const ac_stripes *v, const char *word)
 {
     enum { MOST = 64 };
@@ -64,7 +64,7 @@ static int unknown(const ac_stripes *v, const char *word)
                    v->n_steps - 1);
 }
 
-/* Why the steps are no group: the first that has no rows, or their order. */
+/* Reports why the steps cannot be a group: the first one without rows, or their order. */
 static int refuse(ac_stripes *v, const given *x)
 {
     ac_ctx *cx = v->cx;

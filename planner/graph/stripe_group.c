@@ -63,7 +63,7 @@ bool ac_stripes_stream(ac_stripes *v)
         int32_t d = 0;
         while (d < x.tensor->rank && x.tensor->dim[d] == 1)
             d++;
-        if (d + 1 >= x.tensor->rank) /* a row of one element is no row */
+        if (d + 1 >= x.tensor->rank) /* one element is not a row */
             continue;
         x.rows = x.tensor->dim[d];
         v->streamed = x;
@@ -101,7 +101,7 @@ int32_t ac_stripe_find(const ac_stripe_work *w, const ac_tensor *t)
     return -1;
 }
 
-/* Nobody outside of the steps sees t. */
+/* True if no step outside of the group reads t. */
 bool ac_stripe_is_inner(const ac_stripe_work *w, const ac_tensor *t)
 {
     const ac_liveness *l = w->v->live;
@@ -285,7 +285,7 @@ static bool unit_reads(const ac_stripe_work *w, int32_t u, int32_t i)
     return false;
 }
 
-/* Rows of tensor i that unit u reads by step, as lines. false: there are none. */
+/* The rows of tensor i that unit u reads by step, as lines. false: it reads none. */
 static bool read_lines(ac_stripe_work *w, int32_t u, int32_t i, ac_stripe_read *out)
 {
     const int64_t n = w->q->s.unit[u].steps, rows = w->q->s.tensor[i].rows, row = w->q->s.tensor[i].row;
@@ -332,7 +332,7 @@ static bool reads(ac_stripe_work *w)
     return true;
 }
 
-/* Steps of unit u that somebody needs, given those of the later units. */
+/* The steps of unit u that are needed, given those of the later units. */
 static int64_t limit_of(const ac_stripe_work *w, int32_t u)
 {
     const ac_stripe *s = &w->q->s;
@@ -371,7 +371,7 @@ static bool build(ac_stripes *v, int32_t begin, int32_t end, ac_stripe_how how, 
         ticks += out->s.unit[u].limit = limit_of(&w, u);
     out->unit_of_tick = AC_NEW_N(region, int32_t, ticks + 1);
     return ac_stripe_windows(&w, how.paired) && ac_stripe_buffers(&w, how.align) &&
-           out->n_out > 0; /* steps that nobody reads, left by --skip dead, are no group */
+           out->n_out > 0; /* unused steps, left by --skip dead, are not a group */
 }
 
 bool ac_stripe_group_of(ac_stripes *v, int32_t begin, int32_t end, ac_stripe_how how, ac_region *region,

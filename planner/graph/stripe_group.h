@@ -14,7 +14,7 @@
 #include "ir/loop/access/strip.h"
 #include "planner/graph/planned.h"
 
-/* Of a step: what its rows read besides those they need, and how long the lines are that it gathers */
+/* How a step reads rows beyond those it needs, and how long the lines are that it gathers */
 typedef enum ac_stripe_way {
     AC_STRIPE_LEAN,
     AC_STRIPE_WIDE,
@@ -70,7 +70,7 @@ typedef struct ac_stripe_group {
     int32_t n_in, n_out;
 } ac_stripe_group;
 
-/* `from` is packed; it and the region live as long as what is made of v. */
+/* `from` is packed; it and the region outlive everything made from v. */
 void ac_stripes_open(ac_stripes *v, ac_ctx *cx, const ac_plan_how *how, ac_region *region, const ac_planned *from);
 /* The graph input, the largest one, that steps read only as rows of one tensor: v->streamed. false: none. */
 bool ac_stripes_stream(ac_stripes *v);

@@ -1,11 +1,11 @@
-/* stripe_reduce.c - reductions STRIPE and ROWS: runs of steps become one that works row by row, where the arena gets
- * smaller by it.
+/* stripe_reduce.c - reductions STRIPE and ROWS: turns runs of steps into one that works row by row, if that makes the
+ * arena smaller.
  *
- * What the search estimates, packing has to confirm: a cut into groups is kept only if its plan takes less than the
- * plan without groups (or, with a budget, fits where that one does not). With several memories the search knows one, of
- * all bytes; several limits are tried and packed, and the plan counts that leaves most traffic in the first memories.
+ * Packing has to confirm the estimates of the search: a cut into groups is kept only if its plan takes less than the
+ * plan without groups (or, with a budget, fits if that one does not). With several memories the search treats them as
+ * one of all bytes; several limits are tried and packed, and the plan with the most traffic in the first memories wins.
  *
- * A search has a value of its own, without a plan: its region holds the steps that all its candidates are made of. */
+ * A search owns a value without a plan: its region holds the steps that all its candidates consist of. */
 #include "planner/graph/reductions.h"
 #include "planner/graph/stripe.h"
 
@@ -45,7 +45,8 @@ static int try_limit(ac_ctx *cx, const ac_plan_how *how, ac_stripe_search *q, ac
     return ac_planned_pack(cx, how, p);
 }
 
-/* The best groups of the steps of `from`, if they beat *best; what loses is freed, but for `keep`. */
+/* Sets *best to the plan with the best groups of the steps of `from`, if it is better; frees the loser, except
+ * `keep`. */
 static int groups_of(ac_ctx *cx, const ac_plan_how *how, ac_planned *from, bool rows, ac_planned **best,
                      const ac_planned *keep)
 {

@@ -19,7 +19,7 @@ static ac_bytes line_of(const ac_lowered *low)
     return most;
 }
 
-/* Bytes of the group in the ways as they are; INT64_MAX: it is none. */
+/* The bytes of the group with its current ways; INT64_MAX: the steps are not a group. */
 static ac_bytes bytes_now(ac_stripe_search *q, int32_t begin, int32_t end, ac_stripe_how how)
 {
     ac_region *tmp = ac_region_open(&q->forms.cx->heap);
@@ -39,7 +39,8 @@ static const ac_lowered *form(ac_stripe_search *q, int32_t step, ac_stripe_way w
     return f->ok ? f->low : NULL;
 }
 
-/* Ways whose lines are at most `longest`: false: there are none. *more: hundredths of the group's instructions. */
+/* Chooses ways whose lines are at most `longest`; false: no such ways. *more: hundredths of the group's
+ * instructions. */
 static bool keep_to(ac_stripe_search *q, int32_t begin, int32_t end, ac_bytes longest, double *more)
 {
     double macs = 0, extra = 0;

@@ -19,8 +19,8 @@ static bool reads(const ac_node *n, const ac_tensor *t)
     return k > MAX_READS; /* perhaps */
 }
 
-/* The step whose result n's first follower adds, if the two can change places: nobody else reads it, n needs nothing
- * that is made from there on, and the followers nothing else at run time. -1: none. */
+/* The step whose result n's first follower adds, if the two can be exchanged: no other step reads it, n needs nothing
+ * computed after that step, and the followers need nothing else at run time. -1: no such step. */
 static int32_t partner(ac_lowered *const *step, int32_t n_steps, int32_t at)
 {
     const ac_node *n = step[at]->node;

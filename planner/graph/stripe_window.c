@@ -1,4 +1,5 @@
-/* stripe_window.c - what a group keeps of each tensor made in it: all, a window of rows, a pixel; in which bytes. */
+/* stripe_window.c - the part of each inner tensor that a group stores: all, a window of rows, or a pixel; and its
+ * bytes. */
 #include "planner/graph/stripe_work.h"
 
 static void kinds(ac_stripe_work *w)
@@ -75,7 +76,7 @@ static bool ordered(ac_stripe_work *w, bool asked)
     return ac_stripe_simulate(s, w->q->unit_of_tick, w->r);
 }
 
-/* Rows as early as possible, or only when somebody lacks them: whichever needs smaller windows. */
+/* Orders the units: rows as early as possible, or only when a reader needs them, whichever takes smaller windows. */
 static bool order(ac_stripe_work *w)
 {
     if (!ordered(w, false))

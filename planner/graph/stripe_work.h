@@ -1,7 +1,7 @@
-/* stripe_work.h - what the files that build a group of steps share; others include stripe_group.h.
+/* stripe_work.h - shared by the files that build a group of steps; others include stripe_group.h.
  *
- *     stripe_group.c   tensors, units, who reads what and when
- *     stripe_window.c  what is kept of each tensor, where windows share bytes
+ *     stripe_group.c   tensors, units, reads and their order
+ *     stripe_window.c  the stored part of each tensor, bytes shared by windows
  *     stripe_lower.c   parameters, then the new function */
 #ifndef AC_PLANNER_GRAPH_STRIPE_WORK_H
 #define AC_PLANNER_GRAPH_STRIPE_WORK_H
@@ -36,7 +36,7 @@ static inline ac_tensor *ac_stripe_tensor_of(const ac_lowered *low, int32_t a)
 
 /* stripe_group.c */
 int32_t ac_stripe_find(const ac_stripe_work *w, const ac_tensor *t);  /* in ac_stripe.tensor; -1: made outside */
-bool ac_stripe_is_inner(const ac_stripe_work *w, const ac_tensor *t); /* nobody outside of the steps sees t */
+bool ac_stripe_is_inner(const ac_stripe_work *w, const ac_tensor *t); /* no step outside of the group reads t */
 bool ac_stripe_in_rows(const ac_part *p, int32_t buf);                /* step s writes row s, all rows are equal */
 
 /* stripe_window.c: kinds, homes, rows, rooms; the order of units. false: one of them waits for ever. */

@@ -1,5 +1,4 @@
-/* what_if.c - what reductions that are turned off would take: the loop of plan.c once more, with one more of
- * them. */
+/* what_if.c - reruns the loop of plan.c with one more reduction enabled, and reports the size. */
 #include "planner/graph/planned.h"
 
 #include "base/sink.h"
@@ -7,7 +6,7 @@
 
 typedef struct fix {
     const char *option, *what;
-    ac_reductions own, all; /* what it adds, and with what that brings along */
+    ac_reductions own, all; /* its own, and with those it enables */
 } fix;
 
 #define WITH(id) AC_REDUCE(id)
@@ -31,18 +30,18 @@ static const fix *fix_at(int k)
     return k < N_FIXES - 1 ? &BOTH : &FIXES[AC_REDUCE_ROWS];
 }
 
-/* Does it go with what is turned on, and add something to it? */
+/* True if it is compatible with the enabled reductions and adds one. */
 static bool is_new(const ac_plan_how *how, const fix *f)
 {
     const ac_reductions rows = AC_REDUCE(STRIPE) | AC_REDUCE(ROWS), asked = how->reductions;
-    if (f->own & asked || f->own == AC_REDUCE(CHECKPOINT)) /* the budget says so, of training */
+    if (f->own & asked || f->own == AC_REDUCE(CHECKPOINT)) /* a budget enables it, for training */
         return false;
     if (f->own == AC_REDUCE(RECOMPUTE))
         return !(asked & rows);
     return f->own != AC_REDUCE(ROWS) || !how->stripes;
 }
 
-/* The arena with the fix, or -1 when there is no such plan. No word of it remains, of warnings either. */
+/* The arena with the fix, or -1 if there is no such plan. Discards all diagnostics, warnings as well. */
 static ac_bytes try_fix(ac_ctx *cx, const ac_plan_how *how, const fix *f)
 {
     ac_plan_how other = *how;
@@ -56,7 +55,7 @@ static ac_bytes try_fix(ac_ctx *cx, const ac_plan_how *how, const fix *f)
     return bytes;
 }
 
-/* Does a try take long, and is its plan for another budget than asked? */
+/* True if a trial takes long, or its plan is for another budget than the requested one. */
 static bool searches(const ac_plan_how *how)
 {
     return how->reductions & AC_REDUCE(CHECKPOINT);

@@ -1,8 +1,7 @@
-/* order.h - execution orders with a lower peak, on plain data: steps, the values they share, what must come before
- * what.
+/* order.h - execution orders with a lower peak, on plain data: steps, the values they share, their dependencies.
  *
- * A value is a piece of memory (a tensor with all its views): alive from the first step that uses it to the last. What
- * is alive depends only on the set of steps done, not on their order, so the best order is a path through these sets:
+ * A value is a piece of memory (a tensor with all its views): alive from the first step that uses it to the last. The
+ * live values depend only on the set of steps done, not on their order, so the best order is a path through these sets:
  *
  *     {} -> {a} -> {a,c} -> {a,c,b} -> ...
  *
@@ -14,12 +13,11 @@
  *     ac_order_link(p);                                 predecessors: overlapping bytes, at least one of the two writes
  *     ac_order_result r = ac_order_search(p, steps, order, heap);
  *
- * ac_order_search: dynamic programming over the sets, layer by layer. The graph is first cut at steps that every
- * other step comes before or after; the parts are solved one by one. A layer that grows too wide keeps its best
- * sets (beam search) and is tried again wider while the allowance lasts. A ready step that costs no more than what
- * is spent anyway and leaves no more alive is taken without alternatives: that never loses. Cost: counted in
- * steps, so the order is the same on all machines; at most about 64 MiB at a time. Memory: the problem is the
- * caller's region's. Nothing can fail. */
+ * ac_order_search: dynamic programming over the sets, layer by layer. The graph is first cut at steps that every other
+ * step comes before or after; the parts are solved one by one. A layer that grows too wide keeps its best sets (beam
+ * search) and is tried again wider while the allowance lasts. A ready step that does not raise the peak and leaves no
+ * more bytes alive is taken without alternatives: that never loses. Cost: counted in steps, so the order is the same on
+ * all machines; at most about 64 MiB at a time. Memory: the problem is the caller's region's. Nothing can fail. */
 #ifndef AC_PLANNER_ORDER_ORDER_H
 #define AC_PLANNER_ORDER_ORDER_H
 #include "base/vec.h"
@@ -71,7 +69,7 @@ typedef struct ac_order_result {
 /* order_build.c */
 ac_order_problem *ac_order_new(ac_region *r, int32_t n_steps, int32_t n_values);
 void ac_order_use(ac_order_problem *p, int32_t step, int32_t value, int64_t lo, int64_t hi, bool writes);
-void ac_order_before(ac_order_problem *p, int32_t from, int32_t to); /* whatever they use; before ac_order_link */
+void ac_order_before(ac_order_problem *p, int32_t from, int32_t to); /* of any two steps; before ac_order_link */
 void ac_order_link(ac_order_problem *p);
 
 /* order_search.c. order: room for p->n; order[i] is the step that runs i-th. */

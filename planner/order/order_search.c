@@ -3,7 +3,7 @@
  * Source: the sets are the antichains of the dependency order (the "downset" formulation used for memory-aware
  * scheduling by Ahn et al., SERENITY, MLSys 2020); cutting at steps that are comparable with all others and taking
  * harmless steps at once keep the layers of real networks narrow. Bad case: many independent branches that all raise
- * what is alive. */
+ * the live bytes. */
 #include "planner/order/order.h"
 
 #include <stdlib.h>
@@ -42,7 +42,7 @@ typedef struct search {
     int32_t begin, end, words;
     int32_t width;   /* sets kept in a layer */
     int64_t left;    /* steps of work */
-    ac_bytes unused; /* inputs nobody reads: alive in the first step of all */
+    ac_bytes unused; /* unused inputs: alive in the very first step */
     ac_bytes floor;  /* a peak that costs nothing more */
     ac_bytes best;   /* only lower peaks are of interest */
     layer now, next;
@@ -231,8 +231,8 @@ static void add(search *x, int32_t from, int32_t s, cost c)
     x->slot[at] = l->n++;
 }
 
-/* All sets one step further than set i. A step that raises neither the peak nor what stays alive is taken alone:
- * whatever order follows, doing it now makes no later step dearer. */
+/* All sets one step further than set i. A step that raises neither the peak nor the bytes that stay alive is taken
+ * alone: in any order, running it now makes no later step more expensive. */
 static void expand(search *x, int32_t i, bool first)
 {
     const set done = {done_of(x, &x->now, i), x->begin, x->end};
@@ -365,7 +365,7 @@ static void part_peaks(search *x, const int32_t *order, part *list, int32_t n_pa
     }
 }
 
-/* What a step needs itself, plus what lives across its part, is alive in every order. */
+/* The values that a step uses, and those that live across its part, are alive in every order. */
 static void part_bound(const ac_order_problem *p, part *l)
 {
     ac_bytes through = 0;
@@ -436,7 +436,7 @@ ac_order_result ac_order_search(const ac_order_problem *p, int64_t steps, int32_
     qsort(list, (size_t)n, sizeof *list, by_peak);
     for (int32_t k = 0; k < n; k++)
         part_bound(p, &list[k]);
-    ac_bytes floor = 0; /* what is reached in any case, by this part or by another */
+    ac_bytes floor = 0; /* the peak in any order, of this part or of another */
     for (int32_t k = 0; k < n; k++)
         floor = list[k].bound > floor ? list[k].bound : floor;
     r.before = n ? list[0].peak : 0;

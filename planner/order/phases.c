@@ -23,7 +23,7 @@ typedef struct finder {
     double *rank;   /* by step: the longest way from its begin to the end of all */
     int32_t *left;  /* by step: predecessors that are not done */
     int32_t *users; /* by value: steps that are not done */
-    ac_bytes alive; /* values that somebody needs later */
+    ac_bytes alive; /* values that a later step needs */
     AC_VEC(int32_t) ready;
     /* Of the phase that is being made */
     int32_t *lacks, *by;  /* by step: predecessors that are neither done nor in the phase; the thread they are on */
@@ -143,7 +143,7 @@ static void place(finder *f, int32_t s, int32_t where)
     follow(f, s, where);
 }
 
-/* Fills x with the best phase in which steps above `size` are cut. */
+/* Fills x with the best phase if steps above `size` are cut. */
 static void make_phase(finder *f, int32_t part, double size, phase *x)
 {
     ac_bytes bytes = f->alive;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { MOST_EVENTS = 16 }; /* for each step: more are no plan */
+enum { MOST_EVENTS = 16 }; /* for each step; with more it is not a plan */
 
 static const ac_order_value *value(const ac_rerun *k, int32_t v)
 {
@@ -101,7 +101,7 @@ static void make(ac_rerun *k, int32_t v, int32_t s)
 
 /* ------------------------------------------------------------------ bytes */
 
-/* Instances that lie over an operand that dies: the event's result takes no place of its own. */
+/* Bytes saved by in-place results: the event's result overwrites an operand that dies. */
 static ac_bytes saved_by_place(const ac_rerun *k, int32_t event)
 {
     const ac_event *e = &k->event.item[event];

@@ -1,15 +1,15 @@
-/* rerun.h - a step of training as events, when some results are dropped and computed again: what lives when, and what
- * it costs. For checkpoint.c and the search (rerun_*.c), on plain data.
+/* rerun.h - a step of training as events, if some results are dropped and recomputed: live ranges and costs. For
+ * checkpoint.c and the search (rerun_*.c), on plain data.
  *
- * Between two uses of a value by steps lies a gap, and after its last use another one. For each gap two numbers say
- * where the value is held in it:
+ * There is a gap between two uses of a value by steps, and after its last use. Two numbers for each gap define where in
+ * it the value is held:
  *
  *     to    up to this step, from the begin of the gap on; 0: dropped at once
  *     from  once something makes it again at this step or later, it stays; 0: held all through the gap; -k: it is made
  *           again right before step k, and stays; p->n: made again for each step that needs it, and gone at once
  *
- * What a step reads and is not there is made again right before it, from what is there or made again too. Results that
- * nothing makes again live as long as they are needed, also by what runs again.
+ * A missing operand of a step is recomputed right before it, from operands that are held or recomputed as well. Results
+ * that cannot be recomputed live as long as they are needed, recomputation included.
  *
  *     ac_rerun k = {.region = r, .p = p, .maker = m, .written = w, .work = c};
  *     ac_rerun_open(&k);                  room, and the gaps
@@ -17,7 +17,7 @@
  *     hold[k.gap[v] + 1] = (ac_hold){.from = 17};    value v: dropped after its second use, held again from step 17 on
  *     ac_rerun_run(&k, hold, INT64_MAX);
  *
- * Memory: the region. Nothing fails; `possible` says if there is such a step. Cost of a run: O(events * operands). */
+ * Memory: the region. Nothing fails; `possible`: such a step exists. Cost of a run: O(events * operands). */
 #ifndef AC_PLANNER_ORDER_RERUN_H
 #define AC_PLANNER_ORDER_RERUN_H
 #include "planner/order/order.h"
@@ -52,15 +52,15 @@ typedef struct ac_rerun {
     AC_VEC(ac_event) event;
     AC_VEC(int32_t) use;
     int32_t *now;         /* by value: its instance; -1: not made yet */
-    int32_t *made;        /* ... and for which step it was made */
+    int32_t *made;        /* ... and the step it was made for */
     int32_t *past;        /* ... how many of its uses are over */
-    int64_t again, limit; /* work that is done again, and what it may be at most */
+    int64_t again, limit; /* recomputed work, and its maximum */
     int64_t spent;        /* events of all runs */
     bool possible;        /* false: something that is needed was overwritten, or the limit is reached */
     ac_bytes peak;
     int32_t at;      /* the first event that reaches it */
     ac_bytes *most;  /* by step: the most bytes at it and at what runs again for it */
-    ac_bytes *bytes; /* by event: what begins less what has ended */
+    ac_bytes *bytes; /* by event: bytes that begin less bytes that end */
     int32_t room;
 } ac_rerun;
 
@@ -68,7 +68,7 @@ void ac_rerun_open(ac_rerun *k);
 ac_hold *ac_rerun_keep(ac_rerun *k);
 void ac_rerun_run(ac_rerun *k, const ac_hold *hold, int64_t limit);
 
-/* The gap of value v that step s lies in, s itself being its end: -1: v is not made by then. */
+/* The gap of value v that contains step s, which may be its end; -1: v is not made by then. */
 int32_t ac_rerun_gap(const ac_rerun *k, int32_t v, int32_t s);
 /* Can v be dropped and made again? */
 static inline bool ac_rerun_may(const ac_rerun *k, int32_t v)

@@ -1,9 +1,9 @@
-/* rerun_bound.c - what no plan that drops results can do with less; see rerun_search.h.
+/* rerun_bound.c - a lower bound of recomputed work; see rerun_search.h.
  *
- * While step t runs (for the first time), memory holds what it uses, what nothing can make again, and some of the
- * results made so far. What steps up to some later step u read of the others is made again between t and u, and so is
- * what that takes, down to what was held. With a price of `price` for each byte that is held, the cheapest choice of
- * what is held and what is made again is a minimum cut:
+ * While step t runs (for the first time), memory holds the values it uses, the values that cannot be recomputed, and
+ * some of the results made so far. The other results that steps up to some later step u read are recomputed between t
+ * and u, and so are their operands, down to held values. With a price of `price` for each held byte, the cheapest
+ * choice of held and recomputed values is a minimum cut:
  *
  *     source -> there(v)              for each v that a step in (t, u] reads
  *     there(v) -> again(v)            cut: v is held, for price * size
@@ -11,9 +11,8 @@
  *     again(v) -> sink                cut: v is made again, for its work
  *
  * Its value less price * room is a bound of the work for any price (a Lagrangian relaxation), and the largest one is
- * near the least that a step's memory allows. Branch and bound makes it exact where that is quick. Windows (t, u]
- * that do not overlap add up: the best row of them is
- * found over a few steps t, those where most is missing. Flow: Dinic 1970. */
+ * near the least that a step's memory allows. Branch and bound makes it exact if that is quick. Windows (t, u] that do
+ * not overlap add up: the best row of them is found over the few steps t that lack the most bytes. Flow: Dinic 1970. */
 #include "planner/order/rerun_search.h"
 
 #include <math.h>
@@ -36,7 +35,7 @@ typedef struct flow {
 
 enum { SOURCE, SINK, NODES }; /* value v: NODES + 2 v, and the one after it */
 
-typedef enum fate { OPEN, HELD, GONE } fate; /* of a value over a step, where it is decided */
+typedef enum fate { OPEN, HELD, GONE } fate; /* of a value over a step, once it is decided */
 
 typedef struct bound {
     ac_rerun *k;
@@ -44,10 +43,10 @@ typedef struct bound {
     flow f;
     uint8_t *fate; /* by value */
     int32_t *seen, *todo, epoch;
-    ac_bytes *used; /* by step: what cannot be elsewhere while it runs */
+    ac_bytes *used; /* by step: bytes that are certainly in memory while it runs */
 } bound;
 
-/* What a cut says: the work that is done again, and the bytes held. */
+/* The result of a cut: the recomputed work, and the bytes held. */
 typedef struct cut {
     int64_t work, value;
     double bytes;
@@ -155,7 +154,8 @@ static void add_value(bound *b, int32_t v, int32_t t, int64_t price, int64_t sca
     }
 }
 
-/* The cheapest way for what steps in (t, u] read, where a byte held over step t costs `price`, and work `scale`. */
+/* The cheapest way to supply the reads of steps in (t, u], if a byte held over step t costs `price`, and work
+ * `scale`. */
 static cut cut_at(bound *b, int32_t t, int32_t u, int64_t price, int64_t scale)
 {
     const ac_rerun *k = b->k;
@@ -188,9 +188,9 @@ typedef struct bounds {
     int32_t branch;      /* the largest value that this choice does not hold, but the cheaper one beyond it; -1: none */
 } bounds;
 
-/* The work done again for steps in (t, u], with what is decided; NEVER: too little room. Each cut is a line over the
- * price that no plan lies below; the next price is where the two lines meet that are known on either side of the best
- * one. */
+/* The recomputed work for steps in (t, u], given the decided values; NEVER: too little capacity. Each cut is a line
+ * over the price, and a lower bound of every plan; the next price is the intersection of the known lines on either side
+ * of the best one. */
 static bounds window(bound *b, int32_t t, int32_t u)
 {
     const double room = (double)(b->budget - b->used[t]);
@@ -221,8 +221,9 @@ static bounds window(bound *b, int32_t t, int32_t u)
 
 /* ------------------------------------------------------------------ branch and bound
  *
- * A price takes part of a value where memory does not. Values are decided one after another, held or not held over
- * step t, the largest first, where the bound is least, until no choice can be better than one that is known. */
+ * A price can hold a fraction of a value; memory cannot. Values are decided one after another, held or not held over
+ * step t, the largest first, at the node with the lowest bound, until no choice can be better than the best known
+ * one. */
 
 typedef struct node {
     int32_t up, value; /* the decision before this one */
@@ -282,8 +283,8 @@ static int64_t exact(bound *b, int32_t t, int32_t u, int64_t enough)
 
 /* ------------------------------------------------------------------ rows of windows */
 
-/* By step: bytes that it uses, and of results that nothing makes again, while they are needed; less what may lie over
- * an operand. */
+/* By step: the bytes that it uses, and those of results that cannot be recomputed, while they are needed; less results
+ * that may overwrite an operand. */
 static void look_at_steps(bound *b)
 {
     const ac_order_problem *p = b->k->p;
@@ -341,7 +342,7 @@ static bound open_bound(ac_rerun *k, ac_bytes budget)
     return b;
 }
 
-/* The windows of a row once more, exactly as far as that goes; from[i] is what the row has from place[i] on. */
+/* Solves the windows of a row again, exactly if possible; from[i] is the bound of the row from place[i] on. */
 static int64_t refine(bound *b, const int32_t *place, const int32_t *next, const int64_t *from, int32_t n,
                       int64_t enough)
 {

@@ -1,8 +1,8 @@
 /* rerun_front.c - a ladder of budgets, down and up again; see rerun_search.h.
  *
- * Down: each budget is met by more drops, starting with those of the one above, then what does not pay any more is
- * kept again. Up: a plan of the budget below has room now, and often what is kept in that costs less than what came
- * down. Then every budget is tried in other ways, at random, until the allowance is spent. */
+ * Down: each budget is met by more drops, starting with those of the one above, then values whose drops no longer pay
+ * are kept again. Up: a plan of the budget below has spare bytes now, and often it keeps values that cost less than the
+ * plan from above. Then every budget is tried in other ways, at random, until the allowance is spent. */
 #include "planner/order/rerun_search.h"
 
 #include "base/random.h"

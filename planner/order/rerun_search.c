@@ -1,11 +1,11 @@
 /* rerun_search.c - moves that drop results, and moves that keep them again; see rerun_search.h.
  *
- * A drop at step p: a value that lies over p without being used there goes after its last use before p, and is held
- * again only from its next use on. Single values and runs of values that were made one after another are tried: to make
- * a run again costs each of its steps once, while single drops pay for the chain before them. What is made again for p
- * may be so some steps earlier, where there is room. Estimates choose few of these moves, a run of each the best: the
- * most bytes over the budget, summed over steps, for the work that it adds. Where none helps, the one that hurts least
- * is made all the same: drops only grow, so this ends. */
+ * A drop at step p: a value that is alive at p but unused there is dropped after its last use before p, and held again
+ * only from its next use on. Single values and runs of values made one after another are tried: recomputing a run costs
+ * each of its steps once, while single drops pay for the chain before them. Values for p may be recomputed some steps
+ * earlier, if memory allows. Estimates select a few of these moves, and a run of each finds the best: the most bytes
+ * over the budget, summed over steps, for the work that it adds. If none helps, the least harmful one is made anyway:
+ * drops only grow, so this terminates. */
 #include "planner/order/rerun_search.h"
 
 #include "base/random.h"
@@ -83,7 +83,7 @@ static double excess(const ac_rerun *k, ac_bytes budget)
     return sum;
 }
 
-/* ------------------------------------------------------------------ what may be dropped at an event */
+/* ------------------------------------------------------------------ candidates for drops */
 
 static bool is_used_at(const ac_rerun *k, int32_t event, int32_t instance)
 {
@@ -94,7 +94,8 @@ static bool is_used_at(const ac_rerun *k, int32_t event, int32_t instance)
     return false;
 }
 
-/* The values that lie over the event, into q->there; into q->alive those that may go, as they were made. */
+/* Sets q->there to the values alive at the event, and q->alive to those that may be dropped, in the order they were
+ * made. */
 static void look_at(ac_rerun_search *q, int32_t event)
 {
     const ac_rerun *k = q->k;
@@ -117,7 +118,7 @@ static void look_at(ac_rerun_search *q, int32_t event)
     }
 }
 
-/* The work of making q->alive[begin, end) again from what else lies there. */
+/* The work of recomputing q->alive[begin, end) from the other live values. */
 static int64_t work_of(ac_rerun_search *q, int32_t begin, int32_t end)
 {
     const ac_rerun *k = q->k;
@@ -142,7 +143,7 @@ static int64_t work_of(ac_rerun_search *q, int32_t begin, int32_t end)
     return work;
 }
 
-/* Bytes that leave steps over the budget when v is dropped in the gap that step p lies in. */
+/* The bytes that steps over the budget lose if v is dropped in the gap that contains step p. */
 static double relief(const ac_rerun_search *q, int32_t v, int32_t p)
 {
     const ac_order_value *x = &q->k->p->value[v];
@@ -191,8 +192,8 @@ static void add_move(ac_rerun_search *q, int32_t v, int32_t from, double worth)
     q->move[q->n_moves++] = (move){0, 0, v, from, worth};
 }
 
-/* What step p reads and is made again for it might be so before it, where less lies in memory; and what is made again
- * for it might have been held until then. */
+/* Operands recomputed for step p could be recomputed earlier, while less memory is used; and they could have been held
+ * until then. */
 static int32_t list_others(ac_rerun_search *q, int32_t p, ac_bytes budget)
 {
     const ac_rerun *k = q->k;

@@ -1,5 +1,4 @@
-/* rerun_trim.c - what the search for a plan within a budget takes back, and how it finds other ways; see
- * rerun_search.h. */
+/* rerun_trim.c - undoes drops that a plan within a budget does not need, and perturbs it; see rerun_search.h. */
 #include "planner/order/rerun_search.h"
 
 #include "base/random.h"
@@ -8,8 +7,8 @@
 
 enum { ROUNDS = 4 };
 
-/* What each gap costs now: the work of making its value again in it. Into q->gain; q->order: the gaps that have some,
- * the dearest first. */
+/* Sets q->gain to the cost of each gap, the work of recomputing its value in it, and q->order to the gaps with a cost,
+ * the most expensive first. */
 static int32_t list_gaps(ac_rerun_search *q)
 {
     const ac_rerun *k = q->k;
@@ -82,7 +81,7 @@ void ac_rerun_trim(ac_rerun_search *q, ac_rerun_choice *x, ac_bytes budget)
     }
 }
 
-/* Everything that is dropped over some step is kept, with a chance; what then is over the budget is dropped anew. */
+/* Keeps, at random, values that are dropped over some step, then drops values anew to meet the budget. */
 void ac_rerun_shake(ac_rerun_search *q, ac_rerun_choice *x, ac_bytes budget)
 {
     ac_rerun *k = q->k;

@@ -1,8 +1,8 @@
 /* arenac_planner.h - arenac's memory planner alone: packing lifetimes into arenas. C99, C++; link libarenac-planner.
  *
  * Input: n intervals, each with a size in bytes, an alignment and the steps during which it needs its bytes. Output: an
- * offset for each, so that two that are needed in the same step never share a byte, and the memory it takes in all as
- * small as can be found, with a lower bound that says how small it could be.
+ * offset for each, so that two that are needed in the same step never share a byte; the smallest total that the planner
+ * finds; and a lower bound of every plan.
  *
  *     steps:  0   1   2   3         offset
  *     a       [======)                0        c takes a's place: they are never needed together
@@ -24,10 +24,10 @@
  * before it is returned, by code that shares nothing with the planners. Calls share nothing and may run in several
  * threads.
  *
- * Ownership: the caller owns what goes in, and it may go away after the call; what comes out belongs to the
- * arenac_packing and lives until arenac_packing_free, which is fine for a failed call too, and for a zeroed struct.
- * Errors: an arenac_pack_status, and lines in plan.message that a person can read; no call ends the process.
- * Cost: O(n log n) heuristics, then a search of at most `effort` (0: small problems only; 6: about a second). */
+ * Ownership: the caller owns the input, and may free it after the call; the output belongs to the arenac_packing and
+ * lives until arenac_packing_free, which also accepts a failed call or a zeroed struct. Errors: an arenac_pack_status,
+ * and lines in plan.message that a person can read; no call ends the process. Cost: O(n log n) heuristics, then a
+ * search of at most `effort` (0: small problems only; 6: about a second). */
 #ifndef AC_PLANNER_PACK_ARENAC_PLANNER_H
 #define AC_PLANNER_PACK_ARENAC_PLANNER_H
 #include <stddef.h>
@@ -49,9 +49,9 @@ typedef struct arenac_interval {
     int64_t align;      /* of its offset, a power of two; 0: 1 */
     int32_t begin, end; /* needed in the steps begin <= t < end; 0 <= begin < end */
     int64_t fixed;      /* >= 0: this offset and no other; -1: free */
-    int32_t memory;     /* the memory it must lie in; -1: any of `memories` */
+    int32_t memory;     /* the required memory; -1: any of `memories` */
     uint32_t memories;  /* bit m: memory m is allowed; 0: all */
-    int64_t traffic;    /* bytes read and written: what should lie in the first memories; 0 everywhere: sizes count */
+    int64_t traffic; /* bytes read and written: more is preferred for the first memories; 0 everywhere: sizes count */
     const arenac_gap *gap; /* disjoint, in order of time */
     int32_t n_gaps;
 } arenac_interval;
@@ -95,23 +95,24 @@ enum arenac_pack_status {
 };
 
 typedef struct arenac_packing {
-    int64_t *offset;         /* n of them */
-    int32_t *memory;         /* n of them */
-    int64_t *memory_bytes;   /* for each memory */
-    int64_t bytes;           /* of the first memory */
-    int64_t lower_bound;     /* no plan of what lies in the first memory takes less */
-    int optimal;             /* bytes == lower_bound */
-    const char *planner;     /* which one found it */
-    const char *certificate; /* text, NULL: not asked for, or none: the sizes alone prove the bound, or nothing does */
-    const char *message;     /* "": nothing to say; else lines that a person can read */
-    void *own;               /* of arenac_packing_free */
+    int64_t *offset;       /* n of them */
+    int32_t *memory;       /* n of them */
+    int64_t *memory_bytes; /* for each memory */
+    int64_t bytes;         /* of the first memory */
+    int64_t lower_bound;   /* no plan of the items in the first memory takes less */
+    int optimal;           /* bytes == lower_bound */
+    const char *planner;   /* which one found it */
+    const char
+        *certificate;    /* text; NULL: not requested, or none (the sizes alone prove the bound, or it is unproven) */
+    const char *message; /* "": nothing to say; else lines that a person can read */
+    void *own;           /* of arenac_packing_free */
 } arenac_packing;
 
 /* Plans. *out is filled whatever is returned. options NULL: defaults. */
 int arenac_pack(const arenac_pack_problem *problem, const arenac_pack_options *options, arenac_packing *out);
 
-/* Is a plan right, whoever made it? memory NULL: all in the first. OK or UNSAFE with one message for each broken rule
- * (at most 20); out->bytes, memory_bytes and lower_bound are those of this plan. */
+/* Checks a plan from any source. memory NULL: all in the first. OK, or UNSAFE with one message for each broken rule (at
+ * most 20); out->bytes, memory_bytes and lower_bound are those of this plan. */
 int arenac_pack_check(const arenac_pack_problem *problem, const int64_t *offset, const int32_t *memory,
                       arenac_packing *out);
 
@@ -121,9 +122,9 @@ int arenac_pack_read_csv(const char *file, const char *text, size_t n, arenac_pa
                          size_t message_bytes);
 void arenac_pack_problem_free(arenac_pack_problem *problem);
 
-/* Names of the planners, in the order in which "auto" runs them; NULL after the last. */
+/* Names of the planners, in the order that "auto" runs them; NULL after the last. */
 const char *arenac_pack_planner(int k);
-const char *arenac_pack_planner_help(int k); /* what it does, in a line */
+const char *arenac_pack_planner_help(int k); /* its help, one line */
 
 void arenac_packing_free(arenac_packing *out);
 

@@ -18,7 +18,7 @@ typedef struct chooser {
     const int64_t *value;
     ac_bytes capacity;
     const bool *free; /* by item: may be left out */
-    ac_bytes *used;   /* by step: bytes of what must stay and of what is in */
+    ac_bytes *used;   /* by step: bytes of fixed and of chosen items */
     bool *in;         /* by item: chosen */
 } chooser;
 
@@ -85,7 +85,7 @@ static bool fits(const chooser *c, int32_t i)
     return true;
 }
 
-/* Adds what fits in the order of the list; returns what was added in value. */
+/* Adds the items that fit, in the order of the list; returns the added value. */
 static double fill(chooser *c, const ranked *list, int32_t n)
 {
     double sum = 0;
@@ -97,8 +97,8 @@ static double fill(chooser *c, const ranked *list, int32_t n)
     return sum;
 }
 
-/* Puts u in and takes out what is in its way, the cheapest per byte first (list is dearest first); undone unless it
- * pays. */
+/* Adds u and removes the items in its way, the lowest value per byte first (the list begins with the highest); undone
+ * unless the value grows. */
 static bool exchange(chooser *c, int32_t u, const ranked *list, int32_t n, int32_t *out)
 {
     int32_t n_out = 0;

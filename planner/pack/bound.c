@@ -1,4 +1,5 @@
-/* bound.c - what no plan can beat. A sweep over the begins and ends of lives, O(k n log n) for k distinct alignments.
+/* bound.c - a lower bound of every plan. A sweep over the begins and ends of lives, O(k n log n) for k distinct
+ * alignments.
  *
  * live:     the largest sum of bytes occupied in one step. Gaps and their windows count as they are. A pair that may
  *           share bytes lowers the sum by the most it can ever share: |A u B u C ..| >= sum of sizes - sum of pairwise
@@ -7,7 +8,7 @@
  *           topmost takes its size rounded up to g: sum of rounded sizes - largest rounding. The best over every g that
  *           is some item's alignment; fixed offsets and the size of single items count too.
  *
- * Only items that must be in memory 0 count: with several memories the others may go elsewhere. */
+ * Only items that must be in memory 0 count: with several memories the others may be elsewhere. */
 #include "planner/pack/timeline.h"
 
 #include "base/radix.h"
@@ -18,7 +19,7 @@
 typedef struct event {
     ac_step at;
     int32_t who;
-    ac_bytes bytes; /* what changes */
+    ac_bytes bytes; /* the change */
     bool up;        /* the bytes come; else they go */
 } event;
 
@@ -35,7 +36,7 @@ static void add(events *v, ac_step begin, ac_step end, ac_bytes bytes, int32_t w
     v->e[v->n++] = (event){end, who, -bytes, false};
 }
 
-/* The events by time; what goes does so before what comes, since lives are half-open. */
+/* The events by time; items that end come before items that begin, since lives are half-open. */
 static const event *sorted(const events *v, ac_region *tmp)
 {
     ac_keyed *k = AC_NEW_N(tmp, ac_keyed, v->n);
@@ -80,7 +81,7 @@ static int32_t count_gaps(const ac_problem *p)
     return n;
 }
 
-/* What changes at each time of the timeline. */
+/* The changes at each time of the timeline. */
 typedef struct changes {
     ac_timeline time;
     ac_bytes *by;
@@ -167,8 +168,8 @@ static int32_t rank_of(const ac_bytes *v, int32_t n, ac_bytes x)
     return at ? (int32_t)(at - v) : 0;
 }
 
-/* The rounded sum less the largest rounding, over the items whose alignment g divides. Steps in which an item has only
- * some of its bytes are left out, and so are items with pairs: fewer items keep the bound sound. */
+/* The rounded sum less the largest rounding, over the items whose alignment g divides. Omits steps with a part of an
+ * item's bytes, and items with pairs: with fewer items the bound stays sound. */
 static ac_bytes padded_bound(const ac_problem *p, ac_bytes g, const bool *paired, ac_region *tmp)
 {
     events v = {AC_NEW_N(tmp, event, 2 * ((int64_t)p->n + count_gaps(p))), 0};

@@ -7,7 +7,7 @@ typedef struct printer {
     const ac_exact *x;
     const int32_t *word; /* the trace */
     int32_t *uses; /* per node (its place in the trace): how often it is needed; after printing: minus its number */
-    ac_words todo; /* what to print next, the last first: a node, or -1 - an item to try, or NOBODY */
+    ac_words todo; /* stack of nodes to print: a node, or -1 - an item to try, or NOBODY */
     ac_region *tmp;
     int32_t labels;
 } printer;

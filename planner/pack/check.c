@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FINDINGS = 20 }; /* unless the context says how many */
+enum { FINDINGS = 20 }; /* unless the context sets a number */
 
 /* Bytes of a memory that an item occupies during some steps */
 typedef struct range {

@@ -22,14 +22,14 @@ enum { FIELD_MOST = 1 << 28 }; /* bytes; names of more would not fit into messag
 
 typedef struct reader {
     ac_ctx *cx;
-    const char *file, *text, *end; /* the whole input; *end is no part of it */
+    const char *file, *text, *end; /* the whole input, without *end */
     const char *at;                /* next byte */
     const char *line_start;
     int32_t line;
     AC_VEC(cell) field;       /* of the current row */
     int32_t place[COL_COUNT]; /* column -> field index, -1: absent */
     int32_t n_fields;         /* of the header */
-    bool end_inclusive;       /* the header said "end": one more is the exclusive upper */
+    bool end_inclusive;       /* the header has "end": the exclusive upper is one more */
 } reader;
 
 static ac_place place_of(const reader *r, int32_t f)
@@ -387,7 +387,7 @@ int ac_problem_read_csv(ac_ctx *cx, const char *file, const char *text, size_t n
     bool seen_before = false;
     ac_step steps = 0;
     ac_bytes align = 1;
-    int rc = AC_OK; /* rows are independent of each other: what is wrong of all is said */
+    int rc = AC_OK; /* rows are independent: report the errors of all */
     for (bool got;;) {
         if (read_row(&r, &got) != AC_OK) {
             rc = AC_FAIL;

@@ -1,5 +1,5 @@
-/* csv_gaps.c - overlap rules in a format that knows none. With the offsets of a plan, two items that share bytes in a
- * step can be kept apart by saying which bytes one of them still has in it:
+/* csv_gaps.c - expresses overlap rules in a format without them. With the offsets of a plan, two items that share bytes
+ * in a step are kept apart by a window with the bytes that one of them still has in it:
  *
  *     a    [0, 100)  dies in step 7       a: gap 7-8@60:100     b has taken the first 60
  *     b    [-, 60)   born in step 7       b: whole
@@ -44,7 +44,7 @@ ac_problem ac_problem_pairs_to_gaps(ac_region *region, const ac_problem *p, cons
         const ac_bytes lo = a0 > b0 ? a0 : b0, hi = a1 < b1 ? a1 : b1;
         if (plan->mem[q->a] != plan->mem[q->b] || lo >= hi)
             continue;
-        if (lo > a0 && hi < a1) /* b lies inside a */
+        if (lo > a0 && hi < a1) /* b is inside a */
             cut(region, b, q->life, 0, b->size);
         else
             cut(region, a, q->life, lo - a0, hi - a0);

@@ -1,5 +1,5 @@
-/* fill_chain.c - see fill_chain.h. The items that begin in one step lie together, those that are left first; the best
- * chain is found step by step (the longest path of a graph whose nodes are times and whose edges are items). */
+/* fill_chain.c - see fill_chain.h. The items that begin in one step are adjacent, unplaced ones first; the best chain
+ * is found step by step (the longest path of a graph whose nodes are times and whose edges are items). */
 #include "planner/pack/fill_chain.h"
 
 #include "planner/pack/skyline.h"
@@ -112,7 +112,7 @@ ac_bytes ac_chain_fill(ac_chain_filler *c, const int64_t *value, int32_t match, 
             return INT64_MAX;
         if (!n)
             g = ac_skyline_raise(&c->sky, g);
-        for (int32_t k = 0; k < n; k++) { /* from the right, so that g stays what is left of them */
+        for (int32_t k = 0; k < n; k++) { /* from the right, so that g stays the segment to their left */
             const link q = c->link[c->found[k]];
             const ac_bytes at = q.align > 1 ? ac_align_up(x.height, q.align) : x.height;
             offset[q.item] = at;

@@ -13,10 +13,9 @@
  * An item whose top meets that of its neighbour in the chain, or the wall of the valley, makes the skyline smoother: it
  * counts (256 + match) / 256 times. Gaps, pairs and fixed offsets: as in fill_priority.h.
  *
- * Cost: for each valley its steps and the items inside it, about 200 an item when 100,000 items fill a rectangle;
- * counted in `work`, and given up when that is spent. Memory: `tmp`, about 60 bytes an item and step. Cannot fail but
- * for memory.
- * Source: dynamic programming over a chain of intervals, as in weighted interval scheduling. */
+ * Cost: for each valley its steps and the items inside it, about 200 an item if 100,000 items fill a rectangle; counted
+ * in `work`; the fill is abandoned when that is spent. Memory: `tmp`, about 60 bytes an item and step. Cannot fail but
+ * for memory. Source: dynamic programming over a chain of intervals, as in weighted interval scheduling. */
 #ifndef AC_PLANNER_PACK_FILL_CHAIN_H
 #define AC_PLANNER_PACK_FILL_CHAIN_H
 #include "planner/pack/problem.h"

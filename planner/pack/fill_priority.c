@@ -1,5 +1,5 @@
 /* fill_priority.c - see fill_priority.h. Items are kept in the order of their begins ("places"); a tree over the places
- * finds the best one whose life lies inside a segment. Valleys are filled as skyline.h walks them, not lowest first. */
+ * finds the best one whose life is inside a segment. Valleys are filled as skyline.h walks them, not lowest first. */
 #include "planner/pack/fill_priority.h"
 
 #include "planner/pack/skyline.h"

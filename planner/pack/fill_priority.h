@@ -9,8 +9,8 @@
  *     ac_priority_filler *f = ac_priority_open(p, tmp);
  *     ac_bytes top = ac_priority_fill(f, key, AC_ANY_BEGIN, offset);     again with other keys
  *
- * A fill knows neither gaps, pairs nor fixed offsets: it takes the first two for whole lives and leaves fixed items
- * out; incumbent.h makes plans of fills.
+ * A fill ignores gaps and pairs, as if items had all their bytes throughout, and omits items with fixed offsets;
+ * incumbent.h turns fills into plans.
  *
  * Cost: O(n) steps of O(log n) for the tree of lives, usually; O(n) each at worst. Memory: `tmp`, about 80 bytes an
  * item. Cannot fail but for memory.

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* No gaps, pairs or fixed offsets, which no fill knows. */
+/* True without gaps, pairs and fixed offsets, which fills do not support. */
 static bool fills_are_plans(const ac_problem *p)
 {
     bool plain = !p->n_pairs;

@@ -2,12 +2,12 @@
  *
  *     ac_incumbent b = ac_incumbent_open(p, offset, tmp);        offset: where the smallest stays
  *     ac_bytes top = ac_incumbent_offer(&b, ac_priority_fill(f, key, edge, b.fill));
- *     ac_incumbent_compact(&b, tmp);                             at the end: what can sink, sinks
+ *     ac_incumbent_compact(&b, tmp);                             at the end: lowers every item that can be
  *
- * A fill (fill_priority.h, fill_chain.h) is a plan where no item has gaps, pairs or a fixed offset; elsewhere its
- * offsets only give the order in which first fit places the items.
+ * A fill (fill_priority.h, fill_chain.h) is a plan if no item has gaps, pairs or a fixed offset; otherwise its offsets
+ * only give the order for first fit.
  *
- * Cost: an offer O(n), or first fit where fills are no plans. Memory: `tmp`; first fit works in regions of its own.
+ * Cost: an offer O(n), or first fit if fills are not plans. Memory: `tmp`; first fit works in regions of its own.
  * Cannot fail but for memory. */
 #ifndef AC_PLANNER_PACK_INCUMBENT_H
 #define AC_PLANNER_PACK_INCUMBENT_H

@@ -30,7 +30,7 @@ const char *arenac_pack_planner_help(int k)
     return is_planner(k) ? PLANNERS[k].help : NULL;
 }
 
-/* What an arenac_packing or a problem read from CSV owns. */
+/* The memory of an arenac_packing or of a problem read from CSV. */
 typedef struct owner {
     ac_ctx cx;
     char *message;
@@ -216,7 +216,7 @@ static int check_plan(ac_ctx *cx, call *c)
     }
     *plan = (ac_plan){.offset = offset, .mem = mem, .mem_bytes = used, .arena_bytes = used[0], .strategy = "given"};
     const bool safe = ac_plan_check(cx, NULL, p, plan) == AC_OK;
-    for (int32_t i = 0; i < p->n; i++) /* the bound is about what lies there */
+    for (int32_t i = 0; i < p->n; i++) /* the bound is about the items there */
         p->item[i].mem = mem[i] >= 0 && mem[i] < p->n_mems ? mem[i] : 0;
     plan->proven = ac_problem_bound(p, cx->region).aligned;
     fill(c);
@@ -300,7 +300,7 @@ void arenac_packing_free(arenac_packing *out)
 
 /* ------------------------------------------------------------------ CSV */
 
-/* What a problem read from CSV owns; its items come right after it. */
+/* The memory of a problem read from CSV; its items follow directly. */
 typedef struct csv_rows {
     char *names;
     arenac_gap *gap;

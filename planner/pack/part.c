@@ -1,5 +1,5 @@
-/* part.c - what of a problem lies in one memory, as a problem of that memory alone: what is packed, and bounded, for
- * each memory by itself. O(items + pairs). */
+/* part.c - extracts the items in one memory as a problem of that memory alone; each memory is packed and bounded by
+ * itself. O(items + pairs). */
 #include "planner/pack/problem.h"
 
 ac_problem ac_problem_part(const ac_problem *p, const int32_t *mem, int32_t m, int32_t *back, ac_region *tmp)

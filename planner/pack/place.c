@@ -1,4 +1,4 @@
-/* place.c - see place.h: what is placed, what it forbids to the next item, and the place between. */
+/* place.c - see place.h: placed items, the offsets they forbid to the next item, and the place between. */
 #include "planner/pack/place.h"
 
 #include "base/radix.h"

@@ -4,12 +4,12 @@
  *     ac_place_in_order(p, offset, order, AC_FIRST_FIT, tmp);         sets offset[i] of every item
  *
  * A placed item forbids a range of offsets to every item it conflicts with; the next item collects these ranges and
- * takes a free place between them. What conflicts is exact: only steps in which both have bytes, only the bytes of a
- * gap's window, and for a pair only the distances its rule forbids. Items of 0 bytes get offset 0 and never conflict.
+ * takes a free place between them. Conflicts are exact: only steps with bytes of both, only the bytes of a gap's
+ * window, and for a pair only the distances its rule forbids. Items of 0 bytes get offset 0 and never conflict.
  *
  * Cost: an item O(log n + k log k) for k conflicts, or O(n) when most of the placed items conflict: a static tree over
  * the lives, sorted by begin, with the largest end among the placed ones, finds them; in the dense case a list sorted
- * by offset is scanned instead, and brought up to date only then. Memory: `tmp`. Cannot fail but for memory. */
+ * by offset is scanned instead, and updated only then. Memory: `tmp`. Cannot fail but for memory. */
 #ifndef AC_PLANNER_PACK_PLACE_H
 #define AC_PLANNER_PACK_PLACE_H
 #include "planner/pack/problem.h"

@@ -1,8 +1,8 @@
-/* problem.h - what packing is about: items with lives, the memories they may lie in, and a plan that says where.
+/* problem.h - the packing problem: items with lives, the memories for them, and a plan of their offsets.
  *
  * Input: n items, each with a size and alignment in bytes and a half-open life in steps. Output: a memory and an offset
  * per item, so that two items whose lives overlap never share a byte. The smallest arena is an NP-hard question;
- * bound.c gives what no plan can beat, and solve.h finds plans.
+ * bound.c computes a lower bound, and solve.h finds plans.
  *
  *     life:   0   1   2   3         offset
  *     a     [======)                0        c reuses a's place: their lives do not overlap
@@ -14,8 +14,8 @@
  *     ac_problem p = {.item = item, .n = 3, .mem = &arena, .n_mems = 1, .steps = 4};
  *     ac_bound b = ac_problem_bound(&p, tmp);
  *
- * Beyond lives a problem may carry (all optional, zero when unused): gaps (steps inside a life in which an item needs
- * no or only some bytes), fixed offsets, pair rules (two live items that may overlap if their offsets differ enough),
+ * Beyond lives a problem may carry (all optional, zero when unused): gaps (steps inside a life that need none or only
+ * some of the bytes), fixed offsets, pair rules (two live items that may overlap if their offsets differ enough),
  * several memories. Views and in-place results are merged into one item before they get here (planner/graph/live.h).
  *
  * Ownership: arrays belong to the caller's region. Errors: AC_FAIL with a diagnostic. Cost: a check takes O(n log n), a
@@ -60,19 +60,19 @@ typedef struct ac_item {
     ac_item_kind kind;
     const ac_gap *gaps; /* sorted by begin, disjoint; n_gaps of them */
     int32_t n_gaps;
-    int64_t traffic; /* bytes read and written in a run: with several memories, what should lie in the first of them */
+    int64_t traffic; /* bytes read and written in a run: items with more are preferred for the first memory */
 } ac_item;
 
-/* Items a and b are alive together in exactly the steps of `life`, where they may share bytes if
- * offset[b] - offset[a] <= max_below (b lies low enough under a) or offset[b] - offset[a] >= min_above.
- * INT64_MIN / INT64_MAX: that side is not allowed unless they are disjoint anyway. */
+/* Items a and b are alive together in exactly the steps of `life`, and may share bytes there if offset[b] - offset[a]
+ * <= max_below (b is low enough under a) or offset[b] - offset[a] >= min_above. INT64_MIN / INT64_MAX: that side is not
+ * allowed unless they are disjoint anyway. */
 typedef struct ac_pair {
     int32_t a, b;
     ac_life life;
     ac_bytes max_below, min_above;
 } ac_pair;
 
-/* What a memory of a model's plan is for: anything, state alone, or a graph input or output that is the caller's own.
+/* The purpose of a memory of a model's plan: anything, only state, or a graph input or output owned by the caller.
  * */
 typedef enum ac_mem_use { AC_MEM_RAM, AC_MEM_STATE, AC_MEM_IN, AC_MEM_OUT } ac_mem_use;
 
@@ -93,10 +93,10 @@ typedef struct ac_problem {
     int32_t n_pairs;
     ac_memory *mem;
     int32_t n_mems; /* at least 1 */
-    ac_step steps;  /* all lives lie in [0, steps) */
+    ac_step steps;  /* all lives are in [0, steps) */
 } ac_problem;
 
-/* Does the item lie in a memory that other items may share, whichever it is? */
+/* True if the memory of the item can hold other items. */
 static inline bool ac_item_in_ram(const ac_problem *p, const ac_item *it)
 {
     return it->mem < 0 || p->mem[it->mem].use == AC_MEM_RAM;
@@ -116,8 +116,8 @@ typedef struct ac_plan {
     ac_proof proof;       /* of `proven` == arena_bytes; NONE: the plan may not be optimal */
 } ac_plan;
 
-/* Of the base address of memory m, so that every item is aligned: that of the items, for all memories of tensors alike,
- * since they may lie in one block; with several memories, also what was asked for this one. */
+/* The alignment of the base address of memory m, so that every item is aligned: that of the items, the same for all
+ * memories of tensors, since they may be in one block; with several memories, also the alignment given for this one. */
 static inline ac_bytes ac_plan_align(const ac_problem *p, const ac_plan *plan, int32_t m)
 {
     ac_bytes align = 1;
@@ -132,15 +132,15 @@ static inline ac_bytes ac_plan_align(const ac_problem *p, const ac_plan *plan, i
 /* csv.c - MiniMalloc's columns in any order: id|buffer|buffer_id; lower|start|begin (inclusive); upper (exclusive) or
  * end (inclusive); size; optional alignment, gaps ("a-b" or "a-b@lo:hi", space separated), offset (>= 0: fixed).
  * Unknown columns are skipped, an error names a missing one. Rows keep their order. `file` names the text in messages;
- * it is read where it lies. */
+ * names of items point into the text. */
 int ac_problem_read_csv(ac_ctx *cx, const char *file, const char *text, size_t n, bool ignore_offsets, ac_problem *out);
 /* Memory 0 only. id,lower,upper,size[,alignment][,gaps][,offset]; alignment only if an item has one above 1, offset
  * with a plan, or when an item is fixed (-1 for the others). */
 void ac_problem_write_csv(ac_sink *to, const ac_problem *p, const ac_plan *plan);
 
 /* csv_gaps.c: the same problem with the pairs that share bytes in `plan` written as gaps (one byte window per step):
- * what CSV can say, and a checker that knows no pairs can verify. Right for this plan only. Gaps of an item end before
- * its pairs. */
+ * CSV can express those, and a checker without pairs can verify them. Valid for this plan only. Gaps of an item end
+ * before its pairs. */
 ac_problem ac_problem_pairs_to_gaps(ac_region *region, const ac_problem *p, const ac_plan *plan);
 
 /* bound.c - lower bounds on memory 0, in bytes. `live`: the largest sum of sizes of items alive in one step; `aligned`:

@@ -1,4 +1,4 @@
-/* skyline.h - the top of what is placed, over time: segments of one height each, from left to right.
+/* skyline.h - the top of the placed items over time: segments of one height each, from left to right.
  *
  *     height  ____        The segment at hand (g) is lower than the one before it, and so is each to its left: they
  *            |    |___    form a staircase down to it. It is a valley unless the next one is still lower. Which valley
@@ -65,7 +65,7 @@ static inline int32_t ac_skyline_raise_to(ac_skyline *s, int32_t g, ac_bytes hei
     return prev;
 }
 
-/* g keeps what is before `at`; the rest is a new segment. */
+/* g keeps the part before `at`; the rest is a new segment. */
 static inline int32_t ac_skyline_cut(ac_skyline *s, int32_t g, int32_t at)
 {
     ac_segment *x = &s->seg[g];

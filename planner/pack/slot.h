@@ -1,6 +1,6 @@
-/* slot.h - which steps run at the same time on several threads.
+/* slot.h - the steps that run concurrently on several threads.
  *
- * Steps stay one list, and doing them one after another in its order is right, too. A phase is a run of that list
+ * Steps stay one list, and running them one after another in its order is also correct. A phase is a run of that list
  * between two barriers. Inside of a phase the steps that all threads do together (a chunk each) come first, then those
  * of thread 0 in their order, then those of thread 1, and so on:
  *
@@ -8,8 +8,8 @@
  *     phase      [0]  [1    2    3    4]   [5]       thread 1:    | 1b 3  4 | 5b |
  *     thread     0    all  0    1    1    all
  *
- * A step may need what was made in an earlier phase, or before it by its own thread, and nothing else. So what two
- * threads touch in one phase must not share bytes, whatever the order of the list is: live.c extends lives for that
+ * A step may depend only on results of earlier phases, and on earlier results of its own thread. So the bytes that two
+ * threads touch in one phase must be disjoint, for any order of the list: live.c extends lives for that
  * (ac_slot_until), and at_once.c checks it on the bytes of the plan. */
 #ifndef AC_PLANNER_PACK_SLOT_H
 #define AC_PLANNER_PACK_SLOT_H
@@ -20,7 +20,7 @@ enum { AC_ALL_THREADS = -1 };
 /* Of a step */
 typedef struct ac_slot {
     int32_t thread;     /* that does it, 0 is the caller; AC_ALL_THREADS: each does a chunk */
-    ac_step begin, end; /* its phase; end - begin == 1: nothing runs beside it */
+    ac_step begin, end; /* its phase; end - begin == 1: it runs alone */
 } ac_slot;
 
 static inline bool ac_slot_shared(const ac_slot *slot, ac_step s)

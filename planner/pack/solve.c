@@ -1,9 +1,9 @@
-/* solve.c - from a problem to a checked plan: which memory an item goes to, which strategy packs it, which plan stays.
+/* solve.c - from a problem to a checked plan: assigns items to memories, runs the strategies, keeps the best plan.
  *
- * With one memory the strategies see the problem as it is. With several, every item starts in its own memory or in the
- * first it may use, and the memories are packed in order. Of what wants to lie in a memory, what is worth
- * most stays (assign.h), the rest goes on to the next that allows it; so do, one by one, items that spoil the packing.
- * "The smallest plan" is the first one of its size, in the order of strategies.def. */
+ * With one memory the strategies get the problem as it is. With several, every item starts in its own memory or in the
+ * first it may use, and the memories are packed in order. The most valuable candidates of a memory stay (assign.h), the
+ * rest moves on to the next that allows it; so do, one by one, items that spoil the packing. "The smallest plan" is the
+ * first one of its size, in the order of strategies.def. */
 #include "planner/pack/solve.h"
 #include "planner/pack/strategies.h"
 
@@ -48,10 +48,9 @@ typedef struct job {
     ac_solve_options options;
     ac_plan *plan;
     int32_t which;  /* strategy, or ALL: the smallest of all */
-    ac_result *row; /* what each reached in memory 0; NULL: not wanted, so ALL may stop at the bound, as it does for
-                       large problems */
+    ac_result *row; /* the result of each in memory 0; NULL: unused, so ALL may stop at the bound */
     int32_t n_rows;
-    ac_exact_result exact; /* what the exact search of the memory at hand proved; all zero: it did not run */
+    ac_exact_result exact; /* the result of the exact search of the current memory; all zero: it did not run */
 } job;
 
 int64_t ac_effort_steps(int effort)
@@ -93,8 +92,8 @@ static bool run(job *j, const planner *s, const ac_problem *p, const ac_bytes *s
     return rc == AC_OK;
 }
 
-/* Does `auto` run a strategy of this role, when the best of those before it is what is known? met: it is at the bound;
- * found: there is one. */
+/* True if `auto` runs a strategy of this role after those before it. met: the best is at the bound; found: there is a
+ * best one. */
 static bool wanted(const job *j, ac_strategy_role role, const ac_problem *p, bool met, bool found)
 {
     const bool large = p->n >= LARGE;
@@ -108,7 +107,7 @@ static bool wanted(const job *j, ac_strategy_role role, const ac_problem *p, boo
         return !large;
     case AC_STRATEGY_IMPROVER:
         return p->n <= IMPROVER_ITEMS;
-    case AC_STRATEGY_EXACT: /* asked for by effort or by a goal, or small enough */
+    case AC_STRATEGY_EXACT: /* requested by effort or by a goal, or small enough */
         return found && (j->options.steps || j->options.goal > 0 || p->n <= EXACT_ITEMS);
     case AC_STRATEGY_YARDSTICK:
         return j->row && !large;
@@ -172,7 +171,7 @@ static int32_t next_memory(const ac_problem *p, const ac_item *it, int32_t m)
     return m;
 }
 
-/* May item i leave memory m, where it is now, for a later one? */
+/* True if item i can move from its memory m to a later one. */
 static bool movable(const job *j, int32_t i, int32_t m)
 {
     const ac_item *it = &j->p->item[i];
@@ -185,7 +184,7 @@ static void send_on(job *j, int32_t i, int32_t m)
     j->plan->mem[i] = next_memory(j->p, &j->p->item[i], m + 1);
 }
 
-/* What is worth most among all that may lie in memory m stays there, by the sum of bytes alive in each step. */
+/* Keeps the most valuable candidates of memory m there, by the sum of bytes alive in each step; moves the others on. */
 static void choose(job *j, int32_t m, const int64_t *value, ac_region *tmp)
 {
     bool *keep = AC_NEW_N(tmp, bool, j->p->n);
@@ -200,8 +199,8 @@ static void choose(job *j, int32_t m, const int64_t *value, ac_region *tmp)
             send_on(j, i, m);
 }
 
-/* Sends items on from memory m, in which they cannot be packed although their bytes would do: of those that end above
- * the capacity the one worth least per byte; after many rounds all of them. false: nobody can go. */
+/* Moves items on from memory m if they cannot be packed although the sum of their bytes fits: of those that end above
+ * the capacity the one with the least value per byte; after many rounds all of them. false: none can move. */
 static bool evict(job *j, int32_t m, const ac_problem *q, const int32_t *back, const ac_bytes *offset,
                   const int64_t *value, int32_t round)
 {
@@ -223,7 +222,7 @@ static bool evict(job *j, int32_t m, const ac_problem *q, const int32_t *back, c
     }
     if (any)
         return true;
-    least = least >= 0 ? least : any_where; /* what sticks out may not go, but what pushes it up may */
+    least = least >= 0 ? least : any_where; /* the item over the capacity may be fixed, but not one below it */
     if (least >= 0)
         send_on(j, least, m);
     return least >= 0;
@@ -295,7 +294,8 @@ static int refill(job *j, int32_t m, const int32_t *before, const int64_t *value
     return AC_OK;
 }
 
-/* Does all that may lie in memory m fit together? Results inside their operands take less than choosing by bytes knows.
+/* True if all candidates of memory m fit together. Results inside their operands take less than the sum of bytes used
+ * for choosing.
  */
 static int try_all(job *j, int32_t m, bool *fits)
 {

@@ -4,24 +4,24 @@
  *     AC_TRY(ac_solve(cx, &problem, "auto", NULL, &plan));        "auto": every heuristic, and the smallest plan of all
  *
  *     const ac_solve_options o = {.steps = ac_solve_steps(7), .goal = 65536};
- *     ac_result row[AC_MAX_STRATEGIES];                           what each strategy reached
+ *     ac_result row[AC_MAX_STRATEGIES];                           the result of each strategy
  *     AC_TRY(ac_solve_all(cx, &problem, "auto", &o, &plan, row, &n_rows));
  *
- * The plan has been through ac_plan_check. Memories are in order of preference: each keeps what fits and is worth most
- * (assign.h), the rest goes on to the next that allows it. A plan that is over a capacity all the same is a valid plan,
- * which its caller judges. plan.bound is that of the items that ended up in memory 0.
+ * The plan has been through ac_plan_check. Memories are in order of preference: each keeps the most valuable items that
+ * fit (assign.h), the rest moves on to the next that allows it. A plan that exceeds a capacity anyway is a valid plan;
+ * its caller decides. plan.bound is that of the items that ended up in memory 0.
  *
- * Ownership: the plan lies in the context's region; problem and options are read, never changed or kept.
- * Errors: AC_FAIL with a diagnostic: an unknown name (E0501, with the nearest one), an item that no memory allows.
- * Cost: that of the strategies, see strategies.def and each file's head; counted in steps, never in time, so that the
- * result is the same on every machine. */
+ * Ownership: the plan is in the context's region; problem and options are read, never changed or kept. Errors: AC_FAIL
+ * with a diagnostic: an unknown name (E0501, with the nearest one), an item that no memory allows. Cost: that of the
+ * strategies, see strategies.def and each file's head; counted in steps, never in time, so that the result is the same
+ * on every machine. */
 #ifndef AC_PLANNER_PACK_SOLVE_H
 #define AC_PLANNER_PACK_SOLVE_H
 #include "planner/pack/problem.h"
 
-/* What a call may spend and when it is done; all zero: the smallest plan that the usual work finds. */
+/* The effort and the goal of a call; all zero: the smallest plan that the usual effort finds. */
 typedef struct ac_solve_options {
-    int64_t steps; /* > 0: what a proof may spend, see ac_solve_steps; 0: the usual, and only for small problems */
+    int64_t steps; /* > 0: the effort of a proof, see ac_solve_steps; 0: the usual, and only for small problems */
     ac_bytes goal; /* > 0: a proof ends with the first plan of memory 0 of so many bytes or fewer */
     ac_sink *certificate; /* NULL, or where a proof writes why nothing smaller exists, see docs/certificates.md */
 } ac_solve_options;
@@ -43,31 +43,31 @@ int ac_solve(ac_ctx *cx, const ac_problem *p, const char *strategy, const ac_sol
 /* The same, with a row for every strategy that "auto" runs; row: AC_MAX_STRATEGIES of them. */
 int ac_solve_all(ac_ctx *cx, const ac_problem *p, const char *strategy, const ac_solve_options *options, ac_plan *out,
                  ac_result *row, int32_t *n_rows);
-/* The plan of every strategy in `row` that did not refuse, in their order, each made once more. */
+/* Reruns every strategy in `row` that did not refuse, in their order, and returns the plans. */
 int ac_solve_each(ac_ctx *cx, const ac_problem *p, const ac_solve_options *options, const ac_result *row,
                   int32_t n_rows, ac_plan **plan, int32_t *n_plans);
 
 /* ------------------------------------------------------------------ strategies: one file each */
 
-/* What a strategy is to `auto`. */
+/* The role of a strategy in `auto`. */
 typedef enum ac_strategy_role {
     AC_STRATEGY_HEURISTIC, /* always runs */
-    AC_STRATEGY_LEADER,    /* a heuristic; goes first where items are many: the others run if it misses the bound */
-    AC_STRATEGY_REFERENCE, /* what others do; left out where items are many, as it would take longer than the rest */
-    AC_STRATEGY_IMPROVER,  /* starts from plans of the others; left out where it could only repeat the best of them */
-    AC_STRATEGY_EXACT,     /* goes on from the best plan to a proof; left out where that is not worth its steps */
+    AC_STRATEGY_LEADER,    /* a heuristic; goes first if items are many: the others run if it misses the bound */
+    AC_STRATEGY_REFERENCE, /* methods of other systems; skipped for many items, as the slowest */
+    AC_STRATEGY_IMPROVER,  /* starts from plans of the others; skipped if it could only repeat the best of them */
+    AC_STRATEGY_EXACT,     /* continues from the best plan to a proof; skipped if that is not worth its steps */
     AC_STRATEGY_YARDSTICK  /* gives a row to be compared with, never a plan */
 } ac_strategy_role;
 
 /* Fills offset[i] for the items of a problem of one memory; no globals, no printing. AC_FAIL: it refuses. */
 typedef int ac_solver(const ac_problem *p, ac_bytes *offset, ac_region *tmp);
 
-/* What a strategy of role EXACT is asked for, and what it knows in the end. */
+/* Request and result of a strategy of role EXACT. */
 typedef struct ac_exact_options {
     int64_t steps;        /* work allowed */
     ac_bytes capacity;    /* >= 0: stop at the first plan that fits; -1: minimise */
     bool seeded;          /* offset[] holds a plan to start from */
-    ac_sink *certificate; /* NULL, or where the text of docs/certificates.md goes; stays empty if there is none */
+    ac_sink *certificate; /* NULL, or the sink for the text of docs/certificates.md; stays empty if there is none */
 } ac_exact_options;
 
 typedef struct ac_exact_result {

@@ -1,6 +1,6 @@
 /* solve_bestfit.c - order: first use, then index. Place: the smallest gap that suffices, else the end.
  *
- * What a good run-time allocator reaches that learns of an item only when it is needed; a yardstick more than a
+ * The result of a good run-time allocator, which sees an item only when it is needed; a yardstick rather than a
  * planner. Cost: O(n log n) plus the conflicts, see place.h. Bad when small items with long lives come early: they
  * split the arena for all that follow. Source: best fit, as in any malloc textbook. */
 #include "planner/pack/solve.h"

@@ -1,4 +1,4 @@
-/* solve_exact.c - minimise downward to a proof: for which capacities the search of solve_exact.h runs.
+/* solve_exact.c - minimises downward to a proof: chooses the capacities for the search of solve_exact.h.
  *
  *   1. Start from the smallest heuristic plan (`upper`) and the aligned bound (`lower`). Heights between them are
  *      multiples of a unit, since in a justified plan every top is a sum of sizes rounded to alignments.
@@ -8,15 +8,15 @@
  *      failed for this round only.
  *
  * Every search is cut into runs with restarts: another order of candidates each, the limit doubles every four runs
- * (MiniMalloc's round robin), and what failed in one run is known to the next. Every third run branches only in the
- * lowest sections, as the papers do; the others anywhere. Of the eleven MiniMalloc instances either kind alone leaves
- * one or two unsolved, both together solve each in under 0.3 s.
+ * (MiniMalloc's round robin), and the failed states of a run are kept for the next. Every third run branches only in
+ * the lowest sections, as the papers do; the others anywhere. Of the eleven MiniMalloc instances either kind alone
+ * leaves one or two unsolved, both together solve each in under 0.3 s.
  *
  * Problems with byte windows or pairs, or of too many items, get the best heuristic plan instead and are proven only by
  * the bound; the result says so.
  *
- * Cost: the steps it is given, about 250 million a second. Bad: loose problems whose best plan lies just above the
- * bound without reaching it. Source: see solve_exact_tree.c; the descent is ours. */
+ * Cost: the steps it is given, about 250 million a second. Bad: loose problems whose best plan is just above the bound.
+ * Source: see solve_exact_tree.c; the descent is ours. */
 #include "planner/pack/solve_exact.h"
 #include "planner/pack/strategies.h"
 
@@ -132,7 +132,7 @@ static void minimise(descent *d)
     }
 }
 
-/* Is there a plan within the capacity? The bound and the plan at hand have been asked already. */
+/* Decides if there is a plan within the capacity; the bound and the current plan do not. */
 static void decide(descent *d)
 {
     ac_exact_end end = ask(d, d->o->capacity, d->left);

@@ -67,10 +67,10 @@ typedef struct ac_exact {
     int32_t *first_section, *last_section;
     int32_t *twin;     /* the item before it that is equal in all; -1: none */
     int32_t *rank;     /* which candidate is tried first */
-    ac_rows section;   /* item -> sections in which it has bytes */
+    ac_rows section;   /* item -> sections with bytes of it */
     ac_rows member;    /* section -> items; a row is kept sorted by low, unplaced first */
     ac_rows neighbour; /* item -> items it conflicts with */
-    ac_step *step;     /* section -> a step in which all of it is alive */
+    ac_step *step;     /* section -> a step with all of it alive */
     /* State; every change goes through the trail. */
     int64_t *low, *defer, *at; /* item: least offset; offset it was deferred from or -1; its offset or -1 */
     int64_t *floor, *need;     /* section: least low of the unplaced; least top they all can have */

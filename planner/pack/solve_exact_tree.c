@@ -104,8 +104,8 @@ static void touch(ac_exact *x, int32_t i)
         x->dirty_to = x->last_section[i] + 1;
 }
 
-/* Sorts a row by low, unplaced first. Rows are not part of the state: going back leaves them in the order of the branch
- * that failed, so whoever reads one sorts it first. It is nearly sorted, so insertion is nearly linear. */
+/* Sorts a row by low, unplaced first. Rows are not part of the state: backtracking leaves them in the order of the
+ * failed branch, so every reader sorts its row first. It is nearly sorted, so insertion is nearly linear. */
 static int32_t sort_members(ac_exact *x, int32_t s)
 {
     int32_t *row = &x->member.item[x->member.first[s]], n = x->member.first[s + 1] - x->member.first[s];
@@ -170,7 +170,7 @@ static bool refresh_sections(ac_exact *x, int32_t *leaf)
     return fits;
 }
 
-/* A deferred item starts above one of the neighbours that can still block it. false: there are none. */
+/* Raises a deferred item above the lowest neighbour that can still block it. false: there is no such neighbour. */
 static bool lift(ac_exact *x, int32_t i)
 {
     ac_bytes least = INT64_MAX, line = x->defer[i] + x->size[i];
@@ -191,7 +191,7 @@ static bool lift(ac_exact *x, int32_t i)
     return true;
 }
 
-/* After a change: all consequences. false: the state is dead, *leaf says why. */
+/* Derives all consequences of a change. false: the state is dead, with the reason in *leaf. */
 static bool propagate(ac_exact *x, int32_t *leaf)
 {
     do {
@@ -445,7 +445,7 @@ static void reset(ac_exact *x)
 
 ac_exact_end ac_exact_search(ac_exact *x, ac_bytes capacity, int64_t steps)
 {
-    if (capacity > x->capacity) { /* what failed below may fit now; what failed above fails here too */
+    if (capacity > x->capacity) { /* states that failed below may fit now; states that failed above fail here as well */
         memset(x->failed, 0, sizeof *x->failed << AC_EXACT_FAILED_BITS);
         x->trace.n = 0;
         x->traced = true;

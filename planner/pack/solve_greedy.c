@@ -1,8 +1,8 @@
 /* solve_greedy.c - order: size descending, then first use, then index. Place: the lowest offset that fits.
  *
- * Large items first, small ones fill what is left between them. Cost: O(n log n) plus the conflicts, see place.h.
- * Bad when a large item with a short life sits between two of middle size with long ones: it is already placed when
- * they come, so they go above it. Source: the usual first fit decreasing; TFLM's planner is the same but for the ties.
+ * Large items first, small ones fill the holes between them. Cost: O(n log n) plus the conflicts, see place.h. Bad when
+ * a large item with a short life sits between two of middle size with long ones: it is already placed when they come,
+ * so they go above it. Source: the usual first fit decreasing; TFLM's planner is the same but for the ties.
  */
 #include "planner/pack/solve.h"
 #include "planner/pack/strategies.h"

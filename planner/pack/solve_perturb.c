@@ -4,16 +4,16 @@
  *      with either preference at the edge; the best stay.
  *   2. Perturb the priorities of one to three items of the best at random; the change stays unless the arena grew (by
  *      more than a margin that shrinks to nothing).
- *   3. First fit in the order of the offsets has the last word, as in solve_valley.c; where an item has gaps, pairs or
- *      a fixed offset it has it every time.
+ *   3. First fit in the order of the offsets produces the final plan, as in solve_valley.c; every plan, if an item
+ *      has gaps, pairs or a fixed offset.
  *
- * A fill costs about a tenth of what an order-based search pays for a plan, and a change at the bottom moves all that
- * lies on it, which single moves cannot: on MiniMalloc's A..K it ends 6 % above the bound in the mean, where the six
+ * A fill costs about a tenth of what an order-based search pays for a plan, and a change at the bottom moves everything
+ * on top of it, which single moves cannot: on MiniMalloc's A..K it ends 6 % above the bound in the mean, where the six
  * priorities of solve_valley.c end 22 % above it.
  *
  * Cost: at most FILLS + FILLS_PER_ITEM * n fills and about WORK placements; counted, never timed, and all numbers are
- * integers before they are compared: the same plan on every machine. Bad where the best plan has a hole at the floor of
- * a valley. Source: ours; such a climb is known as threshold accepting (Dueck, Scheuer 1990). */
+ * integers before they are compared: the same plan on every machine. Bad if the best plan has a hole at the floor of a
+ * valley. Source: ours; such a climb is known as threshold accepting (Dueck, Scheuer 1990). */
 #include "planner/pack/solve.h"
 #include "planner/pack/strategies.h"
 

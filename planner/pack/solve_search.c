@@ -5,7 +5,7 @@
  *   2. Take an item at the peak, or one it conflicts with, and move it before an item it conflicts with; place
  *      everything from there on again. Keep the new order unless the peak, or the number of bytes near it, got worse.
  *   3. After a while without progress go back to the best order, perturbed by a few random moves.
- *   4. Stop at the lower bound or when the work is spent. Work is counted in neighbours looked at, never in time, and
+ *   4. Stop at the lower bound or when the work is spent. Work is counted in visited neighbours, never in time, and
  *      the random numbers start from a constant: the same plan on every machine.
  *
  * Every plan in which no item can slide down is first fit in the order of its own offsets, so the optimum is in reach.
@@ -25,7 +25,7 @@
 
 enum { MAX_PIECES = 2048, MAX_EDGES = 1 << 20, WORK = 1000000, WORK_PER_ITEM = 20000 };
 
-/* Item i may not lie at offset[j] + lo <= x < offset[j] + hi. */
+/* Item i must not be at offset[j] + lo <= x < offset[j] + hi. */
 typedef struct edge {
     int32_t j;
     ac_bytes lo, hi;
@@ -90,7 +90,7 @@ static bool replace_from(search *s, int32_t from, ac_bytes limit)
     return true;
 }
 
-/* The peak, and how many bytes lie within 1/16 of it: a plateau has a slope only this second number sees. */
+/* Measures the peak, and the bytes within 1/16 of it: only this second number has a slope on a plateau. */
 static void measure(search *s)
 {
     s->top = ac_problem_top(s->p, s->offset);
@@ -123,7 +123,7 @@ static int32_t neighbour(search *s, int32_t i, int32_t rank)
     return -1;
 }
 
-/* Whom to move, and where: returns the new rank, *from is the old one; -1: nobody found. */
+/* Chooses an item to move: returns its new rank, *from is the old one; -1: none found. */
 static int32_t choose(search *s, int32_t *from)
 {
     int32_t start = (int32_t)draw(s, (uint32_t)s->n), i = -1;
@@ -215,7 +215,7 @@ static void climb(search *s, ac_region *tmp)
     restore(s, &best);
 }
 
-/* Pieces in which an item occupies the same bytes; written again here so that a search needs no placer. */
+/* Steps in which an item occupies the same bytes; repeated here so that a search does not need a placer. */
 typedef struct piece {
     ac_life life;
     ac_bytes lo, hi;
@@ -242,7 +242,7 @@ static void cut_pieces(const ac_problem *p, pieces *v, ac_region *tmp)
     }
 }
 
-/* What piece a forbids to item b's offset, relative to a's; pair rules cut it down. lo >= hi: nothing. */
+/* The offsets that piece a forbids to item b, relative to a's; pair rules reduce them. lo >= hi: none. */
 static edge edge_between(const search *s, const piece *a, const piece *b)
 {
     const ac_problem *p = s->p;

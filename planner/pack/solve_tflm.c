@@ -1,4 +1,4 @@
-/* solve_tflm.c - what TensorFlow Lite Micro's GreedyMemoryPlanner does.
+/* solve_tflm.c - the GreedyMemoryPlanner of TensorFlow Lite Micro.
  *
  *   1. Pre-planned buffers keep their offsets.
  *   2. All others by size descending, where the size is already rounded up to the alignment; of equal sizes the one

@@ -1,9 +1,9 @@
 /* solve_valley.c - the skyline filled under six priorities (fill_priority.h).
  *
  * Order: longest life, largest size times life, largest size (ties: begin, index), each with and without preference for
- * items that begin where the valley does; the smallest arena is kept, the first of equals. Where an item has gaps,
- * pairs or a fixed offset the fill only gives the order in which first fit places the items for good; with nothing
- * fixed that never puts an item higher than the fill did. Elsewhere first fit has a go at the best of the six.
+ * items that begin with the valley; the smallest arena is kept, the first of equals. If an item has gaps, pairs or a
+ * fixed offset, the fill only gives the order for first fit; without fixed offsets that never puts an item higher than
+ * the fill did. Otherwise first fit tries to improve the best of the six.
  *
  * Cost: that of six fills, and of first fit for up to 20,000 items. The first that meets the bound ends it.
  * Bad when the best plan leaves a hole at the floor of a valley, since this one always fills it.

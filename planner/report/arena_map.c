@@ -167,7 +167,7 @@ void ac_report_map(ac_sink *to, const ac_report *r, int32_t mem)
         ac_putf(to, "   (a column is %d steps)", m->each);
     ac_putc(to, '\n');
     const int32_t most = (LINE - 13 - m->cols) / columns - 6, width = most < 32 ? most : 32;
-    const int32_t shown = by.n <= places ? by.n : places - 1; /* the last place says how many more */
+    const int32_t shown = by.n <= places ? by.n : places - 1; /* the last place shows the number of the others */
     const ac_name_list *names = ac_names_of(to->cx, r);
     for (int32_t y = 0; y < m->rows; y++) {
         put_address(to, m->arena, (ac_bytes)((double)m->arena * (m->rows - y) / m->rows));

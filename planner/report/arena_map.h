@@ -1,12 +1,12 @@
-/* arena_map.h - the arena drawn in characters: a column per step (or, of more than 56, per few), a row per
- * twelfth of the addresses.
+/* arena_map.h - draws the arena in characters: a column per step (per group of steps, if there are more than 56), a row
+ * per twelfth of the addresses.
  *
  *   54.0K  |.cc.....|    a t0    c t59
  *   27.0K  |a.ddffhh|    b t58   d t60
  *
- * Every item of the memory has a letter, a-z then A-Z in order of first use; of more than there is room for names,
- * those with most bytes x steps come first, and what is left shares '*'. A cell shows the item that fills most of it,
- * '.' when nothing does. Cost: O(n log n + cells touched). */
+ * Every item of the memory has a letter, a-z then A-Z in order of first use; if the names do not all fit, the items
+ * with most bytes x steps come first, and the others share '*'. A cell shows the item that fills most of it, or '.' if
+ * none does. Cost: O(n log n + cells touched). */
 #ifndef AC_PLANNER_REPORT_ARENA_MAP_H
 #define AC_PLANNER_REPORT_ARENA_MAP_H
 #include "planner/report/report.h"

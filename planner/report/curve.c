@@ -1,5 +1,5 @@
-/* curve.c - what a step of training takes under other budgets, as a part of the page: to the right bytes, upwards the
- * work that is done again, a stair, since a plan serves every budget above it.
+/* curve.c - draws the cost of other budgets for a step of training, as a part of the page: bytes to the right,
+ * recomputed work upwards. It is a staircase, since a plan serves every budget above it.
  *
  *     40 % |*
  *          |**                     o this plan, | the budget

@@ -1,4 +1,4 @@
-/* cuts.c - what --dead took out of a model, operator by operator: for the text, Markdown and JSON. */
+/* cuts.c - prints the channels that --dead removed, by operator: text, Markdown and JSON. */
 #include "planner/report/cuts.h"
 
 #include "planner/report/section.h"

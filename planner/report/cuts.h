@@ -1,5 +1,5 @@
-/* cuts.h - what --dead took out of a model, for the reports that say it: a note of one line, a table with -v and in
- * Markdown, an object in JSON.
+/* cuts.h - prints the channels that --dead removed from a model: a note of one line, a table with -v and in Markdown,
+ * an object in JSON.
  *
  *     ac_push(region, &note, ac_report_cuts_note(cx, r->cuts));
  *

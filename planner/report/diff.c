@@ -1,4 +1,4 @@
-/* diff.c - two locks side by side: what a merge request wants to know about a plan.
+/* diff.c - compares two locks, for merge requests.
  *
  *   arena   64,512 -> 55,296 B   -9,216 B (-14.3 %)     (lock made with --planner greedy)
  *   moved   18 of 32 tensors, largest t59 0x0b400 -> 0x09000
@@ -53,7 +53,7 @@ static bool memory_at(const ac_lock *a, const ac_lock *b, int32_t i, memory *out
     return false;
 }
 
-/* All that tensors lie in, but state. */
+/* The bytes of all memories of tensors, except state. */
 static ac_bytes arena_of(const ac_lock *lock)
 {
     ac_bytes sum = 0;

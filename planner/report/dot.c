@@ -46,7 +46,7 @@ static void put_edges(ac_sink *to, const ac_report *r, const ac_name_list *names
     char *from = x->producer >= 0 ? ac_strf(to->cx->region, "s%d", x->producer) : ac_strf(to->cx->region, "t%d", t);
     if (x->producer < 0)
         put_end(to, names, from, x->name);
-    for (int32_t k = 0; k < x->n_consumers && !x->through; k++) /* edges of a view are those of what it is made of */
+    for (int32_t k = 0; k < x->n_consumers && !x->through; k++) /* edges of a view are those of its parts */
         put_edge(to, from, ac_strf(to->cx->region, "s%d", x->consumers[k]), label, x->name);
     if (!x->output)
         return;

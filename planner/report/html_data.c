@@ -42,7 +42,7 @@ static ac_bytes ram_bytes(const data *d, const ac_plan *plan)
     return sum;
 }
 
-/* By planner, by memory: the bound of what it was given, and its peak. Nothing: `bound` and `peak` say it. */
+/* By planner, by memory: the bound of its items, and its peak. Empty if `bound` and `peak` suffice. */
 static void put_memories(data *d)
 {
     ac_json *j = &d->j;
@@ -194,7 +194,7 @@ static void put_steps(data *d)
     COLUMN("step_traffic", n, ac_json_int, x[i].traffic);
 }
 
-/* What threads.js draws: who does each step, how long, and the step after its phase. */
+/* For threads.js: the thread of each step, its time, and the step after its phase. */
 static void put_threads(data *d)
 {
     ac_json *j = &d->j;
@@ -212,7 +212,7 @@ static void put_threads(data *d)
     ac_json_end(j);
 }
 
-/* What the head of the page says, and what would take less. */
+/* The figures in the head of the page, and the options that would take less. */
 static void put_model(data *d)
 {
     ac_json *j = &d->j;

@@ -1,8 +1,8 @@
 /* json.c - the report for programs: schema arenac-report/1. Keys are stable and carry their unit; steps count from 0
- * and are inclusive on both sides; what does not apply is null, never absent; but `dead_channels` is there only with
- * --dead, for models with integer weights, `plan.again` where a step of training is kept within a budget,
- * `threads` with --threads above 1, and `lower_bound_bytes` and `peak_step` of a memory with several of them, where
- * the same keys of `plan` are about all of them. */
+ * and are inclusive on both sides; a value that does not apply is null, never absent. Exceptions: `dead_channels`
+ * exists only with --dead, for models with integer weights, `plan.again` for a step of training within a budget,
+ * `threads` with --threads above 1, and `lower_bound_bytes` and `peak_step` of a memory only with several memories; the
+ * same keys of `plan` are totals then. */
 #include "planner/report/cuts.h"
 #include "planner/report/section.h"
 #include "planner/report/threads.h"
@@ -159,7 +159,7 @@ void ac_report_json(ac_sink *to, const ac_report *r, const ac_diags *diags)
     ac_json j = ac_json_open(to);
     ac_json_obj(&j, NULL);
     ac_json_str(&j, "schema", "arenac-report/1");
-    if (!r) { /* it ended before there was a plan: what was wrong is all there is */
+    if (!r) { /* it failed before there was a plan: only diagnostics */
         put_diagnostics(&j, diags);
         ac_json_end(&j);
         return;

@@ -28,7 +28,7 @@ static int by_name(const void *a, const void *b)
     return (x->bytes > y->bytes) - (x->bytes < y->bytes);
 }
 
-/* Steps and tensors in order, without names: what a renaming or a retraining leaves as it is. */
+/* Hashes steps and tensors in order, without names and weights: renaming and retraining do not change it. */
 static const char *hash_structure(ac_ctx *cx, const ac_report *r)
 {
     ac_sink s;
@@ -127,7 +127,7 @@ static int complain(const ac_words *r, const char *at, const char *what)
 static int read_head(ac_words *r, ac_lock *lock)
 {
     AC_VEC(ac_lock_mem) mem = {0};
-    int64_t n = 0, left = INT64_MAX; /* what all memories may have together */
+    int64_t n = 0, left = INT64_MAX; /* the rest of the bytes that all memories may have together */
     while (ac_words_line(r) && r->stop > r->line) {
         const char *at = r->line, *key = ac_words_take(r, &at), *value;
         if (!key || *r->line == '#')

@@ -1,4 +1,4 @@
-/* lock.h - a plan as a text that lies beside the model in version control, so that a change of the plan is a line in a
+/* lock.h - a plan as text, kept next to the model in version control, so that a change of the plan is a line in a
  * review.
  *
  *     arenac-lock 1
@@ -65,7 +65,7 @@ int ac_lock_check(ac_ctx *cx, const ac_lock *locked, const ac_lock *now);
 void ac_lock_diff_text(ac_sink *to, const ac_lock *a, const ac_lock *b, bool verbose);
 void ac_lock_diff_md(ac_sink *to, const ac_lock *a, const ac_lock *b);
 void ac_lock_diff_json(ac_sink *to, const ac_lock *a, const ac_lock *b);
-/* Short names of the rows (names.h) that are no other row's of either lock. */
+/* Short names of the rows (names.h), unique in both locks. */
 const struct ac_name_list *ac_lock_names(ac_ctx *cx, const ac_lock *a, const ac_lock *b);
 bool ac_lock_strangers(const ac_lock *a, const ac_lock *b); /* made from two models that have little in common */
 

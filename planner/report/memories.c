@@ -1,5 +1,6 @@
 /* memories.c - the bound and the peak of each memory by itself, and of all of them together. With several memories the
- * sums mean this plan: what lies where is a choice, and the bound of a memory is that of the items it was given. */
+ * sums are about this plan: the planner chose the memory of each item, and the bound of a memory is that of its
+ * items. */
 #include "planner/report/report.h"
 
 static bool is_ram(const ac_report *r, int32_t m)
@@ -65,7 +66,7 @@ static void change(ac_bytes *by, int32_t n, ac_step begin, ac_step end, ac_bytes
 static void add_live(ac_ctx *cx, const ac_report *r, int32_t m, ac_bytes *live, int32_t n)
 {
     const ac_problem *p = r->problem;
-    if (p->n_pairs) { /* what two tensors share counts once, as far as this plan lets them */
+    if (p->n_pairs) { /* bytes that two tensors share in this plan count once */
         for (int32_t s = 0; s < n; s++)
             live[s] += ac_report_used_at(cx, r, m, s);
         return;

@@ -14,7 +14,7 @@ enum {
 
 typedef struct run {
     uint64_t hash;
-    const char *name; /* of which it is a run; interned, so equal names are one */
+    const char *name; /* the full name; interned, so equal names are one */
 } run;
 
 struct ac_name_list {
@@ -107,7 +107,7 @@ ac_name_list *ac_names_of(ac_ctx *cx, const ac_report *r)
     return ac_names_new(cx, name, r->n_tensors + p->n + r->n_steps);
 }
 
-/* "0" says nothing. */
+/* A part without letters, such as "0", is not a name. */
 static bool has_letter(const char *s, size_t n)
 {
     for (size_t i = 0; i < n; i++)

@@ -1,4 +1,4 @@
-/* picture.c - what the picture shows and where: rows, panels, labels. Drawing is svg.c. */
+/* picture.c - lays out the picture: rows, panels, labels. svg.c draws it. */
 #include "planner/report/section.h"
 #include "planner/report/threads.h"
 
@@ -173,7 +173,7 @@ static int by_begin(const void *a, const void *b)
                                       : (x->item > y->item) - (x->item < y->item);
 }
 
-/* Where the bytes of two items lie over each other at the same time (--overlap). */
+/* Finds the bytes that two items use at the same time (--overlap). */
 static void fill_overlaps(ac_ctx *cx, const ac_picture *pic, ac_panel *at)
 {
     AC_VEC(ac_piece) found = {0};

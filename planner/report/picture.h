@@ -7,8 +7,8 @@
  *        0 B |   [    c    ]     |  a shape per tensor: its bytes while it is alive
  *             0   1   2   3   4
  *
- * A row is a tensor, in the order of "tensors" in the JSON report: first those of the report, then items that are no
- * tensor (scratch, CSV problems). The root of an item draws the item's true shape, gaps left out; a view or an
+ * A row is a tensor, in the order of "tensors" in the JSON report: first those of the report, then items that are not
+ * tensors (scratch, CSV problems). The root of an item draws the item's true shape, gaps left out; a view or an
  * in-place result draws a see-through rectangle over it. Cost: O(rows + steps touched). Memory: the sink's context. */
 #ifndef AC_PLANNER_REPORT_PICTURE_H
 #define AC_PLANNER_REPORT_PICTURE_H
@@ -25,7 +25,7 @@ typedef struct ac_panel {
     int32_t mem;
     double y, h;             /* pixels from the top of the picture */
     ac_bytes top;            /* the address at its upper edge */
-    const ac_piece *overlap; /* where the bytes of two items lie over each other at the same time */
+    const ac_piece *overlap; /* bytes that two items use at the same time */
     int32_t n_overlaps;
 } ac_panel;
 
@@ -52,8 +52,8 @@ typedef enum { AC_SVG_FILE, AC_SVG_INLINE } ac_svg_use; /* a file of its own, or
 ac_picture *ac_picture_of(ac_ctx *cx, const ac_report *r, ac_svg_use use); /* a page has a higher one */
 void ac_picture_draw(ac_sink *to, const ac_picture *pic, ac_svg_use use);
 const char *ac_picture_kind(const ac_picture *pic, int32_t row); /* "act", "in", "out", "state", "scratch" */
-bool ac_picture_labelled(const ac_picture *pic, int32_t row);    /* roots, and what is of another kind than its root */
-/* What is drawn of a row, at most as many pieces as its item has gaps, plus one; in order of time. */
+bool ac_picture_labelled(const ac_picture *pic, int32_t row); /* roots, and tensors of another kind than their root */
+/* The visible pieces of a row, at most the gaps of its item plus one; in order of time. */
 int32_t ac_picture_pieces(ac_ctx *cx, const ac_picture *pic, int32_t row, const ac_piece **piece);
 const char *ac_picture_size(ac_ctx *cx, ac_bytes n); /* "320 B", "4.5 KiB", "54 KiB", "1.2 MiB" */
 /* "vww.tflite: arena 55,296 B (54.0 KiB), lower bound 55,296 B, optimal"; of several memories, what each takes */

@@ -27,19 +27,19 @@ typedef struct ac_report_tensor {
     const char *alias_of;  /* root tensor's name for views and in-place results, else NULL */
     const char *alias_how; /* "view" or "in-place" */
     bool input, output, state;
-    bool through; /* no step makes it: it is bytes of others, whose consumers are its own, too */
+    bool through; /* not computed by a step: it consists of bytes of other tensors, and shares their consumers */
 } ac_report_tensor;
 
 typedef struct ac_report_step {
     const char *op, *name; /* "CONV_2D 1x1 8->16", node name */
     const char *fused;     /* operators computed in the same loops, "ADD RELU", or NULL */
-    const char *requant;   /* how sums become bytes, where a shorter form than the reference's is proven; NULL */
+    const char *requant;   /* how sums become bytes, if a shorter form than the reference's is proven; NULL */
     const char *result;    /* "i8 [1,96,96,3]", of its first result; NULL: not known */
     ac_bytes bytes;        /* of all results; -1: not known, as the next two */
     ac_bytes weights;      /* constants that it reads */
     int64_t macs;
     ac_bytes scratch;
-    ac_bytes live;   /* bytes alive during the step, in all memories of tensors; what two of them share counts once */
+    ac_bytes live;   /* bytes alive during the step, in all memories of tensors; shared bytes count once */
     ac_bytes code;   /* estimate, 0 unknown */
     int64_t traffic; /* bytes that its loops read and write, of tensors, scratch and weights; an estimate */
     int64_t moved;   /* bytes of them that it touches, each counted once: at least so many come and go */
@@ -54,14 +54,15 @@ typedef struct ac_report_point {
 } ac_report_point;
 
 typedef struct ac_report_again {
-    int64_t work, again;  /* all steps once; what is done again */
+    int64_t work, again;  /* all steps once; recomputed */
     int64_t least;        /* proven: no plan in this order and so many bytes has less; -1: not known */
     ac_bytes least_bytes; /* proven: no plan in this order takes less; 0: not known */
     const ac_report_point *curve;
-    int32_t n; /* what other budgets would take, the largest first */
+    int32_t n; /* plans for other budgets, the largest first */
 } ac_report_again;
 
-/* What threads do, by estimates of lowering in instructions; a gain is the time of one thread over that of several. */
+/* The schedule for threads, by estimates of lowering in instructions; a gain is the time of one thread over that of
+ * several. */
 typedef struct ac_report_gain {
     int32_t threads;
     double gain;
@@ -75,7 +76,7 @@ typedef struct ac_report_threads {
     double fork;              /* of starting and joining the threads */
     double gain, gain_before; /* of this schedule; of one step after the other */
     const ac_report_gain *more;
-    int32_t n_more; /* what other numbers of threads would gain */
+    int32_t n_more; /* gains of other numbers of threads */
 } ac_report_threads;
 
 typedef struct ac_report_pass {
@@ -90,10 +91,10 @@ typedef struct ac_report_lower {
     ac_bytes bytes; /* -1: not tried */
 } ac_report_lower;
 
-/* What was taken out of an operator with weights, and what it had before (--dead). */
+/* The parts removed from an operator with weights, and their totals before (--dead). */
 typedef struct ac_report_cut {
     const char *name, *op;
-    int64_t channels, gone, inputs, inputs_gone; /* of its result and of what it reads */
+    int64_t channels, gone, inputs, inputs_gone; /* of its result and of its input */
     int64_t macs, macs_gone;
     ac_bytes bytes, bytes_gone; /* weights and biases */
 } ac_report_cut;
@@ -104,7 +105,7 @@ typedef struct ac_report_cuts {
     bool same; /* nothing, because no output depends on the inputs */
 } ac_report_cuts;
 
-/* A memory of tensors, where a plan has several: what holds for the items that it was given. */
+/* A memory of tensors, if a plan has several: facts about its items. */
 typedef struct ac_report_memory {
     int32_t mem;    /* row of the problem */
     ac_bytes bound; /* no plan of these items takes less */
@@ -116,11 +117,11 @@ typedef struct ac_report {
     const char *file, *format; /* "vww.tflite", "TFLite v3, int8" */
     const char *target, *version;
     int32_t n_file_ops, n_activations, n_constants;
-    const char *weight_memory; /* the read-only memory that weights lie in; NULL: not said */
+    const char *weight_memory; /* the read-only memory of the weights; NULL: unspecified */
     ac_bytes weight_budget;    /* its size */
     ac_bytes weight_bytes, state_bytes, scratch_bytes, code_bytes /* estimate unless built_by */, stack_bytes;
     ac_bytes small_code_bytes; /* made for size; 0: not known */
-    const char *built_by;      /* the compiler that said code and stack; NULL: estimates */
+    const char *built_by;      /* the compiler that measured code and stack; NULL: estimates */
     int32_t n_kernels;         /* distinct functions of code_bytes */
     int64_t macs;
     ac_bytes budget;     /* -1: none */
@@ -132,8 +133,8 @@ typedef struct ac_report {
     const ac_problem *problem;
     const ac_plan *plan;
     const ac_result *rows;
-    int32_t n_rows;             /* what every strategy reached */
-    const char *planner_option; /* "auto", "tflite" ... as asked */
+    int32_t n_rows;             /* the result of every strategy */
+    const char *planner_option; /* "auto", "tflite" ... as requested */
     bool reference_tflite;
     int32_t recomputed;           /* steps that run a second time; 0: none */
     ac_bytes once_bytes;          /* arena without them */
@@ -150,7 +151,7 @@ typedef struct ac_report {
     const char *const *notes;
     int32_t n_notes;
     const ac_report_lower *lower;
-    int32_t n_lower; /* what else could be done; for the text */
+    int32_t n_lower; /* other options; for the text */
     const ac_plan *other;
     int32_t n_others; /* the plan of every strategy (ac_solve_each), to compare in the page; needed for it only */
 } ac_report;
@@ -162,8 +163,8 @@ void ac_report_dot(ac_sink *to, const ac_report *r);   /* the graph, steps as bo
 void ac_report_curve(ac_sink *to, const ac_report *r); /* of r->again: bytes against work, as a part of a page */
 void ac_report_svg(ac_sink *to, const ac_report *r);   /* time x address as an image, no script */
 void ac_report_html(ac_sink *to, const ac_report *r);  /* the same, searchable, in one file */
-/* peak.c - who is alive in a step: one row per item, largest first. `tensor` is the row of its root tensor, or -1
- * when it is none (an item of a CSV problem, scratch). */
+/* peak.c - the live items of a step: one row per item, largest first. `tensor` is the row of its root tensor, or -1 if
+ * it is not a tensor (an item of a CSV problem, scratch). */
 typedef struct ac_report_alive {
     int32_t item, tensor;
     ac_bytes bytes; /* occupied in this step: less than the size inside a gap */
@@ -173,8 +174,8 @@ const ac_report_alive *ac_report_alive_at(ac_ctx *cx, const ac_report *r, int32_
 /* Bytes of a memory in use in a step: fewer than are alive where results overlap operands. */
 ac_bytes ac_report_used_at(ac_ctx *cx, const ac_report *r, int32_t mem, ac_step step);
 
-/* memories.c - what a plan says of each of its memories, and of all of them. */
-/* Sets r->memory, r->peak and r->live_bound where the plan may use several memories for tensors; else does nothing. */
+/* memories.c - figures of each memory of a plan, and of all of them. */
+/* Sets r->memory, r->peak and r->live_bound if the plan may use several memories for tensors; else does nothing. */
 void ac_report_memories(ac_ctx *cx, ac_report *r);
 /* By step, n of them: bytes of a memory that are alive; -1: of all that hold tensors. */
 ac_bytes *ac_report_live(ac_ctx *cx, const ac_report *r, int32_t mem, int32_t n);
@@ -185,7 +186,7 @@ ac_step ac_report_peak_of(const ac_report *r, int32_t m);   /* the step with mos
 double ac_report_percent(ac_bytes part, ac_bytes whole);    /* 100 * part / whole; 0 for an empty whole */
 /* E0401 naming the tensors alive at the peak and what would help. AC_FAIL. */
 int ac_report_over_budget(ac_ctx *cx, const ac_report *r);
-/* To an E0401 of memory 0 that no plan avoids, where no option helps either: what of the model must change. AC_FAIL. */
+/* Adds to an E0401 of memory 0 that no plan and no option avoids: the part of the model that must change. AC_FAIL. */
 int ac_report_help_smaller(ac_ctx *cx, const ac_report *r);
 
 #endif

@@ -1,4 +1,4 @@
-/* roofline.h - the page of bench --html: how near each step comes to what the machine attains.
+/* roofline.h - the page of bench --html: the speed of each step, compared with the rates that the machine attains.
  *
  *   G multiply-adds/s                     _____________ compute, f32
  *     (log)               ____L2_______/
@@ -6,7 +6,7 @@
  *                       /o   /
  *            multiply-adds for each byte it touches (log)
  *
- * A step lies on or below the lowest roof over it; what is left to the roof is what its code loses. Steps without
+ * A step is on or below the lowest roof over it; the distance to the roof is the loss of its code. Steps without
  * multiply-adds are a second picture, GB/s over bytes. Below are all steps as a table, so that nothing is in the
  * pictures alone. One file, no script, light or dark as the reader's system is.
  *

@@ -55,7 +55,7 @@ typedef struct ac_section {
     const ac_name_list *names;                                             /* short ones */
     size_t fit;       /* most characters of a name in text and Markdown; 0: any number */
     double sum;       /* of the costs of steps, for their shares */
-    const void *from; /* what `cells` reads */
+    const void *from; /* the data that `cells` reads */
     const ac_report *r;
 } ac_section;
 

@@ -1,5 +1,5 @@
-/* svg.c - the plan as an image: see picture.h for what is drawn. Text and rectangles only, no script; the
- * file reads well as a picture in a README and shows what each tensor is when the pointer rests on it. */
+/* svg.c - draws the plan as an image, described in picture.h. Text and rectangles only, no script; the file reads well
+ * as a picture in a README and describes the tensor under the pointer. */
 #include "planner/report/threads.h"
 
 #include "planner/pack/place.h"
@@ -21,7 +21,7 @@ const char *const ac_svg_style =
     ".act.alias rect{fill:#fff;fill-opacity:.3}.t:hover rect{stroke:#000;stroke-width:2}.far .t "
     "rect{stroke-width:0}.over{pointer-events:none}";
 
-/* Of a step of training: what forward steps leave for those after the loss, what is computed a second time. */
+/* For a step of training: tensors kept for the steps after the loss, and recomputed ones. */
 static const char *const TRAINING_STYLE =
     ".kept rect{fill:#b8a4e3}.again rect{fill:#f08c5a}.band{fill:#57606a;fill-opacity:.07}";
 
@@ -80,7 +80,7 @@ static void put_across(ac_sink *to, const char *class, double x, double y, const
     ac_put(to, "</text>");
 }
 
-/* The name where it fits and is not mistaken for another; else the size, which says more than a piece of a name. */
+/* The name if it fits and is unambiguous; else the size, which is more useful than a piece of a name. */
 static void put_label(ac_sink *to, const ac_picture *pic, const ac_report_tensor *t, double x, double y, double w,
                       double h)
 {
@@ -110,7 +110,7 @@ static void put_step(ac_sink *to, const ac_report *r, ac_step s)
     }
 }
 
-/* What the pointer shows: name, type, bytes, range, lifetime, producer, consumers. */
+/* The text for the pointer: name, type, bytes, range, lifetime, producer, consumers. */
 static void put_hover(ac_sink *to, const ac_picture *pic, int32_t row)
 {
     const ac_report *r = pic->r;
@@ -208,9 +208,9 @@ static void put_row_label(ac_sink *to, const ac_picture *pic, const ac_panel *at
     put_label(to, pic, x, left, y, x_of(pic, end) - left, y_of(at, q->lo) - y);
 }
 
-/* ------------------------------------------------------------------ what lies under the tensors */
+/* ------------------------------------------------------------------ the background */
 
-/* Everything free below something alive: the outline of the highest address in use, of which the tensors leave the
+/* The free bytes below live ones: fills everything under the highest address in use; the tensors cover all but the
  * holes. */
 static void put_holes(ac_sink *to, const ac_picture *pic, const ac_panel *at)
 {

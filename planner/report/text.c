@@ -1,6 +1,6 @@
-/* text.c - the report people read. From top to bottom: what the file is; RAM and ROM; how good the plan is; who is
- * alive at the peak; what would take less; notes; the map. -v adds the table of tensors, -vv what each strategy
- * reached. */
+/* text.c - the report for people. From top to bottom: the file; RAM and ROM; the quality of the plan; the tensors alive
+ * at the peak; options that would take less; notes; the map. -v adds the table of tensors, -vv the result of each
+ * strategy. */
 #include "planner/report/report.h"
 #include "base/visible.h"
 #include "planner/report/arena_map.h"
@@ -115,7 +115,7 @@ static void put_phrase(const text *t, size_t *line, int indent, const char *phra
     ac_put(t->to, phrase);
 }
 
-/* With several memories: how much of the traffic a memory has and, after the first, what lies in it. */
+/* With several memories: a memory's share of the traffic and, after the first, its tensors. */
 static void put_traffic(const text *t, int32_t m)
 {
     enum { SHOWN = 6 };
@@ -161,7 +161,7 @@ static void put_sizes(const text *t)
             put_traffic(t, m);
         ac_putc(t->to, '\n');
     }
-    if (is_intervals(r)) /* there is no code and no data */
+    if (is_intervals(r)) /* a problem has no code and no data */
         return;
     bool own = false; /* state in a memory of its own is already listed */
     for (int32_t m = 1; m < p->n_mems; m++)
@@ -210,7 +210,7 @@ static void put_others(const text *t)
     size_t line = t->to->n;
     int32_t same = 0;
     ac_put(t->to, "        ");
-    if (r->n_memories) /* planners are compared by what they make of the first one */
+    if (r->n_memories) /* planners are compared by the first one */
         ac_putf(t->to, "%s by others: ", visible(t, r->problem->mem[0].name));
     for (int32_t k = 0; k < r->n_rows; k++) {
         const ac_result *x = &r->rows[k];
@@ -233,7 +233,7 @@ static void put_others(const text *t)
     ac_putc(t->to, '\n');
 }
 
-/* A line for each memory: the bound of what it was given. */
+/* A line for each memory: the bound of its items. */
 static void put_memories(const text *t)
 {
     const ac_report *r = t->r;
@@ -294,7 +294,7 @@ static bool reads(const ac_report_tensor *x, ac_step step)
     return false;
 }
 
-/* What a tensor is in a step, and until when; shorter where lines would be too long. */
+/* The role of a tensor in a step, and the end of its life; shorter if lines would be too long. */
 static const char *role(const text *t, const ac_report_tensor *x, ac_step step, bool brief)
 {
     ac_region *mem = t->to->cx->region;
@@ -312,7 +312,7 @@ static const char *role(const text *t, const ac_report_tensor *x, ac_step step, 
                    t->r->step[last].op);
 }
 
-/* Of an item that is no tensor. */
+/* Of an item that is not a tensor. */
 static const char *life_text(const text *t, const ac_item *it)
 {
     const char *kind = it->kind == AC_ITEM_SCRATCH ? "scratch" : "";
@@ -342,7 +342,7 @@ static peak_row peak_row_of(const text *t, const ac_report_alive *a, ac_step ste
 /* How wide the rows get: *wide by column, and all of it. */
 static int32_t measure(const peak_row *row, int32_t n, int32_t wide[COLS])
 {
-    int32_t all = 7 + 2 + 1 + 2 + 3 + 3; /* what is between */
+    int32_t all = 7 + 2 + 1 + 2 + 3 + 3; /* the columns between */
     for (int32_t c = 0; c < COLS; c++) {
         wide[c] = 0;
         for (int32_t k = 0; k < n; k++)
@@ -393,7 +393,7 @@ static void put_peak(const text *t, int32_t m)
     }
 }
 
-/* The four steps that come next after the peak: what lowering it can gain at most. */
+/* The four largest steps after the peak: the limit of any gain from lowering it. */
 static void put_next(const text *t, int32_t m)
 {
     const ac_report *r = t->r;

@@ -17,8 +17,8 @@ static inline ac_step ac_report_phase_end(const ac_report_threads *t, ac_step s)
 }
 
 void ac_report_threads_text(ac_sink *to, const ac_report *r);
-void ac_report_threads_json(ac_json *j, const ac_report *r); /* the object "threads" */
-double ac_report_threads_height(const ac_report *r);         /* of the chart, in pixels; 0: there is none */
+void ac_report_threads_json(ac_json *j, const ac_report *r);              /* the object "threads" */
+double ac_report_threads_height(const ac_report *r);                      /* of the chart, in pixels; 0: no chart */
 void ac_report_threads_svg(ac_sink *to, const ac_picture *pic, double y); /* y: its upper edge */
 
 #endif
