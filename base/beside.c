@@ -1,4 +1,4 @@
-/* beside.c - files that a model names; see beside.h. */
+/* beside.c - opens files that a model names; see beside.h. */
 /* realpath is POSIX with XSI, O_NOFOLLOW POSIX. */
 #define _XOPEN_SOURCE 700
 #include "base/beside.h"

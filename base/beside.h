@@ -1,5 +1,5 @@
-/* beside.h - files that a model names: weights kept apart, tables. A model comes from anywhere, so what it names has to
- * lie in its own folder, links followed, and be a regular file: no device is read and no pipe waited for.
+/* beside.h - opens files that a model names: external weights, tables. A model is untrusted, so the file has to be a
+ * regular file in the model's own folder, after following links: devices and pipes are never opened.
  *
  *     ac_file f = {0};                                        as for ac_file_open
  *     const ac_beside found = ac_file_beside(cx, "m/net.onnx", "net.data", &f);          m/net.data

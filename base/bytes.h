@@ -1,4 +1,4 @@
-/* bytes.h - reading binary formats that may lie: every access names its place and is checked against the end.
+/* bytes.h - reads untrusted binary formats: every access gives its place and is checked against the end.
  *
  *     ac_span s = {file.data, file.n};
  *     uint32_t root;

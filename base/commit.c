@@ -1,6 +1,6 @@
-/* commit.c - files that appear whole or not at all; see sink.h. A path is one of three things: "-" (stdout), something
- * that exists and is not a regular file (a device, a fifo: written in place, because a rename would replace it), or a
- * file, new or old (written beside it, then renamed). */
+/* commit.c - writes files that appear whole or not at all; see sink.h. A path is one of three things: "-" (stdout), an
+ * existing device or fifo (written in place, because a rename would replace it), or a file, new or old (written to a
+ * temporary file in its folder, then renamed). */
 /* stat, open, readlink and rename are POSIX. */
 #define _XOPEN_SOURCE 700
 #include "base/file.h"
@@ -21,9 +21,9 @@ enum { LINKS = 40, TEMPS = 10000, TEMP_NAME = 24 };
 
 typedef struct staged {
     const ac_sink *sink;
-    const char *path;   /* what messages show */
-    const char *target; /* what is renamed to: the end of a chain of symbolic links; NULL: not a file */
-    char *temp;         /* beside the target; renamed: the folder alone */
+    const char *path;   /* the path for messages */
+    const char *target; /* the target of the rename: the end of a chain of symbolic links; NULL: not a file */
+    char *temp;         /* in the target's folder; renamed: the folder alone */
     mode_t mode;
     bool existed, special;
     bool made;     /* temp is on disk */
@@ -48,9 +48,9 @@ static int failed(batch *b, const staged *g, int why)
     return AC_FAIL;
 }
 
-/* ------------------------------------------------------------------ what is to be written where */
+/* ------------------------------------------------------------------ targets */
 
-/* Through symbolic links to what is written, or would be: they stay links. NULL: errno says why. */
+/* Follows symbolic links to the file that is written; the links stay. NULL: the reason is in errno. */
 static const char *follow(ac_ctx *cx, const char *path)
 {
     char to[PATH_MAX];
@@ -100,7 +100,7 @@ static int prepare(ac_ctx *cx, batch *b, staged *g, const ac_output *out)
 
 /* ------------------------------------------------------------------ writing */
 
-/* All bytes or an errno. Short writes go on, EINTR is no error. */
+/* All bytes or an errno. Continues after short writes and EINTR. */
 static int write_all(int fd, const void *bytes, size_t n)
 {
     const char *p = bytes;
@@ -127,7 +127,7 @@ static int write_sink(int fd, const ac_sink *s)
     return why;
 }
 
-/* 0 or an errno. What cannot be flushed (some file systems, and folders of others) is no error. */
+/* 0 or an errno. A file that cannot be flushed (some file systems, foreign folders) is not an error. */
 static int flush(int fd)
 {
     int status;
@@ -143,7 +143,7 @@ static int end_file(int fd, int why)
     return close(fd) && !why && errno != EINTR ? errno : why;
 }
 
-/* A new file in the target's folder, so that the rename never crosses a file system. -1: errno says why. */
+/* A new file in the target's folder, so that the rename never crosses a file system. -1: the reason is in errno. */
 static int open_temp(staged *g)
 {
     const size_t dir = (size_t)(ac_path_name(g->target) - g->target);
@@ -265,7 +265,8 @@ static int flush_folder(batch *b, const staged *g)
     return why ? failed(b, g, why) : AC_OK;
 }
 
-/* What cannot be undone comes after every temporary was written and before any file appears: devices, then stdout. */
+/* Writes the outputs that cannot be undone, devices and then stdout, after all temporaries and before any file
+ * appears. */
 static int finish(batch *b)
 {
     staged *const end = b->item + b->n;
@@ -294,7 +295,7 @@ static void remove_temps(void *arg)
             unlink(g->temp);
 }
 
-/* What kept the batch from being written: E0302. */
+/* Reports why the batch was not written: E0302. */
 static int complain(ac_ctx *cx, const batch *b)
 {
     const ac_place at = {.file = strcmp(b->failed, "-") ? ac_strdup(cx->region, b->failed) : "stdout"};

@@ -1,5 +1,5 @@
-/* ctx.h - what one compilation hangs on: memory, names, diagnostics. There is no global mutable state (but what
- * handlers of signals must know: interrupt.h); two contexts work at once in one process.
+/* ctx.h - the context of one compilation: memory, names, diagnostics. The only global mutable state is that of signal
+ * handlers (interrupt.h); two contexts work concurrently in one process.
  *
  *     ac_ctx cx;
  *     ac_ctx_open(&cx);                                          no memory yet
@@ -49,11 +49,11 @@ typedef struct ac_ctx {
     ac_diags diags;    /* everything reported so far */
     ac_last_words last_words;
     ac_kept *kept;                   /* closed with the context */
-    ac_read_file *read, **read_tail; /* files in the order in which they were opened, but standard input */
+    ac_read_file *read, **read_tail; /* files in the order of opening, except standard input */
     ac_resident *resident;
     const struct ac_ctx *lender;  /* NULL, or one that outlives this: files that it keeps are not mapped again */
     ac_made_folder *made;         /* the last one first */
-    struct ac_progress *progress; /* progress.h; NULL: nobody wants to know */
+    struct ac_progress *progress; /* progress.h; NULL: not shown */
     bool printed;                 /* commit.c: something went to standard output, or should have */
 } ac_ctx;
 

@@ -1,4 +1,4 @@
-/* diag.h - the one way to tell a user what is wrong.
+/* diag.h - diagnostics: the only way to report an error to the user.
  *
  *     FILE:PLACE 'NODE': error[E0104]: sentence
  *       | detail, one line each
@@ -85,7 +85,7 @@ typedef struct ac_diags {
     bool werror;   /* warnings count as errors */
 } ac_diags;
 
-/* The diagnostic for when there is no memory: it has its own. */
+/* The out-of-memory diagnostic, in memory of its own. */
 typedef struct ac_last_words {
     ac_diag diag;
     ac_diag_line help;
@@ -111,8 +111,8 @@ int ac_help(struct ac_ctx *cx, const char *fmt, ...) __attribute__((format(print
 /* E0402 or E0403, as the heap found; once, and without an allocation. file: a string that stays. AC_FAIL. */
 int ac_no_memory(struct ac_ctx *cx, const char *file);
 
-/* What another context reported is reported here, too. */
-/* Are there as many errors as are kept? More of what is invalid or unsafe are only counted. */
+/* Adds the diagnostics of another context to this one. */
+/* True if the limit of errors is reached; further invalid or unsafe ones are only counted. */
 bool ac_diags_full(const ac_diags *d);
 void ac_diags_copy(struct ac_ctx *cx, const ac_diags *from);
 

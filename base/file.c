@@ -24,8 +24,8 @@ static int refuse(ac_ctx *cx, const char *path, int why)
     return AC_FAIL;
 }
 
-/* Until the end of a file whose size nobody knows. Each doubling moves to a fresh region, so that the old room is given
- * back. Returns 0 or an errno. */
+/* Reads a file of unknown size to its end. Each doubling moves to a fresh region, so that the old one is freed. Returns
+ * 0 or an errno. */
 static int slurp(ac_ctx *cx, int fd, ac_file *f)
 {
     size_t cap = 64 * 1024, n = 0;

@@ -16,7 +16,7 @@ typedef struct ac_file {
     const char *path; /* as messages show it: "<stdin>" for "-" */
     const uint8_t *data;
     size_t n;
-    void *map;             /* what ac_file_close unmaps; NULL: the bytes are in a region, or the file is empty */
+    void *map;             /* for ac_file_close to unmap; NULL: the bytes are in a region, or the file is empty */
     ac_resident *resident; /* its pages, while it is mapped */
     ac_heap *counted;      /* where the map counts as memory, until it is closed; NULL: nowhere */
 } ac_file;
@@ -25,22 +25,22 @@ int ac_file_open(ac_ctx *cx, const char *path, ac_file *f);
 void ac_file_close(ac_file *f);
 /* All of a mapped file will be read: it counts towards the heap's limit, which a constant here and there does not. */
 void ac_file_count(ac_ctx *cx, ac_file *f);
-/* What was read of all mapped files need not stay in memory: it comes again when it is read again. */
+/* Lets the system drop the pages of all mapped files; they are read again on the next access. */
 void ac_files_rest(ac_ctx *cx);
-/* A file was read by other means than these: it is among cx->read, too. */
+/* Adds a file that was read by other means to cx->read. */
 void ac_file_note(ac_ctx *cx, const char *path);
 /* An open file is needed as long as the context: ac_ctx_close closes it. Contexts that borrow (ac_ctx.lender) and open
  * it have it at the same address. */
 void ac_file_keep(ac_ctx *cx, const ac_file *f);
-/* What is to be read of fd, which stays open; f->path is set. 0, or the errno. */
+/* Reads the rest of fd, which stays open; sets f->path. Returns 0 or an errno. */
 int ac_file_load(ac_ctx *cx, int fd, ac_file *f);
 /* The folder and those above it, where they are missing. E0302. Those that were made are removed with a context that
  * has errors, unless something is in them. */
 int ac_folder_make(ac_ctx *cx, const char *path);
 void ac_folders_forget(ac_ctx *cx);        /* by ac_ctx_close */
-bool ac_file_exists(const char *path);     /* and is no folder */
-bool ac_file_is_special(const char *path); /* a device, a fifo: what is written there does not replace it */
-/* The last part of a path: what comes before it, up to a slash, is the folder. */
+bool ac_file_exists(const char *path);     /* and is not a folder */
+bool ac_file_is_special(const char *path); /* a device or a fifo: writing does not replace it */
+/* The last part of a path, after the last slash; the folder is before it. */
 const char *ac_path_name(const char *path);
 
 #endif

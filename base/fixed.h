@@ -1,4 +1,4 @@
-/* fixed.h - logarithms and powers in integers, so that what is compared is the same on every machine. */
+/* fixed.h - logarithms and powers in integers, so that comparisons are the same on every machine. */
 #ifndef AC_BASE_FIXED_H
 #define AC_BASE_FIXED_H
 #include <stdint.h>

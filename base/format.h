@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-/* vsnprintf: what it writes and returns; `ap` is used up. */
+/* Writes and returns the same as vsnprintf; consumes `ap`. */
 int ac_format(char *to, size_t cap, const char *fmt, va_list ap) __attribute__((format(printf, 3, 0)));
 
 #endif

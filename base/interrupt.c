@@ -1,4 +1,4 @@
-/* interrupt.c - the handlers of signals, and what they have to know; see interrupt.h. */
+/* interrupt.c - the signal handlers and their state; see interrupt.h. */
 #include "base/interrupt.h"
 
 #include <dirent.h>
@@ -43,7 +43,7 @@ void ac_interrupt_release(const sigset_t *before)
     sigprocmask(SIG_SETMASK, before, NULL);
 }
 
-/* ------------------------------------------------------------------ what is undone */
+/* ------------------------------------------------------------------ undoing */
 
 void ac_unfinished_begin(ac_unfinished *u)
 {
@@ -158,7 +158,7 @@ static void undo(void)
         }
 }
 
-/* The same signal again, which now does what it always does: who waits for the process learns what ended it. */
+/* Raises the same signal again, with its default action: a parent process sees the signal that ended it. */
 static void ends_by(int sig)
 {
     sigset_t only;
@@ -209,7 +209,7 @@ static void say_json(const char *path)
     say(STDOUT_FILENO, AFTER, sizeof AFTER - 1);
 }
 
-/* Nothing that was begun is gone on with: whatever was being read may be half in any structure. */
+/* Never resumes the interrupted work: any structure may be half-filled by the failed read. */
 static void on_fault(int sig, siginfo_t *info, void *context)
 {
     const char *at = info->si_addr;
@@ -217,7 +217,7 @@ static void on_fault(int sig, siginfo_t *info, void *context)
     const ac_mapped *m = info->si_code > 0 ? process.mapped : NULL;
     while (m && !(at >= (const char *)m->at && at < (const char *)m->at + m->n))
         m = m->next;
-    if (!m) { /* a fault of ours, or a signal of somebody */
+    if (!m) { /* a fault of ours, or a signal from outside */
         ends_by(sig);
         return;
     }

@@ -1,4 +1,4 @@
-/* interrupt.h - what arenac must not leave behind when a signal ends it, and files that shrink while they are read.
+/* interrupt.h - removes unfinished files on a fatal signal, and survives input files that shrink while mapped.
  *
  *     ac_interrupt_guard();                      the tool, first of all; libraries never
  *
@@ -9,13 +9,13 @@
  *
  * After ac_interrupt_guard, SIGINT, SIGTERM and SIGHUP undo what is unfinished and then end the process as they always
  * do; those ignored from the start stay ignored. A file over the limit of the system is a failed write (EFBIG), not a
- * SIGXFSZ, and one to a pipe that nobody reads is a failed write (EPIPE), not a SIGPIPE. A fault in a file that is
- * mapped, because another process has cut it, is a message and exit status 3.
+ * SIGXFSZ, and a write to a closed pipe fails (EPIPE) without a SIGPIPE. A fault in a file that is mapped, because
+ * another process has cut it, is a message and exit status 3.
  *
- * A handler knows nothing but the process, so the lists are the process's: the only state of arenac that hangs on no
+ * A handler can only reach data of the process, so the lists belong to it: the only state of arenac outside of a
  * context. Without ac_interrupt_guard they stay empty, and contexts of several threads share nothing. With it, one
- * thread alone opens files and writes them; others are started under ac_interrupt_hold. What a handler calls, undo too,
- * is async-signal-safe. */
+ * thread alone opens files and writes them; others are started under ac_interrupt_hold. All functions called by a
+ * handler, undo included, are async-signal-safe. */
 #ifndef AC_BASE_INTERRUPT_H
 #define AC_BASE_INTERRUPT_H
 #include <signal.h>
@@ -23,8 +23,8 @@
 #include <stddef.h>
 
 void ac_interrupt_guard(void);
-bool ac_interrupt_pipe_closed(void); /* has a write met a pipe that nobody reads any more? (SIGPIPE) */
-void ac_interrupt_json(void);        /* the message about a file is a report on standard output, too */
+bool ac_interrupt_pipe_closed(void); /* true if a write met a closed pipe (SIGPIPE) */
+void ac_interrupt_json(void);        /* also writes the message about a file as a report on standard output */
 
 /* Signals that would end the process wait until the release; for what must be done wholly or not at all. */
 void ac_interrupt_hold(sigset_t *before);
@@ -38,8 +38,8 @@ typedef struct ac_unfinished {
 void ac_unfinished_begin(ac_unfinished *u);
 void ac_unfinished_end(const ac_unfinished *u);
 
-/* A new folder by a template of mkdtemp, and its end with all files in it. It ends with the process at the latest, also
- * when memory ran out meanwhile. false: errno says why. */
+/* Creates a folder from a template of mkdtemp, and removes it with all files in it, at the latest when the process
+ * ends, even if memory ran out. false: the reason is in errno. */
 bool ac_folder_begin(char *path);
 void ac_folder_end(const char *path); /* NULL is fine */
 

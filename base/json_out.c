@@ -55,7 +55,7 @@ static void quote(ac_sink *to, const char *text)
     ac_putc(to, '"');
 }
 
-/* What comes before a value: comma, line or blank, key. */
+/* Writes the text before a value: comma, line or blank, key. */
 static void lead(ac_json *j, const char *key, bool plain)
 {
     bool element = j->depth && j->close[j->depth - 1] == ']';

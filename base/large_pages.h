@@ -1,7 +1,7 @@
-/* large_pages.h - memory for constants that are made: of several MB, and written whole.
+/* large_pages.h - memory for computed constants of several MB that are fully written.
  *
- * The system makes such blocks in pages of 2 MB where it has them: one fault instead of 512, which are a third of the
- * time of compiling a large model. Blocks of which parts are never touched take ac_alloc, so that these stay unreal. */
+ * The system backs such blocks with pages of 2 MB if it has them: one page fault instead of 512, which are a third of
+ * the time of compiling a large model. Use ac_alloc for sparsely used blocks, whose unused pages then cost nothing. */
 #ifndef AC_BASE_LARGE_PAGES_H
 #define AC_BASE_LARGE_PAGES_H
 #include "base/region.h"

@@ -1,4 +1,4 @@
-/* plugin.c - shared libraries beside the tool; see plugin.h. */
+/* plugin.c - opens shared libraries; see plugin.h. */
 #include "base/plugin.h"
 
 #include <dlfcn.h>
@@ -30,7 +30,7 @@ void *ac_library_open(ac_ctx *cx, const char *path)
 {
     errno = 0;
     void *so = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!so && errno == ENOMEM) /* the loader's message is no place to look: it is different in each system */
+    if (!so && errno == ENOMEM) /* do not parse the loader's message: it differs between systems */
         ac_heap_exhausted(&cx->heap);
     return so;
 }

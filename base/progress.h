@@ -1,15 +1,15 @@
-/* progress.h - what a long command is doing, for another thread to show.
+/* progress.h - the progress of a long command, for another thread to show.
  *
  *     ac_progress_begin(cx, "lowering", n);               a literal; n: how many there are, 0: not known
  *     for (int32_t i = 0; i < n; i++) {
  *         ac_progress_at(cx, i);                          i are done
  *         ...
  *     }
- *     ac_progress_value(cx, "loss", 0.3);                 what is worth seeing besides, until the next begin
+ *     ac_progress_value(cx, "loss", 0.3);                 a value to show as well, until the next begin
  *
- * One compilation writes, and with its parts it has one place for it (cx->progress; NULL: nobody wants to know). The
- * fields are each atomic and not all of them together, so that a reader may see the number of one task beside the name
- * of the next. Cost: some stores. */
+ * One compilation writes, and with its parts it has one place for it (cx->progress; NULL: not shown). Each field is
+ * atomic, all together are not, so a reader may see the number of one task with the name of the next. Cost: some
+ * stores. */
 #ifndef AC_BASE_PROGRESS_H
 #define AC_BASE_PROGRESS_H
 #include "base/ctx.h"

@@ -4,7 +4,7 @@
  *     ac_radix_sort(v, n, AC_NEW_N(tmp, ac_keyed, n));   equal keys keep the order they had
  *
  * Cost: a pass over the array for each of the eight bytes of the keys in which they differ; a million keys of three
- * bytes take a tenth of what qsort does. `spare` is room for n more; what it holds is lost. Cannot fail. */
+ * bytes take a tenth of the time of qsort. `spare` has space for n more; its contents are lost. Cannot fail. */
 #ifndef AC_BASE_RADIX_H
 #define AC_BASE_RADIX_H
 #include "base/region.h"

@@ -76,7 +76,7 @@ void ac_heap_uncount(ac_heap *heap, size_t n)
     heap->used -= n;
 }
 
-/* Zeroed: a large block comes so from the system, and what is never touched of it never becomes real. */
+/* Zeroed: the system zeroes a large block, and never backs its untouched pages. */
 static void *take(ac_heap *heap, size_t size)
 {
     check_limit(heap, size);

@@ -1,7 +1,7 @@
 /* region.h - memory by lifetime: bump allocation, freed all at once.
  *
- * One ac_heap per compilation counts every byte and knows where to jump when memory (or the budget of --max-memory)
- * runs out; regions are opened on it and closed whole. Nothing is freed alone.
+ * One ac_heap per compilation counts every byte and stores the target of the jump for when memory (or the budget of
+ * --max-memory) runs out; regions are opened on it and closed whole. Nothing is freed alone.
  *
  *     ac_region *tmp = ac_region_open(heap);
  *     int32_t *x = AC_NEW_N(tmp, int32_t, n);      zeroed, aligned to 16
@@ -31,10 +31,10 @@ typedef struct ac_heap {
     bool exhausted;  /* the system refused, not the limit */
 } ac_heap;
 
-/* Runs f(arg). false: memory ran out inside; what was opened there is closed, and the guard around this one is in force
+/* Runs f(arg). false: memory ran out inside; regions opened there are closed, and the guard around this one is in force
  * again. */
 bool ac_heap_guard(ac_heap *heap, void (*f)(void *arg), void *arg);
-_Noreturn void ac_heap_give_up(ac_heap *heap);   /* what allocations do over the limit */
+_Noreturn void ac_heap_give_up(ac_heap *heap);   /* called by allocations over the limit */
 _Noreturn void ac_heap_exhausted(ac_heap *heap); /* ... and when the system gives nothing, to this heap or another */
 
 /* Memory from elsewhere that counts: n bytes more, within the limit, or less. */
@@ -44,11 +44,11 @@ void ac_heap_uncount(ac_heap *heap, size_t n);
 ac_region *ac_region_open(ac_heap *heap);
 /* One that no guard closes which does not close r, so it may be opened inside of a guard and stay. */
 ac_region *ac_region_open_beside(ac_region *r);
-ac_heap *ac_region_heap(const ac_region *r); /* to open another one beside it */
+ac_heap *ac_region_heap(const ac_region *r); /* to open another one on it */
 void ac_region_close(ac_region *r);          /* NULL is fine */
 void ac_heap_close(ac_heap *heap);           /* frees every region still open */
 
-/* Sizes of memory are 64 bits wide also where addresses have 32: what is too large for them ends as running out. */
+/* Sizes have 64 bits even if addresses have 32: one that is too large counts as running out of memory. */
 void *ac_alloc(ac_region *r, uint64_t bytes);                  /* zeroed, aligned to 16 */
 void *ac_alloc_n(ac_region *r, uint64_t count, uint64_t size); /* the product is overflow-checked */
 void *ac_copy(ac_region *r, const void *p, size_t size);

@@ -1,21 +1,21 @@
-/* sink.h - where text and bytes go: always built in memory first, then committed whole.
+/* sink.h - the destination of text and bytes: built in memory first, then committed whole.
  *
  *     ac_sink s;
  *     ac_sink_open(&s, cx);
  *     ac_putf(&s, "arena %lld B\n", n);
- *     AC_TRY(ac_sink_commit(&s, "out.c"));       temporary file beside it, flushed, then renamed; "-" is stdout
+ *     AC_TRY(ac_sink_commit(&s, "out.c"));       temporary file in its folder, flushed, then renamed; "-" is stdout
  *
  * A failed commit reports E0302 (with the reason of the operating system) and leaves neither a temporary nor a half
  * file; so does a signal that ends the tool. Files are on disk before they appear, their folders afterwards. A symbolic
- * link is followed, also to what is not there yet; a device or a fifo is written in place. Memory: grows in the
- * context's region. Several outputs of one command are committed together with ac_sink_commit_all: either all files
- * appear or none. */
+ * link is followed, even to a missing file; a device or a fifo is written in place. Memory: grows in the context's
+ * region. Several outputs of one command are committed together with ac_sink_commit_all: either all files appear or
+ * none. */
 #ifndef AC_BASE_SINK_H
 #define AC_BASE_SINK_H
 #include "base/ctx.h"
 #include "base/vec.h"
 
-/* Bytes of somebody else that are written before byte `at` of the text. */
+/* Bytes of another owner that are written before byte `at` of the text. */
 typedef struct ac_lasting {
     const void *bytes;
     size_t n, at;
@@ -25,7 +25,7 @@ typedef struct ac_sink {
     ac_ctx *cx;
     char *text; /* not NUL-terminated until ac_sink_text */
     size_t n, cap;
-    AC_VEC(ac_lasting) lasting; /* what is not copied, by place */
+    AC_VEC(ac_lasting) lasting; /* bytes that are not copied, by place */
 } ac_sink;
 
 void ac_sink_open(ac_sink *s, ac_ctx *cx);

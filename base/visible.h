@@ -1,11 +1,11 @@
-/* visible.h - names of models as messages and comments show them. A name comes from anyone: control characters drive a
- * terminal, and marks of direction (U+202E) let a line of code look like another one.
+/* visible.h - makes names of models safe to show in messages and comments. A name is untrusted: control characters
+ * drive a terminal, and marks of direction (U+202E) let a line of code look like another one.
  *
- *     ac_visible(region, "conv\xe2\x80\xae")        "conv<U+202E>"; a string without such is returned as it is
+ *     ac_visible(region, "conv\xe2\x80\xae")        "conv<U+202E>"; a string without them is returned as it is
  *
- * Replaced are C0 and C1 controls but the tab, DEL, the marks and isolates of direction, the separators of lines and
- * paragraphs, characters without width, and bytes that are no UTF-8. Source: Unicode Technical Report 36, and
- * "Trojan Source" (Boucher and Anderson 2021). */
+ * Replaces C0 and C1 controls except the tab, DEL, the marks and isolates of direction, the separators of lines and
+ * paragraphs, characters without width, and bytes that are not UTF-8. Source: Unicode Technical Report 36, and "Trojan
+ * Source" (Boucher and Anderson 2021). */
 #ifndef AC_BASE_VISIBLE_H
 #define AC_BASE_VISIBLE_H
 #include "base/region.h"

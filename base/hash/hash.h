@@ -2,8 +2,8 @@
  *
  *     uint64_t h = ac_bytes_hash(weights, n);
  *
- * The same on every machine of one byte order. Whoever knows it can make bytes that collide: siphash.h is for tables
- * that must not mind. Cost: about 8 bytes in a nanosecond. */
+ * The same on every machine of one byte order. Collisions can be constructed; siphash.h is for tables that must resist
+ * that. Cost: about 8 bytes in a nanosecond. */
 #ifndef AC_BASE_HASH_HASH_H
 #define AC_BASE_HASH_HASH_H
 #include <stddef.h>

@@ -59,7 +59,7 @@ void ac_random_key(uint64_t key[2])
     const size_t n = 2 * sizeof *key;
     if (getrandom(key, n, GRND_NONBLOCK) == (ssize_t)n)
         return;
-    struct timespec now = {0}; /* the system is starting up: what nobody can choose has to do */
+    struct timespec now = {0}; /* the system is starting up: a value that an attacker cannot choose suffices */
     clock_gettime(CLOCK_MONOTONIC, &now);
     key[0] = (uint64_t)now.tv_nsec * 0x9e3779b97f4a7c15u ^ (uint64_t)(uintptr_t)key;
     key[1] = (uint64_t)now.tv_sec * 0x9e3779b97f4a7c15u ^ (uint64_t)(uintptr_t)&now;

@@ -1,13 +1,13 @@
-/* named.h - which of a list of names a word of the command line means.
+/* named.h - finds the name that a word of the command line selects from a list.
  *
- * Reports show a long name by a run of its parts (between '/' and ';') that no other name has; so a word is taken that
- * is a whole name, or a run of parts of one name alone:
+ * Reports abbreviate a long name to a run of its parts (between '/' and ';') that no other name has; so a word selects
+ * a name if it is the whole name, or a run of parts of that name alone:
  *
  *     net/block_1_relu/Relu6;net/block_1_bn/add      block_1_relu   block_1_relu/Relu6   block_1_bn/add
  *
  *     const int32_t i = ac_named(word, names, n);
  *     if (i < 0) {
- *         ac_error(cx, at, E0501, "there is no tensor '%s'", word);
+ *         ac_error(cx, at, E0501, "unknown tensor '%s'", word);
  *         return ac_named_help(cx, word, names, n);       the candidates, or the nearest name
  *     }
  *
