@@ -75,8 +75,8 @@ static int put_constant(ac_onw *w, ac_sink *graph, ac_tensor *t)
     return AC_OK;
 }
 
-/* Identities go: readers read what was copied. A new value that stands for an output, or for a tensor of the model, is
- * made under that name. */
+/* Removes identities: their readers read the original. A new value that replaces an output, or a tensor of the model,
+ * gets that name. */
 static void drop_copies(ac_onw *w, ac_tensor *const *output)
 {
     const int32_t n = w->g->tensor.n;

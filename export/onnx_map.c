@@ -29,7 +29,7 @@ int ac_onw_binary(ac_onw *w, const ac_node *n)
     return AC_OK;
 }
 
-/* What takes two or three of ONNX's operators. */
+/* Operators that take two or three of ONNX's. */
 int ac_onw_composed(ac_onw *w, const ac_node *n)
 {
     ac_tensor *x = n->in[0], *y = n->out[0], *by = n->n_in > 1 ? n->in[1] : NULL, *v;
@@ -59,8 +59,7 @@ int ac_onw_composed(ac_onw *w, const ac_node *n)
         ac_onw_node_to(w, "Floor", &v, 1, &y, 1);
     } else if (n->op == AC_OP_FLOOR_DIV && !ac_dtype_is_signed(x->dtype)) {
         ac_onw_node_to(w, "Div", n->in, 2, &y, 1);
-    } else if (n->op ==
-               AC_OP_FLOOR_DIV) { /* what is left after taking away the rest of the divisor's sign divides evenly */
+    } else if (n->op == AC_OP_FLOOR_DIV) { /* without the remainder of the divisor's sign it divides evenly */
         v = binary(w, "Sub", x, binary(w, "Mod", x, by, y), y);
         ac_onw_node_to(w, "Div", (ac_tensor *[]){v, by}, 2, &y, 1);
     } else {
@@ -87,7 +86,7 @@ int ac_onw_to_type(ac_onw *w, const ac_node *n)
 {
     ac_tensor *x = n->in[0];
     const ac_dtype to = n->out[0]->dtype;
-    /* ours saturates, unless it is said to wrap; ONNX does not say what is out of range */
+    /* ours saturates, unless `wraps` is set; in ONNX values out of range are undefined */
     if (n->op == AC_OP_CAST && !n->attrs.cast.wraps && ac_dtype_is_float(x->dtype) && ac_dtype_is_int(to) &&
         ac_dtype_bits(to) <= 16) {
         ac_tensor *in[] = {x, ac_onw_const(w, x->dtype, (double)ac_dtype_min(to)),

@@ -1,5 +1,5 @@
-/* onnx_opset.c - the lowest operator set in which a file says what it says: runtimes know old sets, and differ in what
- * they do with new ones. AC_ONW_LEAST has nearly all of what the adapters write; what came later is a row here. */
+/* onnx_opset.c - finds the lowest operator set that a file can declare: runtimes support old sets, and differ in their
+ * support of new ones. AC_ONW_LEAST covers nearly all operators that the adapters write; later ones have a row here. */
 #include "export/onnx_out.h"
 
 #include <string.h>

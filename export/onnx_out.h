@@ -1,16 +1,16 @@
-/* onnx_out.h - an ONNX graph in the making: what the adapters of operators (onnx_map.c, onnx_window.c, onnx_matrix.c,
- * onnx_move.c) share.
+/* onnx_out.h - an ONNX graph under construction, shared by the adapters of operators (onnx_map.c, onnx_window.c,
+ * onnx_matrix.c, onnx_move.c).
  *
  * Values are tensors of the graph that is converted; new ones are added to it (with a name of their own). Canonical
- * operators have channels last, ONNX has them first: an adapter moves its operand, says what ONNX does with it, and
- * moves the result back. Two transposes that meet become one or none, and nodes that nobody reads are not written, so a
- * model that had channels first ends up without any of them.
+ * operators have channels last, ONNX has them first: an adapter transposes its operand, adds ONNX's operator, and
+ * transposes the result back. Adjacent transposes become one or none, and unused nodes are not written, so a model that
+ * had channels first ends up without any of them.
  *
  *     ac_tensor *x = ac_onw_first(w, n->in[0]);                        [N,H,W,C] -> [N,C,H,W]
  *     ac_tensor *y = ac_onw_op(w, "Relu", &x, 1, x->dtype, x->rank, x->dim);
  *     ac_onw_last(w, y, n->out[0]);                                    [N,C,H,W] -> [N,H,W,C]
  *
- * What ONNX cannot say is reported (E0108) by ac_onw_cannot; conversion goes on, so that all of it is listed. */
+ * ac_onw_cannot reports (E0108) what ONNX cannot express; conversion continues, so that all of it is listed. */
 #ifndef AC_EXPORT_ONNX_OUT_H
 #define AC_EXPORT_ONNX_OUT_H
 #include "base/sink.h"
@@ -34,14 +34,14 @@ typedef struct ac_onw_source {
 typedef struct ac_onw {
     ac_ctx *cx;
     ac_graph *g;
-    int opset;   /* that what was written needs */
+    int opset;   /* required by the operators written so far */
     int32_t own; /* tensors with lower ids are the model's */
     AC_VEC(ac_onw_node) node;
     AC_VEC(ac_onw_source) source; /* by tensor id */
 } ac_onw;
 
 enum { AC_ONW_LEAST = 13 };             /* operator set of a file */
-int ac_onw_since(const ac_onw_node *n); /* the first that has what the node says */
+int ac_onw_since(const ac_onw_node *n); /* the first set that has the operator as written */
 int ac_onw_ir(int opset);               /* the version of the file format that belongs to it */
 
 /* A value of this type and shape, named after `like`. */
@@ -74,7 +74,7 @@ void ac_onw_quantize_to(ac_onw *w, ac_tensor *x, ac_tensor *y);
 int ac_onw_cannot(ac_onw *w, const ac_node *n, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 int ac_onw_finish(ac_onw *w, ac_sink *to); /* the file */
 
-/* An adapter says node n. AC_FAIL: it has said why it cannot. */
+/* An adapter writes node n. AC_FAIL: it reported why it cannot. */
 typedef int ac_onw_fn(ac_onw *w, const ac_node *n);
 /* The rows of onnx_ops.def, by our operator. */
 typedef struct ac_onw_row {

@@ -17,7 +17,7 @@ enum {
 };
 enum { VARINT = 0, FIXED64 = 1, BYTES = 2, FIXED32 = 5 };
 
-/* A field: all its bytes, and what is in it. */
+/* A field: all its bytes, and its contents. */
 typedef struct field {
     int32_t number;
     ac_span all, in;
@@ -61,7 +61,7 @@ static bool name_of(ac_span tensor, ac_span *name)
     return true;
 }
 
-/* The bytes before and after what is in the field stay as they are where its length does. */
+/* The bytes before and after the contents stay the same if the length does. */
 static void put_field(ac_sink *to, const field *f, const ac_sink *in)
 {
     if (in->n == f->in.n) {

@@ -85,7 +85,8 @@ int ac_onw_conv_3d(ac_onw *w, const ac_node *n)
     return AC_OK;
 }
 
-/* ONNX counts pads off the whole product of input and kernel; ours says the size of the result and the pad before it.
+/* ONNX subtracts pads from the whole product of input and kernel; ours has the size of the result and the pad before
+ * it.
  */
 int ac_onw_tconv(ac_onw *w, const ac_node *n)
 {

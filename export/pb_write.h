@@ -5,7 +5,7 @@
  *     ac_pbw_int(&inner, 1, 7);
  *     ac_pbw_message(&outer, 2, &inner);      a message is complete before it goes into another
  *
- * Cost: each level copies the bytes once more. Nothing is left out: a field that equals its default is written too. */
+ * Cost: each level copies the bytes again. Fields that equal their default are also written. */
 #ifndef AC_EXPORT_PB_WRITE_H
 #define AC_EXPORT_PB_WRITE_H
 #include "base/sink.h"
