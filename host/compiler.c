@@ -147,7 +147,7 @@ static int write_module(ac_module *m, const char *dir, const char *kind, const c
         if (!b || b->emit(m, kinds[k], &names, add(cx, &out, ac_strf(cx->region, "%s/m.%s", dir, kinds[k]))) != AC_OK)
             return AC_FAIL;
     }
-    if (ac_module_weights(m) == AC_WEIGHTS_ASM) /* what the text includes */
+    if (ac_module_weights(m) == AC_WEIGHTS_ASM) /* included by the text */
         AC_TRY(ac_blob_write(m, add(cx, &out, ac_strf(cx->region, "%s/m.bin", dir))));
     return ac_sink_commit_scratch(cx, out.item, out.n);
 }

@@ -37,7 +37,7 @@ static void put_number(ac_sink *to, uint64_t v, int bytes)
         ac_putc(to, (char)(v >> 8 * i & 255));
 }
 
-/* What an array's header and its entry in the directory have in common. */
+/* Writes the fields that an array's header and its entry in the directory share. */
 static void put_common(ac_sink *to, uint32_t crc, size_t bytes, size_t name)
 {
     put_number(to, VERSION, 2);

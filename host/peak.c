@@ -9,8 +9,8 @@
 #include <string.h>
 #include <time.h>
 
-/* Before it come FEATURES, VEC (bytes of a vector), CHAINS and, where there is such an instruction, DOT (accumulator,
- * unsigned and signed bytes). Each function returns how many multiply-adds it did. */
+/* Preceded by FEATURES, VEC (bytes of a vector), CHAINS and, if there is such an instruction, DOT (accumulator,
+ * unsigned and signed bytes). Each function returns its number of multiply-adds. */
 static const char KERNELS[] =
     "#include <string.h>\n"
     "typedef float v __attribute__((vector_size(VEC)));\n"
@@ -65,7 +65,7 @@ static const char KERNELS[] =
  * would wait for a store before it that has the same place. */
 enum { LEAST_SET = 32 << 10, ROUNDS = 5, AGAIN = 5, ONE_MS = 1, SCALE = 64, PAGE = 4096 };
 
-/* The instruction that sums four products of bytes, as inline assembly; "": there is none that is asked for by name. */
+/* The instruction that sums four products of bytes, as inline assembly; "": none that needs to be named. */
 static const char *dot_of(const ac_target *t)
 {
     if (t->isa == AC_ISA_X86 && t->dot_u8s8)

@@ -1,5 +1,5 @@
-/* peak.h - what this machine attains at most, on one thread: multiply-adds of a type, and bytes from and to a cache or
- * memory. Small loops for a target, through the host compiler, measured.
+/* peak.h - measures the peak rates of this machine on one thread: multiply-adds of a type, and bytes from and to a
+ * cache or memory. Runs small loops for a target, built by the host compiler.
  *
  *     ac_peak p = {0};
  *     if (ac_peak_open(&p, cx, target) == AC_OK)
@@ -7,9 +7,9 @@
  *     ac_peak_close(&p);                                     also after a failed open
  *
  * Multiply-adds: independent chains in registers, a vector of the target each; of bytes the target's instruction for
- * sums of four products. Bytes: a copy between two halves of so many bytes. A figure is measured when it is first asked
- * for (some 20 ms) and is the best of several. Errors: E0302, E0303. Method: chains and working sets as in bench tools
- * such as likwid's. */
+ * sums of four products. Bytes: a copy between two halves of so many bytes. A figure is measured on its first request
+ * (some 20 ms) and is the best of several. Errors: E0302, E0303. Method: chains and working sets as in bench tools such
+ * as likwid's. */
 #ifndef AC_HOST_PEAK_H
 #define AC_HOST_PEAK_H
 #include "base/ctx.h"
@@ -28,8 +28,8 @@ typedef struct ac_peak {
 
 bool ac_peak_fits(const ac_target *t); /* are there loops for its vectors? */
 int ac_peak_open(ac_peak *p, ac_ctx *cx, const ac_target *t);
-/* For each ms; 0: the target has no such instruction. least: what was seen to be attained; below that it is measured
- * again, a few times, since something else had the processor. */
+/* For each ms; 0: the target has no such instruction. least: a rate that was seen before; a lower figure is measured
+ * again, a few times, since another process had the processor. */
 double ac_peak_macs(ac_peak *p, ac_peak_kind kind, double least);
 double ac_peak_bytes(ac_peak *p, int64_t set); /* read and written for each ms, in a working set of `set` bytes */
 void ac_peak_close(ac_peak *p);

@@ -9,7 +9,7 @@ typedef struct ac_rt_file {
     size_t n;
 } ac_rt_file;
 
-/* All of them; --emit rt leaves out what is of Python modules only. */
+/* All of them; --emit rt omits those for Python modules only. */
 extern const ac_rt_file ac_rt_files[];
 extern const int ac_rt_count;
 /* runtime/mpi: sums over the processes of mpirun. */

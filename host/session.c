@@ -152,7 +152,7 @@ static int open_eval(ac_session *h)
     return ac_consts_make(m);
 }
 
-/* The addresses of a call's arguments; `task` is where the number of the task lies. */
+/* The addresses of a call's arguments; `task` points to the number of the task. */
 static int put_arguments(const ac_session *h, const ac_call *c, int32_t *task, void **arg)
 {
     const ac_module *m = h->module;

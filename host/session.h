@@ -41,7 +41,7 @@ typedef struct ac_session {
 } ac_session;
 
 bool ac_session_is_cuda(const char *backend);
-const char *ac_session_target(const char *backend);    /* what it runs, where nobody names a target */
+const char *ac_session_target(const char *backend);    /* its default target */
 int ac_session_check(ac_ctx *cx, const char *backend); /* is there such a backend? known before a model is compiled */
 int ac_session_open(ac_session *s, ac_module *m, const char *file, const char *backend);
 int ac_session_run(ac_session *s);                /* all parts of the program, one after the other */

@@ -1,10 +1,10 @@
-/* board.h - cross compilers and QEMU: the boards that code of a firmware target runs on, and the tools it takes.
+/* board.h - cross compilers and QEMU: the boards that run code of a firmware target, and the tools they need.
  *
  *     const ac_board *b = ac_board_of(target);                NULL: not a firmware target, or one without a board
  *     if (!ac_tool_path(cx, ac_strf(r, "%sgcc", b->prefix)))  ... install b->packages
  *     const char *dir = ac_build_folder(cx);                  host/compiler.h
  *     ac_tool t = {.argv = argv, .log = "dir/log"};
- *     ac_tools_run(&t, 1);                                    t.status: 0, what it ended with, or -1: not started
+ *     ac_tools_run(&t, 1);                                    t.status: its exit status, or -1: not started
  *     ac_folder_end(dir);                                     with all files in it
  *
  * The table is boards.def. Memory: the context's region. */
@@ -25,7 +25,7 @@ const ac_board *ac_board_of(const ac_target *t);
 const ac_board *ac_board_at(int32_t i);                 /* row i; NULL after the last */
 const char *ac_tool_path(ac_ctx *cx, const char *name); /* where $PATH has it; NULL: nowhere */
 
-/* A program: its words, ending with NULL; where its output goes; what it ended with. */
+/* A program: its words, ending with NULL; the file for its output; its exit status. */
 typedef struct ac_tool {
     const char *const *argv;
     const char *log;
@@ -39,8 +39,8 @@ const char *const *ac_board_gcc(ac_ctx *cx, const ac_board *b, const char *const
 const char *ac_board_version(ac_ctx *cx, const ac_board *b, const char *dir); /* of gcc: "12.2.1" */
 const char *ac_board_read(ac_ctx *cx, const char *path); /* a whole text file; "" when it is not there */
 
-/* qemu.c: a tool that has to end well (E0303 with its first lines; packages: what to install where it lacks something,
- * or NULL); dir/start.o; the words that run a program on the board, with its instructions counted. */
+/* qemu.c: runs a tool that has to succeed (E0303 with its first lines; packages: to install if it lacks something, or
+ * NULL); makes dir/start.o; the words that run a program on the board, with its instructions counted. */
 int ac_tool_need(ac_ctx *cx, const char *dir, const char *const *argv, const char *packages);
 int ac_board_start(ac_ctx *cx, const ac_board *b, const char *dir);
 const char *const *ac_board_qemu(ac_ctx *cx, const ac_board *b, const char *elf);
@@ -54,8 +54,8 @@ bool ac_board_weigh(const ac_module *m, const ac_board *b, const char *dir, cons
 typedef AC_VEC(ac_output) ac_board_outputs;
 void ac_board_files_into(ac_ctx *cx, const char *dir, ac_board_outputs *out);
 
-/* gcc_frames.c: what the target's gcc makes of the module at -O2 and -Os: stack and code. Stays as it was where there
- * is no gcc, or it fails. */
+/* gcc_frames.c: measures stack and code of the module with the target's gcc at -O2 and -Os. Changes nothing without
+ * gcc, or if it fails. */
 void ac_gcc_built(ac_module *m, ac_built *built);
 
 #endif

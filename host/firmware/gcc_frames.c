@@ -83,7 +83,7 @@ static int write_files(ac_module *m, const char *dir)
     return b ? ac_sink_commit_scratch(m->cx, out.item, out.n) : AC_FAIL;
 }
 
-enum { FLAGS = 16 }; /* what other flags change: debugging, where constants are */
+enum { FLAGS = 16 }; /* other flags do not matter: debugging, the section of constants */
 
 /* One compilation for each setting, both at the same time. */
 static bool ask(ac_module *m, const ac_board *b, const char *dir, ac_bytes stack[2], ac_bytes code[2])

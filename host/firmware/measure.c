@@ -1,4 +1,4 @@
-/* measure.c - building a self-test for a board, running it in QEMU, reading what it counts; see measure.h. */
+/* measure.c - builds a self-test for a board, runs it in QEMU, and reads its counters; see measure.h. */
 #include "host/firmware/measure.h"
 
 #include "codegen/backends/find.h"

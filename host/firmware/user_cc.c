@@ -27,7 +27,7 @@ static const char *const *command(ac_ctx *cx, const ac_user_cc *cc, const char *
     return w.item;
 }
 
-/* ------------------------------------------------------------------ what it compiles for */
+/* ------------------------------------------------------------------ the machine it compiles for */
 
 static bool without_system(const char *machine)
 {
@@ -77,13 +77,13 @@ int ac_user_cc_open(ac_ctx *cx, const char *dir, const char *text, const ac_targ
     return AC_OK;
 }
 
-/* ------------------------------------------------------------------ what runs it */
+/* ------------------------------------------------------------------ running */
 
 typedef struct machine {
     int number, bits, order;
 } machine;
 
-/* Of an ELF file; zero: it is none. */
+/* The machine of an ELF file; zero: it is not one. */
 static machine machine_of(const char *path)
 {
     unsigned char head[20] = {0};

@@ -1,16 +1,16 @@
-/* user_cc.h - the compiler that a user names for generated C, and running what it makes: here, in QEMU's emulation of
- * another processor, or on one of QEMU's boards.
+/* user_cc.h - compiles generated C with a compiler that the user names, and runs the program: on the host, in QEMU's
+ * emulation of another processor, or on one of QEMU's boards.
  *
  *     ac_user_cc cc;
  *     AC_TRY(ac_user_cc_open(cx, dir, "arm-none-eabi-gcc -O3 -mcpu=cortex-m4", target, &cc));
  *     AC_TRY(ac_user_cc_build(cx, dir, &cc));      dir/model.c by that compiler, dir/test.c around it
- *     ac_tool t = ac_user_cc_run(cx, dir, &cc);    t.status as of the program; what it said is in t.log
+ *     ac_tool t = ac_user_cc_run(cx, dir, &cc);    t.status as of the program; its output is in t.log
  *
- * The compiler's -dumpmachine says what it compiles for. A program for no operating system takes a board of boards.def:
- * that of the target, or the one whose -mcpu the words have; the target's gcc links it. What is no ELF file of this
- * machine runs under qemu-user.
+ * The compiler's -dumpmachine gives its machine. A program without an operating system runs on a board of boards.def:
+ * that of the target, or the one with the -mcpu of the words; the target's gcc links it. A program that is not an ELF
+ * file of the host runs under qemu-user.
  *
- * Errors: E0303 for tools that are missing or fail, E0502 where no board is known. Memory: the context's region. */
+ * Errors: E0303 for tools that are missing or fail, E0502 for lack of a board. Memory: the context's region. */
 #ifndef AC_HOST_FIRMWARE_USER_CC_H
 #define AC_HOST_FIRMWARE_USER_CC_H
 #include "host/firmware/board.h"

@@ -1,5 +1,5 @@
-/* weigh.c - the flash of a model: its object linked alone, with what it needs of libgcc; functions of the C library are
- * left out, a program has them anyway. */
+/* weigh.c - the flash of a model: its object linked alone, with the functions of libgcc that it needs; those of the C
+ * library do not count, since a program has them anyway. */
 #include "host/firmware/board.h"
 #include "host/runtime_files.h"
 
