@@ -1,6 +1,6 @@
-/* arn_capsule.c - for the Python modules of `arenac python` only: what happens to a DLPack capsule that nobody has
- * taken. In C, because capsules may die when the interpreter has already put its own callbacks away; without Python.h,
- * so that a C compiler is enough. */
+/* arn_capsule.c - destroys unclaimed DLPack capsules; for the Python modules of `arenac python` only. In C, because
+ * capsules may be destroyed after the interpreter has removed its own callbacks; without Python.h, so that a C compiler
+ * is enough. */
 #include "arn_dlpack.h"
 
 typedef int is_valid_fn(void *capsule, const char *name);

@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 enum { ARN_CUDA_ARENA, ARN_CUDA_STATE, ARN_CUDA_WEIGHTS, ARN_CUDA_STATUS };
-enum { ARN_CUDA_EDRIVER = 32, ARN_CUDA_EBARRIER, ARN_CUDA_ERACE }; /* beside those of the generated header */
+enum { ARN_CUDA_EDRIVER = 32, ARN_CUDA_EBARRIER, ARN_CUDA_ERACE }; /* in addition to those of the generated header */
 
 /* An address: bytes from the start of a memory */
 struct arn_cuda_arg {
@@ -42,7 +42,7 @@ struct arn_cuda_model {
     const char *name;
     uint64_t arena_bytes, state_bytes, weights_bytes;
     const void *weights;              /* NULL: the caller's blob */
-    void (*first_state)(void *state); /* NULL: there is none */
+    void (*first_state)(void *state); /* NULL: no state */
     int32_t n_kernels, n_launches, n_steps;
     const struct arn_cuda_kernel *kernel;
     const struct arn_cuda_launch *launch; /* in order */

@@ -97,7 +97,7 @@ static void resume(uint32_t t)
     swapcontext(&scheduler, &fibre[t].context);
 }
 
-/* Warps in which all live threads have a value to exchange, at one place, go on. */
+/* Resumes warps whose live threads all have a value to exchange, at one place. */
 static int exchange(uint32_t n, uint32_t *other)
 {
     int some = 0;

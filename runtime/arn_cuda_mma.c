@@ -1,9 +1,9 @@
-/* arn_cuda_mma.c - tensor cores without a GPU: what a thread gets from PTX's mma.sync.aligned.m16n8k{32,16,8}.row.col.
+/* arn_cuda_mma.c - tensor cores without a GPU: computes PTX's mma.sync.aligned.m16n8k{32,16,8}.row.col for a thread.
  *
  * Thread 4 g + q of a warp holds of A words q and q + 4 of rows g and g + 8 (in the order (g, q), (g + 8, q), (g, q +
  * 4), (g + 8, q + 4)), of B words q and q + 4 of column g, and of the sums (g, 2 q), (g, 2 q + 1), (g + 8, 2 q), (g +
- * 8, 2 q + 1). A word is 4 bytes, 2 halves or a float of which 10 bits of mantissa count. Integer sums wrap. Float sums
- * are rounded after every product, in order; a device's own are as exact, in an order that is not documented. */
+ * 8, 2 q + 1). A word is 4 bytes, 2 halves or a float with 10 significant bits of mantissa. Integer sums wrap. Float
+ * sums are rounded after every product, in order; a device's own are as exact, in an order that is not documented. */
 #include "arn_cuda_emu.h"
 
 enum { ROWS = 16, COLUMNS = 8, WORDS = 8 };

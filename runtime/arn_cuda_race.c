@@ -1,8 +1,8 @@
-/* arn_cuda_race.c - finds races of kernels: what -fsanitize=thread calls around every access, answered here and not by
- * its library. Kernels are compiled with that flag; the program is linked without it.
+/* arn_cuda_race.c - finds races of kernels: implements the functions that -fsanitize=thread calls around every access,
+ * in place of its library. Kernels are compiled with that flag; the program is linked without it.
  *
- * For each byte of the memories watched: who wrote last and who has read since. Two accesses of one launch, one of them
- * a write, are a race unless one thread made both, or a barrier of their block lies between them. */
+ * For each byte of the watched memories it stores the last writer and the readers since. Two accesses of one launch,
+ * one of them a write, are a race unless one thread made both, or a barrier of their block separates them. */
 #include "arn_cuda.h"
 #include "arn_cuda_emu.h"
 

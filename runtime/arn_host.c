@@ -283,7 +283,7 @@ int arn_run_dl(arn_ctx *c, const DLTensor *const *in, size_t n_in, DLTensor *con
 
 /* ------------------------------------------------------------------ tensors for others */
 
-/* What a managed tensor owns, in one block: the struct itself, its shape and strides, and perhaps its bytes. */
+/* The memory of a managed tensor, in one block: the struct itself, its shape and strides, and perhaps its bytes. */
 typedef struct owned {
     union {
         DLManagedTensorVersioned now;

@@ -28,13 +28,13 @@ extern "C" {
 typedef struct arn_ctx arn_ctx;
 
 /* Arena, state and output buffers of their sizes, the weights mapped from `weights_path` (NULL: the program holds
- * them), state at its first value. NULL: *why (if why) is one line that tells the reason. */
+ * them), state at its first value. NULL: *why (if why) is one line with the reason. */
 arn_ctx *arn_open(const struct arn_model *model, const char *weights_path, const char **why);
 void arn_close(arn_ctx *ctx); /* NULL is fine. Views of arn_get_dl stay valid until their own deleters are called. */
 
 /* n_in must be the number of inputs; n_out may be 0, or the number of outputs, where out[i] may be NULL. 0, or an error
- * of the generated header, or -1 when a tensor does not fit: arn_why tells which and what. The tensors stay the
- * caller's. */
+ * of the generated header, or -1 if a tensor does not fit: arn_why returns which one and the reason. The tensors stay
+ * the caller's. */
 int arn_run_dl(arn_ctx *ctx, const DLTensor *const *in, size_t n_in, DLTensor *const *out, size_t n_out);
 const char *arn_why(const arn_ctx *ctx); /* of the last -1; valid until the next call */
 int arn_reset_dl(arn_ctx *ctx);          /* state as after arn_open */
@@ -43,8 +43,8 @@ int arn_reset_dl(arn_ctx *ctx);          /* state as after arn_open */
  * is not given a tensor for it. 0, or -1. */
 int arn_get_dl(arn_ctx *ctx, size_t output, DLManagedTensorVersioned **tensor);
 
-/* A new tensor of the type and shape of an output, for arn_run_dl and then for whoever wants it: the deleter frees it.
- * 0, or -1. */
+/* A new tensor of the type and shape of an output, for arn_run_dl and then for any consumer: the deleter frees it. 0,
+ * or -1. */
 int arn_empty_dl(const struct arn_model *model, size_t output, DLManagedTensorVersioned **tensor);
 /* The same tensor in the form from before DLPack 1.0, for consumers that know no other; `tensor`, made by the functions
  * above and not read only, is spent. */

@@ -26,9 +26,9 @@ static int32_t get(const int32_t *p)
     return __atomic_load_n(p, __ATOMIC_SEQ_CST);
 }
 
-/* Slice k of a job is parts k, k + threads, ... Whoever takes it does it: its own thread, or one that has finished and
- * finds that the owner has not begun, since it sleeps or has no processor. taken is the last job of which it was
- * taken, so a thread that comes too late for a job finds nothing to take, and looks at nothing else of it. */
+/* Slice k of a job is parts k, k + threads, ... It runs on its own thread, or on one that has finished while the owner
+ * has not begun, since that sleeps or has no processor. taken is the last job it was taken for, so a thread that is too
+ * late for a job finds nothing to take, and reads nothing else of it. */
 static int take(struct arn_threads *t, int32_t k, uint32_t turn)
 {
     uint32_t before = __atomic_load_n(&t->worker[k].taken, __ATOMIC_SEQ_CST);
@@ -48,8 +48,8 @@ static void work(struct arn_threads *t, int32_t number, uint32_t turn)
     }
 }
 
-/* Until there is a job after `seen`; its number. A thread that goes to sleep says so before it looks a last time, and
- * the caller looks for sleepers after it has changed `turn`: one of the two sees the other. */
+/* Waits for a job after `seen`; returns its number. A thread that goes to sleep announces that before its last check,
+ * and the caller checks for sleepers after it has changed `turn`: one of the two sees the other. */
 static uint32_t wait_for_job(struct arn_threads *t, uint32_t seen)
 {
     uint32_t turn = seen;

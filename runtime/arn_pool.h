@@ -1,5 +1,5 @@
-/* arn_pool.h - a few threads for models made with --threads N. Hosts with POSIX threads; firmware output never asks for
- * it.
+/* arn_pool.h - a few threads for models made with --threads N. For hosts with POSIX threads; firmware output never
+ * needs it.
  *
  *     static struct arn_threads threads;
  *     if (arn_threads_open(&threads, 2) == 0)
@@ -8,10 +8,10 @@
  *     arn_threads_close(&threads);
  *
  * A run cuts a step into parts and hands them over; part k goes to thread k modulo the number of threads, the caller
- * being thread 0, but a thread that has finished does the parts of one that has not begun: nobody waits for a thread
- * that sleeps or has no processor. The results do not depend on who does what. A thread that has nothing to do spins
- * for a short while, because the next step usually follows within microseconds, then sleeps until it is woken. Any
- * other pool can take its place: fill a struct arn_pool of your own (arn_openmp.h has one for OpenMP).
+ * being thread 0, but a thread that has finished does the parts of one that has not begun: no thread waits for one that
+ * sleeps or has no processor. The results do not depend on the assignment. A thread that has nothing to do spins for a
+ * short while, because the next step usually follows within microseconds, then sleeps until it is woken. Any other pool
+ * can take its place: fill a struct arn_pool of your own (arn_openmp.h has one for OpenMP).
  *
  * Memory: the caller's, nothing is allocated after arn_threads_open (which makes the threads). One pool serves one run
  * at a time; models that run at the same time need a pool each. Errors: those of pthread_create. */

@@ -1,4 +1,4 @@
-/* arn_rt.c - what every program links: version, guards around memories, messages. */
+/* arn_rt.c - linked by every program: version, guards around memories, messages. */
 #include "arn_rt.h"
 
 static int same_name(const char *a, const char *b)

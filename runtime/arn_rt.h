@@ -1,4 +1,4 @@
-/* arn_rt.h - beside a generated model, on hosts: what it is, its tensors by name, guards around its arena. Plain
+/* arn_rt.h - describes a generated model on hosts: its type, its tensors by name, guards around its arena. Plain
  * firmware needs none of this. C99, no allocation, no stdio, includes nothing of ours but its own table.
  *
  *     const struct arn_model *m = dlsym(so, "kws_model");       made with a host build of the generated code

@@ -1,5 +1,5 @@
 /* arn_tree.h - sums of blocks of floats over the micro-batches of a step of training, by a tree that depends on their
- * number alone: the bits are the same however many processes share the work. C99, no allocation.
+ * number alone: the bits are the same for any number of processes. C99, no allocation.
  *
  *     static float room[LEVELS * NAME_GRADIENTS_COUNT];         1 level for 2 micro-batches, 2 up to 4, 3 up to 8
  *     struct arn_tree t = {NAME_gradients(&m), NAME_GRADIENTS_COUNT, room, NAME_MICRO_BATCHES, leaf, &mine, NULL};
@@ -8,8 +8,8 @@
  *
  * Leaves lo .. hi - 1 are those up to the largest power of two below their number, plus the rest. With `ranks` (several
  * processes; arn_mpi.h is one way) each process makes the leaves of one range, receives what is added to its own from
- * later processes, and sends its sum to an earlier one; at the end all have the sum of all. Errors: what is not 0 from
- * leaf or a rank's function ends the sum and comes back. Source: pairwise summation, Higham 1993. */
+ * later processes, and sends its sum to an earlier one; at the end all have the sum of all. Errors: a result other than
+ * 0 of leaf or of a rank's function ends the sum and is returned. Source: pairwise summation, Higham 1993. */
 #ifndef ARN_TREE_H
 #define ARN_TREE_H
 #include <stddef.h>
@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-/* The processes that share a sum; what does not come back as 0 is an error. */
+/* The processes that share a sum; a result other than 0 is an error. */
 struct arn_ranks {
     int32_t rank, n; /* this one, of how many */
     int (*send)(void *with, int32_t to, const float *x, size_t count);

@@ -1,8 +1,9 @@
-/* board.h - what a program measured on one of QEMU's boards may ask of start.c: instructions and stack of a region.
+/* board.h - the interface of start.c for a program measured on one of QEMU's boards: instructions and stack of a
+ * region.
  *
- *     board_begin(board_stack_pointer());     what follows is measured
+ *     board_begin(board_stack_pointer());     begins the measured region
  *     net_run(&m);
- *     board_end();                            adds to what start.c prints when main returns
+ *     board_end();                            adds to the figures that start.c prints when main returns
  *     board_step_begin(3); ... board_step_end(3);     within: instructions of step 3, summed
  *
  * The first region gives the count; the deepest of all gives the stack, from the caller's stack pointer down. */
@@ -10,7 +11,7 @@
 #define BOARD_H
 #include <stdint.h>
 
-enum { BOARD_STEPS = 2048 }; /* steps above are not told apart */
+enum { BOARD_STEPS = 2048 }; /* steps above are counted together */
 
 void board_begin(uintptr_t sp);
 void board_end(void);

@@ -2,7 +2,7 @@
  *
  * Run QEMU with `-icount shift=0`, where an instruction takes a nanosecond of the board's time, and with semihosting.
  * RV32 counts instructions in minstret. Cortex-M counts them with SysTick: a tick is TICK_INSNS / TICK_PARTS
- * instructions, and what is left of a tick is found by a loop of known length that runs until the next one. When main
+ * instructions, and the rest of a tick is found by a loop of known length that runs until the next one. When main
  * returns this prints lines "board insns N", "board stack N", "board step I N" (hexadecimal) and leaves QEMU with the
  * status of main. A fault prints "board fault" and leaves with 97. */
 #include "board.h"
@@ -26,7 +26,7 @@ extern uint32_t board_stack[], board_stack_end[];
 
 enum { SYS_WRITE0 = 0x04, SYS_EXIT_EXTENDED = 0x20, APPLICATION_EXIT = 0x20026, FAULT_STATUS = 97 };
 
-/* Aligned, so that the three instructions that mean a call on RISC-V lie in one page. */
+/* Aligned, so that the three instructions of a RISC-V semihosting call are in one page. */
 __attribute__((noinline, aligned(16))) static void host_call(uint32_t number, const void *argument)
 {
 #if defined(__arm__)
@@ -74,7 +74,7 @@ static void leave(uint32_t status)
 
 static volatile uint32_t wraps;
 
-/* What the clock shows: as instructions by insns_at. */
+/* A reading of the clock; insns_at converts it to instructions. */
 typedef struct reading {
     uint32_t high, low, rounds;
 } reading;
@@ -192,7 +192,7 @@ void board_step_end(uint32_t step)
     steps = at >= steps ? at + 1 : steps;
 }
 
-/* What the measuring itself takes. */
+/* Measures the overhead of measuring. */
 static void calibrate(void)
 {
     board_begin(board_stack_pointer());
@@ -234,7 +234,7 @@ __attribute__((noreturn)) static void start(void)
     start_clock();
     calibrate();
     int status = main();
-    if (interrupted && !status) { /* once more without interrupts, for the stack */
+    if (interrupted && !status) { /* again without interrupts, for the stack */
 #if defined(__arm__)
         __asm__ volatile("cpsid i" ::: "memory");
 #endif

@@ -1,13 +1,13 @@
-/* steps.c - the program of compile --selftest-cc: the model runs as its C has it, and before each step its operands are
- * overwritten with inputs of its own. What a step wrote has to have the hash that the evaluator got. Included by a file
- * of tables, which codegen/c/step_test.c prints. C99; the program says what it found in lines, and ends with
+/* steps.c - the program of compile --selftest-cc: runs the model's C, and before each step overwrites its operands with
+ * inputs of its own. The results of a step must have the evaluator's hash. Included by a file of tables, which
+ * codegen/c/step_test.c prints. C99; the program prints its findings in lines, and ends with
  *
  *     0      all is equal
  *     100    "steps differ SET STEP OPERAND", then "steps value X" for each element of the operand, in hexadecimal
  *     101    "steps stopped SET STATUS": a run ended with another status than the evaluator's */
 enum { EQUAL = 0, DIFFERENT = 100, STOPPED = 101, SHOWN = 65536 };
 
-static uint32_t set_number, found; /* found: something differs, and has been said */
+static uint32_t set_number, found; /* found: a difference was printed */
 
 /* ------------------------------------------------------------------ saying it */
 

@@ -1,5 +1,5 @@
-/* steps.h - inputs of single steps, and what is kept of their results: the same code in the tool, which asks its
- * evaluator, and in the program that a user's compiler builds (steps.c).
+/* steps.h - inputs of single steps, and hashes of their results: the same code in the tool, for its evaluator, and in
+ * the program that a user's compiler builds (steps.c).
  *
  *     step_fill(memory + o->offset, o, STEP_RANDOM, seed);        before the step, for each operand that it reads
  *     h = step_hash(memory + o->offset, o);                       after it, for each that it writes
