@@ -11,7 +11,7 @@ static ac_bytes up(const ac_stripe_search *q, ac_bytes v)
 
 /* ------------------------------------------------------------------ estimates */
 
-/* The bytes that a saves if b overlaps it: b starts `below` bytes under a, or ends `above` bytes over it. */
+/* The bytes that a saves if b overlaps it: b starts `below` bytes before the start of a, or `above` bytes after it. */
 static ac_bytes saved(ac_bytes a, ac_bytes b, ac_bytes below, ac_bytes above)
 {
     const ac_bytes low = a + (below > 0 ? below : 0), high = b + (above > 0 ? above : 0);

@@ -393,7 +393,7 @@ static void put_peak(const text *t, int32_t m)
     }
 }
 
-/* The four largest steps after the peak: the limit of any gain from lowering it. */
+/* The four steps with the next most live bytes: they limit the gain of lowering the peak. */
 static void put_next(const text *t, int32_t m)
 {
     const ac_report *r = t->r;
