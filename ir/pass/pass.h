@@ -80,8 +80,7 @@ typedef struct ac_pass {
     ac_graph *graph;
     const ac_pass_options *opt;
     int32_t changed;
-    bool channels_first;            /* still: pass layout clears it */
-    const struct ac_inline *within; /* infer: the graph is a subgraph that stays; NULL: it is the main one */
+    bool channels_first; /* still: pass layout clears it */
 } ac_pass;
 
 typedef int ac_pass_fn(ac_pass *p);

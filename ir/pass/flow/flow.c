@@ -17,13 +17,12 @@
 /* Elements and multiply-adds of both branches: about what it costs to decide at run time. */
 enum { SMALL = 1 << 10 };
 
-typedef enum role { CARRIED, READ, FIXED } role; /* FIXED: a constant of the copy */
-
 /* The input of a copy for operand `from`. */
-static int add_input(ac_inline *s, ac_graph *g, const ac_tensor *like, ac_tensor *from, role as, ac_tensor **out)
+static int add_input(ac_inline *s, ac_graph *g, const ac_tensor *like, ac_tensor *from, ac_flow_role as,
+                     ac_tensor **out)
 {
     ac_tensor *t = ac_tensor_like(g, like->name, from);
-    if (as == FIXED) {
+    if (as == AC_FLOW_FIXED) {
         if (!(t->data = ac_tensor_force(s->cx, from)))
             return AC_FAIL;
     } else {
@@ -42,12 +41,9 @@ static bool keeps_state(const ac_graph *g)
     return any;
 }
 
-/* A copy of subgraph `index` for these operands: inputs that are carried come first, FIXED ones are none. Its outputs
- * are those of `wanted` (NULL: all of n_out). NULL: reported. */
-static ac_graph *copy_for(ac_inline *s, const ac_node *n, int32_t index, ac_tensor *const *arg, const role *as,
-                          int32_t n_arg, const bool *wanted, int32_t n_out)
+ac_graph *ac_flow_copy(ac_inline *s, const ac_node *n, const ac_flow_copied *c)
 {
-    const ac_graph *sub = ac_inline_sub(s, n, index, n_arg, n_out);
+    const ac_graph *sub = ac_inline_sub(s, n, c->index, c->n_arg, c->n_out);
     if (!sub)
         return NULL;
     if (keeps_state(sub)) {
@@ -61,27 +57,23 @@ static ac_graph *copy_for(ac_inline *s, const ac_node *n, int32_t index, ac_tens
     g->next_node = s->model->next_node;
     ac_tensor **map = AC_NEW_N(s->cx->region, ac_tensor *, sub->tensor.n + 1);
     for (int pass = 0; pass < 2; pass++)
-        for (int32_t i = 0; i < n_arg; i++) {
-            if ((as[i] == CARRIED) != (pass == 0))
+        for (int32_t i = 0; i < c->n_arg; i++) {
+            if ((c->as[i] == AC_FLOW_CARRIED) != (pass == 0))
                 continue;
-            if (ac_inline_passes(s, n, arg[i], sub->input.item[i]) != AC_OK ||
-                add_input(s, g, sub->input.item[i], arg[i], as[i], &map[sub->input.item[i]->id]) != AC_OK)
+            if (ac_inline_passes(s, n, c->arg[i], sub->input.item[i]) != AC_OK ||
+                add_input(s, g, sub->input.item[i], c->arg[i], c->as[i], &map[sub->input.item[i]->id]) != AC_OK)
                 return NULL;
         }
     for (int32_t i = 0; i < sub->tensor.n; i++)
         if (!map[i] && !(map[i] = ac_tensor_copy(g, sub->tensor.item[i])))
             return NULL;
     ac_inline_nodes(g, sub, map);
-    for (int32_t i = 0; i < n_out; i++)
-        if (!wanted || wanted[i]) {
+    for (int32_t i = 0; i < c->n_out; i++)
+        if (!c->wanted || c->wanted[i]) {
             ac_tensor *t = map[sub->output.item[i]->id];
             t->output = true;
             ac_push(g->region, &g->output, t);
         }
-    ac_pass inner = {.cx = s->cx, .graph = g, .opt = s->p->opt, .within = s};
-    if (ac_pass_infer(&inner) != AC_OK)
-        return NULL;
-    s->model->next_node = g->next_node;
     return g;
 }
 
@@ -110,17 +102,17 @@ static int check_carried(ac_inline *s, const ac_node *n, const ac_graph *body)
 }
 
 /* Carried values that change, then what is read: operands and results of n, once subgraphs are its own. */
-static int rewrite_loop(ac_inline *s, ac_node *n, const role *as, int32_t n_in)
+static int rewrite_loop(ac_inline *s, ac_node *n, const ac_flow_role *as, int32_t n_in)
 {
     ac_tensor **in = AC_NEW_N(s->cx->region, ac_tensor *, n_in + 1);
     const int32_t n_out = n->n_out;
     int32_t count = 0, results = 0;
     for (int pass = 0; pass < 2; pass++)
         for (int32_t i = 0; i < n_in; i++)
-            if (as[i] == (pass ? READ : CARRIED))
+            if (as[i] == (pass ? AC_FLOW_READ : AC_FLOW_CARRIED))
                 in[count++] = n->in[i];
     for (int32_t i = 0; i < n_out; i++) {
-        if (as[i] == CARRIED) {
+        if (as[i] == AC_FLOW_CARRIED) {
             ac_tensor_become(n->out[i], n->in[i]);
             n->out[results++] = n->out[i];
         } else
@@ -132,25 +124,27 @@ static int rewrite_loop(ac_inline *s, ac_node *n, const role *as, int32_t n_in)
     return AC_OK;
 }
 
-int ac_flow_loop(ac_inline *s, ac_node *n, int32_t n_in)
+ac_flow_role *ac_flow_loop_roles(ac_inline *s, const ac_node *n, int32_t n_in, bool *changes)
 {
     const int32_t n_out = n->n_out;
-    const ac_graph *all = ac_inline_sub(s, n, n->attrs.flow.second, n_in, n_out);
-    if (!all)
-        return AC_FAIL;
-    role *as = AC_NEW_N(s->cx->region, role, n_in + 1);
-    bool *changes = AC_NEW_N(s->cx->region, bool, n_out + 1), any = false;
+    const ac_graph *body = ac_inline_sub(s, n, n->attrs.flow.second, n_in, n_out);
+    if (!body)
+        return NULL;
+    ac_flow_role *as = AC_NEW_N(s->cx->region, ac_flow_role, n_in + 1);
+    bool any = false;
     for (int32_t i = 0; i < n_in; i++) {
         if (i < n_out)
-            any |= changes[i] = all->output.item[i] != all->input.item[i];
-        as[i] = i < n_out && changes[i] ? CARRIED : ac_tensor_is_const(n->in[i]) ? FIXED : READ;
+            any |= changes[i] = body->output.item[i] != body->input.item[i];
+        as[i] = i < n_out && changes[i] ? AC_FLOW_CARRIED : ac_tensor_is_const(n->in[i]) ? AC_FLOW_FIXED : AC_FLOW_READ;
     }
-    if (!any)
-        return ac_error(s->cx, n->at, E0104, "an iteration changes nothing, so a loop that begins never ends");
-    ac_graph *cond = copy_for(s, n, n->attrs.flow.first, n->in, as, n_in, NULL, 1);
-    ac_graph *body = cond ? copy_for(s, n, n->attrs.flow.second, n->in, as, n_in, changes, n_out) : NULL;
-    if (!body)
-        return AC_FAIL;
+    if (any)
+        return as;
+    ac_error(s->cx, n->at, E0104, "an iteration changes nothing, so a loop that begins never ends");
+    return NULL;
+}
+
+int ac_flow_keep_loop(ac_inline *s, ac_node *n, int32_t n_in, const ac_flow_role *as, ac_graph *cond, ac_graph *body)
+{
     AC_TRY(ac_flow_is_condition(s->cx, n->at, cond->output.item[0]));
     AC_TRY(check_carried(s, n, body));
     AC_TRY(rewrite_loop(s, n, as, n_in));
@@ -176,17 +170,18 @@ static int64_t cost_of(const ac_graph *g)
     return sum;
 }
 
-int ac_flow_branch(ac_inline *s, ac_node *n, bool *stays)
+ac_flow_role *ac_flow_branch_roles(ac_inline *s, const ac_node *n)
+{
+    ac_flow_role *as = AC_NEW_N(s->cx->region, ac_flow_role, n->n_in + 1);
+    for (int32_t i = 0; i < n->n_in - 1; i++)
+        as[i] = ac_tensor_is_const(n->in[1 + i]) ? AC_FLOW_FIXED : AC_FLOW_READ;
+    return as;
+}
+
+int ac_flow_keep_branch(ac_inline *s, ac_node *n, const ac_flow_role *as, ac_graph *yes, ac_graph *no, bool *stays)
 {
     const int32_t args = n->n_in - 1, n_out = n->n_out;
-    role *as = AC_NEW_N(s->cx->region, role, n->n_in + 1);
     *stays = false;
-    for (int32_t i = 0; i < args; i++)
-        as[i] = ac_tensor_is_const(n->in[1 + i]) ? FIXED : READ;
-    ac_graph *yes = copy_for(s, n, n->attrs.flow.first, n->in + 1, as, args, NULL, n_out);
-    ac_graph *no = yes ? copy_for(s, n, n->attrs.flow.second, n->in + 1, as, args, NULL, n_out) : NULL;
-    if (!no)
-        return AC_FAIL;
     for (int32_t i = 0; i < n_out; i++)
         if (!ac_tensor_same_kind(yes->output.item[i], no->output.item[i]))
             return ac_error(s->cx, n->at, E0108, "its branches give %s and %s: '%s' has no shape until the model runs",
@@ -198,7 +193,7 @@ int ac_flow_branch(ac_inline *s, ac_node *n, bool *stays)
     *stays = true;
     int32_t count = 1;
     for (int32_t i = 0; i < args; i++)
-        if (as[i] == READ)
+        if (as[i] == AC_FLOW_READ)
             n->in[count++] = n->in[1 + i];
     n->n_in = count;
     for (int32_t i = 0; i < n_out; i++) {

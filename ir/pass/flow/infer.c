@@ -1,166 +1,259 @@
-/* infer.c - types and shapes of everything, and the constants that follow from shapes. */
-#include "ir/ops/shape/resolve.h"
+/* infer.c - pass infer: types and shapes of everything, the constants that follow from shapes, and control flow, since
+ * the condition of a loop is a constant only once shapes and small values are computed. Control flow is removed if it
+ * can be: the nodes of subgraphs replace IF and WHILE.
+ *
+ *     before   %y = if %c %x (then %a = mul .., else %b = sub ..)
+ *     after    %a = mul ..   %b = sub ..   %y = select %c %a %b
+ *     before   %i %s = while 0 %x (cond i < 3, body s = f(s))
+ *     after    %s1 = f %x   %s2 = f %s1   %s3 = f %s2
+ *
+ * A constant condition chooses its branch. With any other, two small branches both run, and a SELECT chooses the value,
+ * unless a node in them has a side effect (state, or a check that may stop the model: OF_STATE, OF_CHECKS); other
+ * branches stay (flow.c).
+ * ir/flow/unroll.h unrolls loops: a loop over 24 time steps becomes 24 copies of the body's nodes (equal loops are
+ * printed once), its counters cost nothing, and carried values are planned like any other tensor. Loops that it rolls up
+ * stay (flow.c). Subgraphs are inferred as they are copied, so this file calls itself. */
 #include "ir/ops/shape/shape.h"
 #include "ir/pass/flow/inline.h"
+#include "ir/pass/flow/shapes.h"
 
-#include <string.h>
+enum { MOST_NESTED = 256 };
+static const ac_unroll_rules RULES = {.copied = 1 << 12 /* nodes and tensors */, .trips = INT64_MAX};
 
-struct ac_infer {
-    ac_pass *p;
-    ac_graph *g;
-    bool *unknown;          /* by tensor id: its shape could not be found, and a diagnostic has said why */
-    int32_t n_unknown, cap; /* tensors seen so far: more come when subgraphs are inlined */
-    bool failed;
+typedef struct infer {
+    ac_shapes shapes;
     ac_inline *flow;
-};
+    int32_t nested; /* nodes that are being replaced, each one inside a copy made for the one before */
+} infer;
 
-/* ------------------------------------------------------------------ shapes */
+static void infer_nodes(infer *s, int32_t from);
+static int infer_graph(ac_pass *p, const ac_inline *outer);
 
-static bool inputs_known(const ac_infer *s, const ac_node *n)
+/* ------------------------------------------------------------------ control flow that stays */
+
+static ac_graph *inferred_copy(infer *s, const ac_node *n, const ac_flow_copied *c)
 {
-    bool known = true;
-    for (int32_t i = 0; i < n->n_in; i++)
-        known &= !n->in[i] || !s->unknown[n->in[i]->id];
-    for (int32_t f = 0; f < n->n_fused; f++)
-        known &= inputs_known(s, n->fused[f]);
-    return known;
+    ac_graph *g = ac_flow_copy(s->flow, n, c);
+    ac_pass inner = {.cx = s->flow->cx, .graph = g, .opt = s->shapes.p->opt};
+    if (!g || infer_graph(&inner, s->flow) != AC_OK)
+        return NULL;
+    s->flow->model->next_node = g->next_node;
+    return g;
 }
 
-/* Loops count elements in 32 bits. */
-static int check_size(ac_infer *s, ac_place at, const ac_tensor *t)
+static int keep_loop(infer *s, ac_node *n, int32_t n_in)
 {
-    int64_t n = 1;
-    for (int32_t d = 0; d < t->rank; d++) {
-        if (t->dim[d] < 0)
-            return ac_error(s->p->cx, at, E0203, "dimension %d of result '%s' is not known before the model runs", d,
-                            t->name);
-        if (t->dim[d] > 0 && (!ac_mul_ok(n, t->dim[d], &n) || n > INT32_MAX))
-            return ac_error(s->p->cx, at, E0015, "'%s' is %s: more than 2147483647 elements", t->name,
-                            ac_tensor_str(s->p->cx, t));
+    bool *changes = AC_NEW_N(s->flow->cx->region, bool, n->n_out + 1);
+    const ac_flow_role *as = ac_flow_loop_roles(s->flow, n, n_in, changes);
+    if (!as)
+        return AC_FAIL;
+    ac_flow_copied c = {.index = n->attrs.flow.first, .arg = n->in, .as = as, .n_arg = n_in, .n_out = 1};
+    ac_graph *cond = inferred_copy(s, n, &c);
+    c.index = n->attrs.flow.second;
+    c.wanted = changes;
+    c.n_out = n->n_out;
+    ac_graph *body = cond ? inferred_copy(s, n, &c) : NULL;
+    return body ? ac_flow_keep_loop(s->flow, n, n_in, as, cond, body) : AC_FAIL;
+}
+
+/* *stays false: n is as it was, since it is better to run both branches and select. */
+static int keep_branch(infer *s, ac_node *n, bool *stays)
+{
+    const ac_flow_role *as = ac_flow_branch_roles(s->flow, n);
+    ac_flow_copied c = {
+        .index = n->attrs.flow.first, .arg = n->in + 1, .as = as, .n_arg = n->n_in - 1, .n_out = n->n_out};
+    ac_graph *yes = inferred_copy(s, n, &c);
+    c.index = n->attrs.flow.second;
+    ac_graph *no = yes ? inferred_copy(s, n, &c) : NULL;
+    return no ? ac_flow_keep_branch(s->flow, n, as, yes, no, stays) : AC_FAIL;
+}
+
+/* ------------------------------------------------------------------ IF */
+
+/* The branch that a constant condition chooses, or both: values are yes[], and no[] if it is not NULL. */
+static int copy_branches(infer *s, const ac_node *n, ac_tensor **yes, ac_tensor **no)
+{
+    const ac_attrs_flow *a = &n->attrs.flow;
+    const int32_t first = s->flow->g->node.n, args = n->n_in - 1;
+    int32_t chosen = a->first;
+    if (!no) {
+        const bool *value = ac_tensor_force(s->flow->cx, n->in[0]);
+        if (!value)
+            return AC_FAIL;
+        chosen = *value ? a->first : a->second;
     }
-    return AC_OK;
+    AC_TRY(ac_inline_copy(s->flow, n, chosen, n->in + 1, args, yes, n->n_out));
+    if (no)
+        AC_TRY(ac_inline_copy(s->flow, n, a->second, n->in + 1, args, no, n->n_out));
+    s->shapes.p->changed++;
+    infer_nodes(s, first);
+    return ac_shapes_known(&s->shapes, yes, n->n_out) && (!no || ac_shapes_known(&s->shapes, no, n->n_out)) ? AC_OK
+                                                                                                            : AC_FAIL;
 }
 
-static bool fully_declared(const ac_tensor *t)
+static int if_node(infer *s, ac_node *n)
 {
-    for (int32_t d = 0; d < t->rank; d++)
-        if (t->dim[d] < 0 || t->dim_name[d])
-            return false;
-    return t->dtype != AC_NONE;
-}
-
-/* A shape somebody wrote in a text must be the shape that comes out. Binary files often carry stale ones. */
-static int check_declared(ac_infer *s, const ac_node *n, const ac_tensor *was, const ac_tensor *t)
-{
-    if (!s->p->opt->declared || s->g->batch || !fully_declared(was) ||
-        (was->dtype == t->dtype && ac_tensor_same_shape(was, t)))
+    ac_tensor *c = n->in[0], *const *out = n->out;
+    const bool both = !ac_tensor_is_const(c);
+    const int32_t n_out = n->n_out;
+    bool stays = false;
+    AC_TRY(ac_flow_is_condition(s->flow->cx, n->at, c));
+    if (both)
+        AC_TRY(keep_branch(s, n, &stays));
+    if (stays)
         return AC_OK;
-    ac_error(s->p->cx, n->at, was->dtype == t->dtype ? E0104 : E0105,
-             "result '%s' is declared as %s, but %s makes it %s", t->name, ac_tensor_str(s->p->cx, was),
-             ac_ops[n->op].text, ac_tensor_str(s->p->cx, t));
-    return ac_help(s->p->cx, "the declared type may be left out");
-}
-
-static int infer_node(ac_infer *s, ac_node *n)
-{
-    ac_region *r = s->p->cx->region;
-    ac_tensor *was = AC_NEW_N(r, ac_tensor, n->n_out + 1);
-    for (int32_t i = 0; i < n->n_out; i++)
-        was[i] = *n->out[i];
-    AC_TRY(ac_op_shape(s->p->cx, s->g, n));
-    for (int32_t i = 0; i < n->n_out; i++) {
-        ac_tensor *t = n->out[i];
-        AC_TRY(check_size(s, n->at, t));
-        AC_TRY(check_declared(s, n, &was[i], t));
-        memset(t->dim_name, 0, sizeof t->dim_name); /* all numbers now */
-        s->p->changed += was[i].dtype != t->dtype || !ac_tensor_same_shape(&was[i], t);
+    ac_tensor **yes = AC_NEW_N(s->flow->cx->region, ac_tensor *, n_out + 1);
+    ac_tensor **no = both ? AC_NEW_N(s->flow->cx->region, ac_tensor *, n_out + 1) : NULL;
+    AC_TRY(copy_branches(s, n, yes, no));
+    const int32_t first = s->flow->g->node.n;
+    const ac_node was = *n;
+    ac_node_erase(n);
+    if (both && c->rank > 0)
+        c = ac_inline_scalar(s->flow, &was, c);
+    for (int32_t i = 0; i < n_out; i++) {
+        if (both)
+            AC_TRY(ac_inline_select(s->flow, &was, c, yes[i], no[i], out[i]));
+        else
+            AC_TRY(ac_inline_rename(s->flow, &was, yes[i], out[i]));
     }
-    for (int32_t f = 0; f < n->n_fused; f++)
-        AC_TRY(infer_node(s, n->fused[f]));
+    infer_nodes(s, first);
     return AC_OK;
 }
 
-/* ------------------------------------------------------------------ values that shapes are computed from */
+/* ------------------------------------------------------------------ WHILE */
 
-static bool fold_small(ac_infer *s, ac_node *n)
+typedef struct loop {
+    infer *s;
+    ac_node *n;
+    int32_t n_in;
+} loop;
+
+/* A copy of subgraph `index` on the loop's values. */
+static int copy_iteration(const loop *l, int32_t index, ac_tensor *const *now, ac_tensor **result, int32_t n_result)
 {
-    ac_tensor *y = n->out[0];
-    if (n->n_out != 1 || ac_tensor_count(y) > AC_SMALL || (n->n_in && n->in[0] && ac_node_keeps_bytes(n)) ||
-        (s->p->opt->reference && !ac_dtype_is_int(y->dtype) && y->dtype != AC_BOOL))
-        return false;
+    infer *s = l->s;
+    const int32_t first = s->flow->g->node.n;
+    s->shapes.p->changed++;
+    AC_TRY(ac_inline_copy(s->flow, l->n, index, now, l->n_in, result, n_result));
+    infer_nodes(s, first);
+    return ac_shapes_known(&s->shapes, result, n_result) ? AC_OK : AC_FAIL;
+}
+
+static int copy_condition(void *own, const void *now, ac_tensor **again)
+{
+    const loop *l = own;
+    AC_TRY(copy_iteration(l, l->n->attrs.flow.first, now, again, 1));
+    return ac_flow_is_condition(l->s->flow->cx, l->n->at, *again);
+}
+
+static const void *copy_body(void *own, const void *now)
+{
+    const loop *l = own;
+    ac_tensor **next = ac_copy(l->s->flow->cx->region, now, (size_t)l->n_in * sizeof *next);
+    return copy_iteration(l, l->n->attrs.flow.second, now, next, l->n->n_out) == AC_OK ? next : NULL;
+}
+
+static const void *roll_loop(void *own, const void *now, int64_t done, bool trial)
+{
+    const loop *l = own;
+    const ac_node was = *l->n;
+    const int32_t first = l->s->flow->g->node.n;
+    (void)done;
+    l->n->in = ac_copy(l->s->flow->cx->region, now, (size_t)l->n_in * sizeof *l->n->in);
+    if (keep_loop(l->s, l->n, l->n_in) != AC_OK) {
+        if (trial)
+            *l->n = was;
+        return NULL;
+    }
+    infer_nodes(l->s, first);
+    return now;
+}
+
+static int while_node(infer *s, ac_node *n)
+{
+    loop l = {s, n, n->n_in};
+    const int32_t carried = n->n_out;
+    int64_t turns;
+    if (n->n_in < carried)
+        return ac_error(s->flow->cx, n->at, E0102, "takes %d values and makes %d: a loop carries all of them round",
+                        n->n_in, carried);
+    const ac_unroll u = {.cx = s->flow->cx,
+                         .g = s->flow->g,
+                         .rules = &RULES,
+                         .trips = -1,
+                         .copied = &s->flow->budget->steps,
+                         .own = &l,
+                         .condition = copy_condition,
+                         .body = copy_body,
+                         .roll = roll_loop};
+    ac_tensor *const *last = ac_unroll_loop(&u, n->in, &turns);
+    if (!last || turns < 0)
+        return last ? AC_OK : AC_FAIL;
+    const int32_t first = s->flow->g->node.n;
+    const ac_node was = *n;
+    ac_node_erase(n);
+    for (int32_t i = 0; i < carried; i++)
+        AC_TRY(ac_inline_rename(s->flow, &was, last[i], was.out[i]));
+    infer_nodes(s, first);
+    return AC_OK;
+}
+
+/* ------------------------------------------------------------------ the graph */
+
+/* n is IF or WHILE, its operands are known. Appends the nodes that replace it, or that rename values which it leaves
+ * unchanged, and infers them; n is erased unless it stays. */
+static int replace_node(infer *s, ac_node *n)
+{
     for (int32_t i = 0; i < n->n_in; i++)
-        if (n->in[i] && !ac_tensor_is_small_const(n->in[i]))
-            return false;
-    if (!ac_fold_node(s->g, n))
-        return false;
-    s->failed |= !ac_tensor_force(s->p->cx, y); /* its diagnostic has been recorded */
-    return true;
-}
-
-/* Notes the tensors that are new since the last time, and checks those that no node makes. */
-static void see_tensors(ac_infer *s)
-{
-    const ac_graph *g = s->g;
-    if (g->tensor.n >= s->cap) {
-        const bool *old = s->unknown;
-        s->cap = 2 * g->tensor.n + 1;
-        s->unknown = AC_NEW_N(s->p->cx->region, bool, s->cap);
-        for (int32_t i = 0; i < s->n_unknown; i++)
-            s->unknown[i] = old[i];
-    }
-    for (; s->n_unknown < g->tensor.n; s->n_unknown++) {
-        const ac_tensor *t = g->tensor.item[s->n_unknown];
-        if ((t->input || t->state || ac_tensor_is_const(t)) && check_size(s, (ac_place){.file = g->file}, t) != AC_OK)
-            s->failed = s->unknown[s->n_unknown] = true;
-    }
-}
-
-static void give_up(ac_infer *s, const ac_node *n)
-{
-    for (int32_t k = 0; k < n->n_out; k++)
-        s->unknown[n->out[k]->id] = true;
-    if (n->n_fused)
-        s->unknown[ac_node_result(n)->id] = true;
-    s->failed = true;
-}
-
-bool ac_infer_knows(const ac_infer *s, ac_tensor *const *t, int32_t n)
-{
-    bool known = true;
-    for (int32_t i = 0; i < n; i++)
-        known &= !s->unknown[t[i]->id];
-    return known;
+        if (!n->in[i])
+            return ac_error(s->flow->cx, n->at, E0102, "operand %d of %s is left out", i, ac_ops[n->op].text);
+    if (s->nested >= MOST_NESTED)
+        return ac_error(s->flow->cx, n->at, E0108, "subgraphs replace each other more than %d deep: perhaps in a cycle",
+                        MOST_NESTED);
+    s->nested++;
+    const int status = n->op == AC_OP_WHILE ? while_node(s, n) : if_node(s, n);
+    s->nested--;
+    return status;
 }
 
 /* Node number i, IF or WHILE, is replaced by the nodes in front of it, or stays. The number of new nodes. */
-static int32_t infer_flow(ac_infer *s, int32_t i)
+static int32_t infer_flow(infer *s, int32_t i)
 {
-    const ac_node was = *s->g->node.item[i]; /* its results, should it fail after it was erased */
-    const int32_t end = s->g->node.n;
-    const int status = ac_inline_node(s->flow, s->g->node.item[i]);
-    see_tensors(s);
+    const ac_node was = *s->flow->g->node.item[i]; /* its results, should it fail after it was erased */
+    const int32_t end = s->flow->g->node.n;
+    const int status = replace_node(s, s->flow->g->node.item[i]);
+    ac_shapes_see(&s->shapes);
     if (status != AC_OK)
-        give_up(s, &was);
-    s->p->changed++;
-    ac_graph_place(s->g, end, i);
-    return s->g->node.n - end;
+        ac_shapes_give_up(&s->shapes, &was);
+    s->shapes.p->changed++;
+    ac_graph_place(s->flow->g, end, i);
+    return s->flow->g->node.n - end;
 }
 
-void ac_infer_nodes(ac_infer *s, int32_t from)
+static void infer_nodes(infer *s, int32_t from)
 {
-    see_tensors(s);
-    for (int32_t i = from; i < s->g->node.n; i++) {
-        ac_node *n = s->g->node.item[i];
+    ac_shapes_see(&s->shapes);
+    for (int32_t i = from; i < s->flow->g->node.n; i++) {
+        ac_node *n = s->flow->g->node.item[i];
         if (n->op == AC_OP_NONE)
             continue;
-        const bool known = inputs_known(s, n);
+        const bool known = ac_shapes_operands(&s->shapes, n);
         if (known && ac_ops[n->op].flags & OF_FLOW)
             i += infer_flow(s, i);
-        else if (known && infer_node(s, n) == AC_OK)
-            s->p->changed += ac_node_is_shape(s->p->cx, n) || fold_small(s, n);
+        else if (known && ac_shapes_node(&s->shapes, n) == AC_OK)
+            s->shapes.p->changed += ac_node_is_shape(s->shapes.p->cx, n) || ac_shapes_fold(&s->shapes, n);
         else
-            give_up(s, n);
+            ac_shapes_give_up(&s->shapes, n);
     }
+}
+
+static int infer_graph(ac_pass *p, const ac_inline *outer)
+{
+    infer s = {.shapes = {.p = p, .g = p->graph}, .flow = ac_inline_open(p, outer)};
+    infer_nodes(&s, 0);
+    ac_inline_end(s.flow);
+    ac_graph_sweep(p->graph);
+    return s.shapes.failed ? AC_FAIL : AC_OK;
 }
 
 /* ac_pass_infer: types and shapes of everything.
@@ -168,14 +261,9 @@ void ac_infer_nodes(ac_infer *s, int32_t from)
  *   after:   input %x: f32[4,8]   const %s: i32[2] = [4, 8]   %y: f32[4,8] = reshape %z %s
  * needs: nodes in execution order, inputs whose dimensions are numbers.  guarantees: every type and dimension is known,
  * no tensor has more than 2^31-1 elements, paddings are explicit numbers; results of small constants and of shapes are
- * constants, so static operands computed from shapes are; an IF or WHILE that is left (inline.c) decides on data, and
+ * constants, so static operands computed from shapes are; an IF or WHILE that is left (flow.c) decides on data, and
  * its subgraphs are as the graph is. Every independent error is reported; readers of a failed result are skipped. */
 int ac_pass_infer(ac_pass *p)
 {
-    ac_infer s = {.p = p, .g = p->graph};
-    s.flow = ac_inline_open(p, &s);
-    ac_infer_nodes(&s, 0);
-    ac_inline_end(s.flow);
-    ac_graph_sweep(s.g);
-    return s.failed ? AC_FAIL : AC_OK;
+    return infer_graph(p, NULL);
 }

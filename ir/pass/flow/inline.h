@@ -1,30 +1,22 @@
-/* inline.h - shared by infer.c, inline.c and flow.c: subgraphs that replace the node that runs them, and those that
- * stay. */
+/* inline.h - subgraphs: copies whose nodes replace the IF or WHILE that runs them (inline.c), and copies that stay
+ * graphs, since the condition depends on data (flow.c). infer.c decides, and infers the copies. */
 #ifndef AC_IR_PASS_FLOW_INLINE_H
 #define AC_IR_PASS_FLOW_INLINE_H
 #include "ir/flow/unroll.h"
 #include "ir/pass/passes.h"
 
-typedef struct ac_infer ac_infer;
-typedef struct ac_inline ac_inline;
-
-struct ac_inline {
+typedef struct ac_inline {
     ac_pass *p;
-    ac_infer *infer; /* of g */
     ac_ctx *cx;
     ac_graph *g;            /* whose nodes are looked at: the main graph, or a subgraph that stays */
     ac_graph *model;        /* the main graph, which has the list of subgraphs */
     int32_t n_sub;          /* those of the file, to be copied; what stays comes after them */
     int32_t depth;          /* subgraphs around g */
-    int32_t nested;         /* nodes that are being replaced, each one inside a copy made for the one before */
     ac_tensor ***shared;    /* by subgraph, by tensor: the one copy of a constant or of state in g */
     ac_flow_budget *budget; /* steps: nodes and tensors copied, in all graphs */
-};
+} ac_inline;
 
-ac_inline *ac_inline_open(ac_pass *p, ac_infer *infer);
-/* n is IF or WHILE (OF_FLOW), its operands are known. Appends the nodes that replace it, or that rename values which it
- * leaves unchanged, and infers them; n is erased unless it stays. AC_FAIL: reported */
-int ac_inline_node(ac_inline *s, ac_node *n);
+ac_inline *ac_inline_open(ac_pass *p, const ac_inline *outer); /* outer: of the graph around; NULL: the main graph */
 void ac_inline_end(ac_inline *s); /* subgraphs that were copied go; those that stay are numbered from 1 on */
 
 /* Subgraph number `index`, which takes n_arg values and makes n_result; NULL: reported. Pays for a copy of it. */
@@ -38,15 +30,34 @@ int ac_inline_rename(ac_inline *s, const ac_node *n, ac_tensor *from, ac_tensor 
 /* The operator of the subgraph that may not run when its branch is not taken; NULL: all may. */
 const ac_node *ac_inline_impure(const ac_inline *s, int32_t index);
 
-/* infer.c: nodes from number `from` of the graph on, those that replace IF and WHILE included. */
-void ac_infer_nodes(ac_infer *s, int32_t from);
-/* No tensor of these is the result of a node that failed. */
-bool ac_infer_knows(const ac_infer *s, ac_tensor *const *t, int32_t n);
-/* flow.c: the condition of n is only known when the model runs, so n keeps subgraphs of its own, made for the shapes of
- * its operands. Of a WHILE, n_in are the values that it takes; nodes that rename what the loop never
- * changes are appended to the graph. */
-int ac_flow_loop(ac_inline *s, ac_node *n, int32_t n_in);
-/* *stays false: n is as it was, since both branches are so small that it is better to run them and select. */
-int ac_flow_branch(ac_inline *s, ac_node *n, bool *stays);
+/* The nodes of subgraph number `index` on `arg` are appended to the graph; result[] are its outputs. */
+int ac_inline_copy(ac_inline *s, const ac_node *host, int32_t index, ac_tensor *const *arg, int32_t n_arg,
+                   ac_tensor **result, int32_t n_result);
+/* Appends to = condition ? yes : no. A scalar condition broadcasts to every shape. */
+int ac_inline_select(ac_inline *s, const ac_node *n, ac_tensor *c, ac_tensor *yes, ac_tensor *no, ac_tensor *to);
+ac_tensor *ac_inline_scalar(ac_inline *s, const ac_node *n, ac_tensor *c); /* c, one element, as a scalar */
+
+/* flow.c. The role of an operand in the copies for a node that stays. */
+typedef enum ac_flow_role {
+    AC_FLOW_CARRIED, /* an input, whose value an iteration leaves to the next */
+    AC_FLOW_READ,    /* an input */
+    AC_FLOW_FIXED    /* a constant of the copy */
+} ac_flow_role;
+/* A copy of subgraph `index` for n_arg operands, made for their shapes. Carried inputs come first. */
+typedef struct ac_flow_copied {
+    int32_t index;
+    ac_tensor *const *arg;
+    const ac_flow_role *as;
+    int32_t n_arg, n_out; /* of the subgraph */
+    const bool *wanted;   /* outputs of the copy; NULL: all */
+} ac_flow_copied;
+ac_graph *ac_flow_copy(ac_inline *s, const ac_node *n, const ac_flow_copied *c); /* not inferred. NULL: reported */
+/* WHILE: the roles of its n_in values (besides the condition); changes: by result. NULL: reported */
+ac_flow_role *ac_flow_loop_roles(ac_inline *s, const ac_node *n, int32_t n_in, bool *changes);
+/* n stays, with these subgraphs, inferred; nodes that rename values which the loop never changes are appended. */
+int ac_flow_keep_loop(ac_inline *s, ac_node *n, int32_t n_in, const ac_flow_role *as, ac_graph *cond, ac_graph *body);
+ac_flow_role *ac_flow_branch_roles(ac_inline *s, const ac_node *n); /* IF: of its operands after the condition */
+/* *stays false: both branches are small, so n is unchanged: it is better to run them and select. */
+int ac_flow_keep_branch(ac_inline *s, ac_node *n, const ac_flow_role *as, ac_graph *yes, ac_graph *no, bool *stays);
 
 #endif
