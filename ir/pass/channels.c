@@ -1,13 +1,13 @@
-/* channels.c - pass channels: what of a quantised model cannot change its results goes (--dead).
+/* channels.c - pass channels: removes the parts of a quantised model that cannot change its results (--dead).
  *
- * Where intervals prove that a channel has one value whatever the inputs are (a ReLU that never opens, a clamp that
- * never lets go), or where nobody reads it, the channel is taken out of the tensor, and its weights out of those who
- * make and read it. What it adds to its readers becomes part of their bias. Results stay the same bit for bit; the
- * proof is in docs/numerics.md. */
+ * If intervals prove that a channel has one value for all inputs (a ReLU that is always 0, a clamp that is always at
+ * its limit), or if it is unused, it is removed from the tensor, and its weights from the operators that make and read
+ * it. Its contribution to their sums moves into their bias. Results are bit-identical; the proof is in
+ * docs/numerics.md. */
 #include "ir/ops/shape/shape.h"
 #include "ir/pass/channels.h"
 
-/* Fused nodes and views have places of their own: the pass comes before those that make them. */
+/* The pass handles no fused nodes and views, so it comes before the passes that make them. */
 static bool too_late(const ac_graph *g)
 {
     for (int32_t k = 0; k < g->node.n; k++)
@@ -25,7 +25,7 @@ static ac_bytes weight_bytes(const ac_node *n)
     return bytes;
 }
 
-/* A row for each integer operator with weights: what it has now. */
+/* A row for each integer operator with weights, with its channels before the pass. */
 static ac_cut_row *rows_of(ac_pass *p, ac_node ***node, int32_t *n)
 {
     const ac_graph *g = p->graph;
@@ -47,7 +47,7 @@ static ac_cut_row *rows_of(ac_pass *p, ac_node ***node, int32_t *n)
     return row;
 }
 
-/* ... less what it has after. */
+/* ... less its channels after the pass. */
 static void count_row(ac_cut_row *r, const ac_node *n)
 {
     r->gone = r->channels;
@@ -62,7 +62,7 @@ static void count_row(ac_cut_row *r, const ac_node *n)
     r->bytes_gone -= weight_bytes(n);
 }
 
-/* Does some output depend on an input, or on state? */
+/* True if an output depends on an input, or on state. */
 static bool results_vary(const ac_channels *s)
 {
     const ac_graph *g = s->g;
@@ -83,14 +83,13 @@ static bool results_vary(const ac_channels *s)
     return any;
 }
 
-/* ac_pass_channels: channels of quantised tensors that are constant whatever the inputs, or that nobody uses, go, and
- * results that are constant become constants.
+/* ac_pass_channels: removes channels of quantised tensors that are unused, or constant for all inputs, and replaces
+ * constant results by constants.
  *   before:  %y: i8[1,8,8,16] = conv_2d %x %w %b act=relu      %z = conv_2d %y %v %c      channels 3 and 7 of %y: zero
  *   after:   %y: i8[1,8,8,14] = conv_2d %x %w_live %b_live act=relu      %z = conv_2d %y %v_live %c_live
  * needs: shapes known, no epilogues, no views.  keeps: values bit for bit; names, types and shapes of inputs and
- * outputs. An output may become a constant, but not all of them: then the weights are none that anybody wants to run,
- * and the model stays as it is. Weights of quantised operators are read here; nothing else is computed but
- * what operators make of the ends of intervals. */
+ * outputs. An output may become a constant, but not all of them: the model then has random weights, and stays as it is.
+ * Weights of quantised operators are read here; otherwise only operators are evaluated, at the ends of intervals. */
 int ac_pass_channels(ac_pass *p)
 {
     ac_graph *g = p->graph;

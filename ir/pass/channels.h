@@ -1,19 +1,19 @@
-/* channels.h - what pass channels finds out: of every channel the interval of its stored values, and whether anybody
- * needs it.
+/* channels.h - the facts that pass channels collects: for every channel, the interval of its stored values, and whether
+ * it is needed.
  *
- * A channel is an index of a tensor's last dimension. Values are exact: of integers, as they lie in memory.
+ * A channel is an index of a tensor's last dimension. Values are exact: stored integers.
  *
  *     ac_channels_values(&s);       ranges.c: intervals, from the inputs on
- *     ac_channels_needs(&s);        needs.c: what has to stay
- *     ac_channels_cut(&s);          cut.c: the rest goes
+ *     ac_channels_needs(&s);        needs.c: the channels that have to stay
+ *     ac_channels_cut(&s);          cut.c: removes the others
  *
- * Everything lives in the pass's region `tmp`, but what becomes part of the graph. Included by ir/pass/ only. */
+ * Memory: the pass's region `tmp`, except for parts of the graph. Included by ir/pass/ only. */
 #ifndef AC_IR_PASS_CHANNELS_H
 #define AC_IR_PASS_CHANNELS_H
 #include "ir/pass/passes.h"
 
-/* What becomes of a channel. One that is idle keeps its place, since others do that lie beside it; its value can be any
- * of its interval. */
+/* The fate of a channel. An idle one is unused, but keeps its place next to a channel that stays; its value may be
+ * anything in its interval. */
 enum { AC_CHANNEL_GONE, AC_CHANNEL_IDLE, AC_CHANNEL_NEEDED };
 
 /* lo[c] <= stored value <= hi[c] for all positions of channel c < n. n == 0: nothing is known. */
@@ -26,15 +26,15 @@ typedef struct ac_span {
  *
  *     sum[o] = bias[o] + sum over taps t and i < ins of (x[channel(o, i)] - zx) * (w(o, t, i) - zw) */
 typedef struct ac_sums {
-    ac_tensor *x, *w, *bias, *y;      /* bias: NULL where there is none */
+    ac_tensor *x, *w, *bias, *y;      /* bias may be NULL */
     int64_t outs, taps, ins;          /* ins: 1 for depthwise, whose output o reads channel o / times */
-    int64_t o_step, tap_step, i_step; /* w(o, t, i) lies at o * o_step + t * tap_step + i * i_step */
+    int64_t o_step, tap_step, i_step; /* w(o, t, i) is at o * o_step + t * tap_step + i * i_step */
     int64_t times;                    /* depthwise: outputs of an input channel; 0: output o reads all channels */
     int32_t zx, zw;
     const void *data; /* of w */
-    bool *outside;    /* by tap: some output position has it outside of x, where it counts as zx */
+    bool *outside;    /* by tap: it is outside of x for some output position, and reads zx there */
     bool wide;        /* sums of 64 bits */
-    bool folds;       /* what constant channels add, and every part of it, fits beside the bias */
+    bool folds;       /* the bias can hold the terms of constant channels, and every partial sum of them */
     int64_t *lo, *hi; /* sum[o] is between; NULL: it may wrap */
 } ac_sums;
 
@@ -43,9 +43,9 @@ typedef struct ac_channels {
     ac_graph *g;
     ac_region *tmp;
     ac_span *span;  /* by tensor id */
-    bool *constant; /* by tensor id: of the file, or folded; results that the pass finds constant are none */
+    bool *constant; /* by tensor id: constant before the pass */
     uint8_t **need; /* by tensor id: AC_CHANNEL_... of each channel */
-    ac_sums **sums; /* by position of the node; NULL: no such operator */
+    ac_sums **sums; /* by position of the node; NULL: another operator */
     bool again;     /* needs.c: a need has grown */
 } ac_channels;
 
@@ -75,12 +75,12 @@ typedef void ac_values_fn(ac_channels *s, const ac_node *n, int32_t i, ac_span *
 typedef void ac_needs_fn(ac_channels *s, const ac_node *n, int32_t i);
 typedef void ac_cut_fn(ac_channels *s, ac_node *n, int32_t i);
 
-/* sums.c: the operator at position i of the graph; NULL when it is none, or its weights are not known now. */
+/* sums.c: the sums of n; NULL: another operator, or its weights are not constant. */
 ac_sums *ac_sums_open(ac_channels *s, const ac_node *n);
 /* Bounds of the sums, and whether constants may move into the bias. */
 void ac_sums_bound(ac_channels *s, ac_sums *t);
 
-/* ends.c: what an operator makes of given values: the operator itself says it, evaluated. NULL: it cannot be. */
+/* ends.c: evaluates an operator for given values. NULL: it cannot be evaluated. */
 /* The stored results of n with sum[o] in place of its products. */
 const void *ac_ends_of_sums(ac_channels *s, const ac_node *n, const ac_sums *t, const int64_t *sum);
 /* The result, of y's type, shape and quantisation, of n for these operands. */
@@ -94,12 +94,12 @@ void ac_channels_values(ac_channels *s);
 void ac_channels_needs(ac_channels *s);
 int32_t ac_channels_cut(ac_channels *s); /* channels that went */
 
-/* Does a channel of a result of n stay, or does n work on state? */
+/* True if a channel of a result of n stays, or n reads or writes state. */
 bool ac_channels_used(const ac_channels *s, const ac_node *n);
-/* Can the result of n be a constant, of the least values of its channels, that is small enough to be stored? *uniform:
- * they are all the same. */
+/* True if the result of n can be a constant, of the minimum of each channel, that is small enough to be stored.
+ * *uniform: these are all equal. */
 bool ac_channels_constant(const ac_channels *s, const ac_node *n, bool *uniform);
-/* n's result has the channels of operand 0, each made of nothing but that channel. */
+/* Each channel of n's result depends on the same channel of operand 0 alone. */
 bool ac_channels_kept(const ac_channels *s, const ac_node *n);
 /* Concatenation along the last dimension. */
 bool ac_channels_joined(const ac_channels *s, const ac_node *n);

@@ -1,10 +1,10 @@
-/* cut.c - takes the channels that nobody needs out of weights, biases, constants and shapes, and puts constants in the
- * place of results that are.
+/* cut.c - removes unused channels from weights, biases, constants and shapes, and replaces constant results by
+ * constants.
  *
- *     sum[o] = bias[o] + (k - zx) * sum of w(o, ., c) + ...      what channel c, always k, adds is part of the bias now
+ *     sum[o] = bias[o] + (k - zx) * sum of w(o, ., c) + ...      the term of channel c, always k, moves into the bias
  *
- * Weights may be shared, so each operator gets constants of its own. Tensors lose channels at the end, when no rule
- * reads their old shape any more. */
+ * Weights may be shared, so each operator gets constants of its own. Shapes of tensors change at the end, since rules
+ * read the old ones. */
 #include "ir/pass/channels.h"
 
 #include <string.h>
@@ -76,7 +76,7 @@ static void own_operands(ac_channels *s, ac_node *n, int32_t room)
 
 /* ------------------------------------------------------------------ rules */
 
-/* What channels that go add to sum o. */
+/* The term that removed channels add to sum o. */
 static int64_t folded(const ac_channels *s, const ac_sums *t, int64_t o)
 {
     const ac_span *x = &s->span[t->x->id];
@@ -87,7 +87,7 @@ static int64_t folded(const ac_channels *s, const ac_sums *t, int64_t o)
     return sum;
 }
 
-/* Does output o, which nobody needs or which is constant, read a channel that goes and cannot be folded? */
+/* True if output o, which is unused or constant, reads a removed channel that cannot be folded. */
 static bool cut_off(const ac_channels *s, const ac_sums *t, int64_t o)
 {
     const ac_span *x = &s->span[t->x->id];
@@ -103,8 +103,7 @@ static bool cut_off(const ac_channels *s, const ac_sums *t, int64_t o)
     return false;
 }
 
-/* Such outputs have no weights any more. Their sum is the least one, so that the value is one of their interval: that
- * of a constant, for one. */
+/* Such outputs lose their weights. Their sum is the minimum, so the value is in their interval: a constant's own. */
 static const bool *cut_off_outputs(const ac_channels *s, const ac_sums *t, ac_tensor *w)
 {
     bool *off = AC_NEW_N(s->tmp, bool, t->outs + 1), any = false;
@@ -121,7 +120,7 @@ static const bool *cut_off_outputs(const ac_channels *s, const ac_sums *t, ac_te
     return off;
 }
 
-/* The bias of the outputs that stay; NULL: there is none, and none is needed. */
+/* The bias of the outputs that stay; NULL: there is no bias, and none is needed. */
 static ac_tensor *new_bias(ac_channels *s, const ac_node *n, const ac_sums *t, const bool *off)
 {
     ac_tensor b = {.dtype = t->wide ? AC_I64 : AC_I32, .rank = 1, .dim = {t->outs}};
@@ -167,7 +166,7 @@ static void cut_filter(ac_channels *s, ac_node *n, int32_t i)
     n->n_in = n->n_in > at->bias ? n->n_in : at->bias + 1;
 }
 
-/* Constant operands lose what the result loses; operands of which nothing is left are left out (concatenation). */
+/* Constant operands lose the channels that the result loses; operands without channels are removed (concatenation). */
 static void cut_aligned(ac_channels *s, ac_node *n, int32_t i)
 {
     const uint8_t *need = s->need[n->out[0]->id];
@@ -232,7 +231,7 @@ static ac_cut_fn *rule_of(ac_op op)
     return ac_ops[op].map ? cut_aligned : cut_none;
 }
 
-/* n's result, known without it. */
+/* The constant that replaces n's result. */
 static void store_result(ac_channels *s, ac_node *n, bool uniform)
 {
     ac_tensor *t = n->out[0];
@@ -250,7 +249,7 @@ static void store_result(ac_channels *s, ac_node *n, bool uniform)
     t->splat = uniform;
 }
 
-/* Constants of the file keep their shape: who reads less of one has a constant of its own. */
+/* Constants of the file keep their shape: readers of fewer channels have constants of their own. */
 static int32_t shrink(ac_tensor *t, const uint8_t *need)
 {
     const int64_t channels = ac_last_dim(t), left = count_stay(need, channels);
@@ -263,7 +262,7 @@ static int32_t shrink(ac_tensor *t, const uint8_t *need)
 int32_t ac_channels_cut(ac_channels *s)
 {
     ac_graph *g = s->g;
-    const int32_t n_tensors = g->tensor.n, n_nodes = g->node.n; /* constants are added behind them */
+    const int32_t n_tensors = g->tensor.n, n_nodes = g->node.n; /* new constants come after these */
     int32_t cut = 0;
     for (int32_t k = 0; k < n_nodes; k++) {
         ac_node *n = g->node.item[k];

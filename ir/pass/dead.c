@@ -1,7 +1,7 @@
-/* dead.c - pass dead: what no output needs goes. */
+/* dead.c - pass dead: removes nodes and tensors that no output needs. */
 #include "ir/pass/passes.h"
 
-/* Marks what a node touches as needed. */
+/* Marks the tensors of a node as needed. */
 static void need(const ac_node *n, bool *live)
 {
     for (int32_t i = 0; i < n->n_in; i++)
@@ -13,7 +13,7 @@ static void need(const ac_node *n, bool *live)
         need(n->fused[f], live);
 }
 
-/* State outlives the run, so that writing it is a purpose. */
+/* State outlives the run, so a node that writes it is needed. */
 static bool is_wanted(const ac_tensor *t, const bool *live)
 {
     return live[t->id] || (t->root && t->root->state && t->def);

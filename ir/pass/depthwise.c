@@ -6,7 +6,7 @@ static bool bytes(const ac_tensor *t)
     return t->dtype == AC_I8 || t->dtype == AC_U8;
 }
 
-/* One channel in, constant weights [1, h, w, channels]? */
+/* True if it has one input channel and constant weights [1, h, w, channels]. */
 static bool reads_one(const ac_node *n)
 {
     const ac_filter_row *at = &ac_filter_of[AC_FILTER_DEPTHWISE];
@@ -39,9 +39,9 @@ static ac_tensor *turned(ac_graph *g, ac_tensor *w)
     return NULL;
 }
 
-/* ac_pass_depthwise: an integer depthwise convolution whose input has a single channel becomes the convolution that it
- * is, for firmware that multiplies several bytes at once, where the filter has enough of them: loops of a depthwise one
- * find no two channels to take.
+/* ac_pass_depthwise: an integer depthwise convolution whose input has a single channel becomes an ordinary one, for
+ * firmware that multiplies several bytes at once, if the filter has enough of them: the loops of a depthwise
+ * convolution would need several channels.
  *   before:  %y = depthwise_conv_2d %x %w          x [n, h, w, 1], w [1, kh, kw, c]
  *   after:   %y = conv_2d %x %w_turned             w_turned [c, kh, kw, 1]
  * needs: shapes known, no epilogues, constant weights.  keeps: values bit for bit: the same products, summed in

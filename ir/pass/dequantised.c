@@ -1,4 +1,4 @@
-/* dequantised.c - follows real numbers back to the integers that they were made of. */
+/* dequantised.c - follows real numbers back to the integers from which they are computed. */
 #include "ir/pass/dequantised.h"
 
 #include "ir/ops/decode/axis.h"
@@ -11,7 +11,7 @@ ac_node *ac_made_by(const ac_tensor *t, ac_op op)
 
 enum { MOST_LOOKED_AT = 64 }; /* tensors that a constant is made of: quantisation has a dozen */
 
-/* Nothing is folded yet: what else is computed of constants on the way to t may be wanted as it is. */
+/* Nothing is folded yet: other nodes on the way to t may be needed as they are. */
 static bool of_constants(const ac_tensor *t, int32_t *left)
 {
     const ac_node *n = t->def;
@@ -35,7 +35,7 @@ static void fold(const ac_graph *g, ac_tensor *t)
     ac_fold_node(g, t->def);
 }
 
-/* Is t a constant? One that is made of a few constants is made one. */
+/* True if t is a constant, or becomes one by folding a few nodes. */
 static bool fixed(const ac_graph *g, ac_tensor *t)
 {
     int32_t left = MOST_LOOKED_AT;

@@ -1,10 +1,10 @@
-/* dequantised.h - real numbers that were made of integers: (codes - zero) * scale, element by element.
+/* dequantised.h - real numbers that are computed from integers: (codes - zero) * scale, element by element.
  *
  *     ac_dequantised d;
  *     if (ac_dequantised_of(g, t, &d))         t is d.codes, cast, less d.zero, times d.scale, then moved
  *
- * zero and scale are constants of f32 with one number, or one for each index of one dimension of t. What codes, zero
- * and scale are made of constants by is folded on the way. */
+ * zero and scale are constants of f32 with one number, or one for each index of one dimension of t. Nodes that
+ * compute codes, zero and scale from constants are folded on the way. */
 #ifndef AC_IR_PASS_DEQUANTISED_H
 #define AC_IR_PASS_DEQUANTISED_H
 #include "ir/graph/graph.h"

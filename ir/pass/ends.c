@@ -1,8 +1,8 @@
-/* ends.c - what an operator makes of given values. The operator says it itself: a copy of the node with constants for
- * operands is folded, so that rounding, clamps and tables are those of the loops that will run, and are written once.
+/* ends.c - evaluates an operator for given values, by folding a copy of the node with constant operands: rounding,
+ * clamps and tables are those of the loops that will run, and are written once.
  *
  * Sums are put into the bias of a copy whose weights are zeros:
- *     conv_2d %x %w %b  ->  sum lo  ->  conv_2d %zero %zeros %lo  ->  the least stored value */
+ *     conv_2d %x %w %b  ->  sum lo  ->  conv_2d %zero %zeros %lo  ->  the minimum of the stored value */
 #include "ir/pass/channels.h"
 
 #include <string.h>

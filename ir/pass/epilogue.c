@@ -26,7 +26,7 @@ static int32_t reads_of(const ac_node *n, const ac_tensor *x)
     return reads;
 }
 
-/* Could f be computed in the loops of host, whose result x it reads, if nobody else read that? */
+/* True if f can be computed in the loops of host, whose result x it reads, provided x has no other reader. */
 static bool may_follow(const ac_node *host, const ac_node *f, const ac_tensor *x)
 {
     return (ac_ops[host->op].map || ac_ops[host->op].flags & OF_EPILOGUE) && host->n_out == 1 && !host->view &&
@@ -41,10 +41,9 @@ static bool may_join(const state *s, const ac_node *host, const ac_node *f, cons
 
 /* ------------------------------------------------------------------ state
  *
- * What lies in state changes its value when an assign runs: nodes move past that neither with a read nor with a write
- * of their own. */
+ * An assign changes the value of a state: a node that reads or writes the same state does not move past it. */
 
-/* Is m after the move on the wrong side of b? */
+/* True if m must not move past b. */
 static bool clash(const ac_node *m, const ac_node *b)
 {
     bool any = false;
@@ -80,7 +79,7 @@ static int32_t others_made(const state *s, const ac_node *f, const ac_tensor *x)
     return last;
 }
 
-/* Moving host later keeps what it reads alive for longer, instead of its result: worth it when that is no more. */
+/* Moving host later extends the live ranges of its operands, instead of its result's, which must not be smaller. */
 static bool cheap_to_move(const ac_node *host)
 {
     ac_tensor *read[64];
@@ -91,8 +90,8 @@ static bool cheap_to_move(const ac_node *host)
     return n <= 64 && bytes <= ac_tensor_bytes(ac_node_result(host));
 }
 
-/* f, about to follow host, reads the end of another chain of maps, and nobody else does: that goes with it, unless this
- * keeps more alive for longer than it saves. */
+/* f, about to follow host, is the only reader of another chain of maps: the chain moves with it, unless that extends
+ * the live ranges of more bytes than it saves. */
 static void absorb(state *s, ac_node *host, int32_t at, const ac_node *f)
 {
     for (int32_t i = 0; i < f->n_in && ac_ops[host->op].map; i++) {
@@ -147,14 +146,15 @@ static bool join_follower(state *s, int32_t pos)
 
 /* ------------------------------------------------------------------ several readers */
 
-/* Several readers of one value, x: followers that read it or each other, until one result is all that is left, as in
- * x * sigmoid(x). With them go those that make their other operands after the host, of what is there before it. */
+/* Several readers of one value, x: followers that read it or each other, until a single result remains, as in
+ * x * sigmoid(x). Makers of their other operands that come after the host, but depend only on earlier values, move
+ * as well. */
 typedef struct group {
     const state *s;
     const ac_node *host;
     const ac_tensor *x;
-    const ac_tensor *value[MAX_FOLLOWERS + 1]; /* x, and what the members make */
-    int32_t left[MAX_FOLLOWERS + 1];           /* readers of these that are no members yet */
+    const ac_tensor *value[MAX_FOLLOWERS + 1]; /* x, and the results of members */
+    int32_t left[MAX_FOLLOWERS + 1];           /* readers of these that are not members yet */
     int32_t member[MAX_FOLLOWERS], n, most;    /* positions */
 } group;
 
@@ -166,7 +166,7 @@ static bool is_inside(const group *q, const ac_tensor *t)
     return inside;
 }
 
-/* Node i becomes a member, after those that make what it reads; false: it cannot. */
+/* Node i becomes a member, after the makers of its operands; false: it cannot. */
 static bool admit(group *q, int32_t i)
 {
     const state *s = q->s;
@@ -175,7 +175,7 @@ static bool admit(group *q, int32_t i)
     if (!f || !ac_ops[f->op].map || f->n_fused || f->n_out != 1 || !may_follow(q->host, f, q->x) ||
         !may_pass(s, f, made - 1, i))
         return false;
-    for (int32_t k = 0; k < f->n_in; k++) /* the others have to be there when host runs */
+    for (int32_t k = 0; k < f->n_in; k++) /* the others must be available when host runs */
         if (f->in[k] && !is_inside(q, f->in[k]) && s->made[f->in[k]->id] > made && !admit(q, s->made[f->in[k]->id] - 1))
             return false;
     if (q->n >= q->most)
@@ -188,7 +188,7 @@ static bool admit(group *q, int32_t i)
     return true;
 }
 
-/* The followers found, in order, from node `pos` on; 0: no such group. */
+/* The number of followers found, in order, from node `pos` on; 0: not a group. */
 static int32_t find_group(group *q, int32_t pos)
 {
     const ac_graph *g = q->s->g;
@@ -278,16 +278,16 @@ static bool join_reduction(state *s, int32_t pos)
     return true;
 }
 
-/* ac_pass_epilogue: an element-wise operator whose operand is read by nobody else is computed in the loops that make
+/* ac_pass_epilogue: an element-wise operator that is the only reader of its operand is computed in the loops that make
  * the operand, on the value before it is stored: the operand never exists in memory.
  *   before:  %a = conv_2d %x %w    %b = add %a %r    %c = relu %b
  *   after:   %c = conv_2d %x %w then add(., %r) then relu(.)
  * needs: shapes known, views not yet made.  keeps: a valid execution order; values bit for bit (the chain is computed
  * in the types of the operators, as before).
- * The maker of the last-made operand is preferred, so that the others are there already; else the maker moves down to
- * the follower, if what it reads is no larger than what it makes. Other chains that end in the follower go with it. An
- * operand with several readers is joined with all of them at once, when they end in one result: x * sigmoid(x). A
- * reduction of floats may come last, where it keeps the dimension along which vectors lie. */
+ * The maker of the operand that is computed last is preferred, so that the others exist already; else the maker moves
+ * down to the follower, if its operands are no larger than its result. Other chains that end in the follower move with
+ * it. An operand with several readers is joined with all of them at once if they lead to one result: x * sigmoid(x). A
+ * reduction of floats may come last if it keeps the dimension along which loops are vectorised. */
 int ac_pass_epilogue(ac_pass *p)
 {
     ac_graph *g = p->graph;

@@ -60,7 +60,7 @@ static ac_tensor *constant_i32(work *w, int32_t v)
     return ac_tensor_const(w->g, ac_strf(w->g->region, "%s_number", w->of->out[0]->name), AC_I32, 0, NULL, data);
 }
 
-/* The moves of t (ac_dequantised_of), with `codes` in place of what they moved. */
+/* The moves of t (ac_dequantised_of), applied to `codes` instead. */
 static ac_tensor *moved(work *w, const ac_dequantised *d, ac_tensor *codes)
 {
     for (int32_t i = d->n_moves - 1; i >= 0; i--) {
@@ -77,7 +77,7 @@ static ac_tensor *moved(work *w, const ac_dequantised *d, ac_tensor *codes)
     return codes;
 }
 
-/* ------------------------------------------------------------------ what can be taken */
+/* ------------------------------------------------------------------ products that qualify */
 
 static bool byte_codes(const ac_dequantised *d)
 {
@@ -85,7 +85,7 @@ static bool byte_codes(const ac_dequantised *d)
     return (t->dtype == AC_I8 || t->dtype == AC_U8) && !t->quant;
 }
 
-/* The whole number in a constant of one float; false: it is none, or beyond the type. */
+/* The integer in a constant of one float; false: not an integer, or out of range. */
 static bool whole(ac_ctx *cx, ac_tensor *zero, ac_dtype type, int32_t *v)
 {
     *v = 0;
@@ -99,7 +99,7 @@ static bool whole(ac_ctx *cx, ac_tensor *zero, ac_dtype type, int32_t *v)
     return true;
 }
 
-/* The least and the greatest number of a constant. */
+/* The minimum and maximum of a constant. */
 static bool ends_of(ac_ctx *cx, ac_tensor *t, double *lo, double *hi)
 {
     const void *data = ac_tensor_is_const(t) ? ac_tensor_force(cx, t) : NULL;
@@ -113,7 +113,7 @@ static bool ends_of(ac_ctx *cx, ac_tensor *t, double *lo, double *hi)
     return data && n;
 }
 
-/* Weights as whole numbers: constants, of i8 where that holds them, else of i16. NULL: zero points that are none. */
+/* Weights as integer constants: i8 if that holds them, else i16. NULL: zero points are not integers. */
 static ac_tensor *whole_weights(work *w, const ac_dequantised *d)
 {
     ac_ctx *cx = w->p->cx;
@@ -135,7 +135,7 @@ static ac_tensor *whole_weights(work *w, const ac_dequantised *d)
     return moved(w, d, cast(w, v, type));
 }
 
-/* By tensor id: the least step that it is divided by, as quantisation does; -1: a step that is no number. */
+/* By tensor id: the minimum step by which it is divided for quantisation; -1: a step that is not a number. */
 static double *steps_of(ac_pass *p)
 {
     const ac_graph *g = p->graph;
@@ -153,7 +153,7 @@ static double *steps_of(ac_pass *p)
     return least;
 }
 
-/* Can a result that is quantised by this step be half a step away from what the file says? Only by a large bias. */
+/* True if a result that is quantised by this step can differ by half a step from the file's: only with a large bias. */
 static bool bias_fits(ac_ctx *cx, ac_tensor *bias, double step)
 {
     double lo = 0, hi = 0;
@@ -173,7 +173,7 @@ typedef struct product {
     ac_tensor *bias;
 } product;
 
-/* NULL, or why this product stays in floats. step: of steps_of. */
+/* NULL, or the reason why this product stays in floats. step: of steps_of. */
 static const char *read_product(ac_pass *p, const ac_node *n, const double *step, product *t)
 {
     const ac_tensor *w = n->in[1], *x = n->in[0];
@@ -262,7 +262,7 @@ static int multiply_integers(ac_pass *p, int32_t *at, const product *t)
     const ac_act act = ac_node_act(n);
     ac_attrs a;
     ac_tensor *weights = whole_weights(&w, &t->w), *out = n->out[0];
-    if (!weights && !w.failed) /* what was made is dead */
+    if (!weights && !w.failed) /* the new nodes are dead */
         return AC_OK;
     ac_tensor *scale = make_2(&w, AC_OP_MUL, channel_scale(&w, t), t->x.scale);
     ac_tensor *real = weights ? cast(&w, sums(&w, t, weights), AC_F32) : NULL;
@@ -273,7 +273,7 @@ static int multiply_integers(ac_pass *p, int32_t *at, const product *t)
     const ac_op last = t->bias ? AC_OP_ADD : AC_OP_MUL;
     ac_attrs_init(last, &a);
     a.act.act = act;
-    n->out[0] = ac_tensor_new(g, out->name, out->dtype, out->rank, out->dim); /* nobody reads it */
+    n->out[0] = ac_tensor_new(g, out->name, out->dtype, out->rank, out->dim); /* unused */
     n->out[0]->def = n;
     out->def = NULL;
     make_as(&w, last, (ac_tensor *[]){real, t->bias ? t->bias : scale}, 2, &a, out);
@@ -292,9 +292,9 @@ static int multiply_integers(ac_pass *p, int32_t *at, const product *t)
  *   after:   %s = conv_2d %q %c' zero=zx: i32  %r = mul (cast %s) (sx * sw)      %y = add %r %b act=relu
  * c' = c - zw, constant; transpositions and reshapes of weights stay. A batch_matmul by a constant is a
  * fully_connected.
- * needs: shapes known, no epilogues; before norm, which puts constants into weights, and fold.  keeps: the real numbers
- * that the file says, more exactly: the sum is exact, and rounded once before it is scaled. Where the result is
- * quantised it is at most one step away from that of exact arithmetic. Not with --exact, --qdq exact, or gradients. */
+ * needs: shapes known, no epilogues; before norm, which puts constants into weights, and fold.  keeps: the real values
+ * of the file, more exactly: the sum is exact, and rounded once before it is scaled. A quantised result is at most one
+ * step away from that of exact arithmetic. Not with --exact, --qdq exact, or gradients. */
 int ac_pass_integers(ac_pass *p)
 {
     ac_graph *g = p->graph;

@@ -1,4 +1,4 @@
-/* io.c - pass io: quantisation of inputs and dequantisation of outputs go. */
+/* io.c - pass io: removes the quantisation of inputs and the dequantisation of outputs. */
 #include "ir/pass/passes.h"
 
 /* The only reader of every use of t; NULL: there are several, or t is an output. */
@@ -18,9 +18,10 @@ static ac_node *only_reader(const ac_graph *g, const ac_tensor *t)
     return reader;
 }
 
-/* ac_pass_io (--quantized-io): what turns a float input into integers, and integers into a float output, is left to the
- * caller. before:  input %x f32    %q = quantize %x    ...    %y = dequantize %r    output %y after:   input %q i8 ...
- * output %r needs: shapes known, no followers yet.  keeps: number and order of inputs and outputs. */
+/* ac_pass_io (--quantized-io): the caller converts float inputs to integers, and integer outputs to floats.
+ *   before:  input %x f32    %q = quantize %x    ...    %y = dequantize %r    output %y
+ *   after:   input %q i8     ...    output %r
+ * needs: shapes known, no followers yet.  keeps: number and order of inputs and outputs. */
 int ac_pass_io(ac_pass *p)
 {
     ac_graph *g = p->graph;
@@ -43,7 +44,7 @@ int ac_pass_io(ac_pass *p)
             continue;
         ac_tensor *q = n->in[0];
         bool twice = !q->def || q->input || q->output || q->state || ac_tensor_is_const(q);
-        for (int32_t k = 0; k < g->node.n && !twice; k++) /* somebody else reads the float form */
+        for (int32_t k = 0; k < g->node.n && !twice; k++) /* another node reads the float form */
             for (int32_t a = 0; a < g->node.item[k]->n_in; a++)
                 twice |= g->node.item[k]->in[a] == y;
         for (int32_t k = 0; k < g->output.n && !twice; k++)

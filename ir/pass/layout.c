@@ -70,7 +70,7 @@ static void move_past_node(ac_layout *s, ac_node *n)
         ac_layout_place(s, n);
 }
 
-/* A transpose that nobody reads any more gives its name, which is the file's, to what it was made of. */
+/* An unused transpose gives its name, which is the file's, to its operand. */
 static void hand_down_names(ac_layout *s)
 {
     int32_t *uses = ac_graph_uses(s->g, s->cx->region);
@@ -89,9 +89,8 @@ static void hand_down_names(ac_layout *s)
     ac_graph_renumber(s->g);
 }
 
-/* ac_pass_layout: models whose operators have channels first are read as ours, which have them last, between
- * transposes. Each transpose is moved after the operators that can work in front of it, until it meets its inverse or
- * the end.
+/* ac_pass_layout: importers put transposes around operators that have channels first in the file, since ours have them
+ * last. Each transpose moves down past the operators that can work before it, until it meets its inverse or the end.
  *   before:  %a = transpose %x [0,2,3,1]   %b = conv_2d %a %w      %c = transpose %b [0,3,1,2]   %d = relu %c
  *            %e = transpose %d [0,2,3,1]   %f = conv_2d %e %v
  *   after:   %a = transpose %x [0,2,3,1]   %b = conv_2d %a %w      %d = relu %b                  %f = conv_2d %d %v

@@ -30,8 +30,8 @@ void ac_layout_place(ac_layout *s, ac_node *n); /* next in the new order */
 ac_node *ac_layout_node(ac_layout *s, const ac_node *like, ac_op op, ac_tensor *x, ac_tensor *y);
 /* t is the result of a transpose: *out. Unfused, and with one scale. */
 bool ac_layout_turned(ac_layout *s, const ac_tensor *t, ac_turn *out);
-/* z as an operand of an operator whose other operands have `rank` dimensions and come before T_p: z itself, reshaped and
- * transposed back. Constants are folded. */
+/* z as an operand of an operator whose other operands have `rank` dimensions and come before T_p: z itself, reshaped
+ * and transposed back. Constants are folded. */
 ac_tensor *ac_layout_back(ac_layout *s, const ac_node *n, ac_tensor *z, int32_t rank, const int32_t *perm);
 /* z in another shape, before n. Constants are folded. */
 ac_tensor *ac_layout_reshaped(ac_layout *s, const ac_node *n, ac_tensor *z, int32_t rank, const int64_t *dim);

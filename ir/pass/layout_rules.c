@@ -1,5 +1,5 @@
-/* layout_rules.c - how operators pass a transpose on. For each: which operands must be transposed alike, and what
- * becomes of the numbers that name dimensions. */
+/* layout_rules.c - moves a transpose past each kind of operator: which operands must be transposed alike, and how
+ * attributes that name dimensions change. */
 #include "ir/ops/decode/axis.h"
 #include "ir/ops/decode/slice.h"
 #include "ir/pass/layout.h"
@@ -17,7 +17,7 @@ static void copy_perm(int32_t *q, const int32_t *perm, int32_t rank)
 }
 
 /* Operands 0..n-1 of one broadcast: those after the same transpose win when they are larger than those that are not,
- * which would have to be turned back. */
+ * which would have to be transposed back. */
 static bool common(ac_layout *s, ac_node *n, int32_t rank, int32_t *perm)
 {
     int64_t best = -1, gain = 0, cost = 0;
@@ -64,7 +64,7 @@ static bool concatenation(ac_layout *s, ac_node *n, int32_t *q)
     ac_diags before = s->cx->diags;
     if (!ac_quietly(s->cx, before, ac_axis_norm(s->cx, n, n->attrs.axis.axis, rank, &axis)) || !common(s, n, rank, q))
         return false;
-    for (int32_t i = 0; i < n->n_in; i++) /* a scalar constant would be kept as it is */
+    for (int32_t i = 0; i < n->n_in; i++) /* a scalar constant would keep its shape */
         if (ac_tensor_count(n->in[i]) == 1)
             return false;
     turn_operands(s, n, rank, q);
@@ -267,8 +267,8 @@ static bool reshape(ac_layout *s, ac_node *n, int32_t *q)
     return true;
 }
 
-/* What y is with its last two dimensions swapped, where that is how it lies in memory before a transpose; NULL: it is
- * not. Dimensions of one element may have gone anywhere. */
+/* y with its last two dimensions swapped, if a transpose has swapped them before; else NULL. Dimensions of one element
+ * may have moved anywhere. */
 static ac_tensor *swapped(ac_layout *s, const ac_node *n, const ac_tensor *y)
 {
     ac_turn t;

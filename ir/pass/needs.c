@@ -1,22 +1,22 @@
 /* needs.c - which channels stay.
  *
- * At first none does. What leaves the graph is needed, and with it, rule by rule until nothing changes, what it is made
- * of. What lies beside it keeps its place, but is idle: nobody looks at its value, or it is the same for every value of
- * its operands. What is left over then goes: its readers do without it, or know it as a constant that they can add
- * themselves. The order in which rules are applied does not matter, since needs only ever grow.
+ * Initially no channel is needed. The outputs of the graph are, and then, rule by rule until nothing changes, the
+ * channels that they depend on. A channel next to a needed one keeps its place, but is idle if its value is unused, or
+ * is the same for all values of its operands. All other channels are removed: their readers ignore them, or add their
+ * constant value to the bias. The order of the rules does not matter, since needs only grow.
  *
  *     conv_2d, fully_connected   an input channel goes when all weights of the outputs that stay are zero, or when its
- *                                value is one constant k: (k - zx) * sum(w) moves into the bias. With k != zx no tap
- *                                with a weight may lie outside of x anywhere, since there it counts 0
+ *                                value is one constant k: (k - zx) * sum(w) moves into the bias. If k != zx, taps with
+ *                                nonzero weights must be inside x everywhere, since outside they add 0
  *     depthwise_conv_2d          input channel and its outputs go together; so do channels of element-wise operators
- *     reshape                    channels go with those that they are made of, where rows are whole numbers of rows */
+ *     reshape                    channels go with those they copy, if one length of rows divides the other */
 #include "ir/ops/decode/axis.h"
 #include "ir/pass/channels.h"
 
 enum {
     MOST_CONSTANT = 64 * 1024, /* bytes of a tensor that becomes one */
     WORD = 4,                  /* channels */
-    FEW = 16                   /* that stay are nothing beside one more */
+    FEW = 16                   /* channels are added to at least so many times their number */
 };
 
 static uint8_t need_of(const ac_channels *s, const ac_tensor *t, int64_t c)
@@ -38,15 +38,15 @@ static void mark_all(ac_channels *s, const ac_tensor *t)
         mark_needed(s, t, c, AC_CHANNEL_NEEDED);
 }
 
-/* What y's channel c needs of the operands that it is made of: of a constant only that they are there, since every
- * value of theirs makes it. */
+/* The need of y's channel c for its operands. If it is constant, they only have to exist: all their values give the
+ * same result. */
 static uint8_t asks(const ac_channels *s, const ac_tensor *y, int64_t c)
 {
     const uint8_t need = need_of(s, y, c);
     return need == AC_CHANNEL_NEEDED && ac_span_fixed(&s->span[y->id], c) ? AC_CHANNEL_IDLE : need;
 }
 
-/* Channel c of x lies beside channel d of y: both keep their places, or none. */
+/* Channels c of x and d of y correspond: either both keep their places, or neither. */
 static void tie(ac_channels *s, const ac_tensor *x, int64_t c, const ac_tensor *y, int64_t d)
 {
     mark_needed(s, x, c, asks(s, y, d));
@@ -128,7 +128,7 @@ static void needs_whole(ac_channels *s, const ac_node *n, int32_t i)
         mark_all(s, n->out[k]);
 }
 
-/* Can the outputs that are needed do without channel c of x? */
+/* True if no needed output depends on channel c of x, or a bias can replace it. */
 static bool spared(const ac_channels *s, const ac_sums *t, int64_t c)
 {
     const ac_span *x = &s->span[t->x->id];
@@ -236,7 +236,7 @@ static const struct {
 #undef CHANNEL
 };
 
-/* A node of whose results one has no channels stays, and rules go by channels. */
+/* Rules work by channel, so a node with a result without channels stays. */
 static ac_needs_fn *rule_of(const ac_node *n)
 {
     bool whole = n->n_fused > 0;

@@ -1,7 +1,7 @@
 /* norm.c - multiplication and addition by channel constants go into the convolution before. */
 #include "ir/pass/passes.h"
 
-/* Where a convolution (or fully_connected) has its operands; NULL: n is none. */
+/* The positions of operands of a convolution (or fully_connected); NULL: another operator. */
 static const ac_filter_row *weights_of(const ac_node *n)
 {
     const ac_filter w = ac_ops[n->op].filter;
@@ -13,7 +13,7 @@ static bool is_f32(const ac_tensor *t)
     return t && t->dtype == AC_F32;
 }
 
-/* A new constant a op b, [dims of a]; NULL when it cannot be made. The node is folded at once and never stays in the
+/* A new constant a op b, [dims of a]; NULL: it cannot be computed. The node is folded at once and never stays in the
  * graph. */
 static ac_tensor *fold2(ac_graph *g, ac_op op, ac_tensor *a, ac_tensor *b, const char *name)
 {
@@ -47,7 +47,7 @@ static ac_tensor *zeros(ac_graph *g, const char *name, int64_t n)
     return t;
 }
 
-/* The follower f(y, c), y made by `conv` and read by f only: c, or NULL when the pattern does not hold. */
+/* The follower f(y, c), y made by `conv` and read by f only: c, or NULL if the pattern does not match. */
 static ac_tensor *factor(const ac_node *conv, const ac_node *f)
 {
     const ac_tensor *y = conv->out[0];
@@ -72,7 +72,7 @@ static bool scalable(const ac_node *n, const int32_t *uses)
            (!bias || (is_f32(bias) && ac_tensor_is_const(bias))) && ac_node_act(n) == AC_ACT_NONE;
 }
 
-/* New weights and bias of conv that do the work of f; false: left as it was. */
+/* New weights and bias of conv that do the work of f; false: nothing changed. */
 static bool absorb(ac_graph *g, ac_node *conv, const ac_node *f, ac_tensor *c)
 {
     const ac_filter_row *at = weights_of(conv);
@@ -101,10 +101,11 @@ static bool absorb(ac_graph *g, ac_node *conv, const ac_node *f, ac_tensor *c)
 }
 
 /* ac_pass_norm: batch normalisation and the like: y * c, y / c, y + c, y - c with one constant for each channel, after
- * a convolution (or fully_connected) in f32 with constant weights, goes into weights and bias. An activation of the
- * follower becomes the convolution's. before:  %y = conv_2d %x %w %b    %s = mul %y %gamma    %z = add %s %beta
- * act=relu after:   const %w_n, %b_n (lazy)      %z = conv_2d %x %w_n %b_n act=relu needs: shapes known, no epilogues.
- * changes: the order of float arithmetic; so it does nothing under --exact. */
+ * a convolution (or fully_connected) in f32 with constant weights, is folded into weights and bias. An
+ * activation of the follower becomes the convolution's.
+ *   before:  %y = conv_2d %x %w %b    %s = mul %y %gamma    %z = add %s %beta act=relu
+ *   after:   const %w_n, %b_n (lazy)  %z = conv_2d %x %w_n %b_n act=relu
+ * needs: shapes known, no epilogues.  changes: the order of float arithmetic, so it does not run with --exact. */
 int ac_pass_norm(ac_pass *p)
 {
     ac_graph *g = p->graph;

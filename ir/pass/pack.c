@@ -1,4 +1,4 @@
-/* pack.c - pass pack: weights that the file has as integers with scales are not made into floats. */
+/* pack.c - pass pack: weights that are integers with scales in the file do not become floats. */
 #include "ir/ops/decode/axis.h"
 #include "ir/ops/decode/blockwise.h"
 #include "ir/ops/shape/resolve.h"
@@ -7,8 +7,8 @@
 
 enum { MOST_ROWS = 16, WORD = 32 };
 
-/* weight[i] = (codes[i] - zero[..]) * scale[..], element by element of a base shape, in which scale and zero are
- * broadcast; a matrix of `rows` rows is made of it by a reshape, and `turned` if a transposition follows. */
+/* weight[i] = (codes[i] - zero[..]) * scale[..], element by element of a base shape, to which scale and zero broadcast;
+ * a reshape makes a matrix of `rows` rows from it, `turned` if a transposition follows. */
 typedef struct made {
     ac_tensor *codes, *scale, *zero; /* constants; zero NULL: 0. Of a DEQUANTIZE the codes' own: scale NULL */
     const ac_tensor *base;
@@ -88,12 +88,12 @@ static bool steps_of(const layout *at, const ac_tensor *base, const ac_tensor *p
     return p->rank <= base->rank && !by[2];
 }
 
-/* Scale and zero point of block i of row r; false: the zero point is no code. */
+/* Scale and zero point of block i of row r; false: the zero point is not a code. */
 typedef struct numbers {
     const float *scale, *zero;
     int64_t scale_step[2], zero_step[2];
     const ac_quant *quant;
-    int32_t low, codes; /* the least number, how many there are */
+    int32_t low, codes; /* the minimum code, and the number of codes */
 } numbers;
 
 static bool read_numbers(ac_ctx *cx, const made *w, const layout *at, numbers *of)
@@ -169,7 +169,7 @@ static bool make_tables(ac_graph *g, const made *w, const layout *at, packed *to
     return true;
 }
 
-/* The weights of a product of few rows of floats; *rows_first: they are [N,K]. NULL: it is none. */
+/* The weights of a product of few rows of floats; *rows_first: they are [N,K]. NULL: another operator. */
 static ac_tensor *weights_of(const ac_node *n, bool *rows_first)
 {
     if ((n->op != AC_OP_FULLY_CONNECTED && n->op != AC_OP_BATCH_MATMUL) || n->n_fused)
@@ -204,8 +204,8 @@ static void replace_product(ac_graph *g, ac_node *n, const packed *w)
     n->attrs.blocks.act = act;
 }
 
-/* ac_pass_pack: a few rows of floats times weights that are integers with scales in the file. Weights are read once
- * then, so that their bytes decide the time, and in any case how much ROM there has to be.
+/* ac_pass_pack: a few rows of floats times weights that are integers with scales in the file. Such a product reads
+ * weights once, so their size determines the time, and always the ROM.
  *   before:  %f = cast %q: i8    %s = sub %f %zero    %w = mul %s %scale    %y = batch_matmul %x %w
  *   after:   %y = blockwise_dense %x %q_packed %q_scale %q_zero
  * or dequantize; a reshape that joins blocks, and a transposition, may be between. One scale for a row is a block.

@@ -2,7 +2,7 @@
 #include "ir/ops/decode/axis.h"
 #include "ir/pass/passes.h"
 
-/* Does this node read t only as the input of a convolution whose paddings are numbers, and zeros? */
+/* True if this node reads t only as the input of a convolution with explicit paddings, all of them 0. */
 static bool conv_of(const ac_node *n, const ac_tensor *t)
 {
     const ac_filter w = ac_ops[n->op].filter;
@@ -16,7 +16,7 @@ static bool conv_of(const ac_node *n, const ac_tensor *t)
     return true;
 }
 
-/* Is the value that PADV2 pads with what a convolution takes outside of its input: real zero? */
+/* True if PADV2 pads with the value of a convolution's padding: real zero. */
 static bool pads_zero(ac_ctx *cx, const ac_node *n)
 {
     const ac_tensor *x = n->in[0];
@@ -50,8 +50,8 @@ static bool all_convs(const ac_graph *g, const ac_tensor *t, int32_t uses)
 /* ac_pass_pad: a PAD with zeros (or the zero point) that only convolutions read becomes their padding.
  *   before:  %p = pad %x pads=[0,0,1,1,1,1,0,0]      %y = conv_2d %p %w
  *   after:   %y = conv_2d %x %w padding=explicit pad_t=1 pad_b=1 pad_l=1 pad_r=1
- * needs: shapes known (paddings explicit), no epilogues.  keeps: values bit for bit: what lies outside of the input
- * counts as zero in both. Pooling is left alone: it takes the maximum or mean over what is inside only. */
+ * needs: shapes known (paddings explicit), no epilogues.  keeps: values bit for bit: elements outside of the input
+ * are zero in both. Pooling is not changed: its maximum or mean is over elements inside only. */
 int ac_pass_pad(ac_pass *p)
 {
     ac_graph *g = p->graph;

@@ -85,7 +85,7 @@ typedef struct ac_pass {
 
 typedef int ac_pass_fn(ac_pass *p);
 
-/* What a pass may change (passes.def). */
+/* Effects of a pass (passes.def). */
 enum {
     AC_CHANGES_SHAPES = 1,   /* shapes and types, which all other passes need: it cannot be skipped */
     AC_CHANGES_NODES = 2,    /* operators are added, removed or replaced */

@@ -1,10 +1,9 @@
-/* planes.c - pass planes: 1x1 convolutions of channels that lie one after another, and stay so, are products of
- * matrices. */
+/* planes.c - pass planes: 1x1 convolutions with channels first on both sides are products of matrices. */
 #include "ir/pass/passes.h"
 
 #include <string.h>
 
-enum { ROWS = 6 }; /* of the result; no more of them are one tile of batch_matmul, for which x is read once */
+enum { ROWS = 6 }; /* of the result: up to this number, batch_matmul reads x once, for one tile */
 
 typedef struct state {
     ac_graph *g;
@@ -13,8 +12,8 @@ typedef struct state {
     int32_t *joined;     /* by tensor id: another one whose layout is assumed to follow this one's; root() */
     bool *last;          /* by root: one of them is made by a transpose ... */
     bool *wanted;        /* ... or read by one */
-    ac_tensor **inner;   /* by tensor id: the same elements in the shape of a product; NULL: nobody has them */
-    const ac_node *like; /* what new nodes are made for: their name and place are its */
+    ac_tensor **inner;   /* by tensor id: the same elements in the shape of a product; NULL: no such tensor */
+    const ac_node *like; /* new nodes get the name and place of this one */
 } state;
 
 static int32_t root(const state *s, int32_t id)
@@ -33,7 +32,7 @@ static bool turns(const ac_node *n, const int64_t perm[4])
 
 static const int64_t TO_LAST[4] = {0, 2, 3, 1}, TO_FIRST[4] = {0, 3, 1, 2};
 
-/* Operators between two transposes pass a layout on, whatever they are: what may follow is assumed to follow. */
+/* All operators between two transposes are assumed to keep the layout. */
 static void find_planes(state *s)
 {
     for (int32_t i = 0; i < s->n; i++)
@@ -58,15 +57,15 @@ static void find_planes(state *s)
     }
 }
 
-/* Does reading x [C,P] in vectors along P cost nothing? Whole vectors; read once, or while the weights stay in the
- * second cache, where rows that are a multiple of a page apart would push each other out of the first. */
+/* True if reading x [C,P] in vectors along P is free: whole vectors; read once, or while the weights stay in the second
+ * cache, unless rows are a multiple of a page apart, and evict each other from the first. */
 static bool reads_well(const ac_pass_options *o, int64_t channels, int64_t results, int64_t pixels)
 {
     const int64_t lanes = o->plane_lanes, whole = (pixels + lanes - 1) / lanes * lanes, row = 4 * pixels;
     return 10 * pixels >= 9 * whole && (results <= ROWS || (4 * channels * results <= o->plane_bytes && row % 4096));
 }
 
-/* A constant, or one that a transpose turns, which pass fold does. */
+/* A constant, or a transpose of one, which pass fold computes. */
 static bool is_weight(const ac_tensor *w)
 {
     const ac_node *t = w->def;
@@ -158,12 +157,12 @@ static const int64_t *product_shape(const state *s, const ac_node *n)
     return dim;
 }
 
-/* ac_pass_planes: a 1x1 convolution of a model that has channels first, far from all others, needs no transposes: its
- * input and its result are matrices of channels by pixels. What follows element by element stays in that shape.
+/* ac_pass_planes: a 1x1 convolution of a model with channels first, apart from others, needs no transposes: its input
+ * and its result are matrices of channels by pixels. Element-wise operators after it keep that shape.
  *   before:  %a = transpose %x [0,2,3,1]   %b = conv_2d %a %w %c   %y = transpose %b [0,3,1,2]   %z = relu %y
  *   after:   %xr = reshape %x [N,G,C/G,H*W]   %p = batch_matmul %wr %xr   %q = add %p %cr   %r = relu %q
  *            %z = reshape %r [N,O,H,W]
- * It is done where no operator nearby would have channels last, and where the target reads x fast (reads_well).
+ * Only if no operator nearby has channels last, and if the target reads x fast (reads_well).
  * needs: shapes known, no epilogues, nodes in execution order.  keeps: names of graph outputs; values but for the order
  * of sums: the bias is added last.  Does nothing to formats that have channels last, or with --exact. */
 int ac_pass_planes(ac_pass *p)

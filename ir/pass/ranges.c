@@ -1,14 +1,14 @@
-/* ranges.c - between which bounds the stored values of each channel are, operator by operator from the inputs on.
+/* ranges.c - bounds the stored values of each channel, operator by operator from the inputs on.
  *
- * All rules rest on one property: what is computed here does not decrease when an operand grows, or does not increase
- * (for each value of the others), so its extremes are at the ends of the operands' intervals, where ends.c evaluates
- * it. Operators of one operand that are no such function are evaluated for each of the 256 values. */
+ * All rules rest on one property: as an operand grows, the result does not decrease, or does not increase (for fixed
+ * other operands), so its extremes are at the ends of the operands' intervals, where ends.c evaluates it. Other
+ * operators of one operand are evaluated for each of the 256 values. */
 #include "ir/ops/decode/axis.h"
 #include "ir/pass/channels.h"
 
 enum { BYTES = 256, MOST_ELEMENTS = 1 << 20 };
 
-/* Has t values that are followed: quantised integers, one scale. */
+/* True if t has values that this file bounds: quantised integers, one scale. */
 static bool followed(const ac_tensor *t)
 {
     return (t->dtype == AC_I8 || t->dtype == AC_U8 || t->dtype == AC_I16) && t->quant && t->quant->n == 1 &&

@@ -22,8 +22,8 @@ static ac_tensor *repeated_matrix(const ac_tensor *y, int64_t *times)
     return fits ? u : NULL;
 }
 
-/* The operand of y = x by c, where c is one value (scores are scaled through keys, say): the same of a matrix before it
- * is repeated is as good. NULL: y is something else. */
+/* The operand x of y = x * c or x / c, with one value c (say, keys that scale scores): c may scale the matrix before it
+ * is repeated. NULL: y is another value. */
 static ac_tensor *scaled_matrix(const ac_tensor *y)
 {
     const ac_node *n = y->def;
@@ -34,7 +34,7 @@ static ac_tensor *scaled_matrix(const ac_tensor *y)
     return fits && ac_tensor_same_shape(n->in[1 - one], y) ? n->in[1 - one] : NULL;
 }
 
-/* u in the place of z, an operand of `by`. */
+/* The result of `by` with u instead of operand z. */
 static ac_tensor *scale(ac_pass *p, const ac_node *by, const ac_tensor *z, ac_tensor *u)
 {
     ac_graph *g = p->graph;
@@ -47,7 +47,7 @@ static ac_tensor *scale(ac_pass *p, const ac_node *by, const ac_tensor *z, ac_te
     return ac_node_resolve(p->cx, g, n) == AC_OK ? y : NULL;
 }
 
-/* x in another shape; of what was in another shape before, that. */
+/* x in another shape; the operand of a reshape is reshaped directly. */
 static ac_tensor *reshaped(ac_pass *p, const ac_node *of, ac_tensor *x, int32_t rank, const int64_t *dim)
 {
     ac_graph *g = p->graph;
@@ -63,7 +63,7 @@ static ac_tensor *reshaped(ac_pass *p, const ac_node *of, ac_tensor *x, int32_t 
     return ac_node_resolve(p->cx, g, n) == AC_OK ? y : NULL;
 }
 
-/* z: what all of the second operand is a multiple of; NULL: nothing. */
+/* z: the second operand before it was scaled; NULL: it was not. */
 static int share_product(ac_pass *p, int32_t *at, ac_tensor *u, const ac_tensor *z, int64_t times)
 {
     ac_graph *g = p->graph;
@@ -100,8 +100,8 @@ static int share_product(ac_pass *p, int32_t *at, ac_tensor *u, const ac_tensor 
     return ac_node_resolve(p->cx, g, back);
 }
 
-/* The smaller operand of the product is multiplied by the value that all of the other one is: a query, not all keys.
- * What was quantised keeps its scale: passes integers and pack look for it there. */
+/* Scales the smaller operand of the product instead of the larger one: a query, not all keys. Quantised operands keep
+ * their scales, which passes integers and pack read there. */
 static int scale_smaller(ac_pass *p, int32_t *at, int32_t side)
 {
     ac_graph *g = p->graph;
@@ -133,7 +133,7 @@ static int scale_smaller(ac_pass *p, int32_t *at, int32_t side)
 /* ac_pass_repeat: heads of attention that share their keys and values (grouped queries) are rows of one product.
  *   before:  %w = broadcast_to %u [G,times,N,K]    %y = reshape %w [G*times,N,K]    %z = batch_matmul %x %y adj_y
  *   after:   %xr = reshape %x [G,times*M,K]    %zr = batch_matmul %xr %u adj_y    %z = reshape %zr [G*times,M,N]
- * .. also where all of %y is multiplied by one value, which %u is then, or %x where that is smaller.
+ * .. also if %y is multiplied by one value: then %u is, or %x if that is smaller.
  * needs: shapes known, no epilogues, no views.  keeps: values bit for bit, but for that (not with --exact). */
 int ac_pass_repeat(ac_pass *p)
 {
@@ -156,6 +156,6 @@ int ac_pass_repeat(ac_pass *p)
         for (int32_t side = 0; side < 2 && !p->opt->exact && !p->opt->grows; side++)
             AC_TRY(scale_smaller(p, &i, side));
     }
-    ac_graph_sweep(g); /* of what scales and codes were folded of */
+    ac_graph_sweep(g); /* operands of folded scales and codes */
     return AC_OK;
 }

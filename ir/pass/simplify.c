@@ -1,11 +1,11 @@
-/* simplify.c - pass simplify: nodes that change nothing go. */
+/* simplify.c - pass simplify: removes nodes that change nothing. */
 #include "ir/ops/decode/axis.h"
 #include "ir/ops/decode/slice.h"
 #include "ir/pass/passes.h"
 
 typedef struct state {
     ac_graph *g;
-    ac_tensor **alias; /* by tensor id: what its readers are to read instead; they learn it when they are visited */
+    ac_tensor **alias; /* by tensor id: its replacement, which readers get when they are visited; NULL: none */
 } state;
 
 static ac_tensor *now(const state *s, ac_tensor *t)
@@ -57,7 +57,7 @@ static bool same_tensor_kind(const ac_tensor *a, const ac_tensor *b)
     return same_type(a, b) && ac_tensor_same_shape(a, b);
 }
 
-/* Is t state that a node writes? Then whoever reads a copy of it may be after that. */
+/* True if t is a state that a node writes: readers of a copy may come after that. */
 static bool is_written(const ac_graph *g, const ac_tensor *t)
 {
     bool written = false;
@@ -88,8 +88,8 @@ static void make_reshape(ac_graph *g, ac_node *n, ac_tensor *x)
 
 /* ------------------------------------------------------------------ rules: true when n changed */
 
-/* QUANTIZE to what it is already; QUANTIZE of DEQUANTIZE with the same parameters. The second is exact: (q - z) * s / s
- * is within half a unit of q - z for all integers that i8, u8 and i16 hold. */
+/* QUANTIZE to the same parameters; QUANTIZE of DEQUANTIZE with the same parameters. The second is exact: (q - z) * s /
+ * s is within half a unit of q - z for all integers that i8, u8 and i16 hold. */
 static bool quantize(state *s, ac_node *n)
 {
     ac_tensor *y = n->out[0];
@@ -158,7 +158,7 @@ static bool slice(state *s, ac_node *n)
     return true;
 }
 
-/* One operand, one result: what is joined or split is the thing itself, perhaps with a dimension more or less. */
+/* Joins of one operand and splits into one result copy it, perhaps with a dimension more or less. */
 static bool single(state *s, ac_node *n, ac_tensor *x)
 {
     ac_tensor *y = n->out[0];
@@ -193,8 +193,8 @@ static const struct {
     ac_op op;
     bool (*rule)(state *s, ac_node *n);
 } RULES[] = {
-    {AC_OP_BROADCAST_TO, identity}, {AC_OP_CAST, identity},  {AC_OP_CONCATENATION, one_operand}, {AC_OP_DEQUANTIZE, identity},
-    {AC_OP_DROPOUT, dropout},
+    {AC_OP_BROADCAST_TO, identity}, {AC_OP_CAST, identity},  {AC_OP_CONCATENATION, one_operand},
+    {AC_OP_DEQUANTIZE, identity},   {AC_OP_DROPOUT, dropout},
     {AC_OP_EXPAND_DIMS, reshape},   {AC_OP_MIRROR_PAD, identity}, {AC_OP_PACK, one_operand},     {AC_OP_PAD, identity},
     {AC_OP_PADV2, identity},        {AC_OP_QUANTIZE, quantize}, {AC_OP_RESHAPE, reshape}, {AC_OP_SLICE, slice},
     {AC_OP_SPLIT, split},           {AC_OP_SPLIT_V, split},  {AC_OP_SQUEEZE, reshape},    {AC_OP_STRIDED_SLICE, slice},

@@ -1,4 +1,4 @@
-/* storage.c - pass storage: floats lie in memory in 16 bits, and are computed with in 32. */
+/* storage.c - pass storage: floats are stored in 16 bits, and computed in 32. */
 #include "ir/pass/passes.h"
 
 #include <math.h>
@@ -6,11 +6,11 @@
 
 /* ------------------------------------------------------------------ constants */
 
-/* A constant of f32, rounded when somebody needs its bytes. */
+/* A constant of f32, rounded when its bytes are needed. */
 typedef struct rounded {
-    ac_promise head;       /* first: what a tensor holds */
-    const ac_tensor *self; /* which one */
-    ac_tensor was;         /* what it was before */
+    ac_promise head;       /* first: tensors point to it */
+    const ac_tensor *self; /* the tensor that points to it */
+    ac_tensor was;         /* the tensor before the pass */
     ac_dtype type;
 } rounded;
 
@@ -25,7 +25,7 @@ static float largest(ac_dtype d)
     return d == AC_F16 ? 65504.0F : 0x1.FEp127F;
 }
 
-/* Rounds n floats, finite ones that would become infinite to the largest number; returns how many of those. */
+/* Rounds n floats; finite ones that would become infinite become the largest number, and are counted. */
 static int64_t round_all(ac_dtype d, const float *from, int64_t n, uint16_t *to)
 {
     const float most = largest(d);
@@ -41,7 +41,7 @@ static int64_t round_all(ac_dtype d, const float *from, int64_t n, uint16_t *to)
     return beyond;
 }
 
-/* A promise knows its tensor: that becomes what it was while the promise is kept. */
+/* The tensor gets its old type and data while its bytes are computed. */
 static const float *floats_of(ac_ctx *cx, ac_making *w, rounded *r, ac_tensor *t)
 {
     if (!r->was.lazy)
@@ -102,7 +102,7 @@ typedef struct work {
     ac_pass *p;
     ac_graph *g;
     ac_storage *s;
-    bool *stays; /* by root: f32 it remains */
+    bool *stays; /* by root: it remains f32 */
 } work;
 
 static bool is_matrix(const ac_tensor *t)
@@ -132,7 +132,7 @@ static bool may_round(const work *w, const ac_tensor *t)
     return (t->input || t->output) || (what & (kind == 2 ? AC_STORE_STATE : AC_STORE_ACTIVATIONS)) != 0;
 }
 
-/* What runs subgraphs hands them its operands as they are; sums that grow in their place would be rounded each time. */
+/* Operands of subgraphs are passed as they are; sums that accumulate in place would be rounded each time. */
 static void keep_operands(const work *w, const ac_node *n)
 {
     const bool plain = ac_ops[n->op].attrs == AC_ATTRS_scatter && n->attrs.scatter.reduction == AC_W_NONE;
@@ -152,7 +152,7 @@ static void name_one(bool *named, const ac_node *n, const ac_tensor *t)
     named[ac_tensor_root(t)->id] = true;
 }
 
-/* Tensors that are somewhere: those between followers are not. */
+/* Tensors with memory: those between followers have none. */
 static void name_all(const ac_node *n, bool *named)
 {
     for (int32_t f = -1; f < n->n_fused; f++) {
@@ -169,7 +169,7 @@ static void round_tensor(work *w, ac_tensor *t)
     const ac_dtype d = w->s->type;
     if (ac_tensor_is_const(t)) {
         round_constant(w->p->cx, t, d);
-    } else if (t->data) { /* of state, at the beginning */
+    } else if (t->data) { /* the first value of a state */
         const int64_t n = t->splat ? 1 : ac_tensor_count(t);
         uint16_t *to = AC_NEW_N(w->p->cx->region, uint16_t, n + 1);
         round_all(d, t->data, n, to);
@@ -180,13 +180,12 @@ static void round_tensor(work *w, ac_tensor *t)
     t->narrowed = true;
 }
 
-/* ac_pass_storage: what is f32 lies in memory as f16 or bf16 (opt->storage). Operators go on computing in f32: loops
- * convert what they read and round what they write, once, to nearest even (ir/lower/node/narrowed.h).
+/* ac_pass_storage: tensors of f32 are stored as f16 or bf16 (opt->storage). Operators still compute in f32: loops
+ * convert each value on reading, and round it once on writing, to nearest even (ir/lower/node/narrowed.h).
  *   before:  %y f32 = conv_2d %x f32, %w f32, %b f32
  *   after:   %y bf16 = conv_2d %x bf16, %w bf16, %b f32
- * Tensors that share bytes change together. f32 stay: inputs and outputs unless AC_STORE_IO, constants of one
- * dimension (biases, scales), those that are the same number everywhere, and what goes into and comes out of loops and
- * branches that stay.
+ * Tensors that share bytes change together. These stay f32: inputs and outputs unless AC_STORE_IO, constants of one
+ * dimension (biases, scales) or of one value, and the operands and results of loops and branches that stay.
  * needs: views made.  guarantees: a tensor that is narrowed has no views or root that are not. */
 int ac_pass_storage(ac_pass *p)
 {

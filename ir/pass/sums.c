@@ -1,8 +1,8 @@
-/* sums.c - the sums of an integer operator with weights: where its weights lie, and between which bounds a sum is.
+/* sums.c - the sums of an integer operator with weights: the layout of its weights, and the bounds of each sum.
  *
  * The smallest and the largest sum are exact for independent operands: every product takes the end of x's interval that
- * its weight's sign selects. A tap that lies outside of x in some output position adds nothing there, so its products
- * reach to 0 as well. */
+ * its weight's sign selects. A tap that is outside of x for some output position adds nothing there, so the range of
+ * its products includes 0. */
 #include "ir/pass/channels.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ static bool types_fit(const ac_tensor *x, const ac_tensor *w, const ac_tensor *b
            !ac_tensor_is_const(x) && sums;
 }
 
-/* Does tap k of an axis fall outside of the input, for some position of the output? */
+/* True if tap k of an axis is outside of the input for some position of the output. */
 static bool falls_outside(int64_t k, int64_t dil, int64_t stride, int64_t pad, int64_t in, int64_t out)
 {
     return k * dil < pad || (out - 1) * stride - pad + k * dil >= in;
@@ -37,7 +37,7 @@ static void mark_outside(ac_sums *t, const ac_node *n)
                         falls_outside(k % kw, a->dilation_w, a->stride_w, a->pad_l, t->x->dim[2], t->y->dim[2]);
 }
 
-/* false: groups, or rows of x that are no whole number of times its last dimension. */
+/* false: groups, or rows of x whose length is not a multiple of its last dimension. */
 static bool lay_out(ac_sums *t, const ac_node *n)
 {
     const int64_t *w = t->w->dim, channels = ac_last_dim(t->x);

@@ -1,4 +1,4 @@
-/* view.c - pass view: results that lie inside another tensor. */
+/* view.c - pass view: places results inside another tensor. */
 #include "ir/ops/decode/axis.h"
 #include "ir/ops/decode/slice.h"
 #include "ir/pass/passes.h"
@@ -13,7 +13,7 @@ typedef struct state {
     AC_VEC(ac_tensor *) entered; /* since begin(), to undo */
     int32_t mark;
     int64_t peak; /* at begin() */
-    bool *whole;  /* by tensor: a subgraph reads or makes it, so it has the alignment of what is no part */
+    bool *whole;  /* by tensor: a subgraph reads or makes it, so it has the alignment of a whole tensor */
 } state;
 
 /* r, which is a root, and with it all that lives in r, goes into y. */
@@ -59,7 +59,7 @@ static void flatten(const state *s)
 
 /* ------------------------------------------------------------------ results inside their operand */
 
-/* Does a graph output live in r? */
+/* True if a graph output lives in r. */
 static bool holds_output(const state *s, const ac_tensor *r)
 {
     for (int32_t i = 0; i < s->g->output.n; i++)
@@ -68,7 +68,7 @@ static bool holds_output(const state *s, const ac_tensor *r)
     return false;
 }
 
-/* Is y, made of x, read after something else was written where state r lies? */
+/* True if y, made of x, is read after another value was written to state r. */
 static bool is_read_too_late(const state *s, const ac_tensor *y, const ac_tensor *x, const ac_tensor *r)
 {
     bool there = !x->def, written = false, late = false;
@@ -80,12 +80,12 @@ static bool is_read_too_late(const state *s, const ac_tensor *y, const ac_tensor
                 late |= written && m->in[k] == y;
         }
         written = written || (there && ac_node_writes(n, r));
-        there = there || n == x->def; /* what x's own step writes is x */
+        there = there || n == x->def; /* x's own step writes x */
     }
     return late;
 }
 
-/* May y live in x? A graph output needs bytes of its own beside an input, state or constant. */
+/* True if y may live in x. A graph output needs bytes of its own, apart from inputs, state and constants. */
 static bool may_view(const state *s, const ac_tensor *y, ac_tensor *x)
 {
     const ac_tensor *r = ac_tensor_root(x); /* r == y: a view that came with the graph */
@@ -160,7 +160,7 @@ static int32_t join_axis(const ac_node *n)
     return axis < 0 ? axis + rank : axis;
 }
 
-/* May the whole memory of operand t be a part of y? Its bytes are then written there by whoever makes it. */
+/* True if all memory of operand t may be a part of y: the maker of t then writes its bytes there. */
 static bool may_enter(ac_tensor *t, const ac_tensor *y)
 {
     const ac_tensor *r = ac_tensor_root(t);
@@ -235,7 +235,7 @@ static bool view_node(state *s, ac_node *n)
         done = view_parts(s, n);
     else if (joins)
         done = view_join(s, n);
-    if (!done && s->cx->diags.errors != before.errors) { /* a doubtful operand: the lowering will say it again */
+    if (!done && s->cx->diags.errors != before.errors) { /* an invalid operand: the lowering reports it */
         s->cx->diags = before;
         if (before.tail)
             *before.tail = NULL;
@@ -244,11 +244,13 @@ static bool view_node(state *s, ac_node *n)
 }
 
 /* ac_pass_view: tensors that are parts, wholes or other shapes of each other share bytes, and the nodes between them
- * need no code. before:  %b = reshape %a    %s = slice %b    %c = concatenation %p %q after:   view %b at %a+0    view
- * %s at %a+64    %p at %c+0, %q at %c+128, view %c Reshapes always (but for an output made from an input, state or
- * constant, which needs a copy). Slices, splits and joins when the parts are contiguous and the widest step does not
- * grow by it: a view keeps the whole alive as long as any part. needs: shapes known, epilogues made.  guarantees: a
- * root is never a view itself; offsets are multiples of the element size. */
+ * need no code.
+ *   before:  %b = reshape %a    %s = slice %b        %c = concatenation %p %q
+ *   after:   view %b at %a+0    view %s at %a+64     %p at %c+0, %q at %c+128, view %c
+ * Always for reshapes (except an output made from an input, state or constant, which needs a copy). For slices, splits
+ * and joins if the parts are contiguous and the peak does not grow: a view keeps the whole alive as long as any part.
+ * needs: shapes known, epilogues made.  guarantees: a root is never a view itself; offsets are multiples of the element
+ * size. */
 int ac_pass_view(ac_pass *p)
 {
     ac_graph *g = p->graph;
@@ -257,7 +259,7 @@ int ac_pass_view(ac_pass *p)
     s.whole = AC_NEW_N(s.tmp, bool, g->tensor.n + 1);
     mark_whole(&s);
     for (int32_t i = 0; i < g->node.n;
-         i++) { /* first, as they are certain: the others are weighed with them in place */
+         i++) { /* first, since they are certain: the others are decided with these in place */
         ac_node *n = g->node.item[i];
         if (!n->view && !n->n_fused && ac_ops[n->op].flags & OF_VIEW)
             p->changed += n->view = view_node(&s, n);

@@ -1,7 +1,7 @@
-/* width.c - how many bytes are needed at once, in the order of the nodes. */
+/* width.c - the bytes that are live at once, in the order of the nodes. */
 #include "ir/pass/width.h"
 
-/* Steps in which a root or something inside it is needed, both inclusive; begin -1: never */
+/* The steps that need a root or a view of it, both inclusive; begin -1: never */
 typedef struct life {
     int32_t begin, end;
 } life;

@@ -1,20 +1,20 @@
-/* flow.c - IF and WHILE that stay, since data decides: their subgraphs are copied for the shapes of the operands, and
- * go through the passes as the main graph does. Part of pass infer.
+/* flow.c - IF and WHILE that stay, since the condition depends on data: their subgraphs are copied for the shapes of
+ * the operands, and go through the passes like the main graph. Part of pass infer.
  *
- *     before   %i %s %w = while 1 2 %a %b %c        each iteration: cond takes i s w, body too, and makes all three
- *     after    %i %s = while 3 4 %a %b %c           %w was never changed: it is read as it is
+ *     before   %i %s %w = while 1 2 %a %b %c        each iteration: cond reads i s w; body reads and makes all three
+ *     after    %i %s = while 3 4 %a %b %c           no iteration changes %w: it is only read
  *
- *     WHILE  results are carried round: operands 0 .. n_out-1 are their first values; what comes after is only read
- *     IF     operand 0 is the condition; what comes after is read by both branches
+ *     WHILE  operands 0 .. n_out-1 are the first values of the results, which are carried; the others are only read
+ *     IF     operand 0 is the condition; both branches read the others
  *
- * Operands that are constants and that no iteration changes become constants of the copies, so what is computed of
- * them is known. planner/graph/flow_lower.c makes loops and branches of what stays. */
+ * Constant operands that no iteration changes become constants of the copies, so more can be folded.
+ * planner/graph/flow_lower.c lowers nodes that stay to loops and branches. */
 #include "ir/ops/shape/shape.h"
 #include "ir/pass/flow/inline.h"
 
 #include <inttypes.h>
 
-/* Elements and multiply-adds of both branches: about what it costs to decide at run time. */
+/* Elements and multiply-adds of both branches: about the cost of a branch at run time. */
 enum { SMALL = 1 << 10 };
 
 /* The input of a copy for operand `from`. */
@@ -77,7 +77,7 @@ ac_graph *ac_flow_copy(ac_inline *s, const ac_node *n, const ac_flow_copied *c)
     return g;
 }
 
-/* The graph is one of the model's; its number. */
+/* Adds g to the subgraphs of the model; its number. */
 static int32_t add_subgraph(ac_inline *s, ac_graph *g)
 {
     ac_push(s->model->region, &s->model->sub, g);
@@ -86,7 +86,7 @@ static int32_t add_subgraph(ac_inline *s, ac_graph *g)
 
 /* ------------------------------------------------------------------ WHILE */
 
-/* What an iteration leaves is what the next one finds. */
+/* Carried values have the same type and shape after an iteration. */
 static int check_carried(ac_inline *s, const ac_node *n, const ac_graph *body)
 {
     int rc = AC_OK;
@@ -101,7 +101,7 @@ static int check_carried(ac_inline *s, const ac_node *n, const ac_graph *body)
     return rc;
 }
 
-/* Carried values that change, then what is read: operands and results of n, once subgraphs are its own. */
+/* Operands and results of n, for subgraphs of its own: carried values that change, then operands that are only read. */
 static int rewrite_loop(ac_inline *s, ac_node *n, const ac_flow_role *as, int32_t n_in)
 {
     ac_tensor **in = AC_NEW_N(s->cx->region, ac_tensor *, n_in + 1);

@@ -11,9 +11,9 @@
  * unless a node in them has a side effect (state, or a check that may stop the model: OF_STATE, OF_CHECKS); other
  * branches stay (flow.c).
  * ir/flow/unroll.h unrolls loops: a loop over 24 time steps becomes 24 copies of the body's nodes (equal loops are
- * printed once), its counters cost nothing, and carried values are planned like any other tensor. Loops that it rolls up
- * stay (flow.c). Subgraphs are inferred as they are copied, so this file calls itself. */
-#include "ir/ops/shape/shape.h"
+ * printed once), its counters cost nothing, and carried values are planned like any other tensor. Loops that it rolls
+ * up stay (flow.c). Subgraphs are inferred as they are copied, so this file calls itself. */
+#include "ir/ops/shape/resolve.h"
 #include "ir/pass/flow/inline.h"
 #include "ir/pass/flow/shapes.h"
 

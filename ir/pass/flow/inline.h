@@ -10,7 +10,7 @@ typedef struct ac_inline {
     ac_ctx *cx;
     ac_graph *g;            /* whose nodes are looked at: the main graph, or a subgraph that stays */
     ac_graph *model;        /* the main graph, which has the list of subgraphs */
-    int32_t n_sub;          /* those of the file, to be copied; what stays comes after them */
+    int32_t n_sub;          /* those of the file, to be copied; copies that stay come after them */
     int32_t depth;          /* subgraphs around g */
     ac_tensor ***shared;    /* by subgraph, by tensor: the one copy of a constant or of state in g */
     ac_flow_budget *budget; /* steps: nodes and tensors copied, in all graphs */

@@ -41,7 +41,7 @@ static bool fully_declared(const ac_tensor *t)
     return t->dtype != AC_NONE;
 }
 
-/* A shape somebody wrote in a text must be the shape that comes out. Binary files often carry stale ones. */
+/* A shape declared in a text must be the inferred one. Binary files often contain stale shapes. */
 static int check_declared(ac_shapes *s, const ac_node *n, const ac_tensor *was, const ac_tensor *t)
 {
     if (!s->p->opt->declared || s->g->batch || !fully_declared(was) ||
@@ -72,7 +72,7 @@ int ac_shapes_node(ac_shapes *s, ac_node *n)
     return AC_OK;
 }
 
-/* ------------------------------------------------------------------ values that shapes are computed from */
+/* ------------------------------------------------------------------ values on which shapes depend */
 
 bool ac_shapes_fold(ac_shapes *s, ac_node *n)
 {

@@ -1,5 +1,4 @@
-/* cache_rows.c - where the rows of a cache are in what is computed of it: a rule for each operator whose result has
- * them, too. See cache_rows.h. */
+/* cache_rows.c - follows the rows of a cache: a rule for each operator whose result has rows as well. cache_rows.h */
 #include "ir/pass/state/cache_rows.h"
 
 #include "ir/ops/decode/axis.h"
@@ -42,7 +41,7 @@ static int32_t same_axis(const ac_tensor *x, int32_t axis, const ac_tensor *y)
     return -1;
 }
 
-/* Are all elements of x +0, as far as anybody may see them? Those of rows that are there need not be. */
+/* True if all elements of x in invalid rows are +0. Elements of valid rows may have any value. */
 static bool is_zero(const ac_row_walk *w, ac_tensor *x)
 {
     const ac_rows_at r = ac_rows_of(w, x);
@@ -56,8 +55,8 @@ static bool is_zero(const ac_row_walk *w, ac_tensor *x)
     return v && i == n;
 }
 
-/* Is the element-wise result 0 where missing rows are? One factor suffices; a condition decides which value is taken,
- * not what it is (exporters take the weights of a softmax that are NaN to be 0 so). */
+/* True if the element-wise result is 0 in invalid rows. One factor suffices; a condition only selects a value
+ * (exporters replace NaN weights of a softmax by 0 like that). */
 static bool map_zero(const ac_row_walk *w, const ac_node *n)
 {
     switch ((int)n->op) {
@@ -81,7 +80,7 @@ static bool map_zero(const ac_row_walk *w, const ac_node *n)
     }
 }
 
-/* Element by element: dimensions are those of the result, from the last. */
+/* Element-wise: dimensions correspond to those of the result, from the last. */
 static bool map_rows(const ac_row_walk *w, const ac_node *n, ac_rows_at *to)
 {
     const ac_tensor *y = n->out[0];
@@ -183,7 +182,7 @@ static bool viewed_rows(const ac_row_walk *w, const ac_node *n, ac_rows_at *to)
     return to->axis >= 0;
 }
 
-/* Along another dimension; along the rows: see visit. */
+/* Along another dimension. follow_rows handles a softmax along the rows. */
 static bool softmax_rows(const ac_row_walk *w, const ac_node *n, ac_rows_at *to)
 {
     to->axis = ac_rows_of(w, n->in[0]).axis;

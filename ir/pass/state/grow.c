@@ -1,11 +1,10 @@
-/* grow.c - caches that grow by a few rows with each run become ones of a bounded size, of which a position says
- * how many rows there are.
+/* grow.c - caches that grow by a few rows with each run get a fixed size, and a position: the number of valid rows.
  *
  *     next = concatenation(past, new)    becomes    next = dynamic_update_slice(state, new, [.., position, ..])
  *
- * Rows from position + new on hold nothing yet. They must not reach a result, so each is followed through the graph:
- * a softmax along them gives them no weight, a product of matrices along them sums zeros, and whatever else would read
- * them as if they were there is an error. Then the results are those of a model with caches of just this length. */
+ * Rows from position + new on are invalid. They must not reach a result, so they are followed through the graph: a
+ * softmax along them gives them weight 0, a product of matrices along them sums zeros, and any other reader is an
+ * error. So the results are those of a model with caches of exactly this length. */
 #include "ir/ops/decode/axis.h"
 #include "ir/ops/shape/resolve.h"
 #include "ir/pass/state/cache_rows.h"
@@ -19,13 +18,13 @@ typedef struct growing {
     ac_ctx *cx;
     ac_graph *g;
     ac_region *tmp;
-    ac_row_walk rows;            /* that may be missing; what this file makes has none */
-    int64_t past, added;         /* rows before, at most; rows of a run */
-    ac_tensor *position, *there; /* i32 [1], checked; bool [past + added]: which rows are there */
-    ac_tensor *start;            /* the last one that was made, for start_axis; NULL: none yet */
+    ac_row_walk rows;            /* rows that may be invalid; new nodes of this file have none */
+    int64_t past, added;         /* maximum number of rows before a run; rows that a run adds */
+    ac_tensor *position, *there; /* i32 [1], checked; bool [past + added]: valid rows */
+    ac_tensor *start;            /* the latest result of start_of, for start_axis; NULL: none so far */
     int32_t start_axis;
     bool failed;
-    ac_lengths *lengths; /* NULL: nobody knows what depends on them */
+    ac_lengths *lengths; /* NULL: unknown */
 } growing;
 
 /* ------------------------------------------------------------------ nodes */
@@ -46,7 +45,7 @@ static ac_tensor *range_constant(growing *w, const char *name, int64_t n, int64_
     return ac_tensor_const(w->g, name, AC_I32, 1, &n, v);
 }
 
-/* The input that says how many rows there are; a value that leaves no room for the new ones ends the run. */
+/* The input with the number of valid rows. If the new rows do not fit, the run ends with an error. */
 static void make_position(growing *w)
 {
     const int64_t one = 1;
@@ -63,7 +62,7 @@ static void make_position(growing *w)
     w->there = make(w, AC_OP_LESS, "rows_there", less, 2, NULL);
 }
 
-/* Where the new rows begin: the position, and zeros for all other dimensions. */
+/* The index of the first new row: the position, and zeros for all other dimensions. */
 static ac_tensor *start_of(growing *w, int32_t rank, int32_t axis)
 {
     ac_tensor *part[3];
@@ -82,7 +81,7 @@ static ac_tensor *start_of(growing *w, int32_t rank, int32_t axis)
     return w->start;
 }
 
-/* x, with the least float in the place of rows that are missing along its last dimension. */
+/* x, with the lowest float in place of invalid rows along its last dimension. */
 static ac_tensor *masked(growing *w, ac_tensor *x)
 {
     float *least = AC_NEW(w->g->region, float);
@@ -91,7 +90,7 @@ static ac_tensor *masked(growing *w, ac_tensor *x)
     return make(w, AC_OP_SELECT, x->name, in, 3, NULL);
 }
 
-/* ------------------------------------------------------------------ where missing rows go */
+/* ------------------------------------------------------------------ readers of invalid rows */
 
 static void refuse(growing *w, const ac_node *n)
 {
@@ -139,7 +138,7 @@ static void update(growing *w, ac_tensor *past, ac_node *n, int32_t axis)
     w->rows.of[next->id] = (ac_rows_at){.axis = axis};
 }
 
-/* Node k of those that were there, as it is in each run. false: it is another one, which is in the graph. */
+/* Node k of the graph before, as it is in each run. false: another node has replaced it. */
 static bool of_length(growing *w, int32_t k)
 {
     bool replaced = false;

@@ -1,20 +1,20 @@
-/* lengths.c - what a model computes of the length of its caches is computed of the position instead.
+/* lengths.c - values that a model computes from the length of its caches are computed from the position instead.
  *
- * Exporters take positions and masks from a size: arange(past, past + n), compared with arange(past + n), is which rows
- * each new token sees. A graph whose caches have room for all rows has the room there. What depends on it is found by
- * comparison with the same model for other lengths:
+ * Exporters take positions and masks from a size: arange(past, past + n), compared with arange(past + n), is the set of
+ * rows that each new token sees. If the caches have their final size, these are constants of that size. The constants
+ * that depend on it are found by comparison with the same model for other lengths:
  *
- *   arange(past + n)        has more elements, and begins alike: one for each row. It stays as it is.
- *   past, arange(past, past + n)   whole numbers that grow evenly: their value for the room, less room, plus position.
- *   a <= b, where(m, 0, -1e30)     what is computed of the latter is computed in each run, of the same operators.
+ *   arange(past + n)        has one more element for each row, and the same beginning. It stays as it is.
+ *   past, arange(past, past + n)   integers that grow linearly: their value, minus the size, plus the position.
+ *   a <= b, where(m, 0, -1e30)     values that depend on the latter are computed in each run, by the same operators.
  *   slice(x, past, past + n)       a slice that begins there gathers its rows; so does one of a table's last past + n.
  *
- * Anything else is an error that names the step: nothing is guessed. */
+ * Any other use is an error that names the step. */
 #include "ir/ops/decode/slice.h"
 #include "ir/ops/shape/resolve.h"
 #include "ir/pass/state/twins.h"
 
-enum { DEEP = 1000 }; /* operators after each other that are made again for one operand */
+enum { DEEP = 1000 }; /* operators in a chain that are recomputed for one operand */
 
 static int unlike(const ac_lengths *l)
 {
@@ -28,7 +28,7 @@ static int unlike(const ac_lengths *l)
 
 /* ------------------------------------------------------------------ nodes of each run */
 
-/* A constant that only other constants were made of is in the graph again. */
+/* A constant from which only other constants were computed is part of the graph again. */
 static ac_tensor *known_again(ac_lengths *l, ac_tensor *t)
 {
     if (t && !ac_graph_has(l->g, t)) {
@@ -91,15 +91,15 @@ static ac_tensor *of_position(ac_lengths *l, const ac_tensor *like, const int64_
 
 /* ------------------------------------------------------------------ slices that begin elsewhere */
 
-/* How a slice begins elsewhere where there is a row more. */
+/* The move of a slice's begin if the cache has one more row. */
 typedef struct moved {
     ac_slice now;
-    int32_t axis; /* along which dimension; -1: along none */
+    int32_t axis; /* its dimension; -1: the slice does not move */
     int64_t slope;
-    bool grows; /* it takes an element more there, too */
+    bool grows; /* it also takes one more element there */
 } moved;
 
-/* false: another way. */
+/* false: not supported. */
 static bool slice_moves(const ac_lengths *l, const ac_node *const *n, moved *m)
 {
     ac_slice *const now = &m->now;
@@ -128,7 +128,7 @@ static bool slice_moves(const ac_lengths *l, const ac_node *const *n, moved *m)
     return true;
 }
 
-/* The other dimensions of x as the slice takes them. NULL: they are not taken one by one. */
+/* x, sliced along all dimensions but `axis`. NULL: the slice skips elements there. */
 static ac_tensor *other_dimensions(ac_lengths *l, ac_tensor *x, const ac_slice *s, int32_t axis, const char *name)
 {
     ac_attrs attrs;
@@ -146,7 +146,7 @@ static ac_tensor *other_dimensions(ac_lengths *l, ac_tensor *x, const ac_slice *
     return whole || !fits ? (fits ? x : NULL) : make(l, AC_OP_SLICE, name, x, NULL, &attrs);
 }
 
-/* Elements that are not there yet are any of x. */
+/* Invalid elements may be any element of x. */
 static ac_tensor *clamped_index(ac_lengths *l, ac_tensor *index, int64_t most)
 {
     const ac_tensor one = {.dtype = AC_I32, .rank = 1, .dim = {1}};
@@ -156,7 +156,7 @@ static ac_tensor *clamped_index(ac_lengths *l, ac_tensor *index, int64_t most)
              : NULL;
 }
 
-/* The rows of x that the slice takes now. out: what gets them; NULL: a new tensor. */
+/* The rows of x that the slice takes in this run. out: the result; NULL: a new tensor. */
 static ac_tensor *gathered(ac_lengths *l, ac_tensor *x, const moved *m, const ac_tensor *like, ac_tensor *out)
 {
     ac_attrs attrs;
@@ -186,11 +186,11 @@ static ac_tensor *gathered(ac_lengths *l, ac_tensor *x, const moved *m, const ac
     return ac_node_resolve(l->cx, l->g, made) == AC_OK ? out : NULL;
 }
 
-/* ------------------------------------------------------------------ a constant, as it is in a run */
+/* ------------------------------------------------------------------ the value of a constant in a run */
 
 static ac_tensor *now_of(ac_lengths *l, const ac_twin *x);
 
-/* Does operand i only say how large the result is, or where a slice begins (see moving)? It is as large as the room. */
+/* True if operand i is only the size of the result, or the begin of a slice (slice_moves). The size does not change. */
 static bool says_size(const ac_node *n, int32_t i)
 {
     return ac_ops[n->op].flags & OF_VIEW || (n->op == AC_OP_BROADCAST_TO && i == 1) ||
@@ -198,15 +198,15 @@ static bool says_size(const ac_node *n, int32_t i)
            ((n->op == AC_OP_SLICE || n->op == AC_OP_STRIDED_SLICE) && (i == 1 || i == 2));
 }
 
-/* Is a static operand the same for all lengths, or does it grow evenly? */
+/* True if a static operand is the same for all lengths, or grows linearly. */
 static bool static_agrees(const ac_lengths *l, const ac_twin *x)
 {
     const int64_t *slope;
     return ac_twin_even(l, x, &slope) || (!ac_twin_depends(l, x) && ac_twin_agrees(l, x->t[AC_HERE], NULL));
 }
 
-/* Where rows are in what n makes of these operands, all of them constants or of constants. false: it reads rows as if
- * they were all there. */
+/* The dimension of the rows in the result of n, whose operands are constants or depend on constants only. false: n
+ * reads all rows as if they were valid. */
 static bool rows_after(ac_lengths *l, ac_node *n, const ac_twin *x, int32_t *axis)
 {
     const ac_rows_at none = {.axis = -1};
@@ -231,7 +231,7 @@ static bool rows_after(ac_lengths *l, ac_node *n, const ac_twin *x, int32_t *axi
     return fits;
 }
 
-/* The node that made x once more, of what its operands are in a run. */
+/* The node that made x, applied to the values of its operands in a run. */
 static ac_tensor *recomputed(ac_lengths *l, const ac_twin *x, bool alike)
 {
     const ac_node *n[AC_TWINS];
@@ -274,7 +274,7 @@ static ac_tensor *recomputed(ac_lengths *l, const ac_twin *x, bool alike)
         unlike(l);
         return NULL;
     }
-    if (!any) /* but for the number of rows it is the same */
+    if (!any) /* it differs in the number of rows only */
         return x->t[AC_HERE];
     ac_tensor **out = AC_NEW_N(l->tmp, ac_tensor *, made->n_out + 1), *found = NULL;
     for (int32_t i = 0; i < made->n_in; i++)

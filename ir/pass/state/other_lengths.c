@@ -105,7 +105,7 @@ bool ac_lengths_next(ac_other_lengths *l, ac_length_want *want)
         want->needed = step == SAME || step == LESS || (step == MORE && l->rows < 1);
         if (step > SAME && !l->now)
             return false;
-        /* A table of the model may have just as many rows as the caches have room for: then there is no row more. */
+        /* A table of the model may have exactly as many rows as the caches: then a longer cache is an error. */
         if ((step == LESS && l->other) || (want->inferred && (!l->other || less <= l->shortest)))
             continue;
         l->shortest = less;

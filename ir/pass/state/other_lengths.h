@@ -45,17 +45,17 @@ typedef struct ac_other_lengths {
 } ac_other_lengths;
 
 void ac_lengths_infer(ac_other_lengths *l, ac_ctx *cx, const ac_graph *g);
-void ac_lengths_find(ac_other_lengths *l, ac_state_pair *kept, int32_t n_kept); /* sets kept[].axis and dim_name, too */
+void ac_lengths_find(ac_other_lengths *l, ac_state_pair *kept, int32_t n_kept); /* also sets kept[].axis, dim_name */
 bool ac_lengths_next(ac_other_lengths *l, ac_length_want *want);
 void ac_lengths_add(ac_other_lengths *l, const ac_length_want *want, ac_graph *graph);
 
-/* The constant of this name; NULL: there is none. */
+/* The constant of this name; NULL: not found. */
 const ac_tensor *ac_lengths_named(const ac_named_constants *list, const char *name);
 /* The graphs have the same operators in the same order. */
 bool ac_lengths_same_nodes(const ac_graph *g, const ac_graph *h);
 /* The dimension along which `next` is `past` with more rows; -1: it is not, or another node reads `past` as well. */
 int32_t ac_state_grows(const ac_graph *g, const ac_tensor *past, const ac_tensor *next);
-/* The concatenation that makes `next` then; *axis: that dimension. NULL: there is none. */
+/* The concatenation that makes `next` then; *axis: that dimension. NULL: it does not grow. */
 ac_node *ac_state_grower(const ac_graph *g, const ac_tensor *past, const ac_tensor *next, int32_t *axis);
 
 #endif

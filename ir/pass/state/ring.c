@@ -1,14 +1,14 @@
-/* ring.c - windows that slide: what was kept but for its oldest rows, and new ones after them, or before. Only
- * the new rows are written then, over the oldest ones:
+/* ring.c - sliding windows: a state without its oldest rows, and new rows after them, or before. As a ring, a run
+ * writes only the new rows, over the oldest ones:
  *
  *   before:  %rest = slice %past    %next = concatenation %rest %new             1 2 3 4 > 2 3 4 5 > 3 4 5 6
  *   after:   %next = dynamic_update_slice %past %new [.., turn * rows, ..]       1 2 3 4 > 5 2 3 4 > 5 6 3 4
  *            turn becomes (turn + 1) mod (rows of the window / new rows), a state of its own
  *
- * So rows lie in another order, the same in all windows of one length that slide in one direction. That is allowed
- * where no result depends on it: rows are followed to where they are summed up, or multiplied with rows of another such
- * window; what is computed for each row on the way takes nothing else that differs from row to row. Then results are
- * the same but for the order of sums of floats. Else the window stays as it is, and the operator is named. */
+ * So the order of rows changes, in the same way for all windows of one length that slide in one direction. That is
+ * allowed if no result depends on it: rows are followed until they are summed, or multiplied by rows of another such
+ * window; operators on the way must not read other values that differ from row to row. Then only the order of sums of
+ * floats changes. Else the window stays, and the report names the operator. */
 #include "ir/ops/decode/axis.h"
 #include "ir/ops/decode/slice.h"
 #include "ir/ops/shape/resolve.h"
@@ -16,7 +16,7 @@
 #include "ir/pass/state/cache_rows.h"
 
 typedef struct sliding {
-    ac_node *slice, *join; /* join NULL: it is none */
+    ac_node *slice, *join; /* join NULL: not a sliding window */
     ac_tensor *fresh;      /* the new rows */
     int32_t axis;
     int64_t rows, added;
@@ -28,7 +28,7 @@ typedef struct ring {
     ac_ctx *cx;
     ac_graph *g;
     ac_row_walk rows;
-    ac_tensor *turn, *at; /* i32 [1]: how many runs the oldest rows are away; their row */
+    ac_tensor *turn, *at; /* i32 [1]: the index of the oldest rows, in runs and in rows */
     bool failed;
 } ring;
 
@@ -43,7 +43,7 @@ static int32_t readers(const ac_graph *g, const ac_tensor *t)
     return n;
 }
 
-/* Does n take all of `past` but `added` rows at its begin, or at its end (before)? */
+/* True if n takes all of `past` except `added` rows at its begin, or at its end (before). */
 static bool takes_rest(ac_ctx *cx, const ac_node *n, const sliding *w)
 {
     const ac_tensor *past = n->in[0];
@@ -90,7 +90,7 @@ static bool together(const sliding *a, const sliding *b)
 
 /* ------------------------------------------------------------------ does their order matter? */
 
-/* Is t, an operand of a map with result y, the same for all rows, which are along dimension `axis` of y? */
+/* True if t, an operand of a map with result y, is the same for all rows, which are along dimension `axis` of y. */
 static bool same_for_all(const ac_tensor *t, const ac_tensor *y, int32_t axis)
 {
     const int32_t d = axis - (y->rank - t->rank);
@@ -137,7 +137,7 @@ static bool multiplies(const ring *w, const ac_node *n, ac_rows_at *to)
     return true;
 }
 
-/* Is the result of n the same in whatever order the rows are, but that its own are in that order, too? */
+/* True if the order of the rows changes nothing in the result of n but the order of its own rows. */
 static bool any_order(const ring *w, const ac_node *n, ac_rows_at *to)
 {
     const ac_tensor *y = n->out[0];
@@ -160,7 +160,7 @@ static bool any_order(const ring *w, const ac_node *n, ac_rows_at *to)
     return true;
 }
 
-/* The first operator that needs the rows of next[], those with `of` set, in their order; NULL: none. */
+/* The first operator that needs the rows of next[] with `of` set in order; NULL: no operator does. */
 static const ac_node *in_order(ring *w, ac_tensor *const *next, const sliding *all, int32_t first, int32_t n)
 {
     ac_graph *g = w->g;

@@ -1,16 +1,16 @@
-/* state.c - pass state: results that are kept in the bytes of inputs from run to run (--state). */
+/* state.c - pass state: stores outputs in the memory of inputs from run to run (--state). */
 #include "ir/ops/shape/resolve.h"
 #include "ir/pass/state/other_lengths.h"
 #include "ir/pass/state/state.h"
 
 #include <string.h>
 
-/* What is known of a state while the graph changes. */
+/* A state while the graph changes. */
 typedef struct kept {
-    ac_tensor *state, *next; /* what was the input; its value in the next run */
+    ac_tensor *state, *next; /* the former input; its value in the next run */
     ac_state_pair *out;
     bool ring;              /* only new rows of a window are written */
-    const ac_node *ordered; /* ... all of it is, since this node needs the order of its rows; NULL */
+    const ac_node *ordered; /* NULL, or the node that needs the order of its rows: all of it is written */
 } kept;
 
 typedef struct keeping {
@@ -20,10 +20,10 @@ typedef struct keeping {
     kept *item;
     int32_t n;
     ac_region *tmp;
-    bool *after; /* by tensor: comes of the new value of the state at hand */
+    bool *after; /* by tensor: depends on the new value of the current state */
 } keeping;
 
-/* ------------------------------------------------------------------ what may be kept */
+/* ------------------------------------------------------------------ pairs */
 
 static int check_pair(const keeping *k, kept *s)
 {
@@ -45,7 +45,7 @@ static int check_pair(const keeping *k, kept *s)
 
 /* ------------------------------------------------------------------ the order of old and new
  *
- * Whoever reads the value of the run before does so before the new one is written in its place. */
+ * All readers of the old value come before the new one overwrites it. */
 
 static bool reads_marked(const ac_node *n, const bool *mark)
 {
@@ -55,8 +55,8 @@ static bool reads_marked(const ac_node *n, const bool *mark)
     return any;
 }
 
-/* Marks what node `from` makes, and all that comes of it: through operands, and through what other states hold until
- * they are written. */
+/* Marks the results of node `from`, and all tensors that depend on them: through operands, and through the old values
+ * of other states. */
 static void mark_after(const keeping *k, const ac_node *from)
 {
     const ac_graph *g = k->g;
@@ -73,7 +73,7 @@ static void mark_after(const keeping *k, const ac_node *from)
     }
 }
 
-/* The last node but `writer` that reads what the state holds before; -1: none. */
+/* The last node, except `writer`, that reads the old value of the state; -1: none. */
 static int32_t last_reader(const ac_graph *g, const ac_tensor *state, const ac_node *writer)
 {
     int32_t last = -1;
@@ -93,7 +93,7 @@ static int32_t position_of(const ac_graph *g, const ac_node *n)
 
 /* ------------------------------------------------------------------ the two ways */
 
-/* The node that makes the next value out of the state by writing some of its elements; NULL: there is none. */
+/* The node that computes the next value by writing some elements of the state; NULL: it is computed otherwise. */
 static ac_node *updater(const kept *s)
 {
     ac_node *n = s->next->def;
@@ -106,7 +106,7 @@ static ac_node *updater(const kept *s)
     return fits ? n : NULL;
 }
 
-/* The step that reads the old value and needs the new one; NULL: there is none. */
+/* A node that reads the old value, but depends on the new one; NULL: no node does. */
 static const ac_node *conflict(const keeping *k, const ac_tensor *state, const ac_node *writer)
 {
     mark_after(k, writer);
@@ -118,7 +118,7 @@ static const ac_node *conflict(const keeping *k, const ac_tensor *state, const a
     return NULL;
 }
 
-/* Node `writer` and what comes of it move past all that reads old bytes. */
+/* Node `writer` and the nodes that depend on it move past all readers of the old value. */
 static void move_past(const keeping *k, const ac_tensor *state, const ac_node *writer)
 {
     ac_graph *g = k->g;
@@ -136,7 +136,7 @@ static void move_past(const keeping *k, const ac_tensor *state, const ac_node *w
         g->node.item[n++] = later[i];
 }
 
-/* What another state holds as the run begins, of its own: it may be read after that is written. */
+/* The next value is the old value of another state: it is copied first, since that may be written before. */
 static void copy_first(ac_graph *g, kept *s)
 {
     ac_tensor *x = s->next, *y = ac_tensor_like(g, x->name, x);
@@ -146,7 +146,7 @@ static void copy_first(ac_graph *g, kept *s)
     s->next = y;
 }
 
-/* The next value is written as a whole, as soon as it is there and the old one is not read any more. */
+/* The next value is entirely written, as soon as it is computed and the old one has no more readers. */
 static int assign(keeping *k, const kept *s)
 {
     ac_graph *g = k->g;
@@ -158,14 +158,14 @@ static int assign(keeping *k, const kept *s)
     ac_node *n = ac_node_new(g, AC_OP_ASSIGN, y->name, &x, 1, &y, 1);
     n->at = (ac_place){.file = g->file, .node = n->name};
     ac_graph_place(g, g->node.n - 1, at);
-    for (int32_t i = at + 1; i < g->node.n && x->def; i++) /* so that x need not be kept, too */
+    for (int32_t i = at + 1; i < g->node.n && x->def; i++) /* so that x is dead */
         for (int32_t o = 0; o < g->node.item[i]->n_in; o++)
             if (g->node.item[i]->in[o] == x)
                 g->node.item[i]->in[o] = y;
     return ac_node_resolve(cx, g, n);
 }
 
-/* Caches get their final size before anything else. */
+/* Caches get their final size first. */
 static int grow_caches(keeping *k)
 {
     ac_tensor **past = AC_NEW_N(k->tmp, ac_tensor *, k->n + 1), **next = AC_NEW_N(k->tmp, ac_tensor *, k->n + 1);
@@ -210,7 +210,7 @@ static int keep_pair(keeping *k, kept *s)
     return assign(k, s);
 }
 
-/* Windows that slide become rings, where that changes no result; what turns them is kept, too. */
+/* Sliding windows become rings if that changes no result; their positions are states as well. */
 static int turn_rings(keeping *k)
 {
     const int32_t n = k->n;
@@ -230,7 +230,7 @@ static int turn_rings(keeping *k)
     return AC_OK;
 }
 
-/* Outputs and inputs that are kept are none any more. */
+/* Removes the pairs from the outputs and inputs of the graph. */
 static void take_out(const keeping *k)
 {
     ac_graph *g = k->g;
@@ -249,7 +249,7 @@ static void take_out(const keeping *k)
             g->output.item[n_outputs++] = g->output.item[i];
     }
     g->output.n = n_outputs;
-    for (int32_t i = 0; i < n_outputs; i++) /* one that is kept may be another output, too */
+    for (int32_t i = 0; i < n_outputs; i++) /* the tensor may also be another output */
         g->output.item[i]->output = true;
     for (int32_t i = 0; i < g->input.n; i++)
         if (g->input.item[i]->input)
@@ -257,13 +257,13 @@ static void take_out(const keeping *k)
     g->input.n = n_inputs;
 }
 
-/* *n_states: the number of states, with those that turn rings. */
+/* *n_states: the number of states, including the positions of rings. */
 static int keep_pairs(ac_ctx *cx, ac_graph *g, const ac_pass_options *opt, ac_state_pair *pair, int32_t n,
                       int32_t *n_states)
 {
     keeping k = {.cx = cx, .g = g, .opt = opt, .n = n, .tmp = ac_region_open(&cx->heap)};
     int status = AC_OK;
-    k.item = AC_NEW_N(k.tmp, kept, 2 * n + 1); /* and a turn for each */
+    k.item = AC_NEW_N(k.tmp, kept, 2 * n + 1); /* and a position for each */
     for (int32_t i = 0; i < n; i++) {
         k.item[i] = (kept){.state = g->input.item[pair[i].input], .next = g->output.item[pair[i].output]};
         k.item[i].out = &pair[i];
@@ -306,7 +306,7 @@ static int keep_carried(ac_ctx *cx, ac_graph *body, const ac_pass_options *opt)
 
 /* ac_pass_state: inputs become state, and the outputs that belong to them are written in their memory.
  *   before:  input %past   %next = dynamic_update_slice %past %x %at   %y = .. %next   output %y, %next
- *   after:   state %past   %next = dynamic_update_slice %past %x %at (lies in %past)   %y = .. %next   output %y
+ *   after:   state %past   %next = dynamic_update_slice %past %x %at (in %past)   %y = .. %next   output %y
  * If the new value is the old one but for some elements (scatter, dynamic_update_slice), and every reader of the old
  * value can run before, only these elements are written; else the value is computed elsewhere and assigned. The values
  * that loops carry are treated the same.

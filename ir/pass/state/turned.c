@@ -1,16 +1,16 @@
-/* turned.c - rows that are scattered into the first axis of a state that was turned, and turned back, as
- * exporters write index_copy and an assignment to cache[:, :, position]:
+/* turned.c - rows that are scattered into the first axis of a transposed state, which is transposed back. Exporters
+ * write index_copy and an assignment to cache[:, :, position] like that:
  *
  *   before:  %t = transpose %past p    %s = scatter_into %t %at %u    %next = transpose %s (p's inverse)
- *   after:   %next = scatter_elements %past (%at broadcast) (%u turned back) axis=p[0]
+ *   after:   %next = scatter_elements %past (%at broadcast) (%u transposed back) axis=p[0]
  *
- * What else reads %s are transposes of it, which read %next then; products take it as it lies. The same elements are
- * written in the same order. */
+ * Other readers of %s are transposes, which then read %next, and products, which take it transposed. The same elements
+ * are written in the same order. */
 #include "ir/ops/decode/axis.h"
 #include "ir/ops/shape/resolve.h"
 #include "ir/pass/state/state.h"
 
-/* Is n a transpose of a whole state or result? Then perm is its order. */
+/* True if n is a transpose of a whole state or result, by perm. */
 static bool turns(ac_ctx *cx, const ac_node *n, int32_t *perm)
 {
     const ac_diags before = cx->diags;
@@ -73,7 +73,7 @@ static bool exchanges_last(const int64_t *perm, int32_t rank)
     return is;
 }
 
-/* Transposes that read s, of which x is transpose %s back: they read x. false: others read it, nothing is changed. */
+/* Transposes that read s read x instead, which is s transposed back. false: s has other readers, nothing changed. */
 static bool readers_turn(ac_graph *g, const ac_tensor *s, ac_tensor *x, const ac_node *back, const int32_t *p,
                          bool change)
 {
@@ -114,7 +114,7 @@ int ac_state_turned(ac_ctx *cx, ac_graph *g, ac_tensor *state, ac_tensor *next)
         return AC_OK;
     int64_t of_at[AC_MAX_RANK], of_u[AC_MAX_RANK];
     int32_t before[AC_MAX_RANK], order[AC_MAX_RANK];
-    const bool turned = turns(cx, u->def, before); /* as a rule from what lies as the state does */
+    const bool turned = turns(cx, u->def, before); /* usually the transpose of a tensor with the state's layout */
     for (int32_t d = 0; d < next->rank; d++) {
         if (p[back[d]] != d)
             return AC_OK;

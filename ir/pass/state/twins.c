@@ -1,10 +1,10 @@
-/* twins.c - what of a graph depends on the length of its caches: it is compared with the same model for one row
- * more or fewer, and for far fewer, which tell what grows evenly from what does so at the end only. twins.h */
+/* twins.c - finds the values of a graph that depend on the length of its caches: it is compared with the same model for
+ * one row more or fewer, and for far fewer, since a value may grow with the last rows only. twins.h */
 #include "ir/pass/state/twins.h"
 
 #include <string.h>
 
-/* ------------------------------------------------------------------ what depends on the length */
+/* ------------------------------------------------------------------ dependence on the length */
 
 const ac_node *ac_twin_maker(const ac_tensor *t)
 {
@@ -51,13 +51,13 @@ bool ac_twin_axis(const ac_tensor *a, const ac_tensor *b, int32_t *axis)
 
 /* ------------------------------------------------------------------ values */
 
-/* Is one what the other begins with, along the one dimension in which they differ? */
+/* True if one is the beginning of the other, along the only dimension in which they differ. */
 static bool same_beginning(const ac_tensor *a, const uint8_t *x, const ac_tensor *b, const uint8_t *y)
 {
     int32_t axis;
     if (a->dtype != b->dtype || !ac_twin_axis(a, b, &axis))
         return false;
-    if (axis < 0) /* weights are the same bytes of a file, which need not be read */
+    if (axis < 0) /* weights are the same bytes of a file, and are not read */
         return x == y || !memcmp(x, y, (size_t)ac_tensor_bytes(a));
     const ac_bytes row = ac_dtype_size(a->dtype, ac_dim_product(a->dim, axis + 1, a->rank));
     const int64_t n = ac_dim_product(a->dim, 0, axis), less = a->dim[axis] < b->dim[axis] ? a->dim[axis] : b->dim[axis];
@@ -72,7 +72,7 @@ static int64_t integer_at(const ac_tensor *t, const void *v, int64_t i)
     return t->dtype == AC_I64 ? ((const int64_t *)v)[i] : ((const int32_t *)v)[i];
 }
 
-/* Does each element grow by slope[i] with each of `rows` more rows? */
+/* True if element i grows by slope[i] with each of `rows` more rows. */
 static bool grows_evenly(const ac_tensor *a, const void *x, const ac_tensor *b, const void *y, const int64_t *slope,
                          int64_t rows)
 {
@@ -96,7 +96,7 @@ bool ac_twin_agrees(const ac_lengths *l, const ac_tensor *t, const int64_t *slop
     return agree;
 }
 
-/* The values of whole numbers here and with a row more, as 64 bits. */
+/* The values of a constant of integers, as 64 bits. */
 static const int64_t *integers_of(const ac_lengths *l, ac_tensor *t)
 {
     const void *v = ac_tensor_is_const(t) ? ac_tensor_force(l->cx, t) : NULL;
@@ -136,7 +136,7 @@ bool ac_lengths_constant(const ac_lengths *l, const ac_tensor *t)
     return ac_tensor_is_const(t) || (t->id < l->n_tensors && l->constant[t->id]);
 }
 
-/* Large constants are not computed for it: what is made of those that depend on the length does. */
+/* Large constants are not computed to find out: results of those that depend on the length depend on it. */
 static void find_constants(ac_lengths *l)
 {
     l->n_tensors = l->g->tensor.n;
