@@ -1,4 +1,4 @@
-/* adjoint.c - the sum of what the readers of a tensor send back. */
+/* adjoint.c - adds the shares of a tensor's adjoint, one from each reader. */
 #include "ir/grad/reverse.h"
 #include "ir/make/compose_math.h"
 
@@ -79,7 +79,7 @@ ac_tensor *ac_sum_complete(const ac_adjoint *a, const ac_tensor *t)
     return s->done = s->whole;
 }
 
-/* ------------------------------------------------------------------ what functions ask and give */
+/* ------------------------------------------------------------------ adjoint.h */
 
 bool ac_wants(const ac_adjoint *a, int32_t i)
 {
@@ -117,7 +117,7 @@ ac_tensor *ac_dy_thin(const ac_adjoint *a)
     return dy_thin(a, 0);
 }
 
-/* Where a clamp is open its result is its operand, and elsewhere nothing flows back. */
+/* Inside its bounds, the result of a clamp is its operand; elsewhere the gradient is 0. */
 ac_tensor *ac_y(const ac_adjoint *a)
 {
     if (ac_node_act(a->node) != AC_ACT_TANH)

@@ -1,4 +1,4 @@
-/* adjoint.h - what the functions that ops.def names in its column `gradient` are written in.
+/* adjoint.h - the functions of the column `gradient` of ops.def are written with these.
  *
  *     int ac_gr_mul(ac_adjoint *a)                    z = x * y
  *     {
@@ -10,8 +10,8 @@
  *
  * Such a function is called for a node, for all operands or first for its weights, when the adjoints of all its
  * results are complete; it reads them (ac_dy), and gives each operand that is wanted (ac_wants) its share. Shares that
- * are not wanted may be made all the same: pass dead removes what nobody reads. Tensors may be NULL: something before
- * has failed and was reported, and so is the result.
+ * are not wanted may be made all the same: pass dead removes unused nodes. Tensors may be NULL: an error was reported,
+ * and the result is NULL as well.
  *
  * An adjoint may have dimensions of size 1 where its tensor has more: the same number everywhere there. ac_dy gives it
  * whole; ac_dy_thin as it is, for those that compute element by element. */
@@ -31,12 +31,12 @@ typedef int ac_grad_fn(ac_adjoint *a);
 
 /* ------------------------------------------------------------------ adjoints (adjoint.c) */
 
-bool ac_wants(const ac_adjoint *a, int32_t i);         /* is operand i on a path to something wanted? */
-bool ac_has_dy(const ac_adjoint *a, int32_t i);        /* does result i count? */
-ac_tensor *ac_dy_of(const ac_adjoint *a, int32_t i);   /* adjoint of result i; zeros where it does not count */
+bool ac_wants(const ac_adjoint *a, int32_t i);         /* operand i is on a path to a wanted tensor */
+bool ac_has_dy(const ac_adjoint *a, int32_t i);        /* result i has an adjoint */
+ac_tensor *ac_dy_of(const ac_adjoint *a, int32_t i);   /* adjoint of result i; zeros if it has none */
 ac_tensor *ac_dy(const ac_adjoint *a);                 /* of result 0 */
 ac_tensor *ac_dy_thin(const ac_adjoint *a);            /* the same; may be thinner than the result */
-ac_tensor *ac_y(const ac_adjoint *a);                  /* result 0, before an activation that is no clamp */
+ac_tensor *ac_y(const ac_adjoint *a);                  /* result 0, before an activation other than a clamp */
 void ac_give(ac_adjoint *a, int32_t i, ac_tensor *dx); /* of operand i's shape, or thinner */
 /* The same of an operand that was broadcast to the result: dx has the result's shape, or is thinner. */
 void ac_give_each(ac_adjoint *a, int32_t i, ac_tensor *dx);

@@ -1,5 +1,5 @@
-/* curve_adjoints.c - gradients of functions of one operand. Where the result says what the derivative is, the operand
- * is not kept for it. At a corner (relu at 0, bounds of clamps) the derivative is 0. */
+/* curve_adjoints.c - gradients of functions of one operand. If the derivative follows from the result, the operand
+ * is not kept alive. At a corner (relu at 0, bounds of clamps) the derivative is 0. */
 #include "ir/grad/entries.h"
 #include "ir/grad/formula.h"
 

@@ -89,8 +89,8 @@ static void undo_act(const ac_adjoint *a)
         s->before = ac_before_act(a, act, y, s->done);
 }
 
-/* The operands, a mask, that are smaller than another one: when they have their shares first, what they were multiplied
- * by is gone before its own share, as large as it, is made. */
+/* A mask of the operands that are smaller than another one: their shares are computed first, so the large operand is
+ * dead before its own share, which is as large, is computed. */
 static uint32_t small_operands(const ac_node *n)
 {
     uint32_t mask = 0;

@@ -5,9 +5,9 @@
  *
  * ac_grad adds the gradients of sum over j of sum(cotangent[j] * out[j]) by each wrt[i]: inputs, state, constants or
  * results; float tensors all. cotangent[j] has the shape and type of out[j] (or one that broadcasts to it); NULL:
- * out[j] does not count. Each operator's share is a function named in the last column of ir/ops/ops.def; nothing is
- * made that reaches no wanted tensor. What several readers send back is added in the order in which it is made, from
- * the last node of the graph to the first, so the result is the same for every run. Slices of one tensor are joined,
+ * out[j] does not count. Each operator's share is a function named in the last column of ir/ops/ops.def; no nodes
+ * are added that reach no wanted tensor. The shares of several readers are added in the order of their nodes, from the
+ * last one to the first, so the result is deterministic. Slices of one tensor are joined,
  * not padded and added.
  *
  * The graph: shapes known, no epilogues, no views (after pass pad, before fold). Only nodes are appended; they are
@@ -23,10 +23,10 @@
 int ac_grad(ac_ctx *cx, ac_graph *g, ac_tensor *const *out, ac_tensor *const *cotangent, int32_t n_out,
             ac_tensor *const *wrt, int32_t n_wrt, ac_tensor **grad);
 
-/* keep.c: nodes from number n_model on are gradients, of which grad[] (NULL: none) are wanted. What they read of the
- * model before them lives until they do; this makes it as few bytes as cheap operators can bring the rest back from:
- * those that work element by element or move elements are computed again, called `NODE again`, before the first
- * gradient that reads them. Values keep their bits. Cost: a minimum cut of the model's graph. Nothing fails. */
+/* keep.c: nodes from number n_model on are gradients, and grad[] (entries may be NULL) the wanted ones. Results of the
+ * model that they read stay alive until then; this minimises their bytes: results of element-wise operators and moves
+ * are recomputed, by nodes called `NODE again`, before the first gradient that reads them. Values are bit-identical.
+ * Cost: a minimum cut of the model's graph. It cannot fail. */
 void ac_grad_keep(ac_graph *g, int32_t n_model, ac_tensor *const *grad, int32_t n_grad);
 
 #endif

@@ -1,5 +1,5 @@
-/* index_adjoints.c - gradients of operators that choose elements by index: what was gathered several times is summed
- * (unsorted_segment_sum, scatter_elements) in the order of the indices, what was scattered is gathered. */
+/* index_adjoints.c - gradients of operators that choose elements by index: elements that were gathered several
+ * times are summed in the order of the indices (unsorted_segment_sum, scatter_elements), scattered ones gathered. */
 #include "ir/make/compose_moves.h"
 #include "ir/grad/entries.h"
 #include "ir/grad/formula.h"
@@ -20,7 +20,7 @@ static ac_tensor *segment_sum(const ac_adjoint *a, ac_tensor *rows, ac_tensor *i
                          : NULL;
 }
 
-/* x [B.., P.., n, Q..] at indices [B.., J..]: the results are [B, P, J, Q], and lie in row (b * P + p) * n + index. */
+/* x [B.., P.., n, Q..] at indices [B.., J..]: the results are [B, P, J, Q], in row (b * P + p) * n + index. */
 int ac_gr_gather(ac_adjoint *a)
 {
     const ac_node *n = a->node;
@@ -114,7 +114,7 @@ int ac_gr_gather_elements(ac_adjoint *a)
     return AC_OK;
 }
 
-/* What was replaced gets nothing. */
+/* Replaced elements have gradient 0. */
 int ac_gr_scatter_elements(ac_adjoint *a)
 {
     const ac_node *n = a->node;

@@ -1,12 +1,13 @@
-/* keep.c - what gradients read of the model is kept, or computed again where that is cheap; see grad.h.
+/* keep.c - keeps the results of the model that gradients read, or recomputes them if that is cheap; see grad.h.
  *
- * The least bytes are a minimum cut. Each result is an edge as wide as its bytes, from the operands that it can be
- * computed of again; what cannot be, and inputs, hang on the source, what gradients read on the sink:
+ * The fewest bytes are a minimum cut. Each result is an edge whose capacity is its bytes, from the operands that it can
+ * be recomputed from; inputs and results that cannot be recomputed hang on the source, operands of gradients on the
+ * sink:
  *
- *     source ==> x ==> conv ~~> bn ~~> relu ==> sink         == no end of bytes, ~~ bytes of the result before it
- *                                                            (conv is kept; bn and relu are computed again)
+ *     source ==> x ==> conv ~~> bn ~~> relu ==> sink         == no limit, ~~ bytes of the result before it
+ *                                                            (conv is kept; bn and relu are recomputed)
  *
- * Of all minimum cuts the one next to the sink is taken: least is computed again.
+ * Of all minimum cuts, the one closest to the sink is taken: it recomputes least.
  * Source: He and Yu 2023, Transcending runtime-memory tradeoffs in checkpointing by being fusion aware; Dinic 1970. */
 #include "ir/grad/grad.h"
 
@@ -24,12 +25,12 @@ typedef struct cut {
     int32_t n_model;  /* nodes of the model; gradients come after them */
     int32_t n;        /* tensors; vertices: 2 i before tensor i, 2 i + 1 after it, then source and sink */
     int32_t *made_by; /* by tensor: a node of the model; -1: none */
-    bool *live;       /* by node: something that is wanted depends on it */
+    bool *live;       /* by node: a wanted tensor depends on it */
     bool *changes;    /* by tensor: state that the model writes */
     AC_VEC(edge) edge;
     int32_t *first, *level, *at, *queue; /* by vertex */
-    ac_tensor **again;                   /* by tensor: computed again; NULL: it is not, or not yet */
-    int32_t *era_of, era;                /* of again[]: what is computed in one era is not there in the next */
+    ac_tensor **again;                   /* by tensor: its recomputed copy; NULL: none, or none so far */
+    int32_t *era_of, era;                /* of again[]: values of one era are dead in the next */
 } cut;
 
 static int32_t source(const cut *c)
@@ -208,8 +209,8 @@ static ac_tensor *as_read(cut *c, ac_tensor *t)
     return to;
 }
 
-/* What is computed again comes before the first that reads it, and is there until an operator with work of its own has
- * run: whoever reads it later has it computed for itself, in its own loops if it can. */
+/* A recomputed value comes before its first reader, and stays alive until an expensive operator has run; later readers
+ * recompute it again, in their own loops if possible. */
 static void rebuild(cut *c)
 {
     const int32_t n_nodes = c->g->node.n;

@@ -29,7 +29,7 @@ int ac_gr_dense(ac_adjoint *a)
 }
 
 /* The same of weights that are packed: the product keeps them so, and its gradient reads them as a constant of floats.
- * What trains is unpacked before (ir/train/products.c). */
+ * Trained weights are unpacked before (ir/train/products.c). */
 int ac_gr_blockwise_dense(ac_adjoint *a)
 {
     ac_blockwise w;
@@ -54,7 +54,7 @@ int ac_gr_blockwise_dense(ac_adjoint *a)
 
 /* ------------------------------------------------------------------ batches of products */
 
-/* Is z = x Y one product of all rows of x, since all batches share Y? */
+/* True if z = x Y is one product of all rows of x, since all batches share Y. */
 static bool is_shared(const ac_tensor *x, const ac_tensor *y, const ac_tensor *z)
 {
     const int64_t batches = ac_dim_product(z->dim, 0, z->rank - 2);

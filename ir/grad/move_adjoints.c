@@ -91,8 +91,8 @@ int ac_gr_unpack(ac_adjoint *a)
     return AC_OK;
 }
 
-/* What lies between the elements that were taken, before and after them, gets nothing. The last dimension that was cut
- * is left to ac_give_slice. */
+/* Elements between, before and after the selected ones have gradient 0. ac_give_slice handles the last dimension that
+ * was cut. */
 static int give_slice(ac_adjoint *a, const ac_slice *s)
 {
     const ac_tensor *x = a->node->in[0];
@@ -163,7 +163,7 @@ int ac_gr_pad(ac_adjoint *a)
 }
 
 /* Along one dimension: the n elements of x, and the mirrored ones, folded back onto them. The mirror image of `before`
- * elements lies at `skip` .. (1: the border is not repeated). */
+ * elements begins at `skip` (1: the border is not repeated). */
 static ac_tensor *fold_back(const ac_adjoint *a, ac_tensor *dy, int32_t d, int64_t before, int64_t after, int64_t skip)
 {
     if (!dy)

@@ -1,4 +1,4 @@
-/* reduce_adjoints.c - gradients of reductions, sums along an axis, and what normalises by one. */
+/* reduce_adjoints.c - gradients of reductions, sums along an axis, and normalisations by one. */
 #include "ir/make/compose_moves.h"
 #include "ir/grad/entries.h"
 #include "ir/grad/formula.h"
@@ -64,7 +64,7 @@ static ac_tensor *running(const ac_adjoint *a, ac_op op, ac_tensor *x, int32_t a
              : NULL;
 }
 
-/* The product of all others: what comes before times what comes after. The reduced dimensions become one, the last. */
+/* The product of all others: of those before times of those after. The reduced dimensions become one, the last. */
 int ac_gr_reduce_prod(ac_adjoint *a)
 {
     uint32_t mask;

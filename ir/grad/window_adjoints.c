@@ -1,5 +1,5 @@
 /* window_adjoints.c - gradients of convolutions and of sliding windows. A convolution's are conv_nd_data and
- * conv_nd_filter, whose filters lie as [K..,O,C/groups] and [K..,C/groups,O]; one whose window is a single element
+ * conv_nd_filter, whose filters are [K..,O,C/groups] and [K..,C/groups,O]; one whose window is a single element
  * without stride is a product of matrices, and so are its gradients. */
 #include "ir/make/compose_moves.h"
 #include "ir/grad/entries.h"
@@ -52,7 +52,7 @@ static void give_bias(ac_adjoint *a, int32_t i, ac_tensor *dy)
                                      a->node->in[i]));
 }
 
-/* x: the tensor that the windows slide over, y: what has an element for each; w [.., KH, KW, ..] */
+/* x: the tensor that the windows slide over, y: a tensor with an element for each; w [.., KH, KW, ..] */
 static ac_conv_nd plane(const ac_node *n, const ac_tensor *x, const ac_tensor *y, const ac_tensor *w)
 {
     const ac_attrs_conv *t = &n->attrs.conv;
@@ -174,7 +174,7 @@ int ac_gr_conv_nd(ac_adjoint *a)
 
 /* ------------------------------------------------------------------ second derivatives of convolutions */
 
-/* The convolution itself of x with w [K..,C/groups,O]; NULL where its pads cannot be said. */
+/* The convolution itself of x with w [K..,C/groups,O]; NULL: its pads cannot be expressed. */
 static ac_tensor *forward(const ac_adjoint *a, const ac_conv_nd *c, ac_tensor *x, ac_tensor *w)
 {
     ac_attrs t;

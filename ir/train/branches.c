@@ -5,18 +5,18 @@
  * after:   %h = fully_connected %x %a   %d = fully_connected %h %b   %c = fully_connected %x %w %bias   %y = add %c %d
  *
  * The same for conv_2d, whose second product is one of single pixels. A transpose between weight and product is made of
- * each part. Where the sum has other readers, or the product is another operator, it stays. */
+ * each part. If the sum has other readers, or the product is another operator, it stays. */
 #include "ir/train/make.h"
 
 #include <string.h>
 
 typedef struct branch {
-    ac_node *product, *move; /* move: what is between the sum and the product; NULL: nothing */
+    ac_node *product, *move; /* move: the node between the sum and the product; NULL: none */
     ac_tensor *fixed, *b, *a;
     bool swapped; /* the sum is transposed: rows are columns */
 } branch;
 
-/* Is the sum a matrix of the same rows after n? *swapped: of its columns. */
+/* True if n keeps the rows of the sum as rows, or (*swapped) as columns. */
 static bool moves_rows(ac_ctx *cx, const ac_node *n, bool *swapped)
 {
     ac_ints perm;

@@ -1,4 +1,4 @@
-/* early.c - updates as soon as they can be: a gradient that was used need not live until the end of the step. */
+/* early.c - moves updates up: a gradient is dead after its update, long before the end of the step. */
 #include "ir/train/make.h"
 
 typedef struct work {
@@ -14,7 +14,7 @@ static void wait_for(work *w, int32_t i, int32_t k)
     w->after[i] = at > w->after[i] ? at : w->after[i];
 }
 
-/* After all that it reads is made, and after all that reads the state that it writes. */
+/* After the makers of its operands, and after all readers of the state that it writes. */
 static void soonest(work *w, int32_t i)
 {
     const ac_node *n = w->old[i];
@@ -28,7 +28,7 @@ static void soonest(work *w, int32_t i)
             wait_for(w, i, r);
 }
 
-/* What waits for little is not made before somebody needs it. */
+/* Nodes that depend on little are not computed before they are needed. */
 static void not_too_soon(work *w, int32_t *need)
 {
     for (int32_t i = w->n - 1; i >= w->first; i--) {

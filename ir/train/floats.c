@@ -1,10 +1,10 @@
-/* floats.c - quantised layers that train compute in floats, and so does all that comes after them; what comes before
- * stays as it is, to the bit.
+/* floats.c - quantised layers that train compute in floats, and so do all nodes after them; nodes before them do not
+ * change.
  *
  * before:  const %w: i8[12,64] q   %y: i8[1,12] q = fully_connected %x %w %b
  * after:   const %w: f32[12,64]    %f: f32[1,64] = dequantize %x   %y: f32[1,12] = fully_connected %f %w %c
  *
- * %c is a constant of what %b means: it may be integer for others that read it. Results keep their names.
+ * %c is %b as floats: %b may stay integer for other readers. Results keep their names.
  *
  * Weights that are packed in blocks (blockwise_dense) are multiplied with floats already: they alone are unpacked. */
 #include "ir/ops/decode/blockwise.h"
@@ -14,7 +14,7 @@ typedef struct work {
     ac_ctx *cx;
     ac_graph *g;
     int32_t n;         /* tensors that the file has */
-    ac_tensor **value; /* by id of those: the same in floats; NULL: not made yet */
+    ac_tensor **value; /* by id of those: the same in floats; NULL: none so far */
 } work;
 
 static bool is_quantised(const ac_tensor *t)
@@ -59,7 +59,7 @@ static int train_one(work *w, ac_tensor *t)
     return AC_OK;
 }
 
-/* A quantised tensor as floats, made when first asked for. */
+/* A quantised tensor as floats, added when first needed. */
 static ac_tensor *value_of(work *w, ac_tensor *t)
 {
     if (t->id >= w->n || w->value[t->id])
@@ -162,7 +162,7 @@ static int unpack(ac_ctx *cx, ac_graph *g, ac_node *n)
     return AC_OK;
 }
 
-/* Those constants that are said to train. */
+/* Constants that are marked as weights. */
 static int find_trained(work *w, const ac_train_spec *o, const bool *read, int32_t *found)
 {
     for (int32_t i = 0; i < w->g->node.n; i++) {

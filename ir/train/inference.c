@@ -1,4 +1,4 @@
-/* inference.c - the model beside its step of training: it reads the weights as they are. */
+/* inference.c - the model in the same program as its step of training: it reads the current weights. */
 #include "ir/train/make.h"
 
 #include <string.h>
@@ -57,7 +57,7 @@ static ac_tensor *to_file(const ac_maker *m, const ac_train_weight *w)
     return x;
 }
 
-/* ... and in that of inference, where this is another one. */
+/* ... and in that of inference, if this differs. */
 static ac_tensor *to_run(const ac_maker *m, const ac_train_weight *w, const ac_train_weight *own)
 {
     if (same_layout(w, own))
@@ -72,7 +72,7 @@ static ac_tensor *to_run(const ac_maker *m, const ac_train_weight *w, const ac_t
 
 /* ------------------------------------------------------------------ nodes */
 
-/* A tensor of inference as one of g. NULL: a constant that cannot be made. */
+/* A tensor of inference as one of g. NULL: a constant that cannot be computed. */
 static ac_tensor *twin(const ac_maker *m, ac_tensor *t)
 {
     ac_tensor *y = ac_tensor_like(m->g, ac_internf(m->cx, "%s_run", t->name), t);

@@ -97,7 +97,7 @@ int ac_train_adapt(ac_ctx *cx, ac_graph *g, ac_train_step *s, const bool *read)
             !ac_train_named(o->freeze, o->n_freeze, t->name))
             AC_TRY(adapt(cx, g, s, t));
     }
-    /* What was added comes first: the others read it. */
+    /* New nodes come first: the others read them. */
     const int32_t added = g->node.n - n;
     memmove(g->node.item, g->node.item + n, (size_t)added * sizeof *old);
     memcpy(g->node.item + added, old, (size_t)n * sizeof *old);

@@ -26,11 +26,11 @@ const char *ac_loss_near(const char *name)
     return ac_closest(name, NAMES, N_NAMES);
 }
 
-/* What one loss needs. */
+/* The operands of a loss. */
 typedef struct work {
     const ac_maker *m;
     ac_tensor *x, *y; /* output and target, of one type and shape (cross_entropy: y are probabilities) */
-    double n;         /* the loss is a mean of so many */
+    double n;         /* number of terms of the mean */
     ac_tensor *loss, *dx;
 } work;
 

@@ -1,5 +1,5 @@
-/* make.h - nodes and tensors of a training step that ir/make does not have. Operands may be NULL: an error was reported,
- * and the result is NULL. For ir/train/ only. */
+/* make.h - nodes and tensors of a training step that ir/make does not have. Operands may be NULL: an error was
+ * reported, and the result is NULL. For ir/train/ only. */
 #ifndef AC_IR_TRAIN_MAKE_H
 #define AC_IR_TRAIN_MAKE_H
 #include "ir/make/compose_math.h"

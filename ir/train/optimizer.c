@@ -1,6 +1,6 @@
 /* optimizer.c - updates of weights, in PyTorch's meaning. Each writes its state in place, element by element. Sums are
- * said as chains, each link of which reads the one before and memory: so each is one loop, or the end of the loops that
- * make a gradient, and nothing but the state is in memory. */
+ * written as chains: each operator reads the result before and memory. So a sum is one loop, or the end of the loops
+ * that compute a gradient, and only state is in memory. */
 #include "ir/train/make.h"
 
 #include <string.h>
@@ -24,8 +24,8 @@ typedef struct work {
     const ac_train_spec *o;
     ac_tensor *w;  /* the weight */
     int32_t index; /* ... of the step */
-    /* Of Adam, of all weights: lr / (1 - beta1^t), 1 / sqrt(1 - beta2^t); of adamw 1 - lr * weight_decay, by which step
-     * is divided */
+    /* Of Adam, of all weights: lr / (1 - beta1^t), 1 / sqrt(1 - beta2^t); of adamw 1 - lr * weight_decay, the divisor
+     * of step */
     ac_tensor *step, *level, *keep;
 } work;
 
@@ -123,7 +123,7 @@ static ac_tensor *update(work *k, ac_tensor *g)
     return NULL;
 }
 
-/* 1 - beta^t, one number kept from step to step: the running mean of ones. */
+/* 1 - beta^t, a state of one number: the running mean of ones. */
 static ac_tensor *share_of_mean(work *k, const char *name, double beta)
 {
     ac_tensor *t = ac_train_state(&k->m, name, 0, NULL);

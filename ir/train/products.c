@@ -33,7 +33,7 @@ void ac_train_take_place(ac_tensor *v, ac_tensor *y)
     v->def = NULL;
 }
 
-/* y of n = act(x w' + bias); w [N,K], NULL: failed, reported; alone: nobody else reads it. */
+/* y of n = act(x w' + bias); w [N,K], NULL: failed, reported; alone: it has no other reader. */
 static int product(const ac_maker *m, const ac_node *n, ac_tensor *w, ac_tensor *bias, bool alone)
 {
     ac_tensor *x = n->in[0], *y = n->out[0];

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* ------------------------------------------------------------------ which constants train */
+/* ------------------------------------------------------------------ constants that train */
 
 bool ac_train_named(const char *const *list, int32_t n, const char *name)
 {
@@ -16,7 +16,7 @@ bool ac_train_named(const char *const *list, int32_t n, const char *name)
     return false;
 }
 
-/* Is a tensor read as an operand of loops? */
+/* By tensor id: it is an operand of loops. */
 bool *ac_train_read(const ac_graph *g, ac_region *r)
 {
     bool *read = AC_NEW_N(r, bool, g->tensor.n + 1);

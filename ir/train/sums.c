@@ -1,4 +1,4 @@
-/* sums.c - gradients, batch statistics and loss of a late step: what its first part leaves for the second, in one block
+/* sums.c - gradients, batch statistics and loss of a late step: its first part stores them for the second, in one block
  * that can be added to others. */
 #include "ir/train/make.h"
 
