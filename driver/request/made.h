@@ -79,11 +79,15 @@ typedef struct ac_packed {
 
 struct ac_tflm;
 
-/* A pointer is NULL until its stage has run. */
 typedef struct ac_made {
+    /* for every stage: */
     ac_ctx *cx;            /* memory, names and diagnostics of this compilation */
     const ac_options *opt; /* those of the request */
     const ac_request *request;
+    ac_pending *out;       /* outputs that are built on the way, such as those of --dump-after */
+    struct ac_work *owner; /* opens variants: work.h */
+    ac_session *evaluator; /* for one run of the evaluator at a time; closed with the compilation */
+    /* values, NULL until their stage has run: */
     const ac_source *source;
     ac_imported *model;          /* read; the passes change its graph */
     ac_inputs *inputs;           /* opened after read; the passes move them */
@@ -93,12 +97,9 @@ typedef struct ac_made {
     const ac_plan_how *how;      /* plan, of a graph */
     const ac_planned *planned;
     const ac_packed *packed; /* plan, of anything */
-    ac_report *report;  /* after the plan; a smaller plan that other options would give is added when it is printed */
-    ac_module *module;  /* compile */
-    const char *tested; /* a line about the test of a compiler, for the report; NULL: not tested */
-    ac_pending *out;    /* outputs that are built on the way, such as --dump-after */
-    struct ac_work *owner; /* opens variants: work.h */
-    ac_session *evaluator; /* for one run of the evaluator at a time; closed with the compilation */
+    ac_report *report;       /* plan; the savings of other options are added when it is printed */
+    ac_module *module;       /* compile */
+    const char *tested;      /* a line about the test of a compiler, for the report; NULL: not tested */
 } ac_made;
 
 #endif

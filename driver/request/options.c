@@ -186,7 +186,7 @@ void ac_options_inherit(ac_options *o, const ac_options *from, ac_variant as)
 {
     for (int i = 0; i < AC_OPT_COUNT; i++) {
         const row *r = &ROWS[i];
-        if (strchr(r->own, as))
+        if (strchr(r->own, (int)as))
             continue;
         memcpy(field_of(o, r), (const char *)from + r->offset, r->size);
         if (is_vec(r))

@@ -13,9 +13,8 @@
 typedef enum ac_purpose { AC_FOR_FILES, AC_FOR_RUNNING, AC_FOR_PYTHON } ac_purpose;
 
 typedef struct ac_request {
-    const ac_options *opt; /* the values of all options */
-    const ac_options
-        *stated; /* options that generated code repeats: opt, or those of all if this is one of several models */
+    const ac_options *opt;    /* the values of all options */
+    const ac_options *stated; /* of generated code: opt, or the options of all if this is one of several models */
     ac_purpose purpose;
     const ac_schedule *hints; /* for each step, a schedule for its lowering; NULL: the cost model chooses */
     bool wants_inference;     /* the code of a step of training has inference as well */

@@ -242,5 +242,5 @@ refused '--prove: one program' --dim n=1..4 --sizes one --prove
 refused 'is compiled to c,h' --dim n=1..4 --sizes one --emit o,h
 refused 'for processors only' --dim n=1..4 --sizes one -t cuda-sm90
 status=2 refused "'past=24-n' of --dim: it is -1 where 'n' is 25" --dim n=1..25 --dim past=24-n
-status=2 refused "'past=24-m' of --dim: .* not made of dimensions that have one" --dim n=1..4 --dim past=24-m
+status=2 refused "'past=24-m' of --dim: .* not an expression of known dimensions" --dim n=1..4 --dim past=24-m
 status=2 refused '--sizes needs a range' --dim n=4 --sizes one
