@@ -1,5 +1,5 @@
-/* check_code.h - the door of the replay of code: reads a certificate, prints its verdict, gives the exit status (0
- * valid, 1 refused, 2 cannot be read, 3 incomplete: steps that it does not show). */
+/* check_code.h - replays a certificate of code and prints its verdict. Returns the exit status: 0 valid, 1 refused, 2
+ * cannot be read, 3 incomplete, as some steps are not shown. */
 #ifndef CHECK_CODE_H
 #define CHECK_CODE_H
 

@@ -1,5 +1,5 @@
-/* replay.c - a certificate of code from its first line to its verdict: the calls in order, and whose bytes
- * lie in each memory between them; see replay.h. */
+/* replay.c - replays a certificate of code: the calls in order, and the owner of every byte of each memory between
+ * them; see replay.h. */
 #include "prove/replay/replay.h"
 
 #include "prove/replay/check_code.h"
@@ -11,7 +11,7 @@
 
 #define leave(status) (fflush(stdout), _Exit(status))
 
-static int status = 2; /* of a file that cannot be read; 1 once it has been */
+static int status = 2; /* exit status of a refusal: 2 until the file has been read, then 1 */
 
 void refuse(const char *format, ...)
 {
@@ -44,7 +44,7 @@ static char *read_text(const char *path)
         n += got = fread(text + n, 1, 65536, file);
     }
     if (ferror(file) || memchr(text, '\0', n))
-        refuse("%s is no text", path);
+        refuse("%s is not a text file", path);
     text[n] = '\0';
     fclose(file);
     return text;

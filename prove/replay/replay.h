@@ -4,9 +4,9 @@
  *     replay_call(c)            runs the loops of a call with numbers for what loops count and intervals for data
  *     check_code(path)          all of it; the exit status (replay.c)
  *
- * Shares nothing with the prover (folder prove): it argues about no unknowns and looks for no invariants. Loops are run
- * as they would run; a value that depends on data is the interval of all that it can be. What is claimed, what the file
- * holds and why this is a proof: docs/prove.md.
+ * Shares nothing with the prover (folder prove): it has no unknowns and finds no invariants. Loops run as the code
+ * would run; a value that depends on data is an interval of all its values. docs/prove.md lists the claims and the
+ * lines of the file, and explains why this is a proof.
  *
  * Cost: as many steps as the code has, so seconds for a small model and minutes for a large one. Memory: 64 bytes for
  * each element of a call's arguments. Errors: refuse() ends the program. */
@@ -34,20 +34,20 @@ typedef enum opcode {
 typedef enum type { BOOL, I8, U8, I16, U16, I32, U32, I64, U64, F16, BF16, F32, F64, N_TYPES } type;
 typedef enum role { IN, OUT, INOUT, CONSTANT, SCRATCH, LOCAL, N_ROLES } role;
 
-/* What a value can be, of one lane; also an element in memory. */
+/* The range of a value, of one lane; also of an element in memory. */
 typedef struct range {
     whole lo, hi;          /* integers and bool */
     double least, most;    /* floats */
-    int64_t low, low_most; /* of 64 bits, where `words`: what its lower 32 can be, as an unsigned number */
-    int32_t name;          /* of an element that is not known: the same name is the same value; 0: none */
-    int32_t over;          /* names that it is not less than (nodes of replay_parts.c); 0: none */
+    int64_t low, low_most; /* of 64 bits, if `words`: the range of its lower 32, unsigned */
+    int32_t name;          /* of an unknown element: equal names are equal values; 0: none */
+    int32_t over;          /* names of values that it is at least (nodes of replay_parts.c); 0: none */
     bool words;
-    bool nan;     /* it may be none of the numbers */
+    bool nan;     /* it may be NaN */
     bool one_of;  /* it equals one of `over` */
     bool written; /* elements */
 } range;
 
-/* TILE and REQUANT (replay_tiles.c): what they say besides operands; x, w, acc, y and table are buffers. */
+/* TILE and REQUANT (replay_tiles.c): fields besides operands; x, w, acc, y and table are buffers. */
 typedef enum tile_form {
 #define FORMS(X)    \
     X(PAIRS, pairs) \
@@ -81,7 +81,7 @@ typedef struct instruction {
     int64_t *pool; /* CONSTV, SHUFFLE */
     double *reals; /* CONSTV of floats */
     bool wrap;
-    bool narrow;               /* of load: all that it can give is in -64 .. 64 */
+    bool narrow;               /* of load: its values are claimed to be in -64 .. 64 */
     int32_t end, other, scope; /* FOR, IF: END; IF: ELSE, or 0 */
     range *value;              /* lanes of them */
 } instruction;
@@ -119,10 +119,10 @@ typedef struct argument {
     int64_t offset, count; /* bytes; elements */
     int32_t tensor;        /* 0: scratch */
     int64_t begin, bytes;  /* of the tensor: where it begins in the one it is a part of */
-    bool made;             /* nobody has made the tensor before: the call does, before it reads it */
+    bool made;             /* the call writes the tensor first, before it reads it */
 } argument;
 
-/* A value that is looked at in parts: lo[i] .. hi[i]. */
+/* A value whose range is cut into parts: lo[i] .. hi[i]. */
 typedef struct cut {
     int32_t at, n;
     int64_t *lo, *hi;
@@ -130,14 +130,14 @@ typedef struct cut {
 
 typedef struct call {
     int32_t fn, tasks;
-    bool keeps;    /* tasks are calls one after the other, and scratch stays as it is in between */
-    int32_t given; /* ... a buffer, of which the caller writes the last `n_given` elements before each */
+    bool keeps;    /* tasks run one after the other, and scratch persists in between */
+    int32_t given; /* a buffer whose last `n_given` elements the caller writes before each task */
     int64_t n_given;
     argument *arg;
     int32_t n_args;
     cut *cut;
     int32_t n_cuts;
-    const char *open; /* after replay_call: why it is not shown; NULL: it is */
+    const char *open; /* after replay_call: why the call is not proven; NULL: it is */
 } call;
 
 /* Bytes of a memory that hold bytes of a tensor: inputs before the first call, outputs after the last. */
@@ -149,8 +149,8 @@ typedef struct holding {
 typedef struct memory {
     char *name;
     int64_t bytes, align;
-    int32_t *tensor, *by; /* by byte: whose byte it is (0: nobody's, -1: scratch), and the number of the last store */
-    int64_t *at;          /* by byte: which of the tensor's */
+    int32_t *tensor, *by; /* by byte: its tensor (0: none, -1: scratch), and the number of the last store */
+    int64_t *at;          /* by byte: its position in the tensor */
 } memory;
 
 typedef struct program {
@@ -173,15 +173,15 @@ whole type_hi(type t);
 /* replay_values.c: the result of an instruction that works lane by lane; a claim that is not shown ends the call. */
 range of_type(type t);
 range number(whole k);
-range wrapped(range r, type t); /* what is left of it in the bits of the type */
+range wrapped(range r, type t); /* wrapped to the bits of the type */
 void compute(instruction *code, instruction *x, int32_t lane);
-void narrow(instruction *code, int32_t condition, bool truth); /* what a condition says of its operands */
+void narrow(instruction *code, int32_t condition, bool truth); /* narrows the operands of a condition */
 
-/* replay_floats.c: ends that are nan mean that nothing is known. */
+/* replay_floats.c: NaN ends: any float. */
 range real_between(double least, double most, bool nan);
 range real_rounded(type t, range r);                                /* ends that a rounding to t cannot pass */
 range real_of_four(type t, double p, double q, double r, double s); /* least and most of them, rounded to t */
-range real_result(const instruction *x, const range *a, const range *b, const range *c); /* NULL: no such operand */
+range real_result(const instruction *x, const range *a, const range *b, const range *c); /* NULL: missing operand */
 
 /* replay_run.c */
 void replay_call(program *c, int32_t step);
@@ -189,7 +189,7 @@ typedef struct counts {
     int64_t accesses, arithmetic, shifts, loops, written;
 } counts;
 extern counts shown;
-/* The claim about the instruction at work is not shown: the call is left. `surely`: it is false; the program ends. */
+/* The claim about the present instruction fails: the call is abandoned. `surely`: it is false; the program ends. */
 void not_shown(bool surely, const char *format, ...) __attribute__((format(printf, 2, 3), noreturn));
 bool all_certain(void);                   /* nothing that led here depends on data */
 range element_of(int32_t buf, int64_t i); /* inside, and written */
@@ -212,29 +212,29 @@ typedef struct stamp {
     int32_t *at, by;
 } stamp;
 typedef struct join {
-    entry *item; /* by address: what the parts so far left there */
+    entry *item; /* by address: the join of the parts so far */
     size_t n, mark;
     stamp *stored; /* by any of the parts so far */
     size_t n_stored, first_stamp;
     int32_t parts;
 } join;
-void begin_run(void); /* a call begins: no names, nothing to take back */
-bool has_parts(void); /* is a part being run? */
+void begin_run(void); /* a call begins: no names, no changes to undo */
+bool has_parts(void); /* true while a part runs */
 join begin_join(void);
 void end_part(join *j);
-void end_join(join *j); /* what any of the parts left */
+void end_join(join *j); /* sets the join of all parts */
 void change(range *at, range to);
 void put_stamp(int32_t *at, int32_t by);  /* whose store a byte is of; parts do not see each other's */
-range joined(range a, const range *b);    /* all that either can be */
-bool is_over(int32_t node, int32_t name); /* is what has `node` not less than the element `name`? */
+range joined(range a, const range *b);    /* the join of both */
+bool is_over(int32_t node, int32_t name); /* true if a value with `node` is at least the element `name` */
 int32_t over_both(const range *a, const range *b);
 void list_names(int32_t node, int32_t *list, int32_t *n, int32_t most);
 
 /* replay_left.c: integers that calls have left in tensors. */
-void left_by_anybody(int32_t tensor); /* nobody knows them */
+void left_by_anybody(int32_t tensor); /* they are unknown */
 void left_stored(int32_t tensor, type t, const range *cell, int64_t n);
-bool left_at_all(int32_t tensor);               /* has anybody put something there? */
-void left_in(int32_t tensor, type t, range *r); /* narrows what an element of it can be */
+bool left_at_all(int32_t tensor);               /* true if a call has stored to it */
+void left_in(int32_t tensor, type t, range *r); /* narrows the range of its elements */
 
 /* replay.c */
 void *room(void *old, size_t n, size_t size); /* realloc that does not fail */

@@ -1,4 +1,5 @@
-/* replay_floats.c - what a float can be: two doubles, rounded outwards, and whether it may be nan; see replay.h. */
+/* replay_floats.c - computes ranges of floats: two doubles, rounded outwards, and whether it may be NaN; see replay.h.
+ * */
 #include "prove/replay/replay.h"
 
 #include <math.h>

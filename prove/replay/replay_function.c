@@ -1,4 +1,4 @@
-/* replay_function.c - reading the loops of one function of a certificate of code: operands are values before them, in
+/* replay_function.c - reads the loops of one function of a certificate of code: operands are values before them, in
  * scope and of the right type; see replay_read.h. */
 #include "prove/replay/replay_read.h"
 

@@ -1,5 +1,5 @@
-/* replay_left.c - what calls leave in tensors for later ones: the least and the greatest integer that was stored to a
- * tensor or to parts of it. Of inputs, of state, and of what a call writes that was not shown, nothing is known. */
+/* replay_left.c - keeps the minimum and maximum integer that calls have stored to each tensor or parts of it, for later
+ * calls. Inputs, state and results of calls that are not proven may hold any value. */
 #include "prove/replay/replay.h"
 
 typedef struct left {

@@ -1,5 +1,5 @@
-/* replay_memory.c - the elements of a call's arguments and arrays while it is replayed: accesses must lie inside, read
- * what was written, and not what another argument has overwritten. */
+/* replay_memory.c - checks accesses to a call's arguments and arrays: each must be inside its buffer, and read elements
+ * that were written and not overwritten by another argument. */
 #include "prove/replay/replay_now.h"
 
 const argument *argument_of(int32_t buf)
@@ -44,7 +44,7 @@ static range element(int32_t buf, int64_t i)
     if (k)
         return k->value[k->all_alike ? 0 : i];
     range *e = &now.cell[buf][i];
-    if (!e->written) /* of scratch and locals: the prover calls that undecided, too */
+    if (!e->written) /* of scratch and locals: for the prover as well, this is undecided */
         not_shown(false, "element %lld of %s has not been written", (long long)i, now.fn->buf[buf].name);
     shown.written++;
     if (a && a->place == AT_MEMORY && now.overlaps[buf])
@@ -54,7 +54,7 @@ static range element(int32_t buf, int64_t i)
     return *e;
 }
 
-/* What one of elements first .. last is. */
+/* The join of elements first .. last. */
 static range any_of(int32_t buf, int64_t first, int64_t last)
 {
     range r = element(buf, first);
@@ -65,7 +65,7 @@ static range any_of(int32_t buf, int64_t first, int64_t last)
     return r;
 }
 
-/* The same; of tables, which are read in the same way again and again, it is remembered. */
+/* The same, cached for tables, which are read repeatedly with the same bounds. */
 static range window(int32_t buf, int64_t first, int64_t last)
 {
     enum { REMEMBERED = 256 };

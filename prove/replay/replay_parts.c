@@ -1,5 +1,4 @@
-/* replay_parts.c - parts of a run that are joined, and the names that elements have while they are not known; see
- * replay.h. */
+/* replay_parts.c - joins parts of a run, and names unknown elements; see replay.h. */
 #include "prove/replay/replay.h"
 
 #include <stdlib.h>
@@ -141,7 +140,7 @@ static void end_stamps(join *j)
     }
 }
 
-/* A part has been run: what it changed goes to the join, and is taken back. */
+/* A part has run: its changes go to the join, and are undone. */
 void end_part(join *j)
 {
     const size_t n = n_trail - j->mark;

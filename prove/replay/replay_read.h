@@ -1,5 +1,5 @@
-/* replay_read.h - what reads a certificate of code: lines that are cut into words, and what of them is a number or a
- * name. Text that does not fit refuses the certificate, with the line.
+/* replay_read.h - reads a certificate of code: cuts lines into words, numbers and names. Malformed text refuses the
+ * certificate, with the line.
  *
  *     begin_text(text);  while (next_line()) if (took("fn")) read_function(c);
  *
@@ -13,7 +13,7 @@ extern const char *const role_name[N_ROLES];
 
 /* replay_words.c */
 void begin_text(char *text);
-const char *next_line(void); /* NULL: there is none */
+const char *next_line(void); /* NULL: the text has ended */
 const char *need_line(void);
 bool is_indented(void);          /* does the next line begin with a space? */
 const char *word(void);          /* the next one; "" at the end of the line; text in quotes is passed over */

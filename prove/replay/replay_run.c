@@ -1,9 +1,9 @@
-/* replay_run.c - running the loops of a call: loops by their numbers, branches that depend on data on both sides, every
- * element of every argument with what it can be; see replay.h.
+/* replay_run.c - runs the loops of a call: loops by their numbers, data-dependent branches on both sides, with a range
+ * for every element of every argument; see replay.h.
  *
- * A value is also looked at in parts, where one interval would forget that two operands come from the same number: cuts
- * that the certificate names, and, where a step cannot be shown without, the elements that a largest one can be. The
- * rest of the block is run for each part, and what comes out is joined. */
+ * If one interval would forget that two operands come from the same number, a value is cut into parts: at the cuts that
+ * the certificate names and, if a step fails otherwise, by the elements that a maximum can be. The rest of the block
+ * runs for each part, and the results are joined. */
 #include "prove/replay/replay_now.h"
 
 #include <setjmp.h>
@@ -52,7 +52,7 @@ static void run_part(join *j, int32_t from, int32_t to)
     end_part(j);
 }
 
-/* The rest of the block, for x in one part after the other. */
+/* Runs the rest of the block for each part of x. */
 static void run_parts(int32_t x, int32_t to, const cut *u)
 {
     range *v = &now.fn->code[x].value[0];
@@ -72,7 +72,7 @@ static void run_parts(int32_t x, int32_t to, const cut *u)
     end_join(&j);
 }
 
-/* ... and for x being one of the elements that it is the largest of. */
+/* ... and for x equal to each of the elements that it is the maximum of. */
 static bool run_cases(int32_t x, int32_t to)
 {
     enum { MOST_CASES = 2048 };
@@ -117,7 +117,7 @@ static void run_loop(int32_t x)
     iterate(x, lo.lo);
 }
 
-/* A loop whose END is `to` may be left at x, by data: all that it does from there on, or nothing. */
+/* A loop whose END is `to` may end at x, depending on data: the rest of it runs completely, or not at all. */
 static void leave_or_stay(int32_t x, int32_t to)
 {
     enum { MOST_LEFT = 4096 };
@@ -141,7 +141,7 @@ static void leave_or_stay(int32_t x, int32_t to)
     end_part(&j);
     left--;
     end_join(&j);
-    breaking = true; /* whichever it was, it is over */
+    breaking = true; /* the loop has ended in either case */
 }
 
 static void run_branch(int32_t x)
@@ -323,7 +323,7 @@ static void open_buffer(int32_t b, int32_t task)
         now.cell[b][0] = number(task);
 }
 
-/* What the caller puts there. */
+/* The elements that the caller writes. */
 static void give(int32_t b, int64_t n)
 {
     range any = of_type(now.fn->buf[b].type);
@@ -364,7 +364,7 @@ static bool attempt(void)
     return true;
 }
 
-/* What the call has put into its arguments; nobody knows where it was not shown. */
+/* Records the ranges that the call has stored to its arguments; unknown if the call is not proven. */
 static void leave(bool known)
 {
     for (int32_t b = 0; b < now.call->n_args; b++) {
@@ -407,7 +407,7 @@ void replay_call(program *c, int32_t s)
         forget();
         if (!now.call->open)
             return;
-        for (int32_t i = 0; i < c->n_memories; i++) /* once more: nothing has been stored */
+        for (int32_t i = 0; i < c->n_memories; i++) /* again: nothing has been stored */
             for (int64_t b = 0; b < c->memory[i].bytes; b++)
                 if (c->memory[i].by[b] > s * MAX_ARGS)
                     c->memory[i].by[b] = 0;

@@ -1,5 +1,5 @@
-/* replay_text.c - reading a certificate of code: memories, constants and calls; see replay.h. Nothing is believed:
- * every number is inside its array. */
+/* replay_text.c - reads a certificate of code: memories, constants and calls; see replay.h. Every number is checked to
+ * be inside its array. */
 #include "prove/replay/replay_read.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
-/* replay_tiles.c - TILE and REQUANT of a certificate of code (docs/loop-ir.md): sums of products of packed rows and
- * weights, and the bytes that are made of them. Element by element, by the layouts that ir/loop/tiles.h states; sums
- * wrap. Every element that is multiplied must lie inside and have been written; shifts must be inside of the type. */
+/* replay_tiles.c - runs TILE and REQUANT of a certificate of code (docs/loop-ir.md): sums of products of packed rows
+ * and weights, and their requantisation to bytes, element by element, by the layouts in ir/loop/tiles.h. Sums wrap.
+ * Every factor must be inside its buffer and written; shifts must be inside the type. */
 #include "prove/replay/replay.h"
 
 /* Integers of 16 bits and less, and sums of their products. */
@@ -108,7 +108,7 @@ static span small(range r)
     return (span){(int64_t)r.lo, (int64_t)r.hi};
 }
 
-/* Two bytes that are read as one number: low as it lies there, without a sign, and 256 times the other. */
+/* Two bytes as one number: the low one unsigned, plus 256 times the other. */
 static span both(span low, span high)
 {
     const span bits = low.lo >= 0 ? low : low.hi < 0 ? (span){low.lo + 256, low.hi + 256} : (span){0, 255};

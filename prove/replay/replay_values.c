@@ -1,6 +1,6 @@
-/* replay_values.c - what the result of an instruction can be, lane by lane; see replay.h. Signed sums, differences and
- * products without `wrap` must fit their type; divisors must not be 0, shifts be inside the type, floats fit the
- * integer that they become. */
+/* replay_values.c - computes the range of the result of an instruction, lane by lane; see replay.h. Signed sums,
+ * differences and products without `wrap` must fit their type; divisors must not be 0, shifts be inside the type,
+ * floats fit the integer that they become. */
 #include "prove/replay/replay.h"
 
 #include <math.h>
@@ -44,7 +44,7 @@ static bool fits(const range *r, type t)
     return r->lo >= type_lo(t) && r->hi <= type_hi(t);
 }
 
-/* The same numbers a multiple of 2^bits away, where that is one range. */
+/* The range moved by a multiple of 2^bits, if the result is one range. */
 range wrapped(range r, type t)
 {
     const whole all = (whole)1 << (type_bytes(t) * 8);
@@ -103,7 +103,7 @@ static const range *lane_of(const instruction *x, int32_t lane)
     return &x->value[x->lanes == 1 ? 0 : lane];
 }
 
-/* x is not k, whatever else: where it would be (v == k ? b : v), it is b. */
+/* True if x is never k: (v == k ? b : v) is b instead. */
 static bool excludes(const instruction *code, int32_t x, int32_t lane, whole k)
 {
     const instruction *i = &code[x];
@@ -147,7 +147,7 @@ static range quotient(const instruction *code, const instruction *x, int32_t lan
     return r;
 }
 
-/* The smaller or larger of two; what is left of their names. */
+/* The minimum or maximum of two; a maximum is at least the names of both. */
 static range extreme(opcode op, const range *a, const range *b)
 {
     const bool most = op == OP_max;
@@ -172,7 +172,7 @@ static whole ones_above(whole v)
     return m;
 }
 
-/* No bit or all of them? */
+/* True if no bit is set, or all of them. */
 static bool is_sign(const instruction *x, const range *v)
 {
     return type_lo(x->type) < 0 && v->lo >= -1 && v->hi <= 0;
@@ -186,7 +186,7 @@ static range bits_of(const instruction *x, const range *a, const range *b)
         return between(0, a->lo < 0 ? b->hi : b->lo < 0 ? a->hi : smaller(a->hi, b->hi));
     if (a->lo >= 0 && b->lo >= 0)
         return between(0, ones_above(larger(a->hi, b->hi)));
-    if (x->op == OP_xor && (is_sign(x, a) || is_sign(x, b))) { /* as it is, or all bits turned: -1 - v */
+    if (x->op == OP_xor && (is_sign(x, a) || is_sign(x, b))) { /* v itself, or its complement -1 - v */
         const range *v = is_sign(x, a) ? b : a;
         return between(smaller(v->lo, -1 - v->hi), larger(v->hi, -1 - v->lo));
     }
@@ -296,7 +296,7 @@ static range selected(const range *cond, const range *b, const range *c, bool re
                  : between(smaller(b->lo, c->lo), larger(b->hi, c->hi));
 }
 
-/* Numbers of other sizes in the same bytes, the lowest first: those of which all bytes are known. */
+/* Numbers of other sizes in the same bytes, lowest byte first: known if all of their bytes are. */
 static range same_bytes(const instruction *a, const instruction *x, int32_t lane)
 {
     const int64_t from = type_bytes(a->type), to = type_bytes(x->type);
@@ -341,7 +341,7 @@ static range joined_words(const instruction *code, const instruction *x, int32_t
                                : of_type(x->type);
 }
 
-/* 64 bits of which the lower word alone is kept, or moved up. */
+/* 64-bit operations that mask the lower word, or shift it up. */
 static bool low_word(const instruction *x, const range *a, const range *b, range *r)
 {
     const whole ones = ((whole)1 << 32) - 1;

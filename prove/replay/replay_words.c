@@ -8,7 +8,7 @@ const char *const type_name[N_TYPES] = {"bool", "i8",  "u8",  "i16",  "u16", "i3
                                         "i64",  "u64", "f16", "bf16", "f32", "f64"};
 const char *const role_name[N_ROLES] = {"in", "out", "inout", "const", "scratch", "local"};
 
-static char *at; /* what is left of the line */
+static char *at; /* the rest of the line */
 static char *rest;
 static long line_no;
 
