@@ -1,6 +1,6 @@
-/* code_certificate.c - a module as a certificate of code: memories, constants, functions and calls as printers have
- * them, and where the proof looked at values in parts. Read by prove/replay, which believes none of it. */
-#include "prove/bytes.h"
+/* code_certificate.c - writes a module as a certificate of code: memories, constants, functions and calls as printers
+ * have them, and the values that the proof cut into parts. prove/replay reads it and trusts none of it. */
+#include "prove/prove.h"
 
 #include "ir/graph/graph.h"
 #include "ir/loop/builder.h"
@@ -151,7 +151,7 @@ static void put_argument(writer *w, int32_t step, int32_t a)
                 (long long)(t ? ac_tensor_root_offset(t) : 0), (long long)(t ? ac_tensor_bytes(t) : 0));
 }
 
-/* The largest value is a part by itself: where a bound is met by it alone, that is what the proof says by its sums. */
+/* The maximum is a part by itself: sums of the proof exclude a case that only the maximum can reach. */
 static void put_cut(ac_sink *to, const ac_verdict_cut *u)
 {
     const int32_t n = u->end.n;

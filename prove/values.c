@@ -1,42 +1,23 @@
-/* values.c - what is known of the value of an instruction: constants, variables, loads, selection, conversions and
- * lanes; arithmetic.c has the rest of the integers, floats.c the floats. */
+/* values.c - computes the abstract value of an instruction: constants, variables, loads, selection, conversions and
+ * lanes; facts/arithmetic.c has the other integer operators, facts/floats.c the floats. */
+#include "prove/values.h"
+
 #include "ir/loop/builder.h"
-#include "prove/extremes.h"
-#include "prove/groups.h"
+#include "prove/accesses.h"
+#include "prove/facts/contents.h"
+#include "prove/facts/evaluate.h"
+#include "prove/facts/survey.h"
+#include "prove/strategy/strategies.h"
 
 #include <math.h>
-
-ac_interval ac_p_range(ac_dtype d)
-{
-    if (d == AC_BOOL)
-        return (ac_interval){0, 1};
-    if (d == AC_U64)
-        return (ac_interval){0, INT64_MAX}; /* or beyond: ends mean that */
-    return (ac_interval){ac_dtype_min(d), ac_dtype_max(d)};
-}
-
-ac_pvalue ac_p_unknown(ac_prover *p, ac_dtype d, ac_interval in)
-{
-    ac_pvalue v = {
-        .in = in, .least = -(double)INFINITY, .most = (double)INFINITY, .maybe_nan = true, .form = {.lost = true}};
-    if (!ac_dtype_is_float(d))
-        v.form = ac_affine_unknown(ac_know(&p->know, in.lo, in.hi));
-    return v;
-}
-
-static ac_pvalue of_float(double least, double most, bool maybe_nan)
-{
-    return (ac_pvalue){.least = least, .most = most, .maybe_nan = maybe_nan, .form = {.lost = true}};
-}
 
 static ac_pvalue constant(ac_prover *p, const ac_ins *i)
 {
     const ac_dtype d = (ac_dtype)i->dtype;
     if (i->op == AC_L_CONST)
-        return ac_dtype_is_float(d) ? of_float(i->k.f, i->k.f, isnan(i->k.f))
-                                    : (ac_pvalue){.in = {i->k.i, i->k.i}, .form = ac_affine_of(i->k.i)};
+        return ac_dtype_is_float(d) ? ac_p_float_within(i->k.f, i->k.f, isnan(i->k.f)) : ac_p_number(i->k.i);
     if (ac_dtype_is_float(d))
-        return of_float(-(double)INFINITY, (double)INFINITY, true);
+        return ac_p_float_within(-(double)INFINITY, (double)INFINITY, true);
     ac_interval in = {INT64_MAX, INT64_MIN};
     for (int32_t l = 0; l < i->lanes; l++) {
         const int64_t v = p->fn->pool.item[i->aux + l];
@@ -52,8 +33,8 @@ static bool is_decided(const ac_pvalue *cond)
     return cond->in.lo == cond->in.hi;
 }
 
-/* What the condition says where it is `truth`. */
-static void guard(ac_prover *p, ac_x condition, bool truth, ac_alternative *a)
+/* The facts of the condition if it is `truth`, as guards of an alternative. */
+static void add_guard(ac_prover *p, ac_x condition, bool truth, ac_alternative *a)
 {
     const int32_t facts = p->know.fact.n;
     ac_p_assume(p, condition, truth);
@@ -64,28 +45,28 @@ static void guard(ac_prover *p, ac_x condition, bool truth, ac_alternative *a)
 }
 
 /* b where `cond` holds, else c. */
-static ac_pvalue selected(ac_prover *p, const ac_ins *i)
+static ac_pvalue select_value(ac_prover *p, const ac_ins *i)
 {
     const ac_pvalue *cond = &p->value[i->a], *b = &p->value[i->b], *c = &p->value[i->c];
     if (is_decided(cond))
         return cond->in.lo ? *b : *c;
     if (ac_dtype_is_float((ac_dtype)i->dtype))
-        return of_float(fmin(b->least, c->least), fmax(b->most, c->most), b->maybe_nan || c->maybe_nan);
+        return ac_p_float_within(fmin(b->least, c->least), fmax(b->most, c->most), b->maybe_nan || c->maybe_nan);
     const ac_pvalue v = ac_p_unknown(p, (ac_dtype)i->dtype, ac_interval_join(b->in, c->in));
     if (b->form.lost || c->form.lost)
         return v;
     ac_alternative *either = AC_NEW_N(p->tmp, ac_alternative, 2);
     either[0].value = b->form;
     either[1].value = c->form;
-    guard(p, i->a, true, &either[0]);
-    guard(p, i->a, false, &either[1]);
+    add_guard(p, i->a, true, &either[0]);
+    add_guard(p, i->a, false, &either[1]);
     ac_unknown *u = &p->know.unknown.item[v.form.term[0].unknown];
     u->one_of = either;
     u->n_one_of = 2;
     return v;
 }
 
-static ac_pvalue cast(ac_prover *p, const ac_ins *i)
+static ac_pvalue convert(ac_prover *p, const ac_ins *i)
 {
     const ac_dtype to = (ac_dtype)i->dtype, from = (ac_dtype)ac_p_ins(p, i->a)->dtype;
     const ac_pvalue *a = &p->value[i->a];
@@ -117,40 +98,45 @@ static ac_pvalue cast(ac_prover *p, const ac_ins *i)
     return v;
 }
 
-static ac_pvalue shuffled(ac_prover *p, const ac_ins *i)
+static ac_pvalue shuffle(ac_prover *p, const ac_ins *i)
 {
     const ac_dtype d = (ac_dtype)i->dtype;
     const ac_pvalue *a = &p->value[i->a];
     const bool two = i->op == AC_L_SHUFFLE && i->b;
     if (ac_dtype_is_float(d))
-        return two ? of_float(fmin(a->least, p->value[i->b].least), fmax(a->most, p->value[i->b].most),
-                              a->maybe_nan || p->value[i->b].maybe_nan)
+        return two ? ac_p_float_within(fmin(a->least, p->value[i->b].least), fmax(a->most, p->value[i->b].most),
+                                       a->maybe_nan || p->value[i->b].maybe_nan)
                    : *a;
     return ac_p_unknown(p, d, two ? ac_interval_join(a->in, p->value[i->b].in) : a->in);
 }
 
-static ac_pvalue loaded(ac_prover *p, ac_x x)
+static const struct {
+    ac_strategy id;
+    ac_load_applies *applies;
+    ac_load_strategy *function;
+} LOADS[] = {
+#define AC_ROWS_LOAD(id, applies, function) {id, applies, function},
+#include "prove/strategy/rows.h"
+};
+
+static ac_pvalue load(ac_prover *p, ac_x x)
 {
     const ac_ins *i = ac_p_ins(p, x);
     const ac_dtype d = (ac_dtype)i->dtype;
     if (ac_dtype_is_float(d)) {
-        ac_pvalue v = of_float(-(double)INFINITY, (double)INFINITY, true);
+        ac_pvalue v = ac_p_float_within(-(double)INFINITY, (double)INFINITY, true);
         ac_p_loaded_float(p, i, &v);
         return v;
     }
-    int64_t number;
-    if (ac_p_number_loaded(p, i, &number))
-        return (ac_pvalue){.in = {number, number}, .form = ac_affine_of(number)};
     ac_pvalue v;
-    if (ac_p_array_loaded(p, x, &v))
-        return v;
+    for (size_t r = 0; r < sizeof LOADS / sizeof *LOADS; r++)
+        if (ac_p_on(p, LOADS[r].id) && LOADS[r].applies(p, x) && LOADS[r].function(p, x, &v))
+            return v;
     const ac_interval in = ac_p_loaded(p, i->aux, &p->value[i->a], i->lanes);
-    if (in.lo == in.hi && in.hi != INT64_MAX)
-        return (ac_pvalue){.in = in, .form = ac_affine_of(in.lo)};
-    return ac_p_unknown(p, d, in);
+    return in.lo == in.hi && in.hi != INT64_MAX ? ac_p_number(in.lo) : ac_p_unknown(p, d, in);
 }
 
-static void make(ac_prover *p, ac_x x)
+static void evaluate(ac_prover *p, ac_x x)
 {
     const ac_ins *i = ac_p_ins(p, x);
     const ac_dtype d = (ac_dtype)i->dtype;
@@ -165,10 +151,10 @@ static void make(ac_prover *p, ac_x x)
         return;
     case AC_L_LOAD:
         ac_p_access(p, x);
-        *v = loaded(p, x);
+        *v = load(p, x);
         return;
     case AC_L_SELECT:
-        *v = selected(p, i);
+        *v = select_value(p, i);
         return;
     case AC_L_CAST:
     case AC_L_SATCAST:
@@ -178,7 +164,7 @@ static void make(ac_prover *p, ac_x x)
         else if (i->op == AC_L_CAST && d != AC_BOOL && ac_dtype_is_float((ac_dtype)ac_p_ins(p, i->a)->dtype))
             ac_p_float_to_int(p, x);
         else
-            *v = cast(p, i);
+            *v = convert(p, i);
         return;
     case AC_L_SPLAT:
         *v = p->value[i->a];
@@ -186,7 +172,7 @@ static void make(ac_prover *p, ac_x x)
     case AC_L_LANE:
     case AC_L_SHUFFLE:
     case AC_L_MAXLANES:
-        *v = shuffled(p, i);
+        *v = shuffle(p, i);
         return;
     // clang-format off
     case AC_L_ADD: case AC_L_SUB: case AC_L_MUL: case AC_L_DIV: case AC_L_MOD: case AC_L_MIN: case AC_L_MAX:
@@ -208,33 +194,54 @@ static void make(ac_prover *p, ac_x x)
     }
 }
 
-/* Values that x cannot have, as split.c knows, are left out. */
-static void narrow(ac_prover *p, ac_x x)
+static const struct {
+    ac_strategy id;
+    ac_load_applies *applies;
+    ac_narrow_strategy *function;
+} NARROWS[] = {
+#define AC_ROWS_NARROW(id, applies, function) {id, applies, function},
+#include "prove/strategy/rows.h"
+};
+
+static void narrow_load(ac_prover *p, ac_x x)
 {
     ac_pvalue *v = &p->value[x];
-    if (x == p->split)
-        *v = ac_p_unknown(p, (ac_dtype)ac_p_ins(p, x)->dtype, p->part);
-    if (p->refined)
-        v->in = ac_interval_meet(v->in, p->refined[x]);
-    if (v->form.n == 1 && v->form.term[0].k == 1 && !v->form.c && !v->form.lost) {
-        ac_unknown *u = &p->know.unknown.item[v->form.term[0].unknown];
-        u->in = ac_interval_meet(u->in, v->in);
+    if (ac_dtype_is_float((ac_dtype)ac_p_ins(p, x)->dtype) || v->form.n != 1)
+        return;
+    if (x == p->at->witness) {
+        *v = (ac_pvalue){.in = ac_interval_meet(v->in, ac_affine_interval(&p->know, &p->at->witness_value)),
+                         .form = p->at->witness_value};
+        return;
     }
-    if (p->seen && !p->dry) {
-        p->seen[x] = p->was_seen[x] ? ac_interval_join(p->seen[x], v->in) : v->in;
-        p->was_seen[x] = true;
-    }
+    for (size_t r = 0; r < sizeof NARROWS / sizeof *NARROWS; r++)
+        if (ac_p_on(p, NARROWS[r].id) && NARROWS[r].applies(p, x))
+            NARROWS[r].function(p, x, v);
+}
+
+static const struct {
+    ac_strategy id;
+    ac_value_applies *applies;
+    ac_value_strategy *function;
+} VALUES[] = {
+#define AC_ROWS_VALUE(id, applies, function) {id, applies, function},
+#include "prove/strategy/rows.h"
+};
+
+static bool by_strategy(ac_prover *p, ac_x x)
+{
+    for (size_t r = 0; r < sizeof VALUES / sizeof *VALUES; r++)
+        if (ac_p_on(p, VALUES[r].id) && VALUES[r].applies(p, x) && VALUES[r].function(p, x))
+            return true;
+    return false;
 }
 
 void ac_p_value(ac_prover *p, ac_x x)
 {
     const ac_ins *i = ac_p_ins(p, x);
-    if (!ac_p_word_lanes(p, x))
-        make(p, x);
-    if (i->op == AC_L_LOAD) {
-        ac_p_extreme_load(p, x, &p->value[x]);
-        ac_p_group_load(p, x, &p->value[x]);
-    }
-    if (p->refined && ac_lop_class((ac_lop)i->op) == 'V' && !ac_dtype_is_float((ac_dtype)i->dtype))
-        narrow(p, x);
+    if (!by_strategy(p, x))
+        evaluate(p, x);
+    if (i->op == AC_L_LOAD)
+        narrow_load(p, x);
+    if (p->survey && ac_lop_class((ac_lop)i->op) == 'V' && !ac_dtype_is_float((ac_dtype)i->dtype))
+        ac_p_survey_value(p, x);
 }

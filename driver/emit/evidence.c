@@ -463,7 +463,7 @@ int ac_evidence(const ac_made *a)
     enum { SETS = 3 };
     evidence e = {.a = a, .dir = a->opt->evidence, .first = a->out->list.n};
     AC_TRY(check(a));
-    AC_TRY(ac_prove(a->cx, a->module, &e.verdict));
+    AC_TRY(ac_prove(a->cx, a->module, NULL, &e.verdict));
     if (e.verdict.wrong)
         return ac_error(a->cx, (ac_place){.file = a->source->path}, E0702, "%s wrong",
                         ac_claims_str(a->cx, e.verdict.wrong));

@@ -19,7 +19,7 @@ int ac_proof_judge(const ac_made *a, const ac_verdict *v)
 static int prove(const ac_made *a)
 {
     ac_verdict v;
-    AC_TRY(ac_prove(a->cx, a->module, &v));
+    AC_TRY(ac_prove(a->cx, a->module, NULL, &v));
     if (v.doubt.n)
         ac_verdict_put(ac_pending_add(a->out, "-"), a->module, &v, false);
     return ac_proof_judge(a, &v);

@@ -7,6 +7,7 @@
 #include "base/json_out.h"
 #include "planner/report/lock.h"
 #include "prove/prove.h"
+#include "prove/strategies.h"
 
 #include <string.h>
 
@@ -189,10 +190,12 @@ int ac_audit(ac_work *w, const char *const *path, int32_t n)
 int ac_prove_verb(ac_work *w, const char *const *path, int32_t n)
 {
     ac_verdict v;
+    const bool *without;
+    AC_TRY(ac_proof_without(&w->cx, w->opt.without.item, w->opt.without.n, &without));
     w->request.wants_inference = true;
     AC_TRY(ac_read(w, path, n));
     AC_TRY(ac_compile(w));
-    AC_TRY(ac_prove(&w->cx, w->made.module, &v));
+    AC_TRY(ac_prove(&w->cx, w->made.module, without, &v));
     if (w->opt.output)
         AC_TRY(ac_code_certificate(ac_pending_add(&w->out, w->opt.output), w->made.module, &v));
     if (ac_is(w->opt.output, "-"))

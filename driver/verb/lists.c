@@ -4,6 +4,7 @@
 #include "base/json_out.h"
 #include "codegen/targets.h"
 #include "ir/pass/run/run.h"
+#include "prove/strategies.h"
 
 #include <string.h>
 
@@ -120,6 +121,9 @@ int ac_option_values(ac_ctx *cx, const arenac_option *of, const char *const **na
     } else if (!strcmp(option, "skip") || !strcmp(option, "stop-after") || !strcmp(option, "dump-after")) {
         for (int32_t i = 0; ac_pass_name(i); i++)
             add(l, ac_pass_name(i));
+    } else if (!strcmp(option, "without")) {
+        for (int32_t i = 0; ac_proof_strategy_name(i); i++)
+            add(l, ac_proof_strategy_name(i));
     } else if (!strcmp(option, "emit")) {
         const arenac_kind *kind;
         for (int32_t i = 0; (kind = arenac_kind_at(i)) != NULL; i++)

@@ -28,7 +28,7 @@ int64_t ac_sat_mul(int64_t a, int64_t b)
     return product;
 }
 
-static int64_t negated(int64_t v)
+static int64_t negate(int64_t v)
 {
     return v == INT64_MIN ? INT64_MAX : v == INT64_MAX ? INT64_MIN : -v;
 }
@@ -40,7 +40,7 @@ ac_interval ac_interval_add(ac_interval a, ac_interval b)
 
 ac_interval ac_interval_sub(ac_interval a, ac_interval b)
 {
-    return (ac_interval){ac_sat_add(a.lo, negated(b.hi)), ac_sat_add(a.hi, negated(b.lo))};
+    return (ac_interval){ac_sat_add(a.lo, negate(b.hi)), ac_sat_add(a.hi, negate(b.lo))};
 }
 
 ac_interval ac_interval_mul(ac_interval a, ac_interval b)
@@ -63,7 +63,7 @@ ac_interval ac_interval_join(ac_interval a, ac_interval b)
 ac_interval ac_interval_meet(ac_interval a, ac_interval b)
 {
     const ac_interval m = {a.lo > b.lo ? a.lo : b.lo, a.hi < b.hi ? a.hi : b.hi};
-    return m.lo <= m.hi ? m : a; /* nothing is in both: the code is not reached */
+    return m.lo <= m.hi ? m : a; /* they are disjoint: the code is not reached */
 }
 
 ac_interval ac_interval_clamp(ac_interval a, ac_interval range)
@@ -167,7 +167,7 @@ static int64_t floor_of(int64_t a, int64_t by)
 }
 
 /* The terms' common divisor comes out: g X + c <= 0 for integers is X + ceil(c / g) <= 0. */
-static void reduce(ac_affine *q)
+static void divide_by_gcd(ac_affine *q)
 {
     int64_t g = 0;
     for (int32_t i = 0; i < q->n; i++) {
@@ -194,7 +194,7 @@ int32_t ac_know(ac_knowledge *k, int64_t lo, int64_t hi)
     return k->unknown.n - 1;
 }
 
-/* times * u <= sum (>= sum), divided by what is common and rounded to the side that is true of integers. */
+/* times * u <= sum (up: >= sum), divided by the common divisor and rounded to the side that holds for integers. */
 static ac_known_bound whole_bound(int64_t times, const ac_affine *sum, bool up)
 {
     ac_known_bound b = {times, *sum};
@@ -226,33 +226,14 @@ void ac_know_at_least(ac_knowledge *k, int32_t unknown, int64_t times, const ac_
     if (sum->lost)
         return;
     const int64_t lo = ac_affine_interval(k, sum).lo;
-    if (lo != INT64_MIN && -floor_of(negated(lo), times) > u->in.lo)
-        u->in.lo = -floor_of(negated(lo), times);
+    if (lo != INT64_MIN && -floor_of(negate(lo), times) > u->in.lo)
+        u->in.lo = -floor_of(negate(lo), times);
     if (sum->n)
         ac_push(k->region, &u->at_least, whole_bound(times, sum, true));
 }
 
-ac_interval ac_know_within(const ac_knowledge *k, int32_t unknown)
-{
-    const ac_unknown *u = &k->unknown.item[unknown];
-    ac_interval in = u->in, one_of = {INT64_MAX, INT64_MIN};
-    for (int32_t i = 0; i < u->at_most.n; i++) {
-        const int64_t hi = ac_affine_interval(k, &u->at_most.item[i].sum).hi;
-        if (hi != INT64_MAX)
-            in = ac_interval_meet(in, (ac_interval){INT64_MIN, floor_of(hi, u->at_most.item[i].k)});
-    }
-    for (int32_t i = 0; i < u->at_least.n; i++) {
-        const int64_t lo = ac_affine_interval(k, &u->at_least.item[i].sum).lo;
-        if (lo != INT64_MIN)
-            in = ac_interval_meet(in, (ac_interval){-floor_of(negated(lo), u->at_least.item[i].k), INT64_MAX});
-    }
-    for (int32_t i = 0; i < u->n_one_of; i++)
-        one_of = ac_interval_join(one_of, ac_affine_interval(k, &u->one_of[i].value));
-    return u->n_one_of ? ac_interval_meet(in, one_of) : in;
-}
-
-/* What is at most the least of two is at most both: the fact is said of each. */
-static bool of_each(ac_knowledge *k, const ac_affine *f)
+/* A sum that is at most min(a, b) is at most a and at most b: adds the fact for each. */
+static bool fact_of_each(ac_knowledge *k, const ac_affine *f)
 {
     if (!f->n)
         return false;
@@ -272,9 +253,9 @@ static bool of_each(ac_knowledge *k, const ac_affine *f)
 void ac_know_fact(ac_knowledge *k, const ac_affine *at_least_0)
 {
     ac_affine turned = ac_affine_times(at_least_0, -1);
-    reduce(&turned);
+    divide_by_gcd(&turned);
     turned = ac_affine_times(&turned, -1);
-    if (!turned.lost && (turned.n || turned.c < 0) && !of_each(k, &turned))
+    if (!turned.lost && (turned.n || turned.c < 0) && !fact_of_each(k, &turned))
         ac_push(k->region, &k->fact, turned);
 }
 
@@ -335,7 +316,8 @@ static bool with_bound(ac_knowledge *k, const ac_affine *q, int64_t times, const
     return !rest.lost && at_most_0(k, rest, depth + 1);
 }
 
-/* Facts about the unknown of t, q's last term. Those that name younger ones, which come back so, are tried once. */
+/* Facts about the unknown of t, q's last term. Facts that name younger unknowns, which then return to q, are tried
+ * once. */
 static bool by_facts(ac_knowledge *k, const ac_affine *q, ac_term t, int32_t depth)
 {
     for (int32_t i = k->fact.n - 1; i >= 0; i--) {
@@ -359,7 +341,7 @@ static bool by_facts(ac_knowledge *k, const ac_affine *q, ac_term t, int32_t dep
     return false;
 }
 
-static bool by_each(ac_knowledge *k, const ac_affine *q, const ac_unknown *u, int32_t depth)
+static bool by_alternatives(ac_knowledge *k, const ac_affine *q, const ac_unknown *u, int32_t depth)
 {
     for (int32_t i = 0; i < u->n_one_of; i++) {
         const int32_t facts = k->fact.n;
@@ -375,7 +357,7 @@ static bool by_each(ac_knowledge *k, const ac_affine *q, const ac_unknown *u, in
 static bool at_most_0(ac_knowledge *k, ac_affine q, int32_t depth)
 {
     enum { DEEPEST = 40 };
-    reduce(&q);
+    divide_by_gcd(&q);
     if (ac_affine_interval(k, &q).hi <= 0)
         return true;
     if (!q.n || depth > DEEPEST || --k->steps < 0)
@@ -386,7 +368,7 @@ static bool at_most_0(ac_knowledge *k, ac_affine q, int32_t depth)
     for (int32_t i = (t.k > 0 ? u.at_most.n : u.at_least.n) - 1; i >= 0; i--)
         if (with_bound(k, &q, bound[i].k, &bound[i].sum, depth))
             return true;
-    if (by_facts(k, &q, t, depth) || by_each(k, &q, &u, depth))
+    if (by_facts(k, &q, t, depth) || by_alternatives(k, &q, &u, depth))
         return true;
     const int64_t end = t.k > 0 ? u.in.hi : u.in.lo;
     const ac_affine number = ac_affine_of(end);

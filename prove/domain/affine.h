@@ -1,17 +1,16 @@
-/* affine.h - sums of unknown integers, and what is known of those: the arithmetic in which the prover argues.
+/* affine.h - sums of unknown integers, with bounds and facts about the unknowns: the abstract domain of the prover.
  *
  *     q = 320*oy + 64*ox + oc + 3        oy, ox, oc unknowns: 0 <= oy <= 24, ...
  *     ac_is_at_most(k, &q, 7999)         is q <= 7999 whatever they are?
  *
- * An unknown has an interval and, where there is more to say, bounds that are sums of unknowns made before it (a loop
- * variable lies under the loop's upper bound; a quotient q of a by 5 has 5 q <= a <= 5 q + 4), or alternatives one of
- * which it equals (max(a, b) is a or b). Facts are sums that are 0 or more where the code is now: conditions of if.
+ * An unknown has an interval and optional bounds, which are sums of older unknowns (a loop variable is below the loop's
+ * upper bound; a quotient q of a by 5 has 5 q <= a <= 5 q + 4). Or it equals one of several alternatives (max(a, b) is
+ * a or b). Facts are sums that are at least 0 at the current program point: conditions of branches.
  *
- * A question is answered by taking the unknown that was made last, and putting in its place one of its bounds (any that
- * leads to an answer) or each of its alternatives (all have to), until a number is left. That ends, as bounds name
- * older unknowns only (a fact may say more of one by a younger one, which is tried once), and it is sound whatever is
- * left out: an answer of false means that no proof was found. All numbers are exact integers; what would overflow is
- * not believed.
+ * A question replaces the youngest unknown by one of its bounds (any that leads to a proof) or by each of its
+ * alternatives (all have to), until a number is left. It ends, as bounds name older unknowns only; facts may bound an
+ * unknown by a younger one, which is tried once. An answer of false means that no proof was found. All numbers are
+ * exact integers; a sum that would overflow is `lost`.
  *
  * Memory: the region of the knowledge. Cost: a question takes at most AC_KNOW_STEPS steps. */
 #ifndef AC_PROVE_AFFINE_H
@@ -59,7 +58,7 @@ typedef struct ac_unknown {
     bool least, greatest; /* of the alternatives */
     bool attained;   /* loop variable of constant bounds: it has every value of its interval, `step` apart, whatever the
                       others are */
-    int32_t of_loop; /* variable of the loop at that instruction; 0: no loop variable */
+    int32_t of_loop; /* variable of the loop at that instruction; 0: of none */
     bool falls, whole;     /* its step is negative; `last` is its last value, exactly */
     int64_t step;          /* its size */
     ac_affine first, last; /* values */
@@ -73,8 +72,8 @@ typedef struct ac_quotient {
 
 typedef struct ac_knowledge {
     ac_region *region;
-    AC_VEC(ac_unknown) unknown; /* item[0] is nobody */
-    AC_VEC(ac_affine) fact;     /* >= 0, where the code is now */
+    AC_VEC(ac_unknown) unknown; /* item[0] is unused */
+    AC_VEC(ac_affine) fact;     /* each is >= 0 at the current program point */
     AC_VEC(ac_quotient) quotient;
     int32_t steps; /* left for the question */
     bool may_turn; /* a fact may put a younger unknown in the place of an older one: once */
@@ -86,8 +85,6 @@ void ac_know_at_most(ac_knowledge *k, int32_t unknown, int64_t times, const ac_a
 void ac_know_at_least(ac_knowledge *k, int32_t unknown, int64_t times, const ac_affine *sum);
 void ac_know_fact(ac_knowledge *k, const ac_affine *at_least_0);
 void ac_know_guards(ac_knowledge *k, const ac_alternative *a); /* as facts */
-/* The unknown's interval, narrowed by what its bounds say with the intervals that older ones have now. */
-ac_interval ac_know_within(const ac_knowledge *k, int32_t unknown);
 /* floor(a / by), by > 0: multiples of by are divided, an unknown is the quotient of the rest. */
 ac_affine ac_know_quotient(ac_knowledge *k, const ac_affine *a, int64_t by);
 
@@ -102,12 +99,12 @@ ac_interval ac_affine_interval(const ac_knowledge *k, const ac_affine *a); /* by
 
 bool ac_is_at_most(ac_knowledge *k, const ac_affine *a, int64_t limit);
 bool ac_is_at_least(ac_knowledge *k, const ac_affine *a, int64_t limit);
-/* The same by all that is known together, as a linear program; dearer. linear_program.c */
+/* The same by all bounds and facts together, as a linear program; more expensive. linear_program.c */
 bool ac_is_at_most_lp(ac_knowledge *k, const ac_affine *a, int64_t limit);
 bool ac_is_at_least_lp(ac_knowledge *k, const ac_affine *a, int64_t limit);
-/* Is a 0 or more, and `over` 0 or less? The dearer question comes after the other one. */
+/* True if a >= 0 and over <= 0: by bounds, then by a linear program. */
 bool ac_is_from_0(ac_knowledge *k, const ac_affine *a, const ac_affine *over);
-/* Do the facts contradict each other, so that the code is never run? */
+/* True if the facts contradict each other: the code is never run. */
 bool ac_is_unreachable(ac_knowledge *k);
 
 /* Intervals: ends are kept at those of int64_t. */

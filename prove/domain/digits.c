@@ -1,9 +1,9 @@
-/* digits.c - places that are numbers in mixed radix: two of them are the same only where all digits are.
+/* digits.c - compares places as numbers in mixed radix: two are equal only if all digits are.
  *
  *     64 * (4 * (t / 8) + i) + 4 * (t % 8) + j,  i < 4, j < 4     digits t / 8, i, t % 8, j of 256, 64, 4, 1
  *
- * So no other iteration touches an element of a block that a thread of a GPU works on, though its place neither rises
- * nor falls with the thread's number. */
+ * So no other thread of a GPU touches an element of the block that a thread works on, although places neither rise nor
+ * fall with the thread's number. */
 #include "prove/domain/digits.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@ typedef struct digit {
 
 enum { DIGITS = 2 * AC_TERMS };
 
-/* The unknown that q is a quotient of, and by which number; 0: it is none. */
+/* The unknown that q divides, and *by, the divisor; 0: q is not a quotient. */
 static int32_t dividend(const ac_knowledge *k, int32_t q, int64_t *by)
 {
     const ac_unknown *u = &k->unknown.item[q];
@@ -32,7 +32,7 @@ static int32_t dividend(const ac_knowledge *k, int32_t q, int64_t *by)
     return 0;
 }
 
-/* The number that q is the quotient of `of` by, which may be a quotient of the same unknown; 0: it is not that. */
+/* The divisor if q is a quotient of `of`, or of the same unknown as `of`; else 0. */
 static int64_t divisor(const ac_knowledge *k, int32_t q, int32_t of)
 {
     int64_t by = 0, by_of = 0;
@@ -42,9 +42,8 @@ static int64_t divisor(const ac_knowledge *k, int32_t q, int32_t of)
     return dividend(k, of, &by_of) == t && by > by_of && by % by_of == 0 ? by / by_of : 0;
 }
 
-/* An unknown of which a quotient is a digit, too: the quotient, by the least number there is, takes its part, and the
- * rest is a digit. */
-static bool take_rest(const ac_knowledge *k, digit *d, int32_t n)
+/* If a digit and its quotient by some number are both digits, replaces the first one by its remainder. */
+static bool replace_by_remainder(const ac_knowledge *k, digit *d, int32_t n)
 {
     for (int32_t a = 0; a < n; a++) {
         int64_t by = 0, part;
@@ -72,8 +71,8 @@ static int by_unit(const void *a, const void *b)
     return x->unit < y->unit ? 1 : x->unit > y->unit ? -1 : 0;
 }
 
-/* Digits of the same unit are one: the difference of two. Returns how many are left, the largest first. */
-static int32_t joined(digit *d, int32_t n)
+/* Adds up digits of equal units. Returns how many are left, the largest unit first. */
+static int32_t add_equal_units(digit *d, int32_t n)
 {
     int32_t to = 0;
     for (int32_t i = 0; i < n; i++) {
@@ -106,10 +105,10 @@ bool ac_apart_in_digits(ac_knowledge *know, const ac_affine *ahead, int64_t most
     const int32_t facts = know->fact.n;
     for (int32_t i = 0; i < ahead->n; i++, n++)
         d[n] = (digit){ahead->term[i].k, ac_affine_unknown(ahead->term[i].unknown)};
-    while (take_rest(know, d, n))
+    while (replace_by_remainder(know, d, n))
         ;
-    n = joined(d, n);
-    ac_affine rest = *ahead; /* of the digits that are not known to be 0 */
+    n = add_equal_units(d, n);
+    ac_affine rest = *ahead; /* the digits that may differ from 0 */
     for (int32_t i = 0; i < n; i++) {
         rest = ac_affine_add(&rest, &d[i].is, -d[i].unit);
         if (rest.lost || (!is_within(know, &rest, d[i].unit - 1 - most) && !is_within(know, &d[i].is, 0)))

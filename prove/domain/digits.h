@@ -3,7 +3,7 @@
 #define AC_PROVE_DIGITS_H
 #include "prove/domain/affine.h"
 
-/* Is `ahead` less than -most, or more than `most`, wherever what is known holds? */
+/* True if `ahead` is < -most or > most for all values of its unknowns. */
 bool ac_apart_in_digits(ac_knowledge *know, const ac_affine *ahead, int64_t most);
 
 #endif

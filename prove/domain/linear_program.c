@@ -1,10 +1,9 @@
-/* linear_program.c - questions about sums that no single bound answers: with facts about rows, columns and channels of
- * an image together, 320 y + 64 x + c <= 7999.
+/* linear_program.c - answers questions about sums that need several bounds at once: 320 y + 64 x + c <= 7999, by facts
+ * about rows, columns and channels of an image.
  *
- * What is known of the unknowns of the sum are linear inequalities: ends of intervals, bounds, facts. Whether the sum
- * can be larger than the limit under all of them is a question for simplex.h; each inequality by itself narrows the
- * intervals beforehand. Where that does not show it, unknowns that equal one of several sums are taken for each of
- * these.
+ * Ends of intervals, bounds and facts about the unknowns of the sum are linear inequalities. Each inequality by itself
+ * narrows the intervals first; then simplex.h bounds the sum under all of them. If that fails, unknowns with
+ * alternatives are replaced by each of these.
  *
  * Cost: tables of a row for each inequality and a column for each unknown, all together at most 2^MOST_SPLIT. */
 #include "prove/domain/affine.h"
@@ -21,9 +20,9 @@ typedef struct program {
     ac_inequality row[MOST_ROWS];
 } program;
 
-/* ------------------------------------------------------------------ what is known */
+/* ------------------------------------------------------------------ inequalities */
 
-/* -1: there is no room, or no least value. */
+/* -1: all columns are used, or the unknown has no lower end. */
 static int32_t column_of(program *g, int32_t unknown)
 {
     const ac_unknown *u = &g->k->unknown.item[unknown];
@@ -56,7 +55,7 @@ static bool weights_of(program *g, const ac_affine *sum, int64_t *weight, int64_
     return fits;
 }
 
-/* What does not fit is left out: then less is known. */
+/* A sum that does not fit is omitted: that is sound. */
 static void at_most_0(program *g, const ac_affine *sum)
 {
     ac_inequality x = {{0}, 0};
@@ -80,8 +79,8 @@ static void bounds_of(program *g, int32_t unknown)
     }
 }
 
-/* All facts, and all that is said about their unknowns and those of the sum, and about those that these name. */
-static void gather(program *g)
+/* All facts, and all bounds of their unknowns, of those of the sum, and of the unknowns that these bounds name. */
+static void add_known(program *g)
 {
     for (int32_t i = g->k->fact.n - 1; i >= 0; i--) {
         const ac_affine turned = ac_affine_times(&g->k->fact.item[i], -1);
@@ -93,8 +92,8 @@ static void gather(program *g)
 
 /* ------------------------------------------------------------------ intervals */
 
-/* What an inequality leaves of the interval of variable j, whatever the others are. Is it less than there was? */
-static bool narrows(program *g, const ac_inequality *x, int32_t j)
+/* Narrows the interval of variable j by an inequality, for any values of the others. True if it became smaller. */
+static bool narrow(program *g, const ac_inequality *x, int32_t j)
 {
     int64_t room = x->most; /* weight * variable is at most this */
     for (int32_t i = 0; i < g->n_unknowns; i++) {
@@ -116,7 +115,7 @@ static bool narrows(program *g, const ac_inequality *x, int32_t j)
     return true;
 }
 
-/* false: nothing is left of one of them. The intervals become rows. */
+/* False if an interval becomes empty. The intervals become rows. */
 static bool narrow_all(program *g)
 {
     enum { ROUNDS = 6 };
@@ -125,7 +124,7 @@ static bool narrow_all(program *g)
         more = false;
         for (int32_t i = 0; i < g->n_rows; i++)
             for (int32_t j = 0; j < g->n_unknowns; j++) {
-                more |= narrows(g, &g->row[i], j);
+                more |= narrow(g, &g->row[i], j);
                 if (g->in[j].lo > g->in[j].hi)
                     return false;
             }
@@ -147,8 +146,8 @@ static bool narrow_all(program *g)
 
 static bool is_at_most(ac_knowledge *k, const ac_affine *a, ac_region *r, int32_t *taken, int32_t n_taken);
 
-/* The youngest unknown of the program that is one of several sums, and was not taken yet; 0: none. */
-static int32_t several(const program *g, const int32_t *taken, int32_t n_taken)
+/* The youngest unknown of the program that has alternatives and is not among `taken`; 0: none. */
+static int32_t next_alternatives(const program *g, const int32_t *taken, int32_t n_taken)
 {
     int32_t best = 0;
     for (int32_t j = 0; j < g->n_unknowns; j++) {
@@ -160,8 +159,8 @@ static int32_t several(const program *g, const int32_t *taken, int32_t n_taken)
     return best;
 }
 
-static bool for_each(ac_knowledge *k, const ac_affine *a, ac_region *r, int32_t unknown, int32_t *taken,
-                     int32_t n_taken)
+static bool is_at_most_for_each(ac_knowledge *k, const ac_affine *a, ac_region *r, int32_t unknown, int32_t *taken,
+                                int32_t n_taken)
 {
     const ac_unknown u = k->unknown.item[unknown];
     const ac_affine me = ac_affine_unknown(unknown);
@@ -187,11 +186,11 @@ static bool is_at_most(ac_knowledge *k, const ac_affine *a, ac_region *r, int32_
     g->k = k;
     if (!weights_of(g, a, weight, &most))
         return false;
-    gather(g);
+    add_known(g);
     if (!narrow_all(g) || ac_simplex_at_most(r, g->row, g->n_rows, g->n_unknowns, weight, most))
         return true; /* or the code is not reached */
-    const int32_t unknown = n_taken < MOST_SPLIT ? several(g, taken, n_taken) : 0;
-    return unknown && for_each(k, a, r, unknown, taken, n_taken);
+    const int32_t unknown = n_taken < MOST_SPLIT ? next_alternatives(g, taken, n_taken) : 0;
+    return unknown && is_at_most_for_each(k, a, r, unknown, taken, n_taken);
 }
 
 bool ac_is_at_most_lp(ac_knowledge *k, const ac_affine *a, int64_t limit)

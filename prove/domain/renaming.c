@@ -18,7 +18,7 @@ ac_affine ac_rename_sum(ac_renaming *r, const ac_affine *a)
     return sum;
 }
 
-/* The unknown as it is in another iteration: a copy, with what is known of it said of copies. */
+/* The unknown in another iteration: a copy whose bounds and alternatives name copies. */
 int32_t ac_renamed(ac_renaming *r, int32_t unknown)
 {
     ac_knowledge *k = r->know;
@@ -28,10 +28,9 @@ int32_t ac_renamed(ac_renaming *r, int32_t unknown)
     if (*to)
         return *to;
     const ac_unknown from = k->unknown.item[unknown];
-    const ac_interval in = r->any && unknown >= r->from && unknown < r->until ? r->any[unknown - r->from] : from.in;
-    const int32_t u = ac_know(k, in.lo, in.hi);
+    const int32_t u = ac_know(k, from.in.lo, from.in.hi);
     *to = u;
-    /* what it refers to is older, and gets a newer number: order no longer says age, so bounds are put in last */
+    /* Bounds name older unknowns, whose copies have larger numbers than u: so bounds are added last. */
     for (int32_t i = 0; i < from.at_most.n; i++) {
         const ac_affine sum = ac_rename_sum(r, &from.at_most.item[i].sum);
         ac_know_at_most(k, u, from.at_most.item[i].k, &sum);

@@ -1,13 +1,13 @@
-/* simplex.c - the simplex method in fractions, and the cuts of Gomory for integers; see simplex.h.
+/* simplex.c - the simplex method in fractions, with Gomory cuts for integers; see simplex.h.
  *
- * The table says what the basic variables are by means of the free ones, which are 0: every row has a denominator of
- * its own, and is kept in lowest terms. A variable of the sum that would let it grow becomes basic in the place of the
- * one that ends its growth first, with Bland's rule, which does not cycle. Where the free variables cannot be 0 at the
- * start, one more variable, taken from every row, is made as small as it can be first.
+ * A row of the tableau expresses a basic variable by the free ones, which are 0; it has its own denominator and is in
+ * lowest terms. A variable that increases the sum enters the basis, and the one that limits it first leaves, by Bland's
+ * rule, which does not cycle. If the free variables cannot all be 0 at the start, an artificial variable, subtracted
+ * from every row, is minimised first.
  *
- * All variables are integers, those that inequalities leave over too. So a row whose right side is none says more: what
- * is left of its entries has to make up for what is left of the right side (R. Gomory, Outline of an algorithm for
- * integer solutions to linear programs, 1958). Such rows are added until the sum is small enough, or nothing helps. */
+ * All variables are integers, slack variables as well. So a row with a fractional right side implies a cut: the
+ * fractional parts of its entries have to add up to that of the right side (R. Gomory, Outline of an algorithm for
+ * integer solutions to linear programs, 1958). Cuts are added until the sum is small enough, or no cut is left. */
 #include "prove/domain/simplex.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ typedef struct row {
 typedef struct table {
     row *row;
     int32_t *basic, free[COLUMNS];
-    int32_t n_variables, n_known, n, m; /* n: columns; m: rows, of which the sum is one more; ... */
+    int32_t n_variables, n_known, n, m; /* n: columns; m: rows, not counting the sum; ... */
     int32_t room, next;                 /* ... and at most; the next new variable */
     int32_t pivots;
     bool lost; /* too large, or too long */
@@ -115,7 +115,7 @@ static void remove_column(table *t, int32_t c)
     t->n--;
 }
 
-/* Are there values that meet all rows? true, too: nobody knows */
+/* True if some values satisfy all rows, or if that is unknown. */
 static bool find_values(table *t)
 {
     int32_t worst = -1;
@@ -136,7 +136,7 @@ static bool find_values(table *t)
         return true;
     if (t->row[t->m].at[t->n] < 0)
         return false;
-    for (int32_t i = 0; i < t->m; i++) /* it is 0: another one may be basic */
+    for (int32_t i = 0; i < t->m; i++) /* it is 0: any other variable may be basic instead */
         for (int32_t j = 0; t->basic[i] == ARTIFICIAL && j < t->n; j++)
             if (t->row[i].at[j])
                 pivot(t, i, j);
@@ -147,7 +147,7 @@ static bool find_values(table *t)
 }
 
 /* The sum, of the variables that are free now. */
-static void aim(table *t, const int64_t *weight)
+static void set_objective(table *t, const int64_t *weight)
 {
     row *z = &t->row[t->m];
     *z = (row){.by = 1};
@@ -168,9 +168,9 @@ static void aim(table *t, const int64_t *weight)
 
 /* ------------------------------------------------------------------ integers */
 
-/* Row r's right side is below 0, and the sum cannot grow: the basic variable leaves for the free one that costs least.
- * false: there is none, so there are no values. */
-static bool restore(table *t, int32_t r)
+/* Row r's right side is below 0, and the sum cannot grow: the basic variable leaves for the least expensive free one
+ * (dual simplex). False if no free variable fits: the rows have no solution. */
+static bool pivot_dual(table *t, int32_t r)
 {
     int32_t c = -1;
     const int64_t *z = t->row[t->m].at, *at = t->row[r].at;
@@ -186,7 +186,7 @@ static bool restore(table *t, int32_t r)
     return c >= 0;
 }
 
-/* A row that follows from row i, as its right side is no integer. */
+/* The cut that row i implies, as its right side is a fraction. */
 static void add_cut(table *t, int32_t i)
 {
     t->row[t->m + 1] = t->row[t->m];
@@ -200,7 +200,7 @@ static void add_cut(table *t, int32_t i)
     t->basic[t->m++] = t->next++;
 }
 
-/* Of all rows, that of the sum first. Are there any? */
+/* Of all rows, that of the sum first. True if any was added. */
 static bool add_cuts(table *t)
 {
     const int32_t m = t->m;
@@ -212,7 +212,7 @@ static bool add_cuts(table *t)
     return t->m > m;
 }
 
-/* Cuts that are met with something left over are of no more use. */
+/* Removes cuts that are not tight. */
 static void drop_cuts(table *t)
 {
     int32_t to = 0;
@@ -226,7 +226,7 @@ static void drop_cuts(table *t)
     t->m = to;
 }
 
-/* Can the sum not be `enough`? No free variable lets it grow, and that is what it is without them. */
+/* True if the sum cannot reach `enough`: no free variable increases it, and its value is less. */
 static bool is_below(table *t, int64_t enough)
 {
     const row *z = &t->row[t->m];
@@ -236,8 +236,8 @@ static bool is_below(table *t, int64_t enough)
     return difference(t, z->at[t->n], 1, enough, z->by) < 0 && !t->lost;
 }
 
-/* Is the largest sum below `enough`? */
-static bool cut(table *t, int64_t enough)
+/* True if cuts bring the maximum of the sum below `enough`. */
+static bool is_below_by_cuts(table *t, int64_t enough)
 {
     for (int32_t round = 0; round < ROUNDS && !t->lost; round++) {
         if (!add_cuts(t))
@@ -245,7 +245,7 @@ static bool cut(table *t, int64_t enough)
         for (int32_t r = 0; r < t->m && !t->lost; r++) {
             if (t->row[r].at[t->n] >= 0)
                 continue;
-            if (!restore(t, r))
+            if (!pivot_dual(t, r))
                 return !t->lost;
             r = -1;
         }
@@ -277,7 +277,7 @@ bool ac_simplex_at_most(ac_region *region, const ac_inequality *known, int32_t n
         return true;
     if (!find_values(&t))
         return true;
-    aim(&t, weight);
+    set_objective(&t, weight);
     maximise(&t);
-    return !t.lost && (is_below(&t, limit + 1) || cut(&t, limit + 1));
+    return !t.lost && (is_below(&t, limit + 1) || is_below_by_cuts(&t, limit + 1));
 }

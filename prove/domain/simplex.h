@@ -19,7 +19,7 @@ typedef struct ac_inequality {
     int64_t weight[AC_SIMPLEX_COLUMNS], most;
 } ac_inequality;
 
-/* Also true where there are no such integers. Memory: the region, until it closes. */
+/* Also true if no integers satisfy the inequalities. Memory: the region, until it closes. */
 bool ac_simplex_at_most(ac_region *region, const ac_inequality *known, int32_t n_known, int32_t n_variables,
                         const int64_t *weight, int64_t limit);
 

@@ -30,7 +30,7 @@ static void remove_stride(ac_stretch *s, int32_t k)
     memmove(s->stride + k, s->stride + k + 1, (size_t)(--s->n - k) * sizeof *s->stride);
 }
 
-/* Strides no longer than the ac_stretch join it; one that goes on with another joins that. */
+/* Merges strides that continue each other, and strides no longer than len into len. */
 void ac_stretch_settle(ac_stretch *s)
 {
     for (int32_t k = 0; k + 1 < s->n; k++) {
@@ -66,8 +66,8 @@ bool ac_stretch_guards_equal(const ac_stretch *a, const ac_stretch *b)
     return same;
 }
 
-/* b begins where a ends, or inside of it: then a goes on to b's end. */
-static bool goes_on(ac_stretch *a, const ac_stretch *b)
+/* If b begins inside a or at its end, extends a to the end of b. */
+static bool extend_len(ac_stretch *a, const ac_stretch *b)
 {
     const ac_affine ahead = ac_affine_add(&b->base, &a->base, -1), gap = ac_affine_add(&ahead, &a->len, -1);
     if (ahead.lost || gap.lost || gap.n || gap.c > 0)
@@ -82,8 +82,8 @@ static bool goes_on(ac_stretch *a, const ac_stretch *b)
     return true;
 }
 
-/* The same but for the number n of one stride, and b begins where a's next would. */
-static bool goes_on_by_stride(ac_stretch *a, const ac_stretch *b)
+/* If a and b differ only in the number n of one stride, and b begins where a's next repetition would, extends a. */
+static bool extend_stride(ac_stretch *a, const ac_stretch *b)
 {
     int32_t other = -1;
     if (a->n != b->n || a->buf != b->buf || !ac_affine_equal(&a->len, &b->len) || ac_stretch_is_many(a) ||
@@ -103,15 +103,14 @@ static bool goes_on_by_stride(ac_stretch *a, const ac_stretch *b)
     return false;
 }
 
-/* b and a have become one, which is a. */
 bool ac_stretch_join(ac_stretch *a, const ac_stretch *b)
 {
     return ac_stretch_guards_equal(a, b) &&
-           ((ac_stretch_strides_equal(a, b) && goes_on(a, b)) || goes_on_by_stride(a, b));
+           ((ac_stretch_strides_equal(a, b) && extend_len(a, b)) || extend_stride(a, b));
 }
 
-/* How often `by` is in the coefficients of a sum: of all of them, rounded, or only of those that it divides. */
-static ac_affine whole_of(const ac_affine *a, int64_t by, bool of_all)
+/* The sum divided by `by`: all coefficients, rounded, or only those that it divides. */
+static ac_affine divide_by_stride(const ac_affine *a, int64_t by, bool of_all)
 {
     ac_affine steps = ac_affine_of(a->c / by - (a->c % by < 0));
     for (int32_t i = 0; i < a->n; i++) {
@@ -123,8 +122,8 @@ static ac_affine whole_of(const ac_affine *a, int64_t by, bool of_all)
     return steps;
 }
 
-/* Is a not below 0, and what it is over the end by not above? */
-static bool is_between(ac_knowledge *know, const ac_affine *a, const ac_affine *over, bool hard)
+/* True if a >= 0 and over <= 0. */
+static bool is_from_0(ac_knowledge *know, const ac_affine *a, const ac_affine *over, bool hard)
 {
     return hard ? ac_is_from_0(know, a, over) : ac_is_at_least(know, a, 0) && ac_is_at_most(know, over, 0);
 }
@@ -136,15 +135,15 @@ static bool holds(ac_knowledge *know, const ac_stretch *s, const ac_affine *inde
         return false;
     for (int32_t k = s->n - 1; k >= 0; k--) { /* whole strides are taken off */
         const ac_stride t = s->stride[k];
-        const ac_affine steps = whole_of(&ahead, t.by, of_all);
+        const ac_affine steps = divide_by_stride(&ahead, t.by, of_all);
         const ac_affine last = ac_affine_plus(&steps, 1);
         const ac_affine over = t.many ? ac_affine_add(&last, t.many, -1) : ac_affine_plus(&last, -t.n);
-        if (!is_between(know, &steps, &over, of_all))
+        if (!is_from_0(know, &steps, &over, of_all))
             return false;
         ahead = ac_affine_add(&ahead, &steps, -t.by);
     }
     const ac_affine end = ac_affine_add(&ahead, n, 1), beyond = ac_affine_add(&end, &s->len, -1);
-    return is_between(know, &ahead, &beyond, of_all);
+    return is_from_0(know, &ahead, &beyond, of_all);
 }
 
 bool ac_stretch_holds(ac_knowledge *know, const ac_stretch *s, const ac_affine *index, const ac_affine *n)

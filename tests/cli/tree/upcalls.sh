@@ -32,7 +32,7 @@ ir/loop 8
 ir/lower 5
 ir/train 3
 planner 6
-prove 19
+prove 1
 X
 awk '
 FNR == NR { most[$1] = $2; next }

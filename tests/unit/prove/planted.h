@@ -108,14 +108,21 @@
        "%10 = load i8x16 x[%5]\n store s[%1] %10\n end\n %13 = load i8x16 s[%1]\n store y[%5] %13\n end\n"
 
 /* Rows of 8, transposed by threes: columns 0 .. 5 of all rows in one loop, the last ones row by row. */
-#define AT_ROW(row, x, more) "%" x " = const i32 " row "\n %" more " = add i32 %5 %" x "\n store y[%" more "] %6\n"
-#define WITH_REST(lanes)                                                                                            \
-    XY "%1 = const i32 0\n %2 = const i32 6\n %3 = const i32 8\n %4 = const i32 1\n %5 = for i32 %1 .. %2 step 3\n" \
-       "%6 = load i8x3 x[%5]\n" AT_ROW("0", "7", "8") AT_ROW("8", "10", "11") AT_ROW("16", "13", "14")              \
-           AT_ROW("24", "16", "17") AT_ROW("32", "19", "20") AT_ROW("40", "22", "23") AT_ROW("48", "25", "26")      \
-               AT_ROW("56", "28", "29") "end\n %32 = for i32 %1 .. %3 step 1\n %33 = mul i32 %32 %3\n"              \
-                                        "%34 = add i32 %33 %2\n %35 = load i8" lanes                                \
-                                        " x[%34]\n store y[%34] %35\n end\n"
+#define AT_ROW(to, row, x, more) \
+    "%" x " = const i32 " row "\n %" more " = add i32 %5 %" x "\n store " to "[%" more "] %6\n"
+#define WITH_REST_IN(to, bufs, lanes)                                                                                \
+    XY bufs                                                                                                          \
+        "%1 = const i32 0\n %2 = const i32 6\n %3 = const i32 8\n %4 = const i32 1\n %5 = for i32 %1 .. %2 step 3\n" \
+        "%6 = load i8x3 x[%5]\n" AT_ROW(to, "0", "7", "8") AT_ROW(to, "8", "10", "11") AT_ROW(to, "16", "13", "14")  \
+            AT_ROW(to, "24", "16", "17") AT_ROW(to, "32", "19", "20") AT_ROW(to, "40", "22", "23")                   \
+                AT_ROW(to, "48", "25", "26")                                                                         \
+                    AT_ROW(to, "56", "28", "29") "end\n %32 = for i32 %1 .. %3 step 1\n %33 = mul i32 %32 %3\n"      \
+                                                 "%34 = add i32 %33 %2\n %35 = load i8" lanes " x[%34]\n store " to  \
+                                                 "[%34] %35\n end\n"
+#define WITH_REST(lanes) WITH_REST_IN("y", "", lanes)
+#define ARRAY_WITH_REST(lanes)                                \
+    WITH_REST_IN("s", "buf s scratch i8 64 align 4\n", lanes) \
+    "%38 = const i32 64\n %39 = for i32 %1 .. %38 step 1\n %40 = load i8 s[%39]\n store y[%39] %40\n end\n"
 
 /* 21 blocks of three; the last one has four. */
 #define LAST_BLOCK(whole, lanes)                                                                                  \

@@ -193,7 +193,7 @@ static void mutant(arenac *a, int32_t n)
     fns[c->fn] = fn;
     changed.fn = fns;
     ac_verdict v;
-    CHECK(ac_prove(&a->work.cx, &changed, &v) == AC_OK);
+    CHECK(ac_prove(&a->work.cx, &changed, NULL, &v) == AC_OK);
     const bool written = claims(&v, step, AC_CLAIM_WRITTEN);
     const bool inside = claims(&v, step, AC_CLAIM_ACCESS) && claims(&v, step, AC_CLAIM_INTEGER) &&
                         claims(&v, step, AC_CLAIM_SHIFT) && claims(&v, step, AC_CLAIM_LOOP) &&

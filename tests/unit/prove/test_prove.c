@@ -125,11 +125,51 @@ static built *open_module(void)
     return b;
 }
 
+/* ------------------------------------------------------------------ strategies */
+
+static const struct {
+    const char *name, *needed_by;
+} STRATEGIES[] = {
+#define STRATEGY(id, name, point, applies, function, file, needed_by, proves) {name, needed_by},
+#include "prove/strategies.def"
+#undef STRATEGY
+};
+enum { N_STRATEGIES = sizeof STRATEGIES / sizeof *STRATEGIES };
+
+static bool named[N_STRATEGIES];
+
+/* Notes the strategies without which something of the module is not proven. */
+static void note_needs(const built *b)
+{
+    for (int32_t s = 0; s < N_STRATEGIES; s++) {
+        bool without[N_STRATEGIES] = {false};
+        ac_verdict v;
+        without[s] = true;
+        CHECK(ac_prove(&cx, &b->m, without, &v) == AC_OK);
+        if (!v.doubt.n)
+            continue;
+        if (!strcmp(now, STRATEGIES[s].needed_by))
+            named[s] = true;
+        if (getenv("NEEDS")) /* to see all */
+            printf("%s: %s\n", STRATEGIES[s].name, now);
+    }
+}
+
+/* The case that a row names needs its strategy; scripts/prove_needs.py checks rows that name a model. */
+static void test_needs(void)
+{
+    for (int32_t s = 0; s < N_STRATEGIES; s++)
+        if (!strchr(STRATEGIES[s].needed_by, '/') && !named[s])
+            FAILED(ac_strf(cx.region, "'%s' needs the strategy %s", STRATEGIES[s].needed_by, STRATEGIES[s].name));
+}
+
 static void expect(built *b, ac_claim claim, const char *reason, bool wrong)
 {
     ac_verdict v;
     b->m.n_fn = b->m.n_calls;
-    CHECK(ac_prove(&cx, &b->m, &v) == AC_OK);
+    CHECK(ac_prove(&cx, &b->m, NULL, &v) == AC_OK);
+    if (!reason && !v.doubt.n)
+        note_needs(b);
     bool found = !reason;
     for (int32_t i = 0; i < v.doubt.n; i++) {
         const ac_doubt *d = &v.doubt.item[i];
@@ -267,6 +307,7 @@ static void tests(ac_ctx *c)
     test_plans();
     test_own();
     test_kept();
+    test_needs();
 }
 
 int main(void)
