@@ -70,7 +70,7 @@ static int unknown_option(const ac_cli *c, const char *arg, size_t n)
                                ac_verbs[verb].name);
 }
 
-/* What the command line itself does by an option. Returns -1 to go on, else the exit status. */
+/* Handles the options of the command line itself. Returns -1 to continue, else the exit status. */
 static int own(ac_cli *c, const arenac_option *o, const char *value)
 {
     const struct {
@@ -131,7 +131,7 @@ static bool needs_value(const arenac_option *o)
     return o->argument && o->argument[0] != '[';
 }
 
-/* -vv, -qv, -oFILE: all but the last are flags. *value: what follows the last one; NULL: nothing. */
+/* -vv, -qv, -oFILE: all but the last are flags. *value: the text after the last one, or NULL. */
 static int parse_letters(ac_cli *c, const char *arg, const arenac_option **o, const char **value)
 {
     for (const char *p = arg + 1; *p; p++) {
@@ -151,8 +151,8 @@ static int parse_letters(ac_cli *c, const char *arg, const arenac_option **o, co
     return -1;
 }
 
-/* The words of an argument of several ("RANK PATTERN") as one text; they may be given so, too. *at: the first of them.
- * NULL: some are missing. */
+/* The words of an argument with several ("RANK PATTERN") as one text; they may also be given as one. *at: the first of
+ * them. NULL: some are missing. */
 static const char *join_words(ac_cli *c, const arenac_option *o, const char *value, int argc, char **argv, int *at)
 {
     size_t n = strlen(value);

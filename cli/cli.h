@@ -1,7 +1,7 @@
 /* cli.h - the parsed command line, and one function for each verb.
  *
- * cli/ knows arenac.h and base/ alone: what a verb does is a function of arenac.h. A verb returns the exit status;
- * data goes to standard output, diagnostics to standard error. */
+ * cli/ uses only arenac.h and base/: each verb is a function of arenac.h. A verb returns the exit status; data goes to
+ * standard output, diagnostics to standard error. */
 #ifndef AC_CLI_CLI_H
 #define AC_CLI_CLI_H
 #include "arenac.h"
@@ -24,7 +24,7 @@ typedef struct ac_cli {
     const char *file[AC_CLI_MAX];
     int32_t n_files;
     char words[4096];                          /* an argument of several words */
-    bool json, quiet, time_passes, man, color; /* what the command line itself does by them */
+    bool json, quiet, time_passes, man, color; /* options that the command line handles itself */
     bool verbose;
     ac_cli_when progress;
     const char *config;         /* --config; NULL: the default one, if there is one */
@@ -67,7 +67,7 @@ int ac_cli_set(ac_cli *c, const arenac_option *o, const char *value);
 /* config.c: the options of a file, after those of the command line. Returns as ac_cli_parse. */
 int ac_cli_config(ac_cli *c);
 
-/* progress.c: from now on what takes long says so; until the end, which comes before anything else is printed. */
+/* progress.c: starts showing the progress of long work; ended before anything else is printed. */
 void ac_cli_progress(const ac_cli *cli);
 void ac_cli_progress_end(void);
 

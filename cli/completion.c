@@ -1,5 +1,5 @@
-/* completion.c - scripts that complete a command line in bash, zsh and fish: verbs, the options of each, and the values
- * that options know, all out of the tables. What has no list of values is a file. */
+/* completion.c - prints scripts that complete a command line in bash, zsh and fish: verbs, the options of each, and the
+ * values of options, all from the tables. An argument without a list of values is a file. */
 #include "cli/cli.h"
 
 #include <string.h>
@@ -108,7 +108,7 @@ static void zsh_text(const char *s)
             printf("%s%c", strchr("[]:\\", *s) ? "\\" : "", *s);
 }
 
-/* One spelling of an option: what follows it is its help and its argument. */
+/* One spelling of an option, followed by its help and its argument. */
 static void zsh_spelling(arenac *a, int32_t i, const char *spelling, const char *join)
 {
     const arenac_option *o = arenac_option_at(i);

@@ -9,10 +9,10 @@
 
 static const char DEFAULT[] = "arenac.conf";
 
-/* What a file that nobody named must not do: write files, run commands. Folders come from anywhere. */
+/* Options refused in a file that the user did not name: they write files or run commands, and folders are untrusted. */
 static const char *const NAMED_ONLY[] = {"output",  "trained", "output-dir",  "evidence",
                                          "depfile", "log",     "update-lock", "selftest-cc"};
-/* What belongs to the command line alone. */
+/* Options of the command line alone. */
 static const char *const NEVER[] = {"config", "help", "help-all", "version", "man", "list-targets"};
 
 static bool is_among(const char *name, const char *const *list, size_t n)
@@ -43,7 +43,7 @@ static int unknown(const ac_cli *c, const char *path, int line, const char *key)
     return ac_cli_wrong_at(c, path, line, all);
 }
 
-/* The option of this verb, or, with *other, of another one. NULL: there is none. */
+/* The option of this verb, or, with *other, of another one. NULL: unknown. */
 static const arenac_option *find(ac_verb verb, const char *key, bool *other, int32_t *index)
 {
     const arenac_option *o, *found = NULL;

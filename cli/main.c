@@ -34,7 +34,7 @@ static int finish(const ac_cli *cli)
     return status;
 }
 
-/* Also where what is wrong comes before the option. */
+/* Also finds the option if an error precedes it. */
 static bool asks_json(const ac_cli *cli, int argc, char **argv)
 {
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)

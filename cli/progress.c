@@ -1,5 +1,5 @@
-/* progress.c - what takes longer than a second says what it is doing (--progress): a bar on a terminal, lines where
- * there is none. A thread looks at it now and then; it ends before anything else is printed. */
+/* progress.c - shows the progress of work that takes longer than a second (--progress): a bar on a terminal, otherwise
+ * lines. A thread polls it, and ends before anything else is printed. */
 #include "cli/cli.h"
 
 #include "base/interrupt.h"
@@ -49,7 +49,7 @@ static size_t columns(void)
     return ioctl(2, TIOCGWINSZ, &w) == 0 && w.ws_col ? w.ws_col : 80;
 }
 
-/* "lowering 120 of 1,000   loss 0.31": what there is to say but the time. */
+/* "lowering 120 of 1,000 loss 0.31": the line without the time. */
 static void describe(char *text, size_t n, const arenac_progress *p)
 {
     int k = snprintf(text, n, "%s", p->what);

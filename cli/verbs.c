@@ -1,5 +1,5 @@
-/* verbs.c - the table of verbs, and what each asks the door for. A verb returns 0 and leaves its verdict in the
- * diagnostics, or an exit status of its own after printing why. */
+/* verbs.c - the table of verbs, and the calls of each into arenac.h. A verb returns 0 and leaves its verdict in the
+ * diagnostics, or prints the reason and returns an exit status of its own. */
 #include "cli/cli.h"
 
 #include <string.h>
@@ -93,7 +93,7 @@ int ac_cli_compile(ac_cli *cli)
 
 typedef int door_fn(arenac *a, const char *const *path, int32_t n);
 
-/* What was printed before something failed is printed all the same. */
+/* Prints the text from before a failure as well. */
 static int call(ac_cli *cli, door_fn *verb)
 {
     verb(cli->a, cli->file, cli->n_files);
