@@ -16,7 +16,7 @@ def tflm(model, arena):
 
 
 def ort(model, arena):
-    """The arena extends by what is asked for, so that its limit is what the activations of a run take."""
+    """The arena grows exactly by each request, so that its limit is the memory of a run's activations."""
     import numpy as np
     import onnxruntime as rt
     kind = rt.OrtMemoryInfo("Cpu", rt.OrtAllocatorType.ORT_ARENA_ALLOCATOR, 0, rt.OrtMemType.DEFAULT)
@@ -35,7 +35,7 @@ def ort(model, arena):
 
 
 def tvm(model, to):
-    """TVM's pipeline `zero` (fusion, no tuning), which needs nobody to measure on a board, for target `c`."""
+    """TVM's pipeline `zero` (fusion, no tuning), which needs no measurements on a board, for target `c`."""
     import glob
     import warnings
     import onnx

@@ -100,7 +100,7 @@ def sections(board, elf):
 
 
 def flash(board, name, net, folder):
-    """Code with what it needs of libgcc, and constants: the model linked alone."""
+    """Code with the functions of libgcc that it uses, and constants: the model linked alone."""
     elf = os.path.join(folder, "board_flash.elf")
     link(board, "-nostdlib", "-Wl,-e,%s_run" % name, "-Wl,-u,%s_init" % name,
          "-Wl,--unresolved-symbols=ignore-all", net, "-lgcc", "-o", elf)

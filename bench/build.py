@@ -91,7 +91,7 @@ def look(o, name, model):
 
 
 def misses(row):
-    """What the row is over."""
+    """The limits that the row exceeds."""
     if row["name"] not in LIMITS:
         return []
     build, start, besides, resident = LIMITS[row["name"]]

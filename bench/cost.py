@@ -26,7 +26,7 @@ MB = 1 << 20
 # ------------------------------------------------------------------ models
 
 def save(net, path, inputs, y, y_shape, external=False):
-    """inputs: [(name, onnx type, shape)]. external: weights beside the model, in one file that is never in memory."""
+    """inputs: [(name, onnx type, shape)]. external: weights in one file next to the model that is never in memory."""
     import onnx
     from onnx import TensorProto, helper
     graph = helper.make_graph(net.nodes, "cost", [helper.make_tensor_value_info(*i) for i in inputs],
@@ -207,7 +207,7 @@ def written(folder, *ends):
 
 
 def weights_of(o, model):
-    """Bytes of constants in the file: all of it, or what lies beside it; of text, those of its i8 and i32."""
+    """Bytes of constants in the file: all of it, or its external data; for text, those of its i8 and i32."""
     if not model.endswith(".ag"):
         data = model + ".data"
         return os.path.getsize(model) + (os.path.getsize(data) if os.path.exists(data) else 0)
@@ -270,7 +270,7 @@ def misses(r):
 
 
 def make(name, path):
-    """In a process of its own: what a process has held counts as memory of those that it starts."""
+    """In a separate process: the peak memory of a process counts for those that it starts."""
     code = "import sys; sys.path.insert(0, %r); import cost; cost.MODELS[%r](%r)" % (HERE, name, path)
     subprocess.run([sys.executable, "-c", code], check=True)
 

@@ -150,7 +150,7 @@ def options():
 
 
 def gpu():
-    """(name, compute capability) of the first GPU, or None and why there is none."""
+    """(name, compute capability) of the first GPU, or None and the reason."""
     try:
         cuda = ctypes.CDLL("libcuda.so.1")
     except OSError:

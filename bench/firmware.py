@@ -39,7 +39,7 @@ MODELS = [
 ]
 TINY = ("KWS", "ResNet8", "VWW 0.25@96", "AD")
 
-# What is wanted. Instructions in millions of the better of C -O2 and the object, by target; bytes by model.
+# Targets. Instructions in millions of the better of C -O2 and the object, by target; bytes by model.
 M4 = {"KWS": 3.5, "ResNet8": 14.0, "VWW 0.25@96": 12.0, "AD": 0.30}
 WANTED = {
     "cortex-m4": M4, "cortex-m7": M4, "cortex-m33": M4,
@@ -55,8 +55,8 @@ WANTED_WEIGHTS = {"KWS": 30500, "ResNet8": 83000, "VWW 0.25@96": 245000, "AD": 2
 MORE_BY_STRIPES = {"ResNet8": 1.07}  # others: 1.03
 C_TO_OBJECT, SMALL_TO_FAST = 1.25, 1.3
 
-# What others need, as measured or published.
-# TFLM: TFLite Micro with CMSIS-NN at the same input, arm-none-eabi-gcc 12.2 -O2, QEMU 7.2, millions of instructions.
+# Figures of other systems, measured or published. TFLM: TFLite Micro with CMSIS-NN at the same input, arm-none-eabi-gcc
+# 12.2 -O2, QEMU 7.2, millions of instructions.
 TFLM = {
     "cortex-m4": {"KWS": 7.70, "VWW 0.25@96": 24.1, "ResNet8": 29.9, "AD": 0.58},
     "cortex-m55": {"KWS": 1.81, "VWW 0.25@96": 6.55, "ResNet8": 4.91, "AD": 0.15},
@@ -124,7 +124,7 @@ def compiled(o, path, given, target, mode, kind, folder):
 
 
 def cell(o, b, model, target, mode, form):
-    """One measurement, or a dict with the reason why there is none."""
+    """One measurement, or a dict with the reason of its absence."""
     kind, opt = FORMS[form]
     with tempfile.TemporaryDirectory() as folder:
         ok, why = compiled(o, *model, target, mode, kind, folder)

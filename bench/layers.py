@@ -86,7 +86,7 @@ def matmul_integer(rows, depth, o):
 
 
 def dynamic(rows, depth, o):
-    """What quantize_dynamic writes for a MatMul."""
+    """The nodes that quantize_dynamic writes for a MatMul."""
     def make(n):
         q, scale, zero = n.op("DynamicQuantizeLinear", "x", outputs=3)
         y = n.op("Cast", n.op("MatMulInteger", q, integer(n, depth, o), zero), to=F32)
@@ -267,8 +267,9 @@ def built(o, arenac, more, model, so):
 
 
 def generated(so):
-    """A function of seconds that gives the least milliseconds of a run. Its calls take copies of the library in turn:
-    where the pages of its weights happen to lie makes up to a fifth of the time, for as long as the file is cached."""
+    """A function of seconds that returns the minimum milliseconds of a run. Its calls use copies of the library in
+    turn: the physical pages of its weights account for up to a fifth of the time, and stay the same while the file is
+    cached."""
     ms, run = (ctypes.c_double * 4)(), []
     for i in range(COPIES):
         copy = "%s.%d" % (so, i)
@@ -373,7 +374,7 @@ def peers_of(o):
 
 
 def compute(compiler, model, x):
-    """Keeps what generated code makes of x beside the model."""
+    """Stores the results of generated code for x next to the model."""
     folder = model + ".run"
     os.makedirs(folder, exist_ok=True)
     np.save(os.path.join(folder, "x.npy"), x)

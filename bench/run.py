@@ -123,8 +123,8 @@ def build(o, arenac, model, folder, more=()):
     return out
 
 
-# Where the pages of a program's weights happen to lie makes up to a fifth of its time, for as long as the file is
-# cached: each run is one of a copy.
+# The physical pages of a program's weights account for up to a fifth of its time, and stay the same while the file is
+# cached: each run uses a copy.
 COPIED = 'cp "$0" "$0.run" && exec "$0.run" "$1"'
 
 

@@ -43,7 +43,7 @@ def options():
 
 
 def files_of(folder):
-    """A model's file, and its weights' where they are beside it."""
+    """A model's file, and that of its weights if it is next to it."""
     found = [f for end in ("onnx", "tflite", "prototxt", "caffemodel") for f in glob.glob(folder + "/*." + end)]
     return found or None
 

@@ -31,7 +31,7 @@ VALGRIND_MODELS = 10
 
 
 def ways():
-    """Of each way: options of arenac, the compiler's command, what runs the program, what is needed."""
+    """For each way: options of arenac, the compiler's command, the emulator, required tools."""
     pool, runtime = os.path.join(ROOT, "tests", "cli", "code", "pool_main.c"), os.path.join(ROOT, "runtime")
     threads = ["gcc", "-std=gnu11", "-ffp-contract=off", "-g", "-O1", "-fsanitize=thread", "-pthread", "-I" + runtime,
                pool, os.path.join(runtime, "arn_pool.c")]
@@ -39,7 +39,7 @@ def ways():
         "gcc": (["--poison"], ["gcc", "-O1", *COMMON, *SANITIZED], [], ["gcc"]),
         "clang": (["--poison"], ["clang", "-O1", *COMMON, *SANITIZED], [], ["clang"]),
         "threads": (["--threads", "3"], threads, ["setarch", "-R"], ["gcc", "setarch"]),
-        # the other machines' floats are double, or x87's, unless they are told
+        # other machines compute floats in double, or with the x87, by default
         "m32": (["--poison"], ["i686-linux-gnu-gcc", "-static", "-O1", "-msse2", "-mfpmath=sse", *COMMON],
                 ["qemu-i386"], ["i686-linux-gnu-gcc", "qemu-i386"]),
         "s390x": (["--poison"], ["s390x-linux-gnu-gcc", "-static", "-O1", "-fexcess-precision=fast", *COMMON],
@@ -49,7 +49,7 @@ def ways():
 
 
 def inputs_of(args, shapes):
-    """Options that give inputs: indices of any value are no input of a model of words."""
+    """Options that give inputs: arbitrary indices are not a valid input of a language model."""
     stored = [os.path.join(os.path.dirname(args[0]), "input%d_0.npy" % i) for i in range(len(shapes))]
     if not stored or not all(map(os.path.exists, stored)):
         return ["--random", "3"]
@@ -57,7 +57,7 @@ def inputs_of(args, shapes):
 
 
 def check(o, work, args, shapes, way):
-    """(what became of it, what was said)."""
+    """(status, output)."""
     options, cc, run, _ = way
     code, program = os.path.join(work, "m.c"), os.path.join(work, "m")
 

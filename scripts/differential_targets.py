@@ -22,7 +22,7 @@ import tempfile
 import numpy as np
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# target, compiler, emulator; -: this machine. C where there is no emulator of objects.
+# target, compiler, emulator; -: this machine. C if objects cannot be emulated.
 C = [("generic", "gcc -O2", None), ("generic", "clang -O2", None), ("x86-64-v2", "gcc -O2", None),
      ("x86-64-v3", "gcc -O2", None), ("x86-64-v3-vnni", "gcc -O2", None), ("x86-64-v4", "gcc -O2", None),
      ("x86-64-v4-vnni", "gcc -O2", None), ("x86-64-v4-bf16", "gcc -O2", None), ("x86-64-v4-amx", "gcc -O2", None),
@@ -37,7 +37,7 @@ NEEDS = {"x86-64-v3-vnni": "avx_vnni", "x86-64-v4": "avx512bw", "x86-64-v4-vnni"
 
 
 class Net:
-    """A chain of layers of one type, some of which read earlier ones: text of a graph with one input and one output."""
+    """A chain of layers of one type, in which some read earlier ones: text of a graph with one input and one output."""
 
     def __init__(self, seed):
         self.r = random.Random(seed)

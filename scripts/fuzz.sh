@@ -16,7 +16,7 @@ for r in $readers; do
     cmake --build "$build" -j "$(nproc)" --target "libfuzzer_$r" >/dev/null
 done
 cd "$build"
-# What programs of tests/golden write: operators of extensions, and results whose size data decides.
+# Outputs of the programs in tests/golden: extension operators, and results of data-dependent size.
 for format in onnx tflite; do
     mkdir -p "made/fuzz_$format"
     for p in "$root/tests/golden/$format"/*.graph "$root/tests/golden/$format"/*.h; do
@@ -26,8 +26,7 @@ for format in onnx tflite; do
 done
 mkdir -p made/fuzz_tf
 cp "$root"/tests/golden/tf/*.pbtxt made/fuzz_tf
-# Operators one by one, where the suites of conformance lie beside the repository: most importers of nodes are reached
-# by nothing else.
+# Single operators, if the conformance suites are next to the repository: only they reach most importers of nodes.
 here=$PWD suites=$root/../shared/conformance
 if [ -e "$suites/onnx_cases.tar.xz" ]; then
     mkdir -p made/fuzz_onnx/cases made/fuzz_tflite/cases

@@ -18,7 +18,8 @@ done
 shift $((OPTIND - 1))
 pattern=${1:-.}
 mkdir -p "$build/source"
-# Files that git knows, or could: no build folders. What differs becomes newer than what an earlier fault was made of.
+# Tracked files and those not ignored by git: no build folders. Changed files become newer than those of an earlier
+# fault.
 (cd "$root" && git ls-files -co --exclude-standard) | while IFS= read -r f; do
     ! [ -e "$root/$f" ] || cmp -s "$root/$f" "$build/source/$f" || {
         mkdir -p "$build/source/$(dirname "$f")"
@@ -28,8 +29,8 @@ done
 cd "$build"
 # The file in which an interrupted run has planted one: it is whole again, but older than what was made of it.
 [ ! -s planting ] || touch "source/$(cat planting)"
-# What a fault leaves unused is a warning, no error. With ccache objects are those of any other build, whose flags and
-# relative paths are the same.
+# Code that a fault leaves unused is a warning, not an error. With ccache objects are those of any other build, whose
+# flags and relative paths are the same.
 cat >compiler <<C
 #!/bin/sh
 [ -e "$build/planted" ] && set -- "\$@" -Wno-error

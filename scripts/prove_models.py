@@ -56,7 +56,7 @@ def pins(said, shapes):
 
 
 def prove(o, args, shapes, target):
-    """(what became of it, seconds, what it said)."""
+    """(status, seconds, output)."""
     start = time.monotonic()
     try:
         words = [o.arenac, "prove", *args, "-t", target, *o.options.split()]

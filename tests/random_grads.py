@@ -508,7 +508,7 @@ class Trial:
         return (8 * one - (self.at(v, 2 * h) - self.at(v, -2 * h))) / (12 * h)
 
     def run(self):
-        """None, or what is wrong."""
+        """None, or the failure."""
         self.call("grad", str(self.model), *self.arrays("input", self.graph.inputs, self.x),
                   *self.arrays("cotangent", self.graph.outputs, self.g))
         grads = [read_npy(self.folder / ("grad%d.npy" % i)) for i in range(len(self.x))]

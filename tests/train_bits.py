@@ -48,7 +48,7 @@ def losses(path):
 
 
 def states(folder, name):
-    """The state that a program has left, by the names that the header says."""
+    """The final state of a program, by the names in the header."""
     header = re.sub(r"\s+", " ", open(os.path.join(folder, name + ".h")).read())
     raw, found = open(os.path.join(folder, name + ".state"), "rb").read(), {}
     for at, what, shape in re.findall(r"/\* state (0x[0-9a-f]+): (.*?) f32 \[(.*?)\] \*/", header):
@@ -78,7 +78,7 @@ class Case:
         print("%-6s %s: %s" % ("equal" if ok else "OTHER", self.name, what), flush=True)
 
     def train(self, what, steps, *more):
-        """Bytes of log and weights, and the arena; no bytes, and the least arena, where a budget cannot be met."""
+        """Bytes of log and weights, and the arena; no bytes, and the minimum arena, if a budget cannot be met."""
         out = os.path.join(self.work, what)
         o, f = self.how["optimizer"], self.folder
         r = call(self.arenac, "train", self.model, "--data", "0=%s/x.npy" % f, "--target", f + "/y.npy", "--optimizer",

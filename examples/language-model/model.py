@@ -20,7 +20,7 @@ MS, BLOCK = "com.microsoft", 32
 
 
 class Step:
-    """The graph under construction; what a method returns is the name of its result."""
+    """The graph under construction; methods return the name of their result."""
 
     def __init__(self, a):
         self.a, self.random = a, np.random.default_rng(a.seed)

@@ -54,7 +54,7 @@ for backend in eval c; do
     expect 2 '' "$arenac" run stop.ag --backend $backend --input x=two.npy --input k=far.npy --input c=yes.npy
 done
 
-# What cannot be: each says so, and nothing stays behind.
+# Refusals: each is reported, and no file is left.
 expect 8 'a GPU gets all of its work at once' "$arenac" plan until.ag -t cuda-sm80
 expect 8 'while' "$arenac" convert until.ag until.onnx
 [ ! -e until.onnx ] || fail "a file is left"

@@ -55,7 +55,7 @@ done
 both dequantize "input x: f32[2,130]" "const w: i8[70,130] q(0.5, -3) = random 1 (-128, 127)" \
     "const b: f32[70] = random 2 (-1, 1)" "v = dequantize(w)" "y = fully_connected(x, v, b) act=relu"
 
-# zero points that are no codes, and scales that differ inside of a block, stay floats
+# zero points that are not codes, and scales that differ inside of a block, stay floats
 stays() {
     "$arenac" check -q --dump-after pack "$1.ag" >out.txt 2>&1 || fail "$1: $(cat out.txt)"
     ! grep -q blockwise_dense out.txt || fail "$1 was packed"
@@ -78,8 +78,8 @@ stays half
 stays beyond
 stays inside
 
-# Where bytes are multiplied, a row is written in digits: as exact as floats, whatever its size is; infinities and NaN
-# stay what they are.
+# If bytes are multiplied, a row is converted to digits: as exact as floats for values of every size; infinities and NaN
+# are preserved.
 cat >digits.ag <<'E2'
 graph g {
   input x: f32[3,70]

@@ -40,7 +40,7 @@ for rows in 1 3; do
     [ "$few" -lt "$many" ] || fail "rows $rows: arena $few, with copies $many"
     "$arenac" plan m.ag --dump-after dead | sed -n '/after dead/,/^}/p' | grep -q broadcast_to &&
         fail "rows $rows: copies are left"
-    # steps that nobody reads, as long as they are there, are no group of stripes
+    # unused steps, until they are removed, do not form a group of stripes
     for pass in repeat norm pad; do
         expect 0 'arena' "$arenac" plan m.ag --stop-after $pass
     done

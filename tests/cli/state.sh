@@ -154,8 +154,8 @@ E2
 same both.ag "n c" 0
 "$arenac" plan both.ag --state n=c | grep -q "copied: 'd' reads the old value after 'n' made the new one" ||
     fail "the step that prevents it is not said"
-# rows along another axis than the first: exporters turn the cache, scatter, and turn it back; one row, and two of which
-# the second may be the first
+# rows along another axis than the first: exporters transpose the cache, scatter, and transpose it back; one row, and
+# two of which the second may be the first
 for rows in 1 2; do
     cat >turned.ag <<E2
 graph turned {

@@ -88,7 +88,7 @@ for name in plain masked nan; do
     "$arenac" python $name.ag "$@" --name ${name}_kept -o . -q || die "$name"
     "$py" compare.py "$arenac" $name 7 || fail "$name: other results than with a cache that grows"
 done
-# run: state is no input, and `position` is one; without a value it is 0
+# run: state is not an input, but `position` is; without a value it is 0
 "$py" -c 'import numpy as np
 np.save("x.npy", np.ones((1, 1, 4), np.float32))
 np.save("one.npy", np.array([1], np.int32))
@@ -103,7 +103,7 @@ expect 2 'index was out of range' "$arenac" run plain.ag --dim n=7 --state 'new_
 expect 2 "'keys': it is state" "$arenac" run plain.ag --dim n=7 --state 'new_*=*' --backend eval --input keys=keys.npy
 expect 2 "'nobody' names none of the model's" "$arenac" run plain.ag --dim n=7 --state 'new_*=*' --backend eval \
     --input nobody=x.npy
-# what would read rows that are not there
+# operators that would read missing rows
 attention mean.ag '  m = mean(new_keys, last)
   z = mean(m, last)' s '  output y, z, new_keys, new_values'
 expect 8 "a result of 'm' would be of rows of the cache that are not there yet" "$arenac" plan mean.ag --dim n=7 \
@@ -117,7 +117,7 @@ expect 8 "output 'p' f32 \[1,2,1,8\] has a row for each of the cache" "$arenac" 
 attention other.ag '  z = reduce_max(keys, last)' s '  output y, z, new_keys, new_values'
 expect 8 "output 'new_keys' is f32 \[1,1,8,4\] and input 'keys' is f32 \[1,1,7,4\]" "$arenac" plan other.ag --dim n=7 \
     --state 'new_*=*'
-# what depends on the room of the cache
+# operators that depend on the capacity of the cache
 attention length.ag '  const which: i32[1] = [2]
   size = shape(keys)
   rows = gather(size, which)

@@ -149,7 +149,7 @@ grep -q 'mask f32 \[1,13\]' given_n2.h || fail "the length of the mask is not th
 refused() { # FILE WHAT
     expect 8 "$2" "$arenac" plan "$1" --dim past=10 --dim n=3 --state 'new_*=*'
 }
-# a position that stays where it is after a while is no even one, though it does not change at the end
+# a position that stops moving after a while is not even, though it does not change at the end
 attention clipped.ag '  const most: i64[] = splat 5
   near = minimum(at, most)
   q5 = reshape(near, column)
@@ -179,7 +179,7 @@ attention half.ag '  const two: i64[] = splat 2
   h = reshape(h0, column)
   sees = less_equal(r, h)
   m = select(sees, s, least)'
-# .. but what it is computed of is: it is computed again
+# .. but its operands are: it is recomputed
 expect 0 'of 1 only what changes is written' "$arenac" plan half.ag --dim past=10 --dim n=3 --state 'new_*=*'
 # a model that cannot be read with empty caches is compared with itself for the lengths that it has
 attention later.ag '  const one: i64[1] = [1]
@@ -194,7 +194,7 @@ attention later.ag '  const one: i64[1] = [1]
   m = add(t, last)'
 expect 1 'slice begins at -1' "$arenac" plan later.ag --dim past=0 --dim n=3
 expect 0 'of 1 only what changes is written' "$arenac" plan later.ag --dim past=10 --dim n=3 --state 'new_*=*'
-# the end of what is no constant
+# the end of a non-constant
 attention moves.ag '  const one: i64[1] = [1]
   const zero: i64[1] = [0]
   const most: i64[] = splat 16
@@ -212,7 +212,7 @@ attention moves.ag '  const one: i64[1] = [1]
   near = add(s, last)
   m = select(sees, near, least)'
 refused moves.ag "what 'last' computes depends on how many rows the cache has room for"
-# a value for each row that is there or not is no result, nor is a sum over them
+# a value for each valid or invalid row is not a result, nor is a sum over them
 attention every.ag '  sees = less_equal(r, q)
   m = select(sees, s, least)' 'sees, '
 refused every.ag "output 'sees' bool \[3,13\] depends on how many rows the cache has room for"

@@ -16,7 +16,7 @@ def is_type(v, name):
 
 
 def faults(v, s, root, at="$"):
-    """What in v is not as the schema s says."""
+    """The violations of schema s in v."""
     assert set(s) <= KNOWN, f"schema.py does not know {set(s) - KNOWN}"
     if "$ref" in s:
         return faults(v, root["$defs"][s["$ref"].rsplit("/", 1)[1]], root, at)

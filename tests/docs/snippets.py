@@ -105,7 +105,7 @@ def shell(page, text, at):
 
 
 def console(page, text, at):
-    """Commands after "$ "; what is shown below them is in the output, but for lines with "..."."""
+    """Commands after "$ "; the lines below them are in the output, but for lines with "..."."""
     if excused(page, text.splitlines()[0]):
         return
     env = {**os.environ, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}"}

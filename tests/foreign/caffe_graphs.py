@@ -48,7 +48,7 @@ def model(g):
 
 
 def more(g, path):
-    """What the command line says beside the model."""
+    """The command line after the model."""
     file = str(path)[:-len(SUFFIX)] + ".caffemodel"
     pathlib.Path(file).write_bytes(weights(g))
     return [file, "--outputs", ",".join(g.outputs)]

@@ -47,7 +47,7 @@ def some_options(r):
 
 
 def kind_of(text):
-    """What was refused, without the names and numbers of this graph."""
+    """The refusal, without the names and numbers of this graph."""
     line = next((line for line in text.split("\n") if "error" in line), text)
     return re.sub(r"'[^']*'|\d+", "_", line[max(line.find("error"), 0):])[:150]
 
@@ -67,7 +67,7 @@ class Runner:
         return [str(path)] + (more(g, path) if more else []), given
 
     def run(self, args, n, options):
-        """Results, or (exit status, what it said)."""
+        """Results, or (exit status, output)."""
         out = self.dir / "out"
         out.mkdir(exist_ok=True)
         for f in out.glob("*.npy"):
@@ -82,7 +82,7 @@ class Runner:
         return [np.load(out / ("%d.npy" % i)) for i in range(n)]
 
     def prove(self, model, options):
-        """What arenac prove says of the code."""
+        """The result of arenac prove for the code."""
         options = [o for o in options if o not in ("--backend", "prove")]
         try:
             r = subprocess.run([self.arenac, "prove", "-q", *model, *options], text=True, capture_output=True,

@@ -45,7 +45,7 @@ class Graph:
 
 
 class Maker:
-    """What makers of random graphs have in common: the graph so far, and chance."""
+    """The common part of generators of random graphs: the graph so far, and random numbers."""
 
     def __init__(self, seed):
         self.r = np.random.default_rng(seed)
@@ -74,7 +74,7 @@ class Maker:
         return shape + [n]
 
     def grow(self, families, size):
-        """Has families, each of which tries to add nodes, make a graph of about `size` nodes."""
+        """Builds a graph of about `size` nodes with families that each try to add nodes."""
         for _ in range(size * 3):
             if len(self.g.nodes) >= size:
                 break
@@ -83,7 +83,7 @@ class Maker:
 
     @staticmethod
     def joins(v, a):
-        """What says of an array whether it may stand beside v along dimension a."""
+        """A test whether an array can be concatenated with v along dimension a."""
         return lambda w: w.ndim == v.ndim and all(p == q or i == a for i, (p, q) in enumerate(zip(w.shape, v.shape)))
 
 

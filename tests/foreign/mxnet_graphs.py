@@ -69,7 +69,7 @@ def loaded(g):
 
 
 def more(g, path):
-    """What the command line says beside the model: the parameters."""
+    """The command line after the model: the parameters."""
     aux = loaded(g)[1]
     params = str(path)[:-len(SUFFIX)] + "-0000.params"
     mx.nd.save(params, {("aux:" if k in aux else "arg:") + k: array(v) for k, v in g.consts.items()})

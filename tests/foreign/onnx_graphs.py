@@ -27,7 +27,7 @@ JUMPS = {"Sign", "Ceil", "Floor", "Round", "ThresholdedRelu", "Equal", "Less", "
 
 
 def same_in_f32(how, was, size):
-    """No element lies in the middle of two, where ONNX Runtime's f32 may take the other one."""
+    """True if no element is in the middle of two, where ONNX Runtime's f32 may round to the other one."""
     half = 0 if how == "asymmetric" else 0.5
     for n, m in zip(was, size):
         turns = 2 * ((np.arange(m) + half) * n / m - half)

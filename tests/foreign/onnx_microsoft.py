@@ -40,7 +40,7 @@ class Microsoft:
         return self.fresh(self.byte(dtype, *self.shape(rank or self.int(1, 4))))
 
     def scale(self, lo=0.01, hi=0.1):
-        """Now and then a multiple of a power of two: results lie between two integers exactly."""
+        """Now and then a multiple of a power of two: results are exactly between two integers."""
         v = self.int(1, 12) / 64 if self.chance(0.4) else self.r.uniform(lo, hi)
         return self.const(F(v))
 

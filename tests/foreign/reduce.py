@@ -42,7 +42,7 @@ def without(g):
 
 
 def smaller(g, fails, seconds, clock):
-    """The smallest graph found for which fails(graph) still holds."""
+    """The smallest graph found that still satisfies fails(graph)."""
     end, changed = clock() + seconds, True
     while changed and clock() < end:
         changed = False

@@ -56,7 +56,7 @@ def model(g):
 
 
 def more(g, path):
-    """What the command line says beside the model."""
+    """The command line after the model."""
     at = {k: "%s:%d" % (n.outs[0], i) if i else n.outs[0] for n in g.nodes for i, k in enumerate(n.outs)}
     return ["--outputs", ",".join(at[k] for k in g.outputs)]
 
@@ -458,7 +458,7 @@ class TfMaker(NodeMaker):
         self.after(made)
 
     def after(self, made):
-        """What follows a convolution."""
+        """The operators after a convolution."""
         c = self.value(made[0]).shape[-1:] if made else ()
         if made and self.chance(0.4):
             made = self.node("BiasAdd", [made[0], self.const(self.data(c))])

@@ -234,7 +234,7 @@ def make_tf(m, rows, names):
                            lambda: dims(m.shape())))()
 
     def add(row, name, first):
-        """The nodes of an operator and of its operands, of which the first is `first` where there is one."""
+        """The nodes of an operator and of its operands; `first`, if given, is the first operand."""
         op, least, most, adapter = row
         inputs, text = [], ""
         for i in range(m.operands(least, most)):
@@ -344,7 +344,7 @@ def tflite_rows():
 
 
 def formats():
-    """By name: the function that makes a model, and what it takes."""
+    """By name: the function that creates a model, and its arguments."""
     word, number = r" *(\w+)", r" *(\d+)"
     row = lambda mark, *columns: r"^%s\(" % mark + ",".join(columns)
     options = table("tflite/operators.def", r"^OPTIONS\((\w+), (\d+), \w+,((?:.|\n  )*)")
@@ -369,7 +369,7 @@ def formats():
 
 
 def failure(arenac, args):
-    """What went wrong; None: nothing. And the status."""
+    """The failure, None: none; and the status."""
     try:
         p = subprocess.run([arenac, *args], capture_output=True, timeout=60, stdin=subprocess.DEVNULL)
     except subprocess.TimeoutExpired:

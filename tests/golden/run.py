@@ -40,8 +40,8 @@ def command(expected):
 
 
 def ask(arenac, expected):
-    """What arenac writes, whether it may be accepted, and the command line. Errors show the exit status; so does the
-    rest when it is not 0."""
+    """The output of arenac, whether it may be accepted, and the command line. Errors include the exit status, and so do
+    other outputs if it is not 0."""
     source, words = command(expected)
     mode, folder, name = expected.suffix[1:], expected.parent, source and source.name
     with tempfile.TemporaryDirectory() as made:

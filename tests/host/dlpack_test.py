@@ -34,7 +34,7 @@ def raises(kind, word, f):
 
 
 class Old:
-    """A tensor from before DLPack 1.0: __dlpack__ knows no max_version."""
+    """A tensor from before DLPack 1.0: __dlpack__ has no parameter max_version."""
 
     def __init__(self, x):
         self.x = x

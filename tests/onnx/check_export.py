@@ -31,7 +31,7 @@ def with_opset(model, version):
 
 
 def lower_would_do(model):
-    """Is the model right with an operator set one lower, too?"""
+    """True if the model is also correct with the next lower operator set."""
     try:
         onnx.checker.check_model(with_opset(model, model.opset_import[0].version - 1), full_check=True)
     except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError):

@@ -12,7 +12,7 @@ bad = 0
 
 def run(arenac, files, inputs, want, extra=(), dtype=None):
     """files: {name: text or bytes}, the model first; inputs: list of arrays; want: {output name: array}, in order;
-    dtype: what all outputs must be of."""
+    dtype: the type of all outputs."""
     global bad
     with tempfile.TemporaryDirectory() as t:
         t = pathlib.Path(t)

@@ -91,7 +91,7 @@ def caffe(shape, size):
 
 
 def onnx(rows, columns, data):
-    """y = x * w, whose weights lie in the file `data` beside it."""
+    """y = x * w, with weights in the file `data` next to it."""
     def value(name, *dims):
         shape = b"".join(field(1, number(1, d)) for d in dims)
         return field(1, name) + field(2, field(1, number(1, 1) + field(2, shape)))
@@ -141,8 +141,8 @@ def compiled(t):
 
 
 def packed(t):
-    """While weights are packed, what was read of the file goes again: they are there once, and 60 MB of that and of
-    code."""
+    """While weights are packed, the pages read from the file are released: memory holds them once, plus 60 MB for pages
+    and code."""
     size, more = 128 << 20, 60 << 20
     sha = hashlib.sha256()
     for _ in range(128):
@@ -201,7 +201,7 @@ def claimed(t):
 
 
 def intervals(t):
-    """A CSV is read where it lies, all of it: once in memory, and it counts."""
+    """A CSV is mapped and read entirely: once in memory, and it counts."""
     with open(t / "wide.csv", "wb") as f:
         f.write(b"id,lower,upper,size,offset,note\na,0,1,1,0,")
         for _ in range(60):

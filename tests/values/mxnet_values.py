@@ -125,7 +125,8 @@ def small():
 
 
 def as_mxnet():
-    """What MXNet 1.9 itself says, where its text is silent or another: halves, what is left out, types, borders."""
+    """The behaviour of MXNet 1.9 itself, if its documentation is silent or wrong: halves, omitted arguments, types,
+    borders."""
     s = Symbol()
     x = np.round(rng.standard_normal((2, 3, 5, 7)) * 8).astype(np.float32) / 4
     d = s.var("x")

@@ -61,7 +61,7 @@ if have_rv32; then
 fi
 [ $none = 0 ] || exit $bad
 
-# the same counts as a harness that somebody else wrote: 0.1 %
+# the same counts as an independent harness: within 0.1 %
 if have_arm && have python3 python3 && have_shared firmware/harness/fwrun.py; then
     in=$models/digits_int8.in0.0.npy out=$models/digits_int8.out0.0.npy
     "$arenac" compile -q -t cortex-m4 "$m" --name net -o net --emit c,h

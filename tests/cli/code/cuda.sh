@@ -39,7 +39,8 @@ m=$models/branch_int8.tflite
 "$arenac" compile -q "$m" -t cuda-sm80 --weights blob --emit cu,h -o blob.cu && [ -e blob.bin ] ||
     die "no blob beside the kernels"
 
-# NVRTC: not there; an old one in a folder of its own, whose second library is beside it, and a GPU that it cannot name
+# NVRTC: missing; an old one in a separate folder, with its second library next to it, and a GPU that it does not
+# support
 export ARENAC_NVRTC=/nowhere/libnvrtc.so
 expect 8 'pip install nvidia-cuda-nvrtc' "$arenac" compile "$m" -t cuda-sm80 --emit ptx -o x.ptx
 mkdir toolkit

@@ -18,7 +18,7 @@ for name in branch_int8 digits_f32 dsnet_f32; do
     grep -q 'cannot be loaded' err || { cat err; die "what is said of a bad image"; }
 done
 
-# The program that bench/cuda.py times models with, and what that says without a GPU.
+# The program that bench/cuda.py times models with, and its output without a GPU.
 "$arenac" compile -q "$models/digits_f32.tflite" -t cuda-sm80 --name net --emit cu,h -o net
 printf 'the image' >image
 driver net net.cu
@@ -28,7 +28,7 @@ LD_LIBRARY_PATH="$tmp" ./time_net image 0.01 y.bin x.bin >time 2>err && grep -q 
     { cat err; die "timing"; }
 tail -c "$(wc -c <y.bin)" want_digits_f32/0.npy | cmp - y.bin || die "what is timed is not what runs"
 
-# Views that begin anywhere: no vector is loaded from an address that is no multiple of its size.
+# Views at any offset: vectors are loaded only from addresses that are multiples of their size.
 cat >views.ag <<'EOF'
 graph views {
   input x: f32[1,2091]

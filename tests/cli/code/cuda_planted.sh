@@ -13,7 +13,8 @@ done
 grep -q __syncthreads dsnet_f32.cu || die "no kernel has a barrier"
 grep -q '  mma_i8(' branch_int8.cu || die "no kernel multiplies by tensor cores"
 
-# plant MODEL WHAT SED WORDS [race]: kernels, changed, run by the driver; WORDS are said. twin=FILE: the twins instead
+# plant MODEL WHAT SED WORDS [race]: the driver runs changed kernels, and its output contains WORDS. twin=FILE: changes
+# the twins instead
 twin=
 plant() {
     cp "$rt/arn_cuda_mma.c" twins.c

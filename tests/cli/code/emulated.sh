@@ -54,7 +54,7 @@ written() {
     shift 2
     "$arenac" compile -q $name.ag -t "$target" --emit c,h,selftest -o $name.c "$@"
 }
-# TEXT OPTION...: what the test says of the program with its instructions as functions
+# TEXT OPTION...: the self-test's output for the program with its instructions as functions
 says() {
     want=$1
     shift
@@ -107,7 +107,7 @@ says equal
 sed -i 's/if (__builtin_expect(_mm512_mask_test/if (1 || __builtin_expect(_mm512_mask_test/' bf.c
 says differs
 
-# rows: what each has; native is none that needs the operating system
+# rows: their features; native is never a row that needs the operating system
 "$arenac" targets >list
 grep -q '^avx10.1 .*bf16' list && grep -q '^x86-64-v4-amx .*amx' list || die "a row is missing"
 grep -q '^sapphirerapids .*bf16' list && grep -q '^znver4 .*bf16' list || die "a processor lacks bf16"

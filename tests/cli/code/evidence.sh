@@ -55,7 +55,7 @@ for r in trace:
     assert f"STEP_BEGIN({r['step']});" in c[begin - 1] and f"STEP_END({r['step']});" in c[end - 1], r
     assert any(r["function"] + "(" in line for line in c[begin:end]), r
 
-# memory: what lives together shares no byte, but views, results in place and scratch over what dies
+# memory: tensors that are alive together share no byte, except views, results in place and scratch over dying operands
 memory = rows("memory.csv")
 lock = open(os.path.join(folder, "net.lock")).read()
 assert memory
@@ -111,7 +111,7 @@ check stripes "$models/dsnet_int8.tflite" -t cortex-m4 --stripe auto
 check state "$src/tests/golden/c/state.ag"
 have gcc gcc && check tested "$models/digits_int8.tflite" --selftest-cc 'gcc -O2' --vectors 4
 grep -q 'Self-test of' tested/evidence/evidence.json || ! have gcc gcc || fail "the result of the self-test"
-# what is not proven is said, not only written: a tree of more nodes than are looked at
+# unproven claims are also printed, not only written: a tree with more nodes than the prover walks
 $py - <<'END'
 import numpy as np
 n, inner = 2**18 - 1, 2**17 - 1
@@ -143,7 +143,7 @@ cmp operators formulas || fail "driver/emit/formulas.def does not have a row for
 # a name that would be a formula of a spreadsheet, or end a field
 sed 's/digits/=1+1","x/' "$src/tests/golden/c/state.ag" >hostile.ag
 check hostile hostile.ag
-# a tool that cannot read itself says so where its hash would be, and in the list of deviations
+# a tool that cannot read its own file reports that in place of its hash, and in the list of deviations
 if have gcc gcc && ! sanitized && gcc -shared -fPIC -O1 -o faults.so "$src/tests/cli/plan/io_faults.c" -ldl; then
     evidence() { # DIR: with FAULT, or COUNT, for the library
         faulty faults.so "$1" compile "$models/gate.ag" -o made/net.c --evidence made/evidence

@@ -31,7 +31,7 @@ def rounded(x, kind):
 
 
 class Value:
-    """v: as the file says; e: how far f32 may be from 16 bits. r: rounded where arenac rounds; d: how far it may be off
+    """v: by the file; e: maximum distance of f32 from 16 bits. r: rounded where arenac rounds; d: maximum distance from
     that."""
 
     def __init__(self, v, e=None, r=None, d=None):

@@ -75,7 +75,7 @@ expect 0 'bf16 where they may be: 0 of 5 weights (0 B), 8 of 10 activations' \
     "$arenac" plan m.ag --float-storage bf16 --float-storage-of activations
 verified m.ag --float-storage f16
 
-# inputs and outputs only where that is asked for; constants beyond the range
+# inputs and outputs only on request; constants out of range
 "$arenac" compile -q m.ag --float-storage f16 -o m.c
 grep -q 'float \*m_in0' m.h || die "an input that is not f32: $(grep m_in0 m.h)"
 "$arenac" compile -q m.ag --float-storage f16 --float-storage-of weights,activations,io -o m.c

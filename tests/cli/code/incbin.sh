@@ -38,7 +38,7 @@ for cc in ${CC:-cc} clang; do
     builds "$cc" "../made here/sub/net.c"
     cd "$tmp" || exit 1
 done
-# moved away, the macro says where
+# moved away, with the path in the macro
 mv "made here/sub/net.c.bin" elsewhere/weights
 ! ${CC:-cc} -c "made here/sub/net.c" -o n.o 2>err.txt || fail "weights that are not there"
 ${CC:-cc} '-DNET_BLOB_FILE="elsewhere/weights"' -c "made here/sub/net.c" -o n.o || fail "NET_BLOB_FILE"

@@ -8,8 +8,8 @@ cppcheck -q --addon=misra probe.c 2>&1 | grep -q misra-c2012-15.6 ||
     { missing "cppcheck's MISRA addon" cppcheck; exit 77; }
 grep -o '^| [0-9][0-9.]* ' "$src/docs/misra.md" | tr -d '| ' | sort >allowed
 [ "$(wc -l <allowed)" -ge 5 ] || die "no table in docs/misra.md"
-# Macros of stdint.h as compilers have them; the addon knows its names only. Tables are cut to one number: the rest is
-# more of the same.
+# Macros of stdint.h as in compilers; the addon has only their names. Tables are cut to one number: the rest is more of
+# the same.
 check() { # FILE OPTION...
     "$arenac" compile -q "$@" --name m --weights rodata -o m.c || { fail "compile $*"; return; }
     awk '/^ +(-|[0-9]|U?INT64_C)/ && table { if (!first++) print "    0" (words ? "u" : ""); next }

@@ -49,7 +49,7 @@ for more in "--threads 2" "--backend eval"; do
     ! grep -q ' bound' without.txt || fail "$more: bounds of one thread's code"
 done
 
-# Steps call a hook where somebody looks at them, and nowhere else: compilers take longer for it.
+# Steps call a hook only if it is used, because it slows down compilers.
 cat >cc.sh <<'END'
 #!/bin/sh
 for a; do case $a in */m.c) cp "$a" seen.c ;; esac; done

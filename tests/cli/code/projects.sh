@@ -237,7 +237,7 @@ for f in $(sed -n 's/.*category="[a-z]*" name="\([^"]*[^/]\)".*/\1/p' every/aren
 done
 [ "$(grep -c 'category="source" name="src/' every/arenac.every.pdsc)" = 6 ] || fail "the .pdsc lacks files"
 
-# --- what cannot be
+# --- refusals
 expect 2 'writes a folder: name it with -o' "$arenac" compile "$m" --emit make -o -
 expect 8 'cannot have weights beside its C' "$arenac" compile "$m" --emit make --weights blob -o no
 expect 8 'cannot have inputs and outputs of the caller' "$arenac" compile "$m" --emit zephyr --host -o no

@@ -107,7 +107,7 @@ else
     echo "skipped: this processor has no AMX"
 fi
 
-# what is wrong with the command
+# errors of the command
 expect 3 "cannot run the compiler './no-such-cc'" "$arenac" compile "$digits" -o net.c --selftest-cc './no-such-cc -O2'
 expect 3 "'gcc' failed with status 1" "$arenac" compile "$digits" -o net.c --selftest-cc 'gcc -no-such-option'
 expect 2 'holds no command' "$arenac" compile "$digits" -o net.c --selftest-cc ' '
@@ -129,7 +129,7 @@ if have_arm; then
     equal "QEMU's mps2-an386" "$digits" 'arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb -Os' -t cortex-m4 --vectors 10
     equal "QEMU's mps2-an386" "$digits" \
         'arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb -mfloat-abi=softfp -mfpu=fpv4-sp-d16 -O2' -t cortex-m4 --vectors 10
-    # what fails for another reason is not for want of a package
+    # failures for other reasons do not suggest a package
     expect 3 'failed with status' "$arenac" compile "$digits" -t cortex-m4 -o net.c \
         --selftest-cc 'arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=nosuch'
     ! grep -q 'apt install' err.txt || fail "a package that is installed is to be installed"

@@ -19,7 +19,7 @@ if have arm-none-eabi-gcc gcc-arm-none-eabi; then
     command=$("$arenac" compile "$m" -t cortex-m4 -o f.c | sed -n 's/^  Compile it with: //p')
     sh -c "$command" && [ -s f.o ] || fail "$command"
 fi
-# nothing is said where standard output is for something else
+# no message if standard output has other contents
 [ "$("$arenac" plan "$m" --emit lock -o - | grep -c Written)" = 0 ] || fail "a list among data"
 [ -z "$("$arenac" compile -q "$m" -o q.c)" ] || fail "a list with -q"
 "$arenac" compile --json "$m" -o q.c | grep -q '"schema"' || fail "json"

@@ -14,7 +14,7 @@ ln -s inside.bin model/alias.bin
 mkfifo model/pipe.bin
 mkdir model/directory.bin
 
-# a name, the exit status, what is said
+# a name, the exit status, the message
 cat >cases <<'C'
 inside.bin 0
 part/inside.bin 0
@@ -45,7 +45,7 @@ done <cases
 printf 'weights "pipe.bin" 256 "%064d"\ngraph g {\n  input x: i8[1]\n  output x\n}\n' 0 >model/w.ag
 expect 3 'is no regular file' timeout 20 "$arenac" check model/w.ag
 sed 's|file ".*"|file "model/inside.bin"|' model/t.ag >t.ag
-# NumPy's files are no raw numbers: their header is not taken for some
+# NumPy's files are not raw numbers: their header is not read as data
 { printf '\223NUMPY\001\000\066\000%054d' 0 && cat model/inside.bin; } >model/rows.npy
 sed 's|file ".*"|file "rows.npy"|' model/t.ag >model/n.ag
 expect 1 'E0010.*begins with a header, not with numbers' "$arenac" check model/n.ag

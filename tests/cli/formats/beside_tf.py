@@ -270,7 +270,7 @@ FAMILIES = {f.__name__: f for f in (maps, pairs, moves, indices, windows, produc
 
 
 def defaults(name):
-    """Attributes that the definition gives and no operand says."""
+    """Attributes of the definition that do not follow from operands."""
     found, op_def = {}, op_def_registry.get(name)
     said = {a.type_attr for a in op_def.input_arg} | {a.number_attr for a in op_def.input_arg}
     for a in op_def.attr:
@@ -282,7 +282,7 @@ def defaults(name):
 
 
 def graph_of(cases):
-    """The graph, {input: value} and names of outputs; what each case gives in TensorFlow."""
+    """The graph, {input: value} and names of outputs; the results of each case in TensorFlow."""
     feeds, results, names, made_of = {}, [], [], []
     with tf.Graph().as_default() as g, tf.compat.v1.Session() as session:
 
@@ -314,7 +314,7 @@ def graph_of(cases):
 
 
 def differs(arenac, out, backend, cases):
-    """What is wrong of these cases together; None: nothing."""
+    """The failure of these cases together; None: none."""
     graph, feeds, names, want = graph_of(cases)
     (out / "m.pb").write_bytes(graph.SerializeToString())
     args = []

@@ -3,8 +3,8 @@
 # models, some of them, if available. Refusals: tests/golden/cli and text. usage: convert.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 m=$models
-# same NAME MODEL...: the text and the model print the same code, but for what is said of the file in comments, and the
-# text of the text is that text.
+# same NAME MODEL...: the text and the model give the same code, except for the file in comments, and the text
+# round-trips.
 same() {
     name=$1
     shift

@@ -23,7 +23,7 @@ def compare(m, how, x, limit=0.0):
 
 
 def those(m, x, how="GREATER", limit=0.0):
-    """tf.boolean_mask of what is above (below) a limit: [count]."""
+    """tf.boolean_mask of elements above (below) a limit: [count]."""
     return m.op("GATHER_ND", [x, m.op("WHERE", [compare(m, how, x, limit)], ["int64"])[0]], ["float32"])[0]
 
 

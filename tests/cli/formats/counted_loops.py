@@ -218,7 +218,7 @@ def sequence(name):
 
 
 def sequences(rng, case, node, loop, floats):
-    """Lists of tensors, as torch writes them: known, made in loops, and as long as data says."""
+    """Lists of tensors, as torch writes them: known, created in loops, and of data-dependent length."""
     ins = [value("it", "int64"), value("c", "bool"), sequence("s")]
     outs = [value("c2", "bool"), sequence("s2")]
     same = [node("Identity", "c", "c2")]

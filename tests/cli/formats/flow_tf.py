@@ -70,7 +70,7 @@ def decode(x):
 
 
 def states(x):
-    """What an array holds is known when the first is written."""
+    """The type of an array is known when its first element is written."""
 
     def again(i, s, all_of):
         return tf.logical_and(i < 20, tf.reduce_sum(s * s) > tf.cast(i, tf.float32) * 0.01 + 0.1)

@@ -212,7 +212,7 @@ def nested():
 
 
 def run(name, model, given, backend):
-    """What is wrong; None: nothing."""
+    """The failure; None: none."""
     path, results = out / (name + ".onnx"), out / (name + "-" + backend)
     onnx.save(model, path)
     want = ort.InferenceSession(str(path), providers=["CPUExecutionProvider"]).run(None, given)

@@ -10,7 +10,7 @@ for m in tf_rnn.pbtxt tf_cnn.pb; do
             die "$m set $set"
     done
 done
-# inner nodes as outputs; what comes after them is not read
+# inner nodes as outputs; later nodes are not read
 x=$models/tf_cnn.in0.0.npy
 "$arenac" run -q "$models/tf_cnn.pb" --backend eval --input x="$x" --outputs pool,conv --output-dir . || die "--outputs"
 [ -f 1.npy ] && [ ! -f 2.npy ] || die "--outputs: not two outputs"

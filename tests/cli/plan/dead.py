@@ -13,7 +13,7 @@ lines, x, channels = [], "x", 3
 
 
 def layer(name, op, height, ins, outs, k, stride, act):
-    """One convolution; a dead channel has weights that are small beside its bias."""
+    """One convolution; a dead channel has weights that are small compared with its bias."""
     global x
     depthwise = op == "depthwise_conv_2d"
     taps = k * k * (1 if depthwise else ins)

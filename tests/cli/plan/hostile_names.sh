@@ -33,7 +33,7 @@ def run(*args):
 def emit(kind):
     return run("plan", "hostile.ag", "--skip", "epilogue", "-q", "--emit", kind, "-o", "-")
 
-# what a harmless model of the same shape has
+# the output of a harmless model of the same shape
 lines = [re.sub(r'"(?:[^"\\]|\\.)*"', lambda m: '"n' + str(abs(hash(m.group(0)))) + '"', l) for l in lines]
 open("plain.ag", "w").write("\n".join(lines) + "\n")
 def emit_plain(kind):

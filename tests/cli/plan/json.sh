@@ -112,7 +112,7 @@ n=$((n + 1))
 cp evidence/evidence.json $n.json
 python3 "$src/tests/docs/schema.py" "$src/docs/arenac.schema.json" [0-9]*.json
 
-# Planted: each document would be another one than the schema says.
+# Planted: each document violates the schema.
 python3 - <<'X'
 import json
 for i, (key, value) in enumerate({"shape": "[1,8,8,1]", "bytes": -1, "kind": "thing", "more": 1, "name": None}.items()):

@@ -30,7 +30,7 @@ def document(out):
 
 
 def call(words, status=None, **env):
-    """One command; status: its exit, where that is told."""
+    """One command; status: its expected exit status, if given."""
     global wrong, calls, failures
     calls += 1
     p = subprocess.run([ARENAC, *words], capture_output=True, text=True, stdin=subprocess.DEVNULL,
@@ -75,7 +75,7 @@ WORDS = ["--nosuch", "--target nosuch", "--target cuda-sm90", "--from nosuch", "
          "--evidence bad.npy/x", "--depfile nosuch/d", "--plugin nosuch.so", "--config nosuch.conf", "--section x=y",
          "--share exclusive", "--train nosuch", "--train sgd", "--loss nosuch", "--taps nosuch", "--loops nosuch",
          "--float-storage nosuch", "--winograd 3", "--io rows"]
-# What one verb alone can fail at, or only with a model: its exit and the words.
+# Failures of single verbs, or only with a model: exit status and words.
 LATE = [(2, f"run {MODEL}", {}), (3, f"run {MODEL} --random 1", {"CC": "false"}),
         (3, f"bench {MODEL} --runs 1", {"CC": "false"}), (3, f"bench {MODEL} -t cortex-m4", {"PATH": "/nonexistent"}),
         (2, f"bench {MODEL} --runs 1 --per-op -t cuda-sm90", {}),

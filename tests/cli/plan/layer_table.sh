@@ -16,7 +16,7 @@ m=$models/digits_int8.tflite
 "$arenac" show "$m" --json >show.json
 for f in squares.prototxt dense-symbol.json gate.ag tf_cnn.pb; do "$arenac" show "$models/$f" >"$f.txt"; done
 "$arenac" show "$models/squares.prototxt" --json >squares.json
-# what only check can say is no reason to show nothing
+# an error that only check finds does not keep show from printing
 "$arenac" convert -q "$m" m.ag
 sed 's/input image: i8\[1,/input image: i8[?,/' m.ag >open.ag
 "$arenac" show open.ag >open.txt
@@ -84,7 +84,7 @@ assert set(labels) <= told, set(labels) - told
 steps = re.findall(r'<tr id="s\d+"><td class="n">\d+<td>[^<]*<td[^>]*>(.*?)<td', page)
 assert [s.replace("<wbr>", "") for s in steps] == data["step_short"] == [r["layer"] for r in table("names.txt")]
 
-# operators of the file, not what they become
+# operators of the file, not the resulting nodes
 caffe = table("squares.prototxt.txt")
 names = [r["layer"] for r in caffe]
 assert len(names) == len(set(names)) == 13 and "conv1" in names, names

@@ -20,7 +20,7 @@ for m in branch_int8 dsnet_int8 gate; do
             --mem "tcm:$((arena / share)),fast"
     done
 done
-# The same by rows: windows lie in any memory, results start inside operands where both are in one.
+# The same by rows: windows are in any memory, results start inside operands if both are in one.
 for m in branch_int8 dsnet_int8 digits_int8; do
     for rows in "--overlap on" "--stripe auto" "--io rows"; do
         for sizes in "3K 1K" "1K 512" "200 5K"; do # shellcheck disable=SC2086

@@ -8,7 +8,7 @@ for strategy in greedy tflm bestfit tflite none auto; do
     for m in $all; do verified "$m" --planner $strategy; done
 done
 
-# What would take less is tried, and said as the plan with that option says it.
+# Options that would take less are tried, and reported with the size of the plan with that option.
 "$arenac" plan "$models/dsnet_int8.tflite" >report.txt
 for option in "--overlap on" "--stripe auto"; do # shellcheck disable=SC2086
     bytes=$(arena_bytes "$models/dsnet_int8.tflite" $option)

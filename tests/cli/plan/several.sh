@@ -59,8 +59,7 @@ done
 grep -q 'extern const' second.c || fail "second.c uses the constants of first.c"
 [ "$(wc -c <second.c)" -lt "$(wc -c <first.c)" ] || fail "second.c is smaller"
 
-# The same as objects through LLVM, where this build has it: constants are kept once there too.
-# shellcheck disable=SC2086
+# The same as objects through LLVM, where this build has it: constants are merged as well. shellcheck disable=SC2086
 if "$arenac" compile -q $all --share concurrent --emit o,h -t x86-64-v2 -o all.h 2>err.txt; then
     # shellcheck disable=SC2086,SC2046
     if [ "$(uname -m)" = x86_64 ]; then
@@ -116,7 +115,7 @@ $compiler -o range range.c net.c three.c net_n2.c net_n3.c net_n4.c net_n5.c && 
     fail "the program of a range: $?"
 
 # Weights of 1.2 MB: one block for all values, defined with the first or loaded by the caller; equal ones once, also
-# those that are packed for each size. Two models, too.
+# those that are packed for each size. The same for two models.
 printf 'graph big {\n  input x: f32[n,400]\n  const w: f32[400,400] = random 1\n' >net.ag
 printf '  const v: f32[400,400] = random 2\n' >>net.ag
 printf '  y = fully_connected(x, w)\n  z = fully_connected(y, v)\n  output z\n}\n' >>net.ag

@@ -51,7 +51,7 @@ chmod +x cc.sh
 signalled SIGTERM none env CC="$tmp/cc.sh" "$arenac" run "$m" --random 1 --backend c
 sleep 1.5
 nothing 'SIGTERM during run'
-# what was ignored from the start stays so
+# signals ignored from the start stay ignored
 rm -f mark
 (trap '' HUP && MARK=mark FAULT=write:1:wait LD_PRELOAD=$tmp/faults.so "$arenac" compile "$m" -q -o out/v) &
 while [ ! -e mark ] && kill -0 $! 2>/dev/null; do sleep 0.1; done
@@ -81,7 +81,7 @@ env COUNT=count LD_PRELOAD="$tmp/faults.so" "$arenac" compile "$m" -q -o out/v
 grep -q 'fsync 3' count || fail "not all is flushed: $(grep fsync count)"
 rm -f out/*
 
-# links, also to what is not there, stay links
+# links, also dangling ones, stay links
 ln -s real.c out/v.c
 ln -s ../out/v.c out/w.c
 "$arenac" compile "$m" -q --emit c -o out/w.c || fail "no link"
@@ -95,7 +95,7 @@ ln -sf v.c out/v.c
 expect 3 'out/v.c: error.*symbolic links' "$arenac" compile "$m" -q --emit c -o out/v.c
 rm -f out/*
 
-# a device takes all outputs, one after the other, and no file appears beside it
+# a device takes all outputs, one after the other, and no file appears next to it
 ln -s /dev/full out/full
 expect 3 'out/full: error\[E0302\]: cannot write: No space left' "$arenac" compile "$m" -q -o out/full
 expect 3 'out/full: error\[E0302\]' "$arenac" compile "$m" "$models/gate.ag" --share exclusive -q -o out/full

@@ -225,7 +225,7 @@ $compiler -o rows rows.c decode.c && ./rows || fail "rows of a prompt: $?"
 [ "$(arena_bytes decode.ag --dim n=3 --dim past=24-n)" = "$(arena_bytes decode.ag --dim n=3 --dim past=21)" ] ||
     fail "24-n is not 21"
 
-# What cannot be, with what to do.
+# Refusals, with the way out.
 refused() { # TEXT OPTION..
     text=$1
     shift

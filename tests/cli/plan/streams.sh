@@ -16,7 +16,7 @@ for kind in c h blob; do out $kind compile; done
 out selftest compile --random 1
 for kind in tflite tflm-buffer-plan; do out $kind plan; done
 out cu compile -t cuda-sm80
-# what writes several files says so, and writes none
+# an output of several files is refused, and writes none
 for kind in rt zephyr espidf arduino platformio cmsis-pack cmake make; do
     expect 2 "emit $kind writes .*name .* with -o" "$arenac" compile "$m" --emit $kind -o -
     [ ! -s out.txt ] && [ ! -e arn_rt.h ] && [ ! -e src ] || fail "--emit $kind -o - writes something"

@@ -48,7 +48,7 @@ planted 2 'the function has more parameters' ':a; N; $!ba; s/\n[^\n]*\ncall 1 /\
 planted 2 'no certificate' '1s/1$/2/'
 planted 1 'restrict .* shares bytes' '0,/^call 1/! s/^\(  arg memory 0\) 768 \(.*\)/\1 0 \2/'
 
-# what is not replayed is left open: products of a warp
+# claims that are not replayed stay open: products of a warp
 cat >mma.cert <<'END'
 arenac-code-certificate 1
 memory arena 64 16
@@ -61,7 +61,7 @@ end
 END
 expect 3 'not checked: step 0 products, .*not replayed' "$certcheck" mma.cert
 
-# what a step has left in a tensor bounds what a later one takes from it: 5 * 400000000 fits
+# the values that a step stores in a tensor bound the operands of a later one: 5 * 400000000 fits
 cat >left.cert <<'END'
 arenac-code-certificate 1
 memory arena 64 16
@@ -111,7 +111,7 @@ beyond 's/const i8 5/const i8 6/'
 beyond 's/^before.*/&\nbefore 0 0 8 2 0/'                                   # there may be something in it before
 beyond '$!{/^call 1/,/^after/ s/arg memory 0 0 8 2 0 8/arg memory 2 0 8 1 0 8/}' # an input
 
-# what a step both makes and reads: all of it is written, and before it is read
+# tensors that a step both writes and reads: fully written, and before they are read
 cat >made.ag <<'END'
 graph s {
   input x: f32[3,5,9,1]

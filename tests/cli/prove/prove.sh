@@ -37,7 +37,7 @@ for w in 61 62 64; do
     done
 done
 
-# A bias that is added to the sum of all lanes: pairs of 32 words are followed, too.
+# A bias added to the sum of all lanes: pairs of 32 words are also handled.
 cat >row.ag <<'END'
 graph m {
   input x: i8[1,4000] q(0.05, -128)
@@ -49,7 +49,7 @@ graph m {
 END
 for t in x86-64-v3 x86-64-v4 aarch64; do expect 0 ': proven; ' "$arenac" prove row.ag -t $t; done
 
-# stripes: which step makes a row is said by variables, which are followed with numbers
+# stripes: variables determine which step computes a row; the prover evaluates them with numbers
 for m in digits branch dsnet; do
     for t in generic cortex-m4 x86-64-v3; do
         expect 0 ': proven; ' "$arenac" prove "$models/${m}_int8.tflite" --stripe auto -t $t
@@ -82,7 +82,7 @@ sed 's/ given \([0-9]*\) [0-9]*$/ given \1 0/' rows.cert >wrong.cert
 expect 3 'has not been written' "$arenac-certcheck" wrong.cert
 expect 0 ', order 5, ' "$arenac" prove "$models/digits_f32.tflite" --overlap on
 
-# Rows of which the first and the last leave out a part of the weights; shifts of 64-bit lanes by one; long quotients.
+# Rows whose first and last ones skip a part of the weights; shifts of 64-bit lanes by one; long quotients.
 cat >rows.ag <<'M'
 graph rows {
   input x: i8[1,12,5,8] q(0.5, -128)
@@ -129,7 +129,7 @@ M
 expect 0 ': proven; ' "$arenac" prove kept.ag --stripe 0-2 -t generic
 expect 0 ': proven; ' "$arenac" prove kept.ag --stripe 0-2 -t x86-64-v2
 
-# Softmax of one element, and of many rows with their logarithms; the certificates, too.
+# Softmax of one element, and of many rows with their logarithms; also the certificates.
 for shape in 3,1 40,9; do
     cat >soft.ag <<M
 graph s {
@@ -162,7 +162,7 @@ for n in 1 4 8; do expect 0 ': proven; ' "$arenac" prove align.ag --align $n; do
 "$arenac" prove "$models/digits_int8.tflite" -t cortex-m0plus --align 1 >out.txt 2>&1
 ! grep -q WRONG out.txt || fail "bytes are loaded four at once where nothing is promised"
 
-# What cannot be decided is listed, and compile --prove writes nothing then.
+# Undecided claims are listed, and then compile --prove writes nothing.
 expect 0 '' "$arenac" compile "$models/digits_int8.tflite" --prove -o fine.c
 [ -e fine.c ] || fail "what is proven is not written"
 cat >softmax.ag <<'E'
@@ -197,7 +197,7 @@ graph mirror {
 }
 E
 expect 0 ': proven; 1 steps' "$arenac" prove mirror.ag -t cortex-m4 --overlap on
-# a place that is data is asked about before the threads begin, and loaded by each; results of which elements are walked
+# a data-dependent position is checked before the threads begin, and loaded by each; results whose elements are walked
 cat >place.ag <<'E'
 graph place {
   input x: f32[2,3,4]

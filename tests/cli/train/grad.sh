@@ -31,7 +31,7 @@ echo 'graph h {
   dw = sum(xp) axes=[0]
   output dx, dw, nil
 }' >h.ag
-# inputs: what a model of them gives back
+# inputs: results of the gradient model
 echo 'graph i {
   input x: f32[3,5]
   input w: f32[5]
@@ -62,7 +62,7 @@ expect 2 "E0304.*'z' is i64 \[5\]" "$arenac" grad g.ag "$@" --cotangent z=i/4.np
 expect 2 'E0304.*not given' "$arenac" grad g.ag --cotangent y=i/2.npy --output-dir d
 expect 3 'E0301' "$arenac" grad g.ag "$@" --cotangent y=none.npy --output-dir d
 
-# every operator that is in the way, not only the first; what reaches no wanted input does not matter
+# every unsupported operator, not only the first; operators that reach no wanted input do not matter
 echo 'graph n {
   input x: f32[4,4]
   const c: f32[2,2] = [1, 2, 3, 4]

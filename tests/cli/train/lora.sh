@@ -85,7 +85,7 @@ for m in m.ag m.onnx; do
 done
 train m.ag --lr 0 --steps 1 -o all.npz
 
-# what is written is the file with the sums
+# the written file contains the sums
 for out in onnx ag npz; do
     train m.onnx --lr 0.5 --steps 6 --lora 2 w --lora 2 v -o sum.$out
 done
@@ -101,7 +101,7 @@ for f in ("onnx.npz", "ag.npz"):
     assert np.array_equal(a["b"], first["b"])
 E2
 
-# what else trains, and what does not
+# other weights that are trained, and those that are not
 names() {
     "$py" -c 'import numpy; print(*sorted(numpy.load("z.npz")))'
 }

@@ -103,7 +103,7 @@ train $a --steps 3 --checkpoint-every 3 -o part.npz >/dev/null || fail "part"
 train $a --steps 6 --resume part.checkpoint.npz -o got.npz >/dev/null || fail "resume"
 cmp want.npz got.npz || fail "other bits after a checkpoint"
 
-# what is wrong
+# errors
 t="--optimizer sgd --lr 0.1 -o no.npz"
 # shellcheck disable=SC2086
 expect 2 'a batch of 12 samples cannot be cut into micro-batches of 5' train $t --micro-batch 5

@@ -25,7 +25,7 @@ np.save("y.npy", r.randint(0, 3, 100))
 E
 t="--data x=x.npy --target y.npy --loss cross_entropy --optimizer adam --lr 0.05 --batch 24 --shuffle 3"
 
-# a build without MPI says so
+# a build without MPI reports it
 cp "$arenac" plain
 # shellcheck disable=SC2086
 expect 8 'mpi needs arenac-mpi.so, which is not part of this build' ./plain train m.ag $t --steps 1 --mpi -o no.npz
@@ -58,8 +58,7 @@ $ranks 4 "$arenac" train m.ag $t --steps 9 --resume part.checkpoint.npz --mpi -o
     fail "resume: $(cat err)"
 cmp want.npz got.npz || fail "other bits after a checkpoint"
 
-# an error is said once, and nothing is written
-# shellcheck disable=SC2086
+# an error is reported once, and nothing is written shellcheck disable=SC2086
 expect 2 'cannot be cut into micro-batches of 5' $ranks 2 "$arenac" train m.ag $t --steps 1 --mpi -o no.npz \
     --micro-batch 5
 [ "$(cat out.txt err.txt | grep -c 'cannot be cut')" = 1 ] || fail "it is said by all: $(cat err.txt)"

@@ -27,7 +27,7 @@ accuracy=$(sed -n 's/^validation:.* accuracy=//p' out)
 awk "BEGIN { exit !($accuracy >= 0.9) }" || fail "the last layer learns 9 - digit: accuracy $accuracy"
 train --lr 0.02 --steps 90 --train-only '*d2_1*' -o last.ag >/dev/null || fail ag
 
-# the int8 part of the file that is written is that of the model; its results by the evaluator, too
+# the int8 part of the written file is that of the model, and so are its results in the evaluator
 ran "$m" "$features" int8
 ran last.ag "$features" mixed
 cmp int8/0.npy mixed/0.npy || fail "the int8 layers have other results"

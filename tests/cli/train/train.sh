@@ -71,7 +71,7 @@ done
 train $t --threads 2 -o b.npz >/dev/null || fail "threads"
 cmp c.npz b.npz || fail "two threads have other bits"
 
-# what is frozen stays; patterns
+# frozen weights stay; patterns
 s="--target reals.npy --loss mse --optimizer sgd --lr 0.05 --steps 7"
 # shellcheck disable=SC2086
 train $s --freeze 'w*' -o last.npz >/dev/null || fail freeze
@@ -105,7 +105,7 @@ for seed in 3 3 4; do
 done | sort -u | wc -l | grep -q '^ *2$' || fail "the order does not follow the seed"
 expect 0 'steps=6' train --target reals.npy --loss mse --optimizer sgd --lr 0.1 --epochs 2 -o last.npz
 
-# what is wrong
+# errors
 w() { # STATUS TEXT OPTION...
     status=$1 text=$2
     shift 2

@@ -45,7 +45,7 @@ np.save("net/y.npy", r.integers(0, 5, 10))
 E2
 bits --emulated-steps 100 net
 
-# integers, then floats: a thin pair of matrices beside a layer of bytes, and biases
+# integers, then floats: a thin pair of matrices in addition to a layer of bytes, and biases
 mkdir mixed
 cp "$models/digits_int8.tflite" mixed/model.tflite
 cat >mixed/train.json <<'E2'

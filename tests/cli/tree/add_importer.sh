@@ -59,7 +59,7 @@ printf 'toynet\nin x ?\nRelu y x\nHalf z y\nout z\n' >"$tmp/open.toy"
 "$new" plan "$tmp/open.toy" >"$tmp/said" 2>&1 && die "a size is missing, and nobody minds"
 grep -q -- '--dim x.0=N' "$tmp/said" || die "the way out is not named"
 
-# status WANT FILE: what is said of it is in $tmp/said
+# status WANT FILE: the output is in $tmp/said
 status() {
     got=0
     "$new" check "$2" >"$tmp/said" 2>&1 || got=$?

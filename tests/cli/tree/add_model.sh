@@ -54,7 +54,7 @@ for generator in $generators; do
     rm -rf b
 done
 unset IFS
-# what is wrong stops the build and says why
+# errors stop the build, with the reason
 expect 1 'there is no planner' sh -c "cmake -S app -B e -DCMAKE_PREFIX_PATH='$tmp/a place' '-DMORE=--planner;nosuch' &&
     cmake --build e || exit 1"
 sed 's/MODEL model.tflite OPTIONS/MODEL nosuch.tflite OPTIONS/' app/CMakeLists.txt >l && mv l app/CMakeLists.txt

@@ -80,7 +80,7 @@ echo 'graph g {
   output y
 }' >repeat.ag
 cp "$tree/tests/golden/ops/softsign-f32.ag" softsign.ag
-# both against what they mean, with tails of vectors
+# both against their definitions, with tails of vectors
 echo 'graph g {
   input x: f32[2,19]
   s = softsign(x)
@@ -131,7 +131,7 @@ done
 "$new" convert -q softsign.ag softsign.onnx && "$new" convert -q softsign.onnx back.ag || fail "not by way of ONNX"
 grep -q '= softsign(x)' back.ag || { cat back.ag; fail "ONNX gives back something else"; }
 
-# what is wrong is said
+# errors are reported
 wrong() { # TEXT LINE
     sed "s/^  y = .*/  y = $2/" repeat.ag >wrong.ag
     expect 1 "$1" "$new" plan wrong.ag

@@ -38,7 +38,8 @@ awk '/^\/\* The files of runtime/ { while ((getline line <"function") > 0) print
     "$src/driver/emit/outputs.c" | sed 's|#include "host/.*|&\n#include "planner/pack/place.h"|' >driver/emit/outputs.c
 grep -q put_sizes driver/emit/outputs.c || die "the function is not in outputs.c"
 
-# What includes the tables, compiled; the build's own command, with ours in front of the libraries that have the others.
+# Compiles the files that include the tables, and links with the build's command, with ours before the libraries with
+# the original ones.
 for f in "$src"/driver/*/*.c "$src"/planner/graph/*.c planner/graph/late.c; do
     own=${f#"$src"/}
     [ -f "$own" ] || own=$f
@@ -77,7 +78,7 @@ expect 2 '' "$new" show late.ag --largest 1
 [ "$(cat late.sizes)" = "$(printf 'b 8192\na 4096')" ] || { cat late.sizes; die "not the largest items"; }
 expect 2 "did you mean 'sizes'?" "$new" plan late.ag --emit size
 "$new" help plan | grep -q '^  sizes .*names and bytes' || die "--emit sizes is not in the help"
-# the reduction: smaller where it is asked for, said where it is not, in the line of options
+# the reduction: smaller if requested, suggested if not, and in the line of options
 arenac=$new
 [ "$(arena_bytes late.ag)" -gt "$(arena_bytes late.ag --late)" ] || die "--late takes as much"
 verified late.ag --late

@@ -29,7 +29,7 @@ sed -e 's/"kws": (20, 2, None, 3072)/"kws": (20, 2, None, 1)/' -e "s|^HERE = .*|
     "$src/bench/build.py" >b.py
 expect 1 'KB resident, limit 1' python3 b.py --arenac "$arenac" --target generic --work "$tmp" --starts 1 kws.tflite
 
-# beside.py on models that are here, under names of its list
+# beside.py on models of this repository, under names of its list
 mkdir -p shared/models/tflite/kws_dscnn_int8 shared/models/onnx/resnet18_w12_112
 cp "$models/dsnet_int8.tflite" shared/models/tflite/kws_dscnn_int8/kws_dscnn_int8.tflite
 "$arenac" convert -q "$models/dsnet_f32.tflite" shared/models/onnx/resnet18_w12_112/resnet18_w12_112.onnx

@@ -35,7 +35,7 @@ sed -n 's/^\([a-z][a-z/]*\):.*/\1/p' tests/includes.txt | while IFS= read -r fol
     grep -q "^|.*\`$folder\`" docs/journey.md || echo "$folder"
 done >"$tmp/without"
 [ ! -s "$tmp/without" ] || fail "docs/journey.md does not have $(tr '\n' ' ' <"$tmp/without")"
-# the size that a safety engineer is told
+# the size that the page for safety engineers states
 told=$(sed -n 's/.*small enough (\([0-9]*\),\([0-9]*\) lines of C11.*/\1\2/p' docs/safety.md)
 is=$(cat planner/certcheck/*.c prove/replay/*.[ch] | wc -l)
 [ $((is - told)) -lt 100 ] && [ $((told - is)) -lt 100 ] ||

@@ -17,7 +17,7 @@ for f in short.c short.h bad.plan.csv bad.csv.problem z.c n.c n.h w.c w.h; do
     [ ! -e $f ] || fail "$f is left by a command that failed"
 done
 
-# backends: LLVM's module is not beside arenac; a module that is no library
+# backends: LLVM's module is not next to arenac; a module that is not a library
 mkdir alone
 cp "$arenac" alone/arenac
 expect 8 'install arenac-llvm' alone/arenac run "$model" --backend llvm --random 1
@@ -26,7 +26,7 @@ expect 8 'install arenac-llvm' alone/arenac compile "$model" --emit o,h -o x
 printf 'not a library' >arenac-broken.so
 expect 8 'cannot be opened' env ARENAC_BACKENDS=. "$arenac" run "$model" --backend broken --random 1
 
-# a target that does not run here: exit 2 with what is missing; compiling for it works
+# a target that does not run here: exit 2 with the missing features; compiling for it works
 expect 2 'lacks the instruction set of WebAssembly' "$arenac" run "$model" -t wasm32 --random 1
 case $(uname -m) in
 aarch64) ;;
@@ -57,7 +57,7 @@ mkdir readonly
 chmod a-w readonly
 if [ "$(id -u)" != 0 ]; then expect 3 'E0302' "$arenac" compile "$model" -o readonly/x.c; fi
 expect 3 "E0302.*there is no folder '/nonexistent/folder'" "$arenac" compile "$model" -o /nonexistent/folder/x.c
-# -o FOLDER/ makes the folder, and only for what is written
+# -o FOLDER/ creates the folder, but only if something is written
 "$arenac" compile -q "$model" -o made/c/ && [ -e made/c/digits_int8.c ] && [ -e made/c/digits_int8.h ] ||
     fail "-o FOLDER/: not the model's name in the folder"
 "$arenac" compile -q "$model" --emit make,svg -o made/both/ && [ -e made/both/Makefile ] &&

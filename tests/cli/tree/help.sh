@@ -9,7 +9,7 @@ for width in 60 80 100; do
         COLUMNS=$width "$arenac" help "$verb" >long.txt
         COLUMNS=$width "$arenac" "$verb" --help >short.txt
         [ "$(wc -l <short.txt)" -le 24 ] || fail "$verb --help has $(wc -l <short.txt) lines"
-        # what cannot be folded is a single word or the name of an option
+        # only a single word or the name of an option may be unfoldable
         awk -v n=$width 'length >= n && !/^ +--?[^ ]+ [^ ]+$/ && !/^ *[^ ]+$/ && NR > 1' long.txt short.txt >wide.txt
         [ ! -s wide.txt ] || { cat wide.txt; fail "help $verb does not fit $width columns"; }
     done
@@ -44,7 +44,7 @@ X
         done
     done
 fi
-# what a verb is for comes first, in the short help, too
+# the purpose of a verb comes first, also in the short help
 for line in 'run --input --random --compare --output-dir --threads --per-node --backend' \
     'grad --input --cotangent --output-dir' \
     'bench --input --runs --per-op' 'train --data --target --loss --optimizer --lr --batch --epochs --steps --trained'
@@ -72,7 +72,7 @@ if have man man-db; then
     [ ! -s warnings.txt ] || { cat warnings.txt; fail "man complains"; }
 fi
 
-# complete SHELL WORD...: what the shell offers after the words
+# complete SHELL WORD...: the completions of the shell after the words
 bash_offers() {
     bash -c 'source <("$0" completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _arenac
         printf "%s\n" "${COMPREPLY[@]}"' "$arenac" arenac "$@"

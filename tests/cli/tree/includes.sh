@@ -16,7 +16,7 @@ for who in $folders; do
             seen=$((seen + 1))
             [ "${inc%.def}" != "$inc" ] && continue # a table
             case " $row $who " in *" ${inc%/*} "*) continue ;; esac
-            # runtime is copied beside generated code: names without a folder
+            # runtime is copied next to generated code: names without a folder
             [ "${who%%/*}" = runtime ] && [ "$inc" = "${inc#*/}" ] && continue
             fail "$f includes \"$inc\": not allowed by tests/includes.txt"
         done

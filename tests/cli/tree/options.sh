@@ -26,7 +26,7 @@ graph net {
 E
 "$arenac" bench -q gate.ag --tune --runs 1 -o gate.tune >/dev/null
 seen=' '
-# Compiles the files with the options, then with what the generated file says, and compares.
+# Compiles the files with the options, then with those in the generated file, and compares.
 same() { # OPTION FILES OPTION...
     option=$1 files=$2
     shift 2
@@ -137,7 +137,7 @@ expect 2 "did you mean 'on'?" "$arenac" plan gate.ag --inplace onn
 expect 2 "several models in one arena: --share" "$arenac" plan digits_int8.tflite dsnet_int8.tflite
 expect 2 "expected on|off" "$arenac" plan gate.ag --inplace 3
 expect 2 "expected 0..9" "$arenac" plan gate.ag --effort 10
-# options that were planned once and have been struck are nowhere, neither in the tool nor in what is read about it
+# options that were planned and then dropped appear neither in the tool nor in its documentation
 for o in --path-map --profile --kernel; do
     for verb in plan compile; do
         expect 2 "unknown option '$o'" "$arenac" $verb gate.ag $o a=b

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The options and results of passes are data: a function pointer in them would be a call up to the driver that no layer()
-# shows. No code compares a pass by its function: passes.def has columns for that. The page of the journey lists the
-# passes in their order. usage: pass_data.sh ARENAC SOURCE_DIR
+# The options and results of passes are data: a function pointer in them would be a hidden call up to the driver. No
+# code compares a pass by its function: passes.def has columns for that. The page of the journey lists the passes in
+# their order. usage: pass_data.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 cd "$src" || exit 1
 calls() { # FILE...: lines that declare a pointer to a function, or hold a pass
@@ -19,7 +19,7 @@ done
 compared "$tmp/compared.c" >"$tmp/found" || die "the check itself does not find $(cat "$tmp/compared.c")"
 [ -s ir/pass/pass.h ] || die "no ir/pass/pass.h"
 for f in ir/pass/*.h ir/pass/*/*.h; do
-    found=$(calls "$f") && fail "$f holds a function: hand in its result, or run the passes in pieces (ir/pass/run/run.h):
+    found=$(calls "$f") && fail "$f holds a function: hand in its result, or run pieces of the list (ir/pass/run/run.h):
 $found"
 done
 found=$(compared $(find ir driver -name '*.c')) && fail "a pass is compared by its function: use a column of passes.def:
