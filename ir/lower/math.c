@@ -1,9 +1,13 @@
 /* math.c - emits float functions as primitive operations: no libm in generated code, any number of lanes.
  *
  * f32 in, f32 out; f64 is passed on to math64.c. Maximum error against double libm, in units of the last place, with
- * mul then add and with fma, of all floats (scripts/ulp.sh): exp 1.05 tanh 1.34 sigmoid 2.41 erf 2.66 log 0.85 expm1 of
- * x < 0 1.04; of a dense sample (tests/unit/lower/test_mathfn.c): expm1 1.6 sin, cos 1.5 (|x| <= 1e6) pow 0.51. exp and
- * sigmoid are gradual in the subnormal range. NaN stays NaN, infinities give the limits; log of 0 is -inf, of a
+ * mul then add and with fma:
+ *
+ *     all floats (scripts/ulp.sh)                         exp 1.05   tanh 1.34   sigmoid 2.41   erf 2.66   log 0.85
+ *                                                         expm1 of x < 0 1.04
+ *     a dense sample (tests/unit/lower/test_mathfn.c)     expm1 1.6   sin, cos 1.5 (|x| <= 1e6)   pow 0.51
+ *
+ * exp and sigmoid are gradual in the subnormal range. NaN stays NaN, infinities give the limits; log of 0 is -inf, of a
  * negative number NaN; beyond 1e6 sin and cos lose digits but stay within -1..1. The sign of a zero result may be lost.
  *
  * Polynomials are minimax fits (Remez) of the functions named next to them; their own error is below 2^-27 unless

@@ -26,7 +26,7 @@
  *   MMA      mma.c on buffers c and imm's low half, at elements [d], [a], [b]; n: the type; imm's high half: threads
  *   TILE     tiles.c on buffer c at element [a] and the others of imm at [b]; [d] steps
  *   REQUANT  requants.c to buffer c at element [d]; the table of imm at [a] and [b]
- *   COPY the moves in `copy`, for [d], [d] + its step, .. before [b] (copy_loop.h) */
+ *   COPY     the moves in `copy`, for [d], [d] + its step, .. before [b] (copy_loop.h) */
 // clang-format off
 #define AC_BC_PLAIN(X)                                                                                         \
     X(STOP) X(MOV) X(MOVV) X(SPLAT1) X(SPLAT2) X(SPLAT4) X(SPLAT8) X(SHUFFLE1) X(SHUFFLE2) X(SHUFFLE4)         \

@@ -2,9 +2,10 @@
  *
  * Weights  [group][block of channels][run][step][channel in the block][element of the step]; channels and elements
  *          past the end of the tensor are zero, so the contents of a strip there do not matter.
- * Strip f32: as stored. i16: x - zero point (i8, u8, dynamic range), or x (i16). For DOT4 i8 or u8: as stored, or
- * shifted by 128 if x is of the other type; the zero point, and 128, are folded into the bias (dynamic range: in the
- * start of the accumulator). */
+ * Strip    f32: as stored
+ *          i16: x - zero point (i8, u8, dynamic range), or x (i16)
+ *          i8 or u8, for DOT4: as stored, or shifted by 128 if x is of the other type; the zero point, and 128, are
+ *          folded into the bias (dynamic range: into the start of the accumulator) */
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/held.h"
 #include "ir/lower/spans.h"

@@ -3,8 +3,9 @@
  *     for two pixels:               copy their windows into lines of 16 byte steps
  *       for 4 output channels:      TILE BYTES; REQUANT and store each pixel
  *
- * Line i8 [pixel][step][16]: a window's taps and channels; elements outside of the input are its zero point Weights i8
- * [block][step][4][16]: zeros at the end of the last step, so that the line's contents there do not matter
+ *     line     i8 [pixel][step][16]: a window's taps and channels; elements outside of the input are its zero point
+ *     weights  i8 [block][step][4][16]: zeros at the end of the last step, so that the line's contents there do not
+ *              matter
  *
  * The zero point of x is in the bias. fully_connected of one row reads it in place, if it is whole steps long. Without
  * AC_VARIANT_ROWS tiles run over all pixels of an image, with it over those of a row. */

@@ -1,9 +1,11 @@
 /* conversions.c - quantize, dequantize, cast.
  *
- * quantize float -> integer: round(x / scale) half away from zero, plus zero point, clamped; NaN and -inf give the
- * lowest value, +inf the highest. Integer -> integer: requantised (reference/quantize.h, requantize.h). dequantize
- * (stored - zero) * scale in f32; f16 and bf16 widen. cast float -> integer truncates and clamps to the range (NaN
- * gives 0); integer -> integer keeps the low bits. */
+ *     quantize    float -> integer: round(x / scale) half away from zero, plus zero point, clamped; NaN and -inf give
+ *                 the lowest value, +inf the highest. Integer -> integer: requantised (reference/quantize.h,
+ *                 requantize.h)
+ *     dequantize  (stored - zero) * scale in f32; f16 and bf16 widen
+ *     cast        float -> integer truncates and clamps to the range (NaN gives 0); integer -> integer keeps the low
+ *                 bits */
 #include "ir/dtype/minifloat.h"
 #include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"

@@ -4,8 +4,10 @@
  * x      [.., K]               f32
  * codes  [N, bytes of a row]   u8, constant: `bits` (2, 4, 8) for each weight, the first in the lowest bits; a row is
  *                              whole blocks of `size` weights, those past K are ignored
- * scale [N, blocks] f32, constant zero [N, blocks] u8, constant; if absent, all are the attribute bias [N] f32,
- * constant, may be absent y [.., N] = bias + sum over blocks of scale * (sum over k of (code - zero) * x)
+ * scale  [N, blocks]           f32, constant
+ * zero   [N, blocks]           u8, constant; if absent, all are the attribute
+ * bias   [N]                   f32, constant, may be absent
+ * y      [.., N] = bias + sum over blocks of scale * (sum over k of (code - zero) * x)
  *
  * Even and odd k of a block are summed separately, both in order. Tolerance: that of a sum of K products of floats;
  * with digits, and 2^-22.9 of the largest x of its block times the sum of the weights' magnitudes.
@@ -17,13 +19,16 @@
  * The codes of an even and an odd k are taken out of a word by one shift: even | the bits of 2^23 is the float 2^23 +
  * code, odd is 2^23 + 2^bits * code, and an exact subtraction gives code - zero for both; the odd ones are 2^bits times
  * too large, which their scale corrects. This needs no integer conversion, and with twice as many sums as results, a
- * product does not wait for the previous one. If the target multiplies bytes (DOT4), few rows are split into digits
- * (digits.h): codes times digits are exact integers, and a block's sum of them becomes a float when the block ends. An
- * instruction does four products instead of one, and codes need only a shift and a mask: without it, unpacking takes
- * longer than memory (Zen 4, 4 bits, two threads: 25 GB/s of 50). Without VNNI, codes of 2 and 4 bits have pmaddubsw,
- * whose pairs cannot saturate (Zen 3, one row, two threads: 17 to 19 .. 23 GB/s). Weights are read once: blocks of
- * channels outside, tiles of rows inside. For many rows a block's weights are unpacked once, as (code - zero) * scale,
- * into a panel that the register tiles of fully_connected read (gemm.h). */
+ * product does not wait for the previous one.
+ *
+ * If the target multiplies bytes (DOT4), few rows are split into digits (digits.h): codes times digits are exact
+ * integers, and a block's sum of them becomes a float when the block ends. An instruction does four products instead of
+ * one, and codes need only a shift and a mask: without it, unpacking takes longer than memory (Zen 4, 4 bits, two
+ * threads: 25 GB/s of 50). Without VNNI, codes of 2 and 4 bits have pmaddubsw, whose pairs cannot saturate (Zen 3, one
+ * row, two threads: 17 to 19 .. 23 GB/s).
+ *
+ * Weights are read once: blocks of channels outside, tiles of rows inside. For many rows a block's weights are unpacked
+ * once, as (code - zero) * scale, into a panel that the register tiles of fully_connected read (gemm.h). */
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/entries.h"
 #include "ir/lower/held.h"

@@ -1,8 +1,11 @@
 /* svdf.c - lowers SVDF: a rank-r filter bank with a memory of its past activations.
  *
- * x [N,I] f32 i8 w [F,I] f32 i8 one activation of every filter from the input .. time [F,M] f32 i16, i8 .. and a sum
- * over the last M activations bias [U], optional state [N,F*M] f32 i16, i8 the activations; moved up by one, the newest
- * one last y [N,U], U = F / rank
+ *     x      [N,I]           f32   i8
+ *     w      [F,I]           f32   i8         one activation of every filter from the input ..
+ *     time   [F,M]           f32   i16, i8    .. and a sum over the last M activations
+ *     bias   [U], optional
+ *     state  [N,F*M]         f32   i16, i8    the activations; moved up by one, the newest one last
+ *     y      [N,U], U = F / rank
  *
  * Integer: bit for bit as reference/svdf.h (effective scales are formed in float; sums wrap; the activation is the
  * range of i8). Float: sums in the reference's order. */
