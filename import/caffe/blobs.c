@@ -1,4 +1,4 @@
-/* blobs.c - parameters of Caffe layers: blobs of the .caffemodel, found by the layer's name. */
+/* blobs.c - finds parameters of Caffe layers: blobs of the .caffemodel, by the layer's name. */
 #include "import/caffe/caffe.h"
 #include "import/build/params.h"
 
@@ -99,7 +99,7 @@ int ac_caf_weights_open(ac_caf *r, const ac_file *f)
     return r->pb.failed ? AC_FAIL : AC_OK;
 }
 
-/* Of layers with the same name the last one counts, as each is copied over the one before. */
+/* The last of several layers with the same name counts, as each overwrites the one before. */
 bool ac_caf_weights_find(ac_caf *r, const char *name, ac_pb_list *blobs)
 {
     int32_t low = 0, high = r->source.n;

@@ -13,7 +13,7 @@
 
 enum { MAX_TOPS = 1024 };
 
-/* Blobs by name, and in the order they were made. */
+/* Blobs by name, and in the order of their creation. */
 struct ac_caf_names {
     ac_name_map at; /* in `all` */
     AC_VEC(ac_caf_blob *) all;
@@ -44,7 +44,7 @@ int ac_caf_input(ac_caf_layer *l, int32_t i, int32_t rank, const int64_t *dim, c
     ac_tensor *t = ac_reading_input(l->r->reading, l->top[i], AC_F32, rank, dim, dim_name);
     for (int32_t d = 0; d < t->rank; d++)
         if (t->dim[d] < 0)
-            return AC_OK; /* what reads it waits until the size is known */
+            return AC_OK; /* its readers wait until the size is known */
     return ac_caf_result(l, i, t);
 }
 
@@ -169,8 +169,8 @@ static int read_layer(ac_caf *r, ac_pt_node *node, int32_t index)
     return rc;
 }
 
-/* Blobs get their names: of the values a name stood for, the newest has it, since that is what the blob is when the net
- * has run. Who holds the name by accident gives it up. */
+/* Names the blobs: the newest of the values of a name gets it, since that is the value of the blob after a run. A
+ * tensor that has the name by accident is renamed. */
 static void settle_names(ac_caf *r)
 {
     ac_graph *g = r->g;
@@ -220,7 +220,7 @@ static int asked_outputs(ac_caf *r, ac_name_list asked)
     return rc;
 }
 
-/* The net's outputs are the blobs nobody reads, sorted by name as Caffe sorts them. */
+/* The net's outputs are the blobs without readers, sorted by name as in Caffe. */
 static int outputs(ac_caf *r)
 {
     AC_VEC(ac_caf_blob *) ends = {0};
@@ -245,7 +245,7 @@ static int outputs(ac_caf *r)
                : ac_error(r->cx, (ac_place){.file = r->pt.file}, E0101, "the net has no output: every blob is read");
 }
 
-/* Labels of data layers that only losses read are no inputs. */
+/* Labels of data layers that only losses read are not inputs. */
 static void drop_labels(ac_caf *r)
 {
     int32_t n = 0;
@@ -287,8 +287,8 @@ static int read(ac_reading *reading)
     return AC_OK;
 }
 
-/* Layers are what declares inputs, too. Data layers do not say how many channels their images have: then all that
- * follows from them is broken, and only the types of the layers are looked at. */
+/* Layers also declare inputs. Data layers do not contain the number of channels of their images: then everything
+ * derived from them is broken, and only the types of layers are checked. */
 static int nodes(ac_reading *reading)
 {
     ac_caf *r = reading->own;

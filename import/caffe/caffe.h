@@ -1,4 +1,4 @@
-/* caffe.h - what the files that read Caffe share. From outside only ac_caffe_format is used.
+/* caffe.h - the internal interface of the files that read Caffe; other folders use only ac_caffe_format.
  *
  *     caffe.c         the container: text or binary net, blobs by name, layers in order, outputs, the listing of `show`
  *     net.c           a net of any vintage -> a list of layers: V0 and V1 upgraded, phases, inputs as layers
@@ -8,12 +8,11 @@
  *     layers.c        the table of layers (layers.def) and its dispatch
  *     *_layers.c      adapters: window, math, shape, norm, detect, recurrent, data
  *
- * The text tree (prototext.h) is the one form of a net: layers of V0 become new messages in it, those of V1 and V2 are
- * read as they are, under the names that both share. Each canonical node is resolved as it is made
- * (ir/make/maker.h).
+ * The text tree (prototext.h) is the common form of nets: layers of V0 become new messages in it, those of V1 and V2
+ * are read directly, under the names that both share. Each canonical node is resolved as it is made (ir/make/maker.h).
  *
- * Two kinds of trouble are kept apart, as in onnx.h: malformed is reported where it is found (E0012 with the line),
- * what is beyond arenac is collected (ac_refuse). A blob whose layer failed is broken; what reads it stays silent.
+ * Two kinds of errors are distinguished, as in onnx.h: malformed parts are reported at once (E0012 with the line),
+ * unsupported ones are collected (ac_refuse). A blob whose layer failed is broken; its readers report nothing further.
  *
  * Memory: the context's region; blobs stay in the file's bytes. */
 #ifndef AC_IMPORT_CAFFE_CAFFE_H
@@ -29,8 +28,8 @@ typedef struct ac_caf_layer ac_caf_layer;
 typedef struct ac_caf_blob {
     const char *name;
     ac_tensor *t; /* NULL: the layer that makes it failed */
-    bool used;    /* somebody reads the newest value */
-    bool label;   /* made by a data layer beside its images */
+    bool used;    /* the newest value has a reader */
+    bool label;   /* created by a data layer in addition to its images */
 } ac_caf_blob;
 
 /* A BlobProto */
@@ -56,7 +55,7 @@ struct ac_caf {
     ac_graph *g;
     ac_pt pt;                     /* the net */
     ac_pb pb;                     /* the weights, when there are any */
-    const char *weights;          /* path of their file; NULL: there is none */
+    const char *weights;          /* path of their file; NULL: no file */
     AC_VEC(ac_caf_source) source; /* by name */
     struct ac_caf_names *names;   /* blobs by name */
     AC_VEC(ac_pt_node *) layer;   /* V1 and V2 messages, in order */
@@ -76,14 +75,14 @@ struct ac_caf_layer {
     int32_t n_in, n_out;
     ac_tensor **in;
     ac_caf_blob **bottom;
-    bool *was_used; /* bottoms: somebody before had read it */
+    bool *was_used; /* bottoms: an earlier layer has read it */
     bool labels;    /* a data layer: tops after the first are labels */
     const char **top;
-    ac_tensor **out;  /* what the adapter makes */
+    ac_tensor **out;  /* the results of the adapter */
     ac_pb_list blobs; /* of the .caffemodel */
     bool has_source;  /* that file has a layer of this name */
     AC_VEC(ac_tensor *) param;
-    AC_VEC(ac_pt_node *) message; /* parameter messages that were asked for */
+    AC_VEC(ac_pt_node *) message; /* parameter messages that were read */
     ac_op op;                     /* of the row */
 };
 
@@ -127,13 +126,13 @@ int ac_caf_axis(ac_caf_layer *l, ac_pt_node *m, const char *name, int64_t init, 
 int ac_caf_shape(ac_caf_layer *l, ac_pt_node *m, int32_t *rank, int64_t dim[AC_MAX_RANK]); /* BlobShape */
 /* x is a field that `what` does not have; AC_FAIL. */
 int ac_caf_no_field(ac_caf *r, const ac_pt_node *x, const char *what, const char *const *known, int32_t n);
-/* Fields of the messages asked for that no adapter knows: refused. */
+/* Refuses fields of these messages that no adapter has read. */
 int ac_caf_check_fields(ac_caf_layer *l);
 
 /* layers.c */
 extern const ac_operators ac_caf_operators;
 int ac_caf_layer_add(ac_caf_layer *l);   /* AC_FAIL: reported or refused */
-int ac_caf_layer_known(ac_caf_layer *l); /* the same for a layer whose operands failed: only its type is looked at */
+int ac_caf_layer_known(ac_caf_layer *l); /* the same for a layer whose operands failed: checks only its type */
 int ac_caf_result(ac_caf_layer *l, int32_t i, ac_tensor *t); /* NULL: AC_FAIL */
 
 #endif

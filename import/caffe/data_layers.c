@@ -1,4 +1,4 @@
-/* data_layers.c - layers of Caffe that make blobs out of nothing, and those whose results nobody waits for. */
+/* data_layers.c - layers of Caffe that create blobs without operands, and those with unused results. */
 #include "import/caffe/layers.h"
 
 #include <inttypes.h>
@@ -22,7 +22,7 @@ int ac_caf_do_input(ac_caf_layer *l)
     return AC_OK;
 }
 
-/* Images come from somewhere else; how many channels they have nobody says, nor their size if they are not cropped. */
+/* Images come from outside; the number of channels is unknown, and so is their size if they are not cropped. */
 int ac_caf_do_data(ac_caf_layer *l)
 {
     static const char *const PARAM[] = {"data_param", "image_data_param", "hdf5_data_param", "window_data_param"};
@@ -73,7 +73,7 @@ static int dummy_dim(ac_caf_layer *l, ac_pt_node *m, const char *name, int32_t i
     return AC_OK;
 }
 
-/* A constant; fillers other than that draw numbers, which no two runs of Caffe do alike. */
+/* A constant; other fillers draw random numbers, which differ between runs of Caffe. */
 int ac_caf_do_dummy(ac_caf_layer *l)
 {
     static const char *const LEGACY[] = {"num", "channels", "height", "width"};
@@ -116,7 +116,7 @@ int ac_caf_do_parameter(ac_caf_layer *l)
     return ac_caf_result(l, 0, ac_caf_weight(l, "value", rank, dim));
 }
 
-/* What a loss reads is what the net is for: those blobs are outputs. */
+/* The blobs that a loss reads are outputs of the net. */
 int ac_caf_do_loss(ac_caf_layer *l)
 {
     for (int32_t i = 0; i < l->n_in; i++)

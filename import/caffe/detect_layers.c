@@ -1,4 +1,4 @@
-/* detect_layers.c - layers of SSD: boxes to start from, and what is found around them. */
+/* detect_layers.c - layers of SSD: prior boxes, and detections around them. */
 #include "import/caffe/layers.h"
 
 #include <float.h>
@@ -71,7 +71,7 @@ static float *put(const priors *p, float *to, float x, float y, float w, float h
     return to;
 }
 
-/* Boxes of each position: for each least size a square, one between it and the greatest, and the other ratios. */
+/* Boxes of each position: for each minimum size a square, one between it and the maximum, and the other ratios. */
 static void fill(const priors *p, float *to)
 {
     for (int64_t y = 0; y < p->h; y++)
@@ -125,8 +125,8 @@ int ac_caf_do_prior_box(ac_caf_layer *l)
     return ac_caf_result(l, 0, ac_make_floats(&l->b, 3, (int64_t[]){1, 2, n}, v));
 }
 
-/* The number of rows depends on data; what is found comes first, the rest is zero. Whoever wants to pick boxes in
- * another way needs what this layer reads, so its bottoms are outputs too. */
+/* The number of rows depends on data; detections come first, the rest is zero. To select boxes in another way, users
+ * need the operands of this layer, so its bottoms are also outputs. */
 int ac_caf_do_detection(ac_caf_layer *l)
 {
     ac_pt_node *m = ac_caf_message(l, "detection_output_param"), *nms = ac_pt_last(m, "nms_param");

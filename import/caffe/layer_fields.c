@@ -1,5 +1,5 @@
-/* layer_fields.c - fields of a Caffe layer, read by name. A field that was asked for is marked; others are refused
- * in the end, because they might mean anything. */
+/* layer_fields.c - reads fields of a Caffe layer by name, and marks them; unmarked fields are refused in the end,
+ * because their meaning is unknown. */
 #include "import/caffe/caffe.h"
 #include "import/build/params.h"
 
@@ -145,7 +145,7 @@ int ac_caf_shape(ac_caf_layer *l, ac_pt_node *m, int32_t *rank, int64_t dim[AC_M
     return ac_error(l->r->cx, ac_pt_place(&l->r->pt, m), E0015, "a blob has more than %d elements", INT32_MAX);
 }
 
-/* What decides how a blob is filled or trained, or by which library it is computed, changes no result. */
+/* Fields that control initialisation, training, or the library do not change results. */
 static bool no_matter(const char *name)
 {
     static const char *const NAMES[] = {"weight_filler", "bias_filler",     "filler",           "engine",

@@ -1,4 +1,4 @@
-/* layers.c - layers of Caffe nets: the table and what is common to all of them. */
+/* layers.c - layers of Caffe nets: the table and the common part of all layers. */
 #include "import/caffe/layers.h"
 #include "import/build/reasons.h"
 

@@ -80,7 +80,7 @@ int ac_caf_do_elu(ac_caf_layer *l)
     return ac_caf_result(l, 0, ADD(OP1(RELU, x), below));
 }
 
-/* The base, -1 for e, and what the exponent (of exp) or the argument (of log) is multiplied with and what is added. */
+/* The base, -1 for e, and the factor and summand of the exponent (of exp) or of the argument (of log). */
 static int read_exponent(ac_caf_layer *l, const char *message, double *base, double *scale, double *shift)
 {
     ac_pt_node *m = ac_caf_message(l, message);

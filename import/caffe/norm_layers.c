@@ -46,7 +46,7 @@ int ac_caf_do_softmax(ac_caf_layer *l)
     return ac_caf_result(l, 0, ac_make_softmax(&l->b, AC_OP_SOFTMAX, x, axis));
 }
 
-/* Statistics that were gathered; the third parameter is how often, by which the others are divided. Only constants are
+/* Accumulated statistics; the third parameter is their count, and the others are divided by it. Only constants are
  * computed here: the layer is a factor and a summand for each channel. */
 int ac_caf_do_batch_norm(ac_caf_layer *l)
 {

@@ -1,5 +1,5 @@
-/* recurrent_layers.c - recurrent layers of Caffe, one step after the other: sequences are [T,N,..], and a second
- * bottom [T,N] says with 0 where one begins. What Caffe carries over from one run to the next starts as zero here. */
+/* recurrent_layers.c - recurrent layers of Caffe, step by step: sequences are [T,N,..], and zeros in a second bottom
+ * [T,N] mark where one begins. State that Caffe carries over between runs starts as zero here. */
 #include "import/caffe/layers.h"
 
 #include <inttypes.h>
@@ -47,7 +47,7 @@ static int open_recurrent(ac_caf_layer *l, int32_t states, recurrent *r)
     return AC_OK;
 }
 
-/* What all steps have in common: the sequence, and what does not change, times their weights. [T,N,outputs] */
+/* The common part of all steps: the sequence and the constant operand, times their weights. [T,N,outputs] */
 static ac_tensor *from_input(ac_caf_layer *l, recurrent *r, int64_t outputs)
 {
     const int64_t dim[2] = {outputs, r->width}, rows = r->steps * r->batch;

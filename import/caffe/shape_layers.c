@@ -192,9 +192,8 @@ int ac_caf_do_reduction(ac_caf_layer *l)
     return ac_caf_result(l, 0, x);
 }
 
-/* The greatest values and where they are. Of equal ones Caffe takes the last first, so the places are counted from
- * the end. Without an axis each item is one row, and the result is [N,1,K], or [N,2,K] with the values after the
- * indices. */
+/* The maximum values and their indices. Of equal ones Caffe takes the last first, so indices are counted from the end.
+ * Without an axis each item is one row, and the result is [N,1,K], or [N,2,K] with the values after the indices. */
 int ac_caf_do_argmax(ac_caf_layer *l)
 {
     ac_pt_node *m = ac_caf_message(l, "argmax_param");
@@ -243,7 +242,7 @@ int ac_caf_do_argmax(ac_caf_layer *l)
     return ac_caf_result(l, 0, values ? ac_make_concat(&l->b, pair, 2, 1) : pair[0]);
 }
 
-/* Rows of a table, or items of a batch, by numbers that come as floats. */
+/* Rows of a table, or items of a batch, by indices stored as floats. */
 static ac_tensor *gather(ac_caf_layer *l, ac_tensor *table, ac_tensor *index)
 {
     ac_tensor *in[] = {table, ac_make_cast(&l->b, index, AC_I32)};

@@ -68,7 +68,7 @@ static int read_conv(ac_caf_layer *l, conv *c)
     return AC_OK;
 }
 
-/* Every bottom gets the same filters and a top of its own. */
+/* Every bottom gets the same filters and its own top. */
 int ac_caf_do_conv(ac_caf_layer *l)
 {
     conv c;
@@ -259,7 +259,7 @@ int ac_caf_do_interp(ac_caf_layer *l)
         l, 0, ac_channels_first(&l->b, x ? ac_make_op(&l->b, AC_OP_RESIZE_BILINEAR, &x, 1, &a, AC_NONE) : NULL, 2));
 }
 
-/* Regions [R,5]: image, x1, y1, x2, y2; as [R,5,1,1], too. */
+/* Regions [R,5] or [R,5,1,1]: image, x1, y1, x2, y2. */
 int ac_caf_do_roi_pool(ac_caf_layer *l)
 {
     ac_pt_node *m = ac_caf_message(l, "roi_pooling_param");

@@ -1,5 +1,5 @@
-/* box_symbols.c - boxes and what picks among many: MultiBoxPrior, MultiBoxDetection, box_nms, box_iou, topk, sort,
- * argsort, pick. */
+/* box_symbols.c - boxes and operators that select by value: MultiBoxPrior, MultiBoxDetection, box_nms, box_iou, topk,
+ * sort, argsort, pick. */
 #include "import/mxnet/symbols.h"
 #include "ir/ops/shape/resolve.h"
 
@@ -128,7 +128,7 @@ int ac_mx_do_box_nms(ac_mx_node *n)
     return ac_mx_result(n, 0, ac_make_reshape(&n->b, y, x->rank, x->dim));
 }
 
-/* Scores [B,C,N], of which class 0 is the background; moves [B,N*4]; boxes [1,N,4] -> [B,N,6]: class, score, corners.
+/* Scores [B,C,N], where class 0 is the background; offsets [B,N*4]; boxes [1,N,4] -> [B,N,6]: class, score, corners.
  */
 int ac_mx_do_multibox_detection(ac_mx_node *n)
 {
@@ -217,7 +217,7 @@ int ac_mx_do_box_iou(ac_mx_node *n)
     return ac_mx_result(n, 0, ac_make_reshape(&n->b, WHERE(apart, F32(0), ratio), rank, dim));
 }
 
-/* The k greatest or least along an axis, in order: values and places [..,k], with that axis last. */
+/* The k largest or smallest along an axis, in order: values and indices [..,k], with that axis last. */
 static int take_best(ac_mx_node *n, ac_tensor *x, int32_t axis, int64_t k, bool least, ac_tensor *out[2])
 {
     int32_t perm[AC_MAX_RANK], back[AC_MAX_RANK];
@@ -234,7 +234,7 @@ static int take_best(ac_mx_node *n, ac_tensor *x, int32_t axis, int64_t k, bool 
     return AC_OK;
 }
 
-/* Shared by topk, sort and argsort: the axis, and x flat where there is none. */
+/* Shared by topk, sort and argsort: the axis, and x flattened without one. */
 static int sorted_axis(ac_mx_node *n, ac_tensor **x, int32_t *axis)
 {
     const ac_js_node *given = n->attrs ? ac_js_get(n->attrs, "axis") : NULL;
@@ -277,7 +277,7 @@ int ac_mx_do_topk(ac_mx_node *n)
     return ac_mx_result(n, 0, out[!strcmp(what, "indices")]);
 }
 
-/* Of each row along an axis the element whose place the second operand says. */
+/* The element of each row along an axis at the index in the second operand. */
 int ac_mx_do_pick(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0], *i = n->in[1];

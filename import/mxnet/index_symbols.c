@@ -1,4 +1,4 @@
-/* index_symbols.c - operators of MXNet that take elements by index or by length, make constants, or reduce
+/* index_symbols.c - operators of MXNet that read elements by index or by length, create constants, or reduce
  * dimensions. */
 #include "import/mxnet/symbols.h"
 
@@ -18,7 +18,7 @@ static ac_tensor *gather(ac_mx_node *n, ac_tensor *x, ac_tensor *at, int32_t axi
     return x && in[1] ? ac_make_op(&n->b, AC_OP_GATHER, in, 2, &a, AC_NONE) : NULL;
 }
 
-/* Indices outside are taken as the nearest inside (clip) or counted round (wrap). */
+/* Indices out of range become the nearest valid one (clip) or wrap around (wrap). */
 static ac_tensor *inside(ac_mx_node *n, ac_tensor *at, int64_t size, bool wrap)
 {
     ac_tensor *last = ac_make_number(&n->b, at->dtype, (double)(wrap ? size : size - 1));
@@ -50,7 +50,7 @@ int ac_mx_do_take(ac_mx_node *n)
     return ac_mx_result(n, 0, gather(n, n->in[0], inside(n, n->in[1], n->in[0]->dim[axis], *mode == 'w'), axis));
 }
 
-/* Indices are [M,..], one row for each dimension, from its end where they are negative; ours are the last dimension. */
+/* Indices are [M,..], one row for each dimension, from its end if they are negative; ours are the last dimension. */
 int ac_mx_do_gather_nd(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0], *at = n->in[1];
@@ -187,7 +187,7 @@ int ac_mx_do_sequence(ac_mx_node *n)
     return ac_mx_result(n, 0, ac_mx_squeeze(n, ac_make_slice(&n->b, x, d, x->dim[d] - 1, 1), 1u << d));
 }
 
-/* Reductions. What is left without dimensions is [1], as MXNet had it before NumPy's shapes. */
+/* Reductions. A result without dimensions is [1], as in MXNet before NumPy's shapes. */
 static ac_tensor *reduced(ac_mx_node *n, ac_op op, ac_tensor *x, uint32_t mask, bool keep)
 {
     ac_tensor *y = ac_make_reduce(&n->b, op, x, mask, keep);
@@ -216,7 +216,7 @@ int ac_mx_do_norm(ac_mx_node *n)
     return ac_mx_result(n, 0, ord == 1 ? x : ac_make_1(&n->b, AC_OP_SQRT, x));
 }
 
-/* The place of the greatest or least along an axis, in the operand's type; without one, of all elements. */
+/* The index of the maximum or minimum along an axis, in the operand's type; without an axis, of all elements. */
 static int arg(ac_mx_node *n, ac_tensor *x, int32_t axis, bool keep)
 {
     ac_attrs a;

@@ -110,7 +110,7 @@ static const char *output_name(ac_mx *r, int32_t node, int32_t out)
     return n->n_out > 1 ? ac_internf(r->cx, "%s_output%d", n->name, out) : ac_internf(r->cx, "%s_output", n->name);
 }
 
-/* Before anybody knows how many results the node has. */
+/* Before the number of results of the node is known. */
 static const char *head_name(ac_mx *r, const ac_mx_head *h)
 {
     const char *node = r->node[h->node].name;
@@ -196,7 +196,7 @@ static bool sounds_like_param(const ac_mx_node *n)
     return ac_js_get(n->attrs, "__init__") != NULL;
 }
 
-/* What the heads need, and what each variable is. */
+/* Marks the nodes that the heads need, and the kind of each variable. */
 static void classify(ac_mx *r)
 {
     bool *value = AC_NEW_N(r->cx->region, bool, r->n_nodes + 1); /* read as more than a label or parameter */
@@ -359,7 +359,7 @@ static int build_node(ac_mx *r, ac_mx_node *n)
         if (n->row && ac_mx_is_label(n->row, k))
             continue;
         if (from->variable && n->row && ac_mx_is_param(n->row, k) && !from->broken) {
-            n->in[k] = from->out[0]; /* may be unknown until the node says its shape */
+            n->in[k] = from->out[0]; /* may be unknown until the node's shape is known */
             continue;
         }
         n->broken |= from->broken;
@@ -464,7 +464,7 @@ static int read(ac_reading *reading)
         reading->out.file_ops += r->node[i].wanted && !r->node[i].variable;
     reading->out.listing = list_nodes(r);
     AC_TRY(add_inputs(r));
-    for (int32_t i = 0; i < r->n_nodes; i++) /* said now, since it does not depend on sizes */
+    for (int32_t i = 0; i < r->n_nodes; i++) /* reported now, since it does not depend on sizes */
         if (r->node[i].wanted && !r->node[i].variable && !r->node[i].row)
             (void)refuse_operator(&r->node[i]);
     return reading->refused.n ? AC_FAIL : AC_OK;

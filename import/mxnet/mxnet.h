@@ -1,16 +1,17 @@
-/* mxnet.h - what the files that read MXNet share. From outside only ac_mxnet_format is used.
+/* mxnet.h - the internal interface of the files that read MXNet; other folders use only ac_mxnet_format.
  *
  *     mxnet.c         the symbol: nodes in order, variables, heads; inputs, outputs, the listing of `show`
  *     params_file.c   .params files of every vintage: arrays by name, dense and sparse
- *     symbol_attrs.c  attributes, which are text whatever their type
+ *     symbol_attrs.c  attributes, which are text for every type
  *     symbols.c       the table of operators (symbols.def) and its dispatch
  *     *_symbols.c     adapters: window, math, shape, index, norm, box
  *
- * A symbol does not say what its inputs look like. Variables that the .params file holds, or that are operands where an
- * operator has a parameter, are parameters; the others are inputs, with the __shape__ they declare or of any rank.
- * Shapes of parameters follow from those of the inputs, as in MXNet.
+ * A symbol does not contain the types of its inputs. Variables that are in the .params file, or in the position of an
+ * operator's parameter, are parameters; the others are inputs, with the __shape__ they declare or of any rank. Shapes
+ * of parameters follow from those of the inputs, as in MXNet.
  *
- * Trouble is kept apart as in onnx.h; a value whose node failed is broken, and what reads it stays silent. */
+ * Errors are distinguished as in onnx.h; a value whose node failed is broken, and its readers report nothing
+ * further. */
 #ifndef AC_IMPORT_MXNET_MXNET_H
 #define AC_IMPORT_MXNET_MXNET_H
 #include "import/build/operands.h"
@@ -31,7 +32,7 @@ typedef struct ac_mx_array {
     int64_t stored;          /* rows or values that are there, when sparse */
     const uint8_t *index[2]; /* row numbers; or starts of rows and columns */
     ac_dtype index_type[2];
-    const char *refused; /* why it cannot be used; NULL: it can */
+    const char *refused; /* the reason why it cannot be used; NULL: it can */
     int64_t byte;        /* where it is in the file */
 } ac_mx_array;
 
@@ -45,7 +46,7 @@ struct ac_mx_node {
     ac_place at;
     int32_t id;
     const ac_js_node *attrs;
-    uint64_t asked; /* attributes that an adapter asked for: bit k is the k-th */
+    uint64_t asked; /* attributes that an adapter has read: bit k is the k-th */
     int32_t n_in, n_out;
     int32_t *from, *from_out; /* operand i is result from_out[i] of node from[i] */
     ac_tensor **in;           /* NULL: a parameter that has no value yet, see ac_mx_param */
@@ -64,7 +65,7 @@ struct ac_mx {
     ac_ctx *cx;
     ac_graph *g;
     ac_js js;
-    int32_t version; /* of MXNet that wrote it: 10901; 800 when it does not say */
+    int32_t version; /* version of MXNet that wrote it: 10901; 800 if unknown */
     ac_mx_node *node;
     int32_t n_nodes;
     AC_VEC(ac_mx_array) array; /* by name */
@@ -84,8 +85,8 @@ int ac_mx_params_open(ac_mx *r, const ac_file *f);
 const ac_mx_array *ac_mx_params_find(const ac_mx *r, const char *name);
 ac_tensor *ac_mx_params_tensor(ac_mx_node *n, const ac_mx_array *a, const char *name); /* with its own type */
 
-/* symbol_attrs.c. `init` is what a left-out attribute means; a number below `low`: there must be one. "None" counts as
- * left out. */
+/* symbol_attrs.c. `init` is the value of an omitted attribute; a number below `low`: the attribute is required. "None"
+ * counts as omitted. */
 const char *ac_mx_attr(ac_mx_node *n, const char *name); /* NULL: left out */
 int ac_mx_int(ac_mx_node *n, const char *name, int64_t init, int64_t low, int64_t high, int64_t *out);
 int ac_mx_float(ac_mx_node *n, const char *name, double init, double *out);
@@ -99,14 +100,14 @@ int ac_mx_axis(ac_mx_node *n, const char *name, int64_t init, int32_t rank, int3
 /* A mask from axis (None, a number or a tuple) and exclude. */
 int ac_mx_axes(ac_mx_node *n, int32_t rank, uint32_t *mask);
 int ac_mx_dtype(ac_mx_node *n, const char *name, ac_dtype init, ac_dtype *out); /* by name or mshadow flag */
-int ac_mx_check_attrs(ac_mx_node *n);                                           /* what nobody asked for is refused */
+int ac_mx_check_attrs(ac_mx_node *n);                                           /* unread attributes are refused */
 ac_dtype ac_mx_flag(int64_t flag); /* mshadow type flag; AC_NONE: unknown */
 
 /* symbols.c */
 extern const ac_operators ac_mx_operators;
 int ac_mx_node_add(ac_mx_node *n);
 bool ac_mx_is_param(const ac_operator *row, int32_t operand); /* a parameter is expected there */
-bool ac_mx_is_label(const ac_operator *row, int32_t operand); /* what is there is not read when a net is run */
+bool ac_mx_is_label(const ac_operator *row, int32_t operand); /* not read in inference */
 int ac_mx_result(ac_mx_node *n, int32_t i, ac_tensor *t);
 int32_t ac_mx_outputs(ac_mx_node *n); /* how many results there are; 0: unknown */
 

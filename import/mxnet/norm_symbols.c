@@ -9,7 +9,7 @@
 #include "ir/make/formula.h"
 #define SHAPE(t) ac_shape_str(n->r->cx, t)
 
-/* fix_gamma: the factor is 1, whatever the file says. Only constants are computed here. */
+/* fix_gamma: the factor is 1, and the file's value is ignored. Only constants are computed here. */
 int ac_mx_do_batch_norm(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0];
@@ -138,7 +138,7 @@ int ac_mx_do_softmax(ac_mx_node *n)
         n, 0, ac_make_softmax(&n->b, n->row->op == AC_OP_LOG_SOFTMAX ? AC_OP_LOG_SOFTMAX : AC_OP_SOFTMAX, x, axis));
 }
 
-/* The net's loss, when it is run the softmax of what it reads: of each item as a row, or along dimension 1. */
+/* The net's loss; in inference the softmax of its operand: of each item as a row, or along dimension 1. */
 int ac_mx_do_softmax_output(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0];
@@ -156,7 +156,7 @@ int ac_mx_do_softmax_output(ac_mx_node *n)
     return ac_mx_result(n, 0, ac_make_reshape(&n->b, x, n->in[0]->rank, n->in[0]->dim));
 }
 
-/* Its instances are rows of the last dimension, although MXNet's text says otherwise. */
+/* Its instances are rows of the last dimension, contrary to MXNet's documentation. */
 int ac_mx_do_softmax_activation(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0];

@@ -1,4 +1,4 @@
-/* params_file.c - .params files of MXNet: a list of arrays and a list of their names.
+/* params_file.c - reads .params files of MXNet: a list of arrays and a list of their names.
  *
  *     u64 0x112, u64 0, u64 count, arrays, u64 count, names: u64 length and bytes
  *     array: u32 dimensions, u32 sizes, place, type, data                                      V0, before 2017
@@ -53,7 +53,8 @@ static int i32(reader *x, int32_t *v)
     return AC_OK;
 }
 
-/* Dimensions, as 32 or 64 bits each. More than arenac handles are read and *rank says so. */
+/* Dimensions, as 32 or 64 bits each. If there are more than arenac supports, they are read and *rank is their
+ * number. */
 static int shape(reader *x, int32_t rank, int32_t width, int64_t dim[AC_MAX_RANK], int64_t *count)
 {
     const uint64_t start = x->at;
@@ -224,7 +225,7 @@ static int64_t index_at(const ac_mx_array *a, int32_t k, int64_t i)
     return ac_dtype_is_int(a->index_type[k]) ? ac_dtype_get_int(a->index_type[k], a->index[k], i) : -1;
 }
 
-/* Values that are there, put into zeros: [n] rows, or [n] elements of a matrix. */
+/* Scatters stored values into zeros: [n] rows, or [n] elements of a matrix. */
 static ac_tensor *densify(ac_mx_node *n, const ac_mx_array *a, const char *name)
 {
     ac_mx *r = n->r;

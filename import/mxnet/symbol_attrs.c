@@ -1,6 +1,5 @@
 /* symbol_attrs.c - attributes of MXNet nodes. All are text, written by Python or C++ of many versions: "(1, 1)",
- * "[1,1]", "True", "1", "1e-3", "None". One that nobody asked for is refused in the end, because it might mean
- * anything. */
+ * "[1,1]", "True", "1", "1e-3", "None". Unread ones are refused in the end, because their meaning is unknown. */
 #include "import/mxnet/symbols.h"
 
 #include <inttypes.h>
@@ -32,7 +31,7 @@ static const char *blanks(const char *p)
     return p;
 }
 
-/* A whole number, perhaps with the L of Python 2 or a fraction of 0; *end is what follows. */
+/* An integer, possibly with the L of Python 2 or a fraction of 0; *end is the end of its text. */
 static bool whole(const char *p, int64_t *v, const char **end)
 {
     char *stop;
@@ -201,7 +200,7 @@ int ac_mx_dtype(ac_mx_node *n, const char *name, ac_dtype init, ac_dtype *out)
     return wrong(n, name, text, "a type");
 }
 
-/* What concerns training, memory, devices or libraries changes no result. */
+/* Attributes for training, memory, devices or libraries do not change results. */
 static bool no_matter(const char *name)
 {
     static const char *const NAMES[] = {"workspace",

@@ -1,4 +1,4 @@
-/* symbols.c - operators of MXNet symbols: the table and what is common to all of them. */
+/* symbols.c - operators of MXNet symbols: the table and the common part of all operators. */
 #include "import/mxnet/symbols.h"
 #include "import/build/reasons.h"
 

@@ -1,10 +1,10 @@
-/* blocks.c - constants whose quantisation has a scale for each block of neighbours along the last dimension: what is
- * read is f32, number * scale, by nodes that pass pack finds (ir/pass/pack.c), or else pass fold.
+/* blocks.c - reads constants with a scale for each block of neighbours along the last dimension: emits nodes that
+ * compute f32 = number * scale, which pass pack recognises (ir/pass/pack.c), or else pass fold evaluates.
  *
  *     BlockwiseQuantization   scales: the number of a tensor of the subgraph, f16 or f32, a scale for each block in
  *                             row-major order; zero_points: such a number too, or -1; block_size
  *
- * TFLite's kernels round what they multiply with such weights to 8 bits as they run; here nothing is rounded. */
+ * TFLite's kernels round the other operand to 8 bits at run time; here nothing is rounded. */
 #include "ir/make/maker.h"
 #include "import/tflite/tflite.h"
 
@@ -63,6 +63,6 @@ ac_tensor *ac_tfl_unblocked(ac_graph *g, ac_place at, const char *name, ac_dtype
     split[rank] = 1;
     ac_tensor *s = ac_tensor_const(g, ac_strf(g->region, "%s_scale", name), AC_F32, rank + 1, split, scale);
     ac_tensor *y = ac_make_reshape(&b, ac_make_2(&b, AC_OP_MUL, ac_make_cast(&b, x, AC_F32), s), rank, dim);
-    ac_graph_sweep(g); /* of small constants the result is one already */
+    ac_graph_sweep(g); /* for small constants the result is already a constant */
     return y;
 }

@@ -1,4 +1,4 @@
-/* compose.c - operators of TFLite that are several of ours. */
+/* compose.c - builds operators of TFLite from several of ours. */
 #include "import/build/counted.h"
 #include "ir/make/compose_math.h"
 #include "import/tflite/rules.h"
@@ -12,7 +12,7 @@ ac_maker ac_tfl_maker(ac_tfl *r, ac_tfl_node *n)
     return b;
 }
 
-/* Any tensor of that type: an operand too, or a constant. */
+/* Any tensor of that type: an operand, or a constant. */
 static int sized_result(ac_tfl_node *n, int32_t k, ac_tensor *y)
 {
     ac_tensor *own = n->out[k];
@@ -43,7 +43,7 @@ int ac_tfl_result(ac_tfl_node *n, int32_t k, ac_tensor *y)
     if (!k)
         m->id = n->id;
     n->out[k]->def = m;
-    y->def = NULL; /* y is left over; it has a type, as tensors without a maker must */
+    y->def = NULL; /* y is unused; it needs a type, like all tensors without a producer */
     y->dtype = n->out[k]->dtype;
     return AC_OK;
 }
@@ -77,7 +77,7 @@ int ac_tfl_rule_densify(ac_tfl *r, ac_tfl_node *n)
 }
 
 /* Rows of a table by their numbers. A quantised table may give floats: number * scale, one scale for each row or one
- * for all; as in TFLite the zero point does not count. */
+ * for all; as in TFLite the zero point is ignored. */
 int ac_tfl_rule_embedding(ac_tfl *r, ac_tfl_node *n)
 {
     const ac_maker b = ac_tfl_maker(r, n);
@@ -101,7 +101,7 @@ int ac_tfl_rule_embedding(ac_tfl *r, ac_tfl_node *n)
     return ac_tfl_result(n, 0, ac_make_2(&b, AC_OP_MUL, number, scale));
 }
 
-/* Sorted segments: the last says how many there are, so they have to be constant. */
+/* Sorted segments: the last one determines their number, so they must be constant. */
 int ac_tfl_rule_segment_sum(ac_tfl *r, ac_tfl_node *n)
 {
     const ac_maker b = ac_tfl_maker(r, n);
@@ -257,8 +257,8 @@ int ac_tfl_rule_tconv_3d(ac_tfl *r, ac_tfl_node *n)
     return ac_tfl_result(n, 0, c->act == AC_ACT_NONE ? y : ac_make_1(&b, ACT[c->act], y));
 }
 
-/* What it computes is a subgraph of the file, whatever its name says; inline.c puts the nodes in its place: an IF whose
- * condition is true. */
+/* Computes a subgraph of the file, for any name: becomes an IF with a true condition, which inline.c replaces by the
+ * nodes. */
 int ac_tfl_rule_composite(ac_tfl *r, ac_tfl_node *n)
 {
     static const bool YES = true;

@@ -1,5 +1,5 @@
-/* custom.c - custom operators of MediaPipe, which are several of ours. Their options are a C structure as it lay in
- * memory; its fields are 32-bit integers:
+/* custom.c - builds custom operators of MediaPipe from several of ours. Their options are the memory image of a C
+ * structure of 32-bit integers:
  *
  *     transposed convolution   padding, stride_w, stride_h
  *     pools                    padding, stride_w, stride_h, filter_w, filter_h, activation
@@ -64,8 +64,8 @@ static int check_image(ac_tfl *r, const ac_tfl_node *n, const ac_tensor *x)
     return AC_OK;
 }
 
-/* Convolution2DTransposeBias: x [N,H,W,I], weights [O,KH,KW,I], bias [O]. With padding `same` the result ends where the
- * window of the last pixel does that begins inside: stride * (in - 1) + filter - pads. */
+/* Convolution2DTransposeBias: x [N,H,W,I], weights [O,KH,KW,I], bias [O]. With padding `same` the result ends with the
+ * last window that begins inside: stride * (in - 1) + filter - pads. */
 int ac_tfl_rule_transpose_bias(ac_tfl *r, ac_tfl_node *n)
 {
     ac_tensor *x = n->in[0], *w = n->in[1];
@@ -99,8 +99,8 @@ int ac_tfl_rule_transpose_bias(ac_tfl *r, ac_tfl_node *n)
     return ac_tfl_result(n, 0, ac_make_op(&b, AC_OP_TRANSPOSE_CONV, in, 4, &a, AC_NONE));
 }
 
-/* Of a number for each element of x in row-major order: where its row (d 0) or column (d 1) is in the window that found
- * it. [1,OH,1,1] or [1,1,OW,1] holds where the windows begin. */
+/* For an index in x in row-major order: the position of its row (d 0) or column (d 1) in the window that found it.
+ * [1,OH,1,1] or [1,1,OW,1] holds the starts of the windows. */
 static ac_tensor *place_in_window(const ac_maker *b, const ac_tensor *x, ac_tensor *number, int32_t d, int64_t windows,
                                   int64_t stride, int64_t pad)
 {
@@ -115,8 +115,8 @@ static ac_tensor *place_in_window(const ac_maker *b, const ac_tensor *x, ac_tens
     return ac_make_2(b, AC_OP_SUB, place, ac_make_reshape(b, ac_make_ints(b, windows, begin), 4, dim));
 }
 
-/* MaxPoolingWithArgmax2D: the greatest element of each window, and where it is in the window: row * filter_w + column +
- * 0.1, as f32. The first of equal ones. */
+/* MaxPoolingWithArgmax2D: the maximum of each window, and its position in the window: row * filter_w + column + 0.1, as
+ * f32. The first of equal ones. */
 int ac_tfl_rule_pool_argmax(ac_tfl *r, ac_tfl_node *n)
 {
     ac_tensor *x = n->in[0], *place[2];
@@ -163,7 +163,7 @@ static ac_tensor *with_axis(const ac_maker *b, ac_tensor *x, int32_t axis)
     return x ? ac_make_op(b, AC_OP_EXPAND_DIMS, &x, 1, &a, AC_NONE) : NULL;
 }
 
-/* MaxUnpooling2D: each element goes to its place in a window that is zero elsewhere. Windows lie side by side, so the
+/* MaxUnpooling2D: each element goes to its place in a window that is zero elsewhere. Windows do not overlap, so the
  * result is x [N,H,1,W,1,C] where the place [.., the same] is that of [1,1,KH,1,KW,1], with its dimensions joined. */
 int ac_tfl_rule_unpool(ac_tfl *r, ac_tfl_node *n)
 {

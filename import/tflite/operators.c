@@ -1,5 +1,5 @@
-/* operators.c - operators of TFLite files -> nodes. What can be said in a table is said in operators.def; a `rule`
- * does the rest. */
+/* operators.c - turns operators of TFLite files into nodes, by the table operators.def; a `rule` handles cases that a
+ * table cannot express. */
 #include "import/build/counted.h"
 #include "import/build/reasons.h"
 #include "import/tflite/rules.h"
@@ -37,7 +37,7 @@ enum { MAY, MUST };
 #undef Z
 
 /* Builtin operators by their number; after them custom ones, whose options are a map of numbers. Rows of operators that
- * rules compose have no reason why not, and numbers of operands of their own. */
+ * rules compose have no reason for refusal, and their own numbers of operands. */
 static const ac_operator ROWS[] = {
 #define TFL(number, type, opt, rule, why) \
     [number] = {.name = #type, .run = AC_ADAPTER(ac_tfl_rule_##rule), .options = &options_##opt, AC_WHY(why)},
@@ -75,7 +75,7 @@ typedef enum builtin {
 
 static const ac_operators CUSTOMS = {ROWS + N_BUILTIN, sizeof ROWS / sizeof *ROWS - N_BUILTIN, NULL};
 
-/* ops.def says which TFLite operator each of ours is. */
+/* The TFLite operator of each of ours, from ops.def. */
 static ac_op op_of(const ac_operator *row)
 {
     return row->run == AC_ADAPTER(ac_tfl_rule_select) ? AC_OP_SELECT : ac_op_find_tflite(row->name);
@@ -230,7 +230,7 @@ static int read_options(ac_tfl *r, ac_tfl_node *n)
     const options *o = n->code->row->options;
     int64_t number = ac_fb_int(&r->fb, n->table, OP_OPTIONS_TYPE, AC_FB_U8, 0);
     ac_attrs_init(n->code->op, &n->attrs);
-    if (!o->number) /* nothing in them matters, or there are none */
+    if (!o->number) /* no field of them matters, or they are empty */
         return r->fb.failed ? AC_FAIL : AC_OK;
     if (number && number != o->number)
         return ac_error(r->cx, n->at, E0012, "carries options of kind %lld, expected kind %d", (long long)number,
@@ -253,7 +253,7 @@ static int read_options(ac_tfl *r, ac_tfl_node *n)
 
 /* Operands. */
 
-/* Axes and sizes may be attributes in text; in these files they are operands, but for the shape of RESHAPE. */
+/* Axes and sizes may be attributes in text; in these files they are operands, except for the shape of RESHAPE. */
 static int32_t least_operands(ac_op op)
 {
     const ac_op_row *row = &ac_ops[op];
@@ -275,7 +275,7 @@ static int check_counts(ac_tfl *r, ac_tfl_node *n)
     const int32_t most = composed(in_file) ? in_file->max_in : row->max_in - own;
     const int32_t n_out = composed(in_file) ? in_file->max_out : row->n_out;
     while (n->n_in > least && !n->in[n->n_in - 1])
-        n->n_in--; /* left out at the end: the same as not there */
+        n->n_in--; /* omitted at the end: the same as absent */
     if (n->n_in > most && most >= MANY) {
         ac_refuse(r->reading, n->at, E0108, n->code->name,
                   ac_strf(r->cx->region, "it has %d operands; arenac handles up to %d", n->n_in, most),
@@ -312,7 +312,7 @@ int ac_tfl_node_add(ac_tfl *r, ac_tfl_node *n, int32_t id)
         const ac_maker b = ac_reading_maker(r->reading, n->g, n->at.node, n->at);
         if (ac_tfl_runs_once(r, n->subgraph))
             return ac_cannot(&b, "only data decides how large the first value of a variable is");
-        r->reading->late = true; /* when sizes are known the file is read again */
+        r->reading->late = true; /* the file is read again once sizes are known */
         return AC_FAIL;
     }
     AC_TRY(((ac_tfl_rule *)n->code->row->run)(r, n));

@@ -1,4 +1,4 @@
-/* rules.c - what operators of TFLite need beside their row in the table, where one operator becomes one node. */
+/* rules.c - the rules of TFLite operators that become one node, in addition to their row in the table. */
 #include "import/tflite/rules.h"
 #include "import/wire/flex.h"
 
@@ -23,7 +23,7 @@ int ac_tfl_rule_plain(ac_tfl *r, ac_tfl_node *n)
     return AC_OK;
 }
 
-/* The shape is the second operand, or else an option; there the list [0] is an old way to say "scalar". */
+/* The shape is the second operand, or else an option; there the list [0] is an old spelling of "scalar". */
 int ac_tfl_rule_reshape(ac_tfl *r, ac_tfl_node *n)
 {
     ac_ints *shape = &n->attrs.shape.shape;
@@ -40,7 +40,7 @@ int ac_tfl_rule_reshape(ac_tfl *r, ac_tfl_node *n)
     return n->complex ? ac_tfl_complex_shape(r, n, shape) : AC_OK;
 }
 
-/* The file's own option may be missing or stale; the type of the result is what counts. */
+/* The file's own option may be missing or stale; so the type of the result is used. */
 int ac_tfl_rule_cast(ac_tfl *r, ac_tfl_node *n)
 {
     (void)r;
@@ -48,7 +48,7 @@ int ac_tfl_rule_cast(ac_tfl *r, ac_tfl_node *n)
     return AC_OK;
 }
 
-/* What was quantised in blocks is f32 already. */
+/* Constants quantised in blocks are already f32. */
 int ac_tfl_rule_dequantize(ac_tfl *r, ac_tfl_node *n)
 {
     const ac_tensor *x = n->in[0];
@@ -86,7 +86,7 @@ int ac_tfl_rule_select(ac_tfl *r, ac_tfl_node *n)
     return n->in[0] ? AC_OK : AC_FAIL;
 }
 
-/* Every attribute is an option of the same name; one that is left out keeps its default. */
+/* Every attribute is an option of the same name; an omitted one keeps its default. */
 int ac_tfl_rule_custom(ac_tfl *r, ac_tfl_node *n)
 {
     const struct ac_attr_list *set = &ac_attr_sets[ac_ops[n->code->op].attrs];
@@ -113,7 +113,7 @@ int ac_tfl_rule_custom(ac_tfl *r, ac_tfl_node *n)
     return AC_OK;
 }
 
-/* A custom operator with a memory of its own: its last operand, which no file has. */
+/* A custom operator with hidden state: its last operand, which no file contains. */
 int ac_tfl_rule_state(ac_tfl *r, ac_tfl_node *n)
 {
     AC_TRY(ac_tfl_rule_custom(r, n));

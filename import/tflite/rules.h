@@ -1,15 +1,16 @@
-/* rules.h - functions for what the table of operators (operators.def) cannot say. From outside nobody includes it.
+/* rules.h - functions for cases that the table of operators (operators.def) cannot express; private to this folder.
  *
- * A rule is called when the options of an operator are attributes and its operands have been counted. That of a TFL or
- * CUSTOM_OP row changes operands and attributes; the node is made after it. That of a COMPOSED row makes all nodes:
+ * A rule is called after the options of an operator became attributes and its operands have been counted. The rule of a
+ * TFL or CUSTOM_OP row changes operands and attributes; the node is created after it. The rule of a COMPOSED row
+ * creates all nodes:
  *
  *     ac_maker b = ac_tfl_maker(r, n);                         the language of ir/make/maker.h
  *     ac_tensor *y = ac_make_2(&b, AC_OP_MUL, n->in[0], n->in[1]);
  *     return ac_tfl_result(n, 0, ac_make_1(&b, AC_OP_EXP, y));   y has the file's name and number
  *
- * Shapes of what is built are unknown until pass infer: those of a file may be changed by the user (batch, --dim). So a
- * composition may use how many dimensions a tensor of the file has, and sizes of constants; sizes of other tensors
- * only where the operator would not mean the same for others. */
+ * Shapes of new tensors are unknown until pass infer, because the user may change those of the file (batch, --dim). So
+ * a composition may depend on the rank of a tensor of the file and on sizes of constants; on sizes of other tensors
+ * only if the meaning of the operator depends on them. */
 #ifndef AC_IMPORT_TFLITE_RULES_H
 #define AC_IMPORT_TFLITE_RULES_H
 #include "import/build/operands.h"
@@ -31,7 +32,7 @@ ac_node *ac_tfl_node_make(ac_tfl_node *n, ac_op op, ac_tensor *const *in, int32_
 
 /* compose.c; custom.c has those of custom operators */
 ac_maker ac_tfl_maker(ac_tfl *r, ac_tfl_node *n);
-/* y, made by a node of this operator and not used by another, is its result k. NULL: AC_FAIL. */
+/* Sets y, created by a node of this operator and not used by another, as its result k. NULL: AC_FAIL. */
 int ac_tfl_result(ac_tfl_node *n, int32_t k, ac_tensor *y);
 
 /* complex.c: the shape, which is that of a complex tensor in the file, gets its further dimension. */

@@ -1,7 +1,7 @@
-/* sized.c - operators of TFLite of which data decides how large a result is, or where in an operand it begins: WHERE,
- * UNIQUE, and RANGE, FILL, BROADCAST_TO, RESHAPE, SLICE, STRIDED_SLICE, TOPK_V2 and NON_MAX_SUPPRESSION whose sizes are
- * computed. Results are as long as they may become, with a count (import/build/counted.h, bounds.h). Others after them
- * are as always, resolved at once. */
+/* sized.c - operators of TFLite with results of data-dependent size or position in an operand: WHERE, UNIQUE, and
+ * RANGE, FILL, BROADCAST_TO, RESHAPE, SLICE, STRIDED_SLICE, TOPK_V2 and NON_MAX_SUPPRESSION whose sizes are computed.
+ * Results have their maximum size, with a valid length (import/build/counted.h, bounds.h). Later operators are created
+ * as usual, and resolved at once. */
 #include "import/build/bounds.h"
 #include "import/build/compose_bounded.h"
 #include "import/build/compose_counted.h"
@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* Operands of n that are sizes or places. */
+/* Operands of n that are sizes or positions. */
 static uint32_t size_operands(const ac_tfl_node *n)
 {
     switch ((int)n->op) {
@@ -44,7 +44,7 @@ static bool is(const ac_tfl_node *n, const char *name)
     return !strcmp(n->code->name, name);
 }
 
-/* Does a loop carry round what may change its size? */
+/* True if a loop carries values that may change their size. */
 static bool carries_open(const ac_tfl_node *n)
 {
     bool open = false;
@@ -163,7 +163,7 @@ static int late_topk(const ac_maker *b, ac_tfl_node *n)
     return ac_tfl_result(n, 1, ac_counted_as(ac_make_cast(b, where, n->out[1]->dtype), own, where->count_dim));
 }
 
-/* As many boxes as --bound says, or all; of those only `max_output_size` have a meaning. TFLite fills up with zeros. */
+/* As many boxes as --bound allows, or all; only `max_output_size` of them are valid. TFLite pads with zeros. */
 static int late_nms(const ac_maker *b, ac_tfl_node *n)
 {
     const int64_t said = ac_bound_of(b, n->out[0]->name), last = n->n_out - 1;
@@ -191,7 +191,7 @@ static int late_nms(const ac_maker *b, ac_tfl_node *n)
         found = ac_make_2(b, AC_OP_MINIMUM, found, ac_make_cast(b, count, found->dtype));
     for (int32_t i = 0; i < last; i++) {
         ac_tensor *y = made->out[i];
-        if (count) { /* those that are found after the last one wanted */
+        if (count) { /* those found after the last requested one */
             ac_tensor *end = ac_make_cast(b, found, AC_I64);
             ac_tensor *there = ac_make_2(b, AC_OP_LESS, ac_make_iota(b, most), end);
             y = there ? ac_make_select(b, there, y, ac_make_number(b, y->dtype, 0)) : NULL;
@@ -201,7 +201,7 @@ static int late_nms(const ac_maker *b, ac_tfl_node *n)
     return ac_tfl_result(n, (int32_t)last, found);
 }
 
-/* ------------------------------------------------------------------ what reads results of any size */
+/* ------------------------------------------------------------------ operators that accept operands of any size */
 
 static int gather_counted(const ac_maker *b, ac_tfl_node *n)
 {
@@ -242,7 +242,7 @@ static bool size_is_late(const ac_maker *b, ac_tfl_node *n)
 {
     bool late = false;
     if (size_operands(n))
-        (void)ac_bound_of(b, n->out[0]->name); /* it is one of --bound, even where the size is known */
+        (void)ac_bound_of(b, n->out[0]->name); /* a valid name for --bound, even if the size is known */
     for (int32_t i = 0; i < n->n_in; i++)
         late |= n->in[i] && size_operands(n) >> i & 1 && (ac_is_count(b, n->in[i]) || !ac_operand_known(b, &n->in[i]));
     return late;
@@ -307,7 +307,7 @@ static int add(const ac_maker *b, ac_tfl *r, ac_tfl_node *n)
 
 int ac_tfl_sized_add(ac_tfl *r, ac_tfl_node *n)
 {
-    if (!n->n_out || !n->out[0]) /* a handle is no tensor */
+    if (!n->n_out || !n->out[0]) /* a handle is not a tensor */
         return ((ac_tfl_rule *)n->code->row->run)(r, n);
     const ac_maker b = ac_tfl_maker(r, n);
     const ac_said before = ac_said_now(&b);
