@@ -1,12 +1,12 @@
-/* flow_nodes.c - control flow of ONNX: graphs that are attributes.
+/* flow_nodes.c - control flow of ONNX: operators whose attributes are graphs.
  *
- *     If     a known condition chooses its branch, which takes the node's place; any other makes an IF. Results that
- *            are longer in one branch are as long in both, with a count
- *     Scan   unrolled: the number of steps is a dimension; steps without a meaning leave the states as they are
+ *     If     a constant condition chooses its branch, whose nodes replace the If; any other makes an IF. A result that
+ *            is longer in one branch is padded in the other, and counted
+ *     Scan   unrolled: the number of steps is a dimension; steps past the valid length keep the states
  *     Loop   loop_nodes.c
- *     Optional*   a value that is there, or is not, is known from the file
+ *     Optional*   whether a value is present is known from the file
  *
- * What is carried round is planned like any other tensor; equal bodies are printed once. */
+ * Carried values are planned like any other tensor; equal bodies are printed once. */
 #include "import/build/bounds.h"
 #include "import/build/counted.h"
 #include "import/build/flow/sub_graphs.h"
@@ -31,7 +31,7 @@ static int run_branch(void *own, int32_t which, ac_tensor **out)
     AC_TRY(ac_onx_call_graph(n, x->graph[which], NULL, 0, out, n->n_out));
     for (int32_t i = 0; i < n->n_out && n->r->g != x->outer; i++)
         if (ac_onx_sequence_of(n->r, out[i]))
-            return ac_cannot(&n->b, "only data decides which sequence of tensors result %d is", i);
+            return ac_cannot(&n->b, "result %d is a sequence of tensors that depends on data", i);
     return AC_OK;
 }
 
@@ -75,14 +75,16 @@ ac_tensor *ac_onx_collect(ac_onx_node *n, ac_tensor *const *part, int64_t count,
     return ac_make_concat(&n->b, one, (int32_t)count, at);
 }
 
+enum { MOST_STEPS = 4096 };
+
 typedef struct scan {
     ac_onx_node *n;
     ac_span body;
-    int32_t states, scans, outs;                  /* carried round, taken apart, put together */
+    int32_t states, scans, outs;                  /* carried, sliced, collected */
     ac_ints in_axes, out_axes, in_back, out_back; /* empty: 0 */
 } scan;
 
-static int64_t entry(ac_ints list, int32_t i)
+static int64_t entry_or_0(ac_ints list, int32_t i)
 {
     return i < list.n ? list.v[i] : 0;
 }
@@ -107,7 +109,7 @@ static int read_scan(scan *s, int32_t first)
     return s->outs < 0 ? ac_cannot(&n->b, "a result is left out") : AC_OK;
 }
 
-/* How many steps of the scan have a meaning: *count, or NULL: all. AC_FAIL: refused */
+/* *count: the valid number of steps; NULL: all are. AC_FAIL: refused */
 static int counted_steps(const scan *s, ac_tensor *const *input, const int32_t *axis, ac_tensor **count)
 {
     ac_onx_node *n = s->n;
@@ -115,18 +117,18 @@ static int counted_steps(const scan *s, ac_tensor *const *input, const int32_t *
     for (int32_t i = 0; i < s->scans; i++) {
         if (!input[i]->count || input[i]->count_dim != axis[i])
             continue;
-        if (entry(s->in_back, i))
+        if (entry_or_0(s->in_back, i))
             return ac_cannot(&n->b, "it goes backwards over '%s', of which only data decides how long it is",
                              input[i]->name);
         *count = *count ? *count : ac_make_counted_extent(&n->b, input[i], axis[i]);
     }
     for (int32_t i = 0; i < s->outs && *count; i++)
-        if (entry(s->out_back, i))
+        if (entry_or_0(s->out_back, i))
             return ac_cannot(&n->b, "it collects backwards, and only data decides how much");
     return AC_OK;
 }
 
-/* Step t of as many as `count` says: states after it, or as before it. */
+/* States after step t, or, if t is not below `count`, as before it. */
 static int keep_states(const scan *s, ac_tensor *count, int64_t t, ac_tensor *const *before, ac_tensor **after)
 {
     ac_onx_node *n = s->n;
@@ -140,7 +142,7 @@ static int keep_states(const scan *s, ac_tensor *count, int64_t t, ac_tensor *co
     return AC_OK;
 }
 
-/* states and inputs as they are given; result[]: states, then what is put together. */
+/* state[], input[]: operands; result[]: states, then collected results. */
 static int run_scan(scan *s, ac_tensor *const *state, ac_tensor *const *input, ac_tensor **result)
 {
     ac_onx_node *n = s->n;
@@ -151,15 +153,15 @@ static int run_scan(scan *s, ac_tensor *const *state, ac_tensor *const *input, a
     int64_t steps = -1;
     int32_t *axis = AC_NEW_N(region, int32_t, s->scans + 1);
     for (int32_t i = 0; i < s->scans; i++) {
-        AC_TRY(ac_operand_axis(&n->b, entry(s->in_axes, i), input[i]->rank, &axis[i]));
+        AC_TRY(ac_operand_axis(&n->b, entry_or_0(s->in_axes, i), input[i]->rank, &axis[i]));
         const int64_t have = input[i]->dim[axis[i]];
         if (steps >= 0 && have != steps)
             return ac_error(n->r->cx, n->at, E0104, "'%s' has %" PRId64 " steps, others %" PRId64, input[i]->name, have,
                             steps);
         steps = have;
     }
-    if (steps < 1)
-        return ac_cannot(&n->b, "it has no steps");
+    if (steps < 1 || steps > MOST_STEPS)
+        return ac_cannot(&n->b, "it has %" PRId64 " steps; 1 to %d are unrolled", steps, MOST_STEPS);
     ac_tensor *count;
     AC_TRY(counted_steps(s, input, axis, &count));
     memcpy(in, state, (size_t)s->states * sizeof *in);
@@ -167,7 +169,7 @@ static int run_scan(scan *s, ac_tensor *const *state, ac_tensor *const *input, a
         for (int32_t i = 0; i < s->scans; i++) {
             int64_t dim[AC_MAX_RANK];
             ac_tensor *x = input[i];
-            ac_tensor *now = ac_make_slice_there(&n->b, x, axis[i], entry(s->in_back, i) ? steps - 1 - t : t, 1);
+            ac_tensor *now = ac_make_slice_there(&n->b, x, axis[i], entry_or_0(s->in_back, i) ? steps - 1 - t : t, 1);
             for (int32_t d = 0; d < x->rank; d++)
                 if (d != axis[i])
                     dim[d - (d > axis[i])] = x->dim[d];
@@ -183,13 +185,14 @@ static int run_scan(scan *s, ac_tensor *const *state, ac_tensor *const *input, a
     }
     memcpy(result, in, (size_t)s->states * sizeof *in);
     for (int32_t i = 0; i < s->outs; i++) {
-        ac_tensor *y = ac_onx_collect(n, part.item + i, steps, s->outs, entry(s->out_axes, i), entry(s->out_back, i));
+        ac_tensor *y =
+            ac_onx_collect(n, part.item + i, steps, s->outs, entry_or_0(s->out_axes, i), entry_or_0(s->out_back, i));
         int32_t at;
         if (!(result[s->states + i] = y) || !count)
             continue;
         if (y->count)
             return ac_cannot(&n->b, "only data decides how many results it collects, and how long they are");
-        AC_TRY(ac_operand_axis(&n->b, entry(s->out_axes, i), y->rank, &at));
+        AC_TRY(ac_operand_axis(&n->b, entry_or_0(s->out_axes, i), y->rank, &at));
         result[s->states + i] = ac_bounded(&n->b, y, count, at);
     }
     return AC_OK;

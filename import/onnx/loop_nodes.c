@@ -1,12 +1,11 @@
 /* loop_nodes.c - Loop of ONNX.
  *
- *     unrolled   as long as the condition comes out as a constant before the iteration, and the trip count is one
- *     a WHILE    once the condition depends on data, or when the trip count does, or there are many iterations that
- *                change no shape. It carries the number of the iteration, the condition, the values, and of each scan
- *                the elements so far
+ *     unrolled   while the condition is constant, if the trip count is
+ *     a WHILE    if the condition or the trip count depends on data, or if many iterations change no shape. It carries
+ *                the number of the iteration, the condition, the values, and the elements of each scan so far
  *
- * A scan is as long as the trip count; where the loop may end before, a count says how many elements there are. Where
- * only data decides the trip count, --bound does, and what comes after so many elements is not kept. */
+ * A scan has as many elements as the trip count; if the loop may end earlier, it is counted. If the trip count depends
+ * on data, --bound limits the elements, and later ones are dropped. */
 #include "import/build/bounds.h"
 #include "import/build/counted.h"
 #include "import/build/params.h"
@@ -25,11 +24,11 @@ typedef struct loop {
     ac_span body;
     int32_t carried, scans;
     int64_t done;                /* iterations that were unrolled */
-    ac_tensor *limit;            /* trips as data; NULL: there is no limit */
+    ac_tensor *limit;            /* the trip count as a tensor; NULL: without a limit */
     int64_t most;                /* elements of a scan that are kept */
-    bool beyond;                 /* there may be more: these are written behind the others, and cut off */
+    bool beyond;                 /* there may be more: these overwrite one extra element, which is cut off */
     bool counted;                /* there may be fewer than `most` */
-    int32_t *length;             /* by scan: which value that is carried says how long its elements are; -1: none */
+    int32_t *length;             /* by scan: the carried value with the length of its elements; -1: none */
     ac_tensor *again;            /* before the loop: the condition, constant or computed at run time */
     ac_tensor **first;           /* values before the loop */
     ac_tensor **out;             /* condition, carried values, one element of each scan: of the last iteration */
@@ -49,7 +48,7 @@ static int read_loop(loop *l)
     l->carried = n->n_in > 2 ? n->n_in - 2 : 0;
     l->scans = n->n_out - l->carried;
     l->loop.trips = -1;
-    l->scans = l->scans < 0 ? 0 : l->scans; /* results that nobody uses may be left out at the end */
+    l->scans = l->scans < 0 ? 0 : l->scans; /* unused results at the end may be left out */
     for (int32_t k = 0; k < n->n_out; k++)
         (void)ac_bound_of(&n->b, ac_onx_result_name(n, k));
     if ((l->limit = ac_onx_in(n, 0)) && ac_operand_known(&n->b, &n->in[0])) {
@@ -125,7 +124,7 @@ static int unrolled_results(loop *l, ac_tensor *const *last, int64_t trips)
 
 /* ------------------------------------------------------------------ a WHILE */
 
-/* The scans before iteration i of the loop, in as many elements as there may be. */
+/* Scan k before iteration i: the elements so far, padded to the maximum number. */
 static ac_tensor *first_scan(loop *l, int32_t k, int64_t i, const ac_tensor *element)
 {
     ac_onx_node *n = l->n;
@@ -139,7 +138,7 @@ static ac_tensor *first_scan(loop *l, int32_t k, int64_t i, const ac_tensor *ele
     return both[0] ? ac_make_concat(&n->b, both, 2, 0) : NULL;
 }
 
-/* How long scans become; turns: how many iterations there are at most, -1: unknown. always: none ends the loop. */
+/* Bounds the length of scans. turns: the most iterations, -1: unknown; always: the condition never ends the loop. */
 static int bound_scans(loop *l, int64_t turns, bool always)
 {
     ac_onx_node *n = l->n;
@@ -158,14 +157,13 @@ static int bound_scans(loop *l, int64_t turns, bool always)
     n->r->reading->late = true;
     const char *name = ac_onx_result_name(n, l->carried);
     return ac_refuse(
-        n->r->reading, n->at, E0203, n->type,
-        "only data decides how many results it collects, and nothing bounds their number",
+        n->r->reading, n->at, E0203, n->type, "the number of results that it collects depends on data and has no bound",
         name ? ac_strf(n->r->cx->region, "give a constant trip count, or say how many at most: --bound %s=N", name)
              : "give a constant trip count");
 }
 
-/* Is there another iteration? */
-static int condition(void *own, const void *now, ac_tensor **again)
+/* True while there is another iteration. */
+static int read_condition(void *own, const void *now, ac_tensor **again)
 {
     loop *l = own;
     ac_onx_node *n = l->n;
@@ -184,7 +182,7 @@ static int condition(void *own, const void *now, ac_tensor **again)
     return *again ? AC_OK : AC_FAIL;
 }
 
-/* *y, which the body makes of value k, as a tensor. */
+/* *y, value k after an iteration, as a tensor. */
 static int unwrap(const loop *l, int32_t k, ac_tensor **y)
 {
     ac_onx_sequence *s = ac_onx_sequence_of(l->n->r, *y);
@@ -195,8 +193,8 @@ static int unwrap(const loop *l, int32_t k, ac_tensor **y)
     return *y ? AC_OK : AC_FAIL;
 }
 
-/* Sequences that are carried round become tensors of all their elements; what the elements of an empty one are, one
- * iteration says that is dropped. */
+/* Makes carried sequences tensors of all their elements. One iteration, which is dropped, gives the shape of the
+ * elements of an empty one. */
 static int carry_sequences(loop *l, ac_tensor **in)
 {
     ac_onx_node *n = l->n;
@@ -247,14 +245,14 @@ static const void *rolled_body(loop *l, ac_tensor *const *now)
     return next[0] && next[1] ? next : NULL;
 }
 
-static const void *body(void *own, const void *now)
+static const void *run_body(void *own, const void *now)
 {
     loop *l = own;
     return ac_loop_is_rolled(&l->loop) ? rolled_body(l, now) : unrolled_body(l, now);
 }
 
 /* The values before a WHILE; it carries all of them. */
-static const void *open(void *own, const void *now, int64_t done)
+static const void *open_while(void *own, const void *now, int64_t done)
 {
     loop *l = own;
     ac_tensor **in = ac_copy(l->n->r->cx->region, now, (size_t)l->loop.n * sizeof *in);
@@ -266,8 +264,8 @@ static const void *open(void *own, const void *now, int64_t done)
     return carry_sequences(l, in) == AC_OK ? in : NULL;
 }
 
-/* Scans, whose elements are known by now: number `values` + k of what is carried is all of them so far; where elements
- * are counted, how long they are is carried, too. AC_FAIL: refused */
+/* Carries scan k, whose element shape is known by now, as value `values` + k, and the length of counted elements as one
+ * more value. AC_FAIL: refused */
 static int begin_scans(loop *l, ac_carried *c)
 {
     ac_onx_node *n = l->n;
@@ -291,7 +289,7 @@ static int begin_scans(loop *l, ac_carried *c)
     }
     ac_carried with = {0};
     AC_TRY(ac_carried_begin(&n->b, &with, count, first));
-    for (int32_t k = 0; k < values; k++) { /* what is known of values stays */
+    for (int32_t k = 0; k < values; k++) { /* as earlier readings found them */
         with.first[k] = c->first[k];
         with.dim[k] = c->dim[k];
         with.tries[k] = c->tries[k];
@@ -302,7 +300,7 @@ static int begin_scans(loop *l, ac_carried *c)
     return ac_carried_counts(&n->b, c);
 }
 
-/* What scans become in an iteration. */
+/* The scans after an iteration. */
 static int next_scans(loop *l, ac_sub *s, ac_tensor *const *own, ac_tensor **next)
 {
     ac_onx_node *n = l->n;
@@ -325,7 +323,7 @@ static int next_scans(loop *l, ac_sub *s, ac_tensor *const *own, ac_tensor **nex
     return rc;
 }
 
-/* Are scans carried, and of the shape of their elements? */
+/* True if scans are carried, in the shape of their elements. */
 static bool scans_fit(const loop *l, const ac_carried *c)
 {
     const int32_t values = l->loop.n;
@@ -345,8 +343,8 @@ static bool is_true(const loop *l, ac_tensor *t)
 }
 
 /* Scans are carried after the values of the file, once the shapes of their elements are known. */
-static int collect(void *own, ac_carried *c, const ac_sub *cond, ac_sub *body, ac_tensor *const *in, ac_tensor **next,
-                   bool *again)
+static int carry_scans(void *own, ac_carried *c, const ac_sub *cond, ac_sub *body, ac_tensor *const *in,
+                       ac_tensor **next, bool *again)
 {
     loop *l = own;
     if (scans_fit(l, c))
@@ -385,14 +383,15 @@ static int rolled_results(loop *l, ac_tensor *const *last)
 int ac_onx_do_loop(ac_onx_node *n)
 {
     static const ac_loop_format FORMAT = {
-        .rules = {.restart = 1, .copied = INT64_MAX, .trips = 64},
+        .rules = {.restart = 1, .copied = INT64_MAX, .trips = 64, .most = MOST_UNROLLED},
         .code = E0108,
         .help = "how often the loop runs depends on data, so its values must keep their types and shapes",
         .alike = is_alike,
         .erased = forget_elements,
-        .open = open,
-        .collect = collect};
-    loop l = {.loop = {.b = &n->b, .now = &n->r->g, .of = &FORMAT, .condition = condition, .body = body}, .n = n};
+        .open = open_while,
+        .collect = carry_scans};
+    loop l = {.loop = {.b = &n->b, .now = &n->r->g, .of = &FORMAT, .condition = read_condition, .body = run_body},
+              .n = n};
     int64_t turns = -1;
     AC_TRY(read_loop(&l));
     const bool unrolls = !l.limit || (l.loop.trips >= 0 && l.loop.trips <= MOST_UNROLLED);

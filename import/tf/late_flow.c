@@ -171,7 +171,7 @@ const ac_tf_value *ac_tf_loop_run(ac_tf_loop *l, int (*condition)(void *own, con
                                   const ac_tf_value *first, int64_t *turns)
 {
     static const ac_loop_format FORMAT = {
-        .rules = {.restart = 1, .copied = INT64_MAX, .trips = INT64_MAX},
+        .rules = {.restart = 1, .copied = INT64_MAX, .trips = INT64_MAX, .most = INT64_MAX},
         .code = E0203,
         .help = "how often the loop runs depends on data, so its values must keep their shapes; an array of tensors "
                 "must be as long as it becomes before the loop",

@@ -84,7 +84,7 @@ typedef struct loop {
     ac_tfl_node *n;
 } loop;
 
-static int condition(void *own, const void *now, ac_tensor **again)
+static int run_condition(void *own, const void *now, ac_tensor **again)
 {
     loop *l = own;
     AC_TRY(ac_tfl_call(l->r, l->n, l->n->attrs.flow.first, now, l->loop.n, again, 1));
@@ -95,7 +95,7 @@ static int condition(void *own, const void *now, ac_tensor **again)
     return AC_OK;
 }
 
-static const void *body(void *own, const void *now)
+static const void *run_body(void *own, const void *now)
 {
     loop *l = own;
     ac_tensor **next = AC_NEW_N(l->r->cx->region, ac_tensor *, l->loop.n + 1);
@@ -103,7 +103,7 @@ static const void *body(void *own, const void *now)
 }
 
 /* A WHILE carries the values that its body does not return as they are. */
-static const void *open(void *own, const void *now, int64_t done)
+static const void *open_while(void *own, const void *now, int64_t done)
 {
     loop *l = own;
     bool any = false;
@@ -124,10 +124,10 @@ static const void *open(void *own, const void *now, int64_t done)
 int ac_tfl_while(ac_tfl *r, ac_tfl_node *n)
 {
     static const ac_loop_format FORMAT = {
-        .rules = {.restart = INT64_MAX, .copied = 1 << 11, .trips = INT64_MAX},
+        .rules = {.restart = INT64_MAX, .copied = 1 << 11, .trips = INT64_MAX, .most = INT64_MAX},
         .code = E0203,
         .help = "how often the loop runs depends on data, so its values must keep their types and shapes",
-        .open = open};
+        .open = open_while};
     AC_TRY(check_operands(r, n));
     if (n->n_in != n->n_out)
         return ac_error(r->cx, n->at, E0102, "takes %d values and makes %d: a loop carries all of them round", n->n_in,
@@ -137,7 +137,9 @@ int ac_tfl_while(ac_tfl *r, ac_tfl_node *n)
         if (n->out[i])
             (void)ac_bound_of(&b, n->out[i]->name);
     loop l = {
-        {.b = &b, .now = &r->g, .of = &FORMAT, .condition = condition, .body = body, .n = n->n_in, .trips = -1}, r, n};
+        {.b = &b, .now = &r->g, .of = &FORMAT, .condition = run_condition, .body = run_body, .n = n->n_in, .trips = -1},
+        r,
+        n};
     int64_t turns;
     ac_tensor *const *last = ac_loop_run(&l.loop, n->in, &turns);
     for (int32_t k = 0; k < n->n_out; k++)

@@ -1,11 +1,11 @@
 /* unroll.c - iterations that become nodes of their own, and when a loop stays one; see unroll.h. */
 #include "ir/flow/unroll.h"
 
-enum { MOST_STEPS = 1 << 19, MOST_BYTES = 1 << 27, CALL = 16 };
+enum { MOST_STEPS = 1 << 19, MOST_CALLS = 1 << 14, MOST_BYTES = 1 << 27 };
 
 bool ac_flow_is_spent(const ac_flow_budget *b)
 {
-    return b->steps > MOST_STEPS || b->bytes > MOST_BYTES;
+    return b->steps > MOST_STEPS || b->calls > MOST_CALLS || b->bytes > MOST_BYTES;
 }
 
 static int check_budget(ac_ctx *cx, const ac_flow_budget *b, ac_place at)
@@ -13,8 +13,8 @@ static int check_budget(ac_ctx *cx, const ac_flow_budget *b, ac_place at)
     if (!ac_flow_is_spent(b))
         return AC_OK;
     ac_error(cx, at, E0108,
-             "unrolled, its loops, branches and functions are more than %d operators, or %d bytes to read", MOST_STEPS,
-             MOST_BYTES);
+             "unrolled, its loops, branches and functions are more than %d operators, %d calls or %d bytes to read",
+             MOST_STEPS, MOST_CALLS, MOST_BYTES);
     return ac_help(cx, "split the model, or make the loop shorter");
 }
 
@@ -27,9 +27,10 @@ int ac_flow_spend(ac_ctx *cx, ac_flow_budget *b, ac_place at, int64_t steps, int
 
 int ac_flow_spend_call(ac_ctx *cx, ac_flow_budget *b, ac_place at, const ac_graph *g, int64_t bytes)
 {
-    b->steps += CALL;
+    b->calls++;
+    b->steps = g->node.n;
     b->bytes += bytes;
-    return check_budget(cx, &(ac_flow_budget){b->steps + g->node.n, b->bytes}, at);
+    return check_budget(cx, b, at);
 }
 
 int ac_flow_is_condition(ac_ctx *cx, ac_place at, const ac_tensor *c)
@@ -102,6 +103,11 @@ const void *ac_unroll_loop(const ac_unroll *u, const void *first, int64_t *turns
                 *turns = -1;
                 return last;
             }
+        }
+        if (i >= rules->most) {
+            ac_error(u->cx, u->at, E0108, "it has more than %lld iterations, and each is unrolled",
+                     (long long)rules->most);
+            return NULL;
         }
         now = u->body(u->own, now);
     }

@@ -12,7 +12,7 @@
  *     before     while (i < 3) s = f(s), i++         while (i < n) s = f(s), i++
  *     after      s1 = f(s0) s2 = f(s1) s3 = f(s2)    i, s = while(0, s0)
  *
- * Example: a loop of tensors i and s. What a `const void *` points to is the caller's own business.
+ * Example: a loop of tensors i and s. The caller chooses the type of the values.
  *
  *     static int condition(void *own, const void *now, ac_tensor **again)
  *     {
@@ -23,22 +23,23 @@
  *     ac_unroll u = {.cx = cx, .g = g, .rules = &RULES, .trips = -1, .own = b, .condition = condition, ..};
  *     const void *last = ac_unroll_loop(&u, first, &turns);      NULL: reported
  *
- * All copies of one model are paid from one budget (ac_flow_spend); its limit is the same for all formats.
+ * All copies of one model are paid from one budget (ac_flow_spend); its limits are the same for all formats.
  *
  * Memory: the context's region. Cost: that of the callbacks. Errors: theirs, and E0108 from ac_flow_spend. */
 #ifndef AC_IR_FLOW_UNROLL_H
 #define AC_IR_FLOW_UNROLL_H
 #include "ir/graph/graph.h"
 
-/* What the copies of branches, bodies and functions of a model have cost so far. */
+/* The cost of all copies of branches, bodies and functions of a model so far. */
 typedef struct ac_flow_budget {
     int64_t steps; /* operators copied, and one for each copy */
+    int64_t calls; /* copies, for readers that count the operators of a graph instead of those copied */
     int64_t bytes; /* of the file, read for copies */
 } ac_flow_budget;
 /* Pays for a copy at `at`. AC_FAIL: E0108, reported each time */
 int ac_flow_spend(ac_ctx *cx, ac_flow_budget *b, ac_place at, int64_t steps, int64_t bytes);
 bool ac_flow_is_spent(const ac_flow_budget *b);
-/* For readers that count the operators of the graph g instead of those copied: pays for a copy, CALL steps each. */
+/* The same for readers that count calls, and the operators of the graph g. */
 int ac_flow_spend_call(ac_ctx *cx, ac_flow_budget *b, ac_place at, const ac_graph *g, int64_t bytes);
 
 /* When a loop is rolled up although its condition is a constant, or begins anew. */
@@ -46,11 +47,13 @@ typedef struct ac_unroll_rules {
     int64_t restart; /* iterations that may be taken back once the loop is rolled up */
     int64_t copied;  /* rolling up is tried, once, when the copies are more */
     int64_t trips;   /* .. and done after the first iteration if more are known to come */
+    int64_t most;    /* unrolled iterations of one loop; more are E0108 */
 } ac_unroll_rules;
 
 typedef struct ac_unroll {
     ac_ctx *cx;
     ac_graph *g; /* nodes of unrolled iterations are appended to it */
+    ac_place at;
     const ac_unroll_rules *rules;
     int64_t trips;         /* iterations, if the condition does not end the loop before; -1: unknown */
     const int64_t *copied; /* counts what rules->copied limits; NULL: nodes of g */
@@ -60,8 +63,8 @@ typedef struct ac_unroll {
     /* The loop may begin anew with `first` after an iteration left `now`. NULL: it may */
     bool (*alike)(const void *own, const void *first, const void *now);
     void (*erased)(void *own); /* nodes of iterations were erased; NULL: nothing to do */
-    /* The values after all iterations from `now` on, `done` of which are unrolled. `trial`: the copies go on if it
-     * fails. NULL: reported, or refused */
+    /* The values after all iterations from `now` on; `done` iterations before them are unrolled. `trial`: copying goes
+     * on if this fails. NULL: reported, or refused */
     const void *(*roll)(void *own, const void *now, int64_t done, bool trial);
 } ac_unroll;
 

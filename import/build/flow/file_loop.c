@@ -185,6 +185,7 @@ const void *ac_loop_run(ac_loop *l, const void *first, int64_t *turns)
     l->g = *l->now;
     const ac_unroll u = {.cx = l->b->cx,
                          .g = l->g,
+                         .at = l->b->at,
                          .rules = &l->of->rules,
                          .trips = l->trips,
                          .own = l,

@@ -28,7 +28,7 @@
 typedef struct ac_loop_format {
     ac_unroll_rules rules;
     ac_code code;     /* of a carried value that an iteration gives another type or shape */
-    const char *help; /* what to do then */
+    const char *help; /* of that message */
     bool (*alike)(const void *own, const void *first, const void *now); /* NULL: by type and shape */
     void (*erased)(void *own);                                          /* nodes of unrolled iterations are gone */
     /* A WHILE begins with `now`, after `done` unrolled iterations: sets l->kept and l->name, and returns the values

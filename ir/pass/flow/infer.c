@@ -18,7 +18,7 @@
 #include "ir/pass/flow/shapes.h"
 
 enum { MOST_NESTED = 256 };
-static const ac_unroll_rules RULES = {.copied = 1 << 12 /* nodes and tensors */, .trips = INT64_MAX};
+static const ac_unroll_rules RULES = {.copied = 1 << 12 /* nodes and tensors */, .trips = INT64_MAX, .most = INT64_MAX};
 
 typedef struct infer {
     ac_shapes shapes;
@@ -179,6 +179,7 @@ static int while_node(infer *s, ac_node *n)
                         n->n_in, carried);
     const ac_unroll u = {.cx = s->flow->cx,
                          .g = s->flow->g,
+                         .at = n->at,
                          .rules = &RULES,
                          .trips = -1,
                          .copied = &s->flow->budget->steps,
