@@ -39,7 +39,7 @@ ac_tensor *ac_channels_first(const ac_maker *b, ac_tensor *y, int32_t m)
 }
 
 /* Dimension 1 moved to the end, or the end to dimension 1; any rank. */
-static ac_tensor *turn(const ac_maker *b, ac_tensor *x, bool last)
+static ac_tensor *move_channels(const ac_maker *b, ac_tensor *x, bool last)
 {
     int32_t to_last[AC_MAX_RANK], back[AC_MAX_RANK];
     if (!x)
@@ -86,7 +86,7 @@ static ac_tensor *conv_nd(const ac_maker *b, ac_tensor *x, ac_tensor *weights, a
     a.conv_nd.pads = ac_make_list(b, 2 * w->m, pads);
     a.conv_nd.groups = (int32_t)groups;
     ac_tensor *in[] = {x, weights, bias};
-    return turn(b, ac_make_op(b, AC_OP_CONV_ND, in, bias ? 3 : 2, &a, AC_NONE), false);
+    return move_channels(b, ac_make_op(b, AC_OP_CONV_ND, in, bias ? 3 : 2, &a, AC_NONE), false);
 }
 
 /* x [N,H,W,C], weights [C,1,KH,KW] or [O,C/groups,KH,KW]. */
@@ -116,13 +116,13 @@ ac_tensor *ac_frame_conv(const ac_maker *b, ac_tensor *x, ac_tensor *weights, ac
     for (int32_t d = 0; d < x->rank; d++)
         perm[d] = d < w->m ? d + 2 : x->rank - 1 - d;
     weights = ac_make_transpose(b, weights, perm);
-    return conv_nd(b, turn(b, x, true), weights, bias, w, groups);
+    return conv_nd(b, move_channels(b, x, true), weights, bias, w, groups);
 }
 
 /* ------------------------------------------------------------------ transposed convolutions */
 
 /* x with step - 1 zeros between neighbours along dimension d. */
-static ac_tensor *spread(const ac_maker *b, ac_tensor *x, int32_t d, int64_t step)
+static ac_tensor *spread_dim(const ac_maker *b, ac_tensor *x, int32_t d, int64_t step)
 {
     int64_t outer = 1, inner = 1, dim[AC_MAX_RANK];
     if (!x || step == 1)
@@ -144,7 +144,7 @@ static ac_tensor *spread_all(const ac_maker *b, ac_tensor *x, ac_frame *w, const
 {
     for (int32_t i = 0; x && i < x->rank - 2; i++) {
         const int32_t d = AC_SPATIAL - (x->rank - 2) + i;
-        x = spread(b, x, i + 1, w->stride[d]);
+        x = spread_dim(b, x, i + 1, w->stride[d]);
         if (!x)
             return NULL;
         const int64_t reach = ac_frame_reach(w, d), before = reach - 1 - w->before[d],
@@ -187,7 +187,7 @@ static ac_tensor *tconv_nd(const ac_maker *b, ac_tensor *x, ac_tensor *weights, 
     perm[m + 2] = 2;
     whole[m] = in_channels;
     whole[m + 1] = groups * channels;
-    x = spread_all(b, turn(b, x, true), &w, out);
+    x = spread_all(b, move_channels(b, x, true), &w, out);
     weights = ac_make_transpose(b, ac_make_reshape(b, weights, rank + 1, split), perm);
     ac_tensor *reversed = ac_make_ints(b, m, axes);
     weights = ac_make_2(b, AC_OP_REVERSE_V2, ac_make_reshape(b, weights, rank, whole), reversed);
@@ -281,9 +281,9 @@ ac_tensor *ac_frame_pool(const ac_maker *b, ac_op op, ac_tensor *x, const ac_fra
         front[1 + d - first] = w->front[d];
         back[1 + d - first] = w->back[d];
     }
-    x = ac_make_pad(b, w->m == 3 ? turn(b, x, true) : ac_channels_last(b, x), front, back, NULL);
+    x = ac_make_pad(b, w->m == 3 ? move_channels(b, x, true) : ac_channels_last(b, x), front, back, NULL);
     if (w->m == 3)
-        return turn(b, pool_3d(b, op, x, w), false);
+        return move_channels(b, pool_3d(b, op, x, w), false);
     return ac_channels_first(b, pool_2d(b, op, x, w->kernel + H, w->stride + H, w->before + H, w->after + H), w->m);
 }
 

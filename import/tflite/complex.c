@@ -59,7 +59,7 @@ static ac_tensor *squeeze_last(const ac_maker *b, ac_tensor *x)
     return x ? ac_make_op(b, AC_OP_SQUEEZE, &x, 1, &a, AC_NONE) : NULL;
 }
 
-static ac_tensor *cut(const ac_maker *b, ac_tensor *x, int32_t rank, const int64_t *begin, const int64_t *size)
+static ac_tensor *slice_of(const ac_maker *b, ac_tensor *x, int32_t rank, const int64_t *begin, const int64_t *size)
 {
     ac_attrs a;
     ac_attrs_init(AC_OP_SLICE, &a);
@@ -69,27 +69,27 @@ static ac_tensor *cut(const ac_maker *b, ac_tensor *x, int32_t rank, const int64
 }
 
 /* Part 0 or 1 of complex numbers. */
-static ac_tensor *part(const ac_maker *b, ac_tensor *x, int64_t which)
+static ac_tensor *half_of(const ac_maker *b, ac_tensor *x, int64_t which)
 {
     int64_t begin[AC_MAX_RANK] = {0}, size[AC_MAX_RANK];
     for (int32_t d = 0; d < x->rank; d++)
         size[d] = d == x->rank - 1 ? 1 : -1;
     begin[x->rank - 1] = which;
-    return squeeze_last(b, cut(b, x, x->rank, begin, size));
+    return squeeze_last(b, slice_of(b, x, x->rank, begin, size));
 }
 
 int ac_tfl_rule_real(ac_tfl *r, ac_tfl_node *n)
 {
     const ac_maker b = ac_tfl_maker(r, n);
     AC_TRY(check_complex(r, n, true, n->in[0]));
-    return ac_tfl_result(n, 0, part(&b, n->in[0], 0));
+    return ac_tfl_result(n, 0, half_of(&b, n->in[0], 0));
 }
 
 int ac_tfl_rule_imag(ac_tfl *r, ac_tfl_node *n)
 {
     const ac_maker b = ac_tfl_maker(r, n);
     AC_TRY(check_complex(r, n, true, n->in[0]));
-    return ac_tfl_result(n, 0, part(&b, n->in[0], 1));
+    return ac_tfl_result(n, 0, half_of(&b, n->in[0], 1));
 }
 
 int ac_tfl_rule_complex_abs(ac_tfl *r, ac_tfl_node *n)
@@ -104,7 +104,7 @@ int ac_tfl_rule_complex_abs(ac_tfl *r, ac_tfl_node *n)
 }
 
 /* The last two dimensions of x become as long as the transform: cut off, or with zeros at the end. */
-static ac_tensor *fit(const ac_maker *b, ac_tensor *x, const int64_t length[2])
+static ac_tensor *fit_length(const ac_maker *b, ac_tensor *x, const int64_t length[2])
 {
     int64_t before[AC_MAX_RANK] = {0}, after[AC_MAX_RANK] = {0}, size[AC_MAX_RANK];
     const int32_t rank = x->rank;
@@ -113,7 +113,7 @@ static ac_tensor *fit(const ac_maker *b, ac_tensor *x, const int64_t length[2])
     for (int32_t d = 0; d < rank; d++)
         size[d] = d < rank - 2 ? -1 : length[d - rank + 2];
     ac_tensor *y = ac_make_pad(b, x, before, after, NULL);
-    return length[0] < x->dim[rank - 2] || length[1] < x->dim[rank - 1] ? cut(b, y, rank, before, size) : y;
+    return length[0] < x->dim[rank - 2] || length[1] < x->dim[rank - 1] ? slice_of(b, y, rank, before, size) : y;
 }
 
 /* x [..,H,W] and the lengths of the transform, h and w -> [..,h,w/2+1,2]: a transform of the rows as complex numbers
@@ -133,7 +133,7 @@ int ac_tfl_rule_rfft2d(ac_tfl *r, ac_tfl_node *n)
     ac_attrs a;
     ac_attrs_init(AC_OP_EXPAND_DIMS, &a);
     a.axis.axis = -1;
-    ac_tensor *y = fit(&b, x, length.v);
+    ac_tensor *y = fit_length(&b, x, length.v);
     y = ac_make_op(&b, AC_OP_EXPAND_DIMS, &y, 1, &a, AC_NONE);
     int64_t pads[2 * AC_MAX_RANK] = {0}, begin[AC_MAX_RANK] = {0}, size[AC_MAX_RANK];
     pads[2 * rank + 1] = 1;
@@ -143,7 +143,7 @@ int ac_tfl_rule_rfft2d(ac_tfl *r, ac_tfl_node *n)
     for (int32_t d = 0; d < rank; d++)
         size[d] = d == rank - 1 ? length.v[1] / 2 + 1 : -1;
     size[rank] = 2;
-    y = cut(&b, y, rank + 1, begin, size);
+    y = slice_of(&b, y, rank + 1, begin, size);
     int64_t swap[AC_MAX_RANK];
     for (int32_t d = 0; d <= rank; d++)
         swap[d] = d == rank - 2 ? rank - 1 : d == rank - 1 ? rank - 2 : d;

@@ -39,8 +39,8 @@ static int check_place(ac_tfl *r, const ac_tfl_node *n)
     return AC_OK;
 }
 
-/* The variable holds what `like` holds, from the first time that somebody says so. */
-static int hold(ac_tfl *r, const ac_tfl_node *n, const ac_tensor *like)
+/* Gives the variable the type and shape of `like`, or checks that it has them. */
+static int set_type(ac_tfl *r, const ac_tfl_node *n, const ac_tensor *like)
 {
     ac_tensor *v = n->handle->t;
     for (int32_t d = 0; d < like->rank; d++)
@@ -80,7 +80,7 @@ int ac_tfl_rule_read_variable(ac_tfl *r, ac_tfl_node *n)
     const ac_maker b = ac_tfl_maker(r, n);
     if (n->subgraph)
         return ac_cannot(&b, "a first value is computed from a variable");
-    AC_TRY(hold(r, n, n->out[0]));
+    AC_TRY(set_type(r, n, n->out[0]));
     ac_attrs_init(AC_OP_RESHAPE, &a);
     a.shape.shape = ac_make_list(&b, n->out[0]->rank, n->out[0]->dim);
     ac_tfl_node_make(n, AC_OP_RESHAPE, &n->handle->t, 1, &a);
@@ -91,7 +91,7 @@ int ac_tfl_rule_assign_variable(ac_tfl *r, ac_tfl_node *n)
 {
     ac_tensor *x = n->in[1];
     AC_TRY(check_place(r, n));
-    AC_TRY(hold(r, n, x));
+    AC_TRY(set_type(r, n, x));
     ac_tensor *v = n->handle->t;
     if (x->count) {
         const ac_maker b = ac_tfl_maker(r, n);

@@ -1,12 +1,12 @@
-/* branches.c - both graphs of an If whose condition only data decides, as one node; see sub_graphs.h. */
+/* branches.c - a branch of a file: a constant condition chooses, any other makes an IF of both; see sub_graphs.h. */
 #include "import/build/counted.h"
 #include "import/build/flow/sub_graphs.h"
 #include "import/build/operands.h"
 #include "ir/flow/unroll.h"
 
-/* The dimension in which two results of one type differ, or are counted: -1: none, -2: no size can be given that both
- * have. A tensor has one count: of which dimension only the first elements have a meaning. */
-static int32_t difference(const ac_tensor *a, const ac_tensor *b)
+/* The dimension in which two results of one type differ, or are counted. -1: none; -2: they cannot become one size,
+ * since a tensor is counted along one dimension only. */
+static int32_t differing_dim(const ac_tensor *a, const ac_tensor *b)
 {
     int32_t at = a->count ? a->count_dim : b->count ? b->count_dim : -1;
     if (a->dtype != b->dtype || a->rank != b->rank || !ac_quant_equal(a->quant, b->quant) ||
@@ -18,9 +18,8 @@ static int32_t difference(const ac_tensor *a, const ac_tensor *b)
     return at;
 }
 
-/* Output i of the branch becomes as long as that of the other one, and a further output says how long it was, or how
- * many of its elements have a meaning. */
-static int pad(ac_maker *b, ac_graph **now, ac_sub *s, int32_t i, int32_t dim, const ac_tensor *other)
+/* Pads output i of the branch to the size of the other one's, and appends an output: the valid length along dim. */
+static int pad_output(ac_maker *b, ac_graph **now, ac_sub *s, int32_t i, int32_t dim, const ac_tensor *other)
 {
     ac_sub_enter(b, now, s);
     ac_tensor *t = s->g->output.item[i], *own_count = t->count;
@@ -36,7 +35,7 @@ static int pad(ac_maker *b, ac_graph **now, ac_sub *s, int32_t i, int32_t dim, c
     return AC_OK;
 }
 
-/* The shape of a result depends on the condition, and one count does not say how. */
+/* The shape of a result depends on the condition in more than one dimension. */
 static int no_common_size(const ac_maker *b, const ac_tensor *condition, const char *result, const ac_tensor *yes,
                           const ac_tensor *no)
 {
@@ -48,20 +47,20 @@ static int no_common_size(const ac_maker *b, const ac_tensor *condition, const c
                 "result '%s' is %s in one branch and %s in the other: only the length of one dimension may "
                 "depend on the condition '%s'",
                 result ? result : yes->name, ac_tensor_str(b->cx, yes), ac_tensor_str(b->cx, no), condition->name),
-        "fix the condition, or what it is computed from: --const NAME=FILE.npy, with run --input");
+        "fix the condition or a value that it depends on: --const NAME=FILE.npy, with run --input");
 }
 
 int ac_sub_alike(ac_maker *b, ac_graph **now, const ac_tensor *condition, ac_sub *yes, ac_sub *no, int32_t i,
                  const char *result, int32_t *dim)
 {
     const ac_tensor *x = yes->g->output.item[i], *y = no->g->output.item[i];
-    *dim = difference(x, y);
+    *dim = differing_dim(x, y);
     if (*dim == -2)
         return no_common_size(b, condition, result, x, y);
     if (*dim < 0)
         return AC_OK;
-    AC_TRY(pad(b, now, yes, i, *dim, y));
-    return pad(b, now, no, i, *dim, yes->g->output.item[i]);
+    AC_TRY(pad_output(b, now, yes, i, *dim, y));
+    return pad_output(b, now, no, i, *dim, yes->g->output.item[i]);
 }
 
 int ac_sub_branches(ac_maker *b, ac_graph **now, ac_tensor *condition, ac_sub *yes, ac_sub *no, int32_t n,

@@ -1,5 +1,5 @@
-/* carried.c - what a loop carries round, some of it counted (counted.h): each count goes round, too; see
- * sub_graphs.h. */
+/* carried.c - the values that a WHILE carries from one iteration to the next. Those of dynamic size (counted.h) are
+ * carried with their counts; see sub_graphs.h. */
 #include "import/build/bounds.h"
 #include "import/build/counted.h"
 #include "import/build/flow/sub_graphs.h"
@@ -42,8 +42,8 @@ void ac_carried_inputs(const ac_carried *c, ac_sub *s, ac_tensor **own)
             (void)ac_counted_as(own[k], ac_sub_input(s, c->first[i++]), c->dim[k]);
 }
 
-/* Are they of one type, and of one shape but for dimension *at, in which y is longer? *at < 0: it may be any one, which
- * is found. */
+/* True if x and y have one type, and one shape except that y is longer along dimension *at. *at < 0: sets it to the
+ * dimension that differs. */
 static bool is_longer(const ac_tensor *x, const ac_tensor *y, int32_t *at)
 {
     bool same = x->dtype == y->dtype && x->rank == y->rank && ac_quant_equal(x->quant, y->quant);
@@ -57,8 +57,8 @@ static bool is_longer(const ac_tensor *x, const ac_tensor *y, int32_t *at)
     return same && *at >= 0 && y->dim[*at] > x->dim[*at] && (!y->count || y->count_dim == *at);
 }
 
-/* May y be what the next iteration finds in the place of x? */
-static bool fits(const ac_tensor *x, const ac_tensor *y, int32_t dim)
+/* True if the next iteration can take y for x: same type and shape, or shorter along `dim`. */
+static bool keeps_size(const ac_tensor *x, const ac_tensor *y, int32_t dim)
 {
     bool same = x->dtype == y->dtype && x->rank == y->rank && ac_quant_equal(x->quant, y->quant) &&
                 (!y->count || y->count_dim == dim);
@@ -67,8 +67,8 @@ static bool fits(const ac_tensor *x, const ac_tensor *y, int32_t dim)
     return same;
 }
 
-/* Value k with room for `size` elements. */
-static int lengthen(const ac_maker *b, ac_carried *c, int32_t k, int64_t size)
+/* Pads the first value number k to `size` elements. */
+static int pad_first(const ac_maker *b, ac_carried *c, int32_t k, int64_t size)
 {
     ac_tensor *x = c->given[k];
     int64_t dim[AC_MAX_RANK];
@@ -83,11 +83,11 @@ static int lengthen(const ac_maker *b, ac_carried *c, int32_t k, int64_t size)
     return c->first[k] ? AC_OK : AC_FAIL;
 }
 
-/* Nothing says how long value k may become. */
+/* Refuses value k: it becomes longer, without a bound. */
 static int no_bound(const ac_maker *b, const ac_carried *c, int32_t k, const ac_tensor *y)
 {
     const char *result = c->result ? c->result[k] : NULL;
-    b->reading->late = true; /* what it is computed from may be known later */
+    b->reading->late = true; /* it may be constant in a second reading */
     return ac_refuse(
         b->reading, b->at, E0203, b->at.op,
         ac_strf(b->cx->region, "'%s' is %s, but may be %s after an iteration: nothing bounds how long it becomes",
@@ -97,9 +97,10 @@ static int no_bound(const ac_maker *b, const ac_carried *c, int32_t k, const ac_
                : "bound how often the loop runs");
 }
 
-/* Value k becomes longer. *again: it has more room now, and is to be read anew; else what is beyond its room is cut
- * off: what --bound does not want, or nothing. */
-static int grow(const ac_maker *b, ac_carried *c, const ac_sub *body, ac_tensor *const *next, int32_t k, bool *again)
+/* Value k becomes longer in an iteration. Sets *again if it was padded further, so that both graphs must be read anew;
+ * if not, elements past its size are cut off: those beyond --bound, or none. */
+static int grow_value(const ac_maker *b, ac_carried *c, const ac_sub *body, ac_tensor *const *next, int32_t k,
+                      bool *again)
 {
     const int64_t size = c->first[k]->dim[c->dim[k]], given = c->given[k]->dim[c->dim[k]];
     const int64_t said = c->result ? ac_bound_of(b, c->result[k]) : -1;
@@ -114,11 +115,11 @@ static int grow(const ac_maker *b, ac_carried *c, const ac_sub *body, ac_tensor 
     if (most < 0 || most > MOST_LENGTH || c->tries[k]++ > MOST_TRIES)
         return no_bound(b, c, k, next[k]);
     *again = true;
-    return lengthen(b, c, k, most);
+    return pad_first(b, c, k, most);
 }
 
-/* What goes round of y: as long as value k. *count: NULL, or how many elements of it have a meaning. */
-static ac_tensor *round_of(const ac_maker *b, const ac_carried *c, int32_t k, ac_tensor *y, ac_tensor **count)
+/* y in the size of value k. *count: its valid length; NULL: k is not counted. */
+static ac_tensor *carried_of(const ac_maker *b, const ac_carried *c, int32_t k, ac_tensor *y, ac_tensor **count)
 {
     const int32_t d = c->dim[k];
     const int64_t size = d >= 0 ? c->first[k]->dim[d] : 0;
@@ -139,7 +140,7 @@ static int push_outputs(ac_maker *b, ac_graph **now, const ac_carried *c, ac_sub
     int rc = AC_OK;
     ac_sub_enter(b, now, s);
     for (int32_t k = 0; k < c->n && rc == AC_OK; k++) {
-        ac_tensor *y = round_of(b, c, k, next[k], &count[k]);
+        ac_tensor *y = carried_of(b, c, k, next[k], &count[k]);
         if (!y || (c->dim[k] >= 0 && !count[k]))
             rc = AC_FAIL;
         ac_push(s->g->region, &s->g->output, y);
@@ -170,8 +171,8 @@ int ac_carried_outputs(ac_maker *b, ac_graph **now, ac_carried *c, const ac_sub 
             *again = true;
         }
         if (longer)
-            AC_TRY(grow(b, c, body, next, k, again));
-        else if (!fits(c->first[k], next[k], c->dim[k]))
+            AC_TRY(grow_value(b, c, body, next, k, again));
+        else if (!keeps_size(c->first[k], next[k], c->dim[k]))
             *wrong = *wrong < 0 ? k : *wrong;
     }
     if (*wrong >= 0)

@@ -1,5 +1,6 @@
-/* growth.c - how often a loop may run of which only data decides, and how long a value may become that grows in it:
- * what follows from a number that each iteration raises or lowers by as much, and that the condition compares.
+/* growth.c - upper bounds of a loop whose condition depends on data: of its iterations, and of the length of a value
+ * that grows in it. Both follow from a counter, a carried integer to which each iteration adds a constant, and which
+ * the condition compares.
  *
  *     while (i < 10 && ids[-1] != end)        at most 10 iterations, and so
  *         ids = concat(ids, [k]), i = i + 1;  10 elements more
@@ -18,7 +19,7 @@ typedef struct loop {
     const ac_carried *c;
     const ac_graph *body;
     ac_tensor *const *next;
-    int64_t given; /* how long the value was before the loop whose length is asked for */
+    int64_t given; /* length before the loop of the value whose growth is bounded */
 } loop;
 
 static bool is_scalar_of(const ac_maker *b, ac_tensor *t, int64_t *v)
@@ -31,8 +32,8 @@ static bool is_scalar_of(const ac_maker *b, ac_tensor *t, int64_t *v)
     return *v > -FAR && *v < FAR;
 }
 
-/* t without what changes neither its value nor its only element. */
-static ac_tensor *bare(ac_tensor *t)
+/* t without casts and reshapes, which keep its elements. */
+static ac_tensor *skip_casts(ac_tensor *t)
 {
     for (int32_t step = 0; step < MOST_STEPS && t->def; step++) {
         const ac_node *n = t->def;
@@ -47,13 +48,13 @@ static ac_tensor *bare(ac_tensor *t)
     return t;
 }
 
-/* The value of g that goes round as number k and t is *plus more than; -1: none. */
-static int32_t carried_in(const loop *l, const ac_graph *g, ac_tensor *t, int64_t *plus)
+/* The number k of the carried value of g for which t = value + *plus; -1: none. */
+static int32_t carried_number(const loop *l, const ac_graph *g, ac_tensor *t, int64_t *plus)
 {
     int64_t v;
     *plus = 0;
     for (int32_t step = 0; step < MOST_STEPS; step++) {
-        t = bare(t);
+        t = skip_casts(t);
         const ac_node *n = t->def;
         if (!n || (n->op != AC_OP_ADD && n->op != AC_OP_SUB) || !ac_dtype_is_int(t->dtype))
             break;
@@ -71,36 +72,36 @@ static int32_t carried_in(const loop *l, const ac_graph *g, ac_tensor *t, int64_
     return -1;
 }
 
-/* Value k begins at *from, and each iteration adds *step to it. */
-static bool is_number_of_turns(const loop *l, int32_t k, int64_t *from, int64_t *step)
+/* True if value k is a counter: it begins at *from, and each iteration adds *step. */
+static bool is_counter(const loop *l, int32_t k, int64_t *from, int64_t *step)
 {
-    return is_scalar_of(l->b, bare(l->c->given[k]), from) && ac_dtype_is_int(l->c->given[k]->dtype) &&
-           carried_in(l, l->body, l->next[k], step) == k && *step > -FAR && *step < FAR;
+    return is_scalar_of(l->b, skip_casts(l->c->given[k]), from) && ac_dtype_is_int(l->c->given[k]->dtype) &&
+           carried_number(l, l->body, l->next[k], step) == k && *step > -FAR && *step < FAR;
 }
 
-/* The most (least) that t of g may be, if it is the same in each iteration. */
+/* An upper (most) or lower bound of t, a tensor of g that no iteration changes. */
 static bool limit_of(const loop *l, const ac_graph *g, ac_tensor *t, bool most, int64_t *v)
 {
     int64_t plus;
-    t = bare(t);
+    t = skip_casts(t);
     if (is_scalar_of(l->b, t, v))
         return true;
-    const int32_t k = carried_in(l, g, t, &plus);
+    const int32_t k = carried_number(l, g, t, &plus);
     if (k >= 0)
-        return is_scalar_of(l->b, bare(l->c->given[k]), v) && bare(l->next[k]) == l->body->input.item[k] &&
+        return is_scalar_of(l->b, skip_casts(l->c->given[k]), v) && skip_casts(l->next[k]) == l->body->input.item[k] &&
                ac_add_ok(*v, plus, v);
     *v = most && ac_tensor_count(t) == 1 && ac_dtype_is_int(t->dtype) ? ac_most_of(l->b, t, 0) : -1;
     return *v >= 0 && *v < FAR;
 }
 
-/* x < y + `more`, in g: before each iteration, or after it. -1: it bounds nothing. */
+/* The iterations while x < y + `more` in g holds, evaluated before each of them, or after. -1: no bound. */
 static int64_t turns_below(const loop *l, const ac_graph *g, ac_tensor *x, ac_tensor *y, int64_t more, bool after)
 {
     int64_t from, step, plus, limit, far = -1;
-    int32_t k = carried_in(l, g, x, &plus);
-    if (k >= 0 && is_number_of_turns(l, k, &from, &step) && step > 0 && limit_of(l, g, y, true, &limit))
+    int32_t k = carried_number(l, g, x, &plus);
+    if (k >= 0 && is_counter(l, k, &from, &step) && step > 0 && limit_of(l, g, y, true, &limit))
         far = limit + more - plus - from;
-    else if ((k = carried_in(l, g, y, &plus)) >= 0 && is_number_of_turns(l, k, &from, &step) && step < 0 &&
+    else if ((k = carried_number(l, g, y, &plus)) >= 0 && is_counter(l, k, &from, &step) && step < 0 &&
              limit_of(l, g, x, false, &limit)) {
         far = from + plus + more - limit;
         step = -step;
@@ -109,7 +110,7 @@ static int64_t turns_below(const loop *l, const ac_graph *g, ac_tensor *x, ac_te
     return (far > 0 ? (far + step - 1) / step : 0) + after;
 }
 
-static int64_t fewer(int64_t a, int64_t b)
+static int64_t fewer_turns(int64_t a, int64_t b)
 {
     return a < 0 || (b >= 0 && b < a) ? b : a;
 }
@@ -121,27 +122,27 @@ static bool is_false(const ac_maker *b, ac_tensor *t)
     return data && !*data;
 }
 
-/* Is the first result of n, an IF, false where its condition does not hold? */
+/* True if the first result of n, an IF, is false whenever its condition is. */
 static bool else_is_false(const ac_maker *b, const ac_node *n)
 {
     const ac_graph *main = b->reading->g;
     const int32_t second = n->attrs.flow.second;
     const ac_graph *no = second > 0 && second <= main->sub.n ? main->sub.item[second - 1] : NULL;
-    ac_tensor *t = no && no->output.n ? bare(no->output.item[0]) : NULL;
+    ac_tensor *t = no && no->output.n ? skip_casts(no->output.item[0]) : NULL;
     for (int32_t i = 0; t && i < no->input.n && i + 1 < n->n_in; i++)
         if (no->input.item[i] == t)
             return is_false(b, n->in[i + 1]);
     return t && is_false(b, t);
 }
 
-/* How many iterations there are if each of them needs t (of g) to be `want`. */
+/* The iterations while t of g equals `want`. -1: no bound. */
 static int64_t turns_of(const loop *l, const ac_graph *g, ac_tensor *t, bool want, bool after, int32_t depth)
 {
-    t = bare(t);
+    t = skip_casts(t);
     const ac_node *n = t->def;
     if (depth > MOST_DEPTH)
         return -1;
-    if (!n) { /* what the iteration before made of it */
+    if (!n) { /* a carried bool: computed by the previous iteration */
         for (int32_t k = 0; k < l->c->n && k < g->input.n; k++)
             if (g->input.item[k] == t && !after && t->dtype == AC_BOOL && l->next[k] != l->body->input.item[k])
                 return turns_of(l, l->body, l->next[k], want, true, depth + 1);
@@ -154,8 +155,8 @@ static int64_t turns_of(const loop *l, const ac_graph *g, ac_tensor *t, bool wan
     case AC_OP_LOGICAL_OR:
         if ((n->op == AC_OP_LOGICAL_AND) != want)
             return -1;
-        return fewer(turns_of(l, g, n->in[0], want, after, depth + 1),
-                     turns_of(l, g, n->in[1], want, after, depth + 1));
+        return fewer_turns(turns_of(l, g, n->in[0], want, after, depth + 1),
+                           turns_of(l, g, n->in[1], want, after, depth + 1));
     case AC_OP_IF: /* exporters write x && y as one */
         return want && t == n->out[0] && else_is_false(l->b, n) ? turns_of(l, g, n->in[0], want, after, depth + 1) : -1;
     case AC_OP_SELECT:
@@ -182,22 +183,21 @@ int64_t ac_turns_at_most(const ac_maker *b, const ac_carried *c, const ac_sub *c
 
 /* ------------------------------------------------------------------ lengths */
 
-/* A length after an iteration: at most `more` more than before (-1: that is unknown), or at most `most` (-1: that says
- * nothing more). */
+/* A length after an iteration: at most `more` longer than before (-1: unknown), or at most `most` (-1: unknown). */
 typedef struct length {
     int64_t more, most;
 } length;
 
 static const length UNKNOWN = {-1, -1};
 
-static length plus(length x, int64_t v)
+static length longer_by(length x, int64_t v)
 {
     x.more += x.more >= 0 ? v : 0;
     x.most += x.most >= 0 ? v : 0;
     return x.more < -1 || x.most < -1 || x.more > FAR || x.most > FAR ? UNKNOWN : x;
 }
 
-static length either(length x, length y)
+static length longer_of(length x, length y)
 {
     return (length){x.more > y.more ? x.more : y.more, x.most > y.most ? x.most : y.most};
 }
@@ -207,8 +207,8 @@ static bool is_known(length x)
     return x.more >= 0 || x.most >= 0;
 }
 
-/* How long it is after all iterations; -1: unknown. */
-static int64_t reach(const loop *l, length y)
+/* An upper bound of the length after all iterations; -1: unknown. */
+static int64_t longest(const loop *l, length y)
 {
     int64_t added;
     if (!is_known(y) || (y.more > 0 && l->c->turns < 0))
@@ -219,7 +219,7 @@ static int64_t reach(const loop *l, length y)
 
 static length length_of(const loop *l, const ac_tensor *own, ac_tensor *t, int32_t depth);
 
-/* Of what lies one after the other. */
+/* The length of a concatenation. */
 static length length_of_parts(const loop *l, const ac_tensor *own, const ac_count_parts *p, int32_t depth)
 {
     length one = UNKNOWN;
@@ -233,10 +233,10 @@ static length length_of_parts(const loop *l, const ac_tensor *own, const ac_coun
         else
             rest += x.most >= 0 && x.most < p->size[i] ? x.most : p->size[i];
     }
-    return one.more >= 0 ? plus(one, rest) : (length){-1, rest};
+    return one.more >= 0 ? longer_by(one, rest) : (length){-1, rest};
 }
 
-/* own: how long the value was before. */
+/* t as a length; own: the length of the value before the iteration. */
 static length length_of(const loop *l, const ac_tensor *own, ac_tensor *t, int32_t depth)
 {
     int64_t v, step, from;
@@ -255,8 +255,8 @@ static length length_of(const loop *l, const ac_tensor *own, ac_tensor *t, int32
     }
     if (is_scalar_of(l->b, t, &v))
         return v >= 0 ? (length){-1, v} : UNKNOWN;
-    const int32_t k = carried_in(l, l->body, t, &v);
-    if (k >= 0 && l->c->turns > 0 && is_number_of_turns(l, k, &from, &step)) {
+    const int32_t k = carried_number(l, l->body, t, &v);
+    if (k >= 0 && l->c->turns > 0 && is_counter(l, k, &from, &step)) {
         const int64_t last = from + (step > 0 ? (l->c->turns - 1) * step : 0) + v;
         return last < FAR ? (length){-1, last < 0 ? 0 : last} : UNKNOWN;
     }
@@ -266,18 +266,18 @@ static length length_of(const loop *l, const ac_tensor *own, ac_tensor *t, int32
     switch ((int)n->op) {
     case AC_OP_ADD:
         if (is_scalar_of(l->b, n->in[1], &v))
-            return plus(length_of(l, own, n->in[0], depth + 1), v);
-        return is_scalar_of(l->b, n->in[0], &v) ? plus(length_of(l, own, n->in[1], depth + 1), v) : UNKNOWN;
+            return longer_by(length_of(l, own, n->in[0], depth + 1), v);
+        return is_scalar_of(l->b, n->in[0], &v) ? longer_by(length_of(l, own, n->in[1], depth + 1), v) : UNKNOWN;
     case AC_OP_SUB:
-        return is_scalar_of(l->b, n->in[1], &v) ? plus(length_of(l, own, n->in[0], depth + 1), v > 0 ? 0 : -v)
+        return is_scalar_of(l->b, n->in[1], &v) ? longer_by(length_of(l, own, n->in[0], depth + 1), v > 0 ? 0 : -v)
                                                 : UNKNOWN;
     case AC_OP_MAXIMUM: {
         const length x = length_of(l, own, n->in[0], depth + 1), y = length_of(l, own, n->in[1], depth + 1);
-        return is_known(x) && is_known(y) ? either(x, y) : UNKNOWN;
+        return is_known(x) && is_known(y) ? longer_of(x, y) : UNKNOWN;
     }
     case AC_OP_MINIMUM: {
         const length x = length_of(l, own, n->in[0], depth + 1), y = length_of(l, own, n->in[1], depth + 1);
-        const int64_t far[] = {reach(l, x), reach(l, y)};
+        const int64_t far[] = {longest(l, x), longest(l, y)};
         return far[1] < 0 || (far[0] >= 0 && far[0] <= far[1]) ? x : y;
     }
     default:
@@ -289,5 +289,5 @@ int64_t ac_grown_at_most(const ac_maker *b, const ac_carried *c, const ac_sub *b
 {
     const loop l = {b, c, body->g, next, c->given[k]->dim[c->dim[k]]};
     const ac_tensor *x = body->g->input.item[k];
-    return x->count && next[k]->count ? reach(&l, length_of(&l, x->count, next[k]->count, 0)) : -1;
+    return x->count && next[k]->count ? longest(&l, length_of(&l, x->count, next[k]->count, 0)) : -1;
 }

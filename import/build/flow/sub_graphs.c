@@ -1,5 +1,5 @@
-/* sub_graphs.c - graphs that are attributes, as subgraphs of the model: what a node with IF or WHILE runs. Names of
- * graphs outside refer to tensors there, so they are found by looking at what the nodes read, and become inputs. */
+/* sub_graphs.c - graphs of a file as subgraphs of the model, which an IF or a WHILE runs. Their nodes may read tensors
+ * of the graphs outside; those are found by scanning operands, and become inputs. */
 #include "import/build/flow/sub_graphs.h"
 #include "import/build/operands.h"
 #include "import/build/reading.h"
@@ -28,7 +28,7 @@ ac_tensor *ac_sub_input(ac_sub *s, const ac_tensor *like)
     return t;
 }
 
-static int note(const ac_maker *b, const ac_sub *s, ac_sub_tensors *c, ac_tensor *t)
+static int capture(const ac_maker *b, const ac_sub *s, ac_sub_tensors *c, ac_tensor *t)
 {
     if (!t || ac_graph_has(s->g, t))
         return AC_OK;
@@ -46,10 +46,10 @@ int ac_sub_captured(const ac_maker *b, const ac_sub *s, ac_sub_tensors *c)
     for (int32_t i = 0; i < s->g->node.n; i++) {
         const ac_node *m = s->g->node.item[i];
         for (int32_t k = 0; k < m->n_in; k++)
-            AC_TRY(note(b, s, c, m->in[k]));
+            AC_TRY(capture(b, s, c, m->in[k]));
     }
     for (int32_t i = 0; i < s->g->output.n; i++)
-        AC_TRY(note(b, s, c, s->g->output.item[i]));
+        AC_TRY(capture(b, s, c, s->g->output.item[i]));
     return AC_OK;
 }
 

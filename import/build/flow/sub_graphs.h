@@ -1,5 +1,5 @@
-/* sub_graphs.h - for adapters of operators that run graphs or functions of the file (If, Loop, While): one of them as a
- * subgraph of the model, which IF and WHILE name.
+/* sub_graphs.h - turns a graph or function of the file into a subgraph of the model, for adapters of operators that run
+ * them (If, Loop, While).
  *
  *     ac_sub s = {0};
  *     ac_sub_tensors c = {0};
@@ -7,8 +7,8 @@
  *     ac_tensor *x = ac_sub_input(&s, like);
  *     ... make nodes, ac_push(.., &s.g->output, y) ...
  *     ac_sub_leave(&n->b, &n->r->g, &s);            on every path
- *     AC_TRY(ac_sub_captured(&n->b, &s, &c));       what it reads from outside
- *     sub[0] = ac_sub_add(&n->b, &s, &c);           its number; inputs are x, then what it reads from outside
+ *     AC_TRY(ac_sub_captured(&n->b, &s, &c));       tensors of graphs outside that it reads
+ *     sub[0] = ac_sub_add(&n->b, &s, &c);           its number; inputs are x, then those tensors
  *
  * `now`: where the reader keeps the graph that it makes nodes in.
  * Memory: the region of the context. */
@@ -22,26 +22,25 @@ typedef struct ac_sub {
 } ac_sub;
 typedef AC_VEC(ac_tensor *) ac_sub_tensors; /* of graphs outside, each once */
 
-/* Again and again: nodes are appended. */
+/* May be entered several times; nodes are appended. */
 void ac_sub_enter(ac_maker *b, ac_graph **now, ac_sub *s);
 void ac_sub_leave(ac_maker *b, ac_graph **now, ac_sub *s);
 ac_tensor *ac_sub_input(ac_sub *s, const ac_tensor *like);
 /* Appends to c, which may have those of other subgraphs. AC_FAIL: refused. */
 int ac_sub_captured(const ac_maker *b, const ac_sub *s, ac_sub_tensors *c);
-/* All of c become further inputs, and the graph is the model's; its number. */
+/* Makes all of c further inputs and the graph one of the model's. Returns its number. */
 int32_t ac_sub_add(const ac_maker *b, ac_sub *s, const ac_sub_tensors *c);
-/* The node that runs both, on in[] and what they read from outside; results are like the outputs of `like`. NULL:
- * refused. */
+/* The IF or WHILE on in[], then c; its results have the types and shapes of the outputs of `like`. NULL: refused. */
 ac_node *ac_sub_run(const ac_maker *b, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_sub_tensors *c,
                     const int32_t sub[2], const ac_sub *like);
 
-/* branches.c: outputs i of both graphs become of one size: the shorter one is padded, and both get a further output,
- * how long it was along dimension *dim, or how many elements had a meaning; -1: they are of one size. AC_FAIL: refused.
- * result: NULL, or what messages call it. */
+/* branches.c: gives outputs i of both graphs one size: pads the shorter one, and appends the valid length along
+ * dimension *dim to both graphs; -1: they have one size already. AC_FAIL: refused. result: NULL, or its name in
+ * messages. */
 int ac_sub_alike(ac_maker *b, ac_graph **now, const ac_tensor *condition, ac_sub *yes, ac_sub *no, int32_t i,
                  const char *result, int32_t *dim);
-/* An IF of both, whose outputs are results 0 .. n-1 of the file's node; result[i]: its name, or NULL. One
- * that is longer in one branch is as long in both, and counted (counted.h). out[] gets them. AC_FAIL: refused. */
+/* An IF of both, whose outputs are results 0 .. n-1 of the file's node; result[i]: its name, or NULL. A result that is
+ * longer in one branch is padded in the other, and counted (counted.h). AC_FAIL: refused. */
 int ac_sub_branches(ac_maker *b, ac_graph **now, ac_tensor *condition, ac_sub *yes, ac_sub *no, int32_t n,
                     const char *const *result, ac_tensor **out);
 /* A branch of the file: `run` makes the nodes of the first one (0) or the second one, and its n results. A constant
@@ -51,21 +50,21 @@ int ac_sub_if(ac_maker *b, ac_graph **now, ac_tensor *condition, int (*run)(void
 /* A condition of the file as a bool scalar; NULL: E0104. */
 ac_tensor *ac_sub_condition(const ac_maker *b, ac_tensor *c);
 
-/* carried.c: the n values that a WHILE carries round. Those that are counted have their counts carried, too, after all
- * of them. Their lengths may change in an iteration. A value that becomes longer has room for what --bound says, or for
- * as much as the iterations may add, where their number is bounded (growth.c); else it is refused.
- * Between: file_loop.c. */
+/* carried.c: the n values that a WHILE carries from one iteration to the next, then the counts of those of dynamic size
+ * (counted.h). An iteration may change their lengths: a value that becomes longer is padded to --bound or to the most
+ * that a bounded number of iterations can add (growth.c); without a bound it is refused. file_loop.c has the calls in
+ * their order. */
 typedef struct ac_carried {
     int32_t n, all;            /* values; values and counts */
-    ac_tensor **first;         /* before the loop: all of them, as long as they become */
-    int32_t *dim;              /* by value: the one that is counted; -1: none */
-    int64_t turns;             /* -1: nothing bounds them */
+    ac_tensor **first;         /* before the loop: all of them, padded */
+    int32_t *dim;              /* by value: the dimension of dynamic size; -1: none */
+    int64_t turns;             /* an upper bound of the iterations; -1: unknown */
     const char *const *result; /* NULL, or by value: NULL, or its name */
     ac_tensor **given;         /* by value: as it was before the loop */
-    int32_t *tries;            /* by value: how often it was made longer */
+    int32_t *tries;            /* by value: how often it was padded */
 } ac_carried;
 
-/* The counts of what is counted by now, after all values. Others call it who change dim[]. */
+/* Appends the counts to first[], again after dim[] has changed. */
 int ac_carried_counts(const ac_maker *b, ac_carried *c);
 int ac_carried_begin(const ac_maker *b, ac_carried *c, int32_t n, ac_tensor *const *first);
 void ac_carried_inputs(const ac_carried *c, ac_sub *s, ac_tensor **own);
@@ -75,11 +74,11 @@ int ac_carried_outputs(ac_maker *b, ac_graph **now, ac_carried *c, const ac_sub 
                        ac_tensor *const *next, bool *again, int32_t *wrong);
 void ac_carried_results(const ac_carried *c, const ac_node *made, ac_tensor **out);
 
-/* growth.c: an upper bound of the iterations, if the condition compares a value to which each of them adds a constant;
- * -1: nothing bounds them. next[]: what the body makes of its inputs. */
+/* growth.c: an upper bound of the iterations, if the condition compares a counter; -1: unknown. next[]: the values
+ * after an iteration. */
 int64_t ac_turns_at_most(const ac_maker *b, const ac_carried *c, const ac_sub *cond, const ac_sub *body,
                          ac_tensor *const *next);
-/* Value k, counted, becomes what was made of it at most so long, if it was as long as it may be before; -1: unknown. */
+/* An upper bound of the length of counted value k after all iterations; -1: unknown. */
 int64_t ac_grown_at_most(const ac_maker *b, const ac_carried *c, const ac_sub *body, ac_tensor *const *next, int32_t k);
 
 #endif
