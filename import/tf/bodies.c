@@ -152,7 +152,7 @@ int ac_tf_functions(ac_tf *r, ac_span message)
     return r->pb.failed ? AC_FAIL : AC_OK;
 }
 
-/* The parameters of a function are its first nodes. */
+/* The parameters of a function become its first nodes. */
 static int read_args(ac_tf *r, ac_tf_body *body, ac_pb_list args)
 {
     ac_span one;
@@ -203,7 +203,7 @@ static int read_rets(ac_tf *r, ac_tf_body *body, ac_pb_list args, ac_pb_list map
     return r->pb.failed ? AC_FAIL : AC_OK;
 }
 
-/* What a function does besides its results: nodes that its calls wait for. */
+/* Reads the effects of a function: nodes that run even if its results do not depend on them. */
 static int read_effects(ac_tf *r, ac_tf_body *body, ac_pb_list map)
 {
     ac_span one;
@@ -278,7 +278,7 @@ int ac_tf_ref_of(ac_tf *r, ac_tf_body *body, const char *text, ac_place at, ac_t
         number = "0", second = colon + 1 + strlen(colon + 1);
     for (const char *p = number; *p; p++) {
         if (*p < '0' || *p > '9' || k > MAX_OPERANDS)
-            return ac_error(r->cx, at, E0101, "reads '%s': there is no such result", text);
+            return ac_error(r->cx, at, E0101, "reads '%s', but the node has fewer results", text);
         k = k * 10 + (*p - '0');
     }
     ac_tf_node *from = &body->node.item[out->node];
@@ -288,7 +288,7 @@ int ac_tf_ref_of(ac_tf *r, ac_tf_body *body, const char *text, ac_place at, ac_t
         base = result_of(from, ac_intern_n(r->cx, colon + 1, (size_t)(second - colon - 1)), r->cx);
     }
     if (base < 0 || base + k > MAX_OPERANDS || !*number)
-        return ac_error(r->cx, at, E0101, "reads '%s': there is no such result", text);
+        return ac_error(r->cx, at, E0101, "reads '%s', but the node has fewer results", text);
     out->out = (int32_t)(base + k);
     if (out->out >= from->n_out)
         from->n_out = out->out + 1;

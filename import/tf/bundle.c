@@ -160,7 +160,7 @@ static int check_sum(ac_tf_bundle *b, const ac_tf_saved *e, uint32_t sum, const 
 {
     if (ac_crc32c_masked(sum) == e->crc32c)
         return AC_OK;
-    ac_error(b->cx, at, E0012, "the checksum of entry '%s' in '%s' is 0x%08" PRIx32 ", the index says 0x%08" PRIx32,
+    ac_error(b->cx, at, E0012, "the checksum of entry '%s' in '%s' is 0x%08" PRIx32 ", in the index 0x%08" PRIx32,
              shown, b->shard[e->shard].name, ac_crc32c_masked(sum), e->crc32c);
     return ac_help(b->cx, "the file is damaged, or of another export: copy or export the model again");
 }
@@ -176,7 +176,7 @@ int ac_tf_bundle_text(ac_tf_bundle *b, const char *key, ac_place at, ac_pb *pb, 
     AC_TRY(find_bytes(b, &e, key, at, &all));
     if (!ac_span_varint(all, &from, &n) || n > UINT32_MAX || !ac_span_has(all, from, SUM) ||
         n != all.n - from - SUM) /* the string's length, a checksum of the lengths, the string */
-        return ac_error(b->cx, at, E0016, "entry '%s' of the checkpoint is no single text", key);
+        return ac_error(b->cx, at, E0016, "entry '%s' of the checkpoint is not a single text", key);
     const uint8_t size[] = {(uint8_t)n, (uint8_t)(n >> 8), (uint8_t)(n >> 16), (uint8_t)(n >> 24)};
     const uint32_t sizes = ac_crc32c_of(&b->crc, 0, size, sizeof size);
     AC_TRY(check_sum(b, &e, ac_crc32c_of(&b->crc, sizes, all.p + from, all.n - (size_t)from), key, at));

@@ -1,5 +1,5 @@
-/* counted_defs.c - operators of TensorFlow whose result is as large as the data says: Where, Unique,
- * NonMaxSuppression. Their results are as long as they can become, with a count (import/build/counted.h). */
+/* counted_defs.c - operators of TensorFlow with results of dynamic size: Where, Unique,
+ * NonMaxSuppression. Results have their maximum size and a count (import/build/counted.h). */
 #include "import/build/bounds.h"
 #include "import/build/compose_counted.h"
 #include "import/build/counted.h"
@@ -63,7 +63,7 @@ int ac_tf_do_nms(ac_tf_op *n)
         return ac_cannot(&n->b, "pad_to_max_output_size is true");
     if (box->rank != 2 || score->rank != 1 || score->dim[0] != box->dim[0])
         return ac_bad(&n->b, "expected boxes [N,4] and scores [N]");
-    if (late) { /* as many as it may be, of which it is the number that have a meaning */
+    if (late) { /* results of the maximum size; the operand is their count */
         const int64_t may = ac_most_of(&n->b, n->t[2], 0);
         most = (double)(may < 0 ? box->dim[0] : may);
     }

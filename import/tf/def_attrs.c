@@ -70,7 +70,7 @@ int ac_tf_attrs(ac_tf *r, ac_tf_node *n)
     return r->pb.failed ? AC_FAIL : AC_OK;
 }
 
-/* What a placeholder stands for is said by the call; NULL: the call leaves it out. */
+/* The call of a function gives the value of a placeholder; NULL: the call omits it. */
 ac_tf_attr *ac_tf_attr_of(ac_tf_op *n, const char *name)
 {
     ac_tf_attr *a = find(n->node, name);

@@ -1,8 +1,7 @@
 /* flow_defs.c - control flow of TensorFlow 2: If, Case and While name functions.
  *
- * What a condition is at the time of compiling decides: a known one chooses its branch; a loop is unrolled as long as
- * its condition is known to be true. Of functions whose condition only data decides, late_flow.c makes a branch or a
- * loop. */
+ * A constant condition chooses its branch; for any other late_flow.c makes an IF. While runs on late_flow.c as well,
+ * with its two functions as condition and body. */
 #include "import/build/bounds.h"
 #include "import/tf/late_flow.h"
 #include "import/tf/nodedefs.h"
@@ -32,7 +31,7 @@ static ac_tensor *condition(ac_tf_op *n, int32_t i, bool *known, bool *holds)
     return t && t->dtype != AC_BOOL ? ac_make_2(&n->b, AC_OP_NOT_EQUAL, t, ac_make_number(&n->b, t->dtype, 0)) : t;
 }
 
-/* Runs function f on arg[skip ..]; ret holds its results, of which n_out are read. */
+/* Runs function f on arg[skip ..]; *ret gets all of its results, n_out of which are read. */
 static int run_branch(ac_tf_op *n, ac_tf_body *f, int32_t skip, const ac_tf_value *arg, int32_t n_arg, int32_t n_out,
                       ac_tf_value **ret)
 {
@@ -54,7 +53,7 @@ static void ignore_types(ac_tf_op *n)
         (void)ac_tf_attr_of(n, NAME[i]);
 }
 
-/* Functions of which data chooses: one, or all the others. */
+/* Functions chosen by data: the first one, or one of the others. */
 typedef struct choice {
     ac_tf_op *n;
     ac_tf_body *const *f;
@@ -113,7 +112,7 @@ int ac_tf_do_case(ac_tf_op *n)
     ignore_types(n);
     AC_TRY(ac_tf_funcs(n, "branches", f, MOST_BRANCHES, &count));
     if (!count || !n->t[0] || ac_tensor_count(n->t[0]) != 1)
-        return ac_error(n->r->cx, n->b.at, E0103, count ? "what chooses is no single number" : "it has no branches");
+        return ac_error(n->r->cx, n->b.at, E0103, count ? "its index is not a single number" : "it has no branches");
     if (count > 1 && !ac_operand_known(&n->b, &n->t[0])) {
         const choice c = {n, f, count, 0};
         return choose_function(&c, n->out);
@@ -149,7 +148,7 @@ static const void *run_body(void *own, const void *now)
     return run_branch(n, w->body, 0, now, n->n_in, n->n_in, &next) == AC_OK ? next : NULL;
 }
 
-/* Does the function give parameter k back as result k? */
+/* True if the function returns parameter k as result k. */
 static bool is_passed(ac_tf_body *f, int32_t k)
 {
     int32_t at = f->ret[k].node;
@@ -177,7 +176,7 @@ static int find_passed(ac_tf_loop *l)
     return AC_OK;
 }
 
-/* They are of --bound even where the loop is unrolled. */
+/* The names of --bound for carried values, which are known even if the loop is unrolled. */
 static const char **names_of(ac_tf_op *n)
 {
     const char **name = AC_NEW_N(n->r->cx->region, const char *, n->n_in + 1);

@@ -16,7 +16,7 @@ typedef struct merge {
 } merge;
 
 typedef struct loop {
-    ac_tf_loop loop; /* its values: those of the Merge nodes; n: the Exit that asked for it */
+    ac_tf_loop loop; /* its values: those of the Merge nodes; n: the Exit that runs it */
     ac_tf_call *c;
     int32_t frame, condition; /* the node LoopCond */
     AC_VEC(merge) merge;
@@ -149,7 +149,7 @@ static const void *run_body(void *own, const void *now)
     return failed || r->pb.failed ? NULL : next;
 }
 
-/* Does the loop leave this value as it is? */
+/* True if no iteration changes this value. */
 static bool is_passed(const loop *l, const merge *m)
 {
     const ac_tf_body *body = l->c->body;

@@ -103,7 +103,7 @@ int ac_tf_do_scatter_nd(ac_tf_op *n)
     return RESULT(scatter(n, n->t[0], n->t[1], shape.n, shape.v));
 }
 
-/* Update: what is written to replaces, said by a mask of the places; Add and Sub: the sum of what is scattered. */
+/* Update: a scattered mask selects the new elements; Add and Sub: x plus or minus the scattered sums. */
 int ac_tf_do_tensor_scatter(ac_tf_op *n)
 {
     ac_tensor *x = n->t[0], *i = n->t[1], *u = n->t[2];
@@ -122,7 +122,7 @@ int ac_tf_do_segment(ac_tf_op *n)
     int64_t count;
     if (n->n_in > 2) {
         AC_TRY(ac_operand_int(&n->b, &n->t[2], &count));
-    } else { /* sorted ids: the last one says how many there are */
+    } else { /* sorted ids: the last one is the highest */
         ac_ints ids;
         AC_TRY(ac_operand_values(&n->b, &n->t[1], &ids));
         count = ids.n ? ids.v[ids.n - 1] + 1 : 0;

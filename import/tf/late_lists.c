@@ -1,5 +1,5 @@
-/* late_lists.c - arrays of tensors of which only data decides which element is read or written, or how many there are:
- * all of them lie in memory as a whole, counted along dimension 0; see list_values.h. */
+/* late_lists.c - arrays of tensors whose length, or the index of an access, depends on data: all elements are one
+ * tensor, counted along dimension 0; see list_values.h. */
 #include "import/build/bounds.h"
 #include "import/build/compose_bounded.h"
 #include "import/build/counted.h"
@@ -20,7 +20,7 @@ ac_tensor *ac_tf_list_get_late(ac_tf_op *n, const ac_tf_list *l, ac_tensor *at)
     return ac_make_gather_there(&n->b, whole, 0, ac_make_reshape(&n->b, at, 0, NULL));
 }
 
-/* All elements of l, of which there is room for `room` then, not counted. */
+/* All elements of l as one tensor of at least `room` elements, without a count. */
 static ac_tensor *with_room(ac_tf_op *n, const ac_tf_list *l, int64_t room)
 {
     int32_t rank;
@@ -31,8 +31,8 @@ static ac_tensor *with_room(ac_tf_op *n, const ac_tf_list *l, int64_t room)
     return whole && room > l->n ? ac_make_counted_longer(&n->b, whole, 0, room) : whole;
 }
 
-/* For how many elements there is room where a write may make the array longer. In a loop it has room for one more than
- * before, and import/build/flow/carried.c finds how many that are in the end. AC_FAIL: refused */
+/* *room: the most elements after a write that may make the array longer. In the body of a loop that is one more than
+ * before, and import/build/flow/carried.c bounds the length after all iterations. AC_FAIL: refused */
 static int room_of(ac_tf_op *n, const ac_tf_list *l, int64_t *room)
 {
     const int64_t said = ac_bound_of(&n->b, l->name);

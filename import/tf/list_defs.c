@@ -1,6 +1,6 @@
 /* list_defs.c - arrays of tensors: TensorArray (v1) and TensorList (v2). Their sizes and indices are known when loops
- * are unrolled, so an array is the list of its elements and never exists in memory as a whole, unless something needs
- * that: a loop of which only data decides how often it runs, or which element it takes.
+ * are unrolled, so an array is the list of its elements and never exists in memory as a whole, unless a loop
+ * needs that, whose trip count or whose index depends on data.
  *
  * A TensorArray has a handle and a flow, a number that orders its uses; here the flow is the list, and the handle the
  * empty one. */
@@ -58,7 +58,7 @@ static int index_of(ac_tf_op *n, int32_t i, int64_t *at)
     return tensor_of(n, i) ? ac_operand_int(&n->b, &n->t[i], at) : AC_FAIL;
 }
 
-/* The list after element input i of it is t. Where data says which one, all lie in memory as a whole. */
+/* The list with element `input i` replaced by t. An index that depends on data makes all elements one tensor. */
 static const ac_tf_list *write_at(ac_tf_op *n, const ac_tf_list *l, int32_t i, ac_tensor *t)
 {
     int64_t at;
@@ -70,7 +70,7 @@ static const ac_tf_list *write_at(ac_tf_op *n, const ac_tf_list *l, int32_t i, a
     return ac_tf_list_written_late(n, l, n->t[i], t);
 }
 
-/* An array of as many elements as input i says; *count: how many they are where only data decides. */
+/* An array of `input i` elements; if that depends on data, of the maximum size, with a count. */
 static ac_tf_list *list_of_size(ac_tf_op *n, ac_dtype dtype, int32_t i)
 {
     const int64_t one = 1;
@@ -291,7 +291,7 @@ int ac_tf_do_list_stack(ac_tf_op *n)
         return AC_FAIL;
     own = *l;
     AC_TRY(shape_input(n, 1, &own));
-    if (l->rank < 0 && own.rank >= 0) { /* says the shape of what was never written */
+    if (l->rank < 0 && own.rank >= 0) { /* declares the shape of elements that were never written */
         ac_tf_list *keep = AC_NEW(n->r->cx->region, ac_tf_list);
         *keep = own;
         l = keep;
@@ -378,7 +378,7 @@ int ac_tf_do_list_gather(ac_tf_op *n)
     return gather(n, list_of(n, 0));
 }
 
-/* TensorListScatter(tensor, indices, shape[, count]); without a count as many as the largest index says. */
+/* TensorListScatter(tensor, indices, shape[, count]); without a count the array ends after the largest index. */
 int ac_tf_do_list_scatter(ac_tf_op *n)
 {
     ac_ints index;

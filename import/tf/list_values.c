@@ -1,4 +1,4 @@
-/* list_values.c - what an array of tensors holds; see list_values.h. */
+/* list_values.c - the elements of an array of tensors; see list_values.h. */
 #include "import/build/counted.h"
 #include "import/tf/list_values.h"
 
@@ -66,8 +66,8 @@ static ac_tensor *part_of(ac_tf_op *n, ac_tensor *whole, int64_t i)
     return ac_make_reshape(&n->b, ac_make_slice_there(&n->b, whole, 0, i, 1), whole->rank - 1, whole->dim + 1);
 }
 
-/* What was written there last. *there false: nothing. */
-static ac_tensor *find(ac_tf_op *n, const ac_tf_list *l, int64_t i, bool *there)
+/* The last element written to position i. *there false: none. */
+static ac_tensor *last_written(ac_tf_op *n, const ac_tf_list *l, int64_t i, bool *there)
 {
     *there = true;
     for (; l && i < l->n && ac_pb_spend(&n->r->pb, 1); l = l->base) {
@@ -108,7 +108,7 @@ ac_tensor *ac_tf_list_get(ac_tf_op *n, const ac_tf_list *l, int64_t i)
         return (void)ac_error(n->r->cx, n->b.at, E0103, "index %lld of an array of %lld tensors", (long long)i,
                               (long long)l->n),
                NULL;
-    ac_tensor *t = find(n, l, i, &there);
+    ac_tensor *t = last_written(n, l, i, &there);
     if (there || n->r->pb.failed)
         return t;
     if (!ac_tf_list_element_shape(l, &rank, dim))
@@ -166,7 +166,7 @@ ac_tensor *ac_tf_list_stack_all(ac_tf_op *n, const ac_tf_list *l)
         return t;
     if (t->count)
         return (void)ac_cannot(&n->b, "data decides how many elements the array has, and how long they are"), NULL;
-    if (ac_tensor_is_const(t)) /* whoever reads constants knows of no count */
+    if (ac_tensor_is_const(t)) /* readers of constants ignore counts */
         t = ac_make_counted_fill(&n->b, ac_counted_as(t, l->count, 0), 0);
     return ac_counted_as(t, l->count, 0);
 }

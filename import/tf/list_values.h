@@ -1,5 +1,5 @@
-/* list_values.h - what an array of tensors holds (ac_tf_list of tf.h): a write, or another length, is a new list on top
- * of the one before.
+/* list_values.h - the elements of an array of tensors (ac_tf_list of tf.h): a write, or another length, is a new list
+ * on top of the one before.
  *
  *     ac_tf_list *l = ac_tf_list_new(n, AC_F32, 3);
  *     const ac_tf_list *m = ac_tf_list_written(n, l, 0, t);       l is as it was
@@ -27,7 +27,7 @@ ac_tensor *ac_tf_list_get(ac_tf_op *n, const ac_tf_list *l, int64_t i);
 ac_tensor *ac_tf_list_stack(ac_tf_op *n, const ac_tf_list *l, const int64_t *index, int64_t count);
 ac_tensor *ac_tf_list_stack_all(ac_tf_op *n, const ac_tf_list *l);
 
-/* The same of element `at`, of which only data decides. */
+/* The same for element `at`, computed at run time. */
 ac_tensor *ac_tf_list_get_late(ac_tf_op *n, const ac_tf_list *l, ac_tensor *at);
 const ac_tf_list *ac_tf_list_written_late(ac_tf_op *n, const ac_tf_list *l, ac_tensor *at, ac_tensor *item);
 /* The parts of `whole` become elements `index`, of an array that nothing was written to. */

@@ -1,5 +1,5 @@
-/* math_defs.c - element-wise operators of TensorFlow. Most are a row of ours; the others are said in a few nodes,
- * which the passes fuse. */
+/* math_defs.c - element-wise operators of TensorFlow. Most are an operator of ours; the others become a few
+ * nodes, which the passes fuse. */
 #include "import/tf/nodedefs.h"
 
 #include <math.h>

@@ -281,7 +281,7 @@ int ac_tf_do_roll(ac_tf_op *n)
     return RESULT(x);
 }
 
-/* What lies further than `lower` below or `upper` above the diagonal is 0; -1: nothing does. */
+/* Elements more than `lower` below or `upper` above the diagonal become 0; -1: none. */
 int ac_tf_do_matrix_band_part(ac_tf_op *n)
 {
     ac_tensor *x = n->t[0];

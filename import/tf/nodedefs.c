@@ -1,5 +1,5 @@
-/* nodedefs.c - operators of TensorFlow graphs: the table, what is common to all of them, and what adapters ask of
- * their operands. */
+/* nodedefs.c - operators of TensorFlow graphs: the table, checks before and after each adapter, and queries of
+ * operands. */
 #include "import/tf/nodedefs.h"
 #include "import/build/reasons.h"
 
@@ -70,7 +70,7 @@ static bool is_hint(const char *name)
     return false;
 }
 
-/* An attribute that no adapter knows may change the meaning of the operator. */
+/* Refuses attributes that the adapter did not read: they may change the meaning of the operator. */
 static int check_attrs(ac_tf_op *n)
 {
     const ac_tf_node *m = n->node;

@@ -10,8 +10,8 @@
  *     }
  *
  * Before it is called the number of inputs has been checked against the row, all inputs are tensors (unless the row
- * says TF_ANY), and 16-bit floats are widened to f32 where the row says so. After it every attribute of the node must
- * have been asked for: one that nobody knows is refused, since it might mean anything. */
+ * has TF_ANY), and 16-bit floats are widened to f32 if it has TF_HALF. The adapter must read every attribute of the
+ * node: one that it does not read is refused, since it may change the meaning. */
 #ifndef AC_IMPORT_TF_NODEDEFS_H
 #define AC_IMPORT_TF_NODEDEFS_H
 #include "import/tf/tf.h"
@@ -20,7 +20,7 @@ typedef int ac_tf_fn(ac_tf_op *n);
 
 enum {
     TF_HALF = 1, /* computes: f16 and bf16 operands as f32, results back */
-    TF_ANY = 2,  /* takes lists, random numbers, variables too */
+    TF_ANY = 2,  /* also takes lists, random numbers and variables */
     TF_RUNS = 4  /* runs functions of the library */
 };
 

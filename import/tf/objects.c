@@ -129,7 +129,7 @@ static int key_of(side *s, int32_t at, ac_span *key)
     return s->pb->failed ? AC_FAIL : AC_OK;
 }
 
-/* The last arguments of a call of a function are what it captures. */
+/* The last arguments of a call are the values that the function captures. */
 static int restore_call(ac_tf *r, const ac_tf_node *call, ac_span function, side *b, const int32_t *pair, int32_t n)
 {
     captures c = {.objects = {.n = 0}};

@@ -1,6 +1,6 @@
-/* order.c - which nodes of a body run, in which order, and in which loop (frame): what the results need, and nodes that
- * change variables, themselves or in functions that they run. Nobody reads the results of those, so that following
- * results does not find them. */
+/* order.c - selects the nodes of a body that run, and gives each its position and its loop (frame). They are the nodes
+ * that the results need, and those that change variables, themselves or in functions that they run: the results of the
+ * latter are often unused. */
 #include "import/tf/nodedefs.h"
 #include "import/tf/variables.h"
 
@@ -83,9 +83,9 @@ static bool is(const ac_tf_node *n, const char *op)
     return !strcmp(n->op, op);
 }
 
-/* A control input says that something runs only when something else did. What matters here is whether a node belongs to
- * a branch or a loop, such inputs come from what hangs on a Switch; and whether it changes a variable. */
-static bool matters(ac_tf *r, ac_tf_body *body, ac_tf_node *n)
+/* A control input orders two nodes. It matters here if it puts a node into a branch or a loop, as inputs from nodes
+ * after a Switch do, or if its node changes a variable. */
+static bool orders_branch(ac_tf *r, ac_tf_body *body, ac_tf_node *n)
 {
     if (is(n, "Switch") || is(n, "_SwitchN") || is(n, "NoOp") || ac_tf_changes(r, n))
         return true;
@@ -107,7 +107,7 @@ static int32_t input_of(walk *w, ac_tf_node *n, int32_t k)
     if (k < n->n_in + n->n_control) {
         const int32_t from = n->in[k].node;
         ac_tf_node *m = &body->node.item[from];
-        if (k >= n->n_in && !matters(w->r, body, m))
+        if (k >= n->n_in && !orders_branch(w->r, body, m))
             return -1;
         if (is_back_edge(n, m)) {
             if (!w->loop)
@@ -121,7 +121,7 @@ static int32_t input_of(walk *w, ac_tf_node *n, int32_t k)
     return l && k < l->must.n ? l->must.item[k] : -2;
 }
 
-/* Depth first, without recursion: whatever a node needs comes before it. */
+/* Appends root after all nodes that it needs, depth first and without recursion. */
 static int visit(walk *w, int32_t root)
 {
     ac_region *region = w->r->cx->region;
@@ -173,7 +173,7 @@ static int find_frame(ac_tf *r, ac_tf_body *body, ac_tf_node *n)
 {
     for (int32_t k = 0; k < n->n_in + n->n_control; k++) {
         ac_tf_node *from = &body->node.item[n->in[k].node];
-        if (is_back_edge(n, from) || (k >= n->n_in && !matters(r, body, from)))
+        if (is_back_edge(n, from) || (k >= n->n_in && !orders_branch(r, body, from)))
             continue;
         if (inside(body, from->frame, n->frame))
             n->frame = from->frame;
@@ -206,7 +206,7 @@ static int32_t runs_in(const ac_tf_body *body, const ac_tf_node *n)
     return is(n, "Enter") ? body->frame.item[n->frame].parent : n->frame;
 }
 
-/* A loop runs for what leaves it: what is asked for must not be inside, and what changes a variable needs an Exit. */
+/* A loop runs for its Exit nodes: a result must not be a node inside, and a change of a variable needs an Exit. */
 static int check_frames(ac_tf *r, ac_tf_body *body, const int32_t *order, int32_t count)
 {
     bool *left = AC_NEW_N(r->cx->region, bool, body->frame.n);
@@ -218,7 +218,7 @@ static int check_frames(ac_tf *r, ac_tf_body *body, const int32_t *order, int32_
     for (int32_t i = 0; i < body->n_rets; i++) {
         const ac_tf_node *n = &body->node.item[body->ret[i].node];
         if (runs_in(body, n))
-            return ac_error(r->cx, n->at, E0012, "is asked for, but inside of loop '%s'",
+            return ac_error(r->cx, n->at, E0012, "cannot be an output: it is inside loop '%s'",
                             body->frame.item[runs_in(body, n)].name);
     }
     for (int32_t i = 0; i < count; i++) {
@@ -227,7 +227,7 @@ static int check_frames(ac_tf *r, ac_tf_body *body, const int32_t *order, int32_
         while (f && left[f])
             f = body->frame.item[f].parent;
         if (f && ac_tf_changes(r, n))
-            return ac_error(r->cx, n->at, E0012, "changes a variable in loop '%s', whose results are not asked for",
+            return ac_error(r->cx, n->at, E0012, "changes a variable in loop '%s', whose results are unused",
                             body->frame.item[f].name);
     }
     return AC_OK;

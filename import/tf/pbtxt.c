@@ -1,5 +1,5 @@
-/* pbtxt.c - the text form of a GraphDef as wire form. The tree of prototext.h has no schema; SCHEMA says which
- * message has which fields under which number, so that the reader of the wire form suffices for both. Every field
+/* pbtxt.c - the text form of a GraphDef as wire form. The tree of prototext.h has no schema; SCHEMA lists the
+ * fields of each message with their numbers, so that the reader of the wire form suffices for both. Every field
  * remembers its line. */
 #include "import/wire/prototext.h"
 #include "import/tf/tf.h"
@@ -247,7 +247,7 @@ static int write_message(writer *w, message of, const ac_pt_node *m)
     for (const ac_pt_node *x = m->first; x; x = x->next) {
         const field *f = field_of(of, x->name);
         if (!f)
-            return ac_error(w->pt.cx, ac_pt_place(&w->pt, x), E0012, "there is no field '%s' here", x->name);
+            return ac_error(w->pt.cx, ac_pt_place(&w->pt, x), E0012, "unknown field '%s'", x->name);
         if (f->kind == IGNORE)
             continue;
         const ac_pb_line at = {w->out.n, x->line, x->col};

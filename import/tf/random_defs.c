@@ -1,7 +1,7 @@
 /* random_defs.c - random numbers. Dropout draws them, and a frozen graph may still hold it: x / keep * floor(keep +
  * u) with u from 0 to 1, or x / (1 - rate) * (u >= rate). With keep 1, or rate 0, every u gives the same. So a
- * random number is followed as what is known of it, a range, until something asks a question that the range answers;
- * any other use is refused. */
+ * random number is represented by its range, until a node computes a value that the range determines; any other use is
+ * refused. */
 #include "import/tf/nodedefs.h"
 
 #include <math.h>
@@ -53,7 +53,7 @@ static int arithmetic(ac_tf_op *n, int32_t u)
     return AC_OK;
 }
 
-static int answer(ac_tf_op *n, const ac_tf_random *u, ac_tensor *t)
+static int constant_result(ac_tf_op *n, const ac_tf_random *u, ac_tensor *t)
 {
     return ac_tf_result(n, 0, ac_make_broadcast(&n->b, t, u->rank, u->dim));
 }
@@ -70,13 +70,13 @@ static int compare(ac_tf_op *n)
         n->r->reading->late = true;
         ac_warn(n->r->cx, n->b.at, W0001, "dropout: '%s' is taken as 0; another value would draw random numbers",
                 n->t[1]->name);
-        return answer(n, u, ac_make_number(&n->b, AC_BOOL, 1));
+        return constant_result(n, u, ac_make_number(&n->b, AC_BOOL, 1));
     }
     AC_TRY(ac_operand_scalar(&n->b, &n->t[1], &v));
     if (or_equal ? u->low >= v : u->low > v)
-        return answer(n, u, ac_make_number(&n->b, AC_BOOL, 1));
+        return constant_result(n, u, ac_make_number(&n->b, AC_BOOL, 1));
     if (u->high <= v)
-        return answer(n, u, ac_make_number(&n->b, AC_BOOL, 0));
+        return constant_result(n, u, ac_make_number(&n->b, AC_BOOL, 0));
     return ac_cannot(&n->b, "it compares random numbers from %g to %g with %g", u->low, u->high, v);
 }
 
@@ -87,14 +87,14 @@ static int round_down(ac_tf_op *n)
     if (!(u->high <= low + 1))
         return ac_cannot(&n->b, "it rounds random numbers from %g to %g", u->low, u->high);
     if (!u->plus)
-        return answer(n, u, ac_make_number(&n->b, u->dtype, low));
+        return constant_result(n, u, ac_make_number(&n->b, u->dtype, low));
     if (low != 0)
         return ac_cannot(&n->b, "it rounds random numbers");
     /* floor(keep + u) is keep when that is a whole number: 1 at inference */
     n->r->reading->late = true;
     ac_warn(n->r->cx, n->b.at, W0001, "dropout: '%s' is taken as 1; below that, random numbers would be drawn",
             u->plus->name);
-    return answer(n, u, ac_make_1(&n->b, AC_OP_FLOOR, ac_make_reshape(&n->b, u->plus, 0, NULL)));
+    return constant_result(n, u, ac_make_1(&n->b, AC_OP_FLOOR, ac_make_reshape(&n->b, u->plus, 0, NULL)));
 }
 
 /* An operator that may get random numbers; any other refuses them (nodedefs.c). */

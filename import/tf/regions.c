@@ -55,7 +55,7 @@ static bool is_inside(const ac_tf *r, const ac_node *n, const ac_tensor *key, ui
 
 /* ------------------------------------------------------------------ an IF is complete */
 
-static void complete(ac_tf *r, region *x)
+static void complete_if(ac_tf *r, region *x)
 {
     ac_maker b = ac_reading_maker(r->reading, r->g, NULL, (ac_place){0});
     for (int32_t k = 0; k < 2; k++) {
@@ -68,7 +68,7 @@ static void complete_node(ac_tf *r, const ac_node *n)
 {
     for (int32_t i = 0; i < r->here.region.n; i++)
         if (r->here.region.item[i]->node == n) {
-            complete(r, r->here.region.item[i]);
+            complete_if(r, r->here.region.item[i]);
             r->here.region.item[i] = r->here.region.item[--r->here.region.n];
             return;
         }
@@ -115,7 +115,8 @@ static void copy_node(ac_tf *r, side *s, const ac_node *m)
     own->attrs = m->attrs;
 }
 
-/* What t needs of this branch is copied into it; t itself, or its copy. NULL: the file's size does not justify it. */
+/* Copies t and the nodes of this branch that it needs into the branch's graph. Returns the copy, or t if it is not of
+ * the branch. NULL: too much work for a file of this size. */
 static ac_tensor *move_in(ac_tf_op *n, region *x, side *s, ac_tensor *t)
 {
     ac_tf *r = n->r;
@@ -144,7 +145,7 @@ static ac_tensor *move_in(ac_tf_op *n, region *x, side *s, ac_tensor *t)
 
 /* ------------------------------------------------------------------ IFs */
 
-static bool reads(const ac_node *m, const ac_node *of)
+static bool node_reads(const ac_node *m, const ac_node *of)
 {
     for (int32_t i = 0; i < m->n_in; i++)
         for (int32_t k = 0; k < of->n_out; k++)
@@ -154,7 +155,7 @@ static bool reads(const ac_node *m, const ac_node *of)
 }
 
 /* An IF that can still become the last node of the graph. */
-static region *find(const ac_tf *r, const ac_tensor *key, uint64_t yes, uint64_t no)
+static region *find_open_if(const ac_tf *r, const ac_tensor *key, uint64_t yes, uint64_t no)
 {
     const ac_graph *g = r->g;
     for (int32_t i = 0; i < r->here.region.n; i++) {
@@ -162,7 +163,7 @@ static region *find(const ac_tf *r, const ac_tensor *key, uint64_t yes, uint64_t
         int32_t at = g->node.n - 1;
         if (x->key != key || x->side[0].mask != yes || x->side[1].mask != no)
             continue;
-        while (at >= 0 && g->node.item[at] != x->node && !reads(g->node.item[at], x->node))
+        while (at >= 0 && g->node.item[at] != x->node && !node_reads(g->node.item[at], x->node))
             at--;
         if (at >= 0 && g->node.item[at] == x->node)
             return x;
@@ -170,7 +171,7 @@ static region *find(const ac_tf *r, const ac_tensor *key, uint64_t yes, uint64_t
     return NULL;
 }
 
-static region *begin(ac_tf_op *n, ac_tensor *cond, const ac_tensor *key, uint64_t yes, uint64_t no)
+static region *begin_if(ac_tf_op *n, ac_tensor *cond, const ac_tensor *key, uint64_t yes, uint64_t no)
 {
     ac_tf *r = n->r;
     region *x = AC_NEW(r->cx->region, region);
@@ -184,7 +185,7 @@ static region *begin(ac_tf_op *n, ac_tensor *cond, const ac_tensor *key, uint64_
 }
 
 /* The IF reads what its branches read from outside, and is the last node. */
-static void update(ac_tf *r, region *x)
+static void move_to_end(ac_tf *r, region *x)
 {
     ac_graph *g = r->g;
     int32_t at = 0;
@@ -207,9 +208,9 @@ ac_tensor *ac_tf_region_join(ac_tf_op *n, ac_tensor *cond, const ac_tensor *key,
 {
     ac_tf *r = n->r;
     ac_tensor *both[] = {yes, no};
-    region *x = find(r, key, yes_mask, no_mask);
+    region *x = find_open_if(r, key, yes_mask, no_mask);
     int32_t dim;
-    x = x ? x : begin(n, cond, key, yes_mask, no_mask);
+    x = x ? x : begin_if(n, cond, key, yes_mask, no_mask);
     for (int32_t k = 0; k < 2; k++) {
         side *s = &x->side[k];
         ac_sub_enter(&n->b, &r->g, &s->s);
@@ -231,7 +232,7 @@ ac_tensor *ac_tf_region_join(ac_tf_op *n, ac_tensor *cond, const ac_tensor *key,
         t->def = x->node;
         ac_push(r->cx->region, &x->out, t);
     }
-    update(r, x);
+    move_to_end(r, x);
     ac_tf_guard_nodes(r, r->g->node.n - 1, outer);
     if (dim >= 0) {
         x->out.item[i]->count = x->out.item[i + 1];
@@ -242,7 +243,7 @@ ac_tensor *ac_tf_region_join(ac_tf_op *n, ac_tensor *cond, const ac_tensor *key,
 
 /* ------------------------------------------------------------------ the end of a graph */
 
-/* Guarded nodes that nobody reads any more. */
+/* Erases guarded nodes whose results are unused. */
 static void drop_unread(ac_tf *r)
 {
     ac_graph *g = r->g;

@@ -1,5 +1,5 @@
-/* resize_defs.c - images made larger or smaller: ResizeBilinear and ResizeNearestNeighbor are ours; what else is
- * linear in the pixels is a product with a constant matrix along each dimension. */
+/* resize_defs.c - images made larger or smaller: ResizeBilinear and ResizeNearestNeighbor are ours; other methods that
+ * are linear in the pixels become a product with a constant matrix along each dimension. */
 #include "ir/make/compose_math.h"
 #include "import/tf/nodedefs.h"
 

@@ -1,5 +1,5 @@
-/* run_defs.c - a body is run: each node takes the values of its inputs and leaves its own. What is not needed in any
- * case, because its branch is not taken, is dead and makes nothing. */
+/* run_defs.c - runs a body: each node takes the values of its inputs and makes its own. Nodes of a branch that is not
+ * taken are dead, and make nothing. */
 #include "import/build/counted.h"
 #include "import/tf/nodedefs.h"
 #include "import/tf/regions.h"
@@ -22,7 +22,7 @@ int ac_tf_all_results(ac_tf_op *n, ac_tf_kind kind)
     return kind == AC_TF_BROKEN ? AC_FAIL : AC_OK;
 }
 
-/* What a node's inputs are all together. */
+/* The properties of all inputs of a node together. */
 typedef struct summary {
     bool dead, broken;
     const ac_tf_guard *guard; /* the innermost */

@@ -1,17 +1,17 @@
-/* switch_defs.c - branches of TensorFlow 1: a Switch sends a value one way or the other, a Merge takes the one that is
- * there. A known condition chooses its branch, and the other one is dead. Values that come from a Switch of which data
- * decides have its guard; where they meet, regions.c makes a branch. */
+/* switch_defs.c - branches of TensorFlow 1: a Switch sends a value to one of its results, a Merge takes the one that
+ * arrives. A constant condition chooses its branch, and the other one is dead. If the condition depends on data, values
+ * after the Switch have its guard, and regions.c makes a branch at the Merge. */
 #include "import/tf/list_values.h"
 #include "import/tf/nodedefs.h"
 #include "import/tf/regions.h"
 
 enum { MOST_WAYS = 64 };
 
-/* The value goes to result `at` of n, by what is known; else to all of them, each with a guard. */
+/* Sends the value to one result of n, if the condition is constant; if not, to all, each with a guard. */
 int ac_tf_switch_run(ac_tf_op *n)
 {
     double v = 0;
-    const bool many = n->node->op[0] == '_'; /* _SwitchN: a number says which; out of range is the last one */
+    const bool many = n->node->op[0] == '_'; /* _SwitchN: an index; out of range is the last one */
     if (n->n_in != 2)
         return ac_error(n->r->cx, n->b.at, E0102, "has %d operands, expected 2", n->n_in);
     (void)ac_tf_attr_of(n, "num_outs");
@@ -29,7 +29,8 @@ int ac_tf_switch_run(ac_tf_op *n)
     }
     if (count < 2 || count > MOST_WAYS)
         return ac_cannot(&n->b, "it has %lld results, and data decides which one is there", (long long)count);
-    const ac_tf_guard *outer = n->in[0].guard, *other = n->in[1].guard; /* what decides may come from a branch, too */
+    const ac_tf_guard *outer = n->in[0].guard,
+                      *other = n->in[1].guard; /* the condition may come from a branch as well */
     outer = other && (!outer || other->depth > outer->depth) ? other : outer;
     for (int32_t k = 0; k < n->n_out && k < count; k++) {
         ac_tf_guard *g = AC_NEW(n->r->cx->region, ac_tf_guard);
@@ -44,7 +45,7 @@ int ac_tf_switch_run(ac_tf_op *n)
     return AC_OK;
 }
 
-/* Is a value there whose key, `by->key`, sends it by one of `mask`? A bool scalar. NULL: reported. */
+/* A bool scalar: true if by->key sends values to one of the results in `mask`. NULL: reported. */
 static ac_tensor *is_sent(ac_tf_op *n, const ac_tf_guard *by, uint64_t mask)
 {
     ac_tensor *t = ac_make_reshape(&n->b, (ac_tensor *)(uintptr_t)by->key, 0, NULL), *any = NULL;
@@ -68,7 +69,7 @@ static ac_tensor *is_sent(ac_tf_op *n, const ac_tf_guard *by, uint64_t mask)
     return any;
 }
 
-/* What is there, and the ways by which it may have come */
+/* A value that arrives at a Merge, and the results of the Switch that it may come from */
 typedef struct way {
     ac_tf_value v;
     uint64_t mask;
@@ -90,7 +91,7 @@ static ac_tensor *tensor_of(ac_tf_op *n, const ac_tf_value *v)
 static int join(ac_tf_op *n, const ac_tf_guard *by, const way *a, const way *b, ac_tf_value *out)
 {
     if (by->count == 2 && a->mask == 1)
-        return join(n, by, b, a, out); /* what decides is a bool already */
+        return join(n, by, b, a, out); /* the condition is a bool already */
     const ac_tf_value *x = &a->v, *y = &b->v;
     *out = *x;
     out->guard = by->outer;
@@ -154,7 +155,7 @@ int ac_tf_merge_run(ac_tf_op *n)
     index.v = (ac_tf_value){.kind = AC_TF_TENSOR, .t = ac_make_number(&n->b, AC_I32, rest.at)};
     for (int32_t i = count - 2; i >= 0; i--) {
         way number = there[i];
-        ac_tf_guard *g = AC_NEW(n->r->cx->region, ac_tf_guard); /* of what is chosen from by the others */
+        ac_tf_guard *g = AC_NEW(n->r->cx->region, ac_tf_guard); /* of values chosen from the other branches */
         number.v = (ac_tf_value){.kind = AC_TF_TENSOR, .t = ac_make_number(&n->b, AC_I32, there[i].at)};
         *g = *by;
         const int32_t nodes = n->r->g->node.n;

@@ -57,12 +57,12 @@ static const ac_pb_field ENTRY[] = {
     {1, AC_PB_BYTES, offsetof(entry, key)}, {2, AC_PB_BYTES, offsetof(entry, value)}, {0, AC_PB_INT, 0}};
 static const ac_pb_field INFO[] = {{1, AC_PB_BYTES, offsetof(tensor_info, name)}, {0, AC_PB_INT, 0}};
 
-/* What a reading has found before any node is made. */
+/* Inputs and outputs, found before any node is made. */
 typedef struct found {
     ac_name_list input; /* by signature; none: placeholders in the order of the file */
     ac_name_list output;
-    ac_name_list input_key, output_key; /* what the signature calls them */
-    const char *restore;                /* the operator that restores variables; NULL: not said */
+    ac_name_list input_key, output_key; /* their names in the signature */
+    const char *restore;                /* the operator that restores variables; NULL: none is named */
 } found;
 
 /* ------------------------------------------------------------------ signatures of a SavedModel */
@@ -145,7 +145,7 @@ static int read_saved_model(ac_tf *r, ac_span all, ac_span *graph, found *f)
 
 /* ------------------------------------------------------------------ outputs */
 
-/* NULL: an error has been said. */
+/* A node by its name, or a part of it. NULL: reported. */
 static const char *some_node(ac_tf *r, const char *name)
 {
     ac_name_list known = {0};
@@ -154,7 +154,7 @@ static const char *some_node(ac_tf *r, const char *name)
     return ac_outputs_named(r->reading, "graph has no node", name, known);
 }
 
-/* The nodes nobody reads, in the order of the file. Those that make nothing are for training or checks. */
+/* Nodes whose results are unused, in the order of the file. Those without results are for training or checks. */
 static int find_ends(ac_tf *r)
 {
     ac_tf_body *body = &r->main;
@@ -202,7 +202,7 @@ static int find_outputs(ac_tf *r, found *f)
         ac_tf_ref *ref = &body->ret[body->n_rets++];
         AC_TRY(ac_tf_ref_of(r, body, name, (ac_place){.file = r->reading->file.path}, ref));
         if (ref->out == AC_TF_CONTROL)
-            return ac_error(r->cx, (ac_place){.file = r->reading->file.path}, E0501, "--outputs: '%s' is no tensor",
+            return ac_error(r->cx, (ac_place){.file = r->reading->file.path}, E0501, "--outputs: '%s' is not a tensor",
                             name);
     }
     for (int32_t i = 0; i < body->n_rets; i++) {
@@ -278,7 +278,8 @@ static int make_input(ac_tf *r, ac_tf_node *n, const char *name)
     return AC_OK;
 }
 
-/* Placeholders that the outputs need, in the order of the signature or of the file. Freezing leaves others behind. */
+/* Placeholders that the outputs need, in the order of the signature or of the file. A frozen graph may have others,
+ * which are unused. */
 static int find_inputs(ac_tf *r, const found *f)
 {
     ac_tf_body *body = &r->main;

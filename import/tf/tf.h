@@ -1,18 +1,18 @@
-/* tf.h - what the files that read TensorFlow graphs share. From outside only ac_tf_format is used.
+/* tf.h - declarations shared by the files that read TensorFlow graphs. From outside only ac_tf_format is used.
  *
  *     tf.c            the container: GraphDef, SavedModel; inputs and outputs
  *     pbtxt.c         text form -> wire form, so that one reader suffices
  *     bodies.c        nodes of a graph or function by name
- *     order.c         which of them run, in which order, and the frames of loops; which change variables
- *     run_defs.c      a body is run once: values pass from node to node, and operators become canonical nodes
+ *     order.c         selects the nodes that run, orders them, finds the frames of loops and changes of variables
+ *     run_defs.c      runs a body once: values pass from node to node, and operators become canonical nodes
  *     flow_defs.c     If, Case and While
  *     switch_defs.c   Switch and Merge
- *     regions.c       what hangs on a Switch as a branch
+ *     regions.c       nodes after a Switch as branches
  *     frame_defs.c    loops of v1
- *     late_flow.c     branches and loops of which only data decides
+ *     late_flow.c     loops, and branches whose condition depends on data
  *     list_defs.c     TensorArray and TensorList
- *     list_values.c   what they hold
- *     restore.c       which entry of a checkpoint is the value of which variable (variables.h)
+ *     list_values.c   their elements
+ *     restore.c       checkpoint entries of variables, by the nodes that restore them (variables.h)
  *     objects.c       the same, by the objects of the program that exported the model
  *     bundle.c        the checkpoint
  *     def_attrs.c     attributes of a node, read by name
@@ -23,10 +23,10 @@
  * A TensorFlow graph is a program: loops, branches, calls and arrays of tensors are operators among others. The reader
  * runs this program on shapes and on the values that are known, the way its executor would, and what the operators
  * leave is the graph. So a call becomes the body of its function, a loop as many copies of its body as it has
- * iterations, an array the list of its elements, and a branch whose condition is known just that branch. What the
- * executor finds out at run time only is either said in data (both branches and a select) or refused.
+ * iterations, an array the list of its elements, and a branch whose condition is known just that branch. A value
+ * that the executor knows only at run time decides in the code (IF, WHILE), or is refused.
  *
- *     body      what is in the file, once                ac_tf_body, ac_tf_node
+ *     body      a graph or function of the file          ac_tf_body, ac_tf_node
  *     call      one run of a body                        ac_tf_call: a value for each result of each node
  *     value     a tensor, a list of tensors, nothing     ac_tf_value
  *     op        one node in one run, for the adapters    ac_tf_op
@@ -34,8 +34,8 @@
  * Canonical nodes are resolved as they are made (maker.h). For that all dimensions of the inputs must be numbers
  * (reading.h).
  *
- * Two kinds of trouble are kept apart, as in onnx.h: a malformed file is reported where it is found, what is well
- * formed but beyond arenac is collected (refuse.h). A broken value stays silent in what reads it.
+ * Two kinds of trouble are kept apart, as in onnx.h: a malformed file is reported at once, a well-formed one that
+ * arenac does not support is collected (refuse.h). Readers of a broken value report nothing.
  *
  * Memory: the context's region. tensor_content and packed lists stay in the file's bytes unless they are misaligned. */
 #ifndef AC_IMPORT_TF_TF_H
@@ -54,7 +54,7 @@ typedef struct ac_tf_node ac_tf_node;
 typedef struct ac_tf_op ac_tf_op;
 typedef struct ac_tf_variable ac_tf_variable;
 
-/* ------------------------------------------------------------------ what is in the file */
+/* ------------------------------------------------------------------ the file */
 
 typedef struct ac_tf_ref {
     int32_t node; /* index in the body */
@@ -80,12 +80,12 @@ struct ac_tf_node {
     bool argument;          /* a parameter of a function, or an input of the graph */
 };
 
-/* A loop of v1 control flow; number 0: what is in none */
+/* A loop of v1 control flow; number 0: nodes outside of all loops */
 typedef struct ac_tf_frame {
     const char *name;
     int32_t parent;
     int32_t condition;    /* its LoopCond; -1: none */
-    AC_VEC(int32_t) node; /* what runs in it, in order */
+    AC_VEC(int32_t) node; /* its nodes, in the order in which they run */
 } ac_tf_frame;
 
 struct ac_tf_body {
@@ -97,20 +97,20 @@ struct ac_tf_body {
     int32_t n_rets;
     ac_tf_ref *ret;
     ac_name_map names, ret_names;
-    AC_VEC(int32_t) effect; /* nodes of a function that run whoever reads them */
+    AC_VEC(int32_t) effect; /* nodes of a function that run even if unused */
     bool read, ordered, broken;
     enum { AC_TF_UNKNOWN, AC_TF_NO, AC_TF_YES } changes; /* variables (order.c) */
 };
 
 /* ------------------------------------------------------------------ values */
 
-/* A TensorArray or TensorList at one moment; never changed once made. A write is a list of its own that says what
- * differs from the one before, so that writing n elements costs n, not n * n. */
+/* A TensorArray or TensorList at one moment; never changed once made. A write is a new list of the one
+ * difference to the list before, so that writing n elements costs n, not n * n. */
 typedef struct ac_tf_list {
     ac_dtype dtype;
     int64_t n;
-    ac_tensor *count; /* how many of n there are, which data decides: all lie in `whole`, counted by it; NULL: n */
-    const char *name; /* NULL, or what --bound calls it */
+    ac_tensor *count;              /* the length at run time, at most n: `whole` is counted by it; NULL: n */
+    const char *name;              /* NULL, or what --bound calls it */
     const struct ac_tf_list *base; /* as it was before; NULL: the first one */
     int64_t at;                    /* element that was written; -1: none, only the length changed */
     ac_tensor *item;
@@ -142,8 +142,8 @@ typedef enum ac_tf_kind {
 
 /* A value exists only where all guards of its chain send it there: those of conditions known at run time only. */
 typedef struct ac_tf_guard {
-    const ac_tensor *key; /* what a Switch sends values by */
-    uint64_t mask;        /* the numbers of results by which it came: that of `false` is 0 */
+    const ac_tensor *key; /* the condition of the Switch */
+    uint64_t mask;        /* a bit for each result of the Switch that it may come from; `false` is result 0 */
     int32_t count;        /* results of the Switch */
     const struct ac_tf_guard *outer;
     int32_t depth;
@@ -166,7 +166,7 @@ typedef struct ac_tf_turned {
     ac_tensor *from, *to;
 } ac_tf_turned;
 
-/* What is known of the graph that nodes go to: the model's, or a subgraph */
+/* Notes on the graph that nodes go to: the model's, or a subgraph */
 typedef struct ac_tf_here {
     AC_VEC(int32_t) turned_first; /* by the id of `from`: 1 + its newest entry of `turned` */
     AC_VEC(ac_tf_turned) turned;
@@ -187,9 +187,9 @@ struct ac_tf {
     ac_tf_here here; /* of g */
     AC_VEC(ac_tf_variable *) variable;
     ac_name_map variable_names;
-    bool restores;                      /* a SavedModel that says how its variables are restored */
+    bool restores;                      /* a SavedModel that names its restore operator */
     ac_span object_graph;               /* SavedObjectGraph */
-    bool objects_found, objects_broken; /* it has been asked, and was malformed */
+    bool objects_found, objects_broken; /* it was read, and was malformed */
     ac_tf_bundle *bundle;               /* the checkpoint; NULL: not opened yet, or not to be opened */
     bool bundle_broken;
 };
@@ -228,7 +228,8 @@ int ac_tf_text(ac_ctx *cx, const char *file, ac_span text, ac_tf_message what, a
 /* const_tensors.c */
 ac_dtype ac_tf_dtype(int64_t number); /* AC_NONE: not one of ours */
 const char *ac_tf_dtype_name(ac_ctx *cx, int64_t number);
-/* A TensorShapeProto. *rank -1: unknown; sizes -1: unknown. AC_FAIL: malformed, or refused (then *refused says why). */
+/* A TensorShapeProto. *rank -1: unknown; sizes -1: unknown. AC_FAIL: malformed, or refused (then *refused is the
+ * reason). */
 int ac_tf_shape(ac_pb *pb, ac_span proto, int32_t *rank, int64_t dim[AC_MAX_RANK], const char **refused);
 /* A TensorProto as a constant tensor of the graph. NULL: malformed, or refused (as above). */
 ac_tensor *ac_tf_tensor(ac_tf *r, ac_span proto, const char *name, ac_place at, const char **refused);
@@ -239,7 +240,7 @@ struct ac_tf_attr {
     ac_span s, shape, tensor, list, placeholder, func;
     int64_t i, b, type;
     float f;
-    bool used;  /* an adapter asked for it; others are refused */
+    bool used;  /* an adapter has read it; others are refused */
     bool wrong; /* it is of another kind than the adapter wants: reported */
 };
 int ac_tf_attrs(ac_tf *r, ac_tf_node *n);

@@ -9,7 +9,7 @@
 
 /* ------------------------------------------------------------------ values */
 
-/* What the node declares is what the checkpoint has; *refused as in ac_tf_tensor. */
+/* The declared type and shape must be those of the checkpoint; *refused as in ac_tf_tensor. */
 static int check_declared(ac_tf_op *n, const ac_tensor *t, const char **refused)
 {
     const ac_tf_attr *shape = ac_tf_attr_of(n, "shape");
@@ -58,8 +58,8 @@ static int restore(ac_tf_op *n, ac_tf_variable *v)
     return refused ? ac_cannot(&n->b, "%s", refused) : v->t ? AC_OK : AC_FAIL;
 }
 
-/* The variable of this node becomes its result: the handle, or its value. What is broken has been reported, once. */
-static int give(ac_tf_op *n, ac_tf_kind kind)
+/* Makes the variable of this node its result: the handle, or its value. A broken variable is reported once. */
+static int variable_result(ac_tf_op *n, ac_tf_kind kind)
 {
     ac_tf_variable *v = ac_tf_variable_of(n->r, n->node);
     (void)ac_tf_attr_of(n, "allowed_devices");
@@ -77,21 +77,21 @@ static int give(ac_tf_op *n, ac_tf_kind kind)
 
 int ac_tf_do_var_handle(ac_tf_op *n)
 {
-    return give(n, AC_TF_VARIABLE);
+    return variable_result(n, AC_TF_VARIABLE);
 }
 
 /* Of TensorFlow 1: the node is its value, and what changes it is refused. */
 int ac_tf_do_variable(ac_tf_op *n)
 {
-    return give(n, AC_TF_TENSOR);
+    return variable_result(n, AC_TF_TENSOR);
 }
 
-/* Input 0 as a variable whose value is read. NULL: it is none (reported) */
+/* Input 0 as a variable whose value is read. NULL: it is not a variable (reported) */
 static ac_tf_variable *variable_in(ac_tf_op *n)
 {
     ac_tf_variable *v = n->in[0].kind == AC_TF_VARIABLE ? n->in[0].variable : NULL;
     if (!v)
-        (void)ac_cannot(&n->b, "its input 0 is no variable");
+        (void)ac_cannot(&n->b, "its input 0 is not a variable");
     else
         v->is_read = true;
     return v;
@@ -140,13 +140,13 @@ int ac_tf_do_is_initialized(ac_tf_op *n)
 
 /* ------------------------------------------------------------------ changes */
 
-/* What nobody reads may be changed: it changes no result. */
+/* A variable that is never read may be changed: no result depends on it. */
 int ac_tf_do_assign_variable(ac_tf_op *n)
 {
     ac_tf_variable *v = n->in[0].kind == AC_TF_VARIABLE ? n->in[0].variable : NULL;
     (void)ac_tf_attr_of(n, "dtype");
     if (!v)
-        return ac_cannot(&n->b, "its input 0 is no variable");
+        return ac_cannot(&n->b, "its input 0 is not a variable");
     if (!v->assigned)
         v->assigned_at = n->b.at;
     v->assigned = true;

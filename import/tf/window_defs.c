@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { SPATIAL = 3 }; /* depth, height, width: what a model has fewer of is at the end */
+enum { SPATIAL = 3 }; /* depth, height, width; of fewer dimensions the last ones */
 
 #define RESULT(t) ac_tf_result(n, 0, t)
 
