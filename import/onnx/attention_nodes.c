@@ -5,9 +5,9 @@
  *     before K and V. Hq is a multiple of Hkv: each key head serves Hq / Hkv query heads (a dimension of their own,
  * over which the products broadcast: nothing is repeated).
  *
- * What a query may see is put together from conditions on positions (causal, windows, padding: on constants unless
- * lengths come at run time) and a mask of bools; the rest of the bias is a mask of numbers. A query that sees nothing
- * gives zeros. 16-bit floats are rounded after each step, as in the operator's function body. */
+ * The keys that a query sees follow from conditions on positions (causal, windows, padding: constants unless lengths
+ * come at run time) and from a mask of bools; a mask of floats is added to the scores. A query that sees no key gives
+ * zeros. 16-bit floats are rounded after each step, as in the operator's function body. */
 #include "import/onnx/proto/arithmetic.h"
 #include "import/onnx/proto/nodes.h"
 
@@ -113,7 +113,7 @@ static void also(attention *a, ac_tensor *sees)
     a->sees = a->sees && sees ? ac_make_2(&a->n->b, AC_OP_LOGICAL_AND, a->sees, sees) : sees;
 }
 
-/* Which keys lie where a query may look, by position alone: the query with index i is at i + offset. */
+/* Reads which keys a query sees by position alone: the query with index i is at i + offset. */
 static int read_places(attention *a)
 {
     ac_onx_node *n = a->n;

@@ -1,4 +1,4 @@
-/* collect.h - what the adapters of Scan, If and Loop share (flow_nodes.c). */
+/* collect.h - joins the results that iterations of Scan and Loop collect (flow_nodes.c). */
 #ifndef AC_IMPORT_ONNX_COLLECT_H
 #define AC_IMPORT_ONNX_COLLECT_H
 #include "import/onnx/proto/onnx.h"

@@ -1,5 +1,5 @@
-/* counted_nodes.c - ONNX operators whose result is as large as the data says: NonZero, Compress, Unique,
- * NonMaxSuppression. Their results are as long as they can become, with a count (import/build/counted.h). */
+/* counted_nodes.c - ONNX operators with results of dynamic size: NonZero, Compress, Unique, NonMaxSuppression.
+ * Results have their maximum size and a count (import/build/counted.h). */
 #include "import/build/compose_counted.h"
 #include "import/build/counted.h"
 #include "import/onnx/proto/nodes.h"
@@ -59,7 +59,7 @@ int ac_onx_do_compress(ac_onx_node *n)
                         given->name, ac_shape_str(n->r->cx, given), x ? x->dim[axis] : 0);
     ac_tensor *at = ac_make_true(&n->b, given);
     if (x->count && x->count_dim == axis)
-        x = ac_make_counted_fill(&n->b, x, 0); /* what is taken has a meaning */
+        x = ac_make_counted_fill(&n->b, x, 0); /* all elements that are taken are valid */
     return ac_onx_result(n, 0, take(n, x, at, axis));
 }
 
@@ -74,8 +74,8 @@ int ac_onx_do_unique(ac_onx_node *n)
     return AC_OK;
 }
 
-/* The values in the order in which they come, for each element the place of its value among them, how many there are
- * of each. */
+/* Results: the distinct values in order of appearance, for each element the position of its value, and the number of
+ * times that each value occurs. */
 int ac_onx_do_unique_ms(ac_onx_node *n)
 {
     ac_tensor *out[4];

@@ -1,4 +1,4 @@
-/* decoder_nodes.c - what decoders of language models are made of, besides Attention: rotary positions, linear
+/* decoder_nodes.c - operators of decoders of language models besides Attention: rotary positions, linear
  * attention, causal convolution with a carried state, attention with modifier graphs. */
 #include "import/onnx/proto/arithmetic.h"
 #include "import/onnx/proto/nodes.h"
@@ -238,7 +238,7 @@ int ac_onx_do_causal_conv(ac_onx_node *n)
 
 /* ------------------------------------------------------------------ FlexAttention */
 
-/* The graph of attribute `name` on x: the same shape and type; x itself where there is none. */
+/* The graph of attribute `name` applied to x, which keeps shape and type; x itself without the attribute. */
 static ac_tensor *modified(ac_onx_node *n, const char *name, ac_tensor *x)
 {
     ac_onx_attr *a = ac_onx_attr_of(n, name);

@@ -1,7 +1,7 @@
-/* fused_attention.h - what the attentions of com.microsoft have in common: operands as heads, what is seen, products.
+/* fused_attention.h - shared by the attentions of com.microsoft: operands as heads, masks, products.
  *
  *     ac_fused_attention a = {.n = n};
- *     a.q = ac_fa_heads(&a, q, h); ...          NULL is fine: what has failed before was reported
+ *     a.q = ac_fa_heads(&a, q, h); ...          NULL is allowed: a failure before was reported
  *     AC_TRY(ac_fa_measure(&a));
  *     AC_TRY(ac_onx_result(n, 0, ac_fa_attend(&a))); */
 #ifndef AC_IMPORT_ONNX_FUSED_ATTENTION_H
@@ -33,7 +33,7 @@ int ac_fa_measure(ac_fused_attention *a);
 ac_tensor *ac_fa_attend(const ac_fused_attention *a);
 /* 0, 1, .. as i64 along the queries [1,1,S,1] or the keys [1,1,1,T]. */
 ac_tensor *ac_fa_count_up(const ac_fused_attention *a, int64_t count, int32_t axis);
-/* Where the condition does not hold the bias is `value`, instead of what it was or added to it. */
+/* Sets the bias to `value` where `sees` is false. */
 int ac_fa_keep_only(ac_fused_attention *a, ac_tensor *sees, double value);
 /* A bias of numbers [B or 1, N or 1, S, T]. */
 int ac_fa_read_bias(ac_fused_attention *a, ac_tensor *x);

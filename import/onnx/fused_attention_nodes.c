@@ -103,7 +103,7 @@ ac_tensor *ac_fa_attend(const ac_fused_attention *a)
                            (int64_t[]){a->b, a->s, a->hq * a->v->dim[3]});
 }
 
-/* ------------------------------------------------------------------ what is hidden */
+/* ------------------------------------------------------------------ masks */
 
 ac_tensor *ac_fa_count_up(const ac_fused_attention *a, int64_t count, int32_t axis)
 {
@@ -154,7 +154,7 @@ static int read_mask(ac_fused_attention *a, ac_tensor *m)
     return ac_fa_keep_only(a, sees, value);
 }
 
-/* unidirectional: what comes after the query is hidden. */
+/* unidirectional: keys after the query are hidden. */
 static int read_causal(ac_fused_attention *a)
 {
     ac_onx_node *n = a->n;

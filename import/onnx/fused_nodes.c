@@ -1,5 +1,5 @@
-/* fused_nodes.c - com.microsoft: what ONNX Runtime's optimiser makes of an operator and what surrounds it. Each is the
- * operator of ai.onnx again (ac_onx_inner), with a transpose before it, or a bias or an activation behind it. */
+/* fused_nodes.c - com.microsoft: operators that ONNX Runtime's optimiser fuses with their neighbours. Each becomes the
+ * operator of ai.onnx again (ac_onx_inner), with a transpose before it, or a bias or an activation after it. */
 #include "ir/make/compose_math.h"
 #include "import/onnx/proto/arithmetic.h"
 #include "import/onnx/proto/nodes.h"
@@ -31,7 +31,7 @@ enum { RELU, LEAKY_RELU, TANH, SIGMOID, CLIP, HARD_SIGMOID, ELU, SOFTPLUS, GELU,
 static const struct {
     const char *name;
     int which;
-    float p[2]; /* what they are when the file leaves them out */
+    float p[2]; /* defaults */
 } ACTIVATIONS[] = {
     {"Relu", RELU, {0}},
     {"LeakyRelu", LEAKY_RELU, {0.01f}},
@@ -190,8 +190,8 @@ int ac_onx_do_nhwc_max_pool(ac_onx_node *n)
 
 /* ------------------------------------------------------------------ products */
 
-/* The operand of a product as its attributes turn it: `batch` moves the first dimension behind those of the batch,
- * `adj` swaps the last two then. */
+/* The operand of a product, transposed by its attributes: `batch` moves the first dimension after those of the batch,
+ * then `adj` swaps the last two. */
 static ac_tensor *turned(ac_onx_node *n, ac_tensor *x, bool batch, bool adj)
 {
     int32_t perm[AC_MAX_RANK];

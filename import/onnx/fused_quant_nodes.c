@@ -1,7 +1,7 @@
-/* fused_quant_nodes.c - com.microsoft: quantised operators as ONNX Runtime's quantiser writes them. Their definition
- * says only that the operands are dequantised and the result is quantised; where they round is as ONNX Runtime does it
- * on x86-64 with AVX2. Most are the float operator between a dequantisation and a quantisation (ac_onx_inner); sums and
- * products scale by ratios of scales; products of matrices are MatMulInteger with a scale. */
+/* fused_quant_nodes.c - com.microsoft: quantised operators as ONNX Runtime's quantiser writes them. By their
+ * definition the operands are dequantised and the result is quantised; they round where ONNX Runtime does on x86-64
+ * with AVX2. Most are the float operator between a dequantisation and a quantisation (ac_onx_inner); sums and products
+ * scale by ratios of scales; products of matrices are MatMulInteger with a scale. */
 #include "import/onnx/proto/arithmetic.h"
 #include "import/onnx/proto/nodes.h"
 #include "import/onnx/quant_nodes.h"
@@ -35,7 +35,7 @@ static ac_tensor *mul_add(ac_onx_node *n, ac_tensor *x, ac_tensor *y, ac_tensor 
     return x && y && z ? ac_make_op(&n->b, AC_OP_MUL_ADD, in, 3, NULL, AC_F32) : NULL;
 }
 
-/* Is x repeated along the last dimension in which x or y has more than one index? ONNX Runtime takes it as a scalar. */
+/* True if x is broadcast along the last dimension that is not 1 in both. ONNX Runtime treats such an x as a scalar. */
 static bool is_repeated(const ac_tensor *x, const ac_tensor *y)
 {
     for (int32_t d = 1; d <= x->rank || d <= y->rank; d++) {

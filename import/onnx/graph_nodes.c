@@ -1,5 +1,5 @@
-/* graph_nodes.c - nodes of ONNX files, in the order of execution: what they read and make, calls of functions and of
- * subgraphs. */
+/* graph_nodes.c - reads nodes of ONNX files in the order of execution: their operands and results, calls of functions
+ * and of subgraphs. */
 #include "import/build/counted.h"
 #include "import/build/name_map.h"
 #include "import/onnx/protos.h"
@@ -153,12 +153,12 @@ static int bind_inputs(ac_onx_node *n, ac_onx_scope *s, ac_pb_list list, ac_tens
     return r->pb.failed ? AC_FAIL : AC_OK;
 }
 
-/* What the outputs of a subgraph stand for. */
+/* The values of the outputs of a subgraph. */
 static int take_outputs(ac_onx_node *n, ac_onx_scope *s, ac_pb_list list, ac_tensor **out, int32_t n_out)
 {
     ac_onx *r = n->r;
     ac_span word;
-    if ((int64_t)list.n < n_out) /* more: results that nobody asked for */
+    if ((int64_t)list.n < n_out) /* more: unused results */
         return ac_error(r->cx, n->at, E0102, "its graph makes %u values, expected %d", list.n, n_out);
     for (int32_t i = 0; i < n_out && ac_pb_next(&r->pb, &list, &word); i++) {
         ac_onx_pair p = {.version = 0};
@@ -264,7 +264,7 @@ typedef struct queue {
 } queue;
 
 /* Is an operand made by no node so far? */
-static bool waits(ac_onx *r, ac_onx_scope *s, const node *x)
+static bool reads_unmade(ac_onx *r, ac_onx_scope *s, const node *x)
 {
     ac_pb_list list = x->inputs;
     ac_span word;
@@ -306,7 +306,7 @@ static int link_waiting(ac_onx *r, ac_onx_scope *s, queue *q)
     return r->pb.failed ? AC_FAIL : AC_OK;
 }
 
-/* The nodes that were left, each after those it reads; what can never be read says so itself. */
+/* Reads the remaining nodes, each after those whose results it reads. Nodes of a cycle report their missing operand. */
 static int read_waiting(ac_onx *r, ac_onx_scope *s, queue *q)
 {
     int32_t *order = AC_NEW_N(r->cx->region, int32_t, q->item.n + 1), n = 0, early = 0;
@@ -343,7 +343,7 @@ int ac_onx_read_nodes(ac_onx *r, ac_onx_scope *s, ac_pb_list list)
         if (!ac_pb_read(&r->pb, message, NODE, &x) || !ac_pb_spend(&r->pb, WORK_NODE))
             return AC_FAIL;
         r->nodes += !s->call;
-        if (!r->reading->opt.strict && waits(r, s, &x))
+        if (!r->reading->opt.strict && reads_unmade(r, s, &x))
             ac_push(r->cx->region, &late.item, ((waiting){.x = x, .number = r->nodes}));
         else if (read_node(r, s, &x, r->nodes) != AC_OK)
             rc = AC_FAIL;

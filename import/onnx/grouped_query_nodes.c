@@ -55,7 +55,7 @@ static ac_tensor *before(ac_fused_attention *a, int64_t total)
     const int64_t dim[4] = {a->b, 1, 1, 1};
     if (ac_tensor_count(len) != a->b)
         return (void)ac_fa_bad_shape(a, "seqlens_k", len), NULL;
-    if (total == a->s) /* the first run; short sequences are filled up behind */
+    if (total == a->s) /* the first run; short sequences are padded at the end */
         return ac_make_broadcast(&n->b, ac_make_number(&n->b, AC_I64, 0), 4, dim);
     len = ac_make_cast(&n->b, ac_make_reshape(&n->b, len, 4, dim), AC_I64);
     return SUB(len, I64((a->s - 1)));
@@ -179,7 +179,7 @@ int ac_onx_do_group_query_attention(ac_onx_node *n)
     if (a.sink && ac_tensor_count(a.sink) != a.hq)
         return ac_fa_bad_shape(&a, "head_sink", a.sink);
     ac_tensor *k = a.k, *v = a.v;
-    a.t = (int64_t)total < a.t ? (int64_t)total : a.t; /* behind it nothing has been written */
+    a.t = (int64_t)total < a.t ? (int64_t)total : a.t; /* elements after it are not written yet */
     a.k = ac_make_slice(&n->b, k, 2, 0, a.t);
     a.v = ac_make_slice(&n->b, v, 2, 0, a.t);
     AC_TRY(gq_sees(&a, from));
@@ -191,7 +191,7 @@ int ac_onx_do_group_query_attention(ac_onx_node *n)
 
 /* ------------------------------------------------------------------ RotaryEmbedding */
 
-/* input, positions, cosines, sines: positions are [B,S], or one number, where the first is. */
+/* input, positions, cosines, sines: positions are [B,S], or one number, the first position. */
 int ac_onx_do_rotary_ms(ac_onx_node *n)
 {
     ac_fused_attention a = {.n = n};

@@ -185,7 +185,7 @@ int ac_onx_do_topk(ac_onx_node *n)
         AC_TRY(ac_operand_scalar(&n->b, &n->in[1], &v));
     }
     const int64_t k = n->version < 10 ? ac_onx_int(n, "k", -1) : v >= 0 && v <= INT32_MAX ? (int64_t)v : -1;
-    if (x->count && x->count_dim == axis) { /* what has no meaning comes last */
+    if (x->count && x->count_dim == axis) { /* invalid elements come last */
         ac_tensor *most = count ? count : ac_make_number(&n->b, AC_I64, (double)k);
         count = ac_make_2(&n->b, AC_OP_MINIMUM, ac_make_reshape(&n->b, ac_make_cast(&n->b, x->count, AC_I64), 0, NULL),
                           most);

@@ -1,11 +1,11 @@
-/* integer_nodes.c - products of bytes whose sums are exact: MatMulInteger and ConvInteger, and what quantised operators
- * (quant_nodes.c, fused_quant_nodes.c) make of them.
+/* integer_nodes.c - products of bytes whose sums are exact: MatMulInteger and ConvInteger, which quantised operators
+ * (quant_nodes.c, fused_quant_nodes.c) use as well.
  *
  *     sum((x - zx) * (w - zw)) = sum(x * w') - zx * sum(w' - zw') - zw' * sum(x)          w' = w, or w - 128 as i8
  *
- * Constant weights become w' of i8, or of i16 where less bits do not hold them; then fully_connected and conv_2d take
+ * Constant weights become w' of i8, or of i16 if i8 does not hold them; then fully_connected and conv_2d take
  * the bytes as they are and give i32 (AC_MACS_SUM of ir/lower/channel.h). The other sums are constants, but for sum(x),
- * which is needed only where w - zw is no i8. Weights that are computed go the way of floats: f32 holds sums below
+ * which is needed only if w - zw does not fit i8. Computed weights are multiplied as floats: f32 holds sums below
  * 2^24, i32 (f64 in convolutions) all others. Sums wrap, as in ONNX Runtime. */
 #include "import/onnx/proto/arithmetic.h"
 #include "import/onnx/proto/nodes.h"

@@ -1,5 +1,5 @@
-/* math_nodes.c - element-wise operators of ONNX. Most are a row of ours; the others are said in a few nodes, which
- * the passes fuse. */
+/* math_nodes.c - element-wise operators of ONNX. Most are an operator of ours; the others become a few nodes,
+ * which the passes fuse. */
 #include "import/onnx/proto/arithmetic.h"
 #include "import/onnx/proto/nodes.h"
 
@@ -80,8 +80,8 @@ static ac_tensor *mask_of(ac_onx_node *n, const ac_tensor *x, const ac_tensor *y
     return OP2(NOT_EQUAL, left, NUM(x, 0));
 }
 
-/* At inference every element stays; the mask, if asked for, is all true. In training some go, whatever the file says
- * of its mode, as normalisations take the statistics of the batch. */
+/* At inference every element is kept, and the mask, if used, is all true. In training some are dropped, whatever mode
+ * the file declares, just as normalisations take the statistics of the batch. */
 int ac_onx_do_dropout(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];

@@ -1,4 +1,4 @@
-/* nodes.c - operators of ONNX files: the table and what is common to all of them. */
+/* nodes.c - operators of ONNX files: the table, and checks before and after each adapter. */
 #include "import/onnx/proto/nodes.h"
 #include "import/build/reasons.h"
 
@@ -50,7 +50,7 @@ static int check_counts(ac_onx_node *n)
     return AC_OK;
 }
 
-/* An attribute that no adapter knows may change the meaning of the operator. */
+/* Refuses attributes that the adapter did not read: they may change the meaning of the operator. */
 static int check_attrs(ac_onx_node *n)
 {
     for (int32_t i = 0; i < n->n_attr; i++)

@@ -232,7 +232,7 @@ int ac_onx_do_softmax(ac_onx_node *n)
         n, 0, ac_make_transpose(&n->b, ac_make_1(&n->b, n->row->op, ac_make_transpose(&n->b, x, perm)), back));
 }
 
-/* A parameter [C] so that it lies along dimension 1 of a tensor of this rank. */
+/* A parameter [C] reshaped to broadcast along dimension 1 of a tensor of this rank. */
 static ac_tensor *along_channels(ac_onx_node *n, ac_tensor *p, int32_t rank)
 {
     int64_t dim[AC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
@@ -293,7 +293,7 @@ int ac_onx_do_batch_norm(ac_onx_node *n)
                             ac_shape_str(n->r->cx, n->in[i]), x->name, ac_shape_str(n->r->cx, x));
     if (n->r->reading->opt.batch_norm && n->in[3]->weight && n->in[4]->weight)
         return batch_norm_of_batch(n, epsilon, momentum);
-    if (training) { /* over the batch; what is kept of the old statistics is a result */
+    if (training) { /* over the batch; running statistics are results */
         const uint32_t axes = ((1u << x->rank) - 1) & ~2u;
         ac_tensor *old[2] = {mean, var}, *keep = NUM(mean, momentum);
         mean = ac_make_reshape(&n->b, MEAN(x, axes), 1, scale->dim);

@@ -132,9 +132,9 @@ static ac_onx_value *read_value(ac_onx *r, ac_onx_scope *s, ac_span message, con
     return v;
 }
 
-/* What the file says about a value that it also computes (or holds): another type is an error; another shape changes
- * nothing that is computed, so it is a warning, of an inner value a note (--strict: an error). Where either does not
- * know a dimension there is nothing to compare. */
+/* Compares the declared type and shape of a value with the computed ones: another type is an error; another shape does
+ * not change results, so it is a warning, of an inner value a note (--strict: an error). Dimensions unknown in one of
+ * them are not compared. */
 static int check_declared(ac_onx *r, ac_place at, const ac_onx_value *v, const char *what, bool remark)
 {
     const ac_tensor *t = v->t;
@@ -222,7 +222,7 @@ static int read_declared(ac_onx *r, ac_onx_scope *s, ac_pb_list list, bool outpu
     int rc = AC_OK;
     while (ac_pb_next(&r->pb, &list, &message)) {
         ac_onx_value *v = read_value(r, s, message, &refused, &rc);
-        if (v && refused && !v->made) /* what makes or reads it says so */
+        if (v && refused && !v->made) /* reported by the node that makes or reads it */
             v->declared = false;
         if (v && outputs)
             ac_reading_promise(r->reading, v->name, v->declared ? v->dtype : AC_NONE, v->declared ? v->rank : -1,
@@ -281,7 +281,7 @@ static int read_functions(ac_onx *r, ac_pb_list list)
     return r->pb.failed ? AC_FAIL : AC_OK;
 }
 
-/* Constants, inputs and declared types: what is there before the first node. Broken ones are no reason to stop. */
+/* Reads constants, inputs and declared types, which precede the nodes. Goes on after a broken one. */
 static int read_graph(ac_onx *r, ac_span message)
 {
     ac_onx_body *b = r->body = AC_NEW(r->cx->region, ac_onx_body);

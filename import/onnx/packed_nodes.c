@@ -1,6 +1,6 @@
 /* packed_nodes.c - com.microsoft: weights of 2, 4 or 8 bits in blocks, several to a byte: MatMulNBits,
- * GatherBlockQuantized. A block has a scale and a zero point; numbers of a byte count from its low bits. They stay as
- * the file has them, but for blocks whose columns are not neighbours (g_idx) and zero points that are no codes. */
+ * GatherBlockQuantized. A block has a scale and a zero point; numbers of a byte count from its low bits. They keep the
+ * layout of the file, except for blocks whose columns are not neighbours (g_idx) and zero points that are floats. */
 #include "import/onnx/proto/arithmetic.h"
 #include "import/onnx/proto/nodes.h"
 
@@ -201,7 +201,7 @@ static ac_tensor *real_of(ac_onx_node *n, ac_tensor *codes, ac_tensor *scale, ac
     return ac_make_slice(&n->b, ac_make_reshape(&n->b, x, codes->rank, dim), axis, 0, codes->dim[axis]);
 }
 
-/* Elements of the table, gathered as they lie in memory, become floats behind the Gather. */
+/* Gathers packed elements of the table; they become floats after the Gather. */
 static ac_tensor *gathered(ac_onx_node *n, ac_tensor *x, ac_tensor *at, int32_t axis)
 {
     ac_attrs a;

@@ -22,7 +22,7 @@ static ac_tensor *mirror(ac_onx_node *n, ac_tensor *x, const int64_t *before, co
     return ac_make_op(&n->b, AC_OP_MIRROR_PAD, &x, 1, &a, AC_NONE);
 }
 
-/* Pads that are computed, or of what is counted: begins, then ends, of all dimensions or of those that axes list. */
+/* Computed pads, or pads of a counted tensor: begins, then ends, of all dimensions or of those in axes. */
 static int late_pad(ac_onx_node *n, ac_tensor *x, ac_tensor *value)
 {
     ac_late_number before[AC_MAX_RANK], after[AC_MAX_RANK];

@@ -106,8 +106,8 @@ static int crop(ac_onx_node *n, ac_tensor **x, ac_frame *w, ac_frame *plain)
     return *x ? AC_OK : AC_FAIL;
 }
 
-/* The windows of a pool over *x, its input without what they leave out at the beginning; plain: without what ceil_mode
- * adds. */
+/* The windows of a pool over *x, the input without leading elements that are in no window; plain: windows without those
+ * that ceil_mode adds. */
 static int open_pool(ac_onx_node *n, ac_tensor **x, ac_frame *w, ac_frame *plain)
 {
     *x = n->in[0];
@@ -158,7 +158,7 @@ int ac_onx_do_max_pool(ac_onx_node *n)
     return ac_onx_result(n, 1, columns && place ? column_major(n, place, x) : place);
 }
 
-/* Pads become zeros round the image; what ceil_mode adds at the end stays a pad. */
+/* Pads become zeros around the image; the part that ceil_mode adds at the end stays a pad. */
 static void count_pads(ac_frame *w, const ac_frame *plain)
 {
     for (int32_t s = AC_SPATIAL - w->m; s < AC_SPATIAL; s++) {
@@ -184,7 +184,7 @@ static int end_at_pads(ac_onx_node *n, ac_frame *plain)
     return AC_OK;
 }
 
-/* count_include_pad: pads count as zeros; what ceil_mode adds at the end never does. */
+/* count_include_pad: pads count as zeros, except for the part that ceil_mode adds at the end. */
 int ac_onx_do_average_pool(ac_onx_node *n)
 {
     ac_tensor *x;

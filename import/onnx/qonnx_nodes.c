@@ -1,6 +1,6 @@
 /* qonnx_nodes.c - Quant, BipolarQuant and Trunc, which Brevitas, FINN and hls4ml exchange (QONNX): floats rounded to
- * the values that integers of some bits have, times a scale. Up to 8 bits those integers are bytes here, so what is
- * computed of them is a product of dequantised bytes (ir/pass/integers.c). */
+ * the values that integers of some bits have, times a scale. Up to 8 bits those integers are bytes here, so
+ * products of them are products of dequantised bytes (ir/pass/integers.c). */
 #include "import/onnx/proto/arithmetic.h"
 #include "import/onnx/proto/nodes.h"
 

@@ -1,4 +1,4 @@
-/* quant_nodes.c - quantised operators of ONNX, said in plain arithmetic: integers are exact in f32 up to 2^24, ONNX
+/* quant_nodes.c - quantised operators of ONNX in plain arithmetic: integers are exact in f32 up to 2^24, ONNX
  * rounds halves to even (ours rounds them away from zero), and scales may be operands. */
 #include "import/onnx/proto/arithmetic.h"
 #include "import/onnx/proto/nodes.h"

@@ -1,6 +1,6 @@
-/* quant_nodes.h - quantised values of ONNX in plain arithmetic: what the operators of ai.onnx (quant_nodes.c) and those
- * of ONNX Runtime (fused_quant_nodes.c) share. A scale or zero point has one element, or one for each index of
- * dimension `axis`, or the rank of the tensor; zero NULL is 0. NULL operands give NULL. */
+/* quant_nodes.h - quantised values of ONNX in plain arithmetic, for the operators of ai.onnx (quant_nodes.c) and those
+ * of ONNX Runtime (fused_quant_nodes.c). A scale or zero point has one element, or one for each index of dimension
+ * `axis`, or the rank of the tensor; zero NULL is 0. NULL operands give NULL. */
 #ifndef AC_IMPORT_ONNX_QUANT_NODES_H
 #define AC_IMPORT_ONNX_QUANT_NODES_H
 #include "import/onnx/proto/onnx.h"

@@ -153,7 +153,7 @@ static ac_tensor *gate(cell *c, ac_tensor *x, int32_t g, int32_t count)
 
 typedef struct direction {
     weights r;       /* recurrent [G*H,H] */
-    ac_tensor *rb;   /* their bias, where it cannot be added before */
+    ac_tensor *rb;   /* their bias, if it cannot be added before the step */
     ac_tensor *peep; /* LSTM: [3H] i o f */
     const char *const *act;
 } direction;

@@ -1,7 +1,7 @@
 /* resize_nodes.c - Resize and Upsample of ONNX. Along each dimension the position of result o in the input is
- * computed here, in double as the specification says. Where our nearest or bilinear operator takes exactly these
- * positions it is used; else nearest is a gather along each dimension, and everything linear or cubic a product with
- * a constant matrix. */
+ * computed here, in double as in the specification. If our nearest or bilinear operator uses exactly these positions,
+ * it is taken; else nearest is a gather along each dimension, and linear and cubic modes are products with a constant
+ * matrix. */
 #include "ir/make/compose_math.h"
 #include "import/onnx/proto/nodes.h"
 
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { FAR = 65536 }; /* lengths of the input that a region of interest may lie away from it */
+enum { FAR = 65536 }; /* the most that a region of interest may be away from the input, in lengths of the input */
 
 typedef struct resize {
     const char *mode, *coords, *nearest;
@@ -19,7 +19,7 @@ typedef struct resize {
     double scale[AC_MAX_RANK], roi_start[AC_MAX_RANK], roi_end[AC_MAX_RANK];
 } resize;
 
-/* Where element o of dimension d lies in the input. */
+/* The position in the input of element o along dimension d. */
 static double position(const resize *r, const ac_tensor *x, int32_t d, int64_t o)
 {
     const double scale = r->scale[d], at = (double)o;
@@ -73,9 +73,9 @@ static double position_f32(const resize *r, const ac_tensor *x, int32_t d, int64
     return position(r, x, d, o);
 }
 
-/* Of a length that is no whole number ONNX Runtime takes the whole part, where the corners are aligned, and it computes
- * positions in f32, so that those in the middle of two elements may take the other one. ONNX's reference does neither;
- * it is followed here. */
+/* Warns if ONNX Runtime takes other positions. It truncates a fractional length before it aligns corners, and it
+ * computes positions in f32, so that one in the middle of two elements may round to the other one. ONNX's reference
+ * does neither; arenac follows the reference. */
 static void warn_of_other_places(ac_onx_node *n, const resize *r, const ac_tensor *x)
 {
     const bool corners = !strcmp(r->coords, "align_corners") || !strcmp(r->coords, "tf_crop_and_resize");
@@ -91,8 +91,7 @@ static void warn_of_other_places(ac_onx_node *n, const resize *r, const ac_tenso
         ac_warn(n->r->cx, n->at, W0001,
                 "dimension %d of '%s' becomes %.6g elements%s: ONNX Runtime may place them in another way than ONNX's "
                 "reference, which arenac follows",
-                d, x->name, length,
-                whole ? "" : ac_strf(n->r->cx->region, ", of which %" PRId64 " are there", r->out[d]));
+                d, x->name, length, whole ? "" : ac_strf(n->r->cx->region, ", rounded down to %" PRId64, r->out[d]));
         return;
     }
 }
@@ -133,7 +132,7 @@ static double filter(const resize *r, double t)
     return t < 2 ? ((a * t - 5 * a) * t + 8 * a) * t - 4 * a : 0;
 }
 
-/* Row o of the matrix [out, in]: what each input adds to result o. */
+/* Row o of the matrix [out, in]: the weight of each input in result o. */
 static void weights(const resize *r, const ac_tensor *x, int32_t d, int64_t o, float *row)
 {
     const int64_t size = x->dim[d];
@@ -199,7 +198,7 @@ static ac_tensor *with_ours(ac_onx_node *n, const resize *r, ac_tensor *x, ac_at
     return ac_make_transpose(&n->b, x ? ac_make_op(&n->b, op, &x, 1, a, AC_NONE) : NULL, TO_FIRST);
 }
 
-/* tf_crop_and_resize: results that lie outside of the input hold one value. y is the resized n->in[0]. */
+/* tf_crop_and_resize: results outside of the input get a constant value. y is the resized n->in[0]. */
 static ac_tensor *extrapolate(ac_onx_node *n, const resize *r, ac_tensor *y)
 {
     for (int32_t d = 0; y && !strcmp(r->coords, "tf_crop_and_resize") && d < y->rank; d++) {

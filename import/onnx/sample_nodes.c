@@ -191,7 +191,7 @@ static ac_tensor *deformed(ac_onx_node *n, const ac_frame *w, int64_t oh, int64_
     return ac_make_reshape(&n->b, y, 3, (int64_t[]){batch, p, c * k});
 }
 
-/* Sampled taps times weights; the columns of a group lie next to each other. */
+/* Sampled taps times weights; the columns of a group are contiguous. */
 int ac_onx_do_deform_conv(ac_onx_node *n)
 {
     enum { H = AC_SPATIAL - 2, W = AC_SPATIAL - 1 };

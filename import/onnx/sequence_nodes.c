@@ -1,9 +1,8 @@
-/* sequence_nodes.c - sequences of tensors in ONNX files: they are known as the file is read, and take no memory. In a
- * loop of which only data decides, all elements of one lie in a tensor, along a new dimension 0, which may be counted
+/* sequence_nodes.c - sequences of tensors in ONNX files: they are resolved while the file is read, and take no memory.
+ * In a WHILE all elements of a sequence are one tensor with a new dimension 0, which may be counted
  * (import/build/counted.h).
  *
- * The value of a sequence is a tensor of no graph and no type, which only operators see that know of sequences
- * (ONX_SEQUENCES). */
+ * The value of a sequence is a tensor of no graph and no type, which only operators with ONX_SEQUENCES get. */
 #include "import/build/bounds.h"
 #include "import/build/counted.h"
 #include "import/build/params.h"
@@ -31,7 +30,7 @@ ac_onx_sequence *ac_onx_sequence_of(const ac_onx *r, const ac_tensor *t)
     return s;
 }
 
-static sequence *make(ac_onx_node *n, int64_t count, ac_tensor **item, ac_tensor *whole)
+static sequence *new_sequence(ac_onx_node *n, int64_t count, ac_tensor **item, ac_tensor *whole)
 {
     if (count > MOST_ELEMENTS && item)
         return (void)ac_cannot(&n->b, "its sequence has more than %d elements", MOST_ELEMENTS), NULL;
@@ -44,7 +43,7 @@ static sequence *make(ac_onx_node *n, int64_t count, ac_tensor **item, ac_tensor
 
 ac_tensor *ac_onx_sequence_all(ac_onx_node *n, ac_tensor *whole)
 {
-    sequence *s = whole ? make(n, whole->dim[0], NULL, whole) : NULL;
+    sequence *s = whole ? new_sequence(n, whole->dim[0], NULL, whole) : NULL;
     return s ? &s->value : NULL;
 }
 
@@ -105,21 +104,21 @@ ac_tensor *ac_onx_sequence_first(ac_onx_node *n, ac_onx_sequence *s)
     return s->n ? element(n, s, 0) : NULL;
 }
 
-static sequence *operand(ac_onx_node *n)
+static sequence *sequence_operand(ac_onx_node *n)
 {
     sequence *s = ac_onx_sequence_of(n->r, n->in[0]);
     if (!s)
-        (void)ac_error(n->r->cx, n->at, E0105, "'%s' is no sequence", n->in[0]->name);
+        (void)ac_error(n->r->cx, n->at, E0105, "'%s' is not a sequence", n->in[0]->name);
     return s;
 }
 
-static int result(ac_onx_node *n, sequence *s)
+static int sequence_result(ac_onx_node *n, sequence *s)
 {
     return s ? ac_onx_result(n, 0, &s->value) : AC_FAIL;
 }
 
 /* The position that operand i names, of `count` that there are; -1: only data decides. AC_FAIL: reported */
-static int position(ac_onx_node *n, int32_t i, int64_t count, int64_t *at)
+static int position_of(ac_onx_node *n, int32_t i, int64_t count, int64_t *at)
 {
     int64_t v;
     *at = -1;
@@ -135,20 +134,21 @@ static int position(ac_onx_node *n, int32_t i, int64_t count, int64_t *at)
 int ac_onx_do_sequence_empty(ac_onx_node *n)
 {
     (void)ac_onx_int(n, "dtype", 1);
-    return result(n, make(n, 0, AC_NEW_N(n->r->cx->region, ac_tensor *, 1), NULL));
+    return sequence_result(n, new_sequence(n, 0, AC_NEW_N(n->r->cx->region, ac_tensor *, 1), NULL));
 }
 
 int ac_onx_do_sequence_construct(ac_onx_node *n)
 {
     for (int32_t i = 0; i < n->n_in; i++)
         AC_TRY(ac_onx_need(n, i));
-    return result(n, make(n, n->n_in, ac_copy(n->r->cx->region, n->in, (size_t)n->n_in * sizeof *n->in), NULL));
+    return sequence_result(
+        n, new_sequence(n, n->n_in, ac_copy(n->r->cx->region, n->in, (size_t)n->n_in * sizeof *n->in), NULL));
 }
 
 /* At the end, unless a position is given. */
 int ac_onx_do_sequence_insert(ac_onx_node *n)
 {
-    sequence *s = operand(n);
+    sequence *s = sequence_operand(n);
     int64_t at = s ? s->n : 0;
     if (!s)
         return AC_FAIL;
@@ -159,44 +159,45 @@ int ac_onx_do_sequence_insert(ac_onx_node *n)
         return x[1] ? ac_onx_result(n, 0, ac_onx_sequence_all(n, ac_make_concat(&n->b, x, 2, 0))) : AC_FAIL;
     }
     if (ac_onx_in(n, 2))
-        AC_TRY(position(n, 2, s->n, &at));
+        AC_TRY(position_of(n, 2, s->n, &at));
     if (at < 0)
         return ac_operand_late(&n->b, n->in[2]);
     ac_tensor **item = AC_NEW_N(n->r->cx->region, ac_tensor *, s->n + 1);
     for (int64_t i = 0; i <= s->n; i++)
         if (!(item[i] = i == at ? n->in[1] : element(n, s, i - (i > at))))
             return AC_FAIL;
-    return result(n, make(n, s->n + 1, item, NULL));
+    return sequence_result(n, new_sequence(n, s->n + 1, item, NULL));
 }
 
 int ac_onx_do_sequence_erase(ac_onx_node *n)
 {
-    sequence *s = operand(n);
+    sequence *s = sequence_operand(n);
     int64_t at = s ? s->n - 1 : 0;
     if (!s)
         return AC_FAIL;
     if (is_counted(s))
         return ac_cannot(&n->b, "only data decides how many elements its sequence has");
     if (ac_onx_in(n, 1))
-        AC_TRY(position(n, 1, s->n, &at));
+        AC_TRY(position_of(n, 1, s->n, &at));
     if (at < 0 || at >= s->n)
-        return s->n && ac_onx_in(n, 1) && at < 0 ? ac_operand_late(&n->b, n->in[1])
-                                                 : ac_error(n->r->cx, n->at, E0103, "it erases what is not there");
+        return s->n && ac_onx_in(n, 1) && at < 0
+                   ? ac_operand_late(&n->b, n->in[1])
+                   : ac_error(n->r->cx, n->at, E0103, "it erases an element that does not exist");
     ac_tensor **item = AC_NEW_N(n->r->cx->region, ac_tensor *, s->n + 1);
     for (int64_t i = 0; i + 1 < s->n; i++)
         if (!(item[i] = element(n, s, i + (i >= at))))
             return AC_FAIL;
-    return result(n, make(n, s->n - 1, item, NULL));
+    return sequence_result(n, new_sequence(n, s->n - 1, item, NULL));
 }
 
 int ac_onx_do_sequence_at(ac_onx_node *n)
 {
-    sequence *s = operand(n);
+    sequence *s = sequence_operand(n);
     int64_t at;
     if (!s)
         return AC_FAIL;
     if (!is_counted(s)) {
-        AC_TRY(position(n, 1, s->n, &at));
+        AC_TRY(position_of(n, 1, s->n, &at));
         if (at >= s->n)
             return ac_error(n->r->cx, n->at, E0103, "element %" PRId64 " of %" PRId64, at, s->n);
         if (at >= 0)
@@ -212,14 +213,14 @@ int ac_onx_do_sequence_at(ac_onx_node *n)
 
 int ac_onx_do_sequence_length(ac_onx_node *n)
 {
-    sequence *s = operand(n);
+    sequence *s = sequence_operand(n);
     if (!s)
         return AC_FAIL;
     return ac_onx_result(
         n, 0, is_counted(s) ? ac_make_counted_extent(&n->b, s->whole, 0) : ac_make_number(&n->b, AC_I64, (double)s->n));
 }
 
-/* Sizes along the axis: of each element 1, as many as a number says, or as a list does. */
+/* Sizes along the axis: 1 for each element, or those of operand 1, a number or a list. */
 static int split_sizes(ac_onx_node *n, const ac_tensor *x, int32_t axis, ac_ints *size)
 {
     ac_ints given = {0};
@@ -274,7 +275,7 @@ int ac_onx_do_split_to_sequence(ac_onx_node *n)
         if (!(item[i] = keep ? item[i] : ac_make_reshape(&n->b, item[i], x->rank - 1, dim)))
             return AC_FAIL;
     }
-    return result(n, make(n, size.n, item, NULL));
+    return sequence_result(n, new_sequence(n, size.n, item, NULL));
 }
 
 /* Of as many elements as data decides. */
@@ -295,7 +296,7 @@ static ac_tensor *joined(ac_onx_node *n, ac_tensor *x, int64_t axis, bool fresh)
 
 int ac_onx_do_concat_from_sequence(ac_onx_node *n)
 {
-    sequence *s = operand(n);
+    sequence *s = sequence_operand(n);
     const bool fresh = ac_onx_int(n, "new_axis", 0) != 0;
     const int64_t given = ac_onx_int(n, "axis", 0);
     int64_t dim[AC_MAX_RANK];

@@ -250,7 +250,7 @@ static int64_t clamp(int64_t v, int64_t lo, int64_t hi)
     return v < lo ? lo : v > hi ? hi : v;
 }
 
-/* What is taken along each dimension: elements from, from + by, .. before to; `extent` of them. */
+/* The elements taken along each dimension: from, from + by, .. before to; `extent` of them. */
 typedef struct cut {
     int64_t from[AC_MAX_RANK], to[AC_MAX_RANK], by[AC_MAX_RANK], extent[AC_MAX_RANK];
     bool strided, empty, counted; /* counted: from begin to end of the elements that have a meaning */

@@ -33,8 +33,8 @@ typedef struct transform {
     bool inverse, half;          /* half: only the bins that conjugates do not repeat */
 } transform;
 
-/* Entry of the matrix: what part p of sample i adds to part q of bin k. */
-static double entry(const transform *t, int64_t i, int32_t p, int64_t k, int32_t q)
+/* Entry of the matrix: the weight of part p of sample i in part q of bin k. */
+static double matrix_entry(const transform *t, int64_t i, int32_t p, int64_t k, int32_t q)
 {
     const int64_t turn = i * k % t->length;
     const double angle = 2 * PI * (double)turn / (double)t->length * (t->inverse ? 1 : -1);
@@ -57,8 +57,8 @@ static double *matrix(ac_onx_node *n, const transform *t)
     double *v = AC_NEW_N(n->r->cx->region, double, rows *columns + 1);
     for (int64_t r = 0; r < rows; r++)
         for (int64_t c = 0; c < columns; c++)
-            v[r * columns + c] =
-                entry(t, c / t->parts_in, (int32_t)(c % t->parts_in), r / t->parts_out, (int32_t)(r % t->parts_out));
+            v[r * columns + c] = matrix_entry(t, c / t->parts_in, (int32_t)(c % t->parts_in), r / t->parts_out,
+                                              (int32_t)(r % t->parts_out));
     return v;
 }
 
@@ -110,7 +110,7 @@ static int read_transform(ac_onx_node *n, const ac_tensor *x, int32_t axis, tran
     const int64_t bins = t->half ? t->length / 2 + 1 : t->length;
     t->in = t->half && t->inverse ? bins : t->length;
     t->out = t->half && !t->inverse ? bins : t->length;
-    t->in = have < t->in ? have : t->in; /* what is missing is 0 */
+    t->in = have < t->in ? have : t->in; /* missing samples are 0 */
     return AC_OK;
 }
 

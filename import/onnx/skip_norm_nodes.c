@@ -1,5 +1,5 @@
 /* skip_norm_nodes.c - normalisations as ONNX Runtime's optimiser writes them: with the sum before them (skip, bias), of
- * embeddings, with an activation behind them, over groups of channels that may come last. */
+ * embeddings, with an activation after them, over groups of channels that may come last. */
 #include "import/onnx/proto/arithmetic.h"
 #include "import/onnx/proto/nodes.h"
 
@@ -124,7 +124,7 @@ int ac_onx_do_embed_norm(ac_onx_node *n)
 
 /* ------------------------------------------------------------------ groups */
 
-/* x, gamma, beta; SkipGroupNorm: x, gamma, beta, skip, bias -> y, sum. Channels come last unless the file says so. */
+/* x, gamma, beta; SkipGroupNorm: x, gamma, beta, skip, bias -> y, sum. Channels come last by default. */
 int ac_onx_do_group_norm_ms(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *gamma = n->in[1], *beta = n->in[2], *skip = ac_onx_in(n, 3), *bias = ac_onx_in(n, 4);

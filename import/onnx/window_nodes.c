@@ -1,4 +1,4 @@
-/* window_nodes.c - convolutions, and blocks of images: what ONNX says of windows, read for frame.h. */
+/* window_nodes.c - convolutions, and blocks of images: reads windows of ONNX for frame.h. */
 #include "import/onnx/proto/nodes.h"
 #include "import/onnx/window_nodes.h"
 
@@ -101,7 +101,7 @@ static int check_kernel(ac_onx_node *n, const ac_tensor *x, const ac_tensor *w, 
     for (int32_t i = 0; i < win->m; i++) {
         const int32_t d = AC_SPATIAL - win->m + i;
         if (ac_onx_attr_of(n, "kernel_shape") && win->kernel[d] != w->dim[2 + i])
-            return ac_error(n->r->cx, n->at, E0104, "kernel_shape says %" PRId64 ", weights '%s' are %s",
+            return ac_error(n->r->cx, n->at, E0104, "kernel_shape is %" PRId64 ", but weights '%s' have shape %s",
                             win->kernel[d], w->name, ac_shape_str(n->r->cx, w));
         if (w->dim[2 + i] < 1)
             return ac_error(n->r->cx, n->at, E0104, "weights '%s' are empty", w->name);

@@ -86,7 +86,7 @@ int ac_onx_do_imputer(ac_onx_node *n)
     return ac_onx_result(n, 0, WHERE(is, by, x));
 }
 
-/* x with a dimension of 1 behind the others. */
+/* x with a new last dimension of 1. */
 static ac_tensor *apart(ac_onx_node *n, ac_tensor *x)
 {
     int64_t dim[AC_MAX_RANK];
@@ -147,11 +147,11 @@ static int read_list(ac_onx_node *n, const char *what, bool names, ac_tensor **o
         *out = ac_onx_constant(n->r, n->name, &c);
     }
     if (!*out || (*out)->rank != 1 || (*out)->dim[0] < 1 || (*out)->dim[0] > MOST_KEYS)
-        return ac_error(cx, n->at, E0103, "%s: there are none, or more than %d", what, MOST_KEYS);
+        return ac_error(cx, n->at, E0103, "%s: expected 1 to %d of them", what, MOST_KEYS);
     return AC_OK;
 }
 
-/* What an unknown key becomes: [1] of the values' type. */
+/* The value of an unknown key: [1] of the values' type. */
 static ac_tensor *unknown(ac_onx_node *n, ac_dtype type)
 {
     const int64_t one = 1;
@@ -205,7 +205,7 @@ int ac_onx_do_label_encoder(ac_onx_node *n)
 
 /* ------------------------------------------------------------------ FeatureVectorizer, ZipMap */
 
-/* Operands side by side as f32, each with as many columns as inputdimensions says. */
+/* Operands side by side as f32, with inputdimensions columns each. */
 int ac_onx_do_feature_vectorizer(ac_onx_node *n)
 {
     ac_ints sizes;

@@ -29,7 +29,7 @@ static bool infinite_below(double v)
     return isinf(v) && v < 0;
 }
 
-/* The greatest number of the type below v; NaN (nothing is at most that) where there is none. */
+/* The greatest value of the type below v; NaN, which no value is at most, if none is. */
 static double below(const layout *l, double v)
 {
     if (isnan(v) || infinite_below(v))
@@ -176,7 +176,7 @@ static ac_dtype narrow(const int64_t *v, int64_t count)
                                                 : AC_I32;
 }
 
-/* What joining it does not change. */
+/* The neutral value of joining trees. */
 static double neutral(const ac_forest *f)
 {
     return f->how == AC_W_ADD ? 0 : f->how == AC_W_MIN ? (double)INFINITY : -(double)INFINITY;

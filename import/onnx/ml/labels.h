@@ -1,11 +1,12 @@
-/* labels.h - what classifiers of ai.onnx.ml share: classes by number or name, scores after their transform.
+/* labels.h - classes and scores of classifiers of ai.onnx.ml: classes by number or name, scores after their
+ * transform.
  *
  *     ac_labels labels;
  *     AC_TRY(ac_onx_labels(n, &labels));                       classlabels_ints, classlabels_int64s or .._strings
  *     ac_onx_result(n, 0, ac_onx_labelled(n, &labels, ac_onx_greatest(n, scores)));
  *     ac_onx_result(n, 1, ac_onx_post(n, post_transform, scores));
  *
- * Names cannot be results: where classes have names the result is the number of the class, 0 the first, with a note. */
+ * Names cannot be results: if classes have names, the result is the index of the class, with a note. */
 #ifndef AC_IMPORT_ONNX_ML_LABELS_H
 #define AC_IMPORT_ONNX_ML_LABELS_H
 #include "import/onnx/proto/onnx.h"

@@ -18,7 +18,7 @@ static ac_tensor *rows_of(ac_onx_node *n)
     return x;
 }
 
-/* The numbers of a list as a constant [rows,columns]; `columns` -1: whatever there is. */
+/* The numbers of a list as a constant [rows,columns]; `columns` -1: any number. */
 static ac_tensor *matrix(ac_onx_node *n, const char *name, int64_t columns, int64_t *rows)
 {
     int64_t count;

@@ -126,7 +126,7 @@ static bool same_gram(const tfidf *t, const grams *g, int64_t a, int64_t b)
                    (size_t)g->length * sizeof *t->pool.v);
 }
 
-/* Which count each column of the result holds; `none` where there is no such n-gram. AC_FAIL: a column has two. */
+/* By column of the result: the n-gram whose count it holds, or `none`. AC_FAIL: a column has two. */
 static int64_t *columns_of(ac_onx_node *n, const tfidf *t, int64_t *none)
 {
     int64_t *from = AC_NEW_N(n->r->cx->region, int64_t, t->out + 1);

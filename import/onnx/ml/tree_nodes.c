@@ -219,7 +219,7 @@ static int read_nodes(ac_onx_node *n, ac_forest *f, const char *prefix, int64_t 
 
 /* ------------------------------------------------------------------ ai.onnx.ml 5 */
 
-/* Leaves come after the inner nodes, of which there are this many. */
+/* Reads leaves, which come after `inner` inner nodes. */
 static int read_leaves(ac_onx_node *n, ac_forest *f, int64_t inner, const whole_list *target, const real_list *weight)
 {
     f->weight = AC_NEW_N(n->r->cx->region, ac_leaf_weight, target->n);
@@ -394,8 +394,8 @@ static bool all_positive(const ac_forest *f)
     return all;
 }
 
-/* What two classes have after their base values, as ONNX Runtime adds them: of two the second is meant, and it is the
- * first class's sum that it is added to; one belongs to the first class. A class without weights stays 0. */
+/* The scores of two classes plus base values, as ONNX Runtime adds them: of two base values it adds the second to the
+ * sum of the first class; a single one belongs to the first class. A class without weights stays 0. */
 static ac_tensor *two_based(ac_onx_node *n, ac_tensor *y, const real_list *base, int used)
 {
     ac_tensor *part[] = {ac_make_slice(&n->b, y, 1, 0, 1), ac_make_slice(&n->b, y, 1, 1, 1)};
@@ -412,7 +412,7 @@ static ac_tensor *two_based(ac_onx_node *n, ac_tensor *y, const real_list *base,
     return part[0] && part[1] ? ac_make_concat(&n->b, part, 2, 1) : NULL;
 }
 
-/* Two classes of which only the first has weights are one score s: the second class's. */
+/* Two classes, only the first of which has weights, have one score s: that of the second class. */
 static ac_tensor *one_score(ac_onx_node *n, const char *post, ac_tensor *s, bool positive)
 {
     if (!strcmp(post, "PROBIT"))

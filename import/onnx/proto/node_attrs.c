@@ -37,7 +37,7 @@ static ac_onx_attr *find(const ac_onx_node *n, const char *name)
     return NULL;
 }
 
-/* What the call of the function gives for it; false: the call leaves it out, and so does the node. */
+/* The value that the call of the function gives it; false: the call omits it, and so does the node. */
 static bool resolve(ac_onx_node *n, const char *as, ac_onx_attr *a)
 {
     const char *name = ac_pb_name(&n->r->pb, a->ref);

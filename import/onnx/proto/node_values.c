@@ -1,5 +1,5 @@
-/* node_values.c - names of an ONNX graph or function body and what they stand for: open addressing, keyed by the
- * interned pointer. Never iterated: the order of pointers does not reach any output. */
+/* node_values.c - values of an ONNX graph or function body by name: open addressing, keyed by the interned
+ * pointer. Never iterated: the order of pointers does not reach any output. */
 #include "import/onnx/proto/onnx.h"
 
 struct ac_onx_slot {

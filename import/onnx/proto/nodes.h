@@ -9,8 +9,8 @@
  *     }
  *
  * Before it is called the number of operands and results has been checked against the row, required operands are there,
- * and operands of 16-bit floats are widened to f32 where the row says so. After it every attribute of the node must
- * have been asked for: one that nobody knows is refused, since it might mean anything. */
+ * and operands of 16-bit floats are widened to f32 if it has ONX_HALF. The adapter must read every attribute of the
+ * node: one that it does not read is refused, since it may change the meaning. */
 #ifndef AC_IMPORT_ONNX_PROTO_NODES_H
 #define AC_IMPORT_ONNX_PROTO_NODES_H
 #include "import/onnx/proto/onnx.h"

@@ -1,14 +1,14 @@
-/* onnx.h - what the files that read ONNX share. From outside only ac_onnx_format is used.
+/* onnx.h - declarations shared by the files that read ONNX. From outside only ac_onnx_format is used.
  *
- *     here             what adapters stand on
- *       node_values.c    names of a graph or function body and what they stand for
+ *     here             the basis of adapters
+ *       node_values.c    values of a graph or function body by name
  *       tensor_protos.c  TensorProto in all encodings -> constants; declared types and shapes
  *       node_attrs.c     attributes of a node, read by name
  *       node_build.c     operands and results; nodes are made by ir/make/maker.h
  *     ../ml            adapters of ai.onnx.ml: trees, linear models, features
  *     ..
  *       onnx.c           the container: model, opsets, graphs, functions
- *       graph_nodes.c    nodes in order: what they read and make, calls of functions and of subgraphs
+ *       graph_nodes.c    nodes in order: operands and results, calls of functions and of subgraphs
  *       nodes.c          the table of operators (nodes.def) and its dispatch
  *       *_nodes.c        all other adapters: math, shape, index, pad, window, pool, matrix, norm, quant, flow ..
  *
@@ -16,9 +16,9 @@
  * (ir/ops/shape/resolve.h) as soon as it is made: an adapter sees the shape of each operand and the value of each small
  * constant. For that all dimensions of the inputs must be numbers (reading.h).
  *
- * Two kinds of trouble are kept apart. A malformed file is reported where it is found. What is well formed but beyond
- * arenac is collected with ac_refuse and reported after everything was read, once for each distinct operator and
- * reason. A value whose node failed is broken; what reads it stays silent.
+ * Two kinds of trouble are kept apart. A malformed file is reported at once. A well-formed one that arenac does not
+ * support is collected with ac_refuse and reported after everything was read, once for each distinct operator and
+ * reason. A value whose node failed is broken; its readers report nothing.
  *
  * Memory: the context's region. raw_data and packed lists stay in the file's bytes unless they are misaligned there;
  * external data is copied. */
@@ -35,7 +35,7 @@ typedef struct ac_onx_scope ac_onx_scope;
 typedef struct ac_onx_value {
     const char *name;
     ac_tensor *t;  /* NULL until it is made, and when it is broken */
-    bool declared; /* the file says its type; the shape is known as far as rank >= 0 */
+    bool declared; /* the file declares its type, and its shape if rank >= 0 */
     ac_dtype dtype;
     int32_t rank;
     int64_t dim[AC_MAX_RANK];
@@ -67,7 +67,7 @@ typedef struct ac_onx_attr {
     ac_span s, tensor, sparse, graph, ref;
     ac_pb_list floats, ints, strings;
     bool has_tensor;
-    bool used;  /* an adapter asked for it; others are refused */
+    bool used;  /* an adapter has read it; others are refused */
     bool wrong; /* it is of another type than the adapter wants: reported */
 } ac_onx_attr;
 
@@ -76,7 +76,7 @@ typedef struct ac_onx_function {
     ac_span body;
 } ac_onx_function;
 
-/* A file beside the model that holds data of constants */
+/* A file in the folder of the model that holds data of constants */
 typedef struct ac_onx_external {
     const char *name; /* as the model has it */
     ac_file file;
@@ -135,7 +135,7 @@ typedef struct ac_onx_const {
 } ac_onx_const;
 ac_dtype ac_onx_dtype(int64_t number); /* AC_NONE: not one of ours */
 const char *ac_onx_dtype_name(ac_ctx *cx, int64_t number);
-/* AC_FAIL: malformed, or refused (then *refused says why, and nothing is reported yet). */
+/* AC_FAIL: malformed, or refused (then *refused is the reason, and nothing is reported yet). */
 int ac_onx_tensor(ac_onx *r, ac_span proto, ac_onx_const *out, const char **refused);
 /* The shape of out, which has its name: of `count` elements. */
 int ac_onx_dims(ac_onx *r, ac_place at, ac_pb_list dims, ac_onx_const *out, int64_t *count, const char **refused);
@@ -176,7 +176,7 @@ const char *ac_onx_result_name(const ac_onx_node *n, int32_t i);
 bool ac_onx_is_late_slice(ac_onx_node *n);
 int ac_onx_late_slice(ac_onx_node *n);
 
-/* sequence_nodes.c: a sequence of tensors is a value without a type. NULL: t is none. */
+/* sequence_nodes.c: a sequence of tensors is a value without a type. NULL: t is not one. */
 typedef struct ac_onx_sequence ac_onx_sequence;
 ac_onx_sequence *ac_onx_sequence_of(const ac_onx *r, const ac_tensor *t);
 ac_tensor *ac_onx_sequence_all(ac_onx_node *n, ac_tensor *whole); /* that of all parts of it along dimension 0 */
@@ -186,7 +186,7 @@ ac_tensor *ac_onx_sequence_first(ac_onx_node *n, ac_onx_sequence *s); /* NULL: i
 
 /* node_build.c */
 ac_tensor *ac_onx_in(const ac_onx_node *n, int32_t i); /* NULL: left out */
-/* Operand i must be there (behind ones that may be left out); E0102. */
+/* Operand i must be present, even if operands before it may be left out; E0102. */
 int ac_onx_need(const ac_onx_node *n, int32_t i);
 /* Result i of the node is t. NULL: AC_FAIL. */
 int ac_onx_result(ac_onx_node *n, int32_t i, ac_tensor *t);
@@ -197,6 +197,6 @@ int ac_onx_node_add(ac_onx_node *n); /* n->row is set; results are bound. AC_FAI
 /* The first result of another operator of ai.onnx, as that version has it, on these operands (NULL: left out) with n's
  * attributes. NULL: reported or refused. */
 ac_tensor *ac_onx_inner(ac_onx_node *n, const char *type, int64_t version, ac_tensor *const *in, int32_t n_in);
-int ac_onx_refuse_op(ac_onx_node *n); /* there is no row: E0107 with its version; AC_FAIL */
+int ac_onx_refuse_op(ac_onx_node *n); /* without a row: E0107 with its version; AC_FAIL */
 
 #endif

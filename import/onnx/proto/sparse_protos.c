@@ -1,4 +1,4 @@
-/* sparse_protos.c - SparseTensorProto of ONNX files, made dense: values of which each has a place, all else is 0. */
+/* sparse_protos.c - SparseTensorProto of ONNX files, made dense: each value has a position, other elements are 0. */
 #include "import/onnx/proto/onnx.h"
 
 #include <inttypes.h>

@@ -83,7 +83,7 @@ static bool decimal(ac_span s, int64_t *v)
     return s.n > 0;
 }
 
-/* The file beside the model, opened once: it stays mapped as long as the compilation. NULL: reported. */
+/* A file in the folder of the model, opened once and mapped as long as the compilation. NULL: reported. */
 static const ac_file *open_external(ac_onx *r, ac_place at, const char *name, const char *path)
 {
     for (int32_t i = 0; i < r->external.n; i++)
@@ -95,8 +95,9 @@ static const ac_file *open_external(ac_onx *r, ac_place at, const char *name, co
         const ac_code code = found == AC_BESIDE_OUTSIDE ? E0012 : found == AC_BESIDE_MISSING ? E0016 : E0301;
         ac_error(r->cx, at, code, "constant '%s' takes its data from '%s', which %s", name,
                  found == AC_BESIDE_OUTSIDE ? path : f.path, ac_beside_why(found));
-        ac_help(r->cx, found == AC_BESIDE_OUTSIDE ? "external data lies beside the model, named by a relative path"
-                                                  : "external data is in a file beside the model: keep them together");
+        ac_help(r->cx, found == AC_BESIDE_OUTSIDE
+                           ? "external data must be in the folder of the model, with a relative path"
+                           : "external data is in a separate file: keep it in the folder of the model");
         return NULL;
     }
     ac_file_keep(r->cx, &f);
@@ -104,7 +105,7 @@ static const ac_file *open_external(ac_onx *r, ac_place at, const char *name, co
     return &r->external.item[r->external.n - 1].file;
 }
 
-/* The bytes of a tensor that are in another file, where they lie there. */
+/* The bytes of a tensor that are in another file, mapped there. */
 static int read_external(ac_onx *r, ac_place at, const char *name, ac_pb_list list, int64_t want, ac_span *out)
 {
     ac_span message, location = {0};
