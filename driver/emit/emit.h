@@ -37,8 +37,20 @@ typedef struct ac_project {
     const ac_project_part *part;
     int32_t n;
 } ac_project;
+typedef struct ac_project_file {
+    const char *path;
+    const ac_sink *text; /* its content; NULL: that of `work` by --emit kind */
+    ac_work *work;
+    const char *kind;
+} ac_project_file;
+typedef AC_VEC(ac_project_file) ac_project_content;
 bool ac_project_is(const char *kind);
-int ac_project_put(const ac_made *a, const ac_project *p, const char *kind, const char *folder);
+/* The files of the folder, in order. E0501 and E0502 for a module or a folder that the kind does not support. */
+int ac_project_list(const ac_made *a, const ac_project *p, const char *kind, const char *folder,
+                    ac_project_content *files);
+
+/* outputs.c: the files of the folder become outputs. */
+int ac_emit_project(const ac_made *a, const ac_project *p, const char *kind, const char *folder);
 
 /* written.c: --depfile, an output of its own; and the list of files that commit prints */
 void ac_depfile_put(const ac_made *a);

@@ -230,7 +230,7 @@ static int put_project(const ac_made *a, const emission *e, ac_sink *to)
     const ac_project p = {
         .name = m->name, .made_of = m->source, .module = m, .state = m->state_bytes > 0, .part = &whole, .n = 1};
     (void)to;
-    return ac_project_put(a, &p, e->kind, e->path);
+    return ac_emit_project(a, &p, e->kind, e->path);
 }
 
 static int put_tflm(const ac_made *a, const emission *e, ac_sink *to)
@@ -385,6 +385,22 @@ int ac_emit_part(ac_work *whole, ac_work *part, const char *kind, const char *pa
         ac_push(whole->cx.region, &whole->out.list, part->out.list.item[k]);
     part->out.list.n = 0;
     return status;
+}
+
+int ac_emit_project(const ac_made *a, const ac_project *p, const char *kind, const char *folder)
+{
+    ac_project_content files = {0};
+    AC_TRY(ac_project_list(a, p, kind, folder, &files));
+    for (int32_t i = 0; i < files.n; i++) {
+        const ac_project_file *f = &files.item[i];
+        AC_TRY(ac_folder_make(a->cx, ac_strf(a->cx->region, "%.*s", (int)(ac_path_name(f->path) - f->path), f->path)));
+        if (f->text)
+            ac_put_n(ac_pending_add(a->out, f->path), f->text->text, f->text->n);
+        else
+            AC_TRY(f->work == a->owner ? ac_emit(a, f->kind, f->path)
+                                       : ac_emit_part(a->owner, f->work, f->kind, f->path));
+    }
+    return AC_OK;
 }
 
 /* The verb failed before the document of --json: written.c prints another one. */

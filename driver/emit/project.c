@@ -24,8 +24,9 @@ static const struct row {
 enum { N_ROWS = sizeof ROWS / sizeof *ROWS };
 
 typedef struct project {
-    const ac_made *a; /* outputs go there */
+    const ac_made *a;
     ac_project is;
+    ac_project_content *file;
 } project;
 
 /* ------------------------------------------------------------------ text */
@@ -165,55 +166,55 @@ static const char *path_of(const project *p, const struct row *r, const char *fo
               : ac_strf(p->a->cx->region, "%s/%s", folder, r->path);
 }
 
+static ac_sink *add_text(project *p, const char *path)
+{
+    ac_sink *text = AC_NEW(p->a->cx->region, ac_sink);
+    ac_sink_open(text, p->a->cx);
+    ac_push(p->a->cx->region, p->file, ((ac_project_file){.path = path, .text = text}));
+    return text;
+}
+
 /* A file of code, header or self-test for each part. */
-static int put_code(const project *p, const struct row *r, const char *folder, const char *kind)
+static void add_code(project *p, const struct row *r, const char *folder, const char *kind)
 {
     for (int32_t k = 0; k < p->is.n; k++) {
         const ac_project_part *part = &p->is.part[k];
-        const char *path = path_of(p, r, folder, part->stem);
-        if (r->content == CODE && !has_code(part))
-            continue;
-        if (part->work == p->a->owner) {
-            AC_TRY(ac_emit(p->a, kind, path));
-        } else if (part->work) {
-            AC_TRY(ac_emit_part(p->a->owner, part->work, kind, path));
-        } else {
-            const ac_sink *text = r->content == CODE     ? part->code
-                                  : r->content == HEADER ? part->header
-                                                         : part->selftest;
-            ac_put_n(ac_pending_add(p->a->out, path), text->text, text->n);
-        }
+        const ac_sink *text = r->content == CODE ? part->code : r->content == HEADER ? part->header : part->selftest;
+        if (r->content != CODE || has_code(part))
+            ac_push(p->a->cx->region, p->file,
+                    ((ac_project_file){path_of(p, r, folder, part->stem), text, part->work, kind}));
     }
-    return AC_OK;
 }
 
-static int put_file(const project *p, const struct row *r, const char *folder)
+static void add_file(project *p, const struct row *r, const char *folder)
 {
     const char *path = path_of(p, r, folder, p->is.name);
-    AC_TRY(ac_folder_make(p->a->cx, ac_strf(p->a->cx->region, "%.*s", (int)(ac_path_name(path) - path), path)));
     switch (r->content) {
     case CODE:
-        return put_code(p, r, folder, "c");
+        add_code(p, r, folder, "c");
+        break;
     case HEADER:
-        return put_code(p, r, folder, "h");
+        add_code(p, r, folder, "h");
+        break;
     case SELFTEST:
-        return put_code(p, r, folder, "selftest");
+        add_code(p, r, folder, "selftest");
+        break;
     case MEMORY:
-        put_memory(p, ac_pending_add(p->a->out, path));
-        return AC_OK;
+        put_memory(p, add_text(p, path));
+        break;
     case MEMORY_HEADER:
-        put_memory_header(p, ac_pending_add(p->a->out, path));
-        return AC_OK;
+        put_memory_header(p, add_text(p, path));
+        break;
     case TEMPLATE:
-        put_template(p, ac_pending_add(p->a->out, path), template_of(r->source));
-        return AC_OK;
+        put_template(p, add_text(p, path), template_of(r->source));
+        break;
     }
-    return AC_FAIL;
 }
 
-int ac_project_put(const ac_made *a, const ac_project *of, const char *kind, const char *folder)
+int ac_project_list(const ac_made *a, const ac_project *of, const char *kind, const char *folder,
+                    ac_project_content *files)
 {
-    const project p = {a, *of};
+    project p = {a, *of, files};
     const ac_module *m = of->module;
     const char *why = m->caller_io                                ? "inputs and outputs of the caller (--host)"
                       : m->threads > 1                            ? "threads (--threads)"
@@ -227,7 +228,7 @@ int ac_project_put(const ac_made *a, const ac_project *of, const char *kind, con
         return ac_error(a->cx, (ac_place){.file = "arenac"}, E0501, "--emit %s writes a folder: name it with -o", kind);
     for (int i = 0; i < N_ROWS; i++)
         if (!strcmp(ROWS[i].kind, kind))
-            AC_TRY(put_file(&p, &ROWS[i], folder));
+            add_file(&p, &ROWS[i], folder);
     return AC_OK;
 }
 

@@ -481,7 +481,7 @@ static int write_code(ac_several *s)
     s->stem = q.n_folders ? s->name : s->stem; /* of the files in them */
     const ac_project p = q.n_folders ? project_of(s) : (ac_project){0};
     for (int32_t k = 0; k < q.n_folders; k++)
-        AC_TRY(ac_project_put(&s->w->made, &p, q.folder[k], folder));
+        AC_TRY(ac_emit_project(&s->w->made, &p, q.folder[k], folder));
     return AC_OK;
 }
 

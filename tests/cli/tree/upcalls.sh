@@ -19,7 +19,6 @@ count "$(dirname "$arenac")" >counts || die "no counts"
 cat >limits <<'X'
 base 1
 codegen 27
-driver 1
 export 3
 import/build 10
 import/caffe 8
