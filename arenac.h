@@ -41,9 +41,10 @@ void arenac_close(arenac *a); /* NULL is fine */
 typedef struct arenac_option {
     const char *name;     /* "target": --target on the command line */
     char letter;          /* 't': -t; 0: none */
-    const char *verbs;    /* letters of the verbs that take it; "*": all */
+    const char *verbs;    /* letters of the verbs that take it, '!' after those whose short help has it; "*": all */
     const char *argument; /* NULL: none; "a|b": one of these words; "[..]": may be left out */
-    const char *help;
+    const char *group;    /* heading in help: "Memory plan" */
+    const char *help;     /* one line */
 } arenac_option;
 const arenac_option *arenac_option_at(int32_t i); /* NULL after the last one */
 /* Values that option i knows by name: words, targets, planners, passes ... n of them; NULL: any. */

@@ -304,8 +304,8 @@ static int complain(ac_ctx *cx, const batch *b)
     struct stat st;
     if (b->why != ENOENT || stat(folder, &st) == 0)
         return ac_error(cx, at, E0302, "cannot write: %s", strerror(b->why));
-    ac_error(cx, at, E0302, "cannot write: there is no folder '%s'", folder);
-    return ac_help(cx, "make it first: mkdir -p '%s'", folder);
+    ac_error(cx, at, E0302, "cannot write: folder '%s' does not exist", folder);
+    return ac_help(cx, "create it first: mkdir -p '%s'", folder);
 }
 
 static int commit(ac_ctx *cx, const ac_output *out, int32_t n, bool lasting)

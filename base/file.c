@@ -196,7 +196,7 @@ int ac_folder_make(ac_ctx *cx, const char *path)
         if (mkdir(up, 0777) == 0)
             cx->made = made;
         else if (errno != EEXIST || stat(up, &st) || !S_ISDIR(st.st_mode))
-            return ac_error(cx, (ac_place){.file = made->path}, E0302, "cannot make the folder: %s", strerror(errno));
+            return ac_error(cx, (ac_place){.file = made->path}, E0302, "cannot create the folder: %s", strerror(errno));
         if (last)
             return AC_OK;
     }

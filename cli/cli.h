@@ -8,7 +8,7 @@
 #include "base/diag.h"
 
 typedef enum ac_verb {
-#define VERB(id, name, letter, fn, args, line, text) AC_VERB_##id,
+#define VERB(id, name, letter, group, fn, args, line, text, examples) AC_VERB_##id,
 #include "cli/verbs.def"
 #undef VERB
     AC_VERB_COUNT
@@ -32,7 +32,7 @@ typedef struct ac_cli {
 } ac_cli;
 
 typedef int ac_cli_fn(ac_cli *cli);
-#define VERB(id, name, letter, fn, args, line, text) ac_cli_fn fn;
+#define VERB(id, name, letter, group, fn, args, line, text, examples) ac_cli_fn fn;
 #include "cli/verbs.def"
 #undef VERB
 
@@ -40,8 +40,10 @@ typedef int ac_cli_fn(ac_cli *cli);
 typedef struct ac_verb_row {
     const char *name;
     char letter;
+    const char *group; /* heading in the list of verbs */
     ac_cli_fn *run;
     const char *args, *line, *text;
+    const char *examples; /* command lines, one per line, without "arenac " */
 } ac_verb_row;
 extern const ac_verb_row ac_verbs[AC_VERB_COUNT];
 bool ac_verb_find(const char *name, ac_verb *verb);

@@ -233,6 +233,6 @@ int ac_cli_completion(ac_cli *cli)
     }
     const char *near = ac_closest(shell, names, N);
     if (near)
-        return ac_cli_wrong(cli, "completion does not know '%s'; did you mean '%s'?", shell, near);
-    return ac_cli_wrong(cli, "completion takes bash, zsh or fish");
+        return ac_cli_wrong(cli, "unknown shell '%s'; did you mean '%s'?", shell, near);
+    return ac_cli_wrong(cli, "name a shell: bash, zsh or fish");
 }

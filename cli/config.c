@@ -98,7 +98,7 @@ static int set_line(ac_cli *c, const char *path, int line, char *text, bool name
     if (!named && is_among(o->name, NAMED_ONLY, sizeof NAMED_ONLY / sizeof *NAMED_ONLY))
         return wrong(c, path, line, key, "writes files or runs commands: name this file with --config to allow it");
     if (value && !o->argument && strcmp(value, "on") != 0 && strcmp(value, "off") != 0)
-        return wrong(c, path, line, key, "takes no value; on and off are understood");
+        return wrong(c, path, line, key, "takes no value, or on or off");
     const bool taken = !other && !c->given[i];
     if (c->verbose && !other)
         fprintf(stderr, "%s:%d: %s%s%s%s\n", path, line, key, value ? " = " : "", value ? value : "",

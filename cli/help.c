@@ -1,4 +1,4 @@
-/* help.c - --help, --help-all and manual pages, out of the tables of verbs and options. */
+/* help.c - prints -h, --help-all and manual pages from the tables of verbs and options. */
 #include "cli/cli.h"
 
 #include <stdlib.h>
@@ -6,70 +6,61 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { INDENT = 36, NARROW = 60, WIDE = 120, PIPED = 100 };
+enum { INDENT = 36, VERBS = 20, NARROW = 60, WIDE = 120, PIPED = 100 };
 
-/* Columns of the terminal; $COLUMNS wins; 0: there is no terminal. */
-static long terminal(void)
-{
-    struct winsize w;
-    const char *said = getenv("COLUMNS");
-    const long n = said ? strtol(said, NULL, 10) : 0;
-    return n > 0 ? n : isatty(1) && ioctl(1, TIOCGWINSZ, &w) == 0 ? w.ws_col : 0;
-}
-
-/* Columns of the text, at most WIDE. */
+/* Columns of the text: $COLUMNS, else those of the terminal, else PIPED; within NARROW..WIDE. */
 static size_t columns(void)
 {
-    const long said = terminal(), n = said ? said : PIPED;
+    struct winsize w;
+    const char *given = getenv("COLUMNS");
+    long n = given ? strtol(given, NULL, 10) : 0;
+    if (n <= 0)
+        n = isatty(1) && ioctl(1, TIOCGWINSZ, &w) == 0 && w.ws_col ? w.ws_col : PIPED;
     return n < NARROW ? NARROW : n > WIDE ? WIDE : (size_t)n;
 }
 
-/* The words of the first `room` characters of the text in lines that end before the last column. The first line goes on
- * at column `at`, others begin at `indent`; a word that is too long stays whole. Returns how many lines
- * there are; to NULL: only counts them. */
-static int fold(FILE *to, const char *text, size_t room, size_t at, size_t indent)
+/* Prints the words of the first n characters of the text, folded before the last column. The first line starts at
+ * column `at`, others at `indent`; a word is never split. */
+static void fold(FILE *to, const char *text, size_t n, size_t at, size_t indent)
 {
     const size_t width = columns() - 1;
-    const char *const end = text + room;
-    int lines = 1;
-    for (bool first = true; text < end && *text; first = false) {
-        const size_t word = strcspn(text, " "), n = word < (size_t)(end - text) ? word : (size_t)(end - text);
-        if (!first && at + 1 + n > width) {
-            if (to)
-                fprintf(to, "\n%*s", (int)indent, "");
+    const char *const end = text + n;
+    for (bool first = true; text < end; first = false) {
+        const size_t blank = strcspn(text, " "), word = blank < (size_t)(end - text) ? blank : (size_t)(end - text);
+        if (!first && at + 1 + word > width) {
+            fprintf(to, "\n%*s", (int)indent, "");
             at = indent;
-            lines++;
         } else if (!first) {
-            if (to)
-                fputc(' ', to);
+            fputc(' ', to);
             at++;
         }
-        if (to)
-            fwrite(text, 1, n, to);
-        at += n;
-        text += n + (text[n] == ' ');
+        fwrite(text, 1, word, to);
+        at += word;
+        text += word + (text[word] == ' ');
     }
-    if (to)
-        fputc('\n', to);
-    return lines;
+    fputc('\n', to);
 }
 
-static int fold_all(FILE *to, const char *text, size_t at, size_t indent)
+static void fold_all(FILE *to, const char *text, size_t at, size_t indent)
 {
-    return fold(to, text, strlen(text), at, indent);
+    fold(to, text, strlen(text), at, indent);
 }
 
 void ac_help_overview(FILE *to)
 {
-    fprintf(to,
-            "arenac %s: neural networks to C with every tensor offset baked in\n\n"
-            "  arenac MODEL      the memory plan (same as arenac plan MODEL)\n",
-            arenac_version());
-    for (int i = 0; i < AC_VERB_COUNT; i++)
-        fprintf(to, "  arenac %-10s %s\n", ac_verbs[i].name, ac_verbs[i].line);
-    fputc('\n', to);
+    fprintf(to, "arenac %s: neural networks to C with every tensor offset fixed\n", arenac_version());
+    for (int i = 0; i < AC_VERB_COUNT; i++) {
+        if (i == 0 || strcmp(ac_verbs[i].group, ac_verbs[i - 1].group) != 0)
+            fprintf(to, "\n%s:\n", ac_verbs[i].group);
+        fprintf(to, "  arenac %-10s ", ac_verbs[i].name);
+        fold_all(to, ac_verbs[i].line, VERBS, VERBS);
+    }
+    fprintf(to, "\nExamples:\n"
+                "  arenac model.tflite                   (same as arenac plan)\n"
+                "  arenac compile model.onnx -o model.c\n"
+                "  arenac run model.tflite --input 0=x.npy --output-dir out\n\n");
     fold_all(to, "Models: TFLite, ONNX, TensorFlow (.pb, .pbtxt, SavedModel), Caffe, MXNet, arenac text (.ag).", 0, 0);
-    fprintf(to, "arenac help VERB lists the options.\n");
+    fold_all(to, "arenac VERB -h shows the usual options of a verb, --help-all shows all.", 0, 0);
 }
 
 /* " FILE", or "[=2|4]" for an argument that may be left out; "" for none. */
@@ -83,17 +74,16 @@ static void argument_of(const arenac_option *o, char *text, size_t n)
         snprintf(text, n, " %s", o->argument);
 }
 
-/* What an option is, in short: up to the first semicolon or bracket. */
-static int print_brief(FILE *to, const char *help)
+/* Prints the help of an option up to the first semicolon or bracket. */
+static void print_brief(FILE *to, const char *help)
 {
     const size_t semicolon = strcspn(help, ";");
     const char *bracket = strstr(help, " (");
-    return fold(to, help, bracket && (size_t)(bracket - help) < semicolon ? (size_t)(bracket - help) : semicolon,
-                INDENT, INDENT);
+    fold(to, help, bracket && (size_t)(bracket - help) < semicolon ? (size_t)(bracket - help) : semicolon, INDENT,
+         INDENT);
 }
 
-/* Returns how many lines it takes; to NULL: only counts them. */
-static int print_option(FILE *to, const arenac_option *o, bool all)
+static void print_option(FILE *to, const arenac_option *o, bool all)
 {
     char argument[64], left[96];
     argument_of(o, argument, sizeof argument);
@@ -101,12 +91,14 @@ static int print_option(FILE *to, const arenac_option *o, bool all)
         snprintf(left, sizeof left, "-%c, --%s%s", o->letter, ac_option_word(o), argument);
     else
         snprintf(left, sizeof left, "    --%s%s", ac_option_word(o), argument);
-    const bool alone = strlen(left) > INDENT - 3; /* on its line */
-    if (to && alone)
+    if (strlen(left) > INDENT - 3) /* on its own line */
         fprintf(to, "  %s\n%*s", left, INDENT, "");
-    else if (to)
+    else
         fprintf(to, "  %-33s ", left);
-    return alone + (all ? fold_all(to, o->help, INDENT, INDENT) : print_brief(to, o->help));
+    if (all)
+        fold_all(to, o->help, INDENT, INDENT);
+    else
+        print_brief(to, o->help);
 }
 
 static bool takes_emit(ac_verb verb)
@@ -118,62 +110,121 @@ static bool takes_emit(ac_verb verb)
     return false;
 }
 
-static bool comes_first(ac_verb verb, const arenac_option *o)
+/* True if the short help of the verb has the option. */
+static bool is_usual(ac_verb verb, const arenac_option *o)
 {
     const char *at = ac_verbs[verb].letter ? strchr(o->verbs, ac_verbs[verb].letter) : NULL;
     return at && at[1] == '!';
 }
 
-void ac_help_print(FILE *to, ac_verb verb, bool all)
+/* True if no option before row i has its group. */
+static bool begins_group(int32_t i)
 {
-    enum { LINES = 24, AROUND = 5 };
-    const ac_verb_row *v = &ac_verbs[verb];
-    const arenac_option *o;
-    int shown = 0; /* lines, or options where nobody counts lines */
-    bool more = false, full = false;
-    fprintf(to, "arenac %s %s [options]\n", v->name, v->args);
-    fold_all(to, v->line, 0, 0);
-    fputc('\n', to);
-    if (all) {
-        fold_all(to, v->text, 0, 0);
-        fputc('\n', to);
-    }
-    for (int turn = 0; turn < 2; turn++) /* what the verb is for, then the rest */
-        for (int32_t i = 0; (o = arenac_option_at(i)) != NULL; i++) {
-            if (!ac_verb_takes(verb, o) || comes_first(verb, o) == turn)
+    for (int32_t k = 0; k < i; k++)
+        if (!strcmp(arenac_option_at(k)->group, arenac_option_at(i)->group))
+            return false;
+    return true;
+}
+
+typedef struct listing {
+    ac_verb verb;
+    bool overview; /* the options that all verbs take */
+    bool usual;    /* only options of the short help */
+    bool man;      /* troff */
+    void (*put)(FILE *to, const arenac_option *o);
+} listing;
+
+static bool is_listed(const listing *l, const arenac_option *o)
+{
+    return l->overview ? o->verbs[0] == '*' : l->usual ? is_usual(l->verb, o) : ac_verb_takes(l->verb, o);
+}
+
+/* Prints options below the heading of their group; groups in the order of the table. */
+static void list_options(FILE *to, const listing *l)
+{
+    const arenac_option *first, *o;
+    for (int32_t g = 0; (first = arenac_option_at(g)) != NULL; g++) {
+        bool begun = !begins_group(g);
+        if (begun)
+            continue;
+        for (int32_t i = g; (o = arenac_option_at(i)) != NULL; i++) {
+            if (strcmp(o->group, first->group) != 0 || !is_listed(l, o))
                 continue;
-            const int lines = all || !terminal() ? 1 : print_option(NULL, o, false);
-            full |= !all && shown + lines > LINES - AROUND;
-            if (!all && (full || !strcmp(o->verbs, "*"))) {
-                more = true;
-                continue;
-            }
-            print_option(to, o, all);
-            shown += lines;
-        }
-    if (more)
-        fprintf(to, "  --help-all lists the rest.\n");
-    if (all && takes_emit(verb)) {
-        const arenac_kind *k;
-        fprintf(to, "\nWhat --emit writes:\n");
-        for (int32_t i = 0; (k = arenac_kind_at(i)) != NULL; i++) {
-            fprintf(to, "  %-16s %-16s ", k->name, k->extension);
-            fold_all(to, k->help, INDENT, INDENT);
+            if (!begun)
+                fprintf(to, l->man ? ".SS %s\n" : "\n%s:\n", o->group);
+            begun = true;
+            l->put(to, o);
         }
     }
 }
 
-static void man_text(FILE *to, const char *s)
+static void put_short(FILE *to, const arenac_option *o)
 {
-    if (*s == '.' || *s == '\'') /* a line of text, no request */
+    print_option(to, o, false);
+}
+
+static void put_whole(FILE *to, const arenac_option *o)
+{
+    print_option(to, o, true);
+}
+
+/* Calls put for each example, a line of n characters. */
+static void each_example(FILE *to, ac_verb verb, void (*put)(FILE *to, const char *line, size_t n))
+{
+    for (const char *s = ac_verbs[verb].examples; *s;) {
+        const size_t n = strcspn(s, "\n");
+        put(to, s, n);
+        s += n + (s[n] == '\n');
+    }
+}
+
+static void put_example(FILE *to, const char *line, size_t n)
+{
+    enum { AT = 9, DEEPER = 13 };
+    fprintf(to, "  arenac ");
+    fold(to, line, n, AT, DEEPER);
+}
+
+static void print_kinds(FILE *to)
+{
+    const arenac_kind *k;
+    fprintf(to, "\nKinds of --emit:\n");
+    for (int32_t i = 0; (k = arenac_kind_at(i)) != NULL; i++) {
+        fprintf(to, "  %-16s %-16s ", k->name, k->extension);
+        fold_all(to, k->help, INDENT, INDENT);
+    }
+}
+
+void ac_help_print(FILE *to, ac_verb verb, bool all)
+{
+    const ac_verb_row *v = &ac_verbs[verb];
+    fprintf(to, "arenac %s%s%s [options]\n", v->name, *v->args ? " " : "", v->args);
+    fold_all(to, all ? v->text : v->line, 0, 0);
+    list_options(to, &(listing){.verb = verb, .usual = !all, .put = all ? put_whole : put_short});
+    if (all && takes_emit(verb))
+        print_kinds(to);
+    fprintf(to, "\nExamples:\n");
+    each_example(to, verb, put_example);
+    if (!all)
+        fprintf(to, "\narenac %s --help-all lists all options.\n", v->name);
+}
+
+static void man_words(FILE *to, const char *s, size_t n)
+{
+    if (*s == '.' || *s == '\'') /* text, not a request */
         fputs("\\&", to);
-    for (; *s; s++)
+    for (const char *end = s + n; s < end; s++)
         if (*s == '-')
             fputs("\\-", to);
         else if (*s == '\\')
             fputs("\\e", to);
         else
             fputc(*s, to);
+}
+
+static void man_text(FILE *to, const char *s)
+{
+    man_words(to, s, strlen(s));
 }
 
 static void man_option(FILE *to, const arenac_option *o)
@@ -205,13 +256,19 @@ static void man_kinds(FILE *to)
     }
 }
 
+static void man_example(FILE *to, const char *line, size_t n)
+{
+    fprintf(to, ".PP\n.B arenac ");
+    man_words(to, line, n);
+    fputc('\n', to);
+}
+
 void ac_help_man(FILE *to, bool overview, ac_verb verb)
 {
     const char *dash = overview ? "" : "-", *name = overview ? "" : ac_verbs[verb].name;
-    const arenac_option *o;
     fprintf(to, ".TH ARENAC%s%s 1 \"\" \"arenac %s\" \"User Commands\"\n.SH NAME\narenac%s%s \\- ", dash, name,
             arenac_version(), overview ? "" : "\\-", name);
-    man_text(to, overview ? "neural networks to C with every tensor offset baked in" : ac_verbs[verb].line);
+    man_text(to, overview ? "neural networks to C with every tensor offset fixed" : ac_verbs[verb].line);
     fprintf(to, "\n.SH SYNOPSIS\n.B arenac %s\n", overview ? "VERB" : name);
     man_text(to, overview ? "[options] MODEL" : ac_verbs[verb].args);
     fprintf(to, "\n.SH DESCRIPTION\n");
@@ -225,11 +282,13 @@ void ac_help_man(FILE *to, bool overview, ac_verb verb)
     if (!overview)
         man_text(to, ac_verbs[verb].text);
     fprintf(to, "\n.SH OPTIONS\n");
-    for (int32_t i = 0; (o = arenac_option_at(i)) != NULL; i++)
-        if (overview ? o->verbs[0] == '*' : ac_verb_takes(verb, o))
-            man_option(to, o);
+    list_options(to, &(listing){.verb = verb, .overview = overview, .man = true, .put = man_option});
     if (!overview && takes_emit(verb))
         man_kinds(to);
+    if (!overview) {
+        fprintf(to, ".SH EXAMPLES\n");
+        each_example(to, verb, man_example);
+    }
     fprintf(to, ".SH EXIT STATUS\n0 done; 1 invalid model; 2 wrong command line; 3 a file or the host compiler failed; "
                 "4 over a memory "
                 "budget; 5 outputs differ; 6 plan changed; 7 unsafe plan; 8 unsupported; 70 internal error.\n");

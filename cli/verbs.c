@@ -5,7 +5,8 @@
 #include <string.h>
 
 const ac_verb_row ac_verbs[AC_VERB_COUNT] = {
-#define VERB(id, name, letter, fn, args, line, text) {name, letter, fn, args, line, text},
+#define VERB(id, name, letter, group, fn, args, line, text, examples) \
+    {name, letter, group, fn, args, line, text, examples},
 #include "cli/verbs.def"
 #undef VERB
 };

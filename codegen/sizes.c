@@ -309,11 +309,11 @@ static int check(const work *w)
         const ac_io *io = constant_io(m);
         if (io)
             return ac_error(w->cx, (ac_place){.file = m->source}, E0502,
-                            "with %s = %lld tensor '%s' is %s, which one program of all sizes cannot have", s->dim,
-                            (long long)(s->lo + k), io->tensor->name, io->rows ? "handed over by rows" : "a constant");
+                            "with %s = %lld tensor '%s' is %s, which --sizes one does not support", s->dim,
+                            (long long)(s->lo + k), io->tensor->name, io->rows ? "streamed by rows" : "a constant");
         if (!same_state(w->m[0], m))
-            return ac_error(w->cx, (ac_place){0}, E0502, "state depends on %s: one program of all sizes keeps one",
-                            s->dim);
+            return ac_error(w->cx, (ac_place){0}, E0502,
+                            "the state depends on %s, but --sizes one has one state for all sizes", s->dim);
     }
     return AC_OK;
 }

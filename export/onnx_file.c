@@ -24,8 +24,8 @@ static int check_type(ac_onw *w, const ac_tensor *t)
 {
     if (known_type(t->dtype))
         return AC_OK;
-    return ac_error(w->cx, (ac_place){.file = w->g->file}, E0108, "ONNX cannot say '%s': elements of type %s", t->name,
-                    ac_dtype_name(t->dtype));
+    return ac_error(w->cx, (ac_place){.file = w->g->file}, E0108, "ONNX cannot express '%s': elements of type %s",
+                    t->name, ac_dtype_name(t->dtype));
 }
 
 static void put_value(ac_onw *w, ac_sink *graph, int field, const ac_tensor *t)
@@ -208,7 +208,7 @@ int ac_onw_finish(ac_onw *w, ac_sink *to)
     AC_TRY(put_graph(w, &graph));
     if (graph.n > MOST - 1024)
         return ac_error(w->cx, (ac_place){.file = w->g->file}, E0108,
-                        "ONNX cannot say it: a file has at most 2 GiB, this one would have %s bytes",
+                        "the ONNX file would have %s bytes, more than its limit of 2 GiB",
                         ac_commas(w->cx, (int64_t)graph.n));
     ac_sink_room(to, graph.n + 128);
     ac_pbw_int(to, 1, ac_onw_ir(w->opset));

@@ -10,7 +10,7 @@ int ac_onw_cannot(ac_onw *w, const ac_node *n, const char *fmt, ...)
     va_start(ap, fmt);
     const char *why = ac_vstrf(w->cx->region, fmt, ap);
     va_end(ap);
-    return ac_error(w->cx, n->at, E0108, "ONNX cannot say %s: %s", ac_ops[n->op].text, why);
+    return ac_error(w->cx, n->at, E0108, "ONNX cannot express %s: %s", ac_ops[n->op].text, why);
 }
 
 ac_tensor *ac_onw_value(ac_onw *w, const ac_tensor *like, ac_dtype d, int32_t rank, const int64_t *dim)

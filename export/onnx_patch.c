@@ -156,7 +156,7 @@ int ac_onnx_patch(ac_ctx *cx, const char *path, ac_span file, const ac_onnx_valu
         return ac_error(cx, (ac_place){.file = path}, E0012, "a field of the model breaks the protobuf format");
     for (int32_t i = 0; i < n; i++)
         if (!w.found[i])
-            return ac_error(cx, (ac_place){.file = path}, E0110, "weight '%s' is no initializer of the file",
+            return ac_error(cx, (ac_place){.file = path}, E0110, "weight '%s' is not an initializer of the file",
                             v[i].name);
     return AC_OK;
 }

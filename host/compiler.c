@@ -87,7 +87,7 @@ static int run_cc(ac_ctx *cx, const char *dir, const char *const *more, int32_t 
     char *argv[ROOM];
     int32_t n = split_cc(cx, argv, WORDS);
     if (!n)
-        return ac_error(cx, (ac_place){0}, E0303, "$CC holds no command");
+        return ac_error(cx, (ac_place){0}, E0303, "$CC is empty, expected a command");
     static const char *const FLAGS[] = {"-std=gnu11", "-O2", "-fPIC", "-ffp-contract=off", "-w"};
     for (size_t i = 0; i < sizeof FLAGS / sizeof *FLAGS; i++)
         argv[n++] = ac_strdup(cx->region, FLAGS[i]);
@@ -191,8 +191,8 @@ static int need_driver(ac_ctx *cx)
     if (!so)
         ac_detail(cx, "%s", dlerror());
     else
-        ac_detail(cx, error ? "the driver answers with error %d" : "the driver is there (%d), but no device", error);
-    return ac_help(cx, "--backend cuda-emu runs the same kernels on this machine");
+        ac_detail(cx, error ? "the driver returned error %d" : "the driver (%d) found no device", error);
+    return ac_help(cx, "--backend cuda-emu runs the same kernels on this host");
 }
 
 /* The driver runs them. */

@@ -91,7 +91,7 @@ int ac_npy_parse(ac_ctx *cx, const char *path, const uint8_t *p, size_t n, ac_np
     if (size < 1 || size > 8 || !ac_mul_ok(count, size, &out->bytes))
         return bad(cx, out, "unknown element type");
     if ((uint64_t)out->bytes > n - head - len)
-        return bad(cx, out, "it holds fewer elements than its shape promises");
+        return bad(cx, out, "it has fewer elements than its shape needs");
     return AC_OK;
 }
 
@@ -144,6 +144,6 @@ int ac_npy_fits(ac_ctx *cx, const ac_npy *a, const ac_tensor *t, const char *opt
     if (!type_ok)
         return ac_help(cx, "give an array of NumPy type '%s' (numpy: array.astype)", want);
     const bool reshapes = a->bytes == ac_dtype_size(t->dtype, ac_tensor_count(t));
-    return ac_help(cx, reshapes ? "its elements are as many: numpy's array.reshape gives them the model's shape"
+    return ac_help(cx, reshapes ? "the number of elements is right: array.reshape of NumPy gives the model's shape"
                                 : "give an array of the model's shape");
 }

@@ -96,8 +96,7 @@ int ac_peak_open(ac_peak *p, ac_ctx *cx, const ac_target *t)
     if (status == AC_OK) {
         p->library = ac_library_open(cx, ac_strf(cx->region, "%s/text.so", dir));
         if (!p->library)
-            status =
-                ac_error(cx, (ac_place){0}, E0303, "cannot load the loops that measure this machine: %s", dlerror());
+            status = ac_error(cx, (ac_place){0}, E0303, "cannot load the loops that measure this host: %s", dlerror());
     }
     ac_folder_end(dir);
     return status;

@@ -109,10 +109,10 @@ static int open_image(ac_session *h, const char *name)
     if (!b)
         return AC_FAIL;
     if (!b->open)
-        return ac_error(h->module->cx, (ac_place){0}, E0502, "the backend %s only prints: it cannot run a model", name);
+        return ac_error(h->module->cx, (ac_place){0}, E0502, "the backend %s writes code, but cannot run it", name);
     if (h->module->n_ram > 1 && !b->memories)
         return ac_error(h->module->cx, (ac_place){0}, E0502,
-                        "the backend %s knows one memory for tensors, %d are given", name, h->module->n_ram);
+                        "the backend %s supports one memory for tensors, but the plan has %d", name, h->module->n_ram);
     h->backend = b;
     return b->open(h->module, &h->image);
 }
@@ -166,7 +166,7 @@ static int put_arguments(const ac_session *h, const ac_call *c, int32_t *task, v
             break;
         case AC_SPACE_IN:
         case AC_SPACE_OUT:
-            return ac_error(m->cx, (ac_place){0}, E0901, "the evaluator has no memory of a caller");
+            return ac_error(m->cx, (ac_place){0}, E0901, "--backend eval does not support the memory of a caller");
         case AC_SPACE_CONST:
             arg[a] = (void *)(uintptr_t)ac_const_data(m->cx, m->konst[c->arg[a].offset]);
             break;
@@ -227,7 +227,7 @@ int ac_session_reset(ac_session *h)
             .arena = h->arena, .weights = h->weights, .state = h->state, .pool = h->threads ? &h->threads->pool : NULL};
         int status = h->image.init(&mem);
         return status ? ac_error(h->module->cx, (ac_place){.file = h->file}, E0901,
-                                 "the compiled model refuses its memory (%d)", status)
+                                 "the compiled model rejected its memory (status %d)", status)
                       : AC_OK;
     }
     memset(h->state, 0, (size_t)m->state_bytes);
@@ -266,14 +266,14 @@ static int open_threads(ac_session *h)
 static int check_machine(const ac_session *h, const char *backend)
 {
     if (h->cuda && h->module->target->isa != AC_ISA_CUDA)
-        return ac_error(h->module->cx, (ac_place){0}, E0502, "--backend %s runs code for GPUs, the target is %s",
+        return ac_error(h->module->cx, (ac_place){0}, E0502, "--backend %s needs a GPU target, but the target is %s",
                         backend, h->module->target->name);
     char room[AC_TARGET_MISSING];
     const char *missing = ac_target_missing(h->module->target, room, sizeof room);
     if (*missing && !h->cuda && !h->eval) {
-        ac_error(h->module->cx, (ac_place){0}, E0504, "this machine cannot run code for %s", h->module->target->name);
+        ac_error(h->module->cx, (ac_place){0}, E0504, "this host cannot run code for %s", h->module->target->name);
         ac_reason(h->module->cx, h->module->target->firmware ? "%s" : "it lacks %s", missing);
-        return ac_help(h->module->cx, "leave -t out (native), or use --backend eval");
+        return ac_help(h->module->cx, "omit -t (native), or use --backend eval");
     }
     return AC_OK;
 }

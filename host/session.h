@@ -27,7 +27,7 @@ typedef struct ac_session {
     bool eval;              /* the evaluator */
     bool cuda;              /* kernels, in the emulation or on a device */
     uint8_t *arena, *state; /* aligned as the module needs */
-    uint8_t *streamed;      /* an input that is handed over by rows, whole; NULL: none */
+    uint8_t *streamed;      /* an input that is streamed by rows, whole; NULL: none */
     const void **in;        /* by input: streamed, or NULL */
     const uint8_t *weights; /* the blob */
     void *arena_base, *state_base, *weights_base, *streamed_base;

@@ -42,6 +42,14 @@ REWORDED = [
     ("shake", "perturb"),
     ("/* parts that a step may be cut into", "/* chunks that a step may be cut into"),
     ("or of the .ptx with a zero behind them;", "or of the .ptx, followed by a zero;"),
+    # Since 0.2.0: reductions.def.
+    ("results take the place of operands", "let results replace operands in place"),
+    ("results start inside operands that die", "let results reuse operands that are being consumed"),
+    ("another order of the steps", "run the steps in another order"),
+    ("cheap results are computed again", "recompute inexpensive results"),
+    ("results are dropped and computed again", "drop results and recompute them"),
+    ("the caller hands over the input row by row", "stream the input row by row"),
+    ("rows instead of whole tensors", "run row by row instead of on whole tensors"),
 ]
 # Calls that try several plans: 0.1.0 gave what the strategies reached for the last one, not for the one that it kept.
 TRIED = ("plan_search", "plan_stripe", "plan_rows", "m4_stripe")
@@ -49,7 +57,7 @@ TRIED = ("plan_search", "plan_stripe", "plan_rows", "m4_stripe")
 # the --stripe auto that it implies; and, of -vv, that pass infer pins dimensions, which the driver does before it.
 STRATEGIES = r"(?<=Found by )\w+\. .*"
 PINNED = r"^  infer +\d+ changed$"
-IMPLIED = r"^ +--stripe auto +rows instead of whole tensors$"
+IMPLIED = r"^ +--stripe auto +(run row by row|rows) instead of( on)? whole tensors$"
 
 
 def build(what, folder):

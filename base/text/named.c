@@ -42,7 +42,7 @@ int ac_named_help(ac_ctx *cx, const char *word, const char *const *name, int32_t
     if (found > SHOWN)
         ac_detail(cx, "and of %d more", found - SHOWN);
     if (found)
-        return ac_help(cx, "write more of the name, until no other has it");
+        return ac_help(cx, "write more of the name, until it is unique");
     const char *near = ac_closest(word, name, n);
     return near ? ac_help(cx, "did you mean '%s'?", near) : AC_FAIL;
 }

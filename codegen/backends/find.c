@@ -75,9 +75,11 @@ const ac_backend *ac_backend_find(ac_ctx *cx, const char *name)
     for (int i = 0; i < N_BUILT_IN; i++)
         if (!strcmp(BUILT_IN[i]->name, name))
             return BUILT_IN[i];
-    return find(cx, name, ac_strf(cx->region, "--backend %s", name),
-                ac_strf(cx->region,
-                        "--help lists arenac's; another one is a module, arenac-%s.so (docs/add-backend.md)", name));
+    return find(
+        cx, name, ac_strf(cx->region, "--backend %s", name),
+        ac_strf(cx->region,
+                "--help lists the backends of arenac; others are modules, such as arenac-%s.so (docs/add-backend.md)",
+                name));
 }
 
 const ac_backend *ac_backend_for(ac_ctx *cx, const char *kind, const ac_target *target)

@@ -22,17 +22,16 @@ static int emit(ac_module *m, const char *kind, const ac_emit_names *names, ac_s
     if (!strcmp(kind, "h"))
         return ac_emit_header(m, to);
     if (t->isa == AC_ISA_CUDA) {
-        ac_error(m->cx, (ac_place){0}, E0502, "C is not printed for %s", t->name);
-        return ac_help(m->cx,
-                       "--emit cu,h makes one file of kernels and what a host calls; -t generic prints portable C");
+        ac_error(m->cx, (ac_place){0}, E0502, "the C backend does not support %s", t->name);
+        return ac_help(m->cx, "--emit cu,h writes kernels and the functions of a host; -t generic writes portable C");
     }
     if (t->vec_bytes && t->isa != AC_ISA_X86 && t->isa != AC_ISA_ANY) {
         const char *plain = same_core(t);
-        ac_error(m->cx, (ac_place){0}, E0502, "C is not printed for the vectors of %s", t->name);
+        ac_error(m->cx, (ac_place){0}, E0502, "the C backend does not support the vectors of %s", t->name);
         if (plain)
-            return ac_help(m->cx, "-t %s prints C for the same core; --emit o,h makes an object file through LLVM",
+            return ac_help(m->cx, "-t %s writes C for the same core; --emit o,h writes an object file through LLVM",
                            plain);
-        return ac_help(m->cx, "--emit o,h makes an object file through LLVM; -t generic prints portable C");
+        return ac_help(m->cx, "--emit o,h writes an object file through LLVM; -t generic writes portable C");
     }
     return ac_emit_source(m, names->header, names->blob, to);
 }

@@ -127,11 +127,11 @@ static int failed(ac_ctx *cx, const nvrtc *n, program p, int status, const char 
     int major = 0, minor = 0;
     n->version(&major, &minor);
     if (status == NVRTC_INVALID_OPTION) {
-        ac_error(cx, (ac_place){0}, E0502, "NVRTC %d.%d does not know %s", major, minor, arch);
+        ac_error(cx, (ac_place){0}, E0502, "NVRTC %d.%d does not support %s", major, minor, arch);
         ac_detail(cx, "%s", n->path);
         return ac_help(cx, "another version may: set ARENAC_NVRTC, or choose another target");
     }
-    ac_error(cx, (ac_place){0}, E0901, "NVRTC %d.%d does not compile the kernels (status %d)", major, minor, status);
+    ac_error(cx, (ac_place){0}, E0901, "NVRTC %d.%d failed to compile the kernels (status %d)", major, minor, status);
     if (status != NVRTC_COMPILATION || n->log_size(p, &size) || !size)
         return AC_FAIL;
     char *text = ac_alloc(cx->region, size + 1), *save = NULL;
@@ -170,7 +170,7 @@ int ac_cuda_compile(ac_module *m, const char *source, bool binary, ac_sink *to)
     if (!find(m->cx, &n))
         return missing(m->cx, binary ? "cubin" : "ptx");
     if (n.create(&p, source, ac_strf(m->cx->region, "%s.cu", m->name), 0, NULL, NULL))
-        return ac_error(m->cx, (ac_place){0}, E0901, "NVRTC refuses the kernels");
+        return ac_error(m->cx, (ac_place){0}, E0901, "NVRTC rejected the kernels");
     const int status = run(m, &n, p, binary, to);
     n.destroy(&p);
     return status; /* the library stays open: it has its own threads */

@@ -42,12 +42,12 @@ static int build(l_module *M)
 {
     const ac_module *m = M->m;
     if (m->target->isa == AC_ISA_CUDA) {
-        ac_error(M->cx, (ac_place){0}, E0502, "LLVM code is not made for %s", m->target->name);
-        return ac_help(M->cx, "--emit cu,h makes kernels and what a host calls");
+        ac_error(M->cx, (ac_place){0}, E0502, "the LLVM backend does not support %s", m->target->name);
+        return ac_help(M->cx, "--emit cu,h writes kernels and the functions of a host");
     }
     if (m->streamed && m->host) {
-        ac_error(M->cx, (ac_place){0}, E0502, "code that LLVM loads into this process takes whole inputs");
-        return ac_help(M->cx, "use --backend c, or leave --io rows out");
+        ac_error(M->cx, (ac_place){0}, E0502, "--backend llvm takes whole inputs, not rows");
+        return ac_help(M->cx, "use --backend c, or omit --io rows");
     }
     AC_TRY(l_constants(M));
     M->fn = AC_NEW_N(M->region, LLVMValueRef, m->n_fn + 1);

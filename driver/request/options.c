@@ -11,16 +11,6 @@
 
 enum { CODE = 1, PATH = 2 };
 
-/* Help of --emit: all kinds. */
-static const char EMIT_HELP[] = "what to write, separated by commas:"
-#define KIND(kind, ext, backends, help) " " kind
-#include "codegen/kinds.def"
-#undef KIND
-#define OUTPUT(kind, ext, where, needs, fn, help) " " kind
-#include "driver/emit/outputs.def"
-#undef OUTPUT
-    ;
-
 typedef struct row {
     arenac_option pub;
     ac_parser *parse;
@@ -31,8 +21,13 @@ typedef struct row {
 } row;
 
 static const row ROWS[AC_OPT_COUNT] = {
-#define OPT(id, name, letter, verbs, type, arg, init, flags, own, help)                                             \
-    [AC_OPT_##id] = {{name, letter, verbs, arg, help}, ac_parse_##type, init, flags, own, offsetof(ac_options, id), \
+#define OPT(id, name, letter, verbs, type, arg, init, flags, own, group, help) \
+    [AC_OPT_##id] = {{name, letter, verbs, arg, group, help},                  \
+                     ac_parse_##type,                                          \
+                     init,                                                     \
+                     flags,                                                    \
+                     own,                                                      \
+                     offsetof(ac_options, id),                                 \
                      sizeof(((ac_options *)0)->id)},
 #include "driver/request/options.def"
 #undef OPT

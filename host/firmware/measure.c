@@ -149,7 +149,7 @@ static int judge(const bench *x, int status, const char *said)
     if (status == DIFFERENT)
         return ac_error(cx, (ac_place){0}, E0601, "outputs on %s differ from the evaluator's", x->m->target->name);
     if (status == LATE)
-        return ac_error(cx, (ac_place){0}, E0304, "the run on %s does not end", x->b->machine);
+        return ac_error(cx, (ac_place){0}, E0304, "the run on %s did not end in time", x->b->machine);
     ac_error(cx, (ac_place){0}, E0304, "the run on %s stopped with status %d%s", x->b->machine, status,
              status == FAULT ? " (a fault)" : "");
     return ac_detail(cx, "%.*s", (int)strcspn(said, "\n"), said);
@@ -204,7 +204,8 @@ int ac_board_measure(ac_module *m, const ac_vectors *v, const char *backend, ac_
     bench x = {.m = m, .b = ac_board_of(m->target), .object = !strcmp(backend, "llvm")};
     *out = (ac_figures){0};
     if (!x.object && strcmp(backend, "c") != 0)
-        return ac_error(cx, (ac_place){0}, E0502, "--backend %s: on boards there are c and llvm", backend);
+        return ac_error(cx, (ac_place){0}, E0502, "--backend %s is not available on boards, expected c or llvm",
+                        backend);
     AC_TRY(check_tools(cx, m->target, x.b));
     x.dir = ac_build_folder(cx);
     if (!x.dir)

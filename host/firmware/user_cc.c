@@ -56,7 +56,7 @@ int ac_user_cc_open(ac_ctx *cx, const char *dir, const char *text, const ac_targ
     ac_user_cc cc = {.command = text, .machine = ""};
     cc.words = command(cx, &cc, NOTHING);
     if (!cc.words[0])
-        return ac_error(cx, (ac_place){.file = "arenac"}, E0501, "--selftest-cc holds no command");
+        return ac_error(cx, (ac_place){.file = "arenac"}, E0501, "--selftest-cc is empty, expected a command");
     ac_tool t = {.argv = command(cx, &cc, ASK), .log = ac_strf(cx->region, "%s/log", dir)};
     ac_tools_run(&t, 1);
     if (t.status == -1) {
@@ -69,7 +69,7 @@ int ac_user_cc_open(ac_ctx *cx, const char *dir, const char *text, const ac_targ
     if (without_system(cc.machine)) {
         cc.board = board_of(cx, &cc, target);
         if (!cc.board) {
-            ac_error(cx, (ac_place){0}, E0502, "--selftest-cc: there is no board for '%s'", text);
+            ac_error(cx, (ac_place){0}, E0502, "--selftest-cc: no board runs '%s'", text);
             return ac_help(cx, "name one of its targets (-t cortex-m4), or its core in the command (-mcpu=cortex-m4)");
         }
     }
@@ -129,7 +129,7 @@ static int find_emulator(ac_ctx *cx, const char *file, const char **emulator)
     if (runs_here(m) || (*emulator && ac_tool_path(cx, *emulator)))
         return AC_OK;
     if (!*emulator)
-        return ac_error(cx, (ac_place){0}, E0502, "--selftest-cc: nothing here runs programs of ELF machine %d",
+        return ac_error(cx, (ac_place){0}, E0502, "--selftest-cc: no emulator runs programs of ELF machine %d",
                         m.number);
     ac_error(cx, (ac_place){0}, E0303, "--selftest-cc needs %s, which is not installed", *emulator);
     return ac_help(cx, "Debian: apt install qemu-user");

@@ -43,14 +43,12 @@ int ac_bound_missing(const ac_maker *b, const ac_tensor *t, const char *result)
 {
     if (!b->reading->again || !result)
         return ac_operand_late(b, t);
-    return ac_refuse(b->reading, b->at, E0203, b->at.op,
-                     ac_strf(b->cx->region,
-                             "operand '%s' is computed at run time, and nothing says how long '%s' may become", t->name,
-                             result),
-                     ac_strf(b->cx->region,
-                             "say how many elements at most: --bound %s=N; or fix what it is computed from: "
-                             "--const NAME=FILE.npy",
-                             result));
+    return ac_refuse(
+        b->reading, b->at, E0203, b->at.op,
+        ac_strf(b->cx->region, "operand '%s' is computed at run time, and nothing says how long '%s' may become",
+                t->name, result),
+        ac_strf(b->cx->region, "limit its elements: --bound %s=N; or make its source constant: --const NAME=FILE.npy",
+                result));
 }
 
 /* Each once: a node asks more than once, and in both runs. */
@@ -83,8 +81,8 @@ int ac_bounds_met(const ac_maker *b)
         if (first && !several)
             continue;
         ac_error(b->cx, b->at, E0501,
-                 first ? "'%s' of --bound names more than one result whose size could depend on the data"
-                       : "'%s' of --bound is no result whose size could depend on the data",
+                 first ? "--bound '%s' matches several results whose size depends on data"
+                       : "--bound '%s' is not a result whose size depends on data",
                  word);
         const ac_name_list known = sized_names(b);
         rc = ac_named_help(b->cx, word, known.item, known.n);

@@ -178,7 +178,7 @@ int ac_make_tile_of(const ac_maker *b, ac_tensor *x, ac_tensor **times, const ch
     bool any = false;
     (void)ac_bound_of(b, result);
     if (!ac_dtype_is_int((*times)->dtype) || (*times)->rank != 1 || ac_tensor_count(*times) != x->rank)
-        return ac_error(b->cx, b->at, E0104, "'%s' is %s, expected a number for each of %d dimensions", (*times)->name,
+        return ac_error(b->cx, b->at, E0104, "'%s' is %s, expected one value for each of %d dimensions", (*times)->name,
                         ac_tensor_str(b->cx, *times), x->rank);
     if (!ac_is_count(b, *times))
         (void)ac_operand_known(b, times);

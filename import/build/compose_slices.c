@@ -47,7 +47,7 @@ static ac_tensor *plain_slice(const ac_maker *b, ac_tensor *x, const int64_t *be
     ac_attrs_init(AC_OP_SLICE, &a);
     for (int32_t d = 0; d < x->rank; d++)
         if (begin[d] < 0 || size[d] < 0 || begin[d] > x->dim[d] || size[d] > x->dim[d] - begin[d])
-            return (void)ac_error(b->cx, b->at, E0104, "the slice reaches out of dimension %d of '%s' %s", d, x->name,
+            return (void)ac_error(b->cx, b->at, E0104, "the slice exceeds dimension %d of '%s' %s", d, x->name,
                                   ac_shape_str(b->cx, x)),
                    NULL;
     a.slice.begin = ac_make_list(b, x->rank, begin);

@@ -150,7 +150,7 @@ static ac_tensor *spread_all(const ac_maker *b, ac_tensor *x, ac_frame *w, const
         const int64_t reach = ac_frame_reach(w, d), before = reach - 1 - w->before[d],
                       n = i < x->rank - 2 - w->m ? 1 : out[d];
         if (-before >= x->dim[i + 1]) {
-            ac_error(b->cx, b->at, E0108, "its pads leave nothing of '%s'", x->name);
+            ac_error(b->cx, b->at, E0108, "its pads remove all of '%s'", x->name);
             return NULL;
         }
         if (before < 0) /* results that only the front reaches are cut off */

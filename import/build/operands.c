@@ -151,12 +151,12 @@ int ac_operand_late(const ac_maker *b, const ac_tensor *t)
         return ac_refuse(
             b->reading, b->at, E0203, b->at.op,
             ac_strf(b->cx->region, "operand '%s' is an input of the model, but a static plan needs its value", t->name),
-            ac_strf(b->cx->region, "fix it: --const %s=FILE.npy; or give it to run: --input %s=FILE.npy", t->name,
-                    t->name));
+            ac_strf(b->cx->region, "make it constant: --const %s=FILE.npy; or give it to run: --input %s=FILE.npy",
+                    t->name, t->name));
     return ac_refuse(
         b->reading, b->at, E0203, b->at.op,
         ac_strf(b->cx->region, "operand '%s' is computed at run time, but a static plan needs its value", t->name),
-        "make it a constant of the model, or give what it depends on: --const NAME=FILE.npy, with run "
+        "make it a constant of the model, or give the inputs that it depends on: --const NAME=FILE.npy, with run "
         "--input");
 }
 
@@ -199,7 +199,7 @@ int ac_operand_list(const ac_maker *b, ac_pb *pb, const char *attribute, ac_pb_l
     if (pb->failed)
         return AC_FAIL;
     if (count > 1 << 20)
-        return ac_error(b->cx, b->at, E0103, "attribute '%s' lists %lld numbers", attribute, (long long)count);
+        return ac_error(b->cx, b->at, E0103, "attribute '%s' has %lld values", attribute, (long long)count);
     *out = (ac_ints){(int32_t)count, v};
     return AC_OK;
 }

@@ -162,7 +162,7 @@ static int compare_pin(state *s, int32_t k, bool *found)
         return AC_OK;
     ac_error(s->cx, (ac_place){0}, E0501, "--dim %s=%lld: dimension %d of input '%s' %s has a size already", pin->name,
              (long long)pin->value, d, t->name, ac_shape_str(s->cx, t));
-    return ac_help(s->cx, "the file, another --dim or the array of an --input says so: leave this one out");
+    return ac_help(s->cx, "the file, another --dim or the array of an --input sets it: omit this one");
 }
 
 static void check_pins(state *s)

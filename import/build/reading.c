@@ -32,7 +32,7 @@ static int report(ac_reading *r, int32_t errors, int rc)
     if (ac_refusals_report(r->cx, &r->refused) != AC_OK || r->cx->diags.errors > errors)
         rc = AC_FAIL;
     if (rc != AC_OK && !r->cx->diags.errors)
-        ac_error(r->cx, (ac_place){.file = r->file.path}, E0901, "the model was not understood, and nothing says why");
+        ac_error(r->cx, (ac_place){.file = r->file.path}, E0901, "the model could not be read, for an unknown reason");
     return rc == AC_OK ? AC_OK : AC_FAIL;
 }
 
@@ -230,7 +230,7 @@ int ac_reading_refuse(ac_reading *r, ac_place at, const char *domain, const char
     const ac_operator *why = ac_operator_why(r->format->operators, domain, name);
     if (why)
         return ac_refuse(r, at, E0107, shown, why->reason, why->help);
-    return ac_refuse(r, at, E0107, shown, "its format has no operator of this name that arenac knows",
-                     "--outputs TENSOR ends the model before it; `arenac ops` lists what is supported, "
-                     "docs/add-operator.md adds to it");
+    return ac_refuse(r, at, E0107, shown, "unknown operator name in this format",
+                     "--outputs TENSOR ends the model before it; `arenac ops` lists the supported operators, "
+                     "docs/add-operator.md shows how to add one");
 }

@@ -21,7 +21,7 @@ int ac_outputs_asked(ac_reading *r, ac_name_list *out)
         text += all;
     }
     if (r->opt.outputs && !out->n)
-        return ac_error(r->cx, (ac_place){.file = r->file.path}, E0501, "--outputs names nothing");
+        return ac_error(r->cx, (ac_place){.file = r->file.path}, E0501, "--outputs is empty");
     return AC_OK;
 }
 

@@ -150,7 +150,7 @@ static int read_blob(ac_caf_layer *l, ac_span message, ac_caf_values *v)
     if (r->pb.failed)
         return AC_FAIL;
     if (have != count)
-        return ac_error(r->cx, at, E0016, "a blob of layer '%s' has %" PRId64 " numbers, its shape says %" PRId64,
+        return ac_error(r->cx, at, E0016, "a blob of layer '%s' has %" PRId64 " values, but its shape needs %" PRId64,
                         l->name, have, count);
     return AC_OK;
 }

@@ -78,7 +78,7 @@ static int read_bottoms(ac_caf_layer *l, bool *broken)
     for (int32_t i = 0; i < l->n_in; i++) {
         ac_caf_blob *b = ac_caf_blob_find(l->r, name[i]);
         if (!b) {
-            rc = ac_error(l->r->cx, l->at, E0021, "reads blob '%s', which no layer before it makes", name[i]);
+            rc = ac_error(l->r->cx, l->at, E0021, "reads blob '%s', which no earlier layer produces", name[i]);
             continue;
         }
         l->was_used[i] = b->used;
@@ -213,8 +213,8 @@ static int asked_outputs(ac_caf *r, ac_name_list asked)
         if (b && b->t)
             ac_outputs_add(r->g, b->t, name);
         else
-            rc = name ? ac_error(r->cx, (ac_place){.file = r->pt.file}, E0501,
-                                 "--outputs: no layer makes the blob '%s'", name)
+            rc = name ? ac_error(r->cx, (ac_place){.file = r->pt.file}, E0501, "--outputs: no layer produces blob '%s'",
+                                 name)
                       : AC_FAIL;
     }
     return rc;

@@ -122,7 +122,7 @@ int ac_caf_do_loss(ac_caf_layer *l)
     for (int32_t i = 0; i < l->n_in; i++)
         l->bottom[i]->used = l->was_used[i];
     if (strcmp(l->type, "Accuracy") != 0)
-        ac_note(l->r->cx, l->at, W0001, "the loss is left out; what it reads is an output instead");
+        ac_note(l->r->cx, l->at, W0001, "the loss is omitted; its input becomes an output");
     l->n_out = 0;
     return AC_OK;
 }

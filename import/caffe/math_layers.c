@@ -104,7 +104,7 @@ int ac_caf_do_log(ac_caf_layer *l)
     double base, scale, shift;
     AC_TRY(read_exponent(l, "log_param", &base, &scale, &shift));
     if (!is(base, -1) && (base <= 0 || is(base, 1)))
-        return ac_bad(&l->b, "base is %g, expected -1 (for e) or a positive number but 1", base);
+        return ac_bad(&l->b, "base is %g, expected -1 (for e) or a positive number other than 1", base);
     return ac_caf_result(l, 0, affine(l, LOG(affine(l, l->in[0], scale, shift)), is(base, -1) ? 1 : 1 / log(base), 0));
 }
 

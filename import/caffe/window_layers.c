@@ -77,7 +77,8 @@ int ac_caf_do_conv(ac_caf_layer *l)
     const ac_tensor *x = l->in[0];
     const bool turned = l->op == AC_OP_TRANSPOSE_CONV;
     if (l->n_in != l->n_out)
-        return ac_error(l->r->cx, l->at, E0102, "has %d bottoms and %d tops, expected as many", l->n_in, l->n_out);
+        return ac_error(l->r->cx, l->at, E0102, "has %d bottoms and %d tops, expected equal numbers", l->n_in,
+                        l->n_out);
     dim[0] = turned ? x->dim[1] : c.num_output;
     dim[1] = (turned ? c.num_output : x->dim[1]) / c.groups;
     for (int32_t i = 0; i < c.w.m; i++)

@@ -298,7 +298,7 @@ int ac_mx_do_pick(ac_mx_node *n)
     if (!rank)
         dim[rank++] = 1;
     if (!x->dim[axis] || ac_tensor_count(i) != ac_tensor_count(x) / x->dim[axis])
-        return ac_bad(&n->b, "'%s' %s does not say one place for each row of '%s' %s", i->name, SHAPE(i), x->name,
+        return ac_bad(&n->b, "'%s' %s does not have one index for each row of '%s' %s", i->name, SHAPE(i), x->name,
                       SHAPE(x));
     i = ac_make_reshape(&n->b, ac_make_cast(&n->b, i, AC_I32), x->rank, one);
     ac_tensor *size = ac_make_number(&n->b, AC_I32, (double)x->dim[axis]);

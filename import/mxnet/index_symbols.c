@@ -137,7 +137,7 @@ static int by_length(ac_mx_node *n, ac_tensor *x, int32_t axis, double value)
     for (int64_t t = 0; t < steps; t++)
         each[t] = t;
     if (n->n_in < 2 || ac_tensor_count(n->in[1]) != batch || !steps)
-        return ac_bad(&n->b, "it has not a length for each of %" PRId64 " items", batch);
+        return ac_bad(&n->b, "it does not have a length for each of %" PRId64 " items", batch);
     const ac_maker *b = &n->b;
     ac_tensor *length = ac_make_reshape(b, ac_make_cast(b, n->in[1], AC_I64), 2, column),
               *t = ac_make_ints(b, steps, each);

@@ -244,7 +244,7 @@ static int name_arrays(ac_mx *r)
         }
     if (k != r->array.n)
         return ac_error(r->cx, (ac_place){.file = r->reading->opt.second->path}, E0012,
-                        "the arrays have no names, and there are %d of them for %d parameters", r->array.n, k);
+                        "the arrays have no names, and there are %d for %d parameters", r->array.n, k);
     for (int32_t i = 1; i < r->array.n; i++) { /* by name, as they are looked up */
         const ac_mx_array a = r->array.item[i];
         int32_t at = i;
@@ -270,7 +270,7 @@ static int add_inputs(ac_mx *r)
             type = NULL;
         flag = type ? type->text[0] - '0' : 0;
         if (shape && !ac_mx_tuple(shape->text, AC_MAX_RANK, 0, dim, &rank))
-            return bad_json(r, shape, "__shape__ is not a tuple of at most 8 whole numbers");
+            return bad_json(r, shape, "__shape__ is not a tuple of at most 8 integers");
         for (int32_t d = 0; d < rank; d++) {
             if (dim[d] < -1 || dim[d] > INT32_MAX)
                 return ac_error(r->cx, ac_js_place(&r->js, shape), E0201, "dimension %d of '%s' is %" PRId64, d,

@@ -40,7 +40,7 @@ static int fail(reader *x, uint64_t at, ac_code code, const char *what)
 static int u64(reader *x, uint64_t *v)
 {
     if (!ac_span_u64(x->s, x->at, v))
-        return fail(x, x->at, E0010, "the file ends inside of a number");
+        return fail(x, x->at, E0010, "the file ends inside a number");
     x->at += 8;
     return AC_OK;
 }
@@ -48,7 +48,7 @@ static int u64(reader *x, uint64_t *v)
 static int i32(reader *x, int32_t *v)
 {
     if (!ac_span_i32(x->s, x->at, v))
-        return fail(x, x->at, E0010, "the file ends inside of a number");
+        return fail(x, x->at, E0010, "the file ends inside a number");
     x->at += 4;
     return AC_OK;
 }
@@ -60,7 +60,7 @@ static int shape(reader *x, int32_t rank, int32_t width, int64_t dim[AC_MAX_RANK
     const uint64_t start = x->at;
     *count = 1;
     if (rank < 0 || rank > 32)
-        return fail(x, start - 4, E0012, "an array has a number of dimensions that MXNet does not have");
+        return fail(x, start - 4, E0012, "an array has an unknown number of dimensions");
     for (int32_t d = 0; d < rank; d++) {
         uint64_t v = 0;
         int32_t narrow;
@@ -94,7 +94,7 @@ static int type(reader *x, ac_dtype *out)
     int32_t flag;
     AC_TRY(i32(x, &flag));
     *out = ac_mx_flag(flag);
-    return *out == AC_NONE ? fail(x, x->at - 4, E0012, "an array has a type that MXNet does not have") : AC_OK;
+    return *out == AC_NONE ? fail(x, x->at - 4, E0012, "an array has an unknown element type") : AC_OK;
 }
 
 static int read_array(reader *x, ac_mx_array *a)
@@ -107,7 +107,7 @@ static int read_array(reader *x, ac_mx_array *a)
     if (new) {
         AC_TRY(i32(x, &a->storage));
         if (a->storage < DENSE || a->storage > CSR)
-            return fail(x, x->at - 4, E0012, "an array has a kind of storage that MXNet does not have");
+            return fail(x, x->at - 4, E0012, "an array has an unknown kind of storage");
         if (a->storage != DENSE) {
             AC_TRY(i32(x, &rank));
             AC_TRY(shape(x, rank, 8, kept, &n_kept));
@@ -181,7 +181,7 @@ int ac_mx_params_open(ac_mx *r, const ac_file *f)
     AC_TRY(u64(&x, &reserved));
     AC_TRY(u64(&x, &n));
     if (n > x.s.n / 8) /* an array takes 8 bytes at least */
-        return fail(&x, x.at - 8, E0010, "the file says it has more arrays than fit into it");
+        return fail(&x, x.at - 8, E0010, "the file declares more arrays than it can hold");
     for (uint64_t i = 0; i < n; i++) {
         ac_mx_array a = {.order = (int32_t)i};
         AC_TRY(read_array(&x, &a));
@@ -189,7 +189,7 @@ int ac_mx_params_open(ac_mx *r, const ac_file *f)
     }
     AC_TRY(u64(&x, &names));
     if (names != n && names)
-        return fail(&x, x.at - 8, E0012, "the file has another number of names than of arrays");
+        return fail(&x, x.at - 8, E0012, "the file has different numbers of names and arrays");
     AC_TRY(read_names(&x, names));
     r->has_params = true;
     if (names && n) {

@@ -65,7 +65,7 @@ static int reshape_dims(ac_mx_node *n, const ac_tensor *x, const int64_t *v, int
                 return ac_bad(&n->b, "shape splits %" PRId64 " into %" PRId64 " and %" PRId64, whole, put[0], put[1]);
             i += 2;
         } else {
-            return ac_bad(&n->b, "shape holds %" PRId64 ", which means nothing there", v[i]);
+            return ac_bad(&n->b, "shape has %" PRId64 ", which is invalid there", v[i]);
         }
         if (*rank + k > AC_MAX_RANK)
             return ac_cannot(&n->b, "its result has more than 8 dimensions");
@@ -202,7 +202,7 @@ int ac_mx_do_squeeze(ac_mx_node *n)
     for (int32_t d = 0; d < x->rank; d++)
         ones |= x->dim[d] == 1 ? 1u << d : 0;
     if (ac_mx_attr(n, "axis") && mask & ~ones)
-        return ac_bad(&n->b, "'%s' %s has other sizes than 1 there", x->name, SHAPE(x));
+        return ac_bad(&n->b, "'%s' %s has a size other than 1 there", x->name, SHAPE(x));
     return ac_mx_result(n, 0, ac_mx_squeeze(n, x, mask & ones));
 }
 

@@ -128,7 +128,7 @@ int ac_mx_ints(ac_mx_node *n, const char *name, int32_t most, int64_t none, int6
     *count = 0;
     if (!text || ac_mx_tuple(text, most, none, v, count))
         return AC_OK;
-    return wrong(n, name, text, "a tuple of whole numbers");
+    return wrong(n, name, text, "a tuple of integers");
 }
 
 int ac_mx_floats(ac_mx_node *n, const char *name, int32_t most, double *v, int32_t *count)

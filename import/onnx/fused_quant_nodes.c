@@ -155,7 +155,7 @@ int ac_onx_do_qlinear_concat(ac_onx_node *n)
     for (int32_t i = 0; i < count; i++) {
         ac_tensor **of = n->in + 2 + 3 * i;
         if (!of[0] || !of[1])
-            return ac_error(n->r->cx, n->at, E0102, "tensor %d or its scale is left out", i);
+            return ac_error(n->r->cx, n->at, E0102, "tensor %d or its scale is missing", i);
         in[i] = rescaled(n, of[0], of[1], of[2], n->in[0], n->in[1]);
         if (!in[i])
             return AC_FAIL;

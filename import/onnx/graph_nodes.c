@@ -46,7 +46,7 @@ static int read_operands(ac_onx_node *n, ac_pb_list list, bool *broken)
             continue;
         const ac_onx_value *v = ac_onx_value_find(n->scope, name);
         if (!v || !v->made)
-            rc = ac_error(r->cx, n->at, E0101, "reads '%s', which no node before it makes", name);
+            rc = ac_error(r->cx, n->at, E0101, "reads '%s', which no earlier node produces", name);
         else if (v->broken)
             *broken = true;
         else
@@ -69,7 +69,7 @@ static int read_results(ac_onx_node *n, ac_pb_list list)
         ac_onx_value *v = *name ? ac_onx_value_get(r, n->scope, name) : NULL;
         n->out[n->n_out++] = v;
         if (v && v->made)
-            rc = ac_error(r->cx, n->at, E0101, "makes '%s', which exists already", name);
+            rc = ac_error(r->cx, n->at, E0101, "produces '%s', which exists already", name);
         if (v) {
             v->made = v->broken = true; /* until the node is understood */
             v->t = NULL;
@@ -95,7 +95,7 @@ static int bind_out(ac_onx_node *n, ac_onx_scope *inner, int32_t i, const char *
     if (i >= n->n_out || !n->out[i])
         return AC_OK;
     if (!v || !v->made)
-        return ac_error(n->r->cx, n->at, E0101, "result '%s' is made by nothing inside %s", name, n->type);
+        return ac_error(n->r->cx, n->at, E0101, "no node produces result '%s' inside %s", name, n->type);
     return v->broken || !v->t ? AC_FAIL : ac_onx_result(n, i, v->t);
 }
 
@@ -138,7 +138,7 @@ static int bind_inputs(ac_onx_node *n, ac_onx_scope *s, ac_pb_list list, ac_tens
     ac_onx *r = n->r;
     ac_span word;
     if ((int64_t)list.n != n_in)
-        return ac_error(r->cx, n->at, E0102, "its graph takes %u values, and is given %d", list.n, n_in);
+        return ac_error(r->cx, n->at, E0102, "its graph takes %u values, but gets %d", list.n, n_in);
     for (int32_t i = 0; ac_pb_next(&r->pb, &list, &word); i++) {
         ac_onx_pair p = {.version = 0};
         const char *name = ac_pb_read(&r->pb, word, ac_onx_value_fields, &p) ? ac_pb_name(&r->pb, p.name) : NULL;
@@ -159,7 +159,7 @@ static int take_outputs(ac_onx_node *n, ac_onx_scope *s, ac_pb_list list, ac_ten
     ac_onx *r = n->r;
     ac_span word;
     if ((int64_t)list.n < n_out) /* more: unused results */
-        return ac_error(r->cx, n->at, E0102, "its graph makes %u values, expected %d", list.n, n_out);
+        return ac_error(r->cx, n->at, E0102, "its graph returns %u values, expected %d", list.n, n_out);
     for (int32_t i = 0; i < n_out && ac_pb_next(&r->pb, &list, &word); i++) {
         ac_onx_pair p = {.version = 0};
         const char *name = ac_pb_read(&r->pb, word, ac_onx_value_fields, &p) ? ac_pb_name(&r->pb, p.name) : NULL;
@@ -167,7 +167,7 @@ static int take_outputs(ac_onx_node *n, ac_onx_scope *s, ac_pb_list list, ac_ten
         if (!name)
             return AC_FAIL;
         if (!v || !v->made)
-            return ac_error(r->cx, n->at, E0101, "result '%s' is made by nothing inside %s", name, n->type);
+            return ac_error(r->cx, n->at, E0101, "no node produces result '%s' inside %s", name, n->type);
         if (v->broken || !v->t)
             return AC_FAIL;
         out[i] = v->t;
@@ -236,7 +236,7 @@ static int read_node(ac_onx *r, ac_onx_scope *s, const node *of, int32_t number)
     const ac_onx_function *f = function_of(n);
     n->version = version_of(s, n->domain);
     if (!n->version)
-        return ac_error(r->cx, n->at, E0012, "the file does not say which version of the ONNX operators it uses");
+        return ac_error(r->cx, n->at, E0012, "the file does not declare its version of the ONNX operators");
     n->row = f ? NULL : ac_operator_find(&ac_onx_operators, n->domain, n->type, n->version);
     if (!f && !n->row)
         return ac_onx_refuse_op(n);
@@ -323,7 +323,7 @@ static int read_waiting(ac_onx *r, ac_onx_scope *s, queue *q)
                 order[n++] = q->edge.item[e - 1].to;
     if (n == q->item.n && early)
         ac_warn(r->cx, (ac_place){.file = r->reading->file.path}, W0001,
-                "its nodes are not in the order of execution: %d read what a later one makes", early);
+                "its nodes are not in execution order: %d read the result of a later one", early);
     for (int32_t i = 0; n < q->item.n; i++)
         if (q->item.item[i].missing > 0)
             order[n++] = i;

@@ -173,7 +173,7 @@ int ac_onx_do_topk(ac_onx_node *n)
     (void)ac_onx_int(n, "sorted", 1);
     double v = -1;
     if (n->version >= 10 && !ac_onx_in(n, 1))
-        return ac_error(n->r->cx, n->at, E0102, "k is left out");
+        return ac_error(n->r->cx, n->at, E0102, "k is missing");
     ac_tensor *count = NULL;
     if (n->version >= 10 && n->r->reading->again && !ac_operand_known(&n->b, &n->in[1])) {
         const int64_t most = ac_most_of(&n->b, n->in[1], 0);

@@ -158,8 +158,8 @@ static int bound_scans(loop *l, int64_t turns, bool always)
     const char *name = ac_onx_result_name(n, l->carried);
     return ac_refuse(
         n->r->reading, n->at, E0203, n->type, "the number of results that it collects depends on data and has no bound",
-        name ? ac_strf(n->r->cx->region, "give a constant trip count, or say how many at most: --bound %s=N", name)
-             : "give a constant trip count");
+        name ? ac_strf(n->r->cx->region, "use a constant trip count, or limit the results: --bound %s=N", name)
+             : "use a constant trip count");
 }
 
 /* True while there is another iteration. */
@@ -187,7 +187,7 @@ static int unwrap(const loop *l, int32_t k, ac_tensor **y)
 {
     ac_onx_sequence *s = ac_onx_sequence_of(l->n->r, *y);
     if (!s != !l->sequence[k])
-        return ac_error(l->n->r->cx, l->n->at, E0105, "'%s' is %s after an iteration, and was %s",
+        return ac_error(l->n->r->cx, l->n->at, E0105, "'%s' is %s after an iteration, but was %s before",
                         l->first[2 + k]->name, s ? "a sequence" : "a tensor", s ? "a tensor" : "a sequence");
     *y = s ? ac_onx_sequence_whole(l->n, s, NULL) : *y;
     return *y ? AC_OK : AC_FAIL;

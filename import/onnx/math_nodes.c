@@ -166,7 +166,7 @@ int ac_onx_do_bit_cast(ac_onx_node *n)
     if (a.cast.to == AC_NONE)
         return ac_cannot(&n->b, "it casts to elements of type %s", ac_onx_dtype_name(n->r->cx, number));
     if (ac_dtype_file_bits(x->dtype) != ac_dtype_file_bits(a.cast.to))
-        return ac_error(n->r->cx, n->at, E0105, "'%s' is %s, which has not as many bits as %s", x->name,
+        return ac_error(n->r->cx, n->at, E0105, "'%s' is %s, which does not have as many bits as %s", x->name,
                         ac_dtype_name(x->dtype), ac_dtype_name(a.cast.to));
     return ac_onx_result(n, 0, ac_make_op(&n->b, AC_OP_BITCAST, &x, 1, &a, a.cast.to));
 }

@@ -89,7 +89,7 @@ static int read_constant(ac_onx *r, ac_onx_scope *s, ac_span message, bool spars
     if (v->made && r->reading->opt.strict)
         return ac_error(r->cx, at, E0022, "two initializers are named '%s'", c.name);
     if (v->made)
-        ac_warn(r->cx, at, W0001, "two initializers are named '%s': the last one counts", c.name);
+        ac_warn(r->cx, at, W0001, "two initializers are named '%s': the last one is used", c.name);
     v->made = true;
     if (refused)
         refused_value(r, v, at, refused);
@@ -188,7 +188,7 @@ static int read_inputs(ac_onx *r, ac_onx_scope *s, ac_pb_list list)
             continue;
         }
         if (v->input) {
-            ac_warn(r->cx, at, W0001, "two inputs are named '%s': the first one counts", v->name);
+            ac_warn(r->cx, at, W0001, "two inputs are named '%s': the first one is used", v->name);
             continue;
         }
         v->input = true;
@@ -205,7 +205,7 @@ static int read_inputs(ac_onx *r, ac_onx_scope *s, ac_pb_list list)
             rc = ac_error(r->cx, at, E0105, "input '%s' has no element type", v->name);
         } else if (v->rank < 0) {
             rc = ac_refuse(r->reading, at, E0203, "an input without a shape",
-                           "its number of dimensions is not declared", "give the shape when exporting");
+                           "its number of dimensions is not declared", "export the model with this shape");
         } else {
             v->broken = false;
             v->t = ac_reading_input(r->reading, v->name, v->dtype, v->rank, v->dim, v->dim_name);
@@ -247,7 +247,7 @@ static int read_outputs(ac_onx *r, ac_onx_scope *s, ac_pb_list list)
             continue;
         at.node = v->name;
         if (!v->made)
-            rc = ac_error(r->cx, at, E0101, "graph output '%s' is made by no node", v->name);
+            rc = ac_error(r->cx, at, E0101, "no node produces graph output '%s'", v->name);
         if (!v->made || v->broken || !v->t) {
             rc = AC_FAIL;
             continue;

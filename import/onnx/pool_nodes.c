@@ -114,7 +114,7 @@ static int open_pool(ac_onx_node *n, ac_tensor **x, ac_frame *w, ac_frame *plain
     const bool ceil_mode = ac_onx_int(n, "ceil_mode", 0) != 0;
     AC_TRY(ac_onx_window_open(n, n->in[0], w));
     if (!ac_onx_attr_of(n, "kernel_shape"))
-        return ac_error(n->r->cx, n->at, E0103, "kernel_shape is left out");
+        return ac_error(n->r->cx, n->at, E0103, "kernel_shape is missing");
     *plain = *w;
     AC_TRY(ac_onx_window_pads(n, w, ceil_mode ? AC_LAST_BEGINS : AC_LAST_FITS));
     AC_TRY(ac_onx_window_pads(n, plain, AC_LAST_FITS));

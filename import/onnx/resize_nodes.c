@@ -89,7 +89,7 @@ static void warn_of_other_places(ac_onx_node *n, const resize *r, const ac_tenso
         if (!differs)
             continue;
         ac_warn(n->r->cx, n->at, W0001,
-                "dimension %d of '%s' becomes %.6g elements%s: ONNX Runtime may place them in another way than ONNX's "
+                "dimension %d of '%s' becomes %.6g elements%s: ONNX Runtime may place them differently from ONNX's "
                 "reference, which arenac follows",
                 d, x->name, length, whole ? "" : ac_strf(n->r->cx->region, ", rounded down to %" PRId64, r->out[d]));
         return;

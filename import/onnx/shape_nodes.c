@@ -122,7 +122,7 @@ int ac_onx_do_reshape(ac_onx_node *n)
     }
     AC_TRY(ac_onx_list_or(n, "shape", 1, &shape, &given));
     if (!given)
-        return ac_error(n->r->cx, n->at, E0102, "nothing gives the new shape");
+        return ac_error(n->r->cx, n->at, E0102, "the new shape is missing");
     if (shape.n > AC_MAX_RANK)
         return ac_refuse(n->r->reading, n->at, E0205, n->type, "the new shape has more than 8 dimensions", NULL);
     for (int32_t d = 0; d < shape.n; d++) {
@@ -178,7 +178,7 @@ int ac_onx_do_unsqueeze(ac_onx_node *n)
     int64_t dim[AC_MAX_RANK];
     AC_TRY(ac_onx_list_or(n, "axes", 1, &axes, &given));
     if (!given)
-        return ac_error(n->r->cx, n->at, E0102, "nothing gives the axes");
+        return ac_error(n->r->cx, n->at, E0102, "the axes are missing");
     const int32_t rank = x->rank + axes.n;
     if (rank > AC_MAX_RANK)
         return ac_refuse(n->r->reading, n->at, E0205, n->type, "the result has more than 8 dimensions", NULL);

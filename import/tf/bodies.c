@@ -196,7 +196,7 @@ static int read_rets(ac_tf *r, ac_tf_body *body, ac_pb_list args, ac_pb_list map
         const ac_place at = ac_pb_place(&r->pb, one.p);
         const int32_t k = ac_name_get(&where, name);
         if (k < 0)
-            return ac_error(r->cx, at, E0101, "function '%s' does not say what its result '%s' is", body->name, name);
+            return ac_error(r->cx, at, E0101, "function '%s' does not define its result '%s'", body->name, name);
         *ac_name_put(r->cx->region, &body->ret_names, name) = body->n_rets;
         AC_TRY(ac_tf_ref_of(r, body, text.item[k], at, &body->ret[body->n_rets++]));
     }
@@ -214,7 +214,7 @@ static int read_effects(ac_tf *r, ac_tf_body *body, ac_pb_list map)
             return AC_FAIL;
         const int32_t node = ac_name_get(&body->names, name);
         if (node < 0)
-            return ac_error(r->cx, ac_pb_place(&r->pb, one.p), E0101, "function '%s' ends with '%s', which no node is",
+            return ac_error(r->cx, ac_pb_place(&r->pb, one.p), E0101, "function '%s' returns '%s', which is not a node",
                             body->name, name);
         ac_push(r->cx->region, &body->effect, node);
     }
@@ -269,7 +269,7 @@ int ac_tf_ref_of(ac_tf *r, ac_tf_body *body, const char *text, ac_place at, ac_t
     const char *node = colon ? ac_intern_n(r->cx, name, (size_t)(colon - name)) : ac_intern(r->cx, name);
     *out = (ac_tf_ref){ac_name_get(&body->names, node), control ? AC_TF_CONTROL : 0};
     if (out->node < 0)
-        return ac_error(r->cx, at, E0101, "reads '%s', which no node makes", text);
+        return ac_error(r->cx, at, E0101, "reads '%s', which no node produces", text);
     if (control || !colon)
         return AC_OK;
     const char *second = strchr(colon + 1, ':'), *number = second ? second + 1 : colon + 1;

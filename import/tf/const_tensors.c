@@ -159,7 +159,7 @@ ac_tensor *ac_tf_tensor(ac_tf *r, ac_span message, const char *name, ac_place at
     if (ac_tf_shape(&r->pb, p.shape, &rank, size, refused) != AC_OK)
         return NULL;
     if (rank < 0)
-        return (void)ac_error(r->cx, at, E0012, "constant '%s' does not say its number of dimensions", name), NULL;
+        return (void)ac_error(r->cx, at, E0012, "constant '%s' does not declare its number of dimensions", name), NULL;
     const int64_t count = element_count(r, name, at, rank, size);
     if (count < 0)
         return NULL;

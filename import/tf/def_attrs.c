@@ -179,7 +179,7 @@ ac_tf_body *ac_tf_func(ac_tf_op *n, const char *name)
     const ac_tf_attr *a = ac_tf_attr_of(n, name);
     if (a)
         return function(n, name, a->func);
-    (void)ac_error(n->r->cx, n->b.at, E0103, "attribute '%s' is left out", name);
+    (void)ac_error(n->r->cx, n->b.at, E0103, "attribute '%s' is missing", name);
     return NULL;
 }
 

@@ -38,7 +38,7 @@ static int run_branch(ac_tf_op *n, ac_tf_body *f, int32_t skip, const ac_tf_valu
     if (f->broken)
         return AC_FAIL;
     if (n_arg - skip != f->arg.n)
-        return ac_error(n->r->cx, n->b.at, E0102, "runs '%s' on %d values; it takes %d", f->name, n_arg - skip,
+        return ac_error(n->r->cx, n->b.at, E0102, "calls '%s' with %d values; it takes %d", f->name, n_arg - skip,
                         f->arg.n);
     if (f->n_rets < n_out)
         return ac_error(n->r->cx, n->b.at, E0101, "'%s' has %d results, expected %d", f->name, f->n_rets, n_out);
@@ -166,7 +166,7 @@ static int find_passed(ac_tf_loop *l)
     functions *w = (functions *)l;
     ac_tf_op *n = l->n;
     if (w->body->arg.n != n->n_in || w->body->n_rets < n->n_in)
-        return ac_error(n->r->cx, n->b.at, E0102, "'%s' takes %d values and makes %d, expected %d of both",
+        return ac_error(n->r->cx, n->b.at, E0102, "'%s' takes %d values and returns %d, expected %d of both",
                         w->body->name, w->body->arg.n, w->body->n_rets, n->n_in);
     AC_TRY(ac_tf_body_order(n->r, w->body));
     for (int32_t k = 0; k < n->n_in; k++) {

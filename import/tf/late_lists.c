@@ -43,9 +43,9 @@ static int room_of(ac_tf_op *n, const ac_tf_list *l, int64_t *room)
     }
     n->r->reading->late = true;
     return ac_refuse(n->r->reading, n->b.at, E0203, n->node->op,
-                     "only data decides how long the array becomes, and nothing bounds it",
-                     l->name ? ac_strf(n->r->cx->region, "say how many elements at most: --bound %s=N", l->name)
-                             : "give it all of its elements from the beginning");
+                     "the length of the array depends on data and has no bound",
+                     l->name ? ac_strf(n->r->cx->region, "limit its elements: --bound %s=N", l->name)
+                             : "create it with all of its elements");
 }
 
 const ac_tf_list *ac_tf_list_written_late(ac_tf_op *n, const ac_tf_list *l, ac_tensor *at, ac_tensor *item)

@@ -190,11 +190,11 @@ static int find_frame(ac_tf *r, ac_tf_body *body, ac_tf_node *n)
         n->frame = frame_named(r, body, n->frame, name);
     } else if (is(n, "Exit")) {
         if (!n->frame)
-            return ac_error(r->cx, n->at, E0012, "leaves a loop, but is in none");
+            return ac_error(r->cx, n->at, E0012, "exits a loop, but is not in one");
         n->frame = body->frame.item[n->frame].parent;
     } else if (is(n, "LoopCond")) {
         if (!n->frame || body->frame.item[n->frame].condition >= 0)
-            return ac_error(r->cx, n->at, E0012, n->frame ? "its loop has two conditions" : "is in no loop");
+            return ac_error(r->cx, n->at, E0012, n->frame ? "its loop has two conditions" : "is not in a loop");
         body->frame.item[n->frame].condition = (int32_t)(n - body->node.item);
     }
     return AC_OK;

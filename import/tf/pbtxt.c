@@ -135,7 +135,7 @@ const char *ac_tf_dtype_name(ac_ctx *cx, int64_t number)
         return TYPE_NAME[number];
     if (number > REF && number < REF + TYPES)
         return ac_strf(cx->region, "%s_REF", TYPE_NAME[number - REF]);
-    return ac_strf(cx->region, "number %lld, which no TensorFlow release that arenac knows defines", (long long)number);
+    return ac_strf(cx->region, "number %lld, unknown in the supported TensorFlow releases", (long long)number);
 }
 
 typedef struct writer {

@@ -293,8 +293,8 @@ int ac_tf_regions_end(ac_tf *r)
         if (why)
             rc = ac_refuse(r->reading, m->at, E0108, m->at.op,
                            ac_strf(r->cx->region,
-                                   "%s, and it is in a branch whose condition is known only at run time, and whose "
-                                   "results do not meet those of the other one",
+                                   "%s; it is in a branch with a run-time condition, whose results are not merged with "
+                                   "those of the other branch",
                                    why),
                            NULL);
     }

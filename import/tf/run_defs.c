@@ -80,7 +80,7 @@ static int call_function(ac_tf_op *n, ac_tf_body *f)
     ac_tf_value *ret = AC_NEW_N(r->cx->region, ac_tf_value, f->n_rets + 1);
     int rc = ac_tf_run(r, f, n, n->in, ret);
     if (n->n_out > f->n_rets)
-        return ac_error(r->cx, n->b.at, E0101, "a result of '%s' is read that it does not have", f->name);
+        return ac_error(r->cx, n->b.at, E0101, "reads a result that '%s' does not have", f->name);
     memcpy(n->out, ret, (size_t)n->n_out * sizeof *ret);
     return rc;
 }

@@ -248,7 +248,7 @@ int ac_tf_do_pool(ac_tf_op *n)
         AC_TRY(spatial(n, "strides", &stride, &w, w.stride));
     }
     if (!size.n)
-        return ac_error(n->r->cx, n->b.at, E0103, "ksize is left out");
+        return ac_error(n->r->cx, n->b.at, E0103, "ksize is missing");
     AC_TRY(spatial(n, "ksize", &size, &w, w.kernel));
     x = channels_last(n, x, w.first);
     if (!x)

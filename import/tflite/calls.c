@@ -41,7 +41,7 @@ static int check_operands(ac_tfl *r, const ac_tfl_node *n)
 {
     for (int32_t i = 0; i < n->n_in; i++)
         if (!n->in[i])
-            return ac_error(r->cx, n->at, E0102, "operand %d of %s is left out", i, n->code->name);
+            return ac_error(r->cx, n->at, E0102, "operand %d of %s is missing", i, n->code->name);
     return AC_OK;
 }
 
@@ -130,8 +130,8 @@ int ac_tfl_while(ac_tfl *r, ac_tfl_node *n)
         .open = open_while};
     AC_TRY(check_operands(r, n));
     if (n->n_in != n->n_out)
-        return ac_error(r->cx, n->at, E0102, "takes %d values and makes %d: a loop carries all of them round", n->n_in,
-                        n->n_out);
+        return ac_error(r->cx, n->at, E0102, "takes %d values and returns %d, but a loop returns as many as it takes",
+                        n->n_in, n->n_out);
     ac_maker b = ac_tfl_maker(r, n);
     for (int32_t i = 0; i < n->n_out; i++) /* it is one of --bound, even where this is unrolled */
         if (n->out[i])

@@ -119,10 +119,9 @@ int ac_offline_read(ac_ctx *cx, const ac_file *f, ac_offline *m)
     ac_fb fb;
     *m = (ac_offline){0};
     if (!ac_offline_is_tflite(f)) {
-        ac_error(
-            cx, (ac_place){.file = f->path}, E0502,
-            "arenac does not write TFLite of other formats: it puts its plan into a TFLite file, which this is not");
-        return ac_help(cx, "models of other formats are converted to .onnx or .ag");
+        ac_error(cx, (ac_place){.file = f->path}, E0502,
+                 "cannot write TFLite from another format: arenac adds its plan to an existing TFLite file");
+        return ac_help(cx, "convert the model to .onnx or .ag");
     }
     ac_fb_open(&fb, cx, f->path, (ac_span){f->data, f->n});
     ac_fb_table model = ac_fb_root(&fb, "Model");

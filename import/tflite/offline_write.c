@@ -97,7 +97,7 @@ static int read_old(ac_ctx *cx, const ac_file *f, old_model *o, bool reorder)
         ac_fb_table t = ac_fb_elem_table(fb, o->buffers, i, "Buffer");
         o->buffer[i] = t.at;
         if (!fb->failed && ac_fb_int(fb, t, BUFFER_OFFSET, AC_FB_U64, 0) > 1)
-            return refuse(cx, f, "data lies after the FlatBuffer");
+            return refuse(cx, f, "data follows the FlatBuffer");
     }
     for (uint32_t i = 0; i < o->meta.n && !fb->failed; i++) {
         ac_fb_table t = ac_fb_elem_table(fb, o->meta, i, "Metadata");
@@ -181,9 +181,9 @@ static int reorder(ac_ctx *cx, const ac_file *f, old_model *o, const int32_t *or
         const uint64_t from = ops.at + 4 * (uint64_t)order[i], to = from + get32(f->data + from),
                        at = ops.at + 4 * (uint64_t)i;
         if (ac_fb_has(&o->fb, ac_fb_elem_table(&o->fb, ops, i, "Operator"), OP_LARGE_OFFSET))
-            return refuse(cx, f, "options lie after the FlatBuffer");
+            return refuse(cx, f, "options follow the FlatBuffer");
         if (to <= at)
-            return refuse(cx, f, "an operator lies before the list of operators");
+            return refuse(cx, f, "an operator is stored before the list of operators");
         set32(copy + at, to - at);
     }
     return o->fb.failed ? AC_FAIL : AC_OK;
@@ -208,8 +208,7 @@ static int read_back(ac_ctx *cx, const ac_file *f, const ac_offline *m, const ac
     }
     same = same && (order || !memcmp(made->text + front_bytes, f->data, f->n));
     return same ? AC_OK
-                : ac_error(cx, (ac_place){.file = f->path}, E0901,
-                           "the file with its plan does not read back as it was written");
+                : ac_error(cx, (ac_place){.file = f->path}, E0901, "the file with its plan does not round-trip");
 }
 
 int ac_offline_write(ac_ctx *cx, const ac_file *f, const ac_offline *m, const ac_bytes *offset, const int32_t *order,

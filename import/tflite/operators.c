@@ -135,10 +135,10 @@ void ac_tfl_refuse_op(ac_tfl *r, ac_place at, const ac_tfl_code *code)
     if (code->row)
         ac_refuse(r->reading, at, E0107, name, code->row->reason, code->row->help);
     else if (!strncmp(code->name, "CUSTOM:", 7))
-        ac_refuse(r->reading, at, E0107, name, "what a custom operator computes is not part of the file",
+        ac_refuse(r->reading, at, E0107, name, "the file does not define what a custom operator computes",
                   "convert without custom operators (TFLITE_BUILTINS only)");
     else
-        ac_refuse(r->reading, at, E0107, name, "no TFLite schema that arenac knows defines this number",
+        ac_refuse(r->reading, at, E0107, name, "this number is unknown in the supported TFLite schema",
                   "the model may need a newer arenac");
 }
 
@@ -292,7 +292,7 @@ static int check_counts(ac_tfl *r, ac_tfl_node *n)
     }
     for (int32_t i = 0; i < (most >= MANY ? n->n_in : least); i++)
         if (!n->in[i])
-            return ac_error(r->cx, n->at, E0102, "operand %d is left out", i);
+            return ac_error(r->cx, n->at, E0102, "operand %d is missing", i);
     if (n_out >= 0 ? n->n_out != n_out : n->n_out < 1)
         return ac_error(r->cx, n->at, E0102, "has %d results, expected %s", n->n_out,
                         n_out < 0 ? "at least 1" : ac_strf(r->cx->region, "%d", n_out));

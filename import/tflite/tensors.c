@@ -72,9 +72,7 @@ static int read_type(reading *t)
         t->dtype = AC_F32;
     if (type < 0 || type >= (int64_t)(sizeof OTHER_TYPE / sizeof *OTHER_TYPE) || !OTHER_TYPE[type])
         return refuse(t, E0108,
-                      ac_strf(t->r->cx->region,
-                              "an operand has element type number %d, which no schema that arenac knows defines",
-                              (int)type));
+                      ac_strf(t->r->cx->region, "an operand has the unknown element type number %d", (int)type));
     return refuse(t, E0108, ac_strf(t->r->cx->region, "an operand has elements of type %s", OTHER_TYPE[type]));
 }
 
@@ -315,7 +313,7 @@ int ac_tfl_tensors(ac_tfl *r, ac_tfl_sub *sub, ac_fb_vec tensors)
             break;
         x->broken = read_tensor(&t, tensors) != AC_OK;
         if (t.variable && sub->result)
-            (void)refuse(&t, E0108, "an operand is a state of a subgraph, in a model in which data decides sizes");
+            (void)refuse(&t, E0108, "an operand is a state of a subgraph, in a model with sizes that depend on data");
         x->made = t.data || t.variable || (x->refuse && x->maker < 0);
         const bool kept = constant && t.data && !t.scale && !x->broken;
         if (kept && constant[i])

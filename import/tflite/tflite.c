@@ -168,7 +168,7 @@ static int read_outputs(ac_tfl *r, ac_tfl_sub *sub, ac_fb_vec v)
         if (x->refuse)
             ac_refuse(r->reading, at, x->code, "a graph output", x->refuse, NULL);
         if (!x->made)
-            rc = ac_error(r->cx, at, E0101, "graph output '%s' is made by no operator", x->name);
+            rc = ac_error(r->cx, at, E0101, "no operator produces graph output '%s'", x->name);
         if (!x->t)
             continue;
         if (sub->result) {
@@ -202,12 +202,12 @@ static int read_operands(ac_tfl *r, ac_tfl_sub *sub, ac_tfl_node *n, ac_fb_vec i
             n->in[i] = x->t;
             n->late |= x->late ? 1u << (i < 31 ? i : 31) : 0;
         } else if (x->maker == self) {
-            rc = ac_error(r->cx, n->at, E0101, "reads '%s', which it makes itself", x->name);
+            rc = ac_error(r->cx, n->at, E0101, "reads its own result '%s'", x->name);
         } else if (x->maker >= 0) {
-            rc = ac_error(r->cx, n->at, E0101, "reads '%s' before op%d makes it: a cycle, or the wrong order", x->name,
-                          x->maker);
+            rc = ac_error(r->cx, n->at, E0101, "reads '%s' before op%d produces it: a cycle, or the wrong order",
+                          x->name, x->maker);
         } else if (n->code->known) { /* unknown operators may have other rules */
-            rc = ac_error(r->cx, n->at, E0101, "reads '%s', which nothing makes", x->name);
+            rc = ac_error(r->cx, n->at, E0101, "reads '%s', which no operator produces", x->name);
         }
         n->complex |= !i && x->complex;
         n->handle = !i && x->resource ? x : n->handle;
@@ -232,7 +232,7 @@ static int read_results(ac_tfl *r, ac_tfl_sub *sub, ac_tfl_node *n, ac_fb_vec ou
                           : x->t && x->t->state ? "is a state variable"
                           : x->t && x->t->input ? "is a graph input"
                           : x->maker == self    ? "is listed twice among its outputs"
-                                                : ac_strf(r->cx->region, "op%d makes already", x->maker));
+                                                : ac_strf(r->cx->region, "op%d already produces", x->maker));
         x->made = true;
         if (x->refuse && n->code->known && !ac_tfl_takes(n->code, x))
             ac_refuse(r->reading, n->at, x->code, n->code->name, x->refuse, NULL);
@@ -334,7 +334,7 @@ int ac_tfl_subgraph(ac_tfl *r, ac_tfl_sub *sub, const ac_tfl_node *n, int32_t n_
     if (r->fb.failed)
         return AC_FAIL;
     if ((int64_t)ins.n != n_arg || (int64_t)outs.n != n_result)
-        return ac_error(r->cx, n->at, E0102, "subgraph %d ('%s') takes %u values and makes %u, expected %d and %d",
+        return ac_error(r->cx, n->at, E0102, "subgraph %d ('%s') takes %u values and returns %u, expected %d and %d",
                         sub->index, name ? name : "", ins.n, outs.n, n_arg, n_result);
     for (int32_t i = 0; i < n_result; i++)
         sub->result[i] = NULL;

@@ -33,7 +33,7 @@ static int check_place(ac_tfl *r, const ac_tfl_node *n)
 {
     const ac_maker b = ac_reading_maker(r->reading, n->g, n->at.node, n->at);
     if (!n->handle || !n->handle->t)
-        return ac_error(r->cx, n->at, E0105, "its handle is no resource that VAR_HANDLE made");
+        return ac_error(r->cx, n->at, E0105, "its handle is not a resource of VAR_HANDLE");
     if (n->subgraph && !ac_tfl_runs_once(r, n->subgraph))
         return ac_cannot(&b, "it is in a subgraph, where a variable may be read or written any number of times");
     return AC_OK;
@@ -68,7 +68,7 @@ int ac_tfl_rule_var_handle(ac_tfl *r, ac_tfl_node *n)
     if (r->fb.failed)
         return AC_FAIL;
     if (!n->handle)
-        return ac_error(r->cx, n->at, E0105, "its result is no resource");
+        return ac_error(r->cx, n->at, E0105, "its result is not a resource");
     n->handle->t = variable(r, container ? container : ac_intern(r->cx, ""), name ? name : ac_intern(r->cx, ""));
     return AC_OK;
 }

@@ -101,7 +101,7 @@ static int read_string(reader *x, const char **out)
         if (plain)
             *to++ = MEANS[plain - NAME];
         else if (c != 'u' || !(to = unicode(x, to)))
-            return fail(x, x->at, E0020, "an escape in a string means nothing");
+            return fail(x, x->at, E0020, "a string has an unknown escape");
     }
     x->at = stop + 1;
     *out = ac_intern_n(x->js->cx, own, (size_t)(to - own));

@@ -246,7 +246,7 @@ const void *ac_pb_fixed(ac_pb *pb, ac_pb_list list, uint32_t width, int64_t *n)
             continue;
         left--;
         if (f.wire == WIRE_BYTES && f.bytes.n % width) {
-            (void)fail(pb, f.bytes.p, E0012, "a list of numbers does not end with a whole number");
+            (void)fail(pb, f.bytes.p, E0012, "a list of numbers ends inside a number");
             return NULL;
         }
         bytes += f.wire == WIRE_BYTES ? (int64_t)f.bytes.n : f.wire == wire ? (int64_t)width : 0;

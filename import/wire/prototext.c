@@ -302,7 +302,7 @@ int ac_pt_parse(ac_pt *pt, ac_ctx *cx, const char *file, ac_span text)
             x->at++;
             AC_TRY(close_one(&p));
         } else if (*x->at == '}' || *x->at == '>' || *x->at == ']') {
-            return fail(x, x->at, E0020, "this closes nothing");
+            return fail(x, x->at, E0020, "this closing bracket has no opening one");
         } else {
             AC_TRY(read_field(&p));
         }

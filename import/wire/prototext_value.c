@@ -82,7 +82,7 @@ int ac_pt_u64(ac_pt *pt, const ac_pt_node *x, uint64_t init, uint64_t *out)
     if (whole(x, &negative, out) && !(negative && *out))
         return AC_OK;
     *out = init;
-    return wrong(pt, x, "a whole number that is not negative");
+    return wrong(pt, x, "an integer that is not negative");
 }
 
 static bool is_word(const ac_pt_node *x, const char *word)
@@ -254,8 +254,7 @@ int ac_pt_bytes(ac_pt *pt, const ac_pt_node *x, ac_span *out)
             }
             const size_t n = ++p < end ? escape(&p, end, to) : 0;
             if (!n)
-                return ac_error(pt->cx, ac_pt_place(pt, x), E0012, "string '%s' has an escape that means nothing",
-                                x->name);
+                return ac_error(pt->cx, ac_pt_place(pt, x), E0012, "string '%s' has an unknown escape", x->name);
             to += n;
         }
         p++;

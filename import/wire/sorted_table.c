@@ -47,7 +47,7 @@ static int open_block(reading *r, uint64_t offset, uint64_t size, ac_span *entri
     if (ac_crc32c_masked(ac_crc32c_of(&r->crc, 0, p, (size_t)size + 1)) != sum)
         return fail(r, offset, E0012, "the checksum of a block is wrong: the file is damaged; copy or export it again");
     if (size < 4 || !ac_span_u32(r->all, offset + size - 4, &restarts) || restarts > (size - 4) / 4)
-        return fail(r, offset, E0012, "a block has no room for its restart points");
+        return fail(r, offset, E0012, "a block is too short for its restart points");
     *entries = (ac_span){p, (size_t)(size - 4 - 4 * (uint64_t)restarts)};
     return AC_OK;
 }
@@ -111,7 +111,7 @@ int ac_sorted_table_read(ac_ctx *cx, const char *file, ac_span bytes, ac_sorted_
         return fail(r, bytes.n, E0010, "the file is shorter than the footer of a sorted table, 48 bytes");
     if (!ac_span_starts(bytes, bytes.n - sizeof MAGIC, MAGIC, sizeof MAGIC))
         return fail(r, bytes.n - sizeof MAGIC, E0012,
-                    "the file does not end as a sorted table does: it is cut off, or something else");
+                    "the file does not end like a sorted table: it is truncated, or not one");
     ac_crc32c_init(&r->crc);
     const ac_span footer = {bytes.p + bytes.n - FOOTER, FOOTER - sizeof MAGIC};
     AC_TRY(take_place(r, footer, &at, &offset, &size)); /* of blocks about the table itself: not needed */

@@ -157,7 +157,7 @@ int ac_node_ints(ac_ctx *cx, const ac_node *n, int32_t i, ac_ints attr, ac_ints 
     }
     int64_t count = ac_tensor_count(t);
     if (count > 1 << 20)
-        return ac_error(cx, n->at, E0015, "operand '%s' has %lld elements, too many for a list of axes or sizes",
+        return ac_error(cx, n->at, E0015, "operand '%s' has %lld elements, more than a list of axes or sizes may have",
                         t->name, (long long)count);
     const void *data = ac_tensor_force(cx, t);
     if (!data)

@@ -245,7 +245,7 @@ static int read_op(reader *p, ac_op *op)
     const char *names[AC_OP_COUNT];
     for (int i = 0; i < AC_OP_COUNT; i++)
         names[i] = ac_ops[i].text;
-    ac_text_error(&p->x, &at, E0021, "there is no operator '%s'", at.text);
+    ac_text_error(&p->x, &at, E0021, "unknown operator '%s'", at.text);
     const char *near = ac_closest(at.text, names + 1, AC_OP_COUNT - 1);
     return near ? ac_help(p->x.cx, "did you mean '%s'?", near) : ac_help(p->x.cx, "`arenac ops` lists all operators");
 }
@@ -321,7 +321,7 @@ static int read_node(reader *p)
     ac_tok first = p->x.tok;
     const char *name = NULL;
     if (then && !p->last)
-        return ac_text_error(&p->x, &first, E0020, "'then' continues the operator above, but there is none");
+        return ac_text_error(&p->x, &first, E0020, "'then' continues the operator above, which is missing");
     if (then || view)
         ac_lex_next(&p->x);
     for (;;) {

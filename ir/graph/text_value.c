@@ -51,7 +51,7 @@ int ac_text_int(ac_lex *x, int64_t lo, int64_t hi, const char *what, int64_t *v)
     if (x->tok.kind != AC_T_INT && x->tok.kind != AC_T_NUM)
         return ac_text_error(x, &x->tok, E0020, "expected %s, found %s", what, ac_lex_show(x, &x->tok));
     if (!int_of(&x->tok, v) || *v < lo || *v > hi)
-        return ac_text_error(x, &x->tok, E0103, "%s must be a whole number from %lld to %lld, found %s", what,
+        return ac_text_error(x, &x->tok, E0103, "%s must be an integer from %lld to %lld, found %s", what,
                              (long long)lo, (long long)hi, ac_lex_show(x, &x->tok));
     ac_lex_next(x);
     return AC_OK;
@@ -340,8 +340,9 @@ int ac_text_file(ac_lex *x, const ac_tok *name, ac_file *f)
     if (found == AC_BESIDE_OK)
         return AC_OK;
     ac_text_error(x, name, found == AC_BESIDE_OUTSIDE ? E0012 : E0301, "file '%s' %s", f->path, ac_beside_why(found));
-    return found == AC_BESIDE_OUTSIDE ? ac_help(x->cx, "what a text names lies in its folder, under a relative name")
-                                      : AC_FAIL;
+    return found == AC_BESIDE_OUTSIDE
+               ? ac_help(x->cx, "files that a text names must be in its folder, under a relative name")
+               : AC_FAIL;
 }
 
 /* weights @offset: a slice of the weights file, in place */

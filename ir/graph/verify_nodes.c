@@ -174,7 +174,7 @@ static void check_reads(check *c, const ac_node *n, int32_t pos, const ac_node *
         const ac_tensor *t = n->in[i];
         if (!t) {
             if (i < row->min_in)
-                BAD(c, n->at, E0102, "operand %d of %s is left out", i, row->text);
+                BAD(c, n->at, E0102, "operand %d of %s is missing", i, row->text);
             continue;
         }
         const bool inside = made_in_chain(host, follower, t);
@@ -185,7 +185,7 @@ static void check_reads(check *c, const ac_node *n, int32_t pos, const ac_node *
             BAD(c, n->at, E0101, "operand '%s' of %s is made by a node that is not in the graph", t->name, row->text);
         else if (c->made[t->id] > pos && !inside) {
             BAD(c, n->at, E0101, "operand '%s' of %s is read before it is made", t->name, row->text);
-            ac_reason(c->cx, "nodes are in execution order; a cycle has none");
+            ac_reason(c->cx, "nodes must be in execution order, without cycles");
         } else if (!t->def && !t->input && !t->state && !ac_tensor_is_const(t))
             BAD(c, n->at, E0101, "operand '%s' of %s is produced by nothing", t->name, row->text);
     }

@@ -52,7 +52,7 @@ int ac_weights_open(ac_ctx *cx, ac_place at, const ac_file *f, int64_t bytes, co
                         ac_commas(cx, bytes));
     if (memcmp(f->data, header, AC_WEIGHTS_HEADER) != 0) {
         ac_error(cx, at, E0016, "'%s' holds the weights of another model than this text", path);
-        return ac_help(cx, "text and weights are written together by `arenac convert`");
+        return ac_help(cx, "`arenac convert` writes text and weights together");
     }
     *out = AC_NEW(cx->region, ac_weights_file);
     **out = (ac_weights_file){.path = f->path, .data = f->data, .n = bytes, .sha256 = ac_strdup(cx->region, sha256)};

@@ -105,8 +105,8 @@ int ac_channel_open(ac_lower *L, ac_channel *c, ac_tensor *x, ac_tensor *w, ac_t
         return AC_OK;
     }
     if (act == AC_ACT_TANH)
-        return ac_lower_refuse(L,
-                               "activation tanh on quantised values: supported are none, relu, relu6 and relu_n1_to_1");
+        return ac_lower_refuse(
+            L, "activation tanh on quantised values: only none, relu, relu6 and relu_n1_to_1 are supported");
     c->zx = kind == AC_MACS_I16 ? 0 : ac_quant_zero(x);
     /* Only uint8 and batch_matmul weights may be asymmetric; the reference uses 0 for all others. */
     if (kind == AC_MACS_U8 || (rounding != AC_ROUND_FIXED && !c->per_channel))

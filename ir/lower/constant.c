@@ -28,7 +28,8 @@ static int make(ac_ctx *cx, ac_making *w, const ac_const *k, void *to)
         rc = (ac_const_bytes(k) < LARGE ? ac_eval : ac_eval_large)(cx, m->fn, data, m->arg.n, &status);
     ac_region_close(tmp);
     if (rc == AC_OK && status)
-        return ac_error(cx, (ac_place){0}, E0901, "constant '%s': its maker stopped with status %d", k->name, status);
+        return ac_error(cx, (ac_place){0}, E0901, "constant '%s': its computation stopped with status %d", k->name,
+                        status);
     return rc;
 }
 

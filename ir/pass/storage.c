@@ -68,7 +68,7 @@ static int make_rounded(ac_ctx *cx, ac_making *w, const ac_promise *p, ac_tensor
     const int64_t beyond = round_all(r->type, from, n, to);
     if (beyond)
         ac_warn(cx, (ac_place){0}, W0001,
-                "constant '%s': %lld of %lld numbers are beyond the largest of %s and become it, %g", t->name,
+                "constant '%s': %lld of %lld values exceed the maximum of %s and become it, %g", t->name,
                 (long long)beyond, (long long)n, ac_dtype_name(r->type), (double)largest(r->type));
     t->data = to;
     return AC_OK;

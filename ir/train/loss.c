@@ -111,7 +111,7 @@ static int named_loss(const ac_maker *m, ac_train_step *s, ac_tensor **cotangent
     s->loss = s->output;
     if (ac_tensor_count(s->loss) != 1)
         return ac_error(m->cx, (ac_place){.file = m->g->file}, E0110,
-                        "output '%s' %s cannot be the loss: it is no number", s->loss->name,
+                        "output '%s' %s cannot be the loss: it is not a single number", s->loss->name,
                         ac_tensor_str(m->cx, s->loss));
     s->loss = ac_train_share(m, s->spec, s->loss);
     *cotangent = ac_train_share(m, s->spec, ac_make_number(m, AC_F32, 1));

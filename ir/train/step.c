@@ -84,8 +84,10 @@ static int no_weights(ac_ctx *cx, const ac_graph *g, int32_t frozen, const ac_tr
     for (int32_t i = 0; i < names->n; i++)
         if (names->n - i <= SHOWN)
             ac_detail(cx, "%s", names->item[i]);
-    return ac_help(cx, names->n ? "--train-only and --lora take names with *; what is quantised trains in floats"
-                                : "integer weights without a scale do not train; convert the model from its floats");
+    return ac_help(
+        cx, names->n
+                ? "name weights with --train-only or --lora (* matches any text); quantised weights train in floats"
+                : "integer weights without a scale do not train; convert the model from its floats");
 }
 
 /* running = momentum * running + (1 - momentum) * batch */
@@ -310,8 +312,8 @@ static int find_output(ac_ctx *cx, const ac_graph *g, ac_train_step *s)
             ac_help(cx, "did you mean '%s'?", near);
     } else
         ac_error(cx, (ac_place){.file = g->file}, E0110,
-                 "the model has %d outputs: train --output NAME, or --outputs NAME of plan, compile and bench, says "
-                 "which is trained",
+                 "the model has %d outputs: choose one with train --output NAME, or with --outputs NAME of plan, "
+                 "compile and bench",
                  g->output.n);
     for (int32_t i = 0; i < g->output.n && i < SHOWN; i++)
         ac_detail(cx, "%s  %s", g->output.item[i]->name, ac_tensor_str(cx, g->output.item[i]));
@@ -333,8 +335,8 @@ static int add_gradients(ac_ctx *cx, ac_graph *g, ac_train_step *s, ac_tensor *c
         some += grad[i] != NULL;
     }
     return some ? AC_OK
-                : ac_error(cx, (ac_place){.file = g->file}, E0110, "output '%s' depends on no weight that trains",
-                           s->output->name);
+                : ac_error(cx, (ac_place){.file = g->file}, E0110,
+                           "output '%s' does not depend on any weight that trains", s->output->name);
 }
 
 int ac_train_grow(ac_ctx *cx, ac_graph *g, ac_train_step *s)

@@ -10,7 +10,7 @@ static const ac_place NOWHERE = {0};
 
 static int no_such(ac_ctx *cx, const char *what, const char *name, const char *const *list, int32_t n)
 {
-    ac_error(cx, NOWHERE, E0503, "there is no %s '%s'", what, name);
+    ac_error(cx, NOWHERE, E0503, "unknown %s '%s'", what, name);
     return ac_named_help(cx, name, list, n);
 }
 
@@ -63,8 +63,8 @@ static int pin_one(ac_ctx *cx, const ac_plan_pin *pin, ac_planned *plan, const c
     if (it->mem >= 0 && p->mem[it->mem].use > AC_MEM_STATE)
         return ac_error(cx, NOWHERE, E0503, "'%s' cannot be pinned: with --host it is the caller's memory", t->name);
     if ((it->kind == AC_ITEM_STATE) != (p->mem[m].use == AC_MEM_STATE))
-        return ac_error(cx, NOWHERE, E0503, "'%s' cannot lie in memory '%s': %s", t->name, p->mem[m].name,
-                        it->kind == AC_ITEM_STATE ? "it is state" : "that is for state");
+        return ac_error(cx, NOWHERE, E0503, "'%s' cannot be in memory '%s': %s", t->name, p->mem[m].name,
+                        it->kind == AC_ITEM_STATE ? "it is state" : "the memory is for state");
     if (by[i] && it->mem != m) {
         ac_error(cx, NOWHERE, E0503, "'%s' is pinned to memory '%s', and '%s' to '%s', but they are the same bytes",
                  by[i], p->mem[it->mem].name, t->name, p->mem[m].name);
@@ -80,8 +80,8 @@ static int pin_one(ac_ctx *cx, const ac_plan_pin *pin, ac_planned *plan, const c
                         t->name, by[i]);
     if (at < 0 || at % it->align)
         return ac_error(cx, NOWHERE, E0503,
-                        "'%s' cannot lie at offset %lld: its bytes begin %lld before, and %lld is not a multiple of "
-                        "the alignment %lld",
+                        "'%s' cannot be at offset %lld: its storage begins %lld bytes before, and %lld is not a "
+                        "multiple of the alignment %lld",
                         t->name, (long long)pin->offset, (long long)delta, (long long)at, (long long)it->align);
     if (p->mem[m].capacity >= 0 && at + it->size > p->mem[m].capacity)
         return ac_error(cx, NOWHERE, E0503, "'%s' is pinned to bytes %s to %s of memory '%s', which has %s", t->name,

@@ -89,7 +89,7 @@ typedef struct ac_planned {
     int32_t n_steps;
     const ac_slot *slot; /* by step: thread and phase; NULL: one step after the other */
     int32_t groups;      /* steps that are groups of steps */
-    bool streamed;       /* an input is handed over by rows, and only a window of it lies in the arena */
+    bool streamed;       /* an input is streamed by rows, and only a window of it lies in the arena */
     bool wanted;         /* the user asked for just this: kept whatever it takes */
     ac_reductions lives; /* of INPLACE and OVERLAP: those that the lives allow */
     ac_liveness *live;   /* NULL: not packed yet */

@@ -6,7 +6,7 @@
  * The estimate of a group is what must be alive while it runs: everything from outside, its windows, and its results as
  * far as they do not fit inside an operand that dies. Dynamic programming over the order of steps finds the smallest
  * peak, a second pass with that peak (or a budget) as limit the fewest steps fused. Packing decides afterwards what it
- * really takes. With `rows` the largest graph input that can be is handed over by rows (forms.streamed), and not in the
+ * really takes. With `rows` the largest graph input that can be is streamed by rows (forms.streamed), and not in the
  * arena; least is INT64_MAX when no cut allows it. Source: docs of overlap and of stripes; cost: one simulation of row
  * counters for each run of steps. */
 #ifndef AC_PLANNER_GRAPH_STRIPE_H

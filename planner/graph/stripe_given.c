@@ -52,16 +52,18 @@ static int unknown(const ac_stripes *v, const char *word)
     if (*word < '0' || *word > '9' || *end) {
         for (int32_t s = 0; s < v->n_steps && n < MOST; s++)
             names[n++] = v->step[s]->node->name;
-        ac_error(cx, (ac_place){0}, E0501, "--stripe '%s' names no run of steps", word);
+        ac_error(cx, (ac_place){0}, E0501, "--stripe '%s' is not a range of steps", word);
         (void)ac_named_help(cx, word, names, n);
     } else if (beyond >= v->n_steps) {
-        ac_error(cx, (ac_place){0}, E0501, "--stripe '%s': there is no step %ld, the last is %d", word, beyond,
+        ac_error(cx, (ac_place){0}, E0501, "--stripe '%s': step %ld does not exist, the last is %d", word, beyond,
                  v->n_steps - 1);
     } else {
         ac_error(cx, (ac_place){0}, E0501, "--stripe '%s' ends before it begins", word);
     }
-    return ac_help(cx, "off, auto, or first and last step: 2-5, by number or by name; the model has steps 0 to %d",
-                   v->n_steps - 1);
+    return ac_help(
+        cx,
+        "give off, auto, or the first and last step, such as 2-5, by number or by name; the model has steps 0 to %d",
+        v->n_steps - 1);
 }
 
 /* Reports why the steps cannot be a group: the first one without rows, or their order. */
@@ -73,8 +75,7 @@ static int refuse(ac_stripes *v, const given *x)
     for (int32_t s = x->first; s <= x->last; s++)
         if (!ac_stripe_form_of(v, s)->ok)
             return ac_detail(cx, "step %d '%s' needs all of its operands at once", s, v->step[s]->node->name);
-    return ac_detail(cx,
-                     "one of them waits for rows that another makes too late, or reads a view of what another makes");
+    return ac_detail(cx, "one of them needs rows that another computes too late, or reads a view of another's result");
 }
 
 int ac_stripe_given(ac_stripes *v, const char *list, ac_stripe_how how, ac_lowered **out, int32_t *n, int32_t *groups)

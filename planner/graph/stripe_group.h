@@ -30,7 +30,7 @@ typedef struct ac_stripe_form {
     bool known, ok;
 } ac_stripe_form;
 
-/* A graph input that is handed over by rows: it has no place in the arena besides the window of the group that reads
+/* A graph input that is streamed by rows: it has no place in the arena besides the window of the group that reads
  * it. */
 typedef struct ac_stripe_streamed {
     ac_tensor *tensor; /* as its readers know it: itself, or a view of all of it; NULL: none */

@@ -105,7 +105,7 @@ static void ignore_rows(ac_ctx *cx, const ac_plan_how *how)
     const char *why =
         how->stripes ? "no group of --stripe holds all steps that read it" : "steps that read one need all of it";
     ac_warn(cx, (ac_place){.file = how->file}, W0002,
-            "no input can be handed over by rows, since %s: --io rows is ignored", why);
+            "no input can be streamed by rows, since %s: --io rows is ignored", why);
 }
 
 /* Every plan holds the input's window only. */

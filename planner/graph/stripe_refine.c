@@ -4,7 +4,7 @@
  * Only a group that sets the peak has its lines shortened: its steps gather into one line of scratch, as long as the
  * longest, so a length is chosen, and each step takes the fastest form that keeps to it. A hundredth of the bytes may
  * cost a hundredth of the group's instructions, and all of them together a twentieth; a tenth where the input is
- * handed over by rows, an option for when bytes are short. */
+ * streamed by rows, an option for when bytes are short. */
 #include "planner/graph/stripe.h"
 
 #include <string.h>

@@ -184,7 +184,7 @@ static int to_int(reader *r, int32_t f, const char *s, const char *end, const ch
         v = v * 10 + (*p - '0');
     }
     if (p == digits || (!rest && p < end))
-        return ac_error(r->cx, place_of(r, f), E0020, "'%.*s' is not a whole number", shown, s);
+        return ac_error(r->cx, place_of(r, f), E0020, "'%.*s' is not an integer", shown, s);
     *out = *s == '-' ? -v : v;
     if (rest)
         *rest = p;

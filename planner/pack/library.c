@@ -89,9 +89,9 @@ static int read_item(ac_ctx *cx, const arenac_interval *from, int32_t i, int32_t
     if (from->begin < 0 || from->begin >= from->end)
         return bad(cx, it, "it does not end after it begins, or begins before step 0");
     if (it->mem < -1 || it->mem >= n_mems || (from->memories && !it->mems))
-        return bad(cx, it, "there is no such memory");
+        return bad(cx, it, "the memory does not exist");
     if (it->mem >= 0 && it->mems && !(it->mems >> it->mem & 1u))
-        return bad(cx, it, "it must lie in a memory that is not allowed");
+        return bad(cx, it, "its required memory is not among the allowed ones");
     if (it->fixed >= 0 && it->mem < 0 && n_mems > 1)
         return bad(cx, it, "a fixed offset needs a memory");
     if (it->traffic < 0 || it->traffic > INT64_MAX / 4)

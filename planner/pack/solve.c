@@ -344,7 +344,7 @@ static int find_strategy(ac_ctx *cx, const char *name, int32_t *which)
             return AC_OK;
         }
     }
-    ac_error(cx, (ac_place){0}, E0501, "there is no planner '%s'", name);
+    ac_error(cx, (ac_place){0}, E0501, "unknown planner '%s'", name);
     const char *close = ac_closest(name, known, N_STRATEGIES + 1);
     if (close)
         return ac_help(cx, "did you mean '%s'?", close);

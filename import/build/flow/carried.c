@@ -90,10 +90,9 @@ static int no_bound(const ac_maker *b, const ac_carried *c, int32_t k, const ac_
     b->reading->late = true; /* it may be constant in a second reading */
     return ac_refuse(
         b->reading, b->at, E0203, b->at.op,
-        ac_strf(b->cx->region, "'%s' is %s, but may be %s after an iteration: nothing bounds how long it becomes",
+        ac_strf(b->cx->region, "'%s' is %s, but may be %s after an iteration, and its length has no bound",
                 result ? result : c->given[k]->name, ac_tensor_str(b->cx, c->first[k]), ac_tensor_str(b->cx, y)),
-        result ? ac_strf(b->cx->region, "say how many elements at most: --bound %s=N; or bound how often the loop runs",
-                         result)
+        result ? ac_strf(b->cx->region, "limit its elements: --bound %s=N; or limit the iterations of the loop", result)
                : "bound how often the loop runs");
 }
 

@@ -137,7 +137,7 @@ static int read_list(ac_onx_node *n, const char *what, bool names, ac_tensor **o
         for (uint32_t i = 0; i < words->strings.n; i++)
             place[i] = i;
         *out = ac_make_ints(&n->b, words->strings.n, place);
-        ac_note(cx, n->at, W0001, "its values are names: the result is the number of the name, 0 the first");
+        ac_note(cx, n->at, W0001, "its values are names: the result is the index of the name, from 0");
     }
     if (tensor && tensor->has_tensor) {
         ac_onx_const c;
@@ -216,7 +216,7 @@ int ac_onx_do_feature_vectorizer(ac_onx_node *n)
     for (int32_t i = 0; i < n->n_in; i++) {
         ac_tensor *x = n->in[i];
         if (!x || x->rank < 1 || x->dim[0] < 1)
-            return ac_error(n->r->cx, n->at, E0104, "input %d is left out, a scalar or empty", i);
+            return ac_error(n->r->cx, n->at, E0104, "input %d is missing, a scalar or empty", i);
         const int64_t rows = x->dim[0], columns = ac_tensor_count(x) / rows, want = sizes.n ? sizes.v[i] : columns;
         if (want < 0 || want > INT32_MAX)
             return ac_error(n->r->cx, n->at, E0103, "inputdimensions has %" PRId64, want);
@@ -236,6 +236,6 @@ int ac_onx_do_zip_map(ac_onx_node *n)
 {
     ac_onx_attr_of(n, "classlabels_strings");
     ac_onx_attr_of(n, "classlabels_int64s");
-    ac_note(n->r->cx, n->at, W0001, "instead of a map for each row the result is the tensor of probabilities");
+    ac_note(n->r->cx, n->at, W0001, "the result is the tensor of probabilities instead of a map for each row");
     return ac_onx_result(n, 0, n->in[0]);
 }

@@ -21,9 +21,7 @@ int ac_onx_labels(ac_onx_node *n, ac_labels *out)
     if (names && names->strings.n) {
         out->number = (ac_ints){0};
         ac_note(n->r->cx, n->at, W0001,
-                "its classes have names: the result is the number of the class, 0 the first of "
-                "%" PRId64,
-                out->n);
+                "its classes have names: the result is the index of the class, from 0, of %" PRId64, out->n);
     }
     return out->n ? AC_OK : ac_error(n->r->cx, n->at, E0103, "it has no class labels");
 }

@@ -196,7 +196,7 @@ static int read_nodes(ac_onx_node *n, ac_forest *f, const char *prefix, int64_t 
     qsort(keys, (size_t)tree.n, sizeof *keys, by_key);
     for (int64_t i = 1; i < tree.n; i++)
         if (!by_key(&keys[i - 1], &keys[i]))
-            return ac_error(cx, n->at, E0103, "node %" PRId64 " of tree %" PRId64 " is there twice", keys[i].node,
+            return ac_error(cx, n->at, E0103, "node %" PRId64 " of tree %" PRId64 " occurs twice", keys[i].node,
                             keys[i].tree);
     for (int64_t i = 0; i < tree.n; i++) {
         ac_tree_node *t = &f->node[i];

@@ -8,7 +8,7 @@ ac_tensor *ac_onx_in(const ac_onx_node *n, int32_t i)
 
 int ac_onx_need(const ac_onx_node *n, int32_t i)
 {
-    return ac_onx_in(n, i) ? AC_OK : ac_error(n->r->cx, n->at, E0102, "operand %d is left out", i);
+    return ac_onx_in(n, i) ? AC_OK : ac_error(n->r->cx, n->at, E0102, "operand %d is missing", i);
 }
 
 int ac_onx_result(ac_onx_node *n, int32_t i, ac_tensor *t)

@@ -60,7 +60,7 @@ int ac_onx_sparse_tensor(ac_onx *r, ac_span message, ac_onx_const *out, const ch
     for (int64_t i = 0; i < n; i++) {
         const int64_t to = place_of(out, &indices, count, i);
         if (to < 0)
-            return ac_error(r->cx, at, E0012, "sparse constant '%s': index %" PRId64 " is outside of it", out->name, i);
+            return ac_error(r->cx, at, E0012, "sparse constant '%s': index %" PRId64 " is out of range", out->name, i);
         memcpy(dense + (size_t)to * unit, (const uint8_t *)values.bytes + (size_t)i * unit, unit);
     }
     out->bytes = dense;

@@ -34,7 +34,7 @@ const char *ac_onx_dtype_name(ac_ctx *cx, int64_t number)
 {
     if (number >= 0 && number < DT_COUNT)
         return TYPE_NAME[number];
-    return ac_strf(cx->region, "number %" PRId64 ", which no ONNX release that arenac knows defines", number);
+    return ac_strf(cx->region, "number %" PRId64 ", unknown in the supported ONNX releases", number);
 }
 
 typedef struct proto {
@@ -211,7 +211,7 @@ int ac_onx_tensor(ac_onx *r, ac_span message, ac_onx_const *out, const char **re
             return AC_FAIL;
     }
     if (bytes.n != want)
-        return ac_error(r->cx, at, E0016, "constant '%s' needs %llu bytes, but holds %llu", out->name,
+        return ac_error(r->cx, at, E0016, "constant '%s' needs %llu bytes, but has %llu", out->name,
                         (unsigned long long)want, (unsigned long long)bytes.n);
     if (ac_dtype_file_bits(out->dtype) < 8) {
         uint8_t *own = ac_alloc(r->cx->region, (uint64_t)count + 1);

@@ -33,7 +33,7 @@ static int put_call(ac_ctx *cx, ac_lb *b, const ac_flow_call *c)
         ac_ins i = fn->code.item[x];
         ac_ins_move_values(&i, map);
         if (!move(b, c, &i))
-            return ac_error(cx, (ac_place){0}, E0108, "'%s' cannot run inside of a branch or a loop", fn->name);
+            return ac_error(cx, (ac_place){0}, E0108, "'%s' cannot run inside a branch or a loop", fn->name);
         ac_ins_move_buffers(&i, to);
         if (i.op == AC_L_FOR && i.aux == AC_MARK_PARALLEL)
             i.aux = AC_MARK_SERIAL;

@@ -342,8 +342,8 @@ int ac_lo_depthwise(ac_lower *L)
                                ac_shape_str(L->cx, x), ac_shape_str(L->cx, w));
     depthwise d = {.L = L, .win = ac_window_conv(n, x, w->dim[1], w->dim[2])};
     if (d.win.ic < 1 || d.win.oc % d.win.ic || w->dim[3] != d.win.oc)
-        return ac_lower_refuse(L, "%lld output channels are no multiple of %lld input channels", (long long)w->dim[3],
-                               (long long)d.win.ic);
+        return ac_lower_refuse(L, "%lld output channels are not a multiple of %lld input channels",
+                               (long long)w->dim[3], (long long)d.win.ic);
     d.multiplier = d.win.oc / d.win.ic;
     AC_TRY(ac_channel_open(L, &d.c, x, w, bias, d.win.oc, 3, n->attrs.conv.act, AC_ROUND_FIXED));
     if (L->variant == AC_VARIANT_INPLACE && !in_place_fits(&d))

@@ -155,11 +155,11 @@ int ac_lo_pool(ac_lower *L)
         return ac_lower_refuse(L, "input %s, output %s: supported are f32%s on both sides", ac_dtype_name(d),
                                ac_dtype_name(y->dtype), n->op == AC_OP_L2_POOL_2D ? "" : ", i8, u8 and i16");
     if (d != AC_F32 && n->attrs.pool.act == AC_ACT_TANH)
-        return ac_lower_refuse(L,
-                               "activation tanh on quantised values: supported are none, relu, relu6 and relu_n1_to_1");
+        return ac_lower_refuse(
+            L, "activation tanh on quantised values: only none, relu, relu6 and relu_n1_to_1 are supported");
     pool p = {.L = L, .x = x, .win = ac_window_pool(n, x), .op = n->op};
     if (empty(&p.win.y) || empty(&p.win.x))
-        return ac_lower_refuse(L, "a pooling window lies wholly in the padding");
+        return ac_lower_refuse(L, "a pooling window is entirely in the padding");
     if (d != AC_F32)
         ac_quantized_act_range(n->attrs.pool.act, y, &p.lo, &p.hi);
     p.buf = ac_lo_operand(L, x);

@@ -95,7 +95,7 @@ int ac_lo_segment(ac_lower *L)
     if (ac_tensor_count(x) == 0)
         return AC_OK;
     if (y->dim[0] == 0)
-        return ac_lower_refuse(L, "'%s' has elements, but there are no segments", x->name);
+        return ac_lower_refuse(L, "'%s' has elements, but no segments", x->name);
     const int64_t inner = ac_dim_product(y->dim, 1, y->rank);
     const int32_t src = ac_lo_operand(L, x);
     const ac_x i = ac_lb_for_n(b, "i", ac_tensor_count(segment));

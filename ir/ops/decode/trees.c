@@ -13,7 +13,7 @@ static const void *table(ac_ctx *cx, ac_node *n, int32_t i, bool whole, int64_t 
     const bool fits = whole ? t->dtype == AC_I32 || t->dtype == AC_I16 || t->dtype == AC_U16 || t->dtype == AC_U8
                             : t->dtype == n->in[AC_TREES_X]->dtype;
     if (!ac_tensor_is_const(t))
-        return (void)ac_error(cx, n->at, E0203, "table '%s' is no constant", t->name), NULL;
+        return (void)ac_error(cx, n->at, E0203, "table '%s' is not a constant", t->name), NULL;
     if (!fits)
         return (void)ac_error(cx, n->at, E0105, "table '%s' is %s", t->name, ac_dtype_name(t->dtype)), NULL;
     if (count >= 0 && (t->rank != 1 || t->dim[0] != count))
@@ -63,8 +63,7 @@ static int check_weights(ac_ctx *cx, ac_node *n, int64_t count)
         return ac_error(cx, n->at, E0104, "weights '%s' are %s, for %" PRId64 " nodes and %" PRId64 " targets", w->name,
                         ac_shape_str(cx, w), count, targets);
     if (!leaf && targets > 1)
-        return ac_error(cx, n->at, E0102, "with %" PRId64 " targets it needs to know which of them a leaf counts for",
-                        targets);
+        return ac_error(cx, n->at, E0102, "with %" PRId64 " targets it needs the target of each leaf", targets);
     if (!table(cx, n, AC_TREES_WEIGHT, false, -1))
         return AC_FAIL;
     if (!leaf)

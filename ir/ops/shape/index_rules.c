@@ -114,7 +114,7 @@ static int count_range(ac_ctx *cx, const ac_node *n, int64_t *count)
     const void *p[3];
     for (int32_t i = 0; i < 3; i++) {
         if (!ac_tensor_is_const(n->in[i])) {
-            ac_error(cx, n->at, E0203, "'%s' is computed at run time, but it decides the size of the result",
+            ac_error(cx, n->at, E0203, "'%s' is computed at run time, but the size of the result depends on it",
                      n->in[i]->name);
             return ac_help(cx, "make start, limit and delta of the range constants");
         }

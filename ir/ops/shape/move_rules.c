@@ -130,14 +130,14 @@ static int check_parts(ac_ctx *cx, const ac_node *n, int32_t except)
     for (int32_t i = 0; i < n->n_in; i++) {
         const ac_tensor *x = n->in[0], *t = n->in[i];
         if (!t)
-            return ac_error(cx, n->at, E0102, "operand %d of %s is left out", i, ac_ops[n->op].text);
+            return ac_error(cx, n->at, E0102, "operand %d of %s is missing", i, ac_ops[n->op].text);
         AC_TRY(ac_shape_same_type(cx, n, 0, i));
         bool fits = t->rank == x->rank;
         for (int32_t d = 0; fits && d < x->rank; d++)
             fits = d == except || t->dim[d] == x->dim[d];
         if (!fits) {
-            ac_error(cx, n->at, E0104, "operand '%s' is %s, which does not go with '%s' %s", t->name,
-                     ac_shape_str(cx, t), x->name, ac_shape_str(cx, x));
+            ac_error(cx, n->at, E0104, "operand '%s' is %s, which does not match '%s' %s", t->name, ac_shape_str(cx, t),
+                     x->name, ac_shape_str(cx, x));
             return ac_shape_show(cx, n);
         }
     }
@@ -172,7 +172,7 @@ int ac_sh_split(ac_ctx *cx, ac_graph *g, ac_node *n)
         n->op = AC_OP_SPLIT_V;
     const ac_tensor *x = ac_split_value(n);
     if (!x)
-        return ac_error(cx, n->at, E0102, "the tensor to split is left out");
+        return ac_error(cx, n->at, E0102, "the tensor to split is missing");
     const int64_t *size;
     int32_t axis;
     AC_TRY(ac_split_of(cx, n, &axis, &size));

@@ -22,7 +22,7 @@ int ac_sh_lstm(ac_ctx *cx, ac_graph *g, ac_node *n)
                                                  : "layer normalisation");
         if (!variant && !n->in[i])
             return ac_error(cx, n->at, i == AC_LSTM_W || i == AC_LSTM_R || i == AC_LSTM_BIAS ? E0108 : E0102,
-                            "operand %d is left out%s", i,
+                            "operand %d is missing%s", i,
                             i == AC_LSTM_W || i == AC_LSTM_R || i == AC_LSTM_BIAS
                                 ? ": coupled input and forget gates are not supported"
                                 : "");

@@ -22,7 +22,7 @@ int ac_shape_operands(ac_ctx *cx, const ac_node *n)
         const ac_tensor *t = n->in[i];
         if (!t) {
             if (i < row->min_in)
-                return ac_error(cx, n->at, E0102, "operand %d of %s is left out, but it is required", i, row->text);
+                return ac_error(cx, n->at, E0102, "operand %d of %s is missing", i, row->text);
             continue;
         }
         if (t->dtype == AC_NONE)
@@ -33,7 +33,8 @@ int ac_shape_operands(ac_ctx *cx, const ac_node *n)
         for (int32_t d = 0; d < t->rank; d++) {
             if (t->dim[d] < 0) {
                 const char *name = t->dim_name[d];
-                ac_error(cx, n->at, E0204, "dimension %d of operand '%s' %s is open", d, t->name, ac_shape_str(cx, t));
+                ac_error(cx, n->at, E0204, "the size of dimension %d of operand '%s' %s is unknown", d, t->name,
+                         ac_shape_str(cx, t));
                 return ac_help(cx, "pin it with --dim %s=N", name ? name : "NAME");
             }
             if (t->dim[d] && (!ac_mul_ok(all, t->dim[d], &all) || all > INT32_MAX))

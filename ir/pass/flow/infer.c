@@ -175,8 +175,8 @@ static int while_node(infer *s, ac_node *n)
     const int32_t carried = n->n_out;
     int64_t turns;
     if (n->n_in < carried)
-        return ac_error(s->flow->cx, n->at, E0102, "takes %d values and makes %d: a loop carries all of them round",
-                        n->n_in, carried);
+        return ac_error(s->flow->cx, n->at, E0102,
+                        "takes %d values and returns %d, but a loop returns as many as it takes", n->n_in, carried);
     const ac_unroll u = {.cx = s->flow->cx,
                          .g = s->flow->g,
                          .at = n->at,
@@ -207,7 +207,7 @@ static int replace_node(infer *s, ac_node *n)
 {
     for (int32_t i = 0; i < n->n_in; i++)
         if (!n->in[i])
-            return ac_error(s->flow->cx, n->at, E0102, "operand %d of %s is left out", i, ac_ops[n->op].text);
+            return ac_error(s->flow->cx, n->at, E0102, "operand %d of %s is missing", i, ac_ops[n->op].text);
     if (s->nested >= MOST_NESTED)
         return ac_error(s->flow->cx, n->at, E0108, "subgraphs replace each other more than %d deep: perhaps in a cycle",
                         MOST_NESTED);

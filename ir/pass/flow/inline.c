@@ -63,7 +63,7 @@ const ac_graph *ac_inline_sub(ac_inline *s, const ac_node *host, int32_t index, 
     const ac_graph *sub = s->model->sub.item[index - 1];
     if (sub->input.n != n_arg || sub->output.n != n_result)
         return (void)ac_error(s->cx, host->at, E0102,
-                              "subgraph %d ('%s') takes %d values and makes %d, expected %d and %d", index, sub->name,
+                              "subgraph %d ('%s') takes %d values and returns %d, expected %d and %d", index, sub->name,
                               sub->input.n, sub->output.n, n_arg, n_result),
                NULL;
     if (s->depth > DEPTH)

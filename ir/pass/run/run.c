@@ -79,7 +79,7 @@ static int find_row(ac_ctx *cx, const char *option, const char *name, const row 
         if (!strcmp(names[i], name))
             return AC_OK;
     }
-    ac_error(cx, (ac_place){0}, E0501, "%s: there is no pass '%s'", option, name);
+    ac_error(cx, (ac_place){0}, E0501, "%s: unknown pass '%s'", option, name);
     const char *near = ac_closest(name, names, AC_N_PASSES);
     if (near)
         return ac_help(cx, "did you mean '%s'?", near);

@@ -95,10 +95,10 @@ static ac_tensor *masked(growing *w, ac_tensor *x)
 static void refuse(growing *w, const ac_node *n)
 {
     w->failed = true;
-    ac_error(w->cx, n->at, E0502, "--state: a result of '%s' would be of rows of the cache that are not there yet",
+    ac_error(w->cx, n->at, E0502, "--state: a result of '%s' would depend on rows that the cache does not have yet",
              n->name);
-    ac_help(w->cx, "a cache that grows may be read by element-wise operators, products of matrices, and softmax along "
-                   "its rows; leave its --state out, or export the model with a cache of a fixed size");
+    ac_help(w->cx, "only element-wise operators, matrix products and softmax along its rows may read a cache that "
+                   "grows; omit its --state, or export the model with a cache of a fixed size");
 }
 
 static void follow_rows(growing *w, ac_node *n)
@@ -163,7 +163,7 @@ int ac_state_grow(ac_ctx *cx, ac_graph *g, ac_tensor *const *past, ac_tensor *co
             ac_region_close(w.tmp);
             return ac_error(
                 cx, (ac_place){.file = g->file}, E0502,
-                "--state: '%s' has %lld rows and gets %lld, '%s' has %lld and gets %lld; expected one length",
+                "--state: '%s' has %lld rows and gets %lld, '%s' has %lld and gets %lld; expected the same numbers",
                 past[0]->name, (long long)w.past, (long long)w.added, past[i]->name, (long long)rows_past,
                 (long long)added);
         }
@@ -196,7 +196,7 @@ int ac_state_grow(ac_ctx *cx, ac_graph *g, ac_tensor *const *past, ac_tensor *co
         if (ac_rows_of(&w.rows, g->output.item[i]).axis >= 0) {
             w.failed = true;
             ac_error(cx, (ac_place){.file = g->file}, E0502,
-                     "--state: output '%s' %s has a row for each of the cache, and they are not all there",
+                     "--state: output '%s' %s has a row for each row of the cache, but not all of them are filled",
                      g->output.item[i]->name, ac_tensor_str(cx, g->output.item[i]));
         }
     ac_region_close(w.tmp);

@@ -19,11 +19,11 @@ enum { DEEP = 1000 }; /* operators in a chain that are recomputed for one operan
 static int unlike(const ac_lengths *l)
 {
     ac_error(l->cx, l->reader->at, E0502,
-             "--state: what '%s' computes depends on how many rows the cache has room for, not on how many there are",
+             "--state: the result of '%s' depends on the capacity of the cache, not on its valid rows",
              l->reader->name);
-    return ac_help(l->cx, "positions that the model takes from the length of its caches, and masks made of them, are "
-                          "computed of the position; other uses of the length are not; leave the --state of its caches "
-                          "out, or make what depends on it an input");
+    return ac_help(
+        l->cx, "positions and masks that depend on the length of the caches are computed from the position, but other "
+               "uses of the length are not; omit the --state of the caches, or make the dependent value an input");
 }
 
 /* ------------------------------------------------------------------ nodes of each run */
@@ -387,8 +387,7 @@ int ac_lengths_outputs(const ac_lengths *l)
         if (x.t[AC_NOW] && x.t[AC_OTHER] &&
             (!ac_twin_same(l, &x, &known) || !ac_tensor_same_shape(x.t[AC_NOW], x.t[AC_OTHER])))
             return ac_error(l->cx, (ac_place){.file = l->g->file}, E0502,
-                            "--state: output '%s' %s depends on how many rows the cache has room for, not on how many "
-                            "there are",
+                            "--state: output '%s' %s depends on the capacity of the cache, not on its valid rows",
                             x.t[AC_HERE]->name, ac_tensor_str(l->cx, x.t[AC_HERE]));
     }
     return AC_OK;

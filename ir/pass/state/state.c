@@ -40,7 +40,7 @@ static int check_pair(const keeping *k, kept *s)
              "--state: output '%s' is %s and input '%s' is %s, expected the same type and shape, or rows that are "
              "appended",
              s->out->output_name, ac_tensor_str(cx, y), s->out->input_name, ac_tensor_str(cx, x));
-    return ac_help(cx, "what is kept lies in the bytes of the input");
+    return ac_help(cx, "a kept output is stored in the bytes of its input");
 }
 
 /* ------------------------------------------------------------------ the order of old and new

@@ -170,7 +170,7 @@ int ac_lengths_open(ac_ctx *cx, ac_region *tmp, ac_graph *g, const ac_other_leng
         l->node[k] = ac_copy(tmp, graph[k]->node.item, (size_t)(graph[k]->node.n + 1) * sizeof *l->node[k]);
     if (!ac_lengths_same_nodes(g, from->now) || !ac_lengths_same_nodes(g, from->other))
         return ac_error(cx, (ac_place){.file = g->file}, E0502,
-                        "--state: the model has other operators when its caches have room for more rows, or for fewer");
+                        "--state: the operators of the model change with the capacity of its caches");
     l->more = from->more;
     memcpy(l->graph, graph, sizeof graph);
     find_constants(l);

@@ -68,7 +68,7 @@ graph late {
 }
 E2
 # the option: help, a bad value, the verbs that take it
-"$new" plan --help-all | grep -q -e '--largest 1\.\. .*how many rows' || die "--largest is not in the help"
+"$new" plan --help-all | grep -q -e '--largest 1\.\. .*limit --emit sizes' || die "--largest is not in the help"
 expect 2 "bad argument '0' of --largest, expected 1\.\." "$new" plan late.ag --largest 0
 expect 2 "did you mean '--largest'" "$new" plan late.ag --largets 1
 expect 2 '' "$new" show late.ag --largest 1

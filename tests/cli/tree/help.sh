@@ -4,12 +4,15 @@
 . "$2/tests/cli/prelude"
 verbs=$("$arenac" help | sed -n 's/^  arenac \([a-z]*\) .*/\1/p')
 [ "$(echo "$verbs" | wc -l)" -gt 15 ] || fail "the overview lists few verbs"
+[ "$("$arenac" -h | grep -c '^[A-Z].*:$')" = 5 ] || fail "the overview has not four groups of verbs and examples"
 for width in 60 80 100; do
     for verb in $verbs; do
         COLUMNS=$width "$arenac" help "$verb" >long.txt
         COLUMNS=$width "$arenac" "$verb" --help >short.txt
-        [ "$(wc -l <short.txt)" -le 24 ] || fail "$verb --help has $(wc -l <short.txt) lines"
-        # only a single word or the name of an option may be unfoldable
+        options=$(grep -c '^  \(-.,\|   \) --' short.txt)
+        [ "$options" -le 18 ] || fail "$verb --help has $options options"
+        [ "$width" -lt 80 ] || [ "$(wc -l <short.txt)" -le 60 ] || fail "$verb --help has $(wc -l <short.txt) lines"
+        # what cannot be folded is a single word or the name of an option
         awk -v n=$width 'length >= n && !/^ +--?[^ ]+ [^ ]+$/ && !/^ *[^ ]+$/ && NR > 1' long.txt short.txt >wide.txt
         [ ! -s wide.txt ] || { cat wide.txt; fail "help $verb does not fit $width columns"; }
     done
@@ -38,16 +41,19 @@ short, whole = options("short.txt"), options("long.txt")
 assert len(short) > 1, "few options"
 for key, text in short.items():
     rest = whole[key][len(text):]
+    if len(whole[key]) > 100:
+        sys.exit(f"{key}: {len(whole[key])} characters")
     if not whole[key].startswith(text) or not re.match(r"$|;| \(", rest):
         sys.exit(f"{key}: {text!r} of {whole[key]!r}")
 X
         done
     done
 fi
-# the purpose of a verb comes first, also in the short help
+# the short help has the options that a verb is for
 for line in 'run --input --random --compare --output-dir --threads --per-node --backend' \
     'grad --input --cotangent --output-dir' \
-    'bench --input --runs --per-op' 'train --data --target --loss --optimizer --lr --batch --epochs --steps --trained'
+    'bench --input --runs --per-op' 'compile --output --target --budget --emit' 'plan --budget --stripe --dim --lock' \
+    'train --data --target --loss --optimizer --lr --batch --epochs --steps --trained'
 do
     verb=${line%% *}
     "$arenac" "$verb" --help >short.txt
@@ -55,10 +61,43 @@ do
         grep -q -e " $option " short.txt || fail "$verb --help has no $option"
     done
 done
-"$arenac" help run | sed -n '/^ .*--/p' | head -4 | grep -q -e --input ||
-    fail "--input is not among the first of help run"
+"$arenac" help run | sed -n '/^ .*--/p' | head -1 | grep -q -e --input || fail "help run does not begin with --input"
+# every option is under one heading, in the short help, the long one and the manual page
+for verb in $verbs; do
+    for form in --help --help-all; do
+        "$arenac" "$verb" $form >text.txt
+        awk '/^$/ { blank = NR } /^[A-Z].*:$/ && length < 26 { if (blank != NR - 1 || seen[$0]++) bad = 1; under = 1 }
+            /^  (-.,|   ) --/ && !under { bad = 1 } END { exit bad }' text.txt || fail "$verb $form: headings"
+        [ "$(sed -n '/^Examples:/,/^$/p' text.txt | grep -c '^  arenac ')" -ge 1 ] || fail "$verb $form has no examples"
+    done
+done
 COLUMNS=200 "$arenac" help compile | awk 'length > 120' >wide.txt
 [ ! -s wide.txt ] || fail "lines are longer than one reads"
+# examples run as they are printed
+cp "$models/digits_int8.tflite" model.tflite
+cp "$models/digits_int8.in0.0.npy" x.npy
+cp "$models/digits_int8.out0.0.npy" y.npy
+cp model.tflite old.tflite
+cp "$models/dsnet_int8.tflite" new.tflite
+"$arenac" plan -q model.tflite --emit lock -o model.lock
+"$arenac" plan -q model.tflite --inplace off --emit lock -o old.lock
+cp model.lock new.lock
+"$arenac" plan -q model.tflite --emit csv -o plan.csv
+"$arenac" plan -q model.tflite --emit problem -o problem.csv
+for verb in $verbs; do
+    COLUMNS=2000 "$arenac" help "$verb" --man | sed -n '/^.SH EXAMPLES/,/^.SH EXIT/s/^.B arenac //p' | tr -d '\\'
+done >examples.txt
+[ "$(wc -l <examples.txt)" -gt 45 ] || fail "few examples: $(wc -l <examples.txt)"
+while read -r line; do
+    want=0
+    case "$line" in
+    *model.onnx* | "bench "*) continue ;; # onnx: tests/cli/train, tutorials.sh; bench: bench.sh
+    "diff "*) want=6 ;;
+    esac
+    got=0
+    sh -c "'$arenac' $line" >example.log 2>&1 </dev/null || got=$?
+    [ "$got" = "$want" ] || { cat example.log; fail "arenac $line: exit $got, not $want"; }
+done <examples.txt
 # the words are those of the table, folded or not
 COLUMNS=60 "$arenac" help compile | tr -s ' \n' ' ' >narrow.txt
 COLUMNS=120 "$arenac" help compile | tr -s ' \n' ' ' >broad.txt
@@ -72,7 +111,7 @@ if have man man-db; then
     [ ! -s warnings.txt ] || { cat warnings.txt; fail "man complains"; }
 fi
 
-# complete SHELL WORD...: the completions of the shell after the words
+# complete SHELL WORD...: what the shell offers after the words
 bash_offers() {
     bash -c 'source <("$0" completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _arenac
         printf "%s\n" "${COMPREPLY[@]}"' "$arenac" arenac "$@"

@@ -113,7 +113,7 @@ for option in $(sed -n '/| CODE\| CODE/s/^OPT([a-z_]*, *"\([^"]*\)".*/\1/p' "$sr
     case "$seen" in *" $option "*) ;; *) fail "$option is marked CODE, and nothing here compiles with it" ;; esac
 done
 expect 2 "unknown option '--striep'; did you mean '--stripe'" "$arenac" plan gate.ag --striep auto
-expect 2 "unknown option '--input' of help; compile, run, grad and bench have it" "$arenac" help --input
+expect 2 "unknown option '--input' of help; compile, run, bench and grad have it" "$arenac" help --input
 expect 2 "unknown option '--sizes' of python; plan and compile have it" "$arenac" python gate.ag --sizes one
 expect 2 "unknown option '--qqqqqqqq'; arenac plan --help-all lists" "$arenac" plan gate.ag --qqqqqqqq
 expect 2 'help: KEY is a name or a position: --input 0=x.npy' "$arenac" run gate.ag --input x.npy
