@@ -168,7 +168,7 @@ write("api-python.md", python_api())
 
 nav = [{"arenac": "index.md"}]
 readme = (source / "README.md").read_text(encoding="utf-8")
-listed = readme[readme.index("## Reading on"):]
+listed = readme[readme.index("## Documentation"):]
 for group, links in re.findall(r"^- \*\*(.*?)\*\*:?(.*?)(?=^- |^$)", listed, re.M | re.S):
     found = re.findall(r"\[([^]]*)\]\(([^)]*)\)", links)
     nav.append({group: [{title[0].upper() + title[1:]: ROOT.get(to, to.removeprefix("docs/"))} for title, to in found
