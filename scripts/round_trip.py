@@ -7,7 +7,7 @@ PATH is a folder that holds model.json files at any depth (../shared/models when
 weights that arenac prints for both have to be equal byte for byte (so all results are equal, on every input); where the
 C is not, and with --run everywhere, both are run on the first set, and every bit of the outputs has to be equal.
 --to onnx: the outputs of the first set have to agree within 1e-5 of the largest value, of quantised models (which run
-in real numbers between roundings) within 8 % of it; models that ONNX cannot say (exit 8) are counted. Exit status 0
+in real numbers between roundings) within 8 % of it; models that ONNX cannot express (exit 8) are counted. Exit status 0
 when no model differs or fails. Needs Python 3 with numpy.
 """
 import argparse, concurrent.futures as cf, json, pathlib, re, subprocess, sys, tempfile

@@ -106,13 +106,13 @@ expect 2 "'nobody' names none of the model's" "$arenac" run plain.ag --dim n=7 -
 # operators that would read missing rows
 attention mean.ag '  m = mean(new_keys, last)
   z = mean(m, last)' s '  output y, z, new_keys, new_values'
-expect 8 "a result of 'm' would be of rows of the cache that are not there yet" "$arenac" plan mean.ag --dim n=7 \
+expect 8 "a result of 'm' would depend on rows that the cache does not have yet" "$arenac" plan mean.ag --dim n=7 \
     --state 'new_*=*'
 sed 's/no: f32\[\] = splat 0/no: f32[] = splat 1/' nan.ag >one.ag
-expect 8 "a result of 'y' would be of rows of the cache that are not there yet" "$arenac" plan one.ag --dim n=7 \
+expect 8 "a result of 'y' would depend on rows that the cache does not have yet" "$arenac" plan one.ag --dim n=7 \
     --state 'new_*=*'
 attention scores.ag '' s '  output y, p, new_keys, new_values'
-expect 8 "output 'p' f32 \[1,2,1,8\] has a row for each of the cache" "$arenac" \
+expect 8 "output 'p' f32 \[1,2,1,8\] has a row for each row of the cache" "$arenac" \
     plan scores.ag --dim n=7 --state 'new_*=*'
 attention other.ag '  z = reduce_max(keys, last)' s '  output y, z, new_keys, new_values'
 expect 8 "output 'new_keys' is f32 \[1,1,8,4\] and input 'keys' is f32 \[1,1,7,4\]" "$arenac" plan other.ag --dim n=7 \

@@ -35,7 +35,7 @@ done
 m=$models/branch_int8.tflite
 "$arenac" run -q "$m" --backend cuda-emu --per-node --random 3 >nodes || die "--per-node"
 [ ! -e "$(dirname "$arenac")/arenac-llvm.so" ] ||
-    expect 8 'LLVM code is not made' "$arenac" compile "$m" -t cuda-sm80 --emit o -o x.o
+    expect 8 'the LLVM backend does not support' "$arenac" compile "$m" -t cuda-sm80 --emit o -o x.o
 "$arenac" compile -q "$m" -t cuda-sm80 --weights blob --emit cu,h -o blob.cu && [ -e blob.bin ] ||
     die "no blob beside the kernels"
 
@@ -50,7 +50,7 @@ fake=$src/tests/cuda/fake_nvrtc.c builtins=libnvrtc-builtins.so.11.8
 ARENAC_NVRTC=$tmp/toolkit/libnvrtc.so.11.2
 "$arenac" compile -q "$m" -t cuda-sm80 --emit ptx -o old.ptx && grep -q 'PTX of no device' old.ptx ||
     die "NVRTC's second library is not found"
-expect 8 'NVRTC 11.8 does not know sm_100' "$arenac" compile "$m" -t cuda-sm100 --emit cubin -o old.cubin
+expect 8 'NVRTC 11.8 does not support sm_100' "$arenac" compile "$m" -t cuda-sm100 --emit cubin -o old.cubin
 unset ARENAC_NVRTC
 ldconfig -p 2>/dev/null | grep -q libcuda.so.1 ||
     expect 8 'cuda-emu runs the same kernels' "$arenac" run "$m" --backend cuda --random 1

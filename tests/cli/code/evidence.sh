@@ -169,6 +169,6 @@ fi
 # all or nothing
 expect 8 'does not go with --host' "$arenac" compile "$models/digits_int8.tflite" --host -o net.c --evidence none
 touch plain
-expect 3 'cannot make the folder' "$arenac" compile "$models/digits_int8.tflite" -o net.c --evidence plain/folder
+expect 3 'cannot create the folder' "$arenac" compile "$models/digits_int8.tflite" -o net.c --evidence plain/folder
 [ ! -e net.c ] && [ ! -e none ] || fail "something was written"
 exit $bad

@@ -88,7 +88,7 @@ graph far {
   output y
 }
 M
-expect 0 "W0001.*'w': 2 of 4 numbers are beyond the largest of f16 and become it, 65504" \
+expect 0 "W0001.*'w': 2 of 4 values exceed the maximum of f16 and become it, 65504" \
     "$arenac" compile far.ag --float-storage f16 -o far.c
 expect 0 '' "$arenac" compile far.ag --float-storage bf16 -o far.c
 ! grep -q W0001 err.txt || die "numbers that bf16 has: $(cat err.txt)"

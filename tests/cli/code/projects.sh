@@ -246,7 +246,7 @@ expect 8 'cannot have code for GPUs' "$arenac" compile "$m" --emit cmake -t cuda
 expect 4 'over its budget' "$arenac" compile "$m" --emit make --budget 100 -o no
 [ ! -e no ] || fail "a folder of a plan over its budget"
 echo >plain
-expect 3 'cannot make the folder' "$arenac" compile "$m" --emit make -o plain
+expect 3 'cannot create the folder' "$arenac" compile "$m" --emit make -o plain
 "$arenac" compile -q "$m" --emit make,svg -o both && [ -e both.svg ] && [ -e both/Makefile ] ||
     fail "with other kinds"
 "$arenac" compile -q "$m" --emit make && [ -e digits_int8/Makefile ] || fail "without -o"

@@ -110,7 +110,7 @@ fi
 # errors of the command
 expect 3 "cannot run the compiler './no-such-cc'" "$arenac" compile "$digits" -o net.c --selftest-cc './no-such-cc -O2'
 expect 3 "'gcc' failed with status 1" "$arenac" compile "$digits" -o net.c --selftest-cc 'gcc -no-such-option'
-expect 2 'holds no command' "$arenac" compile "$digits" -o net.c --selftest-cc ' '
+expect 2 'is empty' "$arenac" compile "$digits" -o net.c --selftest-cc ' '
 expect 8 'does not go with --host' "$arenac" compile "$digits" -o net.c --selftest-cc gcc --host
 [ ! -e net.c ] || fail "something was written"
 
@@ -133,7 +133,7 @@ if have_arm; then
     expect 3 'failed with status' "$arenac" compile "$digits" -t cortex-m4 -o net.c \
         --selftest-cc 'arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=nosuch'
     ! grep -q 'apt install' err.txt || fail "a package that is installed is to be installed"
-    expect 8 'there is no board' "$arenac" compile "$digits" -o net.c --selftest-cc 'arm-none-eabi-gcc -mcpu=cortex-a5'
+    expect 8 'no board runs' "$arenac" compile "$digits" -o net.c --selftest-cc 'arm-none-eabi-gcc -mcpu=cortex-a5'
 fi
 ! have_rv32 || equal "QEMU's virt" "$digits" 'riscv64-unknown-elf-gcc -O2' -t rv32imac --vectors 20
 exit $bad

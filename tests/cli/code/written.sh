@@ -57,7 +57,7 @@ if have cc gcc; then
     expect 0 '' "$arenac" python "$m" -o new/folder
     [ -s new/folder/digits_int8.py ] || fail "python does not make its folder"
     echo >plain
-    expect 3 'cannot make the folder: ' "$arenac" python "$m" -o plain/folder
+    expect 3 'cannot create the folder: ' "$arenac" python "$m" -o plain/folder
 fi
 # a mistake empties no file
 echo kept >shown.txt

@@ -91,7 +91,7 @@ mkdir out.weights
 expect 3 'out.weights' "$arenac" convert "$m/tf_cnn.pb" --dim x.0=1 out.ag
 [ ! -e out.ag ] || fail "a text without its weights"
 expect 8 'cannot say' "$arenac" convert "$src/tests/golden/cli/E0108-convert-onnx.ag" two.onnx
-[ ! -e two.onnx ] || fail "a model that ONNX cannot say"
+[ ! -e two.onnx ] || fail "a model that ONNX cannot express"
 ! ls -a | grep '\.tmp$' || fail "a temporary file is left"
 
 have_shared models && have_numpy || exit 0

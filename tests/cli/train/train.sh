@@ -131,7 +131,7 @@ w 3 "no.npy" --loss mse --target no.npy
 w 2 "given twice" --loss mse --target reals.npy --data 0=x.npy
 w 2 "ends in none of" --loss mse --target reals.npy -o last.txt
 head -c 200 x.npy >half.npy
-w 2 "holds fewer elements" --loss mse --target half.npy
+w 2 "has fewer elements" --loss mse --target half.npy
 "$py" -c 'import numpy as n; n.save("nine.npy", n.zeros((9, 3), "f4"))'
 w 2 "target has 9 samples" --loss mse --target nine.npy
 "$py" - <<'E2'

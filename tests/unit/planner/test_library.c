@@ -39,7 +39,7 @@ static void test_plan(void)
     CHECK(arenac_pack(&p, &tight, &plan) == ARENAC_PACK_TOO_LARGE && plan.bytes == 96 &&
           strstr(plan.message, "has 95 B"));
     arenac_packing_free(&plan);
-    CHECK(arenac_pack(&p, &unknown, &plan) == ARENAC_PACK_INVALID && strstr(plan.message, "no planner 'fastest'"));
+    CHECK(arenac_pack(&p, &unknown, &plan) == ARENAC_PACK_INVALID && strstr(plan.message, "unknown planner 'fastest'"));
     arenac_packing_free(&plan);
     p.n = 0;
     CHECK(arenac_pack(&p, NULL, &plan) == ARENAC_PACK_OK && plan.bytes == 0);
@@ -103,9 +103,9 @@ static void test_refusals(void)
     it = item(0, 2, 8), it.align = 12;
     refused(&it, "not a power of two");
     it = item(0, 2, 8), it.memory = 1;
-    refused(&it, "no such memory");
+    refused(&it, "the memory does not exist");
     it = item(0, 2, 8), it.memories = 2;
-    refused(&it, "no such memory");
+    refused(&it, "the memory does not exist");
     it = item(0, 2, 8), it.gap = &outside, it.n_gaps = 1;
     refused(&it, "outside the life");
     it = item(0, 2, 8), it.gap = &wide, it.n_gaps = 1;
