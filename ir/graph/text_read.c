@@ -156,7 +156,7 @@ static int read_choice(reader *p, const char *what, const char *const *names, in
             ac_lex_next(&p->x);
             return AC_OK;
         }
-    ac_text_error(&p->x, &at, E0103, "%s is no %s", ac_lex_show(&p->x, &at), what);
+    ac_text_error(&p->x, &at, E0103, "%s is not a valid %s", ac_lex_show(&p->x, &at), what);
     const char *near = at.kind == AC_T_NAME ? ac_closest(at.text, names, n) : NULL;
     return near ? ac_help(p->x.cx, "did you mean '%s'?", near) : AC_FAIL;
 }

@@ -42,8 +42,8 @@ int ac_sh_assign(ac_ctx *cx, ac_graph *g, ac_node *n)
     AC_TRY(ac_shape_set(cx, n, 0, x->dtype, x->rank, x->dim));
     if (!r || !r->state || r->dtype != x->dtype || y->view_offset < 0 ||
         y->view_offset > ac_tensor_bytes(r) - ac_tensor_bytes(x))
-        return ac_error(cx, n->at, E0102, "result '%s' is no view of a state tensor %s, which assign would write",
-                        y->name, ac_tensor_str(cx, x));
+        return ac_error(cx, n->at, E0102, "assign must write a view of a state: result '%s' is not one of %s", y->name,
+                        ac_tensor_str(cx, x));
     return AC_OK;
 }
 

@@ -65,4 +65,4 @@ verified after.ag
 verified kept.ag
 
 sed 's/ at w+0//' before.ag >nowhere.ag
-expect 1 "result 'n' is no view of a state tensor" "$arenac" check nowhere.ag
+expect 1 "result 'n' is not one of" "$arenac" check nowhere.ag
