@@ -35,7 +35,8 @@ CALLS = [
     ("llvm", ["compile", "--emit", "ll", "--weights", "blob", "-t", "x86-64-v4-vnni"]),
     ("show", ["show", "-v"]),
 ]
-PLAIN = [r"arenac \d+\.\d+\.\d+", r"^ \* options: ", r'"version"', r'"options"', r'"ms":', r"Built target", r" ms\b"]
+PLAIN = [r"arenac \d+\.\d+\.\d+", r"^ \* options: ", r'"version"', r'"options"', r'"ms":', r"Built target", r" ms\b",
+         r"^ +m\.html +[\d,]+ B"]
 # Texts that changed since 0.1.0: the name of a strategy, and comments of generated code.
 REWORDED = [
     ("shake  ", "perturb"),

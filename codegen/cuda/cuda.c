@@ -8,7 +8,7 @@ static int emit(ac_module *m, const char *kind, const ac_emit_names *names, ac_s
     if (m->target->isa != AC_ISA_CUDA) {
         ac_error(m->cx, (ac_place){0}, E0502, "--emit %s needs a GPU target, but the target is %s", kind,
                  m->target->name);
-        return ac_help(m->cx, "-t cuda-sm80; arenac targets lists them");
+        return ac_help(m->cx, "choose one, such as -t cuda-sm80; arenac targets lists them");
     }
     if (m->n_ram > 1) {
         ac_error(m->cx, (ac_place){0}, E0502, "--emit %s supports one memory for all tensors: omit --mem", kind);

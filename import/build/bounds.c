@@ -45,8 +45,9 @@ int ac_bound_missing(const ac_maker *b, const ac_tensor *t, const char *result)
         return ac_operand_late(b, t);
     return ac_refuse(
         b->reading, b->at, E0203, b->at.op,
-        ac_strf(b->cx->region, "operand '%s' is computed at run time, and nothing says how long '%s' may become",
-                t->name, result),
+        ac_strf(b->cx->region,
+                "the length of '%s' depends on operand '%s', which is computed at run time, and has no bound", result,
+                t->name),
         ac_strf(b->cx->region, "limit its elements: --bound %s=N; or make its source constant: --const NAME=FILE.npy",
                 result));
 }

@@ -155,7 +155,7 @@ attention clipped.ag '  const most: i64[] = splat 5
   q5 = reshape(near, column)
   sees = less_equal(r, q5)
   m = select(sees, s, least)'
-refused clipped.ag "what 'm' computes depends on how many rows the cache has room for"
+refused clipped.ag "the result of 'm' depends on the capacity of the cache"
 attention last.ag '  const four: i64[] = splat 4
   const zero: i64[] = splat 0
   const one: i64[1] = [1]
@@ -173,7 +173,7 @@ attention last.ag '  const four: i64[] = splat 4
   const three: i64[2] = [3, 1]
   v = slice(u, first, three)
   m = add(t, v)'
-refused last.ag "what 'm' computes depends on how many rows the cache has room for"
+refused last.ag "the result of 'm' depends on the capacity of the cache"
 attention half.ag '  const two: i64[] = splat 2
   h0 = floor_div(at, two)
   h = reshape(h0, column)
@@ -211,17 +211,17 @@ attention moves.ag '  const one: i64[1] = [1]
   sees = less_equal(r, q)
   near = add(s, last)
   m = select(sees, near, least)'
-refused moves.ag "what 'last' computes depends on how many rows the cache has room for"
+refused moves.ag "the result of 'last' depends on the capacity of the cache"
 # a value for each valid or invalid row is not a result, nor is a sum over them
 attention every.ag '  sees = less_equal(r, q)
   m = select(sees, s, least)' 'sees, '
-refused every.ag "output 'sees' bool \[3,13\] depends on how many rows the cache has room for"
+refused every.ag "output 'sees' bool \[3,13\] depends on the capacity of the cache"
 attention sum.ag '  const along: i32[1] = [1]
   sees = less_equal(r, q)
   ones = cast(sees) to=f32
   n0 = sum(ones, along) keep_dims=true
   m = mul(s, n0)'
-refused sum.ag "what 'm' computes depends on how many rows the cache has room for"
+refused sum.ag "the result of 'm' depends on the capacity of the cache"
 # rows that are put before others are not where they would be
 attention front.ag '  const z1: i64[1] = [0]
   const one: i64[1] = [1]
@@ -232,5 +232,5 @@ attention front.ag '  const z1: i64[1] = [0]
   const own: f32[3,3] = random 9 (-1, 1)
   bias = pad(own, p4)
   m = add(s, bias)'
-refused front.ag "what '.*' computes depends on how many rows the cache has room for"
+refused front.ag "what '.*' computes depends on the capacity of the cache"
 [ "$bad" = 0 ] && echo "lengths of caches: as the position says"

@@ -55,7 +55,7 @@ for generator in $generators; do
 done
 unset IFS
 # errors stop the build, with the reason
-expect 1 'there is no planner' sh -c "cmake -S app -B e -DCMAKE_PREFIX_PATH='$tmp/a place' '-DMORE=--planner;nosuch' &&
+expect 1 'unknown planner' sh -c "cmake -S app -B e -DCMAKE_PREFIX_PATH='$tmp/a place' '-DMORE=--planner;nosuch' &&
     cmake --build e || exit 1"
 sed 's/MODEL model.tflite OPTIONS/MODEL nosuch.tflite OPTIONS/' app/CMakeLists.txt >l && mv l app/CMakeLists.txt
 expect 1 'there is no model' cmake -S app -B e -DCMAKE_PREFIX_PATH="$tmp/a place"

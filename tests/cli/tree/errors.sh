@@ -56,7 +56,7 @@ expect 3 'E0303.*host compiler' env CC=/nonexistent/cc "$arenac" run "$model" --
 mkdir readonly
 chmod a-w readonly
 if [ "$(id -u)" != 0 ]; then expect 3 'E0302' "$arenac" compile "$model" -o readonly/x.c; fi
-expect 3 "E0302.*there is no folder '/nonexistent/folder'" "$arenac" compile "$model" -o /nonexistent/folder/x.c
+expect 3 "E0302.*folder '/nonexistent/folder' does not exist" "$arenac" compile "$model" -o /nonexistent/folder/x.c
 # -o FOLDER/ creates the folder, but only if something is written
 "$arenac" compile -q "$model" -o made/c/ && [ -e made/c/digits_int8.c ] && [ -e made/c/digits_int8.h ] ||
     fail "-o FOLDER/: not the model's name in the folder"
