@@ -12,7 +12,8 @@ static bool named(const ac_operator *row, const char *domain, const char *name)
 const ac_operator *ac_operator_find(const ac_operators *t, const char *domain, const char *name, int64_t version)
 {
     for (const ac_operator *row = t->row; row < t->row + t->n; row++)
-        if (row->run && named(row, domain, name) && (!row->until || (version >= row->since && version <= row->until)))
+        if ((row->run || row->build) && named(row, domain, name) &&
+            (!row->until || (version >= row->since && version <= row->until)))
             return row;
     return NULL;
 }

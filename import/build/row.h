@@ -9,12 +9,18 @@
  *     };
  *     const ac_operators ac_x_operators = {ROWS, sizeof ROWS / sizeof *ROWS, NULL};
  *
- * `run` is the adapter that makes the canonical nodes of one node of the file; rows without one are known, but not
- * supported. Adapters take the format's own node, so the format casts the pointer back before it calls. */
+ * Either `run` or `build` makes the canonical nodes of one node of the file; a row without both is known, but not
+ * supported. `build` computes one result from the operands alone and is shared by all formats (builders.def). `run` is
+ * an adapter for everything else: it takes the format's own node, so the format casts the pointer back before it calls.
+ */
 #ifndef AC_IMPORT_BUILD_ROW_H
 #define AC_IMPORT_BUILD_ROW_H
-#include "ir/ops/op.h"
+#include "ir/graph/graph.h"
 
+struct ac_maker;
+
+/* Computes the only result of a node from its n_in operands; op is the row's. NULL: reported, or refused. */
+typedef ac_tensor *ac_builder(const struct ac_maker *b, ac_op op, ac_tensor *const *in, int32_t n_in);
 typedef void ac_adapter(void);
 #define AC_ADAPTER(fn) ((ac_adapter *)(fn))
 
@@ -23,7 +29,8 @@ typedef struct ac_operator {
     const char *domain;   /* of ONNX operators; NULL is ai.onnx, and all other formats */
     int32_t since, until; /* versions that the row holds for; until 99: the newest; 0, 0: all */
     int32_t min_in, max_in, min_out, max_out;
-    ac_adapter *run;  /* NULL: not supported */
+    ac_adapter *run; /* these two NULL: not supported */
+    ac_builder *build;
     ac_op op;         /* what it becomes; AC_OP_NONE: several operators, or by its attributes */
     uint32_t flags;   /* these three are the format's own */
     const char *args; /* names of operands or results */

@@ -10,9 +10,11 @@
 typedef int ac_caf_fn(ac_caf_layer *l);
 
 #define CAF(type, imin, imax, omin, omax, fn, op) ac_caf_fn ac_caf_do_##fn;
+#define CAFB(...)
 #define WHY(type, why)
 #include "import/caffe/layers.def"
 #undef CAF
+#undef CAFB
 #undef WHY
 
 #endif

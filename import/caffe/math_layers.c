@@ -42,11 +42,6 @@ int ac_caf_do_same(ac_caf_layer *l)
     return AC_OK;
 }
 
-int ac_caf_do_unary(ac_caf_layer *l)
-{
-    return ac_caf_result(l, 0, ac_make_1(&l->b, l->op, l->in[0]));
-}
-
 /* log(1 + exp(x)), so that nothing overflows. */
 int ac_caf_do_bnll(ac_caf_layer *l)
 {

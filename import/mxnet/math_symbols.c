@@ -7,11 +7,6 @@
 #define MAKER (&n->b)
 #include "ir/make/formula.h"
 
-int ac_mx_do_same(ac_mx_node *n)
-{
-    return ac_mx_result(n, 0, n->in[0]);
-}
-
 int ac_mx_do_dropout(ac_mx_node *n)
 {
     const char *mode = ac_mx_str(n, "mode", "training");

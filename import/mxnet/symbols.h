@@ -13,9 +13,11 @@ typedef int ac_mx_fn(ac_mx_node *n);
 const char *ac_mx_arg_name(const ac_operator *row, int32_t i);
 
 #define MX(type, imin, imax, args, fn, op) ac_mx_fn ac_mx_do_##fn;
+#define MXB(...)
 #define WHY(type, why)
 #include "import/mxnet/symbols.def"
 #undef MX
+#undef MXB
 #undef WHY
 
 #endif

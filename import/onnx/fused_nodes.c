@@ -136,12 +136,6 @@ int ac_onx_do_bias_split_gelu(ac_onx_node *n)
     return ac_onx_result(n, 0, MUL(ac_make_slice(&n->b, x, last, 0, half), right));
 }
 
-/* x + bias + skip */
-int ac_onx_do_bias_add(ac_onx_node *n)
-{
-    return ac_onx_result(n, 0, ADD(ADD(n->in[0], n->in[1]), n->in[2]));
-}
-
 /* The bias broadcasts as it does in the Add that was fused. */
 int ac_onx_do_bias_softmax(ac_onx_node *n)
 {

@@ -6,11 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-int ac_onx_do_unary(ac_onx_node *n)
-{
-    return ac_onx_result(n, 0, ac_make_1(&n->b, n->row->op, n->in[0]));
-}
-
 /* Before opset 7 the second operand is placed by attributes:  x [N,C,H,W], y [C], axis=1  ->  y [C,1,1]. */
 static int place_operand(ac_onx_node *n)
 {
@@ -62,11 +57,6 @@ int ac_onx_do_variadic(ac_onx_node *n)
     if (mean && n->n_in > 1)
         x = DIV(x, NUM(x, n->n_in));
     return ac_onx_result(n, 0, x);
-}
-
-int ac_onx_do_identity(ac_onx_node *n)
-{
-    return ac_onx_result(n, 0, n->in[0]);
 }
 
 /* Which elements of x stay in training: those of the same numbers that are not 0 where all of x is 1. */
@@ -173,12 +163,6 @@ int ac_onx_do_bit_cast(ac_onx_node *n)
 
 /* Arithmetic. */
 
-int ac_onx_do_reciprocal(ac_onx_node *n)
-{
-    ac_tensor *x = n->in[0];
-    return ac_onx_result(n, 0, DIV(NUM(x, 1), x));
-}
-
 /* The exponent may be of another type; the result has the type of the base. */
 int ac_onx_do_pow(ac_onx_node *n)
 {
@@ -202,11 +186,6 @@ int ac_onx_do_mod(ac_onx_node *n)
     if (!fmod_)
         return ac_onx_result(n, 0, OP2(FLOOR_MOD, x, y));
     return ac_onx_result(n, 0, ac_make_fmod(&n->b, x, y));
-}
-
-int ac_onx_do_where(ac_onx_node *n)
-{
-    return ac_onx_result(n, 0, WHERE(n->in[0], n->in[1], n->in[2]));
 }
 
 /* Bounds are attributes up to opset 10, then optional operands. */
@@ -292,12 +271,6 @@ int ac_onx_do_hard_sigmoid(ac_onx_node *n)
     return ac_onx_result(n, 0, MIN(MAX(line, NUM(x, 0)), one));
 }
 
-int ac_onx_do_mish(ac_onx_node *n)
-{
-    ac_tensor *x = n->in[0];
-    return ac_onx_result(n, 0, MUL(x, OP1(TANH, ac_make_softplus(&n->b, x))));
-}
-
 int ac_onx_do_softsign(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
@@ -345,27 +318,6 @@ int ac_onx_do_shrink(ac_onx_node *n)
     ac_tensor *y = WHERE(GREATER(x, NUM(x, lambd)), down, zero);
     y = WHERE(LESS(x, NUM(x, -lambd)), up, y);
     return ac_onx_result(n, 0, y ? ac_make_cast(&n->b, y, own) : NULL);
-}
-
-#define FUNCTION(name)                                               \
-    int ac_onx_do_##name(ac_onx_node *n)                             \
-    {                                                                \
-        return ac_onx_result(n, 0, ac_make_##name(&n->b, n->in[0])); \
-    }
-FUNCTION(relu)
-FUNCTION(softplus)
-FUNCTION(tan)
-FUNCTION(sinh)
-FUNCTION(cosh)
-FUNCTION(asin)
-FUNCTION(acos)
-FUNCTION(asinh)
-FUNCTION(acosh)
-FUNCTION(atanh)
-
-int ac_onx_do_is_nan(ac_onx_node *n)
-{
-    return ac_onx_result(n, 0, OP2(NOT_EQUAL, n->in[0], n->in[0]));
 }
 
 int ac_onx_do_is_inf(ac_onx_node *n)

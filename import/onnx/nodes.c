@@ -1,25 +1,32 @@
 /* nodes.c - operators of ONNX files: the table, and checks before and after each adapter. */
 #include "import/onnx/proto/nodes.h"
+#include "import/build/builders.h"
 #include "import/build/reasons.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 static const ac_operator ROWS[] = {
-#define ONX(type, of, from, to, imin, imax, omax, fn, becomes, marks) \
-    {.name = #type,                                                   \
-     .domain = of,                                                    \
-     .since = from,                                                   \
-     .until = to,                                                     \
-     .min_in = imin,                                                  \
-     .max_in = imax,                                                  \
-     .max_out = omax,                                                 \
-     .run = AC_ADAPTER(ac_onx_do_##fn),                               \
-     .op = AC_OP_##becomes,                                           \
+#define ROW(type, of, from, to, imin, imax, omax, make, becomes, marks) \
+    {.name = #type,                                                     \
+     .domain = of,                                                      \
+     .since = from,                                                     \
+     .until = to,                                                       \
+     .min_in = imin,                                                    \
+     .max_in = imax,                                                    \
+     .max_out = omax,                                                   \
+     make,                                                              \
+     .op = AC_OP_##becomes,                                             \
      .flags = marks},
+#define ONX(type, of, from, to, imin, imax, omax, fn, becomes, marks) \
+    ROW(type, of, from, to, imin, imax, omax, .run = AC_ADAPTER(ac_onx_do_##fn), becomes, marks)
+#define ONXB(type, of, from, to, imin, imax, omax, fn, becomes, marks) \
+    ROW(type, of, from, to, imin, imax, omax, .build = ac_built_##fn, becomes, marks)
 #define WHY(type, of, why) {.name = #type, .domain = of, AC_WHY(why)},
 #include "import/onnx/nodes.def"
+#undef ROW
 #undef ONX
+#undef ONXB
 #undef WHY
 };
 
@@ -59,6 +66,12 @@ static int check_attrs(ac_onx_node *n)
     return AC_OK;
 }
 
+static int run(ac_onx_node *n)
+{
+    const ac_operator *row = n->row;
+    return row->build ? ac_onx_result(n, 0, row->build(&n->b, row->op, n->in, n->n_in)) : ((ac_onx_fn *)row->run)(n);
+}
+
 int ac_onx_node_add(ac_onx_node *n)
 {
     const ac_said before = ac_said_now(&n->b);
@@ -71,7 +84,7 @@ int ac_onx_node_add(ac_onx_node *n)
     if (n->row->flags & ONX_HALF)
         AC_TRY(ac_operand_widen(&n->b, n->in, n->n_in, &n->half));
     ac_onx_attr_of(n, "consumed_inputs"); /* a hint of opset 1 */
-    AC_TRY(ac_said_outcome(&n->b, before, ((ac_onx_fn *)n->row->run)(n)));
+    AC_TRY(ac_said_outcome(&n->b, before, run(n)));
     if (check_attrs(n) == AC_OK)
         return AC_OK;
     for (int32_t i = 0; i < n->n_out; i++)
@@ -101,5 +114,5 @@ ac_tensor *ac_onx_inner(ac_onx_node *n, const char *type, int64_t version, ac_te
         return (void)ac_cannot(&n->b, "it stands for %s", type), NULL;
     if (check_counts(&inner) != AC_OK)
         return NULL;
-    return ((ac_onx_fn *)inner.row->run)(&inner) == AC_OK ? value.t : NULL;
+    return run(&inner) == AC_OK ? value.t : NULL;
 }

@@ -89,11 +89,6 @@ int ac_onx_do_shape(ac_onx_node *n)
     return ac_onx_result(n, 0, ac_make_extents(&n->b, x, (int32_t)from, (int32_t)to));
 }
 
-int ac_onx_do_size(ac_onx_node *n)
-{
-    return ac_onx_result(n, 0, ac_make_counted_size(&n->b, n->in[0]));
-}
-
 /* 0 keeps the input's size (unless allowzero), -1 takes the rest. A shape that is computed at run time is taken from
  * the declared result, when that is known. */
 int ac_onx_do_reshape(ac_onx_node *n)

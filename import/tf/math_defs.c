@@ -10,11 +10,6 @@
 
 #define RESULT(t) ac_tf_result(n, 0, t)
 
-int ac_tf_do_unary(ac_tf_op *n)
-{
-    return RESULT(ac_make_1(&n->b, n->row->op, n->t[0]));
-}
-
 static bool both_bool(const ac_tf_op *n)
 {
     return n->t[0]->dtype == AC_BOOL && n->t[1]->dtype == AC_BOOL;
@@ -71,17 +66,6 @@ int ac_tf_do_cast(ac_tf_op *n)
 
 /* Arithmetic. */
 
-int ac_tf_do_reciprocal(ac_tf_op *n)
-{
-    ac_tensor *x = n->t[0];
-    return RESULT(DIV(NUM(x, 1), x));
-}
-
-int ac_tf_do_fmod(ac_tf_op *n)
-{
-    return RESULT(ac_make_fmod(&n->b, n->t[0], n->t[1]));
-}
-
 /* 0 where the second operand (for Mul) or the divisor is 0, whatever the first one is. */
 int ac_tf_do_no_nan(ac_tf_op *n)
 {
@@ -109,17 +93,6 @@ int ac_tf_do_truncate_div(ac_tf_op *n)
         return RESULT(x);
     ac_tensor *sign = SIGN(x);
     return RESULT(MUL(OP1(FLOOR, ABS(x)), sign));
-}
-
-int ac_tf_do_ones_like(ac_tf_op *n)
-{
-    const ac_tensor *x = n->t[0];
-    return RESULT(ac_make_broadcast(&n->b, NUM(x, 1), x->rank, x->dim));
-}
-
-int ac_tf_do_clip(ac_tf_op *n)
-{
-    return RESULT(MAX(MIN(n->t[0], n->t[2]), n->t[1]));
 }
 
 int ac_tf_do_approximate_equal(ac_tf_op *n)
@@ -171,23 +144,12 @@ int ac_tf_do_bias_add(ac_tf_op *n)
 
 /* Activations and functions. */
 
-int ac_tf_do_relu(ac_tf_op *n)
-{
-    return RESULT(ac_make_relu(&n->b, n->t[0]));
-}
-
 int ac_tf_do_leaky_relu(ac_tf_op *n)
 {
     ac_attrs a;
     ac_attrs_init(AC_OP_LEAKY_RELU, &a);
     a.alpha.alpha = ac_tf_float(n, "alpha", 0.2f);
     return RESULT(ac_make_op(&n->b, AC_OP_LEAKY_RELU, n->t, 1, &a, AC_NONE));
-}
-
-int ac_tf_do_selu(ac_tf_op *n)
-{
-    return RESULT(ac_make_mul_number(&n->b, ac_make_elu(&n->b, n->t[0], 1.6732632423543772848170429916717),
-                                     1.0507009873554804934193349852946));
 }
 
 int ac_tf_do_softsign(ac_tf_op *n)
@@ -202,38 +164,6 @@ int ac_tf_do_erfc(ac_tf_op *n)
     ac_tensor *x = n->t[0];
     ac_tensor *erf = OP1(ERF, x);
     return RESULT(SUB(NUM(x, 1), erf));
-}
-
-#define FUNCTION(name)                                 \
-    int ac_tf_do_##name(ac_tf_op *n)                   \
-    {                                                  \
-        return RESULT(ac_make_##name(&n->b, n->t[0])); \
-    }
-FUNCTION(softplus)
-FUNCTION(expm1)
-FUNCTION(log1p)
-FUNCTION(tan)
-FUNCTION(sinh)
-FUNCTION(cosh)
-FUNCTION(asin)
-FUNCTION(acos)
-FUNCTION(asinh)
-FUNCTION(acosh)
-FUNCTION(atanh)
-
-int ac_tf_do_atan2(ac_tf_op *n)
-{
-    return RESULT(ac_make_atan2(&n->b, n->t[0], n->t[1]));
-}
-
-int ac_tf_do_is_nan(ac_tf_op *n)
-{
-    return RESULT(OP2(NOT_EQUAL, n->t[0], n->t[0]));
-}
-
-int ac_tf_do_is_inf(ac_tf_op *n)
-{
-    return RESULT(ac_make_is_inf(&n->b, n->t[0], true, true));
 }
 
 int ac_tf_do_is_finite(ac_tf_op *n)

@@ -1,23 +1,24 @@
 /* nodedefs.c - operators of TensorFlow graphs: the table, checks before and after each adapter, and queries of
  * operands. */
 #include "import/tf/nodedefs.h"
+#include "import/build/builders.h"
 #include "import/build/reasons.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 static const ac_operator ROWS[] = {
+#define ROW(type, imin, imax, make, becomes, marks, results) \
+    {.name = #type, .min_in = imin, .max_in = imax, make, .op = AC_OP_##becomes, .flags = marks, .args = results},
 #define TFO(type, imin, imax, fn, becomes, marks, results) \
-    {.name = #type,                                        \
-     .min_in = imin,                                       \
-     .max_in = imax,                                       \
-     .run = AC_ADAPTER(ac_tf_do_##fn),                     \
-     .op = AC_OP_##becomes,                                \
-     .flags = marks,                                       \
-     .args = results},
+    ROW(type, imin, imax, .run = AC_ADAPTER(ac_tf_do_##fn), becomes, marks, results)
+#define TFOB(type, imin, imax, fn, becomes, marks, results) \
+    ROW(type, imin, imax, .build = ac_built_##fn, becomes, marks, results)
 #define WHY(type, why) {.name = #type, AC_WHY(why)},
 #include "import/tf/nodedefs.def"
+#undef ROW
 #undef TFO
+#undef TFOB
 #undef WHY
 };
 
@@ -80,6 +81,12 @@ static int check_attrs(ac_tf_op *n)
     return AC_OK;
 }
 
+static int run(ac_tf_op *n)
+{
+    const ac_operator *row = n->row;
+    return row->build ? ac_tf_result(n, 0, row->build(&n->b, row->op, n->t, n->n_in)) : ((ac_tf_fn *)row->run)(n);
+}
+
 int ac_tf_op_run(ac_tf_op *n)
 {
     const ac_said before = ac_said_now(&n->b);
@@ -87,7 +94,7 @@ int ac_tf_op_run(ac_tf_op *n)
     AC_TRY(check_inputs(n));
     if (n->row->flags & TF_HALF)
         AC_TRY(ac_operand_widen(&n->b, n->t, n->n_in, &n->half));
-    AC_TRY(ac_said_outcome(&n->b, before, ((ac_tf_fn *)n->row->run)(n)));
+    AC_TRY(ac_said_outcome(&n->b, before, run(n)));
     return check_attrs(n);
 }
 

@@ -3,10 +3,9 @@
  *
  * An adapter makes the canonical nodes of one TensorFlow node and binds its results:
  *
- *     int ac_tf_do_reciprocal(ac_tf_op *n)
+ *     int ac_tf_do_elu_grad(ac_tf_op *n)
  *     {
- *         ac_tensor *x = n->t[0];
- *         return ac_tf_result(n, 0, ac_make_2(&n->b, AC_OP_DIV, ac_make_number(&n->b, x->dtype, 1), x));
+ *         return ac_tf_result(n, 0, ac_make_elu(&n->b, n->t[0], (double)ac_tf_float(n, "alpha", 1)));
  *     }
  *
  * Before it is called the number of inputs has been checked against the row, all inputs are tensors (unless the row
@@ -25,9 +24,11 @@ enum {
 };
 
 #define TFO(op, imin, imax, fn, ours, flags, results) ac_tf_fn ac_tf_do_##fn;
+#define TFOB(...)
 #define WHY(type, why)
 #include "import/tf/nodedefs.def"
 #undef TFO
+#undef TFOB
 #undef WHY
 
 int ac_tf_axis(ac_tf_op *n, int32_t i, int32_t rank, int32_t *axis); /* move_defs.c: operand i, a number, as an axis */

@@ -114,5 +114,6 @@ int ac_tf_do_floor(ac_tf_op *n)
 {
     if (n->in[0].kind == AC_TF_RANDOM)
         return round_down(n);
-    return n->t[0] ? ac_tf_do_unary(n) : ac_cannot(&n->b, "its input is an array");
+    return n->t[0] ? ac_tf_result(n, 0, ac_make_1(&n->b, n->row->op, n->t[0]))
+                   : ac_cannot(&n->b, "its input is an array");
 }

@@ -355,13 +355,14 @@ def formats():
     subs = re.findall(r"SUB\(\d+, (\w+_param), (\w+)\)", schema)
     return {
         "tflite": (make_tflite, tflite_rows(), unions),
-        "onnx": (make_onnx, table("onnx/nodes.def", row("ONX", word, r' *"([^"]*)"', *[number] * 5, word)),
+        "onnx": (make_onnx, table("onnx/nodes.def", row("ONXB?", word, r' *"([^"]*)"', *[number] * 5, word)),
                  strings_of("onnx", "ac_onx_do_")),
-        "tf": (make_tf, table("tf/nodedefs.def", row("TFO", word, number, number, word)),
+        "tf": (make_tf, table("tf/nodedefs.def", row("TFOB?", word, number, number, word)),
                strings_of("tf", "ac_tf_do_")),
-        "mxnet": (make_mxnet, table("mxnet/symbols.def", row("MX", r" *([\w.]+)", number, number, r' *"[^"]*"', word)),
+        "mxnet": (make_mxnet,
+                  table("mxnet/symbols.def", row("MXB?", r" *([\w.]+)", number, number, r' *"[^"]*"', word)),
                   strings_of("mxnet", "ac_mx_do_")),
-        "caffe": (make_caffe, table("caffe/layers.def", row("CAF", word, *[number] * 4)),
+        "caffe": (make_caffe, table("caffe/layers.def", row("CAFB?", word, *[number] * 4)),
                   {field: fields.get(message, []) for field, message in subs})}
 
 

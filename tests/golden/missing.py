@@ -59,9 +59,9 @@ def random_models(*patterns):
 TFLITE = sources("tflite", ".py"), random_models("cli/formats/*litert*.py", "foreign/tflite_graphs.py")
 # table, its rows, what makes examples, random models, and rows that have neither of their own
 DOMAINS = [
-    ("import/onnx/nodes.def", r'^ONX\( *(\w+), *"(?:com.microsoft|ai.onnx.ml)"', sources("onnx", ".py"),
+    ("import/onnx/nodes.def", r'^ONXB?\( *(\w+), *"(?:com.microsoft|ai.onnx.ml)"', sources("onnx", ".py"),
      random_models("foreign/onnx_*.py", "cli/formats/*ort*.py", "cli/formats/trees.py"), {}),
-    ("import/tf/nodedefs.def", r"^TFO\( *(\w+),", sources("tf", ".pbtxt", ".py"),
+    ("import/tf/nodedefs.def", r"^TFOB?\( *(\w+),", sources("tf", ".pbtxt", ".py"),
      random_models("cli/formats/*tf.py", "unit/import/test_tf.c", "../models/make_tf.py", "../models/saved_model.py"),
      BY_OTHERS),
     # of TFLite those that its reader makes of several, or of custom ones, and built-in ones that are one of ours

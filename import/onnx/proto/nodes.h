@@ -24,9 +24,11 @@ enum {
 };
 
 #define ONX(type, domain, since, until, imin, imax, omax, fn, op, flags) ac_onx_fn ac_onx_do_##fn;
+#define ONXB(...)
 #define WHY(type, domain, why)
 #include "import/onnx/nodes.def"
 #undef ONX
+#undef ONXB
 #undef WHY
 
 #endif

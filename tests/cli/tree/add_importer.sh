@@ -46,7 +46,7 @@ own=CMakeFiles/fuzz_text.dir/fuzz/fuzz_text.c.o
 
 "$new" ops >"$tmp/ops"
 grep -q '^toy$' "$tmp/ops" || die "arenac ops does not list the format"
-printf 'toynet\nin x 4\nRelu y x\nHalf z y\nout y\nout z\n' >"$tmp/closed.toy"
+printf 'toynet\nin x 4\nRelu y x\nHalf z y\nReciprocal w y\nout y\nout z\nout w\n' >"$tmp/closed.toy"
 "$new" check -q "$tmp/closed.toy" || die "a good net is refused"
 "$new" show --emit ag "$tmp/closed.toy" >"$tmp/ag"
 grep -q 'y: f32\[4\] = relu(x)' "$tmp/ag" || die "the graph is another one"

@@ -19,14 +19,23 @@ ln -s "$src"/tests/[!g]* "$tree/tests"
 awk -F'`' '/^\| `[a-z_/]*\.def` \|/ { print $2 " " $4 }' "$page" >rows
 while read -r def row; do
     [ -f "$tree/$def" ] || die "the page names $def, which does not exist"
-    grep -v -F -e "${row%%,*}," "$tree/$def" >def
+    name=${row%%,*} name=${name#*(}
+    grep -v -E "^[A-Z]+\( *${name# }," "$tree/$def" >def || die "$def had only that row"
     echo "$row" >>def
     cp def "$tree/$def"
 done <rows
-for row in 'ops.def OP( SOFTSIGN,' 'nodes.def ONX( Softsign,' 'onnx_ops.def ROW( SOFTSIGN,' \
+for row in 'ops.def OP( SOFTSIGN,' 'nodes.def ONXB(Softsign,' 'onnx_ops.def ROW( SOFTSIGN,' \
     'attrs.def ATTRS(repeat,' 'ops.def OP( REPEAT,'; do
     grep -q -F "/$row" rows || die "the page has no row $row"
 done
+# a function that the page deletes
+sed -n 's/^| `\([a-z_/]*\.c\)` | delete `\([a-z_]*\)`.*/\1 \2/p' "$page" >deleted
+while read -r file name; do
+    grep -q "^int $name(" "$tree/$file" || die "$file has no $name to delete"
+    sed "/^int $name(/,/^}/d" "$tree/$file" >left
+    cp left "$tree/$file"
+done <deleted
+[ -s deleted ] || die "the page deletes no adapter"
 # a block after "In `FILE`:", or "In `FOLDER`, the file `NAME`:", goes to the end of that file
 awk -v tree="$tree/" '/^In `.*`:$/ { split($0, w, "`"); file = w[2] w[4] }
     /^```$/ { file = "" }
@@ -40,7 +49,8 @@ done <files
 
 value() { sed -n "s/^$1:[A-Z]*=//p" "$cache"; }
 cmake -S "$tree" -B built -G "$(value CMAKE_GENERATOR)" -DCMAKE_C_COMPILER="$(value CMAKE_C_COMPILER)" \
-    -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE="-O0 -DNDEBUG" -DBUILD_TESTING=OFF -DARENAC_LLVM=OFF >log 2>&1 &&
+    -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE="-O0 -DNDEBUG" -DBUILD_TESTING=OFF -DARENAC_LLVM=OFF \
+    -DARENAC_WERROR=ON >log 2>&1 &&
     cmake --build built --parallel 2 --target arenac >log 2>&1 || { tail -40 log; die "arenac does not build"; }
 new=$tmp/built/arenac
 while read -r change f; do
