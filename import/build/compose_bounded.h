@@ -2,7 +2,7 @@
  * (bounds.h), as nodes. `result`: the name that --bound calls it. AC_FAIL, NULL: reported, or refused. */
 #ifndef AC_IMPORT_BUILD_COMPOSE_BOUNDED_H
 #define AC_IMPORT_BUILD_COMPOSE_BOUNDED_H
-#include "ir/make/maker.h"
+#include "import/build/cuts.h"
 
 /* v[0] + i * v[2] for all i before v[1], numbers of one type. Where all are known the result is a constant. */
 int ac_make_range(const ac_maker *b, ac_tensor **v, const char *result, ac_tensor **out);
@@ -41,9 +41,7 @@ ac_tensor *ac_make_late_slice(const ac_maker *b, ac_tensor *x, int32_t d, ac_ten
  * from their end on, numbers past it are it. Counted, too. */
 ac_tensor *ac_make_counted_slice(const ac_maker *b, ac_tensor *x, int64_t begin, int64_t end);
 
-/* updates.c: y is x[begin:end] of dimension dim, for whoever puts it together with others. begin NULL: 0. */
-void ac_note_cut(const ac_maker *b, const ac_tensor *y, ac_tensor *x, int32_t dim, ac_tensor *begin, ac_tensor *end);
-/* part[0 .. n), one after the other, where they are all of a tensor but for a part that is written over. NULL: they are
+/* updates.c: part[0 .. n), one after the other, where they are all of a tensor but for a part that is written over. NULL: they are
  * not, or reported. */
 ac_tensor *ac_make_updated(const ac_maker *b, ac_tensor *const *part, int32_t n, int32_t axis);
 

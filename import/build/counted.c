@@ -17,33 +17,6 @@ ac_tensor *ac_counted_as(ac_tensor *t, ac_tensor *count, int32_t dim)
     return t;
 }
 
-static const ac_tensor *counted_in(const ac_node *n)
-{
-    for (int32_t i = 0; i < n->n_in; i++)
-        if (n->in[i] && n->in[i]->count)
-            return n->in[i];
-    return NULL;
-}
-
-static int resolve(const ac_maker *b, ac_node *n)
-{
-    int32_t dim;
-    ac_tensor *count;
-    const ac_node made = *n; /* a constant result erases it */
-    AC_TRY(ac_node_resolve(b->cx, b->g, n));
-    const ac_tensor *x = counted_in(&made);
-    if (!x)
-        return AC_OK;
-    if (!ac_counted_dim(b->cx, &made, &dim, &count))
-        return ac_cannot(b,
-                         "it works along dimension %d of '%s' %s, of which only the data decides how many elements "
-                         "there are",
-                         x->count_dim, x->name, ac_shape_str(b->cx, x));
-    for (int32_t i = 0; i < made.n_out; i++)
-        (void)ac_counted_as(made.out[i], count, dim);
-    return AC_OK;
-}
-
 ac_tensor *ac_make_iota(const ac_maker *b, int64_t n)
 {
     int64_t *v = AC_NEW_N(b->cx->region, int64_t, n + 1);
@@ -149,9 +122,7 @@ static ac_tensor *count_times(const ac_maker *b, ac_tensor *count, int64_t k)
     return ac_make_2(b, AC_OP_MUL, count, ac_make_number(b, count->dtype, (double)k));
 }
 
-/* x of that shape, of which one size may be -1. The dimension that is counted stays, or those that follow are joined
- * with it, and its valid length is that many times longer. */
-static ac_tensor *reshape(const ac_maker *b, ac_tensor *x, int32_t rank, const int64_t *dim)
+ac_tensor *ac_make_counted_reshape(const ac_maker *b, ac_tensor *x, int32_t rank, const int64_t *dim)
 {
     ac_attrs a;
     ac_tensor *own = x->count;
@@ -329,12 +300,10 @@ void ac_counted_erased(const ac_maker *b)
             *j = (*j)->next;
 }
 
-ac_tensor *ac_make_counted_concat(const ac_maker *b, ac_tensor *const *x, int32_t n, int32_t axis)
+ac_tensor *ac_make_counted_join(const ac_maker *b, ac_tensor *const *x, int32_t n, int32_t axis)
 {
     ac_attrs a;
-    ac_tensor **part = AC_NEW_N(b->cx->region, ac_tensor *, n), *updated = ac_make_updated(b, x, n, axis);
-    if (updated)
-        return updated;
+    ac_tensor **part = AC_NEW_N(b->cx->region, ac_tensor *, n);
     for (int32_t i = 0; i < n; i++) {
         if (x[i]->count && x[i]->count_dim != axis)
             return (void)ac_cannot(b, "dimension %d of '%s' %s depends on the data, and so does dimension %d",
@@ -346,16 +315,6 @@ ac_tensor *ac_make_counted_concat(const ac_maker *b, ac_tensor *const *x, int32_
     a.gather.axis = axis;
     ac_tensor *in[] = {ac_make_concat(b, part, n, axis), joined_places(b, x, n, axis)};
     return in[0] && in[1] ? ac_make_op(b, AC_OP_GATHER, in, 2, &a, AC_NONE) : NULL;
-}
-
-ac_maker ac_reading_maker(ac_reading *r, ac_graph *g, const char *name, ac_place at)
-{
-    static const ac_maker_rules RULES = {.operands = ac_counted_operands,
-                                         .resolve = resolve,
-                                         .reshape = reshape,
-                                         .mean = ac_make_counted_mean,
-                                         .concat = ac_make_counted_concat};
-    return (ac_maker){.cx = r->cx, .g = g, .name = name, .base = name, .at = at, .rules = &RULES, .reading = r};
 }
 
 /* ------------------------------------------------------------------ outputs */

@@ -40,8 +40,13 @@ ac_tensor *ac_make_counted_gather(const ac_maker *b, ac_tensor *x, ac_tensor *at
  * from `begin` on. The result is not counted there. */
 ac_tensor *ac_make_gather_there(const ac_maker *b, ac_tensor *x, int32_t d, ac_tensor *at);
 ac_tensor *ac_make_slice_there(const ac_maker *b, ac_tensor *x, int32_t d, int64_t begin, int64_t size);
-/* Concatenates along an axis along which some are counted: the valid elements end up together, counted. */
+/* Concatenates along an axis along which some are counted: the valid elements end up together, counted. The second is
+ * for rules.c, which first looks for parts of one tensor. */
 ac_tensor *ac_make_counted_concat(const ac_maker *b, ac_tensor *const *x, int32_t n, int32_t axis);
+ac_tensor *ac_make_counted_join(const ac_maker *b, ac_tensor *const *x, int32_t n, int32_t axis);
+/* x of that shape, of which one size may be -1. The dimension that is counted stays, or those that follow are joined
+ * with it, and its valid length is that many times longer. */
+ac_tensor *ac_make_counted_reshape(const ac_maker *b, ac_tensor *x, int32_t rank, const int64_t *dim);
 /* What `count` is the sum of: it counts tensors that lie one after the other, of size[i] elements, of which count[i]
  * (NULL: all) have a meaning, or some of these. false: it is none. */
 typedef struct ac_count_parts {

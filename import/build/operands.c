@@ -1,28 +1,9 @@
 /* operands.c - operands of a node of the file, their values, and what is refused of it. */
 #include "import/build/operands.h"
-#include "import/build/bounds.h"
+#include "import/build/list_elements.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
-
-int ac_cannot(const ac_maker *b, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    const char *reason = ac_vstrf(b->cx->region, fmt, ap);
-    va_end(ap);
-    return ac_refuse(b->reading, b->at, E0108, b->at.op, reason, NULL);
-}
-
-int ac_bad(const ac_maker *b, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    const char *what = ac_vstrf(b->cx->region, fmt, ap);
-    va_end(ap);
-    return ac_error(b->cx, b->at, E0104, "%s", what);
-}
 
 int ac_operand_count(const ac_maker *b, const ac_operator *row, int32_t n_in, const char *what)
 {

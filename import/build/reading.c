@@ -209,22 +209,6 @@ void ac_reading_promise(ac_reading *r, const char *name, ac_dtype type, int32_t 
     ac_push(r->cx->region, &r->out.promised, t);
 }
 
-int ac_refuse(ac_reading *r, ac_place at, ac_code code, const char *op, const char *reason, const char *help)
-{
-    ac_refusals_add(r->cx, &r->refused, at, code, op, reason, help);
-    return AC_FAIL;
-}
-
-int ac_reading_spend(ac_reading *r, int64_t steps)
-{
-    if (r->work < 0)
-        return AC_FAIL; /* said before */
-    r->work -= steps;
-    return r->work >= 0 ? AC_OK
-                        : ac_error(r->cx, (ac_place){.file = r->file.path}, E0014,
-                                   "reading the file takes far more steps than its size justifies");
-}
-
 int ac_reading_refuse(ac_reading *r, ac_place at, const char *domain, const char *name, const char *shown)
 {
     const ac_operator *why = ac_operator_why(r->format->operators, domain, name);

@@ -1,6 +1,8 @@
 /* refuse.c - what is refused of a file, once for each operator and reason. */
 #include "import/build/refuse.h"
+#include "import/build/operands.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,4 +56,38 @@ int ac_refusals_report(ac_ctx *cx, ac_refusals *list)
             ac_help(cx, "%s", x[i].help);
     }
     return AC_FAIL;
+}
+
+int ac_refuse(ac_reading *r, ac_place at, ac_code code, const char *op, const char *reason, const char *help)
+{
+    ac_refusals_add(r->cx, &r->refused, at, code, op, reason, help);
+    return AC_FAIL;
+}
+
+int ac_reading_spend(ac_reading *r, int64_t steps)
+{
+    if (r->work < 0)
+        return AC_FAIL; /* said before */
+    r->work -= steps;
+    return r->work >= 0 ? AC_OK
+                        : ac_error(r->cx, (ac_place){.file = r->file.path}, E0014,
+                                   "reading the file takes far more steps than its size justifies");
+}
+
+int ac_cannot(const ac_maker *b, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    const char *reason = ac_vstrf(b->cx->region, fmt, ap);
+    va_end(ap);
+    return ac_refuse(b->reading, b->at, E0108, b->at.op, reason, NULL);
+}
+
+int ac_bad(const ac_maker *b, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    const char *what = ac_vstrf(b->cx->region, fmt, ap);
+    va_end(ap);
+    return ac_error(b->cx, b->at, E0104, "%s", what);
 }

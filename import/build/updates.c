@@ -5,49 +5,11 @@
 #include "import/build/counted.h"
 #include "import/build/operands.h"
 
-typedef struct ac_cut {
-    struct ac_cut *next;
-    const ac_tensor *y;         /* x[begin:end] */
-    ac_tensor *x, *begin, *end; /* begin NULL: 0 */
-    int32_t dim;
-} ac_cut;
-
-/* t without slices that cut nothing. */
-static ac_tensor *whole_of(ac_tensor *t)
-{
-    while (t->def && (t->def->op == AC_OP_SLICE || t->def->op == AC_OP_STRIDED_SLICE) &&
-           ac_tensor_same_shape(t, t->def->in[0]) && t->count == t->def->in[0]->count) {
-        const ac_ints *step = &t->def->attrs.strided.strides;
-        for (int32_t i = 0; t->def->op == AC_OP_STRIDED_SLICE && i < step->n; i++)
-            if (step->v[i] != 1)
-                return t;
-        if (t->def->op == AC_OP_STRIDED_SLICE && !step->n)
-            return t;
-        t = t->def->in[0];
-    }
-    return t;
-}
-
-void ac_note_cut(const ac_maker *b, const ac_tensor *y, ac_tensor *x, int32_t dim, ac_tensor *begin, ac_tensor *end)
-{
-    ac_cut *c = AC_NEW(b->cx->region, ac_cut);
-    *c = (ac_cut){.next = b->reading->cuts, .y = y, .x = whole_of(x), .begin = begin, .end = end, .dim = dim};
-    b->reading->cuts = c;
-}
-
-static const ac_cut *cut_of(const ac_maker *b, const ac_tensor *y, int32_t dim)
-{
-    const ac_cut *c = b->reading->cuts;
-    while (c && (c->y != y || c->dim != dim))
-        c = c->next;
-    return c;
-}
-
 ac_tensor *ac_make_updated(const ac_maker *b, ac_tensor *const *part, int32_t n, int32_t axis)
 {
     int64_t many;
-    const ac_cut *head = b->reading && n == 3 ? cut_of(b, part[0], axis) : NULL, *tail;
-    if (!head || !(tail = cut_of(b, part[2], axis)) || !tail->begin || head->x != tail->x || part[1]->count ||
+    const ac_cut *head = b->reading && n == 3 ? ac_cut_of(b, part[0], axis) : NULL, *tail;
+    if (!head || !(tail = ac_cut_of(b, part[2], axis)) || !tail->begin || head->x != tail->x || part[1]->count ||
         part[1]->dtype != head->x->dtype || (head->x->count && head->x->count_dim != axis))
         return NULL;
     const ac_late_number first = head->begin ? ac_late_number_at(b, head->begin, 0) : (ac_late_number){.known = true};
