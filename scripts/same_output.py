@@ -51,6 +51,7 @@ REWORDED = [
     ("results are dropped and computed again", "drop results and recompute them"),
     ("the caller hands over the input row by row", "stream the input row by row"),
     ("rows instead of whole tensors", "run row by row instead of on whole tensors"),
+    ("no input can be handed over by rows, since", "no input can be streamed by rows, since"),
 ]
 # Calls that try several plans: 0.1.0 gave what the strategies reached for the last one, not for the one that it kept.
 TRIED = ("plan_search", "plan_stripe", "plan_rows", "m4_stripe")
