@@ -37,6 +37,6 @@ int main(void)
     same("100 %% of %s", "them");
     same("%5d|%-5s|%05lld|%.*s|%x|%u|%zu", 42, "ab", 7LL, 2, "xyz", 255u, 4000000000u, (size_t)3);
     same("%s, then %g and %s", "text", 0.1, "more text");
-    same("%ld %hhd %p", 5L, 300 - 256, (void *)0);
+    same("%ld %hhd %p", 5L, (signed char)(300 - 256), (void *)0);
     return check_done();
 }

@@ -108,7 +108,7 @@ static void test_collisions(ac_ctx *cx)
     uint32_t pair[LEVELS][2], other[LEVELS][2];
     const uint32_t before = cx->names.n;
     if (!find_pairs(pair)) {
-        CHECK(!"colliding names were found");
+        CHECK(false && "no colliding names were found");
         return;
     }
     for (int level = 0; level < LEVELS; level++)
