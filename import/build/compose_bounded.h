@@ -37,12 +37,12 @@ ac_tensor *ac_make_late_window(const ac_maker *b, ac_tensor *x, int32_t d, ac_te
 /* Up to `end`: counted, as long as x is or --bound says; of x that is counted there, of what has a meaning. */
 ac_tensor *ac_make_late_slice(const ac_maker *b, ac_tensor *x, int32_t d, ac_tensor *begin, ac_tensor *end,
                               const char *result);
-/* Elements begin .. end - 1 of the dimension of x that is counted, of those that have a meaning: numbers below 0 are
- * from their end on, numbers past it are it. Counted, too. */
+/* Elements begin .. end - 1 of the valid elements of x, along its dynamically sized dimension. Negative positions count
+ * from the end of the valid elements; positions past the end are clamped. The result is dynamically sized as well. */
 ac_tensor *ac_make_counted_slice(const ac_maker *b, ac_tensor *x, int64_t begin, int64_t end);
 
-/* updates.c: part[0 .. n), one after the other, where they are all of a tensor but for a part that is written over. NULL: they are
- * not, or reported. */
+/* updates.c: the concatenation of part[0 .. n), as an update in place if the parts are a whole tensor with one part
+ * replaced. NULL: they are not, or an error was reported. */
 ac_tensor *ac_make_updated(const ac_maker *b, ac_tensor *const *part, int32_t n, int32_t axis);
 
 #endif

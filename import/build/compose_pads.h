@@ -1,7 +1,7 @@
-/* compose_pads.h - Pad and Tile of several formats, of which data may decide how much (bounds.h), or how long what they
- * take is (counted.h). Shapes are known.
+/* compose_pads.h - Pad and Tile of several formats, with data-dependent amounts (bounds.h) or dynamically sized operands
+ * (counted.h). Shapes are known.
  *
- * `result`: the name that --bound calls it. *y is counted where data decides how long it is. AC_FAIL: reported, or
+ * `result`: its name for --bound. *y is dynamically sized if its length depends on data. AC_FAIL: reported, or
  * refused. */
 #ifndef AC_IMPORT_BUILD_COMPOSE_PADS_H
 #define AC_IMPORT_BUILD_COMPOSE_PADS_H
