@@ -1,5 +1,5 @@
-/* compose_pads.h - Pad and Tile of several formats, with data-dependent amounts (bounds.h) or dynamically sized operands
- * (counted.h). Shapes are known.
+/* compose_pads.h - Pad and Tile of several formats, with data-dependent amounts (bounds.h) or dynamically sized
+ * operands (counted.h). Shapes are known.
  *
  * `result`: its name for --bound. *y is dynamically sized if its length depends on data. AC_FAIL: reported, or
  * refused. */
