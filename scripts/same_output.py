@@ -36,7 +36,7 @@ CALLS = [
     ("show", ["show", "-v"]),
 ]
 PLAIN = [r"arenac \d+\.\d+\.\d+", r"^ \* options: ", r'"version"', r'"options"', r'"ms":', r"Built target", r" ms\b",
-         r"^ +m\.html +[\d,]+ B"]
+         r"^ +m\.(html|json) +[\d,]+ B"]
 # Texts that changed since 0.1.0: the name of a strategy, and comments of generated code.
 REWORDED = [
     ("shake  ", "perturb"),
