@@ -220,27 +220,24 @@ static void md_row(list *l, ac_op op)
     ac_putf(s, " | %s |\n", gradient_of(o));
 }
 
+/* A line for each operator of the file, so that a change of one is a change of a line. */
 static void md_format(list *l, int32_t format)
 {
     ac_operator o;
     ac_sink *s = l->s;
     if (!ac_import_operator(format, 0, &o))
         return;
-    ac_putf(s, "\n## %s\n\n| becomes | in the file |\n|---|---|\n", l->format[format]);
-    for (int op = 1; op < AC_OP_COUNT; op++)
-        if (put_names(l, format, (ac_op)op, ac_strf(s->cx->region, "| `%s` | ", ac_ops[op].text)))
-            ac_put(s, " |\n");
-    if (put_names(l, format, AC_OP_NONE, "| several, or by attributes | "))
-        ac_put(s, " |\n");
-    ac_put(s, "\nNot supported: ");
-    const char *between = "";
+    ac_putf(s, "\n## %s\n\n| in the file | becomes |\n|---|---|\n", l->format[format]);
     for (int32_t i = 0; ac_import_operator(format, i, &o); i++) {
-        if (!o.reason)
-            continue;
-        ac_putf(s, "%s%s", between, o.name);
-        between = ", ";
+        ac_put(s, "| ");
+        put_name(s, &o);
+        if (o.reason)
+            ac_putf(s, " | not supported: %s |\n", o.reason);
+        else if (o.op)
+            ac_putf(s, " | `%s` |\n", ac_ops[o.op].text);
+        else
+            ac_put(s, " | several operators, or one chosen by attributes |\n");
     }
-    ac_put(s, *between ? ".\n" : "nothing that is known.\n");
 }
 
 /* ------------------------------------------------------------------ JSON */

@@ -20,6 +20,11 @@ for page in *.md docs/*.md docs/design/*.md docs/inside/*.md; do
         [ -e "$path" ] || fail "$page names $path, which is not there"
     done <"$tmp/paths"
 done
+# lines outside of code and tables
+for page in *.md docs/*.md docs/*/*.md; do
+    awk -v page="$page" '/^```/ { code = !code } !code && !/^\|/ && length($0) > 160 { print page ":" FNR }' "$page"
+done >"$tmp/long"
+[ ! -s "$tmp/long" ] || fail "lines of more than 160 columns: $(tr '\n' ' ' <"$tmp/long")"
 [ $n -gt 200 ] || fail "only $n paths found: the check itself is broken"
 grep -oh '](docs/[a-z0-9-]*\.md' README.md | sed 's/^](//' | sort -u >"$tmp/reached"
 for page in docs/*.md; do
