@@ -1,4 +1,4 @@
-/* bounds.c - sizes that are computed at run time; see bounds.h. */
+/* bounds.c - finds upper bounds of sizes that are computed at run time; see bounds.h. */
 #include "import/build/bounds.h"
 #include "base/text/named.h"
 #include "import/build/counted.h"
@@ -19,7 +19,8 @@ static bool is_sized(const ac_reading *r, const char *name)
     return found;
 }
 
-/* A bound of the whole name goes before those of a part, and a word that is another's whole name is none of a part. */
+/* A bound of the whole name takes precedence over one of a part. A word that is the whole name of another result never
+ * matches as a part. */
 int64_t ac_bound_of(const ac_maker *b, const char *result)
 {
     ac_reading *r = b->reading;
@@ -52,7 +53,7 @@ int ac_bound_missing(const ac_maker *b, const ac_tensor *t, const char *result)
                 result));
 }
 
-/* Each once: a node asks more than once, and in both runs. */
+/* Names of all sized results, each once (a node may look up its bound several times, and in both runs). */
 static ac_name_list sized_names(const ac_maker *b)
 {
     const ac_reading *r = b->reading;
@@ -93,7 +94,7 @@ int ac_bounds_met(const ac_maker *b)
 
 /* ------------------------------------------------------------------ lists of sizes */
 
-/* The element of t that is computed decides how long the result is. */
+/* Sets maximum size and count of dimension s->at from element i of t, which is computed at run time. */
 static int bound(const ac_maker *b, ac_tensor *t, int64_t i, const char *result, ac_late_sizes *s)
 {
     const int64_t said = ac_bound_of(b, result);
@@ -139,7 +140,7 @@ int ac_late_sizes_of(const ac_maker *b, ac_tensor **t, const char *result, ac_la
         if (data) {
             s->dim[i] = ac_dtype_get_int(e->dtype, data, at);
         } else if (late || !e) {
-            return ac_operand_late(b, *t); /* more than one: no count says how many of both there are */
+            return ac_operand_late(b, *t); /* a tensor has one dynamically sized dimension */
         } else {
             late = e;
             where = at;

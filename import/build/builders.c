@@ -1,4 +1,4 @@
-/* builders.c - the functions of builders.def. */
+/* builders.c - defines the functions of builders.def. */
 #include "import/build/builders.h"
 #include "import/build/counted.h"
 

@@ -1,4 +1,5 @@
-/* builders.h - functions that rows of operators name instead of adapters (builders.def, ac_operator.build). */
+/* builders.h - declares the functions of builders.def, which rows of operators use instead of adapters
+ * (ac_operator.build). */
 #ifndef AC_IMPORT_BUILD_BUILDERS_H
 #define AC_IMPORT_BUILD_BUILDERS_H
 #include "import/build/row.h"

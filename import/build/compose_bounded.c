@@ -1,4 +1,4 @@
-/* compose_bounded.c - operators one of whose sizes may be computed at run time; see compose_bounded.h. */
+/* compose_bounded.c - composes operators with a size that may be computed at run time; see compose_bounded.h. */
 #include "import/build/compose_bounded.h"
 #include "import/build/bounds.h"
 #include "import/build/counted.h"
@@ -12,7 +12,7 @@ static ac_tensor *number(const ac_maker *b, double v)
     return ac_make_number(b, AC_I64, v);
 }
 
-/* Is t the constant v? */
+/* True if t is a constant and its first element is v. */
 static bool is_number(const ac_maker *b, ac_tensor *t, double v)
 {
     const void *data = ac_tensor_is_const(t) ? ac_tensor_force(b->cx, t) : NULL;
@@ -35,7 +35,7 @@ static ac_tensor *steps(const ac_maker *b, ac_tensor *start, ac_tensor *limit, a
     return ac_make_2(b, AC_OP_SUB, number(b, 0), below);
 }
 
-/* As many as there are before the most that the limit may be; -1: unknown. */
+/* An upper bound of the number of steps, from that of the limit; -1: unknown. */
 static int64_t most_steps(const ac_maker *b, ac_tensor *const *v)
 {
     double start, delta;
@@ -62,7 +62,7 @@ static int late_range(const ac_maker *b, ac_tensor *const *of, ac_tensor *late, 
         return AC_FAIL;
     if (is_number(b, v[2], 0))
         return ac_error(b->cx, b->at, E0103, "a range by 0");
-    /* one number for each element of a counted tensor: counted by the same */
+    /* the limit is the count of a tensor: the result gets the same count */
     if (is_number(b, v[0], 0) && is_number(b, v[2], 1) && (count = ac_count_behind(b, v[1], &known))) {
         if (most >= 0 && most < known)
             count = NULL;
@@ -118,7 +118,7 @@ int ac_make_late_broadcast(const ac_maker *b, ac_tensor *x, ac_tensor **size, co
     AC_TRY(ac_late_sizes_of(b, size, result, &s));
     const int32_t own = s.at - (s.n - x->rank);
     if (s.count && own >= 0 && x->dim[own] != 1) {
-        s.dim[s.at] = x->dim[own]; /* it is as large as x in any case */
+        s.dim[s.at] = x->dim[own]; /* x is not broadcast here, so the size is that of x */
         s.count = NULL;
     }
     if (s.count && x->count)
@@ -159,7 +159,7 @@ int ac_make_top_k(const ac_maker *b, ac_tensor *x, ac_tensor **k, ac_tensor *out
     if (counted) {
         ac_tensor *most = count ? count : number(b, (double)number_of);
         count = ac_make_2(b, AC_OP_MINIMUM, ac_make_counted_extent(b, x, x->count_dim), most);
-        x = ac_make_counted_neutral(b, x, AC_OP_REDUCE_MAX); /* what has no meaning comes last */
+        x = ac_make_counted_neutral(b, x, AC_OP_REDUCE_MAX); /* invalid elements come last */
     }
     ac_tensor *in[] = {x, ac_make_reshape(b, ac_make_cast(b, ac_make_ints(b, 1, &number_of), AC_I32), 0, NULL)};
     if (!in[0] || !in[1] || (counted && !count))
@@ -175,7 +175,8 @@ int ac_make_top_k(const ac_maker *b, ac_tensor *x, ac_tensor **k, ac_tensor *out
 
 /* ------------------------------------------------------------------ slices */
 
-/* A place in a dimension of so many elements, below 0 from the end on: i64 scalar in 0 .. count. */
+/* Position t in a dimension of `count` elements, clamped to 0 .. count; a negative t counts from the end: i64
+ * scalar. */
 static ac_tensor *place(const ac_maker *b, ac_tensor *t, ac_tensor *count)
 {
     t = count ? ac_make_from_end(b, ac_make_cast(b, ac_make_reshape(b, t, 0, NULL), AC_I64), count) : NULL;
@@ -183,8 +184,8 @@ static ac_tensor *place(const ac_maker *b, ac_tensor *t, ac_tensor *count)
     return ac_make_2(b, AC_OP_MAXIMUM, ac_make_2(b, AC_OP_MINIMUM, t, count), least);
 }
 
-/* `most` elements from `from` on; what would be outside is the last one. What is read from places without a meaning has
- * none. */
+/* `most` elements from `from`; positions past the end read the last element. Elements read from invalid positions are
+ * invalid. */
 static ac_tensor *rows(const ac_maker *b, ac_tensor *x, int32_t d, ac_tensor *from, int64_t most)
 {
     ac_tensor *at = ac_make_2(b, AC_OP_ADD, from, ac_make_iota(b, most));
@@ -223,7 +224,7 @@ ac_tensor *ac_make_late_slice(const ac_maker *b, ac_tensor *x, int32_t d, ac_ten
     const ac_late_number first = {.t = begin}, last = {.t = end};
     const int64_t size = x->dim[d], said = ac_bound_of(b, result);
     int64_t most = said >= 0 && said < size ? said : size, apart;
-    if (ac_late_distance(b, &first, &last, &apart) && apart > 0 && apart < most) /* x[i:i+1], wherever it lies */
+    if (ac_late_distance(b, &first, &last, &apart) && apart > 0 && apart < most) /* x[i:i+1], for any i */
         most = apart;
     ac_tensor *all = ac_make_counted_extent(b, x, d), *from = place(b, begin, all), *to = place(b, end, all);
     ac_tensor *count = from && to ? ac_bounded_count(b, ac_make_2(b, AC_OP_SUB, to, from), most) : NULL;
@@ -233,7 +234,7 @@ ac_tensor *ac_make_late_slice(const ac_maker *b, ac_tensor *x, int32_t d, ac_ten
     return y ? ac_counted_as(y, count, d) : NULL;
 }
 
-/* A place among the elements that have a meaning: i64 scalar in 0 .. count. */
+/* Position `at` among `count` valid elements, clamped to 0 .. count; a negative one counts from `count`: i64 scalar. */
 static ac_tensor *place_of(const ac_maker *b, ac_tensor *count, int64_t at)
 {
     if (at >= 0)
@@ -251,7 +252,8 @@ ac_tensor *ac_make_counted_slice(const ac_maker *b, ac_tensor *x, int64_t begin,
     end = end < -size ? -size : end > size ? size : end;
     if (!begin && end == size)
         return x;
-    /* both from one side: so many; from the beginning to the end: all between; else at most as many as either says */
+    /* both from one side: their distance; begin from the end, end from the start: the smaller of both; else all
+     * between */
     int64_t most = (begin < 0) == (end < 0) ? end - begin
                    : begin < 0              ? (end < -begin ? end : -begin)
                                             : size + end - begin;

@@ -1,4 +1,4 @@
-/* compose_counted.c - operators of several formats whose results are as large as the data says, as nodes; see
+/* compose_counted.c - composes operators of several formats whose results have a data-dependent size; see
  * compose_counted.h. */
 #include "import/build/compose_counted.h"
 #include "import/build/counted.h"
@@ -28,7 +28,8 @@ static ac_tensor *along(const ac_maker *b, ac_tensor *const *x, int32_t count, i
     return ac_make_concat(b, x, count, axis);
 }
 
-/* Where flags that are known now are true (exporters write an arange as the places of ones): as many as there are. */
+/* Positions of the true elements of constant flags, not counted (exporters write an arange as the positions of ones).
+ * NULL: flags are not constant. */
 static ac_tensor *known_true(const ac_maker *b, ac_tensor *flags)
 {
     ac_tensor *c = flags && !flags->count ? ac_specialise(b, flags) : NULL;
@@ -56,14 +57,14 @@ int ac_make_non_zero(const ac_maker *b, ac_tensor *x, ac_tensor *row[AC_MAX_RANK
     return !x->rank || row[0] ? AC_OK : AC_FAIL;
 }
 
-/* x in rising order, and what is known of it; all i64 but `value` and `first` */
+/* x sorted in rising order, and its runs of equal values; i64 except `value` and `first` */
 typedef struct sorted {
     int64_t n;
-    ac_tensor *value, *at; /* [n]; where each was */
-    ac_tensor *first;      /* bool [n]: it differs from the one before */
-    ac_tensor *start;      /* counted: where runs of equal values start */
-    ac_tensor *run;        /* [n]: in which run of equal values each element of x is */
-    ac_tensor *here;       /* NULL, or how many elements of x have a meaning: runs are of these */
+    ac_tensor *value, *at; /* [n]; `at`: the position of each in x */
+    ac_tensor *first;      /* bool [n]: differs from its predecessor */
+    ac_tensor *start;      /* dynamically sized: start of each run */
+    ac_tensor *run;        /* [n]: for each element of x, the number of its run */
+    ac_tensor *here;       /* NULL, or the valid length of x; runs cover valid elements only */
 } sorted;
 
 static ac_tensor *less_one(const ac_maker *b, ac_tensor *flags)
@@ -88,7 +89,7 @@ static int sort(const ac_maker *b, ac_tensor *x, sorted *s)
     ac_attrs a;
     const int64_t size = ac_tensor_count(x);
     ac_tensor *count = x->count;
-    x = ac_make_counted_neutral(b, x, AC_OP_REDUCE_MIN); /* what has no meaning comes last, after what is as large */
+    x = ac_make_counted_neutral(b, x, AC_OP_REDUCE_MIN); /* invalid elements come last, after equal valid ones */
     if (!x)
         return AC_FAIL;
     ac_attrs_init(AC_OP_TOPK_V2, &a);
@@ -115,17 +116,17 @@ static int sort(const ac_maker *b, ac_tensor *x, sorted *s)
     return s->start && s->run && s->at ? AC_OK : AC_FAIL;
 }
 
-/* How long each run is: up to the next start, or the end. */
+/* Length of each run: from its start to the next start, or to the end. */
 static ac_tensor *run_lengths(const ac_maker *b, const sorted *s)
 {
-    ac_tensor *start = ac_make_counted_fill(b, s->start, (double)s->n); /* those after the last one are the end */
+    ac_tensor *start = ac_make_counted_fill(b, s->start, (double)s->n); /* past the valid starts: the end */
     const int64_t one = 1;
     if (!start)
         return NULL;
     ac_tensor *end = ac_make_reshape(b, wide(b, s->n), 1, &one);
     ac_tensor *part[] = {s->n > 1 ? ac_make_slice(b, start, 0, 1, s->n - 1) : end, end};
     ac_tensor *next = s->n > 1 ? along(b, part, 2, 0) : end;
-    if (s->here) /* the last run ends where elements have no meaning */
+    if (s->here) /* the last run ends at the valid length */
         next = ac_make_2(b, AC_OP_MINIMUM, next, s->here);
     return ac_counted_as(ac_make_2(b, AC_OP_SUB, next, start), s->start->count, 0);
 }
@@ -138,10 +139,10 @@ int ac_make_unique(const ac_maker *b, ac_tensor *x, bool rising, ac_tensor *out[
         return ac_cannot(b, "its input is empty, or its size depends on the data");
     AC_TRY(sort(b, x, &s));
     ac_tensor *place = take(b, s.at, s.start, 0), *run = s.run, *length = run_lengths(b, &s);
-    if (!rising) { /* runs by their first places: the flags of these, in the order of x */
+    if (!rising) { /* order of first occurrence: flags of first positions, in the order of x */
         ac_tensor *flags = scatter(b, s.n, s.at, ac_make_cast(b, s.first, AC_I32));
         ac_tensor *here = flags ? ac_make_true(b, ac_make_cast(b, flags, AC_BOOL)) : NULL;
-        ac_tensor *first = take(b, ac_make_counted_fill(b, place, 0), s.run, 0); /* of the run of each element */
+        ac_tensor *first = take(b, ac_make_counted_fill(b, place, 0), s.run, 0); /* by element: first of its run */
         if (!here || !length)
             return AC_FAIL;
         ac_tensor *run_here = take(b, s.run, here, 0);
@@ -157,7 +158,7 @@ int ac_make_unique(const ac_maker *b, ac_tensor *x, bool rising, ac_tensor *out[
     return out[0] && place && run && length ? AC_OK : AC_FAIL;
 }
 
-/* What has no meaning is written after all elements, where it is cut off. */
+/* Invalid updates are written to one extra element past the end, which is then cut off. */
 ac_tensor *ac_make_counted_scatter(const ac_maker *b, ac_tensor *const in[3], const ac_attrs *attrs)
 {
     ac_tensor *x = in[0], *count = x->count, *at = in[1];
@@ -175,7 +176,8 @@ ac_tensor *ac_make_counted_scatter(const ac_maker *b, ac_tensor *const in[3], co
     return ac_counted_as(ac_make_slice(b, y, axis, 0, size), count, x->count_dim);
 }
 
-/* The reference of the operator drops a box that overlaps by exactly the threshold, others keep it. */
+/* The reference of NON_MAX_SUPPRESSION_V4 drops a box whose overlap equals the threshold; these formats keep it, so the
+ * threshold is the next larger float. */
 int ac_make_nms(const ac_maker *b, ac_tensor *box, ac_tensor *score, const ac_nms_limits *limit, ac_tensor **kept,
                 ac_tensor **count)
 {

@@ -1,5 +1,6 @@
-/* compose_pads.c - Pad and Tile of which data decides how much, or of what is counted; see compose_pads.h. What is
- * known is done by their operators, then the one dimension that is not, by a gather from where each element comes. */
+/* compose_pads.c - composes Pad and Tile with data-dependent amounts or dynamically sized operands; see compose_pads.h.
+ * A PAD or TILE node handles the dimensions with constant amounts and sizes; then a gather with computed indices
+ * handles the remaining one. */
 #include "import/build/compose_pads.h"
 #include "import/build/bounds.h"
 #include "import/build/counted.h"
@@ -16,7 +17,7 @@ static ac_tensor *number(const ac_maker *b, int64_t v)
 
 /* ------------------------------------------------------------------ Pad */
 
-/* Flags of a list, along dimension d of t. */
+/* flags, a list, reshaped so that they extend along dimension d of t. */
 static ac_tensor *along(const ac_maker *b, ac_tensor *flags, const ac_tensor *t, int32_t d)
 {
     int64_t dim[AC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
@@ -24,7 +25,7 @@ static ac_tensor *along(const ac_maker *b, ac_tensor *flags, const ac_tensor *t,
     return ac_make_reshape(b, flags, t->rank, dim);
 }
 
-/* How long dimension d becomes, and the count, or NULL. */
+/* The maximum size of the padded dimension d, and its count; NULL: all elements are valid. */
 static int padded_size(const ac_maker *b, const ac_tensor *x, int32_t d, const ac_late_number *before,
                        const ac_late_number *after, ac_tensor *late, const char *result, int64_t *size,
                        ac_tensor **count)
@@ -40,7 +41,7 @@ static int padded_size(const ac_maker *b, const ac_tensor *x, int32_t d, const a
         return *size >= 0 && (!x->count || x->count_dim != d || *count) ? AC_OK : AC_FAIL;
     }
     const ac_late_number here = {.t = n};
-    if (x->count && x->count_dim == d && /* as many more as are missing to so many */
+    if (x->count && x->count_dim == d && /* padded to a constant length */
         ((before->known && ac_late_sum(b, after, &here, &both)) ||
          (after->known && ac_late_sum(b, before, &here, &both)))) {
         *size = both + before->value + after->value;

@@ -1,6 +1,6 @@
-/* compose_slices.c - Slice and StridedSlice of TensorFlow and TFLite; see compose_slices.h. What is counted is cut
- * first, then what is known; dimensions of which data decides where they begin or end follow one by one
- * (compose_bounded.h). */
+/* compose_slices.c - composes Slice and StridedSlice of TensorFlow and TFLite; see compose_slices.h. The dynamically
+ * sized dimension is sliced first, then all dimensions with constant ranges; those with data-dependent ranges follow
+ * one by one (compose_bounded.h). */
 #include "import/build/compose_slices.h"
 #include "import/build/compose_bounded.h"
 #include "import/build/counted.h"
@@ -11,7 +11,7 @@ static ac_tensor *number(const ac_maker *b, int64_t v)
     return ac_make_number(b, AC_I64, (double)v);
 }
 
-/* Do operands 1 .. last hold what data decides? */
+/* True if one of operands 1 .. last is computed at run time. */
 static bool is_late(const ac_maker *b, ac_tensor **t, int32_t last)
 {
     bool late = false;
@@ -25,7 +25,7 @@ static ac_tensor *first_late(ac_tensor **t)
     return t[ac_tensor_is_const(t[1]) ? 2 : 1];
 }
 
-/* Elements of a list operand. AC_FAIL: reported */
+/* The elements of a list operand. AC_FAIL: reported */
 static int numbers(const ac_maker *b, ac_tensor *t, int32_t count, ac_late_number *out)
 {
     if (t->rank != 1 || ac_tensor_count(t) != count || !ac_dtype_is_int(t->dtype))
@@ -55,11 +55,11 @@ static ac_tensor *plain_slice(const ac_maker *b, ac_tensor *x, const int64_t *be
     return x->rank ? ac_make_op(b, AC_OP_SLICE, &x, 1, &a, AC_NONE) : x;
 }
 
-/* begin + size; size below 0: `all` */
+/* begin + size; `all` if size is negative */
 static ac_tensor *end_of(const ac_maker *b, const ac_late_number *from, const ac_late_number *size, int64_t all)
 {
     if (size->known)
-        return number(b, all); /* -1: others are windows */
+        return number(b, all); /* known sizes are -1 here: others are windows */
     ac_tensor *at = ac_late_tensor(b, from), *many = ac_late_tensor(b, size);
     ac_tensor *rest = ac_make_2(b, AC_OP_LESS, many, number(b, 0)), *end = ac_make_2(b, AC_OP_ADD, at, many);
     return rest && end ? ac_make_select(b, rest, number(b, all), end) : NULL;
@@ -96,13 +96,13 @@ int ac_make_slice_of(const ac_maker *b, ac_tensor **t, const char *result, ac_te
             continue;
         const bool window = size[d].known && size[d].value != -1;
         if (y->count && y->count_dim != d && !window)
-            return ac_operand_late(b, first_late(t)); /* no count says how many of both there are */
+            return ac_operand_late(b, first_late(t)); /* a tensor has one dynamically sized dimension */
         if (window) {
             y = ac_make_late_window(b, y, d, ac_late_tensor(b, &from[d]), size[d].value);
         } else {
             ac_tensor *end = end_of(b, &from[d], &size[d], x->dim[d]), *of = y;
             y = end ? ac_make_late_slice(b, y, d, ac_late_tensor(b, &from[d]), end, result) : NULL;
-            if (y && from[d].known && !from[d].value && !size[d].known) /* who puts a part after it means no -1 */
+            if (y && from[d].known && !from[d].value && !size[d].known) /* if a part follows, size is not -1 */
                 ac_note_cut(b, y, of, d, NULL, size[d].t);
         }
     }
@@ -113,7 +113,7 @@ int ac_make_slice_of(const ac_maker *b, ac_tensor **t, const char *result, ac_te
 /* ------------------------------------------------------------------ StridedSlice */
 
 typedef struct strided {
-    int32_t n; /* numbers in each list */
+    int32_t n; /* length of each list */
     ac_late_number begin[32], end[32], stride[32];
     int64_t from[32], to[32], step[32];
     ac_strided_masks mask;
@@ -134,7 +134,7 @@ static ac_tensor *plain_strided(const ac_maker *b, ac_tensor *x, const strided *
     return ac_make_op(b, AC_OP_STRIDED_SLICE, &x, 1, &a, AC_NONE);
 }
 
-/* Entries that take a dimension of x each. */
+/* The number of entries that apply to one dimension of x each. */
 static int32_t takers(const strided *s)
 {
     int32_t own = 0;
@@ -143,7 +143,7 @@ static int32_t takers(const strided *s)
     return own;
 }
 
-/* The dimension of the result that entry i makes. */
+/* The dimension of the result that entry i gives. */
 static int32_t dimension_of(const strided *s, int32_t i, int32_t rank)
 {
     int32_t d = 0;
@@ -152,7 +152,7 @@ static int32_t dimension_of(const strided *s, int32_t i, int32_t rank)
     return d;
 }
 
-/* The entry that takes dimension d of x; -1: none, or the ellipsis. */
+/* The entry that applies to dimension d of x; -1: none, or the ellipsis. */
 static int32_t entry_of(const strided *s, int32_t d, int32_t rank)
 {
     for (int32_t k = 0; k < s->n; k++) {
@@ -168,7 +168,8 @@ static int32_t entry_of(const strided *s, int32_t d, int32_t rank)
     return -1;
 }
 
-/* What the entry of the counted dimension of x cuts; the entry then takes all of it. NULL: reported, or refused */
+/* Applies the entry of the dynamically sized dimension of x, and changes the entry so that it keeps all elements. NULL:
+ * reported, or refused */
 static ac_tensor *cut_counted(const ac_maker *b, ac_tensor *x, strided *s)
 {
     const int32_t i = entry_of(s, x->count_dim, x->rank), d = x->count_dim;
@@ -179,7 +180,7 @@ static ac_tensor *cut_counted(const ac_maker *b, ac_tensor *x, strided *s)
     if (s->mask.shrink >> i & 1) {
         ac_tensor *at = first ? number(b, 0) : ac_late_tensor(b, &s->begin[i]);
         at = ac_make_reshape(b, at, 1, &one);
-        x = at ? ac_make_counted_gather(b, x, at) : NULL; /* [.., 1, ..], of which the entry takes the first */
+        x = at ? ac_make_counted_gather(b, x, at) : NULL; /* [.., 1, ..]: the entry selects element 0 */
         s->from[i] = 0;
         s->begin[i].known = true;
         return x;
@@ -189,7 +190,7 @@ static ac_tensor *cut_counted(const ac_maker *b, ac_tensor *x, strided *s)
                                ac_shape_str(b->cx, x), (long long)s->step[i]),
                NULL;
     if ((!first && !s->begin[i].known) || (!last && !s->end[i].known))
-        return x; /* set aside */
+        return x; /* postponed by set_aside */
     if (!first || !last)
         x = ac_make_counted_slice(b, x, first ? 0 : s->from[i], last ? x->dim[d] : s->to[i]);
     s->mask.begin |= 1 << i;
@@ -197,7 +198,8 @@ static ac_tensor *cut_counted(const ac_maker *b, ac_tensor *x, strided *s)
     return x;
 }
 
-/* Entry i of y, of which all elements are there: from the last one on, since some go. */
+/* Applies entry i to y, which has all elements along it. Called from the last entry on, since entries may remove
+ * dimensions. */
 static ac_tensor *cut(const ac_maker *b, const strided *s, ac_strided_masks was, int32_t i, ac_tensor **t,
                       const char *result, ac_tensor *y)
 {
@@ -216,7 +218,8 @@ static ac_tensor *cut(const ac_maker *b, const strided *s, ac_strided_masks was,
     return ac_make_late_slice(b, y, d, from, to, result);
 }
 
-/* Entries of which data decides where they begin or end take all, for now: a mask of them. AC_FAIL: refused */
+/* Makes entries with a data-dependent begin or end keep all elements for now. *late: a mask of them. AC_FAIL:
+ * refused */
 static int set_aside(const ac_maker *b, strided *s, uint32_t *late)
 {
     *late = 0;

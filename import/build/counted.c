@@ -1,5 +1,5 @@
-/* counted.c - tensors whose size depends on the data: made as long as they can become, with a count of the elements
- * that have a meaning (ir/ops/shape/counted.h). */
+/* counted.c - creates tensors of data-dependent size: with their maximum size, and a count of their valid elements
+ * (ir/ops/shape/counted.h). */
 #include "import/build/counted.h"
 #include "import/build/compose_bounded.h"
 #include "import/build/operands.h"
@@ -25,7 +25,8 @@ ac_tensor *ac_make_iota(const ac_maker *b, int64_t n)
     return ac_make_ints(b, n, v);
 }
 
-/* Is element i of dimension `dim` of t one with a meaning? bool, of t's rank. */
+/* For each index of dimension t->count_dim, whether it is valid: bool, of t's rank and size 1 in all other
+ * dimensions. */
 static ac_tensor *mask_of(const ac_maker *b, const ac_tensor *t)
 {
     int64_t dim[AC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
@@ -46,13 +47,13 @@ ac_tensor *ac_make_counted_fill(const ac_maker *b, ac_tensor *t, double v)
     return y;
 }
 
-/* Concatenations so far: parts that are counted by the same tensors give results that are, too. */
+/* A concatenation so far, recorded so that parts with the same counts give results with the same count. */
 typedef struct ac_joined {
     struct ac_joined *next;
     const ac_graph *g;
     ac_count_parts part;
-    bool some;     /* only some of those that have a meaning are kept */
-    ac_tensor *at; /* where what has a meaning lies in all parts together: i64 [sum of sizes], counted */
+    bool some;     /* `at` lists only a subset of the valid elements */
+    ac_tensor *at; /* positions of the valid elements in all parts together: i64 [sum of sizes], with a count */
 } ac_joined;
 
 static void note_joined(const ac_maker *b, ac_joined j)
@@ -78,7 +79,7 @@ static ac_tensor *true_of(const ac_maker *b, ac_tensor *flags)
 {
     const int64_t n = flags ? ac_tensor_count(flags) : 0, most = n + 1, zero = 0;
     ac_attrs a;
-    flags = ac_make_counted_fill(b, flags, 0); /* elements without a meaning are not true */
+    flags = ac_make_counted_fill(b, flags, 0); /* invalid elements are not true */
     if (!flags)
         return NULL;
     ac_tensor *f = ac_make_cast(b, ac_make_reshape(b, flags, 1, &n), AC_I32);
@@ -87,7 +88,7 @@ static ac_tensor *true_of(const ac_maker *b, ac_tensor *flags)
     a.cumsum.exclusive = true;
     ac_tensor *in[] = {f, ac_make_reshape(b, ac_make_ints(b, 1, &zero), 0, NULL)};
     ac_tensor *at = f && in[1] ? ac_make_op(b, AC_OP_CUMSUM, in, 2, &a, AC_NONE) : NULL;
-    /* element i goes to its place, or after all */
+    /* a true element is scattered to its position, others past the end */
     at = ac_make_cast(b, at, AC_I64);
     ac_tensor *yes = ac_make_2(b, AC_OP_NOT_EQUAL, f, ac_make_number(b, AC_I32, 0));
     at = at && yes ? ac_make_select(b, yes, at, ac_make_number(b, AC_I64, (double)n)) : NULL;
@@ -108,7 +109,7 @@ ac_tensor *ac_make_true(const ac_maker *b, ac_tensor *flags)
     return y;
 }
 
-/* count * k; the same tensor for the same count. */
+/* count * k; an existing tensor if there is one for this count and k. */
 static ac_tensor *count_times(const ac_maker *b, ac_tensor *count, int64_t k)
 {
     for (int32_t i = 0; i < b->g->tensor.n; i++) {
@@ -203,7 +204,8 @@ ac_tensor *ac_make_counted_mean(const ac_maker *b, ac_tensor *x, uint32_t axes, 
     return ac_make_2(b, AC_OP_DIV, ac_make_reduce(b, AC_OP_SUM, x, axes, keep), count);
 }
 
-/* Indices of elements that have a meaning, of which there are `count`; those below 0 are from the end of these. */
+/* `at`, indices of `count` valid elements, with negative ones counted from the valid length, and invalid ones set to
+ * 0. */
 static ac_tensor *from_the_end(const ac_maker *b, ac_tensor *at, ac_tensor *count)
 {
     const void *data = ac_tensor_is_const(at) ? ac_tensor_force(b->cx, at) : NULL;
@@ -226,7 +228,7 @@ ac_tensor *ac_make_counted_gather(const ac_maker *b, ac_tensor *x, ac_tensor *at
     return in[0] && in[1] ? ac_make_op(b, AC_OP_GATHER, in, 2, &a, AC_NONE) : NULL;
 }
 
-/* Sets the count of x aside, if it is of dimension d. */
+/* Removes the count of x if it is of dimension d. Returns it, so that the caller can restore it. */
 static ac_tensor *aside(ac_tensor *x, int32_t d)
 {
     ac_tensor *own = x->count;
@@ -322,7 +324,7 @@ ac_tensor *ac_make_counted_join(const ac_maker *b, ac_tensor *const *x, int32_t 
 void ac_counted_outputs(ac_graph *g)
 {
     const int32_t n = g->output.n;
-    AC_VEC(ac_tensor *) counts = {0}; /* those that are outputs already, by what they count */
+    AC_VEC(ac_tensor *) counts = {0}; /* counts that are outputs already; `at`: the output of each */
     AC_VEC(int32_t) at = {0};
     for (int32_t i = 0; i < n; i++) {
         ac_tensor *t = g->output.item[i];

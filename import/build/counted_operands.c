@@ -1,11 +1,11 @@
-/* counted_operands.c - operands of which some elements have no meaning (counted.h): what an operator of any format is
- * given before its node is made, so that it does not go wrong on these. */
+/* counted_operands.c - replaces dynamically sized operands (counted.h) before a node is created, so that their invalid
+ * elements do not affect the valid ones of its result. */
 #include "import/build/counted.h"
 #include "ir/ops/decode/axis.h"
 
 #include <math.h>
 
-/* What changes no result of op along a dimension; false: no number does. */
+/* The neutral value of op, which changes no result along a dimension; false: op has none in this type. */
 static bool neutral(ac_op op, ac_dtype d, double *v)
 {
     const bool real = ac_dtype_is_float(d);
@@ -46,7 +46,7 @@ ac_tensor *ac_make_counted_neutral(const ac_maker *b, ac_tensor *t, ac_op op)
     return !t || !t->count ? t : neutral(op, t->dtype, &v) ? ac_make_counted_fill(b, t, v) : NULL;
 }
 
-/* The dimensions that an operator with a neutral number works along, and whether its result still has them. */
+/* The dimensions that an operator with a neutral value works along, and whether its result retains them. */
 static bool axes_of(const ac_maker *b, const ac_node *n, uint32_t *axes, bool *stay)
 {
     int32_t axis = n->in[0]->rank - 1;
@@ -75,8 +75,8 @@ static bool axes_of(const ac_maker *b, const ac_node *n, uint32_t *axes, bool *s
     return true;
 }
 
-/* The dimension of a broadcast that operands are counted in; -1: none, or several. *most: the longest of them; *whole:
- * how long those are that are not counted there, 0: all have one element; *differ: these are not all counted alike. */
+/* The dynamically sized dimension of a broadcast; -1: none, or several. *most: the maximum size of dynamically sized
+ * operands there; *whole: the size of the others, 0: all have one element; *differ: operands have different counts. */
 static int32_t counted_together(ac_tensor *const *in, int32_t n_in, int32_t rank, int64_t *most, int64_t *whole,
                                 bool *differ)
 {
@@ -104,9 +104,9 @@ static int32_t counted_together(ac_tensor *const *in, int32_t n_in, int32_t rank
     return e;
 }
 
-/* Operands of a broadcast that are counted by different tensors in one dimension, or some of them not at all. When the
- * model runs, these sizes are equal, or some are 1 and their single element is broadcast. So each operand is read only
- * where it has a meaning. */
+/* Aligns operands of a broadcast that have different counts in one dimension, some perhaps none. At run time these
+ * lengths are equal, or some are 1 and their single element is broadcast. So each operand is gathered at indices
+ * clamped to its last valid element. */
 static bool align(const ac_maker *b, ac_tensor *const *in, int32_t n_in, ac_tensor *own[3])
 {
     ac_tensor *count = NULL;
@@ -143,7 +143,8 @@ static bool align(const ac_maker *b, ac_tensor *const *in, int32_t n_in, ac_tens
     return true;
 }
 
-/* Along what is counted the last elements that have a meaning become the last of all: reversed they are the first. */
+/* Reverses along the dynamically sized dimension: a gather moves the valid elements to the end first, so that they come
+ * first after the reversal. */
 static bool reverse(const ac_maker *b, ac_tensor *const *in, ac_tensor *own[3])
 {
     ac_tensor *x = in[0], *count = x->count;
@@ -171,7 +172,7 @@ static bool reverse(const ac_maker *b, ac_tensor *const *in, ac_tensor *own[3])
     return ac_counted_as(own[0], count, x->count_dim) != NULL;
 }
 
-/* Products are summed over a dimension of both: what has no meaning there is 0. */
+/* Matrix products sum over a dimension of both operands: sets invalid elements along it to 0. */
 static bool matmul(const ac_maker *b, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_attrs *a,
                    ac_tensor *own[3])
 {
@@ -189,7 +190,7 @@ static bool matmul(const ac_maker *b, ac_op op, ac_tensor *const *in, int32_t n_
     return any && own[0] && own[1];
 }
 
-/* Sums and the like of segments: what has no meaning changes nothing, in the first one. */
+/* Reductions of segments: invalid elements get the neutral value, and go to segment 0. */
 static bool segments(const ac_maker *b, ac_op op, ac_tensor *const *in, ac_tensor *own[3])
 {
     static const ac_op AS[][2] = {{AC_OP_UNSORTED_SEGMENT_SUM, AC_OP_SUM},
@@ -207,7 +208,7 @@ static bool segments(const ac_maker *b, ac_op op, ac_tensor *const *in, ac_tenso
     return own[0] && own[1];
 }
 
-/* Indices and values of a scatter that adds: 0 is added to the first element. */
+/* Indices and values of SCATTER_ND, which adds: invalid ones add 0 to the first element. */
 static bool scatter(const ac_maker *b, ac_tensor *const *in, ac_tensor *own[3])
 {
     if (in[0]->count && in[0]->count_dim == in[0]->rank - 1)
@@ -243,7 +244,7 @@ bool ac_counted_operands(const ac_maker *b, ac_op op, ac_tensor *const *in, int3
     own[0] = in[0];
     own[1] = n_in > 1 ? in[1] : NULL;
     if (op == AC_OP_GATHER_ND && in[0]->count && in[1]->rank > 0 && in[0]->count_dim < in[1]->dim[in[1]->rank - 1]) {
-        own[0] = ac_make_counted_fill(b, in[0], 0); /* indices are of elements that have a meaning */
+        own[0] = ac_make_counted_fill(b, in[0], 0); /* indices select valid elements only */
         if (!in[1]->count)
             return own[0] != NULL;
     }

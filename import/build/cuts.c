@@ -1,8 +1,8 @@
-/* cuts.c - records which tensors are slices of which, for those that join them again (updates.c). */
+/* cuts.c - records which tensors are slices of another; see cuts.h. */
 #include "import/build/cuts.h"
 #include "import/build/reading.h"
 
-/* t without slices that cut nothing. */
+/* t without the slices that keep all elements. */
 static ac_tensor *whole_of(ac_tensor *t)
 {
     while (t->def && (t->def->op == AC_OP_SLICE || t->def->op == AC_OP_STRIDED_SLICE) &&

@@ -1,4 +1,5 @@
-/* expression.c - sizes that a file gives as sums and products of others: "past_sequence_length + 1", "2*n". */
+/* expression.c - evaluates sizes that a file gives as sums and products of others: "past_sequence_length + 1",
+ * "2*n". */
 #include "import/build/reading.h"
 
 #include <ctype.h>
@@ -34,7 +35,7 @@ static bool take(text *t, const char *word)
     return true;
 }
 
-/* Sizes are 32 bits wide; what does not fit is no size. */
+/* Checks that v fits the 32 bits of a size. */
 static int64_t bounded(text *t, int64_t v)
 {
     t->failed |= v > INT32_MAX || v < -INT32_MAX;

@@ -1,4 +1,4 @@
-/* frame.c - what slides over images whose channels come first, in operators that have them last. */
+/* frame.c - composes window operators of channels-first images from channels-last operators; see frame.h. */
 #include "import/build/frame.h"
 
 enum { H = AC_HEIGHT, W = AC_WIDTH };
@@ -38,7 +38,7 @@ ac_tensor *ac_channels_first(const ac_maker *b, ac_tensor *y, int32_t m)
     return ac_make_transpose(b, ac_make_reshape(b, y, 3, (int64_t[]){y->dim[0], y->dim[2], y->dim[3]}), ROW);
 }
 
-/* Dimension 1 moved to the end, or the end to dimension 1; any rank. */
+/* Moves dimension 1 to the end (last), or the end to dimension 1; any rank. */
 static ac_tensor *move_channels(const ac_maker *b, ac_tensor *x, bool last)
 {
     int32_t to_last[AC_MAX_RANK], back[AC_MAX_RANK];
@@ -48,7 +48,7 @@ static ac_tensor *move_channels(const ac_maker *b, ac_tensor *x, bool last)
     return ac_make_transpose(b, x, last ? to_last : back);
 }
 
-/* Weights [O,I,K] or [O,I,KH,KW] with height 1 put in. */
+/* Weights [O,I,K] as [O,I,1,K]; [O,I,KH,KW] are unchanged. */
 static ac_tensor *kernel_2d(const ac_maker *b, ac_tensor *w)
 {
     return !w || w->rank == 4 ? w : ac_make_reshape(b, w, 4, (int64_t[]){w->dim[0], w->dim[1], 1, w->dim[2]});
@@ -138,8 +138,8 @@ static ac_tensor *spread_dim(const ac_maker *b, ac_tensor *x, int32_t d, int64_t
     return ac_make_slice(b, y, d, 0, dim[d] - step + 1);
 }
 
-/* x [N,S..,C] as a plain convolution with the kernel turned round meets it, and its window: w gets stride 1 and other
- * pads; where they would be negative, x is cut. */
+/* x [N,S..,C] spread so that a plain convolution with the reversed kernel computes the transposed one: w gets stride 1
+ * and new pads. If a pad would be negative, x is sliced instead. */
 static ac_tensor *spread_all(const ac_maker *b, ac_tensor *x, ac_frame *w, const int64_t out[AC_SPATIAL])
 {
     for (int32_t i = 0; x && i < x->rank - 2; i++) {
@@ -153,7 +153,7 @@ static ac_tensor *spread_all(const ac_maker *b, ac_tensor *x, ac_frame *w, const
             ac_error(b->cx, b->at, E0108, "its pads remove all of '%s'", x->name);
             return NULL;
         }
-        if (before < 0) /* results that only the front reaches are cut off */
+        if (before < 0) /* removes elements that only reach results before the first */
             x = ac_make_slice(b, x, i + 1, -before, x->dim[i + 1] + before);
         w->before[d] = before > 0 ? before : 0;
         w->after[d] = x ? n - 1 + reach - x->dim[i + 1] - w->before[d] : 0;
@@ -165,7 +165,7 @@ static ac_tensor *spread_all(const ac_maker *b, ac_tensor *x, ac_frame *w, const
     return x;
 }
 
-/* The convolution of the spread image with the kernel turned round: any number of dimensions, dilated. */
+/* A convolution of the spread image with the reversed kernel: any number of dimensions, any dilation. */
 static ac_tensor *tconv_nd(const ac_maker *b, ac_tensor *x, ac_tensor *weights, ac_tensor *bias, ac_frame w,
                            int64_t groups, const int64_t out[AC_SPATIAL])
 {
@@ -194,7 +194,7 @@ static ac_tensor *tconv_nd(const ac_maker *b, ac_tensor *x, ac_tensor *weights, 
     return conv_nd(b, x, weights, bias, &w, groups);
 }
 
-/* One channel in and out for each group: the same with a depthwise convolution. */
+/* The same for groups of one input and one output channel: a depthwise convolution. */
 static ac_tensor *tconv_depthwise(const ac_maker *b, ac_tensor *x, ac_tensor *weights, ac_tensor *bias, ac_frame w,
                                   const int64_t out[AC_SPATIAL])
 {
@@ -254,8 +254,8 @@ static ac_tensor *pool_2d(const ac_maker *b, ac_op op, ac_tensor *x, const int64
     return x ? ac_make_op(b, op, &x, 1, &a, AC_NONE) : NULL;
 }
 
-/* [N,D,H,W,C], channels last: first over the planes, then over the depth. Maxima and averages do not mind: the number
- * of elements in a window is a product of the numbers along each dimension. */
+/* Pools [N,D,H,W,C], channels last: over the planes, then over the depth. This is exact for maxima, and for averages
+ * since the size of a window is the product of its sizes along each dimension. */
 static ac_tensor *pool_3d(const ac_maker *b, ac_op op, ac_tensor *x, const ac_frame *w)
 {
     enum { D = AC_HEIGHT - 1 };
@@ -276,7 +276,7 @@ static ac_tensor *pool_3d(const ac_maker *b, ac_op op, ac_tensor *x, const ac_fr
 ac_tensor *ac_frame_pool(const ac_maker *b, ac_op op, ac_tensor *x, const ac_frame *w)
 {
     int64_t front[AC_MAX_RANK] = {0}, back[AC_MAX_RANK] = {0};
-    const int32_t first = AC_SPATIAL - (w->m == 3 ? 3 : 2); /* what comes after N in the channels-last form */
+    const int32_t first = AC_SPATIAL - (w->m == 3 ? 3 : 2); /* the dimension after N in the channels-last form */
     for (int32_t d = first; d < AC_SPATIAL; d++) {
         front[1 + d - first] = w->front[d];
         back[1 + d - first] = w->back[d];

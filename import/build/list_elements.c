@@ -1,4 +1,4 @@
-/* list_elements.c - elements of lists of sizes, followed back to the nodes that compute them. */
+/* list_elements.c - traces elements of lists of sizes back to the nodes that compute them; see list_elements.h. */
 #include "import/build/list_elements.h"
 #include "import/build/counted.h"
 #include "import/build/reading.h"
@@ -24,8 +24,8 @@ bool ac_known_element(const ac_maker *b, ac_tensor *t, int64_t i, double *v)
     return data != NULL;
 }
 
-/* Element i of a condition: 1, 0, or -1, where it is computed. A count equals no number below 0, which is how exporters
- * say "as it is" in a list of sizes. */
+/* Element i of a condition: 1 or 0; -1: computed at run time. A count never equals a negative number, which in a list
+ * of sizes of an exporter means "keep this size". */
 static int truth(const ac_maker *b, ac_tensor *cond, int64_t i)
 {
     double v[2];
@@ -46,7 +46,8 @@ static int truth(const ac_maker *b, ac_tensor *cond, int64_t i)
     return -1;
 }
 
-/* The operand of a sum that the other one, of which element i is 0, leaves as it is; -1: there is none. */
+/* The index of the operand of a sum whose element i is unchanged, since element i of the other operand is 0; -1:
+ * neither. */
 static int adds_nothing(const ac_maker *b, const ac_node *n, int64_t i)
 {
     double v;
@@ -58,7 +59,7 @@ static int adds_nothing(const ac_maker *b, const ac_node *n, int64_t i)
     return -1;
 }
 
-/* Is n's result its only operand, of one element? */
+/* True if n reduces an operand of one element, so that its result equals the operand. */
 static bool reduces_one(const ac_node *n)
 {
     const bool any =
@@ -117,7 +118,7 @@ ac_tensor *ac_list_element(const ac_maker *b, ac_tensor *t, int64_t *i)
     return *i >= 0 && *i < ac_tensor_count(t) ? t : NULL;
 }
 
-/* The count of a tensor of g that element i of c is; NULL: none. */
+/* The count of a tensor of g that element i of c equals; NULL: none. */
 static ac_tensor *count_in(const ac_maker *b, const ac_graph *g, const ac_tensor *c, int64_t i, int64_t *most)
 {
     for (int32_t k = 0; c && !ac_tensor_is_const(c) && k < g->tensor.n; k++) {
@@ -131,7 +132,7 @@ static ac_tensor *count_in(const ac_maker *b, const ac_graph *g, const ac_tensor
     return NULL;
 }
 
-/* The count that element i of t is, of a tensor of this graph or of the main one; NULL: none. */
+/* The count of a tensor of this graph or of the main graph that element i of t equals; NULL: none. */
 ac_tensor *ac_count_at(const ac_maker *b, ac_tensor *t, int64_t i, int64_t *most)
 {
     const ac_tensor *c = ac_list_element(b, t, &i);
@@ -140,7 +141,7 @@ ac_tensor *ac_count_at(const ac_maker *b, ac_tensor *t, int64_t i, int64_t *most
     return !count && b->reading && b->reading->g != b->g ? count_in(b, b->reading->g, c, i, most) : count;
 }
 
-/* Of how many flags each element of a sum of n's operand is; -1: of others. */
+/* The number of flags that each element of n, a SUM, adds; -1: n is not a sum of flags. */
 static int64_t flags_summed(const ac_node *n)
 {
     const ac_node *from = n->op == AC_OP_SUM ? n->in[0]->def : NULL;
@@ -152,7 +153,7 @@ enum { MOST_DEPTH = 8, MOST_SIZE = 1 << 30 };
 
 static int64_t most_of(const ac_maker *b, ac_tensor *t, int64_t i, int32_t depth);
 
-/* The most that the only element of n's result may be; -1: unknown. */
+/* An upper bound of the only element of n's result; -1: unknown. */
 static int64_t most_made(const ac_maker *b, const ac_node *n, int32_t depth)
 {
     int64_t most = -1;
@@ -166,7 +167,7 @@ static int64_t most_made(const ac_maker *b, const ac_node *n, int32_t depth)
     }
     if (n->op == AC_OP_SUM)
         return flags_summed(n);
-    if (n->op == AC_OP_SUB) { /* less than it, if it is not a number below 0 that is taken off */
+    if (n->op == AC_OP_SUB) { /* at most the minuend, if the subtrahend is not negative */
         int64_t of;
         double v = 0;
         const bool less = ac_count_at(b, n->in[1], 0, &of) || (ac_known_element(b, n->in[1], 0, &v) && v >= 0);
@@ -215,7 +216,7 @@ ac_tensor *ac_bounded(const ac_maker *b, ac_tensor *t, ac_tensor *count, int32_t
 
 bool ac_is_count(const ac_maker *b, ac_tensor *t)
 {
-    enum { MOST_SIZES = 2 * AC_MAX_RANK }; /* pads; a list of more is none */
+    enum { MOST_SIZES = 2 * AC_MAX_RANK }; /* pads; a longer list is not a list of sizes */
     bool found = false;
     int64_t most;
     for (int64_t i = 0; !found && !ac_tensor_is_const(t) && i < ac_tensor_count(t) && i < MOST_SIZES; i++)

@@ -1,4 +1,4 @@
-/* name_map.c - a hash table of interned names. */
+/* name_map.c - implements a hash table of interned names. */
 #include "import/build/name_map.h"
 
 struct ac_name_slot {

@@ -1,4 +1,4 @@
-/* operands.c - operands of a node of the file, their values, and what is refused of it. */
+/* operands.c - checks the operands of a node of the file and reads their values; see operands.h. */
 #include "import/build/operands.h"
 #include "import/build/list_elements.h"
 
@@ -89,8 +89,8 @@ int ac_constant_values(const ac_maker *b, ac_tensor *t, ac_ints *out)
     return AC_OK;
 }
 
-/* A list of integers, all of which are known although others of the list that they come from are not: sizes of a tensor
- * of which one is counted. NULL: one is not. */
+/* t as a constant, if each of its integers is known, although t comes from a list with computed ones: sizes of a
+ * dynamically sized tensor. NULL: one is unknown. */
 static ac_tensor *all_known(const ac_maker *b, ac_tensor *t)
 {
     const int64_t n = ac_tensor_count(t);
@@ -108,7 +108,7 @@ static ac_tensor *all_known(const ac_maker *b, ac_tensor *t)
 
 bool ac_operand_known(const ac_maker *b, ac_tensor **t)
 {
-    enum { WORK = 32 }; /* steps of a specialisation, roughly */
+    enum { WORK = 32 }; /* approximate steps of a specialisation */
     ac_reading *r = b->reading;
     if (ac_tensor_is_const(*t))
         return true;
@@ -146,7 +146,7 @@ int ac_operand_values(const ac_maker *b, ac_tensor **t, ac_ints *out)
     return ac_operand_known(b, t) ? ac_constant_values(b, *t, out) : ac_operand_late(b, *t);
 }
 
-/* The bytes of a constant of one element; NULL: it is none. */
+/* The bytes of a constant of one element; NULL: not such a constant (refused, or reported). */
 static const void *one_element(const ac_maker *b, ac_tensor **t)
 {
     if (!ac_operand_known(b, t))

@@ -1,4 +1,4 @@
-/* params.c - constants of a file, and what stands for parameters that no file gives. */
+/* params.c - sets the data of constants, and replaces parameters that no file contains; see params.h. */
 #include "import/build/params.h"
 
 #include "base/random.h"

@@ -1,5 +1,5 @@
-/* pins.c - the dimensions of inputs that the file leaves to the caller get their sizes: --dim NAME=N, and arrays
- * given to run. */
+/* pins.c - sets the dimensions of inputs that the file leaves to the caller: from --dim NAME=N, and from arrays given
+ * to run. */
 #include "base/text/named.h"
 #include "import/build/reading.h"
 #include "import/build/wanted_outputs.h"
@@ -12,12 +12,12 @@ typedef struct state {
     ac_imported *m;
     const ac_pin *pin;
     int32_t n_pins;
-    const char **whole; /* by pin: the name that its own is a part of, or its own */
+    const char **whole; /* by pin: the full name that its word selects, or the word */
     bool *used;         /* by pin */
     bool failed;
 } state;
 
-/* How a dimension can be named on the command line: its own name, or TENSOR.INDEX. */
+/* The name of a dimension on the command line: its own name, or TENSOR.INDEX. */
 static const char *dim_label(ac_ctx *cx, const ac_tensor *t, int32_t d)
 {
     return t->dim_name[d] ? t->dim_name[d] : ac_strf(cx->region, "%s.%d", t->name, d);
@@ -97,7 +97,7 @@ static void pin_dim(state *s, ac_tensor *t, int32_t d)
     }
 }
 
-/* An input whose number of dimensions is unknown has as many as are pinned: NAME.0, NAME.1, ...; none with
+/* Sets the rank of an input of unknown rank to the number of its pinned dimensions: NAME.0, NAME.1, ...; 0 with
  * NAME=scalar. */
 static void pin_rank(state *s, ac_tensor *t)
 {
@@ -122,7 +122,7 @@ static void pin_rank(state *s, ac_tensor *t)
             t->name, t->name, t->name);
 }
 
-/* The dimension that TENSOR.INDEX names; NULL: there is none. */
+/* The tensor and dimension *d that TENSOR.INDEX names; NULL: unknown tensor. */
 static const ac_tensor *named_dim(state *s, const char *label, int32_t *d)
 {
     const ac_graph *g = s->m->graph;
@@ -138,8 +138,8 @@ static const ac_tensor *named_dim(state *s, const char *label, int32_t *d)
     return NULL;
 }
 
-/* A size that set nothing: of a dimension that had one. Is it the same? AC_FAIL: it is another. *found: there is such
- * a dimension. */
+/* Compares an unused pin with the size that its dimension already has. AC_FAIL: a different size (reported), or *found
+ * is false: no such dimension. */
 static int compare_pin(state *s, int32_t k, bool *found)
 {
     const ac_pin *pin = &s->pin[k];

@@ -1,5 +1,5 @@
-/* reading.c - the two steps of reading a file, whatever its format: at once when all sizes are known, else in two
- * calls. */
+/* reading.c - runs the two steps of reading a file of any format: in one call if all sizes are known, otherwise in
+ * two. */
 #include "import/build/reading.h"
 #include "import/build/bounds.h"
 #include "import/build/counted.h"
@@ -26,7 +26,7 @@ static int attempt(ac_reading *r)
     return r->format->nodes && !ac_reading_unsized(r) ? r->format->nodes(r) : AC_OK;
 }
 
-/* Everything that was refused. AC_FAIL never comes without a diagnostic. */
+/* Reports all refusals. Guarantees that AC_FAIL comes with a diagnostic. */
 static int report(ac_reading *r, int32_t errors, int rc)
 {
     if (ac_refusals_report(r->cx, &r->refused) != AC_OK || r->cx->diags.errors > errors)
@@ -36,7 +36,7 @@ static int report(ac_reading *r, int32_t errors, int rc)
     return rc == AC_OK ? AC_OK : AC_FAIL;
 }
 
-/* Every tensor gets a name of its own; inputs and outputs keep theirs. */
+/* Makes the names of tensors unique; inputs and outputs keep theirs if possible. */
 static void unique_names(ac_graph *g)
 {
     ac_name_map seen = {0}; /* name -> suffix tried last */
@@ -81,7 +81,7 @@ static int conclude(ac_reading *r, int32_t errors, int rc, ac_imported *out)
     return AC_OK;
 }
 
-/* The graph becomes one with the same inputs and nothing else. */
+/* Replaces the graph by one that has only its inputs. */
 static void drop_nodes(ac_reading *r)
 {
     const ac_graph *g = r->g;
@@ -118,11 +118,11 @@ int ac_reading_start(ac_ctx *cx, const ac_format *format, const ac_file *f, cons
     }
     const int rc = attempt(r);
     const bool unknown = r->g && format->nodes && ac_reading_unsized(r);
-    /* what inputs are refused for no size can change */
+    /* sizes cannot change a refusal by `read`: it is reported now */
     const bool wait = cx->diags.errors == before.errors && (r->late || (unknown && rc == AC_OK && !r->refused.n));
     if (!wait)
         return conclude(r, before.errors, rc, out);
-    (void)ac_quietly(cx, before, AC_FAIL); /* notes of the first run come again */
+    (void)ac_quietly(cx, before, AC_FAIL); /* the second run repeats the notes of the first */
     drop_nodes(r);
     r->out.missing.n = 0;
     r->out.running.n = 0;

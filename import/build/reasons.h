@@ -1,9 +1,10 @@
-/* reasons.h - why an operator is not supported, and the way out: said once, for the tables of all formats (row.h).
+/* reasons.h - lists the reasons why operators are not supported, with workarounds, for the tables of all formats
+ * (row.h).
  *
  *     WHY( Where, SIZE)                 of a .def file becomes
  *     {.name = "Where", AC_WHY(SIZE)}
  *
- * Each is a reason and a help, NULL where there is none. */
+ * Each is a reason and a help text, which may be NULL. */
 #ifndef AC_IMPORT_BUILD_REASONS_H
 #define AC_IMPORT_BUILD_REASONS_H
 
@@ -13,7 +14,7 @@
 
 #define AC_WHY_LATER "arenac has no lowering for it", "`arenac ops` lists what is supported"
 
-/* What a static plan cannot have. */
+/* A static plan cannot contain it. */
 #define AC_WHY_SIZE                                                           \
     "the size of its result depends on the data; arenac plans static memory", \
         "end the model before it and do this step in the application"
@@ -29,7 +30,7 @@
 #define AC_WHY_RANDOM   "it draws random numbers", "make the random numbers an input of the model"
 #define AC_WHY_CONTROL  "it runs other subgraphs of the model", "unroll loops and decide conditions before exporting"
 
-/* What is not in the file. */
+/* The file does not contain it. */
 #define AC_WHY_PYTHON                                             \
     "it runs a program in Python that the file does not contain", \
         "write it with other operators, or cut the model there: --outputs"
@@ -47,7 +48,7 @@
     "it changes a variable that the model reads, and so the next run's results", \
         "make the variable an input and an output of the model"
 
-/* What arenac does not compute. */
+/* arenac does not compute it. */
 #define AC_WHY_STRINGS \
     "it works on strings or tables", "do the look-up in the application and feed numbers: cut the model there"
 #define AC_WHY_DECODER \

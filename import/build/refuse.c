@@ -1,4 +1,4 @@
-/* refuse.c - what is refused of a file, once for each operator and reason. */
+/* refuse.c - reports the unsupported features of a file, once for each operator and reason. */
 #include "import/build/refuse.h"
 #include "import/build/operands.h"
 
@@ -67,7 +67,7 @@ int ac_refuse(ac_reading *r, ac_place at, ac_code code, const char *op, const ch
 int ac_reading_spend(ac_reading *r, int64_t steps)
 {
     if (r->work < 0)
-        return AC_FAIL; /* said before */
+        return AC_FAIL; /* already reported */
     r->work -= steps;
     return r->work >= 0 ? AC_OK
                         : ac_error(r->cx, (ac_place){.file = r->file.path}, E0014,

@@ -1,11 +1,11 @@
-/* refuse.h - what a well-formed file uses that arenac does not support: collected by a reader, reported together when
- * everything was read, so that the user sees all of it at once.
+/* refuse.h - collects the unsupported features of a well-formed file, and reports them together after reading, so that
+ * the user sees all of them at once.
  *
  *     ac_refusals_add(cx, &list, at, E0107, "SVDF", "fused recurrent operators are not lowered", NULL);
  *     ...
  *     AC_TRY(ac_refusals_report(cx, &list));
  *
- * Readers say ac_refuse (reading.h).
+ * Readers call ac_refuse (reading.h).
  *
  * Memory: the context's region; the strings must live as long as the context. */
 #ifndef AC_IMPORT_BUILD_REFUSE_H
@@ -15,10 +15,10 @@
 
 typedef struct ac_refusal {
     ac_code code;
-    const char *op, *reason, *help; /* help: NULL when there is none */
+    const char *op, *reason, *help; /* help: may be NULL */
     ac_place at;
-    int32_t order; /* position in the order of reading */
-    int32_t count; /* how often, filled in when reported */
+    int32_t order; /* position in the list */
+    int32_t count; /* number of occurrences, set by the report */
 } ac_refusal;
 
 typedef struct ac_refusals {
@@ -28,8 +28,7 @@ typedef struct ac_refusals {
 
 void ac_refusals_add(ac_ctx *cx, ac_refusals *list, ac_place at, ac_code code, const char *op, const char *reason,
                      const char *help);
-/* One diagnostic for each distinct operator and reason, in the order in which they first occur. AC_OK: there is
- * none. */
+/* Reports each distinct operator and reason once, in order of first occurrence. AC_OK: the list is empty. */
 int ac_refusals_report(ac_ctx *cx, ac_refusals *list);
 
 #endif

@@ -1,4 +1,4 @@
-/* row.c - looking for an operator in the table of its format. */
+/* row.c - looks up an operator in the table of its format. */
 #include "import/build/row.h"
 
 #include <string.h>

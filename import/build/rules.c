@@ -1,4 +1,4 @@
-/* rules.c - how importers make nodes of tensors that are counted (counted.h): the rules of their makers. */
+/* rules.c - defines how the makers of importers create nodes that read dynamically sized tensors (counted.h). */
 #include "import/build/compose_bounded.h"
 #include "import/build/counted.h"
 #include "import/build/operands.h"

@@ -1,6 +1,7 @@
-/* updates.c - x[:i], part, x[j:] one after the other, which is x with a part written over: how exporters say that an
- * array's element is set, and people that a row is. Where data says which, the slices are as long as x, and what they
- * make together would be twice as long; see compose_bounded.h. */
+/* updates.c - detects the concatenation of x[:i], part and x[j:], which is x with a part replaced, and creates a
+ * DYNAMIC_UPDATE_SLICE; see compose_bounded.h. Exporters generate it for the assignment of an array element, and
+ * authors of models for that of a row. With a data-dependent i each slice has the maximum size of x, so a concatenation
+ * would be twice as long. */
 #include "import/build/compose_bounded.h"
 #include "import/build/counted.h"
 #include "import/build/operands.h"

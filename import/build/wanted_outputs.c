@@ -1,4 +1,4 @@
-/* wanted_outputs.c - the outputs of a graph, by name. */
+/* wanted_outputs.c - selects the outputs of a graph by name. */
 #include "import/build/wanted_outputs.h"
 #include "base/text/named.h"
 #include "ir/make/maker.h"
@@ -56,7 +56,7 @@ static const char *some_tensor(ac_reading *r, const char *name)
 {
     ac_name_list known = {0};
     for (int32_t k = 0; k < r->g->tensor.n; k++)
-        if (!ac_tensor_is_const(r->g->tensor.item[k])) /* weights have the names of what they are for */
+        if (!ac_tensor_is_const(r->g->tensor.item[k])) /* weights often have the names of their layers */
             ac_push(r->cx->region, &known, r->g->tensor.item[k]->name);
     return ac_outputs_named(r, "model has no tensor", name, known);
 }

@@ -1,9 +1,9 @@
-/* calls.c - subgraphs in a model where data decides sizes: they are read where an operator runs them, on its operands,
- * so that each node is resolved for what it really gets (sized.c).
+/* calls.c - reads subgraphs of a model with data-dependent sizes when an operator runs them, on its operands, so that
+ * each node is resolved for its actual operands (sized.c).
  *
  *     STABLEHLO_COMPOSITE   its nodes replace it
  *     IF                    a branch or both (import/build/flow/sub_graphs.h)
- *     WHILE                 unrolled or a loop (import/build/flow/file_loop.h)
+ *     WHILE                 unrolled or one WHILE (import/build/flow/file_loop.h)
  *
  * In a model without such sizes pass infer does this (ir/pass/flow/inline.c). */
 #include "import/build/bounds.h"
@@ -30,7 +30,7 @@ int ac_tfl_call(ac_tfl *r, const ac_tfl_node *n, int32_t subgraph, ac_tensor *co
     r->depth++;
     const int rc = ac_tfl_subgraph(r, &sub, n, n_arg, n_result);
     r->depth--;
-    if (!r->fb.failed) { /* a loop reads its body again and again; the budget bounds it */
+    if (!r->fb.failed) { /* loops read their body repeatedly; the budget of copies bounds that */
         r->reading->copies.bytes += work - r->fb.work;
         r->fb.work = work - 1;
     }
@@ -102,7 +102,7 @@ static const void *run_body(void *own, const void *now)
     return ac_tfl_call(l->r, l->n, l->n->attrs.flow.second, now, l->loop.n, next, l->loop.n) == AC_OK ? next : NULL;
 }
 
-/* A WHILE carries the values that its body does not return as they are. */
+/* Marks the values that the body returns unchanged as kept: a WHILE carries the others. */
 static const void *open_while(void *own, const void *now, int64_t done)
 {
     loop *l = own;
@@ -133,7 +133,7 @@ int ac_tfl_while(ac_tfl *r, ac_tfl_node *n)
         return ac_error(r->cx, n->at, E0102, "takes %d values and returns %d, but a loop returns as many as it takes",
                         n->n_in, n->n_out);
     ac_maker b = ac_tfl_maker(r, n);
-    for (int32_t i = 0; i < n->n_out; i++) /* it is one of --bound, even where this is unrolled */
+    for (int32_t i = 0; i < n->n_out; i++) /* --bound may name it, even if the loop is unrolled */
         if (n->out[i])
             (void)ac_bound_of(&b, n->out[i]->name);
     loop l = {

@@ -1,6 +1,6 @@
-/* complex.c - complex numbers, as far as spectra need them: RFFT2D, REAL, IMAG, COMPLEX_ABS, and RESHAPE, SQUEEZE and
- * EXPAND_DIMS of what RFFT2D gives. A complex tensor of the file is f32 with a further dimension at the end: real part,
- * imaginary part. Other operators, and inputs and outputs of the model, are refused. */
+/* complex.c - lowers the complex numbers of spectra: RFFT2D, REAL, IMAG, COMPLEX_ABS, and RESHAPE, SQUEEZE and
+ * EXPAND_DIMS of complex tensors. A complex tensor of the file becomes f32 with a last dimension of size 2: real part,
+ * imaginary part. Other operators on complex tensors, and complex inputs and outputs of the model, are refused. */
 #include "import/tflite/rules.h"
 
 static int check_complex(ac_tfl *r, const ac_tfl_node *n, bool complex, const ac_tensor *t)
@@ -24,7 +24,7 @@ int ac_tfl_complex_shape(ac_tfl *r, const ac_tfl_node *n, ac_ints *shape)
     return AC_OK;
 }
 
-/* Axes that count from the end. */
+/* Shifts negative axes, since complex tensors have one more dimension at the end. */
 int ac_tfl_rule_squeeze(ac_tfl *r, ac_tfl_node *n)
 {
     ac_ints *axes = &n->attrs.squeeze.axes;
@@ -68,7 +68,7 @@ static ac_tensor *slice_of(const ac_maker *b, ac_tensor *x, int32_t rank, const 
     return x ? ac_make_op(b, AC_OP_SLICE, &x, 1, &a, AC_NONE) : NULL;
 }
 
-/* Part 0 or 1 of complex numbers. */
+/* The real (0) or imaginary (1) part of complex numbers. */
 static ac_tensor *half_of(const ac_maker *b, ac_tensor *x, int64_t which)
 {
     int64_t begin[AC_MAX_RANK] = {0}, size[AC_MAX_RANK];
@@ -103,7 +103,7 @@ int ac_tfl_rule_complex_abs(ac_tfl *r, ac_tfl_node *n)
     return ac_tfl_result(n, 0, ac_make_1(&b, AC_OP_SQRT, ac_make_op(&b, AC_OP_SUM, &square, 1, &a, AC_NONE)));
 }
 
-/* The last two dimensions of x become as long as the transform: cut off, or with zeros at the end. */
+/* Gives the last two dimensions of x the lengths of the transform: cut, or padded with zeros at the end. */
 static ac_tensor *fit_length(const ac_maker *b, ac_tensor *x, const int64_t length[2])
 {
     int64_t before[AC_MAX_RANK] = {0}, after[AC_MAX_RANK] = {0}, size[AC_MAX_RANK];
@@ -116,8 +116,8 @@ static ac_tensor *fit_length(const ac_maker *b, ac_tensor *x, const int64_t leng
     return length[0] < x->dim[rank - 2] || length[1] < x->dim[rank - 1] ? slice_of(b, y, rank, before, size) : y;
 }
 
-/* x [..,H,W] and the lengths of the transform, h and w -> [..,h,w/2+1,2]: a transform of the rows as complex numbers
- * without imaginary part, of which the second half mirrors the first, then one of the columns. */
+/* x [..,H,W] and the lengths of the transform, h and w -> [..,h,w/2+1,2]: an FFT of the rows, as complex numbers with
+ * imaginary part 0, then of the columns. The second half of each row's spectrum mirrors the first and is dropped. */
 int ac_tfl_rule_rfft2d(ac_tfl *r, ac_tfl_node *n)
 {
     const ac_maker b = ac_tfl_maker(r, n);

@@ -1,11 +1,11 @@
-/* variables.c - resource variables: VAR_HANDLE, READ_VARIABLE, ASSIGN_VARIABLE, CALL_ONCE.
+/* variables.c - turns resource variables into state tensors: VAR_HANDLE, READ_VARIABLE, ASSIGN_VARIABLE, CALL_ONCE.
  *
  *     main graph    CALL_ONCE 1;  h = VAR_HANDLE "v";  x = READ_VARIABLE h;  ..;  ASSIGN_VARIABLE h, y
  *     subgraph 1    h = VAR_HANDLE "v";  ASSIGN_VARIABLE h, constant
  *
- * A variable is a state tensor of the main graph, named as the file names it; reads and assignments keep their order.
- * It starts as the constant that the subgraph of CALL_ONCE assigns, else as zeros (TFLite: an error where it is read).
- * Handles that are inputs, and variables in other subgraphs, are refused. */
+ * A variable becomes a state tensor of the main graph, with its name in the file; reads and assignments keep their
+ * order. Its initial value is the constant that the subgraph of CALL_ONCE assigns, or zeros (TFLite fails when such a
+ * variable is read). Handles that are inputs, and variables in other subgraphs, are refused. */
 #include "import/build/counted.h"
 #include "import/tflite/rules.h"
 

@@ -1,11 +1,12 @@
-/* branches.c - a branch of a file: a constant condition chooses, any other makes an IF of both; see sub_graphs.h. */
+/* branches.c - reads a branch of a file: a constant condition selects one side, any other creates an IF of both; see
+ * sub_graphs.h. */
 #include "import/build/counted.h"
 #include "import/build/flow/sub_graphs.h"
 #include "import/build/operands.h"
 #include "ir/flow/unroll.h"
 
-/* The dimension in which two results of one type differ, or are counted. -1: none; -2: they cannot become one size,
- * since a tensor is counted along one dimension only. */
+/* The dimension along which two results of one type differ or are dynamically sized. -1: none; -2: they cannot get one
+ * size, since a tensor has only one dynamically sized dimension. */
 static int32_t differing_dim(const ac_tensor *a, const ac_tensor *b)
 {
     int32_t at = a->count ? a->count_dim : b->count ? b->count_dim : -1;

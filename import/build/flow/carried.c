@@ -1,5 +1,5 @@
-/* carried.c - the values that a WHILE carries from one iteration to the next. Those of dynamic size (counted.h) are
- * carried with their counts; see sub_graphs.h. */
+/* carried.c - pads and counts the values that a WHILE carries from one iteration to the next. Those of dynamic size
+ * (counted.h) are carried with their counts; see sub_graphs.h. */
 #include "import/build/bounds.h"
 #include "import/build/counted.h"
 #include "import/build/flow/sub_graphs.h"
@@ -67,7 +67,7 @@ static bool keeps_size(const ac_tensor *x, const ac_tensor *y, int32_t dim)
     return same;
 }
 
-/* Pads the first value number k to `size` elements. */
+/* Pads the initial value k to `size` elements. */
 static int pad_first(const ac_maker *b, ac_carried *c, int32_t k, int64_t size)
 {
     ac_tensor *x = c->given[k];
@@ -87,7 +87,7 @@ static int pad_first(const ac_maker *b, ac_carried *c, int32_t k, int64_t size)
 static int no_bound(const ac_maker *b, const ac_carried *c, int32_t k, const ac_tensor *y)
 {
     const char *result = c->result ? c->result[k] : NULL;
-    b->reading->late = true; /* it may be constant in a second reading */
+    b->reading->late = true; /* a second run may know its size */
     return ac_refuse(
         b->reading, b->at, E0203, b->at.op,
         ac_strf(b->cx->region, "'%s' is %s, but may be %s after an iteration, and its length has no bound",
@@ -96,28 +96,28 @@ static int no_bound(const ac_maker *b, const ac_carried *c, int32_t k, const ac_
                : "bound how often the loop runs");
 }
 
-/* Value k becomes longer in an iteration. Sets *again if it was padded further, so that both graphs must be read anew;
- * if not, elements past its size are cut off: those beyond --bound, or none. */
+/* Value k becomes longer in an iteration. Sets *again if it was padded further, so that both graphs must be read again;
+ * otherwise elements past its size are cut off: those beyond --bound, or none. */
 static int grow_value(const ac_maker *b, ac_carried *c, const ac_sub *body, ac_tensor *const *next, int32_t k,
                       bool *again)
 {
     const int64_t size = c->first[k]->dim[c->dim[k]], given = c->given[k]->dim[c->dim[k]];
     const int64_t said = c->result ? ac_bound_of(b, c->result[k]) : -1;
-    const bool counted = body->g->input.item[k]->count != NULL; /* it was read as such */
+    const bool counted = body->g->input.item[k]->count != NULL; /* the body was read with a count */
     int64_t most = said > given ? said : given;
     if (said < 0)
         most = counted ? ac_grown_at_most(b, c, body, next, k) : -1;
     if (counted && most >= 0 && most <= size)
         return AC_OK;
     if (most < 0 && !c->tries[k])
-        most = next[k]->dim[c->dim[k]]; /* perhaps it becomes no longer than that */
+        most = next[k]->dim[c->dim[k]]; /* first try: it may stay this long */
     if (most < 0 || most > MOST_LENGTH || c->tries[k]++ > MOST_TRIES)
         return no_bound(b, c, k, next[k]);
     *again = true;
     return pad_first(b, c, k, most);
 }
 
-/* y in the size of value k. *count: its valid length; NULL: k is not counted. */
+/* y padded or cut to the size of value k. *count: its valid length; NULL: k is not dynamically sized. */
 static ac_tensor *carried_of(const ac_maker *b, const ac_carried *c, int32_t k, ac_tensor *y, ac_tensor **count)
 {
     const int32_t d = c->dim[k];

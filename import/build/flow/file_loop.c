@@ -1,4 +1,4 @@
-/* file_loop.c - a loop of a file as unrolled iterations or as a WHILE; see file_loop.h. */
+/* file_loop.c - reads a loop of a file as unrolled iterations or as a WHILE; see file_loop.h. */
 #include "import/build/flow/file_loop.h"
 #include "import/build/counted.h"
 #include "import/build/operands.h"
@@ -42,7 +42,7 @@ static ac_tensor *tensor_of(ac_loop *l, const void *values, int32_t i)
     return l->of->tensor ? l->of->tensor(l, values, i) : t[i];
 }
 
-/* `like`, whose changing values are carried[] now. */
+/* `like` with its changing values replaced by carried[]. */
 static const void *values_of(ac_loop *l, const void *like, ac_tensor *const *carried)
 {
     ac_tensor *const *was = like, **t = AC_NEW_N(l->b->cx->region, ac_tensor *, l->n + 1);
@@ -53,7 +53,7 @@ static const void *values_of(ac_loop *l, const void *like, ac_tensor *const *car
 
 /* ------------------------------------------------------------------ a WHILE */
 
-/* The values before the loop that iterations change, with their names. */
+/* Collects the initial values that iterations change, with their names. */
 static int begin_carried(ac_loop *l, const void *now, ac_carried *c)
 {
     ac_region *region = l->b->cx->region;
@@ -72,7 +72,7 @@ static int begin_carried(ac_loop *l, const void *now, ac_carried *c)
     return AC_OK;
 }
 
-/* A condition of one element as one bool. */
+/* A condition of one element as a bool scalar. */
 static ac_tensor *truth_of(const ac_maker *b, ac_tensor *t)
 {
     t = ac_make_reshape(b, t, 0, NULL);
@@ -95,7 +95,7 @@ static int read_condition(ac_loop *l, ac_sub *s, const ac_carried *c, const void
     return rc;
 }
 
-/* Value `wrong` of those carried has another type or shape after an iteration. */
+/* Refuses carried value `wrong`: it has another type or shape after an iteration. */
 static int refuse_change(const ac_loop *l, const ac_carried *c, int32_t wrong, const ac_tensor *to)
 {
     ac_ctx *cx = l->b->cx;

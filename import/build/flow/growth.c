@@ -1,6 +1,6 @@
-/* growth.c - upper bounds of a loop whose condition depends on data: of its iterations, and of the length of a value
- * that grows in it. Both follow from a counter, a carried integer to which each iteration adds a constant, and which
- * the condition compares.
+/* growth.c - computes upper bounds of a loop with a data-dependent condition: of its iterations, and of the length of a
+ * value that grows in it. Both follow from a counter, a carried integer to which each iteration adds a constant, and
+ * which the condition compares.
  *
  *     while (i < 10 && ids[-1] != end)        at most 10 iterations, and so
  *         ids = concat(ids, [k]), i = i + 1;  10 elements more
@@ -19,7 +19,7 @@ typedef struct loop {
     const ac_carried *c;
     const ac_graph *body;
     ac_tensor *const *next;
-    int64_t given; /* length before the loop of the value whose growth is bounded */
+    int64_t given; /* initial length of the growing value */
 } loop;
 
 static bool is_scalar_of(const ac_maker *b, ac_tensor *t, int64_t *v)
@@ -48,7 +48,7 @@ static ac_tensor *skip_casts(ac_tensor *t)
     return t;
 }
 
-/* The number k of the carried value of g for which t = value + *plus; -1: none. */
+/* The index of the carried value of g with t = value + *plus; -1: none. */
 static int32_t carried_number(const loop *l, const ac_graph *g, ac_tensor *t, int64_t *plus)
 {
     int64_t v;

@@ -1,5 +1,5 @@
-/* sub_graphs.c - graphs of a file as subgraphs of the model, which an IF or a WHILE runs. Their nodes may read tensors
- * of the graphs outside; those are found by scanning operands, and become inputs. */
+/* sub_graphs.c - turns graphs of a file into subgraphs of the model, which an IF or a WHILE runs. Their nodes may read
+ * tensors of enclosing graphs; a scan of the operands finds these and turns them into inputs. */
 #include "import/build/flow/sub_graphs.h"
 #include "import/build/operands.h"
 #include "import/build/reading.h"

@@ -3,15 +3,14 @@
  *
  *     ac_sub s = {0};
  *     ac_sub_tensors c = {0};
- *     ac_sub_enter(&n->b, &n->r->g, &s);            nodes made from now on go to the subgraph
+ *     ac_sub_enter(&n->b, &n->r->g, &s);            new nodes go to the subgraph
  *     ac_tensor *x = ac_sub_input(&s, like);
  *     ... make nodes, ac_push(.., &s.g->output, y) ...
  *     ac_sub_leave(&n->b, &n->r->g, &s);            on every path
  *     AC_TRY(ac_sub_captured(&n->b, &s, &c));       tensors of graphs outside that it reads
  *     sub[0] = ac_sub_add(&n->b, &s, &c);           its number; inputs are x, then those tensors
  *
- * `now`: where the reader keeps the graph that it makes nodes in.
- * Memory: the region of the context. */
+ * `now`: where the reader keeps the graph that it makes nodes in. Memory: the region of the context. */
 #ifndef AC_IMPORT_BUILD_FLOW_SUB_GRAPHS_H
 #define AC_IMPORT_BUILD_FLOW_SUB_GRAPHS_H
 #include "ir/make/maker.h"
@@ -26,25 +25,26 @@ typedef AC_VEC(ac_tensor *) ac_sub_tensors; /* of graphs outside, each once */
 void ac_sub_enter(ac_maker *b, ac_graph **now, ac_sub *s);
 void ac_sub_leave(ac_maker *b, ac_graph **now, ac_sub *s);
 ac_tensor *ac_sub_input(ac_sub *s, const ac_tensor *like);
-/* Appends to c, which may have those of other subgraphs. AC_FAIL: refused. */
+/* Appends the outer tensors that s reads to c, which may contain those of other subgraphs. AC_FAIL: refused. */
 int ac_sub_captured(const ac_maker *b, const ac_sub *s, ac_sub_tensors *c);
-/* Makes all of c further inputs and the graph one of the model's. Returns its number. */
+/* Adds all of c to the inputs, and the graph to the model. Returns its number. */
 int32_t ac_sub_add(const ac_maker *b, ac_sub *s, const ac_sub_tensors *c);
-/* The IF or WHILE on in[], then c; its results have the types and shapes of the outputs of `like`. NULL: refused. */
+/* Creates the IF or WHILE of operands in[], then c; its results have the types and shapes of the outputs of `like`.
+ * NULL: refused. */
 ac_node *ac_sub_run(const ac_maker *b, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_sub_tensors *c,
                     const int32_t sub[2], const ac_sub *like);
 
 /* branches.c: gives outputs i of both graphs one size: pads the shorter one, and appends the valid length along
- * dimension *dim to both graphs; -1: they have one size already. AC_FAIL: refused. result: NULL, or its name in
+ * dimension *dim to both graphs; -1: they already have one size. AC_FAIL: refused. result: NULL, or its name in
  * messages. */
 int ac_sub_alike(ac_maker *b, ac_graph **now, const ac_tensor *condition, ac_sub *yes, ac_sub *no, int32_t i,
                  const char *result, int32_t *dim);
-/* An IF of both, whose outputs are results 0 .. n-1 of the file's node; result[i]: its name, or NULL. A result that is
- * longer in one branch is padded in the other, and counted (counted.h). AC_FAIL: refused. */
+/* Creates an IF of both; its outputs are results 0 .. n-1 of the file's node. result[i]: its name, or NULL. A result
+ * that is longer in one branch is padded in the other, and becomes dynamically sized (counted.h). AC_FAIL: refused. */
 int ac_sub_branches(ac_maker *b, ac_graph **now, ac_tensor *condition, ac_sub *yes, ac_sub *no, int32_t n,
                     const char *const *result, ac_tensor **out);
-/* A branch of the file: `run` makes the nodes of the first one (0) or the second one, and its n results. A constant
- * condition chooses its branch, whose nodes go to the graph; else both become subgraphs of an IF. */
+/* Reads a branch of the file: `run` creates the nodes of the first (0) or second (1) alternative, and its n results. A
+ * constant condition selects one, whose nodes go to the graph; otherwise both become subgraphs of an IF. */
 int ac_sub_if(ac_maker *b, ac_graph **now, ac_tensor *condition, int (*run)(void *own, int32_t which, ac_tensor **out),
               void *own, int32_t n, const char *const *result, ac_tensor **out);
 /* A condition of the file as a bool scalar; NULL: E0104. */
@@ -52,13 +52,13 @@ ac_tensor *ac_sub_condition(const ac_maker *b, ac_tensor *c);
 
 /* carried.c: the n values that a WHILE carries from one iteration to the next, then the counts of those of dynamic size
  * (counted.h). An iteration may change their lengths: a value that becomes longer is padded to --bound or to the most
- * that a bounded number of iterations can add (growth.c); without a bound it is refused. file_loop.c has the calls in
- * their order. */
+ * that a bounded number of iterations can add (growth.c); without a bound it is refused. file_loop.c shows the order of
+ * the calls. */
 typedef struct ac_carried {
     int32_t n, all;            /* values; values and counts */
     ac_tensor **first;         /* before the loop: all of them, padded */
     int32_t *dim;              /* by value: the dimension of dynamic size; -1: none */
-    int64_t turns;             /* an upper bound of the iterations; -1: unknown */
+    int64_t turns;             /* upper bound of the iterations; -1: unknown */
     const char *const *result; /* NULL, or by value: NULL, or its name */
     ac_tensor **given;         /* by value: as it was before the loop */
     int32_t *tries;            /* by value: how often it was padded */
@@ -68,8 +68,8 @@ typedef struct ac_carried {
 int ac_carried_counts(const ac_maker *b, ac_carried *c);
 int ac_carried_begin(const ac_maker *b, ac_carried *c, int32_t n, ac_tensor *const *first);
 void ac_carried_inputs(const ac_carried *c, ac_sub *s, ac_tensor **own);
-/* cond: the graph whose output decides. *again: a value is counted, or longer, by now: both graphs are to be read anew.
- * AC_FAIL with *wrong >= 0: that value does not keep its type and shape (not reported). */
+/* cond: the graph whose output decides. *again: a value became dynamically sized, or longer: both graphs must be read
+ * again. AC_FAIL with *wrong >= 0: that value does not keep its type and shape (not reported). */
 int ac_carried_outputs(ac_maker *b, ac_graph **now, ac_carried *c, const ac_sub *cond, ac_sub *body,
                        ac_tensor *const *next, bool *again, int32_t *wrong);
 void ac_carried_results(const ac_carried *c, const ac_node *made, ac_tensor **out);
@@ -78,7 +78,7 @@ void ac_carried_results(const ac_carried *c, const ac_node *made, ac_tensor **ou
  * after an iteration. */
 int64_t ac_turns_at_most(const ac_maker *b, const ac_carried *c, const ac_sub *cond, const ac_sub *body,
                          ac_tensor *const *next);
-/* An upper bound of the length of counted value k after all iterations; -1: unknown. */
+/* An upper bound of the length of value k, dynamically sized, after all iterations; -1: unknown. */
 int64_t ac_grown_at_most(const ac_maker *b, const ac_carried *c, const ac_sub *body, ac_tensor *const *next, int32_t k);
 
 #endif
