@@ -90,7 +90,7 @@ expect 0 'stored plan' "$arenac" show planned.tflite
 mkdir out.weights
 expect 3 'out.weights' "$arenac" convert "$m/tf_cnn.pb" --dim x.0=1 out.ag
 [ ! -e out.ag ] || fail "a text without its weights"
-expect 8 'cannot say' "$arenac" convert "$src/tests/golden/cli/E0108-convert-onnx.ag" two.onnx
+expect 8 'cannot express' "$arenac" convert "$src/tests/golden/cli/E0108-convert-onnx.ag" two.onnx
 [ ! -e two.onnx ] || fail "a model that ONNX cannot express"
 ! ls -a | grep '\.tmp$' || fail "a temporary file is left"
 

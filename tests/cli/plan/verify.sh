@@ -24,7 +24,7 @@ expect 8 'one memory' "$arenac" verify two.csv "$m" $two
 expect 7 'a memory that the model does not have' "$arenac" verify two.lock "$m"
 
 "$arenac" plan -q "$m" --emit csv,lock -o p
-expect 2 'takes its model, too' "$arenac" verify p.lock
+expect 2 'pass the model as well' "$arenac" verify p.lock
 expect 7 'shares bytes' "$arenac" verify p.lock "$m" --preserve all
 expect 7 'shares bytes' "$arenac" verify p.lock "$m" --views off
 awk '/^image / { $4 = 0 } { print }' p.lock >moved.lock
