@@ -18,8 +18,8 @@
 #define AC_WHY_SIZE                                                           \
     "the size of its result depends on the data; arenac plans static memory", \
         "end the model before it and do this step in the application"
-#define AC_WHY_GENERATES                                                     \
-    "it runs a decoder again and again until the data says that it is done", \
+#define AC_WHY_GENERATES                                        \
+    "it runs a decoder until a data-dependent condition holds", \
         "compile the decoder's subgraph as a model of its own and write the loop in the application"
 #define AC_WHY_PADDING                                                      \
     "it packs sequences of different lengths, so sizes depend on the data", \
@@ -35,7 +35,7 @@
     "it runs a program in Python that the file does not contain", \
         "write it with other operators, or cut the model there: --outputs"
 #define AC_WHY_DELEGATE \
-    "it stands for code of one particular runtime", "use the model as it was before that runtime changed it"
+    "it represents code of one particular runtime", "use the model as it was before that runtime changed it"
 #define AC_WHY_RESOURCE                       \
     "it reads or writes a resource variable", \
         "weights: freeze the variables before converting; state: make it an input and an output of the model"
@@ -61,6 +61,6 @@
 #define AC_WHY_LSTM_UNIT                                             \
     "it is a part of the LSTM layer, which arenac reads as a whole", \
         "give the net as it was written, with the LSTM layer"
-#define AC_WHY_SHAPES "arenac knows shapes when it compiles, but computes no shapes in MXNet graphs", NULL
+#define AC_WHY_SHAPES "arenac does not compute shapes in MXNet graphs", NULL
 
 #endif
