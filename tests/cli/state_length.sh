@@ -232,5 +232,5 @@ attention front.ag '  const z1: i64[1] = [0]
   const own: f32[3,3] = random 9 (-1, 1)
   bias = pad(own, p4)
   m = add(s, bias)'
-refused front.ag "what '.*' computes depends on the capacity of the cache"
+refused front.ag "the result of '.*' depends on the capacity of the cache"
 [ "$bad" = 0 ] && echo "lengths of caches: as the position says"
