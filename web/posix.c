@@ -1,5 +1,5 @@
-/* posix.c - what the tool takes from the system and emscripten lacks: it has no processes, and random bytes under
- * another name. */
+/* posix.c - the functions of the system that emscripten lacks: it has no processes, and another name for random
+ * bytes. */
 #include <errno.h>
 #include <spawn.h>
 #include <sys/random.h>
