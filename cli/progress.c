@@ -2,6 +2,7 @@
  * lines. A thread polls it, and ends before anything else is printed. */
 #include "cli/cli.h"
 
+#include "base/clock.h"
 #include "base/interrupt.h"
 
 #include <errno.h>
@@ -21,13 +22,6 @@ static struct {
     bool runs, ends, bar, drawn;
     const arenac *a;
 } shown = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static int64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /* Waits so long, or until the end. */
 static bool wait_ms(int64_t ms)
@@ -97,7 +91,7 @@ static void *show(void *arg)
     pthread_mutex_lock(&shown.lock);
     for (bool on = wait_ms(FIRST_MS); on; on = wait_ms(shown.bar ? BAR_MS : LINE_MS)) {
         arenac_progress p;
-        const int64_t now = now_ms();
+        const int64_t now = (int64_t)ac_now_ms();
         if (!arenac_progress_now(shown.a, &p))
             continue;
         const bool next = p.what != what || p.done < last;

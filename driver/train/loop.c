@@ -2,6 +2,7 @@
 #include "driver/train/training.h"
 #include "driver/verb/verbs.h"
 
+#include "base/clock.h"
 #include "base/interrupt.h"
 #include "planner/report/layers.h"
 

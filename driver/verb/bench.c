@@ -1,6 +1,7 @@
 /* bench.c - the verb bench: a model timed on this machine, whole runs, and with --per-op each step. */
 #include "driver/verb/verbs.h"
 
+#include "base/clock.h"
 #include "base/json_out.h"
 #include "codegen/targets.h"
 #include "host/firmware/measure.h"

@@ -5,6 +5,7 @@
  * runs alternately with the model as it is, so that load on the machine hits both alike; a candidate is taken when its
  * step is faster by some percent. At the end the whole tuned program is compared with the plain one: outputs byte for
  * byte, and the file is empty if it is not faster. */
+#include "base/clock.h"
 #include "driver/stage/tune_file.h"
 #include "driver/verb/verbs.h"
 #include "ir/lower/node/node.h"

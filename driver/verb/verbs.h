@@ -25,7 +25,6 @@ ac_verb_fn ac_list_operators; /* list_operators.c: ops */
 int ac_tune(ac_work *w, const char *const *path, int32_t n); /* tune.c: bench --tune; w then uses the file it wrote */
 /* open_outputs.c: outputs without a type or shape in the file get those of trials; nothing is reported */
 void ac_open_outputs(ac_work *w, const char *const *path, int32_t n);
-double ac_now_ms(void); /* clock.c */
 struct ac_layer_bound;
 /* bounds.c: the bound of each step on this machine; NULL: not for this run. With --html, also the page of the session's
  * measurements, ms by step; E0502: the machine is unknown. */

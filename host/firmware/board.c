@@ -1,6 +1,8 @@
 /* board.c - rows of boards.def, files, programs; see board.h. */
 #include "host/firmware/board.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -81,23 +83,16 @@ static pid_t begin(const ac_tool *t)
     return error ? -1 : pid;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* Waits, and ends what takes too long. */
 static int end(pid_t pid, int seconds)
 {
     enum { PAUSE_NS = 5000000, LATE = -2 };
-    const int64_t last = now_ms() + (int64_t)seconds * 1000;
+    const double last = ac_now_ms() + seconds * 1e3;
     int status, options = seconds ? WNOHANG : 0;
     for (pid_t got; (got = waitpid(pid, &status, options)) != pid;) {
         if (got < 0 && errno != EINTR)
             return -1;
-        if (options && now_ms() > last) {
+        if (options && ac_now_ms() > last) {
             kill(pid, SIGKILL);
             while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
                 continue;

@@ -1,11 +1,11 @@
 /* run.c - runs the graph passes. */
 #include "ir/pass/run/run.h"
 
+#include "base/clock.h"
 #include "base/progress.h"
 #include "ir/pass/passes.h"
 
 #include <string.h>
-#include <time.h>
 
 typedef bool condition(const ac_pass_options *o, const ac_graph *g);
 
@@ -142,13 +142,6 @@ static int run_inside(ac_passes *r, const row *x, ac_pass *outer)
     return AC_OK;
 }
 
-static double now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
 static int run_row(ac_passes *r, const row *x)
 {
     ac_graph *g = r->graph;
@@ -162,7 +155,7 @@ static int run_row(ac_passes *r, const row *x)
     if (!x->fn)
         p.changed = nodes - r->nodes;
     r->channels_first = p.channels_first;
-    r->time[r->n_time++] = (ac_pass_time){x->name, now_ms() - r->since, p.changed};
+    r->time[r->n_time++] = (ac_pass_time){x->name, ac_now_ms() - r->since, p.changed};
     const bool good = (x->changes & AC_CHANGES_NODES || g->node.n == nodes) &&
                       (x->changes & AC_CHANGES_IO ||
                        (g->input.n == n_in && g->output.n == n_out && same_io(io, io_of(g, tmp), n_in + n_out)));
@@ -190,7 +183,7 @@ int ac_passes_open(ac_passes *r, ac_ctx *cx, ac_graph *g, const ac_pass_options 
     AC_TRY(check_options(cx, opt));
     AC_TRY(ac_graph_verify(g));
     ac_progress_begin(cx, "graph passes", AC_N_PASSES);
-    r->since = now_ms();
+    r->since = ac_now_ms();
     return AC_OK;
 }
 
@@ -209,7 +202,7 @@ int ac_passes_run(ac_passes *r, int32_t end)
             ac_graph_write_text(o->dump, r->graph, r->channels_first);
         }
         r->over = o->stop_after && !strcmp(o->stop_after, x->name);
-        r->since = now_ms();
+        r->since = ac_now_ms();
         r->nodes = r->graph->node.n;
     }
     return AC_OK;

@@ -1,5 +1,5 @@
-/* clock.c - the time of measurements. */
-#include "driver/verb/verbs.h"
+/* clock.c - the monotonic clock of the system. */
+#include "base/clock.h"
 
 #include <time.h>
 
