@@ -91,7 +91,7 @@ static int add_inference(const ac_made *a, ac_graph *g, ac_train_step *step)
     one->opt.bn = AC_OPT_BN_FROZEN;
     one->request.trains = true;
     one->request.extension = (ac_extension){.step = run, .like = step};
-    AC_TRY(run_again(a, one, "depthwise"));
+    AC_TRY(run_again(a, one, ac_pass_name(AC_PASS_state - 1)));
     return ac_train_add_run(a->cx, g, step, one->made.model->graph, run);
 }
 
@@ -253,7 +253,7 @@ int ac_run_passes(const ac_made *a, const char *last, const ac_settings *set, ac
 int ac_infer_model(const ac_made *a)
 {
     ac_passed passed;
-    return ac_run_passes(a, "infer", NULL, &passed);
+    return ac_run_passes(a, ac_pass_name(AC_PASS_infer), NULL, &passed);
 }
 
 bool ac_text_channels_first(const ac_made *a)
