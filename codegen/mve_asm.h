@@ -8,7 +8,7 @@
  *     SPREAD   vldrb.u16 q0, [x]        vstrb.16 q0, [to, q2]    ...
  *
  * Sums go to the accumulators in memory by vectors of four channels. BYTES has rows 1 or 2 by 4 channels; EACH has up
- * to 3 rows by 4 channels. The texts name their registers; operands are in others (ac_mve_operands). */
+ * to 3 rows by 4 channels. The texts name their registers; operands are in others (ac_mve_operand). */
 #ifndef AC_CODEGEN_MVE_ASM_H
 #define AC_CODEGEN_MVE_ASM_H
 #include "ir/loop/requants.h"

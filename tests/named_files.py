@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""List the files that comments and pages name and that do not exist: FILE:LINE: NAME.
+"""List the files and functions that comments and pages name and that do not exist: FILE:LINE: NAME.
 
 usage: named_files.py TREE ALLOWED
 
 Reads comments of .c, .h and .def files and the pages of docs/, code included. A name ends in .c, .h, .def, .sh or .py;
-with folders in front of it, the tree must have that path or end in it. ALLOWED has one name or stem (kws.*) a line
-that means a file outside the tree; '#' starts a comment. Prints unused lines of ALLOWED as well. Exits 1 if it prints.
+with folders in front of it, the tree must have that path or end in it. A function, type or variable begins with ac_,
+arn_ or arenac_; the code of some file must contain it. ALLOWED has one name or stem (kws.*) a line that is outside the
+tree; '#' starts a comment. Prints unused lines of ALLOWED as well. Exits 1 if it prints.
 """
 import pathlib
 import re
@@ -14,6 +15,17 @@ import sys
 import english
 
 NAME = re.compile(r"(?<![\w./*<>%$}-])(?:\.\./)*((?:[\w.-]+/)*\w[\w-]*\.(?:c|h|def|sh|py))\b(?![\w(*])")
+
+IDENTIFIER = re.compile(r"\b(?:ac|arn|arenac)_[a-z](?:[a-z0-9_]*[a-z0-9])?\b(?![*_(]*[A-Z])")
+COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
+
+
+def identifiers_of(tree):
+    """Each ac_, arn_ and arenac_ name in the code of the tree, outside of the comments of C."""
+    for path in english.tracked(tree):
+        if path.endswith((".c", ".h", ".def", ".cmake", "CMakeLists.txt", ".sh", ".py", ".in")):
+            text = (tree / path).read_text(encoding="utf-8", errors="replace")
+            yield from IDENTIFIER.findall(COMMENT.sub(" ", text) if path.endswith((".c", ".h", ".def")) else text)
 
 
 def paths_of(tree):
@@ -38,9 +50,9 @@ def places(tree):
 def main():
     tree = pathlib.Path(sys.argv[1])
     allowed = {line.split("#")[0].strip() for line in pathlib.Path(sys.argv[2]).read_text().split("\n")} - {""}
-    exist, used, named, missing = set(paths_of(tree)), set(), 0, []
+    exist, used, named, missing = set(paths_of(tree)) | set(identifiers_of(tree)), set(), 0, []
     for path, line, text in places(tree):
-        for name in NAME.findall(text):
+        for name in NAME.findall(text) + IDENTIFIER.findall(text):
             named += 1
             stem = name.rpartition(".")[0] + ".*"
             if name in exist:

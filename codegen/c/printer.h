@@ -145,7 +145,7 @@ const char *ac_c_sat_helper(ac_cfile *F, ac_dtype to, ac_dtype from); /* float t
 const char *ac_c_sat_byte_helper(ac_cfile *F, ac_dtype to, bool shifts);
 bool ac_c_sat_is_call(const ac_loop_fn *fn, const ac_target *t, const ac_ins *in);             /* is it that one? */
 const char *ac_c_vec_helper(ac_cfile *F, ac_lop op, ac_dtype d, int32_t lanes, ac_dtype from); /* from: of operand a */
-/* DOT4 of bytes of at most 127 (ac_ins_seven_bits) to i32 lanes; NULL: no special form. */
+/* DOT4 of bytes of at most 127 (ir/loop/seven_bits.c) to i32 lanes; NULL: no special form. */
 const char *ac_c_vec_dot4_seven(ac_cfile *F, int32_t lanes);
 const char *ac_c_vec_wide_mul(ac_cfile *F, int32_t lanes); /* i64 product of lanes that fit in 32 bits; NULL: none */
 

@@ -5,9 +5,8 @@
  *     AC_TRY(ac_compile(a));
  *     AC_TRY(ac_inputs_check(a));
  *     ac_inputs_fill(a, &session);     before each run: it may overwrite its inputs
- *     ac_inputs_close(a->inputs);     the files
  *
- * Errors: E0301 and E0304 for files, E0501. Memory: the context's region; files stay mapped until closed. */
+ * Errors: E0301 and E0304 for files, E0501. Memory: the context's region; files stay mapped until ac_work_end. */
 #ifndef AC_DRIVER_INPUTS_H
 #define AC_DRIVER_INPUTS_H
 #include "codegen/c/selftest.h"

@@ -70,7 +70,7 @@ int ac_tf_attrs(ac_tf *r, ac_tf_node *n)
     return r->pb.failed ? AC_FAIL : AC_OK;
 }
 
-/* The call of a function gives the value of a placeholder; NULL: the call omits it. */
+/* An attribute, which a function may take from its call. NULL: absent, or the call omits it. */
 ac_tf_attr *ac_tf_attr_of(ac_tf_op *n, const char *name)
 {
     ac_tf_attr *a = find(n->node, name);

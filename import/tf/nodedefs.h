@@ -3,9 +3,12 @@
  *
  * An adapter makes the canonical nodes of one TensorFlow node and binds its results:
  *
- *     int ac_tf_do_elu_grad(ac_tf_op *n)
+ *     int ac_tf_do_leaky_relu(ac_tf_op *n)
  *     {
- *         return ac_tf_result(n, 0, ac_make_elu(&n->b, n->t[0], (double)ac_tf_float(n, "alpha", 1)));
+ *         ac_attrs a;
+ *         ac_attrs_init(AC_OP_LEAKY_RELU, &a);
+ *         a.alpha.alpha = ac_tf_float(n, "alpha", 0.2f);
+ *         return ac_tf_result(n, 0, ac_make_op(&n->b, AC_OP_LEAKY_RELU, n->t, 1, &a, AC_NONE));
  *     }
  *
  * Before it is called the number of inputs has been checked against the row, all inputs are tensors (unless the row

@@ -2,10 +2,9 @@
  *
  * An adapter makes the canonical nodes of one ONNX node and binds its results:
  *
- *     int ac_onx_reciprocal(ac_onx_node *n)
+ *     int ac_onx_do_elu(ac_onx_node *n)
  *     {
- *         ac_tensor *x = n->in[0];
- *         return ac_onx_result(n, 0, ac_make_2(&n->b, AC_OP_DIV, ac_make_number(&n->b, x->dtype, 1), x));
+ *         return ac_onx_result(n, 0, ac_make_elu(&n->b, n->in[0], (double)ac_onx_float(n, "alpha", 1)));
  *     }
  *
  * Before it is called the number of operands and results has been checked against the row, required operands are there,

@@ -15,7 +15,7 @@
  * - A GET is the variable itself while no SET comes before its last use; the value of a SET is computed into the
  * variable when nothing reads or leaves in between.
  *
- * ac_select fills one ac_place_of per instruction. Memory: the given region. Cost: O(n log n). Cannot fail. */
+ * ac_select returns one ac_selected per instruction. Memory: the given region. Cost: O(n log n). Cannot fail. */
 #ifndef AC_IR_LOOP_EVAL_SELECT_H
 #define AC_IR_LOOP_EVAL_SELECT_H
 #include "ir/loop/loop.h"

@@ -10,7 +10,7 @@
 #include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
 
-/* Scale and zero point of the node's quantised side as values: immediates, or the operands ac_mp_operands has added. */
+/* Scale and zero point of the node's quantised side as values: immediates, or operands that map.c has added. */
 static void affine(ac_lower *L, const ac_tensor *t, const ac_x *arg, ac_x like, ac_x *scale, ac_x *zero)
 {
     ac_lb *b = &L->b;

@@ -22,7 +22,7 @@ typedef struct nest {
     ac_x idx[AC_MAX_RANK];
 } nest;
 
-/* The index of t among the operands, or w->n. Constants created by ac_mp_operands are equal if their data is. */
+/* The index of t among the operands, or w->n. Two constants are one operand if their data is the same. */
 static int32_t find_operand(const nest *w, const ac_tensor *t)
 {
     for (int32_t i = 0; i < w->n; i++)
