@@ -4,8 +4,8 @@
  *
  * Every library holds the net_init and net_run that net.h declares, so all of them get one arena and one input. A round
  * runs each library for MS milliseconds, without the first run of a turn, which reloads the weights that the others
- * evicted from the caches. Prints one line per round with the minimum CPU milliseconds of each library, and finally the
- * number of bytes in which the outputs of each differ from those of A. */
+ * evicted from the caches. Prints one line per round with the minimum CPU milliseconds of each library, and finally,
+ * for each library, the number of output bytes that differ from A's. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

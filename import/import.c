@@ -1,4 +1,4 @@
-/* import.c - which format a file is in, and what it is when it is none. */
+/* import.c - detects the format of a file and reads it; for other files, reports their kind. */
 #include "import/import.h"
 #include "import/build/reading.h"
 #include "import/wire/peek.h"
@@ -101,7 +101,7 @@ static bool is_safetensors(ac_span s)
     return ac_span_u64(s, 0, &n) && n >= 2 && n <= s.n - 8 && !memcmp(s.p + 8, "{\"", 2);
 }
 
-/* Nothing reads it; say what it is, or at least what is seen. */
+/* No format matches: reports the kind of the file, or its first bytes. */
 static int unknown(ac_ctx *cx, const ac_file *f, ac_span s)
 {
     ac_place at = {.file = f->path};
