@@ -28,7 +28,7 @@ def read_boards(path=os.path.join(ROOT, "host", "firmware", "boards.def")):
     text = open(path).read()
     macros = dict(re.findall(r"^#define (\w+) +(.*)$", text, re.M))
     boards = {}
-    for row in re.findall(r"^BOARD\((.*)\)$", text, re.M):
+    for row in re.findall(r"^BOARD\((.*?)\)$", text, re.M | re.S):
         row = re.sub(r"\b(%s)\b(?=[,)]|$)" % "|".join(macros), lambda m: macros[m[1]], row)
         fields = [w[1:-1] if w[0] == '"' else int(w, 0) for w in re.findall(r'"[^"]*"|0x[0-9a-f]+|\d+', row)]
         boards[fields[0]] = dict(zip(FIELDS, fields[1:]), name=fields[0])

@@ -20,7 +20,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import prove_models
 
 ROOT = prove_models.ROOT
-ROW = re.compile(r'^STRATEGY\((\w+), *"([^"]*)", *(\w+), *\w+, *(\w+), *"([^"]*)", *"([^"]*)", *"(.*)"\)$', re.M)
+ROW = re.compile(r'^STRATEGY\((\w+), *"([^"]*)", *(\w+), *\w+, *(\w+), *"([^"]*)",\s+"([^"]*)",\s+"(.*)"\)$', re.M)
 Strategy = collections.namedtuple("Strategy", "id name point function file needed_by proves")
 
 

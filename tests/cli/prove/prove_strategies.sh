@@ -21,6 +21,6 @@ mkdir -p planted/scripts planted/prove
 cp "$needs" "$src/scripts/prove_models.py" planted/scripts
 ln -s "$src/models" planted/models
 cp -r "$src/prove/strategy" planted/prove
-sed -n 's/^\(STRATEGY(SCHEDULES.*\) --stripe auto/\1/p; 1p' "$src/prove/strategies.def" >planted/prove/strategies.def
+sed -n '1p; /^STRATEGY(SCHEDULES/ { N; s/ --stripe auto//p; }' "$src/prove/strategies.def" >planted/prove/strategies.def
 expect 1 "^schedules: 'models/digits_int8.tflite' is proven without it" \
     python3 planted/scripts/prove_needs.py --arenac "$arenac"

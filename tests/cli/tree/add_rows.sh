@@ -15,11 +15,12 @@ mkdir -p driver/request driver/emit planner/graph cli objects
 code() { # PAGE: its lines of C
     awk '/^```c$/ { code = 1; next } /^```$/ { code = 0 } code' "$src/docs/$1"
 }
-rows() { # PATTERN FILE AFTER: rows of the pages go into a copy, after a line
-    grep -h "^$1" "$src"/docs/add-option.md "$src"/docs/add-output.md "$src"/docs/add-reduction.md >row ||
-        die "the pages have no row $1"
-    awk -v after="$3" '{ print } index($0, after) == 1 { while ((getline line <"row") > 0) print line }' \
-        "$src/$2" >"$2"
+rows() { # START FILE AFTER: rows of the pages go into a copy, after the row that begins with AFTER
+    cat "$src"/docs/add-option.md "$src"/docs/add-output.md "$src"/docs/add-reduction.md |
+        awk -v start="$1" 'index($0, start) == 1 { row = 1 } row { print } /\)$/ { row = 0 }' >row
+    [ -s row ] || die "the pages have no row $1"
+    awk -v after="$3" '{ print } index($0, after) == 1 { row = 1 }
+        row && /\)$/ { row = 0; while ((getline line <"row") > 0) print line }' "$src/$2" >"$2"
     ! cmp -s "$src/$2" "$2" || die "the row is not in $2"
 }
 rows 'OPT(' driver/request/options.def 'OPT(emit,'

@@ -8,10 +8,11 @@ link=CMakeFiles/arenac.dir/link.txt
 [ -f "$build/$link" ] || { echo "skipped: this build has no Makefiles (cmake -G 'Unix Makefiles')"; exit 77; }
 require nm binutils
 built_with=$(cut -d' ' -f1 "$build/$link") # what arenac was built with
-row=$(grep '^TARGET( "toy-x86"' "$src/docs/add-target.md") || die "the page has no example"
+row=$(grep -A1 '^TARGET( "toy-x86"' "$src/docs/add-target.md") || die "the page has no example"
 mkdir codegen
-awk -v row="$row" '/^TARGET\( "cortex-m0plus"/ { print row } { print }' "$src/codegen/targets.def" \
-    >codegen/targets.def
+echo "$row" >row
+awk '/^TARGET\( "cortex-m0plus"/ { while ((getline line <"row") > 0) print line } { print }' \
+    "$src/codegen/targets.def" >codegen/targets.def
 grep -q toy-x86 codegen/targets.def || die "the row is not in"
 cp "$src/codegen/targets.c" targets.c
 san=

@@ -1,7 +1,7 @@
 #!/bin/sh
-# How sources are written: lines of at most 120 columns, in C outside of tables that clang-format leaves alone. Tests in
-# shell: the prelude, at most 40 in a folder. C: as clang-format leaves it, by .clang-format; other versions than Debian
-# 12's break lines elsewhere.
+# How sources are written: lines of at most 120 columns, in C outside of tables that clang-format leaves alone; in
+# tables (.def) at most 160, so a longer row continues on another line. Tests in shell: the prelude, at most 40 in a
+# folder. C: as clang-format leaves it, by .clang-format; other versions than Debian 12's break lines elsewhere.
 # usage: format.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 cd "$src" || exit 1
@@ -18,6 +18,10 @@ long=$(
         length > 120 && !table { print FILENAME ":" FNR ":" $0 }' <"$tmp/c"
 )
 [ -z "$long" ] || fail "lines of more than 120 columns:
+$long"
+grep '\.def$' "$tmp/all" >"$tmp/def" || die "no .def found: the check itself is broken"
+long=$(xargs grep -nHE '.{161}' <"$tmp/def")
+[ -z "$long" ] || fail "rows of more than 160 columns:
 $long"
 for f in $(find tests/cli -name '*.sh'); do
     grep -q '^\. "$2/tests/cli/prelude"$' "$f" || fail "$f does not begin with the prelude"
