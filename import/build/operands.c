@@ -195,6 +195,8 @@ ac_said ac_said_now(const ac_maker *b)
 int ac_said_outcome(const ac_maker *b, ac_said before, int rc)
 {
     const ac_said now = ac_said_now(b);
+    if (b->bad)
+        return AC_FAIL;
     if (rc != AC_OK && now.errors == before.errors && now.refused == before.refused)
         return ac_cannot(b, "its operands are not of a form that arenac handles");
     return rc;

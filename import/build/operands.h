@@ -14,9 +14,10 @@
 #include "import/build/reading.h"
 #include "import/wire/pb.h"
 
-/* Refuses this form of the node's operator; AC_FAIL. */
+/* Refuses this form of the node's operator; AC_FAIL. Silent after an attribute was reported (attrs.h), since that one
+ * reads as its default, and what follows from it may be wrong. */
 int ac_cannot(const ac_maker *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Reports operands that do not match: E0104; AC_FAIL. */
+/* Reports operands that do not match: E0104; AC_FAIL. Silent like ac_cannot. */
 int ac_bad(const ac_maker *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Checks the number of operands (`what` in the message) against the row; E0102. */
@@ -46,7 +47,8 @@ int ac_operand_int(const ac_maker *b, ac_tensor **t, int64_t *v); /* converted b
 /* An attribute of protobuf files that is a list of integers, at most 2^20; E0103. */
 int ac_operand_list(const ac_maker *b, ac_pb *pb, const char *attribute, ac_pb_list list, ac_ints *out);
 
-/* Called before and after the adapter of a row: refuses a node whose adapter failed without a diagnostic. */
+/* Called before and after the adapter of a row: refuses a node whose adapter failed without a diagnostic, and fails one
+ * that has a bad attribute. */
 typedef struct ac_said {
     int32_t errors, refused;
 } ac_said;

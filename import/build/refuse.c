@@ -77,6 +77,8 @@ int ac_reading_spend(ac_reading *r, int64_t steps)
 int ac_cannot(const ac_maker *b, const char *fmt, ...)
 {
     va_list ap;
+    if (b->bad)
+        return AC_FAIL;
     va_start(ap, fmt);
     const char *reason = ac_vstrf(b->cx->region, fmt, ap);
     va_end(ap);
@@ -86,6 +88,8 @@ int ac_cannot(const ac_maker *b, const char *fmt, ...)
 int ac_bad(const ac_maker *b, const char *fmt, ...)
 {
     va_list ap;
+    if (b->bad)
+        return AC_FAIL;
     va_start(ap, fmt);
     const char *what = ac_vstrf(b->cx->region, fmt, ap);
     va_end(ap);

@@ -14,16 +14,13 @@
 /* Boxes round each position of an image: sizes with the first ratio, then the first size with the other ratios. */
 int ac_mx_do_multibox_prior(ac_mx_node *n)
 {
-    enum { MOST = 64 };
     const ac_tensor *x = n->in[0];
-    double size[MOST] = {1}, ratio[MOST] = {1}, step[2] = {-1, -1}, offset[2] = {0.5, 0.5};
-    int32_t n_size, n_ratio, count;
-    bool clip;
-    AC_TRY(ac_mx_floats(n, "sizes", MOST, size, &n_size));
-    AC_TRY(ac_mx_floats(n, "ratios", MOST, ratio, &n_ratio));
-    AC_TRY(ac_mx_floats(n, "steps", 2, step, &count));
-    AC_TRY(ac_mx_floats(n, "offsets", 2, offset, &count));
-    AC_TRY(ac_mx_bool(n, "clip", false, &clip));
+    double size[64] = {1}, ratio[64] = {1}, step[2] = {-1, -1}, offset[2] = {0.5, 0.5};
+    int32_t n_size = ac_attr_floats_to(&n->attrs, A_sizes, size),
+            n_ratio = ac_attr_floats_to(&n->attrs, A_ratios, ratio);
+    ac_attr_floats_to(&n->attrs, A_steps, step);
+    ac_attr_floats_to(&n->attrs, A_offsets, offset);
+    const bool clip = ac_attr_bool(&n->attrs, A_clip);
     n_size += !n_size;
     n_ratio += !n_ratio;
     if (x->rank != 4 || x->dim[2] < 1 || x->dim[3] < 1)
@@ -63,13 +60,6 @@ static ac_tensor *box_nms(ac_mx_node *n, ac_tensor *x, const ac_attrs_box_nms *h
     return ac_make_op(&n->b, AC_OP_BOX_NMS, &x, 1, &a, AC_NONE);
 }
 
-static int centred(ac_mx_node *n, const char *name, bool *centre)
-{
-    const char *s = ac_mx_str(n, name, "corner");
-    *centre = !strcmp(s, "center") || !strcmp(s, "1");
-    return *centre || !strcmp(s, "corner") || !strcmp(s, "0") ? AC_OK : ac_bad(&n->b, "%s is '%s'", name, s);
-}
-
 /* Boxes of the other format; rows of -1 stay as they are, and with them all whose first number is negative. */
 static ac_tensor *reformat(ac_mx_node *n, ac_tensor *x, int32_t at, bool centre)
 {
@@ -94,20 +84,13 @@ static ac_tensor *reformat(ac_mx_node *n, ac_tensor *x, int32_t at, bool centre)
 int ac_mx_do_box_nms(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0];
-    int64_t top, coord, score, id, background;
-    double overlap, valid;
-    bool in_centre, out_centre;
     ac_attrs_box_nms a = {.stay = false};
-    AC_TRY(ac_mx_float(n, "overlap_thresh", 0.5, &overlap));
-    AC_TRY(ac_mx_float(n, "valid_thresh", 0, &valid));
-    AC_TRY(ac_mx_int(n, "topk", -1, INT32_MIN, INT32_MAX, &top));
-    AC_TRY(ac_mx_int(n, "coord_start", 2, 0, INT16_MAX, &coord));
-    AC_TRY(ac_mx_int(n, "score_index", 1, 0, INT16_MAX, &score));
-    AC_TRY(ac_mx_int(n, "id_index", -1, INT32_MIN, INT16_MAX, &id));
-    AC_TRY(ac_mx_int(n, "background_id", -1, INT32_MIN, INT32_MAX, &background));
-    AC_TRY(ac_mx_bool(n, "force_suppress", false, &a.force));
-    AC_TRY(centred(n, "in_format", &in_centre));
-    AC_TRY(centred(n, "out_format", &out_centre));
+    const double overlap = ac_attr_float(&n->attrs, A_overlap_thresh), valid = ac_attr_float(&n->attrs, A_valid_thresh);
+    const int64_t top = ac_attr_int(&n->attrs, A_topk), coord = ac_attr_int(&n->attrs, A_coord_start);
+    const int64_t score = ac_attr_int(&n->attrs, A_score_index), id = ac_attr_int(&n->attrs, A_id_index);
+    const int64_t background = ac_attr_int(&n->attrs, A_background_id);
+    a.force = ac_attr_bool(&n->attrs, A_force_suppress);
+    const bool in_centre = ac_attr_word(&n->attrs, A_in_format), out_centre = ac_attr_word(&n->attrs, A_out_format);
     if (x->rank < 2 || x->dim[x->rank - 1] < 5)
         return ac_bad(&n->b, "'%s' is %s, expected rows of a score and a box", x->name, SHAPE(x));
     if (top == 0 || !ac_tensor_count(x))
@@ -134,17 +117,14 @@ int ac_mx_do_multibox_detection(ac_mx_node *n)
 {
     ac_tensor *score = n->in[0], *move = n->in[1], *box = n->in[2];
     double threshold, overlap, v[4] = {0.1, 0.1, 0.2, 0.2};
-    int64_t top, background;
-    int32_t count;
-    bool clip;
     ac_attrs_box_nms a = {.coord = 2, .score = 1, .id = 0, .background = -1, .stay = true};
-    AC_TRY(ac_mx_bool(n, "clip", true, &clip));
-    AC_TRY(ac_mx_float(n, "threshold", 0.01, &threshold));
-    AC_TRY(ac_mx_int(n, "background_id", 0, INT32_MIN, INT32_MAX, &background));
-    AC_TRY(ac_mx_float(n, "nms_threshold", 0.5, &overlap));
-    AC_TRY(ac_mx_bool(n, "force_suppress", false, &a.force));
-    AC_TRY(ac_mx_floats(n, "variances", 4, v, &count));
-    AC_TRY(ac_mx_int(n, "nms_topk", -1, INT32_MIN, INT32_MAX, &top));
+    const bool clip = ac_attr_bool(&n->attrs, A_detection_clip);
+    threshold = ac_attr_float(&n->attrs, A_threshold);
+    const int64_t background = ac_attr_int(&n->attrs, A_detection_background_id);
+    overlap = ac_attr_float(&n->attrs, A_nms_threshold);
+    a.force = ac_attr_bool(&n->attrs, A_force_suppress);
+    const int32_t count = ac_attr_floats_to(&n->attrs, A_variances, v);
+    const int64_t top = ac_attr_int(&n->attrs, A_nms_topk);
     if (score->rank != 3 || score->dim[1] < 2 || box->rank != 3 || box->dim[0] != 1 || box->dim[2] != 4 ||
         box->dim[1] != score->dim[2] || move->rank != 2 || move->dim[0] != score->dim[0] ||
         move->dim[1] != 4 * box->dim[1] || (count && count != 4))
@@ -191,8 +171,7 @@ int ac_mx_do_box_iou(ac_mx_node *n)
     ac_tensor *low[2], *high[2], *area[2], *size[2];
     int64_t dim[AC_MAX_RANK];
     int32_t rank = 0;
-    bool centre;
-    AC_TRY(centred(n, "format", &centre));
+    const bool centre = ac_attr_word(&n->attrs, A_format);
     for (int32_t i = 0; i < 2; i++) {
         ac_tensor *x = n->in[i];
         if (x->rank < 2 || x->dim[x->rank - 1] != 4 || rank + x->rank - 1 > AC_MAX_RANK)
@@ -237,31 +216,28 @@ static int take_best(ac_mx_node *n, ac_tensor *x, int32_t axis, int64_t k, bool 
 /* Shared by topk, sort and argsort: the axis, and x flattened without one. */
 static int sorted_axis(ac_mx_node *n, ac_tensor **x, int32_t *axis)
 {
-    const ac_js_node *given = n->attrs ? ac_js_get(n->attrs, "axis") : NULL;
-    const char *text = given ? ac_mx_str(n, "axis", NULL) : NULL;
+    const ac_js_node *given = ac_js_get(n->given, "axis");
     *axis = (*x)->rank - 1;
-    if (given && !text) { /* None */
+    if (given && !ac_attr_has(&n->attrs, A_axis)) { /* None */
         *x = ac_make_reshape(&n->b, *x, 1, (int64_t[]){ac_tensor_count(*x)});
         *axis = 0;
         return *x ? AC_OK : AC_FAIL;
     }
-    return ac_mx_axis(n, "axis", -1, (*x)->rank, axis);
+    return ac_attr_axis(&n->attrs, A_axis, (*x)->rank, axis);
 }
 
 int ac_mx_do_topk(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0], *out[2];
     const bool sort = !strcmp(n->type, "sort"), argsort = !strcmp(n->type, "argsort");
-    const char *what = sort ? "value" : argsort ? "indices" : ac_mx_str(n, "ret_typ", "indices");
+    const char *what = sort ? "value" : argsort ? "indices" : ac_attr_text(&n->attrs, A_ret_typ);
     int32_t axis;
     int64_t k = 0;
-    bool least;
-    ac_dtype type;
     AC_TRY(sorted_axis(n, &x, &axis));
     if (!sort && !argsort)
-        AC_TRY(ac_mx_int(n, "k", 1, INT32_MIN, INT32_MAX, &k));
-    AC_TRY(ac_mx_bool(n, "is_ascend", sort || argsort, &least));
-    AC_TRY(ac_mx_dtype(n, "dtype", AC_F32, &type));
+        k = ac_attr_int(&n->attrs, A_k);
+    const bool least = ac_attr_bool_or(&n->attrs, A_is_ascend, sort || argsort);
+    const ac_dtype type = ac_attr_dtype(&n->attrs, A_dtype);
     if (x->rank < 1 || k > x->dim[axis])
         return ac_bad(&n->b, "%" PRId64 " of '%s' %s", k, x->name, SHAPE(x));
     if (x->dtype != AC_F32 || !strcmp(what, "mask"))
@@ -281,13 +257,13 @@ int ac_mx_do_topk(ac_mx_node *n)
 int ac_mx_do_pick(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0], *i = n->in[1];
-    const char *mode = ac_mx_str(n, "mode", "clip");
+    const char *mode = ac_attr_text(&n->attrs, A_mode);
     int32_t axis, rank = 0;
     int64_t dim[AC_MAX_RANK], one[AC_MAX_RANK];
     bool keep, wrap = !strcmp(mode, "wrap");
     ac_attrs a;
-    AC_TRY(ac_mx_bool(n, "keepdims", false, &keep));
-    AC_TRY(ac_mx_axis(n, "axis", -1, x->rank, &axis));
+    keep = ac_attr_bool(&n->attrs, A_keepdims);
+    AC_TRY(ac_attr_axis(&n->attrs, A_axis, x->rank, &axis));
     if (!wrap && strcmp(mode, "clip") != 0)
         return ac_cannot(&n->b, "its mode is '%s'", mode);
     for (int32_t d = 0; d < x->rank; d++) {

@@ -30,21 +30,18 @@ static ac_tensor *inside(ac_mx_node *n, ac_tensor *at, int64_t size, bool wrap)
 
 int ac_mx_do_embedding(ac_mx_node *n)
 {
-    int64_t dim[2];
-    ac_dtype type;
-    AC_TRY(ac_mx_int(n, "input_dim", 0, 1, INT32_MAX, &dim[0]));
-    AC_TRY(ac_mx_int(n, "output_dim", 0, 1, INT32_MAX, &dim[1]));
-    AC_TRY(ac_mx_dtype(n, "dtype", AC_F32, &type));
-    (void)ac_mx_str(n, "deterministic", NULL);
+    const int64_t dim[2] = {ac_attr_int(&n->attrs, A_input_dim), ac_attr_int(&n->attrs, A_output_dim)};
+    (void)ac_attr_dtype(&n->attrs, A_dtype);
+    ac_attr_skip(&n->attrs, "deterministic");
     ac_tensor *row = inside(n, n->in[0], dim[0], false);
     return ac_mx_result(n, 0, gather(n, ac_mx_param(n, 1, 2, dim), row, 0));
 }
 
 int ac_mx_do_take(ac_mx_node *n)
 {
-    const char *mode = ac_mx_str(n, "mode", "clip");
+    const char *mode = ac_attr_text(&n->attrs, A_mode);
     int32_t axis;
-    AC_TRY(ac_mx_axis(n, "axis", 0, n->in[0]->rank, &axis));
+    AC_TRY(ac_attr_axis(&n->attrs, A_first_axis, n->in[0]->rank, &axis));
     if (strcmp(mode, "clip") != 0 && strcmp(mode, "wrap") != 0)
         return ac_cannot(&n->b, "its mode is '%s'", mode);
     return ac_mx_result(n, 0, gather(n, n->in[0], inside(n, n->in[1], n->in[0]->dim[axis], *mode == 'w'), axis));
@@ -67,14 +64,10 @@ int ac_mx_do_gather_nd(ac_mx_node *n)
 
 int ac_mx_do_one_hot(ac_mx_node *n)
 {
-    int64_t depth;
-    double on, off;
-    ac_dtype type;
     ac_attrs a;
-    AC_TRY(ac_mx_int(n, "depth", 0, 1, INT32_MAX, &depth));
-    AC_TRY(ac_mx_float(n, "on_value", 1, &on));
-    AC_TRY(ac_mx_float(n, "off_value", 0, &off));
-    AC_TRY(ac_mx_dtype(n, "dtype", AC_F32, &type));
+    const int64_t depth = ac_attr_int(&n->attrs, A_depth);
+    const double on = ac_attr_float(&n->attrs, A_on_value), off = ac_attr_float(&n->attrs, A_off_value);
+    const ac_dtype type = ac_attr_dtype(&n->attrs, A_dtype);
     ac_attrs_init(AC_OP_ONE_HOT, &a);
     a.axis.axis = -1;
     ac_tensor *in[] = {ac_make_cast(&n->b, n->in[0], AC_I32), ac_make_number(&n->b, AC_I32, (double)depth),
@@ -86,12 +79,9 @@ int ac_mx_do_one_hot(ac_mx_node *n)
 int ac_mx_do_fill(ac_mx_node *n)
 {
     int64_t dim[AC_MAX_RANK];
-    int32_t rank;
-    double value;
-    ac_dtype type;
-    AC_TRY(ac_mx_ints(n, "shape", AC_MAX_RANK, 0, dim, &rank));
-    AC_TRY(ac_mx_float(n, "value", !strcmp(n->type, "_ones"), &value));
-    AC_TRY(ac_mx_dtype(n, "dtype", AC_F32, &type));
+    const int32_t rank = ac_attr_ints_to(&n->attrs, A_shape, dim);
+    const double value = ac_attr_float_or(&n->attrs, A_value, !strcmp(n->type, "_ones"));
+    const ac_dtype type = ac_attr_dtype(&n->attrs, A_dtype);
     for (int32_t d = 0; d < rank; d++)
         if (dim[d] < 1)
             dim[d] = d == 0 && n->r->g->input.n && n->r->g->input.item[0]->rank ? n->r->g->input.item[0]->dim[0] : -1;
@@ -103,16 +93,13 @@ int ac_mx_do_fill(ac_mx_node *n)
 
 int ac_mx_do_arange(ac_mx_node *n)
 {
-    double start, stop, step;
-    int64_t repeat;
-    ac_dtype type;
-    const bool bounded = ac_mx_attr(n, "stop") != NULL;
-    AC_TRY(ac_mx_float(n, "start", 0, &start));
-    AC_TRY(ac_mx_float(n, "stop", 0, &stop));
-    AC_TRY(ac_mx_float(n, "step", 1, &step));
-    AC_TRY(ac_mx_int(n, "repeat", 1, 1, 1 << 20, &repeat));
-    AC_TRY(ac_mx_dtype(n, "dtype", AC_F32, &type));
-    (void)ac_mx_str(n, "infer_range", NULL);
+    const bool bounded = ac_attr_has(&n->attrs, A_stop);
+    double start = ac_attr_float(&n->attrs, A_start);
+    double stop = ac_attr_float(&n->attrs, A_stop);
+    const double step = ac_attr_float(&n->attrs, A_step);
+    const int64_t repeat = ac_attr_int(&n->attrs, A_repeat);
+    const ac_dtype type = ac_attr_dtype(&n->attrs, A_dtype);
+    ac_attr_skip(&n->attrs, "infer_range");
     if (!bounded) {
         stop = start;
         start = 0;
@@ -169,12 +156,9 @@ static int by_length(ac_mx_node *n, ac_tensor *x, int32_t axis, double value)
 int ac_mx_do_sequence(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0];
-    bool lengths;
-    int64_t axis;
-    double value;
-    AC_TRY(ac_mx_bool(n, "use_sequence_length", false, &lengths));
-    AC_TRY(ac_mx_int(n, "axis", 0, 0, 1, &axis));
-    AC_TRY(ac_mx_float(n, "value", 0, &value));
+    const bool lengths = ac_attr_bool(&n->attrs, A_use_sequence_length);
+    int64_t axis = ac_attr_int(&n->attrs, A_time_axis);
+    const double value = ac_attr_float(&n->attrs, A_value);
     if (x->rank < 2 || (!lengths && n->n_in != 1))
         return ac_cannot(&n->b, "it has lengths that do not count");
     if (lengths)
@@ -197,9 +181,8 @@ static ac_tensor *reduced(ac_mx_node *n, ac_op op, ac_tensor *x, uint32_t mask, 
 int ac_mx_do_reduce(ac_mx_node *n)
 {
     uint32_t mask;
-    bool keep;
     AC_TRY(ac_mx_axes(n, n->in[0]->rank, &mask));
-    AC_TRY(ac_mx_bool(n, "keepdims", false, &keep));
+    const bool keep = ac_attr_bool(&n->attrs, A_keepdims);
     return ac_mx_result(n, 0, reduced(n, n->row->op, n->in[0], mask, keep));
 }
 
@@ -207,11 +190,9 @@ int ac_mx_do_norm(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0];
     uint32_t mask;
-    bool keep;
-    int64_t ord;
     AC_TRY(ac_mx_axes(n, x->rank, &mask));
-    AC_TRY(ac_mx_bool(n, "keepdims", false, &keep));
-    AC_TRY(ac_mx_int(n, "ord", 2, 1, 2, &ord));
+    const bool keep = ac_attr_bool(&n->attrs, A_keepdims);
+    const int64_t ord = ac_attr_int(&n->attrs, A_ord);
     x = reduced(n, AC_OP_SUM, ac_make_1(&n->b, ord == 1 ? AC_OP_ABS : AC_OP_SQUARE, x), mask, keep);
     return ac_mx_result(n, 0, ord == 1 ? x : ac_make_1(&n->b, AC_OP_SQRT, x));
 }
@@ -239,13 +220,11 @@ static int arg(ac_mx_node *n, ac_tensor *x, int32_t axis, bool keep)
 int ac_mx_do_arg(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0];
-    bool keep;
     int32_t axis;
-    const char *given = ac_mx_attr(n, "axis");
-    AC_TRY(ac_mx_bool(n, "keepdims", false, &keep));
-    if (!given || (n->r->version < 905 && !strcmp(given, "-1"))) /* -1 once meant None */
+    const bool given = ac_attr_has(&n->attrs, A_axis), keep = ac_attr_bool(&n->attrs, A_keepdims);
+    if (!given || (n->r->version < 905 && ac_attr_int(&n->attrs, A_axis) == -1)) /* -1 once meant None */
         return arg(n, ac_make_reshape(&n->b, x, 1, (int64_t[]){ac_tensor_count(x)}), 0, false);
-    AC_TRY(ac_mx_axis(n, "axis", 0, x->rank, &axis));
+    AC_TRY(ac_attr_axis(&n->attrs, A_first_axis, x->rank, &axis));
     return arg(n, x, axis, keep);
 }
 

@@ -9,9 +9,9 @@
 
 int ac_mx_do_dropout(ac_mx_node *n)
 {
-    const char *mode = ac_mx_str(n, "mode", "training");
-    (void)ac_mx_str(n, "p", NULL);
-    (void)ac_mx_str(n, "axes", NULL);
+    const char *mode = ac_attr_text(&n->attrs, A_dropout_mode);
+    ac_attr_skip(&n->attrs, "p");
+    ac_attr_skip(&n->attrs, "axes");
     if (strcmp(mode, "training") != 0)
         return ac_cannot(&n->b, "it drops elements when a net is run, too");
     return ac_mx_result(n, 0, n->in[0]);
@@ -19,15 +19,15 @@ int ac_mx_do_dropout(ac_mx_node *n)
 
 int ac_mx_do_make_loss(ac_mx_node *n)
 {
-    (void)ac_mx_str(n, "valid_thresh", NULL);
+    ac_attr_skip(&n->attrs, "valid_thresh");
     return ac_mx_result(n, 0, n->in[0]);
 }
 
 int ac_mx_do_svm(ac_mx_node *n)
 {
-    (void)ac_mx_str(n, "margin", NULL);
-    (void)ac_mx_str(n, "regularization_coefficient", NULL);
-    (void)ac_mx_str(n, "use_linear", NULL);
+    ac_attr_skip(&n->attrs, "margin");
+    ac_attr_skip(&n->attrs, "regularization_coefficient");
+    ac_attr_skip(&n->attrs, "use_linear");
     return ac_mx_result(n, 0, n->in[0]);
 }
 
@@ -125,20 +125,18 @@ static int activate(ac_mx_node *n, const char *how, ac_tensor *x, ac_tensor **y)
 int ac_mx_do_activation(ac_mx_node *n)
 {
     ac_tensor *y;
-    AC_TRY(activate(n, ac_mx_str(n, "act_type", "none"), n->in[0], &y));
+    AC_TRY(activate(n, ac_attr_text(&n->attrs, A_act_type), n->in[0], &y));
     return ac_mx_result(n, 0, y);
 }
 
 int ac_mx_do_leaky(ac_mx_node *n)
 {
-    const char *how = ac_mx_str(n, "act_type", "leaky");
+    const char *how = ac_attr_text(&n->attrs, A_leaky_type);
     ac_tensor *x = n->in[0];
-    double slope, low, high;
     ac_attrs a;
     int64_t dim[AC_MAX_RANK];
-    AC_TRY(ac_mx_float(n, "slope", 0.25, &slope));
-    AC_TRY(ac_mx_float(n, "lower_bound", 0.125, &low));
-    AC_TRY(ac_mx_float(n, "upper_bound", 0.334, &high));
+    const double slope = ac_attr_float(&n->attrs, A_slope), low = ac_attr_float(&n->attrs, A_lower_bound);
+    const double high = ac_attr_float(&n->attrs, A_upper_bound);
     if (!strcmp(how, "gelu"))
         return ac_mx_result(n, 0, OP1(GELU, x));
     if (!strcmp(how, "selu")) {
@@ -170,9 +168,7 @@ int ac_mx_do_leaky(ac_mx_node *n)
 
 int ac_mx_do_clip(ac_mx_node *n)
 {
-    double low, high;
-    AC_TRY(ac_mx_float(n, "a_min", 0, &low));
-    AC_TRY(ac_mx_float(n, "a_max", 0, &high));
+    const double low = ac_attr_float(&n->attrs, A_a_min), high = ac_attr_float(&n->attrs, A_a_max);
     ac_tensor *x = n->in[0];
     ac_tensor *most = NUM(x, high);
     return ac_mx_result(n, 0, MIN(MAX(x, NUM(x, low)), most));
@@ -180,9 +176,7 @@ int ac_mx_do_clip(ac_mx_node *n)
 
 int ac_mx_do_hard_sigmoid(ac_mx_node *n)
 {
-    double alpha, beta;
-    AC_TRY(ac_mx_float(n, "alpha", 0.2, &alpha));
-    AC_TRY(ac_mx_float(n, "beta", 0.5, &beta));
+    const double alpha = ac_attr_float(&n->attrs, A_alpha), beta = ac_attr_float(&n->attrs, A_beta);
     ac_tensor *shift = F32(beta), *y = ADD(MUL(n->in[0], F32(alpha)), shift), *most = F32(1);
     return ac_mx_result(n, 0, MIN(MAX(y, F32(0)), most));
 }
@@ -190,8 +184,7 @@ int ac_mx_do_hard_sigmoid(ac_mx_node *n)
 /* |x| < 1 / s^2: (s x)^2 / 2, else |x| - 0.5 / s^2. */
 int ac_mx_do_smooth_l1(ac_mx_node *n)
 {
-    double s;
-    AC_TRY(ac_mx_float(n, "scalar", 1, &s));
+    const double s = ac_attr_float(&n->attrs, A_scalar);
     ac_tensor *x = n->in[0], *size = ABS(x);
     ac_tensor *bend = F32(0.5 * s * s), *near = MUL(SQUARE(x), bend);
     ac_tensor *far = SUB(size, F32(0.5 / (s * s)));
@@ -208,8 +201,7 @@ int ac_mx_do_div_sqrt_dim(ac_mx_node *n)
 
 int ac_mx_do_cast(ac_mx_node *n)
 {
-    ac_dtype to;
-    AC_TRY(ac_mx_dtype(n, "dtype", AC_F32, &to));
+    const ac_dtype to = ac_attr_dtype(&n->attrs, A_dtype);
     return ac_mx_result(n, 0, ac_make_cast(&n->b, n->in[0], to));
 }
 
@@ -240,10 +232,8 @@ int ac_mx_do_hypot(ac_mx_node *n)
 
 static int number(ac_mx_node *n, ac_tensor **v)
 {
-    double scalar;
-    bool whole;
-    AC_TRY(ac_mx_float(n, "scalar", 1, &scalar));
-    AC_TRY(ac_mx_bool(n, "is_int", true, &whole));
+    const double scalar = ac_attr_float(&n->attrs, A_scalar);
+    const bool whole = ac_attr_bool(&n->attrs, A_is_int);
     if (!whole && ac_dtype_is_int(n->in[0]->dtype))
         return ac_cannot(&n->b, "it makes fractions of integers (is_int is false)");
     *v = NUM(n->in[0], scalar);
@@ -274,7 +264,7 @@ int ac_mx_do_compare_scalar(ac_mx_node *n)
 int ac_mx_do_add_n(ac_mx_node *n)
 {
     ac_tensor *y = n->in[0];
-    (void)ac_mx_str(n, "num_args", NULL);
+    ac_attr_skip(&n->attrs, "num_args");
     for (int32_t i = 1; i < n->n_in; i++)
         y = ADD(y, n->in[i]);
     return ac_mx_result(n, 0, y);

@@ -55,19 +55,20 @@ static int read_node(ac_mx *r, const ac_js_node *x, int32_t id)
     *n = (ac_mx_node){.r = r, .json = x, .name = name->text, .type = op->text, .id = id};
     n->variable = !strcmp(op->text, "null");
     static const char *const ATTRS[] = {"attrs", "param", "attr"}; /* of 1.0, 0.8, and in between */
-    for (size_t i = 0; i < 3 && !n->attrs; i++)
-        n->attrs = ac_js_get(x, ATTRS[i]);
-    if (n->variable && n->attrs && !n->attrs->n) /* 0.8: an empty param beside attr */
-        n->attrs = ac_js_get(x, "attr");
-    if (n->attrs && n->attrs->kind != AC_JS_OBJECT)
-        return bad_json(r, n->attrs, "attributes are not an object");
-    for (const ac_js_node *a = n->attrs ? n->attrs->first : NULL; a; a = a->next)
+    for (size_t i = 0; i < 3 && !n->given; i++)
+        n->given = ac_js_get(x, ATTRS[i]);
+    if (n->variable && n->given && !n->given->n) /* 0.8: an empty param beside attr */
+        n->given = ac_js_get(x, "attr");
+    if (n->given && n->given->kind != AC_JS_OBJECT)
+        return bad_json(r, n->given, "attributes are not an object");
+    for (const ac_js_node *a = n->given ? n->given->first : NULL; a; a = a->next)
         if (a->kind != AC_JS_STRING)
             return bad_json(r, a, "the value of an attribute is not text");
     n->at = ac_js_place(&r->js, x);
     n->at.node = n->name;
     n->at.op = n->type;
     n->b = ac_reading_maker(r->reading, r->g, n->name, n->at);
+    n->attrs = (ac_attrs_reader){.source = &ac_mx_attrs, .b = &n->b, .node = n};
     if (inputs && inputs->n > MAX_OPERANDS)
         return bad_json(r, inputs, "a node has more than 1024 operands");
     n->n_in = inputs ? inputs->n : 0;
@@ -193,7 +194,7 @@ static bool sounds_like_param(const ac_mx_node *n)
     for (size_t i = 0; i < sizeof TAIL / sizeof *TAIL; i++)
         if (ends_with(n->name, TAIL[i]))
             return true;
-    return ac_js_get(n->attrs, "__init__") != NULL;
+    return ac_js_get(n->given, "__init__") != NULL;
 }
 
 /* Marks the nodes that the heads need, and the kind of each variable. */
@@ -259,13 +260,13 @@ static int add_inputs(ac_mx *r)
 {
     for (int32_t i = 0; i < r->n_nodes; i++) {
         ac_mx_node *n = &r->node[i];
-        const ac_js_node *shape = ac_js_get(n->attrs, "__shape__");
+        const ac_js_node *shape = ac_js_get(n->given, "__shape__");
         const char *dim_name[AC_MAX_RANK] = {NULL};
         int64_t dim[AC_MAX_RANK], flag = 0;
         int32_t rank = 0;
         if (!n->input)
             continue;
-        const ac_js_node *type = ac_js_get(n->attrs, "__dtype__");
+        const ac_js_node *type = ac_js_get(n->given, "__dtype__");
         if (type && (type->text[0] < '0' || type->text[0] > '9' || type->text[1]))
             type = NULL;
         flag = type ? type->text[0] - '0' : 0;
@@ -290,7 +291,7 @@ static int add_inputs(ac_mx *r)
 static ac_tensor *variable_tensor(ac_mx_node *v)
 {
     const ac_mx_array *a = v->r->has_params ? ac_mx_params_find(v->r, v->name) : NULL;
-    const ac_js_node *shape = ac_js_get(v->attrs, "__shape__");
+    const ac_js_node *shape = ac_js_get(v->given, "__shape__");
     int64_t dim[AC_MAX_RANK];
     int32_t rank;
     if (a) {
@@ -318,6 +319,8 @@ ac_tensor *ac_mx_param(ac_mx_node *n, int32_t i, int32_t rank, const int64_t *di
     ac_mx *r = n->r;
     int64_t count;
     ac_tensor *t = i < n->n_in ? n->in[i] : NULL;
+    if (n->b.bad)
+        return NULL; /* its shape may follow from that */
     if (!t) {
         const char *name =
             i < n->n_in ? r->node[n->from[i]].name : ac_internf(r->cx, "%s_%s", n->name, ac_mx_arg_name(n->row, i));
@@ -435,8 +438,8 @@ static const char *list_nodes(ac_mx *r)
         ac_putf(s, "%4d  %-28s %-18s", i, n->name, n->variable ? (n->input ? "input" : "parameter") : n->type);
         for (int32_t k = 0; k < n->n_in; k++)
             ac_putf(s, " %s", r->node[n->from[k]].name);
-        ac_put(s, n->attrs && !n->variable && n->attrs->n ? "  |" : "");
-        for (const ac_js_node *a = n->attrs && !n->variable ? n->attrs->first : NULL; a; a = a->next)
+        ac_put(s, n->given && !n->variable && n->given->n ? "  |" : "");
+        for (const ac_js_node *a = n->given && !n->variable ? n->given->first : NULL; a; a = a->next)
             ac_putf(s, " %s=%s", a->key, a->text);
         ac_putc(s, '\n');
     }

@@ -14,7 +14,7 @@
  * further. */
 #ifndef AC_IMPORT_MXNET_MXNET_H
 #define AC_IMPORT_MXNET_MXNET_H
-#include "import/build/operands.h"
+#include "import/build/attrs.h"
 #include "import/wire/json_in.h"
 
 typedef struct ac_mx ac_mx;
@@ -45,7 +45,8 @@ struct ac_mx_node {
     const char *name, *type;
     ac_place at;
     int32_t id;
-    const ac_js_node *attrs;
+    const ac_js_node *given; /* attributes */
+    ac_attrs_reader attrs;
     uint64_t asked; /* attributes that an adapter has read: bit k is the k-th */
     int32_t n_in, n_out;
     int32_t *from, *from_out; /* operand i is result from_out[i] of node from[i] */
@@ -85,23 +86,21 @@ int ac_mx_params_open(ac_mx *r, const ac_file *f);
 const ac_mx_array *ac_mx_params_find(const ac_mx *r, const char *name);
 ac_tensor *ac_mx_params_tensor(ac_mx_node *n, const ac_mx_array *a, const char *name); /* with its own type */
 
-/* symbol_attrs.c. `init` is the value of an omitted attribute; a number below `low`: the attribute is required. "None"
- * counts as omitted. */
+/* symbol_attrs.c. "None" counts as omitted, but reads as AC_MX_NONE in a tuple if that means something. */
+enum { AC_MX_NONE = INT32_MIN };
+enum {
+#define A(id) A_##id,
+#include "import/mxnet/attrs_ids.def"
+#undef A
+};
+extern const ac_attr_source ac_mx_attrs;
 const char *ac_mx_attr(ac_mx_node *n, const char *name); /* NULL: left out */
-int ac_mx_int(ac_mx_node *n, const char *name, int64_t init, int64_t low, int64_t high, int64_t *out);
-int ac_mx_float(ac_mx_node *n, const char *name, double init, double *out);
-int ac_mx_bool(ac_mx_node *n, const char *name, bool init, bool *out);
-const char *ac_mx_str(ac_mx_node *n, const char *name, const char *init);
 /* A tuple, (1, 2) or [1, 2] or 1; *n of them, at most `most`. Elements that are None become `none`. */
-int ac_mx_ints(ac_mx_node *n, const char *name, int32_t most, int64_t none, int64_t *v, int32_t *count);
-int ac_mx_floats(ac_mx_node *n, const char *name, int32_t most, double *v, int32_t *count);
 bool ac_mx_tuple(const char *text, int32_t most, int64_t none, int64_t *v, int32_t *count);
-int ac_mx_axis(ac_mx_node *n, const char *name, int64_t init, int32_t rank, int32_t *out);
 /* A mask from axis (None, a number or a tuple) and exclude. */
 int ac_mx_axes(ac_mx_node *n, int32_t rank, uint32_t *mask);
-int ac_mx_dtype(ac_mx_node *n, const char *name, ac_dtype init, ac_dtype *out); /* by name or mshadow flag */
-int ac_mx_check_attrs(ac_mx_node *n);                                           /* unread attributes are refused */
-ac_dtype ac_mx_flag(int64_t flag); /* mshadow type flag; AC_NONE: unknown */
+int ac_mx_check_attrs(ac_mx_node *n); /* unread attributes are refused */
+ac_dtype ac_mx_flag(int64_t flag);    /* mshadow type flag; AC_NONE: unknown */
 
 /* symbols.c */
 extern const ac_operators ac_mx_operators;

@@ -13,16 +13,14 @@
 int ac_mx_do_batch_norm(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0];
-    double eps;
-    bool fixed, global, all;
     int32_t axis;
-    AC_TRY(ac_mx_float(n, "eps", 1e-3, &eps));
-    AC_TRY(ac_mx_bool(n, "fix_gamma", true, &fixed));
-    AC_TRY(ac_mx_bool(n, "use_global_stats", false, &global));
-    AC_TRY(ac_mx_bool(n, "output_mean_var", false, &all));
-    (void)ac_mx_str(n, "ndev", NULL);
-    (void)ac_mx_str(n, "key", NULL);
-    AC_TRY(ac_mx_axis(n, "axis", x->rank > 1 ? 1 : 0, x->rank, &axis));
+    const double eps = ac_attr_float(&n->attrs, A_eps);
+    const bool fixed = ac_attr_bool(&n->attrs, A_fix_gamma);
+    (void)ac_attr_bool(&n->attrs, A_use_global_stats);
+    (void)ac_attr_bool(&n->attrs, A_output_mean_var);
+    ac_attr_skip(&n->attrs, "ndev");
+    ac_attr_skip(&n->attrs, "key");
+    AC_TRY(ac_operand_axis(&n->b, ac_attr_int_or(&n->attrs, A_axis, x->rank > 1), x->rank, &axis));
     const int64_t *c = &x->dim[axis];
     ac_tensor *gamma = ac_mx_param(n, 1, 1, c), *beta = ac_mx_param(n, 2, 1, c);
     ac_tensor *mean = ac_mx_param(n, 3, 1, c), *variance = ac_mx_param(n, 4, 1, c);
@@ -42,12 +40,10 @@ static ac_tensor *standard(ac_mx_node *n, ac_tensor *x, uint32_t mask, double ep
 int ac_mx_do_layer_norm(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0];
-    double eps;
     int32_t axis;
-    bool all;
-    AC_TRY(ac_mx_float(n, "eps", 1e-5, &eps));
-    AC_TRY(ac_mx_axis(n, "axis", -1, x->rank, &axis));
-    AC_TRY(ac_mx_bool(n, "output_mean_var", false, &all));
+    const double eps = ac_attr_float(&n->attrs, A_layer_norm_eps);
+    AC_TRY(ac_attr_axis(&n->attrs, A_axis, x->rank, &axis));
+    (void)ac_attr_bool(&n->attrs, A_output_mean_var);
     ac_tensor *gamma = ac_mx_param(n, 1, 1, &x->dim[axis]), *beta = ac_mx_param(n, 2, 1, &x->dim[axis]);
     gamma = ac_make_along(&n->b, gamma, x->rank, axis);
     ac_tensor *y = MUL(standard(n, x, 1u << axis, eps), gamma);
@@ -57,8 +53,7 @@ int ac_mx_do_layer_norm(ac_mx_node *n)
 int ac_mx_do_instance_norm(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0];
-    double eps;
-    AC_TRY(ac_mx_float(n, "eps", 1e-3, &eps));
+    const double eps = ac_attr_float(&n->attrs, A_eps);
     if (x->rank < 3)
         return ac_bad(&n->b, "'%s' is %s, expected 3 dimensions or more", x->name, SHAPE(x));
     ac_tensor *gamma = ac_mx_param(n, 1, 1, &x->dim[1]), *beta = ac_mx_param(n, 2, 1, &x->dim[1]);
@@ -70,12 +65,9 @@ int ac_mx_do_instance_norm(ac_mx_node *n)
 int ac_mx_do_group_norm(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0];
-    double eps;
-    int64_t groups;
-    bool all;
-    AC_TRY(ac_mx_float(n, "eps", 1e-5, &eps));
-    AC_TRY(ac_mx_int(n, "num_groups", 1, 1, INT32_MAX, &groups));
-    AC_TRY(ac_mx_bool(n, "output_mean_var", false, &all));
+    const double eps = ac_attr_float(&n->attrs, A_layer_norm_eps);
+    int64_t groups = ac_attr_int(&n->attrs, A_num_groups);
+    (void)ac_attr_bool(&n->attrs, A_output_mean_var);
     if (x->rank < 3 || x->dim[1] % groups || !x->dim[0])
         return ac_bad(&n->b, "'%s' %s does not divide into %" PRId64 " groups", x->name, SHAPE(x), groups);
     const ac_tensor *given = n->in[1];
@@ -96,9 +88,8 @@ int ac_mx_do_group_norm(ac_mx_node *n)
 int ac_mx_do_l2norm(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0];
-    const char *mode = ac_mx_str(n, "mode", "instance");
-    double eps;
-    AC_TRY(ac_mx_float(n, "eps", 1e-10, &eps));
+    const char *mode = ac_attr_text(&n->attrs, A_norm_mode);
+    const double eps = ac_attr_float(&n->attrs, A_l2norm_eps);
     const uint32_t all = (1u << x->rank) - 1;
     const uint32_t mask = !strcmp(mode, "channel") ? 2u : !strcmp(mode, "spatial") ? all & ~3u : all & ~1u;
     return ac_mx_result(n, 0, ac_make_unit_length(&n->b, x, mask, eps));
@@ -107,12 +98,9 @@ int ac_mx_do_l2norm(ac_mx_node *n)
 int ac_mx_do_lrn(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0];
-    double alpha, beta, k;
-    int64_t size;
-    AC_TRY(ac_mx_float(n, "alpha", 1e-4, &alpha));
-    AC_TRY(ac_mx_float(n, "beta", 0.75, &beta));
-    AC_TRY(ac_mx_float(n, "knorm", 2, &k));
-    AC_TRY(ac_mx_int(n, "nsize", 5, 1, INT16_MAX, &size));
+    const double alpha = ac_attr_float(&n->attrs, A_lrn_alpha), beta = ac_attr_float(&n->attrs, A_lrn_beta);
+    const double k = ac_attr_float(&n->attrs, A_knorm);
+    const int64_t size = ac_attr_int(&n->attrs, A_nsize);
     if (x->rank != 4 || size % 2 == 0)
         return ac_bad(&n->b, "'%s' is %s and nsize %" PRId64 ", expected [N,C,H,W] and an odd number", x->name,
                       SHAPE(x), size);
@@ -123,13 +111,10 @@ int ac_mx_do_softmax(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0];
     int32_t axis;
-    double temperature;
-    bool lengths;
-    ac_dtype type;
-    AC_TRY(ac_mx_axis(n, "axis", -1, x->rank, &axis));
-    AC_TRY(ac_mx_float(n, "temperature", 1, &temperature));
-    AC_TRY(ac_mx_bool(n, "use_length", false, &lengths));
-    AC_TRY(ac_mx_dtype(n, "dtype", AC_F32, &type));
+    AC_TRY(ac_attr_axis(&n->attrs, A_axis, x->rank, &axis));
+    const double temperature = ac_attr_float(&n->attrs, A_temperature);
+    (void)ac_attr_bool(&n->attrs, A_use_length);
+    (void)ac_attr_dtype(&n->attrs, A_dtype);
     if (n->row->op == AC_OP_NEG)
         x = NEG(x);
     if (temperature < 1 || temperature > 1)
@@ -142,9 +127,7 @@ int ac_mx_do_softmax(ac_mx_node *n)
 int ac_mx_do_softmax_output(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0];
-    bool multi, keep;
-    AC_TRY(ac_mx_bool(n, "multi_output", false, &multi));
-    AC_TRY(ac_mx_bool(n, "preserve_shape", false, &keep));
+    const bool multi = ac_attr_bool(&n->attrs, A_multi_output), keep = ac_attr_bool(&n->attrs, A_preserve_shape);
     if (x->rank < 1 || (multi && x->rank < 2))
         return ac_bad(&n->b, "'%s' is %s", x->name, SHAPE(x));
     if (multi)
@@ -160,7 +143,7 @@ int ac_mx_do_softmax_output(ac_mx_node *n)
 int ac_mx_do_softmax_activation(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0];
-    const char *mode = ac_mx_str(n, "mode", "instance");
+    const char *mode = ac_attr_text(&n->attrs, A_norm_mode);
     if (!strcmp(mode, "channel"))
         return x->rank < 2 ? ac_bad(&n->b, "'%s' has no channels", x->name)
                            : ac_mx_result(n, 0, ac_make_softmax(&n->b, AC_OP_SOFTMAX, x, 1));
@@ -173,11 +156,9 @@ int ac_mx_do_softmax_activation(ac_mx_node *n)
 int ac_mx_do_dense(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0];
-    int64_t hidden, dim[AC_MAX_RANK];
-    bool no_bias, flat;
-    AC_TRY(ac_mx_int(n, "num_hidden", 0, 1, INT32_MAX, &hidden));
-    AC_TRY(ac_mx_bool(n, "no_bias", false, &no_bias));
-    AC_TRY(ac_mx_bool(n, "flatten", true, &flat));
+    int64_t dim[AC_MAX_RANK];
+    int64_t hidden = ac_attr_int(&n->attrs, A_num_hidden);
+    const bool no_bias = ac_attr_bool(&n->attrs, A_no_bias), flat = ac_attr_bool(&n->attrs, A_flatten);
     if (x->rank < 1 || !ac_tensor_count(x))
         return ac_bad(&n->b, "'%s' is %s", x->name, SHAPE(x));
     const int64_t rows = flat ? x->dim[0] : ac_tensor_count(x) / x->dim[x->rank - 1], width = ac_tensor_count(x) / rows;
@@ -193,22 +174,16 @@ int ac_mx_do_dense(ac_mx_node *n)
 
 int ac_mx_do_batch_dot(ac_mx_node *n)
 {
-    bool turn_x, turn_y;
-    AC_TRY(ac_mx_bool(n, "transpose_a", false, &turn_x));
-    AC_TRY(ac_mx_bool(n, "transpose_b", false, &turn_y));
-    (void)ac_mx_str(n, "forward_stype", NULL);
+    const bool turn_x = ac_attr_bool(&n->attrs, A_transpose_a), turn_y = ac_attr_bool(&n->attrs, A_transpose_b);
+    ac_attr_skip(&n->attrs, "forward_stype");
     return ac_mx_result(n, 0, ac_make_matmul(&n->b, n->in[0], n->in[1], turn_x, turn_y));
 }
 
 int ac_mx_do_gemm2(ac_mx_node *n)
 {
-    bool turn_x, turn_y;
-    double alpha;
-    int64_t axis;
-    AC_TRY(ac_mx_bool(n, "transpose_a", false, &turn_x));
-    AC_TRY(ac_mx_bool(n, "transpose_b", false, &turn_y));
-    AC_TRY(ac_mx_float(n, "alpha", 1, &alpha));
-    AC_TRY(ac_mx_int(n, "axis", -2, -2, -2, &axis));
+    const bool turn_x = ac_attr_bool(&n->attrs, A_transpose_a), turn_y = ac_attr_bool(&n->attrs, A_transpose_b);
+    const double alpha = ac_attr_float(&n->attrs, A_product_alpha);
+    (void)ac_attr_int(&n->attrs, A_product_axis);
     ac_tensor *y = ac_make_matmul(&n->b, n->in[0], n->in[1], turn_x, turn_y);
     return ac_mx_result(n, 0, alpha < 1 || alpha > 1 ? MUL(y, F32(alpha)) : y);
 }
@@ -218,12 +193,10 @@ int ac_mx_do_dot(ac_mx_node *n)
 {
     static const int32_t SWAP[AC_MAX_RANK] = {1, 0};
     ac_tensor *x = n->in[0], *y = n->in[1];
-    bool turn_x, turn_y;
     int64_t dim[AC_MAX_RANK];
     int32_t rank = 0;
-    AC_TRY(ac_mx_bool(n, "transpose_a", false, &turn_x));
-    AC_TRY(ac_mx_bool(n, "transpose_b", false, &turn_y));
-    (void)ac_mx_str(n, "forward_stype", NULL);
+    const bool turn_x = ac_attr_bool(&n->attrs, A_transpose_a), turn_y = ac_attr_bool(&n->attrs, A_transpose_b);
+    ac_attr_skip(&n->attrs, "forward_stype");
     if ((turn_x && x->rank > 2) || (turn_y && y->rank > 2) || x->rank < 1 || y->rank < 1)
         return ac_cannot(&n->b, "it turns operands of more than two dimensions");
     x = turn_x && x->rank == 2 ? ac_make_transpose(&n->b, x, SWAP) : x;
@@ -311,21 +284,19 @@ static ac_tensor *direction(ac_mx_node *n, const rnn *r, ac_tensor *seq, ac_tens
 static int open_rnn(ac_mx_node *n, rnn *r)
 {
     static const char *const MODES[] = {"rnn_relu", "rnn_tanh", "lstm", "gru"};
-    const char *mode = ac_mx_str(n, "mode", "");
+    const char *mode = ac_attr_text(&n->attrs, A_rnn_mode);
     const ac_tensor *x = n->in[0];
-    int64_t layers;
-    bool both, lengths;
     *r = (rnn){.gates = 0};
     for (int32_t i = 0; i < 4; i++)
         if (!strcmp(mode, MODES[i])) {
             r->kind = "rtlg"[i];
             r->gates = i < 2 ? 1 : i == 2 ? 4 : 3;
         }
-    AC_TRY(ac_mx_int(n, "state_size", 0, 1, INT16_MAX, &r->hidden));
-    AC_TRY(ac_mx_int(n, "num_layers", 0, 1, 64, &layers));
-    AC_TRY(ac_mx_bool(n, "bidirectional", false, &both));
-    AC_TRY(ac_mx_bool(n, "use_sequence_length", false, &lengths));
-    (void)ac_mx_str(n, "p", NULL);
+    r->hidden = ac_attr_int(&n->attrs, A_state_size);
+    const int64_t layers = ac_attr_int(&n->attrs, A_num_layers);
+    const bool both = ac_attr_bool(&n->attrs, A_bidirectional);
+    const bool lengths = ac_attr_bool(&n->attrs, A_use_sequence_length);
+    ac_attr_skip(&n->attrs, "p");
     if (!r->gates || lengths || ac_mx_attr(n, "projection_size"))
         return ac_cannot(&n->b, "its mode is '%s', or it has lengths or a projection", mode);
     if (x->rank != 3 || x->dim[0] < 1 || x->dim[0] > 1024)
@@ -348,9 +319,8 @@ int ac_mx_do_rnn(ac_mx_node *n)
     enum { MOST = 128 };
     rnn r;
     ac_tensor *w[MOST][4], *last[MOST], *cell[MOST], *seq = n->in[0];
-    bool states;
     AC_TRY(open_rnn(n, &r));
-    AC_TRY(ac_mx_bool(n, "state_outputs", false, &states));
+    const bool states = ac_attr_bool(&n->attrs, A_state_outputs);
     const int32_t parts = r.layers * r.directions, width = (int32_t)(r.gates * r.hidden);
     int64_t count = 0;
     for (int32_t l = 0; l < r.layers; l++)

@@ -8,8 +8,6 @@
 
 #define SHAPE(t) ac_shape_str(n->r->cx, t)
 
-enum { NONE = INT32_MIN }; /* None inside of a tuple */
-
 static int results(ac_mx_node *n, int32_t count)
 {
     n->n_out = count;
@@ -100,15 +98,12 @@ int ac_mx_do_reshape(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0], view = *x;
     int64_t v[3 * AC_MAX_RANK], dim[AC_MAX_RANK];
-    int32_t count, rank;
-    bool reverse, keep;
-    AC_TRY(ac_mx_ints(n, "shape", 3 * AC_MAX_RANK, 0, v, &count));
-    if (!count)
-        AC_TRY(ac_mx_ints(n, "target_shape", AC_MAX_RANK, 0, v, &count));
+    int32_t count = ac_attr_ints_to(&n->attrs, A_reshape_shape, v), rank;
+    if (count)
+        ac_attr_skip(&n->attrs, "target_shape");
     else
-        (void)ac_mx_attr(n, "target_shape");
-    AC_TRY(ac_mx_bool(n, "reverse", false, &reverse));
-    AC_TRY(ac_mx_bool(n, "keep_highest", false, &keep));
+        count = ac_attr_ints_to(&n->attrs, A_target_shape, v);
+    const bool reverse = ac_attr_bool(&n->attrs, A_reverse), keep = ac_attr_bool(&n->attrs, A_keep_highest);
     if (keep && count)
         v[0] = 0;
     for (int32_t i = 0; reverse && i < count; i++)
@@ -135,16 +130,15 @@ int ac_mx_do_reshape_like(ac_mx_node *n)
 int ac_mx_do_transpose(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0];
-    int64_t v[AC_MAX_RANK];
-    int32_t count, perm[AC_MAX_RANK];
+    const ac_ints axes = ac_attr_ints(&n->attrs, A_axes);
+    int32_t perm[AC_MAX_RANK];
     uint32_t seen = 0;
-    AC_TRY(ac_mx_ints(n, "axes", AC_MAX_RANK, 0, v, &count));
-    if (count && count != x->rank)
-        return ac_bad(&n->b, "%d axes for '%s' %s", count, x->name, SHAPE(x));
+    if (axes.n && axes.n != x->rank)
+        return ac_bad(&n->b, "%d axes for '%s' %s", axes.n, x->name, SHAPE(x));
     for (int32_t d = 0; d < x->rank; d++) {
         perm[d] = x->rank - 1 - d;
-        if (count)
-            AC_TRY(ac_operand_axis(&n->b, v[d], x->rank, &perm[d]));
+        if (axes.n)
+            AC_TRY(ac_operand_axis(&n->b, axes.v[d], x->rank, &perm[d]));
         if (seen >> perm[d] & 1)
             return ac_bad(&n->b, "axes names dimension %d twice", perm[d]);
         seen |= 1u << perm[d];
@@ -156,8 +150,8 @@ int ac_mx_do_swap(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0];
     int32_t a, b, perm[AC_MAX_RANK];
-    AC_TRY(ac_mx_axis(n, "dim1", 0, x->rank, &a));
-    AC_TRY(ac_mx_axis(n, "dim2", 0, x->rank, &b));
+    AC_TRY(ac_attr_axis(&n->attrs, A_dim1, x->rank, &a));
+    AC_TRY(ac_attr_axis(&n->attrs, A_dim2, x->rank, &b));
     for (int32_t d = 0; d < x->rank; d++)
         perm[d] = d == a ? b : d == b ? a : d;
     return ac_mx_result(n, 0, ac_make_transpose(&n->b, x, perm));
@@ -176,7 +170,7 @@ static ac_tensor *insert(ac_mx_node *n, ac_tensor *x, int32_t axis)
 int ac_mx_do_expand(ac_mx_node *n)
 {
     int32_t axis;
-    AC_TRY(ac_mx_axis(n, "axis", 0, n->in[0]->rank + 1, &axis));
+    AC_TRY(ac_attr_axis(&n->attrs, A_first_axis, n->in[0]->rank + 1, &axis));
     return ac_mx_result(n, 0, insert(n, n->in[0], axis));
 }
 
@@ -201,7 +195,7 @@ int ac_mx_do_squeeze(ac_mx_node *n)
     AC_TRY(ac_mx_axes(n, x->rank, &mask));
     for (int32_t d = 0; d < x->rank; d++)
         ones |= x->dim[d] == 1 ? 1u << d : 0;
-    if (ac_mx_attr(n, "axis") && mask & ~ones)
+    if (ac_attr_has(&n->attrs, A_axis) && mask & ~ones)
         return ac_bad(&n->b, "'%s' %s has a size other than 1 there", x->name, SHAPE(x));
     return ac_mx_result(n, 0, ac_mx_squeeze(n, x, mask & ones));
 }
@@ -209,8 +203,8 @@ int ac_mx_do_squeeze(ac_mx_node *n)
 int ac_mx_do_concat(ac_mx_node *n)
 {
     int32_t axis;
-    (void)ac_mx_str(n, "num_args", NULL);
-    AC_TRY(ac_mx_axis(n, "dim", 1, n->in[0]->rank, &axis));
+    ac_attr_skip(&n->attrs, "num_args");
+    AC_TRY(ac_attr_axis(&n->attrs, A_dim, n->in[0]->rank, &axis));
     return ac_mx_result(n, 0, n->n_in == 1 ? n->in[0] : ac_make_concat(&n->b, n->in, n->n_in, axis));
 }
 
@@ -218,8 +212,8 @@ int ac_mx_do_stack(ac_mx_node *n)
 {
     int32_t axis;
     ac_tensor **x = AC_NEW_N(n->r->cx->region, ac_tensor *, n->n_in + 1);
-    (void)ac_mx_str(n, "num_args", NULL);
-    AC_TRY(ac_mx_axis(n, "axis", 0, n->in[0]->rank + 1, &axis));
+    ac_attr_skip(&n->attrs, "num_args");
+    AC_TRY(ac_attr_axis(&n->attrs, A_first_axis, n->in[0]->rank + 1, &axis));
     for (int32_t i = 0; i < n->n_in; i++)
         x[i] = insert(n, n->in[i], axis);
     return ac_mx_result(n, 0, n->n_in == 1 ? x[0] : ac_make_concat(&n->b, x, n->n_in, axis));
@@ -228,12 +222,10 @@ int ac_mx_do_stack(ac_mx_node *n)
 int ac_mx_do_split(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0];
-    int64_t parts;
     int32_t axis;
-    bool drop;
-    AC_TRY(ac_mx_int(n, "num_outputs", 0, 1, 4096, &parts));
-    AC_TRY(ac_mx_axis(n, "axis", 1, x->rank, &axis));
-    AC_TRY(ac_mx_bool(n, "squeeze_axis", false, &drop));
+    const int64_t parts = ac_attr_int(&n->attrs, A_num_outputs);
+    AC_TRY(ac_attr_axis(&n->attrs, A_second_axis, x->rank, &axis));
+    const bool drop = ac_attr_bool(&n->attrs, A_squeeze_axis);
     if (x->dim[axis] % parts || (drop && x->dim[axis] != parts))
         return ac_bad(&n->b, "'%s' %s does not divide into %" PRId64 " parts along axis %d", x->name, SHAPE(x), parts,
                       axis);
@@ -254,9 +246,9 @@ static ac_tensor *range(ac_mx_node *n, ac_tensor *x, int32_t d, int64_t begin, i
     if (!x)
         return NULL;
     const int64_t size = x->dim[d];
-    step = step == NONE || !step ? 1 : step;
-    begin = begin == NONE ? (step > 0 ? 0 : size - 1) : begin < 0 ? begin + size : begin;
-    end = end == NONE ? (step > 0 ? size : -1) : end < 0 ? end + size : end;
+    step = step == AC_MX_NONE || !step ? 1 : step;
+    begin = begin == AC_MX_NONE ? (step > 0 ? 0 : size - 1) : begin < 0 ? begin + size : begin;
+    end = end == AC_MX_NONE ? (step > 0 ? size : -1) : end < 0 ? end + size : end;
     end = end > size ? size : end;
     if (begin < 0 || begin >= size || (step > 0 ? end <= begin : end >= begin)) {
         (void)ac_bad(&n->b, "'%s' %s has nothing from %" PRId64 " to %" PRId64, x->name, SHAPE(x), begin, end);
@@ -282,26 +274,21 @@ static ac_tensor *range(ac_mx_node *n, ac_tensor *x, int32_t d, int64_t begin, i
 int ac_mx_do_slice(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0];
-    int64_t begin[AC_MAX_RANK], end[AC_MAX_RANK], step[AC_MAX_RANK];
-    int32_t n_begin, n_end, n_step;
-    AC_TRY(ac_mx_ints(n, "begin", AC_MAX_RANK, NONE, begin, &n_begin));
-    AC_TRY(ac_mx_ints(n, "end", AC_MAX_RANK, NONE, end, &n_end));
-    AC_TRY(ac_mx_ints(n, "step", AC_MAX_RANK, NONE, step, &n_step));
-    if (n_begin != n_end || n_begin > x->rank || (n_step && n_step != n_begin))
-        return ac_bad(&n->b, "begin, end and step have %d, %d and %d numbers for '%s' %s", n_begin, n_end, n_step,
+    const ac_ints begin = ac_attr_ints(&n->attrs, A_begin), end = ac_attr_ints(&n->attrs, A_end),
+                  step = ac_attr_ints(&n->attrs, A_slice_step);
+    if (begin.n != end.n || begin.n > x->rank || (step.n && step.n != begin.n))
+        return ac_bad(&n->b, "begin, end and step have %d, %d and %d numbers for '%s' %s", begin.n, end.n, step.n,
                       x->name, SHAPE(x));
-    for (int32_t d = 0; d < n_begin && x; d++)
-        x = range(n, x, d, begin[d], end[d], n_step ? step[d] : 1);
+    for (int32_t d = 0; d < begin.n && x; d++)
+        x = range(n, x, d, begin.v[d], end.v[d], step.n ? step.v[d] : 1);
     return ac_mx_result(n, 0, x);
 }
 
 int ac_mx_do_slice_axis(ac_mx_node *n)
 {
     int32_t axis;
-    int64_t begin, end;
-    AC_TRY(ac_mx_axis(n, "axis", 0, n->in[0]->rank, &axis));
-    AC_TRY(ac_mx_int(n, "begin", 0, INT32_MIN, INT32_MAX, &begin));
-    AC_TRY(ac_mx_int(n, "end", NONE, INT32_MIN, INT32_MAX, &end));
+    AC_TRY(ac_attr_axis(&n->attrs, A_first_axis, n->in[0]->rank, &axis));
+    const int64_t begin = ac_attr_int(&n->attrs, A_axis_begin), end = ac_attr_int(&n->attrs, A_axis_end);
     return ac_mx_result(n, 0, range(n, n->in[0], axis, begin, end, 1));
 }
 
@@ -309,13 +296,11 @@ int ac_mx_do_slice_like(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0];
     const ac_tensor *like = n->in[1];
-    int64_t v[AC_MAX_RANK];
-    int32_t count, d;
-    AC_TRY(ac_mx_ints(n, "axes", AC_MAX_RANK, 0, v, &count));
-    for (int32_t i = 0; i < (count ? count : x->rank) && x; i++) {
-        d = i;
-        if (count)
-            AC_TRY(ac_operand_axis(&n->b, v[i], x->rank, &d));
+    const ac_ints axes = ac_attr_ints(&n->attrs, A_axes);
+    for (int32_t i = 0; i < (axes.n ? axes.n : x->rank) && x; i++) {
+        int32_t d = i;
+        if (axes.n)
+            AC_TRY(ac_operand_axis(&n->b, axes.v[i], x->rank, &d));
         if (d >= like->rank)
             return ac_bad(&n->b, "'%s' %s has no dimension %d", like->name, SHAPE(like), d);
         x = range(n, x, d, 0, like->dim[d], 1);
@@ -326,13 +311,12 @@ int ac_mx_do_slice_like(ac_mx_node *n)
 int ac_mx_do_tile(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0];
-    int64_t reps[AC_MAX_RANK], times[AC_MAX_RANK];
-    int32_t count;
-    AC_TRY(ac_mx_ints(n, "reps", AC_MAX_RANK, 0, reps, &count));
-    while (x && x->rank < count)
+    const ac_ints reps = ac_attr_ints(&n->attrs, A_reps);
+    int64_t times[AC_MAX_RANK];
+    while (x && x->rank < reps.n)
         x = insert(n, x, 0);
     for (int32_t d = 0; x && d < x->rank; d++) {
-        times[d] = d < x->rank - count ? 1 : reps[d - (x->rank - count)];
+        times[d] = d < x->rank - reps.n ? 1 : reps.v[d - (x->rank - reps.n)];
         if (times[d] < 1)
             return ac_bad(&n->b, "reps is %" PRId64, times[d]);
     }
@@ -342,11 +326,11 @@ int ac_mx_do_tile(ac_mx_node *n)
 int ac_mx_do_repeat(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0];
-    int64_t times, dim[AC_MAX_RANK];
+    int64_t dim[AC_MAX_RANK];
     int32_t axis = 0;
-    AC_TRY(ac_mx_int(n, "repeats", 0, 1, INT32_MAX, &times));
-    if (ac_mx_attr(n, "axis"))
-        AC_TRY(ac_mx_axis(n, "axis", 0, x->rank, &axis));
+    const int64_t times = ac_attr_int(&n->attrs, A_repeats);
+    if (ac_attr_has(&n->attrs, A_axis))
+        AC_TRY(ac_attr_axis(&n->attrs, A_first_axis, x->rank, &axis));
     else
         x = ac_make_reshape(&n->b, x, 1, (int64_t[]){ac_tensor_count(x)});
     if (!x || x->rank >= AC_MAX_RANK)
@@ -378,8 +362,7 @@ int ac_mx_do_broadcast_to(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0];
     int64_t dim[AC_MAX_RANK];
-    int32_t count;
-    AC_TRY(ac_mx_ints(n, "shape", AC_MAX_RANK, 0, dim, &count));
+    const int32_t count = ac_attr_ints_to(&n->attrs, A_shape, dim);
     for (int32_t d = 0; d < count; d++)
         if (!dim[d] && d < x->rank)
             dim[d] = x->dim[d];
@@ -389,16 +372,15 @@ int ac_mx_do_broadcast_to(ac_mx_node *n)
 int ac_mx_do_broadcast_axis(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0];
-    int64_t axis[AC_MAX_RANK], size[AC_MAX_RANK], dim[AC_MAX_RANK];
-    int32_t n_axis, n_size, d;
-    AC_TRY(ac_mx_ints(n, "axis", AC_MAX_RANK, 0, axis, &n_axis));
-    AC_TRY(ac_mx_ints(n, "size", AC_MAX_RANK, 0, size, &n_size));
-    if (n_axis != n_size)
-        return ac_bad(&n->b, "%d axes and %d sizes", n_axis, n_size);
+    const ac_ints axes = ac_attr_ints(&n->attrs, A_axis_list), size = ac_attr_ints(&n->attrs, A_size);
+    int64_t dim[AC_MAX_RANK];
+    int32_t d;
+    if (axes.n != size.n)
+        return ac_bad(&n->b, "%d axes and %d sizes", axes.n, size.n);
     memcpy(dim, x->dim, sizeof dim);
-    for (int32_t i = 0; i < n_axis; i++) {
-        AC_TRY(ac_operand_axis(&n->b, axis[i], x->rank, &d));
-        dim[d] = size[i];
+    for (int32_t i = 0; i < axes.n; i++) {
+        AC_TRY(ac_operand_axis(&n->b, axes.v[i], x->rank, &d));
+        dim[d] = size.v[i];
     }
     return ac_mx_result(n, 0, ac_make_broadcast(&n->b, x, x->rank, dim));
 }

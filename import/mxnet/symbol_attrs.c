@@ -11,17 +11,12 @@ const char *ac_mx_attr(ac_mx_node *n, const char *name)
 {
     const char *found = NULL;
     int32_t k = 0;
-    for (const ac_js_node *x = n->attrs ? n->attrs->first : NULL; x; x = x->next, k++)
+    for (const ac_js_node *x = n->given ? n->given->first : NULL; x; x = x->next, k++)
         if (!strcmp(x->key, name)) {
             n->asked |= k < 64 ? UINT64_C(1) << k : 0;
             found = x->text;
         }
     return found && !strcmp(found, "None") ? NULL : found;
-}
-
-static int wrong(ac_mx_node *n, const char *name, const char *text, const char *expected)
-{
-    return ac_error(n->r->cx, n->at, E0103, "attribute '%s' is '%.60s', expected %s", name, text, expected);
 }
 
 static const char *blanks(const char *p)
@@ -45,55 +40,6 @@ static bool whole(const char *p, int64_t *v, const char **end)
     *v = parsed;
     *end = stop;
     return true;
-}
-
-int ac_mx_int(ac_mx_node *n, const char *name, int64_t init, int64_t low, int64_t high, int64_t *out)
-{
-    const char *text = ac_mx_attr(n, name), *end;
-    *out = init;
-    if (!text)
-        return init >= low ? AC_OK : ac_error(n->r->cx, n->at, E0103, "attribute '%s' is missing", name);
-    if (!strcmp(text, "True") || !strcmp(text, "False"))
-        *out = *text == 'T';
-    else if (!whole(blanks(text), out, &end) || *blanks(end))
-        return wrong(n, name, text, "a whole number");
-    if (*out >= low && *out <= high)
-        return AC_OK;
-    *out = init;
-    return wrong(n, name, text, "a number in range");
-}
-
-int ac_mx_float(ac_mx_node *n, const char *name, double init, double *out)
-{
-    const char *text = ac_mx_attr(n, name);
-    char *end;
-    *out = init;
-    if (!text)
-        return AC_OK;
-    *out = !strcmp(text, "True") ? (end = NULL, 1.0) : !strcmp(text, "False") ? (end = NULL, 0.0) : strtod(text, &end);
-    if ((end && (end == text || *blanks(end))) || isnan(*out)) {
-        *out = init;
-        return wrong(n, name, text, "a number");
-    }
-    return AC_OK;
-}
-
-int ac_mx_bool(ac_mx_node *n, const char *name, bool init, bool *out)
-{
-    const char *text = ac_mx_attr(n, name);
-    *out = init;
-    if (!text)
-        return AC_OK;
-    *out = !strcmp(text, "True") || !strcmp(text, "true") || !strcmp(text, "1");
-    if (*out || !strcmp(text, "False") || !strcmp(text, "false") || !strcmp(text, "0"))
-        return AC_OK;
-    return wrong(n, name, text, "True or False");
-}
-
-const char *ac_mx_str(ac_mx_node *n, const char *name, const char *init)
-{
-    const char *text = ac_mx_attr(n, name);
-    return text ? text : init;
 }
 
 bool ac_mx_tuple(const char *text, int32_t most, int64_t none, int64_t *v, int32_t *count)
@@ -122,60 +68,35 @@ bool ac_mx_tuple(const char *text, int32_t most, int64_t none, int64_t *v, int32
     return close ? *p == close && !*blanks(p + 1) : !*p && *count <= 1;
 }
 
-int ac_mx_ints(ac_mx_node *n, const char *name, int32_t most, int64_t none, int64_t *v, int32_t *count)
+/* A tuple of numbers; -1: it is something else. */
+static int32_t numbers(const char *text, int32_t most, double *v)
 {
-    const char *text = ac_mx_attr(n, name);
-    *count = 0;
-    if (!text || ac_mx_tuple(text, most, none, v, count))
-        return AC_OK;
-    return wrong(n, name, text, "a tuple of integers");
-}
-
-int ac_mx_floats(ac_mx_node *n, const char *name, int32_t most, double *v, int32_t *count)
-{
-    const char *text = ac_mx_attr(n, name), *p = text ? blanks(text) : "";
+    const char *p = blanks(text);
     const char close = *p == '(' ? ')' : *p == '[' ? ']' : 0;
-    *count = 0;
+    int32_t count = 0;
     p += close != 0;
     for (p = blanks(p); *p && *p != close; p = blanks(p)) {
         char *end;
-        if (*count == most)
-            return wrong(n, name, text, "fewer numbers");
-        v[*count] = strtod(p, &end);
-        if (end == p || !isfinite(v[*count]))
-            return wrong(n, name, text, "a tuple of numbers");
-        ++*count;
+        if (count == most)
+            return -1;
+        v[count] = strtod(p, &end);
+        if (end == p || !isfinite(v[count++]))
+            return -1;
         p = blanks(end);
         p += *p == ',';
     }
-    return AC_OK;
+    return count;
 }
 
-int ac_mx_axis(ac_mx_node *n, const char *name, int64_t init, int32_t rank, int32_t *out)
+static bool number(const char *text, double *v)
 {
-    int64_t v;
-    AC_TRY(ac_mx_int(n, name, init, INT32_MIN, INT32_MAX, &v));
-    return ac_operand_axis(&n->b, v, rank, out);
+    char *end = NULL;
+    *v = strtod(text, &end);
+    return end != text && !*blanks(end) && !isnan(*v);
 }
 
-int ac_mx_axes(ac_mx_node *n, int32_t rank, uint32_t *mask)
-{
-    int64_t v[AC_MAX_RANK];
-    int32_t count, d;
-    bool exclude;
-    AC_TRY(ac_mx_ints(n, "axis", AC_MAX_RANK, 0, v, &count));
-    AC_TRY(ac_mx_bool(n, "exclude", false, &exclude));
-    *mask = count ? 0 : (1u << rank) - 1;
-    for (int32_t i = 0; i < count; i++) {
-        AC_TRY(ac_operand_axis(&n->b, v[i], rank, &d));
-        *mask |= 1u << d;
-    }
-    if (exclude && count)
-        *mask = ((1u << rank) - 1) & ~*mask;
-    return AC_OK;
-}
-
-int ac_mx_dtype(ac_mx_node *n, const char *name, ac_dtype init, ac_dtype *out)
+/* By name or mshadow flag. */
+static bool type_of(const char *text, ac_dtype init, ac_dtype *out)
 {
     static const struct {
         const char *name;
@@ -183,21 +104,93 @@ int ac_mx_dtype(ac_mx_node *n, const char *name, ac_dtype init, ac_dtype *out)
     } TYPES[] = {{"float32", AC_F32},   {"float64", AC_F64}, {"float16", AC_F16}, {"uint8", AC_U8},
                  {"int32", AC_I32},     {"int8", AC_I8},     {"int64", AC_I64},   {"bool", AC_BOOL},
                  {"bfloat16", AC_BF16}, {"int16", AC_I16}};
-    const char *text = ac_mx_attr(n, name), *end;
+    const char *end;
     int64_t flag;
-    *out = init;
-    if (!text)
-        return AC_OK;
     for (size_t i = 0; i < sizeof TYPES / sizeof *TYPES; i++)
         if (!strcmp(TYPES[i].name, text)) {
             *out = TYPES[i].type;
-            return AC_OK;
+            return true;
         }
-    if (whole(text, &flag, &end) && !*end && (flag == -1 || ac_mx_flag(flag) != AC_NONE)) {
-        *out = flag == -1 ? init : ac_mx_flag(flag);
-        return AC_OK;
+    if (!whole(text, &flag, &end) || *end)
+        return false;
+    *out = flag == -1 ? init : ac_mx_flag(flag);
+    return *out != AC_NONE;
+}
+
+static bool truth(const char *text, bool lower, int64_t *v)
+{
+    *v = !strcmp(text, "True") || (lower && (!strcmp(text, "true") || !strcmp(text, "1")));
+    return *v || !strcmp(text, "False") || (lower && (!strcmp(text, "false") || !strcmp(text, "0")));
+}
+
+static bool list_of(ac_region *region, const char *text, const ac_attr_spec *row, ac_ints *out)
+{
+    int64_t *v = AC_NEW_N(region, int64_t, row->most);
+    out->v = v;
+    return ac_mx_tuple(text, row->most, (int64_t)row->init, v, &out->n);
+}
+
+static bool decode(ac_region *region, const char *text, const ac_attr_spec *row, ac_attr_value *v)
+{
+    const char *end;
+    double *floats;
+    switch (row->type) {
+    case AC_ATTR_INT:
+    case AC_ATTR_INT64:
+        return truth(text, false, &v->i) || (whole(blanks(text), &v->i, &end) && !*blanks(end));
+    case AC_ATTR_FLOAT:
+        if (number(text, &v->f))
+            return true;
+        v->f = !strcmp(text, "True");
+        return truth(text, false, &v->i);
+    case AC_ATTR_BOOL:
+        return truth(text, true, &v->i);
+    case AC_ATTR_WORD:
+    case AC_ATTR_TEXT:
+        v->text = text;
+        return true;
+    case AC_ATTR_TYPE:
+        return type_of(text, (ac_dtype)row->init, &v->dtype);
+    case AC_ATTR_INTS:
+        return list_of(region, text, row, &v->ints);
+    case AC_ATTR_FLOATS:
+        v->floats = floats = AC_NEW_N(region, double, row->most);
+        v->n = numbers(text, row->most, floats);
+        return v->n >= 0;
     }
-    return wrong(n, name, text, "a type");
+    return false;
+}
+
+static bool find(const ac_attrs_reader *a, const char *name, const ac_attr_spec *row, ac_attr_value *v)
+{
+    ac_region *region = a->b->cx->region;
+    const char *text = ac_mx_attr(a->node, name);
+    if (text && !decode(region, text, row, v))
+        v->wrong = ac_strf(region, "'%.60s'", text);
+    return text;
+}
+
+static const ac_attr_spec ROWS[] = {
+#define A(type, id, ...) AC_ATTR_ROW(type, id, __VA_ARGS__)
+#include "import/mxnet/attrs.def"
+#undef A
+};
+
+const ac_attr_source ac_mx_attrs = {"attribute", ROWS, find};
+
+int ac_mx_axes(ac_mx_node *n, int32_t rank, uint32_t *mask)
+{
+    const ac_ints axes = ac_attr_ints(&n->attrs, A_axis_list);
+    const bool exclude = ac_attr_bool(&n->attrs, A_exclude);
+    int32_t d;
+    *mask = axes.n ? 0 : (1u << rank) - 1;
+    for (int32_t i = 0; i < axes.n; i++) {
+        AC_TRY(ac_operand_axis(&n->b, axes.v[i], rank, &d));
+        *mask |= 1u << d;
+    }
+    if (exclude && axes.n)
+        *mask = ((1u << rank) - 1) & ~*mask;
+    return AC_OK;
 }
 
 /* Attributes for training, memory, devices or libraries do not change results. */
@@ -248,7 +241,7 @@ static bool no_matter(const char *name)
 int ac_mx_check_attrs(ac_mx_node *n)
 {
     int32_t k = 0;
-    for (const ac_js_node *x = n->attrs ? n->attrs->first : NULL; x; x = x->next, k++)
+    for (const ac_js_node *x = n->given ? n->given->first : NULL; x; x = x->next, k++)
         if (k < 64 && !(n->asked >> k & 1) && !no_matter(x->key))
             return ac_cannot(&n->b, "its attribute '%s' has no meaning to arenac", x->key);
     return AC_OK;

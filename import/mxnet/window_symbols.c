@@ -10,36 +10,31 @@
 #define SHAPE(t) ac_shape_str(n->r->cx, t)
 
 /* A tuple of one number for each spatial dimension, into the last of v. */
-static int spatial(ac_mx_node *n, const char *name, int32_t m, int64_t low, int64_t *v, bool *given)
+static int spatial(ac_mx_node *n, int id, int32_t m, int64_t *v, bool *given)
 {
-    int64_t list[AC_MAX_RANK];
-    int32_t count;
-    AC_TRY(ac_mx_ints(n, name, AC_MAX_RANK, 0, list, &count));
-    *given = count > 0;
-    if (count && count != m)
-        return ac_bad(&n->b, "%s has %d numbers for %d spatial dimensions", name, count, m);
-    for (int32_t i = 0; i < count; i++) {
-        if (list[i] < low || list[i] > INT16_MAX)
-            return ac_bad(&n->b, "%s is %" PRId64, name, list[i]);
-        v[AC_SPATIAL - m + i] = list[i];
-    }
+    const ac_ints list = ac_attr_ints(&n->attrs, id);
+    *given = list.n > 0;
+    if (list.n && list.n != m)
+        return ac_bad(&n->b, "%s has %d numbers for %d spatial dimensions", ac_attr_name(&n->attrs, id), list.n, m);
+    for (int32_t i = 0; i < list.n; i++)
+        v[AC_SPATIAL - m + i] = list.v[i];
     return AC_OK;
 }
 
 static int open_window(ac_mx_node *n, int32_t most, ac_frame *w)
 {
     const ac_tensor *x = n->in[0];
-    const char *layout = ac_mx_str(n, "layout", NULL);
+    const char *layout = ac_attr_text(&n->attrs, A_layout);
     bool given;
     if (x->rank < 3 || x->rank > most + 2)
         return ac_cannot(&n->b, "its input has %d dimensions; supported are 3 to %d", x->rank, most + 2);
     if (layout && strcmp(layout, "NCHW") != 0 && strcmp(layout, "NCW") != 0 && strcmp(layout, "NCDHW") != 0)
         return ac_cannot(&n->b, "its layout is %s", layout);
     ac_frame_open(w, x);
-    AC_TRY(spatial(n, "stride", w->m, 1, w->stride, &given));
-    AC_TRY(spatial(n, "pad", w->m, 0, w->before, &given));
+    AC_TRY(spatial(n, A_stride, w->m, w->stride, &given));
+    AC_TRY(spatial(n, A_pad, w->m, w->before, &given));
     memcpy(w->after, w->before, sizeof w->after);
-    return spatial(n, "kernel", w->m, 1, w->kernel, &given);
+    return spatial(n, A_kernel, w->m, w->kernel, &given);
 }
 
 int ac_mx_do_conv(ac_mx_node *n)
@@ -48,14 +43,14 @@ int ac_mx_do_conv(ac_mx_node *n)
     ac_tensor *x = n->in[0];
     ac_frame w;
     int64_t outputs, groups, dim[5], out[AC_SPATIAL], adjust[AC_SPATIAL] = {0}, target[AC_SPATIAL] = {0};
-    bool no_bias, given, has_target;
+    bool given, has_target;
     AC_TRY(open_window(n, 3, &w));
-    AC_TRY(spatial(n, "dilate", w.m, 1, w.dil, &given));
-    AC_TRY(ac_mx_int(n, "num_filter", 0, 1, INT32_MAX, &outputs));
-    AC_TRY(ac_mx_int(n, "num_group", 1, 1, INT32_MAX, &groups));
-    AC_TRY(ac_mx_bool(n, "no_bias", turned, &no_bias));
-    AC_TRY(spatial(n, "adj", w.m, 0, adjust, &given));
-    AC_TRY(spatial(n, "target_shape", w.m, 0, target, &has_target));
+    AC_TRY(spatial(n, A_dilate, w.m, w.dil, &given));
+    outputs = ac_attr_int(&n->attrs, A_num_filter);
+    groups = ac_attr_int(&n->attrs, A_num_group);
+    const bool no_bias = ac_attr_bool_or(&n->attrs, A_no_bias, turned);
+    AC_TRY(spatial(n, A_adj, w.m, adjust, &given));
+    AC_TRY(spatial(n, A_window_target_shape, w.m, target, &has_target));
     if (x->dim[1] % groups || outputs % groups)
         return ac_bad(&n->b, "%" PRId64 " channels and %" PRId64 " filters do not divide into %" PRId64 " groups",
                       x->dim[1], outputs, groups);
@@ -88,13 +83,11 @@ int ac_mx_do_conv(ac_mx_node *n)
 int ac_mx_do_pool(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0];
-    const char *kind = ac_mx_str(n, "pool_type", "max"), *rounding = ac_mx_str(n, "pooling_convention", "valid");
+    const char *kind = ac_attr_text(&n->attrs, A_pool_type), *rounding = ac_attr_text(&n->attrs, A_pooling_convention);
     const bool sum = !strcmp(kind, "sum"), average = sum || !strcmp(kind, "avg");
     ac_frame w;
-    bool global, include;
     AC_TRY(open_window(n, 3, &w));
-    AC_TRY(ac_mx_bool(n, "global_pool", false, &global));
-    AC_TRY(ac_mx_bool(n, "count_include_pad", true, &include));
+    const bool global = ac_attr_bool(&n->attrs, A_global_pool), include = ac_attr_bool(&n->attrs, A_count_include_pad);
     if (!average && strcmp(kind, "max") != 0)
         return ac_cannot(&n->b, "its pool_type is '%s'", kind);
     if (strcmp(rounding, "valid") != 0 && strcmp(rounding, "full") != 0)
@@ -131,13 +124,11 @@ int ac_mx_do_adaptive(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0];
     int64_t size[2] = {1, 1};
-    int32_t count;
     bool equal = true;
     ac_frame w;
     if (x->rank != 4)
         return ac_bad(&n->b, "'%s' is %s, expected [N,C,H,W]", x->name, SHAPE(x));
-    AC_TRY(ac_mx_ints(n, "output_size", 2, 0, size, &count));
-    if (count == 1)
+    if (ac_attr_ints_to(&n->attrs, A_output_size, size) == 1)
         size[1] = size[0];
     ac_frame_open(&w, x);
     for (int32_t d = 0; d < 2; d++) {
@@ -177,12 +168,11 @@ static ac_tensor *resize(ac_mx_node *n, ac_tensor *x, ac_op op, const int64_t si
 int ac_mx_do_upsampling(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0];
-    const char *kind = ac_mx_str(n, "sample_type", "nearest");
-    int64_t scale, filters, args;
-    AC_TRY(ac_mx_int(n, "scale", 1, 1, INT16_MAX, &scale));
-    AC_TRY(ac_mx_int(n, "num_filter", 0, 0, INT32_MAX, &filters));
-    AC_TRY(ac_mx_int(n, "num_args", 1, 1, 2, &args));
-    (void)ac_mx_str(n, "multi_input_mode", NULL);
+    const char *kind = ac_attr_text(&n->attrs, A_sample_type);
+    const int64_t scale = ac_attr_int(&n->attrs, A_scale);
+    (void)ac_attr_int(&n->attrs, A_upsampling_num_filter);
+    (void)ac_attr_int(&n->attrs, A_num_args);
+    ac_attr_skip(&n->attrs, "multi_input_mode");
     if (x->rank != 4)
         return ac_bad(&n->b, "'%s' is %s, expected [N,C,H,W]", x->name, SHAPE(x));
     if (!strcmp(kind, "nearest")) {
@@ -212,15 +202,14 @@ int ac_mx_do_resize(ac_mx_node *n)
     ac_tensor *x = n->in[0];
     int64_t size[2];
     double scale[2];
-    const char *mode = ac_mx_str(n, "mode", "size");
-    bool corners;
+    const char *mode = ac_attr_text(&n->attrs, A_resize_mode);
     if (x->rank != 4 || n->n_in != 1)
         return ac_cannot(&n->b, "its input is not one image [N,C,H,W]");
-    AC_TRY(ac_mx_int(n, "height", 1, 1, INT16_MAX, &size[0]));
-    AC_TRY(ac_mx_int(n, "width", 1, 1, INT16_MAX, &size[1]));
-    AC_TRY(ac_mx_float(n, "scale_height", 0, &scale[0]));
-    AC_TRY(ac_mx_float(n, "scale_width", 0, &scale[1]));
-    AC_TRY(ac_mx_bool(n, "align_corners", true, &corners));
+    size[0] = ac_attr_int(&n->attrs, A_height);
+    size[1] = ac_attr_int(&n->attrs, A_width);
+    scale[0] = ac_attr_float(&n->attrs, A_scale_height);
+    scale[1] = ac_attr_float(&n->attrs, A_scale_width);
+    const bool corners = ac_attr_bool(&n->attrs, A_align_corners);
     if (strcmp(mode, "size") != 0)
         return ac_cannot(&n->b, "its mode is '%s'", mode);
     for (int32_t d = 0; d < 2; d++)
@@ -240,12 +229,10 @@ int ac_mx_do_crop(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0];
     int64_t offset[2] = {0, 0}, size[2] = {0, 0};
-    int32_t count;
-    bool center;
-    AC_TRY(ac_mx_ints(n, "offset", 2, 0, offset, &count));
-    AC_TRY(ac_mx_ints(n, "h_w", 2, 0, size, &count));
-    AC_TRY(ac_mx_bool(n, "center_crop", false, &center));
-    (void)ac_mx_str(n, "num_args", NULL);
+    ac_attr_ints_to(&n->attrs, A_offset, offset);
+    ac_attr_ints_to(&n->attrs, A_h_w, size);
+    const bool center = ac_attr_bool(&n->attrs, A_center_crop);
+    ac_attr_skip(&n->attrs, "num_args");
     if (x->rank != 4 || (n->n_in == 2 && n->in[1]->rank != 4))
         return ac_bad(&n->b, "'%s' is %s, expected [N,C,H,W]", x->name, SHAPE(x));
     for (int32_t d = 0; d < 2; d++) {
@@ -264,19 +251,15 @@ int ac_mx_do_crop(ac_mx_node *n)
 int ac_mx_do_pad(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0];
-    const char *mode = ac_mx_str(n, "mode", "constant");
-    int64_t width[2 * AC_MAX_RANK], before[AC_MAX_RANK], after[AC_MAX_RANK];
-    int32_t count;
-    double value;
-    AC_TRY(ac_mx_ints(n, "pad_width", 2 * AC_MAX_RANK, 0, width, &count));
-    AC_TRY(ac_mx_float(n, "constant_value", 0, &value));
-    if (count != 2 * x->rank)
-        return ac_bad(&n->b, "%d pads for '%s' %s", count, x->name, SHAPE(x));
+    const char *mode = ac_attr_text(&n->attrs, A_pad_mode);
+    const ac_ints width = ac_attr_ints(&n->attrs, A_pad_width);
+    int64_t before[AC_MAX_RANK], after[AC_MAX_RANK];
+    const double value = ac_attr_float(&n->attrs, A_constant_value);
+    if (width.n != 2 * x->rank)
+        return ac_bad(&n->b, "%d pads for '%s' %s", width.n, x->name, SHAPE(x));
     for (int32_t d = 0; d < x->rank; d++) {
-        before[d] = width[2 * d];
-        after[d] = width[2 * d + 1];
-        if (before[d] < 0 || after[d] < 0 || before[d] > INT32_MAX || after[d] > INT32_MAX)
-            return ac_bad(&n->b, "pad_width is negative");
+        before[d] = width.v[2 * d];
+        after[d] = width.v[2 * d + 1];
     }
     if (!strcmp(mode, "constant"))
         return ac_mx_result(n, 0,
@@ -287,20 +270,17 @@ int ac_mx_do_pad(ac_mx_node *n)
             x = ac_make_extend(&n->b, x, d, before[d], after[d], false);
         return ac_mx_result(n, 0, x);
     }
-    if (strcmp(mode, "reflect") != 0)
-        return ac_bad(&n->b, "its mode is '%s'", mode);
     ac_attrs a;
     ac_attrs_init(AC_OP_MIRROR_PAD, &a);
-    a.mirror.pads = ac_make_list(&n->b, count, width);
+    a.mirror.pads = width;
     return ac_mx_result(n, 0, ac_make_op(&n->b, AC_OP_MIRROR_PAD, &x, 1, &a, AC_NONE));
 }
 
 static int blocks(ac_mx_node *n, ac_op op)
 {
     ac_tensor *x = n->in[0];
-    int64_t b;
     ac_attrs a;
-    AC_TRY(ac_mx_int(n, "block_size", 0, 1, INT16_MAX, &b));
+    const int64_t b = ac_attr_int(&n->attrs, A_block_size);
     if (x->rank != 4)
         return ac_bad(&n->b, "'%s' is %s, expected [N,C,H,W]", x->name, SHAPE(x));
     ac_attrs_init(op, &a);
@@ -324,27 +304,25 @@ int ac_mx_do_regions(ac_mx_node *n)
 {
     ac_tensor *x = n->in[0], *roi = n->in[1];
     const ac_op op = n->row->op;
-    int64_t size[2], ratio = -1;
-    int32_t count;
-    double scale;
+    const ac_ints size = ac_attr_ints(&n->attrs, A_pooled_size);
+    int64_t ratio = -1;
     bool apart = false, aligned = false;
     ac_attrs a;
-    AC_TRY(ac_mx_ints(n, "pooled_size", 2, 0, size, &count));
-    AC_TRY(ac_mx_float(n, "spatial_scale", 1, &scale));
+    const double scale = ac_attr_float(&n->attrs, A_spatial_scale);
     if (op == AC_OP_ROI_ALIGN) {
-        AC_TRY(ac_mx_int(n, "sample_ratio", -1, INT16_MIN, INT16_MAX, &ratio));
-        AC_TRY(ac_mx_bool(n, "position_sensitive", false, &apart));
-        AC_TRY(ac_mx_bool(n, "aligned", false, &aligned));
+        ratio = ac_attr_int(&n->attrs, A_sample_ratio);
+        apart = ac_attr_bool(&n->attrs, A_position_sensitive);
+        aligned = ac_attr_bool(&n->attrs, A_aligned);
     }
     if (apart)
         return ac_cannot(&n->b, "each bin has channels of its own");
-    if (count != 2 || size[0] < 1 || size[1] < 1 || size[0] > INT16_MAX || size[1] > INT16_MAX)
-        return ac_bad(&n->b, "pooled_size is needed, at least 1 x 1");
+    if (size.n != 2)
+        return ac_bad(&n->b, "pooled_size has %d numbers, expected 2", size.n);
     if (x->rank != 4 || roi->rank != 2 || roi->dim[1] != 5)
         return ac_bad(&n->b, "operands are %s and %s, expected [N,C,H,W] and regions [R,5]", SHAPE(x), SHAPE(roi));
     ac_attrs_init(op, &a);
-    a.roi.height = (int32_t)size[0];
-    a.roi.width = (int32_t)size[1];
+    a.roi.height = (int32_t)size.v[0];
+    a.roi.width = (int32_t)size.v[1];
     a.roi.scale = (float)scale;
     a.roi.ratio = ratio > 0 ? (int32_t)ratio : 0;
     a.roi.half_pixel = aligned;

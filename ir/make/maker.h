@@ -38,6 +38,7 @@ typedef struct ac_maker {
     ac_place at;
     const ac_maker_rules *rules; /* NULL: no operand has a dynamic valid length */
     struct ac_reading *reading;  /* the importer's state, for its rules and operands.h; NULL: not an importer */
+    const char *bad;             /* an attribute of the node that was reported (import/build/attrs.h) */
     bool bare;                   /* new tensors are called `base` alone, without the operator */
     bool gradient;               /* ac_node.gradient of new nodes */
     int32_t part;                /* ac_node.part of new nodes */
