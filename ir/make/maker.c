@@ -9,8 +9,28 @@ bool ac_dims_equal(const ac_tensor *t, int32_t rank, const int64_t *dim)
     return t->rank == rank && (!rank || !memcmp(t->dim, dim, (size_t)rank * sizeof *dim));
 }
 
-static ac_node *node(const ac_maker *b, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_attrs *attrs,
-                     ac_tensor *const *out, int32_t n_out)
+ac_maker ac_maker_named(ac_graph *g, const char *name)
+{
+    const ac_place at = {.file = g->file, .node = name};
+    return (ac_maker){.cx = g->cx, .g = g, .name = name, .base = name, .at = at};
+}
+
+ac_maker ac_maker_at(ac_graph *g, const ac_node *n)
+{
+    return (ac_maker){.cx = g->cx, .g = g, .name = n->name, .base = n->out[0]->name, .at = n->at, .bare = true};
+}
+
+/* All operands that the operator needs are there. */
+static bool has_operands(ac_op op, ac_tensor *const *in, int32_t n_in)
+{
+    bool all = true;
+    for (int32_t i = 0; i < n_in && i < ac_ops[op].min_in; i++)
+        all &= in[i] != NULL;
+    return all;
+}
+
+ac_node *ac_make_results(const ac_maker *b, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_attrs *attrs,
+                         ac_tensor *const *out, int32_t n_out)
 {
     ac_node *n = ac_node_new(b->g, op, b->name, in, n_in, out, n_out);
     n->at = b->at;
@@ -30,14 +50,30 @@ ac_node *ac_make_node(const ac_maker *b, ac_op op, ac_tensor *const *in, int32_t
     const char *name = b->bare ? b->base : ac_strf(b->cx->region, "%s_%s", b->base, ac_ops[op].text);
     for (int32_t i = 0; i < n_out; i++)
         out[i] = ac_tensor_new(b->g, name, AC_NONE, 0, NULL);
-    return node(b, op, in, n_in, attrs, out, n_out);
+    return ac_make_results(b, op, in, n_in, attrs, out, n_out);
 }
 
 ac_tensor *ac_make_into(const ac_maker *b, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_attrs *attrs,
                         ac_tensor *y)
 {
-    ac_node *n = node(b, op, in, n_in, attrs, &y, 1);
+    if (!has_operands(op, in, n_in))
+        return NULL;
+    ac_node *n = ac_make_results(b, op, in, n_in, attrs, &y, 1);
     return b->unsized || ac_make_resolve(b, n) == AC_OK ? y : NULL;
+}
+
+ac_tensor *ac_make_called(ac_graph *g, const char *name, ac_op op, ac_tensor *const *in, int32_t n_in,
+                          const ac_attrs *attrs)
+{
+    ac_tensor *y = ac_tensor_new(g, name, AC_NONE, 0, NULL);
+    const ac_maker b = ac_maker_named(g, y->name);
+    return ac_make_into(&b, op, in, n_in, attrs, y);
+}
+
+ac_node *ac_make_copy(ac_graph *g, const ac_node *n, ac_tensor *const *in, ac_tensor *const *out)
+{
+    const ac_maker b = {.cx = g->cx, .g = g, .name = n->name, .at = n->at};
+    return ac_make_results(&b, n->op, in, n->n_in, &n->attrs, out, n->n_out);
 }
 
 int ac_make_resolve(const ac_maker *b, ac_node *n)
@@ -54,10 +90,9 @@ static bool counted(const ac_maker *b, const ac_tensor *x)
 ac_tensor *ac_make_op(const ac_maker *b, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_attrs *attrs,
                       ac_dtype type)
 {
-    for (int32_t i = 0; i < n_in; i++)
-        if (!in[i] && i < ac_ops[op].min_in)
-            return NULL;
     ac_tensor *own[3];
+    if (!has_operands(op, in, n_in))
+        return NULL;
     const bool safe = b->rules && b->rules->operands(b, op, in, n_in, attrs, own);
     ac_node *made = ac_make_node(b, op, safe ? own : in, n_in, attrs, 1);
     ac_tensor *y = made->out[0];
@@ -113,28 +148,45 @@ ac_ints ac_make_list(const ac_maker *b, int64_t count, const int64_t *v)
     return (ac_ints){(int32_t)count, own};
 }
 
+ac_ints ac_make_perm(const ac_maker *b, int32_t rank, const int32_t *perm)
+{
+    int64_t *own = AC_NEW_N(b->cx->region, int64_t, rank + 1);
+    for (int32_t d = 0; d < rank; d++)
+        own[d] = perm[d];
+    return (ac_ints){rank, own};
+}
+
 ac_tensor *ac_make_select(const ac_maker *b, ac_tensor *cond, ac_tensor *yes, ac_tensor *no)
 {
     ac_tensor *in[] = {cond, yes, no};
     return cond && yes && no ? ac_make_op(b, AC_OP_SELECT, in, 3, NULL, AC_NONE) : NULL;
 }
 
-ac_tensor *ac_make_transpose(const ac_maker *b, ac_tensor *x, const int32_t *perm)
+static ac_attrs perm_attrs(const ac_maker *b, int32_t rank, const int32_t *perm)
 {
     ac_attrs a;
-    int64_t wide[AC_MAX_RANK];
+    ac_attrs_init(AC_OP_TRANSPOSE, &a);
+    a.perm.perm = ac_make_perm(b, rank, perm);
+    return a;
+}
+
+ac_tensor *ac_make_transpose(const ac_maker *b, ac_tensor *x, const int32_t *perm)
+{
     bool same = true;
     if (!x)
         return NULL;
-    for (int32_t d = 0; d < x->rank; d++) {
-        wide[d] = perm[d];
+    for (int32_t d = 0; d < x->rank; d++)
         same &= perm[d] == d;
-    }
     if (same)
         return x;
-    ac_attrs_init(AC_OP_TRANSPOSE, &a);
-    a.perm.perm = ac_make_list(b, x->rank, wide);
+    const ac_attrs a = perm_attrs(b, x->rank, perm);
     return ac_make_op(b, AC_OP_TRANSPOSE, &x, 1, &a, AC_NONE);
+}
+
+ac_tensor *ac_make_transpose_into(const ac_maker *b, ac_tensor *x, const int32_t *perm, ac_tensor *y)
+{
+    const ac_attrs a = perm_attrs(b, y->rank, perm);
+    return ac_make_into(b, AC_OP_TRANSPOSE, &x, 1, &a, y);
 }
 
 void ac_perm_axis_last(int32_t rank, int32_t axis, int32_t *perm, int32_t *back)
@@ -147,18 +199,30 @@ void ac_perm_axis_last(int32_t rank, int32_t axis, int32_t *perm, int32_t *back)
         back[perm[d]] = d;
 }
 
-ac_tensor *ac_make_reshape(const ac_maker *b, ac_tensor *x, int32_t rank, const int64_t *dim)
+static ac_attrs shape_attrs(const ac_maker *b, ac_op op, int32_t rank, const int64_t *dim)
 {
     ac_attrs a;
+    ac_attrs_init(op, &a);
+    a.shape.shape = ac_make_list(b, rank, dim);
+    return a;
+}
+
+ac_tensor *ac_make_reshape(const ac_maker *b, ac_tensor *x, int32_t rank, const int64_t *dim)
+{
     if (!x)
         return NULL;
     if (!b->unsized && ac_dims_equal(x, rank, dim))
         return x;
     if (counted(b, x))
         return b->rules->reshape(b, x, rank, dim);
-    ac_attrs_init(AC_OP_RESHAPE, &a);
-    a.shape.shape = ac_make_list(b, rank, dim);
+    const ac_attrs a = shape_attrs(b, AC_OP_RESHAPE, rank, dim);
     return ac_make_op(b, AC_OP_RESHAPE, &x, 1, &a, AC_NONE);
+}
+
+ac_tensor *ac_make_reshape_into(const ac_maker *b, ac_tensor *x, const ac_tensor *shape, ac_tensor *y)
+{
+    const ac_attrs a = shape_attrs(b, AC_OP_RESHAPE, shape->rank, shape->dim);
+    return ac_make_into(b, AC_OP_RESHAPE, &x, 1, &a, y);
 }
 
 ac_tensor *ac_make_reduce(const ac_maker *b, ac_op op, ac_tensor *x, uint32_t axes, bool keep_dims)
@@ -220,11 +284,9 @@ ac_tensor *ac_make_concat(const ac_maker *b, ac_tensor *const *x, int32_t count,
 
 ac_tensor *ac_make_broadcast(const ac_maker *b, ac_tensor *x, int32_t rank, const int64_t *dim)
 {
-    ac_attrs a;
     if (!x || ac_dims_equal(x, rank, dim))
         return x;
-    ac_attrs_init(AC_OP_BROADCAST_TO, &a);
-    a.shape.shape = ac_make_list(b, rank, dim);
+    const ac_attrs a = shape_attrs(b, AC_OP_BROADCAST_TO, rank, dim);
     return ac_make_op(b, AC_OP_BROADCAST_TO, &x, 1, &a, AC_NONE);
 }
 
@@ -298,6 +360,14 @@ ac_tensor *ac_make_number(const ac_maker *b, ac_dtype type, double v)
 ac_tensor *ac_make_number_like(const ac_maker *b, const ac_tensor *like, double v)
 {
     return like ? ac_make_number(b, like->dtype, v) : NULL;
+}
+
+ac_tensor *ac_make_steps(ac_graph *g, const char *name, int64_t count, int64_t first, int64_t step)
+{
+    int32_t *v = AC_NEW_N(g->region, int32_t, count + 1);
+    for (int64_t i = 0; i < count; i++)
+        v[i] = (int32_t)(first + i * step);
+    return ac_tensor_const(g, name, AC_I32, 1, &count, v);
 }
 
 ac_tensor *ac_make_zeros(const ac_maker *b, ac_dtype type, int32_t rank, const int64_t *dim)

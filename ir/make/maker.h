@@ -45,6 +45,11 @@ typedef struct ac_maker {
     bool unsized; /* shapes may still change: nodes are not resolved, and no type or shape of a result is known here */
 } ac_maker;
 
+/* Nodes called `name`, at the place of that name in the file of g; so are new tensors. */
+ac_maker ac_maker_named(ac_graph *g, const char *name);
+/* Nodes that replace n: they have its name and place; new tensors are called like its first result. */
+ac_maker ac_maker_at(ac_graph *g, const ac_node *n);
+
 /* One result; type AC_NONE: the shape rule gives it. */
 ac_tensor *ac_make_op(const ac_maker *b, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_attrs *attrs,
                       ac_dtype type);
@@ -54,6 +59,17 @@ ac_node *ac_make_node(const ac_maker *b, ac_op op, ac_tensor *const *in, int32_t
 /* One result, y, which exists already. Returns y. */
 ac_tensor *ac_make_into(const ac_maker *b, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_attrs *attrs,
                         ac_tensor *y);
+/* Several results, which exist already; not resolved. */
+ac_node *ac_make_results(const ac_maker *b, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_attrs *attrs,
+                         ac_tensor *const *out, int32_t n_out);
+ac_tensor *ac_make_reshape_into(const ac_maker *b, ac_tensor *x, const ac_tensor *shape, ac_tensor *y);
+ac_tensor *ac_make_transpose_into(const ac_maker *b, ac_tensor *x, const int32_t *perm, ac_tensor *y);
+/* One result, called `name` if that is free; the node is called like it. attrs: NULL for the defaults. */
+ac_tensor *ac_make_called(ac_graph *g, const char *name, ac_op op, ac_tensor *const *in, int32_t n_in,
+                          const ac_attrs *attrs);
+/* A node with the operator, attributes, name and place of n, which may be of another graph; not resolved. in, out: as
+ * many as n has. */
+ac_node *ac_make_copy(ac_graph *g, const ac_node *n, ac_tensor *const *in, ac_tensor *const *out);
 ac_tensor *ac_make_1(const ac_maker *b, ac_op op, ac_tensor *x);
 ac_tensor *ac_make_2(const ac_maker *b, ac_op op, ac_tensor *x, ac_tensor *y);
 /* [..,M,K] x [..,K,N] = [..,M,N]; adj_x, adj_y: that operand is [..,K,M], [..,N,K]. */
@@ -82,7 +98,10 @@ ac_tensor *ac_make_zeros(const ac_maker *b, ac_dtype type, int32_t rank, const i
 ac_tensor *ac_make_floats(const ac_maker *b, int32_t rank, const int64_t *dim, const float *v);
 ac_tensor *ac_make_ints(const ac_maker *b, int64_t count, const int64_t *v); /* i64 [count] */
 ac_tensor *ac_make_ints_shaped(const ac_maker *b, int32_t rank, const int64_t *dim, const int64_t *v);
+/* i32 [count], called `name`: first, first + step, .. */
+ac_tensor *ac_make_steps(ac_graph *g, const char *name, int64_t count, int64_t first, int64_t step);
 ac_ints ac_make_list(const ac_maker *b, int64_t count, const int64_t *v); /* for attributes */
+ac_ints ac_make_perm(const ac_maker *b, int32_t rank, const int32_t *perm);
 
 /* Resolves n, which has been given its operands and attributes. AC_FAIL: reported, or refused. */
 int ac_make_resolve(const ac_maker *b, ac_node *n);

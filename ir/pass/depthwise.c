@@ -1,4 +1,5 @@
 /* depthwise.c - depthwise convolutions of a single channel become ordinary ones. */
+#include "ir/make/maker.h"
 #include "ir/pass/passes.h"
 
 static bool bytes(const ac_tensor *t)
@@ -20,7 +21,7 @@ static bool reads_one(const ac_node *n)
 /* w as [channels, h, w, 1]; NULL: it cannot be computed. */
 static ac_tensor *turned(ac_graph *g, ac_tensor *w)
 {
-    static const int64_t ORDER[4] = {3, 1, 2, 0};
+    static const int32_t ORDER[4] = {3, 1, 2, 0};
     int64_t dim[4];
     for (int32_t d = 0; d < 4; d++)
         dim[d] = w->dim[ORDER[d]];
@@ -31,12 +32,8 @@ static ac_tensor *turned(ac_graph *g, ac_tensor *w)
         q->axis = 0;
         out->quant = q;
     }
-    ac_node *n = ac_node_new(g, AC_OP_TRANSPOSE, out->name, &w, 1, &out, 1);
-    n->attrs.perm.perm = (ac_ints){4, ORDER};
-    if (ac_fold_node(g, n))
-        return out;
-    ac_node_erase(n);
-    return NULL;
+    const ac_maker b = {.cx = g->cx, .g = g, .name = out->name, .unsized = true};
+    return ac_fold_new(g, ac_make_transpose_into(&b, w, ORDER, out));
 }
 
 /* ac_pass_depthwise: an integer depthwise convolution whose input has a single channel becomes an ordinary one, for

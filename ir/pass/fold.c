@@ -50,6 +50,15 @@ bool ac_fold_node(const ac_graph *g, ac_node *n)
     return true;
 }
 
+ac_tensor *ac_fold_new(const ac_graph *g, ac_tensor *y)
+{
+    ac_node *n = y->def;
+    if (ac_fold_node(g, n))
+        return y;
+    ac_node_erase(n);
+    return NULL;
+}
+
 /* ac_pass_fold: nodes that read constants only become constants: dequantised, transposed, reshaped weights.
  *   before:  const %w: f16      %v = dequantize %w      %y = conv_2d %x %v
  *   after:   const %v: f32 (lazy)                       %y = conv_2d %x %v

@@ -1,6 +1,6 @@
 /* integers.c - pass integers: products of dequantised bytes are sums of bytes, scaled once. */
 #include "ir/ops/decode/axis.h"
-#include "ir/ops/shape/resolve.h"
+#include "ir/make/compose_math.h"
 #include "ir/pass/dequantised.h"
 #include "ir/pass/passes.h"
 
@@ -10,69 +10,14 @@
  * result away from 0: together with the roundings of sum, scale and bias that is an error below half a step. */
 enum { MOST_DEPTH = 33025, MOST_STEPS = 1 << 20 };
 
-typedef struct work {
-    ac_pass *p;
-    ac_graph *g;
-    const ac_node *of;
-    bool failed;
-} work;
-
-static ac_tensor *make_as(work *w, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_attrs *attrs, ac_tensor *out)
-{
-    ac_node *n = ac_node_new(w->g, op, w->of->name, in, n_in, &out, 1);
-    n->at = w->of->at;
-    if (attrs)
-        n->attrs = *attrs;
-    w->failed |= ac_node_resolve(w->p->cx, w->g, n) != AC_OK;
-    return out;
-}
-
-/* A new node; NULL where one of its operands is, or where it cannot be. */
-static ac_tensor *make(work *w, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_attrs *attrs)
-{
-    for (int32_t i = 0; i < n_in; i++)
-        if (!in[i])
-            return NULL;
-    ac_tensor *out = ac_tensor_new(w->g, w->of->out[0]->name, AC_NONE, 0, NULL);
-    if (op == AC_OP_CAST)
-        out->dtype = attrs->cast.to;
-    make_as(w, op, in, n_in, attrs, out);
-    return w->failed ? NULL : out;
-}
-
-static ac_tensor *make_2(work *w, ac_op op, ac_tensor *x, ac_tensor *y)
-{
-    return make(w, op, (ac_tensor *[]){x, y}, 2, NULL);
-}
-
-static ac_tensor *cast(work *w, ac_tensor *x, ac_dtype to)
-{
-    ac_attrs a;
-    ac_attrs_init(AC_OP_CAST, &a);
-    a.cast.to = to;
-    return x && x->dtype == to ? x : make(w, AC_OP_CAST, &x, 1, &a);
-}
-
-static ac_tensor *constant_i32(work *w, int32_t v)
-{
-    int32_t *data = AC_NEW(w->g->region, int32_t);
-    *data = v;
-    return ac_tensor_const(w->g, ac_strf(w->g->region, "%s_number", w->of->out[0]->name), AC_I32, 0, NULL, data);
-}
-
 /* The moves of t (ac_dequantised_of), applied to `codes` instead. */
-static ac_tensor *moved(work *w, const ac_dequantised *d, ac_tensor *codes)
+static ac_tensor *moved(const ac_maker *b, const ac_dequantised *d, ac_tensor *codes)
 {
-    for (int32_t i = d->n_moves - 1; i >= 0; i--) {
+    for (int32_t i = d->n_moves - 1; i >= 0 && codes; i--) {
         const ac_node *m = d->move[i];
-        ac_tensor **in = AC_NEW_N(w->g->region, ac_tensor *, m->n_in);
-        for (int32_t k = 0; k < m->n_in; k++)
-            in[k] = k ? m->in[k] : codes;
-        if (!in[0])
-            return NULL;
-        ac_tensor *out = ac_tensor_new(w->g, codes->name, AC_NONE, 0, NULL);
-        make_as(w, m->op, in, m->n_in, &m->attrs, out);
-        codes = w->failed ? NULL : out;
+        ac_tensor **in = ac_copy(b->cx->region, m->in, (size_t)m->n_in * sizeof *in);
+        in[0] = codes;
+        codes = ac_make_into(b, m->op, in, m->n_in, &m->attrs, ac_tensor_new(b->g, codes->name, AC_NONE, 0, NULL));
     }
     return codes;
 }
@@ -113,26 +58,25 @@ static bool ends_of(ac_ctx *cx, ac_tensor *t, double *lo, double *hi)
     return data && n;
 }
 
-/* Weights as integer constants: i8 if that holds them, else i16. NULL: zero points are not integers. */
-static ac_tensor *whole_weights(work *w, const ac_dequantised *d)
+/* The type of weights less their zero points: i8 if that holds them, else i16; AC_NONE: they are such bytes already.
+ * false: zero points are not integers. */
+static bool whole_weights(ac_ctx *cx, const ac_dequantised *d, ac_dtype *type)
 {
-    ac_ctx *cx = w->p->cx;
     double lo, hi, z_lo = 0, z_hi = 0;
+    *type = AC_NONE;
     if (d->zero && (!ends_of(cx, d->zero, &z_lo, &z_hi) || z_lo < -128 || z_hi > 255))
-        return NULL;
+        return false;
     if (z_lo == 0 && z_hi == 0 && d->codes->dtype == AC_I8)
-        return moved(w, d, d->codes);
+        return true;
     const int64_t count = d->zero ? ac_tensor_count(d->zero) : 0;
     const float *zero = d->zero ? ac_tensor_force(cx, d->zero) : NULL;
     for (int64_t i = 0; i < count; i++)
         if (zero[i] != floorf(zero[i]))
-            return NULL;
+            return false;
     if (!ends_of(cx, d->codes, &lo, &hi))
-        return NULL;
-    const ac_dtype type = lo - z_hi >= INT8_MIN && hi - z_lo <= INT8_MAX ? AC_I8 : AC_I16;
-    ac_tensor *v = cast(w, d->codes, AC_I32);
-    v = d->zero ? make_2(w, AC_OP_SUB, v, cast(w, d->zero, AC_I32)) : v;
-    return moved(w, d, cast(w, v, type));
+        return false;
+    *type = lo - z_hi >= INT8_MIN && hi - z_lo <= INT8_MAX ? AC_I8 : AC_I16;
+    return true;
 }
 
 /* By tensor id: the minimum step by which it is divided for quantisation; -1: a step that is not a number. */
@@ -169,7 +113,8 @@ typedef struct product {
     bool turn;       /* the weights are [K,N] */
     int32_t channel; /* dimension of the weights */
     int64_t depth;
-    int32_t zero; /* point of x */
+    int32_t zero;     /* point of x */
+    ac_dtype weights; /* of whole_weights */
     ac_tensor *bias;
 } product;
 
@@ -199,89 +144,77 @@ static const char *read_product(ac_pass *p, const ac_node *n, const double *step
         return "its sums may leave 32 bits";
     if (!bias_fits(p->cx, t->bias, step[n->out[0]->id]))
         return "its bias is computed, or too large for its scale";
+    if (!whole_weights(p->cx, &t->w, &t->weights))
+        return "its zero points are no whole numbers";
     return NULL;
 }
 
 /* ------------------------------------------------------------------ the sums */
 
-/* x less its zero point times w: the zero point is a bias of the sums. w [N,K]. */
-static ac_tensor *zero_bias(work *w, ac_tensor *weights, int32_t zero)
+static ac_tensor *weights_of(const ac_maker *b, const product *t)
 {
-    ac_attrs a;
-    ac_attrs_init(AC_OP_SUM, &a);
-    a.reduce.axes = (ac_ints){1, ac_copy(w->g->region, &(int64_t){1}, sizeof(int64_t))};
-    ac_tensor *v = cast(w, weights, AC_I32);
-    ac_tensor *by = constant_i32(w, -zero);
-    return make_2(w, AC_OP_MUL, v ? make(w, AC_OP_SUM, &v, 1, &a) : NULL, by);
+    ac_tensor *v = t->w.codes;
+    if (t->weights == AC_NONE)
+        return moved(b, &t->w, v);
+    v = ac_make_cast(b, v, AC_I32);
+    v = t->w.zero ? ac_make_2(b, AC_OP_SUB, v, ac_make_cast(b, t->w.zero, AC_I32)) : v;
+    return moved(b, &t->w, ac_make_cast(b, v, t->weights));
 }
 
-static ac_tensor *sums(work *w, const product *t, ac_tensor *weights)
+/* x less its zero point times w: the zero point is a bias of the sums. w [N,K]. */
+static ac_tensor *zero_bias(const ac_maker *b, ac_tensor *weights, int32_t zero)
 {
-    static const int64_t FLIP[] = {1, 0};
-    ac_attrs a = w->of->attrs;
-    ac_tensor *in[3] = {moved(w, &t->x, t->x.codes), weights, NULL};
-    if (t->turn) {
-        ac_attrs turn;
-        ac_attrs_init(AC_OP_TRANSPOSE, &turn);
-        turn.perm.perm = (ac_ints){2, FLIP};
-        in[1] = make(w, AC_OP_TRANSPOSE, &weights, 1, &turn);
-    }
-    if (w->of->op == AC_OP_BATCH_MATMUL) {
+    ac_tensor *v = ac_make_cast(b, weights, AC_I32);
+    return ac_make_mul_number(b, ac_make_reduce(b, AC_OP_SUM, v, 1u << 1, false), -zero);
+}
+
+static ac_tensor *sums(const ac_maker *b, const product *t, const ac_node *n, ac_tensor *weights)
+{
+    ac_attrs a = n->attrs;
+    ac_tensor *in[3] = {moved(b, &t->x, t->x.codes), weights, NULL};
+    if (t->turn)
+        in[1] = ac_make_transpose(b, weights, (const int32_t[]){1, 0});
+    if (n->op == AC_OP_BATCH_MATMUL) {
         ac_attrs_init(AC_OP_FULLY_CONNECTED, &a);
         a.dense.keep_dims = true;
     }
     if (t->op == AC_OP_FULLY_CONNECTED) {
         a.dense.act = AC_ACT_NONE;
-        in[2] = t->zero && in[1] ? zero_bias(w, in[1], t->zero) : NULL;
-        return make(w, t->op, in, t->zero ? 3 : 2, &a);
+        in[2] = t->zero ? zero_bias(b, in[1], t->zero) : NULL;
+        return !t->zero || in[2] ? ac_make_op(b, t->op, in, t->zero ? 3 : 2, &a, AC_NONE) : NULL;
     }
     a.conv.act = AC_ACT_NONE;
     a.conv.zero = t->zero;
-    return make(w, t->op, in, 2, &a);
+    return ac_make_op(b, t->op, in, 2, &a, AC_NONE);
 }
 
 /* The scale of w in line with the channels of the result, its last dimension: [] or [N]. */
-static ac_tensor *channel_scale(work *w, const product *t)
+static ac_tensor *channel_scale(const ac_maker *b, const product *t)
 {
-    ac_tensor *s = t->w.scale;
-    const int64_t n = ac_tensor_count(s);
-    ac_attrs a;
-    if (s->rank == (n > 1))
-        return s;
-    ac_attrs_init(AC_OP_RESHAPE, &a);
-    a.shape.shape = (ac_ints){n > 1, n > 1 ? ac_copy(w->g->region, &n, sizeof n) : NULL};
-    return make(w, AC_OP_RESHAPE, &s, 1, &a);
+    const int64_t n = ac_tensor_count(t->w.scale);
+    return ac_make_reshape(b, t->w.scale, n > 1, &n);
 }
 
 static int multiply_integers(ac_pass *p, int32_t *at, const product *t)
 {
     ac_graph *g = p->graph;
     ac_node *n = g->node.item[*at];
-    work w = {.p = p, .g = g, .of = n};
+    const ac_maker b = ac_maker_at(g, n);
     const int32_t from = g->node.n;
-    const ac_act act = ac_node_act(n);
     ac_attrs a;
-    ac_tensor *weights = whole_weights(&w, &t->w), *out = n->out[0];
-    if (!weights && !w.failed) /* the new nodes are dead */
-        return AC_OK;
-    ac_tensor *scale = make_2(&w, AC_OP_MUL, channel_scale(&w, t), t->x.scale);
-    ac_tensor *real = weights ? cast(&w, sums(&w, t, weights), AC_F32) : NULL;
+    ac_tensor *weights = weights_of(&b, t), *out = n->out[0];
+    ac_tensor *scale = ac_make_2(&b, AC_OP_MUL, channel_scale(&b, t), t->x.scale);
+    ac_tensor *real = ac_make_cast(&b, sums(&b, t, n, weights), AC_F32);
     if (t->bias)
-        real = make_2(&w, AC_OP_MUL, real, scale);
-    if (!real || !scale)
-        return AC_FAIL;
+        real = ac_make_2(&b, AC_OP_MUL, real, scale);
     const ac_op last = t->bias ? AC_OP_ADD : AC_OP_MUL;
     ac_attrs_init(last, &a);
-    a.act.act = act;
-    n->out[0] = ac_tensor_new(g, out->name, out->dtype, out->rank, out->dim); /* unused */
-    n->out[0]->def = n;
-    out->def = NULL;
-    make_as(&w, last, (ac_tensor *[]){real, t->bias ? t->bias : scale}, 2, &a, out);
-    if (w.failed)
+    a.act.act = ac_node_act(n);
+    ac_node_erase(n);
+    if (!ac_make_into(&b, last, (ac_tensor *[]){real, t->bias ? t->bias : scale}, 2, &a, out))
         return AC_FAIL;
     const int32_t made = g->node.n - from;
     ac_graph_place(g, from, *at);
-    ac_node_erase(n);
     *at += made;
     p->changed++;
     return AC_OK;
@@ -309,13 +242,11 @@ int ac_pass_integers(ac_pass *p)
         if (!is_product || n->n_fused || n->out[0]->dtype != AC_F32 || !ac_dequantised_of(p->graph, n->in[0], &x))
             continue;
         const char *why = read_product(p, n, step, &t);
-        const int32_t before = p->changed;
         if (!why)
             AC_TRY(multiply_integers(p, &i, &t));
-        count->integers += p->changed != before;
-        count->floats += p->changed == before;
-        if (p->changed == before && !count->why)
-            count->why = why ? why : "its zero points are no whole numbers";
+        *(why ? &count->floats : &count->integers) += 1;
+        if (why && !count->why)
+            count->why = why;
     }
     ac_graph_sweep(g);
     return AC_OK;

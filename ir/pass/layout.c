@@ -26,9 +26,10 @@ static void compose(ac_layout *s, ac_node *n, const ac_turn *in)
         s->alias[y->id] = in->x;
         return;
     }
+    const ac_maker b = ac_layout_maker(s, n);
     n->in[0] = in->x;
     n->n_in = 1;
-    n->attrs.perm.perm = ac_layout_perm_list(s, y->rank, both);
+    n->attrs.perm.perm = ac_make_perm(&b, y->rank, both);
     ac_layout_place(s, n);
 }
 
@@ -47,9 +48,8 @@ static void turn_result(ac_layout *s, ac_node *n, const int32_t *q)
     early->quant = y->quant;
     early->def = n;
     n->out[0] = early;
-    ac_node *t = ac_layout_node(s, n, AC_OP_TRANSPOSE, early, y);
-    t->attrs.perm.perm = ac_layout_perm_list(s, y->rank, q);
-    ac_layout_place(s, t);
+    const ac_maker b = ac_layout_maker(s, n);
+    ac_layout_place(s, ac_layout_new(s, ac_make_transpose_into(&b, early, q, y)));
 }
 
 static void move_past_node(ac_layout *s, ac_node *n)

@@ -4,6 +4,7 @@
  * A permutation p turns x into y = T_p(x): dimension d of y is dimension p[d] of x. */
 #ifndef AC_IR_PASS_LAYOUT_H
 #define AC_IR_PASS_LAYOUT_H
+#include "ir/make/maker.h"
 #include "ir/pass/passes.h"
 
 typedef struct ac_layout {
@@ -23,11 +24,11 @@ typedef struct ac_turn {
 
 /* layout_turns.c: the permutation of a TRANSPOSE. false: invalid */
 bool ac_layout_perm(ac_ctx *cx, const ac_node *n, int32_t *perm);
-ac_ints ac_layout_perm_list(ac_layout *s, int32_t rank, const int32_t *perm);
-bool ac_layout_one_scale(const ac_tensor *t);   /* not a scale for each index of a dimension */
-void ac_layout_place(ac_layout *s, ac_node *n); /* next in the new order */
-/* A new node at the place of `like`, which the caller puts into the new order. */
-ac_node *ac_layout_node(ac_layout *s, const ac_node *like, ac_op op, ac_tensor *x, ac_tensor *y);
+bool ac_layout_one_scale(const ac_tensor *t);                /* not a scale for each index of a dimension */
+void ac_layout_place(ac_layout *s, ac_node *n);              /* next in the new order */
+ac_maker ac_layout_maker(ac_layout *s, const ac_node *like); /* of nodes with the name and place of `like` */
+/* The node of y, which a maker has just made: the caller puts it into the new order. */
+ac_node *ac_layout_new(ac_layout *s, const ac_tensor *y);
 /* t is the result of a transpose: *out. Unfused, and with one scale. */
 bool ac_layout_turned(ac_layout *s, const ac_tensor *t, ac_turn *out);
 /* z as an operand of an operator whose other operands have `rank` dimensions and come before T_p: z itself, reshaped

@@ -29,26 +29,21 @@ void ac_layout_place(ac_layout *s, ac_node *n)
     ac_push(s->cx->region, &s->order, n);
 }
 
-ac_node *ac_layout_node(ac_layout *s, const ac_node *like, ac_op op, ac_tensor *x, ac_tensor *y)
+ac_maker ac_layout_maker(ac_layout *s, const ac_node *like)
 {
-    ac_node *n = ac_node_new(s->g, op, like->name, &x, 1, &y, 1);
-    n->at = like->at;
-    s->g->node.n--;
-    return n;
+    return (ac_maker){.cx = s->cx, .g = s->g, .name = like->name, .at = like->at, .unsized = true};
 }
 
-ac_ints ac_layout_perm_list(ac_layout *s, int32_t rank, const int32_t *perm)
+ac_node *ac_layout_new(ac_layout *s, const ac_tensor *y)
 {
-    int64_t *v = AC_NEW_N(s->cx->region, int64_t, rank + 1);
-    for (int32_t d = 0; d < rank; d++)
-        v[d] = perm[d];
-    return (ac_ints){rank, v};
+    s->g->node.n--;
+    return y->def;
 }
 
 /* Folded if the operand is a constant, else placed here. */
-static ac_tensor *fold_or_place(ac_layout *s, ac_node *n)
+static ac_tensor *fold_or_place(ac_layout *s, ac_tensor *y)
 {
-    ac_tensor *y = n->out[0];
+    ac_node *n = ac_layout_new(s, y);
     if (!ac_tensor_is_const(n->in[0]) || !ac_fold_node(s->g, n))
         ac_layout_place(s, n);
     return y;
@@ -57,10 +52,9 @@ static ac_tensor *fold_or_place(ac_layout *s, ac_node *n)
 ac_tensor *ac_layout_reshaped(ac_layout *s, const ac_node *n, ac_tensor *z, int32_t rank, const int64_t *dim)
 {
     ac_tensor *y = ac_tensor_new(s->g, z->name, z->dtype, rank, dim);
-    ac_node *reshape = ac_layout_node(s, n, AC_OP_RESHAPE, z, y);
-    reshape->attrs.shape.shape = (ac_ints){rank, ac_copy(s->cx->region, dim, (size_t)rank * sizeof *dim)};
+    const ac_maker b = ac_layout_maker(s, n);
     y->quant = z->quant;
-    return fold_or_place(s, reshape);
+    return fold_or_place(s, ac_make_reshape_into(&b, z, y, y));
 }
 
 ac_tensor *ac_layout_back(ac_layout *s, const ac_node *n, ac_tensor *z, int32_t rank, const int32_t *perm)
@@ -79,8 +73,7 @@ ac_tensor *ac_layout_back(ac_layout *s, const ac_node *n, ac_tensor *z, int32_t 
     for (int32_t d = 0; d < rank; d++)
         dim[d] = z->dim[inverse[d]];
     ac_tensor *y = ac_tensor_new(s->g, z->name, z->dtype, rank, dim);
-    ac_node *t = ac_layout_node(s, n, AC_OP_TRANSPOSE, z, y);
-    t->attrs.perm.perm = ac_layout_perm_list(s, rank, inverse);
+    const ac_maker b = ac_layout_maker(s, n);
     y->quant = z->quant;
-    return fold_or_place(s, t);
+    return fold_or_place(s, ac_make_transpose_into(&b, z, inverse, y));
 }

@@ -1,4 +1,5 @@
 /* norm.c - multiplication and addition by channel constants go into the convolution before. */
+#include "ir/make/maker.h"
 #include "ir/pass/passes.h"
 
 /* The positions of operands of a convolution (or fully_connected); NULL: another operator. */
@@ -13,31 +14,29 @@ static bool is_f32(const ac_tensor *t)
     return t && t->dtype == AC_F32;
 }
 
-/* A new constant a op b, [dims of a]; NULL: it cannot be computed. The node is folded at once and never stays in the
- * graph. */
+/* A maker of nodes that are folded at once and never stay in the graph. */
+static ac_maker folding(ac_graph *g, const char *name)
+{
+    return (ac_maker){.cx = g->cx, .g = g, .name = name, .unsized = true};
+}
+
+/* A new constant a op b, [dims of a]; NULL: it cannot be computed. */
 static ac_tensor *fold2(ac_graph *g, ac_op op, ac_tensor *a, ac_tensor *b, const char *name)
 {
-    ac_tensor *in[] = {a, b}, *out = ac_tensor_new(g, name, AC_F32, a->rank, a->dim);
-    ac_node *n = ac_node_new(g, op, name, in, 2, &out, 1);
-    if (ac_fold_node(g, n))
-        return out;
-    ac_node_erase(n);
-    return NULL;
+    const ac_maker m = folding(g, name);
+    ac_tensor *out = ac_tensor_new(g, name, AC_F32, a->rank, a->dim);
+    return ac_fold_new(g, ac_make_into(&m, op, (ac_tensor *[]){a, b}, 2, NULL, out));
 }
 
 /* The constant c (one value, or one for each of n channels) as a tensor of this rank with the channels along `axis`. */
 static ac_tensor *along(ac_graph *g, ac_tensor *c, int32_t rank, int32_t axis)
 {
-    int64_t dim[AC_MAX_RANK], *shape = AC_NEW_N(g->cx->region, int64_t, AC_MAX_RANK);
+    int64_t dim[AC_MAX_RANK];
     for (int32_t d = 0; d < rank; d++)
-        shape[d] = dim[d] = d == axis ? ac_tensor_count(c) : 1;
+        dim[d] = d == axis ? ac_tensor_count(c) : 1;
     ac_tensor *out = ac_tensor_new(g, ac_strf(g->cx->region, "%s_c", c->name), AC_F32, rank, dim);
-    ac_node *n = ac_node_new(g, AC_OP_RESHAPE, out->name, &c, 1, &out, 1);
-    n->attrs.shape.shape = (ac_ints){rank, shape};
-    if (ac_fold_node(g, n))
-        return out;
-    ac_node_erase(n);
-    return NULL;
+    const ac_maker m = folding(g, out->name);
+    return ac_fold_new(g, ac_make_reshape_into(&m, c, out, out));
 }
 
 static ac_tensor *zeros(ac_graph *g, const char *name, int64_t n)

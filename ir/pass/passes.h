@@ -17,5 +17,7 @@
  * would be far larger than its operands, or the graph promises nothing for these types - reported when the graph is
  * lowered). */
 bool ac_fold_node(const ac_graph *g, ac_node *n);
+/* y, the result of a new node, as a constant. NULL: it cannot be one, and the node is erased. */
+ac_tensor *ac_fold_new(const ac_graph *g, ac_tensor *y);
 
 #endif

@@ -1,4 +1,5 @@
 /* planes.c - pass planes: 1x1 convolutions with channels first on both sides are products of matrices. */
+#include "ir/make/maker.h"
 #include "ir/pass/passes.h"
 
 #include <string.h>
@@ -8,12 +9,12 @@ enum { ROWS = 6 }; /* of the result: up to this number, batch_matmul reads x onc
 typedef struct state {
     ac_graph *g;
     const ac_pass_options *opt;
-    int32_t n;           /* tensors before */
-    int32_t *joined;     /* by tensor id: another one whose layout is assumed to follow this one's; root() */
-    bool *last;          /* by root: one of them is made by a transpose ... */
-    bool *wanted;        /* ... or read by one */
-    ac_tensor **inner;   /* by tensor id: the same elements in the shape of a product; NULL: no such tensor */
-    const ac_node *like; /* new nodes get the name and place of this one */
+    int32_t n;         /* tensors before */
+    int32_t *joined;   /* by tensor id: another one whose layout is assumed to follow this one's; root() */
+    bool *last;        /* by root: one of them is made by a transpose ... */
+    bool *wanted;      /* ... or read by one */
+    ac_tensor **inner; /* by tensor id: the same elements in the shape of a product; NULL: no such tensor */
+    ac_maker b;        /* of new nodes, which have the name and place of the one that they replace */
 } state;
 
 static int32_t root(const state *s, int32_t id)
@@ -93,21 +94,11 @@ static ac_tensor *planes_of(const state *s, const ac_node *n, const ac_node *bac
     return alone && reads_well(s->opt, w->dim[3], results, x->dim[1] * x->dim[2]) ? t->in[0] : NULL;
 }
 
-static ac_node *append_node(state *s, ac_op op, ac_tensor *x, ac_tensor *z, ac_tensor *y)
-{
-    ac_node *n = ac_node_new(s->g, op, s->like->name, (ac_tensor *[]){x, z}, z ? 2 : 1, &y, 1);
-    if (op != AC_OP_ADD) /* the bias: the convolution is named once */
-        n->at = s->like->at;
-    if (op == AC_OP_RESHAPE)
-        n->attrs.shape.shape = (ac_ints){y->rank, ac_copy(s->g->region, y->dim, (size_t)y->rank * sizeof *y->dim)};
-    return n;
-}
-
 static ac_tensor *shaped(state *s, ac_tensor *x, const int64_t dim[4])
 {
     ac_tensor *y = ac_tensor_new(s->g, x->name, x->dtype, 4, dim);
-    ac_node *n = append_node(s, AC_OP_RESHAPE, x, NULL, y);
-    ac_fold_node(s->g, n);
+    ac_make_reshape_into(&s->b, x, y, y);
+    ac_fold_node(s->g, y->def);
     return y;
 }
 
@@ -115,7 +106,7 @@ static ac_tensor *shaped(state *s, ac_tensor *x, const int64_t dim[4])
 static ac_tensor *before(state *s, ac_tensor *y, const int64_t *dim)
 {
     ac_tensor *in = ac_tensor_new(s->g, y->name, y->dtype, 4, dim);
-    append_node(s, AC_OP_RESHAPE, in, NULL, y);
+    ac_make_reshape_into(&s->b, in, y, y);
     s->inner[y->id] = in;
     return in;
 }
@@ -129,14 +120,15 @@ static void multiply(state *s, ac_tensor *x, const ac_node *conv, ac_tensor *y)
     ac_tensor *left = shaped(s, w, (int64_t[4]){1, groups, results, depth});
     ac_tensor *right = shaped(s, x, (int64_t[4]){x->dim[0], groups, depth, pixels});
     ac_tensor *product = ac_tensor_new(s->g, conv->out[0]->name, AC_F32, 4, dim);
-    append_node(s, AC_OP_BATCH_MATMUL, left, right, product);
+    ac_make_into(&s->b, AC_OP_BATCH_MATMUL, (ac_tensor *[]){left, right}, 2, NULL, product);
     if (b) {
-        ac_tensor *bias = shaped(s, b, (int64_t[4]){1, groups, results, 1}),
-                  *sum = ac_tensor_like(s->g, y->name, product);
-        append_node(s, AC_OP_ADD, product, bias, sum);
-        product = sum;
+        ac_tensor *bias = shaped(s, b, (int64_t[4]){1, groups, results, 1});
+        ac_maker nowhere = s->b; /* the convolution is named once */
+        nowhere.at = (ac_place){0};
+        product = ac_make_into(&nowhere, AC_OP_ADD, (ac_tensor *[]){product, bias}, 2, NULL,
+                               ac_tensor_like(s->g, y->name, product));
     }
-    append_node(s, AC_OP_RESHAPE, product, NULL, y);
+    ac_make_reshape_into(&s->b, product, y, y);
     s->inner[y->id] = product;
 }
 
@@ -180,7 +172,8 @@ int ac_pass_planes(ac_pass *p)
         ac_tensor *x = conv ? planes_of(&s, conv, n) : NULL;
         const int64_t *dim = x ? NULL : product_shape(&s, n);
         const int32_t from = g->node.n;
-        s.like = x ? conv : n;
+        s.b = ac_maker_at(g, x ? conv : n);
+        s.b.unsized = true;
         if (x) {
             ac_tensor *y = n->out[0];
             ac_node_erase(n);

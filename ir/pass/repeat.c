@@ -1,5 +1,5 @@
 /* repeat.c - pass repeat: products with a matrix that was repeated or scaled for them. */
-#include "ir/ops/shape/resolve.h"
+#include "ir/make/maker.h"
 #include "ir/pass/dequantised.h"
 #include "ir/pass/passes.h"
 
@@ -35,32 +35,26 @@ static ac_tensor *scaled_matrix(const ac_tensor *y)
 }
 
 /* The result of `by` with u instead of operand z. */
-static ac_tensor *scale(ac_pass *p, const ac_node *by, const ac_tensor *z, ac_tensor *u)
+static ac_tensor *scale(ac_graph *g, const ac_node *by, const ac_tensor *z, ac_tensor *u)
 {
-    ac_graph *g = p->graph;
     ac_tensor *y = ac_tensor_new(g, by->out[0]->name, u->dtype, u->rank, u->dim);
     ac_tensor *in[2] = {by->in[0], by->in[1]};
     in[z != by->in[0]] = u;
-    ac_node *n = ac_node_new(g, by->op, by->name, in, 2, &y, 1);
-    n->at = by->at;
-    n->attrs = by->attrs;
-    return ac_node_resolve(p->cx, g, n) == AC_OK ? y : NULL;
+    const ac_maker b = ac_maker_at(g, by);
+    return ac_make_into(&b, by->op, in, 2, &by->attrs, y);
 }
 
 /* x in another shape; the operand of a reshape is reshaped directly. */
-static ac_tensor *reshaped(ac_pass *p, const ac_node *of, ac_tensor *x, int32_t rank, const int64_t *dim)
+static ac_tensor *reshaped(ac_graph *g, const ac_node *of, ac_tensor *x, int32_t rank, const int64_t *dim)
 {
-    ac_graph *g = p->graph;
     while (x->def && x->def->op == AC_OP_RESHAPE && !x->def->n_fused && !x->def->in[0]->state)
         x = x->def->in[0];
-    if (x->rank == rank && !memcmp(x->dim, dim, (size_t)rank * sizeof *dim))
+    if (ac_dims_equal(x, rank, dim))
         return x;
     ac_tensor *y = ac_tensor_new(g, x->name, x->dtype, rank, dim);
-    ac_node *n = ac_node_new(g, AC_OP_RESHAPE, of->name, &x, 1, &y, 1);
+    const ac_maker b = ac_maker_at(g, of);
     y->quant = x->quant;
-    n->at = of->at;
-    n->attrs.shape.shape = (ac_ints){rank, ac_copy(g->region, dim, (size_t)rank * sizeof *dim)};
-    return ac_node_resolve(p->cx, g, n) == AC_OK ? y : NULL;
+    return ac_make_reshape_into(&b, x, y, y);
 }
 
 /* z: the second operand before it was scaled; NULL: it was not. */
@@ -77,10 +71,10 @@ static int share_product(ac_pass *p, int32_t *at, ac_tensor *u, const ac_tensor 
     xd[group] /= times, xd[rank - 2] *= times;
     yd[group] /= times;
     od[group] /= times, od[rank - 2] *= times;
-    u = z ? scale(p, y->def, z, u) : u;
+    u = z ? scale(g, y->def, z, u) : u;
     if (!u)
         return AC_FAIL;
-    ac_tensor *few = reshaped(p, n, u, rank, yd), *many = reshaped(p, n, x, rank, xd);
+    ac_tensor *few = reshaped(g, n, u, rank, yd), *many = reshaped(g, n, x, rank, xd);
     if (!few || !many)
         return AC_FAIL;
     const int32_t made = g->node.n - from;
@@ -93,11 +87,10 @@ static int share_product(ac_pass *p, int32_t *at, ac_tensor *u, const ac_tensor 
     n->in[1] = few;
     n->out[0] = own;
     const int32_t last = g->node.n;
-    ac_node *back = ac_node_new(g, AC_OP_RESHAPE, n->name, &own, 1, &out, 1);
-    back->at = n->at;
-    back->attrs.shape.shape = (ac_ints){rank, ac_copy(g->region, out->dim, (size_t)rank * sizeof *out->dim)};
+    const ac_maker b = ac_maker_at(g, n);
+    out = ac_make_reshape_into(&b, own, out, out);
     ac_graph_place(g, last, *at + 1);
-    return ac_node_resolve(p->cx, g, back);
+    return out ? AC_OK : AC_FAIL;
 }
 
 /* Scales the smaller operand of the product instead of the larger one: a query, not all keys. Quantised operands keep
@@ -117,8 +110,8 @@ static int scale_smaller(ac_pass *p, int32_t *at, int32_t side)
     if (!z || ac_dequantised_of(g, y, &d) || ac_node_act(by) != AC_ACT_NONE ||
         ac_tensor_count(x) >= ac_tensor_count(y) || x->dtype != y->dtype || by->in[z == by->in[0]]->rank > x->rank)
         return AC_OK;
-    x = scale(p, by, z, x);
-    z = !x || ac_tensor_same_shape(z, y) ? z : reshaped(p, n, z, y->rank, y->dim);
+    x = scale(g, by, z, x);
+    z = !x || ac_tensor_same_shape(z, y) ? z : reshaped(g, n, z, y->rank, y->dim);
     if (!x || !z)
         return AC_FAIL;
     const int32_t made = g->node.n - from;

@@ -1,5 +1,6 @@
 /* inline.c - copies of subgraphs: their nodes in the graph that runs them. Part of pass infer. */
 #include "ir/pass/flow/inline.h"
+#include "ir/make/maker.h"
 
 #include <string.h>
 
@@ -83,9 +84,7 @@ void ac_inline_nodes(ac_graph *to, const ac_graph *sub, ac_tensor *const *map)
             in[k] = n->in[k] ? map[n->in[k]->id] : NULL;
         for (int32_t k = 0; k < n->n_out; k++)
             out[k] = map[n->out[k]->id];
-        ac_node *c = ac_node_new(to, n->op, n->name, in, n->n_in, out, n->n_out);
-        c->at = n->at;
-        c->attrs = n->attrs;
+        ac_make_copy(to, n, in, out);
     }
 }
 
@@ -109,22 +108,19 @@ int ac_inline_copy(ac_inline *s, const ac_node *host, int32_t index, ac_tensor *
     return AC_OK;
 }
 
-/* Node n makes `to` out of one to three operands. */
-static ac_node *append_node(ac_inline *s, const ac_node *n, ac_op op, ac_tensor *const *in, int32_t n_in, ac_tensor *to)
+/* Of nodes of other operators that replace n; pass infer resolves them later. */
+static ac_maker maker_for(const ac_inline *s, const ac_node *n)
 {
-    ac_node *m = ac_node_new(s->g, op, n->name, in, n_in, &to, 1);
-    m->at = n->at;
-    m->at.op = NULL;
-    return m;
+    ac_maker b = {.cx = s->cx, .g = s->g, .name = n->name, .at = n->at, .unsized = true};
+    b.at.op = NULL;
+    return b;
 }
 
 int ac_inline_rename(ac_inline *s, const ac_node *n, ac_tensor *from, ac_tensor *to)
 {
     AC_TRY(ac_inline_passes(s, n, from, to));
-    int64_t *shape = AC_NEW_N(s->cx->region, int64_t, AC_MAX_RANK);
-    for (int32_t d = 0; d < from->rank; d++)
-        shape[d] = from->dim[d];
-    append_node(s, n, AC_OP_RESHAPE, &from, 1, to)->attrs.shape.shape = (ac_ints){from->rank, shape};
+    const ac_maker b = maker_for(s, n);
+    ac_make_reshape_into(&b, from, from, to);
     return AC_OK;
 }
 
@@ -159,13 +155,14 @@ int ac_inline_select(ac_inline *s, const ac_node *n, ac_tensor *c, ac_tensor *ye
     if (!ac_tensor_same_kind(yes, no))
         return ac_error(s->cx, n->at, E0108, "its branches give %s and %s: '%s' has no shape until the model runs",
                         ac_tensor_str(s->cx, yes), ac_tensor_str(s->cx, no), to->name);
-    append_node(s, n, AC_OP_SELECT, (ac_tensor *[]){c, yes, no}, 3, to);
+    const ac_maker b = maker_for(s, n);
+    ac_make_into(&b, AC_OP_SELECT, (ac_tensor *[]){c, yes, no}, 3, NULL, to);
     return AC_OK;
 }
 
 ac_tensor *ac_inline_scalar(ac_inline *s, const ac_node *n, ac_tensor *c)
 {
     ac_tensor *scalar = ac_tensor_new(s->g, c->name, AC_BOOL, 0, NULL);
-    append_node(s, n, AC_OP_RESHAPE, &c, 1, scalar);
-    return scalar;
+    const ac_maker b = maker_for(s, n);
+    return ac_make_into(&b, AC_OP_RESHAPE, &c, 1, NULL, scalar);
 }

@@ -5,8 +5,8 @@
  * Rows from position + new on are invalid. They must not reach a result, so they are followed through the graph: a
  * softmax along them gives them weight 0, a product of matrices along them sums zeros, and any other reader is an
  * error. So the results are those of a model with caches of exactly this length. */
+#include "ir/make/maker.h"
 #include "ir/ops/decode/axis.h"
-#include "ir/ops/shape/resolve.h"
 #include "ir/pass/state/cache_rows.h"
 #include "ir/pass/state/other_lengths.h"
 #include "ir/pass/state/state.h"
@@ -29,22 +29,6 @@ typedef struct growing {
 
 /* ------------------------------------------------------------------ nodes */
 
-static ac_tensor *make(growing *w, ac_op op, const char *name, ac_tensor *const *in, int32_t n_in,
-                       const ac_attrs *attrs)
-{
-    ac_tensor *y;
-    w->failed |= ac_state_make(w->cx, w->g, op, name, in, n_in, attrs, &y) != AC_OK;
-    return y;
-}
-
-static ac_tensor *range_constant(growing *w, const char *name, int64_t n, int64_t step)
-{
-    int32_t *v = AC_NEW_N(w->g->region, int32_t, n + 1);
-    for (int64_t i = 0; i < n; i++)
-        v[i] = (int32_t)(i * step);
-    return ac_tensor_const(w->g, name, AC_I32, 1, &n, v);
-}
-
 /* The input with the number of valid rows. If the new rows do not fit, the run ends with an error. */
 static void make_position(growing *w)
 {
@@ -52,14 +36,13 @@ static void make_position(growing *w)
     ac_tensor *t = ac_tensor_new(w->g, "position", AC_I32, 1, &one);
     t->input = true;
     ac_push(w->g->region, &w->g->input, t);
-    ac_tensor *const checked[] = {range_constant(w, "positions", w->past + 1, 1), t};
-    w->position = make(w, AC_OP_GATHER, "position_checked", checked, 2, NULL);
-    int32_t *added = AC_NEW(w->g->region, int32_t);
-    *added = (int32_t)w->added;
-    ac_tensor *const end[] = {w->position, ac_tensor_const(w->g, "rows_added", AC_I32, 1, &one, added)};
-    ac_tensor *const less[] = {range_constant(w, "rows", w->past + w->added, 1),
-                               make(w, AC_OP_ADD, "rows_end", end, 2, NULL)};
-    w->there = make(w, AC_OP_LESS, "rows_there", less, 2, NULL);
+    ac_tensor *const checked[] = {ac_make_steps(w->g, "positions", w->past + 1, 0, 1), t};
+    w->position = ac_make_called(w->g, "position_checked", AC_OP_GATHER, checked, 2, NULL);
+    ac_tensor *const end[] = {w->position, ac_make_steps(w->g, "rows_added", 1, w->added, 0)};
+    ac_tensor *rows = ac_make_steps(w->g, "rows", w->past + w->added, 0, 1);
+    ac_tensor *const less[] = {rows, ac_make_called(w->g, "rows_end", AC_OP_ADD, end, 2, NULL)};
+    w->there = ac_make_called(w->g, "rows_there", AC_OP_LESS, less, 2, NULL);
+    w->failed = !w->there;
 }
 
 /* The index of the first new row: the position, and zeros for all other dimensions. */
@@ -71,12 +54,12 @@ static ac_tensor *start_of(growing *w, int32_t rank, int32_t axis)
     if (w->start && w->start->dim[0] == rank && w->start_axis == axis)
         return w->start;
     if (axis > 0)
-        part[n++] = range_constant(w, "before", axis, 0);
+        part[n++] = ac_make_steps(w->g, "before", axis, 0, 0);
     part[n++] = w->position;
     if (axis + 1 < rank)
-        part[n++] = range_constant(w, "after", rank - axis - 1, 0);
+        part[n++] = ac_make_steps(w->g, "after", rank - axis - 1, 0, 0);
     ac_attrs_init(AC_OP_CONCATENATION, &attrs);
-    w->start = n == 1 ? part[0] : make(w, AC_OP_CONCATENATION, "start", part, n, &attrs);
+    w->start = n == 1 ? part[0] : ac_make_called(w->g, "start", AC_OP_CONCATENATION, part, n, &attrs);
     w->start_axis = axis;
     return w->start;
 }
@@ -87,7 +70,7 @@ static ac_tensor *masked(growing *w, ac_tensor *x)
     float *least = AC_NEW(w->g->region, float);
     *least = -FLT_MAX;
     ac_tensor *const in[] = {w->there, x, ac_tensor_const(w->g, "least", AC_F32, 0, NULL, least)};
-    return make(w, AC_OP_SELECT, x->name, in, 3, NULL);
+    return ac_make_called(w->g, x->name, AC_OP_SELECT, in, 3, NULL);
 }
 
 /* ------------------------------------------------------------------ readers of invalid rows */
@@ -116,6 +99,7 @@ static void follow_rows(growing *w, ac_node *n)
     }
     if (weighs) {
         n->in[0] = masked(w, n->in[0]);
+        w->failed |= !n->in[0];
         to.zero = true;
     }
     w->rows.of[n->out[0]->id] = to;
@@ -127,14 +111,11 @@ static void follow_rows(growing *w, ac_node *n)
 static void update(growing *w, ac_tensor *past, ac_node *n, int32_t axis)
 {
     ac_tensor *next = n->out[0], *const in[] = {past, n->in[1], start_of(w, next->rank, axis)};
-    const char *name = n->name;
-    const ac_place at = n->at;
+    const ac_maker b = ac_maker_at(w->g, n);
     memcpy(past->dim, next->dim, sizeof past->dim);
     memset(past->dim_name, 0, sizeof past->dim_name);
     ac_node_erase(n);
-    ac_node *made = ac_node_new(w->g, AC_OP_DYNAMIC_UPDATE_SLICE, name, in, 3, &next, 1);
-    made->at = at;
-    w->failed |= ac_node_resolve(w->cx, w->g, made) != AC_OK;
+    w->failed |= !ac_make_into(&b, AC_OP_DYNAMIC_UPDATE_SLICE, in, 3, NULL, next);
     w->rows.of[next->id] = (ac_rows_at){.axis = axis};
 }
 

@@ -10,6 +10,7 @@
  *   slice(x, past, past + n)       a slice that begins there gathers its rows; so does one of a table's last past + n.
  *
  * Any other use is an error that names the step. */
+#include "ir/make/maker.h"
 #include "ir/ops/decode/slice.h"
 #include "ir/ops/shape/resolve.h"
 #include "ir/pass/state/twins.h"
@@ -38,26 +39,19 @@ static ac_tensor *known_again(ac_lengths *l, ac_tensor *t)
     return t;
 }
 
-static ac_tensor *make(ac_lengths *l, ac_op op, const char *name, ac_tensor *a, ac_tensor *b, const ac_attrs *attrs)
-{
-    ac_tensor *const in[] = {known_again(l, a), known_again(l, b)};
-    ac_tensor *y;
-    return ac_state_make(l->cx, l->g, op, name, in, b ? 2 : 1, attrs, &y) == AC_OK ? y : NULL;
-}
-
 static ac_tensor *position_as(ac_lengths *l, ac_dtype dtype, int32_t rank)
 {
     ac_tensor **as = &l->as[dtype == AC_I64][rank == 0];
     ac_attrs attrs;
     if (!*as && rank == 0) {
-        *as = ac_tensor_new(l->g, "position_number", dtype, 0, NULL);
-        ac_tensor *const x = position_as(l, dtype, 1);
-        ac_node *n = ac_node_new(l->g, AC_OP_RESHAPE, (*as)->name, &x, 1, as, 1);
-        n->at = (ac_place){.file = l->g->file, .node = n->name};
+        ac_tensor *y = ac_tensor_new(l->g, "position_number", dtype, 0, NULL);
+        ac_maker b = ac_maker_named(l->g, y->name);
+        b.unsized = true;
+        *as = ac_make_into(&b, AC_OP_RESHAPE, (ac_tensor *[]){position_as(l, dtype, 1)}, 1, NULL, y);
     } else if (!*as && dtype == AC_I64) {
         ac_attrs_init(AC_OP_CAST, &attrs);
         attrs.cast.to = AC_I64;
-        *as = make(l, AC_OP_CAST, "position_wide", l->position, NULL, &attrs);
+        *as = ac_make_called(l->g, "position_wide", AC_OP_CAST, &l->position, 1, &attrs);
     } else if (!*as)
         *as = l->position;
     return *as;
@@ -83,10 +77,10 @@ static ac_tensor *of_position(ac_lengths *l, const ac_tensor *like, const int64_
         ones &= slope[i] == 1;
     ac_tensor *p = position_as(l, like->dtype, like->rank);
     if (!ones)
-        p = make(l, AC_OP_MUL, ac_strf(l->tmp, "%s_rows", like->name), integer_constant(l, "rows_each", like, slope), p,
-                 NULL);
-    return make(l, AC_OP_ADD, ac_strf(l->tmp, "%s_now", like->name), integer_constant(l, "rows_from", like, first), p,
-                NULL);
+        p = ac_make_called(l->g, ac_strf(l->tmp, "%s_rows", like->name), AC_OP_MUL,
+                           (ac_tensor *[]){integer_constant(l, "rows_each", like, slope), p}, 2, NULL);
+    return ac_make_called(l->g, ac_strf(l->tmp, "%s_now", like->name), AC_OP_ADD,
+                          (ac_tensor *[]){integer_constant(l, "rows_from", like, first), p}, 2, NULL);
 }
 
 /* ------------------------------------------------------------------ slices that begin elsewhere */
@@ -143,17 +137,19 @@ static ac_tensor *other_dimensions(ac_lengths *l, ac_tensor *x, const ac_slice *
     ac_attrs_init(AC_OP_SLICE, &attrs);
     attrs.slice.begin = (ac_ints){x->rank, begin};
     attrs.slice.size = (ac_ints){x->rank, size};
-    return whole || !fits ? (fits ? x : NULL) : make(l, AC_OP_SLICE, name, x, NULL, &attrs);
+    if (whole || !fits)
+        return fits ? x : NULL;
+    return ac_make_called(l->g, name, AC_OP_SLICE, (ac_tensor *[]){known_again(l, x)}, 1, &attrs);
 }
 
 /* Invalid elements may be any element of x. */
 static ac_tensor *clamped_index(ac_lengths *l, ac_tensor *index, int64_t most)
 {
     const ac_tensor one = {.dtype = AC_I32, .rank = 1, .dim = {1}};
-    ac_tensor *y =
-        index ? make(l, AC_OP_MINIMUM, index->name, index, integer_constant(l, "rows_last", &one, &most), NULL) : NULL;
-    return y ? make(l, AC_OP_MAXIMUM, index->name, y, integer_constant(l, "rows_first", &one, &(int64_t){0}), NULL)
-             : NULL;
+    ac_tensor *const below[] = {index, integer_constant(l, "rows_last", &one, &most)};
+    ac_tensor *y = ac_make_called(l->g, index->name, AC_OP_MINIMUM, below, 2, NULL);
+    ac_tensor *const above[] = {y, integer_constant(l, "rows_first", &one, &(int64_t){0})};
+    return ac_make_called(l->g, index->name, AC_OP_MAXIMUM, above, 2, NULL);
 }
 
 /* The rows of x that the slice takes in this run. out: the result; NULL: a new tensor. */
@@ -179,11 +175,9 @@ static ac_tensor *gathered(ac_lengths *l, ac_tensor *x, const moved *m, const ac
     ac_attrs_init(AC_OP_GATHER, &attrs);
     attrs.gather.axis = m->axis;
     if (!out)
-        return make(l, AC_OP_GATHER, like->name, in[0], in[1], &attrs);
-    ac_node *made = ac_node_new(l->g, AC_OP_GATHER, like->name, in, 2, &out, 1);
-    made->at = l->reader->at;
-    made->attrs = attrs;
-    return ac_node_resolve(l->cx, l->g, made) == AC_OK ? out : NULL;
+        return ac_make_called(l->g, like->name, AC_OP_GATHER, in, 2, &attrs);
+    const ac_maker b = {.cx = l->cx, .g = l->g, .name = like->name, .at = l->reader->at};
+    return ac_make_into(&b, AC_OP_GATHER, in, 2, &attrs, out);
 }
 
 /* ------------------------------------------------------------------ the value of a constant in a run */
@@ -284,10 +278,7 @@ static ac_tensor *recomputed(ac_lengths *l, const ac_twin *x, bool alike)
         if (n[AC_HERE]->out[i] == x->t[AC_HERE])
             found = out[i];
     }
-    ac_node *node = ac_node_new(l->g, n[AC_HERE]->op, n[AC_HERE]->name, in, made->n_in, out, made->n_out);
-    node->at = n[AC_HERE]->at;
-    node->attrs = n[AC_HERE]->attrs;
-    if (ac_node_resolve(l->cx, l->g, node) != AC_OK)
+    if (ac_node_resolve(l->cx, l->g, ac_make_copy(l->g, n[AC_HERE], in, out)) != AC_OK)
         return NULL;
     if (!found || !ac_tensor_same_kind(found, x->t[AC_HERE])) {
         unlike(l);

@@ -9,9 +9,9 @@
  * allowed if no result depends on it: rows are followed until they are summed, or multiplied by rows of another such
  * window; operators on the way must not read other values that differ from row to row. Then only the order of sums of
  * floats changes. Else the window stays, and the report names the operator. */
+#include "ir/make/maker.h"
 #include "ir/ops/decode/axis.h"
 #include "ir/ops/decode/slice.h"
-#include "ir/ops/shape/resolve.h"
 #include "ir/pass/state/state.h"
 #include "ir/pass/state/cache_rows.h"
 
@@ -186,21 +186,18 @@ static const ac_node *in_order(ring *w, ac_tensor *const *next, const sliding *a
 
 /* ------------------------------------------------------------------ the ring */
 
-static ac_tensor *constant_i32(ring *w, const char *name, int32_t n, int64_t value)
+/* The node of y, which was just made, moves to number `at`. */
+static ac_tensor *placed(ring *w, ac_tensor *y, int32_t at)
 {
-    int32_t *v = AC_NEW_N(w->g->region, int32_t, n + 1);
-    const int64_t dim = n;
-    for (int32_t i = 0; i < n; i++)
-        v[i] = (int32_t)value;
-    return ac_tensor_const(w->g, name, AC_I32, 1, &dim, v);
+    w->failed |= !y;
+    if (y)
+        ac_graph_place(w->g, w->g->node.n - 1, at);
+    return y;
 }
 
-static ac_tensor *made(ring *w, ac_op op, const char *name, ac_tensor *const *in, int32_t n_in, int32_t at)
+static ac_tensor *make_at(ring *w, int32_t at, ac_op op, const char *name, ac_tensor *const *in, int32_t n_in)
 {
-    ac_tensor *y;
-    w->failed |= ac_state_make(w->cx, w->g, op, name, in, n_in, NULL, &y) != AC_OK;
-    ac_graph_place(w->g, w->g->node.n - 1, at);
-    return y;
+    return placed(w, ac_make_called(w->g, name, op, in, n_in, NULL), at);
 }
 
 /* The state `turn`, and its value in the next run. */
@@ -209,13 +206,14 @@ static ac_tensor *make_turn(ring *w, const sliding *s)
     const int64_t one = 1;
     w->turn = ac_tensor_new(w->g, "turn", AC_I32, 1, &one);
     w->turn->state = true;
-    ac_tensor *const scaled[] = {w->turn, constant_i32(w, "turn_rows", 1, s->added)};
-    w->at = made(w, AC_OP_MUL, "turn_row", scaled, 2, 0);
-    ac_tensor *const more[] = {w->turn, constant_i32(w, "turn_step", 1, 1)};
-    ac_tensor *const less[] = {w->turn, constant_i32(w, "turn_last", 1, s->rows / s->added - 1)};
-    ac_tensor *sum = made(w, AC_OP_ADD, "turn_more", more, 2, 1), *turns = made(w, AC_OP_LESS, "turn_less", less, 2, 2);
-    ac_tensor *const next[] = {turns, sum, constant_i32(w, "turn_first", 1, 0)};
-    return made(w, AC_OP_SELECT, "turn_next", next, 3, 3);
+    ac_tensor *const scaled[] = {w->turn, ac_make_steps(w->g, "turn_rows", 1, s->added, 0)};
+    w->at = make_at(w, 0, AC_OP_MUL, "turn_row", scaled, 2);
+    ac_tensor *const more[] = {w->turn, ac_make_steps(w->g, "turn_step", 1, 1, 0)};
+    ac_tensor *const less[] = {w->turn, ac_make_steps(w->g, "turn_last", 1, s->rows / s->added - 1, 0)};
+    ac_tensor *sum = make_at(w, 1, AC_OP_ADD, "turn_more", more, 2);
+    ac_tensor *turns = make_at(w, 2, AC_OP_LESS, "turn_less", less, 2);
+    ac_tensor *const next[] = {turns, sum, ac_make_steps(w->g, "turn_first", 1, 0, 0)};
+    return make_at(w, 3, AC_OP_SELECT, "turn_next", next, 3);
 }
 
 static int32_t place_of(const ac_graph *g, const ac_node *n)
@@ -232,20 +230,18 @@ static void write_new_rows(ring *w, ac_tensor *past, ac_tensor *next, const slid
     ac_tensor *part[3], *start = w->at;
     int32_t n = 0;
     if (s->axis > 0)
-        part[n++] = constant_i32(w, "before", s->axis, 0);
+        part[n++] = ac_make_steps(w->g, "before", s->axis, 0, 0);
     part[n++] = w->at;
     if (s->axis + 1 < past->rank)
-        part[n++] = constant_i32(w, "after", past->rank - s->axis - 1, 0);
+        part[n++] = ac_make_steps(w->g, "after", past->rank - s->axis - 1, 0, 0);
     if (n > 1)
-        start = made(w, AC_OP_CONCATENATION, "start", part, n, place_of(g, s->join));
+        start = make_at(w, place_of(g, s->join), AC_OP_CONCATENATION, "start", part, n);
     ac_tensor *const in[] = {past, s->fresh, start};
     const int32_t place = place_of(g, s->join);
+    const ac_maker b = ac_maker_at(g, s->join);
     ac_node_erase(s->slice);
     ac_node_erase(s->join);
-    ac_node *m = ac_node_new(g, AC_OP_DYNAMIC_UPDATE_SLICE, s->join->name, in, 3, &next, 1);
-    m->at = s->join->at;
-    ac_graph_place(g, g->node.n - 1, place);
-    w->failed |= ac_node_resolve(w->cx, g, m) != AC_OK;
+    placed(w, ac_make_into(&b, AC_OP_DYNAMIC_UPDATE_SLICE, in, 3, NULL, next), place);
 }
 
 int ac_state_ring(ac_ctx *cx, ac_graph *g, ac_state_window *window, int32_t n, ac_tensor **turn, int32_t *n_turns)

@@ -1,5 +1,5 @@
 /* state.c - pass state: stores outputs in the memory of inputs from run to run (--state). */
-#include "ir/ops/shape/resolve.h"
+#include "ir/make/maker.h"
 #include "ir/pass/state/other_lengths.h"
 #include "ir/pass/state/state.h"
 
@@ -140,29 +140,29 @@ static void move_past(const keeping *k, const ac_tensor *state, const ac_node *w
 static void copy_first(ac_graph *g, kept *s)
 {
     ac_tensor *x = s->next, *y = ac_tensor_like(g, x->name, x);
-    ac_node *n = ac_node_new(g, AC_OP_RESHAPE, y->name, &x, 1, &y, 1);
-    n->at = (ac_place){.file = g->file, .node = n->name};
+    ac_maker b = ac_maker_named(g, y->name);
+    b.unsized = true;
+    s->next = ac_make_into(&b, AC_OP_RESHAPE, &x, 1, NULL, y);
     ac_graph_place(g, g->node.n - 1, 0);
-    s->next = y;
 }
 
 /* The next value is entirely written, as soon as it is computed and the old one has no more readers. */
 static int assign(keeping *k, const kept *s)
 {
     ac_graph *g = k->g;
-    ac_ctx *cx = k->cx;
-    ac_tensor *x = s->next, *y = ac_tensor_like(g, ac_strf(cx->region, "%s_next", s->state->name), x);
+    ac_tensor *x = s->next, *y = ac_tensor_like(g, ac_strf(k->cx->region, "%s_next", s->state->name), x);
     y->root = s->state;
     const int32_t made = x->def ? position_of(g, x->def) : -1, read = last_reader(g, s->state, NULL);
     const int32_t at = (made > read ? made : read) + 1;
-    ac_node *n = ac_node_new(g, AC_OP_ASSIGN, y->name, &x, 1, &y, 1);
-    n->at = (ac_place){.file = g->file, .node = n->name};
+    const ac_maker b = ac_maker_named(g, y->name);
+    if (!ac_make_into(&b, AC_OP_ASSIGN, &x, 1, NULL, y))
+        return AC_FAIL;
     ac_graph_place(g, g->node.n - 1, at);
     for (int32_t i = at + 1; i < g->node.n && x->def; i++) /* so that x is dead */
         for (int32_t o = 0; o < g->node.item[i]->n_in; o++)
             if (g->node.item[i]->in[o] == x)
                 g->node.item[i]->in[o] = y;
-    return ac_node_resolve(cx, g, n);
+    return AC_OK;
 }
 
 /* Caches get their final size first. */

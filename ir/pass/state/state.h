@@ -3,9 +3,6 @@
 #define AC_IR_PASS_STATE_STATE_H
 #include "ir/pass/passes.h"
 
-/* append.c: appends a node whose result is *y, a new tensor of this name. attrs: NULL for the defaults. */
-int ac_state_make(ac_ctx *cx, ac_graph *g, ac_op op, const char *name, ac_tensor *const *in, int32_t n_in,
-                  const ac_attrs *attrs, ac_tensor **y);
 /* n pairs for which ac_state_grows: past[i] gets the shape of next[i], and the graph an input `position` i32 [1], the
  * number of valid rows. g->output does not contain next[] any more. E0502 names a node that reads invalid rows.
  * lengths: the model for other lengths; NULL: unknown. */

@@ -6,8 +6,8 @@
  *
  * Other readers of %s are transposes, which then read %next, and products, which take it transposed. The same elements
  * are written in the same order. */
+#include "ir/make/maker.h"
 #include "ir/ops/decode/axis.h"
-#include "ir/ops/shape/resolve.h"
 #include "ir/pass/state/state.h"
 
 /* True if n is a transpose of a whole state or result, by perm. */
@@ -34,17 +34,20 @@ static int32_t place_of(const ac_graph *g, const ac_node *n)
 static ac_tensor *made(ac_graph *g, const ac_node *next, ac_op op, ac_tensor *x, int32_t rank, const int64_t *dim,
                        const int32_t *perm)
 {
-    int64_t order[AC_MAX_RANK];
+    ac_attrs a;
     if (perm && ac_perm_moves_nothing(x, perm)) {
         op = AC_OP_RESHAPE;
         perm = NULL;
     }
     ac_tensor *y = ac_tensor_new(g, ac_strf(g->cx->region, "%s_rows", x->name), x->dtype, rank, dim);
-    ac_node *n = ac_node_new(g, op, y->name, &x, 1, &y, 1);
-    n->at = (ac_place){.file = g->file, .node = n->name};
-    for (int32_t d = 0; d < rank; d++)
-        order[d] = perm ? perm[d] : dim[d];
-    *(perm ? &n->attrs.perm.perm : &n->attrs.shape.shape) = list(g, rank, order);
+    ac_maker b = ac_maker_named(g, y->name);
+    b.unsized = true;
+    ac_attrs_init(op, &a);
+    if (perm)
+        a.perm.perm = ac_make_perm(&b, rank, perm);
+    else
+        a.shape.shape = ac_make_list(&b, rank, dim);
+    ac_make_into(&b, op, &x, 1, &a, y);
     ac_graph_place(g, g->node.n - 1, place_of(g, next));
     return y;
 }
@@ -129,13 +132,13 @@ int ac_state_turned(ac_ctx *cx, ac_graph *g, ac_tensor *state, ac_tensor *next)
     ac_tensor *in[] = {state, made(g, last, AC_OP_BROADCAST_TO, rows, next->rank, of_u, NULL),
                        made(g, last, AC_OP_TRANSPOSE, turned ? u->def->in[0] : u, next->rank, of_u, order)};
     const int32_t place = place_of(g, last);
-    const char *name = scatter->name;
-    const ac_place where = scatter->at;
+    const ac_maker b = ac_maker_at(g, scatter);
+    ac_attrs a;
+    ac_attrs_init(AC_OP_SCATTER_ELEMENTS, &a);
+    a.scatter.axis = p[0];
+    a.scatter.reduction = AC_W_NONE;
     ac_node_erase(last);
-    ac_node *n = ac_node_new(g, AC_OP_SCATTER_ELEMENTS, name, in, 3, &next, 1);
-    n->at = where;
-    n->attrs.scatter.axis = p[0];
-    n->attrs.scatter.reduction = AC_W_NONE;
+    next = ac_make_into(&b, AC_OP_SCATTER_ELEMENTS, in, 3, &a, next);
     ac_graph_place(g, g->node.n - 1, place);
-    return ac_node_resolve(cx, g, n);
+    return next ? AC_OK : AC_FAIL;
 }
