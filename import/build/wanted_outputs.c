@@ -38,11 +38,10 @@ const char *ac_outputs_named(ac_reading *r, const char *what, const char *name, 
 ac_tensor *ac_outputs_add(ac_graph *g, ac_tensor *t, const char *name)
 {
     if (t->input || t->output || ac_tensor_is_const(t)) {
-        const ac_maker b = {.cx = g->cx, .g = g, .name = name, .base = name, .at = {.file = g->file, .node = name}};
+        ac_maker b = ac_maker_named(g, name);
         ac_tensor *y = ac_tensor_new(g, name, t->dtype, t->rank, t->dim);
-        ac_node *n = ac_node_new(g, AC_OP_RESHAPE, name, &t, 1, &y, 1);
-        n->attrs.shape.shape = ac_make_list(&b, t->rank, t->dim);
-        n->at = b.at;
+        b.unsized = true;
+        ac_make_reshape_into(&b, t, y, y);
         y->count = t->count;
         y->count_dim = t->count_dim;
         t = y;

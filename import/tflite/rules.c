@@ -7,13 +7,11 @@
 
 ac_node *ac_tfl_node_make(ac_tfl_node *n, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_attrs *attrs)
 {
+    const ac_maker b = {.cx = n->g->cx, .g = n->g, .name = n->out[0]->name, .at = n->at};
     const int32_t next = n->g->next_node; /* nodes that a rule adds are numbered after the file's */
     n->g->next_node = n->id;
-    ac_node *made = ac_node_new(n->g, op, n->out[0]->name, in, n_in, n->out, n->n_out);
+    ac_node *made = ac_make_results(&b, op, in, n_in, attrs, n->out, n->n_out);
     n->g->next_node = next;
-    made->at = n->at;
-    if (attrs)
-        made->attrs = *attrs;
     return made;
 }
 

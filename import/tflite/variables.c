@@ -107,8 +107,8 @@ int ac_tfl_rule_assign_variable(ac_tfl *r, ac_tfl_node *n)
     }
     ac_tensor *next = ac_tensor_new(n->g, ac_strf(r->cx->region, "%s_next", v->name), x->dtype, x->rank, x->dim);
     next->root = v;
-    ac_node *made = ac_node_new(n->g, AC_OP_ASSIGN, v->name, &x, 1, &next, 1);
-    made->at = n->at;
+    const ac_maker b = {.cx = r->cx, .g = n->g, .name = v->name, .at = n->at, .unsized = true};
+    ac_make_into(&b, AC_OP_ASSIGN, &x, 1, NULL, next);
     return AC_OK;
 }
 

@@ -10,6 +10,7 @@
  * Of all minimum cuts, the one closest to the sink is taken: it recomputes least.
  * Source: He and Yu 2023, Transcending runtime-memory tradeoffs in checkpointing by being fusion aware; Dinic 1970. */
 #include "ir/grad/grad.h"
+#include "ir/make/maker.h"
 
 enum { NEGLIGIBLE = 64 }; /* results this many times smaller than the largest are kept */
 static const int64_t ENDLESS = INT64_MAX / 4;
@@ -203,9 +204,7 @@ static ac_tensor *as_read(cut *c, ac_tensor *t)
         in[i] = operand(n, i) ? as_read(c, n->in[i]) : n->in[i];
     ac_tensor *to = c->again[t->id] = ac_tensor_like(c->g, ac_internf(c->g->cx, "%s_again", t->name), t);
     c->era_of[t->id] = c->era;
-    ac_node *m = ac_node_new(c->g, n->op, ac_internf(c->g->cx, "%s again", n->name), in, n->n_in, &to, 1);
-    m->attrs = n->attrs;
-    m->at = n->at;
+    ac_make_copy(c->g, n, in, &to)->name = ac_internf(c->g->cx, "%s again", n->name);
     return to;
 }
 

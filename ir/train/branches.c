@@ -82,7 +82,7 @@ static ac_tensor *second_factor(const ac_maker *m, const branch *f)
 static int take_apart(ac_ctx *cx, ac_graph *g, const branch *f)
 {
     ac_node *n = f->product;
-    const ac_maker m = ac_train_maker(cx, g, n->name, 0);
+    const ac_maker m = ac_train_maker(g, n->name, 0);
     ac_tensor *y = n->out[0];
     const ac_act act = ac_node_act(n);
     ac_node_set_act(n, AC_ACT_NONE);

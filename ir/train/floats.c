@@ -73,9 +73,9 @@ static ac_tensor *value_of(work *w, ac_tensor *t)
         f->data = real_values(w->cx, t);
         return f->data ? f : NULL;
     }
-    ac_node *n = ac_node_new(w->g, AC_OP_DEQUANTIZE, name, &t, 1, &f, 1);
-    n->at = (ac_place){.file = w->g->file, .node = name};
-    return f;
+    ac_maker b = ac_maker_named(w->g, name);
+    b.unsized = true;
+    return ac_make_into(&b, AC_OP_DEQUANTIZE, &t, 1, NULL, f);
 }
 
 static bool reads_floats(const work *w, const ac_node *n)

@@ -106,16 +106,13 @@ static int add_node(const ac_maker *m, const ac_node *n, ac_tensor **map)
             return AC_FAIL;
     for (int32_t i = 0; i < n->n_out; i++)
         out[i] = mapped(m, map, n->out[i]);
-    ac_node *own = ac_node_new(m->g, n->op, n->name, in, n->n_in, out, n->n_out);
-    own->attrs = n->attrs;
-    own->at = n->at;
-    own->part = m->part;
+    ac_make_copy(m->g, n, in, out)->part = m->part;
     return AC_OK;
 }
 
 int ac_train_add_run(ac_ctx *cx, ac_graph *g, const ac_train_step *s, ac_graph *run, ac_train_step *own)
 {
-    const ac_maker m = ac_train_maker(cx, g, "run", g->node.item[g->node.n - 1]->part + 1);
+    const ac_maker m = ac_train_maker(g, "run", g->node.item[g->node.n - 1]->part + 1);
     AC_TRY(ac_train_branches(cx, run, own));
     AC_TRY(ac_train_products(cx, run));
     ac_train_layouts(cx, run, own);

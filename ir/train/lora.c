@@ -57,7 +57,7 @@ static ac_tensor *factor(ac_ctx *cx, ac_graph *g, ac_train_step *s, const char *
 static int adapt(ac_ctx *cx, ac_graph *g, ac_train_step *s, ac_tensor *w)
 {
     const int64_t rank = ac_train_rank(s->spec, w), rows = rows_of(w), cols = ac_tensor_count(w) / rows;
-    const ac_maker m = ac_train_maker(cx, g, ac_internf(cx, "%s.lora", w->name), 0);
+    const ac_maker m = ac_train_maker(g, ac_internf(cx, "%s.lora", w->name), 0);
     const uint64_t seed = s->spec->seed * 0xd1342543de82ef95u + (uint64_t)s->lora.n * 0x2545f4914f6cdd1du;
     ac_train_lora one = {.name = w->name, .rank = w->rank, .first = ac_tensor_force(cx, w), .factors = s->weight.n};
     for (int32_t d = 0; d < w->rank; d++)

@@ -130,7 +130,7 @@ static void before_softmax(ac_train_step *s)
 
 int ac_train_loss(ac_ctx *cx, ac_graph *g, ac_train_step *s, ac_tensor **cotangent)
 {
-    const ac_maker m = ac_train_maker(cx, g, "loss", 0);
+    const ac_maker m = ac_train_maker(g, "loss", 0);
     before_softmax(s);
     ac_tensor *x = s->output;
     const ac_loss kind = s->spec->loss;

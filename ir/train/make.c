@@ -1,10 +1,11 @@
 /* make.c - nodes and tensors of a training step; see make.h. */
 #include "ir/train/make.h"
 
-ac_maker ac_train_maker(ac_ctx *cx, ac_graph *g, const char *name, int32_t part)
+ac_maker ac_train_maker(ac_graph *g, const char *name, int32_t part)
 {
-    const ac_place at = {.file = g->file, .node = name};
-    return (ac_maker){.cx = cx, .g = g, .name = name, .base = name, .at = at, .part = part};
+    ac_maker m = ac_maker_named(g, name);
+    m.part = part;
+    return m;
 }
 
 ac_tensor *ac_train_share(const ac_maker *m, const ac_train_spec *o, ac_tensor *x)

@@ -6,7 +6,7 @@
 #include "ir/train/train.h"
 
 /* A maker of nodes called `name`, in part `part` of the step. */
-ac_maker ac_train_maker(ac_ctx *cx, ac_graph *g, const char *name, int32_t part);
+ac_maker ac_train_maker(ac_graph *g, const char *name, int32_t part);
 /* x as a share of the mean over all micro-batches. */
 ac_tensor *ac_train_share(const ac_maker *m, const ac_train_spec *o, ac_tensor *x);
 ac_tensor *ac_train_sum(const ac_maker *m, ac_tensor *x); /* of all elements: a scalar */

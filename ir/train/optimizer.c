@@ -166,7 +166,7 @@ static int clip(work *k, ac_tensor **grad)
 
 int ac_train_update(ac_ctx *cx, ac_graph *g, ac_train_step *s, ac_tensor **grad)
 {
-    work k = {.m = ac_train_maker(cx, g, "update", s->spec->late), .s = s, .o = s->spec};
+    work k = {.m = ac_train_maker(g, "update", s->spec->late), .s = s, .o = s->spec};
     AC_TRY(open_adam(&k));
     AC_TRY(clip(&k, grad));
     for (int32_t i = 0; i < s->weight.n; i++) {

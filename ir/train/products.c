@@ -93,7 +93,7 @@ static ac_tensor *scaled(const ac_maker *m, const ac_node *n)
  * after:   %c = conv_2d %x %w   %a = add %c %b   %y = relu %a */
 static int part_bias(ac_ctx *cx, ac_graph *g, ac_node *n, int32_t at)
 {
-    const ac_maker m = ac_train_maker(cx, g, n->name, 0);
+    const ac_maker m = ac_train_maker(g, n->name, 0);
     ac_tensor *y = n->out[0], *bias = n->in[at];
     const ac_act act = ac_node_act(n);
     ac_tensor *c = ac_tensor_new(g, ac_internf(cx, "%s_linear", y->name), y->dtype, y->rank, y->dim);
@@ -126,7 +126,7 @@ static int32_t bias_of(const ac_node *n)
 /* before:  %y = fully_connected %x %w %b            w is state
  * after:   %t = transpose %w   %p = batch_matmul %x %t   %y = add %p %b
  *
- * Then the state is kept transposed (step.c): rows of x meet it in the order of its bytes, also in its gradient.
+ * Then the state is kept transposed (weights.c): rows of x meet it in the order of its bytes, also in its gradient.
  * Weights with several readers stay as they are, and the product transposes them each time. */
 int ac_train_products(ac_ctx *cx, ac_graph *g)
 {
@@ -135,7 +135,7 @@ int ac_train_products(ac_ctx *cx, ac_graph *g)
     g->node.n = 0;
     for (int32_t i = 0; i < n; i++) {
         ac_node *one = old[i];
-        const ac_maker m = ac_train_maker(cx, g, one->name, 0);
+        const ac_maker m = ac_train_maker(g, one->name, 0);
         const bool blocks = one->op == AC_OP_BLOCKWISE_DENSE && changes(one, AC_BLOCKWISE_SCALE);
         if (!blocks && bias_of(one)) {
             AC_TRY(part_bias(cx, g, one, bias_of(one)));

@@ -26,9 +26,9 @@ static ac_tensor *words(const ac_maker *m, int32_t others, int32_t step, int32_t
     return ac_tensor_const(m->g, "count", AC_I32, 1, &DIM, ac_copy(m->cx->region, v, sizeof v));
 }
 
-int ac_train_count(ac_ctx *cx, ac_graph *g, const ac_train_step *s, bool micro_batch)
+int ac_train_count(ac_graph *g, const ac_train_step *s, bool micro_batch)
 {
-    const ac_maker m = ac_train_maker(cx, g, "count", s->spec->late && !micro_batch);
+    const ac_maker m = ac_train_maker(g, "count", s->spec->late && !micro_batch);
     for (int32_t i = 0; i < s->random.n; i++) {
         ac_tensor *r = s->random.item[i], *x = r;
         if (!micro_batch && s->spec->late)

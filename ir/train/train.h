@@ -124,12 +124,12 @@ int ac_train_floats(ac_ctx *cx, ac_graph *g, const ac_train_spec *o, const bool 
 
 /* sums.c, late: the block, of as many floats as there are in the weights, and one; x as the place of w in it holds it,
  * and the loss. */
-void ac_train_open_sums(ac_ctx *cx, ac_graph *g, ac_train_step *s);
+void ac_train_open_sums(ac_graph *g, ac_train_step *s);
 int ac_train_put_sum(ac_ctx *cx, ac_graph *g, const ac_train_step *s, ac_train_weight *w, ac_tensor *x);
-int ac_train_put_loss(ac_ctx *cx, ac_graph *g, const ac_train_step *s);
+int ac_train_put_loss(ac_graph *g, const ac_train_step *s);
 /* Nodes of a part come after those of the parts before. */
 void ac_train_sort(ac_graph *g);
-/* step.c */
+/* weights.c */
 bool ac_train_named(const char *const *pattern, int32_t n, const char *name); /* any of them matches */
 bool *ac_train_read(const ac_graph *g, ac_region *r);                         /* as ac_train_floats wants it */
 /* For formats that do not mark weights: all constants but single numbers are weights. */
@@ -147,10 +147,10 @@ int ac_train_products(ac_ctx *cx, ac_graph *g);
 /* random.c: the states that dropout reads, their seed; and the nodes that advance them, after all readers: from one
  * micro-batch to the next (part 0 of a late step), or to the next step. */
 void ac_train_find_random(ac_ctx *cx, ac_graph *g, ac_train_step *s);
-int ac_train_count(ac_ctx *cx, ac_graph *g, const ac_train_step *s, bool micro_batch);
+int ac_train_count(ac_graph *g, const ac_train_step *s, bool micro_batch);
 /* For inference: all elements stay. */
 void ac_train_no_dropout(ac_graph *g);
-/* step.c: constant t becomes the state of a weight; then weights that are only read in another layout change to it. */
+/* weights.c: constant t becomes the state of a weight; then weights that are only read in another layout change to it. */
 int ac_train_to_state(ac_ctx *cx, ac_tensor *t, bool running, ac_train_step *s);
 void ac_train_layouts(ac_ctx *cx, ac_graph *g, ac_train_step *s);
 /* early.c: nodes from number `first` on, the last ones, move up as far as possible: after their operands, and after

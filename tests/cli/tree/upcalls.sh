@@ -29,7 +29,6 @@ import/tflite 5
 ir/graph 1
 ir/loop 8
 ir/lower 5
-ir/train 3
 planner 6
 prove 1
 X
