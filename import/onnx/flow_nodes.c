@@ -9,46 +9,57 @@
  * Carried values are planned like any other tensor; equal bodies are printed once. */
 #include "import/build/bounds.h"
 #include "import/build/counted.h"
-#include "import/build/flow/sub_graphs.h"
+#include "import/build/flow/file_flow.h"
 #include "import/onnx/collect.h"
 #include "import/onnx/proto/nodes.h"
 
 #include <inttypes.h>
 #include <string.h>
 
+enum { MOST_STEPS = 4096 };
+
+static const ac_flow_format FORMAT = {.rules = {.copied = INT64_MAX, .trips = INT64_MAX, .most = MOST_STEPS}};
+
+static int set_results(ac_onx_node *n, ac_tensor *const *value)
+{
+    for (int32_t i = 0; i < n->n_out && value; i++)
+        AC_TRY(ac_onx_result(n, i, value[i]));
+    return value ? AC_OK : AC_FAIL;
+}
+
 /* ------------------------------------------------------------------ If */
 
 typedef struct branches {
+    ac_flow flow;
     ac_onx_node *n;
     ac_span graph[2];
-    const ac_graph *outer;
 } branches;
 
-static int run_branch(void *own, int32_t which, ac_tensor **out)
+static const void *run_branch(void *own, int32_t which)
 {
     const branches *x = own;
     ac_onx_node *n = x->n;
-    AC_TRY(ac_onx_call_graph(n, x->graph[which], NULL, 0, out, n->n_out));
-    for (int32_t i = 0; i < n->n_out && n->r->g != x->outer; i++)
+    ac_tensor **out = AC_NEW_N(n->r->cx->region, ac_tensor *, n->n_out + 1);
+    if (ac_onx_call_graph(n, x->graph[which], NULL, 0, out, n->n_out) != AC_OK)
+        return NULL;
+    for (int32_t i = 0; i < n->n_out && ac_flow_is_inside(&x->flow); i++)
         if (ac_onx_sequence_of(n->r, out[i]))
-            return ac_cannot(&n->b, "result %d is a sequence of tensors that depends on data", i);
-    return AC_OK;
+            return (void)ac_cannot(&n->b, "result %d is a sequence of tensors that depends on data", i), NULL;
+    return out;
 }
 
 int ac_onx_do_if(ac_onx_node *n)
 {
     ac_onx_attr *a = ac_onx_attr_of(n, "then_branch"), *b = ac_onx_attr_of(n, "else_branch");
-    ac_tensor **out = AC_NEW_N(n->r->cx->region, ac_tensor *, n->n_out + 1);
     const char **name = AC_NEW_N(n->r->cx->region, const char *, n->n_out + 1);
     if (!a || !b)
         return ac_error(n->r->cx, n->at, E0103, "a branch is missing");
-    branches x = {n, {a->graph, b->graph}, n->r->g};
     for (int32_t i = 0; i < n->n_out; i++)
         name[i] = ac_onx_result_name(n, i);
-    AC_TRY(ac_sub_if(&n->b, &n->r->g, n->in[0], run_branch, &x, n->n_out, name, out));
-    for (int32_t i = 0; i < n->n_out; i++)
-        AC_TRY(ac_onx_result(n, i, out[i]));
-    return AC_OK;
+    branches x = {{.b = &n->b, .now = &n->r->g, .of = &FORMAT, .run = run_branch, .n = n->n_out, .name = name},
+                  n,
+                  {a->graph, b->graph}};
+    return set_results(n, ac_flow_branch(&x.flow, n->in[0]));
 }
 
 /* ------------------------------------------------------------------ Scan */
@@ -75,13 +86,17 @@ ac_tensor *ac_onx_collect(ac_onx_node *n, ac_tensor *const *part, int64_t count,
     return ac_make_concat(&n->b, one, (int32_t)count, at);
 }
 
-enum { MOST_STEPS = 4096 };
-
 typedef struct scan {
+    ac_flow flow; /* its values are the states */
     ac_onx_node *n;
     ac_span body;
     int32_t states, scans, outs;                  /* carried, sliced, collected */
     ac_ints in_axes, out_axes, in_back, out_back; /* empty: 0 */
+    ac_tensor *const *input;                      /* the sliced ones .. */
+    int32_t *axis;                                /* .. and the dimension of the steps */
+    ac_tensor *count;                             /* the valid number of steps; NULL: all are */
+    int64_t done;
+    AC_VEC(ac_tensor *) part; /* collected so far */
 } scan;
 
 static int64_t entry_or_0(ac_ints list, int32_t i)
@@ -109,20 +124,20 @@ static int read_scan(scan *s, int32_t first)
     return s->outs < 0 ? ac_cannot(&n->b, "a result is left out") : AC_OK;
 }
 
-/* *count: the valid number of steps; NULL: all are. AC_FAIL: refused */
-static int counted_steps(const scan *s, ac_tensor *const *input, const int32_t *axis, ac_tensor **count)
+/* Sets s->count. AC_FAIL: refused */
+static int counted_steps(scan *s)
 {
     ac_onx_node *n = s->n;
-    *count = NULL;
+    s->count = NULL;
     for (int32_t i = 0; i < s->scans; i++) {
-        if (!input[i]->count || input[i]->count_dim != axis[i])
+        const ac_tensor *x = s->input[i];
+        if (!x->count || x->count_dim != s->axis[i])
             continue;
         if (entry_or_0(s->in_back, i))
-            return ac_cannot(&n->b, "it goes backwards over '%s', of which only data decides how long it is",
-                             input[i]->name);
-        *count = *count ? *count : ac_make_counted_extent(&n->b, input[i], axis[i]);
+            return ac_cannot(&n->b, "it goes backwards over '%s', of which only data decides how long it is", x->name);
+        s->count = s->count ? s->count : ac_make_counted_extent(&n->b, s->input[i], s->axis[i]);
     }
-    for (int32_t i = 0; i < s->outs && *count; i++)
+    for (int32_t i = 0; i < s->outs && s->count; i++)
         if (entry_or_0(s->out_back, i))
             return ac_cannot(&n->b, "it collects backwards, and only data decides how much");
     return AC_OK;
@@ -142,19 +157,49 @@ static int keep_states(const scan *s, ac_tensor *count, int64_t t, ac_tensor *co
     return AC_OK;
 }
 
-/* state[], input[]: operands; result[]: states, then collected results. */
-static int run_scan(scan *s, ac_tensor *const *state, ac_tensor *const *input, ac_tensor **result)
+/* Element `at` of sliced operand i. */
+static ac_tensor *operand_at(const scan *s, int32_t i, int64_t at)
 {
+    int64_t dim[AC_MAX_RANK];
+    ac_tensor *x = s->input[i], *y = ac_make_slice_there(&s->n->b, x, s->axis[i], at, 1);
+    for (int32_t d = 0; d < x->rank; d++)
+        if (d != s->axis[i])
+            dim[d - (d > s->axis[i])] = x->dim[d];
+    return ac_make_reshape(&s->n->b, y, x->rank - 1, dim);
+}
+
+/* One step: states before -> after; appends its results to s->part. */
+static const void *run_step(void *own, const void *now)
+{
+    scan *s = own;
     ac_onx_node *n = s->n;
     ac_region *region = n->r->cx->region;
     const int32_t n_in = s->states + s->scans, n_out = s->states + s->outs;
     ac_tensor **in = AC_NEW_N(region, ac_tensor *, n_in + 1), **out = AC_NEW_N(region, ac_tensor *, n_out + 1);
-    AC_VEC(ac_tensor *) part = {0};
+    const int64_t step = s->done++;
+    memcpy(in, now, (size_t)s->states * sizeof *in);
+    for (int32_t i = 0; i < s->scans; i++)
+        if (!(in[s->states + i] = operand_at(s, i, entry_or_0(s->in_back, i) ? s->flow.trips - 1 - step : step)))
+            return NULL;
+    if (ac_onx_call_graph(n, s->body, in, n_in, out, n_out) != AC_OK ||
+        (s->count && keep_states(s, s->count, step, in, out) != AC_OK))
+        return NULL;
+    for (int32_t i = 0; i < s->outs; i++)
+        ac_push(region, &s->part, out[s->states + i]);
+    return out;
+}
+
+/* state[], input[]: operands; result[]: states, then collected results. */
+static int run_scan(scan *s, ac_tensor *const *state, ac_tensor *const *input, ac_tensor **result)
+{
+    ac_onx_node *n = s->n;
     int64_t steps = -1;
-    int32_t *axis = AC_NEW_N(region, int32_t, s->scans + 1);
+    s->axis = AC_NEW_N(n->r->cx->region, int32_t, s->scans + 1);
+    s->input = input;
+    s->done = s->part.n = 0;
     for (int32_t i = 0; i < s->scans; i++) {
-        AC_TRY(ac_operand_axis(&n->b, entry_or_0(s->in_axes, i), input[i]->rank, &axis[i]));
-        const int64_t have = input[i]->dim[axis[i]];
+        AC_TRY(ac_operand_axis(&n->b, entry_or_0(s->in_axes, i), input[i]->rank, &s->axis[i]));
+        const int64_t have = input[i]->dim[s->axis[i]];
         if (steps >= 0 && have != steps)
             return ac_error(n->r->cx, n->at, E0104, "'%s' has %" PRId64 " steps, others %" PRId64, input[i]->name, have,
                             steps);
@@ -162,38 +207,22 @@ static int run_scan(scan *s, ac_tensor *const *state, ac_tensor *const *input, a
     }
     if (steps < 1 || steps > MOST_STEPS)
         return ac_cannot(&n->b, "it has %" PRId64 " steps; 1 to %d are unrolled", steps, MOST_STEPS);
-    ac_tensor *count;
-    AC_TRY(counted_steps(s, input, axis, &count));
-    memcpy(in, state, (size_t)s->states * sizeof *in);
-    for (int64_t t = 0; t < steps; t++) {
-        for (int32_t i = 0; i < s->scans; i++) {
-            int64_t dim[AC_MAX_RANK];
-            ac_tensor *x = input[i];
-            ac_tensor *now = ac_make_slice_there(&n->b, x, axis[i], entry_or_0(s->in_back, i) ? steps - 1 - t : t, 1);
-            for (int32_t d = 0; d < x->rank; d++)
-                if (d != axis[i])
-                    dim[d - (d > axis[i])] = x->dim[d];
-            if (!(in[s->states + i] = ac_make_reshape(&n->b, now, x->rank - 1, dim)))
-                return AC_FAIL;
-        }
-        AC_TRY(ac_onx_call_graph(n, s->body, in, n_in, out, n_out));
-        if (count)
-            AC_TRY(keep_states(s, count, t, in, out));
-        memcpy(in, out, (size_t)s->states * sizeof *in);
-        for (int32_t i = 0; i < s->outs; i++)
-            ac_push(region, &part, out[s->states + i]);
-    }
-    memcpy(result, in, (size_t)s->states * sizeof *in);
+    AC_TRY(counted_steps(s));
+    s->flow = (ac_flow){.b = &n->b, .now = &n->r->g, .of = &FORMAT, .body = run_step, .n = s->states, .trips = steps};
+    ac_tensor *const *last = ac_flow_loop(&s->flow, state, &steps);
+    if (!last)
+        return AC_FAIL;
+    memcpy(result, last, (size_t)s->states * sizeof *last);
     for (int32_t i = 0; i < s->outs; i++) {
         ac_tensor *y =
-            ac_onx_collect(n, part.item + i, steps, s->outs, entry_or_0(s->out_axes, i), entry_or_0(s->out_back, i));
+            ac_onx_collect(n, s->part.item + i, steps, s->outs, entry_or_0(s->out_axes, i), entry_or_0(s->out_back, i));
         int32_t at;
-        if (!(result[s->states + i] = y) || !count)
+        if (!(result[s->states + i] = y) || !s->count)
             continue;
         if (y->count)
             return ac_cannot(&n->b, "only data decides how many results it collects, and how long they are");
         AC_TRY(ac_operand_axis(&n->b, entry_or_0(s->out_axes, i), y->rank, &at));
-        result[s->states + i] = ac_bounded(&n->b, y, count, at);
+        result[s->states + i] = ac_bounded(&n->b, y, s->count, at);
     }
     return AC_OK;
 }
@@ -204,9 +233,7 @@ int ac_onx_do_scan(ac_onx_node *n)
     AC_TRY(read_scan(&s, 0));
     ac_tensor **result = AC_NEW_N(n->r->cx->region, ac_tensor *, n->n_out + s.states + 1);
     AC_TRY(run_scan(&s, n->in, n->in + s.states, result));
-    for (int32_t i = 0; i < n->n_out; i++)
-        AC_TRY(ac_onx_result(n, i, result[i]));
-    return AC_OK;
+    return set_results(n, result);
 }
 
 /* Opset 8: operand 0 are lengths; everything else has a batch in front, whose elements are scanned one after the other.

@@ -9,7 +9,7 @@
 #include "import/build/bounds.h"
 #include "import/build/counted.h"
 #include "import/build/params.h"
-#include "import/build/flow/file_loop.h"
+#include "import/build/flow/file_flow.h"
 #include "import/onnx/collect.h"
 #include "import/onnx/proto/nodes.h"
 
@@ -19,7 +19,7 @@
 enum { MOST_UNROLLED = 4096, MOST_READINGS = 32 };
 
 typedef struct loop {
-    ac_loop loop; /* its values: iteration (NULL while it is unrolled), condition, carried ones of the file */
+    ac_flow loop; /* its values: iteration (NULL while it is unrolled), condition, carried ones of the file */
     ac_onx_node *n;
     ac_span body;
     int32_t carried, scans;
@@ -169,7 +169,7 @@ static int read_condition(void *own, const void *now, ac_tensor **again)
     ac_onx_node *n = l->n;
     ac_tensor *const *in = now, *limit = NULL;
     *again = in[1];
-    if (!ac_loop_is_rolled(&l->loop))
+    if (!ac_flow_is_inside(&l->loop))
         return AC_OK;
     if (l->loop.trips >= 0 && l->loop.trips != INT64_MAX) /* none, or of so many iterations that they never end */
         limit = ac_make_number(&n->b, AC_I64, (double)l->loop.trips);
@@ -248,7 +248,7 @@ static const void *rolled_body(loop *l, ac_tensor *const *now)
 static const void *run_body(void *own, const void *now)
 {
     loop *l = own;
-    return ac_loop_is_rolled(&l->loop) ? rolled_body(l, now) : unrolled_body(l, now);
+    return ac_flow_is_inside(&l->loop) ? rolled_body(l, now) : unrolled_body(l, now);
 }
 
 /* The values before a WHILE; it carries all of them. */
@@ -382,7 +382,7 @@ static int rolled_results(loop *l, ac_tensor *const *last)
 
 int ac_onx_do_loop(ac_onx_node *n)
 {
-    static const ac_loop_format FORMAT = {
+    static const ac_flow_format FORMAT = {
         .rules = {.restart = 1, .copied = INT64_MAX, .trips = 64, .most = MOST_UNROLLED},
         .code = E0108,
         .help = "how often the loop runs depends on data, so its values must keep their types and shapes",
@@ -395,7 +395,7 @@ int ac_onx_do_loop(ac_onx_node *n)
     int64_t turns = -1;
     AC_TRY(read_loop(&l));
     const bool unrolls = !l.limit || (l.loop.trips >= 0 && l.loop.trips <= MOST_UNROLLED);
-    ac_tensor *const *last = unrolls ? ac_loop_run(&l.loop, l.first, &turns) : ac_loop_roll(&l.loop, l.first);
+    ac_tensor *const *last = unrolls ? ac_flow_loop(&l.loop, l.first, &turns) : ac_flow_roll(&l.loop, l.first);
     if (!last)
         return AC_FAIL;
     return turns < 0 ? rolled_results(&l, last) : unrolled_results(&l, last, turns);

@@ -1,7 +1,7 @@
 /* flow_defs.c - control flow of TensorFlow 2: If, Case and While name functions.
  *
- * A constant condition chooses its branch; for any other late_flow.c makes an IF. While runs on late_flow.c as well,
- * with its two functions as condition and body. */
+ * late_flow.c runs all of them: branches with a function for each alternative, While with its two functions as condition
+ * and body. */
 #include "import/build/bounds.h"
 #include "import/tf/late_flow.h"
 #include "import/tf/nodedefs.h"
@@ -9,27 +9,6 @@
 #include <string.h>
 
 enum { MOST_BRANCHES = 64 };
-
-/* Input i as one bool; *known: its value is in *holds, else it is the scalar to choose by. NULL: reported. */
-static ac_tensor *condition(ac_tf_op *n, int32_t i, bool *known, bool *holds)
-{
-    ac_tensor *t = n->t[i];
-    double v = 0;
-    *known = false;
-    if (!t || ac_tensor_count(t) != 1)
-        return (void)ac_error(n->r->cx, n->b.at, E0104, "its condition is %s, expected one bool",
-                              t ? ac_tensor_str(n->r->cx, t) : "not a tensor"),
-               NULL;
-    if (ac_operand_known(&n->b, &n->t[i])) {
-        if (ac_operand_scalar(&n->b, &n->t[i], &v) != AC_OK)
-            return NULL;
-        *known = true;
-        *holds = v != 0;
-        return t;
-    }
-    t = ac_make_reshape(&n->b, t, 0, NULL);
-    return t && t->dtype != AC_BOOL ? ac_make_2(&n->b, AC_OP_NOT_EQUAL, t, ac_make_number(&n->b, t->dtype, 0)) : t;
-}
 
 /* Runs function f on arg[skip ..]; *ret gets all of its results, n_out of which are read. */
 static int run_branch(ac_tf_op *n, ac_tf_body *f, int32_t skip, const ac_tf_value *arg, int32_t n_arg, int32_t n_out,
@@ -53,53 +32,36 @@ static void ignore_types(ac_tf_op *n)
         (void)ac_tf_attr_of(n, NAME[i]);
 }
 
-/* Functions chosen by data: the first one, or one of the others. */
-typedef struct choice {
-    ac_tf_op *n;
+typedef struct branches {
+    ac_tf_flow flow;
     ac_tf_body *const *f;
-    int32_t count, at; /* `at` is the number of f[0] in the file */
-} choice;
+} branches;
 
-static int choose_function(const choice *c, ac_tf_value *out);
-
-static int run_choice(void *own, int32_t which, ac_tf_value *ret)
+static const void *run_chosen(void *own, int32_t which)
 {
-    const choice *c = own;
-    const choice rest = {c->n, c->f + 1, c->count - 1, c->at + 1};
-    ac_tf_op *n = c->n;
-    ac_tf_value *got = NULL, *arg = ac_copy(n->r->cx->region, n->in, (size_t)n->n_in * sizeof *arg);
-    for (int32_t i = 0; i < n->n_in; i++)
+    const branches *x = own;
+    ac_tf_op *n = x->flow.n;
+    ac_tf_value *ret = NULL, *arg = ac_copy(n->r->cx->region, n->in, (size_t)n->n_in * sizeof *arg);
+    for (int32_t i = 0; i < n->n_in && ac_flow_is_inside(&x->flow.flow); i++)
         arg[i].guard = NULL;
-    if (which && rest.count > 1)
-        return choose_function(&rest, ret);
-    AC_TRY(run_branch(n, which ? rest.f[0] : c->f[0], 1, arg, n->n_in, n->n_out, &got));
-    memcpy(ret, got, (size_t)n->n_out * sizeof *got);
-    return AC_OK;
+    return run_branch(n, x->f[which], 1, arg, n->n_in, n->n_out, &ret) == AC_OK ? ret : NULL;
 }
 
-static int choose_function(const choice *c, ac_tf_value *out)
+static int choose(ac_tf_op *n, ac_tf_body *const *f, int32_t count)
 {
-    ac_tf_op *n = c->n;
-    ac_tensor *index = ac_make_reshape(&n->b, n->t[0], 0, NULL);
-    ac_tensor *cond = index ? ac_make_2(&n->b, AC_OP_EQUAL, index, ac_make_number(&n->b, index->dtype, c->at)) : NULL;
-    return cond ? ac_tf_late_branch(n, cond, run_choice, (void *)(uintptr_t)c, n->n_out, out) : AC_FAIL;
+    branches x = {{.n = n}, f};
+    const ac_tf_value *ret = ac_tf_branch_run(&x.flow, run_chosen, count, n->t[0]);
+    if (ret)
+        memcpy(n->out, ret, (size_t)n->n_out * sizeof *ret);
+    return ret ? AC_OK : AC_FAIL;
 }
 
 int ac_tf_do_if(ac_tf_op *n)
 {
     ac_tf_body *f[] = {ac_tf_func(n, "then_branch"), ac_tf_func(n, "else_branch")};
-    bool known, holds = false;
-    ac_tf_value *ret = NULL;
-    choice c = {n, f, 2, 0};
+    ac_tensor *condition;
     ignore_types(n);
-    ac_tensor *cond = f[0] && f[1] ? condition(n, 0, &known, &holds) : NULL;
-    if (!cond)
-        return AC_FAIL;
-    if (!known)
-        return ac_tf_late_branch(n, cond, run_choice, &c, n->n_out, n->out);
-    AC_TRY(run_branch(n, f[holds ? 0 : 1], 1, n->in, n->n_in, n->n_out, &ret));
-    memcpy(n->out, ret, (size_t)n->n_out * sizeof *ret);
-    return AC_OK;
+    return f[0] && f[1] && ac_tf_condition(n, &n->in[0], &condition) == AC_OK ? choose(n, f, 0) : AC_FAIL;
 }
 
 /* An index out of range takes the last branch. */
@@ -107,26 +69,15 @@ int ac_tf_do_case(ac_tf_op *n)
 {
     ac_tf_body *f[MOST_BRANCHES];
     int32_t count;
-    double v;
-    ac_tf_value *ret = NULL;
     ignore_types(n);
     AC_TRY(ac_tf_funcs(n, "branches", f, MOST_BRANCHES, &count));
     if (!count || !n->t[0] || ac_tensor_count(n->t[0]) != 1)
         return ac_error(n->r->cx, n->b.at, E0103, count ? "its index is not a single number" : "it has no branches");
-    if (count > 1 && !ac_operand_known(&n->b, &n->t[0])) {
-        const choice c = {n, f, count, 0};
-        return choose_function(&c, n->out);
-    }
-    v = 0;
-    if (count > 1)
-        AC_TRY(ac_operand_scalar(&n->b, &n->t[0], &v));
-    AC_TRY(run_branch(n, f[v >= 0 && v < count ? (int32_t)v : count - 1], 1, n->in, n->n_in, n->n_out, &ret));
-    memcpy(n->out, ret, (size_t)n->n_out * sizeof *ret);
-    return AC_OK;
+    return choose(n, f, count);
 }
 
 typedef struct functions {
-    ac_tf_loop loop; /* of the operands */
+    ac_tf_flow loop; /* of the operands */
     ac_tf_body *cond, *body;
     const char **name; /* by value: NULL, or the one that --bound calls it */
 } functions;
@@ -161,7 +112,7 @@ static bool is_passed(ac_tf_body *f, int32_t k)
     return at == f->arg.item[k];
 }
 
-static int find_passed(ac_tf_loop *l)
+static int find_passed(ac_tf_flow *l)
 {
     functions *w = (functions *)l;
     ac_tf_op *n = l->n;
@@ -170,8 +121,8 @@ static int find_passed(ac_tf_loop *l)
                         w->body->name, w->body->arg.n, w->body->n_rets, n->n_in);
     AC_TRY(ac_tf_body_order(n->r, w->body));
     for (int32_t k = 0; k < n->n_in; k++) {
-        l->loop.kept[k] = is_passed(w->body, k);
-        l->loop.name[k] = w->name[k];
+        l->flow.kept[k] = is_passed(w->body, k);
+        l->flow.name[k] = w->name[k];
     }
     return AC_OK;
 }

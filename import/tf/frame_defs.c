@@ -16,7 +16,7 @@ typedef struct merge {
 } merge;
 
 typedef struct loop {
-    ac_tf_loop loop; /* its values: those of the Merge nodes; n: the Exit that runs it */
+    ac_tf_flow loop; /* its values: those of the Merge nodes; n: the Exit that runs it */
     ac_tf_call *c;
     int32_t frame, condition; /* the node LoopCond */
     AC_VEC(merge) merge;
@@ -164,17 +164,17 @@ static bool is_passed(const loop *l, const merge *m)
     return at == m->node;
 }
 
-static int find_passed(ac_tf_loop *of)
+static int find_passed(ac_tf_flow *of)
 {
     const loop *l = (const loop *)of;
     const ac_tf_body *body = l->c->body;
     for (int32_t k = 0; k < l->merge.n; k++)
-        of->loop.kept[k] = is_passed(l, &l->merge.item[k]);
+        of->flow.kept[k] = is_passed(l, &l->merge.item[k]);
     for (int32_t i = 0; i < l->exit.n; i++) {
         const ac_tf_node *leaves = &body->node.item[l->exit.item[i]];
         for (int32_t k = 0; k < l->merge.n; k++)
             if (body->node.item[leaves->in[0].node].in[0].node == l->merge.item[k].node)
-                of->loop.name[k] = leaves->name;
+                of->flow.name[k] = leaves->name;
     }
     return AC_OK;
 }

@@ -6,7 +6,6 @@
 #include <string.h>
 
 typedef struct side {
-    ac_sub s;
     uint64_t mask;
     AC_VEC(ac_tensor *) own; /* by the id of a tensor of r->g: its copy here; NULL: none */
 } side;
@@ -15,8 +14,8 @@ struct ac_tf_region {
     const ac_tensor *key;
     ac_tensor *cond;
     ac_node *node; /* the IF */
+    ac_sub_pair sub;
     side side[2];
-    ac_sub_tensors captured;
     AC_VEC(ac_tensor *) out;
 };
 
@@ -58,10 +57,7 @@ static bool is_inside(const ac_tf *r, const ac_node *n, const ac_tensor *key, ui
 static void complete_if(ac_tf *r, region *x)
 {
     ac_maker b = ac_reading_maker(r->reading, r->g, NULL, (ac_place){0});
-    for (int32_t k = 0; k < 2; k++) {
-        const int32_t number = ac_sub_add(&b, &x->side[k].s, &x->captured);
-        *(k ? &x->node->attrs.flow.second : &x->node->attrs.flow.first) = number;
-    }
+    ac_sub_add(&b, &x->sub, &x->node->attrs.flow);
 }
 
 static void complete_node(ac_tf *r, const ac_node *n)
@@ -89,9 +85,8 @@ static void set_own(ac_tf *r, side *s, const ac_tensor *t, ac_tensor *own)
     s->own.item[t->id] = own;
 }
 
-static void copy_node(ac_tf *r, side *s, const ac_node *m)
+static void copy_node(ac_tf *r, side *s, ac_graph *g, const ac_node *m)
 {
-    ac_graph *g = s->s.g;
     ac_tensor **in = AC_NEW_N(r->cx->region, ac_tensor *, m->n_in + 1);
     ac_tensor **out = AC_NEW_N(r->cx->region, ac_tensor *, m->n_out + 1);
     if (ac_ops[m->op].flags & OF_FLOW)
@@ -117,9 +112,10 @@ static void copy_node(ac_tf *r, side *s, const ac_node *m)
 
 /* Copies t and the nodes of this branch that it needs into the branch's graph. Returns the copy, or t if it is not of
  * the branch. NULL: too much work for a file of this size. */
-static ac_tensor *move_in(ac_tf_op *n, region *x, side *s, ac_tensor *t)
+static ac_tensor *move_in(ac_tf_op *n, region *x, int32_t which, ac_tensor *t)
 {
     ac_tf *r = n->r;
+    side *s = &x->side[which];
     const ac_graph *g = r->g;
     if (!ac_pb_spend(&r->pb, g->node.n / 16 + 1))
         return NULL;
@@ -138,7 +134,7 @@ static ac_tensor *move_in(ac_tf_op *n, region *x, side *s, ac_tensor *t)
     }
     for (int32_t i = 0; i < g->node.n; i++)
         if (here[i])
-            copy_node(r, s, g->node.item[i]);
+            copy_node(r, s, x->sub.side[which].g, g->node.item[i]);
     ac_tensor *own = own_of(r, s, t);
     return own ? own : t;
 }
@@ -178,6 +174,10 @@ static region *begin_if(ac_tf_op *n, ac_tensor *cond, const ac_tensor *key, uint
     *x = (region){.key = key, .cond = cond};
     x->side[0].mask = yes;
     x->side[1].mask = no;
+    for (ac_sub *s = x->sub.side; s < x->sub.side + 2; s++) {
+        ac_sub_enter(&n->b, &r->g, s);
+        ac_sub_leave(&n->b, &r->g, s);
+    }
     x->node = ac_node_new(r->g, AC_OP_IF, n->b.name, &cond, 1, NULL, 0);
     x->node->at = n->b.at;
     ac_push(r->cx->region, &r->here.region, x);
@@ -193,12 +193,13 @@ static void move_to_end(ac_tf *r, region *x)
         at++;
     memmove(g->node.item + at, g->node.item + at + 1, (size_t)(g->node.n - 1 - at) * sizeof *g->node.item);
     g->node.item[g->node.n - 1] = x->node;
-    ac_tensor **in = AC_NEW_N(r->cx->region, ac_tensor *, x->captured.n + 2);
+    const ac_sub_tensors *captured = &x->sub.captured;
+    ac_tensor **in = AC_NEW_N(r->cx->region, ac_tensor *, captured->n + 2);
     in[0] = x->cond;
-    for (int32_t i = 0; i < x->captured.n; i++)
-        in[1 + i] = x->captured.item[i];
+    for (int32_t i = 0; i < captured->n; i++)
+        in[1 + i] = captured->item[i];
     x->node->in = in;
-    x->node->n_in = 1 + x->captured.n;
+    x->node->n_in = 1 + captured->n;
     x->node->out = ac_copy(r->cx->region, x->out.item, (size_t)x->out.n * sizeof *x->out.item);
     x->node->n_out = x->out.n;
 }
@@ -212,21 +213,19 @@ ac_tensor *ac_tf_region_join(ac_tf_op *n, ac_tensor *cond, const ac_tensor *key,
     int32_t dim;
     x = x ? x : begin_if(n, cond, key, yes_mask, no_mask);
     for (int32_t k = 0; k < 2; k++) {
-        side *s = &x->side[k];
-        ac_sub_enter(&n->b, &r->g, &s->s);
-        ac_sub_leave(&n->b, &r->g, &s->s);
-        ac_tensor *t = move_in(n, x, s, both[k]);
+        ac_graph *g = x->sub.side[k].g;
+        ac_tensor *t = move_in(n, x, k, both[k]);
         if (!t)
             return NULL;
-        ac_push(s->s.g->region, &s->s.g->output, t);
+        ac_push(g->region, &g->output, t);
     }
-    const int32_t i = x->side[0].s.g->output.n - 1;
-    if (ac_sub_alike(&n->b, &r->g, cond, &x->side[0].s, &x->side[1].s, i, n->node->name, &dim) != AC_OK ||
-        ac_sub_captured(&n->b, &x->side[0].s, &x->captured) != AC_OK ||
-        ac_sub_captured(&n->b, &x->side[1].s, &x->captured) != AC_OK)
+    const ac_graph *first = x->sub.side[0].g;
+    const int32_t i = first->output.n - 1;
+    if (ac_sub_alike(&n->b, &r->g, cond, &x->sub, i, n->node->name, &dim) != AC_OK ||
+        ac_sub_capture(&n->b, &x->sub) != AC_OK)
         return NULL;
-    for (int32_t k = i; k < x->side[0].s.g->output.n; k++) {
-        const ac_tensor *like = x->side[0].s.g->output.item[k];
+    for (int32_t k = i; k < first->output.n; k++) {
+        const ac_tensor *like = first->output.item[k];
         ac_tensor *t = ac_tensor_new(r->g, ac_strf(r->cx->region, "%s_if", n->b.base), like->dtype, 0, NULL);
         ac_tensor_become(t, like);
         t->def = x->node;

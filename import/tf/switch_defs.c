@@ -1,6 +1,7 @@
 /* switch_defs.c - branches of TensorFlow 1: a Switch sends a value to one of its results, a Merge takes the one that
  * arrives. A constant condition chooses its branch, and the other one is dead. If the condition depends on data, values
  * after the Switch have its guard, and regions.c makes a branch at the Merge. */
+#include "import/tf/late_flow.h"
 #include "import/tf/list_values.h"
 #include "import/tf/nodedefs.h"
 #include "import/tf/regions.h"
@@ -10,25 +11,24 @@ enum { MOST_WAYS = 64 };
 /* Sends the value to one result of n, if the condition is constant; if not, to all, each with a guard. */
 int ac_tf_switch_run(ac_tf_op *n)
 {
-    double v = 0;
+    int32_t sent;
     const bool many = n->node->op[0] == '_'; /* _SwitchN: an index; out of range is the last one */
     if (n->n_in != 2)
         return ac_error(n->r->cx, n->b.at, E0102, "has %d operands, expected 2", n->n_in);
     (void)ac_tf_attr_of(n, "num_outs");
-    const int64_t count = many ? ac_tf_int(n, "num_outs", n->n_out) : 2;
+    const int32_t count = many ? (int32_t)ac_tf_int(n, "num_outs", n->n_out) : 2;
     if (!n->t[1] || ac_tensor_count(n->t[1]) != 1)
         return ac_error(n->r->cx, n->b.at, E0104, "its condition is %s, expected one %s",
                         n->t[1] ? ac_tensor_str(n->r->cx, n->t[1]) : "not a tensor", many ? "number" : "bool");
     ac_tensor *const key = n->t[1];
-    if (ac_operand_known(&n->b, &n->t[1])) {
-        AC_TRY(ac_operand_scalar(&n->b, &n->t[1], &v));
-        const int64_t at = !many ? v != 0 : v >= 0 && v < (double)count ? (int64_t)v : count - 1;
-        for (int32_t k = 0; k < n->n_out; k++)
-            n->out[k] = k == at ? n->in[0] : (ac_tf_value){.kind = AC_TF_DEAD};
+    (void)ac_operand_known(&n->b, &n->t[1]);
+    AC_TRY(ac_flow_choose(n->r->cx, n->b.at, n->t[1], count, &sent));
+    for (int32_t k = 0; k < n->n_out && sent >= 0; k++)
+        n->out[k] = k == sent ? n->in[0] : (ac_tf_value){.kind = AC_TF_DEAD};
+    if (sent >= 0)
         return AC_OK;
-    }
     if (count < 2 || count > MOST_WAYS)
-        return ac_cannot(&n->b, "it has %lld results, and data decides which one is there", (long long)count);
+        return ac_cannot(&n->b, "it has %d results, and data decides which one is there", count);
     const ac_tf_guard *outer = n->in[0].guard,
                       *other = n->in[1].guard; /* the condition may come from a branch as well */
     outer = other && (!outer || other->depth > outer->depth) ? other : outer;
@@ -36,7 +36,7 @@ int ac_tf_switch_run(ac_tf_op *n)
         ac_tf_guard *g = AC_NEW(n->r->cx->region, ac_tf_guard);
         *g = (ac_tf_guard){.key = key,
                            .mask = (uint64_t)1 << k,
-                           .count = (int32_t)count,
+                           .count = count,
                            .outer = outer,
                            .depth = outer ? outer->depth + 1 : 1};
         n->out[k] = n->in[0];
@@ -48,12 +48,10 @@ int ac_tf_switch_run(ac_tf_op *n)
 /* A bool scalar: true if by->key sends values to one of the results in `mask`. NULL: reported. */
 static ac_tensor *is_sent(ac_tf_op *n, const ac_tf_guard *by, uint64_t mask)
 {
-    ac_tensor *t = ac_make_reshape(&n->b, (ac_tensor *)(uintptr_t)by->key, 0, NULL), *any = NULL;
-    if (t && by->count == 2) {
-        if (t->dtype != AC_BOOL)
-            t = ac_make_2(&n->b, AC_OP_NOT_EQUAL, t, ac_make_number(&n->b, t->dtype, 0));
-        return mask == 2 ? t : t ? ac_make_1(&n->b, AC_OP_LOGICAL_NOT, t) : NULL;
-    }
+    ac_tensor *t = (ac_tensor *)(uintptr_t)by->key, *any = NULL;
+    t = by->count == 2 ? ac_flow_truth(&n->b, t) : ac_make_reshape(&n->b, t, 0, NULL);
+    if (t && by->count == 2)
+        return mask == 2 ? t : ac_make_1(&n->b, AC_OP_LOGICAL_NOT, t);
     for (int32_t k = 0; t && k < by->count; k++) {
         if (!(mask >> k & 1))
             continue;
@@ -76,13 +74,11 @@ typedef struct way {
     int32_t at; /* the input */
 } way;
 
-/* A value as a tensor; an array as a whole. NULL: reported, or refused */
+/* The value of a branch as a tensor; NULL: reported, or refused. */
 static ac_tensor *tensor_of(ac_tf_op *n, const ac_tf_value *v)
 {
-    if (v->kind == AC_TF_TENSOR)
-        return v->t;
     const int32_t nodes = n->r->g->node.n;
-    ac_tensor *t = ac_tf_list_stack_all(n, v->list);
+    ac_tensor *t = ac_tf_tensor_of(n, v);
     ac_tf_guard_nodes(n->r, nodes, v->guard);
     return t;
 }

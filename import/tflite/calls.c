@@ -2,12 +2,12 @@
  * each node is resolved for its actual operands (sized.c).
  *
  *     STABLEHLO_COMPOSITE   its nodes replace it
- *     IF                    a branch or both (import/build/flow/sub_graphs.h)
- *     WHILE                 unrolled or one WHILE (import/build/flow/file_loop.h)
+ *     IF                    a branch or both (import/build/flow/file_flow.h)
+ *     WHILE                 unrolled or one WHILE
  *
  * In a model without such sizes pass infer does this (ir/pass/flow/inline.c). */
 #include "import/build/bounds.h"
-#include "import/build/flow/file_loop.h"
+#include "import/build/flow/file_flow.h"
 #include "import/tflite/rules.h"
 
 #include <string.h>
@@ -45,75 +45,60 @@ static int check_operands(ac_tfl *r, const ac_tfl_node *n)
     return AC_OK;
 }
 
-/* ------------------------------------------------------------------ IF */
-
-typedef struct branches {
+typedef struct flow {
+    ac_flow flow; /* values: the results; of a WHILE also the operands */
     ac_tfl *r;
     ac_tfl_node *n;
-} branches;
+} flow;
 
-static int run_branch(void *own, int32_t which, ac_tensor **out)
+static int set_results(ac_tfl_node *n, ac_tensor *const *value)
 {
-    const branches *x = own;
-    const ac_tfl_node *n = x->n;
-    return ac_tfl_call(x->r, n, which ? n->attrs.flow.second : n->attrs.flow.first, n->in + 1, n->n_in - 1, out,
-                       n->n_out);
+    for (int32_t i = 0; i < n->n_out && value; i++)
+        AC_TRY(ac_tfl_result(n, i, value[i]));
+    return value ? AC_OK : AC_FAIL;
 }
-
-int ac_tfl_if(ac_tfl *r, ac_tfl_node *n)
-{
-    ac_maker b = ac_tfl_maker(r, n);
-    branches x = {r, n};
-    ac_tensor **out = AC_NEW_N(r->cx->region, ac_tensor *, n->n_out + 1);
-    const char **name = AC_NEW_N(r->cx->region, const char *, n->n_out + 1);
-    AC_TRY(check_operands(r, n));
-    AC_TRY(ac_flow_is_condition(r->cx, n->at, n->in[0]));
-    for (int32_t i = 0; i < n->n_out; i++)
-        name[i] = n->out[i] ? n->out[i]->name : NULL;
-    AC_TRY(ac_sub_if(&b, &r->g, n->in[0], run_branch, &x, n->n_out, name, out));
-    for (int32_t i = 0; i < n->n_out; i++)
-        AC_TRY(ac_tfl_result(n, i, out[i]));
-    return AC_OK;
-}
-
-/* ------------------------------------------------------------------ WHILE */
-
-typedef struct loop {
-    ac_loop loop; /* its values are the operands */
-    ac_tfl *r;
-    ac_tfl_node *n;
-} loop;
 
 static int run_condition(void *own, const void *now, ac_tensor **again)
 {
-    loop *l = own;
-    AC_TRY(ac_tfl_call(l->r, l->n, l->n->attrs.flow.first, now, l->loop.n, again, 1));
-    if (!(*again = ac_sub_condition(l->loop.b, *again)))
+    flow *l = own;
+    AC_TRY(ac_tfl_call(l->r, l->n, l->n->attrs.flow.first, now, l->flow.n, again, 1));
+    if (!(*again = ac_sub_condition(l->flow.b, *again)))
         return AC_FAIL;
-    if (!ac_loop_is_rolled(&l->loop))
-        (void)ac_operand_known(l->loop.b, again);
+    if (!ac_flow_is_inside(&l->flow))
+        (void)ac_operand_known(l->flow.b, again);
     return AC_OK;
+}
+
+/* The results of a subgraph that has as many as the node. */
+static const void *run_graph(const flow *f, int32_t subgraph, ac_tensor *const *arg, int32_t n_arg)
+{
+    ac_tensor **out = AC_NEW_N(f->r->cx->region, ac_tensor *, f->flow.n + 1);
+    return ac_tfl_call(f->r, f->n, subgraph, arg, n_arg, out, f->flow.n) == AC_OK ? out : NULL;
 }
 
 static const void *run_body(void *own, const void *now)
 {
-    loop *l = own;
-    ac_tensor **next = AC_NEW_N(l->r->cx->region, ac_tensor *, l->loop.n + 1);
-    return ac_tfl_call(l->r, l->n, l->n->attrs.flow.second, now, l->loop.n, next, l->loop.n) == AC_OK ? next : NULL;
+    const flow *l = own;
+    return run_graph(l, l->n->attrs.flow.second, now, l->flow.n);
+}
+
+static const void *run_branch(void *own, int32_t which)
+{
+    const ac_tfl_node *n = ((const flow *)own)->n;
+    return run_graph(own, which ? n->attrs.flow.second : n->attrs.flow.first, n->in + 1, n->n_in - 1);
 }
 
 /* Marks the values that the body returns unchanged as kept: a WHILE carries the others. */
 static const void *open_while(void *own, const void *now, int64_t done)
 {
-    loop *l = own;
+    flow *l = own;
     bool any = false;
     (void)done;
-    if (ac_tfl_changed(l->r, l->n, l->loop.kept) != AC_OK)
+    if (ac_tfl_changed(l->r, l->n, l->flow.kept) != AC_OK)
         return NULL;
-    for (int32_t k = 0; k < l->loop.n; k++) {
-        any |= l->loop.kept[k];
-        l->loop.kept[k] = !l->loop.kept[k];
-        l->loop.name[k] = l->n->out[k] ? l->n->out[k]->name : NULL;
+    for (int32_t k = 0; k < l->flow.n; k++) {
+        any |= l->flow.kept[k];
+        l->flow.kept[k] = !l->flow.kept[k];
     }
     if (any)
         return now;
@@ -121,28 +106,47 @@ static const void *open_while(void *own, const void *now, int64_t done)
     return NULL;
 }
 
+static const ac_flow_format FORMAT = {
+    .rules = {.restart = INT64_MAX, .copied = 1 << 11, .trips = INT64_MAX, .most = INT64_MAX},
+    .code = E0203,
+    .help = "how often the loop runs depends on data, so its values must keep their types and shapes",
+    .open = open_while};
+
+static ac_flow flow_of(ac_tfl *r, const ac_tfl_node *n, ac_maker *b)
+{
+    const char **name = AC_NEW_N(r->cx->region, const char *, n->n_out + 1);
+    for (int32_t i = 0; i < n->n_out; i++)
+        name[i] = n->out[i] ? n->out[i]->name : NULL;
+    return (ac_flow){.b = b,
+                     .now = &r->g,
+                     .of = &FORMAT,
+                     .condition = run_condition,
+                     .body = run_body,
+                     .run = run_branch,
+                     .n = n->n_out,
+                     .trips = -1,
+                     .name = name};
+}
+
 int ac_tfl_while(ac_tfl *r, ac_tfl_node *n)
 {
-    static const ac_loop_format FORMAT = {
-        .rules = {.restart = INT64_MAX, .copied = 1 << 11, .trips = INT64_MAX, .most = INT64_MAX},
-        .code = E0203,
-        .help = "how often the loop runs depends on data, so its values must keep their types and shapes",
-        .open = open_while};
     AC_TRY(check_operands(r, n));
     if (n->n_in != n->n_out)
         return ac_error(r->cx, n->at, E0102, "takes %d values and returns %d, but a loop returns as many as it takes",
                         n->n_in, n->n_out);
     ac_maker b = ac_tfl_maker(r, n);
-    for (int32_t i = 0; i < n->n_out; i++) /* --bound may name it, even if the loop is unrolled */
-        if (n->out[i])
-            (void)ac_bound_of(&b, n->out[i]->name);
-    loop l = {
-        {.b = &b, .now = &r->g, .of = &FORMAT, .condition = run_condition, .body = run_body, .n = n->n_in, .trips = -1},
-        r,
-        n};
+    flow l = {flow_of(r, n, &b), r, n};
     int64_t turns;
-    ac_tensor *const *last = ac_loop_run(&l.loop, n->in, &turns);
-    for (int32_t k = 0; k < n->n_out; k++)
-        AC_TRY(last ? ac_tfl_result(n, k, last[k]) : AC_FAIL);
-    return last ? AC_OK : AC_FAIL;
+    for (int32_t i = 0; i < n->n_out; i++) /* --bound may name it, even if the loop is unrolled */
+        (void)ac_bound_of(&b, l.flow.name[i]);
+    return set_results(n, ac_flow_loop(&l.flow, n->in, &turns));
+}
+
+int ac_tfl_if(ac_tfl *r, ac_tfl_node *n)
+{
+    ac_maker b = ac_tfl_maker(r, n);
+    flow x = {flow_of(r, n, &b), r, n};
+    AC_TRY(check_operands(r, n));
+    AC_TRY(ac_flow_is_condition(r->cx, n->at, n->in[0]));
+    return set_results(n, ac_flow_branch(&x.flow, n->in[0]));
 }

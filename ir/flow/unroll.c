@@ -40,6 +40,22 @@ int ac_flow_is_condition(ac_ctx *cx, ac_place at, const ac_tensor *c)
     return ac_error(cx, at, E0104, "the condition '%s' is %s, expected one bool", c->name, ac_tensor_str(cx, c));
 }
 
+int ac_flow_choose(ac_ctx *cx, ac_place at, ac_tensor *c, int32_t n, int32_t *which)
+{
+    *which = n == 1 ? 0 : -1;
+    if (n == 1 || !ac_tensor_is_const(c))
+        return AC_OK;
+    if (ac_tensor_count(c) != 1)
+        return ac_error(cx, at, E0104, "the condition '%s' is %s, expected one element", c->name, ac_tensor_str(cx, c));
+    const void *data = ac_tensor_force(cx, c);
+    const double v = data ? ac_dtype_get_num(c->dtype, data, 0) : 0;
+    if (n == 2)
+        *which = v != 0;
+    else
+        *which = v >= 0 && v < n ? (int32_t)v : n - 1;
+    return data ? AC_OK : AC_FAIL;
+}
+
 static bool is_alike(const ac_unroll *u, const void *first, const void *now)
 {
     return !u->alike || u->alike(u->own, first, now);
@@ -79,9 +95,9 @@ const void *ac_unroll_loop(const ac_unroll *u, const void *first, int64_t *turns
     for (int64_t i = 0; now; i++) {
         ac_tensor *again = NULL;
         *turns = i;
-        if (u->condition(u->own, now, &again) != AC_OK)
+        if (u->condition && u->condition(u->own, now, &again) != AC_OK)
             return NULL;
-        const bool known = ac_tensor_is_const(again);
+        const bool known = !again || ac_tensor_is_const(again);
         const bool anew = i && i <= rules->restart && (!known || u->trips > rules->trips) && is_alike(u, first, now);
         if (!anew && u->trips >= 0 && i >= u->trips)
             return now;
@@ -91,10 +107,10 @@ const void *ac_unroll_loop(const ac_unroll *u, const void *first, int64_t *turns
                 erase_copies(u, node, u->g->node.n);
             return u->roll(u->own, anew ? first : now, anew ? 0 : i, false);
         }
-        const void *value = ac_tensor_force(u->cx, again);
-        if (!value)
+        int32_t goes_on = 1;
+        if (again && ac_flow_choose(u->cx, u->at, again, 2, &goes_on) != AC_OK)
             return NULL;
-        if (ac_dtype_get_num(again->dtype, value, 0) == 0)
+        if (!goes_on)
             return now;
         if (!tried && (u->copied ? *u->copied : u->g->node.n) - copied > rules->copied) {
             tried = true;

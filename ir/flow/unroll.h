@@ -1,5 +1,5 @@
-/* unroll.h - the engine for loops of a model: decides which iterations become nodes of their own, for importers
- * (import/build/flow) and for pass infer.
+/* unroll.h - the engine for loops and branches of a model: decides which iterations and alternatives become nodes of
+ * their own, for importers (import/build/flow) and for pass infer.
  *
  * The caller gives the values before the first iteration and two functions that make nodes: `condition` returns a
  * tensor, `body` returns the values of the next iteration. The engine calls them by turns and
@@ -58,8 +58,8 @@ typedef struct ac_unroll {
     int64_t trips;         /* iterations, if the condition does not end the loop before; -1: unknown */
     const int64_t *copied; /* counts what rules->copied limits; NULL: nodes of g */
     void *own;
-    int (*condition)(void *own, const void *now, ac_tensor **again);
-    const void *(*body)(void *own, const void *now); /* NULL: reported, or refused */
+    int (*condition)(void *own, const void *now, ac_tensor **again); /* NULL: `trips` ends the loop */
+    const void *(*body)(void *own, const void *now);                 /* NULL: reported, or refused */
     /* The loop may begin anew with `first` after an iteration left `now`. NULL: it may */
     bool (*alike)(const void *own, const void *first, const void *now);
     void (*erased)(void *own); /* nodes of iterations were erased; NULL: nothing to do */
@@ -73,5 +73,8 @@ const void *ac_unroll_loop(const ac_unroll *u, const void *first, int64_t *turns
 
 /* A condition is one bool. AC_FAIL: E0104 */
 int ac_flow_is_condition(ac_ctx *cx, ac_place at, const ac_tensor *c);
+/* Chooses one of n alternatives by c, one element of any type: 0 for false, 1 for true; of more than two, the last one
+ * if index c is out of range. *which: -1 if c is computed at run time. AC_FAIL: reported */
+int ac_flow_choose(ac_ctx *cx, ac_place at, ac_tensor *c, int32_t n, int32_t *which);
 
 #endif

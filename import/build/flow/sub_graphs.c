@@ -41,19 +41,21 @@ static int capture(const ac_maker *b, const ac_sub *s, ac_sub_tensors *c, ac_ten
     return AC_OK;
 }
 
-int ac_sub_captured(const ac_maker *b, const ac_sub *s, ac_sub_tensors *c)
+int ac_sub_capture(const ac_maker *b, ac_sub_pair *p)
 {
-    for (int32_t i = 0; i < s->g->node.n; i++) {
-        const ac_node *m = s->g->node.item[i];
-        for (int32_t k = 0; k < m->n_in; k++)
-            AC_TRY(capture(b, s, c, m->in[k]));
+    for (const ac_sub *s = p->side; s < p->side + 2; s++) {
+        for (int32_t i = 0; i < s->g->node.n; i++) {
+            const ac_node *m = s->g->node.item[i];
+            for (int32_t k = 0; k < m->n_in; k++)
+                AC_TRY(capture(b, s, &p->captured, m->in[k]));
+        }
+        for (int32_t i = 0; i < s->g->output.n; i++)
+            AC_TRY(capture(b, s, &p->captured, s->g->output.item[i]));
     }
-    for (int32_t i = 0; i < s->g->output.n; i++)
-        AC_TRY(capture(b, s, c, s->g->output.item[i]));
     return AC_OK;
 }
 
-int32_t ac_sub_add(const ac_maker *b, ac_sub *s, const ac_sub_tensors *c)
+static int32_t add_graph(const ac_maker *b, ac_sub *s, const ac_sub_tensors *c)
 {
     ac_graph *g = s->g;
     for (int32_t i = 0; i < c->n; i++) {
@@ -72,13 +74,21 @@ int32_t ac_sub_add(const ac_maker *b, ac_sub *s, const ac_sub_tensors *c)
     return b->reading->g->sub.n;
 }
 
-ac_node *ac_sub_run(const ac_maker *b, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_sub_tensors *c,
-                    const int32_t sub[2], const ac_sub *like)
+void ac_sub_add(const ac_maker *b, ac_sub_pair *p, ac_attrs_flow *to)
 {
+    to->first = add_graph(b, &p->side[0], &p->captured);
+    to->second = add_graph(b, &p->side[1], &p->captured);
+}
+
+ac_node *ac_sub_run(const ac_maker *b, ac_op op, ac_tensor *const *in, int32_t n_in, ac_sub_pair *p)
+{
+    const ac_sub *like = &p->side[op == AC_OP_WHILE];
+    const ac_sub_tensors *c = &p->captured;
     ac_attrs a;
     ac_attrs_init(op, &a);
-    a.flow.first = sub[0];
-    a.flow.second = sub[1];
+    if (ac_sub_capture(b, p) != AC_OK)
+        return NULL;
+    ac_sub_add(b, p, &a.flow);
     ac_tensor **all = AC_NEW_N(b->cx->region, ac_tensor *, n_in + c->n + 1);
     for (int32_t i = 0; i < n_in + c->n; i++)
         all[i] = i < n_in ? in[i] : c->item[i - n_in];

@@ -1,14 +1,14 @@
-/* sub_graphs.h - turns a graph or function of the file into a subgraph of the model, for adapters of operators that run
- * them (If, Loop, While).
+/* sub_graphs.h - turns two graphs or functions of the file into the subgraphs of an IF or WHILE, for file_flow.h.
  *
- *     ac_sub s = {0};
- *     ac_sub_tensors c = {0};
- *     ac_sub_enter(&n->b, &n->r->g, &s);            new nodes go to the subgraph
- *     ac_tensor *x = ac_sub_input(&s, like);
- *     ... make nodes, ac_push(.., &s.g->output, y) ...
- *     ac_sub_leave(&n->b, &n->r->g, &s);            on every path
- *     AC_TRY(ac_sub_captured(&n->b, &s, &c));       tensors of graphs outside that it reads
- *     sub[0] = ac_sub_add(&n->b, &s, &c);           its number; inputs are x, then those tensors
+ *     ac_sub_pair p = {0};
+ *     for each side k:
+ *         ac_sub_enter(b, &r->g, &p.side[k]);       new nodes go to the subgraph
+ *         ac_tensor *x = ac_sub_input(&p.side[k], like);
+ *         ... make nodes, ac_push(.., &p.side[k].g->output, y) ...
+ *         ac_sub_leave(b, &r->g, &p.side[k]);       on every path
+ *     ac_node *n = ac_sub_run(b, AC_OP_IF, &condition, 1, &p);
+ *
+ * Their nodes may read tensors of graphs outside, which become inputs after x and operands of the node.
  *
  * `now`: where the reader keeps the graph that it makes nodes in. Memory: the region of the context. */
 #ifndef AC_IMPORT_BUILD_FLOW_SUB_GRAPHS_H
@@ -20,33 +20,28 @@ typedef struct ac_sub {
     void *notes; /* of the reader, on g */
 } ac_sub;
 typedef AC_VEC(ac_tensor *) ac_sub_tensors; /* of graphs outside, each once */
+typedef struct ac_sub_pair {
+    ac_sub side[2]; /* IF: the branches; WHILE: condition, body */
+    ac_sub_tensors captured;
+} ac_sub_pair;
 
 /* May be entered several times; nodes are appended. */
 void ac_sub_enter(ac_maker *b, ac_graph **now, ac_sub *s);
 void ac_sub_leave(ac_maker *b, ac_graph **now, ac_sub *s);
 ac_tensor *ac_sub_input(ac_sub *s, const ac_tensor *like);
-/* Appends the outer tensors that s reads to c, which may contain those of other subgraphs. AC_FAIL: refused. */
-int ac_sub_captured(const ac_maker *b, const ac_sub *s, ac_sub_tensors *c);
-/* Adds all of c to the inputs, and the graph to the model. Returns its number. */
-int32_t ac_sub_add(const ac_maker *b, ac_sub *s, const ac_sub_tensors *c);
-/* Creates the IF or WHILE of operands in[], then c; its results have the types and shapes of the outputs of `like`.
- * NULL: refused. */
-ac_node *ac_sub_run(const ac_maker *b, ac_op op, ac_tensor *const *in, int32_t n_in, const ac_sub_tensors *c,
-                    const int32_t sub[2], const ac_sub *like);
+/* Adds the outer tensors that both graphs read to p->captured. AC_FAIL: refused. */
+int ac_sub_capture(const ac_maker *b, ac_sub_pair *p);
+/* Adds p->captured to the inputs of both graphs, and these to the model; *to: their numbers. */
+void ac_sub_add(const ac_maker *b, ac_sub_pair *p, ac_attrs_flow *to);
+/* Creates the IF or WHILE of operands in[], then p->captured, with both graphs; its results have the types and shapes of
+ * their outputs. NULL: refused. */
+ac_node *ac_sub_run(const ac_maker *b, ac_op op, ac_tensor *const *in, int32_t n_in, ac_sub_pair *p);
 
-/* branches.c: gives outputs i of both graphs one size: pads the shorter one, and appends the valid length along
+/* file_branch.c: gives outputs i of both graphs one size: pads the shorter one, and appends the valid length along
  * dimension *dim to both graphs; -1: they already have one size. AC_FAIL: refused. result: NULL, or its name in
  * messages. */
-int ac_sub_alike(ac_maker *b, ac_graph **now, const ac_tensor *condition, ac_sub *yes, ac_sub *no, int32_t i,
-                 const char *result, int32_t *dim);
-/* Creates an IF of both; its outputs are results 0 .. n-1 of the file's node. result[i]: its name, or NULL. A result
- * that is longer in one branch is padded in the other, and becomes dynamically sized (counted.h). AC_FAIL: refused. */
-int ac_sub_branches(ac_maker *b, ac_graph **now, ac_tensor *condition, ac_sub *yes, ac_sub *no, int32_t n,
-                    const char *const *result, ac_tensor **out);
-/* Reads a branch of the file: `run` creates the nodes of the first (0) or second (1) alternative, and its n results. A
- * constant condition selects one, whose nodes go to the graph; otherwise both become subgraphs of an IF. */
-int ac_sub_if(ac_maker *b, ac_graph **now, ac_tensor *condition, int (*run)(void *own, int32_t which, ac_tensor **out),
-              void *own, int32_t n, const char *const *result, ac_tensor **out);
+int ac_sub_alike(ac_maker *b, ac_graph **now, const ac_tensor *condition, ac_sub_pair *p, int32_t i, const char *result,
+                 int32_t *dim);
 /* A condition of the file as a bool scalar; NULL: E0104. */
 ac_tensor *ac_sub_condition(const ac_maker *b, ac_tensor *c);
 

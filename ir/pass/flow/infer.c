@@ -75,14 +75,9 @@ static int copy_branches(infer *s, const ac_node *n, ac_tensor **yes, ac_tensor 
 {
     const ac_attrs_flow *a = &n->attrs.flow;
     const int32_t first = s->flow->g->node.n, args = n->n_in - 1;
-    int32_t chosen = a->first;
-    if (!no) {
-        const bool *value = ac_tensor_force(s->flow->cx, n->in[0]);
-        if (!value)
-            return AC_FAIL;
-        chosen = *value ? a->first : a->second;
-    }
-    AC_TRY(ac_inline_copy(s->flow, n, chosen, n->in + 1, args, yes, n->n_out));
+    int32_t holds;
+    AC_TRY(ac_flow_choose(s->flow->cx, n->at, n->in[0], 2, &holds));
+    AC_TRY(ac_inline_copy(s->flow, n, holds ? a->first : a->second, n->in + 1, args, yes, n->n_out));
     if (no)
         AC_TRY(ac_inline_copy(s->flow, n, a->second, n->in + 1, args, no, n->n_out));
     s->shapes.p->changed++;

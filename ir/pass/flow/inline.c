@@ -152,9 +152,6 @@ int ac_inline_select(ac_inline *s, const ac_node *n, ac_tensor *c, ac_tensor *ye
 {
     AC_TRY(ac_inline_passes(s, n, yes, to));
     AC_TRY(ac_inline_passes(s, n, no, to));
-    if (!ac_tensor_same_kind(yes, no))
-        return ac_error(s->cx, n->at, E0108, "its branches give %s and %s: '%s' has no shape until the model runs",
-                        ac_tensor_str(s->cx, yes), ac_tensor_str(s->cx, no), to->name);
     const ac_maker b = maker_for(s, n);
     ac_make_into(&b, AC_OP_SELECT, (ac_tensor *[]){c, yes, no}, 3, NULL, to);
     return AC_OK;
