@@ -1,6 +1,8 @@
 /* args.c - argv into an arenac's options and a list of files: --long=VALUE, --long VALUE, -xVALUE, -xyz, --. */
 #include "cli/cli.h"
 
+#include "cli/options.h"
+
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,42 +72,57 @@ static int unknown_option(const ac_cli *c, const char *arg, size_t n)
                                ac_verbs[verb].name);
 }
 
-/* Handles the options of the command line itself. Returns -1 to continue, else the exit status. */
-static int own(ac_cli *c, const arenac_option *o, const char *value)
+/* The number of a value among the words of an option. */
+static int32_t word_of(const ac_cli *c, ac_option_id id, const char *value)
 {
-    const struct {
-        const char *name;
-        bool *flag;
-    } FLAGS[] = {{"json", &c->json},
-                 {"quiet", &c->quiet},
-                 {"time-passes", &c->time_passes},
-                 {"man", &c->man},
-                 {"verbose", &c->verbose}};
-    if (!strcmp(o->name, "help") || !strcmp(o->name, "help-all")) {
-        ac_help_print(stdout, c->verb, o->name[4] != 0);
+    int32_t n, k = 0;
+    const char *const *word = arenac_option_values(c->a, (int32_t)id, &n);
+    while (k < n && strcmp(word[k], value))
+        k++;
+    return k + 1;
+}
+
+/* Handles the options of the command line itself. Returns -1 to continue, else the exit status. */
+static int own(ac_cli *c, int32_t id, const char *value)
+{
+    if (id == AC_OPT_help || id == AC_OPT_help_all) {
+        ac_help_print(stdout, c->verb, id == AC_OPT_help_all);
         return 0;
     }
-    if (!strcmp(o->name, "version")) {
+    if (id == AC_OPT_version) {
         printf("arenac %s\n", arenac_version());
         return 0;
     }
-    if (!strcmp(o->name, "list-targets")) {
+    if (id == AC_OPT_list_targets) {
         arenac_verb_targets(c->a, NULL, 0);
         arenac_commit(c->a);
         return 0;
     }
-    for (size_t i = 0; i < sizeof FLAGS / sizeof *FLAGS; i++)
-        if (!strcmp(o->name, FLAGS[i].name))
-            *FLAGS[i].flag = true;
-    if (!strcmp(o->name, "color"))
-        c->color = !strcmp(value, "always") || (c->color && strcmp(value, "never"));
-    if (!strcmp(o->name, "progress"))
-        c->progress = !strcmp(value, "on")    ? AC_PROGRESS_ON
-                      : !strcmp(value, "off") ? AC_PROGRESS_OFF
-                                              : AC_PROGRESS_AUTO;
-    if (!strcmp(o->name, "config"))
+    c->json |= id == AC_OPT_json;
+    c->quiet |= id == AC_OPT_quiet;
+    c->time_passes |= id == AC_OPT_time_passes;
+    c->man |= id == AC_OPT_man;
+    c->verbose |= id == AC_OPT_verbose;
+    if (id == AC_OPT_color) {
+        const int32_t word = word_of(c, AC_OPT_color, value);
+        c->color = word == AC_OPT_COLOR_ALWAYS || (c->color && word != AC_OPT_COLOR_NEVER);
+    }
+    if (id == AC_OPT_progress) {
+        const int32_t word = word_of(c, AC_OPT_progress, value);
+        c->progress_on = word == AC_OPT_PROGRESS_ON;
+        c->progress_off = word == AC_OPT_PROGRESS_OFF;
+    }
+    if (id == AC_OPT_config)
         c->config = value;
     return -1;
+}
+
+static int32_t id_of(const arenac_option *o)
+{
+    int32_t i = 0;
+    while (arenac_option_at(i) != o)
+        i++;
+    return i;
 }
 
 int ac_cli_set(ac_cli *c, const arenac_option *o, const char *value)
@@ -114,15 +131,13 @@ int ac_cli_set(ac_cli *c, const arenac_option *o, const char *value)
         arenac_print_diagnostics(c->a, stderr, c->color);
         return AC_EXIT_USAGE;
     }
-    return own(c, o, value);
+    return own(c, id_of(o), value);
 }
 
 /* As ac_cli_set; the command line gives it. */
 static int set(ac_cli *c, const arenac_option *o, const char *value)
 {
-    for (int32_t i = 0; i < AC_CLI_OPTIONS && arenac_option_at(i); i++)
-        if (arenac_option_at(i) == o)
-            c->given[i] = true;
+    c->given[id_of(o)] = true;
     return ac_cli_set(c, o, value);
 }
 

@@ -16,8 +16,6 @@ typedef enum ac_verb {
 
 enum { AC_CLI_MAX = 256, AC_CLI_OPTIONS = 256 }; /* files on a command line; options there are at most */
 
-typedef enum ac_cli_when { AC_PROGRESS_AUTO, AC_PROGRESS_ON, AC_PROGRESS_OFF } ac_cli_when;
-
 typedef struct ac_cli {
     ac_verb verb;
     arenac *a; /* with the options of the command line */
@@ -26,9 +24,9 @@ typedef struct ac_cli {
     char words[4096];                          /* an argument of several words */
     bool json, quiet, time_passes, man, color; /* options that the command line handles itself */
     bool verbose;
-    ac_cli_when progress;
-    const char *config;         /* --config; NULL: the default one, if there is one */
-    bool given[AC_CLI_OPTIONS]; /* on the command line, by row of the table */
+    bool progress_on, progress_off; /* neither: on a terminal */
+    const char *config;             /* --config; NULL: the default one, if there is one */
+    bool given[AC_CLI_OPTIONS];     /* on the command line, by row of the table */
 } ac_cli;
 
 typedef int ac_cli_fn(ac_cli *cli);

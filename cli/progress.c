@@ -130,8 +130,7 @@ void ac_cli_progress(const ac_cli *cli)
 {
     const char *terminal = getenv("TERM");
     shown.bar = isatty(2) && terminal && strcmp(terminal, "dumb") != 0;
-    if (shown.runs || cli->quiet || cli->progress == AC_PROGRESS_OFF ||
-        (cli->progress == AC_PROGRESS_AUTO && !shown.bar))
+    if (shown.runs || cli->quiet || cli->progress_off || (!cli->progress_on && !shown.bar))
         return;
     shown.a = cli->a;
     shown.runs = start();

@@ -94,7 +94,7 @@ int arenac_verb_explain(arenac *a, const char *const *code, int32_t n)
 /* ------------------------------------------------------------------ values of options */
 
 typedef struct values {
-    const arenac_option *option;
+    ac_option_id option;
     const char *const *name;
     int32_t n;
 } values;
@@ -107,9 +107,9 @@ static int values_stage(ac_work *w, void *arg)
 
 const char *const *arenac_option_values(arenac *a, int32_t i, int32_t *n)
 {
-    values v = {.option = arenac_option_at(i)};
+    values v = {.option = (ac_option_id)i};
     *n = 0;
-    if (!v.option || ac_guard(&a->work, values_stage, &v) != AC_OK)
+    if (!arenac_option_at(i) || ac_guard(&a->work, values_stage, &v) != AC_OK)
         return NULL;
     *n = v.n;
     return v.name;

@@ -44,9 +44,34 @@ typedef struct ac_key_option {
 
 /* --budget [NAME=]SIZE */
 typedef struct ac_budget_option {
-    const char *memory; /* NULL: the first */
+    const char *memory; /* NULL: the first, or all of them */
+    bool total;         /* all of them: total=SIZE */
     int64_t bytes;      /* -1: none */
 } ac_budget_option;
+
+/* --stripe off|auto|A-B,.. */
+typedef struct ac_stripe_option {
+    bool on;
+    const char *groups; /* "2-5,conv1-pool1"; NULL: those that take least */
+} ac_stripe_option;
+
+/* --planner NAME */
+typedef struct ac_planner_option {
+    const char *name; /* of strategies.def, or "auto" */
+    bool automatic;
+} ac_planner_option;
+
+/* --from FORMAT */
+typedef struct ac_format_option {
+    const char *name; /* of an importer, or "csv"; NULL: not given */
+    bool intervals;   /* "csv": a problem without a model */
+} ac_format_option;
+
+/* --shuffle off|SEED */
+typedef struct ac_seed_option {
+    bool on;
+    int64_t seed;
+} ac_seed_option;
 
 typedef struct ac_section_option {
     const char *code, *rodata; /* NULL: the usual one */
@@ -75,6 +100,10 @@ typedef AC_VEC(ac_key_option) ac_opt_keys;
 typedef AC_VEC(ac_adapter_option) ac_opt_adapters;
 typedef ac_budget_option ac_opt_budget;
 typedef ac_section_option ac_opt_sections;
+typedef ac_stripe_option ac_opt_stripe;
+typedef ac_planner_option ac_opt_planner;
+typedef ac_format_option ac_opt_format;
+typedef ac_seed_option ac_opt_seed;
 
 /* An option of type `word` is an enum: 0 if the option is not given, then the words of its row in their order. */
 #define WORD(id)             AC_OPT_##id,

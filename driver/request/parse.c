@@ -144,7 +144,39 @@ bool ac_parse_budget(ac_ctx *cx, const char *arg, const char *value, void *field
     const char *eq = strchr(value, '=');
     (void)arg;
     b->memory = eq ? piece(cx, value, (size_t)(eq - value)) : NULL;
+    b->total = b->memory && !strcmp(b->memory, "total");
+    b->memory = b->total ? NULL : b->memory;
     return eq != value && ac_parse_bytes(eq ? eq + 1 : value, &b->bytes);
+}
+
+bool ac_parse_stripe(ac_ctx *cx, const char *arg, const char *value, void *field)
+{
+    const bool on = strcmp(value, "off") != 0;
+    (void)cx, (void)arg;
+    *(ac_opt_stripe *)field = (ac_stripe_option){on, on && strcmp(value, "auto") ? value : NULL};
+    return *value;
+}
+
+bool ac_parse_planner(ac_ctx *cx, const char *arg, const char *value, void *field)
+{
+    (void)cx, (void)arg;
+    *(ac_opt_planner *)field = (ac_planner_option){value, !strcmp(value, "auto")};
+    return *value;
+}
+
+bool ac_parse_format(ac_ctx *cx, const char *arg, const char *value, void *field)
+{
+    (void)cx, (void)arg;
+    *(ac_opt_format *)field = (ac_format_option){value, !strcmp(value, "csv")};
+    return *value;
+}
+
+bool ac_parse_seed(ac_ctx *cx, const char *arg, const char *value, void *field)
+{
+    ac_opt_seed *s = field;
+    (void)cx, (void)arg;
+    *s = (ac_seed_option){.on = strcmp(value, "off") != 0};
+    return !s->on || whole(value, 0, INT64_MAX, &s->seed);
 }
 
 /* code=NAME or rodata=NAME, perhaps both with a comma between; NULL, or the fault. The names go into C strings and

@@ -9,20 +9,15 @@
 
 static const ac_place NOWHERE = {0};
 
-static bool wants_stripes(const ac_options *o)
-{
-    return !ac_is(o->stripe, "off");
-}
-
 /* A GPU runs the elements of a step in no order: nothing may rest on one. */
 static void drop_orders(ac_ctx *cx, const ac_options *o, const ac_settings *s)
 {
     const bool rows = o->io == AC_OPT_IO_ROWS;
-    if (s->gpu && (wants_stripes(o) || rows || o->overlap == AC_OPT_OVERLAP_ON))
+    if (s->gpu && (o->stripe.on || rows || o->overlap == AC_OPT_OVERLAP_ON))
         ac_warn(cx, NOWHERE, W0002, "target %s runs the elements of a step in no order: %s is ignored", s->target->name,
-                rows               ? "--io rows"
-                : wants_stripes(o) ? "--stripe"
-                                   : "--overlap");
+                rows           ? "--io rows"
+                : o->stripe.on ? "--stripe"
+                               : "--overlap");
 }
 
 /* GPUs have more than tasks; firmware has no threads; stripes carry rows from one iteration to the next. */
@@ -118,7 +113,7 @@ int ac_settings_make(ac_ctx *cx, const ac_options *o, const char *target, ac_set
     s.gpu = s.target->isa == AC_ISA_CUDA;
     s.reference = o->reference == AC_OPT_REFERENCE_TFLITE;
     s.dead = o->dead ? o->dead == AC_OPT_DEAD_ON : s.target->firmware;
-    s.stripes = !s.gpu && (wants_stripes(o) || o->io == AC_OPT_IO_ROWS);
+    s.stripes = !s.gpu && (o->stripe.on || o->io == AC_OPT_IO_ROWS);
     drop_orders(cx, o, &s);
     s.threads = threads_of(cx, o, &s);
     s.tensor_cores = tensor_cores_of(cx, o, &s);

@@ -15,8 +15,8 @@ bool ac_intervals_look_like(const ac_made *a)
     static const char *const HEADS[] = {"id,",    "buffer,", "buffer_id,", "lower,", "start,",
                                         "begin,", "upper,",  "size,",      "end,"};
     const ac_file *f = &a->source->file;
-    if (a->opt->from)
-        return !strcmp(a->opt->from, "csv");
+    if (a->opt->from.name)
+        return a->opt->from.intervals;
     for (size_t i = 0; i < sizeof HEADS / sizeof *HEADS; i++)
         if (f->n > strlen(HEADS[i]) && !memcmp(f->data, HEADS[i], strlen(HEADS[i])))
             return true;
@@ -35,7 +35,7 @@ int ac_refuse_options(const ac_made *a, const char *what, bool orders)
         bool given;
         const char *option;
     } LEFT[] = {
-        {!ac_is(o->stripe, "off"), "--stripe"},
+        {o->stripe.on, "--stripe"},
         {o->io == AC_OPT_IO_ROWS, "--io rows"},
         {o->schedule == AC_OPT_SCHEDULE_SEARCH && !orders, "--schedule search"},
         {o->overlap == AC_OPT_OVERLAP_ON, "--overlap"},
@@ -96,7 +96,7 @@ int ac_intervals_plan(const ac_made *a, ac_made *out)
     *packed = (ac_packed){.problem = a->intervals, .plan = plan, .row = row, .budget = a->opt->budget.bytes};
     packed->search = (ac_solve_options){
         .steps = ac_solve_steps((int)a->opt->effort), .goal = a->opt->budget.bytes, .certificate = proof};
-    AC_TRY(ac_solve_all(a->cx, a->intervals, a->opt->planner, &packed->search, plan, row, &packed->n_rows));
+    AC_TRY(ac_solve_all(a->cx, a->intervals, a->opt->planner.name, &packed->search, plan, row, &packed->n_rows));
     out->packed = packed;
     out->report = ac_facts_open(a, packed, "interval problem", "none");
     put_tensors(a, out->report);

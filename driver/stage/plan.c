@@ -91,28 +91,28 @@ static int put_how(const ac_made *a, ac_plan_how *how)
     const ac_options *o = a->opt;
     const ac_lowering *low = a->lowering;
     const ac_settings *s = &low->set;
-    const bool total = ac_is(o->budget.memory, "total");
     int32_t n;
     ac_plan_pin *pin = AC_NEW_N(a->cx->region, ac_plan_pin, o->pin.n + 1);
     for (int32_t k = 0; k < o->pin.n; k++)
         pin[k] = (ac_plan_pin){o->pin.item[k].tensor, o->pin.item[k].memory, o->pin.item[k].offset};
-    *how = (ac_plan_how){.file = a->source->path,
-                         .graph = low->graph,
-                         .step = low->step,
-                         .n_steps = low->n_steps,
-                         .target = s->target,
-                         .exact = o->exact,
-                         .stripes = ac_is(o->stripe, "auto") || ac_is(o->stripe, "off") ? NULL : o->stripe,
-                         .planner = s->reference && !strcmp(o->planner, "auto") ? "tflite" : o->planner,
-                         .effort = (int)o->effort,
-                         .budget = o->budget.bytes,
-                         .budget_memory = total ? NULL : o->budget.memory,
-                         .budget_total = total,
-                         .constants = total ? ac_constant_bytes(a->cx->region, low->step, low->n_steps, &n) : 0,
-                         .pin = pin,
-                         .n_pins = o->pin.n,
-                         .threads = s->gpu || s->reference || !o->phases ? 1 : s->threads,
-                         .fork_cost = AC_FORK_COST};
+    *how =
+        (ac_plan_how){.file = a->source->path,
+                      .graph = low->graph,
+                      .step = low->step,
+                      .n_steps = low->n_steps,
+                      .target = s->target,
+                      .exact = o->exact,
+                      .stripes = o->stripe.groups,
+                      .planner = s->reference && o->planner.automatic ? "tflite" : o->planner.name,
+                      .effort = (int)o->effort,
+                      .budget = o->budget.bytes,
+                      .budget_memory = o->budget.memory,
+                      .budget_total = o->budget.total,
+                      .constants = o->budget.total ? ac_constant_bytes(a->cx->region, low->step, low->n_steps, &n) : 0,
+                      .pin = pin,
+                      .n_pins = o->pin.n,
+                      .threads = s->gpu || s->reference || !o->phases ? 1 : s->threads,
+                      .fork_cost = AC_FORK_COST};
     how->live = (ac_live_options){.whole = s->reference,
                                   .preserve_input = o->preserve == AC_OPT_PRESERVE_INPUT,
                                   .preserve_all = o->preserve == AC_OPT_PRESERVE_ALL,

@@ -85,7 +85,7 @@ int ac_read_model(const ac_made *a, ac_imported **out)
     const bool trains = ac_trains(a->request);
     const ac_pin *bound = NULL;
     AC_TRY(bounds(a, &bound));
-    const ac_import_options how = {.from = a->opt->from,
+    const ac_import_options how = {.from = a->opt->from.name,
                                    .outputs = a->opt->outputs,
                                    .second = a->source->weights.path ? &a->source->weights : NULL,
                                    .random = a->opt->random >= 0,

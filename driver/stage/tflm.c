@@ -118,7 +118,7 @@ static ac_tflm *pack(const ac_made *a, const ac_offline *model, const int32_t *o
     ac_offline_lives(a->cx, &t->model, order);
     add_tensors(t, align);
     add_scratch(a, t, align);
-    return ac_solve_all(a->cx, p, a->opt->planner, &search, &t->plan, t->row, &t->n_rows) == AC_OK ? t : NULL;
+    return ac_solve_all(a->cx, p, a->opt->planner.name, &search, &t->plan, t->row, &t->n_rows) == AC_OK ? t : NULL;
 }
 
 /* --schedule search: the smaller of the plan in the file's order and of one in another order. NULL: a diagnostic. */

@@ -22,12 +22,8 @@ static int prepare(ac_training *t, const char *const *path, int32_t n)
     AC_TRY(ac_samples_open(t));
     const int64_t per_epoch = (t->rows + t->batch - 1) / t->batch;
     t->steps = w->opt.steps >= 0 ? w->opt.steps : w->opt.epochs * per_epoch;
-    if (!ac_is(w->opt.shuffle, "off")) {
-        char *end;
-        t->seed = strtoull(w->opt.shuffle, &end, 10);
-        if (*end)
-            return ac_error(&w->cx, (ac_place){.file = "arenac"}, E0501,
-                            "bad argument '%s' of --shuffle, expected off or a number", w->opt.shuffle);
+    if (w->opt.shuffle.on) {
+        t->seed = (uint64_t)w->opt.shuffle.seed;
         t->order = AC_NEW_N(w->cx.region, int64_t, t->rows);
         t->epoch = -1;
     }

@@ -92,46 +92,64 @@ static void add_strategies(value_list *l)
         add(l, NAMES[i]);
 }
 
-/* "a|b|c", perhaps in brackets: the words; nothing where the argument is a description. */
+/* "a|b|c", perhaps in brackets: the words; capitals and punctuation are parts of a description. */
 static void add_words(value_list *l, const char *arg)
 {
     char *words = ac_strdup(l->cx->region, arg + (*arg == '[')), *save = NULL;
     if (!strchr(arg, '|'))
         return;
     for (char *w = strtok_r(words, "|]", &save); w; w = strtok_r(NULL, "|]", &save))
-        if (w[strcspn(w, ".,=")] == 0)
+        if (w[strspn(w, "abcdefghijklmnopqrstuvwxyz0123456789_-")] == 0)
             add(l, w);
 }
 
-int ac_option_values(ac_ctx *cx, const arenac_option *of, const char *const **name, int32_t *n_names)
+static void add_formats(value_list *l)
+{
+    int32_t n;
+    const char *const *format = ac_import_formats(&n);
+    for (int32_t i = 0; i < n; i++)
+        add(l, format[i]);
+}
+
+/* The names that `at` gives, up to NULL. */
+static void add_names(value_list *l, const char *(*at)(int32_t i))
+{
+    for (int32_t i = 0; at(i); i++)
+        add(l, at(i));
+}
+
+static const char *target_at(int32_t i)
+{
+    const ac_target *t = ac_target_at(i);
+    return t ? t->name : NULL;
+}
+
+static const char *kind_at(int32_t i)
+{
+    const arenac_kind *k = arenac_kind_at(i);
+    return k ? k->name : NULL;
+}
+
+int ac_option_values(ac_ctx *cx, ac_option_id option, const char *const **name, int32_t *n)
 {
     value_list list = {.cx = cx}, *l = &list;
-    const char *option = of->name;
-    int32_t n = 0;
-    if (!strcmp(option, "target")) {
+    const char *argument = arenac_option_at((int32_t)option)->argument;
+    if (option == AC_OPT_target) {
         add(l, "native");
-        for (int32_t i = 0; i < ac_target_count(); i++)
-            add(l, ac_target_at(i)->name);
-    } else if (!strcmp(option, "planner")) {
+        add_names(l, target_at);
+    } else if (option == AC_OPT_planner)
         add_strategies(l);
-    } else if (!strcmp(option, "from")) {
-        const char *const *format = ac_import_formats(&n);
-        for (int32_t i = 0; i < n; i++)
-            add(l, format[i]);
-    } else if (!strcmp(option, "skip") || !strcmp(option, "stop-after") || !strcmp(option, "dump-after")) {
-        for (int32_t i = 0; ac_pass_name(i); i++)
-            add(l, ac_pass_name(i));
-    } else if (!strcmp(option, "without")) {
-        for (int32_t i = 0; ac_proof_strategy_name(i); i++)
-            add(l, ac_proof_strategy_name(i));
-    } else if (!strcmp(option, "emit")) {
-        const arenac_kind *kind;
-        for (int32_t i = 0; (kind = arenac_kind_at(i)) != NULL; i++)
-            add(l, kind->name);
-    } else if (of->argument) {
-        add_words(l, of->argument);
-    }
+    else if (option == AC_OPT_from)
+        add_formats(l);
+    else if (option == AC_OPT_skip || option == AC_OPT_stop_after || option == AC_OPT_dump_after)
+        add_names(l, ac_pass_name);
+    else if (option == AC_OPT_without)
+        add_names(l, ac_proof_strategy_name);
+    else if (option == AC_OPT_emit)
+        add_names(l, kind_at);
+    else if (argument)
+        add_words(l, argument);
     *name = list.name.item;
-    *n_names = list.name.n;
+    *n = list.name.n;
     return AC_OK;
 }

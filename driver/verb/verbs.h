@@ -30,7 +30,6 @@ struct ac_layer_bound;
  * measurements, ms by step; E0502: the machine is unknown. */
 int ac_layer_bounds(ac_work *w, const double *ms, double whole_ms, const struct ac_layer_bound **bound);
 /* lists.c: the named values of an option. */
-struct arenac_option;
-int ac_option_values(ac_ctx *cx, const struct arenac_option *option, const char *const **name, int32_t *n);
+int ac_option_values(ac_ctx *cx, ac_option_id option, const char *const **name, int32_t *n);
 
 #endif

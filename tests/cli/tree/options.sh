@@ -116,6 +116,7 @@ expect 2 "unknown option '--striep'; did you mean '--stripe'" "$arenac" plan gat
 expect 2 "unknown option '--input' of help; compile, run, bench and grad have it" "$arenac" help --input
 expect 2 "unknown option '--sizes' of python; plan and compile have it" "$arenac" python gate.ag --sizes one
 expect 2 "unknown option '--qqqqqqqq'; arenac plan --help-all lists" "$arenac" plan gate.ag --qqqqqqqq
+expect 2 "bad argument '1x' of --shuffle, expected off.SEED" "$arenac" train gate.ag --shuffle 1x
 expect 2 'help: KEY is a name or a position: --input 0=x.npy' "$arenac" run gate.ag --input x.npy
 expect 2 'help: N is a whole number, at least 0' "$arenac" plan open.ag --dim n=abc
 expect 2 "help: did you mean 'n'" "$arenac" plan open.ag --dim m=3
