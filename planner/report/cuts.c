@@ -1,8 +1,6 @@
 /* cuts.c - prints the channels that --dead removed, by operator: text, Markdown and JSON. */
 #include "planner/report/cuts.h"
 
-#include "planner/report/section.h"
-
 static ac_report_cut total_of(const ac_report_cuts *c)
 {
     ac_report_cut all = {0};
@@ -46,39 +44,20 @@ bool ac_report_cuts_any(const ac_report_cuts *c)
     return lost(&all);
 }
 
-/* The operators that lost something. */
-static ac_section section_of(ac_ctx *cx, const ac_report_cuts *c)
+ac_section ac_report_cuts_section(ac_ctx *cx, const ac_report_cuts *c)
 {
-    ac_report_cut *row = AC_NEW_N(cx->region, ac_report_cut, c->n);
+    ac_report_cut *row = AC_NEW_N(cx->region, ac_report_cut, c ? c->n : 0);
     int32_t n = 0;
-    for (int32_t k = 0; k < c->n; k++)
+    for (int32_t k = 0; c && k < c->n; k++)
         if (lost(&c->row[k]))
             row[n++] = c->row[k];
     return ac_section_cuts(cx, row, n);
 }
 
-void ac_report_cuts_text(ac_sink *to, const ac_report_cuts *c)
-{
-    const ac_section s = section_of(to->cx, c);
-    if (!s.n)
-        return;
-    ac_putc(to, '\n');
-    ac_section_text(to, &s);
-}
-
-void ac_report_cuts_md(ac_sink *to, const ac_report_cuts *c)
-{
-    const ac_section s = section_of(to->cx, c);
-    if (!s.n)
-        return;
-    ac_putc(to, '\n');
-    ac_section_md(to, &s);
-}
-
 void ac_report_cuts_json(ac_json *j, const ac_report_cuts *c)
 {
     const ac_report_cut all = total_of(c);
-    const ac_section total = ac_section_cuts(j->to->cx, &all, 1), s = section_of(j->to->cx, c);
+    const ac_section total = ac_section_cuts(j->to->cx, &all, 1), s = ac_report_cuts_section(j->to->cx, c);
     ac_json_obj(j, "dead_channels");
     ac_section_members(j, &total, 0);
     ac_section_json(j, &s);

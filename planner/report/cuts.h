@@ -6,13 +6,11 @@
  * Costs: O(operators with weights). Texts are in the context's region. */
 #ifndef AC_PLANNER_REPORT_CUTS_H
 #define AC_PLANNER_REPORT_CUTS_H
-#include "base/json_out.h"
-#include "planner/report/report.h"
+#include "planner/report/section.h"
 
 bool ac_report_cuts_any(const ac_report_cuts *c); /* was anything taken out? */
 const char *ac_report_cuts_note(ac_ctx *cx, const ac_report_cuts *c);
-void ac_report_cuts_text(ac_sink *to, const ac_report_cuts *c);
-void ac_report_cuts_md(ac_sink *to, const ac_report_cuts *c);
-void ac_report_cuts_json(ac_json *j, const ac_report_cuts *c); /* the member "dead_channels" */
+ac_section ac_report_cuts_section(ac_ctx *cx, const ac_report_cuts *c); /* the operators that lost something */
+void ac_report_cuts_json(ac_json *j, const ac_report_cuts *c);          /* the member "dead_channels" */
 
 #endif

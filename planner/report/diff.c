@@ -7,6 +7,7 @@
 
 #include "base/json_out.h"
 #include "planner/report/names.h"
+#include "planner/report/section.h"
 
 #include <string.h>
 
@@ -149,24 +150,13 @@ void ac_lock_diff_text(ac_sink *to, const ac_lock *a, const ac_lock *b, bool ver
                 row_text(to->cx, x.is));
 }
 
-static void put_code(ac_sink *to, const char *s)
-{
-    ac_putc(to, '`');
-    for (; *s; s++) {
-        if (*s == '|')
-            ac_putc(to, '\\');
-        ac_putc(to, *s == '`' || (unsigned char)*s < ' ' ? '\'' : *s);
-    }
-    ac_putc(to, '`');
-}
-
 void ac_lock_diff_md(ac_sink *to, const ac_lock *a, const ac_lock *b)
 {
     enum { SHOWN = 40 };
     const ac_lock_delta d = ac_lock_compare(a, b);
     const ac_name_list *names = ac_lock_names(to->cx, a, b);
     ac_put(to, "### ");
-    put_code(to, b->model);
+    ac_put_md_code(to, b->model);
     ac_putf(to, ": %s\n\n| | before | after | |\n|---|---:|---:|---:|\n", d.same ? "plan unchanged" : "plan changed");
     memory mem;
     for (int32_t m = 0; memory_at(a, b, m, &mem); m++) {
@@ -187,7 +177,7 @@ void ac_lock_diff_md(ac_sink *to, const ac_lock *a, const ac_lock *b)
         if (n >= SHOWN)
             continue;
         ac_put(to, "| ");
-        put_code(to, ac_name_short(names, (x.was ? x.was : x.is)->name));
+        ac_put_md_code(to, ac_name_short(names, (x.was ? x.was : x.is)->name));
         ac_putf(to, " | %s | %s |\n", row_text(to->cx, x.was), row_text(to->cx, x.is));
     }
     if (n > SHOWN)

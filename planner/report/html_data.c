@@ -2,6 +2,7 @@
  * the page: docs/reports.md names what tests may rely on. */
 #include "base/json_out.h"
 #include "planner/report/picture.h"
+#include "planner/report/section.h"
 #include "planner/report/threads.h"
 
 #include <string.h>
@@ -14,13 +15,7 @@ typedef struct data {
     int32_t n_plans;
 } data;
 
-#define COLUMN(key, n, put, value)        \
-    do {                                  \
-        ac_json_arr(j, key);              \
-        for (int32_t i = 0; i < (n); i++) \
-            put(j, NULL, value);          \
-        ac_json_end(j);                   \
-    } while (0)
+#define COLUMN(key, n, put, value) AC_JSON_COLUMN(j, key, n, put, value)
 
 /* The report's own first. */
 static void list_plans(ac_ctx *cx, data *d)
@@ -72,38 +67,20 @@ static void put_plans(data *d)
 {
     ac_json *j = &d->j;
     const ac_problem *p = d->r->problem;
-    ac_json_arr(j, "planners");
-    for (int32_t k = 0; k < d->n_plans; k++)
-        ac_json_str(j, NULL, d->plan[k]->strategy ? d->plan[k]->strategy : "plan");
-    ac_json_end(j);
-    ac_json_arr(j, "arena");
-    for (int32_t k = 0; k < d->n_plans; k++)
-        ac_json_int(j, NULL, ram_bytes(d, d->plan[k]));
-    ac_json_end(j);
+    COLUMN("planners", d->n_plans, ac_json_str, d->plan[i]->strategy ? d->plan[i]->strategy : "plan");
+    COLUMN("arena", d->n_plans, ac_json_int, ram_bytes(d, d->plan[i]));
     put_memories(d);
     ac_json_arr(j, "used"); /* by planner, by memory */
-    for (int32_t k = 0; k < d->n_plans; k++) {
-        ac_json_arr(j, NULL);
-        for (int32_t m = 0; m < p->n_mems; m++)
-            ac_json_int(j, NULL, d->plan[k]->mem_bytes[m]);
-        ac_json_end(j);
-    }
+    for (int32_t k = 0; k < d->n_plans; k++)
+        COLUMN(NULL, p->n_mems, ac_json_int, d->plan[k]->mem_bytes[i]);
     ac_json_end(j);
     ac_json_arr(j, "offsets"); /* by planner, by item */
-    for (int32_t k = 0; k < d->n_plans; k++) {
-        ac_json_arr(j, NULL);
-        for (int32_t i = 0; i < p->n; i++)
-            ac_json_int(j, NULL, d->plan[k]->offset[i]);
-        ac_json_end(j);
-    }
+    for (int32_t k = 0; k < d->n_plans; k++)
+        COLUMN(NULL, p->n, ac_json_int, d->plan[k]->offset[i]);
     ac_json_end(j);
     ac_json_arr(j, "mem"); /* by planner, by item; nothing: all in the first */
-    for (int32_t k = 0; k < d->n_plans && d->pic->n_panels > 1; k++) {
-        ac_json_arr(j, NULL);
-        for (int32_t i = 0; i < p->n; i++)
-            ac_json_int(j, NULL, d->plan[k]->mem[i]);
-        ac_json_end(j);
-    }
+    for (int32_t k = 0; k < d->n_plans && d->pic->n_panels > 1; k++)
+        COLUMN(NULL, p->n, ac_json_int, d->plan[k]->mem[i]);
     ac_json_end(j);
 }
 
@@ -224,19 +201,9 @@ static void put_model(data *d)
     ac_json_int(j, "weights", r->weight_bytes);
     ac_json_int(j, "code", r->code_bytes);
     ac_json_int(j, "macs", r->macs);
-    ac_json_arr(j, "lower");
-    for (int32_t k = 0; k < r->n_lower; k++) {
-        ac_json_obj(j, NULL);
-        ac_json_str(j, "option", r->lower[k].option);
-        ac_json_str(j, "what", r->lower[k].what);
-        ac_json_int(j, "bytes", r->lower[k].bytes);
-        ac_json_end(j);
-    }
-    ac_json_end(j);
-    ac_json_arr(j, "notes");
-    for (int32_t k = 0; k < r->n_notes; k++)
-        ac_json_str(j, NULL, r->notes[k]);
-    ac_json_end(j);
+    const ac_section lower = ac_section_lower(j->to->cx, r);
+    ac_section_json(j, &lower);
+    COLUMN("notes", r->n_notes, ac_json_str, r->notes[i]);
 }
 
 void ac_page_data(ac_sink *to, const ac_picture *pic)

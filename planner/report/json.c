@@ -174,10 +174,7 @@ void ac_report_json(ac_sink *to, const ac_report *r, const ac_diags *diags)
         ac_report_cuts_json(&j, r->cuts);
     ac_json_arr(&j, "copies");
     ac_json_end(&j);
-    ac_json_arr(&j, "notes");
-    for (int32_t k = 0; k < r->n_notes; k++)
-        ac_json_str(&j, NULL, r->notes[k]);
-    ac_json_end(&j);
+    AC_JSON_COLUMN(&j, "notes", r->n_notes, ac_json_str, r->notes[i]);
     put_diagnostics(&j, diags);
     ac_json_end(&j);
 }

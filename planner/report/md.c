@@ -76,8 +76,11 @@ void ac_report_md(ac_sink *to, const ac_report *r)
         ac_putc(to, '\n');
         ac_section_md(to, &steps);
     }
-    if (r->cuts)
-        ac_report_cuts_md(to, r->cuts);
+    const ac_section cuts = ac_report_cuts_section(to->cx, r->cuts);
+    if (cuts.n) {
+        ac_putc(to, '\n');
+        ac_section_md(to, &cuts);
+    }
     for (int32_t k = 0; k < r->n_notes; k++) {
         ac_put(to, k ? "- " : "\n- ");
         put_sentence(to, r->notes[k]);

@@ -93,6 +93,11 @@ ac_bytes *ac_report_live(ac_ctx *cx, const ac_report *r, int32_t mem, int32_t n)
     return live;
 }
 
+bool ac_report_is_intervals(const ac_report *r)
+{
+    return !r->n_steps && !r->n_file_ops;
+}
+
 static const ac_report_memory *row_of(const ac_report *r, int32_t m)
 {
     for (int32_t k = 0; k < r->n_memories; k++)

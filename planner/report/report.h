@@ -183,6 +183,7 @@ ac_bytes ac_report_bytes(const ac_report *r);               /* of all memories o
 ac_bytes ac_report_lower_bound(const ac_report *r);         /* of the same: the best one known */
 ac_bytes ac_report_bound_of(const ac_report *r, int32_t m); /* of one of them */
 ac_step ac_report_peak_of(const ac_report *r, int32_t m);   /* the step with most of it alive */
+bool ac_report_is_intervals(const ac_report *r);            /* a problem of intervals, without a model */
 double ac_report_percent(ac_bytes part, ac_bytes whole);    /* 100 * part / whole; 0 for an empty whole */
 /* E0401 naming the tensors alive at the peak and what would help. AC_FAIL. */
 int ac_report_over_budget(ac_ctx *cx, const ac_report *r);

@@ -101,31 +101,51 @@ static void put_line(ac_sink *to, const ac_section *s, const char *const *text, 
     ac_putc(to, '\n');
 }
 
-void ac_section_text(ac_sink *to, const ac_section *s)
+/* The cells of all lines, the titles first; by column, the width it gets and that of its widest cell. */
+typedef struct layout {
+    const char **text;
+    int32_t wide[AC_COLUMNS], most[AC_COLUMNS];
+} layout;
+
+static layout lay_out(ac_ctx *cx, const ac_section *s)
 {
-    const char **text = AC_NEW_N(to->cx->region, const char *, (int64_t)(s->n + 1) * s->n_columns);
-    int32_t wide[AC_COLUMNS] = {0};
+    layout l = {.text = AC_NEW_N(cx->region, const char *, (int64_t)(s->n + 1) * s->n_columns)};
     ac_cell cell[AC_COLUMNS];
-    for (int32_t c = 0; c < s->n_columns; c++)
-        if (s->column[c].text && is_met(s, c)) {
-            const int32_t given = s->column[c].wide;
-            const char *title = title_of(&s->column[c]);
-            text[c] = *title ? title : NULL;
-            wide[c] = given == AC_RAGGED ? 0 : abs(given) == AC_RIGHT ? width_of(title) : abs(given);
-        }
-    for (int32_t i = 0; i < s->n; i++) {
-        const char **row = text + (int64_t)(i + 1) * s->n_columns;
-        cells_of(s, i, cell);
+    for (int32_t i = -1; i < s->n; i++) {
+        const char **row = l.text + (int64_t)(i + 1) * s->n_columns;
+        if (i >= 0)
+            cells_of(s, i, cell);
         for (int32_t c = 0; c < s->n_columns; c++) {
-            if (!s->column[c].text || !is_met(s, c))
+            const ac_section_column *x = &s->column[c];
+            if (!x->text || !is_met(s, c))
                 continue;
-            row[c] = text_of(s, &cell[c]);
-            if (row[c] && abs(s->column[c].wide) == AC_RIGHT && width_of(row[c]) > wide[c])
-                wide[c] = width_of(row[c]);
+            row[c] = i >= 0 ? text_of(s, &cell[c]) : *title_of(x) ? title_of(x) : NULL;
+            l.most[c] = row[c] && width_of(row[c]) > l.most[c] ? width_of(row[c]) : l.most[c];
+            l.wide[c] = x->wide == AC_RAGGED ? 0 : abs(x->wide) == AC_RIGHT ? l.most[c] : abs(x->wide);
         }
     }
-    for (int32_t i = 0; i <= s->n; i++)
-        put_line(to, s, text + (int64_t)i * s->n_columns, wide);
+    return l;
+}
+
+void ac_section_text(ac_sink *to, const ac_section *s)
+{
+    const layout l = lay_out(to->cx, s);
+    bool titles = false;
+    for (int32_t c = 0; c < s->n_columns; c++)
+        titles |= l.text[c] != NULL;
+    for (int32_t i = titles ? 0 : 1; i <= s->n; i++)
+        put_line(to, s, l.text + (int64_t)i * s->n_columns, l.wide);
+}
+
+int32_t ac_section_width(const ac_section *s, int32_t *first)
+{
+    const layout l = lay_out(s->cx, s);
+    int32_t all = 1; /* the first gap is 2 */
+    for (int32_t c = 0; c < s->n_columns; c++)
+        if (s->column[c].text && is_met(s, c))
+            all += 1 + (int32_t)(title_of(&s->column[c]) - s->column[c].text) + l.most[c];
+    *first = l.most[0];
+    return all;
 }
 
 /* ------------------------------------------------------------------ JSON */
@@ -155,10 +175,7 @@ static void put_member(ac_json *j, const char *key, const ac_cell *x)
     else if (x->kind == AC_CELL_SHAPE)
         put_shape(j, key, x->text);
     else if (x->kind == AC_CELL_LIST) {
-        ac_json_arr(j, key);
-        for (int64_t k = 0; k < x->n; k++)
-            ac_json_int(j, NULL, x->list[k]);
-        ac_json_end(j);
+        AC_JSON_COLUMN(j, key, x->n, ac_json_int, x->list[i]);
     } else if (x->kind != AC_CELL_ABSENT)
         ac_json_str(j, key, x->kind == AC_CELL_NONE ? NULL : x->text);
 }
@@ -193,7 +210,7 @@ void ac_put_md_code(ac_sink *to, const char *s)
     for (; *s; s++) {
         if (*s == '|')
             ac_putc(to, '\\');
-        ac_putc(to, *s == '`' || *s == '\n' || *s == '\r' ? '\'' : *s);
+        ac_putc(to, *s == '`' || (unsigned char)*s < ' ' ? '\'' : *s);
     }
     ac_putc(to, '`');
 }

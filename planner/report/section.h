@@ -35,6 +35,15 @@ typedef struct ac_cell {
     bool ends; /* people see nothing after it in this row */
 } ac_cell;
 
+/* An array of JSON: put(j, NULL, value) for each i below n. */
+#define AC_JSON_COLUMN(j, key, n, put, value) \
+    do {                                      \
+        ac_json_arr(j, key);                  \
+        for (int32_t i = 0; i < (n); i++)     \
+            put(j, NULL, value);              \
+        ac_json_end(j);                       \
+    } while (0)
+
 enum { AC_LEFT = -1000, AC_RIGHT = 1000, AC_RAGGED = -1 }; /* as wide as title and cells; each cell as wide as it is */
 typedef struct ac_section_column {
     const char *key;  /* in JSON; NULL: not there, as with the titles */
@@ -43,7 +52,7 @@ typedef struct ac_section_column {
     const char *md, *page; /* titles in Markdown and in the tables of the page */
     int when;              /* conditions, all of which the section has to meet */
 } ac_section_column;
-enum { AC_COLUMNS = 32 }; /* of a section at most */
+enum { AC_COLUMNS = 32, AC_BRIEF = 32 }; /* columns of a section at most; a condition */
 
 typedef struct ac_section {
     ac_ctx *cx;
@@ -55,6 +64,7 @@ typedef struct ac_section {
     const ac_name_list *names;                                             /* short ones */
     size_t fit;       /* most characters of a name in text and Markdown; 0: any number */
     double sum;       /* of the costs of steps, for their shares */
+    ac_step step;     /* of the peak */
     const void *from; /* the data that `cells` reads */
     const ac_report *r;
 } ac_section;
@@ -64,8 +74,12 @@ ac_section ac_section_tensors(ac_ctx *cx, const ac_report *r, const ac_name_list
 ac_section ac_section_items(ac_ctx *cx, const ac_report *r, const ac_name_list *names); /* of the problem */
 ac_section ac_section_steps(ac_ctx *cx, const ac_layers *l);                            /* l outlives the section */
 ac_section ac_section_cuts(ac_ctx *cx, const ac_report_cut *row, int32_t n);
+/* The tensors alive at the peak of a memory; with AC_BRIEF in `meets` their roles are shorter. */
+ac_section ac_section_peak(ac_ctx *cx, const ac_report *r, const ac_name_list *names, int32_t mem);
+ac_section ac_section_lower(ac_ctx *cx, const ac_report *r);
 
-void ac_section_text(ac_sink *to, const ac_section *s);
+void ac_section_text(ac_sink *to, const ac_section *s);        /* no line of titles if no column has one */
+int32_t ac_section_width(const ac_section *s, int32_t *first); /* of the widest cells; *first: those of column 0 */
 void ac_section_json(ac_json *j, const ac_section *s);
 void ac_section_members(ac_json *j, const ac_section *s, int32_t row); /* a row, as members of the open object */
 void ac_section_md(ac_sink *to, const ac_section *s);

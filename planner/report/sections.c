@@ -101,13 +101,13 @@ static const ac_section_column TENSORS[] = {
 #include "planner/report/sections.def"
 };
 
-#define COLUMNS(table) .column = table, .n_columns = sizeof table / sizeof *table
+#define SECTION(key, table, fn, ...) \
+    ((ac_section){cx, key, table, sizeof table / sizeof *table, .cells = fn, __VA_ARGS__})
 
 ac_section ac_section_tensors(ac_ctx *cx, const ac_report *r, const ac_name_list *names, const ac_report_tensor *row,
                               int32_t n)
 {
-    return (ac_section){cx,          "tensors", COLUMNS(TENSORS), .n = n, .cells = tensor_cells, .names = names,
-                        .from = row, .r = r};
+    return SECTION("tensors", TENSORS, tensor_cells, .n = n, .names = names, .from = row, .r = r);
 }
 
 /* ------------------------------------------------------------------ items, of a problem without a model */
@@ -128,7 +128,7 @@ static const ac_section_column ITEMS[] = {
 
 ac_section ac_section_items(ac_ctx *cx, const ac_report *r, const ac_name_list *names)
 {
-    return (ac_section){cx, "items", COLUMNS(ITEMS), .n = r->problem->n, .cells = item_cells, .names = names, .r = r};
+    return SECTION("items", ITEMS, item_cells, .n = r->problem->n, .names = names, .r = r);
 }
 
 /* ------------------------------------------------------------------ steps */
@@ -161,8 +161,7 @@ static const ac_section_column STEPS[] = {
 
 ac_section ac_section_steps(ac_ctx *cx, const ac_layers *l)
 {
-    ac_section s = {cx,        "steps",  COLUMNS(STEPS), .n = l->n, .cells = step_cells, .names = l->names,
-                    .fit = 24, .from = l};
+    ac_section s = SECTION("steps", STEPS, step_cells, .n = l->n, .names = l->names, .fit = 24, .from = l);
     s.meets = (l->planned ? PLANNED : 0) | (l->unit != AC_LAYER_NONE ? MEASURED : 0) |
               (l->unit == AC_LAYER_MS ? IN_MS : 0) | (l->unit == AC_LAYER_MS && l->bound ? BOUND : 0) |
               (l->unit == AC_LAYER_INSTRUCTIONS ? INSTRUCTIONS : 0);
@@ -198,5 +197,88 @@ static const ac_section_column CUTS[] = {
 
 ac_section ac_section_cuts(ac_ctx *cx, const ac_report_cut *row, int32_t n)
 {
-    return (ac_section){cx, "operators", COLUMNS(CUTS), .n = n, .cells = cut_cells, .from = row};
+    return SECTION("operators", CUTS, cut_cells, .n = n, .from = row);
+}
+
+/* ------------------------------------------------------------------ the peak */
+
+static bool reads(const ac_report_tensor *x, ac_step step)
+{
+    for (int32_t k = 0; k < x->n_consumers; k++)
+        if (x->consumers[k] == step)
+            return true;
+    return false;
+}
+
+/* The role of a tensor in the step at the peak, and the end of its life. */
+static const char *role_of(const ac_section *s, const ac_report_tensor *x)
+{
+    ac_region *mem = s->cx->region;
+    const ac_step step = s->step, last = x->last;
+    if (ac_report_is_intervals(s->r))
+        return ac_strf(mem, "steps %d to %d", x->first, last);
+    const char *is = x->producer == step ? "output, " : reads(x, step) ? "input, " : last > step ? "waiting, " : "";
+    if (x->output && last >= s->r->n_steps - 1)
+        return ac_strf(mem, "%skept to the end", is);
+    if (last <= step)
+        return ac_strf(mem, "%sdead afterwards", is);
+    if (s->meets & AC_BRIEF || last >= s->r->n_steps)
+        return ac_strf(mem, "%sto step %d", is, last);
+    const char *op = s->r->step[last].op;
+    return ac_strf(mem, "%sread last by %d %.*s", is, last, (int)strcspn(op, " "), op);
+}
+
+/* Of an item that is not a tensor. */
+static const char *life_of(const ac_section *s, const ac_item *it)
+{
+    const char *kind = it->kind == AC_ITEM_SCRATCH ? "scratch" : "";
+    if (*kind && it->life.end == it->life.begin + 1)
+        return kind; /* of this step alone */
+    return ac_strf(s->cx->region, "%s%ssteps %d to %d", kind, *kind ? ", " : "", it->life.begin, it->life.end - 1);
+}
+
+static void alive_cells(const ac_section *s, int32_t row, ac_cell *cell)
+{
+    const ac_report_alive *a = &((const ac_report_alive *)s->from)[row];
+    const ac_report_tensor *x = a->tensor >= 0 ? &s->r->tensor[a->tensor] : NULL;
+    const ac_item *it = &s->r->problem->item[a->item];
+    const unsigned long long first = (unsigned long long)s->r->plan->offset[a->item],
+                             last = first + (unsigned long long)(it->size ? it->size - 1 : 0);
+#define ALIVE(text, wide, value) *cell++ = value;
+#include "planner/report/sections.def"
+}
+
+static const ac_section_column PEAK[] = {
+#define ALIVE(text, wide, value) {NULL, text, wide, NULL, NULL, 0},
+#include "planner/report/sections.def"
+};
+
+ac_section ac_section_peak(ac_ctx *cx, const ac_report *r, const ac_name_list *names, int32_t mem)
+{
+    ac_section s = SECTION("peak", PEAK, alive_cells, .names = names, .r = r, .step = ac_report_peak_of(r, mem));
+    s.from = ac_report_alive_at(cx, r, mem, s.step, &s.n);
+    return s;
+}
+
+/* ------------------------------------------------------------------ options that take less */
+
+#define LESS(x)                                                   \
+    PRINT("%11s B  (%.0f %%)   %s", ac_commas(s->cx, (x)->bytes), \
+          ac_report_percent((x)->bytes - s->r->plan->arena_bytes, s->r->plan->arena_bytes), (x)->what)
+
+static void lower_cells(const ac_section *s, int32_t row, ac_cell *cell)
+{
+    const ac_report_lower *x = &s->r->lower[row];
+#define LOWER(key, text, wide, value) *cell++ = value;
+#include "planner/report/sections.def"
+}
+
+static const ac_section_column LOWERS[] = {
+#define LOWER(key, text, wide, value) {key, text, wide, NULL, NULL, 0},
+#include "planner/report/sections.def"
+};
+
+ac_section ac_section_lower(ac_ctx *cx, const ac_report *r)
+{
+    return SECTION("lower", LOWERS, lower_cells, .n = r->n_lower, .r = r);
 }

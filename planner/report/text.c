@@ -37,19 +37,13 @@ static const char *tint(const text *t, const char *code)
 #define GREEN "\033[32m"
 #define PLAIN "\033[0m"
 
-/* A problem of intervals, and no model? */
-static bool is_intervals(const ac_report *r)
-{
-    return !r->n_steps && !r->n_file_ops;
-}
-
 static void put_header(const text *t)
 {
     const ac_report *r = t->r;
     ac_putf(t->to, "%s%s%s", tint(t, BOLD), r->file ? r->file : "-", tint(t, PLAIN));
     if (r->format)
         ac_putf(t->to, "   %s", r->format);
-    if (!is_intervals(r))
+    if (!ac_report_is_intervals(r))
         ac_putf(t->to, "%s %d operator%s, %d activation%s, %d constant%s\n\n", r->format ? "," : "  ", r->n_file_ops,
                 r->n_file_ops == 1 ? "" : "s", r->n_activations, r->n_activations == 1 ? "" : "s", r->n_constants,
                 r->n_constants == 1 ? "" : "s");
@@ -161,7 +155,7 @@ static void put_sizes(const text *t)
             put_traffic(t, m);
         ac_putc(t->to, '\n');
     }
-    if (is_intervals(r)) /* a problem has no code and no data */
+    if (ac_report_is_intervals(r)) /* a problem has no code and no data */
         return;
     bool own = false; /* state in a memory of its own is already listed */
     for (int32_t m = 1; m < p->n_mems; m++)
@@ -286,72 +280,6 @@ static const char *step_label(const text *t, ac_step s)
     return ac_strf(t->to->cx->region, "%d %s", s, t->r->step[s].op);
 }
 
-static bool reads(const ac_report_tensor *x, ac_step step)
-{
-    for (int32_t k = 0; k < x->n_consumers; k++)
-        if (x->consumers[k] == step)
-            return true;
-    return false;
-}
-
-/* The role of a tensor in a step, and the end of its life; shorter if lines would be too long. */
-static const char *role(const text *t, const ac_report_tensor *x, ac_step step, bool brief)
-{
-    ac_region *mem = t->to->cx->region;
-    const ac_step last = x->last;
-    if (is_intervals(t->r))
-        return ac_strf(mem, "steps %d to %d", x->first, last);
-    const char *is = x->producer == step ? "output, " : reads(x, step) ? "input, " : last > step ? "waiting, " : "";
-    if (x->output && last >= t->r->n_steps - 1)
-        return ac_strf(mem, "%skept to the end", is);
-    if (last <= step)
-        return ac_strf(mem, "%sdead afterwards", is);
-    if (brief || last >= t->r->n_steps)
-        return ac_strf(mem, "%sto step %d", is, last);
-    return ac_strf(mem, "%sread last by %d %.*s", is, last, (int)strcspn(t->r->step[last].op, " "),
-                   t->r->step[last].op);
-}
-
-/* Of an item that is not a tensor. */
-static const char *life_text(const text *t, const ac_item *it)
-{
-    const char *kind = it->kind == AC_ITEM_SCRATCH ? "scratch" : "";
-    if (*kind && it->life.end == it->life.begin + 1)
-        return kind; /* of this step alone */
-    return ac_strf(t->to->cx->region, "%s%ssteps %d to %d", kind, *kind ? ", " : "", it->life.begin, it->life.end - 1);
-}
-
-enum { COL_NAME, COL_TYPE, COL_BYTES, COL_RANGE, COL_ROLE, COLS };
-typedef struct peak_row {
-    const char *col[COLS];
-} peak_row;
-
-static peak_row peak_row_of(const text *t, const ac_report_alive *a, ac_step step, size_t width, bool brief)
-{
-    ac_region *mem = t->to->cx->region;
-    const ac_report_tensor *x = a->tensor >= 0 ? &t->r->tensor[a->tensor] : NULL;
-    const ac_item *it = &t->r->problem->item[a->item];
-    const ac_bytes at = t->r->plan->offset[a->item];
-    return (peak_row){{ac_name_fit(t->names, x ? x->name : it->name, width),
-                       x ? ac_strf(mem, "%s %s", x->dtype, x->shape) : "", commas(t, a->bytes),
-                       ac_strf(mem, "0x%05llx-0x%05llx", (unsigned long long)at,
-                               (unsigned long long)(at + (it->size ? it->size - 1 : 0))),
-                       x ? role(t, x, step, brief) : life_text(t, it)}};
-}
-
-/* How wide the rows get: *wide by column, and all of it. */
-static int32_t measure(const peak_row *row, int32_t n, int32_t wide[COLS])
-{
-    int32_t all = 7 + 2 + 1 + 2 + 3 + 3; /* the columns between */
-    for (int32_t c = 0; c < COLS; c++) {
-        wide[c] = 0;
-        for (int32_t k = 0; k < n; k++)
-            wide[c] = (int32_t)strlen(row[k].col[c]) > wide[c] ? (int32_t)strlen(row[k].col[c]) : wide[c];
-        all += wide[c];
-    }
-    return all;
-}
-
 /* " of a" where there are several memories. */
 static const char *of_memory(const text *t, int32_t m)
 {
@@ -362,35 +290,27 @@ static void put_peak(const text *t, int32_t m)
 {
     enum { SHOWN = 12, LEAST = 16 };
     const ac_report *r = t->r;
-    int32_t n, wide[COLS];
-    peak_row row[SHOWN];
-    const ac_step peak = ac_report_peak_of(r, m);
-    const ac_report_alive *alive = ac_report_alive_at(t->to->cx, r, m, peak, &n);
-    const int32_t shown = n < SHOWN ? n : SHOWN;
+    ac_section s = ac_section_peak(t->to->cx, r, t->names, m);
+    const ac_report_alive *alive = s.from;
+    const int32_t n = s.n;
+    int32_t wide, over;
     if (!n)
         return;
-    ac_putf(t->to, "\n  The peak%s is %s%s\n", of_memory(t, m), peak < r->n_steps ? "operator " : "",
-            step_label(t, peak));
-    int32_t width = NAME_WIDTH, over = 0;
-    for (int pass = 0; pass < 3; pass++) { /* too wide: brief roles, then shorter names */
-        for (int32_t k = 0; k < shown; k++)
-            row[k] = peak_row_of(t, &alive[k], peak, (size_t)width, pass > 0);
-        over = measure(row, shown, wide) - LINE;
-        if (over <= 0)
-            break;
-        if (pass)
-            width = wide[COL_NAME] - over > LEAST ? wide[COL_NAME] - over : LEAST;
+    ac_putf(t->to, "\n  The peak%s is %s%s\n", of_memory(t, m), s.step < r->n_steps ? "operator " : "",
+            step_label(t, s.step));
+    s.n = n < SHOWN ? n : SHOWN;
+    s.fit = NAME_WIDTH;
+    if (ac_section_width(&s, &wide) > LINE) { /* brief roles, then shorter names */
+        s.meets |= AC_BRIEF;
+        over = ac_section_width(&s, &wide) - LINE;
+        s.fit = over <= 0 ? NAME_WIDTH : wide - over > LEAST ? (size_t)(wide - over) : LEAST;
     }
-    for (int32_t k = 0; k < shown; k++)
-        ac_putf(t->to, "       %-*s  %-*s %*s B   %-*s   %s\n", wide[COL_NAME], row[k].col[COL_NAME], wide[COL_TYPE],
-                row[k].col[COL_TYPE], wide[COL_BYTES], row[k].col[COL_BYTES], wide[COL_RANGE], row[k].col[COL_RANGE],
-                row[k].col[COL_ROLE]);
-    if (n > SHOWN) {
-        ac_bytes rest = 0;
-        for (int32_t k = SHOWN; k < n; k++)
-            rest += alive[k].bytes;
+    ac_section_text(t->to, &s);
+    ac_bytes rest = 0;
+    for (int32_t k = SHOWN; k < n; k++)
+        rest += alive[k].bytes;
+    if (n > SHOWN)
         ac_putf(t->to, "       and %d more, %s B together\n", n - SHOWN, commas(t, rest));
-    }
 }
 
 /* The four steps with the next most live bytes: they limit the gain of lowering the peak. */
@@ -422,22 +342,13 @@ static void put_next(const text *t, int32_t m)
 static void put_lower(const text *t)
 {
     const ac_report *r = t->r;
-    int32_t wide = 0, untried = 0;
-    for (int32_t k = 0; k < r->n_lower; k++) {
-        const int32_t n = (int32_t)strlen(r->lower[k].option);
-        wide = n > wide ? n : wide;
+    const ac_section s = ac_section_lower(t->to->cx, r);
+    int32_t untried = 0;
+    for (int32_t k = 0; k < r->n_lower; k++)
         untried += r->lower[k].bytes < 0;
-    }
     if (r->n_lower)
         ac_putf(t->to, "\n  To go lower%s\n", untried ? "   (-v tries them)" : "");
-    for (int32_t k = 0; k < r->n_lower; k++) {
-        const ac_report_lower *x = &r->lower[k];
-        ac_putf(t->to, "       %-*s", wide, x->option);
-        if (x->bytes >= 0)
-            ac_putf(t->to, " %11s B  (%.0f %%)", commas(t, x->bytes),
-                    ac_report_percent(x->bytes - r->plan->arena_bytes, r->plan->arena_bytes));
-        ac_putf(t->to, "   %s\n", x->what);
-    }
+    ac_section_text(t->to, &s);
 }
 
 static void put_notes(const text *t)
@@ -477,15 +388,17 @@ static void put_strategies(const text *t)
 static void put_tables(const text *t)
 {
     const ac_report *r = t->r;
-    ac_section s = is_intervals(r) ? ac_section_items(t->to->cx, r, t->names)
-                                   : ac_section_tensors(t->to->cx, r, t->names, r->tensor, r->n_tensors);
-    s.fit = t->whole ? 0 : CELL;
-    ac_putc(t->to, '\n');
-    ac_section_text(t->to, &s);
-    if (is_intervals(r))
-        return;
-    ac_putc(t->to, '\n');
-    ac_layers_text(t->to, &(ac_layers){.step = r->step, .n = r->n_steps, .names = t->names, .planned = true});
+    const bool intervals = ac_report_is_intervals(r);
+    const ac_layers layers = {.step = r->step, .n = r->n_steps, .names = t->names, .planned = true};
+    ac_section s[] = {intervals ? ac_section_items(t->to->cx, r, t->names)
+                                : ac_section_tensors(t->to->cx, r, t->names, r->tensor, r->n_tensors),
+                      ac_section_steps(t->to->cx, &layers), ac_report_cuts_section(t->to->cx, r->cuts)};
+    s[0].fit = t->whole ? 0 : CELL;
+    for (int k = 0; k < 3; k++)
+        if (k == 0 || (k == 1 && !intervals) || (k == 2 && s[k].n)) {
+            ac_putc(t->to, '\n');
+            ac_section_text(t->to, &s[k]);
+        }
 }
 
 void ac_report_text(ac_sink *to, const ac_report *r, int verbose, bool color)
@@ -506,8 +419,6 @@ void ac_report_text(ac_sink *to, const ac_report *r, int verbose, bool color)
         ac_report_map(to, r, r->n_memories ? r->memory[k].mem : 0);
     if (verbose >= 1)
         put_tables(&t);
-    if (verbose >= 1 && r->cuts)
-        ac_report_cuts_text(to, r->cuts);
     if (verbose >= 2)
         put_strategies(&t);
 }
