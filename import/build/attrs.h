@@ -16,9 +16,9 @@
  *
  *     const int64_t size = ac_attr_int(&n->attrs, A_nsize);
  *
- * A value of another type, out of range, or missing is reported once (E0103), with what was found and what is expected,
- * and reads as the default or the nearest bound. So adapters need no checks: ac_said_outcome fails the node after its
- * adapter, which has said nothing more of it.
+ * A value of another type, out of range, or missing is reported once (E0103), with the value found and the one
+ * expected, and reads as the default or the nearest bound. So adapters need no checks: ac_said_outcome fails the node
+ * after its adapter, which reports nothing more.
  *
  * Memory: the context's region. */
 #ifndef AC_IMPORT_BUILD_ATTRS_H
@@ -26,7 +26,7 @@
 #include "import/build/operands.h"
 
 typedef enum ac_attr_kind {
-    AC_ATTR_INT, /* of 32 bits, unless the row says more */
+    AC_ATTR_INT, /* of 32 bits, unless the row allows more */
     AC_ATTR_INT64,
     AC_ATTR_FLOAT,
     AC_ATTR_BOOL,
@@ -57,7 +57,7 @@ typedef struct ac_attr_spec {
 #define DEFAULT(word)              .text = word
 #define MOST(count)                .most = count
 
-/* What the file has, in the type of the row. */
+/* The value of the file, in the type of the row. */
 typedef struct ac_attr_value {
     int64_t i; /* INT, INT64, BOOL */
     double f;
@@ -66,7 +66,7 @@ typedef struct ac_attr_value {
     ac_ints ints;
     const double *floats;
     int32_t n;         /* of floats */
-    const char *wrong; /* not NULL: what it is instead, in the words of a message */
+    const char *wrong; /* not NULL: its type or value, in the words of a message */
     ac_place at;       /* where it is; file NULL: where the node is */
 } ac_attr_value;
 
@@ -103,7 +103,7 @@ int32_t ac_attr_word(ac_attrs_reader *a, int id);     /* the number of the word 
 ac_dtype ac_attr_dtype(ac_attrs_reader *a, int id);
 ac_ints ac_attr_ints(ac_attrs_reader *a, int id);                     /* n == 0: left out, or empty */
 const double *ac_attr_floats(ac_attrs_reader *a, int id, int32_t *n); /* the same */
-/* Into an array of as many as the row says at most, whose elements keep their values if there are fewer. */
+/* Into an array of as many as the row allows at most, whose elements keep their values if there are fewer. */
 int32_t ac_attr_ints_to(ac_attrs_reader *a, int id, int64_t *v);
 int32_t ac_attr_floats_to(ac_attrs_reader *a, int id, double *v);
 /* An axis of a tensor, 0..rank-1; AC_FAIL: E0103. */

@@ -1,7 +1,7 @@
 /* flow_defs.c - control flow of TensorFlow 2: If, Case and While name functions.
  *
- * late_flow.c runs all of them: branches with a function for each alternative, While with its two functions as condition
- * and body. */
+ * late_flow.c runs all of them: branches with a function for each alternative, While with its two functions as
+ * condition and body. */
 #include "import/build/bounds.h"
 #include "import/tf/late_flow.h"
 #include "import/tf/nodedefs.h"

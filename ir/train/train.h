@@ -150,7 +150,8 @@ void ac_train_find_random(ac_ctx *cx, ac_graph *g, ac_train_step *s);
 int ac_train_count(ac_graph *g, const ac_train_step *s, bool micro_batch);
 /* For inference: all elements stay. */
 void ac_train_no_dropout(ac_graph *g);
-/* weights.c: constant t becomes the state of a weight; then weights that are only read in another layout change to it. */
+/* weights.c: constant t becomes the state of a weight; then weights that are only read in another layout change to
+ * it. */
 int ac_train_to_state(ac_ctx *cx, ac_tensor *t, bool running, ac_train_step *s);
 void ac_train_layouts(ac_ctx *cx, ac_graph *g, ac_train_step *s);
 /* early.c: nodes from number `first` on, the last ones, move up as far as possible: after their operands, and after

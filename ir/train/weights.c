@@ -1,4 +1,4 @@
-/* weights.c - the weights of a step: which constants of a model they are, and how the step lays them out; see train.h. */
+/* weights.c - the weights of a step: which constants of a model they are, and their layout in the step; see train.h. */
 #include "base/text/pattern.h"
 #include "ir/train/train.h"
 

@@ -26,8 +26,8 @@
  *
  *     const void *values = ac_flow_branch(&x.flow, condition);            NULL: reported, or refused
  *
- * Values are an array of n tensors, or, if the format has `values` and `tensor`, its own. A result that is longer in one
- * branch is padded in the other, and becomes dynamically sized (counted.h).
+ * Values are an array of n tensors, or, if the format has `values` and `tensor`, its own. A result that is longer in
+ * one branch is padded in the other, and becomes dynamically sized (counted.h).
  *
  * Memory: the region of the context. */
 #ifndef AC_IMPORT_BUILD_FLOW_FILE_FLOW_H

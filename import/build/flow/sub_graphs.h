@@ -33,8 +33,8 @@ ac_tensor *ac_sub_input(ac_sub *s, const ac_tensor *like);
 int ac_sub_capture(const ac_maker *b, ac_sub_pair *p);
 /* Adds p->captured to the inputs of both graphs, and these to the model; *to: their numbers. */
 void ac_sub_add(const ac_maker *b, ac_sub_pair *p, ac_attrs_flow *to);
-/* Creates the IF or WHILE of operands in[], then p->captured, with both graphs; its results have the types and shapes of
- * their outputs. NULL: refused. */
+/* Creates the IF or WHILE of operands in[], then p->captured, with both graphs; its results have the types and shapes
+ * of their outputs. NULL: refused. */
 ac_node *ac_sub_run(const ac_maker *b, ac_op op, ac_tensor *const *in, int32_t n_in, ac_sub_pair *p);
 
 /* file_branch.c: gives outputs i of both graphs one size: pads the shorter one, and appends the valid length along
