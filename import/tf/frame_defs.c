@@ -120,13 +120,10 @@ static int run_condition(void *own, const void *now, ac_tensor **again)
         return v && v->kind == AC_TF_DEAD
                    ? ac_error(r->cx, at, E0101, "its condition comes from a branch that is not taken")
                    : AC_FAIL;
-    *again = v->t;
-    if (!ac_tensor_is_const(v->t))
-        return l->failed ? AC_FAIL : ac_tf_condition(l->loop.n, v, again);
-    if (ac_tensor_count(v->t) != 1 || v->t->dtype != AC_BOOL)
-        return ac_error(r->cx, at, E0104, "its condition is %s, expected one bool", ac_tensor_str(r->cx, v->t));
-    const uint8_t *holds = ac_tensor_force(r->cx, v->t);
-    return holds && (*holds || !l->failed) ? AC_OK : AC_FAIL; /* else run_body reports more */
+    int32_t holds;
+    AC_TRY(ac_tf_condition(l->loop.n, v, again));
+    AC_TRY(ac_flow_choose(r->cx, at, *again, 2, &holds));
+    return holds > 0 || !l->failed ? AC_OK : AC_FAIL; /* of nodes that failed, run_body reports more */
 }
 
 /* Nodes before the condition may belong to the body as well: in a WHILE they run again, and the condition holds. */
