@@ -41,7 +41,7 @@ grep -q put_sizes driver/emit/outputs.c || die "the function is not in outputs.c
 
 # Compiles the files that include the tables, and links with the build's command, with ours before the libraries with
 # the original ones.
-for f in "$src"/driver/*/*.c "$src"/planner/graph/*.c planner/graph/late.c; do
+for f in "$src"/driver/*/*.c "$src"/planner/graph/*.c planner/graph/late.c "$src/cli/args.c"; do
     own=${f#"$src"/}
     [ -f "$own" ] || own=$f
     echo "$own"
@@ -50,7 +50,8 @@ done >files
 xargs -P 2 -I{} sh -c "$built_with -std=gnu11 -O0 -Wall -Wextra -Werror -D_GNU_SOURCE -DARENAC_VERSION='\"0\"' $san \
     -I. -I'$src' -I'$build/made' -I'$src/runtime' -c {} -o objects/\$(echo {} | tr '/' '_').o" <files >log 2>&1 ||
     { cat log; die "the pages do not compile"; }
-(cd "$build" && eval "$(sed "s| -o arenac | $tmp/objects/*.o -o $tmp/arenac |" "$link")") >log 2>&1 ||
+with_ours=$(sed "s| [^ ]*cli/args.c.o | |; s| -o arenac | $tmp/objects/*.o -o $tmp/arenac |" "$build/$link")
+(cd "$build" && eval "$with_ours") >log 2>&1 ||
     { cat log; die "arenac does not link"; }
 new=$tmp/arenac
 
