@@ -41,10 +41,13 @@ static const char *words(ac_ctx *cx, const char *p)
 
 static const char *expected(ac_ctx *cx, const ac_attr_spec *row)
 {
-    static const char *const TYPE[] = {"a whole number", "a whole number", "a number",      "true or false", "text",
-                                       "a name",         "a type",         "whole numbers", "numbers"};
+    static const char *const TYPE[] = {"a whole number", "a whole number", "a float",       "true or false", "text",
+                                       "a name",         "a type",         "whole numbers", "floats",        NULL};
+    const bool list = row->type == AC_ATTR_INTS || row->type == AC_ATTR_FLOATS;
     const char *most = row->most ? ac_strf(cx->region, "at most %d ", row->most) : "";
-    return row->words ? words(cx, row->words) : ac_strf(cx->region, "%s%s%s", most, TYPE[row->type], bounds(cx, row));
+    if (row->words)
+        return words(cx, row->words);
+    return ac_strf(cx->region, "%s%s%s%s", list ? "a list of " : "", most, TYPE[row->type], bounds(cx, row));
 }
 
 /* Once for each attribute. */
@@ -68,15 +71,11 @@ static bool find(ac_attrs_reader *a, const ac_attr_spec *row, ac_attr_value *v)
     *v = (ac_attr_value){.i = 0};
     if (!a->source->find(a, name_of(row), row, v))
         return false;
+    if (v->said)
+        a->b->bad = name_of(row);
     if (v->wrong)
         report(a, row, v, v->wrong);
-    return !v->wrong;
-}
-
-bool ac_attr_has(ac_attrs_reader *a, int id)
-{
-    ac_attr_value v = {.i = 0};
-    return a->source->find(a, name_of(row_of(a, id)), row_of(a, id), &v);
+    return !v->wrong && !v->said;
 }
 
 const char *ac_attr_name(const ac_attrs_reader *a, int id)
@@ -84,9 +83,16 @@ const char *ac_attr_name(const ac_attrs_reader *a, int id)
     return name_of(row_of(a, id));
 }
 
+bool ac_attr_has(ac_attrs_reader *a, int id)
+{
+    const ac_attr_spec row = {.type = AC_ATTR_ANY};
+    ac_attr_value v = {.i = 0};
+    return a->source->find(a, ac_attr_name(a, id), &row, &v);
+}
+
 void ac_attr_skip(ac_attrs_reader *a, const char *name)
 {
-    const ac_attr_spec row = {.name = name, .type = AC_ATTR_TEXT};
+    const ac_attr_spec row = {.name = name, .type = AC_ATTR_ANY};
     ac_attr_value v = {.i = 0};
     (void)a->source->find(a, name, &row, &v);
 }
@@ -107,11 +113,12 @@ static int64_t whole(ac_attrs_reader *a, const ac_attr_spec *row)
     const int64_t high = row->to ? (int64_t)row->high : row->type == AC_ATTR_INT ? INT32_MAX : INT64_MAX;
     if (given && v.i >= low && v.i <= high)
         return v.i;
+    const bool missing = !given && !v.wrong && !v.said && row->from && row->init < row->low;
     if (given)
         report(a, row, &v, ac_strf(a->b->cx->region, "%" PRId64, v.i));
-    else if (!v.wrong && row->from && row->init < row->low)
+    else if (missing)
         report(a, row, &v, NULL);
-    return (int64_t)bounded(row, row->init);
+    return given || missing ? (int64_t)bounded(row, row->init) : (int64_t)row->init;
 }
 
 int64_t ac_attr_int(ac_attrs_reader *a, int id)
@@ -162,16 +169,27 @@ bool ac_attr_bool_or(ac_attrs_reader *a, int id, bool init)
     return find(a, row_of(a, id), &v) ? v.i != 0 : init;
 }
 
-ac_dtype ac_attr_dtype(ac_attrs_reader *a, int id)
+ac_dtype ac_attr_dtype_or(ac_attrs_reader *a, int id, ac_dtype init)
 {
     ac_attr_value v;
-    return find(a, row_of(a, id), &v) ? v.dtype : (ac_dtype)row_of(a, id)->init;
+    return find(a, row_of(a, id), &v) ? v.dtype : init;
+}
+
+ac_dtype ac_attr_dtype(ac_attrs_reader *a, int id)
+{
+    const ac_attr_spec *row = row_of(a, id);
+    ac_attr_value v;
+    if (find(a, row, &v))
+        return v.dtype;
+    if ((ac_dtype)row->init == AC_NONE && !v.wrong)
+        report(a, row, &v, NULL);
+    return (ac_dtype)row->init;
 }
 
 /* The number of the word that the file has, by name or number; -1: none. */
 static int32_t word_of(const ac_attr_spec *row, const ac_attr_value *v)
 {
-    int32_t number = 0;
+    int32_t number = (int32_t)row->low;
     for (const char *p = row->words; *p; number++) {
         const size_t n = strcspn(p, "|");
         char digits[16];
@@ -221,7 +239,10 @@ ac_ints ac_attr_ints(ac_attrs_reader *a, int id)
 {
     const ac_attr_spec *row = row_of(a, id);
     ac_attr_value v;
-    if (!find(a, row, &v) || !fits(a, row, &v, v.ints.n))
+    const bool given = find(a, row, &v);
+    if (!given && row->needed && !v.wrong && !v.said)
+        report(a, row, &v, NULL);
+    if (!given || !fits(a, row, &v, v.ints.n))
         return (ac_ints){0};
     for (int32_t i = 0; i < v.ints.n; i++)
         if ((row->from && (double)v.ints.v[i] < row->low) || (row->to && (double)v.ints.v[i] > row->high)) {

@@ -6,8 +6,8 @@
  *     A(INT,  nsize, 5, FROM(1), TO(64))          a default below FROM: it must be there
  *     A(TEXT, mode,  0, DEFAULT("a"))             any text
  *     A(TEXT, kind,  0, WORDS("a|b"))             one of these; the default is the first
- *     A(WORD, how,   1, WORDS("a|b"))             read as the number of the word; the default is b
- *     A(TYPE, dtype, AC_F32)
+ *     A(WORD, how,   1, WORDS("a|b"))             read as the number of the word, from 0 or FROM(1) on
+ *     A(TYPE, dtype, AC_F32)                      AC_NONE: it must be there
  *     A(INTS, pads,  0, MOST(4), FROM(0))         a list of at most 4 numbers of at least 0
  *     A(INT,  pool_nsize, 2, NAMED("nsize"))      another default of the same attribute
  *
@@ -16,9 +16,9 @@
  *
  *     const int64_t size = ac_attr_int(&n->attrs, A_nsize);
  *
- * A value of another type, out of range, or missing is reported once (E0103), with the value found and the one
- * expected, and reads as the default or the nearest bound. So adapters need no checks: ac_said_outcome fails the node
- * after its adapter, which reports nothing more.
+ * A value of another type, out of range, or missing is reported once (E0103), with what was found and what is expected,
+ * and reads as the default or the nearest bound. So adapters need no checks: ac_said_outcome fails the node after its
+ * adapter, which has said nothing more of it.
  *
  * Memory: the context's region. */
 #ifndef AC_IMPORT_BUILD_ATTRS_H
@@ -26,7 +26,7 @@
 #include "import/build/operands.h"
 
 typedef enum ac_attr_kind {
-    AC_ATTR_INT, /* of 32 bits, unless the row allows more */
+    AC_ATTR_INT, /* of 32 bits, unless the row says more */
     AC_ATTR_INT64,
     AC_ATTR_FLOAT,
     AC_ATTR_BOOL,
@@ -34,13 +34,15 @@ typedef enum ac_attr_kind {
     AC_ATTR_WORD,
     AC_ATTR_TYPE,
     AC_ATTR_INTS,
-    AC_ATTR_FLOATS
+    AC_ATTR_FLOATS,
+    AC_ATTR_ANY /* of a row without id: is it there? */
 } ac_attr_kind;
 
 typedef struct ac_attr_spec {
     const char *name, *named; /* named: in the file, if it is not the id */
     ac_attr_kind type;
     double init;   /* INTS: of an element that is left out ("None") */
+    bool needed;   /* INTS: it must be there */
     bool from, to; /* are there these bounds? */
     double low, high;
     const char *words; /* TEXT, WORD: separated by |; NULL: any */
@@ -50,14 +52,16 @@ typedef struct ac_attr_spec {
 
 /* attrs.def as rows: #define A(type, id, ...) AC_ATTR_ROW(type, id, __VA_ARGS__) */
 #define AC_ATTR_ROW(kind, id, ...) {.type = AC_ATTR_##kind, .name = #id, .init = __VA_ARGS__},
+#define SINGLE(number)             ((double)number##f)
 #define NAMED(name)                .named = name
 #define FROM(bound)                .from = true, .low = bound
 #define TO(bound)                  .to = true, .high = bound
 #define WORDS(list)                .words = list
 #define DEFAULT(word)              .text = word
+#define NEEDED                     .needed = true
 #define MOST(count)                .most = count
 
-/* The value of the file, in the type of the row. */
+/* What the file has, in the type of the row. */
 typedef struct ac_attr_value {
     int64_t i; /* INT, INT64, BOOL */
     double f;
@@ -66,7 +70,8 @@ typedef struct ac_attr_value {
     ac_ints ints;
     const double *floats;
     int32_t n;         /* of floats */
-    const char *wrong; /* not NULL: its type or value, in the words of a message */
+    bool said;         /* it is malformed, which was reported */
+    const char *wrong; /* not NULL: what it is instead, in the words of a message */
     ac_place at;       /* where it is; file NULL: where the node is */
 } ac_attr_value;
 
@@ -98,12 +103,13 @@ double ac_attr_float(ac_attrs_reader *a, int id);
 double ac_attr_float_or(ac_attrs_reader *a, int id, double init);
 bool ac_attr_bool(ac_attrs_reader *a, int id);
 bool ac_attr_bool_or(ac_attrs_reader *a, int id, bool init);
-const char *ac_attr_text(ac_attrs_reader *a, int id); /* NULL: left out, without a default */
-int32_t ac_attr_word(ac_attrs_reader *a, int id);     /* the number of the word */
-ac_dtype ac_attr_dtype(ac_attrs_reader *a, int id);
+ac_dtype ac_attr_dtype_or(ac_attrs_reader *a, int id, ac_dtype init);
+const char *ac_attr_text(ac_attrs_reader *a, int id);                 /* NULL: left out, without a default */
+int32_t ac_attr_word(ac_attrs_reader *a, int id);                     /* the number of the word */
+ac_dtype ac_attr_dtype(ac_attrs_reader *a, int id);                   /* AC_NONE: not one of ours, which is refused */
 ac_ints ac_attr_ints(ac_attrs_reader *a, int id);                     /* n == 0: left out, or empty */
 const double *ac_attr_floats(ac_attrs_reader *a, int id, int32_t *n); /* the same */
-/* Into an array of as many as the row allows at most, whose elements keep their values if there are fewer. */
+/* Into an array of as many as the row says at most, whose elements keep their values if there are fewer. */
 int32_t ac_attr_ints_to(ac_attrs_reader *a, int id, int64_t *v);
 int32_t ac_attr_floats_to(ac_attrs_reader *a, int id, double *v);
 /* An axis of a tensor, 0..rank-1; AC_FAIL: E0103. */

@@ -173,6 +173,8 @@ ac_tensor *ac_caf_weight(ac_caf_layer *l, const char *what, int32_t rank, const 
     ac_caf_values v;
     ac_span message;
     int64_t count;
+    if (l->b.bad)
+        return NULL; /* its shape may follow from that */
     if (!ac_dims_fit(rank, dim, &count)) {
         (void)ac_error(r->cx, l->at, E0015, "its %s have more than %d elements", what, INT32_MAX);
         return NULL;

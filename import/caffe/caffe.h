@@ -17,7 +17,7 @@
  * Memory: the context's region; blobs stay in the file's bytes. */
 #ifndef AC_IMPORT_CAFFE_CAFFE_H
 #define AC_IMPORT_CAFFE_CAFFE_H
-#include "import/build/operands.h"
+#include "import/build/attrs.h"
 #include "import/wire/pb.h"
 #include "import/wire/prototext.h"
 
@@ -106,23 +106,14 @@ bool ac_caf_weights_find(ac_caf *r, const char *layer, ac_pb_list *blobs);
 /* The next parameter of a layer as an f32 constant of that shape; `what` names it. NULL: reported, or refused. */
 ac_tensor *ac_caf_weight(ac_caf_layer *l, const char *what, int32_t rank, const int64_t *dim);
 
-/* layer_fields.c. Messages may be NULL: then every field has its default, `init`; a number below `low`: it must be
- * there. */
-ac_pt_node *ac_caf_message(ac_caf_layer *l, const char *name); /* parameter message of the layer */
-int ac_caf_int(ac_caf_layer *l, ac_pt_node *m, const char *name, int64_t init, int64_t low, int64_t high, int64_t *out);
-int ac_caf_float(ac_caf_layer *l, ac_pt_node *m, const char *name, double init, double *out); /* finite */
-int ac_caf_bool(ac_caf_layer *l, ac_pt_node *m, const char *name, bool init, bool *out);
-int ac_caf_str(ac_caf_layer *l, ac_pt_node *m, const char *name, const char *init, const char **out);
-/* An enumeration by name or number: names are separated by |, the first has the number `base`. */
-int ac_caf_enum(ac_caf_layer *l, ac_pt_node *m, const char *name, const char *names, int32_t base, int32_t init,
-                int32_t *out);
-bool ac_caf_has(ac_caf_layer *l, ac_pt_node *m, const char *name);
-/* All numbers of a repeated field, at most `most`. */
-int ac_caf_ints(ac_caf_layer *l, ac_pt_node *m, const char *name, int32_t most, int64_t low, int64_t high,
-                ac_ints *out);
-int ac_caf_floats(ac_caf_layer *l, ac_pt_node *m, const char *name, int32_t most, const double **out, int32_t *n);
-/* axis of the message (or init), from the end when negative -> 0..rank-1. */
-int ac_caf_axis(ac_caf_layer *l, ac_pt_node *m, const char *name, int64_t init, int32_t rank, int32_t *out);
+/* layer_fields.c. A message may be NULL: then every field has its default. */
+enum {
+#define A(id) A_##id,
+#include "import/caffe/fields_ids.def"
+#undef A
+};
+ac_attrs_reader *ac_caf_message(ac_caf_layer *l, const char *name);   /* parameter message of the layer */
+ac_attrs_reader *ac_caf_fields(ac_caf_layer *l, const ac_pt_node *m); /* a message whose fields may remain unread */
 int ac_caf_shape(ac_caf_layer *l, ac_pt_node *m, int32_t *rank, int64_t dim[AC_MAX_RANK]); /* BlobShape */
 /* x is a field that `what` does not have; AC_FAIL. */
 int ac_caf_no_field(ac_caf *r, const ac_pt_node *x, const char *what, const char *const *known, int32_t n);

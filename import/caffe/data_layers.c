@@ -6,14 +6,14 @@
 
 int ac_caf_do_input(ac_caf_layer *l)
 {
-    ac_pt_node *m = ac_caf_message(l, "input_param");
-    const int32_t n = ac_pt_count(m, "shape");
+    ac_attrs_reader *m = ac_caf_message(l, "input_param");
+    const int32_t n = ac_pt_count(m->node, "shape");
     int32_t rank;
     int64_t dim[AC_MAX_RANK];
-    (void)ac_caf_has(l, m, "shape");
+    ac_attr_skip(m, "shape");
     if (n != 1 && n != l->n_out)
         return ac_bad(&l->b, "%d shapes for %d tops; expected one for each, or one for all", n, l->n_out);
-    ac_pt_node *shape = ac_pt_find(m, "shape");
+    ac_pt_node *shape = ac_pt_find(m->node, "shape");
     for (int32_t i = 0; i < l->n_out; i++) {
         AC_TRY(ac_caf_shape(l, shape, &rank, dim));
         AC_TRY(ac_caf_input(l, i, rank, dim, NULL));
@@ -26,17 +26,18 @@ int ac_caf_do_input(ac_caf_layer *l)
 int ac_caf_do_data(ac_caf_layer *l)
 {
     static const char *const PARAM[] = {"data_param", "image_data_param", "hdf5_data_param", "window_data_param"};
-    ac_pt_node *t = ac_pt_last(l->node, "transform_param"), *m = NULL;
-    int64_t dim[4] = {1, -1, -1, -1}, crop, size;
+    const ac_pt_node *data = NULL;
+    int64_t dim[4] = {1, -1, -1, -1};
     const char *name[4] = {NULL};
     for (size_t i = 0; i < sizeof PARAM / sizeof *PARAM; i++)
-        m = m ? m : ac_pt_last(l->node, PARAM[i]);
-    AC_TRY(ac_caf_int(l, m, "batch_size", 1, 1, INT32_MAX, &dim[0]));
-    AC_TRY(ac_caf_int(l, t, "crop_size", 0, 0, INT16_MAX, &crop));
+        data = data ? data : ac_pt_last(l->node, PARAM[i]);
+    ac_attrs_reader *m = ac_caf_fields(l, data);
+    dim[0] = ac_attr_int(m, A_batch_size);
+    int64_t crop = ac_attr_int(ac_caf_fields(l, ac_pt_last(l->node, "transform_param")), A_crop_size);
     if (!crop)
-        AC_TRY(ac_caf_int(l, m, "crop_size", 0, 0, INT16_MAX, &crop));
+        crop = ac_attr_int(m, A_crop_size);
     for (int32_t d = 2; d < 4; d++) {
-        AC_TRY(ac_caf_int(l, m, d == 2 ? "new_height" : "new_width", 0, 0, INT16_MAX, &size));
+        const int64_t size = ac_attr_int(m, d == 2 ? A_new_height : A_new_width);
         dim[d] = crop ? crop : size ? size : -1;
     }
     for (int32_t d = 1; d < 4; d++)
@@ -50,11 +51,9 @@ int ac_caf_do_data(ac_caf_layer *l)
 
 int ac_caf_do_memory_data(ac_caf_layer *l)
 {
-    static const char *const FIELD[] = {"batch_size", "channels", "height", "width"};
-    ac_pt_node *m = ac_caf_message(l, "memory_data_param");
-    int64_t dim[4];
-    for (int32_t d = 0; d < 4; d++)
-        AC_TRY(ac_caf_int(l, m, FIELD[d], 0, 1, INT32_MAX, &dim[d]));
+    ac_attrs_reader *m = ac_caf_message(l, "memory_data_param");
+    const int64_t dim[] = {ac_attr_int(m, A_memory_batch_size), ac_attr_int(m, A_memory_channels),
+                           ac_attr_int(m, A_memory_height), ac_attr_int(m, A_memory_width)};
     l->labels = true;
     AC_TRY(ac_caf_input(l, 0, 4, dim, NULL));
     for (int32_t i = 1; i < l->n_out; i++)
@@ -62,13 +61,12 @@ int ac_caf_do_memory_data(ac_caf_layer *l)
     return AC_OK;
 }
 
-/* Field `name` of dimension i of a legacy shape: one value for all tops, or one each. */
-static int dummy_dim(ac_caf_layer *l, ac_pt_node *m, const char *name, int32_t i, int64_t *out)
+/* A dimension of top i of a legacy shape: one value for all tops, or one each. */
+static int dummy_dim(ac_caf_layer *l, ac_attrs_reader *m, int id, int32_t i, int64_t *out)
 {
-    ac_ints list;
-    AC_TRY(ac_caf_ints(l, m, name, 64, 0, INT32_MAX, &list));
+    const ac_ints list = ac_attr_ints(m, id);
     if (list.n != 1 && list.n <= i)
-        return ac_bad(&l->b, "dummy_data_param has no %s for top %d", name, i);
+        return ac_bad(&l->b, "dummy_data_param has no %s for top %d", ac_attr_name(m, id), i);
     *out = list.v[list.n == 1 ? 0 : i];
     return AC_OK;
 }
@@ -76,17 +74,16 @@ static int dummy_dim(ac_caf_layer *l, ac_pt_node *m, const char *name, int32_t i
 /* A constant; other fillers draw random numbers, which differ between runs of Caffe. */
 int ac_caf_do_dummy(ac_caf_layer *l)
 {
-    static const char *const LEGACY[] = {"num", "channels", "height", "width"};
-    ac_pt_node *m = ac_caf_message(l, "dummy_data_param"), *filler = ac_pt_find(m, "data_filler");
-    const int32_t shapes = ac_pt_count(m, "shape"), fillers = ac_pt_count(m, "data_filler");
-    ac_pt_node *shape = ac_pt_find(m, "shape");
-    (void)ac_caf_has(l, m, "shape");
-    (void)ac_caf_has(l, m, "data_filler");
+    static const int LEGACY[] = {A_num, A_channels, A_dummy_height, A_dummy_width};
+    ac_attrs_reader *m = ac_caf_message(l, "dummy_data_param");
+    const ac_pt_node *filler = ac_pt_find(m->node, "data_filler");
+    const int32_t shapes = ac_pt_count(m->node, "shape"), fillers = ac_pt_count(m->node, "data_filler");
+    ac_pt_node *shape = ac_pt_find(m->node, "shape");
+    ac_attr_skip(m, "shape");
+    ac_attr_skip(m, "data_filler");
     for (int32_t i = 0; i < l->n_out; i++) {
         int64_t dim[AC_MAX_RANK];
         int32_t rank = 4;
-        const char *type;
-        double value;
         if (shapes) {
             if (shapes != 1 && i >= shapes)
                 return ac_bad(&l->b, "%d shapes for %d tops", shapes, l->n_out);
@@ -95,8 +92,9 @@ int ac_caf_do_dummy(ac_caf_layer *l)
         }
         for (int32_t d = 0; !shapes && d < 4; d++)
             AC_TRY(dummy_dim(l, m, LEGACY[d], i, &dim[d]));
-        AC_TRY(ac_caf_str(l, filler, "type", "constant", &type));
-        AC_TRY(ac_caf_float(l, filler, "value", 0, &value));
+        ac_attrs_reader *fill = ac_caf_fields(l, filler);
+        const char *type = ac_attr_text(fill, A_type);
+        const double value = ac_attr_float(fill, A_value);
         if (strcmp(type, "constant") != 0)
             return ac_cannot(&l->b, "its filler is '%s': the numbers are random", type);
         filler = fillers > 1 && filler ? ac_pt_again(filler) : filler;
@@ -108,11 +106,11 @@ int ac_caf_do_dummy(ac_caf_layer *l)
 
 int ac_caf_do_parameter(ac_caf_layer *l)
 {
-    ac_pt_node *m = ac_caf_message(l, "parameter_param");
+    ac_attrs_reader *m = ac_caf_message(l, "parameter_param");
     int32_t rank;
     int64_t dim[AC_MAX_RANK];
-    (void)ac_caf_has(l, m, "shape");
-    AC_TRY(ac_caf_shape(l, ac_pt_last(m, "shape"), &rank, dim));
+    ac_attr_skip(m, "shape");
+    AC_TRY(ac_caf_shape(l, ac_pt_last(m->node, "shape"), &rank, dim));
     return ac_caf_result(l, 0, ac_caf_weight(l, "value", rank, dim));
 }
 

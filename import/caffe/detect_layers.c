@@ -19,13 +19,11 @@ typedef struct priors {
 } priors;
 
 /* 1, then each ratio that is new, and its inverse. */
-static int read_ratios(ac_caf_layer *l, ac_pt_node *m, priors *p)
+static int read_ratios(ac_caf_layer *l, ac_attrs_reader *m, priors *p)
 {
-    const double *given;
     int32_t n;
-    bool flip;
-    AC_TRY(ac_caf_floats(l, m, "aspect_ratio", MOST_RATIOS, &given, &n));
-    AC_TRY(ac_caf_bool(l, m, "flip", true, &flip));
+    const double *given = ac_attr_floats(m, A_aspect_ratio, &n);
+    const bool flip = ac_attr_bool(m, A_flip);
     p->ratio[p->n_ratio++] = 1;
     for (int32_t i = 0; i < n; i++) {
         bool known = false;
@@ -43,16 +41,14 @@ static int read_ratios(ac_caf_layer *l, ac_pt_node *m, priors *p)
 }
 
 /* One number for both directions, or one for each; a default that depends on the images. */
-static int read_sizes(ac_caf_layer *l, ac_pt_node *m, priors *p)
+static int read_sizes(ac_caf_layer *l, ac_attrs_reader *m, priors *p)
 {
-    int64_t size;
-    double step;
-    AC_TRY(ac_caf_int(l, m, "img_size", 0, 0, INT16_MAX, &size));
-    AC_TRY(ac_caf_int(l, m, "img_h", size ? size : p->image_h, 1, INT32_MAX, &p->image_h));
-    AC_TRY(ac_caf_int(l, m, "img_w", size ? size : p->image_w, 1, INT32_MAX, &p->image_w));
-    AC_TRY(ac_caf_float(l, m, "step", 0, &step));
-    AC_TRY(ac_caf_float(l, m, "step_h", step, &p->step_h));
-    AC_TRY(ac_caf_float(l, m, "step_w", step, &p->step_w));
+    const int64_t size = ac_attr_int(m, A_img_size);
+    p->image_h = ac_attr_int_in(m, A_img_h, size ? size : p->image_h, 1, INT32_MAX);
+    p->image_w = ac_attr_int_in(m, A_img_w, size ? size : p->image_w, 1, INT32_MAX);
+    const double step = ac_attr_float(m, A_step);
+    p->step_h = ac_attr_float_or(m, A_step_h, step);
+    p->step_w = ac_attr_float_or(m, A_step_w, step);
     if (p->step_h < 0 || p->step_w < 0)
         return ac_bad(&l->b, "steps of %g and %g", p->step_h, p->step_w);
     if (!(p->step_h > 0) || !(p->step_w > 0)) {
@@ -95,20 +91,20 @@ static void fill(const priors *p, float *to)
 
 int ac_caf_do_prior_box(ac_caf_layer *l)
 {
-    ac_pt_node *m = ac_caf_message(l, "prior_box_param");
+    ac_attrs_reader *m = ac_caf_message(l, "prior_box_param");
     const ac_tensor *x = l->in[0], *image = l->in[1];
     priors p = {.n_ratio = 0};
     if (x->rank != 4 || image->rank != 4)
         return ac_bad(&l->b, "bottoms '%s' %s and '%s' %s are not images [N,C,H,W]", x->name, ac_shape_str(l->r->cx, x),
                       image->name, ac_shape_str(l->r->cx, image));
     p.h = x->dim[2], p.w = x->dim[3], p.image_h = image->dim[2], p.image_w = image->dim[3];
-    AC_TRY(ac_caf_floats(l, m, "min_size", 64, &p.least, &p.n_least));
-    AC_TRY(ac_caf_floats(l, m, "max_size", 64, &p.most, &p.n_most));
-    AC_TRY(ac_caf_floats(l, m, "variance", 4, &p.variance, &p.n_variance));
+    p.least = ac_attr_floats(m, A_min_size, &p.n_least);
+    p.most = ac_attr_floats(m, A_max_size, &p.n_most);
+    p.variance = ac_attr_floats(m, A_variance, &p.n_variance);
     AC_TRY(read_ratios(l, m, &p));
     AC_TRY(read_sizes(l, m, &p));
-    AC_TRY(ac_caf_bool(l, m, "clip", false, &p.clip));
-    AC_TRY(ac_caf_float(l, m, "offset", 0.5, &p.offset));
+    p.clip = ac_attr_bool(m, A_clip);
+    p.offset = ac_attr_float(m, A_offset);
     if (!p.n_least || (p.n_most && p.n_most != p.n_least) || (p.n_variance > 1 && p.n_variance != 4))
         return ac_bad(&l->b, "%d min_size, %d max_size and %d variance", p.n_least, p.n_most, p.n_variance);
     for (int32_t i = 0; i < p.n_least; i++)
@@ -129,40 +125,37 @@ int ac_caf_do_prior_box(ac_caf_layer *l)
  * need the operands of this layer, so its bottoms are also outputs. */
 int ac_caf_do_detection(ac_caf_layer *l)
 {
-    ac_pt_node *m = ac_caf_message(l, "detection_output_param"), *nms = ac_pt_last(m, "nms_param");
+    ac_attrs_reader *m = ac_caf_message(l, "detection_output_param"),
+                    *nms = ac_caf_fields(l, ac_pt_last(m->node, "nms_param"));
     ac_attrs a;
-    int64_t v;
-    int32_t code;
-    double number;
-    bool flag;
     ac_attrs_init(AC_OP_SSD_DETECTION, &a);
-    (void)ac_caf_has(l, m, "nms_param");
-    (void)ac_caf_has(l, m, "save_output_param");
-    (void)ac_caf_has(l, m, "visualize");
-    (void)ac_caf_has(l, m, "visualize_threshold");
-    (void)ac_caf_has(l, m, "save_file");
-    AC_TRY(ac_caf_int(l, m, "num_classes", 0, 1, 1 << 16, &v));
+    ac_attr_skip(m, "nms_param");
+    ac_attr_skip(m, "save_output_param");
+    ac_attr_skip(m, "visualize");
+    ac_attr_skip(m, "visualize_threshold");
+    ac_attr_skip(m, "save_file");
+    int64_t v = ac_attr_int(m, A_num_classes);
     a.ssd.num_classes = (int32_t)v;
-    AC_TRY(ac_caf_bool(l, m, "share_location", true, &a.ssd.share_location));
-    AC_TRY(ac_caf_int(l, m, "background_label_id", 0, -1, INT32_MAX, &v));
+    a.ssd.share_location = ac_attr_bool(m, A_share_location);
+    v = ac_attr_int(m, A_background_label_id);
     a.ssd.background = (int32_t)v;
-    AC_TRY(ac_caf_enum(l, m, "code_type", "CORNER|CENTER_SIZE|CORNER_SIZE", 1, 1, &code));
+    const int32_t code = ac_attr_word(m, A_code_type);
     a.ssd.code_type = code;
-    AC_TRY(ac_caf_bool(l, m, "variance_encoded_in_target", false, &a.ssd.variance_in_target));
-    AC_TRY(ac_caf_int(l, m, "keep_top_k", -1, -1, INT32_MAX, &v));
+    a.ssd.variance_in_target = ac_attr_bool(m, A_variance_encoded_in_target);
+    v = ac_attr_int(m, A_keep_top_k);
     a.ssd.keep_top_k = (int32_t)v;
-    AC_TRY(ac_caf_float(l, m, "confidence_threshold", -(double)FLT_MAX, &number));
+    double number = ac_attr_float(m, A_confidence_threshold);
     a.ssd.confidence = (float)number;
-    AC_TRY(ac_caf_float(l, nms, "nms_threshold", 0.3, &number));
+    number = ac_attr_float(nms, A_nms_threshold);
     a.ssd.nms_threshold = (float)number;
-    AC_TRY(ac_caf_int(l, nms, "top_k", -1, -1, INT32_MAX, &v));
+    v = ac_attr_int(nms, A_top_k);
     a.ssd.top_k = (int32_t)v;
-    AC_TRY(ac_caf_float(l, nms, "eta", 1, &number));
+    number = ac_attr_float(nms, A_eta);
     a.ssd.eta = (float)number;
-    AC_TRY(ac_caf_bool(l, m, "clip", false, &flag));
+    bool flag = ac_attr_bool(m, A_clip);
     if (flag)
         return ac_cannot(&l->b, "it clips boxes");
-    AC_TRY(ac_caf_bool(l, m, "normalized_bbox", true, &flag));
+    flag = ac_attr_bool(m, A_normalized_bbox);
     if (!flag)
         return ac_cannot(&l->b, "its boxes are in pixels");
     for (int32_t i = 0; i < 2; i++) {

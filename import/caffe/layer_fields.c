@@ -7,19 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-ac_pt_node *ac_caf_message(ac_caf_layer *l, const char *name)
-{
-    ac_pt_node *m = ac_pt_last(l->node, name);
-    if (!m)
-        return NULL;
-    if (m->kind != AC_PT_MESSAGE) {
-        (void)ac_error(l->r->cx, ac_pt_place(&l->r->pt, m), E0012, "field '%s' is not a message", name);
-        return NULL;
-    }
-    ac_push(l->r->cx->region, &l->message, m);
-    return m;
-}
-
 /* The last field of that name, and all of them marked. */
 static ac_pt_node *field(ac_pt_node *m, const char *name)
 {
@@ -31,102 +18,90 @@ static ac_pt_node *field(ac_pt_node *m, const char *name)
     return last;
 }
 
-bool ac_caf_has(ac_caf_layer *l, ac_pt_node *m, const char *name)
+/* The values are as exact as the schema has them. */
+static int read_float(ac_pt *pt, const ac_pt_node *x, double *out)
 {
-    (void)l;
-    return field(m, name) != NULL;
+    AC_TRY(ac_pt_double(pt, x, 0, out));
+    *out = (double)(float)*out;
+    return isfinite(*out) ? AC_OK : ac_error(pt->cx, ac_pt_place(pt, x), E0103, "field '%s' is not finite", x->name);
 }
 
-int ac_caf_int(ac_caf_layer *l, ac_pt_node *m, const char *name, int64_t init, int64_t low, int64_t high, int64_t *out)
-{
-    const ac_pt_node *x = field(m, name);
-    *out = init;
-    if (!x && init < low)
-        return ac_error(l->r->cx, l->at, E0103, "field '%s' is missing", name);
-    return ac_pt_int(&l->r->pt, x, init, low, high, out);
-}
-
-int ac_caf_float(ac_caf_layer *l, ac_pt_node *m, const char *name, double init, double *out)
-{
-    const ac_pt_node *x = field(m, name);
-    AC_TRY(ac_pt_double(&l->r->pt, x, init, out));
-    *out = (double)(float)*out; /* they are floats in the schema */
-    if (isfinite(*out))
-        return AC_OK;
-    return ac_error(l->r->cx, ac_pt_place(&l->r->pt, x), E0103, "field '%s' is not finite", name);
-}
-
-int ac_caf_bool(ac_caf_layer *l, ac_pt_node *m, const char *name, bool init, bool *out)
-{
-    return ac_pt_bool(&l->r->pt, field(m, name), init, out);
-}
-
-int ac_caf_str(ac_caf_layer *l, ac_pt_node *m, const char *name, const char *init, const char **out)
-{
-    return ac_pt_str(&l->r->pt, field(m, name), init, out);
-}
-
-int ac_caf_enum(ac_caf_layer *l, ac_pt_node *m, const char *name, const char *names, int32_t base, int32_t init,
-                int32_t *out)
-{
-    const ac_pt_node *x = field(m, name);
-    const char *word;
-    *out = init;
-    AC_TRY(ac_pt_word(&l->r->pt, x, NULL, &word));
-    if (!word)
-        return AC_OK;
-    int32_t number = base;
-    for (const char *p = names; *p; number++) {
-        const size_t n = strcspn(p, "|");
-        char digits[16];
-        snprintf(digits, sizeof digits, "%d", number);
-        if ((strlen(word) == n && !memcmp(p, word, n)) || !strcmp(word, digits)) {
-            *out = number;
-            return AC_OK;
-        }
-        p += n + (p[n] == '|');
-    }
-    return ac_error(l->r->cx, ac_pt_place(&l->r->pt, x), E0012, "field '%s' is %s, expected %s", name, word, names);
-}
-
-int ac_caf_ints(ac_caf_layer *l, ac_pt_node *m, const char *name, int32_t most, int64_t low, int64_t high, ac_ints *out)
+static int read_list(ac_pt *pt, ac_pt_node *m, const char *name, bool whole, ac_attr_value *v)
 {
     const int32_t n = ac_pt_count(m, name);
-    *out = (ac_ints){0, NULL};
-    (void)field(m, name);
-    if (n > most)
-        return ac_bad(&l->b, "%d numbers in '%s', expected at most %d", n, name, most);
-    int64_t *v = AC_NEW_N(l->r->cx->region, int64_t, n + 1);
+    int64_t *ints = AC_NEW_N(pt->cx->region, int64_t, n + 1);
+    double *floats = AC_NEW_N(pt->cx->region, double, n + 1);
     int32_t k = 0;
-    for (ac_pt_node *x = ac_pt_find(m, name); x; x = ac_pt_again(x))
-        AC_TRY(ac_pt_int(&l->r->pt, x, 0, low, high, &v[k++]));
-    *out = (ac_ints){n, v};
+    for (const ac_pt_node *x = ac_pt_find(m, name); x; x = ac_pt_again(x), k++)
+        AC_TRY(whole ? ac_pt_int(pt, x, 0, INT64_MIN, INT64_MAX, &ints[k]) : read_float(pt, x, &floats[k]));
+    v->ints = (ac_ints){whole ? n : 0, ints};
+    v->floats = floats;
+    v->n = n;
     return AC_OK;
 }
 
-int ac_caf_floats(ac_caf_layer *l, ac_pt_node *m, const char *name, int32_t most, const double **out, int32_t *n)
+static int decode(ac_pt *pt, ac_pt_node *m, const ac_pt_node *x, ac_attr_kind kind, ac_attr_value *v)
 {
-    *n = ac_pt_count(m, name);
-    (void)field(m, name);
-    if (*n > most)
-        return ac_bad(&l->b, "%d numbers in '%s', expected at most %d", *n, name, most);
-    double *v = AC_NEW_N(l->r->cx->region, double, *n + 1);
-    int32_t k = 0;
-    for (ac_pt_node *x = ac_pt_find(m, name); x; x = ac_pt_again(x), k++) {
-        AC_TRY(ac_pt_double(&l->r->pt, x, 0, &v[k]));
-        v[k] = (double)(float)v[k];
-        if (!isfinite(v[k]))
-            return ac_error(l->r->cx, ac_pt_place(&l->r->pt, x), E0103, "field '%s' is not finite", name);
+    bool flag = false;
+    int rc = AC_OK;
+    switch (kind) {
+    case AC_ATTR_INT:
+    case AC_ATTR_INT64:
+        return ac_pt_int(pt, x, 0, INT64_MIN, INT64_MAX, &v->i);
+    case AC_ATTR_FLOAT:
+        return read_float(pt, x, &v->f);
+    case AC_ATTR_BOOL:
+        rc = ac_pt_bool(pt, x, false, &flag);
+        v->i = flag;
+        return rc;
+    case AC_ATTR_TEXT:
+        return ac_pt_str(pt, x, NULL, &v->text);
+    case AC_ATTR_WORD:
+        return ac_pt_word(pt, x, NULL, &v->text);
+    case AC_ATTR_INTS:
+    case AC_ATTR_FLOATS:
+        return read_list(pt, m, x->name, kind == AC_ATTR_INTS, v);
+    case AC_ATTR_TYPE:
+    case AC_ATTR_ANY:
+        break;
     }
-    *out = v;
     return AC_OK;
 }
 
-int ac_caf_axis(ac_caf_layer *l, ac_pt_node *m, const char *name, int64_t init, int32_t rank, int32_t *out)
+static bool find(const ac_attrs_reader *a, const char *name, const ac_attr_spec *row, ac_attr_value *v)
 {
-    int64_t v;
-    AC_TRY(ac_caf_int(l, m, name, init, INT32_MIN, INT32_MAX, &v));
-    return ac_operand_axis(&l->b, v, rank, out);
+    ac_pt *pt = &((ac_caf *)a->b->reading->own)->pt;
+    const ac_pt_node *x = field(a->node, name);
+    if (!x)
+        return false;
+    v->at = ac_pt_place(pt, x);
+    v->said = decode(pt, a->node, x, row->type, v) != AC_OK;
+    return true;
+}
+
+static const ac_attr_spec ROWS[] = {
+#define A(type, id, ...) AC_ATTR_ROW(type, id, __VA_ARGS__)
+#include "import/caffe/fields.def"
+#undef A
+};
+
+static const ac_attr_source FIELDS = {"field", ROWS, find};
+
+ac_attrs_reader *ac_caf_fields(ac_caf_layer *l, const ac_pt_node *m)
+{
+    const ac_attrs_reader a = {.source = &FIELDS, .b = &l->b, .node = (void *)(uintptr_t)m};
+    return ac_copy(l->r->cx->region, &a, sizeof a);
+}
+
+ac_attrs_reader *ac_caf_message(ac_caf_layer *l, const char *name)
+{
+    ac_pt_node *m = ac_pt_last(l->node, name);
+    const bool wrong = m && m->kind != AC_PT_MESSAGE;
+    if (wrong)
+        (void)ac_error(l->r->cx, ac_pt_place(&l->r->pt, m), E0012, "field '%s' is not a message", name);
+    else if (m)
+        ac_push(l->r->cx->region, &l->message, m);
+    return ac_caf_fields(l, wrong ? NULL : m);
 }
 
 int ac_caf_shape(ac_caf_layer *l, ac_pt_node *m, int32_t *rank, int64_t dim[AC_MAX_RANK])
@@ -136,7 +111,7 @@ int ac_caf_shape(ac_caf_layer *l, ac_pt_node *m, int32_t *rank, int64_t dim[AC_M
     if (ac_pt_count(m, "dim") > AC_MAX_RANK)
         return ac_cannot(&l->b, "a blob has %d dimensions; arenac handles up to %d", ac_pt_count(m, "dim"),
                          AC_MAX_RANK);
-    AC_TRY(ac_caf_ints(l, m, "dim", AC_MAX_RANK, 0, INT32_MAX, &list));
+    list = ac_attr_ints(ac_caf_fields(l, m), A_dim);
     for (int32_t d = 0; d < list.n; d++)
         dim[d] = list.v[d];
     *rank = list.n;

@@ -34,9 +34,8 @@ static ac_tensor *along(ac_caf_layer *l, ac_tensor *v, const ac_tensor *x, int32
 /* The same value under another name, or under several. */
 int ac_caf_do_same(ac_caf_layer *l)
 {
-    ac_pt_node *m = ac_caf_message(l, "dropout_param");
-    double ratio;
-    AC_TRY(ac_caf_float(l, m, "dropout_ratio", 0.5, &ratio));
+    ac_attrs_reader *m = ac_caf_message(l, "dropout_param");
+    (void)ac_attr_float(m, A_dropout_ratio);
     for (int32_t i = 0; i < l->n_out; i++)
         AC_TRY(ac_caf_result(l, i, l->in[0]));
     return AC_OK;
@@ -53,22 +52,19 @@ int ac_caf_do_bnll(ac_caf_layer *l)
 
 int ac_caf_do_clip(ac_caf_layer *l)
 {
-    ac_pt_node *m = ac_caf_message(l, "clip_param");
-    double low, high;
-    if (!ac_caf_has(l, m, "min") || !ac_caf_has(l, m, "max"))
+    ac_attrs_reader *m = ac_caf_message(l, "clip_param");
+    if (!ac_attr_has(m, A_min) || !ac_attr_has(m, A_max))
         return ac_bad(&l->b, "clip_param has no min or no max");
-    AC_TRY(ac_caf_float(l, m, "min", 0, &low));
-    AC_TRY(ac_caf_float(l, m, "max", 0, &high));
+    const double low = ac_attr_float(m, A_min), high = ac_attr_float(m, A_max);
     ac_tensor *most = F32(high);
     return ac_caf_result(l, 0, MIN(MAX(l->in[0], F32(low)), most));
 }
 
 int ac_caf_do_elu(ac_caf_layer *l)
 {
-    ac_pt_node *m = ac_caf_message(l, "elu_param");
+    ac_attrs_reader *m = ac_caf_message(l, "elu_param");
     ac_tensor *x = l->in[0];
-    double alpha;
-    AC_TRY(ac_caf_float(l, m, "alpha", 1, &alpha));
+    const double alpha = ac_attr_float(m, A_alpha);
     if (is(alpha, 1))
         return ac_caf_result(l, 0, OP1(ELU, x));
     ac_tensor *below = affine(l, OP1(ELU, MIN(x, F32(0))), alpha, 0);
@@ -76,18 +72,18 @@ int ac_caf_do_elu(ac_caf_layer *l)
 }
 
 /* The base, -1 for e, and the factor and summand of the exponent (of exp) or of the argument (of log). */
-static int read_exponent(ac_caf_layer *l, const char *message, double *base, double *scale, double *shift)
+static void read_exponent(ac_caf_layer *l, const char *message, double *base, double *scale, double *shift)
 {
-    ac_pt_node *m = ac_caf_message(l, message);
-    AC_TRY(ac_caf_float(l, m, "base", -1, base));
-    AC_TRY(ac_caf_float(l, m, "scale", 1, scale));
-    return ac_caf_float(l, m, "shift", 0, shift);
+    ac_attrs_reader *m = ac_caf_message(l, message);
+    *base = ac_attr_float(m, A_base);
+    *scale = ac_attr_float(m, A_scale);
+    *shift = ac_attr_float(m, A_shift);
 }
 
 int ac_caf_do_exp(ac_caf_layer *l)
 {
     double base, scale, shift;
-    AC_TRY(read_exponent(l, "exp_param", &base, &scale, &shift));
+    read_exponent(l, "exp_param", &base, &scale, &shift);
     if (!is(base, -1) && base <= 0)
         return ac_bad(&l->b, "base is %g, expected -1 (for e) or a positive number", base);
     const double log_base = is(base, -1) ? 1 : log(base);
@@ -97,7 +93,7 @@ int ac_caf_do_exp(ac_caf_layer *l)
 int ac_caf_do_log(ac_caf_layer *l)
 {
     double base, scale, shift;
-    AC_TRY(read_exponent(l, "log_param", &base, &scale, &shift));
+    read_exponent(l, "log_param", &base, &scale, &shift);
     if (!is(base, -1) && (base <= 0 || is(base, 1)))
         return ac_bad(&l->b, "base is %g, expected -1 (for e) or a positive number other than 1", base);
     return ac_caf_result(l, 0, affine(l, LOG(affine(l, l->in[0], scale, shift)), is(base, -1) ? 1 : 1 / log(base), 0));
@@ -105,11 +101,9 @@ int ac_caf_do_log(ac_caf_layer *l)
 
 int ac_caf_do_power(ac_caf_layer *l)
 {
-    ac_pt_node *m = ac_caf_message(l, "power_param");
-    double power, scale, shift;
-    AC_TRY(ac_caf_float(l, m, "power", 1, &power));
-    AC_TRY(ac_caf_float(l, m, "scale", 1, &scale));
-    AC_TRY(ac_caf_float(l, m, "shift", 0, &shift));
+    ac_attrs_reader *m = ac_caf_message(l, "power_param");
+    const double power = ac_attr_float(m, A_power), scale = ac_attr_float(m, A_scale);
+    const double shift = ac_attr_float(m, A_shift);
     ac_tensor *x = affine(l, l->in[0], scale, shift);
     if (is(power, 1))
         return ac_caf_result(l, 0, x);
@@ -118,10 +112,9 @@ int ac_caf_do_power(ac_caf_layer *l)
 
 int ac_caf_do_relu(ac_caf_layer *l)
 {
-    ac_pt_node *m = ac_caf_message(l, "relu_param");
-    double slope;
+    ac_attrs_reader *m = ac_caf_message(l, "relu_param");
     ac_attrs a;
-    AC_TRY(ac_caf_float(l, m, "negative_slope", 0, &slope));
+    const double slope = ac_attr_float(m, A_negative_slope);
     if (is(slope, 0))
         return ac_caf_result(l, 0, OP1(RELU, l->in[0]));
     ac_attrs_init(AC_OP_LEAKY_RELU, &a);
@@ -131,10 +124,9 @@ int ac_caf_do_relu(ac_caf_layer *l)
 
 int ac_caf_do_prelu(ac_caf_layer *l)
 {
-    ac_pt_node *m = ac_caf_message(l, "prelu_param");
+    ac_attrs_reader *m = ac_caf_message(l, "prelu_param");
     ac_tensor *x = l->in[0];
-    bool shared;
-    AC_TRY(ac_caf_bool(l, m, "channel_shared", false, &shared));
+    const bool shared = ac_attr_bool(m, A_channel_shared);
     if (x->rank < 2)
         return ac_bad(&l->b, "bottom '%s' is %s, expected 2 dimensions or more", x->name, ac_shape_str(l->r->cx, x));
     ac_tensor *slope = ac_caf_weight(l, "slope", !shared, &x->dim[1]);
@@ -143,29 +135,26 @@ int ac_caf_do_prelu(ac_caf_layer *l)
 
 int ac_caf_do_swish(ac_caf_layer *l)
 {
-    ac_pt_node *m = ac_caf_message(l, "swish_param");
-    double beta;
-    AC_TRY(ac_caf_float(l, m, "beta", 1, &beta));
+    ac_attrs_reader *m = ac_caf_message(l, "swish_param");
+    const double beta = ac_attr_float(m, A_beta);
     return ac_caf_result(l, 0, MUL(l->in[0], OP1(LOGISTIC, affine(l, l->in[0], beta, 0))));
 }
 
 int ac_caf_do_threshold(ac_caf_layer *l)
 {
-    ac_pt_node *m = ac_caf_message(l, "threshold_param");
-    double threshold;
-    AC_TRY(ac_caf_float(l, m, "threshold", 0, &threshold));
+    ac_attrs_reader *m = ac_caf_message(l, "threshold_param");
+    const double threshold = ac_attr_float(m, A_threshold);
     return ac_caf_result(l, 0, ac_make_cast(&l->b, GREATER(l->in[0], F32(threshold)), AC_F32));
 }
 
 int ac_caf_do_eltwise(ac_caf_layer *l)
 {
     static const ac_op OPS[] = {AC_OP_MUL, AC_OP_ADD, AC_OP_MAXIMUM};
-    ac_pt_node *m = ac_caf_message(l, "eltwise_param");
-    int32_t how, n;
-    const double *coeff;
+    ac_attrs_reader *m = ac_caf_message(l, "eltwise_param");
+    int32_t n;
     ac_tensor *y = NULL;
-    AC_TRY(ac_caf_enum(l, m, "operation", "PROD|SUM|MAX", 0, 1, &how));
-    AC_TRY(ac_caf_floats(l, m, "coeff", 1024, &coeff, &n));
+    const int32_t how = ac_attr_word(m, A_operation);
+    const double *coeff = ac_attr_floats(m, A_eltwise_coeff, &n);
     if (n && (n != l->n_in || how != 1))
         return ac_bad(&l->b, "%d coefficients for %d bottoms; they belong to operation SUM", n, l->n_in);
     for (int32_t i = 0; i < l->n_in; i++) {
@@ -182,20 +171,20 @@ int ac_caf_do_eltwise(ac_caf_layer *l)
 int ac_caf_do_scale(ac_caf_layer *l)
 {
     const bool scales = l->op == AC_OP_MUL;
-    ac_pt_node *m = ac_caf_message(l, scales ? "scale_param" : "bias_param");
+    ac_attrs_reader *m = ac_caf_message(l, scales ? "scale_param" : "bias_param");
     ac_tensor *x = l->in[0], *v = l->n_in == 2 ? l->in[1] : NULL;
     int32_t axis;
     int64_t axes = v ? v->rank : 1;
     bool bias = false;
     if (!x->rank)
         return ac_bad(&l->b, "bottom '%s' has no dimensions", x->name);
-    AC_TRY(ac_caf_axis(l, m, "axis", v && !v->rank ? 0 : 1, x->rank, &axis));
+    AC_TRY(ac_operand_axis(&l->b, ac_attr_int_or(m, A_axis, !v || v->rank), x->rank, &axis));
     if (!v)
-        AC_TRY(ac_caf_int(l, m, "num_axes", 1, -1, AC_MAX_RANK, &axes));
+        axes = ac_attr_int(m, A_num_axes);
     else
-        (void)ac_caf_has(l, m, "num_axes");
+        ac_attr_skip(m, "num_axes");
     if (scales)
-        AC_TRY(ac_caf_bool(l, m, "bias_term", false, &bias));
+        bias = ac_attr_bool(m, A_scale_bias_term);
     axes = axes < 0 ? x->rank - axis : axes;
     if (axis + axes > x->rank)
         return ac_bad(&l->b, "%d dimensions from %d on are more than those of bottom '%s' %s", (int)axes, axis, x->name,

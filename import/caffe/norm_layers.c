@@ -14,15 +14,13 @@
 int ac_caf_do_inner_product(ac_caf_layer *l)
 {
     static const int32_t SWAP[AC_MAX_RANK] = {1, 0};
-    ac_pt_node *m = ac_caf_message(l, "inner_product_param");
+    ac_attrs_reader *m = ac_caf_message(l, "inner_product_param");
     ac_tensor *x = l->in[0];
     int64_t n, rows = 1, width = 1, dim[AC_MAX_RANK];
     int32_t axis;
-    bool has_bias, turned;
-    AC_TRY(ac_caf_int(l, m, "num_output", 0, 1, INT32_MAX, &n));
-    AC_TRY(ac_caf_bool(l, m, "bias_term", true, &has_bias));
-    AC_TRY(ac_caf_bool(l, m, "transpose", false, &turned));
-    AC_TRY(ac_caf_axis(l, m, "axis", 1, x->rank, &axis));
+    n = ac_attr_int(m, A_num_output);
+    const bool has_bias = ac_attr_bool(m, A_bias_term), turned = ac_attr_bool(m, A_transpose);
+    AC_TRY(ac_attr_axis(m, A_axis, x->rank, &axis));
     for (int32_t d = 0; d < x->rank; d++)
         *(d < axis ? &rows : &width) *= x->dim[d];
     const int64_t plain[2] = {n, width}, swapped[2] = {width, n};
@@ -39,10 +37,10 @@ int ac_caf_do_inner_product(ac_caf_layer *l)
 
 int ac_caf_do_softmax(ac_caf_layer *l)
 {
-    ac_pt_node *m = ac_caf_message(l, "softmax_param");
+    ac_attrs_reader *m = ac_caf_message(l, "softmax_param");
     ac_tensor *x = l->in[0];
     int32_t axis;
-    AC_TRY(ac_caf_axis(l, m, "axis", 1, x->rank, &axis));
+    AC_TRY(ac_attr_axis(m, A_axis, x->rank, &axis));
     return ac_caf_result(l, 0, ac_make_softmax(&l->b, AC_OP_SOFTMAX, x, axis));
 }
 
@@ -50,14 +48,12 @@ int ac_caf_do_softmax(ac_caf_layer *l)
  * computed here: the layer is a factor and a summand for each channel. */
 int ac_caf_do_batch_norm(ac_caf_layer *l)
 {
-    ac_pt_node *m = ac_caf_message(l, "batch_norm_param");
+    ac_attrs_reader *m = ac_caf_message(l, "batch_norm_param");
     ac_tensor *x = l->in[0];
-    bool global;
-    double eps, fraction;
     int64_t one = 1;
-    AC_TRY(ac_caf_bool(l, m, "use_global_stats", true, &global));
-    AC_TRY(ac_caf_float(l, m, "eps", (double)1e-5f, &eps));
-    AC_TRY(ac_caf_float(l, m, "moving_average_fraction", 0.999, &fraction));
+    const bool global = ac_attr_bool(m, A_use_global_stats);
+    const double eps = ac_attr_float(m, A_eps);
+    (void)ac_attr_float(m, A_moving_average_fraction);
     if (!global)
         return ac_cannot(&l->b, "use_global_stats is false: the statistics are those of the batch");
     if (x->rank < 1)
@@ -94,16 +90,11 @@ static ac_tensor *lrn_within(ac_caf_layer *l, ac_tensor *x, int64_t size, double
 
 int ac_caf_do_lrn(ac_caf_layer *l)
 {
-    ac_pt_node *m = ac_caf_message(l, "lrn_param");
+    ac_attrs_reader *m = ac_caf_message(l, "lrn_param");
     ac_tensor *x = l->in[0];
-    int64_t size;
-    double alpha, beta, k;
-    int32_t region;
-    AC_TRY(ac_caf_int(l, m, "local_size", 5, 1, INT16_MAX, &size));
-    AC_TRY(ac_caf_float(l, m, "alpha", 1, &alpha));
-    AC_TRY(ac_caf_float(l, m, "beta", 0.75, &beta));
-    AC_TRY(ac_caf_float(l, m, "k", 1, &k));
-    AC_TRY(ac_caf_enum(l, m, "norm_region", "ACROSS_CHANNELS|WITHIN_CHANNEL", 0, 0, &region));
+    const int64_t size = ac_attr_int(m, A_local_size);
+    const double alpha = ac_attr_float(m, A_alpha), beta = ac_attr_float(m, A_lrn_beta), k = ac_attr_float(m, A_k);
+    const int32_t region = ac_attr_word(m, A_norm_region);
     if (size % 2 == 0)
         return ac_bad(&l->b, "local_size is %" PRId64 ", expected an odd number", size);
     if (x->rank != 4)
@@ -115,13 +106,10 @@ int ac_caf_do_lrn(ac_caf_layer *l)
 
 int ac_caf_do_mvn(ac_caf_layer *l)
 {
-    ac_pt_node *m = ac_caf_message(l, "mvn_param");
+    ac_attrs_reader *m = ac_caf_message(l, "mvn_param");
     ac_tensor *x = l->in[0];
-    bool variance, across;
-    double eps;
-    AC_TRY(ac_caf_bool(l, m, "normalize_variance", true, &variance));
-    AC_TRY(ac_caf_bool(l, m, "across_channels", false, &across));
-    AC_TRY(ac_caf_float(l, m, "eps", 1e-9, &eps));
+    const bool variance = ac_attr_bool(m, A_normalize_variance), across = ac_attr_bool(m, A_across_channels);
+    const double eps = ac_attr_float(m, A_mvn_eps);
     if (x->rank < 3)
         return ac_bad(&l->b, "bottom '%s' is %s, expected 4 dimensions [N,C,H,W]", x->name, SHAPE(x));
     const uint32_t mask = ((1u << x->rank) - 1) & (across ? ~1u : ~3u);
@@ -135,14 +123,11 @@ int ac_caf_do_mvn(ac_caf_layer *l)
 /* SSD: each item, or each position of it, gets length 1; then a factor for each channel. */
 int ac_caf_do_normalize(ac_caf_layer *l)
 {
-    ac_pt_node *m = ac_caf_message(l, "norm_param");
+    ac_attrs_reader *m = ac_caf_message(l, "norm_param");
     ac_tensor *x = l->in[0];
-    bool across, shared;
-    double eps;
     int64_t dim[4] = {1, 1, 1, 1};
-    AC_TRY(ac_caf_bool(l, m, "across_spatial", true, &across));
-    AC_TRY(ac_caf_bool(l, m, "channel_shared", true, &shared));
-    AC_TRY(ac_caf_float(l, m, "eps", (double)1e-10f, &eps));
+    const bool across = ac_attr_bool(m, A_across_spatial), shared = ac_attr_bool(m, A_normalize_channel_shared);
+    const double eps = ac_attr_float(m, A_normalize_eps);
     if (x->rank != 4)
         return ac_bad(&l->b, "bottom '%s' is %s, expected 4 dimensions [N,C,H,W]", x->name, SHAPE(x));
     ac_tensor *scale = ac_caf_weight(l, "scale", !shared, &x->dim[1]);

@@ -18,11 +18,11 @@ typedef struct recurrent {
 
 static int open_recurrent(ac_caf_layer *l, int32_t states, recurrent *r)
 {
-    ac_pt_node *m = ac_caf_message(l, "recurrent_param");
+    ac_attrs_reader *m = ac_caf_message(l, "recurrent_param");
     ac_tensor *x = l->in[0];
     *r = (recurrent){.width = 1};
-    AC_TRY(ac_caf_int(l, m, "num_output", 0, 1, INT32_MAX, &r->hidden));
-    AC_TRY(ac_caf_bool(l, m, "expose_hidden", false, &r->exposed));
+    r->hidden = ac_attr_int(m, A_num_output);
+    r->exposed = ac_attr_bool(m, A_expose_hidden);
     if (x->rank < 2 || l->in[1]->rank != 2 || l->in[1]->dim[0] != x->dim[0] || l->in[1]->dim[1] != x->dim[1])
         return ac_bad(&l->b, "bottoms '%s' %s and '%s' %s are not a sequence [T,N,..] and its beginnings [T,N]",
                       x->name, ac_shape_str(l->r->cx, x), l->in[1]->name, ac_shape_str(l->r->cx, l->in[1]));

@@ -9,12 +9,12 @@
 
 int ac_caf_do_flatten(ac_caf_layer *l)
 {
-    ac_pt_node *m = ac_caf_message(l, "flatten_param");
+    ac_attrs_reader *m = ac_caf_message(l, "flatten_param");
     ac_tensor *x = l->in[0];
     int32_t from, to, rank = 0;
     int64_t dim[AC_MAX_RANK];
-    AC_TRY(ac_caf_axis(l, m, "axis", 1, x->rank, &from));
-    AC_TRY(ac_caf_axis(l, m, "end_axis", -1, x->rank, &to));
+    AC_TRY(ac_attr_axis(m, A_axis, x->rank, &from));
+    AC_TRY(ac_attr_axis(m, A_end_axis, x->rank, &to));
     if (to < from)
         return ac_bad(&l->b, "end_axis %d comes before axis %d", to, from);
     for (int32_t d = 0; d < from; d++)
@@ -28,15 +28,14 @@ int ac_caf_do_flatten(ac_caf_layer *l)
 /* 0 keeps a dimension, -1 takes the rest; dimensions before axis and after num_axes stay. */
 int ac_caf_do_reshape(ac_caf_layer *l)
 {
-    ac_pt_node *m = ac_caf_message(l, "reshape_param");
+    ac_attrs_reader *m = ac_caf_message(l, "reshape_param");
     ac_tensor *x = l->in[0];
-    ac_ints want;
-    int64_t axis, axes, dim[AC_MAX_RANK], known = 1;
+    int64_t dim[AC_MAX_RANK], known = 1;
     int32_t rank = 0, rest = -1;
-    (void)ac_caf_has(l, m, "shape");
-    AC_TRY(ac_caf_ints(l, ac_pt_last(m, "shape"), "dim", AC_MAX_RANK, -1, INT32_MAX, &want));
-    AC_TRY(ac_caf_int(l, m, "axis", 0, -x->rank - 1, x->rank, &axis));
-    AC_TRY(ac_caf_int(l, m, "num_axes", -1, -1, x->rank, &axes));
+    ac_attr_skip(m, "shape");
+    const ac_ints want = ac_attr_ints(ac_caf_fields(l, ac_pt_last(m->node, "shape")), A_reshape_dim);
+    int64_t axis = ac_attr_int_in(m, A_axis, 0, -x->rank - 1, x->rank);
+    int64_t axes = ac_attr_int_in(m, A_num_axes, -1, -1, x->rank);
     axis = axis < 0 ? axis + x->rank + 1 : axis;
     axes = axes < 0 ? x->rank - axis : axes;
     if (axis + axes > x->rank || x->rank - axes + want.n > AC_MAX_RANK)
@@ -70,17 +69,17 @@ int ac_caf_do_reshape(ac_caf_layer *l)
 
 int ac_caf_do_permute(ac_caf_layer *l)
 {
-    ac_pt_node *m = ac_caf_message(l, "permute_param");
+    ac_attrs_reader *m = ac_caf_message(l, "permute_param");
     ac_tensor *x = l->in[0];
-    ac_ints order;
+    const ac_ints order = ac_attr_ints(m, A_order);
     int32_t perm[AC_MAX_RANK], n = 0;
     uint32_t seen = 0;
-    AC_TRY(ac_caf_ints(l, m, "order", x->rank, 0, x->rank - 1, &order));
-    for (int32_t i = 0; i < order.n; i++) {
-        if (seen >> order.v[i] & 1)
-            return ac_bad(&l->b, "order names dimension %d twice", (int)order.v[i]);
-        seen |= 1u << order.v[i];
-        perm[n++] = (int32_t)order.v[i];
+    for (int32_t i = 0, d; i < order.n; i++) {
+        AC_TRY(ac_operand_axis(&l->b, order.v[i], x->rank, &d));
+        if (seen >> d & 1)
+            return ac_bad(&l->b, "order names dimension %d twice", d);
+        seen |= 1u << d;
+        perm[n++] = d;
     }
     for (int32_t d = 0; d < x->rank; d++)
         if (!(seen >> d & 1))
@@ -90,13 +89,13 @@ int ac_caf_do_permute(ac_caf_layer *l)
 
 int ac_caf_do_concat(ac_caf_layer *l)
 {
-    ac_pt_node *m = ac_caf_message(l, "concat_param");
+    ac_attrs_reader *m = ac_caf_message(l, "concat_param");
     const ac_tensor *x = l->in[0];
-    const bool old = ac_caf_has(l, m, "concat_dim");
+    const bool old = ac_attr_has(m, A_concat_dim);
     int32_t axis;
-    if (old && ac_caf_has(l, m, "axis"))
+    if (old && ac_attr_has(m, A_axis))
         return ac_bad(&l->b, "both axis and concat_dim are given");
-    AC_TRY(ac_caf_axis(l, m, old ? "concat_dim" : "axis", 1, x->rank, &axis));
+    AC_TRY(ac_attr_axis(m, old ? A_concat_dim : A_axis, x->rank, &axis));
     for (int32_t i = 1; i < l->n_in; i++) {
         const ac_tensor *y = l->in[i];
         bool fits = y->rank == x->rank;
@@ -111,15 +110,14 @@ int ac_caf_do_concat(ac_caf_layer *l)
 
 int ac_caf_do_slice(ac_caf_layer *l)
 {
-    ac_pt_node *m = ac_caf_message(l, "slice_param");
+    ac_attrs_reader *m = ac_caf_message(l, "slice_param");
     ac_tensor *x = l->in[0];
-    const bool old = ac_caf_has(l, m, "slice_dim");
+    const bool old = ac_attr_has(m, A_slice_dim);
     int32_t axis;
-    ac_ints point;
-    if (old && ac_caf_has(l, m, "axis"))
+    if (old && ac_attr_has(m, A_axis))
         return ac_bad(&l->b, "both axis and slice_dim are given");
-    AC_TRY(ac_caf_axis(l, m, old ? "slice_dim" : "axis", 1, x->rank, &axis));
-    AC_TRY(ac_caf_ints(l, m, "slice_point", 1024, 0, INT32_MAX, &point));
+    AC_TRY(ac_attr_axis(m, old ? A_slice_dim : A_axis, x->rank, &axis));
+    const ac_ints point = ac_attr_ints(m, A_slice_point);
     if (point.n ? point.n != l->n_out - 1 : x->dim[axis] % l->n_out != 0)
         return ac_bad(&l->b, "%d slice points for %d tops and %" PRId64 " positions", point.n, l->n_out, x->dim[axis]);
     int64_t from = 0;
@@ -138,13 +136,12 @@ int ac_caf_do_slice(ac_caf_layer *l)
 /* The size of the second bottom from an offset on; axes in front stay whole. */
 int ac_caf_do_crop(ac_caf_layer *l)
 {
-    ac_pt_node *m = ac_caf_message(l, "crop_param");
+    ac_attrs_reader *m = ac_caf_message(l, "crop_param");
     ac_tensor *x = l->in[0];
     const ac_tensor *like = l->in[1];
     int32_t axis;
-    ac_ints offset;
-    AC_TRY(ac_caf_axis(l, m, "axis", 2, x->rank, &axis));
-    AC_TRY(ac_caf_ints(l, m, "offset", AC_MAX_RANK, 0, INT32_MAX, &offset));
+    AC_TRY(ac_attr_axis(m, A_crop_axis, x->rank, &axis));
+    const ac_ints offset = ac_attr_ints(m, A_crop_offset);
     if (offset.n > 1 && offset.n != x->rank - axis)
         return ac_bad(&l->b, "%d offsets for %d dimensions", offset.n, x->rank - axis);
     for (int32_t d = axis; d < x->rank; d++) {
@@ -162,12 +159,12 @@ int ac_caf_do_crop(ac_caf_layer *l)
 
 int ac_caf_do_tile(ac_caf_layer *l)
 {
-    ac_pt_node *m = ac_caf_message(l, "tile_param");
+    ac_attrs_reader *m = ac_caf_message(l, "tile_param");
     ac_tensor *x = l->in[0];
     int32_t axis;
-    int64_t tiles, times[AC_MAX_RANK];
-    AC_TRY(ac_caf_axis(l, m, "axis", 1, x->rank, &axis));
-    AC_TRY(ac_caf_int(l, m, "tiles", 0, 1, INT32_MAX, &tiles));
+    int64_t times[AC_MAX_RANK];
+    AC_TRY(ac_attr_axis(m, A_axis, x->rank, &axis));
+    const int64_t tiles = ac_attr_int(m, A_tiles);
     for (int32_t d = 0; d < x->rank; d++)
         times[d] = d == axis ? tiles : 1;
     return ac_caf_result(l, 0, ac_make_2(&l->b, AC_OP_TILE, x, ac_make_ints(&l->b, x->rank, times)));
@@ -176,13 +173,12 @@ int ac_caf_do_tile(ac_caf_layer *l)
 /* All dimensions from axis on become one number. */
 int ac_caf_do_reduction(ac_caf_layer *l)
 {
-    ac_pt_node *m = ac_caf_message(l, "reduction_param");
+    ac_attrs_reader *m = ac_caf_message(l, "reduction_param");
     ac_tensor *x = l->in[0];
-    int32_t axis, how;
-    double coeff;
-    AC_TRY(ac_caf_enum(l, m, "operation", "SUM|ASUM|SUMSQ|MEAN", 1, 1, &how));
-    AC_TRY(ac_caf_axis(l, m, "axis", 0, x->rank, &axis));
-    AC_TRY(ac_caf_float(l, m, "coeff", 1, &coeff));
+    int32_t axis;
+    const int32_t how = ac_attr_word(m, A_reduction_operation);
+    AC_TRY(ac_attr_axis(m, A_reduction_axis, x->rank, &axis));
+    const double coeff = ac_attr_float(m, A_coeff);
     const uint32_t mask = ((1u << x->rank) - 1) & ~((1u << axis) - 1);
     if (how == 2 || how == 3)
         x = ac_make_1(&l->b, how == 2 ? AC_OP_ABS : AC_OP_SQUARE, x);
@@ -196,24 +192,23 @@ int ac_caf_do_reduction(ac_caf_layer *l)
  * Without an axis each item is one row, and the result is [N,1,K], or [N,2,K] with the values after the indices. */
 int ac_caf_do_argmax(ac_caf_layer *l)
 {
-    ac_pt_node *m = ac_caf_message(l, "argmax_param");
+    ac_attrs_reader *m = ac_caf_message(l, "argmax_param");
     ac_tensor *x = l->in[0];
-    const bool by_axis = ac_caf_has(l, m, "axis");
+    const bool by_axis = ac_attr_has(m, A_axis);
     int32_t axis = 1, to_end[AC_MAX_RANK], back[AC_MAX_RANK], k = 0;
-    int64_t top, dim[AC_MAX_RANK], at;
-    bool values;
-    AC_TRY(ac_caf_bool(l, m, "out_max_val", false, &values));
+    int64_t dim[AC_MAX_RANK], at;
+    const bool values = ac_attr_bool(m, A_out_max_val);
     if (x->rank < 1)
         return ac_bad(&l->b, "bottom '%s' has no dimensions", x->name);
     if (by_axis)
-        AC_TRY(ac_caf_axis(l, m, "axis", 0, x->rank, &axis));
+        AC_TRY(ac_attr_axis(m, A_reduction_axis, x->rank, &axis));
     else
         x = ac_make_reshape(&l->b, x, 2, (int64_t[]){x->dim[0], ac_dim_product(x->dim, 1, x->rank)});
     if (!x)
         return AC_FAIL;
     const int64_t size = x->dim[axis];
     const int32_t rank = x->rank;
-    AC_TRY(ac_caf_int(l, m, "top_k", 1, 1, size, &top));
+    const int64_t top = ac_attr_int_in(m, A_top_k, 1, 1, size);
     for (int32_t d = 0; d < rank; d++)
         if (d != axis)
             to_end[k++] = d;
@@ -258,12 +253,11 @@ int ac_caf_do_batch_reindex(ac_caf_layer *l)
 
 int ac_caf_do_embed(ac_caf_layer *l)
 {
-    ac_pt_node *m = ac_caf_message(l, "embed_param");
+    ac_attrs_reader *m = ac_caf_message(l, "embed_param");
     int64_t dim[2];
-    bool bias;
-    AC_TRY(ac_caf_int(l, m, "input_dim", 0, 1, INT32_MAX, &dim[0]));
-    AC_TRY(ac_caf_int(l, m, "num_output", 0, 1, INT32_MAX, &dim[1]));
-    AC_TRY(ac_caf_bool(l, m, "bias_term", true, &bias));
+    dim[0] = ac_attr_int(m, A_input_dim);
+    dim[1] = ac_attr_int(m, A_num_output);
+    const bool bias = ac_attr_bool(m, A_bias_term);
     ac_tensor *y = gather(l, ac_caf_weight(l, "weights", 2, dim), l->in[0]);
     return ac_caf_result(l, 0, bias ? ac_make_2(&l->b, AC_OP_ADD, y, ac_caf_weight(l, "bias", 1, &dim[1])) : y);
 }
@@ -271,10 +265,9 @@ int ac_caf_do_embed(ac_caf_layer *l)
 int ac_caf_do_shuffle_channel(ac_caf_layer *l)
 {
     static const int32_t SWAP[AC_MAX_RANK] = {0, 2, 1, 3};
-    ac_pt_node *m = ac_caf_message(l, "shuffle_channel_param");
+    ac_attrs_reader *m = ac_caf_message(l, "shuffle_channel_param");
     ac_tensor *x = l->in[0];
-    int64_t groups;
-    AC_TRY(ac_caf_int(l, m, "group", 1, 1, INT32_MAX, &groups));
+    const int64_t groups = ac_attr_int(m, A_group);
     if (x->rank != 4 || x->dim[1] % groups)
         return ac_bad(&l->b, "channels of bottom '%s' %s do not divide into %" PRId64 " groups", x->name, SHAPE(x),
                       groups);

@@ -6,32 +6,27 @@
 #include <math.h>
 #include <string.h>
 
-/* name for all dimensions, or name_h and name_w (of older nets: kernel_h, pad_h, stride_h). */
-static int spatial(ac_caf_layer *l, ac_pt_node *m, const char *name, const char *stem, int64_t init, int64_t low,
-                   const ac_frame *w, int64_t v[AC_SPATIAL])
+/* One field for all dimensions, or for height and width (of older nets). */
+static int spatial(ac_caf_layer *l, ac_attrs_reader *m, int id, int h, int wide, const ac_frame *w,
+                   int64_t v[AC_SPATIAL])
 {
-    const char *h = ac_strf(l->r->cx->region, "%s_h", stem), *wide = ac_strf(l->r->cx->region, "%s_w", stem);
-    ac_ints list;
-    const bool by_axis = ac_caf_has(l, m, h) || ac_caf_has(l, m, wide);
-    AC_TRY(ac_caf_ints(l, m, name, 8, low, INT32_MAX, &list));
-    if (by_axis) {
-        if (w->m != 2 || list.n)
-            return ac_bad(&l->b, "%s and %s are for images, and exclude %s", h, wide, name);
-        AC_TRY(ac_caf_int(l, m, h, init, low, INT32_MAX, &v[AC_HEIGHT]));
-        return ac_caf_int(l, m, wide, init, low, INT32_MAX, &v[AC_WIDTH]);
-    }
+    const ac_ints list = ac_attr_ints(m, id);
+    const bool by_axis = ac_attr_has(m, h) || ac_attr_has(m, wide);
+    if (by_axis && (w->m != 2 || list.n))
+        return ac_bad(&l->b, "%s and %s are for images, and exclude %s", ac_attr_name(m, h), ac_attr_name(m, wide),
+                      ac_attr_name(m, id));
     if (list.n > 1 && list.n != w->m)
-        return ac_bad(&l->b, "%s has %d numbers for %d spatial dimensions", name, list.n, w->m);
-    for (int32_t i = 0; i < w->m; i++)
-        v[AC_SPATIAL - w->m + i] = list.n ? list.v[list.n > 1 ? i : 0] : init;
+        return ac_bad(&l->b, "%s has %d numbers for %d spatial dimensions", ac_attr_name(m, id), list.n, w->m);
+    for (int32_t d = AC_SPATIAL - w->m; d < AC_SPATIAL; d++)
+        v[d] = list.n ? list.v[list.n > 1 ? d - AC_SPATIAL + w->m : 0] : ac_attr_int(m, d == AC_HEIGHT ? h : wide);
     return AC_OK;
 }
 
-static int read_window(ac_caf_layer *l, ac_pt_node *m, ac_frame *w)
+static int read_window(ac_caf_layer *l, ac_attrs_reader *m, ac_frame *w)
 {
-    AC_TRY(spatial(l, m, "kernel_size", "kernel", 0, 0, w, w->kernel));
-    AC_TRY(spatial(l, m, "stride", "stride", 1, 1, w, w->stride));
-    AC_TRY(spatial(l, m, "pad", "pad", 0, 0, w, w->before));
+    AC_TRY(spatial(l, m, A_kernel_size, A_kernel_h, A_kernel_w, w, w->kernel));
+    AC_TRY(spatial(l, m, A_stride, A_stride_h, A_stride_w, w, w->stride));
+    AC_TRY(spatial(l, m, A_pad, A_pad_h, A_pad_w, w, w->before));
     memcpy(w->after, w->before, sizeof w->after);
     for (int32_t d = AC_SPATIAL - w->m; d < AC_SPATIAL; d++)
         if (w->kernel[d] < 1 || w->kernel[d] > INT16_MAX || w->stride[d] > INT16_MAX || w->before[d] > INT16_MAX)
@@ -48,20 +43,20 @@ typedef struct conv {
 
 static int read_conv(ac_caf_layer *l, conv *c)
 {
-    ac_pt_node *m = ac_caf_message(l, "convolution_param");
+    ac_attrs_reader *m = ac_caf_message(l, "convolution_param");
     const ac_tensor *x = l->in[0];
     int32_t axis;
     if (x->rank < 3)
         return ac_cannot(&l->b, "its input has %d dimensions; supported are 3 and more", x->rank);
     ac_frame_open(&c->w, x);
-    AC_TRY(ac_caf_axis(l, m, "axis", 1, x->rank, &axis));
+    AC_TRY(ac_attr_axis(m, A_axis, x->rank, &axis));
     if (axis != 1)
         return ac_cannot(&l->b, "its channels are dimension %d", axis);
     AC_TRY(read_window(l, m, &c->w));
-    AC_TRY(spatial(l, m, "dilation", "dilation", 1, 1, &c->w, c->w.dil));
-    AC_TRY(ac_caf_int(l, m, "num_output", 0, l->op != AC_OP_NONE, INT32_MAX, &c->num_output));
-    AC_TRY(ac_caf_int(l, m, "group", l->op == AC_OP_DEPTHWISE_CONV_2D ? x->dim[1] : 1, 1, INT32_MAX, &c->groups));
-    AC_TRY(ac_caf_bool(l, m, "bias_term", true, &c->bias));
+    AC_TRY(spatial(l, m, A_dilation, A_dilation_h, A_dilation_w, &c->w, c->w.dil));
+    c->num_output = ac_attr_int_in(m, A_num_output, 0, l->op != AC_OP_NONE, INT32_MAX);
+    c->groups = ac_attr_int_in(m, A_group, l->op == AC_OP_DEPTHWISE_CONV_2D ? x->dim[1] : 1, 1, INT32_MAX);
+    c->bias = ac_attr_bool(m, A_bias_term);
     if (x->dim[1] % c->groups || c->num_output % c->groups)
         return ac_bad(&l->b, "%" PRId64 " channels and %" PRId64 " outputs do not divide into %" PRId64 " groups",
                       x->dim[1], c->num_output, c->groups);
@@ -139,22 +134,20 @@ static ac_tensor *pool(ac_caf_layer *l, ac_tensor *x, ac_frame w, int32_t method
 
 int ac_caf_do_pool(ac_caf_layer *l)
 {
-    ac_pt_node *m = ac_caf_message(l, "pooling_param");
+    ac_attrs_reader *m = ac_caf_message(l, "pooling_param");
     ac_tensor *x = l->in[0];
     ac_frame w;
-    int32_t method, rounding;
-    bool global, ceil_mode;
     if (x->rank != 4)
         return ac_bad(&l->b, "bottom '%s' is %s, expected 4 dimensions [N,C,H,W]", x->name, ac_shape_str(l->r->cx, x));
     ac_frame_open(&w, x);
-    AC_TRY(ac_caf_enum(l, m, "pool", "MAX|AVE|STOCHASTIC", 0, 0, &method));
-    AC_TRY(ac_caf_bool(l, m, "global_pooling", false, &global));
-    AC_TRY(ac_caf_enum(l, m, "round_mode", "CEIL|FLOOR", 0, 0, &rounding));
-    AC_TRY(ac_caf_bool(l, m, "ceil_mode", rounding == 0, &ceil_mode));
+    const int32_t method = ac_attr_word(m, A_pool);
+    const bool global = ac_attr_bool(m, A_global_pooling);
+    const int32_t rounding = ac_attr_word(m, A_round_mode);
+    const bool ceil_mode = ac_attr_bool_or(m, A_ceil_mode, rounding == 0);
     if (!global)
         AC_TRY(read_window(l, m, &w));
     for (int32_t d = AC_HEIGHT; d < AC_SPATIAL; d++) {
-        if (global && (ac_caf_has(l, m, "kernel_size") || ac_caf_has(l, m, "kernel_h") || ac_caf_has(l, m, "kernel_w")))
+        if (global && (ac_attr_has(m, A_kernel_size) || ac_attr_has(m, A_kernel_h) || ac_attr_has(m, A_kernel_w)))
             return ac_bad(&l->b, "global_pooling has the size of the image; kernel_size must not be given");
         if (global)
             w.kernel[d] = w.in[d];
@@ -165,9 +158,9 @@ int ac_caf_do_pool(ac_caf_layer *l)
             return ac_bad(&l->b, "stochastic pooling has no pads");
     }
     if (global)
-        AC_TRY(spatial(l, m, "stride", "stride", 1, 1, &w, w.stride));
+        AC_TRY(spatial(l, m, A_stride, A_stride_h, A_stride_w, &w, w.stride));
     if (global)
-        AC_TRY(spatial(l, m, "pad", "pad", 0, 0, &w, w.before));
+        AC_TRY(spatial(l, m, A_pad, A_pad_h, A_pad_w, &w, w.before));
     if (global && (w.before[AC_HEIGHT] || w.before[AC_WIDTH] || w.stride[AC_HEIGHT] != 1 || w.stride[AC_WIDTH] != 1))
         return ac_bad(&l->b, "global_pooling goes with stride 1 and pad 0");
     return ac_caf_result(l, 0, pool(l, x, w, method, ceil_mode));
@@ -177,14 +170,12 @@ int ac_caf_do_pool(ac_caf_layer *l)
 int ac_caf_do_spp(ac_caf_layer *l)
 {
     enum { MOST = 12 };
-    ac_pt_node *m = ac_caf_message(l, "spp_param");
+    ac_attrs_reader *m = ac_caf_message(l, "spp_param");
     ac_tensor *x = l->in[0], *part[MOST];
-    int64_t levels;
-    int32_t method;
     if (x->rank != 4)
         return ac_bad(&l->b, "bottom '%s' is %s, expected 4 dimensions [N,C,H,W]", x->name, ac_shape_str(l->r->cx, x));
-    AC_TRY(ac_caf_int(l, m, "pyramid_height", 0, 1, MOST, &levels));
-    AC_TRY(ac_caf_enum(l, m, "pool", "MAX|AVE|STOCHASTIC", 0, 0, &method));
+    const int64_t levels = ac_attr_int(m, A_pyramid_height);
+    const int32_t method = ac_attr_word(m, A_pool);
     for (int32_t i = 0; i < levels; i++) {
         const int64_t bins = (int64_t)1 << i;
         ac_frame w;
@@ -223,18 +214,16 @@ int ac_caf_do_im2col(ac_caf_layer *l)
 /* Bilinear, with the corners of both images on each other; negative pads cut the image first. */
 int ac_caf_do_interp(ac_caf_layer *l)
 {
-    ac_pt_node *m = ac_caf_message(l, "interp_param");
+    ac_attrs_reader *m = ac_caf_message(l, "interp_param");
     ac_tensor *x = l->in[0];
-    int64_t want[2], zoom, shrink, from, to, size[2];
+    int64_t want[2], size[2];
     ac_attrs a;
     if (x->rank != 4)
         return ac_bad(&l->b, "bottom '%s' is %s, expected 4 dimensions [N,C,H,W]", x->name, ac_shape_str(l->r->cx, x));
-    AC_TRY(ac_caf_int(l, m, "height", 0, 0, INT32_MAX, &want[0]));
-    AC_TRY(ac_caf_int(l, m, "width", 0, 0, INT32_MAX, &want[1]));
-    AC_TRY(ac_caf_int(l, m, "zoom_factor", 0, 0, INT16_MAX, &zoom));
-    AC_TRY(ac_caf_int(l, m, "shrink_factor", 0, 0, INT16_MAX, &shrink));
-    AC_TRY(ac_caf_int(l, m, "pad_beg", 0, -INT16_MAX, 0, &from));
-    AC_TRY(ac_caf_int(l, m, "pad_end", 0, -INT16_MAX, 0, &to));
+    want[0] = ac_attr_int(m, A_height);
+    want[1] = ac_attr_int(m, A_width);
+    const int64_t zoom = ac_attr_int(m, A_zoom_factor), shrink = ac_attr_int(m, A_shrink_factor);
+    const int64_t from = ac_attr_int(m, A_pad_beg), to = ac_attr_int(m, A_pad_end);
     for (int32_t d = 0; d < 2; d++) {
         const int64_t in = x->dim[2 + d] + from + to;
         if (in < 1)
@@ -263,15 +252,14 @@ int ac_caf_do_interp(ac_caf_layer *l)
 /* Regions [R,5] or [R,5,1,1]: image, x1, y1, x2, y2. */
 int ac_caf_do_roi_pool(ac_caf_layer *l)
 {
-    ac_pt_node *m = ac_caf_message(l, "roi_pooling_param");
+    ac_attrs_reader *m = ac_caf_message(l, "roi_pooling_param");
     ac_tensor *x = l->in[0], *roi = l->in[1];
     const int64_t regions = roi->rank > 0 ? roi->dim[0] : 0;
     int64_t size[2];
-    double scale;
     ac_attrs a;
-    AC_TRY(ac_caf_int(l, m, "pooled_h", 0, 0, INT16_MAX, &size[0]));
-    AC_TRY(ac_caf_int(l, m, "pooled_w", 0, 0, INT16_MAX, &size[1]));
-    AC_TRY(ac_caf_float(l, m, "spatial_scale", 1, &scale));
+    size[0] = ac_attr_int(m, A_pooled_h);
+    size[1] = ac_attr_int(m, A_pooled_w);
+    const double scale = ac_attr_float(m, A_spatial_scale);
     if (!size[0] || !size[1])
         return ac_bad(&l->b, "pooled_h and pooled_w are needed, at least 1 each");
     if (x->rank != 4 || regions < 1 || ac_tensor_count(roi) != regions * 5)

@@ -157,6 +157,8 @@ static bool decode(ac_region *region, const char *text, const ac_attr_spec *row,
         v->floats = floats = AC_NEW_N(region, double, row->most);
         v->n = numbers(text, row->most, floats);
         return v->n >= 0;
+    case AC_ATTR_ANY:
+        return true;
     }
     return false;
 }

@@ -28,7 +28,7 @@ int ac_tf_do_where(ac_tf_op *n)
 int ac_tf_do_unique(ac_tf_op *n)
 {
     ac_tensor *out[4];
-    const ac_dtype type = ac_tf_type(n, "out_idx", AC_I32);
+    const ac_dtype type = ac_attr_dtype(&n->attrs, A_out_idx);
     ac_ints axes = {0};
     if (!strcmp(n->node->op, "UniqueV2") || !strcmp(n->node->op, "UniqueWithCountsV2"))
         AC_TRY(ac_operand_values(&n->b, &n->t[1], &axes));
@@ -44,7 +44,7 @@ int ac_tf_do_unique(ac_tf_op *n)
 int ac_tf_do_nms(ac_tf_op *n)
 {
     ac_tensor *box = n->t[0], *score = n->t[1], *kept, *count;
-    ac_nms_limits limit = {.overlap = (double)ac_tf_float(n, "iou_threshold", 0.5f), .least = -(double)INFINITY};
+    ac_nms_limits limit = {.overlap = ac_attr_float(&n->attrs, A_iou_threshold), .least = -(double)INFINITY};
     double most = 0, sigma = 0;
     const bool late = !ac_operand_known(&n->b, &n->t[2]);
     if (late && !n->r->reading->again)
@@ -59,7 +59,7 @@ int ac_tf_do_nms(ac_tf_op *n)
         AC_TRY(ac_operand_scalar(&n->b, &n->t[5], &sigma));
     if (sigma != 0)
         return ac_cannot(&n->b, "soft_nms_sigma is %g", sigma);
-    if (ac_tf_bool(n, "pad_to_max_output_size", false) && n->n_in > 5)
+    if (ac_attr_bool(&n->attrs, A_pad_to_max_output_size) && n->n_in > 5)
         return ac_cannot(&n->b, "pad_to_max_output_size is true");
     if (box->rank != 2 || score->rank != 1 || score->dim[0] != box->dim[0])
         return ac_bad(&n->b, "expected boxes [N,4] and scores [N]");

@@ -85,83 +85,66 @@ ac_tf_attr *ac_tf_attr_of(ac_tf_op *n, const char *name)
     return a && a->placeholder.n ? NULL : a;
 }
 
-/* Members of AttrValue: those that adapters read, then the rest. */
-typedef enum kind { A_NUMBER, A_BOOL, A_FLOAT, A_TEXT, A_TYPE, A_LIST } kind;
-static const char *const KIND[] = {"a whole number", "a bool",  "a float",  "text",      "a type",
-                                   "a list",         "a shape", "a tensor", "a function"};
-enum { ALL_KINDS = sizeof KIND / sizeof *KIND };
-
-/* NULL: it is left out, or of another kind, which is reported: of an AttrValue one member is there. */
-static const ac_tf_attr *typed(ac_tf_op *n, const char *name, kind want)
+/* A member of AttrValue that is there: of all members one is. NULL: none, or that of the type. */
+static const char *other_member(const ac_tf_attr *a, ac_attr_kind kind)
 {
-    ac_tf_attr *a = ac_tf_attr_of(n, name);
-    if (!a)
-        return NULL;
-    const bool is[ALL_KINDS] = {a->i != 0,          a->b != 0,           a->f < 0 || a->f > 0,
-                                a->s.p != NULL,     a->type != 0,        a->list.p != NULL,
-                                a->shape.p != NULL, a->tensor.p != NULL, a->func.p != NULL};
-    int other = 0;
-    while (other < ALL_KINDS && (is[want] || !is[other]))
-        other++;
-    if (other == ALL_KINDS)
-        return a;
-    if (!a->wrong)
-        ac_error(n->r->cx, n->b.at, E0103, "attribute '%s' is %s, expected %s", name, KIND[other], KIND[want]);
-    a->wrong = true;
-    return NULL;
+    const struct {
+        bool is;
+        ac_attr_kind kind;
+        const char *what;
+    } MEMBER[] = {{a->i != 0, AC_ATTR_INT64, "a whole number"},     {a->b != 0, AC_ATTR_BOOL, "a bool"},
+                  {a->f < 0 || a->f > 0, AC_ATTR_FLOAT, "a float"}, {a->s.p != NULL, AC_ATTR_TEXT, "text"},
+                  {a->type != 0, AC_ATTR_TYPE, "a type"},           {a->list.p != NULL, AC_ATTR_INTS, "a list"},
+                  {a->shape.p != NULL, AC_ATTR_ANY, "a shape"},     {a->tensor.p != NULL, AC_ATTR_ANY, "a tensor"},
+                  {a->func.p != NULL, AC_ATTR_ANY, "a function"}};
+    const char *what = NULL;
+    if (kind == AC_ATTR_INT)
+        kind = AC_ATTR_INT64;
+    if (kind == AC_ATTR_WORD)
+        kind = AC_ATTR_TEXT;
+    for (size_t i = sizeof MEMBER / sizeof *MEMBER; kind != AC_ATTR_ANY && i-- > 0;) {
+        if (MEMBER[i].is && MEMBER[i].kind == kind)
+            return NULL;
+        what = MEMBER[i].is ? MEMBER[i].what : what;
+    }
+    return what;
 }
 
-static bool is_wrong(ac_tf_op *n, const char *name)
+static bool find_typed(const ac_attrs_reader *reader, const char *name, const ac_attr_spec *row, ac_attr_value *v)
 {
+    ac_tf_op *n = reader->node;
     const ac_tf_attr *a = ac_tf_attr_of(n, name);
-    return a && a->wrong;
-}
-
-int64_t ac_tf_int(ac_tf_op *n, const char *name, int64_t init)
-{
-    const ac_tf_attr *a = typed(n, name, A_NUMBER);
-    return a ? a->i : init;
-}
-
-bool ac_tf_bool(ac_tf_op *n, const char *name, bool init)
-{
-    const ac_tf_attr *a = typed(n, name, A_BOOL);
-    return a ? a->b != 0 : init;
-}
-
-float ac_tf_float(ac_tf_op *n, const char *name, float init)
-{
-    const ac_tf_attr *a = typed(n, name, A_FLOAT);
-    return a ? a->f : init;
-}
-
-const char *ac_tf_str(ac_tf_op *n, const char *name, const char *init)
-{
-    const ac_tf_attr *a = typed(n, name, A_TEXT);
-    const char *s = a ? ac_pb_name(&n->r->pb, a->s) : init;
-    return s ? s : "";
-}
-
-ac_dtype ac_tf_type(ac_tf_op *n, const char *name, ac_dtype init)
-{
-    const ac_tf_attr *a = typed(n, name, A_TYPE);
-    const ac_dtype d = a ? ac_tf_dtype(a->type) : init;
-    if (d == AC_NONE && !is_wrong(n, name))
-        (void)ac_cannot(&n->b, "its %s is %s", name, ac_tf_dtype_name(n->r->cx, a ? a->type : 0));
-    return d;
-}
-
-int ac_tf_ints(ac_tf_op *n, const char *name, ac_ints *out)
-{
-    const ac_tf_attr *a = typed(n, name, A_LIST);
     list l = {.ints = {.n = 0}};
-    *out = (ac_ints){0};
-    if (!a || !a->list.p)
-        return is_wrong(n, name) ? AC_FAIL : AC_OK;
-    if (!ac_pb_read(&n->r->pb, a->list, LIST, &l))
-        return AC_FAIL;
-    return ac_operand_list(&n->b, &n->r->pb, name, l.ints, out);
+    int64_t count = 0;
+    if (!a)
+        return false;
+    v->wrong = other_member(a, row->type);
+    if (v->wrong || row->type == AC_ATTR_ANY)
+        return true;
+    v->i = row->type == AC_ATTR_BOOL ? a->b : a->i;
+    v->f = (double)a->f;
+    if (row->type == AC_ATTR_TEXT || row->type == AC_ATTR_WORD) {
+        v->text = ac_pb_name(&n->r->pb, a->s);
+        v->said = !v->text;
+    } else if (row->type == AC_ATTR_TYPE) {
+        v->dtype = ac_tf_dtype(a->type);
+        if (v->dtype == AC_NONE)
+            (void)ac_cannot(&n->b, "its %s is %s", name, ac_tf_dtype_name(n->r->cx, a->type));
+    } else if (row->type == AC_ATTR_INTS && a->list.p) {
+        const int64_t *ints = ac_pb_read(&n->r->pb, a->list, LIST, &l) ? ac_pb_ints(&n->r->pb, l.ints, &count) : NULL;
+        v->ints = (ac_ints){count < INT32_MAX ? (int32_t)count : INT32_MAX, ints};
+        v->said = n->r->pb.failed;
+    }
+    return true;
 }
+
+static const ac_attr_spec ROWS[] = {
+#define A(type, id, ...) AC_ATTR_ROW(type, id, __VA_ARGS__)
+#include "import/tf/attrs.def"
+#undef A
+};
+
+const ac_attr_source ac_tf_attributes = {"attribute", ROWS, find_typed};
 
 static ac_tf_body *function(ac_tf_op *n, const char *attr, ac_span message)
 {

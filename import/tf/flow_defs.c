@@ -29,7 +29,7 @@ static void ignore_types(ac_tf_op *n)
 {
     static const char *const NAME[] = {"Tcond", "Tin", "Tout", "output_shapes", "parallel_iterations", "T"};
     for (size_t i = 0; i < sizeof NAME / sizeof *NAME; i++)
-        (void)ac_tf_attr_of(n, NAME[i]);
+        ac_attr_skip(&n->attrs, NAME[i]);
 }
 
 typedef struct branches {

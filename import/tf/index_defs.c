@@ -21,14 +21,14 @@ static int gather(ac_tf_op *n, int32_t axis, int32_t batch)
 
 int ac_tf_do_gather(ac_tf_op *n)
 {
-    (void)ac_tf_bool(n, "validate_indices", true);
+    (void)ac_attr_bool(&n->attrs, A_validate_indices);
     return gather(n, 0, 0);
 }
 
 int ac_tf_do_gather_v2(ac_tf_op *n)
 {
     int32_t axis;
-    int64_t batch = ac_tf_int(n, "batch_dims", 0);
+    int64_t batch = ac_attr_int(&n->attrs, A_batch_dims);
     AC_TRY(ac_tf_axis(n, 2, n->t[0]->rank, &axis));
     batch += batch < 0 ? n->t[1]->rank : 0;
     if (batch < 0 || batch > axis)
@@ -38,7 +38,7 @@ int ac_tf_do_gather_v2(ac_tf_op *n)
 
 int ac_tf_do_gather_nd(ac_tf_op *n)
 {
-    (void)ac_tf_attr_of(n, "bad_indices_policy");
+    ac_attr_skip(&n->attrs, "bad_indices_policy");
     return RESULT(ac_make_2(&n->b, AC_OP_GATHER_ND, n->t[0], n->t[1]));
 }
 
@@ -48,7 +48,7 @@ int ac_tf_do_one_hot(ac_tf_op *n)
     double depth;
     int32_t axis;
     AC_TRY(ac_operand_scalar(&n->b, &n->t[1], &depth));
-    AC_TRY(ac_operand_axis(&n->b, ac_tf_int(n, "axis", -1), n->t[0]->rank + 1, &axis));
+    AC_TRY(ac_attr_axis(&n->attrs, A_one_hot_axis, n->t[0]->rank + 1, &axis));
     ac_attrs_init(AC_OP_ONE_HOT, &a);
     a.axis.axis = axis;
     for (int32_t i = 1; i < 4; i++)
@@ -64,7 +64,7 @@ int ac_tf_do_arg(ac_tf_op *n)
     int32_t axis = 0;
     AC_TRY(n->n_in > 1 ? ac_tf_axis(n, 1, n->t[0]->rank, &axis) : ac_operand_axis(&n->b, 0, n->t[0]->rank, &axis));
     ac_attrs_init(n->row->op, &a);
-    a.arg.out_type = ac_tf_type(n, "output_type", AC_I64);
+    a.arg.out_type = ac_attr_dtype(&n->attrs, A_output_type);
     if (a.arg.out_type != AC_I32 && a.arg.out_type != AC_I64)
         return ac_cannot(&n->b, "its output_type is %s", ac_dtype_name(a.arg.out_type));
     ac_tensor *x = n->t[0];
@@ -76,10 +76,10 @@ int ac_tf_do_arg(ac_tf_op *n)
 
 int ac_tf_do_top_k(ac_tf_op *n)
 {
-    const int64_t k = ac_tf_int(n, "k", 1);
+    const int64_t k = ac_attr_int(&n->attrs, A_k);
     ac_tensor *out[2], *said = ac_make_ints(&n->b, 1, &k);
-    (void)ac_tf_bool(n, "sorted", true); /* sorted is one of the orders that unsorted may have */
-    (void)ac_tf_attr_of(n, "index_type");
+    (void)ac_attr_bool(&n->attrs, A_sorted); /* sorted is one of the orders that unsorted may have */
+    ac_attr_skip(&n->attrs, "index_type");
     AC_TRY(ac_make_top_k(&n->b, n->t[0], n->n_in > 1 ? &n->t[1] : &said, out));
     AC_TRY(ac_tf_result(n, 0, out[0]));
     return ac_tf_result(n, 1, out[1]);
@@ -96,7 +96,7 @@ static ac_tensor *scatter(ac_tf_op *n, ac_tensor *indices, ac_tensor *updates, i
 int ac_tf_do_scatter_nd(ac_tf_op *n)
 {
     ac_ints shape;
-    (void)ac_tf_attr_of(n, "bad_indices_policy");
+    ac_attr_skip(&n->attrs, "bad_indices_policy");
     AC_TRY(ac_operand_values(&n->b, &n->t[2], &shape));
     if (shape.n > AC_MAX_RANK)
         return ac_cannot(&n->b, "the result has more than 8 dimensions");
@@ -107,7 +107,7 @@ int ac_tf_do_scatter_nd(ac_tf_op *n)
 int ac_tf_do_tensor_scatter(ac_tf_op *n)
 {
     ac_tensor *x = n->t[0], *i = n->t[1], *u = n->t[2];
-    (void)ac_tf_attr_of(n, "bad_indices_policy");
+    ac_attr_skip(&n->attrs, "bad_indices_policy");
     ac_tensor *y = scatter(n, i, u, x->rank, x->dim);
     if (n->row->op != AC_OP_SELECT)
         return RESULT(ac_make_2(&n->b, n->row->op, x, y));
@@ -143,14 +143,14 @@ int ac_tf_do_reverse_sequence(ac_tf_op *n)
 {
     ac_attrs a;
     ac_attrs_init(AC_OP_REVERSE_SEQUENCE, &a);
-    AC_TRY(ac_operand_axis(&n->b, ac_tf_int(n, "seq_dim", 0), n->t[0]->rank, &a.sequence.seq_axis));
-    AC_TRY(ac_operand_axis(&n->b, ac_tf_int(n, "batch_dim", 0), n->t[0]->rank, &a.sequence.batch_axis));
+    AC_TRY(ac_attr_axis(&n->attrs, A_seq_dim, n->t[0]->rank, &a.sequence.seq_axis));
+    AC_TRY(ac_attr_axis(&n->attrs, A_batch_dim, n->t[0]->rank, &a.sequence.batch_axis));
     return RESULT(ac_make_op(&n->b, AC_OP_REVERSE_SEQUENCE, n->t, 2, &a, AC_NONE));
 }
 
 int ac_tf_do_nms_v4(ac_tf_op *n)
 {
-    if (!ac_tf_bool(n, "pad_to_max_output_size", false))
+    if (!ac_attr_bool(&n->attrs, A_pad_to_max_output_size))
         return ac_cannot(&n->b, "pad_to_max_output_size is false, so the size of its result depends on the data");
     n->t[0] = ac_make_counted_fill(&n->b, n->t[0], 0);
     n->t[1] = ac_make_counted_neutral(&n->b, n->t[1], AC_OP_REDUCE_MAX); /* not above any score */

@@ -137,16 +137,16 @@ static void ignore(ac_tf_op *n)
                                        "element_shape",        "num_elements",
                                        "element_shape_except0"};
     for (size_t i = 0; i < sizeof NAME / sizeof *NAME; i++)
-        (void)ac_tf_attr_of(n, NAME[i]);
+        ac_attr_skip(&n->attrs, NAME[i]);
 }
 
 /* ------------------------------------------------------------------ TensorArray */
 
 int ac_tf_do_array(ac_tf_op *n)
 {
-    ac_tf_list *l = list_of_size(n, ac_tf_type(n, "dtype", AC_F32), 0);
+    ac_tf_list *l = list_of_size(n, ac_attr_dtype(&n->attrs, A_dtype), 0);
     AC_TRY(shape_attr(n, l));
-    l->grows = ac_tf_bool(n, "dynamic_size", false);
+    l->grows = ac_attr_bool(&n->attrs, A_dynamic_size);
     ignore(n);
     AC_TRY(bind(n, 0, l));
     return bind(n, 1, l);
@@ -258,7 +258,7 @@ int ac_tf_do_array_concat(ac_tf_op *n)
 
 int ac_tf_do_list_reserve(ac_tf_op *n)
 {
-    const ac_dtype dtype = ac_tf_type(n, "element_dtype", AC_F32);
+    const ac_dtype dtype = ac_attr_dtype(&n->attrs, A_element_dtype);
     const bool empty = n->node->op[0] == 'E'; /* EmptyTensorList(element_shape, most) */
     ac_tf_list *l = !empty ? list_of_size(n, dtype, 1) : dtype == AC_NONE ? NULL : ac_tf_list_new(n, dtype, 0);
     if (l)
@@ -317,7 +317,7 @@ int ac_tf_do_list_set(ac_tf_op *n)
     const ac_tf_list *l = list_of(n, 0);
     ac_tensor *t = tensor_of(n, 2);
     ac_tf_list own;
-    const bool grows = ac_tf_bool(n, "resize_if_index_out_of_bounds", false);
+    const bool grows = ac_attr_bool(&n->attrs, A_resize_if_index_out_of_bounds);
     ignore(n);
     if (!l || !t)
         return AC_FAIL;
@@ -363,7 +363,7 @@ int ac_tf_do_list_resize(ac_tf_op *n)
 int ac_tf_do_list_element_shape(ac_tf_op *n)
 {
     const ac_tf_list *l = list_of(n, 0);
-    const ac_dtype type = ac_tf_type(n, "shape_type", AC_I32);
+    const ac_dtype type = ac_attr_dtype(&n->attrs, A_shape_type);
     int32_t rank;
     int64_t dim[AC_MAX_RANK];
     if (!l || type == AC_NONE)

@@ -17,7 +17,7 @@ static bool both_bool(const ac_tf_op *n)
 
 int ac_tf_do_binary(ac_tf_op *n)
 {
-    (void)ac_tf_bool(n, "incompatible_shape_error", true);
+    (void)ac_attr_bool(&n->attrs, A_incompatible_shape_error);
     if ((n->row->op == AC_OP_EQUAL || n->row->op == AC_OP_NOT_EQUAL) && both_bool(n)) /* bytes 0 and 1 */
         for (int32_t i = 0; i < 2; i++)
             n->t[i] = ac_make_cast(&n->b, n->t[i], AC_U8);
@@ -27,7 +27,7 @@ int ac_tf_do_binary(ac_tf_op *n)
 int ac_tf_do_add_n(ac_tf_op *n)
 {
     ac_tensor *x = n->t[0];
-    (void)ac_tf_attr_of(n, "shape"); /* AccumulateNV2 */
+    ac_attr_skip(&n->attrs, "shape"); /* AccumulateNV2 */
     for (int32_t i = 1; i < n->n_in; i++)
         x = ADD(x, n->t[i]);
     return RESULT(x);
@@ -36,9 +36,9 @@ int ac_tf_do_add_n(ac_tf_op *n)
 /* Passes on whatever it gets; IdentityN several. */
 int ac_tf_do_identity(ac_tf_op *n)
 {
-    (void)ac_tf_str(n, "message", "");
-    (void)ac_tf_attr_of(n, "dtype");
-    (void)ac_tf_attr_of(n, "shape");
+    ac_attr_skip(&n->attrs, "message");
+    ac_attr_skip(&n->attrs, "dtype");
+    ac_attr_skip(&n->attrs, "shape");
     for (int32_t i = 0; i < n->n_out && i < n->n_in; i++)
         n->out[i] = n->in[i];
     return AC_OK;
@@ -47,15 +47,15 @@ int ac_tf_do_identity(ac_tf_op *n)
 /* Makes nothing that could be read: NoOp, Assert. */
 int ac_tf_do_nothing(ac_tf_op *n)
 {
-    (void)ac_tf_attr_of(n, "summarize");
+    ac_attr_skip(&n->attrs, "summarize");
     return ac_tf_all_results(n, AC_TF_DONE);
 }
 
 int ac_tf_do_cast(ac_tf_op *n)
 {
-    (void)ac_tf_bool(n, "Truncate", false);
-    const ac_dtype to = ac_tf_type(n, "DstT", AC_NONE);
-    (void)ac_tf_attr_of(n, "SrcT");
+    (void)ac_attr_bool(&n->attrs, A_Truncate);
+    const ac_dtype to = ac_attr_dtype(&n->attrs, A_DstT);
+    ac_attr_skip(&n->attrs, "SrcT");
     if (to == AC_NONE)
         return AC_FAIL;
     ac_tensor *x = n->t[0];
@@ -98,7 +98,7 @@ int ac_tf_do_truncate_div(ac_tf_op *n)
 int ac_tf_do_approximate_equal(ac_tf_op *n)
 {
     ac_tensor *x = n->t[0];
-    const double tolerance = (double)ac_tf_float(n, "tolerance", 1e-5f);
+    const double tolerance = ac_attr_float(&n->attrs, A_tolerance);
     ac_tensor *most = NUM(x, tolerance);
     return RESULT(LESS(ABS(SUB(x, n->t[1])), most));
 }
@@ -148,7 +148,7 @@ int ac_tf_do_leaky_relu(ac_tf_op *n)
 {
     ac_attrs a;
     ac_attrs_init(AC_OP_LEAKY_RELU, &a);
-    a.alpha.alpha = ac_tf_float(n, "alpha", 0.2f);
+    a.alpha.alpha = (float)ac_attr_float(&n->attrs, A_alpha);
     return RESULT(ac_make_op(&n->b, AC_OP_LEAKY_RELU, n->t, 1, &a, AC_NONE));
 }
 

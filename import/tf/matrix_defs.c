@@ -44,8 +44,8 @@ int ac_tf_do_matmul(ac_tf_op *n)
 {
     ac_tensor *x = n->t[0], *y = n->t[1];
     const bool batch = n->node->op[0] == 'B';
-    const bool adj_x = ac_tf_bool(n, batch ? "adj_x" : "transpose_a", false);
-    const bool adj_y = ac_tf_bool(n, batch ? "adj_y" : "transpose_b", false);
+    const bool adj_x = ac_attr_bool(&n->attrs, batch ? A_adj_x : A_transpose_a);
+    const bool adj_y = ac_attr_bool(&n->attrs, batch ? A_adj_y : A_transpose_b);
     if (x->rank < 2 || y->rank < 2 || (!batch && (x->rank != 2 || y->rank != 2)))
         return ac_error(n->r->cx, n->b.at, E0104, "'%s' is %s, '%s' %s", x->name, ac_shape_str(n->r->cx, x), y->name,
                         ac_shape_str(n->r->cx, y));
@@ -60,14 +60,14 @@ int ac_tf_do_inverse(ac_tf_op *n)
     ac_tensor *x = n->t[0];
     int32_t perm[AC_MAX_RANK];
     ac_perm_swapped(x->rank, perm);
-    if (ac_tf_bool(n, "adjoint", false))
+    if (ac_attr_bool(&n->attrs, A_adjoint))
         x = ac_make_transpose(&n->b, x, perm);
     return RESULT(x ? ac_make_1(&n->b, AC_OP_INVERSE, x) : NULL);
 }
 
 int ac_tf_do_einsum(ac_tf_op *n)
 {
-    const char *equation = ac_tf_str(n, "equation", ""), *reason = NULL;
+    const char *equation = ac_attr_text(&n->attrs, A_equation), *reason = NULL;
     ac_tensor *y = ac_make_einsum(&n->b, equation, n->t, n->n_in, &reason);
     return reason ? ac_cannot(&n->b, "%s", reason) : RESULT(y);
 }

@@ -70,7 +70,7 @@ int ac_tf_do_pack(ac_tf_op *n)
     int64_t dim[AC_MAX_RANK];
     ac_tensor **x = AC_NEW_N(n->r->cx->region, ac_tensor *, n->n_in + 1);
     const ac_tensor *first = n->t[0];
-    AC_TRY(ac_operand_axis(&n->b, ac_tf_int(n, "axis", 0), first->rank + 1, &axis));
+    AC_TRY(ac_attr_axis(&n->attrs, A_axis, first->rank + 1, &axis));
     if (first->rank == AC_MAX_RANK)
         return ac_cannot(&n->b, "the result has more than 8 dimensions");
     for (int32_t d = 0, from = 0; d <= first->rank; d++)
@@ -91,8 +91,8 @@ int ac_tf_do_unpack(ac_tf_op *n)
     int64_t dim[AC_MAX_RANK];
     if (!x->rank)
         return ac_error(n->r->cx, n->b.at, E0104, "'%s' is a scalar", x->name);
-    AC_TRY(ac_operand_axis(&n->b, ac_tf_int(n, "axis", 0), x->rank, &axis));
-    const int64_t count = ac_tf_int(n, "num", x->dim[axis]);
+    AC_TRY(ac_attr_axis(&n->attrs, A_axis, x->rank, &axis));
+    const int64_t count = ac_attr_int_or(&n->attrs, A_num, x->dim[axis]);
     if (count != x->dim[axis])
         return ac_error(n->r->cx, n->b.at, E0104, "it splits '%s' %s into %lld", x->name, ac_shape_str(n->r->cx, x),
                         (long long)count);
@@ -126,7 +126,7 @@ int ac_tf_do_split(ac_tf_op *n)
     int32_t axis;
     int64_t size[MOST];
     ac_tensor *x = n->t[1];
-    const int64_t count = ac_tf_int(n, "num_split", 1);
+    const int64_t count = ac_attr_int(&n->attrs, A_num_split);
     AC_TRY(ac_tf_axis(n, 0, x->rank, &axis));
     if (count < 1 || count > MOST || x->dim[axis] % count)
         return ac_error(n->r->cx, n->b.at, E0104, "dimension %d of '%s' %s does not divide into %lld", axis, x->name,
@@ -144,7 +144,7 @@ int ac_tf_do_split_v(ac_tf_op *n)
     int64_t sum = 0;
     AC_TRY(ac_operand_values(&n->b, &n->t[1], &size));
     AC_TRY(ac_tf_axis(n, 2, x->rank, &axis));
-    (void)ac_tf_int(n, "num_split", 0);
+    (void)ac_attr_int(&n->attrs, A_split_v_num_split);
     int64_t *own = AC_NEW_N(n->r->cx->region, int64_t, size.n + 1);
     for (int32_t i = 0; i < size.n; i++) {
         own[i] = size.v[i];
@@ -210,7 +210,7 @@ int ac_tf_do_mirror_pad(ac_tf_op *n)
 {
     int64_t before[AC_MAX_RANK], after[AC_MAX_RANK], list[2 * AC_MAX_RANK];
     ac_attrs a;
-    const char *mode = ac_tf_str(n, "mode", "REFLECT");
+    const char *mode = ac_attr_text(&n->attrs, A_mode);
     AC_TRY(pads_of(n, before, after));
     if (strcmp(mode, "REFLECT") != 0 && strcmp(mode, "SYMMETRIC") != 0)
         return ac_error(n->r->cx, n->b.at, E0103, "mode is '%s'", mode);

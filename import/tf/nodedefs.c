@@ -133,7 +133,7 @@ int ac_tf_result(ac_tf_op *n, int32_t i, ac_tensor *t)
 
 int ac_tf_channels_first(ac_tf_op *n, bool *first)
 {
-    const char *f = ac_tf_str(n, "data_format", "NHWC");
+    const char *f = ac_attr_text(&n->attrs, A_data_format);
     *first = !strcmp(f, "NCHW") || !strcmp(f, "NCDHW");
     if (*first)
         n->r->reading->out.channels_first = true;

@@ -25,7 +25,7 @@ int ac_tf_do_reduce(ac_tf_op *n)
     ac_tensor *x = n->t[0];
     const ac_op op = n->row->op;
     uint32_t mask;
-    const bool keep = ac_tf_bool(n, "keep_dims", ac_tf_bool(n, "keepdims", false));
+    const bool keep = ac_attr_bool_or(&n->attrs, A_keep_dims, ac_attr_bool(&n->attrs, A_keepdims));
     const bool euclid = n->node->op[0] == 'E';
     AC_TRY(ac_tf_axes(n, 1, x->rank, &mask));
     for (int32_t d = 0; d < x->rank; d++)
@@ -46,8 +46,8 @@ int ac_tf_do_cumsum(ac_tf_op *n)
     AC_TRY(ac_tf_axis(n, 1, n->t[0]->rank, &axis));
     const int64_t where = axis;
     ac_attrs_init(n->row->op, &a);
-    a.cumsum.exclusive = ac_tf_bool(n, "exclusive", false);
-    a.cumsum.reverse = ac_tf_bool(n, "reverse", false);
+    a.cumsum.exclusive = ac_attr_bool(&n->attrs, A_exclusive);
+    a.cumsum.reverse = ac_attr_bool(&n->attrs, A_reverse);
     ac_tensor *in[] = {n->t[0],
                        ac_make_reshape(&n->b, ac_make_cast(&n->b, ac_make_ints(&n->b, 1, &where), AC_I32), 0, NULL)};
     return RESULT(ac_make_op(&n->b, n->row->op, in, 2, &a, AC_NONE));
@@ -65,10 +65,10 @@ int ac_tf_do_lrn(ac_tf_op *n)
 {
     ac_attrs a;
     ac_attrs_init(AC_OP_LRN, &a);
-    a.lrn.radius = (int32_t)ac_tf_int(n, "depth_radius", 5);
-    a.lrn.bias = ac_tf_float(n, "bias", 1);
-    a.lrn.alpha = ac_tf_float(n, "alpha", 1);
-    a.lrn.beta = ac_tf_float(n, "beta", 0.5f);
+    a.lrn.radius = (int32_t)ac_attr_int(&n->attrs, A_depth_radius);
+    a.lrn.bias = (float)ac_attr_float(&n->attrs, A_bias);
+    a.lrn.alpha = (float)ac_attr_float(&n->attrs, A_lrn_alpha);
+    a.lrn.beta = (float)ac_attr_float(&n->attrs, A_beta);
     return RESULT(ac_make_op(&n->b, AC_OP_LRN, n->t, 1, &a, AC_NONE));
 }
 
@@ -102,9 +102,9 @@ int ac_tf_do_fused_batch_norm(ac_tf_op *n)
 {
     bool first;
     ac_tensor *x = n->t[0], *v[4] = {n->t[1], n->t[2], n->t[3], n->t[4]};
-    const double epsilon = (double)ac_tf_float(n, "epsilon", 0.0001f);
-    const bool training = ac_tf_bool(n, "is_training", true);
-    const float factor = ac_tf_float(n, "exponential_avg_factor", 1);
+    const double epsilon = ac_attr_float(&n->attrs, A_epsilon);
+    const bool training = ac_attr_bool(&n->attrs, A_is_training);
+    const float factor = (float)ac_attr_float(&n->attrs, A_exponential_avg_factor);
     AC_TRY(ac_tf_channels_first(n, &first));
     const int32_t at = first ? 1 : x->rank - 1;
     if (x->rank != 4 && x->rank != 5)
@@ -131,7 +131,7 @@ int ac_tf_do_fused_batch_norm(ac_tf_op *n)
 /* The older form: x, mean, variance, offset, scale. */
 int ac_tf_do_batch_norm_global(ac_tf_op *n)
 {
-    const bool scaled = ac_tf_bool(n, "scale_after_normalization", true);
+    const bool scaled = ac_attr_bool(&n->attrs, A_scale_after_normalization);
     ac_tensor *v[4] = {scaled ? n->t[4] : NULL, n->t[3], n->t[1], n->t[2]};
-    return RESULT(normalise(n, n->t[0], v, (double)ac_tf_float(n, "variance_epsilon", 0), false));
+    return RESULT(normalise(n, n->t[0], v, ac_attr_float(&n->attrs, A_variance_epsilon), false));
 }

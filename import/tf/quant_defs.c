@@ -26,8 +26,8 @@ static bool nudge(float low, float high, int64_t bits, bool narrow, range *out)
  * or one for each element of the last dimension. */
 static int quantise(ac_tf_op *n, const float *low, const float *high, int32_t rank, int64_t count)
 {
-    const int64_t bits = ac_tf_int(n, "num_bits", 8);
-    const bool narrow = ac_tf_bool(n, "narrow_range", false);
+    const int64_t bits = ac_attr_int(&n->attrs, A_num_bits);
+    const bool narrow = ac_attr_bool(&n->attrs, A_narrow_range);
     ac_maker *b = &n->b;
     if (bits < 2 || bits > 16)
         return ac_error(n->r->cx, b->at, E0103, "num_bits is %lld", (long long)bits);
@@ -56,7 +56,7 @@ static int quantise(ac_tf_op *n, const float *low, const float *high, int32_t ra
 
 int ac_tf_do_fake_quant_args(ac_tf_op *n)
 {
-    const float low = ac_tf_float(n, "min", -6), high = ac_tf_float(n, "max", 6);
+    const float low = (float)ac_attr_float(&n->attrs, A_min), high = (float)ac_attr_float(&n->attrs, A_max);
     return quantise(n, &low, &high, 0, 1);
 }
 

@@ -12,9 +12,9 @@ int ac_tf_do_random_uniform(ac_tf_op *n)
     ac_ints shape;
     ac_tf_random *u = AC_NEW(n->r->cx->region, ac_tf_random);
     AC_TRY(ac_operand_values(&n->b, &n->t[0], &shape));
-    (void)ac_tf_attr_of(n, "seed");
-    (void)ac_tf_attr_of(n, "seed2");
-    u->dtype = ac_tf_type(n, "dtype", AC_F32);
+    ac_attr_skip(&n->attrs, "seed");
+    ac_attr_skip(&n->attrs, "seed2");
+    u->dtype = ac_attr_dtype(&n->attrs, A_dtype);
     if (u->dtype != AC_F32 || shape.n > AC_MAX_RANK)
         return ac_cannot(&n->b, "it draws random numbers");
     u->high = 1;

@@ -28,8 +28,8 @@ int ac_tf_do_resize(ac_tf_op *n)
     const bool near = n->row->op == AC_OP_RESIZE_NEAREST_NEIGHBOR;
     AC_TRY(size_of(n, &size));
     ac_attrs_init(n->row->op, &a);
-    a.resize.align_corners = ac_tf_bool(n, "align_corners", false);
-    a.resize.half_pixel_centers = ac_tf_bool(n, "half_pixel_centers", false);
+    a.resize.align_corners = ac_attr_bool(&n->attrs, A_align_corners);
+    a.resize.half_pixel_centers = ac_attr_bool(&n->attrs, A_half_pixel_centers);
     a.resize.size = size;
     x = near ? x : ac_make_cast(&n->b, x, AC_F32);
     return RESULT(x ? ac_make_op(&n->b, n->row->op, &x, 1, &a, AC_NONE) : NULL);
@@ -84,7 +84,7 @@ int ac_tf_do_resize_matrix(ac_tf_op *n)
 {
     ac_tensor *x = ac_make_cast(&n->b, n->t[0], AC_F32);
     ac_ints size;
-    const bool corners = ac_tf_bool(n, "align_corners", false), half = ac_tf_bool(n, "half_pixel_centers", false);
+    const bool corners = ac_attr_bool(&n->attrs, A_align_corners), half = ac_attr_bool(&n->attrs, A_half_pixel_centers);
     const bool area = n->node->op[6] == 'A'; /* ResizeArea */
     AC_TRY(size_of(n, &size));
     for (int32_t d = 1; x && d < 3; d++) {

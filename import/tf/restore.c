@@ -129,6 +129,7 @@ ac_tf_body *ac_tf_called(ac_tf *r, ac_tf_node *m)
     const ac_tf_call call = {.r = r};
     ac_tf_op n = {.r = r, .call = (ac_tf_call *)(uintptr_t)&call, .node = m};
     n.b = ac_reading_maker(r->reading, r->g, m->name, m->at);
+    n.attrs = (ac_attrs_reader){.source = &ac_tf_attributes, .b = &n.b, .node = &n};
     return ac_tf_attrs(r, m) == AC_OK ? ac_tf_func(&n, "f") : NULL;
 }
 

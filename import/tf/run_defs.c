@@ -88,10 +88,10 @@ static int call_function(ac_tf_op *n, ac_tf_body *f)
 int ac_tf_do_call(ac_tf_op *n)
 {
     ac_tf_body *f = ac_tf_func(n, "f");
-    (void)ac_tf_attr_of(n, "config");
-    (void)ac_tf_attr_of(n, "config_proto"); /* a message, for the runtime */
-    (void)ac_tf_str(n, "executor_type", "");
-    (void)ac_tf_bool(n, "read_only_resource_inputs", false);
+    ac_attr_skip(&n->attrs, "config");
+    ac_attr_skip(&n->attrs, "config_proto"); /* a message, for the runtime */
+    ac_attr_skip(&n->attrs, "executor_type");
+    (void)ac_attr_bool(&n->attrs, A_read_only_resource_inputs);
     return f ? call_function(n, f) : AC_FAIL;
 }
 
@@ -137,6 +137,7 @@ int ac_tf_node_run(ac_tf_call *c, int32_t node)
     ac_tf_op *n = AC_NEW(r->cx->region, ac_tf_op); /* functions keep it as their caller */
     *n = (ac_tf_op){.r = r, .call = c, .node = m, .row = m->row, .out = c->value[node], .n_out = m->n_out};
     n->b = ac_reading_maker(r->reading, r->g, m->name, m->at);
+    n->attrs = (ac_attrs_reader){.source = &ac_tf_attributes, .b = &n->b, .node = n};
     if (!strcmp(m->op, "Exit")) { /* set by its loop */
         if (n->out->kind == AC_TF_NONE)
             (void)ac_tf_frame_run(n, c->body->node.item[m->in[0].node].frame);

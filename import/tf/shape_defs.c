@@ -20,7 +20,7 @@ int ac_tf_do_const(ac_tf_op *n)
 {
     const ac_tf_attr *a = ac_tf_attr_of(n, "value");
     const char *refused;
-    (void)ac_tf_attr_of(n, "dtype");
+    ac_attr_skip(&n->attrs, "dtype");
     if (!a || !a->tensor.p)
         return ac_error(n->r->cx, n->b.at, E0103, "the constant has no value");
     ac_tensor *t = ac_tf_tensor(n->r, a->tensor, n->node->name, n->b.at, &refused);
@@ -30,7 +30,7 @@ int ac_tf_do_const(ac_tf_op *n)
 int ac_tf_do_fill(ac_tf_op *n)
 {
     ac_late_sizes s;
-    (void)ac_tf_attr_of(n, "index_type");
+    ac_attr_skip(&n->attrs, "index_type");
     AC_TRY(ac_late_sizes_of(&n->b, &n->t[0], n->node->name, &s));
     ac_tensor *in[] = {ac_make_ints(&n->b, s.n, s.dim), ac_make_reshape(&n->b, n->t[1], 0, NULL)};
     return RESULT(ac_bounded(&n->b, ac_make_op(&n->b, AC_OP_FILL, in, 2, NULL, AC_NONE), s.count, s.at));
@@ -67,7 +67,7 @@ int ac_tf_do_lin_space(ac_tf_op *n)
 
 int ac_tf_do_shape(ac_tf_op *n)
 {
-    const ac_dtype type = ac_tf_type(n, "out_type", AC_I32);
+    const ac_dtype type = ac_attr_dtype(&n->attrs, A_out_type);
     for (int32_t i = 0; i < n->n_in && i < n->n_out; i++)
         AC_TRY(ac_tf_result(
             n, i,
@@ -77,7 +77,7 @@ int ac_tf_do_shape(ac_tf_op *n)
 
 int ac_tf_do_size(ac_tf_op *n)
 {
-    const ac_dtype type = ac_tf_type(n, "out_type", AC_I32);
+    const ac_dtype type = ac_attr_dtype(&n->attrs, A_out_type);
     return RESULT(type == AC_NONE ? NULL : ac_make_cast(&n->b, ac_make_counted_size(&n->b, n->t[0]), type));
 }
 
@@ -125,7 +125,7 @@ int ac_tf_do_invert_permutation(ac_tf_op *n)
 int ac_tf_do_concat_offset(ac_tf_op *n)
 {
     int64_t axis, at = 0;
-    (void)ac_tf_attr_of(n, "shape_type");
+    ac_attr_skip(&n->attrs, "shape_type");
     AC_TRY(ac_operand_int(&n->b, &n->t[0], &axis));
     for (int32_t i = 1; i < n->n_in; i++) {
         ac_ints shape;
@@ -164,8 +164,8 @@ int ac_tf_do_squeeze(ac_tf_op *n)
     uint32_t mask = 0;
     int64_t dim[AC_MAX_RANK];
     int32_t rank = 0;
-    AC_TRY(ac_tf_ints(n, "squeeze_dims", &axes));
-    AC_TRY(ac_tf_ints(n, "axis", &older));
+    axes = ac_attr_ints(&n->attrs, A_squeeze_dims);
+    older = ac_attr_ints(&n->attrs, A_squeeze_axis);
     axes = axes.n ? axes : older;
     for (int32_t i = 0; i < axes.n; i++) {
         int32_t d;
@@ -214,7 +214,7 @@ int ac_tf_do_ensure_shape(ac_tf_op *n)
 
 int ac_tf_do_bitcast(ac_tf_op *n)
 {
-    const ac_dtype to = ac_tf_type(n, "type", AC_NONE);
+    const ac_dtype to = ac_attr_dtype(&n->attrs, A_type);
     if (to == AC_NONE)
         return AC_FAIL;
     return to == n->t[0]->dtype

@@ -12,11 +12,11 @@ int ac_tf_do_slice(ac_tf_op *n)
 int ac_tf_do_strided_slice(ac_tf_op *n)
 {
     /* Where an axis goes away, its begin counts, masked or not (in TFLite the mask counts). */
-    const int64_t shrink = ac_tf_int(n, "shrink_axis_mask", 0);
-    const ac_strided_masks masks = {.begin = (int32_t)(ac_tf_int(n, "begin_mask", 0) & ~shrink),
-                                    .end = (int32_t)ac_tf_int(n, "end_mask", 0),
-                                    .ellipsis = (int32_t)ac_tf_int(n, "ellipsis_mask", 0),
-                                    .new_axis = (int32_t)ac_tf_int(n, "new_axis_mask", 0),
+    const int64_t shrink = ac_attr_int(&n->attrs, A_shrink_axis_mask);
+    const ac_strided_masks masks = {.begin = (int32_t)(ac_attr_int(&n->attrs, A_begin_mask) & ~shrink),
+                                    .end = (int32_t)ac_attr_int(&n->attrs, A_end_mask),
+                                    .ellipsis = (int32_t)ac_attr_int(&n->attrs, A_ellipsis_mask),
+                                    .new_axis = (int32_t)ac_attr_int(&n->attrs, A_new_axis_mask),
                                     .shrink = (int32_t)shrink};
     ac_tensor *y;
     AC_TRY(ac_make_strided_of(&n->b, n->t, masks, n->node->name, &y));

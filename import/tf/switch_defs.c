@@ -15,8 +15,8 @@ int ac_tf_switch_run(ac_tf_op *n)
     const bool many = n->node->op[0] == '_'; /* _SwitchN: an index; out of range is the last one */
     if (n->n_in != 2)
         return ac_error(n->r->cx, n->b.at, E0102, "has %d operands, expected 2", n->n_in);
-    (void)ac_tf_attr_of(n, "num_outs");
-    const int32_t count = many ? (int32_t)ac_tf_int(n, "num_outs", n->n_out) : 2;
+    ac_attr_skip(&n->attrs, "num_outs");
+    const int32_t count = many ? (int32_t)ac_attr_int_or(&n->attrs, A_num_outs, n->n_out) : 2;
     if (!n->t[1] || ac_tensor_count(n->t[1]) != 1)
         return ac_error(n->r->cx, n->b.at, E0104, "its condition is %s, expected one %s",
                         n->t[1] ? ac_tensor_str(n->r->cx, n->t[1]) : "not a tensor", many ? "number" : "bool");

@@ -40,8 +40,8 @@
  * Memory: the context's region. tensor_content and packed lists stay in the file's bytes unless they are misaligned. */
 #ifndef AC_IMPORT_TF_TF_H
 #define AC_IMPORT_TF_TF_H
+#include "import/build/attrs.h"
 #include "import/build/name_map.h"
-#include "import/build/operands.h"
 #include "import/build/wanted_outputs.h"
 #include "import/wire/pb.h"
 
@@ -208,6 +208,7 @@ struct ac_tf_op {
     ac_tf_node *node;
     const ac_operator *row;
     ac_maker b;
+    ac_attrs_reader attrs;
     ac_tf_value *in; /* data inputs */
     ac_tensor **t;   /* those that are tensors; NULL: another kind */
     int32_t n_in;
@@ -234,24 +235,23 @@ int ac_tf_shape(ac_pb *pb, ac_span proto, int32_t *rank, int64_t dim[AC_MAX_RANK
 /* A TensorProto as a constant tensor of the graph. NULL: malformed, or refused (as above). */
 ac_tensor *ac_tf_tensor(ac_tf *r, ac_span proto, const char *name, ac_place at, const char **refused);
 
-/* def_attrs.c. `init` is what a left-out attribute means; and one of another kind, which is reported. */
+/* def_attrs.c */
 struct ac_tf_attr {
     const char *name;
     ac_span s, shape, tensor, list, placeholder, func;
     int64_t i, b, type;
     float f;
-    bool used;  /* an adapter has read it; others are refused */
-    bool wrong; /* it is of another kind than the adapter wants: reported */
+    bool used; /* an adapter has read it; others are refused */
 };
 int ac_tf_attrs(ac_tf *r, ac_tf_node *n);
+enum {
+#define A(id) A_##id,
+#include "import/tf/attrs_ids.def"
+#undef A
+};
+extern const ac_attr_source ac_tf_attributes;
 ac_tf_attr *ac_tf_attr_of(ac_tf_op *n, const char *name); /* NULL: left out */
-int64_t ac_tf_int(ac_tf_op *n, const char *name, int64_t init);
-bool ac_tf_bool(ac_tf_op *n, const char *name, bool init);
-float ac_tf_float(ac_tf_op *n, const char *name, float init);
-const char *ac_tf_str(ac_tf_op *n, const char *name, const char *init);
-ac_dtype ac_tf_type(ac_tf_op *n, const char *name, ac_dtype init); /* AC_NONE: none of ours (refused) */
-int ac_tf_ints(ac_tf_op *n, const char *name, ac_ints *out);       /* empty: left out */
-ac_tf_body *ac_tf_func(ac_tf_op *n, const char *name);             /* NULL: reported */
+ac_tf_body *ac_tf_func(ac_tf_op *n, const char *name);    /* NULL: reported */
 int ac_tf_funcs(ac_tf_op *n, const char *name, ac_tf_body **out, int32_t cap, int32_t *count);
 
 /* bodies.c */

@@ -13,7 +13,7 @@
 static int check_declared(ac_tf_op *n, const ac_tensor *t, const char **refused)
 {
     const ac_tf_attr *shape = ac_tf_attr_of(n, "shape");
-    const ac_dtype type = ac_tf_type(n, "dtype", t->dtype);
+    const ac_dtype type = ac_attr_dtype_or(&n->attrs, A_dtype, t->dtype);
     int64_t dim[AC_MAX_RANK];
     int32_t rank = -1;
     if (type == AC_NONE || (shape && ac_tf_shape(&n->r->pb, shape->shape, &rank, dim, refused) != AC_OK))
@@ -62,10 +62,10 @@ static int restore(ac_tf_op *n, ac_tf_variable *v)
 static int variable_result(ac_tf_op *n, ac_tf_kind kind)
 {
     ac_tf_variable *v = ac_tf_variable_of(n->r, n->node);
-    (void)ac_tf_attr_of(n, "allowed_devices");
-    (void)ac_tf_attr_of(n, "debug_name");
-    (void)ac_tf_attr_of(n, "shape");
-    (void)ac_tf_attr_of(n, "dtype");
+    ac_attr_skip(&n->attrs, "allowed_devices");
+    ac_attr_skip(&n->attrs, "debug_name");
+    ac_attr_skip(&n->attrs, "shape");
+    ac_attr_skip(&n->attrs, "dtype");
     if (!v)
         return AC_FAIL;
     v->broken |= !v->t && !v->broken && restore(n, v) != AC_OK;
@@ -100,7 +100,7 @@ static ac_tf_variable *variable_in(ac_tf_op *n)
 int ac_tf_do_read_variable(ac_tf_op *n)
 {
     const ac_tf_variable *v = variable_in(n);
-    (void)ac_tf_attr_of(n, "dtype");
+    ac_attr_skip(&n->attrs, "dtype");
     if (!v)
         return AC_FAIL;
     n->out[0] = (ac_tf_value){.kind = AC_TF_TENSOR, .t = v->t};
@@ -111,14 +111,14 @@ int ac_tf_do_resource_gather(ac_tf_op *n)
 {
     const ac_tf_variable *v = variable_in(n);
     ac_attrs a;
-    (void)ac_tf_bool(n, "validate_indices", true);
-    (void)ac_tf_attr_of(n, "dtype");
+    (void)ac_attr_bool(&n->attrs, A_validate_indices);
+    ac_attr_skip(&n->attrs, "dtype");
     if (!v || !n->t[1])
         return AC_FAIL;
     if (n->row->op == AC_OP_GATHER_ND)
         return ac_tf_result(n, 0, ac_make_2(&n->b, AC_OP_GATHER_ND, v->t, n->t[1]));
     ac_attrs_init(AC_OP_GATHER, &a);
-    a.gather.batch_dims = (int32_t)ac_tf_int(n, "batch_dims", 0);
+    a.gather.batch_dims = (int32_t)ac_attr_int(&n->attrs, A_batch_dims);
     a.gather.axis = a.gather.batch_dims;
     ac_tensor *in[] = {v->t, n->t[1]};
     return ac_tf_result(n, 0, ac_make_op(&n->b, AC_OP_GATHER, in, 2, &a, AC_NONE));
@@ -127,7 +127,7 @@ int ac_tf_do_resource_gather(ac_tf_op *n)
 int ac_tf_do_variable_shape(ac_tf_op *n)
 {
     const ac_tf_variable *v = variable_in(n);
-    const ac_dtype type = ac_tf_type(n, "out_type", AC_I32);
+    const ac_dtype type = ac_attr_dtype(&n->attrs, A_out_type);
     if (!v || type == AC_NONE)
         return AC_FAIL;
     return ac_tf_result(n, 0, ac_make_cast(&n->b, ac_make_ints(&n->b, v->t->rank, v->t->dim), type));
@@ -144,7 +144,7 @@ int ac_tf_do_is_initialized(ac_tf_op *n)
 int ac_tf_do_assign_variable(ac_tf_op *n)
 {
     ac_tf_variable *v = n->in[0].kind == AC_TF_VARIABLE ? n->in[0].variable : NULL;
-    (void)ac_tf_attr_of(n, "dtype");
+    ac_attr_skip(&n->attrs, "dtype");
     if (!v)
         return ac_cannot(&n->b, "its input 0 is not a variable");
     if (!v->assigned)

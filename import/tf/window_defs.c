@@ -51,18 +51,18 @@ static int spatial(ac_tf_op *n, const char *name, const ac_ints *list, const win
 
 static int open_window(ac_tf_op *n, const ac_tensor *x, int32_t m, window *w)
 {
-    const char *how = ac_tf_str(n, "padding", "");
+    const char *how = ac_attr_text(&n->attrs, A_padding);
     ac_ints list;
     *w = (window){.m = m, .kernel = {1, 1, 1}, .stride = {1, 1, 1}, .dil = {1, 1, 1}};
     AC_TRY(ac_tf_channels_first(n, &w->first));
     if (x->rank != m + 2)
         return ac_error(n->r->cx, n->b.at, E0104, "'%s' is %s, expected %d dimensions", x->name,
                         ac_shape_str(n->r->cx, x), m + 2);
-    AC_TRY(ac_tf_ints(n, "strides", &list));
+    list = ac_attr_ints(&n->attrs, A_strides);
     AC_TRY(spatial(n, "strides", &list, w, w->stride));
-    AC_TRY(ac_tf_ints(n, "dilations", &list));
+    list = ac_attr_ints(&n->attrs, A_dilations);
     AC_TRY(spatial(n, "dilations", &list, w, w->dil));
-    AC_TRY(ac_tf_ints(n, "explicit_paddings", &list));
+    list = ac_attr_ints(&n->attrs, A_explicit_paddings);
     if (!strcmp(how, "SAME"))
         w->padding = AC_PAD_SAME;
     else if (!strcmp(how, "VALID"))
@@ -240,15 +240,15 @@ int ac_tf_do_pool(ac_tf_op *n)
     window w;
     ac_ints size, stride = {0};
     AC_TRY(open_window(n, x, m, &w));
-    AC_TRY(ac_tf_ints(n, "ksize", &size));
-    (void)ac_tf_bool(n, "include_batch_in_index", false);
+    size = ac_attr_ints(&n->attrs, A_ksize);
+    (void)ac_attr_bool(&n->attrs, A_include_batch_in_index);
     if (n->n_in == 3) {
         AC_TRY(ac_operand_values(&n->b, &n->t[1], &size));
         AC_TRY(ac_operand_values(&n->b, &n->t[2], &stride));
         AC_TRY(spatial(n, "strides", &stride, &w, w.stride));
     }
     if (!size.n)
-        return ac_error(n->r->cx, n->b.at, E0103, "ksize is missing");
+        return n->b.bad ? AC_FAIL : ac_error(n->r->cx, n->b.at, E0103, "attribute 'ksize' is missing");
     AC_TRY(spatial(n, "ksize", &size, &w, w.kernel));
     x = channels_last(n, x, w.first);
     if (!x)
@@ -263,7 +263,7 @@ int ac_tf_do_block(ac_tf_op *n)
     ac_tensor *x = n->t[0];
     ac_attrs a;
     bool first;
-    const int64_t b = ac_tf_int(n, "block_size", 0);
+    const int64_t b = ac_attr_int(&n->attrs, A_block_size);
     AC_TRY(ac_tf_channels_first(n, &first));
     if (x->rank != 4 || b < 1 || b > 1 << 15)
         return ac_error(n->r->cx, n->b.at, E0104, "'%s' %s does not divide into blocks of %" PRId64, x->name,
@@ -277,7 +277,7 @@ int ac_tf_do_block(ac_tf_op *n)
 /* SpaceToBatchND(x, block, pads); the older form has one block size and [2,2] pads. */
 int ac_tf_do_space_batch(ac_tf_op *n)
 {
-    const int64_t old = ac_tf_int(n, "block_size", 0), square[2] = {old, old};
+    const int64_t old = ac_attr_int(&n->attrs, A_block_size), square[2] = {old, old};
     ac_ints block = {2, square}, pads;
     const int32_t at = n->n_in - 1;
     if (n->n_in == 3)
@@ -300,9 +300,9 @@ int ac_tf_do_extract_patches(ac_tf_op *n)
     ac_ints list;
     int64_t out[2], before[AC_MAX_RANK] = {0}, after[AC_MAX_RANK] = {0};
     AC_TRY(open_window(n, x, 2, &w));
-    AC_TRY(ac_tf_ints(n, "ksizes", &list));
+    list = ac_attr_ints(&n->attrs, A_ksizes);
     AC_TRY(spatial(n, "ksizes", &list, &w, w.kernel));
-    AC_TRY(ac_tf_ints(n, "rates", &list));
+    list = ac_attr_ints(&n->attrs, A_rates);
     AC_TRY(spatial(n, "rates", &list, &w, w.dil));
     if (w.kernel[1] * w.kernel[2] > MOST)
         return ac_cannot(&n->b, "its patches have more than %d pixels", MOST);
