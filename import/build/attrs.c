@@ -1,6 +1,7 @@
-/* attrs.c - reads attributes by the rows of a table, and reports those that are not as their rows say. */
+/* attrs.c - reads attributes by the rows of a table, and reports those that do not fit them. */
 #include "import/build/attrs.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,6 +21,8 @@ static const char *name_of(const ac_attr_spec *row)
 /* " from 1 to 64", or nothing */
 static const char *bounds(ac_ctx *cx, const ac_attr_spec *row)
 {
+    if (row->type == AC_ATTR_FLOAT && row->to && row->high >= (double)FLT_MAX)
+        return " that is finite";
     if (row->from && row->to)
         return ac_strf(cx->region, " from %.15g to %.15g", row->low, row->high);
     if (row->from || row->to)
@@ -187,14 +190,14 @@ ac_dtype ac_attr_dtype(ac_attrs_reader *a, int id)
 }
 
 /* The number of the word that the file has, by name or number; -1: none. */
-static int32_t word_of(const ac_attr_spec *row, const ac_attr_value *v)
+static int32_t word_of(const ac_attrs_reader *a, const ac_attr_spec *row, const ac_attr_value *v)
 {
     int32_t number = (int32_t)row->low;
     for (const char *p = row->words; *p; number++) {
         const size_t n = strcspn(p, "|");
         char digits[16];
         snprintf(digits, sizeof digits, "%d", number);
-        if ((strlen(v->text) == n && !memcmp(p, v->text, n)) || !strcmp(v->text, digits))
+        if ((strlen(v->text) == n && !memcmp(p, v->text, n)) || (a->source->numbers && !strcmp(v->text, digits)))
             return number;
         p += n + (p[n] == '|');
     }
@@ -210,7 +213,7 @@ int32_t ac_attr_word(ac_attrs_reader *a, int id)
 {
     const ac_attr_spec *row = row_of(a, id);
     ac_attr_value v;
-    const int32_t word = find(a, row, &v) ? word_of(row, &v) : (int32_t)row->init;
+    const int32_t word = find(a, row, &v) ? word_of(a, row, &v) : (int32_t)row->init;
     if (word < 0)
         report(a, row, &v, quoted(a, v.text));
     return word < 0 ? (int32_t)row->init : word;
@@ -220,7 +223,7 @@ const char *ac_attr_text(ac_attrs_reader *a, int id)
 {
     const ac_attr_spec *row = row_of(a, id);
     ac_attr_value v;
-    if (find(a, row, &v) && (!row->words || word_of(row, &v) >= 0))
+    if (find(a, row, &v) && (!row->words || word_of(a, row, &v) >= 0))
         return v.text;
     if (v.text)
         report(a, row, &v, quoted(a, v.text));
@@ -235,14 +238,10 @@ static bool fits(ac_attrs_reader *a, const ac_attr_spec *row, const ac_attr_valu
     return n <= most;
 }
 
-ac_ints ac_attr_ints(ac_attrs_reader *a, int id)
+static ac_ints list_of(ac_attrs_reader *a, const ac_attr_spec *row)
 {
-    const ac_attr_spec *row = row_of(a, id);
     ac_attr_value v;
-    const bool given = find(a, row, &v);
-    if (!given && row->needed && !v.wrong && !v.said)
-        report(a, row, &v, NULL);
-    if (!given || !fits(a, row, &v, v.ints.n))
+    if (!find(a, row, &v) || !fits(a, row, &v, v.ints.n))
         return (ac_ints){0};
     for (int32_t i = 0; i < v.ints.n; i++)
         if ((row->from && (double)v.ints.v[i] < row->low) || (row->to && (double)v.ints.v[i] > row->high)) {
@@ -250,6 +249,22 @@ ac_ints ac_attr_ints(ac_attrs_reader *a, int id)
             return (ac_ints){0};
         }
     return v.ints;
+}
+
+ac_ints ac_attr_ints(ac_attrs_reader *a, int id)
+{
+    return list_of(a, row_of(a, id));
+}
+
+ac_ints ac_attr_list(ac_attrs_reader *a, const char *name)
+{
+    return list_of(a, &(ac_attr_spec){.name = name, .type = AC_ATTR_INTS});
+}
+
+bool ac_attr_is(ac_attrs_reader *a, const char *name, ac_attr_kind type)
+{
+    ac_attr_value v;
+    return find(a, &(ac_attr_spec){.name = name, .type = type}, &v);
 }
 
 const double *ac_attr_floats(ac_attrs_reader *a, int id, int32_t *n)

@@ -16,9 +16,9 @@
  *
  *     const int64_t size = ac_attr_int(&n->attrs, A_nsize);
  *
- * A value of another type, out of range, or missing is reported once (E0103), with what was found and what is expected,
- * and reads as the default or the nearest bound. So adapters need no checks: ac_said_outcome fails the node after its
- * adapter, which has said nothing more of it.
+ * A value of another type, out of range, or missing is reported once (E0103), with the value found and the values
+ * expected, and reads as the default or the nearest bound. So adapters need no checks: ac_said_outcome fails the node
+ * after its adapter, and no more is reported of it.
  *
  * Memory: the context's region. */
 #ifndef AC_IMPORT_BUILD_ATTRS_H
@@ -26,7 +26,7 @@
 #include "import/build/operands.h"
 
 typedef enum ac_attr_kind {
-    AC_ATTR_INT, /* of 32 bits, unless the row says more */
+    AC_ATTR_INT, /* of 32 bits, unless the row has a range */
     AC_ATTR_INT64,
     AC_ATTR_FLOAT,
     AC_ATTR_BOOL,
@@ -42,7 +42,6 @@ typedef struct ac_attr_spec {
     const char *name, *named; /* named: in the file, if it is not the id */
     ac_attr_kind type;
     double init;   /* INTS: of an element that is left out ("None") */
-    bool needed;   /* INTS: it must be there */
     bool from, to; /* are there these bounds? */
     double low, high;
     const char *words; /* TEXT, WORD: separated by |; NULL: any */
@@ -58,10 +57,9 @@ typedef struct ac_attr_spec {
 #define TO(bound)                  .to = true, .high = bound
 #define WORDS(list)                .words = list
 #define DEFAULT(word)              .text = word
-#define NEEDED                     .needed = true
 #define MOST(count)                .most = count
 
-/* What the file has, in the type of the row. */
+/* The value in the file, in the type of the row. */
 typedef struct ac_attr_value {
     int64_t i; /* INT, INT64, BOOL */
     double f;
@@ -71,13 +69,14 @@ typedef struct ac_attr_value {
     const double *floats;
     int32_t n;         /* of floats */
     bool said;         /* it is malformed, which was reported */
-    const char *wrong; /* not NULL: what it is instead, in the words of a message */
+    const char *wrong; /* not NULL: the value found, in the words of a message; it is of another type */
     ac_place at;       /* where it is; file NULL: where the node is */
 } ac_attr_value;
 
 typedef struct ac_attrs_reader ac_attrs_reader;
 
 typedef struct ac_attr_source {
+    bool numbers;            /* words may be given by their number */
     const char *what;        /* in messages: "attribute" */
     const ac_attr_spec *row; /* the table */
     /* The attribute of that name in the type of the row, marked as read. False: it is left out. */
@@ -96,6 +95,10 @@ const char *ac_attr_name(const ac_attrs_reader *a, int id); /* in the file */
 /* Marks an attribute without a row as read: it changes nothing here. */
 void ac_attr_skip(ac_attrs_reader *a, const char *name);
 
+/* An attribute without a row: is it there, and of that type? And such a list. */
+bool ac_attr_is(ac_attrs_reader *a, const char *name, ac_attr_kind type);
+ac_ints ac_attr_list(ac_attrs_reader *a, const char *name);
+
 int64_t ac_attr_int(ac_attrs_reader *a, int id);
 int64_t ac_attr_int_or(ac_attrs_reader *a, int id, int64_t init); /* a default that depends on the node */
 int64_t ac_attr_int_in(ac_attrs_reader *a, int id, int64_t init, int64_t low, int64_t high); /* and a range */
@@ -109,7 +112,7 @@ int32_t ac_attr_word(ac_attrs_reader *a, int id);                     /* the num
 ac_dtype ac_attr_dtype(ac_attrs_reader *a, int id);                   /* AC_NONE: not one of ours, which is refused */
 ac_ints ac_attr_ints(ac_attrs_reader *a, int id);                     /* n == 0: left out, or empty */
 const double *ac_attr_floats(ac_attrs_reader *a, int id, int32_t *n); /* the same */
-/* Into an array of as many as the row says at most, whose elements keep their values if there are fewer. */
+/* Into an array that holds MOST of the row, whose elements keep their values if there are fewer. */
 int32_t ac_attr_ints_to(ac_attrs_reader *a, int id, int64_t *v);
 int32_t ac_attr_floats_to(ac_attrs_reader *a, int id, double *v);
 /* An axis of a tensor, 0..rank-1; AC_FAIL: E0103. */

@@ -172,19 +172,6 @@ int ac_operand_int(const ac_maker *b, ac_tensor **t, int64_t *v)
     return data ? AC_OK : AC_FAIL;
 }
 
-int ac_operand_list(const ac_maker *b, ac_pb *pb, const char *attribute, ac_pb_list list, ac_ints *out)
-{
-    int64_t count = 0;
-    const int64_t *v = ac_pb_ints(pb, list, &count);
-    *out = (ac_ints){0};
-    if (pb->failed)
-        return AC_FAIL;
-    if (count > 1 << 20)
-        return ac_error(b->cx, b->at, E0103, "attribute '%s' has %lld values", attribute, (long long)count);
-    *out = (ac_ints){(int32_t)count, v};
-    return AC_OK;
-}
-
 /* ------------------------------------------------------------------ adapters */
 
 ac_said ac_said_now(const ac_maker *b)

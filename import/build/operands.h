@@ -12,7 +12,6 @@
 #define AC_IMPORT_BUILD_OPERANDS_H
 #include "ir/make/maker.h"
 #include "import/build/reading.h"
-#include "import/wire/pb.h"
 
 /* Refuses this form of the node's operator; AC_FAIL. Silent after an attribute was reported (attrs.h), since that one
  * reads as its default, and what follows from it may be wrong. */
@@ -43,9 +42,6 @@ int ac_operand_late(const ac_maker *b, const ac_tensor *t); /* refuses: t is com
 int ac_operand_values(const ac_maker *b, ac_tensor **t, ac_ints *out);
 int ac_operand_scalar(const ac_maker *b, ac_tensor **t, double *v);
 int ac_operand_int(const ac_maker *b, ac_tensor **t, int64_t *v); /* converted by ac_dtype_get_int */
-
-/* An attribute of protobuf files that is a list of integers, at most 2^20; E0103. */
-int ac_operand_list(const ac_maker *b, ac_pb *pb, const char *attribute, ac_pb_list list, ac_ints *out);
 
 /* Called before and after the adapter of a row: refuses a node whose adapter failed without a diagnostic, and fails one
  * that has a bad attribute. */

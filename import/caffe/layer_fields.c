@@ -85,7 +85,7 @@ static const ac_attr_spec ROWS[] = {
 #undef A
 };
 
-static const ac_attr_source FIELDS = {"field", ROWS, find};
+static const ac_attr_source FIELDS = {.numbers = true, .what = "field", .row = ROWS, .find = find};
 
 ac_attrs_reader *ac_caf_fields(ac_caf_layer *l, const ac_pt_node *m)
 {

@@ -178,7 +178,7 @@ static const ac_attr_spec ROWS[] = {
 #undef A
 };
 
-const ac_attr_source ac_mx_attrs = {"attribute", ROWS, find};
+const ac_attr_source ac_mx_attrs = {.numbers = true, .what = "attribute", .row = ROWS, .find = find};
 
 int ac_mx_axes(ac_mx_node *n, int32_t rank, uint32_t *mask)
 {

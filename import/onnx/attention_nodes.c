@@ -54,7 +54,7 @@ static int read_operands(attention *a)
 {
     ac_onx_node *n = a->n;
     const ac_tensor *q = n->in[Q], *k = n->in[K], *v = n->in[V];
-    const int64_t hq = ac_onx_int(n, "q_num_heads", 0), hkv = ac_onx_int(n, "kv_num_heads", 0);
+    const int64_t hq = ac_attr_int(&n->attrs, A_q_num_heads), hkv = ac_attr_int(&n->attrs, A_kv_num_heads);
     if ((q->rank != 3 && q->rank != 4) || k->rank != q->rank || v->rank != q->rank)
         return ac_error(n->r->cx, n->at, E0104, "'%s', '%s' and '%s' have %d, %d and %d dimensions, expected 3 or 4",
                         q->name, k->name, v->name, q->rank, k->rank, v->rank);
@@ -117,8 +117,9 @@ static void also(attention *a, ac_tensor *sees)
 static int read_places(attention *a)
 {
     ac_onx_node *n = a->n;
-    const bool causal = ac_onx_int(n, "is_causal", 0) != 0;
-    const int64_t left = ac_onx_int(n, "left_window_size", -1), right = ac_onx_int(n, "right_window_size", -1);
+    const bool causal = ac_attr_bool(&n->attrs, A_is_causal);
+    const int64_t left = ac_attr_int(&n->attrs, A_left_window_size),
+                  right = ac_attr_int(&n->attrs, A_right_window_size);
     ac_tensor *lengths = ac_onx_in(n, LENGTHS), *j = positions(a, a->t, 3), *offset;
     if (left < -1 || right < -1)
         return ac_error(n->r->cx, n->at, E0103, "a window size is below -1");
@@ -216,14 +217,13 @@ int ac_onx_do_attention(ac_onx_node *n)
     ac_tensor *stage[4];
     AC_TRY(read_operands(&a));
     AC_TRY(read_bias(&a));
-    const int64_t mode = ac_onx_int(n, "qk_matmul_output_mode", 0), number = ac_onx_int(n, "softmax_precision", 0);
-    const double cap = (double)ac_onx_float(n, "softcap", 0);
-    const double scale = (double)ac_onx_float(n, "scale", (float)(1 / sqrt((double)a.q->dim[3])));
+    const int64_t mode = ac_attr_int(&n->attrs, A_qk_matmul_output_mode),
+                  number = ac_attr_int(&n->attrs, A_softmax_precision);
+    const double cap = ac_attr_float(&n->attrs, A_softcap);
+    const double scale = ac_attr_float_or(&n->attrs, A_scale, (float)(1 / sqrt((double)a.q->dim[3])));
     const ac_dtype precision = number ? ac_onx_dtype(number) : n->half != AC_NONE ? n->half : AC_F32;
     if (precision != AC_F16 && precision != AC_BF16 && precision != AC_F32 && precision != AC_F64)
         return ac_error(n->r->cx, n->at, E0103, "softmax_precision is %" PRId64, number);
-    if (mode < 0 || mode > 3)
-        return ac_error(n->r->cx, n->at, E0103, "qk_matmul_output_mode is %" PRId64, mode);
     ac_tensor *half = ac_onx_rounded(n, F32(sqrt(scale)));
     ac_tensor *k = ac_onx_rounded(n, MUL(a.k, half));
     stage[0] = product(&a, ac_onx_rounded(n, MUL(a.q, half)), k, true, a.t);

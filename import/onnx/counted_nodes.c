@@ -50,8 +50,8 @@ int ac_onx_do_compress(ac_onx_node *n)
     ac_tensor *x = n->in[0], *given = n->in[1];
     int32_t axis = 0;
     const int64_t count = ac_tensor_count(x);
-    if (ac_onx_attr_of(n, "axis"))
-        AC_TRY(ac_operand_axis(&n->b, ac_onx_int(n, "axis", 0), x->rank, &axis));
+    if (ac_attr_has(&n->attrs, A_axis))
+        AC_TRY(ac_attr_axis(&n->attrs, A_axis, x->rank, &axis));
     else
         x = ac_make_reshape(&n->b, x, 1, &count);
     if (!x || given->rank != 1 || given->dim[0] > x->dim[axis])
@@ -66,9 +66,9 @@ int ac_onx_do_compress(ac_onx_node *n)
 int ac_onx_do_unique(ac_onx_node *n)
 {
     ac_tensor *out[4];
-    if (ac_onx_attr_of(n, "axis"))
+    if (ac_attr_has(&n->attrs, A_axis))
         return ac_cannot(&n->b, "it has an axis; arenac reads the form that takes x as one list");
-    AC_TRY(ac_make_unique(&n->b, n->in[0], ac_onx_int(n, "sorted", 1) != 0, out));
+    AC_TRY(ac_make_unique(&n->b, n->in[0], ac_attr_int(&n->attrs, A_sorted) != 0, out));
     for (int32_t i = 0; i < 4; i++)
         AC_TRY(ac_onx_result(n, i, out[i]));
     return AC_OK;
@@ -130,7 +130,7 @@ int ac_onx_do_nms(ac_onx_node *n)
     if (images > MOST_LISTS || lists > MOST_LISTS || lists < 1 || all > INT32_MAX || k < 1)
         return ac_cannot(&n->b, "%" PRId64 " images of %" PRId64 " classes, at most %" PRId64 " boxes of each", images,
                          classes, k);
-    if (ac_onx_int(n, "center_point_box", 0))
+    if (ac_attr_int(&n->attrs, A_center_point_box))
         box = corners(n, box);
     limit.most = k;
     ac_tensor **index = AC_NEW_N(n->r->cx->region, ac_tensor *, lists);

@@ -70,8 +70,8 @@ ac_tensor *ac_onx_turned(ac_onx_node *n, ac_tensor *x, ac_tensor *cosine, ac_ten
 int ac_onx_do_rotary(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
-    const int64_t h = ac_onx_int(n, "num_heads", 0), dim = ac_onx_int(n, "rotary_embedding_dim", 0);
-    const bool neighbours = ac_onx_int(n, "interleaved", 0) != 0;
+    const int64_t h = ac_attr_int(&n->attrs, A_num_heads), dim = ac_attr_int(&n->attrs, A_rotary_embedding_dim);
+    const bool neighbours = ac_attr_bool(&n->attrs, A_interleaved);
     if (x->rank != 3 && x->rank != 4)
         return ac_error(n->r->cx, n->at, E0104, "input '%s' has %d dimensions, expected 3 or 4", x->name, x->rank);
     if (x->rank == 3 && (h < 1 || x->dim[2] % h))
@@ -135,19 +135,17 @@ static ac_tensor *linear_step(linear *l, int64_t i)
 static int read_linear(linear *l)
 {
     ac_onx_node *n = l->n;
-    const char *rule = ac_onx_str(n, "update_rule", "gated_delta");
+    const char *rule = ac_attr_text(&n->attrs, A_update_rule);
     const bool gated = !strcmp(rule, "gated") || !strcmp(rule, "gated_delta"),
                delta = !strcmp(rule, "delta") || !strcmp(rule, "gated_delta");
-    (void)ac_onx_int(n, "chunk_size", 64);
-    l->hq = ac_onx_int(n, "q_num_heads", 0);
-    l->hkv = ac_onx_int(n, "kv_num_heads", 0);
+    (void)ac_attr_int(&n->attrs, A_chunk_size);
+    l->hq = ac_attr_int(&n->attrs, A_q_num_heads);
+    l->hkv = ac_attr_int(&n->attrs, A_kv_num_heads);
     l->q = n->in[0];
     l->k = n->in[1];
     l->v = n->in[2];
     l->decay = ac_onx_in(n, 4);
     l->beta = ac_onx_in(n, 5);
-    if (!gated && !delta && strcmp(rule, "linear") != 0)
-        return ac_error(n->r->cx, n->at, E0103, "update_rule is '%s'", rule);
     if (gated != !!l->decay || delta != !!l->beta)
         return ac_error(n->r->cx, n->at, E0102, "update_rule '%s' %s", rule,
                         gated != !!l->decay ? gated ? "needs decay" : "takes no decay"
@@ -172,7 +170,7 @@ static int read_linear(linear *l)
         return ac_error(n->r->cx, n->at, E0104, "key, decay or beta do not fit %" PRId64 " heads", l->hkv);
     if (l->t > MOST_STEPS)
         return ac_cannot(&n->b, "it has %" PRId64 " steps; up to %d are unrolled", l->t, MOST_STEPS);
-    const double scale = (double)ac_onx_float(n, "scale", 0);
+    const double scale = ac_attr_float(&n->attrs, A_scale);
     l->scale = scale != 0 ? scale : 1 / sqrt((double)l->dk);
     return AC_OK;
 }
@@ -215,10 +213,8 @@ static ac_tensor *depthwise(ac_onx_node *n, ac_tensor *x, ac_tensor *w, ac_tenso
 int ac_onx_do_causal_conv(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *w = n->in[1], *past = ac_onx_in(n, 3);
-    const char *act = ac_onx_str(n, "activation", "none");
+    const char *act = ac_attr_text(&n->attrs, A_activation);
     const bool silu = !strcmp(act, "silu") || !strcmp(act, "swish");
-    if (!silu && strcmp(act, "none") != 0)
-        return ac_error(n->r->cx, n->at, E0103, "activation is '%s'", act);
     if (x->rank != 3 || w->rank != 3 || w->dim[0] != x->dim[1] || w->dim[1] != 1 || w->dim[2] < 1)
         return ac_error(n->r->cx, n->at, E0104, "input '%s' is %s, weights '%s' are %s", x->name,
                         ac_shape_str(n->r->cx, x), w->name, ac_shape_str(n->r->cx, w));
@@ -257,7 +253,7 @@ static ac_tensor *modified(ac_onx_node *n, const char *name, ac_tensor *x)
 int ac_onx_do_flex_attention(ac_onx_node *n)
 {
     ac_tensor *q = n->in[0], *k = n->in[1], *v = n->in[2];
-    const int64_t number = ac_onx_int(n, "softmax_precision", 0);
+    const int64_t number = ac_attr_int(&n->attrs, A_softmax_precision);
     const ac_dtype type = q->dtype, precision = number ? ac_onx_dtype(number) : type == AC_F64 ? AC_F64 : AC_F32;
     if (q->rank != 4 || k->rank != 4 || v->rank != 4 || k->dim[1] < 1 || q->dim[1] % k->dim[1] ||
         k->dim[1] != v->dim[1] || k->dim[2] != v->dim[2])
@@ -278,7 +274,7 @@ int ac_onx_do_flex_attention(ac_onx_node *n)
     ac_tensor *s =
         ac_make_matmul(&n->b, ac_make_reshape(&n->b, ac_make_cast(&n->b, q, wide), 5, q_dim), keys, false, true);
     s = ac_make_reshape(&n->b, s, 4, s_dim);
-    const double scale = (double)ac_onx_float(n, "scale", (float)(1 / sqrt((double)q->dim[3])));
+    const double scale = ac_attr_float_or(&n->attrs, A_scale, (float)(1 / sqrt((double)q->dim[3])));
     s = s ? ac_make_cast(&n->b, MUL(s, ac_make_number(&n->b, wide, scale)), precision) : NULL;
     s = modified(n, "score_mod", s);
     ac_tensor *p = NULL;

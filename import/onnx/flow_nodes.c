@@ -108,17 +108,17 @@ static int read_scan(scan *s, int32_t first)
 {
     ac_onx_node *n = s->n;
     const ac_onx_attr *a = ac_onx_attr_of(n, "body");
-    const int64_t scans = ac_onx_int(n, "num_scan_inputs", 0);
+    const int64_t scans = ac_attr_int(&n->attrs, A_num_scan_inputs);
     if (!a || scans < 1 || scans > n->n_in - first)
         return ac_error(n->r->cx, n->at, E0103, "%s", a ? "num_scan_inputs is not in range" : "the body is missing");
     s->body = a->graph;
     s->scans = (int32_t)scans;
     s->states = n->n_in - first - s->scans;
     s->outs = n->n_out - s->states;
-    AC_TRY(ac_onx_list(n, "scan_input_axes", &s->in_axes));
-    AC_TRY(ac_onx_list(n, "scan_output_axes", &s->out_axes));
+    s->in_axes = ac_attr_ints(&n->attrs, A_scan_input_axes);
+    s->out_axes = ac_attr_ints(&n->attrs, A_scan_output_axes);
     AC_TRY(ac_onx_list(n, first ? "directions" : "scan_input_directions", &s->in_back));
-    AC_TRY(ac_onx_list(n, "scan_output_directions", &s->out_back));
+    s->out_back = ac_attr_ints(&n->attrs, A_scan_output_directions);
     for (int32_t i = first; i < n->n_in; i++)
         AC_TRY(ac_onx_need(n, i));
     return s->outs < 0 ? ac_cannot(&n->b, "a result is left out") : AC_OK;

@@ -85,7 +85,7 @@ int ac_fa_measure(ac_fused_attention *a)
     a->s = a->q->dim[2];
     a->hkv = a->k->dim[1];
     a->t = a->k->dim[2];
-    const double scale = (double)ac_onx_float(a->n, "scale", 0);
+    const double scale = ac_attr_float(&a->n->attrs, A_scale);
     a->scale = scale != 0 ? scale : 1 / sqrt((double)a->q->dim[3]);
     return AC_OK;
 }
@@ -126,7 +126,7 @@ int ac_fa_keep_only(ac_fused_attention *a, ac_tensor *sees, double value)
 static int read_mask(ac_fused_attention *a, ac_tensor *m)
 {
     ac_onx_node *n = a->n;
-    const double value = (double)ac_onx_float(n, "mask_filter_value", -10000);
+    const double value = ac_attr_float(&n->attrs, A_mask_filter_value);
     if (!m)
         return AC_OK;
     ac_tensor *zero = NUM(m, 0), *sees = NULL;
@@ -158,7 +158,7 @@ static int read_mask(ac_fused_attention *a, ac_tensor *m)
 static int read_causal(ac_fused_attention *a)
 {
     ac_onx_node *n = a->n;
-    if (!ac_onx_int(n, "unidirectional", 0))
+    if (!ac_attr_int(&n->attrs, A_unidirectional))
         return AC_OK;
     ac_tensor *past = I64(a->past), *i = ADD(ac_fa_count_up(a, a->s, 2), past);
     return ac_fa_keep_only(a, OP2(LESS_EQUAL, ac_fa_count_up(a, a->t, 3), i), -(double)FLT_MAX);
@@ -209,7 +209,7 @@ static int split_product(ac_fused_attention *a, ac_tensor *all, int64_t h)
 {
     ac_ints sizes;
     ac_tensor **part[] = {&a->q, &a->k, &a->v};
-    AC_TRY(ac_onx_list(a->n, "qkv_hidden_sizes", &sizes));
+    sizes = ac_attr_ints(&a->n->attrs, A_qkv_hidden_sizes);
     if (!all)
         return AC_FAIL;
     const int64_t third[3] = {all->dim[2] / 3, all->dim[2] / 3, all->dim[2] / 3};
@@ -227,10 +227,10 @@ static int finish(ac_fused_attention *a, ac_tensor *all, ac_tensor *mask, ac_ten
 {
     ac_onx_node *n = a->n;
     ac_tensor *present = NULL;
-    (void)ac_onx_int(n, "rotary_embedding_dim", 0);
-    if (ac_onx_int(n, "do_rotary", 0) || ac_onx_int(n, "past_present_share_buffer", 0))
+    (void)ac_attr_int(&n->attrs, A_rotary_embedding_dim);
+    if (ac_attr_int(&n->attrs, A_do_rotary) || ac_attr_int(&n->attrs, A_past_present_share_buffer))
         return ac_cannot(&n->b, "it has do_rotary or past_present_share_buffer");
-    AC_TRY(split_product(a, all, ac_onx_int(n, "num_heads", 0)));
+    AC_TRY(split_product(a, all, ac_attr_int(&n->attrs, A_num_heads)));
     AC_TRY(join_past(a, past, n->n_out > 1, &present));
     AC_TRY(ac_fa_measure(a));
     AC_TRY(read_mask(a, mask));
@@ -324,7 +324,7 @@ int ac_onx_do_multi_head_attention(ac_onx_node *n)
 {
     ac_fused_attention a = {.n = n};
     ac_tensor *q, *k, *v, *bias = ac_onx_in(n, 3);
-    const int64_t h = ac_onx_int(n, "num_heads", 0);
+    const int64_t h = ac_attr_int(&n->attrs, A_num_heads);
     if (ac_onx_in(n, 8) || ac_onx_in(n, 9) || n->n_out > 3)
         return ac_cannot(&n->b, "it shares buffers with its past, or gives the products of queries and keys");
     AC_TRY(unpack(&a, &q, &k, &v));

@@ -85,16 +85,16 @@ static ac_tensor *apply(ac_onx_node *n, int which, const float *p, ac_tensor *x)
 /* y through the activation that attribute `activation` names; its parameters are a list, or have names. */
 static ac_tensor *activated(ac_onx_node *n, ac_tensor *y)
 {
-    static const char *const NAMES[] = {"activation_alpha", "activation_beta"};
-    const char *name = ac_onx_str(n, "activation", "");
+    static const int NAMES[] = {A_activation_alpha, A_activation_beta};
+    const char *name = ac_attr_text(&n->attrs, A_fused_activation);
     int64_t count;
     const float *list = ac_onx_floats(n, "activation_params", &count);
-    (void)ac_onx_float(n, "activation_gamma", 0);
-    (void)ac_onx_int(n, "activation_axis", 0);
+    (void)ac_attr_float(&n->attrs, A_activation_gamma);
+    (void)ac_attr_int(&n->attrs, A_activation_axis);
     for (size_t i = 0; i < sizeof ACTIVATIONS / sizeof *ACTIVATIONS; i++) {
         float p[2];
         for (int32_t k = 0; k < 2; k++)
-            p[k] = k < count ? list[k] : ac_onx_float(n, NAMES[k], ACTIVATIONS[i].p[k]);
+            p[k] = k < count ? list[k] : (float)ac_attr_float_or(&n->attrs, NAMES[k], (double)ACTIVATIONS[i].p[k]);
         if (!strcmp(ACTIVATIONS[i].name, name))
             return y ? apply(n, ACTIVATIONS[i].which, p, y) : NULL;
     }
@@ -108,7 +108,7 @@ int ac_onx_do_gelu_exact(ac_onx_node *n)
 
 int ac_onx_do_quick_gelu(ac_onx_node *n)
 {
-    return ac_onx_result(n, 0, swish(n, n->in[0], (double)ac_onx_float(n, "alpha", 1.702f)));
+    return ac_onx_result(n, 0, swish(n, n->in[0], ac_attr_float(&n->attrs, A_quick_gelu_alpha)));
 }
 
 int ac_onx_do_bias_gelu(ac_onx_node *n)
@@ -140,8 +140,8 @@ int ac_onx_do_bias_split_gelu(ac_onx_node *n)
 int ac_onx_do_bias_softmax(ac_onx_node *n)
 {
     int32_t axis;
-    (void)ac_onx_int(n, "is_inner_broadcast", 1);
-    AC_TRY(ac_operand_axis(&n->b, ac_onx_int(n, "axis", 1), n->in[0]->rank, &axis));
+    (void)ac_attr_int(&n->attrs, A_is_inner_broadcast);
+    AC_TRY(ac_attr_axis(&n->attrs, A_second_axis, n->in[0]->rank, &axis));
     ac_tensor *x = ADD(n->in[0], n->in[1]);
     if (!x)
         return AC_FAIL;
@@ -207,9 +207,9 @@ static ac_tensor *turned(ac_onx_node *n, ac_tensor *x, bool batch, bool adj)
 /* alpha * A' * B', activated. */
 int ac_onx_do_fused_matmul(ac_onx_node *n)
 {
-    const double alpha = (double)ac_onx_float(n, "alpha", 1);
-    ac_tensor *in[] = {turned(n, n->in[0], ac_onx_int(n, "transBatchA", 0) != 0, ac_onx_int(n, "transA", 0) != 0),
-                       turned(n, n->in[1], ac_onx_int(n, "transBatchB", 0) != 0, ac_onx_int(n, "transB", 0) != 0)};
+    const double alpha = ac_attr_float(&n->attrs, A_alpha);
+    ac_tensor *in[] = {turned(n, n->in[0], ac_attr_bool(&n->attrs, A_transBatchA), ac_attr_bool(&n->attrs, A_transA)),
+                       turned(n, n->in[1], ac_attr_bool(&n->attrs, A_transBatchB), ac_attr_bool(&n->attrs, A_transB))};
     ac_tensor *y = in[0] && in[1] ? ac_onx_inner(n, "MatMul", SINCE, in, 2) : NULL;
     if (alpha != 1)
         y = ac_make_mul_number(&n->b, y, alpha);
@@ -261,7 +261,7 @@ int ac_onx_do_range_ms(ac_onx_node *n)
 int ac_onx_do_cdist(ac_onx_node *n)
 {
     ac_tensor *a = n->in[0], *b = n->in[1];
-    const char *metric = ac_onx_str(n, "metric", "sqeuclidean");
+    const char *metric = ac_attr_text(&n->attrs, A_metric);
     const bool root = !strcmp(metric, "euclidean");
     if (!root && strcmp(metric, "sqeuclidean") != 0)
         return ac_cannot(&n->b, "its metric is %s", metric);

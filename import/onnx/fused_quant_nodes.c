@@ -84,8 +84,8 @@ int ac_onx_do_qlinear_binary(ac_onx_node *n)
 int ac_onx_do_qlinear_unary(ac_onx_node *n)
 {
     const char *type = n->type + strlen("QLinear");
-    const bool last = ac_onx_int(n, "channels_last", 0) != 0, pool = !strcmp(type, "AveragePool");
-    const int64_t version = ac_onx_int(n, "opset", SINCE);
+    const bool last = ac_attr_bool(&n->attrs, A_channels_last), pool = !strcmp(type, "AveragePool");
+    const int64_t version = ac_attr_int_or(&n->attrs, A_opset, SINCE);
     ac_tensor *x = last ? ac_onx_swapped_channels(n, n->in[0], false) : n->in[0];
     ac_tensor *real = ac_onx_dequantized(n, x, n->in[1], ac_onx_in(n, 2), 0);
     AC_TRY(ac_onx_need(n, 3));
@@ -102,7 +102,7 @@ int ac_onx_do_qlinear_unary(ac_onx_node *n)
 /* x, sx, zx, s, z: an exact sum of integers, times sx / (s * count). */
 int ac_onx_do_qlinear_global_pool(ac_onx_node *n)
 {
-    const bool last = ac_onx_int(n, "channels_last", 0) != 0;
+    const bool last = ac_attr_bool(&n->attrs, A_channels_last);
     AC_TRY(ac_onx_need(n, 3));
     ac_tensor *x = last ? ac_onx_swapped_channels(n, n->in[0], false) : n->in[0], *z = ac_onx_in(n, 4);
     if (!x || x->rank < 3)
@@ -214,8 +214,8 @@ int ac_onx_do_qgemm(ac_onx_node *n)
 {
     static const int32_t FLIP[AC_MAX_RANK] = {1, 0};
     ac_tensor *a = n->in[0], *b = n->in[3], *c = ac_onx_in(n, 6), *s = ac_onx_in(n, 7), *z = ac_onx_in(n, 8);
-    const bool adj_a = ac_onx_int(n, "transA", 0) != 0, adj_b = ac_onx_int(n, "transB", 0) != 0;
-    const double alpha = (double)ac_onx_float(n, "alpha", 1);
+    const bool adj_a = ac_attr_bool(&n->attrs, A_transA), adj_b = ac_attr_bool(&n->attrs, A_transB);
+    const double alpha = ac_attr_float(&n->attrs, A_alpha);
     if (a->rank != 2 || b->rank != 2)
         return ac_bad(&n->b, "'%s' is %s, '%s' is %s; expected 2 dimensions each", a->name, ac_shape_str(n->r->cx, a),
                       b->name, ac_shape_str(n->r->cx, b));

@@ -231,6 +231,7 @@ static int read_node(ac_onx *r, ac_onx_scope *s, const node *of, int32_t number)
     if (!*n->name)
         n->name = n->at.node ? n->at.node : n->type;
     n->b = ac_reading_maker(r->reading, r->g, n->name, n->at);
+    n->attrs = (ac_attrs_reader){.source = &ac_onx_attributes, .b = &n->b, .node = n};
     if (r->pb.failed || ac_onx_attrs(n, x.attributes) != AC_OK)
         return AC_FAIL;
     const ac_onx_function *f = function_of(n);

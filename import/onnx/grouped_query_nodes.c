@@ -13,10 +13,10 @@
 enum { GQ_PAST_K = 3, GQ_PAST_V, GQ_LENGTHS, GQ_TOTAL, GQ_COS, GQ_SIN, GQ_PLACES, GQ_BIAS, GQ_SINK, GQ_Q_NORM = 14 };
 
 /* x / sqrt(mean of x^2 + eps) * w over the numbers of a head. */
-static ac_tensor *head_norm(const ac_fused_attention *a, ac_tensor *x, ac_tensor *w, const char *epsilon)
+static ac_tensor *head_norm(const ac_fused_attention *a, ac_tensor *x, ac_tensor *w, int epsilon)
 {
     ac_onx_node *n = a->n;
-    const double eps = (double)ac_onx_float(n, epsilon, ac_onx_float(n, "qk_norm_epsilon", 1e-6f));
+    const double eps = ac_attr_float_or(&n->attrs, epsilon, ac_attr_float(&n->attrs, A_qk_norm_epsilon));
     if (!w || !x)
         return x;
     ac_tensor *ms = ac_make_reduce(&n->b, AC_OP_MEAN, SQUARE(x), 8, true);
@@ -98,8 +98,8 @@ static ac_tensor *written(const ac_fused_attention *a, ac_tensor *past, ac_tenso
 static int gq_sees(ac_fused_attention *a, ac_tensor *from)
 {
     ac_onx_node *n = a->n;
-    const bool causal = ac_onx_int(n, "causal", 1) != 0;
-    const int64_t given = ac_onx_int(n, "local_window_size", -1), window = given < a->t ? given : -1;
+    const bool causal = ac_attr_bool(&n->attrs, A_causal);
+    const int64_t given = ac_attr_int(&n->attrs, A_local_window_size), window = given < a->t ? given : -1;
     ac_tensor *j = ac_fa_count_up(a, a->t, 3), *at = ADD(from, ac_fa_count_up(a, a->s, 2)), *sees;
     if (causal)
         sees = OP2(LESS_EQUAL, j, at);
@@ -115,9 +115,9 @@ static int gq_sees(ac_fused_attention *a, ac_tensor *from)
 static int gq_rotate(ac_fused_attention *a, ac_tensor *x[3], ac_tensor *from)
 {
     ac_onx_node *n = a->n;
-    const bool neighbours = ac_onx_int(n, "rotary_interleaved", 0) != 0;
+    const bool neighbours = ac_attr_bool(&n->attrs, A_rotary_interleaved);
     ac_tensor *at = ac_onx_in(n, GQ_PLACES);
-    if (!ac_onx_int(n, "do_rotary", 0))
+    if (!ac_attr_int(&n->attrs, A_do_rotary))
         return AC_OK;
     if (!ac_onx_in(n, GQ_COS) || !ac_onx_in(n, GQ_SIN))
         return ac_error(n->r->cx, n->at, E0102, "do_rotary needs cos_cache and sin_cache");
@@ -135,12 +135,12 @@ static int gq_rotate(ac_fused_attention *a, ac_tensor *x[3], ac_tensor *from)
 static int gq_refuse(const ac_fused_attention *a)
 {
     ac_onx_node *n = a->n;
-    if (ac_onx_int(n, "kv_cache_bit_width", 0) || strcmp(ac_onx_str(n, "k_quant_type", "NONE"), "NONE") != 0 ||
-        strcmp(ac_onx_str(n, "v_quant_type", "NONE"), "NONE") != 0 || ac_onx_in(n, 12) || ac_onx_in(n, 13))
+    if (ac_attr_int(&n->attrs, A_kv_cache_bit_width) || strcmp(ac_attr_text(&n->attrs, A_k_quant_type), "NONE") != 0 ||
+        strcmp(ac_attr_text(&n->attrs, A_v_quant_type), "NONE") != 0 || ac_onx_in(n, 12) || ac_onx_in(n, 13))
         return ac_cannot(&n->b, "its cache of keys and values is quantised");
-    if (ac_onx_int(n, "sliding_window_cache", 0) || ac_onx_in(n, 16))
+    if (ac_attr_int(&n->attrs, A_sliding_window_cache) || ac_onx_in(n, 16))
         return ac_cannot(&n->b, "it has sliding_window_cache or query_seqlens");
-    if (ac_onx_int(n, "qk_output", 0) || n->n_out > 3)
+    if (ac_attr_int(&n->attrs, A_qk_output) || n->n_out > 3)
         return ac_cannot(&n->b, "it gives the products of queries and keys");
     return AC_OK;
 }
@@ -151,7 +151,7 @@ int ac_onx_do_group_query_attention(ac_onx_node *n)
     ac_fused_attention a = {.n = n};
     ac_tensor *x[3];
     double total;
-    const int64_t hq = ac_onx_int(n, "num_heads", 0), hkv = ac_onx_int(n, "kv_num_heads", 0);
+    const int64_t hq = ac_attr_int(&n->attrs, A_num_heads), hkv = ac_attr_int(&n->attrs, A_kv_num_heads);
     AC_TRY(ac_onx_need(n, GQ_LENGTHS));
     AC_TRY(ac_onx_need(n, GQ_TOTAL));
     AC_TRY(gq_refuse(&a));
@@ -162,8 +162,8 @@ int ac_onx_do_group_query_attention(ac_onx_node *n)
     if (!(total >= (double)a.s && total <= INT32_MAX))
         return ac_error(n->r->cx, n->at, E0103, "total_sequence_length is %g, with %" PRId64 " queries", total, a.s);
     ac_tensor *from = before(&a, (int64_t)total);
-    x[0] = head_norm(&a, x[0], ac_onx_in(n, GQ_Q_NORM), "q_norm_epsilon");
-    x[1] = head_norm(&a, x[1], ac_onx_in(n, GQ_Q_NORM + 1), "k_norm_epsilon");
+    x[0] = head_norm(&a, x[0], ac_onx_in(n, GQ_Q_NORM), A_q_norm_epsilon);
+    x[1] = head_norm(&a, x[1], ac_onx_in(n, GQ_Q_NORM + 1), A_k_norm_epsilon);
     if (!from || gq_rotate(&a, x, from) != AC_OK)
         return AC_FAIL;
     for (int32_t i = 0; i < 3; i++)
@@ -172,9 +172,9 @@ int ac_onx_do_group_query_attention(ac_onx_node *n)
     a.k = written(&a, ac_onx_in(n, GQ_PAST_K), x[1], from, (int64_t)total);
     a.v = written(&a, ac_onx_in(n, GQ_PAST_V), x[2], from, (int64_t)total);
     AC_TRY(ac_fa_measure(&a));
-    a.cap = (double)ac_onx_float(n, "softcap", 0);
+    a.cap = ac_attr_float(&n->attrs, A_softcap);
     a.sink = ac_onx_in(n, GQ_SINK);
-    if (!a.sink && ac_onx_int(n, "smooth_softmax", 0) == 1)
+    if (!a.sink && ac_attr_int(&n->attrs, A_smooth_softmax) == 1)
         a.sink = ac_make_broadcast(&n->b, F32(0), 1, &a.hq);
     if (a.sink && ac_tensor_count(a.sink) != a.hq)
         return ac_fa_bad_shape(&a, "head_sink", a.sink);
@@ -196,10 +196,10 @@ int ac_onx_do_rotary_ms(ac_onx_node *n)
 {
     ac_fused_attention a = {.n = n};
     ac_tensor *x = n->in[0], *at = n->in[1], *cosine = n->in[2], *sine = n->in[3];
-    int64_t h = ac_onx_int(n, "num_heads", 0);
-    const int64_t dim = ac_onx_int(n, "rotary_embedding_dim", 0);
-    const bool neighbours = ac_onx_int(n, "interleaved", 0) != 0;
-    if (ac_onx_float(n, "scale", 1) != 1.0f || ac_onx_int(n, "is_packed_batching", 0))
+    int64_t h = ac_attr_int(&n->attrs, A_num_heads);
+    const int64_t dim = ac_attr_int(&n->attrs, A_rotary_embedding_dim);
+    const bool neighbours = ac_attr_bool(&n->attrs, A_interleaved);
+    if ((float)ac_attr_float(&n->attrs, A_rotary_scale) != 1.0f || ac_attr_int(&n->attrs, A_is_packed_batching))
         return ac_cannot(&n->b, "it has a scale or is_packed_batching");
     if (cosine->rank != 2 || sine->rank != 2 || (x->rank != 3 && x->rank != 4))
         return ac_fa_bad_shape(&a, "input", x);

@@ -39,7 +39,7 @@ int ac_onx_do_gather(ac_onx_node *n)
     ac_tensor *x = n->in[0];
     int32_t axis;
     ac_attrs a;
-    AC_TRY(ac_operand_axis(&n->b, ac_onx_int(n, "axis", 0), x->rank, &axis));
+    AC_TRY(ac_attr_axis(&n->attrs, A_axis, x->rank, &axis));
     if (x->count && x->count_dim == axis)
         return ac_onx_result(n, 0, ac_make_counted_gather(&n->b, x, n->in[1]));
     ac_attrs_init(AC_OP_GATHER, &a);
@@ -72,7 +72,7 @@ static ac_tensor *tuples(ac_onx_node *n, ac_tensor *i, ac_tensor *x, int32_t d, 
 int ac_onx_do_gather_nd(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *i = n->in[1], *part[AC_MAX_RANK + 1];
-    const int64_t batch = ac_onx_int(n, "batch_dims", 0), k = i->rank ? i->dim[i->rank - 1] : 0;
+    const int64_t batch = ac_attr_int(&n->attrs, A_batch_dims), k = i->rank ? i->dim[i->rank - 1] : 0;
     if (batch < 0 || batch >= i->rank || k < 1 || k > x->rank - batch || !ac_dtype_is_int(i->dtype))
         return ac_error(n->r->cx, n->at, E0104, "indices '%s' %s do not fit '%s' %s", i->name,
                         ac_tensor_str(n->r->cx, i), x->name, ac_tensor_str(n->r->cx, x));
@@ -95,7 +95,7 @@ int ac_onx_do_gather_elements(ac_onx_node *n)
 {
     ac_attrs a;
     int32_t axis;
-    AC_TRY(ac_operand_axis(&n->b, ac_onx_int(n, "axis", 0), n->in[0]->rank, &axis));
+    AC_TRY(ac_attr_axis(&n->attrs, A_axis, n->in[0]->rank, &axis));
     ac_attrs_init(AC_OP_GATHER_ELEMENTS, &a);
     a.axis.axis = axis;
     return ac_onx_result(n, 0, ac_make_op(&n->b, AC_OP_GATHER_ELEMENTS, n->in, 2, &a, AC_NONE));
@@ -106,7 +106,7 @@ int ac_onx_do_scatter(ac_onx_node *n)
 {
     ac_attrs a;
     ac_attrs_init(n->row->op, &a);
-    const char *how = ac_onx_str(n, "reduction", "none");
+    const char *how = ac_attr_text(&n->attrs, A_reduction);
     int32_t w = AC_W_NONE;
     while (w <= AC_W_MIN && strcmp(ac_word_name[w], how) != 0)
         w++;
@@ -114,7 +114,7 @@ int ac_onx_do_scatter(ac_onx_node *n)
         return ac_error(n->r->cx, n->at, E0103, "reduction is '%s'", how);
     a.scatter.reduction = (ac_word)w;
     if (n->row->op == AC_OP_SCATTER_ELEMENTS)
-        AC_TRY(ac_operand_axis(&n->b, ac_onx_int(n, "axis", 0), n->in[0]->rank, &a.scatter.axis));
+        AC_TRY(ac_attr_axis(&n->attrs, A_axis, n->in[0]->rank, &a.scatter.axis));
     if (n->row->op == AC_OP_SCATTER_ELEMENTS && (n->in[0]->count || n->in[1]->count || n->in[2]->count)) {
         if (n->in[1]->count != n->in[2]->count || n->in[1]->count_dim != n->in[2]->count_dim)
             return ac_cannot(&n->b, "'%s' and '%s' differ in how many elements have a meaning", n->in[1]->name,
@@ -128,16 +128,14 @@ int ac_onx_do_scatter(ac_onx_node *n)
 int ac_onx_do_tensor_scatter(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *u = n->in[1], *start = ac_onx_in(n, 2);
-    const char *mode = ac_onx_str(n, "mode", "linear");
+    const char *mode = ac_attr_text(&n->attrs, A_cache_mode);
     int32_t axis;
     ac_attrs a;
     int64_t dim[AC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
-    AC_TRY(ac_operand_axis(&n->b, ac_onx_int(n, "axis", -2), x->rank, &axis));
+    AC_TRY(ac_attr_axis(&n->attrs, A_cache_axis, x->rank, &axis));
     if (axis == 0 || u->rank != x->rank || (start && (start->rank != 1 || start->dim[0] != x->dim[0])))
         return ac_error(n->r->cx, n->at, E0104, "update '%s' %s does not fit cache '%s' %s", u->name,
                         ac_shape_str(n->r->cx, u), x->name, ac_shape_str(n->r->cx, x));
-    if (strcmp(mode, "linear") != 0 && strcmp(mode, "circular") != 0)
-        return ac_error(n->r->cx, n->at, E0103, "mode is '%s'", mode);
     ac_tensor *at = iota(n, u->dim[axis], x->rank, axis);
     dim[0] = x->dim[0];
     if (start)
@@ -154,7 +152,7 @@ int ac_onx_do_tensor_scatter(ac_onx_node *n)
 int ac_onx_do_reverse_sequence(ac_onx_node *n)
 {
     ac_attrs a;
-    const int64_t batch = ac_onx_int(n, "batch_axis", 1), time = ac_onx_int(n, "time_axis", 0);
+    const int64_t batch = ac_attr_int(&n->attrs, A_batch_axis), time = ac_attr_int(&n->attrs, A_time_axis);
     if ((batch != 0 && batch != 1) || time != 1 - batch)
         return ac_error(n->r->cx, n->at, E0103, "axes %" PRId64 " and %" PRId64 ", expected 0 and 1", batch, time);
     ac_attrs_init(AC_OP_REVERSE_SEQUENCE, &a);
@@ -169,8 +167,8 @@ int ac_onx_do_topk(ac_onx_node *n)
     ac_tensor *x = n->in[0];
     int32_t axis, perm[AC_MAX_RANK], back[AC_MAX_RANK];
     ac_attrs a;
-    AC_TRY(ac_operand_axis(&n->b, ac_onx_int(n, "axis", -1), x->rank, &axis));
-    (void)ac_onx_int(n, "sorted", 1);
+    AC_TRY(ac_attr_axis(&n->attrs, A_last_axis, x->rank, &axis));
+    (void)ac_attr_int(&n->attrs, A_sorted);
     double v = -1;
     if (n->version >= 10 && !ac_onx_in(n, 1))
         return ac_error(n->r->cx, n->at, E0102, "k is missing");
@@ -184,18 +182,18 @@ int ac_onx_do_topk(ac_onx_node *n)
     } else if (n->version >= 10) {
         AC_TRY(ac_operand_scalar(&n->b, &n->in[1], &v));
     }
-    const int64_t k = n->version < 10 ? ac_onx_int(n, "k", -1) : v >= 0 && v <= INT32_MAX ? (int64_t)v : -1;
+    const int64_t k = n->version < 10 ? ac_attr_int(&n->attrs, A_k) : v >= 0 && v <= INT32_MAX ? (int64_t)v : -1;
     if (x->count && x->count_dim == axis) { /* invalid elements come last */
         ac_tensor *most = count ? count : ac_make_number(&n->b, AC_I64, (double)k);
         count = ac_make_2(&n->b, AC_OP_MINIMUM, ac_make_reshape(&n->b, ac_make_cast(&n->b, x->count, AC_I64), 0, NULL),
                           most);
-        x = ac_make_counted_neutral(&n->b, x, ac_onx_int(n, "largest", 1) ? AC_OP_REDUCE_MAX : AC_OP_REDUCE_MIN);
+        x = ac_make_counted_neutral(&n->b, x, ac_attr_int(&n->attrs, A_largest) ? AC_OP_REDUCE_MAX : AC_OP_REDUCE_MIN);
         if (!x || !count)
             return AC_FAIL;
     }
     ac_perm_axis_last(x->rank, axis, perm, back);
     ac_attrs_init(AC_OP_TOPK_V2, &a);
-    a.topk.smallest = !ac_onx_int(n, "largest", 1);
+    a.topk.smallest = !ac_attr_int(&n->attrs, A_largest);
     ac_tensor *in[] = {ac_make_transpose(&n->b, x, perm), ac_make_reshape(&n->b, ac_make_ints(&n->b, 1, &k), 0, NULL)};
     if (!in[0] || !in[1])
         return AC_FAIL;
@@ -217,7 +215,7 @@ int ac_onx_do_one_hot(ac_onx_node *n)
     int32_t axis;
     ac_attrs a;
     AC_TRY(ac_operand_scalar(&n->b, &n->in[1], &depth));
-    AC_TRY(ac_operand_axis(&n->b, ac_onx_int(n, "axis", -1), i->rank + 1, &axis));
+    AC_TRY(ac_attr_axis(&n->attrs, A_last_axis, i->rank + 1, &axis));
     if (ac_tensor_count(values) != 2 || values->rank != 1)
         return ac_error(n->r->cx, n->at, E0104, "values '%s' is %s, expected [2]", values->name,
                         ac_shape_str(n->r->cx, values));

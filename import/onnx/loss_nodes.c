@@ -26,7 +26,7 @@ static ac_tensor *choose(ac_onx_node *n, ac_tensor *cond, ac_tensor *x, ac_tenso
 /* The mean (or sum) of -x[class] * weight[class] over all elements that are not ignored. x [N,C,..], target [N,..]. */
 static ac_tensor *likelihood(ac_onx_node *n, ac_tensor *x, ac_tensor *target, ac_tensor *weight)
 {
-    const char *how = ac_onx_str(n, "reduction", "mean");
+    const char *how = ac_attr_text(&n->attrs, A_loss_reduction);
     ac_onx_attr *ignore = ac_onx_attr_of(n, "ignore_index");
     ac_tensor *zero = F32(0), *w = NULL;
     if (x->rank < 2 || target->rank != x->rank - 1 || (weight && (weight->rank != 1 || weight->dim[0] != x->dim[1])))
@@ -92,7 +92,7 @@ int ac_onx_do_hardmax(ac_onx_node *n)
     ac_attrs a;
     int64_t dim[2] = {1, 1};
     const int32_t rank = x->rank;
-    AC_TRY(ac_operand_axis(&n->b, ac_onx_int(n, "axis", n->version < 13 ? 1 : -1), rank, &axis));
+    AC_TRY(ac_operand_axis(&n->b, ac_attr_int_or(&n->attrs, A_axis, n->version < 13 ? 1 : -1), rank, &axis));
     if (n->version < 13) {
         for (int32_t d = 0; d < rank; d++)
             dim[d >= axis] *= x->dim[d];
@@ -128,7 +128,7 @@ int ac_onx_do_trilu(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
     int64_t k = 0;
-    const bool upper = ac_onx_int(n, "upper", 1) != 0;
+    const bool upper = ac_attr_bool(&n->attrs, A_upper);
     if (ac_onx_in(n, 1))
         AC_TRY(ac_operand_int(&n->b, &n->in[1], &k));
     if (x->rank < 2)
@@ -144,7 +144,7 @@ int ac_onx_do_trilu(ac_onx_node *n)
 int ac_onx_do_eye_like(ac_onx_node *n)
 {
     const ac_tensor *x = n->in[0];
-    const int64_t type = ac_onx_int(n, "dtype", 0), k = ac_onx_int(n, "k", 0);
+    const int64_t type = ac_attr_int(&n->attrs, A_dtype), k = ac_attr_int(&n->attrs, A_diagonal);
     const ac_dtype to = type ? ac_onx_dtype(type) : x->dtype;
     if (to == AC_NONE)
         return ac_cannot(&n->b, "its result has elements of type %s", ac_onx_dtype_name(n->r->cx, type));

@@ -11,13 +11,13 @@ static int place_operand(ac_onx_node *n)
 {
     const ac_tensor *x = n->in[0];
     ac_tensor *y = n->in[1];
-    const bool broadcast = ac_onx_int(n, "broadcast", 0) != 0;
-    const bool placed = ac_onx_attr_of(n, "axis") != NULL;
+    const bool broadcast = ac_attr_bool(&n->attrs, A_broadcast);
+    const bool placed = ac_attr_has(&n->attrs, A_axis);
     int32_t axis;
     int64_t dim[AC_MAX_RANK];
     if (n->version >= 7 || !broadcast || !placed)
         return AC_OK;
-    AC_TRY(ac_operand_axis(&n->b, ac_onx_int(n, "axis", 0), x->rank, &axis));
+    AC_TRY(ac_attr_axis(&n->attrs, A_axis, x->rank, &axis));
     if (axis + y->rank > x->rank)
         return ac_error(n->r->cx, n->at, E0103, "operand '%s' at axis %d does not fit into '%s'", y->name, axis,
                         x->name);
@@ -75,11 +75,11 @@ static ac_tensor *mask_of(ac_onx_node *n, const ac_tensor *x, const ac_tensor *y
 int ac_onx_do_dropout(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
-    double ratio = (double)ac_onx_float(n, "ratio", 0.5f);
-    (void)ac_onx_int(n, "seed", 0);
+    double ratio = ac_attr_float(&n->attrs, A_ratio);
+    (void)ac_attr_int(&n->attrs, A_seed);
     bool training = false;
     if (n->version < 7)
-        (void)ac_onx_int(n, "is_test", 0); /* exporters leave the default 0 in models for inference as well */
+        (void)ac_attr_int(&n->attrs, A_is_test); /* exporters leave the default 0 in models for inference as well */
     if (ac_onx_in(n, 2)) {
         double mode;
         AC_TRY(ac_operand_scalar(&n->b, &n->in[2], &mode));
@@ -110,17 +110,12 @@ int ac_onx_do_dropout(ac_onx_node *n)
 
 static int cast_to(ac_onx_node *n, ac_dtype to)
 {
-    static const char *const ROUND[] = {"up", "down", "nearest"};
-    const char *mode = ac_onx_str(n, "round_mode", "up");
     ac_tensor *x = n->in[0];
     ac_attrs a;
     ac_attrs_init(AC_OP_CAST, &a);
     a.cast.to = to;
-    a.cast.wraps = ac_onx_int(n, "saturate", 1) == 0;
-    for (a.cast.round = 0; a.cast.round < 3 && strcmp(mode, ROUND[a.cast.round]) != 0;)
-        a.cast.round++;
-    if (a.cast.round == 3)
-        return ac_error(n->r->cx, n->at, E0103, "round_mode is '%s', expected up, down or nearest", mode);
+    a.cast.wraps = ac_attr_int(&n->attrs, A_saturate) == 0;
+    a.cast.round = ac_attr_word(&n->attrs, A_round_mode);
     return ac_onx_result(n, 0, x->dtype == to ? x : ac_make_op(&n->b, AC_OP_CAST, &x, 1, &a, to));
 }
 
@@ -131,7 +126,7 @@ int ac_onx_do_cast(ac_onx_node *n)
     if (a && a->s.n && !number) { /* opset 1 spells the type */
         static const char *const NAME[] = {"",      "FLOAT",  "UINT8", "INT8",    "UINT16", "INT16",  "INT32",
                                            "INT64", "STRING", "BOOL",  "FLOAT16", "DOUBLE", "UINT32", "UINT64"};
-        const char *s = ac_onx_str(n, "to", "");
+        const char *s = ac_attr_text(&n->attrs, A_to);
         for (size_t i = 1; i < sizeof NAME / sizeof *NAME; i++)
             number = !strcmp(s, NAME[i]) ? (int64_t)i : number;
     }
@@ -149,7 +144,7 @@ int ac_onx_do_cast_like(ac_onx_node *n)
 int ac_onx_do_bit_cast(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
-    const int64_t number = ac_onx_int(n, "to", 0);
+    const int64_t number = ac_attr_int(&n->attrs, A_to_type);
     ac_attrs a;
     ac_attrs_init(AC_OP_BITCAST, &a);
     a.cast.to = ac_onx_dtype(number);
@@ -182,7 +177,7 @@ int ac_onx_do_pow(ac_onx_node *n)
 int ac_onx_do_mod(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *y = n->in[1];
-    const bool fmod_ = ac_onx_int(n, "fmod", 0) != 0;
+    const bool fmod_ = ac_attr_bool(&n->attrs, A_fmod);
     if (!fmod_)
         return ac_onx_result(n, 0, OP2(FLOOR_MOD, x, y));
     return ac_onx_result(n, 0, ac_make_fmod(&n->b, x, y));
@@ -193,10 +188,10 @@ int ac_onx_do_clip(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *lo = ac_onx_in(n, 1), *hi = ac_onx_in(n, 2);
     if (n->version < 11) {
-        if (ac_onx_attr_of(n, "min"))
-            lo = NUM(x, (double)ac_onx_float(n, "min", 0));
-        if (ac_onx_attr_of(n, "max"))
-            hi = NUM(x, (double)ac_onx_float(n, "max", 0));
+        if (ac_attr_has(&n->attrs, A_min))
+            lo = NUM(x, ac_attr_float(&n->attrs, A_min));
+        if (ac_attr_has(&n->attrs, A_max))
+            hi = NUM(x, ac_attr_float(&n->attrs, A_max));
     }
     x = lo ? MAX(x, ac_make_reshape(&n->b, lo, 0, NULL)) : x;
     x = hi ? MIN(x, ac_make_reshape(&n->b, hi, 0, NULL)) : x;
@@ -209,7 +204,7 @@ int ac_onx_do_leaky_relu(ac_onx_node *n)
 {
     ac_attrs a;
     ac_attrs_init(AC_OP_LEAKY_RELU, &a);
-    a.alpha.alpha = ac_onx_float(n, "alpha", 0.01f);
+    a.alpha.alpha = (float)ac_attr_float(&n->attrs, A_leaky_relu_alpha);
     return ac_onx_result(n, 0, ac_make_op(&n->b, AC_OP_LEAKY_RELU, n->in, 1, &a, AC_NONE));
 }
 
@@ -230,14 +225,14 @@ int ac_onx_do_prelu(ac_onx_node *n)
 
 int ac_onx_do_elu(ac_onx_node *n)
 {
-    return ac_onx_result(n, 0, ac_make_elu(&n->b, n->in[0], (double)ac_onx_float(n, "alpha", 1)));
+    return ac_onx_result(n, 0, ac_make_elu(&n->b, n->in[0], ac_attr_float(&n->attrs, A_alpha)));
 }
 
 int ac_onx_do_selu(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
-    const double alpha = (double)ac_onx_float(n, "alpha", n->version < 6 ? 1.6732f : 1.67326319217681884765625f);
-    const double gamma = (double)ac_onx_float(n, "gamma", n->version < 6 ? 1.0507f : 1.05070102214813232421875f);
+    const double alpha = ac_attr_float_or(&n->attrs, A_alpha, n->version < 6 ? 1.6732f : 1.67326319217681884765625f);
+    const double gamma = ac_attr_float_or(&n->attrs, A_gamma, n->version < 6 ? 1.0507f : 1.05070102214813232421875f);
     ac_tensor *elu = ac_make_elu(&n->b, x, alpha);
     return ac_onx_result(n, 0, MUL(NUM(x, gamma), elu));
 }
@@ -246,7 +241,7 @@ int ac_onx_do_selu(ac_onx_node *n)
 int ac_onx_do_celu(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
-    const double alpha = (double)ac_onx_float(n, "alpha", 1);
+    const double alpha = ac_attr_float(&n->attrs, A_alpha);
     ac_tensor *by = NUM(x, alpha), *low = OP1(ELU, DIV(MIN(x, NUM(x, 0)), by));
     low = MUL(NUM(x, alpha), low);
     return ac_onx_result(n, 0, ADD(MAX(x, NUM(x, 0)), low));
@@ -255,19 +250,16 @@ int ac_onx_do_celu(ac_onx_node *n)
 int ac_onx_do_gelu(ac_onx_node *n)
 {
     ac_attrs a;
-    const char *how = ac_onx_str(n, "approximate", "none");
     ac_attrs_init(AC_OP_GELU, &a);
-    a.gelu.approximate = !strcmp(how, "tanh");
-    if (!a.gelu.approximate && strcmp(how, "none") != 0)
-        return ac_error(n->r->cx, n->at, E0103, "approximate is '%s', expected none or tanh", how);
+    a.gelu.approximate = ac_attr_word(&n->attrs, A_approximate);
     return ac_onx_result(n, 0, ac_make_op(&n->b, AC_OP_GELU, n->in, 1, &a, AC_NONE));
 }
 
 int ac_onx_do_hard_sigmoid(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
-    ac_tensor *beta = NUM(x, (double)ac_onx_float(n, "beta", 0.5f));
-    ac_tensor *line = ADD(MUL(x, NUM(x, (double)ac_onx_float(n, "alpha", 0.2f))), beta), *one = NUM(x, 1);
+    ac_tensor *beta = NUM(x, ac_attr_float(&n->attrs, A_beta));
+    ac_tensor *line = ADD(MUL(x, NUM(x, ac_attr_float(&n->attrs, A_hard_sigmoid_alpha))), beta), *one = NUM(x, 1);
     return ac_onx_result(n, 0, MIN(MAX(line, NUM(x, 0)), one));
 }
 
@@ -281,7 +273,7 @@ int ac_onx_do_softsign(ac_onx_node *n)
 /* x sigmoid(alpha x) */
 static ac_tensor *swish(ac_onx_node *n, ac_tensor *x)
 {
-    const double alpha = (double)ac_onx_float(n, "alpha", 1);
+    const double alpha = ac_attr_float(&n->attrs, A_alpha);
     return MUL(x, OP1(LOGISTIC, alpha == 1 ? x : MUL(x, NUM(x, alpha))));
 }
 
@@ -299,7 +291,7 @@ int ac_onx_do_swiglu(ac_onx_node *n)
 int ac_onx_do_thresholded(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
-    const double alpha = (double)ac_onx_float(n, "alpha", 1);
+    const double alpha = ac_attr_float(&n->attrs, A_alpha);
     ac_tensor *zero = NUM(x, 0);
     return ac_onx_result(n, 0, WHERE(GREATER(x, NUM(x, alpha)), x, zero));
 }
@@ -313,7 +305,7 @@ int ac_onx_do_shrink(ac_onx_node *n)
         x = ac_make_cast(&n->b, x, ac_dtype_bits(own) > 16 ? AC_F64 : AC_F32);
     if (!x)
         return AC_FAIL;
-    const double bias = (double)ac_onx_float(n, "bias", 0), lambd = (double)ac_onx_float(n, "lambd", 0.5f);
+    const double bias = ac_attr_float(&n->attrs, A_bias), lambd = ac_attr_float(&n->attrs, A_lambd);
     ac_tensor *up = ADD(x, NUM(x, bias)), *down = SUB(x, NUM(x, bias)), *zero = NUM(x, 0);
     ac_tensor *y = WHERE(GREATER(x, NUM(x, lambd)), down, zero);
     y = WHERE(LESS(x, NUM(x, -lambd)), up, y);
@@ -322,7 +314,7 @@ int ac_onx_do_shrink(ac_onx_node *n)
 
 int ac_onx_do_is_inf(ac_onx_node *n)
 {
-    const bool up = ac_onx_int(n, "detect_positive", 1) != 0, down = ac_onx_int(n, "detect_negative", 1) != 0;
+    const bool up = ac_attr_bool(&n->attrs, A_detect_positive), down = ac_attr_bool(&n->attrs, A_detect_negative);
     return ac_onx_result(n, 0, ac_make_is_inf(&n->b, n->in[0], up, down));
 }
 
@@ -330,10 +322,7 @@ int ac_onx_do_is_inf(ac_onx_node *n)
 
 int ac_onx_do_bit_shift(ac_onx_node *n)
 {
-    const char *to = ac_onx_str(n, "direction", "");
-    const bool left = !strcmp(to, "LEFT");
-    if (!left && strcmp(to, "RIGHT") != 0)
-        return ac_error(n->r->cx, n->at, E0103, "direction is '%s', expected LEFT or RIGHT", to);
+    const bool left = !ac_attr_word(&n->attrs, A_direction);
     ac_tensor *y = n->in[1];
     if (ac_dtype_is_signed(y->dtype)) { /* a negative count shifts everything out, as one above the width does */
         ac_tensor *in[] = {LESS(y, NUM(y, 0)), NUM(y, ac_dtype_bits(y->dtype)), y};

@@ -42,9 +42,9 @@ int ac_onx_do_matmul(ac_onx_node *n)
 int ac_onx_do_gemm(ac_onx_node *n)
 {
     ac_tensor *a = n->in[0], *b = n->in[1], *c = ac_onx_in(n, 2);
-    const double alpha = (double)ac_onx_float(n, "alpha", 1), beta = (double)ac_onx_float(n, "beta", 1);
-    const bool adj_a = ac_onx_int(n, "transA", 0) != 0, adj_b = ac_onx_int(n, "transB", 0) != 0;
-    (void)ac_onx_int(n, "broadcast", 1);
+    const double alpha = ac_attr_float(&n->attrs, A_alpha), beta = ac_attr_float(&n->attrs, A_gemm_beta);
+    const bool adj_a = ac_attr_bool(&n->attrs, A_transA), adj_b = ac_attr_bool(&n->attrs, A_transB);
+    (void)ac_attr_int(&n->attrs, A_gemm_broadcast);
     if (a->rank != 2 || b->rank != 2)
         return ac_error(n->r->cx, n->at, E0104, "'%s' is %s, '%s' is %s; expected 2 dimensions each", a->name,
                         ac_shape_str(n->r->cx, a), b->name, ac_shape_str(n->r->cx, b));
@@ -75,6 +75,6 @@ int ac_onx_do_gemm(ac_onx_node *n)
 int ac_onx_do_einsum(ac_onx_node *n)
 {
     const char *reason;
-    ac_tensor *y = ac_make_einsum(&n->b, ac_onx_str(n, "equation", ""), n->in, n->n_in, &reason);
+    ac_tensor *y = ac_make_einsum(&n->b, ac_attr_text(&n->attrs, A_equation), n->in, n->n_in, &reason);
     return reason ? ac_cannot(&n->b, "%s", reason) : ac_onx_result(n, 0, y);
 }

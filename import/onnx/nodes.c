@@ -83,7 +83,7 @@ int ac_onx_node_add(ac_onx_node *n)
             return ac_cannot(&n->b, "operand %d is a sequence of tensors", i);
     if (n->row->flags & ONX_HALF)
         AC_TRY(ac_operand_widen(&n->b, n->in, n->n_in, &n->half));
-    ac_onx_attr_of(n, "consumed_inputs"); /* a hint of opset 1 */
+    ac_attr_skip(&n->attrs, "consumed_inputs"); /* a hint of opset 1 */
     AC_TRY(ac_said_outcome(&n->b, before, run(n)));
     if (check_attrs(n) == AC_OK)
         return AC_OK;

@@ -16,9 +16,8 @@ static ac_tensor *add_number(ac_onx_node *n, ac_tensor *x, double v)
 static int axes_of(ac_onx_node *n, uint32_t *mask)
 {
     const int32_t rank = n->in[0]->rank;
-    const bool noop = ac_onx_int(n, "noop_with_empty_axes", 0) != 0;
-    ac_ints axes;
-    AC_TRY(ac_onx_list(n, "axes", &axes));
+    const bool noop = ac_attr_bool(&n->attrs, A_noop_with_empty_axes);
+    ac_ints axes = ac_attr_ints(&n->attrs, A_axes);
     if (ac_onx_in(n, 1))
         AC_TRY(ac_operand_values(&n->b, &n->in[1], &axes));
     *mask = axes.n || noop ? 0 : (1u << rank) - 1;
@@ -65,7 +64,7 @@ static ac_tensor *of_nothing(ac_onx_node *n, const ac_tensor *x, uint32_t mask, 
 static int reduce(ac_onx_node *n, ac_tensor *x, ac_tensor **y)
 {
     uint32_t mask;
-    const bool keep = ac_onx_int(n, "keepdims", 1) != 0;
+    const bool keep = ac_attr_int(&n->attrs, A_keepdims) != 0;
     const ac_op op = n->row->op;
     AC_TRY(axes_of(n, &mask));
     if (!x)
@@ -144,8 +143,8 @@ int ac_onx_do_arg(ac_onx_node *n)
     ac_tensor *x = n->in[0];
     int32_t axis;
     ac_attrs a;
-    const bool keep = ac_onx_int(n, "keepdims", 1) != 0, last = ac_onx_int(n, "select_last_index", 0) != 0;
-    AC_TRY(ac_operand_axis(&n->b, ac_onx_int(n, "axis", 0), x->rank, &axis));
+    const bool keep = ac_attr_int(&n->attrs, A_keepdims) != 0, last = ac_attr_bool(&n->attrs, A_select_last_index);
+    AC_TRY(ac_attr_axis(&n->attrs, A_axis, x->rank, &axis));
     const int64_t at = axis, size = x->dim[axis];
     int64_t dim[AC_MAX_RANK];
     memcpy(dim, x->dim, sizeof dim);
@@ -171,8 +170,8 @@ int ac_onx_do_cumsum(ac_onx_node *n)
     AC_TRY(ac_operand_int(&n->b, &n->in[1], &at));
     AC_TRY(ac_operand_axis(&n->b, at, n->in[0]->rank, &axis));
     ac_attrs_init(n->row->op, &a);
-    a.cumsum.exclusive = ac_onx_int(n, "exclusive", 0) != 0;
-    a.cumsum.reverse = ac_onx_int(n, "reverse", 0) != 0;
+    a.cumsum.exclusive = ac_attr_bool(&n->attrs, A_exclusive);
+    a.cumsum.reverse = ac_attr_bool(&n->attrs, A_reverse);
     const int64_t v = axis;
     ac_tensor *in[] = {n->in[0], ac_make_reshape(&n->b, ac_make_ints(&n->b, 1, &v), 0, NULL)};
     return ac_onx_result(n, 0, ac_make_op(&n->b, n->row->op, in, 2, &a, AC_NONE));
@@ -212,7 +211,7 @@ int ac_onx_do_softmax(ac_onx_node *n)
     ac_tensor *x = n->in[0];
     int32_t axis, perm[AC_MAX_RANK], back[AC_MAX_RANK];
     const int32_t rank = x->rank;
-    AC_TRY(ac_operand_axis(&n->b, ac_onx_int(n, "axis", n->version < 13 ? 1 : -1),
+    AC_TRY(ac_operand_axis(&n->b, ac_attr_int_or(&n->attrs, A_axis, n->version < 13 ? 1 : -1),
                            rank + (n->version < 13 && rank == 1), &axis));
     if (x->dtype != AC_F32 && x->dtype != AC_F64)
         return ac_cannot(&n->b, "its input is %s", ac_dtype_name(x->dtype));
@@ -278,11 +277,11 @@ static int batch_norm_of_batch(ac_onx_node *n, double epsilon, double momentum)
 int ac_onx_do_batch_norm(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *scale = n->in[1], *b = n->in[2], *mean = n->in[3], *var = n->in[4];
-    const double epsilon = (double)ac_onx_float(n, "epsilon", 1e-5f);
-    const double momentum = (double)ac_onx_float(n, "momentum", 0.9f);
-    const bool training = ac_onx_int(n, "training_mode", 0) != 0;
-    (void)ac_onx_int(n, "is_test", 0);
-    if (ac_onx_int(n, "spatial", 1) != 1)
+    const double epsilon = ac_attr_float(&n->attrs, A_epsilon);
+    const double momentum = ac_attr_float(&n->attrs, A_momentum);
+    const bool training = ac_attr_bool(&n->attrs, A_training_mode);
+    (void)ac_attr_int(&n->attrs, A_is_test);
+    if (ac_attr_int(&n->attrs, A_spatial) != 1)
         return ac_cannot(&n->b, "spatial is 0");
     if (n->n_out > 1 && !training)
         return ac_refuse(n->r->reading, n->at, E0108, n->type, "its training results are used",
@@ -332,7 +331,7 @@ int ac_onx_do_instance_norm(ac_onx_node *n)
     if (x->rank < 3)
         return ac_error(n->r->cx, n->at, E0104, "input '%s' has %d dimensions", x->name, x->rank);
     const uint32_t spatial = ((1u << x->rank) - 1) & ~3u;
-    ac_tensor *y = standardise(n, x, spatial, (double)ac_onx_float(n, "epsilon", 1e-5f), NULL, NULL);
+    ac_tensor *y = standardise(n, x, spatial, ac_attr_float(&n->attrs, A_epsilon), NULL, NULL);
     y = MUL(y, along_channels(n, n->in[1], x->rank));
     return ac_onx_result(n, 0, ADD(y, along_channels(n, n->in[2], x->rank)));
 }
@@ -341,9 +340,9 @@ int ac_onx_do_instance_norm(ac_onx_node *n)
 int ac_onx_do_group_norm(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *scale = n->in[1], *bias = n->in[2];
-    const int64_t groups = ac_onx_int(n, "num_groups", 0);
-    const double epsilon = (double)ac_onx_float(n, "epsilon", 1e-5f);
-    (void)ac_onx_int(n, "stash_type", 1);
+    const int64_t groups = ac_attr_int(&n->attrs, A_num_groups);
+    const double epsilon = ac_attr_float(&n->attrs, A_epsilon);
+    (void)ac_attr_int(&n->attrs, A_stash_type);
     if (x->rank < 2 || groups < 1 || x->dim[1] % groups)
         return ac_error(n->r->cx, n->at, E0103, "%" PRId64 " groups do not divide the channels of '%s' %s", groups,
                         x->name, ac_shape_str(n->r->cx, x));
@@ -368,10 +367,10 @@ int ac_onx_do_layer_norm(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *bias = ac_onx_in(n, 2), *mean, *inv;
     int32_t axis;
-    AC_TRY(ac_operand_axis(&n->b, ac_onx_int(n, "axis", -1), x->rank, &axis));
-    (void)ac_onx_int(n, "stash_type", 1);
+    AC_TRY(ac_attr_axis(&n->attrs, A_last_axis, x->rank, &axis));
+    (void)ac_attr_int(&n->attrs, A_stash_type);
     const uint32_t axes = ((1u << x->rank) - 1) & ~((1u << axis) - 1);
-    ac_tensor *y = MUL(standardise(n, x, axes, (double)ac_onx_float(n, "epsilon", 1e-5f), &mean, &inv), n->in[1]);
+    ac_tensor *y = MUL(standardise(n, x, axes, ac_attr_float(&n->attrs, A_epsilon), &mean, &inv), n->in[1]);
     AC_TRY(ac_onx_result(n, 0, bias ? ADD(y, bias) : y));
     const ac_dtype half = n->half; /* the statistics stay f32 */
     n->half = AC_NONE;
@@ -386,9 +385,9 @@ int ac_onx_do_rms_norm(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
     int32_t axis;
-    AC_TRY(ac_operand_axis(&n->b, ac_onx_int(n, "axis", -1), x->rank, &axis));
-    (void)ac_onx_int(n, "stash_type", 1);
-    const double epsilon = (double)ac_onx_float(n, "epsilon", 1e-5f);
+    AC_TRY(ac_attr_axis(&n->attrs, A_last_axis, x->rank, &axis));
+    (void)ac_attr_int(&n->attrs, A_stash_type);
+    const double epsilon = ac_attr_float(&n->attrs, A_epsilon);
     const uint32_t axes = ((1u << x->rank) - 1) & ~((1u << axis) - 1);
     ac_tensor *ms = MEAN(SQUARE(x), axes);
     return ac_onx_result(n, 0, MUL(DIV(x, SQRT(add_number(n, ms, epsilon))), n->in[1]));
@@ -400,7 +399,7 @@ int ac_onx_do_mean_variance(ac_onx_node *n)
     ac_tensor *x = n->in[0];
     ac_ints axes;
     uint32_t mask = 0;
-    AC_TRY(ac_onx_list(n, "axes", &axes));
+    axes = ac_attr_ints(&n->attrs, A_axes);
     if (!axes.n)
         axes = (ac_ints){3, INIT};
     for (int32_t i = 0; i < axes.n; i++) {
@@ -417,8 +416,8 @@ int ac_onx_do_lp_norm(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
     int32_t axis;
-    AC_TRY(ac_operand_axis(&n->b, ac_onx_int(n, "axis", -1), x->rank, &axis));
-    const int64_t p = ac_onx_int(n, "p", 2);
+    AC_TRY(ac_attr_axis(&n->attrs, A_last_axis, x->rank, &axis));
+    const int64_t p = ac_attr_int(&n->attrs, A_p);
     if (p != 1 && p != 2)
         return ac_error(n->r->cx, n->at, E0103, "p is %" PRId64 ", expected 1 or 2", p);
     ac_tensor *s =
@@ -437,16 +436,14 @@ int ac_onx_do_lrn(ac_onx_node *n)
 {
     static const int32_t TO_LAST[] = {0, 2, 3, 1}, TO_FIRST[] = {0, 3, 1, 2};
     ac_attrs a;
-    const int64_t size = ac_onx_int(n, "size", 0);
-    if (size < 1 || size > INT32_MAX)
-        return ac_error(n->r->cx, n->at, E0103, "size is %" PRId64, size);
+    const int64_t size = ac_attr_int(&n->attrs, A_size);
     if (size % 2 == 0 || n->in[0]->rank != 4)
         return ac_cannot(&n->b, "its size is even or its input has not 4 dimensions");
     ac_attrs_init(AC_OP_LRN, &a);
     a.lrn.radius = (int32_t)(size / 2);
-    a.lrn.alpha = ac_onx_float(n, "alpha", 1e-4f) / (float)size;
-    a.lrn.beta = ac_onx_float(n, "beta", 0.75f);
-    a.lrn.bias = ac_onx_float(n, "bias", 1);
+    a.lrn.alpha = (float)ac_attr_float(&n->attrs, A_lrn_alpha) / (float)size;
+    a.lrn.beta = (float)ac_attr_float(&n->attrs, A_lrn_beta);
+    a.lrn.bias = (float)ac_attr_float(&n->attrs, A_lrn_bias);
     ac_tensor *x = ac_make_transpose(&n->b, n->in[0], TO_LAST);
     return ac_onx_result(n, 0, ac_make_transpose(&n->b, ac_make_op(&n->b, AC_OP_LRN, &x, 1, &a, AC_NONE), TO_FIRST));
 }

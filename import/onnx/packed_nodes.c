@@ -37,12 +37,12 @@ static int read_blocks(ac_onx_node *n, blocks *b)
     const ac_tensor *codes = n->in[1], *scale = n->in[2], *zero = ac_onx_in(n, 3), *group = ac_onx_in(n, 4);
     int64_t all, packed_zero;
     const uint8_t *g;
-    b->rows = ac_onx_int(n, "N", 0);
-    b->depth = ac_onx_int(n, "K", 0);
-    b->size = ac_onx_int(n, "block_size", 0);
-    b->bits = ac_onx_int(n, "bits", 4);
-    (void)ac_onx_int(n, "accuracy_level", 0); /* how exact it must be at least; ours is exact */
-    if (ac_onx_int(n, "weight_prepacked", 0) || (b->bits != 2 && b->bits != 4 && b->bits != 8))
+    b->rows = ac_attr_int(&n->attrs, A_N);
+    b->depth = ac_attr_int(&n->attrs, A_K);
+    b->size = ac_attr_int(&n->attrs, A_block_size);
+    b->bits = ac_attr_int(&n->attrs, A_bits);
+    (void)ac_attr_int(&n->attrs, A_accuracy_level); /* how exact it must be at least; ours is exact */
+    if (ac_attr_int(&n->attrs, A_weight_prepacked) || (b->bits != 2 && b->bits != 4 && b->bits != 8))
         return ac_cannot(&n->b, "its weights have %" PRId64 " bits, or are packed for one device", b->bits);
     if (b->rows < 1 || b->depth < 1 || b->rows > INT32_MAX || b->depth > INT32_MAX || b->size < 8 ||
         b->size > 1 << 20 || b->size & (b->size - 1) || !ac_mul_ok(b->rows, b->depth, &all) || all > INT32_MAX)
@@ -216,10 +216,10 @@ int ac_onx_do_gather_block_quantized(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *at = n->in[1], *scale = n->in[2], *zero = ac_onx_in(n, 3);
     const bool bytes = x->dtype == AC_U8;
-    const int64_t bits = ac_onx_int(n, "bits", 4), size = ac_onx_int(n, "block_size", 128);
+    const int64_t bits = ac_attr_int(&n->attrs, A_bits), size = ac_attr_int(&n->attrs, A_gather_block_size);
     int32_t from, along;
-    AC_TRY(ac_operand_axis(&n->b, ac_onx_int(n, "gather_axis", 0), x->rank, &from));
-    AC_TRY(ac_operand_axis(&n->b, ac_onx_int(n, "quantize_axis", 1), x->rank, &along));
+    AC_TRY(ac_attr_axis(&n->attrs, A_gather_axis, x->rank, &from));
+    AC_TRY(ac_attr_axis(&n->attrs, A_quantize_axis, x->rank, &along));
     if ((bits != 2 && bits != 4 && bits != 8) || !ac_dtype_is_int(x->dtype))
         return ac_cannot(&n->b, "its table is %s of %" PRId64 " bits", ac_tensor_str(n->r->cx, x), bits);
     const int64_t per = bytes ? 8 / bits : 1;

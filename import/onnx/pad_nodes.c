@@ -53,7 +53,7 @@ static int late_pad(ac_onx_node *n, ac_tensor *x, ac_tensor *value)
 int ac_onx_do_pad(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *value = ac_onx_in(n, 2);
-    const char *mode = ac_onx_str(n, "mode", "constant");
+    const char *mode = ac_attr_text(&n->attrs, A_pad_mode);
     ac_ints pads, axes = {0};
     bool given;
     int64_t before[AC_MAX_RANK] = {0}, after[AC_MAX_RANK] = {0};
@@ -62,14 +62,14 @@ int ac_onx_do_pad(ac_onx_node *n)
         AC_TRY(ac_onx_need(n, 1));
     if (n->version >= 11 && !strcmp(mode, "constant") && (x->count || !ac_operand_known(&n->b, &n->in[1])))
         return late_pad(n, x, value);
-    AC_TRY(ac_onx_list_or(n, n->version < 2 ? "paddings" : "pads", 1, &pads, &given));
+    AC_TRY(ac_onx_list_or(n, n->version < 2 ? A_paddings : A_pads, 1, &pads, &given));
     if (ac_onx_in(n, 3))
         AC_TRY(ac_operand_values(&n->b, &n->in[3], &axes));
     const int32_t count = ac_onx_in(n, 3) ? axes.n : x->rank;
     if (pads.n != 2 * count)
         return ac_error(n->r->cx, n->at, E0104, "%d pads for %d dimensions", pads.n, count);
     if (n->version < 11)
-        value = ac_make_number(&n->b, x->dtype, (double)ac_onx_float(n, "value", 0));
+        value = ac_make_number(&n->b, x->dtype, ac_attr_float(&n->attrs, A_value));
     for (int32_t i = 0; i < count; i++) {
         int32_t d;
         AC_TRY(ac_operand_axis(&n->b, ac_onx_in(n, 3) ? axes.v[i] : i, x->rank, &d));
@@ -113,7 +113,7 @@ int ac_onx_do_center_crop_pad(ac_onx_node *n)
     ac_ints size, axes;
     int64_t before[AC_MAX_RANK] = {0}, after[AC_MAX_RANK] = {0};
     AC_TRY(ac_operand_values(&n->b, &n->in[1], &size));
-    AC_TRY(ac_onx_list(n, "axes", &axes));
+    axes = ac_attr_ints(&n->attrs, A_axes);
     if (size.n != (axes.n ? axes.n : x->rank))
         return ac_error(n->r->cx, n->at, E0104, "%d sizes for %d axes", size.n, axes.n ? axes.n : x->rank);
     for (int32_t i = 0; x && i < size.n; i++) {

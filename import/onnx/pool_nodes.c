@@ -111,9 +111,9 @@ static int crop(ac_onx_node *n, ac_tensor **x, ac_frame *w, ac_frame *plain)
 static int open_pool(ac_onx_node *n, ac_tensor **x, ac_frame *w, ac_frame *plain)
 {
     *x = n->in[0];
-    const bool ceil_mode = ac_onx_int(n, "ceil_mode", 0) != 0;
+    const bool ceil_mode = ac_attr_bool(&n->attrs, A_ceil_mode);
     AC_TRY(ac_onx_window_open(n, n->in[0], w));
-    if (!ac_onx_attr_of(n, "kernel_shape"))
+    if (!ac_attr_has(&n->attrs, A_kernel_shape))
         return ac_error(n->r->cx, n->at, E0103, "kernel_shape is missing");
     *plain = *w;
     AC_TRY(ac_onx_window_pads(n, w, ceil_mode ? AC_LAST_BEGINS : AC_LAST_FITS));
@@ -144,7 +144,7 @@ static ac_tensor *column_major(ac_onx_node *n, ac_tensor *place, const ac_tensor
 int ac_onx_do_max_pool(ac_onx_node *n)
 {
     ac_tensor *x, *y;
-    const bool columns = ac_onx_int(n, "storage_order", 0) != 0;
+    const bool columns = ac_attr_bool(&n->attrs, A_storage_order);
     ac_frame w, plain;
     AC_TRY(open_pool(n, &x, &w, &plain));
     if (canonical(x, &w))
@@ -174,8 +174,8 @@ static void count_pads(ac_frame *w, const ac_frame *plain)
 static int end_at_pads(ac_onx_node *n, ac_frame *plain)
 {
     ac_ints pads;
-    const char *mode = ac_onx_str(n, "auto_pad", "NOTSET");
-    AC_TRY(ac_onx_list(n, "pads", &pads));
+    const char *mode = ac_attr_text(&n->attrs, A_auto_pad);
+    pads = ac_attr_ints(&n->attrs, A_pads);
     for (int32_t i = 0; n->version >= 19 && !strcmp(mode, "NOTSET") && i < plain->m; i++) {
         const int32_t s = AC_SPATIAL - plain->m + i;
         const int64_t after = pads.n == 2 * plain->m ? pads.v[plain->m + i] : 0;
@@ -188,7 +188,7 @@ static int end_at_pads(ac_onx_node *n, ac_frame *plain)
 int ac_onx_do_average_pool(ac_onx_node *n)
 {
     ac_tensor *x;
-    const bool include = ac_onx_int(n, "count_include_pad", 0) != 0;
+    const bool include = ac_attr_bool(&n->attrs, A_count_include_pad);
     ac_frame w, plain;
     AC_TRY(open_pool(n, &x, &w, &plain));
     AC_TRY(end_at_pads(n, &plain));
@@ -205,7 +205,7 @@ int ac_onx_do_average_pool(ac_onx_node *n)
 
 static double power_of(ac_onx_node *n)
 {
-    return n->version < 2 ? (double)ac_onx_float(n, "p", 2) : (double)ac_onx_int(n, "p", 2);
+    return n->version < 2 ? ac_attr_float(&n->attrs, A_float_p) : (double)ac_attr_int(&n->attrs, A_p);
 }
 
 /* (sum |x|^p)^(1/p) */
@@ -261,7 +261,7 @@ int ac_onx_do_max_unpool(ac_onx_node *n)
     ac_frame w;
     ac_ints pads, want = {0};
     AC_TRY(ac_onx_window_open(n, x, &w));
-    AC_TRY(ac_onx_list(n, "pads", &pads));
+    pads = ac_attr_ints(&n->attrs, A_pads);
     if (ac_onx_in(n, 2))
         AC_TRY(ac_operand_values(&n->b, &n->in[2], &want));
     if (!ac_tensor_same_shape(x, place) || (pads.n && pads.n != 2 * w.m) || (want.n && want.n != x->rank))
@@ -307,9 +307,9 @@ int ac_onx_do_col2im(ac_onx_node *n)
     ac_ints image, block, dil, stride, pads;
     AC_TRY(ac_operand_values(&n->b, &n->in[1], &image));
     AC_TRY(ac_operand_values(&n->b, &n->in[2], &block));
-    AC_TRY(ac_onx_list(n, "dilations", &dil));
-    AC_TRY(ac_onx_list(n, "strides", &stride));
-    AC_TRY(ac_onx_list(n, "pads", &pads));
+    dil = ac_attr_ints(&n->attrs, A_dilations);
+    stride = ac_attr_ints(&n->attrs, A_strides);
+    pads = ac_attr_ints(&n->attrs, A_pads);
     const int32_t m = image.n;
     if (m < 1 || m > AC_SPATIAL || block.n != m || (dil.n && dil.n != m) || (stride.n && stride.n != m) ||
         (pads.n && pads.n != 2 * m) || x->rank != 3)

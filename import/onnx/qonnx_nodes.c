@@ -34,7 +34,7 @@ static ac_tensor *rounded(ac_onx_node *n, ac_tensor *x, const rounding *by)
 /* NULL: reported. */
 static const rounding *read_rounding(ac_onx_node *n, const char *init)
 {
-    const char *name = ac_onx_str(n, "rounding_mode", init);
+    const char *name = ac_attr_has(&n->attrs, A_rounding_mode) ? ac_attr_text(&n->attrs, A_rounding_mode) : init;
     for (size_t i = 0; name && i < sizeof ROUNDING / sizeof *ROUNDING; i++)
         if (!strcasecmp(name, ROUNDING[i].name))
             return &ROUNDING[i];
@@ -143,7 +143,7 @@ static ac_tensor *sign_of(ac_onx_node *n, ac_tensor *x)
 /* x, scale, zero point, bits */
 int ac_onx_do_qonnx_quant(ac_onx_node *n)
 {
-    const bool of_sign = ac_onx_int(n, "signed", 1) != 0, narrow = ac_onx_int(n, "narrow", 0) != 0;
+    const bool of_sign = ac_attr_bool(&n->attrs, A_signed), narrow = ac_attr_bool(&n->attrs, A_narrow);
     ac_tensor *scale, *zero;
     double bits;
     const rounding *by = read_rounding(n, "ROUND");
@@ -185,7 +185,8 @@ static ac_tensor *power_between(ac_onx_node *n, ac_tensor *a, ac_tensor *b)
 int ac_onx_do_qonnx_trunc(ac_onx_node *n)
 {
     const bool second = n->version >= 2;
-    const bool of_sign = second && ac_onx_int(n, "signed", 1) != 0, narrow = second && ac_onx_int(n, "narrow", 0) != 0;
+    const bool of_sign = second && ac_attr_bool(&n->attrs, A_signed),
+               narrow = second && ac_attr_bool(&n->attrs, A_narrow);
     ac_tensor *scale, *zero;
     double bits, left;
     const rounding *by = read_rounding(n, "FLOOR");

@@ -47,7 +47,7 @@ ac_tensor *ac_onx_quantized(ac_onx_node *n, ac_tensor *x, ac_tensor *scale, ac_t
     }
     ac_attrs_init(AC_OP_CAST, &a);
     a.cast.to = to;
-    a.cast.wraps = ac_onx_int(n, "saturate", 1) == 0;
+    a.cast.wraps = ac_attr_int(&n->attrs, A_saturate) == 0;
     return v ? ac_make_op(&n->b, AC_OP_CAST, &v, 1, &a, to) : NULL;
 }
 
@@ -125,7 +125,7 @@ static int read_blocks(ac_onx_node *n, affine *a, int64_t size)
 
 static int read_affine(ac_onx_node *n, affine *a)
 {
-    const int64_t given = ac_onx_int(n, "axis", 1), size = ac_onx_int(n, "block_size", 0);
+    const int64_t given = ac_attr_int(&n->attrs, A_second_axis), size = ac_attr_int(&n->attrs, A_block_size);
     *a = (affine){n->in[0], n->in[1], ac_onx_in(n, 2), 0, false};
     const ac_tensor *x = a->x, *scale = a->scale;
     if (!ac_dtype_is_float(scale->dtype))
@@ -153,8 +153,8 @@ int ac_onx_do_quantize(ac_onx_node *n)
 {
     affine a;
     AC_TRY(read_affine(n, &a));
-    (void)ac_onx_int(n, "saturate", 1);
-    const int64_t type = ac_onx_int(n, "output_dtype", 0), precision = ac_onx_int(n, "precision", 0);
+    (void)ac_attr_int(&n->attrs, A_saturate);
+    const int64_t type = ac_attr_int(&n->attrs, A_output_dtype), precision = ac_attr_int(&n->attrs, A_precision);
     const ac_dtype to = a.zero ? a.zero->dtype : type ? ac_onx_dtype(type) : AC_U8;
     if (to == AC_NONE || to == AC_F8E8M0 || !(ac_dtype_is_int(to) ? ac_dtype_bits(to) <= 16 : ac_dtype_bits(to) == 8))
         return ac_cannot(&n->b, "its result has elements of type %s",
@@ -168,7 +168,7 @@ int ac_onx_do_quantize(ac_onx_node *n)
 int ac_onx_do_dequantize(ac_onx_node *n)
 {
     affine a;
-    const int64_t type = ac_onx_int(n, "output_dtype", 0);
+    const int64_t type = ac_attr_int(&n->attrs, A_output_dtype);
     AC_TRY(read_affine(n, &a));
     const ac_dtype from = a.x->dtype, to = type ? ac_onx_dtype(type) : n->in[1]->dtype;
     if (!ac_dtype_is_int(from) && !(ac_dtype_is_float(from) && ac_dtype_bits(from) == 8))
@@ -218,7 +218,7 @@ static ac_tensor *requantize(ac_onx_node *n, ac_tensor *acc, ac_tensor *real, ac
 int ac_onx_do_qlinear_conv(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *w = n->in[3], *sw = n->in[4], *bias = ac_onx_in(n, 8);
-    const bool last = *n->domain && ac_onx_int(n, "channels_last", 0) != 0;
+    const bool last = *n->domain && ac_attr_bool(&n->attrs, A_channels_last);
     x = last ? ac_onx_swapped_channels(n, x, false) : x;
     if (!ac_onx_byte_type(x) || !ac_onx_byte_type(w) || !ac_onx_byte_type(n->in[7]))
         return ac_cannot(&n->b, "its operands are not i8 or u8");

@@ -398,15 +398,15 @@ int ac_onx_do_recurrent(ac_onx_node *n)
     static const int32_t SWAP[AC_MAX_RANK] = {1, 0, 2};
     cell c = {.n = n, .gates = strstr(n->type, "LSTM") ? 4 : !strcmp(n->type, "GRU") ? 3 : 1};
     ac_tensor *h[2], *s[2], **y[2];
-    const char *dir = ac_onx_str(n, "direction", "forward");
-    const bool batch_first = ac_onx_int(n, "layout", 0) != 0;
-    c.after = c.gates == 3 && ac_onx_int(n, "linear_before_reset", 0) != 0;
+    const char *dir = ac_attr_text(&n->attrs, A_recurrent_direction);
+    const bool batch_first = ac_attr_bool(&n->attrs, A_layout);
+    c.after = c.gates == 3 && ac_attr_bool(&n->attrs, A_linear_before_reset);
     c.dynamic = !strcmp(n->type, "DynamicQuantizeLSTM");
     for (int32_t i = 8; c.dynamic && i < 12; i++)
         AC_TRY(ac_onx_need(n, i));
-    (void)ac_onx_int(n, "output_sequence", 0);
-    c.clip = (double)ac_onx_float(n, "clip", 0);
-    c.coupled = c.gates == 4 && ac_onx_int(n, "input_forget", 0) != 0;
+    (void)ac_attr_int(&n->attrs, A_output_sequence);
+    c.clip = ac_attr_float(&n->attrs, A_clip);
+    c.coupled = c.gates == 4 && ac_attr_bool(&n->attrs, A_input_forget);
     if (n->in[0]->rank != 3 || n->in[1]->rank != 3 || n->in[2]->rank != 3)
         return ac_error(n->r->cx, n->at, E0104, "input, weights and recurrent weights must have 3 dimensions");
     c.dirs = !strcmp(dir, "bidirectional") ? 2 : 1;
@@ -420,7 +420,7 @@ int ac_onx_do_recurrent(ac_onx_node *n)
     c.t = c.x->dim[0];
     c.b = c.x->dim[1];
     c.i = c.x->dim[2];
-    c.h = ac_onx_int(n, "hidden_size", n->in[2]->dim[c.dynamic ? 1 : 2]);
+    c.h = ac_attr_int_or(&n->attrs, A_hidden_size, n->in[2]->dim[c.dynamic ? 1 : 2]);
     AC_TRY(check(&c));
     AC_TRY(read_activations(&c));
     for (int32_t d = 0; d < c.dirs; d++) {

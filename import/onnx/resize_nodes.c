@@ -292,7 +292,7 @@ int ac_onx_do_upsample(ac_onx_node *n)
     int64_t count = 0;
     const ac_tensor *x = n->in[0];
     init(&r, x);
-    r.mode = ac_onx_str(n, "mode", "nearest");
+    r.mode = ac_attr_text(&n->attrs, A_mode);
     double *v = AC_NEW_N(n->r->cx->region, double, AC_MAX_RANK);
     if (n->n_in > 1) {
         const double *given = numbers(n, 1, &count);
@@ -317,7 +317,7 @@ int ac_onx_do_upsample(ac_onx_node *n)
 static int take_sizes(ac_onx_node *n, resize *r, const double *v, int64_t count, const int32_t *axis)
 {
     const ac_tensor *x = n->in[0];
-    const char *policy = ac_onx_str(n, "keep_aspect_ratio_policy", "stretch");
+    const char *policy = ac_attr_text(&n->attrs, A_keep_aspect_ratio_policy);
     const bool larger = !strcmp(policy, "not_smaller"), stretch = !strcmp(policy, "stretch");
     double one = 0;
     for (int64_t i = 0; i < count; i++) {
@@ -344,17 +344,17 @@ int ac_onx_do_resize(ac_onx_node *n)
     ac_ints axes;
     const int32_t scales = n->version < 11 ? 1 : 2;
     init(&r, x);
-    r.mode = ac_onx_str(n, "mode", "nearest");
+    r.mode = ac_attr_text(&n->attrs, A_mode);
     if (n->version >= 11) {
-        r.coords = ac_onx_str(n, "coordinate_transformation_mode", "half_pixel");
-        r.nearest = ac_onx_str(n, "nearest_mode", "round_prefer_floor");
-        r.cubic = (double)ac_onx_float(n, "cubic_coeff_a", -0.75f);
-        r.extrapolation = (double)ac_onx_float(n, "extrapolation_value", 0);
-        r.exclude_outside = ac_onx_int(n, "exclude_outside", 0) != 0;
-        r.antialias = ac_onx_int(n, "antialias", 0) != 0;
+        r.coords = ac_attr_text(&n->attrs, A_coordinate_transformation_mode);
+        r.nearest = ac_attr_text(&n->attrs, A_nearest_mode);
+        r.cubic = ac_attr_float(&n->attrs, A_cubic_coeff_a);
+        r.extrapolation = ac_attr_float(&n->attrs, A_extrapolation_value);
+        r.exclude_outside = ac_attr_bool(&n->attrs, A_exclude_outside);
+        r.antialias = ac_attr_bool(&n->attrs, A_antialias);
     }
-    (void)ac_onx_str(n, "keep_aspect_ratio_policy", "stretch");
-    AC_TRY(ac_onx_list(n, "axes", &axes));
+    ac_attr_skip(&n->attrs, "keep_aspect_ratio_policy");
+    axes = ac_attr_ints(&n->attrs, A_axes);
     if (axes.n > x->rank)
         return ac_error(n->r->cx, n->at, E0103, "%d axes for %d dimensions", axes.n, x->rank);
     const int32_t m = axes.n ? axes.n : x->rank;

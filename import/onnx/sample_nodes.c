@@ -18,34 +18,17 @@ static ac_tensor *to_last(ac_onx_node *n, ac_tensor *x, bool back)
     return ac_make_transpose(&n->b, x, back ? other : perm);
 }
 
-/* A word of ours by its number in `names`, which ends with NULL; -1: none of them (reported). */
-static int one_of(ac_onx_node *n, const char *attr, const char *init, const char *const *names)
-{
-    const char *s = ac_onx_str(n, attr, init);
-    for (int i = 0; names[i]; i++)
-        if (!strcmp(names[i], s))
-            return i;
-    (void)ac_error(n->r->cx, n->at, E0103, "%s is '%s'", attr, s);
-    return -1;
-}
-
 int ac_onx_do_grid_sample(ac_onx_node *n)
 {
-    static const char *const MODE[] = {"nearest", "linear", "cubic", "bilinear", "bicubic", NULL};
-    static const char *const PAD[] = {"zeros", "border", "reflection", NULL};
     static const ac_word WORD[] = {AC_W_NEAREST, AC_W_LINEAR, AC_W_CUBIC, AC_W_LINEAR, AC_W_CUBIC};
     ac_tensor *x = n->in[0], *grid = n->in[1];
     ac_attrs a;
-    const int mode = one_of(n, "mode", n->version < 20 ? "bilinear" : "linear", MODE);
-    const int pad = one_of(n, "padding_mode", "zeros", PAD);
-    if (mode < 0 || pad < 0)
-        return AC_FAIL;
     if (x->rank < 3 || x->rank > 5)
         return ac_cannot(&n->b, "its input has %d dimensions; supported are 3 to 5", x->rank);
     ac_attrs_init(AC_OP_GRID_SAMPLE, &a);
-    a.sample.mode = WORD[mode];
-    a.sample.padding = (ac_word)(AC_W_ZEROS + pad);
-    a.sample.align_corners = ac_onx_int(n, "align_corners", 0) != 0;
+    a.sample.mode = WORD[ac_attr_word(&n->attrs, A_sample_mode)];
+    a.sample.padding = (ac_word)(AC_W_ZEROS + ac_attr_word(&n->attrs, A_padding_mode));
+    a.sample.align_corners = ac_attr_bool(&n->attrs, A_align_corners);
     ac_tensor *in[] = {to_last(n, x, false), ac_make_cast(&n->b, grid, AC_F32)};
     return ac_onx_result(n, 0, to_last(n, ac_make_op(&n->b, AC_OP_GRID_SAMPLE, in, 2, &a, AC_NONE), true));
 }
@@ -86,7 +69,7 @@ int ac_onx_do_affine_grid(ac_onx_node *n)
             return ac_cannot(&n->b, "a dimension of its grid is %" PRId64, size.v[2 + d]);
     }
     dim[m + 1] = m;
-    ac_tensor *base = base_grid(n, size.v + 2, m, ac_onx_int(n, "align_corners", 0) != 0);
+    ac_tensor *base = base_grid(n, size.v + 2, m, ac_attr_bool(&n->attrs, A_align_corners));
     ac_tensor *y = ac_make_matmul(&n->b, base, ac_make_cast(&n->b, theta, AC_F32), false, true);
     return ac_onx_result(n, 0, ac_make_cast(&n->b, ac_make_reshape(&n->b, y, m + 2, dim), theta->dtype));
 }
@@ -101,14 +84,6 @@ static int check_rois(ac_onx_node *n, const ac_tensor *x, const ac_tensor *roi, 
                     columns, ac_tensor_str(n->r->cx, x), ac_tensor_str(n->r->cx, roi));
 }
 
-static int positive(ac_onx_node *n, const char *name, int64_t v, int32_t *to)
-{
-    if (v < 0 || v > INT32_MAX)
-        return ac_error(n->r->cx, n->at, E0103, "%s is %" PRId64, name, v);
-    *to = (int32_t)v;
-    return AC_OK;
-}
-
 /* Regions without a meaning are at 0, in image 0. */
 static ac_tensor *present(ac_onx_node *n, ac_tensor *t)
 {
@@ -117,22 +92,16 @@ static ac_tensor *present(ac_onx_node *n, ac_tensor *t)
 
 int ac_onx_do_roi_align(ac_onx_node *n)
 {
-    static const char *const MODE[] = {"avg", "max", NULL};
-    static const char *const COORDS[] = {"output_half_pixel", "half_pixel", NULL};
     ac_tensor *x = n->in[0];
     ac_attrs a;
     AC_TRY(check_rois(n, x, n->in[1], 4));
     ac_attrs_init(AC_OP_ROI_ALIGN, &a);
-    const int mode = one_of(n, "mode", "avg", MODE);
-    const int coords = n->version < 16 ? 0 : one_of(n, "coordinate_transformation_mode", "half_pixel", COORDS);
-    if (mode < 0 || coords < 0)
-        return AC_FAIL;
-    a.roi.mode = mode ? AC_W_MAX : AC_W_AVERAGE;
-    a.roi.half_pixel = coords == 1;
-    a.roi.scale = ac_onx_float(n, "spatial_scale", 1);
-    AC_TRY(positive(n, "output_height", ac_onx_int(n, "output_height", 1), &a.roi.height));
-    AC_TRY(positive(n, "output_width", ac_onx_int(n, "output_width", 1), &a.roi.width));
-    AC_TRY(positive(n, "sampling_ratio", ac_onx_int(n, "sampling_ratio", 0), &a.roi.ratio));
+    a.roi.mode = ac_attr_word(&n->attrs, A_roi_mode) ? AC_W_MAX : AC_W_AVERAGE;
+    a.roi.half_pixel = n->version >= 16 && ac_attr_word(&n->attrs, A_roi_coordinates);
+    a.roi.scale = (float)ac_attr_float(&n->attrs, A_spatial_scale);
+    a.roi.height = (int32_t)ac_attr_int(&n->attrs, A_output_height);
+    a.roi.width = (int32_t)ac_attr_int(&n->attrs, A_output_width);
+    a.roi.ratio = (int32_t)ac_attr_int(&n->attrs, A_sampling_ratio);
     ac_tensor *in[] = {to_last(n, x, false), present(n, n->in[1]), present(n, n->in[2])};
     if (!in[1] || !in[2])
         return AC_FAIL;
@@ -146,13 +115,14 @@ int ac_onx_do_max_roi_pool(ac_onx_node *n)
     ac_attrs a;
     ac_ints shape;
     AC_TRY(check_rois(n, x, roi, 5));
-    AC_TRY(ac_onx_list(n, "pooled_shape", &shape));
+    shape = ac_attr_ints(&n->attrs, A_pooled_shape);
     if (shape.n != 2)
-        return ac_error(n->r->cx, n->at, E0103, "pooled_shape has %d numbers, expected 2", shape.n);
+        return n->b.bad ? AC_FAIL
+                        : ac_error(n->r->cx, n->at, E0103, "pooled_shape has %d numbers, expected 2", shape.n);
     ac_attrs_init(AC_OP_ROI_POOL, &a);
-    AC_TRY(positive(n, "pooled_shape", shape.v[0], &a.roi.height));
-    AC_TRY(positive(n, "pooled_shape", shape.v[1], &a.roi.width));
-    a.roi.scale = ac_onx_float(n, "spatial_scale", 1);
+    a.roi.height = (int32_t)shape.v[0];
+    a.roi.width = (int32_t)shape.v[1];
+    a.roi.scale = (float)ac_attr_float(&n->attrs, A_spatial_scale);
     return ac_onx_result(n, 0, ac_frame_regions(&n->b, AC_OP_ROI_POOL, x, roi, &a));
 }
 
@@ -199,7 +169,7 @@ int ac_onx_do_deform_conv(ac_onx_node *n)
     ac_tensor *x = n->in[0], *w = n->in[1], *off = n->in[2], *bias = ac_onx_in(n, 3), *mask = ac_onx_in(n, 4);
     ac_frame win;
     AC_TRY(ac_onx_window_open(n, x, &win));
-    const int64_t groups = ac_onx_int(n, "group", 1), og = ac_onx_int(n, "offset_group", 1);
+    const int64_t groups = ac_attr_int(&n->attrs, A_group), og = ac_attr_int(&n->attrs, A_offset_group);
     if (x->rank != 4 || x->dtype != AC_F32)
         return ac_cannot(&n->b, "its input is %s; supported are 2 spatial dimensions of f32",
                          ac_tensor_str(n->r->cx, x));

@@ -133,7 +133,7 @@ static int position_of(ac_onx_node *n, int32_t i, int64_t count, int64_t *at)
 
 int ac_onx_do_sequence_empty(ac_onx_node *n)
 {
-    (void)ac_onx_int(n, "dtype", 1);
+    (void)ac_attr_int(&n->attrs, A_sequence_dtype);
     return sequence_result(n, new_sequence(n, 0, AC_NEW_N(n->r->cx->region, ac_tensor *, 1), NULL));
 }
 
@@ -253,8 +253,8 @@ int ac_onx_do_split_to_sequence(ac_onx_node *n)
     ac_ints size = {0};
     int64_t dim[AC_MAX_RANK], from = 0;
     int32_t axis;
-    const bool list = ac_onx_in(n, 1) && n->in[1]->rank == 1, keep = ac_onx_int(n, "keepdims", 1) || list;
-    AC_TRY(ac_operand_axis(&n->b, ac_onx_int(n, "axis", 0), x->rank, &axis));
+    const bool list = ac_onx_in(n, 1) && n->in[1]->rank == 1, keep = ac_attr_int(&n->attrs, A_keepdims) || list;
+    AC_TRY(ac_attr_axis(&n->attrs, A_axis, x->rank, &axis));
     if (x->count && x->count_dim == axis) {
         if (keep || axis || ac_onx_in(n, 1))
             return ac_cannot(&n->b, "only data decides how many parts '%s' %s has", x->name, ac_shape_str(n->r->cx, x));
@@ -297,8 +297,8 @@ static ac_tensor *joined(ac_onx_node *n, ac_tensor *x, int64_t axis, bool fresh)
 int ac_onx_do_concat_from_sequence(ac_onx_node *n)
 {
     sequence *s = sequence_operand(n);
-    const bool fresh = ac_onx_int(n, "new_axis", 0) != 0;
-    const int64_t given = ac_onx_int(n, "axis", 0);
+    const bool fresh = ac_attr_bool(&n->attrs, A_new_axis);
+    const int64_t given = ac_attr_int(&n->attrs, A_axis);
     int64_t dim[AC_MAX_RANK];
     int32_t axis;
     if (!s)

@@ -43,9 +43,9 @@ int ac_onx_do_constant(ac_onx_node *n)
         return ac_onx_result(n, 0, ac_make_reshape(&n->b, ac_make_ints(&n->b, 1, &a->i), 0, NULL));
     if ((a = ac_onx_attr_of(n, "value_float")))
         return ac_onx_result(n, 0, ac_make_floats(&n->b, 0, NULL, &a->f));
-    if (ac_onx_attr_of(n, "value_ints")) {
+    if (ac_attr_has(&n->attrs, A_value_ints)) {
         ac_ints v;
-        AC_TRY(ac_onx_list(n, "value_ints", &v));
+        v = ac_attr_ints(&n->attrs, A_value_ints);
         return ac_onx_result(n, 0, ac_make_ints(&n->b, v.n, v.v));
     }
     const float *f = ac_onx_floats(n, "value_floats", &count);
@@ -81,7 +81,7 @@ int ac_onx_do_constant_of_shape(ac_onx_node *n)
 int ac_onx_do_shape(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
-    int64_t from = ac_onx_int(n, "start", 0), to = ac_onx_int(n, "end", x->rank);
+    int64_t from = ac_attr_int(&n->attrs, A_start), to = ac_attr_int_or(&n->attrs, A_end, x->rank);
     from = from < 0 ? from + x->rank : from;
     to = to < 0 ? to + x->rank : to;
     from = from < 0 ? 0 : from > x->rank ? x->rank : from;
@@ -97,7 +97,7 @@ int ac_onx_do_reshape(ac_onx_node *n)
     ac_ints shape;
     bool given;
     int64_t dim[AC_MAX_RANK];
-    const bool zero = ac_onx_int(n, "allowzero", 0) != 0;
+    const bool zero = ac_attr_bool(&n->attrs, A_allowzero);
     const ac_tensor *late = ac_onx_in(n, 1);
     const ac_onx_value *y = n->out[0];
     if (late && x->count && n->r->reading->again && ac_is_count(&n->b, n->in[1])) {
@@ -115,7 +115,7 @@ int ac_onx_do_reshape(ac_onx_node *n)
             return ac_onx_result(n, 0, ac_make_reshape(&n->b, x, y->rank, y->dim));
         }
     }
-    AC_TRY(ac_onx_list_or(n, "shape", 1, &shape, &given));
+    AC_TRY(ac_onx_list_or(n, A_shape, 1, &shape, &given));
     if (!given)
         return ac_error(n->r->cx, n->at, E0102, "the new shape is missing");
     if (shape.n > AC_MAX_RANK)
@@ -135,7 +135,7 @@ int ac_onx_do_reshape(ac_onx_node *n)
 int ac_onx_do_flatten(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
-    int64_t axis = ac_onx_int(n, "axis", 1), dim[2] = {1, 1};
+    int64_t axis = ac_attr_int(&n->attrs, A_second_axis), dim[2] = {1, 1};
     if (axis < -(int64_t)x->rank || axis > x->rank)
         return ac_error(n->r->cx, n->at, E0103, "axis %" PRId64 " is out of range for %d dimensions", axis, x->rank);
     axis = axis < 0 ? axis + x->rank : axis;
@@ -152,7 +152,7 @@ int ac_onx_do_squeeze(ac_onx_node *n)
     uint32_t mask;
     int64_t dim[AC_MAX_RANK];
     int32_t rank = 0;
-    AC_TRY(ac_onx_list_or(n, "axes", 1, &axes, &given));
+    AC_TRY(ac_onx_list_or(n, A_axes, 1, &axes, &given));
     AC_TRY(mask_of(n, axes, x->rank, &mask));
     for (int32_t d = 0; d < x->rank; d++) {
         if (mask >> d & 1 && x->dim[d] != 1)
@@ -171,7 +171,7 @@ int ac_onx_do_unsqueeze(ac_onx_node *n)
     bool given;
     uint32_t mask;
     int64_t dim[AC_MAX_RANK];
-    AC_TRY(ac_onx_list_or(n, "axes", 1, &axes, &given));
+    AC_TRY(ac_onx_list_or(n, A_axes, 1, &axes, &given));
     if (!given)
         return ac_error(n->r->cx, n->at, E0102, "the axes are missing");
     const int32_t rank = x->rank + axes.n;
@@ -189,7 +189,7 @@ int ac_onx_do_transpose(ac_onx_node *n)
     ac_ints list;
     int32_t perm[AC_MAX_RANK];
     uint32_t seen = 0;
-    AC_TRY(ac_onx_list(n, "perm", &list));
+    list = ac_attr_ints(&n->attrs, A_perm);
     if (list.n && list.n != x->rank)
         return ac_error(n->r->cx, n->at, E0103, "perm has %d numbers for %d dimensions", list.n, x->rank);
     for (int32_t d = 0; d < x->rank; d++) {
@@ -206,7 +206,7 @@ int ac_onx_do_transpose(ac_onx_node *n)
 int ac_onx_do_concat(ac_onx_node *n)
 {
     int32_t axis, count = 0;
-    AC_TRY(ac_operand_axis(&n->b, ac_onx_int(n, "axis", 1), n->in[0]->rank, &axis));
+    AC_TRY(ac_attr_axis(&n->attrs, A_second_axis, n->in[0]->rank, &axis));
     for (int32_t i = 0; i < n->n_in; i++)
         if (n->in[i])
             n->in[count++] = n->in[i];
@@ -220,9 +220,9 @@ int ac_onx_do_split(ac_onx_node *n)
     ac_ints size;
     bool given;
     int64_t at = 0;
-    const int64_t parts = ac_onx_int(n, "num_outputs", n->n_out);
-    AC_TRY(ac_operand_axis(&n->b, ac_onx_int(n, "axis", 0), x->rank, &axis));
-    AC_TRY(ac_onx_list_or(n, "split", 1, &size, &given));
+    const int64_t parts = ac_attr_int_or(&n->attrs, A_num_outputs, n->n_out);
+    AC_TRY(ac_attr_axis(&n->attrs, A_axis, x->rank, &axis));
+    AC_TRY(ac_onx_list_or(n, A_split, 1, &size, &given));
     if (n->n_out < 1 || (given && size.n != n->n_out && size.n) || (!size.n && parts < n->n_out))
         return ac_error(n->r->cx, n->at, E0104, "%d sizes for %d results", given ? size.n : (int)parts, n->n_out);
     const int64_t whole = x->dim[axis], each = size.n ? 0 : whole / parts + (whole % parts > 0);
@@ -271,9 +271,9 @@ static int read_cut(ac_onx_node *n, const ac_tensor *x, cut *c)
     ac_ints begin, end, axes, step = {0};
     bool have_begin, have_end, have_axes;
     uint32_t seen = 0;
-    AC_TRY(ac_onx_list_or(n, "starts", 1, &begin, &have_begin));
-    AC_TRY(ac_onx_list_or(n, "ends", 2, &end, &have_end));
-    AC_TRY(ac_onx_list_or(n, "axes", 3, &axes, &have_axes));
+    AC_TRY(ac_onx_list_or(n, A_starts, 1, &begin, &have_begin));
+    AC_TRY(ac_onx_list_or(n, A_ends, 2, &end, &have_end));
+    AC_TRY(ac_onx_list_or(n, A_axes, 3, &axes, &have_axes));
     if (ac_onx_in(n, 4))
         AC_TRY(ac_operand_values(&n->b, &n->in[4], &step));
     if (!have_begin || !have_end || begin.n != end.n || (have_axes && axes.n != begin.n) ||

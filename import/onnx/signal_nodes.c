@@ -91,8 +91,8 @@ static int whole(ac_onx_node *n, int32_t i, int64_t init, int64_t *v)
 static int read_transform(ac_onx_node *n, const ac_tensor *x, int32_t axis, transform *t)
 {
     const int64_t have = x->dim[axis], given = x->dim[x->rank - 1];
-    t->inverse = ac_onx_int(n, "inverse", 0) != 0;
-    t->half = ac_onx_int(n, "onesided", 0) != 0;
+    t->inverse = ac_attr_bool(&n->attrs, A_inverse);
+    t->half = ac_attr_bool(&n->attrs, A_onesided);
     if (have < 1)
         return ac_error(n->r->cx, n->at, E0104, "'%s' is %s: there is nothing to transform", x->name,
                         ac_shape_str(n->r->cx, x));
@@ -155,7 +155,7 @@ int ac_onx_do_dft(ac_onx_node *n)
     const int32_t rank = x->rank;
     if (x->dtype != AC_F32 && x->dtype != AC_F64)
         return ac_cannot(&n->b, "its input is %s", ac_dtype_name(x->dtype));
-    AC_TRY(whole(n, 2, ac_onx_int(n, "axis", n->version < 20 ? 1 : -2), &number));
+    AC_TRY(whole(n, 2, ac_attr_int_or(&n->attrs, A_axis, n->version < 20 ? 1 : -2), &number));
     AC_TRY(ac_operand_axis(&n->b, number, rank, &axis));
     if (axis == rank - 1)
         return ac_error(n->r->cx, n->at, E0103, "axis %" PRId64 " is that of real and imaginary parts", number);
@@ -203,7 +203,7 @@ int ac_onx_do_stft(ac_onx_node *n)
         return ac_error(n->r->cx, n->at, E0103, "frames of %" PRId64 " samples, %" PRId64 " apart, do not fit '%s' %s",
                         length, step, x->name, ac_shape_str(n->r->cx, x));
     transform t = {.length = length, .in = length, .out = length, .parts_in = (int32_t)x->dim[2], .parts_out = 2};
-    t.half = ac_onx_int(n, "onesided", 1) != 0 && t.parts_in == 1;
+    t.half = ac_attr_bool(&n->attrs, A_stft_onesided) && t.parts_in == 1;
     t.out = t.half ? length / 2 + 1 : length;
     const double *v = matrix(n, &t);
     if (!v)
@@ -224,7 +224,7 @@ int ac_onx_do_stft(ac_onx_node *n)
 
 static int output_type(ac_onx_node *n, ac_dtype *type)
 {
-    const int64_t number = ac_onx_int(n, "output_datatype", 1);
+    const int64_t number = ac_attr_int(&n->attrs, A_output_datatype);
     *type = ac_onx_dtype(number);
     if (*type != AC_NONE && *type != AC_BOOL && ac_dtype_loops(*type) == *type)
         return AC_OK;
@@ -234,7 +234,7 @@ static int output_type(ac_onx_node *n, ac_dtype *type)
 /* a - b cos(2 pi i / n) + c cos(4 pi i / n) */
 static int window_of(ac_onx_node *n, double a, double b, double c)
 {
-    const bool periodic = ac_onx_int(n, "periodic", 1) != 0;
+    const bool periodic = ac_attr_bool(&n->attrs, A_periodic);
     int64_t size;
     ac_dtype type;
     AC_TRY(output_type(n, &type));

@@ -43,7 +43,7 @@ int ac_onx_do_skip_norm(ac_onx_node *n)
     const bool simple = !strcmp(n->type, "SkipSimplifiedLayerNormalization");
     ac_tensor *x = n->in[0], *skip = n->in[1], *gamma = n->in[2], *beta = simple ? NULL : ac_onx_in(n, 3);
     ac_tensor *bias = ac_onx_in(n, simple ? 3 : 4);
-    const double eps = (double)ac_onx_float(n, "epsilon", 1e-12f);
+    const double eps = ac_attr_float(&n->attrs, A_skip_norm_epsilon);
     if (x->rank < 2)
         return ac_bad(&n->b, "input '%s' is %s, expected 2 or 3 dimensions", x->name, ac_shape_str(n->r->cx, x));
     const int64_t size = x->dim[x->rank - 1];
@@ -65,11 +65,11 @@ int ac_onx_do_simplified_norm(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
     int32_t axis;
-    AC_TRY(ac_operand_axis(&n->b, ac_onx_int(n, "axis", -1), x->rank, &axis));
-    (void)ac_onx_int(n, "stash_type", 1);
+    AC_TRY(ac_attr_axis(&n->attrs, A_last_axis, x->rank, &axis));
+    (void)ac_attr_int(&n->attrs, A_stash_type);
     const uint32_t mask = ((1u << x->rank) - 1) & ~((1u << axis) - 1);
     AC_TRY(check_statistics(n));
-    return ac_onx_result(n, 0, normal(n, x, mask, (double)ac_onx_float(n, "epsilon", 1e-5f), false, n->in[1], NULL));
+    return ac_onx_result(n, 0, normal(n, x, mask, ac_attr_float(&n->attrs, A_epsilon), false, n->in[1], NULL));
 }
 
 /* ------------------------------------------------------------------ embeddings */
@@ -98,8 +98,8 @@ int ac_onx_do_embed_norm(ac_onx_node *n)
     ac_tensor *ids = n->in[0], *segments = ac_onx_in(n, 1), *words = n->in[2], *places = n->in[3];
     ac_tensor *table = ac_onx_in(n, 4), *gamma = n->in[5], *beta = n->in[6], *mask = ac_onx_in(n, 7);
     ac_tensor *at = ac_onx_in(n, 8);
-    (void)ac_onx_int(n, "mask_index_type", 0);
-    const double eps = (double)ac_onx_float(n, "epsilon", 1e-12f);
+    (void)ac_attr_int(&n->attrs, A_mask_index_type);
+    const double eps = ac_attr_float(&n->attrs, A_skip_norm_epsilon);
     if (ids->rank != 2 || words->rank != 2 || places->rank != 2 || words->dim[1] != places->dim[1] ||
         !segments != !table || (table && (table->rank != 2 || table->dim[1] != words->dim[1])) ||
         (mask && mask->rank != 2))
@@ -128,9 +128,9 @@ int ac_onx_do_embed_norm(ac_onx_node *n)
 int ac_onx_do_group_norm_ms(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *gamma = n->in[1], *beta = n->in[2], *skip = ac_onx_in(n, 3), *bias = ac_onx_in(n, 4);
-    const bool last = ac_onx_int(n, "channels_last", 1) != 0;
-    const int64_t groups = ac_onx_int(n, "groups", 0), act = ac_onx_int(n, "activation", 0);
-    const double eps = (double)ac_onx_float(n, "epsilon", 1e-5f);
+    const bool last = ac_attr_bool(&n->attrs, A_group_norm_channels_last);
+    const int64_t groups = ac_attr_int(&n->attrs, A_groups), act = ac_attr_int(&n->attrs, A_group_norm_activation);
+    const double eps = ac_attr_float(&n->attrs, A_epsilon);
     if (x->rank != 4 || act < 0 || act > 1)
         return ac_bad(&n->b, "'%s' is %s, activation is %" PRId64, x->name, ac_shape_str(n->r->cx, x), act);
     const int64_t c = x->dim[last ? 3 : 1], per = groups > 0 ? c / groups : 0;

@@ -5,25 +5,16 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Numbers of an attribute: lo to INT32_MAX. */
-static int in_range(ac_onx_node *n, const char *name, const int64_t *v, int32_t count, int64_t lo)
-{
-    for (int32_t i = 0; i < count; i++)
-        if (v[i] < lo || v[i] > INT32_MAX)
-            return ac_error(n->r->cx, n->at, E0103, "%s is %" PRId64, name, v[i]);
-    return AC_OK;
-}
-
 /* A list of one number for each spatial dimension, into the last of v. */
-static int spatial(ac_onx_node *n, const char *name, int32_t m, int64_t lo, int64_t v[AC_SPATIAL])
+static int spatial(ac_onx_node *n, int id, int32_t m, int64_t v[AC_SPATIAL])
 {
-    ac_ints list;
-    AC_TRY(ac_onx_list(n, name, &list));
+    const ac_ints list = ac_attr_ints(&n->attrs, id);
     if (list.n && list.n != m)
-        return ac_error(n->r->cx, n->at, E0103, "%s has %d numbers for %d spatial dimensions", name, list.n, m);
+        return ac_error(n->r->cx, n->at, E0103, "%s has %d numbers for %d spatial dimensions",
+                        ac_attr_name(&n->attrs, id), list.n, m);
     for (int32_t i = 0; i < list.n; i++)
         v[AC_SPATIAL - m + i] = list.v[i];
-    return in_range(n, name, list.v, list.n, lo);
+    return n->b.bad ? AC_FAIL : AC_OK;
 }
 
 /* Pads from auto_pad or pads. Where strides are larger than windows, SAME needs fewer than no elements: of a
@@ -32,12 +23,9 @@ static int spatial(ac_onx_node *n, const char *name, int32_t m, int64_t lo, int6
 int ac_onx_window_pads(ac_onx_node *n, ac_frame *w, ac_last_window last)
 {
     const bool ceil_mode = last == AC_LAST_BEGINS;
-    const char *how = ac_onx_str(n, "auto_pad", "NOTSET");
-    ac_ints pads;
-    AC_TRY(ac_onx_list(n, "pads", &pads));
+    const char *how = ac_attr_text(&n->attrs, A_auto_pad);
+    const ac_ints pads = ac_attr_ints(&n->attrs, A_window_pads);
     const bool same = !strcmp(how, "SAME_UPPER") || !strcmp(how, "SAME_LOWER");
-    if (!same && strcmp(how, "NOTSET") != 0 && strcmp(how, "VALID") != 0 && *how)
-        return ac_error(n->r->cx, n->at, E0103, "auto_pad is '%s'", how);
     if (pads.n && pads.n != 2 * w->m)
         return ac_error(n->r->cx, n->at, E0103, "pads has %d numbers for %d spatial dimensions", pads.n, w->m);
     for (int32_t i = 0; i < w->m; i++) {
@@ -88,9 +76,9 @@ int ac_onx_window_open(ac_onx_node *n, const ac_tensor *x, ac_frame *w)
         return ac_error(n->r->cx, n->at, E0104, "input '%s' is %s, expected at least 3 dimensions [N,C,..]", x->name,
                         ac_shape_str(n->r->cx, x));
     ac_frame_open(w, x);
-    AC_TRY(spatial(n, "strides", w->m, 1, w->stride));
-    AC_TRY(spatial(n, "dilations", w->m, 1, w->dil));
-    return spatial(n, "kernel_shape", w->m, 1, w->kernel);
+    AC_TRY(spatial(n, A_window_strides, w->m, w->stride));
+    AC_TRY(spatial(n, A_window_dilations, w->m, w->dil));
+    return spatial(n, A_kernel_shape, w->m, w->kernel);
 }
 
 static int check_kernel(ac_onx_node *n, const ac_tensor *x, const ac_tensor *w, ac_frame *win)
@@ -100,7 +88,7 @@ static int check_kernel(ac_onx_node *n, const ac_tensor *x, const ac_tensor *w, 
                         ac_shape_str(n->r->cx, x), w->name, ac_shape_str(n->r->cx, w));
     for (int32_t i = 0; i < win->m; i++) {
         const int32_t d = AC_SPATIAL - win->m + i;
-        if (ac_onx_attr_of(n, "kernel_shape") && win->kernel[d] != w->dim[2 + i])
+        if (ac_attr_has(&n->attrs, A_kernel_shape) && win->kernel[d] != w->dim[2 + i])
             return ac_error(n->r->cx, n->at, E0104, "kernel_shape is %" PRId64 ", but weights '%s' have shape %s",
                             win->kernel[d], w->name, ac_shape_str(n->r->cx, w));
         if (w->dim[2 + i] < 1)
@@ -129,7 +117,7 @@ static int read_conv(ac_onx_node *n, const ac_tensor *x, const ac_tensor *w, ac_
     AC_TRY(ac_onx_window_open(n, x, win));
     AC_TRY(check_kernel(n, x, w, win));
     AC_TRY(ac_onx_window_pads(n, win, AC_LAST_WHOLE));
-    *groups = ac_onx_int(n, "group", 1);
+    *groups = ac_attr_int(&n->attrs, A_group);
     if (*groups < 1 || *groups > INT32_MAX || w->dim[1] * *groups != x->dim[1] || w->dim[0] % *groups)
         return ac_error(n->r->cx, n->at, E0104, "%" PRId64 " groups of weights %s do not fit input '%s' %s", *groups,
                         ac_shape_str(n->r->cx, w), x->name, ac_shape_str(n->r->cx, x));
@@ -155,19 +143,13 @@ int ac_onx_do_conv(ac_onx_node *n)
  */
 static int tconv_shape(ac_onx_node *n, ac_frame *w, int64_t out[AC_SPATIAL])
 {
-    const char *how = ac_onx_str(n, "auto_pad", "NOTSET");
-    ac_ints pads, want;
+    const char *how = ac_attr_text(&n->attrs, A_auto_pad);
     int64_t extra[AC_SPATIAL] = {0};
-    AC_TRY(ac_onx_list(n, "pads", &pads));
-    AC_TRY(ac_onx_list(n, "output_shape", &want));
-    AC_TRY(spatial(n, "output_padding", w->m, 0, extra));
+    const ac_ints pads = ac_attr_ints(&n->attrs, A_window_pads), want = ac_attr_ints(&n->attrs, A_output_shape);
+    AC_TRY(spatial(n, A_output_padding, w->m, extra));
     const bool upper = !strcmp(how, "SAME_UPPER"), lower = !strcmp(how, "SAME_LOWER");
     if ((pads.n && pads.n != 2 * w->m) || (want.n && want.n != w->m && want.n != w->m + 2))
         return ac_error(n->r->cx, n->at, E0103, "pads or output_shape do not fit %d spatial dimensions", w->m);
-    if (pads.n && !upper && !lower)
-        AC_TRY(in_range(n, "pads", pads.v, pads.n, -INT32_MAX));
-    if (want.n)
-        AC_TRY(in_range(n, "output_shape", want.v + want.n - w->m, w->m, -INT32_MAX));
     for (int32_t i = 0; i < w->m; i++) {
         const int32_t d = AC_SPATIAL - w->m + i;
         const int64_t whole = w->stride[d] * (w->in[d] - 1) + extra[d] + ac_frame_reach(w, d);
@@ -204,7 +186,7 @@ int ac_onx_do_conv_transpose(ac_onx_node *n)
     AC_TRY(ac_onx_window_open(n, x, &win));
     AC_TRY(check_kernel(n, x, w, &win));
     AC_TRY(tconv_shape(n, &win, out));
-    const int64_t groups = ac_onx_int(n, "group", 1);
+    const int64_t groups = ac_attr_int(&n->attrs, A_group);
     if (groups < 1 || x->dim[1] % groups || w->dim[0] != x->dim[1])
         return ac_error(n->r->cx, n->at, E0104, "%" PRId64 " groups of weights %s do not fit input '%s' %s", groups,
                         ac_shape_str(n->r->cx, w), x->name, ac_shape_str(n->r->cx, x));
@@ -216,8 +198,8 @@ int ac_onx_do_depth_to_space(ac_onx_node *n)
 {
     static const int32_t CRD[AC_MAX_RANK] = {0, 1, 4, 2, 5, 3}; /* [N,C,b,b,H,W] -> [N,C,H,b,W,b] */
     ac_tensor *x = n->in[0];
-    const int64_t b = ac_onx_int(n, "blocksize", 0);
-    const char *mode = ac_onx_str(n, "mode", "DCR");
+    const int64_t b = ac_attr_int(&n->attrs, A_blocksize);
+    const char *mode = ac_attr_text(&n->attrs, A_block_mode);
     if (x->rank != 4 || b < 1 || b > 1 << 15 || x->dim[1] % (b * b))
         return ac_error(n->r->cx, n->at, E0104, "'%s' %s does not divide into blocks of %" PRId64, x->name,
                         ac_shape_str(n->r->cx, x), b);
@@ -227,8 +209,6 @@ int ac_onx_do_depth_to_space(ac_onx_node *n)
         x = ac_make_transpose(&n->b, x, CRD);
         return ac_onx_result(n, 0, x ? ac_make_reshape(&n->b, x, 4, (int64_t[]){x->dim[0], c, h * b, w * b}) : NULL);
     }
-    if (strcmp(mode, "DCR") != 0)
-        return ac_error(n->r->cx, n->at, E0103, "mode is '%s', expected DCR or CRD", mode);
     ac_attrs a;
     ac_attrs_init(AC_OP_DEPTH_TO_SPACE, &a);
     a.block.block = (int32_t)b;
@@ -242,8 +222,8 @@ int ac_onx_do_space_to_depth(ac_onx_node *n)
     static const int32_t CRD[AC_MAX_RANK] = {0, 1, 3, 5, 2, 4}; /* [N,C,H,b,W,b] -> [N,C,b,b,H,W] */
     ac_tensor *x = n->in[0];
     ac_attrs a;
-    const int64_t b = ac_onx_int(n, "blocksize", 0);
-    const char *mode = ac_onx_str(n, "mode", "DCR");
+    const int64_t b = ac_attr_int(&n->attrs, A_blocksize);
+    const char *mode = ac_attr_text(&n->attrs, A_block_mode);
     if (x->rank != 4 || b < 1 || b > 1 << 15 || x->dim[2] % b || x->dim[3] % b)
         return ac_error(n->r->cx, n->at, E0104, "'%s' %s does not divide into blocks of %" PRId64, x->name,
                         ac_shape_str(n->r->cx, x), b);
@@ -252,8 +232,6 @@ int ac_onx_do_space_to_depth(ac_onx_node *n)
         x = ac_make_transpose(&n->b, ac_make_reshape(&n->b, x, 6, (int64_t[]){x->dim[0], c, h, b, w, b}), CRD);
         return ac_onx_result(n, 0, x ? ac_make_reshape(&n->b, x, 4, (int64_t[]){x->dim[0], c * b * b, h, w}) : NULL);
     }
-    if (strcmp(mode, "DCR") != 0)
-        return ac_error(n->r->cx, n->at, E0103, "mode is '%s', expected DCR or CRD", mode);
     ac_attrs_init(AC_OP_SPACE_TO_DEPTH, &a);
     a.block.block = (int32_t)b;
     x = ac_channels_last(&n->b, x);

@@ -144,7 +144,7 @@ static const ac_attr_spec ROWS[] = {
 #undef A
 };
 
-const ac_attr_source ac_tf_attributes = {"attribute", ROWS, find_typed};
+const ac_attr_source ac_tf_attributes = {.what = "attribute", .row = ROWS, .find = find_typed};
 
 static ac_tf_body *function(ac_tf_op *n, const char *attr, ac_span message)
 {

@@ -7,7 +7,7 @@
  *     {
  *         ac_attrs a;
  *         ac_attrs_init(AC_OP_LEAKY_RELU, &a);
- *         a.alpha.alpha = ac_tf_float(n, "alpha", 0.2f);
+ *         a.alpha.alpha = (float)ac_attr_float(&n->attrs, A_alpha);
  *         return ac_tf_result(n, 0, ac_make_op(&n->b, AC_OP_LEAKY_RELU, n->t, 1, &a, AC_NONE));
  *     }
  *

@@ -42,7 +42,7 @@ int ac_onx_do_scaler(ac_onx_node *n)
 int ac_onx_do_normalizer(ac_onx_node *n)
 {
     ac_tensor *x = ac_make_cast(&n->b, n->in[0], AC_F32), *by;
-    const char *norm = ac_onx_str(n, "norm", "MAX");
+    const char *norm = ac_attr_text(&n->attrs, A_norm);
     if (!x || x->rank < 1)
         return x ? ac_bad(&n->b, "'%s' is a scalar", x->name) : AC_FAIL;
     const uint32_t last = 1u << (x->rank - 1);
@@ -64,9 +64,9 @@ int ac_onx_do_imputer(ac_onx_node *n)
     ac_tensor *x = n->in[0], *is, *by;
     ac_ints whole;
     bool bad = false;
-    AC_TRY(ac_onx_list(n, "imputed_value_int64s", &whole));
-    const int64_t old = ac_onx_int(n, "replaced_value_int64", 0);
-    const double was = (double)ac_onx_float(n, "replaced_value_float", 0);
+    whole = ac_attr_ints(&n->attrs, A_imputed_value_int64s);
+    const int64_t old = ac_attr_int(&n->attrs, A_replaced_value_int64);
+    const double was = ac_attr_float(&n->attrs, A_replaced_value_float);
     ac_tensor *real = along_features(n, "imputed_value_floats", x, &bad);
     if (bad || x->rank < 1)
         return bad ? AC_FAIL : ac_bad(&n->b, "'%s' is a scalar", x->name);
@@ -100,9 +100,8 @@ static ac_tensor *apart(ac_onx_node *n, ac_tensor *x)
 /* 1 where x is the category, else 0. */
 int ac_onx_do_one_hot_encoder(ac_onx_node *n)
 {
-    ac_ints category;
-    AC_TRY(ac_onx_list(n, "cats_int64s", &category));
-    (void)ac_onx_int(n, "zeros", 1); /* unknown categories are all zeros; ONNX Runtime stops at them without */
+    const ac_ints category = ac_attr_ints(&n->attrs, A_cats_int64s);
+    (void)ac_attr_int(&n->attrs, A_zeros); /* unknown categories are all zeros; ONNX Runtime stops at them without */
     const ac_onx_attr *names = ac_onx_attr_of(n, "cats_strings");
     if (names && names->strings.n)
         return ac_cannot(&n->b, "its categories are strings: do the look-up in the application and feed numbers");
@@ -155,10 +154,10 @@ static int read_list(ac_onx_node *n, const char *what, bool names, ac_tensor **o
 static ac_tensor *unknown(ac_onx_node *n, ac_dtype type)
 {
     const int64_t one = 1;
-    const int64_t whole = ac_onx_int(n, "default_int64", -1);
-    const double real = (double)ac_onx_float(n, "default_float", -0.0f);
+    const int64_t whole = ac_attr_int(&n->attrs, A_default_int64);
+    const double real = ac_attr_float(&n->attrs, A_default_float);
     const ac_onx_attr *tensor = ac_onx_attr_of(n, "default_tensor");
-    ac_onx_attr_of(n, "default_string");
+    ac_attr_skip(&n->attrs, "default_string");
     ac_onx_const c;
     const char *refused;
     if (tensor && tensor->has_tensor && ac_onx_tensor(n->r, tensor->tensor, &c, &refused) == AC_OK)
@@ -210,7 +209,7 @@ int ac_onx_do_feature_vectorizer(ac_onx_node *n)
 {
     ac_ints sizes;
     ac_tensor **part = AC_NEW_N(n->r->cx->region, ac_tensor *, n->n_in + 1);
-    AC_TRY(ac_onx_list(n, "inputdimensions", &sizes));
+    sizes = ac_attr_ints(&n->attrs, A_inputdimensions);
     if (sizes.n && sizes.n != n->n_in)
         return ac_error(n->r->cx, n->at, E0103, "inputdimensions has %d numbers for %d inputs", sizes.n, n->n_in);
     for (int32_t i = 0; i < n->n_in; i++) {
@@ -234,8 +233,8 @@ int ac_onx_do_feature_vectorizer(ac_onx_node *n)
 
 int ac_onx_do_zip_map(ac_onx_node *n)
 {
-    ac_onx_attr_of(n, "classlabels_strings");
-    ac_onx_attr_of(n, "classlabels_int64s");
+    ac_attr_skip(&n->attrs, "classlabels_strings");
+    ac_attr_skip(&n->attrs, "classlabels_int64s");
     ac_note(n->r->cx, n->at, W0001, "the result is the tensor of probabilities instead of a map for each row");
     return ac_onx_result(n, 0, n->in[0]);
 }

@@ -48,9 +48,9 @@ static ac_tensor *linear(ac_onx_node *n, ac_tensor *x, int64_t *targets)
 int ac_onx_do_linear_regressor(ac_onx_node *n)
 {
     ac_tensor *x = rows_of(n);
-    const int64_t want = ac_onx_int(n, "targets", 1);
+    const int64_t want = ac_attr_int(&n->attrs, A_targets);
     int64_t targets = 0;
-    const char *post = ac_onx_str(n, "post_transform", "NONE");
+    const char *post = ac_attr_text(&n->attrs, A_post_transform);
     ac_tensor *y = x ? linear(n, x, &targets) : NULL;
     if (y && targets != want)
         return ac_error(n->r->cx, n->at, E0103, "it has coefficients for %" PRId64 " targets, not %" PRId64, targets,
@@ -70,8 +70,8 @@ int ac_onx_do_linear_classifier(ac_onx_node *n)
     ac_tensor *x = rows_of(n);
     ac_labels labels;
     int64_t targets = 0;
-    const char *post = ac_onx_str(n, "post_transform", "NONE");
-    (void)ac_onx_int(n, "multi_class", 0);
+    const char *post = ac_attr_text(&n->attrs, A_post_transform);
+    (void)ac_attr_int(&n->attrs, A_multi_class);
     AC_TRY(ac_onx_labels(n, &labels));
     ac_tensor *y = x ? linear(n, x, &targets) : NULL;
     if (!y || (targets != labels.n && !(targets == 1 && labels.n == 2)))
@@ -123,7 +123,7 @@ static ac_tensor *kernels(ac_onx_node *n, const machine *m, ac_tensor *x)
 static int read_machine(ac_onx_node *n, machine *m, ac_tensor *x)
 {
     int64_t count, vectors = 0;
-    m->kernel = ac_onx_str(n, "kernel_type", "LINEAR");
+    m->kernel = ac_attr_text(&n->attrs, A_kernel_type);
     const float *params = ac_onx_floats(n, "kernel_params", &count);
     m->gamma = count > 0 ? (double)params[0] : 0;
     m->coef0 = count > 1 ? (double)params[1] : 0;
@@ -151,9 +151,9 @@ int ac_onx_do_svm_regressor(ac_onx_node *n)
 {
     machine m = {.vectors = 0};
     ac_tensor *x = rows_of(n);
-    const int64_t supports = ac_onx_int(n, "n_supports", 0);
-    const bool one_class = ac_onx_int(n, "one_class", 0) != 0;
-    const char *post = ac_onx_str(n, "post_transform", "NONE");
+    const int64_t supports = ac_attr_int(&n->attrs, A_n_supports);
+    const bool one_class = ac_attr_bool(&n->attrs, A_one_class);
+    const char *post = ac_attr_text(&n->attrs, A_post_transform);
     if (!x || read_machine(n, &m, x) != AC_OK)
         return AC_FAIL;
     ac_tensor *from = m.vectors ? m.k : x;
@@ -214,7 +214,7 @@ static int decide(ac_onx_node *n, const machine *m, const votes *c, ac_tensor **
 static int read_votes(ac_onx_node *n, const machine *m, votes *c)
 {
     int64_t all = 0;
-    AC_TRY(ac_onx_list(n, "vectors_per_class", &c->each));
+    c->each = ac_attr_ints(&n->attrs, A_vectors_per_class);
     c->classes = c->each.n;
     if (c->classes > (int64_t)(sizeof c->first / sizeof *c->first))
         return ac_cannot(&n->b, "it has %" PRId64 " classes; supported are up to 64", c->classes);
@@ -336,7 +336,7 @@ int ac_onx_do_svm_classifier(ac_onx_node *n)
     ac_tensor *x = rows_of(n), *score, *won;
     ac_labels labels;
     int64_t n_a, n_b;
-    const char *post = ac_onx_str(n, "post_transform", "NONE");
+    const char *post = ac_attr_text(&n->attrs, A_post_transform);
     const float *a = ac_onx_floats(n, "prob_a", &n_a), *b = ac_onx_floats(n, "prob_b", &n_b);
     AC_TRY(ac_onx_labels(n, &labels));
     if (!x || read_machine(n, &m, x) != AC_OK)

@@ -9,7 +9,7 @@
 int ac_onx_do_binarizer(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
-    const double at = (double)ac_onx_float(n, "threshold", 0);
+    const double at = ac_attr_float(&n->attrs, A_threshold);
     if (ac_dtype_is_int(x->dtype) && !(fabs(at) < 1e18 && at == (double)(int64_t)at))
         return ac_cannot(&n->b, "its threshold is %g, and its input %s", at, ac_dtype_name(x->dtype));
     ac_tensor *above = ac_make_2(&n->b, AC_OP_GREATER, x, ac_make_number(&n->b, x->dtype, at));
@@ -49,12 +49,12 @@ static int read_tfidf(ac_onx_node *n, tfidf *t)
     ac_ints starts;
     if (ac_onx_attr_of(n, "pool_strings"))
         return ac_cannot(&n->b, "its pool holds strings");
-    AC_TRY(ac_onx_list(n, "pool_int64s", &t->pool));
-    AC_TRY(ac_onx_list(n, "ngram_counts", &starts));
-    AC_TRY(ac_onx_list(n, "ngram_indexes", &t->columns));
-    t->min = ac_onx_int(n, "min_gram_length", 1);
-    t->max = ac_onx_int(n, "max_gram_length", 1);
-    t->skips = ac_onx_int(n, "max_skip_count", 0);
+    t->pool = ac_attr_ints(&n->attrs, A_pool_int64s);
+    starts = ac_attr_ints(&n->attrs, A_ngram_counts);
+    t->columns = ac_attr_ints(&n->attrs, A_ngram_indexes);
+    t->min = ac_attr_int(&n->attrs, A_min_gram_length);
+    t->max = ac_attr_int(&n->attrs, A_max_gram_length);
+    t->skips = ac_attr_int(&n->attrs, A_max_skip_count);
     if (t->min < 1 || t->max < t->min || t->skips < 0 || starts.n < 1)
         return ac_error(n->r->cx, n->at, E0103, "n-grams of %" PRId64 " to %" PRId64 ", skips %" PRId64, t->min, t->max,
                         t->skips);
@@ -157,11 +157,9 @@ int ac_onx_do_tfidf(ac_onx_node *n)
     ac_attrs a;
     int64_t weights = 0, none;
     AC_TRY(read_tfidf(n, &t));
-    const char *mode = ac_onx_str(n, "mode", "");
+    const char *mode = ac_attr_text(&n->attrs, A_tfidf_mode);
     const float *w = ac_onx_floats(n, "weights", &weights);
     const bool tf = !strcmp(mode, "TF"), idf = !strcmp(mode, "IDF");
-    if (!tf && !idf && strcmp(mode, "TFIDF") != 0)
-        return ac_error(n->r->cx, n->at, E0103, "mode is '%s'", mode);
     if (x->rank < 1 || x->rank > 2 || !ac_dtype_is_int(x->dtype) || (weights && weights != t.out))
         return ac_error(n->r->cx, n->at, E0104, "'%s' is %s, and there are %" PRId64 " weights for %" PRId64 " columns",
                         x->name, ac_tensor_str(n->r->cx, x), weights, t.out);

@@ -180,8 +180,8 @@ static int read_nodes(ac_onx_node *n, ac_forest *f, const char *prefix, int64_t 
     AC_TRY(wholes(n, "nodes_falsenodeids", &no));
     AC_TRY(wholes(n, "nodes_missing_value_tracks_true", &missing));
     AC_TRY(reals(n, "nodes_values", &split));
-    ac_onx_attr_of(n, "nodes_hitrates"); /* how often training came by */
-    ac_onx_attr_of(n, "nodes_hitrates_as_tensor");
+    ac_attr_skip(&n->attrs, "nodes_hitrates"); /* how often training came by */
+    ac_attr_skip(&n->attrs, "nodes_hitrates_as_tensor");
     f->n_nodes = tree.n;
     if (tree.n < 1 || node.n != tree.n || feature.n != tree.n || yes.n != tree.n || no.n != tree.n ||
         split.n != tree.n || (missing.n && missing.n != tree.n))
@@ -250,7 +250,7 @@ static int read_ensemble(ac_onx_node *n, ac_forest *f, int64_t features)
     AC_TRY(tensor_numbers(n, "nodes_splits", &split));
     AC_TRY(tensor_numbers(n, "membership_values", &member));
     AC_TRY(tensor_numbers(n, "leaf_weights", &weight));
-    ac_onx_attr_of(n, "nodes_hitrates");
+    ac_attr_skip(&n->attrs, "nodes_hitrates");
     const int64_t inner = feature.n, leaves = target.n;
     if (inner < 1 || leaves < 1 || root.n < 1 || yes.n != inner || no.n != inner || yes_leaf.n != inner ||
         no_leaf.n != inner || mode.n != inner || split.n != inner || weight.n != leaves ||
@@ -340,8 +340,9 @@ static ac_tensor *based(ac_onx_node *n, ac_tensor *y, const real_list *base, int
 int ac_onx_do_tree_ensemble(ac_onx_node *n)
 {
     static const char *const POST[] = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"};
-    ac_forest f = {.targets = ac_onx_int(n, "n_targets", 1)};
-    const int64_t how = ac_onx_int(n, "aggregate_function", 1), post = ac_onx_int(n, "post_transform", 0);
+    ac_forest f = {.targets = ac_attr_int(&n->attrs, A_n_targets)};
+    const int64_t how = ac_attr_int(&n->attrs, A_aggregate_function),
+                  post = ac_attr_int(&n->attrs, A_tree_post_transform);
     ac_tensor *x = rows_of(n);
     if (how < 0 || how > 3 || post < 0 || post > 4)
         return ac_error(n->r->cx, n->at, E0103, "aggregate_function is %" PRId64 ", post_transform %" PRId64, how,
@@ -357,8 +358,8 @@ int ac_onx_do_tree_ensemble(ac_onx_node *n)
 
 int ac_onx_do_tree_regressor(ac_onx_node *n)
 {
-    ac_forest f = {.targets = ac_onx_int(n, "n_targets", 1), .how = AC_W_ADD};
-    const char *how = ac_onx_str(n, "aggregate_function", "SUM"), *post = ac_onx_str(n, "post_transform", "NONE");
+    ac_forest f = {.targets = ac_attr_int(&n->attrs, A_n_targets), .how = AC_W_ADD};
+    const char *how = ac_attr_text(&n->attrs, A_tree_aggregate), *post = ac_attr_text(&n->attrs, A_post_transform);
     ac_tensor *x = rows_of(n);
     real_list base;
     const bool mean = !strcmp(how, "AVERAGE");
@@ -444,7 +445,7 @@ int ac_onx_do_tree_classifier(ac_onx_node *n)
 {
     ac_forest f = {.how = AC_W_ADD};
     ac_tensor *x = rows_of(n), *score, *index;
-    const char *post = ac_onx_str(n, "post_transform", "NONE");
+    const char *post = ac_attr_text(&n->attrs, A_post_transform);
     ac_labels labels;
     real_list base;
     AC_TRY(ac_onx_labels(n, &labels));

@@ -99,63 +99,60 @@ ac_onx_attr *ac_onx_attr_of(ac_onx_node *n, const char *name)
 static const char *const TYPES[] = {
     NULL,      "a float",          "a whole number",          "text",           "a tensor",
     "a graph", "a list of floats", "a list of whole numbers", "a list of texts"};
-enum { FLOAT = 1, INT, STRING, FLOATS = 6, INTS, ANY = sizeof TYPES / sizeof *TYPES };
+enum { FLOAT = 1, INT, STRING, FLOATS = 6, INTS, MANY = sizeof TYPES / sizeof *TYPES };
 
-/* NULL: it is left out, or of another type, which is reported. Files of the first version do not say the type. */
-static const ac_onx_attr *typed(ac_onx_node *n, const char *name, int64_t type)
+static bool find_typed(const ac_attrs_reader *reader, const char *name, const ac_attr_spec *row, ac_attr_value *v)
 {
-    ac_onx_attr *a = ac_onx_attr_of(n, name);
-    if (!a || !a->type || a->type == type)
+    static const uint8_t NUMBER[] = {
+        [AC_ATTR_INT] = INT,       [AC_ATTR_INT64] = INT,   [AC_ATTR_BOOL] = INT,    [AC_ATTR_TYPE] = INT,
+        [AC_ATTR_FLOAT] = FLOAT,   [AC_ATTR_TEXT] = STRING, [AC_ATTR_WORD] = STRING, [AC_ATTR_INTS] = INTS,
+        [AC_ATTR_FLOATS] = FLOATS, [AC_ATTR_ANY] = 0};
+    ac_onx_node *n = reader->node;
+    const ac_onx_attr *a = ac_onx_attr_of(n, name);
+    const int64_t type = NUMBER[row->type];
+    if (!a || !type)
         return a;
-    if (!a->wrong)
-        ac_error(n->r->cx, n->at, E0103, "attribute '%s' is %s, expected %s", name,
-                 a->type > 0 && a->type < ANY ? TYPES[a->type] : "of another type", TYPES[type]);
-    a->wrong = true;
-    return NULL;
+    if (a->type && a->type != type) /* files of the first version do not say it */
+        v->wrong = a->type > 0 && a->type < MANY ? TYPES[a->type] : "of another type";
+    v->i = a->i;
+    v->f = (double)a->f;
+    v->text = type == STRING && !v->wrong ? ac_pb_name(&n->r->pb, a->s) : NULL;
+    if (row->type == AC_ATTR_INTS && !v->wrong) {
+        int64_t count = 0;
+        const int64_t *ints = ac_pb_ints(&n->r->pb, a->ints, &count);
+        v->ints = (ac_ints){count < INT32_MAX ? (int32_t)count : INT32_MAX, ints};
+    }
+    v->said = n->r->pb.failed;
+    return true;
 }
 
-int64_t ac_onx_int(ac_onx_node *n, const char *name, int64_t init)
-{
-    const ac_onx_attr *a = typed(n, name, INT);
-    return a ? a->i : init;
-}
+static const ac_attr_spec ROWS[] = {
+#define A(type, id, ...) AC_ATTR_ROW(type, id, __VA_ARGS__)
+#include "import/onnx/proto/attrs.def"
+#undef A
+};
 
-float ac_onx_float(ac_onx_node *n, const char *name, float init)
-{
-    const ac_onx_attr *a = typed(n, name, FLOAT);
-    return a ? a->f : init;
-}
-
-const char *ac_onx_str(ac_onx_node *n, const char *name, const char *init)
-{
-    const ac_onx_attr *a = typed(n, name, STRING);
-    const char *s = a ? ac_pb_name(&n->r->pb, a->s) : init;
-    return s ? s : "";
-}
+const ac_attr_source ac_onx_attributes = {.what = "attribute", .row = ROWS, .find = find_typed};
 
 int ac_onx_list(ac_onx_node *n, const char *name, ac_ints *out)
 {
-    const ac_onx_attr *a = typed(n, name, INTS);
-    *out = (ac_ints){0};
-    return a ? ac_operand_list(&n->b, &n->r->pb, name, a->ints, out) : AC_OK;
+    *out = ac_attr_list(&n->attrs, name);
+    return n->b.bad ? AC_FAIL : AC_OK;
 }
 
 const float *ac_onx_floats(ac_onx_node *n, const char *name, int64_t *count)
 {
-    const ac_onx_attr *a = typed(n, name, FLOATS);
     *count = 0;
-    if (!a)
+    if (!ac_attr_is(&n->attrs, name, AC_ATTR_FLOATS))
         return NULL;
-    const void *bytes = ac_pb_fixed(&n->r->pb, a->floats, 4, count);
-    if (!bytes)
-        return NULL;
-    return ac_copy(n->r->cx->region, bytes, (size_t)*count * 4); /* aligned */
+    const void *bytes = ac_pb_fixed(&n->r->pb, find(n, name)->floats, 4, count);
+    return bytes ? ac_copy(n->r->cx->region, bytes, (size_t)*count * 4) : NULL; /* aligned */
 }
 
-int ac_onx_list_or(ac_onx_node *n, const char *attr, int32_t operand, ac_ints *v, bool *given)
+int ac_onx_list_or(ac_onx_node *n, int id, int32_t operand, ac_ints *v, bool *given)
 {
-    *given = ac_onx_attr_of(n, attr) != NULL;
-    AC_TRY(ac_onx_list(n, attr, v));
+    *given = ac_attr_has(&n->attrs, id);
+    *v = ac_attr_ints(&n->attrs, id);
     if (operand < 0 || !ac_onx_in(n, operand))
         return AC_OK;
     *given = true;

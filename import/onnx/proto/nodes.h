@@ -4,7 +4,7 @@
  *
  *     int ac_onx_do_elu(ac_onx_node *n)
  *     {
- *         return ac_onx_result(n, 0, ac_make_elu(&n->b, n->in[0], (double)ac_onx_float(n, "alpha", 1)));
+ *         return ac_onx_result(n, 0, ac_make_elu(&n->b, n->in[0], ac_attr_float(&n->attrs, A_alpha)));
  *     }
  *
  * Before it is called the number of operands and results has been checked against the row, required operands are there,

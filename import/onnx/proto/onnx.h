@@ -24,7 +24,7 @@
  * external data is copied. */
 #ifndef AC_IMPORT_ONNX_PROTO_ONNX_H
 #define AC_IMPORT_ONNX_PROTO_ONNX_H
-#include "import/build/operands.h"
+#include "import/build/attrs.h"
 #include "import/wire/pb.h"
 
 typedef struct ac_onx ac_onx;
@@ -67,8 +67,7 @@ typedef struct ac_onx_attr {
     ac_span s, tensor, sparse, graph, ref;
     ac_pb_list floats, ints, strings;
     bool has_tensor;
-    bool used;  /* an adapter has read it; others are refused */
-    bool wrong; /* it is of another type than the adapter wants: reported */
+    bool used; /* an adapter has read it; others are refused */
 } ac_onx_attr;
 
 typedef struct ac_onx_function {
@@ -105,6 +104,7 @@ struct ac_onx_node {
     const ac_operator *row;
     ac_place at;
     ac_maker b;
+    ac_attrs_reader attrs;
     int32_t n_in, n_out;
     ac_tensor **in;     /* left-out operands are NULL */
     ac_onx_value **out; /* left-out results are NULL */
@@ -146,17 +146,20 @@ ac_tensor *ac_onx_constant(ac_onx *r, const char *name, const ac_onx_const *c);
 /* Type and shape of a ValueInfoProto's TypeProto. */
 int ac_onx_type(ac_onx *r, ac_span proto, ac_onx_value *v, const char **refused);
 
-/* node_attrs.c. `init` is what a left-out attribute means; and one of another type, which is reported. */
+/* node_attrs.c */
+enum {
+#define A(id) A_##id,
+#include "import/onnx/proto/attrs_ids.def"
+#undef A
+};
+extern const ac_attr_source ac_onx_attributes;
 int ac_onx_attrs(ac_onx_node *n, ac_pb_list list);
 ac_onx_attr *ac_onx_attr_of(ac_onx_node *n, const char *name); /* NULL: left out */
-int64_t ac_onx_int(ac_onx_node *n, const char *name, int64_t init);
-float ac_onx_float(ac_onx_node *n, const char *name, float init);
-const char *ac_onx_str(ac_onx_node *n, const char *name, const char *init);
-/* At most AC_MAX_RANK * 2 numbers; NULL list (n == 0): left out or empty. */
+/* Lists without a row; empty: left out. Floats are those of the file, since trees have millions of them. */
 int ac_onx_list(ac_onx_node *n, const char *name, ac_ints *out);
 const float *ac_onx_floats(ac_onx_node *n, const char *name, int64_t *count);
 /* A list that is an attribute in older opsets and an operand in newer ones. *given: it is there at all. */
-int ac_onx_list_or(ac_onx_node *n, const char *attr, int32_t operand, ac_ints *v, bool *given);
+int ac_onx_list_or(ac_onx_node *n, int id, int32_t operand, ac_ints *v, bool *given);
 
 /* norm_nodes.c: x rounded to the 16-bit type of the node's operands, as f32; x itself where they have more bits. */
 ac_tensor *ac_onx_rounded(ac_onx_node *n, ac_tensor *x);
