@@ -4,7 +4,7 @@
 #include "import/build/reasons.h"
 #include "import/tflite/rules.h"
 
-#include <math.h>
+#include <float.h>
 #include <string.h>
 
 typedef enum field_type { F_i32, F_size, F_bool, F_f32, F_act, F_padding, F_mirror, F_ints, F_zero } field_type;
@@ -144,11 +144,6 @@ void ac_tfl_refuse_op(ac_tfl *r, ac_place at, const ac_tfl_code *code)
 
 /* Options. */
 
-static int bad_value(ac_tfl *r, const ac_tfl_node *n, const field *f, long long v)
-{
-    return ac_error(r->cx, n->at, E0103, "option %s is %lld", f->attr, v);
-}
-
 static int read_list(ac_tfl *r, const ac_tfl_node *n, ac_fb_table t, const field *f, ac_ints *out)
 {
     ac_fb_vec v = ac_fb_vector(&r->fb, t, f->number, 4);
@@ -164,56 +159,77 @@ static int read_list(ac_tfl *r, const ac_tfl_node *n, ac_fb_table t, const field
     return r->fb.failed ? AC_FAIL : AC_OK;
 }
 
+static const struct {
+    ac_attr_spec row;
+    ac_fb_scalar scalar; /* in the file */
+} KIND[] = {[F_i32] = {{.type = AC_ATTR_INT}, AC_FB_I32},
+            [F_size] = {{.type = AC_ATTR_INT, FROM(1)}, AC_FB_I32},
+            [F_bool] = {{.type = AC_ATTR_BOOL}, AC_FB_U8},
+            [F_f32] = {{.type = AC_ATTR_FLOAT, FROM((double)-FLT_MAX), TO((double)FLT_MAX)}, AC_FB_I32},
+            [F_act] = {{.type = AC_ATTR_INT, FROM(0), TO(AC_ACT_COUNT)}, AC_FB_I8},
+            [F_padding] = {{.type = AC_ATTR_INT, FROM(0), TO(1)}, AC_FB_I8},
+            [F_mirror] = {{.type = AC_ATTR_INT, FROM(0), TO(1)}, AC_FB_I8},
+            [F_ints] = {{.type = AC_ATTR_INTS}, AC_FB_I32},
+            [F_zero] = {{.type = AC_ATTR_INT}, AC_FB_I32}};
+
+/* The node of the reader. */
+typedef struct option {
+    ac_fb *fb;
+    ac_fb_table table;
+    const field *field;
+} option;
+
+static bool find(const ac_attrs_reader *a, const char *name, const ac_attr_spec *row, ac_attr_value *v)
+{
+    const option *o = a->node;
+    const field *f = o->field;
+    (void)name;
+    if (row->type == AC_ATTR_FLOAT)
+        v->f = (double)ac_fb_f32(o->fb, o->table, f->number, (float)f->init);
+    else
+        v->i = ac_fb_int(o->fb, o->table, f->number, f->type == F_zero ? f->scalar : KIND[f->type].scalar, f->init);
+    return true;
+}
+
 /* One field of the options table into the attribute at `to`. */
 static int read_field(ac_tfl *r, ac_tfl_node *n, ac_fb_table t, const field *f, void *to)
 {
-    ac_fb *fb = &r->fb;
-    int64_t v = 0;
-    float x;
-    if (f->type == F_i32 || f->type == F_size)
-        v = ac_fb_int(fb, t, f->number, AC_FB_I32, f->init);
-    else if (f->type == F_bool)
-        v = ac_fb_int(fb, t, f->number, AC_FB_U8, f->init);
-    else if (f->type == F_act || f->type == F_padding || f->type == F_mirror)
-        v = ac_fb_int(fb, t, f->number, AC_FB_I8, f->init);
-    else if (f->type == F_zero)
-        v = ac_fb_int(fb, t, f->number, f->scalar, 0);
+    ac_maker b = ac_reading_maker(r->reading, n->g, n->at.node, n->at);
+    ac_attr_spec row = KIND[f->type].row;
+    row.name = f->attr;
+    row.init = f->init;
+    const ac_attr_source source = {.what = "option", .row = &row, .find = find};
+    option o = {&r->fb, t, f};
+    ac_attrs_reader a = {.source = &source, .b = &b, .node = &o};
+    const int64_t v = row.type == AC_ATTR_INT ? ac_attr_int(&a, 0) : 0;
     switch (f->type) {
     case F_i32:
-        *(ac_a_i32 *)to = (int32_t)v;
-        return AC_OK;
     case F_size:
         *(ac_a_i32 *)to = (int32_t)v;
-        return v >= 1 ? AC_OK : bad_value(r, n, f, v);
+        break;
     case F_bool:
-        *(ac_a_bool *)to = v != 0;
-        return AC_OK;
+        *(ac_a_bool *)to = ac_attr_bool(&a, 0);
+        break;
     case F_mirror:
         *(ac_a_bool *)to = v == 1;
-        return v == 0 || v == 1 ? AC_OK : bad_value(r, n, f, v);
+        break;
     case F_padding:
         *(ac_a_padding *)to = v == 0 ? AC_PAD_SAME : AC_PAD_VALID;
-        return v == 0 || v == 1 ? AC_OK : bad_value(r, n, f, v);
+        break;
     case F_act: /* both lists start NONE, RELU, RELU_N1_TO_1, RELU6, TANH; then comes SIGN_BIT */
-        if (v < 0 || v > AC_ACT_COUNT)
-            return bad_value(r, n, f, v);
-        if (v == AC_ACT_COUNT) {
-            ac_refuse(r->reading, n->at, E0108, n->code->name, "its fused activation is SIGN_BIT", NULL);
-            return AC_FAIL;
-        }
+        if (v == AC_ACT_COUNT)
+            return ac_cannot(&b, "its fused activation is SIGN_BIT");
         *(ac_a_act *)to = (ac_act)v;
-        return AC_OK;
+        break;
     case F_f32:
-        *(ac_a_f32 *)to = x = ac_fb_f32(fb, t, f->number, (float)f->init);
-        return isfinite(x) ? AC_OK : ac_error(r->cx, n->at, E0103, "option %s is %g", f->attr, (double)x);
+        *(ac_a_f32 *)to = (float)ac_attr_float(&a, 0);
+        break;
     case F_ints:
         return read_list(r, n, t, f, to);
     case F_zero:
-        if (v)
-            ac_refuse(r->reading, n->at, E0108, n->code->name, f->refuse, NULL);
-        return v ? AC_FAIL : AC_OK;
+        return v ? ac_cannot(&b, "%s", f->refuse) : AC_OK;
     }
-    return AC_FAIL;
+    return b.bad ? AC_FAIL : AC_OK;
 }
 
 static void *attr_at(ac_tfl_node *n, const char *name)

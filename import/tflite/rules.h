@@ -13,7 +13,7 @@
  * only if the meaning of the operator depends on them. */
 #ifndef AC_IMPORT_TFLITE_RULES_H
 #define AC_IMPORT_TFLITE_RULES_H
-#include "import/build/operands.h"
+#include "import/build/attrs.h"
 #include "import/tflite/tflite.h"
 
 /* Fields of an operator's table in the file. */
