@@ -47,18 +47,22 @@ void ac_emit_rodata(ac_emit *e, int32_t i, const char *name); /* the definition;
 void ac_emit_asm(ac_emit *e);                                 /* .incbin and its symbol */
 const char *ac_emit_blob_of(const ac_module *m);              /* NAME of the symbol NAME_blob */
 
-/* source.c */
+/* places.c */
+const char *ac_emit_upper(const ac_module *m);                    /* "KWS" */
+const char *ac_emit_ram_upper(const ac_module *m, int32_t index); /* "ARENA", "DTCM" */
 const char *ac_emit_ram(const ac_emit *e, int32_t index); /* the local pointer to ram[index]: "arena", "mem_dtcm" */
 const char *ac_emit_place(const ac_emit *e, ac_bound_arg at, ac_dtype d); /* "(float *)(void *)(arena + 0x40)" */
 const char *ac_emit_pointer_to(const ac_emit *e, const char *address, ac_dtype d, bool readonly); /* of a byte's */
 const char *ac_emit_shapes(const ac_emit *e, const ac_call *c, bool offsets); /* "x i8 [1,49,10,1] at 0x0100 -> ..." */
+const char *ac_emit_step_title(const ac_emit *e, int32_t i);                  /* "3: CONV_2D 'conv1', then RELU" */
+
+/* source.c */
 const char *ac_emit_steps(const ac_emit *e, int32_t fn); /* its calls, as lines of a comment: the first with names and
                                                           * shapes, the others by number; NULL: none */
-const char *ac_emit_step_title(const ac_emit *e, int32_t i); /* "3: CONV_2D 'conv1', then RELU" */
-void ac_emit_take_names(ac_emit *e, ac_cnames *names);       /* names of functions and constants, in addition to those
+void ac_emit_take_names(ac_emit *e, ac_cnames *names);   /* names of functions and constants, in addition to those
                                                               * of the API */
-int ac_emit_reset(ac_emit *e, ac_cnames *names);             /* the function NAME_reset, if there is state */
-int ac_emit_init(ac_emit *e);                                /* the function NAME_init */
+int ac_emit_reset(ac_emit *e, ac_cnames *names);         /* the function NAME_reset, if there is state */
+int ac_emit_init(ac_emit *e);                            /* the function NAME_init */
 
 /* calls.c */
 void ac_emit_parts(ac_emit *e);                         /* tasks of a pool: chunks of steps, steps that run in
@@ -71,13 +75,9 @@ void ac_emit_calls(ac_emit *e, int32_t begin, int32_t end);
 const char *ac_emit_steps_name(const ac_emit *e, const ac_module_part *part); /* the function of its calls, for hosts */
 
 /* sizes.c: of a module with sizes. */
-const char *ac_emit_sized_place(const ac_emit *e, ac_bound_arg at,
-                                ac_dtype d); /* "(float *)(void *)(arena + size[3])" */
-void ac_emit_sizes(ac_emit *e);              /* run, and the addresses of inputs and outputs */
+void ac_emit_sizes(ac_emit *e); /* run, and the addresses of inputs and outputs */
 
-/* header.c: names in macros, and the common part of the headers of all dialects. */
-const char *ac_emit_upper(const ac_module *m);                                   /* "KWS" */
-const char *ac_emit_ram_upper(const ac_module *m, int32_t index);                /* "ARENA", "DTCM" */
+/* header.c: the common part of the headers of all dialects. */
 void ac_emit_header_begin(const ac_module *m, const char *runtime, ac_sink *to); /* runtime: its header, or NULL */
 void ac_emit_header_statuses(const ac_module *m, ac_sink *to);
 void ac_emit_header_end(ac_sink *to);

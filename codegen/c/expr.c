@@ -1,9 +1,9 @@
-/* expr.c - builds the text of expressions: parentheses, numbers, comments and string literals. */
-#include "codegen/c/expr.h"
-
+/* expr.c - builds the text of expressions: parentheses, numbers, comments and string literals; and lines of it. */
 #include "base/visible.h"
+#include "codegen/c/printer.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,4 +203,15 @@ const char *ac_c_string_text(ac_region *r, const char *s)
         *to++ = (char)c;
     }
     return out;
+}
+
+void ac_c_line(ac_cfn *f, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    for (int32_t i = 0; i < f->depth; i++)
+        ac_put(f->to, "    ");
+    ac_put(f->to, ac_vstrf(f->file->region, fmt, ap));
+    ac_putc(f->to, '\n');
+    va_end(ap);
 }

@@ -12,7 +12,6 @@
  * expression is either inserted at its use (if inline_values.c allows it and it stays short) or gets a name here. */
 #include "codegen/c/dialect.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,17 +23,6 @@ void ac_cfile_open(ac_cfile *F, ac_ctx *cx, const ac_dialect *dialect, const ac_
     F->upper = ac_c_upper(cx->region, prefix);
     ac_sink_open(&F->types, cx);
     ac_sink_open(&F->helpers, cx);
-}
-
-void ac_c_line(ac_cfn *f, const char *fmt, ...)
-{
-    va_list ap;
-    va_start(ap, fmt);
-    for (int32_t i = 0; i < f->depth; i++)
-        ac_put(f->to, "    ");
-    ac_put(f->to, ac_vstrf(f->file->region, fmt, ap));
-    ac_putc(f->to, '\n');
-    va_end(ap);
 }
 
 static const char *value_type(ac_cfile *F, const ac_cfn *f, ac_x x)

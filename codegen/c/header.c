@@ -5,16 +5,6 @@
 
 #include <string.h>
 
-const char *ac_emit_upper(const ac_module *m)
-{
-    return ac_c_upper(m->cx->region, m->name);
-}
-
-const char *ac_emit_ram_upper(const ac_module *m, int32_t index)
-{
-    return ac_c_upper(m->cx->region, m->ram[index].name);
-}
-
 static const char *base_of(const ac_module *m, const ac_io *io)
 {
     return io->space == AC_SPACE_STATE ? "state" : m->ram[io->index].name;

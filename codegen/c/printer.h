@@ -179,6 +179,9 @@ void ac_c_rvv_requant(ac_cfile *F, const struct ac_requants *q);
 /* split_vectors.c: the same program with no vector wider than `bytes`; fn itself if it has none. NULL: cannot. */
 const ac_loop_fn *ac_c_split(ac_ctx *cx, const ac_loop_fn *fn, int32_t bytes);
 
+/* expr.c: a line, indented, with its newline. */
+void ac_c_line(ac_cfn *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
 /* function.c */
 typedef struct ac_csig {
     const char *name;       /* of the C function */
@@ -188,7 +191,6 @@ typedef struct ac_csig {
     int32_t threads;        /* kernels: of a block */
     bool flat;              /* kernels: iterations of the grid loop are threads; else they are blocks */
 } ac_csig;
-void ac_c_line(ac_cfn *f, const char *fmt, ...) __attribute__((format(printf, 2, 3))); /* indented, with its newline */
 int ac_c_print_fn(ac_cfile *F, const ac_loop_fn *fn, const ac_csig *sig, ac_sink *to);
 /* function_head.c */
 enum { C_READ = 1, C_WRITTEN = 2 };

@@ -12,20 +12,6 @@
 #include "codegen/c/emit.h"
 #include "codegen/sizes.h"
 
-const char *ac_emit_sized_place(const ac_emit *e, ac_bound_arg at, ac_dtype d)
-{
-    ac_region *r = e->region;
-    const int32_t number = at.number - 1;
-    if (at.space == AC_SPACE_SHAPE)
-        return ac_strf(r, "&size[%d]", number);
-    if (at.space == AC_SPACE_CONST && e->weights == AC_WEIGHTS_RODATA)
-        return ac_strf(r, "(const %s *)%s_choice[size[%d]]", ac_dtype_c(d), e->m->name, number);
-    if (at.space == AC_SPACE_CONST)
-        return ac_emit_pointer_to(e, ac_strf(r, "&weights[%s_choice[size[%d]]]", e->m->name, number), d, true);
-    const char *base = at.space == AC_SPACE_STATE ? "state" : ac_emit_ram(e, at.index);
-    return ac_emit_pointer_to(e, ac_strf(r, "&%s[size[%d]]", base, number), d, false);
-}
-
 /* Constants that differ between sizes. */
 static void print_choices(ac_emit *e)
 {

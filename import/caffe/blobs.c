@@ -1,4 +1,4 @@
-/* blobs.c - finds parameters of Caffe layers: blobs of the .caffemodel, by the layer's name. */
+/* blobs.c - blobs of Caffe layers: parameters, found in the .caffemodel by the layer's name, and results. */
 #include "import/caffe/caffe.h"
 #include "import/build/params.h"
 
@@ -215,4 +215,12 @@ ac_tensor *ac_caf_weight(ac_caf_layer *l, const char *what, int32_t rank, const 
     ac_tensor *wide = ac_tensor_new(r->g, ac_strf(r->cx->region, "%s/%s_double", l->name, what), AC_F64, rank, dim);
     ac_param_place(wide, v.data);
     return ac_make_cast(&l->b, wide, AC_F32);
+}
+
+int ac_caf_result(ac_caf_layer *l, int32_t i, ac_tensor *t)
+{
+    if (!t)
+        return AC_FAIL;
+    l->out[i] = t;
+    return AC_OK;
 }

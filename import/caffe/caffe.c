@@ -39,15 +39,6 @@ static ac_caf_blob *blob_get(ac_caf *r, const char *name)
     return x->all.item[*k];
 }
 
-int ac_caf_input(ac_caf_layer *l, int32_t i, int32_t rank, const int64_t *dim, const char *const *dim_name)
-{
-    ac_tensor *t = ac_reading_input(l->r->reading, l->top[i], AC_F32, rank, dim, dim_name);
-    for (int32_t d = 0; d < t->rank; d++)
-        if (t->dim[d] < 0)
-            return AC_OK; /* its readers wait until the size is known */
-    return ac_caf_result(l, i, t);
-}
-
 /* Layers. */
 
 static int read_names(ac_caf_layer *l, const char *field, int32_t *n, const char ***out)

@@ -89,8 +89,6 @@ struct ac_caf_layer {
 /* caffe.c */
 extern const ac_format ac_caffe_format;
 ac_caf_blob *ac_caf_blob_find(ac_caf *r, const char *name); /* interned; NULL: unknown */
-/* An input of the graph for top i of an Input or Data layer; a dimension of -1 is unknown and has a name. */
-int ac_caf_input(ac_caf_layer *l, int32_t i, int32_t rank, const int64_t *dim, const char *const *dim_name);
 
 /* net.c: fills r->layer. */
 int ac_caf_net(ac_caf *r);
@@ -105,6 +103,7 @@ int ac_caf_weights_open(ac_caf *r, const ac_file *f);
 bool ac_caf_weights_find(ac_caf *r, const char *layer, ac_pb_list *blobs);
 /* The next parameter of a layer as an f32 constant of that shape; `what` names it. NULL: reported, or refused. */
 ac_tensor *ac_caf_weight(ac_caf_layer *l, const char *what, int32_t rank, const int64_t *dim);
+int ac_caf_result(ac_caf_layer *l, int32_t i, ac_tensor *t); /* NULL: AC_FAIL */
 
 /* layer_fields.c. A message may be NULL: then every field has its default. */
 enum {
@@ -124,6 +123,5 @@ int ac_caf_check_fields(ac_caf_layer *l);
 extern const ac_operators ac_caf_operators;
 int ac_caf_layer_add(ac_caf_layer *l);   /* AC_FAIL: reported or refused */
 int ac_caf_layer_known(ac_caf_layer *l); /* the same for a layer whose operands failed: checks only its type */
-int ac_caf_result(ac_caf_layer *l, int32_t i, ac_tensor *t); /* NULL: AC_FAIL */
 
 #endif

@@ -4,6 +4,16 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* An input of the graph for top i of an Input or Data layer; a dimension of -1 is unknown and has a name. */
+static int add_input(ac_caf_layer *l, int32_t i, int32_t rank, const int64_t *dim, const char *const *dim_name)
+{
+    ac_tensor *t = ac_reading_input(l->r->reading, l->top[i], AC_F32, rank, dim, dim_name);
+    for (int32_t d = 0; d < t->rank; d++)
+        if (t->dim[d] < 0)
+            return AC_OK; /* its readers wait until the size is known */
+    return ac_caf_result(l, i, t);
+}
+
 int ac_caf_do_input(ac_caf_layer *l)
 {
     ac_attrs_reader *m = ac_caf_message(l, "input_param");
@@ -16,7 +26,7 @@ int ac_caf_do_input(ac_caf_layer *l)
     ac_pt_node *shape = ac_pt_find(m->node, "shape");
     for (int32_t i = 0; i < l->n_out; i++) {
         AC_TRY(ac_caf_shape(l, shape, &rank, dim));
-        AC_TRY(ac_caf_input(l, i, rank, dim, NULL));
+        AC_TRY(add_input(l, i, rank, dim, NULL));
         shape = n == 1 ? shape : ac_pt_again(shape);
     }
     return AC_OK;
@@ -43,9 +53,9 @@ int ac_caf_do_data(ac_caf_layer *l)
     for (int32_t d = 1; d < 4; d++)
         name[d] = ac_internf(l->r->cx, "%s.%s", l->top[0], d == 1 ? "channels" : d == 2 ? "height" : "width");
     l->labels = true;
-    AC_TRY(ac_caf_input(l, 0, 4, dim, name));
+    AC_TRY(add_input(l, 0, 4, dim, name));
     for (int32_t i = 1; i < l->n_out; i++)
-        AC_TRY(ac_caf_input(l, i, 1, dim, NULL));
+        AC_TRY(add_input(l, i, 1, dim, NULL));
     return AC_OK;
 }
 
@@ -55,9 +65,9 @@ int ac_caf_do_memory_data(ac_caf_layer *l)
     const int64_t dim[] = {ac_attr_int(m, A_memory_batch_size), ac_attr_int(m, A_memory_channels),
                            ac_attr_int(m, A_memory_height), ac_attr_int(m, A_memory_width)};
     l->labels = true;
-    AC_TRY(ac_caf_input(l, 0, 4, dim, NULL));
+    AC_TRY(add_input(l, 0, 4, dim, NULL));
     for (int32_t i = 1; i < l->n_out; i++)
-        AC_TRY(ac_caf_input(l, i, 1, dim, NULL));
+        AC_TRY(add_input(l, i, 1, dim, NULL));
     return AC_OK;
 }
 

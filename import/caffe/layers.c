@@ -23,14 +23,6 @@ static const ac_operator ROWS[] = {
 
 const ac_operators ac_caf_operators = {ROWS, sizeof ROWS / sizeof *ROWS, NULL};
 
-int ac_caf_result(ac_caf_layer *l, int32_t i, ac_tensor *t)
-{
-    if (!t)
-        return AC_FAIL;
-    l->out[i] = t;
-    return AC_OK;
-}
-
 int ac_caf_layer_known(ac_caf_layer *l)
 {
     l->row = ac_operator_find(&ac_caf_operators, "", l->type, 0);

@@ -288,67 +288,6 @@ static int add_inputs(ac_mx *r)
 
 /* The graph. */
 
-static ac_tensor *variable_tensor(ac_mx_node *v)
-{
-    const ac_mx_array *a = v->r->has_params ? ac_mx_params_find(v->r, v->name) : NULL;
-    const ac_js_node *shape = ac_js_get(v->given, "__shape__");
-    int64_t dim[AC_MAX_RANK];
-    int32_t rank;
-    if (a) {
-        ac_tensor *t = ac_mx_params_tensor(v, a, v->name);
-        return t && ac_dtype_is_float(t->dtype) ? ac_make_cast(&v->b, t, AC_F32) : t;
-    }
-    if (!shape || !ac_mx_tuple(shape->text, AC_MAX_RANK, 0, dim, &rank))
-        return NULL;
-    int64_t count;
-    if (!ac_dims_fit(rank, dim, &count) || !count)
-        return NULL;
-    ac_tensor *t = ac_tensor_new(v->r->g, v->name, AC_F32, rank, dim);
-    ac_param_invent(v->r->reading, t, ends_with(v->name, "_var"));
-    return t;
-}
-
-static int missing(ac_mx_node *n, const char *name, int32_t rank, const int64_t *dim)
-{
-    ac_error(n->r->cx, n->at, E0019, "the weights have no array '%s', which this node reads", name);
-    return ac_detail(n->r->cx, "%s  f32 %s", name, ac_dims_str(n->r->cx, rank, dim));
-}
-
-ac_tensor *ac_mx_param(ac_mx_node *n, int32_t i, int32_t rank, const int64_t *dim)
-{
-    ac_mx *r = n->r;
-    int64_t count;
-    ac_tensor *t = i < n->n_in ? n->in[i] : NULL;
-    if (n->b.bad)
-        return NULL; /* its shape may follow from that */
-    if (!t) {
-        const char *name =
-            i < n->n_in ? r->node[n->from[i]].name : ac_internf(r->cx, "%s_%s", n->name, ac_mx_arg_name(n->row, i));
-        const ac_mx_array *a = r->has_params ? ac_mx_params_find(r, name) : NULL;
-        if (!ac_dims_fit(rank, dim, &count)) {
-            (void)ac_error(r->cx, n->at, E0015, "parameter '%s' has more than %d elements", name, INT32_MAX);
-            return NULL;
-        }
-        if (a) {
-            t = ac_make_cast(&n->b, ac_mx_params_tensor(n, a, name), AC_F32);
-        } else if (r->has_params) {
-            (void)missing(n, name, rank, dim);
-        } else {
-            t = ac_tensor_new(r->g, name, AC_F32, rank, dim);
-            ac_param_invent(r->reading, t, ends_with(name, "_var"));
-            if (i < n->n_in)
-                r->node[n->from[i]].out[0] = t; /* others that read it get the same */
-        }
-        if (!t)
-            return NULL;
-    }
-    if (ac_dims_equal(t, rank, dim))
-        return t;
-    (void)ac_bad(&n->b, "operand '%s' is %s, expected %s", t->name, ac_shape_str(r->cx, t),
-                 ac_dims_str(r->cx, rank, dim));
-    return NULL;
-}
-
 static int refuse_operator(ac_mx_node *n)
 {
     return ac_reading_refuse(n->r->reading, n->at, "", n->type, n->type);
@@ -396,7 +335,7 @@ static int build(ac_mx *r)
         n->out = AC_NEW_N(r->cx->region, ac_tensor *, 2);
         n->n_out = 1;
         if (n->variable) {
-            n->out[0] = n->input ? r->reading->input.item[input++] : variable_tensor(n);
+            n->out[0] = n->input ? r->reading->input.item[input++] : ac_mx_variable(n);
             continue;
         }
         const ac_said before = ac_said_now(&n->b);

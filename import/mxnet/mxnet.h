@@ -76,10 +76,17 @@ struct ac_mx {
 
 /* mxnet.c */
 extern const ac_format ac_mxnet_format;
-/* Operand i as an f32 parameter of that shape: from the file, or invented. NULL: reported, or refused. */
-ac_tensor *ac_mx_param(ac_mx_node *n, int32_t i, int32_t rank, const int64_t *dim);
 /* shape_symbols.c: x without the dimensions of the mask, which are 1; before MXNet 2 no scalar, but [1]. */
 ac_tensor *ac_mx_squeeze(ac_mx_node *n, ac_tensor *x, uint32_t mask);
+
+/* operands.c. The row's args are names of operands; *: a parameter, ?: read in training only. */
+const char *ac_mx_arg_name(const ac_operator *row, int32_t i); /* "arg" if it has none */
+bool ac_mx_is_param(const ac_operator *row, int32_t operand);  /* a parameter is expected there */
+bool ac_mx_is_label(const ac_operator *row, int32_t operand);  /* not read in inference */
+ac_tensor *ac_mx_variable(ac_mx_node *v); /* its value or an invented one; NULL: of unknown shape */
+/* Operand i as an f32 parameter of that shape: from the file, or invented. NULL: reported, or refused. */
+ac_tensor *ac_mx_param(ac_mx_node *n, int32_t i, int32_t rank, const int64_t *dim);
+int ac_mx_result(ac_mx_node *n, int32_t i, ac_tensor *t); /* t NULL: AC_FAIL */
 
 /* params_file.c */
 int ac_mx_params_open(ac_mx *r, const ac_file *f);
@@ -105,9 +112,6 @@ ac_dtype ac_mx_flag(int64_t flag);    /* mshadow type flag; AC_NONE: unknown */
 /* symbols.c */
 extern const ac_operators ac_mx_operators;
 int ac_mx_node_add(ac_mx_node *n);
-bool ac_mx_is_param(const ac_operator *row, int32_t operand); /* a parameter is expected there */
-bool ac_mx_is_label(const ac_operator *row, int32_t operand); /* not read in inference */
-int ac_mx_result(ac_mx_node *n, int32_t i, ac_tensor *t);
 int32_t ac_mx_outputs(ac_mx_node *n); /* how many results there are; 0: unknown */
 
 #endif

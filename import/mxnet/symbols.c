@@ -20,49 +20,6 @@ static const ac_operator ROWS[] = {
 
 const ac_operators ac_mx_operators = {ROWS, sizeof ROWS / sizeof *ROWS, NULL};
 
-/* The i-th word of the names of a row, with its mark. */
-static const char *arg(const ac_operator *row, int32_t i, size_t *n)
-{
-    const char *p = row->args;
-    for (; i > 0 && *p; i--) {
-        p += strcspn(p, " ");
-        p += *p == ' ';
-    }
-    *n = strcspn(p, " ");
-    return p;
-}
-
-bool ac_mx_is_param(const ac_operator *row, int32_t operand)
-{
-    size_t n;
-    return *arg(row, operand, &n) == '*';
-}
-
-bool ac_mx_is_label(const ac_operator *row, int32_t operand)
-{
-    size_t n;
-    return *arg(row, operand, &n) == '?';
-}
-
-const char *ac_mx_arg_name(const ac_operator *row, int32_t i)
-{
-    static const char *const NAMES[] = {"weight", "bias", "gamma", "beta", "moving_mean", "moving_var", "parameters"};
-    size_t n;
-    const char *p = arg(row, i, &n);
-    for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; k++)
-        if (n == strlen(NAMES[k]) + 1 && !memcmp(p + 1, NAMES[k], n - 1))
-            return NAMES[k];
-    return "arg";
-}
-
-int ac_mx_result(ac_mx_node *n, int32_t i, ac_tensor *t)
-{
-    if (!t)
-        return AC_FAIL;
-    n->out[i] = t;
-    return AC_OK;
-}
-
 static int run(ac_mx_node *n)
 {
     const ac_operator *row = n->row;

@@ -9,9 +9,6 @@
 
 typedef int ac_mx_fn(ac_mx_node *n);
 
-/* The row's args are names of operands; *: a parameter, ?: read in training only. "arg" if it has none. */
-const char *ac_mx_arg_name(const ac_operator *row, int32_t i);
-
 #define MX(type, imin, imax, args, fn, op) ac_mx_fn ac_mx_do_##fn;
 #define MXB(...)
 #define WHY(type, why)

@@ -1,5 +1,4 @@
-/* nodedefs.c - operators of TensorFlow graphs: the table, checks before and after each adapter, and queries of
- * operands. */
+/* nodedefs.c - operators of TensorFlow graphs: the table, and checks before and after each adapter. */
 #include "import/tf/nodedefs.h"
 #include "import/build/builders.h"
 #include "import/build/reasons.h"
@@ -96,39 +95,6 @@ int ac_tf_op_run(ac_tf_op *n)
         AC_TRY(ac_operand_widen(&n->b, n->t, n->n_in, &n->half));
     AC_TRY(ac_said_outcome(&n->b, before, run(n)));
     return check_attrs(n);
-}
-
-/* ------------------------------------------------------------------ operands and results */
-
-ac_tensor *ac_tf_in(const ac_tf_op *n, int32_t i)
-{
-    return i < n->n_in ? n->t[i] : NULL;
-}
-
-int ac_tf_axes(ac_tf_op *n, int32_t i, int32_t rank, uint32_t *mask)
-{
-    ac_ints list;
-    *mask = 0;
-    AC_TRY(ac_operand_values(&n->b, &n->t[i], &list));
-    for (int32_t k = 0; k < list.n; k++) {
-        int32_t axis;
-        AC_TRY(ac_operand_axis(&n->b, list.v[k], rank, &axis));
-        *mask |= 1u << axis;
-    }
-    return AC_OK;
-}
-
-int ac_tf_result(ac_tf_op *n, int32_t i, ac_tensor *t)
-{
-    t = ac_operand_narrow(&n->b, t, n->half);
-    if (!t)
-        return AC_FAIL;
-    if (i >= n->n_out)
-        return AC_OK;
-    if (t->id >= n->first && !t->input)
-        t->name = i ? ac_internf(n->r->cx, "%s_%d", n->node->name, i) : n->node->name;
-    n->out[i] = (ac_tf_value){.kind = AC_TF_TENSOR, .t = t};
-    return AC_OK;
 }
 
 int ac_tf_channels_first(ac_tf_op *n, bool *first)

@@ -15,13 +15,6 @@ ac_tf_value *ac_tf_value_of(ac_tf_call *c, ac_tf_ref ref)
     return v && ref.out < c->body->node.item[ref.node].n_out ? &v[ref.out] : &NONE;
 }
 
-int ac_tf_all_results(ac_tf_op *n, ac_tf_kind kind)
-{
-    for (int32_t i = 0; i < n->n_out; i++)
-        n->out[i] = (ac_tf_value){.kind = kind};
-    return kind == AC_TF_BROKEN ? AC_FAIL : AC_OK;
-}
-
 /* The properties of all inputs of a node together. */
 typedef struct summary {
     bool dead, broken;

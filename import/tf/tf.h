@@ -269,7 +269,6 @@ int ac_tf_body_order(ac_tf *r, ac_tf_body *body); /* from ret[] on: links, frame
 int ac_tf_run(ac_tf *r, ac_tf_body *body, const ac_tf_op *from, const ac_tf_value *arg, ac_tf_value *ret);
 int ac_tf_node_run(ac_tf_call *c, int32_t node); /* its inputs have run */
 ac_tf_value *ac_tf_value_of(ac_tf_call *c, ac_tf_ref ref);
-int ac_tf_all_results(ac_tf_op *n, ac_tf_kind kind);
 
 /* switch_defs.c, frame_defs.c */
 int ac_tf_frame_run(ac_tf_op *n, int32_t frame); /* a loop, on behalf of an Exit: results of all of them */
@@ -281,15 +280,16 @@ int ac_tf_op_run(ac_tf_op *n); /* n->row is set */
 int ac_tf_refuse_op(ac_tf *r, const ac_tf_node *n);
 extern const ac_operators ac_tf_operators;
 
-/* Operands of an adapter, and its results. */
+/* operands.c: operands of an adapter, and its results. */
 ac_tensor *ac_tf_in(const ac_tf_op *n, int32_t i);                    /* NULL: not there */
 int ac_tf_axes(ac_tf_op *n, int32_t i, int32_t rank, uint32_t *mask); /* a constant list of axes */
 int ac_tf_result(ac_tf_op *n, int32_t i, ac_tensor *t);               /* t NULL: AC_FAIL */
+int ac_tf_all_results(ac_tf_op *n, ac_tf_kind kind);                  /* AC_FAIL if they are broken */
 
 /* matrix_defs.c: t transposed; of a constant made once. */
 ac_tensor *ac_tf_weights(ac_tf_op *n, ac_tensor *t, const int32_t *perm);
 
-/* Channels first? From attribute data_format; AC_FAIL: neither. */
+/* nodedefs.c: channels first? From attribute data_format; AC_FAIL: neither. */
 int ac_tf_channels_first(ac_tf_op *n, bool *first);
 
 #endif

@@ -18,18 +18,15 @@ echo ac_planted >planted/layers.txt
 count "$(dirname "$arenac")" >counts || die "no counts"
 cat >limits <<'X'
 base 1
-codegen 27
+codegen 14
 export 3
-import/build 10
-import/caffe 8
-import/mxnet 10
 import/onnx 12
-import/tf 25
+import/tf 7
 import/tflite 5
 ir/graph 1
 ir/loop 8
 ir/lower 5
-planner 6
+planner 5
 prove 1
 X
 awk '
