@@ -18,7 +18,8 @@
  * Output: only functions with a FILE print. An output named "-" is standard output, written by arenac_commit.
  * Ownership: paths and values are copied; returned pointers are valid until arenac_close. Two arenacs share nothing and
  * may be used in two threads. Signals: files are mapped, so a file that another process truncates while it is read
- * raises SIGBUS, which the program has to handle. */
+ * raises SIGBUS, which the program has to handle. Locale: texts are read and written as in the C locale, also after
+ * setlocale. */
 #ifndef ARENAC_H
 #define ARENAC_H
 #include <stdbool.h>

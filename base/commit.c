@@ -4,6 +4,7 @@
 /* stat, open, readlink and rename are POSIX. */
 #define _XOPEN_SOURCE 700
 #include "base/file.h"
+#include "base/format.h"
 #include "base/interrupt.h"
 #include "base/sink.h"
 
@@ -151,7 +152,7 @@ static int open_temp(staged *g)
     sigset_t before;
     ac_interrupt_hold(&before);
     for (int i = 0; fd < 0 && i < TEMPS; i++) {
-        snprintf(g->temp + dir, TEMP_NAME, ".arenac-%d.tmp", i);
+        ac_print(g->temp + dir, TEMP_NAME, ".arenac-%d.tmp", i);
         fd = open(g->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, g->mode);
         if (fd < 0 && errno != EEXIST)
             break;

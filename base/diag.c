@@ -1,11 +1,12 @@
 /* diag.c - making, ordering and printing diagnostics. */
+#include "base/ascii.h"
 #include "base/ctx.h"
 #include "base/file.h"
+#include "base/format.h"
 #include "base/interrupt.h"
 #include "base/visible.h"
 
 #include <string.h>
-#include <strings.h>
 
 static const struct {
     const char *name, *title, *explain;
@@ -36,7 +37,7 @@ ac_exit ac_code_exit(ac_code code)
 bool ac_code_find(const char *name, ac_code *code)
 {
     for (int i = 0; i < AC_CODE_COUNT; i++)
-        if (!strcasecmp(CODES[i].name, name)) {
+        if (ac_same_letters(CODES[i].name, name)) {
             *code = (ac_code)i;
             return true;
         }
@@ -140,7 +141,7 @@ int ac_no_memory(ac_ctx *cx, const char *file)
         if (x == &w->diag)
             return AC_FAIL;
     const bool system = cx->heap.exhausted;
-    snprintf(w->text, sizeof w->text,
+    ac_print(w->text, sizeof w->text,
              system ? "the system gives no more memory than %zu KiB"
                     : "the model needs more than %zu MiB of memory to compile",
              system ? cx->heap.used >> 10 : cx->heap.limit >> 20);

@@ -190,13 +190,13 @@ char *ac_vstrf(ac_region *r, const char *fmt, va_list ap)
     va_list again;
     va_copy(again, ap);
     char here[256];
-    const int n = ac_format(here, sizeof here, fmt, ap);
+    const int n = ac_vprint(here, sizeof here, fmt, ap);
     const size_t size = (size_t)(n < 0 ? 0 : n) + 1;
     char *s = ac_alloc(r, size);
     if (n >= 0 && size <= sizeof here)
         memcpy(s, here, size);
     else if (n >= 0)
-        ac_format(s, size, fmt, again);
+        ac_vprint(s, size, fmt, again);
     va_end(again);
     return s;
 }

@@ -103,10 +103,10 @@ void ac_putf(ac_sink *s, const char *fmt, ...)
     va_start(ap, fmt);
     va_copy(again, ap);
     reserve(s, 128);
-    int n = ac_format(s->text + s->n, s->cap - s->n, fmt, ap);
+    int n = ac_vprint(s->text + s->n, s->cap - s->n, fmt, ap);
     if (n > 0 && (size_t)n >= s->cap - s->n) { /* did not fit: now the length is known */
         reserve(s, (size_t)n + 1);
-        n = ac_format(s->text + s->n, s->cap - s->n, fmt, again);
+        n = ac_vprint(s->text + s->n, s->cap - s->n, fmt, again);
     }
     if (n > 0)
         s->n += (size_t)n;
@@ -117,7 +117,7 @@ void ac_putf(ac_sink *s, const char *fmt, ...)
 const char *ac_commas(ac_ctx *cx, int64_t n)
 {
     char digits[24];
-    int len = snprintf(digits, sizeof digits, "%lld", (long long)n), neg = n < 0;
+    int len = ac_print(digits, sizeof digits, "%lld", (long long)n), neg = n < 0;
     char *out = ac_alloc(cx->region, 32), *to = out;
     for (int i = 0; i < len; i++) {
         if (i > neg && (len - i) % 3 == 0)

@@ -1,7 +1,8 @@
 /* visible.c - names as people can see them; see visible.h. */
 #include "base/visible.h"
 
-#include <stdio.h>
+#include "base/format.h"
+
 #include <string.h>
 
 int ac_utf8_length(const char *text)
@@ -57,7 +58,7 @@ const char *ac_visible(ac_region *r, const char *s)
     for (int n; *s; s += n) {
         n = ac_hidden(s, &code);
         if (n) {
-            to += snprintf(to, AC_VISIBLE_MOST + 1, ac_utf8_length(s) ? "<U+%04X>" : "<%02X>", (unsigned)code);
+            to += ac_print(to, AC_VISIBLE_MOST + 1, ac_utf8_length(s) ? "<U+%04X>" : "<%02X>", (unsigned)code);
         } else {
             n = ac_utf8_length(s);
             memcpy(to, s, (size_t)n);

@@ -1,6 +1,7 @@
 /* args.c - argv into an arenac's options and a list of files: --long=VALUE, --long VALUE, -xVALUE, -xyz, --. */
 #include "cli/cli.h"
 
+#include "base/format.h"
 #include "cli/options.h"
 
 #include <stdarg.h>
@@ -20,7 +21,7 @@ int ac_cli_wrong(const ac_cli *c, const char *fmt, ...)
     char text[1024];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    ac_vprint(text, sizeof text, fmt, args);
     va_end(args);
     return ac_cli_wrong_at(c, "arenac", 0, text);
 }
@@ -47,7 +48,7 @@ static void verbs_with(const char *word, char *text, size_t room)
             name[found++] = ac_verbs[v].name;
     *text = 0;
     for (int i = 0; i < found && at < room; i++)
-        at += (size_t)snprintf(text + at, room - at, "%s%s", !i ? "" : i + 1 < found ? ", " : " and ", name[i]);
+        at += (size_t)ac_print(text + at, room - at, "%s%s", !i ? "" : i + 1 < found ? ", " : " and ", name[i]);
 }
 
 static int unknown_option(const ac_cli *c, const char *arg, size_t n)
@@ -177,7 +178,7 @@ static const char *join_words(ac_cli *c, const arenac_option *o, const char *val
     for (const char *p = strchr(o->argument, ' '); p; p = strchr(p + 1, ' ')) {
         if (*at + 1 >= argc)
             return NULL;
-        n += (size_t)snprintf(c->words + n, sizeof c->words - n, " %s", argv[++*at]);
+        n += (size_t)ac_print(c->words + n, sizeof c->words - n, " %s", argv[++*at]);
         if (n >= sizeof c->words)
             return NULL;
     }

@@ -2,6 +2,8 @@
  * values of options, all from the tables. An argument without a list of values is a file. */
 #include "cli/cli.h"
 
+#include "base/format.h"
+
 #include <string.h>
 
 /* The argument of a verb that takes words rather than files. */
@@ -130,9 +132,9 @@ static void zsh_option(arenac *a, int32_t i)
 {
     const arenac_option *o = arenac_option_at(i);
     char spelling[64];
-    snprintf(spelling, sizeof spelling, "--%s", ac_option_word(o));
+    ac_print(spelling, sizeof spelling, "--%s", ac_option_word(o));
     zsh_spelling(a, i, spelling, needs_value(o) ? "=" : "=-");
-    snprintf(spelling, sizeof spelling, "-%c", o->letter);
+    ac_print(spelling, sizeof spelling, "-%c", o->letter);
     if (o->letter)
         zsh_spelling(a, i, spelling, "+");
 }

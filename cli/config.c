@@ -3,6 +3,8 @@
  * does not take: a file is for all verbs of a project. */
 #include "cli/cli.h"
 
+#include "base/format.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,7 +28,7 @@ static bool is_among(const char *name, const char *const *list, size_t n)
 static int wrong(const ac_cli *c, const char *path, int line, const char *key, const char *text)
 {
     char all[512];
-    snprintf(all, sizeof all, "'%s' %s", key, text);
+    ac_print(all, sizeof all, "'%s' %s", key, text);
     return ac_cli_wrong_at(c, path, line, all);
 }
 
@@ -39,7 +41,7 @@ static int unknown(const ac_cli *c, const char *path, int line, const char *key)
     for (int32_t i = 0; n < AC_CLI_OPTIONS && (o = arenac_option_at(i)) != NULL; i++)
         names[n++] = ac_option_word(o);
     const char *near = ac_closest(key, names, n);
-    snprintf(all, sizeof all, near ? "unknown option '%s'; did you mean '%s'?" : "unknown option '%s'", key, near);
+    ac_print(all, sizeof all, near ? "unknown option '%s'; did you mean '%s'?" : "unknown option '%s'", key, near);
     return ac_cli_wrong_at(c, path, line, all);
 }
 

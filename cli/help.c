@@ -1,6 +1,8 @@
 /* help.c - prints -h, --help-all and manual pages from the tables of verbs and options. */
 #include "cli/cli.h"
 
+#include "base/format.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -69,9 +71,9 @@ static void argument_of(const arenac_option *o, char *text, size_t n)
     if (!o->argument)
         *text = 0;
     else if (o->argument[0] == '[')
-        snprintf(text, n, "[=%s", o->argument + 1);
+        ac_print(text, n, "[=%s", o->argument + 1);
     else
-        snprintf(text, n, " %s", o->argument);
+        ac_print(text, n, " %s", o->argument);
 }
 
 /* Prints the help of an option up to the first semicolon or bracket. */
@@ -88,9 +90,9 @@ static void print_option(FILE *to, const arenac_option *o, bool all)
     char argument[64], left[96];
     argument_of(o, argument, sizeof argument);
     if (o->letter)
-        snprintf(left, sizeof left, "-%c, --%s%s", o->letter, ac_option_word(o), argument);
+        ac_print(left, sizeof left, "-%c, --%s%s", o->letter, ac_option_word(o), argument);
     else
-        snprintf(left, sizeof left, "    --%s%s", ac_option_word(o), argument);
+        ac_print(left, sizeof left, "    --%s%s", ac_option_word(o), argument);
     if (strlen(left) > INDENT - 3) /* on its own line */
         fprintf(to, "  %s\n%*s", left, INDENT, "");
     else

@@ -1,6 +1,7 @@
 /* main.c - arenac VERB: parse, call the door, print. */
 #include "cli/cli.h"
 
+#include "base/format.h"
 #include "base/interrupt.h"
 
 #include <string.h>
@@ -23,7 +24,9 @@ static int finish(const ac_cli *cli)
         print_json(cli, arenac_exit(a));
     for (int32_t i = 0; cli->time_passes && arenac_pass_at(a, i); i++) {
         const arenac_pass *p = arenac_pass_at(a, i);
-        fprintf(stderr, "%-12s %8.3f ms  %d changed\n", p->name, p->ms, p->changed);
+        char line[200];
+        ac_print(line, sizeof line, "%-12s %8.3f ms  %d changed\n", p->name, p->ms, p->changed);
+        fputs(line, stderr);
     }
     const int status = arenac_exit(a);
     if (!cli->quiet || status)

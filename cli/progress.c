@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 
 #include "base/clock.h"
+#include "base/format.h"
 #include "base/interrupt.h"
 
 #include <errno.h>
@@ -46,13 +47,13 @@ static size_t columns(void)
 /* "lowering 120 of 1,000 loss 0.31": the line without the time. */
 static void describe(char *text, size_t n, const arenac_progress *p)
 {
-    int k = snprintf(text, n, "%s", p->what);
+    int k = ac_print(text, n, "%s", p->what);
     if (p->total > 0)
-        k += snprintf(text + k, n - (size_t)k, " %d of %d", p->done, p->total);
+        k += ac_print(text + k, n - (size_t)k, " %d of %d", p->done, p->total);
     else if (p->done > 0)
-        k += snprintf(text + k, n - (size_t)k, " (%d so far)", p->done);
+        k += ac_print(text + k, n - (size_t)k, " (%d so far)", p->done);
     if (p->value_name)
-        snprintf(text + k, n - (size_t)k, "   %s %.4g", p->value_name, p->value);
+        ac_print(text + k, n - (size_t)k, "   %s %.4g", p->value_name, p->value);
 }
 
 /* spent: since this task was first seen, with `from` done. */
@@ -67,12 +68,12 @@ static void draw_bar(const arenac_progress *p, int64_t spent, int32_t from)
         const int32_t made = p->done - from;
         const int64_t left = made > 0 ? spent * (p->total - p->done) / made / 1000 : -1;
         if (left >= 0)
-            snprintf(line, sizeof line, "[%s] %s   %lld:%02lld left", bar, text, (long long)(left / 60),
+            ac_print(line, sizeof line, "[%s] %s   %lld:%02lld left", bar, text, (long long)(left / 60),
                      (long long)(left % 60));
         else
-            snprintf(line, sizeof line, "[%s] %s", bar, text);
+            ac_print(line, sizeof line, "[%s] %s", bar, text);
     } else {
-        snprintf(line, sizeof line, "%s, %lld s", text, (long long)(spent / 1000));
+        ac_print(line, sizeof line, "%s, %lld s", text, (long long)(spent / 1000));
     }
     const size_t most = columns() - 1;
     if (strlen(line) > most)

@@ -1,7 +1,8 @@
 /* targets.c - finds the rows of targets.def by name, and checks whether this machine runs them. */
 #include "codegen/targets.h"
 
-#include <stdio.h>
+#include "base/format.h"
+
 #include <string.h>
 
 static const ac_target TARGETS[] = {
@@ -119,7 +120,7 @@ const char *ac_target_missing(const ac_target *t, char *text, size_t size)
     if (t->firmware)
         return "the target is firmware";
     if (t->isa != AC_ISA_ANY && t->isa != (ac_isa)HOST_ISA) {
-        snprintf(text, size, "the instruction set of %s", ISA[t->isa]);
+        ac_print(text, size, "the instruction set of %s", ISA[t->isa]);
         return text;
     }
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -128,7 +129,7 @@ const char *ac_target_missing(const ac_target *t, char *text, size_t size)
     for (const char *f = t->features; *f;) {
         const size_t n = strcspn(f, ",");
         if (!has(f, n) && used + n + 2 < size)
-            used += (size_t)snprintf(text + used, size - used, "%s%.*s", used ? "," : "", (int)n, f);
+            used += (size_t)ac_print(text + used, size - used, "%s%.*s", used ? "," : "", (int)n, f);
         f += n + (f[n] == ',');
     }
     return text;

@@ -1,7 +1,8 @@
 /* npy.c - reading and writing .npy files. */
 #include "host/npy.h"
 
-#include <ctype.h>
+#include "base/ascii.h"
+
 #include <string.h>
 
 static int bad(ac_ctx *cx, const ac_npy *a, const char *what)
@@ -38,9 +39,9 @@ static int parse_header(ac_ctx *cx, ac_npy *a, const char *text)
         return bad(cx, a, "unknown element type");
     memcpy(a->descr, descr, n);
     for (const char *p = shape + 1; *p != ')';) {
-        if (isdigit((unsigned char)*p)) {
+        if (ac_is_digit(*p)) {
             int64_t d = 0;
-            for (; isdigit((unsigned char)*p); p++)
+            for (; ac_is_digit(*p); p++)
                 if (d > (INT64_MAX - 9) / 10)
                     return bad(cx, a, "a dimension is too large");
                 else

@@ -1,5 +1,6 @@
 /* import.c - detects the format of a file and reads it; for other files, reports their kind. */
 #include "import/import.h"
+#include "base/format.h"
 #include "import/build/reading.h"
 #include "import/wire/peek.h"
 
@@ -126,7 +127,7 @@ static int unknown(ac_ctx *cx, const ac_file *f, ac_span s)
         if (ac_peek_text(s))
             *to++ = (char)(s.p[i] < 0x20 ? ' ' : s.p[i] < 0x7f ? s.p[i] : '?');
         else
-            to += snprintf(to, 4, "%s%02x", i ? " " : "", s.p[i]);
+            to += ac_print(to, 4, "%s%02x", i ? " " : "", s.p[i]);
     }
     ac_error(cx, at, E0001, "unknown format; the file starts with %s",
              ac_peek_text(s) ? ac_strf(cx->region, "'%s'", seen) : seen);

@@ -1,11 +1,11 @@
 /* find.c - finds backends, built in or modules; see find.h. */
 #include "codegen/backends/find.h"
 
+#include "base/ascii.h"
 #include "base/plugin.h"
 #include "codegen/c/emit.h"
 #include "codegen/cuda/cuda.h"
 
-#include <ctype.h>
 #include <dlfcn.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ enum { N_KNOWN = sizeof KNOWN / sizeof *KNOWN };
 static bool is_word(const char *name)
 {
     size_t n = 0;
-    while (isalnum((unsigned char)name[n]) || name[n] == '_' || name[n] == '-')
+    while (ac_is_alnum(name[n]) || name[n] == '_' || name[n] == '-')
         n++;
     return n && n <= 32 && !name[n];
 }

@@ -1,10 +1,11 @@
 /* expr.c - builds the text of expressions: parentheses, numbers, comments and string literals; and lines of it. */
+#include "base/decimal.h"
+#include "base/format.h"
 #include "base/visible.h"
 #include "codegen/c/printer.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,24 +152,12 @@ static ac_cexpr decimal(ac_region *r, const char *digits, const char *suffix)
 
 ac_cexpr ac_c_float(ac_region *r, float v)
 {
-    char s[40];
-    for (int n = 1; n <= 9; n++) {
-        snprintf(s, sizeof s, "%.*g", n, (double)v);
-        if (strtof(s, NULL) == v)
-            break;
-    }
-    return decimal(r, s, "f");
+    return decimal(r, ac_strf(r, "%.*g", ac_shortest((double)v, true, 1), (double)v), "f");
 }
 
 ac_cexpr ac_c_double(ac_region *r, double v)
 {
-    char s[40];
-    for (int n = 1; n <= 17; n++) {
-        snprintf(s, sizeof s, "%.*g", n, v);
-        if (strtod(s, NULL) == v)
-            break;
-    }
-    return decimal(r, s, "");
+    return decimal(r, ac_strf(r, "%.*g", ac_shortest(v, false, 1), v), "");
 }
 
 const char *ac_c_comment_text(ac_region *r, const char *s)

@@ -12,7 +12,8 @@
  * expression is either inserted at its use (if inline_values.c allows it and it stays short) or gets a name here. */
 #include "codegen/c/dialect.h"
 
-#include <stdio.h>
+#include "base/format.h"
+
 #include <string.h>
 
 enum { JOIN_LIMIT = 90 }; /* characters of an expression without a name */
@@ -130,9 +131,9 @@ static void print_for(ac_cfn *f, ac_x x)
     long long step = (long long)in->k.i;
     char next[40];
     if (step == 1 || step == -1)
-        snprintf(next, sizeof next, "%s", step > 0 ? "++" : "--");
+        ac_print(next, sizeof next, "%s", step > 0 ? "++" : "--");
     else
-        snprintf(next, sizeof next, " %s %lld", step > 0 ? "+=" : "-=", step > 0 ? step : -step);
+        ac_print(next, sizeof next, " %s %lld", step > 0 ? "+=" : "-=", step > 0 ? step : -step);
     ac_c_line(f, "for (int32_t %s = %s; %s %s %s; %s%s) {", name, lo, name, step > 0 ? "<" : ">", hi, name, next);
     f->val[x].e = ac_c_atom(name);
     f->depth++;

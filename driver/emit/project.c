@@ -3,11 +3,11 @@
  * (projects.def, runtime/project). */
 #include "driver/emit/emit.h"
 
+#include "base/ascii.h"
 #include "base/file.h"
 #include "codegen/constants.h"
 #include "host/runtime_files.h"
 
-#include <ctype.h>
 #include <string.h>
 
 typedef enum content { TEMPLATE, CODE, HEADER, MEMORY, MEMORY_HEADER, SELFTEST } content;
@@ -35,7 +35,7 @@ static const char *upper(ac_ctx *cx, const char *s)
 {
     char *up = ac_strdup(cx->region, s);
     for (char *p = up; *p; p++)
-        *p = (char)toupper((unsigned char)*p);
+        *p = ac_upper(*p);
     return up;
 }
 
@@ -44,7 +44,7 @@ static const char *title(const project *p)
 {
     char *s = ac_strf(p->a->cx->region, "made by arenac %s from %s", arenac_version(), p->is.made_of);
     for (char *c = s; *c; c++)
-        if (!isalnum((unsigned char)*c) && !strchr("._ -", *c))
+        if (!ac_is_alnum(*c) && !strchr("._ -", *c))
             *c = '_';
         else if (*c == '-' && c[1] == '-')
             *c = '_';

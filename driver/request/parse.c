@@ -1,6 +1,8 @@
 /* parse.c - the values of options as text; see parse.h. */
 #include "driver/request/parse.h"
 
+#include "base/decimal.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,11 +112,11 @@ bool ac_parse_number(ac_ctx *cx, const char *arg, const char *value, void *field
 bool ac_parse_real(ac_ctx *cx, const char *arg, const char *value, void *field)
 {
     enum { LONGEST = 64 };
-    char *end;
+    const char *end;
     (void)cx, (void)arg;
     if (strspn(value, "0123456789.eE+-") != strlen(value) || !*value || strlen(value) > LONGEST)
         return false; /* no hexadecimal ones, infinities or spaces */
-    const double v = strtod(value, &end);
+    const double v = ac_read_real(value, &end);
     if (*end || !(v >= 0) || v > 3.4e38)
         return false;
     *(ac_opt_real *)field = v;

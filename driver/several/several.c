@@ -7,10 +7,10 @@
  * for a range also a source that chooses the part by the value, or one program. */
 #include "driver/several/several.h"
 
+#include "base/ascii.h"
 #include "driver/emit/emit.h"
 #include "driver/stage/stage.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -190,7 +190,7 @@ static void put_names(ac_several *s)
     s->name = ac_c_prefix(&w->made, s->range ? plain : s->stem);
     char *upper = ac_strdup(r, s->name);
     for (char *p = upper; *p; p++)
-        *p = (char)toupper((unsigned char)*p);
+        *p = ac_upper(*p);
     s->upper = upper;
 }
 

@@ -2,10 +2,10 @@
  * the parts. */
 #include "driver/several/several.h"
 
+#include "base/ascii.h"
 #include "base/json_out.h"
 #include "codegen/c/selftest.h"
 
-#include <ctype.h>
 #include <string.h>
 
 static const char *label(const ac_several *s, int32_t k)
@@ -116,7 +116,7 @@ static const char *upper_of(ac_several *s, const char *name)
 {
     char *up = ac_strdup(s->w->cx.region, name);
     for (char *p = up; *p; p++)
-        *p = (char)toupper((unsigned char)*p);
+        *p = ac_upper(*p);
     return up;
 }
 
@@ -192,7 +192,7 @@ void ac_several_put_header(ac_several *s, ac_sink *to)
 static void put_switch(ac_several *s, ac_sink *to, const char *kind, bool pointer)
 {
     const char *p = s->name;
-    const bool input = kind[0] == 'i' && kind[1] == 'n' && isdigit((unsigned char)kind[2]);
+    const bool input = kind[0] == 'i' && kind[1] == 'n' && ac_is_digit(kind[2]);
     if (pointer)
         ac_putf(to, "%svoid *%s_%s(const %s_mem *m, int32_t n, uint32_t *bytes)\n{\n    switch (n) {\n",
                 input ? "" : "const ", p, kind, p);

@@ -1,21 +1,21 @@
 /* compile.c - stage compile: steps and offsets become a module that backends print. */
 #include "driver/stage/stage.h"
 
+#include "base/ascii.h"
 #include "codegen/bind.h"
 #include "ir/graph/weights_file.h"
 
-#include <ctype.h>
 #include <string.h>
 
 const char *ac_c_prefix(const ac_made *a, const char *otherwise)
 {
     const char *from = a->opt->name ? a->opt->name : otherwise;
-    char *s = ac_strf(a->cx->region, "%s%s", isdigit((unsigned char)from[0]) ? "m" : "", from);
+    char *s = ac_strf(a->cx->region, "%s%s", ac_is_digit(from[0]) ? "m" : "", from);
     bool other = s[0] != from[0];
     for (char *p = s; *p; p++) {
-        const bool good = isalnum((unsigned char)*p) && (unsigned char)*p < 128;
+        const bool good = ac_is_alnum(*p) && (unsigned char)*p < 128;
         other |= !good && *p != '_';
-        *p = good ? (char)tolower((unsigned char)*p) : '_';
+        *p = good ? ac_lower(*p) : '_';
     }
     if (a->opt->name && other)
         ac_warn(a->cx, (ac_place){.file = "arenac"}, W0002, "--name '%s' is not a C identifier: the prefix is '%s'",

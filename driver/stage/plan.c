@@ -1,11 +1,11 @@
 /* plan.c - stage plan: the options of the planner, and the plan of a model. */
 #include "driver/stage/stage.h"
 
+#include "base/ascii.h"
 #include "codegen/c/identifiers.h"
 #include "driver/facts/facts.h"
 #include "ir/lower/node/node.h"
 
-#include <ctype.h>
 #include <string.h>
 
 static const ac_place NOWHERE = {0};
@@ -18,9 +18,9 @@ static const ac_place NOWHERE = {0};
 static int wrong_name(ac_ctx *cx, const char *name)
 {
     static const char *const TAKEN[] = {"weights", "in", "out", "pool", "m", "io", "total"};
-    bool bad = !isalpha((unsigned char)name[0]) || ac_c_reserved(name);
+    bool bad = !ac_is_letter(name[0]) || ac_c_reserved(name);
     for (const char *p = name; *p; p++)
-        bad |= !(isalnum((unsigned char)*p) || *p == '_') || (unsigned char)*p > 127;
+        bad |= !(ac_is_alnum(*p) || *p == '_') || (unsigned char)*p > 127;
     for (size_t i = 0; i < sizeof TAKEN / sizeof *TAKEN; i++)
         bad |= !strcmp(name, TAKEN[i]);
     if (!bad)
@@ -34,7 +34,7 @@ static int check_memory(ac_ctx *cx, const ac_opt_memories *mem, int32_t k)
     const ac_memory_option *m = &mem->item[k];
     AC_TRY(wrong_name(cx, m->name));
     for (int32_t i = 0; i < k; i++)
-        if (!strcasecmp(mem->item[i].name, m->name))
+        if (ac_same_letters(mem->item[i].name, m->name))
             return ac_error(cx, NOWHERE, E0503, "memory '%s' is given twice", m->name);
     if (m->address >= 0 && m->align && m->address % m->align)
         return ac_error(cx, NOWHERE, E0503, "memory '%s' is at 0x%llx, which is not a multiple of its alignment %lld",

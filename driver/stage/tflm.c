@@ -3,11 +3,11 @@
  * views, nothing in place; see import/tflite/offline.h and docs/tflm.md. */
 #include "driver/stage/stage.h"
 
+#include "base/ascii.h"
 #include "codegen/c/expr.h"
 #include "driver/facts/facts.h"
 #include "import/tflite/offline.h"
 
-#include <ctype.h>
 #include <string.h>
 
 enum { ALIGN = 16 }; /* of TFLM's arena */
@@ -266,9 +266,9 @@ static int put_buffer_plan(const ac_made *a, const ac_tflm *o, ac_sink *to)
     char *name = ac_strdup(a->cx->region, a->opt->name ? a->opt->name : a->source->stem);
     char *upper = ac_strdup(a->cx->region, name);
     for (size_t i = 0; name[i]; i++) {
-        const bool good = isalpha((unsigned char)name[i]) || (i && isdigit((unsigned char)name[i]));
-        name[i] = good ? (char)tolower((unsigned char)name[i]) : '_';
-        upper[i] = (char)toupper((unsigned char)name[i]);
+        const bool good = ac_is_letter(name[i]) || (i && ac_is_digit(name[i]));
+        name[i] = good ? ac_lower(name[i]) : '_';
+        upper[i] = ac_upper(name[i]);
     }
     ac_putf(to, "/* Offsets for TFLite Micro's NonPersistentMemoryPlannerShim, made by arenac %s from %s.\n",
             arenac_version(), ac_c_comment_text(a->cx->region, a->source->base));

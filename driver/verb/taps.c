@@ -1,6 +1,7 @@
 /* taps.c - results of a run against stored marks; see taps.h. */
 #include "driver/verb/taps.h"
 
+#include "base/decimal.h"
 #include "codegen/bind.h"
 #include "import/wire/json_in.h"
 
@@ -45,7 +46,8 @@ static void plain_json(char *p, size_t n)
 
 static double number_of(const ac_js_node *x)
 {
-    return x && x->kind == AC_JS_NUMBER && strcmp(x->text, "0E0") ? strtod(x->text, NULL) : (double)NAN;
+    const char *end;
+    return x && x->kind == AC_JS_NUMBER && strcmp(x->text, "0E0") ? ac_read_real(x->text, &end) : (double)NAN;
 }
 
 static const char *text_of(const ac_js_node *x)

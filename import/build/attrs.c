@@ -1,9 +1,10 @@
 /* attrs.c - reads attributes by the rows of a table, and reports those that do not fit them. */
 #include "import/build/attrs.h"
 
+#include "base/format.h"
+
 #include <float.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 static const ac_attr_spec *row_of(const ac_attrs_reader *a, int id)
@@ -196,7 +197,7 @@ static int32_t word_of(const ac_attrs_reader *a, const ac_attr_spec *row, const 
     for (const char *p = row->words; *p; number++) {
         const size_t n = strcspn(p, "|");
         char digits[16];
-        snprintf(digits, sizeof digits, "%d", number);
+        ac_print(digits, sizeof digits, "%d", number);
         if ((strlen(v->text) == n && !memcmp(p, v->text, n)) || (a->source->numbers && !strcmp(v->text, digits)))
             return number;
         p += n + (p[n] == '|');

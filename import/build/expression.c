@@ -2,7 +2,8 @@
  * "2*n". */
 #include "import/build/reading.h"
 
-#include <ctype.h>
+#include "base/ascii.h"
+
 #include <string.h>
 
 enum { DEEPEST = 16 };
@@ -17,7 +18,7 @@ typedef struct text {
 
 static bool is_name(char c)
 {
-    return isalnum((unsigned char)c) || c == '_' || c == '.' || c == ':';
+    return ac_is_alnum(c) || c == '_' || c == '.' || c == ':';
 }
 
 static void skip_spaces(text *t)
@@ -65,8 +66,8 @@ static int64_t factor(text *t, int32_t depth)
     if (take(t, "(") && depth < DEEPEST) {
         v = sum(t, depth + 1);
         t->failed |= !take(t, ")");
-    } else if (isdigit((unsigned char)*t->at)) {
-        while (isdigit((unsigned char)*t->at) && !t->failed)
+    } else if (ac_is_digit(*t->at)) {
+        while (ac_is_digit(*t->at) && !t->failed)
             v = bounded(t, v * 10 + (*t->at++ - '0'));
     } else if (is_name(*t->at)) {
         v = named(t);

@@ -2,6 +2,8 @@
  * written as text; parameters stay where they are (blobs.c). */
 #include "import/caffe/caffe.h"
 
+#include "base/format.h"
+
 #include <string.h>
 
 typedef enum kind { END, INT, FLOAT, STR, SUB } kind;
@@ -63,7 +65,7 @@ static const char *quoted(ac_caf *r, ac_span s)
     *to++ = '"';
     for (size_t i = 0; i < s.n; i++)
         if (s.p[i] < 0x20 || s.p[i] >= 0x7f || s.p[i] == '"' || s.p[i] == '\\')
-            to += snprintf(to, 5, "\\%03o", s.p[i]);
+            to += ac_print(to, 5, "\\%03o", s.p[i]);
         else
             *to++ = (char)s.p[i];
     *to = '"';

@@ -1,6 +1,7 @@
 /* layer_fields.c - reads fields of a Caffe layer by name, and marks them; unmarked fields are refused in the end,
  * because their meaning is unknown. */
 #include "import/caffe/caffe.h"
+#include "base/format.h"
 #include "import/build/params.h"
 
 #include <inttypes.h>

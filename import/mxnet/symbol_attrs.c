@@ -2,6 +2,8 @@
  * "[1,1]", "True", "1", "1e-3", "None". Unread ones are refused in the end, because their meaning is unknown. */
 #include "import/mxnet/symbols.h"
 
+#include "base/decimal.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -76,10 +78,10 @@ static int32_t numbers(const char *text, int32_t most, double *v)
     int32_t count = 0;
     p += close != 0;
     for (p = blanks(p); *p && *p != close; p = blanks(p)) {
-        char *end;
+        const char *end;
         if (count == most)
             return -1;
-        v[count] = strtod(p, &end);
+        v[count] = ac_read_real(p, &end);
         if (end == p || !isfinite(v[count++]))
             return -1;
         p = blanks(end);
@@ -90,8 +92,8 @@ static int32_t numbers(const char *text, int32_t most, double *v)
 
 static bool number(const char *text, double *v)
 {
-    char *end = NULL;
-    *v = strtod(text, &end);
+    const char *end;
+    *v = ac_read_real(text, &end);
     return end != text && !*blanks(end) && !isnan(*v);
 }
 

@@ -1,11 +1,11 @@
 /* qonnx_nodes.c - Quant, BipolarQuant and Trunc, which Brevitas, FINN and hls4ml exchange (QONNX): floats rounded to
  * the values that integers of some bits have, times a scale. Up to 8 bits those integers are bytes here, so
  * products of them are products of dequantised bytes (ir/pass/integers.c). */
+#include "base/ascii.h"
 #include "import/onnx/proto/arithmetic.h"
 #include "import/onnx/proto/nodes.h"
 
 #include <math.h>
-#include <strings.h>
 
 /* ------------------------------------------------------------------ roundings */
 
@@ -36,7 +36,7 @@ static const rounding *read_rounding(ac_onx_node *n, const char *init)
 {
     const char *name = ac_attr_has(&n->attrs, A_rounding_mode) ? ac_attr_text(&n->attrs, A_rounding_mode) : init;
     for (size_t i = 0; name && i < sizeof ROUNDING / sizeof *ROUNDING; i++)
-        if (!strcasecmp(name, ROUNDING[i].name))
+        if (ac_same_letters(name, ROUNDING[i].name))
             return &ROUNDING[i];
     return name ? (void)ac_cannot(&n->b, "it rounds by '%s'", name), NULL : NULL;
 }

@@ -1,6 +1,8 @@
 /* pb.c - reads protobuf messages in place, and checks every length. */
 #include "import/wire/pb.h"
 
+#include "base/format.h"
+
 #include <string.h>
 
 enum { WIRE_VARINT, WIRE_64, WIRE_BYTES, WIRE_GROUP, WIRE_END, WIRE_32 };
@@ -75,7 +77,7 @@ static bool too_long(ac_pb *pb, ac_span m, const uint8_t *start, uint64_t n, uin
 {
     char text[160];
     const char *where = m.p == pb->base ? "the file looks cut off: a field says" : "a field says";
-    snprintf(text, sizeof text, "%s that it has %llu bytes, and %llu are left in %s", where, (unsigned long long)n,
+    ac_print(text, sizeof text, "%s that it has %llu bytes, and %llu are left in %s", where, (unsigned long long)n,
              (unsigned long long)left, m.p == pb->base ? "the file" : "the message it is in");
     return fail(pb, start, E0010, text);
 }

@@ -1,6 +1,8 @@
 /* prototext_value.c - parses values of protobuf's text format, for readers that know the type of a field. */
 #include "import/wire/prototext.h"
 
+#include "base/decimal.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,8 +134,8 @@ int ac_pt_double(ac_pt *pt, const ac_pt_node *x, double init, double *out)
     for (size_t i = 0; i < n; i++)
         if (is_letter((uint8_t)digits[i]) && (digits[i] | 32) != 'e')
             return wrong(pt, x, "a number");
-    char *end = digits;
-    const double parsed = strtod(digits, &end);
+    const char *end = digits;
+    const double parsed = ac_read_real(digits, &end);
     if (!n || *end)
         return wrong(pt, x, "a number");
     *out = parsed;

@@ -1,9 +1,9 @@
 /* adjoint.c - adds the shares of a tensor's adjoint, one from each reader. */
 #include "ir/grad/reverse.h"
+#include "base/format.h"
 #include "ir/make/compose_math.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -182,7 +182,7 @@ int ac_no_gradient(const ac_adjoint *a, const char *fmt, ...)
     char why[200];
     va_list v;
     va_start(v, fmt);
-    vsnprintf(why, sizeof why, fmt, v);
+    ac_vprint(why, sizeof why, fmt, v);
     va_end(v);
     a->all->failed = true;
     return ac_error(a->b.cx, a->node->at, E0109, "'%s' (%s) has no gradient here: %s", a->node->name,

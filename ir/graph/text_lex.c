@@ -1,6 +1,8 @@
 /* text_lex.c - splits the text form into words, numbers and strings, with their positions. */
 #include "ir/graph/text_lex.h"
 
+#include "base/decimal.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,7 +103,7 @@ static void string(ac_lex *x)
 static void number(ac_lex *x)
 {
     char copy[72];
-    const char *p = x->at;
+    const char *p = x->at, *stop = copy;
     x->tok.negative = *p == '-';
     p += *p == '-' || *p == '+';
     bool whole = true;
@@ -113,11 +115,10 @@ static void number(ac_lex *x)
     size_t n = (size_t)(p - x->at);
     const char *start = x->at;
     x->at = p;
-    char *stop = copy;
     if (n < sizeof copy) {
         memcpy(copy, start, n);
         copy[n] = 0;
-        x->tok.num = strtod(copy, &stop);
+        x->tok.num = ac_read_real(copy, &stop);
     }
     if (n >= sizeof copy || stop != copy + n || letter(*p)) {
         while (inside(*x->at))

@@ -1,6 +1,7 @@
 /* text_write.c - writes a graph as .ag text (docs/text-format.md). Reading it back gives an equal graph: unusual names
  * are quoted, floats have nine digits, constants are hexadecimal (or short lists), splats stay splats. Lazy constants
  * are computed. */
+#include "base/decimal.h"
 #include "base/sink.h"
 #include "ir/graph/graph.h"
 #include "ir/graph/text_lex.h"
@@ -51,16 +52,7 @@ static void put_num(ac_sink *to, double v, int digits)
 /* The shortest text that round-trips to the same float. */
 static void put_f32(ac_sink *to, float v)
 {
-    char s[32];
-    for (int digits = 6; digits <= 9; digits++) {
-        snprintf(s, sizeof s, "%.*g", digits, (double)v);
-        float back;
-        if (sscanf(s, "%f", &back) == 1 && back == v) {
-            ac_put(to, s);
-            return;
-        }
-    }
-    put_num(to, (double)v, 9);
+    put_num(to, (double)v, isfinite(v) ? ac_shortest((double)v, true, 6) : 9);
 }
 
 static void put_quant(ac_sink *to, const ac_quant *q)

@@ -1,12 +1,13 @@
 /* weights_file.c - reads and writes the file that holds the large constants of a text. */
 #include "ir/graph/weights_file.h"
+#include "base/format.h"
 #include "base/hash/sha256.h"
 
 #include <string.h>
 
 static void put_header(char header[AC_WEIGHTS_HEADER + 1], int64_t bytes, const char *sha256)
 {
-    int n = snprintf(header, AC_WEIGHTS_HEADER, "arenac-weights 1 bytes %lld sha256 %.64s", (long long)bytes, sha256);
+    int n = ac_print(header, AC_WEIGHTS_HEADER, "arenac-weights 1 bytes %lld sha256 %.64s", (long long)bytes, sha256);
     memset(header + n, ' ', (size_t)(AC_WEIGHTS_HEADER - n));
     header[AC_WEIGHTS_HEADER - 1] = '\n';
 }

@@ -1,6 +1,7 @@
 /* dump.c - writes the text form.
  *
  * One instruction per line, indented by depth; numbers are the indices of the instructions, as in the code. */
+#include "base/format.h"
 #include "ir/loop/builder.h"
 #include "ir/loop/text_words.h"
 #include "ir/loop/requants.h"
@@ -159,7 +160,7 @@ void ac_loop_dump(ac_sink *to, const ac_loop_fn *fn)
             depth--;
         char number[16] = "";
         if (named)
-            snprintf(number, sizeof number, "%%%d", x);
+            ac_print(number, sizeof number, "%%%d", x);
         ac_putf(to, "  %5s %c %*s", number, named ? '=' : ' ', 2 * depth, "");
         put_ins(to, fn, i);
         if (cls == 'O' || cls == 'E')

@@ -2,6 +2,7 @@
  *
  * Reads what dump.c writes. Nothing is folded, and numbers must be the instructions' positions, so that the text
  * round-trips. Only syntax is checked here (E0020, with the position); ac_loop_verify checks the rest. */
+#include "base/decimal.h"
 #include "ir/loop/builder.h"
 #include "ir/loop/kernel.h"
 #include "ir/loop/requants.h"
@@ -158,17 +159,20 @@ static int read_i32(reader *r, int64_t lo, int64_t hi, int32_t *out)
 /* A lane in the format of constants: an integer of the type, or the bits of a double. */
 static int read_lane(reader *r, ac_dtype d, int64_t *out)
 {
-    char *end, *s = token(r);
+    char *s = token(r), *last = s;
+    const char *end;
     errno = 0;
     if (r->kind != NUMBER && !(r->kind == WORD && (is(r, "nan") || is(r, "inf"))))
         return syntax(r, "expected a number");
     if (ac_dtype_is_float(d)) {
-        double v = strtod(s, &end);
+        double v = ac_read_real(s, &end);
         memcpy(out, &v, sizeof v);
     } else if (d == AC_U64) {
-        *out = (int64_t)strtoull(s, &end, 10);
+        *out = (int64_t)strtoull(s, &last, 10);
+        end = last;
     } else {
-        *out = strtoll(s, &end, 10);
+        *out = strtoll(s, &last, 10);
+        end = last;
         if (*out < ac_dtype_min(d) || *out > ac_dtype_max(d))
             errno = ERANGE;
     }

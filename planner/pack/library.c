@@ -1,6 +1,7 @@
 /* library.c - the planner with its public header: structs of the caller become a problem, all else is solve.c. */
 #include "planner/pack/arenac_planner.h"
 
+#include "base/format.h"
 #include "planner/pack/solve.h"
 
 #include <stdio.h>
@@ -375,7 +376,7 @@ int arenac_pack_read_csv(const char *file, const char *text, size_t n, arenac_pa
     if (c.own)
         ac_heap_guard(&c.own->cx.heap, read_rows, &c);
     if (message && message_bytes)
-        snprintf(message, message_bytes, "%s",
+        ac_print(message, message_bytes, "%s",
                  c.status == ARENAC_PACK_INVALID ? message_of(c.own)
                  : c.status                      ? "out of memory"
                                                  : "");

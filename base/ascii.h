@@ -1,0 +1,40 @@
+/* ascii.h - classes of characters, the same under every locale: <ctype.h> asks the locale of the program that embeds
+ * the library, where 'I' may have another small letter and byte 0xE4 may be one. Bytes above 127 are in no class. */
+#ifndef AC_BASE_ASCII_H
+#define AC_BASE_ASCII_H
+#include <stdbool.h>
+
+static inline bool ac_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static inline bool ac_is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static inline bool ac_is_alnum(char c)
+{
+    return ac_is_letter(c) || ac_is_digit(c);
+}
+
+static inline char ac_lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static inline char ac_upper(char c)
+{
+    return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+}
+
+/* Equal but for the case of letters? */
+static inline bool ac_same_letters(const char *a, const char *b)
+{
+    for (; *a && ac_lower(*a) == ac_lower(*b); a++)
+        b++;
+    return ac_lower(*a) == ac_lower(*b);
+}
+
+#endif
