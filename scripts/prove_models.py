@@ -15,6 +15,7 @@ import glob
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import time
@@ -46,9 +47,10 @@ def models():
 def pins(said, shapes):
     """--dim for the sizes that the model leaves open: those of its stored inputs."""
     args = []
-    open_size = r"the size of dimension (\d+) of input '([^']*)'[^\n]*\n[^\n]*--dim ([^ \n]*)=N"
-    for k, name, size in re.findall(open_size, said):
-        args += ["--dim", "%s=%d" % (size, shapes[name][int(k)])]
+    sizes = re.findall(r"the size of dimension (\d+) of input '([^']*)'", said)
+    options = re.search(r"help: pin (?:it|them): (.*)", said)
+    for (k, name), option in zip(sizes, shlex.split(options[1])[1::2] if options else []):
+        args += ["--dim", option.replace("=N", "=%d" % shapes[name][int(k)])]
     for name in re.findall(r"the number of dimensions of input '([^']*)'[^\n]*\n[^\n]*pin them", said):
         args += [a for k, n in enumerate(shapes[name]) for a in ("--dim", "%s.%d=%d" % (name, k, n))]
         args += ["--dim", name + "=scalar"] if not shapes[name] else []

@@ -48,7 +48,7 @@ typedef struct ac_imported {
     const struct ac_weights_file *weights; /* text: the file that holds its constants; NULL: none */
     bool channels_first;                   /* its operators have channels first; pass layout converts them */
     bool declared;                         /* declared shapes of results are binding: pass infer compares them */
-    bool batch;                            /* an unknown first dimension is 1 unless it is pinned */
+    int64_t batch;                         /* size of a batch that the file leaves open (batch.c); 0: an error */
     int32_t pinned;                        /* number of dimensions that ac_import_nodes set */
     struct ac_reading *waiting; /* creating its nodes needs the sizes, or given values, of its inputs: ac_import_nodes
                                  * does it later. NULL: nodes exist */
@@ -57,5 +57,9 @@ typedef struct ac_imported {
 /* The full name of a dimension or tensor that `word` selects (base/text/named.h); `word` itself if it selects none or
  * several. */
 const char *ac_pin_name(ac_ctx *cx, const ac_imported *m, const char *word);
+
+/* After ac_import_nodes has failed with E0204: the options that set the sizes that no --dim sets, "--dim seq=N"; NULL:
+ * there are none. */
+const char *ac_open_sizes(ac_ctx *cx, const ac_graph *g);
 
 #endif

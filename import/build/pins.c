@@ -4,6 +4,7 @@
 #include "import/build/reading.h"
 #include "import/build/wanted_outputs.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,12 +90,67 @@ static void pin_dim(state *s, ac_tensor *t, int32_t d)
     } else if (pin && t->dim[d] != pin->value) {
         t->dim[d] = pin->value;
         s->m->pinned++;
-    } else if (t->dim[d] < 0 && d == 0 && s->m->batch) {
-        ac_note(s->cx, at, W0001, "input '%s' %s: its batch size is unknown and taken as 1; --dim %s=N sets another",
-                t->name, ac_shape_str(s->cx, t), dim_label(s->cx, t, d));
-        t->dim[d] = 1;
-        s->m->pinned++;
     }
+}
+
+/* Sets each open batch that no pin sets, and all dimensions of its name. */
+static void take_batches(state *s)
+{
+    const ac_graph *g = s->m->graph;
+    const int32_t given = s->n_pins;
+    ac_pin *all = AC_NEW_N(s->cx->region, ac_pin, given + g->input.n + 1);
+    const char **whole = AC_NEW_N(s->cx->region, const char *, given + g->input.n + 1);
+    bool *used = AC_NEW_N(s->cx->region, bool, given + g->input.n + 1);
+    for (int32_t i = 0; i < given; i++) {
+        all[i] = s->pin[i];
+        whole[i] = s->whole[i];
+        used[i] = s->used[i];
+    }
+    s->pin = all, s->whole = whole, s->used = used;
+    for (int32_t i = 0; i < g->input.n && s->m->batch; i++) {
+        const ac_tensor *t = g->input.item[i];
+        if (!ac_is_open_batch(g, t) || find_pin(s, t, 0))
+            continue;
+        const char *label = dim_label(s->cx, t, 0);
+        ac_note(s->cx, (ac_place){.file = g->file}, W0001,
+                "input '%s' %s: its batch size is unknown and taken as %" PRId64 "; --dim %s=N sets another", t->name,
+                ac_shape_str(s->cx, t), s->m->batch, label);
+        used[s->n_pins] = true;
+        whole[s->n_pins] = label;
+        all[s->n_pins++] = (ac_pin){label, s->m->batch};
+    }
+}
+
+/* The names of the dimensions that are still open. report: an error for each. */
+static ac_name_list open_names(ac_ctx *cx, const ac_graph *g, bool report)
+{
+    ac_name_list labels = {0};
+    for (int32_t i = 0; i < g->tensor.n; i++) {
+        const ac_tensor *t = g->tensor.item[i];
+        for (int32_t d = 0; d < t->rank && (t->input || t->state); d++) {
+            const char *label = dim_label(cx, t, d);
+            if (t->dim[d] >= 0 || ac_named(label, labels.item, labels.n) >= 0)
+                continue;
+            ac_push(cx->region, &labels, label);
+            if (report)
+                ac_error(cx, (ac_place){.file = g->file}, E0204, "the size of dimension %d of input '%s' %s is unknown",
+                         d, t->name, ac_shape_str(cx, t));
+        }
+    }
+    return labels;
+}
+
+static const char *options_of(ac_ctx *cx, ac_name_list labels)
+{
+    const char *options = NULL;
+    for (int32_t i = 0; i < labels.n; i++)
+        options = ac_strf(cx->region, "%s%s--dim %s=N", options ? options : "", options ? " " : "", labels.item[i]);
+    return options;
+}
+
+const char *ac_open_sizes(ac_ctx *cx, const ac_graph *g)
+{
+    return options_of(cx, open_names(cx, g, false));
 }
 
 /* Sets the rank of an input of unknown rank to the number of its pinned dimensions: NAME.0, NAME.1, ...; 0 with
@@ -198,6 +254,7 @@ int ac_pin_inputs(ac_ctx *cx, ac_imported *m, const ac_pin *pin, int32_t n_pins)
     s.whole = AC_NEW_N(cx->region, const char *, n_pins + 1);
     for (int32_t i = 0; i < n_pins; i++)
         s.whole[i] = ac_pin_name(cx, m, pin[i].name);
+    take_batches(&s);
     for (int32_t i = 0; i < g->tensor.n; i++) {
         ac_tensor *t = g->tensor.item[i];
         if (t->any_rank)
@@ -206,15 +263,10 @@ int ac_pin_inputs(ac_ctx *cx, ac_imported *m, const ac_pin *pin, int32_t n_pins)
             pin_dim(&s, t, d);
     }
     check_pins(&s);
-    for (int32_t i = 0; i < g->tensor.n; i++) {
-        const ac_tensor *t = g->tensor.item[i];
-        for (int32_t d = 0; d < t->rank && (t->input || t->state); d++)
-            if (t->dim[d] < 0) {
-                s.failed = true;
-                ac_error(cx, (ac_place){.file = g->file}, E0204, "the size of dimension %d of input '%s' %s is unknown",
-                         d, t->name, ac_shape_str(cx, t));
-                ac_help(cx, "pin it: --dim %s=N", dim_label(cx, t, d));
-            }
+    const ac_name_list open = open_names(cx, g, true);
+    if (open.n) {
+        s.failed = true;
+        ac_help(cx, "pin %s: %s", open.n == 1 ? "it" : "them", options_of(cx, open));
     }
     return s.failed ? AC_FAIL : AC_OK;
 }

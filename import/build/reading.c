@@ -159,6 +159,7 @@ ac_graph *ac_reading_graph(ac_reading *r, const char *name, const char *format)
         r->g->promise = r->opt.promise;
     }
     r->out.format = format;
+    r->out.batch = !r->format->open_batch ? 0 : r->opt.batch > 0 ? r->opt.batch : 1;
     return r->g;
 }
 

@@ -66,6 +66,7 @@ typedef struct ac_format {
     bool (*looks)(ac_span s);      /* true if the content looks like this format (import/wire/peek.h) */
     int (*read)(ac_reading *r);    /* AC_FAIL: reported, or refused, and `nodes` is not called */
     int (*nodes)(ac_reading *r);   /* NULL: `read` creates them. AC_FAIL: reported or refused */
+    bool open_batch;               /* an open first dimension of an input may be a batch (batch.c) */
     bool finds_outputs;            /* handles r->opt.outputs itself; false: they are names of tensors */
     const ac_operators *operators; /* NULL: its operators are canonical */
 } ac_format;
@@ -98,6 +99,8 @@ int ac_reading_spend(ac_reading *r, int64_t steps); /* E0014 if the total exceed
 /* Refuses an operator without a supported row, with the reason of the table: E0107. shown: its name in messages. */
 int ac_reading_refuse(ac_reading *r, ac_place at, const char *domain, const char *name, const char *shown);
 
+/* batch.c: is the first dimension of input t a batch whose size the file leaves open? */
+bool ac_is_open_batch(const ac_graph *g, const ac_tensor *t);
 /* pins.c: sets the unknown dimensions of the inputs of m from the pins. E0501: a pin matches no dimension; E0204: a
  * dimension is still unknown. */
 int ac_pin_inputs(ac_ctx *cx, ac_imported *m, const ac_pin *pin, int32_t n_pins);

@@ -440,5 +440,6 @@ const ac_format ac_mxnet_format = {.title = "MXNet symbol JSON",
                                    .looks = looks,
                                    .read = read,
                                    .nodes = nodes,
+                                   .open_batch = true,
                                    .finds_outputs = true,
                                    .operators = &ac_mx_operators};

@@ -347,4 +347,4 @@ static bool looks(ac_span s)
 }
 
 const ac_format ac_onnx_format = {
-    .title = "ONNX", .looks = looks, .read = read, .nodes = nodes, .operators = &ac_onx_operators};
+    .title = "ONNX", .looks = looks, .read = read, .nodes = nodes, .open_batch = true, .operators = &ac_onx_operators};

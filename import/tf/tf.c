@@ -396,5 +396,6 @@ const ac_format ac_tf_format = {.title = "TensorFlow GraphDef",
                                 .looks = looks,
                                 .read = read,
                                 .nodes = nodes,
+                                .open_batch = true,
                                 .finds_outputs = true,
                                 .operators = &ac_tf_operators};

@@ -77,7 +77,8 @@ static int read_type(reading *t)
 }
 
 /* `shape` gives the sizes to plan with; `shape_signature` marks with -1 those that the caller may choose (--dim); these
- * get a name in graph inputs. A size that is unknown in the file is also -1 in `shape`. */
+ * get a name in graph inputs. A size that is unknown in the file is also -1 in `shape`, or 1 if a converter wrote it: only
+ * the batch, dimension 0, has that size. */
 static int read_shape(reading *t)
 {
     ac_fb *fb = &t->r->fb;
@@ -93,7 +94,7 @@ static int read_shape(reading *t)
         if (d < -1)
             return ac_error(t->r->cx, t->at, E0201, "dimension %u of tensor '%s' is %" PRId64, i, t->x->name, d);
         bool unknown = d == -1 || (sign.n == shape.n && ac_fb_elem_int(fb, sign, i, AC_FB_I32) == -1);
-        t->dim[i] = d;
+        t->dim[i] = unknown && t->x->input && d == 1 && i > 0 ? -1 : d;
         t->x->open |= unknown;
         t->dim_name[i] = unknown && t->x->input ? ac_internf(t->r->cx, "dim%u", i) : NULL;
     }

@@ -396,7 +396,6 @@ static int read(ac_reading *reading)
     if (f->n >= 8 && !ac_span_starts(bytes, 4, "TFL3", 4))
         return ac_error(r.cx, (ac_place){.file = f->path, .byte = 5}, E0012,
                         "not a TFLite file: bytes 4 to 7 must be 'TFL3'");
-    reading->out.batch = true;
     ac_fb_open(&r.fb, r.cx, f->path, bytes);
     ac_fb_table model = ac_fb_root(&r.fb, "Model");
     int64_t version = ac_fb_int(&r.fb, model, MODEL_VERSION, AC_FB_U32, 0);
@@ -418,4 +417,4 @@ static bool looks(ac_span s)
 }
 
 const ac_format ac_tflite_format = {
-    .title = "TensorFlow Lite", .looks = looks, .read = read, .operators = &ac_tfl_operators};
+    .title = "TensorFlow Lite", .looks = looks, .read = read, .open_batch = true, .operators = &ac_tfl_operators};
