@@ -1,4 +1,4 @@
-/* ascii.h - classes of characters, the same under every locale: <ctype.h> asks the locale of the program that embeds
+/* ascii.h - classes of characters, the same under every locale: <ctype.h> takes the locale of the program that embeds
  * the library, where 'I' may have another small letter and byte 0xE4 may be one. Bytes above 127 are in no class. */
 #ifndef AC_BASE_ASCII_H
 #define AC_BASE_ASCII_H

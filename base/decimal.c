@@ -287,7 +287,7 @@ static double decimal_value(const char *digit, int32_t n, int32_t exponent)
     return quotient(&x, &y, exponent);
 }
 
-/* The number after e, E, p or P; *at stays if there is none. */
+/* The number after e, E, p or P; *at stays if the text has neither. */
 static int32_t exponent_at(const char **at, char letter)
 {
     enum { FAR = 100000 };

@@ -25,7 +25,7 @@ void ac_decimal_round(ac_decimal *d, int32_t to); /* to so many digits, also 0 o
 /* The least number of digits, from `least` on, that read back as v: as a float if `single`, else as a double. */
 int ac_shortest(double v, bool single, int least);
 /* The number at the start of `text`, rounded to nearest: a decimal or hexadecimal one, inf, infinity or nan, after
- * blanks and a sign, as strtod in the C locale. *end: the first byte after it, or `text` if there is no number (0). */
+ * blanks and a sign, as strtod in the C locale. *end: the first byte after it, or `text` (0) without one. */
 double ac_read_real(const char *text, const char **end);
 
 #endif

@@ -2,8 +2,8 @@
  *
  * Exporters leave the batch open far more often than any other size, and a program that runs on a device has one
  * sample. The first dimension of an input is its batch if the file gives it no name (and there are others), a name for
- * batches, or a name that a converter invented. A dimension with another name, "seq" or "height", is not a batch, and one
- * that stands twice in an input (the nodes of a graph by its nodes) is not either: such a size stays an error. */
+ * batches, or a name that a converter invented. A dimension with another name ("seq", "height") is not a batch, nor is
+ * one whose name an input has twice (the nodes of a graph by its nodes): such a size stays an error. */
 #include "base/text/named.h"
 #include "import/build/reading.h"
 
@@ -50,7 +50,7 @@ static bool is_batch_name(const char *name)
     return contains(name, "batch") || contains(name, "_dynamic_axes_");
 }
 
-static bool stands_twice(const ac_graph *g, const char *name)
+static bool has_twice(const ac_graph *g, const char *name)
 {
     for (int32_t i = 0; i < g->input.n; i++) {
         const ac_tensor *t = g->input.item[i];
@@ -68,5 +68,5 @@ bool ac_is_open_batch(const ac_graph *g, const ac_tensor *t)
     const char *name = t->dim_name[0];
     if (!t->input || t->rank < 1 || t->dim[0] >= 0)
         return false;
-    return name ? is_batch_name(name) && !stands_twice(g, name) : t->rank > 1;
+    return name ? is_batch_name(name) && !has_twice(g, name) : t->rank > 1;
 }

@@ -58,8 +58,8 @@ typedef struct ac_imported {
  * several. */
 const char *ac_pin_name(ac_ctx *cx, const ac_imported *m, const char *word);
 
-/* After ac_import_nodes has failed with E0204: the options that set the sizes that no --dim sets, "--dim seq=N"; NULL:
- * there are none. */
+/* After ac_import_nodes has failed with E0204: the options that set the sizes still open, "--dim seq=N"; NULL if all
+ * sizes are known. */
 const char *ac_open_sizes(ac_ctx *cx, const ac_graph *g);
 
 #endif

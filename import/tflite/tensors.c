@@ -77,8 +77,8 @@ static int read_type(reading *t)
 }
 
 /* `shape` gives the sizes to plan with; `shape_signature` marks with -1 those that the caller may choose (--dim); these
- * get a name in graph inputs. A size that is unknown in the file is also -1 in `shape`, or 1 if a converter wrote it: only
- * the batch, dimension 0, has that size. */
+ * get a name in graph inputs. A size that is unknown in the file is also -1 in `shape`, or 1 if a converter wrote it:
+ * 1 is the size only of dimension 0, the batch. */
 static int read_shape(reading *t)
 {
     ac_fb *fb = &t->r->fb;

@@ -1,5 +1,5 @@
-/* test_decimal.c - base/decimal.h beside the C library: digits by printf, numbers by strtod, on special values, ties,
- * every binade and random bits; and what %.*g of the fewest digits reads back. */
+/* test_decimal.c - base/decimal.h compared with the C library: digits by printf, numbers by strtod, on special values,
+ * ties, every binade and random bits; and what %.*g of the fewest digits reads back. */
 #include "base/decimal.h"
 #include "base/format.h"
 #include "tests/unit/support/expect.h"
