@@ -40,11 +40,13 @@ typedef struct range {
     double least, most;    /* floats */
     int64_t low, low_most; /* of 64 bits, if `words`: the range of its lower 32, unsigned */
     int32_t name;          /* of an unknown element: equal names are equal values; 0: none */
-    int32_t over;          /* names of values that it is at least (nodes of replay_parts.c); 0: none */
+    int32_t over;          /* names of values that it is at least (a set of replay_names.c); 0: none */
     bool words;
     bool nan;     /* it may be NaN */
     bool one_of;  /* it equals one of `over` */
-    bool written; /* elements */
+    bool written; /* elements: stored there, and not overwritten by another argument since */
+    int16_t
+        lost; /* elements that are not written: which argument has overwritten it, + 1; negative: perhaps; 0: none */
 } range;
 
 /* TILE and REQUANT (replay_tiles.c): fields besides operands; x, w, acc, y and table are buffers. */
@@ -80,8 +82,9 @@ typedef struct instruction {
     double f;      /* CONST of floats */
     int64_t *pool; /* CONSTV, SHUFFLE */
     double *reals; /* CONSTV of floats */
-    bool wrap;
+    bool wrap, aligned;
     bool narrow;               /* of load: its values are claimed to be in -64 .. 64 */
+    bool parallel;             /* of FOR: iterations may run at the same time */
     int32_t end, other, scope; /* FOR, IF: END; IF: ELSE, or 0 */
     range *value;              /* lanes of them */
 } instruction;
@@ -146,11 +149,17 @@ typedef struct holding {
     int64_t offset, begin, bytes;
 } holding;
 
+/* Bytes from .. to of a memory are those of a tensor from `begin` on. */
+typedef struct held {
+    int64_t from, to, begin;
+    int32_t tensor;
+} held;
+
 typedef struct memory {
     char *name;
     int64_t bytes, align;
-    int32_t *tensor, *by; /* by byte: its tensor (0: none, -1: scratch), and the number of the last store */
-    int64_t *at;          /* by byte: its position in the tensor */
+    held *held; /* in order, apart */
+    size_t n_held;
 } memory;
 
 typedef struct program {
@@ -179,11 +188,12 @@ void narrow(instruction *code, int32_t condition, bool truth); /* narrows the op
 
 /* replay_floats.c: NaN ends: any float. */
 range real_between(double least, double most, bool nan);
+double real_as(type t, double v);                                   /* v rounded to t */
 range real_rounded(type t, range r);                                /* ends that a rounding to t cannot pass */
 range real_of_four(type t, double p, double q, double r, double s); /* least and most of them, rounded to t */
 range real_result(const instruction *x, const range *a, const range *b, const range *c); /* NULL: missing operand */
 
-/* replay_run.c */
+/* replay_call.c */
 void replay_call(program *c, int32_t step);
 typedef struct counts {
     int64_t accesses, arithmetic, shifts, loops, written;
@@ -194,28 +204,23 @@ void not_shown(bool surely, const char *format, ...) __attribute__((format(print
 bool all_certain(void);                   /* nothing that led here depends on data */
 range element_of(int32_t buf, int64_t i); /* inside, and written */
 void put_element(int32_t buf, int64_t i, range to);
-void spend(int64_t n); /* steps that the instruction at work takes */
+void spend(int64_t n); /* steps that the instruction at work takes; too many of them end the call */
 
 /* replay_tiles.c */
 void run_tile(const instruction *code, const instruction *i);
 void run_requant(const instruction *code, const instruction *i);
 
-/* replay_parts.c: parts of a run (branches, cuts, cases) that are joined, and names of elements. Everything that a part
- * changes goes through change() and put_stamp(), and end_part() takes it back.
+/* replay_parts.c: parts of a run (branches, cuts, cases) that are joined. Everything that a part changes goes through
+ * change(), and end_part() takes it back.
  *
  *     join j = begin_join();  run one part;  end_part(&j);  run the other;  end_part(&j);  end_join(&j);
  */
 typedef struct entry {
     range *at, value;
 } entry;
-typedef struct stamp {
-    int32_t *at, by;
-} stamp;
 typedef struct join {
     entry *item; /* by address: the join of the parts so far */
     size_t n, mark;
-    stamp *stored; /* by any of the parts so far */
-    size_t n_stored, first_stamp;
     int32_t parts;
 } join;
 void begin_run(void); /* a call begins: no names, no changes to undo */
@@ -224,17 +229,27 @@ join begin_join(void);
 void end_part(join *j);
 void end_join(join *j); /* sets the join of all parts */
 void change(range *at, range to);
-void put_stamp(int32_t *at, int32_t by);  /* whose store a byte is of; parts do not see each other's */
-range joined(range a, const range *b);    /* the join of both */
-bool is_over(int32_t node, int32_t name); /* true if a value with `node` is at least the element `name` */
-int32_t over_both(const range *a, const range *b);
-void list_names(int32_t node, int32_t *list, int32_t *n, int32_t most);
+range joined(range a, const range *b); /* the join of both */
 
-/* replay_left.c: integers that calls have left in tensors. */
-void left_by_anybody(int32_t tensor); /* they are unknown */
+/* replay_names.c: sets of names, of elements that a value is not less than. */
+void forget_names(void);
+bool is_over(int32_t set, int32_t name);                    /* true if the name is in the set */
+int32_t over_both(const range *a, const range *b);          /* the names of both; 0: none, or too many */
+int32_t list_names(int32_t set, int32_t *to, int32_t most); /* how many; 0: more than `most` */
+
+/* replay_left.c: values that calls have left in tensors. */
+void left_before(int32_t tensor);          /* inputs and state; they are unknown */
+void left_unknown(int32_t tensor, type t); /* by a call or its caller, as elements of t */
 void left_stored(int32_t tensor, type t, const range *cell, int64_t n);
-bool left_at_all(int32_t tensor);               /* true if a call has stored to it */
-void left_in(int32_t tensor, type t, range *r); /* narrows the range of its elements */
+bool left_at_all(int32_t tensor); /* true if a call has stored to it */
+range left_in(int32_t tensor,
+              type t); /* the range of its elements, read as t; bools: 0 .. 255 if they may be other bytes */
+
+/* replay_holds.c: tensors whose bytes are in a memory, between calls. */
+void hold(memory *m, int64_t from, int64_t bytes, int32_t tensor, int64_t begin); /* tensor 0: unknown */
+void expect_held(const program *c, const holding *h, int32_t step);               /* or refuse() */
+void check_places(const program *c, int32_t step);
+void hold_results(program *c, int32_t step, range *const *cell); /* of a call; cell NULL: it is not proven */
 
 /* replay.c */
 void *room(void *old, size_t n, size_t size); /* realloc that does not fail */

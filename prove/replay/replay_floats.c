@@ -14,6 +14,23 @@ range real_between(double least, double most, bool nan)
     return r;
 }
 
+/* Nearest of the numbers with so many bits, and none below 2^least; ties to even. */
+static double nearest(double v, int bits, int least, double most)
+{
+    int exponent;
+    frexp(v, &exponent);
+    const double unit = ldexp(1, exponent - bits > least ? exponent - bits : least), r = rint(v / unit) * unit;
+    return fabs(r) > most ? copysign((double)INFINITY, r) : r;
+}
+
+double real_as(type t, double v)
+{
+    const double single = t == F64 ? v : (double)(float)v;
+    if (isnan(v) || isinf(single) || t == F64 || t == F32)
+        return single;
+    return t == F16 ? nearest(single, 11, -24, 65504) : nearest(single, 8, -133, 0x1.fep127);
+}
+
 /* Ends that a rounding to the type cannot pass. */
 range real_rounded(type t, range r)
 {

@@ -7,6 +7,7 @@ typedef struct left {
     type type;
     whole lo, hi;
     bool anything;
+    bool bytes; /* elements that are not bools may be there */
 } left;
 
 static left *list;
@@ -20,42 +21,47 @@ static left *left_of(int32_t tensor)
     return NULL;
 }
 
-static left *add(int32_t tensor)
+/* The tensor's, or a new one with nothing in it. */
+static left *some_left(int32_t tensor)
 {
+    left *l = left_of(tensor);
+    if (l)
+        return l;
     list = room(list, n_list + 1, sizeof *list);
-    list[n_list] = (left){.tensor = tensor};
+    list[n_list] = (left){.tensor = tensor, .type = N_TYPES};
     return &list[n_list++];
 }
 
-void left_by_anybody(int32_t tensor)
+void left_before(int32_t tensor)
 {
-    left *l = left_of(tensor);
-    if (tensor <= 0)
-        return;
-    if (!l)
-        l = add(tensor);
+    some_left(tensor)->anything = true;
+}
+
+void left_unknown(int32_t tensor, type t)
+{
+    left *l = some_left(tensor);
     l->anything = true;
+    l->bytes |= t != BOOL;
 }
 
 void left_stored(int32_t tensor, type t, const range *cell, int64_t n)
 {
-    if (tensor <= 0)
+    left *l = some_left(tensor);
+    range all = n ? cell[0] : number(0);
+    if (is_real(t) || type_bytes(t) > 4 || (l->type != N_TYPES && l->type != t)) {
+        left_unknown(tensor, t);
         return;
-    left *l = left_of(tensor);
-    if (is_real(t) || type_bytes(t) > 4 || n < 1 || (l && l->type != t)) {
-        left_by_anybody(tensor);
-        return;
-    }
-    if (!l) {
-        l = add(tensor);
-        l->type = t;
-        l->lo = cell[0].lo;
-        l->hi = cell[0].hi;
     }
     for (int64_t i = 0; i < n; i++) {
-        l->lo = cell[i].lo < l->lo ? cell[i].lo : l->lo;
-        l->hi = cell[i].hi > l->hi ? cell[i].hi : l->hi;
+        all.lo = cell[i].lo < all.lo ? cell[i].lo : all.lo;
+        all.hi = cell[i].hi > all.hi ? cell[i].hi : all.hi;
     }
+    if (!n)
+        return;
+    l->lo = l->type == N_TYPES || all.lo < l->lo ? all.lo : l->lo;
+    l->hi = l->type == N_TYPES || all.hi > l->hi ? all.hi : l->hi;
+    l->type = t;
+    l->bytes |= type_bytes(t) > 1 || all.lo < 0 || all.hi > 1;
 }
 
 bool left_at_all(int32_t tensor)
@@ -63,11 +69,15 @@ bool left_at_all(int32_t tensor)
     return left_of(tensor) != NULL;
 }
 
-void left_in(int32_t tensor, type t, range *r)
+range left_in(int32_t tensor, type t)
 {
-    const left *l = tensor > 0 ? left_of(tensor) : NULL;
-    if (!l || l->anything || l->type != t)
-        return;
-    r->lo = l->lo > r->lo ? l->lo : r->lo;
-    r->hi = l->hi < r->hi ? l->hi : r->hi;
+    const left *l = tensor ? left_of(tensor) : NULL;
+    range r = of_type(t);
+    if (l && !l->anything && l->type == t) {
+        r.lo = l->lo;
+        r.hi = l->hi;
+    }
+    if (l && l->bytes && t == BOOL)
+        r.hi = 255;
+    return r;
 }

@@ -7,19 +7,37 @@ const argument *argument_of(int32_t buf)
     return buf < now.call->n_args ? &now.call->arg[buf] : NULL;
 }
 
-/* Bytes of an element that has been stored by another argument since the call began are not this one's any more. */
-static void check_bytes(int32_t buf, int64_t i, bool stores)
+void overwrite(int32_t buf, int64_t i, bool surely)
 {
     const argument *a = argument_of(buf);
-    const int64_t size = type_bytes(now.fn->buf[buf].type);
-    memory *m = &now.program->memory[a->index];
-    const int32_t first = now.step * MAX_ARGS + 1;
-    for (int64_t b = a->offset + i * size; b < a->offset + (i + 1) * size; b++)
-        if (stores)
-            put_stamp(&m->by[b], first + buf);
-        else if (m->by[b] >= first && m->by[b] != first + buf)
-            not_shown(all_certain(), "element %lld of %s has been overwritten by %s", (long long)i,
-                      now.fn->buf[buf].name, now.fn->buf[m->by[b] - first].name);
+    const int64_t size = type_bytes(now.fn->buf[buf].type), from = a ? a->offset + i * size : 0, to = from + size;
+    for (int32_t k = 0; k < now.n_sharing[buf]; k++) {
+        const int32_t other = now.sharing[buf][k];
+        const int64_t begin = argument_of(other)->offset, its = type_bytes(now.fn->buf[other].type);
+        for (int64_t e = from < begin ? 0 : (from - begin) / its; e < now.limit[other] && begin + e * its < to; e++) {
+            range gone = now.cell[other][e];
+            if (now.reader[other] && now.reader[other][e] && now.reader[other][e] != now.task + 1)
+                not_shown(false, "element %lld of %s is overwritten, and another task has read it", (long long)e,
+                          now.fn->buf[other].name);
+            if (!gone.written && gone.lost >= 0)
+                continue;
+            gone.lost = (int16_t)(surely ? buf + 1 : -buf - 1);
+            gone.written = false;
+            change(&now.cell[other][e], gone);
+        }
+    }
+}
+
+/* `aligned`: of an address that is a multiple of all lanes' bytes. */
+static void check_aligned(const instruction *x, int32_t lanes, int64_t first, int64_t last)
+{
+    const buffer *b = &now.fn->buf[x->aux];
+    if (b->align % (lanes * type_bytes(b->type)) != 0)
+        not_shown(all_certain(), "%s is not aligned for %d lanes", b->name, lanes);
+    if (first != last && lanes > 1)
+        not_shown(false, "the element of %s is aligned or not, by data", b->name);
+    if (first % lanes != 0)
+        not_shown(all_certain(), "element %lld of %s is not aligned for %d lanes", (long long)first, b->name, lanes);
 }
 
 /* Elements first .. last that the access may begin at, all inside. */
@@ -27,14 +45,15 @@ static void check_index(const instruction *x, int32_t lanes, int64_t *first, int
 {
     const range *i = &now.fn->code[x->a].value[0];
     const int64_t n = now.limit[x->aux];
-    if (now.fn->code[x->a].lanes != 1 || is_real(now.fn->code[x->a].type))
-        not_shown(true, "the index is no integer");
     if (i->lo < 0 || i->hi + lanes > n)
         not_shown(all_certain() && (i->hi < 0 || i->lo + lanes > n), "elements %lld .. %lld of %s[%lld]",
                   (long long)i->lo, (long long)(i->hi + lanes - 1), now.fn->buf[x->aux].name, (long long)n);
     shown.accesses++;
     *first = (int64_t)i->lo;
     *last = (int64_t)i->hi;
+    if (x->aligned)
+        check_aligned(x, lanes, *first, *last);
+    spend((*last - *first) / 4);
 }
 
 static range element(int32_t buf, int64_t i)
@@ -44,12 +63,17 @@ static range element(int32_t buf, int64_t i)
     if (k)
         return k->value[k->all_alike ? 0 : i];
     range *e = &now.cell[buf][i];
+    if (e->lost && !e->written)
+        not_shown(all_certain() && e->lost > 0, "element %lld of %s has been overwritten by %s", (long long)i,
+                  now.fn->buf[buf].name, now.fn->buf[(e->lost < 0 ? -e->lost : e->lost) - 1].name);
     if (!e->written) /* of scratch and locals: for the prover as well, this is undecided */
         not_shown(false, "element %lld of %s has not been written", (long long)i, now.fn->buf[buf].name);
+    if (now.fn->buf[buf].type == BOOL && e->hi > 1)
+        not_shown(false, "element %lld of %s is a byte that may not be a bool", (long long)i, now.fn->buf[buf].name);
     shown.written++;
-    if (a && a->place == AT_MEMORY && now.overlaps[buf])
-        check_bytes(buf, i, false);
-    if (!e->name && e->lo != e->hi && !is_real(now.fn->buf[buf].type))
+    if (a && now.reader[buf])
+        now.reader[buf][i] = now.reader[buf][i] && now.reader[buf][i] != now.task + 1 ? MANY : now.task + 1;
+    if (!e->name && e->lo != e->hi && !is_real(now.fn->buf[buf].type) && now.names < INT32_MAX - 1)
         e->name = ++now.names;
     return *e;
 }
@@ -88,7 +112,7 @@ static range window(int32_t buf, int64_t first, int64_t last)
 
 void load(const instruction *x)
 {
-    enum { LOOKED_AT = 4096, NARROW = 64 };
+    enum { NARROW = 64 };
     int64_t first, last;
     check_index(x, x->lanes, &first, &last);
     for (int32_t l = 0; l < x->lanes; l++) {
@@ -96,31 +120,28 @@ void load(const instruction *x)
         if (x->narrow && (x->value[l].lo < -NARROW || x->value[l].hi > NARROW))
             not_shown(true, "%s is not within -64 .. 64", now.fn->buf[x->aux].name);
     }
-    if (last - first > LOOKED_AT)
-        now.steps += (last - first) / 4;
+}
+
+static void put(int32_t buf, int64_t i, range r, bool surely)
+{
+    r.written = true;
+    r.lost = 0;
+    if (!surely) {
+        r = joined(r, &now.cell[buf][i]);
+        r.name = 0, r.over = 0, r.one_of = false;
+    }
+    change(&now.cell[buf][i], r);
+    overwrite(buf, i, surely);
 }
 
 void store(const instruction *x)
 {
     const instruction *v = &now.fn->code[x->b];
-    const int kind = (int)now.fn->buf[x->aux].role;
-    const argument *a = argument_of(x->aux);
     int64_t first, last;
     check_index(x, v->lanes, &first, &last);
-    if (kind == IN || kind == CONSTANT)
-        not_shown(true, "%s is not to be written", now.fn->buf[x->aux].name);
     for (int64_t i = first; i <= last; i++)
-        for (int32_t l = 0; l < v->lanes; l++) {
-            range r = v->value[l];
-            r.written = true;
-            if (first != last) {
-                r = joined(r, &now.cell[x->aux][i + l]);
-                r.name = 0, r.over = 0, r.one_of = false;
-            }
-            change(&now.cell[x->aux][i + l], r);
-            if (a && now.overlaps[x->aux])
-                check_bytes(x->aux, i + l, true);
-        }
+        for (int32_t l = 0; l < v->lanes; l++)
+            put(x->aux, i + l, v->value[l], first == last);
 }
 
 /* ------------------------------------------------------------------ elements of tiles */
@@ -140,17 +161,6 @@ range element_of(int32_t buf, int64_t i)
 
 void put_element(int32_t buf, int64_t i, range to)
 {
-    const int kind = (int)now.fn->buf[buf].role;
     check_inside(buf, i);
-    if (kind == IN || kind == CONSTANT)
-        not_shown(true, "%s is not to be written", now.fn->buf[buf].name);
-    to.written = true;
-    change(&now.cell[buf][i], to);
-    if (argument_of(buf) && now.overlaps[buf])
-        check_bytes(buf, i, true);
-}
-
-void spend(int64_t n)
-{
-    now.steps += n;
+    put(buf, i, to, true);
 }

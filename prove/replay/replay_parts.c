@@ -1,64 +1,7 @@
-/* replay_parts.c - joins parts of a run, and names unknown elements; see replay.h. */
+/* replay_parts.c - joins parts of a run; see replay.h. */
 #include "prove/replay/replay.h"
 
 #include <stdlib.h>
-
-/* ------------------------------------------------------------------ names of elements */
-
-/* A node is a name that the value is not less than, and two more nodes. */
-typedef struct name_node {
-    int32_t name, left, right;
-} name_node;
-static name_node *nodes;
-static int32_t n_nodes;
-
-static int32_t new_node(int32_t name, int32_t left, int32_t right)
-{
-    if (!name && (!left || !right))
-        return left ? left : right;
-    if (n_nodes % 1024 == 0)
-        nodes = room(nodes, (size_t)n_nodes + 1024, sizeof *nodes);
-    if (!n_nodes)
-        nodes[n_nodes++] = (name_node){0};
-    nodes[n_nodes] = (name_node){name, left, right};
-    if (++n_nodes % 1024 == 0)
-        nodes = room(nodes, (size_t)n_nodes + 1024, sizeof *nodes);
-    return n_nodes - 1;
-}
-
-static int32_t over_one(const range *r)
-{
-    return r->name ? new_node(r->name, r->over, 0) : r->over;
-}
-
-int32_t over_both(const range *a, const range *b)
-{
-    return new_node(0, over_one(a), over_one(b));
-}
-
-bool is_over(int32_t node, int32_t name)
-{
-    while (node) {
-        if (nodes[node].name == name)
-            return true;
-        if (nodes[node].left && nodes[node].right && is_over(nodes[node].right, name))
-            return true;
-        node = nodes[node].left ? nodes[node].left : nodes[node].right;
-    }
-    return false;
-}
-
-void list_names(int32_t node, int32_t *list, int32_t *n, int32_t most)
-{
-    for (; node && *n < most; node = nodes[node].left ? nodes[node].left : nodes[node].right) {
-        if (nodes[node].name)
-            list[(*n)++] = nodes[node].name;
-        if (nodes[node].left && nodes[node].right)
-            list_names(nodes[node].right, list, n, most);
-    }
-}
-
-/* ------------------------------------------------------------------ parts of a run that are joined */
 
 static int32_t forks;
 static entry *trail;
@@ -74,30 +17,16 @@ void change(range *to, range value)
     *to = value;
 }
 
-static stamp *stamps;
-static size_t n_stamps, cap_stamps;
-
 void begin_run(void)
 {
-    n_trail = n_stamps = 0;
-    n_nodes = forks = 0;
+    n_trail = 0;
+    forks = 0;
+    forget_names();
 }
 
 bool has_parts(void)
 {
     return forks > 0;
-}
-
-void put_stamp(int32_t *at, int32_t by)
-{
-    if (*at == by)
-        return;
-    if (forks) {
-        if (n_stamps == cap_stamps)
-            stamps = room(stamps, cap_stamps = cap_stamps * 2 + 1024, sizeof *stamps);
-        stamps[n_stamps++] = (stamp){at, *at};
-    }
-    *at = by;
 }
 
 range joined(range a, const range *b)
@@ -111,6 +40,8 @@ range joined(range a, const range *b)
     a.one_of = a.over == b->over && a.one_of && b->one_of;
     a.over = a.over == b->over ? a.over : 0;
     a.written &= b->written;
+    if (a.lost != b->lost)
+        a.lost = (int16_t)-abs(a.lost ? a.lost : b->lost);
     a.words = a.words && b->words;
     a.low = a.low < b->low ? a.low : b->low;
     a.low_most = a.low_most > b->low_most ? a.low_most : b->low_most;
@@ -125,25 +56,17 @@ static int by_address(const void *a, const void *b)
 
 join begin_join(void)
 {
-    forks++;
-    return (join){.mark = n_trail, .first_stamp = n_stamps};
-}
-
-static void end_stamps(join *j)
-{
-    const size_t n = n_stamps - j->first_stamp;
-    j->stored = room(j->stored, j->n_stored + n + 1, sizeof *j->stored);
-    while (n_stamps > j->first_stamp) {
-        n_stamps--;
-        j->stored[j->n_stored++] = (stamp){stamps[n_stamps].at, *stamps[n_stamps].at};
-        *stamps[n_stamps].at = stamps[n_stamps].by;
-    }
+    enum { MOST_FORKS = 6000 };
+    if (++forks > MOST_FORKS)
+        not_shown(false, "too many parts are in one another");
+    return (join){.mark = n_trail};
 }
 
 /* A part has run: its changes go to the join, and are undone. */
 void end_part(join *j)
 {
     const size_t n = n_trail - j->mark;
+    spend((int64_t)(n + j->n));
     entry *mine = room(NULL, n + 1, sizeof *mine), *both = room(NULL, n + j->n + 1, sizeof *both);
     size_t n_mine = 0, n_both = 0, a = 0, b = 0;
     for (size_t i = 0; i < n; i++)
@@ -156,7 +79,6 @@ void end_part(join *j)
         n_trail--;
         *trail[n_trail].at = trail[n_trail].value;
     }
-    end_stamps(j);
     while (a < j->n || b < n_mine) {
         entry e;
         if (b == n_mine || (a < j->n && j->item[a].at < mine[b].at)) {
@@ -184,8 +106,5 @@ void end_join(join *j)
     forks--;
     for (size_t i = 0; i < j->n; i++)
         change(j->item[i].at, j->item[i].value);
-    for (size_t i = 0; i < j->n_stored; i++)
-        put_stamp(j->stored[i].at, j->stored[i].by);
-    free(j->stored);
     free(j->item);
 }

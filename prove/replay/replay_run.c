@@ -6,48 +6,12 @@
  * runs for each part, and the results are joined. */
 #include "prove/replay/replay_now.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-static const int64_t MOST_STEPS = 40000000000; /* of a call */
-
-counts shown;
-replaying now;
-static int32_t doubtful, left, at_work; /* left: loops that data may have left by now */
-static bool breaking, by_cases;
-static jmp_buf leave_call;
-static char reason[400];
-
-bool all_certain(void)
-{
-    return !has_parts() && !doubtful;
-}
-
-void not_shown(bool surely, const char *format, ...)
-{
-    char text[256];
-    va_list ap;
-    va_start(ap, format);
-    vsnprintf(text, sizeof text, format, ap);
-    va_end(ap);
-    snprintf(reason, sizeof reason, "step %d %s, instruction %%%d (%s): %s", now.step, now.fn->name, at_work,
-             at_work ? op_name[now.fn->code[at_work].op] : "", text);
-    if (surely)
-        refuse("%s", reason);
-    longjmp(leave_call, 1);
-}
-
-/* ------------------------------------------------------------------ blocks */
-
-static void run(int32_t from, int32_t to);
 
 static void run_part(join *j, int32_t from, int32_t to)
 {
     run(from, to);
-    if (breaking)
+    if (now.leaving)
         not_shown(false, "a loop may be left, by data");
     end_part(j);
 }
@@ -72,24 +36,49 @@ static void run_parts(int32_t x, int32_t to, const cut *u)
     end_join(&j);
 }
 
-/* ... and for x equal to each of the elements that it is the maximum of. */
+static const cut *cut_of(int32_t x)
+{
+    for (int32_t i = 0; i < now.call->n_cuts; i++)
+        if (now.call->cut[i].at == x)
+            return &now.call->cut[i];
+    return NULL;
+}
+
+/* Where cases end: before the next value that is cut, as each of its parts would run for each case. */
+static int32_t end_of_cases(int32_t x, int32_t to)
+{
+    while (now.cases == UNTIL_A_CUT && ++x < to) {
+        const int32_t first = x, end = now.fn->code[x].end;
+        for (int32_t i = 0; i < now.call->n_cuts; i++)
+            if (now.call->cut[i].at >= first && now.call->cut[i].at <= (end ? end : first))
+                return first;
+        x = end ? end : x;
+    }
+    return to;
+}
+
+/* Runs code up to `to` for x, of a variable, equal to each of the elements that it is the maximum of. */
 static bool run_cases(int32_t x, int32_t to)
 {
     enum { MOST_CASES = 2048 };
-    range *v = &now.fn->code[x].value[0];
-    const range was = *v;
-    int32_t list[MOST_CASES], n = 0;
-    list_names(was.over, list, &n, MOST_CASES);
-    if (n == MOST_CASES || n < 2)
+    range *v = &now.fn->code[x].value[0], *variable = &now.fn->code[now.fn->code[x].aux].value[0];
+    int32_t *list = room(NULL, MOST_CASES, sizeof *list);
+    const int32_t n = list_names(v->over, list, MOST_CASES);
+    range one = *v;
+    if (n < 2) {
+        free(list);
         return false;
+    }
     join j = begin_join();
     for (int32_t i = 0; i < n; i++) {
-        range one = was;
         one.name = list[i];
+        one.one_of = false; /* once */
         change(v, one);
+        change(variable, one);
         run_part(&j, x + 1, to);
     }
     end_join(&j);
+    free(list);
     return true;
 }
 
@@ -98,13 +87,14 @@ static void iterate(int32_t x, whole n)
 {
     const instruction *i = &now.fn->code[x];
     const whole end = now.fn->code[i->b].value[0].lo;
-    for (; !breaking && (i->k > 0 ? n < end : n > end); n += i->k) {
+    for (; !now.leaving && (i->k > 0 ? n < end : n > end); n += i->k) {
         if (n + i->k > INT32_MAX || n + i->k < INT32_MIN)
             not_shown(all_certain(), "the counter of a loop overflows");
+        spend(1);
         change(&i->value[0], number(n));
         run(x + 1, i->end);
     }
-    breaking = false;
+    now.leaving = false;
 }
 
 static void run_loop(int32_t x)
@@ -125,23 +115,23 @@ static void leave_or_stay(int32_t x, int32_t to)
     int32_t loop = x - 1;
     while (loop > 0 && (now.fn->code[loop].op != OP_for || now.fn->code[loop].end < x))
         loop--;
-    if (!loop || now.fn->code[loop].end != to || left == MOST_LEFT)
+    if (!loop || now.fn->code[loop].end != to || now.left == MOST_LEFT)
         not_shown(false, "a loop may be left, by data");
     const instruction *i = &now.fn->code[loop];
     const whole n = i->value[0].lo;
     join j = begin_join();
-    left++;
+    now.left++;
     narrow(now.fn->code, condition, true);
     end_part(&j);
     narrow(now.fn->code, condition, false);
     run(x + 1, to);
-    if (!breaking)
+    if (!now.leaving)
         iterate(loop, n + i->k);
-    breaking = false;
+    now.leaving = false;
     end_part(&j);
-    left--;
+    now.left--;
     end_join(&j);
-    breaking = true; /* the loop has ended in either case */
+    now.leaving = true; /* the loop has ended in either case */
 }
 
 static void run_branch(int32_t x)
@@ -175,21 +165,18 @@ static void leave_early(int32_t x, int32_t to)
         return;
     }
     if (i->op == OP_break_if) {
-        breaking = true;
+        now.leaving = true;
         return;
     }
     if (cond.lo == cond.hi)
         not_shown(false, "the function fails always");
-    doubtful++;
+    now.doubtful++;
     narrow(now.fn->code, i->a, false);
 }
 
-static const cut *cut_of(int32_t x)
+static range constant_of(type t, int64_t k, double f)
 {
-    for (int32_t i = 0; i < now.call->n_cuts; i++)
-        if (now.call->cut[i].at == x)
-            return &now.call->cut[i];
-    return NULL;
+    return is_real(t) ? real_between(f, f, false) : number(t == U64 ? (whole)(uint64_t)k : (whole)k);
 }
 
 static void value(instruction *i)
@@ -197,16 +184,10 @@ static void value(instruction *i)
     for (int32_t l = 0; l < i->lanes; l++)
         switch ((int)i->op) {
         case OP_const:
-            i->value[l] = number(i->type == U64 ? (whole)(uint64_t)i->k : (whole)i->k);
-            if (is_real(i->type))
-                i->value[l].least = i->value[l].most = i->f;
-            i->value[l].nan = is_real(i->type) && i->f != i->f;
+            i->value[l] = constant_of(i->type, i->k, i->f);
             break;
         case OP_constv:
-            i->value[l] = number(i->type == U64 ? (whole)(uint64_t)i->pool[l] : (whole)i->pool[l]);
-            if (is_real(i->type))
-                i->value[l].least = i->value[l].most = i->reals[l];
-            i->value[l].nan = is_real(i->type) && i->reals[l] != i->reals[l];
+            i->value[l] = constant_of(i->type, i->pool[l], i->reals[l]);
             break;
         case OP_get:
             i->value[l] = now.fn->code[i->aux].value[l];
@@ -226,13 +207,12 @@ static bool is_settled(int32_t x)
     return true;
 }
 
-static void run(int32_t from, int32_t to)
+void run(int32_t from, int32_t to)
 {
-    for (int32_t x = from; x < to && !breaking; x++) {
+    for (int32_t x = from; x < to && !now.leaving; x++) {
         instruction *i = &now.fn->code[x];
-        at_work = x;
-        if (++now.steps > MOST_STEPS)
-            not_shown(false, "it takes too many steps");
+        now.at_work = x;
+        spend(1);
         switch ((int)i->op) {
         case OP_for:
             run_loop(x);
@@ -280,136 +260,9 @@ static void run(int32_t from, int32_t to)
             run_parts(x, to, u);
             return;
         }
-        if (by_cases && i->op == OP_get && i->value[0].one_of && !i->value[0].name && is_settled(x) && run_cases(x, to))
-            return;
-    }
-}
-
-/* ------------------------------------------------------------------ a call */
-
-static void find_overlaps(void)
-{
-    for (int32_t p = 0; p < now.call->n_args; p++) {
-        const argument *a = &now.call->arg[p];
-        now.overlaps[p] = false;
-        for (int32_t q = 0; q < now.call->n_args; q++) {
-            const argument *b = &now.call->arg[q];
-            now.overlaps[p] |= q != p && a->place == AT_MEMORY && b->place == AT_MEMORY && a->index == b->index &&
-                               a->offset < b->offset + b->count * type_bytes(now.fn->buf[q].type) &&
-                               b->offset < a->offset + a->count * type_bytes(now.fn->buf[p].type);
+        if (now.cases && i->op == OP_get && i->value[0].one_of && !i->value[0].name && is_settled(x)) {
+            const int32_t end = end_of_cases(x, to);
+            x = run_cases(x, end) ? end - 1 : x;
         }
-    }
-}
-
-static void open_buffer(int32_t b, int32_t task)
-{
-    const argument *a = argument_of(b);
-    const int kind = (int)now.fn->buf[b].role;
-    now.limit[b] = a ? a->count : now.fn->buf[b].count;
-    if (a && a->place == AT_CONSTANT)
-        return;
-    if (task &&
-        (kind == OUT || kind == INOUT || (kind == IN && a->place != AT_TASK) || (kind == SCRATCH && now.call->keeps)))
-        return; /* the tasks before have written some of it */
-    if (!task)
-        now.cell[b] = room(NULL, (size_t)now.limit[b] + 1, sizeof *now.cell[b]);
-    range first = of_type(now.fn->buf[b].type);
-    first.written = kind == IN || (kind == INOUT && !a->made);
-    if (kind == IN && a && a->place == AT_MEMORY)
-        left_in(a->tensor, now.fn->buf[b].type, &first);
-    for (int64_t i = 0; i < now.limit[b]; i++)
-        now.cell[b][i] = first;
-    if (a && a->place == AT_TASK)
-        now.cell[b][0] = number(task);
-}
-
-/* The elements that the caller writes. */
-static void give(int32_t b, int64_t n)
-{
-    range any = of_type(now.fn->buf[b].type);
-    any.written = true;
-    if (n > now.limit[b])
-        not_shown(true, "the caller writes beyond %s", now.fn->buf[b].name);
-    for (int64_t i = now.limit[b] - n; i < now.limit[b]; i++)
-        now.cell[b][i] = any;
-}
-
-static void run_tasks(void)
-{
-    for (int32_t task = 0; task < now.call->tasks; task++) {
-        for (int32_t b = 0; b < now.fn->n_buf; b++)
-            open_buffer(b, task);
-        if (now.call->keeps)
-            give(now.call->given, now.call->n_given);
-        for (int32_t b = 0; b < now.fn->n_buf && now.overlaps[b] && task; b++)
-            not_shown(false, "tasks share bytes of %s", now.fn->buf[b].name);
-        run(1, now.fn->n);
-    }
-    at_work = 0;
-    for (int32_t b = 0; b < now.call->n_args; b++)
-        for (int64_t i = 0; (now.fn->buf[b].role == OUT || now.call->arg[b].made) && i < now.limit[b]; i++)
-            if (!now.cell[b][i].written)
-                not_shown(all_certain(), "element %lld of %s is not written", (long long)i, now.fn->buf[b].name);
-}
-
-static bool attempt(void)
-{
-    begin_run();
-    now.names = doubtful = left = 0;
-    now.steps = 0;
-    breaking = false;
-    if (setjmp(leave_call))
-        return false;
-    run_tasks();
-    return true;
-}
-
-/* Records the ranges that the call has stored to its arguments; unknown if the call is not proven. */
-static void leave(bool known)
-{
-    for (int32_t b = 0; b < now.call->n_args; b++) {
-        const argument *a = &now.call->arg[b];
-        const int kind = (int)now.fn->buf[b].role;
-        if (a->place == AT_MEMORY && kind == OUT && known)
-            left_stored(a->tensor, now.fn->buf[b].type, now.cell[b], now.limit[b]);
-        else if (a->place == AT_MEMORY && (kind == OUT || kind == INOUT))
-            left_by_anybody(a->tensor);
-    }
-}
-
-static void forget(void)
-{
-    for (int32_t b = 0; b < now.fn->n_buf; b++) {
-        free(now.cell[b]);
-        now.cell[b] = NULL;
-    }
-}
-
-void replay_call(program *c, int32_t s)
-{
-    now.program = c;
-    now.step = s;
-    now.call = &c->call[s];
-    now.fn = &c->fn[now.call->fn];
-    if (now.fn->n_buf > 2 * MAX_ARGS || now.call->n_args >= MAX_ARGS)
-        refuse("step %d: too many arguments", s);
-    find_overlaps();
-    for (int turn = 0; turn < 2; turn++) {
-        const counts before = shown;
-        by_cases = turn;
-        now.call->open = NULL;
-        if (!attempt()) {
-            now.call->open = strcpy(room(NULL, strlen(reason) + 1, 1), reason);
-            shown = before;
-        }
-        if (!now.call->open || turn)
-            leave(!now.call->open);
-        forget();
-        if (!now.call->open)
-            return;
-        for (int32_t i = 0; i < c->n_memories; i++) /* again: nothing has been stored */
-            for (int64_t b = 0; b < c->memory[i].bytes; b++)
-                if (c->memory[i].by[b] > s * MAX_ARGS)
-                    c->memory[i].by[b] = 0;
     }
 }

@@ -38,11 +38,8 @@ static void read_memory(program *c)
     memory *m = &c->memory[c->n_memories++];
     *m = (memory){.name = kept(word())};
     m->bytes = bytes_number();
-    m->align = bytes_number();
-    const size_t n = (size_t)m->bytes + 1;
-    m->tensor = memset(room(NULL, n, sizeof *m->tensor), 0, n * sizeof *m->tensor);
-    m->by = memset(room(NULL, n, sizeof *m->by), 0, n * sizeof *m->by);
-    m->at = memset(room(NULL, n, sizeof *m->at), 0, n * sizeof *m->at);
+    m->align = integer_in(1, 1 << 20);
+    end_of_line();
 }
 
 static void read_constant(program *c)
@@ -50,24 +47,24 @@ static void read_constant(program *c)
     c->constant = room(c->constant, (size_t)c->n_constants + 1, sizeof *c->constant);
     constant *k = &c->constant[c->n_constants++];
     *k = (constant){.type = (type)choice(word(), type_name, N_TYPES)};
-    k->count = bytes_number();
+    k->count = integer_in(0, 1 << 28);
     k->all_alike = took("range");
     const int64_t n = k->all_alike ? 1 : k->count;
     k->value = room(NULL, (size_t)n + 1, sizeof *k->value);
     for (int64_t i = 0; i < n; i++) {
-        range *v = &k->value[i];
-        *v = (range){.written = true};
         if (is_real(k->type)) {
-            v->least = real_number();
-            v->most = k->all_alike ? real_number() : v->least;
-            v->nan = k->all_alike ? took("nan") : v->least != v->least;
+            const double least = real_of(k->type), most = k->all_alike ? real_of(k->type) : least;
+            if (k->all_alike && !(least <= most))
+                wrong("a range ends before it begins");
+            k->value[i] = real_between(least, most, k->all_alike && took("nan"));
         } else {
-            v->lo = k->type == U64 ? (whole)(uint64_t)integer() : (whole)integer();
-            v->hi = !k->all_alike ? v->lo : k->type == U64 ? (whole)(uint64_t)integer() : (whole)integer();
-            if (v->lo < type_lo(k->type) || v->hi > type_hi(k->type))
-                wrong("a constant does not fit its type");
+            const whole lo = integer_of(k->type), hi = k->all_alike ? integer_of(k->type) : lo;
+            if (lo > hi)
+                wrong("a range ends before it begins");
+            k->value[i] = (range){.lo = lo, .hi = hi, .written = true};
         }
     }
+    end_of_line();
 }
 
 static holding read_holding(const program *c)
@@ -79,6 +76,7 @@ static holding read_holding(const program *c)
     h.begin = bytes_number();
     if (h.offset + h.bytes > c->memory[h.memory].bytes)
         wrong("a tensor is not inside its memory");
+    end_of_line();
     return h;
 }
 
@@ -113,6 +111,7 @@ static void read_argument(const program *c, call *k)
     } else {
         wrong("an argument is a memory, a constant or a task");
     }
+    end_of_line();
 }
 
 static void read_cut(call *k, const function *f)
@@ -128,9 +127,10 @@ static void read_cut(call *k, const function *f)
     for (int32_t i = 0; i < u->n; i++) {
         u->lo[i] = integer();
         u->hi[i] = integer();
-        if (u->lo[i] > u->hi[i] || (i && u->lo[i] != u->hi[i - 1] + 1))
+        if (u->lo[i] > u->hi[i] || (i && (whole)u->lo[i] != (whole)u->hi[i - 1] + 1))
             wrong("parts do not follow one another");
     }
+    end_of_line();
 }
 
 static void read_call(program *c)
@@ -144,8 +144,9 @@ static void read_call(program *c)
     k->keeps = took("given");
     if (k->keeps) {
         k->given = (int32_t)integer_in(0, c->fn[k->fn].n_params - 1);
-        k->n_given = integer_in(0, INT64_MAX);
+        k->n_given = integer_in(0, INT32_MAX);
     }
+    end_of_line();
     while (is_indented()) {
         need_line();
         if (took("arg"))
@@ -161,19 +162,39 @@ static void read_call(program *c)
 
 static void read_restrict(const program *c)
 {
-    const int32_t f = integer_in(0, c->n_fns - 1), b = integer_in(0, c->fn[f].n_buf - 1);
+    const int32_t f = integer_in(0, c->n_fns - 1), b = integer_in(0, c->fn[f].n_params - 1);
+    end_of_line();
     c->fn[f].buf[b].restricted = true;
+}
+
+/* A line of another kind. Returns false at the end. */
+static bool read_other(program *c)
+{
+    if (took("before")) {
+        c->before = room(c->before, (size_t)c->n_before + 1, sizeof *c->before);
+        c->before[c->n_before++] = read_holding(c);
+    } else if (took("after")) {
+        c->after = room(c->after, (size_t)c->n_after + 1, sizeof *c->after);
+        c->after[c->n_after++] = read_holding(c);
+    } else if (took("end")) {
+        end_of_line();
+        return false;
+    } else if (!took("model") && !took("options")) {
+        wrong("a line begins with a word that is not known");
+    }
+    return true;
 }
 
 void read_code(char *text, program *c)
 {
-    bool ended = false;
+    bool more = true;
     begin_text(text);
     if (strcmp(need_line(), "arenac-code-certificate 1") != 0)
-        wrong("that is no certificate of code of version 1");
-    while (next_line()) {
-        if (ended)
-            wrong("text after the end");
+        wrong("that is not a certificate of code of version 1");
+    while (more) {
+        if (is_indented())
+            wrong("the next line is indented and belongs to no other");
+        need_line();
         if (took("memory"))
             read_memory(c);
         else if (took("const"))
@@ -184,17 +205,9 @@ void read_code(char *text, program *c)
             read_restrict(c);
         else if (took("call"))
             read_call(c);
-        else if (took("before")) {
-            c->before = room(c->before, (size_t)c->n_before + 1, sizeof *c->before);
-            c->before[c->n_before++] = read_holding(c);
-        } else if (took("after")) {
-            c->after = room(c->after, (size_t)c->n_after + 1, sizeof *c->after);
-            c->after[c->n_after++] = read_holding(c);
-        } else if (took("end"))
-            ended = true;
-        else if (!took("model") && !took("options"))
-            wrong("a line begins with a word that is not known");
+        else
+            more = read_other(c);
     }
-    if (!ended)
-        wrong("the file ends too early");
+    if (next_line())
+        wrong("text after the end");
 }

@@ -11,8 +11,6 @@ typedef struct span {
 static int64_t known(const instruction *code, int32_t x, const char *what)
 {
     const range *v = &code[x].value[0];
-    if (code[x].lanes != 1 || is_real(code[x].type))
-        not_shown(true, "%s is no integer", what);
     if (v->lo != v->hi || v->lo < INT32_MIN || v->lo > INT32_MAX)
         not_shown(false, "%s depends on data", what);
     return (int64_t)v->lo;
@@ -128,6 +126,7 @@ static range sum_of(const tile *t, int64_t x, int64_t w, int64_t steps, int32_t 
     const bool pairs = t->form == TILE_PAIRS || t->form == TILE_ROW;
     const int64_t n = products_of(t, steps);
     span sum = {0, 0};
+    spend(n);
     for (int64_t i = 0; i < n; i++) {
         const int64_t at = w + w_at(t, row, channel, i);
         span by = small(element_of(t->w, at));
@@ -135,15 +134,12 @@ static range sum_of(const tile *t, int64_t x, int64_t w, int64_t steps, int32_t 
             by = both(by, small(element_of(t->w, at + 1)));
         add_product(&sum, small(element_of(t->x, x + x_at(t, steps, row, channel, i))), by);
     }
-    spend(n);
     return wrapped((range){.lo = sum.lo, .hi = sum.hi}, I32);
 }
 
 static void run_sums(const tile *t, int64_t x, int64_t w, int64_t steps)
 {
     const bool by_channel = t->form == TILE_PAIRS || t->form == TILE_ROW;
-    if (t->form == TILE_EACH && steps != 1)
-        not_shown(true, "a tile of each channel by itself has one step");
     for (int32_t r = 0; r < t->rows; r++)
         for (int32_t c = 0; c < t->channels; c++) {
             const int64_t at = by_channel ? c * t->rows + r : r * t->channels + c;
@@ -158,10 +154,10 @@ static void run_sums(const tile *t, int64_t x, int64_t w, int64_t steps)
 
 static void run_spread(const tile *t, int64_t x, int64_t to, int64_t steps)
 {
+    spend(steps * t->channels);
     for (int64_t s = 0; s < steps; s++)
         for (int32_t c = 0; c < t->channels; c++)
             put_element(t->acc, to + slot(c) * t->pitch + s * t->shift, element_of(t->x, x + s * t->stride + c));
-    spend(steps * t->channels);
 }
 
 void run_tile(const instruction *code, const instruction *i)
@@ -169,6 +165,8 @@ void run_tile(const instruction *code, const instruction *i)
     const tile *t = i->tile;
     const int64_t x = known(code, i->a, "where a tile begins"), w = known(code, i->b, "where a tile begins");
     const int64_t steps = known(code, i->c, "the number of steps");
+    if (steps < 0)
+        not_shown(all_certain(), "a tile of %lld steps", (long long)steps);
     if (t->form == TILE_SPREAD)
         run_spread(t, x, w, steps);
     else

@@ -1,10 +1,9 @@
 /* replay_values.c - computes the range of the result of an instruction, lane by lane; see replay.h. Signed sums,
  * differences and products without `wrap` must fit their type; divisors must not be 0, shifts be inside the type,
  * floats fit the integer that they become. */
-#include "prove/replay/replay.h"
+#include "prove/replay/replay_ranges.h"
 
 #include <math.h>
-#include <string.h>
 
 range number(whole k)
 {
@@ -17,31 +16,6 @@ range of_type(type t)
     if (is_real(t))
         r.least = -(double)INFINITY, r.most = (double)INFINITY, r.nan = true;
     return r;
-}
-
-static whole smaller(whole a, whole b)
-{
-    return a < b ? a : b;
-}
-
-static whole larger(whole a, whole b)
-{
-    return a > b ? a : b;
-}
-
-static bool is_known(const range *r)
-{
-    return r->lo == r->hi;
-}
-
-static range between(whole lo, whole hi)
-{
-    return (range){.lo = lo, .hi = hi, .written = true};
-}
-
-static bool fits(const range *r, type t)
-{
-    return r->lo >= type_lo(t) && r->hi <= type_hi(t);
 }
 
 /* The range moved by a multiple of 2^bits, if the result is one range. */
@@ -75,6 +49,14 @@ static range fitted(const instruction *x, range r)
     return wrapped(r, x->type);
 }
 
+/* Of factors whose product may be beyond 128 bits. */
+static range large_product(const instruction *x, const range *a, const range *b)
+{
+    if (is_known(a) && is_known(b))
+        return number((whole)((uint64_t)a->lo * (uint64_t)b->lo));
+    return of_type(x->type);
+}
+
 static range product(const range *a, const range *b)
 {
     const whole p[4] = {a->lo * b->lo, a->lo * b->hi, a->hi * b->lo, a->hi * b->hi};
@@ -92,9 +74,9 @@ static range difference(const range *a, const range *b)
     if (a->name && a->name == b->name)
         return number(0);
     if (b->name && is_over(a->over, b->name))
-        r.lo = larger(r.lo, 0);
+        r.lo = smaller(larger(r.lo, 0), r.hi);
     if (a->name && is_over(b->over, a->name))
-        r.hi = smaller(r.hi, 0);
+        r.hi = larger(smaller(r.hi, 0), r.lo);
     return r;
 }
 
@@ -103,21 +85,28 @@ static const range *lane_of(const instruction *x, int32_t lane)
     return &x->value[x->lanes == 1 ? 0 : lane];
 }
 
-/* True if x is never k: (v == k ? b : v) is b instead. */
-static bool excludes(const instruction *code, int32_t x, int32_t lane, whole k)
+/* True if x is never k: (v == k ? b : v) is b instead. Looks at no more than `*most` selects. */
+static bool never(const instruction *code, int32_t x, int32_t lane, whole k, int32_t *most)
 {
     const instruction *i = &code[x];
     const range *v = lane_of(i, lane);
     if (k < v->lo || k > v->hi)
         return true;
-    if (i->op != OP_select || code[i->a].op != OP_eq)
-        return i->op == OP_select && excludes(code, i->b, lane, k) && excludes(code, i->c, lane, k);
+    if (i->op != OP_select || --*most < 0)
+        return false;
     const instruction *asks = &code[i->a];
-    const range *other = asks->a == i->c   ? lane_of(&code[asks->b], lane)
+    const range *other = asks->op != OP_eq ? NULL
+                         : asks->a == i->c ? lane_of(&code[asks->b], lane)
                          : asks->b == i->c ? lane_of(&code[asks->a], lane)
                                            : NULL;
     const bool equal = other && is_known(other) && other->lo == k;
-    return excludes(code, i->b, lane, k) && (equal || excludes(code, i->c, lane, k));
+    return never(code, i->b, lane, k, most) && (equal || never(code, i->c, lane, k, most));
+}
+
+static bool excludes(const instruction *code, int32_t x, int32_t lane, whole k)
+{
+    int32_t most = 64;
+    return never(code, x, lane, k, &most);
 }
 
 static range quotient(const instruction *code, const instruction *x, int32_t lane, const range *a, const range *b)
@@ -159,7 +148,7 @@ static range extreme(opcode op, const range *a, const range *b)
                    : between(smaller(a->lo, b->lo), smaller(a->hi, b->hi));
     if (most) {
         r.over = over_both(a, b);
-        r.one_of = (a->name || a->one_of) && (b->name || b->one_of);
+        r.one_of = r.over && (a->name || a->one_of) && (b->name || b->one_of);
     }
     return r;
 }
@@ -224,47 +213,6 @@ static range compared(opcode op, const range *a, const range *b)
     return between(0, 1);
 }
 
-/* ------------------------------------------------------------------ conversions */
-
-static range converted(const instruction *x, const instruction *from, const range *a)
-{
-    const bool was_real = is_real(from->type), saturates = x->op == OP_satcast;
-    if (x->op == OP_bitcast)
-        return was_real || is_real(x->type) || type_bytes(from->type) != type_bytes(x->type) ? of_type(x->type)
-                                                                                             : wrapped(*a, x->type);
-    if (is_real(x->type)) {
-        if (was_real)
-            return type_bytes(from->type) <= type_bytes(x->type) ? *a : real_rounded(x->type, *a);
-        return real_of_four(x->type, (double)a->lo, (double)a->hi, (double)a->lo, (double)a->hi);
-    }
-    if (x->type == BOOL) {
-        const bool zero = was_real ? a->least <= 0 && a->most >= 0 : a->lo <= 0 && a->hi >= 0;
-        return was_real || (zero && !is_known(a)) ? between(0, 1) : number(!zero);
-    }
-    if (was_real && !saturates) {
-        const double lo = (double)type_lo(x->type), hi = (double)type_hi(x->type);
-        if (a->nan || !(trunc(a->least) >= lo) || !(trunc(a->most) <= hi) ||
-            trunc(a->most) >= ldexp(1, (int)type_bytes(x->type) * 8 - (type_lo(x->type) < 0)))
-            not_shown(false, "a float of %g .. %g becomes an integer%s", a->least, a->most, a->nan ? ", or nan" : "");
-        shown.arithmetic++;
-    }
-    if (was_real) {
-        const double lo = (double)type_lo(x->type), hi = ldexp(1, (int)type_bytes(x->type) * 8 - (lo < 0)) - 1;
-        range r = of_type(x->type);
-        if (!a->nan && a->least > lo)
-            r.lo = (whole)fmin(trunc(a->least), hi);
-        if (!a->nan && a->most < hi)
-            r.hi = (whole)fmax(trunc(a->most), lo);
-        return between(larger(r.lo, type_lo(x->type)), smaller(r.hi, type_hi(x->type)));
-    }
-    if (fits(a, x->type))
-        return *a;
-    if (!saturates)
-        return wrapped(*a, x->type);
-    return between(smaller(larger(a->lo, type_lo(x->type)), type_hi(x->type)),
-                   larger(smaller(a->hi, type_hi(x->type)), type_lo(x->type)));
-}
-
 /* ------------------------------------------------------------------ one lane */
 
 static range dots(const instruction *code, const instruction *x, int32_t lane)
@@ -296,69 +244,6 @@ static range selected(const range *cond, const range *b, const range *c, bool re
                  : between(smaller(b->lo, c->lo), larger(b->hi, c->hi));
 }
 
-/* Numbers of other sizes in the same bytes, lowest byte first: known if all of their bytes are. */
-static range same_bytes(const instruction *a, const instruction *x, int32_t lane)
-{
-    const int64_t from = type_bytes(a->type), to = type_bytes(x->type);
-    uint64_t bits = 0;
-    for (int64_t k = 0; k < to; k++) {
-        const int64_t at = lane * to + k;
-        const range *v = &a->value[at / from];
-        if (!is_known(v))
-            return of_type(x->type);
-        bits |= ((uint64_t)v->lo >> (at % from * 8) & 255) << (k * 8);
-    }
-    return wrapped(number((whole)bits), x->type);
-}
-
-/* Words of 32 bits as lanes of 64, the lower word first, and lanes of 64 bits as words. */
-static range joined_words(const instruction *code, const instruction *x, int32_t lane)
-{
-    const instruction *a = &code[x->a];
-    const int64_t from = type_bytes(a->type), to = type_bytes(x->type);
-    if (is_real(a->type) || is_real(x->type) || a->type == BOOL || x->type == BOOL)
-        return of_type(x->type);
-    if (from + to != 12)
-        return same_bytes(a, x, lane);
-    if (to == 8) {
-        const range low = wrapped(a->value[2 * lane], U32), high = wrapped(a->value[2 * lane + 1], I32);
-        range r = between(high.lo * ((whole)1 << 32) + low.lo, high.hi * ((whole)1 << 32) + low.hi);
-        r = wrapped(r, x->type);
-        r.words = true;
-        r.low = (int64_t)low.lo;
-        r.low_most = (int64_t)low.hi;
-        return r;
-    }
-    const range *v = &a->value[lane / 2];
-    if (lane % 2)
-        return wrapped(between(v->lo >> 32, v->hi >> 32), x->type);
-    if (v->words)
-        return wrapped(between(v->low, v->low_most), x->type);
-    if (fits(v, x->type))
-        return between(v->lo, v->hi);
-    const whole high = v->lo >> 32;
-    return high == v->hi >> 32 ? wrapped(between(v->lo - (high << 32), v->hi - (high << 32)), x->type)
-                               : of_type(x->type);
-}
-
-/* 64-bit operations that mask the lower word, or shift it up. */
-static bool low_word(const instruction *x, const range *a, const range *b, range *r)
-{
-    const whole ones = ((whole)1 << 32) - 1;
-    if (type_bytes(x->type) != 8 || !a->words || !is_known(b))
-        return false;
-    if (x->op == OP_and && b->lo == ones) {
-        *r = between(a->low, a->low_most);
-        return true;
-    }
-    if (x->op != OP_shl || b->lo != 32)
-        return false;
-    const range top = wrapped(between(a->low, a->low_most), type_lo(x->type) < 0 ? I32 : U32);
-    *r = between(top.lo * ((whole)1 << 32), top.hi * ((whole)1 << 32));
-    shown.shifts++;
-    return true;
-}
-
 static range integer_result(const instruction *code, const instruction *x, int32_t lane, const range *a, const range *b)
 {
     switch ((int)x->op) {
@@ -369,6 +254,8 @@ static range integer_result(const instruction *code, const instruction *x, int32
     case OP_mul:
         if (a == b && (a->lo < 0) != (a->hi < 0))
             return fitted(x, between(0, product(a, a).hi));
+        if (a->hi > INT64_MAX && b->hi > INT64_MAX)
+            return large_product(x, a, b);
         return fitted(x, product(a, b));
     case OP_neg:
         return fitted(x, between(-a->hi, -a->lo));

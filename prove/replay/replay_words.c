@@ -1,6 +1,7 @@
 /* replay_words.c - lines and words of a certificate of code; see replay_read.h. */
 #include "prove/replay/replay_read.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,9 +29,10 @@ const char *next_line(void)
         return NULL;
     at = rest;
     rest += strcspn(rest, "\n");
-    if (*rest)
-        *rest++ = '\0';
     line_no++;
+    if (!*rest)
+        wrong("the last line does not end");
+    *rest++ = '\0';
     return at;
 }
 
@@ -66,6 +68,12 @@ bool is_indented(void)
     return *rest == ' ';
 }
 
+void end_of_line(void)
+{
+    if (*word())
+        wrong("a line has too many words");
+}
+
 bool took(const char *expected)
 {
     at += strspn(at, " ");
@@ -76,49 +84,67 @@ bool took(const char *expected)
     return true;
 }
 
-int64_t int_of(const char *w)
+/* Digits, after a '-' or not; of 64 bits, signed or not. */
+whole int_of(const char *w)
 {
-    char *end;
-    const unsigned long long big = *w == '-' ? 0 : strtoull(w, &end, 10);
-    const long long v = *w == '-' ? strtoll(w, &end, 10) : (long long)big;
-    if (!*w || *end)
+    const char *digits = w + (*w == '-');
+    const size_t n = strspn(digits, "0123456789");
+    if (!n || digits[n])
         wrong("a number is expected");
-    return (int64_t)v;
+    errno = 0;
+    const whole v = *w == '-' ? (whole)strtoll(w, NULL, 10) : (whole)strtoull(w, NULL, 10);
+    if (errno)
+        wrong("a number is out of range");
+    return v;
+}
+
+static whole number_in(whole lo, whole hi, const char *what)
+{
+    const whole v = int_of(word());
+    if (v < lo || v > hi)
+        wrong(what);
+    return v;
 }
 
 int64_t integer(void)
 {
-    return int_of(word());
+    return (int64_t)number_in(INT64_MIN, INT64_MAX, "a number is out of range");
 }
 
 int32_t integer_in(int64_t lo, int64_t hi)
 {
-    const int64_t v = integer();
-    if (v < lo || v > hi || v > INT32_MAX)
-        wrong("a number is out of range");
-    return (int32_t)v;
+    return (int32_t)number_in(lo, hi < INT32_MAX ? hi : INT32_MAX, "a number is out of range");
 }
 
 int64_t bytes_number(void)
 {
-    const int64_t v = integer();
-    if (v < 0 || v > (int64_t)1 << 40)
-        wrong("a size or place is out of range");
-    return v;
+    return (int64_t)number_in(0, (whole)1 << 40, "a size or place is out of range");
 }
 
-double real_number(void)
+/* A constant of the type, u64 also as the i64 of its bits. */
+whole integer_of(type t)
+{
+    const whole v = int_of(word()), all = t == U64 && v < 0 ? (whole)1 << 64 : 0;
+    if (v + all < type_lo(t) || v + all > type_hi(t))
+        wrong("a constant does not fit its type");
+    return v + all;
+}
+
+/* ... rounded to the type of a float. */
+double real_of(type t)
 {
     const char *w = word();
     char *end;
     const double v = strtod(w, &end);
     if (!*w || *end)
         wrong("a number is expected");
-    return v;
+    return real_as(t, v);
 }
 
 char *kept(const char *w)
 {
+    if (!*w)
+        wrong("a name is expected");
     const size_t n = strlen(w) + 1;
     return memcpy(room(NULL, n, 1), w, n);
 }

@@ -45,7 +45,7 @@ planted 2 'not a value before' "$loops s/load i32 k\\[%7\\]/load i32 k[%700]/"
 planted 2 'ends too early' '$d'
 planted 2 'is not known' 's/^call/cull/'
 planted 2 'the function has more parameters' ':a; N; $!ba; s/\n[^\n]*\ncall 1 /\ncall 1 /'
-planted 2 'no certificate' '1s/1$/2/'
+planted 2 'not a certificate' '1s/1$/2/'
 planted 1 'restrict .* shares bytes' '0,/^call 1/! s/^\(  arg memory 0\) 768 \(.*\)/\1 0 \2/'
 
 # claims that are not replayed stay open: products of a warp
@@ -54,7 +54,9 @@ arenac-code-certificate 1
 memory arena 64 16
 fn products
   buf out out f32 8 align 4
-            mma f32 out[%1] out[%1] out[%1]
+  buf words local i32 8 align 4 thread
+     %1 = const i32 0
+            mma f32 out[%1] words[%1] words[%1]
 call 0 tasks 1
   arg memory 0 0 8 2 0 32
 end

@@ -19,8 +19,8 @@ tile() { # TARGET STATUS TEXT SED
     cmp -s wrong.cert "$1.cert" && fail "$4: nothing was changed"
     expect "$2" "$3" "$certcheck" wrong.cert
 }
-tile cortex-m4 1 'element 6 of acc' 's/tile pairs 3 x 2/tile pairs 3 x 4/'
-tile cortex-m4 1 'element .* of ' 's/tile pairs 3 x 2/tile pairs 9 x 2/'
+tile cortex-m4 2 'accumulators are' 's/tile pairs 3 x 2/tile pairs 3 x 4/'
+tile cortex-m4 2 'accumulators are' 's/tile pairs 3 x 2/tile pairs 9 x 2/'
 tile cortex-m4 2 'channels are in pairs' 's/tile pairs 3 x 2/tile pairs 3 x 1/'
 tile cortex-m4 2 'another type' 's/tile pairs 3 x 2/tile bytes 3 x 2/'
 tile cortex-m4 2 'not known' 's/tile pairs/tile pears/'
