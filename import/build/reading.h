@@ -67,6 +67,7 @@ typedef struct ac_format {
     int (*read)(ac_reading *r);    /* AC_FAIL: reported, or refused, and `nodes` is not called */
     int (*nodes)(ac_reading *r);   /* NULL: `read` creates them. AC_FAIL: reported or refused */
     bool open_batch;               /* an open first dimension of an input may be a batch (batch.c) */
+    uint32_t keep_nan;             /* AC_NAN_*: the kinds of operators that keep a NaN; others: as TFLite's */
     bool finds_outputs;            /* handles r->opt.outputs itself; false: they are names of tensors */
     const ac_operators *operators; /* NULL: its operators are canonical */
 } ac_format;

@@ -45,5 +45,12 @@ ac_maker ac_reading_maker(ac_reading *r, ac_graph *g, const char *name, ac_place
                                          .reshape = ac_make_counted_reshape,
                                          .mean = ac_make_counted_mean,
                                          .concat = ac_make_counted_concat};
-    return (ac_maker){.cx = r->cx, .g = g, .name = name, .base = name, .at = at, .rules = &RULES, .reading = r};
+    return (ac_maker){.cx = r->cx,
+                      .g = g,
+                      .name = name,
+                      .base = name,
+                      .at = at,
+                      .rules = &RULES,
+                      .reading = r,
+                      .keep_nan = r->format->keep_nan};
 }

@@ -441,5 +441,6 @@ const ac_format ac_mxnet_format = {.title = "MXNet symbol JSON",
                                    .read = read,
                                    .nodes = nodes,
                                    .open_batch = true,
+                                   .keep_nan = AC_NAN_EXTREMES,
                                    .finds_outputs = true,
                                    .operators = &ac_mx_operators};

@@ -74,12 +74,6 @@ static int reduce(ac_onx_node *n, ac_tensor *x, ac_tensor **y)
         return *y ? AC_OK : AC_FAIL;
     }
     *y = ac_make_reduce(&n->b, op, x, mask, keep);
-    if (*y && x->dtype == AC_F32 && mask && (op == AC_OP_REDUCE_MAX || op == AC_OP_REDUCE_MIN)) {
-        /* ours starts from the least finite value; of infinities only, the result is infinite */
-        const double sign = op == AC_OP_REDUCE_MAX ? -1 : 1;
-        ac_tensor *in[] = {EQUAL(*y, F32(sign * (double)FLT_MAX)), F32(sign * (double)INFINITY), *y};
-        *y = in[0] ? ac_make_op(&n->b, AC_OP_SELECT, in, 3, NULL, AC_NONE) : NULL;
-    }
     return *y ? AC_OK : AC_FAIL;
 }
 

@@ -346,5 +346,10 @@ static bool looks(ac_span s)
            !(o.numbers & ~(AC_FIELD(1) | AC_FIELD(5)));
 }
 
-const ac_format ac_onnx_format = {
-    .title = "ONNX", .looks = looks, .read = read, .nodes = nodes, .open_batch = true, .operators = &ac_onx_operators};
+const ac_format ac_onnx_format = {.title = "ONNX",
+                                  .looks = looks,
+                                  .read = read,
+                                  .nodes = nodes,
+                                  .open_batch = true,
+                                  .keep_nan = AC_NAN_ALL,
+                                  .operators = &ac_onx_operators};

@@ -41,12 +41,9 @@ ac_tensor *ac_onx_quantized(ac_onx_node *n, ac_tensor *x, ac_tensor *scale, ac_t
         v = OP1(ROUND, v);
     if (v && zero)
         v = ADD(v, ac_onx_in_line(n, ac_make_cast(&n->b, zero, v->dtype), x->rank, axis));
-    if (v && ac_dtype_is_int(to) && ac_dtype_file_bits(to) < 8) {
-        v = MAX(v, NUM(v, (double)ac_dtype_min(to)));
-        v = v ? MIN(v, NUM(v, (double)ac_dtype_max(to))) : NULL;
-    }
     ac_attrs_init(AC_OP_CAST, &a);
     a.cast.to = to;
+    a.cast.clamp = ac_dtype_is_int(to);
     a.cast.wraps = ac_attr_int(&n->attrs, A_saturate) == 0;
     return v ? ac_make_op(&n->b, AC_OP_CAST, &v, 1, &a, to) : NULL;
 }
@@ -186,10 +183,13 @@ ac_tensor *ac_onx_dynamic_quantized(ac_onx_node *n, ac_tensor *x, ac_tensor **sc
         return NULL;
     ac_tensor *nought = F32(0), *lo = nought, *hi = nought;
     const uint32_t all = (1u << x->rank) - 1;
+    const uint32_t keep_nan = n->b.keep_nan;
+    n->b.keep_nan = 0; /* ONNX Runtime passes over NaN here */
     if (ac_tensor_count(x) > 0) {
         hi = MAX(ac_make_reduce(&n->b, AC_OP_REDUCE_MAX, x, all, false), nought);
         lo = MIN(ac_make_reduce(&n->b, AC_OP_REDUCE_MIN, x, all, false), nought);
     }
+    n->b.keep_nan = keep_nan;
     ac_tensor *steps = F32(255), *step = DIV(SUB(hi, lo), steps), *one = F32(1);
     *scale = WHERE(EQUAL(hi, lo), one, step);
     ac_tensor *z = OP1(ROUND, SUB(nought, DIV(lo, *scale)));

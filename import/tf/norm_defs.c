@@ -10,16 +10,6 @@
 
 #define RESULT(t) ac_tf_result(n, 0, t)
 
-/* Ours starts from the least finite value; of infinities only, the result is infinite. */
-static ac_tensor *fix_extreme(ac_tf_op *n, ac_op op, ac_tensor *y)
-{
-    const double sign = op == AC_OP_REDUCE_MAX ? -1 : 1;
-    if (!y || y->dtype != AC_F32 || (op != AC_OP_REDUCE_MAX && op != AC_OP_REDUCE_MIN))
-        return y;
-    ac_tensor *end = EQUAL(y, F32(sign * (double)FLT_MAX));
-    return WHERE(end, F32(sign * (double)INFINITY), y);
-}
-
 int ac_tf_do_reduce(ac_tf_op *n)
 {
     ac_tensor *x = n->t[0];
@@ -35,7 +25,6 @@ int ac_tf_do_reduce(ac_tf_op *n)
         return ac_cannot(&n->b, "its input is %s", ac_dtype_name(x->dtype));
     x = euclid ? SQUARE(x) : x;
     x = ac_make_reduce(&n->b, op, x, mask, keep);
-    x = mask ? fix_extreme(n, op, x) : x;
     return RESULT(euclid ? SQRT(x) : x);
 }
 

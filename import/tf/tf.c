@@ -397,5 +397,6 @@ const ac_format ac_tf_format = {.title = "TensorFlow GraphDef",
                                 .read = read,
                                 .nodes = nodes,
                                 .open_batch = true,
+                                .keep_nan = AC_NAN_EXTREMES | AC_NAN_SIGN,
                                 .finds_outputs = true,
                                 .operators = &ac_tf_operators};

@@ -4,6 +4,8 @@
 #include "ir/loop/builder.h"
 #include "ir/loop/kernel.h"
 
+#include <math.h>
+
 static const ac_ins *at(const ac_lb *b, ac_x x)
 {
     assert(x > 0 && x < b->fn->code.n && "a value made by this builder");
@@ -181,6 +183,32 @@ UNARY(ac_lb_floor, AC_L_FLOOR)
 UNARY(ac_lb_ceil, AC_L_CEIL)
 UNARY(ac_lb_trunc, AC_L_TRUNC)
 UNARY(ac_lb_rint, AC_L_RINT)
+
+static bool is_number(const ac_lb *b, ac_x x)
+{
+    const ac_ins *i = at(b, x);
+    return !ac_dtype_is_float((ac_dtype)i->dtype) || (i->op == AC_L_CONST && !isnan(i->k.f));
+}
+
+/* MAX and MIN give y if an operand is NaN, so only a NaN in x needs a test. */
+static ac_x extreme_nan(ac_lb *b, ac_lop op, ac_x x, ac_x y)
+{
+    if (is_number(b, x))
+        return binary(b, op, x, y, 0);
+    if (is_number(b, y))
+        return binary(b, op, y, x, 0);
+    return ac_lb_select(b, ac_lb_eq(b, x, x), binary(b, op, x, y, 0), x);
+}
+
+ac_x ac_lb_max_nan(ac_lb *b, ac_x x, ac_x y)
+{
+    return extreme_nan(b, AC_L_MAX, x, y);
+}
+
+ac_x ac_lb_min_nan(ac_lb *b, ac_x x, ac_x y)
+{
+    return extreme_nan(b, AC_L_MIN, x, y);
+}
 
 ac_x ac_lb_clamp(ac_lb *b, ac_x x, ac_x lo, ac_x hi)
 {

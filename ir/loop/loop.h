@@ -165,6 +165,8 @@ ac_x ac_lb_trunc(ac_lb *b, ac_x x);
 ac_x ac_lb_rint(ac_lb *b, ac_x x);
 ac_x ac_lb_select(ac_lb *b, ac_x cond, ac_x x, ac_x y);
 ac_x ac_lb_clamp(ac_lb *b, ac_x x, ac_x lo, ac_x hi); /* min(max(x, lo), hi) */
+ac_x ac_lb_max_nan(ac_lb *b, ac_x x, ac_x y);         /* NaN if an operand is; one instruction if one is a constant */
+ac_x ac_lb_min_nan(ac_lb *b, ac_x x, ac_x y);
 ac_x ac_lb_cast(ac_lb *b, ac_x x, ac_dtype to);
 ac_x ac_lb_satcast(ac_lb *b, ac_x x, ac_dtype to);
 ac_x ac_lb_bitcast(ac_lb *b, ac_x x, ac_dtype to); /* lanes follow from the bits */

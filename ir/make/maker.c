@@ -38,6 +38,8 @@ ac_node *ac_make_results(const ac_maker *b, ac_op op, ac_tensor *const *in, int3
     n->part = b->part;
     if (attrs)
         n->attrs = *attrs;
+    if (b->keep_nan && n_in && in[0] && ac_dtype_is_float(in[0]->dtype))
+        ac_attrs_keep_nan(op, b->keep_nan, &n->attrs);
     return n;
 }
 

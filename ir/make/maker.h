@@ -40,6 +40,7 @@ typedef struct ac_maker {
     struct ac_reading *reading;  /* the importer's state, for its rules and operands.h; NULL: not an importer */
     const char *bad;             /* an attribute of the node that was reported (import/build/attrs.h) */
     bool bare;                   /* new tensors are called `base` alone, without the operator */
+    uint32_t keep_nan;           /* AC_NAN_*: new nodes of these kinds that compare floats have keep_nan */
     bool gradient;               /* ac_node.gradient of new nodes */
     int32_t part;                /* ac_node.part of new nodes */
     bool unsized; /* shapes may still change: nodes are not resolved, and no type or shape of a result is known here */

@@ -141,6 +141,44 @@ void ac_attrs_init(ac_op op, ac_attrs *a)
     }
 }
 
+void ac_attrs_keep_nan(ac_op op, uint32_t kinds, ac_attrs *a)
+{
+    switch ((int)op) {
+    case AC_OP_MINIMUM:
+    case AC_OP_MAXIMUM:
+        a->extreme.keep_nan = kinds & AC_NAN_EXTREMES;
+        break;
+    case AC_OP_REDUCE_MAX:
+    case AC_OP_REDUCE_MIN:
+        a->reduce.keep_nan = kinds & AC_NAN_EXTREMES;
+        break;
+    case AC_OP_SCATTER_ELEMENTS:
+    case AC_OP_SCATTER_INTO:
+        if (a->scatter.reduction == AC_W_MAX || a->scatter.reduction == AC_W_MIN)
+            a->scatter.keep_nan = kinds & AC_NAN_EXTREMES;
+        break;
+    case AC_OP_SIGN:
+        a->extreme.keep_nan = kinds & AC_NAN_SIGN;
+        break;
+    case AC_OP_MAX_POOL_2D:
+        a->pool.keep_nan = kinds & AC_NAN_POOLS;
+        break;
+    case AC_OP_WINDOW_MAX:
+    case AC_OP_WINDOW_ARGMAX:
+        a->window.keep_nan = kinds & AC_NAN_POOLS;
+        break;
+    case AC_OP_ARG_MAX:
+    case AC_OP_ARG_MIN:
+        a->arg.keep_nan = kinds & AC_NAN_PLACES;
+        break;
+    case AC_OP_TOPK_V2:
+        a->topk.keep_nan = kinds & AC_NAN_PLACES;
+        break;
+    default:
+        break;
+    }
+}
+
 static bool ints_equal(ac_ints a, ac_ints b)
 {
     return a.n == b.n && (a.n == 0 || !memcmp(a.v, b.v, (size_t)a.n * sizeof *a.v));

@@ -11,6 +11,8 @@
 #include "ir/lower/entries.h"
 #include "ir/lower/spans.h"
 
+#include <math.h>
+
 typedef struct pool {
     ac_lower *L;
     const ac_tensor *x;
@@ -18,6 +20,7 @@ typedef struct pool {
     ac_op op;
     int32_t buf;
     int32_t lo, hi; /* integer clamp */
+    bool keep_nan;
 } pool;
 
 static bool is_float(const pool *p)
@@ -31,14 +34,15 @@ static ac_x start(const pool *p, int32_t lanes)
     const ac_dtype d = p->x->dtype;
     if (p->op != AC_OP_MAX_POOL_2D)
         return ac_lb_splat(b, is_float(p) ? ac_lb_f32(b, 0) : ac_lb_i32(b, 0), lanes);
-    return ac_lb_splat(b, is_float(p) ? ac_lb_f32(b, -3.4028234663852886e38) : ac_lb_int(b, d, ac_dtype_min(d)), lanes);
+    const double least = p->keep_nan ? -(double)INFINITY : -3.4028234663852886e38;
+    return ac_lb_splat(b, is_float(p) ? ac_lb_f32(b, least) : ac_lb_int(b, d, ac_dtype_min(d)), lanes);
 }
 
 static ac_x take(const pool *p, ac_x acc, ac_x v)
 {
     ac_lb *b = &p->L->b;
     if (p->op == AC_OP_MAX_POOL_2D)
-        return ac_lb_max(b, acc, v);
+        return p->keep_nan ? ac_lb_max_nan(b, v, acc) : ac_lb_max(b, acc, v);
     if (p->op == AC_OP_L2_POOL_2D)
         return ac_lb_add(b, acc, ac_lb_mul(b, v, v));
     return ac_lb_add(b, acc, is_float(p) ? v : ac_lb_cast(b, v, AC_I32));
@@ -157,7 +161,8 @@ int ac_lo_pool(ac_lower *L)
     if (d != AC_F32 && n->attrs.pool.act == AC_ACT_TANH)
         return ac_lower_refuse(
             L, "activation tanh on quantised values: only none, relu, relu6 and relu_n1_to_1 are supported");
-    pool p = {.L = L, .x = x, .win = ac_window_pool(n, x), .op = n->op};
+    pool p = {
+        .L = L, .x = x, .win = ac_window_pool(n, x), .op = n->op, .keep_nan = n->attrs.pool.keep_nan && d == AC_F32};
     if (empty(&p.win.y) || empty(&p.win.x))
         return ac_lower_refuse(L, "a pooling window is entirely in the padding");
     if (d != AC_F32)

@@ -207,19 +207,41 @@ ac_x ac_mp_floor_mod(ac_lower *L, const ac_node *n, const ac_x *arg)
     return ac_lb_select(b, move, ac_lb_add_wrap(b, rest, arg[1]), rest);
 }
 
-/* Quantised operands share one scale (TFLite demands it), so stored values compare as real ones do. */
-ac_x ac_mp_minimum(ac_lower *L, const ac_node *n, const ac_x *arg)
+/* True if t is a constant without NaN. */
+static bool all_numbers(const ac_tensor *t)
 {
+    if (!t->data)
+        return false;
+    for (int64_t i = 0; i < ac_tensor_count(t); i++)
+        if (isnan(ac_dtype_get_num(t->dtype, t->data, i)))
+            return false;
+    return true;
+}
+
+/* Quantised operands share one scale (TFLite demands it), so stored values compare as real ones do. NaN: the second
+ * operand, or NaN with keep_nan. */
+static ac_x extreme(ac_lower *L, const ac_node *n, const ac_x *arg, bool most)
+{
+    ac_lb *b = &L->b;
     if (!same_kind(n) || (!ac_mp_real(n->out[0]) && !ac_dtype_is_int(n->out[0]->dtype)))
         return ac_mp_refuse(L, n);
-    return ac_lb_min(&L->b, arg[0], arg[1]);
+    if (!n->attrs.extreme.keep_nan)
+        return most ? ac_lb_max(b, arg[0], arg[1]) : ac_lb_min(b, arg[0], arg[1]);
+    const bool turned = ac_mp_real(n->out[0]) && all_numbers(n->in[1]);
+    const ac_x x = arg[turned], y = arg[!turned];
+    if (turned || all_numbers(n->in[0]))
+        return most ? ac_lb_max(b, x, y) : ac_lb_min(b, x, y);
+    return most ? ac_lb_max_nan(b, x, y) : ac_lb_min_nan(b, x, y);
+}
+
+ac_x ac_mp_minimum(ac_lower *L, const ac_node *n, const ac_x *arg)
+{
+    return extreme(L, n, arg, false);
 }
 
 ac_x ac_mp_maximum(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
-    if (!same_kind(n) || (!ac_mp_real(n->out[0]) && !ac_dtype_is_int(n->out[0]->dtype)))
-        return ac_mp_refuse(L, n);
-    return ac_lb_max(&L->b, arg[0], arg[1]);
+    return extreme(L, n, arg, true);
 }
 
 /* x^y by squaring, wrapping; a negative exponent gives 0 unless x is 1 or -1 (TFLite refuses it at run time). */

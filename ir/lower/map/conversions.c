@@ -4,8 +4,8 @@
  *                 the lowest value, +inf the highest. Integer -> integer: requantised (reference/quantize.h,
  *                 requantize.h)
  *     dequantize  (stored - zero) * scale in f32; f16 and bf16 widen
- *     cast        float -> integer truncates and clamps to the range (NaN gives 0); integer -> integer keeps the low
- *                 bits */
+ *     cast        float -> integer truncates and clamps to the range (NaN gives 0; with clamp the least value); integer
+ *                 -> integer keeps the low bits */
 #include "ir/dtype/minifloat.h"
 #include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
@@ -85,6 +85,15 @@ static ac_x to_nibble(ac_lower *L, ac_x v, ac_dtype to)
     return ac_lb_sub_wrap(b, ac_lb_xor(b, v, sign), sign);
 }
 
+/* A float as an integer of at most 16 bits: clamped, NaN is the least. */
+static ac_x clamped(ac_lower *L, ac_x v, ac_dtype to)
+{
+    ac_lb *b = &L->b;
+    const ac_x lo = ac_lb_like(b, v, (double)ac_dtype_min(to)), hi = ac_lb_like(b, v, (double)ac_dtype_max(to));
+    v = ac_lb_clamp(b, v, lo, hi); /* in this order NaN is the least */
+    return ac_lb_satcast(b, ac_lb_cast(b, v, AC_I32), ac_dtype_loops(to));
+}
+
 /* Numeric conversions. Floats to integers: truncated, clamped to the range, NaN is 0; to i4, u4, i2 and u2 the low bits
  * of that as i32. Integers to narrower ones: the low bits. To floats: rounded to nearest even once, also from f64 to
  * f16. */
@@ -105,6 +114,8 @@ ac_x ac_mp_cast(ac_lower *L, const ac_node *n, const ac_x *arg)
         v = ac_lb_dtype(b, v) == AC_F64 ? ac_mp_round_odd(L, v) : ac_lb_cast(b, v, AC_F32);
         return minifloat ? ac_mp_to_minifloat(L, to, v, a->wraps, a->round) : ac_lb_cast(b, v, to);
     }
+    if (a->clamp && real && ac_dtype_is_int(to) && ac_dtype_file_bits(to) <= 16)
+        return clamped(L, v, to);
     if (as != to)
         return to_nibble(L, real ? ac_lb_satcast(b, v, AC_I32) : v, to);
     return real && ac_dtype_is_int(to) ? ac_lb_satcast(b, v, to) : ac_lb_cast(b, v, to);

@@ -64,10 +64,11 @@ static void combine(ac_lower *L, int32_t dst, ac_x at, ac_x v)
     const ac_word w = L->node->attrs.scatter.reduction;
     if (w != AC_W_NONE) {
         const ac_x old = ac_lb_load(b, dst, at, 1);
+        const bool keep_nan = L->node->attrs.scatter.keep_nan;
         v = w == AC_W_ADD   ? ac_lb_add_wrap(b, old, v)
             : w == AC_W_MUL ? ac_lb_mul_wrap(b, old, v)
-            : w == AC_W_MAX ? ac_lb_max(b, old, v)
-                            : ac_lb_min(b, old, v);
+            : w == AC_W_MAX ? (keep_nan ? ac_lb_max_nan : ac_lb_max)(b, old, v)
+                            : (keep_nan ? ac_lb_min_nan : ac_lb_min)(b, old, v);
     }
     ac_lb_store(b, dst, at, v);
 }

@@ -4,9 +4,24 @@
 void ac_walk_open(ac_lower *L, ac_walk *w)
 {
     ac_lb *b = &L->b;
-    const ac_dtype d = L->b.fn->buf.item[w->x].dtype;
+    ac_dtype d = L->b.fn->buf.item[w->x].dtype;
+    d = !w->keep_nan ? d : d == AC_F64 ? AC_U64 : AC_U32;
     w->value = ac_lb_var(b, "value", ac_dtype_is_float(d) ? ac_lb_num(b, d, 0) : ac_lb_int(b, d, 0));
     w->index = ac_lb_var(b, "last", ac_lb_i32(b, -1));
+}
+
+/* The bits of floats without their sign are ordered as magnitudes are, so those of negative ones are turned over; then
+ * -infinity becomes 0. */
+ac_x ac_float_order(ac_lb *b, ac_x v)
+{
+    const bool wide = ac_lb_dtype(b, v) == AC_F64;
+    const uint64_t inf = wide ? (uint64_t)0x7ff << 52 : 0x7f800000, nan = 2 * inf + 2;
+    ac_x x = ac_lb_bitcast(b, ac_lb_add(b, v, ac_lb_like(b, v, 0)), wide ? AC_I64 : AC_I32);
+    const ac_x sign = ac_lb_shr(b, x, ac_lb_like_int(b, x, wide ? 63 : 31));
+    x = ac_lb_xor(b, x, ac_lb_and(b, sign, ac_lb_like_int(b, x, wide ? INT64_MAX : INT32_MAX)));
+    x = ac_lb_add_wrap(b, x, ac_lb_like_int(b, x, (int64_t)inf + 1));
+    x = ac_lb_bitcast(b, x, wide ? AC_U64 : AC_U32);
+    return ac_lb_min(b, x, ac_lb_like_int(b, x, (int64_t)(wide ? nan : (uint32_t)nan)));
 }
 
 void ac_walk_next(ac_lower *L, ac_walk *w)
@@ -16,7 +31,8 @@ void ac_walk_next(ac_lower *L, ac_walk *w)
     const ac_x none = ac_lb_i32(b, -1), start = ac_lb_lt(b, last, ac_lb_i32(b, 0));
     const ac_x best = ac_lb_var(b, "best", before), where = ac_lb_var(b, "where", none);
     const ac_x i = ac_lb_for_n(b, "i", w->n);
-    const ac_x v = ac_lb_load(b, w->x, ac_lb_add(b, w->base, i), 1);
+    const ac_x element = ac_lb_load(b, w->x, ac_lb_add(b, w->base, i), 1);
+    const ac_x v = w->keep_nan ? ac_float_order(b, element) : element;
     const ac_x after = w->rising ? ac_lb_gt(b, v, before) : ac_lb_lt(b, v, before);
     const ac_x later = ac_lb_or(b, after, ac_lb_and(b, ac_lb_eq(b, v, before), ac_lb_gt(b, i, last)));
     ac_x counts = ac_lb_and(b, ac_lb_or(b, start, later), ac_lb_eq(b, v, v));

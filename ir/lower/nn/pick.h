@@ -11,7 +11,7 @@
 #include "ir/lower/lower.h"
 
 /* `value` and `index` are variables that hold the last element taken (index -1: none yet), and the next one at the end
- * (index -1: no more). Equal values are ordered by index; NaN is never taken. */
+ * (index -1: no more). Equal values are ordered by index. */
 typedef struct ac_walk {
     int32_t x;      /* buffer */
     ac_x base;      /* of the row */
@@ -19,11 +19,16 @@ typedef struct ac_walk {
     ac_x least;     /* only values above this one count; 0: all */
     bool inclusive; /* .. and those equal to it */
     bool rising;    /* least first */
+    bool keep_nan;  /* NaN is above all numbers and equal to NaN; without it, NaN is never taken */
     ac_x value, index;
 } ac_walk;
 
 void ac_walk_open(ac_lower *L, ac_walk *w);
 void ac_walk_next(ac_lower *L, ac_walk *w);
+
+/* An unsigned integer of as many bits that is ordered as floats are: NaN is above all numbers and equal to NaN, -0 is
+ * equal to 0. */
+ac_x ac_float_order(ac_lb *b, ac_x v);
 
 typedef struct ac_box {
     ac_x top, left, bottom, right, area;

@@ -7,7 +7,8 @@
  *                  in f32; max and min on stored values
  *     bool         any, all
  *
- * Nothing reduced: mean 0, sum 0, prod 1, max and min the type's lowest and highest finite value, any false, all true.
+ * Nothing reduced: mean 0, sum 0, prod 1, max and min the type's lowest and highest finite value (infinite with
+ * keep_nan), any false, all true.
  */
 #include "ir/lower/entries.h"
 #include "ir/lower/gpu/warp.h"
@@ -29,6 +30,7 @@ typedef struct reduction {
     ac_x idx[AC_MAX_RANK]; /* of in; only kept ones count outside of the reduction */
     ac_dtype acc;
     bool quantised;
+    bool keep_nan;
     ac_x sum, wide[WIDES]; /* variables: the accumulator, and those of vectors */
     int32_t wides, wide_lanes;
     ac_x wide_from; /* position of the first element of a wide_step */
@@ -66,7 +68,7 @@ static ac_x start(ac_lower *L, const reduction *r)
             const int64_t most = r->acc == AC_U64 ? -1 : ac_dtype_max(r->acc);
             return ac_lb_int(b, r->acc, max ? ac_dtype_min(r->acc) : most);
         }
-        v = r->acc == AC_F32 ? 3.4028234663852886e38 : 1.7976931348623157e308;
+        v = r->keep_nan ? (double)INFINITY : r->acc == AC_F32 ? 3.4028234663852886e38 : 1.7976931348623157e308;
         v = max ? -v : v;
     }
     return ac_dtype_is_float(r->acc) ? ac_lb_num(b, r->acc, v) : ac_lb_int(b, r->acc, (int64_t)v);
@@ -79,13 +81,21 @@ static ac_multiplier prod_scale(const reduction *r)
     return ac_quantize_multiplier((double)ac_quant_scale(r->in) / root);
 }
 
+typedef ac_x extreme_fn(ac_lb *b, ac_x x, ac_x y);
+
+/* For REDUCE_MAX and REDUCE_MIN. */
+static extreme_fn *extreme_of(const reduction *r)
+{
+    if (r->op == AC_OP_REDUCE_MAX)
+        return r->keep_nan ? ac_lb_max_nan : ac_lb_max;
+    return r->keep_nan ? ac_lb_min_nan : ac_lb_min;
+}
+
 static ac_x next(ac_lower *L, const reduction *r, ac_x acc, ac_x v)
 {
     ac_lb *b = &L->b;
-    if (r->op == AC_OP_REDUCE_MAX)
-        return ac_lb_max(b, v, acc); /* in this order NaN is passed over */
-    if (r->op == AC_OP_REDUCE_MIN)
-        return ac_lb_min(b, v, acc);
+    if (r->op == AC_OP_REDUCE_MAX || r->op == AC_OP_REDUCE_MIN) /* in this order NaN is passed over */
+        return extreme_of(r)(b, v, acc);
     if (r->op == AC_OP_REDUCE_ANY)
         return ac_lb_or(b, acc, v);
     if (r->op == AC_OP_REDUCE_ALL)
@@ -179,17 +189,17 @@ static void put(ac_lower *L, const reduction *r, ac_x v, const ac_x *idx, int32_
 static ac_x across(ac_lower *L, const reduction *r, ac_x v)
 {
     ac_lb *b = &L->b;
-    if (r->op == AC_OP_REDUCE_MAX)
+    if (r->op == AC_OP_REDUCE_MAX && !r->keep_nan)
         return ac_lb_maxlanes(b, v);
-    if (r->op != AC_OP_REDUCE_MIN)
+    if (r->op != AC_OP_REDUCE_MAX && r->op != AC_OP_REDUCE_MIN)
         return ac_lb_sumlanes(b, v);
     for (int32_t n = ac_lb_lane_count(b, v) / 2; n > 1; n /= 2) {
         int64_t low[64], high[64];
         for (int32_t i = 0; i < n; i++)
             low[i] = i, high[i] = n + i;
-        v = ac_lb_min(b, ac_lb_shuffle(b, v, 0, low, n), ac_lb_shuffle(b, v, 0, high, n));
+        v = extreme_of(r)(b, ac_lb_shuffle(b, v, 0, low, n), ac_lb_shuffle(b, v, 0, high, n));
     }
-    return ac_lb_min(b, ac_lb_lane(b, v, 0), ac_lb_lane(b, v, 1));
+    return extreme_of(r)(b, ac_lb_lane(b, v, 0), ac_lb_lane(b, v, 1));
 }
 
 /* Along the last dimension: full vectors into `wide`, the rest into acc. */
@@ -352,10 +362,7 @@ static int warps(ac_lower *L, reduction *r)
     ac_lb_end(b);
     ac_gpu_warps_put(&w, ac_lb_get(b, acc));
     ac_gpu_warps_end(&w);
-    ac_gpu_warps_reduce(&w, r->op == AC_OP_REDUCE_MAX   ? ac_lb_max
-                            : r->op == AC_OP_REDUCE_MIN ? ac_lb_min
-                            : sums && r->acc == AC_I32  ? ac_lb_add_wrap
-                                                        : ac_lb_add);
+    ac_gpu_warps_reduce(&w, !sums ? extreme_of(r) : r->acc == AC_I32 ? ac_lb_add_wrap : ac_lb_add);
     ac_gpu_warps_phase(&w);
     ac_x idx[AC_MAX_RANK], at = w.item;
     for (int32_t d = r->in->rank - 1; d >= 0; d--) {
@@ -391,6 +398,7 @@ int ac_lo_reduce(ac_lower *L)
     AC_TRY(ac_reduce_axes(L->cx, n, &r.mask));
     r.quantised = ac_mp_quantised(in) && ac_mp_quantised(r.out);
     r.acc = accumulator(&r);
+    r.keep_nan = n->attrs.reduce.keep_nan && ac_mp_real(in);
     if (!r.acc || in->dtype != r.out->dtype || ac_mp_quantised(in) != ac_mp_quantised(r.out)) {
         ac_mp_refuse(L, n);
         return AC_FAIL;

@@ -5,8 +5,8 @@
  *
  * kernel, strides and dilations have a number for each dimension, pads two (before, after): by default 1, 1, 1 and 0.
  * Only elements inside of x count. Over no elements: sum 0, maximum the lowest value (floats: -inf), index 0. NaN is
- * never the maximum. f32, f64 and integers (sums wrap); sums of floats in order of the windows, outermost dimension
- * first. Other pools of ONNX are built from these: see import/onnx/pool_nodes.c. */
+ * never the maximum; with keep_nan the first one always is. f32, f64 and integers (sums wrap); sums of floats in order
+ * of the windows, outermost dimension first. Other pools of ONNX are built from these: see import/onnx/pool_nodes.c. */
 #include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
 #include "ir/lower/window.h"
@@ -34,6 +34,7 @@ static void one_window(ac_lower *L, sliding *w, int32_t lanes)
     ac_lb *b = &L->b;
     const ac_op op = L->node->op;
     const bool places = op == AC_OP_WINDOW_ARGMAX;
+    const bool keep_nan = L->node->attrs.window.keep_nan && ac_dtype_is_float(w->x->dtype);
     ac_x at[AC_MAX_RANK];
     const ac_x acc = ac_lb_var(b, "acc", ac_lb_splat(b, start(b, op, w->x->dtype), lanes));
     const ac_x where = places ? ac_lb_var(b, "where", ac_lb_i32(b, -1)) : 0;
@@ -45,11 +46,16 @@ static void one_window(ac_lower *L, sliding *w, int32_t lanes)
     const ac_x flat = ac_lo_flat(L, w->x, at), v = ac_lb_load(b, w->x_buf, flat, lanes), old = ac_lb_get(b, acc);
     if (places) {
         const ac_x first = ac_lb_lt(b, ac_lb_get(b, where), ac_lb_i32(b, 0));
-        const ac_x wins = ac_lb_or(b, ac_lb_gt(b, v, old), ac_lb_and(b, first, ac_lb_eq(b, v, v)));
+        ac_x wins = ac_lb_or(b, ac_lb_gt(b, v, old), ac_lb_and(b, first, ac_lb_eq(b, v, v)));
+        if (keep_nan)
+            wins = ac_lb_or(b, wins, ac_lb_and(b, ac_lb_ne(b, v, v), ac_lb_eq(b, old, old)));
         ac_lb_set(b, where, ac_lb_select(b, wins, flat, ac_lb_get(b, where)));
         ac_lb_set(b, acc, ac_lb_select(b, wins, v, old));
     } else {
-        ac_lb_set(b, acc, op == AC_OP_WINDOW_SUM ? ac_lb_add_wrap(b, old, v) : ac_lb_max(b, v, old));
+        ac_lb_set(b, acc,
+                  op == AC_OP_WINDOW_SUM ? ac_lb_add_wrap(b, old, v)
+                  : keep_nan             ? ac_lb_max_nan(b, v, old)
+                                         : ac_lb_max(b, v, old));
     }
     for (int32_t d = 0; d < w->x->rank; d++)
         ac_lb_end(b);

@@ -1,7 +1,7 @@
 /* scan.c - lowers operators that scan one axis: arg_max, arg_min, cumsum, cumprod.
  *
- *     arg_max, arg_min   the first of equal elements; NaN never wins unless all are NaN (then 0). Quantised: stored
- *                        values
+ *     arg_max, arg_min   the first of equal elements; NaN never wins unless all are NaN (then 0), or with keep_nan the
+ *                        first NaN wins. Quantised: stored values
  *
  *     cumsum, cumprod    running sum or product along the axis, exclusive or from the end; integers wrap. Not
  *                        quantised */
@@ -23,7 +23,9 @@ static ac_x better(ac_lower *L, bool max, ac_x v, ac_x best)
     const ac_x beats = max ? ac_lb_gt(b, v, best) : ac_lb_lt(b, v, best);
     if (!ac_dtype_is_float(ac_lb_dtype(b, v)))
         return beats;
-    return ac_lb_or(b, beats, ac_lb_and(b, ac_lb_ne(b, best, best), ac_lb_eq(b, v, v)));
+    const bool keep_nan = L->node->attrs.arg.keep_nan;
+    const ac_x from = keep_nan ? v : best, to = keep_nan ? best : v;
+    return ac_lb_or(b, beats, ac_lb_and(b, ac_lb_ne(b, from, from), ac_lb_eq(b, to, to)));
 }
 
 int ac_lo_arg(ac_lower *L)

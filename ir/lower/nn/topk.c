@@ -1,13 +1,34 @@
 /* topk.c - lowers TOPK_V2, and NON_MAX_SUPPRESSION_V4 and _V5, which select boxes by score.
  *
  * Both take elements in one order: larger value first (or, for topk smallest, smaller), equal values by index. Each
- * next element is found by a scan over all: no sorting, no scratch. NaN is never taken; if nothing else remains, topk
- * gives element 0. */
+ * next element is found by a scan over all: no sorting, no scratch. NaN is never taken (if nothing else remains, topk
+ * gives element 0), or with keep_nan it is above all numbers. */
 #include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
 #include "ir/lower/nn/pick.h"
 
 #include <math.h>
+
+/* The place of the next element of a row of f32 with keep_nan. Order and place are one number of 64 bits, so that all
+ * elements differ: it is the largest below the one before, w->value. */
+static ac_x next_of_row(ac_lower *L, const ac_walk *w)
+{
+    ac_lb *b = &L->b;
+    const ac_x low = ac_lb_int(b, AC_U64, UINT32_MAX), half = ac_lb_int(b, AC_U64, 32),
+               first = ac_lb_int(b, AC_U64, UINT32_MAX - 1); /* element 0 stays below the first w->value, 2^64 - 1 */
+    const ac_x before = ac_lb_get(b, w->value), best = ac_lb_var(b, "best", ac_lb_int(b, AC_U64, 0));
+    const ac_x i = ac_lb_for_n(b, "i", w->n);
+    ac_x v = ac_float_order(b, ac_lb_load(b, w->x, ac_lb_add(b, w->base, i), 1));
+    v = ac_lb_shl(b, ac_lb_cast(b, w->rising ? ac_lb_not(b, v) : v, AC_U64), half);
+    v = ac_lb_or(b, v, ac_lb_sub(b, first, ac_lb_cast(b, i, AC_U64)));
+    const ac_x old = ac_lb_get(b, best), wins = ac_lb_and(b, ac_lb_lt(b, v, before), ac_lb_gt(b, v, old));
+    ac_lb_set(b, best, ac_lb_select(b, wins, v, old));
+    ac_lb_end(b);
+    const ac_x found = ac_lb_get(b, best),
+               at = ac_lb_cast(b, ac_lb_sub_wrap(b, first, ac_lb_and(b, found, low)), AC_I32);
+    ac_lb_set(b, w->value, found);
+    return ac_lb_clamp(b, at, ac_lb_i32(b, 0), ac_lb_i32(b, w->n - 1)); /* for proofs; it is inside */
+}
 
 int ac_lo_topk(ac_lower *L)
 {
@@ -23,14 +44,22 @@ int ac_lo_topk(ac_lower *L)
     if (ac_tensor_count(y) == 0)
         return AC_OK;
     const int64_t width = x->dim[x->rank - 1], k = y->dim[y->rank - 1];
-    ac_walk w = {.x = ac_lo_operand(L, x), .n = width, .rising = n->attrs.topk.smallest};
+    ac_walk w = {.x = ac_lo_operand(L, x),
+                 .n = width,
+                 .rising = n->attrs.topk.smallest,
+                 .keep_nan = n->attrs.topk.keep_nan && ac_mp_real(x)};
+    const bool joined = w.keep_nan && x->dtype == AC_F32;
     const ac_x row = ac_lb_for_n(b, "row", ac_tensor_count(x) / width);
     w.base = ac_lb_mul(b, row, ac_lb_i32(b, width));
-    ac_walk_open(L, &w);
+    if (joined)
+        w.value = ac_lb_var(b, "value", ac_lb_int(b, AC_U64, -1));
+    else
+        ac_walk_open(L, &w);
     const ac_x j = ac_lb_for_n(b, "j", k);
-    ac_walk_next(L, &w);
+    if (!joined)
+        ac_walk_next(L, &w);
+    const ac_x at = joined ? next_of_row(L, &w) : ac_lb_max(b, ac_lb_get(b, w.index), ac_lb_i32(b, 0));
     const ac_x to = ac_lb_add(b, ac_lb_mul(b, row, ac_lb_i32(b, k)), j);
-    const ac_x at = ac_lb_max(b, ac_lb_get(b, w.index), ac_lb_i32(b, 0));
     ac_lb_store(b, values, to, ac_lb_load(b, w.x, ac_lb_add(b, w.base, at), 1));
     ac_lb_store(b, indices, to, at);
     ac_lb_end(b);
