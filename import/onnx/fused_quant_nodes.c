@@ -89,6 +89,7 @@ int ac_onx_do_qlinear_unary(ac_onx_node *n)
     ac_tensor *x = last ? ac_onx_swapped_channels(n, n->in[0], false) : n->in[0];
     ac_tensor *real = ac_onx_dequantized(n, x, n->in[1], ac_onx_in(n, 2), 0);
     AC_TRY(ac_onx_need(n, 3));
+    n->whole_windows = pool;
     ac_tensor *y = real ? ac_onx_inner(n, type, version, &real, 1) : NULL, *z = ac_onx_in(n, 4);
     const ac_dtype to = z ? z->dtype : x->dtype;
     if (pool && y && z) {

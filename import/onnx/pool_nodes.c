@@ -184,14 +184,18 @@ static int end_at_pads(ac_onx_node *n, ac_frame *plain)
     return AC_OK;
 }
 
-/* count_include_pad: pads count as zeros, except for the part that ceil_mode adds at the end. */
+/* count_include_pad: pads count as zeros, except for the part that ceil_mode adds at the end (QLinearAveragePool counts
+ * that as well). */
 int ac_onx_do_average_pool(ac_onx_node *n)
 {
     ac_tensor *x;
     const bool include = ac_attr_bool(&n->attrs, A_count_include_pad);
     ac_frame w, plain;
     AC_TRY(open_pool(n, &x, &w, &plain));
-    AC_TRY(end_at_pads(n, &plain));
+    if (n->whole_windows)
+        plain = w;
+    else
+        AC_TRY(end_at_pads(n, &plain));
     if (canonical(x, &w)) {
         if (include)
             count_pads(&w, &plain);

@@ -15,6 +15,8 @@ typedef struct resize {
     const char *mode, *coords, *nearest;
     double cubic, extrapolation;
     bool exclude_outside, antialias;
+    bool simple; /* up to operator set 10, as ONNX Runtime: positions in f32, nearest is up if a side shrinks, else
+                  * down, and a result of x's shape is x */
     int64_t out[AC_MAX_RANK];
     double scale[AC_MAX_RANK], roi_start[AC_MAX_RANK], roi_end[AC_MAX_RANK];
 } resize;
@@ -26,6 +28,8 @@ static double position(const resize *r, const ac_tensor *x, int32_t d, int64_t o
     const double in = (double)x->dim[d], out = scale * in; /* not rounded, as the reference has it */
     if (!strcmp(r->coords, "align_corners"))
         return out == 1 ? 0 : at * (in - 1) / (out - 1);
+    if (r->simple)
+        return (double)((float)at / (float)scale);
     if (!strcmp(r->coords, "asymmetric"))
         return at / scale;
     if (!strcmp(r->coords, "pytorch_half_pixel"))
@@ -44,12 +48,14 @@ static double position(const resize *r, const ac_tensor *x, int32_t d, int64_t o
 }
 
 /* A turn but for rounding is the turn: (4 + 1/2) * 7/9 - 1/2 is 3, in double a little less. */
-static int64_t nearest_at(const resize *r, double at, int64_t size)
+static int64_t nearest_at(const resize *r, double at, int32_t d, int64_t size)
 {
     double v;
     const double turn = floor(2 * at + 0.5) / 2;
     at = fabs(at - turn) < 1e-9 ? turn : at;
-    if (!strcmp(r->nearest, "floor"))
+    if (r->simple)
+        v = r->scale[d] < 1 ? ceil(at) : floor(at);
+    else if (!strcmp(r->nearest, "floor"))
         v = floor(at);
     else if (!strcmp(r->nearest, "ceil"))
         v = ceil(at);
@@ -84,8 +90,8 @@ static void warn_of_other_places(ac_onx_node *n, const resize *r, const ac_tenso
         const bool whole = fabs(length - (double)r->out[d]) < 1e-4;
         bool differs = corners && r->out[d] > 1 && !whole;
         for (int64_t o = 0; o < r->out[d] && !differs && !strcmp(r->mode, "nearest"); o++)
-            differs =
-                nearest_at(r, position(r, x, d, o), x->dim[d]) != nearest_at(r, position_f32(r, x, d, o), x->dim[d]);
+            differs = nearest_at(r, position(r, x, d, o), d, x->dim[d]) !=
+                      nearest_at(r, position_f32(r, x, d, o), d, x->dim[d]);
         if (!differs)
             continue;
         ac_warn(n->r->cx, n->at, W0001,
@@ -94,6 +100,14 @@ static void warn_of_other_places(ac_onx_node *n, const resize *r, const ac_tenso
                 d, x->name, length, whole ? "" : ac_strf(n->r->cx->region, ", rounded down to %" PRId64, r->out[d]));
         return;
     }
+}
+
+static bool same_shape(const resize *r, const ac_tensor *x)
+{
+    for (int32_t d = 0; d < x->rank; d++)
+        if (r->out[d] != x->dim[d])
+            return false;
+    return true;
 }
 
 static bool unchanged(const resize *r, const ac_tensor *x, int32_t d)
@@ -108,10 +122,8 @@ static ac_tensor *resize_nearest(ac_onx_node *n, const resize *r, ac_tensor *x)
         if (unchanged(r, x, d))
             continue;
         int64_t *index = AC_NEW_N(n->r->cx->region, int64_t, r->out[d] + 1);
-        for (int64_t o = 0; o < r->out[d]; o++) {
-            const double at = position(r, x, d, o);
-            index[o] = nearest_at(r, at, x->dim[d]);
-        }
+        for (int64_t o = 0; o < r->out[d]; o++)
+            index[o] = nearest_at(r, position(r, x, d, o), d, x->dim[d]);
         ac_attrs_init(AC_OP_GATHER, &a);
         a.gather.axis = d;
         ac_tensor *in[] = {x, ac_make_ints(&n->b, r->out[d], index)};
@@ -174,7 +186,7 @@ static bool canonical(const resize *r, const ac_tensor *x, ac_attrs_resize *a)
         if (fabs(r->scale[d] * in - out) > 1e-6)
             return false;
         for (int64_t o = 0; near && o < r->out[d]; o++) /* floor(o * in / out), exactly */
-            if (nearest_at(r, position(r, x, d, o), x->dim[d]) != o * x->dim[d] / r->out[d] || r->out[d] % x->dim[d])
+            if (nearest_at(r, position(r, x, d, o), d, x->dim[d]) != o * x->dim[d] / r->out[d] || r->out[d] % x->dim[d])
                 return false;
         if (!strcmp(r->coords, "pytorch_half_pixel") && out <= 1)
             return false;
@@ -232,6 +244,8 @@ static int finish(ac_onx_node *n, const resize *r)
     for (int32_t d = 0; d < x->rank; d++)
         if (!ac_pb_spend(&n->r->pb, r->out[d] / 16)) /* each place is looked at */
             return AC_FAIL;
+    if (r->simple && same_shape(r, x))
+        return ac_onx_result(n, 0, x);
     warn_of_other_places(n, r, x);
     if (canonical(r, x, &a.resize))
         return ac_onx_result(n, 0, with_ours(n, r, x, &a));
@@ -262,7 +276,7 @@ static const double *numbers(ac_onx_node *n, int32_t i, int64_t *count)
     return v;
 }
 
-/* Scales of all dimensions; the size is floor(in * scale). */
+/* Scales of all dimensions; the size is floor(in * scale), in f32 as ONNX infers it. */
 static int take_scales(ac_onx_node *n, resize *r, const double *v, int64_t count, const int32_t *axis)
 {
     const ac_tensor *x = n->in[0];
@@ -270,14 +284,17 @@ static int take_scales(ac_onx_node *n, resize *r, const double *v, int64_t count
         if (!(v[i] > 0 && v[i] <= 65536))
             return ac_error(n->r->cx, n->at, E0103, "scale %" PRId64 " is %g", i, v[i]);
         r->scale[axis[i]] = v[i];
-        r->out[axis[i]] = (int64_t)floor((double)x->dim[axis[i]] * v[i] + 1e-7);
+        const float size = (float)x->dim[axis[i]] * (float)v[i];
+        r->out[axis[i]] = (int64_t)floorf(size);
     }
     return AC_OK;
 }
 
-static void init(resize *r, const ac_tensor *x)
+static void init(resize *r, const ac_onx_node *n)
 {
-    *r = (resize){.mode = "nearest", .coords = "asymmetric", .nearest = "floor", .cubic = -0.75};
+    const ac_tensor *x = n->in[0];
+    *r = (resize){
+        .mode = "nearest", .coords = "asymmetric", .nearest = "floor", .cubic = -0.75, .simple = n->version < 11};
     for (int32_t d = 0; d < x->rank; d++) {
         r->scale[d] = r->roi_end[d] = 1;
         r->out[d] = x->dim[d];
@@ -291,7 +308,7 @@ int ac_onx_do_upsample(ac_onx_node *n)
     resize r;
     int64_t count = 0;
     const ac_tensor *x = n->in[0];
-    init(&r, x);
+    init(&r, n);
     r.mode = ac_attr_text(&n->attrs, A_mode);
     double *v = AC_NEW_N(n->r->cx->region, double, AC_MAX_RANK);
     if (n->n_in > 1) {
@@ -343,7 +360,7 @@ int ac_onx_do_resize(ac_onx_node *n)
     int32_t axis[AC_MAX_RANK];
     ac_ints axes;
     const int32_t scales = n->version < 11 ? 1 : 2;
-    init(&r, x);
+    init(&r, n);
     r.mode = ac_attr_text(&n->attrs, A_mode);
     if (n->version >= 11) {
         r.coords = ac_attr_text(&n->attrs, A_coordinate_transformation_mode);

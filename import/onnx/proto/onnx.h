@@ -110,8 +110,9 @@ struct ac_onx_node {
     ac_onx_value **out; /* left-out results are NULL */
     ac_onx_attr *attr;
     int32_t n_attr;
-    int32_t first; /* tensors from this id on are the node's own */
-    ac_dtype half; /* operands were widened from this type to f32: f32 results go back */
+    int32_t first;      /* tensors from this id on are the node's own */
+    ac_dtype half;      /* operands were widened from this type to f32: f32 results go back */
+    bool whole_windows; /* an average that counts pads divides by all of the kernel, also beyond the pads */
 };
 
 /* onnx.c */

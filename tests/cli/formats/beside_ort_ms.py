@@ -197,6 +197,13 @@ def pools(case, f, r, In):
             a = {"kernel_shape": [k, k], "strides": [s, s], "pads": [p] * 4}
             case(op, [In(f(1, 2, 3, 3))], a, domain="", tag="%d.%d.%d" % (k, s, p))
     case("AveragePool", [In(f(1, 2, 3, 3))], {**a, "count_include_pad": 1}, domain="", tag="pads")
+    for i in range(8):  # operator sets 9 and 10: positions in f32, nearest is up if a side shrinks
+        for mode in ("nearest", "linear"):
+            old, image = i % 4 == 0, np.arange(99, dtype=F).reshape(1, 1, 9, 11)
+            scale = r.choice([r.integers(2, 20) / 10, r.integers(1, 9) / r.integers(1, 9)], 2)
+            scale = np.maximum(F([1, 1, *scale]), F(1 if old else 0.2))
+            case("Upsample" if old else "Resize", [In(image), scale], {"mode": mode}, tag="%s.%d" % (mode, i),
+                 domain="", opset=9 if old else 10)
     for mode in ("linear", "cubic"):  # 3 * 0.5 rows are one: of that the coordinate is 0
         case("Resize", [In(f(1, 1, 3, 4)), None, np.array([1, 1, 0.5, 2], F)],
              {"coordinate_transformation_mode": "pytorch_half_pixel", "mode": mode}, tag=mode, domain="", opset=18)
@@ -219,6 +226,10 @@ def quantised(case, f, u8, i8, sc, r, In):
              tolerance=0, tag=tag + "pads")
         case("QLinearAveragePool", [In(t(2, 7, 6, 4)), sc(), z(), sc(), z()], dict(pool, channels_last=1, ceil_mode=1),
              tolerance=0, tag=tag + "last")
+        for k in ([3, 2], [3, 3], [2, 3]):  # the last windows end beyond the pads
+            cut = dict(pool, kernel_shape=k, strides=[3, 2], count_include_pad=1, ceil_mode=1)
+            case("QLinearAveragePool", [In(t(2, 3, 8, 6)), sc(), z(), sc(), z()], cut, tolerance=0,
+                 tag="%s.cut.%d.%d" % (tag, *k))
         case("QLinearSoftmax", [In(t(3, 9)), sc(), z(), F(1 / 256), z() if tag == "i8" else np.uint8(0)],
              {"axis": -1, "opset": 13}, tolerance=0, tag=tag)
         case("QLinearSoftmax", [In(t(2, 3, 4)), sc(), z(), F(1 / 256), np.uint8(0) if tag == "u8" else np.int8(-128)],
