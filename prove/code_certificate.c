@@ -185,11 +185,14 @@ static void put_call(writer *w, int32_t step, const ac_verdict *v)
             put_cut(w->to, &v->cut.item[i]);
 }
 
-int ac_code_certificate(ac_sink *to, const ac_module *m, const ac_verdict *v)
+int ac_code_certificate(ac_sink *to, const ac_module *m, const ac_verdict *v, const char *const *written,
+                        int32_t n_written)
 {
     writer w = {.to = to, .m = m};
     ac_putf(to, "arenac-code-certificate 1\nmodel sha256 %s arenac %s\noptions %s\n", m->sha256, m->version,
             m->options);
+    for (int32_t i = 0; i < n_written; i++)
+        ac_putf(to, "written sha256 %s\n", written[i]);
     put_memories(&w);
     for (int32_t i = 0; i < m->n_states; i++)
         put_held(&w, "before", &m->state[i]);

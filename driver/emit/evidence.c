@@ -438,6 +438,16 @@ static void put_index(evidence *e, int32_t end)
 
 /* ------------------------------------------------------------------ all of it */
 
+/* The certificate names the files with the code: all outputs before those of evidence. */
+static int put_certificate(evidence *e)
+{
+    const ac_made *a = e->a;
+    const char **written = AC_NEW_N(a->cx->region, const char *, e->first + 1);
+    for (int32_t i = 0; i < e->first; i++)
+        written[i] = hash_of_output(a->cx, a->out->list.item[i].sink);
+    return ac_code_certificate(file(e, "code.certificate"), a->module, &e->verdict, written, e->first);
+}
+
 /* The C of the model: the output that contains its steps. */
 static const ac_output *find_c(const evidence *e)
 {
@@ -477,7 +487,7 @@ int ac_evidence(const ac_made *a)
     put_memory(&e);
     put_loops(&e);
     ac_verdict_json(file(&e, "proof.json"), a->module, &e.verdict);
-    AC_TRY(ac_code_certificate(file(&e, "code.certificate"), a->module, &e.verdict));
+    AC_TRY(put_certificate(&e));
     put_vectors(&e);
     find_tool(&e);
     put_deviations(&e);

@@ -197,7 +197,7 @@ int ac_prove_verb(ac_work *w, const char *const *path, int32_t n)
     AC_TRY(ac_compile(w));
     AC_TRY(ac_prove(&w->cx, w->made.module, without, &v));
     if (w->opt.output)
-        AC_TRY(ac_code_certificate(ac_pending_add(&w->out, w->opt.output), w->made.module, &v));
+        AC_TRY(ac_code_certificate(ac_pending_add(&w->out, w->opt.output), w->made.module, &v, NULL, 0));
     if (ac_is(w->opt.output, "-"))
         return ac_proof_judge(&w->made, &v);
     ac_sink *to = ac_pending_add(&w->out, "-");

@@ -484,7 +484,8 @@ static int64_t header(const char *name)
     return v;
 }
 
-static const char usage[] = "usage: arenac-certcheck PROBLEM.csv CERTIFICATE, or CERTIFICATE of code";
+static const char usage[] = "usage: arenac-certcheck PROBLEM.csv CERTIFICATE\n"
+                            "       arenac-certcheck CERTIFICATE [--code FILE]";
 
 int main(int argc, char **argv)
 {
@@ -492,8 +493,8 @@ int main(int argc, char **argv)
         puts(usage);
         leave(0);
     }
-    if (argc == 2) { /* of code */
-        const int verdict = check_code(argv[1]);
+    if (argc == 2 || (argc == 4 && !strcmp(argv[2], "--code"))) { /* of code */
+        const int verdict = check_code(argv[1], argc == 4 ? argv[3] : NULL);
         leave(verdict);
     }
     if (argc != 3) {

@@ -60,13 +60,26 @@ static const char *shows_nothing(const program *c)
     return !c->n_calls ? "no step is there" : !bytes ? "no result is named" : NULL;
 }
 
-int check_code(const char *path)
+static void check_written(const program *c, const char *path)
+{
+    char hex[65];
+    bool named = false;
+    hash_file(path, hex);
+    for (int32_t i = 0; i < c->n_written; i++)
+        named |= !strcmp(hex, c->written[i]);
+    if (!named)
+        refuse("%s is not a file that was written with the certificate", path);
+}
+
+int check_code(const char *path, const char *written)
 {
     enum { SHOWN = 0, REFUSED = 1, INCOMPLETE = 3 };
     program c = {0};
     int32_t open = 0;
     read_code(read_text(path), &c);
     status = REFUSED;
+    if (written)
+        check_written(&c, written);
     for (int32_t i = 0; i < c.n_before; i++) {
         const holding *h = &c.before[i];
         hold(&c.memory[h->memory], h->offset, h->bytes, h->tensor, h->begin);

@@ -163,6 +163,8 @@ typedef struct memory {
 } memory;
 
 typedef struct program {
+    char (*written)[65]; /* SHA-256 of files that the code is in */
+    int32_t n_written;
     memory *memory;
     constant *constant;
     function *fn;
@@ -250,6 +252,9 @@ void hold(memory *m, int64_t from, int64_t bytes, int32_t tensor, int64_t begin)
 void expect_held(const program *c, const holding *h, int32_t step);               /* or refuse() */
 void check_places(const program *c, int32_t step);
 void hold_results(program *c, int32_t step, range *const *cell); /* of a call; cell NULL: it is not proven */
+
+/* replay_hash.c: SHA-256 of a file, in lower case */
+void hash_file(const char *path, char hex[65]);
 
 /* replay.c */
 void *room(void *old, size_t n, size_t size); /* realloc that does not fail */

@@ -81,6 +81,10 @@ static range first_value(int32_t b, int32_t task)
     if (a && a->place == AT_TASK)
         return number(task);
     range first = u->role == IN || u->role == INOUT ? left_in(a->tensor, u->type) : of_type(u->type);
+    if (u->role == INOUT && now.call->tasks > 1 && !now.call->keeps) { /* another task may have stored there */
+        first = of_type(u->type);
+        first.hi = u->type == BOOL ? 255 : first.hi;
+    }
     first.written = u->role == IN || (u->role == INOUT && !a->made);
     return first;
 }

@@ -53,7 +53,7 @@ static void check_index(const instruction *x, int32_t lanes, int64_t *first, int
     *last = (int64_t)i->hi;
     if (x->aligned)
         check_aligned(x, lanes, *first, *last);
-    spend((*last - *first) / 4);
+    spend((*last - *first) * lanes / 4);
 }
 
 static range element(int32_t buf, int64_t i)

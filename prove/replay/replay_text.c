@@ -167,10 +167,24 @@ static void read_restrict(const program *c)
     c->fn[f].buf[b].restricted = true;
 }
 
+static void read_written(program *c)
+{
+    if (!took("sha256"))
+        wrong("'sha256' is expected");
+    const char *hex = word();
+    if (strlen(hex) != 64 || strspn(hex, "0123456789abcdef") != 64)
+        wrong("64 digits are expected");
+    c->written = room(c->written, (size_t)c->n_written + 1, sizeof *c->written);
+    memcpy(c->written[c->n_written++], hex, 65);
+    end_of_line();
+}
+
 /* A line of another kind. Returns false at the end. */
 static bool read_other(program *c)
 {
-    if (took("before")) {
+    if (took("written")) {
+        read_written(c);
+    } else if (took("before")) {
         c->before = room(c->before, (size_t)c->n_before + 1, sizeof *c->before);
         c->before[c->n_before++] = read_holding(c);
     } else if (took("after")) {

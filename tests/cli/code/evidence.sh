@@ -79,8 +79,14 @@ proof = json.load(open(os.path.join(at, "proof.json")))
 assert proof["schema"] == "arenac-prove/1" and len(proof["steps"]) == steps
 assert index["results"]["proven"] == proof["proven"] and index["results"]["claims_open"] == len(proof["doubts"])
 certcheck = os.path.join(os.path.dirname(arenac), "arenac-certcheck")
-checked = subprocess.run([certcheck, os.path.join(at, "code.certificate")], capture_output=True, text=True)
+compared = [certcheck, os.path.join(at, "code.certificate"), "--code"]
+checked = subprocess.run(compared + [os.path.join(folder, "net.c")], capture_output=True, text=True)
 assert checked.returncode in ((0, 3) if not proof["proven"] or "-t" in index["options"] else (0,)), checked.stdout
+
+with open(os.path.join(folder, "net.c")) as f, open(os.path.join(folder, "changed.c"), "w") as out:
+    out.write(f.read().replace("0", "1", 1))
+other = subprocess.run(compared + [os.path.join(folder, "changed.c")], capture_output=True, text=True)
+assert other.returncode == 1 and "is not a file that was written" in other.stdout, other.stdout
 
 # vectors: files with those hashes, and the outputs of the model by another way
 vectors = rows("vectors.csv")
