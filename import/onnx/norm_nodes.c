@@ -115,7 +115,8 @@ int ac_onx_do_reduce_log(ac_onx_node *n)
     return ac_onx_result(n, 0, LOG(y));
 }
 
-/* log(sum(exp(x - m))) + m with m = max(x): nothing overflows. */
+/* log(sum(exp(x - m))) + m with m = max(x): nothing overflows. An infinite m becomes finite, since infinity minus
+ * infinity is NaN. */
 int ac_onx_do_reduce_log_exp(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *y;
@@ -125,7 +126,10 @@ int ac_onx_do_reduce_log_exp(ac_onx_node *n)
         AC_TRY(reduce(n, EXP(x), &y));
         return ac_onx_result(n, 0, LOG(y));
     }
+    const double most = x->dtype == AC_F64 ? DBL_MAX : (double)FLT_MAX;
     ac_tensor *m = ac_make_reduce(&n->b, AC_OP_REDUCE_MAX, x, mask, true);
+    ac_tensor *end = m ? NUM(m, most) : NULL;
+    m = MIN(MAX(m, NUM(m, -most)), end);
     AC_TRY(reduce(n, EXP(SUB(x, m)), &y));
     ac_tensor *log = LOG(y);
     return ac_onx_result(n, 0, log ? ADD(log, ac_make_reshape(&n->b, m, log->rank, log->dim)) : NULL);

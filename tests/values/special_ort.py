@@ -128,6 +128,10 @@ def reductions(n, x):
         for k in (1, 5, WIDTH):
             n.op("TopK", "x", np.int64([k]), want=(None, None), outputs=2, largest=largest)
     n.op("Softmax", "x", digits=512, axis=1)
+    n.op("ReduceLogSumExp", "x", np.int64([1]), digits=512, keepdims=0)
+    if n.dtype == np.float32:
+        n.op("Hardmax", "x", axis=1, want=(np.arange(WIDTH) == np.argmax(x, 1)[:, None]).astype(x.dtype))
+        n.op("LpNormalization", "x", digits=512, axis=1, p=1)
     n.op("CumSum", "x", np.int64(1), digits=512)
 
 
