@@ -46,7 +46,7 @@ ac_x ac_mp_neg(ac_lower *L, const ac_node *n, const ac_x *arg)
     return rescaled(L, n, ac_lb_sub_wrap(b, ac_lb_like_int(b, v, 0), v));
 }
 
-/* -1, 0 or 1; NaN gives -1 as the reference's (x > 0 ? 1 : -1) does, or NaN with keep_nan. */
+/* -1, 0 or 1; NaN gives 0, or NaN with keep_nan. */
 ac_x ac_mp_sign(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
     ac_lb *b = &L->b;
@@ -55,11 +55,9 @@ ac_x ac_mp_sign(ac_lower *L, const ac_node *n, const ac_x *arg)
     const ac_x x = arg[0], zero = ac_lb_like(b, x, 0), one = ac_lb_like(b, x, 1);
     if (!ac_mp_real(n->in[0]) && !ac_dtype_is_signed(n->in[0]->dtype))
         return ac_lb_min(b, x, one);
-    if (n->attrs.extreme.keep_nan)
-        return ac_lb_select(b, ac_lb_gt(b, x, zero), one,
-                            ac_lb_select(b, ac_lb_lt(b, x, zero), ac_lb_like(b, x, -1), x));
-    const ac_x side = ac_lb_select(b, ac_lb_gt(b, x, zero), one, ac_lb_like(b, x, -1));
-    return ac_lb_select(b, ac_lb_eq(b, x, zero), zero, side);
+    const ac_x rest = n->attrs.extreme.keep_nan ? x : zero;
+    const ac_x below = ac_lb_select(b, ac_lb_lt(b, x, zero), ac_lb_like(b, x, -1), rest);
+    return ac_lb_select(b, ac_lb_gt(b, x, zero), one, below);
 }
 
 ac_x ac_mp_ceil(ac_lower *L, const ac_node *n, const ac_x *arg)
