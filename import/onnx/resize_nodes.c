@@ -1,8 +1,8 @@
 /* resize_nodes.c - Resize and Upsample of ONNX. Along each dimension the position of result o in the input is
  * computed here, in double as in the specification. If our nearest or bilinear operator uses exactly these positions,
  * it is taken; else nearest is a gather along each dimension, and linear and cubic modes are products with a constant
- * matrix. */
-#include "ir/make/compose_math.h"
+ * matrix. Integers are interpolated bit for bit as ONNX Runtime does it: it truncates sums of f32. */
+#include "import/onnx/proto/arithmetic.h"
 #include "import/onnx/proto/nodes.h"
 
 #include <inttypes.h>
@@ -76,6 +76,8 @@ static double position_f32(const resize *r, const ac_tensor *x, int32_t d, int64
         return r->out[d] > 1 || r->coords[0] == 'h' ? (double)(half / scale - 0.5f) : 0;
     if (!strcmp(r->coords, "tf_half_pixel_for_nn"))
         return (double)(half / scale);
+    if (!strcmp(r->coords, "align_corners") && r->out[d] > 1)
+        return (double)(at * (float)(x->dim[d] - 1) / (float)(r->out[d] - 1));
     return position(r, x, d, o);
 }
 
@@ -174,6 +176,78 @@ static ac_tensor *resize_linear(ac_onx_node *n, const resize *r, ac_tensor *x, i
     return ac_make_resample(&n->b, x, d, out, m);
 }
 
+/* ------------------------------------------------------------------ integers, linear */
+
+/* The two elements around the position of each result along a dimension, and their weights. */
+typedef struct taps {
+    ac_tensor *at[2], *weight[2];
+} taps;
+
+/* fixed: weights are i32, in 1/1024; else f32. */
+static taps taps_of(ac_onx_node *n, const resize *r, const ac_tensor *x, int32_t d, bool fixed)
+{
+    const int64_t out = r->out[d], last = x->dim[d] - 1;
+    const float unit = fixed ? 1024 : 1, end = unit * (float)last;
+    const int64_t dim[AC_MAX_RANK] = {out, 1, 1, 1, 1, 1, 1, 1};
+    int64_t *at = AC_NEW_N(n->r->cx->region, int64_t, 2 * out);
+    float *weight = AC_NEW_N(n->r->cx->region, float, 2 * out);
+    for (int64_t o = 0; o < out; o++) {
+        const float p = (float)position_f32(r, x, d, o), v = fixed ? truncf(p * unit) : p;
+        const float q = v < 0 ? 0 : v > end ? end : v;
+        const int64_t low = (int64_t)(q / unit), high = low < last ? low + 1 : last;
+        at[o] = low;
+        at[out + o] = high;
+        weight[o] = low == high ? unit / 2 : fabsf(q - unit * (float)high);
+        weight[out + o] = low == high ? unit / 2 : fabsf(q - unit * (float)low);
+    }
+    taps t;
+    for (int32_t k = 0; k < 2; k++) {
+        t.at[k] = ac_make_ints(&n->b, out, at + k * out);
+        t.weight[k] = ac_make_floats(&n->b, x->rank - d, dim, weight + k * out);
+        t.weight[k] = ac_make_cast(&n->b, t.weight[k], fixed ? AC_I32 : AC_F32);
+    }
+    return t;
+}
+
+static ac_tensor *gathered(ac_onx_node *n, ac_tensor *x, int32_t axis, ac_tensor *at)
+{
+    ac_attrs a;
+    ac_tensor *in[] = {x, at};
+    ac_attrs_init(AC_OP_GATHER, &a);
+    a.gather.axis = axis;
+    return x ? ac_make_op(&n->b, AC_OP_GATHER, in, 2, &a, AC_NONE) : NULL;
+}
+
+/* The sum of four neighbours, each times (its weight along the row * its weight along the column), in f32 and in this
+ * order; bytes with channels last in fixed point. */
+static ac_tensor *resize_integers(ac_onx_node *n, const resize *r, ac_tensor *x)
+{
+    const bool last = x->rank == 4 && unchanged(r, x, 0) && !unchanged(r, x, 1) && unchanged(r, x, 3);
+    const bool fixed = last && ac_dtype_bits(x->dtype) == 8;
+    const int32_t dy = x->rank - 2 - last, dx = dy + 1;
+    const ac_dtype own = x->dtype;
+    if (same_shape(r, x))
+        return x;
+    for (int32_t d = 0; d < x->rank; d++)
+        if ((x->rank != 2 && x->rank != 4) || (d != dy && d != dx && !unchanged(r, x, d)))
+            return (void)ac_cannot(&n->b, "it interpolates elements of type %s in %d dimensions, along dimension %d",
+                                   ac_dtype_name(own), x->rank, d),
+                   NULL;
+    const taps column = taps_of(n, r, x, dy, fixed), row = taps_of(n, r, x, dx, fixed);
+    ac_tensor *sum = NULL;
+    for (int32_t k = 0; k < 4; k++) {
+        ac_tensor *v = gathered(n, gathered(n, x, dy, column.at[k / 2]), dx, row.at[k % 2]);
+        ac_tensor *by = MUL(row.weight[k % 2], column.weight[k / 2]);
+        v = MUL(by, ac_make_cast(&n->b, v, fixed ? AC_I32 : AC_F32));
+        sum = sum ? ADD(sum, v) : v;
+    }
+    if (fixed)
+        sum = DIV(sum, NUM(sum, 1 << 20));
+    return ac_make_cast(&n->b, sum, own);
+}
+
+/* ------------------------------------------------------------------ the operators */
+
 /* Can one of our operators do it? They take [N,H,W,C] and know three ways to place pixels, with scale = in / out. */
 static bool canonical(const resize *r, const ac_tensor *x, ac_attrs_resize *a)
 {
@@ -253,6 +327,9 @@ static int finish(ac_onx_node *n, const resize *r)
         return ac_onx_result(n, 0, extrapolate(n, r, resize_nearest(n, r, x)));
     if (strcmp(r->mode, "linear") != 0 && strcmp(r->mode, "cubic") != 0)
         return ac_error(n->r->cx, n->at, E0103, "mode is '%s'", r->mode);
+    if (ac_dtype_is_int(x->dtype) && ac_dtype_bits(x->dtype) <= 32 && !strcmp(r->mode, "linear") && !r->antialias &&
+        !r->exclude_outside && strcmp(r->coords, "tf_crop_and_resize") != 0)
+        return ac_onx_result(n, 0, resize_integers(n, r, x));
     if (x->dtype != AC_F32)
         return ac_cannot(&n->b, "it interpolates elements of type %s", ac_dtype_name(x->dtype));
     for (int32_t d = x->rank - 1; x && d >= 0; d--)

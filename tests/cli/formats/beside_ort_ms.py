@@ -204,6 +204,13 @@ def pools(case, f, r, In):
             scale = np.maximum(F([1, 1, *scale]), F(1 if old else 0.2))
             case("Upsample" if old else "Resize", [In(image), scale], {"mode": mode}, tag="%s.%d" % (mode, i),
                  domain="", opset=9 if old else 10)
+    for i, t in enumerate((np.uint8, np.int8, np.int32) * 2):  # integers, channels first and last
+        image = r.integers(-128 if t != np.uint8 else 0, 128, (1, 3, 5, 3)).astype(t)
+        scale = np.maximum(r.choice([r.integers(4, 25) / 10, r.integers(2, 9) / r.integers(2, 9), 2], 2), 0.4)
+        how = ("half_pixel", "asymmetric", "align_corners")[i % 2 + (i == 5)]
+        case("Resize", [In(image), None, F([1, *scale, 1] if i % 2 else [1, 1, *scale])], {"mode": "linear",
+             "coordinate_transformation_mode": how}, tolerance=0, tag="integers.%d" % i, domain="", opset=13)
+    case("Pad", [In(f(2, 3)), np.int64([0, 7, 1, 10])], {"mode": "wrap"}, tolerance=0, domain="", tag="wrap", opset=19)
     for mode in ("linear", "cubic"):  # 3 * 0.5 rows are one: of that the coordinate is 0
         case("Resize", [In(f(1, 1, 3, 4)), None, np.array([1, 1, 0.5, 2], F)],
              {"coordinate_transformation_mode": "pytorch_half_pixel", "mode": mode}, tag=mode, domain="", opset=18)
