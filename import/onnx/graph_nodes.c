@@ -112,8 +112,7 @@ static int call_function(ac_onx_node *n, const ac_onx_function *f)
     if (!ac_pb_read(&r->pb, f->body, ac_onx_function_fields, &x) ||
         ac_onx_read_opsets(r, &s, x.opsets, "a function") != AC_OK)
         return AC_FAIL;
-    if (x.defaults.n)
-        return ac_cannot(&n->b, "it is a function whose attributes have defaults");
+    AC_TRY(ac_onx_default_attrs(n, x.defaults));
     for (int32_t i = 0; ac_pb_next(&r->pb, &x.inputs, &word); i++) {
         const char *name = ac_pb_name(&r->pb, word);
         if (!name)

@@ -50,39 +50,66 @@ static bool resolve(ac_onx_node *n, const char *as, ac_onx_attr *a)
     return true;
 }
 
+static bool read_one(ac_onx_node *n, ac_span message, ac_onx_attr *a)
+{
+    raw x = {.type = 0};
+    if (!ac_pb_read(&n->r->pb, message, ATTRIBUTE, &x))
+        return false;
+    *a = (ac_onx_attr){.name = ac_pb_name(&n->r->pb, x.name),
+                       .type = x.type,
+                       .i = x.i,
+                       .f = x.f,
+                       .s = x.s,
+                       .tensor = x.t,
+                       .sparse = x.sparse,
+                       .graph = x.g,
+                       .ref = x.ref,
+                       .floats = x.floats,
+                       .ints = x.ints,
+                       .strings = x.strings,
+                       .has_tensor = x.t.p != NULL};
+    return a->name != NULL;
+}
+
 int ac_onx_attrs(ac_onx_node *n, ac_pb_list list)
 {
     ac_onx *r = n->r;
     ac_span message;
+    ac_onx_attr a;
     if (!ac_pb_spend(&r->pb, list.n))
         return AC_FAIL;
     n->attr = AC_NEW_N(r->cx->region, ac_onx_attr, list.n + 1);
     n->n_attr = 0;
     while (ac_pb_next(&r->pb, &list, &message)) {
-        raw x = {.type = 0};
-        if (!ac_pb_read(&r->pb, message, ATTRIBUTE, &x))
+        if (!read_one(n, message, &a))
             return AC_FAIL;
-        const char *name = ac_pb_name(&r->pb, x.name);
-        if (!name)
-            return AC_FAIL;
-        if (find(n, name))
-            return ac_error(r->cx, n->at, E0012, "attribute '%s' is given twice", name);
-        ac_onx_attr a = {.name = name,
-                         .type = x.type,
-                         .i = x.i,
-                         .f = x.f,
-                         .s = x.s,
-                         .tensor = x.t,
-                         .sparse = x.sparse,
-                         .graph = x.g,
-                         .ref = x.ref,
-                         .floats = x.floats,
-                         .ints = x.ints,
-                         .strings = x.strings};
-        a.has_tensor = x.t.p != NULL;
-        if (x.ref.n && !resolve(n, name, &a))
+        if (find(n, a.name))
+            return ac_error(r->cx, n->at, E0012, "attribute '%s' is given twice", a.name);
+        if (a.ref.n && !resolve(n, a.name, &a))
             continue;
         n->attr[n->n_attr++] = a;
+    }
+    return r->pb.failed ? AC_FAIL : AC_OK;
+}
+
+int ac_onx_default_attrs(ac_onx_node *n, ac_pb_list list)
+{
+    ac_onx *r = n->r;
+    ac_span message;
+    ac_onx_attr a;
+    if (!list.n)
+        return AC_OK;
+    if (!ac_pb_spend(&r->pb, list.n))
+        return AC_FAIL;
+    ac_onx_attr *all = AC_NEW_N(r->cx->region, ac_onx_attr, (int64_t)n->n_attr + list.n + 1);
+    for (int32_t i = 0; i < n->n_attr; i++)
+        all[i] = n->attr[i];
+    n->attr = all;
+    while (ac_pb_next(&r->pb, &list, &message)) {
+        if (!read_one(n, message, &a))
+            return AC_FAIL;
+        if (!find(n, a.name))
+            all[n->n_attr++] = a;
     }
     return r->pb.failed ? AC_FAIL : AC_OK;
 }

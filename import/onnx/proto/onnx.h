@@ -155,6 +155,8 @@ enum {
 };
 extern const ac_attr_source ac_onx_attributes;
 int ac_onx_attrs(ac_onx_node *n, ac_pb_list list);
+/* Of a function: attributes that its call n does not give. */
+int ac_onx_default_attrs(ac_onx_node *n, ac_pb_list list);
 ac_onx_attr *ac_onx_attr_of(ac_onx_node *n, const char *name); /* NULL: left out */
 /* Lists without a row; empty: left out. Floats are those of the file, since trees have millions of them. */
 int ac_onx_list(ac_onx_node *n, const char *name, ac_ints *out);
