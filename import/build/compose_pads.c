@@ -124,6 +124,22 @@ int ac_make_pad_pairs(const ac_maker *b, ac_tensor *x, ac_tensor *pairs, ac_tens
     return ac_make_pad_of(b, x, before, after, value, pairs, result, y);
 }
 
+/* x extended along dimension d by pads above its size: a slice of several copies. */
+static ac_tensor *wrapped(const ac_maker *b, ac_tensor *x, int32_t d, int64_t before, int64_t after)
+{
+    const int64_t size = x->dim[d];
+    int64_t times[AC_MAX_RANK], total;
+    if (size == 0)
+        return (void)ac_error(b->cx, b->at, E0104, "dimension %d of '%s' has no elements to repeat", d, x->name), NULL;
+    const int64_t first = (size - before % size) % size, all = before + size + after;
+    for (int32_t i = 0; i < x->rank; i++)
+        times[i] = i == d ? (first + all + size - 1) / size : 1;
+    if (!ac_mul_ok(ac_tensor_count(x), times[d], &total) || total > INT32_MAX)
+        return (void)ac_error(b->cx, b->at, E0015, "the result of wrapping round '%s' is too large", x->name), NULL;
+    ac_tensor *in[] = {x, ac_make_cast(b, ac_make_ints(b, x->rank, times), AC_I32)};
+    return ac_make_slice(b, ac_make_op(b, AC_OP_TILE, in, 2, NULL, AC_NONE), d, first, all);
+}
+
 ac_tensor *ac_make_extend(const ac_maker *b, ac_tensor *x, int32_t d, int64_t before, int64_t after, bool wrap)
 {
     ac_tensor *part[3];
@@ -134,7 +150,7 @@ ac_tensor *ac_make_extend(const ac_maker *b, ac_tensor *x, int32_t d, int64_t be
     const int64_t size = x->dim[d];
     memcpy(dim, x->dim, sizeof dim);
     if (wrap && (before > size || after > size))
-        return (void)ac_cannot(b, "it wraps round more than once"), NULL;
+        return wrapped(b, x, d, before, after);
     if (before) {
         dim[d] = before;
         part[count++] = wrap ? ac_make_slice(b, x, d, size - before, before)
