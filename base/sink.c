@@ -54,6 +54,17 @@ void ac_put_n(ac_sink *s, const void *bytes, size_t n)
     s->n += n;
 }
 
+void ac_sink_insert(ac_sink *s, size_t at, const char *text)
+{
+    const size_t n = strlen(text);
+    reserve(s, n);
+    memmove(s->text + at + n, s->text + at, s->n - at);
+    memcpy(s->text + at, text, n);
+    s->n += n;
+    for (int32_t i = 0; i < s->lasting.n; i++)
+        s->lasting.item[i].at += s->lasting.item[i].at >= at ? n : 0;
+}
+
 void ac_put_lasting(ac_sink *s, const void *bytes, size_t n)
 {
     ac_push(s->cx->region, &s->lasting, ((ac_lasting){bytes, n, s->n}));

@@ -33,6 +33,7 @@ void ac_sink_room(ac_sink *s, size_t n); /* memory for n more bytes now, instead
 char *ac_sink_end(ac_sink *s, size_t n); /* where up to n bytes may be written; the writer adds their number to s->n */
 void ac_put(ac_sink *s, const char *text);
 void ac_put_n(ac_sink *s, const void *bytes, size_t n);
+void ac_sink_insert(ac_sink *s, size_t at, const char *text); /* before byte `at` of the text */
 /* Large bytes that stay where they are until the commit; only that sees them, `text` and `n` do not. */
 void ac_put_lasting(ac_sink *s, const void *bytes, size_t n);
 size_t ac_sink_size(const ac_sink *s); /* with those */

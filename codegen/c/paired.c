@@ -113,11 +113,6 @@ static const char *helper(ac_cfn *f, int which)
     return HELPERS[which].name;
 }
 
-bool ac_c_copies(ac_cfile *F)
-{
-    return F->helpers.n && strstr(ac_sink_text(&F->helpers), "memcpy");
-}
-
 static ac_cexpr place(const ac_cfn *f, int32_t buf, ac_x index)
 {
     const ac_cexpr at = ac_c_index(f->file->region, f->buf[buf], f->val[index].e);

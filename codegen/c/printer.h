@@ -14,6 +14,7 @@
  *     strict_helpers.c  variants of them for firmware
  *     vector_helpers.c  functions on vectors that C has no operator for
  *     split_vectors.c   vectors wider than a register become several
+ *     headers.c         headers of C that the printed words need
  *     identifiers.h     names of C
  *     dialect.h         the differences between C and CUDA
  *
@@ -135,7 +136,6 @@ ac_cexpr ac_c_vec_as(ac_cfile *F, ac_cexpr e, ac_dtype d, int32_t lanes); /* the
 ac_cexpr ac_c_word(ac_cfn *f, ac_x x);       /* a word (of type uint32_t), or a scalar from words; .text NULL: cannot */
 void ac_c_word_store(ac_cfn *f, ac_x store); /* the statement */
 ac_cexpr ac_c_clamped(ac_cfn *f, ac_x x);    /* MIN of a MAX as one call; .text NULL: not such a MIN */
-bool ac_c_copies(ac_cfile *F);               /* do helpers call memcpy? */
 
 /* scalar_helpers.c, vector_helpers.c: the name of a helper; its text is put into the file at the first call. */
 const char *ac_c_helper(ac_cfile *F, const char *name);
@@ -202,7 +202,12 @@ void ac_c_put_wrapped(ac_sink *to, const char *list, int32_t indent); /* argumen
 int ac_c_print_pieces(ac_cfn *f, const ac_csig *sig);
 void ac_c_call_piece(ac_cfn *f);
 void ac_c_add_uses(const ac_pieces *pieces, ac_region *r, uint8_t *uses);
-/* function.c: includes, macros and types the functions need, known once they are printed: goes before them. */
+/* headers.c: marks the headers of the words in a text, outside of comments and strings; their #include lines. */
+enum { AC_C_HEADERS = 2 };
+void ac_c_find_headers(const char *text, size_t n, bool need[AC_C_HEADERS]);
+const char *ac_c_includes(ac_region *r, const bool need[AC_C_HEADERS]);
+
+/* function.c: intrinsics, macros and types the functions need, known once they are printed: goes before them. */
 void ac_c_print_prologue(ac_cfile *F, ac_sink *to);
 
 #endif

@@ -284,6 +284,17 @@ static void print_macros(ac_emit *e, ac_sink *functions)
     ac_put(e->to, "\n");
 }
 
+/* Inserts at `at` the #include lines of the text from there on. Constants, from `consts` to `code`, need none. */
+static void put_includes(ac_sink *to, size_t at, size_t consts, size_t code)
+{
+    bool need[AC_C_HEADERS] = {0};
+    ac_c_find_headers(to->text + at, consts - at, need);
+    ac_c_find_headers(to->text + code, to->n - code, need);
+    const char *lines = ac_c_includes(to->cx->region, need);
+    if (*lines)
+        ac_sink_insert(to, at, ac_strf(to->cx->region, "\n%s", lines));
+}
+
 static int print_source(ac_module *m, const char *header_name, const char *blob_name, ac_sink *to)
 {
     ac_region *r = m->cx->region;
@@ -307,13 +318,7 @@ static int print_source(ac_module *m, const char *header_name, const char *blob_
         ac_putf(to, "; options: %s", ac_c_comment_text(r, m->options));
     ac_putf(to, "\n * Compile without -ffast-math. The API is in %s. */\n#include \"%s\"\n",
             ac_c_comment_text(r, header_name), header_name);
-    const char *before = "\n";
-    if (ac_c_strict(&e.file) && functions.n && strstr(ac_sink_text(&functions), "bool ")) {
-        ac_put(to, "\n#include <stdbool.h>\n");
-        before = "";
-    }
-    if (m->state_bytes || (m->poison && m->dead) || (m->host && m->streamed) || ac_c_copies(&e.file))
-        ac_putf(to, "%s#include <string.h>\n", before);
+    const size_t includes = to->n;
     ac_putc(to, '\n');
     if (m->host)
         ac_emit_host_types(&e);
@@ -322,7 +327,9 @@ static int print_source(ac_module *m, const char *header_name, const char *blob_
         ac_put(to,
                "#if ((-1) >> 1) != (-1)\n#error \"right shifts of negative numbers must be arithmetic\"\n#endif\n\n");
     ac_c_print_prologue(&e.file, to);
+    const size_t consts = to->n;
     print_consts(&e, &names);
+    const size_t code = to->n;
     ac_put_n(to, functions.text, functions.n);
     AC_TRY(ac_emit_reset(&e, &names));
     AC_TRY(ac_emit_init(&e));
@@ -336,6 +343,7 @@ static int print_source(ac_module *m, const char *header_name, const char *blob_
         ac_emit_host_model(&e);
     if (m->caller_io)
         ac_emit_host_api(&e);
+    put_includes(to, includes, consts, code);
     return AC_OK;
 }
 

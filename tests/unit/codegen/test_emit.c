@@ -5,11 +5,11 @@
  * that multiplies those; this machine runs the plain bodies of their helpers.
  *
  *     test_emit [thin]     of the narrower vector targets, and by a second compiler, every n-th case; 1: all */
-#include "codegen/c/dialect.h"
 #include "ir/loop/eval/eval.h"
 #include "tests/unit/support/cc.h"
 #include "tests/unit/support/half_cases.h"
 #include "tests/unit/support/loop_cases.h"
+#include "tests/unit/support/print_cases.h"
 
 #include <dlfcn.h>
 
@@ -57,36 +57,6 @@ static void compare_case(const test_case *t, entry *f)
 }
 
 /* ---- printing and compiling ---- */
-
-static void print_cases(ac_sink *to)
-{
-    ac_cfile file;
-    ac_cfile_open(&file, &cx, &ac_dialect_c, target, "t");
-    ac_sink body;
-    ac_sink_open(&body, &cx);
-    for (int32_t i = 0; i < n_cases; i++) {
-        const ac_loop_fn *fn = cases[i].fn;
-        now = cases[i].what;
-        ac_csig sig = {.name = ac_strf(cx.region, "t_%s", fn->name)};
-        bool printed = ac_c_print_fn(&file, fn, &sig, &body) == AC_OK;
-        if (!printed)
-            ac_diags_print(&cx.diags, stderr, false);
-        MUST(printed);
-        ac_putf(&body, "int run_%s(void *const *p);\nint run_%s(void *const *p)\n{\n    %s%s(", fn->name, fn->name,
-                fn->fails ? "return " : "", sig.name);
-        for (int32_t k = 0, n = 0; k < fn->buf.n; k++)
-            if (fn->buf.item[k].role != AC_BUF_LOCAL) {
-                ac_putf(&body, "%sp[%d]", n ? ", " : "", n);
-                n++;
-            }
-        ac_put(&body, fn->fails ? ");\n}\n\n" : ");\n    return 0;\n}\n\n");
-    }
-    ac_put(to, "#include <stdint.h>\n#define T_NOINLINE\nenum { T_OK = 0, T_EINDEX = 4 };\n");
-    if (ac_c_copies(&file))
-        ac_put(to, "#include <string.h>\n");
-    ac_c_print_prologue(&file, to);
-    ac_put_n(to, body.text, body.n);
-}
 
 static void run_cases(const char *dir, const char *compiler, const char *flags)
 {

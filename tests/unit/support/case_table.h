@@ -112,7 +112,7 @@ static int64_t any_int(ac_dtype d)
     return v;
 }
 
-static void fill_buffer(uint8_t *to, ac_dtype d, fill how)
+static inline void fill_buffer(uint8_t *to, ac_dtype d, fill how)
 {
     int32_t width = ac_dtype_bits(d) / 8;
     int64_t root = d == AC_I8 || d == AC_U8 ? 11 : 100;
@@ -145,7 +145,7 @@ static void fill_buffer(uint8_t *to, ac_dtype d, fill how)
     }
 }
 
-static bool both_nan(ac_dtype d, const uint8_t *p, const uint8_t *q)
+static inline bool both_nan(ac_dtype d, const uint8_t *p, const uint8_t *q)
 {
     if (!ac_dtype_is_float(d))
         return false;

@@ -31,7 +31,7 @@ static void binary_one(const char *op, binary_fn *f, ac_dtype d, ac_dtype to, in
     int32_t x = buf("x", d, AC_BUF_IN), y = buf("y", d, AC_BUF_IN), out = buf("out", to, AC_BUF_OUT);
     int32_t out2 = buf("out", to, AC_BUF_OUT);
     ac_x i = rows(lanes), v = ac_lb_load(&b, x, i, lanes);
-    ac_x k = ac_dtype_is_float(d) ? ac_lb_num(&b, d, 3.5) : ac_lb_int(&b, d, 3);
+    ac_x k = ac_dtype_is_float(d) ? ac_lb_num(&b, d, 3.5) : ac_lb_int(&b, d, d == AC_BOOL ? left : 3);
     ac_lb_store(&b, out, i, left ? f(&b, k, v) : f(&b, v, k));
     ac_lb_store(&b, out2, i, f(&b, v, ac_lb_load(&b, y, i, 1)));
     ac_lb_end(&b);
@@ -264,11 +264,28 @@ static void arithmetic(ac_dtype d, int32_t lanes)
         binary("div", ac_lb_div, d, d, lanes, ANY, ANY);
 }
 
+/* A comparison beside a constant bool, without a buffer of bools. */
+static void beside_constant(ac_dtype d, int32_t lanes, bool constant)
+{
+    open_case();
+    int32_t x = buf("x", d, AC_BUF_IN), y = buf("y", d, AC_BUF_IN), out = buf("out", d, AC_BUF_OUT);
+    ac_x i = rows(lanes), v = ac_lb_load(&b, x, i, lanes), w = ac_lb_load(&b, y, i, lanes);
+    ac_x is = ac_lb_ne(&b, ac_lb_lt(&b, v, w), ac_lb_int(&b, AC_BOOL, constant));
+    ac_lb_store(&b, out, i, ac_lb_select(&b, is, v, w));
+    ac_lb_end(&b);
+    close_case(title("ne constant", d, d, lanes), ANY, ANY, OUTPUT, OUTPUT);
+}
+
 static void comparisons(ac_dtype d, int32_t lanes)
 {
     static const named_binary COMPARE[] = {{"eq", ac_lb_eq}, {"ne", ac_lb_ne}, {"lt", ac_lb_lt},
                                            {"le", ac_lb_le}, {"gt", ac_lb_gt}, {"ge", ac_lb_ge}},
                               EXTREME[] = {{"min", ac_lb_min}, {"max", ac_lb_max}};
+    for (int k = 0; k < 2 && d == AC_BOOL; k++) {
+        binary(COMPARE[k].name, COMPARE[k].f, d, d, lanes, TRUTH, TRUTH);
+        binary_one(COMPARE[k].name, COMPARE[k].f, d, d, lanes, TRUTH, TRUTH, true);
+        binary_one(COMPARE[k].name, COMPARE[k].f, d, d, lanes, TRUTH, TRUTH, false);
+    }
     if (!is_real(d) && !ac_dtype_is_int(d))
         return;
     for (int k = 0; k < 6; k++) {
@@ -276,6 +293,8 @@ static void comparisons(ac_dtype d, int32_t lanes)
         binary_one(COMPARE[k].name, COMPARE[k].f, d, AC_BOOL, lanes, ANY, ANY, k % 2);
         choose_compared(COMPARE[k].name, COMPARE[k].f, d, lanes);
     }
+    for (int k = 0; k < 2; k++)
+        beside_constant(d, lanes, k);
     for (int k = 0; k < 2; k++) {
         binary(EXTREME[k].name, EXTREME[k].f, d, d, lanes, ANY, ANY);
         binary_one(EXTREME[k].name, EXTREME[k].f, d, d, lanes, ANY, ANY, k == 1);
