@@ -18,7 +18,7 @@ static const struct {
 };
 static const char *const HEADERS[AC_C_HEADERS] = {"stdbool.h", "string.h"}; /* in order */
 
-/* After the comment, string or character constant at p; p if there is none. */
+/* After the comment, string or character constant at p, or p. */
 static const char *skipped(const char *p, const char *end)
 {
     if (p + 1 < end && p[0] == '/' && p[1] == '*') {

@@ -5,6 +5,7 @@
 #include "driver/stage/stage.h"
 
 #include "codegen/backends/find.h"
+#include "codegen/c/identifiers.h"
 #include "codegen/constants.h"
 #include "host/firmware/board.h"
 #include "host/runtime_files.h"
@@ -410,9 +411,26 @@ static bool is_moot(const ac_made *a)
     return a->opt->json && (status == AC_EXIT_INVALID || status == AC_EXIT_USAGE || status == AC_EXIT_IO);
 }
 
+/* The header time.h would hide that of C. */
+static int check_headers(const ac_made *a)
+{
+    for (int32_t i = 0; i < a->out->list.n; i++) {
+        const char *base = ac_path_name(a->out->list.item[i].path);
+        const int n = (int)strlen(base) - 2;
+        const char *stem = ac_strf(a->cx->region, "%.*s", n > 0 ? n : 0, base);
+        if (n <= 0 || strcmp(base + n, ".h") || !ac_c_is_header(stem))
+            continue;
+        ac_error(a->cx, (ac_place){.file = a->out->list.item[i].path}, E0501,
+                 "the header would hide <%s> of the system", base);
+        return ac_help(a->cx, "take another name for -o, or for --name of a project, such as %s_model", stem);
+    }
+    return AC_OK;
+}
+
 int ac_commit(const ac_made *a)
 {
     int32_t n = 0;
+    AC_TRY(check_headers(a));
     for (int32_t i = 0; i < a->out->list.n; i++)
         if (!is_moot(a) || strcmp(a->out->list.item[i].path, "-") != 0)
             a->out->list.item[n++] = a->out->list.item[i];

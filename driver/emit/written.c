@@ -4,6 +4,7 @@
 #include "driver/emit/emit.h"
 
 #include "base/file.h"
+#include "base/shell.h"
 #include "host/firmware/board.h"
 
 #include <string.h>

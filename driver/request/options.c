@@ -4,6 +4,7 @@
 
 #include "arenac.h"
 #include "base/file.h"
+#include "base/shell.h"
 #include "driver/request/parse.h"
 
 #include <stddef.h>
@@ -213,17 +214,6 @@ bool ac_emits_folder(const char *list)
 }
 
 /* ------------------------------------------------------------------ the line */
-
-const char *ac_shell_word(ac_ctx *cx, const char *s)
-{
-    static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,@+%";
-    if (*s && s[strspn(s, PLAIN)] == 0)
-        return s;
-    const char *text = "'";
-    for (const char *end; (end = strchr(s, '\'')); s = end + 1)
-        text = ac_strf(cx->region, "%s%.*s'\\''", text, (int)(end - s), s);
-    return ac_strf(cx->region, "%s%s'", text, s);
-}
 
 /* KEY=folder/file or folder/file, without the folder. */
 static const char *last_part(ac_ctx *cx, const row *r, const char *value)

@@ -8,6 +8,7 @@
 #include "driver/several/several.h"
 
 #include "base/ascii.h"
+#include "base/shell.h"
 #include "driver/emit/emit.h"
 #include "driver/stage/stage.h"
 
@@ -48,7 +49,7 @@ static int refuse(ac_work *w, const ac_dim_option *range, int32_t n)
         ac_error(&w->cx, HERE, E0502, "a range of --dim of more than %d values: '%s=%lld..%lld' has %lld", most,
                  range->name, (long long)range->lo, (long long)range->hi, (long long)(range->hi - range->lo + 1));
         return most == MAX_EACH ? ac_help(&w->cx, "--sizes one takes up to %d", MAX_ONE)
-                                : ac_help(&w->cx, "pin it with --dim %s=N", range->name);
+                                : ac_help(&w->cx, "pin it with --dim %s", ac_shell_set(&w->cx, range->name, "N"));
     }
     if (o->sizes && !range)
         return ac_error(&w->cx, HERE, E0501, "--sizes needs a range: --dim NAME=LO..HI");

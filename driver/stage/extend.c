@@ -1,6 +1,7 @@
 /* extend.c - changes a graph to a requested extension; see extend.h. */
 #include "driver/stage/extend.h"
 
+#include "base/shell.h"
 #include "ir/grad/grad.h"
 
 /* ------------------------------------------------------------------ before the passes */
@@ -44,7 +45,7 @@ static int add_cotangent(const ac_made *a, const ac_gradients *s, int32_t k, con
     const ac_npy *array = &s->cotangent[k];
     ac_graph *g = a->model->graph;
     ac_inputs *in = a->inputs;
-    const char *option = ac_strf(a->cx->region, "--cotangent %s", a->opt->cotangent.item[k].key);
+    const char *option = ac_strf(a->cx->region, "--cotangent %s", ac_shell_word(a->cx, a->opt->cotangent.item[k].key));
     if (!ac_dtype_is_float(t->dtype))
         return ac_error(a->cx, (ac_place){.file = a->source->path}, E0304,
                         "%s: output '%s' is %s, which has no gradient", option, t->name, ac_tensor_str(a->cx, t));

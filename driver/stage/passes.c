@@ -8,6 +8,7 @@
 #include "driver/stage/inputs.h"
 #include "driver/stage/stage.h"
 
+#include "base/shell.h"
 #include "codegen/targets.h"
 #include "ir/pass/run/run.h"
 #include "ir/pass/state/other_lengths.h"
@@ -33,15 +34,16 @@ static int make_nodes(const ac_made *a)
     for (int32_t i = 0; i < dim->n; i++) {
         const ac_dim_option *d = &dim->item[i];
         if (d->range) {
+            const char *pinned = ac_shell_set(a->cx, d->name, ac_strf(a->cx->region, "%lld", (long long)d->hi));
             ac_error(a->cx, (ac_place){.file = "arenac"}, E0501,
                      "bad argument '%s=%lld..%lld' of --dim: ranges are for plan and compile", d->name,
                      (long long)d->lo, (long long)d->hi);
             if (a->request->purpose != AC_FOR_PYTHON)
-                return ac_help(a->cx, "--dim %s=%lld", d->name, (long long)d->hi);
+                return ac_help(a->cx, "--dim %s", pinned);
             return ac_help(a->cx,
-                           "the sizes of a module are fixed: --dim %s=%lld and shorter inputs padded, or a module for "
+                           "the sizes of a module are fixed: --dim %s and shorter inputs padded, or a module for "
                            "each size; arenac compile makes C for a range",
-                           d->name, (long long)d->hi);
+                           pinned);
         }
     }
     AC_TRY(ac_dims_pins(a->cx, dim, NULL, 0, &pin));

@@ -3,6 +3,8 @@
 #include "driver/stage/stage.h"
 
 #include "base/hash/sha256.h"
+#include "base/shell.h"
+#include "codegen/c/identifiers.h"
 #include "host/npy.h"
 #include "ir/lower/node/node.h"
 
@@ -42,6 +44,8 @@ int ac_source_open(ac_ctx *cx, const char *const *path, int32_t n, ac_source *s)
                                                                       : "model";
     const char *dot = folder ? NULL : strrchr(stem, '.');
     s->stem = ac_intern_n(cx, stem, dot && dot != stem ? (size_t)(dot - stem) : strlen(stem));
+    if (ac_c_is_header(s->stem) || !strncmp(s->stem, "arn_", 4)) /* time.h of C, arn_rt.h of the runtime */
+        s->stem = ac_intern(cx, ac_strf(cx->region, "%s_model", s->stem));
     return AC_OK;
 }
 
@@ -128,7 +132,8 @@ static int read_constant(const ac_made *a, const ac_key_option *k, ac_npy *array
     AC_TRY(ac_npy_read(a->cx, k->path, &array[i]));
     given[i] = true;
     ac_shape_input(a->model->graph, i, array[i].rank, array[i].dim);
-    return ac_npy_fits(a->cx, &array[i], g->input.item[i], ac_strf(a->cx->region, "--const %s", k->key));
+    return ac_npy_fits(a->cx, &array[i], g->input.item[i],
+                       ac_strf(a->cx->region, "--const %s", ac_shell_word(a->cx, k->key)));
 }
 
 /* Positions are those of the model as it was read, so all arrays are found before any input goes. */

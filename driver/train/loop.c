@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/interrupt.h"
+#include "base/shell.h"
 #include "planner/report/layers.h"
 
 #include <unistd.h>
@@ -73,7 +74,7 @@ static int end_early(ac_training *t, int64_t next)
         return AC_OK;
     AC_TRY(ac_checkpoint_write(t, next));
     fprintf(stderr, "%sarenac: stopped after step %lld; --resume %s continues from there\n",
-            isatty(2) ? "\r\033[K" : "", (long long)(next - 1), ac_checkpoint_path(t));
+            isatty(2) ? "\r\033[K" : "", (long long)(next - 1), ac_shell_word(&t->w->cx, ac_checkpoint_path(t)));
     return AC_OK;
 }
 

@@ -3,6 +3,7 @@
 #include "driver/train/training.h"
 
 #include "base/random.h"
+#include "base/shell.h"
 
 #include <string.h>
 
@@ -40,7 +41,8 @@ int ac_samples_open(ac_training *t)
         for (int32_t p = 0; p < t->n_samples; p++)
             if (t->samples[p].input == i)
                 return ac_error(&w->cx, (ac_place){0}, E0501, "--data '%s' is given twice", data->item[k].key);
-        AC_TRY(open_array(t, data->item[k].path, ac_strf(w->cx.region, "--data %s", data->item[k].key), i));
+        AC_TRY(open_array(t, data->item[k].path,
+                          ac_strf(w->cx.region, "--data %s", ac_shell_word(&w->cx, data->item[k].key)), i));
         const ac_npy *array = &t->samples[t->n_samples - 1].array;
         for (int32_t d = 0; d < array->rank && d < AC_MAX_RANK; d++)
             dim[d] = d ? array->dim[d] : t->micro;

@@ -1,5 +1,6 @@
 /* bounds.c - finds upper bounds of sizes that are computed at run time; see bounds.h. */
 #include "import/build/bounds.h"
+#include "base/shell.h"
 #include "base/text/named.h"
 #include "import/build/counted.h"
 #include "import/build/operands.h"
@@ -49,8 +50,8 @@ int ac_bound_missing(const ac_maker *b, const ac_tensor *t, const char *result)
         ac_strf(b->cx->region,
                 "the length of '%s' depends on operand '%s', which is computed at run time, and has no bound", result,
                 t->name),
-        ac_strf(b->cx->region, "limit its elements: --bound %s=N; or make its source constant: --const NAME=FILE.npy",
-                result));
+        ac_strf(b->cx->region, "limit its elements: --bound %s; or make its source constant: --const NAME=FILE.npy",
+                ac_shell_set(b->cx, result, "N")));
 }
 
 /* Names of all sized results, each once (a node may look up its bound several times, and in both runs). */

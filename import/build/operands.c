@@ -1,5 +1,6 @@
 /* operands.c - checks the operands of a node of the file and reads their values; see operands.h. */
 #include "import/build/operands.h"
+#include "base/shell.h"
 #include "import/build/list_elements.h"
 
 #include <inttypes.h>
@@ -132,8 +133,8 @@ int ac_operand_late(const ac_maker *b, const ac_tensor *t)
         return ac_refuse(
             b->reading, b->at, E0203, b->at.op,
             ac_strf(b->cx->region, "operand '%s' is an input of the model, but a static plan needs its value", t->name),
-            ac_strf(b->cx->region, "make it constant: --const %s=FILE.npy; or give it to run: --input %s=FILE.npy",
-                    t->name, t->name));
+            ac_strf(b->cx->region, "make it constant: --const %s; or give it to run: --input %s",
+                    ac_shell_set(b->cx, t->name, "FILE.npy"), ac_shell_set(b->cx, t->name, "FILE.npy")));
     return ac_refuse(
         b->reading, b->at, E0203, b->at.op,
         ac_strf(b->cx->region, "operand '%s' is computed at run time, but a static plan needs its value", t->name),

@@ -1,5 +1,6 @@
 /* pins.c - sets the dimensions of inputs that the file leaves to the caller: from --dim NAME=N, and from arrays given
  * to run. */
+#include "base/shell.h"
 #include "base/text/named.h"
 #include "import/build/reading.h"
 #include "import/build/wanted_outputs.h"
@@ -79,13 +80,18 @@ static const ac_pin *find_pin(state *s, const ac_tensor *t, int32_t d)
     return ac_copy(s->cx->region, &computed, sizeof computed);
 }
 
+/* "NAME=4", as the caller has typed it. */
+static const char *pin_text(const state *s, const ac_pin *pin)
+{
+    return ac_shell_set(s->cx, pin->name, ac_strf(s->cx->region, "%lld", (long long)pin->value));
+}
+
 static void pin_dim(state *s, ac_tensor *t, int32_t d)
 {
     const ac_place at = {.file = s->m->graph->file};
     const ac_pin *pin = t->dim[d] < 0 || t->dim_name[d] ? find_pin(s, t, d) : NULL;
     if (pin && (pin->value < 0 || pin->value > INT32_MAX)) {
-        ac_error(s->cx, at, E0501, "--dim %s=%lld: a dimension is a number from 0 to 2147483647", pin->name,
-                 (long long)pin->value);
+        ac_error(s->cx, at, E0501, "--dim %s: a dimension is a number from 0 to 2147483647", pin_text(s, pin));
         s->failed = true;
     } else if (pin && t->dim[d] != pin->value) {
         t->dim[d] = pin->value;
@@ -113,8 +119,8 @@ static void take_batches(state *s)
             continue;
         const char *label = dim_label(s->cx, t, 0);
         ac_note(s->cx, (ac_place){.file = g->file}, W0001,
-                "input '%s' %s: its batch size is unknown and taken as %" PRId64 "; --dim %s=N sets another", t->name,
-                ac_shape_str(s->cx, t), s->m->batch, label);
+                "input '%s' %s: its batch size is unknown and taken as %" PRId64 "; --dim %s sets another", t->name,
+                ac_shape_str(s->cx, t), s->m->batch, ac_shell_set(s->cx, label, "N"));
         used[s->n_pins] = true;
         whole[s->n_pins] = label;
         all[s->n_pins++] = (ac_pin){label, s->m->batch};
@@ -144,7 +150,8 @@ static const char *options_of(ac_ctx *cx, ac_name_list labels)
 {
     const char *options = NULL;
     for (int32_t i = 0; i < labels.n; i++)
-        options = ac_strf(cx->region, "%s%s--dim %s=N", options ? options : "", options ? " " : "", labels.item[i]);
+        options = ac_strf(cx->region, "%s%s--dim %s", options ? options : "", options ? " " : "",
+                          ac_shell_set(cx, labels.item[i], "N"));
     return options;
 }
 
@@ -174,8 +181,9 @@ static void pin_rank(state *s, ac_tensor *t)
     s->failed = true;
     ac_error(s->cx, (ac_place){.file = s->m->graph->file}, E0204, "the number of dimensions of input '%s' is unknown",
              t->name);
-    ac_help(s->cx, "pin them: --dim %s.0=N --dim %s.1=N .., or --dim %s=scalar; run --input takes them from the array",
-            t->name, t->name, t->name);
+    ac_help(s->cx, "pin them: --dim %s --dim %s .., or --dim %s; run --input takes them from the array",
+            ac_shell_set(s->cx, ac_strf(s->cx->region, "%s.0", t->name), "N"),
+            ac_shell_set(s->cx, ac_strf(s->cx->region, "%s.1", t->name), "N"), ac_shell_set(s->cx, t->name, "scalar"));
 }
 
 /* The tensor and dimension *d that TENSOR.INDEX names; NULL: unknown tensor. */
@@ -204,20 +212,20 @@ static int compare_pin(state *s, int32_t k, bool *found)
     *found = true;
     for (int32_t i = 0; i < s->n_pins; i++)
         if (s->used[i] && !strcmp(s->whole[i], s->whole[k]) && s->pin[i].value != pin->value)
-            return ac_error(s->cx, (ac_place){0}, E0501, "--dim %s=%lld: it is also given as %lld", pin->name,
-                            (long long)pin->value, (long long)s->pin[i].value);
+            return ac_error(s->cx, (ac_place){0}, E0501, "--dim %s: it is also given as %lld", pin_text(s, pin),
+                            (long long)s->pin[i].value);
         else if (s->used[i] && !strcmp(s->whole[i], s->whole[k]))
             return AC_OK;
     *found = t != NULL;
     if (!t)
         return AC_FAIL;
     if (d >= t->rank)
-        return ac_error(s->cx, (ac_place){0}, E0501, "--dim %s=%lld: input '%s' %s has %d dimension%s", pin->name,
-                        (long long)pin->value, t->name, ac_shape_str(s->cx, t), t->rank, t->rank == 1 ? "" : "s");
+        return ac_error(s->cx, (ac_place){0}, E0501, "--dim %s: input '%s' %s has %d dimension%s", pin_text(s, pin),
+                        t->name, ac_shape_str(s->cx, t), t->rank, t->rank == 1 ? "" : "s");
     if (t->dim[d] == pin->value)
         return AC_OK;
-    ac_error(s->cx, (ac_place){0}, E0501, "--dim %s=%lld: dimension %d of input '%s' %s has a size already", pin->name,
-             (long long)pin->value, d, t->name, ac_shape_str(s->cx, t));
+    ac_error(s->cx, (ac_place){0}, E0501, "--dim %s: dimension %d of input '%s' %s has a size already",
+             pin_text(s, pin), d, t->name, ac_shape_str(s->cx, t));
     return ac_help(s->cx, "the file, another --dim or the array of an --input sets it: omit this one");
 }
 
@@ -236,8 +244,8 @@ static void check_pins(state *s)
         s->failed = true;
         if (found)
             continue;
-        ac_error(s->cx, (ac_place){0}, E0501, "--dim %s=%lld: no input has a dimension '%s' that can be set",
-                 s->pin[i].name, (long long)s->pin[i].value, s->pin[i].name);
+        ac_error(s->cx, (ac_place){0}, E0501, "--dim %s: no input has a dimension '%s' that can be set",
+                 pin_text(s, &s->pin[i]), s->pin[i].name);
         const char *index, *tensor = indexed_tensor(s->cx, s->pin[i].name, &index);
         bool part = false;
         for (int32_t k = 0; tensor && k < tensors.n; k++)

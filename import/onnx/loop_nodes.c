@@ -6,6 +6,7 @@
  *
  * A scan has as many elements as the trip count; if the loop may end earlier, it is counted. If the trip count depends
  * on data, --bound limits the elements, and later ones are dropped. */
+#include "base/shell.h"
 #include "import/build/bounds.h"
 #include "import/build/counted.h"
 #include "import/build/params.h"
@@ -156,10 +157,11 @@ static int bound_scans(loop *l, int64_t turns, bool always)
         return AC_OK;
     n->r->reading->late = true;
     const char *name = ac_onx_result_name(n, l->carried);
-    return ac_refuse(
-        n->r->reading, n->at, E0203, n->type, "the number of results that it collects depends on data and has no bound",
-        name ? ac_strf(n->r->cx->region, "use a constant trip count, or limit the results: --bound %s=N", name)
-             : "use a constant trip count");
+    return ac_refuse(n->r->reading, n->at, E0203, n->type,
+                     "the number of results that it collects depends on data and has no bound",
+                     name ? ac_strf(n->r->cx->region, "use a constant trip count, or limit the results: --bound %s",
+                                    ac_shell_set(n->r->cx, name, "N"))
+                          : "use a constant trip count");
 }
 
 /* True while there is another iteration. */

@@ -1,5 +1,6 @@
 /* late_lists.c - arrays of tensors whose length, or the index of an access, depends on data: all elements are one
  * tensor, counted along dimension 0; see list_values.h. */
+#include "base/shell.h"
 #include "import/build/bounds.h"
 #include "import/build/compose_bounded.h"
 #include "import/build/counted.h"
@@ -42,10 +43,10 @@ static int room_of(ac_tf_op *n, const ac_tf_list *l, int64_t *room)
         return AC_OK;
     }
     n->r->reading->late = true;
-    return ac_refuse(n->r->reading, n->b.at, E0203, n->node->op,
-                     "the length of the array depends on data and has no bound",
-                     l->name ? ac_strf(n->r->cx->region, "limit its elements: --bound %s=N", l->name)
-                             : "create it with all of its elements");
+    return ac_refuse(
+        n->r->reading, n->b.at, E0203, n->node->op, "the length of the array depends on data and has no bound",
+        l->name ? ac_strf(n->r->cx->region, "limit its elements: --bound %s", ac_shell_set(n->r->cx, l->name, "N"))
+                : "create it with all of its elements");
 }
 
 const ac_tf_list *ac_tf_list_written_late(ac_tf_op *n, const ac_tf_list *l, ac_tensor *at, ac_tensor *item)

@@ -1,5 +1,6 @@
 /* carried.c - pads and counts the values that a WHILE carries from one iteration to the next. Those of dynamic size
  * (counted.h) are carried with their counts; see sub_graphs.h. */
+#include "base/shell.h"
 #include "import/build/bounds.h"
 #include "import/build/counted.h"
 #include "import/build/flow/sub_graphs.h"
@@ -92,7 +93,8 @@ static int no_bound(const ac_maker *b, const ac_carried *c, int32_t k, const ac_
         b->reading, b->at, E0203, b->at.op,
         ac_strf(b->cx->region, "'%s' is %s, but may be %s after an iteration, and its length has no bound",
                 result ? result : c->given[k]->name, ac_tensor_str(b->cx, c->first[k]), ac_tensor_str(b->cx, y)),
-        result ? ac_strf(b->cx->region, "limit its elements: --bound %s=N; or limit the iterations of the loop", result)
+        result ? ac_strf(b->cx->region, "limit its elements: --bound %s; or limit the iterations of the loop",
+                         ac_shell_set(b->cx, result, "N"))
                : "bound how often the loop runs");
 }
 

@@ -1,6 +1,8 @@
 /* shape.c - helpers of the shape rules: check operands, and set results. */
 #include "ir/ops/shape/shape.h"
 
+#include "base/shell.h"
+
 int ac_shape_show(ac_ctx *cx, const ac_node *n)
 {
     for (int32_t i = 0; i < n->n_in; i++)
@@ -35,7 +37,7 @@ int ac_shape_operands(ac_ctx *cx, const ac_node *n)
                 const char *name = t->dim_name[d];
                 ac_error(cx, n->at, E0204, "the size of dimension %d of operand '%s' %s is unknown", d, t->name,
                          ac_shape_str(cx, t));
-                return ac_help(cx, "pin it with --dim %s=N", name ? name : "NAME");
+                return ac_help(cx, "pin it with --dim %s", ac_shell_set(cx, name ? name : "NAME", "N"));
             }
             if (t->dim[d] && (!ac_mul_ok(all, t->dim[d], &all) || all > INT32_MAX))
                 return ac_error(cx, n->at, E0015, "operand '%s' %s has more than %d elements", t->name,

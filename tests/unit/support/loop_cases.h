@@ -264,8 +264,8 @@ static void arithmetic(ac_dtype d, int32_t lanes)
         binary("div", ac_lb_div, d, d, lanes, ANY, ANY);
 }
 
-/* A comparison beside a constant bool, without a buffer of bools. */
-static void beside_constant(ac_dtype d, int32_t lanes, bool constant)
+/* A comparison whose result is compared with a constant, without a buffer of bools. */
+static void against_constant(ac_dtype d, int32_t lanes, bool constant)
 {
     open_case();
     int32_t x = buf("x", d, AC_BUF_IN), y = buf("y", d, AC_BUF_IN), out = buf("out", d, AC_BUF_OUT);
@@ -294,7 +294,7 @@ static void comparisons(ac_dtype d, int32_t lanes)
         choose_compared(COMPARE[k].name, COMPARE[k].f, d, lanes);
     }
     for (int k = 0; k < 2; k++)
-        beside_constant(d, lanes, k);
+        against_constant(d, lanes, k);
     for (int k = 0; k < 2; k++) {
         binary(EXTREME[k].name, EXTREME[k].f, d, d, lanes, ANY, ANY);
         binary_one(EXTREME[k].name, EXTREME[k].f, d, d, lanes, ANY, ANY, k == 1);

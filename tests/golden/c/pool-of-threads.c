@@ -1,19 +1,19 @@
- * Compile without -ffast-math. The API is in threads.h. */
-#include "threads.h"
+ * Compile without -ffast-math. The API is in pool_of_threads.h. */
+#include "pool_of_threads.h"
 
 /* Hooks around every step: profiling, tracing, watchdog. Define them before this point, see -include. */
-#ifndef THREADS_STEP_BEGIN
-#define THREADS_STEP_BEGIN(i) ((void)0)
+#ifndef POOL_OF_THREADS_STEP_BEGIN
+#define POOL_OF_THREADS_STEP_BEGIN(i) ((void)0)
 #endif
-#ifndef THREADS_STEP_END
-#define THREADS_STEP_END(i) ((void)0)
+#ifndef POOL_OF_THREADS_STEP_END
+#define POOL_OF_THREADS_STEP_END(i) ((void)0)
 #endif
 /* Where weights and code go: an attribute such as __attribute__((section(".itcm"))). */
-#ifndef THREADS_SECTION_RODATA
-#define THREADS_SECTION_RODATA
+#ifndef POOL_OF_THREADS_SECTION_RODATA
+#define POOL_OF_THREADS_SECTION_RODATA
 #endif
-#ifndef THREADS_SECTION_FAST
-#define THREADS_SECTION_FAST
+#ifndef POOL_OF_THREADS_SECTION_FAST
+#define POOL_OF_THREADS_SECTION_FAST
 #endif
 
 /* Every operation rounds by itself: a * b + c is two roundings unless an fma is written. gcc 12 takes the
@@ -49,7 +49,8 @@ static float of_bits_f32(uint32_t bits)
  *   out   f32[4096]  f32 [64,64] y
  *   x     f32[4096]  f32 [64,64] x
  *   part  i32[1]  number of this part */
-THREADS_SECTION_FAST static void threads_exp_0(float *out, const float *x, const int32_t *restrict part)
+POOL_OF_THREADS_SECTION_FAST static void pool_of_threads_exp_0(float *out, const float *x,
+    const int32_t *restrict part)
 {
     const int32_t part0 = part[0];
     const int32_t t0 = (part0 + 1) * 4096 / 2;
@@ -74,7 +75,7 @@ THREADS_SECTION_FAST static void threads_exp_0(float *out, const float *x, const
  *   e     f32[128]
  *   x     f32[4096]  f32 [64,64] y
  *   part  i32[1]  number of this part */
-THREADS_SECTION_FAST static void threads_softmax_1(float *out, float *restrict e, const float *x,
+POOL_OF_THREADS_SECTION_FAST static void pool_of_threads_softmax_1(float *out, float *restrict e, const float *x,
     const int32_t *restrict part)
 {
     const int32_t part0 = part[0];
@@ -107,54 +108,54 @@ THREADS_SECTION_FAST static void threads_softmax_1(float *out, float *restrict e
     }
 }
 
-int threads_init(const threads_mem *m)
+int pool_of_threads_init(const pool_of_threads_mem *m)
 {
     if (m == NULL)
-        return THREADS_EALIGN;
-    if (m->arena == NULL || (uintptr_t)m->arena % THREADS_ARENA_ALIGN != 0)
-        return THREADS_EALIGN;
-    return THREADS_OK;
+        return POOL_OF_THREADS_EALIGN;
+    if (m->arena == NULL || (uintptr_t)m->arena % POOL_OF_THREADS_ARENA_ALIGN != 0)
+        return POOL_OF_THREADS_EALIGN;
+    return POOL_OF_THREADS_OK;
 }
 
 /* 0: exp 'y' */
-static void threads_part0(const void *with, int32_t part)
+static void pool_of_threads_part0(const void *with, int32_t part)
 {
-    const threads_mem *const m = (const threads_mem *)with;
+    const pool_of_threads_mem *const m = (const pool_of_threads_mem *)with;
     uint8_t *const arena = (uint8_t *)m->arena;
-    threads_exp_0((void *)(arena + 0x0000), (void *)(arena + 0x0000), &part);
+    pool_of_threads_exp_0((void *)(arena + 0x0000), (void *)(arena + 0x0000), &part);
 }
 
 /* 1: softmax 'z' */
-static void threads_part1(const void *with, int32_t part)
+static void pool_of_threads_part1(const void *with, int32_t part)
 {
-    const threads_mem *const m = (const threads_mem *)with;
+    const pool_of_threads_mem *const m = (const pool_of_threads_mem *)with;
     uint8_t *const arena = (uint8_t *)m->arena;
-    threads_softmax_1((void *)(arena + 0x0000), (void *)(arena + 0x4000), (void *)(arena + 0x0000), &part);
+    pool_of_threads_softmax_1((void *)(arena + 0x0000), (void *)(arena + 0x4000), (void *)(arena + 0x0000), &part);
 }
 
-static void threads_parts(const threads_mem *m, arn_part_fn *f, const void *with)
+static void pool_of_threads_parts(const pool_of_threads_mem *m, arn_part_fn *f, const void *with)
 {
     int32_t part;
     if (m->pool) {
-        m->pool->run(m->pool, THREADS_THREADS, f, with);
+        m->pool->run(m->pool, POOL_OF_THREADS_THREADS, f, with);
         return;
     }
-    for (part = 0; part < THREADS_THREADS; part++)
+    for (part = 0; part < POOL_OF_THREADS_THREADS; part++)
         f(with, part);
 }
 
-int threads_run(const threads_mem *m)
+int pool_of_threads_run(const pool_of_threads_mem *m)
 {
 
     /* 0: exp 'y': x f32 [64,64] -> y f32 [64,64] */
-    THREADS_STEP_BEGIN(0);
-    threads_parts(m, threads_part0, m);
-    THREADS_STEP_END(0);
+    POOL_OF_THREADS_STEP_BEGIN(0);
+    pool_of_threads_parts(m, pool_of_threads_part0, m);
+    POOL_OF_THREADS_STEP_END(0);
 
     /* 1: softmax 'z': y f32 [64,64] -> z f32 [64,64] */
-    THREADS_STEP_BEGIN(1);
-    threads_parts(m, threads_part1, m);
-    THREADS_STEP_END(1);
-    return THREADS_OK;
+    POOL_OF_THREADS_STEP_BEGIN(1);
+    pool_of_threads_parts(m, pool_of_threads_part1, m);
+    POOL_OF_THREADS_STEP_END(1);
+    return POOL_OF_THREADS_OK;
 }
 
