@@ -206,13 +206,23 @@ static ac_cexpr float_call(ac_cfn *f, const ac_ins *in, const char *verb)
     return name ? ac_c_call(r, name, arg(f, in->a)) : (ac_cexpr){0};
 }
 
+/* Operand x of a selection. Strict code: a constant of a small unsigned type is unsigned, but results of operators on
+ * such types are int. */
+static ac_cexpr selected(ac_cfn *f, const ac_ins *in, ac_x x, ac_x other)
+{
+    const ac_dtype d = (ac_dtype)in->dtype;
+    const bool narrow = ac_c_strict(f->file) && ac_dtype_is_int(d) && ac_c_is_small(d) && !ac_dtype_is_signed(d);
+    const ac_cexpr e = beside(f, x, other);
+    return narrow && c_is_const(f, other) && !c_is_const(f, x) ? ac_c_exact(f->file, e, d) : e;
+}
+
 static ac_cexpr select(ac_cfn *f, const ac_ins *in)
 {
     ac_region *r = f->file->region;
     ac_cexpr cond = arg(f, in->a);
     if (cond.top == C_COND && !ac_c_strict(f->file)) /* "integer constants in boolean context" */
         cond = ac_c_binary(r, C_NE, cond, ac_c_int(r, 0));
-    return ac_c_cond(r, cond, beside(f, in->b, in->c), beside(f, in->c, in->b));
+    return ac_c_cond(r, cond, selected(f, in, in->b, in->c), selected(f, in, in->c, in->b));
 }
 
 ac_cexpr ac_c_scalar(ac_cfn *f, ac_x x)

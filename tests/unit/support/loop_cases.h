@@ -38,6 +38,17 @@ static void binary_one(const char *op, binary_fn *f, ac_dtype d, ac_dtype to, in
     close_case(title(ac_strf(cx.region, "%s with one lane", op), d, to, lanes), fx, fy, OUTPUT, OUTPUT);
 }
 
+/* The result or a constant. */
+static void selected(const char *op, binary_fn *f, ac_dtype d, int32_t lanes, fill fx, fill fy)
+{
+    open_case();
+    int32_t x = buf("x", d, AC_BUF_IN), y = buf("y", d, AC_BUF_IN), out = buf("out", d, AC_BUF_OUT);
+    ac_x i = rows(lanes), v = ac_lb_load(&b, x, i, lanes), w = ac_lb_load(&b, y, i, lanes);
+    ac_lb_store(&b, out, i, ac_lb_select(&b, ac_lb_lt(&b, v, w), ac_lb_like(&b, v, 0), f(&b, v, w)));
+    ac_lb_end(&b);
+    close_case(title(ac_strf(cx.region, "0 or %s", op), d, d, lanes), fx, fy, OUTPUT, OUTPUT);
+}
+
 static void unary(const char *op, unary_fn *f, ac_dtype d, int32_t lanes, fill fx)
 {
     open_case();
@@ -246,19 +257,23 @@ static void arithmetic(ac_dtype d, int32_t lanes)
     for (int k = 0; k < 3 && (real || whole); k++) {
         binary(MATH[k].name, MATH[k].f, d, d, lanes, real ? ANY : SMALL, real ? ANY : SMALL);
         binary_one(MATH[k].name, MATH[k].f, d, d, lanes, real ? ANY : SMALL, real ? ANY : SMALL, k == 1);
+        selected(MATH[k].name, MATH[k].f, d, lanes, real ? ANY : SMALL, real ? ANY : SMALL);
     }
     for (int k = 0; k < 3 && whole; k++) {
         binary(WRAP[k].name, WRAP[k].f, d, d, lanes, ANY, ANY);
         binary_one(WRAP[k].name, WRAP[k].f, d, d, lanes, ANY, ANY, k == 1);
         binary(BITS[k].name, BITS[k].f, d, d, lanes, ANY, ANY);
         binary_one(BITS[k].name, BITS[k].f, d, d, lanes, ANY, ANY, k == 1);
+        selected(BITS[k].name, BITS[k].f, d, lanes, ANY, ANY);
     }
     for (int k = 0; k < 3 && d == AC_BOOL; k++)
         binary(BITS[k].name, BITS[k].f, d, d, lanes, TRUTH, TRUTH);
     for (int k = 0; k < 2 && whole; k++) {
         binary(SHIFT[k].name, SHIFT[k].f, d, d, lanes, ANY, COUNT);
         binary_one(SHIFT[k].name, SHIFT[k].f, d, d, lanes, ANY, COUNT, false);
+        selected(SHIFT[k].name, SHIFT[k].f, d, lanes, ANY, COUNT);
         binary(DIVIDE[k].name, DIVIDE[k].f, d, d, lanes, ANY, DIVISOR);
+        selected(DIVIDE[k].name, DIVIDE[k].f, d, lanes, ANY, DIVISOR);
     }
     if (real)
         binary("div", ac_lb_div, d, d, lanes, ANY, ANY);
