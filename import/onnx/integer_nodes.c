@@ -180,6 +180,15 @@ static ac_tensor *conv_of_floats(ac_onx_node *n, ac_tensor *x, ac_tensor *w, ac_
     return ac_make_cast(&n->b, y, AC_I32);
 }
 
+int ac_onx_check_integer_conv(ac_onx_node *n, const ac_tensor *x, const ac_tensor *w)
+{
+    if (!x)
+        return AC_FAIL;
+    if (!ac_onx_byte_type(x) || !ac_onx_byte_type(w) || w->rank < 3 || !w->dim[0])
+        return ac_cannot(&n->b, "its operands are not bytes, or its weights are %s", ac_shape_str(n->r->cx, w));
+    return AC_OK;
+}
+
 ac_tensor *ac_onx_integer_conv(ac_onx_node *n, ac_tensor *x, ac_tensor *w, ac_tensor *zx, ac_tensor *zw)
 {
     const bool plane = x->rank == 3 || x->rank == 4;
@@ -201,7 +210,6 @@ ac_tensor *ac_onx_integer_conv(ac_onx_node *n, ac_tensor *x, ac_tensor *w, ac_te
 int ac_onx_do_conv_integer(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *w = n->in[1];
-    if (!ac_onx_byte_type(x) || !ac_onx_byte_type(w) || w->rank < 3 || !w->dim[0])
-        return ac_cannot(&n->b, "its operands are not bytes, or its weights are %s", ac_shape_str(n->r->cx, w));
+    AC_TRY(ac_onx_check_integer_conv(n, x, w));
     return ac_onx_result(n, 0, ac_onx_integer_conv(n, x, w, ac_onx_in(n, 2), ac_onx_in(n, 3)));
 }

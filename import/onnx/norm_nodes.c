@@ -251,7 +251,7 @@ static ac_tensor *mean_of_batch(ac_onx_node *n, ac_tensor *x)
 static int batch_norm_of_batch(ac_onx_node *n, double epsilon, double momentum)
 {
     ac_tensor *x = n->in[0];
-    const int64_t count = ac_tensor_count(x) / x->dim[1];
+    const int64_t count = x->dim[1] ? ac_tensor_count(x) / x->dim[1] : 0;
     ac_tensor *mean = mean_of_batch(n, x), *d = SUB(x, mean);
     ac_tensor *var = mean_of_batch(n, d ? SQUARE(d) : NULL);
     ac_tensor *inv = OP1(RSQRT, add_number(n, var, epsilon));

@@ -220,9 +220,10 @@ int ac_onx_do_qlinear_conv(ac_onx_node *n)
     ac_tensor *x = n->in[0], *w = n->in[3], *sw = n->in[4], *bias = ac_onx_in(n, 8);
     const bool last = *n->domain && ac_attr_bool(&n->attrs, A_channels_last);
     x = last ? ac_onx_swapped_channels(n, x, false) : x;
-    if (!ac_onx_byte_type(x) || !ac_onx_byte_type(w) || !ac_onx_byte_type(n->in[7]))
+    AC_TRY(ac_onx_check_integer_conv(n, x, w));
+    if (!ac_onx_byte_type(n->in[7]))
         return ac_cannot(&n->b, "its operands are not i8 or u8");
-    ac_tensor *acc = x ? ac_onx_integer_conv(n, x, w, n->in[2], n->in[5]) : NULL;
+    ac_tensor *acc = ac_onx_integer_conv(n, x, w, n->in[2], n->in[5]);
     if (bias && acc)
         acc = ADD(acc, ac_onx_in_line(n, bias, acc->rank, 1));
     acc = ac_make_cast(&n->b, acc, AC_F32);

@@ -20,6 +20,8 @@ ac_tensor *ac_onx_dynamic_quantized(ac_onx_node *n, ac_tensor *x, ac_tensor **sc
 bool ac_onx_byte_type(const ac_tensor *t);
 /* x [..,K] or [K], a zero point or one for each row; y as MatMul has it, a zero point or one for each column. */
 ac_tensor *ac_onx_integer_matmul(ac_onx_node *n, ac_tensor *x, ac_tensor *y, ac_tensor *zx, ac_tensor *zy);
+/* E0108 unless both are bytes and w has filters; x NULL: AC_FAIL. */
+int ac_onx_check_integer_conv(ac_onx_node *n, const ac_tensor *x, const ac_tensor *w);
 /* x [N,C,..]; w [O,C/groups,..], a zero point or one for each filter; windows by n's attributes. */
 ac_tensor *ac_onx_integer_conv(ac_onx_node *n, ac_tensor *x, ac_tensor *w, ac_tensor *zx, ac_tensor *zw);
 
