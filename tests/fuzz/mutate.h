@@ -29,9 +29,10 @@ static inline uint64_t fuzz_random(uint64_t *seed, uint64_t n)
 /* Numbers at which readers go wrong. */
 static inline int64_t fuzz_edge(uint64_t *seed, int64_t was)
 {
-    static const int64_t EDGE[] = {0,         1,         2,         -1,        -2,      7,         8,         127,
-                                   128,       255,       256,       32767,     65535,   65536,     INT32_MAX, INT32_MIN,
-                                   INT64_MAX, INT64_MIN, 1LL << 31, 1LL << 32, 1 << 20, 1LL << 40, 3,         16};
+    static const int64_t EDGE[] = {
+        0,         1,         2,       -1,        -2,    7,         8,         127,          128,
+        255,       256,       32767,   65535,     65536, INT32_MAX, INT32_MIN, INT64_MAX,    INT64_MIN,
+        1LL << 31, 1LL << 32, 1 << 20, 1LL << 40, 3,     16,        1LL << 62, -(1LL << 62), (1LL << 62) + 1};
     const uint64_t kind = fuzz_random(seed, 4);
     if (kind == 0)
         return (int64_t)((uint64_t)was + 1);
