@@ -1,22 +1,26 @@
-/* headers.c - which headers of C a text needs: one row for each word that a printer may write. */
+/* headers.c - which headers of C a text needs, and which properties of a compiler: one row for each word that a printer
+ * may write. */
 #include "base/ascii.h"
 #include "codegen/c/printer.h"
 
 #include <string.h>
 
 static const struct {
-    const char *word, *header;
+    const char *word;
+    int need;
 } WORDS[] = {
     // clang-format off
-    {"bool",    "stdbool.h"},
-    {"true",    "stdbool.h"},
-    {"false",   "stdbool.h"},
-    {"memcpy",  "string.h"},
-    {"memmove", "string.h"},
-    {"memset",  "string.h"},
+    {"bool",    AC_C_STDBOOL},
+    {"true",    AC_C_STDBOOL},
+    {"false",   AC_C_STDBOOL},
+    {"memcpy",  AC_C_STRING},
+    {"memmove", AC_C_STRING},
+    {"memset",  AC_C_STRING},
+    {"float",   AC_C_FLOATS},
+    {"double",  AC_C_FLOATS},
+    {"double",  AC_C_DOUBLES},
     // clang-format on
 };
-static const char *const HEADERS[AC_C_HEADERS] = {"stdbool.h", "string.h"}; /* in order */
 
 /* After the comment, string or character constant at p, or p. */
 static const char *skipped(const char *p, const char *end)
@@ -50,17 +54,28 @@ void ac_c_find_headers(const char *text, size_t n, bool need[AC_C_HEADERS])
             p++;
         for (size_t i = 0; p > from && i < sizeof WORDS / sizeof *WORDS; i++)
             if (strlen(WORDS[i].word) == (size_t)(p - from) && !memcmp(WORDS[i].word, from, (size_t)(p - from)))
-                for (int h = 0; h < AC_C_HEADERS; h++)
-                    need[h] |= !strcmp(HEADERS[h], WORDS[i].header);
+                need[WORDS[i].need] = true;
         p += p == from;
     }
 }
 
 const char *ac_c_includes(ac_region *r, const bool need[AC_C_HEADERS])
 {
-    const char *text = "";
-    for (int h = 0; h < AC_C_HEADERS; h++)
-        if (need[h])
-            text = ac_strf(r, "%s#include <%s>\n", text, HEADERS[h]);
-    return text;
+    return ac_strf(r, "%s#include <limits.h>\n%s%s", need[AC_C_DOUBLES] ? "#include <float.h>\n" : "",
+                   need[AC_C_STDBOOL] ? "#include <stdbool.h>\n" : "",
+                   need[AC_C_STRING] ? "#include <string.h>\n" : "");
+}
+
+const char *ac_c_demands(ac_region *r, const bool need[AC_C_HEADERS])
+{
+    return ac_strf(r, "%s%s%s",
+                   "#if INT_MAX < 2147483647\n"
+                   "#error \"int has fewer than 32 bits here; this code computes small integers in int\"\n#endif\n",
+                   !need[AC_C_DOUBLES] ? ""
+                                       : "#if DBL_MANT_DIG < 53\n"
+                                         "#error \"double has fewer than 64 bits here\"\n#endif\n",
+                   !need[AC_C_FLOATS]
+                       ? ""
+                       : "#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)\n"
+                         "#error \"compile without -ffast-math: results and NaN would differ\"\n#endif\n");
 }

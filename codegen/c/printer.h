@@ -202,10 +202,12 @@ void ac_c_put_wrapped(ac_sink *to, const char *list, int32_t indent); /* argumen
 int ac_c_print_pieces(ac_cfn *f, const ac_csig *sig);
 void ac_c_call_piece(ac_cfn *f);
 void ac_c_add_uses(const ac_pieces *pieces, ac_region *r, uint8_t *uses);
-/* headers.c: marks the headers of the words in a text, outside of comments and strings; their #include lines. */
-enum { AC_C_HEADERS = 2 };
+/* headers.c: marks the needs of the words in a text, outside of comments and strings; their #include lines; #error if
+ * the compiler's int, double or options do not do. */
+enum { AC_C_STDBOOL, AC_C_STRING, AC_C_FLOATS, AC_C_DOUBLES, AC_C_HEADERS };
 void ac_c_find_headers(const char *text, size_t n, bool need[AC_C_HEADERS]);
 const char *ac_c_includes(ac_region *r, const bool need[AC_C_HEADERS]);
+const char *ac_c_demands(ac_region *r, const bool need[AC_C_HEADERS]);
 
 /* function.c: intrinsics, macros and types the functions need, known once they are printed: goes before them. */
 void ac_c_print_prologue(ac_cfile *F, ac_sink *to);

@@ -290,9 +290,8 @@ static void put_includes(ac_sink *to, size_t at, size_t consts, size_t code)
     bool need[AC_C_HEADERS] = {0};
     ac_c_find_headers(to->text + at, consts - at, need);
     ac_c_find_headers(to->text + code, to->n - code, need);
-    const char *lines = ac_c_includes(to->cx->region, need);
-    if (*lines)
-        ac_sink_insert(to, at, ac_strf(to->cx->region, "\n%s", lines));
+    ac_region *r = to->cx->region;
+    ac_sink_insert(to, at, ac_strf(r, "\n%s\n%s", ac_c_includes(r, need), ac_c_demands(r, need)));
 }
 
 static int print_source(ac_module *m, const char *header_name, const char *blob_name, ac_sink *to)

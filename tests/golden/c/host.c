@@ -1,6 +1,15 @@
  * Compile without -ffast-math. The API is in host.h. */
 #include "host.h"
 
+#include <limits.h>
+
+#if INT_MAX < 2147483647
+#error "int has fewer than 32 bits here; this code computes small integers in int"
+#endif
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#error "compile without -ffast-math: results and NaN would differ"
+#endif
+
 /* What arn_rt.h declares. */
 #ifndef ARN_RT_H
 struct arn_mem;

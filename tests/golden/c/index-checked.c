@@ -1,6 +1,15 @@
  * Compile without -ffast-math. The API is in index_checked.h. */
 #include "index_checked.h"
 
+#include <limits.h>
+
+#if INT_MAX < 2147483647
+#error "int has fewer than 32 bits here; this code computes small integers in int"
+#endif
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#error "compile without -ffast-math: results and NaN would differ"
+#endif
+
 /* Hooks around every step: profiling, tracing, watchdog. Define them before this point, see -include. */
 #ifndef INDEX_CHECKED_STEP_BEGIN
 #define INDEX_CHECKED_STEP_BEGIN(i) ((void)0)

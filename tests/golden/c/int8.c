@@ -1,6 +1,12 @@
  * Compile without -ffast-math. The API is in int8.h. */
 #include "int8.h"
 
+#include <limits.h>
+
+#if INT_MAX < 2147483647
+#error "int has fewer than 32 bits here; this code computes small integers in int"
+#endif
+
 /* Hooks around every step: profiling, tracing, watchdog. Define them before this point, see -include. */
 #ifndef INT8_STEP_BEGIN
 #define INT8_STEP_BEGIN(i) ((void)0)

@@ -1,8 +1,13 @@
  * Compile without -ffast-math. The API is in saturate.h. */
 #include "saturate.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <string.h>
+
+#if INT_MAX < 2147483647
+#error "int has fewer than 32 bits here; this code computes small integers in int"
+#endif
 
 /* Hooks around every step: profiling, tracing, watchdog. Define them before this point, see -include. */
 #ifndef SATURATE_STEP_BEGIN

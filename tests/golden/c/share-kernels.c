@@ -1,6 +1,12 @@
  * Compile without -ffast-math. The API is in share_kernels.h. */
 #include "share_kernels.h"
 
+#include <limits.h>
+
+#if INT_MAX < 2147483647
+#error "int has fewer than 32 bits here; this code computes small integers in int"
+#endif
+
 /* Hooks around every step: profiling, tracing, watchdog. Define them before this point, see -include. */
 #ifndef SHARE_KERNELS_STEP_BEGIN
 #define SHARE_KERNELS_STEP_BEGIN(i) ((void)0)

@@ -1,6 +1,12 @@
  * Compile without -ffast-math. The API is in tiles.h. */
 #include "tiles.h"
 
+#include <limits.h>
+
+#if INT_MAX < 2147483647
+#error "int has fewer than 32 bits here; this code computes small integers in int"
+#endif
+
 /* Hooks around every step: profiling, tracing, watchdog. Define them before this point, see -include. */
 #ifndef TILES_STEP_BEGIN
 #define TILES_STEP_BEGIN(i) ((void)0)

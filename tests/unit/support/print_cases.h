@@ -43,8 +43,9 @@ static void print_some(const test_case *some, int32_t n, ac_sink *to, bool need[
     ac_put_n(&code, body.text, body.n);
     memset(need, 0, AC_C_HEADERS * sizeof *need);
     ac_c_find_headers(code.text, code.n, need);
-    ac_putf(to, "#include <stdint.h>\n%s#define T_NOINLINE\n#define T_SECTION_FAST\nenum { T_OK = 0, T_EINDEX = 4 };\n",
-            ac_c_includes(cx.region, need));
+    ac_putf(to,
+            "#include <stdint.h>\n%s%s#define T_NOINLINE\n#define T_SECTION_FAST\nenum { T_OK = 0, T_EINDEX = 4 };\n",
+            ac_c_includes(cx.region, need), ac_c_demands(cx.region, need));
     ac_put_n(to, code.text, code.n);
 }
 
