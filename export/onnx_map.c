@@ -68,6 +68,41 @@ int ac_onw_composed(ac_onw *w, const ac_node *n)
     return AC_OK;
 }
 
+/* x <= least ? near : far */
+static void halves(ac_onw *w, ac_tensor *x, double least, ac_tensor *near, ac_tensor *far, ac_tensor *y)
+{
+    ac_tensor *in[] = {x, ac_onw_const(w, x->dtype, least)};
+    ac_tensor *c = ac_onw_op(w, "LessOrEqual", in, 2, AC_BOOL, x->rank, x->dim);
+    ac_onw_node_to(w, "Where", (ac_tensor *[]){c, near, far}, 3, &y, 1);
+}
+
+/* Functions that ONNX does not have, or only since recent operator sets, by those that it has, without cancellation. */
+int ac_onw_function(ac_onw *w, const ac_node *n)
+{
+    ac_tensor *x = n->in[0], *y = n->out[0], *one = ac_onw_const(w, x->dtype, 1), *two = ac_onw_const(w, x->dtype, 2),
+              *v;
+#define UNARY(type, x)     ac_onw_op(w, type, (ac_tensor *[]){x}, 1, y->dtype, y->rank, y->dim)
+#define BINARY(type, x, z) binary(w, type, x, z, y)
+    if (n->op == AC_OP_SWISH) {
+        ac_tensor *by = ac_onw_const(w, x->dtype, (double)n->attrs.swish.alpha);
+        v = UNARY("Sigmoid", n->attrs.swish.alpha == 1 ? x : BINARY("Mul", x, by));
+        ac_onw_node_to(w, "Mul", (ac_tensor *[]){x, v}, 2, &y, 1);
+    } else if (n->op == AC_OP_ERFC) {
+        ac_onw_node_to(w, "Sub", (ac_tensor *[]){one, UNARY("Erf", x)}, 2, &y, 1);
+    } else if (n->op == AC_OP_EXPM1) { /* 2 t / (1 - t), t = tanh(x / 2) */
+        v = UNARY("Tanh", BINARY("Div", x, two));
+        ac_tensor *twice = BINARY("Mul", v, two);
+        v = BINARY("Div", twice, BINARY("Sub", one, v));
+        halves(w, x, 0.5, v, BINARY("Sub", UNARY("Exp", x), one), y);
+    } else { /* LOG1P: 2 atanh(x / (x + 2)) */
+        v = BINARY("Mul", UNARY("Atanh", BINARY("Div", x, BINARY("Add", x, two))), two);
+        halves(w, x, 0.5, v, UNARY("Log", BINARY("Add", x, one)), y);
+    }
+#undef UNARY
+#undef BINARY
+    return AC_OK;
+}
+
 int ac_onw_clip(ac_onw *w, const ac_node *n)
 {
     const double lo = n->op == AC_OP_RELU_N1_TO_1 ? -1 : 0, hi = n->op == AC_OP_RELU6 ? 6 : 1;

@@ -38,6 +38,7 @@ static const struct row {
     {"ReduceProd",       NULL,        ANY,            18},
     {"AveragePool",      "dilations", ANY,            19},
     {"Pad",              "wrap",      ANY,            19},
+    {"Mish",             NULL,        ANY,            18},
     {"Gelu",             NULL,        ANY,            20},
     {"QuantizeLinear",   NULL,        WIDE_QUANTA,    21},
     {"DequantizeLinear", NULL,        WIDE_QUANTA,    21},

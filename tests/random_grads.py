@@ -118,14 +118,20 @@ class Graph:
     def unary(self):
         x = self.any()
         smooth = ["tanh", "logistic", "sin", "cos", "erf", "atan", "neg", "gelu", "exp", "square", "log", "sqrt",
-                  "rsqrt"]
+                  "rsqrt", "erfc", "expm1", "log1p", "softplus", "mish", "swish", "sinh", "cosh", "tan", "asin", "acos",
+                  "asinh", "acosh", "atanh"]
         bent = ["abs", "relu", "relu6", "relu_n1_to_1", "relu_0_to_1", "leaky_relu", "elu", "hard_swish"]
         op = self.r.choice(smooth if self.smooth else smooth + bent)
-        if op in ("exp", "square"):
+        if op in ("exp", "square", "expm1", "sinh", "cosh", "tan", "asin", "acos", "atanh"):
             x = self.tame(x)
-        if op in ("log", "sqrt", "rsqrt"):
+        if op in ("asin", "acos", "atanh"):
+            x = self.node("mul", [x, self.const("f64", [], [0.8])], x[1], keep=False)
+        if op in ("log", "sqrt", "rsqrt", "log1p", "acosh"):
             x = self.positive(x)
-        attrs = {"leaky_relu": "alpha=0.3", "gelu": "approximate=%s" % self.r.choice(("true", "false"))}.get(op, "")
+        if op == "acosh":
+            x = self.node("add", [x, self.const("f64", [], [1.0])], x[1], keep=False)
+        attrs = {"leaky_relu": "alpha=0.3", "swish": "alpha=%s" % self.r.choice((1, 1.5)),
+                 "gelu": "approximate=%s" % self.r.choice(("true", "false"))}.get(op, "")
         self.node(op, [x], x[1], attrs)
 
     def thinner(self, shape):

@@ -41,13 +41,9 @@ int ac_caf_do_same(ac_caf_layer *l)
     return AC_OK;
 }
 
-/* log(1 + exp(x)), so that nothing overflows. */
 int ac_caf_do_bnll(ac_caf_layer *l)
 {
-    ac_tensor *x = l->in[0];
-    ac_tensor *e = EXP(NEG(ABS(x)));
-    ac_tensor *far = LOG(ADD(e, F32(1)));
-    return ac_caf_result(l, 0, ADD(OP1(RELU, x), far));
+    return ac_caf_result(l, 0, OP1(SOFTPLUS, l->in[0]));
 }
 
 int ac_caf_do_clip(ac_caf_layer *l)
@@ -86,8 +82,9 @@ int ac_caf_do_exp(ac_caf_layer *l)
     read_exponent(l, "exp_param", &base, &scale, &shift);
     if (!is(base, -1) && base <= 0)
         return ac_bad(&l->b, "base is %g, expected -1 (for e) or a positive number", base);
-    const double log_base = is(base, -1) ? 1 : log(base);
-    return ac_caf_result(l, 0, affine(l, EXP(affine(l, l->in[0], log_base * scale, 0)), exp(log_base * shift), 0));
+    const double at_zero = is(base, -1) ? exp(shift) : pow(base, shift);
+    ac_tensor *x = affine(l, l->in[0], scale, 0);
+    return ac_caf_result(l, 0, affine(l, is(base, -1) ? EXP(x) : OP2(POW, F32(base), x), at_zero, 0));
 }
 
 int ac_caf_do_log(ac_caf_layer *l)
@@ -136,8 +133,7 @@ int ac_caf_do_prelu(ac_caf_layer *l)
 int ac_caf_do_swish(ac_caf_layer *l)
 {
     ac_attrs_reader *m = ac_caf_message(l, "swish_param");
-    const double beta = ac_attr_float(m, A_beta);
-    return ac_caf_result(l, 0, MUL(l->in[0], OP1(LOGISTIC, affine(l, l->in[0], beta, 0))));
+    return ac_caf_result(l, 0, ac_make_swish(&l->b, l->in[0], ac_attr_float(m, A_beta)));
 }
 
 int ac_caf_do_threshold(ac_caf_layer *l)

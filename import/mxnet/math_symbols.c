@@ -39,14 +39,6 @@ int ac_mx_do_unary(ac_mx_node *n)
     return ac_mx_result(n, 0, ac_make_1(&n->b, n->row->op, x));
 }
 
-/* log(1 + exp(x)), so that nothing overflows. */
-static ac_tensor *softplus(ac_mx_node *n, ac_tensor *x)
-{
-    ac_tensor *e = EXP(NEG(ABS(x)));
-    ac_tensor *far = LOG(ADD(e, F32(1)));
-    return ADD(OP1(RELU, x), far);
-}
-
 static ac_tensor *softsign(ac_mx_node *n, ac_tensor *x)
 {
     ac_tensor *one = F32(1);
@@ -75,26 +67,15 @@ int ac_mx_do_function(ac_mx_node *n)
     else if (!strcmp(f, "log2") || !strcmp(f, "log10")) {
         v = F32(f[3] == '2' ? 1.4426950408889634 : 0.43429448190325182);
         y = MUL(LOG(x), v);
-    } else if (!strcmp(f, "log1p"))
-        y = LOG(ADD(x, F32(1)));
-    else if (!strcmp(f, "expm1")) {
-        v = F32(1);
-        y = SUB(EXP(x), v);
     } else if (!strcmp(f, "softsign"))
         y = softsign(n, x);
     else if (!strcmp(f, "ones_like")) {
         v = NUM(x, 1);
         y = ADD(OP1(ZEROS_LIKE, x), v);
-    } else if (!strcmp(f, "tan")) {
-        v = OP1(COS, x);
-        y = DIV(OP1(SIN, x), v);
-    } else if (!strcmp(f, "sinh") || !strcmp(f, "cosh")) {
-        ac_tensor *half = F32(0.5);
-        v = EXP(NEG(x));
-        y = MUL(ac_make_2(&n->b, *f == 's' ? AC_OP_SUB : AC_OP_ADD, EXP(x), v), half);
-    } else if (!strcmp(f, "cbrt") || !strcmp(f, "rcbrt")) {
-        v = F32(*f == 'c' ? 1.0 / 3 : -1.0 / 3);
-        v = OP2(POW, ABS(x), v);
+    } else if (!strcmp(f, "cbrt") || !strcmp(f, "rcbrt")) { /* 1/3 needs f64 */
+        ac_tensor *wide = ac_make_cast(&n->b, ABS(x), AC_F64);
+        v = ac_make_number(&n->b, AC_F64, *f == 'c' ? 1.0 / 3 : -1.0 / 3);
+        v = ac_make_cast(&n->b, OP2(POW, wide, v), AC_F32);
         y = MUL(SIGN(x), v);
     } else if (!strcmp(f, "radians") || !strcmp(f, "degrees"))
         y = MUL(x, F32(*f == 'r' ? 0.017453292519943295 : 57.295779513082323));
@@ -116,7 +97,7 @@ static int activate(ac_mx_node *n, const char *how, ac_tensor *x, ac_tensor **y)
     *y = !strcmp(how, "relu")       ? OP1(RELU, x)
          : !strcmp(how, "sigmoid")  ? OP1(LOGISTIC, x)
          : !strcmp(how, "tanh")     ? OP1(TANH, x)
-         : !strcmp(how, "softrelu") ? softplus(n, x)
+         : !strcmp(how, "softrelu") ? OP1(SOFTPLUS, x)
          : !strcmp(how, "softsign") ? softsign(n, x)
                                     : NULL;
     return *y ? AC_OK : ac_cannot(&n->b, "its act_type is '%s'", how);

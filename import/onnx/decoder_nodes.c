@@ -227,7 +227,7 @@ int ac_onx_do_causal_conv(ac_onx_node *n)
     ac_tensor *y = all ? depthwise(n, all, w, ac_onx_in(n, 2)) : NULL;
     y = ac_onx_rounded(n, y);
     if (silu && y)
-        y = MUL(y, OP1(LOGISTIC, y));
+        y = ac_make_swish(&n->b, y, 1);
     AC_TRY(ac_onx_result(n, 0, y));
     return ac_onx_result(n, 1, ac_make_slice(&n->b, all, 2, all->dim[2] - keep, keep));
 }

@@ -19,13 +19,6 @@ static ac_tensor *gelu(ac_onx_node *n, ac_tensor *x, bool tanh)
     return x ? ac_make_op(&n->b, AC_OP_GELU, &x, 1, &a, AC_NONE) : NULL;
 }
 
-/* x * sigmoid(alpha * x) */
-static ac_tensor *swish(ac_onx_node *n, ac_tensor *x, double alpha)
-{
-    ac_tensor *by = alpha == 1 ? x : ac_make_mul_number(&n->b, x, alpha);
-    return by ? MUL(x, OP1(LOGISTIC, by)) : NULL;
-}
-
 /* Activations that a fused operator may name; p are their parameters, in the order of the list. */
 enum { RELU, LEAKY_RELU, TANH, SIGMOID, CLIP, HARD_SIGMOID, ELU, SOFTPLUS, GELU, QUICK_GELU, SILU };
 static const struct {
@@ -74,11 +67,11 @@ static ac_tensor *apply(ac_onx_node *n, int which, const float *p, ac_tensor *x)
     case ELU:
         return ac_make_elu(&n->b, x, a);
     case SOFTPLUS:
-        return ac_make_softplus(&n->b, x);
+        return OP1(SOFTPLUS, x);
     case GELU:
         return gelu(n, x, false);
     default:
-        return swish(n, x, which == SILU ? 1 : a);
+        return ac_make_swish(&n->b, x, which == SILU ? 1 : a);
     }
 }
 
@@ -108,7 +101,7 @@ int ac_onx_do_gelu_exact(ac_onx_node *n)
 
 int ac_onx_do_quick_gelu(ac_onx_node *n)
 {
-    return ac_onx_result(n, 0, swish(n, n->in[0], ac_attr_float(&n->attrs, A_quick_gelu_alpha)));
+    return ac_onx_result(n, 0, ac_make_swish(&n->b, n->in[0], ac_attr_float(&n->attrs, A_quick_gelu_alpha)));
 }
 
 int ac_onx_do_bias_gelu(ac_onx_node *n)

@@ -270,11 +270,9 @@ int ac_onx_do_softsign(ac_onx_node *n)
     return ac_onx_result(n, 0, DIV(x, ADD(NUM(x, 1), size)));
 }
 
-/* x sigmoid(alpha x) */
 static ac_tensor *swish(ac_onx_node *n, ac_tensor *x)
 {
-    const double alpha = ac_attr_float(&n->attrs, A_alpha);
-    return MUL(x, OP1(LOGISTIC, alpha == 1 ? x : MUL(x, NUM(x, alpha))));
+    return ac_make_swish(&n->b, x, ac_attr_float(&n->attrs, A_alpha));
 }
 
 int ac_onx_do_swish(ac_onx_node *n)

@@ -86,19 +86,15 @@ static ac_tensor *activate(cell *c, const char *const *act, ac_tensor *x)
         return MIN(x, number(c, 1));
     }
     if (!strcmp(name, "Elu")) {
-        ac_tensor *alpha = number(c, a), *one = number(c, 1);
-        ac_tensor *e = EXP(MIN(x, number(c, 0)));
-        return positive_part(c, x, MUL(SUB(e, one), alpha), 0);
+        ac_tensor *alpha = number(c, a);
+        return positive_part(c, x, MUL(OP1(ELU, MIN(x, number(c, 0))), alpha), 0);
     }
     if (!strcmp(name, "Softsign")) {
         ac_tensor *one = number(c, 1);
         return DIV(x, ADD(ABS(x), one));
     }
-    if (!strcmp(name, "Softplus")) { /* max(x, 0) + log(1 + e^-|x|) */
-        ac_tensor *e = EXP(NEG(ABS(x)));
-        ac_tensor *far = LOG(ADD(e, number(c, 1)));
-        return ADD(OP1(RELU, x), far);
-    }
+    if (!strcmp(name, "Softplus"))
+        return OP1(SOFTPLUS, x);
     return (void)ac_cannot(&n->b, "its activation is %s", name), NULL;
 }
 

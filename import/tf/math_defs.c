@@ -81,7 +81,7 @@ int ac_tf_do_x_of_y(ac_tf_op *n)
     if (n->row->op == AC_OP_DIV)
         z = DIV(x, y);
     else
-        z = MUL(x, n->row->op == AC_OP_LOG ? LOG(y) : ac_make_log1p(&n->b, y));
+        z = MUL(x, n->row->op == AC_OP_LOG ? LOG(y) : OP1(LOG1P, y));
     ac_tensor *zero = NUM(x, 0);
     return RESULT(WHERE(EQUAL(x, NUM(x, 0)), zero, z));
 }
@@ -157,13 +157,6 @@ int ac_tf_do_softsign(ac_tf_op *n)
     ac_tensor *x = n->t[0];
     ac_tensor *size = ABS(x);
     return RESULT(DIV(x, ADD(NUM(x, 1), size)));
-}
-
-int ac_tf_do_erfc(ac_tf_op *n)
-{
-    ac_tensor *x = n->t[0];
-    ac_tensor *erf = OP1(ERF, x);
-    return RESULT(SUB(NUM(x, 1), erf));
 }
 
 int ac_tf_do_is_finite(ac_tf_op *n)

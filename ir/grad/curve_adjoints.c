@@ -87,6 +87,95 @@ int ac_gr_erf(ac_adjoint *a)
     return give(a, MUL(TIMES(ac_dy_thin(a), TWO_BY_SQRT_PI), bell));
 }
 
+int ac_gr_erfc(ac_adjoint *a)
+{
+    ac_tensor *bell = OP1(EXP, NEG(SQUARE(x_of(a))));
+    return give(a, MUL(TIMES(ac_dy_thin(a), -TWO_BY_SQRT_PI), bell));
+}
+
+/* exp(x) - 1: its derivative is the result plus 1 */
+int ac_gr_expm1(ac_adjoint *a)
+{
+    return give(a, MUL(ac_dy_thin(a), PLUS(ac_y(a), 1)));
+}
+
+int ac_gr_log1p(ac_adjoint *a)
+{
+    return give(a, DIV(ac_dy_thin(a), PLUS(x_of(a), 1)));
+}
+
+int ac_gr_softplus(ac_adjoint *a)
+{
+    return give(a, MUL(ac_dy_thin(a), OP1(LOGISTIC, x_of(a))));
+}
+
+/* x t, t = tanh(softplus(x)): t + x (1 - t^2) sigmoid(x) */
+int ac_gr_mish(ac_adjoint *a)
+{
+    ac_tensor *x = x_of(a), *t = OP1(TANH, OP1(SOFTPLUS, x)), *one = NUM(x, 1);
+    ac_tensor *s = OP1(LOGISTIC, x), *slope = MUL(SUB(one, SQUARE(t)), s);
+    return give(a, MUL(ac_dy_thin(a), ADD(t, MUL(x, slope))));
+}
+
+/* x s, s = sigmoid(alpha x): s + alpha x s (1 - s) = s + alpha y (1 - s) */
+int ac_gr_swish(ac_adjoint *a)
+{
+    const double alpha = (double)a->node->attrs.swish.alpha;
+    ac_tensor *x = x_of(a), *s = OP1(LOGISTIC, TIMES(x, alpha)), *one = NUM(x, 1);
+    ac_tensor *rest = SUB(one, s);
+    return give(a, MUL(ac_dy_thin(a), ADD(s, MUL(TIMES(ac_y(a), alpha), rest))));
+}
+
+int ac_gr_sinh(ac_adjoint *a)
+{
+    return give(a, MUL(ac_dy_thin(a), OP1(COSH, x_of(a))));
+}
+
+int ac_gr_cosh(ac_adjoint *a)
+{
+    return give(a, MUL(ac_dy_thin(a), OP1(SINH, x_of(a))));
+}
+
+int ac_gr_tan(ac_adjoint *a)
+{
+    return give(a, MUL(ac_dy_thin(a), PLUS(SQUARE(ac_y(a)), 1)));
+}
+
+/* 1 / sqrt((1 - x) (1 + x)) */
+static ac_tensor *by_root(ac_adjoint *a)
+{
+    ac_tensor *x = x_of(a), *less = SUB(NUM(x, 1), x);
+    return DIV(ac_dy_thin(a), SQRT(MUL(less, PLUS(x, 1))));
+}
+
+int ac_gr_asin(ac_adjoint *a)
+{
+    return give(a, by_root(a));
+}
+
+int ac_gr_acos(ac_adjoint *a)
+{
+    return give(a, NEG(by_root(a)));
+}
+
+int ac_gr_asinh(ac_adjoint *a)
+{
+    return give(a, DIV(ac_dy_thin(a), SQRT(PLUS(SQUARE(x_of(a)), 1))));
+}
+
+/* 1 / sqrt((x - 1) (x + 1)) */
+int ac_gr_acosh(ac_adjoint *a)
+{
+    ac_tensor *x = x_of(a), *less = PLUS(x, -1);
+    return give(a, DIV(ac_dy_thin(a), SQRT(MUL(less, PLUS(x, 1)))));
+}
+
+int ac_gr_atanh(ac_adjoint *a)
+{
+    ac_tensor *x = x_of(a), *less = SUB(NUM(x, 1), x);
+    return give(a, DIV(ac_dy_thin(a), MUL(less, PLUS(x, 1))));
+}
+
 /* ------------------------------------------------------------------ clamps and bends */
 
 int ac_gr_relu(ac_adjoint *a)

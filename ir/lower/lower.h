@@ -165,7 +165,7 @@ ac_x ac_lo_requant64_v(ac_lower *L, ac_x acc, ac_x m, ac_x shift);
 /* Applies an activation to a float value. */
 ac_x ac_lo_act(ac_lower *L, ac_x v, ac_act act);
 
-/* Float functions out of primitive operations (math.c); ULP bounds are there. x: f32, any lanes. */
+/* Float functions from primitive operations (math*.c); docs/numerics.md has their bounds. x: f32 or f64, any lanes. */
 ac_x ac_lo_exp(ac_lower *L, ac_x x);
 ac_x ac_lo_exp_falling(ac_lower *L, ac_x x); /* the same bits for x <= 0 and NaN, with fewer operations */
 ac_x ac_lo_expm1(ac_lower *L, ac_x x);
@@ -175,6 +175,22 @@ ac_x ac_lo_sigmoid(ac_lower *L, ac_x x);
 ac_x ac_lo_erf(ac_lower *L, ac_x x);
 ac_x ac_lo_sin(ac_lower *L, ac_x x);
 ac_x ac_lo_cos(ac_lower *L, ac_x x);
+ac_x ac_lo_tan(ac_lower *L, ac_x x);
+ac_x ac_lo_asin(ac_lower *L, ac_x x);
+ac_x ac_lo_acos(ac_lower *L, ac_x x);
+ac_x ac_lo_atan(ac_lower *L, ac_x x);
+ac_x ac_lo_log1p(ac_lower *L, ac_x x);
+ac_x ac_lo_softplus(ac_lower *L, ac_x x);
+ac_x ac_lo_asinh(ac_lower *L, ac_x x);
+ac_x ac_lo_acosh(ac_lower *L, ac_x x);
+ac_x ac_lo_atanh(ac_lower *L, ac_x x);
+ac_x ac_lo_sinh(ac_lower *L, ac_x x);
+ac_x ac_lo_cosh(ac_lower *L, ac_x x);
+ac_x ac_lo_mish(ac_lower *L, ac_x x);
+ac_x ac_lo_swish(ac_lower *L, ac_x x, double alpha); /* x sigmoid(alpha x) */
+ac_x ac_lo_gelu(ac_lower *L, ac_x x);
+ac_x ac_lo_gelu_tanh(ac_lower *L, ac_x x);
+ac_x ac_lo_erfc(ac_lower *L, ac_x x);
 ac_x ac_lo_pow(ac_lower *L, ac_x x, ac_x y);
 
 #endif

@@ -29,31 +29,12 @@ ac_tensor *ac_make_elu(const ac_maker *b, ac_tensor *x, double alpha)
     return ADD(MAX(x, NUM(x, 0)), low);
 }
 
-/* log(1 + exp(x)) = max(x, 0) + log(1 + exp(-|x|)): nothing overflows. */
-ac_tensor *ac_make_softplus(const ac_maker *b, ac_tensor *x)
+ac_tensor *ac_make_swish(const ac_maker *b, ac_tensor *x, double alpha)
 {
-    ac_tensor *e = EXP(NEG(ABS(x)));
-    ac_tensor *far = LOG(ADD(NUM(x, 1), e));
-    return ADD(MAX(x, NUM(x, 0)), far);
-}
-
-/* With v = exp(-|x|) - 1, in (-1, 0]: v below 0, -v / (v + 1) just above; far above nothing cancels. */
-ac_tensor *ac_make_expm1(const ac_maker *b, ac_tensor *x)
-{
-    ac_tensor *v = OP1(ELU, NEG(ABS(x)));
-    ac_tensor *above = NEG(DIV(v, ADD(v, NUM(x, 1))));
-    ac_tensor *near = WHERE(LESS(x, NUM(x, 0)), v, above);
-    ac_tensor *one = NUM(x, 1), *far = SUB(EXP(x), one);
-    return WHERE(LESS(x, NUM(x, 0.5)), near, far);
-}
-
-/* With u = 1 + x rounded, log(u) * x / (u - 1): the error of u is divided out again. */
-ac_tensor *ac_make_log1p(const ac_maker *b, ac_tensor *x)
-{
-    ac_tensor *u = ADD(x, NUM(x, 1)), *rest = SUB(u, NUM(x, 1));
-    ac_tensor *exact = EQUAL(rest, NUM(x, 0)), *huge = GREATER(x, NUM(x, 1e30));
-    ac_tensor *plain = LOG(u);
-    return WHERE(exact, x, WHERE(huge, plain, MUL(plain, DIV(x, rest))));
+    ac_attrs a;
+    ac_attrs_init(AC_OP_SWISH, &a);
+    a.swish.alpha = (float)alpha;
+    return x ? ac_make_op(b, AC_OP_SWISH, &x, 1, &a, AC_NONE) : NULL;
 }
 
 ac_tensor *ac_make_is_inf(const ac_maker *b, ac_tensor *x, bool up, bool down)
@@ -65,63 +46,6 @@ ac_tensor *ac_make_is_inf(const ac_maker *b, ac_tensor *x, bool up, bool down)
     if (up && down)
         x = ABS(x);
     return EQUAL(x, NUM(x, up ? (double)INFINITY : -(double)INFINITY));
-}
-
-ac_tensor *ac_make_tan(const ac_maker *b, ac_tensor *x)
-{
-    ac_tensor *cosine = OP1(COS, x);
-    return DIV(OP1(SIN, x), cosine);
-}
-
-ac_tensor *ac_make_cosh(const ac_maker *b, ac_tensor *x)
-{
-    ac_tensor *e = EXP(ABS(x)), *half = NUM(x, 0.5);
-    return MUL(ADD(e, DIV(NUM(x, 1), e)), half);
-}
-
-/* With u = exp(x) - 1:  sinh x = (u + u / (u + 1)) / 2, taken at |x|, where u >= 0: no cancellation near 0. */
-ac_tensor *ac_make_sinh(const ac_maker *b, ac_tensor *x)
-{
-    ac_tensor *v = OP1(ELU, NEG(ABS(x))); /* exp(-|x|) - 1, in (-1, 0] */
-    ac_tensor *u = NEG(DIV(v, ADD(v, NUM(x, 1))));
-    ac_tensor *sign = SIGN(x), *half = NUM(x, 0.5);
-    return MUL(MUL(SUB(u, v), half), sign);
-}
-
-/* asin x = 2 atan(x / (1 + sqrt(1 - x^2))), acos x = 2 atan(sqrt(1 - x) / sqrt(1 + x)); outside of -1..1 NaN. */
-ac_tensor *ac_make_asin(const ac_maker *b, ac_tensor *x)
-{
-    ac_tensor *more = ADD(NUM(x, 1), x);
-    ac_tensor *root = SQRT(MUL(SUB(NUM(x, 1), x), more));
-    ac_tensor *half = OP1(ATAN, DIV(x, ADD(NUM(x, 1), root)));
-    return MUL(NUM(x, 2), half);
-}
-
-ac_tensor *ac_make_acos(const ac_maker *b, ac_tensor *x)
-{
-    ac_tensor *more = SQRT(ADD(NUM(x, 1), x));
-    ac_tensor *half = OP1(ATAN, DIV(SQRT(SUB(NUM(x, 1), x)), more));
-    return MUL(NUM(x, 2), half);
-}
-
-ac_tensor *ac_make_asinh(const ac_maker *b, ac_tensor *x)
-{
-    ac_tensor *size = ABS(x), *one = NUM(x, 1), *root = SQRT(ADD(MUL(size, size), one));
-    ac_tensor *angle = LOG(ADD(size, root));
-    return MUL(SIGN(x), angle);
-}
-
-ac_tensor *ac_make_acosh(const ac_maker *b, ac_tensor *x)
-{
-    ac_tensor *more = ADD(x, NUM(x, 1));
-    return LOG(ADD(x, SQRT(MUL(SUB(x, NUM(x, 1)), more))));
-}
-
-ac_tensor *ac_make_atanh(const ac_maker *b, ac_tensor *x)
-{
-    ac_tensor *less = SUB(NUM(x, 1), x);
-    ac_tensor *twice = LOG(DIV(ADD(NUM(x, 1), x), less));
-    return MUL(NUM(x, 0.5), twice);
 }
 
 /* atan(y / x), plus or minus pi if x is negative. */

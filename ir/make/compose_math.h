@@ -9,17 +9,7 @@ ac_tensor *ac_make_add_number(const ac_maker *b, ac_tensor *x, double v);
 ac_tensor *ac_make_mul_number(const ac_maker *b, ac_tensor *x, double v);
 ac_tensor *ac_make_relu(const ac_maker *b, ac_tensor *x); /* any type */
 ac_tensor *ac_make_elu(const ac_maker *b, ac_tensor *x, double alpha);
-ac_tensor *ac_make_softplus(const ac_maker *b, ac_tensor *x);
-ac_tensor *ac_make_expm1(const ac_maker *b, ac_tensor *x);
-ac_tensor *ac_make_log1p(const ac_maker *b, ac_tensor *x);
-ac_tensor *ac_make_tan(const ac_maker *b, ac_tensor *x);
-ac_tensor *ac_make_sinh(const ac_maker *b, ac_tensor *x);
-ac_tensor *ac_make_cosh(const ac_maker *b, ac_tensor *x);
-ac_tensor *ac_make_asin(const ac_maker *b, ac_tensor *x);
-ac_tensor *ac_make_acos(const ac_maker *b, ac_tensor *x);
-ac_tensor *ac_make_asinh(const ac_maker *b, ac_tensor *x);
-ac_tensor *ac_make_acosh(const ac_maker *b, ac_tensor *x);
-ac_tensor *ac_make_atanh(const ac_maker *b, ac_tensor *x);
+ac_tensor *ac_make_swish(const ac_maker *b, ac_tensor *x, double alpha); /* x * sigmoid(alpha * x) */
 ac_tensor *ac_make_atan2(const ac_maker *b, ac_tensor *y, ac_tensor *x);
 /* bool: +infinity (up) or -infinity (down); of any type: integers are never infinite. */
 ac_tensor *ac_make_is_inf(const ac_maker *b, ac_tensor *x, bool up, bool down);

@@ -62,7 +62,7 @@ static void huber(work *w)
 /* max(x, 0) - x * y + log(1 + exp(-|x|)) */
 static void binary(work *w)
 {
-    ac_tensor *far = LOG(ac_make_add_number(w->m, EXP(NEG(ABS(w->x))), 1));
+    ac_tensor *far = OP1(SOFTPLUS, NEG(ABS(w->x)));
     ac_tensor *both = MUL(w->x, w->y), *near = SUB(OP1(RELU, w->x), both);
     w->loss = TIMES(ac_train_sum(w->m, ADD(near, far)), 1 / w->n);
     w->dx = TIMES(SUB(OP1(LOGISTIC, w->x), w->y), 1 / w->n);

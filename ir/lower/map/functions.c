@@ -236,15 +236,8 @@ ac_x ac_mp_elu(ac_lower *L, const ac_node *n, const ac_x *arg)
 
 ac_x ac_mp_gelu(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
-    ac_lb *b = &L->b;
     const ac_x x = arg[0];
     if (!ac_mp_real_both(n))
         return look_up(L, n, x, n->attrs.gelu.approximate ? curve_gelu_tanh : curve_gelu);
-    const ac_x half = ac_lb_mul(b, x, ac_lb_like(b, x, 0.5)), one = ac_lb_like(b, x, 1);
-    if (!n->attrs.gelu.approximate)
-        return ac_lb_mul(b, half,
-                         ac_lb_add(b, one, ac_lo_erf(L, ac_lb_mul(b, x, ac_lb_like(b, x, 0.70710678118654752440)))));
-    const ac_x cube = ac_lb_mul(b, ac_lb_mul(b, ac_lb_mul(b, x, x), x), ac_lb_like(b, x, 0.044715));
-    const ac_x t = ac_lo_tanh(L, ac_lb_mul(b, ac_lb_add(b, x, cube), ac_lb_like(b, x, 0.79788456080286535588)));
-    return ac_lb_mul(b, half, ac_lb_add(b, one, t));
+    return n->attrs.gelu.approximate ? ac_lo_gelu_tanh(L, x) : ac_lo_gelu(L, x);
 }

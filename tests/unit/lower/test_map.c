@@ -85,6 +85,17 @@ R(r_leaky, v[0] > 0 ? v[0] : v[0] * (double)n->attrs.alpha.alpha)
 R(r_prelu, v[0] >= 0 ? v[0] : v[0] * v[1])
 R(r_elu, v[0] < 0 ? expm1(v[0]) : v[0])
 R(r_gelu, v[0] / 2 * erfc(-v[0] * sqrt(0.5)))
+R(r_erfc, erfc(v[0]))
+R(r_expm1, expm1(v[0]))
+R(r_log1p, log1p(v[0]))
+R(r_softplus, v[0] > 0 ? v[0] + log1p(exp(-v[0])) : log1p(exp(v[0])))
+R(r_mish, v[0] * tanh(log1p(exp(v[0]))))
+R(r_swish, v[0] / (1 + exp(-v[0])))
+R(r_sinh, sinh(v[0]))
+R(r_cosh, cosh(v[0]))
+R(r_tan, tan(v[0]))
+R(r_asinh, asinh(v[0]))
+R(r_atan, atan(v[0]))
 R(r_hard_swish, v[0] * fmin(6, fmax(0, v[0] + 3)) / 6)
 R(r_zero, 0)
 R(r_same, v[0])
@@ -157,6 +168,21 @@ static const row rows[] = {
     {AC_OP_PRELU, 2, "fdqu", r_prelu, false},
     {AC_OP_ELU, 1, "fdq", r_elu, false},
     {AC_OP_GELU, 1, "fdq", r_gelu, false},
+    {AC_OP_ERFC, 1, "fd", r_erfc, false},
+    {AC_OP_EXPM1, 1, "fd", r_expm1, false},
+    {AC_OP_LOG1P, 1, "fd", r_log1p, true},
+    {AC_OP_SOFTPLUS, 1, "fd", r_softplus, false},
+    {AC_OP_MISH, 1, "fd", r_mish, false},
+    {AC_OP_SWISH, 1, "fd", r_swish, false},
+    {AC_OP_SINH, 1, "fd", r_sinh, false},
+    {AC_OP_COSH, 1, "fd", r_cosh, false},
+    {AC_OP_TAN, 1, "fd", r_tan, false},
+    {AC_OP_ASIN, 1, "fd", NULL, false},
+    {AC_OP_ACOS, 1, "fd", NULL, false},
+    {AC_OP_ATAN, 1, "fd", r_atan, false},
+    {AC_OP_ASINH, 1, "fd", r_asinh, false},
+    {AC_OP_ACOSH, 1, "fd", NULL, true},
+    {AC_OP_ATANH, 1, "fd", NULL, false},
     {AC_OP_HARD_SWISH, 1, "fdqu", r_hard_swish, false},
     {AC_OP_ZEROS_LIKE, 1, "fdilcb", r_zero, false},
 };
