@@ -192,5 +192,6 @@ ac_x ac_lo_gelu(ac_lower *L, ac_x x);
 ac_x ac_lo_gelu_tanh(ac_lower *L, ac_x x);
 ac_x ac_lo_erfc(ac_lower *L, ac_x x);
 ac_x ac_lo_pow(ac_lower *L, ac_x x, ac_x y);
+ac_x ac_lo_fmod(ac_lower *L, ac_x x, ac_x y); /* of C, exact */
 
 #endif

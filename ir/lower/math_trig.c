@@ -236,7 +236,7 @@ static ac_x asin_part(ac_lower *L, ac_x z)
                                 0.031789029887226133, 0.01450185978041032, 0.037435501473442035);
 }
 
-/* a pi/2 in two parts: what is left of it in the type of x is *low. */
+/* a pi/2 in two parts: the first, in the type of x, is returned; the rest is in *low. */
 static ac_x part_of_pi(ac_lower *L, ac_x x, double a, ac_x *low)
 {
     const double high = a * HALF_PI;

@@ -130,63 +130,6 @@ ac_x ac_mp_floor_div(ac_lower *L, const ac_node *n, const ac_x *arg)
     return ac_lb_sub_wrap(b, q, ac_lb_select(b, lower, ac_lb_like_int(b, q, 1), zero)); /* fits: there is a remainder */
 }
 
-/* C's fmod for quotients below 2^29 (the product is then exact in f64); beyond, the remainder is undefined and 0 is
- * returned. */
-static ac_x float_mod(ac_lower *L, ac_x x, ac_x y)
-{
-    ac_lb *b = &L->b;
-    const ac_x xd = ac_lb_cast(b, x, AC_F64), yd = ac_lb_cast(b, y, AC_F64);
-    const ac_x q = ac_lb_trunc(b, ac_lb_div(b, xd, yd));
-    ac_x r = ac_lb_sub(b, xd, ac_lb_mul(b, q, yd));
-    const ac_x zero = ac_lb_like(b, r, 0);
-    /* The quotient may have been rounded up to an integer: then the remainder has the opposite sign of x. */
-    const ac_x over = ac_lb_and(b, ac_lb_ne(b, r, zero), ac_lb_ne(b, ac_lb_lt(b, r, zero), ac_lb_lt(b, xd, zero)));
-    const ac_x step = ac_lb_abs(b, yd);
-    r = ac_lb_select(b, over, ac_lb_add(b, r, ac_lb_select(b, ac_lb_lt(b, xd, zero), ac_lb_neg(b, step), step)), r);
-    r = ac_lb_select(b, ac_lb_lt(b, ac_lb_abs(b, q), ac_lb_like(b, q, 536870912.0)), r, zero);
-    const ac_x inf = ac_lb_like(b, y, (double)HUGE_VALF);
-    const ac_x valid = ac_lb_and(b, ac_lb_ne(b, y, ac_lb_like(b, y, 0)), ac_lb_lt(b, ac_lb_abs(b, x), inf));
-    ac_x f = ac_lb_cast(b, r, AC_F32);
-    f = ac_lb_select(b, ac_lb_eq(b, ac_lb_abs(b, y), inf), x, f);
-    f = ac_lb_select(b, ac_lb_eq(b, y, y), f, y);
-    return ac_lb_select(b, ac_lb_and(b, valid, ac_lb_eq(b, x, x)), f, ac_lb_like(b, x, (double)NAN));
-}
-
-/* v = high + low with 26 bits each: products of halves are exact (Veltkamp). |v| < 2^990. */
-static void halves(ac_lb *b, ac_x v, ac_x *high, ac_x *low)
-{
-    const ac_x wide = ac_lb_mul(b, v, ac_lb_like(b, v, 134217729.0));
-    *high = ac_lb_sub(b, wide, ac_lb_sub(b, wide, v));
-    *low = ac_lb_sub(b, v, *high);
-}
-
-/* C's fmod in f64 for quotients below 2^53 and |y| < 2^900; beyond, 0. q * y is taken in two parts, so that x - q * y
- * is rounded once. */
-static ac_x double_mod(ac_lower *L, ac_x x, ac_x y)
-{
-    ac_lb *b = &L->b;
-    const ac_x zero = ac_lb_like(b, x, 0), inf = ac_lb_like(b, x, (double)HUGE_VALF);
-    const ac_x size = ac_lb_abs(b, x), by = ac_lb_abs(b, y), q = ac_lb_trunc(b, ac_lb_div(b, size, by));
-    ac_x qh, ql, yh, yl;
-    halves(b, q, &qh, &ql);
-    halves(b, by, &yh, &yl);
-    const ac_x p = ac_lb_mul(b, q, by);
-    ac_x low = ac_lb_sub(b, ac_lb_mul(b, qh, yh), p);
-    low = ac_lb_add(b, low, ac_lb_mul(b, qh, yl));
-    low = ac_lb_add(b, low, ac_lb_mul(b, ql, yh));
-    low = ac_lb_add(b, low, ac_lb_mul(b, ql, yl));
-    ac_x r = ac_lb_sub(b, ac_lb_sub(b, size, p), low);
-    r = ac_lb_select(b, ac_lb_lt(b, r, zero), ac_lb_add(b, r, by), r); /* the quotient was rounded up */
-    r = ac_lb_select(b, ac_lb_ge(b, r, by), ac_lb_sub(b, r, by), r);
-    const ac_x fits =
-        ac_lb_and(b, ac_lb_lt(b, q, ac_lb_like(b, q, 9007199254740992.0)), ac_lb_lt(b, by, ac_lb_like(b, by, 8.4e270)));
-    r = ac_lb_select(b, fits, r, zero);
-    r = ac_lb_select(b, ac_lb_lt(b, size, by), size, r); /* infinite y too */
-    r = ac_lb_select(b, ac_lb_lt(b, x, zero), ac_lb_neg(b, r), r);
-    const ac_x valid = ac_lb_and(b, ac_lb_ne(b, y, zero), ac_lb_lt(b, size, inf)); /* false for NaN */
-    return ac_lb_select(b, ac_lb_and(b, valid, ac_lb_eq(b, y, y)), r, ac_lb_like(b, x, (double)NAN));
-}
-
 ac_x ac_mp_floor_mod(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
     ac_lb *b = &L->b;
@@ -194,7 +137,7 @@ ac_x ac_mp_floor_mod(ac_lower *L, const ac_node *n, const ac_x *arg)
         return ac_mp_refuse(L, n);
     ac_x rest;
     if (ac_mp_real(n->out[0])) {
-        rest = n->out[0]->dtype == AC_F32 ? float_mod(L, arg[0], arg[1]) : double_mod(L, arg[0], arg[1]);
+        rest = ac_lo_fmod(L, arg[0], arg[1]);
     } else if (ac_mp_plain_int(n->out[0])) {
         ac_x q;
         int_div(L, arg[0], arg[1], &q, &rest);

@@ -216,8 +216,32 @@ static void test_pow(ac_ctx *cx)
     MUST(worst < 1);
 }
 
+/* Operands with random bits, and pairs whose quotient is near an integer. */
+static void test_mod(ac_ctx *cx)
+{
+    now = "floor_mod(x, y)";
+    for (int i = 0; i < N; i++) {
+        x[i] = fabsf(as_float((uint32_t)draw()));
+        y[i] = fabsf(as_float((uint32_t)draw()));
+        if (i % 4 == 1)
+            x[i] = y[i] * (float)(draw() % 100000);
+        if (i % 4 == 2)
+            y[i] = (float)(draw() % 1000 + 1);
+    }
+    for (int i = 0; i < SPECIALS * SPECIALS; i++) {
+        x[i] = fabsf((float)special[i % SPECIALS]);
+        y[i] = fabsf((float)special[i / SPECIALS]);
+    }
+    for (int t = 0; t < 3; t++) {
+        run(cx, now, t, z[t]);
+        for (int i = 0; i < N; i++)
+            MUST(same(z[t][i], fmod((double)x[i], (double)y[i])));
+    }
+}
+
 static void tests(ac_ctx *cx)
 {
+    test_mod(cx);
     test_functions(cx);
     test_special(cx);
     test_pow(cx);
