@@ -8,15 +8,16 @@ cppcheck -q --addon=misra probe.c 2>&1 | grep -q misra-c2012-15.6 ||
     { missing "cppcheck's MISRA addon" cppcheck; exit 77; }
 grep -o '^| [0-9][0-9.]* ' "$src/docs/misra.md" | tr -d '| ' | sort >allowed
 [ "$(wc -l <allowed)" -ge 5 ] || die "no table in docs/misra.md"
-# Macros of stdint.h as in compilers; the addon has only their names. Tables are cut to one number: the rest is more of
-# the same.
+# Macros of stdint.h, limits.h and float.h as in compilers; the addon has only their names. Tables are cut to one
+# number: the rest is more of the same.
 check() { # FILE OPTION...
     "$arenac" compile -q "$@" --name m --weights rodata -o m.c || { fail "compile $*"; return; }
     awk '/^ +(-|[0-9]|U?INT64_C)/ && table { if (!first++) print "    0" (words ? "u" : ""); next }
         / = \{+$/ { table = 1; first = 0; words = /\{\{$/ } /^\}/ { table = 0 } { print }' m.c >cut.c
     cppcheck -q --addon=misra --std=c99 --platform=arm32-wchar_t4 --suppress=missingIncludeSystem \
         '-DUINT64_C(x)=x##ULL' '-DINT64_C(x)=x##LL' '-DINT32_MIN=(-2147483647-1)' '-DINT64_MAX=9223372036854775807LL' \
-        '-DINT64_MIN=(-9223372036854775807LL-1)' --template='{id} {file}:{line}' cut.c >found 2>&1
+        '-DINT64_MIN=(-9223372036854775807LL-1)' -DINT_MAX=2147483647 -DDBL_MANT_DIG=53 \
+        --template='{id} {file}:{line}' cut.c >found 2>&1
     grep -v '^misra-c2012-' found && fail "cppcheck: $*"
     sed -n 's/^misra-c2012-\([0-9.]*\) .*/\1/p' found | sort -u >rules
     cat rules >>broken
