@@ -8,14 +8,16 @@
  * Products have to be lowered first (driver/stage/check.c). Memory: the region of the lowering. */
 #ifndef AC_IR_LOWER_HELD_H
 #define AC_IR_LOWER_HELD_H
-#include "ir/lower/lower.h"
+#include "ir/lower/lowered.h"
 
-void ac_lo_holds(ac_lower *L, ac_rows_held held);
+struct ac_lower;
+
+void ac_lo_holds(struct ac_lower *L, ac_rows_held held);
 bool ac_held_is(const ac_rows_held *h, const ac_tensor *t); /* true if t has the elements of h->stored in the same
                                                              * order */
 /* t: `rows` rows, whatever its shape. */
-const ac_rows_held *ac_held_of(const ac_lower *L, const ac_tensor *t, int64_t rows);
+const ac_rows_held *ac_held_of(const struct ac_lower *L, const ac_tensor *t, int64_t rows);
 /* 0 <= row < rows. */
-void ac_held_row(ac_lower *L, const ac_rows_held *h, ac_x row, int64_t each, int32_t dst, ac_x to);
+void ac_held_row(struct ac_lower *L, const ac_rows_held *h, ac_x row, int64_t each, int32_t dst, ac_x to);
 
 #endif

@@ -13,7 +13,7 @@
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
-#include "ir/lower/spans.h"
+#include "ir/lower/conv/spans.h"
 #include "ir/lower/window.h"
 
 enum { MOST_CLASSES = 1024 }; /* the maximum number of remainders over all dimensions: each gets its own loops */

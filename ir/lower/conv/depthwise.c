@@ -19,7 +19,7 @@
 #include "ir/lower/conv/hybrid.h"
 #include "ir/lower/conv/wide.h"
 #include "ir/lower/entries.h"
-#include "ir/lower/spans.h"
+#include "ir/lower/conv/spans.h"
 
 enum { COLUMNS = 7, UNROLLED_TAPS = 9, CHANNELS = 4 };
 

@@ -24,7 +24,7 @@
  * some channels are computed twice. */
 #include "ir/lower/conv/depthwise.h"
 #include "ir/lower/conv/gemm.h"
-#include "ir/lower/spans.h"
+#include "ir/lower/conv/spans.h"
 
 enum { COLUMNS = 7, TAPS_X = 9, TAPS_Y = 12, ROWS = 4, WRITTEN_OUT = 2, LANES = 16 };
 

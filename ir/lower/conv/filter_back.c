@@ -12,7 +12,7 @@
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
-#include "ir/lower/spans.h"
+#include "ir/lower/conv/spans.h"
 #include "ir/lower/window.h"
 
 typedef struct filter {

@@ -8,7 +8,7 @@
  *          folded into the bias (dynamic range: into the start of the accumulator) */
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/held.h"
-#include "ir/lower/spans.h"
+#include "ir/lower/conv/spans.h"
 
 /* The offset that a strip for DOT4 adds to stored values. */
 static int32_t offset(const ac_gemm_form *f, const ac_channel *c)

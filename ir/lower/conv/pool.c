@@ -9,7 +9,7 @@
  * Schedule: pixel, channels in vectors, the window. */
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/entries.h"
-#include "ir/lower/spans.h"
+#include "ir/lower/conv/spans.h"
 
 #include <math.h>
 

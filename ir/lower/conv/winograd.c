@@ -13,7 +13,7 @@
  * strip is as tall as half of the second cache can hold V, so that U is read once for it. */
 #include "ir/lower/conv/winograd.h"
 #include "ir/lower/conv/gemm.h"
-#include "ir/lower/spans.h"
+#include "ir/lower/conv/spans.h"
 
 enum { SIDE = AC_WINOGRAD_SIDE, FROM_L3 = 8 };
 

@@ -20,7 +20,7 @@
 #include "ir/loop/builder.h"
 #include "ir/loop/ins_fields.h"
 #include "ir/lower/gpu/grid.h"
-#include "ir/lower/lower.h"
+#include "ir/lower/target.h"
 
 #include <string.h>
 

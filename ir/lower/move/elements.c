@@ -9,7 +9,7 @@
  * combined in order, so float results are the reference's. Integers wrap. Any type of a byte or more can be replaced;
  * the others need f32, f64 or plain integers. */
 #include "ir/lower/entries.h"
-#include "ir/lower/index.h"
+#include "ir/lower/move/index.h"
 #include "ir/lower/map/map.h"
 #include "ir/lower/move/move.h"
 #include "ir/ops/decode/axis.h"

@@ -7,7 +7,7 @@
  * `off`. */
 #include "ir/lower/entries.h"
 #include "ir/lower/held.h"
-#include "ir/lower/index.h"
+#include "ir/lower/move/index.h"
 #include "ir/lower/move/move.h"
 #include "ir/ops/decode/axis.h"
 

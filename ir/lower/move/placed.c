@@ -3,7 +3,7 @@
  * as bits, so zeros of quantised tensors are stored zeros, as in TFLite's kernels (reverse_sequence.h,
  * dynamic_update_slice.cc, matrix_diag.cc, matrix_set_diag.cc). */
 #include "ir/lower/entries.h"
-#include "ir/lower/index.h"
+#include "ir/lower/move/index.h"
 #include "ir/lower/move/move.h"
 #include "ir/ops/decode/axis.h"
 

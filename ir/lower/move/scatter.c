@@ -5,7 +5,7 @@
  * AC_STATUS_INDEX if one is out of range. Negative segments are skipped (TFLite). Constant indices are checked in the
  * same way; folding reports a failed check as E0104. */
 #include "ir/lower/entries.h"
-#include "ir/lower/index.h"
+#include "ir/lower/move/index.h"
 #include "ir/lower/map/map.h"
 #include "ir/lower/move/move.h"
 

@@ -12,7 +12,7 @@
  * gates, peepholes, projection, layer normalisation, f32 with i8 weights. */
 #include "ir/lower/entries.h"
 #include "ir/lower/fixed_point.h"
-#include "ir/lower/fixed_point16.h"
+#include "ir/lower/nn/fixed_point16.h"
 #include "ir/lower/map/map.h"
 #include "ir/ops/decode/operand_names.h"
 

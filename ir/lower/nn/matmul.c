@@ -20,7 +20,7 @@
 #include "ir/lower/gpu/product.h"
 #include "ir/lower/matrix.h"
 #include "ir/lower/nn/matmul_dots.h"
-#include "ir/lower/spans.h"
+#include "ir/lower/conv/spans.h"
 
 enum { ROWS = 8, VECS = 4 };
 

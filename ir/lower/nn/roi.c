@@ -10,7 +10,7 @@
  * each bin, 0 if the bin is empty (ONNX MaxRoiPool). If an image number is out of range, the function returns
  * AC_STATUS_INDEX. */
 #include "ir/lower/entries.h"
-#include "ir/lower/index.h"
+#include "ir/lower/move/index.h"
 #include "ir/lower/map/map.h"
 
 #include <math.h>

@@ -15,7 +15,6 @@
 #include "ir/loop/builder.h"
 #include "ir/loop/ins_fields.h"
 #include "ir/loop/tiles.h"
-#include "ir/lower/lower.h"
 #include "ir/lower/node/cut.h"
 #include "ir/lower/node/node.h"
 

@@ -2,7 +2,7 @@
  * IF and WHILE, topk, scatter, segments, non-maximum suppression, conv_3d. Against plain C or known values. */
 #include "import/wire/flex.h"
 #include "ir/loop/eval/eval.h"
-#include "ir/lower/fixed_point16.h"
+#include "ir/lower/nn/fixed_point16.h"
 #include "ir/lower/node/node.h"
 #include "ir/ops/decode/operand_names.h"
 #include "ir/pass/run/run.h"

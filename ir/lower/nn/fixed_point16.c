@@ -1,5 +1,5 @@
 /* fixed_point16.c - functions of 16-bit fixed-point numbers, as the references compute them. */
-#include "ir/lower/fixed_point16.h"
+#include "ir/lower/nn/fixed_point16.h"
 #include "ir/lower/fixed_point.h"
 
 enum { ONE = 32767, ONE_Q2 = 1 << 13 }; /* 1 in Q0.15 (nearest) and in Q2.13 */

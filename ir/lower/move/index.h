@@ -6,8 +6,8 @@
  * Indices are i16, i32 or i64. One out of range is never used: the function leaves with AC_STATUS_INDEX and its result
  * is unspecified (folding reports that as E0104). Constants that the caller has checked already need no test at run
  * time. */
-#ifndef AC_IR_LOWER_INDEX_H
-#define AC_IR_LOWER_INDEX_H
+#ifndef AC_IR_LOWER_MOVE_INDEX_H
+#define AC_IR_LOWER_MOVE_INDEX_H
 #include "ir/lower/lower.h"
 
 enum { AC_STATUS_INDEX = 4 };

@@ -1,7 +1,7 @@
 /* spans.h - splits n elements into whole vectors, then ever smaller ones: 27 by 16 lanes is [0,16) by 16, [16,24) by 8,
  * [24,26) by 2, [26,27) by 1. Each span is one loop; nothing is read or written twice or past the end. */
-#ifndef AC_IR_LOWER_SPANS_H
-#define AC_IR_LOWER_SPANS_H
+#ifndef AC_IR_LOWER_CONV_SPANS_H
+#define AC_IR_LOWER_CONV_SPANS_H
 #include <stdint.h>
 
 typedef struct ac_lane_span {
