@@ -119,8 +119,9 @@ static void take_batches(state *s)
             continue;
         const char *label = dim_label(s->cx, t, 0);
         ac_note(s->cx, (ac_place){.file = g->file}, W0001,
-                "input '%s' %s: its batch size is unknown and taken as %" PRId64 "; --dim %s sets another", t->name,
-                ac_shape_str(s->cx, t), s->m->batch, ac_shell_set(s->cx, label, "N"));
+                "input '%s' %s: its batch size is unknown and taken as %" PRId64, t->name, ac_shape_str(s->cx, t),
+                s->m->batch);
+        ac_help(s->cx, "--dim %s sets another", ac_shell_set(s->cx, label, "N"));
         used[s->n_pins] = true;
         whole[s->n_pins] = label;
         all[s->n_pins++] = (ac_pin){label, s->m->batch};
