@@ -354,6 +354,7 @@ static void part_peaks(search *x, const int32_t *order, part *list, int32_t n_pa
     ac_bytes live = live_before(x, done);
     for (int32_t k = 0; k < n_parts; k++) {
         list[k].peak = 0;
+        list[k].bound = live; /* the same in every order, as are the bytes alive after the part */
         for (int32_t i = list[k].begin; i < list[k].end; i++) {
             const int32_t s = order ? order[i] : i;
             cost c = run_step(x, done, live, s);
@@ -362,6 +363,7 @@ static void part_peaks(search *x, const int32_t *order, part *list, int32_t n_pa
             live = c.live;
             bits[s >> 6] |= UINT64_C(1) << (s & 63);
         }
+        list[k].bound = live > list[k].bound ? live : list[k].bound;
     }
 }
 

@@ -123,6 +123,26 @@ static void test_branches(ac_ctx *cx, int32_t lanes, int32_t depth, bool proven)
     CHECK(r.steps <= (1 << 26) + (1 << 20));
 }
 
+/* Steps that read one input and each write an output, the last of them in place: all outputs are alive in the end,
+ * which no order can change, so there is nothing to search. */
+static void test_outputs(ac_ctx *cx)
+{
+    enum { N = 40 };
+    ac_order_problem *p = ac_order_new(cx->region, N, N + 1);
+    p->value[N] = (ac_order_value){.size = 32, .at_start = true};
+    for (int32_t s = 0; s < N; s++) {
+        p->value[s] = (ac_order_value){.size = 32, .at_end = true};
+        p->step[s].result = s;
+        p->step[s].over[p->step[s].n_over++] = N;
+        ac_order_use(p, s, s, 0, 1, true);
+        ac_order_use(p, s, N, 0, 1, false);
+    }
+    ac_order_link(p);
+    int32_t order[N];
+    const ac_order_result r = ac_order_search(p, 1 << 26, order, &cx->heap);
+    CHECK(r.before == 32 * N && r.after == 32 * N && r.optimal && r.steps < N * N); /* only the file's order is run */
+}
+
 /* No allowance: the file's order, unchanged. */
 static void test_nothing_allowed(ac_ctx *cx)
 {
@@ -177,6 +197,7 @@ static int run_shapes(ac_ctx *cx)
     test_branches(cx, 12, 2, true);
     test_branches(cx, 40, 30, false);
     test_branches(cx, 4, 500, true);
+    test_outputs(cx);
     test_nothing_allowed(cx);
     test_links(cx);
     return 0;
