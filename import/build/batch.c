@@ -4,20 +4,15 @@
  * sample. The first dimension of an input is its batch if the file gives it no name (and there are others), a name for
  * batches, or a name that a converter invented. A dimension with another name ("seq", "height") is not a batch, nor is
  * one whose name an input has twice (the nodes of a graph by its nodes): such a size stays an error. */
-#include "base/text/named.h"
+#include "base/ascii.h"
 #include "import/build/reading.h"
 
 #include <string.h>
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + 'a' - 'A') : c;
-}
-
 /* Does `name`, in small letters, start with `word`? */
 static bool starts(const char *name, const char *word)
 {
-    while (*word && lower(*name) == *word)
+    while (*word && ac_lower(*name) == *word)
         name++, word++;
     return !*word;
 }
@@ -33,8 +28,10 @@ static bool contains(const char *name, const char *word)
 /* "s0", "dim0", "unk__12": the word and a number. */
 static bool numbered(const char *name, const char *word)
 {
+    if (!starts(name, word))
+        return false;
     const char *digits = name + strlen(word);
-    return starts(name, word) && *digits && !digits[strspn(digits, "0123456789")];
+    return *digits && !digits[strspn(digits, "0123456789")];
 }
 
 static bool is_batch_name(const char *name)
@@ -42,7 +39,7 @@ static bool is_batch_name(const char *name)
     static const char *const WHOLE[] = {"n", "b", "bs", "none", "?", "-1", "samples", "dynamic"};
     static const char *const NUMBERED[] = {"s", "dim", "unk__", "unknown_", "unknown"};
     for (size_t i = 0; i < sizeof WHOLE / sizeof *WHOLE; i++)
-        if (starts(name, WHOLE[i]) && !name[strlen(WHOLE[i])])
+        if (ac_same_letters(name, WHOLE[i]))
             return true;
     for (size_t i = 0; i < sizeof NUMBERED / sizeof *NUMBERED; i++)
         if (numbered(name, NUMBERED[i]))

@@ -2,6 +2,7 @@
  * to run. */
 #include "base/shell.h"
 #include "base/text/named.h"
+#include "import/build/name_map.h"
 #include "import/build/reading.h"
 #include "import/build/wanted_outputs.h"
 
@@ -12,7 +13,7 @@
 typedef struct state {
     ac_ctx *cx;
     ac_imported *m;
-    const ac_pin *pin;
+    ac_pin *pin;
     int32_t n_pins;
     const char **whole; /* by pin: the full name that its word selects, or the word */
     bool *used;         /* by pin */
@@ -99,32 +100,24 @@ static void pin_dim(state *s, ac_tensor *t, int32_t d)
     }
 }
 
-/* Sets each open batch that no pin sets, and all dimensions of its name. */
-static void take_batches(state *s)
+/* A batch that the file leaves open and no pin sets gets its size; all dimensions of its name, by a pin of their own.
+ * s->pin has room for one pin more for each input. */
+static void take_batch(state *s, ac_tensor *t)
 {
-    const ac_graph *g = s->m->graph;
-    const int32_t given = s->n_pins;
-    ac_pin *all = AC_NEW_N(s->cx->region, ac_pin, given + g->input.n + 1);
-    const char **whole = AC_NEW_N(s->cx->region, const char *, given + g->input.n + 1);
-    bool *used = AC_NEW_N(s->cx->region, bool, given + g->input.n + 1);
-    for (int32_t i = 0; i < given; i++) {
-        all[i] = s->pin[i];
-        whole[i] = s->whole[i];
-        used[i] = s->used[i];
-    }
-    s->pin = all, s->whole = whole, s->used = used;
-    for (int32_t i = 0; i < g->input.n && s->m->batch; i++) {
-        const ac_tensor *t = g->input.item[i];
-        if (!ac_is_open_batch(g, t) || find_pin(s, t, 0))
-            continue;
-        const char *label = dim_label(s->cx, t, 0);
-        ac_note(s->cx, (ac_place){.file = g->file}, W0001,
-                "input '%s' %s: its batch size is unknown and taken as %" PRId64, t->name, ac_shape_str(s->cx, t),
-                s->m->batch);
-        ac_help(s->cx, "--dim %s sets another", ac_shell_set(s->cx, label, "N"));
-        used[s->n_pins] = true;
-        whole[s->n_pins] = label;
-        all[s->n_pins++] = (ac_pin){label, s->m->batch};
+    if (t->rank < 1 || t->dim[0] >= 0 || find_pin(s, t, 0) || !ac_is_open_batch(s->m->graph, t))
+        return;
+    const char *label = dim_label(s->cx, t, 0);
+    ac_note(s->cx, (ac_place){.file = s->m->graph->file}, W0001,
+            "input '%s' %s: its batch size is unknown and taken as %" PRId64, t->name, ac_shape_str(s->cx, t),
+            s->m->batch);
+    ac_help(s->cx, "--dim %s sets another", ac_shell_set(s->cx, label, "N"));
+    if (t->dim_name[0]) {
+        s->used[s->n_pins] = true;
+        s->whole[s->n_pins] = label;
+        s->pin[s->n_pins++] = (ac_pin){label, s->m->batch};
+    } else {
+        t->dim[0] = s->m->batch;
+        s->m->pinned++;
     }
 }
 
@@ -132,12 +125,16 @@ static void take_batches(state *s)
 static ac_name_list open_names(ac_ctx *cx, const ac_graph *g, bool report)
 {
     ac_name_list labels = {0};
+    ac_name_map seen = {0};
     for (int32_t i = 0; i < g->tensor.n; i++) {
         const ac_tensor *t = g->tensor.item[i];
         for (int32_t d = 0; d < t->rank && (t->input || t->state); d++) {
-            const char *label = dim_label(cx, t, d);
-            if (t->dim[d] >= 0 || ac_named(label, labels.item, labels.n) >= 0)
+            if (t->dim[d] >= 0)
                 continue;
+            const char *label = ac_intern(cx, dim_label(cx, t, d));
+            if (ac_name_get(&seen, label) >= 0)
+                continue;
+            *ac_name_put(cx->region, &seen, label) = 1;
             ac_push(cx->region, &labels, label);
             if (report)
                 ac_error(cx, (ac_place){.file = g->file}, E0204, "the size of dimension %d of input '%s' %s is unknown",
@@ -259,11 +256,16 @@ static void check_pins(state *s)
 int ac_pin_inputs(ac_ctx *cx, ac_imported *m, const ac_pin *pin, int32_t n_pins)
 {
     const ac_graph *g = m->graph;
-    state s = {.cx = cx, .m = m, .pin = pin, .n_pins = n_pins, .used = AC_NEW_N(cx->region, bool, n_pins + 1)};
-    s.whole = AC_NEW_N(cx->region, const char *, n_pins + 1);
-    for (int32_t i = 0; i < n_pins; i++)
+    const int32_t room = n_pins + g->input.n + 1;
+    state s = {.cx = cx, .m = m, .n_pins = n_pins, .pin = AC_NEW_N(cx->region, ac_pin, room)};
+    s.used = AC_NEW_N(cx->region, bool, room);
+    s.whole = AC_NEW_N(cx->region, const char *, room);
+    for (int32_t i = 0; i < n_pins; i++) {
+        s.pin[i] = pin[i];
         s.whole[i] = ac_pin_name(cx, m, pin[i].name);
-    take_batches(&s);
+    }
+    for (int32_t i = 0; i < g->input.n && m->batch; i++)
+        take_batch(&s, g->input.item[i]);
     for (int32_t i = 0; i < g->tensor.n; i++) {
         ac_tensor *t = g->tensor.item[i];
         if (t->any_rank)

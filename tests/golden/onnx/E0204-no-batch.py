@@ -1,6 +1,8 @@
-# names of lengths, a name that stands twice and a vector without a name are not batches: the help lists all
+# names of lengths, a name that an input has twice and a vector without a name are not batches: the help lists each
+# name once, also one that is part of another
 from onnx_bytes import *
 
-ins = [("x", F32, ["seq", 4]), ("edges", F32, ["n", "n"]), ("signal", F32, [""])]
-nodes = [node("Relu", ["x"], ["y"]), node("Relu", ["edges"], ["z"]), node("Relu", ["signal"], ["w"])]
-write(model(graph(nodes, ins=ins, outs=[("y", F32, ["seq", 4]), ("z", F32, ["n", "n"]), ("w", F32, [""])])))
+shapes = {"e": ["enc/seq", 4], "x": ["seq", 4], "again": ["seq"], "edges": ["n", "n"], "signal": [""]}
+write(model(graph([node("Relu", [name], [name + "_out"]) for name in shapes],
+                  ins=[(name, F32, shape) for name, shape in shapes.items()],
+                  outs=[(name + "_out", F32, shape) for name, shape in shapes.items()])))
