@@ -1,7 +1,6 @@
 /* detect_layers.c - layers of SSD: prior boxes, and detections around them. */
 #include "import/caffe/layers.h"
 
-#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>

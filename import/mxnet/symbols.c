@@ -3,8 +3,6 @@
 #include "import/build/builders.h"
 #include "import/build/reasons.h"
 
-#include <string.h>
-
 static const ac_operator ROWS[] = {
 #define ROW(type, imin, imax, names, make, becomes) \
     {.name = #type, .min_in = imin, .max_in = imax, make, .op = AC_OP_##becomes, .args = names},

@@ -6,7 +6,6 @@
 #include "import/onnx/window_nodes.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 /* Channels from dimension 1 to the end, and back; any rank from 2 on. */
 static ac_tensor *to_last(ac_onx_node *n, ac_tensor *x, bool back)

@@ -1,8 +1,6 @@
 /* norm_defs.c - reductions and normalisations of TensorFlow. */
 #include "import/tf/nodedefs.h"
 
-#include <float.h>
-#include <math.h>
 #include <string.h>
 
 #define MAKER (&n->b)

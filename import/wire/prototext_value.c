@@ -4,7 +4,6 @@
 #include "base/decimal.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { NUMBER_MAX = 400 };

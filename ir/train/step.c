@@ -3,8 +3,6 @@
 #include "ir/grad/grad.h"
 #include "ir/train/make.h"
 
-#include <string.h>
-
 /* ------------------------------------------------------------------ constants that train */
 
 typedef AC_VEC(const char *) ac_train_names;
