@@ -231,25 +231,25 @@ const char *ac_attr_text(ac_attrs_reader *a, int id)
     return row->words ? ac_intern_n(a->b->cx, row->words, strcspn(row->words, "|")) : row->text;
 }
 
-static bool fits(ac_attrs_reader *a, const ac_attr_spec *row, const ac_attr_value *v, int64_t n)
+static bool fits(ac_attrs_reader *a, const ac_attr_spec *row, const ac_attr_value *v)
 {
     const int64_t most = row->most ? row->most : 1 << 20;
-    if (n > most)
-        report(a, row, v, ac_strf(a->b->cx->region, "%" PRId64 " numbers", n));
-    return n <= most;
+    if (v->n > most)
+        report(a, row, v, ac_strf(a->b->cx->region, "%" PRId64 " numbers", v->n));
+    return v->n <= most;
 }
 
 static ac_ints list_of(ac_attrs_reader *a, const ac_attr_spec *row)
 {
     ac_attr_value v;
-    if (!find(a, row, &v) || !fits(a, row, &v, v.ints.n))
+    if (!find(a, row, &v) || !fits(a, row, &v))
         return (ac_ints){0};
-    for (int32_t i = 0; i < v.ints.n; i++)
-        if ((row->from && (double)v.ints.v[i] < row->low) || (row->to && (double)v.ints.v[i] > row->high)) {
-            report(a, row, &v, ac_strf(a->b->cx->region, "a list with %" PRId64, v.ints.v[i]));
+    for (int64_t i = 0; i < v.n; i++)
+        if ((row->from && (double)v.ints[i] < row->low) || (row->to && (double)v.ints[i] > row->high)) {
+            report(a, row, &v, ac_strf(a->b->cx->region, "a list with %" PRId64, v.ints[i]));
             return (ac_ints){0};
         }
-    return v.ints;
+    return (ac_ints){(int32_t)v.n, v.ints};
 }
 
 ac_ints ac_attr_ints(ac_attrs_reader *a, int id)
@@ -272,7 +272,7 @@ const double *ac_attr_floats(ac_attrs_reader *a, int id, int32_t *n)
 {
     const ac_attr_spec *row = row_of(a, id);
     ac_attr_value v;
-    *n = find(a, row, &v) && fits(a, row, &v, v.n) ? v.n : 0;
+    *n = find(a, row, &v) && fits(a, row, &v) ? (int32_t)v.n : 0;
     return *n ? v.floats : NULL;
 }
 

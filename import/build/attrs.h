@@ -65,9 +65,9 @@ typedef struct ac_attr_value {
     double f;
     const char *text; /* TEXT; WORD: or its number in digits */
     ac_dtype dtype;
-    ac_ints ints;
+    const int64_t *ints;
     const double *floats;
-    int32_t n;         /* of floats */
+    int64_t n;         /* of ints or floats */
     bool said;         /* it is malformed, which was reported */
     const char *wrong; /* not NULL: the value found, in the words of a message; it is of another type */
     ac_place at;       /* where it is; file NULL: where the node is */

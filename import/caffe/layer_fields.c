@@ -1,7 +1,6 @@
 /* layer_fields.c - reads fields of a Caffe layer by name, and marks them; unmarked fields are refused in the end,
  * because their meaning is unknown. */
 #include "import/caffe/caffe.h"
-#include "base/format.h"
 #include "import/build/params.h"
 
 #include <inttypes.h>
@@ -35,7 +34,7 @@ static int read_list(ac_pt *pt, ac_pt_node *m, const char *name, bool whole, ac_
     int32_t k = 0;
     for (const ac_pt_node *x = ac_pt_find(m, name); x; x = ac_pt_again(x), k++)
         AC_TRY(whole ? ac_pt_int(pt, x, 0, INT64_MIN, INT64_MAX, &ints[k]) : read_float(pt, x, &floats[k]));
-    v->ints = (ac_ints){whole ? n : 0, ints};
+    v->ints = ints;
     v->floats = floats;
     v->n = n;
     return AC_OK;

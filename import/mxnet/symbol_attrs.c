@@ -125,11 +125,14 @@ static bool truth(const char *text, bool lower, int64_t *v)
     return *v || !strcmp(text, "False") || (lower && (!strcmp(text, "false") || !strcmp(text, "0")));
 }
 
-static bool list_of(ac_region *region, const char *text, const ac_attr_spec *row, ac_ints *out)
+static bool list_of(ac_region *region, const char *text, const ac_attr_spec *row, ac_attr_value *v)
 {
-    int64_t *v = AC_NEW_N(region, int64_t, row->most);
-    out->v = v;
-    return ac_mx_tuple(text, row->most, (int64_t)row->init, v, &out->n);
+    int64_t *ints = AC_NEW_N(region, int64_t, row->most);
+    int32_t count;
+    const bool is_tuple = ac_mx_tuple(text, row->most, (int64_t)row->init, ints, &count);
+    v->ints = ints;
+    v->n = count;
+    return is_tuple;
 }
 
 static bool decode(ac_region *region, const char *text, const ac_attr_spec *row, ac_attr_value *v)
@@ -154,7 +157,7 @@ static bool decode(ac_region *region, const char *text, const ac_attr_spec *row,
     case AC_ATTR_TYPE:
         return type_of(text, (ac_dtype)row->init, &v->dtype);
     case AC_ATTR_INTS:
-        return list_of(region, text, row, &v->ints);
+        return list_of(region, text, row, v);
     case AC_ATTR_FLOATS:
         v->floats = floats = AC_NEW_N(region, double, row->most);
         v->n = numbers(text, row->most, floats);

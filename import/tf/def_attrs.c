@@ -115,7 +115,6 @@ static bool find_typed(const ac_attrs_reader *reader, const char *name, const ac
     ac_tf_op *n = reader->node;
     const ac_tf_attr *a = ac_tf_attr_of(n, name);
     list l = {.ints = {.n = 0}};
-    int64_t count = 0;
     if (!a)
         return false;
     v->wrong = other_member(a, row->type);
@@ -131,8 +130,7 @@ static bool find_typed(const ac_attrs_reader *reader, const char *name, const ac
         if (v->dtype == AC_NONE)
             (void)ac_cannot(&n->b, "its %s is %s", name, ac_tf_dtype_name(n->r->cx, a->type));
     } else if (row->type == AC_ATTR_INTS && a->list.p) {
-        const int64_t *ints = ac_pb_read(&n->r->pb, a->list, LIST, &l) ? ac_pb_ints(&n->r->pb, l.ints, &count) : NULL;
-        v->ints = (ac_ints){count < INT32_MAX ? (int32_t)count : INT32_MAX, ints};
+        v->ints = ac_pb_read(&n->r->pb, a->list, LIST, &l) ? ac_pb_ints(&n->r->pb, l.ints, &v->n) : NULL;
         v->said = n->r->pb.failed;
     }
     return true;

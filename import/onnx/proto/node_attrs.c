@@ -144,11 +144,8 @@ static bool find_typed(const ac_attrs_reader *reader, const char *name, const ac
     v->i = a->i;
     v->f = (double)a->f;
     v->text = type == STRING && !v->wrong ? ac_pb_name(&n->r->pb, a->s) : NULL;
-    if (row->type == AC_ATTR_INTS && !v->wrong) {
-        int64_t count = 0;
-        const int64_t *ints = ac_pb_ints(&n->r->pb, a->ints, &count);
-        v->ints = (ac_ints){count < INT32_MAX ? (int32_t)count : INT32_MAX, ints};
-    }
+    if (row->type == AC_ATTR_INTS && !v->wrong)
+        v->ints = ac_pb_ints(&n->r->pb, a->ints, &v->n);
     v->said = n->r->pb.failed;
     return true;
 }
