@@ -214,9 +214,10 @@ int32_t ac_attr_word(ac_attrs_reader *a, int id)
 {
     const ac_attr_spec *row = row_of(a, id);
     ac_attr_value v;
-    const int32_t word = find(a, row, &v) ? word_of(a, row, &v) : (int32_t)row->init;
+    const bool given = find(a, row, &v);
+    const int32_t word = given ? word_of(a, row, &v) : (int32_t)row->init;
     if (word < 0)
-        report(a, row, &v, quoted(a, v.text));
+        report(a, row, &v, given ? quoted(a, v.text) : NULL);
     return word < 0 ? (int32_t)row->init : word;
 }
 

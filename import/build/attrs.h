@@ -6,7 +6,8 @@
  *     A(INT,  nsize, 5, FROM(1), TO(64))          a default below FROM: it must be there
  *     A(TEXT, mode,  0, DEFAULT("a"))             any text
  *     A(TEXT, kind,  0, WORDS("a|b"))             one of these; the default is the first
- *     A(WORD, how,   1, WORDS("a|b"))             read as the number of the word, from 0 or FROM(1) on
+ *     A(WORD, how,   1, WORDS("a|b"))             read as the number of the word, from 0 or FROM(1) on;
+ *                                                 default -1: it must be there
  *     A(TYPE, dtype, AC_F32)                      AC_NONE: it must be there
  *     A(INTS, pads,  0, MOST(4), FROM(0))         a list of at most 4 numbers of at least 0
  *     A(INT,  pool_nsize, 2, NAMED("nsize"))      another default of the same attribute

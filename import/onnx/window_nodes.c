@@ -26,6 +26,9 @@ int ac_onx_window_pads(ac_onx_node *n, ac_frame *w, ac_last_window last)
     const char *how = ac_attr_text(&n->attrs, A_auto_pad);
     const ac_ints pads = ac_attr_ints(&n->attrs, A_window_pads);
     const bool same = !strcmp(how, "SAME_UPPER") || !strcmp(how, "SAME_LOWER");
+    if (!same && strcmp(how, "NOTSET") != 0 && strcmp(how, "VALID") != 0 && *how)
+        return ac_error(n->r->cx, n->at, E0103,
+                        "attribute 'auto_pad' is '%.60s', expected NOTSET, SAME_UPPER, SAME_LOWER or VALID", how);
     if (pads.n && pads.n != 2 * w->m)
         return ac_error(n->r->cx, n->at, E0103, "pads has %d numbers for %d spatial dimensions", pads.n, w->m);
     for (int32_t i = 0; i < w->m; i++) {

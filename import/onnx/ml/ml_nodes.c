@@ -157,9 +157,9 @@ int ac_onx_do_tfidf(ac_onx_node *n)
     ac_attrs a;
     int64_t weights = 0, none;
     AC_TRY(read_tfidf(n, &t));
-    const char *mode = ac_attr_text(&n->attrs, A_tfidf_mode);
+    const int32_t mode = ac_attr_word(&n->attrs, A_tfidf_mode);
     const float *w = ac_onx_floats(n, "weights", &weights);
-    const bool tf = !strcmp(mode, "TF"), idf = !strcmp(mode, "IDF");
+    const bool tf = mode == 0, idf = mode == 1;
     if (x->rank < 1 || x->rank > 2 || !ac_dtype_is_int(x->dtype) || (weights && weights != t.out))
         return ac_error(n->r->cx, n->at, E0104, "'%s' is %s, and there are %" PRId64 " weights for %" PRId64 " columns",
                         x->name, ac_tensor_str(n->r->cx, x), weights, t.out);
