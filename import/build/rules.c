@@ -23,9 +23,7 @@ static int resolve(const ac_maker *b, ac_node *n)
     if (!x)
         return AC_OK;
     if (!ac_counted_dim(b->cx, &made, &dim, &count))
-        return ac_cannot(b,
-                         "it works along dimension %d of '%s' %s, of which only the data decides how many elements "
-                         "there are",
+        return ac_cannot(b, "it works along dimension %d of '%s' %s, and the length of that dimension depends on data",
                          x->count_dim, x->name, ac_shape_str(b->cx, x));
     for (int32_t i = 0; i < made.n_out; i++)
         (void)ac_counted_as(made.out[i], count, dim);

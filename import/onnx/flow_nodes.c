@@ -134,12 +134,12 @@ static int counted_steps(scan *s)
         if (!x->count || x->count_dim != s->axis[i])
             continue;
         if (entry_or_0(s->in_back, i))
-            return ac_cannot(&n->b, "it goes backwards over '%s', of which only data decides how long it is", x->name);
+            return ac_cannot(&n->b, "it goes backwards over '%s', whose length depends on data", x->name);
         s->count = s->count ? s->count : ac_make_counted_extent(&n->b, s->input[i], s->axis[i]);
     }
     for (int32_t i = 0; i < s->outs && s->count; i++)
         if (entry_or_0(s->out_back, i))
-            return ac_cannot(&n->b, "it collects backwards, and only data decides how much");
+            return ac_cannot(&n->b, "it collects backwards, and the number of results depends on data");
     return AC_OK;
 }
 
@@ -150,7 +150,7 @@ static int keep_states(const scan *s, ac_tensor *count, int64_t t, ac_tensor *co
     ac_tensor *there = s->states ? ac_make_2(&n->b, AC_OP_LESS, ac_make_number(&n->b, AC_I64, (double)t), count) : NULL;
     for (int32_t i = 0; i < s->states; i++) {
         if (!ac_tensor_same_kind(before[i], after[i]) || after[i]->count)
-            return ac_cannot(&n->b, "a state changes its shape, and only data decides how many steps there are");
+            return ac_cannot(&n->b, "a state changes its shape, and the number of steps depends on data");
         if (!(after[i] = there ? ac_make_select(&n->b, there, after[i], before[i]) : NULL))
             return AC_FAIL;
     }
@@ -220,7 +220,7 @@ static int run_scan(scan *s, ac_tensor *const *state, ac_tensor *const *input, a
         if (!(result[s->states + i] = y) || !s->count)
             continue;
         if (y->count)
-            return ac_cannot(&n->b, "only data decides how many results it collects, and how long they are");
+            return ac_cannot(&n->b, "the number and the lengths of the results that it collects depend on data");
         AC_TRY(ac_operand_axis(&n->b, entry_or_0(s->out_axes, i), y->rank, &at));
         result[s->states + i] = ac_bounded(&n->b, y, s->count, at);
     }

@@ -280,8 +280,8 @@ static int begin_scans(loop *l, ac_carried *c)
     for (int32_t k = 0; k < l->scans; k++) {
         const ac_tensor *element = l->out[1 + l->carried + k];
         if (element->rank >= AC_MAX_RANK || (element->count && l->counted))
-            return ac_cannot(&n->b, "what it collects has %s",
-                             element->count ? "as many elements as data decides, and so has each of these"
+            return ac_cannot(&n->b, "the results that it collects have %s",
+                             element->count ? "lengths that depend on data, and so does their number"
                                             : "more than 8 dimensions");
         if (!(first[values + k] = first_scan(l, k, l->done, element)))
             return AC_FAIL;

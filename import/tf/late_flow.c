@@ -26,8 +26,8 @@ ac_tensor *ac_tf_tensor_of(ac_tf_op *n, const ac_tf_value *v)
     if (v->kind == AC_TF_DEAD)
         (void)ac_error(n->r->cx, n->b.at, E0101, "a value comes from a branch that is not taken");
     else if (v->kind != AC_TF_BROKEN)
-        (void)ac_cannot(&n->b, "%s changes where only data decides",
-                        v->kind == AC_TF_VARIABLE ? "which variable is meant" : "a random number");
+        (void)ac_cannot(&n->b, "it selects %s depending on data",
+                        v->kind == AC_TF_VARIABLE ? "a variable" : "a random number");
     return NULL;
 }
 

@@ -101,7 +101,8 @@ const ac_tf_list *ac_tf_list_scattered_late(ac_tf_op *n, const ac_tf_list *l, ac
     int64_t dim[AC_MAX_RANK] = {l->n};
     const int64_t column[] = {ac_tensor_count(index), 1};
     if (l->base || l->whole || l->grows)
-        return (void)ac_cannot(&n->b, "only data decides which elements of an array it writes that has some"), NULL;
+        return (void)ac_cannot(&n->b, "it writes elements selected by data into an array that already has elements"),
+               NULL;
     if (!whole->rank || whole->dtype != l->dtype || index->rank != 1)
         return (void)ac_error(n->r->cx, n->b.at, E0104, "'%s' is %s, the indices %s", whole->name,
                               ac_tensor_str(n->r->cx, whole), ac_tensor_str(n->r->cx, index)),

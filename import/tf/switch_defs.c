@@ -28,7 +28,7 @@ int ac_tf_switch_run(ac_tf_op *n)
     if (sent >= 0)
         return AC_OK;
     if (count < 2 || count > MOST_WAYS)
-        return ac_cannot(&n->b, "it has %d results, and data decides which one is there", count);
+        return ac_cannot(&n->b, "it has %d results, and the choice between them depends on data", count);
     const ac_tf_guard *outer = n->in[0].guard,
                       *other = n->in[1].guard; /* the condition may come from a branch as well */
     outer = other && (!outer || other->depth > outer->depth) ? other : outer;
