@@ -51,13 +51,6 @@ ac_pair ac_lo_product(ac_lower *L, ac_x x, ac_x y)
 
 /* ------------------------------------------------------------------ functions */
 
-/* 2^(i - 127) as f32, i in 1..254; other i give some number. Only the low 9 bits of i matter. */
-static ac_x power_of_two(ac_lower *L, ac_x i)
-{
-    ac_lb *b = &L->b;
-    return ac_lb_bitcast(b, ac_lb_mul_wrap(b, i, ac_lb_like_int(b, i, 1 << 23)), AC_F32);
-}
-
 /* x + lo = n ln 2 + r, |r| <= ln 2 / 2 (lo 0: none): e^x = 2^n (1 + y). n + bias is in the low bits of i;
  * bits above 9 are ignored. */
 typedef struct reduced {
@@ -87,29 +80,27 @@ static ac_x first_factor(ac_lower *L, ac_x i, ac_x *rest)
     ac_lb *b = &L->b;
     const ac_x half = ac_lb_shr(b, i, ac_lb_like_int(b, i, 1));
     *rest = ac_lb_sub_wrap(b, i, half);
-    return power_of_two(L, half);
+    return power_of_biased(b, half);
+}
+
+/* e^x / 2^less; from x = most on it is infinite. */
+static ac_x exp_by(ac_lower *L, ac_x x, double most, int32_t less)
+{
+    ac_lb *b = &L->b;
+    const reduced e = reduce_exp(L, within(L, x, -104, most), 0, TWO_BIASES - less);
+    ac_x rest;
+    const ac_x factor = first_factor(L, e.i, &rest);
+    return ac_lb_mul(b, ac_lb_mul(b, ac_lb_add(b, e.y, num(L, x, 1)), factor), power_of_biased(b, rest));
 }
 
 ac_x ac_lo_exp(ac_lower *L, ac_x x)
 {
-    ac_lb *b = &L->b;
-    if (ac_lb_dtype(&L->b, x) == AC_F64)
-        return ac_lo_exp64(L, x);
-    const reduced e = reduce_exp(L, within(L, x, -104, 89), 0, TWO_BIASES);
-    ac_x rest;
-    const ac_x factor = first_factor(L, e.i, &rest);
-    return ac_lb_mul(b, ac_lb_mul(b, ac_lb_add(b, e.y, num(L, x, 1)), factor), power_of_two(L, rest));
+    return is_wide(L, x) ? ac_lo_exp64(L, x, 0) : exp_by(L, x, 89, 0);
 }
 
 ac_x ac_lo_exp_half(ac_lower *L, ac_x x)
 {
-    ac_lb *b = &L->b;
-    if (is_wide(L, x))
-        return ac_lo_exp_half64(L, x);
-    const reduced e = reduce_exp(L, within(L, x, -104, 90), 0, TWO_BIASES - 1);
-    ac_x rest;
-    const ac_x factor = first_factor(L, e.i, &rest);
-    return ac_lb_mul(b, ac_lb_mul(b, ac_lb_add(b, e.y, num(L, x, 1)), factor), power_of_two(L, rest));
+    return is_wide(L, x) ? ac_lo_exp64(L, x, 1) : exp_by(L, x, 90, 1);
 }
 
 ac_x ac_lo_exp_scaled(ac_lower *L, ac_x x, ac_x lo, ac_x v, int32_t shift)
@@ -118,17 +109,17 @@ ac_x ac_lo_exp_scaled(ac_lower *L, ac_x x, ac_x lo, ac_x v, int32_t shift)
     if (is_wide(L, x))
         return ac_lo_exp_scaled64(L, x, lo, v, shift);
     const reduced e = reduce_exp(L, x, lo, 127 + shift);
-    return ac_lb_mul(b, ac_lo_madd(L, v, e.y, v), power_of_two(L, e.i));
+    return ac_lb_mul(b, ac_lo_madd(L, v, e.y, v), power_of_biased(b, e.i));
 }
 
 /* 2^(n+65) is a float for all n that occur; one multiplication with 2^-65 rounds subnormal results. */
 ac_x ac_lo_exp_falling(ac_lower *L, ac_x x)
 {
     ac_lb *b = &L->b;
-    if (ac_lb_dtype(&L->b, x) == AC_F64)
-        return ac_lo_exp64(L, x);
+    if (is_wide(L, x))
+        return ac_lo_exp64(L, x, 0);
     const reduced e = reduce_exp(L, ac_lb_max(b, num(L, x, -104), x), 0, 127 + 65);
-    const ac_x v = ac_lb_mul(b, ac_lb_add(b, e.y, num(L, x, 1)), power_of_two(L, e.i));
+    const ac_x v = ac_lb_mul(b, ac_lb_add(b, e.y, num(L, x, 1)), power_of_biased(b, e.i));
     return ac_lb_mul(b, v, num(L, x, ldexp(1, -65)));
 }
 
@@ -136,21 +127,21 @@ ac_x ac_lo_exp_falling(ac_lower *L, ac_x x)
 ac_x ac_lo_expm1(ac_lower *L, ac_x x)
 {
     ac_lb *b = &L->b;
-    if (ac_lb_dtype(&L->b, x) == AC_F64)
+    if (is_wide(L, x))
         return ac_lo_expm1_64(L, x);
     const reduced e = reduce_exp(L, within(L, x, -104, 89), 0, TWO_BIASES);
     ac_x rest;
     const ac_x a = first_factor(L, e.i, &rest);
-    const ac_x inverse = power_of_two(L, ac_lb_sub_wrap(b, ac_lb_like_int(b, rest, TWO_BIASES), rest));
+    const ac_x inverse = power_of_biased(b, ac_lb_sub_wrap(b, ac_lb_like_int(b, rest, TWO_BIASES), rest));
     const ac_x v = ac_lo_madd(L, a, e.y, ac_lb_sub(b, a, inverse));
-    return ac_lb_mul(b, v, power_of_two(L, rest));
+    return ac_lb_mul(b, v, power_of_biased(b, rest));
 }
 
 /* |x| < 0.625: x + x z P(z), z = x^2; else 1 - 2 / (e^(2|x|) + 1) with the sign of x. */
 ac_x ac_lo_tanh(ac_lower *L, ac_x x)
 {
     ac_lb *b = &L->b;
-    if (ac_lb_dtype(&L->b, x) == AC_F64)
+    if (is_wide(L, x))
         return ac_lo_tanh64(L, x);
     const ac_x z = ac_lb_mul(b, x, x), size = ac_lb_abs(b, x);
     const ac_x p = POLY(z, -0.33333281942103832, 0.13331442216431905, -0.053739717047882815, 0.020639094284658765,
@@ -180,6 +171,6 @@ ac_x ac_lo_erf32(ac_lower *L, ac_x x)
                         0.00016039618493910238, -0.0016670275810203097, 0.0006328369222684399, -0.00011764129070202661,
                         9.256267397010805e-06);
     const reduced e = reduce_exp(L, ac_lo_madd(L, a, num(L, x, -1.128379225730896), ac_lb_mul(b, a, p)), 0, 127);
-    const ac_x scale = power_of_two(L, e.i);
+    const ac_x scale = power_of_biased(b, e.i);
     return ac_lo_with_sign_of(L, x, ac_lo_madd(L, ac_lb_neg(b, scale), e.y, ac_lb_sub(b, num(L, x, 1), scale)));
 }

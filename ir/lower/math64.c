@@ -4,11 +4,11 @@
 
 #include <math.h>
 
+/* 2^i, i in -1022..1023 */
 static ac_x power_of_two(ac_lower *L, ac_x i)
 {
     ac_lb *b = &L->b;
-    const ac_x biased = ac_lb_add_wrap(b, i, ac_lb_like_int(b, i, 1023));
-    return ac_lb_bitcast(b, ac_lb_mul_wrap(b, biased, ac_lb_like_int(b, i, (int64_t)1 << 52)), AC_F64);
+    return power_of_biased(b, ac_lb_add_wrap(b, i, ac_lb_like_int(b, i, 1023)));
 }
 
 /* x + lo = n ln 2 + r (lo 0: none): e^(x + lo) = 2^a 2^b (1 + y), a + b = n */
@@ -35,20 +35,12 @@ static reduced reduce_exp(ac_lower *L, ac_x x, ac_x lo)
     return (reduced){ac_lo_madd(L, ac_lb_mul(b, r, r), p, r), half, ac_lb_sub_wrap(b, i, half)};
 }
 
-ac_x ac_lo_exp64(ac_lower *L, ac_x x)
+ac_x ac_lo_exp64(ac_lower *L, ac_x x, int32_t less)
 {
     ac_lb *b = &L->b;
     const reduced e = reduce_exp(L, within(L, x, -746, 712), 0);
     const ac_x v = ac_lb_mul(b, ac_lb_add(b, e.y, num(L, x, 1)), power_of_two(L, e.a));
-    return ac_lb_mul(b, v, power_of_two(L, e.b));
-}
-
-ac_x ac_lo_exp_half64(ac_lower *L, ac_x x)
-{
-    ac_lb *b = &L->b;
-    const reduced e = reduce_exp(L, within(L, x, -746, 712), 0);
-    const ac_x v = ac_lb_mul(b, ac_lb_add(b, e.y, num(L, x, 1)), power_of_two(L, e.a));
-    return ac_lb_mul(b, v, power_of_two(L, ac_lb_sub_wrap(b, e.b, ac_lb_like_int(b, e.b, 1))));
+    return ac_lb_mul(b, v, power_of_two(L, ac_lb_sub_wrap(b, e.b, ac_lb_like_int(b, e.b, less))));
 }
 
 ac_x ac_lo_exp_scaled64(ac_lower *L, ac_x x, ac_x lo, ac_x v, int32_t shift)

@@ -4,8 +4,7 @@
 #define AC_IR_LOWER_MATH64_H
 #include "ir/lower/math_parts.h"
 
-ac_x ac_lo_exp64(ac_lower *L, ac_x x);
-ac_x ac_lo_exp_half64(ac_lower *L, ac_x x);
+ac_x ac_lo_exp64(ac_lower *L, ac_x x, int32_t less); /* e^x / 2^less */
 ac_x ac_lo_exp_scaled64(ac_lower *L, ac_x x, ac_x lo, ac_x v, int32_t shift);
 ac_x ac_lo_expm1_64(ac_lower *L, ac_x x);
 ac_x ac_lo_tanh64(ac_lower *L, ac_x x);

@@ -97,7 +97,7 @@ static ac_x far64(ac_lower *L, ac_x size, ac_x by)
     ac_lb_set(b, rest, ac_lb_sub(b, v, ac_lb_mul_wrap(b, ac_lb_div(b, v, n), n)));
     ac_lb_set(b, left, ac_lb_sub(b, ac_lb_get(b, left), s));
     ac_lb_end(b);
-    const ac_x unit = ac_lb_bitcast(b, ac_lb_mul_wrap(b, f, ac_lb_like_int(b, f, (int64_t)1 << 52)), AC_F64);
+    const ac_x unit = power_of_biased(b, f);
     return ac_lb_mul(b, ac_lb_mul(b, ac_lb_cast(b, ac_lb_get(b, rest), AC_F64), num(L, size, 0x1p-52)), unit);
 }
 
@@ -157,8 +157,7 @@ static ac_x exp2_wide(ac_lower *L, ac_x x)
     const ac_x i = ac_lb_sub_wrap(b, bits, ac_lb_like_int(b, bits, 0x4338000000000000));
     const ac_x p = POLY(f, 0.99999999996168187, 0.69314718072847492, 0.2402265119815116, 0.055504103533529012,
                         0.0096180272540651434, 0.0013333922631122797, 0.00015469291100211842, 1.5201908081680579e-05);
-    const ac_x biased = ac_lb_add_wrap(b, i, ac_lb_like_int(b, i, 1023));
-    return ac_lb_mul(b, p, ac_lb_bitcast(b, ac_lb_mul_wrap(b, biased, ac_lb_like_int(b, i, (int64_t)1 << 52)), AC_F64));
+    return ac_lb_mul(b, p, power_of_biased(b, ac_lb_add_wrap(b, i, ac_lb_like_int(b, i, 1023))));
 }
 
 /* |x|^y = 2^(y log2 |x|) in double; signs and the special cases of C's pow. */
@@ -166,7 +165,7 @@ ac_x ac_lo_pow(ac_lower *L, ac_x x, ac_x y)
 {
     ac_lb *b = &L->b;
     const ac_x one = num(L, x, 1), zero = num(L, x, 0), size = ac_lb_abs(b, x);
-    const bool wide = ac_lb_dtype(b, x) == AC_F64;
+    const bool wide = is_wide(L, x);
     ac_x v =
         wide ? ac_lo_exp(L, ac_lb_mul(b, y, ac_lo_log(L, size)))
              : ac_lb_cast(

@@ -56,7 +56,7 @@ static ac_x log_of(ac_lower *L, ac_x u, ac_x c, ac_x less)
     if (c) { /* 2^-k */
         const int32_t bias = d == AC_F64 ? 1023 : 127;
         const ac_x i = ac_lb_sub_wrap(b, ac_lb_like_int(b, k, bias), ac_lb_min(b, k, ac_lb_like_int(b, k, 64)));
-        f = ac_lo_madd(L, c, ac_lb_bitcast(b, ac_lb_mul_wrap(b, i, one), d), f);
+        f = ac_lo_madd(L, c, power_of_biased(b, i), f);
     }
     const ac_x s = ac_lb_div(b, f, ac_lb_add(b, f, num(L, u, 2))), z = ac_lb_mul(b, s, s);
     const ac_x r = ac_lb_mul(b, z, ac_lo_poly(L, z, t->coef, t->n));

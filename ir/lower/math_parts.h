@@ -26,6 +26,15 @@ ac_x ac_lo_poly(ac_lower *L, ac_x x, const double *coef, int32_t n);
 #define POLY(x, ...) \
     ac_lo_poly(L, x, (const double[]){__VA_ARGS__}, (int32_t)(sizeof((const double[]){__VA_ARGS__}) / sizeof(double)))
 
+/* 2^(i - 127) as f32 of an i32 in 1..254, 2^(i - 1023) as f64 of an i64 in 1..2046; other i give some number. Only the
+ * low 9 (12) bits of i matter. */
+static inline ac_x power_of_biased(ac_lb *b, ac_x i)
+{
+    const bool wide = ac_lb_dtype(b, i) == AC_I64;
+    const ac_x unit = ac_lb_like_int(b, i, (int64_t)1 << (wide ? 52 : 23));
+    return ac_lb_bitcast(b, ac_lb_mul_wrap(b, i, unit), wide ? AC_F64 : AC_F32);
+}
+
 /* size >= 0, or NaN, with the sign of x. */
 ac_x ac_lo_with_sign_of(ac_lower *L, ac_x x, ac_x size);
 
