@@ -156,7 +156,7 @@ extern const struct ac_attr_list {
 } ac_attr_sets[AC_ATTRS_COUNT];
 ac_op ac_op_find(const char *text); /* by canonical text name; AC_OP_NONE when unknown */
 ac_op ac_op_find_tflite(const char *name);
-void ac_attrs_init(ac_op op, ac_attrs *a);
+void ac_attrs_init(ac_op op, ac_attrs *a); /* the defaults */
 /* Operators with the attribute keep_nan; each format sets it for some kinds. */
 enum {
     AC_NAN_EXTREMES = 1, /* minimum, maximum, reduce_min, reduce_max, scatter with these */
@@ -166,7 +166,7 @@ enum {
     AC_NAN_ALL = 15
 };
 /* Sets keep_nan if op is of one of these kinds. */
-void ac_attrs_keep_nan(ac_op op, uint32_t kinds, ac_attrs *a); /* the defaults */
+void ac_attrs_keep_nan(ac_op op, uint32_t kinds, ac_attrs *a);
 bool ac_attrs_equal(ac_op op, const ac_attrs *a, const ac_attrs *b);
 extern const char *const ac_act_name[AC_ACT_COUNT];
 extern const char *const ac_padding_name[AC_PAD_COUNT];
