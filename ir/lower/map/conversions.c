@@ -4,8 +4,8 @@
  *                 the lowest value, +inf the highest. Integer -> integer: requantised (reference/quantize.h,
  *                 requantize.h)
  *     dequantize  (stored - zero) * scale in f32; f16 and bf16 widen
- *     cast        float -> integer truncates and clamps to the range (NaN gives 0; with clamp the least value); integer
- *                 -> integer keeps the low bits */
+ *     cast        float -> integer truncates and clamps to the range (NaN gives 0; with clamp and at most 16 bits
+ *                 the least value); integer -> integer keeps the low bits */
 #include "ir/dtype/minifloat.h"
 #include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
