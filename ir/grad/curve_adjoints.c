@@ -80,17 +80,21 @@ int ac_gr_atan(ac_adjoint *a)
     return give(a, DIV(ac_dy_thin(a), PLUS(SQUARE(x_of(a)), 1)));
 }
 
-/* 2 / sqrt(pi) * exp(-x^2) */
-int ac_gr_erf(ac_adjoint *a)
+/* factor * exp(-x^2) */
+static int give_bell(ac_adjoint *a, double factor)
 {
     ac_tensor *bell = OP1(EXP, NEG(SQUARE(x_of(a))));
-    return give(a, MUL(TIMES(ac_dy_thin(a), TWO_BY_SQRT_PI), bell));
+    return give(a, MUL(TIMES(ac_dy_thin(a), factor), bell));
+}
+
+int ac_gr_erf(ac_adjoint *a)
+{
+    return give_bell(a, TWO_BY_SQRT_PI);
 }
 
 int ac_gr_erfc(ac_adjoint *a)
 {
-    ac_tensor *bell = OP1(EXP, NEG(SQUARE(x_of(a))));
-    return give(a, MUL(TIMES(ac_dy_thin(a), -TWO_BY_SQRT_PI), bell));
+    return give_bell(a, -TWO_BY_SQRT_PI);
 }
 
 /* exp(x) - 1: its derivative is the result plus 1 */
@@ -141,11 +145,17 @@ int ac_gr_tan(ac_adjoint *a)
     return give(a, MUL(ac_dy_thin(a), PLUS(SQUARE(ac_y(a)), 1)));
 }
 
-/* 1 / sqrt((1 - x) (1 + x)) */
-static ac_tensor *by_root(ac_adjoint *a)
+/* 1 - x^2 as (1 - x) (1 + x), which keeps its digits near 1 */
+static ac_tensor *one_less_square(ac_adjoint *a)
 {
     ac_tensor *x = x_of(a), *less = SUB(NUM(x, 1), x);
-    return DIV(ac_dy_thin(a), SQRT(MUL(less, PLUS(x, 1))));
+    return MUL(less, PLUS(x, 1));
+}
+
+/* dy / sqrt(1 - x^2) */
+static ac_tensor *by_root(ac_adjoint *a)
+{
+    return DIV(ac_dy_thin(a), SQRT(one_less_square(a)));
 }
 
 int ac_gr_asin(ac_adjoint *a)
@@ -172,8 +182,7 @@ int ac_gr_acosh(ac_adjoint *a)
 
 int ac_gr_atanh(ac_adjoint *a)
 {
-    ac_tensor *x = x_of(a), *less = SUB(NUM(x, 1), x);
-    return give(a, DIV(ac_dy_thin(a), MUL(less, PLUS(x, 1))));
+    return give(a, DIV(ac_dy_thin(a), one_less_square(a)));
 }
 
 /* ------------------------------------------------------------------ clamps and bends */
