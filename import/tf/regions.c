@@ -188,9 +188,7 @@ static region *begin_if(ac_tf_op *n, ac_tensor *cond, const ac_tensor *key, uint
 static void move_to_end(ac_tf *r, region *x)
 {
     ac_graph *g = r->g;
-    int32_t at = 0;
-    while (g->node.item[at] != x->node)
-        at++;
+    const int32_t at = ac_graph_place_of(g, x->node);
     memmove(g->node.item + at, g->node.item + at + 1, (size_t)(g->node.n - 1 - at) * sizeof *g->node.item);
     g->node.item[g->node.n - 1] = x->node;
     const ac_sub_tensors *captured = &x->sub.captured;

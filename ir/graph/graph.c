@@ -269,6 +269,14 @@ void ac_graph_place(ac_graph *g, int32_t from, int32_t to)
     reverse(list, g->node.n - to);
 }
 
+int32_t ac_graph_place_of(const ac_graph *g, const ac_node *n)
+{
+    int32_t at = 0;
+    while (g->node.item[at] != n)
+        at++;
+    return at;
+}
+
 void ac_graph_sweep(ac_graph *g)
 {
     int32_t n = 0;

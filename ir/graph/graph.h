@@ -157,6 +157,7 @@ void ac_tensor_replace(ac_graph *g, ac_tensor *from, ac_tensor *to);
 const ac_node *ac_node_made(const ac_graph *g, ac_node *n);
 void ac_node_erase(ac_node *n);                             /* detaches n from its results; ac_graph_sweep removes it */
 void ac_graph_place(ac_graph *g, int32_t from, int32_t to); /* nodes from number `from` on move before node `to` */
+int32_t ac_graph_place_of(const ac_graph *g, const ac_node *n); /* the number of a node of g */
 void ac_graph_sweep(ac_graph *g); /* removes from g->node the nodes whose op is AC_OP_NONE (erased) */
 
 /* After tensors were taken out of g->tensor or renamed: ids and the index of names. */

@@ -216,14 +216,6 @@ static ac_tensor *make_turn(ring *w, const sliding *s)
     return make_at(w, 3, AC_OP_SELECT, "turn_next", next, 3);
 }
 
-static int32_t place_of(const ac_graph *g, const ac_node *n)
-{
-    int32_t at = 0;
-    while (g->node.item[at] != n)
-        at++;
-    return at;
-}
-
 static void write_new_rows(ring *w, ac_tensor *past, ac_tensor *next, const sliding *s)
 {
     ac_graph *g = w->g;
@@ -235,9 +227,9 @@ static void write_new_rows(ring *w, ac_tensor *past, ac_tensor *next, const slid
     if (s->axis + 1 < past->rank)
         part[n++] = ac_make_steps(w->g, "after", past->rank - s->axis - 1, 0, 0);
     if (n > 1)
-        start = make_at(w, place_of(g, s->join), AC_OP_CONCATENATION, "start", part, n);
+        start = make_at(w, ac_graph_place_of(g, s->join), AC_OP_CONCATENATION, "start", part, n);
     ac_tensor *const in[] = {past, s->fresh, start};
-    const int32_t place = place_of(g, s->join);
+    const int32_t place = ac_graph_place_of(g, s->join);
     const ac_maker b = ac_maker_at(g, s->join);
     ac_node_erase(s->slice);
     ac_node_erase(s->join);

@@ -83,14 +83,6 @@ static int32_t last_reader(const ac_graph *g, const ac_tensor *state, const ac_n
     return last;
 }
 
-static int32_t position_of(const ac_graph *g, const ac_node *n)
-{
-    int32_t at = 0;
-    while (g->node.item[at] != n)
-        at++;
-    return at;
-}
-
 /* ------------------------------------------------------------------ the two ways */
 
 /* The node that computes the next value by writing some elements of the state; NULL: it is computed otherwise. */
@@ -122,7 +114,7 @@ static const ac_node *conflict(const keeping *k, const ac_tensor *state, const a
 static void move_past(const keeping *k, const ac_tensor *state, const ac_node *writer)
 {
     ac_graph *g = k->g;
-    const int32_t from = position_of(g, writer), last = last_reader(g, state, writer);
+    const int32_t from = ac_graph_place_of(g, writer), last = last_reader(g, state, writer);
     ac_node **later = AC_NEW_N(k->tmp, ac_node *, g->node.n + 1);
     int32_t n = from, n_later = 0;
     for (int32_t i = from; i <= last; i++) {
@@ -152,7 +144,7 @@ static int assign(keeping *k, const kept *s)
     ac_graph *g = k->g;
     ac_tensor *x = s->next, *y = ac_tensor_like(g, ac_strf(k->cx->region, "%s_next", s->state->name), x);
     y->root = s->state;
-    const int32_t made = x->def ? position_of(g, x->def) : -1, read = last_reader(g, s->state, NULL);
+    const int32_t made = x->def ? ac_graph_place_of(g, x->def) : -1, read = last_reader(g, s->state, NULL);
     const int32_t at = (made > read ? made : read) + 1;
     const ac_maker b = ac_maker_named(g, y->name);
     if (!ac_make_into(&b, AC_OP_ASSIGN, &x, 1, NULL, y))

@@ -17,19 +17,6 @@ static bool turns(ac_ctx *cx, const ac_node *n, int32_t *perm)
     return n && n->op == AC_OP_TRANSPOSE && !n->n_fused && ac_quietly(cx, before, ac_perm_of(cx, n, perm));
 }
 
-static ac_ints list(ac_graph *g, int32_t n, const int64_t *v)
-{
-    return (ac_ints){n, ac_copy(g->region, v, (size_t)n * sizeof *v)};
-}
-
-static int32_t place_of(const ac_graph *g, const ac_node *n)
-{
-    int32_t at = 0;
-    while (g->node.item[at] != n)
-        at++;
-    return at;
-}
-
 /* A node of one operand before `next`: of the shape dim; or, TRANSPOSE, in the order perm. */
 static ac_tensor *made(ac_graph *g, const ac_node *next, ac_op op, ac_tensor *x, int32_t rank, const int64_t *dim,
                        const int32_t *perm)
@@ -48,7 +35,7 @@ static ac_tensor *made(ac_graph *g, const ac_node *next, ac_op op, ac_tensor *x,
     else
         a.shape.shape = ac_make_list(&b, rank, dim);
     ac_make_into(&b, op, &x, 1, &a, y);
-    ac_graph_place(g, g->node.n - 1, place_of(g, next));
+    ac_graph_place(g, g->node.n - 1, ac_graph_place_of(g, next));
     return y;
 }
 
@@ -68,7 +55,7 @@ static void multiply_turned(ac_graph *g, ac_tensor *x, const ac_tensor *turned)
     }
 }
 
-static bool exchanges_last(const int64_t *perm, int32_t rank)
+static bool exchanges_last(const int32_t *perm, int32_t rank)
 {
     bool is = rank >= 2 && perm[rank - 1] == rank - 2 && perm[rank - 2] == rank - 1;
     for (int32_t d = 0; d < rank - 2; d++)
@@ -82,8 +69,7 @@ static bool readers_turn(ac_graph *g, const ac_tensor *s, ac_tensor *x, const ac
 {
     for (int32_t i = 0; i < g->node.n; i++) {
         ac_node *n = g->node.item[i];
-        int32_t q[AC_MAX_RANK];
-        int64_t through[AC_MAX_RANK];
+        int32_t q[AC_MAX_RANK], through[AC_MAX_RANK];
         bool reads = false;
         for (int32_t o = 0; o < n->n_in; o++)
             reads |= n->in[o] == s;
@@ -94,9 +80,10 @@ static bool readers_turn(ac_graph *g, const ac_tensor *s, ac_tensor *x, const ac
         for (int32_t d = 0; d < x->rank; d++)
             through[d] = p[q[d]];
         if (change) {
+            const ac_maker b = ac_maker_at(g, n);
             n->in[0] = x;
             n->n_in = 1;
-            n->attrs.perm.perm = list(g, x->rank, through);
+            n->attrs.perm.perm = ac_make_perm(&b, x->rank, through);
             if (exchanges_last(through, x->rank))
                 multiply_turned(g, x, n->out[0]);
         }
@@ -131,7 +118,7 @@ int ac_state_turned(ac_ctx *cx, ac_graph *g, ac_tensor *state, ac_tensor *next)
     ac_tensor *rows = made(g, last, AC_OP_RESHAPE, at, next->rank, of_at, NULL);
     ac_tensor *in[] = {state, made(g, last, AC_OP_BROADCAST_TO, rows, next->rank, of_u, NULL),
                        made(g, last, AC_OP_TRANSPOSE, turned ? u->def->in[0] : u, next->rank, of_u, order)};
-    const int32_t place = place_of(g, last);
+    const int32_t place = ac_graph_place_of(g, last);
     const ac_maker b = ac_maker_at(g, scatter);
     ac_attrs a;
     ac_attrs_init(AC_OP_SCATTER_ELEMENTS, &a);
