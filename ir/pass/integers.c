@@ -133,11 +133,11 @@ static const char *read_product(ac_pass *p, const ac_node *n, const double *step
     t->depth = w->dim[t->channel] ? ac_tensor_count(w) / w->dim[t->channel] : 0;
     if (!ac_dequantised_of(p->graph, n->in[0], &t->x) || !ac_dequantised_of(p->graph, n->in[1], &t->w) ||
         !ac_tensor_is_const(t->w.codes) || t->w.codes->weight)
-        return "its weights are computed, or no bytes";
+        return "its weights are computed, or not bytes";
     if (t->w.axis >= 0 && t->w.axis != t->channel)
         return "its weights have scales along another dimension than its channels";
     if (!byte_codes(&t->x) || !byte_codes(&t->w))
-        return "its operands are no bytes";
+        return "its operands are not bytes";
     if (ac_tensor_count(t->x.scale) != 1 || !whole(p->cx, t->x.zero, t->x.codes->dtype, &t->zero))
         return "its input has several scales";
     if (t->depth < 1 || t->depth > MOST_DEPTH)
@@ -145,7 +145,7 @@ static const char *read_product(ac_pass *p, const ac_node *n, const double *step
     if (!bias_fits(p->cx, t->bias, step[n->out[0]->id]))
         return "its bias is computed, or too large for its scale";
     if (!whole_weights(p->cx, &t->w, &t->weights))
-        return "its zero points are no whole numbers";
+        return "its zero points are not integers";
     return NULL;
 }
 
