@@ -3,7 +3,7 @@
  * and the function generated twice: with mul then add (a.h), with fma (b.h).
  *
  * The error is |result - WANT(x)| in units of the last place of a float at WANT(x) (2^-149 below the normal range). NaN
- * has to give NaN, and results beyond the largest float infinity. fast_error() has loops that compilers turn into
+ * has to give NaN, and results beyond the largest float infinity. fast_errors() has loops that compilers turn into
  * vectors (-Ofast: this file only); a block where it finds too much, or NaN and infinity, is looked at again one by one
  * by exact_block(). */
 #include <math.h>
@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum { N = 65536 };
-double fast_error(const float *x, const float *got, int *at);
+void fast_errors(const float *x, const float *const *got, double *worst, int *at);
 
 /* Functions that libm does not have; a double keeps enough digits of a float's result everywhere. */
 #define F(name, value)                                          \
@@ -33,13 +33,10 @@ F(gelu_tanh, x / (1 + exp(-1.59576912160573071176 * x * (1 + 0.044715 * x * x)))
 F(rsqrt, 1 / sqrt(x))
 
 #ifdef FAST
-/* Greatest error of a block of finite arguments */
-double fast_error(const float *x, const float *got, int *at)
+static double fast_error(const double *want, const float *got, int *at)
 {
-    static double error[N], want[N];
+    static double error[N];
     double worst = 0;
-    for (int i = 0; i < N; i++)
-        want[i] = WANT((double)x[i]);
     for (int i = 0; i < N; i++) {
         union {
             double d;
@@ -54,6 +51,16 @@ double fast_error(const float *x, const float *got, int *at)
     for (*at = 0; *at < N - 1 && error[*at] < worst;)
         ++*at;
     return worst;
+}
+
+/* Greatest errors of both functions in a block of finite arguments */
+void fast_errors(const float *x, const float *const *got, double *worst, int *at)
+{
+    static double want[N];
+    for (int i = 0; i < N; i++)
+        want[i] = WANT((double)x[i]);
+    for (int k = 0; k < 2; k++)
+        worst[k] = fast_error(want, got[k], &at[k]);
 }
 #else
 #include "a.h"
@@ -107,15 +114,17 @@ int main(int argc, char **argv)
         memcpy(b_in0(&mb), x, sizeof x);
         if (a_run(&ma) || b_run(&mb))
             return 2;
+        const float *const y[2] = {(const float *)(const void *)a_out0(&ma), (const float *)(const void *)b_out0(&mb)};
+        double error[2] = {INFINITY, INFINITY};
+        int at[2];
+        if ((block & 0x7f80) != 0x7f80)
+            fast_errors(x, y, error, at);
         for (int k = 0; k < 2; k++) {
-            const float *y = (const float *)(const void *)(k ? (const void *)b_out0(&mb) : (const void *)a_out0(&ma));
-            int at;
-            double e = (block & 0x7f80) == 0x7f80 ? INFINITY : fast_error(x, y, &at);
-            if (!(e <= LIMIT))
-                e = exact_block(x, y, &at);
-            if (e > worst[k]) {
-                worst[k] = e;
-                where[k] = x[at];
+            if (!(error[k] <= LIMIT))
+                error[k] = exact_block(x, y[k], &at[k]);
+            if (error[k] > worst[k]) {
+                worst[k] = error[k];
+                where[k] = x[at[k]];
             }
         }
         looked += N;

@@ -51,18 +51,18 @@ for f in $names; do
     [ $# -eq 4 ] || { echo "unknown function $f"; exit 2; }
     call=$(echo "$2" | tr _ ' ')
     [ "$2" != - ] || call="$f(x)"
+    limit=$4
+    [ $type = f32 ] || limit=4
     want=$3
     [ "$3" != - ] || want=$f
     printf 'graph g {\n  input x: %s[65536]\n  y = %s\n  output y\n}\n' "$type" "$call" >"$tmp/g.ag"
     "$root/build/arenac" compile -q "$tmp/g.ag" -t x86-64-v2 --name a -o "$tmp/a.c"
     "$root/build/arenac" compile -q "$tmp/g.ag" -t x86-64-v3 --name b -o "$tmp/b.c"
     if [ $type = f64 ]; then
-        limit=4
-        ${CC:-cc} -std=gnu11 -O2 -ffp-contract=off -DWANT="${want}q" -DLIMIT=4 "-I$tmp" "$root/scripts/ulp64.c" \
+        ${CC:-cc} -std=gnu11 -O2 -ffp-contract=off -DWANT="${want}q" "-DLIMIT=$limit" "-I$tmp" "$root/scripts/ulp64.c" \
             "$tmp/a.c" "$tmp/b.c" -lquadmath -lm -o "$tmp/ulp"
     else
-        limit=$4
-        flags="-std=gnu11 -DWANT=$want -DLIMIT=$4 -I$tmp"
+        flags="-std=gnu11 -DWANT=$want -DLIMIT=$limit -I$tmp"
         # shellcheck disable=SC2086
         ${CC:-cc} $flags -Ofast -march=native -DFAST -c "$root/scripts/ulp.c" -o "$tmp/fast.o"
         # shellcheck disable=SC2086
