@@ -1,4 +1,4 @@
-/* math64.c - exp, expm1, tanh and pow in f64. Taylor series after range reduction: simple, and not optimised for
+/* math64.c - exp, expm1 and tanh in f64. Taylor series after range reduction: simple, and not optimised for
  * speed. */
 #include "ir/lower/math64.h"
 
