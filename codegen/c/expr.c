@@ -1,12 +1,10 @@
 /* expr.c - builds the text of expressions: parentheses, numbers, comments and string literals; and lines of it. */
 #include "base/decimal.h"
-#include "base/format.h"
 #include "base/visible.h"
 #include "codegen/c/printer.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const OP_TEXT[] = {

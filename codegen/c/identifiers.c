@@ -1,9 +1,9 @@
 /* identifiers.c - names of C in scope. */
 #include "codegen/c/identifiers.h"
 
+#include "base/ascii.h"
 #include "ir/dtype/dtype.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* An open hash table of interned names; never walked, so the order of pointers cannot show in the output. */
@@ -39,8 +39,7 @@ const char *ac_c_upper(ac_region *r, const char *name)
 {
     char *upper = ac_strdup(r, name);
     for (char *p = upper; *p; p++)
-        if (*p >= 'a' && *p <= 'z')
-            *p = (char)(*p - 'a' + 'A');
+        *p = ac_upper(*p);
     return upper;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/ascii.h"
 #include "base/file.h"
+#include "codegen/c/identifiers.h"
 #include "codegen/constants.h"
 #include "host/runtime_files.h"
 
@@ -30,14 +31,6 @@ typedef struct project {
 } project;
 
 /* ------------------------------------------------------------------ text */
-
-static const char *upper(ac_ctx *cx, const char *s)
-{
-    char *up = ac_strdup(cx->region, s);
-    for (char *p = up; *p; p++)
-        *p = ac_upper(*p);
-    return up;
-}
 
 /* "made by arenac 0.2.0 from kws.tflite", fit for comments of every language: no two dashes in a row. */
 static const char *title(const project *p)
@@ -79,7 +72,7 @@ static void put_line(ac_sink *to, const char *line, size_t length, const fill *w
  * line with @source@ is there for each file of code, by its stem, one with @header@ for each header. */
 static void put_template(const project *p, ac_sink *to, const ac_rt_file *f)
 {
-    fill with[] = {{"@name@", p->is.name}, {"@NAME@", upper(p->a->cx, p->is.name)},
+    fill with[] = {{"@name@", p->is.name}, {"@NAME@", ac_c_upper(p->a->cx->region, p->is.name)},
                    {"@TITLE@", title(p)},  {"@VERSION@", arenac_version()},
                    {"@source@", ""},       {"@header@", ""}};
     enum { N = sizeof with / sizeof *with, SOURCE = N - 2, HEADERS = N - 1 };
@@ -110,7 +103,7 @@ static const ac_rt_file *template_of(const char *name)
 
 static void put_memory_header(const project *x, ac_sink *to)
 {
-    const char *p = x->is.name, *P = upper(x->a->cx, p);
+    const char *p = x->is.name, *P = ac_c_upper(x->a->cx->region, p);
     ac_putf(to,
             "/* %s_memory.h - %s: the memory of the plan, ready for %s_init and %s_run. */\n"
             "#ifndef %s_MEMORY_H\n#define %s_MEMORY_H\n#include \"%s.h\"\n"
@@ -126,19 +119,19 @@ static void put_memory_header(const project *x, ac_sink *to)
 static void put_array(const project *x, ac_sink *to, const char *part, const char *aligned_as)
 {
     ac_ctx *cx = x->a->cx;
-    const char *P = upper(cx, x->is.name), *R = upper(cx, part);
+    const char *P = ac_c_upper(cx->region, x->is.name), *R = ac_c_upper(cx->region, part);
     ac_putf(to,
             "\n#ifdef %s_SECTION_%s\n"
             "__attribute__((section(%s_SECTION_%s)))\n"
             "#endif\n"
             "static uint8_t %s_bytes[%s_%s_BYTES > 0 ? %s_%s_BYTES : 1] __attribute__((aligned(%s_%s_ALIGN)));\n",
-            P, R, P, R, part, P, R, P, R, P, upper(cx, aligned_as));
+            P, R, P, R, part, P, R, P, R, P, ac_c_upper(cx->region, aligned_as));
 }
 
 static void put_memory(const project *x, ac_sink *to)
 {
     const ac_module *m = x->is.module;
-    const char *p = x->is.name, *P = upper(x->a->cx, p);
+    const char *p = x->is.name, *P = ac_c_upper(x->a->cx->region, p);
     const char *first = m->ram[0].name;
     ac_putf(to,
             "/* %s_memory.c - %s: the memory of the plan.\n"
@@ -146,7 +139,7 @@ static void put_memory(const project *x, ac_sink *to)
             " * %s_SECTION_%s, a string, names the section that the array lies in. Compilers give one named .bss.X or\n"
             " * .noinit.X no bytes of the image; the linker script says where it lies. */\n"
             "#include \"%s_memory.h\"\n",
-            p, title(x), P, upper(x->a->cx, first), p);
+            p, title(x), P, ac_c_upper(x->a->cx->region, first), p);
     for (int32_t i = 0; i < m->n_ram; i++)
         put_array(x, to, m->ram[i].name, m->ram[i].name);
     if (x->is.state)

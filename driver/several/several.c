@@ -7,8 +7,8 @@
  * for a range also a source that chooses the part by the value, or one program. */
 #include "driver/several/several.h"
 
-#include "base/ascii.h"
 #include "base/shell.h"
+#include "codegen/c/identifiers.h"
 #include "driver/emit/emit.h"
 #include "driver/stage/stage.h"
 
@@ -189,10 +189,7 @@ static void put_names(ac_several *s)
     s->dir = ac_strf(r, "%.*s", output ? (int)(ac_path_name(output) - output) : 0, output ? output : "");
     s->stem = ac_strf(r, "%.*s", dot && dot != base ? (int)(dot - base) : (int)strlen(base), base);
     s->name = ac_c_prefix(&w->made, s->range ? plain : s->stem);
-    char *upper = ac_strdup(r, s->name);
-    for (char *p = upper; *p; p++)
-        *p = ac_upper(*p);
-    s->upper = upper;
+    s->upper = ac_c_upper(r, s->name);
 }
 
 static int pack_all(ac_several *s)

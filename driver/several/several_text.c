@@ -4,6 +4,7 @@
 
 #include "base/ascii.h"
 #include "base/json_out.h"
+#include "codegen/c/identifiers.h"
 #include "codegen/c/selftest.h"
 
 #include <string.h>
@@ -112,14 +113,6 @@ static ac_bytes block_bytes(const ac_several *s)
     return total;
 }
 
-static const char *upper_of(ac_several *s, const char *name)
-{
-    char *up = ac_strdup(s->w->cx.region, name);
-    for (char *p = up; *p; p++)
-        *p = ac_upper(*p);
-    return up;
-}
-
 /* NAME_PART(m): the memory of a part inside of the memory of all. */
 static void put_view(ac_several *s, ac_sink *to, int32_t k)
 {
@@ -154,7 +147,8 @@ void ac_several_put_header(ac_several *s, ac_sink *to)
     if (has_blob(s) && s->one)
         ac_putf(to, "#define %s_WEIGHTS_BYTES %lldu\n", U, (long long)block_bytes(s));
     else if (has_blob(s))
-        ac_putf(to, "#define %s_WEIGHTS_BYTES %s_WEIGHTS_BYTES\n", U, upper_of(s, s->part[0].w->made.module->name));
+        ac_putf(to, "#define %s_WEIGHTS_BYTES %s_WEIGHTS_BYTES\n", U,
+                ac_c_upper(s->w->cx.region, s->part[0].w->made.module->name));
     if (s->range)
         ac_putf(to, "#define %s_MIN %lld /* of '%s' */\n#define %s_MAX %lld\n", U, (long long)s->lo, s->range, U,
                 (long long)s->hi);
@@ -203,8 +197,8 @@ static void put_switch(ac_several *s, ac_sink *to, const char *kind, bool pointe
         ac_putf(to, "    case %lld: {\n        const %s_mem of = %s_of_%s(m);\n", (long long)(s->lo + k), name, p,
                 name);
         if (pointer)
-            ac_putf(to, "        if (bytes)\n            *bytes = %s_%s_BYTES;\n", upper_of(s, name),
-                    upper_of(s, kind));
+            ac_putf(to, "        if (bytes)\n            *bytes = %s_%s_BYTES;\n", ac_c_upper(s->w->cx.region, name),
+                    ac_c_upper(s->w->cx.region, kind));
         ac_putf(to, "        return %s%s_%s(&of);\n    }\n", pointer && input ? "(void *)" : "", name, kind);
     }
     ac_putf(to, "    default: return %s;\n    }\n}\n\n",

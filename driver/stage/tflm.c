@@ -5,6 +5,7 @@
 
 #include "base/ascii.h"
 #include "codegen/c/expr.h"
+#include "codegen/c/identifiers.h"
 #include "driver/facts/facts.h"
 #include "import/tflite/offline.h"
 
@@ -264,12 +265,11 @@ static int put_buffer_plan(const ac_made *a, const ac_tflm *o, ac_sink *to)
             a->cx, (ac_place){.file = a->source->path}, E0502,
             "a buffer plan has no place for tensors of further subgraphs; --emit tflite plans the main one");
     char *name = ac_strdup(a->cx->region, a->opt->name ? a->opt->name : a->source->stem);
-    char *upper = ac_strdup(a->cx->region, name);
     for (size_t i = 0; name[i]; i++) {
         const bool good = ac_is_letter(name[i]) || (i && ac_is_digit(name[i]));
         name[i] = good ? ac_lower(name[i]) : '_';
-        upper[i] = ac_upper(name[i]);
     }
+    const char *upper = ac_c_upper(a->cx->region, name);
     ac_putf(to, "/* Offsets for TFLite Micro's NonPersistentMemoryPlannerShim, made by arenac %s from %s.\n",
             arenac_version(), ac_c_comment_text(a->cx->region, a->source->base));
     ac_putf(

@@ -4,7 +4,6 @@
 
 #include "ir/train/train.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static int prepare(ac_training *t, const char *const *path, int32_t n)
