@@ -30,7 +30,8 @@ static const char *const FORMULA_OF[AC_OP_COUNT] = {
 typedef struct evidence {
     const ac_made *a;
     const char *dir;
-    int32_t first; /* of a->output: those of evidence come from here on */
+    int32_t first;     /* of a->output: those of evidence come from here on */
+    const char **hash; /* SHA-256 of these first ones */
     ac_verdict verdict;
     ac_vectors vectors;
     int32_t *step;      /* by node of the graph: the step that does it; -1: none, it is a view */
@@ -383,12 +384,13 @@ static const char *hash_of_output(ac_ctx *cx, const ac_sink *s)
     return hex;
 }
 
-static void put_file_row(evidence *e, ac_json *j, const ac_output *o)
+static void put_file_row(evidence *e, ac_json *j, int32_t i)
 {
+    const ac_output *o = &e->a->out->list.item[i];
     ac_json_obj(j, NULL);
     ac_json_str(j, "file", ac_path_name(o->path));
     ac_json_int(j, "bytes", (int64_t)ac_sink_size(o->sink));
-    ac_json_str(j, "sha256", hash_of_output(e->a->cx, o->sink));
+    ac_json_str(j, "sha256", i < e->first ? e->hash[i] : hash_of_output(e->a->cx, o->sink));
     ac_json_end(j);
 }
 
@@ -427,11 +429,11 @@ static void put_index(evidence *e, int32_t end)
     ac_json_arr(&j, "generated");
     for (int32_t i = 0; i < e->first; i++)
         if (strcmp(a->out->list.item[i].path, "-") != 0)
-            put_file_row(e, &j, &a->out->list.item[i]);
+            put_file_row(e, &j, i);
     ac_json_end(&j);
     ac_json_arr(&j, "files");
     for (int32_t i = e->first; i < end; i++)
-        put_file_row(e, &j, &a->out->list.item[i]);
+        put_file_row(e, &j, i);
     ac_json_end(&j);
     ac_json_end(&j);
 }
@@ -442,10 +444,10 @@ static void put_index(evidence *e, int32_t end)
 static int put_certificate(evidence *e)
 {
     const ac_made *a = e->a;
-    const char **written = AC_NEW_N(a->cx->region, const char *, e->first + 1);
+    e->hash = AC_NEW_N(a->cx->region, const char *, e->first + 1);
     for (int32_t i = 0; i < e->first; i++)
-        written[i] = hash_of_output(a->cx, a->out->list.item[i].sink);
-    return ac_code_certificate(file(e, "code.certificate"), a->module, &e->verdict, written, e->first);
+        e->hash[i] = hash_of_output(a->cx, a->out->list.item[i].sink);
+    return ac_code_certificate(file(e, "code.certificate"), a->module, &e->verdict, e->hash, e->first);
 }
 
 /* The C of the model: the output that contains its steps. */
