@@ -262,15 +262,15 @@ int ac_show(ac_work *w, const char *const *path, int32_t n)
     return AC_OK;
 }
 
-/* Were sizes that the file leaves open the only errors? They become a note. */
+/* True if all errors since `before` are about sizes that the file leaves open; they become a note. */
 static bool open_sizes_only(ac_work *w, ac_diags before)
 {
     ac_ctx *cx = &w->cx;
     const ac_graph *g = w->made.model->graph;
-    const char *options = ac_open_sizes(cx, g);
-    for (const ac_diag *d = before.tail ? *before.tail : cx->diags.first; d && options; d = d->next)
+    for (const ac_diag *d = before.tail ? *before.tail : cx->diags.first; d; d = d->next)
         if (d->severity == AC_ERROR && d->code != E0204)
             return false;
+    const char *options = ac_open_sizes(cx, g);
     if (!options)
         return false;
     (void)ac_quietly(cx, before, AC_FAIL);
