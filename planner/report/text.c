@@ -385,20 +385,27 @@ static void put_strategies(const text *t)
         ac_putf(t->to, "%s  %-20s %6d changed\n", k ? "" : "\n", r->pass[k].name, r->pass[k].changed);
 }
 
+static void put_table(const text *t, ac_section s)
+{
+    ac_putc(t->to, '\n');
+    ac_section_text(t->to, &s);
+}
+
 static void put_tables(const text *t)
 {
+    ac_ctx *cx = t->to->cx;
     const ac_report *r = t->r;
     const bool intervals = ac_report_is_intervals(r);
+    ac_section rows =
+        intervals ? ac_section_items(cx, r, t->names) : ac_section_tensors(cx, r, t->names, r->tensor, r->n_tensors);
+    rows.fit = t->whole ? 0 : CELL;
+    put_table(t, rows);
     const ac_layers layers = {.step = r->step, .n = r->n_steps, .names = t->names, .planned = true};
-    ac_section s[] = {intervals ? ac_section_items(t->to->cx, r, t->names)
-                                : ac_section_tensors(t->to->cx, r, t->names, r->tensor, r->n_tensors),
-                      ac_section_steps(t->to->cx, &layers), ac_report_cuts_section(t->to->cx, r->cuts)};
-    s[0].fit = t->whole ? 0 : CELL;
-    for (int k = 0; k < 3; k++)
-        if (k == 0 || (k == 1 && !intervals) || (k == 2 && s[k].n)) {
-            ac_putc(t->to, '\n');
-            ac_section_text(t->to, &s[k]);
-        }
+    if (!intervals)
+        put_table(t, ac_section_steps(cx, &layers));
+    const ac_section cuts = ac_report_cuts_section(cx, r->cuts);
+    if (cuts.n)
+        put_table(t, cuts);
 }
 
 void ac_report_text(ac_sink *to, const ac_report *r, int verbose, bool color)
