@@ -48,8 +48,8 @@ def pins(said, shapes):
     """--dim for the sizes that the model leaves open: those of its stored inputs."""
     args = []
     sizes = re.findall(r"the size of dimension (\d+) of input '([^']*)'", said)
-    options = re.search(r"help: pin (?:it|them): (.*)", said)
-    for (k, name), option in zip(sizes, shlex.split(options[1])[1::2] if options else []):
+    options = re.findall(r"help: pin (?:it|them): (.*)", said)[-1:] # after those of unknown ranks
+    for (k, name), option in zip(sizes, shlex.split(" ".join(options))[1::2]):
         args += ["--dim", option.replace("=N", "=%d" % shapes[name][int(k)])]
     for name in re.findall(r"the number of dimensions of input '([^']*)'[^\n]*\n[^\n]*pin them", said):
         args += [a for k, n in enumerate(shapes[name]) for a in ("--dim", "%s.%d=%d" % (name, k, n))]
