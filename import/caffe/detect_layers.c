@@ -133,29 +133,19 @@ int ac_caf_do_detection(ac_caf_layer *l)
     ac_attr_skip(m, "visualize");
     ac_attr_skip(m, "visualize_threshold");
     ac_attr_skip(m, "save_file");
-    int64_t v = ac_attr_int(m, A_num_classes);
-    a.ssd.num_classes = (int32_t)v;
+    a.ssd.num_classes = (int32_t)ac_attr_int(m, A_num_classes);
     a.ssd.share_location = ac_attr_bool(m, A_share_location);
-    v = ac_attr_int(m, A_background_label_id);
-    a.ssd.background = (int32_t)v;
-    const int32_t code = ac_attr_word(m, A_code_type);
-    a.ssd.code_type = code;
+    a.ssd.background = (int32_t)ac_attr_int(m, A_background_label_id);
+    a.ssd.code_type = ac_attr_word(m, A_code_type);
     a.ssd.variance_in_target = ac_attr_bool(m, A_variance_encoded_in_target);
-    v = ac_attr_int(m, A_keep_top_k);
-    a.ssd.keep_top_k = (int32_t)v;
-    double number = ac_attr_float(m, A_confidence_threshold);
-    a.ssd.confidence = (float)number;
-    number = ac_attr_float(nms, A_nms_threshold);
-    a.ssd.nms_threshold = (float)number;
-    v = ac_attr_int(nms, A_top_k);
-    a.ssd.top_k = (int32_t)v;
-    number = ac_attr_float(nms, A_eta);
-    a.ssd.eta = (float)number;
-    bool flag = ac_attr_bool(m, A_clip);
-    if (flag)
+    a.ssd.keep_top_k = (int32_t)ac_attr_int(m, A_keep_top_k);
+    a.ssd.confidence = (float)ac_attr_float(m, A_confidence_threshold);
+    a.ssd.nms_threshold = (float)ac_attr_float(nms, A_nms_threshold);
+    a.ssd.top_k = (int32_t)ac_attr_int(nms, A_top_k);
+    a.ssd.eta = (float)ac_attr_float(nms, A_eta);
+    if (ac_attr_bool(m, A_clip))
         return ac_cannot(&l->b, "it clips boxes");
-    flag = ac_attr_bool(m, A_normalized_bbox);
-    if (!flag)
+    if (!ac_attr_bool(m, A_normalized_bbox))
         return ac_cannot(&l->b, "its boxes are in pixels");
     for (int32_t i = 0; i < 2; i++) {
         ac_tensor *x = l->in[i];

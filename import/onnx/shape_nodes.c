@@ -44,8 +44,7 @@ int ac_onx_do_constant(ac_onx_node *n)
     if ((a = ac_onx_attr_of(n, "value_float")))
         return ac_onx_result(n, 0, ac_make_floats(&n->b, 0, NULL, &a->f));
     if (ac_attr_has(&n->attrs, A_value_ints)) {
-        ac_ints v;
-        v = ac_attr_ints(&n->attrs, A_value_ints);
+        const ac_ints v = ac_attr_ints(&n->attrs, A_value_ints);
         return ac_onx_result(n, 0, ac_make_ints(&n->b, v.n, v.v));
     }
     const float *f = ac_onx_floats(n, "value_floats", &count);
