@@ -117,8 +117,10 @@ static int read_scan(scan *s, int32_t first)
     s->outs = n->n_out - s->states;
     s->in_axes = ac_attr_ints(&n->attrs, A_scan_input_axes);
     s->out_axes = ac_attr_ints(&n->attrs, A_scan_output_axes);
-    AC_TRY(ac_onx_list(n, first ? "directions" : "scan_input_directions", &s->in_back));
+    s->in_back = ac_attr_ints(&n->attrs, first ? A_directions : A_scan_input_directions);
     s->out_back = ac_attr_ints(&n->attrs, A_scan_output_directions);
+    if (n->b.bad)
+        return AC_FAIL;
     for (int32_t i = first; i < n->n_in; i++)
         AC_TRY(ac_onx_need(n, i));
     return s->outs < 0 ? ac_cannot(&n->b, "a result is left out") : AC_OK;

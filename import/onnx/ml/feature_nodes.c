@@ -118,11 +118,12 @@ int ac_onx_do_one_hot_encoder(ac_onx_node *n)
 static int read_list(ac_onx_node *n, const char *what, bool names, ac_tensor **out)
 {
     ac_ctx *cx = n->r->cx;
-    ac_ints whole;
     int64_t count;
     *out = NULL;
-    AC_TRY(ac_onx_list(n, ac_internf(cx, "%s_int64s", what), &whole));
+    const ac_ints whole = ac_attr_list(&n->attrs, ac_internf(cx, "%s_int64s", what));
     const float *real = ac_onx_floats(n, ac_internf(cx, "%s_floats", what), &count);
+    if (n->b.bad)
+        return AC_FAIL;
     const ac_onx_attr *words = ac_onx_attr_of(n, ac_internf(cx, "%s_strings", what)),
                       *tensor = ac_onx_attr_of(n, ac_internf(cx, "%s_tensor", what));
     if (whole.n)

@@ -8,15 +8,12 @@
 
 int ac_onx_labels(ac_onx_node *n, ac_labels *out)
 {
-    static const char *const NUMBERS[] = {"classlabels_int64s", "classlabels_ints"}, *const NAMES[] = {
-                                                                                         "classlabels_strings"};
-    *out = (ac_labels){0};
-    for (int32_t i = 0; i < 2; i++) {
-        ac_ints v;
-        AC_TRY(ac_onx_list(n, NUMBERS[i], &v));
-        out->number = v.n ? v : out->number;
-    }
-    const ac_onx_attr *names = ac_onx_attr_of(n, NAMES[0]);
+    const ac_ints numbers = ac_attr_ints(&n->attrs, A_classlabels_ints),
+                  wide = ac_attr_ints(&n->attrs, A_classlabels_int64s);
+    if (n->b.bad)
+        return AC_FAIL;
+    *out = (ac_labels){.number = numbers.n ? numbers : wide};
+    const ac_onx_attr *names = ac_onx_attr_of(n, "classlabels_strings");
     out->n = names && names->strings.n ? (int64_t)names->strings.n : out->number.n;
     if (names && names->strings.n) {
         out->number = (ac_ints){0};

@@ -158,12 +158,6 @@ static const ac_attr_spec ROWS[] = {
 
 const ac_attr_source ac_onx_attributes = {.what = "attribute", .row = ROWS, .find = find_typed};
 
-int ac_onx_list(ac_onx_node *n, const char *name, ac_ints *out)
-{
-    *out = ac_attr_list(&n->attrs, name);
-    return n->b.bad ? AC_FAIL : AC_OK;
-}
-
 const float *ac_onx_floats(ac_onx_node *n, const char *name, int64_t *count)
 {
     *count = 0;

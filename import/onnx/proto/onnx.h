@@ -158,8 +158,7 @@ int ac_onx_attrs(ac_onx_node *n, ac_pb_list list);
 /* Of a function: attributes that its call n does not give. */
 int ac_onx_default_attrs(ac_onx_node *n, ac_pb_list list);
 ac_onx_attr *ac_onx_attr_of(ac_onx_node *n, const char *name); /* NULL: left out */
-/* Lists without a row; empty: left out. Floats are those of the file, since trees have millions of them. */
-int ac_onx_list(ac_onx_node *n, const char *name, ac_ints *out);
+/* Floats of an attribute without a row, as in the file, since trees have millions of them; NULL: left out, or empty. */
 const float *ac_onx_floats(ac_onx_node *n, const char *name, int64_t *count);
 /* A list that is an attribute in older opsets and an operand in newer ones. *given: it is there at all. */
 int ac_onx_list_or(ac_onx_node *n, int id, int32_t operand, ac_ints *v, bool *given);
