@@ -29,13 +29,15 @@ static void limbs_times(limbs *x, uint32_t by)
         x->limb[x->n++] = (uint32_t)(carry % BASE);
 }
 
+/* Multiplies x by base^exponent; `step` is base^step_exponent, the largest power in 32 bits. */
 static void limbs_times_power(limbs *x, uint32_t base, uint32_t step, int32_t step_exponent, int32_t exponent)
 {
     for (; exponent >= step_exponent; exponent -= step_exponent)
         limbs_times(x, step);
-    for (uint32_t rest = 1; exponent > 0; exponent--)
-        if (rest *= base, exponent == 1)
-            limbs_times(x, rest);
+    uint32_t rest = 1;
+    for (; exponent > 0; exponent--)
+        rest *= base;
+    limbs_times(x, rest);
 }
 
 /* The digits of m * 2^e. */
@@ -149,8 +151,7 @@ int ac_shortest(double v, bool single, int least)
     digits_of(closer ? 4 * m - 1 : 2 * m - 1, closer ? e - 2 : e - 1, &low);
     digits_of(2 * m + 1, e - 1, &high);
     for (int n = least; n < most; n++) {
-        ac_decimal d = {.n = all.n, .point = all.point};
-        memcpy(d.digit, all.digit, (size_t)all.n);
+        ac_decimal d = all;
         ac_decimal_round(&d, n);
         const int below = compare(&d, &low), above = compare(&d, &high);
         if (m % 2 ? below > 0 && above < 0 : below >= 0 && above <= 0)

@@ -202,21 +202,22 @@ static int read_number(const char **f)
     return v;
 }
 
-/* An argument of the type that hh, h, l, ll, j, z or t before a letter name; as two's complement if it is signed. */
-static uint64_t whole_argument(const char *size, size_t n, va_list *ap, bool is_signed)
+/* An argument of the type that `size` names: hh, h, l, ll, j, z, t, or none before the letter of the kind. A signed one
+ * is returned in two's complement. */
+static uint64_t whole_argument(const char *size, va_list *ap, bool is_signed)
 {
-    const char *const wide[] = {"ll", "l", "j", "z", "t"};
-    const size_t bytes[] = {sizeof(long long), sizeof(long), sizeof(intmax_t), sizeof(size_t), sizeof(ptrdiff_t)};
-    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
-        if (strlen(wide[i]) == n && !memcmp(wide[i], size, n)) {
-            if (bytes[i] == sizeof(long long))
-                return va_arg(*ap, unsigned long long);
-            break;
-        }
+    const bool twice = size[0] == size[1];
+    const size_t bytes = *size == 'l'   ? (twice ? sizeof(long long) : sizeof(long))
+                         : *size == 'j' ? sizeof(intmax_t)
+                         : *size == 'z' ? sizeof(size_t)
+                         : *size == 't' ? sizeof(ptrdiff_t)
+                                        : sizeof(int);
+    if (bytes == sizeof(long long))
+        return va_arg(*ap, unsigned long long);
     const unsigned v = va_arg(*ap, unsigned);
-    if (n == 2 && size[0] == 'h')
+    if (*size == 'h' && twice)
         return is_signed ? (uint64_t)(signed char)v : (unsigned char)v;
-    if (n == 1 && size[0] == 'h')
+    if (*size == 'h')
         return is_signed ? (uint64_t)(short)v : (unsigned short)v;
     return is_signed ? (uint64_t)(int)v : v;
 }
@@ -252,7 +253,7 @@ static const char *put_directive(text *t, const char *f, va_list *ap)
     switch (kind) {
     case 'd':
     case 'i': {
-        const int64_t v = (int64_t)whole_argument(size, n, ap, true);
+        const int64_t v = (int64_t)whole_argument(size, ap, true);
         put_whole(t, &d, sign_of(&d, v < 0), v < 0 ? 0 - (uint64_t)v : (uint64_t)v, kind);
         break;
     }
@@ -260,7 +261,7 @@ static const char *put_directive(text *t, const char *f, va_list *ap)
     case 'x':
     case 'X':
     case 'o':
-        put_whole(t, &d, "", whole_argument(size, n, ap, false), kind);
+        put_whole(t, &d, "", whole_argument(size, ap, false), kind);
         break;
     case 'p':
         put_whole(t, &d, "0x", (uint64_t)(uintptr_t)va_arg(*ap, void *), kind);
