@@ -29,6 +29,13 @@ static inline char ac_upper(char c)
     return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
 }
 
+/* The value of a hexadecimal digit; -1: it is not one. */
+static inline int ac_hex_digit(char c)
+{
+    const char small = ac_lower(c);
+    return ac_is_digit(c) ? c - '0' : small >= 'a' && small <= 'f' ? small - 'a' + 10 : -1;
+}
+
 /* Equal but for the case of letters? */
 static inline bool ac_same_letters(const char *a, const char *b)
 {

@@ -346,17 +346,12 @@ static double read_decimal(const char *p, const char **end)
     return decimal_value(digit, n, near(point));
 }
 
-static int32_t hex_digit(char c)
-{
-    return ac_is_digit(c) ? c - '0' : ac_lower(c) >= 'a' && ac_lower(c) <= 'f' ? ac_lower(c) - 'a' + 10 : -1;
-}
-
 static double read_hexadecimal(const char *p, const char **end)
 {
     uint64_t m = 0;
     int64_t e = 0;
     bool any = false, after = false;
-    for (; hex_digit(*p) >= 0 || (*p == '.' && !after); p++) {
+    for (; ac_hex_digit(*p) >= 0 || (*p == '.' && !after); p++) {
         if (*p == '.') {
             after = true;
             continue;
@@ -367,7 +362,7 @@ static double read_hexadecimal(const char *p, const char **end)
             m |= *p != '0'; /* below all bits of a double */
             e += 4;
         } else {
-            m = m << 4 | (uint64_t)hex_digit(*p);
+            m = m << 4 | (uint64_t)ac_hex_digit(*p);
         }
     }
     if (!any)

@@ -2,6 +2,7 @@
  * times as fast where it is plain; printing C took a third of the time of `compile` in vsnprintf. */
 #include "base/format.h"
 
+#include "base/ascii.h"
 #include "base/decimal.h"
 
 #include <assert.h>
@@ -197,7 +198,7 @@ static const char *read_flags(const char *f, directive *d)
 static int read_number(const char **f)
 {
     int v = 0;
-    for (; **f >= '0' && **f <= '9'; ++*f)
+    for (; ac_is_digit(**f); ++*f)
         v = v * 10 + (**f - '0');
     return v;
 }

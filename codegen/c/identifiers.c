@@ -115,12 +115,10 @@ static const char *identifier(ac_cnames *t, const char *base)
 {
     char s[80];
     size_t n = 0;
-    if (!base || !(*base == '_' || (*base >= 'a' && *base <= 'z') || (*base >= 'A' && *base <= 'Z')))
+    if (!base || !(*base == '_' || ac_is_letter(*base)))
         s[n++] = 'v';
     for (; base && *base && n < sizeof s - 16; base++) {
-        char c = *base;
-        bool fine = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-        s[n++] = fine ? c : '_';
+        s[n++] = ac_is_alnum(*base) ? *base : '_';
     }
     s[n] = 0;
     const char *name = ac_intern(t->cx, s);

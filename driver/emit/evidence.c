@@ -14,6 +14,7 @@
 #include "base/json_out.h"
 #include "base/hash/sha256.h"
 #include "base/visible.h"
+#include "codegen/c/identifiers.h"
 #include "codegen/stack_size.h"
 #include "driver/emit/step_inputs.h"
 #include "driver/stage/inputs.h"
@@ -209,9 +210,7 @@ static void put_trace(evidence *e)
     const ac_module *m = e->a->module;
     ac_region *r = e->a->cx->region;
     ac_sink *to = file(e, "trace.csv");
-    const char *upper = ac_strdup(r, m->name);
-    for (char *c = (char *)(uintptr_t)upper; *c; c++)
-        *c = *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
+    const char *upper = ac_c_upper(r, m->name);
     ac_put(to, "step,model_operators,place,function,file,first_line,last_line,call_first_line,call_last_line\n");
     for (int32_t s = 0; s < m->n_calls; s++) {
         const ac_call *k = &m->call[s];

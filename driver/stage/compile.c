@@ -13,7 +13,7 @@ const char *ac_c_prefix(const ac_made *a, const char *otherwise)
     char *s = ac_strf(a->cx->region, "%s%s", ac_is_digit(from[0]) ? "m" : "", from);
     bool other = s[0] != from[0];
     for (char *p = s; *p; p++) {
-        const bool good = ac_is_alnum(*p) && (unsigned char)*p < 128;
+        const bool good = ac_is_alnum(*p);
         other |= !good && *p != '_';
         *p = good ? ac_lower(*p) : '_';
     }

@@ -20,7 +20,7 @@ static int wrong_name(ac_ctx *cx, const char *name)
     static const char *const TAKEN[] = {"weights", "in", "out", "pool", "m", "io", "total"};
     bool bad = !ac_is_letter(name[0]) || ac_c_reserved(name);
     for (const char *p = name; *p; p++)
-        bad |= !(ac_is_alnum(*p) || *p == '_') || (unsigned char)*p > 127;
+        bad |= !ac_is_alnum(*p) && *p != '_';
     for (size_t i = 0; i < sizeof TAKEN / sizeof *TAKEN; i++)
         bad |= !strcmp(name, TAKEN[i]);
     if (!bad)

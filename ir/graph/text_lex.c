@@ -1,6 +1,7 @@
 /* text_lex.c - splits the text form into words, numbers and strings, with their positions. */
 #include "ir/graph/text_lex.h"
 
+#include "base/ascii.h"
 #include "base/decimal.h"
 
 #include <math.h>
@@ -9,15 +10,11 @@
 
 static bool letter(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-static bool digit(char c)
-{
-    return c >= '0' && c <= '9';
+    return ac_is_letter(c) || c == '_';
 }
 static bool inside(char c)
 {
-    return letter(c) || digit(c) || c == '.' || c == '/';
+    return letter(c) || ac_is_digit(c) || c == '.' || c == '/';
 }
 
 bool ac_lex_is_name(const char *s)
@@ -34,15 +31,6 @@ static void bad(ac_lex *x, const char *why)
     x->tok.kind = AC_T_BAD;
     x->tok.text = why;
     x->tok.len = strlen(why);
-}
-
-static int hex_digit(char c)
-{
-    if (digit(c))
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
 /* One escape after a backslash; -1: no such escape. */
@@ -62,7 +50,7 @@ static int escape(ac_lex *x)
     case '\\':
         return c;
     case 'x': {
-        int hi = hex_digit(x->at[0]), lo = hi < 0 ? -1 : hex_digit(x->at[1]);
+        int hi = ac_hex_digit(x->at[0]), lo = hi < 0 ? -1 : ac_hex_digit(x->at[1]);
         if (lo < 0 || hi * 16 + lo == 0)
             return -1;
         x->at += 2;
@@ -107,9 +95,9 @@ static void number(ac_lex *x)
     x->tok.negative = *p == '-';
     p += *p == '-' || *p == '+';
     bool whole = true;
-    while (digit(*p) || *p == '.' || ((*p == 'e' || *p == 'E') && p > x->at) ||
+    while (ac_is_digit(*p) || *p == '.' || ((*p == 'e' || *p == 'E') && p > x->at) ||
            ((*p == '-' || *p == '+') && (p[-1] == 'e' || p[-1] == 'E'))) {
-        whole &= digit(*p);
+        whole &= ac_is_digit(*p);
         p++;
     }
     size_t n = (size_t)(p - x->at);
@@ -127,7 +115,7 @@ static void number(ac_lex *x)
         return;
     }
     x->tok.kind = whole ? AC_T_INT : AC_T_NUM;
-    for (p = start + !digit(*start); whole && digit(*p); p++) {
+    for (p = start + !ac_is_digit(*start); whole && ac_is_digit(*p); p++) {
         uint64_t d = (uint64_t)(*p - '0');
         if (x->tok.magnitude > (UINT64_MAX - d) / 10) {
             x->tok.kind = AC_T_NUM; /* too large for an integer: valid only for floats */
@@ -182,7 +170,7 @@ void ac_lex_next(ac_lex *x)
         x->at += 4;
         x->tok.kind = AC_T_NUM;
         x->tok.num = -(double)INFINITY;
-    } else if (digit(c) || c == '.' || ((c == '-' || c == '+') && (digit(x->at[1]) || x->at[1] == '.'))) {
+    } else if (ac_is_digit(c) || c == '.' || ((c == '-' || c == '+') && (ac_is_digit(x->at[1]) || x->at[1] == '.'))) {
         number(x);
     } else if (strchr("(){}[],:=@?+", c)) {
         x->depth += c == '(' || c == '[';

@@ -2,6 +2,7 @@
  *
  * Hostile input: sizes are checked before anything is allocated, values before they are stored; a list needs memory in
  * proportion to its text, other constants at most the rest of the heap's limit (8 GiB without one). */
+#include "base/ascii.h"
 #include "base/beside.h"
 #include "base/random.h"
 #include "base/sink.h"
@@ -253,14 +254,6 @@ static int read_list(ac_lex *x, const ac_text_type *ty, ac_text_value *out)
     return AC_OK;
 }
 
-static int nibble_of(char c)
-{
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
-
 static int read_hex(ac_lex *x, int64_t bytes, ac_text_value *out)
 {
     ac_tok at = x->tok;
@@ -271,7 +264,7 @@ static int read_hex(ac_lex *x, int64_t bytes, ac_text_value *out)
                              (long long)bytes * 2);
     uint8_t *p = ac_alloc(x->cx->region, at.len / 2 + 1);
     for (size_t i = 0; i < at.len / 2; i++) {
-        int hi = nibble_of(at.text[2 * i]), lo = nibble_of(at.text[2 * i + 1]);
+        int hi = ac_hex_digit(at.text[2 * i]), lo = ac_hex_digit(at.text[2 * i + 1]);
         if (hi < 0 || lo < 0)
             return ac_text_error(x, &at, E0020, "byte %zu of the string is not a pair of hexadecimal digits", i);
         p[i] = (uint8_t)(hi * 16 + lo);

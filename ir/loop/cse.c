@@ -5,6 +5,8 @@
  * bounded. */
 #include "ir/loop/builder.h"
 
+#include "base/ascii.h"
+
 #include <string.h>
 
 enum { FIRST_CAP = 256, DEPTH = 32 };
@@ -166,9 +168,9 @@ static char *identifier(ac_region *r, const char *hint)
         "switch",  "typedef",  "union",    "unsigned", "void",         "volatile",      "while",   "bool",   "true",
         "false",   "asm",      "class",    "new",      "this",         "template",      "private", "public", "operator",
         "alignas", "alignof",  "typeof",   "nullptr",  "thread_local", "static_assert", "main"};
-    char *s = ac_strf(r, "%s%s", *hint >= '0' && *hint <= '9' ? "_" : "", *hint ? hint : "_");
+    char *s = ac_strf(r, "%s%s", ac_is_digit(*hint) ? "_" : "", *hint ? hint : "_");
     for (char *p = s; *p; p++)
-        if (!((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9')))
+        if (!ac_is_alnum(*p))
             *p = '_';
     for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++)
         if (!strcmp(s, WORDS[i]))

@@ -2,6 +2,7 @@
  *
  * Reads what dump.c writes. Nothing is folded, and numbers must be the instructions' positions, so that the text
  * round-trips. Only syntax is checked here (E0020, with the position); ac_loop_verify checks the rest. */
+#include "base/ascii.h"
 #include "base/decimal.h"
 #include "ir/loop/builder.h"
 #include "ir/loop/kernel.h"
@@ -46,7 +47,7 @@ static int syntax(reader *r, const char *fmt, ...)
 
 static bool word_char(char ch)
 {
-    return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || (ch >= '0' && ch <= '9') || ch == '_';
+    return ac_is_alnum(ch) || ch == '_';
 }
 
 static bool number_start(const reader *r)
@@ -57,7 +58,7 @@ static bool number_start(const reader *r)
     if (p >= r->end)
         return false;
     bool named = *p == 'n' || *p == 'i'; /* -nan, -inf */
-    return (*p >= '0' && *p <= '9') || (p > r->p && named);
+    return ac_is_digit(*p) || (p > r->p && named);
 }
 
 /* The next token. Spaces, line ends and # comments separate. */
@@ -79,7 +80,7 @@ static void next(reader *r)
         r->kind = END_OF_TEXT;
     } else if (*r->p == '%') {
         r->kind = VALUE;
-        for (r->p++; r->p < r->end && *r->p >= '0' && *r->p <= '9';)
+        for (r->p++; r->p < r->end && ac_is_digit(*r->p);)
             r->p++;
     } else if (number_start(r)) {
         r->kind = NUMBER;

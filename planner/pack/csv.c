@@ -2,6 +2,7 @@
  * or CRLF; empty lines are skipped. Cost: O(n); O(n log n) when a name may have been used twice. */
 #include "planner/pack/problem.h"
 
+#include "base/ascii.h"
 #include "base/vec.h"
 
 #include <stdlib.h>
@@ -178,7 +179,7 @@ static int to_int(reader *r, int32_t f, const char *s, const char *end, const ch
     const int shown = end - s < 100 ? (int)(end - s) : 100;
     const char *digits = s + (s < end && (*s == '-' || *s == '+')), *p = digits;
     int64_t v = 0;
-    for (; p < end && *p >= '0' && *p <= '9'; p++) {
+    for (; p < end && ac_is_digit(*p); p++) {
         if (v > (INT64_MAX - (*p - '0')) / 10)
             return ac_error(r->cx, place_of(r, f), E0015, "'%.*s' does not fit in 63 bits", shown, s);
         v = v * 10 + (*p - '0');
