@@ -197,13 +197,17 @@ static void value(instruction *i)
         }
 }
 
-/* Does no loop around GET x, which its variable is older than, set it? */
+/* True unless a loop around GET x that is inside the block of its variable sets the variable. */
 static bool is_settled(int32_t x)
 {
-    for (int32_t k = now.fn->code[x].aux; k < x; k++)
-        for (int32_t s = k; now.fn->code[k].op == OP_for && now.fn->code[k].end > x && s < now.fn->code[k].end; s++)
-            if (now.fn->code[s].op == OP_set && now.fn->code[s].aux == now.fn->code[x].aux)
-                return false;
+    const instruction *code = now.fn->code;
+    const int32_t variable = code[x].aux;
+    int32_t k = variable; /* the outermost of these loops has all others in it */
+    while (k < x && (code[k].op != OP_for || code[k].end < x))
+        k++;
+    for (int32_t s = k; k < x && s < code[k].end; s++)
+        if (code[s].op == OP_set && code[s].aux == variable)
+            return false;
     return true;
 }
 

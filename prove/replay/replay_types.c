@@ -122,7 +122,7 @@ static void check_lanes(const function *f, const instruction *i, const instructi
     if (i->op == OP_splat)
         need(is_a(a, i->type, 1), "an operand has several lanes, or another type");
     else if (i->op == OP_lane)
-        need(i->lanes == 1 && a->type == i->type && i->aux < a->lanes, "there is no such lane");
+        need(is_a(i, a->type, 1), "a lane has another type, or is several");
     else if (i->op == OP_bitcast)
         need(a->type != BOOL && i->type != BOOL && type_bytes(i->type) * i->lanes == type_bytes(a->type) * a->lanes,
              "bits of operand and result differ in number");
@@ -137,13 +137,10 @@ static void check_dot(const function *f, const instruction *i)
 {
     const bool four = i->op == OP_dot4;
     const instruction *a = &f->code[i->a];
+    const enum type factor = four ? I8 : I16;
     const int32_t lanes = i->lanes * (four ? 4 : 2);
-    need(i->type == I32 && alike(&f->code[i->c], i) && is_a(&f->code[i->b], four ? I8 : I16, lanes) &&
-             is_a(a,
-                  four && a->type == U8 ? U8
-                  : four                ? I8
-                                        : I16,
-                  lanes),
+    need(i->type == I32 && alike(&f->code[i->c], i) && is_a(&f->code[i->b], factor, lanes) &&
+             (is_a(a, factor, lanes) || (four && is_a(a, U8, lanes))),
          "operands have other types than those of the products");
 }
 

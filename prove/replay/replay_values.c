@@ -39,11 +39,11 @@ range wrapped(range r, type t)
 /* A result of + - * and the like, before it is made to fit. */
 static range fitted(const instruction *x, range r)
 {
-    const bool is_signed = type_lo(x->type) < 0, promised = is_signed && !x->wrap && x->op <= OP_neg;
+    const bool promised = type_lo(x->type) < 0 && !x->wrap && x->op <= OP_neg;
     if (promised && !fits(&r, x->type))
         not_shown(all_certain() && (r.lo > type_hi(x->type) || r.hi < type_lo(x->type)),
-                  "the result may be %lld .. %lld, beyond %s", (long long)larger(r.lo, INT64_MIN),
-                  (long long)smaller(r.hi, INT64_MAX), is_signed ? "its type" : "");
+                  "the result may be %lld .. %lld, beyond its type", (long long)larger(r.lo, INT64_MIN),
+                  (long long)smaller(r.hi, INT64_MAX));
     if (promised)
         shown.arithmetic++;
     return wrapped(r, x->type);
@@ -57,15 +57,14 @@ static range large_product(const instruction *x, const range *a, const range *b)
     return of_type(x->type);
 }
 
+static range of_four(whole p, whole q, whole r, whole s)
+{
+    return between(smaller(smaller(p, q), smaller(r, s)), larger(larger(p, q), larger(r, s)));
+}
+
 static range product(const range *a, const range *b)
 {
-    const whole p[4] = {a->lo * b->lo, a->lo * b->hi, a->hi * b->lo, a->hi * b->hi};
-    range r = between(p[0], p[0]);
-    for (int i = 1; i < 4; i++) {
-        r.lo = smaller(r.lo, p[i]);
-        r.hi = larger(r.hi, p[i]);
-    }
-    return r;
+    return of_four(a->lo * b->lo, a->lo * b->hi, a->hi * b->lo, a->hi * b->hi);
 }
 
 static range difference(const range *a, const range *b)
@@ -125,12 +124,7 @@ static range quotient(const instruction *code, const instruction *x, int32_t lan
     if (b->lo <= 0 && b->hi >= 0) /* at least 1 or -1 divides */
         return between(larger(smaller(a->lo, -larger(a->hi, 0)), type_lo(x->type)),
                        smaller(larger(a->hi, -smaller(a->lo, 0)), type_hi(x->type)));
-    const whole q[4] = {a->lo / b->lo, a->lo / b->hi, a->hi / b->lo, a->hi / b->hi};
-    range r = between(q[0], q[0]);
-    for (int i = 1; i < 4; i++) {
-        r.lo = smaller(r.lo, q[i]);
-        r.hi = larger(r.hi, q[i]);
-    }
+    range r = of_four(a->lo / b->lo, a->lo / b->hi, a->hi / b->lo, a->hi / b->hi);
     if (a->lo <= 0 && a->hi >= 0)
         r.lo = smaller(r.lo, 0), r.hi = larger(r.hi, 0);
     return r;
@@ -281,8 +275,6 @@ static range integer_result(const instruction *code, const instruction *x, int32
     case OP_shl:
     case OP_shr:
         return shifted(x, a, b);
-    case OP_dot4:
-    case OP_dot2:
     default:
         return of_type(x->type);
     }
