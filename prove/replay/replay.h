@@ -250,6 +250,7 @@ range left_in(int32_t tensor,
 /* replay_holds.c: tensors whose bytes are in a memory, between calls. */
 void hold(memory *m, int64_t from, int64_t bytes, int32_t tensor, int64_t begin); /* tensor 0: unknown */
 void expect_held(const program *c, const holding *h, int32_t step);               /* or refuse() */
+bool share_bytes(const program *c, const call *k, int32_t i, int32_t j);          /* two arguments of the call */
 void check_places(const program *c, int32_t step);
 void hold_results(program *c, int32_t step, range *const *cell); /* of a call; cell NULL: it is not proven */
 

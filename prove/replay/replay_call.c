@@ -40,20 +40,12 @@ void spend(int64_t n)
 
 /* ------------------------------------------------------------------ buffers */
 
-static bool share_bytes(int32_t p, int32_t q)
-{
-    const argument *a = &now.call->arg[p], *b = &now.call->arg[q];
-    return p != q && a->place == AT_MEMORY && b->place == AT_MEMORY && a->index == b->index &&
-           a->offset < b->offset + b->count * type_bytes(now.fn->buf[q].type) &&
-           b->offset < a->offset + a->count * type_bytes(now.fn->buf[p].type);
-}
-
 static void find_sharing(void)
 {
     memset(now.n_sharing, 0, sizeof now.n_sharing);
     for (int32_t p = 0; p < now.call->n_args; p++)
         for (int32_t q = 0; q < now.call->n_args; q++)
-            if (share_bytes(p, q))
+            if (share_bytes(now.program, now.call, p, q))
                 now.sharing[p][now.n_sharing[p]++] = q;
 }
 
@@ -127,21 +119,21 @@ static void give(int32_t b, int64_t n)
 /* ------------------------------------------------------------------ tasks */
 
 /* Elements that any of the tasks has stored, if they run in any order. */
-static void gather(range **all, bool last)
+static void gather(bool last)
 {
     for (int32_t b = 0; b < now.call->n_args; b++) {
         if (now.call->arg[b].place != AT_MEMORY || now.fn->buf[b].role == IN || now.fn->buf[b].role == SCRATCH)
             continue;
         const size_t n = (size_t)now.limit[b];
-        if (!all[b])
-            all[b] = memcpy(room(NULL, n + 1, sizeof **all), now.cell[b], n * sizeof **all);
+        if (!now.all[b])
+            now.all[b] = memcpy(room(NULL, n + 1, sizeof **now.all), now.cell[b], n * sizeof **now.all);
         for (size_t i = 0; i < n; i++) {
             const range *mine = &now.cell[b][i];
-            range *ours = &all[b][i];
+            range *ours = &now.all[b][i];
             *ours = mine->written && ours->written ? joined(*ours, mine) : mine->written ? *mine : *ours;
         }
         if (last)
-            memcpy(now.cell[b], all[b], n * sizeof **all);
+            memcpy(now.cell[b], now.all[b], n * sizeof **now.all);
         spend((int64_t)n);
     }
 }
@@ -155,21 +147,15 @@ static void watch_sharing(void)
             if (one + other != IN + OUT && one + other != IN + IN)
                 not_shown(false, "tasks share bytes of %s", now.fn->buf[b].name);
         }
+        const size_t n = ((size_t)now.limit[b] + 1) * sizeof **now.reader;
         if (now.n_sharing[b] && now.fn->buf[b].role == IN)
-            now.reader[b] = calloc((size_t)now.limit[b] + 1, sizeof *now.reader[b]);
-        if (now.n_sharing[b] && now.fn->buf[b].role == IN && !now.reader[b])
-            refuse("out of memory");
+            now.reader[b] = memset(room(NULL, n, 1), 0, n);
     }
 }
 
 static void run_tasks(void)
 {
-    static range *all[MAX_ARGS];
     const bool any_order = now.call->tasks > 1 && !now.call->keeps;
-    for (int32_t b = 0; b < now.call->n_args; b++) {
-        free(all[b]);
-        all[b] = NULL;
-    }
     if (any_order)
         watch_sharing();
     for (int32_t task = 0; task < now.call->tasks; task++) {
@@ -179,7 +165,7 @@ static void run_tasks(void)
             give(now.call->given, now.call->n_given);
         run(1, now.fn->n);
         if (any_order)
-            gather(all, task + 1 == now.call->tasks);
+            gather(task + 1 == now.call->tasks);
     }
     now.at_work = 0;
     for (int32_t b = 0; b < now.call->n_args; b++)
@@ -227,7 +213,9 @@ static void forget(void)
         now.cell[b] = NULL;
     }
     for (int32_t b = 0; b < now.call->n_args; b++) {
+        free(now.all[b]);
         free(now.reader[b]);
+        now.all[b] = NULL;
         now.reader[b] = NULL;
     }
 }

@@ -61,23 +61,25 @@ void expect_held(const program *c, const holding *h, int32_t step)
 
 /* ------------------------------------------------------------------ arguments */
 
-static int64_t bytes_of(const function *f, const argument *a, int32_t i)
+static int64_t bytes_of(const program *c, const call *k, int32_t i)
 {
-    return a->count * type_bytes(f->buf[i].type);
+    return k->arg[i].count * type_bytes(c->fn[k->fn].buf[i].type);
+}
+
+bool share_bytes(const program *c, const call *k, int32_t i, int32_t j)
+{
+    const argument *a = &k->arg[i], *b = &k->arg[j];
+    return i != j && a->place == AT_MEMORY && b->place == AT_MEMORY && a->index == b->index &&
+           a->offset < b->offset + bytes_of(c, k, j) && b->offset < a->offset + bytes_of(c, k, i);
 }
 
 static void check_restrict(const program *c, int32_t step, int32_t i)
 {
     const call *k = &c->call[step];
     const function *f = &c->fn[k->fn];
-    const argument *a = &k->arg[i];
-    for (int32_t j = 0; j < k->n_args; j++) {
-        const argument *o = &k->arg[j];
-        const bool written = f->buf[i].role != IN || f->buf[j].role != IN;
-        if (j != i && written && o->place == AT_MEMORY && o->index == a->index &&
-            o->offset < a->offset + bytes_of(f, a, i) && a->offset < o->offset + bytes_of(f, o, j))
+    for (int32_t j = 0; j < k->n_args; j++)
+        if ((f->buf[i].role != IN || f->buf[j].role != IN) && share_bytes(c, k, i, j))
             refuse("step %d: restrict %s shares bytes with %s", step, f->buf[i].name, f->buf[j].name);
-    }
 }
 
 static void check_given(const function *f, const call *k, int32_t step)
@@ -99,7 +101,7 @@ void check_places(const program *c, int32_t step)
         if (a->place != AT_MEMORY)
             continue;
         const memory *m = &c->memory[a->index];
-        const int64_t bytes = bytes_of(f, a, i), size = type_bytes(b->type);
+        const int64_t bytes = bytes_of(c, k, i), size = type_bytes(b->type);
         if (a->offset + bytes > m->bytes || a->offset + a->bytes > m->bytes)
             refuse("step %d: argument %s is not inside %s", step, b->name, m->name);
         if (bytes && (a->offset % b->align || m->align % b->align || a->offset % size || m->align % size))
@@ -141,6 +143,6 @@ void hold_results(program *c, int32_t step, range *const *cell)
             if (turn)
                 hold_written(&c->memory[a->index], a, type_bytes(b->type), cell ? cell[i] : NULL);
             else
-                hold(&c->memory[a->index], a->offset, bytes_of(f, a, i), 0, 0);
+                hold(&c->memory[a->index], a->offset, bytes_of(c, k, i), 0, 0);
         }
 }

@@ -13,6 +13,7 @@ typedef struct replaying {
     range *cell[2 * MAX_ARGS];                                    /* by buffer: its elements; NULL: a constant */
     int64_t limit[2 * MAX_ARGS];                                  /* ... how many */
     int32_t n_sharing[2 * MAX_ARGS], sharing[MAX_ARGS][MAX_ARGS]; /* arguments that share bytes with it */
+    range *all[MAX_ARGS];      /* by argument: its elements after the tasks so far, if they run in any order */
     int32_t *reader[MAX_ARGS]; /* by element: the task that has read it, + 1, or MANY; NULL: tasks run in order */
     int32_t task;
     int32_t names; /* given so far */
