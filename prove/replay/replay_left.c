@@ -1,6 +1,6 @@
 /* replay_left.c - keeps the minimum and maximum integer that calls have stored to each tensor or parts of it, for later
  * calls. Inputs, state and results of calls that are not proven may hold any value. */
-#include "prove/replay/replay.h"
+#include "prove/replay/replay_ranges.h"
 
 typedef struct left {
     int32_t tensor;
@@ -47,21 +47,16 @@ void left_unknown(int32_t tensor, type t)
 void left_stored(int32_t tensor, type t, const range *cell, int64_t n)
 {
     left *l = some_left(tensor);
-    range all = n ? cell[0] : number(0);
     if (is_real(t) || type_bytes(t) > 4 || (l->type != N_TYPES && l->type != t)) {
         left_unknown(tensor, t);
         return;
     }
     for (int64_t i = 0; i < n; i++) {
-        all.lo = cell[i].lo < all.lo ? cell[i].lo : all.lo;
-        all.hi = cell[i].hi > all.hi ? cell[i].hi : all.hi;
+        l->lo = l->type == N_TYPES ? cell[i].lo : smaller(cell[i].lo, l->lo);
+        l->hi = l->type == N_TYPES ? cell[i].hi : larger(cell[i].hi, l->hi);
+        l->type = t;
+        l->bytes |= type_bytes(t) > 1 || cell[i].lo < 0 || cell[i].hi > 1;
     }
-    if (!n)
-        return;
-    l->lo = l->type == N_TYPES || all.lo < l->lo ? all.lo : l->lo;
-    l->hi = l->type == N_TYPES || all.hi > l->hi ? all.hi : l->hi;
-    l->type = t;
-    l->bytes |= type_bytes(t) > 1 || all.lo < 0 || all.hi > 1;
 }
 
 bool left_at_all(int32_t tensor)

@@ -1,6 +1,7 @@
 /* replay_memory.c - checks accesses to a call's arguments and arrays: each must be inside its buffer, and read elements
  * that were written and not overwritten by another argument. */
 #include "prove/replay/replay_now.h"
+#include "prove/replay/replay_ranges.h"
 
 const argument *argument_of(int32_t buf)
 {
@@ -73,7 +74,7 @@ static range element(int32_t buf, int64_t i)
     shown.written++;
     if (a && now.reader[buf])
         now.reader[buf][i] = now.reader[buf][i] && now.reader[buf][i] != now.task + 1 ? MANY : now.task + 1;
-    if (!e->name && e->lo != e->hi && !is_real(now.fn->buf[buf].type) && now.names < INT32_MAX - 1)
+    if (!e->name && !is_known(e) && !is_real(now.fn->buf[buf].type) && now.names < INT32_MAX - 1)
         e->name = ++now.names;
     return *e;
 }

@@ -1,5 +1,5 @@
 /* replay_parts.c - joins parts of a run; see replay.h. */
-#include "prove/replay/replay.h"
+#include "prove/replay/replay_ranges.h"
 
 #include <stdlib.h>
 
@@ -31,8 +31,8 @@ bool has_parts(void)
 
 range joined(range a, const range *b)
 {
-    a.lo = a.lo < b->lo ? a.lo : b->lo;
-    a.hi = a.hi > b->hi ? a.hi : b->hi;
+    a.lo = smaller(a.lo, b->lo);
+    a.hi = larger(a.hi, b->hi);
     a.least = a.least < b->least ? a.least : b->least;
     a.most = a.most > b->most ? a.most : b->most;
     a.nan |= b->nan;

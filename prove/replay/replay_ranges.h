@@ -1,4 +1,4 @@
-/* replay_ranges.h - integers and their ranges, for replay_values.c and replay_casts.c. */
+/* replay_ranges.h - integers and their ranges. */
 #ifndef REPLAY_RANGES_H
 #define REPLAY_RANGES_H
 #include "prove/replay/replay.h"

@@ -5,6 +5,7 @@
  * the certificate names and, if a step fails otherwise, by the elements that a maximum can be. The rest of the block
  * runs for each part, and the results are joined. */
 #include "prove/replay/replay_now.h"
+#include "prove/replay/replay_ranges.h"
 
 #include <stdlib.h>
 
@@ -26,8 +27,8 @@ static void run_parts(int32_t x, int32_t to, const cut *u)
         range part = was;
         const whole lo = i < 0 ? was.lo : i < u->n ? u->lo[i] : (whole)u->hi[u->n - 1] + 1;
         const whole hi = i < 0 ? (whole)u->lo[0] - 1 : i < u->n ? u->hi[i] : was.hi;
-        part.lo = lo > was.lo ? lo : was.lo;
-        part.hi = hi < was.hi ? hi : was.hi;
+        part.lo = larger(lo, was.lo);
+        part.hi = smaller(hi, was.hi);
         if (part.lo > part.hi)
             continue;
         change(v, part);
@@ -101,7 +102,7 @@ static void run_loop(int32_t x)
 {
     const instruction *i = &now.fn->code[x];
     const range lo = now.fn->code[i->a].value[0], hi = now.fn->code[i->b].value[0];
-    if (lo.lo != lo.hi || hi.lo != hi.hi)
+    if (!is_known(&lo) || !is_known(&hi))
         not_shown(false, "the bounds of a loop depend on data");
     shown.loops++;
     iterate(x, lo.lo);
@@ -139,7 +140,7 @@ static void run_branch(int32_t x)
     const instruction *i = &now.fn->code[x];
     const int32_t middle = i->other ? i->other : i->end;
     const range cond = now.fn->code[i->a].value[0];
-    if (cond.lo == cond.hi) {
+    if (is_known(&cond)) {
         if (cond.lo)
             run(x + 1, middle);
         else if (i->other)
@@ -158,9 +159,9 @@ static void leave_early(int32_t x, int32_t to)
 {
     const instruction *i = &now.fn->code[x];
     const range cond = now.fn->code[i->a].value[0];
-    if (cond.lo == cond.hi && !cond.lo)
+    if (is_known(&cond) && !cond.lo)
         return;
-    if (i->op == OP_break_if && cond.lo != cond.hi) {
+    if (i->op == OP_break_if && !is_known(&cond)) {
         leave_or_stay(x, to);
         return;
     }
@@ -168,7 +169,7 @@ static void leave_early(int32_t x, int32_t to)
         now.leaving = true;
         return;
     }
-    if (cond.lo == cond.hi)
+    if (is_known(&cond))
         not_shown(false, "the function fails always");
     now.doubtful++;
     narrow(now.fn->code, i->a, false);
@@ -257,7 +258,7 @@ void run(int32_t from, int32_t to)
         default:
             value(i);
         }
-        if (!i->value || i->lanes != 1 || i->op == OP_for || i->op == OP_var || i->value[0].lo == i->value[0].hi)
+        if (!i->value || i->lanes != 1 || i->op == OP_for || i->op == OP_var || is_known(&i->value[0]))
             continue;
         const cut *u = now.call->n_cuts ? cut_of(x) : NULL;
         if (u) {

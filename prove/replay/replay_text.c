@@ -1,5 +1,6 @@
 /* replay_text.c - reads a certificate of code: memories, constants and calls; see replay.h. Every number is checked to
  * be inside its array. */
+#include "prove/replay/replay_ranges.h"
 #include "prove/replay/replay_read.h"
 
 #include <string.h>
@@ -61,7 +62,7 @@ static void read_constant(program *c)
             const whole lo = integer_of(k->type), hi = k->all_alike ? integer_of(k->type) : lo;
             if (lo > hi)
                 wrong("a range ends before it begins");
-            k->value[i] = (range){.lo = lo, .hi = hi, .written = true};
+            k->value[i] = between(lo, hi);
         }
     }
     end_of_line();

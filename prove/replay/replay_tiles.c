@@ -1,7 +1,7 @@
 /* replay_tiles.c - runs TILE and REQUANT of a certificate of code (docs/loop-ir.md): sums of products of packed rows
  * and weights, and their requantisation to bytes, element by element, by the layouts in ir/loop/tiles.h. Sums wrap.
  * Every factor must be inside its buffer and written; shifts must be inside the type. */
-#include "prove/replay/replay.h"
+#include "prove/replay/replay_ranges.h"
 
 /* Integers of 16 bits and less, and sums of their products. */
 typedef struct span {
@@ -11,7 +11,7 @@ typedef struct span {
 static int64_t known(const instruction *code, int32_t x, const char *what)
 {
     const range *v = &code[x].value[0];
-    if (v->lo != v->hi || v->lo < INT32_MIN || v->lo > INT32_MAX)
+    if (!is_known(v) || v->lo < INT32_MIN || v->lo > INT32_MAX)
         not_shown(false, "%s depends on data", what);
     return (int64_t)v->lo;
 }
@@ -187,7 +187,7 @@ void run_requant(const instruction *code, const instruction *i)
         element_of(q->table, at + l);
         const range minus = element_of(q->table, at + q->lanes + l);
         if (minus.lo < -31 || minus.hi > -(whole)q->away)
-            not_shown(all_certain() && minus.lo == minus.hi, "the count of a shift may be %lld .. %lld",
+            not_shown(all_certain() && is_known(&minus), "the count of a shift may be %lld .. %lld",
                       -(long long)minus.hi, -(long long)minus.lo);
         shown.shifts++;
     }
