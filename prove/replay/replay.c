@@ -57,7 +57,7 @@ static const char *shows_nothing(const program *c)
     int64_t bytes = 0;
     for (int32_t i = 0; i < c->n_after; i++)
         bytes += c->after[i].bytes;
-    return !c->n_calls ? "no step is there" : !bytes ? "no result is named" : NULL;
+    return !c->n_calls ? "the certificate has no step" : !bytes ? "the certificate names no result" : NULL;
 }
 
 static void check_written(const program *c, const char *path)

@@ -49,7 +49,7 @@ static void find_sharing(void)
                 now.sharing[p][now.n_sharing[p]++] = q;
 }
 
-/* Steps that the code of a model takes for so many elements; more is a loop that does nothing. */
+/* Limits the steps of the call by its elements: the code of a model takes fewer; a loop that does nothing, more. */
 static void limit_steps(void)
 {
     const int64_t most = 40000000000, each = 16384, some = 1 << 24, elements = 1 << 26;
@@ -118,7 +118,7 @@ static void give(int32_t b, int64_t n)
 
 /* ------------------------------------------------------------------ tasks */
 
-/* Elements that any of the tasks has stored, if they run in any order. */
+/* Joins the elements that the tasks so far have stored, if tasks run in any order. */
 static void gather(bool last)
 {
     for (int32_t b = 0; b < now.call->n_args; b++) {

@@ -11,7 +11,7 @@ static void read_buffer(function *f)
     *b = (buffer){.name = kept(word())};
     for (int32_t i = 0; i < f->n_buf; i++)
         if (!strcmp(f->buf[i].name, b->name))
-            wrong("two buffers have one name");
+            wrong("two buffers have the same name");
     b->role = (role)choice(word(), role_name, N_ROLES);
     b->type = (type)choice(word(), type_name, N_TYPES);
     b->count = integer_in(0, INT32_MAX);
@@ -33,7 +33,7 @@ static void read_buffer(function *f)
 static void open_block(const function *f, instruction *i, scopes *s)
 {
     if (s->n == 250)
-        wrong("blocks are too deep");
+        wrong("too many nested blocks");
     s->open[++s->n] = f->n;
     i->scope = s->scope[s->n] = ++s->last; /* a loop's number is known in it */
 }
@@ -43,14 +43,14 @@ static void close_block(function *f, const instruction *i, scopes *s)
 {
     instruction *begin = &f->code[s->open[s->n]];
     if (!s->n || (i->op == OP_else && begin->op != OP_if))
-        wrong("no block is open");
+        wrong("an else or end without its block");
     if (i->op == OP_end) {
         begin->end = f->n;
         s->n--;
         return;
     }
     if (begin->other)
-        wrong("a second else");
+        wrong("a block has a second else");
     begin->other = f->n;
     s->scope[s->n] = ++s->last;
 }
@@ -62,7 +62,7 @@ static void check_break(const function *f, const scopes *s)
     while (n && f->code[s->open[n]].op != OP_for)
         n--;
     if (!n || f->code[s->open[n]].parallel)
-        wrong("there is no loop to leave");
+        wrong("a break is outside of a sequential loop");
 }
 
 /* A variable that iterations at the same time set is one of their own. */

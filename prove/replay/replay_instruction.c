@@ -12,7 +12,7 @@ static int32_t buffer_at(const function *f, const char *name, size_t n)
     for (int32_t i = 0; i < f->n_buf; i++)
         if (strlen(f->buf[i].name) == n && !strncmp(f->buf[i].name, name, n))
             return i;
-    wrong("there is no such buffer");
+    wrong("the function has no buffer of this name");
     return 0;
 }
 
@@ -131,7 +131,7 @@ static void read_spread(const function *f, instruction *i, tile *t)
     t->stride = integer_in(0, 4095);
 }
 
-/* 3 x 2 acc x[%1] w[%2]; where rows have a pitch: x[%1] PITCH w[%2] SHIFT DEPTH */
+/* 3 x 2 acc x[%1] w[%2]; if rows have a pitch: x[%1] PITCH w[%2] SHIFT DEPTH */
 static void read_sums(const function *f, instruction *i, tile *t)
 {
     const bool pitched = t->form == TILE_EACH || t->form == TILE_OUTER || t->form == TILE_LANES;
@@ -201,7 +201,7 @@ static void read_loop(const function *f, instruction *i)
     expect_word("step");
     i->k = integer_in(-INT32_MAX, INT32_MAX);
     if (!i->k)
-        wrong("that is not a loop");
+        wrong("the step of a loop is 0");
 }
 
 /* Instructions without a value. Returns false if the instruction does. */

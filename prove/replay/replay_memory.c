@@ -36,7 +36,7 @@ static void check_aligned(const instruction *x, int32_t lanes, int64_t first, in
     if (b->align % (lanes * type_bytes(b->type)) != 0)
         not_shown(all_certain(), "%s is not aligned for %d lanes", b->name, lanes);
     if (first != last && lanes > 1)
-        not_shown(false, "the element of %s is aligned or not, by data", b->name);
+        not_shown(false, "the alignment of the element of %s depends on data", b->name);
     if (first % lanes != 0)
         not_shown(all_certain(), "element %lld of %s is not aligned for %d lanes", (long long)first, b->name, lanes);
 }

@@ -58,7 +58,7 @@ join begin_join(void)
 {
     enum { MOST_FORKS = 6000 };
     if (++forks > MOST_FORKS)
-        not_shown(false, "too many parts are in one another");
+        not_shown(false, "too many nested parts");
     return (join){.mark = n_trail};
 }
 

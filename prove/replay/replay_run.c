@@ -13,7 +13,7 @@ static void run_part(join *j, int32_t from, int32_t to)
 {
     run(from, to);
     if (now.leaving)
-        not_shown(false, "a loop may be left, by data");
+        not_shown(false, "a loop may end early, depending on data");
     end_part(j);
 }
 
@@ -117,7 +117,7 @@ static void leave_or_stay(int32_t x, int32_t to)
     while (loop > 0 && (now.fn->code[loop].op != OP_for || now.fn->code[loop].end < x))
         loop--;
     if (!loop || now.fn->code[loop].end != to || now.left == MOST_LEFT)
-        not_shown(false, "a loop may be left, by data");
+        not_shown(false, "a loop may end early, depending on data");
     const instruction *i = &now.fn->code[loop];
     const whole n = i->value[0].lo;
     join j = begin_join();
@@ -170,7 +170,7 @@ static void leave_early(int32_t x, int32_t to)
         return;
     }
     if (is_known(&cond))
-        not_shown(false, "the function fails always");
+        not_shown(false, "the function always fails");
     now.doubtful++;
     narrow(now.fn->code, i->a, false);
 }

@@ -98,7 +98,7 @@ static void read_argument(const program *c, call *k)
         a->place = AT_CONSTANT;
         a->index = integer_in(0, c->n_constants - 1);
         if ((b->role != CONSTANT && b->role != IN) || c->constant[a->index].type != b->type)
-            wrong("a constant is of another type, or written");
+            wrong("a constant has another type, or is written");
         a->count = c->constant[a->index].count < b->count ? c->constant[a->index].count : b->count;
     } else if (took("memory")) {
         a->index = integer_in(0, c->n_memories - 1);
@@ -195,7 +195,7 @@ static bool read_other(program *c)
         end_of_line();
         return false;
     } else if (!took("model") && !took("options")) {
-        wrong("a line begins with a word that is not known");
+        wrong("the first word of a line is not known");
     }
     return true;
 }
@@ -205,10 +205,10 @@ void read_code(char *text, program *c)
     bool more = true;
     begin_text(text);
     if (strcmp(need_line(), "arenac-code-certificate 1") != 0)
-        wrong("that is not a certificate of code of version 1");
+        wrong("not a certificate of code, version 1");
     while (more) {
         if (is_indented())
-            wrong("the next line is indented and belongs to no other");
+            wrong("an indented line belongs to no function or call");
         need_line();
         if (took("memory"))
             read_memory(c);

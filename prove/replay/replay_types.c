@@ -1,6 +1,6 @@
 /* replay_types.c - checks an instruction of a certificate of code: the types of its operands, its result and its
- * buffers, and the shapes of tiles. Written anew from docs/loop-ir.md: nothing in a line is taken for granted. A fault
- * refuses the certificate, with the line. */
+ * buffers, and the shapes of tiles. Follows docs/loop-ir.md and assumes nothing about a line. A fault refuses the
+ * certificate, with the line. */
 #include "prove/replay/replay_read.h"
 
 #include <string.h>
@@ -59,7 +59,7 @@ static void check_access(const function *f, const instruction *i)
         need(i->type == b->type, "another type is loaded");
     if (i->op == OP_store) {
         need(f->code[i->b].type == b->type, "another type is stored");
-        need(b->role != IN && b->role != CONSTANT, "a buffer that is only read is stored to");
+        need(b->role != IN && b->role != CONSTANT, "a store to a buffer that is only read");
     }
     need(!i->narrow || !is_real(i->type), "only integers are narrow");
 }
@@ -90,7 +90,7 @@ static void check_tile(const function *f, const instruction *i)
     need(t->form != TILE_MATRIX || t->channels % 16 == 0, "channels are in blocks of 16");
     need((t->form != TILE_ROW && t->form != TILE_UNSIGNED) || t->rows == 1, "a tile of this form has one row");
     need((t->form != TILE_OUTER && t->form != TILE_LANES) || t->shift > 0, "a tile has no parts");
-    need(t->form != TILE_LANES || t->pitch % t->depth == 0, "rows of a tile begin between two elements");
+    need(t->form != TILE_LANES || t->pitch % t->depth == 0, "a row of a tile begins inside an element");
     if (t->form == TILE_EACH)
         need(t->channels % 4 == 0 && t->depth % 16 == 0 && steps->op == OP_const && steps->k == 1,
              "a tile of each channel by itself has one step, and channels in fours");
@@ -105,7 +105,7 @@ static void check_requant(const function *f, const instruction *i)
     need_index(&f->code[i->b]);
     need_index(&f->code[i->c]);
     need(y->type == I8 && f->buf[q->table].type == I32, "a buffer has another type");
-    need(y->role != IN && y->role != CONSTANT, "a buffer that is only read is stored to");
+    need(y->role != IN && y->role != CONSTANT, "a store to a buffer that is only read");
     need_sums(&f->buf[q->acc], 1);
 }
 
@@ -113,24 +113,24 @@ static void check_requant(const function *f, const instruction *i)
 
 static void check_cast(const instruction *i, const instruction *a)
 {
-    need(a->lanes == i->lanes, "operands have another number of lanes");
+    need(a->lanes == i->lanes, "operands have a different number of lanes");
     need(i->op == OP_cast || (a->type != BOOL && i->type != BOOL && !is_real(i->type)), "only integers saturate");
 }
 
 static void check_lanes(const function *f, const instruction *i, const instruction *a)
 {
     if (i->op == OP_splat)
-        need(is_a(a, i->type, 1), "an operand has several lanes, or another type");
+        need(is_a(a, i->type, 1), "the operand has several lanes, or another type");
     else if (i->op == OP_lane)
-        need(is_a(i, a->type, 1), "a lane has another type, or is several");
+        need(is_a(i, a->type, 1), "the result is not one lane of the operand's type");
     else if (i->op == OP_bitcast)
         need(a->type != BOOL && i->type != BOOL && type_bytes(i->type) * i->lanes == type_bytes(a->type) * a->lanes,
-             "bits of operand and result differ in number");
+             "operand and result have different numbers of bits");
     else if (i->op == OP_shuffle)
         need(a->type == i->type && (!i->b || alike(a, &f->code[i->b])), "operands have different types");
     else
         need(is_a(i, a->type, 1) && (a->lanes & (a->lanes - 1)) == 0 && (kind_of(a->type) & NUMBERS) != 0,
-             "lanes cannot be halved down to one");
+             "the operand needs numbers in 2^n lanes, the result one lane of its type");
 }
 
 static void check_dot(const function *f, const instruction *i)
@@ -141,7 +141,7 @@ static void check_dot(const function *f, const instruction *i)
     const int32_t lanes = i->lanes * (four ? 4 : 2);
     need(i->type == I32 && alike(&f->code[i->c], i) && is_a(&f->code[i->b], factor, lanes) &&
              (is_a(a, factor, lanes) || (four && is_a(a, U8, lanes))),
-         "operands have other types than those of the products");
+         "the types of the operands do not fit the products");
 }
 
 static bool compares(opcode op)
@@ -213,7 +213,7 @@ void check_types(const function *f, const instruction *i)
         check_variable(f, i);
         return;
     case OP_for:
-        need(is_a(i, I32, 1), "that is not a loop");
+        need(is_a(i, I32, 1), "the counter of a loop is one i32");
         need_index(a);
         need_index(&f->code[i->b]);
         return;

@@ -49,7 +49,7 @@ wrong copy 1 'something else is there' 's/^after 0 128 32 2 0/after 0 128 32 2 4
 wrong copy 2 'out of range' 's/^memory arena 4096 16/memory arena 4096 0/'
 wrong copy 1 'is not aligned' 's/^  arg memory 0 0 8 1 0 32/  arg memory 0 2 8 1 2 32/
     s/x in i32 8 align 4/x in i32 8 align 2/'
-wrong copy 2 'two buffers have one name' 's/buf s scratch/buf x scratch/'
+wrong copy 2 'two buffers have the same name' 's/buf s scratch/buf x scratch/'
 wrong copy 2 'after a local' 's/buf x in/buf x local/'
 wrong copy 3 'no step' '/^fn/,/^after/d'
 wrong copy 3 'no result' '/^after/d'
@@ -96,12 +96,12 @@ call 0 tasks 1
 after 0 128 16 2 0
 END
 wrong typed 2 'operands have different types' 's/satcast i32x4 %2/add i32x4 %2 %2/'
-wrong typed 2 'another number of lanes' 's/satcast i32x4 %2/satcast i32x2 %2/'
+wrong typed 2 'a different number of lanes' 's/satcast i32x4 %2/satcast i32x2 %2/'
 wrong typed 2 'an index is one i32' 's/store y\[%1\]/store y[%6]/'
 wrong typed 2 'not a value before' 's/get i32 %5/get i32 %50/'
 wrong typed 2 'is a variable' 's/store y\[%1\]/store y[%5]/'
 wrong typed 2 'not a value before' 's/store y\[%1\]/store y[%8]/'
-wrong typed 2 'no loop to leave' 's/%11 = for.*/%11 = const i32 1/; /%11 = const/{n; s/.*/          if %6/}
+wrong typed 2 'outside of a sequential loop' 's/%11 = for.*/%11 = const i32 1/; /%11 = const/{n; s/.*/          if %6/}
     s/break_if %12/break_if %6/'
 wrong typed 2 'parallel loop' 's/\(%11 = for.*\)/\1 parallel/; s/break_if %12/set %11 to %5/'
 wrong typed 2 'does not exist for this type' 's/eq bool/mod bool/'
