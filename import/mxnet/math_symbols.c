@@ -223,21 +223,21 @@ static int number(ac_mx_node *n, ac_tensor **v)
 
 int ac_mx_do_scalar(ac_mx_node *n)
 {
-    ac_tensor *v;
+    ac_tensor *v = NULL;
     AC_TRY(number(n, &v));
     return ac_mx_result(n, 0, ac_make_2(&n->b, n->row->op, n->in[0], v));
 }
 
 int ac_mx_do_scalar_reverse(ac_mx_node *n)
 {
-    ac_tensor *v;
+    ac_tensor *v = NULL;
     AC_TRY(number(n, &v));
     return ac_mx_result(n, 0, ac_make_2(&n->b, n->row->op, v, n->in[0]));
 }
 
 int ac_mx_do_compare_scalar(ac_mx_node *n)
 {
-    ac_tensor *v;
+    ac_tensor *v = NULL;
     AC_TRY(number(n, &v));
     return ac_mx_result(n, 0, ac_make_cast(&n->b, ac_make_2(&n->b, n->row->op, n->in[0], v), n->in[0]->dtype));
 }
