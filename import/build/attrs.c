@@ -24,6 +24,8 @@ static const char *bounds(ac_ctx *cx, const ac_attr_spec *row)
 {
     if (row->type == AC_ATTR_FLOAT && row->to && row->high >= (double)FLT_MAX)
         return " that is finite";
+    if (row->from && row->to && row->low == row->high)
+        return ac_strf(cx->region, " equal to %.15g", row->low);
     if (row->from && row->to)
         return ac_strf(cx->region, " from %.15g to %.15g", row->low, row->high);
     if (row->from || row->to)

@@ -51,7 +51,11 @@ int ac_text_int(ac_lex *x, int64_t lo, int64_t hi, const char *what, int64_t *v)
 {
     if (x->tok.kind != AC_T_INT && x->tok.kind != AC_T_NUM)
         return ac_text_error(x, &x->tok, E0020, "expected %s, found %s", what, ac_lex_show(x, &x->tok));
-    if (!int_of(&x->tok, v) || *v < lo || *v > hi)
+    const bool wrong = !int_of(&x->tok, v) || *v < lo || *v > hi;
+    if (wrong && lo == hi)
+        return ac_text_error(x, &x->tok, E0103, "%s must be %lld, found %s", what, (long long)lo,
+                             ac_lex_show(x, &x->tok));
+    if (wrong)
         return ac_text_error(x, &x->tok, E0103, "%s must be an integer from %lld to %lld, found %s", what,
                              (long long)lo, (long long)hi, ac_lex_show(x, &x->tok));
     ac_lex_next(x);
