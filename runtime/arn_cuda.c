@@ -12,6 +12,7 @@ typedef struct stream_of_driver *stream;
 /* Of the driver API, version 11.2 or later. */
 #define DRIVER(X)                                                                                               \
     X(cuInit, (unsigned))                                                                                       \
+    X(cuDriverGetVersion, (int *))                                                                              \
     X(cuGetErrorName, (int, const char **))                                                                     \
     X(cuDeviceGet, (int *, int))                                                                                \
     X(cuDevicePrimaryCtxRetain, (void **, int))                                                                 \
@@ -38,12 +39,28 @@ typedef struct stream_of_driver *stream;
     X(cuGraphExecDestroy, (void *))                                                                             \
     X(cuGraphDestroy, (void *))
 
+/* The structs of cuLaunchKernelEx */
+struct attribute {
+    uint32_t id, pad;
+    union {
+        int32_t yes;
+        char bytes[64];
+    } value;
+};
+struct launch_config {
+    uint32_t blocks[3], threads[3], shared;
+    stream stream;
+    const struct attribute *attribute;
+    uint32_t n;
+};
+
 struct arn_cuda {
     const struct arn_cuda_model *model;
     void *so, *context, *module, *graph, *exec;
     void **function; /* by kernel */
     stream stream;
-    address base[4]; /* by ARN_CUDA_ARENA, ... */
+    int (*launch_ex)(const struct launch_config *, void *, void **, void **); /* NULL: no kernel starts early */
+    address base[4];                                                          /* by ARN_CUDA_ARENA, ... */
     int device;
     char why[160];
 #define POINTER(name, args) int(*name) args;
@@ -67,6 +84,16 @@ static int failed(struct arn_cuda *c, int error, const char *what)
             return failed((c), error_, what); \
     } while (0)
 
+/* Kernels that start early: if the model's wait, and the driver supports them in graphs. */
+static void find_early(struct arn_cuda *c)
+{
+    enum { CUDA_12_3 = 12030 };
+    int version = 0;
+    void *p = dlsym(c->so, "cuLaunchKernelEx");
+    if (c->model->early && p && !c->cuDriverGetVersion(&version) && version >= CUDA_12_3)
+        memcpy(&c->launch_ex, &p, sizeof p);
+}
+
 static int open_driver(struct arn_cuda *c)
 {
     c->so = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -84,6 +111,7 @@ static int open_driver(struct arn_cuda *c)
     DRIVER(LOOK_UP)
 #undef LOOK_UP
     TRY(c, "the driver does not start", cuInit(0));
+    find_early(c);
     TRY(c, "there is no device", cuDeviceGet(&c->device, 0));
     TRY(c, "no context on the device", cuDevicePrimaryCtxRetain(&c->context, c->device));
     return 0;
@@ -196,21 +224,48 @@ static int copy_out(struct arn_cuda *c, uint64_t from, void *to, size_t n)
     return 0;
 }
 
+/* early: it may start while the one before it runs */
+static int launch(struct arn_cuda *c, const struct arn_cuda_launch *l, void **arg, int early, stream on)
+{
+    enum { PROGRAMMATIC_STREAM_SERIALIZATION = 6 };
+    const struct arn_cuda_kernel *k = &c->model->kernel[l->kernel];
+    const struct attribute attribute = {.id = PROGRAMMATIC_STREAM_SERIALIZATION, .value = {.yes = 1}};
+    const struct launch_config config = {
+        .blocks = {l->blocks, 1, 1}, .threads = {k->threads, 1, 1}, .stream = on, .attribute = &attribute, .n = 1};
+    if (early && c->launch_ex)
+        TRY(c, k->name, launch_ex(&config, c->function[l->kernel], arg, NULL));
+    else
+        TRY(c, k->name, cuLaunchKernel(c->function[l->kernel], l->blocks, 1, 1, k->threads, 1, 1, 0, on, arg, NULL));
+    return 0;
+}
+
+static int may_fail(const struct arn_cuda_model *m)
+{
+    for (int32_t i = 0; i < m->n_launches; i++)
+        for (int32_t a = 0; a < m->launch[i].n_args; a++)
+            if (m->arg[m->launch[i].first + a].space == ARN_CUDA_STATUS)
+                return 1;
+    return 0;
+}
+
+/* The first launch is not early: before it come copies, or another run. */
 static int launch_all(struct arn_cuda *c, stream on)
 {
     enum { ARGS = 256 };
     const struct arn_cuda_model *m = c->model;
-    TRY(c, "clearing the status", cuMemsetD8Async(c->base[ARN_CUDA_STATUS], 0, 4, on));
+    if (may_fail(m))
+        TRY(c, "clearing the status", cuMemsetD8Async(c->base[ARN_CUDA_STATUS], 0, 4, on));
     for (int32_t i = 0; i < m->n_launches; i++) {
         const struct arn_cuda_launch *l = &m->launch[i];
-        const struct arn_cuda_kernel *k = &m->kernel[l->kernel];
         address at[ARGS];
         void *arg[ARGS];
         for (int32_t a = 0; a < l->n_args && a < ARGS; a++) {
             at[a] = c->base[m->arg[l->first + a].space] + m->arg[l->first + a].offset;
             arg[a] = &at[a];
         }
-        TRY(c, k->name, cuLaunchKernel(c->function[l->kernel], l->blocks, 1, 1, k->threads, 1, 1, 0, on, arg, NULL));
+        const int status = launch(c, l, arg, i > 0, on);
+        if (status)
+            return status;
     }
     return 0;
 }

@@ -47,6 +47,7 @@ struct arn_cuda_model {
     const struct arn_cuda_kernel *kernel;
     const struct arn_cuda_launch *launch; /* in order */
     const struct arn_cuda_arg *arg;
+    int32_t early; /* a kernel waits for the one before it, and may start before that one has ended */
 };
 
 struct arn_cuda;

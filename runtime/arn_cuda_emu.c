@@ -30,6 +30,8 @@ static size_t shared_used;
 static const struct arn_cuda_kernel *kernel;
 static void *const *args;
 uint32_t arn_emu_epoch;
+int arn_emu_early;
+unsigned char arn_emu_begun[THREADS];
 
 /* arn_cuda_race.c; here, without it. */
 __attribute__((weak)) void arn_race_watch(const void *from, size_t n, int of_block)
@@ -179,6 +181,30 @@ static int run_block(uint32_t n)
     }
 }
 
+/* A kernel that ends although a thread has not waited frees the next one, while the one before it may still run. */
+static int all_begun(void)
+{
+    for (uint32_t t = 0; arn_emu_early && t < kernel->threads; t++)
+        if (!arn_emu_begun[t]) {
+            fprintf(stderr, "%s, block %u: thread %u does not wait for the kernel before it\n", kernel->name,
+                    arn_emu_block.x, t);
+            return ARN_CUDA_EBARRIER;
+        }
+    return 0;
+}
+
+static int run_threads(uint32_t n)
+{
+    if (kernel->barriers)
+        return run_block(n);
+    for (uint32_t t = 0; t < n; t++) {
+        arn_emu_thread.x = t;
+        shared_used = 0;
+        kernel->twin(args);
+    }
+    return 0;
+}
+
 int arn_emu_launch(const struct arn_cuda_kernel *k, uint32_t blocks, void *const *a)
 {
     kernel = k;
@@ -195,17 +221,12 @@ int arn_emu_launch(const struct arn_cuda_kernel *k, uint32_t blocks, void *const
     }
     for (uint32_t b = 0; b < blocks; b++) {
         arn_emu_block.x = b;
-        if (k->barriers) {
-            const int status = run_block(k->threads);
-            if (status)
-                return status;
-            continue;
-        }
-        for (uint32_t t = 0; t < k->threads; t++) {
-            arn_emu_thread.x = t;
-            shared_used = 0;
-            k->twin(a);
-        }
+        memset(arn_emu_begun, 0, k->threads);
+        int status = run_threads(k->threads);
+        if (!status)
+            status = all_begun();
+        if (status)
+            return status;
     }
     return arn_race_launch(k->name);
 }
@@ -215,6 +236,7 @@ int arn_cuda_steps(const struct arn_cuda_model *m, const struct arn_mem *mem, co
     enum { ARGS = 256 };
     static int32_t status;
     status = 0;
+    arn_emu_early = m->early;
     arn_race_watch(mem->arena, (size_t)m->arena_bytes, 0);
     arn_race_watch(mem->state, (size_t)m->state_bytes, 0);
     for (int32_t i = 0, step = 0; step < m->n_steps; step++) {

@@ -26,6 +26,7 @@ extern struct arn_emu_index arn_emu_thread, arn_emu_block;
 #define ARN_UNROLL
 #define __restrict__ restrict
 #define __syncthreads() arn_emu_barrier(__LINE__)
+#define ARN_BEGIN()     arn_emu_begun[threadIdx.x] = 1
 
 void *arn_emu_shared(size_t bytes); /* the same for all threads of a block, in order of their calls */
 void arn_emu_barrier(int line);
@@ -35,6 +36,10 @@ int arn_emu_launch(const struct arn_cuda_kernel *k, uint32_t blocks, void *const
 /* For arn_cuda_race.c: the barriers of the present block so far; memories to watch (of_block: each block has its own);
  * nonzero when a launch had a race. */
 extern uint32_t arn_emu_epoch;
+/* Kernels may start before the one before them ends (arn_cuda_model.early); by thread of the present block: it has
+ * waited for that end. */
+extern int arn_emu_early;
+extern unsigned char arn_emu_begun[];
 void arn_race_watch(const void *from, size_t n, int of_block);
 int arn_race_launch(const char *name);
 uint32_t arn_emu_exchange(uint32_t mine, uint32_t from_lane, int line); /* among the 32 threads of a warp */

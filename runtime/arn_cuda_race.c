@@ -1,6 +1,8 @@
 /* arn_cuda_race.c - finds races of kernels: implements the functions that -fsanitize=thread calls around every access,
  * in place of its library. Kernels are compiled with that flag; the program is linked without it.
  *
+ * Nor may a thread touch the arena or the state before it has waited for the kernel before it, if kernels start early.
+ *
  * For each byte of the watched memories it stores the last writer and the readers since. Two accesses of one launch,
  * one of them a write, are a race unless one thread made both, or a barrier of their block separates them. */
 #include "arn_cuda.h"
@@ -29,6 +31,7 @@ static struct region region[REGIONS];
 static int regions;
 static uint32_t number = 1; /* of the launch */
 static const void *found;
+static int early; /* memory was used before the kernel before had ended */
 static struct access found_first;
 static uint32_t found_block;
 static int32_t found_thread;
@@ -52,6 +55,11 @@ void arn_race_watch(const void *from, size_t n, int of_block)
 int arn_race_launch(const char *name)
 {
     number++;
+    if (early) {
+        fprintf(stderr, "%s: memory is used before the kernel before has ended\n", name);
+        early = 0;
+        return ARN_CUDA_ERACE;
+    }
     if (!found)
         return 0;
     fprintf(stderr, "%s: race on %p: block %u thread %d, and block %u thread %d%s\n", name, found, found_first.block,
@@ -82,6 +90,8 @@ static void look(const void *at, size_t n, int writes)
         const size_t offset = (size_t)((const unsigned char *)at - region[i].from);
         if ((const unsigned char *)at < region[i].from || offset >= region[i].n)
             continue;
+        if (arn_emu_early && !region[i].of_block && !arn_emu_begun[arn_emu_thread.x])
+            early = 1;
         for (size_t k = offset; k < offset + n && k < region[i].n; k++) {
             struct cell *c = &region[i].cell[k];
             const struct access *with = races(&region[i], &c->write)            ? &c->write

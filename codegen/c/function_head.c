@@ -118,4 +118,6 @@ void ac_c_print_head(ac_cfn *f, const uint8_t *uses)
         else if (b->role != AC_BUF_LOCAL && !uses[i] && !D->only_used)
             ac_c_line(f, "(void)%s;", f->buf[i]);
     }
+    if (f->sig->first)
+        ac_c_line(f, "%s", f->sig->first);
 }

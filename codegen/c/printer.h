@@ -188,6 +188,7 @@ typedef struct ac_csig {
     const char *comment;    /* lines between the note and the buffers, each starting with " *"; may be NULL */
     const bool *restricted; /* per parameter; NULL: none */
     const char *section;    /* macro before `static`, or NULL */
+    const char *first;      /* kernels: the line before all others, or NULL */
     int32_t threads;        /* kernels: of a block */
     bool flat;              /* kernels: iterations of the grid loop are threads; else they are blocks */
 } ac_csig;

@@ -45,6 +45,14 @@ static const char PRELUDE[] =
     "#define UINT64_MAX 18446744073709551615ULL\n"
     "#endif\n\n";
 
+static const char EARLY[] =
+    "#if !defined(ARN_CUDA_EMU)\n"
+    "/* A kernel starts while the one before it still runs. Here it waits for the end of that one; only weights may "
+    "be\n"
+    " * loaded earlier. Then the next kernel may start. */\n"
+    "#define ARN_BEGIN() asm volatile(\"griddepcontrol.wait;\\n\\tgriddepcontrol.launch_dependents;\" ::: \"memory\")\n"
+    "#endif\n\n";
+
 /* Helpers are static functions of C: those for the GPU are marked __device__. */
 static void put_helpers(const ac_sink *from, ac_sink *to)
 {
@@ -89,6 +97,17 @@ static void put_twin(cu_file *f, const ac_cuda_kernel *k, const char *name, ac_s
     ac_putf(to, "\n}\n#endif\n\n");
 }
 
+/* Parameters that overlap no other one, except reads of the arena: a compiler may move a load through a
+ * __restrict__ pointer above ARN_BEGIN, when the kernel that stores the value may still run. */
+static const bool *restricted(const ac_module *m, int32_t fn, const ac_cuda_kernel *k)
+{
+    bool *yes = ac_module_restricted(m, fn);
+    for (int32_t i = 0; i < m->n_calls; i++)
+        for (int32_t a = 0; m->call[i].fn == fn && a < m->call[i].n_arg; a++)
+            yes[a] &= m->call[i].arg[a].space == AC_SPACE_CONST || !(k->uses[a] & C_READ);
+    return yes;
+}
+
 static bool has_barrier(const ac_cuda_kernel *k)
 {
     return !k->flat && k->threads > 1;
@@ -98,7 +117,6 @@ static int put_kernels(cu_file *f, ac_sink *to)
 {
     const ac_module *m = f->e.m;
     for (int32_t i = 0; i < m->n_fn; i++) {
-        const bool *restricted = ac_module_restricted(m, i);
         if (!(f->kernel[i] = ac_cuda_kernels(m->cx, m->fn[i], &f->n_kernels[i])))
             return AC_FAIL;
         f->first[i] = f->n_table;
@@ -107,7 +125,8 @@ static int put_kernels(cu_file *f, ac_sink *to)
             const char *name = kernel_name(f, i, n);
             const ac_csig sig = {.name = name,
                                  .comment = n ? NULL : ac_emit_steps(&f->e, i),
-                                 .restricted = restricted,
+                                 .restricted = restricted(m, i, k),
+                                 .first = ac_target_early(m->target) ? "ARN_BEGIN();" : NULL,
                                  .threads = k->threads,
                                  .flat = k->flat};
             AC_TRY(ac_c_print_fn(&f->e.file, k->fn, &sig, to));
@@ -201,10 +220,11 @@ static void put_model(cu_file *f)
                                                                        : ac_strf(e->region, "%s_text.bytes", p);
     ac_putf(e->to,
             "const struct arn_cuda_model %s_cuda = {\n    \"%s\", %s_ARENA_BYTES, %s_STATE_BYTES, %lldu, %s, %s,\n"
-            "    %d, %d, %d, %s, %s, %s\n};\n\n",
+            "    %d, %d, %d, %s, %s, %s, %d\n};\n\n",
             p, p, U, U, m->n_konst ? (long long)e->total : 0, weights,
             m->state_bytes ? ac_strf(e->region, "%s_first_state", p) : "NULL", f->n_table, f->n_launches, m->n_calls,
-            or_null(f, "kernels", f->n_table), or_null(f, "launches", f->n_launches), or_null(f, "args", f->n_args));
+            or_null(f, "kernels", f->n_table), or_null(f, "launches", f->n_launches), or_null(f, "args", f->n_args),
+            ac_target_early(m->target));
 }
 
 /* `run` and `bench`: the model with its memory on the host. */
@@ -266,6 +286,7 @@ int ac_cuda_source(ac_module *m, const ac_emit_names *names, ac_sink *to)
     ac_put(to, " */\n#if !defined(__CUDACC_RTC__)\n#include <stdint.h>\n#endif\n"
                "#if defined(__CUDACC__) || defined(ARN_CUDA_EMU)\n");
     ac_put(to, PRELUDE);
+    ac_put(to, ac_target_early(m->target) ? EARLY : "");
     ac_put_n(to, f.e.file.types.text, f.e.file.types.n);
     put_helpers(&f.e.file.helpers, to);
     ac_put_n(to, kernels.text, kernels.n);

@@ -71,6 +71,12 @@ static inline bool ac_target_tensor_cores(const ac_target *t)
     return t->gpu >= 80;
 }
 
+/* A kernel may start before the one before it has ended, and waits for it: from compute capability 9.0 on. */
+static inline bool ac_target_early(const ac_target *t)
+{
+    return t->gpu >= 90;
+}
+
 /* Words of two 16-bit halves are not split (ir/loop/halves.h): DOT2 of one pair is an instruction. */
 static inline bool ac_target_halves(const ac_target *t)
 {

@@ -14,7 +14,7 @@ static struct {
     char *at;
     size_t n;
 } block[BLOCKS];
-static int retained, context, streams, modules, graphs, capturing, records;
+static int retained, context, streams, modules, graphs, capturing, records, after_launch, early_launches, memsets;
 static struct record {
     const struct arn_cuda_kernel *kernel; /* NULL: a memset */
     uint32_t blocks;
@@ -43,6 +43,10 @@ int cuInit(unsigned flags)
 {
     return flags ? INVALID : OK;
 }
+int cuDriverGetVersion(int *version)
+{
+    return *version = getenv("FAKE_OLD_DRIVER") ? 12020 : 12030, OK;
+}
 int cuGetErrorName(int error, const char **name)
 {
     return *name = error == INVALID ? "INVALID" : "OTHER", OK;
@@ -69,6 +73,7 @@ int cuDevicePrimaryCtxRelease_v2(int device)
     for (int i = 0; i < BLOCKS; i++)
         RULE(!block[i].at);
     RULE(!context && !streams && !modules && !graphs);
+    fprintf(stderr, "%d early launches, %d memsets\n", early_launches, memsets);
     fprintf(stderr, "all given back\n");
     return OK;
 }
@@ -147,6 +152,7 @@ int cuStreamDestroy_v2(void *s)
 int cuStreamSynchronize(void *s)
 {
     RULE(context && s == &streams && !capturing);
+    after_launch = 0;
     return OK;
 }
 int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t n, void *s)
@@ -164,6 +170,7 @@ int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t n, void *s)
 
 static int play(const struct record *r)
 {
+    arn_emu_early = FAKE_MODEL.early;
     if (r->kernel)
         return arn_emu_launch(r->kernel, r->blocks, r->arg);
     memset(r->at, 0, r->n);
@@ -171,6 +178,8 @@ static int play(const struct record *r)
 }
 static int put(const struct record *r)
 {
+    after_launch = r->kernel != NULL;
+    memsets += !r->kernel;
     if (!capturing)
         return play(r);
     RULE(records < RECORDS);
@@ -199,11 +208,30 @@ int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, 
             }
     return put(&r);
 }
+/* Only a launch right after another launch may start early. */
+struct config {
+    unsigned blocks[3], threads[3], shared;
+    void *stream;
+    const struct {
+        unsigned id, pad;
+        int yes;
+        char rest[60];
+    } * attribute;
+    unsigned n;
+};
+int cuLaunchKernelEx(const struct config *c, void *f, void **args, void **extra)
+{
+    RULE(FAKE_MODEL.early && !getenv("FAKE_OLD_DRIVER"));
+    RULE(c->n == 1 && c->attribute->id == 6 && c->attribute->yes == 1 && after_launch);
+    early_launches++;
+    return cuLaunchKernel(f, c->blocks[0], c->blocks[1], c->blocks[2], c->threads[0], c->threads[1], c->threads[2],
+                          c->shared, c->stream, args, extra);
+}
 int cuStreamBeginCapture_v2(void *s, int mode)
 {
     RULE(context && s == &streams && mode == 1 && !capturing);
     capturing = 1;
-    records = 0;
+    records = after_launch = 0;
     return OK;
 }
 int cuStreamEndCapture(void *s, void **graph)

@@ -54,8 +54,7 @@ typedef struct ARN_ALIGNED(16) {
  *   x     f32[1024]  f32 [1,8,8,16] x
  *   w     f32[512]
  *   out   f32[2048]  f32 [1,8,8,32] y */
-ARN_KERNEL(64) convolution_conv_2d_0(const float *__restrict__ x, const float *__restrict__ w,
-    float *__restrict__ out)
+ARN_KERNEL(64) convolution_conv_2d_0(const float *x, const float *__restrict__ w, float *__restrict__ out)
 {
     ARN_SHARED(float, sx, 576);
     ARN_SHARED(float, sw, 512);
@@ -231,7 +230,7 @@ static const struct arn_cuda_launch convolution_launches[1] = {
 
 const struct arn_cuda_model convolution_cuda = {
     "convolution", CONVOLUTION_ARENA_BYTES, CONVOLUTION_STATE_BYTES, 2112u, NULL, NULL,
-    1, 1, 1, convolution_kernels, convolution_launches, convolution_args
+    1, 1, 1, convolution_kernels, convolution_launches, convolution_args, 0
 };
 
 #endif

@@ -51,7 +51,7 @@ typedef unsigned long long uint64_t;
  *   out  f32[100]  f32 [100] z
  *   x    f32[100]  f32 [100] x
  *   y    f32[100]  f32 [100] y */
-ARN_KERNEL(32) element_wise_add_0(float *out, const float *x, const float *__restrict__ y)
+ARN_KERNEL(32) element_wise_add_0(float *out, const float *x, const float *y)
 {
     const int32_t g = (int32_t)(blockIdx.x * 32u + threadIdx.x);
     if (g < 100) {
@@ -98,7 +98,7 @@ static const struct arn_cuda_launch element_wise_launches[1] = {
 
 const struct arn_cuda_model element_wise_cuda = {
     "element_wise", ELEMENT_WISE_ARENA_BYTES, ELEMENT_WISE_STATE_BYTES, 0u, NULL, NULL,
-    1, 1, 1, element_wise_kernels, element_wise_launches, element_wise_args
+    1, 1, 1, element_wise_kernels, element_wise_launches, element_wise_args, 0
 };
 
 #endif

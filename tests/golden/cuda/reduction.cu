@@ -50,7 +50,7 @@ typedef unsigned long long uint64_t;
  * step 0: sum 'y': x f32 [4,256] at 0x0000 -> y f32 [4] at 0x2000
  *   out   f32[4]  f32 [4] y
  *   x     f32[1024]  f32 [4,256] x */
-ARN_KERNEL(128) reduction_sum_0(float *__restrict__ out, const float *__restrict__ x)
+ARN_KERNEL(128) reduction_sum_0(float *__restrict__ out, const float *x)
 {
     float part[1];
     float all[1];
@@ -108,7 +108,7 @@ static void reduction_sum_0_call(void *const *a)
  * step 1: softmax 'z': x f32 [4,256] at 0x0000 -> z f32 [4,256] at 0x1000
  *   out   f32[1024]  f32 [4,256] z
  *   x     f32[1024]  f32 [4,256] x */
-ARN_KERNEL(128) reduction_softmax_1(float *__restrict__ out, const float *__restrict__ x)
+ARN_KERNEL(128) reduction_softmax_1(float *__restrict__ out, const float *x)
 {
     float max[1];
     float part[1];
@@ -265,7 +265,7 @@ static const struct arn_cuda_launch reduction_launches[2] = {
 
 const struct arn_cuda_model reduction_cuda = {
     "reduction", REDUCTION_ARENA_BYTES, REDUCTION_STATE_BYTES, 0u, NULL, NULL,
-    2, 2, 2, reduction_kernels, reduction_launches, reduction_args
+    2, 2, 2, reduction_kernels, reduction_launches, reduction_args, 0
 };
 
 #endif

@@ -89,7 +89,7 @@ ARN_DEVICE void mma_f16(float *c, const int32_t *a, const int32_t *b)
  *   x      f32[4096]  f32 [64,64] x
  *   w      i32[2048]
  *   out    f32[4096]  f32 [64,64] y */
-ARN_KERNEL(64) tensor_cores_f16_fully_connected_0(const float *__restrict__ x, const int32_t *__restrict__ w,
+ARN_KERNEL(64) tensor_cores_f16_fully_connected_0(const float *x, const int32_t *__restrict__ w,
     float *__restrict__ out)
 {
     ARN_SHARED(int32_t, sx, 640);
@@ -294,7 +294,7 @@ static const struct arn_cuda_launch tensor_cores_f16_launches[1] = {
 
 const struct arn_cuda_model tensor_cores_f16_cuda = {
     "tensor_cores_f16", TENSOR_CORES_F16_ARENA_BYTES, TENSOR_CORES_F16_STATE_BYTES, 8256u, NULL, NULL,
-    1, 1, 1, tensor_cores_f16_kernels, tensor_cores_f16_launches, tensor_cores_f16_args
+    1, 1, 1, tensor_cores_f16_kernels, tensor_cores_f16_launches, tensor_cores_f16_args, 0
 };
 
 #endif

@@ -63,7 +63,7 @@ ARN_DEVICE void mma_i8(int32_t *c, const int32_t *a, const int32_t *b)
  *   x      i8[4096]  i8 [64,64] x
  *   w      i32[1024]
  *   out    i8[4096]  i8 [64,64] y */
-ARN_KERNEL(64) tensor_cores_fully_connected_0(const int8_t *__restrict__ x, const int32_t *__restrict__ w,
+ARN_KERNEL(64) tensor_cores_fully_connected_0(const int8_t *x, const int32_t *__restrict__ w,
     int8_t *__restrict__ out)
 {
     ARN_SHARED(int32_t, sx, 640);
@@ -263,7 +263,7 @@ static const struct arn_cuda_launch tensor_cores_launches[1] = {
 
 const struct arn_cuda_model tensor_cores_cuda = {
     "tensor_cores", TENSOR_CORES_ARENA_BYTES, TENSOR_CORES_STATE_BYTES, 4160u, NULL, NULL,
-    1, 1, 1, tensor_cores_kernels, tensor_cores_launches, tensor_cores_args
+    1, 1, 1, tensor_cores_kernels, tensor_cores_launches, tensor_cores_args, 0
 };
 
 #endif

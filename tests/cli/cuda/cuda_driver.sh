@@ -6,7 +6,7 @@
 set -e
 require "${CC:-cc}" gcc
 have_sanitizers "${CC:-cc}" || exit 77
-. "$src/tests/cli/code/cuda_tools"
+. "$src/tests/cli/cuda/cuda_tools"
 
 for name in branch_int8 digits_f32 dsnet_f32; do
     "$arenac" compile -q "$models/$name.tflite" -t cuda-sm90 --name "$name" --emit cu,h -o "$name"
@@ -14,6 +14,10 @@ for name in branch_int8 digits_f32 dsnet_f32; do
     program $name -fsanitize=address,undefined
     run_program $name "the image" || { cat err; die "$name through the driver"; }
     grep -q 'all given back' err || { cat err; die "$name: not all was given back"; }
+    # 3 times as launches or captured: all but the first are early; no launch sets the status, so only open clears it
+    grep -q "^$(($(grep -c '^    {[0-9].*u, [0-9]*, [0-9]*}, /' "$name.cu") * 3 - 3)) early launches, 1 memsets" err ||
+        { cat err; die "$name: how many launches start early"; }
+    FAKE_OLD_DRIVER=1 run_program $name "the image" && grep -q '^0 early launches' err || die "$name: CUDA 12.2"
     ! run_program $name "another" || die "a bad image"
     grep -q 'cannot be loaded' err || { cat err; die "what is said of a bad image"; }
 done

@@ -5,7 +5,7 @@
 set -e
 require "${CC:-cc}" gcc
 have_sanitizers "${CC:-cc}" || exit 77
-. "$src/tests/cli/code/cuda_tools"
+. "$src/tests/cli/cuda/cuda_tools"
 for name in branch_int8 digits_f32 dsnet_f32; do
     "$arenac" compile -q "$models/$name.tflite" -t cuda-sm90 --name "$name" --emit cu,h -o "$name"
     program $name -fsanitize=address,undefined
@@ -31,6 +31,10 @@ plant() {
     ! run_program "$1" "the image" || die "not found: $2"
     grep -q "$4" err || { cat err; die "found, but not as '$4': $1: $2"; }
 }
+plant digits_f32 'no wait for the kernel before' '/ARN_BEGIN/d' 'does not wait for the kernel before it'
+plant digits_f32 'half of the threads wait' 's/ARN_BEGIN();/if (threadIdx.x < 16) ARN_BEGIN();/' 'does not wait'
+late="/^    ARN_BEGIN();/d; /^ARN_KERNEL/,/^}/s/^}$/    ARN_BEGIN(); }/"
+plant digits_f32 'a wait at the end' "$late" 'used before the kernel before has ended' race
 barrier='__syncthreads();'
 plant dsnet_f32 'no barrier' "/$barrier/d" 'status 100'
 plant dsnet_f32 'no barrier' "/$barrier/d" 'race on' race
