@@ -50,8 +50,8 @@ int ac_bound_missing(const ac_maker *b, const ac_tensor *t, const char *result)
         ac_strf(b->cx->region,
                 "the length of '%s' depends on operand '%s', which is computed at run time, and has no bound", result,
                 t->name),
-        ac_strf(b->cx->region, "limit its elements: --bound %s; or make its source constant: --const NAME=FILE.npy",
-                ac_shell_set(b->cx, result, "N")));
+        ac_strf(b->cx->region, "limit its elements: --bound %s; or make its source constant: %s",
+                ac_shell_set(b->cx, result, "N"), ac_const_options(b, t)));
 }
 
 /* Names of all sized results, each once (a node may look up its bound several times, and in both runs). */

@@ -126,6 +126,42 @@ bool ac_operand_known(const ac_maker *b, ac_tensor **t)
     return true;
 }
 
+typedef AC_VEC(const ac_tensor *) source_list;
+
+/* Adds the inputs that t is computed from to the list, each once. false: they are many, or far away. */
+static bool sources(const ac_maker *b, const ac_tensor *t, source_list *list, int32_t *visits, int32_t depth)
+{
+    enum { MOST = 3 };
+    if (ac_tensor_is_const(t))
+        return true;
+    for (int32_t i = 0; i < list->n; i++)
+        if (list->item[i] == t)
+            return true;
+    if (t->input && list->n < MOST) {
+        ac_push(b->cx->region, list, t);
+        return true;
+    }
+    if (t->input || !t->def || depth > KNOWN_DEPTH || --*visits < 0)
+        return false;
+    for (int32_t i = 0; i < t->def->n_in; i++)
+        if (t->def->in[i] && !sources(b, t->def->in[i], list, visits, depth + 1))
+            return false;
+    return true;
+}
+
+const char *ac_const_options(const ac_maker *b, const ac_tensor *t)
+{
+    source_list list = {0};
+    int32_t visits = KNOWN_VISITS;
+    const char *text = "";
+    if (!sources(b, t, &list, &visits, 0) || !list.n)
+        return "--const NAME=FILE.npy";
+    for (int32_t i = 0; i < list.n; i++)
+        text = ac_strf(b->cx->region, "%s%s--const %s", text, i ? " " : "",
+                       ac_shell_set(b->cx, list.item[i]->name, "FILE.npy"));
+    return text;
+}
+
 int ac_operand_late(const ac_maker *b, const ac_tensor *t)
 {
     b->reading->late = true;
@@ -138,8 +174,8 @@ int ac_operand_late(const ac_maker *b, const ac_tensor *t)
     return ac_refuse(
         b->reading, b->at, E0203, b->at.op,
         ac_strf(b->cx->region, "operand '%s' is computed at run time, but a static plan needs its value", t->name),
-        "make it a constant of the model, or give the inputs that it depends on: --const NAME=FILE.npy, with run "
-        "--input");
+        ac_strf(b->cx->region, "make it a constant of the model, or give the inputs that it depends on: %s, with run "
+                               "--input", ac_const_options(b, t)));
 }
 
 int ac_operand_values(const ac_maker *b, ac_tensor **t, ac_ints *out)
@@ -177,7 +213,7 @@ int ac_operand_int(const ac_maker *b, ac_tensor **t, int64_t *v)
 
 ac_said ac_said_now(const ac_maker *b)
 {
-    return (ac_said){b->cx->diags.errors, b->reading->refused.n};
+    return (ac_said){b->cx->diags, b->reading->refused.n};
 }
 
 int ac_said_outcome(const ac_maker *b, ac_said before, int rc)
@@ -185,7 +221,7 @@ int ac_said_outcome(const ac_maker *b, ac_said before, int rc)
     const ac_said now = ac_said_now(b);
     if (b->bad)
         return AC_FAIL;
-    if (rc != AC_OK && now.errors == before.errors && now.refused == before.refused)
+    if (rc != AC_OK && now.diags.errors == before.diags.errors && now.refused == before.refused)
         return ac_cannot(b, "its operands are not of a form that arenac handles");
     return rc;
 }

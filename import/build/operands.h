@@ -37,6 +37,9 @@ int ac_operand_axis(const ac_maker *b, int64_t axis, int32_t rank, int32_t *out)
 /* True if *t is a constant, if necessary after specialising; sets *t to the constant. */
 bool ac_operand_known(const ac_maker *b, ac_tensor **t);
 int ac_operand_late(const ac_maker *b, const ac_tensor *t); /* refuses: t is computed at run time. AC_FAIL */
+/* The options that make t constant, for messages: "--const 'a=FILE.npy' --const b=FILE.npy", an option for each input
+ * that t is computed from, or "--const NAME=FILE.npy" if these are many. */
+const char *ac_const_options(const ac_maker *b, const ac_tensor *t);
 /* The values of a constant of integers, and the value of a constant of one element. AC_FAIL: not such a constant
  * (refused, or reported). */
 int ac_operand_values(const ac_maker *b, ac_tensor **t, ac_ints *out);
@@ -46,7 +49,8 @@ int ac_operand_int(const ac_maker *b, ac_tensor **t, int64_t *v); /* converted b
 /* Called before and after the adapter of a row: refuses a node whose adapter failed without a diagnostic, and fails one
  * that has a bad attribute. */
 typedef struct ac_said {
-    int32_t errors, refused;
+    ac_diags diags;
+    int32_t refused;
 } ac_said;
 ac_said ac_said_now(const ac_maker *b);
 int ac_said_outcome(const ac_maker *b, ac_said before, int rc); /* rc */

@@ -344,7 +344,7 @@ static int build(ac_mx *r)
             rc = AC_FAIL;
         }
         const ac_said now = ac_said_now(&n->b);
-        n->broken |= now.errors != before.errors || now.refused != before.refused;
+        n->broken |= now.diags.errors != before.diags.errors || now.refused != before.refused;
     }
     return rc;
 }

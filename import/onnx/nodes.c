@@ -1,6 +1,7 @@
 /* nodes.c - operators of ONNX files: the table, and checks before and after each adapter. */
 #include "import/onnx/proto/nodes.h"
 #include "import/build/builders.h"
+#include "import/build/flow/file_flow.h"
 #include "import/build/reasons.h"
 
 #include <inttypes.h>
@@ -84,7 +85,7 @@ int ac_onx_node_add(ac_onx_node *n)
     if (n->row->flags & ONX_HALF)
         AC_TRY(ac_operand_widen(&n->b, n->in, n->n_in, &n->half));
     ac_attr_skip(&n->attrs, "consumed_inputs"); /* a hint of opset 1 */
-    AC_TRY(ac_said_outcome(&n->b, before, run(n)));
+    AC_TRY(ac_flow_blamed(&n->b, before, n->in, n->n_in, ac_said_outcome(&n->b, before, run(n))));
     if (check_attrs(n) == AC_OK)
         return AC_OK;
     for (int32_t i = 0; i < n->n_out; i++)

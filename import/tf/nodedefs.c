@@ -1,6 +1,7 @@
 /* nodedefs.c - operators of TensorFlow graphs: the table, and checks before and after each adapter. */
 #include "import/tf/nodedefs.h"
 #include "import/build/builders.h"
+#include "import/build/flow/file_flow.h"
 #include "import/build/reasons.h"
 
 #include <inttypes.h>
@@ -93,7 +94,7 @@ int ac_tf_op_run(ac_tf_op *n)
     AC_TRY(check_inputs(n));
     if (n->row->flags & TF_HALF)
         AC_TRY(ac_operand_widen(&n->b, n->t, n->n_in, &n->half));
-    AC_TRY(ac_said_outcome(&n->b, before, run(n)));
+    AC_TRY(ac_flow_blamed(&n->b, before, n->t, n->n_in, ac_said_outcome(&n->b, before, run(n))));
     return check_attrs(n);
 }
 

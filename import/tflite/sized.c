@@ -8,6 +8,7 @@
 #include "import/build/compose_pads.h"
 #include "import/build/compose_slices.h"
 #include "import/build/counted.h"
+#include "import/build/flow/file_flow.h"
 #include "import/tflite/rules.h"
 
 #include <string.h>
@@ -311,5 +312,5 @@ int ac_tfl_sized_add(ac_tfl *r, ac_tfl_node *n)
         return ((ac_tfl_rule *)n->code->row->run)(r, n);
     const ac_maker b = ac_tfl_maker(r, n);
     const ac_said before = ac_said_now(&b);
-    return ac_said_outcome(&b, before, add(&b, r, n));
+    return ac_flow_blamed(&b, before, n->in, n->n_in, ac_said_outcome(&b, before, add(&b, r, n)));
 }

@@ -47,7 +47,7 @@ static int no_common_size(const ac_maker *b, const ac_tensor *condition, const c
                 "result '%s' is %s in one branch and %s in the other: only the length of one dimension may "
                 "depend on the condition '%s'",
                 result ? result : yes->name, ac_tensor_str(b->cx, yes), ac_tensor_str(b->cx, no), condition->name),
-        "fix the condition or a value that it depends on: --const NAME=FILE.npy, with run --input");
+        ac_strf(b->cx->region, "fix the condition or a value that it depends on: %s", ac_const_options(b, condition)));
 }
 
 int ac_sub_alike(ac_maker *b, ac_graph **now, const ac_tensor *condition, ac_sub_pair *p, int32_t i, const char *result,

@@ -33,6 +33,7 @@
 #ifndef AC_IMPORT_BUILD_FLOW_FILE_FLOW_H
 #define AC_IMPORT_BUILD_FLOW_FILE_FLOW_H
 #include "import/build/flow/sub_graphs.h"
+#include "import/build/operands.h"
 #include "ir/flow/unroll.h"
 
 /* How loops and branches of one format are read. `own` is the reader's struct. Functions may be NULL. */
@@ -85,6 +86,11 @@ const void *ac_flow_roll(ac_flow *l, const void *first);
 const void *ac_flow_branch(ac_flow *f, ac_tensor *c);
 /* True while a function of the reader runs for a WHILE or an IF: its nodes go to a separate graph. */
 bool ac_flow_is_inside(const ac_flow *f);
+
+/* Called when reading a node with these operands has failed (rc) after `before`. If an operand has another size in
+ * each branch of an IF, that is the reason: replaces the messages by one that names the branch and --const. Returns
+ * rc. */
+int ac_flow_blamed(const ac_maker *b, ac_said before, ac_tensor *const *in, int32_t n_in, int rc);
 
 /* A condition of one element of any type as a bool scalar. */
 ac_tensor *ac_flow_truth(const ac_maker *b, ac_tensor *t);
