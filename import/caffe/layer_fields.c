@@ -123,8 +123,11 @@ int ac_caf_shape(ac_caf_layer *l, ac_pt_node *m, int32_t *rank, int64_t dim[AC_M
 /* Fields that control initialisation, training, or the library do not change results. */
 static bool no_matter(const char *name)
 {
-    static const char *const NAMES[] = {"weight_filler", "bias_filler",     "filler",           "engine",
-                                        "debug_info",    "force_nd_im2col", "stable_prod_grad", "name"};
+    static const char *const NAMES[] = {"engine", "debug_info", "force_nd_im2col", "stable_prod_grad", "name"};
+    static const char FILLER[] = "filler"; /* weight_filler, scale_filler, .. */
+    const size_t n = strlen(name), end = sizeof FILLER - 1;
+    if (n >= end && !strcmp(name + n - end, FILLER))
+        return true;
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
         if (!strcmp(name, NAMES[i]))
             return true;

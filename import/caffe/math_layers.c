@@ -31,14 +31,20 @@ static ac_tensor *along(ac_caf_layer *l, ac_tensor *v, const ac_tensor *x, int32
     return ac_make_reshape(&l->b, v, x->rank, dim);
 }
 
-/* The same value under another name, or under several. */
+/* The same value under several names. */
 int ac_caf_do_same(ac_caf_layer *l)
 {
-    ac_attrs_reader *m = ac_caf_message(l, "dropout_param");
-    (void)ac_attr_float(m, A_dropout_ratio);
     for (int32_t i = 0; i < l->n_out; i++)
         AC_TRY(ac_caf_result(l, i, l->in[0]));
     return AC_OK;
+}
+
+/* Unless elements are scaled in training, they are here, by their probability. */
+int ac_caf_do_dropout(ac_caf_layer *l)
+{
+    ac_attrs_reader *m = ac_caf_message(l, "dropout_param");
+    const double ratio = ac_attr_float(m, A_dropout_ratio);
+    return ac_caf_result(l, 0, ac_attr_bool(m, A_scale_train) ? l->in[0] : MUL(l->in[0], F32(1 - ratio)));
 }
 
 int ac_caf_do_bnll(ac_caf_layer *l)

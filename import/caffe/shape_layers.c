@@ -275,3 +275,27 @@ int ac_caf_do_shuffle_channel(ac_caf_layer *l)
         ac_make_reshape(&l->b, x, 4, (int64_t[]){x->dim[0], groups, x->dim[1] / groups, x->dim[2] * x->dim[3]});
     return ac_caf_result(l, 0, ac_make_reshape(&l->b, ac_make_transpose(&l->b, y, SWAP), 4, x->dim));
 }
+
+/* Darknet's: blocks of stride x stride elements become channels, or, in reverse, channels become blocks. The first form
+ * takes its operand for an image of C / stride^2 channels that are stride times as high and as wide, as Darknet does.
+ */
+int ac_caf_do_reorg(ac_caf_layer *l)
+{
+    static const int32_t TO_CHANNELS[AC_MAX_RANK] = {0, 3, 5, 1, 2, 4}, TO_BLOCKS[AC_MAX_RANK] = {0, 3, 4, 1, 5, 2};
+    ac_attrs_reader *m = ac_caf_message(l, "reorg_param");
+    ac_tensor *x = l->in[0];
+    const int64_t s = ac_attr_int(m, A_reorg_stride);
+    const bool reverse = ac_attr_bool(m, A_reverse);
+    if (x->rank != 4 || x->dim[1] % (s * s) || (!reverse && (x->dim[2] % s || x->dim[3] % s)))
+        return ac_bad(&l->b, "bottom '%s' %s does not divide into blocks of %" PRId64 " x %" PRId64, x->name, SHAPE(x),
+                      s, s);
+    const int64_t n = x->dim[0], c = x->dim[1] / s / s, h = x->dim[2], w = x->dim[3];
+    if (reverse) {
+        x = ac_make_reshape(&l->b, x, 6, (int64_t[]){n, s, s, c, h, w});
+        x = ac_make_transpose(&l->b, x, TO_BLOCKS);
+        return ac_caf_result(l, 0, ac_make_reshape(&l->b, x, 4, (int64_t[]){n, c, h * s, w * s}));
+    }
+    x = ac_make_reshape(&l->b, x, 6, (int64_t[]){n, c, h, s, w, s});
+    x = ac_make_transpose(&l->b, x, TO_CHANNELS);
+    return ac_caf_result(l, 0, ac_make_reshape(&l->b, x, 4, (int64_t[]){n, c * s * s * s * s, h / s, w / s}));
+}

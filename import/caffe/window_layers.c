@@ -211,13 +211,23 @@ int ac_caf_do_im2col(ac_caf_layer *l)
     return ac_caf_result(l, 0, ac_frame_conv(&l->b, l->in[0], w, NULL, &c.w, channels));
 }
 
+/* x [N,C,H,W] in another size; linear: corners stay corners. */
+static ac_tensor *resized(ac_caf_layer *l, ac_tensor *x, ac_op op, const int64_t size[2])
+{
+    ac_attrs a;
+    x = ac_channels_last(&l->b, x);
+    ac_attrs_init(op, &a);
+    a.resize.align_corners = op == AC_OP_RESIZE_BILINEAR;
+    a.resize.size = ac_make_list(&l->b, 2, size);
+    return ac_channels_first(&l->b, x ? ac_make_op(&l->b, op, &x, 1, &a, AC_NONE) : NULL, 2);
+}
+
 /* Bilinear, with the corners of both images on each other; negative pads cut the image first. */
 int ac_caf_do_interp(ac_caf_layer *l)
 {
     ac_attrs_reader *m = ac_caf_message(l, "interp_param");
     ac_tensor *x = l->in[0];
     int64_t want[2], size[2];
-    ac_attrs a;
     if (x->rank != 4)
         return ac_bad(&l->b, "bottom '%s' is %s, expected 4 dimensions [N,C,H,W]", x->name, ac_shape_str(l->r->cx, x));
     want[0] = ac_attr_int(m, A_height);
@@ -241,12 +251,19 @@ int ac_caf_do_interp(ac_caf_layer *l)
             return ac_bad(&l->b, "the result has no size");
         x = ac_make_slice(&l->b, x, 2 + d, -from, in);
     }
-    x = ac_channels_last(&l->b, x);
-    ac_attrs_init(AC_OP_RESIZE_BILINEAR, &a);
-    a.resize.align_corners = true;
-    a.resize.size = ac_make_list(&l->b, 2, size);
-    return ac_caf_result(
-        l, 0, ac_channels_first(&l->b, x ? ac_make_op(&l->b, AC_OP_RESIZE_BILINEAR, &x, 1, &a, AC_NONE) : NULL, 2));
+    return ac_caf_result(l, 0, resized(l, x, AC_OP_RESIZE_BILINEAR, size));
+}
+
+/* Each element `scale` times in both directions. */
+int ac_caf_do_upsample(ac_caf_layer *l)
+{
+    ac_attrs_reader *m = ac_caf_message(l, "upsample_param");
+    ac_tensor *x = l->in[0];
+    const int64_t scale = ac_attr_int(m, A_upsample_scale);
+    if (x->rank != 4)
+        return ac_bad(&l->b, "bottom '%s' is %s, expected 4 dimensions [N,C,H,W]", x->name, ac_shape_str(l->r->cx, x));
+    const int64_t size[2] = {x->dim[2] * scale, x->dim[3] * scale};
+    return ac_caf_result(l, 0, resized(l, x, AC_OP_RESIZE_NEAREST_NEIGHBOR, size));
 }
 
 /* Regions [R,5] or [R,5,1,1]: image, x1, y1, x2, y2. */

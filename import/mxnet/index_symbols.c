@@ -114,6 +114,26 @@ int ac_mx_do_arange(ac_mx_node *n)
     return ac_mx_result(n, 0, ac_make_floats(&n->b, 1, &all, v));
 }
 
+/* Numbers for the elements of dimension `axis` of x, or, without one, for all elements, in the shape of x. */
+int ac_mx_do_arange_like(ac_mx_node *n)
+{
+    const ac_tensor *x = n->in[0];
+    const bool along = ac_attr_has(&n->attrs, A_arange_axis);
+    const double start = ac_attr_float(&n->attrs, A_start), step = ac_attr_float(&n->attrs, A_step);
+    const int64_t repeat = ac_attr_int(&n->attrs, A_repeat);
+    int32_t axis = 0;
+    if (along)
+        AC_TRY(ac_attr_axis(&n->attrs, A_arange_axis, x->rank, &axis));
+    const int64_t all = along ? x->dim[axis] : ac_tensor_count(x);
+    if (all > 1 << 20)
+        return ac_cannot(&n->b, "it makes %" PRId64 " numbers", all);
+    float *v = AC_NEW_N(n->r->cx->region, float, all + 1);
+    for (int64_t i = 0; i < all; i++)
+        v[i] = (float)(start + step * (double)(i / repeat));
+    ac_tensor *y = ac_make_floats(&n->b, along ? 1 : x->rank, along ? &all : x->dim, v);
+    return ac_mx_result(n, 0, ac_make_cast(&n->b, y, x->dtype));
+}
+
 /* With a length for each item of the batch: x [T,N,..], or [N,T,..] with `axis` 1. */
 static int by_length(ac_mx_node *n, ac_tensor *x, int32_t axis, double value)
 {

@@ -14,11 +14,15 @@ rng = np.random.default_rng(3)
 
 class Net:
     def __init__(self, **inputs):
-        self.inputs, self.text, self.weights, self.want = list(inputs.values()), "", b"", {}
+        self.inputs, self.text, self.weights, self.want = [], "", b"", {}
         for name, x in inputs.items():
-            shape = " ".join(f"dim: {d}" for d in x.shape)
-            self.text += (f'layer {{ name: "{name}" type: "Input" top: "{name}" '
-                          f'input_param {{ shape {{ {shape} }} }} }}\n')
+            self.input(name, x)
+
+    def input(self, name, x):
+        shape = " ".join(f"dim: {d}" for d in x.shape)
+        self.inputs.append(x)
+        self.text += (f'layer {{ name: "{name}" type: "Input" top: "{name}" '
+                      f'input_param {{ shape {{ {shape} }} }} }}\n')
 
     def layer(self, kind, bottoms, params, *want, blobs=()):
         name = f"{kind}{len(self.want)}"
@@ -37,6 +41,21 @@ class Net:
     def run(self):
         files = {"net.prototxt": 'name: "values"\n' + self.text, "net.caffemodel": field(1, b"values") + self.weights}
         run(arenac, files, self.inputs, self.want, ["--outputs", ",".join(self.want)])
+
+
+def reorg(x, s, reverse):
+    """Darknet's loop over the elements, in its own numbering of the larger image."""
+    n, c, h, w = x.shape
+    flat, y, out = x.ravel(), np.zeros(x.size, np.float32), c // (s * s)
+    for b, k, j, i in np.ndindex(n, c, h, w):
+        small = i + w * (j + h * (k + c * b))
+        row, column = j * s + k // out // s, i * s + k // out % s
+        large = column + w * s * (row + h * s * (k % out + out * b))
+        if reverse:
+            y[large] = flat[small]
+        else:
+            y[small] = flat[large]
+    return y.reshape((n, out, h * s, w * s) if reverse else (n, c * s * s, h // s, w // s))
 
 
 def interp(x, h, w):
@@ -102,6 +121,14 @@ def small():
             x / np.sqrt((x * x).sum(1, keepdims=True) + 1e-10) * a.reshape(1, 4, 1, 1), blobs=[a])
     n.layer("Normalize", "x", "norm_param { across_spatial: true channel_shared: true }",
             x / np.sqrt((x * x).sum((1, 2, 3), keepdims=True) + 1e-10) * a[1], blobs=[a[1].reshape(())])
+    n.layer("Normalize", "x", "norm_param { across_spatial: true channel_shared: false scale_filler { type: \"constant\" "
+            "value: 20 } }", x / np.sqrt((x * x).sum((1, 2, 3), keepdims=True) + 1e-10) * a.reshape(1, 4, 1, 1), blobs=[a])
+    n.layer("Upsample", "x", "upsample_param { scale: 3 }", x.repeat(3, 2).repeat(3, 3))
+    n.layer("Dropout", "x", "dropout_param { dropout_ratio: 0.25 scale_train: false }", x * 0.75)
+    z = rng.standard_normal((2, 8, 6, 4)).astype(np.float32)
+    n.input("z", z)
+    n.layer("Reorg", "z", "reorg_param { stride: 2 }", reorg(z, 2, False))
+    n.layer("Reorg", "z", "reorg_param { stride: 2 reverse: true }", reorg(z, 2, True))
     n.layer("Permute", "x", "permute_param { order: 0 order: 3 order: 1 order: 2 }", x.transpose(0, 3, 1, 2))
     n.layer("Permute", "x", "permute_param { order: 2 }", x.transpose(2, 0, 1, 3))
     n.layer("Reduction", "x", "reduction_param { operation: SUM axis: 1 coeff: 0.5 }", x.sum((1, 2, 3)) * 0.5)

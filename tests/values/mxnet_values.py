@@ -310,8 +310,38 @@ def boxes():
     run(arenac, s.files(), [img, prob, move, x, centre, q, r], s.want)
 
 
+def heads():
+    """Interleaved products by the definition in the operator's documentation."""
+    s, h = Symbol(), 3
+    f = lambda *d: rng.standard_normal(d).astype(np.float32)
+    x, q, kv = f(5, 2, 3 * 3 * 4), f(6, 2, 3 * 4), f(5, 2, 3 * 2 * 4)
+
+    def part(v, parts, which):
+        v = v.reshape(*v.shape[:2], h, parts, -1)[:, :, :, which].transpose(1, 2, 0, 3)
+        return v.reshape(-1, *v.shape[2:])
+
+    def joined(v):
+        v = v.reshape(-1, h, *v.shape[1:]).transpose(2, 0, 1, 3)
+        return v.reshape(*v.shape[:2], -1)
+
+    xe, qe, kve = s.var("x"), s.var("q"), s.var("kv")
+    own, other = (part(a, b, 0) / 2 @ part(c, d, e).transpose(0, 2, 1) for a, b, c, d, e in ((x, 3, x, 3, 1),
+                                                                                           (q, 1, kv, 2, 0)))
+    a = s.op("_contrib_interleaved_matmul_selfatt_qk", [xe], own, heads=h)
+    b = s.op("_contrib_interleaved_matmul_encdec_qk", [qe, kve], other, heads=h)
+    s.op("_contrib_interleaved_matmul_selfatt_valatt", [xe, a], joined(own @ part(x, 3, 2)), heads=h)
+    s.op("_contrib_interleaved_matmul_encdec_valatt", [kve, b], joined(other @ part(kv, 2, 1)), heads=h)
+    s.op("_contrib_arange_like", [qe], np.arange(6) * 0.5 + 2, start=2, step=0.5, axis=0)
+    s.op("_contrib_arange_like", [qe], np.arange(12) // 3, axis=-1, repeat=3)
+    s.op("_contrib_arange_like", [qe], np.arange(144).reshape(6, 2, 12))
+    s.op("_contrib_arange_like", [qe], np.arange(144).reshape(6, 2, 12), axis="None")
+    s.op("_contrib_div_sqrt_dim", [qe], q / np.sqrt(np.float32(12)))
+    run(arenac, s.files(), [x, q, kv], s.want)
+
+
 small()
 as_mxnet()
+heads()
 recurrent()
 boxes()
 finish()
