@@ -47,6 +47,8 @@ static const struct lookalike {
      "export the model that they belong to: ONNX, docs/language-models.md"},
     {MARK("\022\001\0\0\0\0\0\0"), "an MXNet .params file", "name the -symbol.json file first"},
     {"TFL2", 4, 4, "a TFLite file of an old schema (TFL2)", "convert the model again"},
+    {"ORTM", 4, 4, "a model in ONNX Runtime's own format (.ort)",
+     "use the .onnx file that it was made of: onnxruntime.tools.convert_onnx_models_to_ort reads that one"},
     {MARK("arenac-lock "), "the lock of a plan",
      "`arenac diff LOCK MODEL` and `arenac plan MODEL --lock LOCK` read it"},
     {MARK("{\n  \"schema\": \"arenac-"), "a JSON document of arenac", "name the model that it was made of"},

@@ -83,12 +83,26 @@ static int bounds(const ac_made *a, const ac_pin **out)
     return AC_OK;
 }
 
+/* Names of the inputs that --const and --input give; *n of them. */
+static const char **wanted(const ac_made *a, int32_t *n)
+{
+    const ac_opt_keys *of[] = {&a->opt->fix, &a->opt->input};
+    const char **name = AC_NEW_N(a->cx->region, const char *, of[0]->n + of[1]->n + 1);
+    *n = 0;
+    for (int32_t k = 0; k < 2; k++)
+        for (int32_t i = 0; i < of[k]->n; i++)
+            name[(*n)++] = of[k]->item[i].key;
+    return name;
+}
+
 int ac_read_model(const ac_made *a, ac_imported **out)
 {
     ac_progress_begin(a->cx, "reading", 0);
     const bool trains = ac_trains(a->request);
     const ac_pin *bound = NULL;
     AC_TRY(bounds(a, &bound));
+    int32_t n_wanted;
+    const char *const *names = wanted(a, &n_wanted);
     const ac_import_options how = {.from = a->opt->from.name,
                                    .outputs = a->opt->outputs,
                                    .second = a->source->weights.path ? &a->source->weights : NULL,
@@ -100,6 +114,9 @@ int ac_read_model(const ac_made *a, ac_imported **out)
                                    .strict = a->opt->strict,
                                    .bound = bound,
                                    .n_bounds = a->opt->bound.n,
+                                   .fixes = a->opt->fix.n > 0,
+                                   .wanted = names,
+                                   .n_wanted = n_wanted,
                                    .promise = ac_lower_promise};
     ac_imported *m = AC_NEW(a->cx->region, ac_imported);
     AC_TRY(ac_import(a->cx, &a->source->file, &how, m));

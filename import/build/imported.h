@@ -32,6 +32,9 @@ typedef struct ac_import_options {
     const ac_pin *bound; /* --bound NAME=N: result NAME, whose size is computed at run time, has at most N elements */
     int32_t n_bounds;
     bool batch_norm; /* with `train`: batch normalisations use the statistics of the batch */
+    bool fixes;      /* the caller will make constants of inputs, so nodes are created later, by ac_import_nodes */
+    const char *const *wanted; /* names of inputs that the caller gives: the file's defaults for them are not used */
+    int32_t n_wanted;
     /* computes small constants while nodes are created; later the graph's. NULL: not computed */
     ac_promise_fn *promise;
 } ac_import_options;

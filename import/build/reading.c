@@ -20,10 +20,24 @@ bool ac_reading_unsized(const ac_reading *r)
     return unknown;
 }
 
+bool ac_reading_wants(const ac_reading *r, const char *name)
+{
+    bool wanted = false;
+    for (int32_t i = 0; i < r->opt.n_wanted; i++)
+        wanted |= !strcmp(r->opt.wanted[i], name);
+    return wanted;
+}
+
+/* True if the nodes are created in a second run, after the caller has set sizes and values of inputs. */
+static bool is_early(const ac_reading *r)
+{
+    return r->format->nodes && ((r->opt.fixes && !r->again) || ac_reading_unsized(r));
+}
+
 static int attempt(ac_reading *r)
 {
     AC_TRY(r->format->read(r));
-    return r->format->nodes && !ac_reading_unsized(r) ? r->format->nodes(r) : AC_OK;
+    return r->format->nodes && !is_early(r) ? r->format->nodes(r) : AC_OK;
 }
 
 /* Reports all refusals. Guarantees that AC_FAIL comes with a diagnostic. */
@@ -117,7 +131,7 @@ int ac_reading_start(ac_ctx *cx, const ac_format *format, const ac_file *f, cons
         r->opt.second = &r->second;
     }
     const int rc = attempt(r);
-    const bool unknown = r->g && format->nodes && ac_reading_unsized(r);
+    const bool unknown = r->g && is_early(r);
     /* sizes cannot change a refusal by `read`: it is reported now */
     const bool wait = cx->diags.errors == before.errors && (r->late || (unknown && rc == AC_OK && !r->refused.n));
     if (!wait)

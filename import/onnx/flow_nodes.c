@@ -275,3 +275,14 @@ int ac_onx_do_has_element(ac_onx_node *n)
 {
     return ac_onx_result(n, 0, ac_make_number(&n->b, AC_BOOL, ac_onx_in(n, 0) != NULL));
 }
+
+/* A value, or none: then its readers find their operand left out. */
+int ac_onx_do_optional(ac_onx_node *n)
+{
+    ac_attr_skip(&n->attrs, "type");
+    if (ac_onx_in(n, 0))
+        return ac_onx_result(n, 0, n->in[0]);
+    if (n->n_out && n->out[0])
+        n->out[0]->broken = false;
+    return AC_OK;
+}

@@ -111,15 +111,50 @@ static const void *unrolled_body(loop *l, ac_tensor *const *now)
     return next[1] ? next : NULL;
 }
 
+/* One iteration, whose nodes are dropped, for the types and shapes of l->out; of a sequence, those of its first
+ * element, or NULL. now: the values before it. */
+static int try_body(loop *l, ac_tensor *const *now)
+{
+    ac_onx_node *n = l->n;
+    ac_tensor **own = AC_NEW_N(n->r->cx->region, ac_tensor *, l->loop.n + 1);
+    ac_sub trial = {0};
+    ac_sub_enter(&n->b, &n->r->g, &trial);
+    own[0] = ac_make_number(&n->b, AC_I64, 0);
+    for (int32_t k = 1; k < l->loop.n; k++)
+        own[k] = ac_onx_sequence_of(n->r, now[k]) ? now[k] : ac_sub_input(&trial, now[k]);
+    const int rc = ac_onx_call_graph(n, l->body, own, l->loop.n, l->out, l->carried + l->scans + 1);
+    for (int32_t k = 1; k < l->loop.n - 1 && rc == AC_OK; k++) {
+        ac_onx_sequence *s = ac_onx_sequence_of(n->r, l->out[k]);
+        l->out[k] = s ? ac_onx_sequence_first(n, s) : l->out[k];
+    }
+    ac_sub_leave(&n->b, &n->r->g, &trial);
+    return rc;
+}
+
+/* Scan k of no iterations: no elements of the shape that the first would have. */
+static ac_tensor *no_elements(const loop *l, int32_t k)
+{
+    static const uint64_t NOTHING[1] = {0};
+    ac_onx_node *n = l->n;
+    int64_t dim[AC_MAX_RANK] = {0};
+    const ac_tensor *element = l->out[1 + l->carried + k];
+    if (element->dtype == AC_NONE || element->rank >= AC_MAX_RANK)
+        return (void)ac_cannot(&n->b, "it collects results of no iteration at all"), NULL;
+    memcpy(dim + 1, element->dim, (size_t)element->rank * sizeof *dim);
+    return ac_tensor_const(n->r->g, n->b.base, element->dtype, element->rank + 1, dim, NOTHING);
+}
+
 static int unrolled_results(loop *l, ac_tensor *const *last, int64_t trips)
 {
     ac_onx_node *n = l->n;
     if (!trips && l->scans)
-        return ac_cannot(&n->b, "it collects results of no iteration at all");
+        AC_TRY(try_body(l, last));
     for (int32_t k = 0; k < l->carried; k++)
         AC_TRY(ac_onx_result(n, k, last[2 + k]));
     for (int32_t k = 0; k < l->scans; k++)
-        AC_TRY(ac_onx_result(n, l->carried + k, ac_onx_collect(n, l->element.item + k, trips, l->scans, 0, false)));
+        AC_TRY(ac_onx_result(n, l->carried + k,
+                             trips ? ac_onx_collect(n, l->element.item + k, trips, l->scans, 0, false)
+                                   : no_elements(l, k)));
     return AC_OK;
 }
 
@@ -200,30 +235,18 @@ static int unwrap(const loop *l, int32_t k, ac_tensor **y)
 static int carry_sequences(loop *l, ac_tensor **in)
 {
     ac_onx_node *n = l->n;
-    const int32_t values = l->loop.n;
     bool any = false, empty = false;
     for (int32_t k = 0; k < l->carried; k++) {
         ac_onx_sequence *s = ac_onx_sequence_of(n->r, in[2 + k]);
         any |= l->sequence[k] = s != NULL;
         empty |= s && !ac_onx_sequence_first(n, s);
     }
-    ac_tensor **own = AC_NEW_N(n->r->cx->region, ac_tensor *, values + 1);
-    if (empty) {
-        ac_sub trial = {0};
-        ac_sub_enter(&n->b, &n->r->g, &trial);
-        for (int32_t k = 0; k < values; k++)
-            own[k] = k >= 2 && l->sequence[k - 2] ? in[k] : ac_sub_input(&trial, in[k]);
-        int rc = ac_onx_call_graph(n, l->body, own, values, l->out, l->carried + l->scans + 1);
-        for (int32_t k = 0; k < l->carried && rc == AC_OK; k++) {
-            ac_onx_sequence *s = l->sequence[k] ? ac_onx_sequence_of(n->r, l->out[1 + k]) : NULL;
-            own[2 + k] = s ? ac_onx_sequence_first(n, s) : NULL;
-        }
-        ac_sub_leave(&n->b, &n->r->g, &trial);
-        AC_TRY(rc);
-    }
+    if (empty)
+        AC_TRY(try_body(l, in));
     for (int32_t k = 0; k < l->carried && any; k++)
         if (l->sequence[k]) {
-            in[2 + k] = ac_onx_sequence_whole(n, ac_onx_sequence_of(n->r, in[2 + k]), empty ? own[2 + k] : NULL);
+            in[2 + k] =
+                ac_onx_sequence_whole(n, ac_onx_sequence_of(n->r, in[2 + k]), empty ? l->out[1 + k] : NULL);
             if (!in[2 + k])
                 return AC_FAIL;
         }

@@ -172,6 +172,14 @@ static int check_values(ac_onx *r, ac_onx_scope *s, ac_pb_list list)
     return r->pb.failed ? AC_FAIL : rc;
 }
 
+/* An input whose default value, an initializer, is not used. */
+static void default_to_input(ac_onx *r, ac_onx_value *v)
+{
+    v->t->data = v->t->raw = NULL;
+    v->t->weight = false;
+    v->t = ac_reading_input_made(r->reading, v->t);
+}
+
 static int read_inputs(ac_onx *r, ac_onx_scope *s, ac_pb_list list)
 {
     ac_span message;
@@ -195,6 +203,8 @@ static int read_inputs(ac_onx *r, ac_onx_scope *s, ac_pb_list list)
         if (v->made) { /* an initializer: older files list those among the inputs; elsewhere it is a default */
             if (!v->broken && check_declared(r, at, v, "constant", false) != AC_OK)
                 rc = AC_FAIL;
+            else if (!v->broken && ac_reading_wants(r->reading, v->name))
+                default_to_input(r, v);
             continue;
         }
         v->made = true;

@@ -1,7 +1,8 @@
 /* resize_nodes.c - Resize and Upsample of ONNX. Along each dimension the position of result o in the input is
  * computed here, in double as in the specification. If our nearest or bilinear operator uses exactly these positions,
  * it is taken; else nearest is a gather along each dimension, and linear and cubic modes are products with a constant
- * matrix. Integers are interpolated bit for bit as ONNX Runtime does it: it truncates sums of f32. */
+ * matrix. Linear mode of integers is bit for bit as in ONNX Runtime, which truncates sums of f32; other modes, which it
+ * does not compute, are rounded as in ONNX's reference. */
 #include "import/onnx/proto/arithmetic.h"
 #include "import/onnx/proto/nodes.h"
 
@@ -306,6 +307,14 @@ static ac_tensor *extrapolate(ac_onx_node *n, const resize *r, ac_tensor *y)
     return y;
 }
 
+/* y to the nearest integers of a type, halves to even; beyond its range the nearest. */
+static ac_tensor *rounded(ac_onx_node *n, ac_tensor *y, ac_dtype type)
+{
+    y = OP1(ROUND, y);
+    y = MAX(y, F32((double)ac_dtype_min(type)));
+    return ac_make_cast(&n->b, MIN(y, F32((double)ac_dtype_max(type))), type);
+}
+
 static int finish(ac_onx_node *n, const resize *r)
 {
     ac_tensor *x = n->in[0];
@@ -330,12 +339,16 @@ static int finish(ac_onx_node *n, const resize *r)
     if (ac_dtype_is_int(x->dtype) && ac_dtype_bits(x->dtype) <= 32 && !strcmp(r->mode, "linear") && !r->antialias &&
         !r->exclude_outside && strcmp(r->coords, "tf_crop_and_resize") != 0)
         return ac_onx_result(n, 0, resize_integers(n, r, x));
-    if (x->dtype != AC_F32)
-        return ac_cannot(&n->b, "it interpolates elements of type %s", ac_dtype_name(x->dtype));
-    for (int32_t d = x->rank - 1; x && d >= 0; d--)
+    const ac_dtype own = x->dtype;
+    const bool rounds = ac_dtype_is_int(own) && ac_dtype_bits(own) <= 16;
+    if (own != AC_F32 && !rounds)
+        return ac_cannot(&n->b, "it interpolates elements of type %s", ac_dtype_name(own));
+    x = ac_make_cast(&n->b, x, AC_F32);
+    for (int32_t d = x ? x->rank - 1 : -1; x && d >= 0; d--)
         if (!unchanged(r, x, d))
             x = resize_linear(n, r, x, d);
-    return ac_onx_result(n, 0, extrapolate(n, r, x));
+    x = extrapolate(n, r, x);
+    return ac_onx_result(n, 0, rounds ? rounded(n, x, own) : x);
 }
 
 static const double *numbers(ac_onx_node *n, int32_t i, int64_t *count)

@@ -185,12 +185,16 @@ int ac_onx_do_dft(ac_onx_node *n)
     return ac_onx_result(n, 0, ac_make_transpose(&n->b, ac_make_reshape(&n->b, y, rank, dim), back));
 }
 
-/* Signal [B,L,parts]; each bin is the convolution with its row of the matrix, times the window. */
+/* Signal [B,L,parts], or [B,L] or [L] of real samples; each bin is the convolution with its row of the matrix, times the window. */
 int ac_onx_do_stft(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *window = ac_onx_in(n, 2);
     int64_t step, length;
     ac_attrs a;
+    if (x->rank == 1 || x->rank == 2)
+        x = ac_make_reshape(&n->b, x, 3, (int64_t[]){x->rank == 1 ? 1 : x->dim[0], x->dim[x->rank - 1], 1});
+    if (!x)
+        return AC_FAIL;
     if (x->rank != 3 || (x->dim[2] != 1 && x->dim[2] != 2))
         return ac_error(n->r->cx, n->at, E0104, "signal '%s' is %s, expected [batch,length,1 or 2]", x->name,
                         ac_shape_str(n->r->cx, x));
