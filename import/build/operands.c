@@ -174,8 +174,10 @@ int ac_operand_late(const ac_maker *b, const ac_tensor *t)
     return ac_refuse(
         b->reading, b->at, E0203, b->at.op,
         ac_strf(b->cx->region, "operand '%s' is computed at run time, but a static plan needs its value", t->name),
-        ac_strf(b->cx->region, "make it a constant of the model, or give the inputs that it depends on: %s, with run "
-                               "--input", ac_const_options(b, t)));
+        ac_strf(b->cx->region,
+                "make it a constant of the model, or give the inputs that it depends on: %s, with run "
+                "--input",
+                ac_const_options(b, t)));
 }
 
 int ac_operand_values(const ac_maker *b, ac_tensor **t, ac_ints *out)

@@ -36,8 +36,8 @@
         "write it with other operators, or cut the model there: --outputs"
 #define AC_WHY_DELEGATE \
     "it represents code of one particular runtime", "use the model as it was before that runtime changed it"
-#define AC_WHY_OPTIMISED                                                          \
-    "ONNX Runtime has written the model after it had optimised it for one CPU",   \
+#define AC_WHY_OPTIMISED                                                             \
+    "ONNX Runtime has written the model after it had optimised it for one CPU",      \
         "use the model as it was before, or write it with graph_optimization_level " \
         "ORT_ENABLE_EXTENDED, not ORT_ENABLE_ALL"
 #define AC_WHY_RESOURCE                       \

@@ -245,8 +245,7 @@ static int carry_sequences(loop *l, ac_tensor **in)
         AC_TRY(try_body(l, in));
     for (int32_t k = 0; k < l->carried && any; k++)
         if (l->sequence[k]) {
-            in[2 + k] =
-                ac_onx_sequence_whole(n, ac_onx_sequence_of(n->r, in[2 + k]), empty ? l->out[1 + k] : NULL);
+            in[2 + k] = ac_onx_sequence_whole(n, ac_onx_sequence_of(n->r, in[2 + k]), empty ? l->out[1 + k] : NULL);
             if (!in[2 + k])
                 return AC_FAIL;
         }

@@ -185,7 +185,8 @@ int ac_onx_do_dft(ac_onx_node *n)
     return ac_onx_result(n, 0, ac_make_transpose(&n->b, ac_make_reshape(&n->b, y, rank, dim), back));
 }
 
-/* Signal [B,L,parts], or [B,L] or [L] of real samples; each bin is the convolution with its row of the matrix, times the window. */
+/* Signal [B,L,parts], or [B,L] or [L] of real samples; each bin is the convolution with its row of the matrix, times
+ * the window. */
 int ac_onx_do_stft(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *window = ac_onx_in(n, 2);

@@ -121,8 +121,9 @@ def small():
             x / np.sqrt((x * x).sum(1, keepdims=True) + 1e-10) * a.reshape(1, 4, 1, 1), blobs=[a])
     n.layer("Normalize", "x", "norm_param { across_spatial: true channel_shared: true }",
             x / np.sqrt((x * x).sum((1, 2, 3), keepdims=True) + 1e-10) * a[1], blobs=[a[1].reshape(())])
-    n.layer("Normalize", "x", "norm_param { across_spatial: true channel_shared: false scale_filler { type: \"constant\" "
-            "value: 20 } }", x / np.sqrt((x * x).sum((1, 2, 3), keepdims=True) + 1e-10) * a.reshape(1, 4, 1, 1), blobs=[a])
+    n.layer("Normalize", "x",
+            "norm_param { across_spatial: true channel_shared: false scale_filler { value: 20 } }",
+            x / np.sqrt((x * x).sum((1, 2, 3), keepdims=True) + 1e-10) * a.reshape(1, 4, 1, 1), blobs=[a])
     n.layer("Upsample", "x", "upsample_param { scale: 3 }", x.repeat(3, 2).repeat(3, 3))
     n.layer("Dropout", "x", "dropout_param { dropout_ratio: 0.25 scale_train: false }", x * 0.75)
     z = rng.standard_normal((2, 8, 6, 4)).astype(np.float32)
