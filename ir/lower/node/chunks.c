@@ -8,13 +8,14 @@
  *       out[p] = ..strip..                 strip[part] = copy of x[p]
  *     end                                  out[p] = ..strip[part]..
  *
- * Every chunk computes the code around the split loops; chunk 0 alone does stores to results outside of them. Each
- * chunk has its own scratch, so chunks share only operands. The order of the operations of each element does not
- * change: results have the same bits for every number of chunks. If the cut saves less than a fork and a join cost, the
- * step is not cut. */
+ * Every chunk runs the code that the split loops need (common.h); chunk 0 alone runs the rest, such as the tail of a
+ * loop over vectors. Each chunk has its own scratch, so chunks share only operands. The order of the operations of each
+ * element does not change: results have the same bits for every number of chunks. If the cut saves less than a fork and
+ * a join cost, the step is not cut. */
 #include "ir/loop/builder.h"
 #include "ir/loop/ins_fields.h"
 #include "ir/loop/tiles.h"
+#include "ir/lower/node/common.h"
 #include "ir/lower/node/cut.h"
 #include "ir/lower/node/node.h"
 
@@ -28,18 +29,8 @@ typedef struct cutter {
     int32_t *buf;     /* old buffer -> new one */
     ac_x *private_at; /* by old buffer: where this chunk's copy begins, 0: not scratch */
     ac_x chunk;
+    const int32_t *run; /* common.h: of old instructions */
 } cutter;
-
-/* True if the block writes only results: no scratch, no variable from outside. */
-static bool only_results(const cutter *v, ac_x begin, ac_x end)
-{
-    for (ac_x x = begin; x < end; x++) {
-        const ac_ins *i = ac_cut_ins(&v->cut, x);
-        if ((ac_lop_stores((ac_lop)i->op) && !ac_cut_stores(&v->cut, x)) || (i->op == AC_L_SET && i->aux < begin))
-            return false;
-    }
-    return true;
-}
 
 static ac_x copy_ins(cutter *v, ac_x x)
 {
@@ -81,43 +72,58 @@ static void copy_split(cutter *v, const ac_cut_range *r, int32_t i)
     ac_lb_end(b);
 }
 
-static bool any_split(const cutter *v, ac_x begin, ac_x end)
+/* The code of a run, up to `end`, in chunk 0; begin 0: no run. */
+static void copy_run(cutter *v, ac_x begin, ac_x end)
 {
+    if (!begin)
+        return;
+    ac_lb_if(&v->b, ac_lb_eq(&v->b, v->chunk, ac_lb_i32(&v->b, 0)));
     for (ac_x x = begin; x < end; x++)
-        if (v->cut.split[x])
-            return true;
-    return false;
+        if (v->run[x] == v->run[begin])
+            copy_ins(v, x);
+    ac_lb_end(&v->b);
+}
+
+/* The loop at x, which is split: as loop i of r, or by itself. */
+static void copy_loop(cutter *v, const ac_cut_range *r, int32_t i)
+{
+    const ac_x x = r->loop[i];
+    const ac_cut_range own = {.loop = {x}, .weight = {1}, .first = {0, ac_cut_trips(&v->cut, x)}, .n = 1};
+    if (v->cut.own[x])
+        copy_split(v, &own, 0);
+    else
+        copy_split(v, r, i);
 }
 
 static void copy_block(cutter *v, ac_x begin, ac_x end)
 {
-    ac_lb *b = &v->b;
-    ac_cut_range r = ac_cut_range_of(&v->cut, begin, end);
-    if (r.n && !v->cut.split[r.loop[0]])
-        r.n = 0; /* loops of one range are split together */
+    const ac_cut_range r = ac_cut_range_of(&v->cut, begin, end);
+    ac_x first = 0; /* of the run that is not copied yet */
     for (ac_x x = begin; x < end; x++) {
-        int32_t i = 0;
-        while (i < r.n && r.loop[i] != x)
-            i++;
         const ac_x last = ac_cut_is_block(&v->cut, x) ? v->cut.end[x] : x;
-        if (i < r.n && v->cut.own[x]) {
-            const ac_cut_range own = {.loop = {x}, .weight = {1}, .first = {0, ac_cut_trips(&v->cut, x)}, .n = 1};
-            copy_split(v, &own, 0);
-        } else if (i < r.n) {
-            copy_split(v, &r, i);
-        } else if (!ac_cut_any_result(&v->cut, x, last + 1)) {
-            copy_all(v, x, last + 1);
-        } else if (!ac_cut_is_block(&v->cut, x) || (!any_split(v, x, last) && only_results(v, x, last))) {
-            ac_lb_if(b, ac_lb_eq(b, v->chunk, ac_lb_i32(b, 0)));
-            copy_all(v, x, last + 1);
-            ac_lb_end(b);
+        if (v->run[x]) {
+            first = first ? first : x;
+            x = last;
+            continue;
+        }
+        if (ac_common_ends_run(&v->cut, x)) {
+            copy_run(v, first, x);
+            first = 0;
+        }
+        if (v->cut.split[x]) {
+            int32_t i = 0;
+            while (r.loop[i] != x)
+                i++;
+            copy_loop(v, &r, i);
         } else {
             copy_ins(v, x);
             copy_block(v, x + 1, last);
-            copy_ins(v, last);
+            if (last > x)
+                copy_ins(v, last);
         }
         x = last;
     }
+    copy_run(v, first, end);
 }
 
 /* Parameters with scratch for every chunk, the chunk, locals. */
@@ -228,6 +234,7 @@ int ac_lower_chunks(ac_ctx *cx, ac_region *region, ac_lowered *low, int32_t chun
         ac_lb_open(&v.b, region, low->fn->name, low->fn->note);
         copy_buffers(&v);
         open_scratch(&v);
+        v.run = ac_common_runs(tmp, &v.cut);
         copy_block(&v, 1, low->fn->code.n);
         finish(&v, low, region);
     }
