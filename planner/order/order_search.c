@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_WIDTH = 16, WIDER = 8, SPARE = 4, MAX_LINKS = 4 << 20 };
+enum { FIRST_WIDTH = 16, WIDER = 8, SPARE = 4, VAIN = 2, MAX_LINKS = 4 << 20 };
 
 /* A set of done steps: all before `begin`, none from `end` on, in between what the bits say. */
 typedef struct set {
@@ -319,8 +319,9 @@ static bool attempt(search *x, int32_t *order, ac_heap *heap)
 
 typedef struct part {
     int32_t begin, end;
-    ac_bytes peak;  /* of the file's order */
-    ac_bytes bound; /* no order of these steps has a lower peak */
+    ac_bytes peak;          /* of the file's order */
+    ac_bytes bound;         /* no order of these steps has a lower peak */
+    ac_bytes before, after; /* alive, in every order */
 } part;
 
 /* A part ends with a step that all earlier ones lead to and all later ones come from. Its place is the same in every
@@ -354,7 +355,7 @@ static void part_peaks(search *x, const int32_t *order, part *list, int32_t n_pa
     ac_bytes live = live_before(x, done);
     for (int32_t k = 0; k < n_parts; k++) {
         list[k].peak = 0;
-        list[k].bound = live; /* the same in every order, as are the bytes alive after the part */
+        list[k].before = live;
         for (int32_t i = list[k].begin; i < list[k].end; i++) {
             const int32_t s = order ? order[i] : i;
             cost c = run_step(x, done, live, s);
@@ -363,14 +364,16 @@ static void part_peaks(search *x, const int32_t *order, part *list, int32_t n_pa
             live = c.live;
             bits[s >> 6] |= UINT64_C(1) << (s & 63);
         }
-        list[k].bound = live > list[k].bound ? live : list[k].bound;
+        list[k].after = live;
+        list[k].bound = live > list[k].before ? live : list[k].before;
     }
 }
 
-/* The values that a step uses, and those that live across its part, are alive in every order. */
+/* The values that a step uses, and those that live across its part, are alive in every order. So are those from before
+ * the part while its first step runs, and those for after it while its last step runs. */
 static void part_bound(const ac_order_problem *p, part *l)
 {
-    ac_bytes through = 0;
+    ac_bytes through = 0, first = INT64_MAX, last = INT64_MAX;
     for (int32_t i = 0; i < p->n_values; i++) {
         const ac_order_value *v = &p->value[i];
         const bool before = v->at_start || (v->n_users && v->user[0] < l->begin);
@@ -379,17 +382,24 @@ static void part_bound(const ac_order_problem *p, part *l)
     }
     for (int32_t s = l->begin; s < l->end; s++) {
         const ac_order_step *st = &p->step[s];
-        ac_bytes own = st->scratch;
+        const ac_bytes fixed = st->scratch - (st->n_over && st->result >= 0 ? p->value[st->result].size : 0);
+        ac_bytes own = through + fixed, begun = l->before + fixed, ended = l->after + fixed;
         for (int32_t i = 0; i < st->n_values; i++) {
             const ac_order_value *v = &p->value[st->value[i]];
             const bool before = v->at_start || v->user[0] < l->begin,
                        after = v->at_end || v->user[v->n_users - 1] >= l->end;
             own += before && after ? 0 : v->size;
+            begun += before ? 0 : v->size;
+            ended += after ? 0 : v->size;
         }
-        if (st->n_over && st->result >= 0)
-            own -= p->value[st->result].size;
-        l->bound = through + own > l->bound ? through + own : l->bound;
+        l->bound = own > l->bound ? own : l->bound;
+        if (!st->n_preds || st->pred[st->n_preds - 1] < l->begin)
+            first = begun < first ? begun : first;
+        if (!st->n_succs || st->succ[0] >= l->end)
+            last = ended < last ? ended : last;
     }
+    l->bound = first > l->bound ? first : l->bound;
+    l->bound = last > l->bound ? last : l->bound;
 }
 
 static int by_peak(const void *pa, const void *pb)
@@ -400,17 +410,74 @@ static int by_peak(const void *pa, const void *pb)
     return (a->begin > b->begin) - (a->begin < b->begin);
 }
 
-/* Wider and wider layers until nothing was left out, or the allowance is spent. True: x->best is the least. */
+/* From the last step to the first: of the steps that may come last, the one with the lowest peak, then the one that
+ * leaves least alive before it. Branches whose results stay alive to the end are found by it, but not by narrow layers:
+ * the first of them is the best step only in respect of those that come later. */
+static void backwards(search *x, int32_t *order, ac_heap *heap)
+{
+    const int32_t n = x->end - x->begin;
+    ac_region *tmp = ac_region_open(heap);
+    uint64_t *bits = AC_NEW_N(tmp, uint64_t, x->words + 1);
+    int32_t *later = AC_NEW_N(tmp, int32_t, n + 1), *ready = AC_NEW_N(tmp, int32_t, n + 1), n_ready = 0;
+    int32_t *mine = AC_NEW_N(tmp, int32_t, n + 1);
+    const set done = {bits, x->begin, x->end};
+    for (int32_t s = x->begin; s < x->end; s++) {
+        const ac_order_step *st = &x->p->step[s];
+        bits[(s - x->begin) >> 6] |= UINT64_C(1) << ((s - x->begin) & 63);
+        while (later[s - x->begin] < st->n_succs && st->succ[later[s - x->begin]] < x->end)
+            later[s - x->begin]++;
+        if (!later[s - x->begin])
+            ready[n_ready++] = s;
+    }
+    ac_bytes live = live_before(x, done), most = x->floor;
+    for (int32_t k = n - 1; k >= 0 && x->left > 0; k--) {
+        cost best = {INT64_MAX, INT64_MAX};
+        int32_t at = 0;
+        for (int32_t i = 0; i < n_ready && (best.peak > most || best.live > live); i++) {
+            uint64_t *word = &bits[(ready[i] - x->begin) >> 6], bit = UINT64_C(1) << ((ready[i] - x->begin) & 63);
+            *word ^= bit;
+            const cost c = run_step(x, done, 0, ready[i]); /* relative to the bytes before it */
+            *word ^= bit;
+            const cost now = {live - c.live + c.peak, live - c.live};
+            if (now.peak < best.peak || (now.peak == best.peak && now.live < best.live)) {
+                best = now;
+                at = i;
+            }
+        }
+        const int32_t s = mine[k] = ready[at];
+        const ac_order_step *st = &x->p->step[s];
+        bits[(s - x->begin) >> 6] ^= UINT64_C(1) << ((s - x->begin) & 63);
+        ready[at] = ready[--n_ready];
+        for (int32_t i = 0; i < st->n_preds; i++)
+            if (st->pred[i] >= x->begin && !--later[st->pred[i] - x->begin])
+                ready[n_ready++] = st->pred[i];
+        best.peak += k == 0 && x->begin == 0 ? x->unused : 0;
+        most = best.peak > most ? best.peak : most;
+        live = best.live;
+    }
+    if (x->left > 0 && most < x->best) {
+        x->best = most;
+        memcpy(order + x->begin, mine, (size_t)n * sizeof *mine);
+    }
+    ac_region_close(tmp);
+}
+
+/* Wider and wider layers until nothing was left out, two widths in sequence found nothing better, or the allowance is
+ * spent. True: x->best is the least. */
 static bool solve_part(search *x, int32_t *order, ac_heap *heap)
 {
     const int32_t n = x->end - x->begin;
     x->words = (n + 63) / 64;
+    backwards(x, order, heap);
+    int32_t vain = 0;
     for (x->width = FIRST_WIDTH; x->best > x->floor; x->width *= WIDER) {
         if (x->left <= 0 || (x->width > FIRST_WIDTH && x->width > MAX_LINKS / n))
             return false;
-        attempt(x, order, heap);
+        vain = attempt(x, order, heap) ? 0 : vain + 1;
         if (!x->truncated)
             return true;
+        if (vain == VAIN)
+            return false;
     }
     return true;
 }

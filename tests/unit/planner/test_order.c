@@ -143,6 +143,30 @@ static void test_outputs(ac_ctx *cx)
     CHECK(r.before == 32 * N && r.after == 32 * N && r.optimal && r.steps < N * N); /* only the file's order is run */
 }
 
+/* Branches of two steps whose results stay to the end: the last branch is the one whose first step leaves least, which
+ * a search from the first step on finds only in wide layers. Either a bound proves it, or the search ends without a proof. */
+static void test_kept_branches(ac_ctx *cx, int32_t first, int32_t kept, ac_bytes least, bool proven)
+{
+    enum { N = 25 };
+    ac_order_problem *p = ac_order_new(cx->region, 2 * N, 2 * N + 1);
+    p->value[2 * N] = (ac_order_value){.size = 32, .at_start = true};
+    for (int32_t k = 0; k < N; k++) {
+        p->value[2 * k] = (ac_order_value){.size = first * (8 + k)};
+        p->value[2 * k + 1] = (ac_order_value){.size = kept * 8 + k, .at_end = true};
+        ac_order_use(p, 2 * k, 2 * N, 0, 1, false);
+        ac_order_use(p, 2 * k, 2 * k, 0, 1, true);
+        ac_order_use(p, 2 * k + 1, 2 * k, 0, 1, false);
+        ac_order_use(p, 2 * k + 1, 2 * k + 1, 0, 1, true);
+        p->step[2 * k].result = 2 * k;
+        p->step[2 * k + 1].result = 2 * k + 1;
+    }
+    ac_order_link(p);
+    int32_t order[2 * N];
+    const ac_order_result r = ac_order_search(p, 1 << 26, order, &cx->heap);
+    CHECK(r.after == ac_order_peak(p, order, &cx->heap) && r.after == least && r.optimal == proven);
+    CHECK(r.steps < (proven ? 1 << 17 : 1 << 21)); /* 1 << 25 without the bound */
+}
+
 /* No allowance: the file's order, unchanged. */
 static void test_nothing_allowed(ac_ctx *cx)
 {
@@ -198,6 +222,8 @@ static int run_shapes(ac_ctx *cx)
     test_branches(cx, 40, 30, false);
     test_branches(cx, 4, 500, true);
     test_outputs(cx);
+    test_kept_branches(cx, 4, 1, 560, false);
+    test_kept_branches(cx, 1, 5, 1308, true);
     test_nothing_allowed(cx);
     test_links(cx);
     return 0;
