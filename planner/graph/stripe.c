@@ -1,8 +1,12 @@
 /* stripe.c - which runs of steps are worth being worked row by row: estimates, then the best choice. */
 #include "planner/graph/stripe.h"
 #include "ir/lower/node/node.h"
+#include "planner/pack/solve.h"
 
-enum { LONGEST = 48 }; /* steps of a group */
+enum {
+    LONGEST = 48, /* steps of a group */
+    SHARE = 8     /* of the steps that --effort allows; the default, 32 million, suffices for networks of 1,500 steps */
+};
 
 static ac_bytes up(const ac_stripe_search *q, ac_bytes v)
 {
@@ -86,27 +90,67 @@ static ac_bytes distance(const ac_stripe_group *q, const ac_tensor *in, const ac
     return below == INT64_MIN ? -ac_tensor_bytes(in) : below;
 }
 
+/* A root with a place of its own in the arena. */
+static bool takes_room(const ac_stripe_search *q, const ac_tensor *t)
+{
+    const ac_liveness *l = q->forms.live;
+    return !t->root && l->item_of[t->id] >= 0 && ac_item_in_ram(&l->problem, &l->problem.item[l->item_of[t->id]]) &&
+           !is_fed(q, t);
+}
+
+/* q->begun[s]: bytes of tensors that begin before step s; q->ended[s]: of those that end before it. */
+static void sum_lives(ac_stripe_search *q, ac_region *region)
+{
+    const ac_graph *g = q->forms.g;
+    const ac_liveness *l = q->forms.live;
+    const int32_t n = q->forms.n_steps;
+    q->begun = AC_NEW_N(region, ac_bytes, n + 2);
+    q->ended = AC_NEW_N(region, ac_bytes, n + 2);
+    for (int32_t i = 0; i < g->tensor.n; i++) {
+        const ac_tensor *t = g->tensor.item[i];
+        if (!takes_room(q, t))
+            continue;
+        const ac_bytes size = up(q, ac_tensor_bytes(t));
+        q->begun[l->first[i] < 0 ? 0 : l->first[i] < n ? l->first[i] + 1 : n + 1] += size;
+        q->ended[l->last[i] < 0 ? 0 : l->last[i] < n ? l->last[i] + 1 : n + 1] += size;
+    }
+    for (int32_t s = 1; s <= n + 1; s++) {
+        q->begun[s] += q->begun[s - 1];
+        q->ended[s] += q->ended[s - 1];
+    }
+}
+
 static bool is_free(const ac_stripe_search *q, const ac_tensor *t)
 {
     return !q->forms.viewed[t->id] && !t->state && !ac_tensor_is_const(t);
 }
 
+/* The bytes of tensors that are alive in some step of begin .. end - 1, without those that only these steps use;
+ * *made: the largest result among them. Cost: O(arguments of the steps). */
+static ac_bytes outside(const ac_stripe_search *q, int32_t begin, int32_t end, ac_bytes *made)
+{
+    const ac_stripes *v = &q->forms;
+    ac_bytes sum = q->begun[end] - q->ended[begin];
+    *made = 0;
+    for (int32_t s = begin; s < end; s++)
+        for (int32_t a = 0; a < v->step[s]->arg.n; a++) {
+            const ac_tensor *t = v->step[s]->arg.item[a].kind == AC_ARG_TENSOR ? v->step[s]->arg.item[a].tensor : NULL;
+            if (!t || v->made_at[t->id] != s || v->step[s]->fn->buf.item[a].role == AC_BUF_IN || !takes_room(q, t))
+                continue;
+            const ac_bytes size = up(q, ac_tensor_bytes(t));
+            if (ac_stripes_is_inner(v, begin, end, t))
+                sum -= size;
+            else
+                *made = size > *made ? size : *made;
+        }
+    return sum;
+}
+
 ac_bytes ac_stripe_estimate(const ac_stripe_search *q, const ac_stripe_group *x, ac_region *tmp)
 {
     const ac_liveness *l = q->forms.live;
-    const ac_graph *g = q->forms.g;
-    ac_bytes sum = x->scratch, best = 0;
-    for (int32_t i = 0; i < g->tensor.n; i++) {
-        const ac_tensor *t = g->tensor.item[i];
-        if (t->root || l->item_of[i] < 0 || !ac_item_in_ram(&l->problem, &l->problem.item[l->item_of[i]]) ||
-            l->first[i] >= x->end || l->last[i] < x->begin || is_fed(q, t))
-            continue;
-        bool inner = q->forms.made_at[i] >= x->begin && !t->input;
-        for (int32_t k = 0; k < x->n_out && inner; k++)
-            inner = x->out[k] != t && !(q->forms.viewed[i]);
-        if (!inner)
-            sum += up(q, ac_tensor_bytes(t));
-    }
+    ac_bytes made, best = 0;
+    const ac_bytes sum = x->scratch + outside(q, x->begin, x->end, &made);
     for (int32_t i = 0; i < x->n_in && q->overlap && x->s.streamed < 0; i++) {
         const ac_tensor *a = x->in[i];
         if (!is_free(q, a) || a->output || (a->input && q->keep_inputs) || l->last[a->id] >= x->end)
@@ -191,32 +235,48 @@ static cut *best_cut(const ac_stripe_search *q, ac_bytes limit, ac_region *tmp)
     return best;
 }
 
-/* Groups from `begin` on, all lengths. Windows in pairs are looked at where they may matter: at most half of the
- * windows' bytes is won by them. */
-static void estimate(ac_stripe_search *q, int32_t begin)
+/* Estimates one group. Windows in pairs are looked at where they may matter: at most half of the windows' bytes is won
+ * by them. False: longer groups from `begin` on are useless. */
+static bool estimate(ac_stripe_search *q, int32_t begin, int32_t end)
 {
-    const int32_t n = q->forms.n_steps;
     const ac_stripe_how plain = {q->align, false}, paired = {q->align, true};
     const ac_stripe_streamed *streamed = &q->forms.streamed;
-    for (int32_t end = begin + 1; end <= n && end - begin <= LONGEST; end++) {
-        const int32_t at = begin * LONGEST + end - begin - 1;
-        if (end - begin == 1 && !(streamed->tensor && streamed->first == begin && streamed->last == begin))
-            continue; /* a step as it is */
-        if (!ac_stripe_form_of(&q->forms, begin)->ok || !ac_stripe_form_of(&q->forms, end - 1)->ok)
-            break;
-        ac_region *tmp = ac_region_open(&q->forms.cx->heap);
-        ac_stripe_group x, y;
-        const bool ok = ac_stripe_group_of(&q->forms, begin, end, plain, tmp, &x);
-        if (ok)
-            q->cost[at] = ac_stripe_estimate(q, &x, tmp);
-        if (ok && q->cost[at] - x.scratch / 2 < q->single &&
-            ac_stripe_group_of(&q->forms, begin, end, paired, tmp, &y) && y.scratch < x.scratch)
-            q->tight[at] = ac_stripe_estimate(q, &y, tmp);
-        const bool full = ok && x.scratch / 2 >= q->single;
-        ac_region_close(tmp);
-        if (full)
-            break;
+    const int32_t at = begin * LONGEST + end - begin - 1;
+    if (end - begin == 1 && !(streamed->tensor && streamed->first == begin && streamed->last == begin))
+        return true; /* a step as it is */
+    if (!ac_stripe_form_of(&q->forms, begin)->ok || !ac_stripe_form_of(&q->forms, end - 1)->ok)
+        return false;
+    ac_bytes made;
+    const ac_bytes others = outside(q, begin, end, &made);
+    q->work += end - begin;
+    if (!streamed->tensor && others - made >= q->single) /* even if a result is over an operand */
+        return true;
+    ac_region *tmp = ac_region_open(&q->forms.cx->heap);
+    ac_stripe_group x, y;
+    const bool ok = ac_stripe_group_of(&q->forms, begin, end, plain, tmp, &x);
+    if (ok) {
+        q->cost[at] = ac_stripe_estimate(q, &x, tmp);
+        q->work += x.s.ticks;
     }
+    if (ok && q->cost[at] - x.scratch / 2 < q->single && ac_stripe_group_of(&q->forms, begin, end, paired, tmp, &y) &&
+        y.scratch < x.scratch) {
+        q->tight[at] = ac_stripe_estimate(q, &y, tmp);
+        q->work += y.s.ticks;
+    }
+    const bool full = ok && x.scratch / 2 >= q->single;
+    ac_region_close(tmp);
+    return !full;
+}
+
+/* Estimates groups of one step, of two, and so on, until all are known or the work is done that --effort allows: then
+ * the best plan of short groups is found. Results do not depend on time. */
+static void estimate_all(ac_stripe_search *q, ac_region *tmp)
+{
+    const int32_t n = q->forms.n_steps;
+    bool *done = AC_NEW_N(tmp, bool, n + 1);
+    for (int32_t length = 1; length <= LONGEST; length++)
+        for (int32_t begin = 0; begin + length <= n && q->work < q->most_work; begin++)
+            done[begin] = done[begin] || !estimate(q, begin, begin + length);
 }
 
 ac_stripe_search *ac_stripe_open(ac_ctx *cx, const ac_plan_how *how, ac_region *region, const ac_planned *from,
@@ -226,6 +286,7 @@ ac_stripe_search *ac_stripe_open(ac_ctx *cx, const ac_plan_how *how, ac_region *
     ac_stripe_search *q = AC_NEW(region, ac_stripe_search);
     ac_stripes_open(&q->forms, cx, how, region, from);
     q->align = how->live.align;
+    q->most_work = ac_effort_steps(how->effort >= 0 ? how->effort : AC_EFFORT_DEFAULT) / SHARE;
     q->overlap = from->live->overlaps != NULL;
     q->keep_inputs = how->live.preserve_input || how->live.whole;
     q->cost = AC_NEW_N(region, ac_bytes, n_steps * LONGEST + 1);
@@ -235,6 +296,7 @@ ac_stripe_search *ac_stripe_open(ac_ctx *cx, const ac_plan_how *how, ac_region *
     for (int32_t i = 0; i < n_steps * LONGEST; i++)
         q->cost[i] = q->tight[i] = -1;
     const bool streamed = rows && ac_stripes_stream(&q->forms);
+    sum_lives(q, region);
     for (int32_t s = 0; s < n_steps; s++) {
         const ac_bytes now = of_step(q, s), less = try_in_place(q, s, now);
         q->single = less > q->single ? less : q->single;
@@ -243,9 +305,8 @@ ac_stripe_search *ac_stripe_open(ac_ctx *cx, const ac_plan_how *how, ac_region *
         q->cost[s * LONGEST] = now;
         q->tight[s * LONGEST] = less < now ? less : -1;
     }
-    for (int32_t begin = 0; begin < n_steps; begin++)
-        estimate(q, begin);
     ac_region *tmp = ac_region_open(&cx->heap);
+    estimate_all(q, tmp);
     q->least = n_steps ? best_cut(q, -1, tmp)[n_steps].peak : 0;
     ac_region_close(tmp);
     return q;

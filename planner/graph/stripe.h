@@ -6,9 +6,10 @@
  * The estimate of a group is what must be alive while it runs: everything from outside, its windows, and its results as
  * far as they do not fit inside an operand that dies. Dynamic programming over the order of steps finds the smallest
  * peak, a second pass with that peak (or a budget) as limit the fewest steps fused. Packing decides afterwards what it
- * really takes. With `rows` the largest graph input that can be is streamed by rows (forms.streamed), and not in the
- * arena; least is INT64_MAX when no cut allows it. Source: docs of overlap and of stripes; cost: one simulation of row
- * counters for each run of steps. */
+ * really takes. Estimates are made for groups of one step, of two, and so on, as long as --effort allows: the cost is
+ * linear in the steps, and the same file gives the same plan. With `rows` the largest graph input that can be is
+ * streamed by rows (forms.streamed), and not in the arena; least is INT64_MAX when no cut allows it. Source: docs of
+ * overlap and of stripes; cost: one simulation of row counters for each run of steps that is estimated. */
 #ifndef AC_PLANNER_GRAPH_STRIPE_H
 #define AC_PLANNER_GRAPH_STRIPE_H
 #include "planner/graph/stripe_group.h"
@@ -19,11 +20,13 @@ typedef struct ac_stripe_search {
     bool overlap; /* results may start inside operands that die */
     bool keep_inputs, inplace;
     ac_bytes *cost,
-        *tight;            /* [begin * 48 + end - begin - 1]: estimated bytes of steps begin .. end - 1 as a group (one:
+        *tight; /* [begin * 48 + end - begin - 1]: estimated bytes of steps begin .. end - 1 as a group (one:
                               as it is); -1: none. tight: the same at the price of speed: windows in pairs, in place */
-    ac_lowered **in_place; /* by step: the in-place form, if that takes less; NULL */
-    ac_bytes least;        /* peak of the best cut into groups */
-    ac_bytes single;       /* peak without groups */
+    ac_bytes *begun, *ended; /* by step: bytes of tensors that begin, and that end, before it */
+    ac_lowered **in_place;   /* by step: the in-place form, if that takes less; NULL */
+    int64_t work, most_work; /* of the estimates so far, in steps of groups and of rows; where they end */
+    ac_bytes least;          /* peak of the best cut into groups */
+    ac_bytes single;         /* peak without groups */
 } ac_stripe_search;
 
 ac_stripe_search *ac_stripe_open(ac_ctx *cx, const ac_plan_how *how, ac_region *region, const ac_planned *from,

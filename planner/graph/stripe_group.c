@@ -101,14 +101,17 @@ int32_t ac_stripe_find(const ac_stripe_work *w, const ac_tensor *t)
     return -1;
 }
 
+bool ac_stripes_is_inner(const ac_stripes *v, int32_t begin, int32_t end, const ac_tensor *t)
+{
+    return !v->viewed[t->id] && !t->input && !t->output && !t->state && v->live->first[t->id] >= begin &&
+           v->live->last[t->id] < end;
+}
+
 /* True if no step outside of the group reads t. */
 bool ac_stripe_is_inner(const ac_stripe_work *w, const ac_tensor *t)
 {
-    const ac_liveness *l = w->v->live;
-    if (w->q->s.streamed >= 0 && t == w->tensor[w->q->s.streamed])
-        return true;
-    return !w->v->viewed[t->id] && !t->input && !t->output && !t->state && l->first[t->id] >= w->q->begin &&
-           l->last[t->id] < w->q->end;
+    return (w->q->s.streamed >= 0 && t == w->tensor[w->q->s.streamed]) ||
+           ac_stripes_is_inner(w->v, w->q->begin, w->q->end, t);
 }
 
 /* Step s writes row s, all rows are equal. */

@@ -75,6 +75,8 @@ void ac_stripes_open(ac_stripes *v, ac_ctx *cx, const ac_plan_how *how, ac_regio
 /* The graph input, the largest one, that steps read only as rows of one tensor: v->streamed. false: none. */
 bool ac_stripes_stream(ac_stripes *v);
 const ac_stripe_form *ac_stripe_form_of(ac_stripes *v, int32_t step); /* in its way; ok: it may be in a group */
+/* True if only steps begin .. end - 1 use t. */
+bool ac_stripes_is_inner(const ac_stripes *v, int32_t begin, int32_t end, const ac_tensor *t);
 /* false: some step has no rows, or waits for ever. */
 bool ac_stripe_group_of(ac_stripes *v, int32_t begin, int32_t end, ac_stripe_how how, ac_region *region,
                         ac_stripe_group *out);

@@ -144,7 +144,8 @@ static void test_outputs(ac_ctx *cx)
 }
 
 /* Branches of two steps whose results stay to the end: the last branch is the one whose first step leaves least, which
- * a search from the first step on finds only in wide layers. Either a bound proves it, or the search ends without a proof. */
+ * a search from the first step on finds only in wide layers. Either a bound proves it, or the search ends without a
+ * proof. */
 static void test_kept_branches(ac_ctx *cx, int32_t first, int32_t kept, ac_bytes least, bool proven)
 {
     enum { N = 25 };

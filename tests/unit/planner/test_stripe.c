@@ -391,6 +391,44 @@ static void test_random(uint64_t from, const char *target)
     remove(PATH);
 }
 
+/* ------------------------------------------------------------------ work */
+
+/* The search for groups in a chain of n convolutions, every other one with a wide result: all groups, or those that
+ * --effort allows. */
+static void search_chain(int n, int effort, bool all)
+{
+    static const char PATH[] = BUILD_DIR "/chain.ag";
+    FILE *f = fopen(PATH, "w");
+    MUST(f);
+    fprintf(f, "graph chain {\ninput t0: f32[1,8,4,2]\n");
+    fprintf(f, "const w0: f32[6,3,3,2] = random 1\nconst w1: f32[2,3,3,6] = random 2\n");
+    for (int k = 0; k < n; k++)
+        fprintf(f, "t%d = conv_2d(t%d, w%d) padding=same\n", k + 1, k, k % 2);
+    fprintf(f, "output t%d\n}\n", n);
+    MUST(fclose(f) == 0);
+    arenac *model = open_checked(PATH, "generic");
+    MUST(model);
+    ac_ctx *cx = &model->work.cx;
+    const ac_lowering *lowering = model->work.made.lowering;
+    const ac_plan_how plan = {.file = PATH,
+                              .graph = lowering->graph,
+                              .step = lowering->step,
+                              .n_steps = lowering->n_steps,
+                              .target = lowering->set.target,
+                              .effort = effort,
+                              .live = {.align = 1}};
+    ac_planned *from = ac_planned_from(cx, &plan, NULL, plan.n_steps);
+    from->live = ac_live(cx, from->region, plan.graph, from->step, from->n_steps, plan.live);
+    ac_stripe_search *q = ac_stripe_open(cx, &plan, from->region, from, false);
+    ac_lowered **step = AC_NEW_N(from->region, ac_lowered *, plan.n_steps + 1);
+    int32_t steps, stripes;
+    CHECK(all ? q->work < 4000 * n : q->work >= q->most_work && q->work < q->most_work + 1000);
+    CHECK(q->least < q->single); /* windows of a few rows instead of a wide tensor */
+    CHECK(ac_stripe_choose(q, q->least, step, &steps, &stripes) == AC_OK && steps < n && stripes > 0);
+    arenac_close(model);
+    remove(PATH);
+}
+
 /* ------------------------------------------------------------------ lines */
 
 static void test_lines(void)
@@ -414,6 +452,9 @@ int main(int argc, char **argv)
 {
     const long graphs = argc > 1 ? atol(argv[1]) : 120, first = argc > 2 ? atol(argv[2]) : 1;
     test_lines();
+    search_chain(100, 5, true);
+    search_chain(200, 5, true);
+    search_chain(200, 1, false);
     static const char *const MODELS[] = {"branch_f32",  "branch_int8", "digits_f32",
                                          "digits_int8", "dsnet_f32",   "dsnet_int8"};
     for (size_t i = 0; i < sizeof MODELS / sizeof *MODELS && graphs >= 100; i++) {
