@@ -188,16 +188,29 @@ static int by_begin(const void *a, const void *b)
     return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-/* Adds the bytes of memory `mem` (ram[index]) that nothing alive in step s, or in its phase, occupies to `dead`, which
+/* By item: the caller fills it before the first step. */
+static bool *filled_items(const ac_module *m, const ac_graph *g, const ac_binding *b)
+{
+    bool *filled = AC_NEW_N(m->cx->region, bool, b->problem->n + 1);
+    for (int32_t i = 0; i < g->input.n; i++)
+        if (b->item_of[g->input.item[i]->id] >= 0)
+            filled[b->item_of[g->input.item[i]->id]] = true;
+    if (m->streamed)
+        filled[b->scratch_item[m->streamed_call][m->call[m->streamed_call].low->streamed_arg]] = true;
+    return filled;
+}
+
+/* Adds the bytes of memory `mem` (ram[index]) that hold no value before step s, or before its phase, to `dead`, which
  * has k ranges. */
-static int32_t dead_in(ac_module *m, const ac_binding *b, int32_t s, int32_t mem, int32_t index, ac_range *live,
-                       ac_range *dead, int32_t k)
+static int32_t dead_in(ac_module *m, const ac_binding *b, int32_t s, int32_t mem, int32_t index, const bool *filled,
+                       ac_range *live, ac_range *dead, int32_t k)
 {
     const ac_life phase = b->slot ? (ac_life){b->slot[s].begin, b->slot[s].end} : (ac_life){s, s + 1};
     int32_t n = 0;
     for (int32_t i = 0; i < b->problem->n; i++) {
         const ac_item *it = &b->problem->item[i];
-        if (b->plan->mem[i] == mem && it->size && ac_life_overlap(it->life, phase))
+        if (b->plan->mem[i] == mem && it->size && ac_life_overlap(it->life, phase) &&
+            (filled[i] || it->life.begin < phase.begin))
             live[n++] = (ac_range){b->plan->offset[i], b->plan->offset[i] + it->size, index};
     }
     qsort(live, (size_t)n, sizeof *live, by_begin);
@@ -213,14 +226,14 @@ static int32_t dead_in(ac_module *m, const ac_binding *b, int32_t s, int32_t mem
     return k;
 }
 
-static ac_dead dead_bytes(ac_module *m, const ac_binding *b, int32_t s)
+static ac_dead dead_bytes(ac_module *m, const ac_binding *b, int32_t s, const bool *filled)
 {
     ac_range *live = AC_NEW_N(m->cx->region, ac_range, b->problem->n + 1);
     ac_range *dead = AC_NEW_N(m->cx->region, ac_range, b->problem->n + m->n_ram);
     int32_t k = 0, index = 0;
     for (int32_t mem = 0; mem < b->problem->n_mems; mem++)
         if (b->problem->mem[mem].use == AC_MEM_RAM)
-            k = dead_in(m, b, s, mem, index++, live, dead, k);
+            k = dead_in(m, b, s, mem, index++, filled, live, dead, k);
     return (ac_dead){dead, k};
 }
 
@@ -305,11 +318,12 @@ void ac_module_bind(ac_module *m, const ac_graph *g, ac_lowered *const *step, in
     for (int32_t i = 0; i < g->tensor.n; i++)
         if (g->tensor.item[i]->state && b->item_of[i] >= 0)
             m->state[m->n_states++] = io_of(b, g->tensor.item[i]);
-    if (m->poison) {
+    if (m->poison || b->dead) {
+        const bool *filled = filled_items(m, g, b);
         m->dead = AC_NEW_N(r, ac_dead, n_steps + 1);
         for (int32_t s = 0; s < n_steps; s++)
-            if (!b->slot || b->slot[s].begin == s) /* in the middle of a phase */
-                m->dead[s] = dead_bytes(m, b, s);
+            if (!b->slot || b->slot[s].begin == s) /* in the middle of a phase: none */
+                m->dead[s] = dead_bytes(m, b, s, filled);
     }
 }
 

@@ -74,7 +74,7 @@ enum { AC_MAX_PARTS = 4 };
 
 typedef enum ac_weights { AC_WEIGHTS_AUTO, AC_WEIGHTS_RODATA, AC_WEIGHTS_ASM, AC_WEIGHTS_BLOB } ac_weights;
 
-/* Bytes of memory that are dead before a call runs: ranges of ram, sorted, disjoint */
+/* Bytes of memory that hold no value before a call runs: ranges of ram, sorted, disjoint */
 typedef struct ac_range {
     ac_bytes begin, end;
     int32_t ram;
@@ -138,7 +138,7 @@ typedef struct ac_module {
     bool hooks;      /* with host: steps call a hook; slower to compile */
     bool caller_io;  /* inputs and outputs are in the caller's memory; implies host and the API of runtime/arn_host.h */
     ac_built built;  /* for headers and reports; set by the code printer or after running a compiler */
-    ac_dead *dead;   /* by call, for poison; NULL without */
+    ac_dead *dead;   /* by call, for poison and step tests; NULL: not requested */
 } ac_module;
 
 /* dedupe.c: merges structurally equal loop functions; fills fn, n_fn, call[].fn. */

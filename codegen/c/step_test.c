@@ -22,19 +22,55 @@ static bool has_blob(const ac_module *m)
     return ac_module_weights(m) == AC_WEIGHTS_BLOB;
 }
 
+/* A memory between guards. Its address has the alignment that the API requests, and no more. */
+static void put_memory(const char *name, const char *bytes, const char *align, ac_sink *to)
+{
+    ac_putf(to, "static uint8_t memory_%s[GUARD(%s) + %s + GUARD(%s)] __attribute__((aligned(2 * %s)));\n", name, align,
+            bytes, align, align);
+}
+
+static const char *constant(const ac_module *m, const char *memory, const char *what)
+{
+    return ac_strf(m->cx->region, "%s_%s_%s", ac_emit_upper(m), memory, what);
+}
+
+static const char *bytes_of(const ac_module *m, int32_t i)
+{
+    return constant(m, i < m->n_ram ? ac_emit_ram_upper(m, i) : "STATE", "BYTES");
+}
+
+static const char *align_of(const ac_module *m, int32_t i)
+{
+    return constant(m, ac_emit_ram_upper(m, i < m->n_ram ? i : 0), "ALIGN");
+}
+
+static int32_t memories(const ac_module *m)
+{
+    return m->n_ram + (m->state_bytes > 0);
+}
+
+static const char *name_of(const ac_module *m, int32_t i)
+{
+    return i < m->n_ram ? m->ram[i].name : "state";
+}
+
 static void put_memories(const ac_module *m, const char *blob, ac_sink *to)
 {
-    ac_selftest_put_memories(m, to);
-    ac_put(to, "static uint8_t *const memories[] = {");
-    for (int32_t i = 0; i < m->n_ram; i++)
-        ac_putf(to, "memory_%s, ", m->ram[i].name);
-    ac_put(to, m->state_bytes ? "memory_state};\n\n" : "0};\n\n");
+    enum { BLOB_ALIGN = 64 };
+    ac_put(to, "#define GUARD(align) ((256u / (align) | 1u) * (align))\n");
+    for (int32_t i = 0; i < memories(m); i++)
+        put_memory(name_of(m, i), bytes_of(m, i), align_of(m, i), to);
+    ac_put(to, "static const struct {\n    uint8_t *at;\n    uint32_t bytes, guard;\n} memories[] = {\n");
+    for (int32_t i = 0; i < memories(m); i++)
+        ac_putf(to, "    {memory_%s + GUARD(%s), %s, GUARD(%s)},\n", name_of(m, i), align_of(m, i), bytes_of(m, i),
+                align_of(m, i));
+    ac_putf(to, "};\nenum { MEMORIES = %d, STEPS = %d };\n\n", memories(m), m->n_calls);
     if (has_blob(m))
         ac_putf(to,
                 "extern const uint8_t steps_weights[];\n"
-                "__asm__(\".section .rodata\\n.balign 64\\n.globl steps_weights\\nsteps_weights:\\n"
+                "__asm__(\".section .rodata\\n.balign %d\\n.zero %d\\n.globl steps_weights\\nsteps_weights:\\n"
                 ".incbin \\\"%s\\\"\\n.previous\");\n\n",
-                blob);
+                2 * BLOB_ALIGN, BLOB_ALIGN, blob);
 }
 
 /* ------------------------------------------------------------------ tables */
@@ -81,6 +117,22 @@ static void put_operand(ac_region *r, const step_operand *o, int32_t i, ac_sink 
             o->tiles ? ac_strf(r, "tiles_%d", i) : "0");
 }
 
+static void put_ranges(const ac_module *m, const ac_step_tests *t, ac_sink *to)
+{
+    int32_t most = 1;
+    ac_put(to, "static const step_range ranges[] = {\n");
+    for (int32_t i = 0; i < t->first_range[m->n_calls]; i++)
+        ac_putf(to, "    {%u, %u, %uu, %uu},\n", t->range[i].memory, t->range[i].use, t->range[i].begin,
+                t->range[i].end);
+    ac_put(to, "    {0, 0, 0, 0}};\nstatic const uint32_t first_range[] = {");
+    for (int32_t c = 0; c <= m->n_calls; c++) {
+        ac_putf(to, "%d%s", t->first_range[c], c < m->n_calls ? (c % 16 == 15 ? ",\n    " : ", ") : "};\n");
+        if (c < m->n_calls && t->first_range[c + 1] - t->first_range[c] > most)
+            most = t->first_range[c + 1] - t->first_range[c];
+    }
+    ac_putf(to, "enum { RANGES_OF_A_STEP = %d };\n", most);
+}
+
 static void put_tables(const ac_module *m, const ac_step_tests *t, ac_sink *to)
 {
     ac_region *r = m->cx->region;
@@ -91,6 +143,7 @@ static void put_tables(const ac_module *m, const ac_step_tests *t, ac_sink *to)
     for (int32_t i = 0; i < n; i++)
         put_operand(r, &t->operand[i], i, to);
     ac_putf(to, "    {0, 0, 0, 0, 0, 0, 0, {0, 0, 0, 0}, {0, 0, 0, 0}, 0, 0}};\n");
+    put_ranges(m, t, to);
     ac_putf(to, "enum { SETS = %d, WHOLE = %d };\n", t->sets, t->whole.n);
     ac_put(to, "static const uint32_t first_operand[] = {");
     for (int32_t c = 0; c <= m->n_calls; c++)
@@ -113,6 +166,29 @@ static void put_tables(const ac_module *m, const ac_step_tests *t, ac_sink *to)
 
 /* ------------------------------------------------------------------ a run */
 
+static void put_pointers(const ac_module *m, ac_sink *to)
+{
+    for (int32_t i = 0; i < memories(m); i++)
+        ac_putf(to, "    m.%s = memories[%d].at;\n", name_of(m, i), i);
+    if (has_blob(m))
+        ac_put(to, "    m.weights = steps_weights;\n");
+}
+
+/* 1 + the number of the first memory that init accepts at a wrong address; 0: it accepts none. */
+static void put_misaligned(const ac_module *m, ac_sink *to)
+{
+    const char *p = m->name, *U = ac_emit_upper(m);
+    ac_putf(to, "static uint32_t init_misaligned(void)\n{\n    %s_mem m;\n    memset(&m, 0, sizeof m);\n", p);
+    put_pointers(m, to);
+    for (int32_t i = 0; i < m->n_ram; i++)
+        if (m->ram[i].bytes)
+            ac_putf(to,
+                    "    m.%s = memories[%d].at + %s / 2;\n    if (%s > 1 && %s_init(&m) == %s_OK)\n"
+                    "        return %du;\n    m.%s = memories[%d].at;\n",
+                    m->ram[i].name, i, align_of(m, i), align_of(m, i), p, U, i + 1, m->ram[i].name, i);
+    ac_put(to, "    return 0;\n}\n\n");
+}
+
 static void put_run(const ac_module *m, ac_sink *to)
 {
     const char *p = m->name, *U = ac_emit_upper(m);
@@ -123,10 +199,8 @@ static void put_run(const ac_module *m, ac_sink *to)
             "static int run_set(uint32_t set)\n{\n    %s_mem m;\n    int status;\n    memset(&m, 0, sizeof m);\n",
             p);
     for (int32_t i = 0; i < m->n_ram; i++)
-        ac_putf(to, "    memset(memory_%s, 0, sizeof memory_%s);\n", m->ram[i].name, m->ram[i].name);
-    ac_selftest_put_pointers(m, to);
-    if (has_blob(m))
-        ac_put(to, "    m.weights = steps_weights;\n");
+        ac_putf(to, "    memset(memories[%d].at, 0, memories[%d].bytes);\n", i, i);
+    put_pointers(m, to);
     ac_putf(to,
             "    status = %s_init(&m);\n"
             "    if (status != %s_OK)\n"
@@ -151,6 +225,7 @@ void ac_step_test_print(const ac_module *m, const ac_step_tests *t, const char *
     ac_selftest_put_inputs(m, &t->whole, to);
     if (m->streamed)
         ac_selftest_put_fill(m, to);
+    put_misaligned(m, to);
     put_run(m, to);
     ac_put(to, "#include \"steps.c\"\n");
 }

@@ -19,6 +19,8 @@ typedef struct ac_step_tests {
     int32_t sets;          /* whole.n of them are runs of the whole model */
     step_operand *operand; /* of all calls, one call after the other; bits: of this machine */
     int32_t *first;        /* of each call, its first operand; and one more */
+    step_range *range;     /* of all calls: sorted, disjoint bytes that are dead before it, or not its to write */
+    int32_t *first_range;  /* of each call, and one more */
     uint8_t **kind;        /* [set][call] */
     uint32_t **hash;       /* [set][operand] */
     int32_t *status;       /* [set]: the result of run */

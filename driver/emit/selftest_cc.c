@@ -113,6 +113,69 @@ static int step_differs(const ac_made *a, ac_step_inputs *x, const ac_user_cc *c
                    m->fn[c->fn]->name);
 }
 
+/* The first numbers that every finding has. */
+typedef struct finding {
+    int32_t set, step;
+    const char *rest;
+} finding;
+
+static bool read_finding(const ac_step_inputs *x, const char *said, const char *word, finding *f)
+{
+    char *at;
+    said = strstr(said, word);
+    if (!said)
+        return false;
+    f->set = (int32_t)strtoul(said + strlen(word), &at, 16);
+    f->step = (int32_t)strtoul(at, &at, 16);
+    f->rest = at;
+    return f->set >= 0 && f->set < x->tests.sets && f->step >= 0 && f->step <= x->a->module->n_calls;
+}
+
+static const char *memory_name(const ac_module *m, uint64_t k)
+{
+    return k < (uint64_t)m->n_ram ? m->ram[k].name : "state";
+}
+
+static int step_error(const ac_made *a, const finding *f, const char *what)
+{
+    const ac_call *c = &a->module->call[f->step];
+    return f->step == a->module->n_calls
+               ? ac_error(a->cx, (ac_place){.file = a->source->path}, E0601, "after the last step: %s", what)
+               : ac_error(a->cx, (ac_place){.file = a->source->path}, E0601, "step %d %s '%s': %s", f->step, c->op,
+                          c->name, what);
+}
+
+/* Bytes that the step may not write, and steps out of order. AC_OK: the program found nothing of the kind. */
+static int judge_memory(const ac_made *a, const ac_step_inputs *x, const ac_user_cc *cc, const char *text)
+{
+    ac_region *r = a->cx->region;
+    finding f;
+    char *at;
+    if (read_finding(x, text, "steps wrote ", &f)) {
+        const char *memory = memory_name(a->module, strtoul(f.rest, &at, 16));
+        const unsigned long begin = strtoul(at, &at, 16), end = strtoul(at, NULL, 16);
+        return step_error(
+            a, &f,
+            ac_strf(r, "the code of '%s' changes memory '%s' between 0x%lx and 0x%lx, which is not its result",
+                    cc->command, memory, begin, end));
+    }
+    if (read_finding(x, text, "steps outside ", &f)) {
+        const unsigned long k = strtoul(f.rest, &at, 16), after = strtoul(at, NULL, 16);
+        const char *memory = memory_name(a->module, k);
+        const long long bytes = k < (unsigned long)a->module->n_ram ? a->module->ram[k].bytes : a->module->state_bytes;
+        return step_error(
+            a, &f,
+            after ? ac_strf(r, "the code of '%s' writes at offset %lld of memory '%s', which has %lld bytes",
+                            cc->command, bytes + (long long)after - 1, memory, bytes)
+                  : ac_strf(r, "the code of '%s' writes before the start of memory '%s'", cc->command, memory));
+    }
+    if (read_finding(x, text, "steps order ", &f))
+        return step_error(a, &f,
+                          ac_strf(r, "the code of '%s' runs it out of order, expected step %lu", cc->command,
+                                  strtoul(f.rest, NULL, 16)));
+    return AC_OK;
+}
+
 static int judge(const ac_made *a, ac_step_inputs *x, const ac_user_cc *cc, const ac_tool *t)
 {
     enum { LATE = -2 };
@@ -122,6 +185,10 @@ static int judge(const ac_made *a, ac_step_inputs *x, const ac_user_cc *cc, cons
         return AC_OK;
     if (said)
         return step_differs(a, x, cc, said);
+    AC_TRY(judge_memory(a, x, cc, text));
+    if ((said = strstr(text, "steps aligned ")) != NULL)
+        return ac_error(a->cx, at, E0601, "the code of '%s' accepts memory '%s' at an address that is not aligned",
+                        cc->command, memory_name(a->module, strtoul(said + strlen("steps aligned "), NULL, 16)));
     if (t->status == LATE)
         return ac_error(a->cx, at, E0601, "the code of '%s' does not end", cc->command);
     said = strstr(text, "steps stopped ");

@@ -153,6 +153,75 @@ static void put_operands(ac_step_inputs *x)
     x->tests.operand = all.item;
 }
 
+/* ------------------------------------------------------------------ bytes that hold no value, or are not to be written */
+
+typedef AC_VEC(ac_range) range_list;
+typedef AC_VEC(step_range) range_all;
+
+/* Bytes of memory k that call s may write. */
+static range_list written_ranges(ac_region *r, const ac_module *m, int32_t s, int32_t k)
+{
+    const ac_call *c = &m->call[s];
+    range_list out = {0};
+    for (int32_t i = 0; i < c->low->arg.n; i++) {
+        const ac_buf *b = &c->low->fn->buf.item[i];
+        const int32_t memory = c->arg[i].space == AC_SPACE_STATE ? m->n_ram : c->arg[i].index;
+        if (has_bytes(&c->arg[i]) && memory == k &&
+            (b->role != AC_BUF_IN || c->low->arg.item[i].kind == AC_ARG_SCRATCH))
+            ac_push(r, &out, ((ac_range){c->arg[i].offset, c->arg[i].offset + ac_dtype_size(b->dtype, b->count), k}));
+    }
+    return out;
+}
+
+static bool has(const ac_range *range, int32_t n, int32_t k, ac_bytes at)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (range[i].ram == k && range[i].begin <= at && at < range[i].end)
+            return true;
+    return false;
+}
+
+/* The first byte above `at` where a range of memory k begins or ends; at most `best`. */
+static ac_bytes next_edge(const ac_range *range, int32_t n, int32_t k, ac_bytes at, ac_bytes best)
+{
+    for (int32_t i = 0; i < n; i++) {
+        if (range[i].ram == k && range[i].begin > at && range[i].begin < best)
+            best = range[i].begin;
+        if (range[i].ram == k && range[i].end > at && range[i].end < best)
+            best = range[i].end;
+    }
+    return best;
+}
+
+static void put_ranges_of(ac_step_inputs *x, int32_t s, range_all *all)
+{
+    const ac_module *m = x->a->module;
+    const ac_dead *dead = &m->dead[s];
+    for (int32_t k = 0; k <= m->n_ram; k++) {
+        const ac_bytes end = k < m->n_ram ? m->ram[k].bytes : m->state_bytes;
+        const range_list w = written_ranges(x->a->cx->region, m, s, k);
+        for (ac_bytes at = 0, to; at < end; at = to) {
+            to = next_edge(w.item, w.n, k, at, next_edge(dead->range, dead->n, k, at, end));
+            const int use =
+                (has(dead->range, dead->n, k, at) ? STEP_DEAD : 0) | (has(w.item, w.n, k, at) ? 0 : STEP_KEPT);
+            if (use)
+                ac_push(x->a->cx->region, all, ((step_range){(uint8_t)k, (uint8_t)use, (uint32_t)at, (uint32_t)to}));
+        }
+    }
+}
+
+static void put_ranges(ac_step_inputs *x)
+{
+    const ac_module *m = x->a->module;
+    range_all all = {0};
+    x->tests.first_range = AC_NEW_N(x->a->cx->region, int32_t, m->n_calls + 1);
+    for (int32_t s = 0; s < m->n_calls; s++) {
+        put_ranges_of(x, s, &all);
+        x->tests.first_range[s + 1] = all.n;
+    }
+    x->tests.range = all.item;
+}
+
 /* ------------------------------------------------------------------ clamps */
 
 static bool is_const(const ac_loop_fn *fn, ac_x x, int64_t *k)
@@ -229,6 +298,10 @@ static uint8_t *place(const ac_step_inputs *x, const step_operand *o)
 static void fill(const ac_step_inputs *x, int32_t set, int32_t s)
 {
     const ac_step_tests *t = &x->tests;
+    for (const step_range *r = t->range + t->first_range[s]; r < t->range + t->first_range[s + 1]; r++)
+        if (r->use & STEP_DEAD)
+            step_poison(x->session->arena + ac_module_at(x->a->module, r->memory, r->begin), r->begin, r->end,
+                        (uint32_t)s);
     const uint32_t kind = t->kind[set][s];
     for (int32_t i = t->first[s]; kind && i < t->first[s + 1]; i++)
         if (t->operand[i].use & STEP_READ)
@@ -307,7 +380,7 @@ static int32_t sets_of(const ac_made *a)
     int64_t one = 1, sets;
     for (int32_t s = 0; s < a->module->n_calls; s++) {
         const ac_lowered *low = a->module->call[s].low;
-        one += low->macs + 16 * ac_tensor_count(ac_node_result(low->node));
+        one += low->macs + 16 * ac_tensor_count(ac_node_result(low->node)) + a->module->arena_bytes / 2;
     }
     sets = work / one;
     return a->opt->vectors > 0 ? (int32_t)a->opt->vectors : sets < LEAST ? LEAST : sets > MOST ? MOST : (int32_t)sets;
@@ -351,6 +424,7 @@ int ac_step_inputs_make(const ac_made *a, ac_step_inputs *x)
     *x = (ac_step_inputs){.a = a, .session = a->evaluator};
     AC_TRY(ac_inputs_draw(a, WHOLE, &x->tests.whole));
     put_operands(x);
+    put_ranges(x);
     AC_TRY(ac_session_open(x->session, a->module, a->source->path, "eval"));
     return record(x, x->n_integer ? sets_of(a) : 0);
 }

@@ -104,8 +104,8 @@ int ac_compile_plan(const ac_made *a, ac_module **out)
                      .section_code = o->section.code,
                      .section_rodata = o->section.rodata,
                      .weights = weights_of(a)};
-    const ac_binding b = {p->live->item_of,  p->live->delta, p->live->scratch_item,
-                          &p->live->problem, &p->plan,       p->slot};
+    const ac_binding b = {p->live->item_of, p->live->delta, p->live->scratch_item, &p->live->problem,
+                          &p->plan,         p->slot,        o->selftest_cc != NULL};
     ac_progress_begin(a->cx, "binding", 0);
     ac_module_bind(m, p->graph, p->step, p->n_steps, &b);
     put_addresses(a, m);

@@ -4,7 +4,10 @@
  *     step_fill(memory + o->offset, o, STEP_RANDOM, seed);        before the step, for each operand that it reads
  *     h = step_hash(memory + o->offset, o);                       after it, for each that it writes
  *
- * Values are those of elements, not bytes in memory: both orders of bytes give one hash. C99, no library. */
+ * Values are those of elements, not bytes in memory: both orders of bytes give one hash. C99, no library.
+ *
+ *     step_poison(memory + r->begin, r->begin, r->end, seed);     before the step, for each range that is STEP_DEAD
+ *     sum = step_sum(memory + r->begin, r->end - r->begin);       before and after, for each that is STEP_KEPT */
 #ifndef STEPS_H
 #define STEPS_H
 #include <stdint.h>
@@ -23,6 +26,13 @@ typedef struct step_operand {
     uint32_t tiles;                           /* 0: none */
     const uint8_t *bits;                      /* tile after tile: 1 for an element that is hi, 0 for lo */
 } step_operand;
+
+/* Bytes begin..end of a memory that hold no value before a step, or that it may not write, or both. */
+enum { STEP_DEAD = 1, STEP_KEPT = 2 };
+typedef struct step_range {
+    uint8_t memory, use;
+    uint32_t begin, end;
+} step_range;
 
 /* How the values are chosen. */
 typedef enum step_kind {
@@ -151,6 +161,40 @@ static inline void step_fill(uint8_t *to, const step_operand *o, uint32_t kind, 
         }
         step_put(to + (size_t)i * o->bytes, o->bytes, x);
     }
+}
+
+/* A pattern that differs from byte to byte and, by seed, from step to step. */
+static inline uint8_t step_pattern(uint32_t offset, uint32_t seed)
+{
+    return (uint8_t)(0xa5u + 0x3bu * seed + 0x25u * offset);
+}
+
+static inline void step_poison(uint8_t *to, uint32_t begin, uint32_t end, uint32_t seed)
+{
+    for (; begin < end; begin++)
+        *to++ = step_pattern(begin, seed);
+}
+
+/* The first of n bytes that is not of the pattern; n: all are. */
+static inline uint32_t step_changed(const uint8_t *at, uint32_t begin, uint32_t n, uint32_t seed)
+{
+    uint32_t i = 0;
+    while (i < n && at[i] == step_pattern(begin + i, seed))
+        i++;
+    return i;
+}
+
+static inline uint32_t step_sum(const uint8_t *at, uint32_t n) /* FNV-1a of words, then of the bytes left */
+{
+    uint32_t h = 2166136261u, x;
+    for (; n >= 4; at += 4, n -= 4) {
+        memcpy(&x, at, 4);
+        h = (h ^ x) * 16777619u;
+        h ^= h >> 15;
+    }
+    for (; n; n--)
+        h = (h ^ *at++) * 16777619u;
+    return h;
 }
 
 static inline uint32_t step_hash(const uint8_t *at, const step_operand *o) /* FNV-1a of the values, low bytes first */

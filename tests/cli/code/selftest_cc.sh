@@ -73,7 +73,8 @@ chmod +x planted
 planted() { # TEXT SED
     rm -f net.c net.h
     export FAULT="$2"
-    expect 5 "$1" "$arenac" compile "$digits" --name net -o net.c --selftest-cc './planted -O1' --vectors 20
+    expect 5 "$1" "$arenac" compile "$digits" --name net -o net.c --selftest-cc './planted -O1' --vectors "${sets:-20}" \
+        ${options-}
     [ ! -e net.c ] && [ ! -e net.h ] || fail "$2: something was written"
 }
 in_step() { # STEP FUNCTION SED
@@ -87,6 +88,37 @@ in_step '4 FULLY_CONNECTED' fully_connected_5 's/> -128 ?/> -127 ?/'
 in_step '6 SOFTMAX' softmax_7 's/ > max ? / > (int8_t)(max + 1) ? /'
 planted 'stops, but' 's/return NET_OK;/return NET_EINDEX;/'
 planted 'ends with a fault' 's/NET_STEP_BEGIN(3);/__builtin_trap();/'
+# Faults of memory in the function that runs the steps: each is found, and most are named.
+sets=1
+before() { # TEXT STEP CODE: code before the end of a step
+    planted "$1" "s/    NET_STEP_END($2);/    $3&/"
+}
+before "step 3 .*writes at offset 960 of memory 'arena', which has 960" 3 'arena[NET_ARENA_BYTES] = 1;'
+before "step 3 .*writes at offset 999 of memory 'arena'" 3 'arena[NET_ARENA_BYTES + 39] ^= 1;'
+before "step 0 .*writes before the start of memory 'arena'" 0 'arena[-1] = 1;'
+before "step 5 .*changes memory 'arena' between 0x384 and 0x3c0" 5 'arena[900] ^= 1;'
+before "step 2 .*changes memory 'arena' between 0x[0-9a-f]* and 0x300, which is not its result" 2 'arena[0x180] ^= 1;'
+before "step 1 .*changes memory 'arena' between 0x0 and 0x300" 1 'arena[7] ^= 1;' # its operand
+planted "step 3 .*changes memory 'arena'" '/static void net_max_pool_2d_3(/,/^}/ s/oy < 2/oy < 3/' # wrong size
+planted 'step 3 .*differs' '/static void net_max_pool_2d_3(/,/^}/ s/oy < 2/oy < 1/'
+planted 'step 4 .*differs' '/static void net_fully_connected_5(/,/^}/ s/x\[ic\]/x[ic + 1]/' # one past the operand
+planted 'step 5 .*differs' '/NET_STEP_BEGIN(5)/,/END/ s/arena + 0x0000/arena + 0x0180/' # a dead tensor
+planted 'step 1 ' '/NET_STEP_BEGIN(1)/,/END/ { s/0x0000/0xffff/; s/0x0300/0x0000/; s/0xffff/0x0300/; }' # swapped
+planted 'step 2 .*differs' '/NET_STEP_BEGIN(2)/,/END/ s/net_conv_2d_2_k,/net_conv_2d_2_m,/' # the wrong tensor
+planted 'step 3 .*differs' '/NET_STEP_BEGIN(3)/,/END/ s/ net_max_pool_2d_3(.*;//' # not called
+planted 'step 4 .*out of order, expected step 3' '/NET_STEP_BEGIN(3)/,/END/ d' # not there
+planted 'after the last step.*expected step 6' '/NET_STEP_BEGIN(6)/,/END/ d'
+planted 'step 3 .*out of order, expected step 2' '/NET_STEP_BEGIN(2)/,/END/ { H; d; }; /NET_STEP_END(3)/ G'
+planted 'with a fault' 's/    NET_STEP_END(2);/    ((int8_t *)net_conv_2d_2_k_1)[5] ^= 1;&/' # weights
+planted 'step 6 .*differs' '/static void net_softmax_7(/,/^}/ s/^{/{ static int n; out[0] = (int8_t)n++;/' # state
+planted "accepts memory 'arena' at an address" 's/(uintptr_t)m->arena % NET_ARENA_ALIGN != 0/0/'
+options=--preserve=input # an input that no later step reads
+before "step 4 .*changes memory 'arena' between" 4 'net_in0(m)[3] ^= 1;'
+options='--align 4' # the arena is aligned to 4, which an access of 16 bytes may not exceed
+[ "$(uname -m)" != x86_64 ] || planted 'with a fault' \
+    '/static void net_max_pool_2d_1(/ s/^/typedef int four __attribute__((vector_size(16)));\n/
+     /static void net_max_pool_2d_1(/,/^}/ s/^{/{ *(volatile four *)out = (four){0};/'
+sets=20 options=
 # Registers that a program has to request.
 cat >rows.ag <<'M'
 graph rows {

@@ -148,6 +148,7 @@ int poison_run(const poison_mem *m)
     uint8_t *const arena = (uint8_t *)m->arena;
 
     /* 0: softmax 'a': x f32 [4] -> a f32 [4] */
+    memset(arena + 0x0000, 0xa5, 0x10);
     POISON_STEP_BEGIN(0);
     poison_softmax_0((void *)(arena + 0x0010), (void *)(arena + 0x0000), (void *)(arena + 0x0010));
     POISON_STEP_END(0);
