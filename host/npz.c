@@ -2,6 +2,7 @@
 #include "host/npz.h"
 
 #include "base/bytes.h"
+#include "base/hash/crc32.h"
 
 #include <string.h>
 
@@ -15,21 +16,6 @@ enum {
     VERSION = 20,
     DAY = 1 << 5 | 1, /* 1980-01-01, so that equal arrays are equal files */
 };
-
-static uint32_t crc32_of(const uint8_t *p, size_t n)
-{
-    static const uint32_t POLYNOMIAL = 0xedb88320u;
-    uint32_t table[256], crc = ~0u;
-    for (uint32_t i = 0; i < 256; i++) {
-        uint32_t v = i;
-        for (int bit = 0; bit < 8; bit++)
-            v = v >> 1 ^ (v & 1 ? POLYNOMIAL : 0);
-        table[i] = v;
-    }
-    for (size_t i = 0; i < n; i++)
-        crc = crc >> 8 ^ table[(crc ^ p[i]) & 255];
-    return ~crc;
-}
 
 static void put_number(ac_sink *to, uint64_t v, int bytes)
 {
@@ -65,7 +51,7 @@ void ac_npz_add(ac_npz *z, const char *name, ac_dtype d, int32_t rank, const int
     const size_t at = z->to->n, length = strlen(file);
     ac_sink_open(&array, z->to->cx);
     ac_npy_write(&array, d, rank, dim, data);
-    const uint32_t crc = crc32_of((const uint8_t *)array.text, array.n);
+    const uint32_t crc = ac_crc32(0, array.text, array.n);
     put_number(z->to, LOCAL, 4);
     put_common(z->to, crc, array.n, length);
     ac_put_n(z->to, file, length);
@@ -119,14 +105,15 @@ static bool find_directory(ac_span s, uint64_t *at, int32_t *n)
     return false;
 }
 
-/* The bytes of the array that the directory's entry at *at is of; *at moves to the next one. */
-static const char *read_entry(ac_span s, uint64_t *at, ac_span *name, ac_span *in)
+/* The bytes of the array that the directory's entry at *at is of, and their CRC-32; *at moves to the next one. */
+static const char *read_entry(ac_span s, uint64_t *at, ac_span *name, ac_span *in, uint32_t *crc)
 {
     uint32_t magic, bytes, local;
     uint16_t method, name_n, extra, comment, local_name, local_extra;
+    ac_span own;
     if (!ac_span_u32(s, *at, &magic) || magic != CENTRAL || !ac_span_u16(s, *at + 10, &method) ||
-        !ac_span_u32(s, *at + 24, &bytes) || !ac_span_u16(s, *at + 28, &name_n) || !ac_span_u16(s, *at + 30, &extra) ||
-        !ac_span_u16(s, *at + 32, &comment) || !ac_span_u32(s, *at + 42, &local) ||
+        !ac_span_u32(s, *at + 16, crc) || !ac_span_u32(s, *at + 24, &bytes) || !ac_span_u16(s, *at + 28, &name_n) ||
+        !ac_span_u16(s, *at + 30, &extra) || !ac_span_u16(s, *at + 32, &comment) || !ac_span_u32(s, *at + 42, &local) ||
         !ac_span_sub(s, *at + CENTRAL_BYTES, name_n, name))
         return "its directory is damaged";
     if (method)
@@ -134,9 +121,22 @@ static const char *read_entry(ac_span s, uint64_t *at, ac_span *name, ac_span *i
     *at += (uint64_t)CENTRAL_BYTES + name_n + extra + comment;
     if (!ac_span_u32(s, local, &magic) || magic != LOCAL || !ac_span_u16(s, (uint64_t)local + 26, &local_name) ||
         !ac_span_u16(s, (uint64_t)local + 28, &local_extra) ||
+        !ac_span_sub(s, (uint64_t)local + LOCAL_BYTES, local_name, &own) ||
         !ac_span_sub(s, (uint64_t)local + LOCAL_BYTES + local_name + local_extra, bytes, in))
         return "an array lies outside of it";
+    if (own.n != name->n || memcmp(own.p, name->p, own.n))
+        return "an array and the directory differ in its name";
     return NULL;
+}
+
+static int check_sum(ac_ctx *cx, const char *path, ac_span name, ac_span in, uint32_t expected)
+{
+    const uint32_t found = ac_crc32(0, in.p, in.n);
+    if (found == expected)
+        return AC_OK;
+    ac_error(cx, (ac_place){.file = path}, E0304, "array '%.*s' is damaged: its CRC-32 is 0x%08x, expected 0x%08x",
+             (int)name.n, (const char *)name.p, found, expected);
+    return ac_help(cx, "use another copy of the file, or an earlier checkpoint");
 }
 
 int ac_npz_read(ac_ctx *cx, const char *path, ac_file *file, ac_npz_list *list)
@@ -150,9 +150,11 @@ int ac_npz_read(ac_ctx *cx, const char *path, ac_file *file, ac_npz_list *list)
     for (int32_t i = 0; i < n; i++) {
         ac_span name, in;
         ac_npz_entry e = {0};
-        const char *wrong = read_entry(s, &at, &name, &in);
+        uint32_t crc;
+        const char *wrong = read_entry(s, &at, &name, &in, &crc);
         if (wrong)
             return bad(cx, path, wrong);
+        AC_TRY(check_sum(cx, path, name, in, crc));
         const bool npy = name.n > 4 && !memcmp(name.p + name.n - 4, ".npy", 4);
         e.name = ac_intern_n(cx, (const char *)name.p, npy ? name.n - 4 : name.n);
         AC_TRY(ac_npy_parse(cx, path, in.p, in.n, &e.array));

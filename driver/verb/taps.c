@@ -2,6 +2,7 @@
 #include "driver/verb/taps.h"
 
 #include "base/decimal.h"
+#include "base/hash/crc32.h"
 #include "codegen/bind.h"
 #include "import/wire/json_in.h"
 
@@ -106,17 +107,6 @@ int ac_taps_open(ac_work *w, const char *path, ac_taps *t)
 
 /* ------------------------------------------------------------------ one tensor */
 
-static uint32_t crc32_of(const uint8_t *p, size_t n)
-{
-    uint32_t crc = 0xffffffffu;
-    for (size_t i = 0; i < n; i++) {
-        crc ^= p[i];
-        for (int k = 0; k < 8; k++)
-            crc = crc >> 1 ^ (crc & 1 ? 0xedb88320u : 0);
-    }
-    return ~crc;
-}
-
 static bool near(double a, double b, double by)
 {
     return (isnan(a) && isnan(b)) || a == b || fabs(a - b) <= by;
@@ -171,7 +161,7 @@ static void compare(ac_taps *s, tap *m, const ac_tensor *t, const void *data)
     }
     if (!m->exact)
         m->why = numbers_differ(&s->w->cx, m, t, data);
-    else if (crc32_of(data, (size_t)ac_tensor_bytes(t)) != m->crc)
+    else if (ac_crc32(0, data, (size_t)ac_tensor_bytes(t)) != m->crc)
         m->why = "its bytes are others";
     m->verdict = m->why ? DIFFERS : SAME;
 }
