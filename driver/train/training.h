@@ -34,6 +34,7 @@ typedef struct ac_training {
     ac_sink *log;
     double loss, seconds;
     int64_t done;   /* steps of this run */
+    int64_t saved;  /* the step after the last checkpoint that this run has written; 0: none */
     int64_t *order; /* of the samples in this epoch; NULL: the file's */
     uint64_t seed;  /* of the orders */
     int64_t epoch;  /* that `order` is of; -1: none */

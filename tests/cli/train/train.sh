@@ -176,6 +176,41 @@ expect 2 'nothing left to do' train $t --steps 3 --resume part.checkpoint.npz -o
 # shellcheck disable=SC2086
 expect 2 "it has no array 'w1'" train $t --steps 3 --resume only.npz -o no.npz
 
+# a checkpoint with a wrong bit in any array, or in a name, is refused, and names both sums
+cat >damage.py <<'E2'
+import sys, zipfile
+whole = bytearray(open("part.checkpoint.npz", "rb").read())
+with zipfile.ZipFile("part.checkpoint.npz") as z:
+    entries = [(i.header_offset + 30, i.header_offset + 30 + len(i.filename), i.compress_size) for i in z.infolist()]
+for k, (name, data, n) in enumerate(entries):
+    one = bytearray(whole)
+    one[(name, data + n - 1, data + n // 2)[k % 3]] ^= 4
+    open(f"damaged{k}.npz", "wb").write(one)
+E2
+"$py" damage.py || fail damage
+for f in damaged*.npz; do
+    # shellcheck disable=SC2086
+    expect 2 "$f: error.E0304.*\(is damaged: its CRC-32 is 0x[0-9a-f]*, expected 0x\|differ in its name\)" \
+        train $t --steps 7 --resume "$f" -o no.npz --backend eval
+done
+[ ! -e no.npz ] || fail "weights of a damaged checkpoint"
+
+# a loss that is not finite ends the training; the checkpoint before it stays
+diverging="--target reals.npy --loss mse --optimizer sgd --lr 1e6 --checkpoint-every 1 --backend eval"
+# shellcheck disable=SC2086
+expect 1 "E0111.*: \(the loss\|'[wb][12]'\) is \(NaN\|infinite\) in step [0-9]* of 60" train $diverging --steps 60 \
+    -o far.npz
+[ ! -e far.npz ] || fail "weights that are not finite"
+grep -q 'checkpoint far.checkpoint.npz, after step [0-9]*, has finite weights' err.txt || fail "$(cat err.txt)"
+finite() {
+    "$py" -c "import numpy as np, sys; sys.exit(not all(np.isfinite(a).all() for a in np.load('$1').values()))"
+}
+finite far.checkpoint.npz || fail "a checkpoint that is not finite"
+# shellcheck disable=SC2086
+expect 0 'steps=60' train $diverging --steps 60 -o far.npz --keep-going
+finite far.npz && fail "the training did not diverge"
+finite far.checkpoint.npz || fail "--keep-going: a checkpoint that is not finite"
+
 # a signal writes a checkpoint
 # shellcheck disable=SC2086
 "$arenac" train m.onnx --data x=x.npy --batch 4 $t --steps 2000000000 --checkpoint-every 100000 -o long.onnx \
