@@ -7,6 +7,7 @@
  *     16  8   bytes of the blob   24  8   a hash of everything after the header
  *     32  32  0                   all numbers little-endian, as the constants are */
 #include "base/file.h"
+#include "base/hash/crc32.h"
 #include "base/hash/hash.h"
 #include "codegen/constants.h"
 
@@ -185,6 +186,24 @@ int ac_blob_head(const ac_module *of, uint8_t header[AC_BLOB_HEADER])
     AC_TRY(ac_consts_make(m));
     ac_consts_layout(m, offset, &total);
     put_header(header, checksum(m, offset), total);
+    return AC_OK;
+}
+
+static void add_to_sum(void *with, const uint8_t *bytes, ac_bytes n)
+{
+    uint32_t *sum = with;
+    *sum = ac_crc32(*sum, bytes, (size_t)n);
+}
+
+int ac_blob_crc32(const ac_module *of, uint32_t *sum)
+{
+    const ac_module *m = in_blob(of);
+    ac_bytes *offset = AC_NEW_N(m->cx->region, ac_bytes, m->n_konst + 1), total;
+    uint8_t header[AC_BLOB_HEADER];
+    AC_TRY(ac_blob_head(of, header));
+    ac_consts_layout(m, offset, &total);
+    *sum = ac_crc32(0, header, sizeof header);
+    each_part(m, offset, add_to_sum, sum);
     return AC_OK;
 }
 

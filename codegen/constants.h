@@ -24,6 +24,7 @@ void ac_consts_layout(const ac_module *m, ac_bytes *offset, ac_bytes *total);
 
 enum { AC_BLOB_HEADER = 64, AC_BLOB_CHECKED = 32 };                      /* bytes; the first that identify the blob */
 int ac_blob_head(const ac_module *m, uint8_t header[AC_BLOB_HEADER]);    /* of the module's blob */
+int ac_blob_crc32(const ac_module *m, uint32_t *sum);                    /* of its header and constants */
 int ac_blob_bytes(const ac_module *m, uint8_t **bytes, ac_bytes *total); /* header and constants */
 /* The same, to a sink that refers to the constants without copying them: they must stay until it is committed. */
 int ac_blob_write(const ac_module *m, ac_sink *to);

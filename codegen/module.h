@@ -132,13 +132,14 @@ typedef struct ac_module {
     ac_share_price share;                           /* of kernels, and of the pieces of stripes */
     ac_weights weights;
     const char *section_code, *section_rodata; /* NULL: the usual ones */
-    int32_t threads; /* above 1: calls with low->chunks run once for each chunk 0, 1, .., through a pool */
-    bool poison;     /* debug build of the code: fill the arena's dead bytes between calls and check */
-    bool host;       /* for `run` and `bench`: also exports a struct of function pointers, see c/descriptor.c */
-    bool hooks;      /* with host: steps call a hook; slower to compile */
-    bool caller_io;  /* inputs and outputs are in the caller's memory; implies host and the API of runtime/arn_host.h */
-    ac_built built;  /* for headers and reports; set by the code printer or after running a compiler */
-    ac_dead *dead;   /* by call, for poison and step tests; NULL: not requested */
+    int32_t threads;    /* above 1: calls with low->chunks run once for each chunk 0, 1, .., through a pool */
+    bool poison;        /* debug build of the code: fill the arena's dead bytes between calls and check */
+    bool check_weights; /* C: NAME_check_weights compares a CRC-32 of the constants */
+    bool host;          /* for `run` and `bench`: also exports a struct of function pointers, see c/descriptor.c */
+    bool hooks;         /* with host: steps call a hook; slower to compile */
+    bool caller_io; /* inputs and outputs are in the caller's memory; implies host and the API of runtime/arn_host.h */
+    ac_built built; /* for headers and reports; set by the code printer or after running a compiler */
+    ac_dead *dead;  /* by call, for poison and step tests; NULL: not requested */
 } ac_module;
 
 /* dedupe.c: merges structurally equal loop functions; fills fn, n_fn, call[].fn. */

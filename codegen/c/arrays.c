@@ -1,7 +1,10 @@
 /* arrays.c - prints constants in C: as arrays of their own element type, correct for both byte orders; or as a block
  * that the assembler includes. Many floats are written as the words of their bits, which compilers read in half the
- * time. */
+ * time. NAME_check_weights: the CRC-32 of the weights, as the code has them in memory, against the one that they had
+ * here. */
 #include "codegen/c/emit.h"
+
+#include "base/hash/crc32.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -146,4 +149,72 @@ void ac_emit_asm(ac_emit *e)
                  : ac_strf(e->region, "beside this file, with its name and .bin; else -D%s_BLOB_FILE='\"PATH\"'", P),
             P, P, file ? "\"" : "__FILE__ \".bin\"", file ? file : "", file ? "\"" : "", p, p, P, section, p, p, p, P,
             p, (long long)e->total);
+}
+
+/* ------------------------------------------------------------------ NAME_check_weights */
+
+static void put_sum(ac_emit *e)
+{
+    const char *p = e->m->name;
+    ac_putf(e->to,
+            "/* CRC-32 of ZIP, half a byte at a time; the first and the last value are inverted. */\n"
+            "static uint32_t %s_crc32(uint32_t before, const uint8_t *at, size_t n)\n{\n"
+            "    static const uint32_t of[16] = {\n"
+            "        0x00000000u, 0x1db71064u, 0x3b6e20c8u, 0x26d930acu, 0x76dc4190u, 0x6b6b51f4u, 0x4db26158u, "
+            "0x5005713cu,\n"
+            "        0xedb88320u, 0xf00f9344u, 0xd6d6a3e8u, 0xcb61b38cu, 0x9b64c2b0u, 0x86d3d2d4u, 0xa00ae278u, "
+            "0xbdbdf21cu};\n"
+            "    uint32_t sum = before;\n    size_t i;\n    for (i = 0; i < n; i++) {\n"
+            "        sum ^= (uint32_t)at[i];\n        sum = (sum >> 4) ^ of[sum & 15u];\n"
+            "        sum = (sum >> 4) ^ of[sum & 15u];\n    }\n    return sum;\n}\n\n",
+            p);
+}
+
+static void put_array(ac_emit *e, const char *at, ac_bytes n)
+{
+    ac_putf(e->to, "    sum = %s_crc32(sum, (const uint8_t *)(const void *)%s, %lldu);\n", e->m->name, at,
+            (long long)n);
+}
+
+/* Each array of the text once, in order. */
+static uint32_t put_arrays(ac_emit *e)
+{
+    const ac_module *m = e->m;
+    const int32_t *twin = ac_consts_twins(m, true);
+    uint32_t sum = 0;
+    for (int32_t i = 0; i < m->n_konst; i++)
+        if (twin[i] == i && ac_const_bytes(m->konst[i])) {
+            put_array(e, e->konst[i], ac_const_bytes(m->konst[i]));
+            sum = ac_crc32(sum, m->konst[i]->data, (size_t)ac_const_bytes(m->konst[i]));
+        }
+    return sum;
+}
+
+int ac_emit_check_weights(ac_emit *e)
+{
+    const ac_module *m = e->m;
+    const char *p = m->name, *U = e->file.upper;
+    const bool rodata = e->weights == AC_WEIGHTS_RODATA;
+    uint32_t sum = 0;
+    if (m->n_konst && rodata)
+        ac_put(e->to, "#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__\n"
+                      "#error \"--check-weights expects little-endian weights\"\n#endif\n\n");
+    if (m->n_konst)
+        put_sum(e);
+    ac_putf(e->to, "int %s_check_weights(const %s_mem *m)\n{\n%s", p, p,
+            m->n_konst ? "    uint32_t sum = 0xffffffffu;\n" : "");
+    if (e->weights != AC_WEIGHTS_BLOB || !m->n_konst)
+        ac_put(e->to, "    (void)m;\n");
+    if (rodata) {
+        sum = put_arrays(e);
+    } else if (m->n_konst) {
+        put_array(e, e->weights == AC_WEIGHTS_BLOB ? "m->weights" : ac_strf(e->region, "%s_blob", ac_emit_blob_of(m)),
+                  e->total);
+        AC_TRY(ac_blob_crc32(m, &sum));
+    }
+    if (m->n_konst)
+        ac_putf(e->to, "    return (sum == 0x%08xu) ? (int)%s_OK : (int)%s_EWEIGHTS;\n}\n\n", ~sum, U, U);
+    else
+        ac_putf(e->to, "    return %s_OK;\n}\n\n", U);
+    return AC_OK;
 }

@@ -63,6 +63,7 @@ void ac_emit_take_names(ac_emit *e, ac_cnames *names);   /* names of functions a
                                                               * of the API */
 int ac_emit_reset(ac_emit *e, ac_cnames *names);         /* the function NAME_reset, if there is state */
 int ac_emit_init(ac_emit *e);                            /* the function NAME_init */
+int ac_emit_check_weights(ac_emit *e);                   /* arrays.c: NAME_check_weights */
 
 /* calls.c */
 void ac_emit_parts(ac_emit *e);                         /* tasks of a pool: chunks of steps, steps that run in

@@ -247,6 +247,9 @@ static void put_functions(const ac_module *m, ac_sink *to)
     ac_putf(to, "int %s_init(const %s_mem *m); /* checks alignment%s%s */\n", p, p,
             ac_module_weights(m) == AC_WEIGHTS_BLOB ? " and the blob's magic" : "",
             m->state_bytes ? ", sets state to its first value" : "");
+    if (m->check_weights)
+        ac_putf(to, "int %s_check_weights(const %s_mem *m); /* %s_EWEIGHTS if a byte of them has changed */\n", p, p,
+                ac_emit_upper(m));
     for (int32_t k = 0; k < m->n_parts && !m->streamed; k++)
         ac_putf(to, "int %s_%s(const %s_mem *m);  /* no heap, no globals written, bounded loops */\n", p,
                 m->part[k].name, p);

@@ -9,12 +9,13 @@
 /* Names of functions and constants; those of the API, in all dialects, are reserved first. */
 void ac_emit_take_names(ac_emit *e, ac_cnames *names)
 {
-    static const char *const API[] = {"init",       "run",         "run_row",    "reset",     "describe", "model",
-                                      "steps",      "parts",       "step",       "mem",       "blob",     "header",
-                                      "in_tensors", "out_tensors", "step_table", "host_init", "host_run", "hook_begin",
-                                      "hook_end",   "host_reset",  "cuda",       "kernels",   "args",     "launches",
-                                      "text",       "first_state", "task",       "first",     "phase",    "thread",
-                                      "at_once",    "size",        "choice",     "numbers"};
+    static const char *const API[] = {
+        "init",       "run",         "run_row",    "reset",     "describe",      "model",
+        "steps",      "parts",       "step",       "mem",       "blob",          "header",
+        "in_tensors", "out_tensors", "step_table", "host_init", "host_run",      "hook_begin",
+        "hook_end",   "host_reset",  "cuda",       "kernels",   "args",          "launches",
+        "text",       "first_state", "task",       "first",     "phase",         "thread",
+        "at_once",    "size",        "choice",     "numbers",   "check_weights", "crc32"};
     const ac_module *m = e->m;
     ac_c_names_open(names, m->cx, ".");
     for (size_t i = 0; i < sizeof API / sizeof API[0]; i++)
@@ -332,6 +333,8 @@ static int print_source(ac_module *m, const char *header_name, const char *blob_
     ac_put_n(to, functions.text, functions.n);
     AC_TRY(ac_emit_reset(&e, &names));
     AC_TRY(ac_emit_init(&e));
+    if (m->check_weights)
+        AC_TRY(ac_emit_check_weights(&e));
     ac_emit_parts(&e);
     if (m->sizes)
         ac_emit_sizes(&e);

@@ -323,6 +323,9 @@ static int put_code(const ac_made *a, const emission *e, ac_sink *to)
         ask_compiler(a);
     if (a->module->caller_io && !b->caller_io)
         return ac_error(a->cx, (ac_place){0}, E0502, "--host is of the C backend; --emit %s cannot have it", e->kind);
+    if (a->module->check_weights && strcmp(b->name, "c") != 0)
+        return ac_error(a->cx, (ac_place){0}, E0502, "--check-weights is for C; --emit %s does not support it",
+                        e->kind);
     return b->emit(a->module, e->kind, &names, to);
 }
 

@@ -153,7 +153,7 @@ static void put_operands(ac_step_inputs *x)
     x->tests.operand = all.item;
 }
 
-/* ------------------------------------------------------------------ bytes that hold no value, or are not to be written */
+/* ------------------------------------------------------------------ bytes without a value, or not to be written */
 
 typedef AC_VEC(ac_range) range_list;
 typedef AC_VEC(step_range) range_all;

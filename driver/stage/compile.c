@@ -97,6 +97,7 @@ int ac_compile_plan(const ac_made *a, ac_module **out)
                      .share = s->share,
                      .threads = s->threads,
                      .poison = o->poison,
+                     .check_weights = o->check_weights && !runs,
                      .host = runs || ac_has_caller_io(a->request),
                      .hooks = a->request->hooked || (runs && (o->per_op || o->roofline)) || o->per_node || o->taps ||
                               ac_has_caller_io(a->request),

@@ -73,8 +73,9 @@ chmod +x planted
 planted() { # TEXT SED
     rm -f net.c net.h
     export FAULT="$2"
-    expect 5 "$1" "$arenac" compile "$digits" --name net -o net.c --selftest-cc './planted -O1' --vectors "${sets:-20}" \
-        ${options-}
+    # shellcheck disable=SC2086
+    expect 5 "$1" "$arenac" compile "$digits" --name net -o net.c --selftest-cc './planted -O1' \
+        --vectors "${sets:-20}" ${options-}
     [ ! -e net.c ] && [ ! -e net.h ] || fail "$2: something was written"
 }
 in_step() { # STEP FUNCTION SED

@@ -77,6 +77,7 @@ same overlap gate.ag --stripe off --overlap off
 same io dsnet_int8.tflite --io rows
 same quantized-io dsnet_int8.tflite --quantized-io
 same weights gate.ag --weights blob
+same check-weights gate.ag --check-weights
 same section gate.ag --section code=.itcm --section rodata=.dtcm
 same section gate.ag --section code=.itcm,rodata=.dtcm
 same host gate.ag --host
