@@ -296,15 +296,15 @@ static int nodes(ac_reading *reading)
     return AC_OK;
 }
 
-/* NetParameter: name 1, layers 2 (older) or 100, inputs 3, 4, 5 and 8. */
+/* NetParameter: name 1, layers 2 (older) or 100, inputs 3, 4 and 8, force_backward 5, state 6, debug_info 7. */
 static bool looks(ac_span s)
 {
     if (ac_peek_text(s))
         return ac_peek_contains(s, "layer {") || ac_peek_contains(s, "layers {") || ac_peek_contains(s, "layer{") ||
                ac_peek_contains(s, "layers{");
     ac_outline o = ac_peek_outline(s);
-    uint64_t known = AC_FIELD(1) | AC_FIELD(2) | AC_FIELD(3) | AC_FIELD(4) | AC_FIELD(6) | AC_FIELD(8);
-    return !o.other && !(o.messages & ~known) && !(o.numbers & ~(AC_FIELD(4) | AC_FIELD(5) | AC_FIELD(7))) &&
+    const uint64_t strings = AC_FIELD(1) | AC_FIELD(2) | AC_FIELD(3) | AC_FIELD(6) | AC_FIELD(8);
+    return !o.broken && !(o.numbers & strings) && !(o.messages & (AC_FIELD(5) | AC_FIELD(7))) &&
            (o.layer || ((o.messages & AC_FIELD(2)) && o.first.n && ac_peek_text(o.first)));
 }
 

@@ -344,16 +344,18 @@ static int nodes(ac_reading *reading)
     return r->pb.failed ? AC_FAIL : rc;
 }
 
-/* ModelProto: ir_version 1, names 2..4, model_version 5, doc 6, graph 7, opset_import 8, metadata 14, 20, functions 25.
- */
+/* ModelProto: ir_version 1, names 2..4, model_version 5, doc 6, graph 7, opset_import 8. GraphProto: node 1, name 2,
+ * initializer 5, input 11, output 12. */
 static bool looks(ac_span s)
 {
-    ac_outline o = ac_peek_outline(s);
-    uint64_t strings = AC_FIELD(2) | AC_FIELD(3) | AC_FIELD(4) | AC_FIELD(6) | AC_FIELD(7) | AC_FIELD(8) |
-                       AC_FIELD(14) | AC_FIELD(20) | AC_FIELD(25) | AC_FIELD(26);
-    return !ac_peek_text(s) && !o.other && !o.layer && (o.messages & AC_FIELD(7)) &&
-           ((o.numbers & AC_FIELD(1)) || (o.messages & AC_FIELD(8))) && !(o.messages & ~strings) &&
-           !(o.numbers & ~(AC_FIELD(1) | AC_FIELD(5)));
+    const ac_outline o = ac_peek_outline(s), g = ac_peek_outline(o.seventh);
+    const uint64_t strings =
+        AC_FIELD(2) | AC_FIELD(3) | AC_FIELD(4) | AC_FIELD(6) | AC_FIELD(7) | AC_FIELD(8) | AC_FIELD(14) | AC_FIELD(20);
+    const uint64_t of_graph = AC_FIELD(1) | AC_FIELD(2) | AC_FIELD(5) | AC_FIELD(11) | AC_FIELD(12);
+    return !ac_peek_text(s) && !o.broken && (o.messages & AC_FIELD(7)) &&
+           ((o.numbers & AC_FIELD(1)) || (o.messages & AC_FIELD(8))) && !(o.numbers & strings) &&
+           !(o.messages & (AC_FIELD(1) | AC_FIELD(5))) && !g.broken && !(g.numbers & of_graph) &&
+           (!o.seventh.n || (g.messages & of_graph));
 }
 
 const ac_format ac_onnx_format = {.title = "ONNX",

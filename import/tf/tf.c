@@ -385,10 +385,12 @@ static bool looks(ac_span s)
                 return ac_peek_contains(s, "{") || ac_peek_contains(s, "<");
         return false;
     }
-    if (!o.other && o.numbers == AC_FIELD(1) && o.messages == AC_FIELD(2)) /* SavedModel: version 1, graphs 2 */
-        return true;
-    return !o.other && !o.layer && !(o.messages & ~(AC_FIELD(1) | AC_FIELD(2) | AC_FIELD(4) | AC_FIELD(5))) &&
-           !(o.numbers & ~AC_FIELD(3)) && ac_peek_starts(o.first, "\x0a") && ac_span_varint(o.first, &at, &n) &&
+    if (o.broken)
+        return false;
+    if ((o.numbers & AC_FIELD(1)) && (o.messages & AC_FIELD(2))) /* SavedModel: version 1, graphs 2; not ONNX */
+        return !o.high && !(o.numbers & AC_FIELD(2)) && !(o.messages & (AC_FIELD(1) | AC_FIELD(7)));
+    return !(o.messages & AC_FIELD(3)) && !(o.numbers & (AC_FIELD(1) | AC_FIELD(2) | AC_FIELD(4))) &&
+           ac_peek_starts(o.first, "\x0a") && ac_span_varint(o.first, &at, &n) &&
            ac_span_starts(o.first, at + n, "\x12", 1);
 }
 

@@ -40,34 +40,41 @@ bool ac_peek_starts(ac_span s, const char *word)
     return ac_span_starts(s, 0, word, strlen(word));
 }
 
+/* The field at *at, whose content is *in, at most up to the end of s. False: s ends, or *broken: it is not a field. */
+static bool next_field(ac_span s, uint64_t *at, uint64_t *field, uint64_t *kind, ac_span *in, bool *broken)
+{
+    enum { VARINT, FIXED64, BYTES, FIXED32 = 5 };
+    const uint64_t most = UINT64_C(536870911); /* 2^29 - 1, by protobuf's rules */
+    uint64_t tag, n = 0;
+    if (!ac_span_varint(s, at, &tag))
+        return false;
+    *field = tag >> 3;
+    *kind = tag & 7;
+    *broken = !*field || *field > most || (*kind > BYTES && *kind != FIXED32);
+    if (*broken)
+        return false;
+    if ((*kind == VARINT || *kind == BYTES) && !ac_span_varint(s, at, &n))
+        return false;
+    const uint64_t bytes = *kind == VARINT ? 0 : *kind == FIXED64 ? 8 : *kind == FIXED32 ? 4 : n, left = s.n - *at;
+    *in = (ac_span){s.p + *at, bytes < left ? bytes : left};
+    *at += in->n;
+    return true;
+}
+
 ac_outline ac_peek_outline(ac_span s)
 {
+    enum { FIELDS = 1 << 22, CAFFE_LAYER = 100, HIGH = 200 };
     ac_outline o = {0};
-    uint64_t at = 0, tag, v;
-    for (int i = 0; i < 1000 && at < s.n; i++) {
-        if (!ac_span_varint(s, &at, &tag))
-            break;
-        uint64_t field = tag >> 3, kind = tag & 7;
-        if (!field || field > 1000 || (kind != 0 && kind != 2) || !ac_span_varint(s, &at, &v)) {
-            o.other = true;
-            break;
-        }
-        if (field >= 64) {
-            o.layer |= field == 100 && kind == 2;
-            o.other |= field < 100 || field > 200;
-        } else if (kind == 0) {
-            o.numbers |= AC_FIELD(field);
-        } else {
-            uint64_t left = s.n - at;
-            if (field == 1 && !(o.messages & 2))
-                ac_span_sub(s, at, v < left ? v : left, &o.first);
-            o.messages |= AC_FIELD(field);
-        }
-        if (kind == 2) {
-            if (v > s.n - at)
-                break;
-            at += v;
-        }
+    uint64_t at = 0, field, kind;
+    ac_span in;
+    for (int i = 0; i < FIELDS && at < s.n && next_field(s, &at, &field, &kind, &in, &o.broken); i++) {
+        o.high |= field >= HIGH;
+        o.layer |= field == CAFFE_LAYER && kind == 2;
+        if (field >= 64 || (kind != 0 && kind != 2))
+            continue;
+        if (kind == 2 && !(o.messages & AC_FIELD(field)) && (field == 1 || field == 7))
+            *(field == 1 ? &o.first : &o.seventh) = in;
+        *(kind == 0 ? &o.numbers : &o.messages) |= AC_FIELD(field);
     }
     return o;
 }

@@ -2,12 +2,13 @@
  *
  *     return ac_peek_text(s) && ac_peek_starts(ac_peek_word(s), "graph");
  *
- * Protobuf has no magic number, so the fields of its outermost message are used:
+ * Protobuf has no magic number, so the fields of its outermost message are used. Fields that a format does not have say
+ * nothing: a newer schema may have them. Fields that it has, as another kind, exclude it:
  *
  *     ac_outline o = ac_peek_outline(s);
- *     return !o.other && (o.messages & AC_FIELD(7)) && !(o.numbers & ~AC_FIELD(1));
+ *     return !o.broken && (o.messages & AC_FIELD(7)) && !(o.numbers & AC_FIELD(7)) && !(o.messages & AC_FIELD(1));
  *
- * Cost: inspects at most 64 KiB of the file, and 1000 fields. */
+ * Cost: inspects at most 64 KiB of the file, and 4 million fields. */
 #ifndef AC_IMPORT_WIRE_PEEK_H
 #define AC_IMPORT_WIRE_PEEK_H
 #include "base/bytes.h"
@@ -24,8 +25,9 @@ ac_span ac_peek_word(ac_span s);
 typedef struct ac_outline {
     uint64_t numbers, messages; /* AC_FIELD(k): field k occurs as a number, as a length-prefixed run of bytes; k < 64 */
     bool layer;                 /* field 100 occurs as a message (Caffe's layers) */
-    bool other;                 /* anything else, or no protobuf at all */
-    ac_span first;              /* content of the first field 1 */
+    bool high;                  /* a field from 200 on occurs (Core ML) */
+    bool broken;                /* it is not protobuf */
+    ac_span first, seventh;     /* content of the first field 1, 7 */
 } ac_outline;
 /* A field that reaches past the end still counts: truncated files are recognised as well. */
 ac_outline ac_peek_outline(ac_span s);
