@@ -44,13 +44,24 @@ bool ac_code_find(const char *name, ac_code *code)
     return false;
 }
 
+/* A text for a message: nothing in it drives a terminal, and no name fills the screen. */
+static const char *shown(ac_ctx *cx, const char *text)
+{
+    return ac_brief(cx->region, ac_visible(cx->region, text));
+}
+
+static const char *name_shown(ac_ctx *cx, const char *name)
+{
+    return name ? ac_brief_name(cx->region, ac_visible(cx->region, ac_intern(cx, name))) : NULL;
+}
+
 static ac_place keep_place(ac_ctx *cx, ac_place at)
 {
     at.file = at.file ? ac_visible(cx->region, ac_intern(cx, at.file)) : NULL;
-    at.node = at.node ? ac_visible(cx->region, ac_intern(cx, at.node)) : NULL;
-    at.op = at.op ? ac_visible(cx->region, ac_intern(cx, at.op)) : NULL;
-    if (at.source) {           /* the source text may go away: keep this one line */
-        enum { SHOWN = 4096 }; /* who reads a line of more? */
+    at.node = name_shown(cx, at.node);
+    at.op = name_shown(cx, at.op);
+    if (at.source) {                    /* the source text may go away: keep this one line */
+        enum { SHOWN = AC_BRIEF_MOST }; /* a longer line is not shown */
         size_t n = 0;
         while (n < SHOWN && at.source[n] && at.source[n] != '\r' && at.source[n] != '\n')
             n++;
@@ -105,7 +116,7 @@ __attribute__((format(printf, 5, 0))) static void add(ac_ctx *cx, ac_severity se
     ac_diag *x = fresh(cx, sev, at, code);
     if (!x)
         return;
-    x->text = ac_visible(cx->region, ac_vstrf(cx->region, fmt, ap));
+    x->text = shown(cx, ac_vstrf(cx->region, fmt, ap));
     append(&cx->diags, x);
 }
 
@@ -168,7 +179,7 @@ static int append_line(ac_ctx *cx, char kind, const char *text)
 
 __attribute__((format(printf, 3, 0))) static int add_line(ac_ctx *cx, char kind, const char *fmt, va_list ap)
 {
-    return cx->diags.last ? append_line(cx, kind, ac_visible(cx->region, ac_vstrf(cx->region, fmt, ap))) : AC_FAIL;
+    return cx->diags.last ? append_line(cx, kind, shown(cx, ac_vstrf(cx->region, fmt, ap))) : AC_FAIL;
 }
 
 void ac_diags_copy(ac_ctx *cx, const ac_diags *from)

@@ -1,6 +1,7 @@
 /* visible.c - names as people can see them; see visible.h. */
 #include "base/visible.h"
 
+#include "base/ascii.h"
 #include "base/format.h"
 
 #include <string.h>
@@ -65,6 +66,62 @@ const char *ac_visible(ac_region *r, const char *s)
             to += n;
         }
     }
+    return out;
+}
+
+/* Copies a name of n bytes, or its beginning; returns the end of the copy. */
+static char *put_brief(char *to, const char *s, size_t n)
+{
+    size_t k = n;
+    if (n > AC_BRIEF_MOST)
+        for (k = AC_BRIEF_MOST - 2; k && ((unsigned char)s[k] & 0xc0) == 0x80;)
+            k--;
+    memcpy(to, s, k);
+    memcpy(to + k, "..", k < n ? 2 : 0);
+    return to + k + (k < n ? 2 : 0);
+}
+
+const char *ac_brief_name(ac_region *r, const char *s)
+{
+    const size_t n = strlen(s);
+    if (n <= AC_BRIEF_MOST)
+        return s;
+    char *out = ac_alloc(r, n + 1);
+    *put_brief(out, s, n) = '\0';
+    return out;
+}
+
+static bool in_word(char c)
+{
+    return ac_is_alnum(c) || c == '_' || (unsigned char)c >= 0x80;
+}
+
+/* The end of the name at s: its closing quote, which no letter follows; else the next blank or the end. */
+static const char *name_end(const char *s, bool quoted)
+{
+    for (const char *p = s; quoted && *p; p++)
+        if (*p == '\'' && !in_word(p[1]))
+            return p;
+    return s + strcspn(s, " \t\n");
+}
+
+const char *ac_brief(ac_region *r, const char *s)
+{
+    const size_t all = strlen(s);
+    if (all <= AC_BRIEF_MOST)
+        return s;
+    char *out = ac_alloc(r, all + 1), *to = out;
+    for (char before = ' '; *s; before = to[-1]) {
+        const bool quoted = *s == '\'' && !in_word(before);
+        if (quoted)
+            *to++ = *s++;
+        const size_t n = (size_t)(name_end(s, quoted) - s);
+        to = put_brief(to, s, n);
+        s += n;
+        if (*s)
+            *to++ = *s++;
+    }
+    *to = '\0';
     return out;
 }
 

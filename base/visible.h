@@ -11,10 +11,15 @@
 #include "base/region.h"
 
 enum { AC_VISIBLE_MOST = 8 }; /* bytes that replace one character: "<U+202E>" */
+enum { AC_BRIEF_MOST = 200 }; /* bytes of a name in a message */
 
 int ac_utf8_length(const char *s); /* of the character at s; 0: not UTF-8 (overlong forms and surrogates are not) */
 int ac_hidden(const char *s, uint32_t *code); /* the bytes of the character at s if it is to be replaced, else 0 */
 const char *ac_visible(ac_region *r, const char *s);
+/* A name of more than AC_BRIEF_MOST bytes is cut to that, at a character, and ends in "..". In a text, names are runs
+ * of bytes without blanks, and those between '...'. A text without long names is returned as it is. */
+const char *ac_brief_name(ac_region *r, const char *s);
+const char *ac_brief(ac_region *r, const char *s);
 void ac_hide(char *s); /* the same in place: each byte of such a character becomes '?' */
 
 #endif

@@ -61,8 +61,36 @@ static void test_visible_random(ac_ctx *cx)
     ac_region_close(tmp);
 }
 
+/* Names of 200 bytes are whole, longer ones are cut at a character, in quotes with their blanks. */
+static void test_brief(ac_ctx *cx)
+{
+    static const struct {
+        int n; /* of the letter, or of "\xc3\xa4 " */
+        const char *before, *letter, *after;
+        size_t shown; /* bytes of the name */
+    } CASES[] = {{200, "node '", "x", "' has it", 200},
+                 {201, "node '", "x", "' has it", 200},
+                 {90000, "equation ", "ij,", " is long", 200},
+                 {70, "'", "\xc3\xa4 ", "'", 200},
+                 {69, "the model's '", "a'b ", "': 'y'", 200},
+                 {100, "", "\xc3\xa4", "", 200},
+                 {101, "", "\xc3\xa4", "", 200}};
+    for (size_t k = 0; k < sizeof CASES / sizeof *CASES; k++) {
+        char *name = ac_strdup(cx->region, "");
+        for (int i = 0; i < CASES[k].n && strlen(name) < 2000; i++)
+            name = ac_strf(cx->region, "%s%s", name, CASES[k].letter);
+        const char *s = ac_brief(cx->region, ac_strf(cx->region, "%s%s%s", CASES[k].before, name, CASES[k].after));
+        const size_t before = strlen(CASES[k].before), after = strlen(CASES[k].after), n = strlen(s) - before - after;
+        CHECK(!strncmp(s, CASES[k].before, before) && !strcmp(s + before + n, CASES[k].after));
+        CHECK(n <= CASES[k].shown && n + 4 > CASES[k].shown);
+        CHECK(ac_visible(cx->region, s) == s || !strstr(ac_visible(cx->region, s), "<"));
+        CHECK(strlen(ac_brief_name(cx->region, name)) <= 200);
+    }
+    CHECK(!strcmp(ac_brief(cx->region, "short 'name'"), "short 'name'"));
+}
+
 int main(void)
 {
-    static test *const ALL[] = {test_visible, test_visible_random};
+    static test *const ALL[] = {test_visible, test_visible_random, test_brief};
     return run_tests("test_visible", ALL, sizeof ALL / sizeof *ALL);
 }
