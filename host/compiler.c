@@ -6,6 +6,7 @@
 #include "codegen/backends/find.h"
 #include "codegen/constants.h"
 #include "host/runtime_files.h"
+#include "host/sweep.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -113,8 +114,8 @@ static ac_sink *add(ac_ctx *cx, outputs *out, const char *path)
 
 const char *ac_build_folder(ac_ctx *cx)
 {
-    const char *tmp = getenv("TMPDIR");
-    char *dir = ac_strf(cx->region, "%s/arenac-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    char *dir = ac_folder_template(cx->region);
+    ac_folders_sweep(cx->region);
     if (ac_folder_begin(dir))
         return dir;
     ac_error(cx, (ac_place){.file = dir}, E0302, "cannot create a temporary folder: %s", strerror(errno));

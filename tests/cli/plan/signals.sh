@@ -60,6 +60,27 @@ wait $! || fail "SIGHUP was ignored, and ends it"
 [ -e out/v.c ] || fail "SIGHUP was ignored, and there is no file"
 rm -f out/*
 
+# temporary folders of killed processes go with the next run: old ones of this user, and nothing else
+mkdir left kept
+cat >killer <<'X'
+#!/bin/sh
+kill -9 $PPID
+X
+chmod +x killer
+folders() { find left -mindepth 1 -maxdepth 1 | sort | tr '\n' ' '; }
+TMPDIR=$tmp/left CC=$tmp/killer "$arenac" run -q "$m" --random 1 2>/dev/null
+first=$(folders)
+case $first in left/arenac-[0-9]*-?????? | left/arenac-[0-9]*-??????\ ) ;; *) fail "a killed run left '$first'" ;; esac
+TMPDIR=$tmp/left "$arenac" run -q "$m" --random 1 >/dev/null || fail "beside a young folder"
+[ "$(folders)" = "$first" ] || fail "a young folder is swept"
+touch kept/file
+ln -s ../kept left/arenac-999999999-abcdef
+mkdir left/arenac-$$-abcdef left/arenac-999999999-abc left/arenac-999999998-abcdef left/arenac-999999998-abcdef/folder
+touch -h -d '2 hours ago' left/* kept
+others=$(folders | sed "s|$first||")
+TMPDIR=$tmp/left "$arenac" run -q "$m" --random 1 >/dev/null || fail "beside old folders"
+[ "$(folders)" = "$others" ] && [ -e kept/file ] || fail "$(folders), not $others"
+
 # a limit, by the shell (in blocks of 512 or 1024 bytes), and full disks
 said=err.txt
 expect 3 'out/v.c: error\[E0302\]: cannot write: File too large' sh -c "ulimit -f 8; '$arenac' compile '$m' -q -o out/v"
