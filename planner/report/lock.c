@@ -62,6 +62,7 @@ ac_lock *ac_lock_of(ac_ctx *cx, const ac_report *r)
     *lock = (ac_lock){.model = last_part(r->file),
                       .planner = r->plan->strategy ? r->plan->strategy : "unknown",
                       .graph = hash_structure(cx, r),
+                      .options = r->options,
                       .operators = r->n_file_ops,
                       .n_mems = p->n_mems};
     lock->mem = AC_NEW_N(cx->region, ac_lock_mem, p->n_mems);
@@ -95,6 +96,10 @@ void ac_lock_write(ac_sink *to, const ac_lock *lock)
     ac_words_put(to, lock->model);
     ac_put(to, "\nplanner ");
     ac_words_put(to, lock->planner);
+    if (lock->options) {
+        ac_put(to, "\noptions ");
+        ac_words_put(to, lock->options);
+    }
     ac_putf(to, "\noperators %d\ngraph ", lock->operators);
     ac_words_put(to, lock->graph);
     ac_putc(to, '\n');
@@ -140,6 +145,8 @@ static int read_head(ac_words *r, ac_lock *lock)
             lock->model = value;
         } else if (!strcmp(key, "planner")) {
             lock->planner = value;
+        } else if (!strcmp(key, "options")) {
+            lock->options = value;
         } else if (!strcmp(key, "graph")) {
             lock->graph = value;
         } else if (!strcmp(key, "operators")) {
@@ -153,7 +160,7 @@ static int read_head(ac_words *r, ac_lock *lock)
             left -= n;
             ac_push(r->cx->region, &mem, ((ac_lock_mem){value, n}));
         } else {
-            return complain(r, r->line, "unknown line; expected model, planner, operators, graph or memory");
+            return complain(r, r->line, "unknown line; expected model, planner, options, operators, graph or memory");
         }
     }
     lock->mem = mem.item;
@@ -240,11 +247,55 @@ ac_lock_delta ac_lock_compare(const ac_lock *a, const ac_lock *b)
     return d;
 }
 
+/* The bytes of the first option of a line: up to the next word that begins with a dash. */
+static size_t option_length(const char *line)
+{
+    const char *next = strstr(line, " -");
+    return next ? (size_t)(next - line) : strlen(line);
+}
+
+static bool has_option(const char *line, const char *option, size_t n)
+{
+    for (; *line; line += option_length(line), line += *line == ' ')
+        if (option_length(line) == n && !memcmp(line, option, n))
+            return true;
+    return false;
+}
+
+/* The options of line `a` that `b` does not have, with commas between them; "": none. */
+static const char *options_without(ac_ctx *cx, const char *a, const char *b)
+{
+    const char *list = "";
+    for (; *a; a += option_length(a), a += *a == ' ')
+        if (!has_option(b, a, option_length(a)))
+            list = ac_strf(cx->region, "%s%s%.*s", list, *list ? ", " : "", (int)option_length(a), a);
+    return list;
+}
+
+static bool other_options(const ac_lock *a, const ac_lock *b)
+{
+    return a->options && b->options && strcmp(a->options, b->options) != 0;
+}
+
+/* Names the options that differ. */
+static void name_options(ac_ctx *cx, const ac_lock *locked, const ac_lock *now)
+{
+    const char *gone = options_without(cx, locked->options, now->options);
+    const char *come = options_without(cx, now->options, locked->options);
+    ac_reason(cx, "the options differ: %s%s%s%s", *gone ? ac_strf(cx->region, "the lock was made with %s", gone) : "",
+              *gone && *come ? ", " : "", *come ? ac_strf(cx->region, "this plan with %s", come) : "",
+              *gone && *come ? ""
+              : *gone        ? ", this plan was not"
+                             : ", the lock was not");
+}
+
+/* Of one file, options alone can change the graph and the tensors. */
 bool ac_lock_strangers(const ac_lock *a, const ac_lock *b)
 {
     ac_lock_delta d = ac_lock_compare(a, b);
     int32_t most = a->n > b->n ? a->n : b->n;
-    return !d.same_graph && d.common < (most + 1) / 2;
+    const bool same_file = a->operators == b->operators && !strcmp(a->model, b->model);
+    return !d.same_graph && d.common < (most + 1) / 2 && !(same_file && other_options(a, b));
 }
 
 /* Up to a few rows that are not the same in `a` and `b`, each as a line of the diagnostic. */
@@ -302,7 +353,9 @@ int ac_lock_check(ac_ctx *cx, const ac_lock *locked, const ac_lock *now)
              "the plan of '%s' is not the locked one: %s, %d of %d tensors moved, %d resized, %d new, %d gone",
              now->model, arena, d.moved, now->n, d.resized, d.added, d.removed);
     name_changes(cx, locked, now);
-    if (strcmp(locked->planner, now->planner) != 0)
+    if (other_options(locked, now))
+        name_options(cx, locked, now);
+    else if (strcmp(locked->planner, now->planner) != 0)
         ac_reason(cx, "the lock was made with planner '%s', this plan by '%s'", locked->planner, now->planner);
     else if (!d.same_graph)
         ac_reason(cx, "the graph is not the same: operators, types, shapes or edges changed");

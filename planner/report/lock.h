@@ -5,6 +5,7 @@
  *     model vww_96_int8.tflite
  *     planner search
  *     operators 31
+ *     options -t%20generic            those given that change the plan; older locks do not have this line
  *     graph 5d0c...                   sha256 of the structure: operators, types, shapes, edges; no names, no weights
  *     memory arena 55296
  *     memory state 0
@@ -38,6 +39,7 @@ typedef struct ac_lock_mem {
 typedef struct ac_lock {
     const char *file; /* where it was read from; NULL: made from a report */
     const char *model, *planner, *graph;
+    const char *options; /* NULL: unknown */
     int32_t operators;
     ac_lock_mem *mem;
     int32_t n_mems;   /* the arena first */

@@ -34,6 +34,21 @@ for t in cortex-m4 cortex-m55 rv32imac; do # rows of floats move by words, too
     cmp off/0.npy auto/0.npy
 done
 
+# the lock of the same model with another option names the option
+f=$models/dsnet_int8.tflite
+"$arenac" plan -q "$f" --lock plain.lock --update-lock
+"$arenac" plan -q "$f" --lock striped.lock --update-lock --stripe auto
+expect 6 'options differ: this plan with --stripe auto, the lock was not' \
+    "$arenac" plan -q "$f" --lock plain.lock --stripe auto
+! grep -q 'another model' err.txt || fail "$(cat err.txt)"
+expect 6 'options differ: the lock was made with --stripe auto, this plan was not' \
+    "$arenac" plan -q "$f" --lock striped.lock
+expect 6 'options differ: the lock was made with -t generic, this plan with -t cortex-m4, --align 8' \
+    "$arenac" plan -q "$f" --lock plain.lock -t cortex-m4 --align 8
+sed -i '/^options/d' plain.lock # as older versions wrote it
+expect 0 '' "$arenac" plan -q "$f" --lock plain.lock
+[ "$bad" = 0 ] || exit 1
+
 have_shared models || exit 0
 at_most() { # NAME BYTES OPTION...
     f=$shared/models/tflite/$1/$1.tflite
