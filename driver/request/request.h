@@ -20,6 +20,7 @@ typedef struct ac_request {
     bool wants_inference;     /* the code of a step of training has inference as well */
     bool trains;              /* parameters of the file are weights that training changes */
     bool hooked;              /* the code calls a hook around each step */
+    bool unrolls;             /* loops over sequences become nodes: the format has none */
     bool tflm;                /* a plan for TFLite Micro */
     ac_extension extension;   /* changes of the graph besides inference */
 } ac_request;

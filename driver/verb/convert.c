@@ -67,6 +67,7 @@ static int write_text(ac_work *w, const char *path)
 
 static int write_onnx(ac_work *w, const char *path)
 {
+    w->request.unrolls = true;
     AC_TRY(infer(w));
     AC_TRY(ac_onnx_write(w->made.model->graph, ac_pending_add(&w->out, path)));
     return w->cx.diags.errors ? AC_FAIL : AC_OK;

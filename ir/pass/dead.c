@@ -1,4 +1,5 @@
 /* dead.c - pass dead: removes nodes and tensors that no output needs. */
+#include "ir/ops/decode/scan.h"
 #include "ir/pass/passes.h"
 
 /* Marks the tensors of a node as needed. */
@@ -35,8 +36,55 @@ static void erase(ac_node *n)
     ac_node_erase(n);
 }
 
-/* ac_pass_dead: nodes whose results lead to no graph output and to no state are removed, and tensors that no
- * node names.
+static bool is_output(const ac_graph *g, const ac_tensor *t)
+{
+    bool is = false;
+    for (int32_t i = 0; i < g->output.n; i++)
+        is |= g->output.item[i] == t;
+    return is;
+}
+
+/* Collected result i of SCAN n goes: its body returns `parts` elements less. Its states have left the outputs. */
+static int drop_collected(ac_ctx *cx, ac_node *n, ac_graph *body, int32_t i)
+{
+    ac_scan c;
+    AC_TRY(ac_scan_of(cx, n, &c));
+    const int32_t from = (i - c.states) * c.parts, most = c.sequences + c.elements - c.parts;
+    int64_t *back = AC_NEW_N(cx->region, int64_t, most + 1);
+    for (int32_t k = 0; k < most; k++)
+        back[k] = ac_scan_goes_back(n, k < c.sequences + from ? k : k + c.parts);
+    n->attrs.scan.back = (ac_ints){most, back};
+    n->out[i]->def = NULL;
+    for (int32_t k = i; k + 1 < n->n_out; k++)
+        n->out[k] = n->out[k + 1];
+    n->n_out--;
+    for (int32_t k = 0; k < c.parts; k++) {
+        ac_tensor *t = body->output.item[from];
+        body->output.n--;
+        for (int32_t j = from; j < body->output.n; j++)
+            body->output.item[j] = body->output.item[j + 1];
+        t->output = is_output(body, t);
+    }
+    return AC_OK;
+}
+
+/* Results that a SCAN collects for no reader. */
+static int drop_unread(ac_pass *p, ac_node *n, const bool *live)
+{
+    const ac_graph *g = p->graph;
+    const int32_t first = n->op == AC_OP_SCAN ? n->attrs.scan.first : 0;
+    if (first < 1 || first > g->sub.n || !g->sub.item[first - 1]->carry)
+        return AC_OK;
+    for (int32_t i = n->n_out - 1; i >= n->attrs.scan.states; i--)
+        if (!live[n->out[i]->id]) {
+            AC_TRY(drop_collected(p->cx, n, g->sub.item[first - 1], i));
+            p->changed++;
+        }
+    return AC_OK;
+}
+
+/* ac_pass_dead: nodes whose results lead to no graph output and to no state are removed, tensors that no node
+ * names, and results that a SCAN collects for no reader.
  *   before:  %a = relu %x    %b = tanh %x    output %a
  *   after:   %a = relu %x    output %a
  * needs: nodes in execution order.  keeps: inputs, outputs and state, also unread ones; the order of what stays.
@@ -46,11 +94,13 @@ int ac_pass_dead(ac_pass *p)
     ac_graph *g = p->graph;
     ac_region *tmp = ac_region_open(&p->cx->heap);
     bool *live = AC_NEW_N(tmp, bool, g->tensor.n + 1);
+    int status = AC_OK;
     for (int32_t i = 0; i < g->tensor.n; i++)
         live[i] = g->tensor.item[i]->input || g->tensor.item[i]->output || g->tensor.item[i]->state;
     for (int32_t i = g->node.n - 1; i >= 0; i--) {
         ac_node *n = g->node.item[i];
         if (makes_live(n, live)) {
+            status |= drop_unread(p, n, live);
             need(n, live);
         } else {
             erase(n);
@@ -69,5 +119,5 @@ int ac_pass_dead(ac_pass *p)
     ac_graph_sweep(g);
     ac_graph_renumber(g);
     ac_region_close(tmp);
-    return AC_OK;
+    return status;
 }

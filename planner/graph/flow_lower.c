@@ -1,10 +1,16 @@
-/* flow_lower.c - loops of IF and WHILE: the steps of their subgraphs, in order in one function. */
+/* flow_lower.c - loops of IF, WHILE and SCAN: the steps of their subgraphs, in order in one function. */
 #include "planner/graph/flow_lower.h"
 
 #include "ir/loop/access/flow.h"
 #include "ir/lower/node/node.h"
+#include "ir/ops/decode/scan.h"
 #include "planner/graph/live.h"
 #include "planner/pack/solve.h"
+
+/* The elements of a tensor outside that a step uses begin at first + step * pace. */
+typedef struct pace {
+    int64_t first, pace;
+} pace;
 
 /* A subgraph on its way into the function. */
 typedef struct part {
@@ -15,6 +21,7 @@ typedef struct part {
     ac_bytes *offset;                        /* by item: in the scratch of its type */
     ac_tensor *const *in;                    /* by input of g: the tensor outside */
     ac_tensor *const *out;                   /* by output; NULL: the flag */
+    pace *in_pace, *out_pace;                /* by input, by output; NULL: it is the whole tensor outside */
     ac_tensor *const *state, *const *keeper; /* tensors of g that are state, and in whose bytes outside */
     int32_t n_states;
 } part;
@@ -30,7 +37,8 @@ typedef struct flow {
     ac_lowered *low;
     ac_flow_fn fn;
     int32_t scratch[AC_DTYPE_COUNT]; /* 1 + parameter, by type */
-    ac_tensor **first;               /* of a WHILE: first values that are computed */
+    ac_tensor **first;               /* of a loop: first values that are computed */
+    int32_t carried;                 /* of a loop: first operands, and first results */
 } flow;
 
 /* ------------------------------------------------------------------ steps of a subgraph, and their scratch */
@@ -188,17 +196,22 @@ static ac_flow_place tensor_place(flow *f, const part *p, ac_lowered *low, int32
     const ac_item *it = &p->live->problem.item[item];
     const ac_memory *mem = &p->live->problem.mem[it->mem < 0 ? 0 : it->mem];
     const int64_t size = ac_dtype_size(like->dtype, 1), at = p->live->delta[t->id] / size;
-    if (mem->use == AC_MEM_IN)
-        return (ac_flow_place){outside(f, p->in[mem->index], like), at};
-    if (mem->use == AC_MEM_OUT)
-        return (ac_flow_place){p->out ? tensor_param(f, p->out[mem->index], like) : f->fn.flag, at};
+    if (mem->use == AC_MEM_IN) {
+        const pace step = p->in_pace ? p->in_pace[mem->index] : (pace){0, 0};
+        return (ac_flow_place){outside(f, p->in[mem->index], like), at + step.first, step.pace};
+    }
+    if (mem->use == AC_MEM_OUT) {
+        const pace step = p->out_pace ? p->out_pace[mem->index] : (pace){0, 0};
+        return (ac_flow_place){p->out ? tensor_param(f, p->out[mem->index], like) : f->fn.flag, at + step.first,
+                               step.pace};
+    }
     if (mem->use == AC_MEM_STATE) {
         int32_t k = 0;
         while (k < p->n_states - 1 && p->state[k] != p->live->owner[item])
             k++;
-        return (ac_flow_place){tensor_param(f, p->keeper[k], like), at};
+        return (ac_flow_place){tensor_param(f, p->keeper[k], like), at, 0};
     }
-    return (ac_flow_place){f->scratch[like->dtype] - 1, p->offset[item] / size + at};
+    return (ac_flow_place){f->scratch[like->dtype] - 1, p->offset[item] / size + at, 0};
 }
 
 static void make_params(flow *f)
@@ -210,16 +223,16 @@ static void make_params(flow *f)
             ac_lowered *low = p->step[s];
             ac_flow_place *at = AC_NEW_N(f->region, ac_flow_place, low->fn->buf.n + 1);
             f->fn.part[k].call[s] = (ac_flow_call){low->fn, at};
-            f->low->macs += low->macs;
+            f->low->macs += low->macs * (f->fn.form == AC_FLOW_STEPS ? f->fn.turns : 1);
             for (int32_t a = 0; a < low->arg.n; a++) {
                 const ac_buf *like = &low->fn->buf.item[a];
                 if (low->arg.item[a].kind == AC_ARG_TENSOR)
                     at[a] = tensor_place(f, p, low, a);
                 else if (low->arg.item[a].kind == AC_ARG_CONST)
-                    at[a] = (ac_flow_place){const_param(f, low->arg.item[a].konst, like), 0};
+                    at[a] = (ac_flow_place){const_param(f, low->arg.item[a].konst, like), 0, 0};
                 else
                     at[a] = (ac_flow_place){f->scratch[like->dtype] - 1,
-                                            p->offset[p->live->scratch_item[s][a]] / ac_dtype_size(like->dtype, 1)};
+                                            p->offset[p->live->scratch_item[s][a]] / ac_dtype_size(like->dtype, 1), 0};
             }
         }
     }
@@ -241,20 +254,20 @@ static void make_locals(flow *f)
                 ac_buf *own = &f->fn.buf.item[from];
                 own->count = like->count > own->count ? like->count : own->count;
                 own->align = like->align > own->align ? like->align : own->align;
-                f->fn.part[k].call[s].place[a] = (ac_flow_place){from++, 0};
+                f->fn.part[k].call[s].place[a] = (ac_flow_place){from++, 0, 0};
             }
         }
 }
 
 /* ------------------------------------------------------------------ the subgraphs of a node */
 
-/* Copies the initial values to the results of a WHILE. Constants are known here, so a uniform one needs no table. */
+/* Copies the initial values to the results of a loop. Constants are known here, so a uniform one needs no table. */
 static ac_graph *first_values(flow *f)
 {
-    f->first = AC_NEW_N(f->region, ac_tensor *, f->n->n_out + 1);
+    f->first = AC_NEW_N(f->region, ac_tensor *, f->carried + 1);
     ac_graph *g = ac_graph_new(f->cx, "first");
     g->file = f->model->file;
-    for (int32_t i = 0; i < f->n->n_out; i++) {
+    for (int32_t i = 0; i < f->carried; i++) {
         ac_tensor *x = f->n->in[i];
         ac_tensor *t = ac_tensor_copy(g, x);
         if (!t)
@@ -270,14 +283,26 @@ static ac_graph *first_values(flow *f)
     return g;
 }
 
+/* Values that the body carries have a place of their own only after pass state. */
+static int need_state(const flow *f, const ac_graph *body)
+{
+    return !body->carried || body->carry ? AC_OK
+                                         : ac_error(f->cx, f->n->at, E0501,
+                                                    "a loop cannot be lowered without pass state: it was skipped, or "
+                                                    "the passes stopped before");
+}
+
 static int open_loop(flow *f)
 {
     const ac_node *n = f->n;
     ac_graph *cond = f->model->sub.item[n->attrs.flow.first - 1], *body = f->model->sub.item[n->attrs.flow.second - 1];
+    AC_TRY(need_state(f, body));
     ac_tensor **in = AC_NEW_N(f->region, ac_tensor *, n->n_in + 1);
     for (int32_t i = 0; i < n->n_in; i++)
         in[i] = i < n->n_out ? n->out[i] : n->in[i];
     f->n_parts = 3;
+    f->fn.form = AC_FLOW_LOOP;
+    f->carried = n->n_out;
     ac_graph *first = first_values(f);
     if (!first)
         return AC_FAIL;
@@ -287,6 +312,47 @@ static int open_loop(flow *f)
     int rc = lower_steps(f, &f->part[0], first);
     rc |= lower_steps(f, &f->part[1], cond);
     rc |= lower_steps(f, &f->part[2], body);
+    return rc == AC_OK ? AC_OK : AC_FAIL;
+}
+
+/* Steps use an element of each sequence in its place, and write collected elements to theirs. */
+static int open_scan(flow *f)
+{
+    const ac_node *n = f->n;
+    ac_scan c;
+    AC_TRY(ac_scan_of(f->cx, n, &c));
+    ac_graph *body = f->model->sub.item[n->attrs.scan.first - 1];
+    AC_TRY(need_state(f, body));
+    f->n_parts = 2;
+    f->fn.form = AC_FLOW_STEPS;
+    f->fn.turns = c.steps;
+    f->carried = c.states;
+    ac_graph *first = first_values(f);
+    if (!first)
+        return AC_FAIL;
+    ac_tensor **out = AC_NEW_N(f->region, ac_tensor *, c.elements + 1);
+    pace *in_pace = AC_NEW_N(f->region, pace, n->n_in + 1), *out_pace = AC_NEW_N(f->region, pace, c.elements + 1);
+    for (int32_t i = 0; i < c.sequences; i++) {
+        const int64_t pitch = ac_tensor_count(n->in[c.states + i]) / c.steps;
+        in_pace[i].pace = ac_scan_pace(&c, ac_scan_goes_back(n, i), pitch, &in_pace[i].first);
+    }
+    for (int32_t i = 0, before = 0; i < c.elements; i++) {
+        out[i] = n->out[c.states + i / c.parts];
+        before = i % c.parts ? before + (int32_t)ac_tensor_count(body->output.item[i - 1]) : 0;
+        const int64_t pitch = ac_tensor_count(out[i]) / c.steps;
+        out_pace[i].pace = ac_scan_pace(&c, ac_scan_goes_back(n, c.sequences + i), pitch, &out_pace[i].first);
+        out_pace[i].first += before;
+    }
+    f->part[0] = (part){.in = f->first, .out = n->out};
+    f->part[1] = (part){.in = n->in + c.states,
+                        .out = out,
+                        .in_pace = in_pace,
+                        .out_pace = out_pace,
+                        .state = body->carry,
+                        .keeper = n->out,
+                        .n_states = c.states};
+    int rc = lower_steps(f, &f->part[0], first);
+    rc |= lower_steps(f, &f->part[1], body);
     return rc == AC_OK ? AC_OK : AC_FAIL;
 }
 
@@ -314,23 +380,40 @@ static void make_flag(flow *f)
     ac_push(f->region, &f->low->arg, ((ac_arg){.kind = AC_ARG_SCRATCH, .bytes = 1}));
 }
 
+/* The loops of a step on a GPU are one thread's: those inside have no blocks. */
+static ac_flow_how one_thread(flow *f, const ac_flow_how *how)
+{
+    ac_flow_how serial = *how;
+    if (how->target->isa == AC_ISA_CUDA) {
+        ac_target *t = AC_NEW(f->region, ac_target);
+        *t = *how->target;
+        t->gpu = 0;
+        t->isa = AC_ISA_ANY;
+        serial.target = t;
+    }
+    return serial;
+}
+
 ac_lowered *ac_flow_lower(ac_ctx *cx, ac_region *region, const ac_graph *model, const ac_node *n,
                           const ac_flow_how *how)
 {
     if (!(ac_ops[n->op].flags & OF_FLOW))
         return ac_lower_hinted(cx, region, n, how->target, 0, how->exact, &how->hint);
     flow f = {.cx = cx, .region = region, .model = model, .n = n, .how = how};
-    const bool loop = n->op == AC_OP_WHILE;
-    if (how->target->isa == AC_ISA_CUDA) {
+    if (how->target->isa == AC_ISA_CUDA && n->op != AC_OP_SCAN) {
         ac_error(cx, n->at, E0108, "its %s depends on data, and a GPU gets all of its work at once",
-                 loop ? "number of iterations" : "branch");
+                 n->op == AC_OP_WHILE ? "number of iterations" : "branch");
         return (void)ac_help(cx, "compile it for the CPU"), NULL;
     }
+    const ac_flow_how serial = one_thread(&f, how);
+    f.how = &serial;
     f.low = AC_NEW(region, ac_lowered);
     f.low->node = n;
-    if ((loop ? open_loop(&f) : open_branch(&f)) != AC_OK)
+    const int rc = n->op == AC_OP_WHILE ? open_loop(&f) : n->op == AC_OP_SCAN ? open_scan(&f) : open_branch(&f);
+    if (rc != AC_OK)
         return NULL;
-    make_flag(&f);
+    if (f.fn.form != AC_FLOW_STEPS)
+        make_flag(&f);
     for (int32_t k = 0; k < f.n_parts; k++)
         if (pack(&f, &f.part[k]) != AC_OK)
             return NULL;
@@ -339,7 +422,6 @@ ac_lowered *ac_flow_lower(ac_ctx *cx, ac_region *region, const ac_graph *model, 
     const char *text = ac_ops[n->op].text;
     f.fn.name = ac_strf(region, "%s_%d", text, (int)n->id);
     f.fn.note = ac_strf(region, "%s '%s' -> %s", text, n->name, ac_tensor_str(cx, n->out[0]));
-    f.fn.loop = loop;
     for (int32_t i = 0; i < f.low->arg.n; i++)
         if (f.low->arg.item[i].kind == AC_ARG_SCRATCH)
             f.low->scratch += ac_align_up(f.low->arg.item[i].bytes, 16);

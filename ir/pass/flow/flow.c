@@ -9,6 +9,7 @@
  *
  * Constant operands that no iteration changes become constants of the copies, so more can be folded.
  * planner/graph/flow_lower.c lowers nodes that stay to loops and branches. */
+#include "ir/make/clones.h"
 #include "ir/ops/shape/shape.h"
 #include "ir/pass/flow/inline.h"
 
@@ -21,15 +22,13 @@ enum { SMALL = 1 << 10 };
 static int add_input(ac_inline *s, ac_graph *g, const ac_tensor *like, ac_tensor *from, ac_flow_role as,
                      ac_tensor **out)
 {
-    ac_tensor *t = ac_tensor_like(g, like->name, from);
-    if (as == AC_FLOW_FIXED) {
-        if (!(t->data = ac_tensor_force(s->cx, from)))
-            return AC_FAIL;
-    } else {
-        t->input = true;
-        ac_push(g->region, &g->input, t);
-    }
-    *out = t;
+    if (as == AC_FLOW_FIXED && !ac_tensor_is_const(from))
+        return (*out = ac_clone_constant(g, from)) ? AC_OK : AC_FAIL;
+    ac_tensor *t = *out = ac_tensor_like(g, like->name, from);
+    if (as == AC_FLOW_FIXED)
+        return (t->data = ac_tensor_force(s->cx, from)) ? AC_OK : AC_FAIL;
+    t->input = true;
+    ac_push(g->region, &g->input, t);
     return AC_OK;
 }
 
@@ -77,8 +76,7 @@ ac_graph *ac_flow_copy(ac_inline *s, const ac_node *n, const ac_flow_copied *c)
     return g;
 }
 
-/* Adds g to the subgraphs of the model; its number. */
-static int32_t add_subgraph(ac_inline *s, ac_graph *g)
+int32_t ac_flow_add_subgraph(ac_inline *s, ac_graph *g)
 {
     ac_push(s->model->region, &s->model->sub, g);
     return s->model->sub.n;
@@ -149,14 +147,14 @@ int ac_flow_keep_loop(ac_inline *s, ac_node *n, int32_t n_in, const ac_flow_role
     AC_TRY(check_carried(s, n, body));
     AC_TRY(rewrite_loop(s, n, as, n_in));
     body->carried = n->n_out;
-    n->attrs.flow.first = add_subgraph(s, cond);
-    n->attrs.flow.second = add_subgraph(s, body);
+    n->attrs.flow.first = ac_flow_add_subgraph(s, cond);
+    n->attrs.flow.second = ac_flow_add_subgraph(s, body);
     return AC_OK;
 }
 
 /* ------------------------------------------------------------------ IF */
 
-static int64_t cost_of(const ac_graph *g)
+int64_t ac_flow_cost(const ac_graph *g)
 {
     int64_t sum = 0;
     for (int32_t i = 0; i < g->node.n; i++) {
@@ -187,7 +185,7 @@ int ac_flow_keep_branch(ac_inline *s, ac_node *n, const ac_flow_role *as, ac_gra
             return ac_error(s->cx, n->at, E0108, "its branches give %s and %s: '%s' has no shape until the model runs",
                             ac_tensor_str(s->cx, yes->output.item[i]), ac_tensor_str(s->cx, no->output.item[i]),
                             n->out[i]->name);
-    if (cost_of(yes) + cost_of(no) <= SMALL && !ac_inline_impure(s, n->attrs.flow.first) &&
+    if (ac_flow_cost(yes) + ac_flow_cost(no) <= SMALL && !ac_inline_impure(s, n->attrs.flow.first) &&
         !ac_inline_impure(s, n->attrs.flow.second))
         return AC_OK;
     *stays = true;
@@ -200,8 +198,8 @@ int ac_flow_keep_branch(ac_inline *s, ac_node *n, const ac_flow_role *as, ac_gra
         AC_TRY(ac_inline_passes(s, n, yes->output.item[i], n->out[i]));
         ac_tensor_become(n->out[i], yes->output.item[i]);
     }
-    n->attrs.flow.first = add_subgraph(s, yes);
-    n->attrs.flow.second = add_subgraph(s, no);
+    n->attrs.flow.first = ac_flow_add_subgraph(s, yes);
+    n->attrs.flow.second = ac_flow_add_subgraph(s, no);
     return AC_OK;
 }
 
@@ -212,8 +210,9 @@ static void renumber_subgraphs(ac_graph *g, int32_t less)
 {
     for (int32_t i = 0; i < g->node.n; i++)
         if (ac_ops[g->node.item[i]->op].flags & OF_FLOW) {
-            g->node.item[i]->attrs.flow.first -= less;
-            g->node.item[i]->attrs.flow.second -= less;
+            int32_t *number[2];
+            for (int32_t k = ac_flow_numbers(g->node.item[i], number) - 1; k >= 0; k--)
+                *number[k] -= less;
         }
 }
 

@@ -17,6 +17,8 @@
 #include "ir/pass/flow/inline.h"
 #include "ir/pass/flow/shapes.h"
 
+#include <string.h>
+
 enum { MOST_NESTED = 256 };
 static const ac_unroll_rules RULES = {.copied = 1 << 12 /* nodes and tensors */, .trips = INT64_MAX, .most = INT64_MAX};
 
@@ -194,9 +196,63 @@ static int while_node(infer *s, ac_node *n)
     return AC_OK;
 }
 
+/* ------------------------------------------------------------------ SCAN */
+
+/* *stays false: n is as it was, since all of its steps together cost less than a loop would add. */
+static int keep_scan(infer *s, ac_node *n, const ac_scan *c, bool *stays)
+{
+    ac_flow_role *as = AC_NEW_N(s->flow->cx->region, ac_flow_role, n->n_in + 1);
+    ac_tensor **arg = AC_NEW_N(s->flow->cx->region, ac_tensor *, n->n_in + 1);
+    AC_TRY(ac_scan_roles(s->flow, n, c, as, arg));
+    const ac_flow_copied copied = {
+        .index = n->attrs.scan.first, .arg = arg, .as = as, .n_arg = n->n_in, .n_out = c->states + c->elements};
+    ac_graph *body = inferred_copy(s, n, &copied);
+    *stays = body && ac_scan_is_long(c, body);
+    return !body ? AC_FAIL : *stays ? ac_flow_keep_scan(s->flow, n, c, as, body) : AC_OK;
+}
+
+static int unroll_scan(infer *s, ac_node *n, const ac_scan *c)
+{
+    ac_region *region = s->flow->cx->region;
+    const int32_t n_out = c->states + c->elements;
+    ac_tensor **arg = AC_NEW_N(region, ac_tensor *, n->n_in + 1), **out = AC_NEW_N(region, ac_tensor *, n_out + 1);
+    ac_tensor **element = AC_NEW_N(region, ac_tensor *, c->steps * c->elements + 1);
+    memcpy(out, n->in, (size_t)c->states * sizeof *out);
+    for (int64_t t = 0; t < c->steps; t++) {
+        int32_t first = s->flow->g->node.n;
+        AC_TRY(ac_scan_step(s->flow, n, c, t, out, arg));
+        AC_TRY(ac_inline_copy(s->flow, n, n->attrs.scan.first, arg, n->n_in, out, n_out));
+        infer_nodes(s, first);
+        if (!ac_shapes_known(&s->shapes, out, n_out))
+            return AC_FAIL;
+        memcpy(element + t * c->elements, out + c->states, (size_t)c->elements * sizeof *out);
+    }
+    const int32_t first = s->flow->g->node.n;
+    const ac_node was = *n;
+    ac_node_erase(n);
+    for (int32_t i = 0; i < c->states; i++)
+        AC_TRY(ac_inline_rename(s->flow, &was, out[i], was.out[i]));
+    for (int32_t i = 0; i < was.n_out - c->states; i++)
+        AC_TRY(ac_scan_collect(s->flow, &was, c, i, element));
+    infer_nodes(s, first);
+    return AC_OK;
+}
+
+/* One step needs no loop. */
+static int scan_node(infer *s, ac_node *n)
+{
+    ac_scan c;
+    bool stays = false;
+    AC_TRY(ac_scan_of(s->flow->cx, n, &c));
+    s->shapes.p->changed++;
+    if (c.steps > 1 && c.steps > s->shapes.p->opt->unrolls)
+        AC_TRY(keep_scan(s, n, &c, &stays));
+    return stays ? AC_OK : unroll_scan(s, n, &c);
+}
+
 /* ------------------------------------------------------------------ the graph */
 
-/* n is IF or WHILE, its operands are known. Appends the nodes that replace it, or that rename values which it leaves
+/* n runs subgraphs, its operands are known. Appends the nodes that replace it, or that rename values which it leaves
  * unchanged, and infers them; n is erased unless it stays. */
 static int replace_node(infer *s, ac_node *n)
 {
@@ -207,12 +263,12 @@ static int replace_node(infer *s, ac_node *n)
         return ac_error(s->flow->cx, n->at, E0108, "subgraphs replace each other more than %d deep: perhaps in a cycle",
                         MOST_NESTED);
     s->nested++;
-    const int status = n->op == AC_OP_WHILE ? while_node(s, n) : if_node(s, n);
+    const int status = n->op == AC_OP_WHILE ? while_node(s, n) : n->op == AC_OP_SCAN ? scan_node(s, n) : if_node(s, n);
     s->nested--;
     return status;
 }
 
-/* Node number i, IF or WHILE, is replaced by the nodes in front of it, or stays. The number of new nodes. */
+/* Node number i, which runs subgraphs, is replaced by the nodes in front of it, or stays. The number of new nodes. */
 static int32_t infer_flow(infer *s, int32_t i)
 {
     const ac_node was = *s->flow->g->node.item[i]; /* its results, should it fail after it was erased */

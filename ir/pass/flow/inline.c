@@ -128,15 +128,14 @@ static const ac_node *impure(const ac_inline *s, int32_t index, int32_t depth)
 {
     const ac_graph *sub = index >= 1 && index <= s->n_sub ? s->model->sub.item[index - 1] : NULL;
     for (int32_t i = 0; sub && i < sub->node.n; i++) {
-        const ac_node *n = sub->node.item[i];
+        ac_node *n = sub->node.item[i];
         const uint32_t flags = ac_ops[n->op].flags;
         if (flags & (OF_STATE | OF_CHECKS) || (flags & OF_FLOW && depth >= DEPTH))
             return n;
         const ac_node *inner = NULL;
-        if (flags & OF_FLOW)
-            inner = impure(s, n->attrs.flow.first, depth + 1);
-        if (flags & OF_FLOW && !inner)
-            inner = impure(s, n->attrs.flow.second, depth + 1);
+        int32_t *number[2];
+        for (int32_t k = flags & OF_FLOW ? ac_flow_numbers(n, number) : 0; k > 0 && !inner; k--)
+            inner = impure(s, *number[k - 1], depth + 1);
         if (inner)
             return inner;
     }

@@ -3,6 +3,7 @@
 #ifndef AC_IR_PASS_FLOW_INLINE_H
 #define AC_IR_PASS_FLOW_INLINE_H
 #include "ir/flow/unroll.h"
+#include "ir/ops/decode/scan.h"
 #include "ir/pass/passes.h"
 
 typedef struct ac_inline {
@@ -59,5 +60,18 @@ int ac_flow_keep_loop(ac_inline *s, ac_node *n, int32_t n_in, const ac_flow_role
 ac_flow_role *ac_flow_branch_roles(ac_inline *s, const ac_node *n); /* IF: of its operands after the condition */
 /* *stays false: both branches are small, so n is unchanged: it is better to run them and select. */
 int ac_flow_keep_branch(ac_inline *s, ac_node *n, const ac_flow_role *as, ac_graph *yes, ac_graph *no, bool *stays);
+int32_t ac_flow_add_subgraph(ac_inline *s, ac_graph *g); /* to those of the model; its number */
+int64_t ac_flow_cost(const ac_graph *g);                 /* multiply-adds and elements; large if it runs subgraphs */
+
+/* scan.c. The roles of the operands of SCAN n, and tensors of the types and shapes that its subgraph takes for each. */
+int ac_scan_roles(ac_inline *s, const ac_node *n, const ac_scan *c, ac_flow_role *as, ac_tensor **arg);
+/* False if all steps of the subgraph are so few multiply-adds and elements that a copy for each is faster. */
+bool ac_scan_is_long(const ac_scan *c, const ac_graph *body);
+/* n stays, with this subgraph, inferred. */
+int ac_flow_keep_scan(ac_inline *s, ac_node *n, const ac_scan *c, const ac_flow_role *as, ac_graph *body);
+/* Unrolled: the arguments of step t (nodes for elements of the sequences are appended); and collected result i,
+ * from element[step * elements + ..]. */
+int ac_scan_step(ac_inline *s, const ac_node *n, const ac_scan *c, int64_t t, ac_tensor *const *state, ac_tensor **arg);
+int ac_scan_collect(ac_inline *s, const ac_node *n, const ac_scan *c, int32_t i, ac_tensor *const *element);
 
 #endif
