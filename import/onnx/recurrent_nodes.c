@@ -1,18 +1,16 @@
-/* recurrent_nodes.c - LSTM, GRU and RNN of ONNX, unrolled: the products of all inputs with the weights are one product;
- * then come the steps.
+/* recurrent_nodes.c - LSTM, GRU and RNN of ONNX: a SCAN, whose steps carry the states of all directions.
  *
  *     X [T,B,I], W [D,G*H,I], R [D,G*H,H], B [D,2*G*H]  ->  Y [T,D,B,H], Y_h [D,B,H], Y_c [D,B,H]
  *
  * T steps, batch B, D directions, G gates (LSTM 4: i o f c; GRU 3: z r h; RNN 1), H units. layout=1 puts the batch
  * first. */
+#include "import/build/flow/sub_graphs.h"
 #include "import/onnx/proto/arithmetic.h"
 #include "import/onnx/proto/nodes.h"
 #include "import/onnx/quant_nodes.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-enum { MOST_STEPS = 512 };
 
 typedef struct cell {
     ac_onx_node *n;
@@ -24,9 +22,10 @@ typedef struct cell {
     double alpha[6], beta[6];
     double clip;        /* of what goes into an activation; 0: none */
     bool coupled;       /* LSTM: the forget gate is 1 - the input gate */
-    ac_tensor *lengths; /* i64 [B,1]: of the sequences, where they differ; else NULL */
-    ac_tensor *x;       /* [T,B,I] */
-    bool after;         /* GRU: linear_before_reset */
+    ac_tensor *lengths; /* i32 [B,1]: of the sequences, if they differ; else NULL */
+    ac_tensor *x;       /* [T,B,I]; of a dynamic one as u8, with scale and zero point */
+    ac_tensor *x_scale, *x_zero;
+    bool after;   /* GRU: linear_before_reset */
     bool dynamic; /* DynamicQuantizeLSTM: weights are integers [D,I,4H] and [D,H,4H], with scales and zero points */
 } cell;
 
@@ -123,15 +122,22 @@ static weights weights_of(cell *c, int32_t i, int32_t j, int32_t d)
     return y;
 }
 
+/* x [rows,K], u8, times w [K,units]. */
+static ac_tensor *integer_product(cell *c, ac_tensor *x, ac_tensor *scale, ac_tensor *zero, const weights *m)
+{
+    ac_onx_node *n = c->n;
+    ac_tensor *in[] = {x, m->w, zero, m->zero};
+    ac_tensor *y = x && m->w ? ac_make_cast(&n->b, ac_onx_inner(n, "MatMulInteger", 10, in, 4), AC_F32) : NULL;
+    return MUL(y, MUL(scale, m->scale));
+}
+
 /* x [rows,K] * w' with w [units,K], or, of integers, x as u8 * w with w [K,units]. */
 static ac_tensor *product(cell *c, ac_tensor *x, const weights *m)
 {
     ac_onx_node *n = c->n;
     if (c->dynamic) {
         ac_tensor *scale = NULL, *zero = NULL, *q = ac_onx_dynamic_quantized(n, x, &scale, &zero);
-        ac_tensor *in[] = {q, m->w, zero, m->zero};
-        ac_tensor *y = q && m->w ? ac_make_cast(&n->b, ac_onx_inner(n, "MatMulInteger", 10, in, 4), AC_F32) : NULL;
-        return MUL(y, MUL(scale, m->scale));
+        return integer_product(c, q, scale, zero, m);
     }
     ac_tensor *base = m->w;
     while (base && !ac_tensor_is_const(base))
@@ -218,76 +224,128 @@ static ac_tensor *zeros(cell *c)
     return ac_make_broadcast(&c->n->b, ac_make_number(&c->n->b, AC_F32, 0), 2, dim);
 }
 
-/* Step t of a sequence that is shorter: the states stay, and the output is 0. */
-static int rest(cell *c, int64_t t, ac_tensor *const *was, ac_tensor **h, ac_tensor **s, ac_tensor **y)
+/* States of one direction; the number of the step is one if sequences have lengths. */
+enum { HIDDEN, CELL, STEP, STATES };
+
+/* A step of a sequence that is shorter: the states stay, and the output is 0. */
+static int rest(cell *c, ac_tensor *const *was, ac_tensor **now, ac_tensor **y)
 {
     ac_onx_node *n = c->n;
-    ac_tensor *runs = GREATER(c->lengths, I64(t));
-    ac_tensor *in[] = {runs, *h, was[0]}, *cell_in[] = {runs, *s, was[1]}, *out[] = {runs, *h, number(c, 0)};
-    if (!runs)
-        return AC_FAIL;
-    *y = ac_make_op(&n->b, AC_OP_SELECT, out, 3, NULL, AC_NONE);
-    *h = ac_make_op(&n->b, AC_OP_SELECT, in, 3, NULL, AC_NONE);
-    if (*s)
-        *s = ac_make_op(&n->b, AC_OP_SELECT, cell_in, 3, NULL, AC_NONE);
-    return *y && *h && !*s == !was[1] ? AC_OK : AC_FAIL;
+    ac_tensor *runs = GREATER(c->lengths, was[STEP]);
+    *y = WHERE(runs, now[HIDDEN], number(c, 0));
+    now[HIDDEN] = WHERE(runs, now[HIDDEN], was[HIDDEN]);
+    if (now[CELL])
+        now[CELL] = WHERE(runs, now[CELL], was[CELL]);
+    return *y && now[HIDDEN] && !now[CELL] == !was[CELL] ? AC_OK : AC_FAIL;
 }
 
-/* One direction: y[t] are [B,H]; *h and *s the last state. */
-static int run(cell *c, int32_t dir, ac_tensor **y, ac_tensor **h, ac_tensor **s)
+static bool goes_back(const cell *c, int32_t dir)
+{
+    return dir == 1 || c->reverse;
+}
+
+/* The states before the first step. */
+static int first_states(cell *c, int32_t dir, ac_tensor **state)
 {
     ac_onx_node *n = c->n;
-    const int32_t h0 = 5;
+    state[HIDDEN] = ac_onx_in(n, 5) ? of_direction(c, n->in[5], dir) : zeros(c);
+    state[CELL] = c->gates != 4 ? NULL : ac_onx_in(n, 6) ? of_direction(c, n->in[6], dir) : zeros(c);
+    state[STEP] = !c->lengths ? NULL : ac_make_number(&n->b, AC_I32, goes_back(c, dir) ? (double)(c->t - 1) : 0);
+    return state[HIDDEN] && (c->gates != 4 || state[CELL]) && (!c->lengths || state[STEP]) ? AC_OK : AC_FAIL;
+}
+
+/* One step of a direction: x [B,I], the states before and after, y [B,H]. */
+static int step(cell *c, int32_t dir, ac_tensor *x, ac_tensor *const *was, ac_tensor **now, ac_tensor **y)
+{
+    ac_onx_node *n = c->n;
     direction d = {.act = c->act + 3 * dir};
     const weights w = weights_of(c, 1, 8, dir);
     ac_tensor *b = of_direction(c, ac_onx_in(n, 3), dir);
     d.r = weights_of(c, 2, 10, dir);
     d.peep = c->gates == 4 ? of_direction(c, ac_onx_in(n, 7), dir) : NULL;
-    *h = ac_onx_in(n, h0) ? of_direction(c, n->in[h0], dir) : zeros(c);
-    *s = c->gates != 4 ? NULL : ac_onx_in(n, 6) ? of_direction(c, n->in[6], dir) : zeros(c);
-    ac_tensor *x = product(c, ac_make_reshape(&n->b, c->x, 2, (int64_t[]){c->t * c->b, c->i}), &w);
-    ac_tensor *bias = b ? bias_of(c, b, &d) : NULL;
+    x = c->dynamic ? integer_product(c, x, c->x_scale, c->x_zero, &w) : product(c, x, &w);
     if (b)
-        x = ADD(x, bias);
-    for (int64_t k = 0; k < c->t; k++) {
-        const int64_t t = dir == 1 || c->reverse ? c->t - 1 - k : k;
-        ac_tensor *now = x ? ac_make_slice(&n->b, x, 0, t * c->b, c->b) : NULL, *was[2] = {*h, *s};
-        if (c->gates == 4)
-            lstm_step(c, &d, now, h, s);
-        else if (c->gates == 3)
-            gru_step(c, &d, now, h);
-        else
-            *h = activate(c, &d.act[0], ADD(now, product(c, *h, &d.r)));
-        if (!*h)
+        x = ADD(x, bias_of(c, b, &d));
+    memcpy(now, was, STATES * sizeof *now);
+    if (c->gates == 4)
+        lstm_step(c, &d, x, &now[HIDDEN], &now[CELL]);
+    else if (c->gates == 3)
+        gru_step(c, &d, x, &now[HIDDEN]);
+    else
+        now[HIDDEN] = activate(c, &d.act[0], ADD(x, product(c, now[HIDDEN], &d.r)));
+    *y = now[HIDDEN];
+    if (!*y || !c->lengths)
+        return *y ? AC_OK : AC_FAIL;
+    ac_tensor *one = ac_make_number(&n->b, AC_I32, goes_back(c, dir) ? -1 : 1);
+    now[STEP] = ADD(was[STEP], one);
+    return rest(c, was, now, y);
+}
+
+/* Makes the subgraph of all directions: state[d][STATES] before the first step; *in: the operands of the SCAN.
+ * collects: Y is a result. */
+static int make_steps(cell *c, ac_sub *sub, ac_tensor *state[2][STATES], bool collects, ac_tensor **in,
+                      ac_attrs_scan *a)
+{
+    ac_onx_node *n = c->n;
+    ac_tensor *was[2][STATES] = {{NULL}}, *now[2][STATES], *x[2], *y[2];
+    for (int32_t d = 0; d < c->dirs; d++)
+        for (int32_t i = 0; i < STATES; i++)
+            if (state[d][i]) {
+                in[a->states++] = state[d][i];
+                was[d][i] = ac_sub_input(sub, state[d][i]);
+            }
+    for (int32_t d = 0; d < c->dirs; d++) {
+        in[a->states + a->sequences++] = c->x;
+        x[d] = ac_sub_element(sub, c->x);
+    }
+    for (int32_t d = 0; d < c->dirs; d++)
+        AC_TRY(step(c, d, x[d], was[d], now[d], &y[d]));
+    for (int32_t d = 0; d < c->dirs; d++)
+        for (int32_t i = 0; i < STATES; i++)
+            if (state[d][i])
+                ac_push(sub->g->region, &sub->g->output, now[d][i]);
+    for (int32_t d = 0; d < c->dirs && collects; d++) {
+        y[d] = ac_make_reshape(&n->b, y[d], 3, (int64_t[]){1, c->b, c->h});
+        if (!y[d])
             return AC_FAIL;
-        y[t] = *h;
-        if (c->lengths && rest(c, t, was, h, s, &y[t]) != AC_OK)
-            return AC_FAIL;
+        ac_push(sub->g->region, &sub->g->output, y[d]);
     }
     return AC_OK;
 }
 
-/* [D] tensors [B,H] -> [D,B,H], or [B,D,H] with layout 1. */
-static ac_tensor *states(cell *c, ac_tensor *const *v, bool batch_first)
+/* The SCAN of all directions. state[d]: before the first step, then after the last; *y: Y [T,D,B,H], or NULL. */
+static int scan(cell *c, ac_tensor *state[2][STATES], bool collects, ac_tensor **y)
+{
+    ac_onx_node *n = c->n;
+    ac_sub sub = {0};
+    ac_attrs attrs;
+    ac_tensor *in[2 * STATES + 2];
+    ac_attrs_init(AC_OP_SCAN, &attrs);
+    ac_attrs_scan *a = &attrs.scan;
+    a->sequences = 0;
+    a->parts = collects ? c->dirs : 1;
+    const int64_t back[4] = {goes_back(c, 0), goes_back(c, c->dirs - 1), goes_back(c, 0), goes_back(c, 1)};
+    a->back = c->dirs == 2 ? ac_make_list(&n->b, 4, back) : c->reverse ? ac_make_list(&n->b, 2, back) : a->back;
+    ac_sub_enter(&n->b, &n->r->g, &sub);
+    const int rc = make_steps(c, &sub, state, collects, in, a);
+    ac_sub_leave(&n->b, &n->r->g, &sub);
+    ac_node *made = rc == AC_OK ? ac_sub_scan(&n->b, &sub, in, a) : NULL;
+    for (int32_t d = 0, i = 0; d < c->dirs && made; d++)
+        for (int32_t k = 0; k < STATES; k++)
+            if (state[d][k])
+                state[d][k] = made->out[i++];
+    *y = made && collects ? made->out[a->states] : NULL;
+    return made ? AC_OK : AC_FAIL;
+}
+
+/* State k of all directions: [D,B,H], or [B,D,H] with layout 1. */
+static ac_tensor *states(cell *c, ac_tensor *state[2][STATES], int32_t k, bool batch_first)
 {
     ac_tensor *part[2];
     for (int32_t d = 0; d < c->dirs; d++)
-        part[d] =
-            ac_make_reshape(&c->n->b, v[d], 3, batch_first ? (int64_t[]){c->b, 1, c->h} : (int64_t[]){1, c->b, c->h});
+        part[d] = ac_make_reshape(&c->n->b, state[d][k], 3,
+                                  batch_first ? (int64_t[]){c->b, 1, c->h} : (int64_t[]){1, c->b, c->h});
     return c->dirs == 1 ? part[0] : ac_make_concat(&c->n->b, part, c->dirs, batch_first);
-}
-
-/* y[d][t] [B,H] -> [T,D,B,H], or [B,T,D,H] with layout 1. */
-static ac_tensor *sequence(cell *c, ac_tensor **const *y, bool batch_first)
-{
-    ac_tensor *part[2], **step = AC_NEW_N(c->n->r->cx->region, ac_tensor *, c->t + 1);
-    for (int32_t d = 0; d < c->dirs; d++) {
-        for (int64_t t = 0; t < c->t; t++)
-            step[t] = ac_make_reshape(&c->n->b, y[d][t], 4,
-                                      batch_first ? (int64_t[]){c->b, 1, 1, c->h} : (int64_t[]){1, 1, c->b, c->h});
-        part[d] = c->t == 1 ? step[0] : ac_make_concat(&c->n->b, step, (int32_t)c->t, batch_first);
-    }
-    return c->dirs == 1 ? part[0] : ac_make_concat(&c->n->b, part, c->dirs, batch_first ? 2 : 1);
 }
 
 /* activation_alpha and activation_beta are consumed in the order of the activations that have such a parameter. */
@@ -354,7 +412,7 @@ static int read_lengths(cell *c)
         if (same)
             return AC_OK;
     }
-    c->lengths = ac_make_reshape(&n->b, ac_make_cast(&n->b, len, AC_I64), 2, (int64_t[]){c->b, 1});
+    c->lengths = ac_make_reshape(&n->b, ac_make_cast(&n->b, len, AC_I32), 2, (int64_t[]){c->b, 1});
     return c->lengths ? AC_OK : AC_FAIL;
 }
 
@@ -384,16 +442,16 @@ static int check(cell *c)
         if (n->in[i] && (n->in[i]->rank != 3 || ac_tensor_count(n->in[i]) != c->dirs * c->b * c->h))
             return ac_error(n->r->cx, n->at, E0104, "initial state '%s' is %s", n->in[i]->name,
                             ac_shape_str(n->r->cx, n->in[i]));
-    if (c->t > MOST_STEPS)
-        return ac_cannot(&n->b, "it has %" PRId64 " steps; up to %d are unrolled", c->t, MOST_STEPS);
+    if (c->t > INT32_MAX)
+        return ac_cannot(&n->b, "it has %" PRId64 " steps", c->t);
     return read_lengths(c);
 }
 
 int ac_onx_do_recurrent(ac_onx_node *n)
 {
-    static const int32_t SWAP[AC_MAX_RANK] = {1, 0, 2};
+    static const int32_t SWAP[AC_MAX_RANK] = {1, 0, 2}, FIRST[AC_MAX_RANK] = {2, 0, 1, 3};
     cell c = {.n = n, .gates = strstr(n->type, "LSTM") ? 4 : !strcmp(n->type, "GRU") ? 3 : 1};
-    ac_tensor *h[2], *s[2], **y[2];
+    ac_tensor *state[2][STATES], *y;
     const char *dir = ac_attr_text(&n->attrs, A_recurrent_direction);
     const bool batch_first = ac_attr_bool(&n->attrs, A_layout);
     c.after = c.gates == 3 && ac_attr_bool(&n->attrs, A_linear_before_reset);
@@ -419,13 +477,14 @@ int ac_onx_do_recurrent(ac_onx_node *n)
     c.h = ac_attr_int_or(&n->attrs, A_hidden_size, n->in[2]->dim[c.dynamic ? 1 : 2]);
     AC_TRY(check(&c));
     AC_TRY(read_activations(&c));
-    for (int32_t d = 0; d < c.dirs; d++) {
-        y[d] = AC_NEW_N(n->r->cx->region, ac_tensor *, c.t);
-        AC_TRY(run(&c, d, y[d], &h[d], &s[d]));
-    }
-    if (n->n_out > 0 && n->out[0])
-        AC_TRY(ac_onx_result(n, 0, sequence(&c, y, batch_first)));
+    if (c.dynamic && !(c.x = ac_onx_dynamic_quantized(n, c.x, &c.x_scale, &c.x_zero)))
+        return AC_FAIL;
+    for (int32_t d = 0; d < c.dirs; d++)
+        AC_TRY(first_states(&c, d, state[d]));
+    AC_TRY(scan(&c, state, n->n_out > 0 && n->out[0], &y));
+    if (y)
+        AC_TRY(ac_onx_result(n, 0, batch_first ? ac_make_transpose(&n->b, y, FIRST) : y));
     if (n->n_out > 1 && n->out[1])
-        AC_TRY(ac_onx_result(n, 1, states(&c, h, batch_first)));
-    return n->n_out > 2 && n->out[2] ? ac_onx_result(n, 2, states(&c, s, batch_first)) : AC_OK;
+        AC_TRY(ac_onx_result(n, 1, states(&c, state, HIDDEN, batch_first)));
+    return n->n_out > 2 && n->out[2] ? ac_onx_result(n, 2, states(&c, state, CELL, batch_first)) : AC_OK;
 }

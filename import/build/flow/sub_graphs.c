@@ -1,4 +1,4 @@
-/* sub_graphs.c - turns graphs of a file into subgraphs of the model, which an IF or a WHILE runs. Their nodes may read
+/* sub_graphs.c - turns graphs of a file into subgraphs of the model, for IF, WHILE or SCAN. Their nodes may read
  * tensors of enclosing graphs; a scan of the operands finds these and turns them into inputs. */
 #include "import/build/flow/sub_graphs.h"
 #include "import/build/operands.h"
@@ -41,18 +41,22 @@ static int capture(const ac_maker *b, const ac_sub *s, ac_sub_tensors *c, ac_ten
     return AC_OK;
 }
 
+static int capture_all(const ac_maker *b, const ac_sub *s, ac_sub_tensors *c)
+{
+    for (int32_t i = 0; i < s->g->node.n; i++) {
+        const ac_node *m = s->g->node.item[i];
+        for (int32_t k = 0; k < m->n_in; k++)
+            AC_TRY(capture(b, s, c, m->in[k]));
+    }
+    for (int32_t i = 0; i < s->g->output.n; i++)
+        AC_TRY(capture(b, s, c, s->g->output.item[i]));
+    return AC_OK;
+}
+
 int ac_sub_capture(const ac_maker *b, ac_sub_pair *p)
 {
-    for (const ac_sub *s = p->side; s < p->side + 2; s++) {
-        for (int32_t i = 0; i < s->g->node.n; i++) {
-            const ac_node *m = s->g->node.item[i];
-            for (int32_t k = 0; k < m->n_in; k++)
-                AC_TRY(capture(b, s, &p->captured, m->in[k]));
-        }
-        for (int32_t i = 0; i < s->g->output.n; i++)
-            AC_TRY(capture(b, s, &p->captured, s->g->output.item[i]));
-    }
-    return AC_OK;
+    AC_TRY(capture_all(b, &p->side[0], &p->captured));
+    return capture_all(b, &p->side[1], &p->captured);
 }
 
 static int32_t add_graph(const ac_maker *b, ac_sub *s, const ac_sub_tensors *c)
@@ -104,5 +108,62 @@ ac_node *ac_sub_run(const ac_maker *b, ac_op op, ac_tensor *const *in, int32_t n
         ac_tensor_become(made->out[i], like->g->output.item[i]);
     if (!made)
         (void)ac_cannot(b, "its graphs make %d values", like->g->output.n);
+    return made;
+}
+
+ac_tensor *ac_sub_element(ac_sub *s, const ac_tensor *x)
+{
+    ac_tensor *t = ac_tensor_new(s->g, x->name, x->dtype, x->rank - 1, x->dim + 1);
+    t->quant = x->quant;
+    t->input = true;
+    ac_push(s->g->region, &s->g->input, t);
+    return t;
+}
+
+/* The types and shapes of the results. */
+static void set_results(ac_node *n, const ac_graph *g, int64_t steps)
+{
+    const ac_attrs_scan *a = &n->attrs.scan;
+    for (int32_t i = 0; i < a->states; i++)
+        ac_tensor_become(n->out[i], g->output.item[i]);
+    for (int32_t i = a->states; i < n->n_out; i++) {
+        ac_tensor *const *element = g->output.item + a->states + (i - a->states) * a->parts, *y = n->out[i];
+        ac_tensor_become(y, element[0]);
+        for (int32_t d = y->rank++; d > 0; d--)
+            y->dim[d] = y->dim[d - 1];
+        y->dim[0] = steps;
+        for (int32_t k = 1; k < a->parts; k++)
+            y->dim[1] += element[k]->dim[0];
+    }
+}
+
+ac_node *ac_sub_scan(const ac_maker *b, ac_sub *s, ac_tensor *const *in, const ac_attrs_scan *a)
+{
+    ac_sub_tensors c = {0};
+    ac_attrs attrs;
+    ac_attrs_init(AC_OP_SCAN, &attrs);
+    attrs.scan = *a;
+    if (capture_all(b, s, &c) != AC_OK)
+        return NULL;
+    for (int32_t i = 0; i < s->g->output.n; i++) {
+        const ac_tensor *t = s->g->output.item[i];
+        if (t->count || (i >= a->states && t->rank >= AC_MAX_RANK))
+            return (void)ac_cannot(b, "'%s', which each step makes, has %s", t->name,
+                                   t->count ? "a size that depends on data" : "8 dimensions"),
+                   NULL;
+    }
+    const int32_t own = a->states + a->sequences, n_in = own + c.n,
+                  n_out = a->states + (s->g->output.n - a->states) / a->parts;
+    ac_tensor **all = AC_NEW_N(b->cx->region, ac_tensor *, n_in + 1);
+    for (int32_t i = 0; i < n_in; i++)
+        all[i] = i < own ? in[i] : c.item[i - own];
+    if (n_in > ac_ops[AC_OP_SCAN].max_in)
+        return (void)ac_cannot(b, "a step reads %d values", n_in), NULL;
+    attrs.scan.first = add_graph(b, s, &c);
+    ac_node *made = ac_make_node(b, AC_OP_SCAN, all, n_in, &attrs, n_out);
+    if (made)
+        set_results(made, s->g, in[a->states]->dim[0]);
+    else
+        (void)ac_cannot(b, "a step makes %d values", n_out);
     return made;
 }

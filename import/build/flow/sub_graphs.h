@@ -1,4 +1,5 @@
-/* sub_graphs.h - turns two graphs or functions of the file into the subgraphs of an IF or WHILE, for file_flow.h.
+/* sub_graphs.h - turns two graphs or functions of the file into the subgraphs of an IF or WHILE, for file_flow.h, and
+ * the nodes that a reader makes for one step into the subgraph of a SCAN.
  *
  *     ac_sub_pair p = {0};
  *     for each side k:
@@ -36,6 +37,12 @@ void ac_sub_add(const ac_maker *b, ac_sub_pair *p, ac_attrs_flow *to);
 /* Creates the IF or WHILE of operands in[], then p->captured, with both graphs; its results have the types and shapes
  * of their outputs. NULL: refused. */
 ac_node *ac_sub_run(const ac_maker *b, ac_op op, ac_tensor *const *in, int32_t n_in, ac_sub_pair *p);
+
+/* An input for one element of the sequence x of a SCAN: x without its first dimension. */
+ac_tensor *ac_sub_element(ac_sub *s, const ac_tensor *x);
+/* Creates the SCAN of in[] (states, then sequences) and of the values that s reads from outside, with the attributes a
+ * (ir/ops/decode/scan.h); s has inputs for in[], and its outputs. NULL: refused. */
+ac_node *ac_sub_scan(const ac_maker *b, ac_sub *s, ac_tensor *const *in, const ac_attrs_scan *a);
 
 /* file_branch.c: gives outputs i of both graphs one size: pads the shorter one, and appends the valid length along
  * dimension *dim to both graphs; -1: they already have one size. AC_FAIL: refused. result: NULL, or its name in
