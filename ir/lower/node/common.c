@@ -123,11 +123,24 @@ static void add_all_needs(finder *f)
     } while (f->changed);
 }
 
+/* Code of chunk 0 may run after values, but not after a change of memory or of a variable that it could see. */
 bool ac_common_ends_run(const ac_cut *cut, ac_x x)
 {
-    const ac_lop op = (ac_lop)ac_cut_ins(cut, x)->op;
-    return op == AC_L_ELSE || op == AC_L_SET || op == AC_L_STORE || op == AC_L_TILE || op == AC_L_MMA ||
-           (ac_cut_is_block(cut, x) && !cut->split[x]);
+    const ac_ins *i = ac_cut_ins(cut, x);
+    switch (i->op) {
+    case AC_L_FOR:
+    case AC_L_IF:
+    case AC_L_ELSE:
+    case AC_L_SET:
+    case AC_L_STORE:
+    case AC_L_TILE:
+    case AC_L_MMA:
+        return true;
+    case AC_L_LOAD:
+        return cut->fn->buf.item[i->aux].role == AC_BUF_OUT;
+    default:
+        return false;
+    }
 }
 
 static void number_runs(finder *f, ac_x begin, ac_x end)
