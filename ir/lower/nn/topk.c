@@ -1,8 +1,9 @@
 /* topk.c - lowers TOPK_V2, and NON_MAX_SUPPRESSION_V4 and _V5, which select boxes by score.
  *
  * Both take elements in one order: larger value first (or, for topk smallest, smaller), equal values by index. Each
- * next element is found by a scan over all: no sorting, no scratch. NaN is never taken (if nothing else remains, topk
- * gives element 0), or with keep_nan it is above all numbers. */
+ * next element is found by a scan over all, without sorting: element by element and without scratch, or on processors
+ * with vectors over keys of 32 bits. NaN is never taken (if nothing else remains, topk gives element 0), or with
+ * keep_nan it is above all numbers. */
 #include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
 #include "ir/lower/nn/pick.h"
@@ -30,6 +31,94 @@ static ac_x next_of_row(ac_lower *L, const ac_walk *w)
     return ac_lb_clamp(b, at, ac_lb_i32(b, 0), ac_lb_i32(b, w->n - 1)); /* for proofs; it is inside */
 }
 
+/* The next element of a walk; 0 if no more count, also in all later calls: a walk without a last element would start
+ * again. */
+static ac_x next_of_walk(ac_lower *L, ac_walk *w)
+{
+    ac_lb *b = &L->b;
+    ac_walk_next(L, w);
+    const ac_x at = ac_lb_get(b, w->index), ended = ac_lb_lt(b, at, ac_lb_i32(b, 0));
+    ac_lb_set(b, w->index, ac_lb_select(b, ended, ac_lb_i32(b, w->n), at));
+    return ac_lb_max(b, at, ac_lb_i32(b, 0));
+}
+
+/* Rows by vectors. Keys are integers, the largest is taken first; NO_KEY: taken, never taken, or past the row. */
+typedef struct keyed {
+    const ac_walk *w;
+    int32_t buf, lanes;
+    int64_t room; /* elements of buf: whole vectors */
+    ac_x taken;   /* variable: the element that was taken last; -1 */
+} keyed;
+#define NO_KEY INT32_MIN
+
+/* Keys of elements; orders of floats are 0 .. 0xff000002, so that neither form reaches NO_KEY. */
+static ac_x key_of(ac_lower *L, const ac_walk *w, ac_x v)
+{
+    ac_lb *b = &L->b;
+    if (ac_lb_dtype(b, v) != AC_F32) {
+        const ac_x k = ac_lb_cast(b, v, AC_I32);
+        return w->rising ? ac_lb_not(b, k) : k;
+    }
+    const ac_x order = ac_lb_bitcast(b, ac_float_order(b, v), AC_I32);
+    ac_x k = w->rising ? ac_lb_not(b, order) : ac_lb_add_wrap(b, order, ac_lb_like_int(b, order, 1));
+    k = ac_lb_xor(b, k, ac_lb_like_int(b, k, INT32_MIN)); /* compared with a sign */
+    return w->keep_nan ? k : ac_lb_select(b, ac_lb_eq(b, v, v), k, ac_lb_like_int(b, k, NO_KEY));
+}
+
+static void fill_keys(ac_lower *L, const keyed *q)
+{
+    ac_lb *b = &L->b;
+    const ac_walk *w = q->w;
+    const int64_t whole = w->n / q->lanes * q->lanes;
+    if (whole < w->n)
+        ac_lb_store(b, q->buf, ac_lb_i32(b, whole), ac_lb_splat(b, ac_lb_i32(b, NO_KEY), q->lanes));
+    ac_x i = ac_lb_for(b, "i", ac_lb_i32(b, 0), ac_lb_i32(b, whole), q->lanes, AC_MARK_SERIAL);
+    ac_lb_store(b, q->buf, i, key_of(L, w, ac_lb_load(b, w->x, ac_lb_add(b, w->base, i), q->lanes)));
+    ac_lb_end(b);
+    i = ac_lb_for(b, "i", ac_lb_i32(b, whole), ac_lb_i32(b, w->n), 1, AC_MARK_SERIAL);
+    ac_lb_store(b, q->buf, i, key_of(L, w, ac_lb_load(b, w->x, ac_lb_add(b, w->base, i), 1)));
+    ac_lb_end(b);
+}
+
+/* The place of the next element. Each lane keeps the first of its largest keys; the first of the lanes' places is the
+ * result, 0 without a key. */
+static ac_x next_of_keys(ac_lower *L, const keyed *q)
+{
+    ac_lb *b = &L->b;
+    int64_t lane[AC_MAX_LANES];
+    for (int32_t l = 0; l < q->lanes; l++)
+        lane[l] = l;
+    const ac_x step = ac_lb_constv(b, AC_I32, lane, q->lanes), none = ac_lb_like_int(b, step, NO_KEY);
+    const ac_x taken = ac_lb_splat(b, ac_lb_get(b, q->taken), q->lanes);
+    const ac_x best = ac_lb_var(b, "best", none), place = ac_lb_var(b, "place", ac_lb_like_int(b, step, 0));
+    const ac_x i = ac_lb_for(b, "i", ac_lb_i32(b, 0), ac_lb_i32(b, q->room), q->lanes, AC_MARK_SERIAL);
+    const ac_x at = ac_lb_add(b, ac_lb_splat(b, i, q->lanes), step);
+    const ac_x key = ac_lb_select(b, ac_lb_eq(b, at, taken), none, ac_lb_load(b, q->buf, i, q->lanes));
+    ac_lb_store(b, q->buf, i, key);
+    const ac_x old = ac_lb_get(b, best);
+    ac_lb_set(b, place, ac_lb_select(b, ac_lb_gt(b, key, old), at, ac_lb_get(b, place)));
+    ac_lb_set(b, best, ac_lb_max(b, key, old));
+    ac_lb_end(b);
+    const ac_x most = ac_lb_get(b, best), first = ac_lb_eq(b, most, ac_lb_splat(b, ac_lb_maxlanes(b, most), q->lanes));
+    const ac_x back = ac_lb_maxlanes(b, ac_lb_select(b, first, ac_lb_not(b, ac_lb_get(b, place)), none));
+    const ac_x found = ac_lb_clamp(b, ac_lb_not(b, back), ac_lb_i32(b, 0), ac_lb_i32(b, q->w->n - 1)); /* for proofs */
+    ac_lb_set(b, q->taken, found);
+    return found;
+}
+
+/* True if rows are searched by vectors of keys. */
+static bool keyed_of(ac_lower *L, const ac_walk *w, keyed *q)
+{
+    const ac_dtype d = L->b.fn->buf.item[w->x].dtype;
+    *q = (keyed){.w = w, .lanes = ac_target_lanes(L->target, AC_I32)};
+    if (L->target->firmware || q->lanes < 4 || w->n < q->lanes ||
+        !(d == AC_F32 || (ac_dtype_is_int(d) && ac_dtype_bits(d) < 32)))
+        return false;
+    q->room = (w->n + q->lanes - 1) / q->lanes * q->lanes;
+    q->buf = ac_lo_scratch(L, "keys", AC_I32, q->room);
+    return true;
+}
+
 int ac_lo_topk(ac_lower *L)
 {
     const ac_node *n = L->node;
@@ -48,17 +137,20 @@ int ac_lo_topk(ac_lower *L)
                  .n = width,
                  .rising = n->attrs.topk.smallest,
                  .keep_nan = n->attrs.topk.keep_nan && ac_mp_real(x)};
-    const bool joined = w.keep_nan && x->dtype == AC_F32;
+    keyed q;
+    const bool by_keys = keyed_of(L, &w, &q), joined = !by_keys && w.keep_nan && x->dtype == AC_F32;
     const ac_x row = ac_lb_for_n(b, "row", ac_tensor_count(x) / width);
     w.base = ac_lb_mul(b, row, ac_lb_i32(b, width));
-    if (joined)
+    if (by_keys) {
+        fill_keys(L, &q);
+        q.taken = ac_lb_var(b, "taken", ac_lb_i32(b, -1));
+    } else if (joined) {
         w.value = ac_lb_var(b, "value", ac_lb_int(b, AC_U64, -1));
-    else
+    } else {
         ac_walk_open(L, &w);
+    }
     const ac_x j = ac_lb_for_n(b, "j", k);
-    if (!joined)
-        ac_walk_next(L, &w);
-    const ac_x at = joined ? next_of_row(L, &w) : ac_lb_max(b, ac_lb_get(b, w.index), ac_lb_i32(b, 0));
+    const ac_x at = by_keys ? next_of_keys(L, &q) : joined ? next_of_row(L, &w) : next_of_walk(L, &w);
     const ac_x to = ac_lb_add(b, ac_lb_mul(b, row, ac_lb_i32(b, k)), j);
     ac_lb_store(b, values, to, ac_lb_load(b, w.x, ac_lb_add(b, w.base, at), 1));
     ac_lb_store(b, indices, to, at);
