@@ -136,6 +136,13 @@ def attention(tokens, heads, size):
     return make
 
 
+def top(rows, width, k):
+    def make(n):
+        values, _ = n.op("TopK", "x", n.ints(k), outputs=2)
+        return (rows, width), F32, values
+    return make
+
+
 def transposed(shape, o, k, stride):
     def make(n):
         y = n.op("ConvTranspose", "x", n.normal(shape[1], o, k, k), n.normal(o, scale=0.05), kernel_shape=[k, k],
@@ -193,6 +200,7 @@ LAYERS = [
     ("NASNet depthwise 5x5, 264", conv((1, 264, 28, 28), 264, 5, 264)),
     ("NASNet depthwise 7x7 stride 2, 96", conv((1, 96, 56, 56), 96, 7, 96, strides=[2, 2])),
     ("MobileNetV3 depthwise 5x5, 120", then("HardSwish", conv((1, 120, 28, 28), 120, 5, 120))),
+    ("depthwise 3x3 with a multiplier of 2, 32 to 64", conv((1, 32, 56, 56), 64, 3, 32)),
     ("MobileNetV3 1x1, 112 to 672", then("HardSwish", conv((1, 112, 14, 14), 672, 1))),
     ("SqueezeNet fire 64 and 64, concat", fire(55, 16, 64)),
     ("SqueezeNet fire 256 and 256, concat", fire(13, 64, 256)),
@@ -203,9 +211,12 @@ LAYERS = [
     ("MatMulInteger 128 x 768 x 768", matmul_integer(128, 768, 768)),
     ("MatMulInteger 1 x 768 x 3072", matmul_integer(1, 768, 3072)),
     ("dynamic quantisation 128 x 768 x 768", dynamic(128, 768, 768)),
+    ("QDQ Gemm 64 x 768 x 768", qdq("Gemm", (64, 768), (768, 768), transB=1)),
     ("QDQ Gemm 64 x 512 x 512", qdq("Gemm", (64, 512), (512, 512), transB=1)),
     ("QDQ conv 3x3, 64", qdq("Conv", (1, 64, 28, 28), (64, 64, 3, 3), pads=[1, 1, 1, 1])),
     ("QDQ conv grouped 3x3, 128 of 16", qdq("Conv", (1, 128, 28, 28), (128, 16, 3, 3), pads=[1, 1, 1, 1], group=8)),
+    ("QDQ conv depthwise 3x3 with a multiplier of 2, 32 to 64",
+     qdq("Conv", (1, 32, 56, 56), (64, 1, 3, 3), pads=[1, 1, 1, 1], group=32)),
     ("QDQ conv depthwise 3x3, 144", qdq("Conv", (1, 144, 28, 28), (144, 1, 3, 3), pads=[1, 1, 1, 1], group=144)),
     ("LSTM 20 x 512, state 1024", recurrent("LSTM", 4, 20, 512, 1024)),
     ("GRU 20 x 256, state 512", recurrent("GRU", 3, 20, 256, 512)),
@@ -213,6 +224,8 @@ LAYERS = [
     ("attention 128 x 12 x 64", attention(128, 12, 64)),
     ("ResNet18 3x3, 512 at 7x7", conv((1, 512, 7, 7), 512, 3)),
     ("VGG 3x3, 512 at 14x14", conv((1, 512, 14, 14), 512, 3)),
+    ("TopK 8 of 64, 1024 rows", top(1024, 64, 8)),
+    ("TopK 5 of 1000, 64 rows", top(64, 1000, 5)),
     ("forest, 100 trees of depth 8, 1 row", trees(1, 100, 8, 32)),
     ("forest, 100 trees of depth 8, 100 rows", trees(100, 100, 8, 32)),
 ]

@@ -8,7 +8,8 @@
  * O = C * multiplier; output channel oc reads x's channel oc / multiplier.
  * Number systems and references: channel.h. Dynamic range quantises each batch with a zero point.
  *
- * Schedule: channels in vectors (multiplier 1: of x and w; larger: of w, x in all lanes), then tiles of output columns.
+ * Schedule: channels in vectors, then tiles of output columns. Multiplier 1: vectors of x and w. Larger ones: vectors
+ * of w, x in all lanes; or if that takes fewer, vectors of input channels, which shuffles repeat for each result.
  * Rows outside the input are never visited; the first and last columns, whose taps are cut, are computed one by one.
  * Each input column of a tile is loaded once for all taps that read it. Plain targets: the same with vectors of one,
  * four channels at a time instead of columns. Bytes with DOT4, or DOT2 of vectors: depthwise_dot.c; with products of
@@ -31,6 +32,8 @@ typedef struct depthwise {
     int32_t x_buf, w_buf;
     int32_t lanes; /* of the present span */
     bool narrow;   /* products fit in i16 */
+    bool repeats;  /* vectors of input channels; then */
+    int32_t part;  /* of the multiplier * lanes results of a vector: lanes * part .. */
 } depthwise;
 
 /* The constants of a tile: image, output row, input channel, output channel. */
@@ -49,10 +52,16 @@ static ac_x widen(const depthwise *d, ac_x v, int32_t zero, ac_x zero_x)
 
 static ac_x load_x(const depthwise *d, ac_x at)
 {
-    const int32_t lanes = d->multiplier == 1 ? d->lanes : 1;
-    if (d->narrow)
-        return widen(d, ac_lb_load(&d->L->b, d->x_buf, at, lanes), d->c.folded ? 0 : d->c.zx, d->c.zero_x);
-    return ac_channel_x(&d->c, d->x_buf, at, lanes);
+    ac_lb *b = &d->L->b;
+    const int32_t lanes = d->multiplier == 1 || d->repeats ? d->lanes : 1;
+    const ac_x x = d->narrow ? widen(d, ac_lb_load(b, d->x_buf, at, lanes), d->c.folded ? 0 : d->c.zx, d->c.zero_x)
+                             : ac_channel_x(&d->c, d->x_buf, at, lanes);
+    if (!d->repeats || lanes == 1)
+        return x;
+    int64_t from[AC_MAX_LANES];
+    for (int32_t l = 0; l < lanes; l++)
+        from[l] = (d->part * lanes + l) / d->multiplier;
+    return ac_lb_shuffle(b, x, 0, from, lanes);
 }
 
 static ac_x load_w(const depthwise *d, ac_x at)
@@ -211,6 +220,34 @@ static void plain_row(const depthwise *d, place p, int64_t channels)
     ac_lb_end(b);
 }
 
+/* All channels of output row oy, input channels in vectors. */
+static void repeated_row(depthwise *d, ac_x n, ac_x oy, int32_t lanes)
+{
+    ac_lb *b = &d->L->b;
+    ac_lane_span span[AC_MAX_SPANS];
+    const int32_t spans = ac_spans(d->win.ic, lanes, span);
+    for (int32_t s = 0; s < spans; s++) {
+        d->lanes = span[s].lanes;
+        const ac_x ic =
+            ac_lb_for(b, "c", ac_lb_i32(b, span[s].begin), ac_lb_i32(b, span[s].end), d->lanes, AC_MARK_PARALLEL);
+        for (d->part = 0; d->part < d->multiplier; d->part++) {
+            const ac_x oc =
+                ac_lb_add(b, ac_lb_mul(b, ic, ac_lb_i32(b, d->multiplier)), ac_lb_i32(b, (int64_t)d->part * d->lanes));
+            row_of_tiles(d, &(place){n, oy, ic, oc});
+        }
+        ac_lb_end(b);
+    }
+}
+
+/* True if input channels in vectors take fewer vectors than the results of each input channel do. */
+static bool should_repeat(const depthwise *d, int32_t lanes)
+{
+    enum { MOST = 8 }; /* copies of the loops */
+    const int64_t m = d->multiplier, each = m < 4 ? m : m / lanes + __builtin_popcountll((uint64_t)(m % lanes));
+    const int64_t together = d->win.ic / lanes + __builtin_popcountll((uint64_t)(d->win.ic % lanes));
+    return lanes > 1 && m > 1 && m <= MOST && m * together < d->win.ic * each;
+}
+
 /* All channels of output row oy. */
 static void output_row(depthwise *d, ac_x n, ac_x oy, int32_t lanes)
 {
@@ -327,7 +364,11 @@ static int schedule(depthwise *d)
     if (hybrid)
         ac_hybrid_quantize(c, x, ac_lb_mul(b, n, ac_lb_i32(b, image)), d->x_buf, ac_lb_i32(b, 0), image, true);
     ac_x oy = ac_lb_for_each(b, "oy", win->y.out);
-    output_row(d, n, oy, d->multiplier == 1 || d->multiplier >= 4 ? lanes : 1);
+    d->repeats = should_repeat(d, lanes);
+    if (d->repeats)
+        repeated_row(d, n, oy, lanes);
+    else
+        output_row(d, n, oy, d->multiplier == 1 || d->multiplier >= 4 ? lanes : 1);
     ac_lb_end(b);
     ac_lb_end(b);
     return AC_OK;

@@ -1,10 +1,10 @@
 /* test_depthwise.c - int8 depthwise convolutions with random shapes, strides, dilations, pads, multipliers, zero points
  * and clamps: the schedule for halves of words against the plain one, through the evaluator. Whole, row by row, and in
- * the form that printers get. */
+ * the form that printers get. Then vectors of every target, with multipliers up to 9. */
 #include "ir/loop/halves.h"
 #include "tests/unit/support/run_node.h"
 
-enum { DRAWS = 1500 };
+enum { DRAWS = 1500, VECTORS = 300 };
 
 static ac_ctx one; /* of the node at hand */
 
@@ -79,9 +79,50 @@ static bool has_pairs(const ac_loop_fn *fn)
     return false;
 }
 
+/* Larger multipliers and more channels: vectors of the plain schedule on every target, bytes and floats. Sums of small
+ * integers are exact in floats. */
+static void draw_vectors(void)
+{
+    const axis y = draw_axis(6, 4), x = draw_axis(draw() % 3 ? 9 : 17, 4);
+    const int32_t c = between(1, 37), m = between(1, 9), o = c * m;
+    const bool floats = draw() % 2;
+    const char *operands =
+        ac_strf(one.region,
+                floats ? "input x: f32[1,%d,%d,%d]; input w: f32[1,%d,%d,%d]"
+                       : "input x: i8[1,%d,%d,%d] q(0.5, -3); const w: i8[1,%d,%d,%d] q(0.01, 0) = random 3 "
+                         "(-127, 127)",
+                y.in, x.in, c, y.taps, x.taps, o);
+    const char *node =
+        ac_strf(one.region,
+                "z: %s[1,%d,%d,%d]%s = depthwise_conv_2d(x, w) stride_h=%d stride_w=%d dilation_h=%d dilation_w=%d "
+                "padding=explicit pad_t=%d pad_b=%d pad_l=%d pad_r=%d",
+                floats ? "f32" : "i8", y.out, x.out, o, floats ? "" : " q(2, 5)", y.stride, x.stride, y.dil, x.dil,
+                y.before, y.after, x.before, x.after);
+    ac_graph *g = NULL;
+    const ac_node *n = read_node(&one, operands, node, &g);
+    now = ac_strf(one.region, "%s; %s", operands, node);
+    MUST(n);
+    void **data = make_data(&one, g, 0);
+    for (int32_t i = 0; i < 2 && floats; i++)
+        for (int64_t k = 0; k < ac_tensor_count(n->in[i]); k++)
+            ((float *)data[n->in[i]->id])[k] = (float)between(-9, 9);
+    const ac_tensor *z = n->out[0];
+    const uint8_t *want = result_of(&one, ac_lower_node(&one, one.region, n, &TARGETS[0], 0, false), data, z);
+    for (int32_t t = 1; t < N_TARGETS; t++) {
+        const ac_lowered *low = ac_lower_node(&one, one.region, n, &TARGETS[t], 0, false);
+        CHECK(!memcmp(want, result_of(&one, low, data, z), (size_t)ac_tensor_bytes(z)));
+    }
+}
+
 int main(void)
 {
     int32_t pairs = 0;
+    for (int32_t i = 0; i < VECTORS; i++) {
+        ac_ctx_open(&one);
+        ac_ctx_start(&one);
+        draw_vectors();
+        ac_ctx_close(&one);
+    }
     for (int32_t i = 0; i < DRAWS; i++) {
         ac_graph *g;
         ac_ctx_open(&one);
