@@ -1,6 +1,7 @@
 /* packed_nodes.c - com.microsoft: weights of 2, 4 or 8 bits in blocks, several to a byte: MatMulNBits,
  * GatherBlockQuantized. A block has a scale and a zero point; numbers of a byte count from its low bits. They keep the
  * layout of the file, except for blocks whose columns are not neighbours (g_idx) and zero points that are floats. */
+#include "import/onnx/packed.h"
 #include "import/onnx/proto/arithmetic.h"
 #include "import/onnx/proto/nodes.h"
 
@@ -9,34 +10,53 @@
 
 /* ------------------------------------------------------------------ MatMulNBits */
 
-typedef struct blocks {
-    int64_t rows, depth, size, bits, count; /* N, K, block_size, bits; blocks of a row */
-    const uint8_t *codes, *zero;            /* zero: packed, or NULL */
-    const uint8_t *scale, *real_zero;       /* of type real, or NULL */
-    ac_dtype real;
-    const int32_t *group; /* the block of each column, or NULL: in their order */
-} blocks;
+typedef ac_onx_blocks blocks;
 
-/* The bytes of operand i, which must be a constant with `count` elements; *v NULL: left out. */
-static int constant(ac_onx_node *n, int32_t i, int64_t count, const uint8_t **v)
+int ac_onx_constant_bytes(ac_onx_node *n, int32_t i, int64_t count, const uint8_t **v)
 {
     ac_tensor *t = ac_onx_in(n, i);
     *v = NULL;
     if (!t)
         return AC_OK;
     if (!ac_tensor_is_const(t))
-        return ac_cannot(&n->b, "operand '%s' is no constant", t->name);
+        return ac_cannot(&n->b, "operand '%s' is not a constant", t->name);
     if (ac_tensor_count(t) != count)
         return ac_bad(&n->b, "'%s' is %s, expected %" PRId64 " elements", t->name, ac_shape_str(n->r->cx, t), count);
     *v = ac_tensor_force(n->r->cx, t);
     return *v ? AC_OK : AC_FAIL;
 }
 
+static int code(const uint8_t *row, int64_t i, int64_t bits)
+{
+    const int64_t at = i * bits;
+    return row[at / 8] >> (at % 8) & ((1 << bits) - 1);
+}
+
+void ac_onx_codes(const uint8_t *packed, int64_t count, int64_t bits, uint8_t *out)
+{
+    for (int64_t i = 0; i < count; i++)
+        out[i] = (uint8_t)code(packed, i, bits);
+}
+
+/* Zero points, packed in each row. */
+static int read_zeros(ac_onx_node *n, blocks *b)
+{
+    const int64_t bytes = (b->count * b->bits + 7) / 8;
+    const uint8_t *packed;
+    AC_TRY(ac_onx_constant_bytes(n, 3, b->rows * bytes, &packed));
+    uint8_t *z = ac_alloc_n(n->r->cx->region, (uint64_t)(b->rows * b->count) + 1, sizeof *z);
+    for (int64_t r = 0; r < b->rows; r++)
+        ac_onx_codes(packed + r * bytes, b->count, b->bits, z + r * b->count);
+    b->zero = z;
+    return AC_OK;
+}
+
 static int read_blocks(ac_onx_node *n, blocks *b)
 {
     const ac_tensor *codes = n->in[1], *scale = n->in[2], *zero = ac_onx_in(n, 3), *group = ac_onx_in(n, 4);
-    int64_t all, packed_zero;
+    int64_t all;
     const uint8_t *g;
+    b->name = codes->name;
     b->rows = ac_attr_int(&n->attrs, A_N);
     b->depth = ac_attr_int(&n->attrs, A_K);
     b->size = ac_attr_int(&n->attrs, A_block_size);
@@ -53,16 +73,16 @@ static int read_blocks(ac_onx_node *n, blocks *b)
     if (codes->dtype != AC_U8 || !ac_dtype_is_float(b->real) || (group && group->dtype != AC_I32))
         return ac_error(n->r->cx, n->at, E0105, "weights '%s' are %s, scales '%s' are %s", codes->name,
                         ac_dtype_name(codes->dtype), scale->name, ac_dtype_name(b->real));
-    packed_zero = b->rows * ((b->count * b->bits + 7) / 8);
-    AC_TRY(constant(n, 1, b->rows * b->count * (b->size * b->bits / 8), &b->codes));
-    AC_TRY(constant(n, 2, b->rows * b->count, &b->scale));
+    AC_TRY(ac_onx_constant_bytes(n, 1, b->rows * b->count * (b->size * b->bits / 8), &b->codes));
+    AC_TRY(ac_onx_constant_bytes(n, 2, b->rows * b->count, &b->scale));
     if (zero && zero->dtype == AC_U8)
-        AC_TRY(constant(n, 3, packed_zero, &b->zero));
+        AC_TRY(read_zeros(n, b));
     else if (zero && zero->dtype == b->real)
-        AC_TRY(constant(n, 3, b->rows * b->count, &b->real_zero));
+        AC_TRY(ac_onx_constant_bytes(n, 3, b->rows * b->count, &b->real_zero));
     else if (zero)
         return ac_cannot(&n->b, "its zero points are %s", ac_dtype_name(zero->dtype));
-    AC_TRY(constant(n, 4, group && ac_tensor_count(group) == b->count * b->size ? b->count * b->size : b->depth, &g));
+    AC_TRY(ac_onx_constant_bytes(
+        n, 4, group && ac_tensor_count(group) == b->count * b->size ? b->count * b->size : b->depth, &g));
     b->group = (const int32_t *)(const void *)g;
     for (int64_t k = 0; b->group && k < b->depth; k++)
         if (b->group[k] < 0 || b->group[k] >= b->count)
@@ -75,17 +95,11 @@ static int read_blocks(ac_onx_node *n, blocks *b)
     return AC_OK;
 }
 
-static int code(const uint8_t *row, int64_t i, int64_t bits)
-{
-    const int64_t at = i * bits;
-    return row[at / 8] >> (at % 8) & ((1 << bits) - 1);
-}
-
 /* The weights as f32 [N,K]: (code - zero) * scale. */
 static ac_tensor *unpacked(ac_onx_node *n, const blocks *b)
 {
     const int64_t dim[2] = {b->rows, b->depth};
-    const int64_t bytes = b->count * b->size * b->bits / 8, zeros = (b->count * b->bits + 7) / 8;
+    const int64_t bytes = b->count * b->size * b->bits / 8;
     float *w = ac_alloc_n(n->r->cx->region, (uint64_t)(b->rows * b->depth), sizeof *w);
     for (int64_t r = 0; r < b->rows; r++)
         for (int64_t k = 0; k < b->depth; k++) {
@@ -93,12 +107,12 @@ static ac_tensor *unpacked(ac_onx_node *n, const blocks *b)
             const float scale = (float)ac_dtype_get_num(b->real, b->scale, at);
             float zero = (float)(1 << (b->bits - 1));
             if (b->zero)
-                zero = (float)code(b->zero + r * zeros, g, b->bits);
+                zero = (float)b->zero[at];
             else if (b->real_zero)
                 zero = (float)ac_dtype_get_num(b->real, b->real_zero, at);
             w[r * b->depth + k] = ((float)code(b->codes + r * bytes, k, b->bits) - zero) * scale;
         }
-    return ac_tensor_const(n->r->g, n->in[1]->name, AC_F32, 2, dim, w);
+    return ac_tensor_const(n->r->g, b->name, AC_F32, 2, dim, w);
 }
 
 /* May the weights stay packed? Blocks are whole words of 32 bits, zero points are codes. */
@@ -107,28 +121,29 @@ static bool stay_packed(const blocks *b)
     return !b->real_zero && !b->group && b->size * b->bits % 32 == 0;
 }
 
-/* The product with weights as the file has them; zero points get a byte each. */
+/* The product with weights as the file has them. */
 static ac_tensor *packed_product(ac_onx_node *n, const blocks *b, ac_tensor *x, ac_tensor *bias)
 {
     ac_attrs a;
     ac_graph *g = n->r->g;
-    const int64_t dim[2] = {b->rows, b->count}, zeros = (b->count * b->bits + 7) / 8;
-    const int64_t wide[2] = {b->rows, b->count * b->size * b->bits / 8};
-    ac_tensor *codes = ac_tensor_const(g, n->in[1]->name, AC_U8, 2, wide, b->codes), *zero = NULL;
-    ac_tensor *scale = ac_make_cast(&n->b, ac_tensor_const(g, n->in[2]->name, b->real, 2, dim, b->scale), AC_F32);
-    if (b->zero) {
-        uint8_t *z = ac_alloc_n(n->r->cx->region, (uint64_t)(b->rows * b->count), sizeof *z);
-        for (int64_t r = 0; r < b->rows; r++)
-            for (int64_t i = 0; i < b->count; i++)
-                z[r * b->count + i] = (uint8_t)code(b->zero + r * zeros, i, b->bits);
-        zero = ac_tensor_const(g, n->in[3]->name, AC_U8, 2, dim, z);
-    }
+    const int64_t dim[2] = {b->rows, b->count}, wide[2] = {b->rows, b->count * b->size * b->bits / 8};
+    ac_tensor *codes = ac_tensor_const(g, b->name, AC_U8, 2, wide, b->codes);
+    ac_tensor *scale = ac_tensor_const(g, ac_strf(n->r->cx->region, "%s_scale", b->name), b->real, 2, dim, b->scale);
+    ac_tensor *zero = NULL;
+    scale = ac_make_cast(&n->b, scale, AC_F32);
+    if (b->zero)
+        zero = ac_tensor_const(g, ac_strf(n->r->cx->region, "%s_zero", b->name), AC_U8, 2, dim, b->zero);
     ac_attrs_init(AC_OP_BLOCKWISE_DENSE, &a);
     a.blocks.bits = (int32_t)b->bits;
     a.blocks.size = (int32_t)b->size;
     a.blocks.zero = 1 << (b->bits - 1);
     ac_tensor *in[] = {x, codes, scale, zero, bias};
     return scale ? ac_make_op(&n->b, AC_OP_BLOCKWISE_DENSE, in, bias ? 5 : zero ? 4 : 3, &a, AC_NONE) : NULL;
+}
+
+ac_tensor *ac_onx_packed_dense(ac_onx_node *n, const ac_onx_blocks *b, ac_tensor *x, ac_tensor *bias)
+{
+    return stay_packed(b) ? packed_product(n, b, x, bias) : ac_make_dense(&n->b, x, unpacked(n, b), bias);
 }
 
 /* a, packed weights, scales, zero points, g_idx, bias */
@@ -145,7 +160,7 @@ int ac_onx_do_matmul_nbits(ac_onx_node *n)
     x = row ? ac_make_reshape(&n->b, x, 2, (int64_t[]){1, b.depth}) : x;
     const bool fixed = bias && ac_tensor_is_const(bias);
     ac_tensor *first = fixed ? bias : NULL;
-    ac_tensor *y = stay_packed(&b) ? packed_product(n, &b, x, first) : ac_make_dense(&n->b, x, unpacked(n, &b), first);
+    ac_tensor *y = ac_onx_packed_dense(n, &b, x, first);
     y = bias && !fixed ? ADD(y, bias) : y;
     return ac_onx_result(n, 0, row ? ac_make_reshape(&n->b, y, 1, &b.rows) : y);
 }

@@ -117,6 +117,38 @@ def pads():
           {"y": np.pad(x, ((5, 3), (7, 10)), "wrap")}, {"p": np.int64([5, 7, 3, 10])}, opset=19)
 
 
-for test in (cubic, defaults, loops, optional, stft, pads):
+def experts():
+    """Layouts of gates that ONNX Runtime has on GPUs only."""
+    n, e, h, i, k = 3, 4, 6, 5, 2
+    f = lambda *d: (rng.standard_normal(d) * 0.5).astype(np.float32)
+    x, route = f(n, h), f(n, e)
+    w1, b1, w2, b2, w3, b3 = f(e, i, h), f(e, i), f(e, h, i), f(e, h), f(e, i, h), f(e, i)
+    share = np.exp(route) / np.exp(route).sum(1, keepdims=True)
+    swish = lambda v, alpha=1.0: v / (1 + np.exp(-alpha * v))
+
+    def mixed(expert):
+        y = np.zeros((n, h), np.float32)
+        for t in range(n):
+            for j in np.argsort(-route[t])[:k]:
+                y[t] += share[t, j] * expert(x[t], j)
+        return y
+
+    gate, linear = lambda v, j: w1[j] @ v + b1[j], lambda v, j: w3[j] @ v + b3[j]
+    glu = mixed(lambda v, j: w2[j] @ (swish(gate(v, j), 1.5) * (linear(v, j) + 0.5)) + b2[j])
+    want = {"y": glu}
+    attrs = attr_word("activation_type", "swiglu") + attr_int("k", k) + attr_float("activation_alpha", 1.5)
+    attrs += attr_float("activation_beta", 0.5)
+    feeds, weights = {"x": x, "r": route}, {"w1": w1, "b1": b1, "w2": w2, "b2": b2, "w3": w3, "b3": b3}
+    names, ms = ["x", "r", "w1", "b1", "w2", "b2"], (("com.microsoft", 1),)
+    one = lambda names, attrs: [node("MoE", names, ["y"], attrs, domain="com.microsoft")]
+    check("moe_split", one(names + ["w3", "b3"], attrs), feeds, want, weights, domain=ms)
+    joined = dict(weights, w1=np.concatenate([w1, w3], 1), b1=np.concatenate([b1, b3], 1))
+    check("moe_halves", one(names, attrs + attr_int("swiglu_fusion", 2)), feeds, want, joined, domain=ms)
+    gated = mixed(lambda v, j: w2[j] @ (swish(gate(v, j)) * linear(v, j)) + b2[j])
+    check("moe_third", one(names + ["w3", "b3"], attr_word("activation_type", "silu") + attr_int("k", k)), feeds,
+          {"y": gated}, weights, domain=ms)
+
+
+for test in (cubic, defaults, loops, optional, stft, pads, experts):
     test()
 finish()

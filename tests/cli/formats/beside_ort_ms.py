@@ -30,6 +30,7 @@ def cases(r, In):
     fused(case, f, r, In)
     quantised(case, f, u8, i8, sc, r, In)
     packed(case, f, r, In)
+    experts(case, f, r, In)
     pools(case, f, r, In)
     return all_cases
 
@@ -311,6 +312,29 @@ def quantised(case, f, u8, i8, sc, r, In):
              tolerance=0, tag="any%d" % i, domain="")
     for x in (f(3, 5), np.zeros((2, 2), F), -np.abs(f(4)), np.abs(f(4)) + 1):
         case("DynamicQuantizeLinear", [In(x)], {}, 3, tolerance=0, domain="", tag="%g" % x.flat[0])
+
+
+def experts(case, f, r, In):
+    n, e, h, i = 3, 4, 32, 32
+    x, route, half = In(f(n, h)), In(f(n, e)), lambda *d: F(0.5) * f(*d)
+    for act in ("relu", "gelu", "silu", "identity"):
+        a = {"activation_type": act, "k": 2, "normalize_routing_weights": act == "silu"}
+        case("MoE", [x, route, half(e, i, h), half(e, i), half(e, h, i), half(e, h)], a, tag=act)
+    a = {"activation_type": "swiglu", "k": 3, "swiglu_fusion": 1, "activation_alpha": 1.702, "activation_beta": 1.0,
+         "swiglu_limit": 0.7}
+    case("MoE", [In(f(1, n, h)), route, half(e, 2 * i, h), None, half(e, h, i)], a, tag="swiglu")
+    rows = lambda bits, *d: r.integers(0, 256, (e, *d[:-1], d[-1] * bits // 8)).astype(np.uint8)
+    for bits, block in ((4, 0), (4, 32), (8, 0), (2, 32), (4, 16)):
+        blocks = (h // block,) if block else ()
+        scale = lambda *d: r.uniform(0.01, 0.05, (e, *d, *blocks)).astype(F)
+        zero = lambda d: rows(bits, d, *blocks) if not block else r.integers(0, 256, (e, d, -(-blocks[0] * bits // 8))).astype(
+            np.uint8)
+        a = dict(a, expert_weight_bits=bits, k=2, **({"block_size": block} if block else {}))
+        plain = [x, route, rows(bits, 2 * i, h), scale(2 * i), half(e, 2 * i), rows(bits, h, i), scale(h), half(e, h)]
+        case("QMoE", plain, a, tag="%d.%d" % (bits, block))
+        case("QMoE", plain + [None] * 3 + [zero(2 * i), zero(h)], a, tag="%d.%d.zero" % (bits, block))
+        case("QMoE", plain + [None] * 6 + [In(np.abs(f(n, e)))], dict(a, normalize_routing_weights=bits == 4),
+             tag="%d.%d.weights" % (bits, block))
 
 
 def packed(case, f, r, In):

@@ -3,5 +3,5 @@ from onnx_bytes import *
 
 MS = "com.microsoft"
 nodes = [node("BeamSearch", ["x"], ["a"], domain=MS), node("RemovePadding", ["x"], ["b"], domain=MS),
-         node("MoE", ["a"], ["y"], domain=MS)]
+         node("SparseAttention", ["a"], ["y"], domain=MS)]
 write(model(graph(nodes), opsets=(("", 18), (MS, 1))))
