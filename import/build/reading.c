@@ -34,10 +34,51 @@ static bool is_early(const ac_reading *r)
     return r->format->nodes && ((r->opt.fixes && !r->again) || ac_reading_unsized(r));
 }
 
+/* Replaces the graph by one that has only its inputs, or constants in their place, and forgets the run. */
+static void drop_nodes(ac_reading *r)
+{
+    const ac_graph *g = r->g;
+    ac_graph *fresh = ac_graph_new(r->cx, g->name);
+    fresh->file = g->file;
+    fresh->promise = g->promise;
+    fresh->batch_was = g->batch_was;
+    fresh->batch = g->batch;
+    for (int32_t i = 0; i < r->input.n; i++) {
+        const ac_tensor *t = r->input.item[i];
+        ac_tensor *own = ac_tensor_new(fresh, t->name, t->dtype, t->rank, t->dim);
+        memcpy(own->dim_name, t->dim_name, sizeof own->dim_name);
+        own->quant = t->quant;
+        own->input = t->input;
+        own->any_rank = t->any_rank;
+        own->data = t->data;
+        own->given = t->given;
+        if (own->input)
+            ac_push(r->cx->region, &fresh->input, own);
+        r->input.item[i] = own;
+    }
+    r->g = fresh;
+    r->out.missing.n = 0;
+    r->out.running.n = 0;
+    r->late = false;
+    r->refused = (ac_refusals){0};
+    r->n_inputs = 0;
+    r->own = NULL;
+}
+
+/* One run; again if the format says so, which it does as often as it learns something new. */
 static int attempt(ac_reading *r)
 {
-    AC_TRY(r->format->read(r));
-    return r->format->nodes && !is_early(r) ? r->format->nodes(r) : AC_OK;
+    const ac_diags before = r->cx->diags;
+    for (;;) {
+        int rc = r->format->read(r);
+        if (rc == AC_OK && r->format->nodes && !is_early(r))
+            rc = r->format->nodes(r);
+        if (!r->repeat)
+            return rc;
+        r->repeat = false;
+        (void)ac_quietly(r->cx, before, AC_FAIL);
+        drop_nodes(r);
+    }
 }
 
 /* Reports all refusals. Guarantees that AC_FAIL comes with a diagnostic. */
@@ -95,28 +136,6 @@ static int conclude(ac_reading *r, int32_t errors, int rc, ac_imported *out)
     return AC_OK;
 }
 
-/* Replaces the graph by one that has only its inputs. */
-static void drop_nodes(ac_reading *r)
-{
-    const ac_graph *g = r->g;
-    ac_graph *fresh = ac_graph_new(r->cx, g->name);
-    fresh->file = g->file;
-    fresh->promise = g->promise;
-    fresh->batch_was = g->batch_was;
-    fresh->batch = g->batch;
-    for (int32_t i = 0; i < r->input.n; i++) {
-        const ac_tensor *t = r->input.item[i];
-        ac_tensor *own = ac_tensor_new(fresh, t->name, t->dtype, t->rank, t->dim);
-        memcpy(own->dim_name, t->dim_name, sizeof own->dim_name);
-        own->quant = t->quant;
-        own->input = true;
-        own->any_rank = t->any_rank;
-        ac_push(r->cx->region, &fresh->input, own);
-        r->input.item[i] = own;
-    }
-    r->g = fresh;
-}
-
 int ac_reading_start(ac_ctx *cx, const ac_format *format, const ac_file *f, const ac_import_options *opt,
                      ac_imported *out)
 {
@@ -138,8 +157,6 @@ int ac_reading_start(ac_ctx *cx, const ac_format *format, const ac_file *f, cons
         return conclude(r, before.errors, rc, out);
     (void)ac_quietly(cx, before, AC_FAIL); /* the second run repeats the notes of the first */
     drop_nodes(r);
-    r->out.missing.n = 0;
-    r->out.running.n = 0;
     r->out.graph = r->g;
     *out = r->out;
     out->waiting = r;
@@ -156,10 +173,6 @@ int ac_reading_finish(ac_ctx *cx, ac_imported *m, const ac_pin *pin, int32_t n_p
     m->waiting = NULL;
     r->out = *m;
     r->again = true;
-    r->late = false;
-    r->refused = (ac_refusals){0};
-    r->n_inputs = 0;
-    r->own = NULL;
     for (int32_t i = 0; i < r->sized.n; i++)
         r->sized.item[i].by_part = -1;
     return conclude(r, errors, attempt(r), m);
@@ -180,7 +193,7 @@ ac_graph *ac_reading_graph(ac_reading *r, const char *name, const char *format)
 ac_tensor *ac_reading_input(ac_reading *r, const char *name, ac_dtype type, int32_t rank, const int64_t *dim,
                             const char *const *dim_name)
 {
-    if (r->again && r->n_inputs < r->input.n)
+    if (r->n_inputs < r->input.n)
         return r->input.item[r->n_inputs++];
     ac_tensor *t = ac_tensor_new(r->g, name, type, rank < 0 ? 0 : rank, dim);
     for (int32_t d = 0; d < rank && dim_name; d++)
@@ -199,7 +212,7 @@ ac_tensor *ac_reading_input(ac_reading *r, const char *name, ac_dtype type, int3
 
 ac_tensor *ac_reading_input_made(ac_reading *r, ac_tensor *t)
 {
-    if (r->again && r->n_inputs < r->input.n)
+    if (r->n_inputs < r->input.n)
         return r->input.item[r->n_inputs++];
     t->input = true;
     ac_push(r->cx->region, &r->g->input, t);

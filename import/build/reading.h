@@ -53,11 +53,13 @@ typedef struct ac_reading {
     int32_t n_inputs;          /* declared so far */
     bool again;                /* second run: the graph has its inputs, with their sizes (and values) known */
     bool late;                 /* an operand that must be constant is not */
-    AC_VEC(ac_sized) sized;    /* the results that opt.bound may name */
-    struct ac_joined *joined;  /* recorded by counted.c; NULL: none yet */
-    struct ac_cut *cuts;       /* recorded by cuts.c; NULL: none yet */
-    int64_t work;              /* steps left for values that are computed from given ones */
-    ac_flow_budget copies;     /* of loops, branches and functions */
+    bool repeat; /* set by the format: it has learnt something (memo) that changes the nodes, which are created again */
+    void *memo;  /* of the format, kept from run to run */
+    AC_VEC(ac_sized) sized;   /* the results that opt.bound may name */
+    struct ac_joined *joined; /* recorded by counted.c; NULL: none yet */
+    struct ac_cut *cuts;      /* recorded by cuts.c; NULL: none yet */
+    int64_t work;             /* steps left for values that are computed from given ones */
+    ac_flow_budget copies;    /* of loops, branches and functions */
 } ac_reading;
 
 typedef struct ac_format {
@@ -83,7 +85,7 @@ ac_graph *ac_reading_graph(ac_reading *r, const char *name, const char *format);
 bool ac_reading_wants(const ac_reading *r, const char *name);
 /* True if a dimension of an input, or its number of dimensions, is unknown. */
 bool ac_reading_unsized(const ac_reading *r);
-/* Declares the next input. In a second run it returns the input of the first, which may be a constant by now (--const).
+/* Declares the next input. In a later run it returns the input of the first, which may be a constant by now (--const).
  * rank -1: the number of dimensions is unknown. dim: -1 is unknown. dim_name: NULL, or a name or NULL for each. */
 ac_tensor *ac_reading_input(ac_reading *r, const char *name, ac_dtype type, int32_t rank, const int64_t *dim,
                             const char *const *dim_name);

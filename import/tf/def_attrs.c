@@ -9,7 +9,7 @@ typedef struct entry {
 } entry;
 
 typedef struct list {
-    ac_pb_list ints, funcs;
+    ac_pb_list floats, ints, funcs;
 } list;
 
 typedef struct func {
@@ -29,8 +29,10 @@ static const ac_pb_field VALUE[] = {{1, AC_PB_BYTES, offsetof(ac_tf_attr, list)}
                                     {9, AC_PB_BYTES, offsetof(ac_tf_attr, placeholder)},
                                     {10, AC_PB_BYTES, offsetof(ac_tf_attr, func)},
                                     {0, AC_PB_INT, 0}};
-static const ac_pb_field LIST[] = {
-    {3, AC_PB_NUMBERS, offsetof(list, ints)}, {9, AC_PB_MANY, offsetof(list, funcs)}, {0, AC_PB_INT, 0}};
+static const ac_pb_field LIST[] = {{4, AC_PB_NUMBERS, offsetof(list, floats)},
+                                   {3, AC_PB_NUMBERS, offsetof(list, ints)},
+                                   {9, AC_PB_MANY, offsetof(list, funcs)},
+                                   {0, AC_PB_INT, 0}};
 static const ac_pb_field FUNC[] = {{1, AC_PB_BYTES, offsetof(func, name)}, {0, AC_PB_INT, 0}};
 
 static ac_tf_attr *find(const ac_tf_node *n, const char *name)
@@ -95,8 +97,8 @@ static const char *other_member(const ac_tf_attr *a, ac_attr_kind kind)
     } MEMBER[] = {{a->i != 0, AC_ATTR_INT64, "a whole number"},     {a->b != 0, AC_ATTR_BOOL, "a bool"},
                   {a->f < 0 || a->f > 0, AC_ATTR_FLOAT, "a float"}, {a->s.p != NULL, AC_ATTR_TEXT, "text"},
                   {a->type != 0, AC_ATTR_TYPE, "a type"},           {a->list.p != NULL, AC_ATTR_INTS, "a list"},
-                  {a->shape.p != NULL, AC_ATTR_ANY, "a shape"},     {a->tensor.p != NULL, AC_ATTR_ANY, "a tensor"},
-                  {a->func.p != NULL, AC_ATTR_ANY, "a function"}};
+                  {a->list.p != NULL, AC_ATTR_FLOATS, "a list"},    {a->shape.p != NULL, AC_ATTR_ANY, "a shape"},
+                  {a->tensor.p != NULL, AC_ATTR_ANY, "a tensor"},   {a->func.p != NULL, AC_ATTR_ANY, "a function"}};
     const char *what = NULL;
     if (kind == AC_ATTR_INT)
         kind = AC_ATTR_INT64;
@@ -110,11 +112,20 @@ static const char *other_member(const ac_tf_attr *a, ac_attr_kind kind)
     return what;
 }
 
+static const double *floats_of(ac_tf *r, ac_pb_list of, int64_t *n)
+{
+    const uint8_t *bytes = ac_pb_fixed(&r->pb, of, sizeof(float), n);
+    double *v = AC_NEW_N(r->cx->region, double, *n + 1);
+    for (int64_t i = 0; bytes && i < *n; i++)
+        v[i] = ac_dtype_get_num(AC_F32, bytes, i);
+    return v;
+}
+
 static bool find_typed(const ac_attrs_reader *reader, const char *name, const ac_attr_spec *row, ac_attr_value *v)
 {
     ac_tf_op *n = reader->node;
     const ac_tf_attr *a = ac_tf_attr_of(n, name);
-    list l = {.ints = {.n = 0}};
+    list l = {.floats = {.n = 0}};
     if (!a)
         return false;
     v->wrong = other_member(a, row->type);
@@ -131,6 +142,9 @@ static bool find_typed(const ac_attrs_reader *reader, const char *name, const ac
             (void)ac_cannot(&n->b, "its %s is %s", name, ac_tf_dtype_name(n->r->cx, a->type));
     } else if (row->type == AC_ATTR_INTS && a->list.p) {
         v->ints = ac_pb_read(&n->r->pb, a->list, LIST, &l) ? ac_pb_ints(&n->r->pb, l.ints, &v->n) : NULL;
+        v->said = n->r->pb.failed;
+    } else if (row->type == AC_ATTR_FLOATS && a->list.p) {
+        v->floats = ac_pb_read(&n->r->pb, a->list, LIST, &l) ? floats_of(n->r, l.floats, &v->n) : NULL;
         v->said = n->r->pb.failed;
     }
     return true;
@@ -167,7 +181,7 @@ ac_tf_body *ac_tf_func(ac_tf_op *n, const char *name)
 int ac_tf_funcs(ac_tf_op *n, const char *name, ac_tf_body **out, int32_t cap, int32_t *count)
 {
     const ac_tf_attr *a = ac_tf_attr_of(n, name);
-    list l = {.ints = {.n = 0}};
+    list l = {.floats = {.n = 0}};
     ac_span message;
     *count = 0;
     if (a && a->list.p && !ac_pb_read(&n->r->pb, a->list, LIST, &l))

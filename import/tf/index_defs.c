@@ -4,6 +4,7 @@
 #include "import/tf/nodedefs.h"
 #include "ir/ops/shape/resolve.h"
 
+#include <math.h>
 #include <string.h>
 
 #define RESULT(t) ac_tf_result(n, 0, t)
@@ -163,4 +164,33 @@ int ac_tf_do_nms_v4(ac_tf_op *n)
     AC_TRY(ac_make_resolve(&n->b, m));
     AC_TRY(ac_tf_result(n, 0, m->out[0]));
     return ac_tf_result(n, 1, m->out[1]);
+}
+
+/* How many boundaries, which rise, are not above x: a binary search whose table is filled up with infinity. NaN is above
+ * all of them. */
+int ac_tf_do_bucketize(ac_tf_op *n)
+{
+    ac_tensor *x = n->t[0], *at = ac_make_number(&n->b, AC_I32, 0);
+    int32_t count;
+    int64_t size = 1;
+    const double *v = ac_attr_floats(&n->attrs, A_boundaries, &count);
+    const ac_dtype type = x->dtype == AC_F64 ? AC_F64 : AC_F32; /* TensorFlow compares integers as f32 */
+    for (int32_t i = 1; i < count; i++)
+        if (!(v[i - 1] <= v[i]))
+            return ac_error(n->r->cx, n->b.at, E0103, "boundaries do not rise: %g comes before %g", v[i - 1], v[i]);
+    while (size <= count)
+        size *= 2;
+    float *table = AC_NEW_N(n->r->cx->region, float, size);
+    for (int64_t i = 0; i < size; i++)
+        table[i] = i < count ? (float)v[i] : HUGE_VALF;
+    ac_tensor *bounds = ac_make_cast(&n->b, ac_make_floats(&n->b, 1, &size, table), type);
+    x = ac_make_cast(&n->b, x, type);
+    at = x && at ? ac_make_broadcast(&n->b, at, x->rank, x->dim) : NULL;
+    for (int64_t step = size / 2; step > 0 && at; step /= 2) {
+        ac_tensor *next = ac_make_2(&n->b, AC_OP_ADD, at, ac_make_number(&n->b, AC_I32, (double)step));
+        ac_tensor *last = ac_make_2(&n->b, AC_OP_SUB, next, ac_make_number(&n->b, AC_I32, 1));
+        ac_tensor *below = ac_make_2(&n->b, AC_OP_LESS, x, ac_make_2(&n->b, AC_OP_GATHER, bounds, last));
+        at = ac_make_select(&n->b, below, at, next);
+    }
+    return RESULT(ac_make_2(&n->b, AC_OP_MINIMUM, at, ac_make_number(&n->b, AC_I32, (double)count)));
 }

@@ -83,10 +83,19 @@ static bool is(const ac_tf_node *n, const char *op)
     return !strcmp(n->op, op);
 }
 
+/* Does n read a variable, or call functions that may? */
+static bool may_read(const ac_tf_node *n)
+{
+    return !strncmp(n->op, "ReadVariable", 12) || !strncmp(n->op, "ResourceGather", 14) || !n->row ||
+           n->row->flags & TF_RUNS;
+}
+
 /* A control input orders two nodes. It matters here if it puts a node into a branch or a loop, as inputs from nodes
- * after a Switch do, or if its node changes a variable. */
+ * after a Switch do, or if its node changes a variable, or reads one that is state. */
 static bool orders_branch(ac_tf *r, ac_tf_body *body, ac_tf_node *n)
 {
+    if (ac_tf_has_state(r) && may_read(n))
+        return true;
     if (is(n, "Switch") || is(n, "_SwitchN") || is(n, "NoOp") || ac_tf_changes(r, n))
         return true;
     if (!is(n, "Identity") || ac_tf_link(r, body, n) != AC_OK || n->n_in != 1)

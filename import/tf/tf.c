@@ -330,8 +330,10 @@ static int nodes(ac_reading *reading)
     int rc = ac_tf_run(r, &r->main, NULL, arg, ret);
     if (r->pb.failed)
         return AC_FAIL;
-    if (ac_tf_variables_check(r) != AC_OK)
+    if (ac_tf_variables_end(r, &reading->repeat) != AC_OK)
         rc = AC_FAIL;
+    if (reading->repeat)
+        return AC_FAIL;
     if (bind_outputs(r, ret) != AC_OK)
         return AC_FAIL;
     return ac_tf_regions_end(r) == AC_OK ? rc : AC_FAIL;

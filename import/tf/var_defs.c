@@ -1,4 +1,5 @@
-/* var_defs.c - operators on variables: their values are constants, restored from the checkpoint (variables.h). */
+/* var_defs.c - operators on variables: their values are constants, restored from the checkpoint, or state that starts
+ * with them (variables.h). */
 #include "import/tf/nodedefs.h"
 #include "import/build/params.h"
 #include "import/build/reasons.h"
@@ -28,6 +29,45 @@ static int check_declared(ac_tf_op *n, const ac_tensor *t, const char **refused)
                     rank < 0 ? "of any shape" : ac_dims_str(n->r->cx, rank, dim));
 }
 
+/* Names of the variables that are state: what is kept when the nodes are created again. */
+typedef struct state_names {
+    AC_VEC(const char *) item;
+} state_names;
+
+bool ac_tf_has_state(const ac_tf *r)
+{
+    return r->reading->memo != NULL;
+}
+
+static bool is_state(const ac_tf *r, const ac_tf_variable *v)
+{
+    const state_names *names = r->reading->memo;
+    bool is = false;
+    for (int32_t i = 0; names && i < names->item.n; i++)
+        is |= names->item.item[i] == v->name;
+    return is;
+}
+
+/* The constant v->t becomes state, and v->t what it holds before the run. */
+static int make_state(ac_tf_op *n, ac_tf_variable *v)
+{
+    ac_tf *r = n->r;
+    ac_maker b = n->b;
+    ac_attrs a;
+    const void *data = ac_tensor_force(r->cx, v->t);
+    if (!data)
+        return AC_FAIL;
+    v->state = v->t;
+    v->state->raw = NULL;
+    v->state->data = data;
+    v->state->state = true;
+    b.g = r->reading->g;
+    ac_attrs_init(AC_OP_RESHAPE, &a);
+    a.shape.shape = ac_make_list(&b, v->t->rank, v->t->dim);
+    v->t = ac_make_op(&b, AC_OP_RESHAPE, &v->state, 1, &a, AC_NONE);
+    return v->t ? AC_OK : AC_FAIL;
+}
+
 static int restore(ac_tf_op *n, ac_tf_variable *v)
 {
     ac_tf *r = n->r;
@@ -55,6 +95,8 @@ static int restore(ac_tf_op *n, ac_tf_variable *v)
     r->g = g;
     if (v->t && check_declared(n, v->t, &refused) != AC_OK)
         v->t = NULL;
+    if (v->t && is_state(r, v))
+        return make_state(n, v);
     return refused ? ac_cannot(&n->b, "%s", refused) : v->t ? AC_OK : AC_FAIL;
 }
 
@@ -80,7 +122,7 @@ int ac_tf_do_var_handle(ac_tf_op *n)
     return variable_result(n, AC_TF_VARIABLE);
 }
 
-/* Of TensorFlow 1: the node is its value, and what changes it is refused. */
+/* Of TensorFlow 1: the node is its value; operators that change it are refused. */
 int ac_tf_do_variable(ac_tf_op *n)
 {
     return variable_result(n, AC_TF_TENSOR);
@@ -140,6 +182,17 @@ int ac_tf_do_is_initialized(ac_tf_op *n)
 
 /* ------------------------------------------------------------------ changes */
 
+/* The new value of variable v. */
+static ac_tensor *assigned(ac_tf_op *n, const ac_tf_variable *v)
+{
+    ac_tensor *x = n->t[1];
+    if (!x || x->dtype != v->t->dtype || !ac_tensor_same_shape(x, v->t) || x->count)
+        return (void)ac_cannot(&n->b, "the variable '%s' is %s, and its new value is not", v->name,
+                               ac_tensor_str(n->r->cx, v->t)),
+               NULL;
+    return n->row->op == AC_OP_NONE ? x : ac_make_2(&n->b, n->row->op, v->t, x);
+}
+
 /* A variable that is never read may be changed: no result depends on it. */
 int ac_tf_do_assign_variable(ac_tf_op *n)
 {
@@ -147,19 +200,35 @@ int ac_tf_do_assign_variable(ac_tf_op *n)
     ac_attr_skip(&n->attrs, "dtype");
     if (!v)
         return ac_cannot(&n->b, "its input 0 is not a variable");
-    if (!v->assigned)
-        v->assigned_at = n->b.at;
     v->assigned = true;
+    if (v->state) {
+        if (n->r->g != n->r->reading->g || n->in[0].guard || n->in[1].guard)
+            return ac_cannot(&n->b, "it changes the variable '%s' in a branch or a loop that data decides", v->name);
+        if (!(v->t = assigned(n, v)))
+            return AC_FAIL;
+    }
     return ac_tf_all_results(n, AC_TF_DONE);
 }
 
-int ac_tf_variables_check(ac_tf *r)
+int ac_tf_variables_end(ac_tf *r, bool *again)
 {
-    int rc = AC_OK;
+    state_names *names = r->reading->memo;
+    *again = false;
     for (int32_t i = 0; i < r->variable.n; i++) {
-        const ac_tf_variable *v = r->variable.item[i];
-        if (v->assigned && v->is_read)
-            rc = ac_refuse(r->reading, v->assigned_at, E0107, v->assigned_at.op, AC_WHY_ASSIGNS);
+        ac_tf_variable *v = r->variable.item[i];
+        if (!v->assigned || !v->is_read)
+            continue;
+        if (!v->state) {
+            names = r->reading->memo = names ? names : AC_NEW(r->cx->region, state_names);
+            ac_push(r->cx->region, &names->item, v->name);
+            *again = true;
+            continue;
+        }
+        ac_tensor *next = ac_tensor_like(r->reading->g, ac_strf(r->cx->region, "%s_next", v->state->name), v->t);
+        const ac_maker b = ac_maker_named(r->reading->g, next->name);
+        next->root = v->state;
+        if (!ac_make_into(&b, AC_OP_ASSIGN, &v->t, 1, NULL, next))
+            return AC_FAIL;
     }
-    return rc;
+    return AC_OK;
 }

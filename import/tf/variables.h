@@ -11,8 +11,14 @@
  * objects in the file name their entries (objects.c).
  *
  * A variable is identified by its shared_name, or else its node's name: handles of one name are one variable. Its value
- * is read when a handle of it first runs. A model that reads a variable and also assigns to it has state between runs,
- * which is refused. */
+ * is read when a handle of it first runs. It is a constant, unless the model reads it and also assigns to it, which is
+ * known when all nodes have run: then they are created again (ac_reading.repeat), and the variable is state between
+ * runs, which starts with the value of the checkpoint. Reads and assignments follow one another in the order of the
+ * model; the last value is written to the state when all of them have been read:
+ *
+ *     before   AssignAddVariableOp v, x;  y = ReadVariableOp v
+ *     after    y = add(v, x);  assign(y) to v
+ */
 #ifndef AC_IMPORT_TF_VARIABLES_H
 #define AC_IMPORT_TF_VARIABLES_H
 #include "import/tf/tf.h"
@@ -21,7 +27,8 @@ struct ac_tf_variable {
     const char *name;
     ac_span key;        /* of the checkpoint; p NULL: nothing restores it */
     const char *sliced; /* only this part of the entry is restored: "10 20 0,5:0,20"; NULL: all of it */
-    ac_tensor *t;       /* NULL: not read yet */
+    ac_tensor *t;       /* its value, here and now; NULL: not read yet */
+    ac_tensor *state;   /* NULL: a constant */
     bool broken;        /* reported, or refused */
     bool is_read;
     bool assigned;
@@ -39,7 +46,10 @@ ac_tf_variable *ac_tf_variable_of(ac_tf *r, ac_tf_node *m);
 /* order.c: does n change a variable, itself or in functions that it runs? */
 bool ac_tf_changes(ac_tf *r, ac_tf_node *n);
 
-/* var_defs.c: when everything has run. AC_FAIL: a variable is both read and assigned to (refused). */
-int ac_tf_variables_check(ac_tf *r);
+/* var_defs.c: is any variable state? */
+bool ac_tf_has_state(const ac_tf *r);
+/* When everything has run: state gets its next values. *again: more variables are state, so that the nodes must be
+ * created again. */
+int ac_tf_variables_end(ac_tf *r, bool *again);
 
 #endif

@@ -1,11 +1,17 @@
 """Values of TensorFlow's rarer operators, arrays of tensors and loops of version 1.   tf_values.py ARENAC"""
+import pathlib
+import subprocess
 import sys
+import tempfile
 
 import numpy as np
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "models"))
+import compare
+import saved_model as saved
 from compare import finish, run
 
-arenac = sys.argv[1]
+arenac = str(pathlib.Path(sys.argv[1]).resolve())
 rng = np.random.default_rng(11)
 TYPE = {"float32": ("DT_FLOAT", "float_val"), "int32": ("DT_INT32", "int_val"), "bool": ("DT_BOOL", "bool_val"),
         "int64": ("DT_INT64", "int64_val")}
@@ -20,6 +26,8 @@ def attr(v):
         return f"f: {v!r}"
     if isinstance(v, str):
         return f"type: {v}" if v.startswith("DT_") else f's: "{v}"'
+    if isinstance(v, list) and isinstance(v[0], float):
+        return "list { " + " ".join(f"f: {k!r}" for k in v) + " }"
     if isinstance(v, list):
         return "list { " + " ".join(f"i: {k}" for k in v) + " }"
     t, key = TYPE[v.dtype.name]
@@ -120,6 +128,11 @@ def small():
     sq = np.pad(x * x, ((0, 0), (0, 0), (0, 0), (1, 1)))
     g.op("LRN", "x", x * (1.5 + 0.2 * sum(sq[..., k:k + 3] for k in range(3))) ** -0.6,
          depth_radius=1, bias=1.5, alpha=0.2, beta=0.6)
+    for rising in ([0.25], [-1.0, -0.5, 0.0, 0.25, 2.0], [k / 8 for k in range(-20, 17)]):
+        g.op("Bucketize", "m", np.digitize(m, np.float32(rising)), boundaries=rising)
+    g.op("Bucketize", "i", np.digitize(i, [0, 2, 2, 5]), boundaries=[0.0, 2.0, 2.0, 5.0])
+    odd = np.array([np.nan, np.inf, -np.inf], np.float32)
+    g.op("Bucketize", g.op("Mul", f"{g.const(odd)} {g.const(1.0)}"), [2, 2, 0], boundaries=[0.0, 1.0])
     g.op("Cumsum", f"m {g.const(1)}", np.cumsum(m, 1) - m, exclusive=True)
     g.op("Cumsum", f"m {g.const(0)}", np.cumsum(m[::-1], 0)[::-1], reverse=True)
     g.op("GatherV2", f"m i {g.const(1)}", np.take_along_axis(m, i, 1), batch_dims=1)
@@ -229,7 +242,62 @@ def loop():
     g.run()
 
 
+DRIVER = """
+#include "m.h"
+#include <stdio.h>
+static _Alignas(64) unsigned char arena[M_ARENA_BYTES], state[M_STATE_BYTES];
+int main(void)
+{
+    m_mem m = {.arena = arena, .state = state};
+    if (m_init(&m))
+        return 1;
+    for (int run = 0; run < 4; run++) {
+        if (run == 3)
+            m_reset(&m);
+        for (int i = 0; i < 4; i++)
+            m_in1(&m)[i] = 0.25f * (float)(i + 1);
+        m_in0(&m)[0] = 2;
+        m_in0(&m)[1] = 5;
+        if (m_run(&m))
+            return 2;
+        for (int i = 0; i < 3; i++)
+            printf("%.9g ", (double)m_out0(&m)[i]);
+    }
+    return 0;
+}
+"""
+
+
+def state():
+    """A variable that the model reads, changes and reads again: it lasts from run to run, until the reset."""
+    FT = (6, "type", saved.FLOAT)
+    body = [saved.const("one", saved.FLOAT, (3,), np.float32([1, 2, 3]).tobytes()),
+            saved.node("count", "AssignAddVariableOp", "b", "one:output:0", "^read_b", dtype=FT),
+            saved.node("again", "ReadVariableOp", "b", "^count", dtype=FT),
+            saved.node("half", "Mul", "again:value:0", "again:value:0"),
+            saved.node("set", "AssignVariableOp", "b", "half:z:0", "^again", dtype=FT),
+            saved.node("out", "AddV2", "sum:z:0", "again:value:0")]
+    value = {k: np.frombuffer(v[2], np.float32).reshape(v[1]) for k, v in saved.saved_values().items() if v[0] == saved.FLOAT}
+    x, b, want = np.float32([0.25, 0.5, 0.75, 1]), value["dense/bias"], []
+    for k in range(3):
+        y = np.tanh(x @ value["dense/kernel"] + b) + value["table"][[2, 5]].sum(0)
+        b = b + np.float32([1, 2, 3])
+        want.append(y + b)
+        b = b * b
+    with tempfile.TemporaryDirectory() as t:
+        saved.saved_model(t + "/m", graph=saved.saved_graph(body, ["count", "set"]))
+        (pathlib.Path(t) / "main.c").write_text(DRIVER)
+        subprocess.run([arenac, "compile", "-q", "m", "-o", "m.c"], cwd=t, check=True)
+        subprocess.run(["cc", "-std=c11", "-o", "main", "main.c", "m.c", "-lm"], cwd=t, check=True)
+        got = np.array(subprocess.check_output([t + "/main"], text=True).split(), float).reshape(4, 3)
+    if not np.allclose(got, want + want[:1], rtol=1e-5):
+        print("state:\n got ", got, "\n want", np.array(want))
+        compare.bad = 1
+    print("saved_model: 4 runs compared")
+
+
 small()
 lists()
 loop()
+state()
 finish()

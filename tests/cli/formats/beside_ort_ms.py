@@ -327,8 +327,8 @@ def experts(case, f, r, In):
     for bits, block in ((4, 0), (4, 32), (8, 0), (2, 32), (4, 16)):
         blocks = (h // block,) if block else ()
         scale = lambda *d: r.uniform(0.01, 0.05, (e, *d, *blocks)).astype(F)
-        zero = lambda d: rows(bits, d, *blocks) if not block else r.integers(0, 256, (e, d, -(-blocks[0] * bits // 8))).astype(
-            np.uint8)
+        bytes_of = lambda d: (d, -(-blocks[0] * bits // 8)) if block else (d * bits // 8,)
+        zero = lambda d: r.integers(0, 256, (e, *bytes_of(d))).astype(np.uint8)
         a = dict(a, expert_weight_bits=bits, k=2, **({"block_size": block} if block else {}))
         plain = [x, route, rows(bits, 2 * i, h), scale(2 * i), half(e, 2 * i), rows(bits, h, i), scale(h), half(e, h)]
         case("QMoE", plain, a, tag="%d.%d" % (bits, block))

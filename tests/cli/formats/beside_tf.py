@@ -222,6 +222,7 @@ def products(f):
     for name in "All Any".split():
         f.op(name, f.flags(3, 4), [1])
     f.op("Cumsum", f.floats(3, 4), 1, exclusive=True)
+    f.op("Bucketize", f.floats(3, 4), boundaries=[-1.0, -0.25, 0.0, 0.5, 0.5, 2.0])
     f.op("Cumprod", f.floats(3, 4), 0, reverse=True)
     for name in "Softmax LogSoftmax".split():
         f.op(name, f.floats(3, 4))

@@ -1,6 +1,0 @@
-# what is read is changed from run to run
-from saved_model import *
-
-one = const("one", FLOAT, (3,), struct.pack("<3f", 1, 1, 1))
-change = node("count", "AssignAddVariableOp", "b", "one:output:0", dtype=(6, "type", FLOAT))
-saved_model("m", graph=saved_graph([one, change, node("out", "AddV2", "sum:z:0", "one:output:0")], ["count"]))
