@@ -166,8 +166,8 @@ int ac_tf_do_nms_v4(ac_tf_op *n)
     return ac_tf_result(n, 1, m->out[1]);
 }
 
-/* How many boundaries, which rise, are not above x: a binary search whose table is filled up with infinity. NaN is above
- * all of them. */
+/* How many boundaries, which rise, are not above x: a binary search whose table is filled up with infinity. NaN is
+ * above all of them. */
 int ac_tf_do_bucketize(ac_tf_op *n)
 {
     ac_tensor *x = n->t[0], *at = ac_make_number(&n->b, AC_I32, 0);

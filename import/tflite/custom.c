@@ -163,6 +163,28 @@ static ac_tensor *with_axis(const ac_maker *b, ac_tensor *x, int32_t axis)
     return x ? ac_make_op(b, AC_OP_EXPAND_DIMS, &x, 1, &a, AC_NONE) : NULL;
 }
 
+/* Of places that are i32: those of elements in the result [H,W,C] of each image, whose other elements are zero. */
+static int unpool_by_index(ac_tfl *r, ac_tfl_node *n, const pool *p)
+{
+    ac_tensor *x = n->in[0], *at = n->in[1];
+    const ac_maker b = ac_tfl_maker(r, n);
+    int64_t size[2];
+    if (at->rank != 4 || x->dim[0] < 0)
+        return ac_error(r->cx, n->at, x->dim[0] < 0 ? E0204 : E0104, "'%s' is %s, places '%s' %s", x->name,
+                        ac_shape_str(r->cx, x), at->name, ac_shape_str(r->cx, at));
+    for (int32_t d = 0; d < 2; d++)
+        size[d] = p->padding == SAME ? x->dim[d + 1] * p->stride[d] : (x->dim[d + 1] - 1) * p->stride[d] + p->filter[d];
+    const int64_t dim[4] = {x->dim[0], size[0], size[1], x->dim[3]}, rows[2] = {x->dim[0], -1};
+    const int64_t whole[2] = {x->dim[0], size[0] * size[1] * x->dim[3]};
+    ac_attrs a;
+    ac_attrs_init(AC_OP_SCATTER_ELEMENTS, &a);
+    a.scatter.axis = 1;
+    ac_tensor *in[] = {ac_make_zeros(&b, AC_F32, 2, whole), ac_make_reshape(&b, at, 2, rows),
+                       ac_make_reshape(&b, x, 2, rows)};
+    ac_tensor *y = in[1] && in[2] ? ac_make_op(&b, AC_OP_SCATTER_ELEMENTS, in, 3, &a, AC_NONE) : NULL;
+    return ac_tfl_result(n, 0, ac_make_reshape(&b, y, 4, dim));
+}
+
 /* MaxUnpooling2D: each element goes to its place in a window that is zero elsewhere. Windows do not overlap, so the
  * result is x [N,H,1,W,1,C] where the place [.., the same] is that of [1,1,KH,1,KW,1], with its dimensions joined. */
 int ac_tfl_rule_unpool(ac_tfl *r, ac_tfl_node *n)
@@ -172,10 +194,12 @@ int ac_tfl_rule_unpool(ac_tfl *r, ac_tfl_node *n)
     AC_TRY(read_pool(r, n, &p));
     AC_TRY(check_image(r, n, x));
     const ac_maker b = ac_tfl_maker(r, n);
+    if (n->in[1]->dtype == AC_I32)
+        return unpool_by_index(r, n, &p);
     if (p.stride[0] != p.filter[0] || p.stride[1] != p.filter[1])
         return ac_cannot(&b, "its windows overlap, or leave gaps");
     if (n->in[1]->dtype != AC_F32)
-        return ac_cannot(&b, "its places are %s; supported are those of MediaPipe, in f32",
+        return ac_cannot(&b, "its places are %s; supported are i32, and those of MediaPipe in f32",
                          ac_dtype_name(n->in[1]->dtype));
     const int64_t places = p.filter[0] * p.filter[1], window[6] = {1, 1, p.filter[0], 1, p.filter[1], 1};
     if (p.filter[0] > 64 || p.filter[1] > 64)

@@ -2,7 +2,7 @@
 
     from tflite_bytes import *
     a, b = tensor("a", F32, [2, 3]), tensor("b", F32, [2, 3])
-    write([a, b], [op("NEG", [0], [1])], [0], [1])                NAME.tflite, NAME that of the program
+    write([a, b], [op("NEG", [0], [1])], [0], [1])    NAME.tflite, NAME that of the program; model: its bytes
 
 A table is a dict of values by field number: i8(v), i32(v), u32(v), f32(v), text, a list of tables, a table, ints(..),
 floats(..), longs(..) or bytes.
@@ -99,7 +99,7 @@ def op(name, ins, outs, kind=0, options=None, custom=None):
     return o
 
 
-def write(tensors, ops, ins, outs, subgraphs=()):
+def model(tensors, ops, ins, outs, subgraphs=()):
     names = []
     buffers, graphs = [{}], []
     for tensors, ops, ins, outs in [(tensors, ops, ins, outs), *subgraphs]:
@@ -118,4 +118,8 @@ def write(tensors, ops, ins, outs, subgraphs=()):
              for n in names]
     out = bytearray(b"\0\0\0\0TFL3")
     refer(out, 0, {0: u32(3), 1: codes, 2: graphs, 4: buffers})
-    pathlib.Path(pathlib.Path(sys.argv[0]).stem + ".tflite").write_bytes(out)
+    return bytes(out)
+
+
+def write(*args):
+    pathlib.Path(pathlib.Path(sys.argv[0]).stem + ".tflite").write_bytes(model(*args))

@@ -277,7 +277,8 @@ def state():
             saved.node("half", "Mul", "again:value:0", "again:value:0"),
             saved.node("set", "AssignVariableOp", "b", "half:z:0", "^again", dtype=FT),
             saved.node("out", "AddV2", "sum:z:0", "again:value:0")]
-    value = {k: np.frombuffer(v[2], np.float32).reshape(v[1]) for k, v in saved.saved_values().items() if v[0] == saved.FLOAT}
+    value = {k: np.frombuffer(v[2], np.float32).reshape(v[1]) for k, v in saved.saved_values().items()
+             if v[0] == saved.FLOAT}
     x, b, want = np.float32([0.25, 0.5, 0.75, 1]), value["dense/bias"], []
     for k in range(3):
         y = np.tanh(x @ value["dense/kernel"] + b) + value["table"][[2, 5]].sum(0)

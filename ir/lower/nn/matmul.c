@@ -288,8 +288,10 @@ int ac_lo_matmul(ac_lower *L)
     v.k = x->dim[v.adj_x ? x->rank - 2 : x->rank - 1];
     AC_TRY(
         ac_channel_open(L, &v.c, x, y, NULL, v.n, v.adj_y ? y->rank - 2 : y->rank - 1, AC_ACT_NONE, AC_ROUND_MATMUL));
-    if (v.c.per_channel)
-        return ac_lower_refuse(L, "'%s' has a scale for each column: supported is one scale", y->name);
+    for (int32_t i = 0; v.c.per_channel && i < y->quant->n; i++)
+        if (y->quant->zero[i])
+            return ac_lower_refuse(L, "'%s' has a scale for each column and zero point %d: supported is 0", y->name,
+                                   (int)y->quant->zero[i]);
     if (v.c.kind == AC_MACS_HYBRID && v.adj_x)
         return ac_lower_refuse(L, "adj_x with f32 input and i8 weights: supported without adj_x");
     if (ac_tensor_count(out) == 0)
