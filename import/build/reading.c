@@ -65,7 +65,7 @@ static void drop_nodes(ac_reading *r)
     r->own = NULL;
 }
 
-/* One run; again if the format says so, which it does as often as it learns something new. */
+/* One run, repeated as long as the format learns something new. */
 static int attempt(ac_reading *r)
 {
     const ac_diags before = r->cx->diags;

@@ -1,4 +1,4 @@
-/* moe_nodes.c - com.microsoft: MoE and QMoE, feed-forward layers of which a router chooses k for each token.
+/* moe_nodes.c - com.microsoft: MoE and QMoE: a router chooses k of E feed-forward layers for each token.
  *
  *     x [N,H], router [N,E]  ->  y [N,H] = sum over the chosen experts e of weight e * fc2(act(fc1(x)))
  *

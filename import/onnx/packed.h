@@ -1,4 +1,4 @@
-/* packed.h - weights of 2, 4 or 8 bits in blocks, several to a byte, and products with them: of MatMulNBits and QMoE. */
+/* packed.h - weights of 2, 4 or 8 bits in blocks, several to a byte, and products with them: MatMulNBits, QMoE. */
 #ifndef AC_IMPORT_ONNX_PACKED_H
 #define AC_IMPORT_ONNX_PACKED_H
 #include "import/onnx/proto/onnx.h"

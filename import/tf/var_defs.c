@@ -29,7 +29,7 @@ static int check_declared(ac_tf_op *n, const ac_tensor *t, const char **refused)
                     rank < 0 ? "of any shape" : ac_dims_str(n->r->cx, rank, dim));
 }
 
-/* Names of the variables that are state: what is kept when the nodes are created again. */
+/* Names of the variables that are state, kept when the nodes are created again. */
 typedef struct state_names {
     AC_VEC(const char *) item;
 } state_names;
@@ -48,7 +48,7 @@ static bool is_state(const ac_tf *r, const ac_tf_variable *v)
     return is;
 }
 
-/* The constant v->t becomes state, and v->t what it holds before the run. */
+/* The constant v->t becomes state, and v->t its value before the run. */
 static int make_state(ac_tf_op *n, ac_tf_variable *v)
 {
     ac_tf *r = n->r;

@@ -143,6 +143,26 @@ def mediapipe(r, Model):
     m.want = [y]
     yield "unpool", m
 
+    place = np.stack([r.permutation(y[0].size)[:x[0].size] for _ in x]).astype(np.int32)
+    y = np.zeros((2, y[0].size), np.float32)
+    np.put_along_axis(y, place.astype(np.int64), x.reshape(2, -1), 1)
+    m = Model()
+    m.op("LiteRtMaxUnpooling2D", [m.input(x), m.input(place.reshape(x.shape))], ["float32"],
+         custom=struct.pack("<6i", 1, k[1], k[0], k[1], k[0], 0))
+    m.want = [y.reshape(2, 3 * k[0], 4 * k[1], 5)]
+    yield "unpool_by_index", m
+
+    width = int(r.integers(1, 8))
+    values, at = reals(r, (1 << width,)), r.integers(0, 1 << width, x.shape)
+    packed = np.packbits([int(b) for i in at.flat for b in f"{i:0{width}b}"])
+    m = Model()
+    m.op("TFLM_DECODE", [m.const(packed), m.const(np.frombuffer(
+        bytes([0, 1, 0, 0, 1, width, 0]).ljust(16, b"\0") + values.tobytes(), np.uint8))], ["float32"])
+    m.tensors[m.outputs[0]].shape = list(x.shape)
+    m.op("ADD", [m.outputs[0], m.input(x)], ["float32"])
+    m.want = [values[at] + x]
+    yield "decode", m
+
 
 def sparse(r, Model):
     """Constants stored as trees, of random dimensions, orders, blocks and levels."""

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Rarer operators of Caffe, MXNet, ONNX, TensorFlow and TFLite against NumPy, many in a model, by the reference interpreter.
+# Rarer operators of Caffe, MXNet, ONNX, TensorFlow and TFLite against NumPy, many in a model, by the reference
+# interpreter.
 # usage: values.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 have_numpy || exit 77
