@@ -96,7 +96,12 @@ static int bind_out(ac_onx_node *n, ac_onx_scope *inner, int32_t i, const char *
         return AC_OK;
     if (!v || !v->made)
         return ac_error(n->r->cx, n->at, E0101, "no node produces result '%s' inside %s", name, n->type);
-    return v->broken || !v->t ? AC_FAIL : ac_onx_result(n, i, v->t);
+    if (v->broken)
+        return AC_FAIL;
+    if (v->t)
+        return ac_onx_result(n, i, v->t);
+    n->out[i]->broken = false; /* an Optional without a value */
+    return AC_OK;
 }
 
 static int call_function(ac_onx_node *n, const ac_onx_function *f)

@@ -258,6 +258,8 @@ static int read_outputs(ac_onx *r, ac_onx_scope *s, ac_pb_list list)
         at.node = v->name;
         if (!v->made)
             rc = ac_error(r->cx, at, E0101, "no node produces graph output '%s'", v->name);
+        if (v->made && !v->broken && !v->t)
+            rc = ac_refuse(r->reading, at, E0108, "a graph output", "it is an Optional without a value", NULL);
         if (!v->made || v->broken || !v->t) {
             rc = AC_FAIL;
             continue;
