@@ -5,6 +5,7 @@
  * T steps, batch B, D directions, G gates (LSTM 4: i o f c; GRU 3: z r h; RNN 1), H units. layout=1 puts the batch
  * first. */
 #include "import/build/flow/sub_graphs.h"
+#include "import/build/counted.h"
 #include "import/onnx/proto/arithmetic.h"
 #include "import/onnx/proto/nodes.h"
 #include "import/onnx/quant_nodes.h"
@@ -23,6 +24,7 @@ typedef struct cell {
     double clip;        /* of what goes into an activation; 0: none */
     bool coupled;       /* LSTM: the forget gate is 1 - the input gate */
     ac_tensor *lengths; /* i32 [B,1]: of the sequences, if they differ; else NULL */
+    ac_tensor *count;   /* the valid number of steps; NULL: all are */
     ac_tensor *x;       /* [T,B,I]; of a dynamic one as u8, with scale and zero point */
     ac_tensor *x_scale, *x_zero;
     bool after;   /* GRU: linear_before_reset */
@@ -334,7 +336,7 @@ static int scan(cell *c, ac_tensor *state[2][STATES], bool collects, ac_tensor *
         for (int32_t k = 0; k < STATES; k++)
             if (state[d][k])
                 state[d][k] = made->out[i++];
-    *y = made && collects ? made->out[a->states] : NULL;
+    *y = made && collects ? ac_counted_as(made->out[a->states], c->count, 0) : NULL;
     return made ? AC_OK : AC_FAIL;
 }
 
@@ -393,12 +395,27 @@ static int read_activations(cell *c)
     return n->r->pb.failed ? AC_FAIL : read_parameters(c, each);
 }
 
-/* Lengths that are all T say nothing. */
+/* Steps past the valid number are those of shorter sequences. */
+static int count_steps(cell *c)
+{
+    ac_onx_node *n = c->n;
+    if (c->x->count_dim != 0)
+        return ac_cannot(&n->b, "dimension %d of '%s' %s has a length that depends on data", c->x->count_dim,
+                         c->x->name, ac_shape_str(n->r->cx, c->x));
+    c->count = c->x->count;
+    c->lengths = ac_make_cast(&n->b, ac_make_reshape(&n->b, c->count, 2, (int64_t[]){1, 1}), AC_I32);
+    c->lengths = ac_make_broadcast(&n->b, c->lengths, 2, (int64_t[]){c->b, 1});
+    return c->lengths ? AC_OK : AC_FAIL;
+}
+
+/* Lengths that are all T change nothing. */
 static int read_lengths(cell *c)
 {
     ac_onx_node *n = c->n;
     ac_tensor *len = ac_onx_in(n, 4);
     bool same = true;
+    if (c->x->count)
+        AC_TRY(count_steps(c));
     if (!len)
         return AC_OK;
     if (len->rank != 1 || len->dim[0] != c->b || !ac_dtype_is_int(len->dtype))

@@ -149,6 +149,20 @@ def experts():
           {"y": gated}, weights, domain=ms)
 
 
-for test in (cubic, defaults, loops, optional, stft, pads, experts):
+def branches():
+    """A recurrent layer over as many steps as a branch gives."""
+    x, w, r = (rng.standard_normal(k).astype(np.float32) for k in ((3, 1, 2), (1, 4, 2), (1, 4, 4)))
+    once = graph([node("Neg", ["x"], ["a"])], (), [("a", F32, [])])
+    twice = graph([node("Concat", ["x", "x"], ["b"], attr_int("axis", 0))], (), [("b", F32, [])])
+    nodes = [node("If", ["c"], ["s"], attr_graph("then_branch", once) + attr_graph("else_branch", twice)),
+             node("RNN", ["s", "w", "r"], ["", "last"], attr_int("hidden_size", 4))]
+    for fast, steps in ((True, -x), (False, np.concatenate([x, x]))):
+        h = np.zeros((1, 4), np.float32)
+        for v in steps:
+            h = np.tanh(v @ w[0].T + h @ r[0].T)
+        check("rnn_of_branch", nodes, {"x": x, "c": np.bool_(fast)}, {"last": h[None]}, {"w": w, "r": r})
+
+
+for test in (cubic, defaults, loops, optional, stft, pads, experts, branches):
     test()
 finish()
