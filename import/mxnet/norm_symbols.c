@@ -1,4 +1,5 @@
 /* norm_symbols.c - normalisations, products of matrices and recurrent layers of MXNet. */
+#include "import/build/flow/sub_graphs.h"
 #include "import/build/frame.h"
 #include "import/mxnet/symbols.h"
 
@@ -265,20 +266,32 @@ static void step(ac_mx_node *n, const rnn *r, ac_tensor *x, ac_tensor *h2, ac_te
 static ac_tensor *direction(ac_mx_node *n, const rnn *r, ac_tensor *seq, ac_tensor *const w[4], bool back,
                             ac_tensor **h, ac_tensor **c)
 {
-    const int64_t width = r->gates * r->hidden, dim[3] = {1, r->batch, r->hidden};
-    ac_tensor **out = AC_NEW_N(n->r->cx->region, ac_tensor *, r->steps + 1);
-    if (!seq)
+    ac_sub sub = {0};
+    ac_attrs a;
+    ac_tensor *in[3] = {*h}, *now[2] = {NULL};
+    ac_attrs_init(AC_OP_SCAN, &a);
+    if (!seq || !*h || (r->kind == 'l' && !*c))
         return NULL;
-    ac_tensor *x =
-        ac_make_dense(&n->b, ac_make_reshape(&n->b, seq, 2, (int64_t[]){r->steps * r->batch, seq->dim[2]}), w[0], w[2]);
-    x = ac_make_reshape(&n->b, x, 3, (int64_t[]){r->steps, r->batch, width});
-    for (int64_t i = 0; i < r->steps; i++) {
-        const int64_t t = back ? r->steps - 1 - i : i;
-        ac_tensor *xt = ac_make_reshape(&n->b, ac_make_slice(&n->b, x, 0, t, 1), 2, (int64_t[]){r->batch, width});
-        step(n, r, xt, ac_make_dense(&n->b, *h, w[1], w[3]), h, c);
-        out[t] = ac_make_reshape(&n->b, *h, 3, dim);
-    }
-    return r->steps == 1 ? out[0] : ac_make_concat(&n->b, out, (int32_t)r->steps, 0);
+    a.scan.states = *c ? 2 : 1;
+    a.scan.back = back ? ac_make_list(&n->b, 2, (int64_t[]){1, 1}) : a.scan.back;
+    if (*c)
+        in[1] = *c;
+    in[a.scan.states] = seq;
+    ac_sub_enter(&n->b, &n->r->g, &sub);
+    for (int32_t i = 0; i < a.scan.states; i++)
+        now[i] = ac_sub_input(&sub, in[i]);
+    ac_tensor *x = ac_make_dense(&n->b, ac_sub_element(&sub, seq), w[0], w[2]);
+    step(n, r, x, ac_make_dense(&n->b, now[0], w[1], w[3]), &now[0], &now[1]);
+    for (int32_t i = 0; i < a.scan.states; i++)
+        ac_push(sub.g->region, &sub.g->output, now[i]);
+    ac_push(sub.g->region, &sub.g->output, now[0]);
+    ac_sub_leave(&n->b, &n->r->g, &sub);
+    const ac_node *made = now[0] && (!*c || now[1]) ? ac_sub_scan(&n->b, &sub, in, &a.scan) : NULL;
+    if (!made)
+        return NULL;
+    *h = made->out[0];
+    *c = *c ? made->out[1] : NULL;
+    return made->out[a.scan.states];
 }
 
 static int open_rnn(ac_mx_node *n, rnn *r)
@@ -299,8 +312,8 @@ static int open_rnn(ac_mx_node *n, rnn *r)
     ac_attr_skip(&n->attrs, "p");
     if (!r->gates || lengths || ac_mx_attr(n, "projection_size"))
         return ac_cannot(&n->b, "its mode is '%s', or it has lengths or a projection", mode);
-    if (x->rank != 3 || x->dim[0] < 1 || x->dim[0] > 1024)
-        return ac_bad(&n->b, "'%s' is %s, expected [T,N,C] with 1 to 1024 steps", x->name, SHAPE(x));
+    if (x->rank != 3 || x->dim[0] < 1)
+        return ac_bad(&n->b, "'%s' is %s, expected [T,N,C] with 1 step or more", x->name, SHAPE(x));
     r->steps = x->dim[0];
     r->batch = x->dim[1];
     r->layers = (int32_t)layers;

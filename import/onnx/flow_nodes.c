@@ -2,7 +2,7 @@
  *
  *     If     a constant condition chooses its branch, whose nodes replace the If; any other makes an IF. A result that
  *            is longer in one branch is padded in the other, and counted
- *     Scan   unrolled: the number of steps is a dimension; steps past the valid length keep the states
+ *     Scan   a loop, or unrolled if a step changes a shape; steps past the valid length keep the states
  *     Loop   loop_nodes.c
  *     Optional*   whether a value is present is known from the file
  *
@@ -191,6 +191,100 @@ static const void *run_step(void *own, const void *now)
     return out;
 }
 
+/* ------------------------------------------------------------------ Scan that stays a loop */
+
+/* x with dimension `from` moved to place `to`. */
+static ac_tensor *moved(const scan *s, ac_tensor *x, int32_t from, int32_t to)
+{
+    int32_t perm[AC_MAX_RANK];
+    for (int32_t d = 0, at = 0; d < x->rank; d++) {
+        at += at == from;
+        perm[d] = d == to ? from : at++;
+    }
+    return ac_make_transpose(&s->n->b, x, perm);
+}
+
+/* The body on one element of each operand. *fits: states keep their types and shapes, and nothing depends on data. */
+static int make_step(scan *s, ac_sub *sub, ac_tensor *const *in, bool *fits)
+{
+    ac_onx_node *n = s->n;
+    const int32_t n_in = s->states + s->scans, n_out = s->states + s->outs;
+    ac_tensor **own = AC_NEW_N(n->r->cx->region, ac_tensor *, n_in + 1),
+              **out = AC_NEW_N(n->r->cx->region, ac_tensor *, n_out + 1);
+    for (int32_t i = 0; i < n_in; i++)
+        own[i] = i < s->states ? ac_sub_input(sub, in[i]) : ac_sub_element(sub, in[i]);
+    AC_TRY(ac_onx_call_graph(n, s->body, own, n_in, out, n_out));
+    *fits = true;
+    for (int32_t i = 0; i < sub->g->node.n; i++)
+        for (int32_t k = 0; k < sub->g->node.item[i]->n_in; k++) {
+            const ac_tensor *t = sub->g->node.item[i]->in[k];
+            *fits &= !t || !t->count || ac_graph_has(sub->g, t);
+        }
+    for (int32_t i = 0; i < n_out && *fits; i++) {
+        *fits = !ac_onx_sequence_of(n->r, out[i]) && !out[i]->count && out[i]->rank < AC_MAX_RANK &&
+                (i >= s->states || ac_tensor_same_kind(own[i], out[i]));
+        ac_push(sub->g->region, &sub->g->output, out[i]);
+    }
+    return AC_OK;
+}
+
+/* *made: the loop; NULL: its steps have to be copied. in[]: states, then operands with the steps first. */
+static int roll_scan(scan *s, ac_tensor *const *in, ac_node **made)
+{
+    ac_onx_node *n = s->n;
+    const ac_diags before = n->r->cx->diags;
+    const int32_t refused = n->r->reading->refused.n, turned = s->scans + s->outs;
+    int64_t *back = AC_NEW_N(n->r->cx->region, int64_t, turned + 1);
+    ac_sub sub = {0};
+    ac_attrs a;
+    bool fits = false;
+    for (int32_t i = 0; i < turned; i++)
+        back[i] = i < s->scans ? entry_or_0(s->in_back, i) : entry_or_0(s->out_back, i - s->scans);
+    ac_attrs_init(AC_OP_SCAN, &a);
+    a.scan = (ac_attrs_scan){.states = s->states, .sequences = s->scans, .parts = 1};
+    a.scan.back = ac_make_list(&n->b, turned, back);
+    ac_sub_enter(&n->b, &n->r->g, &sub);
+    const int rc = make_step(s, &sub, in, &fits);
+    ac_sub_leave(&n->b, &n->r->g, &sub);
+    *made = NULL;
+    if (rc != AC_OK)
+        n->r->reading->refused.n = refused;
+    if (ac_quietly(n->r->cx, before, rc) && fits && !(*made = ac_sub_scan(&n->b, &sub, in, &a.scan)))
+        return AC_FAIL;
+    return AC_OK;
+}
+
+/* Sets result[] if Scan stays a loop, and *done. */
+static int scan_loop(scan *s, ac_tensor *const *state, ac_tensor **result, bool *done)
+{
+    ac_onx_node *n = s->n;
+    ac_node *made = NULL;
+    ac_tensor **in = AC_NEW_N(n->r->cx->region, ac_tensor *, s->states + s->scans + 1);
+    *done = false;
+    for (int32_t i = 0; i < s->states; i++)
+        if (state[i]->count || ac_onx_sequence_of(n->r, state[i]))
+            return AC_OK;
+    for (int32_t i = 0; i < s->states + s->scans; i++) {
+        in[i] = i < s->states ? state[i] : moved(s, s->input[i - s->states], s->axis[i - s->states], 0);
+        if (!in[i])
+            return AC_FAIL;
+    }
+    AC_TRY(roll_scan(s, in, &made));
+    *done = made != NULL;
+    for (int32_t i = 0; i < s->states + s->outs && made; i++) {
+        int32_t at = 0;
+        result[i] = made->out[i];
+        if (i < s->states)
+            continue;
+        AC_TRY(ac_operand_axis(&n->b, entry_or_0(s->out_axes, i - s->states), result[i]->rank, &at));
+        if (!(result[i] = moved(s, result[i], 0, at)))
+            return AC_FAIL;
+    }
+    return AC_OK;
+}
+
+/* ------------------------------------------------------------------ Scan, step by step */
+
 /* state[], input[]: operands; result[]: states, then collected results. */
 static int run_scan(scan *s, ac_tensor *const *state, ac_tensor *const *input, ac_tensor **result)
 {
@@ -207,9 +301,17 @@ static int run_scan(scan *s, ac_tensor *const *state, ac_tensor *const *input, a
                             steps);
         steps = have;
     }
-    if (steps < 1 || steps > MOST_STEPS)
-        return ac_cannot(&n->b, "it has %" PRId64 " steps; 1 to %d are unrolled", steps, MOST_STEPS);
+    if (steps < 1)
+        return ac_cannot(&n->b, "it has %" PRId64 " steps", steps);
     AC_TRY(counted_steps(s));
+    bool done = false;
+    if (!s->count && steps > 1)
+        AC_TRY(scan_loop(s, state, result, &done));
+    if (done)
+        return AC_OK;
+    if (steps > MOST_STEPS)
+        return ac_cannot(&n->b, "it has %" PRId64 " steps, whose shapes differ; up to %d are unrolled", steps,
+                         MOST_STEPS);
     s->flow = (ac_flow){.b = &n->b, .now = &n->r->g, .of = &FORMAT, .body = run_step, .n = s->states, .trips = steps};
     ac_tensor *const *last = ac_flow_loop(&s->flow, state, &steps);
     if (!last)

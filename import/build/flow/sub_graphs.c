@@ -157,6 +157,9 @@ ac_node *ac_sub_scan(const ac_maker *b, ac_sub *s, ac_tensor *const *in, const a
     ac_tensor **all = AC_NEW_N(b->cx->region, ac_tensor *, n_in + 1);
     for (int32_t i = 0; i < n_in; i++)
         all[i] = i < own ? in[i] : c.item[i - own];
+    for (int32_t i = 0; i < n_in; i++)
+        if (all[i]->count)
+            return (void)ac_cannot(b, "the size of '%s' depends on data", all[i]->name), NULL;
     if (n_in > ac_ops[AC_OP_SCAN].max_in)
         return (void)ac_cannot(b, "a step reads %d values", n_in), NULL;
     attrs.scan.first = add_graph(b, s, &c);
