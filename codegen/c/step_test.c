@@ -174,18 +174,25 @@ static void put_pointers(const ac_module *m, ac_sink *to)
         ac_put(to, "    m.weights = steps_weights;\n");
 }
 
-/* 1 + the number of the first memory that init accepts at a wrong address; 0: it accepts none. */
+/* Returns `number` if init accepts the pointer m.`name` half an alignment above `at`; else sets it to `at`. */
+static void put_misplaced(const ac_module *m, const char *name, const char *at, const char *align, int32_t number,
+                          ac_sink *to)
+{
+    ac_putf(to,
+            "    m.%s = %s + %s / 2;\n    if (%s > 1 && %s_init(&m) == %s_OK)\n        return %du;\n    m.%s = %s;\n",
+            name, at, align, align, m->name, ac_emit_upper(m), number, name, at);
+}
+
+/* 1 + the number of the first memory that init accepts at a wrong address, weights last; 0: it accepts none. */
 static void put_misaligned(const ac_module *m, ac_sink *to)
 {
-    const char *p = m->name, *U = ac_emit_upper(m);
-    ac_putf(to, "static uint32_t init_misaligned(void)\n{\n    %s_mem m;\n    memset(&m, 0, sizeof m);\n", p);
+    ac_putf(to, "static uint32_t init_misaligned(void)\n{\n    %s_mem m;\n    memset(&m, 0, sizeof m);\n", m->name);
     put_pointers(m, to);
-    for (int32_t i = 0; i < m->n_ram; i++)
-        if (m->ram[i].bytes)
-            ac_putf(to,
-                    "    m.%s = memories[%d].at + %s / 2;\n    if (%s > 1 && %s_init(&m) == %s_OK)\n"
-                    "        return %du;\n    m.%s = memories[%d].at;\n",
-                    m->ram[i].name, i, align_of(m, i), align_of(m, i), p, U, i + 1, m->ram[i].name, i);
+    for (int32_t i = 0; i < memories(m); i++)
+        if (i == m->n_ram || m->ram[i].bytes)
+            put_misplaced(m, name_of(m, i), ac_strf(m->cx->region, "memories[%d].at", i), align_of(m, i), i + 1, to);
+    if (has_blob(m) && m->n_konst)
+        put_misplaced(m, "weights", "steps_weights", "64", memories(m) + 1, to);
     ac_put(to, "    return 0;\n}\n\n");
 }
 

@@ -133,7 +133,8 @@ static bool read_finding(const ac_step_inputs *x, const char *said, const char *
 
 static const char *memory_name(const ac_module *m, uint64_t k)
 {
-    return k < (uint64_t)m->n_ram ? m->ram[k].name : "state";
+    const uint64_t state = (uint64_t)m->n_ram;
+    return k < state ? m->ram[k].name : k == state && m->state_bytes ? "state" : "weights";
 }
 
 static int step_error(const ac_made *a, const finding *f, const char *what)

@@ -298,10 +298,12 @@ static uint8_t *place(const ac_step_inputs *x, const step_operand *o)
 static void fill(const ac_step_inputs *x, int32_t set, int32_t s)
 {
     const ac_step_tests *t = &x->tests;
-    for (const step_range *r = t->range + t->first_range[s]; r < t->range + t->first_range[s + 1]; r++)
+    for (int32_t i = t->first_range[s]; i < t->first_range[s + 1]; i++) {
+        const step_range *r = &t->range[i];
         if (r->use & STEP_DEAD)
             step_poison(x->session->arena + ac_module_at(x->a->module, r->memory, r->begin), r->begin, r->end,
                         (uint32_t)s);
+    }
     const uint32_t kind = t->kind[set][s];
     for (int32_t i = t->first[s]; kind && i < t->first[s + 1]; i++)
         if (t->operand[i].use & STEP_READ)

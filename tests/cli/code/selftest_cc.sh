@@ -113,6 +113,11 @@ planted 'step 3 .*out of order, expected step 2' '/NET_STEP_BEGIN(2)/,/END/ { H;
 planted 'with a fault' 's/    NET_STEP_END(2);/    ((int8_t *)net_conv_2d_2_k_1)[5] ^= 1;&/' # weights
 planted 'step 6 .*differs' '/static void net_softmax_7(/,/^}/ s/^{/{ static int n; out[0] = (int8_t)n++;/' # state
 planted "accepts memory 'arena' at an address" 's/(uintptr_t)m->arena % NET_ARENA_ALIGN != 0/0/'
+options='--weights blob'
+planted "accepts memory 'weights' at an address" 's/(uintptr_t)m->weights % 64u != 0/0/'
+options='--mem fast:1K,fast --mem slow:8K'
+before "step 3 .*writes before the start of memory 'slow'" 3 '((uint8_t *)m->slow)[-3] ^= 1;'
+before "step 3 .*writes at offset 962 of memory 'fast'" 3 '((uint8_t *)m->fast)[NET_FAST_BYTES + 2] ^= 1;'
 options=--preserve=input # an input that no later step reads
 before "step 4 .*changes memory 'arena' between" 4 'net_in0(m)[3] ^= 1;'
 options='--align 4' # the arena is aligned to 4, which an access of 16 bytes may not exceed
