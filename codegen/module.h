@@ -119,6 +119,8 @@ typedef struct ac_module {
     bool block_extern;       /* the block is defined with another module */
     ac_io *input, *output, *state;
     int32_t n_inputs, n_outputs, n_states;
+    const ac_io **random; /* states with seed and counter of random numbers, without learning */
+    int32_t n_random;
     const ac_counted *counted; /* outputs whose size depends on the data */
     int32_t n_counted;
     const ac_io *streamed;                 /* the input that is passed row by row; NULL: none */

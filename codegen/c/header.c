@@ -241,6 +241,25 @@ static void put_mem(const ac_module *m, ac_sink *to)
     ac_putf(to, "} %s_mem;\n\n", p);
 }
 
+/* Models whose operators draw random numbers; not for state in the memory of a GPU. */
+static void put_seed(const ac_module *m, ac_sink *to)
+{
+    if (!m->n_random || m->target->gpu || m->caller_io)
+        return;
+    ac_putf(
+        to,
+        "/* The next run draws the random numbers of run number `run` of this seed. A run counts on by itself; after "
+        "init\n * and reset: run 0 of the seed that the file was compiled with. */\n"
+        "static inline void %s_seed(const %s_mem *m, uint64_t seed, uint32_t run)\n{\n    uint32_t *r;\n",
+        m->name, m->name);
+    for (int32_t i = 0; i < m->n_random; i++)
+        ac_putf(to,
+                "    r = (uint32_t *)(void *)((uint8_t *)m->state + 0x%04llxu);\n    r[0] = (uint32_t)seed;\n"
+                "    r[1] = (uint32_t)(seed >> 32);\n    r[2] = run;\n    r[3] = 0;\n",
+                (unsigned long long)m->random[i]->offset);
+    ac_put(to, "}\n");
+}
+
 static void put_functions(const ac_module *m, ac_sink *to)
 {
     const char *p = m->name;
@@ -257,6 +276,7 @@ static void put_functions(const ac_module *m, ac_sink *to)
         put_row_api(m, to);
     if (m->state_bytes)
         ac_putf(to, "void %s_reset(const %s_mem *m); /* state as after init */\n", p, p);
+    put_seed(m, to);
     if (m->learning && !m->caller_io && !m->streamed)
         ac_emit_learning(m, to);
     if (m->host)

@@ -76,6 +76,20 @@ static void put_optimal(const ac_made *a, ac_module *m)
                 m->ram[k].optimal = r->plan->mem_bytes[i] == ac_report_bound_of(r, i);
 }
 
+/* A program of training has functions of its own for them (learning.c). */
+static void put_random(const ac_made *a, ac_module *m)
+{
+    const ac_graph *g = a->planned->graph;
+    m->random = AC_NEW_N(a->cx->region, const ac_io *, m->n_states + 1);
+    for (int32_t i = 0; i < m->n_states && !a->lowering->passed.step; i++) {
+        bool counts = false;
+        for (int32_t k = 0; k < g->node.n && !counts; k++)
+            counts = ac_node_numbers(g->node.item[k]) == m->state[i].tensor;
+        if (counts)
+            m->random[m->n_random++] = &m->state[i];
+    }
+}
+
 /* ------------------------------------------------------------------ the stage */
 
 int ac_compile_plan(const ac_made *a, ac_module **out)
@@ -109,6 +123,7 @@ int ac_compile_plan(const ac_made *a, ac_module **out)
                           &p->plan,         p->slot,        o->selftest_cc != NULL};
     ac_progress_begin(a->cx, "binding", 0);
     ac_module_bind(m, p->graph, p->step, p->n_steps, &b);
+    put_random(a, m);
     put_addresses(a, m);
     put_optimal(a, m);
     ac_put_learning(a, m);

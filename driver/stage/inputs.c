@@ -59,11 +59,14 @@ static bool is_fixed(const ac_made *a, const char *key)
     return fixed;
 }
 
-/* Is it a name that no input has, while --state may add one? */
+/* Is it a name that no input has, while --state may add one, or a name or number while --noise input may? */
 static bool comes_later(const ac_made *a, const char *key)
 {
     const ac_graph *g = a->model->graph;
-    if (!a->opt->state.n || strspn(key, "0123456789") == strlen(key))
+    const bool noise = a->opt->noise == AC_OPT_NOISE_INPUT;
+    if (strspn(key, "0123456789") == strlen(key))
+        return noise && strtol(key, NULL, 10) >= g->input.n;
+    if (!a->opt->state.n && !noise)
         return false;
     const char **names = AC_NEW_N(a->cx->region, const char *, g->input.n + 1);
     for (int32_t i = 0; i < g->input.n; i++)

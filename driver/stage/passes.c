@@ -209,7 +209,7 @@ static int run(const ac_made *a, ac_pass_options *p, const ac_extension *e, ac_p
         status = run_list(a, &r, e, out->step, &made);
     while (made.n)
         ac_work_close(made.one[--made.n]);
-    if (status == AC_OK && p->n_kept)
+    if (status == AC_OK && (p->n_kept || p->random->inputs))
         status = ac_inputs_move(a, input, n_inputs);
     if (dump->n)
         ac_pending_put(a->out, dump, "-");
@@ -253,6 +253,10 @@ int ac_run_passes(const ac_made *a, const char *last, const ac_settings *set, ac
                          .cuts = set && set->dead ? AC_NEW(a->cx->region, ac_cuts) : NULL,
                          .products = o->qdq == AC_OPT_QDQ_EXACT ? NULL : AC_NEW(a->cx->region, ac_products),
                          .storage = storage};
+    const ac_noise noise = {.seed = o->seed > 0 ? (uint64_t)o->seed : 0,
+                            .inputs = o->noise == AC_OPT_NOISE_INPUT,
+                            .advances = !p.grows && !extension.like};
+    p.random = &noise;
     put_skips(a, &p);
     AC_TRY(make_nodes(a));
     AC_TRY(ac_state_find(a, &p.kept, &p.n_kept));

@@ -2,6 +2,7 @@
  * which the passes fuse. */
 #include "import/onnx/proto/arithmetic.h"
 #include "import/onnx/proto/nodes.h"
+#include "ir/make/compose_random.h"
 
 #include <math.h>
 #include <string.h>

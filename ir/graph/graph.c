@@ -342,6 +342,21 @@ const ac_tensor *ac_tensor_origin(const ac_tensor *t)
     return ac_tensor_root(t);
 }
 
+ac_tensor *ac_node_numbers(const ac_node *n)
+{
+    return ac_ops[n->op].flags & OF_RANDOM ? n->in[n->n_in - 1] : NULL;
+}
+
+bool ac_graph_draws(const ac_graph *g)
+{
+    bool draws = false;
+    for (int32_t i = 0; i < g->node.n && !draws; i++)
+        draws = ac_node_numbers(g->node.item[i]) != NULL;
+    for (int32_t i = 0; i < g->sub.n && !draws; i++)
+        draws = ac_graph_draws(g->sub.item[i]);
+    return draws;
+}
+
 bool ac_node_reads_state(const ac_node *n, const ac_tensor *state)
 {
     bool any = false;

@@ -1,5 +1,5 @@
-/* math_parts.h - parts of the float functions of lower.h, of f32 and f64 (by the type of x). Private to the math files.
- * All values of a call have the same lanes. */
+/* math_parts.h - parts of the float functions of lower.h, of f32 and f64 (by the type of x), for the math files and for
+ * lowerings that compose functions of them. All values of a call have the same lanes. */
 #ifndef AC_IR_LOWER_MATH_PARTS_H
 #define AC_IR_LOWER_MATH_PARTS_H
 #include "ir/lower/lower.h"
@@ -45,6 +45,8 @@ typedef struct ac_pair {
 /* x * y without error, but below the normal range; f64 without fma: to 2^-104. */
 ac_pair ac_lo_product(ac_lower *L, ac_x x, ac_x y);
 
+/* sin and cos of r, |r| <= pi/4: without reduction. */
+void ac_lo_near_zero(ac_lower *L, ac_x r, ac_x *sine, ac_x *cosine);
 /* erf of f32 */
 ac_x ac_lo_erf32(ac_lower *L, ac_x x);
 /* e^x / 2, infinite only if that is; x >= 0. */

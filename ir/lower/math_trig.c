@@ -180,6 +180,14 @@ static void both64(ac_lower *L, ac_pair r, ac_x *sine, ac_x *cosine)
     *cosine = ac_lb_add(b, w, ac_lo_madd(L, ac_lb_mul(b, z, z), q, lost));
 }
 
+void ac_lo_near_zero(ac_lower *L, ac_x r, ac_x *sine, ac_x *cosine)
+{
+    if (is_wide(L, r))
+        both64(L, (ac_pair){r, num(L, r, 0)}, sine, cosine);
+    else
+        both32(L, r, sine, cosine);
+}
+
 /* sin and cos of the rest, and whether the number of quarter turns, and `more` of them, is odd and has bit 1 set */
 static void turned(ac_lower *L, ac_x x, int32_t more, ac_x *sine, ac_x *cosine, ac_x *odd, ac_x *beyond)
 {

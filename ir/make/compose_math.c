@@ -108,23 +108,6 @@ ac_tensor *ac_make_unit_length(const ac_maker *b, ac_tensor *x, uint32_t mask, d
     return DIV(x, SQRT(ADD(sum, NUM(x, eps))));
 }
 
-ac_tensor *ac_make_dropout(const ac_maker *b, ac_tensor *x, double ratio)
-{
-    static const char NAME[] = "random_numbers";
-    static const int64_t WORDS = 4;
-    ac_tensor *state = ac_tensor_find(b->g, NAME);
-    ac_attrs a;
-    if (!state) {
-        state = ac_tensor_new(b->g, NAME, AC_I32, 1, &WORDS);
-        state->state = true;
-    }
-    ac_attrs_init(AC_OP_DROPOUT, &a);
-    a.dropout.ratio = (float)ratio;
-    a.dropout.stream = b->g->next_node;
-    ac_tensor *in[] = {x, state};
-    return x ? ac_make_op(b, AC_OP_DROPOUT, in, 2, &a, AC_NONE) : NULL;
-}
-
 ac_tensor *ac_make_resample(const ac_maker *b, ac_tensor *x, int32_t d, int64_t out, const float *matrix)
 {
     int32_t perm[AC_MAX_RANK], back[AC_MAX_RANK];

@@ -21,8 +21,6 @@ ac_tensor *ac_make_along(const ac_maker *b, ac_tensor *v, int32_t rank, int32_t 
  * all of them are constants: one factor and one summand per channel. */
 ac_tensor *ac_make_batch_norm(const ac_maker *b, ac_tensor *x, int32_t axis, ac_tensor *mean, ac_tensor *variance,
                               double eps, ac_tensor *gamma, ac_tensor *beta);
-/* Sets elements of x to zero with probability `ratio`, by random numbers from a counter that is state of the graph. */
-ac_tensor *ac_make_dropout(const ac_maker *b, ac_tensor *x, double ratio);
 /* x / sqrt(sum of x^2 + eps), the sum over the dimensions of the mask. */
 ac_tensor *ac_make_unit_length(const ac_maker *b, ac_tensor *x, uint32_t mask, double eps);
 /* x - trunc(x / y) * y: the sign of the dividend. Integers and floats. */

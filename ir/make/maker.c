@@ -364,6 +364,16 @@ ac_tensor *ac_make_number_like(const ac_maker *b, const ac_tensor *like, double 
     return like ? ac_make_number(b, like->dtype, v) : NULL;
 }
 
+ac_tensor *ac_make_assign(const ac_maker *b, ac_tensor *state, int64_t at, ac_tensor *x)
+{
+    if (!x)
+        return NULL;
+    ac_tensor *y = ac_tensor_new(b->g, ac_internf(b->cx, "%s_next", state->name), x->dtype, x->rank, x->dim);
+    y->root = state;
+    y->view_offset = ac_dtype_size(state->dtype, at);
+    return ac_make_into(b, AC_OP_ASSIGN, &x, 1, NULL, y);
+}
+
 ac_tensor *ac_make_steps(ac_graph *g, const char *name, int64_t count, int64_t first, int64_t step)
 {
     int32_t *v = AC_NEW_N(g->region, int32_t, count + 1);

@@ -91,6 +91,8 @@ ac_tensor *ac_make_from_end(const ac_maker *b, ac_tensor *at, ac_tensor *size);
 ac_tensor *ac_make_put(const ac_maker *b, ac_tensor *x, ac_tensor *element, ac_tensor *at);
 ac_tensor *ac_make_pad(const ac_maker *b, ac_tensor *x, const int64_t *before, const int64_t *after,
                        ac_tensor *value /* NULL: 0 */);
+/* Stores x in the elements of `state` from index `at` on; the result is x, in the memory of state. */
+ac_tensor *ac_make_assign(const ac_maker *b, ac_tensor *state, int64_t at, ac_tensor *x);
 
 /* Constants. */
 ac_tensor *ac_make_number(const ac_maker *b, ac_dtype type, double v);              /* a scalar, rounded to the type */

@@ -34,7 +34,7 @@ typedef enum ac_padding {
 #define AC_WORDS(X) \
     X(NONE, "none") X(ADD, "add") X(MUL, "mul") X(MAX, "max") X(MIN, "min") X(AVERAGE, "average") \
     X(NEAREST, "nearest") X(LINEAR, "linear") X(CUBIC, "cubic") X(ZEROS, "zeros") X(BORDER, "border") \
-    X(REFLECTION, "reflection")
+    X(REFLECTION, "reflection") X(UNIFORM, "uniform") X(NORMAL, "normal") X(TRUNCATED, "truncated")
 // clang-format on
 #define AC_WORD_ID(id, text) AC_W_##id,
 typedef enum ac_word { AC_WORDS(AC_WORD_ID) AC_WORD_COUNT } ac_word;
@@ -107,7 +107,8 @@ enum {
     OF_STATE = 512,
     OF_CHECKS = 1024,
     OF_REDUCES = 2048,
-    OF_REREADS = 4096
+    OF_REREADS = 4096,
+    OF_RANDOM = 8192
 };
 #define AC_IN(i) (1u << (i))
 

@@ -50,6 +50,13 @@ typedef struct ac_storage {
     ac_bytes bytes[3];          /* size of the converted ones */
 } ac_storage;
 
+/* How operators draw random numbers. */
+typedef struct ac_noise {
+    uint64_t seed;
+    bool inputs;   /* their results become inputs */
+    bool advances; /* each run of the program draws others; false: the caller counts */
+} ac_noise;
+
 typedef struct ac_pass_options {
     const char *const *skip;
     int32_t n_skip;
@@ -58,21 +65,22 @@ typedef struct ac_pass_options {
     const char *stop_after; /* NULL: run all */
     bool reference;         /* --reference tflite: only the passes that passes.def allows with it */
     bool views;
-    bool quantized_io;     /* inputs and outputs are the integers inside */
-    bool exact;            /* no change of float order */
-    bool channels_first;   /* the graph's operators had channels first in the file: pass layout has work to do */
-    int32_t least_taps;    /* of a filter that pass depthwise converts; 0: it does not run */
-    int32_t plane_lanes;   /* floats of a vector, for pass planes; 0: it does not run */
-    ac_bytes plane_bytes;  /* weights up to this size are cheap to read again and again */
-    bool declared;         /* declared shapes and types of results are binding: infer reports those that differ */
-    int64_t unrolls;       /* SCANs of up to that many steps become a copy of their nodes for each step; cheap ones
+    bool quantized_io;      /* inputs and outputs are the integers inside */
+    bool exact;             /* no change of float order */
+    bool channels_first;    /* the graph's operators had channels first in the file: pass layout has work to do */
+    int32_t least_taps;     /* of a filter that pass depthwise converts; 0: it does not run */
+    int32_t plane_lanes;    /* floats of a vector, for pass planes; 0: it does not run */
+    ac_bytes plane_bytes;   /* weights up to this size are cheap to read again and again */
+    bool declared;          /* declared shapes and types of results are binding: infer reports those that differ */
+    int64_t unrolls;        /* SCANs of up to that many steps become a copy of their nodes for each step; cheap ones
                             * of a few steps do anyway */
-    bool ahead;            /* pass ahead runs */
-    bool grows;            /* pass grow runs: the caller adds gradients there */
-    ac_cuts *cuts;         /* filled in by pass channels; NULL: it does not run */
-    ac_products *products; /* added to by pass integers; NULL: it does not run */
-    ac_storage *storage;   /* filled in by pass storage; NULL: it does not run */
-    ac_state_pair *kept;   /* filled in by pass state */
+    bool ahead;             /* pass ahead runs */
+    bool grows;             /* pass grow runs: the caller adds gradients there */
+    const ac_noise *random; /* for pass random; NULL: it does not run */
+    ac_cuts *cuts;          /* filled in by pass channels; NULL: it does not run */
+    ac_products *products;  /* added to by pass integers; NULL: it does not run */
+    ac_storage *storage;    /* filled in by pass storage; NULL: it does not run */
+    ac_state_pair *kept;    /* filled in by pass state */
     int32_t n_kept;
     struct ac_other_lengths *lengths; /* pass state: the model for other lengths (state/other_lengths.h); NULL: none */
     ac_sink *dump;

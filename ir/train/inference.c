@@ -121,6 +121,12 @@ int ac_train_add_run(ac_ctx *cx, ac_graph *g, const ac_train_step *s, ac_graph *
         for (int32_t i = 0; i < s->weight.n; i++)
             if (!strcmp(s->weight.item[i].name, own->weight.item[k].name))
                 map[own->weight.item[k].state->id] = to_run(&m, &s->weight.item[i], &own->weight.item[k]);
+    for (int32_t i = 0; i < run->node.n; i++) { /* random numbers of inference are those of the next step */
+        const ac_tensor *numbers = ac_node_numbers(run->node.item[i]);
+        for (int32_t k = 0; numbers && k < s->random.n; k++)
+            if (!strcmp(s->random.item[k]->name, numbers->name))
+                map[numbers->id] = s->random.item[k];
+    }
     for (int32_t i = 0; i < run->input.n; i++) /* in the model's order */
         mapped(&m, map, run->input.item[i]);
     for (int32_t i = 0; i < run->node.n; i++)

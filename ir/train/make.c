@@ -18,21 +18,6 @@ ac_tensor *ac_train_sum(const ac_maker *m, ac_tensor *x)
     return ac_make_reduce(m, AC_OP_SUM, x, x ? (1u << x->rank) - 1 : 0, false);
 }
 
-ac_tensor *ac_train_assign(const ac_maker *m, ac_tensor *state, ac_tensor *x)
-{
-    return ac_train_assign_at(m, state, 0, x);
-}
-
-ac_tensor *ac_train_assign_at(const ac_maker *m, ac_tensor *state, int64_t at, ac_tensor *x)
-{
-    if (!x)
-        return NULL;
-    ac_tensor *y = ac_tensor_new(m->g, ac_internf(m->cx, "%s_next", state->name), x->dtype, x->rank, x->dim);
-    y->root = state;
-    y->view_offset = ac_dtype_size(state->dtype, at);
-    return ac_make_into(m, AC_OP_ASSIGN, &x, 1, NULL, y);
-}
-
 ac_tensor *ac_train_state(const ac_maker *m, const char *name, int32_t rank, const int64_t *dim)
 {
     ac_tensor *t = ac_tensor_new(m->g, name, AC_F32, rank, dim);

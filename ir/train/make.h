@@ -10,10 +10,6 @@ ac_maker ac_train_maker(ac_graph *g, const char *name, int32_t part);
 /* x as a share of the mean over all micro-batches. */
 ac_tensor *ac_train_share(const ac_maker *m, const ac_train_spec *o, ac_tensor *x);
 ac_tensor *ac_train_sum(const ac_maker *m, ac_tensor *x); /* of all elements: a scalar */
-/* Stores x in `state`; the result is x, in the memory of state. */
-ac_tensor *ac_train_assign(const ac_maker *m, ac_tensor *state, ac_tensor *x);
-/* Stores x in the elements of state from index `at` on; its shape is free. */
-ac_tensor *ac_train_assign_at(const ac_maker *m, ac_tensor *state, int64_t at, ac_tensor *x);
 ac_tensor *ac_train_state(const ac_maker *m, const char *name, int32_t rank, const int64_t *dim); /* f32, zeros */
 /* act(x), as an operator. products.c */
 ac_tensor *ac_train_activated(const ac_maker *m, ac_act act, ac_tensor *x);

@@ -42,7 +42,7 @@ static ac_tensor *slot(work *k, const char *what)
 
 static ac_tensor *set(work *k, ac_tensor *state, ac_tensor *x)
 {
-    return ac_train_assign(&k->m, state, x);
+    return ac_make_assign(&k->m, state, 0, x);
 }
 
 /* beta * state + (1 - beta) * x, written back. */

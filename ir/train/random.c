@@ -1,4 +1,4 @@
-/* random.c - random numbers of a step are counted (ir/lower/nn/dropout.c): by the seed, the step and the micro-batch,
+/* random.c - random numbers of a step are counted (ir/lower/nn/random.c): by the seed, the step and the micro-batch,
  * which are state. */
 #include "ir/train/make.h"
 
@@ -7,15 +7,15 @@ enum { WORDS = 4, STEP = 2, MICRO_BATCH = 3 };
 void ac_train_find_random(ac_ctx *cx, ac_graph *g, ac_train_step *s)
 {
     for (int32_t i = 0; i < g->node.n; i++) {
-        const ac_node *n = g->node.item[i];
-        bool known = n->op != AC_OP_DROPOUT || !n->in[1]->state;
+        ac_tensor *numbers = ac_node_numbers(g->node.item[i]);
+        bool known = !numbers || !numbers->state;
         for (int32_t k = 0; k < s->random.n && !known; k++)
-            known = s->random.item[k] == n->in[1];
+            known = s->random.item[k] == numbers;
         if (known)
             continue;
         const int32_t first[WORDS] = {(int32_t)(uint32_t)s->spec->seed, (int32_t)(uint32_t)(s->spec->seed >> 32)};
-        n->in[1]->data = ac_copy(cx->region, first, sizeof first);
-        ac_push(cx->region, &s->random, n->in[1]);
+        numbers->data = ac_copy(cx->region, first, sizeof first);
+        ac_push(cx->region, &s->random, numbers);
     }
 }
 
@@ -34,7 +34,7 @@ int ac_train_count(ac_graph *g, const ac_train_step *s, bool micro_batch)
         if (!micro_batch && s->spec->late)
             x = ac_make_2(&m, AC_OP_MUL, x, words(&m, 1, 1, 0));
         x = ac_make_2(&m, AC_OP_ADD, x, words(&m, 0, !micro_batch, micro_batch));
-        if (!ac_train_assign(&m, r, x))
+        if (!ac_make_assign(&m, r, 0, x))
             return AC_FAIL;
     }
     return AC_OK;

@@ -47,7 +47,7 @@ static int follow(ac_ctx *cx, ac_graph *g, const ac_running *r, ac_tensor *batch
     const ac_maker m = ac_train_maker(g, ac_internf(cx, "update of %s", r->running->name), part);
     ac_tensor *now = ac_make_mul_number(&m, batch, 1 - r->momentum),
               *before = ac_make_mul_number(&m, r->running, r->momentum);
-    return ac_train_assign(&m, r->running, ac_make_2(&m, AC_OP_ADD, before, now)) ? AC_OK : AC_FAIL;
+    return ac_make_assign(&m, r->running, 0, ac_make_2(&m, AC_OP_ADD, before, now)) ? AC_OK : AC_FAIL;
 }
 
 static ac_train_weight *weight_of(const ac_train_step *s, const ac_tensor *state)

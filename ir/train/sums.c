@@ -22,14 +22,14 @@ void ac_train_open_sums(ac_graph *g, ac_train_step *s)
 int ac_train_put_sum(ac_ctx *cx, ac_graph *g, const ac_train_step *s, ac_train_weight *w, ac_tensor *x)
 {
     const ac_maker m = ac_train_maker(g, ac_internf(cx, "gradient of %s", w->name), 0);
-    w->sum = ac_train_assign_at(&m, s->sums, w->at, x);
+    w->sum = ac_make_assign(&m, s->sums, w->at, x);
     return w->sum ? AC_OK : AC_FAIL;
 }
 
 int ac_train_put_loss(ac_graph *g, const ac_train_step *s)
 {
     const ac_maker m = ac_train_maker(g, "loss", 0);
-    return ac_train_assign_at(&m, s->sums, s->sums->dim[0] - 1, s->loss) ? AC_OK : AC_FAIL;
+    return ac_make_assign(&m, s->sums, s->sums->dim[0] - 1, s->loss) ? AC_OK : AC_FAIL;
 }
 
 void ac_train_sort(ac_graph *g)

@@ -4,6 +4,8 @@
 #include "ir/ops/shape/entries.h"
 #include "ir/ops/shape/shape.h"
 
+#include <math.h>
+
 /* Integers with a scale also need one in the result; it is never guessed. */
 static int check_scale(ac_ctx *cx, const ac_node *n)
 {
@@ -47,15 +49,49 @@ int ac_sh_assign(ac_ctx *cx, ac_graph *g, ac_node *n)
     return AC_OK;
 }
 
-/* Operand 1: seed (two words), number of the step, number of the micro-batch. */
+/* Seed (two words), number of the run or step, number of the micro-batch. */
+static int check_numbers(ac_ctx *cx, const ac_node *n, const ac_tensor *r)
+{
+    if (r->dtype != AC_I32 || r->rank != 1 || r->dim[0] != 4)
+        return ac_error(cx, n->at, E0104, "operand '%s' is %s, expected i32 [4]", r->name, ac_tensor_str(cx, r));
+    return AC_OK;
+}
+
+int ac_sh_random(ac_ctx *cx, ac_graph *g, ac_node *n)
+{
+    const ac_attrs_random *a = &n->attrs.random;
+    const ac_ints shape = a->shape;
+    int64_t dim[AC_MAX_RANK];
+    AC_TRY(ac_shape_operands(cx, n));
+    AC_TRY(check_numbers(cx, n, n->in[0]));
+    const bool real = a->to == AC_F32 || a->to == AC_F64;
+    const bool whole = a->to == AC_I32 || a->to == AC_U32 || a->to == AC_I64 || a->to == AC_U64;
+    if (a->kind < AC_W_UNIFORM || a->kind > AC_W_TRUNCATED)
+        return ac_error(cx, n->at, E0103, "kind is %s, expected uniform, normal or truncated", ac_word_name[a->kind]);
+    if (!real && !(whole && a->kind == AC_W_UNIFORM))
+        return ac_error(cx, n->at, E0103, "'%s' numbers of %s: f32 and f64 are supported%s", ac_word_name[a->kind],
+                        ac_dtype_name(a->to), a->kind == AC_W_UNIFORM ? ", and i32, u32, i64, u64" : "");
+    if (!isfinite(a->low) || !isfinite(a->high) || !isfinite(a->high - a->low) || !isfinite(a->mean) ||
+        !isfinite(a->deviation))
+        return ac_error(cx, n->at, E0103, "a bound of the random numbers is not finite");
+    if (shape.n > AC_MAX_RANK)
+        return ac_error(cx, n->at, E0205, "the shape has %d dimensions, at most %d are possible", shape.n, AC_MAX_RANK);
+    for (int32_t d = 0; d < shape.n; d++) {
+        dim[d] = !d && g->batch && g->batch_was > 1 && shape.v[d] == g->batch_was ? g->batch : shape.v[d];
+        if (dim[d] < 0)
+            return ac_error(cx, n->at, E0103, "dimension %d of the shape is %lld", d, (long long)dim[d]);
+    }
+    return ac_shape_set(cx, n, 0, a->to, shape.n, dim);
+}
+
+/* Operand 1: as of ac_sh_random. */
 int ac_sh_dropout(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
     AC_TRY(ac_shape_operands(cx, n));
     const ac_tensor *x = n->in[0], *r = n->in[1];
     const float ratio = n->attrs.dropout.ratio;
-    if (r->dtype != AC_I32 || r->rank != 1 || r->dim[0] != 4)
-        return ac_error(cx, n->at, E0104, "operand '%s' is %s, expected i32 [4]", r->name, ac_tensor_str(cx, r));
+    AC_TRY(check_numbers(cx, n, r));
     if (!(ratio >= 0) || !(ratio < 1))
         return ac_error(cx, n->at, E0103, "ratio is %g, expected at least 0 and less than 1", (double)ratio);
     return ac_shape_set(cx, n, 0, x->dtype, x->rank, x->dim);

@@ -48,6 +48,8 @@ ac_graph *ac_flow_copy(ac_inline *s, const ac_node *n, const ac_flow_copied *c)
     if (keeps_state(sub)) {
         ac_error(s->cx, n->at, E0108, "its condition is only known when the model runs, and subgraph '%s' keeps state",
                  sub->name);
+        (void)ac_help(s->cx,
+                      "random numbers count their runs in state: draw them before, or fix the condition (--const)");
         return NULL;
     }
     ac_graph *g = ac_graph_new(s->cx, sub->name);

@@ -38,6 +38,6 @@ formats = doc["formats"]
 assert set(formats) == {"tflite", "onnx", "tensorflow", "caffe", "mxnet"}, set(formats)
 onnx = {r["name"]: r for r in formats["onnx"]}
 assert onnx["Softmax"]["becomes"] == "softmax" and onnx["Conv"]["supported"]
-assert not onnx["Multinomial"]["supported"] and onnx["Multinomial"]["reason"]
+assert not onnx["RegexFullMatch"]["supported"] and onnx["RegexFullMatch"]["reason"]
 assert all(r["supported"] != ("reason" in r) for rows in formats.values() for r in rows)
 EOF

@@ -96,6 +96,8 @@ same dead digits_int8.tflite --dead on
 same qdq gate.ag --qdq exact
 same stop-after gate.ag --stop-after simplify
 same random squares.prototxt --random 7
+printf 'graph g {\n  state n: i32[4]\n  y = random(n) shape=[3]\n  output y\n}\n' >noise.ag
+same noise noise.ag --noise input
 step='--train momentum --loss mse --batch 2'
 for o in "train x" "loss x" "batch x" "momentum x --momentum 0.5" "weight-decay x --weight-decay 0.01" \
     "clip-norm x --clip-norm 1" "micro-batch x --micro-batch 1" "update x --update late" "freeze x --freeze w*" \
