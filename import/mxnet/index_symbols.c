@@ -76,18 +76,25 @@ int ac_mx_do_one_hot(ac_mx_node *n)
 }
 
 /* A dimension of 0 is the batch, which is that of the first input. */
+int ac_mx_full_shape(ac_mx_node *n, int64_t dim[AC_MAX_RANK], int32_t *rank)
+{
+    *rank = ac_attr_ints_to(&n->attrs, A_shape, dim);
+    for (int32_t d = 0; d < *rank; d++)
+        if (dim[d] < 1)
+            dim[d] = d == 0 && n->r->g->input.n && n->r->g->input.item[0]->rank ? n->r->g->input.item[0]->dim[0] : -1;
+    for (int32_t d = 0; d < *rank; d++)
+        if (dim[d] < 0 || dim[d] > INT32_MAX)
+            return ac_bad(&n->b, "the size of dimension %d of its shape is unknown", d);
+    return AC_OK;
+}
+
 int ac_mx_do_fill(ac_mx_node *n)
 {
     int64_t dim[AC_MAX_RANK];
-    const int32_t rank = ac_attr_ints_to(&n->attrs, A_shape, dim);
+    int32_t rank;
+    AC_TRY(ac_mx_full_shape(n, dim, &rank));
     const double value = ac_attr_float_or(&n->attrs, A_value, !strcmp(n->type, "_ones"));
     const ac_dtype type = ac_attr_dtype(&n->attrs, A_dtype);
-    for (int32_t d = 0; d < rank; d++)
-        if (dim[d] < 1)
-            dim[d] = d == 0 && n->r->g->input.n && n->r->g->input.item[0]->rank ? n->r->g->input.item[0]->dim[0] : -1;
-    for (int32_t d = 0; d < rank; d++)
-        if (dim[d] < 0 || dim[d] > INT32_MAX)
-            return ac_bad(&n->b, "the size of dimension %d of its shape is unknown", d);
     return ac_mx_result(n, 0, ac_make_broadcast(&n->b, ac_make_number(&n->b, type, value), rank, dim));
 }
 

@@ -7,16 +7,6 @@
 #define MAKER (&n->b)
 #include "ir/make/formula.h"
 
-int ac_mx_do_dropout(ac_mx_node *n)
-{
-    const char *mode = ac_attr_text(&n->attrs, A_dropout_mode);
-    ac_attr_skip(&n->attrs, "p");
-    ac_attr_skip(&n->attrs, "axes");
-    if (strcmp(mode, "training") != 0)
-        return ac_cannot(&n->b, "it drops elements when a net is run, too");
-    return ac_mx_result(n, 0, n->in[0]);
-}
-
 int ac_mx_do_make_loss(ac_mx_node *n)
 {
     ac_attr_skip(&n->attrs, "valid_thresh");

@@ -17,4 +17,7 @@ typedef int ac_mx_fn(ac_mx_node *n);
 #undef MXB
 #undef WHY
 
+/* index_symbols.c: attribute shape; an open first dimension is that of the net's first input. */
+int ac_mx_full_shape(ac_mx_node *n, int64_t dim[AC_MAX_RANK], int32_t *rank);
+
 #endif

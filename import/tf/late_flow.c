@@ -26,8 +26,7 @@ ac_tensor *ac_tf_tensor_of(ac_tf_op *n, const ac_tf_value *v)
     if (v->kind == AC_TF_DEAD)
         (void)ac_error(n->r->cx, n->b.at, E0101, "a value comes from a branch that is not taken");
     else if (v->kind != AC_TF_BROKEN)
-        (void)ac_cannot(&n->b, "it selects %s depending on data",
-                        v->kind == AC_TF_VARIABLE ? "a variable" : "a random number");
+        (void)ac_cannot(&n->b, "it selects a variable depending on data");
     return NULL;
 }
 

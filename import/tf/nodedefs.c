@@ -38,9 +38,8 @@ static int check_inputs(ac_tf_op *n)
     for (int32_t i = 0; i < n->n_in && !(row->flags & TF_ANY); i++)
         if (!n->t[i])
             return ac_cannot(&n->b,
-                             n->in[i].kind == AC_TF_RANDOM     ? "it computes with random numbers"
-                             : n->in[i].kind == AC_TF_VARIABLE ? "its input %d is a variable"
-                                                               : "its input %d is an array of tensors",
+                             n->in[i].kind == AC_TF_VARIABLE ? "its input %d is a variable"
+                                                             : "its input %d is an array of tensors",
                              i);
     return AC_OK;
 }

@@ -22,7 +22,7 @@ typedef int ac_tf_fn(ac_tf_op *n);
 
 enum {
     TF_HALF = 1, /* computes: f16 and bf16 operands as f32, results back */
-    TF_ANY = 2,  /* also takes lists, random numbers and variables */
+    TF_ANY = 2,  /* also takes lists and variables */
     TF_RUNS = 4  /* runs functions of the library */
 };
 

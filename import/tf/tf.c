@@ -235,9 +235,7 @@ static int bind_outputs(ac_tf *r, const ac_tf_value *ret)
         rc = AC_FAIL;
         if (ret[i].kind != AC_TF_BROKEN)
             rc = ac_error(r->cx, n->at, E0101, "graph output '%s' is %s", n->name,
-                          ret[i].kind == AC_TF_DEAD     ? "in a branch that is never taken"
-                          : ret[i].kind == AC_TF_RANDOM ? "a random number"
-                                                        : "not a tensor");
+                          ret[i].kind == AC_TF_DEAD ? "in a branch that is never taken" : "not a tensor");
     }
     return rc;
 }

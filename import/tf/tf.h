@@ -120,20 +120,16 @@ typedef struct ac_tf_list {
     bool grows;               /* a write past the end makes it longer */
 } ac_tf_list;
 
-/* A random number: somewhere in [low, high), or beyond `plus` by so much. Dropout draws them; see random_defs.c. */
+/* The range of a tensor of random numbers: [low, high), or beyond `plus` by so much; see random_defs.c. */
 typedef struct ac_tf_random {
     double low, high;
     ac_tensor *plus; /* NULL: 0 */
-    ac_dtype dtype;
-    int32_t rank;
-    int64_t dim[AC_MAX_RANK];
 } ac_tf_random;
 
 typedef enum ac_tf_kind {
     AC_TF_NONE, /* not run yet */
     AC_TF_TENSOR,
-    AC_TF_LIST, /* TensorList; TensorArray: both its handle and its flow */
-    AC_TF_RANDOM,
+    AC_TF_LIST,     /* TensorList; TensorArray: both its handle and its flow */
     AC_TF_VARIABLE, /* the handle of one */
     AC_TF_DONE,     /* ran, and has nothing to give */
     AC_TF_DEAD,     /* of a branch that is not taken */
@@ -153,7 +149,7 @@ typedef struct ac_tf_value {
     ac_tf_kind kind;
     ac_tensor *t;
     const ac_tf_list *list;
-    const ac_tf_random *random;
+    const ac_tf_random *random; /* of a tensor; NULL: nothing is known of it */
     ac_tf_variable *variable;
     const ac_tf_guard *guard;
 } ac_tf_value;

@@ -20,7 +20,12 @@ wrong = []
 BY_OTHERS = {}
 for why, names in {
     "TensorFlow has it no more": "BatchMatrixBandPart TopK BatchNormWithGlobalNormalization",
-    "only its range counts (unit_tf)": "RandomUniform",
+    "its numbers are arenac's own (cli_random)": """
+        RandomUniform RandomStandardNormal TruncatedNormal RandomUniformInt Multinomial RandomShuffle
+        StatelessRandomUniform StatelessRandomUniformV2 StatelessRandomNormal StatelessRandomNormalV2
+        StatelessTruncatedNormal StatelessTruncatedNormalV2 StatelessRandomUniformInt StatelessRandomUniformIntV2
+        StatelessRandomUniformFullInt StatelessRandomUniformFullIntV2 StatelessRandomGetKeyCounter
+        StatelessRandomGetKeyCounterAlg StatelessRandomGetAlg""",
     "it orders others": "NoOp",
     "tf.cond, tf.while_loop and functions of flow_tf.py make it, and the -that-data-decides examples": """
         _SwitchN PartitionedCall StatefulPartitionedCall If StatelessIf Case StatelessCase StatelessWhile""",
@@ -29,6 +34,9 @@ for why, names in {
         VarIsInitializedOp AssignVariableOp AssignAddVariableOp AssignSubVariableOp""",
 }.items():
     BY_OTHERS.update(dict.fromkeys(names.split(), why))
+
+# ... and of TFLite; examples have them, but no random model.
+RANDOM = dict.fromkeys("RANDOM_UNIFORM RANDOM_STANDARD_NORMAL MULTINOMIAL".split(), "their numbers are arenac's own")
 
 
 def read(f):
@@ -65,7 +73,7 @@ DOMAINS = [
      random_models("cli/formats/*tf.py", "unit/import/test_tf.c", "../models/make_tf.py", "../models/saved_model.py"),
      BY_OTHERS),
     # of TFLite those that its reader makes of several, or of custom ones, and built-in ones that are one of ours
-    ("import/tflite/operators.def", r"^(?:COMPOSED\( *\d+, *|CUSTOM_COMPOSED\()(\w+),", *TFLITE, {}),
+    ("import/tflite/operators.def", r"^(?:COMPOSED\( *\d+, *|CUSTOM_COMPOSED\()(\w+),", *TFLITE, RANDOM),
     ("ir/ops/ops.def", r'^OP\( *\w+, *"\w+", *"([A-Z0-9_]+)"', *TFLITE, {}),
 ]
 for table, pattern, example, foreign, others in DOMAINS:
