@@ -29,10 +29,8 @@ if have_llvm; then
     drawn llvm --backend llvm
     same first llvm
 fi
-if grep -q avx512f /proc/cpuinfo 2>/dev/null; then
-    drawn v4 -t x86-64-v4
-    same first v4
-fi
+drawn cuda --backend cuda-emu -t cuda-sm80
+same first cuda
 drawn second --runs 2
 drawn seeded --seed 12345678901
 "$py" "$check" draws first second seeded || fail "the numbers of draws.ag"
