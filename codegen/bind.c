@@ -1,6 +1,8 @@
 /* bind.c - creates calls, memories, inputs and outputs from a plan; see bind.h. */
 #include "codegen/bind.h"
 
+#include "base/radix.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,37 +137,83 @@ static ac_io io_of(const ac_binding *b, const ac_tensor *t)
     return (ac_io){.tensor = t, .space = at.space, .offset = at.offset, .bytes = ac_tensor_bytes(t), .index = at.index};
 }
 
-/* An input is clobbered when another item takes any of its bytes, later or (overlap) in the step it dies in, or an
- * in-place result does. */
-static bool is_clobbered(const ac_io *io, const ac_graph *g, const ac_binding *b)
+/* Facts about all inputs, found in one scan each. */
+typedef struct inputs {
+    int32_t n; /* items with bytes: by memory, then by offset */
+    ac_keyed *by_offset;
+    ac_bytes *top[2]; /* of the items of one memory up to that one: the largest end, and the largest of the others */
+    int32_t *highest; /* the item with top[0] */
+    bool *made;       /* by item: a step stores a tensor there */
+    int32_t *part;    /* by tensor: the part of the first step that reads it; -1: none */
+} inputs;
+
+static void sort_items(inputs *v, const ac_binding *b, ac_region *tmp)
 {
-    int32_t own = b->item_of[io->tensor->id];
-    if (io->space != AC_SPACE_ARENA)
-        return false;
-    for (int32_t i = 0; i < b->problem->n; i++) {
-        const ac_item *it = &b->problem->item[i];
-        if (i != own && b->plan->mem[i] == b->plan->mem[own] && it->size &&
-            b->plan->offset[i] < io->offset + io->bytes && io->offset < b->plan->offset[i] + it->size)
-            return true;
+    const ac_problem *p = b->problem;
+    v->by_offset = AC_NEW_N(tmp, ac_keyed, p->n + 1);
+    v->highest = AC_NEW_N(tmp, int32_t, p->n + 1);
+    for (int32_t k = 0; k < 2; k++)
+        v->top[k] = AC_NEW_N(tmp, ac_bytes, p->n + 1);
+    for (int32_t m = 0; m < p->n_mems; m++) {
+        ac_keyed *first = v->by_offset + v->n;
+        ac_bytes top[2] = {-1, -1};
+        int32_t n = 0, highest = -1;
+        for (int32_t i = 0; i < p->n; i++)
+            if (b->plan->mem[i] == m && p->item[i].size)
+                first[n++] = (ac_keyed){(uint64_t)b->plan->offset[i], i};
+        ac_radix_sort(first, n, AC_NEW_N(tmp, ac_keyed, n + 1));
+        for (int32_t k = 0; k < n; k++) {
+            const ac_bytes end = b->plan->offset[first[k].value] + p->item[first[k].value].size;
+            const bool more = end > top[0];
+            top[1] = more ? top[0] : end > top[1] ? end : top[1];
+            highest = more ? first[k].value : highest;
+            top[0] = more ? end : top[0];
+            v->top[0][v->n + k] = top[0];
+            v->top[1][v->n + k] = top[1];
+            v->highest[v->n + k] = highest;
+        }
+        v->n += n;
     }
-    for (int32_t i = 0; i < g->tensor.n; i++) {
-        const ac_tensor *t = g->tensor.item[i];
-        if (t != io->tensor && b->item_of[i] == own && t->def && !t->root)
-            return true;
-    }
-    return false;
 }
 
-/* The part that reads input t first. */
-static int32_t part_of(const ac_module *m, const ac_tensor *t)
+static inputs inputs_of(const ac_module *m, const ac_graph *g, const ac_binding *b, ac_region *tmp)
 {
+    inputs v = {.made = AC_NEW_N(tmp, bool, b->problem->n + 1), .part = AC_NEW_N(tmp, int32_t, g->tensor.n + 1)};
+    sort_items(&v, b, tmp);
+    for (int32_t i = 0; i < g->tensor.n; i++) {
+        const ac_tensor *t = g->tensor.item[i];
+        v.part[i] = -1;
+        if (b->item_of[i] >= 0)
+            v.made[b->item_of[i]] |= t->def && !t->root;
+    }
     for (int32_t i = 0; i < m->n_calls; i++)
         for (int32_t a = 0; a < m->call[i].n_arg; a++) {
             const ac_arg *arg = &m->call[i].low->arg.item[a];
-            if (arg->kind == AC_ARG_TENSOR && ac_tensor_root(arg->tensor) == t)
-                return m->call[i].low->node->part;
+            int32_t *part = arg->kind == AC_ARG_TENSOR ? &v.part[ac_tensor_root(arg->tensor)->id] : NULL;
+            if (part && *part < 0)
+                *part = m->call[i].low->node->part;
         }
-    return 0;
+    return v;
+}
+
+/* An input is clobbered when another item takes any of its bytes, later or (overlap) in the step it dies in, or an
+ * in-place result does. */
+static bool is_clobbered(const inputs *v, const ac_io *io, const ac_binding *b)
+{
+    const int32_t own = b->item_of[io->tensor->id], mem = b->plan->mem[own];
+    if (io->space != AC_SPACE_ARENA)
+        return false;
+    int32_t low = 0, high = v->n; /* the first that is in a later memory, or begins past the input */
+    while (low < high) {
+        const int32_t k = low + (high - low) / 2, i = v->by_offset[k].value;
+        const bool before =
+            b->plan->mem[i] != mem ? b->plan->mem[i] < mem : b->plan->offset[i] < io->offset + io->bytes;
+        low = before ? k + 1 : low;
+        high = before ? high : k;
+    }
+    const int32_t k = low - 1;
+    return v->made[own] ||
+           (k >= 0 && b->plan->mem[v->by_offset[k].value] == mem && v->top[v->highest[k] == own][k] > io->offset);
 }
 
 /* An input that call s reads row by row. */
@@ -298,6 +346,8 @@ void ac_module_bind(ac_module *m, const ac_graph *g, ac_lowered *const *step, in
     m->n_outputs = g->output.n;
     m->counted = g->counted.item;
     m->n_counted = g->counted.n;
+    ac_region *tmp = ac_region_open(&m->cx->heap);
+    const inputs facts = inputs_of(m, g, b, tmp);
     int32_t streamed = -1;
     for (int32_t s = 0; s < n_steps; s++)
         streamed = step[s]->streamed ? s : streamed;
@@ -310,9 +360,11 @@ void ac_module_bind(ac_module *m, const ac_graph *g, ac_lowered *const *step, in
             continue;
         }
         m->input[i] = io_of(b, g->input.item[i]);
-        m->input[i].clobbered = is_clobbered(&m->input[i], g, b);
-        m->input[i].part = part_of(m, g->input.item[i]);
+        const int32_t part = facts.part[g->input.item[i]->id];
+        m->input[i].clobbered = is_clobbered(&facts, &m->input[i], b);
+        m->input[i].part = part < 0 ? 0 : part;
     }
+    ac_region_close(tmp);
     for (int32_t i = 0; i < g->output.n; i++)
         m->output[i] = io_of(b, g->output.item[i]);
     for (int32_t i = 0; i < g->tensor.n; i++)

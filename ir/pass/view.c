@@ -12,14 +12,16 @@ typedef struct state {
     ac_width *width;
     AC_VEC(ac_tensor *) entered; /* since begin(), to undo */
     int32_t mark;
-    int64_t peak; /* at begin() */
-    bool *whole;  /* by tensor: a subgraph reads or makes it, so it has the alignment of a whole tensor */
+    int64_t peak;  /* at begin() */
+    int32_t *held; /* by tensor that is a root: the number of outputs that live in it */
+    bool *whole;   /* by tensor: a subgraph reads or makes it, so it has the alignment of a whole tensor */
 } state;
 
 /* r, which is a root, and with it all that lives in r, goes into y. */
 static void enter(state *s, ac_tensor *r, ac_tensor *y, int64_t offset)
 {
     ac_width_enter(s->width, r, ac_tensor_root(y));
+    s->held[ac_tensor_root(y)->id] += s->held[r->id];
     r->root = y;
     r->view_offset = offset;
     ac_push(s->tmp, &s->entered, r);
@@ -38,9 +40,11 @@ static bool resolve(state *s)
     if (ac_width_peak(s->width) <= s->peak)
         return true;
     ac_width_undo(s->width, s->mark);
-    for (int32_t i = 0; i < s->entered.n; i++) {
-        s->entered.item[i]->root = NULL;
-        s->entered.item[i]->view_offset = 0;
+    for (int32_t i = s->entered.n - 1; i >= 0; i--) {
+        ac_tensor *r = s->entered.item[i];
+        s->held[ac_tensor_root(r)->id] -= s->held[r->id];
+        r->root = NULL;
+        r->view_offset = 0;
     }
     return false;
 }
@@ -59,13 +63,10 @@ static void flatten(const state *s)
 
 /* ------------------------------------------------------------------ results inside their operand */
 
-/* True if a graph output lives in r. */
+/* True if a graph output lives in r, which is a root. */
 static bool holds_output(const state *s, const ac_tensor *r)
 {
-    for (int32_t i = 0; i < s->g->output.n; i++)
-        if (ac_tensor_root(s->g->output.item[i]) == r)
-            return true;
-    return false;
+    return s->held[r->id] > 0;
 }
 
 /* True if y, made of x, is read after another value was written to state r. */
@@ -257,6 +258,9 @@ int ac_pass_view(ac_pass *p)
     state s = {.cx = p->cx, .g = g, .tmp = ac_region_open(&p->cx->heap)};
     s.width = ac_width_open(s.tmp, g);
     s.whole = AC_NEW_N(s.tmp, bool, g->tensor.n + 1);
+    s.held = AC_NEW_N(s.tmp, int32_t, g->tensor.n + 1);
+    for (int32_t i = 0; i < g->output.n; i++)
+        s.held[ac_tensor_root(g->output.item[i])->id]++;
     mark_whole(&s);
     for (int32_t i = 0; i < g->node.n;
          i++) { /* first, since they are certain: the others are decided with these in place */

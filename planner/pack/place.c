@@ -24,6 +24,14 @@ typedef struct entry {
     ac_step begin, end;
 } entry;
 
+/* Consecutive entries of the list. */
+enum { BLOCK = 128 };
+typedef struct block {
+    ac_bytes top;
+    ac_step last_begin, first_end; /* an item that is alive between them conflicts with all */
+    bool solid;                    /* no item fits between two of them */
+} block;
+
 typedef struct placer {
     const ac_problem *p;
     ac_bytes *offset;
@@ -40,7 +48,11 @@ typedef struct placer {
     int32_t cap;
     entry *list; /* placed pieces by offset, once the dense case has come up; only when `plain` */
     int32_t n_list;
-    entry *fresh; /* placed since `list` was brought up to date */
+    block *block;          /* of the list */
+    int32_t n_blocks;      /* of those: up to date */
+    int32_t run, skip;     /* 2^k - 1 after k dense items; so many more skip the tree */
+    ac_bytes least, align; /* the smallest of the items, and of their alignments */
+    entry *fresh;          /* placed since `list` was brought up to date */
     int32_t n_fresh, n_placed;
     bool plain; /* no gaps and no pairs: every conflict is a whole item */
 } placer;
@@ -135,6 +147,13 @@ static placer *open_placer(const ac_problem *p, ac_bytes *offset, ac_region *tmp
     pl->max_end = AC_NEW_N(tmp, ac_step, 2 * (int64_t)pl->leaves);
     pl->fresh = AC_NEW_N(tmp, entry, pl->n_pieces);
     pl->list = AC_NEW_N(tmp, entry, pl->n_pieces);
+    pl->block = AC_NEW_N(tmp, block, pl->n_pieces / BLOCK + 1);
+    pl->least = pl->align = INT64_MAX;
+    for (int32_t i = 0; i < p->n; i++)
+        if (p->item[i].size > 0) {
+            pl->least = p->item[i].size < pl->least ? p->item[i].size : pl->least;
+            pl->align = p->item[i].align < pl->align ? p->item[i].align : pl->align;
+        }
     for (int32_t i = 0; i < p->n; i++)
         if (p->item[i].fixed >= 0) {
             offset[i] = p->item[i].fixed;
@@ -217,6 +236,23 @@ static void update_list(placer *pl)
         pl->list[to] = l >= 0 && pl->list[l].offset > pl->fresh[f].offset ? pl->list[l--] : pl->fresh[f--];
     pl->n_list += pl->n_fresh;
     pl->n_fresh = 0;
+    pl->n_blocks = (l + 1) / BLOCK < pl->n_blocks ? (l + 1) / BLOCK : pl->n_blocks;
+}
+
+static const block *block_at(placer *pl, int32_t k)
+{
+    for (; pl->n_blocks <= k; pl->n_blocks++) {
+        const entry *e = pl->list + (int64_t)pl->n_blocks * BLOCK;
+        block c = {.top = e->top, .last_begin = e->begin, .first_end = e->end, .solid = true};
+        for (int32_t i = 1; i < BLOCK; i++) {
+            c.solid &= ac_align_up(c.top, pl->align) + pl->least > e[i].offset;
+            c.top = e[i].top > c.top ? e[i].top : c.top;
+            c.last_begin = e[i].begin > c.last_begin ? e[i].begin : c.last_begin;
+            c.first_end = e[i].end < c.first_end ? e[i].end : c.first_end;
+        }
+        pl->block[pl->n_blocks] = c;
+    }
+    return &pl->block[k];
 }
 
 static void scan_list(placer *pl, const piece *q)
@@ -225,6 +261,12 @@ static void scan_list(placer *pl, const piece *q)
     pl->span.n = 0;
     for (int32_t k = 0; k < pl->n_list; k++) {
         const entry *e = &pl->list[k];
+        const block *c = k % BLOCK == 0 && k + BLOCK <= pl->n_list ? block_at(pl, k / BLOCK) : NULL;
+        if (c && c->solid && c->last_begin < q->end && q->begin < c->first_end) {
+            ac_push(pl->tmp, &pl->span, ((span){e->offset - q->hi + 1, c->top}));
+            k += BLOCK - 1;
+            continue;
+        }
         if (e->begin < q->end && q->begin < e->end)
             ac_push(pl->tmp, &pl->span, ((span){e->offset - q->hi + 1, e->top}));
     }
@@ -265,11 +307,15 @@ static void find_conflicts(placer *pl, int32_t i)
 {
     pl->span.n = 0;
     int32_t limit = pl->plain ? 64 + pl->n_placed / 16 : INT32_MAX;
-    for (int32_t f = pl->first[i]; f < pl->first[i + 1]; f++)
-        if (!collect(pl, i, &pl->piece[pl->of[f]], limit)) {
-            scan_list(pl, &pl->piece[pl->of[f]]); /* plain: this is the item's only piece */
-            return;
-        }
+    for (int32_t f = pl->first[i]; f < pl->first[i + 1]; f++) {
+        if (!pl->skip && collect(pl, i, &pl->piece[pl->of[f]], limit))
+            continue;
+        pl->run = pl->skip || pl->run > 63 ? pl->run : 2 * pl->run + 1;
+        pl->skip = pl->skip ? pl->skip - 1 : pl->run;
+        scan_list(pl, &pl->piece[pl->of[f]]); /* plain: this is the item's only piece */
+        return;
+    }
+    pl->run = 0;
     sort_spans(pl);
 }
 

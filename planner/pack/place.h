@@ -9,7 +9,8 @@
  *
  * Cost: an item O(log n + k log k) for k conflicts, or O(n) when most of the placed items conflict: a static tree over
  * the lives, sorted by begin, with the largest end among the placed ones, finds them; in the dense case a list sorted
- * by offset is scanned instead, and updated only then. Memory: `tmp`. Cannot fail but for memory. */
+ * by offset is scanned instead, a block at a time where a block has no place for any item, and updated only then.
+ * Memory: `tmp`. Cannot fail but for memory. */
 #ifndef AC_PLANNER_PACK_PLACE_H
 #define AC_PLANNER_PACK_PLACE_H
 #include "planner/pack/problem.h"

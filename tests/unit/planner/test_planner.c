@@ -248,6 +248,32 @@ static void test_large(ac_ctx *cx)
     }
 }
 
+/* Many items that are alive together: blocks of a list replace the conflicts one by one, which a rule for a pair of two
+ * empty items brings back. The offsets are the same. */
+static void test_dense(ac_ctx *cx)
+{
+    enum { N = 1500 };
+    ac_item *it = AC_NEW_N(cx->region, ac_item, N);
+    ac_bytes *blocks = AC_NEW_N(cx->region, ac_bytes, N), *each = AC_NEW_N(cx->region, ac_bytes, N);
+    ac_pair none = {.a = 0, .b = 1};
+    for (int32_t round = 0; round < 12; round++) {
+        for (int32_t i = 0; i < N; i++) {
+            const int32_t begin = draw(round % 3 ? 40 : 400), most = draw(9) ? 900 : 30;
+            it[i] = item(ac_internf(cx, "d%d", i), begin, begin + 1 + (draw(8) ? 400 : draw(most)),
+                         i < 2 ? 0 : 1 + draw(round % 2 ? 12 : 500), 1 << draw(round % 4 ? 5 : 1));
+        }
+        ac_problem p = problem(cx, it, N), q = p;
+        q.pair = &none;
+        q.n_pairs = 1;
+        const int32_t *order = ac_order_by(&p, NULL, cx->region);
+        for (int fit = AC_FIRST_FIT; fit <= AC_TFLITE_FIT; fit++) {
+            ac_place_in_order(&p, blocks, order, (ac_fit)fit, cx->region);
+            ac_place_in_order(&q, each, order, (ac_fit)fit, cx->region);
+            CHECK(!memcmp(blocks, each, N * sizeof *each));
+        }
+    }
+}
+
 static void test_strategy_names(ac_ctx *cx)
 {
     ac_problem p = random_problem(cx, 5, 0);
@@ -323,7 +349,7 @@ int main(void)
 {
     static test *const ALL[] = {
         test_tflite_six_nodes, test_tflite_chain, test_tflm_ties, test_random, test_check_agrees_with_brute_force,
-        test_planted_faults,   test_pairs,        test_bounds,    test_large,  test_strategy_names,
-        test_report,           test_report_map};
+        test_planted_faults,   test_pairs,        test_bounds,    test_large,  test_dense,
+        test_strategy_names,   test_report,       test_report_map};
     return run_tests("test_planner", ALL, sizeof ALL / sizeof *ALL);
 }
