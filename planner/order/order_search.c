@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_WIDTH = 16, WIDER = 8, SPARE = 4, VAIN = 2, MAX_LINKS = 4 << 20 };
+enum { FIRST_WIDTH = 16, WIDER = 8, SPARE = 4, VAIN = 2, ENOUGH = 1 << 20, MAX_LINKS = 4 << 20 };
 
 /* A set of done steps: all before `begin`, none from `end` on, in between what the bits say. */
 typedef struct set {
@@ -462,13 +462,14 @@ static void backwards(search *x, int32_t *order, ac_heap *heap)
     ac_region_close(tmp);
 }
 
-/* Wider and wider layers until nothing was left out, two widths in sequence found nothing better, or the allowance is
- * spent. True: x->best is the least. */
+/* Wider and wider layers until nothing was left out, two widths in sequence found nothing better and took a while, or
+ * the allowance is spent. True: x->best is the least. */
 static bool solve_part(search *x, int32_t *order, ac_heap *heap)
 {
     const int32_t n = x->end - x->begin;
     x->words = (n + 63) / 64;
     backwards(x, order, heap);
+    const int64_t begun = x->left;
     int32_t vain = 0;
     for (x->width = FIRST_WIDTH; x->best > x->floor; x->width *= WIDER) {
         if (x->left <= 0 || (x->width > FIRST_WIDTH && x->width > MAX_LINKS / n))
@@ -476,7 +477,7 @@ static bool solve_part(search *x, int32_t *order, ac_heap *heap)
         vain = attempt(x, order, heap) ? 0 : vain + 1;
         if (!x->truncated)
             return true;
-        if (vain == VAIN)
+        if (vain >= VAIN && begun - x->left > ENOUGH)
             return false;
     }
     return true;
