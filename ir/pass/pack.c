@@ -59,20 +59,25 @@ static int64_t stride(const ac_tensor *t, int32_t d)
     return d < 0 ? 0 : ac_dim_product(t->dim, d + 1, t->rank);
 }
 
-static bool read_layout(const made *w, bool rows_first, layout *at)
+/* rows, depth: of the weights. */
+static bool read_layout(const made *w, bool rows_first, int64_t rows, int64_t depth, layout *at)
 {
     const ac_tensor *b = w->base;
     if (b->rank != 2 && b->rank != 3)
         return false;
     const bool first = rows_first != w->turned; /* N is the outermost dimension of the base */
-    *at = (layout){.n = first ? 0 : b->rank - 1, .block = b->rank == 3 ? (int32_t)first : -1, .k = b->rank - 2 + first};
+    if (b->rank == 3 && b->dim[0] == 1 && b->dim[first ? 1 : 2] == rows && b->dim[first ? 2 : 1] == depth)
+        *at = (layout){.n = first ? 1 : 2, .block = -1, .k = first ? 2 : 1}; /* [1,N,K]: of a recurrent layer, say */
+    else
+        *at = (layout){
+            .n = first ? 0 : b->rank - 1, .block = b->rank == 3 ? (int32_t)first : -1, .k = b->rank - 2 + first};
     at->rows = b->dim[at->n];
     at->blocks = at->block < 0 ? 1 : b->dim[at->block];
     at->size = b->dim[at->k];
     at->step[0] = stride(b, at->n);
     at->step[1] = stride(b, at->block);
     at->step[2] = stride(b, at->k);
-    return at->rows > 0 && at->blocks > 0 && at->size > 0;
+    return at->rows > 0 && at->blocks > 0 && at->size > 0 && at->rows == rows && at->blocks * at->size == depth;
 }
 
 /* Steps of N and of blocks in p, which is broadcast to the base. false: it differs inside of a block. */
@@ -221,7 +226,8 @@ int ac_pass_pack(ac_pass *p)
         layout at;
         packed tables;
         ac_tensor *weights = weights_of(n, &rows_first);
-        if (!weights || !read_chain(g, weights, &w) || !read_layout(&w, rows_first, &at) ||
+        if (!weights || !read_chain(g, weights, &w) ||
+            !read_layout(&w, rows_first, weights->dim[!rows_first], weights->dim[rows_first], &at) ||
             !make_tables(g, &w, &at, &tables))
             continue;
         replace_product(g, n, &tables);
