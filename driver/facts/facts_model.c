@@ -265,6 +265,7 @@ ac_report *ac_facts_model(const ac_made *a)
     steps(a, r);
     tensors(a, r);
     ac_facts_threads(a, r);
+    ac_facts_launches(a, r);
     ac_facts_notes(a, r);
     return r;
 }

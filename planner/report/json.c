@@ -1,8 +1,8 @@
 /* json.c - the report for programs: schema arenac-report/1. Keys are stable and carry their unit; steps count from 0
  * and are inclusive on both sides; a value that does not apply is null, never absent. Exceptions: `dead_channels`
  * exists only with --dead, for models with integer weights, `plan.again` for a step of training within a budget,
- * `threads` with --threads above 1, and `lower_bound_bytes` and `peak_step` of a memory only with several memories; the
- * same keys of `plan` are totals then. */
+ * `threads` with --threads above 1, `launches` for GPUs, and `lower_bound_bytes` and `peak_step` of a memory only with
+ * several memories; the same keys of `plan` are totals then. */
 #include "planner/report/cuts.h"
 #include "planner/report/section.h"
 #include "planner/report/threads.h"
@@ -123,6 +123,9 @@ static void put_tables(ac_json *j, const ac_report *r)
     const ac_section tensors = ac_section_tensors(cx, r, NULL, row, n), steps = ac_section_steps(cx, &layers);
     ac_section_json(j, &tensors);
     ac_section_json(j, &steps);
+    const ac_section launches = ac_section_launches(cx, r);
+    if (launches.n)
+        ac_section_json(j, &launches);
 }
 
 static void put_diagnostics(ac_json *j, const ac_diags *d)

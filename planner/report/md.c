@@ -76,6 +76,11 @@ void ac_report_md(ac_sink *to, const ac_report *r)
         ac_putc(to, '\n');
         ac_section_md(to, &steps);
     }
+    const ac_section launches = ac_section_launches(to->cx, r);
+    if (launches.n) {
+        ac_putc(to, '\n');
+        ac_section_md(to, &launches);
+    }
     const ac_section cuts = ac_report_cuts_section(to->cx, r->cuts);
     if (cuts.n) {
         ac_putc(to, '\n');

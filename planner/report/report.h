@@ -47,6 +47,16 @@ typedef struct ac_report_step {
     bool again;      /* it runs a second time, for a step that needs its result again */
 } ac_report_step;
 
+/* A launch of a kernel on a GPU */
+typedef struct ac_report_launch {
+    int32_t step, part; /* part: 0, 1, .. of the launches of the step */
+    int64_t blocks;
+    int32_t threads; /* of a block */
+    ac_bytes shared; /* memory of a block */
+    int64_t traffic; /* bytes that its loops load and store, without shared memory and registers */
+    int64_t moved;   /* bytes of them that it touches, each counted once */
+} ac_report_launch;
+
 /* A step of training under a budget: results that are computed again, with work in multiply-adds and elements. */
 typedef struct ac_report_point {
     ac_bytes bytes; /* the most alive */
@@ -145,6 +155,8 @@ typedef struct ac_report {
     int32_t n_tensors;
     const ac_report_step *step;
     int32_t n_steps;
+    const ac_report_launch *launch; /* in order, for a GPU */
+    int32_t n_launches;             /* 0: another target */
     const ac_report_pass *pass;
     int32_t n_passes;
     const ac_report_cuts *cuts;       /* NULL: nothing was to be taken out */

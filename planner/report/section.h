@@ -73,6 +73,7 @@ ac_section ac_section_tensors(ac_ctx *cx, const ac_report *r, const ac_name_list
                               int32_t n);
 ac_section ac_section_items(ac_ctx *cx, const ac_report *r, const ac_name_list *names); /* of the problem */
 ac_section ac_section_steps(ac_ctx *cx, const ac_layers *l);                            /* l outlives the section */
+ac_section ac_section_launches(ac_ctx *cx, const ac_report *r);                         /* of a GPU */
 ac_section ac_section_cuts(ac_ctx *cx, const ac_report_cut *row, int32_t n);
 /* The tensors alive at the peak of a memory; with AC_BRIEF in `meets` their roles are shorter. */
 ac_section ac_section_peak(ac_ctx *cx, const ac_report *r, const ac_name_list *names, int32_t mem);

@@ -181,6 +181,26 @@ void ac_layers_text(ac_sink *to, const ac_layers *l)
     ac_section_text(to, &s);
 }
 
+/* ------------------------------------------------------------------ launches */
+
+static void launch_cells(const ac_section *s, int32_t row, ac_cell *cell)
+{
+    const ac_report_launch *x = &s->r->launch[row];
+    const char *op = s->r->step[x->step].op;
+#define LAUNCH(key, title, value) *cell++ = value;
+#include "planner/report/sections.def"
+}
+
+static const ac_section_column LAUNCHES[] = {
+#define LAUNCH(key, title, value) {key, title, AC_RIGHT, title, NULL, 0},
+#include "planner/report/sections.def"
+};
+
+ac_section ac_section_launches(ac_ctx *cx, const ac_report *r)
+{
+    return SECTION("launches", LAUNCHES, launch_cells, .n = r->n_launches, .r = r);
+}
+
 /* ------------------------------------------------------------------ dead channels */
 
 static void cut_cells(const ac_section *s, int32_t row, ac_cell *cell)

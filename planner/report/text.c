@@ -403,6 +403,9 @@ static void put_tables(const text *t)
     const ac_layers layers = {.step = r->step, .n = r->n_steps, .names = t->names, .planned = true};
     if (!intervals)
         put_table(t, ac_section_steps(cx, &layers));
+    const ac_section launches = ac_section_launches(cx, r);
+    if (launches.n)
+        put_table(t, launches);
     const ac_section cuts = ac_report_cuts_section(cx, r->cuts);
     if (cuts.n)
         put_table(t, cuts);

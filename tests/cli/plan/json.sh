@@ -40,6 +40,9 @@ assert max(live) == live[plan["peak_step"]] <= plan["arena_bytes"], plan
 assert max(live) >= plan["live_bytes_bound"], plan
 X
 done
+json 0 plan -q --json "$m" -t cuda-sm90 # the launches are those of the .cu file
+"$arenac" compile -q "$m" -t cuda-sm90 --name digits --emit cu,h -o digits
+[ "$(grep -c '"part":' $n.json)" = "$(sed -n '/_launches\[/,/^}/p' digits.cu | grep -c '^    {')" ] || die "launches"
 json 0 plan -q --json "$m" -t cortex-m4 --schedule search --recompute --stripe auto
 json 0 plan -q --json "$m" --mem a:512,fast --mem b:1M,slow # each memory has its own figures, `plan` those of all
 python3 - $n.json <<'X'
