@@ -69,6 +69,7 @@ typedef struct ac_pass_options {
     bool exact;             /* no change of float order */
     bool channels_first;    /* the graph's operators had channels first in the file: pass layout has work to do */
     int32_t least_taps;     /* of a filter that pass depthwise converts; 0: it does not run */
+    bool rows;              /* pass rows runs: an operator is a launch */
     int32_t plane_lanes;    /* floats of a vector, for pass planes; 0: it does not run */
     ac_bytes plane_bytes;   /* weights up to this size are cheap to read again and again */
     bool declared;          /* declared shapes and types of results are binding: infer reports those that differ */
