@@ -146,14 +146,25 @@ static int load(struct arn_cuda *c, const void *image, const void *weights)
 {
     const struct arn_cuda_model *m = c->model;
     int status;
-    TRY(c, "the image cannot be loaded (made for another GPU?)", cuModuleLoadData(&c->module, image));
+    if (!image && !m->linked) {
+        snprintf(c->why, sizeof c->why, "no image, and nvcc has not compiled the kernels into this program");
+        return ARN_CUDA_EDRIVER;
+    }
+    if (image)
+        TRY(c, "the image cannot be loaded (made for another GPU?)", cuModuleLoadData(&c->module, image));
     TRY(c, "no stream", cuStreamCreate(&c->stream, 1)); /* apart from the default stream */
     if (!(c->function = calloc((size_t)m->n_kernels + 1, sizeof *c->function))) {
         snprintf(c->why, sizeof c->why, "no memory");
         return ARN_CUDA_EDRIVER;
     }
-    for (int32_t i = 0; i < m->n_kernels; i++)
-        TRY(c, m->kernel[i].name, cuModuleGetFunction(&c->function[i], c->module, m->kernel[i].name));
+    for (int32_t i = 0; i < m->n_kernels; i++) {
+        if (image) {
+            TRY(c, m->kernel[i].name, cuModuleGetFunction(&c->function[i], c->module, m->kernel[i].name));
+        } else if (m->linked(&c->function[i], i)) {
+            snprintf(c->why, sizeof c->why, "%s: the kernels of this program are for another GPU", m->kernel[i].name);
+            return ARN_CUDA_EDRIVER;
+        }
+    }
     if ((status = take(c, ARN_CUDA_ARENA, m->arena_bytes)) || (status = take(c, ARN_CUDA_STATE, m->state_bytes)) ||
         (status = take(c, ARN_CUDA_WEIGHTS, m->weights_bytes)) || (status = take(c, ARN_CUDA_STATUS, 4)))
         return status;

@@ -48,10 +48,12 @@ struct arn_cuda_model {
     const struct arn_cuda_launch *launch; /* in order */
     const struct arn_cuda_arg *arg;
     int32_t early; /* a kernel waits for the one before it, and may start before that one has ended */
+    int (*linked)(void **function, int32_t kernel); /* kernels inside of the program; NULL: it has none */
 };
 
 struct arn_cuda;
-/* image: PTX (ends in 0) or CUBIN. weights: NULL when the model carries them. NULL: *why is the reason. */
+/* image: PTX (ends in 0) or CUBIN; NULL: the kernels that nvcc compiled into this program. weights: NULL when the model
+ * carries them. NULL: *why is the reason. */
 struct arn_cuda *arn_cuda_open(const struct arn_cuda_model *m, const void *image, const void *weights,
                                const char **why);
 uint64_t arn_cuda_address(const struct arn_cuda *c, int32_t space, uint64_t offset);

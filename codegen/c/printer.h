@@ -65,6 +65,7 @@ typedef struct ac_cval {
 typedef struct ac_cuse {
     bool live;    /* it is needed */
     bool join;    /* its text may be inserted at its use: it has one use, and nothing between could change it */
+    bool unnamed; /* a loop whose index no printed text names */
     int32_t loop; /* the FOR around it, 0: none */
     int32_t at;   /* the instruction whose statement contains its text */
 } ac_cuse;

@@ -12,7 +12,7 @@ typedef struct cu_file {
     ac_emit e;
     const ac_cuda_kernel **kernel; /* by function */
     int32_t *n_kernels, *first;    /* first: number of the function's first kernel in the file */
-    ac_sink args, launches, table;
+    ac_sink args, launches, table, symbols;
     int32_t n_args, n_launches, n_table;
     const char **name; /* by function: name of its kernels, with a %d if there are several */
 } cu_file;
@@ -24,7 +24,7 @@ static const char PRELUDE[] =
     "#else\n"
     "/* One block on a multiprocessor is enough: registers are not spilled to make room for more. */\n"
     "#define ARN_KERNEL(threads) extern \"C\" __global__ void __launch_bounds__(threads, 1)\n"
-    "#define ARN_DEVICE static __device__ __forceinline__\n"
+    "#define ARN_DEVICE static __device__ __forceinline__ __attribute__((unused))\n"
     "#define ARN_ALIGNED(bytes) __align__(bytes)\n"
     "#define ARN_UNROLL _Pragma(\"unroll\")\n"
     "ARN_DEVICE int dp4a(int a, int b, int c)\n{\n    int d;\n"
@@ -132,6 +132,7 @@ static int put_kernels(cu_file *f, ac_sink *to)
             AC_TRY(ac_c_print_fn(&f->e.file, k->fn, &sig, to));
             put_twin(f, k, name, to);
             ac_putf(&f->table, "    {\"%s\", %du, %d, ARN_TWIN(%s_call)},\n", name, k->threads, has_barrier(k), name);
+            ac_putf(&f->symbols, "        (const void *)%s,\n", name);
             f->n_table++;
         }
     }
@@ -202,6 +203,25 @@ static const char *or_null(const cu_file *f, const char *name, int32_t n)
     return n ? ac_strf(f->e.region, "%s_%s", f->e.m->name, name) : "NULL";
 }
 
+/* With nvcc the kernels are a part of the program, which finds them without an image. */
+static const char *put_finder(cu_file *f)
+{
+    const char *p = f->e.m->name;
+    if (!f->n_table)
+        return "NULL";
+    ac_putf(f->e.to,
+            "#if defined(__CUDACC__) && !defined(ARN_CUDA_EMU)\n"
+            "/* The driver's handle of a kernel that nvcc compiled into this program, in the current context. */\n"
+            "static int %s_linked(void **function, int32_t kernel)\n{\n"
+            "    static const void *const symbol[%d] = {\n%s    };\n"
+            "    cudaFunction_t f = NULL;\n"
+            "    const int error = (int)cudaGetFuncBySymbol(&f, symbol[kernel]);\n"
+            "    *function = (void *)f;\n    return error;\n}\n"
+            "#define %s_LINKED %s_linked\n#else\n#define %s_LINKED NULL\n#endif\n\n",
+            p, f->n_table, ac_sink_text(&f->symbols), f->e.file.upper, p, f->e.file.upper);
+    return ac_strf(f->e.region, "%s_LINKED", f->e.file.upper);
+}
+
 static void put_model(cu_file *f)
 {
     ac_emit *e = &f->e;
@@ -215,16 +235,17 @@ static void put_model(cu_file *f)
                 "static void %s_first_state(void *state)\n{\n    %s_mem m = {0};\n    m.state = state;\n    "
                 "%s_reset(&m);\n}\n\n",
                 p, p, p);
+    const char *linked = put_finder(f);
     const char *weights = e->weights == AC_WEIGHTS_BLOB || !m->n_konst ? "NULL"
                           : e->weights == AC_WEIGHTS_ASM               ? ac_strf(e->region, "%s_blob", p)
                                                                        : ac_strf(e->region, "%s_text.bytes", p);
     ac_putf(e->to,
             "const struct arn_cuda_model %s_cuda = {\n    \"%s\", %s_ARENA_BYTES, %s_STATE_BYTES, %lldu, %s, %s,\n"
-            "    %d, %d, %d, %s, %s, %s, %d\n};\n\n",
+            "    %d, %d, %d, %s, %s, %s, %d, %s\n};\n\n",
             p, p, U, U, m->n_konst ? (long long)e->total : 0, weights,
             m->state_bytes ? ac_strf(e->region, "%s_first_state", p) : "NULL", f->n_table, f->n_launches, m->n_calls,
             or_null(f, "kernels", f->n_table), or_null(f, "launches", f->n_launches), or_null(f, "args", f->n_args),
-            ac_target_early(m->target));
+            ac_target_early(m->target), linked);
 }
 
 /* `run` and `bench`: the model with its memory on the host. */
@@ -264,6 +285,7 @@ static void open_file(cu_file *f, ac_module *m, ac_sink *to)
     ac_sink_open(&f->args, m->cx);
     ac_sink_open(&f->launches, m->cx);
     ac_sink_open(&f->table, m->cx);
+    ac_sink_open(&f->symbols, m->cx);
 }
 
 int ac_cuda_source(ac_module *m, const ac_emit_names *names, ac_sink *to)

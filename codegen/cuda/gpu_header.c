@@ -10,8 +10,10 @@ static void put_gpu_api(const ac_module *m, ac_sink *to)
     ac_putf(to,
             "\nextern const struct arn_cuda_model %s_cuda;\n"
             "typedef struct arn_cuda %s_gpu;\n\n"
-            "/* image: the bytes of the .cubin or of the .ptx, followed by a zero; weights: %s. NULL: *why tells the\n"
-            " * reason. Runs, reads and writes of one %s_gpu follow each other on its stream. */\n"
+            "/* image: the bytes of the .cubin or of the .ptx, followed by a zero, or NULL: the kernels that nvcc "
+            "compiled\n"
+            " * into this program; weights: %s. NULL: *why tells the reason. Runs, reads and writes of one %s_gpu "
+            "follow each other on its stream. */\n"
             "static inline %s_gpu *%s_open(const void *image, const void *weights, const char **why)\n{\n"
             "    return arn_cuda_open(&%s_cuda, image, weights, why);\n}\n",
             p, p, blob ? "the blob" : "NULL", p, p, p, p);

@@ -186,7 +186,8 @@ static const char *statement(ac_cfn *f, ac_x x)
     return c_ins(f, x)->op == AC_L_MMA ? mma(f, x) : store(f, x);
 }
 
-/* Indices of a thread's own elements need no name; vectors loaded as a whole get one. */
+/* Indices of a thread's own elements need no name, nor do loops that nothing else uses; vectors loaded as a whole get
+ * one. */
 static void review(const ac_loop_fn *fn, ac_cuse *use, ac_region *r)
 {
     int32_t *others = AC_NEW_N(r, int32_t, fn->code.n); /* users that need the value */
@@ -197,6 +198,7 @@ static void review(const ac_loop_fn *fn, ac_cuse *use, ac_region *r)
         int32_t mask;
         if (i->op == AC_L_LOAD && i->lanes * ac_dtype_bits((ac_dtype)i->dtype) > 32 && i->lanes > 1)
             use[x].join = false;
+        use[x].unnamed = i->op == AC_L_FOR && !others[x];
         if (!use[x].live)
             continue;
         if ((i->op == AC_L_ADD || i->op == AC_L_MUL || i->op == AC_L_XOR) && !others[x]) {
@@ -264,14 +266,15 @@ static bool open_loop(ac_cfn *f, ac_x x)
     if (in->aux == AC_MARK_BLOCK)
         ac_c_line(f, "{");
     f->depth += in->aux == AC_MARK_BLOCK;
+    const bool test = f->sig->flat || (in->aux == AC_MARK_BLOCK && !all); /* not all threads have an iteration */
     if (f->sig->flat)
         ac_c_line(f, "const int32_t %s = (int32_t)(blockIdx.x * %du + threadIdx.x);", name, f->sig->threads);
-    else
+    else if (test || !f->use[x].unnamed)
         ac_c_line(f, "const int32_t %s = (int32_t)%s.x;", name, in->aux == AC_MARK_GRID ? "blockIdx" : "threadIdx");
     f->val[x].e = ac_c_atom(name);
     if (all)
         return true;
-    ac_c_line(f, f->sig->flat || in->aux == AC_MARK_BLOCK ? "if (%s < %s) {" : "{", name, hi);
+    ac_c_line(f, test ? "if (%s < %s) {" : "{", name, hi);
     f->depth++;
     return true;
 }

@@ -8,7 +8,7 @@
 #else
 /* One block on a multiprocessor is enough: registers are not spilled to make room for more. */
 #define ARN_KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads, 1)
-#define ARN_DEVICE static __device__ __forceinline__
+#define ARN_DEVICE static __device__ __forceinline__ __attribute__((unused))
 #define ARN_ALIGNED(bytes) __align__(bytes)
 #define ARN_UNROLL _Pragma("unroll")
 ARN_DEVICE int dp4a(int a, int b, int c)
@@ -86,7 +86,6 @@ ARN_KERNEL(64) convolution_conv_2d_0(const float *x, const float *__restrict__ w
             ix[1] = t9;
         }
         {
-            const int32_t t = (int32_t)threadIdx.x;
             ARN_UNROLL
             for (int32_t j = 0; j < 4; j++) {
                 ARN_UNROLL
@@ -228,9 +227,26 @@ static const struct arn_cuda_launch convolution_launches[1] = {
     {0, 0, 2u, 0, 3}, /* convolution_conv_2d_0 */
 };
 
+#if defined(__CUDACC__) && !defined(ARN_CUDA_EMU)
+/* The driver's handle of a kernel that nvcc compiled into this program, in the current context. */
+static int convolution_linked(void **function, int32_t kernel)
+{
+    static const void *const symbol[1] = {
+        (const void *)convolution_conv_2d_0,
+    };
+    cudaFunction_t f = NULL;
+    const int error = (int)cudaGetFuncBySymbol(&f, symbol[kernel]);
+    *function = (void *)f;
+    return error;
+}
+#define CONVOLUTION_LINKED convolution_linked
+#else
+#define CONVOLUTION_LINKED NULL
+#endif
+
 const struct arn_cuda_model convolution_cuda = {
     "convolution", CONVOLUTION_ARENA_BYTES, CONVOLUTION_STATE_BYTES, 2112u, NULL, NULL,
-    1, 1, 1, convolution_kernels, convolution_launches, convolution_args, 0
+    1, 1, 1, convolution_kernels, convolution_launches, convolution_args, 0, CONVOLUTION_LINKED
 };
 
 #endif

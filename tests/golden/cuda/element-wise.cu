@@ -8,7 +8,7 @@
 #else
 /* One block on a multiprocessor is enough: registers are not spilled to make room for more. */
 #define ARN_KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads, 1)
-#define ARN_DEVICE static __device__ __forceinline__
+#define ARN_DEVICE static __device__ __forceinline__ __attribute__((unused))
 #define ARN_ALIGNED(bytes) __align__(bytes)
 #define ARN_UNROLL _Pragma("unroll")
 ARN_DEVICE int dp4a(int a, int b, int c)
@@ -96,9 +96,26 @@ static const struct arn_cuda_launch element_wise_launches[1] = {
     {0, 0, 4u, 0, 3}, /* element_wise_add_0 */
 };
 
+#if defined(__CUDACC__) && !defined(ARN_CUDA_EMU)
+/* The driver's handle of a kernel that nvcc compiled into this program, in the current context. */
+static int element_wise_linked(void **function, int32_t kernel)
+{
+    static const void *const symbol[1] = {
+        (const void *)element_wise_add_0,
+    };
+    cudaFunction_t f = NULL;
+    const int error = (int)cudaGetFuncBySymbol(&f, symbol[kernel]);
+    *function = (void *)f;
+    return error;
+}
+#define ELEMENT_WISE_LINKED element_wise_linked
+#else
+#define ELEMENT_WISE_LINKED NULL
+#endif
+
 const struct arn_cuda_model element_wise_cuda = {
     "element_wise", ELEMENT_WISE_ARENA_BYTES, ELEMENT_WISE_STATE_BYTES, 0u, NULL, NULL,
-    1, 1, 1, element_wise_kernels, element_wise_launches, element_wise_args, 0
+    1, 1, 1, element_wise_kernels, element_wise_launches, element_wise_args, 0, ELEMENT_WISE_LINKED
 };
 
 #endif

@@ -8,7 +8,7 @@
 #else
 /* One block on a multiprocessor is enough: registers are not spilled to make room for more. */
 #define ARN_KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads, 1)
-#define ARN_DEVICE static __device__ __forceinline__
+#define ARN_DEVICE static __device__ __forceinline__ __attribute__((unused))
 #define ARN_ALIGNED(bytes) __align__(bytes)
 #define ARN_UNROLL _Pragma("unroll")
 ARN_DEVICE int dp4a(int a, int b, int c)
@@ -68,23 +68,18 @@ ARN_KERNEL(128) reduction_sum_0(float *__restrict__ out, const float *x)
         }
         __syncthreads();
         {
-            const int32_t t = (int32_t)threadIdx.x;
             all[0] = part[0] + shfl_xor_f32(part[0], 16);
         }
         {
-            const int32_t t = (int32_t)threadIdx.x;
             part[0] = all[0] + shfl_xor_f32(all[0], 8);
         }
         {
-            const int32_t t = (int32_t)threadIdx.x;
             all[0] = part[0] + shfl_xor_f32(part[0], 4);
         }
         {
-            const int32_t t = (int32_t)threadIdx.x;
             part[0] = all[0] + shfl_xor_f32(all[0], 2);
         }
         {
-            const int32_t t = (int32_t)threadIdx.x;
             all[0] = part[0] + shfl_xor_f32(part[0], 1);
         }
         {
@@ -128,31 +123,26 @@ ARN_KERNEL(128) reduction_softmax_1(float *__restrict__ out, const float *x)
         }
         __syncthreads();
         {
-            const int32_t t = (int32_t)threadIdx.x;
             const float part0 = part[0];
             const float part1 = shfl_xor_f32(part[0], 16);
             all[0] = part0 > part1 ? part0 : part1;
         }
         {
-            const int32_t t = (int32_t)threadIdx.x;
             const float all0 = all[0];
             const float all1 = shfl_xor_f32(all[0], 8);
             part[0] = all0 > all1 ? all0 : all1;
         }
         {
-            const int32_t t = (int32_t)threadIdx.x;
             const float part2 = part[0];
             const float part3 = shfl_xor_f32(part[0], 4);
             all[0] = part2 > part3 ? part2 : part3;
         }
         {
-            const int32_t t = (int32_t)threadIdx.x;
             const float all2 = all[0];
             const float all3 = shfl_xor_f32(all[0], 2);
             part[0] = all2 > all3 ? all2 : all3;
         }
         {
-            const int32_t t = (int32_t)threadIdx.x;
             const float part4 = part[0];
             const float part5 = shfl_xor_f32(part[0], 1);
             all[0] = part4 > part5 ? part4 : part5;
@@ -178,23 +168,18 @@ ARN_KERNEL(128) reduction_softmax_1(float *__restrict__ out, const float *x)
         }
         __syncthreads();
         {
-            const int32_t t = (int32_t)threadIdx.x;
             all[0] = part[0] + shfl_xor_f32(part[0], 16);
         }
         {
-            const int32_t t = (int32_t)threadIdx.x;
             part[0] = all[0] + shfl_xor_f32(all[0], 8);
         }
         {
-            const int32_t t = (int32_t)threadIdx.x;
             all[0] = part[0] + shfl_xor_f32(part[0], 4);
         }
         {
-            const int32_t t = (int32_t)threadIdx.x;
             part[0] = all[0] + shfl_xor_f32(all[0], 2);
         }
         {
-            const int32_t t = (int32_t)threadIdx.x;
             all[0] = part[0] + shfl_xor_f32(part[0], 1);
         }
         {
@@ -263,9 +248,27 @@ static const struct arn_cuda_launch reduction_launches[2] = {
     {1, 1, 1u, 2, 2}, /* reduction_softmax_1 */
 };
 
+#if defined(__CUDACC__) && !defined(ARN_CUDA_EMU)
+/* The driver's handle of a kernel that nvcc compiled into this program, in the current context. */
+static int reduction_linked(void **function, int32_t kernel)
+{
+    static const void *const symbol[2] = {
+        (const void *)reduction_sum_0,
+        (const void *)reduction_softmax_1,
+    };
+    cudaFunction_t f = NULL;
+    const int error = (int)cudaGetFuncBySymbol(&f, symbol[kernel]);
+    *function = (void *)f;
+    return error;
+}
+#define REDUCTION_LINKED reduction_linked
+#else
+#define REDUCTION_LINKED NULL
+#endif
+
 const struct arn_cuda_model reduction_cuda = {
     "reduction", REDUCTION_ARENA_BYTES, REDUCTION_STATE_BYTES, 0u, NULL, NULL,
-    2, 2, 2, reduction_kernels, reduction_launches, reduction_args, 0
+    2, 2, 2, reduction_kernels, reduction_launches, reduction_args, 0, REDUCTION_LINKED
 };
 
 #endif

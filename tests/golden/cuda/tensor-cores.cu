@@ -8,7 +8,7 @@
 #else
 /* One block on a multiprocessor is enough: registers are not spilled to make room for more. */
 #define ARN_KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads, 1)
-#define ARN_DEVICE static __device__ __forceinline__
+#define ARN_DEVICE static __device__ __forceinline__ __attribute__((unused))
 #define ARN_ALIGNED(bytes) __align__(bytes)
 #define ARN_UNROLL _Pragma("unroll")
 ARN_DEVICE int dp4a(int a, int b, int c)
@@ -87,7 +87,6 @@ ARN_KERNEL(64) tensor_cores_fully_connected_0(const int8_t *x, const int32_t *__
             iy[1] = t4 < 64 ? 0 : -268435456;
         }
         {
-            const int32_t t = (int32_t)threadIdx.x;
             ARN_UNROLL
             for (int32_t j = 0; j < 4; j++) {
                 const int32_t t5 = j / 2;
@@ -180,7 +179,6 @@ ARN_KERNEL(64) tensor_cores_fully_connected_0(const int8_t *x, const int32_t *__
         }
         __syncthreads();
         {
-            const int32_t t = (int32_t)threadIdx.x;
             ARN_UNROLL
             for (int32_t k_1 = 0; k_1 < 2; k_1++) {
                 ARN_UNROLL
@@ -261,9 +259,26 @@ static const struct arn_cuda_launch tensor_cores_launches[1] = {
     {0, 0, 4u, 0, 3}, /* tensor_cores_fully_connected_0 */
 };
 
+#if defined(__CUDACC__) && !defined(ARN_CUDA_EMU)
+/* The driver's handle of a kernel that nvcc compiled into this program, in the current context. */
+static int tensor_cores_linked(void **function, int32_t kernel)
+{
+    static const void *const symbol[1] = {
+        (const void *)tensor_cores_fully_connected_0,
+    };
+    cudaFunction_t f = NULL;
+    const int error = (int)cudaGetFuncBySymbol(&f, symbol[kernel]);
+    *function = (void *)f;
+    return error;
+}
+#define TENSOR_CORES_LINKED tensor_cores_linked
+#else
+#define TENSOR_CORES_LINKED NULL
+#endif
+
 const struct arn_cuda_model tensor_cores_cuda = {
     "tensor_cores", TENSOR_CORES_ARENA_BYTES, TENSOR_CORES_STATE_BYTES, 4160u, NULL, NULL,
-    1, 1, 1, tensor_cores_kernels, tensor_cores_launches, tensor_cores_args, 0
+    1, 1, 1, tensor_cores_kernels, tensor_cores_launches, tensor_cores_args, 0, TENSOR_CORES_LINKED
 };
 
 #endif
