@@ -18,6 +18,7 @@
 #include "ir/lower/conv/winograd.h"
 #include "ir/lower/entries.h"
 #include "ir/lower/gpu/product.h"
+#include "ir/lower/gpu/vector.h"
 #include "ir/lower/window.h"
 
 #include <assert.h>
@@ -92,12 +93,13 @@ static void pixel(const conv *v, const ac_x *p)
     ac_lb *b = &v->L->b;
     ac_x group = ac_lb_for_each(b, "g", v->win.ic / v->group_in);
     ac_x first = ac_lb_mul(b, group, ac_lb_i32(b, v->group_out));
-    const int64_t whole = v->group_out / CHANNELS * CHANNELS;
-    if (whole == CHANNELS) {
-        channels(v, p, group, first, CHANNELS);
+    const int32_t each = v->L->target->gpu && v->group_out % CHANNELS ? 1 : CHANNELS; /* no launch for a remainder */
+    const int64_t whole = v->group_out / each * each;
+    if (whole == each) {
+        channels(v, p, group, first, each);
     } else if (whole) {
-        ac_x oc = ac_lb_for(b, "oc", ac_lb_i32(b, 0), ac_lb_i32(b, whole), CHANNELS, AC_MARK_PARALLEL);
-        channels(v, p, group, ac_lb_add(b, first, oc), CHANNELS);
+        ac_x oc = ac_lb_for(b, "oc", ac_lb_i32(b, 0), ac_lb_i32(b, whole), each, AC_MARK_PARALLEL);
+        channels(v, p, group, ac_lb_add(b, first, oc), each);
         ac_lb_end(b);
     }
     if (v->group_out > whole)
@@ -132,6 +134,15 @@ static int plain(conv *v)
     return AC_OK;
 }
 
+/* The number of output pixels if each has all of a row of x, one row after another; else 0. */
+static int64_t contiguous_rows(const ac_window *win)
+{
+    const ac_slide *y = &win->y, *x = &win->x;
+    const bool point = y->taps == 1 && x->taps == 1 && y->out == y->in && x->out == x->in;
+    const bool all = y->taps == y->in && x->taps == x->in && y->out == 1 && x->out == 1;
+    return (point || all) && ac_slide_inside(y) && ac_slide_inside(x) ? win->n * y->out * x->out : 0;
+}
+
 int ac_lo_conv(ac_lower *L)
 {
     const ac_node *n = L->node;
@@ -151,6 +162,9 @@ int ac_lo_conv(ac_lower *L)
     if (ac_gpu_gemm_fits(L, &v.c, groups, v.win.n * v.win.y.out * v.win.x.out, v.group_out,
                          w->dim[1] * w->dim[2] * v.group_in))
         return ac_gpu_conv(L, &v.c, &v.win, groups);
+    const int64_t rows = groups == 1 ? contiguous_rows(&v.win) : 0, depth = v.win.y.taps * v.win.x.taps * v.win.ic;
+    if (rows && ac_gpu_vector_fits(L, &v.c, rows, depth))
+        return ac_gpu_vector(L, &v.c, rows, depth);
     if (v.group_in == v.win.ic && ac_winograd_take(L, &v.c, &v.win))
         return AC_OK;
     if (ac_gemm_fits(L, &v.c))

@@ -13,7 +13,7 @@
 #include "ir/lower/conv/wide.h"
 #include "ir/lower/entries.h"
 #include "ir/lower/gpu/product.h"
-#include "ir/lower/gpu/warp.h"
+#include "ir/lower/gpu/vector.h"
 #include "ir/lower/matrix.h"
 
 enum { OUTPUTS = 4 };
@@ -64,77 +64,17 @@ static int plain(dense *d)
         ac_hybrid_quantize(c, x, x_at, d->x, ac_lb_i32(b, 0), d->depth, asymmetric);
         x_at = ac_lb_i32(b, 0);
     }
-    const int64_t whole = c->n / OUTPUTS * OUTPUTS;
+    const int32_t each = L->target->gpu && c->n % OUTPUTS ? 1 : OUTPUTS; /* on GPUs a remainder would be a launch */
+    const int64_t whole = c->n / each * each;
     if (whole) {
-        ac_x oc = whole == OUTPUTS
-                      ? ac_lb_for_n(b, "oc", 1)
-                      : ac_lb_for(b, "oc", ac_lb_i32(b, 0), ac_lb_i32(b, whole), OUTPUTS, AC_MARK_PARALLEL);
-        outputs(d, row, x_at, oc, OUTPUTS);
+        ac_x oc = whole == each ? ac_lb_for_n(b, "oc", 1)
+                                : ac_lb_for(b, "oc", ac_lb_i32(b, 0), ac_lb_i32(b, whole), each, AC_MARK_PARALLEL);
+        outputs(d, row, x_at, oc, each);
         ac_lb_end(b);
     }
     if (c->n > whole)
         outputs(d, row, x_at, ac_lb_i32(b, whole), (int32_t)(c->n - whole));
     ac_lb_end(b);
-    return AC_OK;
-}
-
-/* GPUs, few rows: a warp for each output; its lanes share the reduction. */
-static bool warps_fit(const dense *d)
-{
-    const ac_channel *c = &d->c;
-    const bool fixed = ac_tensor_is_const(c->w) && (!c->bias || ac_tensor_is_const(c->bias));
-    const bool bytes = c->kind == AC_MACS_I8 && !c->zw && d->depth % 4 == 0 && ac_lo_align(d->L, c->x) >= 4;
-    return d->L->target->isa == AC_ISA_CUDA && !d->L->exact && fixed && d->depth >= 2 * GPU_LANES &&
-           (c->kind == AC_MACS_F32 || bytes) && d->rows * c->n <= INT32_MAX;
-}
-
-/* Lanes take 4 elements at a time if rows are whole vectors. */
-static void warp_sum(dense *d, ac_gpu_warps *w, ac_x row, ac_x oc)
-{
-    ac_lb *b = &d->L->b;
-    const bool bytes = d->c.kind == AC_MACS_I8;
-    const int32_t wide = d->depth % 4 == 0 && (bytes || ac_lo_align(d->L, d->c.x) >= 16) ? 4 : 1;
-    const ac_x depth = ac_lb_i32(b, d->depth), x_at = ac_lb_mul(b, row, depth), w_at = ac_lb_mul(b, oc, depth);
-    const ac_x acc = ac_lb_var(b, "acc", bytes ? ac_lb_i32(b, 0) : ac_lb_f32(b, 0));
-    const ac_x k =
-        ac_lb_for(b, "k", ac_lb_mul(b, w->lane, ac_lb_i32(b, wide)), depth, (int64_t)wide * GPU_LANES, AC_MARK_SERIAL);
-    const ac_x xv = ac_lb_load_flags(b, d->x, ac_lb_add(b, x_at, k), wide, AC_F_ALIGNED);
-    const ac_x wv = ac_lb_load_flags(b, d->w, ac_lb_add(b, w_at, k), wide, AC_F_ALIGNED);
-    if (bytes)
-        ac_lb_set(b, acc, ac_lb_dot4(b, xv, wv, ac_lb_get(b, acc)));
-    for (int32_t l = 0; l < wide && !bytes; l++)
-        ac_lb_set(b, acc, ac_lo_madd(d->L, ac_lb_lane(b, xv, l), ac_lb_lane(b, wv, l), ac_lb_get(b, acc)));
-    ac_lb_end(b);
-    ac_gpu_warps_put(w, ac_lb_get(b, acc));
-}
-
-static int warps(dense *d)
-{
-    ac_lower *L = d->L;
-    ac_lb *b = &L->b;
-    const ac_rows rows = {d->depth, d->depth, 1};
-    const bool bytes = d->c.kind == AC_MACS_I8;
-    ac_x idx[AC_MAX_RANK];
-    ac_gpu_warps w;
-    ac_channel_tables(&d->c, d->c.n, bytes ? &rows : NULL, d->c.zx);
-    d->x = ac_lo_operand(L, d->c.x);
-    d->w = ac_lo_operand(L, d->c.w);
-    ac_gpu_warps_open(&w, L, d->rows * d->c.n, bytes ? AC_I32 : AC_F32);
-    ac_gpu_warps_phase(&w);
-    warp_sum(d, &w, ac_lb_div(b, w.item, ac_lb_i32(b, d->c.n)), ac_lb_mod(b, w.item, ac_lb_i32(b, d->c.n)));
-    ac_gpu_warps_end(&w);
-    ac_gpu_warps_reduce(&w, bytes ? ac_lb_add_wrap : ac_lb_add);
-    ac_gpu_warps_phase(&w);
-    const ac_x oc = ac_lb_mod(b, w.item, ac_lb_i32(b, d->c.n));
-    ac_lb_if(b, ac_lb_and(b, w.live, ac_lb_eq(b, w.lane, ac_lb_i32(b, 0))));
-    ac_row_index(L, ac_lb_div(b, w.item, ac_lb_i32(b, d->c.n)), idx);
-    idx[d->c.out->rank - 1] = oc;
-    const ac_x sum = ac_gpu_warps_get(&w);
-    ac_lo_result(L, ac_channel_done(&d->c, bytes ? ac_lb_add_wrap(b, sum, ac_channel_start(&d->c, oc, 1)) : sum, oc),
-                 idx, 1);
-    ac_lb_end(b);
-    ac_gpu_warps_end(&w);
-    ac_gpu_warps_close(&w);
     return AC_OK;
 }
 
@@ -156,8 +96,8 @@ int ac_lo_dense(ac_lower *L)
         return AC_OK;
     if (ac_gpu_gemm_fits(L, &d.c, 1, d.rows, d.c.n, d.depth))
         return ac_gpu_rows(L, &d.c, d.rows, d.depth);
-    if (warps_fit(&d))
-        return warps(&d);
+    if (ac_gpu_vector_fits(L, &d.c, d.rows, d.depth))
+        return ac_gpu_vector(L, &d.c, d.rows, d.depth);
     if (ac_gemm_fits(L, &d.c) && d.depth > 0)
         return ac_gemm_rows(L, &d.c, d.rows, d.depth);
     if (ac_quad_rows(L, &d.c, d.rows, d.depth) || ac_wide_rows(L, &d.c, d.rows, d.depth))

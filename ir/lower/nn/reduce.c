@@ -272,6 +272,16 @@ static void join(const ac_lower *L, reduction *r, ac_tensor *joined)
     r->in = joined;
 }
 
+/* The indices of the result at r->idx. */
+static void result_index(ac_lower *L, const reduction *r, ac_x *idx)
+{
+    const bool keep = r->out->rank == r->in->rank;
+    int32_t k = 0;
+    for (int32_t d = 0; d < r->in->rank; d++)
+        if (!reduced(r, d) || keep)
+            idx[k++] = reduced(r, d) ? ac_lb_i32(&L->b, 0) : r->idx[d];
+}
+
 /* One result (or `lanes` of them): the loops over the reduced dimensions and the store. */
 static void one_result(ac_lower *L, reduction *r, int32_t lanes)
 {
@@ -308,11 +318,7 @@ static void one_result(ac_lower *L, reduction *r, int32_t lanes)
         sum = next(L, r, sum, across(L, r, wide));
     }
     ac_x idx[AC_MAX_RANK];
-    int32_t k = 0;
-    const bool keep = r->out->rank == r->in->rank;
-    for (int32_t d = 0; d < r->in->rank; d++)
-        if (!reduced(r, d) || keep)
-            idx[k++] = reduced(r, d) ? ac_lb_i32(b, 0) : r->idx[d];
+    result_index(L, r, idx);
     put(L, r, finish(L, r, sum), idx, lanes);
 }
 
@@ -323,25 +329,36 @@ static void step(ac_lower *L, void *with, ac_x i, int32_t lanes)
     one_result(L, r, lanes);
 }
 
-/* GPUs: a warp for each result, if its elements are contiguous. */
-static bool warps_fit(const ac_lower *L, const reduction *r)
+/* The elements of each result are next to each other. */
+static bool is_contiguous(const reduction *r)
 {
-    const bool order = r->op == AC_OP_REDUCE_MAX || r->op == AC_OP_REDUCE_MIN;
-    const bool sums = r->op == AC_OP_SUM || r->op == AC_OP_MEAN;
     int32_t first = 0;
     while (first < r->in->rank && !reduced(r, first))
         first++;
-    return L->target->isa == AC_ISA_CUDA && r->count >= GPU_LANES &&
-           r->mask >> first == (1u << (r->in->rank - first)) - 1 && (order || sums) &&
-           (r->acc == AC_I32 || (r->acc == AC_F32 && (order || !L->exact))) && ac_tensor_count(r->in) > 0;
+    return r->mask >> first == (1u << (r->in->rank - first)) - 1;
 }
 
-/* The indices of element `at` of t. */
-static void split(ac_lower *L, const ac_tensor *t, ac_x at, ac_x *idx)
+/* GPUs: a warp for each result. Results of other elements, which neighbouring threads read together, are so only if
+ * they are too few for a thread each. */
+static bool warps_fit(const ac_lower *L, const reduction *r)
 {
-    for (int32_t d = t->rank - 1; d >= 0; d--) {
-        idx[d] = d ? ac_lb_mod(&L->b, at, ac_lb_i32(&L->b, t->dim[d])) : at;
-        at = ac_lb_div(&L->b, at, ac_lb_i32(&L->b, t->dim[d]));
+    enum { FEW = 1 << 14 };
+    const bool order = r->op == AC_OP_REDUCE_MAX || r->op == AC_OP_REDUCE_MIN;
+    const bool sums = r->op == AC_OP_SUM || r->op == AC_OP_MEAN;
+    return L->target->isa == AC_ISA_CUDA && r->count >= GPU_LANES && (order || sums) &&
+           (r->acc == AC_I32 || (r->acc == AC_F32 && (order || !L->exact))) && ac_tensor_count(r->in) > 0 &&
+           (is_contiguous(r) || ac_tensor_count(r->in) / r->count < FEW);
+}
+
+/* Element k of a result: the indices of reduced dimensions; `item`: those of the others. */
+static void split(ac_lower *L, const reduction *r, ac_x item, ac_x k, ac_x *idx)
+{
+    ac_x left[2] = {item, k};
+    for (int32_t d = r->in->rank - 1; d >= 0; d--) {
+        ac_x *at = &left[reduced(r, d)];
+        const uint32_t before = (1u << d) - 1, same = reduced(r, d) ? r->mask : ~r->mask;
+        idx[d] = same & before ? ac_lb_mod(&L->b, *at, ac_lb_i32(&L->b, r->in->dim[d])) : *at;
+        *at = ac_lb_div(&L->b, *at, ac_lb_i32(&L->b, r->in->dim[d]));
     }
 }
 
@@ -352,11 +369,12 @@ static int warps(ac_lower *L, reduction *r)
     ac_gpu_warps w;
     ac_gpu_warps_open(&w, L, ac_tensor_count(r->in) / r->count, r->acc);
     ac_gpu_warps_phase(&w);
+    const bool by_index = r->mapped || !is_contiguous(r);
     const ac_x acc = ac_lb_var(b, "acc", start(L, r)), base = ac_lb_mul(b, w.item, ac_lb_i32(b, r->count));
     const ac_x k = ac_lb_for(b, "k", w.lane, ac_lb_i32(b, r->count), GPU_LANES, AC_MARK_SERIAL);
-    if (r->mapped)
-        split(L, r->in, ac_lb_add(b, base, k), r->idx);
-    const ac_x v = r->mapped ? ac_lo_mapped(L, r->idx, 1) : ac_lb_load(b, r->x, ac_lb_add(b, base, k), 1);
+    if (by_index)
+        split(L, r, w.item, k, r->idx);
+    const ac_x v = by_index ? element(L, r, 1) : ac_lb_load(b, r->x, ac_lb_add(b, base, k), 1);
     if (v)
         ac_lb_set(b, acc, next(L, r, ac_lb_get(b, acc), v));
     ac_lb_end(b);
@@ -364,15 +382,9 @@ static int warps(ac_lower *L, reduction *r)
     ac_gpu_warps_end(&w);
     ac_gpu_warps_reduce(&w, !sums ? extreme_of(r) : r->acc == AC_I32 ? ac_lb_add_wrap : ac_lb_add);
     ac_gpu_warps_phase(&w);
-    ac_x idx[AC_MAX_RANK], at = w.item;
-    for (int32_t d = r->in->rank - 1; d >= 0; d--) {
-        if (reduced(r, d)) {
-            idx[d] = ac_lb_i32(b, 0); /* where it is kept */
-            continue;
-        }
-        idx[d] = d ? ac_lb_mod(b, at, ac_lb_i32(b, r->in->dim[d])) : at;
-        at = ac_lb_div(b, at, ac_lb_i32(b, r->in->dim[d]));
-    }
+    ac_x idx[AC_MAX_RANK];
+    split(L, r, w.item, ac_lb_i32(b, 0), r->idx);
+    result_index(L, r, idx);
     ac_lb_if(b, ac_lb_and(b, w.live, ac_lb_eq(b, w.lane, ac_lb_i32(b, 0))));
     put(L, r, finish(L, r, ac_gpu_warps_get(&w)), idx, 1);
     ac_lb_end(b);

@@ -33,6 +33,44 @@ for name in digits_f32 dsnet_f32; do # floats by tensor cores: the emulation's t
         cmp eval/0.npy cuda-emu/0.npy || die "$name by tensor cores in $type: not the bits of the evaluator"
     done
 done
+# Few results, each by a warp: means over other dimensions than the last, convolutions of one pixel, odd numbers of
+# columns; each is one launch
+cat >small.ag <<'EOF'
+graph small {
+  input x: f32[2,7,7,40]
+  input q: i8[1,6,6,24] q(0.1, 3)
+  m: f32[2,1,1,40] = mean(x) axes=[1,2] keep_dims=true
+  mx: f32[2,40] = reduce_max(x) axes=[1,2]
+  mq: i8[1,24] q(0.05, 1) = mean(q) axes=[1,2]
+  s: f32[7,40] = sum(x) axes=[0,2]
+  s1: f32[7,7] = sum(x) axes=[0,3]
+  const w: f32[19,1,1,80] = random 3
+  const w1: f32[13,1,1,40] = random 4
+  const w2: f32[5,7,7,40] = random 5
+  c = conv_2d(m, w1) act=relu
+  d = conv_2d(x, w2)
+  const wq: i8[5,6,6,24] q(0.01, 0) = random 6 (-127, 127)
+  const bq: i32[5] = random 7 (-1000, 1000)
+  e: i8[1,1,1,5] q(0.7, 0) = conv_2d(q, wq, bq)
+  const wf: f32[6,80] = random 8
+  const sh: i32[2] = [1, 80]
+  mr = reshape(m, sh)
+  f = fully_connected(mr, wf)
+  const wg: f32[6,13] = random 9
+  const sg: i32[2] = [2, 13]
+  cr = reshape(c, sg)
+  h = fully_connected(cr, wg)
+  output m, mx, mq, s, s1, c, d, e, f, h
+}
+EOF
+for backend in eval cuda-race; do
+    "$arenac" run -q small.ag -t cuda-sm90 --backend $backend --random 3 --output-dir $backend || die "small $backend"
+done
+for f in eval/*.npy; do
+    cmp "$f" "cuda-race/${f#eval/}" || die "few results: not the bits of the evaluator"
+done
+"$arenac" plan -q --json small.ag -t cuda-sm90 >small.json
+[ "$(grep -c '"part": *0' small.json)" = 10 ] && ! grep '"part": *[1-9]' small.json || die "10 operators, 10 launches"
 m=$models/branch_int8.tflite
 "$arenac" run -q "$m" --backend cuda-emu --per-node --random 3 >nodes || die "--per-node"
 [ ! -e "$(dirname "$arenac")/arenac-llvm.so" ] ||
