@@ -65,7 +65,7 @@ static ac_x mean_of(ac_lower *L, const row *r, ac_x sum)
     return ac_lb_div(&L->b, sum, ac_lb_num(&L->b, r->r.in->dtype, (double)r->r.depth));
 }
 
-/* What all elements are multiplied by, or, if exact, divided by. */
+/* The inverse of the root; if exact, the root. */
 static ac_x factor_of(ac_lower *L, const row *r, ac_x sum)
 {
     ac_lb *b = &L->b;
