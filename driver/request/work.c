@@ -1,10 +1,8 @@
 /* work.c - opening, guarding and closing compilations, and variants of them; see work.h. */
-/* sysconf is POSIX; how much memory there is, is not. */
-#define _DEFAULT_SOURCE
 #include "driver/request/work.h"
+#include "driver/request/memory.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 /* ------------------------------------------------------------------ guards */
 
@@ -36,16 +34,13 @@ int ac_guard(ac_work *w, ac_work_fn *f, void *arg)
 
 /* ------------------------------------------------------------------ opening and closing */
 
-/* Without --max-memory: the machine's memory, at least 8 GiB. */
+/* Without --max-memory: four fifths of the memory that this process may use. */
 static size_t memory_limit(const ac_options *o)
 {
-    size_t most = (uint64_t)o->max_memory < SIZE_MAX ? (size_t)o->max_memory : SIZE_MAX;
-#ifdef _SC_PHYS_PAGES
-    const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-    if (!o->given[AC_OPT_max_memory].n && pages > 0 && size > 0 && (size_t)pages > most / (size_t)size)
-        most = (size_t)pages * (size_t)size;
-#endif
-    return most;
+    const size_t here = o->given[AC_OPT_max_memory].n ? 0 : ac_memory_here("");
+    if (here)
+        return here / 5 * 4;
+    return (uint64_t)o->max_memory < SIZE_MAX ? (size_t)o->max_memory : SIZE_MAX;
 }
 
 void ac_work_limits(ac_work *w)

@@ -51,14 +51,31 @@ static double uniform(uint64_t *state)
     return (double)(ac_splitmix64(state) >> 11) * 0x1p-53;
 }
 
+/* Weights that are not known count as stored ones: not as a value that is the same everywhere. */
+static int make_unknown(ac_ctx *cx, ac_making *w, const ac_promise *p, ac_tensor *t)
+{
+    (void)p;
+    float *v = ac_making_tensor(cx, w, t, ac_tensor_bytes(t));
+    for (int64_t i = 0; i < ac_tensor_count(t); i++)
+        v[i] = 0.5f;
+    t->data = v;
+    return AC_OK;
+}
+
+static bool same_unknown(const ac_promise *p, const ac_tensor *s, const ac_promise *q, const ac_tensor *t,
+                         int32_t *left)
+{
+    (void)left;
+    return p == q && ac_tensor_bytes(s) == ac_tensor_bytes(t);
+}
+
+static const ac_promise UNKNOWN = {make_unknown, same_unknown, 1};
+
 void ac_param_invent(ac_reading *r, ac_tensor *t, bool positive)
 {
     const int64_t n = ac_tensor_count(t);
     if (!r->opt.random) {
-        float *one = ac_alloc(r->cx->region, 16);
-        *one = 0.5f;
-        t->data = one;
-        t->splat = true;
+        t->lazy = &UNKNOWN;
         r->out.missing_file = r->format->weights;
         ac_push(r->cx->region, &r->out.missing, t);
         return;

@@ -2,6 +2,7 @@
  * Hardmax; and the triangular and diagonal ones: Trilu, EyeLike. */
 #include "import/onnx/proto/arithmetic.h"
 #include "import/onnx/proto/nodes.h"
+#include "ir/make/compose_moves.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -110,19 +111,6 @@ int ac_onx_do_hardmax(ac_onx_node *n)
     return ac_onx_result(n, 0, ac_make_reshape(&n->b, y, rank, n->in[0]->dim));
 }
 
-/* A matrix [rows,cols] of bool: true where keep(col - row). */
-static ac_tensor *diagonals(ac_onx_node *n, int64_t rows, int64_t cols, int64_t from, int64_t to)
-{
-    const int64_t dim[2] = {rows, cols};
-    uint8_t *v = ac_alloc_n(n->r->cx->region, (uint64_t)rows + 1, (uint64_t)cols + 1);
-    for (int64_t r = 0; r < rows; r++)
-        for (int64_t c = 0; c < cols; c++)
-            v[r * cols + c] = c - r >= from && c - r <= to;
-    return ac_tensor_const(n->r->g, n->name, AC_BOOL, 2, dim, v);
-}
-
-enum { MOST_MASK = 1 << 22 };
-
 /* upper: elements on and above diagonal k; else on and below. */
 int ac_onx_do_trilu(ac_onx_node *n)
 {
@@ -134,10 +122,8 @@ int ac_onx_do_trilu(ac_onx_node *n)
     if (x->rank < 2)
         return ac_error(n->r->cx, n->at, E0104, "input '%s' has %d dimensions", x->name, x->rank);
     const int64_t rows = x->dim[x->rank - 2], cols = x->dim[x->rank - 1];
-    if (rows * cols > MOST_MASK)
-        return ac_cannot(&n->b, "its matrices have more than %d elements", MOST_MASK);
-    k = k > cols ? cols : k < -rows ? -rows : k;
-    ac_tensor *mask = upper ? diagonals(n, rows, cols, k, INT64_MAX) : diagonals(n, rows, cols, INT64_MIN, k);
+    ac_tensor *mask =
+        upper ? ac_make_band(&n->b, rows, cols, k, INT64_MAX) : ac_make_band(&n->b, rows, cols, INT64_MIN, k);
     return ac_onx_result(n, 0, choose(n, mask, x, NUM(x, 0)));
 }
 
@@ -148,7 +134,7 @@ int ac_onx_do_eye_like(ac_onx_node *n)
     const ac_dtype to = type ? ac_onx_dtype(type) : x->dtype;
     if (to == AC_NONE)
         return ac_cannot(&n->b, "its result has elements of type %s", ac_onx_dtype_name(n->r->cx, type));
-    if (x->rank != 2 || x->dim[0] * x->dim[1] > MOST_MASK)
+    if (x->rank != 2)
         return ac_cannot(&n->b, "its input is %s", ac_shape_str(n->r->cx, x));
-    return ac_onx_result(n, 0, ac_make_cast(&n->b, diagonals(n, x->dim[0], x->dim[1], k, k), to));
+    return ac_onx_result(n, 0, ac_make_cast(&n->b, ac_make_band(&n->b, x->dim[0], x->dim[1], k, k), to));
 }

@@ -3,6 +3,7 @@
 #include "import/build/compose_bounded.h"
 #include "import/build/compose_pads.h"
 #include "import/tf/nodedefs.h"
+#include "ir/make/compose_moves.h"
 
 #include <string.h>
 
@@ -290,13 +291,9 @@ int ac_tf_do_matrix_band_part(ac_tf_op *n)
     AC_TRY(ac_operand_scalar(&n->b, &n->t[2], &upper));
     if (x->rank < 2)
         return ac_error(n->r->cx, n->b.at, E0104, "'%s' %s is not a matrix", x->name, ac_shape_str(n->r->cx, x));
-    const int64_t dim[2] = {x->dim[x->rank - 2], x->dim[x->rank - 1]};
-    if (dim[0] * dim[1] > 1 << 24)
-        return ac_cannot(&n->b, "its matrices have more than 2^24 elements");
-    uint8_t *keep = ac_alloc(n->r->cx->region, (uint64_t)(dim[0] * dim[1]) + 1);
-    for (int64_t i = 0; i < dim[0]; i++)
-        for (int64_t k = 0; k < dim[1]; k++)
-            keep[i * dim[1] + k] = (lower < 0 || (double)(i - k) <= lower) && (upper < 0 || (double)(k - i) <= upper);
-    ac_tensor *mask = ac_tensor_const(n->r->g, n->node->name, AC_BOOL, 2, dim, keep);
+    const int64_t rows = x->dim[x->rank - 2], cols = x->dim[x->rank - 1];
+    const int64_t from = lower < 0 || lower > (double)rows ? -rows : -(int64_t)lower;
+    const int64_t to = upper < 0 || upper > (double)cols ? cols : (int64_t)upper;
+    ac_tensor *mask = ac_make_band(&n->b, rows, cols, from, to);
     return RESULT(ac_make_select(&n->b, mask, x, ac_make_number(&n->b, x->dtype, 0)));
 }

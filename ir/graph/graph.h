@@ -123,6 +123,7 @@ struct ac_graph {
     /* The inputs' first dimension was batch_was in the file, and is `batch` now: shape rules replace the old one by the
      * new one in constant shapes. batch 0: unchanged. */
     int64_t batch_was, batch;
+    ac_bytes folded;               /* that pass fold has read and written, or will */
     const char *file;              /* as the user wrote it */
     struct ac_tensor_names *names; /* graph.c: tensors by name */
     ac_promise_fn *promise; /* computes results of nodes with constant operands; supplied by the creator of the graph;

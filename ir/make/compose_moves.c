@@ -53,3 +53,24 @@ ac_tensor *ac_make_spread(const ac_maker *b, ac_tensor *x, int32_t axis, int64_t
     dim[axis] = n * step;
     return ac_make_part(b, ac_make_reshape(b, t, rank, dim), axis, 0, (n - 1) * step + 1);
 }
+
+/* The numbers first, first + 1, .. along dimension `axis` of a matrix. */
+static ac_tensor *count_along(const ac_maker *b, int32_t axis, int64_t count, int64_t first)
+{
+    const int64_t dim[2] = {axis ? 1 : count, axis ? count : 1};
+    return ac_make_reshape(b, ac_make_steps(b->g, b->name, count, first, 1), 2, dim);
+}
+
+ac_tensor *ac_make_band(const ac_maker *b, int64_t rows, int64_t cols, int64_t from, int64_t to)
+{
+    from = from < -rows ? -rows : from > cols ? cols : from;
+    to = to < -rows ? -rows : to > cols ? cols : to;
+    ac_tensor *col = count_along(b, 1, cols, 0);
+    if (from == to)
+        return ac_make_2(b, AC_OP_EQUAL, col, count_along(b, 0, rows, from));
+    ac_tensor *above = from > -rows ? ac_make_2(b, AC_OP_GREATER_EQUAL, col, count_along(b, 0, rows, from)) : NULL;
+    if (above && to >= cols)
+        return above;
+    ac_tensor *below = ac_make_2(b, AC_OP_LESS_EQUAL, col, count_along(b, 0, rows, to));
+    return from > -rows ? ac_make_2(b, AC_OP_LOGICAL_AND, above, below) : below;
+}

@@ -11,6 +11,8 @@ ac_tensor *ac_make_part(const ac_maker *b, ac_tensor *x, int32_t axis, int64_t b
 /* Zeros before and after each dimension; below 0: that many elements are removed. */
 ac_tensor *ac_make_pad_or_crop(const ac_maker *b, ac_tensor *x, const int64_t *before, const int64_t *after);
 ac_tensor *ac_make_reverse(const ac_maker *b, ac_tensor *x, int32_t axis);
+/* bool [rows,cols]: true where from <= column - row <= to. Two lists of numbers and comparisons: no table. */
+ac_tensor *ac_make_band(const ac_maker *b, int64_t rows, int64_t cols, int64_t from, int64_t to);
 /* step - 1 zeros between any two elements along `axis`. */
 ac_tensor *ac_make_spread(const ac_maker *b, ac_tensor *x, int32_t axis, int64_t step);
 

@@ -108,7 +108,8 @@ enum {
     OF_CHECKS = 1024,
     OF_REDUCES = 2048,
     OF_REREADS = 4096,
-    OF_RANDOM = 8192
+    OF_REMADE = 8192,
+    OF_RANDOM = 16384
 };
 #define AC_IN(i) (1u << (i))
 

@@ -25,7 +25,7 @@ static bool of_constants(const ac_tensor *t, int32_t *left)
     return true;
 }
 
-static void fold(const ac_graph *g, ac_tensor *t)
+static void fold(ac_graph *g, ac_tensor *t)
 {
     if (ac_tensor_is_const(t))
         return;
@@ -36,7 +36,7 @@ static void fold(const ac_graph *g, ac_tensor *t)
 }
 
 /* True if t is a constant, or becomes one by folding a few nodes. */
-static bool fixed(const ac_graph *g, ac_tensor *t)
+static bool fixed(ac_graph *g, ac_tensor *t)
 {
     int32_t left = MOST_LOOKED_AT;
     if (!t || !of_constants(t, &left))
@@ -45,7 +45,7 @@ static bool fixed(const ac_graph *g, ac_tensor *t)
     return ac_tensor_is_const(t);
 }
 
-ac_tensor *ac_dequantised_step(const ac_graph *g, ac_tensor *t, ac_op op, ac_tensor **c)
+ac_tensor *ac_dequantised_step(ac_graph *g, ac_tensor *t, ac_op op, ac_tensor **c)
 {
     const ac_node *n = ac_made_by(t, op);
     *c = n ? n->in[1] : NULL;
@@ -82,7 +82,7 @@ static int32_t axis_after(ac_ctx *cx, const ac_node *m, int32_t axis)
     return -2;
 }
 
-bool ac_dequantised_of(const ac_graph *g, ac_tensor *t, ac_dequantised *d)
+bool ac_dequantised_of(ac_graph *g, ac_tensor *t, ac_dequantised *d)
 {
     *d = (ac_dequantised){.axis = -1};
     while (ac_made_by(t, AC_OP_TRANSPOSE) || ac_made_by(t, AC_OP_RESHAPE)) {

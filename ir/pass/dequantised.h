@@ -17,10 +17,10 @@ typedef struct ac_dequantised {
     int32_t axis; /* of t, along which there are several scales; -1: there is one */
 } ac_dequantised;
 
-bool ac_dequantised_of(const ac_graph *g, ac_tensor *t, ac_dequantised *d);
+bool ac_dequantised_of(ac_graph *g, ac_tensor *t, ac_dequantised *d);
 
 /* (x op c), c a constant of f32, without an activation: x; NULL: t is not that. */
-ac_tensor *ac_dequantised_step(const ac_graph *g, ac_tensor *t, ac_op op, ac_tensor **c);
+ac_tensor *ac_dequantised_step(ac_graph *g, ac_tensor *t, ac_op op, ac_tensor **c);
 /* The node that makes t, if it is of this operator and nothing is fused into it. */
 ac_node *ac_made_by(const ac_tensor *t, ac_op op);
 

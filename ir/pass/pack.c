@@ -21,7 +21,7 @@ static bool fixed(const ac_tensor *t)
 }
 
 /* Follows weights t of a product back to the file's integers. */
-static bool read_chain(const ac_graph *g, ac_tensor *t, made *w)
+static bool read_chain(ac_graph *g, ac_tensor *t, made *w)
 {
     int32_t perm[AC_MAX_RANK];
     const ac_node *n = ac_made_by(t, AC_OP_TRANSPOSE);

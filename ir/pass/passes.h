@@ -16,8 +16,14 @@
  * result is computed when its data is first needed. false: nothing changed (an operand is not constant, the result
  * would be far larger than its operands, or the graph promises nothing for these types - reported when the graph is
  * lowered). */
-bool ac_fold_node(const ac_graph *g, ac_node *n);
+bool ac_fold_node(ac_graph *g, ac_node *n);
+/* fold_moves.c: if n, a TRANSPOSE or a slice, moves a constant made of a smaller one by conversions, the smaller one is
+ * moved: the result is a constant made of that. false: nothing changed. */
+bool ac_fold_moved(ac_graph *g, ac_node *n);
+/* fold_plain.c: ac_fold_node and ac_fold_new without that. */
+bool ac_fold_plain(ac_graph *g, ac_node *n);
+ac_tensor *ac_fold_plain_new(ac_graph *g, ac_tensor *y);
 /* y, the result of a new node, as a constant. NULL: it cannot be one, and the node is erased. */
-ac_tensor *ac_fold_new(const ac_graph *g, ac_tensor *y);
+ac_tensor *ac_fold_new(ac_graph *g, ac_tensor *y);
 
 #endif

@@ -8,6 +8,7 @@
  * result is written after element i of every operand was read and before any later one is read: operands of the same
  * shape and element size may be overwritten. */
 #include "ir/lower/map/map.h"
+#include "ir/lower/recipe/recipe.h"
 
 #include <assert.h>
 
@@ -20,6 +21,7 @@ typedef struct nest {
     ac_tensor *operand[MAX_OPERANDS];
     int64_t stride[MAX_OPERANDS][AC_MAX_RANK]; /* elements; 0: broadcast along this dimension */
     ac_x idx[AC_MAX_RANK];
+    uint32_t apart; /* bit d: dimension d of the result and the next one are not merged (ac_recipe_breaks) */
 } nest;
 
 /* The index of t among the operands, or w->n. Two constants are one operand if their data is the same. */
@@ -64,21 +66,31 @@ static void set_strides(int64_t *stride, const ac_tensor *t, const ac_tensor *ou
     }
 }
 
+static void set_apart(nest *w, const ac_tensor *out)
+{
+    for (int32_t i = 0; i < w->n; i++) {
+        const int32_t off = out->rank - w->operand[i]->rank;
+        const uint32_t own = ac_recipe_breaks(w->operand[i]);
+        w->apart |= off < 0 ? 0 : own << off;
+    }
+}
+
 /* Drops dimensions of one element and joins neighbours that every operand walks as one, but the first `keep`. */
 static void merge(nest *w, const ac_tensor *out, int32_t keep)
 {
     w->rank = 0;
-    for (int32_t d = 0; d < out->rank; d++) {
+    for (int32_t d = 0, before = 0; d < out->rank; d++) {
         if (out->dim[d] == 1)
             continue;
         const int32_t last = w->rank - 1;
-        bool join = last >= keep;
+        bool join = last >= keep && !(w->apart >> before & 1);
         for (int32_t i = 0; i < w->n && join; i++)
             join = w->stride[i][last] == w->stride[i][d] * out->dim[d];
         const int32_t to = join ? last : w->rank++;
         w->dim[to] = join ? w->dim[last] * out->dim[d] : out->dim[d];
         for (int32_t i = 0; i < w->n; i++)
             w->stride[i][to] = w->stride[i][d];
+        before = d;
     }
     if (w->rank == 0) {
         w->rank = 1;
@@ -159,6 +171,7 @@ int ac_lo_map(ac_lower *L)
     collect(L, &w);
     for (int32_t i = 0; i < w.n; i++)
         set_strides(w.stride[i], w.operand[i], out);
+    set_apart(&w, out);
     merge(&w, out, L->variant & AC_VARIANT_ROWS ? 2 : 0);
     for (int32_t d = 0; d + 1 < w.rank; d++)
         w.idx[d] = ac_lb_for_each(&L->b, name[d], w.dim[d]);

@@ -5,6 +5,7 @@
 #include "ir/lower/buffers.h"
 #include "ir/lower/entries.h"
 #include "ir/lower/map/map.h"
+#include "ir/lower/node/computed.h"
 #include "ir/lower/node/narrowed.h"
 #include "ir/ops/shape/shape.h"
 
@@ -114,6 +115,7 @@ ac_lowered *ac_lower_hinted(ac_ctx *cx, ac_region *region, const ac_node *n, con
         return NULL;
     }
     L.out->fn = ac_lb_close(&L.b);
+    ac_lo_computed(&L);
     ac_lo_settle(L.out, -1);
     if (ac_shadows_leave(&shadows, L.out) != AC_OK)
         return NULL;

@@ -41,10 +41,6 @@ DEDUPE_SECTION_RODATA static const float dedupe_fully_connected_1_k[16] = {
     1.0f, 0.0f, 0.0f, 0.0f, 0.0f, 1.0f, 0.0f, 0.0f, 0.0f, 0.0f, 1.0f, 0.0f, 0.0f, 0.0f, 0.0f, 1.0f
 };
 
-DEDUPE_SECTION_RODATA static const float dedupe_fully_connected_2_k[8] = {
-    1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f, 1.0f
-};
-
 /* fully_connected 'a' -> f32 [1,4]
  * step 0: fully_connected 'a': x f32 [1,4] at 0x0000 -> a f32 [1,4] at 0x0010
  * also step 1
@@ -74,17 +70,15 @@ DEDUPE_SECTION_FAST static void dedupe_fully_connected_0(const float *restrict x
 /* fully_connected 'c' -> f32 [1,2]
  * step 2: fully_connected 'c': b f32 [1,4] at 0x0000 -> c f32 [1,2] at 0x0010
  *   x    f32[4]  f32 [1,4] b
- *   k    f32[8]  f32 [2,4] u
  *   out  f32[2]  f32 [1,2] c */
-DEDUPE_SECTION_FAST static void dedupe_fully_connected_2(const float *restrict x, const float *restrict k,
-    float *restrict out)
+DEDUPE_SECTION_FAST static void dedupe_fully_connected_2(const float *restrict x, float *restrict out)
 {
     float acc = 0.0f;
     float acc_1 = 0.0f;
     for (int32_t ic = 0; ic < 4; ic++) {
         const float x0 = x[ic];
-        acc = x0 * k[ic] + acc;
-        acc_1 = x0 * k[ic + 4] + acc_1;
+        acc = x0 + acc;
+        acc_1 = x0 + acc_1;
     }
     out[0] = acc;
     out[1] = acc_1;
@@ -115,7 +109,7 @@ int dedupe_run(const dedupe_mem *m)
 
     /* 2: fully_connected 'c': b f32 [1,4] -> c f32 [1,2] */
     DEDUPE_STEP_BEGIN(2);
-    dedupe_fully_connected_2((void *)(arena + 0x0000), dedupe_fully_connected_2_k, (void *)(arena + 0x0010));
+    dedupe_fully_connected_2((void *)(arena + 0x0000), (void *)(arena + 0x0010));
     DEDUPE_STEP_END(2);
     return DEDUPE_OK;
 }

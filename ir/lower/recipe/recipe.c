@@ -1,0 +1,299 @@
+/* recipe.c - elements of constants, computed from what the constants are made of; see recipe.h. */
+#include "ir/lower/recipe/recipe.h"
+
+#include "ir/lower/recipe/nibbles.h"
+#include "ir/ops/decode/axis.h"
+#include "ir/ops/decode/slice.h"
+
+#include <math.h>
+
+enum {
+    MOST_NODES = 12, /* of one recipe */
+    SAVED = 1024     /* bytes: fewer are not worth the instructions */
+};
+
+/* ------------------------------------------------------------------ which there are */
+
+/* True if the elements are the whole numbers first, first + step, .. */
+static bool is_progression(const ac_tensor *t, int64_t *first, int64_t *step)
+{
+    const int64_t count = ac_tensor_count(t);
+    const ac_dtype d = t->dtype;
+    const bool real = d == AC_F32 || d == AC_F64, whole = ac_dtype_is_int(d) && ac_dtype_loops(d) == d;
+    const void *p = t->data ? t->data : NULL;
+    if (!p || t->splat || t->quant || t->narrowed || count < 2 || (!real && !whole) || d == AC_U64)
+        return false;
+    const double lo = ac_dtype_get_num(d, p, 0), by = ac_dtype_get_num(d, p, 1) - lo;
+    const double most = fabs(lo) + fabs(by) * (double)count;
+    if (!(most < (real ? 16777216.0 : 2147483647.0)) || by != floor(by) || lo != floor(lo) || (lo == 0 && signbit(lo)))
+        return false;
+    for (int64_t i = 0; i < count; i++) {
+        const double v = ac_dtype_get_num(d, p, i);
+        if (v != lo + by * (double)i || (v == 0 && signbit(v)))
+            return false;
+    }
+    *first = (int64_t)lo;
+    *step = (int64_t)by;
+    return true;
+}
+
+/* The node that makes t of smaller constants; NULL: t is stored. */
+static const ac_node *maker_of(const ac_tensor *t)
+{
+    const ac_node *n = t->made_of;
+    if (!n || t->splat || t->narrowed || t->weight || n->n_out != 1 || n->n_fused)
+        return NULL;
+    for (int32_t i = 0; i < n->n_in; i++)
+        if (n->in[i] && (!ac_tensor_is_const(n->in[i]) || n->in[i]->weight || n->in[i]->narrowed))
+            return NULL;
+    const bool computes = ac_ops[n->op].map && (t->quant || ac_node_act(n) != AC_ACT_NONE);
+    return ac_ops[n->op].flags & OF_REMADE && !computes ? n : NULL;
+}
+
+static ac_bytes stored(const ac_tensor *t)
+{
+    int64_t first, step;
+    return t->splat || ac_tensor_count(t) == 1 || is_progression(t, &first, &step) ? 0 : ac_nibbles_bytes(t);
+}
+
+static ac_bytes bytes_of(const ac_tensor *t, int32_t *left)
+{
+    const ac_node *n = maker_of(t);
+    ac_bytes sum = 0;
+    if (!n || --*left < 0)
+        return stored(t);
+    for (int32_t i = 0; i < n->n_in; i++)
+        if (n->in[i] && !ac_node_is_static(n, i))
+            sum += bytes_of(n->in[i], left);
+    const ac_quant *q = n->op == AC_OP_DEQUANTIZE ? n->in[0]->quant : NULL;
+    sum += q && q->n > 1 ? q->n * 8 : 0;
+    return sum < stored(t) ? sum : stored(t);
+}
+
+ac_bytes ac_recipe_bytes(const ac_tensor *t)
+{
+    int32_t left = MOST_NODES;
+    return bytes_of(t, &left);
+}
+
+bool ac_recipe_saves(const ac_tensor *t)
+{
+    return (t->splat && t->data && ac_tensor_count(t) > 1) || ac_recipe_bytes(t) + SAVED < ac_tensor_bytes(t);
+}
+
+/* ------------------------------------------------------------------ positions */
+
+/* An operand under the dimensions of a result: element `from` of each of them between neighbours. */
+typedef struct box {
+    int32_t n;
+    int64_t extent[2 * AC_MAX_RANK], from[2 * AC_MAX_RANK]; /* outermost first */
+    int64_t base;                                           /* the first element in the operand */
+    bool bad;                                               /* not to be described like this */
+} box;
+
+/* Appends a dimension; neighbours that are one in the operand as well are joined. */
+static void add_dim(box *x, int64_t extent, int64_t from)
+{
+    if (extent == 1)
+        return;
+    if (x->n && x->from[x->n - 1] == from * extent) {
+        x->extent[x->n - 1] *= extent;
+        x->from[x->n - 1] = from;
+        return;
+    }
+    x->extent[x->n] = extent;
+    x->from[x->n++] = from;
+}
+
+static box broadcast(const ac_tensor *y, const ac_tensor *x)
+{
+    box to = {0};
+    for (int32_t d = 0; d < y->rank; d++) {
+        const int32_t k = d - (y->rank - x->rank);
+        add_dim(&to, y->dim[d], k < 0 || x->dim[k] == 1 ? 0 : ac_dim_product(x->dim, k + 1, x->rank));
+    }
+    return to;
+}
+
+static box tiled(const ac_tensor *y, const ac_tensor *x)
+{
+    box to = {0};
+    for (int32_t d = 0; d < x->rank; d++) {
+        add_dim(&to, y->dim[d] / x->dim[d], 0);
+        add_dim(&to, x->dim[d], ac_dim_product(x->dim, d + 1, x->rank));
+    }
+    return to;
+}
+
+static box transposed(ac_ctx *cx, const ac_node *n)
+{
+    const ac_tensor *x = n->in[0], *y = n->out[0];
+    int32_t perm[AC_MAX_RANK];
+    box to = {.bad = ac_perm_of(cx, n, perm) != AC_OK};
+    for (int32_t d = 0; d < y->rank && !to.bad; d++)
+        add_dim(&to, y->dim[d], ac_dim_product(x->dim, perm[d] + 1, x->rank));
+    return to;
+}
+
+static box cut(ac_ctx *cx, const ac_node *n)
+{
+    const ac_tensor *x = n->in[0];
+    ac_slice s;
+    box to = {.bad = (n->op == AC_OP_SLICE ? ac_slice_of : ac_strided_slice_of)(cx, n, &s) != AC_OK};
+    for (int32_t d = 0; d < x->rank && !to.bad; d++) {
+        const int64_t step = ac_dim_product(x->dim, d + 1, x->rank);
+        to.base += s.begin[d] * step;
+        to.bad = s.step[d] < 1;
+        add_dim(&to, s.extent[d], s.step[d] * step);
+    }
+    return to;
+}
+
+/* The operand of a move under its result. */
+static box moved(ac_ctx *cx, const ac_node *n)
+{
+    const ac_tensor *x = n->in[0], *y = n->out[0];
+    if (n->op == AC_OP_TILE)
+        return tiled(y, x);
+    if (n->op == AC_OP_BROADCAST_TO)
+        return broadcast(y, x);
+    if (n->op == AC_OP_TRANSPOSE)
+        return transposed(cx, n);
+    if (n->op == AC_OP_SLICE || n->op == AC_OP_STRIDED_SLICE)
+        return cut(cx, n);
+    return (box){.n = 1, .extent = {ac_tensor_count(y)}, .from = {1}};
+}
+
+/* The next dimension of more than one element; the rank if no other follows. */
+static int32_t next_dim(const ac_tensor *t, int32_t d)
+{
+    do
+        d++;
+    while (d < t->rank && t->dim[d] == 1);
+    return d;
+}
+
+/* Breaks of x as those of t, which has the same dimensions of more than one element; 0 if it has others. */
+static uint32_t reshaped_breaks(const ac_tensor *t, const ac_tensor *x, uint32_t of)
+{
+    uint32_t mask = 0;
+    int32_t d = next_dim(t, -1), k = next_dim(x, -1);
+    for (; d < t->rank && k < x->rank && t->dim[d] == x->dim[k]; d = next_dim(t, d), k = next_dim(x, k))
+        mask |= (of >> k & 1) << d;
+    return d == t->rank && k == x->rank ? mask : 0;
+}
+
+static uint32_t breaks_of(const ac_tensor *t, int32_t *left)
+{
+    const ac_node *n = ac_recipe_bytes(t) < stored(t) ? maker_of(t) : NULL;
+    uint32_t mask = 0;
+    if (!n || --*left < 0)
+        return 0;
+    if (ac_ops[n->op].flags & OF_VIEW)
+        return reshaped_breaks(t, n->in[0], breaks_of(n->in[0], left));
+    if (!ac_ops[n->op].map && n->op != AC_OP_BROADCAST_TO)
+        return 0;
+    for (int32_t i = 0; i < n->n_in; i++) {
+        const ac_tensor *x = n->in[i];
+        if (!x || ac_node_is_static(n, i))
+            continue;
+        const int32_t off = t->rank - x->rank;
+        for (int32_t d = next_dim(t, -1), e; (e = next_dim(t, d)) < t->rank; d = e)
+            mask |= (uint32_t)((d < off || x->dim[d - off] == 1) != (e < off || x->dim[e - off] == 1)) << d;
+        mask |= breaks_of(x, left) << (off > 0 ? off : 0);
+    }
+    return mask;
+}
+
+uint32_t ac_recipe_breaks(const ac_tensor *t)
+{
+    int32_t left = MOST_NODES;
+    return ac_tensor_is_const(t) && ac_recipe_saves(t) ? breaks_of(t, &left) : 0;
+}
+
+/* Where in the operand the element at `at` of the result is. */
+static ac_spot through(ac_lb *b, ac_spot at, const box *x)
+{
+    ac_spot to = {.lanes = at.lanes, .base = x->base, .failed = x->bad};
+    if (x->n == 1 && x->from[0] == 1 && !x->base)
+        return at;
+    for (int32_t d = 0; d < x->n; d++) {
+        const ac_spot part = ac_spot_split(b, &at, ac_dim_product(x->extent, d + 1, x->n));
+        to.failed |= part.failed;
+        if (x->from[d])
+            ac_spot_add(&to, &part, x->from[d]);
+    }
+    return to;
+}
+
+/* ------------------------------------------------------------------ values */
+
+/* The value of all elements of t. */
+static ac_x uniform(ac_lb *b, const ac_tensor *t, const void *data)
+{
+    const ac_dtype d = ac_dtype_loops(t->dtype);
+    if (ac_dtype_is_half(d))
+        return ac_lb_bitcast(b, ac_lb_int(b, AC_U16, ac_dtype_get_int(AC_U16, data, 0)), d);
+    if (ac_dtype_is_float(d))
+        return ac_lb_num(b, d, ac_dtype_get_num(d, data, 0));
+    return ac_lb_int(b, d, ac_dtype_get_int(d, data, 0));
+}
+
+/* first + position * step, exactly. */
+static ac_x progression(ac_lower *L, ac_dtype d, int64_t first, int64_t step, const ac_spot *at)
+{
+    ac_lb *b = &L->b;
+    ac_x v = ac_lb_add(b, ac_lb_mul(b, ac_spot_value(b, at), ac_lb_i32(b, step)), ac_lb_i32(b, first));
+    int64_t *lane = AC_NEW_N(L->region, int64_t, at->lanes);
+    for (int32_t l = 0; l < at->lanes; l++)
+        lane[l] = l * step;
+    v = ac_lb_splat(b, v, at->lanes);
+    v = at->along ? ac_lb_add(b, v, ac_lb_constv(b, AC_I32, lane, at->lanes)) : v;
+    return d == AC_I32 ? v : ac_lb_cast(b, v, d);
+}
+
+static ac_x loaded(ac_lower *L, ac_tensor *t, const ac_spot *at)
+{
+    const ac_x code = ac_nibbles_bytes(t) < ac_tensor_bytes(t) ? ac_nibbles_load(L, t, at) : 0;
+    if (code)
+        return code;
+    const ac_x v = ac_lb_load(&L->b, ac_lo_operand(L, t), ac_spot_value(&L->b, at), at->along ? at->lanes : 1);
+    return ac_lb_splat(&L->b, v, at->lanes);
+}
+
+static ac_x map_value(ac_lower *L, const ac_node *n, const ac_spot *at)
+{
+    ac_tensor *list[4];
+    ac_x arg[4] = {0};
+    const int32_t count = ac_lo_map_operands(L, n, list);
+    for (int32_t i = 0; i < count; i++) {
+        if (!list[i])
+            continue;
+        const box x = broadcast(n->out[0], list[i]);
+        const ac_spot own = through(&L->b, *at, &x);
+        if (!(arg[i] = ac_recipe_value(L, list[i], &own)))
+            return 0;
+    }
+    return L->rows[n->op].map(L, n, arg);
+}
+
+ac_x ac_recipe_value(ac_lower *L, ac_tensor *t, const ac_spot *at)
+{
+    const ac_node *n = ac_recipe_bytes(t) < stored(t) ? maker_of(t) : NULL;
+    int64_t first, step;
+    if (t->splat || ac_tensor_count(t) == 1) {
+        const void *data = t->splat ? t->data : ac_tensor_force(L->cx, t);
+        return data ? ac_lb_splat(&L->b, uniform(&L->b, t, data), at->lanes) : 0;
+    }
+    if (at->failed)
+        return 0;
+    if (is_progression(t, &first, &step))
+        return progression(L, t->dtype, first, step, at);
+    if (!n)
+        return loaded(L, t, at);
+    if (ac_ops[n->op].map)
+        return map_value(L, n, at);
+    const box x = moved(L->cx, n);
+    const ac_spot own = through(&L->b, *at, &x);
+    return ac_recipe_value(L, n->in[0], &own);
+}

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""constants.py - constants that loops compute take no ROM, and results are those of the steps that would make them.
+
+    constants.py ARENAC
+
+Every model is run three times for each target: with constants folded (by the evaluator and as C), and with --skip fold,
+where each operator is a step. All must give the same bits, and every module is proven."""
+import json, pathlib, random, subprocess, sys, tempfile
+
+R = random.Random(5)
+
+
+def data(count, bits=8):
+    return 'hex "' + bytes(R.randrange(256) for _ in range(count * bits // 8)).hex() + '"'
+
+
+def codes(count, low, high):
+    return "[" + ", ".join(str(R.randint(low, high)) for _ in range(count)) + "]"
+
+
+def floats(count):
+    return "[" + ", ".join(f"{R.uniform(-1, 1):.4f}" for _ in range(count)) + "]"
+
+
+def graph(*lines, output="y"):
+    return "graph g {\n  " + "\n  ".join(lines) + f"\n  output {output}\n}}\n"
+
+
+# name: the most bytes of constants, the text
+MODELS = {
+    "concat": (0, graph("input x: f32[2,64]", "const f: f32[100,64] = splat 2.5",
+                        "y = concatenation(x, f) axis=0")),
+    "scatter": (16, graph("input x: f32[2,64]", "const f: f32[100,64] = splat 0", "const i: i64[2,1] = [3, 9]",
+                          "y = scatter_into(f, i, x)")),
+    "half": (0, graph("input x: f16[2,64]", "const f: f16[100,64] = splat -0.0", "y = concatenation(x, f) axis=0")),
+    "mask": (0, graph("input x: f32[3,60,60]", "const r: i32[60,1] = " + str(list(range(60))),
+                      "const c: i32[1,60] = " + str(list(range(60))), "const n: f32[] = [-1e9]", "m = less_equal(c, r)",
+                      "y = select(m, x, n)")),
+    "cut_mask": (0, graph("input x: f32[3,60,60]", "const r: i32[80,1] = " + str(list(range(80))),
+                          "const c: i32[1,70] = " + str(list(range(70))), "const n: f32[] = [-1e9]",
+                          "m = less_equal(c, r)", "const b: i64[2] = [7, 3]", "const s: i64[2] = [60, 60]",
+                          "k = slice(m, b, s)", "y = select(k, x, n)")),
+    "bytes": (6400, graph("input i: i64[5]", f"const q: i8[200,32] = {data(6400)}", "f = cast(q) to=f32",
+                          "y = gather(f, i) axis=0")),
+    "scaled": (7200, graph("input i: i64[5]", f"const q: i8[200,32] = {data(6400)}",
+                           f"const s: f32[200,1] = {floats(200)}", "f = cast(q) to=f32", "g = mul(f, s)",
+                           "y = gather(g, i) axis=0")),
+    "turned": (7200, graph("input i: i64[5]", f"const q: i8[32,200] = {data(6400)}",
+                           f"const s: f32[1,200] = {floats(200)}", "f = cast(q) to=f32", "g = mul(f, s)",
+                           "t = transpose(g) perm=[1,0]", "y = gather(t, i) axis=0")),
+    "nibbles": (3200, graph("input i: i64[5]", f"const q: i4[200,32] = {codes(6400, -8, 7)}", "f = cast(q) to=f32",
+                            "y = gather(f, i) axis=0")),
+    "odd_nibbles": (5797, graph("input i: i64[5]", f"const q: u4[187,31] = {codes(5797, 0, 15)}",
+                                "f = cast(q) to=f32", "y = gather(f, i) axis=0")),
+    "rows": (256, graph("input x: f32[50,64]", f"const b: f32[1,64] = {floats(64)}", "const t: i64[2] = [50, 1]",
+                        "r = tile(b, t)", "y = mul(x, r)")),
+    "numbers": (0, graph("input x: f32[2,600]", f"const c: f32[600] = {[float(i) for i in range(-5, 595)]}",
+                         "y = add(x, c)")),
+    "fills": (0, graph("input x: f32[40,64]", "const a: f32[40,64] = splat 3", "const b: f32[40,64] = splat 0.5",
+                       "c = mul(a, b)", "d = sub(c, b)", "y = add(x, d)")),
+    "words": (8192, graph("input x: f32[20,64]", f"const q: i16[64,64] = {data(4096, 16)}", "f = cast(q) to=f32",
+                          "const s: f32[] = [0.01]", "w = mul(f, s)", "y = batch_matmul(x, w)")),
+    "small_floats": (4096, graph("input x: f32[20,64]", f"const q: f8e4m3fn[64,64] = {codes(4096, 0, 15)}",
+                                 "w = cast(q) to=f32", "y = batch_matmul(x, w)")),
+}
+TARGETS = ["generic", "cortex-m4", "x86-64-v3"]
+# With vectors a product of many rows reads its weights as floats: a whole matrix of them is stored.
+FASTER = {"words": 16384, "small_floats": 16384}
+
+
+def main():
+    arenac = str(pathlib.Path(sys.argv[1]).resolve())
+    bad = 0
+
+    def run(*words):
+        return subprocess.run([arenac, *words], capture_output=True, text=True, timeout=100)
+
+    def results(folder):
+        return [f.read_bytes() for f in sorted(pathlib.Path(folder).glob("*.npy"))]
+
+    with tempfile.TemporaryDirectory() as top:
+        for name, (most, text) in MODELS.items():
+            file = f"{top}/{name}.ag"
+            pathlib.Path(file).write_text(text)
+            plain = run("run", file, "--random", "3", "--backend", "eval", "--exact", "--skip", "fold",
+                        "--output-dir", f"{top}/p")
+            want = results(f"{top}/p")
+            if plain.returncode or not want:
+                print(f"{name}: {plain.stderr}")
+                bad += 1
+                continue
+            for t in TARGETS:
+                p = run("plan", file, "--json", "-q", "-t", t)
+                rom = json.loads(p.stdout)["model"]["weight_bytes"] if not p.returncode else -1
+                allowed = FASTER.get(name, most) if t.startswith("x86") else most
+                if not 0 <= rom <= allowed:
+                    print(f"{name}, {t}: {rom} bytes of constants, at most {allowed}: {p.stderr}")
+                    bad += 1
+                p = run("prove", file, "-t", t)
+                if p.returncode:
+                    print(f"{name}, {t}: not proven: {p.stdout}{p.stderr}")
+                    bad += 1
+                for backend in ["eval"] + ["c"] * (t != "cortex-m4"):
+                    if t == "cortex-m4":
+                        continue
+                    p = run("run", file, "--random", "3", "--backend", backend, "-t", t, "--exact", "--output-dir",
+                            f"{top}/o")
+                    if p.returncode or results(f"{top}/o") != want:
+                        print(f"{name}, {t}, {backend}: other results than with --skip fold: {p.stderr}")
+                        bad += 1
+    sys.exit(bad > 0)
+
+
+if __name__ == "__main__":
+    main()
