@@ -28,10 +28,11 @@ bool ac_reading_wants(const ac_reading *r, const char *name)
     return wanted;
 }
 
-/* True if the nodes are created in a second run, after the caller has set sizes and values of inputs. */
+/* True if the nodes are created in a second run, after the caller has set sizes and values of inputs. Readers whose
+ * nodes create the inputs (Caffe's) need only one. */
 static bool is_early(const ac_reading *r)
 {
-    return r->format->nodes && ((r->opt.fixes && !r->again) || ac_reading_unsized(r));
+    return r->format->nodes && ((r->opt.fixes && !r->again && r->input.n > 0) || ac_reading_unsized(r));
 }
 
 /* Replaces the graph by one that has only its inputs, or constants in their place, and forgets the run. */
