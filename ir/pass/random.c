@@ -199,7 +199,8 @@ static void separate_streams(ac_pass *p)
     drawing_list all = {0};
     for (int32_t i = -1; i < p->graph->sub.n; i++)
         collect(i < 0 ? p->graph : p->graph->sub.item[i], i, tmp, &all);
-    qsort(all.item, (size_t)all.n, sizeof *all.item, by_stream);
+    if (all.n)
+        qsort(all.item, (size_t)all.n, sizeof *all.item, by_stream);
     int32_t *stream = AC_NEW_N(tmp, int32_t, all.n + 1);
     uint32_t copy = 0, next = all.n ? (uint32_t)all.item[all.n - 1].n->attrs.random.stream : 0;
     for (int32_t i = 0; i < all.n; i++) {
