@@ -40,8 +40,7 @@ ac_report_step ac_facts_layer(ac_ctx *cx, const ac_node *n);
  * macs: all shapes are known. */
 ac_report_step *ac_facts_layers(const ac_made *a, bool macs, int32_t **layer_of, int32_t *n);
 
-void ac_facts_threads(const ac_made *a, ac_report *r);  /* facts_threads.c */
-void ac_facts_launches(const ac_made *a, ac_report *r); /* facts_gpu.c: of a target that is a GPU */
-void ac_facts_notes(const ac_made *a, ac_report *r);    /* facts_notes.c */
+void ac_facts_threads(const ac_made *a, ac_report *r); /* facts_threads.c */
+void ac_facts_notes(const ac_made *a, ac_report *r);   /* facts_notes.c */
 
 #endif

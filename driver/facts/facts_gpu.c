@@ -1,6 +1,6 @@
 /* facts_gpu.c - the launches of a model for a GPU, for its report: counted in its loops, nothing is compiled. */
+#include "driver/facts/facts_gpu.h"
 #include "codegen/cuda/cuda.h"
-#include "driver/facts/facts.h"
 #include "ir/loop/access/traffic.h"
 
 static ac_report_launch launch_of(ac_region *r, const ac_cuda_kernel *k, int32_t step, int32_t part)
@@ -21,17 +21,14 @@ static ac_report_launch launch_of(ac_region *r, const ac_cuda_kernel *k, int32_t
     return row;
 }
 
-void ac_facts_launches(const ac_made *a, ac_report *to)
+void ac_facts_launches(ac_ctx *cx, const ac_planned *p, ac_report *to)
 {
-    const ac_planned *p = a->planned;
     AC_VEC(ac_report_launch) all = {0};
-    if (!a->lowering->set.target->gpu)
-        return;
     for (int32_t s = 0; s < p->n_steps; s++) {
         int32_t n = 0;
-        const ac_cuda_kernel *k = ac_cuda_kernels(a->cx, p->step[s]->fn, &n);
+        const ac_cuda_kernel *k = ac_cuda_kernels(cx, p->step[s]->fn, &n);
         for (int32_t i = 0; k && i < n; i++)
-            ac_push(a->cx->region, &all, launch_of(a->cx->region, &k[i], s, i));
+            ac_push(cx->region, &all, launch_of(cx->region, &k[i], s, i));
     }
     to->launch = all.item;
     to->n_launches = all.n;

@@ -1,5 +1,6 @@
 /* facts_model.c - the report of a model's plan: its steps, tensors, constants. */
 #include "driver/facts/facts.h"
+#include "driver/facts/facts_gpu.h"
 
 #include "codegen/bind.h"
 #include "codegen/code_size.h"
@@ -265,7 +266,8 @@ ac_report *ac_facts_model(const ac_made *a)
     steps(a, r);
     tensors(a, r);
     ac_facts_threads(a, r);
-    ac_facts_launches(a, r);
+    if (a->lowering->set.target->gpu)
+        ac_facts_launches(a->cx, a->planned, r);
     ac_facts_notes(a, r);
     return r;
 }

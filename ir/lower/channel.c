@@ -1,6 +1,7 @@
 /* channel.c - computes types, scales and clamps of an output channel, and emits the arithmetic on its accumulator; see
  * channel.h. */
 #include "ir/lower/channel.h"
+#include "ir/lower/lower.h"
 
 /* The number system of the operands, or -1. */
 static int kind_of(const ac_tensor *x, const ac_tensor *w, const ac_tensor *out, ac_rounding rounding)

@@ -1,6 +1,7 @@
 /* channel_line.c - requantises channels by one product: bounds of the accumulators, tables, loops; see channel.h and
  * requant_line.h. */
 #include "ir/lower/channel.h"
+#include "ir/lower/lower.h"
 
 enum { MOST_WORDS = 3 };
 

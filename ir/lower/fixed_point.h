@@ -9,7 +9,7 @@
  *     lo_fx_*   as loop code: i32 values, any lanes */
 #ifndef AC_IR_LOWER_FIXED_POINT_H
 #define AC_IR_LOWER_FIXED_POINT_H
-#include "ir/lower/lower.h"
+#include "ir/lower/arithmetic.h"
 
 /* a and b are not both the most negative number. */
 static inline int32_t ac_fx_mul(int32_t a, int32_t b)

@@ -2,7 +2,7 @@
  * LUTPopulate and LUTLookup for int16). Used by element-wise operators and softmax. */
 #ifndef AC_IR_LOWER_LOOKUP_H
 #define AC_IR_LOWER_LOOKUP_H
-#include "ir/lower/lower.h"
+#include "ir/lower/arithmetic.h"
 
 typedef float ac_curve(float x, float floor); /* floor: the least real value the result can store */
 

@@ -1,5 +1,5 @@
 /* lower.c - reports that a lowering does not support a node. */
-#include "ir/lower/lower.h"
+#include "ir/lower/arithmetic.h"
 
 int ac_lower_refuse(ac_lower *L, const char *fmt, ...)
 {

@@ -2,7 +2,7 @@
  * lowerings that compose functions of them. All values of a call have the same lanes. */
 #ifndef AC_IR_LOWER_MATH_PARTS_H
 #define AC_IR_LOWER_MATH_PARTS_H
-#include "ir/lower/lower.h"
+#include "ir/lower/arithmetic.h"
 
 static inline ac_x num(ac_lower *L, ac_x like, double v)
 {

@@ -4,6 +4,7 @@
  * first two are exact. Larger arguments are multiplied by the digits of 2/pi that matter (Payne and Hanek), in a branch
  * that a vector takes if one of its lanes needs it. */
 #include "ir/lower/math_parts.h"
+#include "ir/lower/lower.h"
 
 #include <math.h>
 

@@ -9,7 +9,7 @@
  *
  * since floor(floor(a / 2^31 + c) / 2^e) nests. Equal to the reference for every i32 x (tests/unit/lower/test_quant.c
  * compares); no intermediate leaves 63 bits. The product with a left shift wraps as a 32-bit multiplication does. */
-#include "ir/lower/lower.h"
+#include "ir/lower/arithmetic.h"
 
 #include <math.h>
 

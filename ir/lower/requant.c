@@ -12,7 +12,7 @@
  * Where vectors have no arithmetic 64-bit shift (AVX2), 2^63 is added before a logical one, and its remaining bits are
  * subtracted afterwards; with e == 0 they do not reach the results. Equal to the reference for every i32 accumulator
  * (tests/unit/lower/test_quant.c). */
-#include "ir/lower/lower.h"
+#include "ir/lower/arithmetic.h"
 
 enum { EVEN, ODD };
 

@@ -11,7 +11,7 @@
  * compared. Cost: a millisecond. */
 #ifndef AC_IR_LOWER_REQUANT_PLANE_H
 #define AC_IR_LOWER_REQUANT_PLANE_H
-#include "ir/lower/lower.h"
+#include "ir/lower/arithmetic.h"
 
 /* The reference. */
 typedef struct ac_pairs {

@@ -17,7 +17,7 @@
  * Cost: a millisecond for 65,535 steps. */
 #ifndef AC_IR_LOWER_REQUANT_REAL_H
 #define AC_IR_LOWER_REQUANT_REAL_H
-#include "ir/lower/lower.h"
+#include "ir/lower/arithmetic.h"
 
 /* The reference. */
 typedef struct ac_real_steps {

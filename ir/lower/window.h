@@ -12,7 +12,7 @@
  * Pads come from the attributes, which pass infer has made explicit. */
 #ifndef AC_IR_LOWER_WINDOW_H
 #define AC_IR_LOWER_WINDOW_H
-#include "ir/lower/lower.h"
+#include "ir/lower/arithmetic.h"
 #include "ir/ops/decode/slide.h"
 
 typedef struct ac_window {

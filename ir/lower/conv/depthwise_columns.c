@@ -14,6 +14,7 @@
  * Weights: [channel][filter row][filter column]. */
 #include "ir/lower/conv/depthwise.h"
 #include "ir/lower/conv/gemm.h"
+#include "ir/lower/lower.h"
 
 enum { MOST_TAPS = 8, MOST_COLUMNS = 8 };
 

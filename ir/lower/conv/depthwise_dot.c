@@ -25,6 +25,7 @@
 #include "ir/lower/conv/depthwise.h"
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/conv/spans.h"
+#include "ir/lower/lower.h"
 
 enum { COLUMNS = 7, TAPS_X = 9, TAPS_Y = 12, ROWS = 4, WRITTEN_OUT = 2, LANES = 16 };
 

@@ -7,6 +7,7 @@
  *
  * Sums run in the order of the filter, one column after another; integers are exact. */
 #include "ir/lower/conv/depthwise.h"
+#include "ir/lower/lower.h"
 
 enum {
     WIDE = 8,

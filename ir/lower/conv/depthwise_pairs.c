@@ -24,6 +24,7 @@
  * ignored. Two rows are halves. */
 #include "ir/lower/conv/depthwise.h"
 #include "ir/lower/conv/gemm.h"
+#include "ir/lower/lower.h"
 
 enum { WHOLE = 5, PER = 2, TERMS = 8, TAPS = 16, OPEN = 32, MOST_ROWS = 8, CODE = 480 };
 

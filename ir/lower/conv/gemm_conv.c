@@ -14,6 +14,7 @@
  * strip; those outside of the input are skipped. */
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/conv/hybrid.h"
+#include "ir/lower/lower.h"
 
 enum { BORDER_TILES = 4, LEAST_OUTSIDE = 66 }; /* with code of their own, in a row; one part in so many of the work */
 enum { STRIP_BYTES = 48 * 1024, STRIP_ROWS = 8, NARROW = 7 };

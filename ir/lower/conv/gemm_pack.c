@@ -9,6 +9,7 @@
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/held.h"
 #include "ir/lower/conv/spans.h"
+#include "ir/lower/lower.h"
 
 /* The offset that a strip for DOT4 adds to stored values. */
 static int32_t offset(const ac_gemm_form *f, const ac_channel *c)

@@ -8,6 +8,7 @@
  *       for block of channels, phase, tile of pixels of that phase:   reduce, store */
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/conv/hybrid.h"
+#include "ir/lower/lower.h"
 
 typedef struct job {
     ac_lower *L;

@@ -4,6 +4,7 @@
  * Reference: TFLite's portable SymmetricQuantizeFloats and AsymmetricQuantizeFloats, the same operations in the same
  * types (float, and double for the zero point); rounding is half away from zero. */
 #include "ir/lower/conv/hybrid.h"
+#include "ir/lower/lower.h"
 
 /* *min and *max, `lanes` wide, including the values from x_at + begin to x_at + end. */
 static void widen_range(ac_lb *b, int32_t x, ac_x x_at, int64_t begin, int64_t end, int32_t lanes, ac_x *min, ac_x *max)

@@ -8,6 +8,7 @@
 #include "ir/lower/conv/panel_kind.h"
 
 #include "ir/loop/tiles.h"
+#include "ir/lower/lower.h"
 
 enum { PIXELS = 3, DEPTH = 8 };
 

@@ -19,6 +19,7 @@
 #include "ir/lower/conv/panel_kind.h"
 
 #include "ir/loop/tiles.h"
+#include "ir/lower/lower.h"
 
 enum { LEAST_DEPTH = 8, MOST_DEPTH = 16384 }; /* sums of products, including u8, fit 32 bits */
 

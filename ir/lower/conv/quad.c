@@ -2,6 +2,7 @@
 #include "ir/lower/conv/quad.h"
 
 #include "ir/loop/requants.h"
+#include "ir/lower/lower.h"
 
 #include <math.h>
 

@@ -13,6 +13,7 @@
 #include "ir/lower/conv/quad.h"
 
 #include "ir/loop/tiles.h"
+#include "ir/lower/lower.h"
 
 enum { LANES = 16, NARROW = 8, MOST_PIXELS = 3, MOST_DEPTH = 112 };
 

@@ -14,6 +14,7 @@
 #include "ir/lower/conv/winograd.h"
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/conv/spans.h"
+#include "ir/lower/lower.h"
 
 enum { SIDE = AC_WINOGRAD_SIDE, FROM_L3 = 8 };
 

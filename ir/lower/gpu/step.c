@@ -5,6 +5,7 @@
  * columns of each of a word's rows. Packed weights are copied as they are. Elements outside read as zero, bytes as x's
  * zero point. */
 #include "ir/lower/gpu/tile.h"
+#include "ir/lower/lower.h"
 
 enum { OUTSIDE = -(1 << 28), QUAD = 4 };
 

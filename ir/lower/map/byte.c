@@ -7,6 +7,7 @@
  * chains are arithmetic on vectors. Targets with vectors have 64-bit registers: eight bytes are extracted from and
  * assembled in one of them. Entries are in the order of the raw byte. */
 #include "ir/lower/map/map.h"
+#include "ir/lower/lower.h"
 
 typedef struct chain {
     ac_tensor *x;

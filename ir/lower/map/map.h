@@ -6,7 +6,7 @@
  *     quantised   integers with a scale: TFLite's fixed-point arithmetic, bit for bit */
 #ifndef AC_IR_LOWER_MAP_MAP_H
 #define AC_IR_LOWER_MAP_MAP_H
-#include "ir/lower/lower.h"
+#include "ir/lower/arithmetic.h"
 
 /* A loop nest over the result with the node's map in it: the loops of every row with MAP(f). Shared dimensions are
  * merged. */

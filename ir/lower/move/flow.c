@@ -2,7 +2,7 @@
  * subgraphs (ir/pass/flow/inline.c). Their shape and lowering are needed only for a graph that has not been through
  * it. */
 #include "ir/lower/entries.h"
-#include "ir/lower/lower.h"
+#include "ir/lower/arithmetic.h"
 
 int ac_lo_flow(ac_lower *L)
 {

@@ -5,6 +5,7 @@
  * is transposed, which would cost more than the product for few rows. The order of summation differs, so it is not used
  * with --exact. */
 #include "ir/lower/conv/gemm.h"
+#include "ir/lower/lower.h"
 #include "ir/lower/nn/matmul_dots.h"
 
 enum { MOST_ROWS = 8, TILE = 4 };

@@ -8,7 +8,7 @@
  * Each step scans all elements, so it costs n, without sorting and without memory. */
 #ifndef AC_IR_LOWER_NN_PICK_H
 #define AC_IR_LOWER_NN_PICK_H
-#include "ir/lower/lower.h"
+#include "ir/lower/arithmetic.h"
 
 /* `value` and `index` are variables that hold the last element taken (index -1: none yet), and the next one at the end
  * (index -1: no more). Equal values are ordered by index. */
