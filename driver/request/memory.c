@@ -4,6 +4,7 @@
 #include "driver/request/memory.h"
 #include "base/format.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,10 +23,17 @@ static size_t lesser(size_t a, size_t b)
 static bool read_text(const char *path, char text[TEXT])
 {
     const int f = open(path, O_RDONLY | O_CLOEXEC);
-    const ssize_t n = f < 0 ? -1 : read(f, text, TEXT - 1);
+    ssize_t all = 0, n = f < 0 ? -1 : 1;
+    while (n > 0 && all < TEXT - 1) {
+        n = read(f, text + all, (size_t)(TEXT - 1 - all)); /* may be short */
+        if (n < 0 && errno == EINTR)
+            n = 1;
+        else if (n > 0)
+            all += n;
+    }
     if (f >= 0)
         close(f);
-    text[n < 0 ? 0 : n] = 0;
+    text[all] = 0;
     return n >= 0;
 }
 
