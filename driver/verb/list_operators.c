@@ -305,8 +305,9 @@ static void json_format(ac_json *j, const list *l, int32_t format)
             ac_json_str(j, "reason", o.reason);
         if (o.op)
             ac_json_str(j, "becomes", ac_ops[o.op].text);
-        if (o.since) {
+        if (o.since || *o.domain)
             ac_json_str(j, "domain", o.domain);
+        if (o.since) {
             ac_json_int(j, "since", o.since);
             if (o.until < 99)
                 ac_json_int(j, "until", o.until);
