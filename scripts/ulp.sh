@@ -16,7 +16,7 @@ trap 'rm -rf "$tmp"' EXIT
 grep -q '^flags.* fma' /proc/cpuinfo 2>/dev/null || { echo "this processor has no fma: not checked"; exit 0; }
 # name; operator with attributes, if it is not that; function in double, if it has another name; limit
 table='exp           -                        -        1.05
-expm1         -                        -        1.6
+expm1         -                        -        1.72
 log           -                        -        0.85
 log1p         -                        -        4
 softplus      -                        -        4

@@ -161,7 +161,14 @@ static ac_x erf_parts(ac_lower *L, ac_x x, ac_x *middle, ac_x *tail)
     ac_lb *b = &L->b;
     const ac_x root = num(L, x, 1.41421356237309504880);
     const ac_x a = ac_lb_min(b, num(L, x, highest(L, x) * 0.70710678118654752440), ac_lb_abs(b, x));
-    const ac_x y = ac_lb_mul(b, a, root), half = normal_middle(L, ac_lb_mul(b, x, root), num(L, x, 0));
+    const ac_x y = ac_lb_mul(b, a, root);
+    ac_pair near = {.hi = ac_lb_mul(b, x, root), .lo = num(L, x, 0)};
+    if (is_wide(L, x)) { /* 1 - erf x would double the error of a rounded sqrt 2 x */
+        near = ac_lo_product(L, x, root);
+        near.lo = ac_lo_madd(L, x, num(L, x, -9.667293313452913e-17), near.lo);
+        near.lo = ac_lb_mul(b, near.lo, num(L, x, 0.33)); /* about the slope of Phi from -1 to 1 */
+    }
+    const ac_x half = normal_middle(L, near.hi, near.lo);
     const ac_x big = ac_lb_div(b, normal_tail(L, y, ac_lo_product(L, a, ac_lb_neg(b, a))), y);
     *tail = ac_lb_mul(b, big, num(L, x, ldexp(2, -SHIFT)));
     *middle = ac_lb_add(b, half, half);
