@@ -35,17 +35,17 @@ int ac_guard(ac_work *w, ac_work_fn *f, void *arg)
 /* ------------------------------------------------------------------ opening and closing */
 
 /* Without --max-memory: four fifths of the memory that this process may use. */
-static size_t memory_limit(const ac_options *o)
+static size_t memory_limit(const ac_work *w)
 {
-    const size_t here = o->given[AC_OPT_max_memory].n ? 0 : ac_memory_here("");
-    if (here)
-        return here / 5 * 4;
+    const ac_options *o = &w->opt;
+    if (w->memory_here && !o->given[AC_OPT_max_memory].n)
+        return w->memory_here / 5 * 4;
     return (uint64_t)o->max_memory < SIZE_MAX ? (size_t)o->max_memory : SIZE_MAX;
 }
 
 void ac_work_limits(ac_work *w)
 {
-    w->cx.heap.limit = memory_limit(&w->opt);
+    w->cx.heap.limit = memory_limit(w);
     w->cx.diags.werror = w->opt.werror;
     w->cx.diags.limit = w->opt.max_errors > 0 ? (int32_t)w->opt.max_errors : 0;
 }
@@ -55,7 +55,8 @@ static int start_stage(ac_work *w, void *arg)
     (void)arg;
     ac_ctx_start(&w->cx);
     ac_options_open(&w->opt, &w->cx);
-    w->cx.heap.limit = memory_limit(&w->opt);
+    w->memory_here = ac_memory_here("");
+    w->cx.heap.limit = memory_limit(w);
     w->request = (ac_request){.opt = &w->opt, .stated = &w->opt};
     w->made = (ac_made){.cx = &w->cx,
                         .opt = &w->opt,

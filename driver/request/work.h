@@ -15,6 +15,7 @@ typedef struct ac_work {
     ac_ctx cx;
     struct ac_progress progress; /* cx.progress, but for a variant: that of its parent */
     ac_options opt;              /* changed until the first stage */
+    size_t memory_here;          /* bytes that the process may use; 0: unknown (memory.h) */
     ac_request request;
     ac_source source;
     ac_inputs inputs;
