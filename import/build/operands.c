@@ -227,3 +227,10 @@ int ac_said_outcome(const ac_maker *b, ac_said before, int rc)
         return ac_cannot(b, "its operands are not of a form that arenac handles");
     return rc;
 }
+
+bool ac_said_quietly(const ac_maker *b, ac_said before, int rc)
+{
+    if (rc != AC_OK)
+        b->reading->refused.n = before.refused;
+    return ac_quietly(b->cx, before.diags, rc);
+}

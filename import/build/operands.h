@@ -54,5 +54,7 @@ typedef struct ac_said {
 } ac_said;
 ac_said ac_said_now(const ac_maker *b);
 int ac_said_outcome(const ac_maker *b, ac_said before, int rc); /* rc */
+/* ac_quietly for refusals as well: rc is AC_OK. If not, the diagnostics and refusals since `before` are taken back. */
+bool ac_said_quietly(const ac_maker *b, ac_said before, int rc);
 
 #endif

@@ -232,8 +232,8 @@ static int make_step(scan *s, ac_sub *sub, ac_tensor *const *in, bool *fits)
 static int roll_scan(scan *s, ac_tensor *const *in, ac_node **made)
 {
     ac_onx_node *n = s->n;
-    const ac_diags before = n->r->cx->diags;
-    const int32_t refused = n->r->reading->refused.n, turned = s->scans + s->outs;
+    const ac_said before = ac_said_now(&n->b);
+    const int32_t turned = s->scans + s->outs;
     int64_t *back = AC_NEW_N(n->r->cx->region, int64_t, turned + 1);
     ac_sub sub = {0};
     ac_attrs a;
@@ -247,9 +247,7 @@ static int roll_scan(scan *s, ac_tensor *const *in, ac_node **made)
     const int rc = make_step(s, &sub, in, &fits);
     ac_sub_leave(&n->b, &n->r->g, &sub);
     *made = NULL;
-    if (rc != AC_OK)
-        n->r->reading->refused.n = refused;
-    if (ac_quietly(n->r->cx, before, rc) && fits && !(*made = ac_sub_scan(&n->b, &sub, in, &a.scan)))
+    if (ac_said_quietly(&n->b, before, rc) && fits && !(*made = ac_sub_scan(&n->b, &sub, in, &a.scan)))
         return AC_FAIL;
     return AC_OK;
 }

@@ -25,8 +25,7 @@ int ac_flow_blamed(const ac_maker *b, ac_said before, ac_tensor *const *in, int3
         const ac_node *branch = in[i] && in[i]->count ? branch_above(in[i]->count, &visits, 0) : NULL;
         if (!branch)
             continue;
-        (void)ac_quietly(b->cx, before.diags, AC_FAIL);
-        r->refused.n = before.refused;
+        (void)ac_said_quietly(b, before, AC_FAIL);
         r->late = true;
         return ac_refuse(
             r, b->at, E0203, b->at.op,
