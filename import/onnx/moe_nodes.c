@@ -26,7 +26,8 @@ enum { SPLIT_GATE, NEIGHBOUR_GATE, HALVES_GATE };
 typedef struct layer {
     int32_t weight, scale, bias, zero; /* operands; scale -1: floats */
     bool there;
-    int64_t rows, depth, bits, block; /* block 0: a scale for each row */
+    int64_t rows, depth, bits;
+    int64_t block, count; /* size and number of the blocks of a row; block 0: the row is one */
     const float *floats, *biases;
     const uint8_t *codes, *scales, *zeros;
     ac_dtype real; /* of scales */
@@ -39,15 +40,11 @@ typedef struct moe {
     int32_t activation, gate;
     double alpha, beta, limit;
     layer of[LAYERS];
-    ac_tensor *x, *chosen, *weight; /* [N,H]; experts and their weights [N,k] */
+    ac_tensor *x, *other;       /* [N,H]; QMoE: the router_weights [N,E], or NULL */
+    ac_tensor *chosen, *weight; /* [N,k]: experts and their weights */
 } moe;
 
 /* ------------------------------------------------------------------ weights */
-
-static int64_t packed_bytes(int64_t count, int64_t bits)
-{
-    return (count * bits + 7) / 8;
-}
 
 static int read_floats(moe *m, layer *l)
 {
@@ -63,7 +60,7 @@ static int read_floats(moe *m, layer *l)
 static int read_codes(moe *m, layer *l)
 {
     ac_onx_node *n = m->n;
-    const int64_t count = l->block ? l->depth / l->block : 1, rows = m->experts * l->rows;
+    const int64_t rows = m->experts * l->rows;
     const ac_tensor *scale = ac_onx_in(n, l->scale);
     if (l->depth * l->bits % 8 || (l->block && (l->depth % l->block || l->block * l->bits % 8)))
         return ac_cannot(&n->b, "rows of %" PRId64 " weights of %" PRId64 " bits in blocks of %" PRId64, l->depth,
@@ -71,11 +68,13 @@ static int read_codes(moe *m, layer *l)
     if (!scale || !ac_dtype_is_float(scale->dtype))
         return ac_bad(&n->b, "the scales of '%s' are missing, or not floats", n->in[l->weight]->name);
     l->real = scale->dtype;
-    AC_TRY(ac_onx_constant_bytes(n, l->weight, rows * packed_bytes(l->depth, l->bits), &l->codes));
-    AC_TRY(ac_onx_constant_bytes(n, l->scale, rows * count, &l->scales));
-    return ac_onx_constant_bytes(
-        n, l->zero, l->block ? rows * packed_bytes(count, l->bits) : m->experts * packed_bytes(l->rows, l->bits),
-        &l->zeros);
+    l->count = l->block ? l->depth / l->block : 1;
+    AC_TRY(ac_onx_constant_bytes(n, l->weight, rows * ac_onx_packed_bytes(l->depth, l->bits), &l->codes));
+    AC_TRY(ac_onx_constant_bytes(n, l->scale, rows * l->count, &l->scales));
+    return ac_onx_constant_bytes(n, l->zero,
+                                 l->block ? rows * ac_onx_packed_bytes(l->count, l->bits)
+                                          : m->experts * ac_onx_packed_bytes(l->rows, l->bits),
+                                 &l->zeros);
 }
 
 static int read_layer(moe *m, layer *l, int64_t rows, int64_t depth)
@@ -88,7 +87,7 @@ static int read_layer(moe *m, layer *l, int64_t rows, int64_t depth)
         return AC_OK;
     l->rows = rows;
     l->depth = depth;
-    const int64_t columns = m->packed ? packed_bytes(depth, l->bits) : depth;
+    const int64_t columns = m->packed ? ac_onx_packed_bytes(depth, l->bits) : depth;
     if (w->rank != 3 || w->dim[0] != m->experts || w->dim[1] != rows || w->dim[2] != columns)
         return ac_bad(&n->b, "weights '%s' are %s, expected [%" PRId64 ",%" PRId64 ",%" PRId64 "]", w->name,
                       ac_shape_str(n->r->cx, w), m->experts, rows, columns);
@@ -102,14 +101,11 @@ static int read_layer(moe *m, layer *l, int64_t rows, int64_t depth)
 /* Zero points of expert e, a byte for each block; those of single-block rows are packed along the rows. */
 static const uint8_t *zeros_of(const moe *m, const layer *l, int64_t e)
 {
-    const int64_t rows = l->block ? l->rows : 1, count = l->block ? l->depth / l->block : l->rows;
-    const int64_t bytes = packed_bytes(count, l->bits);
+    const int64_t rows = l->block ? l->rows : 1, count = l->block ? l->count : l->rows;
     if (!l->zeros)
         return NULL;
-    uint8_t *z = ac_alloc(m->n->r->cx->region, (uint64_t)(rows * count) + 1);
-    for (int64_t r = 0; r < rows; r++)
-        ac_onx_codes(l->zeros + (e * rows + r) * bytes, count, l->bits, z + r * count);
-    return z;
+    const uint8_t *packed = l->zeros + e * rows * ac_onx_packed_bytes(count, l->bits);
+    return ac_onx_codes(m->n->r->cx->region, packed, rows, count, l->bits);
 }
 
 /* x times layer l of expert e, plus its bias. */
@@ -123,16 +119,15 @@ static ac_tensor *dense(const moe *m, const layer *l, int64_t e, ac_tensor *x)
         l->biases ? ac_tensor_const(g, n->in[l->bias]->name, AC_F32, 1, &l->rows, l->biases + e * l->rows) : NULL;
     if (!m->packed)
         return ac_make_dense(&n->b, x, ac_tensor_const(g, name, AC_F32, 2, dim, l->floats + e * all), bias);
-    const int64_t count = l->block ? l->depth / l->block : 1;
     const ac_onx_blocks b = {.name = name,
                              .rows = l->rows,
                              .depth = l->depth,
                              .size = l->block ? l->block : l->depth,
                              .bits = l->bits,
-                             .count = count,
-                             .codes = l->codes + e * l->rows * packed_bytes(l->depth, l->bits),
+                             .count = l->count,
+                             .codes = l->codes + e * l->rows * ac_onx_packed_bytes(l->depth, l->bits),
                              .zero = zeros_of(m, l, e),
-                             .scale = l->scales + e * l->rows * count * ac_dtype_size(l->real, 1),
+                             .scale = l->scales + e * l->rows * l->count * ac_dtype_size(l->real, 1),
                              .real = l->real};
     return ac_onx_packed_dense(n, &b, x, bias);
 }
@@ -254,7 +249,7 @@ static ac_tensor *all_experts(moe *m)
 static int choose(moe *m)
 {
     ac_onx_node *n = m->n;
-    ac_tensor *logits = n->in[1], *other = m->packed ? ac_onx_in(n, 14) : NULL, *top[2];
+    ac_tensor *logits = n->in[1], *other = m->other, *top[2];
     const bool normalise = ac_attr_bool(&n->attrs, A_normalize_routing_weights);
     ac_tensor *k = ac_make_number(&n->b, AC_I32, (double)m->k);
     ac_tensor *from = m->packed ? logits : ac_make_softmax(&n->b, AC_OP_SOFTMAX, logits, 1);
@@ -313,8 +308,8 @@ static int mixture(moe *m)
     ac_onx_node *n = m->n;
     ac_tensor *x = n->in[0];
     AC_TRY(ac_onx_need(n, m->of[FC2].weight));
-    const ac_tensor *router = n->in[1], *second = n->in[m->of[FC2].weight],
-                    *other = m->packed ? ac_onx_in(n, 14) : NULL;
+    const ac_tensor *router = n->in[1], *second = n->in[m->of[FC2].weight];
+    m->other = m->packed ? ac_onx_in(n, 14) : NULL;
     AC_TRY(read_attributes(m));
     if ((x->rank != 2 && x->rank != 3) || x->dtype != AC_F32 || router->rank != 2 || second->rank != 3 ||
         x->dim[x->rank - 1] < 1)
@@ -324,7 +319,8 @@ static int mixture(moe *m)
     m->hidden = x->dim[x->rank - 1];
     m->tokens = ac_tensor_count(x) / m->hidden;
     m->experts = router->dim[1];
-    if (router->dim[0] != m->tokens || m->k < 1 || m->k > m->experts || (other && !ac_tensor_same_shape(other, router)))
+    if (router->dim[0] != m->tokens || m->k < 1 || m->k > m->experts ||
+        (m->other && !ac_tensor_same_shape(m->other, router)))
         return ac_bad(&n->b, "router '%s' is %s for %" PRId64 " tokens, and %" PRId64 " experts are chosen",
                       router->name, ac_shape_str(n->r->cx, router), m->tokens, m->k);
     const int64_t inner = m->packed ? second->dim[2] * 8 / m->of[FC2].bits : second->dim[2];

@@ -15,8 +15,10 @@ typedef struct ac_onx_blocks {
     const int32_t *group; /* the block of each column; NULL: in their order */
 } ac_onx_blocks;
 
-/* The first `count` codes, a byte for each. */
-void ac_onx_codes(const uint8_t *packed, int64_t count, int64_t bits, uint8_t *out);
+/* The bytes of a row of `count` codes. */
+int64_t ac_onx_packed_bytes(int64_t count, int64_t bits);
+/* [rows,count] codes, a byte for each; packed rows begin at whole bytes. */
+const uint8_t *ac_onx_codes(ac_region *region, const uint8_t *packed, int64_t rows, int64_t count, int64_t bits);
 /* x [..,depth] times the weights, plus bias [rows], a constant or NULL: [..,rows]. Weights stay packed if a block is a
  * whole number of 32-bit words. */
 ac_tensor *ac_onx_packed_dense(ac_onx_node *n, const ac_onx_blocks *b, ac_tensor *x, ac_tensor *bias);

@@ -32,22 +32,27 @@ static int code(const uint8_t *row, int64_t i, int64_t bits)
     return row[at / 8] >> (at % 8) & ((1 << bits) - 1);
 }
 
-void ac_onx_codes(const uint8_t *packed, int64_t count, int64_t bits, uint8_t *out)
+int64_t ac_onx_packed_bytes(int64_t count, int64_t bits)
 {
-    for (int64_t i = 0; i < count; i++)
-        out[i] = (uint8_t)code(packed, i, bits);
+    return (count * bits + 7) / 8;
+}
+
+const uint8_t *ac_onx_codes(ac_region *region, const uint8_t *packed, int64_t rows, int64_t count, int64_t bits)
+{
+    const int64_t bytes = ac_onx_packed_bytes(count, bits);
+    uint8_t *out = ac_alloc(region, (uint64_t)(rows * count) + 1);
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t i = 0; i < count; i++)
+            out[r * count + i] = (uint8_t)code(packed + r * bytes, i, bits);
+    return out;
 }
 
 /* Zero points, packed in each row. */
 static int read_zeros(ac_onx_node *n, blocks *b)
 {
-    const int64_t bytes = (b->count * b->bits + 7) / 8;
     const uint8_t *packed;
-    AC_TRY(ac_onx_constant_bytes(n, 3, b->rows * bytes, &packed));
-    uint8_t *z = ac_alloc_n(n->r->cx->region, (uint64_t)(b->rows * b->count) + 1, sizeof *z);
-    for (int64_t r = 0; r < b->rows; r++)
-        ac_onx_codes(packed + r * bytes, b->count, b->bits, z + r * b->count);
-    b->zero = z;
+    AC_TRY(ac_onx_constant_bytes(n, 3, b->rows * ac_onx_packed_bytes(b->count, b->bits), &packed));
+    b->zero = ac_onx_codes(n->r->cx->region, packed, b->rows, b->count, b->bits);
     return AC_OK;
 }
 
