@@ -42,10 +42,8 @@ int ac_onx_do_random(ac_onx_node *n)
     }
     if (!like) {
         const ac_ints shape = ac_attr_ints(&n->attrs, A_shape);
-        if (shape.n > AC_MAX_RANK)
+        if (!ac_draw_shape(&d, shape))
             return ac_cannot(&n->b, "its shape has %d dimensions", shape.n);
-        d.rank = shape.n;
-        memcpy(d.dim, shape.v, (size_t)shape.n * sizeof *shape.v);
     }
     d.stream = stream_of(n);
     AC_TRY(type_of(n, like ? like->dtype : AC_F32, &d.to));

@@ -4,8 +4,8 @@
  * / (1 - rate) * (u >= rate). With keep 1, or rate 0, every u gives the same. So a uniform number also has its range,
  * which sums and products with constants keep; a rounding or comparison that the range determines is a constant.
  *
- * Stateless operators draw by a key instead of the state of the graph: key word 0 and 1, and two more words, are the
- * low and high halves of the two numbers of a seed. They share one stream. */
+ * Stateless operators draw by a key instead of the state of the graph: the low halves of the two numbers of a seed, and
+ * then the high halves, in four words. They share one stream. */
 #include "import/tf/nodedefs.h"
 #include "ir/make/compose_random.h"
 
@@ -22,18 +22,14 @@ static int shape_of(ac_tf_op *n, ac_draw *d)
 {
     ac_ints shape;
     AC_TRY(ac_operand_values(&n->b, &n->t[0], &shape));
-    if (shape.n > AC_MAX_RANK)
-        return ac_cannot(&n->b, "its shape has %d dimensions", shape.n);
-    d->rank = shape.n;
-    memcpy(d->dim, shape.v, (size_t)shape.n * sizeof *shape.v);
-    return AC_OK;
+    return ac_draw_shape(d, shape) ? AC_OK : ac_cannot(&n->b, "its shape has %d dimensions", shape.n);
 }
 
 /* Attributes seed and seed2, if not both 0, choose a stream. */
 static int32_t stream_of(ac_tf_op *n)
 {
     const uint64_t seed = (uint64_t)ac_attr_int(&n->attrs, A_seed), seed2 = (uint64_t)ac_attr_int(&n->attrs, A_seed2);
-    return seed || seed2 ? ac_stream_of(seed ^ seed2 << 32 ^ seed2 >> 32) : 0;
+    return ac_stream_of_pair(seed, seed2);
 }
 
 /* The halves of two integers: i32 [2] each. */

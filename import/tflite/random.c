@@ -2,14 +2,12 @@
 #include "import/tflite/rules.h"
 #include "ir/make/compose_random.h"
 
-#include <string.h>
-
 static int stream_of(ac_tfl *r, ac_tfl_node *n, int32_t *stream)
 {
     const ac_fb_table t = ac_fb_child(&r->fb, n->table, OP_OPTIONS, "RandomOptions");
     const uint64_t seed = t.at ? (uint64_t)ac_fb_int(&r->fb, t, 0, AC_FB_I64, 0) : 0,
                    seed2 = t.at ? (uint64_t)ac_fb_int(&r->fb, t, 1, AC_FB_I64, 0) : 0;
-    *stream = seed || seed2 ? ac_stream_of(seed ^ seed2 << 32 ^ seed2 >> 32) : 0;
+    *stream = ac_stream_of_pair(seed, seed2);
     return r->fb.failed ? AC_FAIL : AC_OK;
 }
 
@@ -20,11 +18,9 @@ static int draw(ac_tfl *r, ac_tfl_node *n, ac_word kind)
     ac_ints shape;
     AC_TRY(stream_of(r, n, &d.stream));
     AC_TRY(ac_operand_values(&b, &n->in[0], &shape));
-    if (shape.n > AC_MAX_RANK)
+    if (!ac_draw_shape(&d, shape))
         return ac_cannot(&b, "its shape has %d dimensions", shape.n);
     d.kind = kind;
-    d.rank = shape.n;
-    memcpy(d.dim, shape.v, (size_t)shape.n * sizeof *shape.v);
     return ac_tfl_result(n, 0, ac_make_random(&b, &d));
 }
 

@@ -35,6 +35,11 @@ int32_t ac_stream_of(uint64_t seed)
     return (int32_t)(seed >> 33) - INT32_MAX - 1;
 }
 
+int32_t ac_stream_of_pair(uint64_t seed, uint64_t seed2)
+{
+    return seed || seed2 ? ac_stream_of(seed ^ seed2 << 32 ^ seed2 >> 32) : 0;
+}
+
 int32_t ac_stream_copy(int32_t stream, uint32_t copy)
 {
     return ac_stream_of((uint64_t)copy << 32 | (uint32_t)stream);
@@ -46,6 +51,15 @@ ac_draw ac_draw_like(const ac_tensor *like)
     if (like)
         memcpy(d.dim, like->dim, sizeof d.dim);
     return d;
+}
+
+bool ac_draw_shape(ac_draw *d, ac_ints shape)
+{
+    if (shape.n > AC_MAX_RANK)
+        return false;
+    d->rank = shape.n;
+    memcpy(d->dim, shape.v, (size_t)shape.n * sizeof *shape.v);
+    return true;
 }
 
 ac_tensor *ac_make_random(const ac_maker *b, const ac_draw *d)

@@ -19,10 +19,12 @@ typedef struct ac_draw {
 
 /* Uniform, f32, 0 <= v < 1, in the shape of `like` (NULL: a scalar). */
 ac_draw ac_draw_like(const ac_tensor *like);
+bool ac_draw_shape(ac_draw *d, ac_ints shape); /* sets the shape; false: it has too many dimensions */
 ac_tensor *ac_make_random(const ac_maker *b, const ac_draw *d);
 /* The stream of a seed in the file: nodes with one seed draw the same numbers. Never 0. */
 int32_t ac_stream_of(uint64_t seed);
-int32_t ac_stream_copy(int32_t stream, uint32_t copy); /* of copies 1, 2 .. of a node with a seed */
+int32_t ac_stream_of_pair(uint64_t seed, uint64_t seed2); /* of TensorFlow's two seeds; both 0: 0, one of its own */
+int32_t ac_stream_copy(int32_t stream, uint32_t copy);    /* of copies 1, 2 .. of a node with a seed */
 /* bool: true with probability p, an f32 or f64 tensor. */
 ac_tensor *ac_make_bernoulli(const ac_maker *b, ac_tensor *p, int32_t stream);
 /* low <= v < high, i64; both are i64 and broadcast to the shape of d. */
