@@ -130,10 +130,9 @@ int ac_onx_do_trilu(ac_onx_node *n)
 int ac_onx_do_eye_like(ac_onx_node *n)
 {
     const ac_tensor *x = n->in[0];
-    const int64_t type = ac_attr_int(&n->attrs, A_dtype), k = ac_attr_int(&n->attrs, A_diagonal);
-    const ac_dtype to = type ? ac_onx_dtype(type) : x->dtype;
-    if (to == AC_NONE)
-        return ac_cannot(&n->b, "its result has elements of type %s", ac_onx_dtype_name(n->r->cx, type));
+    const int64_t k = ac_attr_int(&n->attrs, A_diagonal);
+    ac_dtype to;
+    AC_TRY(ac_onx_dtype_or(n, x->dtype, &to));
     if (x->rank != 2)
         return ac_cannot(&n->b, "its input is %s", ac_shape_str(n->r->cx, x));
     return ac_onx_result(n, 0, ac_make_cast(&n->b, ac_make_band(&n->b, x->dim[0], x->dim[1], k, k), to));

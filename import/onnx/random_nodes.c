@@ -18,15 +18,6 @@ static int32_t stream_of(ac_onx_node *n)
     return ac_stream_of(bits);
 }
 
-/* The type that attribute dtype names, else `init`. */
-static int type_of(ac_onx_node *n, ac_dtype init, ac_dtype *to)
-{
-    const int64_t type = ac_attr_int(&n->attrs, A_dtype);
-    *to = type ? ac_onx_dtype(type) : init;
-    return *to == AC_NONE ? ac_cannot(&n->b, "its result has elements of type %s", ac_onx_dtype_name(n->r->cx, type))
-                          : AC_OK;
-}
-
 /* RandomUniform, RandomNormal, and their forms with the shape of an operand. */
 int ac_onx_do_random(ac_onx_node *n)
 {
@@ -46,7 +37,7 @@ int ac_onx_do_random(ac_onx_node *n)
             return ac_cannot(&n->b, "its shape has %d dimensions", shape.n);
     }
     d.stream = stream_of(n);
-    AC_TRY(type_of(n, like ? like->dtype : AC_F32, &d.to));
+    AC_TRY(ac_onx_dtype_or(n, like ? like->dtype : AC_F32, &d.to));
     if (!ac_dtype_is_float(d.to))
         return ac_bad(&n->b, "its result is %s, expected floats: attribute dtype", ac_dtype_name(d.to));
     return ac_onx_result(n, 0, ac_make_random(&n->b, &d));
@@ -61,7 +52,7 @@ static ac_tensor *wide(ac_onx_node *n, ac_tensor *x)
 int ac_onx_do_bernoulli(ac_onx_node *n)
 {
     ac_dtype to;
-    AC_TRY(type_of(n, n->in[0]->dtype, &to));
+    AC_TRY(ac_onx_dtype_or(n, n->in[0]->dtype, &to));
     return ac_onx_result(n, 0, ac_make_cast(&n->b, ac_make_bernoulli(&n->b, wide(n, n->in[0]), stream_of(n)), to));
 }
 
@@ -71,7 +62,7 @@ int ac_onx_do_multinomial(ac_onx_node *n)
     const int64_t count = ac_attr_int(&n->attrs, A_sample_size);
     ac_tensor *x = ac_make_cast(&n->b, n->in[0], AC_F32);
     ac_dtype to;
-    AC_TRY(type_of(n, AC_I32, &to));
+    AC_TRY(ac_onx_dtype_or(n, AC_I32, &to));
     if (!x || x->rank != 2 || x->dim[1] < 1)
         return ac_bad(&n->b, "'%s' is %s, expected [batch, classes]", n->in[0]->name, ac_shape_str(n->r->cx, n->in[0]));
     ac_tensor *y = ac_make_choices(&n->b, OP1(SOFTMAX, x), x->dim, count, stream_of(n));

@@ -158,6 +158,14 @@ static const ac_attr_spec ROWS[] = {
 
 const ac_attr_source ac_onx_attributes = {.what = "attribute", .row = ROWS, .find = find_typed};
 
+int ac_onx_dtype_or(ac_onx_node *n, ac_dtype init, ac_dtype *to)
+{
+    const int64_t type = ac_attr_int(&n->attrs, A_dtype);
+    *to = type ? ac_onx_dtype(type) : init;
+    return *to == AC_NONE ? ac_cannot(&n->b, "its result has elements of type %s", ac_onx_dtype_name(n->r->cx, type))
+                          : AC_OK;
+}
+
 const float *ac_onx_floats(ac_onx_node *n, const char *name, int64_t *count)
 {
     *count = 0;
