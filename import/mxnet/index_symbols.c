@@ -98,6 +98,15 @@ int ac_mx_do_fill(ac_mx_node *n)
     return ac_mx_result(n, 0, ac_make_broadcast(&n->b, ac_make_number(&n->b, type, value), rank, dim));
 }
 
+/* start, start + step, ..; each `repeat` times. */
+static const float *numbers(ac_mx_node *n, int64_t count, double start, double step, int64_t repeat)
+{
+    float *v = AC_NEW_N(n->r->cx->region, float, count + 1);
+    for (int64_t i = 0; i < count; i++)
+        v[i] = (float)(start + step * (double)(i / repeat));
+    return v;
+}
+
 int ac_mx_do_arange(ac_mx_node *n)
 {
     const bool bounded = ac_attr_has(&n->attrs, A_stop);
@@ -115,10 +124,7 @@ int ac_mx_do_arange(ac_mx_node *n)
     if (!(count >= 1 && count * (double)repeat <= 1 << 20) || type != AC_F32)
         return ac_cannot(&n->b, "it makes %g numbers", count);
     const int64_t all = (int64_t)count * repeat;
-    float *v = AC_NEW_N(n->r->cx->region, float, all);
-    for (int64_t i = 0; i < all; i++)
-        v[i] = (float)(start + step * (double)(i / repeat));
-    return ac_mx_result(n, 0, ac_make_floats(&n->b, 1, &all, v));
+    return ac_mx_result(n, 0, ac_make_floats(&n->b, 1, &all, numbers(n, all, start, step, repeat)));
 }
 
 /* Numbers for the elements of dimension `axis` of x, or, without one, for all elements, in the shape of x. */
@@ -134,9 +140,7 @@ int ac_mx_do_arange_like(ac_mx_node *n)
     const int64_t all = along ? x->dim[axis] : ac_tensor_count(x);
     if (all > 1 << 20)
         return ac_cannot(&n->b, "it makes %" PRId64 " numbers", all);
-    float *v = AC_NEW_N(n->r->cx->region, float, all + 1);
-    for (int64_t i = 0; i < all; i++)
-        v[i] = (float)(start + step * (double)(i / repeat));
+    const float *v = numbers(n, all, start, step, repeat);
     ac_tensor *y = ac_make_floats(&n->b, along ? 1 : x->rank, along ? &all : x->dim, v);
     return ac_mx_result(n, 0, ac_make_cast(&n->b, y, x->dtype));
 }

@@ -222,7 +222,7 @@ int ac_mx_do_dot(ac_mx_node *n)
 /* RNN, fused: all weights are in one vector, those of each layer and direction first, then their biases. */
 
 typedef struct rnn {
-    int64_t steps, batch, hidden, gates, at; /* at: place in the vector */
+    int64_t batch, hidden, gates, at; /* at: place in the vector */
     int32_t layers, directions;
     char kind; /* r relu, t tanh, l LSTM, g GRU */
     ac_tensor *all;
@@ -314,7 +314,6 @@ static int open_rnn(ac_mx_node *n, rnn *r)
         return ac_cannot(&n->b, "its mode is '%s', or it has lengths or a projection", mode);
     if (x->rank != 3 || x->dim[0] < 1)
         return ac_bad(&n->b, "'%s' is %s, expected [T,N,C] with 1 step or more", x->name, SHAPE(x));
-    r->steps = x->dim[0];
     r->batch = x->dim[1];
     r->layers = (int32_t)layers;
     r->directions = both ? 2 : 1;

@@ -7,7 +7,16 @@
 #define MAKER (&n->b)
 #include "ir/make/formula.h"
 
-/* Attribute shape, or the shape of the operand. */
+/* Attribute shape; without it one number, [1]. */
+static int own_shape(ac_mx_node *n, ac_draw *d)
+{
+    AC_TRY(ac_mx_full_shape(n, d->dim, &d->rank));
+    if (!d->rank)
+        d->dim[d->rank++] = 1;
+    return AC_OK;
+}
+
+/* The shape of the operand, or attribute shape. */
 static int open(ac_mx_node *n, ac_draw *d)
 {
     *d = ac_draw_like(n->n_in ? n->in[0] : NULL);
@@ -16,11 +25,7 @@ static int open(ac_mx_node *n, ac_draw *d)
     d->to = n->n_in ? n->in[0]->dtype : given;
     if (n->n_in)
         return AC_OK;
-    AC_TRY(ac_mx_full_shape(n, d->dim, &d->rank));
-    if (!d->rank) { /* without a shape one number, [1] */
-        d->rank = 1;
-        d->dim[0] = 1;
-    }
+    AC_TRY(own_shape(n, d));
     return ac_dtype_is_float(d->to) ? AC_OK : ac_bad(&n->b, "its result is %s, expected floats", ac_dtype_name(d->to));
 }
 
@@ -59,9 +64,7 @@ int ac_mx_do_randint(ac_mx_node *n)
     const ac_dtype to = ac_attr_dtype_or(&n->attrs, A_dtype, AC_I32);
     const int64_t low = ac_attr_int(&n->attrs, A_first_int), high = ac_attr_int(&n->attrs, A_end_int);
     ac_attr_skip(&n->attrs, "ctx");
-    AC_TRY(ac_mx_full_shape(n, d.dim, &d.rank));
-    if (!d.rank)
-        d.dim[d.rank++] = 1;
+    AC_TRY(own_shape(n, &d));
     if (low >= high)
         return ac_bad(&n->b, "low is %lld and high is %lld, expected less", (long long)low, (long long)high);
     ac_tensor *bound[] = {ac_make_ints_shaped(&n->b, 0, NULL, &low), ac_make_ints_shaped(&n->b, 0, NULL, &high)};
