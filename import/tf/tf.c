@@ -328,7 +328,7 @@ static int nodes(ac_reading *reading)
     int rc = ac_tf_run(r, &r->main, NULL, arg, ret);
     if (r->pb.failed)
         return AC_FAIL;
-    if (ac_tf_variables_end(r, &reading->repeat) != AC_OK)
+    if (ac_tf_variables_end(r) != AC_OK)
         rc = AC_FAIL;
     if (reading->repeat)
         return AC_FAIL;

@@ -29,11 +29,7 @@ static int check_declared(ac_tf_op *n, const ac_tensor *t, const char **refused)
                     rank < 0 ? "of any shape" : ac_dims_str(n->r->cx, rank, dim));
 }
 
-/* Names of the variables that are state, kept when the nodes are created again. */
-typedef struct state_names {
-    AC_VEC(const char *) item;
-} state_names;
-
+/* ac_reading.memo: an ac_name_list of the variables that are state. */
 bool ac_tf_has_state(const ac_tf *r)
 {
     return r->reading->memo != NULL;
@@ -41,10 +37,10 @@ bool ac_tf_has_state(const ac_tf *r)
 
 static bool is_state(const ac_tf *r, const ac_tf_variable *v)
 {
-    const state_names *names = r->reading->memo;
+    const ac_name_list *names = r->reading->memo;
     bool is = false;
-    for (int32_t i = 0; names && i < names->item.n; i++)
-        is |= names->item.item[i] == v->name;
+    for (int32_t i = 0; names && i < names->n; i++)
+        is |= names->item[i] == v->name;
     return is;
 }
 
@@ -210,18 +206,17 @@ int ac_tf_do_assign_variable(ac_tf_op *n)
     return ac_tf_all_results(n, AC_TF_DONE);
 }
 
-int ac_tf_variables_end(ac_tf *r, bool *again)
+int ac_tf_variables_end(ac_tf *r)
 {
-    state_names *names = r->reading->memo;
-    *again = false;
+    ac_name_list *names = r->reading->memo;
     for (int32_t i = 0; i < r->variable.n; i++) {
         ac_tf_variable *v = r->variable.item[i];
         if (!v->assigned || !v->is_read)
             continue;
         if (!v->state) {
-            names = r->reading->memo = names ? names : AC_NEW(r->cx->region, state_names);
-            ac_push(r->cx->region, &names->item, v->name);
-            *again = true;
+            names = r->reading->memo = names ? names : AC_NEW(r->cx->region, ac_name_list);
+            ac_push(r->cx->region, names, v->name);
+            r->reading->repeat = true;
             continue;
         }
         ac_tensor *next = ac_tensor_like(r->reading->g, ac_strf(r->cx->region, "%s_next", v->state->name), v->t);

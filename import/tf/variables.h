@@ -48,8 +48,7 @@ bool ac_tf_changes(ac_tf *r, ac_tf_node *n);
 
 /* var_defs.c: is any variable state? */
 bool ac_tf_has_state(const ac_tf *r);
-/* When everything has run: state gets its next values. *again: more variables are state, so that the nodes must be
- * created again. */
-int ac_tf_variables_end(ac_tf *r, bool *again);
+/* When everything has run: state gets its next values. Sets ac_reading.repeat if more variables are state. */
+int ac_tf_variables_end(ac_tf *r);
 
 #endif
