@@ -55,8 +55,9 @@ static double uniform(uint64_t *state)
 static int make_unknown(ac_ctx *cx, ac_making *w, const ac_promise *p, ac_tensor *t)
 {
     (void)p;
+    const int64_t n = ac_tensor_count(t);
     float *v = ac_making_tensor(cx, w, t, ac_tensor_bytes(t));
-    for (int64_t i = 0; i < ac_tensor_count(t); i++)
+    for (int64_t i = 0; i < n; i++)
         v[i] = 0.5f;
     t->data = v;
     return AC_OK;
