@@ -1,6 +1,5 @@
 """Values of forms of ONNX operators that no conformance case has.   onnx_values.py ARENAC"""
 import pathlib
-import struct
 import sys
 
 import numpy as np

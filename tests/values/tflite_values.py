@@ -28,7 +28,7 @@ def about(kind, *own):
 
 def decoded(what, want, *parts, **quant):
     """Each of `parts` is (compressed bytes, description); all of them give `want`."""
-    tensors, ops, outs = [], [], {}
+    tensors, outs = [], {}
     for k, (data, description) in enumerate(parts):
         tensors += [tensor(f"c{k}", U8, [len(data)], data), tensor(f"a{k}", U8, [len(description)], description),
                     tensor(f"y{k}", TYPE[want.dtype.name], want.shape, **quant)]
