@@ -39,7 +39,7 @@ int ac_caf_do_same(ac_caf_layer *l)
     return AC_OK;
 }
 
-/* Unless elements are scaled in training, they are here, by their probability. */
+/* If training did not scale the elements, multiplies them by the probability of being kept. */
 int ac_caf_do_dropout(ac_caf_layer *l)
 {
     ac_attrs_reader *m = ac_caf_message(l, "dropout_param");

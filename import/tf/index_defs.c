@@ -166,7 +166,7 @@ int ac_tf_do_nms_v4(ac_tf_op *n)
     return ac_tf_result(n, 1, m->out[1]);
 }
 
-/* How many boundaries, which rise, are not above x: a binary search whose table is filled up with infinity. NaN is
+/* The number of boundaries that are not above x, by binary search: they ascend, and infinity fills up the table. NaN is
  * above all of them. */
 int ac_tf_do_bucketize(ac_tf_op *n)
 {

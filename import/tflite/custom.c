@@ -163,7 +163,7 @@ static ac_tensor *with_axis(const ac_maker *b, ac_tensor *x, int32_t axis)
     return x ? ac_make_op(b, AC_OP_EXPAND_DIMS, &x, 1, &a, AC_NONE) : NULL;
 }
 
-/* Of places that are i32: those of elements in the result [H,W,C] of each image, whose other elements are zero. */
+/* Places that are i32 are indices of elements in the result [H,W,C] of each image; all other elements are zero. */
 static int unpool_by_index(ac_tfl *r, ac_tfl_node *n, const pool *p)
 {
     ac_tensor *x = n->in[0], *at = n->in[1];

@@ -2,13 +2,13 @@
  *
  *     return ac_peek_text(s) && ac_peek_starts(ac_peek_word(s), "graph");
  *
- * Protobuf has no magic number, so the fields of its outermost message are used. Fields that a format does not have say
- * nothing: a newer schema may have them. Fields that it has, as another kind, exclude it:
+ * Protobuf has no magic number, so the fields of its outermost message are used. Fields that a format does not have are
+ * ignored: a newer schema may have them. A field that it has, but of another kind, excludes it:
  *
  *     ac_outline o = ac_peek_outline(s);
  *     return !o.broken && (o.messages & AC_FIELD(7)) && !(o.numbers & AC_FIELD(7)) && !(o.messages & AC_FIELD(1));
  *
- * Cost: inspects at most 64 KiB of the file, and 4 million fields. */
+ * Cost: inspects at most 64 KiB of text, or 4 million fields. */
 #ifndef AC_IMPORT_WIRE_PEEK_H
 #define AC_IMPORT_WIRE_PEEK_H
 #include "base/bytes.h"
