@@ -189,22 +189,29 @@ int ac_blob_head(const ac_module *of, uint8_t header[AC_BLOB_HEADER])
     return AC_OK;
 }
 
+/* Calls f for the header of the blob and for its parts, in order. */
+static int whole_blob(const ac_module *of, part_fn *f, void *with)
+{
+    const ac_module *m = in_blob(of);
+    ac_bytes *offset = AC_NEW_N(m->cx->region, ac_bytes, m->n_konst + 1), total;
+    uint8_t header[AC_BLOB_HEADER];
+    AC_TRY(ac_blob_head(m, header));
+    ac_consts_layout(m, offset, &total);
+    f(with, header, sizeof header);
+    each_part(m, offset, f, with);
+    return AC_OK;
+}
+
 static void add_to_sum(void *with, const uint8_t *bytes, ac_bytes n)
 {
     uint32_t *sum = with;
     *sum = ac_crc32(*sum, bytes, (size_t)n);
 }
 
-int ac_blob_crc32(const ac_module *of, uint32_t *sum)
+int ac_blob_crc32(const ac_module *m, uint32_t *sum)
 {
-    const ac_module *m = in_blob(of);
-    ac_bytes *offset = AC_NEW_N(m->cx->region, ac_bytes, m->n_konst + 1), total;
-    uint8_t header[AC_BLOB_HEADER];
-    AC_TRY(ac_blob_head(of, header));
-    ac_consts_layout(m, offset, &total);
-    *sum = ac_crc32(0, header, sizeof header);
-    each_part(m, offset, add_to_sum, sum);
-    return AC_OK;
+    *sum = 0;
+    return whole_blob(m, add_to_sum, sum);
 }
 
 int ac_blob_bytes(const ac_module *of, uint8_t **bytes, ac_bytes *total)
@@ -247,14 +254,7 @@ static void add_part(void *with, const uint8_t *bytes, ac_bytes n)
         ac_put_lasting(with, bytes, (size_t)n);
 }
 
-int ac_blob_write(const ac_module *of, ac_sink *to)
+int ac_blob_write(const ac_module *m, ac_sink *to)
 {
-    const ac_module *m = in_blob(of);
-    ac_bytes *offset = AC_NEW_N(m->cx->region, ac_bytes, m->n_konst + 1), total;
-    uint8_t header[AC_BLOB_HEADER];
-    AC_TRY(ac_blob_head(m, header));
-    ac_consts_layout(m, offset, &total);
-    ac_put_n(to, header, sizeof header);
-    each_part(m, offset, add_part, to);
-    return AC_OK;
+    return whole_blob(m, add_part, to);
 }
