@@ -196,25 +196,23 @@ int ac_emit_check_weights(ac_emit *e)
     const char *p = m->name, *U = e->file.upper;
     const bool rodata = e->weights == AC_WEIGHTS_RODATA;
     uint32_t sum = 0;
-    if (m->n_konst && rodata)
+    if (!m->n_konst) {
+        ac_putf(e->to, "int %s_check_weights(const %s_mem *m)\n{\n    (void)m;\n    return %s_OK;\n}\n\n", p, p, U);
+        return AC_OK;
+    }
+    if (rodata)
         ac_put(e->to, "#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__\n"
                       "#error \"--check-weights expects little-endian weights\"\n#endif\n\n");
-    if (m->n_konst)
-        put_sum(e);
-    ac_putf(e->to, "int %s_check_weights(const %s_mem *m)\n{\n%s", p, p,
-            m->n_konst ? "    uint32_t sum = 0xffffffffu;\n" : "");
-    if (e->weights != AC_WEIGHTS_BLOB || !m->n_konst)
-        ac_put(e->to, "    (void)m;\n");
+    put_sum(e);
+    ac_putf(e->to, "int %s_check_weights(const %s_mem *m)\n{\n    uint32_t sum = 0xffffffffu;\n%s", p, p,
+            e->weights == AC_WEIGHTS_BLOB ? "" : "    (void)m;\n");
     if (rodata) {
         sum = put_arrays(e);
-    } else if (m->n_konst) {
+    } else {
         put_array(e, e->weights == AC_WEIGHTS_BLOB ? "m->weights" : ac_strf(e->region, "%s_blob", ac_emit_blob_of(m)),
                   e->total);
         AC_TRY(ac_blob_crc32(m, &sum));
     }
-    if (m->n_konst)
-        ac_putf(e->to, "    return (sum == 0x%08xu) ? (int)%s_OK : (int)%s_EWEIGHTS;\n}\n\n", ~sum, U, U);
-    else
-        ac_putf(e->to, "    return %s_OK;\n}\n\n", U);
+    ac_putf(e->to, "    return (sum == 0x%08xu) ? (int)%s_OK : (int)%s_EWEIGHTS;\n}\n\n", ~sum, U, U);
     return AC_OK;
 }
