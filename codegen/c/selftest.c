@@ -166,7 +166,7 @@ static void put_memory(const ac_module *m, const char *upper, ac_sink *to, const
             strcmp(upper, "STATE") ? upper : ac_emit_ram_upper(m, 0));
 }
 
-void ac_selftest_put_memories(const ac_module *m, ac_sink *to)
+static void put_memories(const ac_module *m, ac_sink *to)
 {
     for (int32_t i = 0; i < m->n_ram; i++)
         put_memory(m, ac_emit_ram_upper(m, i), to, m->ram[i].name);
@@ -174,7 +174,7 @@ void ac_selftest_put_memories(const ac_module *m, ac_sink *to)
         put_memory(m, "STATE", to, "state");
 }
 
-void ac_selftest_put_pointers(const ac_module *m, ac_sink *to)
+static void put_pointers(const ac_module *m, ac_sink *to)
 {
     for (int32_t i = 0; i < m->n_ram; i++)
         ac_putf(to, "    m.%s = memory_%s;\n", m->ram[i].name, m->ram[i].name);
@@ -202,10 +202,10 @@ static void put_main(const ac_module *m, ac_sink *to)
             "#ifndef %s_SELFTEST_SAY\n#include <stdio.h>\n#define %s_SELFTEST_SAY(text) puts(text)\n#endif\n\n",
             U, U, U, U);
     ac_selftest_put_request(m, to);
-    ac_selftest_put_memories(m, to);
+    put_memories(m, to);
     ac_putf(to, "\nint main(void)\n{\n    %s_mem m;\n    int status;\n    memset(&m, 0, sizeof m);\n%s", p,
             m->target->amx ? "    REQUEST_AMX();\n" : "");
-    ac_selftest_put_pointers(m, to);
+    put_pointers(m, to);
     ac_putf(to,
             "    status = %s_selftest(&m);\n"
             "    %s_SELFTEST_SAY(status == %s_OK ? \"%s: all outputs are equal\"\n"

@@ -19,13 +19,11 @@ typedef struct ac_vectors {
 void ac_selftest_print(const ac_module *m, const ac_vectors *v, const char *header, const char *file, ac_sink *to);
 
 /* Parts of it, for other programs around a model (step_test.h): arrays input0.. of all sets; the function put_row of a
- * streamed input, whose user is &set; copies of inputs of `set` to the memory of m; memories as arrays, and pointers to
- * them in `NAME_mem m`; where the target has AMX, REQUEST_AMX(), which requests its registers. */
+ * streamed input, whose user is &set; copies of inputs of `set` to the memory of m; if the target has AMX,
+ * REQUEST_AMX(), which requests its registers. */
 void ac_selftest_put_inputs(const ac_module *m, const ac_vectors *v, ac_sink *to);
 void ac_selftest_put_fill(const ac_module *m, ac_sink *to);
 void ac_selftest_put_copies(const ac_module *m, ac_sink *to);
-void ac_selftest_put_memories(const ac_module *m, ac_sink *to);
-void ac_selftest_put_pointers(const ac_module *m, ac_sink *to);
 void ac_selftest_put_request(const ac_module *m, ac_sink *to);
 
 #endif
