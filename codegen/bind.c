@@ -237,9 +237,9 @@ static int by_begin(const void *a, const void *b)
 }
 
 /* By item: the caller fills it before the first step. */
-static bool *filled_items(const ac_module *m, const ac_graph *g, const ac_binding *b)
+static bool *filled_items(const ac_module *m, const ac_graph *g, const ac_binding *b, ac_region *tmp)
 {
-    bool *filled = AC_NEW_N(m->cx->region, bool, b->problem->n + 1);
+    bool *filled = AC_NEW_N(tmp, bool, b->problem->n + 1);
     for (int32_t i = 0; i < g->input.n; i++)
         if (b->item_of[g->input.item[i]->id] >= 0)
             filled[b->item_of[g->input.item[i]->id]] = true;
@@ -274,15 +274,21 @@ static int32_t dead_in(ac_module *m, const ac_binding *b, int32_t s, int32_t mem
     return k;
 }
 
-static ac_dead dead_bytes(ac_module *m, const ac_binding *b, int32_t s, const bool *filled)
+static void put_dead(ac_module *m, const ac_graph *g, int32_t n_steps, const ac_binding *b, ac_region *tmp)
 {
-    ac_range *live = AC_NEW_N(m->cx->region, ac_range, b->problem->n + 1);
-    ac_range *dead = AC_NEW_N(m->cx->region, ac_range, b->problem->n + m->n_ram);
-    int32_t k = 0, index = 0;
-    for (int32_t mem = 0; mem < b->problem->n_mems; mem++)
-        if (b->problem->mem[mem].use == AC_MEM_RAM)
-            k = dead_in(m, b, s, mem, index++, filled, live, dead, k);
-    return (ac_dead){dead, k};
+    const bool *filled = filled_items(m, g, b, tmp);
+    ac_range *live = AC_NEW_N(tmp, ac_range, b->problem->n + 1);
+    ac_range *dead = AC_NEW_N(tmp, ac_range, b->problem->n + m->n_ram);
+    m->dead = AC_NEW_N(m->cx->region, ac_dead, n_steps + 1);
+    for (int32_t s = 0; s < n_steps; s++) {
+        int32_t k = 0, index = 0;
+        if (b->slot && b->slot[s].begin != s) /* in the middle of a phase: none */
+            continue;
+        for (int32_t mem = 0; mem < b->problem->n_mems; mem++)
+            if (b->problem->mem[mem].use == AC_MEM_RAM)
+                k = dead_in(m, b, s, mem, index++, filled, live, dead, k);
+        m->dead[s] = (ac_dead){ac_copy(m->cx->region, dead, (uint64_t)k * sizeof *dead), k};
+    }
 }
 
 /* The memories of tensors: sizes, alignments and offsets in one block. */
@@ -364,19 +370,14 @@ void ac_module_bind(ac_module *m, const ac_graph *g, ac_lowered *const *step, in
         m->input[i].clobbered = is_clobbered(&facts, &m->input[i], b);
         m->input[i].part = part < 0 ? 0 : part;
     }
-    ac_region_close(tmp);
     for (int32_t i = 0; i < g->output.n; i++)
         m->output[i] = io_of(b, g->output.item[i]);
     for (int32_t i = 0; i < g->tensor.n; i++)
         if (g->tensor.item[i]->state && b->item_of[i] >= 0)
             m->state[m->n_states++] = io_of(b, g->tensor.item[i]);
-    if (m->poison || b->dead) {
-        const bool *filled = filled_items(m, g, b);
-        m->dead = AC_NEW_N(r, ac_dead, n_steps + 1);
-        for (int32_t s = 0; s < n_steps; s++)
-            if (!b->slot || b->slot[s].begin == s) /* in the middle of a phase: none */
-                m->dead[s] = dead_bytes(m, b, s, filled);
-    }
+    if (m->poison || b->dead)
+        put_dead(m, g, n_steps, b, tmp);
+    ac_region_close(tmp);
 }
 
 bool *ac_module_restricted(const ac_module *m, int32_t fn)
