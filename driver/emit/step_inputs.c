@@ -173,22 +173,22 @@ static range_list written_ranges(ac_region *r, const ac_module *m, int32_t s, in
     return out;
 }
 
-static bool has(const ac_range *range, int32_t n, int32_t k, ac_bytes at)
+static bool has(const range_list *list, ac_bytes at)
 {
-    for (int32_t i = 0; i < n; i++)
-        if (range[i].ram == k && range[i].begin <= at && at < range[i].end)
+    for (int32_t i = 0; i < list->n; i++)
+        if (list->item[i].begin <= at && at < list->item[i].end)
             return true;
     return false;
 }
 
-/* The first byte above `at` where a range of memory k begins or ends; at most `best`. */
-static ac_bytes next_edge(const ac_range *range, int32_t n, int32_t k, ac_bytes at, ac_bytes best)
+/* The first byte above `at` where a range begins or ends; at most `best`. */
+static ac_bytes next_edge(const range_list *list, ac_bytes at, ac_bytes best)
 {
-    for (int32_t i = 0; i < n; i++) {
-        if (range[i].ram == k && range[i].begin > at && range[i].begin < best)
-            best = range[i].begin;
-        if (range[i].ram == k && range[i].end > at && range[i].end < best)
-            best = range[i].end;
+    for (int32_t i = 0; i < list->n; i++) {
+        if (list->item[i].begin > at && list->item[i].begin < best)
+            best = list->item[i].begin;
+        if (list->item[i].end > at && list->item[i].end < best)
+            best = list->item[i].end;
     }
     return best;
 }
@@ -197,13 +197,16 @@ static void put_ranges_of(ac_step_inputs *x, int32_t s, range_all *all)
 {
     const ac_module *m = x->a->module;
     const ac_dead *dead = &m->dead[s];
+    int32_t d = 0; /* the first dead range that ends after `at` */
     for (int32_t k = 0; k <= m->n_ram; k++) {
         const ac_bytes end = k < m->n_ram ? m->ram[k].bytes : m->state_bytes;
         const range_list w = written_ranges(x->a->cx->region, m, s, k);
         for (ac_bytes at = 0, to; at < end; at = to) {
-            to = next_edge(w.item, w.n, k, at, next_edge(dead->range, dead->n, k, at, end));
-            const int use =
-                (has(dead->range, dead->n, k, at) ? STEP_DEAD : 0) | (has(w.item, w.n, k, at) ? 0 : STEP_KEPT);
+            while (d < dead->n && (dead->range[d].ram < k || (dead->range[d].ram == k && dead->range[d].end <= at)))
+                d++;
+            const bool more = d < dead->n && dead->range[d].ram == k, is_dead = more && dead->range[d].begin <= at;
+            to = next_edge(&w, at, is_dead ? dead->range[d].end : more ? dead->range[d].begin : end);
+            const int use = (is_dead ? STEP_DEAD : 0) | (has(&w, at) ? 0 : STEP_KEPT);
             if (use)
                 ac_push(x->a->cx->region, all, ((step_range){(uint8_t)k, (uint8_t)use, (uint32_t)at, (uint32_t)to}));
         }
