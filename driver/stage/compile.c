@@ -80,14 +80,18 @@ static void put_optimal(const ac_made *a, ac_module *m)
 static void put_random(const ac_made *a, ac_module *m)
 {
     const ac_graph *g = a->planned->graph;
-    m->random = AC_NEW_N(a->cx->region, const ac_io *, m->n_states + 1);
-    for (int32_t i = 0; i < m->n_states && !a->lowering->passed.step; i++) {
-        bool counts = false;
-        for (int32_t k = 0; k < g->node.n && !counts; k++)
-            counts = ac_node_numbers(g->node.item[k]) == m->state[i].tensor;
-        if (counts)
-            m->random[m->n_random++] = &m->state[i];
+    bool *counts = AC_NEW_N(a->cx->region, bool, g->tensor.n + 1); /* by tensor */
+    if (a->lowering->passed.step)
+        return;
+    for (int32_t k = 0; k < g->node.n; k++) {
+        const ac_tensor *numbers = ac_node_numbers(g->node.item[k]);
+        if (numbers)
+            counts[numbers->id] = true;
     }
+    m->random = AC_NEW_N(a->cx->region, const ac_io *, m->n_states + 1);
+    for (int32_t i = 0; i < m->n_states; i++)
+        if (counts[m->state[i].tensor->id])
+            m->random[m->n_random++] = &m->state[i];
 }
 
 /* ------------------------------------------------------------------ the stage */
