@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -41,15 +42,8 @@ static bool read_text(const char *path, char text[TEXT])
 static size_t number_in(const char *path)
 {
     char text[TEXT];
-    size_t v = 0;
-    if (!read_text(path, text))
-        return 0;
-    for (const char *p = text; *p >= '0' && *p <= '9'; p++) {
-        if (v > (SIZE_MAX - 9) / 10)
-            return 0;
-        v = v * 10 + (size_t)(*p - '0');
-    }
-    return v;
+    const unsigned long long v = read_text(path, text) ? strtoull(text, NULL, 10) : 0;
+    return v < SIZE_MAX ? (size_t)v : 0;
 }
 
 /* The least limit of a control group and those above it: `file` in `top`/`group` and its parents. */

@@ -55,7 +55,7 @@ static int start_stage(ac_work *w, void *arg)
     (void)arg;
     ac_ctx_start(&w->cx);
     ac_options_open(&w->opt, &w->cx);
-    w->memory_here = ac_memory_here("");
+    w->memory_here = w->parent ? w->parent->memory_here : ac_memory_here("");
     w->cx.heap.limit = memory_limit(w);
     w->request = (ac_request){.opt = &w->opt, .stated = &w->opt};
     w->made = (ac_made){.cx = &w->cx,
