@@ -115,7 +115,7 @@ static ac_sink *add(ac_ctx *cx, outputs *out, const char *path)
 const char *ac_build_folder(ac_ctx *cx)
 {
     char *dir = ac_folder_template(cx->region);
-    ac_folders_sweep(cx->region);
+    ac_folders_sweep();
     if (ac_folder_begin(dir))
         return dir;
     ac_error(cx, (ac_place){.file = dir}, E0302, "cannot create a temporary folder: %s", strerror(errno));

@@ -3,7 +3,6 @@
 #include "host/sweep.h"
 
 #include "base/ascii.h"
-#include "base/vec.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -72,15 +71,12 @@ static void sweep(int parent, const char *name)
         close(folder);
 }
 
-void ac_folders_sweep(ac_region *r)
+void ac_folders_sweep(void)
 {
-    AC_VEC(const char *) name = {0};
     DIR *d = opendir(parent_folder());
     for (struct dirent *e; d && (e = readdir(d)) != NULL;)
         if (has_ended(maker(e->d_name)))
-            ac_push(r, &name, ac_strdup(r, e->d_name));
-    for (int32_t i = 0; i < name.n; i++)
-        sweep(dirfd(d), name.item[i]);
+            sweep(dirfd(d), e->d_name);
     if (d)
         closedir(d);
 }
