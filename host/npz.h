@@ -7,9 +7,8 @@
  *
  *     AC_TRY(ac_npz_read(cx, "w.npz", &file, &list));          list.item[i].name, .array
  *
- * A reader of foreign files: every length and every CRC-32 is checked; a compressed or a damaged archive is
- * refused (E0304). Arrays point into the
- * file, which ac_file_close ends. At most 65535 arrays, 4 GiB together. */
+ * A reader of foreign files: every length and every CRC-32 is checked; a compressed or damaged archive is refused
+ * (E0304). Arrays point into the file, which ac_file_close ends. At most 65535 arrays, 4 GiB together. */
 #ifndef AC_HOST_NPZ_H
 #define AC_HOST_NPZ_H
 #include "host/npy.h"
