@@ -1,7 +1,7 @@
 /* arn_cuda_race.c - finds races of kernels: implements the functions that -fsanitize=thread calls around every access,
  * in place of its library. Kernels are compiled with that flag; the program is linked without it.
  *
- * Nor may a thread touch the arena or the state before it has waited for the kernel before it, if kernels start early.
+ * If kernels start early, a thread must not touch the arena or the state before it has waited for the kernel before it.
  *
  * For each byte of the watched memories it stores the last writer and the readers since. Two accesses of one launch,
  * one of them a write, are a race unless one thread made both, or a barrier of their block separates them. */
