@@ -286,6 +286,12 @@ void ac_graph_sweep(ac_graph *g)
     g->node.n = n;
 }
 
+void ac_graph_sweep_end(ac_graph *g, int32_t n)
+{
+    while (g->node.n > n && g->node.item[g->node.n - 1]->op == AC_OP_NONE)
+        g->node.n--;
+}
+
 ac_tensor *ac_node_in(const ac_node *n, int32_t i)
 {
     return i < n->n_in ? n->in[i] : NULL;

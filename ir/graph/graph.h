@@ -160,6 +160,9 @@ void ac_node_erase(ac_node *n);                             /* detaches n from i
 void ac_graph_place(ac_graph *g, int32_t from, int32_t to); /* nodes from number `from` on move before node `to` */
 int32_t ac_graph_place_of(const ac_graph *g, const ac_node *n); /* the number of a node of g */
 void ac_graph_sweep(ac_graph *g); /* removes from g->node the nodes whose op is AC_OP_NONE (erased) */
+/* Removes only erased nodes at the end, and none of the first n: no other node gets another number, so a caller may be
+ * walking g->node. */
+void ac_graph_sweep_end(ac_graph *g, int32_t n);
 
 /* After tensors were taken out of g->tensor or renamed: ids and the index of names. */
 void ac_graph_renumber(ac_graph *g);

@@ -180,7 +180,6 @@ bool ac_fold_moved(ac_graph *g, ac_node *n)
         x->weight || y->quant || x->dtype != y->dtype || !grew(x, MOST_NODES) || !read_move(g, n, &m))
         return false;
     const bool done = replace(&m, n, conversion_of(x), y);
-    while (g->node.n > nodes && g->node.item[g->node.n - 1]->op == AC_OP_NONE) /* the caller may be walking them */
-        g->node.n--;
+    ac_graph_sweep_end(g, nodes);
     return done;
 }

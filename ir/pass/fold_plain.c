@@ -131,8 +131,7 @@ static bool share_value(ac_graph *g, ac_node *n)
     const void *data = v && (ac_tensor_is_const(v) || ac_fold_plain_new(g, v)) ? ac_tensor_force(g->cx, v) : NULL;
     const bool same = data && v->dtype == y->dtype;
     ac_graph_drop(g, tensors);
-    while (g->node.n > nodes && g->node.item[g->node.n - 1]->op == AC_OP_NONE) /* the caller may be walking them */
-        g->node.n--;
+    ac_graph_sweep_end(g, nodes);
     if (!same)
         return false;
     y->data = data;
