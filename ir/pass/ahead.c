@@ -125,12 +125,11 @@ static int take(ahead *a, const ac_node *m)
 
 /* ------------------------------------------------------------------ sequences of the SCAN */
 
-/* Operand and input `at` come before those that are there. */
+/* Inserts a sequence as operand number `at` of the SCAN, with its element as that input of the body. */
 static void insert(ahead *a, int32_t at, ac_tensor *outside, ac_tensor *inside, bool back)
 {
     ac_node *n = a->n;
     ac_graph *body = a->body;
-    const int32_t input = at - a->scan.states, sequence = input;
     ac_tensor **in = AC_NEW_N(a->g->region, ac_tensor *, n->n_in + 2);
     memcpy(in, n->in, (size_t)at * sizeof *in);
     in[at] = outside;
@@ -141,11 +140,7 @@ static void insert(ahead *a, int32_t at, ac_tensor *outside, ac_tensor *inside, 
     memmove(body->input.item + at + 1, body->input.item + at, (size_t)(body->input.n - 1 - at) * sizeof *in);
     body->input.item[at] = inside;
     inside->input = true;
-    const int32_t most = a->scan.sequences + a->scan.elements + 1;
-    int64_t *list = AC_NEW_N(a->g->region, int64_t, most);
-    for (int32_t i = 0; i < most; i++)
-        list[i] = i == sequence ? back : ac_scan_goes_back(n, i - (i > sequence));
-    n->attrs.scan.back = (ac_ints){most, list};
+    ac_scan_splice_back(a->g->cx, n, a->scan.sequences + a->scan.elements, at - a->scan.states, 0, 1, back);
     n->attrs.scan.sequences = ++a->scan.sequences;
 }
 
@@ -153,11 +148,7 @@ static void remove_sequence(ahead *a, int32_t at)
 {
     ac_node *n = a->n;
     ac_graph *body = a->body;
-    const int32_t sequence = at - a->scan.states, most = a->scan.sequences + a->scan.elements - 1;
-    int64_t *list = AC_NEW_N(a->g->region, int64_t, most + 1);
-    for (int32_t i = 0; i < most; i++)
-        list[i] = ac_scan_goes_back(n, i + (i >= sequence));
-    n->attrs.scan.back = (ac_ints){most, list};
+    ac_scan_splice_back(a->g->cx, n, a->scan.sequences + a->scan.elements, at - a->scan.states, 1, 0, false);
     n->attrs.scan.sequences = --a->scan.sequences;
     body->input.item[at]->input = false;
     memmove(n->in + at, n->in + at + 1, (size_t)(--n->n_in - at) * sizeof *n->in);

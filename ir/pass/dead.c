@@ -44,16 +44,14 @@ static bool is_output(const ac_graph *g, const ac_tensor *t)
     return is;
 }
 
-/* Collected result i of SCAN n goes: its body returns `parts` elements less. Its states have left the outputs. */
+/* Removes collected result i of SCAN n, and its elements from the outputs of the body, which are only elements now:
+ * pass state took out the states. */
 static int drop_collected(ac_ctx *cx, ac_node *n, ac_graph *body, int32_t i)
 {
     ac_scan c;
     AC_TRY(ac_scan_of(cx, n, &c));
-    const int32_t from = (i - c.states) * c.parts, most = c.sequences + c.elements - c.parts;
-    int64_t *back = AC_NEW_N(cx->region, int64_t, most + 1);
-    for (int32_t k = 0; k < most; k++)
-        back[k] = ac_scan_goes_back(n, k < c.sequences + from ? k : k + c.parts);
-    n->attrs.scan.back = (ac_ints){most, back};
+    const int32_t from = (i - c.states) * c.parts;
+    ac_scan_splice_back(cx, n, c.sequences + c.elements, c.sequences + from, c.parts, 0, false);
     n->out[i]->def = NULL;
     for (int32_t k = i; k + 1 < n->n_out; k++)
         n->out[k] = n->out[k + 1];
@@ -68,7 +66,7 @@ static int drop_collected(ac_ctx *cx, ac_node *n, ac_graph *body, int32_t i)
     return AC_OK;
 }
 
-/* Results that a SCAN collects for no reader. */
+/* Removes results that n, if it is a SCAN, collects but no node reads. */
 static int drop_unread(ac_pass *p, ac_node *n, const bool *live)
 {
     const ac_graph *g = p->graph;

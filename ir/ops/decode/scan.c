@@ -35,3 +35,12 @@ bool ac_scan_goes_back(const ac_node *n, int32_t i)
     const ac_ints *back = &n->attrs.scan.back;
     return i < back->n && back->v[i] != 0;
 }
+
+void ac_scan_splice_back(ac_ctx *cx, ac_node *n, int32_t count, int32_t at, int32_t gone, int32_t come, bool back)
+{
+    const int32_t most = count - gone + come;
+    int64_t *list = AC_NEW_N(cx->region, int64_t, most + 1);
+    for (int32_t i = 0; i < most; i++)
+        list[i] = i >= at && i < at + come ? back : ac_scan_goes_back(n, i < at ? i : i - come + gone);
+    n->attrs.scan.back = (ac_ints){most, list};
+}

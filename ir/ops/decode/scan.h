@@ -8,7 +8,7 @@
  *     results    the states after the last step, then collected elements: [T,..]
  *
  * parts=P: P elements in a row go to one result, [T, the sum of their first dimensions, ..]. back=[..]: a number for
- * each sequence, then for each element that is collected; not 0: from step T - 1 to step 0. Left out numbers are 0. */
+ * each sequence, then for each element that is collected; not 0: from step T - 1 to step 0. Omitted numbers are 0. */
 #ifndef AC_IR_OPS_DECODE_SCAN_H
 #define AC_IR_OPS_DECODE_SCAN_H
 #include "ir/graph/graph.h"
@@ -35,6 +35,9 @@ static inline int32_t ac_flow_numbers(ac_node *n, int32_t *to[2])
 int ac_scan_of(ac_ctx *cx, const ac_node *n, ac_scan *s);
 /* True if sequence i, or element i - sequences that is collected, goes from the last step to the first. */
 bool ac_scan_goes_back(const ac_node *n, int32_t i);
+/* Of the `count` directions of n, in that numbering, `gone` from number `at` on are replaced by `come` new ones. The
+ * list is in the region of cx. */
+void ac_scan_splice_back(ac_ctx *cx, ac_node *n, int32_t count, int32_t at, int32_t gone, int32_t come, bool back);
 /* In a sequence whose steps are `pitch` apart: how far the next step is; *first: where step 0 is. */
 static inline int64_t ac_scan_pace(const ac_scan *s, bool back, int64_t pitch, int64_t *first)
 {
