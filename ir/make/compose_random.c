@@ -23,6 +23,12 @@ static ac_tensor *numbers_of(const ac_maker *b)
     return t;
 }
 
+void ac_numbers_begin(ac_ctx *cx, ac_tensor *numbers, uint64_t seed)
+{
+    const int32_t first[] = {(int32_t)(uint32_t)seed, (int32_t)(uint32_t)(seed >> 32), 0, 0};
+    numbers->data = ac_copy(cx->region, first, sizeof first);
+}
+
 /* Streams of seeds are negative, those of nodes positive. */
 static int32_t own_stream(const ac_maker *b)
 {
@@ -101,6 +107,7 @@ ac_tensor *ac_make_random_ints(const ac_maker *b, const ac_draw *d, ac_tensor *l
     return ADD(OP2(FLOOR_MOD, v, range), low); /* the remainder of a negative number is not negative */
 }
 
+/* As ac_make_reduce, of an x whose rank importers need not know yet. */
 static ac_tensor *along(const ac_maker *b, ac_op op, ac_tensor *x, int64_t axis, bool keep)
 {
     ac_attrs a;

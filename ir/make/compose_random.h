@@ -25,6 +25,8 @@ ac_tensor *ac_make_random(const ac_maker *b, const ac_draw *d);
 int32_t ac_stream_of(uint64_t seed);
 int32_t ac_stream_of_pair(uint64_t seed, uint64_t seed2); /* of TensorFlow's two seeds; both 0: 0, one of its own */
 int32_t ac_stream_copy(int32_t stream, uint32_t copy);    /* of copies 1, 2 .. of a node with a seed */
+/* The first value of the state `numbers`: this seed, run 0. */
+void ac_numbers_begin(ac_ctx *cx, ac_tensor *numbers, uint64_t seed);
 /* bool: true with probability p, an f32 or f64 tensor. */
 ac_tensor *ac_make_bernoulli(const ac_maker *b, ac_tensor *p, int32_t stream);
 /* low <= v < high, i64; both are i64 and broadcast to the shape of d. */

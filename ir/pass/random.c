@@ -23,8 +23,7 @@ static bool is_zero(const ac_tensor *t)
 /* Operators whose result is 0 if operand 0 is. */
 static bool keeps_zero(const ac_node *n)
 {
-    return (ac_ops[n->op].flags & (OF_VIEW | OF_MOVES)) || n->op == AC_OP_NEG || n->op == AC_OP_CAST ||
-           n->op == AC_OP_BROADCAST_TO;
+    return (ac_ops[n->op].flags & (OF_VIEW | OF_MOVES)) || n->op == AC_OP_NEG || n->op == AC_OP_CAST;
 }
 
 /* True if t consists of finite random numbers, and of constants. With `loose` also of their products with any tensor:
@@ -254,9 +253,8 @@ static int count_runs(ac_pass *p, ac_graph *g)
             counted = ac_node_writes(g->node.item[k], numbers);
         if (counted)
             continue;
-        const int32_t first[] = {(int32_t)(uint32_t)o->seed, (int32_t)(uint32_t)(o->seed >> 32), 0, 0};
         static const int32_t ONE[] = {0, 0, 1, 0};
-        numbers->data = ac_copy(p->cx->region, first, sizeof first);
+        ac_numbers_begin(p->cx, numbers, o->seed);
         ac_tensor *one = ac_tensor_const(g, "one_run", AC_I32, 1, (int64_t[]){4}, ONE);
         if (o->advances && !ac_make_assign(&b, numbers, 0, ac_make_2(&b, AC_OP_ADD, numbers, one)))
             return AC_FAIL;

@@ -1,12 +1,13 @@
 /* rows.c - rows that are brought to mean 0 and variance 1 by several nodes become one node. */
 #include "ir/ops/decode/axis.h"
+#include "ir/pass/dequantised.h"
 #include "ir/pass/passes.h"
 
-/* The node of this operator that makes t, without an activation; NULL: it is another. */
+/* As ac_made_by, without an activation. */
 static const ac_node *made_by(const ac_tensor *t, ac_op op)
 {
-    const ac_node *n = t ? t->def : NULL;
-    return n && n->op == op && ac_node_act(n) == AC_ACT_NONE ? n : NULL;
+    const ac_node *n = ac_made_by(t, op);
+    return n && ac_node_act(n) == AC_ACT_NONE ? n : NULL;
 }
 
 /* x, if t is the mean of x over its last dimension, which stays as 1. */

@@ -1,8 +1,9 @@
 /* random.c - random numbers of a step are counted (ir/lower/nn/random.c): by the seed, the step and the micro-batch,
  * which are state. */
+#include "ir/make/compose_random.h"
 #include "ir/train/make.h"
 
-enum { WORDS = 4, STEP = 2, MICRO_BATCH = 3 };
+enum { WORDS = 4 };
 
 void ac_train_find_random(ac_ctx *cx, ac_graph *g, ac_train_step *s)
 {
@@ -13,8 +14,7 @@ void ac_train_find_random(ac_ctx *cx, ac_graph *g, ac_train_step *s)
             known = s->random.item[k] == numbers;
         if (known)
             continue;
-        const int32_t first[WORDS] = {(int32_t)(uint32_t)s->spec->seed, (int32_t)(uint32_t)(s->spec->seed >> 32)};
-        numbers->data = ac_copy(cx->region, first, sizeof first);
+        ac_numbers_begin(cx, numbers, s->spec->seed);
         ac_push(cx->region, &s->random, numbers);
     }
 }
