@@ -98,6 +98,12 @@ static bool takes_room(const ac_stripe_search *q, const ac_tensor *t)
            !is_fed(q, t);
 }
 
+/* The place in q->begun and q->ended of a tensor that begins, or ends, in this step: it counts from the next one on. */
+static int32_t slot_of(int32_t step, int32_t n)
+{
+    return step < 0 ? 0 : step < n ? step + 1 : n + 1;
+}
+
 /* q->begun[s]: bytes of tensors that begin before step s; q->ended[s]: of those that end before it. */
 static void sum_lives(ac_stripe_search *q, ac_region *region)
 {
@@ -111,8 +117,8 @@ static void sum_lives(ac_stripe_search *q, ac_region *region)
         if (!takes_room(q, t))
             continue;
         const ac_bytes size = up(q, ac_tensor_bytes(t));
-        q->begun[l->first[i] < 0 ? 0 : l->first[i] < n ? l->first[i] + 1 : n + 1] += size;
-        q->ended[l->last[i] < 0 ? 0 : l->last[i] < n ? l->last[i] + 1 : n + 1] += size;
+        q->begun[slot_of(l->first[i], n)] += size;
+        q->ended[slot_of(l->last[i], n)] += size;
     }
     for (int32_t s = 1; s <= n + 1; s++) {
         q->begun[s] += q->begun[s - 1];
@@ -235,8 +241,8 @@ static cut *best_cut(const ac_stripe_search *q, ac_bytes limit, ac_region *tmp)
     return best;
 }
 
-/* Estimates one group. Windows in pairs are looked at where they may matter: at most half of the windows' bytes is won
- * by them. False: longer groups from `begin` on are useless. */
+/* Estimates one group. Windows in pairs are tried only if they may matter: they save at most half of the bytes of the
+ * windows. False: longer groups from `begin` on are useless. */
 static bool estimate(ac_stripe_search *q, int32_t begin, int32_t end)
 {
     const ac_stripe_how plain = {q->align, false}, paired = {q->align, true};

@@ -410,6 +410,11 @@ static int by_peak(const void *pa, const void *pb)
     return (a->begin > b->begin) - (a->begin < b->begin);
 }
 
+static void flip(uint64_t *bits, int32_t i)
+{
+    bits[i >> 6] ^= UINT64_C(1) << (i & 63);
+}
+
 /* From the last step to the first: of the steps that may come last, the one with the lowest peak, then the one that
  * leaves least alive before it. Branches whose results stay alive to the end are found by it, but not by narrow layers:
  * the first of them is the best step only in respect of those that come later. */
@@ -423,7 +428,7 @@ static void backwards(search *x, int32_t *order, ac_heap *heap)
     const set done = {bits, x->begin, x->end};
     for (int32_t s = x->begin; s < x->end; s++) {
         const ac_order_step *st = &x->p->step[s];
-        bits[(s - x->begin) >> 6] |= UINT64_C(1) << ((s - x->begin) & 63);
+        flip(bits, s - x->begin);
         while (later[s - x->begin] < st->n_succs && st->succ[later[s - x->begin]] < x->end)
             later[s - x->begin]++;
         if (!later[s - x->begin])
@@ -434,10 +439,9 @@ static void backwards(search *x, int32_t *order, ac_heap *heap)
         cost best = {INT64_MAX, INT64_MAX};
         int32_t at = 0;
         for (int32_t i = 0; i < n_ready && (best.peak > most || best.live > live); i++) {
-            uint64_t *word = &bits[(ready[i] - x->begin) >> 6], bit = UINT64_C(1) << ((ready[i] - x->begin) & 63);
-            *word ^= bit;
+            flip(bits, ready[i] - x->begin);
             const cost c = run_step(x, done, 0, ready[i]); /* relative to the bytes before it */
-            *word ^= bit;
+            flip(bits, ready[i] - x->begin);
             const cost now = {live - c.live + c.peak, live - c.live};
             if (now.peak < best.peak || (now.peak == best.peak && now.live < best.live)) {
                 best = now;
@@ -446,7 +450,7 @@ static void backwards(search *x, int32_t *order, ac_heap *heap)
         }
         const int32_t s = mine[k] = ready[at];
         const ac_order_step *st = &x->p->step[s];
-        bits[(s - x->begin) >> 6] ^= UINT64_C(1) << ((s - x->begin) & 63);
+        flip(bits, s - x->begin);
         ready[at] = ready[--n_ready];
         for (int32_t i = 0; i < st->n_preds; i++)
             if (st->pred[i] >= x->begin && !--later[st->pred[i] - x->begin])
