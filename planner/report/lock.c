@@ -289,7 +289,7 @@ static void name_options(ac_ctx *cx, const ac_lock *locked, const ac_lock *now)
                              : ", the lock was not");
 }
 
-/* Of one file, options alone can change the graph and the tensors. */
+/* Options alone can change the graph and the tensors of the same file. */
 bool ac_lock_strangers(const ac_lock *a, const ac_lock *b)
 {
     ac_lock_delta d = ac_lock_compare(a, b);

@@ -4,8 +4,8 @@
  *     arenac-lock 1
  *     model vww_96_int8.tflite
  *     planner search
- *     operators 31
  *     options -t%20generic            those given that change the plan; older locks do not have this line
+ *     operators 31
  *     graph 5d0c...                   sha256 of the structure: operators, types, shapes, edges; no names, no weights
  *     memory arena 55296
  *     memory state 0
