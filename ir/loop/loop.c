@@ -309,3 +309,17 @@ ac_loop_fn *ac_lb_close(ac_lb *b)
     b->cse = NULL;
     return fn;
 }
+
+int32_t *ac_loop_ends(ac_region *region, const ac_loop_fn *fn)
+{
+    AC_VEC(int32_t) open = {0};
+    int32_t *end = AC_NEW_N(region, int32_t, fn->code.n);
+    for (int32_t x = 1; x < fn->code.n; x++) {
+        const ac_lop op = (ac_lop)fn->code.item[x].op;
+        if (op == AC_L_FOR || op == AC_L_IF)
+            ac_push(region, &open, x);
+        else if (op == AC_L_END)
+            end[open.item[--open.n]] = x;
+    }
+    return end;
+}

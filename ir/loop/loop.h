@@ -228,6 +228,9 @@ bool ac_thread_element(const ac_loop_fn *fn, ac_x index, int64_t *constant, ac_x
 /* Checks the form of functions with grid and block loops; NULL, or a message. */
 const char *ac_loop_gpu_fault(const ac_loop_fn *fn);
 
+/* By instruction: the END of a FOR or IF, else 0. The array is from `region`. */
+int32_t *ac_loop_ends(ac_region *region, const ac_loop_fn *fn);
+
 /* same.c: true if two functions are equal except for names and notes; then their hashes are equal. */
 uint64_t ac_fn_hash(const ac_loop_fn *fn);
 bool ac_fn_same(const ac_loop_fn *a, const ac_loop_fn *b);

@@ -20,20 +20,14 @@ typedef struct unroller {
     bool *breaks; /* FOR: a BREAK_IF leaves it */
 } unroller;
 
-static void match(unroller *u, ac_region *r)
+static void find_breaks(unroller *u)
 {
-    AC_VEC(int32_t) open = {0};
+    const ac_ins *code = u->from->code.item;
     for (int32_t i = 1; i < u->from->code.n; i++) {
-        ac_lop op = (ac_lop)u->from->code.item[i].op;
-        if (op == AC_L_FOR || op == AC_L_IF)
-            ac_push(r, &open, i);
-        else if (op == AC_L_END)
-            u->end[open.item[--open.n]] = i;
-        for (int32_t k = open.n - 1; op == AC_L_BREAK_IF && k >= 0; k--)
-            if (u->from->code.item[open.item[k]].op == AC_L_FOR) {
-                u->breaks[open.item[k]] = true;
-                break;
-            }
+        int32_t loop = code[i].op == AC_L_BREAK_IF ? i : 0;
+        while (loop && (code[loop].op != AC_L_FOR || u->end[loop] < i))
+            loop--;
+        u->breaks[loop] = true; /* [0]: none */
     }
 }
 
@@ -62,8 +56,8 @@ ac_loop_fn *ac_loop_unroll(ac_ctx *cx, const ac_loop_fn *fn)
     ac_region *tmp = ac_region_open(&cx->heap);
     size_t n = (size_t)fn->code.n;
     unroller u = {
-        .from = fn, .map = AC_NEW_N(tmp, ac_x, n), .end = AC_NEW_N(tmp, int32_t, n), .breaks = AC_NEW_N(tmp, bool, n)};
-    match(&u, tmp);
+        .from = fn, .map = AC_NEW_N(tmp, ac_x, n), .end = ac_loop_ends(tmp, fn), .breaks = AC_NEW_N(tmp, bool, n)};
+    find_breaks(&u);
     ac_lb_open_like(&u.b, cx->region, fn);
     copy(&u, 1, fn->code.n);
     ac_region_close(tmp);

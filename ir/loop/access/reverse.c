@@ -23,18 +23,6 @@ typedef struct reverser {
     bool any;
 } reverser;
 
-static void match(reverser *v, ac_region *r)
-{
-    AC_VEC(int32_t) open = {0};
-    for (int32_t i = 1; i < v->from->code.n; i++) {
-        ac_lop op = (ac_lop)v->from->code.item[i].op;
-        if (op == AC_L_FOR || op == AC_L_IF)
-            ac_push(r, &open, i);
-        else if (op == AC_L_END)
-            v->end[open.item[--open.n]] = i;
-    }
-}
-
 static bool may_turn(const reverser *v, int32_t loop)
 {
     const ac_loop_fn *fn = v->from;
@@ -89,9 +77,7 @@ static void copy(reverser *v, int32_t begin, int32_t end, bool turn)
 ac_loop_fn *ac_loop_reverse(ac_ctx *cx, ac_region *region, const ac_loop_fn *fn)
 {
     ac_region *tmp = ac_region_open(&cx->heap);
-    size_t n = (size_t)fn->code.n;
-    reverser v = {.from = fn, .map = AC_NEW_N(tmp, ac_x, n), .end = AC_NEW_N(tmp, int32_t, n)};
-    match(&v, tmp);
+    reverser v = {.from = fn, .map = AC_NEW_N(tmp, ac_x, fn->code.n), .end = ac_loop_ends(tmp, fn)};
     ac_lb_open_like(&v.b, region, fn);
     copy(&v, 1, fn->code.n, true);
     ac_region_close(tmp);

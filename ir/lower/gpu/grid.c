@@ -397,17 +397,6 @@ static void finish(gridder *v, ac_lowered *low, ac_region *region)
         }
 }
 
-static void match(gridder *v)
-{
-    AC_VEC(int32_t) open = {0};
-    for (ac_x x = 1; x < v->from->code.n; x++) {
-        if (is_block(v, x))
-            ac_push(v->tmp, &open, x);
-        else if (ins(v, x)->op == AC_L_END)
-            v->end[open.item[--open.n]] = x;
-    }
-}
-
 int ac_lower_grid(ac_ctx *cx, ac_region *region, ac_lowered *low)
 {
     const size_t n = (size_t)low->fn->code.n;
@@ -421,8 +410,7 @@ int ac_lower_grid(ac_ctx *cx, ac_region *region, ac_lowered *low)
     if (!parallel)
         return AC_OK;
     ac_region *tmp = ac_region_open(&cx->heap);
-    gridder v = {.from = low->fn, .tmp = tmp};
-    v.end = AC_NEW_N(tmp, int32_t, n);
+    gridder v = {.from = low->fn, .tmp = tmp, .end = ac_loop_ends(tmp, low->fn)};
     v.home = AC_NEW_N(tmp, int32_t, n);
     v.seen = AC_NEW_N(tmp, int32_t, n);
     v.slot = AC_NEW_N(tmp, int32_t, n);
@@ -431,7 +419,6 @@ int ac_lower_grid(ac_ctx *cx, ac_region *region, ac_lowered *low)
     v.private_at = AC_NEW_N(tmp, ac_x, low->fn->buf.n + 1);
     v.threads = AC_NEW_N(tmp, int64_t, low->fn->buf.n + 1);
     memset(v.home, 0xff, n * sizeof *v.home);
-    match(&v);
     const unit all = {.n = 1};
     find_units(&v, &all, 1, low->fn->code.n);
     find_connections(&v);

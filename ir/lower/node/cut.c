@@ -16,17 +16,9 @@ enum {
 void ac_cut_open(ac_cut *v, ac_region *tmp, const ac_loop_fn *fn, int32_t chunks)
 {
     const size_t n = (size_t)fn->code.n;
-    AC_VEC(int32_t) open = {0};
-    *v = (ac_cut){.fn = fn, .chunks = chunks, .tmp = tmp};
-    v->end = AC_NEW_N(tmp, int32_t, n);
+    *v = (ac_cut){.fn = fn, .chunks = chunks, .tmp = tmp, .end = ac_loop_ends(tmp, fn)};
     v->split = AC_NEW_N(tmp, bool, n);
     v->own = AC_NEW_N(tmp, bool, n);
-    for (ac_x x = 1; x < v->fn->code.n; x++) {
-        if (ac_cut_is_block(v, x))
-            ac_push(tmp, &open, x);
-        else if (ac_cut_ins(v, x)->op == AC_L_END)
-            v->end[open.item[--open.n]] = x;
-    }
 }
 
 bool ac_cut_stores(const ac_cut *v, ac_x x)
