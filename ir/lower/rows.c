@@ -17,6 +17,16 @@ void ac_lo_rows_open(ac_lower *L, ac_lo_rows *r)
     r->base = ac_lb_mul(b, r->base, ac_lb_i32(b, r->depth));
 }
 
+void ac_lo_rows_index(ac_lower *L, ac_lo_rows *r, ac_x row)
+{
+    ac_lb *b = &L->b;
+    for (int32_t d = r->in->rank - 2; d >= 0; d--) {
+        const ac_x n = ac_lb_i32(b, r->in->dim[d]);
+        r->idx[d] = d ? ac_lb_mod(b, row, n) : row;
+        row = ac_lb_div(b, row, n);
+    }
+}
+
 void ac_lo_rows_close(ac_lower *L, const ac_lo_rows *r)
 {
     for (int32_t d = 0; d + 1 < r->in->rank; d++)

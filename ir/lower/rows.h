@@ -17,6 +17,8 @@ typedef struct ac_lo_rows {
 } ac_lo_rows;
 
 void ac_lo_rows_open(ac_lower *L, ac_lo_rows *r);
+/* Without the loops: idx of flat row number `row`. */
+void ac_lo_rows_index(ac_lower *L, ac_lo_rows *r, ac_x row);
 void ac_lo_rows_close(ac_lower *L, const ac_lo_rows *r);
 ac_x ac_lo_rows_load(ac_lower *L, const ac_lo_rows *r, ac_x c, int32_t lanes);
 void ac_lo_rows_store(ac_lower *L, ac_lo_rows *r, ac_x c, ac_x v, int32_t lanes);

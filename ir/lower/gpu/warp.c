@@ -1,21 +1,21 @@
 /* warp.c - reduces values across the threads of a warp; see warp.h. */
 #include "ir/lower/gpu/warp.h"
 
-enum { WARPS = 4, THREADS = WARPS * GPU_LANES };
+enum { WARPS = GPU_THREADS / GPU_LANES };
 
 void ac_gpu_warps_open(ac_gpu_warps *w, ac_lower *L, int64_t items, ac_dtype d)
 {
     ac_lb *b = &L->b;
     *w = (ac_gpu_warps){.L = L, .items = items};
-    w->buf[0] = ac_lo_gpu_local(L, "part", d, THREADS, AC_WHERE_THREAD);
-    w->buf[1] = ac_lo_gpu_local(L, "all", d, THREADS, AC_WHERE_THREAD);
+    w->buf[0] = ac_lo_gpu_local(L, "part", d, GPU_THREADS, AC_WHERE_THREAD);
+    w->buf[1] = ac_lo_gpu_local(L, "all", d, GPU_THREADS, AC_WHERE_THREAD);
     w->g = ac_lb_for(b, "g", ac_lb_i32(b, 0), ac_lb_i32(b, (items + WARPS - 1) / WARPS), 1, AC_MARK_GRID);
 }
 
 void ac_gpu_warps_phase(ac_gpu_warps *w)
 {
     ac_lb *b = &w->L->b;
-    w->t = ac_lb_for(b, "t", ac_lb_i32(b, 0), ac_lb_i32(b, THREADS), 1, AC_MARK_BLOCK);
+    w->t = ac_lb_for(b, "t", ac_lb_i32(b, 0), ac_lb_i32(b, GPU_THREADS), 1, AC_MARK_BLOCK);
     const ac_x item =
         ac_lb_add(b, ac_lb_mul(b, w->g, ac_lb_i32(b, WARPS)), ac_lb_div(b, w->t, ac_lb_i32(b, GPU_LANES)));
     w->lane = ac_lb_mod(b, w->t, ac_lb_i32(b, GPU_LANES));
@@ -44,7 +44,7 @@ void ac_gpu_warps_reduce(ac_gpu_warps *w, ac_x (*op)(ac_lb *b, ac_x x, ac_x y))
     ac_lb *b = &w->L->b;
     int32_t from = 0;
     for (int32_t mask = GPU_LANES / 2; mask; mask /= 2, from = 1 - from) {
-        const ac_x t = ac_lb_for(b, "t", ac_lb_i32(b, 0), ac_lb_i32(b, THREADS), 1, AC_MARK_BLOCK);
+        const ac_x t = ac_lb_for(b, "t", ac_lb_i32(b, 0), ac_lb_i32(b, GPU_THREADS), 1, AC_MARK_BLOCK);
         const ac_x mine = ac_lb_load(b, w->buf[from], t, 1),
                    other = ac_lb_load(b, w->buf[from], ac_lb_xor(b, t, ac_lb_i32(b, mask)), 1);
         ac_lb_store(b, w->buf[1 - from], t, op(b, mine, other));

@@ -19,7 +19,7 @@
 #define AC_IR_LOWER_GPU_WARP_H
 #include "ir/lower/lower.h"
 
-enum { GPU_LANES = 32 };
+enum { GPU_LANES = 32, GPU_THREADS = 4 * GPU_LANES }; /* of a warp; of a block */
 
 typedef struct ac_gpu_warps {
     ac_lower *L;

@@ -205,7 +205,7 @@ static int warp_rows(ac_lower *L, row *r, const steps *s)
     const ac_x depth = ac_lb_i32(b, r->r.depth);
     ac_gpu_warps w;
     r->r.x = ac_lo_operand(L, r->r.in);
-    const int32_t max_buf = ac_lo_gpu_local(L, "max", s->d, (int64_t)4 * GPU_LANES, AC_WHERE_THREAD);
+    const int32_t max_buf = ac_lo_gpu_local(L, "max", s->d, GPU_THREADS, AC_WHERE_THREAD);
     ac_gpu_warps_open(&w, L, ac_tensor_count(r->r.in) / r->r.depth, s->d);
     ac_gpu_warps_phase(&w);
     r->r.base = ac_lb_mul(b, w.item, depth);
@@ -230,11 +230,7 @@ static int warp_rows(ac_lower *L, row *r, const steps *s)
     ac_gpu_warps_reduce(&w, real ? ac_lb_add : ac_lb_add_wrap);
     ac_gpu_warps_phase(&w);
     r->r.base = ac_lb_mul(b, w.item, depth);
-    ac_x at = w.item;
-    for (int32_t d = r->r.in->rank - 2; d >= 0; d--) {
-        r->r.idx[d] = d ? ac_lb_mod(b, at, ac_lb_i32(b, r->r.in->dim[d])) : at;
-        at = ac_lb_div(b, at, ac_lb_i32(b, r->r.in->dim[d]));
-    }
+    ac_lo_rows_index(L, &r->r, w.item);
     ac_lb_if(b, w.live);
     r->sum = ac_gpu_warps_get(&w);
     r->max = ac_lb_load(b, max_buf, w.t, 1);

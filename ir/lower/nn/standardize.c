@@ -10,7 +10,7 @@
 #include "ir/lower/map/map.h"
 #include "ir/lower/rows.h"
 
-enum { WARP_THREADS = 4 * GPU_LANES, MOST_HELD = 64 }; /* elements of a row that a lane holds */
+enum { MOST_HELD = 64 }; /* elements of a row that a lane holds */
 
 typedef struct row {
     ac_lo_rows r;
@@ -110,7 +110,7 @@ static void each_of_lane(ac_lower *L, row *r, const ac_gpu_warps *w, void (*step
     }
     const ac_x n = ac_lb_i32(b, held_of(r)), i = ac_lb_for(b, "i", ac_lb_i32(b, 0), n, 1, AC_MARK_UNROLL);
     const ac_x c = ac_lb_add(b, w->lane, ac_lb_mul(b, i, ac_lb_i32(b, GPU_LANES)));
-    r->held_at = ac_lb_add(b, ac_lb_mul(b, i, ac_lb_i32(b, WARP_THREADS)), w->t);
+    r->held_at = ac_lb_add(b, ac_lb_mul(b, i, ac_lb_i32(b, GPU_THREADS)), w->t);
     const bool whole = r->r.depth % GPU_LANES == 0;
     if (!whole)
         ac_lb_if(b, ac_lb_lt(b, c, depth));
@@ -141,9 +141,9 @@ static void warps(ac_lower *L, row *r)
     ac_lb *b = &L->b;
     ac_gpu_warps w;
     r->r.x = ac_lo_operand(L, r->r.in);
-    const int32_t mean = ac_lo_gpu_local(L, "mean", AC_F32, WARP_THREADS, AC_WHERE_THREAD);
+    const int32_t mean = ac_lo_gpu_local(L, "mean", AC_F32, GPU_THREADS, AC_WHERE_THREAD);
     if (held_of(r) <= MOST_HELD)
-        r->held = ac_lo_gpu_local(L, "row", AC_F32, held_of(r) * WARP_THREADS, AC_WHERE_THREAD);
+        r->held = ac_lo_gpu_local(L, "row", AC_F32, held_of(r) * GPU_THREADS, AC_WHERE_THREAD);
     ac_gpu_warps_open(&w, L, ac_tensor_count(r->r.in) / r->r.depth, AC_F32);
     open_phase(L, r, &w);
     if (r->center) {
@@ -155,11 +155,7 @@ static void warps(ac_lower *L, row *r)
     r->squares = true;
     warp_sum(L, r, &w);
     open_phase(L, r, &w);
-    ac_x at = w.item;
-    for (int32_t d = r->r.in->rank - 2; d >= 0; d--) {
-        r->r.idx[d] = d ? ac_lb_mod(b, at, ac_lb_i32(b, r->r.in->dim[d])) : at;
-        at = ac_lb_div(b, at, ac_lb_i32(b, r->r.in->dim[d]));
-    }
+    ac_lo_rows_index(L, &r->r, w.item);
     ac_lb_if(b, w.live);
     r->factor = factor_of(L, r, ac_gpu_warps_get(&w));
     r->mean = r->center ? ac_lb_load(b, mean, w.t, 1) : 0;
