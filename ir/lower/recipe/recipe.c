@@ -12,7 +12,7 @@ enum {
     SAVED = 1024     /* bytes: fewer are not worth the instructions */
 };
 
-/* ------------------------------------------------------------------ which there are */
+/* ------------------------------------------------------------------ bytes */
 
 /* True if the elements are the whole numbers first, first + step, .. */
 static bool is_progression(const ac_tensor *t, int64_t *first, int64_t *step)
@@ -20,7 +20,7 @@ static bool is_progression(const ac_tensor *t, int64_t *first, int64_t *step)
     const int64_t count = ac_tensor_count(t);
     const ac_dtype d = t->dtype;
     const bool real = d == AC_F32 || d == AC_F64, whole = ac_dtype_is_int(d) && ac_dtype_loops(d) == d;
-    const void *p = t->data ? t->data : NULL;
+    const void *p = t->data;
     if (!p || t->splat || t->quant || t->narrowed || count < 2 || (!real && !whole) || d == AC_U64)
         return false;
     const double lo = ac_dtype_get_num(d, p, 0), by = ac_dtype_get_num(d, p, 1) - lo;
@@ -59,15 +59,16 @@ static ac_bytes stored(const ac_tensor *t)
 static ac_bytes bytes_of(const ac_tensor *t, int32_t *left)
 {
     const ac_node *n = maker_of(t);
+    const ac_bytes own = stored(t);
     ac_bytes sum = 0;
     if (!n || --*left < 0)
-        return stored(t);
+        return own;
     for (int32_t i = 0; i < n->n_in; i++)
         if (n->in[i] && !ac_node_is_static(n, i))
             sum += bytes_of(n->in[i], left);
     const ac_quant *q = n->op == AC_OP_DEQUANTIZE ? n->in[0]->quant : NULL;
     sum += q && q->n > 1 ? q->n * 8 : 0;
-    return sum < stored(t) ? sum : stored(t);
+    return sum < own ? sum : own;
 }
 
 ac_bytes ac_recipe_bytes(const ac_tensor *t)
@@ -88,7 +89,7 @@ typedef struct box {
     int32_t n;
     int64_t extent[2 * AC_MAX_RANK], from[2 * AC_MAX_RANK]; /* outermost first */
     int64_t base;                                           /* the first element in the operand */
-    bool bad;                                               /* not to be described like this */
+    bool bad;                                               /* the operand is not such a box */
 } box;
 
 /* Appends a dimension; neighbours that are one in the operand as well are joined. */

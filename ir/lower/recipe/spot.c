@@ -90,22 +90,19 @@ void ac_spot_add(ac_spot *to, const ac_spot *from, int64_t by)
     }
 }
 
-/* The most that s can be, or INT32_MAX. */
-static int64_t sum_of(const ac_spot *s)
+/* The most that s can be in its first lane, or `limit` if that is less. */
+static int64_t most_of(const ac_spot *s, int64_t limit)
 {
     int64_t most = s->base;
-    for (int32_t i = 0; i < s->n && most < INT32_MAX; i++)
-        most += s->term[i].most > INT32_MAX / s->term[i].by ? INT32_MAX : s->term[i].most * s->term[i].by;
-    return most < INT32_MAX ? most : INT32_MAX;
+    for (int32_t i = 0; i < s->n && most < limit; i++)
+        most += s->term[i].most > limit / s->term[i].by ? limit : s->term[i].most * s->term[i].by;
+    return most < limit ? most : limit;
 }
 
-/* True if the terms of s and the lanes stay below `size`. */
+/* True if s stays below `size` in all lanes. */
 static bool fits(const ac_spot *s, int64_t size)
 {
-    int64_t most = s->base + (s->along ? s->lanes - 1 : 0);
-    for (int32_t i = 0; i < s->n && most < size; i++)
-        most += s->term[i].most > size / s->term[i].by ? size : s->term[i].most * s->term[i].by;
-    return most < size;
+    return most_of(s, size) + (s->along ? s->lanes - 1 : 0) < size;
 }
 
 /* True if s, and so its remainder, is a multiple of the lanes. */
@@ -144,7 +141,7 @@ ac_spot ac_spot_split(ac_lb *b, ac_spot *at, int64_t size)
     }
     if (!fits(&rest, size)) {
         q.failed |= (rest.along && !in_step(&rest, size)) || !is_bounded(&rest);
-        const int64_t unit = rest.along ? rest.lanes : 1, most = sum_of(&rest);
+        const int64_t unit = rest.along ? rest.lanes : 1, most = most_of(&rest, INT32_MAX);
         const ac_x v = ac_spot_value(b, &rest), by = ac_lb_i32(b, size);
         rest.base = 0;
         rest.n = 1;
