@@ -1,6 +1,7 @@
 /* computed.c - constants that loops compute instead of loading them; see computed.h. */
 #include "ir/lower/node/computed.h"
 
+#include "ir/loop/access/traffic.h"
 #include "ir/loop/loads.h"
 #include "ir/lower/recipe/recipe.h"
 
@@ -37,10 +38,11 @@ static double reads_of(const ac_loop_fn *fn, int32_t buf)
     double times[64] = {1}, sum = 0;
     int32_t depth = 0;
     for (int32_t x = 1; x < fn->code.n && depth < 63; x++) {
-        const ac_ins *i = &fn->code.item[x], *lo = &fn->code.item[i->a], *hi = &fn->code.item[i->b];
-        const bool known = i->op == AC_L_FOR && lo->op == AC_L_CONST && hi->op == AC_L_CONST && i->k.i;
+        const ac_ins *i = &fn->code.item[x];
+        bool known = false;
+        const int64_t n = i->op == AC_L_FOR ? ac_loop_trips(fn, x, &known) : 1;
         if (i->op == AC_L_FOR || i->op == AC_L_IF)
-            times[depth + 1] = times[depth] * (known ? (double)(hi->k.i - lo->k.i) / (double)i->k.i : 1), depth++;
+            times[depth + 1] = times[depth] * (known ? (double)n : 1), depth++;
         else if (i->op == AC_L_END)
             depth--;
         else if (i->op == AC_L_LOAD && i->aux == buf)
