@@ -4,7 +4,7 @@
  *     fn = ac_lb_close(&L->b);
  *
  * `value` gets the number of a LOAD (or PREFETCH) in fn and a copy of it in terms of the new function, and returns the
- * value that takes its place; 0: it stays. A prefetch that gets any value is dropped. */
+ * value that replaces it; 0: it stays. A prefetch is dropped if the value is not 0. */
 #ifndef AC_IR_LOOP_LOADS_H
 #define AC_IR_LOOP_LOADS_H
 #include "ir/loop/loop.h"

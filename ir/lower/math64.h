@@ -1,4 +1,4 @@
-/* math64.h - the f64 forms of the float functions of lower.h whose f32 forms are different code; the others choose
+/* math64.h - the f64 forms of the float functions of arithmetic.h whose f32 forms are different code; the others choose
  * coefficients by the type of x. Private to the math files. */
 #ifndef AC_IR_LOWER_MATH64_H
 #define AC_IR_LOWER_MATH64_H

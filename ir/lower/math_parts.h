@@ -1,5 +1,5 @@
-/* math_parts.h - parts of the float functions of lower.h, of f32 and f64 (by the type of x), for the math files and for
- * lowerings that compose functions of them. All values of a call have the same lanes. */
+/* math_parts.h - parts of the float functions of arithmetic.h, of f32 and f64 (by the type of x), for the math files
+ * and for lowerings that compose functions of them. All values of a call have the same lanes. */
 #ifndef AC_IR_LOWER_MATH_PARTS_H
 #define AC_IR_LOWER_MATH_PARTS_H
 #include "ir/lower/arithmetic.h"

@@ -71,7 +71,7 @@ static inline bool ac_target_tensor_cores(const ac_target *t)
     return t->gpu >= 80;
 }
 
-/* A kernel may start before the one before it has ended, and waits for it: from compute capability 9.0 on. */
+/* A kernel may start before the previous one has ended, and waits for it: from compute capability 9.0 on. */
 static inline bool ac_target_early(const ac_target *t)
 {
     return t->gpu >= 90;

@@ -134,7 +134,7 @@ static int plain(conv *v)
     return AC_OK;
 }
 
-/* The number of output pixels if each has all of a row of x, one row after another; else 0. */
+/* The number of output pixels if they read consecutive rows of x, each pixel all of its row; else 0. */
 static int64_t contiguous_rows(const ac_window *win)
 {
     const ac_slide *y = &win->y, *x = &win->x;

@@ -20,39 +20,39 @@ bool ac_gpu_vector_fits(const ac_lower *L, const ac_channel *c, int64_t rows, in
 }
 
 /* Lanes take 4 elements at a time if rows are whole vectors. */
-static void warp_sum(const vector *d, ac_gpu_warps *w, ac_x row, ac_x oc)
+static void warp_sum(const vector *v, ac_gpu_warps *w, ac_x row, ac_x oc)
 {
-    ac_lb *b = &d->L->b;
-    const bool bytes = d->c->kind == AC_MACS_I8;
-    const int32_t wide = d->depth % 4 == 0 && (bytes || ac_lo_align(d->L, d->c->x) >= 16) ? 4 : 1;
-    const ac_x depth = ac_lb_i32(b, d->depth), x_at = ac_lb_mul(b, row, depth), w_at = ac_lb_mul(b, oc, depth);
+    ac_lb *b = &v->L->b;
+    const bool bytes = v->c->kind == AC_MACS_I8;
+    const int32_t wide = v->depth % 4 == 0 && (bytes || ac_lo_align(v->L, v->c->x) >= 16) ? 4 : 1;
+    const ac_x depth = ac_lb_i32(b, v->depth), x_at = ac_lb_mul(b, row, depth), w_at = ac_lb_mul(b, oc, depth);
     const ac_x acc = ac_lb_var(b, "acc", bytes ? ac_lb_i32(b, 0) : ac_lb_f32(b, 0));
     const ac_x k =
         ac_lb_for(b, "k", ac_lb_mul(b, w->lane, ac_lb_i32(b, wide)), depth, (int64_t)wide * GPU_LANES, AC_MARK_SERIAL);
-    const ac_x xv = ac_lb_load_flags(b, d->x, ac_lb_add(b, x_at, k), wide, AC_F_ALIGNED);
-    const ac_x wv = ac_lb_load_flags(b, d->w, ac_lb_add(b, w_at, k), wide, AC_F_ALIGNED);
+    const ac_x xv = ac_lb_load_flags(b, v->x, ac_lb_add(b, x_at, k), wide, AC_F_ALIGNED);
+    const ac_x wv = ac_lb_load_flags(b, v->w, ac_lb_add(b, w_at, k), wide, AC_F_ALIGNED);
     if (bytes)
         ac_lb_set(b, acc, ac_lb_dot4(b, xv, wv, ac_lb_get(b, acc)));
     for (int32_t l = 0; l < wide && !bytes; l++)
-        ac_lb_set(b, acc, ac_lo_madd(d->L, ac_lb_lane(b, xv, l), ac_lb_lane(b, wv, l), ac_lb_get(b, acc)));
+        ac_lb_set(b, acc, ac_lo_madd(v->L, ac_lb_lane(b, xv, l), ac_lb_lane(b, wv, l), ac_lb_get(b, acc)));
     ac_lb_end(b);
     ac_gpu_warps_put(w, ac_lb_get(b, acc));
 }
 
 int ac_gpu_vector(ac_lower *L, ac_channel *c, int64_t n_rows, int64_t depth)
 {
-    vector v = {.L = L, .c = c, .depth = depth}, *d = &v;
     ac_lb *b = &L->b;
-    const ac_rows rows = {d->depth, d->depth, 1};
-    const bool bytes = d->c->kind == AC_MACS_I8;
+    const ac_rows rows = {depth, depth, 1};
+    const bool bytes = c->kind == AC_MACS_I8;
     ac_x idx[AC_MAX_RANK];
     ac_gpu_warps w;
     ac_channel_tables(c, c->n, bytes ? &rows : NULL, c->zx);
-    d->x = ac_lo_operand(L, d->c->x);
-    d->w = ac_lo_operand(L, d->c->w);
+    vector v = {.L = L, .c = c, .depth = depth};
+    v.x = ac_lo_operand(L, c->x);
+    v.w = ac_lo_operand(L, c->w);
     ac_gpu_warps_open(&w, L, n_rows * c->n, bytes ? AC_I32 : AC_F32);
     ac_gpu_warps_phase(&w);
-    warp_sum(d, &w, ac_lb_div(b, w.item, ac_lb_i32(b, c->n)), ac_lb_mod(b, w.item, ac_lb_i32(b, c->n)));
+    warp_sum(&v, &w, ac_lb_div(b, w.item, ac_lb_i32(b, c->n)), ac_lb_mod(b, w.item, ac_lb_i32(b, c->n)));
     ac_gpu_warps_end(&w);
     ac_gpu_warps_reduce(&w, bytes ? ac_lb_add_wrap : ac_lb_add);
     ac_gpu_warps_phase(&w);

@@ -1,6 +1,7 @@
 /* vector.h - products of few rows by constant weights on a GPU: a warp for each result, whose lanes share the sum.
  *
- * For fully_connected, and convolutions that are one (convolutions of 1x1, and those of the whole input). */
+ * For fully_connected, and for convolutions that are the same product: of 1x1, or with filters as large as the
+ * input. */
 #ifndef AC_IR_LOWER_GPU_VECTOR_H
 #define AC_IR_LOWER_GPU_VECTOR_H
 #include "ir/lower/channel.h"

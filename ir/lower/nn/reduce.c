@@ -329,7 +329,7 @@ static void step(ac_lower *L, void *with, ac_x i, int32_t lanes)
     one_result(L, r, lanes);
 }
 
-/* The elements of each result are next to each other. */
+/* True if the elements of each result are contiguous. */
 static bool is_contiguous(const reduction *r)
 {
     int32_t first = 0;
@@ -338,8 +338,8 @@ static bool is_contiguous(const reduction *r)
     return r->mask >> first == (1u << (r->in->rank - first)) - 1;
 }
 
-/* GPUs: a warp for each result. Results of other elements, which neighbouring threads read together, are so only if
- * they are too few for a thread each. */
+/* GPUs: a warp for each result if its elements are contiguous. Otherwise neighbouring threads, one for each result,
+ * read neighbouring elements, which is better unless there are too few results. */
 static bool warps_fit(const ac_lower *L, const reduction *r)
 {
     enum { FEW = 1 << 14 };

@@ -31,8 +31,7 @@ static ac_x next_of_row(ac_lower *L, const ac_walk *w)
     return ac_lb_clamp(b, at, ac_lb_i32(b, 0), ac_lb_i32(b, w->n - 1)); /* for proofs; it is inside */
 }
 
-/* The next element of a walk; 0 if no more count, also in all later calls: a walk without a last element would start
- * again. */
+/* The next element of a walk; 0 if none is left, also in all later calls: a walk whose index is -1 starts again. */
 static ac_x next_of_walk(ac_lower *L, ac_walk *w)
 {
     ac_lb *b = &L->b;

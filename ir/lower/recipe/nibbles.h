@@ -1,4 +1,4 @@
-/* nibbles.h - constants of less than a byte an element, packed as in files and unpacked in registers.
+/* nibbles.h - constants with elements of less than a byte, packed as in files and unpacked in registers.
  *
  *     i4 [4096]:  u8 k[2048], element i in the low or high half of k[i / 2]
  *
