@@ -22,6 +22,7 @@ typedef struct stream_of_driver *stream;
     X(cuModuleLoadData, (void **, const void *))                                                                \
     X(cuModuleUnload, (void *))                                                                                 \
     X(cuModuleGetFunction, (void **, void *, const char *))                                                     \
+    X(cuFuncSetAttribute, (void *, int, int))                                                                   \
     X(cuMemAlloc_v2, (address *, size_t))                                                                       \
     X(cuMemFree_v2, (address))                                                                                  \
     X(cuMemcpyHtoDAsync_v2, (address, const void *, size_t, stream))                                            \
@@ -142,6 +143,23 @@ static int first_state(struct arn_cuda *c)
     return error || wait ? failed(c, error ? error : wait, "copying the first state") : 0;
 }
 
+/* Its handle; a kernel may have more than 48 KiB of shared memory only if the driver permits it. */
+static int find_kernel(struct arn_cuda *c, int32_t i, int image)
+{
+    enum { MAX_DYNAMIC_SHARED_SIZE_BYTES = 8 };
+    const struct arn_cuda_kernel *k = &c->model->kernel[i];
+    if (image) {
+        TRY(c, k->name, cuModuleGetFunction(&c->function[i], c->module, k->name));
+    } else if (c->model->linked(&c->function[i], i)) {
+        snprintf(c->why, sizeof c->why, "%s: the kernels of this program are for another GPU", k->name);
+        return ARN_CUDA_EDRIVER;
+    }
+    if (k->shared)
+        TRY(c, "the device has too little shared memory",
+            cuFuncSetAttribute(c->function[i], MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)k->shared));
+    return 0;
+}
+
 static int load(struct arn_cuda *c, const void *image, const void *weights)
 {
     const struct arn_cuda_model *m = c->model;
@@ -157,14 +175,9 @@ static int load(struct arn_cuda *c, const void *image, const void *weights)
         snprintf(c->why, sizeof c->why, "no memory");
         return ARN_CUDA_EDRIVER;
     }
-    for (int32_t i = 0; i < m->n_kernels; i++) {
-        if (image) {
-            TRY(c, m->kernel[i].name, cuModuleGetFunction(&c->function[i], c->module, m->kernel[i].name));
-        } else if (m->linked(&c->function[i], i)) {
-            snprintf(c->why, sizeof c->why, "%s: the kernels of this program are for another GPU", m->kernel[i].name);
-            return ARN_CUDA_EDRIVER;
-        }
-    }
+    for (int32_t i = 0; i < m->n_kernels; i++)
+        if ((status = find_kernel(c, i, image != NULL)))
+            return status;
     if ((status = take(c, ARN_CUDA_ARENA, m->arena_bytes)) || (status = take(c, ARN_CUDA_STATE, m->state_bytes)) ||
         (status = take(c, ARN_CUDA_WEIGHTS, m->weights_bytes)) || (status = take(c, ARN_CUDA_STATUS, 4)))
         return status;
@@ -241,12 +254,17 @@ static int launch(struct arn_cuda *c, const struct arn_cuda_launch *l, void **ar
     enum { PROGRAMMATIC_STREAM_SERIALIZATION = 6 };
     const struct arn_cuda_kernel *k = &c->model->kernel[l->kernel];
     const struct attribute attribute = {.id = PROGRAMMATIC_STREAM_SERIALIZATION, .value = {.yes = 1}};
-    const struct launch_config config = {
-        .blocks = {l->blocks, 1, 1}, .threads = {k->threads, 1, 1}, .stream = on, .attribute = &attribute, .n = 1};
+    const struct launch_config config = {.blocks = {l->blocks, 1, 1},
+                                         .threads = {k->threads, 1, 1},
+                                         .shared = k->shared,
+                                         .stream = on,
+                                         .attribute = &attribute,
+                                         .n = 1};
     if (early && c->launch_ex)
         TRY(c, k->name, launch_ex(&config, c->function[l->kernel], arg, NULL));
     else
-        TRY(c, k->name, cuLaunchKernel(c->function[l->kernel], l->blocks, 1, 1, k->threads, 1, 1, 0, on, arg, NULL));
+        TRY(c, k->name,
+            cuLaunchKernel(c->function[l->kernel], l->blocks, 1, 1, k->threads, 1, 1, k->shared, on, arg, NULL));
     return 0;
 }
 

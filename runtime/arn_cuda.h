@@ -32,6 +32,7 @@ struct arn_cuda_kernel {
     uint32_t threads;                /* of a block */
     int32_t barriers;                /* threads of a block wait for each other */
     void (*twin)(void *const *args); /* on the host, for the emulation; else NULL */
+    uint32_t shared;                 /* bytes of dynamic shared memory of a block */
 };
 struct arn_cuda_launch {
     int32_t kernel, step;

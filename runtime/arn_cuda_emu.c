@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-enum { THREADS = 1024, WARP = 32, STACK = 256 << 10, SHARED = 96 << 10 };
+enum { THREADS = 1024, WARP = 32, STACK = 256 << 10, STATIC = 48 << 10, SHARED = 256 << 10 };
 enum state { READY, AT_BARRIER, AT_EXCHANGE, DONE };
 
 struct fibre {
@@ -25,7 +25,7 @@ struct arn_emu_index arn_emu_thread, arn_emu_block;
 static struct fibre fibre[THREADS];
 static uint32_t gathered[THREADS][ARN_EMU_WORDS]; /* by thread: words as they were when its warp went on */
 static ucontext_t scheduler;
-static unsigned char *stacks, shared[SHARED] __attribute__((aligned(256)));
+static unsigned char *stacks, shared[SHARED] __attribute__((aligned(1024)));
 static size_t shared_used;
 static const struct arn_cuda_kernel *kernel;
 static void *const *args;
@@ -48,11 +48,22 @@ void *arn_emu_shared(size_t bytes)
 {
     void *at = shared + shared_used;
     shared_used += (bytes + 15) / 16 * 16;
-    if (shared_used > SHARED) {
-        fprintf(stderr, "%s: more than %d bytes of shared memory\n", kernel->name, SHARED);
+    if (shared_used > STATIC) {
+        fprintf(stderr, "%s: more than %d bytes of static shared memory\n", kernel->name, STATIC);
         abort();
     }
     return at;
+}
+
+void *arn_emu_dynamic(size_t at, size_t bytes)
+{
+    if (at + bytes > kernel->shared || at < shared_used || at % 16) {
+        fprintf(stderr, "%s: %zu bytes at %zu of %u bytes of shared memory, of which %zu are in use\n", kernel->name,
+                bytes, at, kernel->shared, shared_used);
+        abort();
+    }
+    shared_used = at + bytes;
+    return shared + at;
 }
 
 static void stop(enum state why, int line)
@@ -153,7 +164,7 @@ static void prepare(struct fibre *f, unsigned char *stack)
 
 static int run_block(uint32_t n)
 {
-    memset(shared, 0xff, sizeof shared);
+    memset(shared, 0xff, kernel->shared ? kernel->shared : STATIC);
     for (uint32_t t = 0; t < n; t++)
         prepare(&fibre[t], stacks + (size_t)t * STACK);
     for (arn_emu_epoch = 0;; arn_emu_epoch++) {
@@ -209,6 +220,10 @@ int arn_emu_launch(const struct arn_cuda_kernel *k, uint32_t blocks, void *const
 {
     kernel = k;
     args = a;
+    if (k->shared > SHARED) {
+        fprintf(stderr, "%s: %u bytes of shared memory\n", k->name, k->shared);
+        return ARN_CUDA_EDRIVER;
+    }
     arn_race_watch(shared, sizeof shared, 1);
     if (k->barriers && !stacks) {
         void *at = mmap(NULL, (size_t)THREADS * STACK, PROT_READ | PROT_WRITE,

@@ -22,13 +22,16 @@ extern struct arn_emu_index arn_emu_thread, arn_emu_block;
 #define ARN_KERNEL(threads)           static void
 #define ARN_DEVICE                    static inline
 #define ARN_SHARED(type, name, count) type *const name = (type *)arn_emu_shared(sizeof(type) * (size_t)(count))
-#define ARN_ALIGNED(bytes)            __attribute__((aligned(bytes), may_alias))
+#define ARN_DYNAMIC(type, name, count, at) \
+    type *const name = (type *)arn_emu_dynamic(at, sizeof(type) * (size_t)(count))
+#define ARN_ALIGNED(bytes) __attribute__((aligned(bytes), may_alias))
 #define ARN_UNROLL
 #define __restrict__ restrict
 #define __syncthreads() arn_emu_barrier(__LINE__)
 #define ARN_BEGIN()     arn_emu_begun[threadIdx.x] = 1
 
-void *arn_emu_shared(size_t bytes); /* the same for all threads of a block, in order of their calls */
+void *arn_emu_shared(size_t bytes);             /* the same for all threads of a block, in order of their calls */
+void *arn_emu_dynamic(size_t at, size_t bytes); /* a place in the block's dynamic memory, the kernel's `shared` bytes */
 void arn_emu_barrier(int line);
 /* One launch: 0, ARN_CUDA_EBARRIER or ARN_CUDA_ERACE. a: addresses, in order of the parameters. */
 struct arn_cuda_kernel;

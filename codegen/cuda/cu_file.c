@@ -14,6 +14,7 @@ typedef struct cu_file {
     int32_t *n_kernels, *first;    /* first: number of the function's first kernel in the file */
     ac_sink args, launches, table, symbols;
     int32_t n_args, n_launches, n_table;
+    bool dynamic;      /* some kernel has dynamic shared memory */
     const char **name; /* by function: name of its kernels, with a %d if there are several */
 } cu_file;
 
@@ -51,6 +52,13 @@ static const char EARLY[] =
     "be\n"
     " * loaded earlier. Then the next kernel may start. */\n"
     "#define ARN_BEGIN() asm volatile(\"griddepcontrol.wait;\\n\\tgriddepcontrol.launch_dependents;\" ::: \"memory\")\n"
+    "#endif\n\n";
+
+static const char DYNAMIC[] =
+    "#if !defined(ARN_CUDA_EMU)\n"
+    "/* Shared memory above 48 KiB: places in what the launch asks for. */\n"
+    "extern __shared__ __align__(1024) uint8_t arn_dynamic[];\n"
+    "#define ARN_DYNAMIC(type, name, count, at) type *const name = (type *)(arn_dynamic + (at))\n"
     "#endif\n\n";
 
 /* Helpers are static functions of C: those for the GPU are marked __device__. */
@@ -117,7 +125,7 @@ static int put_kernels(cu_file *f, ac_sink *to)
 {
     const ac_module *m = f->e.m;
     for (int32_t i = 0; i < m->n_fn; i++) {
-        if (!(f->kernel[i] = ac_cuda_kernels(m->cx, m->fn[i], &f->n_kernels[i])))
+        if (!(f->kernel[i] = ac_cuda_kernels(m->cx, m->target, m->fn[i], &f->n_kernels[i])))
             return AC_FAIL;
         f->first[i] = f->n_table;
         for (int32_t n = 0; n < f->n_kernels[i]; n++) {
@@ -128,10 +136,13 @@ static int put_kernels(cu_file *f, ac_sink *to)
                                  .restricted = restricted(m, i, k),
                                  .first = ac_target_early(m->target) ? "ARN_BEGIN();" : NULL,
                                  .threads = k->threads,
+                                 .shared_at = k->shared_at,
                                  .flat = k->flat};
             AC_TRY(ac_c_print_fn(&f->e.file, k->fn, &sig, to));
             put_twin(f, k, name, to);
-            ac_putf(&f->table, "    {\"%s\", %du, %d, ARN_TWIN(%s_call)},\n", name, k->threads, has_barrier(k), name);
+            ac_putf(&f->table, "    {\"%s\", %du, %d, ARN_TWIN(%s_call), %lldu},\n", name, k->threads, has_barrier(k),
+                    name, k->shared_at ? (long long)k->shared : 0);
+            f->dynamic |= k->shared_at != NULL;
             ac_putf(&f->symbols, "        (const void *)%s,\n", name);
             f->n_table++;
         }
@@ -309,6 +320,7 @@ int ac_cuda_source(ac_module *m, const ac_emit_names *names, ac_sink *to)
                "#if defined(__CUDACC__) || defined(ARN_CUDA_EMU)\n");
     ac_put(to, PRELUDE);
     ac_put(to, ac_target_early(m->target) ? EARLY : "");
+    ac_put(to, f.dynamic ? DYNAMIC : "");
     ac_put_n(to, f.e.file.types.text, f.e.file.types.n);
     put_helpers(&f.e.file.helpers, to);
     ac_put_n(to, kernels.text, kernels.n);

@@ -20,12 +20,18 @@ typedef struct ac_cuda_kernel {
     int32_t threads;     /* of a block */
     bool flat;           /* a thread for each iteration of the grid loop; else a block */
     const uint8_t *uses; /* of each buffer, see ac_c_buffer_uses */
+    int64_t shared;      /* bytes of shared memory of a block */
+    /* By buffer, if that is more than AC_CUDA_STATIC: its place in dynamic memory. NULL: each is a static array. */
+    const int64_t *shared_at;
 } ac_cuda_kernel;
 
 extern const ac_dialect ac_dialect_cuda; /* kernel_text.c */
 
-/* The kernels of a function, in order. NULL: diagnostic. */
-const ac_cuda_kernel *ac_cuda_kernels(ac_ctx *cx, const ac_loop_fn *fn, int32_t *n);
+/* Static shared memory of a block, at most, on every GPU */
+enum { AC_CUDA_STATIC = 48 << 10 };
+
+/* The kernels of a function, in order. NULL: diagnostic; also when a kernel shares more memory than the target has. */
+const ac_cuda_kernel *ac_cuda_kernels(ac_ctx *cx, const ac_target *t, const ac_loop_fn *fn, int32_t *n);
 
 /* The whole file, or, without names, only the part for the GPU (for NVRTC). */
 int ac_cuda_source(ac_module *m, const ac_emit_names *names, ac_sink *to);

@@ -227,6 +227,9 @@ static void review(const ac_loop_fn *fn, ac_cuse *use, ac_region *r)
 static const char *local(const ac_cfn *f, const ac_buf *b, const char *name)
 {
     ac_region *r = f->file->region;
+    if (b->where == AC_WHERE_SHARED && f->sig->shared_at)
+        return ac_strf(r, "ARN_DYNAMIC(%s, %s, %lld, %lld);", ac_dtype_c(b->dtype), name, (long long)b->count,
+                       (long long)f->sig->shared_at[b - f->fn->buf.item]);
     if (b->where == AC_WHERE_SHARED)
         return ac_strf(r, "ARN_SHARED(%s, %s, %lld);", ac_dtype_c(b->dtype), name, (long long)b->count);
     const int64_t n = b->where == AC_WHERE_THREAD ? b->count / f->sig->threads : b->count;

@@ -91,9 +91,23 @@ static int32_t flat_threads(int64_t n)
     return n >= BUSY ? 8 * WARP : n >= BUSY / 8 ? 4 * WARP : WARP;
 }
 
+static void place_shared(ac_region *r, ac_cuda_kernel *k)
+{
+    int64_t *at = AC_NEW_N(r, int64_t, k->fn->buf.n + 1);
+    for (int32_t i = 0; i < k->fn->buf.n; i++) {
+        const ac_buf *b = &k->fn->buf.item[i];
+        if (b->where != AC_WHERE_SHARED || !k->uses[i])
+            continue;
+        at[i] = ac_align_up(k->shared, b->align > 16 ? b->align : 16);
+        k->shared = at[i] + ac_align_up(ac_dtype_size(b->dtype, b->count), 16);
+    }
+    k->shared_at = k->shared > AC_CUDA_STATIC ? at : NULL;
+}
+
 static ac_cuda_kernel describe(cutter *c, const ac_loop_fn *fn)
 {
     ac_cuda_kernel k = {.fn = fn, .blocks = 1, .threads = 1, .uses = ac_c_buffer_uses(fn, c->cx->region)};
+    place_shared(c->cx->region, &k);
     for (ac_x x = 1; x < fn->code.n; x++) {
         const ac_ins *i = &fn->code.item[x];
         if (i->op != AC_L_FOR || i->aux != AC_MARK_GRID)
@@ -121,7 +135,16 @@ static void add(cutter *c, ac_x begin, ac_x end, kernel_list *list)
     ac_push(c->cx->region, list, k);
 }
 
-const ac_cuda_kernel *ac_cuda_kernels(ac_ctx *cx, const ac_loop_fn *fn, int32_t *n)
+static int check_shared(ac_ctx *cx, const ac_target *t, const ac_loop_fn *fn, const kernel_list *list)
+{
+    for (int32_t i = 0; i < list->n; i++)
+        if (list->item[i].shared > t->shared_bytes)
+            return ac_error(cx, (ac_place){0}, E0901, "a kernel of '%s' has %lld bytes of shared memory; %s has %d",
+                            fn->name, (long long)list->item[i].shared, t->name, t->shared_bytes);
+    return AC_OK;
+}
+
+const ac_cuda_kernel *ac_cuda_kernels(ac_ctx *cx, const ac_target *t, const ac_loop_fn *fn, int32_t *n)
 {
     kernel_list list = {0};
     cutter c = {.cx = cx, .from = fn, .map = AC_NEW_N(cx->region, ac_x, fn->code.n + 1)};
@@ -144,6 +167,8 @@ const ac_cuda_kernel *ac_cuda_kernels(ac_ctx *cx, const ac_loop_fn *fn, int32_t 
         }
     }
     *n = list.n;
+    if (check_shared(cx, t, fn, &list) != AC_OK)
+        return NULL;
     if (!c.broken)
         return list.item ? list.item : AC_NEW_N(cx->region, ac_cuda_kernel, 1);
     ac_error(cx, (ac_place){0}, E0901, "kernels of '%s' pass values to each other", fn->name);

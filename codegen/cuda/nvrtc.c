@@ -146,7 +146,7 @@ static int failed(ac_ctx *cx, const nvrtc *n, program p, int status, const char 
 static int run(ac_module *m, const nvrtc *n, program p, bool binary, ac_sink *to)
 {
     const char *sm = m->target->cpu;
-    const char *arch = ac_strf(m->cx->region, "--gpu-architecture=%s_%d", binary ? "sm" : "compute", m->target->gpu);
+    const char *arch = ac_strf(m->cx->region, "--gpu-architecture=%s_%s", binary ? "sm" : "compute", sm + 3);
     const char *const options[] = {arch, "--fmad=false", "-std=c++14"};
     size_t size = 0;
     int status = n->compile(p, 3, options);

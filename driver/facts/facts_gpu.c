@@ -5,14 +5,13 @@
 
 static ac_report_launch launch_of(ac_region *r, const ac_cuda_kernel *k, int32_t step, int32_t part)
 {
-    ac_report_launch row = {.step = step, .part = part, .blocks = k->blocks, .threads = k->threads};
+    ac_report_launch row = {
+        .step = step, .part = part, .blocks = k->blocks, .threads = k->threads, .shared = k->shared};
     int64_t *bytes = AC_NEW_N(r, int64_t, k->fn->buf.n + 1);
     ac_loop_traffic(k->fn, bytes);
     for (int32_t i = 0; i < k->fn->buf.n; i++) {
         const ac_buf *b = &k->fn->buf.item[i];
         const ac_bytes size = ac_dtype_size(b->dtype, b->count);
-        if (b->where == AC_WHERE_SHARED)
-            row.shared += ac_align_up(size, 16);
         if (b->role != AC_BUF_LOCAL) {
             row.traffic += bytes[i];
             row.moved += bytes[i] < size ? bytes[i] : size;
@@ -21,12 +20,12 @@ static ac_report_launch launch_of(ac_region *r, const ac_cuda_kernel *k, int32_t
     return row;
 }
 
-void ac_facts_launches(ac_ctx *cx, const ac_planned *p, ac_report *to)
+void ac_facts_launches(ac_ctx *cx, const ac_target *t, const ac_planned *p, ac_report *to)
 {
     AC_VEC(ac_report_launch) all = {0};
     for (int32_t s = 0; s < p->n_steps; s++) {
         int32_t n = 0;
-        const ac_cuda_kernel *k = ac_cuda_kernels(cx, p->step[s]->fn, &n);
+        const ac_cuda_kernel *k = ac_cuda_kernels(cx, t, p->step[s]->fn, &n);
         for (int32_t i = 0; k && i < n; i++)
             ac_push(cx->region, &all, launch_of(cx->region, &k[i], s, i));
     }

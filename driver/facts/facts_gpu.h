@@ -6,6 +6,6 @@
 #include "planner/graph/planned.h"
 #include "planner/report/report.h"
 
-void ac_facts_launches(ac_ctx *cx, const ac_planned *p, ac_report *to);
+void ac_facts_launches(ac_ctx *cx, const ac_target *t, const ac_planned *p, ac_report *to);
 
 #endif

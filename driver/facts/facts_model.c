@@ -267,7 +267,7 @@ ac_report *ac_facts_model(const ac_made *a)
     tensors(a, r);
     ac_facts_threads(a, r);
     if (a->lowering->set.target->gpu)
-        ac_facts_launches(a->cx, a->planned, r);
+        ac_facts_launches(a->cx, a->lowering->set.target, a->planned, r);
     ac_facts_notes(a, r);
     return r;
 }

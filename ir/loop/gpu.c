@@ -12,7 +12,7 @@
  * phases as plain loops, one after another; printers for GPUs put a barrier after each. */
 #include "ir/loop/builder.h"
 
-enum { MOST_THREADS = 1024, MOST_SHARED = 48 << 10, MOST_OWN = 256 };
+enum { MOST_THREADS = 1024, MOST_OWN = 256 };
 
 static const ac_ins *ins(const ac_loop_fn *fn, ac_x x)
 {
@@ -141,16 +141,14 @@ static const char *loop_fault(const ac_loop_fn *fn, const ac_ins *i, int32_t dep
 
 static const char *buffer_fault(const ac_loop_fn *fn)
 {
-    int64_t bytes = 0;
     for (int32_t i = 0; i < fn->buf.n; i++) {
         const ac_buf *m = &fn->buf.item[i];
         if (m->role != AC_BUF_LOCAL && m->where != AC_WHERE_STACK)
             return "a parameter in shared memory or registers";
-        bytes += m->where == AC_WHERE_SHARED ? ac_align_up(ac_dtype_size(m->dtype, m->count), 16) : 0;
         if (m->where == AC_WHERE_THREAD && m->count > MOST_OWN * MOST_THREADS)
             return "a thread with too many elements of its own";
     }
-    return bytes > MOST_SHARED ? "more than 48 KiB of shared memory" : NULL;
+    return NULL;
 }
 
 const char *ac_loop_gpu_fault(const ac_loop_fn *fn)

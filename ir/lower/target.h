@@ -50,6 +50,7 @@ typedef struct ac_target {
     int32_t core; /* firmware: general registers that a kernel can count on; 0: not counted */
     ac_mul mul;   /* firmware */
     bool amx;     /* products of matrices of bytes (AMX int8) */
+    int32_t shared_bytes; /* GPUs: shared memory that a block can have */
 } ac_target;
 
 /* Lanes of `d` in the widest vector; 1 on plain targets. */

@@ -23,6 +23,8 @@ static struct record {
     size_t n;
 } record[RECORDS];
 
+static unsigned allowed[RECORDS]; /* dynamic shared memory, by kernel */
+
 #define RULE(holds)                                            \
     do                                                         \
         if (!(holds)) {                                        \
@@ -112,6 +114,14 @@ int cuModuleGetFunction(void **f, void *m, const char *name)
         }
     return INVALID;
 }
+/* 227 KiB are a block's of compute capability 9.0 */
+int cuFuncSetAttribute(void *f, int attribute, int value)
+{
+    const struct arn_cuda_kernel *k = f;
+    RULE(context && attribute == 8 && value > 0 && value <= 227 << 10);
+    allowed[k - FAKE_MODEL.kernel] = (unsigned)value;
+    return OK;
+}
 int cuMemAlloc_v2(uint64_t *at, size_t n)
 {
     RULE(context && n);
@@ -197,7 +207,8 @@ int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, 
 {
     const struct arn_cuda_kernel *k = f;
     struct record r = {.kernel = k, .blocks = gx};
-    RULE(context && s && gx && gy == 1 && gz == 1 && bx == k->threads && by == 1 && bz == 1 && !shared && !extra);
+    RULE(context && s && gx && gy == 1 && gz == 1 && bx == k->threads && by == 1 && bz == 1 && !extra);
+    RULE(shared == k->shared && (shared <= 48 << 10 || shared <= allowed[k - FAKE_MODEL.kernel]));
     for (int i = 0; i < FAKE_MODEL.n_launches; i++) /* any launch of this kernel shows how many arguments it has */
         if (&FAKE_MODEL.kernel[FAKE_MODEL.launch[i].kernel] == k)
             for (int a = 0; a < FAKE_MODEL.launch[i].n_args; a++) {

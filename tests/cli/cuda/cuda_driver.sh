@@ -22,6 +22,17 @@ for name in branch_int8 digits_f32 dsnet_f32; do
     grep -q 'cannot be loaded' err || { cat err; die "what is said of a bad image"; }
 done
 
+# Dynamic shared memory: the driver has to be told before, and has no more than the device.
+"$arenac" compile -q "$models/dsnet_f32.tflite" -t cuda-sm90 --name dsnet_f32 --emit cu,h -o dsnet_f32
+sed '/^static const struct arn_cuda_kernel/,/^};/s/, 0u},$/, 100000u},/' dsnet_f32.cu >dynamic.cu
+for most in 100000 300000; do
+    sed "s/, 100000u},\$/, ${most}u},/" dynamic.cu >dsnet_f32.cu
+    driver dsnet_f32 dsnet_f32.cu
+    program dsnet_f32 -fsanitize=address,undefined
+    [ $most = 300000 ] || run_program dsnet_f32 "the image" || { cat err; die "100,000 bytes of shared memory"; }
+done
+! run_program dsnet_f32 "the image" && grep -q 'too little shared memory' err || { cat err; die "300,000 bytes"; }
+
 # The program that bench/cuda.py times models with, and its output without a GPU.
 "$arenac" compile -q "$models/digits_f32.tflite" -t cuda-sm80 --name net --emit cu,h -o net
 printf 'the image' >image

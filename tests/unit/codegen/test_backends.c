@@ -11,6 +11,7 @@
  * NaN equals NaN. Missing printers (no LLVM in the build, no C compiler) are skipped and reported. */
 #include "codegen/targets.h"
 #include "tests/unit/codegen/printed_programs.h"
+#include "tests/unit/codegen/shared_memory.h"
 #include "ir/loop/eval/eval.h"
 #include "ir/lower/gpu/grid.h"
 #include "ir/lower/node/node.h"
@@ -387,6 +388,7 @@ int main(int argc, char **argv)
     }
     test_programs(has_cc ? dir : NULL, count, first, levels, n_levels - 1);
     test_programs(has_cc ? dir : NULL, (count + 1) / 2, first + (uint64_t)count, levels + n_levels - 1, 1);
+    test_shared_memory(gpu_dir);
     if (llvm)
         test_plants();
     cc_remove(dir);
