@@ -16,14 +16,6 @@
 /* Unrolled, the steps of a loop are kernels of many threads; longer loops run on one thread. */
 enum { MOST_STEPS_OF_GPU = 512 };
 
-/* Loops of up to so many steps are unrolled: gradients and other formats have no loops. */
-static int64_t unrolls(const ac_made *a, const ac_extension *e, const ac_target *t)
-{
-    if (ac_extend_grows(e) || ac_trains(a->request) || a->request->unrolls)
-        return INT64_MAX;
-    return t && t->gpu ? MOST_STEPS_OF_GPU : 0;
-}
-
 /* --taps compares every result of the file: passes that remove some do not run. */
 static void put_skips(const ac_made *a, ac_pass_options *p)
 {
@@ -248,8 +240,9 @@ int ac_run_passes(const ac_made *a, const char *last, const ac_settings *set, ac
                          .rows = t && t->gpu,
                          .plane_lanes = t && !t->firmware && !t->gpu ? ac_target_lanes(t, AC_F32) : 0,
                          .plane_bytes = t ? t->l2_bytes / 2 : 0,
-                         .unrolls = unrolls(a, &extension, t),
+                         .nodes = ac_extend_grows(&extension) || ac_trains(q) || q->unrolls,
                          .ahead = t && !t->firmware,
+                         .unrolls = t && t->gpu ? MOST_STEPS_OF_GPU : 0,
                          .grows = ac_extend_grows(&extension),
                          .cuts = set && set->dead ? AC_NEW(a->cx->region, ac_cuts) : NULL,
                          .products = o->qdq == AC_OPT_QDQ_EXACT ? NULL : AC_NEW(a->cx->region, ac_products),

@@ -73,9 +73,9 @@ typedef struct ac_pass_options {
     int32_t plane_lanes;    /* floats of a vector, for pass planes; 0: it does not run */
     ac_bytes plane_bytes;   /* weights up to this size are cheap to read again and again */
     bool declared;          /* declared shapes and types of results are binding: infer reports those that differ */
-    int64_t unrolls;        /* SCANs of up to that many steps become a copy of their nodes for each step; cheap ones
-                            * of a few steps do anyway */
+    bool nodes;             /* pass infer leaves no SCAN; otherwise only cheap ones of a few steps become nodes there */
     bool ahead;             /* pass ahead runs */
+    int64_t unrolls;        /* SCANs of up to that many steps become nodes in pass unroll, after ahead; 0: none */
     bool grows;             /* pass grow runs: the caller adds gradients there */
     const ac_noise *random; /* for pass random; NULL: it does not run */
     ac_cuts *cuts;          /* filled in by pass channels; NULL: it does not run */

@@ -25,11 +25,12 @@ static const ac_unroll_rules RULES = {.copied = 1 << 12 /* nodes and tensors */,
 typedef struct infer {
     ac_shapes shapes;
     ac_inline *flow;
-    int32_t nested; /* nodes that are being replaced, each one inside a copy made for the one before */
+    int64_t unrolls; /* SCANs of up to that many steps become nodes */
+    int32_t nested;  /* nodes that are being replaced, each one inside a copy made for the one before */
 } infer;
 
 static void infer_nodes(infer *s, int32_t from);
-static int infer_graph(ac_pass *p, const ac_inline *outer);
+static int infer_graph(ac_pass *p, const ac_inline *outer, int64_t unrolls);
 
 /* ------------------------------------------------------------------ control flow that stays */
 
@@ -37,7 +38,7 @@ static ac_graph *inferred_copy(infer *s, const ac_node *n, const ac_flow_copied 
 {
     ac_graph *g = ac_flow_copy(s->flow, n, c);
     ac_pass inner = {.cx = s->flow->cx, .graph = g, .opt = s->shapes.p->opt};
-    if (!g || infer_graph(&inner, s->flow) != AC_OK)
+    if (!g || infer_graph(&inner, s->flow, s->unrolls) != AC_OK)
         return NULL;
     s->flow->model->next_node = g->next_node;
     return g;
@@ -207,7 +208,7 @@ static int keep_scan(infer *s, ac_node *n, const ac_scan *c, bool *stays)
     const ac_flow_copied copied = {
         .index = n->attrs.scan.first, .arg = arg, .as = as, .n_arg = n->n_in, .n_out = c->states + c->elements};
     ac_graph *body = inferred_copy(s, n, &copied);
-    *stays = body && ac_scan_is_long(c, body);
+    *stays = body && (s->shapes.p->opt->unrolls > 0 || ac_scan_is_long(c, body));
     return !body ? AC_FAIL : *stays ? ac_flow_keep_scan(s->flow, n, c, as, body) : AC_OK;
 }
 
@@ -245,7 +246,7 @@ static int scan_node(infer *s, ac_node *n)
     bool stays = false;
     AC_TRY(ac_scan_of(s->flow->cx, n, &c));
     s->shapes.p->changed++;
-    if (c.steps > 1 && c.steps > s->shapes.p->opt->unrolls)
+    if (c.steps > s->unrolls)
         AC_TRY(keep_scan(s, n, &c, &stays));
     return stays ? AC_OK : unroll_scan(s, n, &c);
 }
@@ -299,9 +300,9 @@ static void infer_nodes(infer *s, int32_t from)
     }
 }
 
-static int infer_graph(ac_pass *p, const ac_inline *outer)
+static int infer_graph(ac_pass *p, const ac_inline *outer, int64_t unrolls)
 {
-    infer s = {.shapes = {.p = p, .g = p->graph}, .flow = ac_inline_open(p, outer)};
+    infer s = {.shapes = {.p = p, .g = p->graph}, .flow = ac_inline_open(p, outer), .unrolls = unrolls};
     infer_nodes(&s, 0);
     ac_inline_end(s.flow);
     ac_graph_sweep(p->graph);
@@ -317,5 +318,15 @@ static int infer_graph(ac_pass *p, const ac_inline *outer)
  * its subgraphs are as the graph is. Every independent error is reported; readers of a failed result are skipped. */
 int ac_pass_infer(ac_pass *p)
 {
-    return infer_graph(p, NULL);
+    return infer_graph(p, NULL, p->opt->nodes ? INT64_MAX : 1);
+}
+
+/* ac_pass_unroll: SCANs of up to `unrolls` steps become nodes, once pass ahead has moved products in front of them. On a
+ * GPU a loop is one thread, nodes are launches of many.
+ *   before:  %h %y = scan %h0 %p (body %h1 = tanh %h + %p)
+ *   after:   %p0 = slice %p 0   %h1 = tanh %h0 + %p0   %p1 = slice %p 1   %h2 = tanh %h1 + %p1 ..
+ * needs, guarantees: those of pass infer. */
+int ac_pass_unroll(ac_pass *p)
+{
+    return infer_graph(p, NULL, p->opt->unrolls);
 }
