@@ -1,5 +1,6 @@
 /* facts_model.c - the report of a model's plan: its steps, tensors, constants. */
 #include "driver/facts/facts.h"
+#include "driver/facts/facts_constants.h"
 #include "driver/facts/facts_gpu.h"
 
 #include "codegen/bind.h"
@@ -268,6 +269,7 @@ ac_report *ac_facts_model(const ac_made *a)
     ac_facts_threads(a, r);
     if (a->lowering->set.target->gpu)
         ac_facts_launches(a->cx, a->lowering->set.target, a->planned, r);
+    ac_facts_larger(a->cx, p, r);
     ac_facts_notes(a, r);
     return r;
 }

@@ -206,6 +206,28 @@ static void kept_outputs(const ac_made *a, note_list *note)
                             a->lowering->passed.kept[i].input_name, a->lowering->passed.kept[i].how));
 }
 
+/* Constants that take more read-only memory than in the file: a few, and with -v all. */
+static void larger_constants(const ac_made *a, const ac_report *to, note_list *note)
+{
+    enum { A_FEW = 4 };
+    ac_region *r = a->cx->region;
+    const int32_t n = a->opt->verbose > 0 || to->n_larger <= A_FEW ? to->n_larger : A_FEW;
+    ac_bytes more = 0;
+    for (int32_t i = 0; i < to->n_larger; i++) {
+        const ac_report_larger *x = &to->larger[i];
+        if (i < n)
+            ac_push(r, note,
+                    ac_strf(r, "'%s': %s B in ROM, %s B in the file: stored as %s, because %s", x->name,
+                            ac_commas(a->cx, x->bytes), ac_commas(a->cx, x->in_file), x->dtype, x->why));
+        else
+            more += x->bytes - x->in_file;
+    }
+    if (n < to->n_larger)
+        ac_push(r, note,
+                ac_strf(r, "%d more constant%s %s B more in ROM than in the file (-v names them)", to->n_larger - n,
+                        plural(to->n_larger - n, " takes", "s take"), ac_commas(a->cx, more)));
+}
+
 void ac_facts_notes(const ac_made *a, ac_report *r)
 {
     note_list note = {0};
@@ -222,6 +244,7 @@ void ac_facts_notes(const ac_made *a, ac_report *r)
     dead_channels(a, r, &note);
     products_of_bytes(a, &note);
     floats_stored(a, &note);
+    larger_constants(a, r, &note);
     if (m->missing.n)
         ac_push(a->cx->region, &note,
                 ac_strf(a->cx->region, "%d parameters have no values yet: %s should hold them", m->missing.n,

@@ -154,9 +154,10 @@ static int decode_one(ac_tfl *r, ac_tfl_node *n, int32_t k)
     if (fault)
         return ac_error(r->cx, n->at, E0012, "'%s' cannot be decoded: %s", y->name, fault);
     if (n->sized)
-        return ac_tfl_result(n, k, ac_tensor_const(n->g, y->name, y->dtype, y->rank, y->dim, c.out));
+        y = ac_tensor_const(n->g, y->name, y->dtype, y->rank, y->dim, c.out);
     y->data = c.out;
-    return AC_OK;
+    y->in_file = c.n_bits / 8 + c.n_about;
+    return n->sized ? ac_tfl_result(n, k, y) : AC_OK;
 }
 
 int ac_tfl_rule_decode(ac_tfl *r, ac_tfl_node *n)

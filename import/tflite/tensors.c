@@ -48,6 +48,7 @@ typedef struct reading {
     const float *scale; /* of the blocks; NULL: no blocks */
     int64_t block;
     bool variable;
+    ac_bytes in_file; /* of a sparse constant */
 } reading;
 
 /* Only the first reason counts. */
@@ -231,6 +232,7 @@ static int read_data(reading *t)
                                 i);
         if (t->sparse.at && ac_dtype_file_bits(t->dtype) < 8)
             return refuse(t, E0108, "an operand of elements below a byte is stored as a sparse matrix");
+        t->in_file = t->sparse.at ? (ac_bytes)b->bytes.n : 0;
         if (t->sparse.at)
             return ac_tfl_densify(r, t->at, t->x->name, t->sparse, t->rank, t->dim, ac_dtype_bits(t->dtype), b->bytes,
                                   &t->data);
@@ -286,6 +288,7 @@ static int make_tensor(reading *t, ac_graph *g)
     memcpy(made->dim_name, t->dim_name, sizeof made->dim_name);
     made->quant = t->quant;
     made->data = t->data;
+    made->in_file = t->in_file;
     made->state = t->variable;
     t->x->t = made;
     return AC_OK;

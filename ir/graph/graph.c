@@ -136,6 +136,7 @@ ac_tensor *ac_tensor_copy(ac_graph *g, ac_tensor *t)
     own->data = t->data;
     own->raw = t->raw;
     own->splat = t->splat;
+    own->in_file = t->in_file;
     return own;
 }
 

@@ -59,6 +59,7 @@ struct ac_tensor {
     bool splat;      /* data holds one element, the value of all elements */
     /* Input: its value if known at compile time (run --input); importers may specialise on it */
     const void *given;
+    ac_bytes in_file;       /* constant: its bytes in the file, if it is compressed or sparse there; else 0 */
     const ac_promise *lazy; /* constant not yet computed: ac_tensor_force makes it */
     const ac_node *made_of; /* constant: the erased node that computed or promised it; NULL: none */
     ac_node *def;           /* the node of g->node that produces it (followers: their host); NULL: input, state or

@@ -25,6 +25,7 @@ typedef struct ac_const {
     ac_tensor *source;     /* data comes straight from this constant tensor (no transformation): its bytes are shared */
     struct ac_const *twin; /* whose data this is; NULL: its own */
     ac_region *room;       /* holds only a large data that can be recomputed; NULL: data stays */
+    const char *why;       /* of source, for reports: why loops do not compute it of less; NULL: nothing to say */
     uint64_t hash, sum;    /* twins.c: hashes of its maker and of its bytes; 0: not computed yet */
 } ac_const;
 ac_bytes ac_const_bytes(const ac_const *k);

@@ -126,6 +126,9 @@ static void put_tables(ac_json *j, const ac_report *r)
     const ac_section launches = ac_section_launches(cx, r);
     if (launches.n)
         ac_section_json(j, &launches);
+    const ac_section larger = ac_section_larger(cx, r);
+    if (larger.n)
+        ac_section_json(j, &larger);
 }
 
 static void put_diagnostics(ac_json *j, const ac_diags *d)

@@ -95,6 +95,15 @@ typedef struct ac_report_pass {
     int32_t changed;
 } ac_report_pass;
 
+/* A constant of the model that takes more bytes in read-only memory than in the file. */
+typedef struct ac_report_larger {
+    const char *name;  /* of the file's tensor; of tables, of the step */
+    const char *dtype; /* as it is stored */
+    const char *why;
+    int32_t step;            /* the first one that reads it */
+    ac_bytes bytes, in_file; /* in all forms that are stored */
+} ac_report_larger;
+
 /* Something that takes less than the plan: "--stripe auto", "rows instead of whole tensors". */
 typedef struct ac_report_lower {
     const char *option, *what;
@@ -161,6 +170,8 @@ typedef struct ac_report {
     int32_t n_passes;
     const ac_report_cuts *cuts;       /* NULL: nothing was to be taken out */
     const ac_report_threads *threads; /* NULL: one thread */
+    const ac_report_larger *larger;   /* the largest difference first */
+    int32_t n_larger;
     const char *const *notes;
     int32_t n_notes;
     const ac_report_lower *lower;

@@ -77,6 +77,7 @@ ac_section ac_section_launches(ac_ctx *cx, const ac_report *r);                 
 ac_section ac_section_cuts(ac_ctx *cx, const ac_report_cut *row, int32_t n);
 /* The tensors alive at the peak of a memory; with AC_BRIEF in `meets` their roles are shorter. */
 ac_section ac_section_peak(ac_ctx *cx, const ac_report *r, const ac_name_list *names, int32_t mem);
+ac_section ac_section_larger(ac_ctx *cx, const ac_report *r); /* constants, in JSON */
 ac_section ac_section_lower(ac_ctx *cx, const ac_report *r);
 
 void ac_section_text(ac_sink *to, const ac_section *s);        /* no line of titles if no column has one */

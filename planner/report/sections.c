@@ -280,6 +280,25 @@ ac_section ac_section_peak(ac_ctx *cx, const ac_report *r, const ac_name_list *n
     return s;
 }
 
+/* ------------------------------------------------------------------ constants larger than in the file */
+
+static void larger_cells(const ac_section *s, int32_t row, ac_cell *cell)
+{
+    const ac_report_larger *x = &s->r->larger[row];
+#define LARGER(key, value) *cell++ = value;
+#include "planner/report/sections.def"
+}
+
+static const ac_section_column LARGERS[] = {
+#define LARGER(key, value) {key, NULL, 0, NULL, NULL, 0},
+#include "planner/report/sections.def"
+};
+
+ac_section ac_section_larger(ac_ctx *cx, const ac_report *r)
+{
+    return SECTION("larger_constants", LARGERS, larger_cells, .n = r->n_larger, .r = r);
+}
+
 /* ------------------------------------------------------------------ options that take less */
 
 #define LESS(x)                                                   \

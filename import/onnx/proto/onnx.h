@@ -132,6 +132,7 @@ typedef struct ac_onx_const {
     int32_t rank;
     int64_t dim[AC_MAX_RANK];
     const void *bytes; /* dense, at any address; never NULL once read */
+    ac_bytes in_file;  /* of a sparse one; else 0 */
     const char *name;
 } ac_onx_const;
 ac_dtype ac_onx_dtype(int64_t number); /* AC_NONE: not one of ours */

@@ -64,5 +64,6 @@ int ac_onx_sparse_tensor(ac_onx *r, ac_span message, ac_onx_const *out, const ch
         memcpy(dense + (size_t)to * unit, (const uint8_t *)values.bytes + (size_t)i * unit, unit);
     }
     out->bytes = dense;
+    out->in_file = n * ((ac_bytes)unit + 8 * (indices.rank == 1 ? 1 : out->rank));
     return AC_OK;
 }

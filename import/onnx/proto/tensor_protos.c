@@ -230,6 +230,7 @@ ac_tensor *ac_onx_constant(ac_onx *r, const char *name, const ac_onx_const *c)
 {
     ac_tensor *t = ac_tensor_new(r->g, name, c->dtype, c->rank, c->dim);
     ac_param_place(t, c->bytes);
+    t->in_file = c->in_file;
     return t;
 }
 

@@ -3,9 +3,14 @@
 
 #include "ir/loop/access/traffic.h"
 #include "ir/loop/loads.h"
+#include "ir/lower/recipe/origin.h"
 #include "ir/lower/recipe/recipe.h"
 
 enum { READS = 4 }; /* of an element: with vectors, one that is read more often is loaded */
+
+static const char NOT_HERE[] = "a vector would need elements of several rows, or its index would have to be divided",
+                  NOT_LOADS[] = "its step does not read it element by element",
+                  TOO_OFTEN[] = "loops with vectors read each element several times";
 
 typedef struct job {
     ac_lower *L;
@@ -27,6 +32,7 @@ static ac_x value_of(void *with, ac_x x, const ac_ins *load, const ac_x *map)
     const ac_x v = ac_recipe_value(j->L, t, &at);
     if (v && ac_lb_dtype(b, v) == (ac_dtype)load->dtype && ac_lb_lane_count(b, v) == load->lanes)
         return v;
+    j->L->out->arg.item[load->aux].konst->why = NOT_HERE;
     j->pick[load->aux] = NULL;
     j->failed = true;
     return 0;
@@ -63,7 +69,13 @@ static bool may_compute(const ac_lower *L, const ac_loop_fn *fn, int32_t i)
 {
     const ac_arg *a = &L->out->arg.item[i];
     const ac_tensor *t = a->kind == AC_ARG_CONST ? a->konst->source : NULL;
-    return t && ac_recipe_saves(t) && ac_loop_only_loads(fn, i) && pays(L, fn, i, t);
+    if (!t)
+        return false;
+    a->konst->why = !ac_recipe_saves(t)          ? ac_origin_why_stored(L->region, t)
+                    : !ac_loop_only_loads(fn, i) ? NOT_LOADS
+                    : !pays(L, fn, i, t)         ? TOO_OFTEN
+                                                 : NULL;
+    return !a->konst->why && ac_recipe_saves(t);
 }
 
 void ac_lo_computed(ac_lower *L)

@@ -37,8 +37,7 @@ static bool is_progression(const ac_tensor *t, int64_t *first, int64_t *step)
     return true;
 }
 
-/* The node that makes t of smaller constants; NULL: t is stored. */
-static const ac_node *maker_of(const ac_tensor *t)
+const ac_node *ac_recipe_node(const ac_tensor *t)
 {
     const ac_node *n = t->made_of;
     if (!n || t->splat || t->narrowed || t->weight || n->n_out != 1 || n->n_fused)
@@ -50,7 +49,7 @@ static const ac_node *maker_of(const ac_tensor *t)
     return ac_ops[n->op].flags & OF_REMADE && !computes ? n : NULL;
 }
 
-static ac_bytes stored(const ac_tensor *t)
+ac_bytes ac_recipe_stored(const ac_tensor *t)
 {
     int64_t first, step;
     return t->splat || ac_tensor_count(t) == 1 || is_progression(t, &first, &step) ? 0 : ac_nibbles_bytes(t);
@@ -58,8 +57,8 @@ static ac_bytes stored(const ac_tensor *t)
 
 static ac_bytes bytes_of(const ac_tensor *t, int32_t *left)
 {
-    const ac_node *n = maker_of(t);
-    const ac_bytes own = stored(t);
+    const ac_node *n = ac_recipe_node(t);
+    const ac_bytes own = ac_recipe_stored(t);
     ac_bytes sum = 0;
     if (!n || --*left < 0)
         return own;
@@ -186,7 +185,7 @@ static uint32_t reshaped_breaks(const ac_tensor *t, const ac_tensor *x, uint32_t
 
 static uint32_t breaks_of(const ac_tensor *t, int32_t *left)
 {
-    const ac_node *n = ac_recipe_bytes(t) < stored(t) ? maker_of(t) : NULL;
+    const ac_node *n = ac_recipe_bytes(t) < ac_recipe_stored(t) ? ac_recipe_node(t) : NULL;
     uint32_t mask = 0;
     if (!n || --*left < 0)
         return 0;
@@ -280,7 +279,7 @@ static ac_x map_value(ac_lower *L, const ac_node *n, const ac_spot *at)
 
 ac_x ac_recipe_value(ac_lower *L, ac_tensor *t, const ac_spot *at)
 {
-    const ac_node *n = ac_recipe_bytes(t) < stored(t) ? maker_of(t) : NULL;
+    const ac_node *n = ac_recipe_bytes(t) < ac_recipe_stored(t) ? ac_recipe_node(t) : NULL;
     int64_t first, step;
     if (t->splat || ac_tensor_count(t) == 1) {
         const void *data = t->splat ? t->data : ac_tensor_force(L->cx, t);

@@ -10,6 +10,9 @@
 #include "ir/lower/lower.h"
 #include "ir/lower/recipe/spot.h"
 
+/* The node that makes t of smaller constants in loops; NULL: t is stored. */
+const ac_node *ac_recipe_node(const ac_tensor *t);
+ac_bytes ac_recipe_stored(const ac_tensor *t); /* without its recipe: 0 if it is uniform or a progression */
 /* Bytes that are stored for t if loops compute it from the smallest constants; its own bytes if they cannot. */
 ac_bytes ac_recipe_bytes(const ac_tensor *t);
 bool ac_recipe_saves(const ac_tensor *t);

@@ -321,8 +321,8 @@ int ac_pass_infer(ac_pass *p)
     return infer_graph(p, NULL, p->opt->nodes ? INT64_MAX : 1);
 }
 
-/* ac_pass_unroll: SCANs of up to `unrolls` steps become nodes, once pass ahead has moved products in front of them. On a
- * GPU a loop is one thread, nodes are launches of many.
+/* ac_pass_unroll: SCANs of up to `unrolls` steps become nodes, once pass ahead has moved products in front of them. On
+ * a GPU a loop is one thread, nodes are launches of many.
  *   before:  %h %y = scan %h0 %p (body %h1 = tanh %h + %p)
  *   after:   %p0 = slice %p 0   %h1 = tanh %h0 + %p0   %p1 = slice %p 1   %h2 = tanh %h1 + %p1 ..
  * needs, guarantees: those of pass infer. */

@@ -4,8 +4,13 @@
     constants.py ARENAC
 
 Every model is run with --skip fold, so that each operator is a step, and for each target but the Cortex-M4 with
-constants folded, by the evaluator and as C. All must give the same bits, and every module is proven."""
+constants folded, by the evaluator and as C. All must give the same bits, and every module is proven. Constants that are
+larger in ROM than in the file are named with the reason: a model for each reason."""
 import json, pathlib, random, subprocess, sys, tempfile
+
+TOP = pathlib.Path(__file__).resolve().parents[3]
+sys.path += [str(TOP / "tests/golden"), str(TOP / "models")]
+import onnx_bytes
 
 R = random.Random(5)
 
@@ -63,6 +68,40 @@ MODELS = {
     "small_floats": (4096, graph("input x: f32[20,64]", f"const q: f8e4m3fn[64,64] = {codes(4096, 0, 15)}",
                                  "w = cast(q) to=f32", "y = batch_matmul(x, w)")),
 }
+BYTES = f"const q: i8[64,64] = {data(4096)}"
+REST = [f"const q: i8[63,31] = {data(63 * 31)}", f"const s: f32[63,1] = {floats(63)}", "f = cast(q) to=f32",
+        "g = mul(f, s)", "h = reshape(g) shape=[1953]", "y = gather(h, i) axis=0"]
+CONV = "const q: f32[63,3,3,32] = random 1 (-1,1)"
+# Part of the reason: target and options, the text, the constant, its bytes in ROM and in the file.
+REASONS = {
+    "exp makes it": ("generic", graph("input x: f32[64,64]", BYTES, "f = cast(q) to=f32", "g = exp(f)",
+                                      "y = add(x, g)"), "q", 16384, 4096),
+    "each element several times": ("x86-64-v3", graph("input x: f32[200,64]", BYTES, "w = cast(q) to=f32",
+                                                      "y = batch_matmul(x, w)"), "q", 16384, 4096),
+    "would convert it each time": ("x86-64-v3", graph("input x: f32[200,64]", BYTES, "w = cast(q) to=f32",
+                                                      "y = fully_connected(x, w)"), "q", 16384, 4096),
+    "would have to be divided": ("generic", graph("input i: i64[5]", *REST), "q", 7812, 2205),
+    "begin inside a byte": ("generic", MODELS["odd_nibbles"][1], "q", 5797, 2899),
+    "the last ones are padded": ("x86-64-v3", graph("input x: f32[1,16,16,32]", CONV, "y = conv_2d(x, q) padding=same"),
+                                 "q", 73728, 72576),
+    "for Winograd's": ("x86-64-v3 --winograd=2", graph("input x: f32[1,16,16,32]", CONV,
+                                                       "y = conv_2d(x, q) padding=same"), "q", 131072, 72576),
+    "other forms": ("x86-64-v3", graph("input x: f32[200,64]", "const w: f32[64,64] = random 1 (-1,1)",
+                                       "y = fully_connected(x, w)", "u = transpose(x) perm=[1,0]",
+                                       "r = batch_matmul(w, u)", output="y, r"), "w", 32768, 16384),
+    "arithmetic uses tables": ("generic", graph("input x: f32[1,1024,2]", "y = fft(x)"), "y", 8096, 0),
+    "compressed or sparse": ("generic", None, "q", 16384, 36),
+}
+
+
+def sparse_model():
+    """The bytes of an ONNX model with a sparse constant of three elements, which a Relu reads as well."""
+    o = onnx_bytes
+    q = o.sparse("q", [64, 64], [1, 2, 3], [1, 5, 9])
+    x, y = (("x", 1, [64, 64]), ("y", 1, [64, 64]))
+    return o.model(o.graph([o.node("Add", ["x", "q"], ["y"])], [x], [y], thin=[q]))
+
+
 TARGETS = ["generic", "cortex-m4", "x86-64-v3"]
 # With vectors a product of many rows reads its weights as floats: a whole matrix of them is stored.
 FASTER = {"words": 16384, "small_floats": 16384}
@@ -79,6 +118,19 @@ def main():
         return [f.read_bytes() for f in sorted(pathlib.Path(folder).glob("*.npy"))]
 
     with tempfile.TemporaryDirectory() as top:
+        for why, (target, text, name, rom, stored) in REASONS.items():
+            file = pathlib.Path(top, "why.ag" if text else "why.onnx")
+            file.write_bytes(text.encode() if text else sparse_model())
+            p = run("plan", file, "-t", *target.split(), "--json", "-q")
+            rows = json.loads(p.stdout).get("larger_constants", []) if not p.returncode else []
+            if [(r["name"], r["rom_bytes"], r["file_bytes"], why in r["reason"]) for r in rows] != \
+                    [(name, rom, stored, True)]:
+                print(f"{why}: {rows} {p.stderr}")
+                bad += 1
+            said = f"'{name}': {rom:,} B in ROM, {stored:,} B in the file: stored as"
+            if said not in " ".join(run("plan", file, "-t", *target.split()).stdout.split()):
+                print(f"{why}: no note")
+                bad += 1
         for name, (most, text) in MODELS.items():
             file = f"{top}/{name}.ag"
             pathlib.Path(file).write_text(text)
