@@ -1,4 +1,4 @@
-/* origin.h - what the model's file holds of a constant, and why the program stores more than that.
+/* origin.h - bytes of a constant in the file of the model, and the reason why the program stores more than that.
  *
  *     ac_origin o = {0};
  *     bytes = ac_origin_add(region, &o, t);           o.leaf: the constants of the file that t is made of, each once
@@ -17,7 +17,7 @@ typedef struct ac_origin {
  * those of leaves that were there. */
 ac_bytes ac_origin_add(ac_region *r, ac_origin *o, const ac_tensor *t);
 ac_bytes ac_origin_bytes(const ac_tensor *leaf); /* of one of them */
-/* The operator that keeps loops from computing t, as a reason for reports. NULL: there is none. */
+/* The operator that keeps loops from computing t, as a reason for reports; NULL: loops can compute it. */
 const char *ac_origin_why_stored(ac_region *r, const ac_tensor *t);
 
 #endif
