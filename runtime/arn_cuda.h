@@ -33,6 +33,7 @@ struct arn_cuda_kernel {
     int32_t barriers;                /* threads of a block wait for each other */
     void (*twin)(void *const *args); /* on the host, for the emulation; else NULL */
     uint32_t shared;                 /* bytes of dynamic shared memory of a block */
+    uint32_t cluster;                /* blocks of a cluster, from compute capability 9.0 on; 0: no clusters */
 };
 struct arn_cuda_launch {
     int32_t kernel, step;

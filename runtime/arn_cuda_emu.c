@@ -1,5 +1,5 @@
-/* arn_cuda_emu.c - blocks one after another, threads of a block as fibres where they wait for each other, else one
- * after another. */
+/* arn_cuda_emu.c - blocks, or clusters of them, one after another; threads as fibres if they wait for each other, else
+ * one after another. */
 #include "arn_cuda_emu.h"
 
 #include "arn_cuda.h"
@@ -10,33 +10,40 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-enum { THREADS = 1024, WARP = 32, STACK = 256 << 10, STATIC = 48 << 10, SHARED = 256 << 10 };
-enum state { READY, AT_BARRIER, AT_EXCHANGE, DONE };
+enum { THREADS = 1024, RANKS = 8, WARP = 32, STACK = 256 << 10, STATIC = 48 << 10, SHARED = 256 << 10 };
+enum state { READY, AT_BARRIER, AT_CLUSTER, AT_EXCHANGE, DONE };
 
 struct fibre {
     ucontext_t context;
     enum state state;
     int line;
+    unsigned char begun; /* it has waited for the kernel before */
     uint32_t value, from;
     uint32_t words[ARN_EMU_WORDS];
+    uint32_t gathered[ARN_EMU_WORDS]; /* words as they were when its warp went on */
 };
 
+/* A block of the present cluster: without clusters there is one. */
+static struct block {
+    struct fibre fibre[THREADS];
+    unsigned char shared[SHARED] __attribute__((aligned(1024)));
+    uint32_t epoch; /* barriers it has passed */
+} block[RANKS], *here;
+
 struct arn_emu_index arn_emu_thread, arn_emu_block;
-static struct fibre fibre[THREADS];
-static uint32_t gathered[THREADS][ARN_EMU_WORDS]; /* by thread: words as they were when its warp went on */
 static ucontext_t scheduler;
-static unsigned char *stacks, shared[SHARED] __attribute__((aligned(1024)));
+static unsigned char *stacks;
 static size_t shared_used;
 static const struct arn_cuda_kernel *kernel;
 static void *const *args;
-uint32_t arn_emu_epoch;
+static uint32_t shuffled = 1; /* random numbers, the same in each run */
+uint32_t arn_emu_epoch, arn_emu_cluster_epoch, arn_emu_ranks;
 int arn_emu_early;
-unsigned char arn_emu_begun[THREADS];
 
 /* arn_cuda_race.c; here, without it. */
-__attribute__((weak)) void arn_race_watch(const void *from, size_t n, int of_block)
+__attribute__((weak)) void arn_race_watch(const void *from, size_t n, int of_cluster)
 {
-    (void)from, (void)n, (void)of_block;
+    (void)from, (void)n, (void)of_cluster;
 }
 __attribute__((weak)) int arn_race_launch(const char *name)
 {
@@ -46,7 +53,7 @@ __attribute__((weak)) int arn_race_launch(const char *name)
 
 void *arn_emu_shared(size_t bytes)
 {
-    void *at = shared + shared_used;
+    void *at = here->shared + shared_used;
     shared_used += (bytes + 15) / 16 * 16;
     if (shared_used > STATIC) {
         fprintf(stderr, "%s: more than %d bytes of static shared memory\n", kernel->name, STATIC);
@@ -63,12 +70,32 @@ void *arn_emu_dynamic(size_t at, size_t bytes)
         abort();
     }
     shared_used = at + bytes;
-    return shared + at;
+    return here->shared + at;
+}
+
+void *arn_emu_of(void *at, uint32_t rank, size_t size)
+{
+    const size_t offset = (size_t)((unsigned char *)at - here->shared);
+    if (rank >= arn_emu_ranks || offset + size > SHARED) {
+        fprintf(stderr, "%s: block %u of a cluster of %u, byte %zu\n", kernel->name, rank, arn_emu_ranks, offset);
+        abort();
+    }
+    return block[rank].shared + offset;
+}
+
+void arn_emu_begin(void)
+{
+    here->fibre[arn_emu_thread.x].begun = 1;
+}
+
+int arn_emu_begun(void)
+{
+    return here->fibre[arn_emu_thread.x].begun;
 }
 
 static void stop(enum state why, int line)
 {
-    struct fibre *f = &fibre[arn_emu_thread.x];
+    struct fibre *f = &here->fibre[arn_emu_thread.x];
     f->state = why;
     f->line = line;
     swapcontext(&f->context, &scheduler);
@@ -79,22 +106,32 @@ void arn_emu_barrier(int line)
     stop(AT_BARRIER, line);
 }
 
+void arn_emu_cluster_barrier(int line)
+{
+    stop(AT_CLUSTER, line);
+}
+
 uint32_t arn_emu_exchange(uint32_t mine, uint32_t from_lane, int line)
 {
-    struct fibre *f = &fibre[arn_emu_thread.x];
+    struct fibre *f = &here->fibre[arn_emu_thread.x];
     f->value = mine;
     f->from = from_lane;
     stop(AT_EXCHANGE, line);
     return f->value;
 }
 
+/* Words of the threads of a warp, one after another: those of the present thread's. */
+static uint32_t all_words[WARP][ARN_EMU_WORDS];
+
 const uint32_t (*arn_emu_gather(const uint32_t *mine, int n, int line))[ARN_EMU_WORDS]
 {
-    struct fibre *f = &fibre[arn_emu_thread.x];
+    struct fibre *f = &here->fibre[arn_emu_thread.x], *first = &here->fibre[arn_emu_thread.x / WARP * WARP];
     memcpy(f->words, mine, (size_t)n * sizeof *mine);
     f->from = 0;
     stop(AT_EXCHANGE, line);
-    return (const uint32_t(*)[ARN_EMU_WORDS]) & gathered[arn_emu_thread.x / WARP * WARP];
+    for (int t = 0; t < WARP; t++)
+        memcpy(all_words[t], first[t].gathered, sizeof all_words[t]);
+    return (const uint32_t(*)[ARN_EMU_WORDS])all_words;
 }
 
 static void begin(void)
@@ -107,12 +144,13 @@ static void begin(void)
 static void resume(uint32_t t)
 {
     arn_emu_thread.x = t;
-    swapcontext(&scheduler, &fibre[t].context);
+    swapcontext(&scheduler, &here->fibre[t].context);
 }
 
-/* Resumes warps whose live threads all have a value to exchange, at one place. */
+/* Resumes warps of this block whose live threads all have a value to exchange, at one place. */
 static int exchange(uint32_t n, uint32_t *other)
 {
+    struct fibre *fibre = here->fibre;
     int some = 0;
     for (uint32_t w = 0; w < n; w += WARP) {
         const uint32_t end = w + WARP < n ? w + WARP : n;
@@ -131,7 +169,7 @@ static int exchange(uint32_t n, uint32_t *other)
             }
         some = 1;
         for (uint32_t t = w; t < end; t++)
-            memcpy(gathered[t], fibre[t].words, sizeof gathered[t]);
+            memcpy(fibre[t].gathered, fibre[t].words, sizeof fibre[t].gathered);
         for (uint32_t t = w; t < end; t++)
             if (fibre[t].state == AT_EXCHANGE) {
                 const uint32_t from = fibre[t].from;
@@ -142,12 +180,17 @@ static int exchange(uint32_t n, uint32_t *other)
     return some;
 }
 
-static int diverged(uint32_t a, uint32_t b)
+static int diverged(const struct block *one, uint32_t a, const struct block *two, uint32_t b)
 {
-    static const char *const WHAT[] = {"runs", "waits at the barrier of line", "waits for its warp, line",
-                                       "has ended, line"};
-    fprintf(stderr, "%s, block %u: thread %u %s %d, thread %u %s %d\n", kernel->name, arn_emu_block.x, a,
-            WHAT[fibre[a].state], fibre[a].line, b, WHAT[fibre[b].state], fibre[b].line);
+    static const char *const WHAT[] = {"runs", "waits at the barrier of line", "waits for its cluster, line",
+                                       "waits for its warp, line", "has ended, line"};
+    const uint32_t first = arn_emu_block.x - (uint32_t)(here - block);
+    const struct fibre *f = &one->fibre[a], *g = &two->fibre[b];
+    fprintf(stderr, "%s, block %u: thread %u %s %d, ", kernel->name, first + (uint32_t)(one - block), a, WHAT[f->state],
+            f->line);
+    if (one != two)
+        fprintf(stderr, "block %u: ", first + (uint32_t)(two - block));
+    fprintf(stderr, "thread %u %s %d\n", b, WHAT[g->state], g->line);
     return ARN_CUDA_EBARRIER;
 }
 
@@ -155,6 +198,7 @@ static void prepare(struct fibre *f, unsigned char *stack)
 {
     f->state = READY;
     f->line = 0;
+    f->begun = 0;
     getcontext(&f->context);
     f->context.uc_stack.ss_sp = stack;
     f->context.uc_stack.ss_size = STACK;
@@ -162,12 +206,13 @@ static void prepare(struct fibre *f, unsigned char *stack)
     makecontext(&f->context, begin, 0);
 }
 
-static int run_block(uint32_t n)
+/* Runs a block up to a barrier of its cluster, or to its end. */
+static int run_block(struct block *b, uint32_t n)
 {
-    memset(shared, 0xff, kernel->shared ? kernel->shared : STATIC);
-    for (uint32_t t = 0; t < n; t++)
-        prepare(&fibre[t], stacks + (size_t)t * STACK);
-    for (arn_emu_epoch = 0;; arn_emu_epoch++) {
+    struct fibre *fibre = b->fibre;
+    arn_emu_block.x += (uint32_t)(b - here);
+    here = b;
+    for (arn_emu_epoch = b->epoch;; arn_emu_epoch = ++b->epoch) {
         int some;
         uint32_t other = 0;
         do {
@@ -178,37 +223,82 @@ static int run_block(uint32_t n)
             }
             some = exchange(n, &other);
             if (some < 0)
-                return diverged(other / WARP * WARP, other);
+                return diverged(b, other / WARP * WARP, b, other);
         } while (some);
         for (uint32_t t = 1; t < n; t++)
             if (fibre[t].state != fibre[0].state || fibre[t].line != fibre[0].line)
-                return diverged(0, t);
-        if (fibre[0].state == DONE)
+                return diverged(b, 0, b, t);
+        if (fibre[0].state == DONE || fibre[0].state == AT_CLUSTER)
             return 0;
         if (fibre[0].state != AT_BARRIER)
-            return diverged(0, n - 1);
+            return diverged(b, 0, b, n - 1);
         for (uint32_t t = 0; t < n; t++)
             fibre[t].state = READY;
+    }
+}
+
+/* 0 .. n - 1 in an order that differs from call to call. */
+static void shuffle(uint32_t *order, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        shuffled = shuffled * 1664525u + 1013904223u;
+        const uint32_t at = (shuffled >> 16) % (i + 1);
+        order[i] = order[at];
+        order[at] = i;
+    }
+}
+
+/* The blocks of a cluster, each as far as it gets, from barrier to barrier of the cluster. */
+static int run_cluster(uint32_t n)
+{
+    uint32_t order[RANKS];
+    for (uint32_t r = 0; r < arn_emu_ranks; r++) {
+        memset(block[r].shared, 0xff, kernel->shared ? kernel->shared : STATIC);
+        block[r].epoch = 0;
+        for (uint32_t t = 0; t < n; t++)
+            prepare(&block[r].fibre[t], stacks + ((size_t)r * THREADS + t) * STACK);
+    }
+    for (arn_emu_cluster_epoch = 0;; arn_emu_cluster_epoch++) {
+        shuffle(order, arn_emu_ranks);
+        for (uint32_t r = 0; r < arn_emu_ranks; r++) {
+            const int wrong = run_block(&block[order[r]], n);
+            if (wrong)
+                return wrong;
+        }
+        const struct fibre *f = block[0].fibre;
+        for (uint32_t r = 1; r < arn_emu_ranks; r++)
+            if (block[r].fibre[0].state != f->state || block[r].fibre[0].line != f->line)
+                return diverged(&block[0], 0, &block[r], 0);
+        if (f->state == DONE)
+            return 0;
+        for (uint32_t r = 0; r < arn_emu_ranks; r++, block[r - 1].epoch++)
+            for (uint32_t t = 0; t < n; t++)
+                block[r].fibre[t].state = READY;
     }
 }
 
 /* A kernel that ends although a thread has not waited frees the next one, while the one before it may still run. */
 static int all_begun(void)
 {
-    for (uint32_t t = 0; arn_emu_early && t < kernel->threads; t++)
-        if (!arn_emu_begun[t]) {
-            fprintf(stderr, "%s, block %u: thread %u does not wait for the kernel before it\n", kernel->name,
-                    arn_emu_block.x, t);
-            return ARN_CUDA_EBARRIER;
-        }
+    for (uint32_t r = 0; arn_emu_early && r < arn_emu_ranks; r++)
+        for (uint32_t t = 0; t < kernel->threads; t++)
+            if (!block[r].fibre[t].begun) {
+                fprintf(stderr, "%s, block %u: thread %u does not wait for the kernel before it\n", kernel->name,
+                        arn_emu_block.x - (uint32_t)(here - block) + r, t);
+                return ARN_CUDA_EBARRIER;
+            }
     return 0;
 }
 
-static int run_threads(uint32_t n)
+/* From block `first` on: one, or a cluster. */
+static int run_threads(uint32_t first, uint32_t n)
 {
+    here = block;
+    arn_emu_block.x = first;
     if (kernel->barriers)
-        return run_block(n);
+        return run_cluster(n);
     for (uint32_t t = 0; t < n; t++) {
+        block->fibre[t].begun = 0;
         arn_emu_thread.x = t;
         shared_used = 0;
         kernel->twin(args);
@@ -220,24 +310,25 @@ int arn_emu_launch(const struct arn_cuda_kernel *k, uint32_t blocks, void *const
 {
     kernel = k;
     args = a;
-    if (k->shared > SHARED) {
-        fprintf(stderr, "%s: %u bytes of shared memory\n", k->name, k->shared);
+    arn_emu_ranks = k->cluster ? k->cluster : 1;
+    if (k->threads > THREADS || arn_emu_ranks > RANKS || blocks % arn_emu_ranks || k->shared > SHARED) {
+        fprintf(stderr, "%s: %u threads in %u blocks, clusters of %u, %u bytes of shared memory\n", k->name, k->threads,
+                blocks, arn_emu_ranks, k->shared);
         return ARN_CUDA_EDRIVER;
     }
-    arn_race_watch(shared, sizeof shared, 1);
+    for (uint32_t r = 0; r < arn_emu_ranks; r++)
+        arn_race_watch(block[r].shared, SHARED, 1);
     if (k->barriers && !stacks) {
-        void *at = mmap(NULL, (size_t)THREADS * STACK, PROT_READ | PROT_WRITE,
+        void *at = mmap(NULL, (size_t)RANKS * THREADS * STACK, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (at == MAP_FAILED || k->threads > THREADS) {
+        if (at == MAP_FAILED) {
             fprintf(stderr, "%s: no memory for %u threads\n", k->name, k->threads);
             return ARN_CUDA_EBARRIER;
         }
         stacks = at;
     }
-    for (uint32_t b = 0; b < blocks; b++) {
-        arn_emu_block.x = b;
-        memset(arn_emu_begun, 0, k->threads);
-        int status = run_threads(k->threads);
+    for (uint32_t b = 0; b < blocks; b += arn_emu_ranks) {
+        int status = run_threads(b, k->threads);
         if (!status)
             status = all_begun();
         if (status)

@@ -1,10 +1,11 @@
 /* arn_cuda_emu.h - the words of CUDA that generated kernels use, for a C compiler: the kernels' own text runs on the
  * host.
  *
- * Threads of a block are fibres (arn_cuda_emu.c), run one at a time until each waits or ends. A barrier that not all of
- * them reach is an error, shared memory starts as NaN, and the order of the threads turns around with every barrier, so
- * that a missing one shows. With -fsanitize=thread (and arn_cuda_race.c in place of its library) every access is looked
- * at. */
+ * Threads of a block, and of all blocks of a cluster, are fibres (arn_cuda_emu.c), run one at a time until each waits
+ * or ends. A barrier that not all of them reach is an error, shared memory starts as NaN, and the order of the threads
+ * turns around with every barrier, so that a missing one shows. Blocks of a cluster run as far ahead of the others as
+ * they can, in an order that changes with every barrier of theirs. With -fsanitize=thread (and arn_cuda_race.c in
+ * place of its library) every access is looked at. */
 #ifndef ARN_CUDA_EMU_H
 #define ARN_CUDA_EMU_H
 #include <math.h>
@@ -19,31 +20,38 @@ extern struct arn_emu_index arn_emu_thread, arn_emu_block;
 #define threadIdx arn_emu_thread
 #define blockIdx  arn_emu_block
 
-#define ARN_KERNEL(threads)           static void
-#define ARN_DEVICE                    static inline
-#define ARN_SHARED(type, name, count) type *const name = (type *)arn_emu_shared(sizeof(type) * (size_t)(count))
+#define ARN_KERNEL(threads)                 static void
+#define ARN_DEVICE                          static inline
+#define ARN_CLUSTER_KERNEL(threads, blocks) static void
+#define ARN_OF(type, name, rank)            ((type *)arn_emu_of(name, (uint32_t)(rank), sizeof(type)))
+#define arn_cluster_wait()                  arn_emu_cluster_barrier(__LINE__)
+#define ARN_SHARED(type, name, count)       type *const name = (type *)arn_emu_shared(sizeof(type) * (size_t)(count))
 #define ARN_DYNAMIC(type, name, count, at) \
     type *const name = (type *)arn_emu_dynamic(at, sizeof(type) * (size_t)(count))
 #define ARN_ALIGNED(bytes) __attribute__((aligned(bytes), may_alias))
 #define ARN_UNROLL
 #define __restrict__ restrict
 #define __syncthreads() arn_emu_barrier(__LINE__)
-#define ARN_BEGIN()     arn_emu_begun[threadIdx.x] = 1
+#define ARN_BEGIN()     arn_emu_begin()
 
 void *arn_emu_shared(size_t bytes);             /* the same for all threads of a block, in order of their calls */
 void *arn_emu_dynamic(size_t at, size_t bytes); /* a place in the block's dynamic memory, the kernel's `shared` bytes */
 void arn_emu_barrier(int line);
+void arn_emu_cluster_barrier(int line);
+void *arn_emu_of(void *at, uint32_t rank,
+                 size_t size); /* the same place in the memory of another block of the cluster */
 /* One launch: 0, ARN_CUDA_EBARRIER or ARN_CUDA_ERACE. a: addresses, in order of the parameters. */
 struct arn_cuda_kernel;
 int arn_emu_launch(const struct arn_cuda_kernel *k, uint32_t blocks, void *const *a);
-/* For arn_cuda_race.c: the barriers of the present block so far; memories to watch (of_block: each block has its own);
- * nonzero when a launch had a race. */
-extern uint32_t arn_emu_epoch;
-/* Kernels may start before the one before them ends (arn_cuda_model.early); by thread of the present block: it has
- * waited for that end. */
+/* For arn_cuda_race.c: barriers that the present block, and its cluster, have passed; memories to watch (of_cluster:
+ * each cluster has its own); nonzero when a launch had a race. */
+extern uint32_t arn_emu_epoch, arn_emu_cluster_epoch, arn_emu_ranks; /* ranks: blocks of a cluster, 1: no clusters */
+/* Kernels may start before the one before them ends (arn_cuda_model.early); true if the present thread has waited for
+ * that end. */
 extern int arn_emu_early;
-extern unsigned char arn_emu_begun[];
-void arn_race_watch(const void *from, size_t n, int of_block);
+int arn_emu_begun(void);
+void arn_emu_begin(void);
+void arn_race_watch(const void *from, size_t n, int of_cluster);
 int arn_race_launch(const char *name);
 uint32_t arn_emu_exchange(uint32_t mine, uint32_t from_lane, int line); /* among the 32 threads of a warp */
 /* The words of all 32 threads; each gives its `n`, 6 at most. They stay until the thread's next exchange. */

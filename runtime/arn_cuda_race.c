@@ -4,18 +4,20 @@
  * If kernels start early, a thread must not touch the arena or the state before it has waited for the kernel before it.
  *
  * For each byte of the watched memories it stores the last writer and the readers since. Two accesses of one launch,
- * one of them a write, are a race unless one thread made both, or a barrier of their block separates them. */
+ * one of them a write, are a race unless one thread made both, or a barrier of their block or of their cluster
+ * separates them. */
 #include "arn_cuda.h"
 #include "arn_cuda_emu.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { REGIONS = 8, SHARED_BY_MANY = -1 };
+enum { REGIONS = 16, SHARED_BY_MANY = -1 };
 
 struct access {
-    uint32_t launch, block, epoch;
-    int32_t thread; /* SHARED_BY_MANY: several threads of this epoch */
+    uint32_t launch, block, epoch, cluster_epoch;
+    int32_t thread;  /* SHARED_BY_MANY: several threads of this epoch */
+    int32_t several; /* blocks of this epoch of the cluster; 2: and blocks of other clusters */
 };
 struct cell {
     struct access write, read;
@@ -24,7 +26,7 @@ struct region {
     const unsigned char *from;
     size_t n;
     struct cell *cell;
-    int of_block;
+    int of_cluster;
 };
 
 static struct region region[REGIONS];
@@ -36,7 +38,7 @@ static struct access found_first;
 static uint32_t found_block;
 static int32_t found_thread;
 
-void arn_race_watch(const void *from, size_t n, int of_block)
+void arn_race_watch(const void *from, size_t n, int of_cluster)
 {
     for (int i = 0; i < regions; i++)
         if (region[i].from == from)
@@ -48,7 +50,7 @@ void arn_race_watch(const void *from, size_t n, int of_block)
         fprintf(stderr, "no memory to watch %zu bytes\n", n);
         exit(3);
     }
-    region[regions++] = (struct region){from, n, cell, of_block};
+    region[regions++] = (struct region){from, n, cell, of_cluster};
 }
 
 /* Nonzero when the kernel that has just run had a race; the first is described. */
@@ -69,28 +71,50 @@ int arn_race_launch(const char *name)
     return ARN_CUDA_ERACE;
 }
 
-static int same_place(const struct access *a)
+static uint32_t cluster_of(uint32_t block)
 {
-    return a->launch == number && a->block == arn_emu_block.x && a->epoch == arn_emu_epoch;
+    return block / arn_emu_ranks;
+}
+
+/* True if the access is of this launch, and no barrier separates it from the present thread. */
+static int is_now(const struct region *r, const struct access *a)
+{
+    if (a->launch != number || (r->of_cluster && cluster_of(a->block) != cluster_of(arn_emu_block.x)))
+        return 0;
+    if (a->several == 2 || cluster_of(a->block) != cluster_of(arn_emu_block.x))
+        return 1;
+    if (a->several || a->block != arn_emu_block.x)
+        return a->cluster_epoch == arn_emu_cluster_epoch;
+    return a->epoch == arn_emu_epoch;
 }
 
 static int races(const struct region *r, const struct access *a)
 {
-    if (r->of_block && a->block != arn_emu_block.x)
-        return 0;
-    if (a->launch != number || (a->block == arn_emu_block.x && a->epoch != arn_emu_epoch))
-        return 0;
-    return a->block != arn_emu_block.x || a->thread != (int32_t)arn_emu_thread.x;
+    return is_now(r, a) && (a->several || a->block != arn_emu_block.x || a->thread != (int32_t)arn_emu_thread.x);
+}
+
+/* The readers since the last barrier, with one more. */
+static void add_reader(const struct region *r, struct access *a, const struct access *now)
+{
+    struct access all = *now;
+    if (is_now(r, a)) {
+        all.thread = a->thread == now->thread && a->block == now->block ? now->thread : SHARED_BY_MANY;
+        all.several = a->several == 2 || cluster_of(a->block) != cluster_of(now->block)
+                          ? 2
+                          : a->several || a->block != now->block;
+    }
+    *a = all;
 }
 
 static void look(const void *at, size_t n, int writes)
 {
-    const struct access now = {number, arn_emu_block.x, arn_emu_epoch, (int32_t)arn_emu_thread.x};
+    const struct access now = {number, arn_emu_block.x, arn_emu_epoch, arn_emu_cluster_epoch, (int32_t)arn_emu_thread.x,
+                               0};
     for (int i = 0; i < regions; i++) {
         const size_t offset = (size_t)((const unsigned char *)at - region[i].from);
         if ((const unsigned char *)at < region[i].from || offset >= region[i].n)
             continue;
-        if (arn_emu_early && !region[i].of_block && !arn_emu_begun[arn_emu_thread.x])
+        if (arn_emu_early && !region[i].of_cluster && !arn_emu_begun())
             early = 1;
         for (size_t k = offset; k < offset + n && k < region[i].n; k++) {
             struct cell *c = &region[i].cell[k];
@@ -103,15 +127,10 @@ static void look(const void *at, size_t n, int writes)
                 found_block = now.block;
                 found_thread = now.thread;
             }
-            if (writes) {
+            if (writes)
                 c->write = now;
-            } else if (!region[i].of_block && c->read.launch == number && c->read.block != now.block) {
-                c->read.thread = SHARED_BY_MANY; /* of two blocks: no barrier orders them */
-            } else {
-                const int many = same_place(&c->read) && c->read.thread != now.thread;
-                c->read = now;
-                c->read.thread = many ? SHARED_BY_MANY : now.thread;
-            }
+            else
+                add_reader(&region[i], &c->read, &now);
         }
         return;
     }

@@ -192,8 +192,9 @@ typedef struct ac_csig {
     const char *first;      /* kernels: the line before all others, or NULL */
     int32_t threads;        /* kernels: of a block */
     const int64_t
-        *shared_at; /* kernels: by shared buffer, its place in the block's dynamic memory; NULL: static arrays */
-    bool flat;      /* kernels: iterations of the grid loop are threads; else they are blocks */
+        *shared_at;  /* kernels: by shared buffer, its place in the block's dynamic memory; NULL: static arrays */
+    int64_t cluster; /* kernels: blocks of a cluster, which are an iteration of the grid loop; 0: no clusters */
+    bool flat;       /* kernels: iterations of the grid loop are threads; else they are blocks */
 } ac_csig;
 int ac_c_print_fn(ac_cfile *F, const ac_loop_fn *fn, const ac_csig *sig, ac_sink *to);
 /* function_head.c */

@@ -15,6 +15,7 @@ typedef struct cu_file {
     ac_sink args, launches, table, symbols;
     int32_t n_args, n_launches, n_table;
     bool dynamic;      /* some kernel has dynamic shared memory */
+    bool clusters;     /* some kernel has them */
     const char **name; /* by function: name of its kernels, with a %d if there are several */
 } cu_file;
 
@@ -59,6 +60,21 @@ static const char DYNAMIC[] =
     "/* Shared memory above 48 KiB: places in what the launch asks for. */\n"
     "extern __shared__ __align__(1024) uint8_t arn_dynamic[];\n"
     "#define ARN_DYNAMIC(type, name, count, at) type *const name = (type *)(arn_dynamic + (at))\n"
+    "#endif\n\n";
+
+static const char CLUSTERS[] =
+    "#if !defined(ARN_CUDA_EMU)\n"
+    "/* So many blocks run at the same time; each may use the shared memory of the others, which is at the same "
+    "place.\n"
+    " */\n"
+    "#define ARN_CLUSTER_KERNEL(threads, blocks) \\\n    extern \"C\" __global__ void __cluster_dims__(blocks, 1, 1) "
+    "__launch_bounds__(threads, 1)\n"
+    "#define ARN_OF(type, name, rank) ((type *)arn_of(name, rank))\n"
+    "ARN_DEVICE void *arn_of(void *at, int rank)\n{\n    void *there;\n"
+    "    asm(\"mapa.u64 %0, %1, %2;\" : \"=l\"(there) : \"l\"(at), \"r\"(rank));\n    return there;\n}\n"
+    "ARN_DEVICE void arn_cluster_wait(void)\n{\n"
+    "    asm volatile(\"barrier.cluster.arrive.release.aligned;\\n\\tbarrier.cluster.wait.acquire.aligned;\" ::: "
+    "\"memory\");\n}\n"
     "#endif\n\n";
 
 /* Helpers are static functions of C: those for the GPU are marked __device__. */
@@ -118,7 +134,7 @@ static const bool *restricted(const ac_module *m, int32_t fn, const ac_cuda_kern
 
 static bool has_barrier(const ac_cuda_kernel *k)
 {
-    return !k->flat && k->threads > 1;
+    return k->cluster || (!k->flat && k->threads > 1);
 }
 
 static int put_kernels(cu_file *f, ac_sink *to)
@@ -137,12 +153,14 @@ static int put_kernels(cu_file *f, ac_sink *to)
                                  .first = ac_target_early(m->target) ? "ARN_BEGIN();" : NULL,
                                  .threads = k->threads,
                                  .shared_at = k->shared_at,
+                                 .cluster = k->cluster,
                                  .flat = k->flat};
             AC_TRY(ac_c_print_fn(&f->e.file, k->fn, &sig, to));
             put_twin(f, k, name, to);
-            ac_putf(&f->table, "    {\"%s\", %du, %d, ARN_TWIN(%s_call), %lldu},\n", name, k->threads, has_barrier(k),
-                    name, k->shared_at ? (long long)k->shared : 0);
+            ac_putf(&f->table, "    {\"%s\", %du, %d, ARN_TWIN(%s_call), %lldu, %lldu},\n", name, k->threads,
+                    has_barrier(k), name, k->shared_at ? (long long)k->shared : 0, (long long)k->cluster);
             f->dynamic |= k->shared_at != NULL;
+            f->clusters |= k->cluster > 0;
             ac_putf(&f->symbols, "        (const void *)%s,\n", name);
             f->n_table++;
         }
@@ -321,6 +339,7 @@ int ac_cuda_source(ac_module *m, const ac_emit_names *names, ac_sink *to)
     ac_put(to, PRELUDE);
     ac_put(to, ac_target_early(m->target) ? EARLY : "");
     ac_put(to, f.dynamic ? DYNAMIC : "");
+    ac_put(to, f.clusters ? CLUSTERS : "");
     ac_put_n(to, f.e.file.types.text, f.e.file.types.n);
     put_helpers(&f.e.file.helpers, to);
     ac_put_n(to, kernels.text, kernels.n);

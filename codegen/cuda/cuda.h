@@ -18,6 +18,7 @@ typedef struct ac_cuda_kernel {
     const ac_loop_fn *fn; /* the same buffers as the step's function; used ones are parameters */
     int64_t blocks;
     int32_t threads;     /* of a block */
+    int64_t cluster;     /* blocks of a cluster, which is an iteration of the grid loop; 0: no clusters */
     bool flat;           /* a thread for each iteration of the grid loop; else a block */
     const uint8_t *uses; /* of each buffer, see ac_c_buffer_uses */
     int64_t shared;      /* bytes of shared memory of a block */

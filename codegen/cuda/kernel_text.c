@@ -1,7 +1,7 @@
 /* kernel_text.c - CUDA as a dialect of the C printer.
  *
- * Grid and block loops are the numbers of blocks and threads; elements of one thread are an array in registers, vectors
- * are loaded and stored whole and split into lanes, and words of four bytes go into dp4a.
+ * Grid, cluster and block loops are the numbers of blocks and threads; elements of one thread are an array in
+ * registers, vectors are loaded and stored whole and split into lanes, and words of four bytes go into dp4a.
  *
  *     load f32x4 x[i]            *(const f32x4 *)(x + i)           lane 2 of it: x0.v[2]
  *     bitcast i32 of i8x4 the word itself                 dot4 of such: dp4a(a, b, c)
@@ -76,11 +76,37 @@ static const char *vector_type(ac_cfile *F, ac_dtype d, int32_t lanes)
     return bytes && lanes == 4 ? "int32_t" : block_type(F, bytes ? AC_I32 : d, bytes ? lanes / 4 : lanes);
 }
 
+static bool is_spread(const ac_cfn *f, const ac_ins *i)
+{
+    return f->fn->buf.item[i->aux].where == AC_WHERE_SPREAD;
+}
+
+static const char *number(ac_cfn *f, ac_x x, int64_t k)
+{
+    return x ? f->val[x].e.text : ac_strf(f->file->region, "%lld", (long long)k);
+}
+
+/* "h + (i)"; in a part of another block: "ARN_OF(float, h, rank) + (i)". */
+static const char *address(ac_cfn *f, const ac_ins *i)
+{
+    ac_region *r = f->file->region;
+    const char *name = f->buf[i->aux];
+    const ac_buf *b = &f->fn->buf.item[i->aux];
+    ac_spread_place p;
+    if (!is_spread(f, i))
+        return ac_strf(r, "%s + (%s)", name, f->val[i->a].e.text);
+    const long long share = (long long)(b->count / f->sig->cluster);
+    if (!ac_spread_place_of(f->fn, i->aux, i->a, &p))
+        return ac_strf(r, "ARN_OF(%s, %s, (%s) / %lld) + (%s) %% %lld", ac_dtype_c(b->dtype), name, f->val[i->a].e.text,
+                       share, f->val[i->a].e.text, share);
+    const char *at = number(f, p.at, p.at_k);
+    return p.own ? ac_strf(r, "%s + (%s)", name, at)
+                 : ac_strf(r, "ARN_OF(%s, %s, %s) + (%s)", ac_dtype_c(b->dtype), name, number(f, p.rank, p.rank_k), at);
+}
+
 static ac_cexpr at(ac_cfn *f, const ac_ins *i, const char *type, bool constant)
 {
-    const char *index = f->val[i->a].e.text;
-    return ac_c_atom(
-        ac_strf(f->file->region, "*(%s%s *)(%s + (%s))", constant ? "const " : "", type, f->buf[i->aux], index));
+    return ac_c_atom(ac_strf(f->file->region, "*(%s%s *)(%s)", constant ? "const " : "", type, address(f, i)));
 }
 
 /* "acc[3]", "acc[i * 8 + j]"; mask: of the neighbour that owns the element. */
@@ -156,6 +182,8 @@ static ac_cexpr value(ac_cfn *f, ac_x x)
     if (i->op == AC_L_LOAD && i->lanes > 1) {
         return at(f, i, vector_type(F, (ac_dtype)i->dtype, i->lanes), true);
     }
+    if (i->op == AC_L_LOAD && is_spread(f, i))
+        return ac_c_atom(ac_strf(F->region, "*(%s)", address(f, i)));
     if (i->op == AC_L_BITCAST && (i->lanes > 1 || a->lanes > 1))
         return f->val[i->a].e;
     if (i->op == AC_L_LANE && a->lanes > 1)
@@ -169,12 +197,12 @@ static const char *store(ac_cfn *f, ac_x x)
 {
     const ac_ins *i = c_ins(f, x), *v = c_ins(f, i->b);
     const ac_buf *b = &f->fn->buf.item[i->aux];
-    if (b->where != AC_WHERE_THREAD && v->lanes == 1)
+    if (b->where != AC_WHERE_THREAD && !is_spread(f, i) && v->lanes == 1)
         return NULL;
     ac_region *r = f->file->region;
-    const char *to = b->where == AC_WHERE_THREAD
-                         ? own(f, i)
-                         : at(f, i, vector_type(f->file, (ac_dtype)v->dtype, v->lanes), false).text;
+    const char *to = b->where == AC_WHERE_THREAD ? own(f, i)
+                     : v->lanes == 1             ? ac_strf(r, "*(%s)", address(f, i))
+                                     : at(f, i, vector_type(f->file, (ac_dtype)v->dtype, v->lanes), false).text;
     ac_cexpr e = f->val[i->b].e;
     if (v->lanes == 1)
         e = ac_c_exact(f->file, e, b->dtype);
@@ -196,6 +224,7 @@ static void review(const ac_loop_fn *fn, ac_cuse *use, ac_region *r)
         int64_t constant;
         ac_x k;
         int32_t mask;
+        ac_spread_place place;
         if (i->op == AC_L_LOAD && i->lanes * ac_dtype_bits((ac_dtype)i->dtype) > 32 && i->lanes > 1)
             use[x].join = false;
         use[x].unnamed = i->op == AC_L_FOR && !others[x];
@@ -218,6 +247,12 @@ static void review(const ac_loop_fn *fn, ac_cuse *use, ac_region *r)
             others[i->b] += i->op == AC_L_STORE;
             continue;
         }
+        if (access && fn->buf.item[i->aux].where == AC_WHERE_SPREAD && ac_spread_place_of(fn, i->aux, i->a, &place)) {
+            others[place.own ? 0 : place.rank]++;
+            others[place.at]++;
+            others[i->b] += i->op == AC_L_STORE;
+            continue;
+        }
         others[i->a]++;
         others[i->b]++;
         others[i->c]++;
@@ -227,30 +262,76 @@ static void review(const ac_loop_fn *fn, ac_cuse *use, ac_region *r)
 static const char *local(const ac_cfn *f, const ac_buf *b, const char *name)
 {
     ac_region *r = f->file->region;
-    if (b->where == AC_WHERE_SHARED && f->sig->shared_at)
-        return ac_strf(r, "ARN_DYNAMIC(%s, %s, %lld, %lld);", ac_dtype_c(b->dtype), name, (long long)b->count,
-                       (long long)f->sig->shared_at[b - f->fn->buf.item]);
-    if (b->where == AC_WHERE_SHARED)
-        return ac_strf(r, "ARN_SHARED(%s, %s, %lld);", ac_dtype_c(b->dtype), name, (long long)b->count);
-    const int64_t n = b->where == AC_WHERE_THREAD ? b->count / f->sig->threads : b->count;
+    const int32_t i = (int32_t)(b - f->fn->buf.item);
+    const long long part = (long long)(b->count / (b->where == AC_WHERE_SPREAD ? f->sig->cluster : 1));
+    if (b->where == AC_WHERE_SHARED || b->where == AC_WHERE_SPREAD)
+        return f->sig->shared_at ? ac_strf(r, "ARN_DYNAMIC(%s, %s, %lld, %lld);", ac_dtype_c(b->dtype), name, part,
+                                           (long long)f->sig->shared_at[i])
+                                 : ac_strf(r, "ARN_SHARED(%s, %s, %lld);", ac_dtype_c(b->dtype), name, part);
+    const int64_t each = f->sig->threads * ac_thread_blocks(f->fn, i),
+                  n = b->where == AC_WHERE_THREAD ? b->count / each : b->count;
     return ac_strf(r, "%s %s[%lld];", ac_dtype_c(b->dtype), name, (long long)n);
 }
 
-/* True if the threads must wait for each other after this block loop. Not after a phase that touches only constants and
- * a thread's own elements, nor after the last one. */
-static bool must_wait(const ac_loop_fn *fn, ac_x block_loop)
+/* The memory that a phase touches, and its END. */
+typedef struct touched {
+    ac_x end;
+    bool others; /* more than constants and a thread's own elements */
+    bool remote; /* shared memory of other blocks */
+} touched;
+
+static touched touched_by(const ac_loop_fn *fn, ac_x loop)
 {
+    touched t = {0};
     int32_t depth = 0;
-    bool touches = false;
-    for (ac_x x = block_loop; x < fn->code.n; x++) {
-        const ac_ins *i = &fn->code.item[x];
+    for (t.end = loop; t.end < fn->code.n; t.end++) {
+        const ac_ins *i = &fn->code.item[t.end];
+        ac_spread_place p;
         depth += i->op == AC_L_FOR || i->op == AC_L_IF ? 1 : i->op == AC_L_END ? -1 : 0;
         const ac_buf *b = i->op == AC_L_LOAD || i->op == AC_L_STORE ? &fn->buf.item[i->aux] : NULL;
-        touches |= b && b->role != AC_BUF_CONST && b->where != AC_WHERE_THREAD;
+        t.others |= b && b->role != AC_BUF_CONST && b->where != AC_WHERE_THREAD;
+        t.remote |= b && b->where == AC_WHERE_SPREAD && !(ac_spread_place_of(fn, i->aux, i->a, &p) && p.own);
         if (!depth)
-            return touches && !(x + 2 == fn->code.n); /* only the grid loop's end follows */
+            break;
     }
-    return true;
+    return t;
+}
+
+/* True if threads must wait for each other after this block loop, or blocks after this cluster loop. Not after a phase
+ * that touches only constants and a thread's own elements, nor after the last one; but no block ends while others use
+ * its shared memory. */
+static bool must_wait(const ac_loop_fn *fn, ac_x loop)
+{
+    const touched t = touched_by(fn, loop);
+    const bool inside = fn->code.item[loop].aux == AC_MARK_BLOCK && ac_loop_cluster(fn); /* of a cluster loop */
+    const bool last = t.end + 2 + inside >= fn->code.n; /* only ends of these loops and of the grid loop follow */
+    return t.others && (!last || t.remote);
+}
+
+/* True if the cluster loop around the block loop ends right after it and blocks wait there. */
+static bool cluster_waits(const ac_loop_fn *fn, ac_x block_loop)
+{
+    const ac_x end = touched_by(fn, block_loop).end + 1;
+    ac_x x = block_loop;
+    while (x > 0 && !(fn->code.item[x].op == AC_L_FOR && fn->code.item[x].aux == AC_MARK_CLUSTER))
+        x--;
+    return x && touched_by(fn, x).end == end && must_wait(fn, x);
+}
+
+/* True if blocks of a cluster use each other's memory before they wait for the first time. */
+static bool begins_remote(const ac_loop_fn *fn)
+{
+    ac_x x = 1;
+    while (x < fn->code.n && !(fn->code.item[x].op == AC_L_FOR && fn->code.item[x].aux == AC_MARK_CLUSTER))
+        x++;
+    for (; x < fn->code.n; x++)
+        if (fn->code.item[x].op == AC_L_FOR && fn->code.item[x].aux == AC_MARK_CLUSTER) {
+            if (touched_by(fn, x).remote)
+                return true;
+            if (must_wait(fn, x))
+                return false;
+        }
+    return false;
 }
 
 /* A loop that the threads of a GPU run: each takes its iteration. */
@@ -259,12 +340,29 @@ static bool is_thread(const ac_cfn *f, ac_x x)
     return c_ins(f, x)->aux >= AC_MARK_GRID;
 }
 
+/* The grid loop of clusters, or the loop over a cluster's blocks. */
+static bool open_cluster(ac_cfn *f, ac_x x, const char *name)
+{
+    const bool grid = c_ins(f, x)->aux == AC_MARK_GRID;
+    if (grid && begins_remote(f->fn))
+        ac_c_line(f, "arn_cluster_wait();");
+    ac_c_line(f, "{");
+    f->depth++;
+    if (!f->use[x].unnamed)
+        ac_c_line(f, "const int32_t %s = (int32_t)blockIdx.x %c %lld;", name, grid ? '/' : '%',
+                  (long long)f->sig->cluster);
+    f->val[x].e = ac_c_atom(name);
+    return true;
+}
+
 static bool open_loop(ac_cfn *f, ac_x x)
 {
     const ac_ins *in = c_ins(f, x);
     if (!is_thread(f, x))
         return false;
     const char *name = ac_c_name_take(&f->names, in->name ? in->name : "g"), *hi = f->val[in->b].e.text;
+    if (in->aux != AC_MARK_BLOCK && f->sig->cluster)
+        return open_cluster(f, x, name);
     const bool all = in->aux == AC_MARK_BLOCK && c_ins(f, in->b)->k.i == f->sig->threads;
     if (in->aux == AC_MARK_BLOCK)
         ac_c_line(f, "{");
@@ -284,13 +382,15 @@ static bool open_loop(ac_cfn *f, ac_x x)
 
 static void close_loop(ac_cfn *f, ac_x x)
 {
+    if (c_ins(f, x)->aux == AC_MARK_CLUSTER && must_wait(f->fn, x))
+        ac_c_line(f, "arn_cluster_wait();");
     if (c_ins(f, x)->aux != AC_MARK_BLOCK)
         return;
     if (c_ins(f, c_ins(f, x)->b)->k.i != f->sig->threads) {
         f->depth--;
         ac_c_line(f, "}");
     }
-    if (must_wait(f->fn, x))
+    if (must_wait(f->fn, x) && !cluster_waits(f->fn, x))
         ac_c_line(f, "__syncthreads();");
 }
 
@@ -301,6 +401,9 @@ static const ac_loop_fn *form(ac_cfile *F, const ac_loop_fn *fn)
 
 static const char *head(const ac_cfn *f)
 {
+    if (f->sig->cluster)
+        return ac_strf(f->file->region, "ARN_CLUSTER_KERNEL(%d, %lld) %s(", f->sig->threads, (long long)f->sig->cluster,
+                       f->sig->name);
     return ac_strf(f->file->region, "ARN_KERNEL(%d) %s(", f->sig->threads, f->sig->name);
 }
 

@@ -4,7 +4,7 @@
  * otherwise).
  *
  * A grid loop with block loops in it: its iterations are blocks, theirs are threads. Without: its iterations are
- * threads. */
+ * threads. With cluster loops in it: its iterations are clusters, theirs are blocks. */
 #include "codegen/cuda/cuda.h"
 #include "ir/loop/builder.h"
 
@@ -96,10 +96,11 @@ static void place_shared(ac_region *r, ac_cuda_kernel *k)
     int64_t *at = AC_NEW_N(r, int64_t, k->fn->buf.n + 1);
     for (int32_t i = 0; i < k->fn->buf.n; i++) {
         const ac_buf *b = &k->fn->buf.item[i];
-        if (b->where != AC_WHERE_SHARED || !k->uses[i])
+        const bool spread = b->where == AC_WHERE_SPREAD;
+        if ((b->where != AC_WHERE_SHARED && !spread) || !k->uses[i])
             continue;
         at[i] = ac_align_up(k->shared, b->align > 16 ? b->align : 16);
-        k->shared = at[i] + ac_align_up(ac_dtype_size(b->dtype, b->count), 16);
+        k->shared = at[i] + ac_align_up(ac_dtype_size(b->dtype, b->count / (spread ? k->cluster : 1)), 16);
     }
     k->shared_at = k->shared > AC_CUDA_STATIC ? at : NULL;
 }
@@ -107,12 +108,13 @@ static void place_shared(ac_region *r, ac_cuda_kernel *k)
 static ac_cuda_kernel describe(cutter *c, const ac_loop_fn *fn)
 {
     ac_cuda_kernel k = {.fn = fn, .blocks = 1, .threads = 1, .uses = ac_c_buffer_uses(fn, c->cx->region)};
+    k.cluster = ac_loop_cluster(fn);
     place_shared(c->cx->region, &k);
     for (ac_x x = 1; x < fn->code.n; x++) {
         const ac_ins *i = &fn->code.item[x];
         if (i->op != AC_L_FOR || i->aux != AC_MARK_GRID)
             continue;
-        k.blocks = fn->code.item[i->b].k.i;
+        k.blocks = fn->code.item[i->b].k.i * (k.cluster ? k.cluster : 1);
         k.threads = block_threads(fn);
         k.flat = !k.threads;
         if (k.flat) {

@@ -1,4 +1,4 @@
-/* gpu.c - checks the form of functions with grid and block loops.
+/* gpu.c - checks the form of functions with grid, cluster and block loops.
  *
  *     for g .. grid                       at the top only; iterations are independent
  *       for t 0 .. 256 block              threads; between two block loops all of them wait for each other
@@ -9,10 +9,17 @@
  *           acc[2 * 256 + t] = ..         registers: element 2 of thread t
  *
  * So a block loop is a phase: no iteration may read what another one stores in the same phase. The evaluator runs
- * phases as plain loops, one after another; printers for GPUs put a barrier after each. */
+ * phases as plain loops, one after another; printers for GPUs put a barrier after each.
+ *
+ *     for g .. grid                       with cluster loops, iterations are clusters
+ *       for r 0 .. 8 cluster              blocks; after a cluster loop all blocks wait for each other
+ *         for t 0 .. 256 block
+ *           spread[(r + 1) % 8 * 64 + i]  shared memory of a neighbour
+ *
+ * A cluster loop is a phase of all blocks in the same way, and holds phases of each. */
 #include "ir/loop/builder.h"
 
-enum { MOST_THREADS = 1024, MOST_OWN = 256 };
+enum { MOST_THREADS = 1024, MOST_OWN = 256, MOST_RANKS = 8 };
 
 static const ac_ins *ins(const ac_loop_fn *fn, ac_x x)
 {
@@ -29,53 +36,6 @@ static int64_t threads_of(const ac_loop_fn *fn, ac_x t)
     return ins(fn, ins(fn, t)->b)->k.i;
 }
 
-/* x = k * n */
-static bool times(const ac_loop_fn *fn, ac_x x, int64_t n, int64_t *constant, ac_x *k)
-{
-    const ac_ins *i = ins(fn, x);
-    *k = 0;
-    *constant = 0;
-    if (i->op == AC_L_CONST && i->k.i % n == 0) {
-        *constant = i->k.i / n;
-        return true;
-    }
-    const bool right = i->op == AC_L_MUL && ins(fn, i->b)->op == AC_L_CONST && ins(fn, i->b)->k.i == n;
-    const bool left = i->op == AC_L_MUL && ins(fn, i->a)->op == AC_L_CONST && ins(fn, i->a)->k.i == n;
-    *k = right ? i->a : left ? i->b : 0;
-    return right || left;
-}
-
-/* t, or t xor a power of two below 32. */
-static ac_x thread_of(const ac_loop_fn *fn, ac_x x, int32_t *mask)
-{
-    const ac_ins *i = ins(fn, x);
-    *mask = 0;
-    if (is_thread(fn, x))
-        return x;
-    const ac_ins *m = i->op == AC_L_XOR ? ins(fn, i->b) : i;
-    if (m->op != AC_L_CONST || i->op != AC_L_XOR || m->k.i < 1 || m->k.i > 16 || (m->k.i & (m->k.i - 1)) ||
-        !is_thread(fn, i->a))
-        return 0;
-    *mask = (int32_t)m->k.i;
-    return i->a;
-}
-
-bool ac_thread_element(const ac_loop_fn *fn, ac_x index, int64_t *constant, ac_x *k, int32_t *mask)
-{
-    const ac_ins *i = ins(fn, index);
-    *k = 0;
-    *constant = 0;
-    if (thread_of(fn, index, mask))
-        return true;
-    if (i->op != AC_L_ADD)
-        return false;
-    ac_x t = thread_of(fn, i->b, mask);
-    if (t)
-        return times(fn, i->a, threads_of(fn, t), constant, k);
-    t = thread_of(fn, i->a, mask);
-    return t && times(fn, i->b, threads_of(fn, t), constant, k);
-}
-
 /* True if the phase around x stores to the buffer. */
 static bool stored_in_phase(const ac_loop_fn *fn, ac_x phase, int32_t buf)
 {
@@ -89,13 +49,15 @@ static bool stored_in_phase(const ac_loop_fn *fn, ac_x phase, int32_t buf)
 }
 
 /* An access to a buffer in the threads' registers. inner: it is in a loop or branch of the phase. */
-static const char *own_fault(const ac_loop_fn *fn, const ac_ins *i, ac_x phase, bool inner)
+static const char *own_fault(const ac_loop_fn *fn, const ac_ins *i, ac_x phase, bool inner, int64_t ranks)
 {
     int64_t constant;
     ac_x k;
     int32_t mask;
     if (!phase || !ac_thread_element(fn, i->a, &constant, &k, &mask))
         return "an element that is not the thread's own";
+    if (ranks && ac_thread_blocks_at(fn, i->a) != ac_thread_blocks(fn, i->aux))
+        return "elements of the threads of a block, and of all blocks, in one buffer";
     if (!mask)
         return NULL;
     if (i->op == AC_L_STORE || stored_in_phase(fn, phase, i->aux))
@@ -128,69 +90,105 @@ static bool is_uneven(const ac_loop_fn *fn, const ac_ins *i)
     return i->op == AC_L_IF || ins(fn, i->a)->op != AC_L_CONST || ins(fn, i->b)->op != AC_L_CONST;
 }
 
-static const char *loop_fault(const ac_loop_fn *fn, const ac_ins *i, int32_t depth, bool in_grid, bool in_block)
+/* The loops around an instruction; depths, 0: none. */
+typedef struct around {
+    int32_t depth, cluster, block;
+    int32_t uneven; /* of the uneven block in the block loop */
+    bool grid;
+    ac_x phase; /* the last block loop */
+} around;
+
+static const char *loop_fault(const ac_loop_fn *fn, const ac_ins *i, const around *in, int64_t ranks)
 {
     const ac_ins *lo = ins(fn, i->a), *hi = ins(fn, i->b);
     const bool from_0 = lo->op == AC_L_CONST && lo->k.i == 0 && hi->op == AC_L_CONST && hi->k.i > 0 && i->k.i == 1;
     if (i->aux == AC_MARK_GRID)
-        return depth ? "a grid loop inside of a block" : from_0 ? NULL : "a grid loop that is not 0 .. n step 1";
-    if (!in_grid || in_block)
-        return "a block loop that is not in a grid loop, or in another block loop";
+        return in->depth ? "a grid loop inside of a block" : from_0 ? NULL : "a grid loop that is not 0 .. n step 1";
+    if (i->aux == AC_MARK_CLUSTER) {
+        if (!in->grid || in->cluster || in->block)
+            return "a cluster loop that is not in a grid loop, or in a block or cluster loop";
+        return from_0 && hi->k.i <= MOST_RANKS && hi->k.i == ranks
+                   ? NULL
+                   : "a cluster loop that is not 0 .. n step 1, n <= 8, "
+                     "the same n in the function";
+    }
+    if (!in->grid || in->block || (ranks && !in->cluster))
+        return "a block loop that is not in a grid loop (or cluster loop, if there is one), or in another block loop";
     return from_0 && hi->k.i <= MOST_THREADS ? NULL : "a block loop that is not 0 .. n step 1, n <= 1024";
 }
 
-static const char *buffer_fault(const ac_loop_fn *fn)
+static const char *buffer_fault(const ac_loop_fn *fn, int64_t ranks)
 {
     for (int32_t i = 0; i < fn->buf.n; i++) {
         const ac_buf *m = &fn->buf.item[i];
+        const int64_t parts = m->where == AC_WHERE_SPREAD && ranks ? ranks : 1;
         if (m->role != AC_BUF_LOCAL && m->where != AC_WHERE_STACK)
             return "a parameter in shared memory or registers";
-        if (m->where == AC_WHERE_THREAD && m->count > MOST_OWN * MOST_THREADS)
+        if (m->count % parts)
+            return "a spread buffer whose parts differ";
+        if (m->where == AC_WHERE_THREAD && m->count > MOST_OWN * MOST_THREADS * (ranks ? ranks : 1))
             return "a thread with too many elements of its own";
     }
     return NULL;
 }
 
+static void enter(const ac_loop_fn *fn, around *in, ac_x x, ac_mark mark)
+{
+    in->depth++;
+    in->grid |= mark == AC_MARK_GRID;
+    in->cluster = mark == AC_MARK_CLUSTER ? in->depth : in->cluster;
+    in->phase = mark == AC_MARK_BLOCK ? x : in->phase;
+    in->block = mark == AC_MARK_BLOCK ? in->depth : in->block;
+    in->uneven = in->block && !in->uneven && is_uneven(fn, ins(fn, x)) ? in->depth : in->uneven;
+}
+
+static void leave(around *in)
+{
+    in->block = in->block == in->depth ? 0 : in->block;
+    in->cluster = in->cluster == in->depth ? 0 : in->cluster;
+    in->uneven = in->uneven == in->depth ? 0 : in->uneven;
+    in->depth--;
+    in->grid &= in->depth > 0; /* a grid loop is at the top */
+}
+
+/* An instruction, if threads of the function wait for each other. */
+static const char *phase_fault(const ac_loop_fn *fn, const ac_ins *i, const around *in, int64_t ranks)
+{
+    if (i->op == AC_L_FAIL_IF)
+        return "fails where threads wait for each other";
+    if (i->op == AC_L_STORE && in->grid && !in->block)
+        return "all threads store the same";
+    if (i->op != AC_L_LOAD && i->op != AC_L_STORE)
+        return NULL;
+    const ac_where where = fn->buf.item[i->aux].where;
+    if (where == AC_WHERE_SPREAD && !in->cluster)
+        return "a spread buffer outside of a cluster loop";
+    return where == AC_WHERE_THREAD ? own_fault(fn, i, in->block ? in->phase : 0, in->depth > in->block, ranks) : NULL;
+}
+
 const char *ac_loop_gpu_fault(const ac_loop_fn *fn)
 {
-    enum { DEEP = 64 };
-    int32_t depth = 0, block = 0, uneven = 0; /* depths: of the block loop, of the uneven block in it; 0: none */
-    ac_x phase = 0;
-    bool grid = false, blocks = false;
-    ac_mark open[DEEP];
-    const char *fault = buffer_fault(fn);
+    around in = {0};
+    const int64_t ranks = ac_loop_cluster(fn);
+    const char *fault = buffer_fault(fn, ranks);
+    bool blocks = false;
     for (ac_x x = 1; x < fn->code.n && !blocks; x++)
         blocks = is_thread(fn, x);
+    if (ranks && !blocks)
+        fault = "a cluster loop without block loops";
     for (ac_x x = 1; x < fn->code.n && !fault; x++) {
         const ac_ins *i = ins(fn, x);
         const ac_mark mark = i->op == AC_L_FOR ? (ac_mark)i->aux : AC_MARK_SERIAL;
         if (mark >= AC_MARK_GRID)
-            fault = loop_fault(fn, i, depth, grid, block > 0);
-        if (i->op == AC_L_FOR || i->op == AC_L_IF) {
-            if (depth < DEEP)
-                open[depth] = mark;
-            depth++;
-            grid |= mark == AC_MARK_GRID;
-            phase = mark == AC_MARK_BLOCK ? x : phase;
-            block = mark == AC_MARK_BLOCK ? depth : block;
-            uneven = block && !uneven && is_uneven(fn, i) ? depth : uneven;
-        } else if (i->op == AC_L_END && depth > 0) {
-            block = block == depth ? 0 : block;
-            uneven = uneven == depth ? 0 : uneven;
-            depth--;
-            grid &= !(depth == 0 && open[0] == AC_MARK_GRID);
-        }
+            fault = loop_fault(fn, i, &in, ranks);
+        if (i->op == AC_L_FOR || i->op == AC_L_IF)
+            enter(fn, &in, x, mark);
+        else if (i->op == AC_L_END && in.depth > 0)
+            leave(&in);
         if (i->op == AC_L_MMA && !fault)
-            fault = mma_fault(fn, i, block ? phase : 0, uneven > 0);
-        if (!blocks || fault)
-            continue;
-        if (i->op == AC_L_FAIL_IF)
-            fault = "fails where threads wait for each other";
-        if (i->op == AC_L_STORE && grid && !block)
-            fault = "all threads store the same";
-        const bool access = i->op == AC_L_LOAD || i->op == AC_L_STORE;
-        if (access && !fault && fn->buf.item[i->aux].where == AC_WHERE_THREAD)
-            fault = own_fault(fn, i, block ? phase : 0, depth > block);
+            fault = mma_fault(fn, i, in.block ? in.phase : 0, in.uneven > 0);
+        if (blocks && !fault)
+            fault = phase_fault(fn, i, &in, ranks);
     }
     return fault;
 }

@@ -59,6 +59,7 @@ typedef enum ac_mark {
     AC_MARK_APART,
     AC_MARK_PARALLEL,
     AC_MARK_GRID,
+    AC_MARK_CLUSTER,
     AC_MARK_BLOCK
 } ac_mark;
 
@@ -81,8 +82,13 @@ typedef enum ac_role { AC_BUF_IN, AC_BUF_OUT, AC_BUF_INOUT, AC_BUF_CONST, AC_BUF
 
 /* The memory of a LOCAL on a GPU; elsewhere all are arrays on the stack. SHARED: one for a block. THREAD: registers of
  * the threads of a block; element k of thread t is k * threads + t. A thread stores only its own elements, and loads
- * those or a neighbour's from an earlier phase, with an index of that form (ac_thread_element). */
-typedef enum ac_where { AC_WHERE_STACK, AC_WHERE_SHARED, AC_WHERE_THREAD } ac_where;
+ * those or a neighbour's from an earlier phase, with an index of that form (ac_thread_element). SPREAD: shared memory
+ * of the blocks of a cluster, equal parts in their order; every block reads and writes all of it.
+ *
+ * In a cluster loop r over n blocks, contents of SHARED are lost at its end, and so are those of THREAD, unless
+ * threads of all blocks have elements of their own: element k of thread t in block r is then k * (n * threads) + (r *
+ * threads + t). */
+typedef enum ac_where { AC_WHERE_STACK, AC_WHERE_SHARED, AC_WHERE_THREAD, AC_WHERE_SPREAD } ac_where;
 
 typedef struct ac_buf {
     const char *name; /* C identifier, unique in the function */
@@ -221,11 +227,25 @@ static inline int32_t ac_lb_lane_count(const ac_lb *b, ac_x x)
 }
 bool ac_lb_const_int(const ac_lb *b, ac_x x, int64_t *v); /* is x an integer constant? */
 
-/* gpu.c: true if `index` is an element of the thread itself, k * threads + t in the block loop t; then k = *constant,
- * or the value *k if that is not 0. threads: trips of the loop. Also true for an element of its neighbour in the warp,
- * k * threads + (t xor mask) with mask 1, 2, 4, 8 or 16. */
+/* gpu_places.c: true if `index` is an element of the thread itself, k * threads + t in the block loop t, or in all
+ * blocks of a cluster; then k = *constant, or the value *k if that is not 0. threads: trips of the loop. Also true for
+ * an element of its neighbour in the warp, with t xor mask in place of t, mask 1, 2, 4, 8 or 16. */
 bool ac_thread_element(const ac_loop_fn *fn, ac_x index, int64_t *constant, ac_x *k, int32_t *mask);
-/* Checks the form of functions with grid and block loops; NULL, or a message. */
+/* Blocks whose threads have elements of their own in a THREAD buffer, by its first access; 1: those of one block. */
+int64_t ac_thread_blocks(const ac_loop_fn *fn, int32_t buf);
+int64_t ac_thread_blocks_at(const ac_loop_fn *fn, ac_x index); /* the same of one element */
+/* A place in a SPREAD buffer: element `at` of the part of block `rank`. A value 0: the constant. */
+typedef struct ac_spread_place {
+    ac_x rank, at;
+    int64_t rank_k, at_k;
+    bool own; /* surely in the part of the block itself */
+} ac_spread_place;
+/* True if `index` is written as rank * share + at, where share is the elements of a part. Then 0 <= at < share is a
+ * promise. */
+bool ac_spread_place_of(const ac_loop_fn *fn, int32_t buf, ac_x index, ac_spread_place *p);
+/* Blocks of a cluster: trips of the function's cluster loops; 0: it has none. */
+int64_t ac_loop_cluster(const ac_loop_fn *fn);
+/* gpu.c: checks the form of functions with grid, cluster and block loops; NULL, or a message. */
 const char *ac_loop_gpu_fault(const ac_loop_fn *fn);
 
 /* By instruction: the END of a FOR or IF, else 0. The array is from `region`. */

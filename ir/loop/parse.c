@@ -242,7 +242,7 @@ static int read_buf(reader *r)
     AC_TRY(read_int(r, 0, INT32_MAX, &m.count));
     AC_TRY(expect(r, "align"));
     AC_TRY(read_i32(r, 1, 1 << 20, &m.align));
-    for (int32_t w = AC_WHERE_SHARED; w <= AC_WHERE_THREAD; w++)
+    for (int32_t w = AC_WHERE_SHARED; w <= AC_WHERE_SPREAD; w++)
         m.where = take(r, AC_WHERE_TEXT[w]) ? (ac_where)w : m.where;
     m.note = read_note(r);
     ac_push(r->cx->region, &r->fn->buf, m);

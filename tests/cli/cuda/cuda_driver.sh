@@ -24,9 +24,9 @@ done
 
 # Dynamic shared memory: the driver has to be told before, and has no more than the device.
 "$arenac" compile -q "$models/dsnet_f32.tflite" -t cuda-sm90 --name dsnet_f32 --emit cu,h -o dsnet_f32
-sed '/^static const struct arn_cuda_kernel/,/^};/s/, 0u},$/, 100000u},/' dsnet_f32.cu >dynamic.cu
+sed '/^static const struct arn_cuda_kernel/,/^};/s/, 0u, 0u},$/, 100000u, 0u},/' dsnet_f32.cu >dynamic.cu
 for most in 100000 300000; do
-    sed "s/, 100000u},\$/, ${most}u},/" dynamic.cu >dsnet_f32.cu
+    sed "s/, 100000u, 0u},\$/, ${most}u, 0u},/" dynamic.cu >dsnet_f32.cu
     driver dsnet_f32 dsnet_f32.cu
     program dsnet_f32 -fsanitize=address,undefined
     [ $most = 300000 ] || run_program dsnet_f32 "the image" || { cat err; die "100,000 bytes of shared memory"; }

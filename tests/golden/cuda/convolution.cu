@@ -214,7 +214,7 @@ static void convolution_conv_2d_0_call(void *const *a)
 #endif
 
 static const struct arn_cuda_kernel convolution_kernels[1] = {
-    {"convolution_conv_2d_0", 64u, 1, ARN_TWIN(convolution_conv_2d_0_call), 0u},
+    {"convolution_conv_2d_0", 64u, 1, ARN_TWIN(convolution_conv_2d_0_call), 0u, 0u},
 };
 
 static const struct arn_cuda_arg convolution_args[3] = {

@@ -83,7 +83,7 @@ static void element_wise_add_0_call(void *const *a)
 #endif
 
 static const struct arn_cuda_kernel element_wise_kernels[1] = {
-    {"element_wise_add_0", 32u, 0, ARN_TWIN(element_wise_add_0_call), 0u},
+    {"element_wise_add_0", 32u, 0, ARN_TWIN(element_wise_add_0_call), 0u, 0u},
 };
 
 static const struct arn_cuda_arg element_wise_args[3] = {

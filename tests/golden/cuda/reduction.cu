@@ -232,8 +232,8 @@ static void reduction_softmax_1_call(void *const *a)
 #endif
 
 static const struct arn_cuda_kernel reduction_kernels[2] = {
-    {"reduction_sum_0", 128u, 1, ARN_TWIN(reduction_sum_0_call), 0u},
-    {"reduction_softmax_1", 128u, 1, ARN_TWIN(reduction_softmax_1_call), 0u},
+    {"reduction_sum_0", 128u, 1, ARN_TWIN(reduction_sum_0_call), 0u, 0u},
+    {"reduction_softmax_1", 128u, 1, ARN_TWIN(reduction_softmax_1_call), 0u, 0u},
 };
 
 static const struct arn_cuda_arg reduction_args[4] = {

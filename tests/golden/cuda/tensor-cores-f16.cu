@@ -277,7 +277,7 @@ static void tensor_cores_f16_fully_connected_0_call(void *const *a)
 #endif
 
 static const struct arn_cuda_kernel tensor_cores_f16_kernels[1] = {
-    {"tensor_cores_f16_fully_connected_0", 64u, 1, ARN_TWIN(tensor_cores_f16_fully_connected_0_call), 0u},
+    {"tensor_cores_f16_fully_connected_0", 64u, 1, ARN_TWIN(tensor_cores_f16_fully_connected_0_call), 0u, 0u},
 };
 
 static const struct arn_cuda_arg tensor_cores_f16_args[3] = {

@@ -83,11 +83,12 @@ static void test_text(void)
     now = "text";
     open_turned("cuda-sm75", 12 << 10 >> 1); /* 24 KiB */
     const char *cu = turned_text();
-    MUST(cu && strstr(cu, "ARN_SHARED(float, all, 6144);") && !strstr(cu, "ARN_DYNAMIC(") && strstr(cu, "_call), 0u}"));
+    MUST(cu && strstr(cu, "ARN_SHARED(float, all, 6144);") && !strstr(cu, "ARN_DYNAMIC(") &&
+         strstr(cu, "_call), 0u, 0u}"));
     open_turned("cuda-sm80", 24 << 10); /* 96 KiB, after 257 bytes of 384 */
     cu = turned_text();
     MUST(cu && strstr(cu, "ARN_DYNAMIC(int8_t, one, 257, 0);") && strstr(cu, "ARN_DYNAMIC(float, all, 24576, 384);"));
-    MUST(!strstr(cu, "ARN_SHARED(int8_t") && strstr(cu, "_call), 98688u}"));
+    MUST(!strstr(cu, "ARN_SHARED(int8_t") && strstr(cu, "_call), 98688u, 0u}"));
 }
 
 /* The most that fits, and a row more. */

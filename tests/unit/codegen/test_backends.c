@@ -10,6 +10,7 @@
  *
  * NaN equals NaN. Missing printers (no LLVM in the build, no C compiler) are skipped and reported. */
 #include "codegen/targets.h"
+#include "tests/unit/codegen/cluster_programs.h"
 #include "tests/unit/codegen/printed_programs.h"
 #include "tests/unit/codegen/shared_memory.h"
 #include "ir/loop/eval/eval.h"
@@ -110,6 +111,11 @@ static void test_cases(const ac_target *t, int32_t thin)
         if (!cases[i].fn->fails && !is_tile(cases[i].what) &&
             (i % thin == 0 || !strcmp(cases[i].what, "random program")))
             add_program(cases[i].what, cases[i].fn, NULL, cases[i].fill);
+    for (int32_t i = 0; i < 20 && is_gpu(); i++) {
+        const ac_loop_fn *fn = random_cluster();
+        MUST(ac_loop_verify(&cx, fn) == AC_OK);
+        add_program("cluster", fn, NULL, NULL);
+    }
     check_module(NULL);
     int32_t alone = 0;
     int32_t together = n_programs;
@@ -382,7 +388,7 @@ int main(int argc, char **argv)
     }
     gpu_dir = has_cc ? dir : NULL;
     levels[n_levels++] = ac_target_find("cuda-sm80"); /* the last: most of its instructions are those of C */
-    for (int32_t i = 0; i < n_levels && (llvm || i == n_levels - 1); i++) {
+    for (int32_t i = llvm ? 0 : n_levels - 1; i < n_levels; i++) {
         begin();
         test_cases(levels[i], thin);
     }

@@ -267,6 +267,61 @@ static void expect_fault(int32_t change, const char *what)
     }
 }
 
+/* A function with a cluster loop, with fault number `change`; 0: without. */
+static ac_loop_fn *cluster(int32_t change)
+{
+    enum { RANKS = 4, EACH = 32 };
+    ac_lb b;
+    ac_lb_open(&b, cx.region, "cluster", NULL);
+    const int32_t y = ac_lb_buf(&b, "y", AC_I32, RANKS * EACH, AC_BUF_OUT, 64, NULL);
+    const int32_t spread = ac_lb_buf(&b, "s", AC_I32, RANKS * EACH + (change == 1), AC_BUF_LOCAL, 16, NULL);
+    const int32_t own = ac_lb_buf(&b, "own", AC_I32, RANKS * EACH, AC_BUF_LOCAL, 16, NULL);
+    b.fn->buf.item[spread].where = AC_WHERE_SPREAD;
+    b.fn->buf.item[own].where = AC_WHERE_THREAD;
+    ac_lb_for(&b, "g", ac_lb_i32(&b, 0), ac_lb_i32(&b, 1), 1, AC_MARK_GRID);
+    for (int32_t phase = 0; phase < 2; phase++) {
+        const int64_t ranks = change == 2 ? 16 : change == 3 && phase ? 2 : RANKS;
+        const ac_x r = change == 4 ? ac_lb_i32(&b, 0)
+                                   : ac_lb_for(&b, "r", ac_lb_i32(&b, 0), ac_lb_i32(&b, ranks), 1, AC_MARK_CLUSTER);
+        const ac_x t = change == 5 ? ac_lb_i32(&b, 0)
+                                   : ac_lb_for(&b, "t", ac_lb_i32(&b, 0), ac_lb_i32(&b, EACH), 1, AC_MARK_BLOCK);
+        const ac_x at = ac_lb_add(&b, ac_lb_mul(&b, r, ac_lb_i32(&b, EACH)), t);
+        ac_lb_store(&b, own, change == 6 && phase ? t : at, at);
+        ac_lb_store(&b, phase ? y : spread, at, phase ? ac_lb_load(&b, spread, at, 1) : at);
+        if (change != 5)
+            ac_lb_end(&b);
+        if (change != 4)
+            ac_lb_end(&b);
+        if (change == 4 && !phase) { /* a phase outside of the cluster loop */
+            ac_lb_for(&b, "r", ac_lb_i32(&b, 0), ac_lb_i32(&b, RANKS), 1, AC_MARK_CLUSTER);
+            ac_lb_for(&b, "t", ac_lb_i32(&b, 0), ac_lb_i32(&b, EACH), 1, AC_MARK_BLOCK);
+            ac_lb_store(&b, y, ac_lb_i32(&b, 0), ac_lb_i32(&b, 0));
+            ac_lb_end(&b);
+            ac_lb_end(&b);
+        }
+    }
+    ac_lb_end(&b);
+    return ac_lb_close(&b);
+}
+
+static void test_cluster(void)
+{
+    static const char *const WHAT[] = {NULL,
+                                       "a spread buffer whose parts differ",
+                                       "a cluster loop that is not 0 .. n step 1, n <= 8",
+                                       "a cluster loop that is not 0 .. n step 1, n <= 8, the same n",
+                                       "a block loop that is not in a grid loop (or cluster loop",
+                                       "a cluster loop without block loops",
+                                       "elements of the threads of a block, and of all blocks"};
+    for (int32_t k = 0; k < (int32_t)(sizeof WHAT / sizeof *WHAT); k++) {
+        fresh();
+        const int rc = ac_loop_verify(&cx, cluster(k));
+        if (k == 0 ? rc != AC_OK : !cx.diags.first || !strstr(cx.diags.first->text, WHAT[k]))
+            fail(__LINE__, WHAT[k] ? WHAT[k] : "a cluster", "",
+                 cx.diags.first ? cx.diags.first->text : "nothing is found");
+    }
+}
+
 int main(void)
 {
     static const ac_dtype TYPES[] = {AC_I8, AC_F16, AC_BF16, AC_F32};
@@ -276,6 +331,7 @@ int main(void)
         for (int32_t tensor = AC_TENSOR_BYTES; tensor <= AC_TENSOR_F16; tensor++)
             for (int32_t tile = 0; tile <= 5; tile++)
                 test_kind(&KINDS[k], tensor, tile);
+    test_cluster();
     expect_fault(1, "fragments that are not in registers");
     expect_fault(2, "does not exist for words of this type");
     expect_fault(3, "sums are i32");
