@@ -46,14 +46,19 @@ static int hex_digit(char c)
     return d ? (int)(d - DIGITS) : -1;
 }
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
 /* The next word of the line, with its escapes undone; moves *at after it. */
 const char *ac_words_take(const ac_words *r, const char **at)
 {
     const char *s = *at;
-    while (s < r->stop && *s == ' ')
+    while (s < r->stop && is_blank(*s))
         s++;
     const char *e = s;
-    while (e < r->stop && *e != ' ')
+    while (e < r->stop && !is_blank(*e))
         e++;
     char *word = ac_alloc(r->cx->region, (uint64_t)(e - s) + 1), *to = word;
     for (const char *c = s; c < e; c++) {

@@ -5,20 +5,8 @@
 #ifndef AC_IMPORT_BUILD_IMPORTED_H
 #define AC_IMPORT_BUILD_IMPORTED_H
 #include "base/file.h"
+#include "base/text/expression.h"
 #include "ir/graph/graph.h"
-
-/* --dim NAME=N: the size of a dimension that the file leaves to the caller. NAME is the dimension's own name or
- * TENSOR.INDEX, or a run of parts that only this name contains. Value 0: the tensor NAME, whose number of dimensions is
- * unknown, is a scalar. */
-typedef struct ac_pin {
-    const char *name;
-    int64_t value;
-} ac_pin;
-
-/* expression.c: evaluates a dimension name that is a sum or product of pinned names and numbers, "past + 1" or "2*n",
- * with brackets and + - * / (rounds down). false: not an expression, or a name in it is not pinned, or the value does
- * not fit 32 bits. Marks its pins in `used`. */
-bool ac_pin_expression(const char *expression, const ac_pin *pin, int32_t n, bool *used, int64_t *value);
 
 typedef struct ac_import_options {
     const char *from;      /* --from; NULL: guess */

@@ -1,6 +1,5 @@
-/* expression.c - evaluates sizes that a file gives as sums and products of others: "past_sequence_length + 1",
- * "2*n". */
-#include "import/build/reading.h"
+/* expression.c - evaluates sizes that are sums and products of others: "past_sequence_length + 1", "2*n". */
+#include "base/text/expression.h"
 
 #include "base/ascii.h"
 
