@@ -25,7 +25,7 @@ void ac_c_name_drop(ac_cnames *n, const char *name);
 
 const char *ac_c_upper(ac_region *r, const char *name); /* "KWS", for macros */
 bool ac_c_reserved(const char *word); /* a word reserved by C, C++ or the headers that generated code includes */
-/* system_headers.c: would a header of this name, without .h, hide one of the system? */
+/* Would a header of this name, without .h, hide one of the system? */
 bool ac_c_is_header(const char *stem);
 
 #endif
