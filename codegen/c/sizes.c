@@ -162,7 +162,7 @@ static void print_run(ac_emit *e)
     const ac_sizes *s = e->m->sizes;
     const char *p = e->m->name, *U = e->file.upper;
     int64_t *class_of = AC_NEW_N(e->region, int64_t, s->n), *row = AC_NEW_N(e->region, int64_t, s->n);
-    int32_t most = 1, rows = 0;
+    int32_t most = 0, rows = 0;
     for (int32_t k = 0; k < s->n_classes; k++) {
         const ac_size_class *c = &s->class[k];
         most = c->n_numbers > most ? c->n_numbers : most;
@@ -176,10 +176,10 @@ static void print_run(ac_emit *e)
     if (rows)
         print_table(e, "uint16_t", ac_strf(e->region, "%s_row", p), row);
     ac_putf(e->to,
-            "\nint %s_run(const %s_mem *m, int32_t n)\n{\n    int32_t size[%d];\n"
+            "\nint %s_run(const %s_mem *m, int32_t n)\n{\n%s"
             "    const int32_t k = n - %s_MIN;\n    if (n < %s_MIN || n > %s_MAX)\n        return %s_EDIM;\n"
             "    switch (%s_class[k]) {\n",
-            p, p, most, U, U, U, U, p);
+            p, p, most ? ac_strf(e->region, "    int32_t size[%d];\n", most) : "", U, U, U, U, p);
     for (int32_t i = 0; i < s->n_classes; i++) {
         const ac_size_class *c = &s->class[i];
         const int32_t own = own_numbers(c);
@@ -189,7 +189,7 @@ static void print_run(ac_emit *e)
                     c->n_numbers, p, i, p, p, i, own);
         else if (c->n_numbers)
             ac_putf(e->to, "        %s_numbers(size, k, %s_line%d, %d, NULL, NULL, 0);\n", p, p, i, c->n_numbers);
-        ac_putf(e->to, "        return %s_class%d(m, size);\n", p, i);
+        ac_putf(e->to, "        return %s_class%d(m, %s);\n", p, i, c->n_numbers ? "size" : "NULL");
     }
     ac_put(e->to, "    }\n}\n\n");
 }
