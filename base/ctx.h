@@ -51,10 +51,11 @@ typedef struct ac_ctx {
     ac_kept *kept;                   /* closed with the context */
     ac_read_file *read, **read_tail; /* files in the order of opening, except standard input */
     ac_resident *resident;
-    const struct ac_ctx *lender;  /* NULL, or one that outlives this: files that it keeps are not mapped again */
-    ac_made_folder *made;         /* the last one first */
-    struct ac_progress *progress; /* progress.h; NULL: not shown */
-    bool printed;                 /* commit.c: something went to standard output, or should have */
+    const struct ac_ctx *lender;      /* NULL, or one that outlives this: files that it keeps are not mapped again */
+    ac_made_folder *made;             /* the last one first */
+    struct ac_progress *progress;     /* progress.h; NULL: not shown */
+    const struct ac_customs *customs; /* operators of --custom (ir/ops/custom.h); NULL: none */
+    bool printed;                     /* commit.c: something went to standard output, or should have */
 } ac_ctx;
 
 void ac_ctx_open(ac_ctx *cx);  /* clears the struct; allocates nothing */

@@ -26,13 +26,23 @@ static char *own_folder(ac_ctx *cx)
     return ac_strdup(cx->region, path);
 }
 
-void *ac_library_open(ac_ctx *cx, const char *path)
+static void *open_library(ac_ctx *cx, const char *path, int scope)
 {
     errno = 0;
-    void *so = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *so = dlopen(path, RTLD_NOW | scope);
     if (!so && errno == ENOMEM) /* do not parse the loader's message: it differs between systems */
         ac_heap_exhausted(&cx->heap);
     return so;
+}
+
+void *ac_library_open(ac_ctx *cx, const char *path)
+{
+    return open_library(cx, path, RTLD_LOCAL);
+}
+
+void *ac_library_share(ac_ctx *cx, const char *path)
+{
+    return open_library(cx, path, RTLD_GLOBAL);
 }
 
 void *ac_plugin_open(ac_ctx *cx, const char *name, const char **path)

@@ -11,6 +11,8 @@
 
 /* Any shared library; NULL: the reason is in dlerror(). Running out of memory is handled as everywhere. */
 void *ac_library_open(ac_ctx *cx, const char *path);
+/* The same, and libraries that are opened later may call its functions. */
+void *ac_library_share(ac_ctx *cx, const char *path);
 void *ac_plugin_open(ac_ctx *cx, const char *name, const char **path);
 
 #endif

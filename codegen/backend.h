@@ -18,7 +18,7 @@
 #include "codegen/module.h"
 #include "runtime/arn_rt.h"
 
-enum { AC_BACKEND_ABI = 5 }; /* of this header and of module.h */
+enum { AC_BACKEND_ABI = 6 }; /* of this header and of module.h */
 
 /* A kind of output. Those of arenac's own backends are the rows of kinds.def, in ac_emit_kinds; the table of all kinds
  * of --emit also includes kinds.def. */

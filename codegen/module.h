@@ -163,6 +163,11 @@ static inline ac_bytes ac_module_at(const ac_module *m, int32_t index, ac_bytes 
     return m->ram[index].base + offset;
 }
 
+/* custom.c: the first function of the module that calls one of the user (operators of --custom); NULL: none does. */
+const ac_loop_fn *ac_module_custom(const ac_module *m);
+/* E0502 if there is one: `what` does not support it. */
+int ac_module_without_custom(const ac_module *m, const char *what);
+
 /* share_kernels.c: merges functions that differ only in integers, which it puts into a table, if that pays by the
  * criterion m->share. Call it after dedupe. */
 void ac_module_share_kernels(ac_module *m);

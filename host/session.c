@@ -193,7 +193,10 @@ int ac_session_step(ac_session *h, int32_t s, int *status)
         if (streamed)
             memcpy(h->arena + ac_module_at(m, streamed->index, streamed->row_at),
                    h->streamed + task * streamed->row_bytes, (size_t)streamed->row_bytes);
-        AC_TRY(ac_eval_run(m->cx, h->program[c->fn], arg, c->n_arg, status));
+        if (ac_custom_is_call(&h->custom, c->fn))
+            ac_custom_run(&h->custom, c->fn, arg);
+        else
+            AC_TRY(ac_eval_run(m->cx, h->program[c->fn], arg, c->n_arg, status));
     }
     return AC_OK;
 }
@@ -290,6 +293,7 @@ int ac_session_open(ac_session *h, ac_module *m, const char *file, const char *b
     if (!h->arena || !h->state || (m->streamed && !h->streamed))
         return ac_error(h->module->cx, (ac_place){0}, E0403, "no memory for an arena of %lld bytes",
                         (long long)m->arena_bytes);
+    AC_TRY(ac_customs_open(m, &h->custom)); /* generated code needs the functions when it is loaded */
     AC_TRY(h->eval ? open_eval(h) : !strcmp(backend, "c") || h->cuda ? open_c(h, backend) : open_image(h, backend));
     if (!h->eval)
         AC_TRY(open_weights(h));
@@ -306,6 +310,7 @@ void ac_session_close(ac_session *h)
         dlclose(h->library);
     if (h->backend)
         h->backend->close(&h->image);
+    ac_customs_close(&h->custom);
     free(h->arena_base);
     free(h->state_base);
     free(h->weights_base);

@@ -14,6 +14,7 @@
 #ifndef AC_HOST_SESSION_H
 #define AC_HOST_SESSION_H
 #include "codegen/backend.h"
+#include "host/custom.h"
 
 struct arn_threads;
 struct ac_program;
@@ -32,6 +33,7 @@ typedef struct ac_session {
     const uint8_t *weights; /* the blob */
     void *arena_base, *state_base, *weights_base, *streamed_base;
     void *library;
+    ac_custom_calls custom;      /* functions of the user that the module calls */
     const ac_backend *backend;   /* NULL: c or eval */
     ac_image image;              /* init and run, unless eval */
     struct arn_threads *threads; /* NULL: steps are not cut into tasks */

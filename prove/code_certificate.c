@@ -189,6 +189,7 @@ int ac_code_certificate(ac_sink *to, const ac_module *m, const ac_verdict *v, co
                         int32_t n_written)
 {
     writer w = {.to = to, .m = m};
+    AC_TRY(ac_module_without_custom(m, "a certificate of the code"));
     ac_putf(to, "arenac-code-certificate 1\nmodel sha256 %s arenac %s\noptions %s\n", m->sha256, m->version,
             m->options);
     for (int32_t i = 0; i < n_written; i++)

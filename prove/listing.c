@@ -3,6 +3,7 @@
 
 #include "base/json_out.h"
 #include "ir/loop/builder.h"
+#include "ir/loop/extern.h"
 
 static void put_counts(ac_sink *to, const ac_verdict_step *s)
 {
@@ -49,6 +50,22 @@ static void put_step(ac_sink *to, const ac_module *m, const ac_verdict *v, int32
         ac_putf(to, "    and %d more\n", n - shown);
 }
 
+/* Steps whose function is one of the user: it is not proven, but taken as its contract (extern.h) describes it. */
+static int32_t put_assumptions(ac_sink *to, const ac_module *m)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < m->n_calls; i++) {
+        const ac_extern *e = m->fn[m->call[i].fn]->call;
+        if (!e)
+            continue;
+        ac_putf(to,
+                "  assumption %d: %s, which computes custom operator '%s' of step %d '%s', reads and writes only its "
+                "operands, results and scratch memory, and writes every element of its results\n",
+                ++n, e->function, e->name, i, m->call[i].name);
+    }
+    return n;
+}
+
 void ac_verdict_put(ac_sink *to, const ac_module *m, const ac_verdict *v, bool steps)
 {
     int32_t claims = 0, proven = 0;
@@ -61,6 +78,7 @@ void ac_verdict_put(ac_sink *to, const ac_module *m, const ac_verdict *v, bool s
             put_doubt(to, m, &v->doubt.item[i]);
     for (int32_t i = 0; i < v->n_steps; i++)
         put_step(to, m, v, i, steps);
+    const int32_t assumptions = put_assumptions(to, m);
     ac_putf(to, "%s: ", m->source);
     if (!v->doubt.n)
         ac_putf(to, "proven; %d steps, %d claims (", v->n_steps, claims);
@@ -68,7 +86,10 @@ void ac_verdict_put(ac_sink *to, const ac_module *m, const ac_verdict *v, bool s
         ac_putf(to, "%s; %d steps, %d of %d claims proven (", v->wrong ? "wrong" : "not proven", v->n_steps, proven,
                 claims);
     put_counts(to, &v->sum);
-    ac_put(to, ")\n");
+    ac_put(to, ")");
+    if (assumptions)
+        ac_putf(to, "; %d assumption%s", assumptions, assumptions == 1 ? "" : "s");
+    ac_put(to, "\n");
 }
 
 static void json_counts(ac_json *j, const ac_verdict_step *s)
@@ -79,6 +100,23 @@ static void json_counts(ac_json *j, const ac_verdict_step *s)
         ac_json_int(j, "proven", s->proven[c]);
         ac_json_end(j);
     }
+}
+
+static void json_assumptions(ac_json *j, const ac_module *m)
+{
+    ac_json_arr(j, "assumptions");
+    for (int32_t i = 0; i < m->n_calls; i++) {
+        const ac_extern *e = m->fn[m->call[i].fn]->call;
+        if (!e)
+            continue;
+        ac_json_obj(j, NULL);
+        ac_json_int(j, "step", i);
+        ac_json_str(j, "operator", e->name);
+        ac_json_str(j, "name", m->call[i].name);
+        ac_json_str(j, "calls", e->function);
+        ac_json_end(j);
+    }
+    ac_json_end(j);
 }
 
 void ac_verdict_json(ac_sink *to, const ac_module *m, const ac_verdict *v)
@@ -103,6 +141,8 @@ void ac_verdict_json(ac_sink *to, const ac_module *m, const ac_verdict *v)
         ac_json_end(&j);
     }
     ac_json_end(&j);
+    if (ac_module_custom(m))
+        json_assumptions(&j, m);
     ac_json_arr(&j, "doubts");
     for (int32_t i = 0; i < v->doubt.n; i++) {
         const ac_doubt *d = &v->doubt.item[i];

@@ -18,8 +18,8 @@
 int ac_prove(ac_ctx *cx, const ac_module *m, const bool *without, ac_verdict *v);
 
 /* code_certificate.c: the proven parts of the module, for arenac-certcheck (docs/prove.md). `written`: SHA-256 in hex
- * of each of the `n_written` files that are written with it. Fails with E0901, or with the error of a constant that
- * cannot be created. */
+ * of each of the `n_written` files that are written with it. Fails with E0502 for custom operators, with E0901, or with
+ * the error of a constant that cannot be created. */
 int ac_code_certificate(ac_sink *to, const ac_module *m, const ac_verdict *v, const char *const *written,
                         int32_t n_written);
 

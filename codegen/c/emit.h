@@ -75,6 +75,12 @@ void ac_emit_run(ac_emit *e);
 void ac_emit_calls(ac_emit *e, int32_t begin, int32_t end);
 const char *ac_emit_steps_name(const ac_emit *e, const ac_module_part *part); /* the function of its calls, for hosts */
 
+/* custom_call.c: the names of functions of the user that m calls are those of C functions, and not like names that it
+ * makes: E0502. */
+int ac_emit_check_custom(const ac_module *m);
+/* Their prototypes and types, for headers; nothing if m calls none. */
+void ac_emit_custom(const ac_module *m, ac_sink *to);
+
 /* sizes.c: of a module with sizes. */
 void ac_emit_sizes(ac_emit *e); /* run, and the addresses of inputs and outputs */
 

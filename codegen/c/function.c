@@ -332,6 +332,8 @@ const ac_loop_fn *ac_c_form(ac_cfile *F, const ac_loop_fn *fn)
 int ac_c_print_fn(ac_cfile *F, const ac_loop_fn *given, const ac_csig *sig, ac_sink *to)
 {
     const ac_dialect *D = F->dialect;
+    if (given->call)
+        return ac_c_print_custom(F, given, sig, to);
     const ac_pieces pieces = ac_share_pieces(F->cx, F->region, given, F->target, F->share, NULL);
     const ac_loop_fn *fn = D->form(F, pieces.outer);
     if (!fn)

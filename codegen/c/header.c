@@ -286,6 +286,7 @@ static void put_functions(const ac_module *m, ac_sink *to)
             p);
     if (m->caller_io)
         put_host_api(m, to);
+    ac_emit_custom(m, to);
 }
 
 void ac_emit_header_begin(const ac_module *m, const char *runtime, ac_sink *to)

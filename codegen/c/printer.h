@@ -214,6 +214,9 @@ void ac_c_find_headers(const char *text, size_t n, bool need[AC_C_HEADERS]);
 const char *ac_c_includes(ac_region *r, const bool need[AC_C_HEADERS]);
 const char *ac_c_demands(ac_region *r, const bool need[AC_C_HEADERS]);
 
+/* custom_call.c: the function fn, which has fn->call. */
+int ac_c_print_custom(ac_cfile *F, const ac_loop_fn *fn, const ac_csig *sig, ac_sink *to);
+
 /* function.c: intrinsics, macros and types the functions need, known once they are printed: goes before them. */
 void ac_c_print_prologue(ac_cfile *F, ac_sink *to);
 

@@ -351,6 +351,7 @@ static int print_source(ac_module *m, const char *header_name, const char *blob_
 
 int ac_emit_source(ac_module *m, const char *header_name, const char *blob_name, ac_sink *to)
 {
+    AC_TRY(ac_emit_check_custom(m));
     if (!m->target->firmware)
         return print_source(m, header_name, blob_name, to);
     ac_sink text, braced;

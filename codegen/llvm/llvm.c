@@ -49,6 +49,7 @@ static int build(l_module *M)
         ac_error(M->cx, (ac_place){0}, E0502, "--backend llvm takes whole inputs, not rows");
         return ac_help(M->cx, "use --backend c, or omit --io rows");
     }
+    AC_TRY(ac_module_without_custom(m, "the LLVM backend"));
     AC_TRY(l_constants(M));
     M->fn = AC_NEW_N(M->region, LLVMValueRef, m->n_fn + 1);
     for (int32_t i = 0; i < m->n_fn; i++) {

@@ -180,15 +180,16 @@ static bool rt_serves(const ac_made *a, const char *name)
     const bool gpu = a->module->target->isa == AC_ISA_CUDA;
     static const struct {
         const char *stem;
-        bool cuda, threads, learning;
-    } OF[] = {{"arn_cuda", true, false, false},
-              {"arn_pool", false, true, false},
-              {"arn_openmp", false, true, false},
-              {"arn_tree", false, false, true}};
+        bool cuda, threads, learning, custom;
+    } OF[] = {{"arn_cuda", .cuda = true},
+              {"arn_pool", .threads = true},
+              {"arn_openmp", .threads = true},
+              {"arn_tree", .learning = true},
+              {"arn_custom", .custom = true}};
     for (size_t i = 0; i < sizeof OF / sizeof *OF; i++)
         if (!strncmp(name, OF[i].stem, strlen(OF[i].stem)))
             return (OF[i].cuda && gpu) || (OF[i].threads && a->module->threads > 1) ||
-                   (OF[i].learning && a->module->learning);
+                   (OF[i].learning && a->module->learning) || (OF[i].custom && ac_module_custom(a->module));
     return true;
 }
 

@@ -241,6 +241,7 @@ int ac_selftest_cc(const ac_made *a, const char **line)
 {
     ac_step_inputs x = {0};
     AC_TRY(ac_step_inputs_possible(a, "--selftest-cc"));
+    AC_TRY(ac_module_without_custom(a->module, "--selftest-cc"));
     const char *dir = ac_build_folder(a->cx);
     if (!dir)
         return AC_FAIL;

@@ -3,6 +3,7 @@
 #include "driver/several/several.h"
 
 #include "base/ascii.h"
+#include "codegen/c/emit.h"
 #include "base/json_out.h"
 #include "codegen/c/identifiers.h"
 #include "codegen/c/selftest.h"
@@ -177,6 +178,8 @@ void ac_several_put_header(ac_several *s, ac_sink *to)
             ac_putf(to, "void *%s_in%d(const %s_mem *m, int32_t n, uint32_t *bytes);\n", p, i, p);
         for (int32_t i = 0; i < m->n_outputs; i++)
             ac_putf(to, "const void *%s_out%d(const %s_mem *m, int32_t n, uint32_t *bytes);\n", p, i, p);
+        if (s->one)
+            ac_emit_custom(s->whole, to);
         ac_put(to, "#ifdef __cplusplus\n}\n#endif\n");
     }
     ac_put(to, "#endif\n");

@@ -7,6 +7,7 @@
 #include "codegen/c/identifiers.h"
 #include "host/npy.h"
 #include "ir/lower/node/node.h"
+#include "ir/ops/custom.h"
 
 #include <string.h>
 
@@ -95,12 +96,25 @@ static const char **wanted(const ac_made *a, int32_t *n)
     return name;
 }
 
+/* --custom: once for all models of the context. */
+static int read_customs(const ac_made *a)
+{
+    const bool again = a->cx->customs != NULL;
+    for (int32_t i = 0; i < a->opt->custom.n && !again; i++) {
+        ac_file f = {0};
+        AC_TRY(ac_file_open(a->cx, a->opt->custom.item[i], &f));
+        AC_TRY(ac_custom_read(a->cx, f.path, (const char *)f.data, f.n));
+    }
+    return AC_OK;
+}
+
 int ac_read_model(const ac_made *a, ac_imported **out)
 {
     ac_progress_begin(a->cx, "reading", 0);
     const bool trains = ac_trains(a->request);
     const ac_pin *bound = NULL;
     AC_TRY(bounds(a, &bound));
+    AC_TRY(read_customs(a));
     int32_t n_wanted;
     const char *const *names = wanted(a, &n_wanted);
     const ac_import_options how = {.from = a->opt->from.name,

@@ -26,6 +26,7 @@ typedef struct flag {
 static const flag FLAGS[] = {{OF_VIEW, "costs nothing where the result may share the bytes"},
                              {OF_STATE, "keeps state between runs"},
                              {OF_FLOW, "runs subgraphs; stays after pass infer where data decides"},
+                             {OF_CALLS, "calls a C function of yours ([custom operators](custom.md))"},
                              {OF_CHECKS, "a bad index in the data ends the run with a status"},
                              {0, NULL}};
 
@@ -90,6 +91,9 @@ static void put_default(ac_sink *s, const ac_attr_row *row)
         break;
     case AC_A_dtype:
         ac_put(s, ac_dtype_name((ac_dtype)(int)row->init));
+        break;
+    case AC_A_text:
+        ac_put(s, "\"\"");
         break;
     }
 }

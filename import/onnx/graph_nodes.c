@@ -2,6 +2,7 @@
  * and of subgraphs. */
 #include "import/build/counted.h"
 #include "import/build/name_map.h"
+#include "import/onnx/custom_nodes.h"
 #include "import/onnx/protos.h"
 
 #include <inttypes.h>
@@ -238,11 +239,13 @@ static int read_node(ac_onx *r, ac_onx_scope *s, const node *of, int32_t number)
     n->attrs = (ac_attrs_reader){.source = &ac_onx_attributes, .b = &n->b, .node = n};
     if (r->pb.failed || ac_onx_attrs(n, x.attributes) != AC_OK)
         return AC_FAIL;
-    const ac_onx_function *f = function_of(n);
+    n->row = ac_onx_custom(n);
+    const ac_onx_function *f = n->row ? NULL : function_of(n);
     n->version = version_of(s, n->domain);
     if (!n->version)
         return ac_error(r->cx, n->at, E0012, "the file does not declare its version of the ONNX operators");
-    n->row = f ? NULL : ac_operator_find(&ac_onx_operators, n->domain, n->type, n->version);
+    if (!f && !n->row)
+        n->row = ac_operator_find(&ac_onx_operators, n->domain, n->type, n->version);
     if (!f && !n->row)
         return ac_onx_refuse_op(n);
     if (rc != AC_OK || broken)

@@ -285,6 +285,7 @@ int ac_tf_regions_end(ac_tf *r)
         const char *why = NULL;
         if (guard_of(r, m))
             why = ac_ops[m->op].flags & (OF_STATE | OF_CHECKS) ? "it may stop the model"
+                  : ac_ops[m->op].flags & OF_CALLS             ? "it may have effects"
                   : m->op == AC_OP_WHILE                       ? "data decides when it ends"
                                                                : NULL;
         if (why)

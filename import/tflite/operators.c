@@ -93,7 +93,8 @@ ac_tfl_code ac_tfl_code_of(ac_ctx *cx, int64_t number, const char *custom, int64
     ac_tfl_code c = {.version = version};
     if (number == CUSTOM) {
         c.name = ac_internf(cx, "CUSTOM:%s", custom ? custom : "?");
-        c.row = custom ? ac_operator_find(&CUSTOMS, "", custom, 0) : NULL;
+        c.user = custom ? ac_custom_of(cx, AC_CUSTOM_TFLITE, "", custom) : NULL;
+        c.row = c.user ? ac_tfl_user_row(cx, c.user) : custom ? ac_operator_find(&CUSTOMS, "", custom, 0) : NULL;
     } else if (number < 0 || number >= N_BUILTIN || !ROWS[number].name) {
         c.name = ac_internf(cx, "BUILTIN:%lld", (long long)number);
     } else {
@@ -136,7 +137,8 @@ void ac_tfl_refuse_op(ac_tfl *r, ac_place at, const ac_tfl_code *code)
         ac_refuse(r->reading, at, E0107, name, code->row->reason, code->row->help);
     else if (!strncmp(code->name, "CUSTOM:", 7))
         ac_refuse(r->reading, at, E0107, name, "the file does not define what a custom operator computes",
-                  "convert without custom operators (TFLITE_BUILTINS only)");
+                  "convert without custom operators (TFLITE_BUILTINS only), or compute it with a C function of yours "
+                  "(--custom)");
     else
         ac_refuse(r->reading, at, E0107, name, "this number is unknown in the supported TFLite schema",
                   "the model may need a newer arenac");
@@ -243,6 +245,8 @@ static void *attr_at(ac_tfl_node *n, const char *name)
 
 static int read_options(ac_tfl *r, ac_tfl_node *n)
 {
+    if (n->code->user)
+        return AC_OK;
     const options *o = n->code->row->options;
     int64_t number = ac_fb_int(&r->fb, n->table, OP_OPTIONS_TYPE, AC_FB_U8, 0);
     ac_attrs_init(n->code->op, &n->attrs);

@@ -35,6 +35,9 @@ ac_maker ac_tfl_maker(ac_tfl *r, ac_tfl_node *n);
 /* Sets y, created by a node of this operator and not used by another, as its result k. NULL: AC_FAIL. */
 int ac_tfl_result(ac_tfl_node *n, int32_t k, ac_tensor *y);
 
+/* user_custom.c: the row of custom operators that c computes. */
+const ac_operator *ac_tfl_user_row(ac_ctx *cx, const ac_custom *c);
+
 /* complex.c: the shape, which is that of a complex tensor in the file, gets its further dimension. */
 int ac_tfl_complex_shape(ac_tfl *r, const ac_tfl_node *n, ac_ints *shape);
 

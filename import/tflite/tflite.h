@@ -21,6 +21,7 @@
 #define AC_IMPORT_TFLITE_TFLITE_H
 #include "import/build/reading.h"
 #include "import/wire/fb.h"
+#include "ir/ops/custom.h"
 
 typedef struct ac_tfl ac_tfl;
 typedef struct ac_tfl_node ac_tfl_node;
@@ -33,6 +34,7 @@ typedef struct ac_tfl_code {
     const char *name; /* "CONV_2D", "CUSTOM:Foo", "BUILTIN:999" */
     int64_t version;
     const ac_operator *row; /* NULL: custom or unknown */
+    const ac_custom *user;  /* the row of --custom that computes it; NULL: none */
     ac_op op;               /* the operator whose attributes its options are; AC_OP_NONE: composed of several, without
                              * options */
     bool known;             /* supported */

@@ -83,7 +83,8 @@ static bool is_cheap(const cut *c, const ac_tensor *t, int64_t largest)
     const ac_node *n = c->made_by[t->id] < 0 ? NULL : c->g->node.item[c->made_by[t->id]];
     const uint32_t flags = n ? ac_ops[n->op].flags : 0;
     bool cheap = n && n->n_out == 1 && ac_tensor_bytes(t) > largest / NEGLIGIBLE && !t->output && !t->root &&
-                 !(flags & (OF_STATE | OF_CHECKS | OF_FLOW)) && (ac_ops[n->op].map || flags & (OF_VIEW | OF_MOVES));
+                 !(flags & (OF_STATE | OF_CHECKS | OF_FLOW | OF_CALLS)) &&
+                 (ac_ops[n->op].map || flags & (OF_VIEW | OF_MOVES));
     for (int32_t i = 0; cheap && i < n->n_in; i++)
         cheap = !n->in[i] || !c->changes[n->in[i]->id];
     return cheap;

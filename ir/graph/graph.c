@@ -1,5 +1,6 @@
 /* graph.c - creates and changes graphs: tensors, nodes, names. */
 #include "ir/graph/graph.h"
+#include "ir/ops/custom.h"
 
 #include <string.h>
 
@@ -330,6 +331,12 @@ bool ac_node_writes(const ac_node *n, const ac_tensor *root)
     for (int32_t f = 0; f < n->n_fused; f++)
         any |= ac_node_writes(n->fused[f], root);
     return any;
+}
+
+bool ac_node_acts(const ac_ctx *cx, const ac_node *n)
+{
+    const ac_custom *c = n->op == AC_OP_CUSTOM ? ac_custom_find(cx, n->attrs.custom.call) : NULL;
+    return c && !c->pure;
 }
 
 bool ac_node_touches(const ac_node *n, const ac_tensor *root)

@@ -213,6 +213,8 @@ bool ac_node_is_static(const ac_node *n, int32_t i);
 /* True if n, or its epilogue, writes bytes of root, which is state (NULL: of any state). Views write nothing. */
 bool ac_node_writes(const ac_node *n, const ac_tensor *root);
 bool ac_node_touches(const ac_node *n, const ac_tensor *root); /* or read them? */
+/* True if n has effects besides its results: a custom operator that is not pure. */
+bool ac_node_acts(const ac_ctx *cx, const ac_node *n);
 /* The operand with seed and counter of an operator that draws random numbers (OF_RANDOM); NULL: it draws none. */
 ac_tensor *ac_node_numbers(const ac_node *n);
 bool ac_graph_draws(const ac_graph *g); /* true if a node of g, or of its subgraphs, draws random numbers */

@@ -161,6 +161,16 @@ static int read_choice(reader *p, const char *what, const char *const *names, in
     return near ? ac_help(p->x.cx, "did you mean '%s'?", near) : AC_FAIL;
 }
 
+static int read_string(reader *p, const char *what, const char **text)
+{
+    const ac_tok at = p->x.tok;
+    if (at.kind != AC_T_STRING)
+        return ac_text_error(&p->x, &at, E0020, "expected %s in quotes, found %s", what, ac_lex_show(&p->x, &at));
+    *text = ac_intern(p->x.cx, at.text);
+    ac_lex_next(&p->x);
+    return AC_OK;
+}
+
 static int read_attr_value(reader *p, const ac_attr_row *row, void *at)
 {
     static const char *const BOOL[] = {"false", "true"};
@@ -201,6 +211,8 @@ static int read_attr_value(reader *p, const ac_attr_row *row, void *at)
         AC_TRY(read_choice(p, "element type", dtypes + 1, AC_DTYPE_COUNT - 1, &k));
         *(ac_a_dtype *)at = (ac_dtype)(k + 1);
         return AC_OK;
+    case AC_A_text:
+        return read_string(p, row->name, at);
     }
     return AC_FAIL;
 }

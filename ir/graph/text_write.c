@@ -195,6 +195,9 @@ static void put_attr(ac_sink *to, const ac_attr_row *row, const void *at)
     case AC_A_dtype:
         ac_put(to, ac_dtype_name(*(const ac_a_dtype *)at));
         break;
+    case AC_A_text:
+        put_string(to, *(const ac_a_text *)at);
+        break;
     }
 }
 
@@ -217,6 +220,8 @@ static bool is_default(const ac_attr_row *row, const void *at, const void *init)
         return *(const ac_a_word *)at == *(const ac_a_word *)init;
     case AC_A_dtype:
         return *(const ac_a_dtype *)at == *(const ac_a_dtype *)init;
+    case AC_A_text:
+        return !*(const ac_a_text *)at;
     }
     return false;
 }

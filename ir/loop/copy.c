@@ -15,6 +15,7 @@ ac_loop_fn *ac_lb_open_like(ac_lb *b, ac_region *region, const ac_loop_fn *from)
     ac_loop_fn *fn = ac_lb_open(b, region, from->name, from->note);
     for (int32_t i = 0; i < from->buf.n; i++)
         (void)ac_lb_buf_like(b, &from->buf.item[i]);
+    fn->call = from->call;
     return fn;
 }
 

@@ -102,12 +102,13 @@ typedef struct ac_buf {
 } ac_buf;
 
 typedef struct ac_loop_fn {
-    const char *name;     /* C identifier without the model's prefix: "conv_2d_3" */
-    const char *note;     /* comment above the function */
-    AC_VEC(ac_buf) buf;   /* parameters first, in order, then locals */
-    AC_VEC(ac_ins) code;  /* code.item[0] is unused */
-    AC_VEC(int64_t) pool; /* lanes of CONSTV, patterns of SHUFFLE */
-    bool fails;           /* contains FAIL_IF: returns int instead of void */
+    const char *name;       /* C identifier without the model's prefix: "conv_2d_3" */
+    const char *note;       /* comment above the function */
+    AC_VEC(ac_buf) buf;     /* parameters first, in order, then locals */
+    AC_VEC(ac_ins) code;    /* code.item[0] is unused */
+    AC_VEC(int64_t) pool;   /* lanes of CONSTV, patterns of SHUFFLE */
+    bool fails;             /* contains FAIL_IF: returns int instead of void */
+    struct ac_extern *call; /* extern.h: the function of the user that runs instead of the code; NULL: none */
 } ac_loop_fn;
 
 /* A builder; one at a time per function */

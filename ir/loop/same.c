@@ -1,5 +1,5 @@
 /* same.c - compares loop functions without names and notes: instructions, constants and buffers. */
-#include "ir/loop/loop.h"
+#include "ir/loop/extern.h"
 
 #include <string.h>
 
@@ -47,7 +47,8 @@ bool ac_fn_same(const ac_loop_fn *a, const ac_loop_fn *b)
 {
     if (a == b)
         return true;
-    if (a->buf.n != b->buf.n || a->code.n != b->code.n || a->pool.n != b->pool.n || a->fails != b->fails)
+    if (a->buf.n != b->buf.n || a->code.n != b->code.n || a->pool.n != b->pool.n || a->fails != b->fails ||
+        !ac_extern_same(a->call, b->call))
         return false;
     for (int32_t i = 0; i < a->buf.n; i++)
         if (!same_buf(&a->buf.item[i], &b->buf.item[i]))

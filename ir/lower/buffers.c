@@ -1,5 +1,6 @@
 /* buffers.c - creates the buffers of a lowering: operands, results, scratch and constants. */
 #include "ir/lower/buffers.h"
+#include "ir/loop/extern.h"
 #include "ir/loop/ins_fields.h"
 
 #include <assert.h>
@@ -201,6 +202,8 @@ void ac_lo_settle(ac_lowered *w, int32_t last)
             used[list[k]] = true;
     }
     int32_t count = 0, args = 0;
+    for (int32_t i = 0; i < n; i++)
+        to[i] = -1;
     for (int kind = 0; kind < 3; kind++) {
         for (int32_t i = 0; i < n; i++) {
             if (kind_of(w, i, last) != kind || !(used[i] || fn->buf.item[i].role == AC_BUF_OUT))
@@ -224,4 +227,6 @@ void ac_lo_settle(ac_lowered *w, int32_t last)
     w->arg.n = args;
     for (int32_t i = 1; i < fn->code.n; i++)
         ac_ins_move_buffers(&fn->code.item[i], to);
+    if (fn->call)
+        ac_extern_move_buffers(fn->call, to);
 }

@@ -11,7 +11,7 @@ static bool is_made(const ac_tensor *t, int32_t *left)
     if (ac_tensor_is_const(t))
         return !t->weight;
     if (!n || t->root || t->count || n->n_fused || !n->n_in || --*left < 0 ||
-        ac_ops[n->op].flags & (OF_STATE | OF_FLOW | OF_CHECKS) || n->op == AC_OP_DROPOUT)
+        ac_ops[n->op].flags & (OF_STATE | OF_FLOW | OF_CHECKS | OF_CALLS) || n->op == AC_OP_DROPOUT)
         return false;
     for (int32_t i = 0; i < n->n_in; i++)
         if (n->in[i] && !is_made(n->in[i], left))

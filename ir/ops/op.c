@@ -51,6 +51,7 @@ const char *const ac_nograd_text[AC_NOGRAD_COUNT] = {"", AC_NOGRADS(NOGRAD)};
 #define INIT_padding(x) x
 #define INIT_word(x) x
 #define INIT_dtype(x) x
+#define INIT_text(x) 0
 #define ROW(set, cell) ROW_1(set, ROW_2 cell)
 #define ROW_1(set, ...) ROW_3(set, __VA_ARGS__)
 #define ROW_2(type, name, init) type, name, init
@@ -137,6 +138,8 @@ void ac_attrs_init(ac_op op, ac_attrs *a)
         case AC_A_dtype:
             *(ac_a_dtype *)at = (ac_dtype)(int)r->init;
             break;
+        case AC_A_text:
+            break;
         }
     }
 }
@@ -179,6 +182,11 @@ void ac_attrs_keep_nan(ac_op op, uint32_t kinds, ac_attrs *a)
     }
 }
 
+static bool texts_equal(const char *a, const char *b)
+{
+    return a && b ? !strcmp(a, b) : a == b;
+}
+
 static bool ints_equal(ac_ints a, ac_ints b)
 {
     return a.n == b.n && (a.n == 0 || !memcmp(a.v, b.v, (size_t)a.n * sizeof *a.v));
@@ -215,6 +223,9 @@ bool ac_attrs_equal(ac_op op, const ac_attrs *a, const ac_attrs *b)
             break;
         case AC_A_dtype:
             same = *(const ac_a_dtype *)x == *(const ac_a_dtype *)y;
+            break;
+        case AC_A_text:
+            same = texts_equal(*(const ac_a_text *)x, *(const ac_a_text *)y);
             break;
         }
         if (!same)

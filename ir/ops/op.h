@@ -53,6 +53,7 @@ typedef ac_act ac_a_act;
 typedef ac_padding ac_a_padding;
 typedef ac_word ac_a_word;
 typedef ac_dtype ac_a_dtype;
+typedef const char *ac_a_text; /* NULL: not given */
 
 /* struct ac_attrs_conv { int32_t stride_h; ... }, one for each row of attrs.def; and the union of all. */
 #define A(type, name) ac_a_##type name;
@@ -83,14 +84,15 @@ typedef enum ac_attr_type {
     AC_A_act,
     AC_A_padding,
     AC_A_word,
-    AC_A_dtype
+    AC_A_dtype,
+    AC_A_text
 } ac_attr_type;
 /* One attribute, for readers and printers */
 typedef struct ac_attr_row {
     const char *name;
     ac_attr_type type;
     uint32_t offset; /* inside union ac_attrs */
-    double init;     /* default; lists: empty */
+    double init;     /* default; lists: empty; texts: none */
 } ac_attr_row;
 
 /* Flags of a row; ops.def defines them. */
@@ -109,7 +111,8 @@ enum {
     OF_REDUCES = 2048,
     OF_REREADS = 4096,
     OF_REMADE = 8192,
-    OF_RANDOM = 16384
+    OF_RANDOM = 16384,
+    OF_CALLS = 32768
 };
 #define AC_IN(i) (1u << (i))
 
@@ -134,7 +137,7 @@ extern const ac_filter_row ac_filter_of[AC_FILTER_COUNT];
 #define AC_NOGRADS(X) \
     X(FLAT, "constant but for jumps: its gradient is zero") X(INTEGERS, "computes integers, or with integers") \
     X(CHOICE, "chooses by the order of the data") X(STATE, "depends on runs before this one") \
-    X(FLOW, "data decides what it runs") X(LATER, "not written yet")
+    X(FLOW, "data decides what it runs") X(CUSTOM, "a function of the user computes it") X(LATER, "not written yet")
 // clang-format on
 #define AC_NOGRAD_ID(id, text) AC_NOGRAD_##id,
 typedef enum ac_nograd { AC_NOGRAD_NONE, AC_NOGRADS(AC_NOGRAD_ID) AC_NOGRAD_COUNT } ac_nograd;

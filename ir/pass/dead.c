@@ -20,8 +20,10 @@ static bool is_wanted(const ac_tensor *t, const bool *live)
     return live[t->id] || (t->root && t->root->state && t->def);
 }
 
-static bool makes_live(const ac_node *n, const bool *live)
+static bool makes_live(const ac_graph *g, const ac_node *n, const bool *live)
 {
+    if (ac_node_acts(g->cx, n))
+        return true;
     for (int32_t i = 0; i < n->n_out; i++)
         if (is_wanted(n->out[i], live))
             return true;
@@ -85,8 +87,8 @@ static int drop_unread(ac_pass *p, ac_node *n, const bool *live)
  * names, and results that a SCAN collects for no reader.
  *   before:  %a = relu %x    %b = tanh %x    output %a
  *   after:   %a = relu %x    output %a
- * needs: nodes in execution order.  keeps: inputs, outputs and state, also unread ones; the order of what stays.
- * Tensors get new ids. */
+ * needs: nodes in execution order.  keeps: inputs, outputs and state, also unread ones; nodes with effects of their
+ * own; the order of what stays. Tensors get new ids. */
 int ac_pass_dead(ac_pass *p)
 {
     ac_graph *g = p->graph;
@@ -97,7 +99,7 @@ int ac_pass_dead(ac_pass *p)
         live[i] = g->tensor.item[i]->input || g->tensor.item[i]->output || g->tensor.item[i]->state;
     for (int32_t i = g->node.n - 1; i >= 0; i--) {
         ac_node *n = g->node.item[i];
-        if (makes_live(n, live)) {
+        if (makes_live(g, n, live)) {
             status |= drop_unread(p, n, live);
             need(n, live);
         } else {

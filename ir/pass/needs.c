@@ -70,7 +70,7 @@ bool ac_channels_used(const ac_channels *s, const ac_node *n)
     for (int32_t i = 0; i < n->n_out; i++)
         if (any_live(s, n->out[i]))
             return true;
-    return n->op != AC_OP_NONE && ((ac_ops[n->op].flags & OF_STATE) || n->n_fused);
+    return n->op != AC_OP_NONE && ((ac_ops[n->op].flags & (OF_STATE | OF_CALLS)) || n->n_fused);
 }
 
 bool ac_channels_constant(const ac_channels *s, const ac_node *n, bool *uniform)

@@ -107,7 +107,7 @@ static int32_t erase_unused(ac_graph *g, ac_region *tmp)
         live[g->output.item[i]->id] = true;
     for (int32_t i = g->node.n - 1; i >= 0; i--) {
         const ac_node *n = g->node.item[i];
-        wanted[i] = n->op == AC_OP_NONE || (ac_ops[n->op].flags & OF_STATE);
+        wanted[i] = n->op == AC_OP_NONE || (ac_ops[n->op].flags & (OF_STATE | OF_CALLS));
         for (int32_t k = 0; k < n->n_out; k++)
             wanted[i] = wanted[i] || live[n->out[k]->id];
         for (int32_t k = 0; k < n->n_in && wanted[i]; k++)

@@ -132,15 +132,16 @@ static bool may_round(const work *w, const ac_tensor *t)
     return (t->input || t->output) || (what & (kind == 2 ? AC_STORE_STATE : AC_STORE_ACTIVATIONS)) != 0;
 }
 
-/* Operands of subgraphs are passed as they are; sums that accumulate in place would be rounded each time. */
+/* Operands of subgraphs and of functions of the user are passed as they are; sums that accumulate in place would be
+ * rounded each time. */
 static void keep_operands(const work *w, const ac_node *n)
 {
     const bool plain = ac_ops[n->op].attrs == AC_ATTRS_scatter && n->attrs.scatter.reduction == AC_W_NONE;
     const uint32_t flags = ac_ops[n->op].flags & ~(uint32_t)(plain ? OF_REREADS : 0);
-    for (int32_t i = 0; i < n->n_in && flags & OF_FLOW; i++)
+    for (int32_t i = 0; i < n->n_in && flags & (OF_FLOW | OF_CALLS); i++)
         if (n->in[i])
             w->stays[ac_tensor_root(n->in[i])->id] = true;
-    for (int32_t i = 0; i < n->n_out && flags & (OF_FLOW | OF_REREADS); i++)
+    for (int32_t i = 0; i < n->n_out && flags & (OF_FLOW | OF_CALLS | OF_REREADS); i++)
         w->stays[ac_tensor_root(n->out[i])->id] = true;
 }
 
@@ -185,7 +186,8 @@ static void round_tensor(work *w, ac_tensor *t)
  *   before:  %y f32 = conv_2d %x f32, %w f32, %b f32
  *   after:   %y bf16 = conv_2d %x bf16, %w bf16, %b f32
  * Tensors that share bytes change together. These stay f32: inputs and outputs unless AC_STORE_IO, constants of one
- * dimension (biases, scales) or of one value, and the operands and results of loops and branches that stay.
+ * dimension (biases, scales) or of one value, and the operands and results of loops and branches that stay, and of
+ * custom operators.
  * needs: views made.  guarantees: a tensor that is narrowed has no views or root that are not. */
 int ac_pass_storage(ac_pass *p)
 {

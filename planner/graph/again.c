@@ -56,7 +56,7 @@ bool ac_may_run_again(const ac_lowered *low)
     const ac_node *n = low->node;
     bool may = !low->streamed && !low->rows && !low->chain && !low->fn->fails && n->n_out == 1;
     for (int32_t f = -1; f < n->n_fused && may; f++)
-        may = !(ac_ops[f < 0 ? n->op : n->fused[f]->op].flags & OF_STATE);
+        may = !(ac_ops[f < 0 ? n->op : n->fused[f]->op].flags & (OF_STATE | OF_CALLS));
     return may;
 }
 

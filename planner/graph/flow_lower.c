@@ -63,6 +63,12 @@ static int lower_steps(flow *f, part *p, ac_graph *g)
     p->n_steps = ac_order_keep(g, order);
     p->step = AC_NEW_N(f->region, ac_lowered *, p->n_steps + 1);
     for (int32_t i = 0; i < p->n_steps; i++) {
+        if (ac_ops[order[i]->op].flags & OF_CALLS) {
+            ac_error(f->cx, order[i]->at, E0108, "custom operator '%s' is in a branch or loop that data decides",
+                     order[i]->attrs.custom.call);
+            rc = ac_help(f->cx, "move it out of the subgraph, or make the condition constant (--const)");
+            continue;
+        }
         p->step[i] = ac_flow_lower(f->cx, f->region, f->model, order[i], f->how);
         if (p->step[i])
             keep_types(p->step[i]);

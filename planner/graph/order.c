@@ -39,6 +39,19 @@ static void barriers(ac_order_problem *p, const ac_graph *g, ac_lowered *const *
     }
 }
 
+/* Steps with effects of their own stay in the file's order. */
+static void effects(ac_order_problem *p, const ac_graph *g, ac_lowered *const *step, int32_t n)
+{
+    int32_t last = -1;
+    for (int32_t s = 0; s < n; s++) {
+        if (!ac_node_acts(g->cx, step[s]->node))
+            continue;
+        if (last >= 0)
+            ac_order_before(p, last, s);
+        last = s;
+    }
+}
+
 /* The operands that live.c may merge the result into, if they die in the step. */
 static void merges(ac_order_problem *p, int32_t s, const ac_lowered *low, ac_tensor *const *read, int32_t n_read)
 {
@@ -96,6 +109,7 @@ ac_order_problem *ac_order_graph(ac_region *region, const ac_graph *g, ac_lowere
             merges(p, s, low, read, n_read);
     }
     barriers(p, g, step, n);
+    effects(p, g, step, n);
     ac_order_link(p);
     return p;
 }

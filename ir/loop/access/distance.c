@@ -98,6 +98,8 @@ static void one(void *user, const ac_access *a)
 
 bool ac_loop_distances(ac_ctx *cx, const ac_loop_fn *fn, int32_t written, ac_distance *of, bool *once)
 {
+    if (fn->call)
+        return false;
     ac_region *tmp = ac_region_open(&cx->heap);
     const ac_buf *out = &fn->buf.item[written];
     uint8_t *watch = AC_NEW_N(tmp, uint8_t, fn->buf.n + 1);

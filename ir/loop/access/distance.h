@@ -23,8 +23,8 @@ typedef struct ac_distance {
 
 /* of[i], one per buffer: the distance of `written` (an OUT parameter) to IN parameter i; meaningless for the others.
  * *once: proven that every element of `written` is stored at most once, and never read. Costs about the iterations of
- * the loops around the innermost loops that store. false: unknown (bounds depend on data, or the budget is
- * exceeded). */
+ * the loops around the innermost loops that store. false: unknown (bounds depend on data, the function
+ * calls one of the user, or the budget is exceeded). */
 bool ac_loop_distances(ac_ctx *cx, const ac_loop_fn *fn, int32_t written, ac_distance *of, bool *once);
 
 /* reverse.c: the same function with those outer loops running backward whose iterations are independent; NULL: no such

@@ -162,7 +162,7 @@ static void enter(void *user, int32_t loop, int64_t k)
 bool ac_part_of(ac_ctx *cx, ac_region *region, const ac_loop_fn *fn, ac_part *out)
 {
     *out = (ac_part){.fn = fn};
-    if (!find_loops(out))
+    if (fn->call || !find_loops(out))
         return false;
     uint8_t *watch = AC_NEW_N(region, uint8_t, fn->buf.n + 1);
     out->touch = AC_NEW_N(region, ac_span, fn->buf.n * out->steps + 1);

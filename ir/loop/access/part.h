@@ -35,7 +35,8 @@ static inline ac_span ac_part_span(const ac_part *p, int32_t buf, int64_t step)
     return p->touch[buf * p->steps + step];
 }
 
-/* false: fn does not have this form, or its addresses are unknown. touch and pixel come from `region`. */
+/* false: fn does not have this form, its addresses are unknown, or it calls a function of the user. touch and pixel
+ * come from `region`. */
 bool ac_part_of(ac_ctx *cx, ac_region *region, const ac_loop_fn *fn, ac_part *out);
 /* True if buffer `buf` is used only in the steps, or, if there are columns, only in those. */
 bool ac_part_stays_inside(const ac_part *p, int32_t buf);

@@ -83,7 +83,7 @@ void ac_lo_computed(ac_lower *L)
     ac_loop_fn *const fn = L->out->fn;
     const int32_t args = L->out->arg.n;
     job j = {.L = L, .fn = fn, .failed = true};
-    for (int32_t i = 0; i < args; i++) {
+    for (int32_t i = 0; i < args && !fn->call; i++) {
         if (!may_compute(L, fn, i))
             continue;
         if (!j.pick)

@@ -7,6 +7,7 @@
 #include "ir/lower/map/map.h"
 #include "ir/lower/node/computed.h"
 #include "ir/lower/node/narrowed.h"
+#include "ir/ops/custom.h"
 #include "ir/ops/shape/shape.h"
 
 /* The column `loops` of ops.def. */
@@ -26,17 +27,19 @@ static const ac_loops_row ROWS[AC_OP_COUNT] = {
 #undef MAP
 };
 
-/* True if every read of t by node m (one element at a time, before the element is written) lets the result overwrite t.
- * *rows: m reads whole rows of it, so it depends on the order of its loops. */
-static bool reads_allow(const ac_node *m, const ac_tensor *t, bool *rows)
+/* True if every read of t by node m (one element at a time, before the element is written) lets the result overwrite t,
+ * or the row of a custom operator does. *rows: m reads whole rows of it, so it depends on the order of its loops. */
+static bool reads_allow(const ac_ctx *cx, const ac_node *m, const ac_tensor *t, bool *rows)
 {
     const ac_op_row *row = &ac_ops[m->op];
+    const ac_custom *own = m->op == AC_OP_CUSTOM ? ac_custom_find(cx, m->attrs.custom.call) : NULL;
+    const uint32_t overwrite = own ? own->inplace : row->overwrite;
     for (int32_t i = 0; i < m->n_in; i++) {
         if (m->in[i] != t || ac_node_is_static(m, i))
             continue;
-        if (!(row->overwrite & AC_IN(i)))
+        if (i >= 32 || !(overwrite & AC_IN(i)))
             return false;
-        *rows |= !row->map;
+        *rows |= !row->map && !own;
     }
     return true;
 }
@@ -72,7 +75,7 @@ static void list_overwrites(ac_ctx *cx, const ac_target *target, ac_lowered *out
         bool rows = false, ok = !ac_node_reduction(n) && ac_tensor_same_shape(t, result) &&
                                 ac_dtype_bits(t->dtype) == ac_dtype_bits(result->dtype);
         for (int32_t f = -1; f < n->n_fused && ok; f++)
-            ok = reads_allow(f < 0 ? n : n->fused[f], t, &rows);
+            ok = reads_allow(cx, f < 0 ? n : n->fused[f], t, &rows);
         if (rows && target->isa == AC_ISA_CUDA) /* a row's threads have no order */
             ok = false;
         if (ok && (!rows || loops_allow(cx, out, t, result)))

@@ -178,7 +178,7 @@ static void probe(trial *p, ac_op_types *t)
     static const int32_t zero = 0;
     static const ac_quant Q = {.n = 1, .scale = &scale, .zero = &zero};
     const ac_op_row *row = &ac_ops[p->op];
-    if (row->flags & (OF_FLOW | OF_STATE) || !seek(p))
+    if (row->flags & (OF_FLOW | OF_STATE | OF_CALLS) || !seek(p))
         return;
     int32_t first = -1, last = -1; /* of the type that is tried */
     for (int32_t i = 0; i < p->n; i++)

@@ -72,6 +72,8 @@ bool ac_lower_promise(ac_ctx *cx, const ac_node *n)
 {
     /* the evaluator runs them, so the target does not matter; this one gives the simplest loops */
     static const ac_target PLAIN = {.name = "constant", .help = "", .features = "", .align = 16};
+    if (ac_ops[n->op].flags & OF_CALLS)
+        return false;
     ac_node *own = AC_NEW(cx->region, ac_node); /* a lowering keeps its node; the graph's own may be erased */
     *own = *n;
     const ac_diags before = cx->diags;

@@ -130,7 +130,7 @@ static const ac_node *impure(const ac_inline *s, int32_t index, int32_t depth)
     for (int32_t i = 0; sub && i < sub->node.n; i++) {
         ac_node *n = sub->node.item[i];
         const uint32_t flags = ac_ops[n->op].flags;
-        if (flags & (OF_STATE | OF_CHECKS) || (flags & OF_FLOW && depth >= DEPTH))
+        if (flags & (OF_STATE | OF_CHECKS | OF_CALLS) || (flags & OF_FLOW && depth >= DEPTH))
             return n;
         const ac_node *inner = NULL;
         int32_t *number[2];

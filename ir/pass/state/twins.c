@@ -144,7 +144,7 @@ static void find_constants(ac_lengths *l)
     l->depends = AC_NEW_N(l->tmp, bool, l->n_tensors + 1);
     for (int32_t i = 0; i < l->g->node.n; i++) {
         const ac_node *n = l->g->node.item[i], *m = l->node[AC_OTHER][i];
-        bool constant = !(ac_ops[n->op].flags & OF_STATE) && n->n_in > 0, depends = false;
+        bool constant = !(ac_ops[n->op].flags & (OF_STATE | OF_CALLS)) && n->n_in > 0, depends = false;
         for (int32_t k = 0; k < n->n_in; k++) {
             const ac_tensor *a = n->in[k], *b = m->in[k];
             constant &= !a || ac_lengths_constant(l, a);

@@ -45,6 +45,15 @@ same() { # OPTION FILES OPTION...
     eval "\"\$arenac\" compile -q $files $line -o again/out" >note 2>&1 || fail "$option: $line: $(cat note)"
     diff -r first again >note || fail "$option: $line: $(head -n 3 note)"
 }
+cat >own.ag <<'E'
+graph own {
+  input x: f32[1,16]
+  y = custom(x) call="own"
+  output y
+}
+E
+printf 'operator own\n  call own_function\n  in x f32 [..]\n  out y x [..]\n' >acme.def
+same custom own.ag --name other --custom acme.def
 same name digits_int8.tflite --name other
 same float-storage digits_f32.tflite --float-storage bf16
 same float-storage-of digits_f32.tflite --float-storage f16 --float-storage-of weights

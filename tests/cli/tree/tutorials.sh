@@ -8,7 +8,7 @@ follow() {
     python3 "$src/tests/docs/tutorials.py" "$arenac" "$src" "$tmp" "$1" "$py" || fail "$1"
 }
 n=0
-for page in "$src"/docs/tutorial-*.md; do
+for page in $(grep -l "^cp \.\./examples/" "$src"/docs/*.md); do
     name=$(basename "$page" .md)
     n=$((n + 1))
     case $name in

@@ -1,0 +1,199 @@
+/* custom_call.c - prints a function that calls one of the user (operators of --custom): tables of its operands and
+ * attributes, which are constants, and the call with the addresses. Also the types of the call, for the header. */
+#include "codegen/c/dialect.h"
+#include "codegen/c/emit.h"
+#include "ir/loop/extern.h"
+
+#include <string.h>
+
+/* The same types as in runtime/arn_custom.h (tests/cli/code/custom.sh compares them). */
+static const char TYPES[] =
+    "#ifndef ARN_CUSTOM_TYPE /* the same in runtime/arn_custom.h */\n"
+    "#define ARN_CUSTOM_TYPE\n"
+    "typedef struct arn_custom_tensor { /* an operand or a result */\n"
+    "    int32_t dtype;                 /* ARN_F32, ... of arn_rt.h; 0: an operand that is left out, its address is "
+    "NULL */\n"
+    "    int32_t rank;                  /* dimensions; 0: a scalar */\n"
+    "    int32_t count;                 /* elements */\n"
+    "    const int32_t *dim;            /* outermost first */\n"
+    "    int32_t n_quant;               /* pairs of scale and zero point; 0: not quantised */\n"
+    "    int32_t axis;                  /* dimension that the pairs belong to if there are several */\n"
+    "    const float *scale;            /* real = scale * (stored - zero) */\n"
+    "    const int32_t *zero;\n"
+    "} arn_custom_tensor;\n"
+    "typedef struct arn_custom_attr { /* in the order of the file of --custom */\n"
+    "    int32_t n;                   /* numbers of i or f; 1 unless it is a list */\n"
+    "    const int32_t *i;            /* of type i32 or ints */\n"
+    "    const float *f;              /* of type f32 or floats */\n"
+    "    const char *text;            /* of type text */\n"
+    "} arn_custom_attr;\n"
+    "typedef struct arn_custom {\n"
+    "    int32_t n_in;\n"
+    "    int32_t n_out;\n"
+    "    int32_t n_attr;\n"
+    "    const arn_custom_tensor *in;\n"
+    "    const arn_custom_tensor *out;\n"
+    "    const arn_custom_attr *attr;\n"
+    "    const uint8_t *options; /* of a TFLite operator, as in the file */\n"
+    "    int32_t n_options;      /* bytes */\n"
+    "    int32_t scratch_bytes;  /* of the argument scratch, NULL if 0 */\n"
+    "} arn_custom;\n"
+    "#endif\n";
+
+static void put_ints(ac_cfn *f, const char *name, const int32_t *v, int32_t n)
+{
+    ac_sink list;
+    ac_sink_open(&list, f->file->cx);
+    for (int32_t i = 0; i < n; i++)
+        ac_putf(&list, v[i] == INT32_MIN ? "%s(-2147483647 - 1)" : "%s%d", i ? ", " : "", v[i]);
+    ac_c_line(f, "static const int32_t %s[] = {%s};", name, ac_sink_text(&list));
+}
+
+static void put_floats(ac_cfn *f, const char *name, const float *v, int32_t n)
+{
+    ac_sink list;
+    ac_sink_open(&list, f->file->cx);
+    for (int32_t i = 0; i < n; i++)
+        ac_putf(&list, "%s%s", i ? ", " : "", ac_c_float(f->file->region, v[i]).text);
+    ac_c_line(f, "static const float %s[] = {%s};", name, ac_sink_text(&list));
+}
+
+/* A name for a table; "NULL" for an empty one, which is not printed. */
+static const char *table(ac_cfn *f, const char *name, bool any)
+{
+    return any ? ac_c_name_take(&f->names, name) : "NULL";
+}
+
+static const char *int_table(ac_cfn *f, const char *name, const int32_t *v, int32_t n)
+{
+    const char *own = table(f, name, n > 0 && v);
+    if (n > 0 && v)
+        put_ints(f, own, v, n);
+    return own;
+}
+
+static const char *float_table(ac_cfn *f, const char *name, const float *v, int32_t n)
+{
+    const char *own = table(f, name, n > 0 && v);
+    if (n > 0 && v)
+        put_floats(f, own, v, n);
+    return own;
+}
+
+/* The table of tensors; its name. */
+static const char *put_tensors(ac_cfn *f, const char *what, const ac_extern_tensor *t, int32_t n)
+{
+    ac_region *r = f->file->region;
+    ac_sink rows;
+    ac_sink_open(&rows, f->file->cx);
+    for (int32_t i = 0; i < n; i++, t++) {
+        const char *dim = int_table(f, ac_strf(r, "%s%d_dim", what, i), t->dim, t->rank);
+        const char *scale = float_table(f, ac_strf(r, "%s%d_scale", what, i), t->scale, t->n_quant);
+        const char *zero = int_table(f, ac_strf(r, "%s%d_zero", what, i), t->zero, t->n_quant);
+        ac_putf(&rows, "\n        {%d, %d, %d, %s, %d, %d, %s, %s},", (int)t->dtype, t->rank, t->count, dim, t->n_quant,
+                t->axis, scale, zero);
+    }
+    const char *name = table(f, ac_strf(r, "%s_tensors", what), true);
+    ac_c_line(f, "static const arn_custom_tensor %s[] = {%s\n    };", name, ac_sink_text(&rows));
+    return name;
+}
+
+static const char *put_attrs(ac_cfn *f, const ac_extern *e)
+{
+    ac_region *r = f->file->region;
+    ac_sink rows;
+    ac_sink_open(&rows, f->file->cx);
+    for (int32_t i = 0; i < e->n_attr; i++) {
+        const ac_extern_attr *a = &e->attr[i];
+        const char *ints = int_table(f, ac_strf(r, "attr%d", i), a->i, a->n);
+        const char *floats = float_table(f, ac_strf(r, "attr%d", i), a->f, a->n);
+        const char *text = a->text ? ac_strf(r, "\"%s\"", ac_c_string_text(r, a->text)) : "NULL";
+        ac_putf(&rows, "\n        {%d, %s, %s, %s},", a->n, ints, floats, text);
+    }
+    const char *name = table(f, "attrs", e->n_attr > 0);
+    if (e->n_attr)
+        ac_c_line(f, "static const arn_custom_attr %s[] = {%s\n    };", name, ac_sink_text(&rows));
+    return name;
+}
+
+static const char *put_options(ac_cfn *f, const ac_extern *e)
+{
+    const char *name = table(f, "options", e->n_options > 0);
+    ac_sink list;
+    ac_sink_open(&list, f->file->cx);
+    for (int32_t i = 0; i < e->n_options; i++)
+        ac_putf(&list, "%s%du", i ? ", " : "", e->options[i]);
+    if (e->n_options)
+        ac_c_line(f, "static const uint8_t %s[] = {%s};", name, ac_sink_text(&list));
+    return name;
+}
+
+/* The addresses of operands or results; the name of the array. */
+static const char *put_addresses(ac_cfn *f, const char *name, const char *type, const ac_extern_tensor *t, int32_t n)
+{
+    const char *own = table(f, name, true);
+    ac_sink list;
+    ac_sink_open(&list, f->file->cx);
+    for (int32_t i = 0; i < n; i++)
+        ac_putf(&list, "%s%s", i ? ", " : "", t[i].buf < 0 ? "NULL" : f->buf[t[i].buf]);
+    ac_c_line(f, "%sconst %s[] = {%s};", type, own, ac_sink_text(&list));
+    return own;
+}
+
+int ac_c_print_custom(ac_cfile *F, const ac_loop_fn *fn, const ac_csig *sig, ac_sink *to)
+{
+    const ac_extern *e = fn->call;
+    const ac_pieces none = {0};
+    ac_cfn f = {.file = F, .fn = fn, .to = to, .sig = sig, .pieces = &none};
+    f.buf = AC_NEW_N(F->region, const char *, fn->buf.n + 1);
+    ac_c_names_open(&f.names, F->cx, F->prefix);
+    ac_c_name_take(&f.names, e->function);
+    for (int32_t i = 0; i < fn->buf.n; i++)
+        f.buf[i] = ac_c_name_take(&f.names, fn->buf.item[i].name);
+    ac_c_print_head(&f, ac_c_buffer_uses(fn, F->region));
+    const char *in = put_tensors(&f, "in", e->in, e->n_in), *out = put_tensors(&f, "out", e->out, e->n_out);
+    const char *attr = put_attrs(&f, e), *options = put_options(&f, e);
+    const char *node = table(&f, "node", true);
+    ac_c_line(&f, "static const arn_custom %s = {%d, %d, %d, %s, %s, %s, %s, %d, %d};", node, e->n_in, e->n_out,
+              e->n_attr, in, out, attr, options, e->n_options, e->scratch_bytes);
+    in = put_addresses(&f, "in", "const void *", e->in, e->n_in);
+    out = put_addresses(&f, "out", "void *", e->out, e->n_out);
+    ac_c_line(&f, "%s(%s, %s, %s, &%s);", e->function, in, out, e->scratch < 0 ? "NULL" : f.buf[e->scratch], node);
+    ac_put(to, "}\n\n");
+    return AC_OK;
+}
+
+int ac_emit_check_custom(const ac_module *m)
+{
+    const char *own = ac_strf(m->cx->region, "%s_", m->name);
+    for (int32_t i = 0; i < m->n_fn; i++) {
+        const ac_extern *e = m->fn[i]->call;
+        const ac_place at = {.file = e ? e->defined : NULL};
+        if (e && ac_c_reserved(e->function))
+            return ac_error(m->cx, at, E0502, "custom operator '%s' calls '%s', a name that C or its headers reserve",
+                            e->name, e->function);
+        if (e && !strncmp(e->function, own, strlen(own))) {
+            ac_error(m->cx, at, E0502, "custom operator '%s' calls '%s', but names with '%s' are those of the model",
+                     e->name, e->function, own);
+            return ac_help(m->cx, "--name gives the model another prefix");
+        }
+    }
+    return AC_OK;
+}
+
+void ac_emit_custom(const ac_module *m, ac_sink *to)
+{
+    bool any = false;
+    for (int32_t i = 0; i < m->n_fn; i++) {
+        bool first = m->fn[i]->call != NULL;
+        for (int32_t k = 0; k < i && first; k++)
+            first = !m->fn[k]->call || strcmp(m->fn[k]->call->function, m->fn[i]->call->function) != 0;
+        if (!first)
+            continue;
+        if (!any)
+            ac_putf(to, "\n/* Custom operators: you supply these functions. */\n%s", TYPES);
+        any = true;
+        ac_putf(to, "void %s(const void *const *in, void *const *out, void *scratch, const arn_custom *node);\n",
+                m->fn[i]->call->function);
+    }
+}
