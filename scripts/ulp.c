@@ -31,6 +31,11 @@ F(quick, x / (1 + exp(-(double)1.702f * x)))
 F(gelu, 0.5 * x * erfc(-0.70710678118654752440 * x))
 F(gelu_tanh, x / (1 + exp(-1.59576912160573071176 * x * (1 + 0.044715 * x * x))))
 F(rsqrt, 1 / sqrt(x))
+F(selu, (double)1.05070102214813232421875f * (x > 0 ? x : (double)1.67326319217681884765625f * expm1(x)))
+F(celu, x > 0 ? x : expm1(x))
+F(hard_sigmoid, (double)0.2f * x + 0.5 < 0 ? 0 : (double)0.2f * x + 0.5 > 1 ? 1 : (double)0.2f * x + 0.5)
+F(softsign, x / (1 + fabs(x)))
+F(rcbrt, 1 / cbrt(x))
 
 #ifdef FAST
 static double fast_error(const double *want, const float *got, int *at)

@@ -14,7 +14,8 @@ step=${1:-$default}
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 grep -q '^flags.* fma' /proc/cpuinfo 2>/dev/null || { echo "this processor has no fma: not checked"; exit 0; }
-# name; operator with attributes, if it is not that; function in double, if it has another name; limit
+# name; operator with attributes, or that of a format, if it is not that; function in double, if it has another name;
+# limit
 table='exp           -                        -        1.05
 expm1         -                        -        1.72
 log           -                        -        0.85
@@ -42,7 +43,13 @@ quick         swish(x)_alpha=1.702     -        4
 gelu          -                        -        4
 gelu_tanh     gelu(x)_approximate=true -        4
 sqrt          -                        -        0.5
-rsqrt         -                        -        4'
+rsqrt         -                        -        4
+selu          onnx:Selu                -        4
+celu          onnx:Celu                -        4
+hard_sigmoid  onnx:HardSigmoid         -        4
+softsign      onnx:Softsign            -        4
+cbrt          mxnet:cbrt               -        4
+rcbrt         mxnet:rcbrt              -        4'
 names=${*:-$(echo "$table" | cut -d' ' -f1)}
 bad=0
 for f in $names; do
@@ -55,9 +62,25 @@ for f in $names; do
     [ $type = f32 ] || limit=4
     want=$3
     [ "$3" != - ] || want=$f
-    printf 'graph g {\n  input x: %s[65536]\n  y = %s\n  output y\n}\n' "$type" "$call" >"$tmp/g.ag"
-    "$root/build/arenac" compile -q "$tmp/g.ag" -t x86-64-v2 --name a -o "$tmp/a.c"
-    "$root/build/arenac" compile -q "$tmp/g.ag" -t x86-64-v3 --name b -o "$tmp/b.c"
+    model=g.ag
+    case $2 in
+    onnx:*)
+        [ $type = f32 ] || { echo "$f: no f64"; continue; }
+        model=g.onnx
+        (cd "$tmp" && PYTHONPATH=$root/tests/golden:$root/models python3 -c "import onnx_bytes as o, pathlib
+x, y = ('x', o.F32, [65536]), ('y', o.F32, [65536])
+pathlib.Path('g.onnx').write_bytes(o.model(o.graph([o.node('${2#*:}', ['x'], ['y'])], [x], [y])))")
+        ;;
+    mxnet:*)
+        [ $type = f32 ] || { echo "$f: no f64"; continue; }
+        model=g-symbol.json
+        printf '{"nodes": [{"op": "null", "name": "x", "attrs": {"__shape__": "(65536,)"}, "inputs": []},
+{"op": "%s", "name": "y", "inputs": [[0, 0, 0]]}], "arg_nodes": [0], "heads": [[1, 0, 0]]}' "${2#*:}" >"$tmp/$model"
+        ;;
+    *) printf 'graph g {\n  input x: %s[65536]\n  y = %s\n  output y\n}\n' "$type" "$call" >"$tmp/$model" ;;
+    esac
+    "$root/build/arenac" compile -q "$tmp/$model" -t x86-64-v2 --name a -o "$tmp/a.c"
+    "$root/build/arenac" compile -q "$tmp/$model" -t x86-64-v3 --name b -o "$tmp/b.c"
     if [ $type = f64 ]; then
         ${CC:-cc} -std=gnu11 -O2 -ffp-contract=off -DWANT="${want}q" "-DLIMIT=$limit" "-I$tmp" "$root/scripts/ulp64.c" \
             "$tmp/a.c" "$tmp/b.c" -lquadmath -lm -o "$tmp/ulp"
@@ -69,7 +92,7 @@ for f in $names; do
         ${CC:-cc} $flags -O2 -ffp-contract=off "$root/scripts/ulp.c" "$tmp/a.c" "$tmp/b.c" "$tmp/fast.o" -lm \
             -o "$tmp/ulp"
     fi
-    printf '%-9s at most %s: ' "$f" "$limit"
+    printf '%-12s at most %s: ' "$f" "$limit"
     "$tmp/ulp" "$step" || { bad=1; echo "$f: over the bound"; }
 done
 exit $bad

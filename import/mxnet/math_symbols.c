@@ -64,9 +64,10 @@ int ac_mx_do_function(ac_mx_node *n)
         y = ADD(OP1(ZEROS_LIKE, x), v);
     } else if (!strcmp(f, "cbrt") || !strcmp(f, "rcbrt")) { /* 1/3 needs f64 */
         ac_tensor *wide = ac_make_cast(&n->b, ABS(x), AC_F64);
-        v = ac_make_number(&n->b, AC_F64, *f == 'c' ? 1.0 / 3 : -1.0 / 3);
+        v = ac_make_number(&n->b, AC_F64, 1.0 / 3);
         v = ac_make_cast(&n->b, OP2(POW, wide, v), AC_F32);
         y = MUL(SIGN(x), v);
+        y = *f == 'c' ? y : DIV(F32(1), y);
     } else if (!strcmp(f, "radians") || !strcmp(f, "degrees"))
         y = MUL(x, F32(*f == 'r' ? 0.017453292519943295 : 57.295779513082323));
     else if (!strcmp(f, "trunc") || !strcmp(f, "fix")) {
@@ -148,8 +149,7 @@ int ac_mx_do_clip(ac_mx_node *n)
 int ac_mx_do_hard_sigmoid(ac_mx_node *n)
 {
     const double alpha = ac_attr_float(&n->attrs, A_alpha), beta = ac_attr_float(&n->attrs, A_beta);
-    ac_tensor *shift = F32(beta), *y = ADD(MUL(n->in[0], F32(alpha)), shift), *most = F32(1);
-    return ac_mx_result(n, 0, MIN(MAX(y, F32(0)), most));
+    return ac_mx_result(n, 0, ac_make_hard_sigmoid(&n->b, n->in[0], alpha, beta));
 }
 
 /* |x| < 1 / s^2: (s x)^2 / 2, else |x| - 0.5 / s^2. */

@@ -63,7 +63,7 @@ static ac_tensor *apply(ac_onx_node *n, int which, const float *p, ac_tensor *x)
     case CLIP:
         return between(n, x, a, b);
     case HARD_SIGMOID:
-        return between(n, ac_make_add_number(&n->b, ac_make_mul_number(&n->b, x, a), b), 0, 1);
+        return ac_make_hard_sigmoid(&n->b, x, a, b);
     case ELU:
         return ac_make_elu(&n->b, x, a);
     case SOFTPLUS:

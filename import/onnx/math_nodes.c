@@ -258,10 +258,8 @@ int ac_onx_do_gelu(ac_onx_node *n)
 
 int ac_onx_do_hard_sigmoid(ac_onx_node *n)
 {
-    ac_tensor *x = n->in[0];
-    ac_tensor *beta = NUM(x, ac_attr_float(&n->attrs, A_beta));
-    ac_tensor *line = ADD(MUL(x, NUM(x, ac_attr_float(&n->attrs, A_hard_sigmoid_alpha))), beta), *one = NUM(x, 1);
-    return ac_onx_result(n, 0, MIN(MAX(line, NUM(x, 0)), one));
+    const double alpha = ac_attr_float(&n->attrs, A_hard_sigmoid_alpha), beta = ac_attr_float(&n->attrs, A_beta);
+    return ac_onx_result(n, 0, ac_make_hard_sigmoid(&n->b, n->in[0], alpha, beta));
 }
 
 int ac_onx_do_softsign(ac_onx_node *n)

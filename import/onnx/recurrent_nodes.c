@@ -81,11 +81,8 @@ static ac_tensor *activate(cell *c, const char *const *act, ac_tensor *x)
         ac_tensor *scale = number(c, a);
         return MUL(OP1(TANH, MUL(x, number(c, b))), scale);
     }
-    if (!strcmp(name, "HardSigmoid")) {
-        ac_tensor *least = number(c, 0), *shift = number(c, b);
-        x = MAX(ADD(MUL(x, number(c, a)), shift), least);
-        return MIN(x, number(c, 1));
-    }
+    if (!strcmp(name, "HardSigmoid"))
+        return ac_make_hard_sigmoid(&n->b, x, a, b);
     if (!strcmp(name, "Elu")) {
         ac_tensor *alpha = number(c, a);
         return positive_part(c, x, MUL(OP1(ELU, MIN(x, number(c, 0))), alpha), 0);

@@ -29,6 +29,25 @@ ac_tensor *ac_make_elu(const ac_maker *b, ac_tensor *x, double alpha)
     return ADD(MAX(x, NUM(x, 0)), low);
 }
 
+/* alpha * x + beta cancels: alpha * (x + beta / alpha) is exact there, the quotient being the sum of two numbers of x's
+ * type. */
+ac_tensor *ac_make_hard_sigmoid(const ac_maker *b, ac_tensor *x, double alpha, double beta)
+{
+    const double by = beta / alpha, rest = fma(-by, alpha, beta) / alpha;
+    ac_tensor *line;
+    if (!x)
+        return NULL;
+    if (isfinite(rest) && fabs(by) < 1e30) {
+        const double high = x->dtype == AC_F32 ? (double)(float)by : by, low = by - high + rest;
+        line = PLUS(x, high);
+        line = TIMES(low != 0 ? PLUS(line, low) : line, alpha);
+    } else {
+        line = PLUS(TIMES(x, alpha), beta);
+    }
+    line = MAX(line, NUM(x, 0));
+    return MIN(line, NUM(x, 1));
+}
+
 ac_tensor *ac_make_swish(const ac_maker *b, ac_tensor *x, double alpha)
 {
     ac_attrs a;

@@ -9,6 +9,8 @@ ac_tensor *ac_make_add_number(const ac_maker *b, ac_tensor *x, double v);
 ac_tensor *ac_make_mul_number(const ac_maker *b, ac_tensor *x, double v);
 ac_tensor *ac_make_relu(const ac_maker *b, ac_tensor *x); /* any type */
 ac_tensor *ac_make_elu(const ac_maker *b, ac_tensor *x, double alpha);
+/* alpha * x + beta, at least 0 and at most 1. */
+ac_tensor *ac_make_hard_sigmoid(const ac_maker *b, ac_tensor *x, double alpha, double beta);
 ac_tensor *ac_make_swish(const ac_maker *b, ac_tensor *x, double alpha); /* x * sigmoid(alpha * x) */
 ac_tensor *ac_make_atan2(const ac_maker *b, ac_tensor *y, ac_tensor *x);
 /* bool: +infinity (up) or -infinity (down); of any type: integers are never infinite. */
