@@ -23,6 +23,12 @@ static void fuzz_put_u32(uint8_t *p, size_t at, uint32_t v)
         p[at + (size_t)k] = (uint8_t)(v >> 8 * k);
 }
 
+static void fuzz_put_u64(uint8_t *p, size_t at, uint64_t v)
+{
+    fuzz_put_u32(p, at, (uint32_t)v);
+    fuzz_put_u32(p, at + 4, (uint32_t)(v >> 32));
+}
+
 /* The position of the vtable of the table at `at`; 0: invalid. */
 static size_t fuzz_vtable(const uint8_t *p, size_t n, size_t at)
 {
@@ -94,7 +100,7 @@ static inline size_t fuzz_mutate_flatbuffer(uint8_t *data, size_t size, size_t m
     if (!k || !fuzz_table_field(data, size, table, k, seed, &entry, &at))
         return 0;
     const size_t to = fuzz_target(data, size, at);
-    switch (fuzz_random(seed, 6)) {
+    switch (fuzz_random(seed, 8)) {
     case 0: /* left out */
         data[entry] = data[entry + 1] = 0;
         return size;
@@ -106,10 +112,20 @@ static inline size_t fuzz_mutate_flatbuffer(uint8_t *data, size_t size, size_t m
         else
             memmove(data + at, data + other, 4);
         return size;
+    case 6: /* the same in 64 bits: a field, or an element of a vector (bytes of constants, such as shapes) */
+    case 7: {
+        const size_t place = to && to + 12 <= size ? to + 4 + 8 * fuzz_random(seed, 4) : at;
+        if (place + 8 > size)
+            return 0;
+        fuzz_put_u64(data, place, (uint64_t)fuzz_edge(seed, (int64_t)fuzz_u32(data, place)));
+        return size;
+    }
     case 2: /* length of a vector, or one of its first elements */
     case 3:
         if (to && to + 8 <= size) {
-            const size_t place = to + 4 * fuzz_random(seed, 2);
+            const size_t place = to + 4 * fuzz_random(seed, 9);
+            if (place + 4 > size)
+                return 0;
             fuzz_put_u32(data, place, (uint32_t)fuzz_edge(seed, (int32_t)fuzz_u32(data, place)));
             return size;
         } /* fall through */

@@ -104,7 +104,12 @@ static size_t fuzz_change(uint8_t *data, size_t size, size_t most, const fuzz_fi
         exit(1);
     if (n > 1 && deep < FUZZ_DEEP && fuzz_fields(own, n, inner) > 0 && fuzz_random(seed, 8))
         m = fuzz_message(own, n, n + 64, seed, deep + 1);
-    else if (n && fuzz_random(seed, 3))
+    else if (n >= 8 && !fuzz_random(seed, 3)) { /* an i64 of a constant: a size, an index */
+        const uint64_t v = (uint64_t)fuzz_edge(seed, own[0]);
+        uint8_t *to = own + 8 * fuzz_random(seed, n / 8);
+        for (int i = 0; i < 8; i++)
+            to[i] = (uint8_t)(v >> 8 * i);
+    } else if (n && fuzz_random(seed, 3))
         own[fuzz_random(seed, n)] = (uint8_t)fuzz_edge(seed, own[fuzz_random(seed, n)]);
     else
         m = n ? fuzz_random(seed, n) : 0;

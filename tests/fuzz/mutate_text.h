@@ -1,5 +1,6 @@
-/* mutate_text.h - a mutator of JSON, prototxt and .ag: changes a number, replaces a word or a string by another one of
- * the file, or drops or duplicates the contents of brackets. The text ends at the first 0. */
+/* mutate_text.h - a mutator of JSON, prototxt and .ag: changes a number, also one in a string ("(3, 3)" in MXNet's
+ * symbols), replaces a word or a string by another one of the file, or drops or duplicates the contents of brackets. The
+ * text ends at the first 0. */
 #ifndef FUZZ_MUTATE_TEXT_H
 #define FUZZ_MUTATE_TEXT_H
 #include "tests/fuzz/mutate.h"
@@ -40,6 +41,23 @@ static size_t fuzz_tokens(const uint8_t *p, size_t n, fuzz_token *t)
     return k;
 }
 
+/* A number within the string t, chosen by chance; false: it has none. */
+static bool fuzz_number_in(const uint8_t *p, const fuzz_token *t, uint64_t *seed, fuzz_token *number)
+{
+    uint64_t n = 0;
+    for (size_t i = t->at; i < t->end; i++) {
+        size_t end = i + (p[i] == '-');
+        while (end < t->end && isdigit(p[end]))
+            end++;
+        if (end == i + (p[i] == '-') || (i > t->at && (isalnum(p[i - 1]) || p[i - 1] == '_')))
+            continue;
+        if (!fuzz_random(seed, ++n))
+            *number = (fuzz_token){i, end, 'n'};
+        i = end - 1;
+    }
+    return n > 0;
+}
+
 /* The bracket that closes t[k], or k. */
 static size_t fuzz_closing(const fuzz_token *t, size_t n, size_t k)
 {
@@ -63,10 +81,13 @@ static inline size_t fuzz_mutate_text(uint8_t *data, size_t size, size_t most, u
     const size_t k = n ? fuzz_random(seed, n) : 0;
     size_t out = 0, last = k, other = k;
     char number[24];
-    if (n && t[k].kind == 'n') {
-        const int length =
-            snprintf(number, sizeof number, "%lld", (long long)fuzz_edge(seed, atoi((char *)data + t[k].at)));
-        out = fuzz_replace(data, size, most, t[k].at, t[k].end - t[k].at, number, (size_t)length);
+    fuzz_token v = n ? t[k] : (fuzz_token){0};
+    const bool in_string = n && v.kind == 's' && fuzz_random(seed, 4) && fuzz_number_in(data, &t[k], seed, &v);
+    if (in_string || v.kind == 'n') {
+        snprintf(number, sizeof number, "%.*s", (int)(v.end - v.at < 20 ? v.end - v.at : 20), (char *)data + v.at);
+        const long long was = strtoll(number, NULL, 10);
+        const int length = snprintf(number, sizeof number, "%lld", (long long)fuzz_edge(seed, was));
+        out = fuzz_replace(data, size, most, v.at, v.end - v.at, number, (size_t)length);
     } else if (n) {
         if (t[k].kind != 'w' && t[k].kind != 's')
             last = fuzz_closing(t, n, k);
