@@ -1,7 +1,9 @@
-/* signal_nodes.c - signal processing of ONNX: DFT, STFT, windows, the mel matrix. Complex and long transforms are
- * our fft; a short one of a real signal is a product with a constant matrix of cosines and sines (computed in f64),
- * a short-time transform a convolution with the rows of that matrix, which has 2 N K numbers: above 2^22 of them it
- * is refused. Windows and mel weights are constants. */
+/* signal_nodes.c - signal processing of ONNX: DFT, STFT, windows, the mel matrix.
+ *
+ * Complex and long transforms are our fft. A short one of a real signal is a product with a constant matrix of cosines
+ * and sines, a short-time transform a convolution with the rows of that matrix, which has 2 N K numbers: above 2^22 of
+ * them it is refused. Targets without vectors store one turn of the cosine (computed in f64) instead of the matrix.
+ * Windows and mel weights are constants. */
 #include "import/onnx/proto/nodes.h"
 
 #include <inttypes.h>
@@ -33,43 +35,78 @@ typedef struct transform {
     bool inverse, half;          /* half: only the bins that conjugates do not repeat */
 } transform;
 
-/* Entry of the matrix: the weight of part p of sample i in part q of bin k. */
-static double matrix_entry(const transform *t, int64_t i, int32_t p, int64_t k, int32_t q)
+/* The quarter turns of the weight of part p of a sample in part q of a bin: a quarter turn on, a cosine is -sin. */
+static int64_t quarter(const transform *t, int32_t p, int32_t q)
 {
-    const int64_t turn = i * k % t->length;
-    const double angle = 2 * PI * (double)turn / (double)t->length * (t->inverse ? 1 : -1);
-    double scale = t->inverse ? 1 / (double)t->length : 1;
-    if (t->inverse && t->half && i && 2 * i != t->length) /* stands for its conjugate too */
-        scale *= 2;
-    if (p == q)
-        return scale * cos(angle);
-    return scale * (q ? sin(angle) : -sin(angle));
+    const int32_t by = t->inverse ? p - q : q - p;
+    return by < 0 ? by + 4 : by;
 }
 
-/* Rows are bins (and parts), columns samples (and parts). */
-static double *matrix(ac_onx_node *n, const transform *t)
+/* cos(2 pi i / size) * scale, i < size, a multiple of 4. */
+static ac_tensor *turn(ac_onx_node *n, ac_dtype type, int64_t size, double scale)
 {
-    const int64_t rows = t->out * t->parts_out, columns = t->in * t->parts_in;
-    if (rows > MOST || columns > MOST || rows * columns > MOST)
+    double *v = AC_NEW_N(n->r->cx->region, double, size);
+    for (int64_t i = 0; i < size; i++) {
+        const double angle = 2 * PI * (double)(i % (size / 4)) / (double)size;
+        const int64_t part = i / (size / 4);
+        v[i] = scale * (part == 0 ? cos(angle) : part == 1 ? -sin(angle) : part == 2 ? -cos(angle) : sin(angle));
+    }
+    return table(n, type, 1, &size, v);
+}
+
+/* Whole numbers 0, step, 2 step, .. as dimension d of four. */
+static ac_tensor *steps(ac_onx_node *n, int32_t d, int64_t count, int64_t step)
+{
+    int64_t dim[4] = {1, 1, 1, 1};
+    int32_t *v = AC_NEW_N(n->r->cx->region, int32_t, count);
+    for (int64_t i = 0; i < count; i++)
+        v[i] = (int32_t)(i * step);
+    dim[d] = count;
+    return ac_tensor_const(n->r->g, ac_strf(n->r->cx->region, "%s_i", n->name), AC_I32, 4, dim, v);
+}
+
+/* y, which is made of constants, becomes a constant that is computed when it is needed. Its node stays known. */
+static ac_tensor *promised(ac_onx_node *n, ac_tensor *y)
+{
+    ac_graph *g = n->r->g;
+    if (y && y->def && g->promise && g->promise(n->r->cx, y->def))
+        ac_node_made(g, y->def);
+    return y;
+}
+
+/* The matrix of t as [bins, parts of a bin, samples, parts of a sample]: elements of one turn, at places that loops can
+ * compute, so that the matrix need not be stored. */
+static ac_tensor *matrix(ac_onx_node *n, ac_dtype type, const transform *t)
+{
+    const int64_t rows = t->out * t->parts_out, columns = t->in * t->parts_in, length = t->length;
+    if (rows > MOST || columns > MOST || rows * columns > MOST || length > MOST)
         return (void)ac_cannot(&n->b, "a transform of %" PRId64 " samples needs a matrix of more than %d numbers",
-                               t->length, MOST),
+                               length, MOST),
                NULL;
-    double *v = AC_NEW_N(n->r->cx->region, double, rows *columns + 1);
-    for (int64_t r = 0; r < rows; r++)
-        for (int64_t c = 0; c < columns; c++)
-            v[r * columns + c] = matrix_entry(t, c / t->parts_in, (int32_t)(c % t->parts_in), r / t->parts_out,
-                                              (int32_t)(r % t->parts_out));
-    return v;
+    const int64_t fine = length % 4 == 0 ? 1 : length % 2 == 0 ? 2 : 4, size = fine * length, one = size;
+    int32_t *v = AC_NEW_N(n->r->cx->region, int32_t, 4);
+    for (int32_t q = 0; q < t->parts_out; q++)
+        for (int32_t p = 0; p < t->parts_in; p++)
+            v[q * t->parts_in + p] = (int32_t)(quarter(t, p, q) * (size / 4));
+    const int64_t dim[4] = {1, t->parts_out, 1, t->parts_in};
+    ac_tensor *part = ac_tensor_const(n->r->g, ac_strf(n->r->cx->region, "%s_q", n->name), AC_I32, 4, dim, v);
+    ac_tensor *bins = steps(n, 0, t->out, fine);
+    ac_tensor *at = promised(n, ac_make_2(&n->b, AC_OP_MUL, bins, steps(n, 2, t->in, 1)));
+    at = promised(n, ac_make_2(&n->b, AC_OP_ADD, at, part));
+    at = promised(n, ac_make_2(&n->b, AC_OP_FLOOR_MOD, at,
+                               ac_make_cast(&n->b, ac_make_ints_shaped(&n->b, 0, NULL, &one), AC_I32)));
+    ac_tensor *values = turn(n, type, size, t->inverse ? 1 / (double)length : 1);
+    return promised(n, ac_make_2(&n->b, AC_OP_GATHER, values, at));
 }
 
 /* x [..,N*parts] -> [..,bins*parts] */
 static ac_tensor *multiply(ac_onx_node *n, ac_tensor *x, const transform *t)
 {
     const int64_t dim[2] = {t->out * t->parts_out, t->in * t->parts_in};
-    const double *v = x ? matrix(n, t) : NULL;
-    if (!v)
+    ac_tensor *w = x ? matrix(n, x->dtype, t) : NULL;
+    if (!w)
         return NULL;
-    ac_tensor *w = table(n, x->dtype, 2, dim, v);
+    w = promised(n, ac_make_reshape(&n->b, w, 2, dim));
     return x->dtype == AC_F32 ? ac_make_dense(&n->b, x, w, NULL) : ac_make_matmul(&n->b, x, w, false, true);
 }
 
@@ -210,10 +247,10 @@ int ac_onx_do_stft(ac_onx_node *n)
     transform t = {.length = length, .in = length, .out = length, .parts_in = (int32_t)x->dim[2], .parts_out = 2};
     t.half = ac_attr_bool(&n->attrs, A_stft_onesided) && t.parts_in == 1;
     t.out = t.half ? length / 2 + 1 : length;
-    const double *v = matrix(n, &t);
-    if (!v)
+    ac_tensor *w = matrix(n, AC_F32, &t);
+    if (!w)
         return AC_FAIL;
-    ac_tensor *w = table(n, AC_F32, 4, (int64_t[]){2 * t.out, 1, length, t.parts_in}, v);
+    w = promised(n, ac_make_reshape(&n->b, w, 4, (int64_t[]){2 * t.out, 1, length, t.parts_in}));
     if (window)
         w = ac_make_2(&n->b, AC_OP_MUL, w,
                       ac_make_reshape(&n->b, ac_make_cast(&n->b, window, AC_F32), 2, (int64_t[]){length, 1}));

@@ -9,13 +9,15 @@
 
 enum {
     MOST_NODES = 12, /* of one recipe */
+    MOST_PLACES = 8, /* of the places of a look-up */
+    FEW = 64,        /* elements of a constant whose bounds are read */
     SAVED = 1024     /* bytes: fewer are not worth the instructions */
 };
 
 /* ------------------------------------------------------------------ bytes */
 
 /* True if the elements are the whole numbers first, first + step, .. */
-static bool is_progression(const ac_tensor *t, int64_t *first, int64_t *step)
+bool ac_recipe_progression(const ac_tensor *t, int64_t *first, int64_t *step)
 {
     const int64_t count = ac_tensor_count(t);
     const ac_dtype d = t->dtype;
@@ -37,6 +39,56 @@ static bool is_progression(const ac_tensor *t, int64_t *first, int64_t *step)
     return true;
 }
 
+/* Elements of a small table, at places that loops compute. The matrix of a Fourier transform is one turn of a cosine:
+ *
+ *     w = gather(table, floor_mod(i * k + c, n))
+ *
+ * Lanes of a vector would be at places apart: only loops of single elements look up. */
+
+/* *most: the greatest of whole numbers that are a few constants, a progression, or sums and products of such, none of
+ * them negative or above 2^31 - 1; false: unknown. */
+static bool bounds(const ac_tensor *t, int32_t *left, int64_t *most)
+{
+    const ac_node *n = t->made_of;
+    const int64_t count = t->splat ? 1 : ac_tensor_count(t);
+    int64_t first, step, a, b;
+    *most = 0;
+    if (t->dtype != AC_I32 || --*left < 0)
+        return false;
+    if (ac_recipe_progression(t, &first, &step) && first >= 0 && step >= 0)
+        return ac_mul_ok(step, count - 1, most) && ac_add_ok(*most, first, most) && *most <= INT32_MAX;
+    if (t->data && count <= FEW) {
+        bool fits = true;
+        for (int64_t i = 0; i < count; i++) {
+            const int64_t v = ac_dtype_get_int(AC_I32, t->data, i);
+            fits &= v >= 0;
+            *most = v > *most ? v : *most;
+        }
+        return fits;
+    }
+    if (!n || (n->op != AC_OP_ADD && n->op != AC_OP_MUL) || !ac_recipe_node(t) || !bounds(n->in[0], left, &a) ||
+        !bounds(n->in[1], left, &b))
+        return false;
+    return (n->op == AC_OP_ADD ? ac_add_ok : ac_mul_ok)(a, b, most) && *most <= INT32_MAX;
+}
+
+/* True if n looks up elements: no place is outside of the table, and no sum or product of places overflows. */
+static bool is_lookup(const ac_node *n)
+{
+    int32_t left = MOST_PLACES;
+    int64_t most;
+    if (n->op != AC_OP_GATHER || n->attrs.gather.batch_dims || n->in[0]->rank != 1)
+        return false;
+    const ac_node *mod = n->in[1]->made_of;
+    if (!mod || mod->op != AC_OP_FLOOR_MOD || n->in[1]->dtype != AC_I32 || !ac_recipe_node(n->in[1]))
+        return false;
+    const ac_tensor *by = mod->in[1];
+    if (!by->data || !(by->splat || ac_tensor_count(by) == 1) || !bounds(mod->in[0], &left, &most))
+        return false;
+    const int64_t size = ac_dtype_get_int(AC_I32, by->data, 0);
+    return size > 0 && size <= n->in[0]->dim[0];
+}
+
 const ac_node *ac_recipe_node(const ac_tensor *t)
 {
     const ac_node *n = t->made_of;
@@ -46,13 +98,15 @@ const ac_node *ac_recipe_node(const ac_tensor *t)
         if (n->in[i] && (!ac_tensor_is_const(n->in[i]) || n->in[i]->weight || n->in[i]->narrowed))
             return NULL;
     const bool computes = ac_ops[n->op].map && (t->quant || ac_node_act(n) != AC_ACT_NONE);
+    if (n->op == AC_OP_GATHER)
+        return is_lookup(n) ? n : NULL;
     return ac_ops[n->op].flags & OF_REMADE && !computes ? n : NULL;
 }
 
 ac_bytes ac_recipe_stored(const ac_tensor *t)
 {
     int64_t first, step;
-    return t->splat || ac_tensor_count(t) == 1 || is_progression(t, &first, &step) ? 0 : ac_nibbles_bytes(t);
+    return t->splat || ac_tensor_count(t) == 1 || ac_recipe_progression(t, &first, &step) ? 0 : ac_nibbles_bytes(t);
 }
 
 static ac_bytes bytes_of(const ac_tensor *t, int32_t *left)
@@ -277,6 +331,23 @@ static ac_x map_value(ac_lower *L, const ac_node *n, const ac_spot *at)
     return L->rows[n->op].map(L, n, arg);
 }
 
+/* The element of n's result at `at`; 0: a vector, or a place that cannot be computed. */
+static ac_x looked_up(ac_lower *L, const ac_node *n, const ac_spot *at)
+{
+    ac_lb *b = &L->b;
+    const ac_node *mod = n->in[1]->made_of;
+    if (at->lanes > 1 || at->failed || mod->in[0]->rank != n->out[0]->rank)
+        return 0;
+    for (int32_t d = 0; d < mod->in[0]->rank; d++)
+        if (mod->in[0]->dim[d] != n->out[0]->dim[d])
+            return 0;
+    const ac_x place = ac_recipe_value(L, mod->in[0], at);
+    if (!place)
+        return 0;
+    const int64_t size = ac_dtype_get_int(AC_I32, mod->in[1]->data, 0);
+    return ac_lb_load(b, ac_lo_operand(L, n->in[0]), ac_lb_mod(b, place, ac_lb_i32(b, size)), 1);
+}
+
 ac_x ac_recipe_value(ac_lower *L, ac_tensor *t, const ac_spot *at)
 {
     const ac_node *n = ac_recipe_bytes(t) < ac_recipe_stored(t) ? ac_recipe_node(t) : NULL;
@@ -287,10 +358,12 @@ ac_x ac_recipe_value(ac_lower *L, ac_tensor *t, const ac_spot *at)
     }
     if (at->failed)
         return 0;
-    if (is_progression(t, &first, &step))
+    if (ac_recipe_progression(t, &first, &step))
         return progression(L, t->dtype, first, step, at);
     if (!n)
         return loaded(L, t, at);
+    if (n->op == AC_OP_GATHER)
+        return looked_up(L, n, at);
     if (ac_ops[n->op].map)
         return map_value(L, n, at);
     const box x = moved(L->cx, n);

@@ -12,6 +12,8 @@
 
 /* The node that makes t of smaller constants in loops; NULL: t is stored. */
 const ac_node *ac_recipe_node(const ac_tensor *t);
+/* True if the elements of t are the whole numbers first, first + step, .. */
+bool ac_recipe_progression(const ac_tensor *t, int64_t *first, int64_t *step);
 ac_bytes ac_recipe_stored(const ac_tensor *t); /* without its recipe: 0 if it is uniform or a progression */
 /* Bytes that are stored for t if loops compute it from the smallest constants; its own bytes if they cannot. */
 ac_bytes ac_recipe_bytes(const ac_tensor *t);
