@@ -415,17 +415,27 @@ static bool is_moot(const ac_made *a)
     return a->opt->json && (status == AC_EXIT_INVALID || status == AC_EXIT_USAGE || status == AC_EXIT_IO);
 }
 
-/* The header time.h would hide that of C. */
+/* True if the header STEM.h is that of the model, which -o names, and not one of the runtime besides it. */
+static bool is_of_model(const ac_made *a, const char *stem)
+{
+    const char *base = a->opt->output ? ac_path_name(a->opt->output) : "";
+    const size_t n = strlen(stem);
+    return !strncmp(base, stem, n) && (base[n] == '.' || !base[n]);
+}
+
+/* The header time.h would hide that of C, arn_rt.h that of the runtime. */
 static int check_headers(const ac_made *a)
 {
     for (int32_t i = 0; i < a->out->list.n; i++) {
         const char *base = ac_path_name(a->out->list.item[i].path);
         const int n = (int)strlen(base) - 2;
         const char *stem = ac_strf(a->cx->region, "%.*s", n > 0 ? n : 0, base);
-        if (n <= 0 || strcmp(base + n, ".h") || !ac_c_is_header(stem))
+        const bool runtime = !strncmp(stem, "arn_", 4) && is_of_model(a, stem);
+        if (n <= 0 || strcmp(base + n, ".h") || !(runtime || ac_c_is_header(stem)))
             continue;
-        ac_error(a->cx, (ac_place){.file = a->out->list.item[i].path}, E0501,
-                 "the header would hide <%s> of the system", base);
+        ac_error(a->cx, (ac_place){.file = a->out->list.item[i].path}, E0501, "the header would hide %s",
+                 runtime ? "that of a runtime file, whose names begin with arn_"
+                         : ac_strf(a->cx->region, "<%s> of the system", base));
         return ac_help(a->cx, "take another name for -o, or for --name of a project, such as %s_model", stem);
     }
     return AC_OK;

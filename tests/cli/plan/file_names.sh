@@ -9,6 +9,8 @@ for name in time stdint Math arn_rt; do
     expect 0 '' "$arenac" compile $name.ag -q -o net_$name.c
     [ -e net_$name.h ] || fail "-o net_$name.c is not taken"
 done
+expect 2 'hide that of a runtime file' "$arenac" compile time.ag -q --host -o arn_rt.c
+expect 0 '' "$arenac" compile time.ag -q --host -o arnold.c
 expect 2 'hide <math.h>' "$arenac" compile time.ag -q -o math.c
 expect 2 'inc[a-z]*/signal.h: .*hide <signal.h>' "$arenac" compile time.ag -q --name signal --emit cmake -o p
 [ ! -e math.c ] && [ ! -e p/src/signal.c ] || fail "files of a refused name are written"
