@@ -43,6 +43,13 @@ run_onnx --output-dir onnx --backend eval
 run_onnx --output-dir onnx_c
 same onnx onnx_c
 "$py" "$check" onnx onnx || fail "the numbers of draws.onnx"
+# those of MXNet
+for b in eval c; do
+    "$arenac" run -q draws-symbol.json -i p=p.npy -i a=a.npy -i b=b.npy -i c=c.npy -i s=s.npy --backend $b \
+        --output-dir "mxnet_$b" || fail "run draws-symbol.json"
+done
+same mxnet_eval mxnet_c
+"$py" "$check" mxnet mxnet_c || fail "the numbers of draws-symbol.json"
 # their results as inputs
 run_onnx -i uniform=onnx/0.npy -i normal=onnx/1.npy --random 1 --noise input --output-dir given
 cmp onnx/0.npy given/0.npy && cmp onnx/1.npy given/1.npy || fail "--noise input: the given numbers are not the result"

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """random_check.py - models of random.sh, and their numbers against a Philox of NumPy and exact moments.
 
-    random_check.py models SOURCE_DIR | draws FIRST SECOND SEEDED | onnx DIR | loop DIR | runs FILE
+    random_check.py models SOURCE_DIR | draws FIRST SECOND SEEDED | onnx DIR | mxnet DIR | loop DIR | runs FILE
 
 All seeds are fixed, so a check that passes once always does; limits are five standard errors.
 """
-import pathlib, sys
+import json, pathlib, sys
 import numpy as np
 
 N = 20001
@@ -93,6 +93,34 @@ graph g2 {
     ins = [("p", f, [N]), ("l", f, [2, 5]), ("x", f, [4, 3])]
     data = model(onnx_graph(nodes, ins=ins, outs=outs), opsets=(("", 22),))
     pathlib.Path("draws.onnx").write_bytes(data)
+    symbols()
+
+
+# name, operator, operands, attributes, outputs of MXNet
+SYMBOLS = [("uniform", "_random_uniform", [], {"low": "-2", "high": "1", "shape": f"({N},)"}),
+           ("normal", "_random_normal", [], {"loc": "1", "scale": "2", "shape": f"({N},)"}),
+           ("waits", "_random_exponential", [], {"lam": "4", "shape": f"({N},)"}),
+           ("dice", "_random_randint", [], {"low": "1", "high": "7", "shape": f"({N},)"}),
+           ("like", "_random_normal_like", ["p"], {}),
+           ("rows", "_sample_uniform", ["a", "b"], {"shape": f"({N},)"}),
+           ("bells", "_sample_normal", ["a", "b"], {"shape": f"({N},)"}),
+           ("choice", "_sample_multinomial", ["c"], {"shape": f"({N},)"}),
+           ("mixed", "_shuffle", ["s"], {})]
+
+
+def symbols():
+    shapes = {"p": (N,), "a": (2,), "b": (2,), "c": (2, 3), "s": (N,)}
+    names = [*shapes, *(s[0] for s in SYMBOLS)]
+    nodes = [{"op": "null", "name": n, "attrs": {"__shape__": str(d)}, "inputs": []} for n, d in shapes.items()]
+    nodes += [{"op": op, "name": n, "attrs": a, "inputs": [[names.index(i), 0, 0] for i in ins]}
+              for n, op, ins, a in SYMBOLS]
+    heads = [[names.index(s[0]), 0, 0] for s in SYMBOLS]
+    graph = {"nodes": nodes, "arg_nodes": list(range(len(shapes))), "heads": heads}
+    pathlib.Path("draws-symbol.json").write_text(json.dumps(graph))
+    np.save("a.npy", np.array([-1, 10], np.float32))
+    np.save("b.npy", np.array([3, 12], np.float32))
+    np.save("c.npy", np.array([[0.1, 0.2, 0.7], [0.5, 0, 0.5]], np.float32))
+    np.save("s.npy", np.arange(N, dtype=np.float32))
 
 
 def moments(name, v, mean, variance, fourth=None):
@@ -176,6 +204,28 @@ def onnx(folder):
         assert (np.abs(share - p) <= 5 * np.sqrt(np.array(p) / N) + 1e-6).all(), share
 
 
+def mxnet(folder):
+    v = load(folder, [s[0] for s in SYMBOLS])
+    moments("uniform", v["uniform"], -0.5, 9 / 12)
+    moments("normal", v["normal"], 1, 4)
+    moments("exponential", v["waits"], 1 / 4, 1 / 16)
+    moments("randint", v["dice"], 3.5, 35 / 12)
+    assert set(v["dice"].tolist()) == {1, 2, 3, 4, 5, 6} and v["waits"].min() >= 0
+    moments("normal_like", v["like"], 0, 1, 3)
+    for row, low, high in zip(v["rows"], (-1, 10), (3, 12)):
+        moments("sample_uniform", row, (low + high) / 2, (high - low) ** 2 / 12)
+    for row, mean, deviation in zip(v["bells"], (-1, 10), (3, 12)):
+        moments("sample_normal", row, mean, deviation ** 2)
+    for row, p in zip(v["choice"], ([0.1, 0.2, 0.7], [0.5, 0, 0.5])):
+        share = np.bincount(row.astype(int), minlength=3) / N
+        assert (np.abs(share - p) <= 5 * np.sqrt(np.array(p) / N) + 1e-6).all(), share
+    mixed = v["mixed"]
+    assert (np.sort(mixed) == np.arange(N)).all(), "shuffle: not the same elements"
+    independent("shuffle", mixed, np.arange(N))
+    independent("uniform and normal", v["uniform"], v["normal"])
+    independent("two rows", v["rows"][0], v["rows"][1])
+
+
 def loop(folder):
     y = np.load(folder + "/0.npy") - 1000 * np.load("x.npy")
     # 100 a + 10 b + c of three numbers below 1: of one number it would be 111 a
@@ -192,4 +242,4 @@ def runs(path):
     assert got == want, (got, want)
 
 
-{"models": models, "draws": draws, "onnx": onnx, "loop": loop, "runs": runs}[sys.argv[1]](*sys.argv[2:])
+{"models": models, "draws": draws, "onnx": onnx, "mxnet": mxnet, "loop": loop, "runs": runs}[sys.argv[1]](*sys.argv[2:])

@@ -1,6 +1,6 @@
 /* mutate_text.h - a mutator of JSON, prototxt and .ag: changes a number, also one in a string ("(3, 3)" in MXNet's
- * symbols), replaces a word or a string by another one of the file, or drops or duplicates the contents of brackets. The
- * text ends at the first 0. */
+ * symbols), replaces a word or a string by another one of the file, or drops or duplicates the contents of brackets.
+ * The text ends at the first 0. */
 #ifndef FUZZ_MUTATE_TEXT_H
 #define FUZZ_MUTATE_TEXT_H
 #include "tests/fuzz/mutate.h"
