@@ -35,6 +35,14 @@ static bool is_word_cast(const ac_ins *i, const ac_ins *a)
            (a->dtype == AC_I8 && a->op == AC_L_LOAD && a->lanes == 16 && i->lanes == 4);
 }
 
+/* A vector that is moved whole to floats, or back. */
+static bool is_block_cast(const ac_ins *i, const ac_ins *a)
+{
+    const bool halves = (i->dtype == AC_F32 && ac_dtype_is_half((ac_dtype)a->dtype)) ||
+                        (a->dtype == AC_F32 && ac_dtype_is_half((ac_dtype)i->dtype));
+    return i->op == AC_L_CAST && halves && (i->lanes == 4 || i->lanes == 8);
+}
+
 static bool fits(const ac_loop_fn *fn, const ac_ins *i)
 {
     const ac_ins *a = &fn->code.item[i->a], *b = &fn->code.item[i->b];
@@ -43,8 +51,10 @@ static bool fits(const ac_loop_fn *fn, const ac_ins *i)
         return is_word(i) || is_block((ac_dtype)i->dtype, i->lanes);
     if (op == AC_L_BITCAST)
         return is_word_cast(i, a);
+    if (op == AC_L_CAST)
+        return is_block_cast(i, a);
     if (op == AC_L_LANE)
-        return is_block((ac_dtype)a->dtype, a->lanes);
+        return is_block((ac_dtype)a->dtype, a->lanes) || is_block_cast(a, &fn->code.item[a->a]);
     return op == AC_L_DOT4 && i->lanes == 1 && a->dtype == AC_I8 && b->dtype == AC_I8;
 }
 
@@ -169,6 +179,21 @@ static const char *mma(ac_cfn *f, ac_x x)
     return ac_strf(f->file->region, "%s(&%s, &%s, &%s);", mma_function(f->file, (ac_dtype)i->dtype), to, a, b);
 }
 
+/* "f32x8_from_f16x8", lane by lane. */
+static const char *block_cast(ac_cfile *F, const ac_ins *i, const ac_ins *a)
+{
+    const ac_dtype to_type = (ac_dtype)i->dtype, from_type = (ac_dtype)a->dtype;
+    const char *to = block_type(F, to_type, i->lanes), *from = block_type(F, from_type, i->lanes),
+               *one = ac_c_helper(F, ac_internf(F->cx, "%s_from_%s", ac_dtype_name(to_type), ac_dtype_name(from_type))),
+               *name = ac_internf(F->cx, "%s_from_%s", to, from);
+    if (!ac_c_have(F, name))
+        ac_putf(&F->helpers,
+                "static %s %s(%s x)\n{\n    %s y;\n    ARN_UNROLL\n    for (int i = 0; i < %d; i++)\n"
+                "        y.v[i] = %s(x.v[i]);\n    return y;\n}\n",
+                to, name, from, to, i->lanes, one);
+    return name;
+}
+
 static ac_cexpr value(ac_cfn *f, ac_x x)
 {
     ac_cfile *F = f->file;
@@ -188,6 +213,8 @@ static ac_cexpr value(ac_cfn *f, ac_x x)
         return f->val[i->a].e;
     if (i->op == AC_L_LANE && a->lanes > 1)
         return ac_c_atom(ac_strf(F->region, "%s.v[%d]", f->val[i->a].e.text, i->aux));
+    if (i->op == AC_L_CAST && i->lanes > 1)
+        return ac_c_call(F->region, block_cast(F, i, a), f->val[i->a].e);
     if (i->op == AC_L_DOT4)
         return ac_c_call3(F->region, "dp4a", f->val[i->a].e, f->val[i->b].e, f->val[i->c].e);
     return (ac_cexpr){0};

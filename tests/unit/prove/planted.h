@@ -219,6 +219,16 @@
     "%19 = load i8 x[%15]\n store y[%15] %19\n end\n %22 = add i32 %10 %2\n set %22 to %7\n else\n " \
     "%25 = add i32 %9 %2\n set %25 to %6\n end\n end\n"
 
+/* 1024 threads, 32 to a row of 96 elements: each reads pairs of its row from its own place on. */
+#define PAIRS_OF_ROW(end)                                                                             \
+    "buf x in i8 3072 align 4\n" BUF_Y "%1 = const i32 0\n %2 = const i32 1024\n %3 = const i32 32\n" \
+    "%4 = const i32 " end "\n %5 = const i32 64\n %6 = const i8 0\n %7 = const i32 2\n"               \
+    "%8 = var i8 %6 as all\n %9 = const i32 96\n %10 = for i32 %1 .. %2 step 1\n"                     \
+    "%11 = mod i32 %10 %3\n %12 = mul i32 %11 %7\n %13 = div i32 %10 %3\n %14 = mul i32 %13 %9\n"     \
+    "%15 = for i32 %12 .. %4 step 64\n %16 = add i32 %14 %15\n %17 = load i8x2 x[%16]\n"              \
+    "%18 = lane i8 %17 at 1\n set %18 to %8\n end\n end\n %22 = get i8 %8\n"                          \
+    "%23 = for i32 %1 .. %5 step 1\n store y[%23] %22\n end\n"
+
 /* Row o of the result from row (o + more) / 2 of the operand. */
 #define DOUBLED(order, more)                                                                              \
     XY "%1 = const i32 0\n %2 = const i32 8\n %3 = const i32 7\n %4 = const i32 -1\n %5 = const i32 2\n " \
