@@ -126,6 +126,7 @@ ac_tensor *ac_tensor_like(ac_graph *g, const char *name, const ac_tensor *t)
     ac_tensor *own = ac_tensor_new(g, name, t->dtype, t->rank, t->dim);
     own->quant = t->quant;
     own->narrowed = t->narrowed;
+    own->half = t->half;
     return own;
 }
 

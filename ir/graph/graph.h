@@ -70,6 +70,7 @@ struct ac_tensor {
     bool any_rank;          /* input: not even the number of dimensions is known yet; rank is 0 */
     bool state;             /* keeps its value between runs; starts as zero or `data` */
     bool narrowed;          /* f32 to operators, rounded to dtype (f16, bf16) when stored (pass storage) */
+    ac_dtype half;          /* f32: all values are of this type, f16 or bf16 (pass halves); AC_NONE: unknown */
     ac_tensor *root;        /* view: stored inside root at byte view_offset; NULL: has its own bytes */
     int64_t view_offset;
     ac_tensor *count; /* ir/ops/shape/counted.h: valid length of dimension count_dim; NULL: all elements */

@@ -25,5 +25,7 @@ bool ac_fold_plain(ac_graph *g, ac_node *n);
 ac_tensor *ac_fold_plain_new(ac_graph *g, ac_tensor *y);
 /* y, the result of a new node, as a constant. NULL: it cannot be one, and the node is erased. */
 ac_tensor *ac_fold_new(ac_graph *g, ac_tensor *y);
+/* halves.c: true if n moves or stores elements in any type: results have the type of the operands. */
+bool ac_moves_values(const ac_node *n);
 
 #endif

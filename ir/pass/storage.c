@@ -165,14 +165,13 @@ static void name_all(const ac_node *n, bool *named)
     }
 }
 
-static void round_tensor(work *w, ac_tensor *t)
+static void round_tensor(ac_ctx *cx, ac_tensor *t, ac_dtype d)
 {
-    const ac_dtype d = w->s->type;
     if (ac_tensor_is_const(t)) {
-        round_constant(w->p->cx, t, d);
+        round_constant(cx, t, d);
     } else if (t->data) { /* the first value of a state */
         const int64_t n = t->splat ? 1 : ac_tensor_count(t);
-        uint16_t *to = AC_NEW_N(w->p->cx->region, uint16_t, n + 1);
+        uint16_t *to = AC_NEW_N(cx->region, uint16_t, n + 1);
         round_all(d, t->data, n, to);
         t->data = to;
     }
@@ -181,10 +180,63 @@ static void round_tensor(work *w, ac_tensor *t)
     t->narrowed = true;
 }
 
+/* The type of 16 bits that holds all values of t: of a conversion of such a constant, and of its elements, moved. */
+static ac_dtype half_of(const ac_tensor *t)
+{
+    const ac_node *n = t->half == AC_NONE && ac_tensor_is_const(t) ? t->made_of : NULL;
+    const uint32_t moves = OF_MOVES | OF_VIEW;
+    if (!n || t->quant || t->weight)
+        return t->half;
+    if (n->op == AC_OP_CAST || n->op == AC_OP_DEQUANTIZE)
+        return ac_dtype_is_half(n->in[0]->dtype) ? n->in[0]->dtype : AC_NONE;
+    return ac_ops[n->op].flags & moves && n->in[0] ? half_of(n->in[0]) : AC_NONE;
+}
+
+/* Results of conversions from 16 bits, and of moves of such values. */
+static void find_half(ac_node *n)
+{
+    ac_dtype half = n->op == AC_OP_CAST && ac_dtype_is_half(n->in[0]->dtype) ? n->in[0]->dtype : AC_NONE;
+    for (int32_t i = 0; i < n->n_in && ac_moves_values(n); i++) {
+        const ac_dtype d = n->in[i] && n->in[i]->dtype == AC_F32 ? half_of(n->in[i]) : half;
+        if (i && d != half)
+            return;
+        half = d;
+    }
+    for (int32_t i = 0; i < n->n_out; i++)
+        if (n->out[i]->dtype == AC_F32 && n->out[i]->half == AC_NONE)
+            n->out[i]->half = half;
+}
+
+/* Tensors with values of 16 bits, if all that share their bytes have them: no rounding. */
+static void store_halves(ac_pass *p, const bool *named, ac_dtype *type)
+{
+    ac_graph *g = p->graph;
+    for (int32_t i = 0; i < g->node.n; i++)
+        for (int32_t f = -1; f < g->node.item[i]->n_fused; f++)
+            find_half(f < 0 ? g->node.item[i] : g->node.item[i]->fused[f]);
+    for (int32_t i = 0; i < g->tensor.n; i++)
+        type[ac_tensor_root(g->tensor.item[i])->id] = half_of(ac_tensor_root(g->tensor.item[i]));
+    for (int32_t i = 0; i < g->tensor.n; i++) {
+        const ac_tensor *t = g->tensor.item[i], *root = ac_tensor_root(t);
+        if (root != t && (t->dtype != AC_F32 || half_of(t) != type[root->id]))
+            type[root->id] = AC_NONE;
+    }
+    for (int32_t i = 0; i < g->tensor.n; i++) {
+        ac_tensor *t = g->tensor.item[i];
+        const ac_dtype half = type[ac_tensor_root(t)->id];
+        const bool memory = !ac_tensor_is_const(t) || (is_matrix(t) && !t->splat);
+        if (half == AC_NONE || t->dtype != AC_F32 || !memory || !(named[i] || t->root || t->input || t->output))
+            continue;
+        round_tensor(p->cx, t, half);
+        p->changed++;
+    }
+}
+
 /* ac_pass_storage: tensors of f32 are stored as f16 or bf16 (opt->storage). Operators still compute in f32: loops
  * convert each value on reading, and round it once on writing, to nearest even (ir/lower/node/narrowed.h).
  *   before:  %y f32 = conv_2d %x f32, %w f32, %b f32
  *   after:   %y bf16 = conv_2d %x bf16, %w bf16, %b f32
+ * Tensors whose values have 16 bits in the file (pass halves) are stored in them on GPUs.
  * Tensors that share bytes change together. These stay f32: inputs and outputs unless AC_STORE_IO, constants of one
  * dimension (biases, scales) or of one value, and the operands and results of loops and branches that stay, and of
  * custom operators.
@@ -193,12 +245,16 @@ int ac_pass_storage(ac_pass *p)
 {
     ac_graph *g = p->graph;
     ac_region *tmp = ac_region_open(&p->cx->heap);
-    work w = {.p = p, .g = g, .s = p->opt->storage, .stays = AC_NEW_N(tmp, bool, g->tensor.n + 1)};
+    ac_storage none = {0};
+    work w = {.p = p, .g = g, .s = p->opt->storage ? p->opt->storage : &none};
+    w.stays = AC_NEW_N(tmp, bool, g->tensor.n + 1);
     bool *named = AC_NEW_N(tmp, bool, g->tensor.n + 1);
     for (int32_t i = 0; i < g->node.n; i++) {
         name_all(g->node.item[i], named);
         keep_operands(&w, g->node.item[i]);
     }
+    if (p->opt->halves)
+        store_halves(p, named, AC_NEW_N(tmp, ac_dtype, g->tensor.n + 1));
     for (int32_t i = 0; i < g->tensor.n; i++)
         if (named[i] && !may_round(&w, g->tensor.item[i]))
             w.stays[ac_tensor_root(g->tensor.item[i])->id] = true;
@@ -214,7 +270,7 @@ int ac_pass_storage(ac_pass *p)
             continue;
         p->changed++;
         w.s->tensors[kind] += counts;
-        round_tensor(&w, t);
+        round_tensor(p->cx, t, w.s->type);
         w.s->bytes[kind] += counts ? ac_tensor_bytes(t) : 0;
     }
     ac_region_close(tmp);

@@ -1,7 +1,7 @@
 /* vector.c - products of few rows on a GPU: a warp to several results; see vector.h.
  *
  * A unit is 16 bytes of weights, neighbours along the sum. Lane l of a warp takes units l, l + 32, .. of a slice, for
- * `results` rows of weights and `rows` rows of x at once, and asks for the weights of `deep` of its units before it
+ * `results` rows of weights and `rows` rows of x at once, and loads the weights of `deep` of its units before it
  * multiplies any, so that much is under way. Units after the last multiple of 32 * slices are loaded under a test.
  *
  * Order of a float sum: lane l has `parts` sums, element e of a unit in sum e % parts, one fma after another; the parts

@@ -40,8 +40,8 @@ plant dsnet_f32 'no barrier' "/$barrier/d" 'status 100'
 plant dsnet_f32 'no barrier' "/$barrier/d" 'race on' race
 plant dsnet_f32 'a barrier that one thread misses' "s/$barrier/if (threadIdx.x != 5) $barrier/" 'waits at the barrier'
 plant dsnet_f32 'a wrong lane' 's/x0\.v\[1\]/x0.v[2]/' 'status 100'
-plant digits_f32 'a neighbour of another lane' 's/shfl_xor_f32(part\[0\], 16)/shfl_xor_f32(part[0], 4)/' 'status 100'
-shuffle='all\[0\] = part\[0\] + shfl_xor_f32(part\[0\], 16)'
+plant digits_f32 'a neighbour of another lane' 's/shfl_xor_f32(sum\[0\], 16)/shfl_xor_f32(sum[0], 4)/' 'status 100'
+shuffle='keep\[0\] = sum\[0\] + shfl_xor_f32(sum\[0\], 16)'
 plant digits_f32 'a shuffle that half of the warp leaves out' "s/$shuffle/if (threadIdx.x % 32 < 16) $shuffle/" 'waits'
 plant dsnet_f32 'threads write one element' 's/\*(f32x4 \*)(sw + (t[0-9]* \* 32 + /*(f32x4 *)(sw + (/' 'race on' race
 one='s/blockIdx.x \* 64u + threadIdx.x/(blockIdx.x | 1) * 64u + threadIdx.x/'

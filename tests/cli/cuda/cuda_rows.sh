@@ -20,3 +20,26 @@ for kind in f32 i8 f16 bf16; do
     done
     rm -r eval cuda-race
 done
+# Weights and values of 16 bits stay so: half of the bytes, and the operators of f32
+for kind in f16 f32; do
+    cat >$kind.ag <<EOF
+graph two {
+  input x: $kind[1,256]
+  const w: $kind[512,256] = random 3
+  const v: $kind[512,128] = random 4
+  xc: f32[1,256] = cast(x)
+  wc: f32[512,256] = cast(w)
+  d: f32[1,512] = fully_connected(xc, wc) act=relu
+  h: $kind[1,512] = cast(d) to=$kind
+  hc: f32[1,512] = cast(h)
+  vc: f32[512,128] = cast(v)
+  e: f32[1,128] = batch_matmul(hc, vc)
+  y: $kind[1,128] = cast(e) to=$kind
+  output y
+}
+EOF
+    "$arenac" plan -q --json $kind.ag -t cuda-sm90 >$kind.json
+    [ "$(grep -c '"blocks"' $kind.json)" = 2 ] || die "two products of $kind are not two launches"
+    sed -n 's/.*"moved_bytes": *\([0-9]*\).*/\1/p' $kind.json | awk '{ n += $1 } END { print n }' >$kind
+done
+[ "$(($(cat f16) * 2))" = "$(cat f32)" ] || die "f16 moves $(cat f16) bytes, f32 $(cat f32): expected half of them"
