@@ -52,6 +52,21 @@ def gcc(board, *words):
     return call([board["prefix"] + "gcc"] + board["cpu"].split() + board["libc"].split() + list(words))
 
 
+def clang():
+    """The newest clang that Debian installs, or None."""
+    return next((c for c in ("clang-19", "clang") if shutil.which(c)), None)
+
+
+def clang_words(board):
+    """A clang that compiles for the board, with the C library's headers of its gcc."""
+    shown = subprocess.run([board["prefix"] + "gcc"] + (board["cpu"] + " " + board["libc"]).split() +
+                           ["-xc", "-E", "-v", "/dev/null"], capture_output=True, text=True).stderr
+    listed = shown.split("search starts here:")[-1].split("End of search list")[0].split()
+    folders = [d for d in map(os.path.normpath, listed) if "/gcc/" not in d]
+    triple = "arm-none-eabi" if board["system"] == "arm" else "riscv32-unknown-elf"
+    return [clang(), "--target=" + triple, *board["cpu"].split()] + [w for d in folders for w in ("-isystem", d)]
+
+
 def link(board, *words):
     return gcc(board, *board["link"].split(), *SCRIPT, *places(board), *words)
 
@@ -67,8 +82,8 @@ def places(board):
         ("STACK_BYTES", STACK))]
 
 
-def build(board, name, source, selftest, folder, opt, cflags=(), steps=False):
-    """The object of the model, ready to be linked, and the program around it."""
+def build(board, name, source, selftest, folder, opt, cflags=(), steps=False, cc="gcc"):
+    """The object of the model, compiled by cc and ready to be linked, and the program around it."""
     upper = name.upper()
     common = ["-ffunction-sections", "-fdata-sections", "-I" + folder, "-I" + BOARD]
     net = source
@@ -76,7 +91,8 @@ def build(board, name, source, selftest, folder, opt, cflags=(), steps=False):
         net = os.path.join(folder, "board_net.o")
         hooks = ["-include", "board.h", "-D%s_STEP_BEGIN(i)=board_step_begin(i)" % upper,
                  "-D%s_STEP_END(i)=board_step_end(i)" % upper] if steps else []
-        gcc(board, opt, "-std=gnu11", *common, *hooks, *cflags, "-c", source, "-o", net)
+        words = [opt, "-std=gnu11", *common, *hooks, *cflags, "-c", source, "-o", net]
+        gcc(board, *words) if cc == "gcc" else call(clang_words(board) + words)
     elf = os.path.join(folder, "board.elf")
     around = ["-include", "board.h", "-D%s_SELFTEST_MAIN" % upper, "-D%s_SELFTEST_SAY(text)=board_say(text)" % upper,
               "-D%s_SELFTEST_BEGIN(set)=board_begin(board_stack_pointer())" % upper,

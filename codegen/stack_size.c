@@ -1,6 +1,8 @@
 /* stack_size.c - estimates frames from locals, variables and loops; see stack_size.h. */
 #include "codegen/stack_size.h"
 
+#include "codegen/tile_asm.h"
+
 /* Sums over all locals, variables and loops. */
 static void count(const ac_loop_fn *fn, ac_bytes *locals, ac_bytes *values)
 {
@@ -39,6 +41,18 @@ static ac_bytes in_scope(const ac_loop_fn *fn)
     return most;
 }
 
+/* The deepest function that a TILE calls. */
+static ac_bytes tile_of(const ac_target *t, const ac_loop_fn *fn)
+{
+    for (ac_x x = 1; x < fn->code.n; x++) {
+        const ac_ins *i = &fn->code.item[x];
+        const ac_tile tile = i->op == AC_L_TILE ? ac_ins_tile(i) : (ac_tile){0};
+        if (i->op == AC_L_TILE && ac_tile_pairs(tile.form) && ac_tile_has_asm(t, &tile))
+            return AC_TILE_STACK;
+    }
+    return 0;
+}
+
 /* Few registers: more of the values are on the stack, and copies of them. */
 static ac_bytes frame(const ac_target *t, const ac_loop_fn *fn)
 {
@@ -48,7 +62,7 @@ static ac_bytes frame(const ac_target *t, const ac_loop_fn *fn)
     if (!t->firmware)
         return locals + values;
     const ac_bytes tenths = t->core > 0 && t->core <= FEW ? 55 : 15;
-    return locals + SAVED + in_scope(fn) * tenths / TENTHS + 4 * (ac_bytes)fn->buf.n;
+    return locals + SAVED + in_scope(fn) * tenths / TENTHS + 4 * (ac_bytes)fn->buf.n + tile_of(t, fn);
 }
 
 ac_bytes ac_stack_estimate(const ac_module *m)

@@ -3,100 +3,110 @@
 
 #include "base/sink.h"
 
+#include <string.h>
+
 bool ac_tile_has_asm(const ac_target *t, const ac_tile *tile)
 {
     if (tile->form == AC_TILE_UNSIGNED)
         return t->isa == AC_ISA_ARM && t->mul == AC_MUL_LOW &&
                (tile->channels <= AC_TILE_LOW || (tile->channels <= 2 * AC_TILE_LOW && tile->channels % 2 == 0)) &&
                tile->channels * tile->depth <= AC_TILE_REACHED;
-    const int32_t n = tile->rows * tile->channels;
-    return t->dsp && (tile->form == AC_TILE_ROW ? n <= 4 : tile->form == AC_TILE_PAIRS && n <= 6) &&
-           (tile->rows == 1 || tile->channels == 2);
+    return t->dsp && ac_tile_pairs(tile->form) && tile->rows <= (tile->form == AC_TILE_ROW ? 1 : 2) &&
+           (tile->channels == 2 || tile->channels == 4);
 }
 
-typedef struct writer {
-    ac_sink to;
-    const ac_tile *t;
-    const char *const *acc;
-    const char *x, *w, *steps, *end;
-} writer;
-
-/* Two words from byte `at` of the step; the first load moves the pointer by `step` bytes. */
-static void load(writer *o, const char *registers, const char *from, int32_t at, int32_t step)
+/* Word `at` / 4 of a step: two taps of each row by all channels. Word 0 is the last one, and moves the pointers. */
+static void put_pairs_word(ac_sink *to, const ac_tile *t, int32_t at)
 {
-    if (at == 0)
-        ac_putf(&o->to, "ldrd %s, [%s, #%d]!%s", registers, from, (int)step, o->end);
-    else
-        ac_putf(&o->to, "ldrd %s, [%s, #%d]%s", registers, from, (int)at, o->end);
-}
-
-/* Both words of row r by those of channel pair p. */
-static void products(writer *o, int32_t r, int32_t p)
-{
-    const char *even = o->acc[2 * p * o->t->rows + r], *odd = o->acc[(2 * p + 1) * o->t->rows + r];
-    ac_putf(&o->to, "smlad %s, r10, r12, %s%s", even, even, o->end);
-    ac_putf(&o->to, "smlad %s, r8, r12, %s%s", odd, odd, o->end);
-    ac_putf(&o->to, "smlad %s, r11, lr, %s%s", even, even, o->end);
-    ac_putf(&o->to, "smlad %s, r9, lr, %s%s", odd, odd, o->end);
-}
-
-static void put_pairs(writer *o)
-{
-    const ac_tile *tile = o->t;
-    const int32_t pairs = tile->channels / 2;
-    for (int32_t half = 0; half < 2; half++)
-        for (int32_t p = 0; p < pairs; p++) {
-            if (tile->rows == 1 && p == 0)
-                load(o, "r12, lr", o->x, 8 * half, 16);
-            load(o, "r8, r9", o->w, 16 * p + 8 * half, 16 * pairs);
-            ac_putf(&o->to, "sxtb16 r10, r8%ssxtb16 r11, r9%s", o->end, o->end);
-            for (int32_t r = 0; r < tile->rows; r++) {
-                if (tile->rows > 1)
-                    load(o, "r12, lr", o->x, 16 * r + 8 * half, 16 * tile->rows);
-                products(o, r, p);
+    static const char *const X[2] = {"r2", "r3"}, *const W[2] = {"r12", "lr"};
+    const int32_t pairs = t->channels / 2;
+    for (int32_t i = 1; i >= 0; i--) {
+        const bool moves = i + at == 0;
+        if (i < t->rows)
+            ac_putf(to, moves ? "ldr %s, [r0], #%d\n" : "ldr %s, [r0, #%d]\n", X[i],
+                    (int)(moves ? 16 * t->rows : 16 * i + at));
+        if (i < pairs)
+            ac_putf(to, moves ? "ldr %s, [r1], #%d\n" : "ldr %s, [r1, #%d]\n", W[i],
+                    (int)(moves ? 16 * pairs : 16 * i + at));
+    }
+    for (int32_t odd = 1; odd >= 0; odd--)
+        for (int32_t i = 0; i < pairs; i++) {
+            if (!odd)
+                ac_putf(to, "sxtb16 %s, %s\n", W[i], W[i]);
+            for (int32_t r = 0; r < t->rows; r++) {
+                const int acc = (int)(4 + (2 * i + odd) * t->rows + r);
+                ac_putf(to, "smlad r%d, %s, %s, r%d\n", acc, W[i], X[r], acc);
             }
         }
 }
 
-/* From the last words to the first, whose loads move the pointers. */
-static void put_row_step(writer *o)
+static void put_pairs_step(ac_sink *to, const ac_tile *t)
 {
-    const int32_t pairs = o->t->channels / 2;
-    for (int32_t half = 1; half >= 0; half--) {
-        ac_putf(&o->to, half ? "ldr r12, [%s, #4]%s" : "ldr r12, [%s], #8%s", o->x, o->end);
-        ac_putf(&o->to, "sxtb16 lr, r12, ror #8%ssxtb16 r12, r12%s", o->end, o->end);
-        for (int32_t p = pairs - 1; p >= 0; p--) {
-            if (p + half == 0)
-                ac_putf(&o->to, "ldrd r8, r9, [%s], #%d%s", o->w, (int)(16 * pairs), o->end);
-            else
-                ac_putf(&o->to, "ldrd r8, r9, [%s, #%d]%s", o->w, (int)(16 * p + 8 * half), o->end);
-            ac_putf(&o->to, "sxtb16 r10, r8%ssxtb16 r11, r9%s", o->end, o->end);
-            products(o, 0, p);
-        }
+    for (int32_t at = 12; at >= 0; at -= 4)
+        put_pairs_word(to, t, at);
+}
+
+/* Four taps from byte `at` of x: the row's words are widened once for all channels. */
+static void put_row_half(ac_sink *to, const ac_tile *t, int32_t at)
+{
+    const int32_t pairs = t->channels / 2;
+    ac_putf(to, at ? "ldr r12, [r0, #4]\n" : "ldr r12, [r0], #8\n");
+    ac_put(to, "sxtb16 lr, r12, ror #8\nsxtb16 r12, r12\n");
+    for (int32_t p = pairs - 1; p >= 0; p--) {
+        const int even = (int)(4 + 2 * p);
+        if (p + at == 0)
+            ac_putf(to, "ldrd r8, r9, [r1], #%d\n", (int)(16 * pairs));
+        else
+            ac_putf(to, "ldrd r8, r9, [r1, #%d]\n", (int)(16 * p + 2 * at));
+        ac_putf(to, "sxtb16 r10, r8\nsxtb16 r11, r9\n");
+        ac_putf(to, "smlad r%d, r10, r12, r%d\nsmlad r%d, r8, r12, r%d\n", even, even, even + 1, even + 1);
+        ac_putf(to, "smlad r%d, r11, lr, r%d\nsmlad r%d, r9, lr, r%d\n", even, even, even + 1, even + 1);
     }
 }
 
-/* Replaces the number of steps by the address of the last weights. */
-static void put_row(writer *o)
+static void put_step(ac_sink *to, const ac_tile *t)
 {
-    ac_putf(&o->to, "lsls r8, %s, #31%sadd %s, %s, %s, lsl #%d%sbmi 2f%s1:%s", o->steps, o->end, o->steps, o->w,
-            o->steps, o->t->channels == 4 ? 5 : 4, o->end, o->end, o->end);
-    put_row_step(o);
-    ac_putf(&o->to, "2:%s", o->end);
-    put_row_step(o);
-    ac_putf(&o->to, "cmp %s, %s%sbne 1b%s", o->w, o->steps, o->end, o->end);
+    if (t->form == AC_TILE_PAIRS) {
+        put_pairs_step(to, t);
+        return;
+    }
+    put_row_half(to, t, 4);
+    put_row_half(to, t, 0);
 }
 
-const char *ac_tile_asm(ac_ctx *cx, const ac_tile *tile, const char *const *acc, const char *x, const char *w,
-                        const char *steps, const char *end)
+const char *ac_tile_asm(ac_ctx *cx, const ac_tile *t)
 {
-    writer o = {.t = tile, .acc = acc, .x = x, .w = w, .steps = steps, .end = end};
-    ac_sink_open(&o.to, cx);
-    if (tile->form == AC_TILE_ROW)
-        put_row(&o);
-    else
-        put_pairs(&o);
-    return ac_sink_text(&o.to);
+    const bool row = t->form == AC_TILE_ROW;
+    const int32_t sums = t->rows * t->channels;
+    ac_sink to;
+    ac_sink_open(&to, cx);
+    ac_put(&to, "push {r3-r11, lr}\nsub sp, #8\n");
+    for (int32_t i = 0; i < sums; i++)
+        if (i < 4)
+            ac_putf(&to, "movs r%d, #0\n", (int)(4 + i));
+        else
+            ac_putf(&to, "mov r%d, r4\n", (int)(4 + i));
+    ac_putf(&to, "lsls r12, r2, #31\nadd r2, r0, r2, lsl #%d\nstr r2, [sp]\nbmi 2f\n1:\n",
+            row            ? 3
+            : t->rows == 1 ? 4
+                           : 5);
+    put_step(&to, t);
+    ac_put(&to, "2:\n");
+    put_step(&to, t);
+    ac_putf(&to, "ldr r2, [sp]\ncmp r0, r2\nbne 1b\nldr r0, [sp, #8]\nstmia r0, {r4-r%d}\nadd sp, #8\n",
+            (int)(3 + sums));
+    ac_put(&to, "pop {r3-r11, pc}\n");
+    return ac_sink_text(&to);
+}
+
+const char *ac_tile_name(ac_ctx *cx, const ac_tile *t)
+{
+    return ac_internf(cx, "tile_%s_%dx%d", ac_tile_text[t->form], (int)t->rows, (int)t->channels);
+}
+
+ac_bytes ac_tile_stack(const char *function)
+{
+    return strstr(function, "tile_pairs_") || strstr(function, "tile_row_") ? AC_TILE_STACK : 0;
 }
 
 const char *ac_tile_bytes_asm(ac_ctx *cx, const ac_tile *tile, int32_t n, const char *const *acc, const char *x,

@@ -1,20 +1,17 @@
-/* tile_asm.h - writes one step of a TILE as instructions of Arm's DSP extension or of Armv6-M, for the printers of C
- * and of objects.
+/* tile_asm.h - writes a TILE as instructions of Arm's DSP extension or of Armv6-M, for the printers of C and of
+ * objects.
  *
- * Compilers need a quarter more instructions for this block, because they run out of registers. Each weight word holds
- * two weights of an even channel and two of an odd one (tiles.h): SXTB16 extracts the even ones, the whole halves serve
- * the odd one.
+ * Compilers need a quarter more instructions for such a loop, because they run out of registers. With the DSP extension
+ * it is the whole body of a `naked` function f(x, w, steps, acc), so every compiler makes the same code of it, at every
+ * level. Each weight word holds two weights of an even channel and two of an odd one (tiles.h): the whole halves serve
+ * the odd one, then SXTB16 widens the even ones in place. Two rows by four channels are eight sums in r4-r11:
  *
- *     ldrd r8, r9, [w, #16]!        sxtb16 r10, r8        sxtb16 r11, r9
- *     ldrd r12, lr, [x, #48]!       smlad c0, r10, r12, c0     smlad c3, r8, r12, c3     ...
+ *     ldr r3, [r0, #28]     ldr lr, [r1, #28]     ldr r2, [r0, #12]     ldr r12, [r1, #12]       four loads in a row:
+ *     smlad r6, r12, r2, r6     smlad r7, r12, r3, r7     ...                                    five cycles
+ *     sxtb16 r12, r12           smlad r4, r12, r2, r4     smlad r5, r12, r3, r5     ...
  *
- * ROW also widens its row, for all channels, and has two steps in the loop: if the number is odd, it starts with the
+ * ROW also widens its row, for all channels. Both have two steps in the loop: if the number is odd, it starts with the
  * second.
- *
- *     lsls r8, steps, #31     add end, w, steps, lsl #5     bmi 2f     1: STEP   2: STEP     cmp w, end     bne 1b
- *
- * Pointers of PAIRS begin one step early and are advanced by the first load of a step. Free registers: r0-r7, so that
- * six accumulators and two pointers fit.
  *
  * Armv6-M (UNSIGNED) multiplies only in r0-r7, but can add to the other registers. The last four of eight accumulators
  * are in those, and the end of x:
@@ -28,17 +25,22 @@
 #include "ir/loop/tiles.h"
 #include "ir/lower/target.h"
 
-/* True if there is such a block for the tile on the target. ROW is the whole loop. */
+/* True if there is such a text for the tile on the target. */
 bool ac_tile_has_asm(const ac_target *t, const ac_tile *tile);
 enum {
     AC_TILE_LOW = 4,     /* UNSIGNED: accumulators in r0-r7, before those in others */
     AC_TILE_REACHED = 32 /* ... bytes that a load reaches from its address */
 };
-/* PAIRS, ROW: its instructions, `end` after each; acc, x, w, and for ROW `steps`, which it changes: the text of
- * operands. */
-const char *ac_tile_asm(ac_ctx *cx, const ac_tile *tile, const char *const *acc, const char *x, const char *w,
-                        const char *steps, const char *end);
-/* UNSIGNED: the same for n of the channels, whose weights begin at w; v, t: free registers. */
+/* PAIRS, ROW: the body of the function, a line for each instruction: x in r0, w in r1, steps in r2, acc in r3. It saves
+ * the registers that a called function preserves, and takes AC_TILE_STACK bytes. */
+const char *ac_tile_asm(ac_ctx *cx, const ac_tile *tile);
+enum { AC_TILE_STACK = 48 };
+const char *ac_tile_name(ac_ctx *cx, const ac_tile *tile); /* of the function, "tile_pairs_2x4" */
+/* The stack of a function of the generated code that is assembly alone, from its name; 0: of any other function.
+ * Compilers report no frame for it. */
+ac_bytes ac_tile_stack(const char *function);
+/* UNSIGNED: the instructions of a step, `end` after each, for n of the channels, whose weights begin at w; acc, x, w:
+ * the text of operands; v, t: free registers. */
 const char *ac_tile_bytes_asm(ac_ctx *cx, const ac_tile *tile, int32_t n, const char *const *acc, const char *x,
                               const char *w, const char *v, const char *t, const char *end);
 

@@ -1,26 +1,13 @@
-/* tile.c - prints TILE in C: a function for each shape of tile, added to the file before its first use. The step is
- * inline assembly if the target has the instructions and GCC compiles, else portable C. Tests compare both. */
+/* tile.c - prints TILE in C: a function for each shape of tile, added to the file before its first use. It is
+ * assembly if the target has the instructions and the compiler takes them, else portable C. Tests compare both. */
 #include "codegen/c/dialect.h"
 #include "codegen/rvv_asm.h"
 #include "codegen/tile_asm.h"
 
-/* form, once for each accumulator, whose number replaces every '#'. */
-static void put_accumulators(ac_sink *to, const ac_tile *t, const char *form, const char *between)
-{
-    for (int32_t i = 0; i < t->rows * t->channels; i++) {
-        ac_put(to, i ? between : "");
-        for (const char *c = form; *c; c++)
-            if (*c == '#')
-                ac_putf(to, "%d", (int)i);
-            else
-                ac_putc(to, *c);
-    }
-}
-
 const char *ac_c_asm_condition(ac_cfile *F, const char *feature, const char *more)
 {
     return ac_strf(F->region,
-                   "defined(%s) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \\\n"
+                   "defined(%s) && defined(__GNUC__) && defined(__OPTIMIZE__) && \\\n"
                    "    %s!defined(%s_NO_ASM)",
                    feature, more, F->upper);
 }
@@ -36,36 +23,25 @@ void ac_c_asm_lines(ac_sink *to, const char *text)
     }
 }
 
-static void put_asm(ac_cfile *F, ac_sink *to, const ac_tile *t)
+/* The function as assembly alone (tile_asm.h). Compilers may neither inline it nor conclude from its body, which they
+ * do not read, that it leaves registers or arguments alone. Text without operands, which both GCC and Clang take, at
+ * every level. */
+static void put_naked(ac_cfile *F, const ac_tile *t, const char *name, const char *type)
 {
-    const int32_t n = t->rows * t->channels;
+    static const char *const UNUSED = "__attribute__((unused))";
     const bool row = t->form == AC_TILE_ROW;
-    const char **acc = AC_NEW_N(F->region, const char *, n);
-    for (int32_t i = 0; i < n; i++)
-        acc[i] = ac_strf(F->region, "%%[c%d]", (int)i);
-    ac_putf(to, "#if %s\n",
-            ac_c_asm_condition(F, "__ARM_FEATURE_DSP", row ? "defined(__ARM_FEATURE_UNALIGNED) && " : ""));
-    if (row)
-        ac_put(to, "    uintptr_t at = (uintptr_t)x, from = (uintptr_t)w, end = (uintptr_t)steps;\n");
-    else
-        ac_putf(to,
-                "    uintptr_t at = (uintptr_t)x - %du, from = (uintptr_t)w - %du;\n"
-                "    const uintptr_t end = from + (uint32_t)steps * %du;\n",
-                (int)(16 * t->rows), (int)(8 * t->channels), (int)(8 * t->channels));
-    ac_put(to, "    int32_t ");
-    put_accumulators(to, t, "c# = 0", ", ");
-    ac_putf(to, ";\n    __asm__ volatile(%s", row ? "" : "\n        \"1:\\n\"");
-    ac_c_asm_lines(to, ac_tile_asm(F->cx, t, acc, "%[x]", "%[w]", "%[end]", "\n"));
-    if (!row)
-        ac_c_asm_lines(to, "ldr lr, %[end]\ncmp %[w], lr\nbne 1b\n");
-    ac_put(to, "\n        : ");
-    put_accumulators(to, t, "[c#] \"+r\"(c#)", ", ");
+    ac_sink *to = &F->helpers;
+    ac_putf(
+        to,
+        "#if defined(__ARM_FEATURE_DSP) && defined(__thumb2__) && defined(__GNUC__) && \\\n    %s!defined(%s_NO_ASM)\n"
+        "#if defined(__clang__)\n__attribute__((naked, noinline))\n#else\n__attribute__((naked, noipa))\n#endif\n",
+        row ? "defined(__ARM_FEATURE_UNALIGNED) && " : "", F->upper);
     ac_putf(to,
-            ",\n          [x] \"+r\"(at), [w] \"+r\"(from)%s\n"
-            "        : \"r8\", \"r9\", \"r10\", \"r11\", \"r12\", \"lr\", \"cc\", \"memory\");\n    ",
-            row ? ", [end] \"+r\"(end)\n        :" : "\n        : [end] \"m\"(end)");
-    put_accumulators(to, t, "acc[#] = c#;", " ");
-    ac_put(to, "\n#else\n");
+            "static void %s(const %s *x %s, const int8_t *w %s,\n    int32_t steps %s, int32_t *acc %s)\n{\n"
+            "    __asm__ volatile(",
+            name, type, UNUSED, UNUSED, UNUSED, UNUSED);
+    ac_c_asm_lines(to, ac_tile_asm(F->cx, t));
+    ac_put(to, ");\n}\n#else\n");
 }
 
 /* UNSIGNED: n channels from c on at once. GCC assembles texts for Armv6-M in an older syntax unless they select the
@@ -100,7 +76,7 @@ static void put_bytes_asm(ac_cfile *F, ac_sink *to, const ac_tile *t, int32_t n)
 static void put_bytes_asms(ac_cfile *F, ac_sink *to, const ac_tile *t)
 {
     const bool halves = t->channels > AC_TILE_LOW;
-    const char *may = ac_c_asm_condition(F, "__thumb__", "");
+    const char *may = ac_c_asm_condition(F, "__thumb__", "!defined(__clang__) && ");
     ac_putf(to, "#if %s%s\n", may, halves ? " && !defined(__OPTIMIZE_SIZE__)" : "");
     put_bytes_asm(F, to, t, t->channels);
     if (halves) {
@@ -184,20 +160,19 @@ static const char *function_of(ac_cfile *F, const ac_tile *t)
         return ac_c_rvv_tile(F, t);
     if (!ac_tile_pairs(t->form))
         return ac_c_mve_tile(F, t);
-    const char *name = ac_internf(F->cx, "tile_%s_%dx%d", ac_tile_text[t->form], (int)t->rows, (int)t->channels);
+    const char *name = ac_tile_name(F->cx, t);
     if (ac_c_have(F, name))
         return name;
+    const char *type = t->form == AC_TILE_ROW ? "int8_t" : "int16_t";
     const bool native = ac_tile_has_asm(F->target, t);
     ac_sink *to = &F->helpers;
-    ac_putf(to,
-            "/* %d sums: %d rows by %d channels of packed weights, %d elements of each in a step. */\n"
-            "static inline void %s(const %s *x, const int8_t *w, int32_t steps, int32_t *acc)\n{\n",
-            (int)(t->rows * t->channels), (int)t->rows, (int)t->channels, (int)ac_tile_depth(t), name,
-            t->form == AC_TILE_ROW ? "int8_t" : "int16_t");
+    ac_putf(to, "/* %d sums: %d rows by %d channels of packed weights, %d elements of each in a step. */\n",
+            (int)(t->rows * t->channels), (int)t->rows, (int)t->channels, (int)ac_tile_depth(t));
     if (native)
-        put_asm(F, to, t);
+        put_naked(F, t, name, type);
+    ac_putf(to, "static inline void %s(const %s *x, const int8_t *w, int32_t steps, int32_t *acc)\n{\n", name, type);
     put_plain(to, t);
-    ac_put(to, native ? "#endif\n}\n\n" : "}\n\n");
+    ac_put(to, native ? "}\n#endif\n\n" : "}\n\n");
     return name;
 }
 

@@ -2,6 +2,7 @@
  * contains its size. */
 #include "codegen/frames.h"
 #include "codegen/llvm/ir.h"
+#include "codegen/tile_asm.h"
 
 #include <llvm-c/Object.h>
 #include <stdlib.h>
@@ -41,11 +42,6 @@ static void note_calls(watch *w, LLVMValueRef f, int32_t from)
             LLVMValueRef to = LLVMIsACallInst(i) ? LLVMGetCalledValue(i) : NULL;
             if (to && LLVMIsAFunction(to) && LLVMCountBasicBlocks(to))
                 ac_frames_call(r, &w->frames, from, ac_frames_add(r, &w->frames, LLVMGetValueName2(to, &n)));
-            if (to && LLVMIsAInlineAsm(to) && w->M->target->dsp) { /* a tile stores its end on the stack: tile.c */
-                const int32_t tile = ac_frames_add(r, &w->frames, "inline assembly");
-                w->frames.item[tile].bytes = 4;
-                ac_frames_call(r, &w->frames, from, tile);
-            }
         }
 }
 
@@ -59,7 +55,8 @@ void *l_frames_open(l_module *M)
             static const char LIMIT[] = "warn-stack-size";
             LLVMAddAttributeAtIndex(f, L_WHOLE, LLVMCreateStringAttribute(M->lc, LIMIT, sizeof LIMIT - 1, "0", 1));
             const int32_t at = ac_frames_add(M->region, &w->frames, LLVMGetValueName2(f, &n));
-            w->frames.item[at].bytes = 0; /* LLVM reports nothing for a function without a frame */
+            /* LLVM reports nothing for a function without a frame, nor for one that is assembly alone */
+            w->frames.item[at].bytes = ac_tile_stack(LLVMGetValueName2(f, &n));
             note_calls(w, f, at);
         }
     LLVMContextSetDiagnosticHandler(M->lc, on_diagnostic, w);

@@ -1,63 +1,45 @@
-/* tile.c - prints TILE as inline assembly: the loop over its steps with the block of codegen/tile_asm.h inside.
- *
- * Accumulators and pointers are in-out operands. The end of the weights is passed in lr and stored on the stack,
- * because no register is left (an operand in memory would need one for its address). */
+/* tile.c - prints TILE as assembly of codegen/tile_asm.h: for Arm's DSP extension a function of its own, with nothing
+ * else in it, for Armv6-M the loop over its steps in place, with accumulators and pointers as operands. */
 #include "codegen/llvm/ir.h"
 #include "codegen/rvv_asm.h"
 #include "codegen/tile_asm.h"
 
-enum {
-    MOST = 6 + 3,       /* accumulators; rows, weights, their end or the number of steps */
-    MOST_BYTES = 8 + 5, /* UNSIGNED: accumulators; x, w, free registers, the end of x */
-};
-
-/* "=&{r0},..,={r6},={r7},={lr},6,7,8,~{r8},.." for n accumulators, and then x, w and their end; for ROW the number of
- * steps is in r5, and lr is changed. Registers are fixed: if a live value is in one of them, LLVM may assign one
- * register to two operands instead of spilling it. */
-static const char *constraints(const l_module *M, int32_t n, ac_tile_form form)
-{
-    ac_sink s;
-    ac_sink_open(&s, M->cx);
-    for (int32_t i = 0; i < n; i++)
-        ac_putf(&s, "=&{r%d},", (int)i);
-    ac_putf(&s, "={r6},={r7},={%s},", form == AC_TILE_ROW ? "r5" : "lr");
-    for (int32_t i = n; i < n + 3; i++)
-        ac_putf(&s, "%d,", (int)i);
-    ac_put(&s, "~{r8},~{r9},~{r10},~{r11},~{r12},");
-    ac_put(&s, form == AC_TILE_ROW ? "~{lr},~{cc},~{memory}" : "~{cc},~{memory}");
-    return ac_sink_text(&s);
-}
+enum { MOST_BYTES = 8 + 5 }; /* UNSIGNED: accumulators; x, w, free registers, the end of x */
 
 static LLVMValueRef element(l_fn *f, int32_t buf, LLVMValueRef index, int64_t more)
 {
     return l_asm_address(f, buf, LLVMBuildAdd(f->M->b, index, l_int(f->M, AC_I32, more, 1), ""));
 }
 
-/* The call with x, w and their end; its results are n accumulators, and these. */
-static LLVMValueRef call(l_fn *f, const ac_tile *t, LLVMValueRef *operand, int32_t n)
+/* The function of a tile of pairs, f(x, w, steps, acc), made at its first use. */
+static LLVMValueRef function_of(l_module *M, const ac_tile *t, LLVMTypeRef type)
+{
+    const char *name = ac_strf(M->region, "%s_%s", M->m->name, ac_tile_name(M->cx, t));
+    LLVMValueRef f = LLVMGetNamedFunction(M->mod, name);
+    if (f)
+        return f;
+    f = l_inner_function(M, name, type, "noinline");
+    l_attribute(M, f, L_WHOLE, "naked", 0);
+    const char *text = ac_tile_asm(M->cx, t);
+    LLVMBasicBlockRef from = LLVMGetInsertBlock(M->b);
+    LLVMPositionBuilderAtEnd(M->b, LLVMAppendBasicBlockInContext(M->lc, f, "entry"));
+    LLVMTypeRef nothing = LLVMFunctionType(M->none, NULL, 0, false);
+    LLVMValueRef code =
+        LLVMGetInlineAsm(nothing, text, strlen(text), "", 0, true, false, LLVMInlineAsmDialectATT, false);
+    LLVMBuildCall2(M->b, nothing, code, NULL, 0, "");
+    LLVMBuildUnreachable(M->b);
+    LLVMPositionBuilderAtEnd(M->b, from);
+    return f;
+}
+
+static void pairs_tile(l_fn *f, const ac_ins *in, const ac_tile *t)
 {
     l_module *M = f->M;
-    LLVMTypeRef type[MOST];
-    const char *name[MOST];
-    ac_sink zero;
-    ac_sink_open(&zero, M->cx);
-    for (int32_t i = 0; i < n + 3; i++) {
-        type[i] = i < n ? M->i32 : LLVMTypeOf(operand[i - n]);
-        name[i] = ac_strf(M->region, "$%d", (int)i);
-        if (i < n)
-            ac_putf(&zero, "movs %s, #0\n", name[i]);
-    }
-    const char *x = name[n], *w = name[n + 1], *list = constraints(M, n, t->form);
-    const char *body = ac_tile_asm(M->cx, t, name, x, w, name[n + 2], "\n");
-    const char *text = t->form == AC_TILE_ROW
-                           ? ac_strf(M->region, "%s%s", ac_sink_text(&zero), body)
-                           : ac_strf(M->region, "push {lr}\n%s1:\n%sldr lr, [sp]\ncmp %s, lr\nbne 1b\nadd sp, sp, #4",
-                                     ac_sink_text(&zero), body, w);
-    LLVMTypeRef all = LLVMStructTypeInContext(M->lc, type, (unsigned)n + 3, false);
-    LLVMTypeRef fn = LLVMFunctionType(all, type + n, 3, false);
-    LLVMValueRef code =
-        LLVMGetInlineAsm(fn, text, strlen(text), list, strlen(list), true, false, LLVMInlineAsmDialectATT, false);
-    return LLVMBuildCall2(M->b, fn, code, operand, 3, "");
+    LLVMTypeRef param[4] = {M->ptr, M->ptr, M->i32, M->ptr};
+    LLVMTypeRef type = LLVMFunctionType(M->none, param, 4, false);
+    LLVMValueRef given[4] = {element(f, t->x, f->val[in->a], 0), element(f, t->w, f->val[in->b], 0), f->val[in->c],
+                             element(f, t->acc, l_int(M, AC_I32, 0, 1), 0)};
+    LLVMBuildCall2(M->b, type, function_of(M, t, type), given, 4, "");
 }
 
 /* UNSIGNED: accumulators, x, w, two free registers, and the end of x. */
@@ -113,7 +95,6 @@ int l_tile(l_fn *f, const ac_ins *in)
 {
     l_module *M = f->M;
     const ac_tile t = ac_ins_tile(in);
-    const int32_t n = t.rows * t.channels;
     if (ac_rvv_has(f->M->target, &t)) {
         l_rvv_tile(f, in);
         return AC_OK;
@@ -129,18 +110,6 @@ int l_tile(l_fn *f, const ac_ins *in)
                         (int)t.channels, M->target->name);
     if (t.form == AC_TILE_UNSIGNED)
         return bytes_tile(f, in, &t);
-    LLVMValueRef operand[3];
-    const int32_t step = 8 * t.channels, early = t.form == AC_TILE_PAIRS ? 1 : 0; /* PAIRS begin one step early */
-    operand[0] = element(f, t.x, f->val[in->a], -8 * t.rows * early);
-    operand[1] = element(f, t.w, f->val[in->b], -step * early);
-    operand[2] = f->val[in->c];
-    if (early) {
-        LLVMValueRef bytes = LLVMBuildMul(M->b, f->val[in->c], l_int(M, AC_I32, step, 1), "");
-        operand[2] = LLVMBuildGEP2(M->b, M->i8, operand[1], &bytes, 1, "");
-    }
-    LLVMValueRef v = call(f, &t, operand, n);
-    for (int32_t i = 0; i < n; i++)
-        LLVMBuildStore(M->b, LLVMBuildExtractValue(M->b, v, (unsigned)i, ""),
-                       element(f, t.acc, l_int(M, AC_I32, i, 1), 0));
+    pairs_tile(f, in, &t);
     return AC_OK;
 }

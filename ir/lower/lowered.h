@@ -140,11 +140,10 @@ enum {
     /* The result may be stored exactly over the input that `overwrite` names, at the price of speed; refused if a
      * family has no such schedule. Only depthwise convolutions have one. */
     AC_VARIANT_INPLACE = 2,
-    /* With ROWS. WIDE: a row may read rows that it does not need, if that is faster. The others gather lines of at most
-     * two pixels, or of one, which is slower and takes less scratch. */
+    /* With ROWS. WIDE: a row may read rows that it does not need, if that is faster. LINE_1: lines of one pixel are
+     * gathered, which is slower and takes less scratch. */
     AC_VARIANT_WIDE = 4,
-    AC_VARIANT_LINE_2 = 8,
-    AC_VARIANT_LINE_1 = 16
+    AC_VARIANT_LINE_1 = 8
 };
 
 #endif

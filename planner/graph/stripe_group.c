@@ -76,7 +76,6 @@ const ac_stripe_form *ac_stripe_form_of(ac_stripes *v, int32_t step)
     static const int32_t VARIANT[AC_STRIPE_WAYS] = {
         [AC_STRIPE_LEAN] = AC_VARIANT_ROWS,
         [AC_STRIPE_WIDE] = AC_VARIANT_ROWS | AC_VARIANT_WIDE,
-        [AC_STRIPE_LINE_2] = AC_VARIANT_ROWS | AC_VARIANT_LINE_2,
         [AC_STRIPE_LINE_1] = AC_VARIANT_ROWS | AC_VARIANT_LINE_1,
     };
     const int32_t variant = VARIANT[v->way[step]];

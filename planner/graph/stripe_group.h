@@ -15,13 +15,7 @@
 #include "planner/graph/planned.h"
 
 /* How a step reads rows beyond those it needs, and how long the lines are that it gathers */
-typedef enum ac_stripe_way {
-    AC_STRIPE_LEAN,
-    AC_STRIPE_WIDE,
-    AC_STRIPE_LINE_2,
-    AC_STRIPE_LINE_1,
-    AC_STRIPE_WAYS
-} ac_stripe_way;
+typedef enum ac_stripe_way { AC_STRIPE_LEAN, AC_STRIPE_WIDE, AC_STRIPE_LINE_1, AC_STRIPE_WAYS } ac_stripe_way;
 
 /* Of a step */
 typedef struct ac_stripe_form {

@@ -45,12 +45,10 @@ static bool keep_to(ac_stripe_search *q, int32_t begin, int32_t end, ac_bytes lo
 {
     double macs = 0, extra = 0;
     for (int32_t s = begin; s < end; s++) {
-        static const ac_stripe_way SHORTER[] = {AC_STRIPE_LINE_2, AC_STRIPE_LINE_1};
         uint8_t *way = &q->forms.way[s];
         const ac_lowered *low = form(q, s, (ac_stripe_way)*way);
-        for (int i = 0; i < 2 && low && line_of(low) > longest; i++)
-            if ((low = form(q, s, SHORTER[i])) != NULL && line_of(low) <= longest)
-                *way = (uint8_t)SHORTER[i];
+        if (low && line_of(low) > longest && (low = form(q, s, AC_STRIPE_LINE_1)) != NULL && line_of(low) <= longest)
+            *way = AC_STRIPE_LINE_1;
         if (!low || line_of(low) > longest)
             return false;
         macs += (double)low->macs;

@@ -1,7 +1,7 @@
 /* panel_kind.h - the interface of the kinds of panels; private to panel.c.
  *
  *     kind     for                                               tile                     line
- *     pairs    products of two halves (SMLAD)                    3 pixels x 2 channels    i16, in the order of SXTB16
+ *     pairs    products of two halves (SMLAD)                    2 pixels x 4 channels    i16, in the order of SXTB16
  *     pairs    ... with a single position                         1 pixel x 4 channels     none: x in place
  *     plain    one product at a time                             by registers             i8, or none: x in place
  *     plain    ... with products of 32 bits, eight registers     1 pixel x 8 channels     u8, x + 128

@@ -10,7 +10,7 @@
 #include "ir/loop/tiles.h"
 #include "ir/lower/lower.h"
 
-enum { PIXELS = 3, DEPTH = 8 };
+enum { PIXELS = 2, DEPTH = 8 };
 
 /* The largest |sum of x * b| of any channel, and whether a + 256 b fits in 16 bits: false: a form is not exact. */
 static bool weights_fit(const ac_lower *L, const ac_channel *c, int64_t depth)
@@ -198,15 +198,16 @@ static bool reads_all(const ac_panel *p, int64_t positions)
     return positions == 1 && p->depth % DEPTH == 0;
 }
 
-/* A shorter line than the best one: products by two pixels take a tenth more instructions, by one a quarter. */
+/* A shorter line than the best one: products by one pixel take a seventh more instructions. */
 static void choose_line(ac_panel *p)
 {
     ac_lower *L = p->L;
-    const int32_t most = L->variant & AC_VARIANT_LINE_1 ? 1 : L->variant & AC_VARIANT_LINE_2 ? 2 : PIXELS;
-    L->out->variants |= p->pixels > 2 ? AC_VARIANT_LINE_2 | AC_VARIANT_LINE_1 : p->pixels > 1 ? AC_VARIANT_LINE_1 : 0;
-    if (most < p->pixels) {
-        L->out->slower = most > 1 ? 10 : p->pixels > 2 ? 25 : 14;
-        p->pixels = most;
+    if (p->pixels == 1)
+        return;
+    L->out->variants |= AC_VARIANT_LINE_1;
+    if (L->variant & AC_VARIANT_LINE_1) {
+        L->out->slower = 14;
+        p->pixels = 1;
     }
 }
 
@@ -216,7 +217,7 @@ static void prepare(ac_panel *p, int64_t positions)
     const ac_rows rows = {p->depth, p->depth, 1};
     p->pixels = positions < PIXELS ? (int32_t)positions : PIXELS;
     choose_line(p);
-    p->channels = p->pixels == 1 && p->c->n > 2 ? 4 : 2;
+    p->channels = p->c->n > 2 ? 4 : 2;
     p->step = DEPTH;
     p->unit = p->win.ic % DEPTH ? 1 : DEPTH;
     p->steps = (p->depth + DEPTH - 1) / DEPTH;

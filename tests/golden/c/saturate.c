@@ -102,7 +102,7 @@ static inline uint32_t pair_i16x2(uint32_t a, uint32_t b)
 #endif
 }
 
-#if defined(__ARM_FEATURE_SAT) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
+#if defined(__ARM_FEATURE_SAT) && defined(__GNUC__) && defined(__OPTIMIZE__) && \
     !defined(SATURATE_NO_ASM)
 static inline __attribute__((always_inline)) int8_t sat_i8_shr(int32_t x, int32_t n)
 {

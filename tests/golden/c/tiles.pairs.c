@@ -83,84 +83,180 @@ static inline uint32_t odd_i16x2(uint32_t w)
 #endif
 }
 
-/* 6 sums: 3 rows by 2 channels of packed weights, 8 elements of each in a step. */
-static inline void tile_pairs_3x2(const int16_t *x, const int8_t *w, int32_t steps, int32_t *acc)
-{
-#if defined(__ARM_FEATURE_DSP) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
+/* 8 sums: 2 rows by 4 channels of packed weights, 8 elements of each in a step. */
+#if defined(__ARM_FEATURE_DSP) && defined(__thumb2__) && defined(__GNUC__) && \
     !defined(TILES_NO_ASM)
-    uintptr_t at = (uintptr_t)x - 48u, from = (uintptr_t)w - 16u;
-    const uintptr_t end = from + (uint32_t)steps * 16u;
-    int32_t c0 = 0, c1 = 0, c2 = 0, c3 = 0, c4 = 0, c5 = 0;
-    __asm__ volatile(
-        "1:\n"
-        "ldrd r8, r9, [%[w], #16]!\n"
-        "sxtb16 r10, r8\n"
-        "sxtb16 r11, r9\n"
-        "ldrd r12, lr, [%[x], #48]!\n"
-        "smlad %[c0], r10, r12, %[c0]\n"
-        "smlad %[c3], r8, r12, %[c3]\n"
-        "smlad %[c0], r11, lr, %[c0]\n"
-        "smlad %[c3], r9, lr, %[c3]\n"
-        "ldrd r12, lr, [%[x], #16]\n"
-        "smlad %[c1], r10, r12, %[c1]\n"
-        "smlad %[c4], r8, r12, %[c4]\n"
-        "smlad %[c1], r11, lr, %[c1]\n"
-        "smlad %[c4], r9, lr, %[c4]\n"
-        "ldrd r12, lr, [%[x], #32]\n"
-        "smlad %[c2], r10, r12, %[c2]\n"
-        "smlad %[c5], r8, r12, %[c5]\n"
-        "smlad %[c2], r11, lr, %[c2]\n"
-        "smlad %[c5], r9, lr, %[c5]\n"
-        "ldrd r8, r9, [%[w], #8]\n"
-        "sxtb16 r10, r8\n"
-        "sxtb16 r11, r9\n"
-        "ldrd r12, lr, [%[x], #8]\n"
-        "smlad %[c0], r10, r12, %[c0]\n"
-        "smlad %[c3], r8, r12, %[c3]\n"
-        "smlad %[c0], r11, lr, %[c0]\n"
-        "smlad %[c3], r9, lr, %[c3]\n"
-        "ldrd r12, lr, [%[x], #24]\n"
-        "smlad %[c1], r10, r12, %[c1]\n"
-        "smlad %[c4], r8, r12, %[c4]\n"
-        "smlad %[c1], r11, lr, %[c1]\n"
-        "smlad %[c4], r9, lr, %[c4]\n"
-        "ldrd r12, lr, [%[x], #40]\n"
-        "smlad %[c2], r10, r12, %[c2]\n"
-        "smlad %[c5], r8, r12, %[c5]\n"
-        "smlad %[c2], r11, lr, %[c2]\n"
-        "smlad %[c5], r9, lr, %[c5]\n"
-        "ldr lr, %[end]\n"
-        "cmp %[w], lr\n"
-        "bne 1b\n"
-        : [c0] "+r"(c0), [c1] "+r"(c1), [c2] "+r"(c2), [c3] "+r"(c3), [c4] "+r"(c4), [c5] "+r"(c5),
-          [x] "+r"(at), [w] "+r"(from)
-        : [end] "m"(end)
-        : "r8", "r9", "r10", "r11", "r12", "lr", "cc", "memory");
-    acc[0] = c0; acc[1] = c1; acc[2] = c2; acc[3] = c3; acc[4] = c4; acc[5] = c5;
+#if defined(__clang__)
+__attribute__((naked, noinline))
 #else
-    for (int32_t i = 0; i < 6; i++) {
+__attribute__((naked, noipa))
+#endif
+static void tile_pairs_2x4(const int16_t *x __attribute__((unused)), const int8_t *w __attribute__((unused)),
+    int32_t steps __attribute__((unused)), int32_t *acc __attribute__((unused)))
+{
+    __asm__ volatile(
+        "push {r3-r11, lr}\n"
+        "sub sp, #8\n"
+        "movs r4, #0\n"
+        "movs r5, #0\n"
+        "movs r6, #0\n"
+        "movs r7, #0\n"
+        "mov r8, r4\n"
+        "mov r9, r4\n"
+        "mov r10, r4\n"
+        "mov r11, r4\n"
+        "lsls r12, r2, #31\n"
+        "add r2, r0, r2, lsl #5\n"
+        "str r2, [sp]\n"
+        "bmi 2f\n"
+        "1:\n"
+        "ldr r3, [r0, #28]\n"
+        "ldr lr, [r1, #28]\n"
+        "ldr r2, [r0, #12]\n"
+        "ldr r12, [r1, #12]\n"
+        "smlad r6, r12, r2, r6\n"
+        "smlad r7, r12, r3, r7\n"
+        "smlad r10, lr, r2, r10\n"
+        "smlad r11, lr, r3, r11\n"
+        "sxtb16 r12, r12\n"
+        "smlad r4, r12, r2, r4\n"
+        "smlad r5, r12, r3, r5\n"
+        "sxtb16 lr, lr\n"
+        "smlad r8, lr, r2, r8\n"
+        "smlad r9, lr, r3, r9\n"
+        "ldr r3, [r0, #24]\n"
+        "ldr lr, [r1, #24]\n"
+        "ldr r2, [r0, #8]\n"
+        "ldr r12, [r1, #8]\n"
+        "smlad r6, r12, r2, r6\n"
+        "smlad r7, r12, r3, r7\n"
+        "smlad r10, lr, r2, r10\n"
+        "smlad r11, lr, r3, r11\n"
+        "sxtb16 r12, r12\n"
+        "smlad r4, r12, r2, r4\n"
+        "smlad r5, r12, r3, r5\n"
+        "sxtb16 lr, lr\n"
+        "smlad r8, lr, r2, r8\n"
+        "smlad r9, lr, r3, r9\n"
+        "ldr r3, [r0, #20]\n"
+        "ldr lr, [r1, #20]\n"
+        "ldr r2, [r0, #4]\n"
+        "ldr r12, [r1, #4]\n"
+        "smlad r6, r12, r2, r6\n"
+        "smlad r7, r12, r3, r7\n"
+        "smlad r10, lr, r2, r10\n"
+        "smlad r11, lr, r3, r11\n"
+        "sxtb16 r12, r12\n"
+        "smlad r4, r12, r2, r4\n"
+        "smlad r5, r12, r3, r5\n"
+        "sxtb16 lr, lr\n"
+        "smlad r8, lr, r2, r8\n"
+        "smlad r9, lr, r3, r9\n"
+        "ldr r3, [r0, #16]\n"
+        "ldr lr, [r1, #16]\n"
+        "ldr r2, [r0], #32\n"
+        "ldr r12, [r1], #32\n"
+        "smlad r6, r12, r2, r6\n"
+        "smlad r7, r12, r3, r7\n"
+        "smlad r10, lr, r2, r10\n"
+        "smlad r11, lr, r3, r11\n"
+        "sxtb16 r12, r12\n"
+        "smlad r4, r12, r2, r4\n"
+        "smlad r5, r12, r3, r5\n"
+        "sxtb16 lr, lr\n"
+        "smlad r8, lr, r2, r8\n"
+        "smlad r9, lr, r3, r9\n"
+        "2:\n"
+        "ldr r3, [r0, #28]\n"
+        "ldr lr, [r1, #28]\n"
+        "ldr r2, [r0, #12]\n"
+        "ldr r12, [r1, #12]\n"
+        "smlad r6, r12, r2, r6\n"
+        "smlad r7, r12, r3, r7\n"
+        "smlad r10, lr, r2, r10\n"
+        "smlad r11, lr, r3, r11\n"
+        "sxtb16 r12, r12\n"
+        "smlad r4, r12, r2, r4\n"
+        "smlad r5, r12, r3, r5\n"
+        "sxtb16 lr, lr\n"
+        "smlad r8, lr, r2, r8\n"
+        "smlad r9, lr, r3, r9\n"
+        "ldr r3, [r0, #24]\n"
+        "ldr lr, [r1, #24]\n"
+        "ldr r2, [r0, #8]\n"
+        "ldr r12, [r1, #8]\n"
+        "smlad r6, r12, r2, r6\n"
+        "smlad r7, r12, r3, r7\n"
+        "smlad r10, lr, r2, r10\n"
+        "smlad r11, lr, r3, r11\n"
+        "sxtb16 r12, r12\n"
+        "smlad r4, r12, r2, r4\n"
+        "smlad r5, r12, r3, r5\n"
+        "sxtb16 lr, lr\n"
+        "smlad r8, lr, r2, r8\n"
+        "smlad r9, lr, r3, r9\n"
+        "ldr r3, [r0, #20]\n"
+        "ldr lr, [r1, #20]\n"
+        "ldr r2, [r0, #4]\n"
+        "ldr r12, [r1, #4]\n"
+        "smlad r6, r12, r2, r6\n"
+        "smlad r7, r12, r3, r7\n"
+        "smlad r10, lr, r2, r10\n"
+        "smlad r11, lr, r3, r11\n"
+        "sxtb16 r12, r12\n"
+        "smlad r4, r12, r2, r4\n"
+        "smlad r5, r12, r3, r5\n"
+        "sxtb16 lr, lr\n"
+        "smlad r8, lr, r2, r8\n"
+        "smlad r9, lr, r3, r9\n"
+        "ldr r3, [r0, #16]\n"
+        "ldr lr, [r1, #16]\n"
+        "ldr r2, [r0], #32\n"
+        "ldr r12, [r1], #32\n"
+        "smlad r6, r12, r2, r6\n"
+        "smlad r7, r12, r3, r7\n"
+        "smlad r10, lr, r2, r10\n"
+        "smlad r11, lr, r3, r11\n"
+        "sxtb16 r12, r12\n"
+        "smlad r4, r12, r2, r4\n"
+        "smlad r5, r12, r3, r5\n"
+        "sxtb16 lr, lr\n"
+        "smlad r8, lr, r2, r8\n"
+        "smlad r9, lr, r3, r9\n"
+        "ldr r2, [sp]\n"
+        "cmp r0, r2\n"
+        "bne 1b\n"
+        "ldr r0, [sp, #8]\n"
+        "stmia r0, {r4-r11}\n"
+        "add sp, #8\n"
+        "pop {r3-r11, pc}\n");
+}
+#else
+static inline void tile_pairs_2x4(const int16_t *x, const int8_t *w, int32_t steps, int32_t *acc)
+{
+    for (int32_t i = 0; i < 8; i++) {
         acc[i] = 0;
     }
-    for (int32_t s = 0; s < steps; s++) {
+    for (int32_t s = 0; s < steps * 2; s++) {
         for (int32_t k = 0; k < 8; k++) {
             const int32_t low = w[s * 16 + k * 2];
             const int32_t whole = w[s * 16 + k * 2 + 1] * 256 + (low & 255);
-            for (int32_t r = 0; r < 3; r++) {
-                const int32_t v = x[(s / 1 * 3 + r) * 8 + k];
-                int32_t *const c = &acc[s % 1 * 6 + r];
+            for (int32_t r = 0; r < 2; r++) {
+                const int32_t v = x[(s / 2 * 2 + r) * 8 + k];
+                int32_t *const c = &acc[s % 2 * 4 + r];
                 const int32_t by_low = v * low;
                 const int32_t by_whole = v * whole;
                 const uint32_t first = (uint32_t)c[0] + (uint32_t)by_low;
-                const uint32_t second = (uint32_t)c[3] + (uint32_t)by_whole;
+                const uint32_t second = (uint32_t)c[2] + (uint32_t)by_whole;
                 c[0] = (int32_t)first;
-                c[3] = (int32_t)second;
+                c[2] = (int32_t)second;
             }
         }
     }
-#endif
 }
+#endif
 
-#if defined(__ARM_FEATURE_SAT) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
+#if defined(__ARM_FEATURE_SAT) && defined(__GNUC__) && defined(__OPTIMIZE__) && \
     !defined(TILES_NO_ASM)
 static inline __attribute__((always_inline)) int8_t sat_i8_shr(int32_t x, int32_t n)
 {
@@ -187,66 +283,78 @@ static inline int32_t i32_from_u32(uint32_t x)
 }
 
 /* 2 sums: 1 rows by 2 channels of packed weights, 8 elements of each in a step. */
-static inline void tile_row_1x2(const int8_t *x, const int8_t *w, int32_t steps, int32_t *acc)
-{
-#if defined(__ARM_FEATURE_DSP) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
+#if defined(__ARM_FEATURE_DSP) && defined(__thumb2__) && defined(__GNUC__) && \
     defined(__ARM_FEATURE_UNALIGNED) && !defined(TILES_NO_ASM)
-    uintptr_t at = (uintptr_t)x, from = (uintptr_t)w, end = (uintptr_t)steps;
-    int32_t c0 = 0, c1 = 0;
+#if defined(__clang__)
+__attribute__((naked, noinline))
+#else
+__attribute__((naked, noipa))
+#endif
+static void tile_row_1x2(const int8_t *x __attribute__((unused)), const int8_t *w __attribute__((unused)),
+    int32_t steps __attribute__((unused)), int32_t *acc __attribute__((unused)))
+{
     __asm__ volatile(
-        "lsls r8, %[end], #31\n"
-        "add %[end], %[w], %[end], lsl #4\n"
+        "push {r3-r11, lr}\n"
+        "sub sp, #8\n"
+        "movs r4, #0\n"
+        "movs r5, #0\n"
+        "lsls r12, r2, #31\n"
+        "add r2, r0, r2, lsl #3\n"
+        "str r2, [sp]\n"
         "bmi 2f\n"
         "1:\n"
-        "ldr r12, [%[x], #4]\n"
+        "ldr r12, [r0, #4]\n"
         "sxtb16 lr, r12, ror #8\n"
         "sxtb16 r12, r12\n"
-        "ldrd r8, r9, [%[w], #8]\n"
+        "ldrd r8, r9, [r1, #8]\n"
         "sxtb16 r10, r8\n"
         "sxtb16 r11, r9\n"
-        "smlad %[c0], r10, r12, %[c0]\n"
-        "smlad %[c1], r8, r12, %[c1]\n"
-        "smlad %[c0], r11, lr, %[c0]\n"
-        "smlad %[c1], r9, lr, %[c1]\n"
-        "ldr r12, [%[x]], #8\n"
+        "smlad r4, r10, r12, r4\n"
+        "smlad r5, r8, r12, r5\n"
+        "smlad r4, r11, lr, r4\n"
+        "smlad r5, r9, lr, r5\n"
+        "ldr r12, [r0], #8\n"
         "sxtb16 lr, r12, ror #8\n"
         "sxtb16 r12, r12\n"
-        "ldrd r8, r9, [%[w]], #16\n"
+        "ldrd r8, r9, [r1], #16\n"
         "sxtb16 r10, r8\n"
         "sxtb16 r11, r9\n"
-        "smlad %[c0], r10, r12, %[c0]\n"
-        "smlad %[c1], r8, r12, %[c1]\n"
-        "smlad %[c0], r11, lr, %[c0]\n"
-        "smlad %[c1], r9, lr, %[c1]\n"
+        "smlad r4, r10, r12, r4\n"
+        "smlad r5, r8, r12, r5\n"
+        "smlad r4, r11, lr, r4\n"
+        "smlad r5, r9, lr, r5\n"
         "2:\n"
-        "ldr r12, [%[x], #4]\n"
+        "ldr r12, [r0, #4]\n"
         "sxtb16 lr, r12, ror #8\n"
         "sxtb16 r12, r12\n"
-        "ldrd r8, r9, [%[w], #8]\n"
+        "ldrd r8, r9, [r1, #8]\n"
         "sxtb16 r10, r8\n"
         "sxtb16 r11, r9\n"
-        "smlad %[c0], r10, r12, %[c0]\n"
-        "smlad %[c1], r8, r12, %[c1]\n"
-        "smlad %[c0], r11, lr, %[c0]\n"
-        "smlad %[c1], r9, lr, %[c1]\n"
-        "ldr r12, [%[x]], #8\n"
+        "smlad r4, r10, r12, r4\n"
+        "smlad r5, r8, r12, r5\n"
+        "smlad r4, r11, lr, r4\n"
+        "smlad r5, r9, lr, r5\n"
+        "ldr r12, [r0], #8\n"
         "sxtb16 lr, r12, ror #8\n"
         "sxtb16 r12, r12\n"
-        "ldrd r8, r9, [%[w]], #16\n"
+        "ldrd r8, r9, [r1], #16\n"
         "sxtb16 r10, r8\n"
         "sxtb16 r11, r9\n"
-        "smlad %[c0], r10, r12, %[c0]\n"
-        "smlad %[c1], r8, r12, %[c1]\n"
-        "smlad %[c0], r11, lr, %[c0]\n"
-        "smlad %[c1], r9, lr, %[c1]\n"
-        "cmp %[w], %[end]\n"
+        "smlad r4, r10, r12, r4\n"
+        "smlad r5, r8, r12, r5\n"
+        "smlad r4, r11, lr, r4\n"
+        "smlad r5, r9, lr, r5\n"
+        "ldr r2, [sp]\n"
+        "cmp r0, r2\n"
         "bne 1b\n"
-        : [c0] "+r"(c0), [c1] "+r"(c1),
-          [x] "+r"(at), [w] "+r"(from), [end] "+r"(end)
-        :
-        : "r8", "r9", "r10", "r11", "r12", "lr", "cc", "memory");
-    acc[0] = c0; acc[1] = c1;
+        "ldr r0, [sp, #8]\n"
+        "stmia r0, {r4-r5}\n"
+        "add sp, #8\n"
+        "pop {r3-r11, pc}\n");
+}
 #else
+static inline void tile_row_1x2(const int8_t *x, const int8_t *w, int32_t steps, int32_t *acc)
+{
     for (int32_t i = 0; i < 2; i++) {
         acc[i] = 0;
     }
@@ -264,8 +372,8 @@ static inline void tile_row_1x2(const int8_t *x, const int8_t *w, int32_t steps,
             c[1] = (int32_t)second;
         }
     }
-#endif
 }
+#endif
 
 static inline int64_t i64_from_i32(int32_t x)
 {
@@ -273,94 +381,108 @@ static inline int64_t i64_from_i32(int32_t x)
 }
 
 /* 4 sums: 1 rows by 4 channels of packed weights, 8 elements of each in a step. */
-static inline void tile_row_1x4(const int8_t *x, const int8_t *w, int32_t steps, int32_t *acc)
-{
-#if defined(__ARM_FEATURE_DSP) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
+#if defined(__ARM_FEATURE_DSP) && defined(__thumb2__) && defined(__GNUC__) && \
     defined(__ARM_FEATURE_UNALIGNED) && !defined(TILES_NO_ASM)
-    uintptr_t at = (uintptr_t)x, from = (uintptr_t)w, end = (uintptr_t)steps;
-    int32_t c0 = 0, c1 = 0, c2 = 0, c3 = 0;
+#if defined(__clang__)
+__attribute__((naked, noinline))
+#else
+__attribute__((naked, noipa))
+#endif
+static void tile_row_1x4(const int8_t *x __attribute__((unused)), const int8_t *w __attribute__((unused)),
+    int32_t steps __attribute__((unused)), int32_t *acc __attribute__((unused)))
+{
     __asm__ volatile(
-        "lsls r8, %[end], #31\n"
-        "add %[end], %[w], %[end], lsl #5\n"
+        "push {r3-r11, lr}\n"
+        "sub sp, #8\n"
+        "movs r4, #0\n"
+        "movs r5, #0\n"
+        "movs r6, #0\n"
+        "movs r7, #0\n"
+        "lsls r12, r2, #31\n"
+        "add r2, r0, r2, lsl #3\n"
+        "str r2, [sp]\n"
         "bmi 2f\n"
         "1:\n"
-        "ldr r12, [%[x], #4]\n"
+        "ldr r12, [r0, #4]\n"
         "sxtb16 lr, r12, ror #8\n"
         "sxtb16 r12, r12\n"
-        "ldrd r8, r9, [%[w], #24]\n"
+        "ldrd r8, r9, [r1, #24]\n"
         "sxtb16 r10, r8\n"
         "sxtb16 r11, r9\n"
-        "smlad %[c2], r10, r12, %[c2]\n"
-        "smlad %[c3], r8, r12, %[c3]\n"
-        "smlad %[c2], r11, lr, %[c2]\n"
-        "smlad %[c3], r9, lr, %[c3]\n"
-        "ldrd r8, r9, [%[w], #8]\n"
+        "smlad r6, r10, r12, r6\n"
+        "smlad r7, r8, r12, r7\n"
+        "smlad r6, r11, lr, r6\n"
+        "smlad r7, r9, lr, r7\n"
+        "ldrd r8, r9, [r1, #8]\n"
         "sxtb16 r10, r8\n"
         "sxtb16 r11, r9\n"
-        "smlad %[c0], r10, r12, %[c0]\n"
-        "smlad %[c1], r8, r12, %[c1]\n"
-        "smlad %[c0], r11, lr, %[c0]\n"
-        "smlad %[c1], r9, lr, %[c1]\n"
-        "ldr r12, [%[x]], #8\n"
+        "smlad r4, r10, r12, r4\n"
+        "smlad r5, r8, r12, r5\n"
+        "smlad r4, r11, lr, r4\n"
+        "smlad r5, r9, lr, r5\n"
+        "ldr r12, [r0], #8\n"
         "sxtb16 lr, r12, ror #8\n"
         "sxtb16 r12, r12\n"
-        "ldrd r8, r9, [%[w], #16]\n"
+        "ldrd r8, r9, [r1, #16]\n"
         "sxtb16 r10, r8\n"
         "sxtb16 r11, r9\n"
-        "smlad %[c2], r10, r12, %[c2]\n"
-        "smlad %[c3], r8, r12, %[c3]\n"
-        "smlad %[c2], r11, lr, %[c2]\n"
-        "smlad %[c3], r9, lr, %[c3]\n"
-        "ldrd r8, r9, [%[w]], #32\n"
+        "smlad r6, r10, r12, r6\n"
+        "smlad r7, r8, r12, r7\n"
+        "smlad r6, r11, lr, r6\n"
+        "smlad r7, r9, lr, r7\n"
+        "ldrd r8, r9, [r1], #32\n"
         "sxtb16 r10, r8\n"
         "sxtb16 r11, r9\n"
-        "smlad %[c0], r10, r12, %[c0]\n"
-        "smlad %[c1], r8, r12, %[c1]\n"
-        "smlad %[c0], r11, lr, %[c0]\n"
-        "smlad %[c1], r9, lr, %[c1]\n"
+        "smlad r4, r10, r12, r4\n"
+        "smlad r5, r8, r12, r5\n"
+        "smlad r4, r11, lr, r4\n"
+        "smlad r5, r9, lr, r5\n"
         "2:\n"
-        "ldr r12, [%[x], #4]\n"
+        "ldr r12, [r0, #4]\n"
         "sxtb16 lr, r12, ror #8\n"
         "sxtb16 r12, r12\n"
-        "ldrd r8, r9, [%[w], #24]\n"
+        "ldrd r8, r9, [r1, #24]\n"
         "sxtb16 r10, r8\n"
         "sxtb16 r11, r9\n"
-        "smlad %[c2], r10, r12, %[c2]\n"
-        "smlad %[c3], r8, r12, %[c3]\n"
-        "smlad %[c2], r11, lr, %[c2]\n"
-        "smlad %[c3], r9, lr, %[c3]\n"
-        "ldrd r8, r9, [%[w], #8]\n"
+        "smlad r6, r10, r12, r6\n"
+        "smlad r7, r8, r12, r7\n"
+        "smlad r6, r11, lr, r6\n"
+        "smlad r7, r9, lr, r7\n"
+        "ldrd r8, r9, [r1, #8]\n"
         "sxtb16 r10, r8\n"
         "sxtb16 r11, r9\n"
-        "smlad %[c0], r10, r12, %[c0]\n"
-        "smlad %[c1], r8, r12, %[c1]\n"
-        "smlad %[c0], r11, lr, %[c0]\n"
-        "smlad %[c1], r9, lr, %[c1]\n"
-        "ldr r12, [%[x]], #8\n"
+        "smlad r4, r10, r12, r4\n"
+        "smlad r5, r8, r12, r5\n"
+        "smlad r4, r11, lr, r4\n"
+        "smlad r5, r9, lr, r5\n"
+        "ldr r12, [r0], #8\n"
         "sxtb16 lr, r12, ror #8\n"
         "sxtb16 r12, r12\n"
-        "ldrd r8, r9, [%[w], #16]\n"
+        "ldrd r8, r9, [r1, #16]\n"
         "sxtb16 r10, r8\n"
         "sxtb16 r11, r9\n"
-        "smlad %[c2], r10, r12, %[c2]\n"
-        "smlad %[c3], r8, r12, %[c3]\n"
-        "smlad %[c2], r11, lr, %[c2]\n"
-        "smlad %[c3], r9, lr, %[c3]\n"
-        "ldrd r8, r9, [%[w]], #32\n"
+        "smlad r6, r10, r12, r6\n"
+        "smlad r7, r8, r12, r7\n"
+        "smlad r6, r11, lr, r6\n"
+        "smlad r7, r9, lr, r7\n"
+        "ldrd r8, r9, [r1], #32\n"
         "sxtb16 r10, r8\n"
         "sxtb16 r11, r9\n"
-        "smlad %[c0], r10, r12, %[c0]\n"
-        "smlad %[c1], r8, r12, %[c1]\n"
-        "smlad %[c0], r11, lr, %[c0]\n"
-        "smlad %[c1], r9, lr, %[c1]\n"
-        "cmp %[w], %[end]\n"
+        "smlad r4, r10, r12, r4\n"
+        "smlad r5, r8, r12, r5\n"
+        "smlad r4, r11, lr, r4\n"
+        "smlad r5, r9, lr, r5\n"
+        "ldr r2, [sp]\n"
+        "cmp r0, r2\n"
         "bne 1b\n"
-        : [c0] "+r"(c0), [c1] "+r"(c1), [c2] "+r"(c2), [c3] "+r"(c3),
-          [x] "+r"(at), [w] "+r"(from), [end] "+r"(end)
-        :
-        : "r8", "r9", "r10", "r11", "r12", "lr", "cc", "memory");
-    acc[0] = c0; acc[1] = c1; acc[2] = c2; acc[3] = c3;
+        "ldr r0, [sp, #8]\n"
+        "stmia r0, {r4-r7}\n"
+        "add sp, #8\n"
+        "pop {r3-r11, pc}\n");
+}
 #else
+static inline void tile_row_1x4(const int8_t *x, const int8_t *w, int32_t steps, int32_t *acc)
+{
     for (int32_t i = 0; i < 4; i++) {
         acc[i] = 0;
     }
@@ -378,20 +500,20 @@ static inline void tile_row_1x4(const int8_t *x, const int8_t *w, int32_t steps,
             c[1] = (int32_t)second;
         }
     }
-#endif
 }
+#endif
 
 TILES_SECTION_RODATA static const int32_t tiles_conv_2d_0_bias[8] = {
     780, -318, 804, 354, -126, 387, 690, -204
 };
 
 TILES_SECTION_RODATA static const int8_t tiles_conv_2d_0_w[128] __attribute__((aligned(4))) = {
-    17, 37, 120, 46, 63, 80, -14, 97, -14, -112, 96, -1, 67, -107, 6, -96, -55, -55, -24, 3, 75, -115, 27,
-    55, -11, -117, -16, 24, 8, 127, -85, 21, -26, 99, -63, -52, -16, 104, 8, -94, 11, -44, 81, -27, 63, 112, 43,
-    -105, 92, 27, -67, 116, 53, -88, 40, 96, 94, 7, -45, 63, 87, -110, -87, 8, 56, 38, -118, -21, -56, -72, -122,
-    98, 17, 47, -86, 63, -97, 111, 82, -95, 121, -82, 17, 72, 49, 61, -7, -30, 32, -103, 78, 25, 92, 115, -100,
-    -105, 91, 35, -127, -81, 88, 25, -49, -103, 60, 125, 42, -7, 23, -24, -4, 15, -10, 48, 36, 120, 125, 61, -120,
-    -7, 89, -72, -29, -105, 104, -77, -89, -28
+    17, 37, 120, 46, 63, 80, -14, 97, -14, -112, 96, -1, 67, -107, 6, -96, -26, 99, -63, -52, -16, 104, 8,
+    -94, 11, -44, 81, -27, 63, 112, 43, -105, -55, -55, -24, 3, 75, -115, 27, 55, -11, -117, -16, 24, 8, 127,
+    -85, 21, 92, 27, -67, 116, 53, -88, 40, 96, 94, 7, -45, 63, 87, -110, -87, 8, 56, 38, -118, -21, -56, -72,
+    -122, 98, 17, 47, -86, 63, -97, 111, 82, -95, 91, 35, -127, -81, 88, 25, -49, -103, 60, 125, 42, -7, 23, -24,
+    -4, 15, 121, -82, 17, 72, 49, 61, -7, -30, 32, -103, 78, 25, 92, 115, -100, -105, -10, 48, 36, 120, 125, 61,
+    -120, -7, 89, -72, -29, -105, 104, -77, -89, -28
 };
 
 TILES_SECTION_RODATA static const int32_t tiles_fully_connected_1_bias[2] = {
@@ -414,26 +536,26 @@ TILES_SECTION_RODATA static const int8_t tiles_fully_connected_2_w[64] __attribu
 };
 
 /* conv_2d 'a' -> i8 [1,3,2,8]
- * step 0: conv_2d 'a', 768 MACs: x i8 [1,3,2,16] at 0x0060 -> i8 [1,3,2,8] at 0x00c0
+ * step 0: conv_2d 'a', 768 MACs: x i8 [1,3,2,16] at 0x0040 -> i8 [1,3,2,8] at 0x00a0
  *   bias  i32[8]
  *   x     i8[96]  i8 [1,3,2,16] x
- *   line  i16[48]
+ *   line  i16[32]
  *   w     i8[128]
  *   out   i8[48]  i8 [1,3,2,8] a */
 TILES_SECTION_FAST TILES_NOINLINE
 static void tiles_conv_2d_0(const int32_t *restrict bias, const int8_t *restrict x, int16_t *restrict line,
     const int8_t *restrict w, int8_t *restrict out)
 {
-    int32_t acc[6];
-    for (int32_t p = 0; p < 6; p += 3) {
+    int32_t acc[8];
+    for (int32_t p = 0; p < 6; p += 2) {
         const int32_t t0 = 6 - p;
-        const int32_t t1 = t0 < 3 ? t0 : 3;
+        const int32_t t1 = t0 < 2 ? t0 : 2;
         for (int32_t r = 0; r < t1; r++) {
             const int32_t t2 = (p + r) * 2;
             const int32_t t3 = -t2;
             const int32_t t4 = t2 + 2;
             for (int32_t i = t2; i < t4; i++) {
-                const int32_t t5 = ((i + t3) * 3 + r) * 8;
+                const int32_t t5 = ((i + t3) * 2 + r) * 8;
                 const int32_t t6 = i * 8;
                 const uint32_t t7 = word_of(&x[t6]);
                 put_word(&line[t5], even_i16x2(t7));
@@ -443,9 +565,9 @@ static void tiles_conv_2d_0(const int32_t *restrict bias, const int8_t *restrict
                 put_word(&line[t5 + 6], odd_i16x2(t8));
             }
         }
-        for (int32_t oc = 0; oc < 8; oc += 2) {
-            tile_pairs_3x2(line, w + oc * 16, 2, acc);
-            const int32_t acc0 = acc[3];
+        for (int32_t oc = 0; oc < 8; oc += 4) {
+            tile_pairs_2x4(line, w + oc * 16, 2, acc);
+            const int32_t acc0 = acc[2];
             const int32_t t9 = p * 8;
             const int32_t acc1 = acc[0];
             const int32_t bias0 = bias[oc];
@@ -455,30 +577,37 @@ static void tiles_conv_2d_0(const int32_t *restrict bias, const int8_t *restrict
             const int8_t t11 = sat_i8_shr(((i32_from_u32((uint32_t)acc0 - (uint32_t)acc1) >> 8) + bias1) * 5243 +
                 2621439, 20);
             out[t9 + t10] = t11;
+            const int32_t acc2 = acc[6];
+            const int32_t t12 = oc + 2;
+            const int32_t acc3 = acc[4];
+            const int32_t bias2 = bias[t12];
+            out[t9 + t12] = sat_i8_shr((acc3 + bias2) * 5243 + 2621439, 20);
+            const int32_t t13 = oc + 3;
+            const int32_t bias3 = bias[t13];
+            const int8_t t14 = sat_i8_shr(((i32_from_u32((uint32_t)acc2 - (uint32_t)acc3) >> 8) + bias3) * 5243 +
+                2621439, 20);
+            out[t9 + t13] = t14;
             if (1 < t1) {
-                const int32_t acc2 = acc[4];
-                const int32_t t12 = (p + 1) * 8;
-                const int32_t acc3 = acc[1];
-                out[t12 + oc] = sat_i8_shr((acc3 + bias0) * 5243 + 2621439, 20);
-                const int8_t t13 = sat_i8_shr(((i32_from_u32((uint32_t)acc2 - (uint32_t)acc3) >> 8) + bias1) * 5243 +
+                const int32_t acc4 = acc[3];
+                const int32_t t15 = (p + 1) * 8;
+                const int32_t acc5 = acc[1];
+                out[t15 + oc] = sat_i8_shr((acc5 + bias0) * 5243 + 2621439, 20);
+                const int8_t t16 = sat_i8_shr(((i32_from_u32((uint32_t)acc4 - (uint32_t)acc5) >> 8) + bias1) * 5243 +
                     2621439, 20);
-                out[t12 + t10] = t13;
-                if (2 < t1) {
-                    const int32_t acc4 = acc[5];
-                    const int32_t t14 = (p + 2) * 8;
-                    const int32_t acc5 = acc[2];
-                    out[t14 + oc] = sat_i8_shr((acc5 + bias0) * 5243 + 2621439, 20);
-                    const int8_t t15 = sat_i8_shr(((i32_from_u32((uint32_t)acc4 - (uint32_t)acc5) >> 8) + bias1) *
-                        5243 + 2621439, 20);
-                    out[t14 + t10] = t15;
-                }
+                out[t15 + t10] = t16;
+                const int32_t acc6 = acc[7];
+                const int32_t acc7 = acc[5];
+                out[t15 + t12] = sat_i8_shr((acc7 + bias2) * 5243 + 2621439, 20);
+                const int8_t t17 = sat_i8_shr(((i32_from_u32((uint32_t)acc6 - (uint32_t)acc7) >> 8) + bias3) * 5243 +
+                    2621439, 20);
+                out[t15 + t13] = t17;
             }
         }
     }
 }
 
 /* fully_connected 'b' -> i8 [1,2]
- * step 1: fully_connected 'b', 32 MACs: z i8 [1,16] at 0x00f0 -> i8 [1,2] at 0x0010
+ * step 1: fully_connected 'b', 32 MACs: z i8 [1,16] at 0x00d0 -> i8 [1,2] at 0x0010
  *   bias  i32[2]
  *   x     i8[16]  i8 [1,16] z
  *   w     i8[32]
@@ -505,7 +634,7 @@ static void tiles_fully_connected_1(const int32_t *restrict bias, const int8_t *
 }
 
 /* fully_connected 'c' -> i8 [1,4]
- * step 2: fully_connected 'c', 64 MACs: z i8 [1,16] at 0x00f0 -> i8 [1,4] at 0x0000
+ * step 2: fully_connected 'c', 64 MACs: z i8 [1,16] at 0x00d0 -> i8 [1,4] at 0x0000
  *   bias  i32[4]
  *   x     i8[16]  i8 [1,16] z
  *   w     i8[64]
@@ -556,21 +685,21 @@ int tiles_run(const tiles_mem *m)
 {
     uint8_t *const arena = (uint8_t *)m->arena;
 
-    /* 0: conv_2d 'a', 768 MACs: x i8 [1,3,2,16] at 0x0060 -> i8 [1,3,2,8] at 0x00c0 */
+    /* 0: conv_2d 'a', 768 MACs: x i8 [1,3,2,16] at 0x0040 -> i8 [1,3,2,8] at 0x00a0 */
     TILES_STEP_BEGIN(0);
-    tiles_conv_2d_0(tiles_conv_2d_0_bias, (int8_t *)(void *)&arena[0x0060], (int16_t *)(void *)&arena[0x0000],
-        tiles_conv_2d_0_w, (int8_t *)(void *)&arena[0x00c0]);
+    tiles_conv_2d_0(tiles_conv_2d_0_bias, (int8_t *)(void *)&arena[0x0040], (int16_t *)(void *)&arena[0x0000],
+        tiles_conv_2d_0_w, (int8_t *)(void *)&arena[0x00a0]);
     TILES_STEP_END(0);
 
-    /* 1: fully_connected 'b', 32 MACs: z i8 [1,16] at 0x00f0 -> i8 [1,2] at 0x0010 */
+    /* 1: fully_connected 'b', 32 MACs: z i8 [1,16] at 0x00d0 -> i8 [1,2] at 0x0010 */
     TILES_STEP_BEGIN(1);
-    tiles_fully_connected_1(tiles_fully_connected_1_bias, (int8_t *)(void *)&arena[0x00f0],
+    tiles_fully_connected_1(tiles_fully_connected_1_bias, (int8_t *)(void *)&arena[0x00d0],
         tiles_fully_connected_1_w, (int8_t *)(void *)&arena[0x0010]);
     TILES_STEP_END(1);
 
-    /* 2: fully_connected 'c', 64 MACs: z i8 [1,16] at 0x00f0 -> i8 [1,4] at 0x0000 */
+    /* 2: fully_connected 'c', 64 MACs: z i8 [1,16] at 0x00d0 -> i8 [1,4] at 0x0000 */
     TILES_STEP_BEGIN(2);
-    tiles_fully_connected_2(tiles_fully_connected_2_bias, (int8_t *)(void *)&arena[0x00f0],
+    tiles_fully_connected_2(tiles_fully_connected_2_bias, (int8_t *)(void *)&arena[0x00d0],
         tiles_fully_connected_2_w, (int8_t *)(void *)&arena[0x0000]);
     TILES_STEP_END(2);
     return TILES_OK;
