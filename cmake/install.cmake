@@ -33,7 +33,7 @@ configure_file(${CMAKE_CURRENT_LIST_DIR}/arenac-planner.pc.in ${CMAKE_BINARY_DIR
 install(FILES ${CMAKE_BINARY_DIR}/arenac-planner.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 
 set(rt_headers runtime/arn_rt.h runtime/arn_host.h runtime/arn_pool.h runtime/arn_tree.h runtime/arn_dlpack.h
-  runtime/arn_model.def)
+  runtime/arn_custom.h   runtime/arn_model.def)
 install(FILES ${rt_headers} runtime/arn_rt.c runtime/arn_host.c runtime/arn_pool.c runtime/arn_tree.c
   runtime/mpi/arn_mpi.h runtime/mpi/arn_mpi.c DESTINATION ${CMAKE_INSTALL_DATADIR}/arenac COMPONENT dev)
 install(FILES ${rt_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)

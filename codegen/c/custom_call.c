@@ -163,20 +163,26 @@ int ac_c_print_custom(ac_cfile *F, const ac_loop_fn *fn, const ac_csig *sig, ac_
     return AC_OK;
 }
 
-int ac_emit_check_custom(const ac_module *m)
+/* The function of fn i, unless a function before calls the same one; NULL: it calls none. */
+static const ac_extern *first_call(const ac_module *m, int32_t i)
 {
-    const char *own = ac_strf(m->cx->region, "%s_", m->name);
+    const ac_extern *e = m->fn[i]->call;
+    for (int32_t k = 0; k < i && e; k++)
+        if (m->fn[k]->call && !strcmp(m->fn[k]->call->function, e->function))
+            return NULL;
+    return e;
+}
+
+int ac_emit_take_custom(const ac_module *m, ac_cnames *names)
+{
     for (int32_t i = 0; i < m->n_fn; i++) {
-        const ac_extern *e = m->fn[i]->call;
-        const ac_place at = {.file = e ? e->defined : NULL};
-        if (e && ac_c_reserved(e->function))
-            return ac_error(m->cx, at, E0502, "custom operator '%s' calls '%s', a name that C or its headers reserve",
-                            e->name, e->function);
-        if (e && !strncmp(e->function, own, strlen(own))) {
-            ac_error(m->cx, at, E0502, "custom operator '%s' calls '%s', but names with '%s' are those of the model",
-                     e->name, e->function, own);
-            return ac_help(m->cx, "--name gives the model another prefix");
-        }
+        const ac_extern *e = first_call(m, i);
+        const bool reserved = e && ac_c_reserved(e->function);
+        if (!e || (!reserved && ac_c_name_claim(names, e->function)))
+            continue;
+        ac_error(m->cx, (ac_place){.file = e->defined}, E0502, "custom operator '%s' calls '%s', a name that %s",
+                 e->name, e->function, reserved ? "C or its headers reserve" : "the generated code has itself");
+        return reserved ? AC_FAIL : ac_help(m->cx, "--name gives the model another prefix than '%s'", m->name);
     }
     return AC_OK;
 }
@@ -185,15 +191,13 @@ void ac_emit_custom(const ac_module *m, ac_sink *to)
 {
     bool any = false;
     for (int32_t i = 0; i < m->n_fn; i++) {
-        bool first = m->fn[i]->call != NULL;
-        for (int32_t k = 0; k < i && first; k++)
-            first = !m->fn[k]->call || strcmp(m->fn[k]->call->function, m->fn[i]->call->function) != 0;
-        if (!first)
+        const ac_extern *e = first_call(m, i);
+        if (!e)
             continue;
         if (!any)
             ac_putf(to, "\n/* Custom operators: you supply these functions. */\n%s", TYPES);
         any = true;
         ac_putf(to, "void %s(const void *const *in, void *const *out, void *scratch, const arn_custom *node);\n",
-                m->fn[i]->call->function);
+                e->function);
     }
 }

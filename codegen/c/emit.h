@@ -59,7 +59,7 @@ const char *ac_emit_step_title(const ac_emit *e, int32_t i);                  /*
 /* source.c */
 const char *ac_emit_steps(const ac_emit *e, int32_t fn); /* its calls, as lines of a comment: the first with names and
                                                           * shapes, the others by number; NULL: none */
-void ac_emit_take_names(ac_emit *e, ac_cnames *names);   /* names of functions and constants, in addition to those
+int ac_emit_take_names(ac_emit *e, ac_cnames *names);    /* names of functions and constants, in addition to those
                                                               * of the API */
 int ac_emit_reset(ac_emit *e, ac_cnames *names);         /* the function NAME_reset, if there is state */
 int ac_emit_init(ac_emit *e);                            /* the function NAME_init */
@@ -75,9 +75,8 @@ void ac_emit_run(ac_emit *e);
 void ac_emit_calls(ac_emit *e, int32_t begin, int32_t end);
 const char *ac_emit_steps_name(const ac_emit *e, const ac_module_part *part); /* the function of its calls, for hosts */
 
-/* custom_call.c: the names of functions of the user that m calls are those of C functions, and not like names that it
- * makes: E0502. */
-int ac_emit_check_custom(const ac_module *m);
+/* custom_call.c: takes the names of functions of the user that m calls. E0502: C or the API of m has that name. */
+int ac_emit_take_custom(const ac_module *m, ac_cnames *names);
 /* Their prototypes and types, for headers; nothing if m calls none. */
 void ac_emit_custom(const ac_module *m, ac_sink *to);
 

@@ -183,6 +183,14 @@ const char *ac_c_name_take(ac_cnames *t, const char *base)
     return other ? other : take_numbered(t, name, ac_internf(t->cx, "v%s_", name), 1);
 }
 
+bool ac_c_name_claim(ac_cnames *t, const char *name)
+{
+    struct ac_cname *own = find(t, ac_intern(t->cx, name));
+    const bool available = !own->live;
+    own->live = 1;
+    return available;
+}
+
 const char *ac_c_name_number(ac_cnames *t, const char *base)
 {
     const char *stem = ac_internf(t->cx, "%s#", base); /* no identifier: counts only */

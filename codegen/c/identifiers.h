@@ -21,6 +21,8 @@ typedef struct ac_cnames {
 void ac_c_names_open(ac_cnames *n, ac_ctx *cx, const char *prefix);
 const char *ac_c_name_take(ac_cnames *n, const char *base);
 const char *ac_c_name_number(ac_cnames *n, const char *base);
+/* Takes exactly this name, a valid identifier; false: it is in use. */
+bool ac_c_name_claim(ac_cnames *n, const char *name);
 void ac_c_name_drop(ac_cnames *n, const char *name);
 
 const char *ac_c_upper(ac_region *r, const char *name); /* "KWS", for macros */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Names of functions and constants; those of the API, in all dialects, are reserved first. */
-void ac_emit_take_names(ac_emit *e, ac_cnames *names)
+int ac_emit_take_names(ac_emit *e, ac_cnames *names)
 {
     static const char *const API[] = {
         "init",       "run",         "run_row",    "reset",     "describe",      "model",
@@ -30,8 +30,10 @@ void ac_emit_take_names(ac_emit *e, ac_cnames *names)
     for (int32_t i = 0; i < m->n_calls; i++)
         if (ac_emit_has_part(m, i))
             ac_c_name_take(names, ac_strf(e->region, "%s_part%d", m->name, i));
+    AC_TRY(ac_emit_take_custom(m, names));
     for (int32_t i = 0; i < m->n_fn; i++)
         e->fn[i] = ac_c_name_take(names, ac_strf(e->region, "%s_%s", m->name, m->fn[i]->name));
+    return AC_OK;
 }
 
 const char *ac_emit_steps(const ac_emit *e, int32_t fn)
@@ -308,7 +310,7 @@ static int print_source(ac_module *m, const char *header_name, const char *blob_
     AC_TRY(ac_consts_make(m));
     ac_consts_layout(m, e.offset, &e.total);
     ac_cnames names;
-    ac_emit_take_names(&e, &names);
+    AC_TRY(ac_emit_take_names(&e, &names));
     ac_sink functions;
     ac_sink_open(&functions, m->cx);
     AC_TRY(print_functions(&e, &functions));
@@ -351,7 +353,6 @@ static int print_source(ac_module *m, const char *header_name, const char *blob_
 
 int ac_emit_source(ac_module *m, const char *header_name, const char *blob_name, ac_sink *to)
 {
-    AC_TRY(ac_emit_check_custom(m));
     if (!m->target->firmware)
         return print_source(m, header_name, blob_name, to);
     ac_sink text, braced;

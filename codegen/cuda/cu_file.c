@@ -328,7 +328,7 @@ int ac_cuda_source(ac_module *m, const ac_emit_names *names, ac_sink *to)
         AC_TRY(ac_consts_make(m));
         ac_consts_layout(m, f.e.offset, &f.e.total);
     }
-    ac_emit_take_names(&f.e, &taken);
+    AC_TRY(ac_emit_take_names(&f.e, &taken));
     ac_sink_open(&kernels, m->cx);
     AC_TRY(put_kernels(&f, &kernels));
     ac_putf(to, "/* %s.cu - made by arenac %s from %s", m->name, m->version, ac_c_comment_text(f.e.region, m->source));

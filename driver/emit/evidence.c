@@ -464,6 +464,7 @@ static const ac_output *find_c(const evidence *e)
 static int check(const ac_made *a)
 {
     AC_TRY(ac_step_inputs_possible(a, "--evidence"));
+    AC_TRY(ac_module_without_custom(a->module, "--evidence"));
     if (ac_is(a->opt->evidence, "-"))
         return ac_error(a->cx, (ac_place){0}, E0502, "--evidence does not go with standard output: it names a folder");
     return ac_folder_make(a->cx, a->opt->evidence);

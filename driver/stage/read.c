@@ -103,7 +103,9 @@ static int read_customs(const ac_made *a)
     for (int32_t i = 0; i < a->opt->custom.n && !again; i++) {
         ac_file f = {0};
         AC_TRY(ac_file_open(a->cx, a->opt->custom.item[i], &f));
-        AC_TRY(ac_custom_read(a->cx, f.path, (const char *)f.data, f.n));
+        const int status = ac_custom_read(a->cx, a->opt->custom.item[i], (const char *)f.data, f.n);
+        ac_file_close(&f);
+        AC_TRY(status);
     }
     return AC_OK;
 }

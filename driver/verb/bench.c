@@ -192,6 +192,7 @@ static int bench_firmware(ac_work *w, const char *const *path, int32_t n)
         return ac_error(&w->cx, (ac_place){.file = "arenac"}, E0501, "--html measures on this machine, not in QEMU");
     AC_TRY(ac_read(w, path, n));
     AC_TRY(ac_compile(w));
+    AC_TRY(ac_module_without_custom(w->made.module, "a run in QEMU"));
     AC_TRY(ac_inputs_record(&w->made, ac_inputs_sets(&w->made), &v));
     AC_TRY(ac_board_measure(w->made.module, &v, w->opt.backend, &f));
     (w->opt.json ? put_board_json : put_board_text)(w, &f, ac_pending_add(&w->out, "-"));

@@ -167,6 +167,7 @@ int ac_python(ac_work *w, const char *const *path, int32_t n)
     w->request.purpose = AC_FOR_PYTHON;
     AC_TRY(ac_read(w, path, n));
     AC_TRY(ac_compile(w));
+    AC_TRY(ac_module_without_custom(w->made.module, "a Python module"));
     AC_TRY(check_name(w, w->made.module->name));
     const char *name = w->made.module->name, *dir = ac_build_folder(&w->cx);
     if (!dir)

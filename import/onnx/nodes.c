@@ -37,8 +37,13 @@ int ac_onx_refuse_op(ac_onx_node *n)
 {
     ac_ctx *cx = n->r->cx;
     const char *name = *n->domain ? ac_internf(cx, "%s.%s", n->domain, n->type) : n->type;
-    return ac_reading_refuse(n->r->reading, n->at, n->domain, n->type,
-                             ac_internf(cx, "%s version %" PRId64, name, n->version));
+    const char *shown = ac_internf(cx, "%s version %" PRId64, name, n->version);
+    if (*n->domain && !ac_operator_why(&ac_onx_operators, n->domain, n->type))
+        return ac_refuse(
+            n->r->reading, n->at, E0107, shown, "the file does not define this operator",
+            "--custom FILE.def computes it by a C function of yours (docs/custom.md); --outputs TENSOR ends "
+            "the model before it");
+    return ac_reading_refuse(n->r->reading, n->at, n->domain, n->type, shown);
 }
 
 static int check_counts(ac_onx_node *n)

@@ -230,6 +230,9 @@ expect 0 '"calls": "acme_probe"' "$arenac" prove --json plan.ag --custom acme.de
 # refusals
 expect 8 "E0108.*a GPU cannot" "$arenac" compile plan.ag --custom acme.def -t cuda-sm80 -o g.cu
 expect 8 "E0502.*certificate" "$arenac" prove plan.ag --custom acme.def -o p.certificate
+expect 8 "E0502.*Python" "$arenac" python plan.ag --custom acme.def -o .
+expect 8 "E0502.*--evidence" "$arenac" compile plan.ag --custom acme.def --evidence case -o g.c
+expect 8 "E0502.*QEMU" "$arenac" bench plan.ag --custom acme.def -t cortex-m4
 expect 8 "E0502.*--selftest-cc" "$arenac" compile plan.ag --custom acme.def --selftest-cc cc -o g.c
 expect 8 "E0108.*ONNX" "$arenac" convert plan.ag --custom acme.def -o g.onnx
 cat >train.ag <<'END'
@@ -243,9 +246,16 @@ graph train {
 }
 END
 expect 8 "E0109.*function of the user" "$arenac" plan train.ag --custom acme.def --train sgd --loss mse --batch 2
-expect 8 "names with 'acme_' are those of the model" "$arenac" compile plan.ag --custom acme.def --name acme -o g.c
+sed 's/call acme_half/call own_run/' acme.def >own.def
+expect 8 "calls 'own_run', a name that the gen" "$arenac" compile plan.ag --custom own.def --name own -o g.c
+sed 's/call acme_half/call memcpy/' acme.def >own.def
+expect 8 "calls 'memcpy', a name that C or its headers" "$arenac" compile plan.ag --custom own.def -o g.c
+sed 's/call acme_half/call own_custom_1/' acme.def >own.def
+expect 0 "" "$arenac" compile -q plan.ag --custom own.def --name own -o own.c
+cc -std=c99 -Wall -Wextra -Werror -c own.c -o p.o || fail "a function of the user has the name of a step"
 expect 8 "E0107.*'acme.half' is not defined" "$arenac" plan plan.ag
-expect 8 "E0107.*Probe" "$arenac" plan probe.onnx
+expect 8 "help: --custom FILE.def computes it" "$arenac" plan probe.onnx
+expect 8 "(--custom)" "$arenac" plan bytes.tflite
 expect 1 "E0103.*'whole', which has no default" "$arenac" plan needs.onnx --custom acme.def
 expect 8 "attribute 'odd'" "$arenac" plan unknown.onnx --custom acme.def
 expect 1 "E0103.*whole" "$arenac" plan type.onnx --custom acme.def
