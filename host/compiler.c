@@ -236,8 +236,9 @@ int ac_build_kernels(ac_module *m, const char *dir, const char *backend)
                            include,
                            object,
                            ac_strf(r, "%s/arn_cuda_emu.c", dir),
+                           ac_strf(r, "%s/arn_cuda_fence.c", dir),
                            ac_strf(r, "%s/arn_cuda_mma.c", dir),
                            "-lm",
                            ac_strf(r, "%s/arn_cuda_race.c", dir)};
-    return run_cc(m->cx, dir, whole, race ? 9 : 8);
+    return run_cc(m->cx, dir, whole, race ? 10 : 9);
 }

@@ -129,9 +129,10 @@ static int run_code(ac_session *h, int32_t part)
     int status = h->image.part[part](&mem, h->hook ? &hook : NULL);
     if (status >= ARN_CUDA_EDRIVER)
         return ac_error(h->module->cx, (ac_place){.file = h->file}, E0304, "the kernels failed: %s",
-                        status == ARN_CUDA_EBARRIER ? "threads of a block wait at different barriers"
-                        : status == ARN_CUDA_ERACE  ? "two threads use the same bytes at the same time"
-                                                    : "the driver refuses them");
+                        status == ARN_CUDA_EBARRIER  ? "threads of a block wait at different barriers"
+                        : status == ARN_CUDA_ERACE   ? "two threads use the same bytes at the same time"
+                        : status == ARN_CUDA_EBOUNDS ? "a thread uses memory outside of its tensors"
+                                                     : "the driver refuses them");
     if (status)
         return ac_error(h->module->cx, (ac_place){.file = h->file}, E0304,
                         "the run stopped with status %d (an index was out of range)", status);

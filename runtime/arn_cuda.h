@@ -20,12 +20,14 @@ extern "C" {
 #endif
 
 enum { ARN_CUDA_ARENA, ARN_CUDA_STATE, ARN_CUDA_WEIGHTS, ARN_CUDA_STATUS };
-enum { ARN_CUDA_EDRIVER = 32, ARN_CUDA_EBARRIER, ARN_CUDA_ERACE }; /* in addition to those of the generated header */
+/* In addition to those of the generated header */
+enum { ARN_CUDA_EDRIVER = 32, ARN_CUDA_EBARRIER, ARN_CUDA_ERACE, ARN_CUDA_EBOUNDS };
 
 /* An address: bytes from the start of a memory */
 struct arn_cuda_arg {
     int32_t space;
     uint64_t offset;
+    uint64_t bytes; /* that the kernel may touch from there on */
 };
 struct arn_cuda_kernel {
     const char *name;

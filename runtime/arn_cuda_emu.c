@@ -11,6 +11,7 @@
 #include <ucontext.h>
 
 enum { THREADS = 1024, RANKS = 8, WARP = 32, STACK = 256 << 10, STATIC = 48 << 10, SHARED = 256 << 10 };
+enum { ARRAYS = 32, GAP = 128, ARGS = 256 };
 enum state { READY, AT_BARRIER, AT_CLUSTER, AT_EXCHANGE, DONE };
 
 struct fibre {
@@ -33,7 +34,11 @@ static struct block {
 struct arn_emu_index arn_emu_thread, arn_emu_block;
 static ucontext_t scheduler;
 static unsigned char *stacks;
-static size_t shared_used;
+static size_t shared_used; /* without gaps */
+static struct array {
+    size_t at, n; /* with gaps */
+} array[ARRAYS];  /* of the present kernel, in order; after each there is a gap that nothing may touch */
+static int arrays, array_next;
 static const struct arn_cuda_kernel *kernel;
 static void *const *args;
 static uint32_t shuffled = 1; /* random numbers, the same in each run */
@@ -41,9 +46,13 @@ uint32_t arn_emu_epoch, arn_emu_cluster_epoch, arn_emu_ranks;
 int arn_emu_early;
 
 /* arn_cuda_race.c; here, without it. */
-__attribute__((weak)) void arn_race_watch(const void *from, size_t n, int of_cluster)
+__attribute__((weak)) void arn_race_begin(const void *from, size_t n)
 {
-    (void)from, (void)n, (void)of_cluster;
+    (void)from, (void)n;
+}
+__attribute__((weak)) void arn_race_watch(const void *from, size_t n, int what)
+{
+    (void)from, (void)n, (void)what;
 }
 __attribute__((weak)) int arn_race_launch(const char *name)
 {
@@ -51,15 +60,30 @@ __attribute__((weak)) int arn_race_launch(const char *name)
     return 0;
 }
 
+static void *next_array(size_t at, size_t bytes)
+{
+    const int k = array_next++;
+    if (k == ARRAYS) {
+        fprintf(stderr, "%s: more than %d arrays in shared memory\n", kernel->name, ARRAYS);
+        abort();
+    }
+    if (k == arrays) {
+        array[arrays++] = (struct array){at + (size_t)k * GAP, bytes};
+        for (uint32_t r = 0; r < arn_emu_ranks; r++)
+            arn_race_watch(block[r].shared + array[k].at, bytes, ARN_WATCH_BLOCK);
+    }
+    return here->shared + array[k].at;
+}
+
 void *arn_emu_shared(size_t bytes)
 {
-    void *at = here->shared + shared_used;
+    const size_t at = shared_used;
     shared_used += (bytes + 15) / 16 * 16;
     if (shared_used > STATIC) {
         fprintf(stderr, "%s: more than %d bytes of static shared memory\n", kernel->name, STATIC);
         abort();
     }
-    return at;
+    return next_array(at, bytes);
 }
 
 void *arn_emu_dynamic(size_t at, size_t bytes)
@@ -70,7 +94,19 @@ void *arn_emu_dynamic(size_t at, size_t bytes)
         abort();
     }
     shared_used = at + bytes;
-    return here->shared + at;
+    return next_array(at, bytes);
+}
+
+/* The bytes between the arrays of a block are as they were. */
+static int gaps_changed(const unsigned char *shared)
+{
+    for (int k = 0; k < arrays; k++) {
+        const size_t end = k + 1 < arrays ? array[k + 1].at : array[k].at + array[k].n + GAP;
+        for (size_t b = array[k].at + array[k].n; b < end; b++)
+            if (shared[b] != 0xff)
+                return 1;
+    }
+    return 0;
 }
 
 void *arn_emu_of(void *at, uint32_t rank, size_t size)
@@ -137,6 +173,7 @@ const uint32_t (*arn_emu_gather(const uint32_t *mine, int n, int line))[ARN_EMU_
 static void begin(void)
 {
     shared_used = 0;
+    array_next = 0;
     kernel->twin(args);
     stop(DONE, 0);
 }
@@ -253,7 +290,7 @@ static int run_cluster(uint32_t n)
 {
     uint32_t order[RANKS];
     for (uint32_t r = 0; r < arn_emu_ranks; r++) {
-        memset(block[r].shared, 0xff, kernel->shared ? kernel->shared : STATIC);
+        memset(block[r].shared, 0xff, (kernel->shared ? kernel->shared : STATIC) + ARRAYS * GAP);
         block[r].epoch = 0;
         for (uint32_t t = 0; t < n; t++)
             prepare(&block[r].fibre[t], stacks + ((size_t)r * THREADS + t) * STACK);
@@ -300,24 +337,56 @@ static int run_threads(uint32_t first, uint32_t n)
     for (uint32_t t = 0; t < n; t++) {
         block->fibre[t].begun = 0;
         arn_emu_thread.x = t;
-        shared_used = 0;
         kernel->twin(args);
     }
     return 0;
 }
 
-int arn_emu_launch(const struct arn_cuda_kernel *k, uint32_t blocks, void *const *a)
+static int run_blocks(uint32_t blocks)
+{
+    for (uint32_t b = 0; b < blocks; b += arn_emu_ranks) {
+        int status = run_threads(b, kernel->threads);
+        if (!status)
+            status = all_begun();
+        for (uint32_t r = 0; r < arn_emu_ranks && !status; r++)
+            if (gaps_changed(block[r].shared)) {
+                fprintf(stderr, "%s, block %u: a thread stores outside of an array in shared memory\n", kernel->name,
+                        b + r);
+                status = ARN_CUDA_EBOUNDS;
+            }
+        if (status)
+            return status;
+    }
+    return 0;
+}
+
+/* An access outside of the arguments comes back here from its signal. */
+static int run_fenced(uint32_t blocks)
+{
+    static ucontext_t back;
+    static volatile int entered, status;
+    entered = status = 0;
+    getcontext(&back);
+    if (!entered) {
+        entered = 1;
+        arn_fence_catch(&back, &arn_emu_thread);
+        status = run_blocks(blocks);
+    }
+    arn_fence_catch(NULL, &arn_emu_thread);
+    return status;
+}
+
+static int prepare_launch(const struct arn_cuda_kernel *k, uint32_t blocks)
 {
     kernel = k;
-    args = a;
+    arrays = 0;
     arn_emu_ranks = k->cluster ? k->cluster : 1;
-    if (k->threads > THREADS || arn_emu_ranks > RANKS || blocks % arn_emu_ranks || k->shared > SHARED) {
+    arn_race_begin(block, sizeof block);
+    if (k->threads > THREADS || arn_emu_ranks > RANKS || blocks % arn_emu_ranks || k->shared + ARRAYS * GAP > SHARED) {
         fprintf(stderr, "%s: %u threads in %u blocks, clusters of %u, %u bytes of shared memory\n", k->name, k->threads,
                 blocks, arn_emu_ranks, k->shared);
         return ARN_CUDA_EDRIVER;
     }
-    for (uint32_t r = 0; r < arn_emu_ranks; r++)
-        arn_race_watch(block[r].shared, SHARED, 1);
     if (k->barriers && !stacks) {
         void *at = mmap(NULL, (size_t)RANKS * THREADS * STACK, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -327,35 +396,53 @@ int arn_emu_launch(const struct arn_cuda_kernel *k, uint32_t blocks, void *const
         }
         stacks = at;
     }
-    for (uint32_t b = 0; b < blocks; b += arn_emu_ranks) {
-        int status = run_threads(b, k->threads);
-        if (!status)
-            status = all_begun();
-        if (status)
-            return status;
+    return 0;
+}
+
+static void watch_arguments(void)
+{
+    const void *from;
+    size_t n;
+    int constant;
+    for (int i = 0; arn_fence_piece(i, &from, &n, &constant); i++)
+        arn_race_watch(from, n, constant ? ARN_WATCH_BOUNDS : ARN_WATCH_MEMORY);
+}
+
+int arn_emu_launch(const struct arn_cuda_model *m, const struct arn_cuda_launch *l, void *const *a)
+{
+    static void *inside[ARGS];
+    const struct arn_cuda_kernel *k = &m->kernel[l->kernel];
+    int status = prepare_launch(k, l->blocks);
+    if (status)
+        return status;
+    if (l->n_args > ARGS || arn_fence_open(m->arg + l->first, l->n_args, a, inside)) {
+        fprintf(stderr, "%s: no memory for its %d arguments\n", k->name, l->n_args);
+        return ARN_CUDA_EDRIVER;
     }
-    return arn_race_launch(k->name);
+    watch_arguments();
+    args = inside;
+    arn_emu_early = m->early;
+    status = run_fenced(l->blocks);
+    const int race = arn_race_launch(k->name);
+    arn_fence_close();
+    if (arn_fence_found()) {
+        fprintf(stderr, "%s, block %u: %s\n", k->name, arn_emu_block.x, arn_fence_found());
+        return ARN_CUDA_EBOUNDS;
+    }
+    return status ? status : race;
 }
 
 int arn_cuda_steps(const struct arn_cuda_model *m, const struct arn_mem *mem, const struct arn_hook *hook)
 {
-    enum { ARGS = 256 };
     static int32_t status;
     status = 0;
-    arn_emu_early = m->early;
-    arn_race_watch(mem->arena, (size_t)m->arena_bytes, 0);
-    arn_race_watch(mem->state, (size_t)m->state_bytes, 0);
     for (int32_t i = 0, step = 0; step < m->n_steps; step++) {
         if (hook && hook->begin)
             hook->begin(hook->user, step);
         for (; i < m->n_launches && m->launch[i].step == step; i++) {
             const struct arn_cuda_launch *l = &m->launch[i];
             void *a[ARGS];
-            if (l->n_args > ARGS) {
-                fprintf(stderr, "%s has %d arguments\n", m->kernel[l->kernel].name, l->n_args);
-                return ARN_CUDA_EDRIVER;
-            }
-            for (int32_t k = 0; k < l->n_args; k++) {
+            for (int32_t k = 0; k < l->n_args && k < ARGS; k++) {
                 const struct arn_cuda_arg *arg = &m->arg[l->first + k];
                 const void *base = arg->space == ARN_CUDA_ARENA    ? mem->arena
                                    : arg->space == ARN_CUDA_STATE  ? mem->state
@@ -364,7 +451,7 @@ int arn_cuda_steps(const struct arn_cuda_model *m, const struct arn_mem *mem, co
                                                                    : mem->weights;
                 a[k] = (char *)(uintptr_t)base + arg->offset;
             }
-            const int wrong = arn_emu_launch(&m->kernel[l->kernel], l->blocks, a);
+            const int wrong = arn_emu_launch(m, l, a);
             if (wrong)
                 return wrong;
         }

@@ -40,18 +40,33 @@ void arn_emu_barrier(int line);
 void arn_emu_cluster_barrier(int line);
 void *arn_emu_of(void *at, uint32_t rank,
                  size_t size); /* the same place in the memory of another block of the cluster */
-/* One launch: 0, ARN_CUDA_EBARRIER or ARN_CUDA_ERACE. a: addresses, in order of the parameters. */
-struct arn_cuda_kernel;
-int arn_emu_launch(const struct arn_cuda_kernel *k, uint32_t blocks, void *const *a);
-/* For arn_cuda_race.c: barriers that the present block, and its cluster, have passed; memories to watch (of_cluster:
- * each cluster has its own); nonzero when a launch had a race. */
+/* One launch: 0, ARN_CUDA_EBARRIER, ARN_CUDA_ERACE or ARN_CUDA_EBOUNDS. a: addresses, in order of the parameters. */
+struct arn_cuda_model;
+struct arn_cuda_launch;
+struct arn_cuda_arg;
+int arn_emu_launch(const struct arn_cuda_model *m, const struct arn_cuda_launch *l, void *const *a);
+/* arn_cuda_fence.c: the arguments of a launch between pages that cannot be touched; inside: their addresses there.
+ * Nonzero: no memory. close copies them back. */
+int arn_fence_open(const struct arn_cuda_arg *arg, int n, void *const *a, void **inside);
+int arn_fence_piece(int i, const void **from, size_t *n, int *constant); /* 0: there are no more */
+void arn_fence_close(void);
+int arn_fence_holds(const void *at);
+void arn_fence_report(const void *at); /* an access there is a fault */
+const char *arn_fence_found(void);     /* the first fault since arn_fence_catch; NULL: none */
+/* context: a ucontext_t to go on with after a fault, NULL: no longer. thread: the present one */
+void arn_fence_catch(void *context, const struct arn_emu_index *thread);
+/* For arn_cuda_race.c: barriers that the present block, and its cluster, have passed; memories that a launch may
+ * touch; nonzero when a launch had a race. */
 extern uint32_t arn_emu_epoch, arn_emu_cluster_epoch, arn_emu_ranks; /* ranks: blocks of a cluster, 1: no clusters */
 /* Kernels may start before the one before them ends (arn_cuda_model.early); true if the present thread has waited for
  * that end. */
 extern int arn_emu_early;
 int arn_emu_begun(void);
 void arn_emu_begin(void);
-void arn_race_watch(const void *from, size_t n, int of_cluster);
+/* MEMORY: races are found in it; BLOCK: each cluster has its own; BOUNDS: it is only read */
+enum { ARN_WATCH_MEMORY, ARN_WATCH_BLOCK, ARN_WATCH_BOUNDS };
+void arn_race_begin(const void *shared, size_t n); /* nothing is watched; all memory of blocks */
+void arn_race_watch(const void *from, size_t n, int what);
 int arn_race_launch(const char *name);
 uint32_t arn_emu_exchange(uint32_t mine, uint32_t from_lane, int line); /* among the 32 threads of a warp */
 /* The words of all 32 threads; each gives its `n`, 6 at most. They stay until the thread's next exchange. */

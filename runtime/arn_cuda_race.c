@@ -3,6 +3,8 @@
  *
  * If kernels start early, a thread must not touch the arena or the state before it has waited for the kernel before it.
  *
+ * Every access has to be inside of one argument of the kernel, or of one array in shared memory.
+ *
  * For each byte of the watched memories it stores the last writer and the readers since. Two accesses of one launch,
  * one of them a write, are a race unless one thread made both, or a barrier of their block or of their cluster
  * separates them. */
@@ -12,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { REGIONS = 16, SHARED_BY_MANY = -1 };
+enum { REGIONS = 1024, SHARED_BY_MANY = -1 };
 
 struct access {
     uint32_t launch, block, epoch, cluster_epoch;
@@ -25,38 +27,61 @@ struct cell {
 struct region {
     const unsigned char *from;
     size_t n;
-    struct cell *cell;
-    int of_cluster;
+    int what;          /* ARN_WATCH_... */
+    struct cell *cell; /* by byte; kept for regions of later launches */
+    size_t cells;
 };
 
 static struct region region[REGIONS];
 static int regions;
 static uint32_t number = 1; /* of the launch */
 static const void *found;
-static int early; /* memory was used before the kernel before had ended */
+static const unsigned char *block_memory;
+static size_t block_bytes;
+static int outside; /* of an array in shared memory */
+static int early;   /* memory was used before the kernel before had ended */
 static struct access found_first;
 static uint32_t found_block;
 static int32_t found_thread;
 
-void arn_race_watch(const void *from, size_t n, int of_cluster)
+void arn_race_begin(const void *shared, size_t n)
 {
-    for (int i = 0; i < regions; i++)
-        if (region[i].from == from)
-            return;
-    if (!n || regions == REGIONS)
+    regions = 0;
+    block_memory = shared;
+    block_bytes = n;
+}
+
+void arn_race_watch(const void *from, size_t n, int what)
+{
+    if (!n)
         return;
-    struct cell *cell = calloc(n, sizeof *cell);
-    if (!cell) {
+    if (regions == REGIONS) {
+        fprintf(stderr, "more than %d memories to watch\n", REGIONS);
+        exit(3);
+    }
+    struct region *r = &region[regions++];
+    r->from = from;
+    r->n = n;
+    r->what = what;
+    if (what == ARN_WATCH_BOUNDS || n <= r->cells)
+        return;
+    free(r->cell);
+    r->cells = n;
+    if (!(r->cell = calloc(n, sizeof *r->cell))) {
         fprintf(stderr, "no memory to watch %zu bytes\n", n);
         exit(3);
     }
-    region[regions++] = (struct region){from, n, cell, of_cluster};
 }
 
 /* Nonzero when the kernel that has just run had a race; the first is described. */
 int arn_race_launch(const char *name)
 {
     number++;
+    if (outside) {
+        fprintf(stderr, "%s: a thread uses shared memory outside of its arrays\n", name);
+        outside = 0;
+        return ARN_CUDA_EBOUNDS;
+    }
     if (early) {
         fprintf(stderr, "%s: memory is used before the kernel before has ended\n", name);
         early = 0;
@@ -79,7 +104,7 @@ static uint32_t cluster_of(uint32_t block)
 /* True if the access is of this launch, and no barrier separates it from the present thread. */
 static int is_now(const struct region *r, const struct access *a)
 {
-    if (a->launch != number || (r->of_cluster && cluster_of(a->block) != cluster_of(arn_emu_block.x)))
+    if (a->launch != number || (r->what == ARN_WATCH_BLOCK && cluster_of(a->block) != cluster_of(arn_emu_block.x)))
         return 0;
     if (a->several == 2 || cluster_of(a->block) != cluster_of(arn_emu_block.x))
         return 1;
@@ -106,34 +131,44 @@ static void add_reader(const struct region *r, struct access *a, const struct ac
     *a = all;
 }
 
-static void look(const void *at, size_t n, int writes)
+static void look_at(const struct region *r, const unsigned char *at, size_t n, int writes)
 {
     const struct access now = {number, arn_emu_block.x, arn_emu_epoch, arn_emu_cluster_epoch, (int32_t)arn_emu_thread.x,
                                0};
-    for (int i = 0; i < regions; i++) {
-        const size_t offset = (size_t)((const unsigned char *)at - region[i].from);
-        if ((const unsigned char *)at < region[i].from || offset >= region[i].n)
-            continue;
-        if (arn_emu_early && !region[i].of_cluster && !arn_emu_begun())
-            early = 1;
-        for (size_t k = offset; k < offset + n && k < region[i].n; k++) {
-            struct cell *c = &region[i].cell[k];
-            const struct access *with = races(&region[i], &c->write)            ? &c->write
-                                        : writes && races(&region[i], &c->read) ? &c->read
-                                                                                : NULL;
-            if (with && !found) {
-                found = at;
-                found_first = *with;
-                found_block = now.block;
-                found_thread = now.thread;
-            }
-            if (writes)
-                c->write = now;
-            else
-                add_reader(&region[i], &c->read, &now);
+    if (arn_emu_early && r->what == ARN_WATCH_MEMORY && !arn_emu_begun())
+        early = 1;
+    for (size_t k = (size_t)(at - r->from), end = k + n; k < end; k++) {
+        struct cell *c = &r->cell[k];
+        const struct access *with = races(r, &c->write) ? &c->write : writes && races(r, &c->read) ? &c->read : NULL;
+        if (with && !found) {
+            found = at;
+            found_first = *with;
+            found_block = now.block;
+            found_thread = now.thread;
         }
+        if (writes)
+            c->write = now;
+        else
+            add_reader(r, &c->read, &now);
+    }
+}
+
+/* Memory of a kernel that is in no region is outside of its tensors and arrays. */
+static void look(const void *address, size_t n, int writes)
+{
+    const unsigned char *at = address;
+    for (int i = 0; i < regions; i++) {
+        const struct region *r = &region[i];
+        if (at < r->from || at + n > r->from + r->n)
+            continue;
+        if (r->what != ARN_WATCH_BOUNDS)
+            look_at(r, at, n, writes);
         return;
     }
+    if (arn_fence_holds(at))
+        arn_fence_report(at + n - 1);
+    else if (at >= block_memory && at < block_memory + block_bytes)
+        outside = 1;
 }
 
 /* The names that compilers know. */

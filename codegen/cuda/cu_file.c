@@ -184,13 +184,15 @@ static void put_launches(cu_file *f)
                 if (!is_param(k, a))
                     continue;
                 const bool konst = c->arg[a].space == AC_SPACE_CONST;
+                const ac_loop_fn *own = c->low && a < c->low->fn->buf.n ? c->low->fn : k->fn; /* its sizes, if shared */
+                const ac_buf *b = &own->buf.item[a];
                 const ac_bytes at = konst ? f->e.offset[c->arg[a].offset] : c->arg[a].offset;
-                ac_putf(&f->args, "    {ARN_CUDA_%s, 0x%04llx}, /* %s */\n", SPACE[c->arg[a].space],
-                        (unsigned long long)at, k->fn->buf.item[a].name);
+                ac_putf(&f->args, "    {ARN_CUDA_%s, 0x%04llx, %lldu}, /* %s */\n", SPACE[c->arg[a].space],
+                        (unsigned long long)at, (long long)ac_dtype_size(b->dtype, b->count), k->fn->buf.item[a].name);
                 f->n_args++;
             }
             if (k->fn->fails) {
-                ac_put(&f->args, "    {ARN_CUDA_STATUS, 0},\n");
+                ac_put(&f->args, "    {ARN_CUDA_STATUS, 0, 4u},\n");
                 f->n_args++;
             }
             ac_putf(&f->launches, "    {%d, %d, %lldu, %d, %d}, /* %s */\n", f->first[c->fn] + n, i,

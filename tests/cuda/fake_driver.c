@@ -16,8 +16,7 @@ static struct {
 } block[BLOCKS];
 static int retained, context, streams, modules, graphs, capturing, records, after_launch, early_launches, memsets;
 static struct record {
-    const struct arn_cuda_kernel *kernel; /* NULL: a memset */
-    uint32_t blocks;
+    const struct arn_cuda_launch *launch; /* NULL: a memset */
     void *arg[64];
     char *at;
     size_t n;
@@ -130,7 +129,6 @@ int cuMemAlloc_v2(uint64_t *at, size_t n)
             block[i].n = n;
             block[i].at = aligned_alloc(256, (n + 255) / 256 * 256);
             memset(block[i].at, 0xa5, n);
-            arn_race_watch(block[i].at, n, 0);
             *at = (uintptr_t)block[i].at;
             return OK;
         }
@@ -180,16 +178,15 @@ int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t n, void *s)
 
 static int play(const struct record *r)
 {
-    arn_emu_early = FAKE_MODEL.early;
-    if (r->kernel)
-        return arn_emu_launch(r->kernel, r->blocks, r->arg);
+    if (r->launch)
+        return arn_emu_launch(&FAKE_MODEL, r->launch, r->arg);
     memset(r->at, 0, r->n);
     return OK;
 }
 static int put(const struct record *r)
 {
-    after_launch = r->kernel != NULL;
-    memsets += !r->kernel;
+    after_launch = r->launch != NULL;
+    memsets += !r->launch;
     if (!capturing)
         return play(r);
     RULE(records < RECORDS);
@@ -202,21 +199,43 @@ int cuMemsetD8Async(uint64_t at, unsigned char byte, size_t n, void *s)
     const struct record r = {.at = (char *)(uintptr_t)at, .n = n};
     return put(&r);
 }
+/* The addresses are those of the row: each its offset from one allocation for each space. */
+static int fits(const struct arn_cuda_launch *l, void **args)
+{
+    uint64_t base[4] = {0};
+    for (int a = 0; a < l->n_args; a++) {
+        const struct arn_cuda_arg *arg = &FAKE_MODEL.arg[l->first + a];
+        uint64_t at;
+        memcpy(&at, args[a], sizeof at);
+        at -= arg->offset;
+        if (!inside(at + arg->offset, arg->bytes) || (base[arg->space] && base[arg->space] != at))
+            return 0;
+        base[arg->space] = at;
+    }
+    for (int s = 0; s < 4; s++) {
+        int known = !base[s];
+        for (int i = 0; i < BLOCKS; i++)
+            known |= block[i].at && (uintptr_t)block[i].at == base[s];
+        if (!known)
+            return 0;
+    }
+    return 1;
+}
 int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                    unsigned shared, void *s, void **args, void **extra)
 {
     const struct arn_cuda_kernel *k = f;
-    struct record r = {.kernel = k, .blocks = gx};
+    struct record r = {0};
     RULE(context && s && gx && gy == 1 && gz == 1 && bx == k->threads && by == 1 && bz == 1 && !extra);
     RULE(shared == k->shared && (shared <= 48 << 10 || shared <= allowed[k - FAKE_MODEL.kernel]));
-    for (int i = 0; i < FAKE_MODEL.n_launches; i++) /* any launch of this kernel shows how many arguments it has */
-        if (&FAKE_MODEL.kernel[FAKE_MODEL.launch[i].kernel] == k)
-            for (int a = 0; a < FAKE_MODEL.launch[i].n_args; a++) {
-                uint64_t at;
-                memcpy(&at, args[a], sizeof at);
-                RULE(inside(at, 1));
-                r.arg[a] = (void *)(uintptr_t)at;
-            }
+    for (int i = 0; i < FAKE_MODEL.n_launches && !r.launch; i++) {
+        const struct arn_cuda_launch *l = &FAKE_MODEL.launch[i];
+        if (&FAKE_MODEL.kernel[l->kernel] == k && l->blocks == gx && fits(l, args))
+            r.launch = l;
+    }
+    RULE(r.launch);
+    for (int a = 0; a < r.launch->n_args; a++)
+        memcpy(&r.arg[a], args[a], sizeof r.arg[a]);
     return put(&r);
 }
 /* Only a launch right after another launch may start early. */

@@ -75,7 +75,7 @@ EOF
 for options in "" "--tensor-cores f16" "--tensor-cores tf32"; do
     # shellcheck disable=SC2086
     "$arenac" compile -q views.ag -t cuda-sm80 $options --name net --emit cu,h -o net || die "views"
-    grep -q '0x[0-9a-f]*4}, /\* x \*/' net.cu || die "no view begins between two vectors"
+    grep -q '0x[0-9a-f]*4, [0-9]*u}, /\* x \*/' net.cu || die "no view begins between two vectors"
     driver net net.cu -fsanitize=alignment -fsanitize-undefined-trap-on-error
     timer net.cu
     LD_LIBRARY_PATH="$tmp" ./time_net image 0 >time 2>err ||

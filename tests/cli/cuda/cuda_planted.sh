@@ -26,7 +26,7 @@ plant() {
     cc="${CC:-cc} -std=gnu11 -O1 -w -fPIC -ffp-contract=off -DARN_CUDA_EMU -DFAKE_MODEL=$1_cuda -I$rt -I$tmp"
     # shellcheck disable=SC2086
     $cc ${5:+-fsanitize=thread} -c -o planted.o -x c planted.cu &&
-        $cc -shared -o libcuda.so.1 planted.o "$cuda/fake_driver.c" "$rt/arn_cuda_emu.c" twins.c \
+        $cc -shared -o libcuda.so.1 planted.o "$cuda/fake_driver.c" ${emulation% *} twins.c \
             ${5:+"$rt/arn_cuda_race.c"} -lm || die "planted: $2"
     ! run_program "$1" "the image" || die "not found: $2"
     grep -q "$4" err || { cat err; die "found, but not as '$4': $1: $2"; }
@@ -50,6 +50,17 @@ plant dsnet_f32 'two blocks write one element' "$one; $other" 'race on' race
 plant branch_int8 'fragments of another row' 's/words\[t\([0-9]*\) + 2\] = /words[t\1 + 1] = /' 'status 100'
 plant branch_int8 'a product that a lane leaves out' 's/  mma_i8(/  if (threadIdx.x != 3) mma_i8(/' 'waits'
 plant branch_int8 'fragments read before they are there' "/$barrier/d" 'race on' race
+# Bounds: of each tensor, though another one begins where it ends, and of each array in shared memory
+plant digits_f32 'a weight of the neighbour' 's/ k_1\[/ k_1[1 + /' 'behind the end of a tensor' race
+plant digits_f32 'a weight of the neighbour' 's/ k_1\[/ k_1[1 + /' 'status 100'
+plant digits_f32 'a weight far away' 's/ k_1\[/ k_1[90000 + /' 'behind the end of a tensor'
+plant digits_f32 'an element before the first' '/conv_2d_0(/,/^}/s/ x\[/ x[-1 + /' 'before a tensor' race
+plant digits_f32 'results behind the last' '/conv_2d_0(/,/^}/s/ out\[/ out[1 + /' 'behind the end of a tensor'
+weight='ARN_BEGIN(); ((float *)k)[0] = 0;'
+plant digits_f32 'a weight that changes' "/conv_2d_0(/,/^}/s/ARN_BEGIN();/$weight/" 'stores to weights'
+small='s/ARN_SHARED(float, xs, 1440)/ARN_SHARED(float, xs, 1430)/'
+plant dsnet_f32 'stores behind an array' "$small" 'stores outside of an array in shared memory'
+plant dsnet_f32 'loads behind an array' "$small" 'shared memory outside of its arrays' race
 twin=twins.c
 plant branch_int8 'a wrong lane' 's/a\[g + 8\]\[q\] = all\[thread\]\[1\]/a[g + 8][q] = all[thread ^ 1][1]/' 'status 100'
 column='(int)(arn_emu_thread.x % 4)'

@@ -218,9 +218,9 @@ static const struct arn_cuda_kernel convolution_kernels[1] = {
 };
 
 static const struct arn_cuda_arg convolution_args[3] = {
-    {ARN_CUDA_ARENA, 0x2000}, /* x */
-    {ARN_CUDA_WEIGHTS, 0x0040}, /* w */
-    {ARN_CUDA_ARENA, 0x0000}, /* out */
+    {ARN_CUDA_ARENA, 0x2000, 4096u}, /* x */
+    {ARN_CUDA_WEIGHTS, 0x0040, 2048u}, /* w */
+    {ARN_CUDA_ARENA, 0x0000, 8192u}, /* out */
 };
 
 static const struct arn_cuda_launch convolution_launches[1] = {

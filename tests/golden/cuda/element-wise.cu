@@ -87,9 +87,9 @@ static const struct arn_cuda_kernel element_wise_kernels[1] = {
 };
 
 static const struct arn_cuda_arg element_wise_args[3] = {
-    {ARN_CUDA_ARENA, 0x0000}, /* out */
-    {ARN_CUDA_ARENA, 0x0000}, /* x */
-    {ARN_CUDA_ARENA, 0x0200}, /* y */
+    {ARN_CUDA_ARENA, 0x0000, 400u}, /* out */
+    {ARN_CUDA_ARENA, 0x0000, 400u}, /* x */
+    {ARN_CUDA_ARENA, 0x0200, 400u}, /* y */
 };
 
 static const struct arn_cuda_launch element_wise_launches[1] = {

@@ -237,10 +237,10 @@ static const struct arn_cuda_kernel reduction_kernels[2] = {
 };
 
 static const struct arn_cuda_arg reduction_args[4] = {
-    {ARN_CUDA_ARENA, 0x2000}, /* out */
-    {ARN_CUDA_ARENA, 0x0000}, /* x */
-    {ARN_CUDA_ARENA, 0x1000}, /* out */
-    {ARN_CUDA_ARENA, 0x0000}, /* x */
+    {ARN_CUDA_ARENA, 0x2000, 16u}, /* out */
+    {ARN_CUDA_ARENA, 0x0000, 4096u}, /* x */
+    {ARN_CUDA_ARENA, 0x1000, 4096u}, /* out */
+    {ARN_CUDA_ARENA, 0x0000, 4096u}, /* x */
 };
 
 static const struct arn_cuda_launch reduction_launches[2] = {

@@ -281,9 +281,9 @@ static const struct arn_cuda_kernel tensor_cores_f16_kernels[1] = {
 };
 
 static const struct arn_cuda_arg tensor_cores_f16_args[3] = {
-    {ARN_CUDA_ARENA, 0x0000}, /* x */
-    {ARN_CUDA_WEIGHTS, 0x0040}, /* w */
-    {ARN_CUDA_ARENA, 0x4000}, /* out */
+    {ARN_CUDA_ARENA, 0x0000, 16384u}, /* x */
+    {ARN_CUDA_WEIGHTS, 0x0040, 8192u}, /* w */
+    {ARN_CUDA_ARENA, 0x4000, 16384u}, /* out */
 };
 
 static const struct arn_cuda_launch tensor_cores_f16_launches[1] = {

@@ -250,9 +250,9 @@ static const struct arn_cuda_kernel tensor_cores_kernels[1] = {
 };
 
 static const struct arn_cuda_arg tensor_cores_args[3] = {
-    {ARN_CUDA_ARENA, 0x0000}, /* x */
-    {ARN_CUDA_WEIGHTS, 0x0040}, /* w */
-    {ARN_CUDA_ARENA, 0x1000}, /* out */
+    {ARN_CUDA_ARENA, 0x0000, 4096u}, /* x */
+    {ARN_CUDA_WEIGHTS, 0x0040, 4096u}, /* w */
+    {ARN_CUDA_ARENA, 0x1000, 4096u}, /* out */
 };
 
 static const struct arn_cuda_launch tensor_cores_launches[1] = {

@@ -16,6 +16,8 @@
 #include "tests/unit/support/cc.h"
 #include "tests/unit/support/case_table.h"
 
+#define RUNTIME SOURCE_DIR "/runtime"
+
 #include <dlfcn.h>
 
 enum { SLACK = 1 << 20, ARENA_MOST = 64 << 20, MAX_CALLS = 4096 };
@@ -220,8 +222,8 @@ static int run_emulation(const char *dir, uint8_t *arena)
     MUST(printed == AC_OK && ac_backend_cuda.emit(module, "h", &names, &h) == AC_OK);
     MUST(cc_write(dir, "t.cu", cu.text, cu.n) == 0 && cc_write(dir, "t.h", h.text, h.n) == 0);
     MUST(cc_compile(dir, cc_name(),
-                    "-std=gnu11 -O1 -w -ffp-contract=off -fPIC -shared -DARN_CUDA_EMU -I" SOURCE_DIR
-                    "/runtime " SOURCE_DIR "/runtime/arn_cuda_emu.c " SOURCE_DIR "/runtime/arn_cuda_mma.c -x c",
+                    "-std=gnu11 -O1 -w -ffp-contract=off -fPIC -shared -DARN_CUDA_EMU -I" RUNTIME " " RUNTIME
+                    "/arn_cuda_emu.c " RUNTIME "/arn_cuda_fence.c " RUNTIME "/arn_cuda_mma.c -x c",
                     "t.cu", "t.so") == 0);
     void *so = dlopen(ac_strf(cx.region, "%s/t.so", dir), RTLD_NOW | RTLD_LOCAL);
     if (!so)
