@@ -1,9 +1,9 @@
-/* facts_gpu.c - the launches of a model for a GPU, for its report: counted in its loops, nothing is compiled. */
+/* facts_gpu.c - the launches of a model for a GPU, for its report: counted in its loops, and modelled. */
 #include "driver/facts/facts_gpu.h"
-#include "codegen/cuda/cuda.h"
+#include "driver/facts/gpu_model.h"
 #include "ir/loop/access/traffic.h"
 
-static ac_report_launch launch_of(ac_region *r, const ac_cuda_kernel *k, int32_t step, int32_t part)
+static ac_report_launch launch_of(ac_region *r, const ac_target *t, const ac_cuda_kernel *k, int32_t step, int32_t part)
 {
     ac_report_launch row = {
         .step = step, .part = part, .blocks = k->blocks, .threads = k->threads, .shared = k->shared};
@@ -17,6 +17,9 @@ static ac_report_launch launch_of(ac_region *r, const ac_cuda_kernel *k, int32_t
             row.moved += bytes[i] < size ? bytes[i] : size;
         }
     }
+    const ac_banks banks = ac_loop_banks(r, k->fn);
+    row.conflicts = (int64_t)(banks.passes - banks.least);
+    row.ns = ac_gpu_model_ns(t, k, &banks, row.moved, row.traffic, ac_target_early(t) && (step || part));
     return row;
 }
 
@@ -27,7 +30,7 @@ void ac_facts_launches(ac_ctx *cx, const ac_target *t, const ac_planned *p, ac_r
         int32_t n = 0;
         const ac_cuda_kernel *k = ac_cuda_kernels(cx, t, p->step[s]->fn, &n);
         for (int32_t i = 0; k && i < n; i++)
-            ac_push(cx->region, &all, launch_of(cx->region, &k[i], s, i));
+            ac_push(cx->region, &all, launch_of(cx->region, t, &k[i], s, i));
     }
     to->launch = all.item;
     to->n_launches = all.n;

@@ -51,10 +51,12 @@ typedef struct ac_report_step {
 typedef struct ac_report_launch {
     int32_t step, part; /* part: 0, 1, .. of the launches of the step */
     int64_t blocks;
-    int32_t threads; /* of a block */
-    ac_bytes shared; /* memory of a block */
-    int64_t traffic; /* bytes that its loops load and store, without shared memory and registers */
-    int64_t moved;   /* bytes of them that it touches, each counted once */
+    int32_t threads;   /* of a block */
+    ac_bytes shared;   /* memory of a block */
+    int64_t traffic;   /* bytes that its loops load and store, without shared memory and registers */
+    int64_t moved;     /* bytes of them that it touches, each counted once */
+    int64_t conflicts; /* passes over shared memory that conflicts of banks add (ir/loop/access/banks.h) */
+    int64_t ns;        /* modelled, not measured: driver/facts/gpu_model.h */
 } ac_report_launch;
 
 /* A step of training under a budget: results that are computed again, with work in multiply-adds and elements. */
