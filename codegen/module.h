@@ -101,6 +101,8 @@ typedef struct ac_module {
     const char *options; /* as shown in the header comment: "-t generic" */
     const char *version; /* arenac's */
     const ac_target *target;
+    const ac_target *const *image; /* GPUs: the program contains the kernels, compiled for these; the first is target */
+    int32_t n_images;
     const ac_loop_fn **fn; /* distinct functions, in order of first call */
     int32_t n_fn;
     ac_call *call;

@@ -14,6 +14,8 @@ typedef struct stream_of_driver *stream;
     X(cuInit, (unsigned))                                                                                       \
     X(cuDriverGetVersion, (int *))                                                                              \
     X(cuGetErrorName, (int, const char **))                                                                     \
+    X(cuDeviceGetCount, (int *))                                                                                \
+    X(cuDeviceGetAttribute, (int *, int, int))                                                                  \
     X(cuDeviceGet, (int *, int))                                                                                \
     X(cuDevicePrimaryCtxRetain, (void **, int))                                                                 \
     X(cuDevicePrimaryCtxRelease_v2, (int))                                                                      \
@@ -28,6 +30,9 @@ typedef struct stream_of_driver *stream;
     X(cuMemcpyHtoDAsync_v2, (address, const void *, size_t, stream))                                            \
     X(cuMemcpyDtoHAsync_v2, (void *, address, size_t, stream))                                                  \
     X(cuMemsetD8Async, (address, unsigned char, size_t, stream))                                                \
+    X(cuMemHostAlloc, (void **, size_t, unsigned))                                                              \
+    X(cuMemFreeHost, (void *))                                                                                  \
+    X(cuStreamIsCapturing, (stream, int *))                                                                     \
     X(cuStreamCreate, (stream *, unsigned))                                                                     \
     X(cuStreamDestroy_v2, (stream))                                                                             \
     X(cuStreamSynchronize, (stream))                                                                            \
@@ -62,6 +67,8 @@ struct arn_cuda {
     stream stream;
     int (*launch_ex)(const struct launch_config *, void *, void **, void **); /* NULL: no kernel starts early */
     address base[4];                                                          /* by ARN_CUDA_ARENA, ... */
+    int lent[4];                                                              /* base is not the model's */
+    int lent_stream;
     int device;
     char why[160];
 #define POINTER(name, args) int(*name) args;
@@ -95,7 +102,26 @@ static void find_early(struct arn_cuda *c)
         memcpy(&c->launch_ex, &p, sizeof p);
 }
 
-static int open_driver(struct arn_cuda *c)
+static int say(struct arn_cuda *c, const char *what)
+{
+    snprintf(c->why, sizeof c->why, "%s", what);
+    return ARN_CUDA_EDRIVER;
+}
+
+static int open_device(struct arn_cuda *c, int32_t number)
+{
+    int n = 0;
+    TRY(c, "there is no device", cuDeviceGetCount(&n));
+    if (number < 0 || number >= n) {
+        snprintf(c->why, sizeof c->why, "no device %d, only %d", number, n);
+        return ARN_CUDA_EDRIVER;
+    }
+    TRY(c, "there is no device", cuDeviceGet(&c->device, number));
+    TRY(c, "no context on the device", cuDevicePrimaryCtxRetain(&c->context, c->device));
+    return 0;
+}
+
+static int open_driver(struct arn_cuda *c, int32_t device)
 {
     c->so = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!c->so) {
@@ -113,16 +139,66 @@ static int open_driver(struct arn_cuda *c)
 #undef LOOK_UP
     TRY(c, "the driver does not start", cuInit(0));
     find_early(c);
-    TRY(c, "there is no device", cuDeviceGet(&c->device, 0));
-    TRY(c, "no context on the device", cuDevicePrimaryCtxRetain(&c->context, c->device));
+    return open_device(c, device);
+}
+
+/* lent: an address of the caller, or 0 */
+static int take(struct arn_cuda *c, int32_t space, uint64_t bytes, uint64_t lent)
+{
+    enum { ALIGN = 256 };
+    if (lent % ALIGN)
+        return say(c, "memory of the caller is not aligned to 256 bytes");
+    c->base[space] = lent;
+    c->lent[space] = lent != 0;
+    if (bytes && !lent)
+        TRY(c, "no memory on the device", cuMemAlloc_v2(&c->base[space], (size_t)bytes));
     return 0;
 }
 
-static int take(struct arn_cuda *c, int32_t space, uint64_t bytes)
+static int copy_in(struct arn_cuda *c, uint64_t to, const void *from, size_t n)
 {
-    if (bytes)
-        TRY(c, "no memory on the device", cuMemAlloc_v2(&c->base[space], (size_t)bytes));
+    TRY(c, "copying to the device", cuMemcpyHtoDAsync_v2(to, from, n, c->stream));
     return 0;
+}
+
+static int copy_out(struct arn_cuda *c, uint64_t from, void *to, size_t n)
+{
+    TRY(c, "copying from the device", cuMemcpyDtoHAsync_v2(to, from, n, c->stream));
+    return 0;
+}
+
+static int is_capturing(struct arn_cuda *c, stream on)
+{
+    int state = 0;
+    return !c->cuStreamIsCapturing(on, &state) && state;
+}
+
+/* Work on a stream that the caller captures becomes a part of a graph, and cannot be waited for. */
+static int may_wait(struct arn_cuda *c)
+{
+    return is_capturing(c, c->stream) ? say(c, "the stream is captured: use the functions with _async") : 0;
+}
+
+static int finish(struct arn_cuda *c)
+{
+    TRY(c, "the work on the device", cuStreamSynchronize(c->stream));
+    return 0;
+}
+
+static int write_now(struct arn_cuda *c, uint64_t to, const void *from, size_t n)
+{
+    int status = may_wait(c);
+    if (!status)
+        status = copy_in(c, to, from, n);
+    return status ? status : finish(c);
+}
+
+static int read_now(struct arn_cuda *c, uint64_t from, void *to, size_t n)
+{
+    int status = may_wait(c);
+    if (!status)
+        status = copy_out(c, from, to, n);
+    return status ? status : finish(c);
 }
 
 static int first_state(struct arn_cuda *c)
@@ -131,16 +207,13 @@ static int first_state(struct arn_cuda *c)
     if (!m->state_bytes)
         return 0;
     void *state = calloc(1, (size_t)m->state_bytes);
-    if (!state) {
-        snprintf(c->why, sizeof c->why, "no memory");
-        return ARN_CUDA_EDRIVER;
-    }
+    if (!state)
+        return say(c, "no memory");
     if (m->first_state)
         m->first_state(state);
-    const int error = c->cuMemcpyHtoDAsync_v2(c->base[ARN_CUDA_STATE], state, (size_t)m->state_bytes, c->stream);
-    const int wait = c->cuStreamSynchronize(c->stream);
+    const int status = write_now(c, c->base[ARN_CUDA_STATE], state, (size_t)m->state_bytes);
     free(state);
-    return error || wait ? failed(c, error ? error : wait, "copying the first state") : 0;
+    return status;
 }
 
 /* Its handle; a kernel may have more than 48 KiB of shared memory only if the driver permits it. */
@@ -160,35 +233,65 @@ static int find_kernel(struct arn_cuda *c, int32_t i, int image)
     return 0;
 }
 
-static int load(struct arn_cuda *c, const void *image, const void *weights)
+/* Of the images inside of the program: the CUBIN that the device runs, of the highest capability, else PTX. */
+static const void *own_image(struct arn_cuda *c)
+{
+    enum { MAJOR = 75, MINOR = 76 };
+    const struct arn_cuda_image *best = NULL;
+    int major = 0, minor = 0;
+    if (c->cuDeviceGetAttribute(&major, MAJOR, c->device) || c->cuDeviceGetAttribute(&minor, MINOR, c->device))
+        return NULL;
+    for (int32_t i = 0; i < c->model->n_images; i++) {
+        const struct arn_cuda_image *x = &c->model->image[i];
+        if (x->capability > major * 10 + minor || (!x->ptx && x->capability / 10 != major))
+            continue;
+        if (!best || x->ptx < best->ptx || (x->ptx == best->ptx && x->capability > best->capability))
+            best = x;
+    }
+    if (!best)
+        snprintf(c->why, sizeof c->why, "the program has no kernels for compute capability %d.%d", major, minor);
+    return best ? best->data : NULL;
+}
+
+static int load_kernels(struct arn_cuda *c, const void *image)
 {
     const struct arn_cuda_model *m = c->model;
-    int status;
-    if (!image && !m->linked) {
-        snprintf(c->why, sizeof c->why, "no image, and nvcc has not compiled the kernels into this program");
+    int status = 0;
+    if (!image && !m->linked && !m->n_images)
+        return say(c, "no image, and the program has no kernels: give one, or compile with nvcc or several targets");
+    if (!image && !m->linked && !(image = own_image(c)))
         return ARN_CUDA_EDRIVER;
-    }
     if (image)
         TRY(c, "the image cannot be loaded (made for another GPU?)", cuModuleLoadData(&c->module, image));
-    TRY(c, "no stream", cuStreamCreate(&c->stream, 1)); /* apart from the default stream */
-    if (!(c->function = calloc((size_t)m->n_kernels + 1, sizeof *c->function))) {
-        snprintf(c->why, sizeof c->why, "no memory");
-        return ARN_CUDA_EDRIVER;
-    }
-    for (int32_t i = 0; i < m->n_kernels; i++)
-        if ((status = find_kernel(c, i, image != NULL)))
-            return status;
-    if ((status = take(c, ARN_CUDA_ARENA, m->arena_bytes)) || (status = take(c, ARN_CUDA_STATE, m->state_bytes)) ||
-        (status = take(c, ARN_CUDA_WEIGHTS, m->weights_bytes)) || (status = take(c, ARN_CUDA_STATUS, 4)))
+    if (!(c->function = calloc((size_t)m->n_kernels + 1, sizeof *c->function)))
+        return say(c, "no memory");
+    for (int32_t i = 0; i < m->n_kernels && !status; i++)
+        status = find_kernel(c, i, image != NULL);
+    return status;
+}
+
+static int load(struct arn_cuda *c, const struct arn_cuda_place *place, const void *image, const void *weights)
+{
+    const struct arn_cuda_model *m = c->model;
+    const void *bytes = m->weights ? m->weights : weights;
+    int status = load_kernels(c, image);
+    if (status)
         return status;
-    if (m->weights_bytes && !(m->weights ? m->weights : weights)) {
-        snprintf(c->why, sizeof c->why, "the model was compiled with --weights blob: the blob is missing");
-        return ARN_CUDA_EDRIVER;
-    }
-    if (m->weights_bytes)
+    c->stream = place->stream;
+    c->lent_stream = place->stream != NULL;
+    if (!c->stream)
+        TRY(c, "no stream", cuStreamCreate(&c->stream, 1)); /* apart from the default stream */
+    if ((status = take(c, ARN_CUDA_ARENA, m->arena_bytes, place->arena)) ||
+        (status = take(c, ARN_CUDA_STATE, m->state_bytes, 0)) ||
+        (status = take(c, ARN_CUDA_WEIGHTS, m->weights_bytes, place->weights)) ||
+        (status = take(c, ARN_CUDA_STATUS, 4, 0)))
+        return status;
+    const int copies = m->weights_bytes && !c->lent[ARN_CUDA_WEIGHTS];
+    if (copies && !bytes)
+        return say(c, "the model was compiled with --weights blob: the blob is missing");
+    if (copies)
         TRY(c, "copying the weights",
-            cuMemcpyHtoDAsync_v2(c->base[ARN_CUDA_WEIGHTS], m->weights ? m->weights : weights, (size_t)m->weights_bytes,
-                                 c->stream));
+            cuMemcpyHtoDAsync_v2(c->base[ARN_CUDA_WEIGHTS], bytes, (size_t)m->weights_bytes, c->stream));
     TRY(c, "clearing the status", cuMemsetD8Async(c->base[ARN_CUDA_STATUS], 0, 4, c->stream));
     TRY(c, "copying the weights", cuStreamSynchronize(c->stream));
     return first_state(c);
@@ -207,21 +310,28 @@ static int leave(struct arn_cuda *c, int status)
     return status;
 }
 
-struct arn_cuda *arn_cuda_open(const struct arn_cuda_model *m, const void *image, const void *weights, const char **why)
+struct arn_cuda *arn_cuda_open_on(const struct arn_cuda_model *m, const struct arn_cuda_place *place, const void *image,
+                                  const void *weights, const char **why)
 {
-    static char reason[sizeof((struct arn_cuda *)0)->why];
+    static __thread char reason[sizeof((struct arn_cuda *)0)->why];
     struct arn_cuda *c = calloc(1, sizeof *c);
     if (!c) {
         *why = "no memory";
         return NULL;
     }
     c->model = m;
-    if (!open_driver(c) && !enter(c) && !leave(c, load(c, image, weights)))
+    if (!open_driver(c, place->device) && !enter(c) && !leave(c, load(c, place, image, weights)))
         return c;
     memcpy(reason, c->why, sizeof reason);
     *why = reason;
     arn_cuda_close(c);
     return NULL;
+}
+
+struct arn_cuda *arn_cuda_open(const struct arn_cuda_model *m, const void *image, const void *weights, const char **why)
+{
+    const struct arn_cuda_place first = {0};
+    return arn_cuda_open_on(m, &first, image, weights, why);
 }
 
 uint64_t arn_cuda_address(const struct arn_cuda *c, int32_t space, uint64_t offset)
@@ -232,20 +342,6 @@ uint64_t arn_cuda_address(const struct arn_cuda *c, int32_t space, uint64_t offs
 const char *arn_cuda_why(const struct arn_cuda *c)
 {
     return c->why;
-}
-
-static int copy_in(struct arn_cuda *c, uint64_t to, const void *from, size_t n)
-{
-    TRY(c, "copying to the device", cuMemcpyHtoDAsync_v2(to, from, n, c->stream));
-    TRY(c, "copying to the device", cuStreamSynchronize(c->stream));
-    return 0;
-}
-
-static int copy_out(struct arn_cuda *c, uint64_t from, void *to, size_t n)
-{
-    TRY(c, "copying from the device", cuMemcpyDtoHAsync_v2(to, from, n, c->stream));
-    TRY(c, "copying from the device", cuStreamSynchronize(c->stream));
-    return 0;
 }
 
 /* early: it may start while the one before it runs */
@@ -299,9 +395,10 @@ static int launch_all(struct arn_cuda *c, stream on)
     return 0;
 }
 
+/* A graph cannot be launched into a stream that is captured: then its launches become part of the caller's graph. */
 static int run(struct arn_cuda *c, stream on)
 {
-    if (!c->exec)
+    if (!c->exec || is_capturing(c, on))
         return launch_all(c, on);
     TRY(c, "launching the graph", cuGraphLaunch(c->exec, on));
     return 0;
@@ -312,6 +409,8 @@ static int capture(struct arn_cuda *c)
     enum { THREAD_LOCAL = 1 };
     if (c->exec)
         return 0;
+    if (is_capturing(c, c->stream))
+        return say(c, "the stream is captured already");
     TRY(c, "capturing", cuStreamBeginCapture_v2(c->stream, THREAD_LOCAL));
     const int status = launch_all(c, c->stream), error = c->cuStreamEndCapture(c->stream, &c->graph);
     if (status)
@@ -325,17 +424,44 @@ static int capture(struct arn_cuda *c)
 static int wait(struct arn_cuda *c)
 {
     int32_t status = 0;
-    const int wrong = copy_out(c, c->base[ARN_CUDA_STATUS], &status, sizeof status);
+    const int wrong = read_now(c, c->base[ARN_CUDA_STATUS], &status, sizeof status);
     return wrong ? wrong : status;
 }
 
 int arn_cuda_write(struct arn_cuda *c, uint64_t to, const void *from, size_t n)
 {
-    return enter(c) ? ARN_CUDA_EDRIVER : leave(c, copy_in(c, to, from, n));
+    return enter(c) ? ARN_CUDA_EDRIVER : leave(c, write_now(c, to, from, n));
 }
 int arn_cuda_read(struct arn_cuda *c, uint64_t from, void *to, size_t n)
 {
+    return enter(c) ? ARN_CUDA_EDRIVER : leave(c, read_now(c, from, to, n));
+}
+int arn_cuda_write_async(struct arn_cuda *c, uint64_t to, const void *from, size_t n)
+{
+    return enter(c) ? ARN_CUDA_EDRIVER : leave(c, copy_in(c, to, from, n));
+}
+int arn_cuda_read_async(struct arn_cuda *c, uint64_t from, void *to, size_t n)
+{
     return enter(c) ? ARN_CUDA_EDRIVER : leave(c, copy_out(c, from, to, n));
+}
+static int pin(struct arn_cuda *c, void **at, size_t n)
+{
+    TRY(c, "no pinned memory", cuMemHostAlloc(at, n, 0));
+    return 0;
+}
+static int unpin(struct arn_cuda *c, void *at)
+{
+    TRY(c, "no pinned memory", cuMemFreeHost(at));
+    return 0;
+}
+void *arn_cuda_pin(struct arn_cuda *c, size_t n)
+{
+    void *at = NULL;
+    return enter(c) || leave(c, pin(c, &at, n)) ? NULL : at;
+}
+int arn_cuda_unpin(struct arn_cuda *c, void *at)
+{
+    return enter(c) ? ARN_CUDA_EDRIVER : leave(c, unpin(c, at));
 }
 int arn_cuda_run(struct arn_cuda *c, void *on)
 {
@@ -366,9 +492,9 @@ void arn_cuda_close(struct arn_cuda *c)
         if (c->graph)
             c->cuGraphDestroy(c->graph);
         for (int i = 0; i < 4; i++)
-            if (c->base[i])
+            if (c->base[i] && !c->lent[i])
                 c->cuMemFree_v2(c->base[i]);
-        if (c->stream)
+        if (c->stream && !c->lent_stream)
             c->cuStreamDestroy_v2(c->stream);
         if (c->module)
             c->cuModuleUnload(c->module);

@@ -8,9 +8,12 @@
  *     kws_close(g);
  *
  * The driver (libcuda.so.1) is opened at the first call; no header and no library of NVIDIA's is needed to build this.
- * Memory on the device is taken once, by arn_cuda_open: arena, state, weights and four bytes for the status. Each
- * model has a stream of its own; arn_cuda_run takes another one as well, and then ordering is the caller's. One thread
- * at a time may use a model; two models are independent. Functions give 0, or an ARN_CUDA_E... with arn_cuda_why. */
+ * Memory on the device is taken once, by arn_cuda_open: arena, state, weights and four bytes for the status.
+ * arn_cuda_open_on uses another device than the first, a stream of the caller, and an arena or weights that the caller
+ * or another model has on that device. The context is the device's primary one, as in programs of the CUDA runtime.
+ * One thread at a time may use a model; two models are independent, unless they share an arena. arn_cuda_run takes
+ * another stream as well, and then ordering is the caller's; a stream that the caller captures gets the launches.
+ * Functions give 0, or an ARN_CUDA_E... with arn_cuda_why. */
 #ifndef ARN_CUDA_H
 #define ARN_CUDA_H
 #include <stddef.h>
@@ -42,6 +45,12 @@ struct arn_cuda_launch {
     uint32_t blocks;
     int32_t first, n_args; /* in arg */
 };
+/* Kernels inside of the program, for one compute capability: CUBIN, which later devices of the same first digit run as
+ * well, or PTX, which all later devices do. */
+struct arn_cuda_image {
+    int32_t capability, ptx; /* 80 for 8.0 */
+    const void *data;
+};
 struct arn_cuda_model {
     const char *name;
     uint64_t arena_bytes, state_bytes, weights_bytes;
@@ -52,17 +61,37 @@ struct arn_cuda_model {
     const struct arn_cuda_launch *launch; /* in order */
     const struct arn_cuda_arg *arg;
     int32_t early; /* a kernel waits for the one before it, and may start before that one has ended */
-    int (*linked)(void **function, int32_t kernel); /* kernels inside of the program; NULL: it has none */
+    int (*linked)(void **function, int32_t kernel); /* kernels that nvcc compiled into the program; NULL: none */
+    int32_t n_images;
+    const struct arn_cuda_image *image; /* other kernels inside of the program */
 };
 
 struct arn_cuda;
-/* image: PTX (ends in 0) or CUBIN; NULL: the kernels that nvcc compiled into this program. weights: NULL when the model
- * carries them. NULL: *why is the reason. */
+/* Where a model runs. All zero: the first device, a stream and memory of its own. */
+struct arn_cuda_place {
+    int32_t device;
+    void *stream; /* a CUstream of the caller, which outlives the model; NULL: its own */
+    /* Addresses on the device, aligned to 256, of at least arena_bytes and weights_bytes: of the caller, or of another
+     * model that outlives this one. 0: its own. Models with one arena run one after another, and lose its contents. The
+     * weights there are those of this model, as arn_cuda_address of another model gives them. */
+    uint64_t arena, weights;
+};
+/* image: PTX (ends in 0) or CUBIN; NULL: the kernels inside of this program. weights: NULL when the model carries them.
+ * NULL: *why is the reason, a text of this thread until its next call. */
 struct arn_cuda *arn_cuda_open(const struct arn_cuda_model *m, const void *image, const void *weights,
                                const char **why);
+struct arn_cuda *arn_cuda_open_on(const struct arn_cuda_model *m, const struct arn_cuda_place *place, const void *image,
+                                  const void *weights, const char **why);
 uint64_t arn_cuda_address(const struct arn_cuda *c, int32_t space, uint64_t offset);
 int arn_cuda_write(struct arn_cuda *c, uint64_t to, const void *from, size_t n); /* `from` may be used again at once */
 int arn_cuda_read(struct arn_cuda *c, uint64_t from, void *to, size_t n);
+/* The same without waiting, in order with the runs of the model's stream. Copies are only then asynchronous if the
+ * memory is pinned (arn_cuda_pin, cuMemHostAlloc); it must stay as it is until arn_cuda_wait. */
+int arn_cuda_write_async(struct arn_cuda *c, uint64_t to, const void *from, size_t n);
+int arn_cuda_read_async(struct arn_cuda *c, uint64_t from, void *to, size_t n);
+void *arn_cuda_pin(struct arn_cuda *c,
+                   size_t n); /* n bytes of the host; NULL: see why. arn_cuda_unpin gives them back */
+int arn_cuda_unpin(struct arn_cuda *c, void *at);
 int arn_cuda_run(struct arn_cuda *c, void *stream); /* NULL: the model's own stream */
 int arn_cuda_capture(struct arn_cuda *c);
 int arn_cuda_wait(struct arn_cuda *c);

@@ -253,7 +253,7 @@ static const char *put_finder(cu_file *f)
     return ac_strf(f->e.region, "%s_LINKED", f->e.file.upper);
 }
 
-static void put_model(cu_file *f)
+static int put_model(cu_file *f)
 {
     ac_emit *e = &f->e;
     const ac_module *m = e->m;
@@ -266,17 +266,25 @@ static void put_model(cu_file *f)
                 "static void %s_first_state(void *state)\n{\n    %s_mem m = {0};\n    m.state = state;\n    "
                 "%s_reset(&m);\n}\n\n",
                 p, p, p);
-    const char *linked = put_finder(f);
+    const char *linked = put_finder(f), *images = "0, NULL";
+    if (m->n_images && f->n_table && !m->host) {
+        ac_sink source;
+        ac_sink_open(&source, m->cx);
+        AC_TRY(ac_cuda_source(e->m, NULL, &source));
+        AC_TRY(ac_cuda_images(e->m, ac_sink_text(&source), U, e->to));
+        images = ac_strf(e->region, "%s_IMAGES", U);
+    }
     const char *weights = e->weights == AC_WEIGHTS_BLOB || !m->n_konst ? "NULL"
                           : e->weights == AC_WEIGHTS_ASM               ? ac_strf(e->region, "%s_blob", p)
                                                                        : ac_strf(e->region, "%s_text.bytes", p);
     ac_putf(e->to,
             "const struct arn_cuda_model %s_cuda = {\n    \"%s\", %s_ARENA_BYTES, %s_STATE_BYTES, %lldu, %s, %s,\n"
-            "    %d, %d, %d, %s, %s, %s, %d, %s\n};\n\n",
+            "    %d, %d, %d, %s, %s, %s, %d, %s, %s\n};\n\n",
             p, p, U, U, m->n_konst ? (long long)e->total : 0, weights,
             m->state_bytes ? ac_strf(e->region, "%s_first_state", p) : "NULL", f->n_table, f->n_launches, m->n_calls,
             or_null(f, "kernels", f->n_table), or_null(f, "launches", f->n_launches), or_null(f, "args", f->n_args),
-            ac_target_early(m->target), linked);
+            ac_target_early(m->target), linked, images);
+    return AC_OK;
 }
 
 /* `run` and `bench`: the model with its memory on the host. */
@@ -289,7 +297,7 @@ static int put_host(cu_file *f, ac_cnames *names)
     AC_TRY(put_weights(f));
     AC_TRY(ac_emit_reset(e, names));
     put_launches(f);
-    put_model(f);
+    AC_TRY(put_model(f));
     if (!e->m->host)
         return AC_OK;
     AC_TRY(ac_emit_init(e));

@@ -25,7 +25,7 @@ static int emit(ac_module *m, const char *kind, const ac_emit_names *names, ac_s
     ac_sink source;
     ac_sink_open(&source, m->cx);
     AC_TRY(ac_cuda_source(m, NULL, &source));
-    return ac_cuda_compile(m, ac_sink_text(&source), !strcmp(kind, "cubin"), to);
+    return ac_cuda_compile(m, m->target, ac_sink_text(&source), !strcmp(kind, "cubin"), to);
 }
 
 const ac_backend ac_backend_cuda = {

@@ -5,6 +5,7 @@
  *     kernel_text.c  CUDA as a dialect of the C printer
  *     cu_file.c      the .cu file: kernels, the table of launches, what a host calls
  *     gpu_header.c   the .h: sizes and offsets, and the API of runtime/arn_cuda.h under the model's name
+ *     images.c       kernels of several targets inside of the file
  *     nvrtc.c        --emit ptx,cubin: the kernels through NVIDIA's compiler library, opened at run time
  *
  * Memory: the context's region. */
@@ -40,8 +41,11 @@ int ac_cuda_source(ac_module *m, const ac_emit_names *names, ac_sink *to);
 /* The header. */
 int ac_cuda_header(const ac_module *m, ac_sink *to);
 
-/* PTX or CUBIN of `source` for m->target. E0502: no NVRTC, or a version that does not support the target. */
-int ac_cuda_compile(ac_module *m, const char *source, bool binary, ac_sink *to);
+/* PTX or CUBIN of `source` for target t. E0502: no NVRTC, or a version that does not support the target. */
+int ac_cuda_compile(ac_module *m, const ac_target *t, const char *source, bool binary, ac_sink *to);
+
+/* The images of `source` for the module's targets, and the macro UPPER_IMAGES: their number and their table. */
+int ac_cuda_images(ac_module *m, const char *source, const char *upper, ac_sink *to);
 
 extern const ac_backend ac_backend_cuda; /* cuda.c */
 

@@ -7,16 +7,22 @@ static void put_gpu_api(const ac_module *m, ac_sink *to)
 {
     const char *p = m->name, *U = ac_emit_upper(m);
     bool blob = ac_module_weights(m) == AC_WEIGHTS_BLOB;
-    ac_putf(to,
-            "\nextern const struct arn_cuda_model %s_cuda;\n"
-            "typedef struct arn_cuda %s_gpu;\n\n"
-            "/* image: the bytes of the .cubin or of the .ptx, followed by a zero, or NULL: the kernels that nvcc "
-            "compiled\n"
-            " * into this program; weights: %s. NULL: *why tells the reason. Runs, reads and writes of one %s_gpu "
-            "follow each other on its stream. */\n"
-            "static inline %s_gpu *%s_open(const void *image, const void *weights, const char **why)\n{\n"
-            "    return arn_cuda_open(&%s_cuda, image, weights, why);\n}\n",
-            p, p, blob ? "the blob" : "NULL", p, p, p, p);
+    ac_putf(
+        to,
+        "\nextern const struct arn_cuda_model %s_cuda;\n"
+        "typedef struct arn_cuda %s_gpu;\n\n"
+        "/* image: the bytes of the .cubin or of the .ptx, followed by a zero, or NULL: the kernels that nvcc "
+        "compiled\n"
+        " * into this program; weights: %s. NULL: *why tells the reason. Runs, reads and writes of one %s_gpu "
+        "follow each other on its stream. */\n"
+        "static inline %s_gpu *%s_open(const void *image, const void *weights, const char **why)\n{\n"
+        "    return arn_cuda_open(&%s_cuda, image, weights, why);\n}\n"
+        "/* The same on device 0, 1, ..; stream: a CUstream of the caller for everything, or NULL. For memory of the\n"
+        " * caller see arn_cuda_open_on. */\n"
+        "static inline %s_gpu *%s_open_on(int32_t device, void *stream, const void *image, const void *weights,\n"
+        "    const char **why)\n{\n    struct arn_cuda_place place = {0};\n    place.device = device;\n"
+        "    place.stream = stream;\n    return arn_cuda_open_on(&%s_cuda, &place, image, weights, why);\n}\n",
+        p, p, blob ? "the blob" : "NULL", p, p, p, p, p, p, p);
     for (int32_t i = 0; i < m->n_inputs + m->n_outputs; i++) {
         const bool in = i < m->n_inputs;
         const int32_t n = in ? i : i - m->n_inputs;
@@ -34,6 +40,11 @@ static void put_gpu_api(const ac_module *m, ac_sink *to)
                 "%s_%s%d(g), x, %s_%s%d_BYTES);\n}\n",
                 p, in ? "write" : "read", kind, n, p, in ? "const " : "", type, in ? "in" : "out, and waits",
                 in ? "write" : "read", p, kind, n, U, K, n);
+        ac_putf(
+            to,
+            "static inline int %s_%s_%s%d_async(%s_gpu *g, %s%s *x) /* the same without waiting; x is pinned */\n{\n"
+            "    return arn_cuda_%s_async(g, %s_%s%d(g), x, %s_%s%d_BYTES);\n}\n",
+            p, in ? "write" : "read", kind, n, p, in ? "const " : "", type, in ? "write" : "read", p, kind, n, U, K, n);
     }
     ac_putf(
         to,

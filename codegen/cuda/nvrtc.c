@@ -143,9 +143,9 @@ static int failed(ac_ctx *cx, const nvrtc *n, program p, int status, const char 
     return AC_FAIL;
 }
 
-static int run(ac_module *m, const nvrtc *n, program p, bool binary, ac_sink *to)
+static int run(ac_module *m, const ac_target *t, const nvrtc *n, program p, bool binary, ac_sink *to)
 {
-    const char *sm = m->target->cpu;
+    const char *sm = t->cpu;
     const char *arch = ac_strf(m->cx->region, "--gpu-architecture=%s_%s", binary ? "sm" : "compute", sm + 3);
     const char *const options[] = {arch, "--fmad=false", "-std=c++14"};
     size_t size = 0;
@@ -163,7 +163,7 @@ static int run(ac_module *m, const nvrtc *n, program p, bool binary, ac_sink *to
     return AC_OK;
 }
 
-int ac_cuda_compile(ac_module *m, const char *source, bool binary, ac_sink *to)
+int ac_cuda_compile(ac_module *m, const ac_target *t, const char *source, bool binary, ac_sink *to)
 {
     nvrtc n = {0};
     program p = NULL;
@@ -171,7 +171,7 @@ int ac_cuda_compile(ac_module *m, const char *source, bool binary, ac_sink *to)
         return missing(m->cx, binary ? "cubin" : "ptx");
     if (n.create(&p, source, ac_strf(m->cx->region, "%s.cu", m->name), 0, NULL, NULL))
         return ac_error(m->cx, (ac_place){0}, E0901, "NVRTC rejected the kernels");
-    const int status = run(m, &n, p, binary, to);
+    const int status = run(m, t, &n, p, binary, to);
     n.destroy(&p);
     return status; /* the library stays open: it has its own threads */
 }

@@ -415,7 +415,7 @@ static bool is_moot(const ac_made *a)
     return a->opt->json && (status == AC_EXIT_INVALID || status == AC_EXIT_USAGE || status == AC_EXIT_IO);
 }
 
-/* True if the header STEM.h is that of the model, which -o names, and not one of the runtime besides it. */
+/* True if the header that -o names is that of the model, and not one of the runtime besides it. */
 static bool is_of_model(const ac_made *a, const char *stem)
 {
     const char *base = a->opt->output ? ac_path_name(a->opt->output) : "";

@@ -100,15 +100,43 @@ static const ac_target *aligned_for(ac_ctx *cx, const ac_target *t, int64_t alig
     return own;
 }
 
+static int find_target(ac_ctx *cx, const char *name, const ac_target **out)
+{
+    if ((*out = ac_target_find(name)))
+        return AC_OK;
+    const char *near = closest_target(cx, name);
+    ac_error(cx, NOWHERE, E0501, "unknown target '%s'", name);
+    return near ? ac_help(cx, "did you mean '%s'? arenac targets lists them", near)
+                : ac_help(cx, "arenac targets lists them");
+}
+
+/* A target, or a list of GPUs: kernels are made for the one of the lowest capability. */
+static int find_targets(ac_ctx *cx, const char *text, ac_settings *s)
+{
+    if (!strchr(text, ','))
+        return find_target(cx, text, &s->target);
+    char *list = ac_strdup(cx->region, text), *save = NULL;
+    s->image = AC_NEW_N(cx->region, const ac_target *, strlen(text) + 1);
+    for (char *name = strtok_r(list, ",", &save); name; name = strtok_r(NULL, ",", &save)) {
+        const ac_target *t;
+        AC_TRY(find_target(cx, name, &t));
+        if (t->isa != AC_ISA_CUDA)
+            return ac_error(cx, NOWHERE, E0501, "a list of targets is one of GPUs, but it has '%s'", t->name);
+        int32_t at = s->n_images++;
+        for (; at > 0 && s->image[at - 1]->gpu > t->gpu; at--)
+            s->image[at] = s->image[at - 1];
+        s->image[at] = t;
+    }
+    if (!s->n_images)
+        return find_target(cx, text, &s->target);
+    s->target = s->image[0];
+    return AC_OK;
+}
+
 int ac_settings_make(ac_ctx *cx, const ac_options *o, const char *target, ac_settings *out)
 {
-    ac_settings s = {.target = ac_target_find(target)};
-    if (!s.target) {
-        const char *near = closest_target(cx, target);
-        ac_error(cx, NOWHERE, E0501, "unknown target '%s'", target);
-        return near ? ac_help(cx, "did you mean '%s'? arenac targets lists them", near)
-                    : ac_help(cx, "arenac targets lists them");
-    }
+    ac_settings s = {0};
+    AC_TRY(find_targets(cx, target, &s));
     s.target = aligned_for(cx, s.target, o->align);
     s.gpu = s.target->isa == AC_ISA_CUDA;
     s.reference = o->reference == AC_OPT_REFERENCE_TFLITE;

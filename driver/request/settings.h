@@ -11,6 +11,8 @@
 
 typedef struct ac_settings {
     const ac_target *target;
+    const ac_target **image; /* of a list of GPUs, by capability: kernels are compiled for each; target is the first */
+    int32_t n_images;        /* 0: no list */
     bool gpu;
     bool reference;           /* the plan of TFLite itself */
     bool dead;                /* --dead: pass channels runs */

@@ -112,6 +112,8 @@ int ac_compile_plan(const ac_made *a, ac_module **out)
                      .options = ac_options_line(a->request->stated, s->target->name),
                      .version = arenac_version(),
                      .target = s->target,
+                     .image = s->image,
+                     .n_images = s->n_images,
                      .share = s->share,
                      .threads = s->threads,
                      .poison = o->poison,

@@ -7,6 +7,7 @@ int fake_builtins;
 #include <string.h>
 
 static const char TEXT[] = "// PTX of no device";
+static char cubin[] = "CUBIN of sm_999";
 
 int nvrtcVersion(int *major, int *minor)
 {
@@ -32,6 +33,7 @@ int nvrtcCompileProgram(void *p, int n, const char *const *options)
     for (int i = 0; i < n; i++)
         if (strstr(options[i], "_100"))
             return 5;
+    memcpy(strchr(cubin, '_') + 1, strrchr(options[0], '_') + 1, strlen(strrchr(options[0], '_')));
     return dlopen("libnvrtc-builtins.so.11.8", RTLD_LAZY) ? 0 : 7;
 }
 int nvrtcGetPTXSize(void *p, size_t *n)
@@ -47,11 +49,15 @@ int nvrtcGetPTX(void *p, char *to)
 }
 int nvrtcGetCUBINSize(void *p, size_t *n)
 {
-    return nvrtcGetPTXSize(p, n);
+    (void)p;
+    *n = strlen(cubin);
+    return 0;
 }
 int nvrtcGetCUBIN(void *p, char *to)
 {
-    return nvrtcGetPTX(p, to);
+    (void)p;
+    memcpy(to, cubin, strlen(cubin));
+    return 0;
 }
 int nvrtcGetProgramLogSize(void *p, size_t *n)
 {

@@ -22,6 +22,28 @@ for name in branch_int8 digits_f32 dsnet_f32; do
     grep -q 'cannot be loaded' err || { cat err; die "what is said of a bad image"; }
 done
 
+# Kernels inside of the program, of two targets, and PTX: the newest that the device runs.
+mkdir toolkit
+fake=$cuda/fake_nvrtc.c builtins=libnvrtc-builtins.so.11.8
+"${CC:-cc}" -shared -fPIC -DBUILTINS -Wl,-soname,$builtins -o toolkit/$builtins "$fake" &&
+    "${CC:-cc}" -shared -fPIC -o toolkit/libnvrtc.so.11.2 "$fake" -ldl || die "a library in NVRTC's place"
+ARENAC_NVRTC=$tmp/toolkit/libnvrtc.so.11.2 "$arenac" compile -q "$models/dsnet_f32.tflite" -t cuda-sm90,cuda-sm80 \
+    --name dsnet_f32 --emit cu,h -o dsnet_f32
+driver dsnet_f32 dsnet_f32.cu
+program dsnet_f32 -fsanitize=address,undefined
+opens() {
+    FAKE_CAPABILITY=$1 FAKE_IMAGE=$2 run_program dsnet_f32 - || { cat err; die "on $1: not '$2'"; }
+}
+opens 80 "CUBIN of sm_80"
+opens 86 "CUBIN of sm_80"
+opens 90 "CUBIN of sm_90"
+opens 120 "// PTX of no device"
+! FAKE_CAPABILITY=75 run_program dsnet_f32 - && grep -q 'no kernels for compute capability 7.5' err || die "on 75"
+expect 2 "a list of targets is one of GPUs, but it has 'generic'" "$arenac" compile "$models/dsnet_f32.tflite" \
+    -t cuda-sm80,generic --emit cu -o no.cu
+expect 2 "unknown target 'cuda-sm8'" "$arenac" compile "$models/dsnet_f32.tflite" -t cuda-sm80,cuda-sm8 --emit cu \
+    -o no.cu
+
 # Dynamic shared memory: the driver has to be told before, and has no more than the device.
 "$arenac" compile -q "$models/dsnet_f32.tflite" -t cuda-sm90 --name dsnet_f32 --emit cu,h -o dsnet_f32
 sed '/^static const struct arn_cuda_kernel/,/^};/s/, 0u, 0u},$/, 100000u, 0u},/' dsnet_f32.cu >dynamic.cu

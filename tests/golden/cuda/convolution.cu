@@ -246,7 +246,7 @@ static int convolution_linked(void **function, int32_t kernel)
 
 const struct arn_cuda_model convolution_cuda = {
     "convolution", CONVOLUTION_ARENA_BYTES, CONVOLUTION_STATE_BYTES, 2112u, NULL, NULL,
-    1, 1, 1, convolution_kernels, convolution_launches, convolution_args, 0, CONVOLUTION_LINKED
+    1, 1, 1, convolution_kernels, convolution_launches, convolution_args, 0, CONVOLUTION_LINKED, 0, NULL
 };
 
 #endif

@@ -115,7 +115,7 @@ static int element_wise_linked(void **function, int32_t kernel)
 
 const struct arn_cuda_model element_wise_cuda = {
     "element_wise", ELEMENT_WISE_ARENA_BYTES, ELEMENT_WISE_STATE_BYTES, 0u, NULL, NULL,
-    1, 1, 1, element_wise_kernels, element_wise_launches, element_wise_args, 0, ELEMENT_WISE_LINKED
+    1, 1, 1, element_wise_kernels, element_wise_launches, element_wise_args, 0, ELEMENT_WISE_LINKED, 0, NULL
 };
 
 #endif

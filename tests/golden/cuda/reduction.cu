@@ -268,7 +268,7 @@ static int reduction_linked(void **function, int32_t kernel)
 
 const struct arn_cuda_model reduction_cuda = {
     "reduction", REDUCTION_ARENA_BYTES, REDUCTION_STATE_BYTES, 0u, NULL, NULL,
-    2, 2, 2, reduction_kernels, reduction_launches, reduction_args, 0, REDUCTION_LINKED
+    2, 2, 2, reduction_kernels, reduction_launches, reduction_args, 0, REDUCTION_LINKED, 0, NULL
 };
 
 #endif

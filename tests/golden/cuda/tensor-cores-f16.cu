@@ -309,7 +309,7 @@ static int tensor_cores_f16_linked(void **function, int32_t kernel)
 
 const struct arn_cuda_model tensor_cores_f16_cuda = {
     "tensor_cores_f16", TENSOR_CORES_F16_ARENA_BYTES, TENSOR_CORES_F16_STATE_BYTES, 8256u, NULL, NULL,
-    1, 1, 1, tensor_cores_f16_kernels, tensor_cores_f16_launches, tensor_cores_f16_args, 0, TENSOR_CORES_F16_LINKED
+    1, 1, 1, tensor_cores_f16_kernels, tensor_cores_f16_launches, tensor_cores_f16_args, 0, TENSOR_CORES_F16_LINKED, 0, NULL
 };
 
 #endif

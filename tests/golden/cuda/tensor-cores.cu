@@ -278,7 +278,7 @@ static int tensor_cores_linked(void **function, int32_t kernel)
 
 const struct arn_cuda_model tensor_cores_cuda = {
     "tensor_cores", TENSOR_CORES_ARENA_BYTES, TENSOR_CORES_STATE_BYTES, 4160u, NULL, NULL,
-    1, 1, 1, tensor_cores_kernels, tensor_cores_launches, tensor_cores_args, 0, TENSOR_CORES_LINKED
+    1, 1, 1, tensor_cores_kernels, tensor_cores_launches, tensor_cores_args, 0, TENSOR_CORES_LINKED, 0, NULL
 };
 
 #endif
