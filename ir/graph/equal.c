@@ -22,7 +22,7 @@ static bool same_tensor(ac_ctx *cx, ac_tensor *a, ac_tensor *b)
     if (!a || !b)
         return a == b;
     if (strcmp(a->name, b->name) != 0 || a->dtype != b->dtype || !ac_tensor_same_shape(a, b) ||
-        !ac_quant_equal(a->quant, b->quant))
+        !ac_quant_equal(a->quant, b->quant) || !ac_vocabulary_equal(a->words, b->words))
         return false;
     for (int32_t i = 0; i < a->rank; i++)
         if (strcmp(a->dim_name[i] ? a->dim_name[i] : "", b->dim_name[i] ? b->dim_name[i] : "") != 0)

@@ -125,6 +125,7 @@ ac_tensor *ac_tensor_like(ac_graph *g, const char *name, const ac_tensor *t)
 {
     ac_tensor *own = ac_tensor_new(g, name, t->dtype, t->rank, t->dim);
     own->quant = t->quant;
+    own->words = t->words;
     own->narrowed = t->narrowed;
     own->half = t->half;
     return own;
@@ -140,6 +141,14 @@ ac_tensor *ac_tensor_copy(ac_graph *g, ac_tensor *t)
     own->splat = t->splat;
     own->in_file = t->in_file;
     return own;
+}
+
+const ac_vocabulary *ac_graph_words(const ac_graph *g)
+{
+    const ac_vocabulary *w = NULL;
+    for (int32_t i = 0; i < g->tensor.n && !w; i++)
+        w = g->tensor.item[i]->words;
+    return w;
 }
 
 bool ac_graph_has(const ac_graph *g, const ac_tensor *t)

@@ -13,6 +13,7 @@
 #ifndef AC_IR_GRAPH_GRAPH_H
 #define AC_IR_GRAPH_GRAPH_H
 #include "base/vec.h"
+#include "ir/graph/vocabulary.h"
 #include "ir/ops/op.h"
 
 enum { AC_MAX_RANK = 8 };
@@ -53,6 +54,7 @@ struct ac_tensor {
                                         * run */
     const char *dim_name[AC_MAX_RANK]; /* names of symbolic dimensions, NULL: none */
     const ac_quant *quant;             /* NULL: not quantised */
+    const ac_vocabulary *words;        /* i32: its elements are codes of these texts; NULL: they are numbers */
     /* NULL: computed at run time (or lazy, or raw); dense row-major little-endian, ac_tensor_bytes long */
     const void *data;
     const void *raw; /* constant: its bytes at an address that is not aligned; ac_tensor_force copies them */
@@ -137,13 +139,14 @@ ac_graph *ac_graph_new(ac_ctx *cx, const char *name);
 ac_graph *ac_graph_fork(const ac_graph *g, ac_region *region);
 /* A tensor with this name, or with name_1, name_2 ... if it is taken (the name is then unique). dim is copied. */
 ac_tensor *ac_tensor_new(ac_graph *g, const char *name, ac_dtype dtype, int32_t rank, const int64_t *dim);
-ac_tensor *ac_tensor_like(ac_graph *g, const char *name, const ac_tensor *t); /* of t's type, shape, quantisation */
+ac_tensor *ac_tensor_like(ac_graph *g, const char *name, const ac_tensor *t); /* of its type, shape, scales, texts */
 /* A copy of t with its name in another graph, neither input nor state there. The value of a constant is computed first,
  * because a promise would fill the original tensor and not the copy. NULL: it cannot be computed (reported). */
 ac_tensor *ac_tensor_copy(ac_graph *g, ac_tensor *t);
 void ac_graph_drop(ac_graph *g, int32_t n); /* removes all tensors except the first n; nothing may refer to the
                                              * others */
 ac_tensor *ac_tensor_find(const ac_graph *g, const char *name);
+const ac_vocabulary *ac_graph_words(const ac_graph *g);   /* the texts of its tensors; NULL: they hold numbers */
 bool ac_graph_has(const ac_graph *g, const ac_tensor *t); /* is t one of its tensors? */
 /* A constant: data is not copied and must outlive the graph. */
 ac_tensor *ac_tensor_const(ac_graph *g, const char *name, ac_dtype dtype, int32_t rank, const int64_t *dim,
@@ -198,7 +201,7 @@ float ac_quant_scale(const ac_tensor *t);                         /* of the whol
 int32_t ac_quant_zero(const ac_tensor *t);
 bool ac_quant_equal(const ac_quant *a, const ac_quant *b); /* NULL equals NULL */
 const char *ac_shape_str(ac_ctx *cx, const ac_tensor *t);  /* "[1,96,96,3]" */
-const char *ac_tensor_str(ac_ctx *cx, const ac_tensor *t); /* "i8 [1,96,96,3]" */
+const char *ac_tensor_str(ac_ctx *cx, const ac_tensor *t); /* "i8 [1,96,96,3]", "i32 [1,2] text" */
 
 /* Elements of shape dim[], its dimensions in another order: dimension d of the result is perm[d]. */
 typedef struct ac_transposition {

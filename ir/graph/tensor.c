@@ -105,7 +105,8 @@ const char *ac_shape_str(ac_ctx *cx, const ac_tensor *t)
 
 const char *ac_tensor_str(ac_ctx *cx, const ac_tensor *t)
 {
-    return ac_strf(cx->region, "%s %s", ac_dtype_name(t->dtype), ac_shape_str(cx, t));
+    const char *kind = !t->words ? "" : t->words->other ? " text" : " word";
+    return ac_strf(cx->region, "%s %s%s", ac_dtype_name(t->dtype), ac_shape_str(cx, t), kind);
 }
 
 /* ------------------------------------------------------------------ equal constants */

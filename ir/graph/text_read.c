@@ -23,8 +23,9 @@ typedef struct reader {
     ac_node *last;         /* what a `then` line continues */
     AC_VEC(ac_tok) output; /* names, looked up at the end */
     AC_VEC(result) view;
-    const ac_weights_file *weights; /* of the whole text */
-    bool channels_first;            /* already reported for this graph */
+    const ac_weights_file *weights;  /* of the whole text */
+    const ac_vocabulary_pair *words; /* of this graph; NULL: it has none */
+    bool channels_first;             /* already reported for this graph */
 } reader;
 
 static bool at_word(const reader *p, const char *word)
@@ -68,6 +69,11 @@ static ac_tensor *define(reader *p, const ac_tok *at, const char *name, const ac
     if (ty) {
         memcpy(t->dim_name, ty->dim_name, sizeof t->dim_name);
         t->quant = ty->quant;
+        if (ty->words && !p->words)
+            (void)ac_text_error(&p->x, at, E0021, "'%s' holds texts, but the graph has no list of them: words [..]",
+                                name);
+        else if (ty->words)
+            t->words = ty->words == AC_TEXT_ANY ? &p->words->any : &p->words->known;
     }
     return t;
 }
@@ -442,7 +448,31 @@ static int read_weights(reader *p)
     return AC_OK;
 }
 
-/* graph NAME [channels_first] { statements } */
+/* words ["blue", "red"], in order of their bytes: a code is a place in the list. */
+static int read_words(reader *p)
+{
+    AC_VEC(const char *) list = {0};
+    ac_vocabulary_pair *w = AC_NEW(p->x.cx->region, ac_vocabulary_pair);
+    ac_lex_next(&p->x);
+    AC_TRY(ac_text_expect(&p->x, '[', "and the texts that the model knows"));
+    while (!ac_text_is(&p->x, ']')) {
+        const ac_tok at = p->x.tok;
+        if (at.kind != AC_T_STRING)
+            return ac_text_error(&p->x, &at, E0020, "expected a text in quotes, found %s", ac_lex_show(&p->x, &at));
+        if (list.n && strcmp(list.item[list.n - 1], at.text) >= 0)
+            return ac_text_error(&p->x, &at, E0020, "texts must be sorted by their bytes, each once");
+        ac_push(p->x.cx->region, &list, ac_intern(p->x.cx, at.text));
+        ac_lex_next(&p->x);
+        if (!ac_text_is(&p->x, ','))
+            break;
+        ac_lex_next(&p->x);
+    }
+    ac_vocabulary_sort(w, list.item, list.n);
+    p->words = w;
+    return ac_text_expect(&p->x, ']', "after the texts");
+}
+
+/* graph NAME [channels_first] [words [..]] { statements } */
 static int read_graph(reader *p)
 {
     const char *name = NULL;
@@ -454,6 +484,8 @@ static int read_graph(reader *p)
     p->channels_first = at_word(p, "channels_first");
     if (p->channels_first)
         ac_lex_next(&p->x);
+    if (at_word(p, "words"))
+        AC_TRY(read_words(p));
     AC_TRY(ac_text_expect(&p->x, '{', "after the graph's name"));
     p->g = ac_graph_new(p->x.cx, name);
     p->g->file = p->x.file;

@@ -13,9 +13,10 @@ typedef struct ac_text_type {
     int64_t dim[AC_MAX_RANK];
     const char *dim_name[AC_MAX_RANK];
     const ac_quant *quant;
-    int64_t count, bytes; /* open dimensions count as 1 */
-    bool open;            /* a dimension is not known */
-    ac_tok at;            /* its first word */
+    enum { AC_TEXT_NUMBERS, AC_TEXT_ANY, AC_TEXT_KNOWN } words; /* `text`, `word` */
+    int64_t count, bytes;                                       /* open dimensions count as 1 */
+    bool open;                                                  /* a dimension is not known */
+    ac_tok at;                                                  /* its first word */
 } ac_text_type;
 
 typedef struct ac_text_value {

@@ -183,6 +183,22 @@ static int measure(ac_lex *x, ac_text_type *ty)
     return AC_OK;
 }
 
+/* [text | word] */
+static int read_words_kind(ac_lex *x, ac_text_type *ty)
+{
+    const ac_tok at = x->tok;
+    if (at.kind == AC_T_NAME && !strcmp(at.text, "text"))
+        ty->words = AC_TEXT_ANY;
+    else if (at.kind == AC_T_NAME && !strcmp(at.text, "word"))
+        ty->words = AC_TEXT_KNOWN;
+    else
+        return AC_OK;
+    if (ty->dtype != AC_I32 || ty->quant)
+        return ac_text_error(x, &at, E0105, "codes of texts are i32, not %s", ac_dtype_name(ty->dtype));
+    ac_lex_next(x);
+    return AC_OK;
+}
+
 int ac_text_read_type(ac_lex *x, ac_text_type *ty)
 {
     *ty = (ac_text_type){.at = x->tok};
@@ -206,7 +222,7 @@ int ac_text_read_type(ac_lex *x, ac_text_type *ty)
     AC_TRY(measure(x, ty));
     if (x->tok.kind == AC_T_NAME && !strcmp(x->tok.text, "q"))
         AC_TRY(read_quant(x, ty));
-    return AC_OK;
+    return read_words_kind(x, ty);
 }
 
 /* One value of a constant, at the current word, into dst (element 0). */

@@ -91,6 +91,8 @@ static void put_tensor(ac_sink *to, const ac_tensor *t)
     ac_putc(to, ']');
     if (t->quant)
         put_quant(to, t->quant);
+    if (t->words)
+        ac_put(to, t->words->other ? " text" : " word");
     if (t->root) {
         ac_put(to, " at ");
         put_name(to, t->root->name);
@@ -259,12 +261,28 @@ static void put_node(ac_sink *to, const ac_node *n, const char *word)
         put_node(to, n->fused[i], "then ");
 }
 
+/* words ["blue", "red"], if tensors hold texts: all of them refer to one list. */
+static void put_words(ac_sink *to, const ac_graph *g)
+{
+    const ac_vocabulary *w = ac_graph_words(g);
+    if (!w)
+        return;
+    ac_put(to, " words [");
+    for (int32_t i = 0; i < w->n; i++) {
+        ac_put(to, i ? ", " : "");
+        put_string(to, w->text[i]);
+    }
+    ac_putc(to, ']');
+}
+
 static void put_graph(ac_sink *to, ac_graph *g, bool channels_first, ac_sink *weights)
 {
     const int32_t *used = weights ? ac_graph_uses(g, g->cx->region) : NULL; /* no file space for unused constants */
     ac_put(to, "graph ");
     put_name(to, g->name);
-    ac_put(to, channels_first ? " channels_first {\n" : " {\n");
+    ac_put(to, channels_first ? " channels_first" : "");
+    put_words(to, g);
+    ac_put(to, " {\n");
     for (int32_t i = 0; i < g->input.n; i++) {
         ac_put(to, "  input ");
         put_tensor(to, g->input.item[i]);

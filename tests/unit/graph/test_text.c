@@ -102,6 +102,10 @@ static const char *const GOOD[] = {
     "graph v {\n input x: f32[1,4]\n const c: f32[4] = [1, 2, 3, 4]\n"
     " t = add(x, c)\n then u = relu(t) \"r\"\n then p: f32[1,4] at y+16 = mul(u, c)\n q: f32[1,4] at y+0 = tanh(x)\n"
     " view y: f32[2,4] = concatenation(q, p)\n view r: f32[8] at y+0 = reshape(y) shape=[8]\n output r\n}\n",
+    /* texts as codes */
+    "graph t channels_first words [\"\", \"a\\\"\\n\", \"red\", \"\xc3\xa4\"] {\n input text: i32[1,2] text\n"
+    " const c: i32[2] word = [2, 0]\n y: i32[1,2] word = maximum(text, c)\n output y, text\n}\n",
+    "graph none words [] {\n input x: i32[] text\n output x\n}\n",
     /* subgraphs, blank lines, statements over several lines inside brackets, no newline at the end */
     "\n\n# first\ngraph a {\n\n input x: f32[\n 1,\n 2 ]\n output x }\ngraph b {}\ngraph b {\n}",
     "graph empty{}",
