@@ -60,6 +60,25 @@ static int parse_header(ac_ctx *cx, ac_npy *a, const char *text)
     return AC_OK;
 }
 
+/* Numbers have one digit, 1 to 8. Texts have a number of bytes (S), or of characters of 4 bytes each (U). */
+static int element_size(ac_ctx *cx, ac_npy *a)
+{
+    enum { LONGEST = 1 << 24 };
+    const char kind = a->descr[1], *digit = kind ? a->descr + 2 : "";
+    const bool text = kind == 'U' || kind == 'S';
+    a->unit = 0;
+    for (; ac_is_digit(*digit) && a->unit < LONGEST; digit++)
+        a->unit = a->unit * 10 + (*digit - '0');
+    if (kind == 'O')
+        return bad(cx, a, "it holds objects of Python; for texts: array.astype(str)");
+    if (*digit || digit == a->descr + 2 || a->unit > LONGEST || a->unit < 1 || (!text && a->unit > 8))
+        return bad(cx, a, "unknown element type");
+    if (kind == 'U' && a->descr[0] != '<')
+        return bad(cx, a, "its texts are big-endian");
+    a->unit *= kind == 'U' ? 4 : 1;
+    return AC_OK;
+}
+
 int ac_npy_read(ac_ctx *cx, const char *path, ac_npy *out)
 {
     memset(out, 0, sizeof *out);
@@ -85,12 +104,13 @@ int ac_npy_parse(ac_ctx *cx, const char *path, const uint8_t *p, size_t n, ac_np
     memcpy(text, p + head, len);
     AC_TRY(parse_header(cx, out, text));
     out->data = p + head + len;
-    int64_t count = 1, size = out->descr[2] ? out->descr[2] - '0' : 0;
+    int64_t count = 1;
     for (int32_t i = 0; i < out->rank; i++)
         if (!ac_mul_ok(count, out->dim[i], &count))
             return bad(cx, out, "its shape overflows");
-    if (size < 1 || size > 8 || !ac_mul_ok(count, size, &out->bytes))
-        return bad(cx, out, "unknown element type");
+    AC_TRY(element_size(cx, out));
+    if (!ac_mul_ok(count, out->unit, &out->bytes))
+        return bad(cx, out, "its shape overflows");
     if ((uint64_t)out->bytes > n - head - len)
         return bad(cx, out, "it has fewer elements than its shape needs");
     return AC_OK;
@@ -101,16 +121,13 @@ void ac_npy_close(ac_npy *a)
     ac_file_close(&a->file);
 }
 
-void ac_npy_write(ac_sink *to, ac_dtype dtype, int32_t rank, const int64_t *dim, const void *data)
+void ac_npy_write_head(ac_sink *to, const char *descr, int32_t rank, const int64_t *dim)
 {
     ac_sink head;
     ac_sink_open(&head, to->cx);
-    ac_putf(&head, "{'descr': '%s', 'fortran_order': False, 'shape': (", ac_dtype_npy(dtype));
-    int64_t count = 1;
-    for (int32_t i = 0; i < rank; i++) {
+    ac_putf(&head, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
+    for (int32_t i = 0; i < rank; i++)
         ac_putf(&head, "%s%lld", i ? ", " : "", (long long)dim[i]);
-        count *= dim[i];
-    }
     ac_put(&head, rank == 1 ? ",), }" : "), }");
     while ((10 + head.n + 1) % 64)
         ac_putc(&head, ' ');
@@ -119,7 +136,12 @@ void ac_npy_write(ac_sink *to, ac_dtype dtype, int32_t rank, const int64_t *dim,
     ac_putc(to, (char)(head.n & 255));
     ac_putc(to, (char)(head.n >> 8));
     ac_put_n(to, head.text, head.n);
-    ac_put_n(to, data, (size_t)ac_dtype_size(dtype, count));
+}
+
+void ac_npy_write(ac_sink *to, ac_dtype dtype, int32_t rank, const int64_t *dim, const void *data)
+{
+    ac_npy_write_head(to, ac_dtype_npy(dtype), rank, dim);
+    ac_put_n(to, data, (size_t)ac_dtype_size(dtype, ac_dim_product(dim, 0, rank)));
 }
 
 static const char *shape_text(ac_ctx *cx, int32_t rank, const int64_t *dim)
@@ -142,6 +164,8 @@ int ac_npy_fits(ac_ctx *cx, const ac_npy *a, const ac_tensor *t, const char *opt
         return AC_OK;
     ac_error(cx, (ac_place){.file = a->path}, E0304, "%s is %s %s, but '%s' is %s %s", option, a->descr,
              shape_text(cx, a->rank, a->dim), t->name, ac_dtype_name(t->dtype), shape_text(cx, t->rank, t->dim));
+    if (!type_ok && t->words)
+        return ac_help(cx, "give an array of texts: numpy.array(texts, dtype=str), or of their codes, '%s'", want);
     if (!type_ok)
         return ac_help(cx, "give an array of NumPy type '%s' (numpy: array.astype)", want);
     const bool reshapes = a->bytes == ac_dtype_size(t->dtype, ac_tensor_count(t));

@@ -4,6 +4,7 @@
 #include "driver/stage/stage.h"
 
 #include "base/text/named.h"
+#include "host/npy_texts.h"
 #include "ir/pass/pass.h"
 
 #include <stdlib.h>
@@ -151,6 +152,7 @@ int ac_inputs_check(const ac_made *a, bool any)
     for (int32_t i = 0; i < g->input.n; i++) {
         const ac_tensor *t = g->input.item[i];
         if (a->inputs->given[i]) {
+            ac_npy_encode(a->cx, &a->inputs->array[i], t);
             if (ac_npy_fits(a->cx, &a->inputs->array[i], t, ac_strf(a->cx->region, "--input %d", i)))
                 status = AC_FAIL;
         } else if (a->opt->random < 0 && !any) {
@@ -163,8 +165,9 @@ int ac_inputs_check(const ac_made *a, bool any)
 }
 
 /* Seeded values, the same on every machine: integers over their whole range, floats uniform in [-1, 1). */
-static void random_fill(ac_dtype d, uint8_t *to, int64_t bytes, uint64_t seed)
+static void random_fill(const ac_tensor *t, uint8_t *to, int64_t bytes, uint64_t seed)
 {
+    const ac_dtype d = t->dtype;
     uint64_t s = seed * 0x9e3779b97f4a7c15u + 0x632be59bd9b4e019u;
     int64_t size = ac_dtype_size(d, 1);
     for (int64_t i = 0; i + size <= bytes; i += size) {
@@ -186,6 +189,8 @@ static void random_fill(ac_dtype d, uint8_t *to, int64_t bytes, uint64_t seed)
             bits = (uint64_t)(ac_dtype_min(d) + (int64_t)(bits & ((1u << ac_dtype_file_bits(d)) - 1)));
         else if (d == AC_F4E2M1)
             bits &= 15;
+        else if (t->words) /* one of the texts, or another */
+            bits %= (uint64_t)t->words->n + 1;
         else if (size >= 4)
             bits %= 100; /* wide integers are most often indices */
         memcpy(to + i, &bits, (size_t)size);
@@ -208,7 +213,7 @@ static void fill_one(const ac_made *a, int32_t i, uint64_t seed, uint8_t *to)
     if (!a->inputs->given[i] && is_position(a, io->tensor))
         memset(to, 0, (size_t)io->bytes);
     else if (!a->inputs->given[i])
-        random_fill(io->tensor->dtype, to, io->bytes, seed + (uint64_t)i);
+        random_fill(io->tensor, to, io->bytes, seed + (uint64_t)i);
     else if (io->bytes)
         memcpy(to, a->inputs->array[i].data, (size_t)io->bytes);
 }

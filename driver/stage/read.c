@@ -164,6 +164,12 @@ static int read_constant(const ac_made *a, const ac_key_option *k, ac_npy *array
         return ac_error(a->cx, (ac_place){0}, E0501, "--const '%s' is given twice", k->key);
     AC_TRY(ac_npy_read(a->cx, k->path, &array[i]));
     given[i] = true;
+    if (g->input.item[i]->words) {
+        ac_error(a->cx, (ac_place){.file = a->source->path}, E0304,
+                 "--const %s: '%s' holds texts, which have no codes yet", ac_shell_word(a->cx, k->key),
+                 g->input.item[i]->name);
+        return ac_help(a->cx, "give them when the model runs: --input");
+    }
     ac_shape_input(a->model->graph, i, array[i].rank, array[i].dim);
     return ac_npy_fits(a->cx, &array[i], g->input.item[i],
                        ac_strf(a->cx->region, "--const %s", ac_shell_word(a->cx, k->key)));

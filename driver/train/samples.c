@@ -4,6 +4,7 @@
 
 #include "base/random.h"
 #include "base/shell.h"
+#include "host/npy_texts.h"
 
 #include <string.h>
 
@@ -53,8 +54,10 @@ int ac_samples_open(ac_training *t)
 }
 
 /* Does a batch of the array fill the input? */
-static int check(ac_training *t, const ac_samples *s, const ac_tensor *x)
+static int check(ac_training *t, ac_samples *s, const ac_tensor *x)
 {
+    ac_npy_encode(&t->w->cx, &s->array, x);
+    s->row_bytes = s->array.bytes / s->array.dim[0];
     ac_npy batch = s->array;
     batch.dim[0] = x->rank ? x->dim[0] : 0;
     if (x->rank < 1 || x->dim[0] != t->micro) {

@@ -69,6 +69,9 @@ static int write_onnx(ac_work *w, const char *path)
 {
     w->request.unrolls = true;
     AC_TRY(infer(w));
+    if (ac_graph_words(w->made.model->graph))
+        ac_note(&w->cx, (ac_place){.file = w->source.path}, W0001,
+                "texts become their codes, i32: the ONNX file has no texts");
     AC_TRY(ac_onnx_write(w->made.model->graph, ac_pending_add(&w->out, path)));
     return w->cx.diags.errors ? AC_FAIL : AC_OK;
 }

@@ -6,6 +6,7 @@
 #include "codegen/bind.h"
 #include "driver/verb/taps.h"
 #include "host/compare.h"
+#include "host/npy_texts.h"
 
 #include <string.h>
 
@@ -44,10 +45,28 @@ static int write_outputs(ac_work *w)
     for (int32_t i = 0; i < w->made.module->n_outputs; i++) {
         const uint8_t *data;
         const ac_tensor *t = result_of(w, i, &data);
-        ac_npy_write(ac_pending_add(&w->out, ac_strf(w->cx.region, "%s/%d.npy", dir, i)), t->dtype, t->rank, t->dim,
-                     data);
+        ac_sink *to = ac_pending_add(&w->out, ac_strf(w->cx.region, "%s/%d.npy", dir, i));
+        if (t->words)
+            ac_npy_write_texts(to, t->words, t->rank, t->dim, data);
+        else
+            ac_npy_write(to, t->dtype, t->rank, t->dim, data);
     }
     return AC_OK;
+}
+
+/* The text of element k; NULL: another text. */
+static const char *text_of(const ac_tensor *t, const uint8_t *data, int64_t k)
+{
+    const int64_t code = ac_dtype_get_int(t->dtype, data, k);
+    return code >= 0 && code < t->words->n ? t->words->text[code] : NULL;
+}
+
+static void put_text(ac_work *w, ac_sink *to, const char *text)
+{
+    if (text)
+        ac_putf(to, " '%s'", ac_brief_name(w->cx.region, ac_visible(w->cx.region, text)));
+    else
+        ac_put(to, " unknown");
 }
 
 static void put_outputs(ac_work *w, ac_sink *to)
@@ -59,7 +78,9 @@ static void put_outputs(ac_work *w, ac_sink *to)
         const int64_t n = ac_tensor_count(t);
         ac_putf(to, "output %d '%s' %s:", i, ac_visible(w->cx.region, t->name), ac_tensor_str(&w->cx, t));
         for (int64_t k = 0; k < n && k < SHOWN; k++)
-            if (ac_dtype_is_float(t->dtype))
+            if (t->words)
+                put_text(w, to, text_of(t, data, k));
+            else if (ac_dtype_is_float(t->dtype))
                 ac_putf(to, " %.6g", ac_dtype_get_num(t->dtype, data, k));
             else
                 ac_putf(to, " %lld", (long long)ac_dtype_get_int(t->dtype, data, k));
@@ -86,6 +107,7 @@ static int compare_one(ac_work *w, const ac_key_option *c, comparisons *all)
     const uint8_t *data;
     const ac_tensor *t = result_of(w, x.output, &data);
     AC_TRY(ac_npy_read(&w->cx, c->path, &want));
+    ac_npy_encode(&w->cx, &want, t);
     if (ac_npy_fits(&w->cx, &want, t, "--compare") != AC_OK) {
         ac_npy_close(&want);
         return AC_FAIL;
@@ -131,7 +153,8 @@ static void put_comparisons(ac_work *w, const comparisons *all, ac_sink *to)
 
 /* ------------------------------------------------------------------ --json */
 
-/* As a flat list, row by row; null where there are more than one wants to read as text. */
+/* As a flat list, row by row; null if there are more than one wants to read. A text that is not of
+ * the model is null. */
 static void json_values(ac_json *j, const ac_tensor *t, const uint8_t *data)
 {
     enum { MOST = 4096 };
@@ -142,7 +165,9 @@ static void json_values(ac_json *j, const ac_tensor *t, const uint8_t *data)
     }
     ac_json_arr(j, "values");
     for (int64_t k = 0; k < n; k++)
-        if (ac_dtype_is_float(t->dtype))
+        if (t->words)
+            ac_json_str(j, NULL, text_of(t, data, k));
+        else if (ac_dtype_is_float(t->dtype))
             ac_json_num(j, NULL, ac_dtype_get_num(t->dtype, data, k));
         else
             ac_json_int(j, NULL, ac_dtype_get_int(t->dtype, data, k));
@@ -165,6 +190,8 @@ static void put_json(ac_work *w, const comparisons *all, ac_sink *to)
         ac_json_obj(&j, NULL);
         ac_json_str(&j, "name", t->name);
         ac_json_str(&j, "dtype", ac_dtype_name(t->dtype));
+        if (t->words)
+            ac_json_str(&j, "texts", t->words->other ? "any" : "known");
         ac_json_arr(&j, "shape");
         for (int32_t d = 0; d < t->rank; d++)
             ac_json_int(&j, NULL, t->dim[d]);

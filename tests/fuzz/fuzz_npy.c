@@ -1,6 +1,7 @@
 /* fuzz_npy.c - NumPy's arrays from anybody: a .npy, and the same bytes as an .npz archive. Every byte of an array that
- * was read is touched. */
+ * was read is touched; texts become codes. */
 #include "base/bytes.h"
+#include "host/npy_texts.h"
 #include "host/npz.h"
 #include "tests/fuzz/fuzz_door.h"
 
@@ -14,6 +15,9 @@ static uint32_t touched(const ac_npy *a)
 
 static int read_array(ac_ctx *cx, const void *what)
 {
+    static const char *const TEXT[] = {"", "a", "red", "\xc3\xa4"};
+    static const ac_vocabulary WORDS = {.text = TEXT, .n = 4, .other = true};
+    const ac_tensor codes = {.dtype = AC_I32, .words = &WORDS};
     const ac_span *s = what;
     ac_npy a = {0};
     volatile uint32_t sum;
@@ -25,6 +29,8 @@ static int read_array(ac_ctx *cx, const void *what)
         if (a.bytes < n)
             abort(); /* less than a byte for each element */
         sum = touched(&a);
+        ac_npy_encode(cx, &a, &codes);
+        sum += touched(&a);
         (void)sum;
     }
     return fuzz_status(cx, rc);
