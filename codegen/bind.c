@@ -405,3 +405,13 @@ const ac_io *ac_module_io(const ac_module *m, const ac_tensor *t)
     io = io ? io : find_io(m->input, m->n_inputs, t);
     return io ? io : find_io(m->output, m->n_outputs, t);
 }
+
+const ac_vocabulary *ac_module_words(const ac_module *m)
+{
+    const ac_vocabulary *w = NULL;
+    for (int32_t i = 0; i < m->n_inputs && !w; i++)
+        w = m->input[i].tensor->words;
+    for (int32_t i = 0; i < m->n_outputs && !w; i++)
+        w = m->output[i].tensor->words;
+    return w;
+}

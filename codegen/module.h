@@ -152,6 +152,9 @@ void ac_module_dedupe(ac_module *m);
 /* bind.c: the port of t: a state, an input or an output; NULL: it is not a port. */
 const ac_io *ac_module_io(const ac_module *m, const ac_tensor *t);
 
+/* bind.c: the texts of all inputs and outputs; NULL: they hold numbers. */
+const ac_vocabulary *ac_module_words(const ac_module *m);
+
 /* All calls are one function. */
 static inline void ac_module_whole(ac_module *m)
 {

@@ -18,7 +18,20 @@ import os
 _lib = ctypes.CDLL(os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib@NAME@.so"))
 INPUTS = @INPUTS@   # (name, type, shape, scale, zero point), real = scale * (stored - zero point)
 OUTPUTS = @OUTPUTS@
+TEXTS = @TEXTS@   # of the model, by code; len(TEXTS) is the code of any other text
+_codes = {text: code for code, text in enumerate(TEXTS)}
 
+
+def text_code(text):
+    """The code of a str (or of bytes, in UTF-8); len(TEXTS) if it is another text."""
+    return _codes.get(text.decode("utf-8", "replace") if isinstance(text, bytes) else text, len(TEXTS))
+
+
+def text_at(code):
+    """The text of a code; None if there is none."""
+    return TEXTS[code] if 0 <= code < len(TEXTS) else None
+
+@CODES@
 
 class _Version(ctypes.Structure):
     _fields_ = [("major", ctypes.c_uint32), ("minor", ctypes.c_uint32)]
@@ -108,6 +121,12 @@ class Tensor:
             return self._array.astype(dtype)
         return self._array.copy() if copy else self._array
 
+    def texts(self):
+        """The texts of codes, as an array of str; None for any other text."""
+        import numpy
+        codes = self.numpy()
+        return numpy.array([text_at(c) for c in codes.ravel().tolist()], dtype=object).reshape(codes.shape)
+
     def numpy(self):
         """The values as an array, which shares the bytes."""
         return self.__array__()
@@ -176,6 +195,17 @@ class _Taken:
         _delete(self.managed)
 
 
+def _coded(x, i):
+    """x; the codes of texts for an input that holds texts."""
+    kind = getattr(getattr(x, "dtype", None), "kind", None)
+    if not (isinstance(x, (str, bytes, list, tuple)) or kind in ("U", "S", "O")) or i not in TEXT_INPUTS:
+        return x
+    import numpy
+    x = numpy.asarray(x)
+    codes = [text_code(t) for t in x.ravel().tolist()] if x.dtype.kind in "USO" else x
+    return numpy.asarray(codes, dtype=numpy.int32).reshape(x.shape)
+
+
 def _is_capsule(x):
     return type(x).__name__ == "PyCapsule"
 
@@ -227,7 +257,7 @@ class Model:
         taken, result = [], list(out) if out is not None else [Tensor(i) for i in range(len(OUTPUTS))]
         try:
             for i, x in enumerate(inputs):
-                taken.append(_Taken(x, "input %d '%s'" % (i, INPUTS[i][0]), False))
+                taken.append(_Taken(_coded(x, i), "input %d '%s'" % (i, INPUTS[i][0]), False))
             ins = [t.tensor for t in taken]
             if out is None:
                 outs = [ctypes.pointer(t._managed.contents.tensor) for t in result]

@@ -87,6 +87,7 @@ void ac_emit_sizes(ac_emit *e); /* run, and the addresses of inputs and outputs 
 void ac_emit_header_begin(const ac_module *m, const char *runtime, ac_sink *to); /* runtime: its header, or NULL */
 void ac_emit_header_statuses(const ac_module *m, ac_sink *to);
 void ac_emit_header_end(ac_sink *to);
+void ac_emit_texts(const ac_module *m, ac_sink *to); /* codes of inputs and outputs that are texts */
 
 /* descriptor.c */
 void ac_emit_host_types(ac_emit *e);

@@ -314,6 +314,90 @@ void ac_emit_header_end(ac_sink *to)
     ac_put(to, "\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
 }
 
+/* ------------------------------------------------------------------ texts
+ *
+ * The table is inside an inline function: files that use neither input texts nor result texts do not have it, and
+ * objects of other backends than C need no more than the header. */
+
+/* As many in a line as fit. */
+static void put_text_table(const ac_module *m, ac_sink *to, const ac_vocabulary *w)
+{
+    enum { LINE = 110 };
+    size_t column = 0;
+    for (int32_t i = 0; i < w->n; i++) {
+        const char *s = ac_c_string_text(m->cx->region, w->text[i]);
+        const size_t n = strlen(s) + 4;
+        const bool fresh = !i || column + n > LINE;
+        ac_putf(to, "%s\"%s\"", !i ? "        " : fresh ? ",\n        " : ", ", s);
+        column = fresh ? n + 6 : column + n;
+    }
+}
+
+static void put_text_search(const ac_module *m, ac_sink *to)
+{
+    const char *p = m->name, *U = ac_emit_upper(m);
+    ac_putf(
+        to,
+        "/* The code of a text in UTF-8 that ends in a zero byte; %s_TEXTS: another text. */\n"
+        "static inline int32_t %s_text_code(const char *text)\n"
+        "{\n"
+        "    int32_t low = 0, high = %s_TEXTS;\n"
+        "    while (text && low < high) {\n"
+        "        const int32_t at = low + (high - low) / 2;\n"
+        "        const unsigned char *a = (const unsigned char *)text, *b = (const unsigned char *)%s_text_at(at);\n"
+        "        while (*a && *a == *b) {\n"
+        "            a++;\n"
+        "            b++;\n"
+        "        }\n"
+        "        if (*a == *b)\n"
+        "            return at;\n"
+        "        if (*a < *b)\n"
+        "            high = at;\n"
+        "        else\n"
+        "            low = at + 1;\n"
+        "    }\n"
+        "    return %s_TEXTS;\n"
+        "}\n",
+        U, p, U, p, U);
+}
+
+void ac_emit_texts(const ac_module *m, ac_sink *to)
+{
+    const char *p = m->name, *U = ac_emit_upper(m);
+    const ac_vocabulary *w = ac_module_words(m);
+    if (!w)
+        return;
+    ac_putf(to,
+            "\n#define %s_TEXTS %d /* texts of the model; code %s_TEXTS is any other text */\n"
+            "/* Text number `code`, from 0: they are sorted by their bytes. */\n"
+            "static inline const char *%s_text_at(int32_t code)\n"
+            "{\n"
+            "    static const char *const text[%d] = {\n",
+            U, w->n, U, p, w->n ? w->n : 1);
+    if (w->n)
+        put_text_table(m, to, w);
+    else
+        ac_put(to, "        \"\"");
+    ac_put(to, "};\n    return text[code];\n}\n");
+    put_text_search(m, to);
+    for (int32_t i = 0; i < m->n_inputs; i++)
+        if (m->input[i].tensor->words)
+            ac_putf(to,
+                    "static inline int32_t %s_in%d_code(const char *text) /* an element of input %d */\n"
+                    "{\n    return %s_text_code(text);\n}\n",
+                    p, i, i, p);
+    for (int32_t i = 0; i < m->n_outputs; i++)
+        if (m->output[i].tensor->words)
+            ac_putf(
+                to,
+                "static inline const char *%s_out%d_text(int32_t code) /* of an element of output %d; NULL: none of "
+                "these texts */\n"
+                "{\n    return code >= 0 && code < %s_TEXTS ? %s_text_at(code) : NULL;\n}\n",
+                p, i, i, U, p);
+}
+
+/* ------------------------------------------------------------------ the file */
+
 static void print_header(const ac_module *m, ac_sink *to)
 {
     ac_emit_header_begin(m, m->caller_io ? "arn_host.h" : NULL, to);
@@ -324,6 +408,7 @@ static void print_header(const ac_module *m, ac_sink *to)
         put_accessor(m, to, "out", i, &m->output[i], false);
     ac_emit_header_statuses(m, to);
     put_functions(m, to);
+    ac_emit_texts(m, to);
     ac_emit_header_end(to);
 }
 

@@ -10,23 +10,26 @@
 int ac_emit_take_names(ac_emit *e, ac_cnames *names)
 {
     static const char *const API[] = {
-        "init",       "run",         "run_row",    "reset",     "describe",      "model",
-        "steps",      "parts",       "step",       "mem",       "blob",          "header",
-        "in_tensors", "out_tensors", "step_table", "host_init", "host_run",      "hook_begin",
-        "hook_end",   "host_reset",  "cuda",       "kernels",   "args",          "launches",
-        "text",       "first_state", "task",       "first",     "phase",         "thread",
-        "at_once",    "size",        "choice",     "numbers",   "check_weights", "crc32"};
+        "init",       "run",       "run_row",  "reset",      "describe",    "model",      "steps",
+        "parts",      "step",      "mem",      "blob",       "header",      "in_tensors", "out_tensors",
+        "step_table", "host_init", "host_run", "hook_begin", "hook_end",    "host_reset", "cuda",
+        "kernels",    "args",      "launches", "text",       "first_state", "task",       "first",
+        "phase",      "thread",    "at_once",  "size",       "choice",      "numbers",    "check_weights",
+        "crc32",      "text_at",   "text_code"};
     const ac_module *m = e->m;
     ac_c_names_open(names, m->cx, ".");
     for (size_t i = 0; i < sizeof API / sizeof API[0]; i++)
         ac_c_name_take(names, ac_strf(e->region, "%s_%s", m->name, API[i]));
     for (int32_t i = 0; i < m->n_inputs; i++) {
         ac_c_name_take(names, ac_strf(e->region, "%s_in%d", m->name, i));
+        ac_c_name_take(names, ac_strf(e->region, "%s_in%d_code", m->name, i));
         if (m->input[i].rows)
             ac_c_name_take(names, ac_strf(e->region, "%s_in%d_row", m->name, i));
     }
-    for (int32_t i = 0; i < m->n_outputs; i++)
+    for (int32_t i = 0; i < m->n_outputs; i++) {
         ac_c_name_take(names, ac_strf(e->region, "%s_out%d", m->name, i));
+        ac_c_name_take(names, ac_strf(e->region, "%s_out%d_text", m->name, i));
+    }
     for (int32_t i = 0; i < m->n_calls; i++)
         if (ac_emit_has_part(m, i))
             ac_c_name_take(names, ac_strf(e->region, "%s_part%d", m->name, i));

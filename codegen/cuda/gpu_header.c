@@ -79,6 +79,7 @@ int ac_cuda_header(const ac_module *m, ac_sink *to)
         put_host_mem(m, to);
     if (!m->host)
         put_gpu_api(m, to);
+    ac_emit_texts(m, to);
     ac_emit_header_end(to);
     return AC_OK;
 }

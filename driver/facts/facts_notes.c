@@ -137,6 +137,22 @@ static void products_of_bytes(const ac_made *a, note_list *note)
                     p->integers, plural(p->integers, "", "s"), plural(p->integers, "runs", "run"), rest));
 }
 
+/* Inputs and outputs that are texts: the program takes and gives their codes. */
+static void texts(const ac_made *a, note_list *note)
+{
+    const ac_graph *g = a->lowering->graph;
+    const ac_vocabulary *w = ac_graph_words(g);
+    ac_region *r = a->cx->region;
+    const char *list = "";
+    for (int32_t i = 0; w && i < g->input.n + g->output.n; i++) {
+        const ac_tensor *t = i < g->input.n ? g->input.item[i] : g->output.item[i - g->input.n];
+        if (t->words)
+            list = ac_strf(r, "%s%s'%s'", list, *list ? ", " : "", t->name);
+    }
+    if (*list)
+        ac_push(r, note, ac_strf(r, "codes of %d text%s stand for the texts in %s", w->n, plural(w->n, "", "s"), list));
+}
+
 /* The numbers of floats that are stored in 16 bits, and of all. */
 static void floats_stored(const ac_made *a, note_list *note)
 {
@@ -243,6 +259,7 @@ void ac_facts_notes(const ac_made *a, ac_report *r)
     recomputed(a, &note);
     dead_channels(a, r, &note);
     products_of_bytes(a, &note);
+    texts(a, &note);
     floats_stored(a, &note);
     larger_constants(a, r, &note);
     if (m->missing.n)

@@ -44,6 +44,32 @@ static void put_io(ac_sink *to, const ac_io *io, int32_t n)
     ac_put(to, n ? "\n]" : "]");
 }
 
+static void put_texts(ac_sink *to, const ac_vocabulary *w)
+{
+    ac_putc(to, '[');
+    for (int32_t i = 0; w && i < w->n; i++) {
+        ac_put(to, i % 8 ? ", " : i ? ",\n    " : "\n    ");
+        put_str(to, w->text[i]);
+    }
+    ac_put(to, w && w->n ? "\n]" : "]");
+}
+
+/* The functions in0_code, out0_text, and the inputs that hold texts. */
+static void put_codes(ac_sink *to, const ac_module *m)
+{
+    ac_put(to, "\nTEXT_INPUTS = (");
+    for (int32_t i = 0; i < m->n_inputs; i++)
+        if (m->input[i].tensor->words)
+            ac_putf(to, "%d, ", i);
+    ac_put(to, ")");
+    for (int32_t i = 0; i < m->n_inputs; i++)
+        if (m->input[i].tensor->words)
+            ac_putf(to, "\nin%d_code = text_code", i);
+    for (int32_t i = 0; i < m->n_outputs; i++)
+        if (m->output[i].tensor->words)
+            ac_putf(to, "\nout%d_text = text_at", i);
+}
+
 /* The table of inputs and outputs in the docstring. */
 static void put_table(ac_sink *to, ac_ctx *cx, const char *kind, const ac_io *io, int32_t n)
 {
@@ -69,6 +95,10 @@ static void fill_in(ac_sink *to, ac_ctx *cx, const ac_module *m, const char *wha
         put_io(to, m->input, m->n_inputs);
     else if (IS("OUTPUTS"))
         put_io(to, m->output, m->n_outputs);
+    else if (IS("TEXTS"))
+        put_texts(to, ac_module_words(m));
+    else if (IS("CODES"))
+        put_codes(to, m);
     else if (IS("IO")) {
         put_table(to, cx, "input", m->input, m->n_inputs);
         put_table(to, cx, "output", m->output, m->n_outputs);

@@ -101,6 +101,8 @@ static void json_tensors(ac_json *j, const char *key, ac_tensor *const *list, in
                 ac_json_str(j, NULL, t->dim_name[d] ? t->dim_name[d] : "?");
         ac_json_end(j);
         ac_json_bool(j, "constant", ac_tensor_is_const(t));
+        if (t->words)
+            ac_json_str(j, "texts", t->words->other ? "any" : "known");
         ac_json_end(j);
     }
     ac_json_end(j);
@@ -129,6 +131,13 @@ static void put_json(ac_work *w, ac_sink *to, const layers *l)
         json_tensors(&j, "outputs", w->made.model->promised.item, w->made.model->promised.n);
     else
         json_tensors(&j, "outputs", g->output.item, g->output.n);
+    const ac_vocabulary *words = ac_graph_words(g);
+    if (words) {
+        ac_json_arr(&j, "texts");
+        for (int32_t i = 0; i < words->n; i++)
+            ac_json_str(&j, NULL, words->text[i]);
+        ac_json_end(&j);
+    }
     ac_json_arr(&j, "layers");
     for (int32_t i = 0, node = 0; i < l->n; i++) {
         const ac_report_step *x = &l->row[i];
