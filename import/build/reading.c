@@ -49,6 +49,7 @@ static void drop_nodes(ac_reading *r)
         ac_tensor *own = ac_tensor_new(fresh, t->name, t->dtype, t->rank, t->dim);
         memcpy(own->dim_name, t->dim_name, sizeof own->dim_name);
         own->quant = t->quant;
+        own->words = t->words;
         own->input = t->input;
         own->any_rank = t->any_rank;
         own->data = t->data;
@@ -79,6 +80,7 @@ static int attempt(ac_reading *r)
         r->repeat = false;
         (void)ac_quietly(r->cx, before, AC_FAIL);
         drop_nodes(r);
+        r->out.promised.n = 0;
     }
 }
 
@@ -222,8 +224,8 @@ ac_tensor *ac_reading_input_made(ac_reading *r, ac_tensor *t)
     return t;
 }
 
-void ac_reading_promise(ac_reading *r, const char *name, ac_dtype type, int32_t rank, const int64_t *dim,
-                        const char *const *dim_name)
+ac_tensor *ac_reading_promise(ac_reading *r, const char *name, ac_dtype type, int32_t rank, const int64_t *dim,
+                              const char *const *dim_name)
 {
     ac_tensor *t = AC_NEW(r->cx->region, ac_tensor);
     *t = (ac_tensor){.name = name, .dtype = type, .rank = rank < 0 ? 1 : rank, .any_rank = rank < 0};
@@ -236,6 +238,7 @@ void ac_reading_promise(ac_reading *r, const char *name, ac_dtype type, int32_t 
         t->dim_name[0] = "...";
     }
     ac_push(r->cx->region, &r->out.promised, t);
+    return t;
 }
 
 int ac_reading_refuse(ac_reading *r, ac_place at, const char *domain, const char *name, const char *shown)

@@ -94,9 +94,9 @@ ac_tensor *ac_reading_input(ac_reading *r, const char *name, ac_dtype type, int3
 ac_tensor *ac_reading_input_made(ac_reading *r, ac_tensor *t);
 
 /* Records an output as the file declares it, to be shown while the sizes of the inputs are unknown. type AC_NONE, rank
- * -1: not declared; dim, dim_name: as for inputs. */
-void ac_reading_promise(ac_reading *r, const char *name, ac_dtype type, int32_t rank, const int64_t *dim,
-                        const char *const *dim_name);
+ * -1: not declared; dim, dim_name: as for inputs. It is in no graph. */
+ac_tensor *ac_reading_promise(ac_reading *r, const char *name, ac_dtype type, int32_t rank, const int64_t *dim,
+                              const char *const *dim_name);
 
 /* Refuses an unsupported feature of the file; it is reported after reading. help: a workaround, or NULL. AC_FAIL */
 int ac_refuse(ac_reading *r, ac_place at, ac_code code, const char *op, const char *reason, const char *help);

@@ -42,6 +42,7 @@ ac_tensor *ac_outputs_add(ac_graph *g, ac_tensor *t, const char *name)
         ac_tensor *y = ac_tensor_new(g, name, t->dtype, t->rank, t->dim);
         b.unsized = true;
         ac_make_reshape_into(&b, t, y, y);
+        y->words = t->words;
         y->count = t->count;
         y->count_dim = t->count_dim;
         t = y;

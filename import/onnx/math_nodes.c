@@ -2,6 +2,7 @@
  * which the passes fuse. */
 #include "import/onnx/proto/arithmetic.h"
 #include "import/onnx/proto/nodes.h"
+#include "import/onnx/proto/texts.h"
 #include "ir/make/compose_random.h"
 
 #include <math.h>
@@ -36,6 +37,19 @@ int ac_onx_do_binary(ac_onx_node *n)
         for (int32_t i = 0; i < 2; i++)
             n->in[i] = ac_make_cast(&n->b, n->in[i], AC_U8);
     return ac_onx_result(n, 0, ac_make_2(&n->b, n->row->op, n->in[0], n->in[1]));
+}
+
+/* Two texts that the model does not know have one code. */
+int ac_onx_do_equal(ac_onx_node *n)
+{
+    const ac_vocabulary *a = n->in[0]->words, *b = n->in[1]->words;
+    if (!a != !b)
+        return ac_bad(&n->b, "it compares '%s', %s, with '%s', %s", n->in[0]->name, ac_tensor_str(n->r->cx, n->in[0]),
+                      n->in[1]->name, ac_tensor_str(n->r->cx, n->in[1]));
+    if (a && a->other && b->other)
+        return ac_refuse(n->r->reading, n->at, E0108, n->type, "both operands are texts that the model may not know",
+                         "compare them in the application, and make the result an input");
+    return ac_onx_do_binary(n);
 }
 
 int ac_onx_do_xor(ac_onx_node *n)
@@ -122,6 +136,7 @@ static int cast_to(ac_onx_node *n, ac_dtype to)
 
 int ac_onx_do_cast(ac_onx_node *n)
 {
+    enum { STRING = 8 };
     const ac_onx_attr *a = ac_onx_attr_of(n, "to");
     int64_t number = a ? a->i : 0;
     if (a && a->s.n && !number) { /* opset 1 spells the type */
@@ -132,6 +147,8 @@ int ac_onx_do_cast(ac_onx_node *n)
             number = !strcmp(s, NAME[i]) ? (int64_t)i : number;
     }
     const ac_dtype to = ac_onx_dtype(number);
+    if (number == STRING || n->in[0]->words)
+        return ac_onx_cast_text(n, number == STRING);
     if (to == AC_NONE)
         return ac_cannot(&n->b, "it casts to elements of type %s", ac_onx_dtype_name(n->r->cx, number));
     return cast_to(n, to);

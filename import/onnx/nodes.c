@@ -1,4 +1,5 @@
 /* nodes.c - operators of ONNX files: the table, and checks before and after each adapter. */
+#include "import/onnx/proto/texts.h"
 #include "import/onnx/proto/nodes.h"
 #include "import/build/builders.h"
 #include "import/build/flow/file_flow.h"
@@ -63,6 +64,43 @@ static int check_counts(ac_onx_node *n)
     return AC_OK;
 }
 
+/* Refuses operands that hold texts if the operator works on their characters or numbers. *any: its results hold texts
+ * as well, of these words; NULL: numbers. */
+static int check_texts(ac_onx_node *n, const ac_vocabulary **any)
+{
+    const uint32_t flags = n->row->flags;
+    int32_t texts = 0, numbers = 0;
+    *any = NULL;
+    for (int32_t i = 0; i < n->n_in; i++) {
+        const ac_tensor *x = n->in[i];
+        if (!x)
+            continue;
+        if (!x->words) {
+            numbers += x->dtype != AC_BOOL;
+            continue;
+        }
+        texts++;
+        if (!(flags & ONX_READS) && !(flags & ONX_TEXTS) && !(flags & ONX_TEXT && i == 0))
+            return ac_refuse(n->r->reading, n->at, E0108, n->type,
+                             ac_strf(n->r->cx->region, "operand '%s' holds texts, which are codes here", x->name),
+                             "do this step in the application: cut the model there (--outputs TENSOR)");
+        if (!*any || x->words->other)
+            *any = x->words;
+    }
+    if (flags & ONX_TEXTS && texts && numbers)
+        return ac_bad(&n->b, "some of its operands are texts, and others are numbers");
+    if (flags & ONX_READS)
+        *any = NULL;
+    return AC_OK;
+}
+
+static void mark_texts(ac_onx_node *n, const ac_vocabulary *words)
+{
+    for (int32_t i = 0; words && i < n->n_out; i++)
+        if (n->out[i] && n->out[i]->t)
+            n->out[i]->t->words = words;
+}
+
 /* Refuses attributes that the adapter did not read: they may change the meaning of the operator. */
 static int check_attrs(ac_onx_node *n)
 {
@@ -81,16 +119,19 @@ static int run(ac_onx_node *n)
 int ac_onx_node_add(ac_onx_node *n)
 {
     const ac_said before = ac_said_now(&n->b);
+    const ac_vocabulary *words;
     n->first = n->r->g->tensor.n;
     n->b.base = n->n_out && n->out[0] ? n->out[0]->name : n->name;
     AC_TRY(check_counts(n));
     for (int32_t i = 0; i < n->n_in && !(n->row->flags & ONX_SEQUENCES); i++)
         if (ac_onx_sequence_of(n->r, n->in[i]))
             return ac_cannot(&n->b, "operand %d is a sequence of tensors", i);
+    AC_TRY(check_texts(n, &words));
     if (n->row->flags & ONX_HALF)
         AC_TRY(ac_operand_widen(&n->b, n->in, n->n_in, &n->half));
     ac_attr_skip(&n->attrs, "consumed_inputs"); /* a hint of opset 1 */
     AC_TRY(ac_flow_blamed(&n->b, before, n->in, n->n_in, ac_said_outcome(&n->b, before, run(n))));
+    mark_texts(n, words);
     if (check_attrs(n) == AC_OK)
         return AC_OK;
     for (int32_t i = 0; i < n->n_out; i++)

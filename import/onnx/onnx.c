@@ -1,6 +1,7 @@
 /* onnx.c - the container of ONNX files: model, opsets, functions, graphs. */
 #include "import/build/wanted_outputs.h"
 #include "import/build/params.h"
+#include "import/onnx/proto/texts.h"
 #include "import/onnx/protos.h"
 #include "import/wire/peek.h"
 
@@ -140,9 +141,9 @@ static int check_declared(ac_onx *r, ac_place at, const ac_onx_value *v, const c
     const ac_tensor *t = v->t;
     if (!v->declared || !t)
         return AC_OK;
-    if (v->dtype != t->dtype)
+    if (v->dtype != t->dtype || v->text != (t->words != NULL))
         return ac_error(r->cx, at, E0105, "%s '%s' is declared as %s, but is %s", what, v->name,
-                        ac_dtype_name(v->dtype), ac_dtype_name(t->dtype));
+                        v->text ? "text" : ac_dtype_name(v->dtype), t->words ? "text" : ac_dtype_name(t->dtype));
     if (r->g->batch)
         return AC_OK;
     bool differs = v->rank >= 0 && v->rank != t->rank;
@@ -177,6 +178,8 @@ static void default_to_input(ac_onx *r, ac_onx_value *v)
 {
     v->t->data = v->t->raw = NULL;
     v->t->weight = false;
+    if (v->t->words)
+        ac_onx_text(r, v->t, true);
     v->t = ac_reading_input_made(r->reading, v->t);
 }
 
@@ -219,6 +222,8 @@ static int read_inputs(ac_onx *r, ac_onx_scope *s, ac_pb_list list)
         } else {
             v->broken = false;
             v->t = ac_reading_input(r->reading, v->name, v->dtype, v->rank, v->dim, v->dim_name);
+            if (v->text)
+                ac_onx_text(r, v->t, true);
         }
     }
     return r->pb.failed ? AC_FAIL : rc;
@@ -234,9 +239,12 @@ static int read_declared(ac_onx *r, ac_onx_scope *s, ac_pb_list list, bool outpu
         ac_onx_value *v = read_value(r, s, message, &refused, &rc);
         if (v && refused && !v->made) /* reported by the node that makes or reads it */
             v->declared = false;
-        if (v && outputs)
-            ac_reading_promise(r->reading, v->name, v->declared ? v->dtype : AC_NONE, v->declared ? v->rank : -1,
-                               v->dim, v->dim_name);
+        if (!v || !outputs)
+            continue;
+        ac_tensor *t = ac_reading_promise(r->reading, v->name, v->declared ? v->dtype : AC_NONE,
+                                          v->declared ? v->rank : -1, v->dim, v->dim_name);
+        if (v->declared && v->text)
+            ac_onx_text(r, t, true);
     }
     return r->pb.failed ? AC_FAIL : rc;
 }
@@ -273,6 +281,9 @@ static int read_outputs(ac_onx *r, ac_onx_scope *s, ac_pb_list list)
             rc = AC_FAIL;
             continue;
         }
+        if (v->t->words && v->t->words->other)
+            ac_note(r->cx, at, W0001, "a text of '%s' that the model does not contain is code %d, not the text",
+                    v->name, v->t->words->n);
         ac_outputs_add(r->g, v->t, v->name)->name = v->name;
     }
     return r->pb.failed ? AC_FAIL : rc;
@@ -321,6 +332,7 @@ static int read(ac_reading *reading)
     ac_onx *r = reading->own = AC_NEW(reading->cx->region, ac_onx);
     *r = (ac_onx){.reading = reading, .cx = reading->cx};
     const ac_file *f = &reading->file;
+    ac_onx_texts_begin(r);
     ac_pb_open(&r->pb, r->cx, f->path, (ac_span){f->data, f->n});
     if (!ac_pb_read(&r->pb, (ac_span){f->data, f->n}, MODEL, &m))
         return AC_FAIL;
@@ -343,6 +355,7 @@ static int nodes(ac_reading *reading)
     if (!r->pb.failed && read_outputs(r, &r->scope, b->outputs) != AC_OK)
         rc = AC_FAIL;
     reading->out.file_ops = r->nodes;
+    ac_onx_texts_end(r);
     return r->pb.failed ? AC_FAIL : rc;
 }
 

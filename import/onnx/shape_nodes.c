@@ -4,6 +4,7 @@
 #include "import/build/compose_pads.h"
 #include "import/build/counted.h"
 #include "import/onnx/proto/nodes.h"
+#include "import/onnx/proto/texts.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -23,14 +24,29 @@ static int mask_of(ac_onx_node *n, ac_ints axes, int32_t rank, uint32_t *mask)
     return AC_OK;
 }
 
+/* value_string, a scalar, or value_strings, a list. *out NULL: neither is given */
+static int text_constant(ac_onx_node *n, ac_tensor **out)
+{
+    const ac_onx_attr *one = ac_onx_attr_of(n, "value_string"), *list = ac_onx_attr_of(n, "value_strings");
+    *out = NULL;
+    if (!one && !list)
+        return AC_OK;
+    int64_t *code = AC_NEW_N(n->r->cx->region, int64_t, (list ? list->strings.n : 0) + 1);
+    AC_TRY(one ? ac_onx_text_code(n->r, n->at, one->s, code) : ac_onx_text_codes(n->r, n->at, list->strings, code));
+    *out = ac_onx_coded(n, one ? 1 : list->strings.n, code);
+    if (one)
+        *out = ac_onx_text(n->r, ac_make_reshape(&n->b, *out, 0, NULL), false);
+    return *out ? AC_OK : AC_FAIL;
+}
+
 int ac_onx_do_constant(ac_onx_node *n)
 {
-    static const char *const TEXTS[] = {"value_string", "value_strings"};
+    ac_tensor *text;
     ac_onx_attr *a = ac_onx_attr_of(n, "value"), *sparse = ac_onx_attr_of(n, "sparse_value");
     int64_t count;
-    for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++)
-        if (ac_onx_attr_of(n, TEXTS[i]))
-            return ac_cannot(&n->b, "its attribute %s is not a tensor of numbers", TEXTS[i]);
+    AC_TRY(text_constant(n, &text));
+    if (text)
+        return ac_onx_result(n, 0, text);
     if ((a && a->has_tensor) || (sparse && sparse->sparse.p)) {
         ac_onx_const c;
         const char *refused;

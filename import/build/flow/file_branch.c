@@ -9,7 +9,7 @@
 static int32_t differing_dim(const ac_tensor *a, const ac_tensor *b)
 {
     int32_t at = a->count ? a->count_dim : b->count ? b->count_dim : -1;
-    if (a->dtype != b->dtype || a->rank != b->rank || !ac_quant_equal(a->quant, b->quant) ||
+    if (a->dtype != b->dtype || a->words != b->words || a->rank != b->rank || !ac_quant_equal(a->quant, b->quant) ||
         (a->count && b->count && a->count_dim != b->count_dim))
         return -2;
     for (int32_t d = 0; d < a->rank; d++)
@@ -30,6 +30,7 @@ static int pad_output(ac_maker *b, ac_graph **now, ac_sub *s, int32_t i, int32_t
     ac_sub_leave(b, now, s);
     if (!y || !count)
         return AC_FAIL;
+    y->words = t->words;
     s->g->output.item[i] = y;
     ac_push(s->g->region, &s->g->output, count);
     return AC_OK;

@@ -104,8 +104,10 @@ ac_node *ac_sub_run(const ac_maker *b, ac_op op, ac_tensor *const *in, int32_t n
     if (n_in + c->n > ac_ops[op].max_in)
         return (void)ac_cannot(b, "its graphs read %d values", n_in + c->n), NULL;
     ac_node *made = ac_make_node(b, op, all, n_in + c->n, &a, like->g->output.n);
-    for (int32_t i = 0; made && i < made->n_out; i++)
+    for (int32_t i = 0; made && i < made->n_out; i++) {
         ac_tensor_become(made->out[i], like->g->output.item[i]);
+        made->out[i]->words = like->g->output.item[i]->words;
+    }
     if (!made)
         (void)ac_cannot(b, "its graphs make %d values", like->g->output.n);
     return made;

@@ -2,6 +2,7 @@
 #include "import/onnx/ml/labels.h"
 #include "ir/make/compose_math.h"
 #include "import/onnx/proto/arithmetic.h"
+#include "import/onnx/proto/texts.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -14,12 +15,13 @@ int ac_onx_labels(ac_onx_node *n, ac_labels *out)
         return AC_FAIL;
     *out = (ac_labels){.number = numbers.n ? numbers : wide};
     const ac_onx_attr *names = ac_onx_attr_of(n, "classlabels_strings");
-    out->n = names && names->strings.n ? (int64_t)names->strings.n : out->number.n;
-    if (names && names->strings.n) {
-        out->number = (ac_ints){0};
-        ac_note(n->r->cx, n->at, W0001,
-                "its classes have names: the result is the index of the class, from 0, of %" PRId64, out->n);
+    out->names = names && names->strings.n;
+    if (out->names) {
+        int64_t *code = AC_NEW_N(n->r->cx->region, int64_t, names->strings.n);
+        AC_TRY(ac_onx_text_codes(n->r, n->at, names->strings, code));
+        out->number = (ac_ints){(int32_t)names->strings.n, code};
     }
+    out->n = out->number.n;
     return out->n ? AC_OK : ac_error(n->r->cx, n->at, E0103, "it has no class labels");
 }
 
@@ -28,10 +30,15 @@ ac_tensor *ac_onx_labelled(ac_onx_node *n, const ac_labels *labels, ac_tensor *i
     bool same = true;
     for (int32_t i = 0; i < labels->number.n; i++)
         same &= labels->number.v[i] == i;
+    if (index && labels->names && same)
+        return ac_onx_text(n->r, ac_make_cast(&n->b, index, AC_I32), false);
     if (same || !index)
         return index;
-    ac_tensor *in[] = {ac_make_ints(&n->b, labels->number.n, labels->number.v), index};
-    return ac_make_op(&n->b, AC_OP_GATHER, in, 2, NULL, AC_NONE);
+    ac_tensor *in[] = {labels->names ? ac_onx_coded(n, labels->n, labels->number.v)
+                                     : ac_make_ints(&n->b, labels->n, labels->number.v),
+                       index};
+    ac_tensor *y = ac_make_op(&n->b, AC_OP_GATHER, in, 2, NULL, AC_NONE);
+    return labels->names ? ac_onx_text(n->r, y, false) : y;
 }
 
 ac_tensor *ac_onx_greatest(ac_onx_node *n, ac_tensor *scores)

@@ -17,9 +17,12 @@
 typedef int ac_onx_fn(ac_onx_node *n);
 
 enum {
-    ONX_HALF = 1,     /* computes: f16 and bf16 operands as f32, results back */
-    ONX_CODES = 2,    /* moves or converts: takes elements below a byte and floats of 8 bits as well */
-    ONX_SEQUENCES = 4 /* an operand may be a sequence of tensors */
+    ONX_HALF = 1,      /* computes: f16 and bf16 operands as f32, results back */
+    ONX_CODES = 2,     /* moves or converts: takes elements below a byte and floats of 8 bits as well */
+    ONX_SEQUENCES = 4, /* an operand may be a sequence of tensors */
+    ONX_TEXT = 8,      /* operand 0 may hold texts, and then the results do */
+    ONX_TEXTS = 16,    /* the same of all operands but conditions (bool): all of them or none */
+    ONX_READS = 32     /* operands may hold texts; the adapter compares or looks up their codes */
 };
 
 #define ONX(type, domain, since, until, imin, imax, omax, fn, op, flags) ac_onx_fn ac_onx_do_##fn;

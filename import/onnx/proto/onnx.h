@@ -3,6 +3,7 @@
  *     here             the basis of adapters
  *       node_values.c    values of a graph or function body by name
  *       tensor_protos.c  TensorProto in all encodings -> constants; declared types and shapes
+ *       texts.c          strings as codes of one list of texts
  *       node_attrs.c     attributes of a node, read by name
  *       node_build.c     operands and results; nodes are made by ir/make/maker.h
  *     ../ml            adapters of ai.onnx.ml: trees, linear models, features
@@ -37,6 +38,7 @@ typedef struct ac_onx_value {
     ac_tensor *t;  /* NULL until it is made, and when it is broken */
     bool declared; /* the file declares its type, and its shape if rank >= 0 */
     ac_dtype dtype;
+    bool text; /* declared as strings, whose codes are i32 */
     int32_t rank;
     int64_t dim[AC_MAX_RANK];
     const char *dim_name[AC_MAX_RANK];
@@ -92,6 +94,7 @@ struct ac_onx {
     ac_onx_scope scope;                /* of the main graph */
     struct ac_onx_body *body;          /* its GraphProto */
     struct ac_onx_sequence *sequences; /* all so far */
+    struct ac_onx_texts *texts;        /* texts.h */
     int32_t nodes;                     /* read so far */
 };
 
@@ -133,6 +136,7 @@ typedef struct ac_onx_const {
     int64_t dim[AC_MAX_RANK];
     const void *bytes; /* dense, at any address; never NULL once read */
     ac_bytes in_file;  /* of a sparse one; else 0 */
+    bool text;         /* they are codes of texts, i32 */
     const char *name;
 } ac_onx_const;
 ac_dtype ac_onx_dtype(int64_t number); /* AC_NONE: not one of ours */

@@ -45,6 +45,10 @@ int ac_onx_sparse_tensor(ac_onx *r, ac_span message, ac_onx_const *out, const ch
     out->name = values.name;
     out->dtype = values.dtype;
     AC_TRY(rc);
+    if (values.text) {
+        *refused = "a sparse tensor holds texts";
+        return AC_FAIL;
+    }
     AC_TRY(ac_onx_tensor(r, s.indices, &indices, refused));
     AC_TRY(ac_onx_dims(r, at, s.dims, out, &count, refused));
     const int64_t n = values.rank == 1 ? values.dim[0] : -1;

@@ -1,6 +1,6 @@
 /* tensor_protos.c - tensors of ONNX files: TensorProto in all its encodings, external data, declared types and
  * shapes. */
-#include "import/onnx/proto/onnx.h"
+#include "import/onnx/proto/texts.h"
 #include "base/beside.h"
 #include "import/build/params.h"
 
@@ -180,6 +180,20 @@ int ac_onx_dims(ac_onx *r, ac_place at, ac_pb_list dims, ac_onx_const *out, int6
     return ac_error(r->cx, at, E0015, "constant '%s' has more than %d elements", out->name, INT32_MAX);
 }
 
+/* The codes of strings, i32. */
+static int read_texts(ac_onx *r, ac_place at, const proto *t, ac_onx_const *out, const char **refused)
+{
+    int64_t count;
+    AC_TRY(ac_onx_dims(r, at, t->dims, out, &count, refused));
+    if (t->strings.n != count)
+        return ac_error(r->cx, at, E0016, "constant '%s' needs %" PRId64 " texts, but has %u", out->name, count,
+                        t->strings.n);
+    int64_t *code = AC_NEW_N(r->cx->region, int64_t, count + 1);
+    AC_TRY(ac_onx_text_codes(r, at, t->strings, code));
+    out->bytes = narrow(r, out->dtype, code, count);
+    return AC_OK;
+}
+
 int ac_onx_tensor(ac_onx *r, ac_span message, ac_onx_const *out, const char **refused)
 {
     static const uint64_t NO_ELEMENTS[1] = {0};
@@ -190,7 +204,10 @@ int ac_onx_tensor(ac_onx *r, ac_span message, ac_onx_const *out, const char **re
     *out = (ac_onx_const){.dtype = AC_NONE};
     if (!ac_pb_read(&r->pb, message, TENSOR, &t) || !(out->name = ac_pb_name(&r->pb, t.name)))
         return AC_FAIL;
-    out->dtype = ac_onx_dtype(t.type);
+    out->text = t.type == DT_STRING;
+    out->dtype = out->text ? AC_I32 : ac_onx_dtype(t.type);
+    if (out->text)
+        return read_texts(r, at, &t, out, refused);
     if (out->dtype == AC_NONE) {
         if (t.type <= 0 || t.type >= DT_COUNT)
             return ac_error(r->cx, at, E0012, "constant '%s' has elements of type %s", out->name,
@@ -231,7 +248,7 @@ ac_tensor *ac_onx_constant(ac_onx *r, const char *name, const ac_onx_const *c)
     ac_tensor *t = ac_tensor_new(r->g, name, c->dtype, c->rank, c->dim);
     ac_param_place(t, c->bytes);
     t->in_file = c->in_file;
-    return t;
+    return c->text ? ac_onx_text(r, t, false) : t;
 }
 
 /* Declared types. */
@@ -306,7 +323,8 @@ int ac_onx_type(ac_onx *r, ac_span message, ac_onx_value *v, const char **refuse
         return AC_OK; /* nothing is declared */
     if (!ac_pb_read(&r->pb, t.tensor, TENSOR_TYPE, &x))
         return AC_FAIL;
-    v->dtype = ac_onx_dtype(x.elem);
+    v->text = x.elem == DT_STRING;
+    v->dtype = v->text ? AC_I32 : ac_onx_dtype(x.elem);
     if (v->dtype == AC_NONE && x.elem > 0 && x.elem < DT_COUNT) {
         *refused = ac_strf(r->cx->region, "a value has elements of type %s", ac_onx_dtype_name(r->cx, x.elem));
         return AC_FAIL;

@@ -9,13 +9,14 @@ MODES = ["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRA
 def cases(r, In):
     all_cases = []
 
-    def case(op, operands, attrs=None, results=1, tolerance=1e-5, tag="", opset=17):
+    def case(op, operands, attrs=None, results=1, tolerance=1e-5, tag="", opset=17, domain=ML):
         name = op + ("." + tag if tag else "")
         results = [True] * results if isinstance(results, int) else results
-        all_cases.append((name, ML, op, operands, attrs or {}, results, tolerance, opset))
+        all_cases.append((name, domain, op, operands, attrs or {}, results, tolerance, opset))
 
     trees(case, r, In)
     features(case, r, In)
+    texts(case, r, In)
     linear(case, r, In)
     machines(case, r, In)
     return all_cases
@@ -127,6 +128,44 @@ def features(case, r, In):
     case(e, [In(whole.astype(F))], {"keys_floats": [-2.0, 0.0, 3.0], "values_int64s": [7, 8, 9]}, tag="keys")
     case(e, [In(np.where(whole == 1, np.nan, whole).astype(F))],
          {"keys_floats": [float("nan"), 0.0, 3.0], "values_floats": [7.0, 8.0, 9.0]}, tag="nan")
+
+
+def texts(case, r, In):
+    words = ["red", "green", "", "été", "-12", "0", "7", "a\nb", "green\U0001d11e"]
+    x = r.choice(words + ["pink", "gree", "-0", "x" * 99], (5, 4))
+    known = r.choice(words, (5, 3))
+    whole = r.integers(-13, 9, (5, 4)).astype(np.int64)
+    keys = list(r.permutation(words))
+    e, n = "LabelEncoder", len(words)
+    case("OneHotEncoder", [In(x)], {"cats_strings": keys}, tag="texts")
+    case("OneHotEncoder", [In(known[:, 0])], {"cats_strings": keys, "zeros": 0}, tag="texts.all")
+    case(e, [In(x)], {"keys_strings": keys, "values_int64s": list(range(n)), "default_int64": 5}, tag="texts")
+    case(e, [In(x)], {"keys_strings": keys, "values_floats": [float(v) for v in range(n)]}, tag="texts.float")
+    case(e, [In(x)], {"keys_strings": keys[:4], "values_strings": ["a", "red", "b", "a"]}, tag="texts.texts")
+    case(e, [In(x)], {"keys_strings": keys + keys, "values_int64s": list(range(2 * n))}, tag="texts.twice")
+    case(e, [In(whole)], {"keys_int64s": [-2, 0, 3], "values_strings": ["b", "a", "b"], "default_string": "none"},
+         tag="to_texts")
+    case(e, [In(whole.astype(F))], {"keys_floats": [-2.0, 0.0, 3.0], "values_strings": ["b", "a", "b"]},
+         tag="floats.to_texts")
+    case("CategoryMapper", [In(x)], {"cats_strings": keys, "cats_int64s": list(range(n)), "default_int64": -3})
+    case("CategoryMapper", [In(whole)], {"cats_strings": keys, "cats_int64s": list(range(n)), "default_string": "-"},
+         tag="to_texts")
+    lists = np.array(words)  # all words are constants of these models
+    case("Concat", [In(known), lists.reshape(3, 3)], {"axis": 0}, tag="texts", domain="")
+    case("Gather", [lists, In(r.integers(0, len(lists), (3, 2)))], tag="texts", domain="")
+    case("Where", [In(r.random((3, 1)) < 0.5), In(known[:3]), lists.reshape(3, 3)], tag="texts", domain="")
+    case("Equal", [In(x), lists[:4]], tag="texts", opset=19, domain="")
+    case("Equal", [lists[3], In(x)], tag="texts.scalar", opset=19, domain="")
+    case("Size", [In(x)], tag="texts", domain="")
+    case("Shape", [In(x)], tag="texts", domain="")
+    linear = {"coefficients": [float(v) for v in r.standard_normal(12).astype(F)], "intercepts": [0.1, 0.2, 0.3]}
+    case("LinearClassifier", [In(r.standard_normal((6, 4)).astype(F))],
+         {**linear, "classlabels_strings": ["c", "a", "b"]}, 2, tag="texts")
+    case("LinearClassifier", [In(r.standard_normal((6, 4)).astype(F))],
+         {**linear, "classlabels_strings": ["a", "b", "c"]}, 2, tag="texts.sorted")
+    trees = forest(r, 5, 5, 4, MODES[:1], "class", 2, dense=True)
+    case("TreeEnsembleClassifier", [In((r.integers(-4, 5, (7, 5)) / 2).astype(F))],
+         {"classlabels_strings": ["no", "yes"], **trees}, 2, tag="texts")
 
 
 def linear(case, r, In):

@@ -373,7 +373,8 @@ static void test_bad(void)
     BAD("constant too short", s.c_count = 3, E0016, 1);
     BAD("constant of a negative size", s.c_count = -1, E0201, 1);
     BAD("constant of an unknown type", s.c_type = 99, E0012, 1);
-    BAD("constant of strings", s.c_type = 8, E0108, 8);
+    BAD("constant of strings without its strings", s.c_type = 8, E0016, 1);
+    BAD("constant of complex numbers", s.c_type = 14, E0108, 8);
     BAD("sparse constant without values", s.sparse = true, E0012, 1);
     BAD("no graph", s.no_graph = true, E0012, 1);
     BAD("operator set of the future", s.opset = 99, E0017, 8);
