@@ -187,6 +187,11 @@ class Module:
         self.path: str = str(module.__file__)
         self.inputs: List[Tuple[str, str, Tuple[int, ...], Optional[float], Optional[int]]] = module.INPUTS
         self.outputs: List[Tuple[str, str, Tuple[int, ...], Optional[float], Optional[int]]] = module.OUTPUTS
+        self.texts: List[str] = module.TEXTS  # by code, of inputs and outputs that hold strings
+
+    def code(self, text: str) -> int:
+        """The code of a text; len(texts) if it is none of them."""
+        return int(self._module.text_code(text))
 
     def run(self, *inputs: Any, out: Optional[Sequence[Any]] = None, **named: Any) -> List[Any]:
         """Tensors with __dlpack__ in, in the order of `inputs`, as a dict by name, or as keywords; such tensors out.

@@ -65,6 +65,15 @@ assert "sizes of a module are fixed" in str(e) and e.status == 2, str(e)
 e = raises(arenac.Error, "unknown option '--sizes'", lambda: arenac.compile("rows.ag", dim="n=2..8", sizes="one"))
 assert "plan and compile have it" in str(e) and "help-all" not in str(e), str(e)
 
+# texts
+with open("colors.ag", "w") as f:
+    f.write('graph colors words ["blue", "red"] {\n input x: i32[2] text\n const c: i32[1] word = [1]\n'
+            ' y = equal(x, c)\n output y, x\n}\n')
+m = arenac.compile("colors.ag")
+assert m.texts == ["blue", "red"] and m.code("red") == 1 and m.code("green") == 2
+y, = m.run(["red", "green"])[:1]
+assert list(y) == [True, False]
+
 # runs by name, and what messages and representations say
 x, s = np.arange(6, dtype=np.float32).reshape(2, 3), np.array([1, 2, 3], np.float32)
 m = arenac.compile("rows.ag", dim={"n": 2})
