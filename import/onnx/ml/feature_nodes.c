@@ -113,10 +113,24 @@ int ac_onx_do_feature_vectorizer(ac_onx_node *n)
     return ac_onx_result(n, 0, n->n_in == 1 ? part[0] : ac_make_concat(&n->b, part, n->n_in, 1));
 }
 
+/* The classes of the columns, if they have names: "of 'no', 'yes'". */
+static const char *columns_of(ac_onx_node *n)
+{
+    enum { SHOWN = 8 };
+    const ac_onx_attr *names = ac_onx_attr_of(n, "classlabels_strings");
+    ac_pb_list list = names ? names->strings : (ac_pb_list){.n = 0};
+    const char *text = "";
+    ac_span s;
+    for (int32_t i = 0; i < SHOWN && ac_pb_next(&n->r->pb, &list, &s); i++)
+        text = ac_strf(n->r->cx->region, "%s%s'%.*s'", text, i ? ", " : " of ", (int)(s.n < 40 ? s.n : 40),
+                       (const char *)s.p);
+    return names && names->strings.n > SHOWN ? ac_strf(n->r->cx->region, "%s ..", text) : text;
+}
+
 int ac_onx_do_zip_map(ac_onx_node *n)
 {
-    ac_attr_skip(&n->attrs, "classlabels_strings");
     ac_attr_skip(&n->attrs, "classlabels_int64s");
-    ac_note(n->r->cx, n->at, W0001, "the result is the tensor of probabilities instead of a map for each row");
+    ac_note(n->r->cx, n->at, W0001, "the result is the tensor of probabilities%s instead of a map for each row",
+            columns_of(n));
     return ac_onx_result(n, 0, n->in[0]);
 }
