@@ -26,9 +26,24 @@ static int32_t reads_of(const ac_node *n, const ac_tensor *x)
     return reads;
 }
 
+/* True if f writes state that m reads otherwise than element by element: the loops would read new elements. */
+static bool changes_operand(const ac_node *m, const ac_node *f)
+{
+    for (int32_t i = 0; i < m->n_in; i++) {
+        const ac_tensor *t = m->in[i], *root = t ? ac_tensor_root(t) : NULL;
+        const bool same = t && ac_ops[m->op].map && ac_tensor_same_shape(t, f->out[0]);
+        if (root && root->state && !same && ac_node_writes(f, root))
+            return true;
+    }
+    return false;
+}
+
 /* True if f can be computed in the loops of host, whose result x it reads, provided x has no other reader. */
 static bool may_follow(const ac_node *host, const ac_node *f, const ac_tensor *x)
 {
+    for (int32_t k = -1; k < host->n_fused; k++)
+        if (changes_operand(k < 0 ? host : host->fused[k], f))
+            return false;
     return (ac_ops[host->op].map || ac_ops[host->op].flags & OF_EPILOGUE) && host->n_out == 1 && !host->view &&
            !ac_node_reduction(host) && host->n_fused < MAX_FOLLOWERS && ac_node_result(host) == x && !x->root &&
            keeps_lanes(host, f) && ac_tensor_same_shape(host->out[0], f->out[0]);
