@@ -244,6 +244,7 @@ int ac_run_passes(const ac_made *a, const char *last, const ac_settings *set, ac
                          .nodes = ac_extend_grows(&extension) || ac_trains(q) || q->unrolls,
                          .ahead = t && !t->firmware,
                          .unrolls = t && t->gpu ? MOST_STEPS_OF_GPU : 0,
+                         .cells = t && !o->exact && !storage ? t->gpu : 0,
                          .grows = ac_extend_grows(&extension),
                          .cuts = set && set->dead ? AC_NEW(a->cx->region, ac_cuts) : NULL,
                          .products = o->qdq == AC_OPT_QDQ_EXACT ? NULL : AC_NEW(a->cx->region, ac_products),

@@ -77,6 +77,7 @@ typedef struct ac_pass_options {
     bool nodes;             /* pass infer leaves no SCAN; otherwise only cheap ones of a few steps become nodes there */
     bool ahead;             /* pass ahead runs */
     int64_t unrolls;        /* SCANs of up to that many steps become nodes in pass unroll, after ahead; 0: none */
+    int32_t cells;          /* but not those that a GPU of this compute capability runs as one launch; 0: all */
     bool grows;             /* pass grow runs: the caller adds gradients there */
     const ac_noise *random; /* for pass random; NULL: it does not run */
     ac_cuts *cuts;          /* filled in by pass channels; NULL: it does not run */

@@ -411,6 +411,11 @@ ac_lowered *ac_flow_lower(ac_ctx *cx, ac_region *region, const ac_graph *model, 
                  n->op == AC_OP_WHILE ? "number of iterations" : "branch");
         return (void)ac_help(cx, "compile it for the CPU"), NULL;
     }
+    ac_cells cells;
+    if (how->target->isa == AC_ISA_CUDA && !how->exact &&
+        ac_cells_of(cx, region, n, model->sub.item[n->attrs.scan.first - 1], &cells) &&
+        ac_cells_fit(&cells, how->target->gpu))
+        return ac_lower_cells(cx, region, n, &cells, how->target);
     const ac_flow_how serial = one_thread(&f, how);
     f.how = &serial;
     f.low = AC_NEW(region, ac_lowered);

@@ -4,6 +4,7 @@
 #include "ir/loop/access/distance.h"
 #include "ir/lower/buffers.h"
 #include "ir/lower/entries.h"
+#include "ir/lower/gpu/cells.h"
 #include "ir/lower/map/map.h"
 #include "ir/lower/node/computed.h"
 #include "ir/lower/node/narrowed.h"
@@ -89,42 +90,55 @@ ac_lowered *ac_lower_node(ac_ctx *cx, ac_region *region, const ac_node *n, const
     return ac_lower_hinted(cx, region, n, t, variant, exact, NULL);
 }
 
+static void open_lowering(ac_lower *L, const ac_node *n)
+{
+    L->rows = ROWS;
+    L->result_buf = -1;
+    L->out = AC_NEW(L->region, ac_lowered);
+    L->out->node = n;
+    const char *text = ac_ops[n->op].text;
+    const char *note = ac_strf(L->region, "%s '%s' -> %s", text, n->name, ac_tensor_str(L->cx, ac_node_result(n)));
+    ac_lb_open(&L->b, L->region, ac_strf(L->region, "%s_%d", text, (int)n->id), note);
+}
+
+/* The loops are complete. */
+static int close_lowering(ac_lower *L)
+{
+    const char *missing = ac_lb_missing(&L->b);
+    if (missing)
+        return ac_lower_refuse(L, "loops have no %s", missing);
+    L->out->fn = ac_lb_close(&L->b);
+    ac_lo_computed(L);
+    ac_lo_settle(L->out, -1);
+    return AC_OK;
+}
+
 ac_lowered *ac_lower_hinted(ac_ctx *cx, ac_region *region, const ac_node *n, const ac_target *t, int32_t variant,
                             bool exact, const ac_schedule *hint)
 {
-    const ac_op_row *row = &ac_ops[n->op];
     ac_shadows shadows = {.cx = cx, .region = region};
     const ac_node *m = ac_shadow_node(&shadows, n);
-    ac_lower L = {.cx = cx,
-                  .region = region,
-                  .target = t,
-                  .node = m,
-                  .rows = ROWS,
-                  .variant = variant,
-                  .exact = exact,
-                  .result_buf = -1};
+    ac_lower L = {.cx = cx, .region = region, .target = t, .node = m, .variant = variant, .exact = exact};
     if (hint)
         L.hint = *hint;
-    L.out = AC_NEW(region, ac_lowered);
-    L.out->node = n;
-    const char *note = ac_strf(region, "%s '%s' -> %s", row->text, n->name, ac_tensor_str(cx, ac_node_result(n)));
-    ac_lb_open(&L.b, region, ac_strf(region, "%s_%d", row->text, (int)n->id), note);
+    open_lowering(&L, n);
     const ac_node *last = ac_node_reduction(m);
-    if (ROWS[last ? last->op : n->op].lower(&L) != AC_OK || L.refused)
-        return NULL;
-    const char *missing = ac_lb_missing(&L.b);
-    if (missing) {
-        ac_lower_refuse(&L, "loops have no %s", missing);
-        return NULL;
-    }
-    L.out->fn = ac_lb_close(&L.b);
-    ac_lo_computed(&L);
-    ac_lo_settle(L.out, -1);
-    if (ac_shadows_leave(&shadows, L.out) != AC_OK)
+    if (ROWS[last ? last->op : n->op].lower(&L) != AC_OK || L.refused || close_lowering(&L) != AC_OK ||
+        ac_shadows_leave(&shadows, L.out) != AC_OK)
         return NULL;
     L.out->macs = ac_op_macs(n);
     if (ac_loop_verify(cx, L.out->fn) != AC_OK)
         return NULL;
     list_overwrites(cx, t, L.out, n);
     return L.out;
+}
+
+ac_lowered *ac_lower_cells(ac_ctx *cx, ac_region *region, const ac_node *n, const ac_cells *c, const ac_target *t)
+{
+    ac_lower L = {.cx = cx, .region = region, .target = t, .node = n};
+    open_lowering(&L, n);
+    if (ac_gpu_cells(&L, c) != AC_OK || L.refused || close_lowering(&L) != AC_OK)
+        return NULL;
+    L.out->macs = c->batch * c->weights * c->scan.steps;
+    return ac_loop_verify(cx, L.out->fn) == AC_OK ? L.out : NULL;
 }

@@ -14,6 +14,7 @@
  * printed once), its counters cost nothing, and carried values are planned like any other tensor. Loops that it rolls
  * up stay (flow.c). Subgraphs are inferred as they are copied, so this file calls itself. */
 #include "ir/ops/shape/resolve.h"
+#include "ir/ops/decode/cells.h"
 #include "ir/pass/flow/inline.h"
 #include "ir/pass/flow/shapes.h"
 
@@ -239,6 +240,16 @@ static int unroll_scan(infer *s, ac_node *n, const ac_scan *c)
     return AC_OK;
 }
 
+/* In pass unroll: a GPU runs n, a layer of cells, as one launch. */
+static bool is_launch(const infer *s, const ac_node *n)
+{
+    const ac_pass_options *o = s->shapes.p->opt;
+    ac_cells c;
+    return s->unrolls > 1 && o->cells &&
+           ac_cells_of(s->flow->cx, s->flow->cx->region, n, s->flow->model->sub.item[n->attrs.scan.first - 1], &c) &&
+           ac_cells_fit(&c, o->cells);
+}
+
 /* One step needs no loop. */
 static int scan_node(infer *s, ac_node *n)
 {
@@ -246,7 +257,7 @@ static int scan_node(infer *s, ac_node *n)
     bool stays = false;
     AC_TRY(ac_scan_of(s->flow->cx, n, &c));
     s->shapes.p->changed++;
-    if (c.steps > s->unrolls)
+    if (c.steps > s->unrolls || is_launch(s, n))
         AC_TRY(keep_scan(s, n, &c, &stays));
     return stays ? AC_OK : unroll_scan(s, n, &c);
 }
