@@ -84,6 +84,14 @@ int64_t ac_macs_of_einsum(const ac_node *n)
     return macs;
 }
 
+/* Scores, then weighted values. */
+int64_t ac_macs_of_attention(const ac_node *n)
+{
+    const int64_t *size = n->attrs.attention.size.v;
+    const int64_t scores = size[0] * size[1] * size[2] * size[3] * size[4];
+    return scores * (size[5] + size[6]);
+}
+
 int64_t ac_macs_of_lstm(const ac_node *n)
 {
     int64_t batch, steps, inputs;

@@ -1,5 +1,6 @@
 /* matrix_rules.c - shape rules of products with weights or of tensors: fully_connected, blockwise_dense, batch_matmul,
- * einsum, det, inverse; and the checks that all operators with weights share. */
+ * einsum, attention, det, inverse; and the checks that all operators with weights share. */
+#include "ir/ops/decode/attention.h"
 #include "ir/ops/decode/blockwise.h"
 #include "ir/ops/decode/einsum_labels.h"
 #include "ir/ops/shape/entries.h"
@@ -196,6 +197,19 @@ int ac_sh_einsum(ac_ctx *cx, ac_graph *g, ac_node *n)
     for (int32_t d = 0; d < l.rank; d++)
         dim[d] = l.extent[l.of[n->n_in][d]];
     return ac_shape_set(cx, n, 0, n->in[0]->dtype, l.rank, dim);
+}
+
+int ac_sh_attention(ac_ctx *cx, ac_graph *g, ac_node *n)
+{
+    (void)g;
+    ac_attention a;
+    AC_TRY(ac_shape_operands(cx, n));
+    AC_TRY(ac_attention_of(cx, n, &a));
+    AC_TRY(ac_shape_result_type(cx, n, 0, AC_F32));
+    const bool first = n->attrs.attention.heads_first;
+    const int64_t heads = a.groups * a.heads,
+                  dim[4] = {a.batch, first ? heads : a.rows, first ? a.rows : heads, a.width};
+    return ac_shape_set(cx, n, 0, AC_F32, 4, dim);
 }
 
 static int square_matrices(ac_ctx *cx, const ac_node *n)
