@@ -3,6 +3,7 @@
 #include "ir/ops/decode/attention.h"
 #include "ir/ops/decode/axis.h"
 #include "ir/pass/dequantised.h"
+#include "ir/pass/joined.h"
 #include "ir/pass/passes.h"
 #include "ir/pass/places.h"
 
@@ -356,8 +357,8 @@ static ac_attrs attributes(const found *f, bool heads_first)
     return attrs;
 }
 
-/* `from` is the node whose result the new node makes; it is number `at` or comes after it. */
-static int replace(found *f, int32_t at, ac_node *from, bool heads_first)
+/* `from` is the node whose result the new node makes; it is number `at` or comes after it. *node: the new one. */
+static int replace(found *f, int32_t at, ac_node *from, bool heads_first, ac_node **node)
 {
     ac_graph *g = f->g;
     ac_tensor *y = from->out[0], *in[AC_ATTENTION_OPERANDS];
@@ -378,6 +379,22 @@ static int replace(found *f, int32_t at, ac_node *from, bool heads_first)
     ac_tensor *own = same ? y : ac_tensor_new(g, y->name, AC_F32, 4, dim);
     if (!ac_make_into(&b, AC_OP_ATTENTION, in, n, &attrs, own) || (!same && !ac_make_reshape_into(&b, own, y, y)))
         return AC_FAIL;
+    ac_graph_place(g, made, at);
+    *node = own->def;
+    return AC_OK;
+}
+
+/* Queries, keys and values that products of one tensor make come from one product. */
+static int join_products(found *f, ac_node *node)
+{
+    ac_graph *g = f->g;
+    ac_places *const place[] = {&f->at[AC_ATTENTION_Q], &f->at[AC_ATTENTION_K], &f->at[AC_ATTENTION_V]};
+    const int32_t made = g->node.n, at = ac_graph_place_of(g, node);
+    AC_TRY(ac_join_products(g, f->uses, place, 3));
+    const ac_attrs attrs = attributes(f, node->attrs.attention.heads_first);
+    for (int32_t i = 0; i < node->n_in; i++)
+        node->in[i] = i == AC_ATTENTION_MASK ? node->in[i] : f->at[i].t;
+    node->attrs = attrs;
     ac_graph_place(g, made, at);
     return AC_OK;
 }
@@ -418,7 +435,8 @@ static int32_t *needed_uses(const ac_graph *g, ac_region *r)
 
 /* ac_pass_attention: the softmax of products of queries and keys, times values, as one node, for GPUs. Transposes,
  * splits and reshapes before it become steps in its operands, the transpose after it the order of its result; a
- * concatenation of the keys so far and new ones that nothing else reads is left out.
+ * concatenation of the keys so far and new ones that nothing else reads is left out. Products of one tensor that make
+ * queries, keys and values are joined (joined.h).
  *   before:  %k = transpose %k0   %s = batch_matmul %q %k   %c = mul %s factor   %m = add %c mask   %p = softmax %m
  *            %y = batch_matmul %p %v   %z = transpose %y       (mul, add or select with a mask may be missing)
  *   after:   %z = attention %q0 %k0 %v0 mask
@@ -441,12 +459,16 @@ int ac_pass_attention(ac_pass *p)
             continue;
         follow_all(&f);
         const int32_t before = g->node.n;
-        status = replace(&f, i, turned ? turned : n, !turned);
+        ac_node *made = NULL;
+        status = replace(&f, i, turned ? turned : n, !turned, &made);
+        for (int32_t k = 0; k < 2 && status == AC_OK; k++) { /* tensors were added */
+            ac_region_close(tmp);
+            tmp = ac_region_open(&p->cx->heap);
+            f.uses = uses = needed_uses(g, tmp);
+            status = k ? AC_OK : join_products(&f, made);
+        }
         i += g->node.n - before;
         p->changed++;
-        ac_region_close(tmp); /* tensors were added */
-        tmp = ac_region_open(&p->cx->heap);
-        uses = needed_uses(g, tmp);
     }
     ac_region_close(tmp);
     ac_graph_sweep(g);
