@@ -44,7 +44,7 @@ static bool one_number(const found *f, ac_tensor *t, float *value)
     return v != NULL;
 }
 
-/* x, if t is x times one number, by which *scale is multiplied. */
+/* x, if t is x times one number; multiplies *scale by the number. */
 static ac_tensor *scaled(const found *f, const ac_tensor *t, float *scale)
 {
     const ac_node *n = t->def;
@@ -298,7 +298,7 @@ static ac_node *reader_of(const found *f, const ac_tensor *t)
     return NULL;
 }
 
-/* The transposition after the product, perhaps behind a reshape, if its result is [batch, rows, heads, width]. */
+/* The transposition after the product, perhaps after a reshape, if its result is [batch, rows, heads, width]. */
 static ac_node *turned_after(const found *f)
 {
     const ac_tensor *y = f->second->out[0];

@@ -1,6 +1,6 @@
 /* places.h - where a reader finds the elements of a tensor if the nodes that only move them are left out.
  *
- * A reader walks along some axes. Each axis is a step in the flat tensor; `first` is the element at its start. Behind a
+ * A reader walks along some axes. Each axis is a step in the flat tensor; `first` is the element at its start. After a
  * transpose, a slice, a reshape or a broadcast the same elements have other steps in the operand of that node:
  *
  *     ac_places p = {.t = k, .n = 2, .axis = {{heads, 64 * 12}, {columns, 1}}};

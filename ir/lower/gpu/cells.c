@@ -45,8 +45,8 @@ static void share_all(cells *k, int64_t ranks, int64_t threads)
         share_product(k, &k->c->product.item[i], &k->share[i]);
 }
 
-/* The fastest of those whose threads hold the weights: multiply-adds of all threads take turns, blocks of a cluster wait
- * for each other. */
+/* The fastest of those whose threads hold the weights: multiply-adds of all threads take turns, and blocks of a cluster
+ * wait for each other. */
 static void choose(cells *k)
 {
     enum { RANKS = 8, FEW = 256, MANY = 512, LANES = 128, WAIT = 700 };

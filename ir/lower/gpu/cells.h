@@ -1,5 +1,5 @@
-/* cells.h - a SCAN whose body is a layer of cells (ir/ops/decode/cells.h) as one kernel for all steps, of one block or a
- * cluster; see cells.c. */
+/* cells.h - a SCAN whose body is a layer of cells (ir/ops/decode/cells.h) as one kernel for all steps, of one block or
+ * a cluster; see cells.c. */
 #ifndef AC_IR_LOWER_GPU_CELLS_H
 #define AC_IR_LOWER_GPU_CELLS_H
 #include "ir/lower/lower.h"

@@ -162,7 +162,7 @@ void ac_cells_number_inputs(cells *k)
             find_inputs(k, (ac_tensor *)(uintptr_t)c->product.item[i].x, 0);
 }
 
-/* The elements of sequences that the values of this step need: asked for early. */
+/* The elements of sequences that the values of this step need, loaded early. */
 void ac_cells_load_inputs(cells *k)
 {
     ac_lb *b = &k->L->b;

@@ -36,7 +36,7 @@ static int read_steps(ac_ctx *cx, const ac_node *n, ac_attention *a, int32_t i)
     int64_t extent[STEPS - 1], step[STEPS] = {0}, last = 0, k = 0;
     at->t = ac_node_in(n, i);
     if (!at->t)
-        return list.n ? ac_error(cx, n->at, E0103, "%s has steps, but there is no such operand", NAMES[i]) : AC_OK;
+        return list.n ? ac_error(cx, n->at, E0103, "%s has steps, but the operand is missing", NAMES[i]) : AC_OK;
     if (list.n != (heads ? STEPS : STEPS - 1))
         return ac_error(cx, n->at, E0103, "%s has %d numbers, expected %d", NAMES[i], list.n,
                         heads ? STEPS : STEPS - 1);

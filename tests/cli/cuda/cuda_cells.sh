@@ -23,7 +23,8 @@ lstm() {
     n=$1
     printf 'graph lstm {\n  input x: f32[5,1,%d]\n  const h: f32[1,%d] = splat 0.5\n' $((4 * n)) "$n"
     printf '  const c: f32[1,%d] = splat -0.25\n  hn, cn, y = scan(h, c, x) first=1 states=2 sequences=1\n' "$n"
-    printf '  output y\n}\ngraph step {\n  input h: f32[1,%d]\n  input c: f32[1,%d]\n  input x: f32[1,%d]\n' "$n" "$n" $((4 * n))
+    printf '  output y\n}\ngraph step {\n  input h: f32[1,%d]\n  input c: f32[1,%d]\n' "$n" "$n"
+    printf '  input x: f32[1,%d]\n' $((4 * n))
     printf '  const r: f32[%d,%d] = [%s]\n' $((4 * n)) "$n" "$(numbers $((4 * n * n)) 7 0.1)"
     printf '  p = fully_connected(h, r) keep_dims=true\n  s = add(p, x)\n'
     for g in 0 1 2 3; do
@@ -46,7 +47,8 @@ rnn() {
 layer() {
     "$1" "$3" >"$2.ag"
     shift
-    printf 'graph x {\n  const x: f32[5,1,%d] = [%s]\n  output x\n}\n' $(($3 * $2)) "$(numbers $((5 * $3 * $2)) 3 1)" >x.ag
+    x=$(numbers $((5 * $3 * $2)) 3 1)
+    printf 'graph x {\n  const x: f32[5,1,%d] = [%s]\n  output x\n}\n' $(($3 * $2)) "$x" >x.ag
     "$arenac" run -q x.ag --output-dir x
     mv x/0.npy "$1.in0.0.npy"
 }
