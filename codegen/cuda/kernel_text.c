@@ -53,6 +53,8 @@ static bool fits(const ac_loop_fn *fn, const ac_ins *i)
         return is_word_cast(i, a);
     if (op == AC_L_CAST)
         return is_block_cast(i, a);
+    if (op == AC_L_CONST || op == AC_L_SELECT)
+        return (is_word(i) || is_block((ac_dtype)i->dtype, i->lanes)) && (op == AC_L_CONST || a->lanes == 1);
     if (op == AC_L_LANE)
         return is_block((ac_dtype)a->dtype, a->lanes) || is_block_cast(a, &fn->code.item[a->a]);
     return op == AC_L_DOT4 && i->lanes == 1 && a->dtype == AC_I8 && b->dtype == AC_I8;
@@ -194,6 +196,26 @@ static const char *block_cast(ac_cfile *F, const ac_ins *i, const ac_ins *a)
     return name;
 }
 
+/* One number in all lanes; bytes as words. */
+static ac_cexpr block_const(ac_cfile *F, const ac_ins *i)
+{
+    const bool bytes = i->dtype == AC_I8 || i->dtype == AC_U8;
+    ac_ins one = *i;
+    one.lanes = 1;
+    one.k.i = bytes ? (int32_t)((uint32_t)(i->k.i & 255) * 0x01010101U) : i->k.i;
+    const ac_dtype d = bytes ? AC_I32 : (ac_dtype)i->dtype;
+    const ac_cexpr e = ac_c_const(F, d, &one);
+    if (is_word(i))
+        return e;
+    const char *type = vector_type(F, (ac_dtype)i->dtype, i->lanes), *name = ac_internf(F->cx, "%s_of", type);
+    if (!ac_c_have(F, name))
+        ac_putf(&F->helpers,
+                "static %s %s(%s x)\n{\n    %s y;\n    ARN_UNROLL\n    for (int i = 0; i < %d; i++)\n"
+                "        y.v[i] = x;\n    return y;\n}\n",
+                type, name, ac_dtype_c(d), type, bytes ? i->lanes / 4 : i->lanes);
+    return ac_c_call(F->region, name, e);
+}
+
 static ac_cexpr value(ac_cfn *f, ac_x x)
 {
     ac_cfile *F = f->file;
@@ -213,6 +235,10 @@ static ac_cexpr value(ac_cfn *f, ac_x x)
         return f->val[i->a].e;
     if (i->op == AC_L_LANE && a->lanes > 1)
         return ac_c_atom(ac_strf(F->region, "%s.v[%d]", f->val[i->a].e.text, i->aux));
+    if (i->op == AC_L_CONST && i->lanes > 1)
+        return block_const(F, i);
+    if (i->op == AC_L_SELECT && i->lanes > 1)
+        return ac_c_cond(F->region, f->val[i->a].e, f->val[i->b].e, f->val[i->c].e);
     if (i->op == AC_L_CAST && i->lanes > 1)
         return ac_c_call(F->region, block_cast(F, i, a), f->val[i->a].e);
     if (i->op == AC_L_DOT4)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Random products of few rows, and models of 16 bits, as text: rows.py SEED COUNT KIND >FILE
+"""Random products of few rows, depthwise convolutions, and models of 16 bits, as text: rows.py SEED COUNT KIND >FILE
 
-KIND: f32, i8, f16, bf16. Those of 16 bits have whole numbers as weights and inputs, so that every sum is exact and all
-targets have the same bits; operators that move values are among them."""
+KIND: f32, i8, f16, bf16, depthwise. Those of 16 bits have whole numbers as weights and inputs, so that every sum is
+exact and all targets have the same bits; operators that move values are among them."""
 import random
 import sys
 
@@ -24,6 +24,13 @@ t%(k)d: %(h)s[%(rows)d,%(n)d] = cast(s%(k)d) to=%(h)s
 u%(k)d: %(h)s[%(n)d,%(rows)d] = transpose(t%(k)d) perm=[1,0]
 v%(k)d: %(h)s[%(n)d,%(all)d] = concatenation(u%(k)d, u%(k)d) axis=1
 y%(k)d: %(h)s[%(n)d,1] = slice(v%(k)d) begin=[0,%(rows)d] size=[%(n)d,1]
+"""
+
+DEPTHWISE = """
+input x%(k)d: %(t)s[%(x)s] %(qx)s
+const w%(k)d: %(t)s[%(w)s] %(qw)s = random %(k)d
+const b%(k)d: %(b)s[%(c)d] = random %(k)d
+y%(k)d: %(t)s[%(y)s] %(qy)s = depthwise_conv_2d(x%(k)d, w%(k)d, b%(k)d) %(end)s
 """
 
 
@@ -51,11 +58,29 @@ def dense(r, kind, k, out):
     out += [line % v for line in HALF.strip().split("\n")]
 
 
+def depthwise(r, k, out):
+    """Of f32 or i8, with channels that are vectors or not."""
+    taps, same, times, n = r.choice([3, 3, 5]), r.random() < 0.5, r.choice([1, 1, 1, 2]), r.choice([1, 2])
+    c, (stride, dil) = r.choice([8, 9, 12, 16, 20, 32, 48]), r.choice([(1, 1), (2, 1), (1, 2), (3, 1)])
+    size = [r.randint(8, 24) for _ in range(2)]
+    made = [(s - 1) // stride + 1 if same else (s - (taps - 1) * dil - 1) // stride + 1 for s in size]
+    q = r.random() < 0.5
+    v = {"k": k, "x": "%d,%d,%d,%d" % (n, *size, c), "w": "1,%d,%d,%d" % (taps, taps, c * times), "c": c * times,
+         "y": "%d,%d,%d,%d" % (n, *made, c * times), "t": "i8" if q else "f32", "b": "i32" if q else "f32",
+         "qx": "q(0.1, %d)" % r.randint(-9, 9) if q else "", "qw": "q(0.02, 0)" if q else "",
+         "qy": "q(0.9, 2)" if q else "", "end": "padding=%s stride_h=%d stride_w=%d dilation_h=%d dilation_w=%d%s" %
+         ("same" if same else "valid", stride, stride, dil, dil, r.choice(["", " act=relu"]))}
+    out += [line % v for line in DEPTHWISE.strip().split("\n")]
+
+
 def main():
     seed, count, kind = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
     r, out = random.Random(seed), []
     for k in range(count):
-        dense(r, kind, k, out)
+        if kind == "depthwise":
+            depthwise(r, k, out)
+        else:
+            dense(r, kind, k, out)
     names = ", ".join("y%d" % k for k in range(count))
     print("graph rows {\n  " + "\n  ".join(out) + "\n  output " + names + "\n}")
 
