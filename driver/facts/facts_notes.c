@@ -153,6 +153,23 @@ static void texts(const ac_made *a, note_list *note)
         ac_push(r, note, ac_strf(r, "codes of %d text%s stand for the texts in %s", w->n, plural(w->n, "", "s"), list));
 }
 
+/* Products with sequences, before their loops or in them, and the option for the other. */
+static void products_ahead(const ac_made *a, note_list *note)
+{
+    const ac_ahead *p = a->lowering->passed.ahead;
+    ac_region *r = a->cx->region;
+    if (!p || !p->n || a->lowering->set.target->gpu)
+        return;
+    ac_push(r, note,
+            ac_strf(r,
+                    p->off
+                        ? "products with inputs are computed in each step of a loop; --ahead on computes those of all "
+                          "steps before it: %s B of results, fewer instructions"
+                        : "products with the inputs of all steps are computed before their loop: %s B of results, "
+                          "which --ahead off does without, with more instructions",
+                    ac_commas(a->cx, p->bytes)));
+}
+
 /* The numbers of floats that are stored in 16 bits, and of all. */
 static void floats_stored(const ac_made *a, note_list *note)
 {
@@ -260,6 +277,7 @@ void ac_facts_notes(const ac_made *a, ac_report *r)
     dead_channels(a, r, &note);
     products_of_bytes(a, &note);
     texts(a, &note);
+    products_ahead(a, &note);
     floats_stored(a, &note);
     larger_constants(a, r, &note);
     if (m->missing.n)

@@ -54,6 +54,7 @@ typedef struct ac_passed {
     int32_t n_kept;
     const struct ac_storage *storage;   /* pass storage; NULL: floats are as in the file */
     const struct ac_products *products; /* pass integers; NULL: it did not run */
+    const struct ac_ahead *ahead;       /* pass ahead; NULL: it did not run */
     struct ac_train_step *step;         /* --train: the step; NULL: inference */
     const char *guess;                  /* a --state that would fit the model; NULL: none */
 } ac_passed;

@@ -242,7 +242,7 @@ int ac_run_passes(const ac_made *a, const char *last, const ac_settings *set, ac
                          .plane_lanes = t && !t->firmware && !t->gpu ? ac_target_lanes(t, AC_F32) : 0,
                          .plane_bytes = t ? t->l2_bytes / 2 : 0,
                          .nodes = ac_extend_grows(&extension) || ac_trains(q) || q->unrolls,
-                         .ahead = t && !t->firmware,
+                         .ahead = t ? AC_NEW(a->cx->region, ac_ahead) : NULL,
                          .unrolls = t && t->gpu ? MOST_STEPS_OF_GPU : 0,
                          .cells = t && !o->exact && !storage ? t->gpu : 0,
                          .grows = ac_extend_grows(&extension),
@@ -253,11 +253,14 @@ int ac_run_passes(const ac_made *a, const char *last, const ac_settings *set, ac
                             .inputs = o->noise == AC_OPT_NOISE_INPUT,
                             .advances = !p.grows && !extension.like};
     p.random = &noise;
+    if (p.ahead)
+        p.ahead->off = o->ahead ? o->ahead == AC_OPT_AHEAD_OFF : t->firmware;
     put_skips(a, &p);
     AC_TRY(make_nodes(a));
     AC_TRY(ac_state_find(a, &p.kept, &p.n_kept));
     AC_TRY(ac_extend_file(a, &extension));
-    *out = (ac_passed){.kept = p.kept, .n_kept = p.n_kept, .storage = storage, .products = p.products, .step = step};
+    *out = (ac_passed){
+        .kept = p.kept, .n_kept = p.n_kept, .storage = storage, .products = p.products, .ahead = p.ahead, .step = step};
     const int status = run(a, &p, &extension, out);
     out->cuts = p.cuts && p.cuts->row ? p.cuts : NULL;
     if (status == AC_OK)

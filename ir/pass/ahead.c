@@ -18,6 +18,7 @@ typedef struct ahead {
     bool *product; /* .. and which come from a product made here */
     int32_t *uses; /* by tensor of the body */
     int32_t changed;
+    ac_ahead *found;
 } ahead;
 
 /* ------------------------------------------------------------------ nodes of all steps */
@@ -113,10 +114,13 @@ static int take(ahead *a, const ac_node *m)
     if (m->n_fused || !is_known(a, m, &from) || !(product || is_plain_map(a, m)))
         return AC_OK;
     const int32_t first = a->g->node.n;
-    ac_tensor *all = product ? all_products(a, m) : all_values(a, m);
+    ac_tensor *all = a->found->off ? m->out[0] : product ? all_products(a, m) : all_values(a, m);
     if (!all)
         return AC_FAIL;
-    ac_graph_place(a->g, first, ac_graph_place_of(a->g, a->n));
+    if (!a->found->off)
+        ac_graph_place(a->g, first, ac_graph_place_of(a->g, a->n));
+    a->found->n++;
+    a->found->bytes += ac_tensor_bytes(m->out[0]) * a->scan.steps;
     a->whole[m->out[0]->id] = all;
     a->back[m->out[0]->id] = a->back[from->id];
     a->product[m->out[0]->id] = true;
@@ -185,7 +189,7 @@ static void pass_results(ahead *a)
 /* n is a SCAN of g, body its subgraph. */
 static int move_ahead(ac_pass *p, ac_graph *g, ac_node *n, ac_graph *body, ac_region *tmp)
 {
-    ahead a = {.g = g, .body = body, .n = n, .tmp = tmp};
+    ahead a = {.g = g, .body = body, .n = n, .tmp = tmp, .found = p->opt->ahead};
     const int32_t count = body->tensor.n + 1;
     AC_TRY(ac_scan_of(p->cx, n, &a.scan));
     a.whole = AC_NEW_N(tmp, ac_tensor *, count);
@@ -199,6 +203,8 @@ static int move_ahead(ac_pass *p, ac_graph *g, ac_node *n, ac_graph *body, ac_re
     }
     for (int32_t i = 0; i < body->node.n; i++)
         AC_TRY(take(&a, body->node.item[i]));
+    if (a.found->off)
+        return AC_OK;
     pass_results(&a);
     ac_graph_sweep(body);
     p->changed += a.changed;
@@ -221,7 +227,8 @@ static int scan_graph(ac_pass *p, ac_graph *g, ac_region *tmp)
  * all steps of a SCAN at once, as one product of many rows.
  *   before:  %h %y = scan %h0 %x: f32[T,B,K] (body %p = fully_connected %x_t %w   %h1 = tanh %p + ..)
  *   after:   %p = fully_connected %x %w: f32[T,B,N]   %h %y = scan %h0 %p (body %h1 = tanh %p_t + ..)
- * needs: shapes known.  guarantees: the same.  cost: memory for the products of all steps. */
+ * needs: shapes known.  guarantees: the same.  cost: memory for the products of all steps. If they are off, the pass
+ * only counts them, for reports. */
 int ac_pass_ahead(ac_pass *p)
 {
     ac_region *tmp = ac_region_open(&p->cx->heap);

@@ -57,6 +57,13 @@ typedef struct ac_noise {
     bool advances; /* each run of the program draws others; false: the caller counts */
 } ac_noise;
 
+/* Products with the elements of sequences, which pass ahead computes for all steps at once, or would. */
+typedef struct ac_ahead {
+    bool off;       /* they stay in the loops, and are only counted */
+    int32_t n;      /* products, and element-wise operators on them */
+    ac_bytes bytes; /* their results for all steps */
+} ac_ahead;
+
 typedef struct ac_pass_options {
     const char *const *skip;
     int32_t n_skip;
@@ -75,7 +82,7 @@ typedef struct ac_pass_options {
     ac_bytes plane_bytes;   /* weights up to this size are cheap to read again and again */
     bool declared;          /* declared shapes and types of results are binding: infer reports those that differ */
     bool nodes;             /* pass infer leaves no SCAN; otherwise only cheap ones of a few steps become nodes there */
-    bool ahead;             /* pass ahead runs */
+    ac_ahead *ahead;        /* for pass ahead; NULL: it does not run */
     int64_t unrolls;        /* SCANs of up to that many steps become nodes in pass unroll, after ahead; 0: none */
     int32_t cells;          /* but not those that a GPU of this compute capability runs as one launch; 0: all */
     bool grows;             /* pass grow runs: the caller adds gradients there */

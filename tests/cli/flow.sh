@@ -54,6 +54,17 @@ for backend in eval c; do
     expect 2 '' "$arenac" run stop.ag --backend $backend --input x=two.npy --input k=far.npy --input c=yes.npy
 done
 
+# Products with a sequence, before its loop or in it: the default goes by the target, a note offers the other.
+ahead="$src/tests/golden/ops/scan-ahead.ag"
+expect 0 'ahead on computes those of all steps before it: 512 B' "$arenac" plan -q --json "$ahead" -t cortex-m4
+expect 0 'loop: 512 B of results, which --ahead off does' "$arenac" plan -q --json "$ahead" -t cortex-m4 --ahead on
+expect 0 'loop: 512 B of results, which --ahead off does' "$arenac" plan -q --json "$ahead" -t x86-64-v3
+expect 0 'ahead on computes those of all steps before it' "$arenac" plan -q --json "$ahead" -t x86-64-v3 --ahead off
+for o in on off; do
+    "$arenac" run -q "$ahead" --random 1 --exact --ahead $o --output-dir "ahead_$o" >out.txt || fail "run --ahead $o"
+done
+cmp ahead_on/0.npy ahead_off/0.npy && cmp ahead_on/1.npy ahead_off/1.npy || fail "--ahead changes results"
+
 # Refusals: each is reported, and no file is left.
 expect 8 'a GPU gets all of its work at once' "$arenac" plan until.ag -t cuda-sm80
 expect 8 'while' "$arenac" convert until.ag until.onnx

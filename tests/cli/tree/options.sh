@@ -4,7 +4,7 @@
 # options appear nowhere. usage: options.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 cp "$models"/*_int8.tflite "$models"/*_f32.tflite "$models"/gate.ag "$models"/gate.in0.0.npy .
-cp "$models"/squares.prototxt .
+cp "$models"/squares.prototxt "$src"/tests/golden/ops/scan-ahead.ag .
 export PYTHONPATH="$src/tests/golden:$src/models" PYTHONDONTWRITEBYTECODE=1
 python3 "$src/tests/golden/onnx/bounded.py" || die "python3"
 cat >open.ag <<'E'
@@ -101,6 +101,7 @@ same poison gate.ag --poison
 same exact gate.ag --exact
 same skip gate.ag --skip epilogue --skip view
 same dead digits_int8.tflite -t cortex-m4 --dead off
+same ahead scan-ahead.ag --ahead off
 same dead digits_int8.tflite --dead on
 same qdq gate.ag --qdq exact
 same stop-after gate.ag --stop-after simplify
