@@ -104,6 +104,38 @@ static ac_tensor *by_number(ac_onx_node *n, ac_tensor *x, ac_tensor *keys, ac_te
     return table[0] && at ? ac_make_op(&n->b, AC_OP_GATHER, table, 2, NULL, AC_NONE) : NULL;
 }
 
+/* The narrowest type of v[n]; i64 if another saves few bytes. */
+static ac_dtype narrowest(const int64_t *v, int64_t n)
+{
+    enum { LEAST = 256 };
+    static const ac_dtype TYPES[] = {AC_I8, AC_I16, AC_I32};
+    for (size_t t = 0; t < sizeof TYPES / sizeof *TYPES; t++) {
+        bool fits = ac_dtype_size(AC_I64, n) - ac_dtype_size(TYPES[t], n) >= LEAST;
+        for (int64_t i = 0; i < n && fits; i++)
+            fits = v[i] >= ac_dtype_min(TYPES[t]) && v[i] <= ac_dtype_max(TYPES[t]);
+        if (fits)
+            return TYPES[t];
+    }
+    return AC_I64;
+}
+
+/* Row place[i] of integers `values`, or `other`, for each i, as a constant of their narrowest type. */
+static ac_tensor *table_of(ac_onx_node *n, ac_tensor *values, ac_tensor *other, const int64_t *place, int64_t rows)
+{
+    ac_ints v, o;
+    if (ac_constant_values(&n->b, values, &v) != AC_OK || ac_constant_values(&n->b, other, &o) != AC_OK)
+        return NULL;
+    int64_t *row = AC_NEW_N(n->r->cx->region, int64_t, rows);
+    for (int64_t i = 0; i < rows; i++)
+        row[i] = place[i] < v.n ? v.v[place[i]] : o.v[0];
+    const ac_dtype type = narrowest(row, rows);
+    const int64_t size = ac_dtype_size(type, 1);
+    uint8_t *bytes = ac_alloc_n(n->r->cx->region, (uint64_t)rows, (size_t)size);
+    for (int64_t i = 0; i < rows; i++)
+        ac_dtype_put_int(type, bytes + i * size, row[i]);
+    return ac_tensor_const(n->b.g, n->b.base, type, 1, &rows, bytes);
+}
+
 /* The same of texts: x is the place in a table that has a value for each text of the model, and one for the others. */
 static ac_tensor *by_text(ac_onx_node *n, ac_tensor *x, ac_tensor *keys, ac_tensor *values, ac_tensor *other)
 {
@@ -117,10 +149,16 @@ static ac_tensor *by_text(ac_onx_node *n, ac_tensor *x, ac_tensor *keys, ac_tens
     for (int32_t k = code.n - 1; k >= 0; k--)
         if (code.v[k] <= texts) /* others: of this run */
             place[code.v[k]] = k;
-    ac_tensor *part[] = {values, other};
-    ac_tensor *all[] = {ac_make_concat(&n->b, part, 2, 0), ac_make_ints(&n->b, texts + 1, place)};
-    ac_tensor *table[] = {all[0] ? ac_make_op(&n->b, AC_OP_GATHER, all, 2, NULL, AC_NONE) : NULL, x};
-    return table[0] ? ac_make_op(&n->b, AC_OP_GATHER, table, 2, NULL, AC_NONE) : NULL;
+    ac_tensor *table[] = {NULL, x};
+    if (values->dtype == AC_I64) {
+        table[0] = table_of(n, values, other, place, texts + 1);
+    } else {
+        ac_tensor *part[] = {values, other}, *all[] = {ac_make_concat(&n->b, part, 2, 0), NULL};
+        all[1] = ac_make_ints(&n->b, texts + 1, place);
+        table[0] = all[0] ? ac_make_op(&n->b, AC_OP_GATHER, all, 2, NULL, AC_NONE) : NULL;
+    }
+    ac_tensor *y = table[0] ? ac_make_op(&n->b, AC_OP_GATHER, table, 2, NULL, AC_NONE) : NULL;
+    return ac_make_cast(&n->b, y, values->dtype);
 }
 
 /* Result 0 is the value of key x. Keys and values are of one length, `other` has one element. */
