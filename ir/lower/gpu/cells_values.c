@@ -1,5 +1,5 @@
-/* cells_values.c - the values of a unit in a phase of a step: those that other units read, outputs, and states after the
- * step. One thread computes them, from sums of the block and elements of sequences that it has loaded. */
+/* cells_values.c - the values of a unit in a phase of a step: those that other units read, outputs, and states after
+ * the step. One thread computes them, from sums of the block and elements of sequences that it has loaded. */
 #include "ir/lower/gpu/cells_parts.h"
 
 /* The unit, row and copy of round `round` of the present thread; opens a branch if some threads have none. */

@@ -3,7 +3,8 @@
  *
  *     states [batch, units]       of one shape
  *     tensors [batch, m * units]  element q * units + j of a row belongs to unit j, for any q < m
- *     products                    of whole rows of a state, or of a value of this step, with a constant [m * units, depth]
+ *     products                    of whole rows of a state, or of a value of this step, with a constant
+ *                                 [m * units, depth]
  *
  * LSTM, GRU and simple RNN cells are such, in both directions, whatever their activations. Phase p of a step computes
  * the products of values of phases before p, then all values that need no later product; phase 0 has those of states.

@@ -7,21 +7,21 @@ set -e
 compilers
 PYTHONPATH=$src/tests/golden:$models
 export PYTHONPATH
-python3 "$src/tests/cli/code/texts_model.py" 10000 >many.onnx
-python3 "$src/tests/cli/code/texts_model.py" 0 >few.onnx
+python3 "$src/tests/cli/texts/texts_model.py" 10000 >many.onnx
+python3 "$src/tests/cli/texts/texts_model.py" 0 >few.onnx
 flags="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wundef -Werror"
 for m in few many; do
     "$arenac" compile -q $m.onnx --name m --weights rodata -o m.c
     for c in $cc; do
         # shellcheck disable=SC2086
-        $c -std=c99 $flags -Wstrict-prototypes -O1 "$src/tests/cli/code/texts_main.c" m.c -I. -o main
+        $c -std=c99 $flags -Wstrict-prototypes -O1 "$src/tests/cli/texts/texts_main.c" m.c -I. -o main
         ./main $m || die "$m, compiled by $c"
         # shellcheck disable=SC2086
         $c -std=c99 $flags -O1 -c m.c -o m.o
     done
     if have g++ g++; then
         # shellcheck disable=SC2086
-        g++ $flags -O1 -x c++ "$src/tests/cli/code/texts_main.c" -x none m.o -I. -o main
+        g++ $flags -O1 -x c++ "$src/tests/cli/texts/texts_main.c" -x none m.o -I. -o main
         ./main $m || die "$m in C++"
     fi
 done
@@ -37,9 +37,9 @@ sed -n '/M_TEXTS/,$p' again.h | cmp - texts.h || die "the text form loses texts"
 "$arenac" compile -q few.onnx --name m --emit cu,h -t cuda-sm80 -o m.cu
 sed -n '/M_TEXTS/,$p' m.h | cmp - texts.h || die "the header for GPUs has other texts"
 have_numpy || exit 77
-"$py" "$src/tests/cli/code/texts_check.py" "$arenac" few.onnx many.onnx
+"$py" "$src/tests/cli/texts/texts_check.py" "$arenac" few.onnx many.onnx
 case $arenac in *asan*) ;; *)
     "$arenac" python -q few.onnx --name texts -o .
-    "$py" "$src/tests/cli/code/texts_check.py"
+    "$py" "$src/tests/cli/texts/texts_check.py"
     ;;
 esac
