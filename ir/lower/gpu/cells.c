@@ -94,6 +94,7 @@ static void place_rows(cells *k)
     for (int32_t i = 0; i < c->scan.states; i++)
         if (!k->row[c->state[i]->id])
             k->own[c->state[i]->id] = 1 + k->kept++;
+    k->kept_states = k->kept;
     for (int32_t i = 0; i < c->product.n; i++) /* results that a later phase uses again */
         if (c->product.item[i].phase < c->phases - 1) {
             k->own[c->product.item[i].node->out[0]->id] = 1 + k->kept;
@@ -139,12 +140,14 @@ static void begin(cells *k)
             continue;
         }
         for (int64_t round = 0; round < k->rounds; round++) {
-            ac_cells_open_item(k, round);
+            ac_cells_item(k, round);
             ac_lb_store(b, k->state, lasting(k, num(k, (k->own[t->id] - 1) * k->rounds + round)),
                         first_value(k, s, plus(k, times(k, k->b, c->units), k->j)));
-            ac_lb_end(b);
         }
     }
+    for (int64_t n_kept = k->kept_states * k->rounds; n_kept < k->kept * k->rounds;
+         n_kept++) /* results for later phases */
+        ac_lb_store(b, k->state, lasting(k, num(k, n_kept)), ac_lb_f32(b, 0));
     close_block(k);
     close_cluster(k);
 }

@@ -21,7 +21,8 @@ typedef struct cells {
     int64_t pitch, part;           /* elements of a row's copy; of all copies of a block */
     int64_t *row;                  /* by tensor of the body: 1 + its first element there */
     int64_t *own;                  /* by tensor of the body: 1 + its number among the values that a thread keeps */
-    int64_t items, rounds, kept;   /* units and copies of a block; of a thread; values that a thread keeps */
+    int64_t items, rounds;         /* units and copies of a block; of a thread */
+    int64_t kept, kept_states;     /* values that a thread keeps for each unit; first are states */
     int32_t weights;               /* buffers */
     int32_t w, sum[2], all, rows, state, seq;
     ac_x g, r, t, s, now; /* loop variables; s mod 2 */
@@ -94,9 +95,9 @@ static inline void close_block(cells *k)
 /* cells_products.c: the constant of all weights; the products of the present phase. */
 void ac_cells_pack(cells *k);
 void ac_cells_products(cells *k);
-/* cells_values.c: the unit, row and copy of round `round` of the present thread, in a branch for threads that have one;
- * elements of sequences get numbers and are loaded; the values of the present phase. */
-void ac_cells_open_item(cells *k, int64_t round);
+/* cells_values.c: the unit, row and copy of round `round` of the present thread, and whether it has one; else they are
+ * the last ones. Elements of sequences get numbers and are loaded. The values of the present phase. */
+ac_x ac_cells_item(cells *k, int64_t round);
 void ac_cells_number_inputs(cells *k);
 void ac_cells_load_inputs(cells *k);
 int ac_cells_values(cells *k);

@@ -2,20 +2,22 @@
  * the step. One thread computes them, from sums of the block and elements of sequences that it has loaded. */
 #include "ir/lower/gpu/cells_parts.h"
 
-/* The unit, row and copy of round `round` of the present thread; opens a branch if some threads have none. */
-void ac_cells_open_item(cells *k, int64_t round)
+ac_x ac_cells_item(cells *k, int64_t round)
 {
     ac_lb *b = &k->L->b;
-    const ac_x item = plus(k, k->t, num(k, round * k->threads));
     const int64_t rows = k->units * k->c->batch;
+    ac_x item = plus(k, k->t, num(k, round * k->threads));
+    ac_x live = ac_lb_lt(b, item, num(k, k->items));
+    item = k->items < k->threads * k->rounds ? ac_lb_min(b, item, num(k, k->items - 1)) : item;
     k->round = round;
     k->d = k->ranks > 1 ? ac_lb_div(b, item, num(k, rows)) : num(k, 0);
     k->b = ac_lb_mod(b, ac_lb_div(b, item, num(k, k->units)), num(k, k->c->batch));
     k->j = plus(k, times(k, k->r, k->units), ac_lb_mod(b, item, num(k, k->units)));
-    ac_x live = ac_lb_lt(b, item, num(k, k->items));
-    if (k->units * k->ranks > k->c->units)
+    if (k->units * k->ranks > k->c->units) {
         live = ac_lb_and(b, live, ac_lb_lt(b, k->j, num(k, k->c->units)));
-    ac_lb_if(b, live);
+        k->j = ac_lb_min(b, k->j, num(k, k->c->units - 1));
+    }
+    return live;
 }
 
 static ac_x value(cells *k, ac_tensor *t, const ac_tensor *like, int64_t q);
@@ -168,7 +170,7 @@ void ac_cells_load_inputs(cells *k)
     ac_lb *b = &k->L->b;
     const ac_cells *c = k->c;
     for (int64_t round = 0; round < k->rounds; round++) {
-        ac_cells_open_item(k, round);
+        ac_cells_item(k, round);
         for (int32_t i = 0; i < c->scan.sequences; i++) {
             ac_tensor *all = k->n->in[c->scan.states + i];
             const ac_tensor *t = c->input[i];
@@ -181,7 +183,6 @@ void ac_cells_load_inputs(cells *k)
                                 ac_lo_load_at(k->L, all, at, false, 1));
                 }
         }
-        ac_lb_end(b);
     }
 }
 
@@ -268,7 +269,7 @@ int ac_cells_values(cells *k)
     int rc = AC_OK;
     open_block(k);
     for (int64_t round = 0; round < k->rounds && rc == AC_OK; round++) {
-        ac_cells_open_item(k, round);
+        ac_lb_if(&k->L->b, ac_cells_item(k, round));
         forget(k);
         if (k->phase == k->c->phases - 1)
             rc = collect(k) == AC_OK && next_states(k) == AC_OK ? AC_OK : AC_FAIL;
