@@ -9,7 +9,10 @@
  * f32; or i8 with i8 weights, i32 bias and i16 cell, bit for bit as TFLite's EvalInteger8x8_16: gates in Q3.12, clamped
  * to 16 bits after either product, tanh and sigmoid in 16-bit fixed point (fixed_point16.h). The reference takes the
  * scale of h from an intermediate tensor of the file; here it is that of the hidden state. Not supported: coupled
- * gates, peepholes, projection, layer normalisation, f32 with i8 weights. */
+ * gates, peepholes, projection, layer normalisation, f32 with i8 weights.
+ *
+ * On a GPU each sequence of the batch is a block and each unit a thread, for all steps; weights are turned, so that
+ * neighbours load neighbouring elements. */
 #include "ir/lower/entries.h"
 #include "ir/lower/fixed_point.h"
 #include "ir/lower/nn/fixed_point16.h"
@@ -32,6 +35,7 @@ typedef struct lstm {
     ac_multiplier from_x[AC_LSTM_GATES], from_h[AC_LSTM_GATES], to_h;
     int32_t cell_bits; /* integer bits of the cell */
     int32_t clip;      /* of the cell, stored units; 0: none */
+    bool threads;      /* of a GPU: units */
 } lstm;
 
 static bool all_of(const ac_node *n, int32_t first, ac_dtype d)
@@ -88,23 +92,43 @@ static int prepare(ac_lower *L, lstm *m)
     return AC_OK;
 }
 
+/* Weights [S, count]; for threads [count, S], if they are constants. */
+static int32_t weights(ac_lower *L, const lstm *m, ac_tensor *w)
+{
+    if (!m->threads || !ac_tensor_is_const(w))
+        return ac_lo_operand(L, w);
+    ac_lower P;
+    const int64_t count = w->dim[1];
+    const int32_t to = ac_lo_pack_open(L, &P, "w", w->dtype, m->size * count), from = ac_lo_operand(&P, w);
+    ac_lb *b = &P.b;
+    const ac_x i = ac_lb_for_n(b, "i", count), u = ac_lb_for_n(b, "u", m->size);
+    ac_lb_store(b, to, ac_lb_add(b, ac_lo_scaled(b, i, m->size), u),
+                ac_lb_load(b, from, ac_lb_add(b, ac_lo_scaled(b, u, count), i), 1));
+    ac_lb_end(b);
+    ac_lb_end(b);
+    return ac_lo_pack_close(L, &P);
+}
+
 static ac_x clamp_16(ac_lb *b, ac_x v)
 {
     return ac_lb_clamp(b, v, ac_lb_i32(b, -32768), ac_lb_i32(b, 32767));
 }
 
-/* acc[k] += sum of (v[at + i] - zero) * weight[k][u * count + i], for the four gates at once. */
-static void products(ac_lower *L, const lstm *m, int32_t v_buf, ac_x at, int64_t count, int32_t zero,
+/* acc[k] += sum of (v[at + i] - zero) * weight i of unit u, for the four gates at once, whose weights are from `first`
+ * on among the operands. */
+static void products(ac_lower *L, const lstm *m, int32_t v_buf, ac_x at, int32_t zero, int32_t first,
                      const int32_t *weight, ac_x u, const ac_x *acc)
 {
     ac_lb *b = &L->b;
-    const ac_x row = ac_lb_mul(b, u, ac_lb_i32(b, count));
-    const ac_x i = ac_lb_for_n(b, "i", count);
+    const int64_t count = L->node->in[first]->dim[1];
+    const ac_x row = ac_lo_scaled(b, u, count), i = ac_lb_for_n(b, "i", count);
     ac_x v = ac_lb_load(b, v_buf, ac_lb_add(b, at, i), 1);
     if (!m->real)
         v = ac_lb_sub(b, ac_lb_cast(b, v, AC_I32), ac_lb_i32(b, zero));
     for (int32_t k = 0; k < AC_LSTM_GATES; k++) {
-        ac_x w = ac_lb_load(b, weight[k], ac_lb_add(b, row, i), 1);
+        const bool turned = m->threads && ac_tensor_is_const(L->node->in[first + k]);
+        const ac_x at_w = turned ? ac_lb_add(b, ac_lo_scaled(b, i, m->size), u) : ac_lb_add(b, row, i);
+        ac_x w = ac_lb_load(b, weight[k], at_w, 1);
         if (m->real)
             ac_lb_set(b, acc[k], ac_lb_add(b, ac_lb_get(b, acc[k]), ac_lb_mul(b, v, w)));
         else
@@ -123,13 +147,13 @@ static void gates(ac_lower *L, const lstm *m, ac_x x_at, ac_x h_at, ac_x u, ac_x
     const ac_node *n = L->node;
     for (int32_t k = 0; k < AC_LSTM_GATES; k++)
         acc[k] = ac_lb_var(b, name[k], ac_lb_load(b, m->bias[k], u, 1));
-    products(L, m, m->x, x_at, m->inputs, ac_quant_zero(n->in[AC_LSTM_X]), m->w, u, acc);
+    products(L, m, m->x, x_at, ac_quant_zero(n->in[AC_LSTM_X]), AC_LSTM_W, m->w, u, acc);
     ac_x part[AC_LSTM_GATES];
     for (int32_t k = 0; k < AC_LSTM_GATES && !m->real; k++) {
         part[k] = clamp_16(b, ac_lo_requant(L, ac_lb_get(b, acc[k]), m->from_x[k]));
         ac_lb_set(b, acc[k], ac_lb_i32(b, 0));
     }
-    products(L, m, m->h, h_at, m->size, ac_quant_zero(n->in[AC_LSTM_HIDDEN]), m->r, u, acc);
+    products(L, m, m->h, h_at, ac_quant_zero(n->in[AC_LSTM_HIDDEN]), AC_LSTM_R, m->r, u, acc);
     for (int32_t k = 0; k < AC_LSTM_GATES; k++) {
         gate[k] = ac_lb_get(b, acc[k]);
         if (!m->real)
@@ -167,14 +191,24 @@ static ac_x step_int(ac_lower *L, const lstm *m, ac_x at, const ac_x *gate)
     return ac_mp_stored_full(L, ac_lo_requant(L, h, m->to_h), L->node->in[AC_LSTM_HIDDEN]);
 }
 
+/* Units of a sequence: threads of a GPU, which wait for each other at the end. */
+static ac_x each_unit(ac_lower *L, const lstm *m)
+{
+    ac_lb *b = &L->b;
+    return m->threads ? ac_lb_for(b, "u", ac_lb_i32(b, 0), ac_lb_i32(b, m->size), 1, AC_MARK_BLOCK)
+                      : ac_lb_for_n(b, "u", m->size);
+}
+
 int ac_lo_lstm(ac_lower *L)
 {
+    enum { MOST_THREADS = 1024 };
     const ac_node *n = L->node;
     ac_lb *b = &L->b;
     lstm m = {.size = n->in[AC_LSTM_W]->dim[0]};
     int64_t batch, steps;
     AC_TRY(prepare(L, &m));
     ac_lstm_sizes(n, &batch, &steps, &m.inputs);
+    m.threads = L->target->isa == AC_ISA_CUDA && m.size <= MOST_THREADS;
     const int32_t y = ac_lo_result_buf(L);
     if (ac_tensor_count(n->out[0]) == 0)
         return AC_OK;
@@ -182,24 +216,26 @@ int ac_lo_lstm(ac_lower *L)
     m.h = ac_lo_state(L, n->in[AC_LSTM_HIDDEN]);
     m.c = ac_lo_state(L, n->in[AC_LSTM_CELL]);
     for (int32_t k = 0; k < AC_LSTM_GATES; k++) {
-        m.w[k] = ac_lo_operand(L, n->in[AC_LSTM_W + k]);
-        m.r[k] = ac_lo_operand(L, n->in[AC_LSTM_R + k]);
+        m.w[k] = weights(L, &m, n->in[AC_LSTM_W + k]);
+        m.r[k] = weights(L, &m, n->in[AC_LSTM_R + k]);
         m.bias[k] = ac_lo_operand(L, n->in[AC_LSTM_BIAS + k]);
     }
     const ac_x size = ac_lb_i32(b, m.size);
-    const ac_x i = ac_lb_for_n(b, "n", batch), t = ac_lb_for_n(b, "t", steps);
+    const ac_x i = m.threads ? ac_lb_for(b, "n", ac_lb_i32(b, 0), ac_lb_i32(b, batch), 1, AC_MARK_GRID)
+                             : ac_lb_for_n(b, "n", batch);
+    const ac_x t = ac_lb_for_n(b, "t", steps);
     const ac_x row = n->attrs.lstm.time_major ? ac_lb_add(b, ac_lb_mul(b, t, ac_lb_i32(b, batch)), i)
                                               : ac_lb_add(b, ac_lb_mul(b, i, ac_lb_i32(b, steps)), t);
     const ac_x x_at = ac_lb_mul(b, row, ac_lb_i32(b, m.inputs)), h_at = ac_lb_mul(b, i, size),
                y_at = ac_lb_mul(b, row, size);
-    ac_x u = ac_lb_for_n(b, "u", m.size);
+    ac_x u = each_unit(L, &m);
     ac_x gate[AC_LSTM_GATES];
     gates(L, &m, x_at, h_at, u, gate);
     const ac_x at = ac_lb_add(b, h_at, u);
     const ac_x h = m.real ? step_real(L, &m, at, gate) : step_int(L, &m, at, gate);
     ac_lb_store(b, y, ac_lb_add(b, y_at, u), h);
     ac_lb_end(b);
-    u = ac_lb_for_n(b, "u", m.size); /* all gates have read the old h: the new one is the row just written */
+    u = each_unit(L, &m); /* all gates have read the old h: the new one is the row just written */
     ac_lb_store(b, m.h, ac_lb_add(b, h_at, u), ac_lb_load(b, y, ac_lb_add(b, y_at, u), 1));
     ac_lb_end(b);
     ac_lb_end(b);
