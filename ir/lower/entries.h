@@ -12,4 +12,8 @@
 #undef LOOPS
 #undef MAP
 
+/* gpu/cells.c: L->node is a SCAN whose body is c; one kernel for all steps, of one block or a cluster. */
+struct ac_cells;
+int ac_gpu_cells(ac_lower *L, const struct ac_cells *c);
+
 #endif

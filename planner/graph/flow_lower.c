@@ -3,7 +3,7 @@
 
 #include "ir/loop/access/flow.h"
 #include "ir/lower/node/node.h"
-#include "ir/ops/decode/scan.h"
+#include "ir/ops/decode/cells.h"
 #include "planner/graph/live.h"
 #include "planner/pack/solve.h"
 

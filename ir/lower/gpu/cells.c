@@ -193,5 +193,6 @@ int ac_gpu_cells(ac_lower *L, const ac_cells *c)
     }
     ac_lb_end(b);
     ac_lb_end(b);
+    L->out->macs = c->batch * c->weights * c->scan.steps;
     return AC_OK;
 }

@@ -1,7 +1,8 @@
 /* cells_parts.h - the lowering of a layer of cells, shared by cells.c, cells_products.c and cells_values.c. */
 #ifndef AC_IR_LOWER_GPU_CELLS_PARTS_H
 #define AC_IR_LOWER_GPU_CELLS_PARTS_H
-#include "ir/lower/gpu/cells.h"
+#include "ir/lower/entries.h"
+#include "ir/ops/decode/cells.h"
 
 enum { WIDE = 4, MOST_LANES = 32 };
 

@@ -4,7 +4,6 @@
 #include "ir/loop/access/distance.h"
 #include "ir/lower/buffers.h"
 #include "ir/lower/entries.h"
-#include "ir/lower/gpu/cells.h"
 #include "ir/lower/map/map.h"
 #include "ir/lower/node/computed.h"
 #include "ir/lower/node/narrowed.h"
@@ -133,12 +132,12 @@ ac_lowered *ac_lower_hinted(ac_ctx *cx, ac_region *region, const ac_node *n, con
     return L.out;
 }
 
-ac_lowered *ac_lower_cells(ac_ctx *cx, ac_region *region, const ac_node *n, const ac_cells *c, const ac_target *t)
+ac_lowered *ac_lower_cells(ac_ctx *cx, ac_region *region, const ac_node *n, const struct ac_cells *c,
+                           const ac_target *t)
 {
     ac_lower L = {.cx = cx, .region = region, .target = t, .node = n};
     open_lowering(&L, n);
     if (ac_gpu_cells(&L, c) != AC_OK || L.refused || close_lowering(&L) != AC_OK)
         return NULL;
-    L.out->macs = c->batch * c->weights * c->scan.steps;
     return ac_loop_verify(cx, L.out->fn) == AC_OK ? L.out : NULL;
 }

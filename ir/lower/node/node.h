@@ -10,7 +10,6 @@
 #define AC_IR_LOWER_NODE_NODE_H
 #include "ir/lower/lowered.h"
 #include "ir/lower/target.h"
-#include "ir/ops/decode/cells.h"
 
 /* Calls the row's lowering, sets macs, scratch, overwrite; verifies the loops. NULL: diagnostic. */
 ac_lowered *ac_lower_node(ac_ctx *cx, ac_region *region, const ac_node *n, const ac_target *t, int32_t variant,
@@ -19,8 +18,10 @@ ac_lowered *ac_lower_node(ac_ctx *cx, ac_region *region, const ac_node *n, const
 ac_lowered *ac_lower_hinted(ac_ctx *cx, ac_region *region, const ac_node *n, const ac_target *t, int32_t variant,
                             bool exact, const ac_schedule *hint);
 
-/* A SCAN whose body is c, on a GPU. */
-ac_lowered *ac_lower_cells(ac_ctx *cx, ac_region *region, const ac_node *n, const ac_cells *c, const ac_target *t);
+/* A SCAN whose body is c (ir/ops/decode/cells.h), on a GPU. */
+struct ac_cells;
+ac_lowered *ac_lower_cells(ac_ctx *cx, ac_region *region, const ac_node *n, const struct ac_cells *c,
+                           const ac_target *t);
 
 enum {
     AC_FORK_COST = 3000 /* instructions of about a fifth of a nanosecond that fork and join cost */
