@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-typedef enum content { TEMPLATE, CODE, HEADER, MEMORY, MEMORY_HEADER, SELFTEST } content;
+typedef enum content { TEMPLATE, RUNTIME, CODE, HEADER, MEMORY, MEMORY_HEADER, SELFTEST } content;
 
 static const struct row {
     const char *kind, *path;
@@ -44,6 +44,11 @@ static const char *title(const project *p)
     return s;
 }
 
+static bool is_gpu(const ac_module *m)
+{
+    return m->target->isa == AC_ISA_CUDA;
+}
+
 static bool has_code(const ac_project_part *part)
 {
     return part->work || part->code;
@@ -68,13 +73,18 @@ static void put_line(ac_sink *to, const char *line, size_t length, const fill *w
     }
 }
 
-/* A template: @name@ and @NAME@ are the C prefix, @TITLE@ names the version and the model, @VERSION@ is arenac's. A
+/* A template: @name@ and @NAME@ are the C prefix, @TITLE@ names the version and the model, @VERSION@ is arenac's,
+ * @ARCH@ the architecture of a GPU, "90". A
  * line with @source@ is there for each file of code, by its stem, one with @header@ for each header. */
 static void put_template(const project *p, ac_sink *to, const ac_rt_file *f)
 {
-    fill with[] = {{"@name@", p->is.name}, {"@NAME@", ac_c_upper(p->a->cx->region, p->is.name)},
-                   {"@TITLE@", title(p)},  {"@VERSION@", arenac_version()},
-                   {"@source@", ""},       {"@header@", ""}};
+    fill with[] = {{"@name@", p->is.name},
+                   {"@NAME@", ac_c_upper(p->a->cx->region, p->is.name)},
+                   {"@TITLE@", title(p)},
+                   {"@VERSION@", arenac_version()},
+                   {"@ARCH@", is_gpu(p->is.module) ? p->is.module->target->cpu + strlen("sm_") : ""},
+                   {"@source@", ""},
+                   {"@header@", ""}};
     enum { N = sizeof with / sizeof *with, SOURCE = N - 2, HEADERS = N - 1 };
     const char *at = (const char *)f->data, *end = at + f->n;
     while (at < end) {
@@ -93,9 +103,8 @@ static void put_template(const project *p, ac_sink *to, const ac_rt_file *f)
     }
 }
 
-static const ac_rt_file *template_of(const char *name)
+static const ac_rt_file *file_of(const ac_rt_file *f, const char *name)
 {
-    const ac_rt_file *f = ac_project_files;
     while (strcmp(f->name, name))
         f++;
     return f;
@@ -184,8 +193,13 @@ static void add_file(project *p, const struct row *r, const char *folder)
     const char *path = path_of(p, r, folder, p->is.name);
     switch (r->content) {
     case CODE:
-        add_code(p, r, folder, "c");
+        add_code(p, r, folder, is_gpu(p->is.module) ? "cu" : "c");
         break;
+    case RUNTIME: {
+        const ac_rt_file *f = file_of(ac_rt_files, r->source);
+        ac_put_n(add_text(p, path), (const char *)f->data, f->n);
+        break;
+    }
     case HEADER:
         add_code(p, r, folder, "h");
         break;
@@ -199,9 +213,17 @@ static void add_file(project *p, const struct row *r, const char *folder)
         put_memory_header(p, add_text(p, path));
         break;
     case TEMPLATE:
-        put_template(p, add_text(p, path), template_of(r->source));
+        put_template(p, add_text(p, path), file_of(ac_project_files, r->source));
         break;
     }
+}
+
+static bool has_rows(const char *kind)
+{
+    for (int i = 0; i < N_ROWS; i++)
+        if (!strcmp(ROWS[i].kind, kind))
+            return true;
+    return false;
 }
 
 int ac_project_list(const ac_made *a, const ac_project *of, const char *kind, const char *folder,
@@ -209,10 +231,11 @@ int ac_project_list(const ac_made *a, const ac_project *of, const char *kind, co
 {
     project p = {a, *of, files};
     const ac_module *m = of->module;
+    const char *gpu_kind = ac_strf(a->cx->region, "%s-gpu", kind), *rows = is_gpu(m) ? gpu_kind : kind;
     const char *why = m->caller_io                                ? "inputs and outputs of the caller (--host)"
                       : m->threads > 1                            ? "threads (--threads)"
                       : m->learning                               ? "a step of training (--train)"
-                      : m->target->isa == AC_ISA_CUDA             ? "code for GPUs"
+                      : is_gpu(m) && !has_rows(gpu_kind)          ? "code for GPUs"
                       : ac_module_weights(m) != AC_WEIGHTS_RODATA ? "weights beside its C (--weights)"
                                                                   : NULL;
     if (why)
@@ -220,15 +243,12 @@ int ac_project_list(const ac_made *a, const ac_project *of, const char *kind, co
     if (ac_is(folder, "-") || ac_file_is_special(folder))
         return ac_error(a->cx, (ac_place){.file = "arenac"}, E0501, "--emit %s writes a folder: name it with -o", kind);
     for (int i = 0; i < N_ROWS; i++)
-        if (!strcmp(ROWS[i].kind, kind))
+        if (!strcmp(ROWS[i].kind, rows))
             add_file(&p, &ROWS[i], folder);
     return AC_OK;
 }
 
 bool ac_project_is(const char *kind)
 {
-    for (int i = 0; i < N_ROWS; i++)
-        if (!strcmp(ROWS[i].kind, kind))
-            return true;
-    return false;
+    return has_rows(kind);
 }

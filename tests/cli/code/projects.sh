@@ -237,11 +237,35 @@ for f in $(sed -n 's/.*category="[a-z]*" name="\([^"]*[^/]\)".*/\1/p' every/aren
 done
 [ "$(grep -c 'category="source" name="src/' every/arenac.every.pdsc)" = 6 ] || fail "the .pdsc lacks files"
 
+# --- GPUs: kernels by nvcc where it is, else C of the host's part
+"$arenac" compile -q "$m" -t cuda-sm80 --emit make,cmake --name gpu -o gpu || fail "folders for GPUs"
+nvcc=$(command -v nvcc) switch=ON
+[ -n "$nvcc" ] || switch=OFF
+cmake -S gpu -B gb -DGPU_NVCC=$switch >log.txt && cmake --build gb >log.txt 2>&1 ||
+    { cat log.txt; fail "cmake for a GPU"; }
+make -C gpu NVCC="$nvcc" >log.txt 2>&1 || { cat log.txt; fail "make for a GPU"; }
+cat >gpu.c <<'EOC'
+#include "gpu.h"
+#include <stdio.h>
+int main(void)
+{
+    const char *why = "open";
+    gpu_gpu *g = gpu_open(NULL, NULL, &why);
+    puts(why);
+    return !g;
+}
+EOC
+for library in gb/libgpu.a gpu/libgpu.a; do
+    "${nvcc:-${CC:-cc}}" -Igpu/include -o app gpu.c $library -ldl || fail "a program with $library"
+    ldconfig -p 2>/dev/null | grep -q libcuda.so.1 || ./app | grep -q 'no NVIDIA driver' ||
+        fail "$library without a driver"
+done
+
 # --- refusals
 expect 2 'writes a folder: name it with -o' "$arenac" compile "$m" --emit make -o -
 expect 8 'cannot have weights beside its C' "$arenac" compile "$m" --emit make --weights blob -o no
 expect 8 'cannot have inputs and outputs of the caller' "$arenac" compile "$m" --emit zephyr --host -o no
-expect 8 'cannot have code for GPUs' "$arenac" compile "$m" --emit cmake -t cuda-sm80 -o no
+expect 8 'cannot have code for GPUs' "$arenac" compile "$m" --emit zephyr -t cuda-sm80 -o no
 [ ! -e no ] || fail "a folder of what cannot be"
 expect 4 'over its budget' "$arenac" compile "$m" --emit make --budget 100 -o no
 [ ! -e no ] || fail "a folder of a plan over its budget"
