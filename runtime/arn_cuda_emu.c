@@ -14,6 +14,14 @@ enum { THREADS = 1024, RANKS = 8, WARP = 32, STACK = 256 << 10, STATIC = 48 << 1
 enum { ARRAYS = 32, GAP = 128, ARGS = 256 };
 enum state { READY, AT_BARRIER, AT_CLUSTER, AT_EXCHANGE, DONE };
 
+/* A copy that is under way. */
+struct late {
+    unsigned char *to;
+    const unsigned char *from; /* NULL: zeros */
+    int bytes;
+    uint32_t group;
+};
+
 struct fibre {
     ucontext_t context;
     enum state state;
@@ -22,6 +30,9 @@ struct fibre {
     uint32_t value, from;
     uint32_t words[ARN_EMU_WORDS];
     uint32_t gathered[ARN_EMU_WORDS]; /* words as they were when its warp went on */
+    struct late *late;                /* in order of their groups */
+    size_t n_late, room;
+    uint32_t groups; /* complete ones */
 };
 
 /* A block of the present cluster: without clusters there is one. */
@@ -73,6 +84,54 @@ static void *next_array(size_t at, size_t bytes)
             arn_race_watch(block[r].shared + array[k].at, bytes, ARN_WATCH_BLOCK);
     }
     return here->shared + array[k].at;
+}
+
+__attribute__((weak)) void arn_race_look(const void *at, size_t n, int writes)
+{
+    (void)at, (void)n, (void)writes;
+}
+
+void arn_emu_copy(void *to, const void *from, int bytes, int some)
+{
+    struct fibre *u = &here->fibre[arn_emu_thread.x];
+    if (u->n_late == u->room) {
+        u->room = u->room ? 2 * u->room : 64;
+        u->late = realloc(u->late, u->room * sizeof *u->late);
+        if (!u->late)
+            abort();
+    }
+    u->late[u->n_late++] = (struct late){to, some ? from : NULL, bytes, u->groups};
+    if ((uintptr_t)to % (size_t)bytes || (some && (uintptr_t)from % (size_t)bytes)) {
+        fprintf(stderr, "%s: a late store at an address that is no multiple of %d\n", kernel->name, bytes);
+        abort();
+    }
+    arn_race_look(to, (size_t)bytes, 1);
+    if (some)
+        arn_race_look(from, (size_t)bytes, 0);
+    memset(to, 0xff, (size_t)bytes);
+}
+
+void arn_emu_group(void)
+{
+    here->fibre[arn_emu_thread.x].groups++;
+}
+
+void arn_emu_wait(uint32_t left)
+{
+    struct fibre *u = &here->fibre[arn_emu_thread.x];
+    size_t k = 0;
+    for (; k < u->n_late && u->late[k].group + left < u->groups; k++) {
+        const struct late *c = &u->late[k];
+        arn_race_look(c->to, (size_t)c->bytes, 1);
+        if (c->from) {
+            arn_race_look(c->from, (size_t)c->bytes, 0);
+            memcpy(c->to, c->from, (size_t)c->bytes);
+        } else {
+            memset(c->to, 0, (size_t)c->bytes);
+        }
+    }
+    u->n_late -= k;
+    memmove(u->late, u->late + k, u->n_late * sizeof *u->late);
 }
 
 void *arn_emu_shared(size_t bytes)
@@ -233,6 +292,8 @@ static int diverged(const struct block *one, uint32_t a, const struct block *two
 
 static void prepare(struct fibre *f, unsigned char *stack)
 {
+    f->n_late = 0;
+    f->groups = 0;
     f->state = READY;
     f->line = 0;
     f->begun = 0;

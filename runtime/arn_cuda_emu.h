@@ -34,6 +34,15 @@ extern struct arn_emu_index arn_emu_thread, arn_emu_block;
 #define __syncthreads() arn_emu_barrier(__LINE__)
 #define ARN_BEGIN()     arn_emu_begin()
 
+/* Late stores: a thread's copies to shared memory. Each holds NaN until the thread waits for its group. */
+#define copy_late4(to, from, some)  arn_emu_copy(to, from, 4, some)
+#define copy_late8(to, from, some)  arn_emu_copy(to, from, 8, some)
+#define copy_late16(to, from, some) arn_emu_copy(to, from, 16, some)
+#define late_group                  arn_emu_group
+#define late_wait                   arn_emu_wait
+void arn_emu_copy(void *to, const void *from, int bytes, int some); /* not some: zeros */
+void arn_emu_group(void);
+void arn_emu_wait(uint32_t left);               /* all but the last groups */
 void *arn_emu_shared(size_t bytes);             /* the same for all threads of a block, in order of their calls */
 void *arn_emu_dynamic(size_t at, size_t bytes); /* a place in the block's dynamic memory, the kernel's `shared` bytes */
 void arn_emu_barrier(int line);
@@ -68,6 +77,7 @@ enum { ARN_WATCH_MEMORY, ARN_WATCH_BLOCK, ARN_WATCH_BOUNDS };
 void arn_race_begin(const void *shared, size_t n); /* nothing is watched; all memory of blocks */
 void arn_race_watch(const void *from, size_t n, int what);
 int arn_race_launch(const char *name);
+void arn_race_look(const void *at, size_t n, int writes);               /* an access of the present thread */
 uint32_t arn_emu_exchange(uint32_t mine, uint32_t from_lane, int line); /* among the 32 threads of a warp */
 /* The words of all 32 threads; each gives its `n`, 6 at most. They stay until the thread's next exchange. */
 enum { ARN_EMU_WORDS = 6 };

@@ -171,6 +171,11 @@ static void look(const void *address, size_t n, int writes)
         outside = 1;
 }
 
+void arn_race_look(const void *at, size_t n, int writes)
+{
+    look(at, n, writes);
+}
+
 /* The names that compilers know. */
 #define ACCESS(name, n, writes) \
     void name(void *at);        \

@@ -47,6 +47,27 @@ static const char PRELUDE[] =
     "#define UINT64_MAX 18446744073709551615ULL\n"
     "#endif\n\n";
 
+/* Late stores: a thread's copies between two calls of late_group are a group; late_wait(n) waits for all but n. */
+static const char LATE[] =
+    "#if !defined(ARN_CUDA_EMU)\n"
+    "#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800\n"
+    "#define ARN_LATE(bytes, kind) \\\n"
+    "    ARN_DEVICE void copy_late##bytes(void *to, const void *from, int some) \\\n    { \\\n"
+    "        asm volatile(\"cp.async.\" kind \".shared.global [%0], [%1], \" #bytes \", %2;\" \\\n"
+    "                     :: \"r\"((unsigned)__cvta_generic_to_shared(to)), \"l\"(from), \"r\"(some ? bytes : 0)); \\\n"
+    "    }\n"
+    "ARN_LATE(4, \"ca\")\nARN_LATE(8, \"ca\")\nARN_LATE(16, \"cg\")\n"
+    "#define late_group() asm volatile(\"cp.async.commit_group;\" ::: \"memory\")\n"
+    "#define late_wait(n) asm volatile(\"cp.async.wait_group \" #n \";\" ::: \"memory\")\n"
+    "#else\n"
+    "#define ARN_LATE(bytes, type) \\\n"
+    "    ARN_DEVICE void copy_late##bytes(void *to, const void *from, int some) \\\n    { \\\n"
+    "        type nothing = {0}; \\\n"
+    "        *(type *)to = some ? *(const type *)from : nothing; \\\n    }\n"
+    "ARN_LATE(4, int1)\nARN_LATE(8, int2)\nARN_LATE(16, int4)\n"
+    "#define late_group()\n#define late_wait(n)\n"
+    "#endif\n#endif\n\n";
+
 static const char EARLY[] =
     "#if !defined(ARN_CUDA_EMU)\n"
     "/* A kernel starts while the one before it still runs. Here it waits for the end of that one; only weights may "
@@ -140,6 +161,7 @@ static bool has_barrier(const ac_cuda_kernel *k)
 static int put_kernels(cu_file *f, ac_sink *to)
 {
     const ac_module *m = f->e.m;
+    const bool early = ac_target_early(m->target);
     for (int32_t i = 0; i < m->n_fn; i++) {
         if (!(f->kernel[i] = ac_cuda_kernels(m->cx, m->target, m->fn[i], &f->n_kernels[i])))
             return AC_FAIL;
@@ -150,7 +172,7 @@ static int put_kernels(cu_file *f, ac_sink *to)
             const ac_csig sig = {.name = name,
                                  .comment = n ? NULL : ac_emit_steps(&f->e, i),
                                  .restricted = restricted(m, i, k),
-                                 .first = ac_target_early(m->target) ? "ARN_BEGIN();" : NULL,
+                                 .first = early && !ac_cuda_weights_first(k->fn) ? "ARN_BEGIN();" : NULL,
                                  .threads = k->threads,
                                  .shared_at = k->shared_at,
                                  .cluster = k->cluster,
@@ -166,6 +188,15 @@ static int put_kernels(cu_file *f, ac_sink *to)
         }
     }
     return AC_OK;
+}
+
+static bool uses_late(const cu_file *f)
+{
+    bool any = false;
+    for (int32_t i = 0; i < f->e.m->n_fn; i++)
+        for (ac_x x = 1; x < f->e.m->fn[i]->code.n && !any; x++)
+            any = f->e.m->fn[i]->code.item[x].op == AC_L_STORE && f->e.m->fn[i]->code.item[x].flags & AC_F_LATE;
+    return any;
 }
 
 /* ------------------------------------------------------------------ host */
@@ -347,6 +378,7 @@ int ac_cuda_source(ac_module *m, const ac_emit_names *names, ac_sink *to)
     ac_put(to, " */\n#if !defined(__CUDACC_RTC__)\n#include <stdint.h>\n#endif\n"
                "#if defined(__CUDACC__) || defined(ARN_CUDA_EMU)\n");
     ac_put(to, PRELUDE);
+    ac_put(to, uses_late(&f) ? LATE : "");
     ac_put(to, ac_target_early(m->target) ? EARLY : "");
     ac_put(to, f.dynamic ? DYNAMIC : "");
     ac_put(to, f.clusters ? CLUSTERS : "");

@@ -3,6 +3,7 @@
  *     cuda.c the interface of the backend
  *     kernels.c      cuts a step's function at its grid loops: one function for each kernel
  *     kernel_text.c  CUDA as a dialect of the C printer
+ *     block_text.c   ... blocks of 8 and 16 bytes, late stores, the end of a phase
  *     cu_file.c      the .cu file: kernels, the table of launches, what a host calls
  *     gpu_header.c   the .h: sizes and offsets, and the API of runtime/arn_cuda.h under the model's name
  *     images.c       kernels of several targets inside of the file
@@ -28,6 +29,18 @@ typedef struct ac_cuda_kernel {
 } ac_cuda_kernel;
 
 extern const ac_dialect ac_dialect_cuda; /* kernel_text.c */
+
+/* block_text.c. True for a vector made of lanes; the value that lane *lane of x is, and its lane there; the vector as
+ * text, of type `type`; a late store. */
+bool ac_cuda_joins(const ac_ins *i);
+ac_x ac_cuda_lane(const ac_loop_fn *fn, ac_x x, int32_t *lane);
+ac_cexpr ac_cuda_join(ac_cfn *f, ac_x x, const char *type);
+const char *ac_cuda_late(ac_cfn *f, ac_x x);
+/* True if a late store copies the value of this load: it is read until that has arrived. */
+bool ac_cuda_is_copied(const ac_loop_fn *fn, ac_x load);
+void ac_cuda_end_phase(ac_cfn *f, ac_x phase, bool waits); /* the lines after a phase; waits: its threads do */
+/* The first phase if it only copies weights, late: it need not wait for the kernel before. Else 0. */
+ac_x ac_cuda_weights_first(const ac_loop_fn *fn);
 
 /* Static shared memory of a block, at most, on every GPU */
 enum { AC_CUDA_STATIC = 48 << 10 };

@@ -43,6 +43,11 @@ static bool is_block_cast(const ac_ins *i, const ac_ins *a)
     return i->op == AC_L_CAST && halves && (i->lanes == 4 || i->lanes == 8);
 }
 
+static bool is_zero(const ac_ins *i)
+{
+    return i->op == AC_L_CONST && i->k.i == 0;
+}
+
 static bool fits(const ac_loop_fn *fn, const ac_ins *i)
 {
     const ac_ins *a = &fn->code.item[i->a], *b = &fn->code.item[i->b];
@@ -57,6 +62,10 @@ static bool fits(const ac_loop_fn *fn, const ac_ins *i)
         return (is_word(i) || is_block((ac_dtype)i->dtype, i->lanes)) && (op == AC_L_CONST || a->lanes == 1);
     if (op == AC_L_LANE)
         return is_block((ac_dtype)a->dtype, a->lanes) || is_block_cast(a, &fn->code.item[a->a]);
+    if (op == AC_L_SELECT) /* of a late store */
+        return a->lanes == 1 && b->op == AC_L_LOAD && is_zero(&fn->code.item[i->c]);
+    if (ac_cuda_joins(i))
+        return is_block((ac_dtype)i->dtype, i->lanes);
     return op == AC_L_DOT4 && i->lanes == 1 && a->dtype == AC_I8 && b->dtype == AC_I8;
 }
 
@@ -241,6 +250,8 @@ static ac_cexpr value(ac_cfn *f, ac_x x)
         return ac_c_cond(F->region, f->val[i->a].e, f->val[i->b].e, f->val[i->c].e);
     if (i->op == AC_L_CAST && i->lanes > 1)
         return ac_c_call(F->region, block_cast(F, i, a), f->val[i->a].e);
+    if (ac_cuda_joins(i))
+        return ac_cuda_join(f, x, vector_type(F, (ac_dtype)i->dtype, i->lanes));
     if (i->op == AC_L_DOT4)
         return ac_c_call3(F->region, "dp4a", f->val[i->a].e, f->val[i->b].e, f->val[i->c].e);
     return (ac_cexpr){0};
@@ -250,6 +261,8 @@ static const char *store(ac_cfn *f, ac_x x)
 {
     const ac_ins *i = c_ins(f, x), *v = c_ins(f, i->b);
     const ac_buf *b = &f->fn->buf.item[i->aux];
+    if (i->flags & AC_F_LATE)
+        return ac_cuda_late(f, x);
     if (b->where != AC_WHERE_THREAD && !is_spread(f, i) && v->lanes == 1)
         return NULL;
     ac_region *r = f->file->region;
@@ -293,6 +306,24 @@ static void review(const ac_loop_fn *fn, ac_cuse *use, ac_region *r)
                 others[ac_thread_element(fn, at[n], &constant, &k, &mask) ? k : at[n]]++;
             continue;
         }
+        ac_x from, cond;
+        int32_t buf;
+        if (i->op == AC_L_STORE && i->flags & AC_F_LATE && ac_late_copy(fn, i, &buf, &from, &cond)) {
+            others[i->a]++;
+            others[from]++;
+            others[cond]++;
+            continue;
+        }
+        if ((i->op == AC_L_LOAD || i->op == AC_L_SELECT || ac_cuda_joins(i)) && !others[x]) {
+            use[x].live = false; /* only what a late store copies, or a part of a block */
+            continue;
+        }
+        for (int32_t l = 0; l < i->lanes && ac_cuda_joins(i); l++) {
+            int32_t lane = l;
+            others[ac_cuda_lane(fn, x, &lane)]++;
+        }
+        if (ac_cuda_joins(i))
+            continue;
         const bool access = i->op == AC_L_LOAD || i->op == AC_L_STORE;
         if (access && fn->buf.item[i->aux].where == AC_WHERE_THREAD &&
             ac_thread_element(fn, i->a, &constant, &k, &mask)) {
@@ -329,7 +360,7 @@ static const char *local(const ac_cfn *f, const ac_buf *b, const char *name)
 /* The memory that a phase touches, and its END. */
 typedef struct touched {
     ac_x end;
-    bool others; /* more than constants and a thread's own elements */
+    bool others; /* more than constants, a thread's own elements and late stores */
     bool remote; /* shared memory of other blocks */
 } touched;
 
@@ -342,7 +373,8 @@ static touched touched_by(const ac_loop_fn *fn, ac_x loop)
         ac_spread_place p;
         depth += i->op == AC_L_FOR || i->op == AC_L_IF ? 1 : i->op == AC_L_END ? -1 : 0;
         const ac_buf *b = i->op == AC_L_LOAD || i->op == AC_L_STORE ? &fn->buf.item[i->aux] : NULL;
-        t.others |= b && b->role != AC_BUF_CONST && b->where != AC_WHERE_THREAD;
+        const bool late = i->op == AC_L_STORE ? i->flags & AC_F_LATE : b && ac_cuda_is_copied(fn, t.end);
+        t.others |= b && b->role != AC_BUF_CONST && b->where != AC_WHERE_THREAD && !late;
         t.remote |= b && b->where == AC_WHERE_SPREAD && !(ac_spread_place_of(fn, i->aux, i->a, &p) && p.own);
         if (!depth)
             break;
@@ -351,14 +383,17 @@ static touched touched_by(const ac_loop_fn *fn, ac_x loop)
 }
 
 /* True if threads must wait for each other after this block loop, or blocks after this cluster loop. Not after a phase
- * that touches only constants and a thread's own elements, nor after the last one; but no block ends while others use
+ * that touches only constants and a thread's own elements, or stores late what no phase waits for, nor after the last
+ * one; but no block ends while others use
  * its shared memory. */
 static bool must_wait(const ac_loop_fn *fn, ac_x loop)
 {
     const touched t = touched_by(fn, loop);
     const bool inside = fn->code.item[loop].aux == AC_MARK_BLOCK && ac_loop_cluster(fn); /* of a cluster loop */
-    const bool last = t.end + 2 + inside >= fn->code.n; /* only ends of these loops and of the grid loop follow */
-    return t.others && (!last || t.remote);
+    const int32_t groups = fn->code.item[loop].groups;
+    const bool arrive = groups && groups <= AC_GROUPS_OPEN; /* late stores */
+    const bool last = t.end + 2 + inside >= fn->code.n;     /* only ends of these loops and of the grid loop follow */
+    return (t.others || arrive) && (!last || t.remote);
 }
 
 /* True if the cluster loop around the block loop ends right after it and blocks wait there. */
@@ -443,13 +478,15 @@ static void close_loop(ac_cfn *f, ac_x x)
         f->depth--;
         ac_c_line(f, "}");
     }
-    if (must_wait(f->fn, x) && !cluster_waits(f->fn, x))
-        ac_c_line(f, "__syncthreads();");
+    ac_cuda_end_phase(f, x, must_wait(f->fn, x) && !cluster_waits(f->fn, x));
 }
 
 static const ac_loop_fn *form(ac_cfile *F, const ac_loop_fn *fn)
 {
-    return fits_all(fn) ? fn : ac_c_form(F, fn);
+    if (fits_all(fn))
+        return fn;
+    const ac_loop_fn *blocks = ac_loop_blocks(F->cx, fn);
+    return fits_all(blocks) ? blocks : ac_c_form(F, fn);
 }
 
 static const char *head(const ac_cfn *f)

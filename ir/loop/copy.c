@@ -61,8 +61,12 @@ ac_x ac_lb_copy(ac_lb *b, const ac_loop_fn *from, const ac_ins *i)
     case AC_L_PREFETCH:
         ac_lb_prefetch(b, i->aux, i->a);
         return 0;
-    case AC_L_FOR:
-        return ac_lb_for(b, i->name, i->a, i->b, i->k.i, (ac_mark)i->aux);
+    case AC_L_FOR: {
+        const ac_x x = ac_lb_for(b, i->name, i->a, i->b, i->k.i, (ac_mark)i->aux);
+        if (i->groups)
+            ac_lb_groups(b, x, i->groups - 1);
+        return x;
+    }
     case AC_L_IF:
         ac_lb_if(b, i->a);
         return 0;

@@ -134,6 +134,10 @@ static void put_ins(ac_sink *to, const ac_loop_fn *fn, const ac_ins *i)
         ac_put(to, " aligned");
     if (i->flags & AC_F_NARROW)
         ac_put(to, " narrow");
+    if (i->flags & AC_F_LATE)
+        ac_put(to, " late");
+    if (i->groups)
+        ac_putf(to, " groups %d", i->groups - 1);
     ac_putc(to, '\n');
 }
 

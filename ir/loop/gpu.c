@@ -9,7 +9,8 @@
  *           acc[2 * 256 + t] = ..         registers: element 2 of thread t
  *
  * So a block loop is a phase: no iteration may read what another one stores in the same phase. The evaluator runs
- * phases as plain loops, one after another; printers for GPUs put a barrier after each.
+ * phases as plain loops, one after another; printers for GPUs put a barrier after each. Late stores arrive at the end
+ * of the phase that waits for their group (ac_lb_groups); the evaluator stores at once.
  *
  *     for g .. grid                       with cluster loops, iterations are clusters
  *       for r 0 .. 8 cluster              blocks; after a cluster loop all blocks wait for each other
@@ -88,6 +89,38 @@ static const char *mma_fault(const ac_loop_fn *fn, const ac_ins *i, ac_x phase, 
 static bool is_uneven(const ac_loop_fn *fn, const ac_ins *i)
 {
     return i->op == AC_L_IF || ins(fn, i->a)->op != AC_L_CONST || ins(fn, i->b)->op != AC_L_CONST;
+}
+
+static bool is_zero(const ac_loop_fn *fn, ac_x x)
+{
+    const ac_ins *i = ins(fn, x);
+    return i->op == AC_L_CONST && i->k.i == 0;
+}
+
+bool ac_late_copy(const ac_loop_fn *fn, const ac_ins *i, int32_t *buf, ac_x *from, ac_x *cond)
+{
+    const ac_ins *v = ins(fn, i->b);
+    *cond = v->op == AC_L_SELECT && is_zero(fn, v->c) ? v->a : 0;
+    v = *cond ? ins(fn, v->b) : v;
+    if (v->op != AC_L_LOAD || fn->buf.item[v->aux].role == AC_BUF_LOCAL)
+        return false;
+    const ac_ins *at = ins(fn, v->a);
+    const bool chosen = *cond && at->op == AC_L_SELECT && at->a == *cond; /* an element to read where nothing is */
+    *buf = v->aux;
+    *from = chosen ? at->b : v->a;
+    return true;
+}
+
+static const char *late_fault(const ac_loop_fn *fn, const ac_ins *i, ac_x phase)
+{
+    const int64_t bytes = ac_dtype_size((ac_dtype)i->dtype, i->lanes);
+    int32_t buf;
+    ac_x from, cond;
+    if (!phase || !ins(fn, phase)->groups)
+        return "a late store whose phase makes no group";
+    if (fn->buf.item[i->aux].where != AC_WHERE_SHARED || !ac_late_copy(fn, i, &buf, &from, &cond))
+        return "a late store that is not a copy from a parameter to shared memory";
+    return bytes == 4 || bytes == 8 || bytes == 16 ? NULL : "a late store that is not of 4, 8 or 16 bytes";
 }
 
 /* The loops around an instruction; depths, 0: none. */
@@ -187,6 +220,8 @@ const char *ac_loop_gpu_fault(const ac_loop_fn *fn)
             leave(&in);
         if (i->op == AC_L_MMA && !fault)
             fault = mma_fault(fn, i, in.block ? in.phase : 0, in.uneven > 0);
+        if (i->op == AC_L_STORE && i->flags & AC_F_LATE && !fault)
+            fault = late_fault(fn, i, in.block ? in.phase : 0);
         if (blocks && !fault)
             fault = phase_fault(fn, i, &in, ranks);
     }

@@ -17,6 +17,8 @@
 
 /* True if instruction x is kept: it computes or stores a word, or computes a scalar from words. */
 bool ac_halves_keep(const ac_loop_fn *fn, ac_x x);
+/* blocks.c: by instruction, those that ac_loop_blocks keeps. */
+bool *ac_blocks_kept(const ac_loop_fn *fn, ac_region *region);
 /* The word whose even or odd bytes, widened, instruction x is; 0: it is not. */
 ac_x ac_halves_widened(const ac_loop_fn *fn, ac_x x, bool *odd);
 /* The value that instruction x clamps to 8 or 16 signed bits; 0: x is not a clamp. */

@@ -2,7 +2,7 @@
  *
  * Every value of L lanes becomes L values of one lane; instructions that only move lanes disappear. On a machine that
  * works on the halves of words, instructions that halves.h names are kept; lanes are extracted from a word, or packed
- * into one, as needed.
+ * into one, as needed. For a GPU the same is done with blocks of 8 and 16 bytes that memory is accessed by (blocks.c).
  *
  *     %4 = load f32x4 x[%3]           load x[%3], x[%3 + 1], x[%3 + 2], x[%3 + 3]
  *     %5 = sumlanes f32 %4      =>    (l0 + l2) + (l1 + l3)
@@ -32,7 +32,8 @@ static ac_x lane_of_word(splitter *s, ac_x word, int32_t l)
 {
     ac_lb *b = &s->b;
     const ac_dtype d = ac_lb_dtype(b, word);
-    if (ac_lb_lane_count(b, word) == 2 && d == AC_I16)
+    const int32_t lanes = ac_lb_lane_count(b, word);
+    if (lanes * ac_dtype_bits(d) > 32 || (lanes == 2 && d == AC_I16))
         return ac_lb_lane(b, word, l);
     const ac_x bits = ac_lb_shr(b, ac_lb_bitcast(b, word, AC_U32), ac_lb_int(b, AC_U32, l * ac_dtype_bits(d)));
     return ac_lb_cast(b, bits, d);
@@ -48,7 +49,16 @@ static ac_x part(splitter *s, ac_x x, int32_t l)
     return s->lane[x][old(s, x)->lanes == 1 ? 0 : l];
 }
 
-/* Old value x, one lane or a word. */
+/* Lanes as a block. */
+static ac_x block(splitter *s, const ac_x *lane, int32_t n)
+{
+    static const int64_t ALL[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    if (n == 1)
+        return lane[0];
+    return ac_lb_shuffle(&s->b, block(s, lane, n / 2), block(s, lane + n / 2, n / 2), ALL, n);
+}
+
+/* Old value x, one lane, a word or a block. */
 static ac_x word(splitter *s, ac_x x)
 {
     ac_lb *b = &s->b;
@@ -59,6 +69,8 @@ static ac_x word(splitter *s, ac_x x)
     const int32_t lanes = old(s, x)->lanes, bits = ac_dtype_bits(d);
     if (lanes <= 1)
         return s->lane[x][0];
+    if (lanes * bits > 32)
+        return block(s, s->lane[x], lanes);
     if (d == AC_I16)
         return ac_lb_shuffle(b, s->lane[x][0], s->lane[x][1], both, 2);
     ac_x sum = 0;
@@ -213,9 +225,9 @@ static ac_x keep(splitter *s, ac_x x)
     return ac_lb_copy(&s->b, s->from, &i);
 }
 
-static ac_loop_fn *legal(ac_ctx *cx, const ac_loop_fn *fn, bool halves)
+static ac_loop_fn *legal(ac_ctx *cx, ac_region *tmp, const ac_loop_fn *fn, const bool *kept)
 {
-    splitter s = {.from = fn, .tmp = ac_region_open(&cx->heap)};
+    splitter s = {.from = fn, .tmp = tmp};
     s.lane = AC_NEW_N(s.tmp, ac_x *, fn->code.n);
     s.whole = AC_NEW_N(s.tmp, ac_x, fn->code.n);
     ac_lb_open_like(&s.b, cx->region, fn);
@@ -223,7 +235,7 @@ static ac_loop_fn *legal(ac_ctx *cx, const ac_loop_fn *fn, bool halves)
         const ac_ins *i = old(&s, x);
         if (i->op == AC_L_PREFETCH) /* plain C has no such hint */
             continue;
-        if (halves && ac_halves_keep(fn, x)) {
+        if (kept[x]) {
             s.whole[x] = keep(&s, x);
             if (i->lanes == 1 && i->op != AC_L_STORE) {
                 s.lane[x] = AC_NEW_N(s.tmp, ac_x, 1);
@@ -236,16 +248,27 @@ static ac_loop_fn *legal(ac_ctx *cx, const ac_loop_fn *fn, bool halves)
         for (int32_t l = 0; l < lanes; l++)
             s.lane[x][l] = split_lane(&s, i, l);
     }
-    ac_region_close(s.tmp);
+    ac_region_close(tmp);
     return ac_lb_close(&s.b);
 }
 
 ac_loop_fn *ac_loop_scalar(ac_ctx *cx, const ac_loop_fn *fn)
 {
-    return legal(cx, fn, false);
+    ac_region *tmp = ac_region_open(&cx->heap);
+    return legal(cx, tmp, fn, AC_NEW_N(tmp, bool, fn->code.n));
 }
 
 ac_loop_fn *ac_loop_halves(ac_ctx *cx, const ac_loop_fn *fn)
 {
-    return legal(cx, fn, true);
+    ac_region *tmp = ac_region_open(&cx->heap);
+    bool *kept = AC_NEW_N(tmp, bool, fn->code.n);
+    for (ac_x x = 1; x < fn->code.n; x++)
+        kept[x] = ac_halves_keep(fn, x);
+    return legal(cx, tmp, fn, kept);
+}
+
+ac_loop_fn *ac_loop_blocks(ac_ctx *cx, const ac_loop_fn *fn)
+{
+    ac_region *tmp = ac_region_open(&cx->heap);
+    return legal(cx, tmp, fn, ac_blocks_kept(fn, tmp));
 }

@@ -151,6 +151,18 @@ void ac_lb_store(ac_lb *b, int32_t buf, ac_x index, ac_x value)
     ac_lb_written(b, buf);
 }
 
+void ac_lb_store_late(ac_lb *b, int32_t buf, ac_x index, ac_x value)
+{
+    ac_lb_store(b, buf, index, value);
+    b->fn->code.item[b->fn->code.n - 1].flags = AC_F_ALIGNED | AC_F_LATE;
+}
+
+void ac_lb_groups(ac_lb *b, ac_x phase, int32_t left)
+{
+    assert(at(b, phase)->op == AC_L_FOR && at(b, phase)->aux == AC_MARK_BLOCK && left >= 0 && left <= AC_GROUPS_OPEN);
+    b->fn->code.item[phase].groups = (uint8_t)(left + 1);
+}
+
 void ac_lb_mma(ac_lb *b, ac_dtype type, int32_t acc, ac_x a, int32_t words, ac_x x, ac_x y)
 {
     assert(acc >= 0 && acc < b->fn->buf.n && words >= 0 && words < b->fn->buf.n && "lb_buf made them");

@@ -52,7 +52,8 @@ static inline bool ac_lop_stores(ac_lop op)
 enum { AC_MAX_LANES = 1024 }; /* of one value */
 /* flags. ALIGNED: the address is a multiple of lanes * element size. SHAPE: a CONST that the builder never folds, see
  * ac_lb_shape. NARROW: a load of i8 constants that all are in -AC_NARROW .. AC_NARROW. */
-enum { AC_F_WRAP = 1, AC_F_ALIGNED = 2, AC_F_SHAPE = 4, AC_F_NARROW = 8, AC_NARROW = 64 };
+/* LATE: a store of a GPU that need not have arrived before the wait of its phase, see ac_lb_store_late. */
+enum { AC_F_WRAP = 1, AC_F_ALIGNED = 2, AC_F_SHAPE = 4, AC_F_NARROW = 8, AC_F_LATE = 16, AC_NARROW = 64 };
 typedef enum ac_mark {
     AC_MARK_SERIAL,
     AC_MARK_UNROLL,
@@ -67,6 +68,7 @@ typedef struct ac_ins {
     uint8_t op;    /* ac_lop */
     uint8_t dtype; /* of the value; of the stored value for STORE */
     uint8_t flags;
+    uint8_t groups; /* FOR marked block: see ac_lb_groups */
     uint16_t lanes;
     ac_x a, b, c;
     int32_t aux; /* variable, buffer (ac_lop_has_buffer), pool start, lane, mark or status: see loop.def */
@@ -194,6 +196,15 @@ ac_x ac_lb_maxlanes(ac_lb *b, ac_x x);
 ac_x ac_lb_load(ac_lb *b, int32_t buf, ac_x index, int32_t lanes);
 ac_x ac_lb_load_flags(ac_lb *b, int32_t buf, ac_x index, int32_t lanes, uint8_t flags);
 void ac_lb_store(ac_lb *b, int32_t buf, ac_x index, ac_x value);
+/* Late stores of a phase (the body of a block loop) copy elements of a parameter to shared memory: `value` is a load of
+ * 4, 8 or 16 aligned bytes, or a select between one and zeros. They form a group; ac_lb_groups(b, phase, left): when
+ * the phase ends, all groups but the last `left` have arrived, of all threads (AC_GROUPS_OPEN: none needs to). No
+ * thread may use the elements between the store and its arrival. */
+enum { AC_GROUPS_OPEN = 15 };
+void ac_lb_store_late(ac_lb *b, int32_t buf, ac_x index, ac_x value);
+void ac_lb_groups(ac_lb *b, ac_x phase, int32_t left);
+/* True if i, a late store, copies element *from of buffer *buf, if *cond (0: always), else zeros. */
+bool ac_late_copy(const ac_loop_fn *fn, const ac_ins *i, int32_t *buf, ac_x *from, ac_x *cond);
 /* Threads of a block, between two of its phases: elements a.. of `acc` += product of fragments b.. and c.. of `words`
  * (mma.c). type: of the elements in words. */
 void ac_lb_mma(ac_lb *b, ac_dtype type, int32_t acc, ac_x a, int32_t words, ac_x x, ac_x y);
@@ -270,6 +281,8 @@ bool ac_ins_pairs_fit(const ac_loop_fn *fn, const ac_ins *dot);
 ac_loop_fn *ac_loop_narrowed(ac_ctx *cx, ac_region *region, const ac_loop_fn *fn, const ac_dtype *as);
 /* The same for machines that work on the halves of words: instructions that halves.h names are kept. */
 ac_loop_fn *ac_loop_halves(ac_ctx *cx, const ac_loop_fn *fn);
+/* The same for GPUs: aligned loads and stores of 8 and 16 bytes, and the values of late stores, are kept. */
+ac_loop_fn *ac_loop_blocks(ac_ctx *cx, const ac_loop_fn *fn);
 /* unroll.c: loops marked unroll with constant bounds are replaced by copies of their body. */
 ac_loop_fn *ac_loop_unroll(ac_ctx *cx, const ac_loop_fn *fn);
 

@@ -446,6 +446,12 @@ static int read_tail(reader *r, ac_ins *i)
         i->flags |= AC_F_ALIGNED;
     if (take(r, "narrow"))
         i->flags |= AC_F_NARROW;
+    if (take(r, "late"))
+        i->flags |= AC_F_LATE;
+    int32_t left = -1;
+    if (op == AC_L_FOR && take(r, "groups"))
+        AC_TRY(read_i32(r, 0, AC_GROUPS_OPEN, &left));
+    i->groups = (uint8_t)(left + 1);
     return AC_OK;
 }
 

@@ -39,8 +39,8 @@ static bool same_buf(const ac_buf *a, const ac_buf *b)
 
 static bool same_ins(const ac_ins *a, const ac_ins *b)
 {
-    return a->op == b->op && a->dtype == b->dtype && a->flags == b->flags && a->lanes == b->lanes && a->a == b->a &&
-           a->b == b->b && a->c == b->c && a->aux == b->aux && a->k.i == b->k.i;
+    return a->op == b->op && a->dtype == b->dtype && a->flags == b->flags && a->groups == b->groups &&
+           a->lanes == b->lanes && a->a == b->a && a->b == b->b && a->c == b->c && a->aux == b->aux && a->k.i == b->k.i;
 }
 
 bool ac_fn_same(const ac_loop_fn *a, const ac_loop_fn *b)

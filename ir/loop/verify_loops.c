@@ -347,6 +347,8 @@ static void check_for(checker *c, const ac_ins *i, const ac_ins *lo, const ac_in
     want(c, hi, "upper bound", AC_I32, 1);
     if (i->k.i == 0 || i->k.i < INT32_MIN || i->k.i > INT32_MAX)
         fault(c, "step %lld", (long long)i->k.i);
+    if (i->groups && i->aux != AC_MARK_BLOCK)
+        fault(c, "groups of late stores are of block loops");
     if (i->aux < AC_MARK_SERIAL || i->aux > AC_MARK_BLOCK)
         fault(c, "mark %d does not exist", i->aux);
 }

@@ -61,6 +61,7 @@ ac_x ac_lo_load(ac_lower *L, ac_tensor *t, const ac_x *idx,
                                                                     is splat; one-element constants become immediates */
 /* Lanes of d on the target, 1 when the epilogue (or a table map) forbids more. */
 int32_t ac_lo_max_lanes(const ac_lower *L, ac_dtype d);
+bool ac_lo_by_table(const ac_lower *L); /* the node or a follower looks values up: one lane at a time */
 /* The number of vectors to compute at once, as one wide value. It is above 1 if the element-wise end of the node (its
  * own map and followers) is a float function of many dependent steps (exp, erf, ...): one such chain leaves execution
  * units idle. */

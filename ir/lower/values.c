@@ -86,13 +86,18 @@ int32_t ac_lo_long_chain_vectors(const ac_lower *L)
     return L->target->registers >= 32 ? 4 : 2;
 }
 
+bool ac_lo_by_table(const ac_lower *L)
+{
+    bool any = needs_table(L->node);
+    for (int32_t f = 0; f < L->node->n_fused; f++)
+        any |= needs_table(L->node->fused[f]);
+    return any;
+}
+
 int32_t ac_lo_max_lanes(const ac_lower *L, ac_dtype d)
 {
-    if (needs_table(L->node))
+    if (ac_lo_by_table(L))
         return 1;
-    for (int32_t f = 0; f < L->node->n_fused; f++)
-        if (needs_table(L->node->fused[f]))
-            return 1;
     const int32_t lanes = ac_target_lanes(L->target, d);
     return lanes > 1 ? lanes : 1;
 }

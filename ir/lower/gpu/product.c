@@ -2,7 +2,7 @@
  * epilogue. */
 #include "ir/lower/gpu/product.h"
 
-#include "ir/lower/gpu/tile.h"
+#include "ir/lower/gpu/staged.h"
 #include "ir/lower/matrix.h"
 
 enum { LEAST_MACS = 1 << 15, LEAST_ROWS = 8 };
@@ -125,41 +125,17 @@ static void multiply(const ac_gpu_gemm *g)
         ac_lb_end(b);
 }
 
-/* The output channel of column `col` of this block's product; columns past the end use the last channel. */
-static ac_x channel_of(const ac_gpu_gemm *g, ac_x col)
-{
-    ac_lb *b = &g->L->b;
-    return g->y ? col : ac_lb_add(b, ac_lb_mul(b, g->q, ac_lb_i32(b, g->n)), col);
-}
-
 /* Accumulators before the first step: zero or the folded bias. */
 static void start(const ac_gpu_gemm *g, ac_x n0)
 {
     ac_lb *b = &g->L->b;
     const ac_x t = ac_gpu_threads(g), j = ac_gpu_unrolled(g, "j", g->t.tn);
     const ac_x col = ac_lb_min(b, ac_lb_add(b, n0, column_of(g, t, j)), ac_lb_i32(b, g->n - 1)),
-               v = ac_channel_start(g->c, channel_of(g, col), 1);
+               v = ac_channel_start(g->c, ac_gpu_channel(g, col), 1);
     const ac_x i = ac_gpu_unrolled(g, "i", g->t.tm);
     ac_lb_store(b, g->acc, sum_of(g, t, i, j), v);
     for (int k = 0; k < 3; k++)
         ac_lb_end(b);
-}
-
-/* The result's index, except for the last dimension, of row p of the block's product. */
-static void index_of(const ac_gpu_gemm *g, ac_x p, ac_x *idx)
-{
-    ac_lb *b = &g->L->b;
-    if (g->win) {
-        const ac_x line = ac_lb_div(b, p, ac_lb_i32(b, g->win->x.out));
-        idx[0] = ac_lb_div(b, line, ac_lb_i32(b, g->win->y.out));
-        idx[1] = ac_lb_mod(b, line, ac_lb_i32(b, g->win->y.out));
-        idx[2] = ac_lb_mod(b, p, ac_lb_i32(b, g->win->x.out));
-    } else if (g->y) {
-        ac_batch_index(g->L, g->q, idx);
-        idx[g->c->out->rank - 2] = p;
-    } else {
-        ac_row_index(g->L, p, idx);
-    }
 }
 
 static void finish(const ac_gpu_gemm *g, ac_x m0, ac_x n0)
@@ -168,10 +144,10 @@ static void finish(const ac_gpu_gemm *g, ac_x m0, ac_x n0)
     const ac_x t = ac_gpu_threads(g), i = ac_gpu_unrolled(g, "i", g->t.tm), p = ac_lb_add(b, m0, row_of(g, t, i));
     ac_x idx[AC_MAX_RANK];
     ac_lb_if(b, ac_lb_lt(b, p, ac_lb_i32(b, g->rows)));
-    index_of(g, p, idx);
+    ac_gpu_index(g, p, idx);
     const ac_x j = ac_gpu_unrolled(g, "j", g->t.tn), col = ac_lb_add(b, n0, column_of(g, t, j));
     ac_lb_if(b, ac_lb_lt(b, col, ac_lb_i32(b, g->n)));
-    const ac_x oc = idx[g->c->out->rank - 1] = channel_of(g, col);
+    const ac_x oc = idx[g->c->out->rank - 1] = ac_gpu_channel(g, col);
     ac_lo_result(g->L, ac_channel_done(g->c, ac_lb_load(b, g->acc, sum_of(g, t, i, j), 1), oc), idx, 1);
     for (int k = 0; k < 5; k++)
         ac_lb_end(b);
@@ -183,7 +159,9 @@ static void open_buffers(ac_gpu_gemm *g)
     const int64_t n = g->t.threads;
     const bool mma = ac_gpu_by_mma(g);
     g->x = ac_lo_operand(L, g->c->x);
-    g->w = g->y ? ac_lo_operand(L, g->y) : ac_gpu_pack_weights(g);
+    g->w = g->y ? ac_lo_operand(L, g->y)
+                : ac_gpu_pack_weights(g, ac_gpu_up(ac_gpu_up(g->depth, g->unit) / g->unit, GPU_STEP),
+                                      ac_gpu_up(g->n, g->t.bn));
     g->sx = ac_lo_gpu_local(L, "sx", g->word, (int64_t)GPU_STEP * g->lda, AC_WHERE_SHARED);
     g->sw = ac_lo_gpu_local(L, "sw", g->word, (int64_t)GPU_STEP * g->ldb, AC_WHERE_SHARED);
     g->acc = ac_lo_gpu_local(L, "acc", g->c->acc, n * g->t.tm * g->t.tn, AC_WHERE_THREAD);
@@ -219,6 +197,8 @@ static int schedule(ac_gpu_gemm *g)
     ac_lower *L = g->L;
     ac_lb *b = &L->b;
     choose(g);
+    if (ac_gpu_staged_fits(g))
+        return ac_gpu_staged_product(g);
     open_buffers(g);
     const int64_t cols = ac_gpu_up(g->n, g->t.bn) / g->t.bn, tiles = ac_gpu_up(g->rows, g->t.bm) / g->t.bm * cols,
                   steps = ac_gpu_up(ac_gpu_up(g->depth, g->unit) / g->unit, GPU_STEP);

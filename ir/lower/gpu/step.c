@@ -84,13 +84,12 @@ static void pack_rest(const ac_gpu_gemm *g, int32_t buf, ac_x to, int64_t wide, 
 }
 
 /* The evaluator computes packed weights: rows are read as vectors, so that hundreds of megabytes take seconds. */
-int32_t ac_gpu_pack_weights(const ac_gpu_gemm *g)
+int32_t ac_gpu_pack_weights(const ac_gpu_gemm *g, int64_t deep, int64_t panel)
 {
     enum { VECTOR = 16, BLANK = 64 };
     ac_lower P;
     ac_gpu_gemm in = *g;
-    const int64_t words = g->depth / g->unit, wide = ac_gpu_up(g->n, g->t.bn),
-                  deep = ac_gpu_up(ac_gpu_up(g->depth, g->unit) / g->unit, GPU_STEP), whole = words / VECTOR * VECTOR;
+    const int64_t words = g->depth / g->unit, wide = ac_gpu_up(g->n, panel), whole = words / VECTOR * VECTOR;
     const int32_t buf = ac_lo_pack_open(g->L, &P, "w", g->word, g->many * deep * wide);
     ac_lb *b = &P.b;
     in.L = &P;
@@ -101,15 +100,17 @@ int32_t ac_gpu_pack_weights(const ac_gpu_gemm *g)
     const ac_x q = ac_lb_for_n(b, "g", g->many), oc = ac_lb_for_n(b, "oc", g->n);
     const ac_x row = ac_lb_add(b, ac_lb_mul(b, q, ac_lb_i32(b, g->n)), oc),
                from = ac_lb_mul(b, row, ac_lb_i32(b, g->depth));
-    const ac_x to = ac_lb_add(b, ac_lb_mul(b, q, ac_lb_i32(b, deep * wide)), oc);
+    const ac_x in_panel = ac_lb_add(b, ac_lb_mul(b, ac_lb_div(b, oc, ac_lb_i32(b, panel)), ac_lb_i32(b, deep * panel)),
+                                    ac_lb_mod(b, oc, ac_lb_i32(b, panel)));
+    const ac_x to = ac_lb_add(b, ac_lb_mul(b, q, ac_lb_i32(b, deep * wide)), in_panel);
     const ac_x u = ac_lb_for(b, "u", ac_lb_i32(b, 0), ac_lb_i32(b, whole), VECTOR, AC_MARK_SERIAL);
-    pack_words(&in, buf, to, wide, w, from, u, VECTOR);
+    pack_words(&in, buf, to, panel, w, from, u, VECTOR);
     ac_lb_end(b);
     const ac_x rest = ac_lb_for(b, "u", ac_lb_i32(b, whole), ac_lb_i32(b, words), 1, AC_MARK_SERIAL);
-    pack_words(&in, buf, to, wide, w, from, rest, 1);
+    pack_words(&in, buf, to, panel, w, from, rest, 1);
     ac_lb_end(b);
     if (g->depth % g->unit)
-        pack_rest(&in, buf, to, wide, w, from);
+        pack_rest(&in, buf, to, panel, w, from);
     ac_lb_end(b);
     ac_lb_end(b);
     return ac_lo_pack_close(g->L, &P);

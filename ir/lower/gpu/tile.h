@@ -1,6 +1,7 @@
 /* tile.h - one tile of a matrix product on a GPU; private to the files of product.h.
  *
  *     product.c        which tile, accumulators, the epilogue
+ *     result.c         where results are
  *     step.c           a step of the reduction into shared memory: x as the filter meets it or as a matrix, weights, a
  *                      matrix y
  *     tensor_core.c    multiplying a step by tensor cores
@@ -65,8 +66,14 @@ static inline ac_x ac_gpu_unrolled(const ac_gpu_gemm *g, const char *name, int64
     return ac_lb_for(&g->L->b, name, ac_lb_i32(&g->L->b, 0), ac_lb_i32(&g->L->b, n), 1, AC_MARK_UNROLL);
 }
 
+/* result.c: the output channel of column `col` of the block's product; the result's index, but for the last dimension,
+ * of row p of it. */
+ac_x ac_gpu_channel(const ac_gpu_gemm *g, ac_x col);
+void ac_gpu_index(const ac_gpu_gemm *g, ac_x p, ac_x *idx);
+
 /* step.c */
-int32_t ac_gpu_pack_weights(const ac_gpu_gemm *g);    /* [product][word][channel], padded: the buffer */
+/* [product][panel of channels][word][channel], padded to `deep` words: the buffer. */
+int32_t ac_gpu_pack_weights(const ac_gpu_gemm *g, int64_t deep, int64_t panel);
 int32_t ac_gpu_step_rows(const ac_gpu_gemm *g);       /* rows of x that a thread loads, see ac_gpu_find_rows */
 void ac_gpu_find_rows(const ac_gpu_gemm *g, ac_x m0); /* where they begin: into registers */
 void ac_gpu_load_step(const ac_gpu_gemm *g, ac_x k0, ac_x m0, ac_x n0); /* k0: the first word */

@@ -9,8 +9,9 @@ n=0
 for m in "$models"/*.tflite "$models"/*.ag; do
     stem=${m%.*}
     name=$(basename "$stem")
-    "$arenac" run -q "$m" -t cuda-sm80 --backend eval --input 0="$stem.in0.0.npy" --output-dir want || die "$name eval"
     for backend in "cuda-emu -t cuda-sm80" "cuda-race -t cuda-sm90"; do
+        "$arenac" run -q "$m" -t "${backend##* }" --backend eval --input 0="$stem.in0.0.npy" --output-dir want ||
+            die "$name eval"
         # shellcheck disable=SC2086
         "$arenac" run -q "$m" --backend $backend --input 0="$stem.in0.0.npy" --output-dir got || die "$name $backend"
         cmp want/0.npy got/0.npy || die "$name $backend: not the bits of the evaluator"

@@ -46,147 +46,142 @@ typedef unsigned long long uint64_t;
 #define UINT64_MAX 18446744073709551615ULL
 #endif
 
+#if !defined(ARN_CUDA_EMU)
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#define ARN_LATE(bytes, kind) \
+    ARN_DEVICE void copy_late##bytes(void *to, const void *from, int some) \
+    { \
+        asm volatile("cp.async." kind ".shared.global [%0], [%1], " #bytes ", %2;" \
+                     :: "r"((unsigned)__cvta_generic_to_shared(to)), "l"(from), "r"(some ? bytes : 0)); \
+    }
+ARN_LATE(4, "ca")
+ARN_LATE(8, "ca")
+ARN_LATE(16, "cg")
+#define late_group() asm volatile("cp.async.commit_group;" ::: "memory")
+#define late_wait(n) asm volatile("cp.async.wait_group " #n ";" ::: "memory")
+#else
+#define ARN_LATE(bytes, type) \
+    ARN_DEVICE void copy_late##bytes(void *to, const void *from, int some) \
+    { \
+        type nothing = {0}; \
+        *(type *)to = some ? *(const type *)from : nothing; \
+    }
+ARN_LATE(4, int1)
+ARN_LATE(8, int2)
+ARN_LATE(16, int4)
+#define late_group()
+#define late_wait(n)
+#endif
+#endif
+
 typedef struct ARN_ALIGNED(16) {
     float v[4];
 } f32x4;
+ARN_DEVICE f32x4 join_f32x4(float v0, float v1, float v2, float v3)
+{
+    f32x4 all;
+    all.v[0] = v0;
+    all.v[1] = v1;
+    all.v[2] = v2;
+    all.v[3] = v3;
+    return all;
+}
 /* conv_2d 'y' -> f32 [1,8,8,32]
  * step 0: conv_2d 'y': x f32 [1,8,8,16] at 0x2000 -> y f32 [1,8,8,32] at 0x0000
  *   x     f32[1024]  f32 [1,8,8,16] x
  *   w     f32[512]
  *   out   f32[2048]  f32 [1,8,8,32] y */
-ARN_KERNEL(64) convolution_conv_2d_0(const float *x, const float *__restrict__ w, float *__restrict__ out)
+ARN_KERNEL(128) convolution_conv_2d_0(const float *x, const float *__restrict__ w, float *__restrict__ out)
 {
-    ARN_SHARED(float, sx, 576);
-    ARN_SHARED(float, sw, 512);
+    ARN_SHARED(float, s, 2048);
     float acc[16];
-    float rx[4];
-    float rw[4];
-    int32_t base[2];
-    int32_t iy[2];
-    int32_t ix[2];
+    int32_t base[1];
     const int32_t g = (int32_t)blockIdx.x;
     {
-        const int32_t t0 = g * 32;
+        const int32_t t0 = g / 2 * 32;
+        const int32_t t1 = g % 2;
+        const int32_t t2 = t1 * 16;
         {
             const int32_t t = (int32_t)threadIdx.x;
-            const int32_t t1 = t / 4;
-            const int32_t t2 = t0 + t1;
-            const int32_t t3 = t2 / 8;
-            const int32_t t4 = t3 % 8;
-            const int32_t t5 = t2 % 8;
-            base[0] = ((t3 / 8 * 8 + t4) * 8 + t5) * 16;
-            iy[0] = t2 < 64 ? t4 : -268435456;
-            ix[0] = t5;
-            const int32_t t6 = t0 + (t1 + 16);
-            const int32_t t7 = t6 / 8;
-            const int32_t t8 = t7 % 8;
-            const int32_t t9 = t6 % 8;
-            base[1] = ((t7 / 8 * 8 + t8) * 8 + t9) * 16;
-            iy[1] = t6 < 64 ? t8 : -268435456;
-            ix[1] = t9;
-        }
-        {
-            ARN_UNROLL
-            for (int32_t j = 0; j < 4; j++) {
-                ARN_UNROLL
-                for (int32_t i = 0; i < 4; i++) {
-                    acc[i * 4 + j] = 0.0f;
-                }
+            const int32_t t3 = t0 + t / 4;
+            const int32_t t4 = t3 < 63 ? t3 : 63;
+            const int32_t t5 = t4 / 8;
+            base[0] = ((t5 / 8 * 8 + t5 % 8) * 8 + t4 % 8) * 16;
+            const int32_t t6 = t * 4;
+            if (t < 64) {
+                copy_late16(s + (t6 + 640), w + (t1 * 256 + t6), 1);
             }
         }
+        late_group();
         {
             const int32_t t = (int32_t)threadIdx.x;
-            const int32_t base0 = base[0];
-            const int32_t t10 = (t % 4) * 4;
-            const int32_t t11 = t10 / 16;
-            const int32_t t12 = t11 * 8 * 16 + t10 % 16;
-            const int32_t t13 = t10 * 36;
-            const int32_t t14 = t / 4;
-            const int32_t t15 = t13 + t14;
-            const int t16 = t10 < 16;
-            const int32_t t17 = iy[0] + t11;
-            const int32_t ix0 = ix[0];
-            if (t16 && (0 <= t17 && t17 < 8 && (0 <= ix0 && ix0 < 8))) {
-                const f32x4 x0 = *(const f32x4 *)(x + (base0 + t12));
-                sx[t15] = x0.v[0];
-                sx[t15 + 36] = x0.v[1];
-                sx[t15 + 72] = x0.v[2];
-                sx[t15 + 108] = x0.v[3];
-            } else {
-                sx[t15] = 0.0f;
-                sx[t15 + 36] = 0.0f;
-                sx[t15 + 72] = 0.0f;
-                sx[t15 + 108] = 0.0f;
-            }
-            const int32_t t18 = t + 64;
-            const int32_t base1 = base[1];
-            const int32_t t19 = t13 + (t14 + 16);
-            const int32_t t20 = iy[1] + t11;
-            const int32_t ix1 = ix[1];
-            if (t16 && (0 <= t20 && t20 < 8 && (0 <= ix1 && ix1 < 8))) {
-                const f32x4 x1 = *(const f32x4 *)(x + (base1 + t12));
-                sx[t19] = x1.v[0];
-                sx[t19 + 36] = x1.v[1];
-                sx[t19 + 72] = x1.v[2];
-                sx[t19 + 108] = x1.v[3];
-            } else {
-                sx[t19] = 0.0f;
-                sx[t19 + 36] = 0.0f;
-                sx[t19 + 72] = 0.0f;
-                sx[t19 + 108] = 0.0f;
-            }
-            const int32_t t21 = t / 8 * 32 + (t % 8) * 4;
-            const f32x4 w0 = *(const f32x4 *)(w + (t21));
-            *(f32x4 *)(sw + (t21)) = w0;
-            const int32_t t22 = t18 / 8 * 32 + (t18 % 8) * 4;
-            const f32x4 w1 = *(const f32x4 *)(w + (t22));
-            *(f32x4 *)(sw + (t22)) = w1;
+            const int32_t t7 = (t % 4) * 4;
+            copy_late16(s + (t / 4 * 20 + t7), x + (base[0] + t7), 1);
         }
+        late_group();
+        late_wait(0);
         __syncthreads();
         {
-            const int32_t t = (int32_t)threadIdx.x;
-            const int32_t t23 = t / 8 * 4;
-            const int32_t t24 = (t % 8) * 4;
-            ARN_UNROLL
-            for (int32_t u = 0; u < 16; u++) {
-                const f32x4 sx0 = *(const f32x4 *)(sx + (u * 36 + t23));
-                rx[0] = sx0.v[0];
-                rx[1] = sx0.v[1];
-                rx[2] = sx0.v[2];
-                rx[3] = sx0.v[3];
-                const f32x4 sw0 = *(const f32x4 *)(sw + (u * 32 + t24));
-                rw[0] = sw0.v[0];
-                rw[1] = sw0.v[1];
-                rw[2] = sw0.v[2];
-                rw[3] = sw0.v[3];
-                ARN_UNROLL
-                for (int32_t i = 0; i < 4; i++) {
-                    const float rx0 = rx[i];
-                    ARN_UNROLL
-                    for (int32_t j = 0; j < 4; j++) {
-                        acc[i * 4 + j] = fmaf(rx0, rw[j], acc[i * 4 + j]);
-                    }
-                }
-            }
-        }
-        __syncthreads();
-        {
-            const int32_t t = (int32_t)threadIdx.x;
             ARN_UNROLL
             for (int32_t i = 0; i < 4; i++) {
-                const int32_t t25 = t0 + (t / 8 * 4 + i);
-                if (t25 < 64) {
-                    const int32_t t26 = (t25 / 8) % 8;
-                    const int32_t t27 = t25 % 8;
-                    ARN_UNROLL
-                    for (int32_t j = 0; j < 4; j++) {
-                        const int32_t t28 = (t % 8) * 4 + j;
-                        if (t28 < 32) {
-                            out[t26 * 256 + (t27 * 32 + t28)] = acc[i * 4 + j];
-                        }
-                    }
-                }
+                const int32_t t8 = i * 4;
+                acc[t8] = 0.0f;
+                acc[t8 + 1] = 0.0f;
+                acc[t8 + 2] = 0.0f;
+                acc[t8 + 3] = 0.0f;
             }
+        }
+        {
+            const int32_t t = (int32_t)threadIdx.x;
+            const int32_t t9 = t % 32;
+            const int32_t t10 = t / 32;
+            const int32_t t11 = (t9 / 32 * 32 + t9 / 4) * 20 + t10 * 4;
+            const int32_t t12 = t10 * 64 + (t9 % 4) * 4;
+            const f32x4 s0 = *(const f32x4 *)(s + (t12 + 688));
+            const f32x4 s1 = *(const f32x4 *)(s + (t12 + 672));
+            const f32x4 s2 = *(const f32x4 *)(s + (t12 + 656));
+            const f32x4 s3 = *(const f32x4 *)(s + (t12 + 640));
+            ARN_UNROLL
+            for (int32_t i = 0; i < 4; i++) {
+                const int32_t t13 = i * 4;
+                const f32x4 s4 = *(const f32x4 *)(s + (i * 160 + t11));
+                const float t14 = s4.v[3];
+                const float t15 = s4.v[2];
+                const float t16 = s4.v[1];
+                const float t17 = s4.v[0];
+                acc[t13] = fmaf(t14, s0.v[0], fmaf(t15, s1.v[0], fmaf(t16, s2.v[0], fmaf(t17, s3.v[0], acc[t13]))));
+                const float t18 = fmaf(t14, s0.v[1], fmaf(t15, s1.v[1], fmaf(t16, s2.v[1], fmaf(t17, s3.v[1], acc[t13 + 1]))));
+                acc[t13 + 1] = t18;
+                const float t19 = fmaf(t14, s0.v[2], fmaf(t15, s1.v[2], fmaf(t16, s2.v[2], fmaf(t17, s3.v[2], acc[t13 + 2]))));
+                acc[t13 + 2] = t19;
+                const float t20 = fmaf(t14, s0.v[3], fmaf(t15, s1.v[3], fmaf(t16, s2.v[3], fmaf(t17, s3.v[3], acc[t13 + 3]))));
+                acc[t13 + 3] = t20;
+            }
+        }
+        late_group();
+        late_wait(0);
+        __syncthreads();
+        {
+            const int32_t t = (int32_t)threadIdx.x;
+            const int32_t t21 = t / 32;
+            const int32_t t22 = t % 32;
+            ARN_UNROLL
+            for (int32_t i = 0; i < 4; i++) {
+                const int32_t t23 = i * 4;
+                *(f32x4 *)(s + ((t21 * 128 + (i * 32 + t22)) * 4)) = join_f32x4(acc[t23], acc[t23 + 1], acc[t23 + 2], acc[t23 + 3]);
+            }
+        }
+        __syncthreads();
+        {
+            const int32_t t = (int32_t)threadIdx.x;
+            const int32_t t24 = (t % 32) % 32;
+            const int32_t t25 = t0 + (t / 32 * 8 + (t24 / 32 * 32 + t24 / 4));
+            const f32x4 s5 = *(const f32x4 *)(s + (t * 4));
+            const f32x4 s6 = *(const f32x4 *)(s + ((t + 128) * 4));
+            const f32x4 s7 = *(const f32x4 *)(s + ((t + 256) * 4));
+            const f32x4 s8 = *(const f32x4 *)(s + ((t + 384) * 4));
+            const f32x4 t26 = join_f32x4(s5.v[0] + s6.v[0] + s7.v[0] + s8.v[0], s5.v[1] + s6.v[1] + s7.v[1] + s8.v[1], s5.v[2] + s6.v[2] + s7.v[2] + s8.v[2], s5.v[3] + s6.v[3] + s7.v[3] + s8.v[3]);
+            *(f32x4 *)(out + (((t25 / 8) % 8) * 256 + ((t25 % 8) * 32 + (t2 + (t24 % 4) * 4)))) = t26;
         }
     }
 }
@@ -214,7 +209,7 @@ static void convolution_conv_2d_0_call(void *const *a)
 #endif
 
 static const struct arn_cuda_kernel convolution_kernels[1] = {
-    {"convolution_conv_2d_0", 64u, 1, ARN_TWIN(convolution_conv_2d_0_call), 0u, 0u},
+    {"convolution_conv_2d_0", 128u, 1, ARN_TWIN(convolution_conv_2d_0_call), 0u, 0u},
 };
 
 static const struct arn_cuda_arg convolution_args[3] = {
@@ -224,7 +219,7 @@ static const struct arn_cuda_arg convolution_args[3] = {
 };
 
 static const struct arn_cuda_launch convolution_launches[1] = {
-    {0, 0, 2u, 0, 3}, /* convolution_conv_2d_0 */
+    {0, 0, 4u, 0, 3}, /* convolution_conv_2d_0 */
 };
 
 #if defined(__CUDACC__) && !defined(ARN_CUDA_EMU)

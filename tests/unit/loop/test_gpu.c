@@ -256,6 +256,12 @@ static void expect_fault(int32_t change, const char *what)
             i->k.i = 99;
         if (i->op == AC_L_FOR && i->aux == AC_MARK_BLOCK && change == 5)
             i->aux = AC_MARK_SERIAL;
+        if (i->op == AC_L_STORE && change >= 6)
+            i->flags |= AC_F_LATE;
+        if (i->op == AC_L_FOR && i->aux == AC_MARK_BLOCK && change == 7)
+            i->groups = 1;
+        if (i->op == AC_L_FOR && i->aux == AC_MARK_GRID && change == 8)
+            i->groups = 1;
     }
     bool found = false;
     ac_loop_verify(&cx, fn);
@@ -337,6 +343,9 @@ int main(void)
     expect_fault(3, "sums are i32");
     expect_fault(4, "has no buffer of words");
     expect_fault(5, "fragments of warps that are not whole");
+    expect_fault(6, "a late store whose phase makes no group");
+    expect_fault(7, "a late store that is not a copy from a parameter to shared memory");
+    expect_fault(8, "groups of late stores are of block loops");
     ac_ctx_close(&cx);
     printf("gpu: %s\n", failures ? "FAILED" : "ok");
     return failures != 0;

@@ -1,0 +1,138 @@
+/* plan.c - chooses the plan of a product: the one of all candidates that a model of its time prefers.
+ *
+ * The model counts, in sixteenths of a cycle, what a multiprocessor does in a step: instructions of the warps of a
+ * scheduler, words from shared memory, one warp with its stalls, bytes into the multiprocessor; the largest counts. To
+ * the steps comes what a block does once. Waves of blocks follow each other. It ranks candidates; it does not say how
+ * long they take. */
+#include "ir/lower/gpu/plan.h"
+
+#include <stddef.h>
+
+enum { CYCLE = 16, WARP = 32, SCHEDULERS = 4, INTO = 64 }; /* INTO: bytes a cycle into one multiprocessor */
+
+/* By compute capability: multiprocessors, cycles of a scheduler for 32 fma, bytes of a cycle from the L2 cache; of a
+ * multiprocessor: warps, blocks, bytes of shared memory. */
+typedef struct machine {
+    int32_t gpu, units, fma, l2, warps, blocks, shared;
+} machine;
+static const machine MACHINES[] = {{75, 40, 2, 1300, 32, 16, 64 << 10},   {80, 108, 2, 2836, 64, 32, 164 << 10},
+                                   {86, 84, 1, 2000, 48, 16, 100 << 10},  {89, 128, 1, 2300, 48, 24, 100 << 10},
+                                   {90, 132, 1, 3418, 64, 32, 228 << 10}, {100, 148, 1, 3800, 64, 32, 228 << 10}};
+
+static const machine *machine_of(const ac_target *t)
+{
+    size_t k = sizeof MACHINES / sizeof *MACHINES - 1;
+    while (k && MACHINES[k].gpu > t->gpu)
+        k--;
+    return &MACHINES[k];
+}
+
+static int64_t most(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+static int64_t ups(int64_t n, int64_t by)
+{
+    return (n + by - 1) / by;
+}
+
+static int64_t shared_bytes(const ac_gpu_plan *p, int32_t piece)
+{
+    const int64_t stages = (int64_t)p->stages * ac_gpu_stage(p, piece),
+                  slices = p->wk > 1 ? (int64_t)p->wk * p->bm * p->bn : 0;
+    return 4 * most(stages, slices) + GPU_TICKET;
+}
+
+/* Blocks that a multiprocessor holds. */
+static int64_t resident(const machine *m, const ac_gpu_plan *p, int64_t shared)
+{
+    const int64_t warps = p->threads / WARP, registers = p->tm * p->tn + 4 * p->tm + 4 * p->tn + 40;
+    const int64_t a_warp = ups(least(registers, 255) * WARP, 256) * 256;
+    const int64_t n =
+        least(least(m->blocks, m->warps / warps), least(65536 / (a_warp * warps), m->shared / (shared + 1024)));
+    return most(n, 1);
+}
+
+/* Once for a block: its first copies, adding slices, storing, taking part in a split tile. */
+static int64_t once_of(const ac_gpu_plan *p, int64_t passes)
+{
+    int64_t cycles = 520 + 40 * passes + 3 * p->tm * p->tn;
+    for (int32_t k = p->wk; k > 1; k /= 2)
+        cycles += 60 + p->tm * p->tn * 3 / 2;
+    if (p->split > 1)
+        cycles += 1500 + (int64_t)p->bm * p->bn * 4 * (p->split + 1) / 64;
+    return cycles * CYCLE;
+}
+
+static int64_t time_of(const machine *m, const ac_gpu_shape *s, const ac_gpu_plan *p)
+{
+    const int64_t blocks = s->many * ups(s->rows, p->bm) * ups(s->n, p->bn) * p->split;
+    const int64_t fit = resident(m, p, shared_bytes(p, s->piece)), at = least(fit, ups(blocks, m->units));
+    const int64_t waves = ups(blocks, m->units * fit), warps = at * p->threads / WARP, depth = p->bk / p->wk;
+    const int64_t sums = depth * p->tm * p->tn, loads = depth / 4 * (p->tm + p->tn);
+    const int64_t passes = ac_gpu_passes(p, s->piece), pieces = ups(p->bk * p->bn / 4, p->threads);
+    const int64_t step = CYCLE * (sums * m->fma + loads + 25) + CYCLE * 9 * passes + CYCLE * 9 * pieces / 2;
+    const int64_t alone = CYCLE * (sums * m->fma + loads + 60 + 6 * passes), deep = ups(warps, SCHEDULERS);
+    const int64_t bytes = at * 4 * (least(p->bm, s->rows) + p->bn) * p->bk,
+                  into = least(INTO * CYCLE, (int64_t)m->l2 * CYCLE / least(m->units, blocks));
+    const int64_t busy = most(most(deep * step, 2 * CYCLE * warps * loads), most(alone, bytes * CYCLE * CYCLE / into));
+    return waves * (p->per * busy + once_of(p, passes) * most(deep, 2) / 2);
+}
+
+/* Completes a candidate; false: it does not fit. */
+static bool complete(const ac_gpu_shape *s, ac_gpu_plan *p)
+{
+    p->bm = p->tm * p->lm * p->wm;
+    p->bn = p->tn * p->ln * p->wn;
+    p->slice = WARP * p->wm * p->wn;
+    p->threads = p->slice * p->wk;
+    const bool sizes = (p->threads == 64 || p->threads == 128 || p->threads == 256) && p->bm <= 128 &&
+                       p->bk / p->wk >= 4 && p->bn <= most(WARP, 2 * s->n) && p->bm <= 2 * most(s->rows, 16) &&
+                       p->threads * s->piece % p->bk == 0;
+    if (!sizes || (s->in_order && p->wk > 1))
+        return false;
+    p->per = ups(ups(s->depth, p->bk), p->split);
+    p->steps = p->per * p->split;
+    p->stages = (int32_t)least(3, p->per + 1);
+    return shared_bytes(p, s->piece) <= GPU_SHARED && (p->split - 1) * p->per * p->bk < s->depth;
+}
+
+ac_gpu_plan ac_gpu_plan_product(const ac_target *t, const ac_gpu_shape *s)
+{
+    static const int32_t TM[] = {7, 8, 5, 4}, LANES[][2] = {{8, 4}, {4, 8}, {2, 16}}, BK[] = {32, 16, 8};
+    enum { SPLITS = 1 };
+    const machine *m = machine_of(t);
+    ac_gpu_plan best = {0};
+    int64_t least_time = INT64_MAX;
+    for (int32_t k = 0; k < 4 * 2 * 3 * 2 * 3 * 4 * 3 * SPLITS; k++) {
+        int32_t rest = k;
+        ac_gpu_plan p = {.tm = TM[rest % 4], .split = 1};
+        rest /= 4;
+        p.tn = 4 << rest % 2;
+        rest /= 2;
+        p.lm = LANES[rest % 3][0];
+        p.ln = LANES[rest % 3][1];
+        rest /= 3;
+        p.wm = 1 << rest % 2;
+        rest /= 2;
+        p.wn = 1 << rest % 3;
+        rest /= 3;
+        p.wk = 1 << rest % 4;
+        rest /= 4;
+        p.bk = BK[rest % 3];
+        rest /= 3;
+        p.split = 1 + rest;
+        if (!complete(s, &p))
+            continue;
+        const int64_t time = time_of(m, s, &p);
+        if (time < least_time) {
+            least_time = time;
+            best = p;
+        }
+    }
+    return best;
+}

@@ -1,0 +1,49 @@
+/* plan.h - the tile, slices, splits and stages of a product of floats on a GPU, by a model of its time.
+ *
+ * A block makes bm x bn results from steps of bk depth, which it copies to shared memory `stages` ahead. In a block wk
+ * slices of warps share a step: each takes bk / wk of its depth. A slice is wm x wn warps, a warp lm x ln threads, and
+ * a thread holds tm x tn sums. `split` blocks share a tile: each takes `per` of its steps. */
+#ifndef AC_IR_LOWER_GPU_PLAN_H
+#define AC_IR_LOWER_GPU_PLAN_H
+#include "ir/lower/target.h"
+
+typedef struct ac_gpu_plan {
+    int32_t tm, tn, lm, ln, wm, wn, wk, bk, stages, split;
+    int32_t bm, bn, threads, slice; /* threads of a block, of a slice */
+    int64_t steps, per;             /* steps of the depth, rounded up; of a split */
+} ac_gpu_plan;
+
+/* A product of `many` matrices [rows, depth] and [depth, n]. piece: floats of a copy of x (4, 2, 1); in_order: sums are
+ * added in the order of the depth. */
+typedef struct ac_gpu_shape {
+    int64_t many, rows, n, depth;
+    int32_t piece;
+    bool in_order;
+} ac_gpu_shape;
+
+enum { GPU_SHARED = 48 << 10, GPU_TICKET = 16 }; /* bytes of shared memory of a block; of them for a ticket */
+
+ac_gpu_plan ac_gpu_plan_product(const ac_target *t, const ac_gpu_shape *s);
+/* Floats of a stage, and of x in it; of a row of x; rows of x that a pass of all threads copies, and passes. */
+static inline int32_t ac_gpu_pass(const ac_gpu_plan *p, int32_t piece)
+{
+    return p->threads * piece / p->bk;
+}
+static inline int32_t ac_gpu_passes(const ac_gpu_plan *p, int32_t piece)
+{
+    return (p->bm + ac_gpu_pass(p, piece) - 1) / ac_gpu_pass(p, piece);
+}
+static inline int32_t ac_gpu_line(const ac_gpu_plan *p)
+{
+    return p->bk + 4; /* a quarter of it is odd: rows begin in different banks */
+}
+static inline int32_t ac_gpu_stage_x(const ac_gpu_plan *p, int32_t piece)
+{
+    return ac_gpu_passes(p, piece) * ac_gpu_pass(p, piece) * ac_gpu_line(p);
+}
+static inline int32_t ac_gpu_stage(const ac_gpu_plan *p, int32_t piece)
+{
+    return ac_gpu_stage_x(p, piece) + p->bk * p->bn;
+}
+
+#endif

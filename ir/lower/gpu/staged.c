@@ -1,0 +1,309 @@
+/* staged.c - a product of floats whose steps are copied some steps ahead.
+ *
+ *     first stages: weights, x               no step waits for its copies
+ *     for each step:  copy the step that is stages - 1 further; multiply this one; wait for the next one's copies
+ *     slices are added in shared memory, in their order; epilogue
+ *
+ * The order of a sum: a slice adds its depths of each step one after another, by fma; slices are added one after
+ * another; the first one begins with the bias. One slice: the order of the depth. */
+#include "ir/lower/gpu/staged.h"
+#include "ir/lower/lower.h"
+
+enum { QUAD = 4 };
+
+bool ac_gpu_staged_fits(const ac_gpu_gemm *g)
+{
+    const int64_t wide = ac_gpu_up(g->n, 64), deep = ac_gpu_up(g->depth, 64);
+    return g->word == AC_F32 && g->t.wm == 0 && !g->y && !g->adj_x && g->L->hint.vecs <= 0 &&
+           g->many * wide <= INT32_MAX / deep;
+}
+
+/* The thread's place: slice, rows and columns of its warp, of the thread in the warp. */
+typedef struct place {
+    ac_x slice, row, column; /* row: the first of its rows, which are lm apart; column: of its first four */
+} place;
+
+static place place_of(const ac_gpu_staged *s, ac_x t)
+{
+    ac_lb *b = &s->g->L->b;
+    const ac_gpu_plan *p = &s->p;
+    const ac_x lane = ac_lb_mod(b, t, ac_lb_i32(b, 32)), in_slice = ac_lb_mod(b, t, ac_lb_i32(b, p->slice));
+    const ac_x warp = ac_lb_div(b, in_slice, ac_lb_i32(b, 32)), wm = ac_lb_div(b, warp, ac_lb_i32(b, p->wn)),
+               wn = ac_lb_mod(b, warp, ac_lb_i32(b, p->wn));
+    return (place){ac_lb_div(b, t, ac_lb_i32(b, p->slice)),
+                   ac_gpu_by(b, wm, (int64_t)p->tm * p->lm, ac_lb_div(b, lane, ac_lb_i32(b, p->ln))),
+                   ac_gpu_by(b, wn, (int64_t)p->tn * p->ln,
+                             ac_lb_mul(b, ac_lb_mod(b, lane, ac_lb_i32(b, p->ln)), ac_lb_i32(b, QUAD)))};
+}
+
+static ac_x own_sum(const ac_gpu_staged *s, ac_x t, ac_x i, int32_t j)
+{
+    ac_lb *b = &s->g->L->b;
+    return ac_gpu_own(s->g, t, ac_gpu_by(b, i, s->p.tn, ac_lb_i32(b, j)));
+}
+
+/* Columns are whole groups of four, at aligned addresses. */
+static bool by_four(const ac_gpu_staged *s)
+{
+    const ac_gpu_gemm *g = s->g;
+    return g->n % QUAD == 0 && g->c->out->dtype == AC_F32 && !ac_lo_by_table(g->L);
+}
+
+/* Marks accesses by four, from instruction x on, as aligned if the buffer is. */
+static void align_from(ac_lb *b, ac_x x)
+{
+    for (; x < b->fn->code.n; x++) {
+        ac_ins *i = &b->fn->code.item[x];
+        if ((i->op == AC_L_LOAD || i->op == AC_L_STORE) && i->lanes == QUAD && i->dtype == AC_F32 &&
+            b->fn->buf.item[i->aux].align >= 16)
+            i->flags |= AC_F_ALIGNED;
+    }
+}
+
+/* Sums before the first step: the first slice begins with the bias. */
+static void start(const ac_gpu_staged *s)
+{
+    const ac_gpu_gemm *g = s->g;
+    ac_lb *b = &g->L->b;
+    const ac_x t = ac_gpu_threads(g);
+    const place at = place_of(s, t);
+    const bool four = by_four(s);
+    ac_x v[2 * QUAD];
+    for (int32_t j = 0; j < s->p.tn; j += QUAD) {
+        const ac_x col = ac_lb_add(b, s->n0, ac_lb_add(b, at.column, ac_lb_i32(b, (int64_t)j * s->p.ln)));
+        for (int32_t l = 0; l < QUAD; l++) {
+            const ac_x begin = b->fn->code.n;
+            const ac_x near =
+                ac_lb_min(b, four ? col : ac_lb_add(b, col, ac_lb_i32(b, l)), ac_lb_i32(b, g->n - (four ? QUAD : 1)));
+            const ac_x bias = ac_channel_start(g->c, ac_gpu_channel(g, near), four ? QUAD : 1);
+            align_from(b, begin);
+            v[j + l] = four ? ac_lb_lane(b, bias, l) : bias;
+            if (s->p.wk > 1)
+                v[j + l] = ac_lb_select(b, ac_lb_eq(b, at.slice, ac_lb_i32(b, 0)), v[j + l], ac_lb_f32(b, 0));
+        }
+    }
+    const ac_x i = ac_gpu_unrolled(g, "i", s->p.tm);
+    for (int32_t j = 0; j < s->p.tn; j++)
+        ac_lb_store(b, g->acc, own_sum(s, t, i, j), v[j]);
+    ac_lb_end(b);
+    ac_lb_end(b);
+}
+
+/* ------------------------------------------------------------------ a step */
+
+static void multiply(const ac_gpu_staged *s, ac_x t, ac_x slot)
+{
+    const ac_gpu_gemm *g = s->g;
+    ac_lb *b = &g->L->b;
+    const ac_gpu_plan *p = &s->p;
+    const place at = place_of(s, t);
+    const int32_t line = ac_gpu_line(p), depth = p->bk / p->wk;
+    const ac_x x_at = ac_lb_add(b, slot, ac_gpu_by(b, at.row, line, ac_lb_mul(b, at.slice, ac_lb_i32(b, depth))));
+    const ac_x w_at = ac_lb_add(b, ac_lb_add(b, slot, ac_lb_i32(b, ac_gpu_stage_x(p, s->piece))),
+                                ac_gpu_by(b, at.slice, (int64_t)depth * p->bn, at.column));
+    const ac_x k = ac_gpu_unrolled(g, "k", depth / QUAD);
+    ac_x w[QUAD][2];
+    for (int32_t q = 0; q < QUAD; q++)
+        for (int32_t j = 0; j < p->tn / QUAD; j++)
+            w[q][j] = ac_lb_load_flags(
+                b, s->s, ac_gpu_by(b, k, QUAD * p->bn, ac_lb_add(b, w_at, ac_lb_i32(b, q * p->bn + j * p->ln * QUAD))),
+                QUAD, AC_F_ALIGNED);
+    const ac_x i = ac_gpu_unrolled(g, "i", p->tm);
+    const ac_x x = ac_lb_load_flags(b, s->s, ac_gpu_by(b, i, (int64_t)p->lm * line, ac_gpu_by(b, k, QUAD, x_at)), QUAD,
+                                    AC_F_ALIGNED);
+    for (int32_t j = 0; j < p->tn; j++) {
+        const ac_x sum_at = own_sum(s, t, i, j);
+        ac_x sum = ac_lb_load(b, g->acc, sum_at, 1);
+        for (int32_t q = 0; q < QUAD; q++)
+            sum = ac_lo_madd(g->L, ac_lb_lane(b, x, q), ac_lb_lane(b, w[q][j / QUAD], j % QUAD), sum);
+        ac_lb_store(b, g->acc, sum_at, sum);
+    }
+    ac_lb_end(b);
+    ac_lb_end(b);
+}
+
+static ac_x slot_at(const ac_gpu_staged *s, int64_t k)
+{
+    return ac_lb_i32(&s->g->L->b, k * ac_gpu_stage(&s->p, s->piece));
+}
+
+/* Copies before the first step: weights of all stages but one, which do not wait for the kernel before; then x,
+ * a group for each stage. */
+static void first_stages(ac_gpu_staged *s)
+{
+    const ac_gpu_gemm *g = s->g;
+    ac_lb *b = &g->L->b;
+    const int32_t ahead = s->p.stages - 1;
+    ac_x t = ac_gpu_threads(g);
+    ac_lb_groups(b, t, AC_GROUPS_OPEN);
+    ac_gpu_staged_rows(s, t);
+    for (int32_t k = 0; k < ahead; k++)
+        ac_gpu_copy_weights(s, t, ac_lb_add(b, s->first, ac_lb_i32(b, k)), slot_at(s, k));
+    ac_lb_end(b);
+    for (int32_t k = 0; k < ahead; k++) {
+        t = ac_gpu_threads(g);
+        ac_lb_groups(b, t, k + 1 < ahead ? AC_GROUPS_OPEN : ahead - 1);
+        ac_gpu_copy_x(s, t, ac_lb_add(b, s->first, ac_lb_i32(b, k)), slot_at(s, k));
+        ac_lb_end(b);
+    }
+}
+
+/* Step `step` of the block's, which is in stage `u`; copies the one that is stages - 1 further, if there is one. */
+static void one_step(const ac_gpu_staged *s, ac_x step, int32_t u, bool copies)
+{
+    const ac_gpu_gemm *g = s->g;
+    ac_lb *b = &g->L->b;
+    const int32_t ahead = s->p.stages - 1;
+    const ac_x t = ac_gpu_threads(g), slot = slot_at(s, (u + ahead) % s->p.stages);
+    ac_lb_groups(b, t, ahead - 1);
+    if (copies) {
+        const ac_x next = ac_lb_add(b, s->first, ac_lb_add(b, step, ac_lb_i32(b, ahead)));
+        ac_gpu_copy_weights(s, t, next, slot);
+        ac_gpu_copy_x(s, t, next, slot);
+    }
+    multiply(s, t, slot_at(s, u));
+    ac_lb_end(b);
+}
+
+/* Rounds of as many steps as there are stages, which all copy; then the rest. So a step's stage is a constant. */
+static void all_steps(const ac_gpu_staged *s)
+{
+    ac_lb *b = &s->g->L->b;
+    const int32_t n = s->p.stages;
+    const int64_t rounds = (s->p.per - (n - 1)) / n;
+    const ac_x step = ac_lb_for(b, "step", ac_lb_i32(b, 0), ac_lb_i32(b, rounds * n), n, AC_MARK_SERIAL);
+    for (int32_t u = 0; u < n; u++)
+        one_step(s, ac_lb_add(b, step, ac_lb_i32(b, u)), u, true);
+    ac_lb_end(b);
+    for (int64_t k = rounds * n; k < s->p.per; k++)
+        one_step(s, ac_lb_i32(b, k), (int32_t)(k % n), k + n - 1 < s->p.per);
+}
+
+/* ------------------------------------------------------------------ the end */
+
+/* Four results of the block's row `row` from column `column` on. */
+static void put_four(const ac_gpu_staged *s, ac_x row, ac_x column, ac_x v)
+{
+    const ac_gpu_gemm *g = s->g;
+    ac_lb *b = &g->L->b;
+    ac_x idx[AC_MAX_RANK];
+    const ac_x p = ac_lb_add(b, s->m0, row), col = ac_lb_add(b, s->n0, column);
+    ac_lb_if(b, g->rows % s->p.bm ? ac_lb_lt(b, p, ac_lb_i32(b, g->rows)) : ac_lb_int(b, AC_BOOL, 1));
+    ac_gpu_index(g, p, idx);
+    const bool four = by_four(s);
+    for (int32_t l = 0; l < (four ? 1 : QUAD); l++) {
+        const ac_x here = ac_lb_add(b, col, ac_lb_i32(b, l)), oc = idx[g->c->out->rank - 1] = ac_gpu_channel(g, here);
+        ac_lb_if(b, g->n % s->p.bn ? ac_lb_lt(b, here, ac_lb_i32(b, g->n)) : ac_lb_int(b, AC_BOOL, 1));
+        const ac_x begin = b->fn->code.n;
+        ac_lo_result(g->L, ac_channel_done(g->c, four ? v : ac_lb_lane(b, v, l), oc), idx, four ? QUAD : 1);
+        align_from(b, begin);
+        ac_lb_end(b);
+    }
+    ac_lb_end(b);
+}
+
+/* Sums j .. j + 3 of the thread's row i. */
+static ac_x four_sums(const ac_gpu_staged *s, ac_x t, ac_x i, int32_t j)
+{
+    static const int64_t ALL[] = {0, 1, 2, 3};
+    ac_lb *b = &s->g->L->b;
+    ac_x v[QUAD];
+    for (int32_t l = 0; l < QUAD; l++)
+        v[l] = ac_lb_load(b, s->g->acc, own_sum(s, t, i, j + l), 1);
+    return ac_lb_shuffle(b, ac_lb_shuffle(b, v[0], v[1], ALL, 2), ac_lb_shuffle(b, v[2], v[3], ALL, 2), ALL, QUAD);
+}
+
+static void finish_own(const ac_gpu_staged *s)
+{
+    const ac_gpu_gemm *g = s->g;
+    ac_lb *b = &g->L->b;
+    const ac_x t = ac_gpu_threads(g), i = ac_gpu_unrolled(g, "i", s->p.tm);
+    const place at = place_of(s, t);
+    for (int32_t j = 0; j < s->p.tn; j += QUAD)
+        put_four(s, ac_gpu_by(b, i, s->p.lm, at.row), ac_lb_add(b, at.column, ac_lb_i32(b, (int64_t)j * s->p.ln)),
+                 four_sums(s, t, i, j));
+    ac_lb_end(b);
+    ac_lb_end(b);
+}
+
+/* Four sums are an item: number f * slice + u is that of thread u of a slice, its f-th. All threads share the items. */
+static void finish_slices(const ac_gpu_staged *s)
+{
+    const ac_gpu_gemm *g = s->g;
+    ac_lb *b = &g->L->b;
+    const ac_gpu_plan *p = &s->p;
+    const int32_t each = p->tm * p->tn / QUAD, items = each * p->slice, groups = p->tn / QUAD;
+    ac_x t = ac_gpu_threads(g);
+    const ac_x slice = ac_lb_div(b, t, ac_lb_i32(b, p->slice)), u = ac_lb_mod(b, t, ac_lb_i32(b, p->slice));
+    const ac_x i = ac_gpu_unrolled(g, "i", p->tm);
+    for (int32_t j = 0; j < groups; j++) {
+        const ac_x f = ac_gpu_by(b, i, groups, ac_lb_i32(b, j));
+        const ac_x item = ac_gpu_by(b, slice, items, ac_gpu_by(b, f, p->slice, u));
+        ac_lb_store(b, s->s, ac_lb_mul(b, item, ac_lb_i32(b, QUAD)), four_sums(s, t, i, j * QUAD));
+        b->fn->code.item[b->fn->code.n - 1].flags |= AC_F_ALIGNED;
+    }
+    ac_lb_end(b);
+    ac_lb_end(b);
+    t = ac_gpu_threads(g);
+    const ac_x n = ac_gpu_unrolled(g, "n", (items + p->threads - 1) / p->threads),
+               item = ac_gpu_by(b, n, p->threads, t);
+    ac_lb_if(b, items % p->threads ? ac_lb_lt(b, item, ac_lb_i32(b, items)) : ac_lb_int(b, AC_BOOL, 1));
+    ac_x sum = 0;
+    for (int32_t k = 0; k < p->wk; k++) {
+        const ac_x from = ac_lb_mul(b, ac_lb_add(b, item, ac_lb_i32(b, (int64_t)k * items)), ac_lb_i32(b, QUAD));
+        const ac_x v = ac_lb_load_flags(b, s->s, from, QUAD, AC_F_ALIGNED);
+        sum = sum ? ac_lb_add(b, sum, v) : v;
+    }
+    const place at = place_of(s, ac_lb_mod(b, item, ac_lb_i32(b, p->slice)));
+    const ac_x f = ac_lb_div(b, item, ac_lb_i32(b, p->slice));
+    const ac_x row = ac_gpu_by(b, ac_lb_div(b, f, ac_lb_i32(b, groups)), p->lm, at.row);
+    const ac_x column = ac_gpu_by(b, ac_lb_mod(b, f, ac_lb_i32(b, groups)), (int64_t)p->ln * QUAD, at.column);
+    put_four(s, row, column, sum);
+    ac_lb_end(b);
+    ac_lb_end(b);
+    ac_lb_end(b);
+}
+
+/* ------------------------------------------------------------------ all of it */
+
+static void open_buffers(ac_gpu_staged *s)
+{
+    ac_gpu_gemm *g = s->g;
+    const ac_gpu_plan *p = &s->p;
+    const int64_t passes = ac_gpu_passes(p, s->piece), stages = (int64_t)p->stages * ac_gpu_stage(p, s->piece),
+                  slices = p->wk > 1 ? (int64_t)p->wk * p->bm * p->bn : 0;
+    g->x = ac_lo_operand(g->L, g->c->x);
+    g->w = ac_gpu_pack_weights(g, p->steps * p->bk, p->bn);
+    s->s = ac_lo_gpu_local(g->L, "s", AC_F32, stages > slices ? stages : slices, AC_WHERE_SHARED);
+    g->acc = ac_lo_gpu_local(g->L, "acc", AC_F32, (int64_t)p->threads * p->tm * p->tn, AC_WHERE_THREAD);
+    g->base = ac_lo_gpu_local(g->L, "base", AC_I32, p->threads * passes, AC_WHERE_THREAD);
+    g->iy = ac_lo_gpu_local(g->L, "iy", AC_I32, p->threads * passes, AC_WHERE_THREAD);
+    g->ix = ac_lo_gpu_local(g->L, "ix", AC_I32, p->threads * passes, AC_WHERE_THREAD);
+}
+
+int ac_gpu_staged_product(ac_gpu_gemm *g)
+{
+    ac_gpu_staged s = {.g = g};
+    ac_lb *b = &g->L->b;
+    ac_gpu_staged_walk(&s);
+    const ac_gpu_shape shape = {g->many, g->rows, g->n, g->depth, s.piece, g->L->exact};
+    s.p = ac_gpu_plan_product(g->L->target, &shape);
+    g->t = (ac_gpu_tile){s.p.bm, s.p.bn, s.p.tm, s.p.tn, s.p.threads, 0, 0};
+    open_buffers(&s);
+    g->c->bias_first = g->c->kind == AC_MACS_F32 && !g->L->exact;
+    const int64_t columns = ac_gpu_up(g->n, s.p.bn) / s.p.bn, tiles = ac_gpu_up(g->rows, s.p.bm) / s.p.bm * columns;
+    const ac_x block = ac_lb_for(b, "g", ac_lb_i32(b, 0), ac_lb_i32(b, g->many * tiles), 1, AC_MARK_GRID);
+    g->q = g->many > 1 ? ac_lb_div(b, block, ac_lb_i32(b, tiles)) : ac_lb_i32(b, 0);
+    const ac_x at = g->many > 1 ? ac_lb_mod(b, block, ac_lb_i32(b, tiles)) : block;
+    s.m0 = ac_lb_mul(b, ac_lb_div(b, at, ac_lb_i32(b, columns)), ac_lb_i32(b, s.p.bm));
+    s.tile_n = ac_lb_mod(b, at, ac_lb_i32(b, columns));
+    s.n0 = ac_lb_mul(b, s.tile_n, ac_lb_i32(b, s.p.bn));
+    s.first = ac_lb_i32(b, 0);
+    g->x_at = g->win ? ac_lb_mul(b, g->q, ac_lb_i32(b, g->run)) : ac_lb_i32(b, 0);
+    first_stages(&s);
+    start(&s);
+    all_steps(&s);
+    (s.p.wk > 1 ? finish_slices : finish_own)(&s);
+    ac_lb_end(b);
+    return AC_OK;
+}

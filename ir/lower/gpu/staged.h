@@ -1,0 +1,41 @@
+/* staged.h - one product of floats whose steps are copied to shared memory some steps ahead; private to its files.
+ *
+ *     staged.c        sums of threads and slices, the loop over steps, the epilogue
+ *     staged_copy.c   what a thread copies of x and of the packed weights
+ *
+ * Shared memory holds `stages` steps: bm rows of x, each bk + 4 floats, and bk rows of bn weights. Weights are packed
+ * [product][column tile][depth][bn], with zeros for columns and depths that do not exist. */
+#ifndef AC_IR_LOWER_GPU_STAGED_H
+#define AC_IR_LOWER_GPU_STAGED_H
+#include "ir/lower/gpu/plan.h"
+#include "ir/lower/gpu/tile.h"
+
+typedef struct ac_gpu_staged {
+    ac_gpu_gemm *g;
+    ac_gpu_plan p;
+    int32_t piece; /* floats of a copy of x */
+    bool is_line;  /* the depth is one line of x */
+    bool pads;     /* taps may be outside of x */
+    int32_t s;     /* shared memory */
+    ac_x m0, n0;   /* of the block: its first row and column */
+    ac_x tile_n;   /* ... its column tile */
+    ac_x first;    /* ... its first step */
+} ac_gpu_staged;
+
+/* x * by + more */
+static inline ac_x ac_gpu_by(ac_lb *b, ac_x x, int64_t by, ac_x more)
+{
+    return ac_lb_add(b, ac_lb_mul(b, x, ac_lb_i32(b, by)), more);
+}
+
+/* staged_copy.c. slot: the first float of the stage. */
+void ac_gpu_staged_walk(ac_gpu_staged *s);               /* sets piece, is_line, pads */
+void ac_gpu_staged_rows(const ac_gpu_staged *s, ac_x t); /* where the thread's rows are, into registers */
+void ac_gpu_copy_x(const ac_gpu_staged *s, ac_x t, ac_x step, ac_x slot);
+void ac_gpu_copy_weights(const ac_gpu_staged *s, ac_x t, ac_x step, ac_x slot);
+
+/* staged.c */
+bool ac_gpu_staged_fits(const ac_gpu_gemm *g);
+int ac_gpu_staged_product(ac_gpu_gemm *g);
+
+#endif

@@ -1,0 +1,26 @@
+#!/bin/sh
+# Random products and convolutions of floats, with odd sizes: the emulation of a GPU gives the evaluator's bits, no
+# access is a race, and the C backend agrees. usage: cuda_products.sh ARENAC SOURCE_DIR [FIRST LAST]
+. "$2/tests/cli/prelude"
+require "${CC:-cc}" gcc
+require python3 python3
+have_numpy || exit 77
+first=${3:-1} last=${4:-6}
+for seed in $(seq "$first" "$last"); do
+    python3 "$src/tests/cuda/products.py" "$seed" >net.ag
+    target=cuda-sm$(echo 90 80 75 | cut -d' ' -f$((seed % 3 + 1)))
+    gpu=cuda-$(echo race emu | cut -d' ' -f$((seed % 2 + 1)))
+    exact=$([ $((seed % 5)) = 0 ] && echo --exact)
+    for backend in eval "$gpu" c; do
+        of=$([ $backend = c ] || echo -t "$target")
+        # shellcheck disable=SC2086
+        "$arenac" run -q net.ag $of $exact --backend $backend --random "$seed" --output-dir $backend ||
+            die "seed $seed: $backend"
+    done
+    cmp eval/0.npy "$gpu/0.npy" || die "seed $seed: not the bits of the evaluator"
+    $py -c 'import numpy, sys
+a, b = (numpy.load(f).astype(float) for f in sys.argv[1:])
+sys.exit(not abs(a - b).max() <= 3e-5 * (abs(b).max() + 1e-9))' eval/0.npy c/0.npy || die "seed $seed: far from C"
+    [ $((seed % 4)) != 0 ] || "$arenac" prove -q net.ag -t "$target" >proof || { cat proof; die "seed $seed: proof"; }
+done
+echo "seeds $first to $last"
