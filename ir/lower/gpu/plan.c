@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-enum { CYCLE = 16, WARP = 32, SCHEDULERS = 4, INTO = 64 }; /* INTO: bytes a cycle into one multiprocessor */
+enum { CYCLE = 16, WARP = 32, SCHEDULERS = 4, INTO = 64, FEW = 8 }; /* INTO: bytes a cycle into one multiprocessor */
 
 /* By compute capability: multiprocessors, cycles of a scheduler for 32 fma, bytes of a cycle from the L2 cache; of a
  * multiprocessor: warps, blocks, bytes of shared memory. */
@@ -44,7 +44,7 @@ static int64_t shared_bytes(const ac_gpu_plan *p, int32_t piece)
 {
     const int64_t stages = (int64_t)p->stages * ac_gpu_stage(p, piece),
                   slices = p->wk > 1 ? (int64_t)p->wk * p->bm * p->bn : 0;
-    return 4 * most(stages, slices) + GPU_TICKET;
+    return 4 * (most(stages, slices) + (p->split > 1 ? (int64_t)p->bm * p->bn : 0));
 }
 
 /* Blocks that a multiprocessor holds. */
@@ -64,7 +64,7 @@ static int64_t once_of(const ac_gpu_plan *p, int64_t passes)
     for (int32_t k = p->wk; k > 1; k /= 2)
         cycles += 60 + p->tm * p->tn * 3 / 2;
     if (p->split > 1)
-        cycles += 1500 + (int64_t)p->bm * p->bn * 4 * (p->split + 1) / 64;
+        cycles += 1200 + (int64_t)p->bm * p->bn * 4 / 32;
     return cycles * CYCLE;
 }
 
@@ -80,7 +80,8 @@ static int64_t time_of(const machine *m, const ac_gpu_shape *s, const ac_gpu_pla
     const int64_t bytes = at * 4 * (least(p->bm, s->rows) + p->bn) * p->bk,
                   into = least(INTO * CYCLE, (int64_t)m->l2 * CYCLE / least(m->units, blocks));
     const int64_t busy = most(most(deep * step, 2 * CYCLE * warps * loads), most(alone, bytes * CYCLE * CYCLE / into));
-    return waves * (p->per * busy + once_of(p, passes) * most(deep, 2) / 2);
+    const int64_t few = blocks < FEW ? 2 : 1; /* most of a GPU would be idle */
+    return few * waves * (p->per * busy + once_of(p, passes) * most(deep, 2) / 2);
 }
 
 /* Completes a candidate; false: it does not fit. */
@@ -90,21 +91,24 @@ static bool complete(const ac_gpu_shape *s, ac_gpu_plan *p)
     p->bn = p->tn * p->ln * p->wn;
     p->slice = WARP * p->wm * p->wn;
     p->threads = p->slice * p->wk;
+    p->items = p->slice * p->tm * p->tn / 4;
     const bool sizes = (p->threads == 64 || p->threads == 128 || p->threads == 256) && p->bm <= 128 &&
                        p->bk / p->wk >= 4 && p->bn <= most(WARP, 2 * s->n) && p->bm <= 2 * most(s->rows, 16) &&
                        p->threads * s->piece % p->bk == 0;
-    if (!sizes || (s->in_order && p->wk > 1))
+    const bool deep = ups(s->depth, p->bk) * p->bk <= ups(s->depth, 16) * 16 &&
+                      ups(s->n, p->bn) * p->bn <= ups(s->n, 32) * 32; /* few weights that are padding */
+    if (!sizes || !deep || (s->in_order && p->wk * p->split > 1) || p->items % p->split)
         return false;
     p->per = ups(ups(s->depth, p->bk), p->split);
-    p->steps = p->per * p->split;
+    p->steps = p->per * p->split; /* without steps of zeros */
     p->stages = (int32_t)least(3, p->per + 1);
-    return shared_bytes(p, s->piece) <= GPU_SHARED && (p->split - 1) * p->per * p->bk < s->depth;
+    return shared_bytes(p, s->piece) <= GPU_SHARED && p->steps == ups(s->depth, p->bk);
 }
 
 ac_gpu_plan ac_gpu_plan_product(const ac_target *t, const ac_gpu_shape *s)
 {
     static const int32_t TM[] = {7, 8, 5, 4}, LANES[][2] = {{8, 4}, {4, 8}, {2, 16}}, BK[] = {32, 16, 8};
-    enum { SPLITS = 1 };
+    enum { SPLITS = 8 };
     const machine *m = machine_of(t);
     ac_gpu_plan best = {0};
     int64_t least_time = INT64_MAX;
@@ -126,7 +130,7 @@ ac_gpu_plan ac_gpu_plan_product(const ac_target *t, const ac_gpu_shape *s)
         p.bk = BK[rest % 3];
         rest /= 3;
         p.split = 1 + rest;
-        if (!complete(s, &p))
+        if ((p.split > 1 && !ac_target_early(t)) || !complete(s, &p))
             continue;
         const int64_t time = time_of(m, s, &p);
         if (time < least_time) {

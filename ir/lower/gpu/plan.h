@@ -2,7 +2,8 @@
  *
  * A block makes bm x bn results from steps of bk depth, which it copies to shared memory `stages` ahead. In a block wk
  * slices of warps share a step: each takes bk / wk of its depth. A slice is wm x wn warps, a warp lm x ln threads, and
- * a thread holds tm x tn sums. `split` blocks share a tile: each takes `per` of its steps. */
+ * a thread holds tm x tn sums. `split` blocks, a cluster, share a tile: each takes `per` of its steps, and finishes an
+ * equal share of the items of the tile (four sums each). */
 #ifndef AC_IR_LOWER_GPU_PLAN_H
 #define AC_IR_LOWER_GPU_PLAN_H
 #include "ir/lower/target.h"
@@ -10,6 +11,7 @@
 typedef struct ac_gpu_plan {
     int32_t tm, tn, lm, ln, wm, wn, wk, bk, stages, split;
     int32_t bm, bn, threads, slice; /* threads of a block, of a slice */
+    int32_t items;                  /* of a tile */
     int64_t steps, per;             /* steps of the depth, rounded up; of a split */
 } ac_gpu_plan;
 
@@ -21,7 +23,7 @@ typedef struct ac_gpu_shape {
     bool in_order;
 } ac_gpu_shape;
 
-enum { GPU_SHARED = 48 << 10, GPU_TICKET = 16 }; /* bytes of shared memory of a block; of them for a ticket */
+enum { GPU_SHARED = 48 << 10 }; /* bytes of shared memory of a block */
 
 ac_gpu_plan ac_gpu_plan_product(const ac_target *t, const ac_gpu_shape *s);
 /* Floats of a stage, and of x in it; of a row of x; rows of x that a pass of all threads copies, and passes. */

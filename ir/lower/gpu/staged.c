@@ -5,7 +5,8 @@
  *     slices are added in shared memory, in their order; epilogue
  *
  * The order of a sum: a slice adds its depths of each step one after another, by fma; slices are added one after
- * another; the first one begins with the bias. One slice: the order of the depth. */
+ * another; the first one begins with the bias. One slice: the order of the depth. The blocks of a cluster take parts of
+ * the depth; their sums are added in the order of the blocks, each item by the block that owns it. */
 #include "ir/lower/gpu/staged.h"
 #include "ir/lower/lower.h"
 
@@ -60,6 +61,14 @@ static void align_from(ac_lb *b, ac_x x)
     }
 }
 
+/* True in the first slice of the first block of a cluster. */
+static ac_x is_first(const ac_gpu_staged *s, ac_x slice)
+{
+    ac_lb *b = &s->g->L->b;
+    const ac_x zero = ac_lb_i32(b, 0), first = ac_lb_eq(b, slice, zero);
+    return s->rank ? ac_lb_and(b, first, ac_lb_eq(b, s->rank, zero)) : first;
+}
+
 /* Sums before the first step: the first slice begins with the bias. */
 static void start(const ac_gpu_staged *s)
 {
@@ -78,8 +87,7 @@ static void start(const ac_gpu_staged *s)
             const ac_x bias = ac_channel_start(g->c, ac_gpu_channel(g, near), four ? QUAD : 1);
             align_from(b, begin);
             v[j + l] = four ? ac_lb_lane(b, bias, l) : bias;
-            if (s->p.wk > 1)
-                v[j + l] = ac_lb_select(b, ac_lb_eq(b, at.slice, ac_lb_i32(b, 0)), v[j + l], ac_lb_f32(b, 0));
+            v[j + l] = ac_lb_select(b, is_first(s, at.slice), v[j + l], ac_lb_f32(b, 0));
         }
     }
     const ac_x i = ac_gpu_unrolled(g, "i", s->p.tm);
@@ -213,26 +221,50 @@ static ac_x four_sums(const ac_gpu_staged *s, ac_x t, ac_x i, int32_t j)
     return ac_lb_shuffle(b, ac_lb_shuffle(b, v[0], v[1], ALL, 2), ac_lb_shuffle(b, v[2], v[3], ALL, 2), ALL, QUAD);
 }
 
+/* Item f * slice + u of a tile: four sums of thread u of a slice, its f-th. Stores it in the result. */
+static void put_item(const ac_gpu_staged *s, ac_x f, ac_x u, ac_x v)
+{
+    ac_lb *b = &s->g->L->b;
+    const int32_t groups = s->p.tn / QUAD;
+    const place at = place_of(s, u);
+    const ac_x row = ac_gpu_by(b, ac_lb_div(b, f, ac_lb_i32(b, groups)), s->p.lm, at.row);
+    const ac_x column = ac_gpu_by(b, ac_lb_mod(b, f, ac_lb_i32(b, groups)), (int64_t)s->p.ln * QUAD, at.column);
+    put_four(s, row, column, v);
+}
+
+/* An item whose slices are added: to the block of the cluster that owns it, or to the result. */
+static void give(const ac_gpu_staged *s, ac_x f, ac_x u, ac_x v)
+{
+    ac_lb *b = &s->g->L->b;
+    const ac_gpu_plan *p = &s->p;
+    if (p->split == 1) {
+        put_item(s, f, u, v);
+        return;
+    }
+    const int32_t share = p->items / p->split;
+    const ac_x item = ac_gpu_by(b, f, p->slice, u), owner = ac_lb_div(b, item, ac_lb_i32(b, share));
+    const ac_x own = ac_gpu_by(b, s->rank, share, ac_lb_mod(b, item, ac_lb_i32(b, share)));
+    ac_lb_store(b, s->inbox, ac_gpu_by(b, owner, (int64_t)p->items * QUAD, ac_lb_mul(b, own, ac_lb_i32(b, QUAD))), v);
+    b->fn->code.item[b->fn->code.n - 1].flags |= AC_F_ALIGNED;
+}
+
 static void finish_own(const ac_gpu_staged *s)
 {
-    const ac_gpu_gemm *g = s->g;
-    ac_lb *b = &g->L->b;
-    const ac_x t = ac_gpu_threads(g), i = ac_gpu_unrolled(g, "i", s->p.tm);
-    const place at = place_of(s, t);
+    ac_lb *b = &s->g->L->b;
+    const ac_x t = ac_gpu_threads(s->g), i = ac_gpu_unrolled(s->g, "i", s->p.tm);
     for (int32_t j = 0; j < s->p.tn; j += QUAD)
-        put_four(s, ac_gpu_by(b, i, s->p.lm, at.row), ac_lb_add(b, at.column, ac_lb_i32(b, (int64_t)j * s->p.ln)),
-                 four_sums(s, t, i, j));
+        give(s, ac_gpu_by(b, i, s->p.tn / QUAD, ac_lb_i32(b, j / QUAD)), t, four_sums(s, t, i, j));
     ac_lb_end(b);
     ac_lb_end(b);
 }
 
-/* Four sums are an item: number f * slice + u is that of thread u of a slice, its f-th. All threads share the items. */
+/* Slices are added in shared memory; all threads of a block share the items. */
 static void finish_slices(const ac_gpu_staged *s)
 {
     const ac_gpu_gemm *g = s->g;
     ac_lb *b = &g->L->b;
     const ac_gpu_plan *p = &s->p;
-    const int32_t each = p->tm * p->tn / QUAD, items = each * p->slice, groups = p->tn / QUAD;
+    const int32_t items = p->items, groups = p->tn / QUAD;
     ac_x t = ac_gpu_threads(g);
     const ac_x slice = ac_lb_div(b, t, ac_lb_i32(b, p->slice)), u = ac_lb_mod(b, t, ac_lb_i32(b, p->slice));
     const ac_x i = ac_gpu_unrolled(g, "i", p->tm);
@@ -254,14 +286,33 @@ static void finish_slices(const ac_gpu_staged *s)
         const ac_x v = ac_lb_load_flags(b, s->s, from, QUAD, AC_F_ALIGNED);
         sum = sum ? ac_lb_add(b, sum, v) : v;
     }
-    const place at = place_of(s, ac_lb_mod(b, item, ac_lb_i32(b, p->slice)));
-    const ac_x f = ac_lb_div(b, item, ac_lb_i32(b, p->slice));
-    const ac_x row = ac_gpu_by(b, ac_lb_div(b, f, ac_lb_i32(b, groups)), p->lm, at.row);
-    const ac_x column = ac_gpu_by(b, ac_lb_mod(b, f, ac_lb_i32(b, groups)), (int64_t)p->ln * QUAD, at.column);
-    put_four(s, row, column, sum);
+    give(s, ac_lb_div(b, item, ac_lb_i32(b, p->slice)), ac_lb_mod(b, item, ac_lb_i32(b, p->slice)), sum);
     ac_lb_end(b);
     ac_lb_end(b);
     ac_lb_end(b);
+}
+
+/* Each block of a cluster adds what it got of its share of the items, in the order of the blocks. */
+static void finish_cluster(const ac_gpu_staged *s)
+{
+    const ac_gpu_gemm *g = s->g;
+    ac_lb *b = &g->L->b;
+    const ac_gpu_plan *p = &s->p;
+    const int32_t share = p->items / p->split;
+    const ac_x rank = ac_lb_for(b, "r", ac_lb_i32(b, 0), ac_lb_i32(b, p->split), 1, AC_MARK_CLUSTER);
+    const ac_x t = ac_gpu_threads(g), n = ac_gpu_unrolled(g, "n", (share + p->threads - 1) / p->threads);
+    const ac_x e = ac_gpu_by(b, n, p->threads, t), item = ac_gpu_by(b, rank, share, e);
+    ac_lb_if(b, share % p->threads ? ac_lb_lt(b, e, ac_lb_i32(b, share)) : ac_lb_int(b, AC_BOOL, 1));
+    ac_x sum = 0;
+    for (int32_t k = 0; k < p->split; k++) {
+        const ac_x from = ac_lb_mul(b, ac_lb_add(b, e, ac_lb_i32(b, (int64_t)k * share)), ac_lb_i32(b, QUAD));
+        const ac_x v =
+            ac_lb_load_flags(b, s->inbox, ac_gpu_by(b, rank, (int64_t)p->items * QUAD, from), QUAD, AC_F_ALIGNED);
+        sum = sum ? ac_lb_add(b, sum, v) : v;
+    }
+    put_item(s, ac_lb_div(b, item, ac_lb_i32(b, p->slice)), ac_lb_mod(b, item, ac_lb_i32(b, p->slice)), sum);
+    for (int k = 0; k < 4; k++)
+        ac_lb_end(b);
 }
 
 /* ------------------------------------------------------------------ all of it */
@@ -274,6 +325,8 @@ static void open_buffers(ac_gpu_staged *s)
                   slices = p->wk > 1 ? (int64_t)p->wk * p->bm * p->bn : 0;
     g->x = ac_lo_operand(g->L, g->c->x);
     g->w = ac_gpu_pack_weights(g, p->steps * p->bk, p->bn);
+    if (p->split > 1)
+        s->inbox = ac_lo_gpu_local(g->L, "inbox", AC_F32, (int64_t)p->split * p->items * QUAD, AC_WHERE_SPREAD);
     s->s = ac_lo_gpu_local(g->L, "s", AC_F32, stages > slices ? stages : slices, AC_WHERE_SHARED);
     g->acc = ac_lo_gpu_local(g->L, "acc", AC_F32, (int64_t)p->threads * p->tm * p->tn, AC_WHERE_THREAD);
     g->base = ac_lo_gpu_local(g->L, "base", AC_I32, p->threads * passes, AC_WHERE_THREAD);
@@ -298,12 +351,18 @@ int ac_gpu_staged_product(ac_gpu_gemm *g)
     s.m0 = ac_lb_mul(b, ac_lb_div(b, at, ac_lb_i32(b, columns)), ac_lb_i32(b, s.p.bm));
     s.tile_n = ac_lb_mod(b, at, ac_lb_i32(b, columns));
     s.n0 = ac_lb_mul(b, s.tile_n, ac_lb_i32(b, s.p.bn));
-    s.first = ac_lb_i32(b, 0);
     g->x_at = g->win ? ac_lb_mul(b, g->q, ac_lb_i32(b, g->run)) : ac_lb_i32(b, 0);
+    if (s.p.split > 1)
+        s.rank = ac_lb_for(b, "r", ac_lb_i32(b, 0), ac_lb_i32(b, s.p.split), 1, AC_MARK_CLUSTER);
+    s.first = s.rank ? ac_lb_mul(b, s.rank, ac_lb_i32(b, s.p.per)) : ac_lb_i32(b, 0);
     first_stages(&s);
     start(&s);
     all_steps(&s);
     (s.p.wk > 1 ? finish_slices : finish_own)(&s);
+    if (s.rank) {
+        ac_lb_end(b);
+        finish_cluster(&s);
+    }
     ac_lb_end(b);
     return AC_OK;
 }

@@ -42,7 +42,7 @@ plant dsnet_f32 'a barrier that one thread misses' "s/$barrier/if (threadIdx.x !
 plant digits_f32 'a wrong lane' 's/s0\.v\[1\]/s0.v[2]/' 'status 100'
 plant digits_f32 'copies that nobody waits for' '/late_wait(1);/d' 'status 100'
 plant digits_f32 'a wait for one copy less' 's/late_wait(1);/late_wait(2);/' 'status 100'
-early='s/\(copy_late16(s + (t .*\) + 3200)/\1)/'
+early='s/\(copy_late16(s + (t .*\) + [0-9]*), x/\1), x/'
 plant digits_f32 'a step that is copied to the stage that is read' "$early" 'status 100'
 plant digits_f32 'a step that is copied to the stage that is read' "$early" 'race on' race
 always='/copy_late16.*, x + /s/, t[0-9]*);$/, 1);/'
@@ -50,7 +50,8 @@ plant digits_f32 'no zeros outside of an image' "$always" 'status 100\|heap-buff
 plant digits_f32 'a neighbour of another lane' 's/shfl_xor_f32(sum\[0\], 16)/shfl_xor_f32(sum[0], 4)/' 'status 100'
 shuffle='keep\[0\] = sum\[0\] + shfl_xor_f32(sum\[0\], 16)'
 plant digits_f32 'a shuffle that half of the warp leaves out' "s/$shuffle/if (threadIdx.x % 32 < 16) $shuffle/" 'waits'
-plant digits_f32 'threads write one element' 's/copy_late16(s + (t[0-9]* + 576)/copy_late16(s + (576)/' 'race on' race
+one='s/copy_late16(s + (t[0-9]* + \([0-9]*\)), w/copy_late16(s + (\1), w/'
+plant digits_f32 'threads write one element' "$one" 'race on' race
 one='s/blockIdx.x \* 64u + threadIdx.x/(blockIdx.x | 1) * 64u + threadIdx.x/'
 other='s/blockIdx.x \* 32u + threadIdx.x/(blockIdx.x | 1u) * 32u + threadIdx.x/'
 plant dsnet_f32 'two blocks write one element' "$one; $other" 'race on' race
