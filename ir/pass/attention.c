@@ -3,9 +3,9 @@
 #include "ir/ops/decode/attention.h"
 #include "ir/ops/decode/axis.h"
 #include "ir/pass/dequantised.h"
-#include "ir/pass/joined.h"
 #include "ir/pass/passes.h"
 #include "ir/pass/places.h"
+#include "ir/pass/scores.h"
 
 #include <string.h>
 
@@ -15,110 +15,12 @@ enum { BATCH, GROUP, HEAD, ROW, LAST, AXES };
 typedef struct found {
     ac_graph *g;
     const int32_t *uses;
-    const ac_node *second, *first; /* the products: weights and values, queries and keys */
-    const ac_node *softmax;
-    float scale, hidden;
-    ac_tensor *mask;         /* NULL: none */
-    const ac_tensor *masked; /* the scores with it: its dimensions are those that the mask is broadcast to */
-    bool inverse;            /* a mask of bools is true where the score is hidden */
-    int64_t count[AXES];     /* batch, groups, heads of a group, rows, keys */
-    int64_t depth, width;
+    const ac_node *second; /* the product of weights and values */
+    ac_scores scores;
+    int64_t count[AXES]; /* batch, groups, heads of a group, rows, keys */
+    int64_t depth, width, past;
     ac_places at[AC_ATTENTION_OPERANDS];
-    int64_t past;
 } found;
-
-/* ------------------------------------------------------------------ from the weights to the scores */
-
-static bool only_here(const found *f, const ac_tensor *t)
-{
-    return f->uses[t->id] == 1 && t->dtype == AC_F32;
-}
-
-/* The value of a constant with one element. */
-static bool one_number(const found *f, ac_tensor *t, float *value)
-{
-    if (!t || !ac_tensor_is_const(t) || t->dtype != AC_F32 || ac_tensor_count(t) != 1)
-        return false;
-    const float *v = ac_tensor_force(f->g->cx, t);
-    *value = v ? *v : 0;
-    return v != NULL;
-}
-
-/* x, if t is x times one number; multiplies *scale by the number. */
-static ac_tensor *scaled(const found *f, const ac_tensor *t, float *scale)
-{
-    const ac_node *n = t->def;
-    float c;
-    if (!n || (n->op != AC_OP_MUL && n->op != AC_OP_DIV) || n->n_fused || ac_node_act(n) != AC_ACT_NONE)
-        return NULL;
-    for (int32_t k = 0; k < (n->op == AC_OP_MUL ? 2 : 1); k++)
-        if (one_number(f, n->in[1 - k], &c) && ac_tensor_same_shape(n->in[k], t) && n->in[k]->dtype == AC_F32) {
-            *scale = n->op == AC_OP_MUL ? *scale * c : *scale / c;
-            return n->in[k];
-        }
-    return NULL;
-}
-
-static bool is_mask(const ac_tensor *t)
-{
-    return t->dtype == AC_F32 && t->rank <= 4;
-}
-
-/* The scores before the mask, if n adds one to them or replaces those that it hides. */
-static ac_tensor *before_mask(found *f, const ac_node *n, int32_t side)
-{
-    const ac_tensor *y = n->out[0];
-    ac_tensor *x = NULL;
-    if (f->mask || f->scale < 1 || f->scale > 1)
-        return NULL;
-    if (n->op == AC_OP_ADD && ac_node_act(n) == AC_ACT_NONE && is_mask(n->in[1 - side])) {
-        x = n->in[side];
-        f->mask = n->in[1 - side];
-    } else if (n->op == AC_OP_SELECT && one_number(f, n->in[2 - side], &f->hidden)) {
-        x = n->in[1 + side];
-        f->mask = n->in[0];
-        f->inverse = side == 1;
-    }
-    f->masked = y;
-    return x && ac_tensor_same_shape(x, y) ? x : NULL;
-}
-
-/* t, the operand of the softmax or a value before it, leads to the product of queries and keys. */
-static bool find_first(found *f, const ac_tensor *t, int32_t deep)
-{
-    const ac_node *n = t->def;
-    const found before = *f;
-    if (!n || n->n_fused || deep > 8 || !only_here(f, t))
-        return false;
-    if (n->op == AC_OP_BATCH_MATMUL) {
-        f->first = n;
-        return n->in[0]->dtype == AC_F32 && n->in[1]->dtype == AC_F32;
-    }
-    if (ac_ops[n->op].flags & OF_VIEW) {
-        const ac_tensor *x = n->in[0];
-        return x->rank && t->rank && x->dim[x->rank - 1] == t->dim[t->rank - 1] && find_first(f, x, deep + 1);
-    }
-    const ac_tensor *x = scaled(f, t, &f->scale);
-    if (x)
-        return find_first(f, x, deep + 1);
-    for (int32_t side = 0; side < 2 && (n->op == AC_OP_ADD || n->op == AC_OP_SELECT); side++) {
-        x = before_mask(f, n, side);
-        if (x && find_first(f, x, deep + 1))
-            return true;
-        *f = before;
-    }
-    return false;
-}
-
-/* The softmax whose result, perhaps in another shape, is p. */
-static const ac_node *softmax_of(const found *f, const ac_tensor *p)
-{
-    const int64_t keys = p->rank ? p->dim[p->rank - 1] : 0;
-    while (p->def && only_here(f, p) && !p->def->n_fused && ac_ops[p->def->op].flags & OF_VIEW)
-        p = p->def->in[0];
-    const ac_node *n = ac_made_by(p, AC_OP_SOFTMAX);
-    return n && only_here(f, p) && p->rank && p->dim[p->rank - 1] == keys ? n : NULL;
-}
 
 /* ------------------------------------------------------------------ axes */
 
@@ -195,23 +97,23 @@ static bool find_operand(found *f, int32_t which, const ac_node *n, int32_t i, i
 
 static bool find_operands(found *f)
 {
-    const ac_node *one = f->first, *two = f->second;
+    const ac_node *one = f->scores.product, *two = f->second;
     const ac_tensor *q = one->in[0];
     const int32_t row = one->attrs.matmul.adj_x ? q->rank - 2 : q->rank - 1;
     f->depth = q->dim[row];
     const bool found_all = find_operand(f, AC_ATTENTION_Q, one, 0, LAST, f->count[LAST], f->depth) &&
                            find_operand(f, AC_ATTENTION_K, one, 1, LAST, f->count[LAST], f->depth) &&
                            find_operand(f, AC_ATTENTION_V, two, 1, ROW, f->width, f->count[LAST]);
-    if (!found_all || !f->mask)
+    if (!found_all || !f->scores.mask)
         return found_all;
-    ac_places m = whole(f, f->mask, f->count[LAST]);
+    ac_places m = whole(f, f->scores.mask, f->count[LAST]);
     int64_t step[AC_MAX_RANK], to[AC_MAX_RANK];
-    ac_steps_of(f->mask->rank, f->mask->dim, step);
-    for (int32_t d = 0; d < f->masked->rank; d++) {
-        const int32_t k = d - (f->masked->rank - f->mask->rank);
-        to[d] = k < 0 || f->mask->dim[k] == 1 ? 0 : step[k];
+    ac_steps_of(f->scores.mask->rank, f->scores.mask->dim, step);
+    for (int32_t d = 0; d < f->scores.masked->rank; d++) {
+        const int32_t k = d - (f->scores.masked->rank - f->scores.mask->rank);
+        to[d] = k < 0 || f->scores.mask->dim[k] == 1 ? 0 : step[k];
     }
-    if (!ac_places_move(&m, f->masked->rank, f->masked->dim, to, 0))
+    if (!ac_places_move(&m, f->scores.masked->rank, f->scores.masked->dim, to, 0))
         return false;
     f->at[AC_ATTENTION_MASK] = m;
     return true;
@@ -226,7 +128,7 @@ static bool take_apart(found *f, ac_places *p, ac_places *past)
     const ac_node *n = ac_made_by(t, AC_OP_CONCATENATION);
     int64_t step[AC_MAX_RANK], to[AC_MAX_RANK];
     int32_t axis;
-    if (!n || n->n_in != 2 || ac_node_act(n) != AC_ACT_NONE || !only_here(f, t) ||
+    if (!n || n->n_in != 2 || ac_node_act(n) != AC_ACT_NONE || f->uses[t->id] != 1 ||
         !ac_quietly(f->g->cx, f->g->cx->diags, ac_axis_norm(f->g->cx, n, n->attrs.axis.axis, t->rank, &axis)))
         return false;
     ac_steps_of(t->rank, t->dim, step);
@@ -234,7 +136,7 @@ static bool take_apart(found *f, ac_places *p, ac_places *past)
     ac_places part[2] = {*p, *p};
     for (int32_t i = 0; i < 2 && along; i++) {
         ac_tensor *x = n->in[i];
-        const bool fits = x->dtype == AC_F32 && !ac_tensor_root(x)->state && x->dim[axis] > 0;
+        const bool fits = x->dtype == t->dtype && !ac_tensor_root(x)->state && x->dim[axis] > 0;
         ac_steps_of(x->rank, x->dim, to);
         if (!fits || !ac_places_move(&part[i], t->rank, t->dim, to, 0))
             return false;
@@ -253,10 +155,10 @@ static void follow(found *f, int32_t i)
 {
     ac_places *p = &f->at[i];
     for (bool again = p->t != NULL; again;) {
-        ac_tensor *x = i == AC_ATTENTION_Q || i == AC_ATTENTION_K ? scaled(f, p->t, &f->scale) : NULL;
+        ac_tensor *x =
+            i == AC_ATTENTION_Q || i == AC_ATTENTION_K ? ac_scores_scaled(f->g, p->t, &f->scores.scale) : NULL;
         const ac_node *cast = ac_made_by(p->t, AC_OP_CAST);
-        const bool half = cast && (cast->in[0]->dtype == AC_F16 || cast->in[0]->dtype == AC_BF16);
-        x = half && !ac_tensor_root(cast->in[0])->state ? cast->in[0] : x;
+        x = cast && ac_is_half(cast->in[0]) && !ac_tensor_root(cast->in[0])->state ? cast->in[0] : x;
         p->t = x ? x : p->t;
         again = x || ac_places_step(f->g, p);
     }
@@ -276,14 +178,14 @@ static void follow_all(found *f)
     f->at[AC_ATTENTION_PAST_K] = past_k;
     f->at[AC_ATTENTION_PAST_V] = past_v;
     f->past = past_k.axis[ROW].count;
-    const float scale = f->scale; /* the parts of a key have no scales of their own */
+    const float scale = f->scores.scale; /* the parts of a key have no scales of their own */
     follow(f, AC_ATTENTION_V);
     follow(f, AC_ATTENTION_PAST_V);
     ac_places *const own[2] = {&f->at[AC_ATTENTION_K], &f->at[AC_ATTENTION_PAST_K]};
     for (int32_t i = 0; i < 2; i++)
         while (ac_places_step(f->g, own[i]))
             ;
-    f->scale = scale;
+    f->scores.scale = scale;
 }
 
 /* The only reader of t; NULL: it has several, or is an output. */
@@ -298,14 +200,15 @@ static ac_node *reader_of(const found *f, const ac_tensor *t)
     return NULL;
 }
 
-/* The transposition after the product, perhaps after a reshape, if its result is [batch, rows, heads, width]. */
+/* The transposition after the product, perhaps after a reshape and a conversion to 16 bits, if its result is
+ * [batch, rows, heads, width]. */
 static ac_node *turned_after(const found *f)
 {
     const ac_tensor *y = f->second->out[0];
     ac_node *n = reader_of(f, y);
-    while (n && ac_ops[n->op].flags & OF_VIEW && !n->n_fused)
+    while (n && !n->n_fused && (ac_ops[n->op].flags & OF_VIEW || (n->op == AC_OP_CAST && ac_is_half(n->out[0]))))
         n = reader_of(f, n->out[0]);
-    if (!n || n->op != AC_OP_TRANSPOSE || n->n_fused || n->out[0]->dtype != AC_F32)
+    if (!n || n->op != AC_OP_TRANSPOSE || n->n_fused)
         return NULL;
     const int64_t heads = f->count[GROUP] * f->count[HEAD], rows = f->count[ROW], width = f->width;
     const int64_t step[AXES] = {heads * rows * width, f->count[HEAD] * width, width, heads * width, 1};
@@ -346,8 +249,9 @@ static ac_attrs attributes(const found *f, bool heads_first)
     memcpy(size, f->count, sizeof f->count);
     size[AXES] = f->depth;
     size[AXES + 1] = f->width;
-    a->scale = f->scale;
-    a->hidden = f->hidden;
+    a->scale = f->scores.scale;
+    a->hidden = f->scores.hidden;
+    a->scores = f->scores.rounded;
     a->past = (int32_t)f->past;
     a->heads_first = heads_first;
     a->size = (ac_ints){AXES + 2, size};
@@ -366,7 +270,7 @@ static int replace(found *f, int32_t at, ac_node *from, bool heads_first, ac_nod
     const int32_t made = g->node.n;
     for (int32_t i = 0; i < AC_ATTENTION_OPERANDS; i++)
         in[i] = f->at[i].t;
-    if (f->inverse && !(in[AC_ATTENTION_MASK] = ac_make_1(&b, AC_OP_LOGICAL_NOT, in[AC_ATTENTION_MASK])))
+    if (f->scores.inverse && !(in[AC_ATTENTION_MASK] = ac_make_1(&b, AC_OP_LOGICAL_NOT, in[AC_ATTENTION_MASK])))
         return AC_FAIL;
     const ac_attrs attrs = attributes(f, heads_first);
     int32_t n = AC_ATTENTION_OPERANDS;
@@ -375,12 +279,143 @@ static int replace(found *f, int32_t at, ac_node *from, bool heads_first, ac_nod
     ac_node_erase(from);
     const int64_t heads = f->count[GROUP] * f->count[HEAD], rows = f->count[ROW];
     const int64_t dim[4] = {f->count[BATCH], heads_first ? heads : rows, heads_first ? rows : heads, f->width};
-    const bool same = ac_dims_equal(y, 4, dim);
-    ac_tensor *own = same ? y : ac_tensor_new(g, y->name, AC_F32, 4, dim);
-    if (!ac_make_into(&b, AC_OP_ATTENTION, in, n, &attrs, own) || (!same && !ac_make_reshape_into(&b, own, y, y)))
+    const bool same = ac_dims_equal(y, 4, dim), half = y->dtype != AC_F32;
+    ac_tensor *own = same && !half ? y : ac_tensor_new(g, y->name, AC_F32, 4, dim), *z = own;
+    if (!ac_make_into(&b, AC_OP_ATTENTION, in, n, &attrs, own))
+        return AC_FAIL;
+    if (half) {
+        ac_attrs to;
+        ac_attrs_init(AC_OP_CAST, &to);
+        to.cast.to = y->dtype;
+        z = ac_make_into(&b, AC_OP_CAST, &own, 1, &to, same ? y : ac_tensor_new(g, y->name, y->dtype, 4, dim));
+    }
+    if (!z || (z != y && !ac_make_reshape_into(&b, z, y, y)))
         return AC_FAIL;
     ac_graph_place(g, made, at);
     *node = own->def;
+    return AC_OK;
+}
+
+/* ------------------------------------------------------------------ products of one tensor */
+
+enum { MOST_JOINED = 8 };
+
+/* y = x w' + bias */
+typedef struct product {
+    ac_tensor *y, *x, *w, *bias; /* bias NULL: none */
+    const ac_node *node;         /* the fully_connected */
+} product;
+
+/* A constant that training does not change. */
+static bool is_plain(const ac_tensor *t, int32_t rank)
+{
+    const ac_tensor *from = t;
+    while (from->def && from->def->n_in > 0 && from->def->in[0] && !ac_tensor_is_const(from))
+        from = from->def->in[0];
+    return t->dtype == AC_F32 && t->rank == rank && !from->weight && ac_tensor_is_moved_const(t);
+}
+
+/* A bias with a number for each column of y. */
+static bool is_bias(const ac_tensor *t, const ac_tensor *y)
+{
+    return is_plain(t, 1) && t->dim[0] == y->dim[y->rank - 1];
+}
+
+static bool product_of(ac_tensor *y, const int32_t *uses, product *out)
+{
+    const ac_node *sum = ac_made_by(y, AC_OP_ADD);
+    *out = (product){.y = y};
+    if (uses[y->id] != 1 || y->dtype != AC_F32 || y->rank < 1)
+        return false;
+    for (int32_t k = 0; sum && k < 2 && !out->bias; k++)
+        if (is_bias(sum->in[1 - k], y) && ac_node_act(sum) == AC_ACT_NONE) {
+            out->bias = sum->in[1 - k];
+            y = sum->in[k];
+        }
+    const ac_node *n = out->node = ac_made_by(y, AC_OP_FULLY_CONNECTED);
+    const bool fits = n && uses[y->id] == 1 && ac_node_act(n) == AC_ACT_NONE && n->attrs.dense.keep_dims &&
+                      ac_tensor_same_shape(y, out->y) && n->in[0]->dtype == AC_F32 && is_plain(n->in[1], 2);
+    if (!fits || (ac_node_in(n, 2) && (out->bias || !is_bias(n->in[2], y))))
+        return false;
+    out->x = n->in[0];
+    out->w = n->in[1];
+    out->bias = out->bias ? out->bias : ac_node_in(n, 2);
+    return out->x->dim[out->x->rank - 1] == out->w->dim[1];
+}
+
+/* The joined product: columns of p[0], then those of p[1], ... */
+static ac_tensor *join(ac_graph *g, const product *p, int32_t n)
+{
+    const ac_maker b = ac_maker_at(g, p[0].node);
+    ac_tensor *w[MOST_JOINED], *bias[MOST_JOINED];
+    bool biased = false;
+    for (int32_t i = 0; i < n; i++) {
+        w[i] = p[i].w;
+        biased |= p[i].bias != NULL;
+    }
+    for (int32_t i = 0; i < n && biased; i++)
+        bias[i] = p[i].bias ? p[i].bias : ac_make_zeros(&b, AC_F32, 1, &p[i].w->dim[0]);
+    ac_tensor *in[3] = {p[0].x, ac_make_concat(&b, w, n, 0), biased ? ac_make_concat(&b, bias, n, 0) : NULL};
+    return in[1] && (in[2] || !biased)
+               ? ac_make_op(&b, AC_OP_FULLY_CONNECTED, in, biased ? 3 : 2, &p[0].node->attrs, AC_NONE)
+               : NULL;
+}
+
+/* The place in y, columns from `from` on of the joined product, moves to it. */
+static bool move(ac_places *place, const ac_tensor *y, ac_tensor *all, int64_t from)
+{
+    int64_t to[AC_MAX_RANK];
+    ac_steps_of(all->rank, all->dim, to);
+    if (!ac_places_move(place, y->rank, y->dim, to, from))
+        return false;
+    place->t = all;
+    return true;
+}
+
+/* True if the place can move: an axis does not go over the end of a row. */
+static bool may_move(const ac_places *place)
+{
+    ac_places copy = *place;
+    int64_t to[AC_MAX_RANK];
+    ac_steps_of(place->t->rank, place->t->dim, to);
+    return ac_places_move(&copy, place->t->rank, place->t->dim, to, 0);
+}
+
+static int32_t number_of(const product *p, int32_t n, const ac_tensor *y)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (p[i].y == y)
+            return i;
+    return -1;
+}
+
+/* Of the `n` places, those in results of fully_connected (or of an addition of a constant bias to one) with the same
+ * operand, constant weights and no other reader move to a new product by the joined weights. uses: by tensor id. New
+ * nodes are appended to g->node. AC_FAIL: reported. */
+static int join_all(ac_graph *g, const int32_t *uses, ac_places *const *place, int32_t n)
+{
+    const int32_t tensors = g->tensor.n; /* later ones are of joined products */
+    for (int32_t i = 0; i < n; i++) {
+        product p[MOST_JOINED];
+        int32_t count = 0;
+        for (int32_t k = i; k < n && count < MOST_JOINED; k++) {
+            ac_tensor *t = place[k]->t;
+            const bool fresh = t && t->id < tensors && number_of(p, count, t) < 0 && may_move(place[k]);
+            if (fresh && product_of(t, uses, &p[count]) && p[count].x == p[0].x)
+                count++;
+        }
+        ac_tensor *all = count > 1 ? join(g, p, count) : NULL;
+        if (count > 1 && !all)
+            return AC_FAIL;
+        for (int32_t k = 0; k < n && all; k++) {
+            const int32_t at = place[k]->t ? number_of(p, count, place[k]->t) : -1;
+            int64_t from = 0;
+            for (int32_t j = 0; j < at; j++)
+                from += p[j].w->dim[0];
+            if (at >= 0 && !move(place[k], p[at].y, all, from))
+                return AC_FAIL;
+        }
+    }
     return AC_OK;
 }
 
@@ -390,7 +425,7 @@ static int join_products(found *f, ac_node *node)
     ac_graph *g = f->g;
     ac_places *const place[] = {&f->at[AC_ATTENTION_Q], &f->at[AC_ATTENTION_K], &f->at[AC_ATTENTION_V]};
     const int32_t made = g->node.n, at = ac_graph_place_of(g, node);
-    AC_TRY(ac_join_products(g, f->uses, place, 3));
+    AC_TRY(join_all(g, f->uses, place, 3));
     const ac_attrs attrs = attributes(f, node->attrs.attention.heads_first);
     for (int32_t i = 0; i < node->n_in; i++)
         node->in[i] = i == AC_ATTENTION_MASK ? node->in[i] : f->at[i].t;
@@ -406,15 +441,8 @@ static bool find(found *f, const ac_node *n)
         n->in[1]->dtype != AC_F32 || ac_tensor_count(n->out[0]) == 0)
         return false;
     f->second = n;
-    f->softmax = softmax_of(f, n->in[0]);
-    if (!f->softmax || !find_first(f, f->softmax->in[0], 0))
-        return false;
-    const float beta = f->softmax->attrs.softmax.beta;
-    const bool plain = beta >= 1 && beta <= 1;
-    f->scale *= beta;
-    const ac_tensor *s = f->first->out[0];
-    return s->dtype == AC_F32 && (plain || (!f->mask && beta > 0)) && ac_tensor_count(s) == ac_tensor_count(n->in[0]) &&
-           ac_tensor_count(s) > 0;
+    f->scores = (ac_scores){.g = f->g, .uses = f->uses};
+    return ac_scores_of(&f->scores, n->in[0]);
 }
 
 /* The readers of each tensor whose results are needed. */
@@ -436,7 +464,7 @@ static int32_t *needed_uses(const ac_graph *g, ac_region *r)
 /* ac_pass_attention: the softmax of products of queries and keys, times values, as one node, for GPUs. Transposes,
  * splits and reshapes before it become steps in its operands, the transpose after it the order of its result; a
  * concatenation of the keys so far and new ones that nothing else reads is left out. Products of one tensor that make
- * queries, keys and values are joined (joined.h).
+ * queries, keys and values are joined.
  *   before:  %k = transpose %k0   %s = batch_matmul %q %k   %c = mul %s factor   %m = add %c mask   %p = softmax %m
  *            %y = batch_matmul %p %v   %z = transpose %y       (mul, add or select with a mask may be missing)
  *   after:   %z = attention %q0 %k0 %v0 mask
@@ -448,7 +476,7 @@ int ac_pass_attention(ac_pass *p)
     int32_t *uses = needed_uses(g, tmp);
     int status = AC_OK;
     for (int32_t i = 0; i < g->node.n && status == AC_OK; i++) {
-        found f = {.g = g, .uses = uses, .scale = 1};
+        found f = {.g = g, .uses = uses};
         ac_node *n = g->node.item[i], *turned = NULL;
         bool fits = find(&f, n);
         for (int32_t alone = 1; fits && alone >= 0 && !turned; alone--) {

@@ -14,7 +14,7 @@ void ac_steps_of(int32_t rank, const int64_t *dim, int64_t step[AC_MAX_RANK])
     }
 }
 
-/* The dimension that an axis of this step moves along; -1: none. */
+/* The dimension along which an axis of this step moves; -1: none. */
 static int32_t dim_of(int32_t rank, const int64_t *dim, const int64_t *step, int64_t s)
 {
     for (int32_t d = 0; d < rank; d++)
@@ -53,7 +53,7 @@ bool ac_places_move(ac_places *p, int32_t rank, const int64_t *dim, const int64_
     return true;
 }
 
-/* x becomes p->t: its dimensions dim[] have steps to[]. State may change before the reader reads it. */
+/* x becomes p->t; there, dimensions dim[] of p->t have steps to[]. State may change before the reader reads it. */
 static bool move_back(ac_places *p, ac_tensor *x, int32_t rank, const int64_t *dim, const int64_t *to, int64_t base)
 {
     if (ac_tensor_root(x)->state || x->dtype != p->t->dtype || !ac_places_move(p, rank, dim, to, base))

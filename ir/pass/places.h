@@ -1,7 +1,7 @@
 /* places.h - where a reader finds the elements of a tensor if the nodes that only move them are left out.
  *
- * A reader walks along some axes. Each axis is a step in the flat tensor; `first` is the element at its start. After a
- * transpose, a slice, a reshape or a broadcast the same elements have other steps in the operand of that node:
+ * A reader walks along some axes. Each axis is a step in the flat tensor; `first` is the element at its start. In the
+ * operand of a transpose, a slice, a reshape or a broadcast the same elements have other steps:
  *
  *     ac_places p = {.t = k, .n = 2, .axis = {{heads, 64 * 12}, {columns, 1}}};
  *     while (ac_places_step(g, &p))          p.t is the operand now, p.first and the steps are those in it

@@ -25,7 +25,7 @@ ac_x ac_attend_load(ac_attend *v, int32_t i, ac_x at)
     return ac_lb_cast(&v->L->b, ac_lb_load(&v->L->b, v->buf[i], at, 1), AC_F32);
 }
 
-ac_x ac_attend_masked(ac_attend *v, ac_x sum, ac_x batch, ac_x group, ac_x head, ac_x row, ac_x key)
+static ac_x masked(ac_attend *v, ac_x sum, ac_x batch, ac_x group, ac_x head, ac_x row, ac_x key)
 {
     ac_lb *b = &v->L->b;
     const ac_attrs_attention *attrs = &v->L->node->attrs.attention;
@@ -39,6 +39,12 @@ ac_x ac_attend_masked(ac_attend *v, ac_x sum, ac_x batch, ac_x group, ac_x head,
         return ac_lb_select(b, ac_lb_load(b, v->buf[AC_ATTENTION_MASK], at, 1), score,
                             ac_lb_f32(b, (double)attrs->hidden));
     return ac_lb_add(b, score, ac_attend_load(v, AC_ATTENTION_MASK, at));
+}
+
+ac_x ac_attend_masked(ac_attend *v, ac_x sum, ac_x batch, ac_x group, ac_x head, ac_x row, ac_x key)
+{
+    const ac_x score = masked(v, sum, batch, group, head, row, key);
+    return ac_lb_cast(&v->L->b, ac_lb_cast(&v->L->b, score, v->L->node->attrs.attention.scores), AC_F32);
 }
 
 void ac_attend_index(ac_attend *v, ac_x batch, ac_x group, ac_x head, ac_x row, ac_x column, ac_x *idx)

@@ -18,7 +18,7 @@ void ac_attend_open(ac_attend *v); /* buffers of the operands */
 ac_x ac_attend_at(ac_attend *v, int32_t i, ac_x batch, ac_x group, ac_x head, ac_x row, ac_x column);
 /* Element `at` of operand i as f32. */
 ac_x ac_attend_load(ac_attend *v, int32_t i, ac_x at);
-/* sum * scale, with the mask. */
+/* sum * scale, with the mask, rounded. */
 ac_x ac_attend_masked(ac_attend *v, ac_x sum, ac_x batch, ac_x group, ac_x head, ac_x row, ac_x key);
 /* The index of an element of the result. */
 void ac_attend_index(ac_attend *v, ac_x batch, ac_x group, ac_x head, ac_x row, ac_x column, ac_x *idx);

@@ -149,7 +149,7 @@ static bool by_quads(const tiles *s, int32_t i, int64_t columns)
            ac_lo_align(s->L, at->t) >= QUAD * ac_dtype_bits(s->L->b.fn->buf.item[s->v->buf[i]].dtype) / 8;
 }
 
-/* Four columns from `column` on into shared memory at `to`: `columns` of them exist, the others are 0. */
+/* Four columns from `column` on into shared memory at `to`; 0 from column `columns` on. */
 static void load_quad(const tiles *s, int32_t i, ac_x head, ac_x row, ac_x column, int64_t columns, int32_t buf,
                       ac_x to)
 {

@@ -72,6 +72,9 @@ int ac_attention_of(ac_ctx *cx, const ac_node *n, ac_attention *out)
 {
     const ac_ints size = n->attrs.attention.size;
     const int64_t past = n->attrs.attention.past;
+    const ac_dtype scores = n->attrs.attention.scores;
+    if (scores != AC_F32 && scores != AC_F16 && scores != AC_BF16)
+        return ac_error(cx, n->at, E0103, "scores are %s, expected f32, f16 or bf16", ac_dtype_name(scores));
     AC_TRY(check_types(cx, n));
     if (size.n != SIZES)
         return ac_error(cx, n->at, E0103, "size has %d numbers, expected %d", size.n, SIZES);

@@ -8,7 +8,7 @@
  *     result f32 [batch, rows, groups * heads, width], or with heads_first [batch, groups * heads, rows, width]
  *
  * So operands may be parts of larger tensors, in any order of dimensions. Numbers of a mask are added to the scores;
- * where a mask of bools is false, the score is `hidden`. */
+ * where a mask of bools is false, the score is `hidden`. scores=f16 or bf16: they are rounded to that type then. */
 #ifndef AC_IR_OPS_DECODE_ATTENTION_H
 #define AC_IR_OPS_DECODE_ATTENTION_H
 #include "ir/graph/graph.h"
