@@ -292,7 +292,7 @@ static void finish_slices(const ac_gpu_staged *s)
     ac_lb_end(b);
 }
 
-/* Each block of a cluster adds what it got of its share of the items, in the order of the blocks. */
+/* Each block of a cluster adds the sums that all have stored of its share of the items, in the order of the blocks. */
 static void finish_cluster(const ac_gpu_staged *s)
 {
     const ac_gpu_gemm *g = s->g;

@@ -20,7 +20,7 @@ typedef struct ac_gpu_staged {
     int32_t s;     /* shared memory */
     ac_x m0, n0;   /* of the block: its first row and column */
     ac_x tile_n;   /* ... its column tile */
-    ac_x rank;     /* ... its number in the cluster; 0: there is no cluster */
+    ac_x rank;     /* ... its number in the cluster; 0: without a cluster */
     ac_x first;    /* ... its first step */
 } ac_gpu_staged;
 
