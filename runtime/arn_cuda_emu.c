@@ -437,6 +437,14 @@ static int run_fenced(uint32_t blocks)
     return status;
 }
 
+/* At the end of the program, or when the library that contains the model is unloaded. */
+__attribute__((destructor)) static void release(void)
+{
+    for (int r = 0; r < RANKS; r++)
+        for (int t = 0; t < THREADS; t++)
+            free(block[r].fibre[t].late);
+}
+
 static int prepare_launch(const struct arn_cuda_kernel *k, uint32_t blocks)
 {
     kernel = k;

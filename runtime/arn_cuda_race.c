@@ -73,6 +73,13 @@ void arn_race_watch(const void *from, size_t n, int what)
     }
 }
 
+/* At the end of the program, or when the library that contains the model is unloaded. */
+__attribute__((destructor)) static void release(void)
+{
+    for (int k = 0; k < REGIONS; k++)
+        free(region[k].cell);
+}
+
 /* Nonzero when the kernel that has just run had a race; the first is described. */
 int arn_race_launch(const char *name)
 {

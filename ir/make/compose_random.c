@@ -64,7 +64,8 @@ bool ac_draw_shape(ac_draw *d, ac_ints shape)
     if (shape.n > AC_MAX_RANK)
         return false;
     d->rank = shape.n;
-    memcpy(d->dim, shape.v, (size_t)shape.n * sizeof *shape.v);
+    if (shape.n > 0)
+        memcpy(d->dim, shape.v, (size_t)shape.n * sizeof *shape.v);
     return true;
 }
 
