@@ -15,7 +15,8 @@ enum { QUAD = 4 };
 bool ac_gpu_staged_fits(const ac_gpu_gemm *g)
 {
     const int64_t wide = ac_gpu_up(g->n, 64), deep = ac_gpu_up(g->depth, 64);
-    return g->word == AC_F32 && g->t.wm == 0 && !g->y && !g->adj_x && g->L->hint.vecs <= 0 &&
+    const bool narrowed = g->c->x->narrowed || g->c->w->narrowed; /* 16 bits in memory: a copy cannot widen them */
+    return g->word == AC_F32 && g->t.wm == 0 && !g->y && !g->adj_x && !narrowed && g->L->hint.vecs <= 0 &&
            g->many * wide <= INT32_MAX / deep;
 }
 
