@@ -8,6 +8,7 @@ require "${CC:-cc}" gcc
 have_sanitizers "${CC:-cc}" || exit 77
 . "$src/tests/cli/cuda/cuda_tools"
 
+target=cuda-sm90
 for name in branch_int8 digits_f32 dsnet_f32; do
     "$arenac" compile -q "$models/$name.tflite" -t cuda-sm90 --name "$name" --emit cu,h -o "$name"
     driver $name "$name.cu"
@@ -30,6 +31,7 @@ fake=$cuda/fake_nvrtc.c builtins=libnvrtc-builtins.so.11.8
 ARENAC_NVRTC=$tmp/toolkit/libnvrtc.so.11.2 "$arenac" compile -q "$models/dsnet_f32.tflite" -t cuda-sm90,cuda-sm80 \
     --name dsnet_f32 --emit cu,h -o dsnet_f32
 driver dsnet_f32 dsnet_f32.cu
+target=cuda-sm80 # the lowest of the list
 program dsnet_f32 -fsanitize=address,undefined
 opens() {
     FAKE_CAPABILITY=$1 FAKE_IMAGE=$2 run_program dsnet_f32 - || { cat err; die "on $1: not '$2'"; }
@@ -45,7 +47,8 @@ expect 2 "unknown target 'cuda-sm8'" "$arenac" compile "$models/dsnet_f32.tflite
     -o no.cu
 
 # Dynamic shared memory: the driver has to be told before, and has no more than the device.
-"$arenac" compile -q "$models/dsnet_f32.tflite" -t cuda-sm90 --name dsnet_f32 --emit cu,h -o dsnet_f32
+target=cuda-sm90
+"$arenac" compile -q "$models/dsnet_f32.tflite" -t $target --name dsnet_f32 --emit cu,h -o dsnet_f32
 sed '/^static const struct arn_cuda_kernel/,/^};/s/, 0u, 0u},$/, 100000u, 0u},/' dsnet_f32.cu >dynamic.cu
 for most in 100000 300000; do
     sed "s/, 100000u, 0u},\$/, ${most}u, 0u},/" dynamic.cu >dsnet_f32.cu
@@ -56,7 +59,7 @@ done
 ! run_program dsnet_f32 "the image" && grep -q 'too little shared memory' err || { cat err; die "300,000 bytes"; }
 
 # The program that bench/cuda.py times models with, and its output without a GPU.
-"$arenac" compile -q "$models/digits_f32.tflite" -t cuda-sm80 --name net --emit cu,h -o net
+"$arenac" compile -q "$models/digits_f32.tflite" -t $target --name net --emit cu,h -o net
 printf 'the image' >image
 driver net net.cu
 timer net.cu

@@ -19,10 +19,10 @@ tile() { # TARGET STATUS TEXT SED
     cmp -s wrong.cert "$1.cert" && fail "$4: nothing was changed"
     expect "$2" "$3" "$certcheck" wrong.cert
 }
-tile cortex-m4 2 'accumulators are' 's/tile pairs 3 x 2/tile pairs 3 x 4/'
-tile cortex-m4 2 'accumulators are' 's/tile pairs 3 x 2/tile pairs 9 x 2/'
-tile cortex-m4 2 'channels are in pairs' 's/tile pairs 3 x 2/tile pairs 3 x 1/'
-tile cortex-m4 2 'another type' 's/tile pairs 3 x 2/tile bytes 3 x 2/'
+tile cortex-m4 2 'accumulators are' 's/tile pairs 2 x 4/tile pairs 2 x 8/'
+tile cortex-m4 2 'accumulators are' 's/tile pairs 2 x 4/tile pairs 9 x 4/'
+tile cortex-m4 2 'channels are in pairs' 's/tile pairs 2 x 4/tile pairs 2 x 3/'
+tile cortex-m4 2 'another type' 's/tile pairs 2 x 4/tile bytes 2 x 4/'
 tile cortex-m4 2 'not known' 's/tile pairs/tile pears/'
 tile cortex-m55 1 'element .* of acc' 's/\(requant 4 out\[%[0-9]*\] acc\) 1 /\1 7 /'
 tile cortex-m55 1 'the count of a shift may be 32 .. 32' '/^const i32/ s/ -[5-9]$/ -32/; /^const i32/ s/ -1[0-9]$/ -32/'
