@@ -7,8 +7,8 @@
 const char *ac_c_asm_condition(ac_cfile *F, const char *feature, const char *more)
 {
     return ac_strf(F->region,
-                   "defined(%s) && defined(__GNUC__) && defined(__OPTIMIZE__) && \\\n"
-                   "    %s!defined(%s_NO_ASM)",
+                   "defined(%s) && defined(__GNUC__) && %sdefined(__OPTIMIZE__) && \\\n"
+                   "    !defined(%s_NO_ASM)",
                    feature, more, F->upper);
 }
 

@@ -22,7 +22,7 @@ check() { # FILE OPTION...
     checked=$((checked + 1))
 }
 for m in "$models"/*.tflite "$models"/*.ag "$src"/tests/cross/*.ag "$src"/tests/golden/c/[a-r]*.ag; do
-    grep -q '^# arenac.*\(--mem\|--host\|x86\|--threads\)' "$m" || check "$m" -t cortex-m4
+    grep -q '^# arenac.*\(--mem\|--custom\|--host\|x86\|--threads\)' "$m" || check "$m" -t cortex-m4
 done
 name=$long
 check "$models/dsnet_int8.tflite" -t cortex-m0plus --stripe auto

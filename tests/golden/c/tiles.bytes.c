@@ -46,8 +46,8 @@
 /* Adds to 8 accumulators: a row by 8 channels of packed weights, 4 elements of each in a step. */
 static inline void tile_unsigned_8x4(const uint8_t *x, const uint8_t *w, int32_t steps, int32_t *acc)
 {
-#if defined(__thumb__) && defined(__GNUC__) && defined(__OPTIMIZE__) && \
-    !defined(__clang__) && !defined(TILES_NO_ASM) && !defined(__OPTIMIZE_SIZE__)
+#if defined(__thumb__) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
+    !defined(TILES_NO_ASM) && !defined(__OPTIMIZE_SIZE__)
     const uint8_t *const end = x + steps * 4;
     for (int32_t c = 0; c < 8; c += 8) {
         const uint8_t *at = x, *from = &w[c];
@@ -181,8 +181,8 @@ static inline void tile_unsigned_8x4(const uint8_t *x, const uint8_t *w, int32_t
         acc[c + 6] = c6;
         acc[c + 7] = c7;
     }
-#elif defined(__thumb__) && defined(__GNUC__) && defined(__OPTIMIZE__) && \
-    !defined(__clang__) && !defined(TILES_NO_ASM)
+#elif defined(__thumb__) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
+    !defined(TILES_NO_ASM)
     const uint8_t *const end = x + steps * 4;
     for (int32_t c = 0; c < 8; c += 4) {
         const uint8_t *at = x, *from = &w[c];
@@ -286,8 +286,8 @@ static inline int8_t sat_i8_shr(int32_t x, int32_t n)
 /* Adds to 2 accumulators: a row by 2 channels of packed weights, 16 elements of each in a step. */
 static inline void tile_unsigned_2x16(const uint8_t *x, const uint8_t *w, int32_t steps, int32_t *acc)
 {
-#if defined(__thumb__) && defined(__GNUC__) && defined(__OPTIMIZE__) && \
-    !defined(__clang__) && !defined(TILES_NO_ASM)
+#if defined(__thumb__) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
+    !defined(TILES_NO_ASM)
     const uint8_t *const end = x + steps * 16;
     for (int32_t c = 0; c < 2; c += 2) {
         const uint8_t *at = x, *from = &w[c];
@@ -439,8 +439,8 @@ static inline uint32_t u32_from_i32(int32_t x)
 /* Adds to 4 accumulators: a row by 4 channels of packed weights, 8 elements of each in a step. */
 static inline void tile_unsigned_4x8(const uint8_t *x, const uint8_t *w, int32_t steps, int32_t *acc)
 {
-#if defined(__thumb__) && defined(__GNUC__) && defined(__OPTIMIZE__) && \
-    !defined(__clang__) && !defined(TILES_NO_ASM)
+#if defined(__thumb__) && defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
+    !defined(TILES_NO_ASM)
     const uint8_t *const end = x + steps * 8;
     for (int32_t c = 0; c < 4; c += 4) {
         const uint8_t *at = x, *from = &w[c];
