@@ -31,17 +31,12 @@ void ac_gpu_staged_rows(const ac_gpu_staged *s, ac_x t)
             ac_lb_store(b, g->base, ac_gpu_own_at(g, t, i), ac_gpu_by(b, p, g->depth, g->x_at));
             continue;
         }
-        const ac_slide *y = &g->win->y, *x = &g->win->x;
-        const ac_x ox = ac_lb_mod(b, p, ac_lb_i32(b, x->out)), line = ac_lb_div(b, p, ac_lb_i32(b, x->out));
-        const ac_x oy = ac_lb_mod(b, line, ac_lb_i32(b, y->out)), n = ac_lb_div(b, line, ac_lb_i32(b, y->out));
-        const ac_x iy = ac_lb_sub(b, ac_lb_mul(b, oy, ac_lb_i32(b, y->stride)), ac_lb_i32(b, y->pad));
-        const ac_x ix = ac_lb_sub(b, ac_lb_mul(b, ox, ac_lb_i32(b, x->stride)), ac_lb_i32(b, x->pad));
-        const ac_x pixel = ac_gpu_by(b, ac_gpu_by(b, n, y->in, iy), x->in, ix);
-        ac_lb_store(b, g->base, ac_gpu_own_at(g, t, i), ac_gpu_by(b, pixel, g->win->ic, g->x_at));
+        const ac_gpu_corner at = ac_gpu_corner_of(g, p);
+        ac_lb_store(b, g->base, ac_gpu_own_at(g, t, i), ac_gpu_by(b, at.pixel, g->win->ic, g->x_at));
         if (!s->pads)
             continue;
-        ac_lb_store(b, g->iy, ac_gpu_own_at(g, t, i), iy);
-        ac_lb_store(b, g->ix, ac_gpu_own_at(g, t, i), ix);
+        ac_lb_store(b, g->iy, ac_gpu_own_at(g, t, i), at.iy);
+        ac_lb_store(b, g->ix, ac_gpu_own_at(g, t, i), at.ix);
     }
 }
 

@@ -128,6 +128,18 @@ int32_t ac_gpu_step_rows(const ac_gpu_gemm *g)
     return g->t.bm * lines(g) / g->t.threads;
 }
 
+ac_gpu_corner ac_gpu_corner_of(const ac_gpu_gemm *g, ac_x p)
+{
+    ac_lb *b = &g->L->b;
+    const ac_slide *y = &g->win->y, *x = &g->win->x;
+    const ac_x ox = ac_lb_mod(b, p, ac_lb_i32(b, x->out)), row = ac_lb_div(b, p, ac_lb_i32(b, x->out));
+    const ac_x oy = ac_lb_mod(b, row, ac_lb_i32(b, y->out)), n = ac_lb_div(b, row, ac_lb_i32(b, y->out));
+    const ac_x iy = ac_lb_sub(b, ac_lb_mul(b, oy, ac_lb_i32(b, y->stride)), ac_lb_i32(b, y->pad));
+    const ac_x ix = ac_lb_sub(b, ac_lb_mul(b, ox, ac_lb_i32(b, x->stride)), ac_lb_i32(b, x->pad));
+    const ac_x line = ac_lb_add(b, ac_lb_mul(b, n, ac_lb_i32(b, y->in)), iy);
+    return (ac_gpu_corner){ac_lb_add(b, ac_lb_mul(b, line, ac_lb_i32(b, x->in)), ix), iy, ix};
+}
+
 void ac_gpu_find_rows(const ac_gpu_gemm *g, ac_x m0)
 {
     ac_lb *b = &g->L->b;
@@ -144,17 +156,11 @@ void ac_gpu_find_rows(const ac_gpu_gemm *g, ac_x m0)
                         ac_lb_select(b, inside, ac_lb_i32(b, 0), ac_lb_i32(b, OUTSIDE)));
             continue;
         }
-        const ac_slide *y = &g->win->y, *x = &g->win->x;
-        const ac_x ox = ac_lb_mod(b, p, ac_lb_i32(b, x->out)), row = ac_lb_div(b, p, ac_lb_i32(b, x->out));
-        const ac_x oy = ac_lb_mod(b, row, ac_lb_i32(b, y->out)), n = ac_lb_div(b, row, ac_lb_i32(b, y->out));
-        const ac_x iy = ac_lb_sub(b, ac_lb_mul(b, oy, ac_lb_i32(b, y->stride)), ac_lb_i32(b, y->pad));
-        const ac_x ix = ac_lb_sub(b, ac_lb_mul(b, ox, ac_lb_i32(b, x->stride)), ac_lb_i32(b, x->pad));
-        const ac_x line_at =
-            ac_lb_add(b, ac_lb_mul(b, ac_lb_add(b, ac_lb_mul(b, n, ac_lb_i32(b, y->in)), iy), ac_lb_i32(b, x->in)), ix);
+        const ac_gpu_corner at = ac_gpu_corner_of(g, p);
         ac_lb_store(b, g->base, ac_gpu_own_at(g, t, i),
-                    ac_lb_add(b, g->x_at, ac_lb_mul(b, line_at, ac_lb_i32(b, g->win->ic))));
-        ac_lb_store(b, g->iy, ac_gpu_own_at(g, t, i), ac_lb_select(b, inside, iy, ac_lb_i32(b, OUTSIDE)));
-        ac_lb_store(b, g->ix, ac_gpu_own_at(g, t, i), ix);
+                    ac_lb_add(b, g->x_at, ac_lb_mul(b, at.pixel, ac_lb_i32(b, g->win->ic))));
+        ac_lb_store(b, g->iy, ac_gpu_own_at(g, t, i), ac_lb_select(b, inside, at.iy, ac_lb_i32(b, OUTSIDE)));
+        ac_lb_store(b, g->ix, ac_gpu_own_at(g, t, i), at.ix);
     }
     ac_lb_end(b);
 }

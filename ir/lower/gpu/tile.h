@@ -72,6 +72,12 @@ ac_x ac_gpu_channel(const ac_gpu_gemm *g, ac_x col);
 void ac_gpu_index(const ac_gpu_gemm *g, ac_x p, ac_x *idx);
 
 /* step.c */
+/* Where the window of output position p begins in x: its pixel, counted over all images, and its row and column, which
+ * padding makes negative. */
+typedef struct ac_gpu_corner {
+    ac_x pixel, iy, ix;
+} ac_gpu_corner;
+ac_gpu_corner ac_gpu_corner_of(const ac_gpu_gemm *g, ac_x p);
 /* [product][panel of channels][word][channel], padded to `deep` words: the buffer. */
 int32_t ac_gpu_pack_weights(const ac_gpu_gemm *g, int64_t deep, int64_t panel);
 int32_t ac_gpu_step_rows(const ac_gpu_gemm *g);       /* rows of x that a thread loads, see ac_gpu_find_rows */
