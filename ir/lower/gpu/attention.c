@@ -24,16 +24,11 @@ typedef struct tiles {
 /* Registers of `own`. */
 enum { OLD_MAX, OWN_MAX, OWN_SUM, N_OWN };
 
-static int64_t up(int64_t n, int64_t to)
-{
-    return (n + to - 1) / to * to;
-}
-
 bool ac_gpu_attention_fits(const ac_attend *v)
 {
     const ac_attention *a = &v->a;
     return v->L->target->isa == AC_ISA_CUDA && !v->L->exact && a->depth <= MOST_COLUMNS && a->width <= MOST_COLUMNS &&
-           a->batch * a->groups * (up(a->heads * a->rows, ROWS) / ROWS) <= INT32_MAX;
+           a->batch * a->groups * (ac_align_up(a->heads * a->rows, ROWS) / ROWS) <= INT32_MAX;
 }
 
 static ac_x num(const tiles *s, int64_t n)
@@ -99,7 +94,8 @@ static int32_t odd_quads(int32_t columns)
 static void choose_keys(tiles *s, int64_t keys)
 {
     for (s->keys = 2 * LEAST_KEYS; s->keys >= LEAST_KEYS; s->keys /= 2) {
-        const int64_t room = (MOST_WORDS - words_besides_scores(s)) / ROWS / s->keys * s->keys, all = up(keys, s->keys);
+        const int64_t room = (MOST_WORDS - words_besides_scores(s)) / ROWS / s->keys * s->keys,
+                      all = ac_align_up(keys, s->keys);
         s->span = all < room ? all : room;
         if (s->keys == LEAST_KEYS || (keys > LEAST_KEYS && s->span == all))
             return;
@@ -112,8 +108,8 @@ static void choose(tiles *s)
     s->rows = a->heads * a->rows;
     s->chunks = (int32_t)((a->depth + CHUNK - 1) / CHUNK);
     s->parts = (int32_t)((a->width + CHUNK - 1) / CHUNK);
-    s->depth = (int32_t)up((a->depth + s->chunks - 1) / s->chunks, QUAD);
-    s->width = (int32_t)up((a->width + s->parts - 1) / s->parts, QUAD);
+    s->depth = (int32_t)ac_align_up((a->depth + s->chunks - 1) / s->chunks, QUAD);
+    s->width = (int32_t)ac_align_up((a->width + s->parts - 1) / s->parts, QUAD);
     s->pitch = odd_quads(s->depth);
     s->q_pitch = odd_quads(s->depth * s->chunks);
     choose_keys(s, a->keys);
@@ -182,7 +178,7 @@ static ac_x open_piece(const tiles *s, ac_x t, ac_x pass, int64_t n)
 
 static ac_x open_passes(const tiles *s, int64_t n)
 {
-    return ac_lb_for(s->b, "i", num(s, 0), num(s, up(n, THREADS) / THREADS), 1, AC_MARK_UNROLL);
+    return ac_lb_for(s->b, "i", num(s, 0), num(s, ac_align_up(n, THREADS) / THREADS), 1, AC_MARK_UNROLL);
 }
 
 /* Head and row of query `row` of the group. */
@@ -364,7 +360,7 @@ static void find_max(const tiles *s, ac_x first)
 static void weigh(const tiles *s, ac_x first)
 {
     ac_lb *b = s->b;
-    const bool several = s->span < up(s->v->a.keys, s->keys);
+    const bool several = s->span < ac_align_up(s->v->a.keys, s->keys);
     const ac_x t = open_phase(s), row = rest(s, t, ROWS);
     ac_x max = handed(s, 0, 0, row);
     for (int32_t w = 1; w < WARPS; w++)
@@ -504,7 +500,7 @@ int ac_gpu_attention_tiles(ac_attend *v)
     ac_lb *b = s.b;
     choose(&s);
     open_buffers(&s);
-    const int64_t blocks = up(s.rows, ROWS) / ROWS;
+    const int64_t blocks = ac_align_up(s.rows, ROWS) / ROWS;
     const ac_x block = ac_lb_for(b, "g", num(&s, 0), num(&s, v->a.batch * v->a.groups * blocks), 1, AC_MARK_GRID);
     const ac_x matrix = over(&s, block, blocks);
     s.row = times(&s, rest(&s, block, blocks), ROWS);

@@ -69,21 +69,16 @@ static void choose(cells *k)
     k->rounds = ceil_div(k->items, k->threads);
 }
 
-static int64_t round_up(int64_t n, int64_t to)
-{
-    return ceil_div(n, to) * to;
-}
-
 /* Rows that products read have a place in each block: those of states two. */
 static void place_rows(cells *k)
 {
     const ac_cells *c = k->c;
     k->row = AC_NEW_N(k->L->region, int64_t, c->body->tensor.n + 1);
     k->own = AC_NEW_N(k->L->region, int64_t, c->body->tensor.n + 1);
-    for (int32_t i = 0; i < c->product.n; i++)
-        k->pitch = round_up(c->product.item[i].depth, WIDE * MOST_LANES) > k->pitch
-                       ? round_up(c->product.item[i].depth, WIDE * MOST_LANES)
-                       : k->pitch;
+    for (int32_t i = 0; i < c->product.n; i++) {
+        const int64_t pitch = ac_align_up(c->product.item[i].depth, WIDE * MOST_LANES);
+        k->pitch = pitch > k->pitch ? pitch : k->pitch;
+    }
     for (int32_t i = 0; i < c->product.n; i++) {
         const ac_cell_product *p = &c->product.item[i];
         if (k->row[p->x->id])
