@@ -79,10 +79,15 @@ static ac_x shared(const tiles *s, int32_t buf, ac_x at, int32_t lanes)
 
 /* ------------------------------------------------------------------ sizes */
 
+/* Of a tile of keys or of values. */
+static int64_t tile_words(const tiles *s)
+{
+    return (int64_t)s->keys * (s->pitch > s->width ? s->pitch : s->width);
+}
+
 static int64_t words_besides_scores(const tiles *s)
 {
-    const int64_t tile = (int64_t)s->keys * (s->pitch > s->width ? s->pitch : s->width);
-    return ROWS * s->q_pitch + tile + 2 * WARPS * ROWS;
+    return ROWS * s->q_pitch + tile_words(s) + 2 * WARPS * ROWS;
 }
 
 /* Rows of shared memory that 8 lanes read 16 bytes of each, without two in a bank. */
@@ -121,8 +126,7 @@ static void choose(tiles *s)
 static void open_buffers(tiles *s)
 {
     ac_lower *L = s->L;
-    const int64_t result = (int64_t)s->slices * ROWS * s->width * s->parts, words = words_besides_scores(s);
-    const int64_t tile = words - ROWS * s->q_pitch - 2 * WARPS * ROWS;
+    const int64_t result = (int64_t)s->slices * ROWS * s->width * s->parts, tile = tile_words(s);
     s->q = ac_lo_gpu_local(L, "q", AC_F32, (int64_t)ROWS * s->q_pitch, AC_WHERE_SHARED);
     s->tile = ac_lo_gpu_local(L, "tile", AC_F32, tile > result ? tile : result, AC_WHERE_SHARED);
     s->p = ac_lo_gpu_local(L, "p", AC_F32, s->span * ROWS, AC_WHERE_SHARED);
