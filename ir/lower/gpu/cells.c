@@ -115,9 +115,8 @@ static void begin(cells *k)
     open_cluster(k);
     open_block(k);
     const ac_x n = ac_lb_for(b, "n", num(k, 0), num(k, k->held), 1, AC_MARK_UNROLL);
-    const ac_x thread = plus(k, times(k, k->r, k->threads), k->t);
-    ac_lb_store(b, k->w, lasting(k, n),
-                ac_lb_load(b, k->weights, plus(k, times(k, n, k->ranks * k->threads), thread), 1));
+    const ac_x of = lasting(k, n);
+    ac_lb_store(b, k->w, of, ac_lb_load(b, k->weights, of, 1));
     ac_lb_end(b);
     const ac_x i = ac_lb_for(b, "i", k->t, num(k, k->part), k->threads, AC_MARK_SERIAL);
     ac_lb_store(b, k->rows, in_part(k, k->r, i), ac_lb_f32(b, 0));
@@ -136,7 +135,7 @@ static void begin(cells *k)
         }
         for (int64_t round = 0; round < k->rounds; round++) {
             ac_cells_item(k, round);
-            ac_lb_store(b, k->state, lasting(k, num(k, (k->own[t->id] - 1) * k->rounds + round)),
+            ac_lb_store(b, k->state, kept_at(k, t, 0, round),
                         first_value(k, s, plus(k, times(k, k->b, c->units), k->j)));
         }
     }

@@ -56,6 +56,12 @@ static inline ac_x lasting(cells *k, ac_x n)
     return plus(k, times(k, n, k->ranks * k->threads), thread);
 }
 
+/* Group q of t, a value that the thread keeps, for its unit of round `round`. */
+static inline ac_x kept_at(cells *k, const ac_tensor *t, int64_t q, int64_t round)
+{
+    return lasting(k, num(k, (k->own[t->id] - 1 + q) * k->rounds + round));
+}
+
 static inline ac_x mine(cells *k, int64_t n)
 {
     return plus(k, num(k, n * k->threads), k->t);

@@ -42,21 +42,23 @@ static ac_x constant(cells *k, ac_tensor *t, const ac_tensor *like, int64_t q)
     return ac_lo_load_at(k->L, t, at, false, 1);
 }
 
+/* Group q of product p of this phase, at the unit. */
+static ac_x sum_of(cells *k, int32_t p, int64_t q)
+{
+    const ac_x local = ac_lb_sub(&k->L->b, k->j, times(k, k->r, k->units));
+    const int64_t first = (k->share[p].sum + q * k->units) * k->c->batch;
+    const ac_x at = plus(k, num(k, first), times(k, local, k->c->batch));
+    return ac_lb_load(&k->L->b, k->all, plus(k, at, k->b), 1);
+}
+
 static ac_x product_value(cells *k, const ac_node *m, int64_t q)
 {
-    ac_lb *b = &k->L->b;
     const ac_cells *c = k->c;
     int32_t p = 0;
     while (c->product.item[p].node != m)
         p++;
-    ac_x v;
-    const ac_x local = ac_lb_sub(b, k->j, times(k, k->r, k->units));
-    if (c->product.item[p].phase < k->phase) {
-        v = ac_lb_load(b, k->state, lasting(k, num(k, (k->own[m->out[0]->id] - 1 + q) * k->rounds + k->round)), 1);
-    } else {
-        const ac_x at = plus(k, num(k, (k->share[p].sum + q * k->units) * c->batch), times(k, local, c->batch));
-        v = ac_lb_load(b, k->all, plus(k, at, k->b), 1);
-    }
+    ac_x v = c->product.item[p].phase < k->phase ? ac_lb_load(&k->L->b, k->state, kept_at(k, m->out[0], q, k->round), 1)
+                                                 : sum_of(k, p, q);
     ac_tensor *bias = ac_node_in(m, 2);
     if (bias)
         v = plus(k, v, ac_lo_load_at(k->L, bias, plus(k, num(k, q * c->units), k->j), false, 1));
@@ -68,7 +70,7 @@ static ac_x state_value(cells *k, const ac_tensor *t)
     ac_lb *b = &k->L->b;
     if (k->row[t->id])
         return ac_lb_load(b, k->rows, in_part(k, k->r, in_row(k, t, true, k->now, k->b, k->j)), 1);
-    return ac_lb_load(b, k->state, lasting(k, num(k, (k->own[t->id] - 1) * k->rounds + k->round)), 1);
+    return ac_lb_load(b, k->state, kept_at(k, t, 0, k->round), 1);
 }
 
 static ac_x map_value(cells *k, const ac_node *m, int64_t q)
@@ -233,7 +235,7 @@ static int next_states(cells *k)
         if (k->row[t->id])
             push(k, t, true, v[i]);
         else
-            ac_lb_store(b, k->state, lasting(k, num(k, (k->own[t->id] - 1) * k->rounds + k->round)), v[i]);
+            ac_lb_store(b, k->state, kept_at(k, t, 0, k->round), v[i]);
         ac_lb_if(b, ac_lb_and(b, ac_lb_eq(b, k->s, num(k, c->scan.steps - 1)), ac_lb_eq(b, k->d, num(k, 0))));
         ac_lb_store(b, ac_lo_output_buf(k->L, i), flat(k, 1, 0), v[i]);
         ac_lb_end(b);
@@ -255,10 +257,8 @@ static int hand_on(cells *k)
             push(k, m->x, false, v);
         }
         for (int64_t q = 0; q < m->groups && m->phase == k->phase; q++) {
-            const ac_x local = ac_lb_sub(b, k->j, times(k, k->r, k->units));
-            const ac_x at = plus(k, num(k, (k->share[p].sum + q * k->units) * c->batch), times(k, local, c->batch));
-            ac_lb_store(b, k->state, lasting(k, num(k, (k->own[m->node->out[0]->id] - 1 + q) * k->rounds + k->round)),
-                        ac_lb_load(b, k->all, plus(k, at, k->b), 1));
+            const ac_x sum = sum_of(k, p, q);
+            ac_lb_store(b, k->state, kept_at(k, m->node->out[0], q, k->round), sum);
         }
     }
     return AC_OK;
