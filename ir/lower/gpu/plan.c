@@ -42,9 +42,7 @@ static int64_t ups(int64_t n, int64_t by)
 
 static int64_t shared_bytes(const ac_gpu_plan *p, int32_t piece)
 {
-    const int64_t stages = (int64_t)p->stages * ac_gpu_stage(p, piece),
-                  slices = p->wk > 1 ? (int64_t)p->wk * p->bm * p->bn : 0;
-    return 4 * (most(stages, slices) + (p->split > 1 ? (int64_t)p->bm * p->bn : 0));
+    return 4 * (ac_gpu_stages(p, piece) + (p->split > 1 ? (int64_t)p->bm * p->bn : 0));
 }
 
 /* Blocks that a multiprocessor holds. */

@@ -47,5 +47,11 @@ static inline int32_t ac_gpu_stage(const ac_gpu_plan *p, int32_t piece)
 {
     return ac_gpu_stage_x(p, piece) + p->bk * p->bn;
 }
+/* Floats of shared memory for the stages, and then for the sums of the slices, if there are several. */
+static inline int64_t ac_gpu_stages(const ac_gpu_plan *p, int32_t piece)
+{
+    const int64_t stages = (int64_t)p->stages * ac_gpu_stage(p, piece), slices = (int64_t)p->wk * p->bm * p->bn;
+    return p->wk > 1 && slices > stages ? slices : stages;
+}
 
 #endif

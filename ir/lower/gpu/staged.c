@@ -322,13 +322,12 @@ static void open_buffers(ac_gpu_staged *s)
 {
     ac_gpu_gemm *g = s->g;
     const ac_gpu_plan *p = &s->p;
-    const int64_t passes = ac_gpu_passes(p, s->piece), stages = (int64_t)p->stages * ac_gpu_stage(p, s->piece),
-                  slices = p->wk > 1 ? (int64_t)p->wk * p->bm * p->bn : 0;
+    const int64_t passes = ac_gpu_passes(p, s->piece);
     g->x = ac_lo_operand(g->L, g->c->x);
     g->w = ac_gpu_pack_weights(g, p->steps * p->bk, p->bn);
     if (p->split > 1)
         s->inbox = ac_lo_gpu_local(g->L, "inbox", AC_F32, (int64_t)p->split * p->items * QUAD, AC_WHERE_SPREAD);
-    s->s = ac_lo_gpu_local(g->L, "s", AC_F32, stages > slices ? stages : slices, AC_WHERE_SHARED);
+    s->s = ac_lo_gpu_local(g->L, "s", AC_F32, ac_gpu_stages(p, s->piece), AC_WHERE_SHARED);
     g->acc = ac_lo_gpu_local(g->L, "acc", AC_F32, (int64_t)p->threads * p->tm * p->tn, AC_WHERE_THREAD);
     g->base = ac_lo_gpu_local(g->L, "base", AC_I32, p->threads * passes, AC_WHERE_THREAD);
     g->iy = ac_lo_gpu_local(g->L, "iy", AC_I32, p->threads * passes, AC_WHERE_THREAD);
