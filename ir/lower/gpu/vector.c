@@ -104,19 +104,30 @@ static ac_x own_at(const vector *v, ac_x t, int64_t q)
     return ac_lb_add(&v->L->b, k_of(v, q * GPU_THREADS), t);
 }
 
+/* Blocks for all results of a tile of rows. */
+static int64_t blocks_of(const vector *v)
+{
+    return over(v->groups, WARPS / v->slices);
+}
+
+/* The first result of group `group` of block g. */
+static ac_x first_of(const vector *v, ac_x g, ac_x group)
+{
+    ac_lb *b = &v->L->b;
+    const ac_x before = ac_lb_mul(b, ac_lb_mod(b, g, k_of(v, blocks_of(v))), k_of(v, WARPS / v->slices));
+    return ac_lb_mul(b, ac_lb_add(b, before, group), k_of(v, v->results));
+}
+
 /* Opens a phase: which warp, lane, and results. */
 static void phase(vector *v, ac_x g)
 {
     ac_lb *b = &v->L->b;
-    const int64_t warps = WARPS / v->slices, blocks = over(v->groups, warps);
     v->t = ac_lb_for(b, "t", ac_lb_i32(b, 0), ac_lb_i32(b, GPU_THREADS), 1, AC_MARK_BLOCK);
     v->lane = ac_lb_mod(b, v->t, k_of(v, GPU_LANES));
     v->warp = ac_lb_div(b, v->t, k_of(v, GPU_LANES));
     v->slice = ac_lb_mod(b, v->warp, k_of(v, v->slices));
-    const ac_x group = ac_lb_add(b, ac_lb_mul(b, ac_lb_mod(b, g, k_of(v, blocks)), k_of(v, warps)),
-                                 ac_lb_div(b, v->warp, k_of(v, v->slices)));
-    v->first = ac_lb_mul(b, group, k_of(v, v->results));
-    v->first_row = ac_lb_mul(b, ac_lb_div(b, g, k_of(v, blocks)), k_of(v, v->tile));
+    v->first = first_of(v, g, ac_lb_div(b, v->warp, k_of(v, v->slices)));
+    v->first_row = ac_lb_mul(b, ac_lb_div(b, g, k_of(v, blocks_of(v))), k_of(v, v->tile));
 }
 
 static void multiply_unit(vector *v, const ac_x *w, ac_x k)
@@ -256,8 +267,8 @@ static int32_t exchange(vector *v)
     return from;
 }
 
-/* Result q of a warp whose results begin at row first_row and channel first, if there is one, and where `writes` is
- * true (0: everywhere). */
+/* Stores result q of a warp whose results begin at row first_row and channel first, if it exists, in the threads whose
+ * `writes` is true (0: in all). */
 static void store(const vector *v, ac_x sum, ac_x q, ac_x first, ac_x writes)
 {
     ac_lower *L = v->L;
@@ -308,10 +319,7 @@ static void add_slices(vector *v, ac_x g, int32_t all)
     ac_x sum = ac_lb_load(b, part, at, 1);
     for (int32_t s = 1; s < v->slices; s++)
         sum = plus(v, sum, ac_lb_load(b, part, ac_lb_add(b, at, k_of(v, (int64_t)s * v->sums)), 1));
-    const int64_t warps = WARPS / v->slices, blocks = over(v->groups, warps);
-    const ac_x first = ac_lb_mul(b, ac_lb_add(b, ac_lb_mul(b, ac_lb_mod(b, g, k_of(v, blocks)), k_of(v, warps)), group),
-                                 k_of(v, v->results));
-    store(v, sum, q, first, 0);
+    store(v, sum, q, first_of(v, g, group), 0);
     ac_lb_end(b);
     ac_lb_end(b);
 }
@@ -332,8 +340,7 @@ int ac_gpu_vector(ac_lower *L, ac_channel *c, int64_t n_rows, int64_t depth)
     v.keep = ac_lo_gpu_local(L, "keep", d, (int64_t)(v.sums > 1 ? v.sums / 2 : 1) * GPU_THREADS, AC_WHERE_THREAD);
     if (v.sums > 1)
         v.send = ac_lo_gpu_local(L, "send", d, (int64_t)v.sums / 2 * GPU_THREADS, AC_WHERE_THREAD);
-    const ac_x g =
-        ac_lb_for(b, "g", ac_lb_i32(b, 0), ac_lb_i32(b, over(v.groups, WARPS / v.slices) * v.tiles), 1, AC_MARK_GRID);
+    const ac_x g = ac_lb_for(b, "g", ac_lb_i32(b, 0), ac_lb_i32(b, blocks_of(&v) * v.tiles), 1, AC_MARK_GRID);
     sums(&v, g);
     const int32_t all = exchange(&v);
     if (v.slices > 1) {
