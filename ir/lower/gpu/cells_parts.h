@@ -42,7 +42,7 @@ static inline ac_x num(cells *k, int64_t v)
 }
 static inline ac_x times(cells *k, ac_x x, int64_t n)
 {
-    return ac_lb_mul(&k->L->b, x, num(k, n));
+    return ac_lo_scaled(&k->L->b, x, n);
 }
 static inline ac_x plus(cells *k, ac_x x, ac_x y)
 {

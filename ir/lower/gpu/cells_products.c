@@ -79,7 +79,7 @@ static bool in_phase(const cells *k, int32_t p)
 
 static bool is_halved(const cells *k, int32_t p, int64_t mask)
 {
-    return k->c->product.item[p].phase == k->phase && k->share[p].lanes > mask;
+    return in_phase(k, p) && k->share[p].lanes > mask;
 }
 
 /* Adds the part sums of lanes that are `mask` apart, from sum[from] to the other array. */

@@ -27,7 +27,7 @@ typedef struct ac_gpu_staged {
 /* x * by + more */
 static inline ac_x ac_gpu_by(ac_lb *b, ac_x x, int64_t by, ac_x more)
 {
-    return ac_lb_add(b, ac_lb_mul(b, x, ac_lb_i32(b, by)), more);
+    return ac_lb_add(b, ac_lo_scaled(b, x, by), more);
 }
 
 /* staged_copy.c. slot: the first float of the stage. */
