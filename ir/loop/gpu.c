@@ -105,7 +105,7 @@ bool ac_late_copy(const ac_loop_fn *fn, const ac_ins *i, int32_t *buf, ac_x *fro
     if (v->op != AC_L_LOAD || fn->buf.item[v->aux].role == AC_BUF_LOCAL)
         return false;
     const ac_ins *at = ins(fn, v->a);
-    const bool chosen = *cond && at->op == AC_L_SELECT && at->a == *cond; /* an element to read where nothing is */
+    const bool chosen = *cond && at->op == AC_L_SELECT && at->a == *cond; /* without *cond it loads another element */
     *buf = v->aux;
     *from = chosen ? at->b : v->a;
     return true;

@@ -47,7 +47,7 @@ static ac_x lane_of(const ac_loop_fn *fn, ac_x x, int32_t *mask)
     return i->a;
 }
 
-/* The block loop of lane_of, or of r * threads + that, where r counts the *blocks of a cluster. */
+/* The block loop of lane_of, or of r * threads + that; r counts the *blocks of a cluster. */
 static ac_x thread_of(const ac_loop_fn *fn, ac_x x, int32_t *mask, int64_t *blocks)
 {
     const ac_ins *i = ins(fn, x);

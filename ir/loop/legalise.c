@@ -2,7 +2,7 @@
  *
  * Every value of L lanes becomes L values of one lane; instructions that only move lanes disappear. On a machine that
  * works on the halves of words, instructions that halves.h names are kept; lanes are extracted from a word, or packed
- * into one, as needed. For a GPU the same is done with blocks of 8 and 16 bytes that memory is accessed by (blocks.c).
+ * into one, as needed. A GPU keeps blocks of 8 and 16 bytes that are loaded or stored at once (blocks.c).
  *
  *     %4 = load f32x4 x[%3]           load x[%3], x[%3 + 1], x[%3 + 2], x[%3 + 3]
  *     %5 = sumlanes f32 %4      =>    (l0 + l2) + (l1 + l3)

@@ -60,8 +60,8 @@ static int32_t threads_of(const tile *t)
     return t->channels * t->strips * t->rows;
 }
 
-/* An estimate of what one multiprocessor takes, of a GPU of a hundred: bytes arrive at 64 a cycle, and four warps issue
- * an instruction in each. A block alone waits for its loads and for each instruction. */
+/* Estimates the cycles of each multiprocessor of a GPU that has about a hundred: 64 bytes arrive and four warps issue
+ * an instruction in a cycle. A block alone waits for its loads and for each instruction. */
 static int64_t cycles(const ac_window *win, const tile *t, int32_t bytes)
 {
     enum { MULTIPROCESSORS = 120, RESIDENT = 2048, LATENCY = 1000, CHAIN = 1 };

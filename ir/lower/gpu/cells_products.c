@@ -102,7 +102,7 @@ static void halve_from(cells *k, int32_t *in, int64_t mask, int32_t from)
     close_block(k);
 }
 
-/* Adds the part sums of the lanes of each result; they are in sum[in[p]] then. */
+/* Adds the part sums of the lanes of each result; the result is in sum[in[p]]. */
 static void halve(cells *k, int32_t *in)
 {
     for (int64_t mask = MOST_LANES / 2; mask; mask /= 2) {

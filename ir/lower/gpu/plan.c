@@ -1,8 +1,8 @@
 /* plan.c - chooses the plan of a product: the one of all candidates that a model of its time prefers.
  *
  * The model counts, in sixteenths of a cycle, what a multiprocessor does in a step: instructions of the warps of a
- * scheduler, words from shared memory, one warp with its stalls, bytes into the multiprocessor; the largest counts. To
- * the steps comes what a block does once. Waves of blocks follow each other. It ranks candidates; it does not say how
+ * scheduler, words from shared memory, one warp with its stalls, bytes into the multiprocessor; the largest counts. The
+ * work that a block does once is added. Waves of blocks follow each other. It ranks candidates; it does not say how
  * long they take. */
 #include "ir/lower/gpu/plan.h"
 

@@ -26,7 +26,7 @@ typedef struct ac_gpu_shape {
 enum { GPU_SHARED = 48 << 10 }; /* bytes of shared memory of a block */
 
 ac_gpu_plan ac_gpu_plan_product(const ac_target *t, const ac_gpu_shape *s);
-/* Floats of a stage, and of x in it; of a row of x; rows of x that a pass of all threads copies, and passes. */
+/* Rows of x that all threads copy in a pass; passes of a step; floats of a row of x, of x in a stage, of a stage. */
 static inline int32_t ac_gpu_pass(const ac_gpu_plan *p, int32_t piece)
 {
     return p->threads * piece / p->bk;

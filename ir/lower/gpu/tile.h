@@ -66,8 +66,8 @@ static inline ac_x ac_gpu_unrolled(const ac_gpu_gemm *g, const char *name, int64
     return ac_lb_for(&g->L->b, name, ac_lb_i32(&g->L->b, 0), ac_lb_i32(&g->L->b, n), 1, AC_MARK_UNROLL);
 }
 
-/* result.c: the output channel of column `col` of the block's product; the result's index, but for the last dimension,
- * of row p of it. */
+/* result.c: the output channel of column `col` of the block's product; the result's index of row p of it, without the
+ * last dimension. */
 ac_x ac_gpu_channel(const ac_gpu_gemm *g, ac_x col);
 void ac_gpu_index(const ac_gpu_gemm *g, ac_x p, ac_x *idx);
 
@@ -85,7 +85,7 @@ void ac_gpu_find_rows(const ac_gpu_gemm *g, ac_x m0); /* where they begin: into 
 void ac_gpu_load_step(const ac_gpu_gemm *g, ac_x k0, ac_x m0, ac_x n0); /* k0: the first word */
 
 /* tensor_core.c: row and column of result (i, j) of thread t in its block's tile, and its accumulator; words of
- * fragments. / */
+ * fragments. */
 ac_x ac_gpu_mma_row(const ac_gpu_gemm *g, ac_x t, ac_x i);
 ac_x ac_gpu_mma_column(const ac_gpu_gemm *g, ac_x t, ac_x j);
 ac_x ac_gpu_mma_sum(const ac_gpu_gemm *g, ac_x i, ac_x j);

@@ -3,8 +3,7 @@
  *
  *     ac_gpu_warps w;
  *     ac_gpu_warps_open(&w, L, rows, AC_F32);
- *     ac_gpu_warps_phase(&w);                   w.item, w.lane; w.live: false in lanes that have no item (they take the
- * last one)
+ *     ac_gpu_warps_phase(&w);                   w.item, w.lane, w.live (false: w.item is the last one again)
  *     ...ac_gpu_warps_put(&w, v);
  *     ac_gpu_warps_end(&w);
  *     ac_gpu_warps_reduce(&w, ac_lb_max);            the same value in all lanes
