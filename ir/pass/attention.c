@@ -128,8 +128,9 @@ static bool take_apart(found *f, ac_places *p, ac_places *past)
     const ac_node *n = ac_made_by(t, AC_OP_CONCATENATION);
     int64_t step[AC_MAX_RANK], to[AC_MAX_RANK];
     int32_t axis;
+    const ac_diags before = f->g->cx->diags;
     if (!n || n->n_in != 2 || ac_node_act(n) != AC_ACT_NONE || f->uses[t->id] != 1 ||
-        !ac_quietly(f->g->cx, f->g->cx->diags, ac_axis_norm(f->g->cx, n, n->attrs.axis.axis, t->rank, &axis)))
+        !ac_quietly(f->g->cx, before, ac_axis_norm(f->g->cx, n, n->attrs.axis.axis, t->rank, &axis)))
         return false;
     ac_steps_of(t->rank, t->dim, step);
     const bool along = t->dim[axis] == p->axis[ROW].count && p->axis[ROW].step == step[axis] && t->dim[axis] > 1;

@@ -125,7 +125,8 @@ static ac_tensor *reduced(const ac_scores *f, const ac_tensor *t, ac_op op)
 {
     const ac_node *n = ac_made_by(t, op);
     uint32_t mask;
-    if (!n || !ac_quietly(f->g->cx, f->g->cx->diags, ac_reduce_axes(f->g->cx, n, &mask)))
+    const ac_diags before = f->g->cx->diags;
+    if (!n || !ac_quietly(f->g->cx, before, ac_reduce_axes(f->g->cx, n, &mask)))
         return NULL;
     ac_tensor *x = n->in[0];
     return x->rank && t->rank == x->rank && mask == 1u << (x->rank - 1) ? x : NULL;

@@ -51,9 +51,8 @@ static bool slice_of(const finder *f, const ac_node *m, int64_t *first)
 {
     ac_slice s;
     const ac_tensor *x = m->in[0];
-    ac_diags before = f->cx->diags;
-    const bool known = ac_slice_of(f->cx, m, &s) == AC_OK && x->rank > 0;
-    f->cx->diags = before;
+    const ac_diags before = f->cx->diags;
+    const bool known = ac_quietly(f->cx, before, ac_slice_of(f->cx, m, &s)) && x->rank > 0;
     const int32_t last = x->rank - 1;
     for (int32_t d = 0; known && d < last; d++)
         if (s.begin[d] || s.step[d] != 1 || s.extent[d] != x->dim[d])
