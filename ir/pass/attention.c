@@ -29,12 +29,8 @@ static void product_steps(const ac_node *n, int32_t i, int64_t to[AC_MAX_RANK], 
 {
     const ac_tensor *x = n->in[i], *y = n->out[0];
     const bool turned = i ? n->attrs.matmul.adj_y : n->attrs.matmul.adj_x;
-    const int32_t left = y->rank - x->rank;
-    int64_t step[AC_MAX_RANK];
-    ac_steps_of(x->rank, x->dim, step);
-    for (int32_t d = 0; d < y->rank - 2; d++)
-        to[d] = d < left || x->dim[d - left] == 1 ? 0 : step[d - left];
-    const int64_t row = step[x->rank - 2], column = step[x->rank - 1];
+    const int64_t row = x->dim[x->rank - 1], column = 1;
+    ac_steps_broadcast(x, y->rank, to);
     *along = (i == 0) == turned ? row : column;
     to[y->rank - 2] = i ? 0 : turned ? column : row;
     to[y->rank - 1] = i ? (turned ? row : column) : 0;
@@ -107,12 +103,8 @@ static bool find_operands(found *f)
     if (!found_all || !f->scores.mask)
         return found_all;
     ac_places m = whole(f, f->scores.mask, f->count[LAST]);
-    int64_t step[AC_MAX_RANK], to[AC_MAX_RANK];
-    ac_steps_of(f->scores.mask->rank, f->scores.mask->dim, step);
-    for (int32_t d = 0; d < f->scores.masked->rank; d++) {
-        const int32_t k = d - (f->scores.masked->rank - f->scores.mask->rank);
-        to[d] = k < 0 || f->scores.mask->dim[k] == 1 ? 0 : step[k];
-    }
+    int64_t to[AC_MAX_RANK];
+    ac_steps_broadcast(f->scores.mask, f->scores.masked->rank, to);
     if (!ac_places_move(&m, f->scores.masked->rank, f->scores.masked->dim, to, 0))
         return false;
     f->at[AC_ATTENTION_MASK] = m;
@@ -435,7 +427,7 @@ static int join_products(found *f, ac_node *node)
     return AC_OK;
 }
 
-/* True if n, number `at`, is the second product of an attention. */
+/* True if n is the second product of an attention. */
 static bool find(found *f, const ac_node *n)
 {
     if (n->op != AC_OP_BATCH_MATMUL || n->n_fused || n->attrs.matmul.adj_x || n->out[0]->dtype != AC_F32 ||

@@ -14,6 +14,16 @@ void ac_steps_of(int32_t rank, const int64_t *dim, int64_t step[AC_MAX_RANK])
     }
 }
 
+void ac_steps_broadcast(const ac_tensor *t, int32_t rank, int64_t step[AC_MAX_RANK])
+{
+    int64_t own[AC_MAX_RANK];
+    ac_steps_of(t->rank, t->dim, own);
+    for (int32_t d = 0; d < rank; d++) {
+        const int32_t k = d - (rank - t->rank);
+        step[d] = k < 0 || t->dim[k] == 1 ? 0 : own[k];
+    }
+}
+
 /* The dimension along which an axis of this step moves; -1: none. */
 static int32_t dim_of(int32_t rank, const int64_t *dim, const int64_t *step, int64_t s)
 {
@@ -131,14 +141,9 @@ static bool through_gather(ac_graph *g, ac_places *p, const ac_node *n)
 
 static bool through_broadcast(ac_places *p, const ac_node *n)
 {
-    ac_tensor *x = n->in[0];
-    int64_t step[AC_MAX_RANK], to[AC_MAX_RANK];
-    ac_steps_of(x->rank, x->dim, step);
-    for (int32_t d = 0; d < p->t->rank; d++) {
-        const int32_t k = d - (p->t->rank - x->rank);
-        to[d] = k < 0 || x->dim[k] == 1 ? 0 : step[k];
-    }
-    return move_back(p, x, p->t->rank, p->t->dim, to, 0);
+    int64_t to[AC_MAX_RANK];
+    ac_steps_broadcast(n->in[0], p->t->rank, to);
+    return move_back(p, n->in[0], p->t->rank, p->t->dim, to, 0);
 }
 
 bool ac_places_step(ac_graph *g, ac_places *p)

@@ -22,6 +22,8 @@ typedef struct ac_places {
 
 /* Elements between neighbours of each dimension. */
 void ac_steps_of(int32_t rank, const int64_t *dim, int64_t step[AC_MAX_RANK]);
+/* The same of t, broadcast to `rank` dimensions: 0 along those that repeat it. */
+void ac_steps_broadcast(const ac_tensor *t, int32_t rank, int64_t step[AC_MAX_RANK]);
 /* Steps in a tensor whose dimensions dim[] have steps to[], and whose first element is `base`. false: an axis goes over
  * the end of a dimension; nothing changed. */
 bool ac_places_move(ac_places *p, int32_t rank, const int64_t *dim, const int64_t *to, int64_t base);
