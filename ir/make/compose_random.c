@@ -71,7 +71,7 @@ bool ac_draw_shape(ac_draw *d, ac_ints shape)
 
 ac_tensor *ac_make_random(const ac_maker *b, const ac_draw *d)
 {
-    const bool half = d->to == AC_F16 || d->to == AC_BF16;
+    const bool half = ac_dtype_is_half(d->to);
     ac_tensor *numbers = d->numbers ? d->numbers : numbers_of(b);
     ac_attrs a;
     ac_attrs_init(AC_OP_RANDOM, &a);

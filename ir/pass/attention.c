@@ -151,7 +151,7 @@ static void follow(found *f, int32_t i)
         ac_tensor *x =
             i == AC_ATTENTION_Q || i == AC_ATTENTION_K ? ac_scores_scaled(f->g, p->t, &f->scores.scale) : NULL;
         const ac_node *cast = ac_made_by(p->t, AC_OP_CAST);
-        x = cast && ac_is_half(cast->in[0]) && !ac_tensor_root(cast->in[0])->state ? cast->in[0] : x;
+        x = cast && ac_dtype_is_half(cast->in[0]->dtype) && !ac_tensor_root(cast->in[0])->state ? cast->in[0] : x;
         p->t = x ? x : p->t;
         again = x || ac_places_step(f->g, p);
     }
@@ -199,7 +199,8 @@ static ac_node *turned_after(const found *f)
 {
     const ac_tensor *y = f->second->out[0];
     ac_node *n = reader_of(f, y);
-    while (n && !n->n_fused && (ac_ops[n->op].flags & OF_VIEW || (n->op == AC_OP_CAST && ac_is_half(n->out[0]))))
+    while (n && !n->n_fused &&
+           (ac_ops[n->op].flags & OF_VIEW || (n->op == AC_OP_CAST && ac_dtype_is_half(n->out[0]->dtype))))
         n = reader_of(f, n->out[0]);
     if (!n || n->op != AC_OP_TRANSPOSE || n->n_fused)
         return NULL;

@@ -13,7 +13,7 @@ static ac_tensor *unrounded(const ac_scores *f, ac_tensor *t)
 {
     for (;;) {
         const ac_node *back = ac_made_by(t, AC_OP_CAST), *down = back ? ac_made_by(back->in[0], AC_OP_CAST) : NULL;
-        if (!down || !ac_is_half(back->in[0]) || !only_here(f, back->in[0]) || t->dtype != AC_F32 ||
+        if (!down || !ac_dtype_is_half(back->in[0]->dtype) || !only_here(f, back->in[0]) || t->dtype != AC_F32 ||
             down->in[0]->dtype != AC_F32)
             return t;
         t = down->in[0];
@@ -76,8 +76,8 @@ static ac_tensor *same_values(const ac_tensor *t)
     if (!n || n->n_fused || n->n_in < 1)
         return NULL;
     ac_tensor *x = n->in[0];
-    const bool rounds =
-        n->op == AC_OP_CAST && ((ac_is_half(x) && t->dtype == AC_F32) || (x->dtype == AC_F32 && ac_is_half(t)));
+    const bool rounds = n->op == AC_OP_CAST && ((ac_dtype_is_half(x->dtype) && t->dtype == AC_F32) ||
+                                                (x->dtype == AC_F32 && ac_dtype_is_half(t->dtype)));
     const bool shaped =
         ac_ops[n->op].flags & OF_VIEW && x->rank && t->rank && x->dim[x->rank - 1] == t->dim[t->rank - 1];
     return rounds || shaped ? x : NULL;
@@ -117,7 +117,7 @@ static ac_dtype rounding_of(const ac_tensor *t)
     while (t->def && !t->def->n_fused && ac_ops[t->def->op].flags & OF_VIEW)
         t = t->def->in[0];
     const ac_node *back = ac_made_by(t, AC_OP_CAST);
-    return back && ac_is_half(back->in[0]) ? back->in[0]->dtype : AC_F32;
+    return back && ac_dtype_is_half(back->in[0]->dtype) ? back->in[0]->dtype : AC_F32;
 }
 
 /* x, if t is its maximum or sum over the last dimension, which stays as 1. */

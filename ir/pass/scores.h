@@ -17,10 +17,6 @@ typedef struct ac_scores {
     bool inverse;            /* a mask of bools is true where the score is hidden */
 } ac_scores;
 
-static inline bool ac_is_half(const ac_tensor *t)
-{
-    return t->dtype == AC_F16 || t->dtype == AC_BF16;
-}
 bool ac_scores_of(ac_scores *s, ac_tensor *weights);
 /* x, if t is x times one number; *scale is multiplied by it. Else NULL. */
 ac_tensor *ac_scores_scaled(ac_graph *g, const ac_tensor *t, float *scale);

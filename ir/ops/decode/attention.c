@@ -60,7 +60,7 @@ static int check_types(ac_ctx *cx, const ac_node *n)
 {
     for (int32_t i = 0; i < n->n_in; i++) {
         const ac_tensor *t = n->in[i];
-        const bool number = t && (t->dtype == AC_F32 || t->dtype == AC_F16 || t->dtype == AC_BF16);
+        const bool number = t && (t->dtype == AC_F32 || ac_dtype_is_half(t->dtype));
         if (t && !number && !(i == AC_ATTENTION_MASK && t->dtype == AC_BOOL))
             return ac_error(cx, n->at, E0105, "%s '%s' is %s, expected %s", NAMES[i], t->name, ac_dtype_name(t->dtype),
                             i == AC_ATTENTION_MASK ? "f32, f16, bf16 or bool" : "f32, f16 or bf16");
@@ -73,7 +73,7 @@ int ac_attention_of(ac_ctx *cx, const ac_node *n, ac_attention *out)
     const ac_ints size = n->attrs.attention.size;
     const int64_t past = n->attrs.attention.past;
     const ac_dtype scores = n->attrs.attention.scores;
-    if (scores != AC_F32 && scores != AC_F16 && scores != AC_BF16)
+    if (scores != AC_F32 && !ac_dtype_is_half(scores))
         return ac_error(cx, n->at, E0103, "scores are %s, expected f32, f16 or bf16", ac_dtype_name(scores));
     AC_TRY(check_types(cx, n));
     if (size.n != SIZES)
