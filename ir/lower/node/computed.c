@@ -69,13 +69,13 @@ static bool may_compute(const ac_lower *L, const ac_loop_fn *fn, int32_t i)
 {
     const ac_arg *a = &L->out->arg.item[i];
     const ac_tensor *t = a->kind == AC_ARG_CONST ? a->konst->source : NULL;
-    if (!t)
-        return false;
-    a->konst->why = !ac_recipe_saves(t)          ? ac_origin_why_stored(L->region, t)
-                    : !ac_loop_only_loads(fn, i) ? NOT_LOADS
-                    : !pays(L, fn, i, t)         ? TOO_OFTEN
-                                                 : NULL;
-    return !a->konst->why && ac_recipe_saves(t);
+    const bool saves = t && ac_recipe_saves(t);
+    if (t)
+        a->konst->why = !saves                       ? ac_origin_why_stored(L->region, t)
+                        : !ac_loop_only_loads(fn, i) ? NOT_LOADS
+                        : !pays(L, fn, i, t)         ? TOO_OFTEN
+                                                     : NULL;
+    return saves && !a->konst->why;
 }
 
 void ac_lo_computed(ac_lower *L)
