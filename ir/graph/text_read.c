@@ -457,12 +457,11 @@ static int read_words(reader *p)
     AC_TRY(ac_text_expect(&p->x, '[', "and the texts that the model knows"));
     while (!ac_text_is(&p->x, ']')) {
         const ac_tok at = p->x.tok;
-        if (at.kind != AC_T_STRING)
-            return ac_text_error(&p->x, &at, E0020, "expected a text in quotes, found %s", ac_lex_show(&p->x, &at));
-        if (list.n && strcmp(list.item[list.n - 1], at.text) >= 0)
+        const char *text = NULL;
+        AC_TRY(read_string(p, "a text", &text));
+        if (list.n && strcmp(list.item[list.n - 1], text) >= 0)
             return ac_text_error(&p->x, &at, E0020, "texts must be sorted by their bytes, each once");
-        ac_push(p->x.cx->region, &list, ac_intern(p->x.cx, at.text));
-        ac_lex_next(&p->x);
+        ac_push(p->x.cx->region, &list, text);
         if (!ac_text_is(&p->x, ','))
             break;
         ac_lex_next(&p->x);
