@@ -74,8 +74,8 @@ static void put_line(ac_sink *to, const char *line, size_t length, const fill *w
 }
 
 /* A template: @name@ and @NAME@ are the C prefix, @TITLE@ names the version and the model, @VERSION@ is arenac's,
- * @ARCH@ the architecture of a GPU, "90". A
- * line with @source@ is there for each file of code, by its stem, one with @header@ for each header. */
+ * @ARCH@ the architecture of a GPU, "90". A line with @source@ is repeated for each file of code, by its stem, and a
+ * line with @header@ for each header. */
 static void put_template(const project *p, ac_sink *to, const ac_rt_file *f)
 {
     fill with[] = {{"@name@", p->is.name},

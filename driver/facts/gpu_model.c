@@ -26,18 +26,18 @@ static const device DEVICES[] = {
 enum { START = 2000, START_EARLY = 800, SCHEDULERS = 4, WARP = 32, LATENCY = 4, LOAD_LATENCY = 400, UNDER_WAY = 8 };
 enum { BYTES_A_CYCLE = 64, MMA_ROWS = 16, MMA_COLUMNS = 8, MMA_BYTES = 32 };
 
-/* Instructions: of all threads, and of one of them */
 typedef struct work {
-    double all, one, loads,
-        mma_cycles; /* loads: of one thread, from global memory; mma_cycles: of one multiprocessor */
+    double all, one;   /* instructions of all threads, and of one of them */
+    double loads;      /* of one thread, from global memory */
+    double mma_cycles; /* of one multiprocessor */
 } work;
 
 /* Cycles of a multiprocessor for one thread's part of a product of its warp. */
 static double mma_cycles(const device *d, ac_dtype type)
 {
-    const int32_t words = type == AC_I8 ? 1 : type == AC_F32 ? 4 : 2;
+    const int32_t bytes = type == AC_I8 ? 1 : type == AC_F32 ? 4 : 2;
     const double rate = type == AC_I8 ? d->i8 : type == AC_F32 ? d->tf32 : d->f16;
-    return (double)MMA_ROWS * MMA_COLUMNS * MMA_BYTES / words / rate / WARP;
+    return (double)MMA_ROWS * MMA_COLUMNS * MMA_BYTES / bytes / rate / WARP;
 }
 
 static bool is_arithmetic(const ac_ins *i)

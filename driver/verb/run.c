@@ -153,8 +153,7 @@ static void put_comparisons(ac_work *w, const comparisons *all, ac_sink *to)
 
 /* ------------------------------------------------------------------ --json */
 
-/* As a flat list, row by row; null if there are more than one wants to read. A text that is not of
- * the model is null. */
+/* A flat list, row by row, or null if there are too many to read. A text that the model does not have is null. */
 static void json_values(ac_json *j, const ac_tensor *t, const uint8_t *data)
 {
     enum { MOST = 4096 };

@@ -62,7 +62,7 @@ static int32_t find_tensor(const ac_custom_tensor *t, int32_t n, const char *nam
 
 /* ------------------------------------------------------------------ names in expressions */
 
-/* Has a size of that name a value, because an operand or an attribute has it? */
+/* True if `name` is a size of an operand, or an attribute of type i32. */
 static bool is_bound(const ac_custom *c, const char *name, size_t n)
 {
     for (int32_t i = 0; i < c->in.n; i++)

@@ -383,9 +383,9 @@ static int32_t number_of(const product *p, int32_t n, const ac_tensor *y)
     return -1;
 }
 
-/* Of the `n` places, those in results of fully_connected (or of an addition of a constant bias to one) with the same
- * operand, constant weights and no other reader move to a new product by the joined weights. uses: by tensor id. New
- * nodes are appended to g->node. AC_FAIL: reported. */
+/* Moves places to a new product by joined weights, if they are in results of fully_connected (or of an addition of a
+ * constant bias to one) that have the same operand, constant weights and no other reader. uses: by tensor id. New nodes
+ * are appended to g->node. AC_FAIL: reported. */
 static int join_all(ac_graph *g, const int32_t *uses, ac_places *const *place, int32_t n)
 {
     const int32_t tensors = g->tensor.n; /* later ones are of joined products */

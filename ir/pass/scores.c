@@ -69,7 +69,7 @@ static ac_tensor *before_mask(ac_scores *f, const ac_node *n, int32_t side)
     return x && ac_tensor_same_shape(x, y) ? x : NULL;
 }
 
-/* The operand of the node that makes t, if t is it in another shape or rounded to 16 bits, or it is that of f32. */
+/* The operand of the node that makes t, if that changes only its shape, or its type from f32 to 16 bits or back. */
 static ac_tensor *same_values(const ac_tensor *t)
 {
     const ac_node *n = t->def;

@@ -43,10 +43,10 @@ bool ac_recipe_progression(const ac_tensor *t, int64_t *first, int64_t *step)
  *
  *     w = gather(table, floor_mod(i * k + c, n))
  *
- * Lanes of a vector would be at places apart: only loops of single elements look up. */
+ * Lanes of a vector would read elements that are not adjacent, so only loops of single elements look up. */
 
-/* *most: the greatest of whole numbers that are a few constants, a progression, or sums and products of such, none of
- * them negative or above 2^31 - 1; false: unknown. */
+/* Sets *most to an upper bound of t, whose elements are a few constants, a progression, or sums and products of such
+ * tensors. false: unknown, or an element could be negative or above 2^31 - 1. */
 static bool bounds(const ac_tensor *t, int32_t *left, int64_t *most)
 {
     const ac_node *n = t->made_of;

@@ -6,7 +6,7 @@
  *     products                    of whole rows of a state, or of a value of this step, with a constant
  *                                 [m * units, depth]
  *
- * LSTM, GRU and simple RNN cells are such, in both directions, whatever their activations. Phase p of a step computes
+ * LSTM, GRU and simple RNN cells qualify, in both directions, whatever their activations. Phase p of a step computes
  * the products of values of phases before p, then all values that need no later product; phase 0 has those of states.
  *
  * Works before and after pass `state`. Memory: the given region. */
@@ -37,7 +37,7 @@ typedef struct ac_cells {
     int64_t padded;  /* .. with rows and columns of whole tiles */
 } ac_cells;
 
-/* False: the body is not such. Reports nothing. */
+/* False: the body is not a layer of cells. Reports nothing. */
 bool ac_cells_of(ac_ctx *cx, ac_region *region, const ac_node *n, const ac_graph *body, ac_cells *c);
 /* The node of the body that makes t: a follower or a node itself. NULL: t is an input, state or constant. */
 const ac_node *ac_cells_maker(const ac_tensor *t);
