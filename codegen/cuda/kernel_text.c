@@ -43,11 +43,6 @@ static bool is_block_cast(const ac_ins *i, const ac_ins *a)
     return i->op == AC_L_CAST && halves && (i->lanes == 4 || i->lanes == 8);
 }
 
-static bool is_zero(const ac_ins *i)
-{
-    return i->op == AC_L_CONST && i->k.i == 0;
-}
-
 static bool fits(const ac_loop_fn *fn, const ac_ins *i)
 {
     const ac_ins *a = &fn->code.item[i->a], *b = &fn->code.item[i->b];
@@ -62,8 +57,6 @@ static bool fits(const ac_loop_fn *fn, const ac_ins *i)
         return (is_word(i) || is_block((ac_dtype)i->dtype, i->lanes)) && (op == AC_L_CONST || a->lanes == 1);
     if (op == AC_L_LANE)
         return is_block((ac_dtype)a->dtype, a->lanes) || is_block_cast(a, &fn->code.item[a->a]);
-    if (op == AC_L_SELECT) /* of a late store */
-        return a->lanes == 1 && b->op == AC_L_LOAD && is_zero(&fn->code.item[i->c]);
     if (ac_cuda_joins(i))
         return is_block((ac_dtype)i->dtype, i->lanes);
     return op == AC_L_DOT4 && i->lanes == 1 && a->dtype == AC_I8 && b->dtype == AC_I8;
