@@ -73,8 +73,7 @@ const char *ac_cuda_late(ac_cfn *f, ac_x x)
                    f->val[from].e.text, cond ? f->val[cond].e.text : "1");
 }
 
-/* The END of the phase that begins at x. */
-static ac_x end_of(const ac_loop_fn *fn, ac_x x)
+ac_x ac_cuda_end_of(const ac_loop_fn *fn, ac_x x)
 {
     int32_t depth = 0;
     for (; x < fn->code.n; x++) {
@@ -93,7 +92,8 @@ ac_x ac_cuda_weights_first(const ac_loop_fn *fn)
         phase++;
     if (phase == fn->code.n || !ins(fn, phase)->groups || ins(fn, phase)->groups <= AC_GROUPS_OPEN)
         return 0;
-    for (ac_x x = 1; x < end_of(fn, phase); x++) {
+    const ac_x end = ac_cuda_end_of(fn, phase);
+    for (ac_x x = 1; x < end; x++) {
         const ac_ins *i = ins(fn, x);
         const ac_buf *b = ac_lop_has_buffer((ac_lop)i->op) ? &fn->buf.item[i->aux] : NULL;
         if (b && b->role != AC_BUF_CONST && b->where != AC_WHERE_THREAD &&

@@ -36,6 +36,7 @@ bool ac_cuda_joins(const ac_ins *i);
 ac_x ac_cuda_lane(const ac_loop_fn *fn, ac_x x, int32_t *lane);
 ac_cexpr ac_cuda_join(ac_cfn *f, ac_x x, const char *type);
 const char *ac_cuda_late(ac_cfn *f, ac_x x);
+ac_x ac_cuda_end_of(const ac_loop_fn *fn, ac_x x); /* the END of the FOR or IF at x */
 /* True if a late store copies the value of this load: it is read until that has arrived. */
 bool ac_cuda_is_copied(const ac_loop_fn *fn, ac_x load);
 void ac_cuda_end_phase(ac_cfn *f, ac_x phase, bool waits); /* the lines after a phase; waits: its threads do */

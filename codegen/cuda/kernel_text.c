@@ -359,18 +359,14 @@ typedef struct touched {
 
 static touched touched_by(const ac_loop_fn *fn, ac_x loop)
 {
-    touched t = {0};
-    int32_t depth = 0;
-    for (t.end = loop; t.end < fn->code.n; t.end++) {
-        const ac_ins *i = &fn->code.item[t.end];
+    touched t = {.end = ac_cuda_end_of(fn, loop)};
+    for (ac_x x = loop; x < t.end; x++) {
+        const ac_ins *i = &fn->code.item[x];
         ac_spread_place p;
-        depth += i->op == AC_L_FOR || i->op == AC_L_IF ? 1 : i->op == AC_L_END ? -1 : 0;
         const ac_buf *b = i->op == AC_L_LOAD || i->op == AC_L_STORE ? &fn->buf.item[i->aux] : NULL;
-        const bool late = i->op == AC_L_STORE ? i->flags & AC_F_LATE : b && ac_cuda_is_copied(fn, t.end);
+        const bool late = i->op == AC_L_STORE ? i->flags & AC_F_LATE : b && ac_cuda_is_copied(fn, x);
         t.others |= b && b->role != AC_BUF_CONST && b->where != AC_WHERE_THREAD && !late;
         t.remote |= b && b->where == AC_WHERE_SPREAD && !(ac_spread_place_of(fn, i->aux, i->a, &p) && p.own);
-        if (!depth)
-            break;
     }
     return t;
 }
