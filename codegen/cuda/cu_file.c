@@ -190,13 +190,15 @@ static int put_kernels(cu_file *f, ac_sink *to)
     return AC_OK;
 }
 
-static bool uses_late(const cu_file *f)
+static bool uses_late(const ac_module *m)
 {
-    bool any = false;
-    for (int32_t i = 0; i < f->e.m->n_fn; i++)
-        for (ac_x x = 1; x < f->e.m->fn[i]->code.n && !any; x++)
-            any = f->e.m->fn[i]->code.item[x].op == AC_L_STORE && f->e.m->fn[i]->code.item[x].flags & AC_F_LATE;
-    return any;
+    for (int32_t i = 0; i < m->n_fn; i++)
+        for (ac_x x = 1; x < m->fn[i]->code.n; x++) {
+            const ac_ins *in = &m->fn[i]->code.item[x];
+            if (in->op == AC_L_STORE && in->flags & AC_F_LATE)
+                return true;
+        }
+    return false;
 }
 
 /* ------------------------------------------------------------------ host */
@@ -378,7 +380,7 @@ int ac_cuda_source(ac_module *m, const ac_emit_names *names, ac_sink *to)
     ac_put(to, " */\n#if !defined(__CUDACC_RTC__)\n#include <stdint.h>\n#endif\n"
                "#if defined(__CUDACC__) || defined(ARN_CUDA_EMU)\n");
     ac_put(to, PRELUDE);
-    ac_put(to, uses_late(&f) ? LATE : "");
+    ac_put(to, uses_late(m) ? LATE : "");
     ac_put(to, ac_target_early(m->target) ? EARLY : "");
     ac_put(to, f.dynamic ? DYNAMIC : "");
     ac_put(to, f.clusters ? CLUSTERS : "");

@@ -373,8 +373,7 @@ static touched touched_by(const ac_loop_fn *fn, ac_x loop)
 
 /* True if threads must wait for each other after this block loop, or blocks after this cluster loop. Not after a phase
  * that touches only constants and a thread's own elements, or stores late what no phase waits for, nor after the last
- * one; but no block ends while others use
- * its shared memory. */
+ * one; but no block ends while others use its shared memory. */
 static bool must_wait(const ac_loop_fn *fn, ac_x loop)
 {
     const touched t = touched_by(fn, loop);
@@ -398,10 +397,7 @@ static bool cluster_waits(const ac_loop_fn *fn, ac_x block_loop)
 /* True if blocks of a cluster use each other's memory before they wait for the first time. */
 static bool begins_remote(const ac_loop_fn *fn)
 {
-    ac_x x = 1;
-    while (x < fn->code.n && !(fn->code.item[x].op == AC_L_FOR && fn->code.item[x].aux == AC_MARK_CLUSTER))
-        x++;
-    for (; x < fn->code.n; x++)
+    for (ac_x x = 1; x < fn->code.n; x++)
         if (fn->code.item[x].op == AC_L_FOR && fn->code.item[x].aux == AC_MARK_CLUSTER) {
             if (touched_by(fn, x).remote)
                 return true;
