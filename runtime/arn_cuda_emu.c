@@ -65,6 +65,10 @@ __attribute__((weak)) void arn_race_watch(const void *from, size_t n, int what)
 {
     (void)from, (void)n, (void)what;
 }
+__attribute__((weak)) void arn_race_look(const void *at, size_t n, int writes)
+{
+    (void)at, (void)n, (void)writes;
+}
 __attribute__((weak)) int arn_race_launch(const char *name)
 {
     (void)name;
@@ -84,11 +88,6 @@ static void *next_array(size_t at, size_t bytes)
             arn_race_watch(block[r].shared + array[k].at, bytes, ARN_WATCH_BLOCK);
     }
     return here->shared + array[k].at;
-}
-
-__attribute__((weak)) void arn_race_look(const void *at, size_t n, int writes)
-{
-    (void)at, (void)n, (void)writes;
 }
 
 void arn_emu_copy(void *to, const void *from, int bytes, int some)
@@ -369,9 +368,11 @@ static int run_cluster(uint32_t n)
                 return diverged(&block[0], 0, &block[r], 0);
         if (f->state == DONE)
             return 0;
-        for (uint32_t r = 0; r < arn_emu_ranks; r++, block[r - 1].epoch++)
+        for (uint32_t r = 0; r < arn_emu_ranks; r++) {
             for (uint32_t t = 0; t < n; t++)
                 block[r].fibre[t].state = READY;
+            block[r].epoch++;
+        }
     }
 }
 

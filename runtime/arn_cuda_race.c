@@ -161,7 +161,7 @@ static void look_at(const struct region *r, const unsigned char *at, size_t n, i
 }
 
 /* Memory of a kernel that is in no region is outside of its tensors and arrays. */
-static void look(const void *address, size_t n, int writes)
+void arn_race_look(const void *address, size_t n, int writes)
 {
     const unsigned char *at = address;
     for (int i = 0; i < regions; i++) {
@@ -178,17 +178,12 @@ static void look(const void *address, size_t n, int writes)
         outside = 1;
 }
 
-void arn_race_look(const void *at, size_t n, int writes)
-{
-    look(at, n, writes);
-}
-
 /* The names that compilers know. */
-#define ACCESS(name, n, writes) \
-    void name(void *at);        \
-    void name(void *at)         \
-    {                           \
-        look(at, n, writes);    \
+#define ACCESS(name, n, writes)       \
+    void name(void *at);              \
+    void name(void *at)               \
+    {                                 \
+        arn_race_look(at, n, writes); \
     }
 #define BOTH(n)                            \
     ACCESS(__tsan_read##n, n, 0)           \
@@ -218,20 +213,20 @@ void __tsan_func_exit(void *unused)
 }
 void __tsan_read_range(void *at, long n)
 {
-    look(at, (size_t)n, 0);
+    arn_race_look(at, (size_t)n, 0);
 }
 void __tsan_write_range(void *at, long n)
 {
-    look(at, (size_t)n, 1);
+    arn_race_look(at, (size_t)n, 1);
 }
 void *__tsan_memcpy(void *to, const void *from, unsigned long n)
 {
-    look(from, n, 0);
-    look(to, n, 1);
+    arn_race_look(from, n, 0);
+    arn_race_look(to, n, 1);
     return memcpy(to, from, n);
 }
 void *__tsan_memset(void *to, int byte, unsigned long n)
 {
-    look(to, n, 1);
+    arn_race_look(to, n, 1);
     return memset(to, byte, n);
 }
