@@ -1,5 +1,5 @@
-/* custom_call.c - prints a function that calls one of the user (operators of --custom): tables of its operands and
- * attributes, which are constants, and the call with the addresses. Also the types of the call, for the header. */
+/* custom_call.c - prints a function that calls a function of the user (operators of --custom): tables of its operands
+ * and attributes, which are constants, and the call with the addresses. Also the types of the call, for the header. */
 #include "codegen/c/dialect.h"
 #include "codegen/c/emit.h"
 #include "ir/loop/extern.h"
@@ -40,43 +40,30 @@ static const char TYPES[] =
     "} arn_custom;\n"
     "#endif\n";
 
-static void put_ints(ac_cfn *f, const char *name, const int32_t *v, int32_t n)
+/* The name of the table of n numbers v, which is printed; "NULL" for an empty one. */
+static const char *put_ints(ac_cfn *f, const char *name, const int32_t *v, int32_t n)
 {
+    if (n <= 0 || !v)
+        return "NULL";
     ac_sink list;
     ac_sink_open(&list, f->file->cx);
     for (int32_t i = 0; i < n; i++)
         ac_putf(&list, v[i] == INT32_MIN ? "%s(-2147483647 - 1)" : "%s%d", i ? ", " : "", v[i]);
-    ac_c_line(f, "static const int32_t %s[] = {%s};", name, ac_sink_text(&list));
+    const char *own = ac_c_name_take(&f->names, name);
+    ac_c_line(f, "static const int32_t %s[] = {%s};", own, ac_sink_text(&list));
+    return own;
 }
 
-static void put_floats(ac_cfn *f, const char *name, const float *v, int32_t n)
+static const char *put_floats(ac_cfn *f, const char *name, const float *v, int32_t n)
 {
+    if (n <= 0 || !v)
+        return "NULL";
     ac_sink list;
     ac_sink_open(&list, f->file->cx);
     for (int32_t i = 0; i < n; i++)
         ac_putf(&list, "%s%s", i ? ", " : "", ac_c_float(f->file->region, v[i]).text);
-    ac_c_line(f, "static const float %s[] = {%s};", name, ac_sink_text(&list));
-}
-
-/* A name for a table; "NULL" for an empty one, which is not printed. */
-static const char *table(ac_cfn *f, const char *name, bool any)
-{
-    return any ? ac_c_name_take(&f->names, name) : "NULL";
-}
-
-static const char *int_table(ac_cfn *f, const char *name, const int32_t *v, int32_t n)
-{
-    const char *own = table(f, name, n > 0 && v);
-    if (n > 0 && v)
-        put_ints(f, own, v, n);
-    return own;
-}
-
-static const char *float_table(ac_cfn *f, const char *name, const float *v, int32_t n)
-{
-    const char *own = table(f, name, n > 0 && v);
-    if (n > 0 && v)
-        put_floats(f, own, v, n);
+    const char *own = ac_c_name_take(&f->names, name);
+    ac_c_line(f, "static const float %s[] = {%s};", own, ac_sink_text(&list));
     return own;
 }
 
@@ -87,13 +74,13 @@ static const char *put_tensors(ac_cfn *f, const char *what, const ac_extern_tens
     ac_sink rows;
     ac_sink_open(&rows, f->file->cx);
     for (int32_t i = 0; i < n; i++, t++) {
-        const char *dim = int_table(f, ac_strf(r, "%s%d_dim", what, i), t->dim, t->rank);
-        const char *scale = float_table(f, ac_strf(r, "%s%d_scale", what, i), t->scale, t->n_quant);
-        const char *zero = int_table(f, ac_strf(r, "%s%d_zero", what, i), t->zero, t->n_quant);
+        const char *dim = put_ints(f, ac_strf(r, "%s%d_dim", what, i), t->dim, t->rank);
+        const char *scale = put_floats(f, ac_strf(r, "%s%d_scale", what, i), t->scale, t->n_quant);
+        const char *zero = put_ints(f, ac_strf(r, "%s%d_zero", what, i), t->zero, t->n_quant);
         ac_putf(&rows, "\n        {%d, %d, %d, %s, %d, %d, %s, %s},", (int)t->dtype, t->rank, t->count, dim, t->n_quant,
                 t->axis, scale, zero);
     }
-    const char *name = table(f, ac_strf(r, "%s_tensors", what), true);
+    const char *name = ac_c_name_take(&f->names, ac_strf(r, "%s_tensors", what));
     ac_c_line(f, "static const arn_custom_tensor %s[] = {%s\n    };", name, ac_sink_text(&rows));
     return name;
 }
@@ -101,37 +88,39 @@ static const char *put_tensors(ac_cfn *f, const char *what, const ac_extern_tens
 static const char *put_attrs(ac_cfn *f, const ac_extern *e)
 {
     ac_region *r = f->file->region;
+    if (!e->n_attr)
+        return "NULL";
     ac_sink rows;
     ac_sink_open(&rows, f->file->cx);
     for (int32_t i = 0; i < e->n_attr; i++) {
         const ac_extern_attr *a = &e->attr[i];
-        const char *ints = int_table(f, ac_strf(r, "attr%d", i), a->i, a->n);
-        const char *floats = float_table(f, ac_strf(r, "attr%d", i), a->f, a->n);
+        const char *ints = put_ints(f, ac_strf(r, "attr%d", i), a->i, a->n);
+        const char *floats = put_floats(f, ac_strf(r, "attr%d", i), a->f, a->n);
         const char *text = a->text ? ac_strf(r, "\"%s\"", ac_c_string_text(r, a->text)) : "NULL";
         ac_putf(&rows, "\n        {%d, %s, %s, %s},", a->n, ints, floats, text);
     }
-    const char *name = table(f, "attrs", e->n_attr > 0);
-    if (e->n_attr)
-        ac_c_line(f, "static const arn_custom_attr %s[] = {%s\n    };", name, ac_sink_text(&rows));
+    const char *name = ac_c_name_take(&f->names, "attrs");
+    ac_c_line(f, "static const arn_custom_attr %s[] = {%s\n    };", name, ac_sink_text(&rows));
     return name;
 }
 
 static const char *put_options(ac_cfn *f, const ac_extern *e)
 {
-    const char *name = table(f, "options", e->n_options > 0);
+    if (!e->n_options)
+        return "NULL";
+    const char *name = ac_c_name_take(&f->names, "options");
     ac_sink list;
     ac_sink_open(&list, f->file->cx);
     for (int32_t i = 0; i < e->n_options; i++)
         ac_putf(&list, "%s%du", i ? ", " : "", e->options[i]);
-    if (e->n_options)
-        ac_c_line(f, "static const uint8_t %s[] = {%s};", name, ac_sink_text(&list));
+    ac_c_line(f, "static const uint8_t %s[] = {%s};", name, ac_sink_text(&list));
     return name;
 }
 
 /* The addresses of operands or results; the name of the array. */
 static const char *put_addresses(ac_cfn *f, const char *name, const char *type, const ac_extern_tensor *t, int32_t n)
 {
-    const char *own = table(f, name, true);
+    const char *own = ac_c_name_take(&f->names, name);
     ac_sink list;
     ac_sink_open(&list, f->file->cx);
     for (int32_t i = 0; i < n; i++)
@@ -153,7 +142,7 @@ int ac_c_print_custom(ac_cfile *F, const ac_loop_fn *fn, const ac_csig *sig, ac_
     ac_c_print_head(&f, ac_c_buffer_uses(fn, F->region));
     const char *in = put_tensors(&f, "in", e->in, e->n_in), *out = put_tensors(&f, "out", e->out, e->n_out);
     const char *attr = put_attrs(&f, e), *options = put_options(&f, e);
-    const char *node = table(&f, "node", true);
+    const char *node = ac_c_name_take(&f.names, "node");
     ac_c_line(&f, "static const arn_custom %s = {%d, %d, %d, %s, %s, %s, %s, %d, %d};", node, e->n_in, e->n_out,
               e->n_attr, in, out, attr, options, e->n_options, e->scratch_bytes);
     in = put_addresses(&f, "in", "const void *", e->in, e->n_in);
