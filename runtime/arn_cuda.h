@@ -85,12 +85,12 @@ struct arn_cuda *arn_cuda_open_on(const struct arn_cuda_model *m, const struct a
 uint64_t arn_cuda_address(const struct arn_cuda *c, int32_t space, uint64_t offset);
 int arn_cuda_write(struct arn_cuda *c, uint64_t to, const void *from, size_t n); /* `from` may be used again at once */
 int arn_cuda_read(struct arn_cuda *c, uint64_t from, void *to, size_t n);
-/* The same without waiting, in order with the runs of the model's stream. Copies are only then asynchronous if the
+/* The same without waiting, in order with the runs of the model's stream. Copies are asynchronous only if the
  * memory is pinned (arn_cuda_pin, cuMemHostAlloc); it must stay as it is until arn_cuda_wait. */
 int arn_cuda_write_async(struct arn_cuda *c, uint64_t to, const void *from, size_t n);
 int arn_cuda_read_async(struct arn_cuda *c, uint64_t from, void *to, size_t n);
-void *arn_cuda_pin(struct arn_cuda *c,
-                   size_t n); /* n bytes of the host; NULL: see why. arn_cuda_unpin gives them back */
+/* n bytes of pinned memory of the host; NULL: see arn_cuda_why. arn_cuda_unpin gives them back. */
+void *arn_cuda_pin(struct arn_cuda *c, size_t n);
 int arn_cuda_unpin(struct arn_cuda *c, void *at);
 int arn_cuda_run(struct arn_cuda *c, void *stream); /* NULL: the model's own stream */
 int arn_cuda_capture(struct arn_cuda *c);

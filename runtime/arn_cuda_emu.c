@@ -214,7 +214,7 @@ uint32_t arn_emu_exchange(uint32_t mine, uint32_t from_lane, int line)
     return f->value;
 }
 
-/* Words of the threads of a warp, one after another: those of the present thread's. */
+/* The words of the present thread's warp, by lane. */
 static uint32_t all_words[WARP][ARN_EMU_WORDS];
 
 const uint32_t (*arn_emu_gather(const uint32_t *mine, int n, int line))[ARN_EMU_WORDS]

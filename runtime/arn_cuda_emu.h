@@ -47,8 +47,8 @@ void *arn_emu_shared(size_t bytes);             /* the same for all threads of a
 void *arn_emu_dynamic(size_t at, size_t bytes); /* a place in the block's dynamic memory, the kernel's `shared` bytes */
 void arn_emu_barrier(int line);
 void arn_emu_cluster_barrier(int line);
-void *arn_emu_of(void *at, uint32_t rank,
-                 size_t size); /* the same place in the memory of another block of the cluster */
+/* The same place in the memory of another block of the cluster; size: of the element there. */
+void *arn_emu_of(void *at, uint32_t rank, size_t size);
 /* One launch: 0, ARN_CUDA_EBARRIER, ARN_CUDA_ERACE or ARN_CUDA_EBOUNDS. a: addresses, in order of the parameters. */
 struct arn_cuda_model;
 struct arn_cuda_launch;

@@ -191,8 +191,8 @@ typedef struct ac_csig {
     const char *section;    /* macro before `static`, or NULL */
     const char *first;      /* kernels: the line before all others, or NULL */
     int32_t threads;        /* kernels: of a block */
-    const int64_t
-        *shared_at;  /* kernels: by shared buffer, its place in the block's dynamic memory; NULL: static arrays */
+    /* kernels: by shared buffer, its place in the block's dynamic memory; NULL: static arrays */
+    const int64_t *shared_at;
     int64_t cluster; /* kernels: blocks of a cluster, which are an iteration of the grid loop; 0: no clusters */
     bool flat;       /* kernels: iterations of the grid loop are threads; else they are blocks */
 } ac_csig;

@@ -18,7 +18,7 @@ static int put_image(ac_module *m, const ac_target *t, bool binary, const char *
     return AC_OK;
 }
 
-/* Later devices run PTX of a target, but for one with instructions of its own. */
+/* Later devices run the PTX of a target unless the target has instructions of its own. */
 static bool is_portable(const ac_target *t)
 {
     return t->cpu[strlen(t->cpu) - 1] != 'a';
@@ -30,7 +30,7 @@ int ac_cuda_images(ac_module *m, const char *source, const char *upper, ac_sink 
     ac_sink rows;
     int32_t n = 0;
     ac_sink_open(&rows, m->cx);
-    ac_putf(to, "#if !defined(__CUDACC__) && !defined(ARN_CUDA_EMU)\n");
+    ac_put(to, "#if !defined(__CUDACC__) && !defined(ARN_CUDA_EMU)\n");
     for (int32_t i = 0; i <= m->n_images; i++) {
         const ac_target *t = i < m->n_images ? m->image[i] : m->image[0];
         const bool ptx = i == m->n_images;

@@ -1,6 +1,6 @@
 """tutorials.py - follows docs/tutorial-*.md, and other pages that begin by copying an example: the commands of each
-page run in order, in one shell that ends at the first failure; their output contains the
-lines that the page shows; the C that it shows is in the files of its example.
+page run in order, in one shell that ends at the first failure; their output contains the lines that the page shows; the
+C that it shows is in the files of its example.
 usage: tutorials.py ARENAC SOURCE_DIR FOLDER PAGE PYTHON. Exit 1: something failed.
 
 Blocks: sh: commands. Without a language: lines of the output (blanks do not count). Others: lines that follow one
