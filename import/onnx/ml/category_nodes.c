@@ -37,21 +37,6 @@ static int texts_of(ac_onx_node *n, const char *name, ac_tensor **out)
     return *out ? AC_OK : AC_FAIL;
 }
 
-/* The tensor of an attribute; *out NULL: it is left out. */
-static int tensor_of(ac_onx_node *n, const char *name, ac_tensor **out)
-{
-    const ac_onx_attr *a = ac_onx_attr_of(n, name);
-    ac_onx_const c;
-    const char *refused;
-    *out = NULL;
-    if (!a || !a->has_tensor)
-        return AC_OK;
-    if (ac_onx_tensor(n->r, a->tensor, &c, &refused) != AC_OK)
-        return refused ? ac_cannot(&n->b, "%s", refused) : AC_FAIL;
-    *out = ac_onx_constant(n->r, n->name, &c);
-    return AC_OK;
-}
-
 /* ------------------------------------------------------------------ OneHotEncoder */
 
 /* 1 where x is the category, else 0. Unknown categories are all zeros; ONNX Runtime stops at them if `zeros` is 0. */
@@ -215,7 +200,7 @@ static int read_list(ac_onx_node *n, const char *what, ac_tensor **out)
     if (n->b.bad)
         return AC_FAIL;
     AC_TRY(texts_of(n, ac_internf(cx, "%s_strings", what), &texts));
-    AC_TRY(tensor_of(n, ac_internf(cx, "%s_tensor", what), &tensor));
+    AC_TRY(ac_onx_tensor_attr(n, ac_internf(cx, "%s_tensor", what), &tensor));
     *out = tensor ? tensor : texts;
     if (!*out && whole.n)
         *out = ac_make_ints(&n->b, whole.n, whole.v);
@@ -246,7 +231,7 @@ int ac_onx_do_label_encoder(ac_onx_node *n)
     }
     AC_TRY(read_list(n, "keys", &keys));
     AC_TRY(read_list(n, "values", &values));
-    AC_TRY(tensor_of(n, "default_tensor", &other));
+    AC_TRY(ac_onx_tensor_attr(n, "default_tensor", &other));
     ac_tensor *plain = default_of(n, values);
     if (other && ac_tensor_count(other) != 1)
         return ac_error(n->r->cx, n->at, E0103, "the default has %" PRId64 " elements, expected one",

@@ -33,23 +33,19 @@ static int wholes(ac_onx_node *n, const char *name, whole_list *out)
 /* The numbers of a tensor attribute. */
 static int tensor_numbers(ac_onx_node *n, const char *name, real_list *out)
 {
-    ac_onx_attr *a = ac_onx_attr_of(n, name);
-    ac_onx_const c;
-    const char *refused;
+    ac_tensor *t;
     *out = (real_list){NULL, 0};
-    if (!a || !a->has_tensor)
+    AC_TRY(ac_onx_tensor_attr(n, name, &t));
+    if (!t)
         return AC_OK;
-    if (ac_onx_tensor(n->r, a->tensor, &c, &refused) != AC_OK)
-        return refused ? ac_cannot(&n->b, "%s", refused) : AC_FAIL;
-    ac_tensor *t = ac_onx_constant(n->r, n->name, &c);
     const void *data = ac_tensor_force(n->r->cx, t);
     if (!data)
         return AC_FAIL;
     out->n = ac_tensor_count(t);
     out->v = AC_NEW_N(n->r->cx->region, double, out->n + 1);
     for (int64_t i = 0; i < out->n; i++)
-        out->v[i] = ac_dtype_is_float(c.dtype) ? ac_dtype_get_num(c.dtype, data, i)
-                                               : (double)ac_dtype_get_int(c.dtype, data, i);
+        out->v[i] = ac_dtype_is_float(t->dtype) ? ac_dtype_get_num(t->dtype, data, i)
+                                                : (double)ac_dtype_get_int(t->dtype, data, i);
     return AC_OK;
 }
 

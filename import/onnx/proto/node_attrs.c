@@ -175,6 +175,20 @@ const float *ac_onx_floats(ac_onx_node *n, const char *name, int64_t *count)
     return bytes ? ac_copy(n->r->cx->region, bytes, (size_t)*count * 4) : NULL; /* aligned */
 }
 
+int ac_onx_tensor_attr(ac_onx_node *n, const char *name, ac_tensor **out)
+{
+    const ac_onx_attr *a = ac_onx_attr_of(n, name);
+    ac_onx_const c;
+    const char *refused;
+    *out = NULL;
+    if (!a || !a->has_tensor)
+        return AC_OK;
+    if (ac_onx_tensor(n->r, a->tensor, &c, &refused) != AC_OK)
+        return refused ? ac_cannot(&n->b, "%s", refused) : AC_FAIL;
+    *out = ac_onx_constant(n->r, n->name, &c);
+    return AC_OK;
+}
+
 int ac_onx_list_or(ac_onx_node *n, int id, int32_t operand, ac_ints *v, bool *given)
 {
     *given = ac_attr_has(&n->attrs, id);

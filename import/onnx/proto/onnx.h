@@ -165,6 +165,8 @@ int ac_onx_default_attrs(ac_onx_node *n, ac_pb_list list);
 ac_onx_attr *ac_onx_attr_of(ac_onx_node *n, const char *name); /* NULL: left out */
 /* Floats of an attribute without a row, as in the file, since trees have millions of them; NULL: left out, or empty. */
 const float *ac_onx_floats(ac_onx_node *n, const char *name, int64_t *count);
+/* The tensor of an attribute, a constant; *out NULL: it is left out. */
+int ac_onx_tensor_attr(ac_onx_node *n, const char *name, ac_tensor **out);
 /* The type that attribute dtype names, else `init`. AC_FAIL: arenac does not have it (refused). */
 int ac_onx_dtype_or(ac_onx_node *n, ac_dtype init, ac_dtype *to);
 /* A list that is an attribute in older opsets and an operand in newer ones. *given: it is there at all. */
