@@ -25,6 +25,28 @@ int ac_utf8_length(const char *text)
     return n;
 }
 
+int ac_utf8_get(const char *s, uint32_t *code)
+{
+    static const unsigned char BITS[] = {0xff, 0x7f, 0x1f, 0x0f, 0x07};
+    const int n = ac_utf8_length(s);
+    *code = (unsigned char)*s & BITS[n];
+    for (int i = 1; i < n; i++)
+        *code = *code << 6 | ((unsigned char)s[i] & 0x3f);
+    return n;
+}
+
+int ac_utf8_put(char *to, uint32_t code)
+{
+    static const unsigned char LEAD[] = {0, 0, 0xc0, 0xe0, 0xf0};
+    const int n = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+        return 0;
+    for (int i = n; i-- > 1; code >>= 6)
+        to[i] = (char)(0x80 | (code & 0x3f));
+    to[0] = (char)(LEAD[n] | code);
+    return n;
+}
+
 static const struct {
     uint32_t first, last;
 } HIDDEN[] = {
@@ -34,14 +56,9 @@ static const struct {
 
 int ac_hidden(const char *s, uint32_t *code)
 {
-    static const unsigned char BITS[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
-    const int n = ac_utf8_length(s);
-    uint32_t c = (unsigned char)*s & (n ? BITS[n] : 0xffu);
-    for (int i = 1; i < n; i++)
-        c = c << 6 | ((unsigned char)s[i] & 0x3f);
-    *code = c;
+    const int n = ac_utf8_get(s, code);
     for (size_t k = 0; n && k < sizeof HIDDEN / sizeof *HIDDEN; k++)
-        if (c >= HIDDEN[k].first && c <= HIDDEN[k].last)
+        if (*code >= HIDDEN[k].first && *code <= HIDDEN[k].last)
             return n;
     return n ? 0 : 1;
 }

@@ -14,6 +14,9 @@ enum { AC_VISIBLE_MOST = 8 }; /* bytes that replace one character: "<U+202E>" */
 enum { AC_BRIEF_MOST = 200 }; /* bytes of a name in a message */
 
 int ac_utf8_length(const char *s); /* of the character at s; 0: not UTF-8 (overlong forms and surrogates are not) */
+/* The character at s and its bytes; a byte that is not UTF-8 is itself, and the result 0. */
+int ac_utf8_get(const char *s, uint32_t *code);
+int ac_utf8_put(char *to, uint32_t code);     /* its bytes, at most 4; 0: not a character */
 int ac_hidden(const char *s, uint32_t *code); /* the bytes of the character at s if it is to be replaced, else 0 */
 const char *ac_visible(ac_region *r, const char *s);
 /* A name of more than AC_BRIEF_MOST bytes is cut to that, at a character, and ends in "..". In a text, names are runs

@@ -1,6 +1,8 @@
 /* json_in.c - parses JSON of hostile files into a tree. */
 #include "import/wire/json_in.h"
 
+#include "base/visible.h"
+
 #include <string.h>
 
 typedef struct reader {
@@ -71,12 +73,7 @@ static char *unicode(reader *x, char *to)
     } else if (c >= 0xdc00 && c < 0xe000) {
         return NULL;
     }
-    const int n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    static const uint8_t LEAD[] = {0, 0, 0xc0, 0xe0, 0xf0};
-    for (int i = n; i-- > 1; c >>= 6)
-        to[i] = (char)(0x80 | (c & 0x3f));
-    to[0] = (char)(LEAD[n] | c);
-    return c || n > 1 ? to + n : NULL; /* names hold no 0 */
+    return c ? to + ac_utf8_put(to, c) : NULL; /* names hold no 0 */
 }
 
 static int read_string(reader *x, const char **out)

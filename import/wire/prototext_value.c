@@ -2,6 +2,7 @@
 #include "import/wire/prototext.h"
 
 #include "base/decimal.h"
+#include "base/visible.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -183,19 +184,6 @@ static bool digit_of(uint8_t c, uint32_t base, uint32_t *v)
     return true;
 }
 
-/* UTF-8 of a code point; 0: none. */
-static size_t put_utf8(uint32_t c, uint8_t *to)
-{
-    if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-        return 0;
-    const size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    static const uint8_t LEAD[] = {0, 0, 0xc0, 0xe0, 0xf0};
-    for (size_t i = n; i-- > 1; c >>= 6)
-        to[i] = (uint8_t)(0x80 | (c & 0x3f));
-    to[0] = (uint8_t)(LEAD[n] | c);
-    return n;
-}
-
 /* The escape after a backslash at p; *p moves past it. 0 bytes: invalid. */
 static size_t escape(const uint8_t **p, const uint8_t *end, uint8_t *to)
 {
@@ -221,7 +209,7 @@ static size_t escape(const uint8_t **p, const uint8_t *end, uint8_t *to)
         *to = (uint8_t)v;
         return 1;
     }
-    return most > 2 && n == most ? put_utf8(v, to) : 0;
+    return most > 2 && n == most ? (size_t)ac_utf8_put((char *)to, v) : 0;
 }
 
 int ac_pt_bytes(ac_pt *pt, const ac_pt_node *x, ac_span *out)

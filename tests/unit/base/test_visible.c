@@ -61,6 +61,21 @@ static void test_visible_random(ac_ctx *cx)
     ac_region_close(tmp);
 }
 
+/* Every character is read as it was written; surrogates and numbers from 0x110000 on are not written. */
+static void test_utf8(ac_ctx *cx)
+{
+    int wrong = 0;
+    (void)cx;
+    for (uint32_t c = 1; c < 0x110100; c++) {
+        char s[5] = {0};
+        uint32_t back = 0;
+        const int n = ac_utf8_put(s, c);
+        const bool is = c < 0xd800 || (c > 0xdfff && c < 0x110000);
+        wrong += is ? n != (int)strlen(s) || ac_utf8_get(s, &back) != n || back != c : n != 0;
+    }
+    CHECK(wrong == 0);
+}
+
 /* Names of 200 bytes are whole, longer ones are cut at a character, in quotes with their blanks. */
 static void test_brief(ac_ctx *cx)
 {
@@ -91,6 +106,6 @@ static void test_brief(ac_ctx *cx)
 
 int main(void)
 {
-    static test *const ALL[] = {test_visible, test_visible_random, test_brief};
+    static test *const ALL[] = {test_visible, test_visible_random, test_utf8, test_brief};
     return run_tests("test_visible", ALL, sizeof ALL / sizeof *ALL);
 }
