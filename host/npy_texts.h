@@ -9,7 +9,7 @@
 
 /* Replaces texts (NumPy types U and S) by codes of t's texts. Changes nothing if t or the array holds numbers. */
 void ac_npy_encode(ac_ctx *cx, ac_npy *a, const ac_tensor *t);
-/* Codes as an array of NumPy's type U. A code that stands for no text is empty there. */
+/* Codes as an array of NumPy's type U. A code without a text becomes an empty text. */
 void ac_npy_write_texts(ac_sink *to, const ac_vocabulary *w, int32_t rank, const int64_t *dim, const void *codes);
 
 #endif

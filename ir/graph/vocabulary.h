@@ -1,5 +1,5 @@
 /* vocabulary.h - the texts of a model. Tensors of strings hold integer codes (i32) instead: code k is text[k],
- * and code n stands for every other text.
+ * and all other texts have code n.
  *
  *     ac_vocabulary_code(w, "red", 3)     its code; w->n: it is another text
  *
