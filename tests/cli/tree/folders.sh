@@ -1,5 +1,6 @@
 #!/bin/sh
-# A folder of sources has at most 45 .c, .h and .def files. usage: folders.sh ARENAC SOURCE_DIR
+# A folder of sources has at most 45 .c, .h and .def files; arenac.h is the only one of the root.
+# usage: folders.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 cd "$src" || exit 1
 most=45
@@ -11,3 +12,5 @@ sed 's#/[^/]*$##' "$tmp/files" | sort | uniq -c >"$tmp/folders"
 while read -r n folder; do
     [ "$n" -le "$most" ] || fail "$folder has $n files, at most $most are allowed"
 done <"$tmp/folders"
+root=$(grep '^\./' "$tmp/files" | tr '\n' ' ')
+[ "$root" = "./arenac.h " ] || fail "the root has the sources $root, only arenac.h belongs there"
