@@ -3,6 +3,7 @@
 
 #include "base/plugin.h"
 #include "ir/loop/extern.h"
+#include "ir/ops/custom.h"
 
 #include <dlfcn.h>
 #include <string.h>
@@ -85,10 +86,9 @@ static void *address(void *const *arg, int32_t buf)
 
 void ac_custom_run(const ac_custom_calls *c, int32_t fn, void *const *arg)
 {
-    enum { MOST = 64 }; /* more than AC_CUSTOM_MOST */
     const ac_extern *e = c->module->fn[fn]->call;
-    const void *in[MOST] = {NULL};
-    void *out[MOST] = {NULL};
+    const void *in[AC_CUSTOM_MOST] = {NULL};
+    void *out[AC_CUSTOM_MOST] = {NULL};
     for (int32_t i = 0; i < e->n_in; i++)
         in[i] = address(arg, e->in[i].buf);
     for (int32_t i = 0; i < e->n_out; i++)

@@ -239,8 +239,10 @@ static const void *own_image(struct arn_cuda *c)
     enum { MAJOR = 75, MINOR = 76 };
     const struct arn_cuda_image *best = NULL;
     int major = 0, minor = 0;
-    if (c->cuDeviceGetAttribute(&major, MAJOR, c->device) || c->cuDeviceGetAttribute(&minor, MINOR, c->device))
+    if (c->cuDeviceGetAttribute(&major, MAJOR, c->device) || c->cuDeviceGetAttribute(&minor, MINOR, c->device)) {
+        say(c, "the driver does not tell the compute capability of the device");
         return NULL;
+    }
     for (int32_t i = 0; i < c->model->n_images; i++) {
         const struct arn_cuda_image *x = &c->model->image[i];
         if (x->capability > major * 10 + minor || (!x->ptx && x->capability / 10 != major))

@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifndef ARN_CUSTOM_TYPE /* the same in headers of models */
+#ifndef ARN_CUSTOM_TYPE /* headers of models have the same types */
 #define ARN_CUSTOM_TYPE
 typedef struct arn_custom_tensor { /* an operand or a result */
     int32_t dtype;                 /* ARN_F32, ... of arn_rt.h; 0: an operand that is left out, its address is NULL */

@@ -148,6 +148,16 @@ int arn_reset_dl(arn_ctx *c)
     return c->model->reset ? c->model->reset(&c->mem) : 0;
 }
 
+int arn_seed_dl(arn_ctx *c, uint64_t seed, uint32_t run)
+{
+    if (!c->model->seed) {
+        snprintf(c->why, WHY, "the model draws no random numbers");
+        return -1;
+    }
+    c->model->seed(&c->mem, seed, run);
+    return 0;
+}
+
 /* ------------------------------------------------------------------ does a tensor fit? */
 
 static DLDataType type_of(int32_t dtype)

@@ -38,6 +38,8 @@ void arn_close(arn_ctx *ctx); /* NULL is fine. Views of arn_get_dl stay valid un
 int arn_run_dl(arn_ctx *ctx, const DLTensor *const *in, size_t n_in, DLTensor *const *out, size_t n_out);
 const char *arn_why(const arn_ctx *ctx); /* of the last -1; valid until the next call */
 int arn_reset_dl(arn_ctx *ctx);          /* state as after arn_open */
+/* The next run draws the random numbers of run number `run` of this seed. 0, or -1: the model draws none. */
+int arn_seed_dl(arn_ctx *ctx, uint64_t seed, uint32_t run);
 
 /* The context's own buffer of an output: read only, valid until the deleter is called, overwritten by the next run that
  * is not given a tensor for it. 0, or -1. */

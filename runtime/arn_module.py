@@ -9,6 +9,7 @@
     m.run(x)                           # a list of Tensor, one for each output
     m.run(x, out=[z])                  # writes into z, which must be writable, compact and of the right type
     m.reset()                          # state tensors back to their first value
+    m.seed(5, run=17)                  # random numbers: the next run draws those of run 17 of seed 5
 
 @IO@
 """
@@ -78,6 +79,7 @@ for _name, _result, _arguments in (
         ("arn_open", ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_char_p)]),
         ("arn_close", None, [ctypes.c_void_p]),
         ("arn_reset_dl", ctypes.c_int, [ctypes.c_void_p]),
+        ("arn_seed_dl", ctypes.c_int, [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint32]),
         ("arn_why", ctypes.c_char_p, [ctypes.c_void_p]),
         ("arn_run_dl", ctypes.c_int, [ctypes.c_void_p, _list, ctypes.c_size_t, _list, ctypes.c_size_t]),
         ("arn_empty_dl", ctypes.c_int, [ctypes.c_void_p, ctypes.c_size_t, ctypes.POINTER(_versioned)]),
@@ -246,6 +248,13 @@ class Model:
 
     def reset(self):
         _lib.arn_reset_dl(self._ctx)
+
+    def seed(self, seed, run=0):
+        """The next run draws the random numbers of run number `run` of `seed`, 64 bits; later runs count on."""
+        if not 0 <= seed < 1 << 64 or not 0 <= run < 1 << 32:
+            raise ValueError("seed %r, run %r: seeds have 64 bits, runs have 32" % (seed, run))
+        if _lib.arn_seed_dl(self._ctx, seed, run):
+            raise ValueError(_lib.arn_why(self._ctx).decode())
 
     def run(self, *inputs, out=None, **named):
         inputs = _in_order(inputs, named, self.name)

@@ -19,7 +19,7 @@ extern "C" {
 #endif
 
 #define ARN_VERSION "1.0"
-enum { ARN_ABI = 3 };
+enum { ARN_ABI = 4 };
 enum { ARN_IN_ARENA, ARN_IN_STATE, ARN_IN_WEIGHTS, ARN_IN_CALLER };
 enum { ARN_WEIGHTS_RODATA, ARN_WEIGHTS_ASM, ARN_WEIGHTS_BLOB };
 enum {
@@ -54,6 +54,7 @@ struct arn_pool;
 typedef void arn_step_fn(void *user, int32_t step);
 typedef int arn_init_fn(const struct arn_mem *m);
 typedef int arn_run_fn(const struct arn_mem *m, const struct arn_hook *hook);
+typedef void arn_seed_fn(const struct arn_mem *m, uint64_t seed, uint32_t run);
 
 /* struct arn_mem { void *arena; ... }; and so on: the fields with their meaning are in arn_model.def. */
 #define ARN_STRUCT(name, meaning)      struct name {

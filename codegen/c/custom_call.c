@@ -6,39 +6,19 @@
 
 #include <string.h>
 
-/* The same types as in runtime/arn_custom.h (tests/cli/code/custom.sh compares them). */
-static const char TYPES[] =
-    "#ifndef ARN_CUSTOM_TYPE /* the same in runtime/arn_custom.h */\n"
-    "#define ARN_CUSTOM_TYPE\n"
-    "typedef struct arn_custom_tensor { /* an operand or a result */\n"
-    "    int32_t dtype;                 /* ARN_F32, ... of arn_rt.h; 0: an operand that is left out, its address is "
-    "NULL */\n"
-    "    int32_t rank;                  /* dimensions; 0: a scalar */\n"
-    "    int32_t count;                 /* elements */\n"
-    "    const int32_t *dim;            /* outermost first */\n"
-    "    int32_t n_quant;               /* pairs of scale and zero point; 0: not quantised */\n"
-    "    int32_t axis;                  /* dimension that the pairs belong to if there are several */\n"
-    "    const float *scale;            /* real = scale * (stored - zero) */\n"
-    "    const int32_t *zero;\n"
-    "} arn_custom_tensor;\n"
-    "typedef struct arn_custom_attr { /* in the order of the file of --custom */\n"
-    "    int32_t n;                   /* numbers of i or f; 1 unless it is a list */\n"
-    "    const int32_t *i;            /* of type i32 or ints */\n"
-    "    const float *f;              /* of type f32 or floats */\n"
-    "    const char *text;            /* of type text */\n"
-    "} arn_custom_attr;\n"
-    "typedef struct arn_custom {\n"
-    "    int32_t n_in;\n"
-    "    int32_t n_out;\n"
-    "    int32_t n_attr;\n"
-    "    const arn_custom_tensor *in;\n"
-    "    const arn_custom_tensor *out;\n"
-    "    const arn_custom_attr *attr;\n"
-    "    const uint8_t *options; /* of a TFLite operator, as in the file */\n"
-    "    int32_t n_options;      /* bytes */\n"
-    "    int32_t scratch_bytes;  /* of the argument scratch, NULL if 0 */\n"
-    "} arn_custom;\n"
-    "#endif\n";
+/* The types of the call, as runtime/arn_custom.h has them: that file is inside the tool. */
+static void put_types(ac_sink *to)
+{
+    static const char FIRST[] = "#ifndef ARN_CUSTOM_TYPE", LAST[] = "#endif\n";
+    const ac_text_file *f = &ac_custom_types_files[0];
+    const char *at = (const char *)f->data, *end = at + f->n;
+    while (strncmp(at, FIRST, sizeof FIRST - 1) != 0)
+        at = (const char *)memchr(at, '\n', (size_t)(end - at)) + 1;
+    const char *line = at;
+    while (strncmp(line, LAST, sizeof LAST - 1) != 0)
+        line = (const char *)memchr(line, '\n', (size_t)(end - line)) + 1;
+    ac_put_n(to, at, (size_t)(line - at) + sizeof LAST - 1);
+}
 
 /* The name of the table of n numbers v, which is printed; "NULL" for an empty one. */
 static const char *put_ints(ac_cfn *f, const char *name, const int32_t *v, int32_t n)
@@ -183,8 +163,10 @@ void ac_emit_custom(const ac_module *m, ac_sink *to)
         const ac_extern *e = first_call(m, i);
         if (!e)
             continue;
-        if (!any)
-            ac_putf(to, "\n/* Custom operators: you supply these functions. */\n%s", TYPES);
+        if (!any) {
+            ac_put(to, "\n/* Custom operators: you supply these functions. */\n");
+            put_types(to);
+        }
         any = true;
         ac_putf(to, "void %s(const void *const *in, void *const *out, void *scratch, const arn_custom *node);\n",
                 e->function);

@@ -19,7 +19,8 @@ void ac_emit_host_types(ac_emit *e)
                   "struct arn_pool;\n"
                   "typedef void arn_step_fn(void *user, int32_t step);\n"
                   "typedef int arn_init_fn(const struct arn_mem *m);\n"
-                  "typedef int arn_run_fn(const struct arn_mem *m, const struct arn_hook *hook);\n");
+                  "typedef int arn_run_fn(const struct arn_mem *m, const struct arn_hook *hook);\n"
+                  "typedef void arn_seed_fn(const struct arn_mem *m, uint64_t seed, uint32_t run);\n");
 #define ARN_STRUCT(name, meaning)      ac_put(e->to, "struct " #name " { /* " meaning " */\n");
 #define ARN_FIELD(type, name, meaning) ac_put(e->to, "    " #type " " #name "; /* " meaning " */\n");
 #define ARN_END                        ac_put(e->to, "};\n");
@@ -108,10 +109,12 @@ static void put_steps(ac_emit *e)
     ac_put(e->to, "};\n");
 }
 
-static void put_entry(ac_emit *e, const char *verb, const char *params, const char *call)
+/* type: of the result */
+static void put_entry(ac_emit *e, const char *type, const char *verb, const char *params, const char *call)
 {
     const char *p = e->m->name;
-    ac_putf(e->to, "static int %s_host_%s(%s)\n{\n    %s_mem m;\n    m.weights = a->weights;\n", p, verb, params, p);
+    ac_putf(e->to, "static %s %s_host_%s(%s)\n{\n    %s_mem m;\n    m.weights = a->weights;\n", type, p, verb, params,
+            p);
     for (int32_t i = 0; i < e->m->n_ram; i++) /* all of them are one block here */
         if (e->m->ram[i].base)
             ac_putf(e->to, "    m.%s = (uint8_t *)a->arena + %lld;\n", e->m->ram[i].name, (long long)e->m->ram[i].base);
@@ -147,7 +150,7 @@ void ac_emit_host_model(ac_emit *e)
     const ac_module *m = e->m;
     const char *p = m->name;
     bool blob = e->weights != AC_WEIGHTS_RODATA;
-    put_entry(e, "init", "const struct arn_mem *a", ac_strf(e->region, "return %s_init(&m);", p));
+    put_entry(e, "int", "init", "const struct arn_mem *a", ac_strf(e->region, "return %s_init(&m);", p));
     const char *run = ac_strf(e->region, "return %s_steps(&m, hook);", p);
     if (m->streamed) {
         const char *U = e->file.upper;
@@ -161,12 +164,16 @@ void ac_emit_host_model(ac_emit *e)
                       U, U, i, U, p, i, i, U, i, U, i, p);
     }
     for (int32_t k = 0; k < m->n_parts; k++)
-        put_entry(e, m->part[k].name, "const struct arn_mem *a, const struct arn_hook *hook",
+        put_entry(e, "int", m->part[k].name, "const struct arn_mem *a, const struct arn_hook *hook",
                   m->n_parts > 1 ? ac_strf(e->region, "return %s(&m, hook);", ac_emit_steps_name(e, &m->part[k]))
                                  : run);
     if (m->state_bytes)
-        put_entry(e, "reset", "const struct arn_mem *a",
+        put_entry(e, "int", "reset", "const struct arn_mem *a",
                   ac_strf(e->region, "%s_reset(&m);\n    return %s_OK;", p, e->file.upper));
+    const bool seeded = m->n_random && !m->target->gpu;
+    if (seeded)
+        put_entry(e, "void", "seed", "const struct arn_mem *a, uint64_t seed, uint32_t run",
+                  ac_strf(e->region, "%s_seed(&m, seed, run);", p));
     put_tensors(e, "in", m->input, m->n_inputs);
     put_tensors(e, "out", m->output, m->n_outputs);
     put_steps(e);
@@ -182,8 +189,9 @@ void ac_emit_host_model(ac_emit *e)
     ac_putf(e->to, "    %s, %s, %s,\n", m->n_inputs ? ac_strf(e->region, "%s_in_tensors", p) : "NULL",
             m->n_outputs ? ac_strf(e->region, "%s_out_tensors", p) : "NULL",
             m->n_calls ? ac_strf(e->region, "%s_step_table", p) : "NULL");
-    ac_putf(e->to, "    %s_host_init, %s_host_%s, %s\n};\n\n", p, p, m->part[0].name,
-            m->state_bytes ? ac_strf(e->region, "%s_host_reset", p) : "NULL");
+    ac_putf(e->to, "    %s_host_init, %s_host_%s, %s, %s\n};\n\n", p, p, m->part[0].name,
+            m->state_bytes ? ac_strf(e->region, "%s_host_reset", p) : "NULL",
+            seeded ? ac_strf(e->region, "%s_host_seed", p) : "NULL");
     put_program(e);
     ac_putf(e->to,
             "size_t %s_describe(const struct arn_model **model)\n{\n    *model = &%s_model;\n    return sizeof "

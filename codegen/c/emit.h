@@ -75,6 +75,14 @@ void ac_emit_run(ac_emit *e);
 void ac_emit_calls(ac_emit *e, int32_t begin, int32_t end);
 const char *ac_emit_steps_name(const ac_emit *e, const ac_module_part *part); /* the function of its calls, for hosts */
 
+/* runtime/arn_custom.h, one file, inside the tool (cmake/embed.cmake). */
+typedef struct ac_text_file {
+    const char *name;
+    const unsigned char *data;
+    size_t n;
+} ac_text_file;
+extern const ac_text_file ac_custom_types_files[];
+extern const int ac_custom_types_count;
 /* custom_call.c: takes the names of functions of the user that m calls. E0502: C or the API of m has that name. */
 int ac_emit_take_custom(const ac_module *m, ac_cnames *names);
 /* Their prototypes and types, for headers; nothing if m calls none. */

@@ -241,10 +241,10 @@ static void put_mem(const ac_module *m, ac_sink *to)
     ac_putf(to, "} %s_mem;\n\n", p);
 }
 
-/* Models whose operators draw random numbers; not for state in the memory of a GPU. */
+/* Models whose operators draw random numbers. */
 static void put_seed(const ac_module *m, ac_sink *to)
 {
-    if (!m->n_random || m->target->gpu || m->caller_io)
+    if (!m->n_random)
         return;
     ac_putf(
         to,

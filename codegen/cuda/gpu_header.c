@@ -2,6 +2,29 @@
  * runtime/arn_cuda.h. */
 #include "codegen/cuda/cuda.h"
 
+/* Models whose operators draw random numbers: counters in the state. */
+static void put_seed(const ac_module *m, ac_sink *to)
+{
+    const char *p = m->name;
+    if (!m->n_random)
+        return;
+    ac_putf(to,
+            "/* The next run draws the random numbers of run number `run` of this seed. A run counts on by itself; "
+            "after open\n * and restart: run 0 of the seed that the file was compiled with. */\n"
+            "static inline int %s_seed(%s_gpu *g, uint64_t seed, uint32_t run)\n{\n"
+            "    static const uint64_t at[%d] = {",
+            p, p, m->n_random);
+    for (int32_t i = 0; i < m->n_random; i++)
+        ac_putf(to, "%s0x%04llx", i ? ", " : "", (unsigned long long)m->random[i]->offset);
+    ac_putf(to,
+            "};\n    uint32_t r[4], i;\n    int status = 0;\n    r[0] = (uint32_t)seed;\n"
+            "    r[1] = (uint32_t)(seed >> 32);\n    r[2] = run;\n    r[3] = 0;\n"
+            "    for (i = 0; i < %du && !status; i++)\n"
+            "        status = arn_cuda_write(g, arn_cuda_address(g, ARN_CUDA_STATE, at[i]), r, sizeof r);\n"
+            "    return status;\n}\n",
+            m->n_random);
+}
+
 /* For programs with a GPU: thin wrappers of runtime/arn_cuda.h. */
 static void put_gpu_api(const ac_module *m, ac_sink *to)
 {
@@ -62,6 +85,7 @@ static void put_gpu_api(const ac_module *m, ac_sink *to)
                                  p, p)
                        : "",
         p, p);
+    put_seed(m, to);
 }
 
 static void put_host_mem(const ac_module *m, ac_sink *to)

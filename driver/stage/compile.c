@@ -80,9 +80,9 @@ static void put_optimal(const ac_made *a, ac_module *m)
 static void put_random(const ac_made *a, ac_module *m)
 {
     const ac_graph *g = a->planned->graph;
-    bool *counts = AC_NEW_N(a->cx->region, bool, g->tensor.n + 1); /* by tensor */
     if (a->lowering->passed.step)
         return;
+    bool *counts = AC_NEW_N(a->cx->region, bool, g->tensor.n + 1); /* by tensor */
     for (int32_t k = 0; k < g->node.n; k++) {
         const ac_tensor *numbers = ac_node_numbers(g->node.item[k]);
         if (numbers)

@@ -75,6 +75,13 @@ expect 8 'count their runs in state' "$arenac" check while.ag
 ./small >runs.txt || fail "the program of small.ag"
 "$py" "$check" runs runs.txt || fail "the runs of small.ag"
 
+# a Python module
+if case $arenac in *asan*) false ;; esac; then
+    "$arenac" python -q small.ag -o . || fail "python small.ag"
+    "$py" "$check" module >runs.txt || fail "small.seed"
+    "$py" "$check" runs runs.txt || fail "the runs of the module"
+fi
+
 # training draws by the same counter
 t="--data x=x.npy --target x.npy --loss mse --optimizer adam --lr 0.01 --batch 2 --steps 20"
 # shellcheck disable=SC2086

@@ -242,4 +242,28 @@ def runs(path):
     assert got == want, (got, want)
 
 
-{"models": models, "draws": draws, "onnx": onnx, "mxnet": mxnet, "loop": loop, "runs": runs}[sys.argv[1]](*sys.argv[2:])
+def module():
+    """Prints runs of small.py as random_main.c does; refuses seeds of more than 64 bits."""
+    sys.path.insert(0, ".")
+    import small
+    m = small.Model()
+
+    def print_run():
+        print(*m.run()[0].numpy().tolist())
+    print_run()
+    print_run()
+    m.seed(0xFEDCBA9876543210, run=7)
+    print_run()
+    print_run()
+    m.reset()
+    print_run()
+    for wrong in ((-1, 0), (1 << 64, 0), (0, 1 << 32)):
+        try:
+            m.seed(*wrong)
+        except ValueError:
+            continue
+        raise AssertionError(wrong)
+
+
+{"models": models, "module": module, "draws": draws, "onnx": onnx, "mxnet": mxnet, "loop": loop,
+ "runs": runs}[sys.argv[1]](*sys.argv[2:])

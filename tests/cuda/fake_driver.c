@@ -98,6 +98,8 @@ int cuDeviceGetAttribute(int *value, int attribute, int number)
     const char *text = getenv("FAKE_CAPABILITY");
     const int capability = text ? atoi(text) : 90;
     RULE((attribute == 75 || attribute == 76) && number >= FIRST && number < FIRST + DEVICES);
+    if (text && !capability)
+        return INVALID;
     return *value = attribute == 75 ? capability / 10 : capability % 10, OK;
 }
 int cuDevicePrimaryCtxRetain(void **c, int number)

@@ -193,7 +193,7 @@ for c in $cc; do
     $c -std=c99 -Wall -Wextra -Wno-comma -include p.h -I"$src/runtime" -c acme.c -o p.o || fail "$c: prototypes differ"
 done
 types() {
-    sed -n '/^#define ARN_CUSTOM_TYPE/,/^#endif/p' "$1"
+    sed -n '/^#ifndef ARN_CUSTOM_TYPE/,/^#endif/p' "$1"
 }
 types p.h >a.txt
 types "$src/runtime/arn_custom.h" >b.txt

@@ -41,6 +41,7 @@ opens 86 "CUBIN of sm_80"
 opens 90 "CUBIN of sm_90"
 opens 120 "// PTX of no device"
 ! FAKE_CAPABILITY=75 run_program dsnet_f32 - && grep -q 'no kernels for compute capability 7.5' err || die "on 75"
+! FAKE_CAPABILITY=none run_program dsnet_f32 - && grep -q 'does not tell the compute capability' err || die "on none"
 expect 2 "a list of targets is one of GPUs, but it has 'generic'" "$arenac" compile "$models/dsnet_f32.tflite" \
     -t cuda-sm80,generic --emit cu -o no.cu
 expect 2 "unknown target 'cuda-sm8'" "$arenac" compile "$models/dsnet_f32.tflite" -t cuda-sm80,cuda-sm8 --emit cu \

@@ -56,7 +56,7 @@ int custom_init(const custom_mem *m); /* checks alignment */
 int custom_run(const custom_mem *m);  /* no heap, no globals written, bounded loops */
 
 /* Custom operators: you supply these functions. */
-#ifndef ARN_CUSTOM_TYPE /* the same in runtime/arn_custom.h */
+#ifndef ARN_CUSTOM_TYPE /* headers of models have the same types */
 #define ARN_CUSTOM_TYPE
 typedef struct arn_custom_tensor { /* an operand or a result */
     int32_t dtype;                 /* ARN_F32, ... of arn_rt.h; 0: an operand that is left out, its address is NULL */

@@ -18,6 +18,7 @@ struct arn_pool;
 typedef void arn_step_fn(void *user, int32_t step);
 typedef int arn_init_fn(const struct arn_mem *m);
 typedef int arn_run_fn(const struct arn_mem *m, const struct arn_hook *hook);
+typedef void arn_seed_fn(const struct arn_mem *m, uint64_t seed, uint32_t run);
 struct arn_mem { /* the memory of one running model: the caller's */
     void * arena; /* arena_bytes, aligned to arena_align; NULL when there is none */
     const void * weights; /* the blob; NULL unless weights is ARN_WEIGHTS_BLOB */
@@ -73,6 +74,7 @@ struct arn_model { /* a compiled model */
     arn_init_fn * init; /* checks memory, sets state to zero; 0 or an error of the generated header */
     arn_run_fn * run; /* hook may be NULL */
     arn_init_fn * reset; /* sets state to its first value; NULL when there is none */
+    arn_seed_fn * seed; /* the next run draws the random numbers of run `run` of this seed; NULL: it draws none */
 };
 #endif
 
@@ -238,11 +240,11 @@ static const struct arn_step host_step_table[2] = {
 };
 extern const struct arn_model host_model;
 const struct arn_model host_model = {
-    3u, "host", "0.2.0", "generic",
+    4u, "host", "0.2.0", "generic",
     0u, 16u, HOST_STATE_BYTES, 0u, 0,
     1, 2, 2, 2,
     host_in_tensors, host_out_tensors, host_step_table,
-    host_host_init, host_host_run, NULL
+    host_host_init, host_host_run, NULL, NULL
 };
 
 size_t host_describe(const struct arn_model **model)
