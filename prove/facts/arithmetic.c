@@ -169,6 +169,43 @@ static bool is_division(ac_prover *p, ac_x x)
     return !zero && !least;
 }
 
+/* Bounds of a sum by facts about each of its unknowns; loop variables have their intervals. */
+static ac_interval bounds_by_facts(const ac_prover *p, const ac_affine *form)
+{
+    ac_interval sum = {form->c, form->c};
+    for (int32_t t = 0; t < form->n; t++) {
+        const ac_affine one = ac_affine_unknown(form->term[t].unknown);
+        const ac_unknown *u = &p->know.unknown.item[form->term[t].unknown];
+        const int64_t k = form->term[t].k;
+        const ac_interval in = u->of_loop ? u->in : ac_p_by_facts(p, &one, u->in);
+        sum = ac_interval_add(sum, ac_interval_mul(in, (ac_interval){k, k}));
+    }
+    return sum;
+}
+
+/* A dividend that only facts keep from being negative: an index out of memory that was checked. The quotient's bounds
+ * hold here, so it is an unknown of its own. */
+static bool divide_checked(ac_prover *p, ac_x x, int64_t by)
+{
+    const ac_ins *i = ac_p_ins(p, x);
+    const ac_affine form = p->value[i->a].form;
+    if (form.lost)
+        return false;
+    const ac_interval in = ac_interval_meet(bounds_by_facts(p, &form), p->value[i->a].in);
+    if (in.lo < 0)
+        return false;
+    const bool is_mod = i->op == AC_L_MOD;
+    p->value[x] =
+        ac_p_unknown(p, (ac_dtype)i->dtype,
+                     is_mod ? (ac_interval){0, in.hi < by ? in.hi : by - 1} : quotients(in, p->value[i->b].in));
+    if (!is_mod) {
+        const ac_affine least = ac_affine_plus(&form, 1 - by);
+        ac_know_at_most(&p->know, p->value[x].form.term[0].unknown, by, &form);
+        ac_know_at_least(&p->know, p->value[x].form.term[0].unknown, by, &least);
+    }
+    return true;
+}
+
 static void divide(ac_prover *p, ac_x x)
 {
     const ac_ins *i = ac_p_ins(p, x);
@@ -195,6 +232,8 @@ static void divide(ac_prover *p, ac_x x)
             p->value[x].in = ac_interval_meet(p->value[x].in, ac_affine_interval(&p->know, &p->value[x].form));
         return;
     }
+    if (fixed && a->in.lo < 0 && divide_checked(p, x, b->in.lo))
+        return;
     if (is_mod) {
         p->value[x] = ac_p_unknown(p, d, rest);
         const ac_affine end = ac_affine_plus(&b->form, -1);

@@ -90,7 +90,8 @@ ac_x ac_nibbles_load(ac_lower *L, ac_tensor *t, const ac_spot *at)
     const int32_t per = per_byte(t), bits = 8 / per;
     ac_spot in = *at;
     ac_x v;
-    if (at->along && !begins_with_byte(at, per))
+    const bool whole_rows = t->rank < 2 || t->dim[t->rank - 1] % per == 0;
+    if (at->along ? !begins_with_byte(at, per) : !whole_rows && L->target->vec_bytes) /* else stored in both forms */
         return 0;
     in.along = false;
     const ac_spot byte = ac_spot_split(b, &in, per);

@@ -2,6 +2,7 @@
 #include "ir/lower/recipe/recipe.h"
 
 #include "ir/lower/recipe/nibbles.h"
+#include "ir/lower/recipe/pieces.h"
 #include "ir/ops/decode/axis.h"
 #include "ir/ops/decode/slice.h"
 
@@ -10,6 +11,7 @@
 enum {
     MOST_NODES = 12, /* of one recipe */
     MOST_PLACES = 8, /* of the places of a look-up */
+    MUCH = 2,        /* times: pieces that save less are not worth a choice for each element */
     FEW = 64,        /* elements of a constant whose bounds are read */
     SAVED = 1024     /* bytes: fewer are not worth the instructions */
 };
@@ -100,6 +102,8 @@ const ac_node *ac_recipe_node(const ac_tensor *t)
     const bool computes = ac_ops[n->op].map && (t->quant || ac_node_act(n) != AC_ACT_NONE);
     if (n->op == AC_OP_GATHER)
         return is_lookup(n) ? n : NULL;
+    if (ac_pieces_are(n) && !ac_pieces_plain(n))
+        return NULL;
     return ac_ops[n->op].flags & OF_REMADE && !computes ? n : NULL;
 }
 
@@ -121,7 +125,7 @@ static ac_bytes bytes_of(const ac_tensor *t, int32_t *left)
             sum += bytes_of(n->in[i], left);
     const ac_quant *q = n->op == AC_OP_DEQUANTIZE ? n->in[0]->quant : NULL;
     sum += q && q->n > 1 ? q->n * 8 : 0;
-    return sum < own ? sum : own;
+    return sum < (ac_pieces_are(n) ? own / MUCH : own) ? sum : own;
 }
 
 ac_bytes ac_recipe_bytes(const ac_tensor *t)
@@ -245,14 +249,15 @@ static uint32_t breaks_of(const ac_tensor *t, int32_t *left)
         return 0;
     if (ac_ops[n->op].flags & OF_VIEW)
         return reshaped_breaks(t, n->in[0], breaks_of(n->in[0], left));
-    if (!ac_ops[n->op].map && n->op != AC_OP_BROADCAST_TO)
+    if (!ac_ops[n->op].map && n->op != AC_OP_BROADCAST_TO && !ac_pieces_are(n))
         return 0;
+    mask = ac_pieces_are(n) ? ac_pieces_breaks(n) : 0;
     for (int32_t i = 0; i < n->n_in; i++) {
         const ac_tensor *x = n->in[i];
         if (!x || ac_node_is_static(n, i))
             continue;
         const int32_t off = t->rank - x->rank;
-        for (int32_t d = next_dim(t, -1), e; (e = next_dim(t, d)) < t->rank; d = e)
+        for (int32_t d = next_dim(t, -1), e; (e = next_dim(t, d)) < t->rank && !ac_pieces_are(n); d = e)
             mask |= (uint32_t)((d < off || x->dim[d - off] == 1) != (e < off || x->dim[e - off] == 1)) << d;
         mask |= breaks_of(x, left) << (off > 0 ? off : 0);
     }
@@ -366,6 +371,8 @@ ac_x ac_recipe_value(ac_lower *L, ac_tensor *t, const ac_spot *at)
         return looked_up(L, n, at);
     if (ac_ops[n->op].map)
         return map_value(L, n, at);
+    if (ac_pieces_are(n))
+        return ac_pieces_value(L, n, at);
     const box x = moved(L->cx, n);
     const ac_spot own = through(&L->b, *at, &x);
     return ac_recipe_value(L, n->in[0], &own);

@@ -33,6 +33,46 @@ static bool loop_term(ac_lb *b, const ac_loop_fn *fn, const ac_x *map, ac_x x, i
     return true;
 }
 
+static bool is_const(const ac_loop_fn *fn, ac_x x, int64_t *v)
+{
+    *v = fn->code.item[x].k.i;
+    return fn->code.item[x].op == AC_L_CONST && ac_dtype_is_int((ac_dtype)fn->code.item[x].dtype);
+}
+
+/* True if i fails unless 0 <= v < *end:  fail_if v < 0 or *end <= v */
+static bool fails_outside(const ac_loop_fn *fn, const ac_ins *i, ac_x v, int64_t *end)
+{
+    const ac_ins *code = fn->code.item;
+    int64_t zero;
+    if (i->op != AC_L_FAIL_IF || code[i->a].op != AC_L_OR)
+        return false;
+    const ac_ins *low = &code[code[i->a].a], *high = &code[code[i->a].b];
+    return low->op == AC_L_LT && low->a == v && is_const(fn, low->b, &zero) && zero == 0 && high->op == AC_L_LE &&
+           high->b == v && is_const(fn, high->a, end);
+}
+
+/* True if value x, as an index out of memory, was checked before: 0 <= x <= *most. */
+static bool is_checked(const ac_loop_fn *fn, ac_x x, int64_t *most)
+{
+    const ac_ins *code = fn->code.item;
+    const ac_x v = code[x].op == AC_L_CAST ? code[x].a : x;
+    int32_t inner = 0; /* blocks that x is not in */
+    int64_t end;
+    for (ac_x k = x - 1; k > 0; k--) {
+        if (code[k].op == AC_L_END)
+            inner++;
+        else if (inner && (code[k].op == AC_L_FOR || code[k].op == AC_L_IF))
+            inner--;
+        else if (!inner && code[k].op == AC_L_ELSE)
+            return false;
+        else if (!inner && fails_outside(fn, &code[k], v, &end) && end > 0 && end <= INT32_MAX) {
+            *most = end - 1;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* s += value x of fn, times `by`. */
 static void collect(ac_lb *b, const ac_loop_fn *fn, const ac_x *map, ac_x x, int64_t by, ac_spot *s)
 {
@@ -52,6 +92,8 @@ static void collect(ac_lb *b, const ac_loop_fn *fn, const ac_x *map, ac_x x, int
         if (loop_term(b, fn, map, x, &k, &t)) {
             s->base += k * by;
             t.by = by;
+        } else if (is_checked(fn, x, &k)) {
+            t.most = k;
         }
         add_term(s, t);
     }
@@ -105,10 +147,9 @@ static bool fits(const ac_spot *s, int64_t size)
     return most_of(s, size) + (s->along ? s->lanes - 1 : 0) < size;
 }
 
-/* True if s, and so its remainder, is a multiple of the lanes. */
-static bool in_step(const ac_spot *s, int64_t size)
+bool ac_spot_in_step(const ac_spot *s)
 {
-    bool whole = size % s->lanes == 0 && s->base % s->lanes == 0;
+    bool whole = s->base % s->lanes == 0;
     for (int32_t i = 0; i < s->n; i++)
         whole &= s->term[i].by * s->term[i].unit % s->lanes == 0;
     return whole;
@@ -140,7 +181,7 @@ ac_spot ac_spot_split(ac_lb *b, ac_spot *at, int64_t size)
         add_term(whole ? &q : &rest, t);
     }
     if (!fits(&rest, size)) {
-        q.failed |= (rest.along && !in_step(&rest, size)) || !is_bounded(&rest);
+        q.failed |= (rest.along && (size % rest.lanes != 0 || !ac_spot_in_step(&rest))) || !is_bounded(&rest);
         const int64_t unit = rest.along ? rest.lanes : 1, most = most_of(&rest, INT32_MAX);
         const ac_x v = ac_spot_value(b, &rest), by = ac_lb_i32(b, size);
         rest.base = 0;

@@ -66,12 +66,52 @@ MODELS = {
     "turned": (7200, graph("input i: i64[5]", f"const q: i8[32,200] = {data(6400)}",
                            f"const s: f32[1,200] = {floats(200)}", "f = cast(q) to=f32", "g = mul(f, s)",
                            "t = transpose(g) perm=[1,0]", "y = gather(t, i) axis=0")),
+    "columns": (7200, graph("input j: i64[5]", "const e: i64[] = [32]", "i = floor_mod(j, e)",
+                            f"const q: i8[200,32] = {data(6400)}", f"const s: f32[200,1] = {floats(200)}",
+                            "f = cast(q) to=f32", "g = mul(f, s)",
+                            "y = gather(g, i) axis=1")),
+    "any": (7200, graph("input i: i64[5]", f"const q: i8[200,32] = {data(6400)}",
+                        f"const s: f32[200,1] = {floats(200)}", "f = cast(q) to=f32", "g = mul(f, s)",
+                        "h = reshape(g) shape=[6400]", "y = gather(h, i) axis=0")),
+    "of_each": (6528, graph("input j: i64[200,5]", f"const q: i8[200,32] = {data(6400)}",
+                            "const e: i64[] = [32]", "i = floor_mod(j, e)", f"const s: f32[1,32] = {floats(32)}",
+                            "f = cast(q) to=f32", "g = mul(f, s)",
+                            "y = gather_elements(g, i) axis=1")),
     "nibbles": (3200, graph("input i: i64[5]", f"const q: i4[200,32] = {codes(6400, -8, 7)}", "f = cast(q) to=f32",
                             "y = gather(f, i) axis=0")),
-    "odd_nibbles": (5797, graph("input i: i64[5]", f"const q: u4[187,31] = {codes(5797, 0, 15)}",
+    "odd_nibbles": (2899, graph("input i: i64[5]", f"const q: u4[187,31] = {codes(5797, 0, 15)}",
                                 "f = cast(q) to=f32", "y = gather(f, i) axis=0")),
     "rows": (256, graph("input x: f32[50,64]", f"const b: f32[1,64] = {floats(64)}", "const t: i64[2] = [50, 1]",
                         "r = tile(b, t)", "y = mul(x, r)")),
+    # pieces of unlike fills, of a fill and elements of the file, borders
+    "two_fills": (0, graph("input x: f32[2,70,64]", "const a: f32[2,30,64] = splat 2",
+                           "const b: f32[2,40,64] = splat -1", "c = concatenation(a, b) axis=1", "y = add(x, c)")),
+    "five_fills": (0, graph("input x: f32[40,67]", *(f"const c{i}: f32[40,{w}] = splat {i}.5" for i, w in
+                                                    enumerate([8, 1, 30, 8, 20])),
+                            "c = concatenation(c0, c1, c2, c3, c4) axis=-1", "y = add(x, c)")),
+    "mostly_fill": (1280, graph("input x: f32[200,32]", f"const a: f32[10,32] = {floats(320)}",
+                                "const b: f32[190,32] = splat 0.25", "c = concatenation(b, a) axis=0",
+                                "y = mul(x, c)")),
+    "between": (16 * 60, graph("input x: f32[40,60]", f"const q: i8[40,24] = {data(960)}",
+                               "const b: f32[40,16] = splat 7", "const e: f32[40,20] = splat 9", "f = cast(q) to=f32",
+                               "c = concatenation(b, f, e) axis=1", "y = add(x, c)")),
+    "looked_up": (1280, graph("input i: i64[7]", f"const a: f32[10,32] = {floats(320)}",
+                              "const b: f32[190,32] = splat 3", "c = concatenation(b, a) axis=0",
+                              "y = gather(c, i) axis=0")),
+    "half_fills": (0, graph("input x: f16[20,5]", "const a: f16[20,64] = splat -0.0",
+                            "const b: f16[20,66] = splat 1.5", "c = concatenation(a, b) axis=1",
+                            "y = concatenation(x, c) axis=1")),
+    "mask_of_two": (0, graph("input x: f32[40,130]", "const a: bool[40,64] = splat true",
+                             "const b: bool[40,66] = splat false", "c = concatenation(a, b) axis=1",
+                             "const n: f32[] = [-3]", "y = select(c, x, n)")),
+    "packed": (0, graph("input x: f32[9,3,50]", "const a: f32[9,50] = splat 1", "const b: f32[9,50] = splat 2",
+                        "c = pack(a, b, a) axis=1", "y = add(x, c)")),
+    "border": (0, graph("input x: f32[20,40,33]", "const a: f32[10,30,33] = splat 2", "const v: f32[] = [0.5]",
+                        "const p: i64[3,2] = [3, 7, 6, 4, 0, 0]", "c = padv2(a, p, v)", "y = add(x, c)")),
+    "zero_border": (0, graph("input x: i32[2,70,71]", "const a: i32[2,64,64] = splat 5",
+                             "const p: i64[3,2] = [0, 0, 3, 3, 0, 7]", "c = pad(a, p)", "y = add(x, c)")),
+    "wide_border": (4 * 320, graph("input x: f32[40,64]", f"const a: f32[10,32] = {floats(320)}",
+                                   "const p: i64[2,2] = [16, 14, 8, 24]", "c = pad(a, p)", "y = add(x, c)")),
     "numbers": (0, graph("input x: f32[2,600]", f"const c: f32[600] = {[float(i) for i in range(-5, 595)]}",
                          "y = add(x, c)")),
     "fills": (0, graph("input x: f32[40,64]", "const a: f32[40,64] = splat 3", "const b: f32[40,64] = splat 0.5",
@@ -82,8 +122,8 @@ MODELS = {
                                  "w = cast(q) to=f32", "y = batch_matmul(x, w)")),
 }
 BYTES = f"const q: i8[64,64] = {data(4096)}"
-REST = [f"const q: i8[63,31] = {data(63 * 31)}", f"const s: f32[63,1] = {floats(63)}", "f = cast(q) to=f32",
-        "g = mul(f, s)", "h = reshape(g) shape=[1953]", "y = gather(h, i) axis=0"]
+REST = [f"const q: i8[63,32] = {data(63 * 32)}", "const b: f32[63,33] = splat 3", "const e: f32[63,67] = splat 4",
+        "f = cast(q) to=f32", "c = concatenation(b, f, e) axis=1", "y = add(x, c)"]
 CONV = "const q: f32[63,3,3,32] = random 1 (-1,1)"
 # Part of the reason: target and options, the text, the constant, its bytes in ROM and in the file.
 REASONS = {
@@ -93,8 +133,8 @@ REASONS = {
                                                       "y = batch_matmul(x, w)"), "q", 16384, 4096),
     "would convert it each time": ("x86-64-v3", graph("input x: f32[200,64]", BYTES, "w = cast(q) to=f32",
                                                       "y = fully_connected(x, w)"), "q", 16384, 4096),
-    "would have to be divided": ("generic", graph("input i: i64[5]", *REST), "q", 7812, 2205),
-    "begin inside a byte": ("generic", MODELS["odd_nibbles"][1], "q", 5797, 2899),
+    "elements of several rows": ("x86-64-v3", graph("input x: f32[63,132]", *REST), "q", 33264, 2016),
+    "begin inside a byte": ("x86-64-v3", MODELS["odd_nibbles"][1], "q", 5797, 2899),
     "the last ones are padded": ("x86-64-v3", graph("input x: f32[1,16,16,32]", CONV, "y = conv_2d(x, q) padding=same"),
                                  "q", 73728, 72576),
     "for Winograd's": ("x86-64-v3 --winograd=2", graph("input x: f32[1,16,16,32]", CONV,
@@ -117,7 +157,7 @@ def sparse_model():
 
 TARGETS = ["generic", "cortex-m4", "x86-64-v3"]
 # With vectors a product of many rows reads its weights as floats: a whole matrix of them is stored.
-FASTER = {"stft": 300000, "stft_odd": 12000, "dft": 16384, "words": 16384, "small_floats": 16384}
+FASTER = {"stft": 300000, "stft_odd": 12000, "dft": 16384, "words": 16384, "small_floats": 16384, "odd_nibbles": 5797}
 
 
 def main():

@@ -355,6 +355,13 @@
                "set %11 to %8\n %13 = get i8 %8\n %14 = cast i32 %13\n %15 = load i8 x[" again                 \
                "]\n %16 = cast i32 %15\n %17 = sub i32 %14 %16\n %18 = load i8 x[%17]\n store y[%5] %18\n end\n"
 
+/* y[n] = x[i[n] / 4], if 0 <= i[n] < END */
+#define QUOTIENT(END)                                                                                                  \
+    "buf i in i32 64 align 4\n" XY NUMBERS                                                                             \
+    "%4 = const i32 4\n %5 = for i32 %1 .. %2 step 1\n %6 = load i32 i[%5]\n %7 = lt bool %6 %1\n %8 = const i32 " END \
+    "\n %9 = le bool %8 %6\n %10 = or bool %7 %9\n fail_if %10 status 4\n %12 = div i32 %6 %4\n"                       \
+    "%13 = load i8 x[%12]\n store y[%5] %13\n end\n"
+
 /* A copy by way of a ring of 8: each element goes to y eight iterations later, the last eight at the end. */
 #define RING(after, of)                                                                                           \
     XY "buf s scratch i8 16 align 4\n" NUMBERS "%4 = const i32 8\n %5 = const i32 " after                         \

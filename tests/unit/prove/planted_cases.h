@@ -80,6 +80,9 @@ static const planted CASES[] = {
      "%8 = var i8 %7 as v\n if %6\n %10 = load i8 x[%5]\n set %10 to %8\n end\n %13 = get i8 %8\n"
      "store y[%4] %13\n end\n",
      "i@256 x@0 y@128", AC_CLAIM_ACCESS, "of 'x'", false},
+    {"an index that fails if it is outside, divided", QUOTIENT("256"), "i@256 x@0 y@128", 0, NULL, false},
+    {"an index that fails a little too late, divided", QUOTIENT("257"), "i@256 x@0 y@128", AC_CLAIM_ACCESS, "of 'x'",
+     false},
     {"a shift of 31", SHIFTED("31"), "x@0 y@256", 0, NULL, false},
     {"a shift of 32", SHIFTED("32"), "x@0 y@256", AC_CLAIM_SHIFT, "the count may be 32 .. 32, the type has 32 bits",
      true},
