@@ -84,15 +84,22 @@ static int bounds(const ac_made *a, const ac_pin **out)
     return AC_OK;
 }
 
-/* Names of the inputs that --const and --input give; *n of them. */
-static const char **wanted(const ac_made *a, int32_t *n)
+/* --const KEY=none */
+static bool is_omitted(const ac_key_option *k)
+{
+    return !strcmp(k->path, "none");
+}
+
+/* Names of the inputs that --const and --input give, or those that they omit; *n of them. */
+static const char **named_inputs(const ac_made *a, bool omitted, int32_t *n)
 {
     const ac_opt_keys *of[] = {&a->opt->fix, &a->opt->input};
     const char **name = AC_NEW_N(a->cx->region, const char *, of[0]->n + of[1]->n + 1);
     *n = 0;
     for (int32_t k = 0; k < 2; k++)
         for (int32_t i = 0; i < of[k]->n; i++)
-            name[(*n)++] = of[k]->item[i].key;
+            if ((k == 0 && is_omitted(&of[k]->item[i])) == omitted)
+                name[(*n)++] = of[k]->item[i].key;
     return name;
 }
 
@@ -117,8 +124,8 @@ int ac_read_model(const ac_made *a, ac_imported **out)
     const ac_pin *bound = NULL;
     AC_TRY(bounds(a, &bound));
     AC_TRY(read_customs(a));
-    int32_t n_wanted;
-    const char *const *names = wanted(a, &n_wanted);
+    int32_t n_wanted, n_omitted;
+    const char *const *names = named_inputs(a, false, &n_wanted), *const *omitted = named_inputs(a, true, &n_omitted);
     const ac_import_options how = {.from = a->opt->from.name,
                                    .outputs = a->opt->outputs,
                                    .second = a->source->weights.path ? &a->source->weights : NULL,
@@ -133,6 +140,8 @@ int ac_read_model(const ac_made *a, ac_imported **out)
                                    .fixes = a->opt->fix.n > 0,
                                    .wanted = names,
                                    .n_wanted = n_wanted,
+                                   .omitted = omitted,
+                                   .n_omitted = n_omitted,
                                    .promise = ac_lower_promise};
     ac_imported *m = AC_NEW(a->cx->region, ac_imported);
     AC_TRY(ac_import(a->cx, &a->source->file, &how, m));
@@ -155,10 +164,21 @@ static void fix_input(const ac_made *a, int32_t i, const ac_npy *array)
     g->input.n--;
 }
 
+/* True if k omits an optional input. */
+static bool was_omitted(const ac_made *a, const ac_key_option *k)
+{
+    bool was = false;
+    for (int32_t i = 0; i < a->model->omitted.n && is_omitted(k); i++)
+        was |= !strcmp(a->model->omitted.item[i], k->key);
+    return was;
+}
+
 static int read_constant(const ac_made *a, const ac_key_option *k, ac_npy *array, bool *given)
 {
     const ac_graph *g = a->model->graph;
     int32_t i;
+    if (was_omitted(a, k))
+        return AC_OK;
     AC_TRY(ac_io_find(a->cx, a->source->path, "--const", k->key, g->input.item, g->input.n, &i));
     if (given[i])
         return ac_error(a->cx, (ac_place){0}, E0501, "--const '%s' is given twice", k->key);

@@ -287,6 +287,27 @@ ac_tensor *ac_frame_pool(const ac_maker *b, ac_op op, ac_tensor *x, const ac_fra
     return ac_channels_first(b, pool_2d(b, op, x, w->kernel + H, w->stride + H, w->before + H, w->after + H), w->m);
 }
 
+ac_tensor *ac_frame_slide(const ac_maker *b, ac_op op, ac_tensor *x, const ac_frame *w)
+{
+    ac_attrs a;
+    const int32_t rank = w->m + 2;
+    int64_t *v = AC_NEW_N(b->g->cx->region, int64_t, 5 * AC_MAX_RANK);
+    for (int32_t d = 0; d < rank; d++) {
+        const int32_t s = AC_SPATIAL - w->m + d - 2;
+        v[d] = d < 2 ? 1 : w->kernel[s];
+        v[AC_MAX_RANK + d] = d < 2 ? 1 : w->stride[s];
+        v[2 * AC_MAX_RANK + d] = d < 2 ? 1 : w->dil[s];
+        v[3 * AC_MAX_RANK + 2 * d] = d < 2 ? 0 : w->before[s];
+        v[3 * AC_MAX_RANK + 2 * d + 1] = d < 2 ? 0 : w->after[s];
+    }
+    ac_attrs_init(op, &a);
+    a.window.kernel = (ac_ints){rank, v};
+    a.window.strides = (ac_ints){rank, v + AC_MAX_RANK};
+    a.window.dilations = (ac_ints){rank, v + 2 * AC_MAX_RANK};
+    a.window.pads = (ac_ints){2 * rank, v + 3 * AC_MAX_RANK};
+    return x ? ac_make_op(b, op, &x, 1, &a, AC_NONE) : NULL;
+}
+
 ac_tensor *ac_frame_lrn(const ac_maker *b, ac_tensor *x, int64_t size, double alpha, double beta, double k)
 {
     ac_attrs a;

@@ -38,6 +38,9 @@ ac_tensor *ac_frame_tconv(const ac_maker *b, ac_tensor *x, ac_tensor *weights, a
 /* op: MAX_POOL_2D, AVERAGE_POOL_2D or L2_POOL_2D. One to three spatial dimensions. */
 ac_tensor *ac_frame_pool(const ac_maker *b, ac_op op, ac_tensor *x, const ac_frame *w);
 
+/* op: WINDOW_MAX, WINDOW_SUM or WINDOW_ARGMAX (places in all of x, i64), over x [N,C,..] as it is. */
+ac_tensor *ac_frame_slide(const ac_maker *b, ac_op op, ac_tensor *x, const ac_frame *w);
+
 /* x / (k + alpha / size * sum)^beta; sum: that of the squares of the `size` nearest channels. x [N,C,H,W], size odd. */
 ac_tensor *ac_frame_lrn(const ac_maker *b, ac_tensor *x, int64_t size, double alpha, double beta, double k);
 

@@ -23,6 +23,8 @@ typedef struct ac_import_options {
     bool fixes;      /* the caller will make constants of inputs, so nodes are created later, by ac_import_nodes */
     const char *const *wanted; /* names of inputs that the caller gives: the file's defaults for them are not used */
     int32_t n_wanted;
+    const char *const *omitted; /* names of optional inputs that have no value */
+    int32_t n_omitted;
     /* computes small constants while nodes are created; later the graph's. NULL: not computed */
     ac_promise_fn *promise;
 } ac_import_options;
@@ -33,6 +35,7 @@ typedef struct ac_imported {
     const char *format;           /* its name in reports: "TFLite v3", "text" */
     const char *listing;          /* the model in its format's own words, for `show`; NULL: none */
     int64_t file_ops;             /* operators in the file's main graph */
+    AC_VEC(const char *) omitted; /* optional inputs of the file that the caller omits */
     AC_VEC(ac_tensor *) missing;  /* parameters missing from the files; splats stand for them, enough for a plan */
     AC_VEC(ac_running) running;   /* with batch_norm */
     const char *missing_file;     /* the file that should contain them: "a .caffemodel file" */

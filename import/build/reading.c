@@ -28,6 +28,16 @@ bool ac_reading_wants(const ac_reading *r, const char *name)
     return wanted;
 }
 
+bool ac_reading_omits(ac_reading *r, const char *name)
+{
+    bool omitted = false;
+    for (int32_t i = 0; i < r->opt.n_omitted; i++)
+        omitted |= !strcmp(r->opt.omitted[i], name);
+    if (omitted && !r->again)
+        ac_push(r->cx->region, &r->out.omitted, name);
+    return omitted;
+}
+
 /* True if the nodes are created in a second run, after the caller has set sizes and values of inputs. Readers whose
  * nodes create the inputs (Caffe's) need only one. */
 static bool is_early(const ac_reading *r)

@@ -83,6 +83,8 @@ int ac_reading_finish(ac_ctx *cx, ac_imported *m, const ac_pin *pin, int32_t n_p
 ac_graph *ac_reading_graph(ac_reading *r, const char *name, const char *format);
 /* True if the caller gives the value of input `name`, so that a default value in the file does not count. */
 bool ac_reading_wants(const ac_reading *r, const char *name);
+/* True if the caller omits the optional input `name`. */
+bool ac_reading_omits(ac_reading *r, const char *name);
 /* True if a dimension of an input, or its number of dimensions, is unknown. */
 bool ac_reading_unsized(const ac_reading *r);
 /* Declares the next input. In a later run it returns the input of the first, which may be a constant by now (--const).

@@ -101,35 +101,44 @@ int ac_caf_do_conv(ac_caf_layer *l)
 
 /* Caffe rounds the number of windows up, and drops a last one that would start after the image and its front pad. An
  * average counts the pads, but nothing after the back one. */
-static ac_tensor *pool(ac_caf_layer *l, ac_tensor *x, ac_frame w, int32_t method, bool ceil_mode)
+static ac_tensor *pool(ac_caf_layer *l, ac_tensor *x, ac_frame *w, int32_t method, bool ceil_mode)
 {
     const bool average = method != 0;
-    for (int32_t d = AC_SPATIAL - w.m; d < AC_SPATIAL; d++) {
-        const int64_t pad = w.before[d], travel = w.in[d] + 2 * pad - w.kernel[d];
+    for (int32_t d = AC_SPATIAL - w->m; d < AC_SPATIAL; d++) {
+        const int64_t pad = w->before[d], travel = w->in[d] + 2 * pad - w->kernel[d];
         int64_t out =
-            travel < 0 ? 1 : (ceil_mode ? (travel + w.stride[d] - 1) / w.stride[d] : travel / w.stride[d]) + 1;
-        if (travel < 0 && (!ceil_mode || -travel >= w.stride[d]))
+            travel < 0 ? 1 : (ceil_mode ? (travel + w->stride[d] - 1) / w->stride[d] : travel / w->stride[d]) + 1;
+        if (travel < 0 && (!ceil_mode || -travel >= w->stride[d]))
             return (void)ac_bad(&l->b, "the window (%" PRId64 ") is larger than the padded image (%" PRId64 ")",
-                                w.kernel[d], w.in[d] + 2 * pad),
+                                w->kernel[d], w->in[d] + 2 * pad),
                    NULL;
-        if (pad && (out - 1) * w.stride[d] >= w.in[d] + pad)
+        if (pad && (out - 1) * w->stride[d] >= w->in[d] + pad)
             out--;
-        const int64_t beyond = (out - 1) * w.stride[d] + w.kernel[d] - w.in[d] - pad;
-        w.after[d] = beyond > 0 ? beyond : 0;
+        const int64_t beyond = (out - 1) * w->stride[d] + w->kernel[d] - w->in[d] - pad;
+        w->after[d] = beyond > 0 ? beyond : 0;
         if (average) {
-            w.front[d] = pad;
-            w.before[d] = 0;
-            w.back[d] = beyond < 0 ? 0 : beyond < pad ? beyond : pad;
-            w.after[d] -= w.back[d];
+            w->front[d] = pad;
+            w->before[d] = 0;
+            w->back[d] = beyond < 0 ? 0 : beyond < pad ? beyond : pad;
+            w->after[d] -= w->back[d];
         }
     }
     if (method == 2) { /* STOCHASTIC, when a net is not trained: values weighted by themselves */
-        ac_tensor *sum = ac_frame_pool(&l->b, AC_OP_AVERAGE_POOL_2D, x, &w);
-        ac_tensor *square = ac_frame_pool(&l->b, AC_OP_AVERAGE_POOL_2D, ac_make_1(&l->b, AC_OP_SQUARE, x), &w);
+        ac_tensor *sum = ac_frame_pool(&l->b, AC_OP_AVERAGE_POOL_2D, x, w);
+        ac_tensor *square = ac_frame_pool(&l->b, AC_OP_AVERAGE_POOL_2D, ac_make_1(&l->b, AC_OP_SQUARE, x), w);
         return ac_make_2(&l->b, AC_OP_DIV, square,
                          ac_make_2(&l->b, AC_OP_ADD, sum, ac_make_number(&l->b, AC_F32, 1.1754943508222875e-38)));
     }
-    return ac_frame_pool(&l->b, average ? AC_OP_AVERAGE_POOL_2D : AC_OP_MAX_POOL_2D, x, &w);
+    return ac_frame_pool(&l->b, average ? AC_OP_AVERAGE_POOL_2D : AC_OP_MAX_POOL_2D, x, w);
+}
+
+/* The places of the maxima: h * W + w in each image, f32. */
+static ac_tensor *places(ac_caf_layer *l, ac_tensor *x, const ac_frame *w)
+{
+    const int64_t plane = x->dim[2] * x->dim[3];
+    ac_tensor *flat = ac_frame_slide(&l->b, AC_OP_WINDOW_ARGMAX, x, w);
+    ac_tensor *size = flat ? ac_make_number(&l->b, AC_I64, (double)plane) : NULL;
+    return ac_make_cast(&l->b, size ? ac_make_2(&l->b, AC_OP_FLOOR_MOD, flat, size) : NULL, AC_F32);
 }
 
 int ac_caf_do_pool(ac_caf_layer *l)
@@ -163,7 +172,10 @@ int ac_caf_do_pool(ac_caf_layer *l)
         AC_TRY(spatial(l, m, A_pad, A_pad_h, A_pad_w, &w, w.before));
     if (global && (w.before[AC_HEIGHT] || w.before[AC_WIDTH] || w.stride[AC_HEIGHT] != 1 || w.stride[AC_WIDTH] != 1))
         return ac_bad(&l->b, "global_pooling goes with stride 1 and pad 0");
-    return ac_caf_result(l, 0, pool(l, x, w, method, ceil_mode));
+    if (l->n_out > 1 && method != 0)
+        return ac_cannot(&l->b, "its second top has places, which only the pool MAX has");
+    AC_TRY(ac_caf_result(l, 0, pool(l, x, &w, method, ceil_mode)));
+    return l->n_out > 1 ? ac_caf_result(l, 1, places(l, x, &w)) : AC_OK;
 }
 
 /* Pools over 1, 4, 16 .. windows that cover the image, one after the other. */
@@ -187,7 +199,7 @@ int ac_caf_do_spp(ac_caf_layer *l)
                 return ac_bad(&l->b, "%d levels are too many for bottom '%s' %s", (int)levels, x->name,
                               ac_shape_str(l->r->cx, x));
         }
-        ac_tensor *y = pool(l, x, w, method, true);
+        ac_tensor *y = pool(l, x, &w, method, true);
         part[i] = y ? ac_make_reshape(&l->b, y, 2, (int64_t[]){y->dim[0], y->dim[1] * y->dim[2] * y->dim[3]}) : NULL;
     }
     return ac_caf_result(l, 0, levels == 1 ? part[0] : ac_make_concat(&l->b, part, (int32_t)levels, 1));
@@ -254,15 +266,49 @@ int ac_caf_do_interp(ac_caf_layer *l)
     return ac_caf_result(l, 0, resized(l, x, AC_OP_RESIZE_BILINEAR, size));
 }
 
-/* Each element `scale` times in both directions. */
+/* The size of an image with a mask: as it is given, or `scale` times that of x less 1 with pad_out (SegNet). */
+static void unpooled_size(ac_attrs_reader *m, const ac_tensor *x, int64_t size[2])
+{
+    static const int WANT[] = {A_upsample_h, A_upsample_w}, SCALE[] = {A_scale_h, A_scale_w},
+                     PAD[] = {A_pad_out_h, A_pad_out_w};
+    for (int32_t d = 0; d < 2; d++) {
+        const int64_t want = ac_attr_int(m, WANT[d]), both = ac_attr_int_or(m, A_upsample_scale, 2);
+        const int64_t own = ac_attr_int(m, SCALE[d]), pad = ac_attr_bool(m, PAD[d]);
+        size[d] = want ? want : x->dim[2 + d] * (own ? own : both) - pad;
+    }
+}
+
+/* Elements go to the places in the mask, h * W + w of the result; it is 0 elsewhere. */
+static int unpool(ac_caf_layer *l, ac_attrs_reader *m)
+{
+    ac_tensor *x = l->in[0], *mask = l->in[1];
+    int64_t size[2];
+    unpooled_size(m, x, size);
+    if (!ac_tensor_same_shape(x, mask) || size[0] < 1 || size[1] < 1 || size[0] * size[1] > INT32_MAX)
+        return ac_bad(&l->b, "mask '%s' is %s, bottom '%s' %s, and the result has %" PRId64 " by %" PRId64 " elements",
+                      mask->name, ac_shape_str(l->r->cx, mask), x->name, ac_shape_str(l->r->cx, x), size[0], size[1]);
+    const int64_t images = x->dim[0] * x->dim[1], part[2] = {images, x->dim[2] * x->dim[3]};
+    const int64_t whole[2] = {images, size[0] * size[1]}, dim[4] = {x->dim[0], x->dim[1], size[0], size[1]};
+    ac_attrs a;
+    ac_attrs_init(AC_OP_SCATTER_ELEMENTS, &a);
+    a.scatter.axis = 1;
+    ac_tensor *in[] = {ac_make_zeros(&l->b, AC_F32, 2, whole),
+                       ac_make_cast(&l->b, ac_make_reshape(&l->b, mask, 2, part), AC_I32),
+                       ac_make_reshape(&l->b, x, 2, part)};
+    ac_tensor *y = in[0] && in[1] && in[2] ? ac_make_op(&l->b, AC_OP_SCATTER_ELEMENTS, in, 3, &a, AC_NONE) : NULL;
+    return ac_caf_result(l, 0, ac_make_reshape(&l->b, y, 4, dim));
+}
+
+/* Each element `scale` times in both directions, or with a mask, the second top of a pool, its way back. */
 int ac_caf_do_upsample(ac_caf_layer *l)
 {
     ac_attrs_reader *m = ac_caf_message(l, "upsample_param");
     ac_tensor *x = l->in[0];
-    const int64_t scale = ac_attr_int(m, A_upsample_scale);
     if (x->rank != 4)
         return ac_bad(&l->b, "bottom '%s' is %s, expected 4 dimensions [N,C,H,W]", x->name, ac_shape_str(l->r->cx, x));
-    const int64_t size[2] = {x->dim[2] * scale, x->dim[3] * scale};
+    if (l->n_in > 1)
+        return unpool(l, m);
+    const int64_t scale = ac_attr_int(m, A_upsample_scale), size[2] = {x->dim[2] * scale, x->dim[3] * scale};
     return ac_caf_result(l, 0, resized(l, x, AC_OP_RESIZE_NEAREST_NEIGHBOR, size));
 }
 

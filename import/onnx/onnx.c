@@ -1,4 +1,5 @@
 /* onnx.c - the container of ONNX files: model, opsets, functions, graphs. */
+#include "base/shell.h"
 #include "import/build/wanted_outputs.h"
 #include "import/build/params.h"
 #include "import/onnx/proto/texts.h"
@@ -73,7 +74,8 @@ static int refused_value(ac_onx *r, ac_onx_value *v, ac_place at, const char *re
 {
     v->made = v->broken = true;
     at.node = *v->name ? v->name : NULL;
-    return ac_refuse(r->reading, at, E0108, "the model", reason, NULL);
+    const char *omit = ac_strf(r->cx->region, "--const %s=none omits it", ac_shell_word(r->cx, v->name));
+    return ac_refuse(r->reading, at, E0108, "the model", reason, v->optional ? omit : NULL);
 }
 
 static int read_constant(ac_onx *r, ac_onx_scope *s, ac_span message, bool sparse)
@@ -211,6 +213,11 @@ static int read_inputs(ac_onx *r, ac_onx_scope *s, ac_pb_list list)
             continue;
         }
         v->made = true;
+        if (v->optional && ac_reading_omits(r->reading, v->name))
+            continue;
+        if (v->optional && !refused && !ac_reading_wants(r->reading, v->name) && !r->reading->again)
+            ac_note(r->cx, at, W0001, "input '%s' is optional: it is given; --const %s=none omits it", v->name,
+                    ac_shell_word(r->cx, v->name));
         v->broken = true;
         if (refused) {
             rc = refused_value(r, v, at, refused);

@@ -9,32 +9,9 @@
 
 /* ------------------------------------------------------------------ windows over the tensor as it is */
 
-/* Attributes of the window operators for x [N,C,..]. */
-static ac_attrs window_attrs(ac_onx_node *n, const ac_frame *w, ac_op op)
-{
-    ac_attrs a;
-    const int32_t rank = w->m + 2;
-    int64_t *v = AC_NEW_N(n->r->cx->region, int64_t, 5 * AC_MAX_RANK);
-    for (int32_t d = 0; d < rank; d++) {
-        const int32_t s = AC_SPATIAL - w->m + d - 2;
-        v[d] = d < 2 ? 1 : w->kernel[s];
-        v[AC_MAX_RANK + d] = d < 2 ? 1 : w->stride[s];
-        v[2 * AC_MAX_RANK + d] = d < 2 ? 1 : w->dil[s];
-        v[3 * AC_MAX_RANK + 2 * d] = d < 2 ? 0 : w->before[s];
-        v[3 * AC_MAX_RANK + 2 * d + 1] = d < 2 ? 0 : w->after[s];
-    }
-    ac_attrs_init(op, &a);
-    a.window.kernel = (ac_ints){rank, v};
-    a.window.strides = (ac_ints){rank, v + AC_MAX_RANK};
-    a.window.dilations = (ac_ints){rank, v + 2 * AC_MAX_RANK};
-    a.window.pads = (ac_ints){2 * rank, v + 3 * AC_MAX_RANK};
-    return a;
-}
-
 static ac_tensor *slide(ac_onx_node *n, ac_op op, ac_tensor *x, const ac_frame *w)
 {
-    const ac_attrs a = window_attrs(n, w, op);
-    return x ? ac_make_op(&n->b, op, &x, 1, &a, AC_NONE) : NULL;
+    return ac_frame_slide(&n->b, op, x, w);
 }
 
 /* How many elements window o holds along spatial dimension s: those inside of the image, or, with `padded`, of the

@@ -86,6 +86,23 @@ def pool(x, k, stride, pad, how):
     return y
 
 
+def places(x, k, stride, pad):
+    """The first maximum of each window, as h * W + w of its image."""
+    y, (h, w) = pool(x, k, stride, pad, "MAX"), x.shape[2:]
+    for i, j in np.ndindex(y.shape[2:]):
+        a, b = max(i * stride - pad, 0), max(j * stride - pad, 0)
+        part = x[:, :, a:min(i * stride - pad + k, h), b:min(j * stride - pad + k, w)]
+        at = part.reshape(x.shape[:2] + (-1,)).argmax(2)
+        y[:, :, i, j] = (a + at // part.shape[3]) * w + b + at % part.shape[3]
+    return y
+
+
+def unpool(x, mask, h, w):
+    y = np.zeros(x.shape[:2] + (h * w,), np.float32)
+    np.put_along_axis(y, mask.reshape(x.shape[:2] + (-1,)).astype(np.int64), x.reshape(x.shape[:2] + (-1,)), 2)
+    return y.reshape(x.shape[:2] + (h, w))
+
+
 def spp(x, height):
     parts = []
     for level in range(height):
@@ -125,6 +142,13 @@ def small():
             "norm_param { across_spatial: true channel_shared: false scale_filler { value: 20 } }",
             x / np.sqrt((x * x).sum((1, 2, 3), keepdims=True) + 1e-10) * a.reshape(1, 4, 1, 1), blobs=[a])
     n.layer("Upsample", "x", "upsample_param { scale: 3 }", x.repeat(3, 2).repeat(3, 3))
+    for k, stride, pad, params in ((2, 2, 0, ""), (3, 2, 1, f"upsample_h: {x.shape[2]} upsample_w: {x.shape[3]}")):
+        small, mask = pool(x, k, stride, pad, "MAX"), places(x, k, stride, pad)
+        top = n.layer("Pooling", "x", f"pooling_param {{ kernel_size: {k} stride: {stride} pad: {pad} }}", small, mask)
+        size = x.shape[2:] if params else (small.shape[2] * 2, small.shape[3] * 2)
+        n.layer("Upsample", f"{top} {top[:-1]}1", f"upsample_param {{ scale: 2 {params} }}", unpool(small, mask, *size))
+    n.layer("Upsample", f"{top} {top[:-1]}1", "upsample_param { scale_h: 2 scale_w: 3 pad_out_h: true }",
+            unpool(small, mask, small.shape[2] * 2 - 1, small.shape[3] * 3))
     n.layer("Dropout", "x", "dropout_param { dropout_ratio: 0.25 scale_train: false }", x * 0.75)
     z = rng.standard_normal((2, 8, 6, 4)).astype(np.float32)
     n.input("z", z)

@@ -38,7 +38,8 @@ typedef struct ac_onx_value {
     ac_tensor *t;  /* NULL until it is made, and when it is broken */
     bool declared; /* the file declares its type, and its shape if rank >= 0 */
     ac_dtype dtype;
-    bool text; /* declared as strings, whose codes are i32 */
+    bool text;     /* declared as strings, whose codes are i32 */
+    bool optional; /* declared as a value or none */
     int32_t rank;
     int64_t dim[AC_MAX_RANK];
     const char *dim_name[AC_MAX_RANK];

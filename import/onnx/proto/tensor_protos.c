@@ -305,6 +305,22 @@ static int read_shape(ac_onx *r, tensor_type *t, ac_onx_value *v, const char **r
     return r->pb.failed ? AC_FAIL : AC_OK;
 }
 
+/* The type of the value that an optional one holds. */
+static bool unwrap(ac_onx *r, type_of *t)
+{
+    enum { MOST = 8 }; /* levels */
+    static const ac_pb_field OPTIONAL[] = {{1, AC_PB_BYTES, 0}, {0, AC_PB_INT, 0}};
+    for (int level = 0; t->optional.p; level++) {
+        ac_span inner = {0};
+        const ac_span message = t->optional;
+        *t = (type_of){{0}, {0}, {0}, {0}, {0}};
+        if (level == MOST || !ac_pb_read(&r->pb, message, OPTIONAL, &inner) ||
+            (inner.p && !ac_pb_read(&r->pb, inner, TYPE, t)))
+            return false;
+    }
+    return true;
+}
+
 int ac_onx_type(ac_onx *r, ac_span message, ac_onx_value *v, const char **refused)
 {
     type_of t = {{0}, {0}, {0}, {0}, {0}};
@@ -312,11 +328,15 @@ int ac_onx_type(ac_onx *r, ac_span message, ac_onx_value *v, const char **refuse
     *refused = NULL;
     if (!ac_pb_read(&r->pb, message, TYPE, &t))
         return AC_FAIL;
-    if (t.sequence.p || t.map.p || t.sparse.p || t.optional.p) {
+    v->optional = t.optional.p != NULL;
+    if (!unwrap(r, &t)) {
+        *refused = r->pb.failed ? NULL : "a value is optional many times";
+        return AC_FAIL;
+    }
+    if (t.sequence.p || t.map.p || t.sparse.p) {
         *refused = t.sequence.p ? "a value is a sequence of tensors"
                    : t.map.p    ? "a value is a map"
-                   : t.sparse.p ? "a value is a sparse tensor"
-                                : "a value is optional";
+                                : "a value is a sparse tensor";
         return AC_FAIL;
     }
     if (!t.tensor.p)

@@ -34,7 +34,7 @@ static int32_t axis_of(const ac_node *n)
 
 /* ------------------------------------------------------------------ positions */
 
-/* Neighbouring dimensions of a padded tensor, only the first of which has a border. */
+/* Neighbouring dimensions of a padded tensor; only the first has a border. */
 typedef struct group {
     int64_t before, extent, size; /* elements: of the border in front, of the operand, of the result */
 } group;
@@ -59,7 +59,7 @@ static int32_t groups_of(ac_ctx *cx, const ac_node *n, group *g)
     return count;
 }
 
-/* The bit of the dimension of more than one element in front of d; 0: there is none. */
+/* The bit of the dimension in front of d that has more than one element; 0: all others have one. */
 static uint32_t break_before(const ac_tensor *t, int32_t d)
 {
     do

@@ -9,7 +9,8 @@ bool ac_pieces_are(const ac_node *n);   /* one of these operators */
 bool ac_pieces_plain(const ac_node *n); /* the elements of its result are those of its operands, or the border */
 /* Bit d: dimension d of the result and the next one of more than one element are not walked as one. */
 uint32_t ac_pieces_breaks(const ac_node *n);
-/* The element(s) of n's result at `at`; 0: a vector of elements of several operands, one of which is loaded. */
+/* The element(s) of n's result at `at`; 0: a vector may have elements of several operands, and one
+ * of them is loaded. */
 ac_x ac_pieces_value(ac_lower *L, const ac_node *n, const ac_spot *at);
 
 #endif
