@@ -136,12 +136,13 @@ static void scale_tables(ac_channel *c, int64_t entries)
         c->scale_buf = ac_lo_table(L, "scale", AC_F64, entries, s);
     } else {
         int32_t *m = AC_NEW_N(L->region, int32_t, entries), *shift = AC_NEW_N(L->region, int32_t, entries);
-        c->right = true;
+        c->right = c->far = true;
         for (int64_t i = 0; i < c->n; i++) {
             const ac_multiplier q = ac_quantize_multiplier(ac_channel_scale(c, i));
             m[i] = q.m;
             shift[i] = q.shift;
             c->right &= q.shift < 0 && q.m > 0;
+            c->far &= q.shift < -1;
         }
         for (int64_t i = c->n; i < entries; i++) /* unused lanes need a defined shift as well */
             shift[i] = shift[c->n - 1];
@@ -293,6 +294,25 @@ static bool to_right(const ac_channel *c, int32_t lanes)
            (c->m_buf >= 0 ? c->right : c->q.m > 0 && c->q.shift < 0 && lanes > 1);
 }
 
+/* The same for shifts of -2 and less on GPUs, whose product of two words plus a pair of words is one instruction: the
+ * result is the high word, shifted. The pair is 2^(30 + e) + 2^30, for a negative accumulator 2^31 less. */
+static ac_x requant_high(const ac_channel *c, ac_x acc, ac_x m, ac_x down)
+{
+    ac_lb *b = &c->L->b;
+    ac_x high = ac_lb_shl(b, ac_lb_i32(b, 1), ac_lb_sub(b, down, ac_lb_i32(b, 2))), low = ac_lb_int(b, AC_U32, 1 << 30);
+    if (from_zero(c)) {
+        acc = ac_lb_max(b, acc, ac_lb_i32(b, 0));
+    } else {
+        const ac_x sign = ac_lb_shr(b, acc, ac_lb_i32(b, 31));
+        high = ac_lb_add(b, high, sign);
+        low = ac_lb_xor(b, low, ac_lb_and(b, ac_lb_cast(b, sign, AC_U32), ac_lb_int(b, AC_U32, INT64_C(1) << 31)));
+    }
+    const ac_x word = ac_lb_int(b, AC_I64, 32),
+               pair = ac_lb_or(b, ac_lb_shl(b, ac_lb_cast(b, high, AC_I64), word), ac_lb_cast(b, low, AC_I64));
+    const ac_x p = ac_lb_add(b, ac_lb_mul(b, ac_lb_cast(b, acc, AC_I64), ac_lb_cast(b, m, AC_I64)), pair);
+    return ac_lb_shr(b, ac_lb_cast(b, ac_lb_shr(b, p, word), AC_I32), ac_lb_sub(b, down, ac_lb_i32(b, 1)));
+}
+
 /* ac_lo_requant_v for multipliers > 0 and shifts < 0 (quant.c has the formula). If the clamp starts at the zero point,
  * negative accumulators count as 0: they need no rounding term, and an unsigned shift does. */
 static ac_x requant_right(const ac_channel *c, ac_x acc, ac_x m, ac_x shift)
@@ -301,6 +321,8 @@ static ac_x requant_right(const ac_channel *c, ac_x acc, ac_x m, ac_x shift)
     const ac_x down = ac_lb_sub(b, ac_lb_like_int(b, shift, 0), shift);
     if (ac_lo_requant_pairs(c->L, ac_lb_lane_count(b, acc)))
         return ac_lo_requant_right(c->L, acc, m, down, from_zero(c));
+    if (c->L->target->isa == AC_ISA_CUDA && c->m_buf >= 0 && c->far && ac_lb_lane_count(b, acc) == 1)
+        return requant_high(c, acc, m, down);
     const ac_x e = ac_lb_cast(b, down, AC_I64), half = ac_lb_like_int(b, e, 1 << 30);
     const ac_x by = ac_lb_add(b, e, ac_lb_like_int(b, e, 31)), round = ac_lb_add(b, ac_lb_shl(b, half, e), half);
     if (!from_zero(c)) {

@@ -59,6 +59,7 @@ typedef struct ac_channel {
     bool bias_first; /* F32: accumulators begin with the bias instead of 0, so that the end is cheaper */
     bool per_channel;
     bool right;                          /* every channel's shift is to the right: requantisation needs fewer steps */
+    bool far;                            /* ... by 2 and more */
     int32_t bias_buf;                    /* -1: none */
     int32_t m_buf, shift_buf, scale_buf; /* tables of per-channel constants; -1 */
     int32_t sum_buf;                     /* HYBRID with folding: sum(w) of each channel, i32; else -1 */

@@ -82,6 +82,10 @@ ac_x ac_lo_mapped(ac_lower *L, const ac_x *idx, int32_t lanes);
 /* Applies the epilogue to `value` (storage type of node->out[0], the element(s) at idx, lanes along the last dimension)
  * and stores the result. idx has out[0]'s rank. */
 void ac_lo_result(ac_lower *L, ac_x value, const ac_x *idx, int32_t lanes);
+/* Its two parts, for lowerings that load for many results before they store one: the value after the followers, 0 if
+ * one of them refused; its store, if it is not 0. */
+ac_x ac_lo_followed(ac_lower *L, ac_x value, const ac_x *idx, int32_t lanes);
+void ac_lo_put(ac_lower *L, ac_x value, const ac_x *idx);
 /* The extents that AC_VARIANT_ROWS loops over outermost: the first two dimensions of t above 1 that come before
  * dimension `before`. An extent is 1 if no such dimension exists, and without the variant. */
 void ac_lo_lead(const ac_lower *L, const ac_tensor *t, int32_t before, int64_t lead[2]);

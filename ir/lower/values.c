@@ -186,12 +186,22 @@ ac_x ac_lo_mapped(ac_lower *L, const ac_x *idx, int32_t lanes)
     return value ? ac_lo_epilogue(L, value, load_broadcast, idx, lanes) : 0;
 }
 
-void ac_lo_result(ac_lower *L, ac_x value, const ac_x *idx, int32_t lanes)
+ac_x ac_lo_followed(ac_lower *L, ac_x value, const ac_x *idx, int32_t lanes)
+{
+    return ac_lo_epilogue(L, value, load_broadcast, idx, lanes);
+}
+
+void ac_lo_put(ac_lower *L, ac_x value, const ac_x *idx)
 {
     const int32_t out = ac_lo_result_buf(L);
-    value = ac_lo_epilogue(L, value, load_broadcast, idx, lanes);
-    if (value) /* 0: a map has refused */
+    if (value)
         ac_lb_store(&L->b, out, ac_lo_flat(L, L->node->out[0], idx), value);
+}
+
+void ac_lo_result(ac_lower *L, ac_x value, const ac_x *idx, int32_t lanes)
+{
+    ac_lo_result_buf(L); /* before what followers read */
+    ac_lo_put(L, ac_lo_followed(L, value, idx, lanes), idx);
 }
 
 ac_x ac_lo_madd(ac_lower *L, ac_x x, ac_x y, ac_x acc)

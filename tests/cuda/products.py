@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A random product or convolution of floats as text of a graph: products.py SEED"""
+"""A random product or convolution of floats, or bytes, as text of a graph: products.py SEED [bytes]"""
+import math
 import random
 import sys
 
@@ -21,9 +22,27 @@ else:
     y = "conv_2d(x, w%s padding=%s stride_h=%d stride_w=%d%s" % (
         end.replace(" act", ") act", 1), r.choice(["same", "valid"]), stride, stride,
         " dilation_h=2 dilation_w=2" if kind == "dilated" else "")
+chain = r.random() < 0.4
+if sys.argv[2:] == ["bytes"]:
+    depth = math.prod(map(int, w.split(",")[1:]))
+    made = "y: i8[%s] q(%.6f, %d)"
+    if kind == "rows":
+        shape = "%d,%d" % (m, n)
+    else:
+        reach, images = (k - 1) * (2 if kind == "dilated" else 1) + 1, x.split(",")[0]
+        size = [-(-v // stride) if "=same" in y else (v - reach) // stride + 1 for v in (h, wide)]
+        shape = "%s,%d,%d,%d" % (images, *size, n)
+    made %= shape, 0.05 * 0.02 * 73 * 73 * math.sqrt(depth) / 40, r.randint(-128, 20)
+    scales = "axis 0: " + ", ".join("%.4f 0" % r.uniform(0.002, 0.03) for _ in range(n))
+    scales = scales if r.random() < 0.7 else "0.02, 0"
+    print("graph product {\n  input x: i8[%s] q(0.05, %d)" % (x, r.randint(-128, 127)))
+    print("  const w: i8[%s] q(%s) = random 3 (-127, 127)" % (w, scales))
+    print("  const bias: i32[%d] = random 4 (-900, 900)\n  %s = %s" % (n, made, y))
+    print("  z: i8[%s] q(0.9, 3) = add(y, y)" % shape if chain else "")
+    print("  output %s\n}" % ("z" if chain else "y"))
+    sys.exit()
 print("graph product {\n  input x: f32[%s]\n  const w: f32[%s] = random 3" % (x, w))
 print("  const bias: f32[%d] = random 4" % n)
 print("  y = " + y)
-chain = r.random() < 0.4
 print("  z = add(y, y)\n  t = tanh(z)" if chain else "")
 print("  output %s\n}" % ("t" if chain else "y"))

@@ -2,6 +2,7 @@
  * epilogue. */
 #include "ir/lower/gpu/product.h"
 
+#include "ir/lower/gpu/small.h"
 #include "ir/lower/gpu/staged.h"
 #include "ir/lower/matrix.h"
 
@@ -199,6 +200,8 @@ static int schedule(ac_gpu_gemm *g)
     choose(g);
     if (ac_gpu_staged_fits(g))
         return ac_gpu_staged_product(g);
+    if (ac_gpu_small_fits(g))
+        return ac_gpu_small_product(g);
     open_buffers(g);
     const int64_t cols = ac_gpu_up(g->n, g->t.bn) / g->t.bn, tiles = ac_gpu_up(g->rows, g->t.bm) / g->t.bm * cols,
                   steps = ac_gpu_up(ac_gpu_up(g->depth, g->unit) / g->unit, GPU_STEP);

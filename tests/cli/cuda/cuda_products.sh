@@ -1,5 +1,5 @@
 #!/bin/sh
-# Random products and convolutions of floats, with odd sizes: the emulation of a GPU gives the evaluator's bits, no
+# Random products and convolutions of floats and of bytes, with odd sizes: the emulation of a GPU gives the evaluator's bits, no
 # access is a race, and the C backend agrees. usage: cuda_products.sh ARENAC SOURCE_DIR [FIRST LAST]
 . "$2/tests/cli/prelude"
 require "${CC:-cc}" gcc
@@ -22,5 +22,13 @@ for seed in $(seq "$first" "$last"); do
 a, b = (numpy.load(f).astype(float) for f in sys.argv[1:])
 sys.exit(not abs(a - b).max() <= 3e-5 * (abs(b).max() + 1e-9))' eval/0.npy c/0.npy || die "seed $seed: far from C"
     [ $((seed % 4)) != 0 ] || "$arenac" prove -q net.ag -t "$target" >proof || { cat proof; die "seed $seed: proof"; }
+done
+for seed in $(seq "$first" "$last"); do
+    python3 "$src/tests/cuda/products.py" "$seed" bytes >net.ag
+    gpu=cuda-$(echo race emu | cut -d' ' -f$((seed % 2 + 1)))
+    "$arenac" run -q net.ag --backend eval --random "$seed" --output-dir eval || die "seed $seed"
+    "$arenac" run -q net.ag -t cuda-sm90 --backend "$gpu" --random "$seed" --output-dir "$gpu" || die "bytes $seed"
+    cmp eval/0.npy "$gpu/0.npy" || die "bytes, seed $seed: not the bits of the evaluator"
+    [ $((seed % 4)) != 0 ] || "$arenac" prove -q net.ag -t cuda-sm90 >proof || { cat proof; die "bytes $seed: proof"; }
 done
 echo "seeds $first to $last"

@@ -49,6 +49,14 @@ typedef unsigned long long uint64_t;
 typedef struct ARN_ALIGNED(16) {
     int32_t v[4];
 } i32x4;
+ARN_DEVICE i32x4 i32x4_of(int32_t x)
+{
+    i32x4 y;
+    ARN_UNROLL
+    for (int i = 0; i < 4; i++)
+        y.v[i] = x;
+    return y;
+}
 #if !defined(ARN_CUDA_EMU)
 /* A warp's product: 4 of the 16 x 8 sums of each thread += 16 x 8 words of a by 8 x 8 words of b. */
 ARN_DEVICE void mma_i8(int32_t *c, const int32_t *a, const int32_t *b)
@@ -60,165 +68,102 @@ ARN_DEVICE void mma_i8(int32_t *c, const int32_t *a, const int32_t *b)
 #endif
 /* fully_connected 'y' -> i8 [64,64]
  * step 0: fully_connected 'y': x i8 [64,64] at 0x0000 -> y i8 [64,64] at 0x1000
+ *   out    i8[4096]  i8 [64,64] y
  *   x      i8[4096]  i8 [64,64] x
- *   w      i32[1024]
- *   out    i8[4096]  i8 [64,64] y */
-ARN_KERNEL(64) tensor_cores_fully_connected_0(const int8_t *x, const int32_t *__restrict__ w,
-    int8_t *__restrict__ out)
+ *   w      i32[1024] */
+ARN_KERNEL(128) tensor_cores_fully_connected_0(int8_t *__restrict__ out, const int8_t *x,
+    const int32_t *__restrict__ w)
 {
-    ARN_SHARED(int32_t, sx, 640);
-    ARN_SHARED(int32_t, sw, 640);
-    int32_t acc[16];
-    int32_t words[24];
-    int32_t base[2];
-    int32_t iy[2];
+    ARN_SHARED(int8_t, sx, 1280);
+    int32_t words[12];
+    int32_t acc[8];
     const int32_t g = (int32_t)blockIdx.x;
     {
-        const int32_t t0 = g / 2 * 32;
-        const int32_t t1 = (g % 2) * 32;
+        const int32_t t0 = (g % 2) * 32;
+        const int32_t t1 = g / 2 * 16;
         {
             const int32_t t = (int32_t)threadIdx.x;
-            const int32_t t2 = t / 4;
-            const int32_t t3 = t0 + t2;
-            base[0] = t3 * 64;
-            iy[0] = t3 < 64 ? 0 : -268435456;
-            const int32_t t4 = t0 + (t2 + 16);
-            base[1] = t4 * 64;
-            iy[1] = t4 < 64 ? 0 : -268435456;
-        }
-        {
-            ARN_UNROLL
-            for (int32_t j = 0; j < 4; j++) {
-                const int32_t t5 = j / 2;
-                const int32_t t6 = j % 2;
-                ARN_UNROLL
-                for (int32_t i = 0; i < 4; i++) {
-                    acc[(i / 2 * 2 + t5) * 4 + ((i % 2) * 2 + t6)] = 0;
-                }
-            }
+            const i32x4 w0 = *(const i32x4 *)(w + ((t0 / 8 + (t / 32) % 4) * 128 + (t % 32) * 4));
+            words[8] = w0.v[0];
+            words[9] = w0.v[1];
+            words[10] = w0.v[2];
+            words[11] = w0.v[3];
+            acc[0] = 0;
+            acc[4] = 0;
+            acc[2] = 0;
+            acc[6] = 0;
+            acc[1] = 0;
+            acc[5] = 0;
+            acc[3] = 0;
+            acc[7] = 0;
         }
         {
             const int32_t t = (int32_t)threadIdx.x;
-            const int32_t base0 = base[0];
-            const int32_t t7 = (t % 4) * 4;
-            const int32_t t8 = t7 * 4;
-            const int32_t t9 = t7 * 40;
-            const int32_t t10 = t / 4;
-            const int32_t t11 = t9 + t10;
-            const int t12 = t8 < 64;
-            if (t12 && 0 <= iy[0]) {
-                const i32x4 x0 = *(const i32x4 *)(x + (base0 + t8));
-                const i32x4 t13 = x0;
-                sx[t11] = t13.v[0];
-                sx[t11 + 40] = t13.v[1];
-                sx[t11 + 80] = t13.v[2];
-                sx[t11 + 120] = t13.v[3];
-            } else {
-                sx[t11] = 0;
-                sx[t11 + 40] = 0;
-                sx[t11 + 80] = 0;
-                sx[t11 + 120] = 0;
+            const int32_t t2 = t / 16;
+            const int32_t t3 = t2 * 16;
+            const int32_t t4 = t % 16;
+            const int32_t t5 = t1 + t4;
+            if (t2 < 4) {
+                const int t6 = t3 < 64;
+                const i32x4 x0 = *(const i32x4 *)(x + (t6 ? (t5 < 63 ? t5 : 63) * 64 + t3 : 0));
+                *(i32x4 *)(sx + (t4 * 80 + t3)) = t6 ? x0 : i32x4_of(0);
             }
-            const int32_t t14 = t + 64;
-            const int32_t base1 = base[1];
-            const int32_t t15 = t9 + (t10 + 16);
-            if (t12 && 0 <= iy[1]) {
-                const i32x4 x1 = *(const i32x4 *)(x + (base1 + t8));
-                const i32x4 t16 = x1;
-                sx[t15] = t16.v[0];
-                sx[t15 + 40] = t16.v[1];
-                sx[t15 + 80] = t16.v[2];
-                sx[t15 + 120] = t16.v[3];
-            } else {
-                sx[t15] = 0;
-                sx[t15 + 40] = 0;
-                sx[t15 + 80] = 0;
-                sx[t15 + 120] = 0;
-            }
-            const int32_t t17 = t / 8;
-            const int32_t t18 = (t % 8) * 4;
-            const i32x4 w0 = *(const i32x4 *)(w + (t17 * 64 + (t1 + t18)));
-            *(i32x4 *)(sw + (t17 * 40 + t18)) = w0;
-            const int32_t t19 = t14 / 8;
-            const int32_t t20 = (t14 % 8) * 4;
-            const i32x4 w1 = *(const i32x4 *)(w + (t19 * 64 + (t1 + t20)));
-            *(i32x4 *)(sw + (t19 * 40 + t20)) = w1;
         }
         __syncthreads();
         {
             const int32_t t = (int32_t)threadIdx.x;
-            const int32_t t21 = t % 32;
-            const int32_t t22 = t21 % 4;
-            const int32_t t23 = t / 32;
-            const int32_t t24 = t23 / 2 * 32;
-            const int32_t t25 = t21 / 4;
-            const int32_t t26 = (t23 % 2) * 16;
-            ARN_UNROLL
-            for (int32_t k_1 = 0; k_1 < 2; k_1++) {
-                const int32_t t27 = k_1 * 8 + t22;
-                ARN_UNROLL
-                for (int32_t i = 0; i < 2; i++) {
-                    const int32_t t28 = (k_1 * 2 + i) * 4;
-                    const int32_t t29 = t27 * 40;
-                    const int32_t t30 = i * 16 + (t24 + t25);
-                    words[t28] = sx[t29 + t30];
-                    const int32_t t31 = t30 + 8;
-                    words[t28 + 1] = sx[t29 + t31];
-                    const int32_t t32 = (t27 + 4) * 40;
-                    words[t28 + 2] = sx[t32 + t30];
-                    words[t28 + 3] = sx[t32 + t31];
-                }
-                ARN_UNROLL
-                for (int32_t j = 0; j < 2; j++) {
-                    const int32_t t33 = (k_1 * 2 + j) * 2;
-                    const int32_t t34 = j * 8 + (t26 + t25);
-                    words[t33 + 16] = sw[t27 * 40 + t34];
-                    words[t33 + 17] = sw[(t27 + 4) * 40 + t34];
-                }
-            }
+            const int32_t t7 = t % 32;
+            const int32_t t8 = ((t / 32 / 4 * 16 + t7 / 4) * 20 + t7 % 4) * 4;
+            words[0] = *(const int32_t *)(sx + (t8));
+            words[1] = *(const int32_t *)(sx + (t8 + 640));
+            words[2] = *(const int32_t *)(sx + (t8 + 16));
+            words[3] = *(const int32_t *)(sx + (t8 + 656));
+            words[4] = *(const int32_t *)(sx + (t8 + 32));
+            words[5] = *(const int32_t *)(sx + (t8 + 672));
+            words[6] = *(const int32_t *)(sx + (t8 + 48));
+            words[7] = *(const int32_t *)(sx + (t8 + 688));
         }
         __syncthreads();
         {
-            ARN_UNROLL
-            for (int32_t k_1 = 0; k_1 < 2; k_1++) {
-                ARN_UNROLL
-                for (int32_t i = 0; i < 2; i++) {
-                    ARN_UNROLL
-                    for (int32_t j = 0; j < 2; j++) {
-                        const int32_t t35 = k_1 * 2;
-                        mma_i8(&acc[(i * 2 + j) * 4], &words[(t35 + i) * 4], &words[(t35 + j) * 2 + 16]);
-                    }
-                }
-            }
+            mma_i8(&acc[0], &words[0], &words[8]);
+            mma_i8(&acc[4], &words[4], &words[10]);
         }
         {
             const int32_t t = (int32_t)threadIdx.x;
-            ARN_UNROLL
-            for (int32_t i = 0; i < 4; i++) {
-                const int32_t t36 = t % 32;
-                const int32_t t37 = t36 % 4;
-                const int32_t t38 = t / 32;
-                const int32_t t39 = (t38 % 2) * 16;
-                const int32_t t40 = i / 2;
-                const int32_t t41 = i % 2;
-                const int32_t t42 = t0 + (t38 / 2 * 32 + (t40 * 16 + (t41 * 8 + t36 / 4)));
-                if (t42 < 64) {
-                    ARN_UNROLL
-                    for (int32_t j = 0; j < 4; j++) {
-                        const int32_t t43 = j / 2;
-                        const int32_t t44 = j % 2;
-                        const int32_t t45 = t1 + (t39 + (t43 * 8 + (t37 * 2 + t44)));
-                        if (t45 < 64) {
-                            const double t46 = (double)acc[(t40 * 2 + t43) * 4 + (t41 * 2 + t44)] * 0.004999999888241291;
-                            const double t47 = trunc(t46);
-                            const double t48 = t46 - t47;
-                            const int32_t t49 = (int32_t)(t47 + (0.5 <= t48 ? 1.0 : 0.0) - (t48 <= -0.5 ? 1.0 : 0.0));
-                            const int32_t t50 = t49 > -128 ? t49 : -128;
-                            out[t42 * 64 + t45] = (int8_t)(t50 < 127 ? t50 : 127);
-                        }
-                    }
-                }
-            }
+            const int32_t t9 = t / 32;
+            const int32_t t10 = (t9 % 4) * 8;
+            const int32_t t11 = t % 32;
+            const int32_t t12 = (t11 % 4) * 2;
+            const int32_t t13 = t0 + (t10 + (t12 + 1));
+            const double t14 = (double)(int32_t)((uint32_t)acc[1] + (uint32_t)acc[5]) * 0.004999999888241291;
+            const double t15 = trunc(t14);
+            const double t16 = t14 - t15;
+            const int32_t t17 = (int32_t)(t15 + (0.5 <= t16 ? 1.0 : 0.0) - (t16 <= -0.5 ? 1.0 : 0.0));
+            const int32_t t18 = t17 > -128 ? t17 : -128;
+            const int32_t t19 = t9 / 4 * 16;
+            const int32_t t20 = t11 / 4;
+            const double t21 = (double)(int32_t)((uint32_t)acc[2] + (uint32_t)acc[6]) * 0.004999999888241291;
+            const double t22 = trunc(t21);
+            const double t23 = t21 - t22;
+            const int32_t t24 = (int32_t)(t22 + (0.5 <= t23 ? 1.0 : 0.0) - (t23 <= -0.5 ? 1.0 : 0.0));
+            const int32_t t25 = t24 > -128 ? t24 : -128;
+            const double t26 = (double)(int32_t)((uint32_t)acc[3] + (uint32_t)acc[7]) * 0.004999999888241291;
+            const double t27 = trunc(t26);
+            const double t28 = t26 - t27;
+            const int32_t t29 = (int32_t)(t27 + (0.5 <= t28 ? 1.0 : 0.0) - (t28 <= -0.5 ? 1.0 : 0.0));
+            const int32_t t30 = t29 > -128 ? t29 : -128;
+            const int32_t t31 = (t1 + (t19 + t20)) * 64;
+            const int32_t t32 = t0 + (t10 + t12);
+            const double t33 = (double)(int32_t)((uint32_t)acc[0] + (uint32_t)acc[4]) * 0.004999999888241291;
+            const double t34 = trunc(t33);
+            const double t35 = t33 - t34;
+            const int32_t t36 = (int32_t)(t34 + (0.5 <= t35 ? 1.0 : 0.0) - (t35 <= -0.5 ? 1.0 : 0.0));
+            const int32_t t37 = t36 > -128 ? t36 : -128;
+            out[t31 + t32] = (int8_t)(t37 < 127 ? t37 : 127);
+            out[t31 + t13] = (int8_t)(t18 < 127 ? t18 : 127);
+            const int32_t t38 = (t1 + (t19 + (t20 + 8))) * 64;
+            out[t38 + t32] = (int8_t)(t25 < 127 ? t25 : 127);
+            out[t38 + t13] = (int8_t)(t30 < 127 ? t30 : 127);
         }
     }
 }
@@ -226,7 +171,7 @@ ARN_KERNEL(64) tensor_cores_fully_connected_0(const int8_t *x, const int32_t *__
 #if defined(ARN_CUDA_EMU)
 static void tensor_cores_fully_connected_0_call(void *const *a)
 {
-    tensor_cores_fully_connected_0((const int8_t *)a[0], (const int32_t *)a[1], (int8_t *)a[2]);
+    tensor_cores_fully_connected_0((int8_t *)a[0], (const int8_t *)a[1], (const int32_t *)a[2]);
 }
 #endif
 
@@ -246,17 +191,17 @@ static void tensor_cores_fully_connected_0_call(void *const *a)
 #endif
 
 static const struct arn_cuda_kernel tensor_cores_kernels[1] = {
-    {"tensor_cores_fully_connected_0", 64u, 1, ARN_TWIN(tensor_cores_fully_connected_0_call), 0u, 0u},
+    {"tensor_cores_fully_connected_0", 128u, 1, ARN_TWIN(tensor_cores_fully_connected_0_call), 0u, 0u},
 };
 
 static const struct arn_cuda_arg tensor_cores_args[3] = {
+    {ARN_CUDA_ARENA, 0x1000, 4096u}, /* out */
     {ARN_CUDA_ARENA, 0x0000, 4096u}, /* x */
     {ARN_CUDA_WEIGHTS, 0x0040, 4096u}, /* w */
-    {ARN_CUDA_ARENA, 0x1000, 4096u}, /* out */
 };
 
 static const struct arn_cuda_launch tensor_cores_launches[1] = {
-    {0, 0, 4u, 0, 3}, /* tensor_cores_fully_connected_0 */
+    {0, 0, 8u, 0, 3}, /* tensor_cores_fully_connected_0 */
 };
 
 #if defined(__CUDACC__) && !defined(ARN_CUDA_EMU)
