@@ -418,7 +418,7 @@ static bool open_cluster(ac_cfn *f, ac_x x, const char *name)
 {
     const bool grid = c_ins(f, x)->aux == AC_MARK_GRID;
     if (grid && begins_remote(f->fn))
-        ac_c_line(f, "arn_cluster_wait();");
+        ac_c_line(f, "arn_cluster_begin();");
     ac_c_line(f, "{");
     f->depth++;
     if (!f->use[x].unnamed)

@@ -238,6 +238,7 @@ int ac_run_passes(const ac_made *a, const char *last, const ac_settings *set, ac
                          .declared = a->model->declared,
                          .least_taps = t ? least_taps_of(t) : 0,
                          .rows = t && t->gpu,
+                         .gpu = t ? t->gpu : 0,
                          .halves = t && t->gpu,
                          .plane_lanes = t && !t->firmware && !t->gpu ? ac_target_lanes(t, AC_F32) : 0,
                          .plane_bytes = t ? t->l2_bytes / 2 : 0,

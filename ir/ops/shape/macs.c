@@ -1,6 +1,7 @@
 /* macs.c - counts the multiply-adds of operators from their arithmetic: result elements times summands per element.
  * Products with padding count. */
 #include "ir/ops/decode/einsum_labels.h"
+#include "ir/ops/decode/excite.h"
 #include "ir/ops/decode/operand_names.h"
 #include "ir/ops/shape/entries.h"
 #include "ir/ops/shape/shape.h"
@@ -90,6 +91,13 @@ int64_t ac_macs_of_attention(const ac_node *n)
     const int64_t *size = n->attrs.attention.size.v;
     const int64_t scores = size[0] * size[1] * size[2] * size[3] * size[4];
     return scores * (size[5] + size[6]);
+}
+
+/* The sums of the mean do not count. */
+int64_t ac_macs_of_excite(const ac_node *n)
+{
+    const ac_tensor *w1 = n->in[AC_EXCITE_W1], *w2 = n->in[AC_EXCITE_W2];
+    return n->in[AC_EXCITE_X]->dim[0] * (ac_tensor_count(w1) + ac_tensor_count(w2));
 }
 
 int64_t ac_macs_of_lstm(const ac_node *n)

@@ -1,8 +1,9 @@
 /* matrix_rules.c - shape rules of products with weights or of tensors: fully_connected, blockwise_dense, batch_matmul,
- * einsum, attention, det, inverse; and the checks that all operators with weights share. */
+ * einsum, attention, excite, det, inverse; and the checks that all operators with weights share. */
 #include "ir/ops/decode/attention.h"
 #include "ir/ops/decode/blockwise.h"
 #include "ir/ops/decode/einsum_labels.h"
+#include "ir/ops/decode/excite.h"
 #include "ir/ops/shape/entries.h"
 #include "ir/ops/shape/shape.h"
 
@@ -209,6 +210,17 @@ int ac_sh_attention(ac_ctx *cx, ac_graph *g, ac_node *n)
     const bool first = n->attrs.attention.heads_first;
     const int64_t heads = a.groups * a.heads,
                   dim[4] = {a.batch, first ? heads : a.rows, first ? a.rows : heads, a.width};
+    return ac_shape_set(cx, n, 0, AC_F32, 4, dim);
+}
+
+int ac_sh_excite(ac_ctx *cx, ac_graph *g, ac_node *n)
+{
+    (void)g;
+    ac_excite e;
+    AC_TRY(ac_shape_operands(cx, n));
+    AC_TRY(ac_excite_of(cx, n, &e));
+    AC_TRY(ac_shape_result_type(cx, n, 0, AC_F32));
+    const int64_t dim[4] = {e.images, 1, 1, e.results};
     return ac_shape_set(cx, n, 0, AC_F32, 4, dim);
 }
 

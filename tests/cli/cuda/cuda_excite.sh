@@ -1,0 +1,31 @@
+#!/bin/sh
+# Random squeeze-and-excitation blocks: each is one operator on GPUs with clusters, with the values of the separate
+# operators within rounding; kernels have the bits of the evaluator and no races, and are proven; --skip and --exact
+# keep the operators apart. usage: cuda_excite.sh ARENAC SOURCE_DIR
+. "$2/tests/cli/prelude"
+set -e
+require "${CC:-cc}" gcc
+n=12
+python3 "$src/tests/cuda/excites.py" 1 $n >m.ag
+"$arenac" run -q m.ag -t cuda-sm90 --skip excite --backend eval --random 3 --output-dir apart || die "apart"
+for t in sm75 sm90; do
+    "$arenac" run -q m.ag --backend eval -t cuda-$t --random 3 --output-dir eval || die "eval $t"
+    "$arenac" run -q m.ag --backend cuda-race -t cuda-$t --random 3 --output-dir race || die "cuda-race $t"
+    for f in eval/*.npy; do
+        cmp "$f" "race/${f#eval/}" || die "$t: not the bits of the evaluator"
+    done
+    "$arenac" prove -q m.ag -t cuda-$t | grep -q proven || die "$t: not proven"
+done
+count() { "$arenac" plan -q m.ag -t cuda-sm90 "$@" | grep -c ' = excite(' || :; }
+[ "$(count --dump-after excite)" = $n ] || die "$n blocks, as many operators"
+[ "$(count --dump-after dead --exact)" = 0 ] || die "--exact"
+if have_numpy; then
+    "$py" - $n <<'EOF2' || die "not the values of the separate operators"
+import sys
+import numpy as np
+for i in range(int(sys.argv[1])):
+    want, got = np.load("apart/%d.npy" % i), np.load("eval/%d.npy" % i)
+    assert np.abs(want - got.reshape(want.shape)).max() <= 1e-6, i
+EOF2
+fi
+echo "random squeeze-and-excitation blocks agree with separate operators"

@@ -1,0 +1,41 @@
+"""Random squeeze-and-excitation blocks as separate operators, one graph of them: excites.py SEED COUNT
+
+Sizes, activations, biases and the kind of product (convolutions, or fully_connected with reshapes) vary."""
+import random
+import sys
+
+
+def main():
+    pick, lines, results = random.Random(int(sys.argv[1])), [], []
+    for i in range(int(sys.argv[2])):
+        n, c, r = pick.choice((1, 1, 3)), pick.choice((3, 8, 20, 64, 100, 264)), pick.choice((1, 4, 7, 40))
+        h, w = pick.choice(((1, 1), (3, 5), (14, 14), (40, 33)))
+        o, dense, act = pick.choice((c, c, 9)), pick.random() < 0.3, pick.choice(("relu", "swish", "silu", "none"))
+        one = "" if dense else "1,1,"
+        name = lambda k: "%s%d" % (k, i)
+        lines.append("input %s: f32[%d,%d,%d,%d]" % (name("x"), n, h, w, c))
+        lines.append("const %s: f32[%d,%s%d] = random %d" % (name("w"), r, one, c, 4 * i + 1))
+        lines.append("const %s: f32[%d,%s%d] = random %d" % (name("v"), o, one, r, 4 * i + 2))
+        lines.append("const %s: f32[%d] = random %d" % (name("b"), r, 4 * i + 3))
+        lines.append("const %s: f32[%d] = random %d" % (name("d"), o, 4 * i + 4))
+        kind = "fully_connected" if dense else "conv_2d"
+        keep = "" if dense else " keep_dims=true"
+        lines.append("%s = mean(%s) axes=[1,2]%s" % (name("m"), name("x"), keep))
+        bias = [", " + name(b) if pick.random() < 0.8 else "" for b in "bd"]
+        lines.append("%s = %s(%s, %s%s)%s" % (name("a"), kind, name("m"), name("w"), bias[0],
+                                              " act=relu" if act == "relu" else ""))
+        h = name("a")
+        if act == "swish":
+            lines.append("%s = logistic(%s)" % (name("s"), h))
+            lines.append("%s = mul(%s, %s)" % (name("h"), h, name("s")))
+            h = name("h")
+        if act == "silu":
+            lines.append("%s = swish(%s)" % (name("h"), h))
+            h = name("h")
+        lines.append("%s = %s(%s, %s%s)" % (name("g"), kind, h, name("v"), bias[1]))
+        lines.append("%s = logistic(%s)" % (name("y"), name("g")))
+        results.append(name("y"))
+    print("graph excites {\n  %s\n%s\n}" % ("\n  ".join(lines), "\n".join("  output " + y for y in results)))
+
+
+main()
