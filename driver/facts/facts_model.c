@@ -7,7 +7,6 @@
 #include "codegen/code_size.h"
 #include "codegen/constants.h"
 #include "codegen/share_pieces.h"
-#include "ir/loop/access/traffic.h"
 
 /* Equal kernels as stage compile will share them. */
 static void share_kernels(const ac_made *a, const ac_code_estimate *code, ac_report *r)
@@ -35,22 +34,22 @@ static ac_bytes constants_of(const ac_lowered *low)
     return sum;
 }
 
-/* Bytes that its loops read and write, by their bounds; of chunks, whose bounds are computed, what the whole does.
+/* Bytes that its loops read and write; of chunks, whose bounds are computed, what the whole does.
  * *moved: each byte of a tensor or weight once. */
 static int64_t traffic_of(ac_region *r, const ac_lowered *low, int64_t *moved)
 {
     const ac_lowered *whole = low->uncut ? low->uncut : low;
     int64_t *bytes = AC_NEW_N(r, int64_t, whole->fn->buf.n + 1), sum = 0;
-    ac_loop_traffic(whole->fn, bytes);
+    ac_live_traffic(whole, bytes);
     *moved = 0;
     for (int32_t k = 0; k < whole->arg.n; k++) {
         const ac_buf *b = &whole->fn->buf.item[k];
-        const int64_t size = ac_dtype_size(b->dtype, b->count) * (low->rows ? low->rows : 1);
+        const int64_t size = ac_dtype_size(b->dtype, b->count);
         sum += bytes[k];
         if (b->role != AC_BUF_SCRATCH)
             *moved += bytes[k] < size ? bytes[k] : size;
     }
-    return sum * (low->rows ? low->rows : 1);
+    return sum;
 }
 
 static void steps(const ac_made *a, ac_report *r)

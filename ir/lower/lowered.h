@@ -124,10 +124,12 @@ typedef struct ac_lowered {
     int32_t n_overwrite;
     AC_VEC(ac_rows_held) held; /* matrices that its constants hold in another order */
     ac_schedule schedule;
-    const char *requant; /* for reports: how sums become bytes, if a form shorter than the reference's is proven */
-    int32_t variants;    /* the variants, of AC_VARIANT_WIDE .., that have an effect here */
-    int32_t slower;      /* cost of a variant, in percent of the instructions without it */
-    const char *chain;   /* of a group of steps (planner/graph/stripe_group.h): its operators; NULL: one node */
+    const char *requant;    /* for reports: how sums become bytes, if a form shorter than the reference's is proven */
+    const int64_t *traffic; /* of a group: by argument, the bytes that all its calls read and write; NULL: as its loops
+                             * say */
+    int32_t variants;       /* the variants, of AC_VARIANT_WIDE .., that have an effect here */
+    int32_t slower;         /* cost of a variant, in percent of the instructions without it */
+    const char *chain;      /* of a group of steps (planner/graph/stripe_group.h): its operators; NULL: one node */
 } ac_lowered;
 
 /* twins.c: true if a and b are equal loops over the same constants. Results do not count. */

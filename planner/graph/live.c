@@ -287,6 +287,15 @@ static void memories(live *v)
     }
 }
 
+void ac_live_traffic(const ac_lowered *low, int64_t *bytes)
+{
+    const int32_t calls = low->rows ? low->rows : low->chunks ? low->chunks : 1;
+    if (!low->traffic)
+        ac_loop_traffic(low->fn, bytes);
+    for (int32_t a = 0; a < low->arg.n; a++)
+        bytes[a] = low->traffic ? low->traffic[a] : bytes[a] * calls;
+}
+
 /* Counts the bytes that the loops of each step move. */
 static void traffic(live *v, ac_region *tmp)
 {
@@ -294,14 +303,14 @@ static void traffic(live *v, ac_region *tmp)
     for (int32_t s = 0; s < v->n_steps; s++) {
         const ac_lowered *low = v->step[s];
         int64_t *bytes = AC_NEW_N(tmp, int64_t, low->fn->buf.n + 1);
-        ac_loop_traffic(low->fn, bytes);
+        ac_live_traffic(low, bytes);
         for (int32_t a = 0; a < low->arg.n; a++) {
             const ac_arg *x = &low->arg.item[a];
             const int32_t i = x->kind == AC_ARG_SCRATCH  ? o->scratch_item[s][a]
                               : x->kind == AC_ARG_TENSOR ? o->item_of[x->tensor->id]
                                                          : -1;
             if (i >= 0)
-                o->problem.item[i].traffic += bytes[a] * (low->chunks ? low->chunks : 1);
+                o->problem.item[i].traffic += bytes[a];
         }
     }
 }

@@ -52,6 +52,9 @@ typedef struct ac_liveness {
 ac_liveness *ac_live(ac_ctx *cx, ac_region *region, const ac_graph *g, ac_lowered *const *step, int32_t n_steps,
                      ac_live_options opt);
 
+/* Adds to bytes[a] the bytes that all calls of the step read from and write to argument a. */
+void ac_live_traffic(const ac_lowered *low, int64_t *bytes);
+
 /* The part (ac_node.part) that reads the graph input first; 0: the first one, or none does. */
 int32_t ac_live_part(const ac_tensor *input, ac_lowered *const *step, int32_t n_steps);
 

@@ -106,11 +106,36 @@ bool ac_stripes_is_inner(const ac_stripes *v, int32_t begin, int32_t end, const 
            v->live->last[t->id] < end;
 }
 
-/* True if no step outside of the group reads t. */
+/* True if no step outside of the group reads t, or if the group sees its rows only. */
 bool ac_stripe_is_inner(const ac_stripe_work *w, const ac_tensor *t)
 {
+    for (int32_t i = 0; i < w->n_filled; i++)
+        if (t == w->tensor[i])
+            return true;
     return (w->q->s.streamed >= 0 && t == w->tensor[w->q->s.streamed]) ||
            ac_stripes_is_inner(w->v, w->q->begin, w->q->end, t);
+}
+
+bool ac_stripe_copyable(const ac_stripes *v, const ac_tensor *t, int64_t *rows)
+{
+    int32_t d = 0;
+    while (d < t->rank && t->dim[d] == 1)
+        d++;
+    *rows = d < t->rank ? t->dim[d] : 1;
+    return d + 1 < t->rank && !v->viewed[t->id] && !t->state && !ac_tensor_is_const(t); /* one element is not a row */
+}
+
+static bool is_copied(const ac_stripe_work *w, const ac_tensor *t)
+{
+    int64_t rows;
+    return w->v->copied && w->v->copied[t->id] && !ac_stripes_is_inner(w->v, w->q->begin, w->q->end, t) &&
+           ac_stripe_copyable(w->v, t, &rows);
+}
+
+bool ac_stripe_drains(const ac_stripe_work *w, int32_t i)
+{
+    return w->maker[i] >= 0 && is_copied(w, w->tensor[i]) &&
+           ac_stripe_in_rows(&ac_stripe_work_form(w, w->maker[i])->part, w->maker_buf[i]);
 }
 
 /* Step s writes row s, all rows are equal. */
@@ -135,6 +160,30 @@ static bool may_pause(const ac_part *p)
             return false;
     }
     return true;
+}
+
+/* Tensors from outside whose rows are copied, each by a unit of its own. */
+static void filled_tensors(ac_stripe_work *w)
+{
+    ac_stripe *s = &w->q->s;
+    for (int32_t k = 0; k < w->n && w->v->copied; k++)
+        for (int32_t a = 0; a < ac_stripe_work_form(w, k)->low->arg.n; a++) {
+            ac_tensor *t = ac_stripe_tensor_of(ac_stripe_work_form(w, k)->low, a);
+            int64_t rows;
+            if (!t || !is_copied(w, t) || !ac_stripe_copyable(w->v, t, &rows) || ac_stripe_find(w, t) >= 0 ||
+                (w->v->made_at[t->id] >= w->q->begin && w->v->made_at[t->id] < w->q->end))
+                continue;
+            const int32_t i = s->n_tensors++;
+            w->tensor[i] = t;
+            w->maker[i] = -1;
+            s->tensor[i] = (ac_stripe_tensor){.kind = AC_STRIPE_WINDOW,
+                                              .row = ac_tensor_count(t) / rows,
+                                              .rows = rows,
+                                              .buf = -1,
+                                              .home = i,
+                                              .mate = -1};
+        }
+    w->n_filled = s->n_tensors;
 }
 
 static bool made_tensors(ac_stripe_work *w)
@@ -164,6 +213,8 @@ static bool made_tensors(ac_stripe_work *w)
         s->n_tensors = 1;
     } else if (streamed->tensor && w->q->begin <= streamed->last && streamed->first < w->q->end) {
         return false; /* some of its readers */
+    } else {
+        filled_tensors(w);
     }
     for (int32_t k = 0; k < w->n; k++) {
         const ac_stripe_form *f = ac_stripe_work_form(w, k);
@@ -196,10 +247,10 @@ static bool made_tensors(ac_stripe_work *w)
 
 /* ------------------------------------------------------------------ units */
 
-/* The unit that makes tensor i. */
+/* The unit that makes tensor i, or whose rows come from outside: these are the first ones of both. */
 static int32_t unit_of(const ac_stripe_work *w, int32_t i)
 {
-    return w->maker[i] < 0 ? 0 : w->unit_of[w->maker[i]];
+    return w->maker[i] < 0 ? i : w->unit_of[w->maker[i]];
 }
 
 /* Step k works column by column on what unit u makes in the same column. */
@@ -208,7 +259,7 @@ static bool joins(ac_stripe_work *w, int32_t k, int32_t u)
     const ac_stripe_form *f = ac_stripe_work_form(w, k);
     int32_t head = 0;
     if (w->q->s.unit[u].n_members == 0)
-        return false; /* rows that are handed over */
+        return false; /* rows that are handed over, or copied */
     while (w->unit_of[head] != u)
         head++;
     const ac_part *p = &ac_stripe_work_form(w, head)->part;
@@ -235,9 +286,12 @@ static bool joins(ac_stripe_work *w, int32_t k, int32_t u)
 static void units(ac_stripe_work *w)
 {
     ac_stripe *s = &w->q->s;
-    s->unit = AC_NEW_N(w->r, ac_stripe_unit, w->n + 1);
+    s->unit = AC_NEW_N(w->r, ac_stripe_unit, w->n + s->n_tensors + 1);
     if (s->streamed >= 0)
         s->unit[s->n_units++] = (ac_stripe_unit){.steps = w->v->streamed.rows};
+    for (int32_t i = 0; i < w->n_filled; i++)
+        s->unit[s->n_units++] =
+            (ac_stripe_unit){.steps = s->tensor[i].rows, .does = AC_STRIPE_FILLS, .copied = i, .asked = true};
     for (int32_t k = 0; k < w->n; k++) {
         const ac_stripe_form *f = ac_stripe_work_form(w, k);
         int32_t last = -1;
@@ -262,6 +316,10 @@ static void units(ac_stripe_work *w)
                 w->place[k] = m++;
             }
     }
+    for (int32_t i = 0; i < s->n_tensors; i++)
+        if (ac_stripe_drains(w, i))
+            s->unit[s->n_units++] =
+                (ac_stripe_unit){.steps = s->tensor[i].rows, .does = AC_STRIPE_DRAINS, .copied = i, .member = w->n};
 }
 
 /* ------------------------------------------------------------------ who reads what, when */
@@ -330,6 +388,9 @@ static bool reads(ac_stripe_work *w)
         for (int32_t i = 0; i < s->n_tensors; i++)
             if (s->tensor[i].unit <= u && unit_reads(w, u, i) && !read_lines(w, u, i, &x->read[x->n_reads++]))
                 return false;
+        if (x->does == AC_STRIPE_DRAINS)
+            x->read[x->n_reads++] =
+                (ac_stripe_read){x->copied, {1, 1, 1, 1, x->steps}, {1, 0, 1, 0, x->steps}}; /* row s in step s */
     }
     return true;
 }
@@ -338,7 +399,7 @@ static bool reads(ac_stripe_work *w)
 static int64_t limit_of(const ac_stripe_work *w, int32_t u)
 {
     const ac_stripe *s = &w->q->s;
-    int64_t most = 0;
+    int64_t most = s->unit[u].does == AC_STRIPE_DRAINS ? s->unit[u].steps : 0;
     for (int32_t i = 0; i < s->n_tensors; i++) {
         if (s->tensor[i].unit != u)
             continue;

@@ -51,6 +51,7 @@ typedef struct ac_stripes {
     int32_t *made_at;                     /* by tensor id: step, -1: none */
     bool *viewed;                         /* by tensor id: it is a view, or has one */
     ac_stripe_streamed streamed;
+    const bool *copied; /* by tensor id: groups copy its rows between its place and a window; NULL: none */
 } ac_stripes;
 
 typedef struct ac_stripe_group {
@@ -62,6 +63,7 @@ typedef struct ac_stripe_group {
     ac_bytes scratch;      /* all windows, pixels and members' scratch, each rounded up to `align` */
     ac_tensor **in, **out; /* from outside; needed outside, or by the caller */
     int32_t n_in, n_out;
+    ac_tensor **tensor; /* by s.tensor */
 } ac_stripe_group;
 
 /* `from` is packed; it and the region outlive everything made from v. */
@@ -69,6 +71,8 @@ void ac_stripes_open(ac_stripes *v, ac_ctx *cx, const ac_plan_how *how, ac_regio
 /* The graph input, the largest one, that steps read only as rows of one tensor: v->streamed. false: none. */
 bool ac_stripes_stream(ac_stripes *v);
 const ac_stripe_form *ac_stripe_form_of(ac_stripes *v, int32_t step); /* in its way; ok: it may be in a group */
+/* Can rows of t be copied one by one? It has rows, and no views. */
+bool ac_stripe_copyable(const ac_stripes *v, const ac_tensor *t, int64_t *rows);
 /* True if only steps begin .. end - 1 use t. */
 bool ac_stripes_is_inner(const ac_stripes *v, int32_t begin, int32_t end, const ac_tensor *t);
 /* false: some step has no rows, or waits for ever. */

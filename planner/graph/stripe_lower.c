@@ -165,10 +165,21 @@ static void fed_params(ac_stripe_work *w, ac_bytes align)
     s->state_buf = scratch_param(w, state, ac_stripe_counters(s), align);
 }
 
+/* The place outside of tensor i, if a unit copies its rows. */
+static void outside_param(ac_stripe_work *w, int32_t i, const ac_buf *like)
+{
+    ac_stripe *s = &w->q->s;
+    for (int32_t u = 0; u < s->n_units; u++)
+        if (s->unit[u].does != AC_STRIPE_COMPUTES && s->unit[u].copied == i)
+            s->unit[u].outside =
+                tensor_param(w, w->tensor[i], s->unit[u].does == AC_STRIPE_FILLS ? AC_BUF_IN : AC_BUF_OUT, like);
+}
+
 bool ac_stripe_buffers(ac_stripe_work *w, ac_bytes align)
 {
     ac_stripe_group *q = w->q;
-    int32_t room = 3;
+    int32_t room = 3 + 2 * q->s.n_tensors;
+    q->tensor = w->tensor;
     for (int32_t k = 0; k < w->n; k++)
         room += ac_stripe_work_form(w, k)->low->fn->buf.n;
     q->s.buf = AC_NEW_N(w->r, ac_buf, room);
@@ -193,12 +204,13 @@ bool ac_stripe_buffers(ac_stripe_work *w, ac_bytes align)
                     a >= low->arg.n && q->s.streamed >= 0 && outlives_row(&q->s.member[w->place[k]].part, a);
                 if ((a >= low->arg.n && !kept) != (pass == 1))
                     continue;
-                m->tensor[a] = i >= 0 && ac_stripe_is_inner(w, t) ? i : -1;
+                m->tensor[a] = i >= 0 && (ac_stripe_is_inner(w, t) || ac_stripe_drains(w, i)) ? i : -1;
                 if (pass == 1)
                     m->buf[a] = local_buf(w, &m->part, a);
-                else if (m->tensor[a] >= 0)
+                else if (m->tensor[a] >= 0) {
                     m->buf[a] = made_param(w, i, like, align);
-                else if (t)
+                    outside_param(w, i, like);
+                } else if (t)
                     m->buf[a] = tensor_param(w, t, like->role, like);
                 else if (kept)
                     m->buf[a] = scratch_param(w, *like, like->count, align);
@@ -280,5 +292,8 @@ ac_lowered *ac_stripe_lower(ac_stripes *v, ac_stripe_group *q)
     q->s.moved = q->s.word || v->target->mve ? 16 : v->target->firmware ? 4 : 0;
     q->s.copies = v->target->rvv;
     low->fn = ac_loop_stripe(v->cx, r, &q->s);
+    int64_t *traffic = AC_NEW_N(r, int64_t, q->s.n_bufs + 1);
+    ac_stripe_traffic(&q->s, q->unit_of_tick, traffic, r);
+    low->traffic = traffic;
     return ac_loop_verify(v->cx, low->fn) == AC_OK ? low : NULL;
 }

@@ -14,7 +14,7 @@ static void kinds(ac_stripe_work *w)
         for (int32_t u = t->unit + 1; u < s->n_units && !outside; u++)
             for (int32_t k = 0; k < s->unit[u].n_reads; k++)
                 outside |= s->unit[u].read[k].tensor == i;
-        if (!ac_stripe_is_inner(w, w->tensor[i]) || !ac_stripe_in_rows(p, w->maker_buf[i]))
+        if (!(ac_stripe_is_inner(w, w->tensor[i]) || ac_stripe_drains(w, i)) || !ac_stripe_in_rows(p, w->maker_buf[i]))
             continue;
         if (!outside && p->col && p->pixel[w->maker_buf[i]]) {
             t->kind = AC_STRIPE_PIXEL;
@@ -40,8 +40,9 @@ static int32_t operand_under(const ac_stripe_work *w, int32_t i)
             for (int32_t a = 0; a < ac_stripe_work_form(w, m)->low->arg.n; a++)
                 readers += ac_stripe_tensor_of(ac_stripe_work_form(w, m)->low, a) == w->tensor[o] &&
                            ac_stripe_work_form(w, m)->low->fn->buf.item[a].role == AC_BUF_IN;
-        if (o < 0 || o == s->streamed || readers != 1 || s->tensor[o].kind != AC_STRIPE_WINDOW ||
-            s->tensor[o].home != o || s->tensor[o].unit == s->tensor[i].unit || s->tensor[o].row != s->tensor[i].row)
+        if (o < 0 || w->maker[o] < 0 || ac_stripe_drains(w, o) || readers != 1 ||
+            s->tensor[o].kind != AC_STRIPE_WINDOW || s->tensor[o].home != o || s->tensor[o].unit == s->tensor[i].unit ||
+            s->tensor[o].row != s->tensor[i].row)
             continue;
         return o;
     }
@@ -72,7 +73,7 @@ static bool ordered(ac_stripe_work *w, bool asked)
 {
     ac_stripe *s = &w->q->s;
     for (int32_t u = 0; u < s->n_units; u++)
-        s->unit[u].asked = asked && s->unit[u].n_members;
+        s->unit[u].asked = s->unit[u].does == AC_STRIPE_FILLS || (asked && s->unit[u].n_members);
     return ac_stripe_simulate(s, w->q->unit_of_tick, w->r);
 }
 

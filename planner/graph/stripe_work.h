@@ -14,10 +14,11 @@ typedef struct ac_stripe_work {
     ac_region *r;
     ac_stripe_group *q;
     int32_t n;          /* steps */
+    int32_t n_filled;   /* tensors that units 0 .. copy from outside; they are the first in ac_stripe.tensor */
     int32_t *unit_of;   /* by step - begin */
     int32_t *place;     /* by step - begin: its member */
     ac_tensor **tensor; /* by ac_stripe.tensor */
-    int32_t *maker;     /* ... step - begin, */
+    int32_t *maker;     /* ... step - begin, -1: rows come from outside */
     int32_t *maker_buf; /* ... buffer of its loops */
     bool strict;        /* a step that looks ahead in another unit's rows does not join */
     bool refused;       /* strict made a difference */
@@ -37,6 +38,7 @@ static inline ac_tensor *ac_stripe_tensor_of(const ac_lowered *low, int32_t a)
 /* stripe_group.c */
 int32_t ac_stripe_find(const ac_stripe_work *w, const ac_tensor *t);  /* in ac_stripe.tensor; -1: made outside */
 bool ac_stripe_is_inner(const ac_stripe_work *w, const ac_tensor *t); /* no step outside of the group reads t */
+bool ac_stripe_drains(const ac_stripe_work *w, int32_t i);            /* tensor i: a unit copies its rows outside */
 bool ac_stripe_in_rows(const ac_part *p, int32_t buf);                /* step s writes row s, all rows are equal */
 
 /* stripe_window.c: kinds, homes, rows, rooms; the order of units. false: one of them waits for ever. */

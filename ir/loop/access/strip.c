@@ -154,13 +154,14 @@ static ac_x oldest_needed(composer *c, int32_t t)
     return low ? low : none; /* an unused result */
 }
 
-/* n elements of a buffer move from `from` down to `to`; all three are multiples of `row`. */
-static void move_down(composer *c, int32_t buf, ac_x to, ac_x from, ac_x n, int64_t row)
+/* n elements move from element `from` of a buffer to element `to` of another one, or down in the same one; all three
+ * are multiples of `row`. */
+static void move(composer *c, int32_t to_buf, ac_x to, int32_t buf, ac_x from, ac_x n, int64_t row)
 {
     ac_lb *b = &c->b;
     if (c->s->copies && c->s->buf[buf].dtype == AC_I8) {
         const ac_tile t = {
-            .form = AC_TILE_SPREAD, .rows = 1, .channels = 1, .x = buf, .acc = buf, .shift = 1, .stride = 1};
+            .form = AC_TILE_SPREAD, .rows = 1, .channels = 1, .x = buf, .acc = to_buf, .shift = 1, .stride = 1};
         ac_lb_tile(b, t, from, to, n);
         return;
     }
@@ -177,8 +178,13 @@ static void move_down(composer *c, int32_t buf, ac_x to, ac_x from, ac_x n, int6
     for (int32_t k = 0; k < step; k += lanes)
         held[k] = ac_lb_load(b, buf, ac_lb_add(b, ac_lb_add(b, i, ac_lb_i32(b, k)), from), lanes);
     for (int32_t k = 0; k < step; k += lanes)
-        ac_lb_store(b, buf, ac_lb_add(b, ac_lb_add(b, i, ac_lb_i32(b, k)), to), held[k]);
+        ac_lb_store(b, to_buf, ac_lb_add(b, ac_lb_add(b, i, ac_lb_i32(b, k)), to), held[k]);
     ac_lb_end(b);
+}
+
+static void move_down(composer *c, int32_t buf, ac_x to, ac_x from, ac_x n, int64_t row)
+{
+    move(c, buf, to, buf, from, n, row);
 }
 
 /* Makes room after the `row` rows of tensor t: if its window is full, or another tensor needs the room, drops rows
@@ -261,17 +267,23 @@ static void columns(composer *c, const ac_stripe_unit *u)
     ac_lb_end(b);
 }
 
-static void step(composer *c, int32_t number)
+/* The row that a unit without members copies, between its place outside and the window. */
+static void copied_row(composer *c, const ac_stripe_unit *u)
+{
+    ac_lb *b = &c->b;
+    const ac_stripe_tensor *x = &c->s->tensor[u->copied];
+    const ac_x all = ac_lb_mul(b, c->row, ac_lb_i32(b, x->row));
+    const ac_x part = c->base[u->copied] ? ac_lb_sub(b, all, c->base[u->copied]) : all;
+    if (u->does == AC_STRIPE_FILLS)
+        move(c, x->buf, part, u->outside, all, ac_lb_i32(b, x->row), x->row);
+    else
+        move(c, u->outside, all, x->buf, part, ac_lb_i32(b, x->row), x->row);
+}
+
+static void compute(composer *c, const ac_stripe_unit *u)
 {
     ac_lb *b = &c->b;
     const ac_stripe *s = c->s;
-    const ac_stripe_unit *u = &s->unit[number];
-    c->row = value_of(c, c->next[number]);
-    for (int32_t t = 0; t < s->n_tensors; t++)
-        make_room(c, number, t);
-    for (int32_t t = 0; t < s->n_tensors; t++)
-        if (s->tensor[t].kind == AC_STRIPE_WINDOW)
-            set_base(c, number, t);
     for (int32_t m = u->member; m < u->member + u->n_members; m++) {
         const ac_part *p = &s->member[m].part;
         c->map[m][p->row] = counter(c, p->fn, p->row, c->row);
@@ -292,7 +304,23 @@ static void step(composer *c, int32_t number)
     }
     if (s->apart)
         ac_lb_end(b);
-    become(c, c->next[number], ac_lb_add(b, c->row, ac_lb_i32(b, 1)));
+}
+
+static void step(composer *c, int32_t number)
+{
+    const ac_stripe *s = c->s;
+    const ac_stripe_unit *u = &s->unit[number];
+    c->row = value_of(c, c->next[number]);
+    for (int32_t t = 0; t < s->n_tensors; t++)
+        make_room(c, number, t);
+    for (int32_t t = 0; t < s->n_tensors; t++)
+        if (s->tensor[t].kind == AC_STRIPE_WINDOW)
+            set_base(c, number, t);
+    if (u->does == AC_STRIPE_COMPUTES)
+        compute(c, u);
+    else
+        copied_row(c, u);
+    become(c, c->next[number], ac_lb_add(&c->b, c->row, ac_lb_i32(&c->b, 1)));
 }
 
 /* True if a reader of unit u's rows lacks one, or if the rows have no reader here. */

@@ -15,6 +15,9 @@
  * room's end, so that it grows downwards. The room is as large as the maximum of both together at any time, which is
  * less than the sum of their maxima.
  *
+ * A unit may *copy*: it fills the window of a tensor from outside with one row after the other, or it drains rows
+ * of a result to their place outside. So units that compute touch only windows, and each row is moved once.
+ *
  * A tensor may be *streamed*: no unit computes it, and the caller passes its rows one by one. The function is then
  * called once for each of them, after the caller has written the row into the last place of its window; counters are
  * stored in a buffer between calls.
@@ -58,12 +61,17 @@ typedef struct ac_stripe_read {
     ac_ramp need, low; /* by the reader's step: rows that must be there; the first row read from then on */
 } ac_stripe_read;
 
+/* The members of a unit compute; or it has none, and copies rows of a tensor from, or to, a buffer. */
+typedef enum ac_stripe_work_kind { AC_STRIPE_COMPUTES, AC_STRIPE_FILLS, AC_STRIPE_DRAINS } ac_stripe_work_kind;
+
 typedef struct ac_stripe_unit {
     int32_t member, n_members; /* in ac_stripe.member, side by side */
-    int64_t steps, limit;      /* the steps of its functions; how many of them are needed */
+    ac_stripe_work_kind does;
+    int32_t copied, outside; /* FILLS, DRAINS: the tensor, whose window moves; the buffer with all of it */
+    int64_t steps, limit;    /* the steps of its functions; how many of them are needed */
     ac_stripe_read *read;
     int32_t n_reads;
-    bool asked; /* runs only when a reader lacks a row (several units read only from outside) */
+    bool asked; /* runs only when a reader lacks a row (it fills, or several units read only from outside) */
 } ac_stripe_unit;
 
 typedef struct ac_stripe_member {
@@ -99,6 +107,9 @@ ac_loop_fn *ac_loop_stripe(ac_ctx *cx, ac_region *region, const ac_stripe *s);
 bool ac_stripe_simulate(ac_stripe *s, int32_t *unit, ac_region *tmp);
 /* Elements in use of every window while each tick runs: [tensor * ticks + tick]. Others: 0. */
 int64_t *ac_stripe_live(const ac_stripe *s, const int32_t *unit, ac_region *region);
+/* Adds to bytes[b] the bytes that all calls together read from and write to buffer b, moves of windows included; at
+ * most INT64_MAX / 4 for each. */
+void ac_stripe_traffic(const ac_stripe *s, const int32_t *unit, int64_t *bytes, ac_region *tmp);
 /* Room for the windows of a and b together, given that table. */
 int64_t ac_stripe_room(const ac_stripe *s, const int32_t *unit, const int64_t *live, int32_t a, int32_t b);
 bool ac_stripe_slides(const ac_stripe *s, int32_t tensor); /* true if its window ever drops rows from its front */

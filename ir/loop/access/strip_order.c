@@ -1,5 +1,7 @@
-/* strip_order.c - finds the order of the units' steps by running the rules of strip.c on their counters only. */
+/* strip_order.c - finds the order of the units' steps, and the bytes that they move, by running the rules of strip.c on their
+ * counters only. */
 #include "ir/loop/access/strip.h"
+#include "ir/loop/access/traffic.h"
 
 /* Indices 0 .. n - 1 by their key: item[first[key]] .. item[first[key + 1] - 1]. */
 typedef struct lists {
@@ -232,4 +234,75 @@ int32_t ac_stripe_counters(const ac_stripe *s)
     for (int32_t t = 0; t < s->n_tensors; t++)
         n += ac_stripe_slides(s, t);
     return n;
+}
+
+/* ------------------------------------------------------------------ traffic */
+
+static void add_bytes(const ac_stripe *s, int64_t *bytes, int32_t buf, double elements)
+{
+    const double most = (double)(INT64_MAX / 4);
+    const double sum = (double)bytes[buf] + elements * (double)ac_dtype_size(s->buf[buf].dtype, 1);
+    bytes[buf] = sum > most ? (int64_t)most : (int64_t)sum;
+}
+
+/* The row that tensor t's window moves when it makes room after `row` rows, as strip.c does; first: of its window. */
+static int64_t slid(const run *r, int32_t t, int64_t row, int64_t *first)
+{
+    const ac_stripe_tensor *x = &r->s->tensor[t];
+    const int64_t low = r->low[t] < row ? r->low[t] : row;
+    if (x->mate >= 0 ? *first >= low : row - *first != x->rows)
+        return 0;
+    *first = low;
+    return x->rows > 1 ? row - low : 0;
+}
+
+/* Rows that move before unit u makes the next row of tensor t. */
+static void add_moves(const run *r, int32_t t, int64_t *first, int64_t *bytes)
+{
+    const ac_stripe *s = r->s;
+    const ac_stripe_tensor *x = &s->tensor[t];
+    const int64_t row = r->next[x->unit];
+    if (x->high && x->mate >= 0) {
+        const ac_stripe_tensor *mate = &s->tensor[x->mate];
+        const int64_t n = slid(r, x->mate, r->next[mate->unit], &first[x->mate]);
+        add_bytes(s, bytes, mate->buf, 2.0 * (double)(n * mate->row));
+    }
+    const int64_t n = x->high                  ? row - (r->low[t] < row ? r->low[t] : row)
+                      : ac_stripe_slides(s, t) ? slid(r, t, row, &first[t])
+                                               : 0;
+    if (x->rows > 1)
+        add_bytes(s, bytes, x->buf, 2.0 * (double)(n * x->row));
+}
+
+void ac_stripe_traffic(const ac_stripe *s, const int32_t *unit, int64_t *bytes, ac_region *tmp)
+{
+    for (int32_t u = 0; u < s->n_units; u++) {
+        const ac_stripe_unit *x = &s->unit[u];
+        for (int32_t m = x->member; m < x->member + x->n_members; m++) {
+            const ac_part *p = &s->member[m].part;
+            int64_t *own = AC_NEW_N(tmp, int64_t, p->fn->buf.n + 1);
+            ac_loop_traffic(p->fn, own);
+            for (int32_t a = 0; a < p->fn->buf.n; a++)
+                add_bytes(s, bytes, s->member[m].buf[a],
+                          (double)own[a] / (double)ac_dtype_size(p->fn->buf.item[a].dtype, 1) * (double)x->limit /
+                              (double)x->steps);
+        }
+        if (x->does == AC_STRIPE_COMPUTES)
+            continue;
+        const double moved = (double)(x->limit * s->tensor[x->copied].row);
+        add_bytes(s, bytes, s->tensor[x->copied].buf, moved);
+        add_bytes(s, bytes, x->outside, moved);
+    }
+    run r = begin(s, tmp);
+    int64_t *first = AC_NEW_N(tmp, int64_t, s->n_tensors + 1);
+    for (int64_t tick = 0; tick < s->ticks; tick++) {
+        for (int32_t i = r.of_unit.first[unit[tick]]; i < r.of_unit.first[unit[tick] + 1]; i++)
+            if (is_window(s, r.of_unit.item[i]) && r.of_unit.item[i] != s->streamed)
+                add_moves(&r, r.of_unit.item[i], first, bytes);
+        step(&r, unit[tick]);
+    }
+    if (s->streamed >= 0) { /* it moves down by a row after each call */
+        const ac_stripe_tensor *x = &s->tensor[s->streamed];
+        add_bytes(s, bytes, x->buf, 2.0 * (double)((x->rows - 1) * x->row * s->unit[0].steps));
+    }
 }

@@ -6,6 +6,7 @@
  *
  *     test_stripe [graphs [first seed]] */
 #include "driver/door/door.h"
+#include "ir/loop/access/walk.h"
 #include "ir/loop/eval/eval.h"
 #include "ir/lower/node/node.h"
 #include "planner/graph/stripe.h"
@@ -16,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int groups, planted, overlaid, paired, streamed;
+static int groups, planted, overlaid, paired, streamed, filled, drained;
 
 static void fill(ac_dtype d, int64_t count, void *to)
 {
@@ -179,26 +180,61 @@ static void run_steps(arenac *model, void **value, void **own)
     }
 }
 
+/* Adds what an access reads or writes; user: by buffer. */
+static void add_one(void *user, const ac_access *a)
+{
+    ((int64_t *)user)[a->buf] += a->end - a->begin;
+}
+
+static void add_many(void *user, const ac_access *list, int32_t n_list, int64_t n)
+{
+    for (int32_t i = 0; i < n_list; i++)
+        ((int64_t *)user)[list[i].buf] += n * (list[i].end - list[i].begin);
+}
+
+/* The bytes that copies move from and to the places outside are those that the loops touch there. */
+static void check_traffic(ac_stripes *v, const ac_stripe_group *q, const ac_lowered *low)
+{
+    uint8_t *watch = AC_NEW_N(v->cx->region, uint8_t, low->fn->buf.n + 1);
+    int64_t *bytes = AC_NEW_N(v->cx->region, int64_t, low->fn->buf.n + 1);
+    for (int32_t u = 0; u < q->s.n_units; u++)
+        if (q->s.unit[u].does != AC_STRIPE_COMPUTES)
+            watch[q->s.unit[u].outside] = AC_WATCH_READS | AC_WATCH_WRITES;
+    const ac_walk walk = {.fn = low->fn, .watch = watch, .one = add_one, .many = add_many, .user = bytes};
+    MUST(ac_loop_walk(v->cx, &walk));
+    for (int32_t a = 0; a < low->arg.n; a++)
+        CHECK(!watch[a] || bytes[a] == low->traffic[a]);
+}
+
 /* Steps begin to end - 1 as a group: alone, with pairs of windows, and both again with a streamed input if `input` is
- * set, which means that the graph allows it. */
+ * set, which means that the graph allows it, and with copies of all tensors from outside and of all results. */
 static void check_group(ac_stripes *v, int32_t begin, int32_t end, const ac_stripe_streamed *input, bool plant,
                         void **value, void **own)
 {
     ac_stripe_group q;
     ac_bytes alone = 0;
-    for (int pass = 0; pass < 4; pass++) {
-        const bool pairs = pass % 2, by_rows = pass > 1;
+    bool *all = AC_NEW_N(v->cx->region, bool, v->g->tensor.n + 1);
+    memset(all, 1, (size_t)v->g->tensor.n * sizeof *all);
+    for (int pass = 0; pass < 6; pass++) {
+        const bool pairs = pass % 2, by_rows = pass / 2 == 1, by_copies = pass / 2 == 2;
         const ac_stripe_how how = {1, pairs};
         if (by_rows && (!input || begin > input->first || end <= input->last))
             continue;
         v->streamed = by_rows ? *input : (ac_stripe_streamed){0};
+        v->copied = by_copies ? all : NULL;
         if (!ac_stripe_group_of(v, begin, end, how, v->cx->region, &q) || (pairs && q.scratch >= alone))
             continue;
         streamed += by_rows;
+        for (int32_t u = 0; u < q.s.n_units; u++) {
+            filled += q.s.unit[u].does == AC_STRIPE_FILLS;
+            drained += q.s.unit[u].does == AC_STRIPE_DRAINS;
+        }
         alone = q.scratch;
         groups++;
         ac_lowered *low = ac_stripe_lower(v, &q);
         CHECK(low && run(v->cx, low, value, own) && same(&q, value, own));
+        if (by_copies && low)
+            check_traffic(v, &q, low);
         if (plant && low)
             shorten(v->cx, v, &q, value, own);
     }
@@ -463,8 +499,10 @@ int main(int argc, char **argv)
     }
     for (long k = 0; k < graphs; k++)
         test_random((uint64_t)(first + k), k % 3 ? "generic" : "x86-64-v3");
-    CHECK(graphs < 100 || (groups > 500 && planted > 200 && paired > 20 && streamed > 100 && overlaid > 10));
-    printf("%d groups, %d windows with a row less (%d in pairs), %d inputs by rows, %d results over their input\n",
-           groups, planted, paired, streamed, overlaid);
+    CHECK(graphs < 100 || (groups > 500 && planted > 200 && paired > 20 && streamed > 100 && overlaid > 10 &&
+                           filled > 500 && drained > 500));
+    printf("%d groups, %d windows with a row less (%d in pairs), %d inputs by rows, %d results over their input, "
+           "%d tensors copied in and %d out\n",
+           groups, planted, paired, streamed, overlaid, filled, drained);
     return check_done();
 }
