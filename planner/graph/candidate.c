@@ -47,6 +47,7 @@ int ac_planned_pack(ac_ctx *cx, const ac_plan_how *how, ac_planned *p)
     ac_live_options live = how->live;
     live.inplace = p->lives & AC_REDUCE(INPLACE);
     live.slot = p->slot;
+    live.where = p->where;
     p->live = ac_live(cx, p->region, p->graph, p->step, p->n_steps, live);
     if (p->lives & AC_REDUCE(OVERLAP))
         ac_overlap_rules(cx, p->region, p->graph, p->step, p->n_steps, live, p->live);

@@ -160,6 +160,8 @@ static bool can_merge(live *v, int32_t s, ac_tensor *c, const ac_tensor *result)
         return false;
     if (v->opt.slot && v->beside[r->id] == v->opt.slot[s].begin)
         return false;
+    if (v->opt.where && v->opt.where[r->id] != v->opt.where[result->id])
+        return false;
     if (ac_tensor_bytes(c) != ac_tensor_bytes(r) || ac_tensor_bytes(r) != ac_tensor_bytes(result))
         return false;
     for (int32_t i = 0, k = reads_of(v, s); i < k; i++)
@@ -228,8 +230,9 @@ static void items(live *v)
         it->align = v->opt.align;
         it->life = (ac_life){v->group_first[i], v->until[i] + 1};
         it->fixed = -1;
-        it->mem = t->state ? STATE : home;
-        it->mems = t->state ? 0 : homes;
+        const ac_live_where where = v->opt.where ? v->opt.where[i] : AC_LIVE_ANYWHERE;
+        it->mem = t->state ? STATE : where == AC_LIVE_FIRST ? ARENA : home;
+        it->mems = t->state ? 0 : where == AC_LIVE_REST ? homes & ~(1u << ARENA) : homes;
         it->kind = t->state ? AC_ITEM_STATE : t->input ? AC_ITEM_INPUT : t->output ? AC_ITEM_OUTPUT : AC_ITEM_TENSOR;
     }
     for (int32_t i = 0; i < g->tensor.n; i++) {
@@ -261,7 +264,7 @@ static void items(live *v)
             it->life = (ac_life){low->streamed && a == low->streamed_arg ? 0 : s,
                                  ac_slot_until(v->opt.slot, s) + 1}; /* the first row comes before step 0 */
             it->fixed = -1;
-            it->mem = home;
+            it->mem = v->opt.where ? ARENA : home;
             it->mems = homes;
             it->kind = AC_ITEM_SCRATCH;
         }

@@ -23,6 +23,9 @@
 #include "planner/order/order.h"
 #include "planner/pack/slot.h"
 
+/* With several memories: the one that an item has to be in. */
+typedef enum ac_live_where { AC_LIVE_ANYWHERE, AC_LIVE_FIRST, AC_LIVE_REST } ac_live_where;
+
 typedef struct ac_live_options {
     bool whole;          /* inputs and outputs live throughout */
     bool preserve_input; /* inputs keep their bytes to the end */
@@ -32,8 +35,9 @@ typedef struct ac_live_options {
     ac_bytes align;      /* of every tensor */
     const ac_memory *ram; /* memories for tensors, best first; NULL: one without a limit, named "arena" */
     int32_t n_ram;
-    ac_memory state;     /* zeroed: no limit */
-    const ac_slot *slot; /* by step: the phase and thread; NULL: no concurrent steps */
+    ac_memory state;            /* zeroed: no limit */
+    const ac_slot *slot;        /* by step: the phase and thread; NULL: no concurrent steps */
+    const ac_live_where *where; /* by tensor id, of roots; scratch is then in the first memory; NULL: anywhere */
 } ac_live_options;
 
 typedef struct ac_liveness {

@@ -87,12 +87,13 @@ typedef struct ac_planned {
     const ac_graph *graph; /* of the lowering, or one that has more tensors */
     ac_lowered **step;     /* in execution order */
     int32_t n_steps;
-    const ac_slot *slot; /* by step: thread and phase; NULL: one step after the other */
-    int32_t groups;      /* steps that are groups of steps */
-    bool streamed;       /* an input is streamed by rows, and only a window of it lies in the arena */
-    bool wanted;         /* the user asked for just this: kept whatever it takes */
-    ac_reductions lives; /* of INPLACE and OVERLAP: those that the lives allow */
-    ac_liveness *live;   /* NULL: not packed yet */
+    const ac_slot *slot;        /* by step: thread and phase; NULL: one step after the other */
+    const ac_live_where *where; /* by tensor id: the memory that copies need it in; NULL: any */
+    int32_t groups;             /* steps that are groups of steps */
+    bool streamed;              /* an input is streamed by rows, and only a window of it lies in the arena */
+    bool wanted;                /* the user asked for just this: kept whatever it takes */
+    ac_reductions lives;        /* of INPLACE and OVERLAP: those that the lives allow */
+    ac_liveness *live;          /* NULL: not packed yet */
     ac_plan plan;
     ac_result row[AC_MAX_STRATEGIES]; /* the result of every strategy */
     int32_t n_rows;

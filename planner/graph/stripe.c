@@ -72,13 +72,16 @@ static ac_bytes distance(const ac_stripe_group *q, const ac_tensor *in, const ac
             for (int32_t a = 0; a < x->part.fn->buf.n; a++) {
                 const ac_arg *arg = x->buf[a] < q->n_args ? &q->arg[x->buf[a]] : NULL;
                 const ac_buf *b = &x->part.fn->buf.item[a];
-                if (!arg || arg->kind != AC_ARG_TENSOR || (arg->tensor != in && arg->tensor != out))
+                const ac_tensor *t = x->tensor[a] >= 0                   ? q->tensor[x->tensor[a]]
+                                     : arg && arg->kind == AC_ARG_TENSOR ? arg->tensor
+                                                                         : NULL;
+                if (!t || (t != in && t != out))
                     continue;
                 const ac_span e = ac_part_span(&x->part, a, row);
                 const bool late = b->role == AC_BUF_OUT && x->part.late && row == x->part.steps - 1;
-                if (arg->tensor == in && e.lo < e.hi && ac_dtype_size(b->dtype, e.lo) < first)
+                if (t == in && e.lo < e.hi && ac_dtype_size(b->dtype, e.lo) < first)
                     first = ac_dtype_size(b->dtype, e.lo);
-                if (arg->tensor == out && (late || e.lo < e.hi)) {
+                if (t == out && (late || e.lo < e.hi)) {
                     const int64_t end = ac_dtype_size(b->dtype, late ? b->count : e.hi);
                     written = end > written ? end : written;
                 }
@@ -152,23 +155,25 @@ static ac_bytes outside(const ac_stripe_search *q, int32_t begin, int32_t end, a
     return sum;
 }
 
+ac_bytes ac_stripe_saved(const ac_stripe_search *q, const ac_stripe_group *x, const ac_tensor *in, const ac_tensor *out,
+                         ac_region *tmp)
+{
+    if (!q->overlap || x->s.streamed >= 0 || !is_free(q, in) || !is_free(q, out) || in->output ||
+        (in->input && q->keep_inputs) || q->forms.live->last[in->id] >= x->end)
+        return 0;
+    return saved(up(q, ac_tensor_bytes(in)), up(q, ac_tensor_bytes(out)), up(q, distance(x, in, out, tmp)),
+                 INT64_MAX / 4);
+}
+
 ac_bytes ac_stripe_estimate(const ac_stripe_search *q, const ac_stripe_group *x, ac_region *tmp)
 {
-    const ac_liveness *l = q->forms.live;
     ac_bytes made, best = 0;
     const ac_bytes sum = x->scratch + outside(q, x->begin, x->end, &made);
-    for (int32_t i = 0; i < x->n_in && q->overlap && x->s.streamed < 0; i++) {
-        const ac_tensor *a = x->in[i];
-        if (!is_free(q, a) || a->output || (a->input && q->keep_inputs) || l->last[a->id] >= x->end)
-            continue;
+    for (int32_t i = 0; i < x->n_in; i++)
         for (int32_t o = 0; o < x->n_out; o++) {
-            if (!is_free(q, x->out[o]))
-                continue;
-            const ac_bytes v = saved(up(q, ac_tensor_bytes(a)), up(q, ac_tensor_bytes(x->out[o])),
-                                     up(q, distance(x, a, x->out[o], tmp)), INT64_MAX / 4);
+            const ac_bytes v = ac_stripe_saved(q, x, x->in[i], x->out[o], tmp);
             best = v > best ? v : best;
         }
-    }
     return sum - best;
 }
 
@@ -285,24 +290,33 @@ static void estimate_all(ac_stripe_search *q, ac_region *tmp)
             done[begin] = done[begin] || !estimate(q, begin, begin + length);
 }
 
-ac_stripe_search *ac_stripe_open(ac_ctx *cx, const ac_plan_how *how, ac_region *region, const ac_planned *from,
-                                 bool rows)
+ac_stripe_search *ac_stripe_begin(ac_ctx *cx, const ac_plan_how *how, ac_region *region, const ac_planned *from,
+                                  bool rows)
 {
-    const int32_t n_steps = from->n_steps;
     ac_stripe_search *q = AC_NEW(region, ac_stripe_search);
     ac_stripes_open(&q->forms, cx, how, region, from);
     q->align = how->live.align;
     q->most_work = ac_effort_steps(how->effort >= 0 ? how->effort : AC_EFFORT_DEFAULT) / SHARE;
     q->overlap = from->live->overlaps != NULL;
     q->keep_inputs = how->live.preserve_input || how->live.whole;
+    q->inplace = from->lives & AC_REDUCE(INPLACE);
+    if (rows)
+        ac_stripes_stream(&q->forms);
+    sum_lives(q, region);
+    return q;
+}
+
+ac_stripe_search *ac_stripe_open(ac_ctx *cx, const ac_plan_how *how, ac_region *region, const ac_planned *from,
+                                 bool rows)
+{
+    const int32_t n_steps = from->n_steps;
+    ac_stripe_search *q = ac_stripe_begin(cx, how, region, from, rows);
+    const bool streamed = q->forms.streamed.tensor;
     q->cost = AC_NEW_N(region, ac_bytes, n_steps * LONGEST + 1);
     q->tight = AC_NEW_N(region, ac_bytes, n_steps * LONGEST + 1);
     q->in_place = AC_NEW_N(region, ac_lowered *, n_steps + 1);
-    q->inplace = from->lives & AC_REDUCE(INPLACE);
     for (int32_t i = 0; i < n_steps * LONGEST; i++)
         q->cost[i] = q->tight[i] = -1;
-    const bool streamed = rows && ac_stripes_stream(&q->forms);
-    sum_lives(q, region);
     for (int32_t s = 0; s < n_steps; s++) {
         const ac_bytes now = of_step(q, s), less = try_in_place(q, s, now);
         q->single = less > q->single ? less : q->single;

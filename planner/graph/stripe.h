@@ -29,6 +29,9 @@ typedef struct ac_stripe_search {
     ac_bytes single;         /* peak without groups */
 } ac_stripe_search;
 
+/* Without estimates: enough for ac_stripe_estimate, _saved and _refine. */
+ac_stripe_search *ac_stripe_begin(ac_ctx *cx, const ac_plan_how *how, ac_region *region, const ac_planned *from,
+                                  bool rows);
 ac_stripe_search *ac_stripe_open(ac_ctx *cx, const ac_plan_how *how, ac_region *region, const ac_planned *from,
                                  bool rows);
 /* Groups with the fewest steps whose estimates are at most `limit` (>= least): out (room for n_steps) and *n, the
@@ -37,10 +40,17 @@ int ac_stripe_choose(ac_stripe_search *q, ac_bytes limit, ac_lowered **out, int3
 
 /* The bytes that must be alive while the group runs. */
 ac_bytes ac_stripe_estimate(const ac_stripe_search *q, const ac_stripe_group *x, ac_region *tmp);
+/* The bytes that the group needs less because `out` starts inside of `in`, which dies in it; 0: it must not. */
+ac_bytes ac_stripe_saved(const ac_stripe_search *q, const ac_stripe_group *x, const ac_tensor *in, const ac_tensor *out,
+                         ac_region *tmp);
 /* stripe_refine.c: chooses the ways (forms.way) of a group's steps: the fastest that take no more, and lines so short
  * that the bytes they save are worth the instructions they cost. rest: bytes of the other steps in any case; INT64_MAX:
  * keep lines. */
 void ac_stripe_refine(ac_stripe_search *q, int32_t begin, int32_t end, ac_stripe_how how, ac_bytes rest);
+
+/* stripe_copies.c: with several memories, groups whose tensors are in the first one, or are copied by rows from and to
+ * the others. *to: packed; NULL: nothing fits, or the options do not allow it. */
+int ac_stripe_copies(ac_ctx *cx, const ac_plan_how *how, ac_planned *from, ac_planned **to);
 
 /* stripe_given.c: the groups that `list` names, "2-5,7-9" or "conv1-pool1,fc1": step numbers or names of nodes, first
  * and last. Overlapping groups, unknown names, and steps that cannot be in a group: E0501. */

@@ -27,10 +27,10 @@ static ac_bytes limit_of(const ac_plan_how *how, const ac_planned *from, ac_byte
     return most > least ? most - (most - least) * k / (TRIES - 1) : least;
 }
 
-/* *best becomes p if p is better, and the other one is freed, with what only it was made from. */
+/* *best becomes p if p is better (NULL: it is not), and the other one is freed, with what only it was made from. */
 static void take_better(ac_planned **best, ac_planned *p, const ac_planned *keep)
 {
-    const bool better = !*best || ac_planned_less(p, *best);
+    const bool better = p && (!*best || ac_planned_less(p, *best));
     ac_planned *other = better ? *best : p;
     *best = better ? p : *best;
     if (other && other != keep)
@@ -158,6 +158,9 @@ int ac_reduce_stripe(ac_ctx *cx, const ac_plan_how *how, ac_planned *from, ac_pl
     ac_planned *best = from;
     AC_TRY(groups_of(cx, how, from, false, &best, from));
     AC_TRY(swapped_groups_of(cx, how, from, false, &best));
+    ac_planned *copies = NULL;
+    AC_TRY(ac_stripe_copies(cx, how, from, &copies));
+    take_better(&best, copies, from);
     *to = best == from ? NULL : best;
     return AC_OK;
 }

@@ -89,3 +89,14 @@ X
     --name m || fail "compile"
 ${CC:-cc} -std=c11 -Wall -Wextra -Werror -O1 main.c m.c -o main &&
     ./main "$models/branch_int8.in0.0.npy" "$models/branch_int8.out0.0.npy" || fail "the program ends with $?"
+
+# Rows of tensors in slow memory are copied through windows: each byte crosses once or a few times, and results stay
+for limit in 512:13 1K:3; do
+    fast=${limit%:*}
+    set -- --align 4 --mem "fast:$fast,fast" --mem slow:1M,slow --stripe auto
+    ran "copies through $fast" dsnet_int8 "$@"
+    ran "copies through $fast, evaluated" dsnet_int8 --backend eval "$@"
+    "$arenac" plan -q "$models/dsnet_int8.tflite" "$@" --emit json -o copies.json || fail "plan with $fast"
+    crossing=$(sed -n 's/.*"traffic_kib_per_run": \([0-9]*\).*/\1/p' copies.json | tail -1)
+    [ "$crossing" -le "${limit#*:}" ] || fail "$fast: $crossing KiB cross between the memories"
+done
