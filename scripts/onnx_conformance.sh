@@ -27,10 +27,13 @@ missing=0
 # shellcheck disable=SC2086
 python3 "$suite/onnx_conformance.py" run "$cases" --label arenac --jobs 2 --json "$tmp/r.json" $expect \
     --command "$tmp/arenac run {model} {inputs} --output-dir {out} ${HOW-}" "$@" || missing=1 # told below
-python3 - "$tmp/r.json" "$update" "$src/tests/onnx/passing.txt" <<'EOF'
-import json, sys
+python3 - "$tmp/r.json" "$update" "$src/tests/onnx/passing.txt" "$cases" <<'EOF'
+import json, os, sys
 doc = json.load(open(sys.argv[1]))
-bad = [r for r in doc["results"] if r["status"] in ("wrong", "error", "crash", "timeout")]
+def drawn(r): # the suite has the numbers of one generator, which nobody else draws
+    return "random number generation" in json.load(open(os.path.join(sys.argv[4], r["id"], "case.json")))["reasons"]
+bad = [r for r in doc["results"]
+       if r["status"] in ("error", "crash", "timeout") or (r["status"] == "wrong" and not drawn(r))]
 for r in bad:
     print(r["status"], r["id"], r["note"].strip()[-200:])
 if sys.argv[2]:

@@ -220,7 +220,7 @@ int ac_onx_do_attention(ac_onx_node *n)
     const int64_t mode = ac_attr_int(&n->attrs, A_qk_matmul_output_mode),
                   number = ac_attr_int(&n->attrs, A_softmax_precision);
     const double cap = ac_attr_float(&n->attrs, A_softcap);
-    const double scale = ac_attr_float_or(&n->attrs, A_scale, (float)(1 / sqrt((double)a.q->dim[3])));
+    const double scale = ac_attr_float_or(&n->attrs, A_scale, (double)(float)(1 / sqrt((double)a.q->dim[3])));
     const ac_dtype precision = number ? ac_onx_dtype(number) : n->half != AC_NONE ? n->half : AC_F32;
     if (precision != AC_F16 && precision != AC_BF16 && precision != AC_F32 && precision != AC_F64)
         return ac_error(n->r->cx, n->at, E0103, "softmax_precision is %" PRId64, number);

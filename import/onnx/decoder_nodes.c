@@ -274,7 +274,7 @@ int ac_onx_do_flex_attention(ac_onx_node *n)
     ac_tensor *s =
         ac_make_matmul(&n->b, ac_make_reshape(&n->b, ac_make_cast(&n->b, q, wide), 5, q_dim), keys, false, true);
     s = ac_make_reshape(&n->b, s, 4, s_dim);
-    const double scale = ac_attr_float_or(&n->attrs, A_scale, (float)(1 / sqrt((double)q->dim[3])));
+    const double scale = ac_attr_float_or(&n->attrs, A_scale, (double)(float)(1 / sqrt((double)q->dim[3])));
     s = s ? ac_make_cast(&n->b, MUL(s, ac_make_number(&n->b, wide, scale)), precision) : NULL;
     s = modified(n, "score_mod", s);
     ac_tensor *p = NULL;

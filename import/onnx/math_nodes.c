@@ -249,8 +249,9 @@ int ac_onx_do_elu(ac_onx_node *n)
 int ac_onx_do_selu(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0];
-    const double alpha = ac_attr_float_or(&n->attrs, A_alpha, n->version < 6 ? 1.6732f : 1.67326319217681884765625f);
-    const double gamma = ac_attr_float_or(&n->attrs, A_gamma, n->version < 6 ? 1.0507f : 1.05070102214813232421875f);
+    const bool old = n->version < 6;
+    const double alpha = ac_attr_float_or(&n->attrs, A_alpha, (double)(old ? 1.6732f : 1.67326319217681884765625f));
+    const double gamma = ac_attr_float_or(&n->attrs, A_gamma, (double)(old ? 1.0507f : 1.05070102214813232421875f));
     ac_tensor *elu = ac_make_elu(&n->b, x, alpha);
     return ac_onx_result(n, 0, MUL(NUM(x, gamma), elu));
 }

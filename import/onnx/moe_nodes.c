@@ -338,13 +338,24 @@ static int mixture(moe *m)
 /* x, router, then weights and bias of the layers */
 int ac_onx_do_moe(ac_onx_node *n)
 {
-    moe m = {.n = n, .of = {{2, -1, 3, -1}, {4, -1, 5, -1}, {6, -1, 7, -1}}};
+    moe m = {.n = n,
+             .of = {
+                 {.weight = 2, .scale = -1, .bias = 3, .zero = -1},
+                 {.weight = 4, .scale = -1, .bias = 5, .zero = -1},
+                 {.weight = 6, .scale = -1, .bias = 7, .zero = -1},
+             }};
     return mixture(&m);
 }
 
 /* x, router, then weights, scales and bias of the layers, their zero points, router_weights */
 int ac_onx_do_qmoe(ac_onx_node *n)
 {
-    moe m = {.n = n, .packed = true, .of = {{2, 3, 4, 11}, {5, 6, 7, 12}, {8, 9, 10, 13}}};
+    moe m = {.n = n,
+             .packed = true,
+             .of = {
+                 {.weight = 2, .scale = 3, .bias = 4, .zero = 11},
+                 {.weight = 5, .scale = 6, .bias = 7, .zero = 12},
+                 {.weight = 8, .scale = 9, .bias = 10, .zero = 13},
+             }};
     return mixture(&m);
 }

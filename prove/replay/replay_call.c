@@ -232,7 +232,7 @@ void replay_call(program *c, int32_t s)
     find_sharing();
     for (int turn = NO_CASES; turn <= TO_THE_END; turn++) {
         const counts before = shown;
-        now.cases = turn;
+        now.cases = (enum cases)turn;
         now.call->open = NULL;
         if (!attempt()) {
             now.call->open = strcpy(room(NULL, strlen(reason) + 1, 1), reason);

@@ -22,7 +22,7 @@ typedef struct replaying {
     int32_t doubtful;                                 /* more than 0: the function may have failed by now */
     int32_t left;                                     /* loops that data may have left by now */
     bool leaving;                                     /* the innermost loop */
-    enum { NO_CASES, UNTIL_A_CUT, TO_THE_END } cases; /* a maximum is each of its elements in turn */
+    enum cases { NO_CASES, UNTIL_A_CUT, TO_THE_END } cases; /* a maximum is each of its elements in turn */
 } replaying;
 extern replaying now;
 

@@ -171,7 +171,9 @@ static bool share_values(finder *f)
     bool any = false;
     for (ac_x x = 1; x < f->cut->fn->code.n; x++) {
         const ac_ins *i = ac_cut_ins(f->cut, x);
-        any |= share(f, x, i->a) | share(f, x, i->b) | share(f, x, i->c);
+        any |= share(f, x, i->a);
+        any |= share(f, x, i->b);
+        any |= share(f, x, i->c);
         if (i->op == AC_L_GET || i->op == AC_L_SET)
             any |= share(f, x, i->aux);
     }
