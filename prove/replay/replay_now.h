@@ -18,10 +18,10 @@ typedef struct replaying {
     int32_t task;
     int32_t names; /* given so far */
     int64_t steps, most_steps;
-    int32_t at_work;                                  /* an instruction */
-    int32_t doubtful;                                 /* more than 0: the function may have failed by now */
-    int32_t left;                                     /* loops that data may have left by now */
-    bool leaving;                                     /* the innermost loop */
+    int32_t at_work;                                        /* an instruction */
+    int32_t doubtful;                                       /* more than 0: the function may have failed by now */
+    int32_t left;                                           /* loops that data may have left by now */
+    bool leaving;                                           /* the innermost loop */
     enum cases { NO_CASES, UNTIL_A_CUT, TO_THE_END } cases; /* a maximum is each of its elements in turn */
 } replaying;
 extern replaying now;
