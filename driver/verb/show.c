@@ -271,11 +271,9 @@ int ac_show(ac_work *w, const char *const *path, int32_t n)
     return AC_OK;
 }
 
-/* True if all errors since `before` are about sizes that the file leaves open; they become a note. */
-static bool open_sizes_only(ac_work *w, ac_diags before)
+/* True if all errors since `before` are about sizes that the file of g leaves open; they become a note. */
+static bool open_sizes_only(ac_ctx *cx, const ac_graph *g, ac_diags before)
 {
-    ac_ctx *cx = &w->cx;
-    const ac_graph *g = w->made.model->graph;
     for (const ac_diag *d = before.tail ? *before.tail : cx->diags.first; d; d = d->next)
         if (d->severity == AC_ERROR && d->code != E0204)
             return false;
@@ -294,12 +292,15 @@ int ac_check_verb(ac_work *w, const char *const *path, int32_t n)
     if (ac_several_wanted(&w->opt)) {
         ac_several *s;
         AC_TRY(ac_several_read(w, path, n, &s));
-        return ac_several_check(s);
+        const ac_diags before = w->cx.diags;
+        if (ac_several_check(s) == AC_OK)
+            return AC_OK;
+        return open_sizes_only(&w->cx, s->part[0].w->made.model->graph, before) ? AC_OK : AC_FAIL;
     }
     AC_TRY(ac_read(w, path, n));
     const ac_diags before = w->cx.diags;
     if (ac_check(w) != AC_OK)
-        return open_sizes_only(w, before) ? AC_OK : AC_FAIL;
+        return open_sizes_only(&w->cx, w->made.model->graph, before) ? AC_OK : AC_FAIL;
     if (!w->opt.quiet && !w->opt.json)
         ac_putf(ac_pending_add(&w->out, "-"), "%s: fine; %d operators, %d steps for %s\n", path[0],
                 (int)w->made.model->file_ops, w->made.lowering->n_steps, w->made.lowering->set.target->name);

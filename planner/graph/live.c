@@ -19,6 +19,7 @@ typedef struct live {
     ac_step *group_first, *group_last;
     ac_tensor **list; /* room for what any one step reads */
     bool *pinned;     /* by group: must not be overwritten */
+    bool *fed;        /* by tensor id: handed over by rows; only a window of it is in the arena, as scratch of a step */
     ac_step *until;   /* by tensor id, then by group: the last step that may use its bytes */
     ac_step *user;    /* by tensor id of a root: the last step that uses it, or a view of it */
     ac_step *beside;  /* the same: begin of the last phase whose concurrent steps use it; -1: none */
@@ -94,15 +95,6 @@ static void open_list(live *v, ac_region *tmp)
     v->list = AC_NEW_N(tmp, ac_tensor *, most);
 }
 
-/* Handed over by rows: only a window of it is in the arena, as scratch of the step that takes them. */
-static bool is_fed(const live *v, const ac_tensor *t)
-{
-    for (int32_t s = 0; s < v->n_steps; s++)
-        if (v->step[s]->streamed == t)
-            return true;
-    return false;
-}
-
 /* First and last step of every tensor, and of every root over all its views. */
 static void lives(live *v)
 {
@@ -115,9 +107,11 @@ static void lives(live *v)
         use(v, ac_node_result(n), s);
         for (int32_t i = n->n_fused ? n->n_out : 0; i < n->n_out; i++)
             use(v, n->out[i], s);
+        if (v->step[s]->streamed)
+            v->fed[v->step[s]->streamed->id] = true;
     }
     for (int32_t i = 0; i < g->input.n; i++) {
-        if (is_fed(v, g->input.item[i]))
+        if (v->fed[g->input.item[i]->id])
             continue;
         touch(v, g->input.item[i], arrives(v, g->input.item[i]));
         if (v->opt.whole || v->opt.preserve_input || v->opt.preserve_all || v->opt.caller_io)
@@ -361,6 +355,7 @@ ac_liveness *ac_live(ac_ctx *cx, ac_region *r, const ac_graph *g, ac_lowered *co
     v.beside = AC_NEW_N(tmp, ac_step, n);
     open_list(&v, tmp);
     v.pinned = AC_NEW_N(tmp, bool, n);
+    v.fed = AC_NEW_N(tmp, bool, n);
     ac_liveness *o = v.out;
     o->item_of = AC_NEW_N(r, int32_t, n);
     o->delta = AC_NEW_N(r, ac_bytes, n);

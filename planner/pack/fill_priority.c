@@ -58,7 +58,8 @@ static void take_out(ac_priority_filler *s, int32_t k)
     }
 }
 
-/* The best under `at` that ends by `hi`, if it is better than `best`. Depth: log2 n. */
+/* The best under `at` that ends by `hi`, if it is better than `best`. Depth: log2 n. The better child comes first: if
+ * it ends in time, the other one is not looked at. */
 static node descend(const ac_priority_filler *s, int32_t at, int32_t hi, node best)
 {
     const node x = s->tree[at];
@@ -66,8 +67,9 @@ static node descend(const ac_priority_filler *s, int32_t at, int32_t hi, node be
         return best;
     if (at >= s->leaves)
         return x;
-    best = descend(s, 2 * at, hi, best);
-    return descend(s, 2 * at + 1, hi, best);
+    const int32_t first = 2 * at + is_better(s->tree[2 * at + 1], s->tree[2 * at]);
+    best = descend(s, first, hi, best);
+    return descend(s, first ^ 1, hi, best);
 }
 
 /* The best among the places [from, to) that ends by `hi`; -1: none. */
