@@ -47,10 +47,10 @@ static const void *run_chosen(void *own, int32_t which)
     return run_branch(n, x->f[which], 1, arg, n->n_in, n->n_out, &ret) == AC_OK ? ret : NULL;
 }
 
-static int choose(ac_tf_op *n, ac_tf_body *const *f, int32_t count)
+static int choose(ac_tf_op *n, ac_tf_body *const *f, int32_t count, ac_tensor *key)
 {
     branches x = {{.n = n}, f};
-    const ac_tf_value *ret = ac_tf_branch_run(&x.flow, run_chosen, count, n->t[0]);
+    const ac_tf_value *ret = ac_tf_branch_run(&x.flow, run_chosen, count, key);
     if (ret)
         memcpy(n->out, ret, (size_t)n->n_out * sizeof *ret);
     return ret ? AC_OK : AC_FAIL;
@@ -61,7 +61,7 @@ int ac_tf_do_if(ac_tf_op *n)
     ac_tf_body *f[] = {ac_tf_func(n, "then_branch"), ac_tf_func(n, "else_branch")};
     ac_tensor *condition;
     ignore_types(n);
-    return f[0] && f[1] && ac_tf_condition(n, &n->in[0], &condition) == AC_OK ? choose(n, f, 0) : AC_FAIL;
+    return f[0] && f[1] && ac_tf_condition(n, &n->in[0], &condition) == AC_OK ? choose(n, f, 0, condition) : AC_FAIL;
 }
 
 /* An index out of range takes the last branch. */
@@ -73,7 +73,7 @@ int ac_tf_do_case(ac_tf_op *n)
     AC_TRY(ac_tf_funcs(n, "branches", f, MOST_BRANCHES, &count));
     if (!count || !n->t[0] || ac_tensor_count(n->t[0]) != 1)
         return ac_error(n->r->cx, n->b.at, E0103, count ? "its index is not a single number" : "it has no branches");
-    return choose(n, f, count);
+    return choose(n, f, count, n->t[0]);
 }
 
 typedef struct functions {

@@ -45,11 +45,18 @@ static ac_tf_value value_of(ac_tf_op *n, ac_tensor *t, const ac_tf_value *like)
 
 int ac_tf_condition(ac_tf_op *n, const ac_tf_value *v, ac_tensor **t)
 {
-    *t = v->t;
-    if (v->kind == AC_TF_BROKEN || (v->kind == AC_TF_TENSOR && ac_tensor_count(v->t) == 1))
-        return v->kind == AC_TF_BROKEN ? AC_FAIL : AC_OK;
-    return ac_error(n->r->cx, n->b.at, E0104, "its condition is %s, expected one bool",
-                    v->kind == AC_TF_TENSOR ? ac_tensor_str(n->r->cx, v->t) : "not a tensor");
+    ac_tensor *x = v->t;
+    *t = x;
+    if (v->kind == AC_TF_BROKEN)
+        return AC_FAIL;
+    if (v->kind != AC_TF_TENSOR || x->count || x->words)
+        return ac_error(n->r->cx, n->b.at, E0104, "its condition is %s, expected one bool",
+                        v->kind == AC_TF_TENSOR ? ac_tensor_str(n->r->cx, x) : "not a tensor");
+    if (x->rank > 0)
+        *t = ac_make_number(&n->b, AC_BOOL, ac_tensor_count(x) > 0);
+    else if (x->dtype != AC_BOOL)
+        *t = ac_make_2(&n->b, AC_OP_NOT_EQUAL, x, ac_make_number_like(&n->b, x, 0));
+    return *t ? AC_OK : AC_FAIL;
 }
 
 static bool is_alike(const void *own, const void *first, const void *now)

@@ -26,7 +26,8 @@ const ac_tf_value *ac_tf_loop_run(ac_tf_flow *l, int (*condition)(void *own, con
                                   const ac_tf_value *first, int64_t *turns);
 /* A value as a tensor of the graph that nodes go to, an array as a whole; NULL: reported, or refused. */
 ac_tensor *ac_tf_tensor_of(ac_tf_op *n, const ac_tf_value *v);
-/* The condition as one element of any type. AC_FAIL: E0104 */
+/* The condition as a bool, by TensorFlow's rule: a single number holds unless it is 0, an array if it has elements.
+ * AC_FAIL: E0104 */
 int ac_tf_condition(ac_tf_op *n, const ac_tf_value *v, ac_tensor **t);
 
 /* The results of n, a branch; run, count: of ac_flow. NULL: reported, or refused. */

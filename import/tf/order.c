@@ -39,12 +39,19 @@ static bool named_changes(ac_tf *r, ac_span message)
     return name && function_changes(r, ac_tf_function(r, name));
 }
 
+bool ac_tf_assigns(const ac_tf_node *n)
+{
+    return !strncmp(n->op, "Assign", 6) || !strncmp(n->op, "ResourceScatter", 15);
+}
+
 bool ac_tf_changes(ac_tf *r, ac_tf_node *n)
 {
-    if (!r->variable.n || n->argument || !ac_pb_spend(&r->pb, 1))
+    if (n->argument || !ac_pb_spend(&r->pb, 1))
         return false;
-    if (!strncmp(n->op, "Assign", 6) || !strncmp(n->op, "ResourceScatter", 15))
+    if (ac_tf_assigns(n))
         return true;
+    if (!r->variable.n)
+        return false;
     if (!n->row)
         return function_changes(r, ac_tf_function(r, n->op));
     if (!(n->row->flags & TF_RUNS) || ac_tf_attrs(r, n) != AC_OK)
@@ -84,8 +91,12 @@ static bool is(const ac_tf_node *n, const char *op)
 }
 
 /* Does n read a variable, or call functions that may? */
-static bool may_read(const ac_tf_node *n)
+static bool may_read(ac_tf *r, ac_tf_body *body, ac_tf_node *n)
 {
+    if (is(n, "Identity") && ac_tf_link(r, body, n) == AC_OK && n->n_in == 1) {
+        const ac_tf_node *from = &body->node.item[n->in[0].node];
+        return is(from, "VariableV2") || is(from, "Variable") || ac_tf_assigns(from);
+    }
     return !strncmp(n->op, "ReadVariable", 12) || !strncmp(n->op, "ResourceGather", 14) || !n->row ||
            n->row->flags & TF_RUNS;
 }
@@ -94,7 +105,7 @@ static bool may_read(const ac_tf_node *n)
  * after a Switch do, or if its node changes a variable, or reads one that is state. */
 static bool orders_branch(ac_tf *r, ac_tf_body *body, ac_tf_node *n)
 {
-    if (ac_tf_has_state(r) && may_read(n))
+    if (ac_tf_has_state(r) && may_read(r, body, n))
         return true;
     if (is(n, "Switch") || is(n, "_SwitchN") || is(n, "NoOp") || ac_tf_changes(r, n))
         return true;

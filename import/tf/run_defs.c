@@ -3,6 +3,7 @@
 #include "import/build/counted.h"
 #include "import/tf/nodedefs.h"
 #include "import/tf/regions.h"
+#include "import/tf/variables.h"
 
 #include <string.h>
 
@@ -38,6 +39,10 @@ static summary take_inputs(ac_tf_call *c, ac_tf_op *n)
     n->t = AC_NEW_N(n->r->cx->region, ac_tensor *, m->n_in + 1);
     for (int32_t k = 0; k < m->n_in; k++) {
         n->in[k] = *ac_tf_value_of(c, m->in[k]);
+        if (n->in[k].kind == AC_TF_TENSOR && n->in[k].variable) { /* a reference: its value now */
+            n->in[k].t = n->in[k].variable->t;
+            n->in[k].variable = ac_tf_assigns(m) ? n->in[k].variable : NULL;
+        }
         n->t[k] = n->in[k].kind == AC_TF_TENSOR ? n->in[k].t : NULL;
         add_to(&s, &n->in[k]);
     }

@@ -154,7 +154,8 @@ static const char *some_node(ac_tf *r, const char *name)
     return ac_outputs_named(r->reading, "graph has no node", name, known);
 }
 
-/* Nodes whose results are unused, in the order of the file. Those without results are for training or checks. */
+/* Nodes whose results are unused, in the order of the file. Those without results are for training or checks, and
+ * unused assignments of TensorFlow 1 give variables their first values, or restore them. */
 static int find_ends(ac_tf *r)
 {
     ac_tf_body *body = &r->main;
@@ -169,7 +170,7 @@ static int find_ends(ac_tf *r)
     for (int32_t i = 0; i < body->node.n; i++) {
         const ac_tf_node *n = &body->node.item[i];
         const bool value = !n->row || n->row->run != AC_ADAPTER(ac_tf_do_nothing);
-        if (!read[i] && value && !n->argument && strcmp(n->op, "Const") != 0)
+        if (!read[i] && value && !n->argument && strcmp(n->op, "Const") != 0 && !ac_tf_assigns(n))
             body->ret[body->n_rets++] = (ac_tf_ref){i, 0};
     }
     if (body->n_rets)

@@ -64,12 +64,40 @@ static int make_state(ac_tf_op *n, ac_tf_variable *v)
     return v->t ? AC_OK : AC_FAIL;
 }
 
-static int restore(ac_tf_op *n, ac_tf_variable *v)
+/* The constant that node m is, or that it passes on; NULL: it computes. */
+static const ac_tf_attr *constant_of(ac_tf *r, ac_tf_body *body, int32_t at)
+{
+    ac_tf_node *m = &body->node.item[at];
+    while (!strcmp(m->op, "Identity") && ac_pb_spend(&r->pb, 1) && ac_tf_link(r, body, m) == AC_OK && m->n_in == 1)
+        m = &body->node.item[m->in[0].node];
+    if (strcmp(m->op, "Const") != 0 || ac_tf_attrs(r, m) != AC_OK)
+        return NULL;
+    for (int32_t i = 0; i < m->n_attr; i++)
+        if (!strcmp(m->attr[i].name, "value") && m->attr[i].tensor.p)
+            return &m->attr[i];
+    return NULL;
+}
+
+/* The value that the graph of TensorFlow 1 assigns to variable n first, if it is a constant; NULL: none. */
+static ac_tensor *initial(ac_tf_op *n, const char **refused)
 {
     ac_tf *r = n->r;
-    const char *refused = NULL;
-    if (!r->restores)
-        return ac_refuse(r->reading, n->b.at, E0107, n->node->op, AC_WHY_VARIABLE);
+    for (int32_t i = 0; i < r->main.node.n; i++) {
+        ac_tf_node *m = &r->main.node.item[i];
+        if (strcmp(m->op, "Assign") != 0 || ac_tf_link(r, &r->main, m) != AC_OK || m->n_in != 2 ||
+            &r->main.node.item[m->in[0].node] != n->node)
+            continue;
+        const ac_tf_attr *a = constant_of(r, &r->main, m->in[1].node);
+        if (a)
+            return ac_tf_tensor(r, a->tensor, n->node->name, n->b.at, refused);
+    }
+    return NULL;
+}
+
+/* The value of a checkpoint */
+static int read_checkpoint(ac_tf_op *n, ac_tf_variable *v, const char **refused)
+{
+    ac_tf *r = n->r;
     if (!r->bundle && !r->bundle_broken)
         r->bundle = ac_tf_bundle_open(r, n->b.at);
     r->bundle_broken = !r->bundle;
@@ -85,10 +113,25 @@ static int restore(ac_tf_op *n, ac_tf_variable *v)
         return ac_cannot(&n->b, "nothing restores it from the checkpoint");
     if (v->sliced)
         return ac_cannot(&n->b, "it is a slice of a larger variable: %s", v->sliced);
+    v->t = ac_tf_bundle_tensor(r, r->bundle, v->key, n->node->name, n->b.at, refused);
+    return AC_OK;
+}
+
+static int restore(ac_tf_op *n, ac_tf_variable *v)
+{
+    ac_tf *r = n->r;
+    const char *refused = NULL;
     ac_graph *const g = r->g;
+    int rc = AC_OK;
     r->g = r->reading->g; /* the value is one for all graphs */
-    v->t = ac_tf_bundle_tensor(r, r->bundle, v->key, n->node->name, n->b.at, &refused);
+    if (r->restores)
+        rc = read_checkpoint(n, v, &refused);
+    else
+        v->t = initial(n, &refused);
     r->g = g;
+    if (rc == AC_OK && !r->restores && !v->t && !refused)
+        rc = ac_refuse(r->reading, n->b.at, E0107, n->node->op, AC_WHY_VARIABLE);
+    AC_TRY(rc);
     if (v->t && check_declared(n, v->t, &refused) != AC_OK)
         v->t = NULL;
     if (v->t && is_state(r, v))
@@ -118,10 +161,13 @@ int ac_tf_do_var_handle(ac_tf_op *n)
     return variable_result(n, AC_TF_VARIABLE);
 }
 
-/* Of TensorFlow 1: the node is its value; operators that change it are refused. */
+/* Of TensorFlow 1: a tensor that refers to the variable, and has its value of the moment when it is read. */
 int ac_tf_do_variable(ac_tf_op *n)
 {
-    return variable_result(n, AC_TF_TENSOR);
+    AC_TRY(variable_result(n, AC_TF_TENSOR));
+    if (n->out[0].variable)
+        n->out[0].variable->is_read = true;
+    return AC_OK;
 }
 
 /* Input 0 as a variable whose value is read. NULL: it is not a variable (reported) */
@@ -192,8 +238,11 @@ static ac_tensor *assigned(ac_tf_op *n, const ac_tf_variable *v)
 /* A variable that is never read may be changed: no result depends on it. */
 int ac_tf_do_assign_variable(ac_tf_op *n)
 {
-    ac_tf_variable *v = n->in[0].kind == AC_TF_VARIABLE ? n->in[0].variable : NULL;
+    ac_tf_variable *v = n->in[0].variable;
+    const bool refers = n->in[0].kind == AC_TF_TENSOR; /* TensorFlow 1: so does the result */
     ac_attr_skip(&n->attrs, "dtype");
+    ac_attr_skip(&n->attrs, "use_locking");
+    ac_attr_skip(&n->attrs, "validate_shape");
     if (!v)
         return ac_cannot(&n->b, "its input 0 is not a variable");
     v->assigned = true;
@@ -203,7 +252,10 @@ int ac_tf_do_assign_variable(ac_tf_op *n)
         if (!(v->t = assigned(n, v)))
             return AC_FAIL;
     }
-    return ac_tf_all_results(n, AC_TF_DONE);
+    if (!refers)
+        return ac_tf_all_results(n, AC_TF_DONE);
+    n->out[0] = (ac_tf_value){.kind = AC_TF_TENSOR, .variable = v, .t = v->t};
+    return AC_OK;
 }
 
 int ac_tf_variables_end(ac_tf *r)

@@ -43,6 +43,7 @@ int ac_tf_objects_find(ac_tf *r, ac_tf_bundle *bundle, ac_place at);
 /* The variable of node m, a VarHandleOp or VariableV2; made by the first call. NULL: reported. */
 ac_tf_variable *ac_tf_variable_of(ac_tf *r, ac_tf_node *m);
 
+bool ac_tf_assigns(const ac_tf_node *n); /* order.c: by its operator */
 /* order.c: does n change a variable, itself or in functions that it runs? */
 bool ac_tf_changes(ac_tf *r, ac_tf_node *n);
 

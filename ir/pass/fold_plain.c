@@ -1,5 +1,6 @@
 /* fold_plain.c - turns one node into constants, as it is. */
 #include "ir/make/maker.h"
+#include "ir/ops/shape/resolve.h"
 #include "ir/ops/shape/shape.h"
 #include "ir/pass/passes.h"
 
@@ -142,7 +143,7 @@ static bool share_value(ac_graph *g, ac_node *n)
 bool ac_fold_plain(ac_graph *g, ac_node *n)
 {
     if (n->op == AC_OP_NONE || n->n_fused || n->n_in == 0 || !all_const(n) ||
-        ac_ops[n->op].flags & (OF_STATE | OF_CALLS))
+        ac_ops[n->op].flags & (OF_STATE | OF_CALLS) || ac_node_writes_into(n))
         return false;
     if (!share_bytes(n) && !share_value(g, n) &&
         ((grows_much(n) && !computed_by_readers(g, n)) || !affordable(g, n) || !g->promise || !g->promise(g->cx, n)))

@@ -29,6 +29,7 @@ for why, names in {
     "it orders others": "NoOp",
     "tf.cond, tf.while_loop and functions of flow_tf.py make it, and the -that-data-decides examples": """
         _SwitchN PartitionedCall StatefulPartitionedCall If StatelessIf Case StatelessCase StatelessWhile""",
+    "a graph of TensorFlow 1, variable-that-is-a-reference": "Assign AssignAdd AssignSub",
     "it needs a checkpoint: models/saved_model.py, models/today/keras_saved.py": """
         VarHandleOp Variable VariableV2 ReadVariableOp ResourceGather ResourceGatherNd VariableShape
         VarIsInitializedOp AssignVariableOp AssignAddVariableOp AssignSubVariableOp""",

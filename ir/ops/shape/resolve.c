@@ -44,10 +44,18 @@ bool ac_node_keeps_bytes(const ac_node *n)
            ac_tensor_count(x) > 1 && ac_dtype_is_float(n->out[0]->dtype);
 }
 
+bool ac_node_writes_into(const ac_node *n)
+{
+    bool into = false;
+    for (int32_t i = 0; i < n->n_out; i++)
+        into |= n->out[i]->root != NULL;
+    return into;
+}
+
 int ac_node_resolve(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     AC_TRY(ac_op_shape(cx, g, n));
-    if (ac_node_is_shape(cx, n) || !all_small(n) || ac_node_keeps_bytes(n))
+    if (ac_node_is_shape(cx, n) || !all_small(n) || ac_node_keeps_bytes(n) || ac_node_writes_into(n))
         return AC_OK;
     const ac_tensor *x = n->in[0];
     if (ac_ops[n->op].flags & OF_VIEW && x->data && x->dtype == n->out[0]->dtype) {

@@ -18,6 +18,9 @@ enum { AC_SMALL = 4096 }; /* elements; shape arithmetic is far smaller, weights 
 
 /* A cast of a constant matrix of bytes to floats: weights, which stay bytes until pass fold (pass integers). */
 bool ac_node_keeps_bytes(const ac_node *n);
+/* True if a result is stored in another tensor, such as state: it is not a constant, even if it has the same value in
+ * each run. */
+bool ac_node_writes_into(const ac_node *n);
 
 int ac_node_resolve(ac_ctx *cx, ac_graph *g, ac_node *n);
 
