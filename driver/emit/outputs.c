@@ -63,6 +63,17 @@ static int put_json(const ac_made *a, const emission *e, ac_sink *to)
     return AC_OK;
 }
 
+/* Adds the savings of other options; a program that compiles has chosen its options. */
+static void what_if(const ac_made *a)
+{
+    const bool known = a->report->lower != NULL;
+    if (a->module)
+        return;
+    ac_facts_what_if(a);
+    if (!known)
+        ac_ahead_what_if(a);
+}
+
 static int put_svg(const ac_made *a, const emission *e, ac_sink *to)
 {
     (void)e;
@@ -76,8 +87,7 @@ static int put_html(const ac_made *a, const emission *e, ac_sink *to)
     ac_report r = *a->report;
     ac_plan *other;
     (void)e;
-    if (!a->module) /* who compiles has decided */
-        ac_facts_what_if(a);
+    what_if(a);
     r.lower = a->report->lower;
     r.n_lower = a->report->n_lower;
     AC_TRY(ac_solve_each(a->cx, r.problem, &a->packed->search, r.rows, r.n_rows, &other, &r.n_others));
@@ -512,8 +522,7 @@ static const char *path_of(const ac_made *a, const char *kind, bool alone)
 
 void ac_report_put(const ac_made *a, ac_sink *to)
 {
-    if (!a->module) /* who compiles has decided */
-        ac_facts_what_if(a);
+    what_if(a);
     ac_report_text(to, a->report, a->opt->verbose, false);
     if (a->tested)
         ac_putf(to, "\n  %s\n", a->tested);

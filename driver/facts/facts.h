@@ -26,6 +26,8 @@ const char *ac_facts_order_note(ac_ctx *cx, const ac_plan_found *found, const ac
 /* facts_model.c: the report of a planned model. */
 ac_report *ac_facts_model(const ac_made *a);
 void ac_facts_what_if(const ac_made *a);
+/* Instructions of a run, estimated from the loops, whose bounds may depend on data. */
+double ac_facts_instructions(const ac_planned *p);
 /* Planning again with other options takes no noticeable time, or -v requests it. */
 bool ac_facts_try(const ac_made *a);
 /* Distinct constants that steps read, state excluded; *n: their number. */
@@ -42,5 +44,7 @@ ac_report_step *ac_facts_layers(const ac_made *a, bool macs, int32_t **layer_of,
 
 void ac_facts_threads(const ac_made *a, ac_report *r); /* facts_threads.c */
 void ac_facts_notes(const ac_made *a, ac_report *r);   /* facts_notes.c */
+/* facts_notes.c: true if --ahead matters; *off: its products are in loops. */
+bool ac_facts_has_ahead(const ac_made *a, bool *off);
 
 #endif

@@ -273,6 +273,35 @@ ac_report *ac_facts_model(const ac_made *a)
     return r;
 }
 
+static double instructions_of(const ac_loop_fn *fn)
+{
+    enum { DEEP = 64 };
+    double times[DEEP] = {1}, sum = 0;
+    int32_t depth = 0;
+    for (int32_t x = 1; x < fn->code.n && depth < DEEP - 1; x++) {
+        const ac_ins *i = &fn->code.item[x];
+        bool known = false;
+        const int64_t n = i->op == AC_L_FOR ? ac_loop_trips(fn, x, &known) : 1;
+        if (i->op == AC_L_FOR || i->op == AC_L_IF) {
+            times[depth + 1] = times[depth] * (double)n;
+            depth++;
+        } else if (i->op == AC_L_END) {
+            depth--;
+        } else if (i->op != AC_L_ELSE && i->op != AC_L_CONST) {
+            sum += times[depth];
+        }
+    }
+    return sum;
+}
+
+double ac_facts_instructions(const ac_planned *p)
+{
+    double sum = 0;
+    for (int32_t i = 0; i < p->n_steps; i++)
+        sum += instructions_of(p->step[i]->fn);
+    return sum;
+}
+
 /* Tried up to here unless -v requests more: it takes no time that anybody notices. */
 enum { SMALL = 8 << 20 }; /* steps times bytes of tensors */
 

@@ -153,17 +153,24 @@ static void texts(const ac_made *a, note_list *note)
         ac_push(r, note, ac_strf(r, "codes of %d text%s stand for the texts in %s", w->n, plural(w->n, "", "s"), list));
 }
 
+bool ac_facts_has_ahead(const ac_made *a, bool *off)
+{
+    const ac_ahead *p = a->lowering->passed.ahead;
+    *off = p && p->off;
+    return p && p->n && !a->lowering->set.target->gpu;
+}
+
 /* Products with sequences, before their loops or in them, and the option for the other. */
 static void products_ahead(const ac_made *a, note_list *note)
 {
     const ac_ahead *p = a->lowering->passed.ahead;
     ac_region *r = a->cx->region;
-    if (!p || !p->n || a->lowering->set.target->gpu)
+    bool off;
+    if (!ac_facts_has_ahead(a, &off))
         return;
     ac_push(r, note,
             ac_strf(r,
-                    p->off
-                        ? "products with inputs are computed in each step of a loop; --ahead on computes those of all "
+                    off ? "products with inputs are computed in each step of a loop; --ahead on computes those of all "
                           "steps before it: %s B of results, fewer instructions"
                         : "products with the inputs of all steps are computed before their loop: %s B of results, "
                           "which --ahead off does without, with more instructions",

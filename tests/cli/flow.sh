@@ -60,6 +60,9 @@ expect 0 'ahead on computes those of all steps before it: 512 B' "$arenac" plan 
 expect 0 'loop: 512 B of results, which --ahead off does' "$arenac" plan -q --json "$ahead" -t cortex-m4 --ahead on
 expect 0 'loop: 512 B of results, which --ahead off does' "$arenac" plan -q --json "$ahead" -t x86-64-v3
 expect 0 'ahead on computes those of all steps before it' "$arenac" plan -q --json "$ahead" -t x86-64-v3 --ahead off
+# the report has both, with bytes and instructions
+expect 0 '[-]-ahead on  *648 B .*before their loop: 3,110 instructions, not 3,200' "$arenac" plan "$ahead" -t cortex-m4
+expect 0 'with --ahead off the arena is 664 B and a run about 1,890 instructions' "$arenac" plan "$ahead" -t x86-64-v3
 for o in on off; do
     "$arenac" run -q "$ahead" --random 1 --exact --ahead $o --output-dir "ahead_$o" >out.txt || fail "run --ahead $o"
 done
