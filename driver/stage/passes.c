@@ -239,6 +239,7 @@ int ac_run_passes(const ac_made *a, const char *last, const ac_settings *set, ac
                          .least_taps = t ? least_taps_of(t) : 0,
                          .rows = t && t->gpu,
                          .gpu = t ? t->gpu : 0,
+                         .gates = t && t->gpu && !storage && set && set->tensor_cores <= AC_TENSOR_OFF,
                          .halves = t && t->gpu,
                          .plane_lanes = t && !t->firmware && !t->gpu ? ac_target_lanes(t, AC_F32) : 0,
                          .plane_bytes = t ? t->l2_bytes / 2 : 0,

@@ -78,6 +78,7 @@ typedef struct ac_pass_options {
     int32_t least_taps;     /* of a filter that pass depthwise converts; 0: it does not run */
     bool rows;              /* pass rows runs: an operator is a launch */
     int32_t gpu;            /* compute capability of a GPU: pass excite runs; 0: another target */
+    bool gates;             /* pass gate runs: the target's products of floats take gates */
     bool halves;            /* pass halves runs: loops read and write 16 bits as f32 */
     int32_t plane_lanes;    /* floats of a vector, for pass planes; 0: it does not run */
     ac_bytes plane_bytes;   /* weights up to this size are cheap to read again and again */

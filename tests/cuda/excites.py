@@ -1,8 +1,17 @@
 """Random squeeze-and-excitation blocks as separate operators, one graph of them: excites.py SEED COUNT
 
-Sizes, activations, biases and the kind of product (convolutions, or fully_connected with reshapes) vary."""
+Sizes, activations, biases and the kind of product (convolutions, or fully_connected) vary. Some gates multiply the
+input of a convolution of 1x1."""
 import random
 import sys
+
+
+def gated(lines, pick, i, name, c):
+    """x times the gate y is read by a convolution; it may be too small to take the gate."""
+    o = pick.choice((4, 24, 80))
+    lines.append("const %s: f32[%d,1,1,%d] = random %d" % (name("p"), o, c, 90 + i))
+    lines.append("%s = mul(%s)" % (name("z"), ", ".join(pick.sample([name("x"), name("y")], 2))))
+    lines.append("%s = conv_2d(%s, %s)%s" % (name("q"), name("z"), name("p"), pick.choice(("", " act=relu"))))
 
 
 def main():
@@ -35,6 +44,9 @@ def main():
         lines.append("%s = %s(%s, %s%s)" % (name("g"), kind, h, name("v"), bias[1]))
         lines.append("%s = logistic(%s)" % (name("y"), name("g")))
         results.append(name("y"))
+        if not dense and o == c:
+            gated(lines, pick, i, name, c)
+            results[-1] = name("q")
     print("graph excites {\n  %s\n%s\n}" % ("\n  ".join(lines), "\n".join("  output " + y for y in results)))
 
 

@@ -16,5 +16,8 @@ int ac_depthwise_columns(ac_lower *L, ac_channel *c, const ac_window *win);
 /* depthwise_gpu.c: tiles in shared memory; not for dynamic range. */
 bool ac_gpu_depthwise_fits(const ac_lower *L, const ac_channel *c, const ac_window *win);
 int ac_gpu_depthwise(ac_lower *L, ac_channel *c, const ac_window *win);
+/* depthwise_quads.c: the same of floats, four channels to a thread. */
+bool ac_gpu_depthwise_quads_fits(const ac_lower *L, const ac_channel *c, const ac_window *win);
+int ac_gpu_depthwise_quads(ac_lower *L, ac_channel *c, const ac_window *win);
 
 #endif

@@ -10,16 +10,12 @@
 
 enum { CYCLE = 16, WARP = 32, SCHEDULERS = 4, INTO = 64, FEW = 8 }; /* INTO: bytes a cycle into one multiprocessor */
 
-/* By compute capability: multiprocessors, cycles of a scheduler for 32 fma, bytes of a cycle from the L2 cache; of a
- * multiprocessor: warps, blocks, bytes of shared memory. */
-typedef struct machine {
-    int32_t gpu, units, fma, l2, warps, blocks, shared;
-} machine;
-static const machine MACHINES[] = {{75, 40, 2, 1300, 32, 16, 64 << 10},   {80, 108, 2, 2836, 64, 32, 164 << 10},
-                                   {86, 84, 1, 2000, 48, 16, 100 << 10},  {89, 128, 1, 2300, 48, 24, 100 << 10},
-                                   {90, 132, 1, 3418, 64, 32, 228 << 10}, {100, 148, 1, 3800, 64, 32, 228 << 10}};
+static const ac_gpu_machine MACHINES[] = {
+    {75, 40, 2, 1300, 32, 16, 64 << 10},   {80, 108, 2, 2836, 64, 32, 164 << 10},
+    {86, 84, 1, 2000, 48, 16, 100 << 10},  {89, 128, 1, 2300, 48, 24, 100 << 10},
+    {90, 132, 1, 3418, 64, 32, 228 << 10}, {100, 148, 1, 3800, 64, 32, 228 << 10}};
 
-static const machine *machine_of(const ac_target *t)
+const ac_gpu_machine *ac_gpu_machine_of(const ac_target *t)
 {
     size_t k = sizeof MACHINES / sizeof *MACHINES - 1;
     while (k && MACHINES[k].gpu > t->gpu)
@@ -46,7 +42,7 @@ static int64_t shared_bytes(const ac_gpu_plan *p, int32_t piece)
 }
 
 /* Blocks that a multiprocessor holds. */
-static int64_t resident(const machine *m, const ac_gpu_plan *p, int64_t shared)
+static int64_t resident(const ac_gpu_machine *m, const ac_gpu_plan *p, int64_t shared)
 {
     const int64_t warps = p->threads / WARP, registers = p->tm * p->tn + 4 * p->tm + 4 * p->tn + 40;
     const int64_t a_warp = ups(least(registers, 255) * WARP, 256) * 256;
@@ -66,7 +62,7 @@ static int64_t once_of(const ac_gpu_plan *p, int64_t passes)
     return cycles * CYCLE;
 }
 
-static int64_t time_of(const machine *m, const ac_gpu_shape *s, const ac_gpu_plan *p)
+static int64_t time_of(const ac_gpu_machine *m, const ac_gpu_shape *s, const ac_gpu_plan *p)
 {
     const int64_t blocks = s->many * ups(s->rows, p->bm) * ups(s->n, p->bn) * p->split;
     const int64_t fit = resident(m, p, shared_bytes(p, s->piece)), at = least(fit, ups(blocks, m->units));
@@ -107,7 +103,7 @@ ac_gpu_plan ac_gpu_plan_product(const ac_target *t, const ac_gpu_shape *s)
 {
     static const int32_t TM[] = {7, 8, 5, 4}, LANES[][2] = {{8, 4}, {4, 8}, {2, 16}}, BK[] = {32, 16, 8};
     enum { SPLITS = 8 };
-    const machine *m = machine_of(t);
+    const ac_gpu_machine *m = ac_gpu_machine_of(t);
     ac_gpu_plan best = {0};
     int64_t least_time = INT64_MAX;
     for (int32_t k = 0; k < 4 * 2 * 3 * 2 * 3 * 4 * 3 * SPLITS; k++) {

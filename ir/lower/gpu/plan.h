@@ -6,6 +6,7 @@
  * equal share of the items of the tile (four sums each). */
 #ifndef AC_IR_LOWER_GPU_PLAN_H
 #define AC_IR_LOWER_GPU_PLAN_H
+#include "ir/loop/loop.h"
 #include "ir/lower/target.h"
 
 typedef struct ac_gpu_plan {
@@ -23,7 +24,17 @@ typedef struct ac_gpu_shape {
     bool in_order;
 } ac_gpu_shape;
 
+/* By compute capability: multiprocessors, cycles of a scheduler for 32 fma, bytes of a cycle from the L2 cache; of a
+ * multiprocessor: warps, blocks, bytes of shared memory. */
+typedef struct ac_gpu_machine {
+    int32_t gpu, units, fma, l2, warps, blocks, shared;
+} ac_gpu_machine;
+const ac_gpu_machine *ac_gpu_machine_of(const ac_target *t);
+
 enum { GPU_SHARED = 48 << 10 }; /* bytes of shared memory of a block */
+
+/* result.c: marks accesses by four floats, from instruction x on, as aligned if the buffer is. */
+void ac_gpu_align_quads(ac_lb *b, ac_x x);
 
 ac_gpu_plan ac_gpu_plan_product(const ac_target *t, const ac_gpu_shape *s);
 /* Rows of x that all threads copy in a pass; passes of a step; floats of a row of x, of x in a stage, of a stage. */

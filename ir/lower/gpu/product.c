@@ -6,6 +6,8 @@
 #include "ir/lower/gpu/staged.h"
 #include "ir/lower/matrix.h"
 
+#include <assert.h>
+
 enum { LEAST_MACS = 1 << 15, LEAST_ROWS = 8 };
 
 /* Tiles, largest first: the first one with enough blocks for a GPU is used; the last two are for few columns. */
@@ -49,7 +51,7 @@ static ac_dtype tensor_type(const ac_gpu_gemm *g)
     const ac_lower *L = g->L;
     const int32_t hint = L->hint.tensor;
     const bool bytes = g->c->kind == AC_MACS_I8;
-    if (!ac_target_tensor_cores(L->target) || hint == AC_TENSOR_OFF || (!bytes && (L->exact || !hint)))
+    if (g->gate || !ac_target_tensor_cores(L->target) || hint == AC_TENSOR_OFF || (!bytes && (L->exact || !hint)))
         return AC_NONE;
     const ac_dtype d = bytes ? AC_I8 : hint == AC_TENSOR_TF32 ? AC_F32 : hint == AC_TENSOR_BF16 ? AC_BF16 : AC_F16;
     const int32_t unit = 32 / ac_dtype_bits(d);
@@ -198,6 +200,7 @@ static int schedule(ac_gpu_gemm *g)
     ac_lower *L = g->L;
     ac_lb *b = &L->b;
     choose(g);
+    assert(!g->gate || ac_gpu_staged_fits(g));
     if (ac_gpu_staged_fits(g))
         return ac_gpu_staged_product(g);
     if (ac_gpu_small_fits(g))
@@ -247,6 +250,23 @@ int ac_gpu_conv(ac_lower *L, ac_channel *c, const ac_window *win, int64_t groups
 int ac_gpu_rows(ac_lower *L, ac_channel *c, int64_t rows, int64_t depth)
 {
     ac_gpu_gemm g = {.L = L, .c = c, .many = 1, .rows = rows, .depth = depth, .n = c->n, .run = depth};
+    return schedule(&g);
+}
+
+bool ac_gpu_gated_fits(const ac_lower *L, const ac_channel *c, int64_t image, int64_t rows, int64_t depth)
+{
+    enum { MOST_GATES = 8192, MOST_ROWS = 128 }; /* in shared memory; of a block */
+    const bool plain = !c->x->narrowed && !c->w->narrowed && L->hint.vecs <= 0;
+    if (!plain || !ac_gpu_gemm_fits(L, c, 1, rows, c->n, depth))
+        return false;
+    const int64_t images = ac_gpu_up(MOST_ROWS, image) / image + 1;
+    return (images < rows / image ? images : rows / image) * ac_gpu_up(depth, 64) <= MOST_GATES;
+}
+
+int ac_gpu_gated_rows(ac_lower *L, ac_channel *c, ac_tensor *gate, int64_t image, int64_t rows, int64_t depth)
+{
+    ac_gpu_gemm g = {
+        .L = L, .c = c, .gate = gate, .image = image, .many = 1, .rows = rows, .depth = depth, .n = c->n, .run = depth};
     return schedule(&g);
 }
 

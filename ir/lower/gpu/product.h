@@ -21,6 +21,9 @@ int ac_gpu_conv(ac_lower *L, ac_channel *c, const ac_window *win, int64_t groups
 /* c->x as [rows, depth]; weights [n, depth]. */
 int ac_gpu_rows(ac_lower *L, ac_channel *c, int64_t rows, int64_t depth);
 /* batch_matmul: c->w is the right side. */
+/* The same of x times a gate [images, depth], f32; an image has `image` rows. fits: it may be done. */
+bool ac_gpu_gated_fits(const ac_lower *L, const ac_channel *c, int64_t image, int64_t rows, int64_t depth);
+int ac_gpu_gated_rows(ac_lower *L, ac_channel *c, ac_tensor *gate, int64_t image, int64_t rows, int64_t depth);
 int ac_gpu_matrices(ac_lower *L, ac_channel *c, bool adj_x, bool adj_y, int64_t depth);
 
 #endif

@@ -1,4 +1,5 @@
 /* result.c - where the results of a product are in the node's result. */
+#include "ir/lower/gpu/plan.h"
 #include "ir/lower/gpu/tile.h"
 #include "ir/lower/matrix.h"
 
@@ -23,5 +24,16 @@ void ac_gpu_index(const ac_gpu_gemm *g, ac_x p, ac_x *idx)
         idx[g->c->out->rank - 2] = p;
     } else {
         ac_row_index(g->L, p, idx);
+    }
+}
+
+void ac_gpu_align_quads(ac_lb *b, ac_x x)
+{
+    enum { WIDE = 4 };
+    for (; x < b->fn->code.n; x++) {
+        ac_ins *i = &b->fn->code.item[x];
+        if ((i->op == AC_L_LOAD || i->op == AC_L_STORE) && i->lanes == WIDE && i->dtype == AC_F32 &&
+            b->fn->buf.item[i->aux].align >= 16)
+            i->flags |= AC_F_ALIGNED;
     }
 }

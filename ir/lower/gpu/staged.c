@@ -51,17 +51,6 @@ static bool by_four(const ac_gpu_staged *s)
     return g->n % QUAD == 0 && g->c->out->dtype == AC_F32 && !ac_lo_by_table(g->L);
 }
 
-/* Marks accesses by four, from instruction x on, as aligned if the buffer is. */
-static void align_from(ac_lb *b, ac_x x)
-{
-    for (; x < b->fn->code.n; x++) {
-        ac_ins *i = &b->fn->code.item[x];
-        if ((i->op == AC_L_LOAD || i->op == AC_L_STORE) && i->lanes == QUAD && i->dtype == AC_F32 &&
-            b->fn->buf.item[i->aux].align >= 16)
-            i->flags |= AC_F_ALIGNED;
-    }
-}
-
 /* True in the first slice of the first block of a cluster. */
 static ac_x is_first(const ac_gpu_staged *s, ac_x slice)
 {
@@ -86,7 +75,7 @@ static void start(const ac_gpu_staged *s)
             const ac_x near =
                 ac_lb_min(b, four ? col : ac_lb_add(b, col, ac_lb_i32(b, l)), ac_lb_i32(b, g->n - (four ? QUAD : 1)));
             const ac_x bias = ac_channel_start(g->c, ac_gpu_channel(g, near), four ? QUAD : 1);
-            align_from(b, begin);
+            ac_gpu_align_quads(b, begin);
             v[j + l] = four ? ac_lb_lane(b, bias, l) : bias;
             v[j + l] = ac_lb_select(b, is_first(s, at.slice), v[j + l], ac_lb_f32(b, 0));
         }
@@ -100,7 +89,14 @@ static void start(const ac_gpu_staged *s)
 
 /* ------------------------------------------------------------------ a step */
 
-static void multiply(const ac_gpu_staged *s, ac_x t, ac_x slot)
+/* Gates of four depths from `k` on, of image `away` of the block. */
+static ac_x gates_at(const ac_gpu_staged *s, ac_x away, ac_x k)
+{
+    return ac_lb_load_flags(&s->g->L->b, s->gate, ac_gpu_by(&s->g->L->b, away, s->deep, k), QUAD, AC_F_ALIGNED);
+}
+
+/* step: of the block */
+static void multiply(const ac_gpu_staged *s, ac_x t, ac_x step, ac_x slot)
 {
     const ac_gpu_gemm *g = s->g;
     ac_lb *b = &g->L->b;
@@ -117,9 +113,14 @@ static void multiply(const ac_gpu_staged *s, ac_x t, ac_x slot)
             w[q][j] = ac_lb_load_flags(
                 b, s->s, ac_gpu_by(b, k, QUAD * p->bn, ac_lb_add(b, w_at, ac_lb_i32(b, q * p->bn + j * p->ln * QUAD))),
                 QUAD, AC_F_ALIGNED);
+    const ac_x gates_k =
+                   g->gate ? ac_gpu_by(b, step, p->bk, ac_gpu_by(b, at.slice, depth, ac_lo_scaled(b, k, QUAD))) : 0,
+               gates = g->gate && s->images == 1 ? gates_at(s, ac_lb_i32(b, 0), gates_k) : 0;
     const ac_x i = ac_gpu_unrolled(g, "i", p->tm);
-    const ac_x x = ac_lb_load_flags(b, s->s, ac_gpu_by(b, i, (int64_t)p->lm * line, ac_gpu_by(b, k, QUAD, x_at)), QUAD,
-                                    AC_F_ALIGNED);
+    ac_x x = ac_lb_load_flags(b, s->s, ac_gpu_by(b, i, (int64_t)p->lm * line, ac_gpu_by(b, k, QUAD, x_at)), QUAD,
+                              AC_F_ALIGNED);
+    if (g->gate)
+        x = ac_lb_mul(b, x, gates ? gates : gates_at(s, ac_lb_load(b, s->away, ac_gpu_own(g, t, i), 1), gates_k));
     for (int32_t j = 0; j < p->tn; j++) {
         const ac_x sum_at = own_sum(s, t, i, j);
         ac_x sum = ac_lb_load(b, g->acc, sum_at, 1);
@@ -153,8 +154,24 @@ static void first_stages(ac_gpu_staged *s)
         t = ac_gpu_threads(g);
         ac_lb_groups(b, t, k + 1 < ahead ? AC_GROUPS_OPEN : ahead - 1);
         ac_gpu_copy_x(s, t, ac_lb_add(b, s->first, ac_lb_i32(b, k)), slot_at(s, k));
+        if (g->gate && !k)
+            ac_gpu_copy_gates(s, t);
         ac_lb_end(b);
     }
+}
+
+/* The images of the thread's rows. */
+static void find_images(const ac_gpu_staged *s)
+{
+    const ac_gpu_gemm *g = s->g;
+    ac_lb *b = &g->L->b;
+    const ac_x t = ac_gpu_threads(g), i = ac_gpu_unrolled(g, "i", s->p.tm);
+    const ac_x row = ac_lb_add(b, s->m0, ac_gpu_by(b, i, s->p.lm, place_of(s, t).row)),
+               image = ac_lb_div(b, ac_lb_min(b, row, ac_lb_i32(b, g->rows - 1)), ac_lb_i32(b, g->image));
+    const ac_x away = ac_lb_clamp(b, ac_lb_sub(b, image, s->image), ac_lb_i32(b, 0), ac_lb_i32(b, s->images - 1));
+    ac_lb_store(b, s->away, ac_gpu_own(g, t, i), away); /* the clamp changes nothing: it is for proofs */
+    ac_lb_end(b);
+    ac_lb_end(b);
 }
 
 /* Step `step` of the block's, which is in stage `u`; copies the one that is stages - 1 further, if there is one. */
@@ -170,7 +187,7 @@ static void one_step(const ac_gpu_staged *s, ac_x step, int32_t u, bool copies)
         ac_gpu_copy_weights(s, t, next, slot);
         ac_gpu_copy_x(s, t, next, slot);
     }
-    multiply(s, t, slot_at(s, u));
+    multiply(s, t, step, slot_at(s, u));
     ac_lb_end(b);
 }
 
@@ -205,7 +222,7 @@ static void put_four(const ac_gpu_staged *s, ac_x row, ac_x column, ac_x v)
         ac_lb_if(b, g->n % s->p.bn ? ac_lb_lt(b, here, ac_lb_i32(b, g->n)) : ac_lb_int(b, AC_BOOL, 1));
         const ac_x begin = b->fn->code.n;
         ac_lo_result(g->L, ac_channel_done(g->c, four ? v : ac_lb_lane(b, v, l), oc), idx, four ? QUAD : 1);
-        align_from(b, begin);
+        ac_gpu_align_quads(b, begin);
         ac_lb_end(b);
     }
     ac_lb_end(b);
@@ -328,6 +345,14 @@ static void open_buffers(ac_gpu_staged *s)
     if (p->split > 1)
         s->inbox = ac_lo_gpu_local(g->L, "inbox", AC_F32, (int64_t)p->split * p->items * QUAD, AC_WHERE_SPREAD);
     s->s = ac_lo_gpu_local(g->L, "s", AC_F32, ac_gpu_stages(p, s->piece), AC_WHERE_SHARED);
+    if (g->gate) {
+        const int64_t images = g->rows / g->image, most = (p->bm - 2 + g->image) / g->image + 1;
+        s->images = images < most ? images : most;
+        s->deep = p->per * p->bk;
+        s->gate = ac_lo_gpu_local(g->L, "gate", AC_F32, s->images * s->deep, AC_WHERE_SHARED);
+        if (s->images > 1)
+            s->away = ac_lo_gpu_local(g->L, "away", AC_I32, (int64_t)p->threads * p->tm, AC_WHERE_THREAD);
+    }
     g->acc = ac_lo_gpu_local(g->L, "acc", AC_F32, (int64_t)p->threads * p->tm * p->tn, AC_WHERE_THREAD);
     g->base = ac_lo_gpu_local(g->L, "base", AC_I32, p->threads * passes, AC_WHERE_THREAD);
     g->iy = ac_lo_gpu_local(g->L, "iy", AC_I32, p->threads * passes, AC_WHERE_THREAD);
@@ -336,7 +361,7 @@ static void open_buffers(ac_gpu_staged *s)
 
 int ac_gpu_staged_product(ac_gpu_gemm *g)
 {
-    ac_gpu_staged s = {.g = g};
+    ac_gpu_staged s = {.g = g, .gate = -1, .away = -1};
     ac_lb *b = &g->L->b;
     ac_gpu_staged_walk(&s);
     const ac_gpu_shape shape = {g->many, g->rows, g->n, g->depth, s.piece, g->L->exact};
@@ -355,6 +380,9 @@ int ac_gpu_staged_product(ac_gpu_gemm *g)
     if (s.p.split > 1)
         s.rank = ac_lb_for(b, "r", ac_lb_i32(b, 0), ac_lb_i32(b, s.p.split), 1, AC_MARK_CLUSTER);
     s.first = s.rank ? ac_lb_mul(b, s.rank, ac_lb_i32(b, s.p.per)) : ac_lb_i32(b, 0);
+    s.image = g->gate ? ac_lb_div(b, s.m0, ac_lb_i32(b, g->image)) : 0;
+    if (g->gate && s.images > 1)
+        find_images(&s);
     first_stages(&s);
     start(&s);
     all_steps(&s);

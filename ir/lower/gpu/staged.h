@@ -22,6 +22,10 @@ typedef struct ac_gpu_staged {
     ac_x tile_n;   /* ... its column tile */
     ac_x rank;     /* ... its number in the cluster; 0: without a cluster */
     ac_x first;    /* ... its first step */
+    int32_t gate;  /* shared memory: the gates of the images of the block, of all of its steps; -1: none */
+    int32_t away;  /* register: the image of each of the thread's rows, less the block's first; -1: there is one */
+    int64_t deep, images; /* gates of an image; images that a block's rows may be in */
+    ac_x image;           /* of the block: its first image */
 } ac_gpu_staged;
 
 /* x * by + more */
@@ -35,6 +39,8 @@ void ac_gpu_staged_walk(ac_gpu_staged *s);               /* sets piece, is_line,
 void ac_gpu_staged_rows(const ac_gpu_staged *s, ac_x t); /* where the thread's rows are, into registers */
 void ac_gpu_copy_x(const ac_gpu_staged *s, ac_x t, ac_x step, ac_x slot);
 void ac_gpu_copy_weights(const ac_gpu_staged *s, ac_x t, ac_x step, ac_x slot);
+
+void ac_gpu_copy_gates(const ac_gpu_staged *s, ac_x t);
 
 /* staged.c */
 bool ac_gpu_staged_fits(const ac_gpu_gemm *g);

@@ -111,3 +111,30 @@ void ac_gpu_copy_weights(const ac_gpu_staged *s, ac_x t, ac_x step, ac_x slot)
         ac_lb_end(b);
     }
 }
+
+/* Gates after the depth are zeros, as x is. */
+void ac_gpu_copy_gates(const ac_gpu_staged *s, ac_x t)
+{
+    const ac_gpu_gemm *g = s->g;
+    ac_lb *b = &g->L->b;
+    const int32_t from = ac_lo_operand(g->L, g->gate), threads = s->p.threads,
+                  wide = g->depth % 4 == 0 && ac_lo_align(g->L, g->gate) >= 16 ? 4 : 1;
+    const int64_t each = s->deep / wide, pieces = s->images * each, last = g->rows / g->image - 1;
+    const bool beyond = s->p.steps * s->p.bk > g->depth;
+    for (int64_t i = 0; i * threads < pieces; i++) {
+        const ac_x piece = ac_lb_add(b, t, ac_lb_i32(b, i * threads));
+        const bool all = (i + 1) * threads <= pieces;
+        ac_lb_if(b, all ? ac_lb_int(b, AC_BOOL, 1) : ac_lb_lt(b, piece, ac_lb_i32(b, pieces)));
+        const ac_x image = ac_lb_min(b, ac_lb_add(b, s->image, ac_lb_div(b, piece, ac_lb_i32(b, each))),
+                                     ac_lb_i32(b, last)),
+                   in_image = ac_lb_mul(b, ac_lb_mod(b, piece, ac_lb_i32(b, each)), ac_lb_i32(b, wide)),
+                   k = ac_gpu_by(b, s->first, s->p.bk, in_image);
+        const ac_x near = beyond ? ac_lb_min(b, k, ac_lb_i32(b, g->depth - wide)) : k;
+        const ac_x v =
+            ac_lb_load_flags(b, from, ac_gpu_by(b, image, g->depth, near), wide, wide > 1 ? AC_F_ALIGNED : 0);
+        const ac_x in = beyond ? ac_lb_lt(b, k, ac_lb_i32(b, g->depth)) : 0;
+        ac_lb_store_late(b, s->gate, ac_lb_mul(b, piece, ac_lb_i32(b, wide)),
+                         in ? ac_lb_select(b, in, v, ac_lb_like(b, v, 0)) : v);
+        ac_lb_end(b);
+    }
+}

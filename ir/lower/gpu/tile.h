@@ -26,6 +26,8 @@ typedef struct ac_gpu_gemm {
     ac_channel *c;
     const ac_window *win; /* NULL: rows of x are contiguous */
     ac_tensor *y;         /* the right side is computed; NULL: it is c->w, packed */
+    ac_tensor *gate;      /* x is multiplied by its numbers, one for each depth and image; NULL: it is not */
+    int64_t image;        /* ... rows of an image */
     bool adj_x, adj_y;    /* x [depth, rows], y [n, depth] */
     int64_t many;         /* independent products: groups of a convolution, batches of matrices */
     int64_t rows, depth, n;

@@ -136,6 +136,32 @@ int ac_sh_conv(ac_ctx *cx, ac_graph *g, ac_node *n)
     return ac_shape_set(cx, n, 0, ac_shape_weights_type(n), 4, (int64_t[]){x->dim[0], o[0], o[1], w->dim[0]});
 }
 
+static bool is_pixel(const ac_tensor *t, int64_t n, int64_t c)
+{
+    return t->rank == 4 && t->dim[0] == n && t->dim[1] == 1 && t->dim[2] == 1 && t->dim[3] == c;
+}
+
+/* x [N,H,W,C], w [O,1,1,C], gate [N,1,1,C] -> [N,H,W,O]; all f32 */
+int ac_sh_gated_conv(ac_ctx *cx, ac_graph *g, ac_node *n)
+{
+    (void)g;
+    AC_TRY(ac_shape_operands(cx, n));
+    AC_TRY(ac_shape_rank(cx, n, 0, 4, "[N,H,W,C]"));
+    AC_TRY(ac_shape_act(cx, n, n->attrs.act.act));
+    const ac_tensor *x = n->in[0], *w = n->in[1], *gate = n->in[2];
+    for (int32_t i = 0; i < n->n_in; i++)
+        if (n->in[i] && n->in[i]->dtype != AC_F32)
+            return ac_error(cx, n->at, E0105, "'%s' is %s, expected f32", n->in[i]->name,
+                            ac_dtype_name(n->in[i]->dtype));
+    const int64_t channels = x->dim[3];
+    if (channels < 1 || !is_pixel(w, w->rank ? w->dim[0] : 0, channels) || !is_pixel(gate, x->dim[0], channels))
+        return ac_error(cx, n->at, E0104, "'%s' is %s, '%s' %s and '%s' %s, expected [N,H,W,C], [O,1,1,C], [N,1,1,C]",
+                        x->name, ac_shape_str(cx, x), w->name, ac_shape_str(cx, w), gate->name, ac_shape_str(cx, gate));
+    AC_TRY(ac_shape_bias(cx, n, 3, w->dim[0]));
+    AC_TRY(ac_shape_result_type(cx, n, 0, AC_F32));
+    return ac_shape_set(cx, n, 0, AC_F32, 4, (int64_t[]){x->dim[0], x->dim[1], x->dim[2], w->dim[0]});
+}
+
 /* x [N,H,W,C], w [1,KH,KW,C*M] -> [N,OH,OW,C*M]; channel c gives channels c*M .. c*M + M-1. */
 int ac_sh_depthwise(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
