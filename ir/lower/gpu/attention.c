@@ -1,25 +1,7 @@
 /* attention.c - attention on a GPU; see attention.h. */
-#include "ir/lower/gpu/attention.h"
+#include "ir/lower/gpu/attention_parts.h"
 
-enum { THREADS = 128, ROWS = 8, QUAD = 4, MOST_COLUMNS = 256, CHUNK = 128, LEAST_KEYS = 64, WARPS = THREADS / 32 };
-enum { MOST_WORDS = (48 << 10) / 4 };
-
-typedef struct tiles {
-    ac_attend *v;
-    ac_lower *L;
-    ac_lb *b;
-    int64_t rows;             /* of a group: those of all of its heads */
-    int32_t depth, chunks;    /* columns of a tile of keys, and tiles side by side */
-    int32_t width, parts;     /* the same of values */
-    int32_t pitch, q_pitch;   /* words between rows of a tile of keys, of the queries */
-    int32_t keys;             /* of a tile */
-    int64_t span;             /* keys whose scores are in shared memory, whole tiles */
-    int32_t slices;           /* of a tile of values */
-    int32_t q, tile, p, part; /* shared memory: queries, keys or values, scores [key][row], of warps [warp][row] */
-    int32_t score, out, own;  /* registers: scores, values, and maximum and sum of row t % 8 */
-    int32_t warp[2];          /* registers: reductions go from one to the other */
-    ac_x batch, group, row;   /* of the block: its first row */
-} tiles;
+enum { MOST_COLUMNS = 256, MOST_WORDS = (48 << 10) / 4 };
 
 /* Registers of `own`. */
 enum { OLD_MAX, OWN_MAX, OWN_SUM, N_OWN };
@@ -29,52 +11,6 @@ bool ac_gpu_attention_fits(const ac_attend *v)
     const ac_attention *a = &v->a;
     return v->L->target->isa == AC_ISA_CUDA && !v->L->exact && a->depth <= MOST_COLUMNS && a->width <= MOST_COLUMNS &&
            a->batch * a->groups * (ac_align_up(a->heads * a->rows, ROWS) / ROWS) <= INT32_MAX;
-}
-
-static ac_x num(const tiles *s, int64_t n)
-{
-    return ac_lb_i32(s->b, n);
-}
-static ac_x plus(const tiles *s, ac_x x, int64_t n)
-{
-    return ac_lb_add(s->b, x, num(s, n));
-}
-static ac_x times(const tiles *s, ac_x x, int64_t n)
-{
-    return ac_lo_scaled(s->b, x, n);
-}
-static ac_x over(const tiles *s, ac_x x, int64_t n)
-{
-    return ac_lb_div(s->b, x, num(s, n));
-}
-static ac_x rest(const tiles *s, ac_x x, int64_t n)
-{
-    return ac_lb_mod(s->b, x, num(s, n));
-}
-static ac_x open_phase(const tiles *s)
-{
-    return ac_lb_for(s->b, "t", num(s, 0), num(s, THREADS), 1, AC_MARK_BLOCK);
-}
-static void close_phase(const tiles *s)
-{
-    ac_lb_end(s->b);
-}
-/* Element k of the thread's own. */
-static ac_x own(const tiles *s, ac_x t, int64_t k)
-{
-    return ac_lb_add(s->b, num(s, k * THREADS), t);
-}
-static ac_x held(const tiles *s, int32_t buf, ac_x t, int64_t k)
-{
-    return ac_lb_load(s->b, buf, own(s, t, k), 1);
-}
-static void hold(const tiles *s, int32_t buf, ac_x t, int64_t k, ac_x x)
-{
-    ac_lb_store(s->b, buf, own(s, t, k), x);
-}
-static ac_x shared(const tiles *s, int32_t buf, ac_x at, int32_t lanes)
-{
-    return ac_lb_load_flags(s->b, buf, at, lanes, lanes > 1 ? AC_F_ALIGNED : 0);
 }
 
 /* ------------------------------------------------------------------ sizes */
@@ -88,12 +24,6 @@ static int64_t tile_words(const tiles *s)
 static int64_t words_besides_scores(const tiles *s)
 {
     return ROWS * s->q_pitch + tile_words(s) + 2 * WARPS * ROWS;
-}
-
-/* Rows of shared memory that 8 lanes read 16 bytes of each, without two in a bank. */
-static int32_t odd_quads(int32_t columns)
-{
-    return columns / QUAD % 2 ? columns : columns + QUAD;
 }
 
 static void choose_keys(tiles *s, int64_t keys)
@@ -140,65 +70,6 @@ static void open_buffers(tiles *s)
 
 /* ------------------------------------------------------------------ loads */
 
-/* True if four neighbouring columns of operand i are one aligned load. */
-static bool by_quads(const tiles *s, int32_t i, int64_t columns)
-{
-    const ac_attention_at *at = &s->v->a.at[i];
-    const int64_t all = at->first | at->batch | at->group | at->head | at->row | columns;
-    return at->column == 1 && all % QUAD == 0 &&
-           ac_lo_align(s->L, at->t) >= QUAD * ac_dtype_bits(s->L->b.fn->buf.item[s->v->buf[i]].dtype) / 8;
-}
-
-/* Four columns from `column` on into shared memory at `to`; 0 from column `columns` on. */
-static void load_quad(const tiles *s, int32_t i, ac_x head, ac_x row, ac_x column, int64_t columns, int32_t buf,
-                      ac_x to)
-{
-    ac_lb *b = s->b;
-    if (by_quads(s, i, columns)) {
-        const ac_x at = ac_attend_at(s->v, i, s->batch, s->group, head, row, column),
-                   x = ac_lb_load_flags(b, s->v->buf[i], at, QUAD, AC_F_ALIGNED);
-        if (ac_lb_dtype(b, x) == AC_F32) {
-            ac_lb_store(b, buf, to, x);
-            return;
-        }
-        for (int32_t l = 0; l < QUAD; l++)
-            ac_lb_store(b, buf, plus(s, to, l), ac_lb_cast(b, ac_lb_lane(b, x, l), AC_F32));
-        return;
-    }
-    for (int32_t l = 0; l < QUAD; l++) {
-        const ac_x c = plus(s, column, l), inside = ac_lb_lt(b, c, num(s, columns));
-        const ac_x at = ac_attend_at(s->v, i, s->batch, s->group, head, row, ac_lb_min(b, c, num(s, columns - 1)));
-        ac_lb_store(b, buf, plus(s, to, l), ac_lb_select(b, inside, ac_attend_load(s->v, i, at), ac_lb_f32(b, 0)));
-    }
-}
-
-/* Piece `pass` of each thread, of n; opens a branch. */
-static ac_x open_piece(const tiles *s, ac_x t, ac_x pass, int64_t n)
-{
-    const ac_x piece = ac_lb_add(s->b, t, times(s, pass, THREADS));
-    ac_lb_if(s->b, n % THREADS ? ac_lb_lt(s->b, piece, num(s, n)) : ac_lb_int(s->b, AC_BOOL, 1));
-    return piece;
-}
-
-static ac_x open_passes(const tiles *s, int64_t n)
-{
-    return ac_lb_for(s->b, "i", num(s, 0), num(s, ac_align_up(n, THREADS) / THREADS), 1, AC_MARK_UNROLL);
-}
-
-/* Head and row of query `row` of the group. */
-static void split_row(const tiles *s, ac_x row, ac_x *head, ac_x *of_head)
-{
-    const ac_attention *a = &s->v->a;
-    *head = a->heads > 1 ? over(s, row, a->rows) : num(s, 0);
-    *of_head = a->heads > 1 ? rest(s, row, a->rows) : row;
-}
-
-/* Row `row` of the block, or the last one of the group. */
-static ac_x row_of(const tiles *s, ac_x row)
-{
-    return ac_lb_min(s->b, ac_lb_add(s->b, s->row, row), num(s, s->rows - 1));
-}
-
 static void load_queries(const tiles *s)
 {
     const int32_t quads = s->depth * s->chunks / QUAD;
@@ -206,9 +77,9 @@ static void load_queries(const tiles *s)
                piece = open_piece(s, t, pass, (int64_t)ROWS * quads);
     const ac_x row = over(s, piece, quads), column = times(s, rest(s, piece, quads), QUAD);
     ac_x head, of_head;
-    split_row(s, row_of(s, row), &head, &of_head);
-    load_quad(s, AC_ATTENTION_Q, head, of_head, column, s->v->a.depth, s->q,
-              ac_lb_add(s->b, times(s, row, s->q_pitch), column));
+    ac_attend_split(s, ac_attend_row(s, row), &head, &of_head);
+    ac_attend_quad(s, AC_ATTENTION_Q, head, of_head, column, s->v->a.depth, s->q,
+                   ac_lb_add(s->b, times(s, row, s->q_pitch), column), false);
     ac_lb_end(s->b);
     ac_lb_end(s->b);
     hold(s, s->own, t, OLD_MAX, ac_lb_f32(s->b, AC_ATTEND_LEAST));
@@ -216,22 +87,6 @@ static void load_queries(const tiles *s)
     for (int32_t k = 0; k < QUAD * QUAD * s->parts; k++)
         hold(s, s->out, t, k, ac_lb_f32(s->b, 0));
     close_phase(s);
-}
-
-/* Four columns of key `key`, which exists. */
-static void load_key(const tiles *s, int32_t i, ac_x key, ac_x column, int64_t columns, ac_x to)
-{
-    ac_lb *b = s->b;
-    const int64_t past = s->v->a.past;
-    if (!past) {
-        load_quad(s, i, 0, key, column, columns, s->tile, to);
-        return;
-    }
-    ac_lb_if(b, ac_lb_lt(b, key, num(s, past)));
-    load_quad(s, i == AC_ATTENTION_K ? AC_ATTENTION_PAST_K : AC_ATTENTION_PAST_V, 0, key, column, columns, s->tile, to);
-    ac_lb_else(b);
-    load_quad(s, i, 0, plus(s, key, -past), column, columns, s->tile, to);
-    ac_lb_end(b);
 }
 
 /* A tile of keys or values from `first` on; columns from `from` on. After the last key: 0. */
@@ -247,7 +102,7 @@ static void load_tile(const tiles *s, int32_t i, ac_x first, int32_t from)
                key = ac_lb_add(b, first, row);
     const ac_x to = ac_lb_add(b, times(s, row, pitch), column);
     ac_lb_if(b, keys % s->keys ? ac_lb_lt(b, key, num(s, keys)) : ac_lb_int(b, AC_BOOL, 1));
-    load_key(s, i, key, plus(s, column, from), is_key ? s->v->a.depth : s->v->a.width, to);
+    ac_attend_key(s, i, key, plus(s, column, from), is_key ? s->v->a.depth : s->v->a.width, s->tile, to, false);
     ac_lb_else(b);
     for (int32_t l = 0; l < QUAD; l++)
         ac_lb_store(b, s->tile, plus(s, to, l), ac_lb_f32(b, 0));
@@ -295,7 +150,7 @@ static void keep_scores(const tiles *s, ac_x first, ac_x at)
             const ac_x of = plus(s, over(s, t, 2), j * LEAST_KEYS);
             const ac_x key = ac_lb_min(b, ac_lb_add(b, first, of), num(s, keys - 1));
             ac_x head, of_head;
-            split_row(s, row_of(s, plus(s, row, i)), &head, &of_head);
+            ac_attend_split(s, ac_attend_row(s, plus(s, row, i)), &head, &of_head);
             const ac_x score =
                 ac_attend_masked(s->v, held(s, s->score, t, j * QUAD + i), s->batch, s->group, head, of_head, key);
             ac_lb_store(b, s->p, ac_lb_add(b, times(s, ac_lb_add(b, at, of), ROWS), plus(s, row, i)), score);
@@ -456,27 +311,6 @@ static void gather(const tiles *s)
     close_phase(s);
 }
 
-static void finish(const tiles *s)
-{
-    ac_lb *b = s->b;
-    const ac_attention *a = &s->v->a;
-    const int64_t wide = (int64_t)s->width * s->parts, n = ROWS * a->width;
-    const ac_x t = open_phase(s), pass = open_passes(s, n), piece = open_piece(s, t, pass, n);
-    const ac_x r = over(s, piece, a->width), c = rest(s, piece, a->width), row = ac_lb_add(b, s->row, r);
-    ac_x head, of_head, idx[AC_MAX_RANK];
-    ac_lb_if(b, s->rows % ROWS ? ac_lb_lt(b, row, num(s, s->rows)) : ac_lb_int(b, AC_BOOL, 1));
-    split_row(s, row, &head, &of_head);
-    ac_attend_index(s->v, s->batch, s->group, head, of_head, c, idx);
-    const ac_x at = ac_lb_add(b, times(s, r, wide), c);
-    ac_x sum = shared(s, s->tile, at, 1);
-    for (int32_t k = 1; k < s->slices; k++)
-        sum = ac_lb_add(b, sum, shared(s, s->tile, plus(s, at, k * ROWS * wide), 1));
-    ac_lo_result(s->L, ac_lb_mul(b, sum, shared(s, s->part, plus(s, r, WARPS * ROWS), 1)), idx, 1);
-    for (int32_t k = 0; k < 3; k++)
-        ac_lb_end(b);
-    close_phase(s);
-}
-
 /* Tiles of the span of keys from `first` on. */
 static void add_span(const tiles *s, ac_x first)
 {
@@ -500,6 +334,8 @@ static void add_span(const tiles *s, ac_x first)
 
 int ac_gpu_attention_tiles(ac_attend *v)
 {
+    if (ac_gpu_attention_is_whole(v))
+        return ac_gpu_attention_whole(v);
     tiles s = {.v = v, .L = v->L, .b = &v->L->b};
     ac_lb *b = s.b;
     choose(&s);
@@ -515,7 +351,7 @@ int ac_gpu_attention_tiles(ac_attend *v)
     add_span(&s, first);
     ac_lb_end(b);
     gather(&s);
-    finish(&s);
+    ac_attend_finish(&s, s.tile, WARPS * ROWS);
     ac_lb_end(b);
     return AC_OK;
 }
