@@ -1,16 +1,25 @@
 #!/usr/bin/env python3
-"""A random product or convolution of floats, or bytes, as text of a graph: products.py SEED [bytes]"""
+"""A random product or convolution as text of a graph: products.py SEED [norm|bytes]
+
+Of floats, or with bytes of bytes. norm: rows that are brought to mean 0, or only to variance 1, by separate operators,
+then multiplied; some are rounded to 16 bits before."""
 import math
 import random
 import sys
 
 r = random.Random(int(sys.argv[1]))
 kind = r.choice(["conv", "conv", "conv", "dilated", "groups", "pixel", "rows"])
+kind = "norm" if sys.argv[2:] == ["norm"] else kind
 end = "%s act=%s" % (", bias" if r.random() < 0.6 else "", r.choice(["none", "relu", "relu6"]))
 n = r.choice([4, 5, 7, 8, 10, 12, 16, 24, 32, 33, 48, 64, 72, 100, 130])
-if kind == "rows":
-    m, k = r.randint(8, 200), r.choice([1, 3, 5, 17, 31, 32, 33, 48, 60, 64, 100, 130, 192, 250, 256, 512])
+if kind in ("rows", "norm"):
+    m = r.randint(8, 200) if kind == "rows" else r.choice([1, 1, 2, 3, 5, 8, 9, 20, 33, 100])
+    k = r.choice([1, 3, 5, 17, 31, 32, 33, 48, 60, 64, 100, 130, 192, 250, 256, 512])
     x, w, y = "%d,%d" % (m, k), "%d,%d" % (n, k), "fully_connected(x, w%s" % end.replace(" act", ") act", 1)
+    if kind == "norm":
+        k = r.choice([32, 33, 48, 64, 100, 128, 192, 256, 300, 768])
+        x, w = "%d,%d" % (m, k), "%d,%d" % (n, k)
+        y = "fully_connected(r, w%s) keep_dims=true" % r.choice(["", ", bias"])
 else:
     k = 1 if kind == "pixel" else 3 if kind == "dilated" else r.choice([1, 2, 3, 3, 5, 7])
     stride = 1 if kind == "dilated" else r.choice([1, 1, 2])
@@ -43,6 +52,16 @@ if sys.argv[2:] == ["bytes"]:
     sys.exit()
 print("graph product {\n  input x: f32[%s]\n  const w: f32[%s] = random 3" % (x, w))
 print("  const bias: f32[%d] = random 4" % n)
+if kind == "norm":
+    center, d = r.choice([(True, "d"), (True, "d"), (False, "x")])
+    print("  const epsilon: f32[] = [1e-5]")
+    print("  const gain: f32[%d] = random 5\n  const shift: f32[%d] = random 6" % (k, k))
+    print("  m = mean(x) axes=[1] keep_dims=true\n  d = sub(x, m)" if center else "")
+    print("  s = square(%s)\n  v = mean(s) axes=[1] keep_dims=true\n  e = add(v, epsilon)\n  q = sqrt(e)" % d)
+    print("  n = div(%s, q)\n  g = %s\n  h = %s" % (d, r.choice(["mul(n, gain)", "reshape(n) shape=[%d,%d]" % (m, k)]),
+                                                  r.choice(["add(g, shift)", "add(shift, g)"])))
+    rounds = r.random() < 0.3
+    print("  c = cast(h) to=f16\n  r = cast(c) to=f32" if rounds else "  r = reshape(h) shape=[%d,%d]" % (m, k))
 print("  y = " + y)
 print("  z = add(y, y)\n  t = tanh(z)" if chain else "")
 print("  output %s\n}" % ("t" if chain else "y"))

@@ -164,7 +164,7 @@ int ac_lo_conv(ac_lower *L)
         return ac_gpu_conv(L, &v.c, &v.win, groups);
     const int64_t rows = groups == 1 ? contiguous_rows(&v.win) : 0, depth = v.win.y.taps * v.win.x.taps * v.win.ic;
     if (rows && ac_gpu_vector_fits(L, &v.c, rows, depth))
-        return ac_gpu_vector(L, &v.c, rows, depth);
+        return ac_gpu_vector(L, &v.c, NULL, rows, depth);
     if (v.group_in == v.win.ic && ac_winograd_take(L, &v.c, &v.win))
         return AC_OK;
     if (ac_gemm_fits(L, &v.c))

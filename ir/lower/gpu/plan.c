@@ -38,7 +38,7 @@ static int64_t ups(int64_t n, int64_t by)
 
 static int64_t shared_bytes(const ac_gpu_plan *p, int32_t piece)
 {
-    return 4 * (ac_gpu_stages(p, piece) + (p->split > 1 ? (int64_t)p->bm * p->bn : 0));
+    return 4 * (ac_gpu_stages(p, piece) + ac_gpu_rows_of_x(p) + (p->split > 1 ? (int64_t)p->bm * p->bn : 0));
 }
 
 /* Blocks that a multiprocessor holds. */
@@ -68,7 +68,7 @@ static int64_t time_of(const ac_gpu_machine *m, const ac_gpu_shape *s, const ac_
     const int64_t fit = resident(m, p, shared_bytes(p, s->piece)), at = least(fit, ups(blocks, m->units));
     const int64_t waves = ups(blocks, m->units * fit), warps = at * p->threads / WARP, depth = p->bk / p->wk;
     const int64_t sums = depth * p->tm * p->tn, loads = depth / 4 * (p->tm + p->tn);
-    const int64_t passes = ac_gpu_passes(p, s->piece), pieces = ups(p->bk * p->bn / 4, p->threads);
+    const int64_t passes = s->held ? 0 : ac_gpu_passes(p, s->piece), pieces = ups(p->bk * p->bn / 4, p->threads);
     const int64_t step = CYCLE * (sums * m->fma + loads + 25) + CYCLE * 9 * passes + CYCLE * 9 * pieces / 2;
     const int64_t alone = CYCLE * (sums * m->fma + loads + 60 + 6 * passes), deep = ups(warps, SCHEDULERS);
     const int64_t bytes = at * 4 * (least(p->bm, s->rows) + p->bn) * p->bk,
@@ -79,7 +79,7 @@ static int64_t time_of(const ac_gpu_machine *m, const ac_gpu_shape *s, const ac_
 }
 
 /* Completes a candidate; false: it does not fit. */
-static bool complete(const ac_gpu_shape *s, ac_gpu_plan *p)
+static bool complete(const ac_target *t, const ac_gpu_shape *s, ac_gpu_plan *p)
 {
     p->bm = p->tm * p->lm * p->wm;
     p->bn = p->tn * p->ln * p->wn;
@@ -96,7 +96,7 @@ static bool complete(const ac_gpu_shape *s, ac_gpu_plan *p)
     p->per = ups(ups(s->depth, p->bk), p->split);
     p->steps = p->per * p->split; /* without steps of zeros */
     p->stages = (int32_t)least(3, p->per + 1);
-    return shared_bytes(p, s->piece) <= GPU_SHARED && p->steps == ups(s->depth, p->bk);
+    return shared_bytes(p, s->piece) <= (s->held ? t->shared_bytes : GPU_SHARED) && p->steps == ups(s->depth, p->bk);
 }
 
 ac_gpu_plan ac_gpu_plan_product(const ac_target *t, const ac_gpu_shape *s)
@@ -108,7 +108,7 @@ ac_gpu_plan ac_gpu_plan_product(const ac_target *t, const ac_gpu_shape *s)
     int64_t least_time = INT64_MAX;
     for (int32_t k = 0; k < 4 * 2 * 3 * 2 * 3 * 4 * 3 * SPLITS; k++) {
         int32_t rest = k;
-        ac_gpu_plan p = {.tm = TM[rest % 4], .split = 1};
+        ac_gpu_plan p = {.tm = TM[rest % 4], .split = 1, .held = s->held};
         rest /= 4;
         p.tn = 4 << rest % 2;
         rest /= 2;
@@ -124,7 +124,7 @@ ac_gpu_plan ac_gpu_plan_product(const ac_target *t, const ac_gpu_shape *s)
         p.bk = BK[rest % 3];
         rest /= 3;
         p.split = 1 + rest;
-        if ((p.split > 1 && !ac_target_early(t)) || !complete(s, &p))
+        if ((p.split > 1 && !ac_target_early(t)) || !complete(t, s, &p))
             continue;
         const int64_t time = time_of(m, s, &p);
         if (time < least_time) {

@@ -13,6 +13,7 @@ typedef struct ac_gpu_plan {
     int32_t tm, tn, lm, ln, wm, wn, wk, bk, stages, split;
     int32_t bm, bn, threads, slice; /* threads of a block, of a slice */
     int32_t items;                  /* of a tile */
+    bool held;                      /* all of the block's rows of x are in shared memory, not in the stages */
     int64_t steps, per;             /* steps of the depth, rounded up; of a split */
 } ac_gpu_plan;
 
@@ -22,6 +23,7 @@ typedef struct ac_gpu_shape {
     int64_t many, rows, n, depth;
     int32_t piece;
     bool in_order;
+    bool held; /* rows of x are normalised by the block (norm.h) */
 } ac_gpu_shape;
 
 /* By compute capability: multiprocessors, cycles of a scheduler for 32 fma, bytes of a cycle from the L2 cache; of a
@@ -31,7 +33,7 @@ typedef struct ac_gpu_machine {
 } ac_gpu_machine;
 const ac_gpu_machine *ac_gpu_machine_of(const ac_target *t);
 
-enum { GPU_SHARED = 48 << 10 }; /* bytes of shared memory of a block */
+enum { GPU_SHARED = 48 << 10 }; /* bytes of shared memory of a block whose steps have x */
 
 /* result.c: marks accesses by four floats, from instruction x on, as aligned if the buffer is. */
 void ac_gpu_align_quads(ac_lb *b, ac_x x);
@@ -52,11 +54,20 @@ static inline int32_t ac_gpu_line(const ac_gpu_plan *p)
 }
 static inline int32_t ac_gpu_stage_x(const ac_gpu_plan *p, int32_t piece)
 {
-    return ac_gpu_passes(p, piece) * ac_gpu_pass(p, piece) * ac_gpu_line(p);
+    return p->held ? 0 : ac_gpu_passes(p, piece) * ac_gpu_pass(p, piece) * ac_gpu_line(p);
 }
 static inline int32_t ac_gpu_stage(const ac_gpu_plan *p, int32_t piece)
 {
     return ac_gpu_stage_x(p, piece) + p->bk * p->bn;
+}
+/* Floats of a whole row of x in shared memory, of all rows; 0: they are in the stages. */
+static inline int32_t ac_gpu_row(const ac_gpu_plan *p)
+{
+    return p->held ? (int32_t)p->steps * p->bk + 4 : 0;
+}
+static inline int64_t ac_gpu_rows_of_x(const ac_gpu_plan *p)
+{
+    return (int64_t)p->bm * ac_gpu_row(p);
 }
 /* Floats of shared memory for the stages, and then for the sums of the slices, if there are several. */
 static inline int64_t ac_gpu_stages(const ac_gpu_plan *p, int32_t piece)

@@ -181,7 +181,7 @@ static void choose(ac_gpu_gemm *g)
 {
     const ac_rows rows = {g->depth, g->depth, 1};
     const bool bytes = g->c->kind == AC_MACS_I8;
-    const ac_dtype tensor = tensor_type(g);
+    const ac_dtype tensor = g->norm ? AC_NONE : tensor_type(g);
     ac_channel_tables(g->c, g->c->n, bytes ? &rows : NULL, g->c->zx); /* elements outside of x read as its zero point */
     g->elem = tensor ? tensor : bytes ? AC_I8 : AC_F32;
     g->unit = 32 / ac_dtype_bits(g->elem);
@@ -200,8 +200,9 @@ static int schedule(ac_gpu_gemm *g)
     ac_lower *L = g->L;
     ac_lb *b = &L->b;
     choose(g);
-    assert(!g->gate || ac_gpu_staged_fits(g));
-    if (ac_gpu_staged_fits(g))
+    const bool fits = ac_gpu_staged_fits(g);
+    assert(!g->gate || fits);
+    if (g->norm || fits)
         return ac_gpu_staged_product(g);
     if (ac_gpu_small_fits(g))
         return ac_gpu_small_product(g);
@@ -247,9 +248,15 @@ int ac_gpu_conv(ac_lower *L, ac_channel *c, const ac_window *win, int64_t groups
     return schedule(&g);
 }
 
-int ac_gpu_rows(ac_lower *L, ac_channel *c, int64_t rows, int64_t depth)
+bool ac_gpu_norm_rows_fits(const ac_lower *L, const ac_channel *c, int64_t rows, int64_t depth)
 {
-    ac_gpu_gemm g = {.L = L, .c = c, .many = 1, .rows = rows, .depth = depth, .n = c->n, .run = depth};
+    enum { MOST = 1024 }; /* columns: 8 rows and the stages fit into 64 KiB of shared memory */
+    return depth <= MOST && !c->w->narrowed && !L->exact && ac_gpu_gemm_fits(L, c, 1, rows, c->n, depth);
+}
+
+int ac_gpu_rows(ac_lower *L, ac_channel *c, ac_gpu_norm *norm, int64_t rows, int64_t depth)
+{
+    ac_gpu_gemm g = {.L = L, .c = c, .norm = norm, .many = 1, .rows = rows, .depth = depth, .n = c->n, .run = depth};
     return schedule(&g);
 }
 

@@ -12,14 +12,16 @@
 #ifndef AC_IR_LOWER_GPU_PRODUCT_H
 #define AC_IR_LOWER_GPU_PRODUCT_H
 #include "ir/lower/channel.h"
+#include "ir/lower/gpu/norm.h"
 #include "ir/lower/window.h"
 
 /* True if the target is a GPU and the tiles support the number system and size: `many` products [rows, n] over depth.
  * Weights may be computed only with AC_ROUND_MATMUL. */
 bool ac_gpu_gemm_fits(const ac_lower *L, const ac_channel *c, int64_t many, int64_t rows, int64_t n, int64_t depth);
 int ac_gpu_conv(ac_lower *L, ac_channel *c, const ac_window *win, int64_t groups); /* c->x [N,H,W,C] */
-/* c->x as [rows, depth]; weights [n, depth]. */
-int ac_gpu_rows(ac_lower *L, ac_channel *c, int64_t rows, int64_t depth);
+/* c->x as [rows, depth]; weights [n, depth]. norm: rows of x are normalised by it, if they fit; NULL: they are not. */
+int ac_gpu_rows(ac_lower *L, ac_channel *c, ac_gpu_norm *norm, int64_t rows, int64_t depth);
+bool ac_gpu_norm_rows_fits(const ac_lower *L, const ac_channel *c, int64_t rows, int64_t depth);
 /* batch_matmul: c->w is the right side. */
 /* The same of x times a gate [images, depth], f32; an image has `image` rows. fits: it may be done. */
 bool ac_gpu_gated_fits(const ac_lower *L, const ac_channel *c, int64_t image, int64_t rows, int64_t depth);

@@ -102,8 +102,9 @@ static void multiply(const ac_gpu_staged *s, ac_x t, ac_x step, ac_x slot)
     ac_lb *b = &g->L->b;
     const ac_gpu_plan *p = &s->p;
     const place at = place_of(s, t);
-    const int32_t line = ac_gpu_line(p), depth = p->bk / p->wk;
-    const ac_x x_at = ac_lb_add(b, slot, ac_gpu_by(b, at.row, line, ac_lb_mul(b, at.slice, ac_lb_i32(b, depth))));
+    const int32_t line = p->held ? ac_gpu_row(p) : ac_gpu_line(p), depth = p->bk / p->wk, x = p->held ? s->rows : s->s;
+    const ac_x k0 = p->held ? ac_lo_scaled(b, ac_lb_add(b, s->first, step), p->bk) : slot;
+    const ac_x x_at = ac_lb_add(b, k0, ac_gpu_by(b, at.row, line, ac_lb_mul(b, at.slice, ac_lb_i32(b, depth))));
     const ac_x w_at = ac_lb_add(b, ac_lb_add(b, slot, ac_lb_i32(b, ac_gpu_stage_x(p, s->piece))),
                                 ac_gpu_by(b, at.slice, (int64_t)depth * p->bn, at.column));
     const ac_x k = ac_gpu_unrolled(g, "k", depth / QUAD);
@@ -117,15 +118,15 @@ static void multiply(const ac_gpu_staged *s, ac_x t, ac_x step, ac_x slot)
                    g->gate ? ac_gpu_by(b, step, p->bk, ac_gpu_by(b, at.slice, depth, ac_lo_scaled(b, k, QUAD))) : 0,
                gates = g->gate && s->images == 1 ? gates_at(s, ac_lb_i32(b, 0), gates_k) : 0;
     const ac_x i = ac_gpu_unrolled(g, "i", p->tm);
-    ac_x x = ac_lb_load_flags(b, s->s, ac_gpu_by(b, i, (int64_t)p->lm * line, ac_gpu_by(b, k, QUAD, x_at)), QUAD,
-                              AC_F_ALIGNED);
+    ac_x v =
+        ac_lb_load_flags(b, x, ac_gpu_by(b, i, (int64_t)p->lm * line, ac_gpu_by(b, k, QUAD, x_at)), QUAD, AC_F_ALIGNED);
     if (g->gate)
-        x = ac_lb_mul(b, x, gates ? gates : gates_at(s, ac_lb_load(b, s->away, ac_gpu_own(g, t, i), 1), gates_k));
+        v = ac_lb_mul(b, v, gates ? gates : gates_at(s, ac_lb_load(b, s->away, ac_gpu_own(g, t, i), 1), gates_k));
     for (int32_t j = 0; j < p->tn; j++) {
         const ac_x sum_at = own_sum(s, t, i, j);
         ac_x sum = ac_lb_load(b, g->acc, sum_at, 1);
         for (int32_t q = 0; q < QUAD; q++)
-            sum = ac_lo_madd(g->L, ac_lb_lane(b, x, q), ac_lb_lane(b, w[q][j / QUAD], j % QUAD), sum);
+            sum = ac_lo_madd(g->L, ac_lb_lane(b, v, q), ac_lb_lane(b, w[q][j / QUAD], j % QUAD), sum);
         ac_lb_store(b, g->acc, sum_at, sum);
     }
     ac_lb_end(b);
@@ -160,6 +161,20 @@ static void first_stages(ac_gpu_staged *s)
     }
 }
 
+/* The same if the rows of x are normalised: weights, a group for each stage; then the rows. */
+static void first_rows(ac_gpu_staged *s)
+{
+    ac_lb *b = &s->g->L->b;
+    const int32_t ahead = s->p.stages - 1, pitch = ac_gpu_row(&s->p);
+    for (int32_t k = 0; k < ahead; k++) {
+        const ac_x t = ac_gpu_threads(s->g);
+        ac_lb_groups(b, t, AC_GROUPS_OPEN);
+        ac_gpu_copy_weights(s, t, ac_lb_add(b, s->first, ac_lb_i32(b, k)), slot_at(s, k));
+        ac_lb_end(b);
+    }
+    ac_gpu_norm_rows(s->g->norm, s->m0, s->rows, pitch, pitch - QUAD, ahead - 1);
+}
+
 /* The images of the thread's rows. */
 static void find_images(const ac_gpu_staged *s)
 {
@@ -185,7 +200,8 @@ static void one_step(const ac_gpu_staged *s, ac_x step, int32_t u, bool copies)
     if (copies) {
         const ac_x next = ac_lb_add(b, s->first, ac_lb_add(b, step, ac_lb_i32(b, ahead)));
         ac_gpu_copy_weights(s, t, next, slot);
-        ac_gpu_copy_x(s, t, next, slot);
+        if (!s->p.held)
+            ac_gpu_copy_x(s, t, next, slot);
     }
     multiply(s, t, step, slot_at(s, u));
     ac_lb_end(b);
@@ -340,7 +356,12 @@ static void open_buffers(ac_gpu_staged *s)
     ac_gpu_gemm *g = s->g;
     const ac_gpu_plan *p = &s->p;
     const int64_t passes = ac_gpu_passes(p, s->piece);
-    g->x = ac_lo_operand(g->L, g->c->x);
+    if (p->held) {
+        ac_gpu_norm_open(g->norm, p->bm, p->threads);
+        s->rows = ac_lo_gpu_local(g->L, "rows", AC_F32, ac_gpu_rows_of_x(p), AC_WHERE_SHARED);
+    } else {
+        g->x = ac_lo_operand(g->L, g->c->x);
+    }
     g->w = ac_gpu_pack_weights(g, p->steps * p->bk, p->bn);
     if (p->split > 1)
         s->inbox = ac_lo_gpu_local(g->L, "inbox", AC_F32, (int64_t)p->split * p->items * QUAD, AC_WHERE_SPREAD);
@@ -364,7 +385,7 @@ int ac_gpu_staged_product(ac_gpu_gemm *g)
     ac_gpu_staged s = {.g = g, .gate = -1, .away = -1};
     ac_lb *b = &g->L->b;
     ac_gpu_staged_walk(&s);
-    const ac_gpu_shape shape = {g->many, g->rows, g->n, g->depth, s.piece, g->L->exact};
+    const ac_gpu_shape shape = {g->many, g->rows, g->n, g->depth, s.piece, g->L->exact, g->norm != NULL};
     s.p = ac_gpu_plan_product(g->L->target, &shape);
     g->t = (ac_gpu_tile){s.p.bm, s.p.bn, s.p.tm, s.p.tn, s.p.threads, 0, 0};
     open_buffers(&s);
@@ -383,7 +404,7 @@ int ac_gpu_staged_product(ac_gpu_gemm *g)
     s.image = g->gate ? ac_lb_div(b, s.m0, ac_lb_i32(b, g->image)) : 0;
     if (g->gate && s.images > 1)
         find_images(&s);
-    first_stages(&s);
+    (s.p.held ? first_rows : first_stages)(&s);
     start(&s);
     all_steps(&s);
     (s.p.wk > 1 ? finish_slices : finish_own)(&s);

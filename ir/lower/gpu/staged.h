@@ -17,7 +17,8 @@ typedef struct ac_gpu_staged {
     bool is_line;  /* the depth is one line of x */
     bool pads;     /* taps may be outside of x */
     int32_t inbox; /* of the block: items of all blocks of its cluster */
-    int32_t s;     /* shared memory */
+    int32_t s;     /* shared memory: stages */
+    int32_t rows;  /* ... normalised rows of x */
     ac_x m0, n0;   /* of the block: its first row and column */
     ac_x tile_n;   /* ... its column tile */
     ac_x rank;     /* ... its number in the cluster; 0: without a cluster */

@@ -11,6 +11,7 @@
 #ifndef AC_IR_LOWER_GPU_TILE_H
 #define AC_IR_LOWER_GPU_TILE_H
 #include "ir/lower/channel.h"
+#include "ir/lower/gpu/norm.h"
 #include "ir/lower/window.h"
 
 enum { GPU_STEP = 16 }; /* words of the reduction in a step */
@@ -25,6 +26,7 @@ typedef struct ac_gpu_gemm {
     ac_lower *L;
     ac_channel *c;
     const ac_window *win; /* NULL: rows of x are contiguous */
+    ac_gpu_norm *norm;    /* rows of x are normalised by it; NULL: they are as in memory */
     ac_tensor *y;         /* the right side is computed; NULL: it is c->w, packed */
     ac_tensor *gate;      /* x is multiplied by its numbers, one for each depth and image; NULL: it is not */
     int64_t image;        /* ... rows of an image */

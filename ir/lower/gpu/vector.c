@@ -25,6 +25,7 @@ enum {
 typedef struct vector {
     ac_lower *L;
     const ac_channel *c;
+    ac_gpu_norm *norm; /* x is in shared memory, normalised; NULL: in memory */
     bool bytes;
     int64_t rows, depth;
     int32_t x, w;              /* buffers */
@@ -43,11 +44,11 @@ typedef struct vector {
 
 /* ------------------------------------------------------------------ the plan */
 
-static int32_t most_unit(const ac_lower *L, const ac_channel *c, int64_t depth)
+static int32_t most_unit(const ac_lower *L, const ac_channel *c, bool shared, int64_t depth)
 {
     const bool bytes = c->kind == AC_MACS_I8;
     int32_t unit = bytes ? 16 : c->w->narrowed ? 8 : 4;
-    const int32_t x_bytes = bytes ? 1 : c->x->narrowed ? 2 : 4, align = ac_lo_align(L, c->x);
+    const int32_t x_bytes = bytes ? 1 : c->x->narrowed ? 2 : 4, align = shared ? 16 : ac_lo_align(L, c->x);
     while (unit > 1 &&
            (depth % unit || (unit < 4 && unit * x_bytes < 8) || align < (unit * x_bytes < 16 ? unit * x_bytes : 16)))
         unit /= 2;
@@ -205,8 +206,9 @@ static void sums(vector *v, ac_x g)
     phase(v, g);
     const ac_x zero = v->bytes ? ac_lb_i32(b, 0) : ac_lb_f32(b, 0);
     for (int32_t m = 0; m < v->tile; m++)
-        v->row[m] =
-            ac_lb_mul(b, ac_lb_min(b, ac_lb_add(b, v->first_row, k_of(v, m)), k_of(v, v->rows - 1)), k_of(v, v->depth));
+        v->row[m] = v->norm ? k_of(v, m * ac_align_up(v->depth, 4))
+                            : ac_lb_mul(b, ac_lb_min(b, ac_lb_add(b, v->first_row, k_of(v, m)), k_of(v, v->rows - 1)),
+                                        k_of(v, v->depth));
     for (int32_t r = 0; r < v->results; r++)
         v->weight[r] =
             ac_lb_mul(b, ac_lb_min(b, ac_lb_add(b, v->first, k_of(v, r)), k_of(v, v->c->n - 1)), k_of(v, v->depth));
@@ -324,23 +326,36 @@ static void add_slices(vector *v, ac_x g, int32_t all)
     ac_lb_end(b);
 }
 
-int ac_gpu_vector(ac_lower *L, ac_channel *c, int64_t n_rows, int64_t depth)
+int ac_gpu_vector(ac_lower *L, ac_channel *c, ac_gpu_norm *norm, int64_t n_rows, int64_t depth)
 {
     ac_lb *b = &L->b;
     const ac_rows rows = {depth, depth, 1};
     const bool bytes = c->kind == AC_MACS_I8;
     const ac_dtype d = bytes ? AC_I32 : AC_F32;
-    vector v = {.L = L, .c = c, .bytes = bytes, .rows = n_rows, .depth = depth, .unit = most_unit(L, c, depth)};
-    v.piece = bytes || c->x->narrowed || v.unit < 4 ? v.unit : 4;
+    vector v = {.L = L,
+                .c = c,
+                .norm = norm,
+                .bytes = bytes,
+                .rows = n_rows,
+                .depth = depth,
+                .unit = most_unit(L, c, norm, depth)};
+    v.piece = bytes || (c->x->narrowed && !norm) || v.unit < 4 ? v.unit : 4;
     choose(&v);
     ac_channel_tables(c, c->n, bytes ? &rows : NULL, c->zx);
-    v.x = ac_lo_operand(L, c->x);
+    if (norm)
+        ac_gpu_norm_open(norm, v.tile, GPU_THREADS);
+    v.x = norm ? ac_lo_gpu_local(L, "rows", AC_F32, v.tile * ac_align_up(depth, 4), AC_WHERE_SHARED)
+               : ac_lo_operand(L, c->x);
     v.w = ac_lo_operand(L, c->w);
     v.own = ac_lo_gpu_local(L, "sum", d, (int64_t)v.sums * GPU_THREADS, AC_WHERE_THREAD);
     v.keep = ac_lo_gpu_local(L, "keep", d, (int64_t)(v.sums > 1 ? v.sums / 2 : 1) * GPU_THREADS, AC_WHERE_THREAD);
     if (v.sums > 1)
         v.send = ac_lo_gpu_local(L, "send", d, (int64_t)v.sums / 2 * GPU_THREADS, AC_WHERE_THREAD);
     const ac_x g = ac_lb_for(b, "g", ac_lb_i32(b, 0), ac_lb_i32(b, blocks_of(&v) * v.tiles), 1, AC_MARK_GRID);
+    if (norm) {
+        const ac_x first = ac_lb_mul(b, ac_lb_div(b, g, k_of(&v, blocks_of(&v))), k_of(&v, v.tile));
+        ac_gpu_norm_rows(norm, first, v.x, (int32_t)ac_align_up(depth, 4), (int32_t)depth, -1);
+    }
     sums(&v, g);
     const int32_t all = exchange(&v);
     if (v.slices > 1) {

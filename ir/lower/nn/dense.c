@@ -95,9 +95,9 @@ int ac_lo_dense(ac_lower *L)
     if (out == 0)
         return AC_OK;
     if (ac_gpu_gemm_fits(L, &d.c, 1, d.rows, d.c.n, d.depth))
-        return ac_gpu_rows(L, &d.c, d.rows, d.depth);
+        return ac_gpu_rows(L, &d.c, NULL, d.rows, d.depth);
     if (ac_gpu_vector_fits(L, &d.c, d.rows, d.depth))
-        return ac_gpu_vector(L, &d.c, d.rows, d.depth);
+        return ac_gpu_vector(L, &d.c, NULL, d.rows, d.depth);
     if (ac_gemm_fits(L, &d.c) && d.depth > 0)
         return ac_gemm_rows(L, &d.c, d.rows, d.depth);
     if (ac_quad_rows(L, &d.c, d.rows, d.depth) || ac_wide_rows(L, &d.c, d.rows, d.depth))

@@ -85,6 +85,11 @@ int64_t ac_macs_of_einsum(const ac_node *n)
     return macs;
 }
 
+int64_t ac_macs_of_norm_dense(const ac_node *n)
+{
+    return ac_tensor_count(n->out[0]) * n->in[1]->dim[1];
+}
+
 /* Scores, then weighted values. */
 int64_t ac_macs_of_attention(const ac_node *n)
 {

@@ -121,6 +121,34 @@ int ac_sh_dense(ac_ctx *cx, ac_graph *g, ac_node *n)
     return ac_shape_set(cx, n, 0, type, x->rank, dim);
 }
 
+/* x [..,K], w [units, K], bias [units], gain and shift [..,K] of K elements: [.., units]. */
+int ac_sh_norm_dense(ac_ctx *cx, ac_graph *g, ac_node *n)
+{
+    (void)g;
+    AC_TRY(ac_shape_operands(cx, n));
+    AC_TRY(ac_shape_rank(cx, n, 1, 2, "[units, inputs]"));
+    AC_TRY(ac_shape_result_type(cx, n, 0, AC_F32));
+    const ac_tensor *x = n->in[0], *w = n->in[1];
+    const int64_t k = w->dim[1];
+    if (k < 1 || x->rank < 1 || x->dim[x->rank - 1] != k)
+        return ac_error(cx, n->at, E0104, "weights '%s' take %lld inputs, but '%s' is %s", w->name, (long long)k,
+                        x->name, ac_shape_str(cx, x));
+    AC_TRY(ac_shape_bias(cx, n, 2, w->dim[0]));
+    AC_TRY(ac_shape_bias(cx, n, 3, k));
+    AC_TRY(ac_shape_bias(cx, n, 4, k));
+    for (int32_t i = 0; i < n->n_in; i++)
+        if (n->in[i] && n->in[i]->dtype != AC_F32)
+            return ac_error(cx, n->at, E0104, "'%s' is %s: norm_connected is of f32", n->in[i]->name,
+                            ac_dtype_name(n->in[i]->dtype));
+    const ac_dtype type = n->attrs.norm_dense.rows;
+    if (type != AC_F32 && !ac_dtype_is_half(type))
+        return ac_error(cx, n->at, E0104, "rows are of f32, f16 or bf16, not of %s", ac_dtype_name(type));
+    int64_t dim[AC_MAX_RANK];
+    for (int32_t d = 0; d < x->rank; d++)
+        dim[d] = d == x->rank - 1 ? w->dim[0] : x->dim[d];
+    return ac_shape_set(cx, n, 0, AC_F32, x->rank, dim);
+}
+
 /* x [..,K], codes of [N,K] in blocks: [..,N]. */
 int ac_sh_blockwise_dense(ac_ctx *cx, ac_graph *g, ac_node *n)
 {

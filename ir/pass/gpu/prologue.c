@@ -1,0 +1,110 @@
+/* prologue.c - products normalise the rows that they multiply. */
+#include "ir/pass/dequantised.h"
+#include "ir/pass/passes.h"
+
+enum { MOST_COLUMNS = 1024, MOST_OF_FEW = 4096, FEW_ROWS = 8, MOST_RESULTS = 1 << 19 };
+
+typedef struct found {
+    const int32_t *uses;
+    int64_t depth;
+    ac_tensor *x, *gain, *shift;
+    ac_dtype type; /* to which the rows are rounded */
+    const ac_node *norm;
+} found;
+
+/* The only operand that a node of one reader has besides constants. */
+static ac_node *made_for(const found *f, const ac_tensor *t, ac_op op)
+{
+    ac_node *n = ac_made_by(t, op);
+    return n && f->uses[t->id] == 1 && ac_node_act(n) == AC_ACT_NONE ? n : NULL;
+}
+
+/* A constant of f32 with a number for each column. */
+static bool is_columns(const found *f, const ac_tensor *t)
+{
+    return ac_tensor_is_const(t) && t->dtype == AC_F32 && ac_tensor_count(t) == f->depth && t->rank > 0 &&
+           t->dim[t->rank - 1] == f->depth;
+}
+
+/* t op columns: the other operand; else t. */
+static ac_tensor *before(const found *f, ac_tensor *t, ac_op op, ac_tensor **columns)
+{
+    const ac_node *n = made_for(f, t, op);
+    for (int32_t k = 0; n && k < 2; k++)
+        if (is_columns(f, n->in[1 - k]) && ac_tensor_same_shape(n->in[k], t)) {
+            *columns = n->in[1 - k];
+            return n->in[k];
+        }
+    return t;
+}
+
+/* t without a rounding to 16 bits and back. */
+static ac_tensor *unrounded(const found *f, ac_tensor *t, ac_dtype *type)
+{
+    const ac_node *wide = made_for(f, t, AC_OP_CAST), *half = wide ? made_for(f, wide->in[0], AC_OP_CAST) : NULL;
+    *type = AC_F32;
+    if (!half || t->dtype != AC_F32 || !ac_dtype_is_half(wide->in[0]->dtype) || half->in[0]->dtype != AC_F32)
+        return t;
+    *type = wide->in[0]->dtype;
+    return half->in[0];
+}
+
+static bool find(found *f, const ac_node *n)
+{
+    ac_tensor *t = n->in[0];
+    f->gain = f->shift = NULL;
+    f->depth = t->rank ? t->dim[t->rank - 1] : 0;
+    t = unrounded(f, t, &f->type);
+    t = before(f, t, AC_OP_ADD, &f->shift);
+    t = before(f, t, AC_OP_MUL, &f->gain);
+    f->norm = made_for(f, t, AC_OP_STANDARDIZE);
+    f->x = f->norm ? f->norm->in[0] : NULL;
+    return f->norm != NULL;
+}
+
+/* True if a GPU has a kernel for it, whose blocks do not repeat the work on the rows too often. */
+static bool pays(const found *f, const ac_node *n)
+{
+    const ac_tensor *w = n->in[1], *bias = ac_node_in(n, 2);
+    const int64_t rows = ac_tensor_count(n->out[0]) / w->dim[0];
+    const bool plain = w->dtype == AC_F32 && ac_tensor_is_const(w) && (!bias || ac_tensor_is_const(bias)) &&
+                       n->in[0]->dtype == AC_F32 && f->depth >= 32;
+    if (rows < FEW_ROWS)
+        return plain && f->depth <= MOST_OF_FEW;
+    return plain && w->half == AC_NONE && f->depth <= MOST_COLUMNS && rows * w->dim[0] <= MOST_RESULTS;
+}
+
+/* ac_pass_prologue: a product of normalised rows, which nothing else reads, normalises the rows itself, for GPUs: one
+ * launch less.
+ *   before:  %s = standardize %x   %m = mul %s gain   %a = add %m shift   (%h = cast %a   %r = cast %h)
+ *            %y = fully_connected %r %w %b
+ *   after:   %y = norm_connected %x %w %b gain shift
+ * needs: shapes known, no epilogues.  keeps: values up to rounding, in the same formula. */
+int ac_pass_prologue(ac_pass *p)
+{
+    ac_graph *g = p->graph;
+    ac_region *tmp = ac_region_open(&p->cx->heap);
+    found f = {.uses = ac_graph_uses(g, tmp)};
+    for (int32_t i = 0; i < g->node.n; i++) {
+        ac_node *n = g->node.item[i];
+        if (n->op != AC_OP_FULLY_CONNECTED || n->n_fused || ac_node_act(n) != AC_ACT_NONE ||
+            !n->attrs.dense.keep_dims || !find(&f, n) || !pays(&f, n))
+            continue;
+        ac_tensor **in = AC_NEW_N(p->cx->region, ac_tensor *, 5);
+        in[0] = f.x;
+        in[1] = n->in[1];
+        in[2] = ac_node_in(n, 2);
+        in[3] = f.gain;
+        in[4] = f.shift;
+        n->op = AC_OP_NORM_CONNECTED;
+        ac_attrs_init(n->op, &n->attrs);
+        n->attrs.norm_dense.epsilon = f.norm->attrs.standardize.epsilon;
+        n->attrs.norm_dense.center = f.norm->attrs.standardize.center;
+        n->attrs.norm_dense.rows = f.type;
+        n->in = in;
+        n->n_in = 5;
+        p->changed++;
+    }
+    ac_region_close(tmp);
+    return p->changed ? ac_pass_dead(p) : AC_OK;
+}
