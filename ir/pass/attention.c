@@ -143,6 +143,16 @@ static bool take_apart(found *f, ac_places *p, ac_places *past)
     return true;
 }
 
+/* Goes from numbers that were of 16 bits to those. */
+static bool before_cast(ac_places *p)
+{
+    const ac_node *cast = ac_made_by(p->t, AC_OP_CAST);
+    if (!cast || !ac_dtype_is_half(cast->in[0]->dtype) || ac_tensor_root(cast->in[0])->state)
+        return false;
+    p->t = cast->in[0];
+    return true;
+}
+
 /* Follows the elements of operand i to the tensor where they were computed. */
 static void follow(found *f, int32_t i)
 {
@@ -150,10 +160,8 @@ static void follow(found *f, int32_t i)
     for (bool again = p->t != NULL; again;) {
         ac_tensor *x =
             i == AC_ATTENTION_Q || i == AC_ATTENTION_K ? ac_scores_scaled(f->g, p->t, &f->scores.scale) : NULL;
-        const ac_node *cast = ac_made_by(p->t, AC_OP_CAST);
-        x = cast && ac_dtype_is_half(cast->in[0]->dtype) && !ac_tensor_root(cast->in[0])->state ? cast->in[0] : x;
         p->t = x ? x : p->t;
-        again = x || ac_places_step(f->g, p);
+        again = x || before_cast(p) || ac_places_step(f->g, p);
     }
 }
 
@@ -176,7 +184,7 @@ static void follow_all(found *f)
     follow(f, AC_ATTENTION_PAST_V);
     ac_places *const own[2] = {&f->at[AC_ATTENTION_K], &f->at[AC_ATTENTION_PAST_K]};
     for (int32_t i = 0; i < 2; i++)
-        while (ac_places_step(f->g, own[i]))
+        while (before_cast(own[i]) || ac_places_step(f->g, own[i]))
             ;
     f->scores.scale = scale;
 }
