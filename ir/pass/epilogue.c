@@ -44,9 +44,9 @@ static bool may_follow(const ac_node *host, const ac_node *f, const ac_tensor *x
     for (int32_t k = -1; k < host->n_fused; k++)
         if (changes_operand(k < 0 ? host : host->fused[k], f))
             return false;
-    return (ac_ops[host->op].map || ac_ops[host->op].flags & OF_EPILOGUE) && host->n_out == 1 && !host->view &&
-           !ac_node_reduction(host) && host->n_fused < MAX_FOLLOWERS && ac_node_result(host) == x && !x->root &&
-           keeps_lanes(host, f) && ac_tensor_same_shape(host->out[0], f->out[0]);
+    return (ac_ops[host->op].map || ac_ops[host->op].flags & OF_EPILOGUE) && !host->view && !ac_node_reduction(host) &&
+           host->n_fused < MAX_FOLLOWERS && ac_node_result(host) == x && !x->root && keeps_lanes(host, f) &&
+           ac_tensor_same_shape(host->out[0], f->out[0]);
 }
 
 static bool may_join(const state *s, const ac_node *host, const ac_node *f, const ac_tensor *x)
@@ -143,7 +143,7 @@ static bool join_follower(state *s, int32_t pos)
         return false;
     int32_t at = s->made[through->id] - 1;
     if (others_made(s, f, through) > at + 1 || !may_pass(s, f, at, pos)) {
-        if (!cheap_to_move(host) || !may_pass(s, host, at, pos))
+        if (host->n_out > 1 || !cheap_to_move(host) || !may_pass(s, host, at, pos))
             return false;
         s->g->node.item[at] = NULL;
         s->g->node.item[pos] = host;

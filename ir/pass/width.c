@@ -56,7 +56,7 @@ static void touch(ac_width *w, const ac_tensor *t, int32_t step)
 static void touch_node(ac_width *w, const ac_node *n, int32_t step, ac_tensor **list, int32_t cap)
 {
     for (int32_t k = 0; k < n->n_out; k++)
-        touch(w, n->n_fused ? ac_node_result(n) : n->out[k], step);
+        touch(w, k ? n->out[k] : ac_node_result(n), step);
     int32_t reads = ac_node_reads(n, list, cap);
     for (int32_t k = 0; k < reads && k < cap; k++)
         touch(w, list[k], step);

@@ -71,7 +71,7 @@ int32_t *ac_again_makers(ac_region *r, const ac_graph *g, ac_lowered *const *ste
         const ac_node *node = step[s]->node;
         const ac_tensor *to = ac_node_result(node), *root = ac_tensor_root(to);
         maker[root->id] = to == root && maker[root->id] == NONE && may(step[s]) ? s : UNFIT;
-        for (int32_t i = node->n_fused ? node->n_out : 0; i < node->n_out; i++)
+        for (int32_t i = node->n_fused ? 1 : 0; i < node->n_out; i++)
             if (node->out[i] != to)
                 maker[ac_tensor_root(node->out[i])->id] = UNFIT;
     }

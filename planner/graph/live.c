@@ -105,7 +105,7 @@ static void lives(live *v)
         for (int32_t i = 0, k = reads_of(v, s); i < k; i++)
             use(v, v->list[i], s);
         use(v, ac_node_result(n), s);
-        for (int32_t i = n->n_fused ? n->n_out : 0; i < n->n_out; i++)
+        for (int32_t i = n->n_fused ? 1 : 0; i < n->n_out; i++)
             use(v, n->out[i], s);
         if (v->step[s]->streamed)
             v->fed[v->step[s]->streamed->id] = true;

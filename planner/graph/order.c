@@ -100,7 +100,7 @@ ac_order_problem *ac_order_graph(ac_region *region, const ac_graph *g, ac_lowere
         for (int32_t i = 0; i < n_read; i++)
             use(p, s, read[i], false);
         use(p, s, ac_node_result(low->node), true);
-        for (int32_t i = low->node->n_fused ? low->node->n_out : 0; i < low->node->n_out; i++)
+        for (int32_t i = low->node->n_fused ? 1 : 0; i < low->node->n_out; i++)
             use(p, s, low->node->out[i], true);
         for (int32_t a = 0; a < low->arg.n; a++)
             if (low->arg.item[a].kind == AC_ARG_SCRATCH)

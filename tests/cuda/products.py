@@ -64,4 +64,6 @@ if kind == "norm":
     print("  c = cast(h) to=f16\n  r = cast(c) to=f32" if rounds else "  r = reshape(h) shape=[%d,%d]" % (m, k))
 print("  y = " + y)
 print("  z = add(y, y)\n  t = tanh(z)" if chain else "")
-print("  output %s\n}" % ("t" if chain else "y"))
+kept = kind == "norm" and r.random() < 0.5
+print("  u = mul(r, gain)" if kept else "")
+print("  output %s%s\n}" % ("t" if chain else "y", ", u" if kept else ""))

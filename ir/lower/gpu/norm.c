@@ -29,11 +29,12 @@ void ac_gpu_norm_open(ac_gpu_norm *n, int32_t rows, int32_t threads)
 {
     ac_lower *L = n->L;
     const int32_t bytes = n->x->narrowed ? 2 : 4, align = ac_lo_align(L, n->x), warps = threads / LANES;
+    const int32_t kept = n->kept < 0 ? 16 : L->b.fn->buf.item[n->kept].align;
     n->rows = rows;
     n->threads = threads;
     n->share = rows < warps ? warps / rows : 1;
     n->wide = 4;
-    while (n->wide > 1 && (n->depth % (LANES * n->wide * n->share) || align < n->wide * bytes))
+    while (n->wide > 1 && (n->depth % (LANES * n->wide * n->share) || align < n->wide * bytes || kept < n->wide * 4))
         n->wide /= 2;
     const int64_t sweep = (int64_t)LANES * n->wide * n->share;
     n->pieces = (int32_t)((n->depth + sweep - 1) / sweep);
@@ -227,36 +228,55 @@ static ac_x finished(const ac_gpu_norm *n, ac_x t, int32_t r, int32_t p, ac_x fa
     return ac_lb_cast(b, ac_lb_cast(b, v, n->type), AC_F32);
 }
 
+/* Where a block stores its rows, as in ac_gpu_norm_rows. */
+typedef struct places {
+    ac_x first, keeps;
+    int32_t buf, pitch, padded;
+} places;
+
+/* Stores a piece in the result of all rows. */
+static void keep(const ac_gpu_norm *n, ac_x row, ac_x column, ac_x v, ac_x keeps)
+{
+    ac_lb *b = &n->L->b;
+    ac_lb_if(b, n->all % n->rows ? ac_lb_and(b, keeps, ac_lb_lt(b, row, num(n, n->all))) : keeps);
+    ac_lb_store(b, n->kept, ac_lb_add(b, ac_lo_scaled(b, row, n->depth), column), v);
+    b->fn->code.item[b->fn->code.n - 1].flags |= n->wide > 1 ? AC_F_ALIGNED : 0;
+    ac_lb_end(b);
+}
+
 /* Stores row r of the chunk. */
-static void store_row(const ac_gpu_norm *n, int32_t squares, ac_x t, int32_t from, int32_t r, int32_t to, int32_t pitch,
-                      int32_t padded)
+static void store_row(const ac_gpu_norm *n, int32_t squares, ac_x t, int32_t from, int32_t r, const places *to)
 {
     ac_lb *b = &n->L->b;
     const int32_t warps = warps_of(n);
     const bool few = n->rows < warps, last = few ? warps % n->rows != 0 : (from + r + 1) * warps > n->rows;
     const ac_x row = row_of(n, t, from, r), part = part_of(n, t);
     const ac_x spread = ac_lb_add(b, mean_of(n, squares, t, r), ac_lb_f32(b, n->epsilon));
-    const ac_x factor = ac_lb_div(b, ac_lb_f32(b, 1), ac_lb_sqrt(b, spread)), at = ac_lo_scaled(b, row, pitch);
+    const ac_x factor = ac_lb_div(b, ac_lb_f32(b, 1), ac_lb_sqrt(b, spread)), at = ac_lo_scaled(b, row, to->pitch);
     const ac_x exists = few ? ac_lb_lt(b, part, num(n, n->share)) : ac_lb_lt(b, row, num(n, n->rows));
     ac_lb_if(b, last ? exists : ac_lb_int(b, AC_BOOL, 1));
     for (int32_t p = 0; p < n->pieces; p++) {
         const ac_x c = column_of(n, t, p), v = finished(n, t, r, p, factor);
         ac_lb_if(b, whole(n, p) ? ac_lb_int(b, AC_BOOL, 1) : ac_lb_lt(b, c, num(n, n->depth)));
-        ac_lb_store(b, to, ac_lb_add(b, at, c), v);
+        ac_lb_store(b, to->buf, ac_lb_add(b, at, c), v);
         b->fn->code.item[b->fn->code.n - 1].flags |= n->wide > 1 ? AC_F_ALIGNED : 0;
+        if (n->kept >= 0)
+            keep(n, ac_lb_add(b, to->first, row), c, v, to->keeps);
         ac_lb_end(b);
     }
-    if (padded > n->depth) {
+    if (to->padded > n->depth) {
         const ac_x lane = ac_lb_mod(b, t, num(n, LANES));
-        ac_lb_if(b, ac_lb_and(b, ac_lb_lt(b, lane, num(n, padded - n->depth)), ac_lb_eq(b, part, num(n, 0))));
-        ac_lb_store(b, to, ac_lb_add(b, at, ac_lb_add(b, lane, num(n, n->depth))), ac_lb_f32(b, 0));
+        ac_lb_if(b, ac_lb_and(b, ac_lb_lt(b, lane, num(n, to->padded - n->depth)), ac_lb_eq(b, part, num(n, 0))));
+        ac_lb_store(b, to->buf, ac_lb_add(b, at, ac_lb_add(b, lane, num(n, n->depth))), ac_lb_f32(b, 0));
         ac_lb_end(b);
     }
     ac_lb_end(b);
 }
 
-void ac_gpu_norm_rows(const ac_gpu_norm *n, ac_x first, int32_t to, int32_t pitch, int32_t padded, int32_t left)
+void ac_gpu_norm_rows(const ac_gpu_norm *n, ac_x first, int32_t to, int32_t pitch, int32_t padded, int32_t left,
+                      ac_x keeps)
 {
+    const places at = {first, keeps, to, pitch, padded};
     ac_lb *b = &n->L->b;
     const int32_t warps = warps_of(n), each = (n->rows + warps - 1) / warps;
     if (n->gain || n->shift)
@@ -278,7 +298,7 @@ void ac_gpu_norm_rows(const ac_gpu_norm *n, ac_x first, int32_t to, int32_t pitc
         if (left >= 0 && from + n->chunk >= each)
             ac_lb_groups(b, t, left + 1);
         for (int32_t r = 0; r < n->chunk && from + r < each; r++)
-            store_row(n, sums, t, from, r, to, pitch, padded);
+            store_row(n, sums, t, from, r, &at);
         ac_lb_end(b);
     }
 }

@@ -19,6 +19,7 @@ typedef struct ac_gpu_norm {
     ac_dtype type; /* to which results are rounded */
     int64_t depth; /* elements of a row */
     int64_t all;   /* rows of x */
+    int32_t kept;  /* buffer of all normalised rows, which blocks store as well; -1: none */
 
     int32_t rows, threads;              /* of a block */
     int32_t share, chunk;               /* warps that share a row; rows of a warp at once */
@@ -33,7 +34,9 @@ typedef struct ac_gpu_norm {
 void ac_gpu_norm_open(ac_gpu_norm *n, int32_t rows, int32_t threads);
 /* In a grid loop: rows first .. (the last one again after the end) to shared memory: element c of row r at r * pitch +
  * c; zeros from depth to padded, which is at most 32 more. left: groups of late stores that may be under way then,
- * besides an empty one; -1: phases make no groups. */
-void ac_gpu_norm_rows(const ac_gpu_norm *n, ac_x first, int32_t to, int32_t pitch, int32_t padded, int32_t left);
+ * besides an empty one; -1: phases make no groups. keeps: true in blocks that store the rows in
+ * `kept`. */
+void ac_gpu_norm_rows(const ac_gpu_norm *n, ac_x first, int32_t to, int32_t pitch, int32_t padded, int32_t left,
+                      ac_x keeps);
 
 #endif

@@ -172,7 +172,8 @@ static void first_rows(ac_gpu_staged *s)
         ac_gpu_copy_weights(s, t, ac_lb_add(b, s->first, ac_lb_i32(b, k)), slot_at(s, k));
         ac_lb_end(b);
     }
-    ac_gpu_norm_rows(s->g->norm, s->m0, s->rows, pitch, pitch - QUAD, ahead - 1);
+    ac_gpu_norm_rows(s->g->norm, s->m0, s->rows, pitch, pitch - QUAD, ahead - 1,
+                     ac_lb_eq(b, s->tile_n, ac_lb_i32(b, 0)));
 }
 
 /* The images of the thread's rows. */

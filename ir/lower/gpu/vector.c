@@ -354,7 +354,8 @@ int ac_gpu_vector(ac_lower *L, ac_channel *c, ac_gpu_norm *norm, int64_t n_rows,
     const ac_x g = ac_lb_for(b, "g", ac_lb_i32(b, 0), ac_lb_i32(b, blocks_of(&v) * v.tiles), 1, AC_MARK_GRID);
     if (norm) {
         const ac_x first = ac_lb_mul(b, ac_lb_div(b, g, k_of(&v, blocks_of(&v))), k_of(&v, v.tile));
-        ac_gpu_norm_rows(norm, first, v.x, (int32_t)ac_align_up(depth, 4), (int32_t)depth, -1);
+        ac_gpu_norm_rows(norm, first, v.x, (int32_t)ac_align_up(depth, 4), (int32_t)depth, -1,
+                         ac_lb_eq(b, ac_lb_mod(b, g, k_of(&v, blocks_of(&v))), k_of(&v, 0)));
     }
     sums(&v, g);
     const int32_t all = exchange(&v);

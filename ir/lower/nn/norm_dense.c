@@ -2,7 +2,7 @@
  *
  *     d = x - mean(x), or x without `center`
  *     r = d / sqrt(mean(d * d) + epsilon) * gain + shift, rounded to the type `rows`
- *     y = r w' + bias
+ *     y = r w' + bias; r is another result, if there is one
  *
  * x, w [out, depth], bias [out], gain and shift [depth]: f32; bias, gain and shift may be absent. GPUs: each block
  * normalises the rows that it multiplies. Plain: one row after another; scratch: a row. */
@@ -43,7 +43,10 @@ static void normalise(norm_dense *d, ac_x from)
     ac_x v = ac_lb_div(b, ac_lb_sub(b, ac_lb_load(b, d->x, ac_lb_add(b, from, k), 1), mean), root);
     v = n->gain ? ac_lb_mul(b, v, ac_lb_load(b, d->gain, k, 1)) : v;
     v = n->shift ? ac_lb_add(b, v, ac_lb_load(b, d->shift, k, 1)) : v;
-    ac_lb_store(b, d->line, k, ac_lb_cast(b, ac_lb_cast(b, v, n->type), AC_F32));
+    v = ac_lb_cast(b, ac_lb_cast(b, v, n->type), AC_F32);
+    ac_lb_store(b, d->line, k, v);
+    if (n->kept >= 0)
+        ac_lb_store(b, n->kept, ac_lb_add(b, from, k), v);
     ac_lb_end(b);
 }
 
@@ -88,6 +91,7 @@ int ac_lo_norm_dense(ac_lower *L)
                            .center = a->center,
                            .type = a->rows,
                            .depth = w->dim[1],
+                           .kept = n->n_out == 2 ? ac_lo_output_buf(L, 1) : -1,
                            .all = d.rows};
     AC_TRY(ac_channel_open(L, &d.c, x, w, ac_node_in(n, 2), w->dim[0], 0, AC_ACT_NONE, AC_ROUND_F64));
     if (ac_tensor_count(n->out[0]) == 0)

@@ -121,7 +121,7 @@ int ac_sh_dense(ac_ctx *cx, ac_graph *g, ac_node *n)
     return ac_shape_set(cx, n, 0, type, x->rank, dim);
 }
 
-/* x [..,K], w [units, K], bias [units], gain and shift [..,K] of K elements: [.., units]. */
+/* x [..,K], w [units, K], bias [units], gain and shift of K elements: [.., units], and the normalised rows [..,K]. */
 int ac_sh_norm_dense(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
@@ -146,7 +146,10 @@ int ac_sh_norm_dense(ac_ctx *cx, ac_graph *g, ac_node *n)
     int64_t dim[AC_MAX_RANK];
     for (int32_t d = 0; d < x->rank; d++)
         dim[d] = d == x->rank - 1 ? w->dim[0] : x->dim[d];
-    return ac_shape_set(cx, n, 0, AC_F32, x->rank, dim);
+    AC_TRY(ac_shape_set(cx, n, 0, AC_F32, x->rank, dim));
+    if (n->n_out > 2)
+        return ac_error(cx, n->at, E0102, "%d results, expected 1 or 2", n->n_out);
+    return n->n_out == 2 ? ac_shape_set(cx, n, 1, AC_F32, x->rank, x->dim) : AC_OK;
 }
 
 /* x [..,K], codes of [N,K] in blocks: [..,N]. */

@@ -7,16 +7,16 @@ enum { MOST_COLUMNS = 1024, MOST_OF_FEW = 4096, FEW_ROWS = 8, MOST_RESULTS = 1 <
 typedef struct found {
     const int32_t *uses;
     int64_t depth;
-    ac_tensor *x, *gain, *shift;
-    ac_dtype type; /* to which the rows are rounded */
+    ac_tensor *x, *gain, *shift, *kept; /* kept: the rows, which other nodes read as well; NULL: none does */
+    ac_dtype type;                      /* to which the rows are rounded */
     const ac_node *norm;
 } found;
 
-/* The only operand that a node of one reader has besides constants. */
+/* The node that makes t for a single reader. */
 static ac_node *made_for(const found *f, const ac_tensor *t, ac_op op)
 {
     ac_node *n = ac_made_by(t, op);
-    return n && f->uses[t->id] == 1 && ac_node_act(n) == AC_ACT_NONE ? n : NULL;
+    return n && (f->uses[t->id] == 1 || t == f->kept) && ac_node_act(n) == AC_ACT_NONE ? n : NULL;
 }
 
 /* A constant of f32 with a number for each column. */
@@ -49,10 +49,24 @@ static ac_tensor *unrounded(const found *f, ac_tensor *t, ac_dtype *type)
     return half->in[0];
 }
 
-static bool find(found *f, const ac_node *n)
+/* True if n is the first node that reads t. */
+static bool is_first(const ac_graph *g, const ac_node *n, const ac_tensor *t)
+{
+    const ac_node *first = NULL;
+    for (int32_t i = 0; i < g->node.n && !first; i++)
+        for (int32_t k = 0; k < g->node.item[i]->n_in; k++)
+            if (g->node.item[i]->in[k] == t)
+                first = g->node.item[i];
+    return first == n;
+}
+
+static bool find(const ac_graph *g, found *f, const ac_node *n)
 {
     ac_tensor *t = n->in[0];
     f->gain = f->shift = NULL;
+    f->kept = f->uses[t->id] > 1 ? t : NULL;
+    if (f->kept && (t->root || !is_first(g, n, t)))
+        return false;
     f->depth = t->rank ? t->dim[t->rank - 1] : 0;
     t = unrounded(f, t, &f->type);
     t = before(f, t, AC_OP_ADD, &f->shift);
@@ -74,8 +88,8 @@ static bool pays(const found *f, const ac_node *n)
     return plain && w->half == AC_NONE && f->depth <= MOST_COLUMNS && rows * w->dim[0] <= MOST_RESULTS;
 }
 
-/* ac_pass_prologue: a product of normalised rows, which nothing else reads, normalises the rows itself, for GPUs: one
- * launch less.
+/* ac_pass_prologue: a product normalises the rows that it reads, for GPUs: one launch less. If other nodes read the
+ * rows as well, they are another result of the product.
  *   before:  %s = standardize %x   %m = mul %s gain   %a = add %m shift   (%h = cast %a   %r = cast %h)
  *            %y = fully_connected %r %w %b
  *   after:   %y = norm_connected %x %w %b gain shift
@@ -88,7 +102,7 @@ int ac_pass_prologue(ac_pass *p)
     for (int32_t i = 0; i < g->node.n; i++) {
         ac_node *n = g->node.item[i];
         if (n->op != AC_OP_FULLY_CONNECTED || n->n_fused || ac_node_act(n) != AC_ACT_NONE ||
-            !n->attrs.dense.keep_dims || !find(&f, n) || !pays(&f, n))
+            !n->attrs.dense.keep_dims || !find(g, &f, n) || !pays(&f, n))
             continue;
         ac_tensor **in = AC_NEW_N(p->cx->region, ac_tensor *, 5);
         in[0] = f.x;
@@ -103,8 +117,19 @@ int ac_pass_prologue(ac_pass *p)
         n->attrs.norm_dense.rows = f.type;
         n->in = in;
         n->n_in = 5;
+        if (f.kept) {
+            ac_tensor **out = AC_NEW_N(p->cx->region, ac_tensor *, 2);
+            out[0] = n->out[0];
+            out[1] = f.kept;
+            ac_node *before = f.kept->def;
+            before->op = AC_OP_NONE;
+            f.kept->def = n;
+            n->out = out;
+            n->n_out = 2;
+        }
         p->changed++;
     }
     ac_region_close(tmp);
+    ac_graph_sweep(g);
     return p->changed ? ac_pass_dead(p) : AC_OK;
 }
