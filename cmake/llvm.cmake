@@ -24,11 +24,11 @@ if(LLVM_FOUND)
     string(REPLACE zstd::libzstd_shared zstd::libzstd_static uses "${uses}") # not on every machine
     set_target_properties(LLVMSupport PROPERTIES INTERFACE_LINK_LIBRARIES "${uses}")
     llvm_map_components_to_libnames(llvm_parts ${LLVM_TARGETS_TO_BUILD} bitwriter object orcjit passes)
-    target_link_libraries(arenac-llvm PRIVATE ac_codegen ${llvm_parts})
+    target_link_libraries(arenac-llvm PRIVATE ac_codegen_dsp ${llvm_parts})
     set_target_properties(arenac-llvm PROPERTIES LINKER_LANGUAGE CXX)
     target_link_options(arenac-llvm PRIVATE -static-libstdc++ -static-libgcc -Wl,--gc-sections,--as-needed,-s)
   else()
-    target_link_libraries(arenac-llvm PRIVATE ac_codegen LLVM)
+    target_link_libraries(arenac-llvm PRIVATE ac_codegen_dsp LLVM)
   endif()
   # its own copy of the layers below, seen by nobody
   target_link_options(arenac-llvm PRIVATE -Wl,--exclude-libs,ALL,-z,defs)

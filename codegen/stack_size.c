@@ -41,14 +41,15 @@ static ac_bytes in_scope(const ac_loop_fn *fn)
     return most;
 }
 
-/* The deepest function that a TILE calls. */
+/* The deepest function that a TILE calls, or that codegen/dsp makes of it. */
 static ac_bytes tile_of(const ac_target *t, const ac_loop_fn *fn)
 {
+    enum { ROWS = 96 };
     for (ac_x x = 1; x < fn->code.n; x++) {
         const ac_ins *i = &fn->code.item[x];
         const ac_tile tile = i->op == AC_L_TILE ? ac_ins_tile(i) : (ac_tile){0};
         if (i->op == AC_L_TILE && ac_tile_pairs(tile.form) && ac_tile_has_asm(t, &tile))
-            return AC_TILE_STACK;
+            return ROWS;
     }
     return 0;
 }

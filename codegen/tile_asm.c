@@ -40,7 +40,7 @@ static void put_pairs_word(ac_sink *to, const ac_tile *t, int32_t at)
         }
 }
 
-static void put_pairs_step(ac_sink *to, const ac_tile *t)
+void ac_tile_pairs_step(ac_sink *to, const ac_tile *t)
 {
     for (int32_t at = 12; at >= 0; at -= 4)
         put_pairs_word(to, t, at);
@@ -67,11 +67,17 @@ static void put_row_half(ac_sink *to, const ac_tile *t, int32_t at)
 static void put_step(ac_sink *to, const ac_tile *t)
 {
     if (t->form == AC_TILE_PAIRS) {
-        put_pairs_step(to, t);
+        ac_tile_pairs_step(to, t);
         return;
     }
     put_row_half(to, t, 4);
     put_row_half(to, t, 0);
+}
+
+void ac_tile_zero(ac_sink *to, int32_t sums)
+{
+    for (int32_t i = 0; i < sums; i++)
+        ac_putf(to, i < 4 ? "movs r%d, #0\n" : "mov r%d, r4\n", (int)(4 + i));
 }
 
 const char *ac_tile_asm(ac_ctx *cx, const ac_tile *t)
@@ -81,11 +87,7 @@ const char *ac_tile_asm(ac_ctx *cx, const ac_tile *t)
     ac_sink to;
     ac_sink_open(&to, cx);
     ac_put(&to, "push {r3-r11, lr}\nsub sp, #8\n");
-    for (int32_t i = 0; i < sums; i++)
-        if (i < 4)
-            ac_putf(&to, "movs r%d, #0\n", (int)(4 + i));
-        else
-            ac_putf(&to, "mov r%d, r4\n", (int)(4 + i));
+    ac_tile_zero(&to, sums);
     ac_putf(&to, "lsls r12, r2, #31\nadd r2, r0, r2, lsl #%d\nstr r2, [sp]\nbmi 2f\n1:\n",
             row            ? 3
             : t->rows == 1 ? 4

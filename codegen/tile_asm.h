@@ -22,6 +22,7 @@
  * Pointers are advanced at the end of a step. */
 #ifndef AC_CODEGEN_TILE_ASM_H
 #define AC_CODEGEN_TILE_ASM_H
+#include "base/sink.h"
 #include "ir/loop/tiles.h"
 #include "ir/lower/target.h"
 
@@ -35,9 +36,11 @@ enum {
  * the registers that a called function preserves, and takes AC_TILE_STACK bytes. */
 const char *ac_tile_asm(ac_ctx *cx, const ac_tile *tile);
 enum { AC_TILE_STACK = 48 };
+/* Its parts: sums from r4 on are 0; a step of PAIRS, x in r0 and w in r1, which changes r2, r3, r12 and lr. */
+void ac_tile_zero(ac_sink *to, int32_t sums);
+void ac_tile_pairs_step(ac_sink *to, const ac_tile *t);
 const char *ac_tile_name(ac_ctx *cx, const ac_tile *tile); /* of the function, "tile_pairs_2x4" */
-/* The stack of a function of the generated code that is assembly alone, from its name; 0: of any other function.
- * Compilers report no frame for it. */
+/* The stack of the function of that name, of this or any other model; 0: it is another function. */
 ac_bytes ac_tile_stack(const char *function);
 /* UNSIGNED: the instructions of a step, `end` after each, for n of the channels, whose weights begin at w; acc, x, w:
  * the text of operands; v, t: free registers. */

@@ -43,7 +43,7 @@ void ac_c_add_uses(const ac_pieces *pieces, ac_region *r, uint8_t *uses)
 {
     for (int32_t k = 0; k < pieces->n; k++) {
         const ac_piece *p = &pieces->item[k];
-        const uint8_t *own = ac_c_buffer_uses(p->fn, r);
+        const uint8_t *own = ac_c_buffer_uses(p->fn, NULL, r);
         for (int32_t i = 0; i < p->fn->buf.n; i++)
             if (p->fn->buf.item[i].role != AC_BUF_LOCAL)
                 uses[p->buf[i]] |= own[i];

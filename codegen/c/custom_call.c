@@ -119,7 +119,7 @@ int ac_c_print_custom(ac_cfile *F, const ac_loop_fn *fn, const ac_csig *sig, ac_
     ac_c_name_take(&f.names, e->function);
     for (int32_t i = 0; i < fn->buf.n; i++)
         f.buf[i] = ac_c_name_take(&f.names, fn->buf.item[i].name);
-    ac_c_print_head(&f, ac_c_buffer_uses(fn, F->region));
+    ac_c_print_head(&f, ac_c_buffer_uses(fn, NULL, F->region));
     const char *in = put_tensors(&f, "in", e->in, e->n_in), *out = put_tensors(&f, "out", e->out, e->n_out);
     const char *attr = put_attrs(&f, e), *options = put_options(&f, e);
     const char *node = ac_c_name_take(&f.names, "node");

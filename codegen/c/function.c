@@ -13,6 +13,7 @@
 #include "codegen/c/dialect.h"
 
 #include "base/format.h"
+#include "codegen/dsp/rows.h"
 
 #include <string.h>
 
@@ -301,6 +302,8 @@ static int print_body(ac_cfn *f)
         if (f->called < f->pieces->n && ac_is_piece(f->fn, x)) {
             ac_c_call_piece(f);
             x++; /* its END */
+        } else if (f->row && f->row[x] && f->row[x]->end == x) {
+            ac_c_rows(f, f->row[x]);
         } else if (f->use[x].live) {
             AC_TRY(print_ins(f, x, &open));
         }
@@ -338,10 +341,11 @@ int ac_c_print_fn(ac_cfile *F, const ac_loop_fn *given, const ac_csig *sig, ac_s
     const ac_loop_fn *fn = D->form(F, pieces.outer);
     if (!fn)
         return AC_FAIL;
-    ac_cuse *use = ac_c_inline_plan(fn, F->target, F->region);
+    ac_rows **row = ac_c_find_rows(F, fn);
+    ac_cuse *use = ac_c_inline_plan(fn, F->target, row, F->region);
     if (D->review)
         D->review(fn, use, F->region);
-    ac_cfn f = {.file = F, .fn = fn, .to = to, .use = use, .sig = sig};
+    ac_cfn f = {.file = F, .fn = fn, .to = to, .use = use, .row = row, .sig = sig};
     f.pieces = &pieces;
     AC_TRY(ac_c_print_pieces(&f, sig));
     f.val = AC_NEW_N(F->region, ac_cval, fn->code.n);
@@ -353,7 +357,7 @@ int ac_c_print_fn(ac_cfile *F, const ac_loop_fn *given, const ac_csig *sig, ac_s
         f.buf[i] = ac_c_name_take(&f.names, fn->buf.item[i].name);
     if (ac_c_strict(F))
         ac_c_find_scaled(&f);
-    uint8_t *uses = ac_c_buffer_uses(fn, F->region);
+    uint8_t *uses = ac_c_buffer_uses(fn, row, F->region);
     ac_c_add_uses(&pieces, F->region, uses);
     ac_c_print_head(&f, uses);
     AC_TRY(print_body(&f));

@@ -1,6 +1,7 @@
 /* function_head.c - prints the beginning of a function: the comment with its note and its buffers, the parameters in
  * lines that are not too long, and its arrays. */
 #include "codegen/c/dialect.h"
+#include "codegen/dsp/rows.h"
 #include "ir/loop/requants.h"
 #include "ir/loop/tiles.h"
 
@@ -8,11 +9,25 @@
 
 enum { LINE_LIMIT = 116 }; /* characters of a line that is broken */
 
-uint8_t *ac_c_buffer_uses(const ac_loop_fn *fn, ac_region *r)
+static void use_rows(const ac_rows *r, uint8_t *uses)
+{
+    uses[r->tile.x] |= C_READ;
+    uses[r->tile.w] |= C_READ;
+    uses[r->m] |= C_READ;
+    uses[r->y] |= C_WRITTEN;
+    if (r->bias >= 0)
+        uses[r->bias] |= C_READ;
+}
+
+uint8_t *ac_c_buffer_uses(const ac_loop_fn *fn, ac_rows **row, ac_region *r)
 {
     uint8_t *uses = AC_NEW_N(r, uint8_t, fn->buf.n + 1);
     for (ac_x x = 1; x < fn->code.n; x++) {
         const ac_ins *in = &fn->code.item[x];
+        if (row && row[x]) {
+            use_rows(row[x], uses);
+            continue;
+        }
         if (in->op == AC_L_LOAD || in->op == AC_L_PREFETCH)
             uses[in->aux] |= C_READ;
         if (ac_lop_stores((ac_lop)in->op) || in->op == AC_L_MMA)

@@ -6,6 +6,7 @@
  *     %5 = mul f32 %4 %4
  *     store y[%3] %5             y[i] = x0 * x0;                used once: printed in place */
 #include "codegen/c/printer.h"
+#include "codegen/dsp/rows.h"
 #include "ir/loop/builder.h"
 #include "ir/loop/halves.h"
 
@@ -16,11 +17,14 @@ typedef struct ref {
     int32_t copies; /* how often the text of the operand appears in the text of the user */
 } ref;
 
+enum { MOST = AC_ROWS_VALUES }; /* operands */
+
 typedef struct plan {
     const ac_loop_fn *fn;
     ac_cuse *use;
     int32_t *first;   /* value -> first ref */
-    ref *refs;        /* three for each instruction: 3 * i + operand */
+    ref *refs;        /* MOST for each instruction: MOST * i + operand */
+    ac_rows **row;    /* loops that are one call, at their END; NULL: none */
     int32_t *barrier; /* blocks and stores before instruction i */
     int32_t *blocks;  /* only blocks: for constants, which stores cannot change */
     int32_t *end;     /* of FOR */
@@ -62,6 +66,35 @@ static ac_x read_through(const ac_loop_fn *fn, const ac_target *t, ac_x x)
     return word ? word : ac_halves_clamped(fn, x, &bits);
 }
 
+static bool is_call(const plan *p, ac_x x)
+{
+    return p->row && p->row[x] && p->row[x]->end == x;
+}
+
+/* In a loop that is one call, and not needed before it. */
+static bool is_dropped(const plan *p, ac_x x)
+{
+    return p->row && p->row[x] && !is_call(p, x) && !p->row[x]->needed[x];
+}
+
+static void add_user(plan *p, ac_x value, ac_x user, int32_t k, int32_t copies)
+{
+    const int32_t at = MOST * user + k;
+    if (!value)
+        return;
+    p->refs[at] = (ref){p->first[value], user, copies};
+    p->first[value] = at;
+}
+
+static void add_users(plan *p, const ac_target *t, ac_x i)
+{
+    const ac_ins *in = &p->fn->code.item[i];
+    const ac_x whole = read_through(p->fn, t, i);
+    const ac_x operand[3] = {whole ? whole : in->a, whole ? 0 : in->b, in->c};
+    for (int k = 0; k < 3; k++)
+        add_user(p, operand[k], i, k, whole ? 1 : copies_of(p->fn, t, in, k));
+}
+
 /* Loops, barriers, SETs of each variable, users of each value. */
 static void survey(plan *p, const ac_target *t, ac_region *r)
 {
@@ -70,6 +103,17 @@ static void survey(plan *p, const ac_target *t, ac_region *r)
     AC_VEC(int32_t) open = {0};
     for (ac_x i = 1; i < n; i++) {
         const ac_ins *in = &fn->code.item[i];
+        const bool dropped = is_dropped(p, i), call = is_call(p, i);
+        p->barrier[i + 1] = p->barrier[i] + call;
+        p->blocks[i + 1] = p->blocks[i];
+        p->use[i].loop = loop;
+        if (call) {
+            ac_x value[AC_ROWS_VALUES];
+            for (int32_t k = ac_rows_values(p->row[i], value) - 1; k >= 0; k--)
+                add_user(p, value[k], i, k, 2);
+        }
+        if (dropped || call)
+            continue;
         bool block = in->op == AC_L_FOR || in->op == AC_L_IF || in->op == AC_L_ELSE || in->op == AC_L_END;
         if (in->op == AC_L_END) {
             ac_x head = open.item[--open.n];
@@ -90,15 +134,7 @@ static void survey(plan *p, const ac_target *t, ac_region *r)
             p->set[i] = p->set[in->aux];
             p->set[in->aux] = i;
         }
-        const ac_x whole = read_through(fn, t, i);
-        const ac_x operand[3] = {whole ? whole : in->a, whole ? 0 : in->b, in->c};
-        for (int k = 0; k < 3; k++) {
-            if (!operand[k])
-                continue;
-            int32_t at = 3 * i + k;
-            p->refs[at] = (ref){p->first[operand[k]], i, whole ? 1 : copies_of(fn, t, in, k)};
-            p->first[operand[k]] = at;
-        }
+        add_users(p, t, i);
     }
 }
 
@@ -148,12 +184,12 @@ static bool may_join(const plan *p, ac_x x)
     return true;
 }
 
-ac_cuse *ac_c_inline_plan(const ac_loop_fn *fn, const ac_target *t, ac_region *r)
+ac_cuse *ac_c_inline_plan(const ac_loop_fn *fn, const ac_target *t, ac_rows **row, ac_region *r)
 {
     int32_t n = fn->code.n;
-    plan p = {.fn = fn, .use = AC_NEW_N(r, ac_cuse, n)};
+    plan p = {.fn = fn, .use = AC_NEW_N(r, ac_cuse, n), .row = row};
     p.first = AC_NEW_N(r, int32_t, n);
-    p.refs = AC_NEW_N(r, ref, 3 * (int64_t)n);
+    p.refs = AC_NEW_N(r, ref, MOST * (int64_t)n);
     p.barrier = AC_NEW_N(r, int32_t, n + 1);
     p.blocks = AC_NEW_N(r, int32_t, n + 1);
     p.end = AC_NEW_N(r, int32_t, n);
@@ -167,6 +203,8 @@ ac_cuse *ac_c_inline_plan(const ac_loop_fn *fn, const ac_target *t, ac_region *r
         const ac_ins *in = &fn->code.item[i];
         ac_cuse *u = &p.use[i];
         u->at = i;
+        if (is_dropped(&p, i))
+            continue;
         if (!is_value(in)) {
             u->live = in->op == AC_L_VAR ? read[i] : in->op == AC_L_SET ? read[in->aux] : true;
             continue;

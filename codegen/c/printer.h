@@ -70,8 +70,9 @@ typedef struct ac_cuse {
     int32_t at;   /* the instruction whose statement contains its text */
 } ac_cuse;
 
-/* inline_values.c: one entry for each instruction. */
-ac_cuse *ac_c_inline_plan(const ac_loop_fn *fn, const ac_target *t, ac_region *r);
+/* inline_values.c: one entry for each instruction. row: ac_c_find_rows. */
+struct ac_rows;
+ac_cuse *ac_c_inline_plan(const ac_loop_fn *fn, const ac_target *t, struct ac_rows **row, ac_region *r);
 
 /* scaled.c: x is the high word of a * b + add (0: of a * b), or the high word of a * b and `sum` added, or `inside` of
  * such a product and printed by it, or a value that several of them use: it has a name */
@@ -87,8 +88,9 @@ typedef struct ac_cfn {
     ac_sink *to;
     ac_cval *val; /* of each instruction */
     const ac_cuse *use;
-    ac_cscaled *scaled; /* of each instruction, in strict code; NULL elsewhere */
-    const char **buf;   /* name of each buffer */
+    struct ac_rows **row; /* of each instruction, see ac_c_find_rows */
+    ac_cscaled *scaled;   /* of each instruction, in strict code; NULL elsewhere */
+    const char **buf;     /* name of each buffer */
     ac_cnames names;
     int32_t depth; /* of indentation */
     const struct ac_csig *sig;
@@ -162,6 +164,13 @@ ac_cexpr ac_c_vec_bitcast(ac_cfn *f, const ac_ins *in);
 void ac_c_tile(ac_cfn *f, const ac_ins *in);
 const char *ac_c_place(ac_cfn *f, int32_t buf, ac_x index); /* "x + index" */
 void ac_c_asm_lines(ac_sink *to, const char *text);         /* lines of an assembler text as strings of C */
+/* "#if" and the attributes of a function that is assembly alone: basic asm, which GCC and Clang take at every level.
+ * They may neither inline it nor conclude from its body, which they do not read, that it leaves registers or arguments
+ * alone. more: as below. */
+void ac_c_open_naked(ac_cfile *F, const char *more);
+/* The loops that are printed as one call, by instruction; NULL: none. The call. */
+struct ac_rows **ac_c_find_rows(ac_cfile *F, const ac_loop_fn *fn);
+void ac_c_rows(ac_cfn *f, const struct ac_rows *r);
 /* After #if: GCC compiles for a processor with `feature`, optimises, and NO_ASM is not defined; `more`: "" or "X &&
  * ". */
 const char *ac_c_asm_condition(ac_cfile *F, const char *feature, const char *more);
@@ -199,7 +208,8 @@ typedef struct ac_csig {
 int ac_c_print_fn(ac_cfile *F, const ac_loop_fn *fn, const ac_csig *sig, ac_sink *to);
 /* function_head.c */
 enum { C_READ = 1, C_WRITTEN = 2 };
-uint8_t *ac_c_buffer_uses(const ac_loop_fn *fn, ac_region *r);        /* of each buffer: C_READ, C_WRITTEN, both or 0 */
+/* Of each buffer: C_READ, C_WRITTEN, both or 0. row: NULL, or ac_c_find_rows. */
+uint8_t *ac_c_buffer_uses(const ac_loop_fn *fn, struct ac_rows **row, ac_region *r);
 void ac_c_print_head(ac_cfn *f, const uint8_t *uses);                 /* up to the first statement */
 void ac_c_put_wrapped(ac_sink *to, const char *list, int32_t indent); /* arguments, broken at commas into lines */
 /* call_pieces.c: the functions of f->pieces; the statement of the next call; the function's buffers that pieces use.

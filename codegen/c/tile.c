@@ -1,6 +1,8 @@
-/* tile.c - prints TILE in C: a function for each shape of tile, added to the file before its first use. It is
- * assembly if the target has the instructions and the compiler takes them, else portable C. Tests compare both. */
+/* tile.c - prints TILE, and the loops of codegen/dsp/rows.h, in C: a function for each shape, added to the file before
+ * its first use. It is assembly if the target has the instructions and the compiler takes them, else portable C. Tests
+ * compare both. */
 #include "codegen/c/dialect.h"
+#include "codegen/dsp/rows.h"
 #include "codegen/rvv_asm.h"
 #include "codegen/tile_asm.h"
 
@@ -23,19 +25,22 @@ void ac_c_asm_lines(ac_sink *to, const char *text)
     }
 }
 
-/* The function as assembly alone (tile_asm.h). Compilers may neither inline it nor conclude from its body, which they
- * do not read, that it leaves registers or arguments alone. Text without operands, which both GCC and Clang take, at
- * every level. */
+void ac_c_open_naked(ac_cfile *F, const char *more)
+{
+    ac_putf(
+        &F->helpers,
+        "#if defined(__ARM_FEATURE_DSP) && defined(__thumb2__) && defined(__GNUC__) && \\\n    %s!defined(%s_NO_ASM)\n"
+        "#if defined(__clang__)\n__attribute__((naked, noinline))\n#else\n__attribute__((naked, noipa))\n#endif\n",
+        more, F->upper);
+}
+
+/* The function as assembly alone (tile_asm.h). */
 static void put_naked(ac_cfile *F, const ac_tile *t, const char *name, const char *type)
 {
     static const char *const UNUSED = "__attribute__((unused))";
     const bool row = t->form == AC_TILE_ROW;
     ac_sink *to = &F->helpers;
-    ac_putf(
-        to,
-        "#if defined(__ARM_FEATURE_DSP) && defined(__thumb2__) && defined(__GNUC__) && \\\n    %s!defined(%s_NO_ASM)\n"
-        "#if defined(__clang__)\n__attribute__((naked, noinline))\n#else\n__attribute__((naked, noipa))\n#endif\n",
-        row ? "defined(__ARM_FEATURE_UNALIGNED) && " : "", F->upper);
+    ac_c_open_naked(F, row ? "defined(__ARM_FEATURE_UNALIGNED) && " : "");
     ac_putf(to,
             "static void %s(const %s *x %s, const int8_t *w %s,\n    int32_t steps %s, int32_t *acc %s)\n{\n"
             "    __asm__ volatile(",
@@ -199,4 +204,107 @@ void ac_c_tile(ac_cfn *f, const ac_ins *in)
         ac_c_line(f, "%s(%s, %d, %s, %s);", name, x, (int)t.pitch, ac_c_place(f, t.w, in->b), f->buf[t.acc]);
     else
         ac_c_line(f, "%s(%s, %s, %s, %s);", name, x, ac_c_place(f, t.w, in->b), steps, f->buf[t.acc]);
+}
+
+/* ------------------------------------------------------------------ all channels of two pixels */
+
+ac_rows **ac_c_find_rows(ac_cfile *F, const ac_loop_fn *fn)
+{
+    ac_rows **row = NULL;
+    for (ac_x x = 1; x < fn->code.n && F->target->dsp; x++) {
+        ac_rows r;
+        if (!ac_rows_find(F->region, fn, x, &r))
+            continue;
+        if (!row)
+            row = AC_NEW_N(F->region, ac_rows *, fn->code.n);
+        ac_rows *own = AC_NEW(F->region, ac_rows);
+        *own = r;
+        for (ac_x k = x; k <= r.end; k++)
+            row[k] = own;
+        x = r.end;
+    }
+    return row;
+}
+
+/* The definition, as in codegen/dsp/rows.h. */
+static void put_plain_rows(ac_sink *to, const ac_rows_form *f)
+{
+    ac_putf(to,
+            "    for (int32_t oc = 0; oc < a->channels; oc++) {\n"
+            "        const int8_t *const from = &w[oc / 4 * 32 * a->steps + oc %% 4 / 2 * 16];\n"
+            "        for (int32_t r = 1; r >= 0; r--) { /* the second pixel may have the place of the first */\n"
+            "            int8_t *const to = (r != 0) ? a->second : y;\n"
+            "            int32_t acc = %s;\n"
+            "            for (int32_t k = 0; k < a->steps * 8; k++) {\n"
+            "                const int8_t *const pair = &from[k / 8 * 32 + k %% 8 * 2];\n"
+            "                const int32_t odd = pair[1] + ((pair[0] < 0) ? 1 : 0);\n"
+            "                acc += x[(k / 8 * 2 + r) * 8 + k %% 8] * (((oc %% 2) == 0) ? pair[0] : odd);\n"
+            "            }\n",
+            f->biased ? "a->bias[oc]" : "0");
+    if (f->is_signed)
+        ac_put(to, "            const int64_t by = (int64_t)acc * a->m[2 * oc];\n"
+                   "            const int64_t sum = by + (a->m[2 * oc + 1] ^ (acc >> 31));\n"
+                   "            int32_t v = ((int32_t)(sum >> 32) + a->number) >> a->shift;\n");
+    else
+        ac_putf(to,
+                "            acc *= a->number%s;\n"
+                "            const int64_t by = (int64_t)acc * a->m[2 * oc];\n"
+                "            int32_t v = ((int32_t)(by >> 32) + a->m[2 * oc + 1]) >> %s;\n",
+                f->split ? " * 256" : "", f->shift ? ac_strf(to->cx->region, "%d", (int)f->shift) : "a->shift");
+    ac_put(to, "            v = (v > -128) ? v : -128;\n"
+               "            to[oc] = (int8_t)((v < 127) ? v : 127);\n"
+               "        }\n    }\n}\n");
+}
+
+static const char *args_type(ac_cfile *F)
+{
+    const char *name = "rows_args";
+    if (!ac_c_have(F, name))
+        ac_put(&F->helpers,
+               "/* m: of each channel a factor and a term; second: the results of the second pixel, y: there "
+               "is none. */\n"
+               "typedef struct rows_args {\n"
+               "    const int32_t *m;\n    int32_t number;\n    int8_t *second;\n    int32_t steps;\n"
+               "    int32_t channels;\n    const int32_t *bias;\n    int32_t shift;\n} rows_args;\n\n");
+    return name;
+}
+
+static const char *rows_function(ac_cfile *F, const ac_rows_form *f)
+{
+    const char *name = ac_rows_name(F->cx, f), *args = args_type(F);
+    if (ac_c_have(F, name))
+        return name;
+    ac_sink *to = &F->helpers;
+    const char *no = "__attribute__((unused))";
+    ac_put(to, "/* Two pixels by all channels of packed weights, four at a time, requantised. */\n");
+    ac_c_open_naked(F, "");
+    ac_putf(to,
+            "static void %s(const int16_t *x %s, const int8_t *w %s,\n"
+            "    int8_t *y %s, const %s *a %s)\n{\n    __asm__ volatile(",
+            name, no, no, no, args, no);
+    ac_c_asm_lines(to, ac_rows_asm(F->cx, f));
+    ac_putf(to, ");\n}\n#else\nstatic void %s(const int16_t *x, const int8_t *w, int8_t *y, const %s *a)\n{\n", name,
+            args);
+    put_plain_rows(to, f);
+    ac_put(to, "#endif\n\n");
+    return name;
+}
+
+static const char *place_of(ac_cfn *f, const ac_rows *r, int32_t pixel)
+{
+    const char *at = r->place[pixel] ? ac_c_place(f, r->y, r->place[pixel]) : f->buf[r->y];
+    return r->first[pixel] ? ac_strf(f->file->region, "%s + %lld", at, (long long)r->first[pixel]) : at;
+}
+
+void ac_c_rows(ac_cfn *f, const ac_rows *r)
+{
+    ac_region *region = f->file->region;
+    const char *name = rows_function(f->file, &r->form), *y = place_of(f, r, 0), *second = place_of(f, r, 1);
+    const char *number = r->factor ? ac_strf(region, "%d", (int)r->factor) : f->val[r->number].e.text;
+    if (r->more)
+        second = ac_strf(region, "(%s) ? (%s) : (%s)", f->val[r->more].e.text, second, y);
+    ac_c_line(f, "%s(%s, %s, %s, &(const rows_args){%s, %s, %s, %s, %s, %s, %s});", name,
+              ac_c_place(f, r->tile.x, r->x_at), f->buf[r->tile.w], y, f->buf[r->m], number, second,
+              f->val[r->steps].e.text, f->val[r->channels].e.text, r->bias < 0 ? "NULL" : f->buf[r->bias],
+              r->shift ? f->val[r->shift].e.text : "0");
 }

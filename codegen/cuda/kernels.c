@@ -107,7 +107,7 @@ static void place_shared(ac_region *r, ac_cuda_kernel *k)
 
 static ac_cuda_kernel describe(cutter *c, const ac_loop_fn *fn)
 {
-    ac_cuda_kernel k = {.fn = fn, .blocks = 1, .threads = 1, .uses = ac_c_buffer_uses(fn, c->cx->region)};
+    ac_cuda_kernel k = {.fn = fn, .blocks = 1, .threads = 1, .uses = ac_c_buffer_uses(fn, NULL, c->cx->region)};
     k.cluster = ac_loop_cluster(fn);
     place_shared(c->cx->region, &k);
     for (ac_x x = 1; x < fn->code.n; x++) {

@@ -2,7 +2,7 @@
  * contains its size. */
 #include "codegen/frames.h"
 #include "codegen/llvm/ir.h"
-#include "codegen/tile_asm.h"
+#include "codegen/dsp/rows.h"
 
 #include <llvm-c/Object.h>
 #include <stdlib.h>
@@ -56,7 +56,7 @@ void *l_frames_open(l_module *M)
             LLVMAddAttributeAtIndex(f, L_WHOLE, LLVMCreateStringAttribute(M->lc, LIMIT, sizeof LIMIT - 1, "0", 1));
             const int32_t at = ac_frames_add(M->region, &w->frames, LLVMGetValueName2(f, &n));
             /* LLVM reports nothing for a function without a frame, nor for one that is assembly alone */
-            w->frames.item[at].bytes = ac_tile_stack(LLVMGetValueName2(f, &n));
+            w->frames.item[at].bytes = ac_naked_stack(LLVMGetValueName2(f, &n));
             note_calls(w, f, at);
         }
     LLVMContextSetDiagnosticHandler(M->lc, on_diagnostic, w);

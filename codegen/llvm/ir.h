@@ -128,6 +128,11 @@ void l_asm_names(l_module *M, const l_operand *o, int32_t n, const char **name);
 void l_asm_call(l_module *M, const l_operand *o, int32_t n, const char *text, const char *clobbers);
 LLVMValueRef l_asm_address(l_fn *f, int32_t buf, LLVMValueRef index);
 
+/* tile.c: the function of this module that is assembly alone, made at its first use; name: without the module's. */
+LLVMValueRef l_naked_function(l_module *M, const char *name, LLVMTypeRef type, const char *text);
+/* rows.c */
+struct ac_rows;
+void l_rows(l_fn *f, const struct ac_rows *r);
 /* tile.c, mve.c, rvv.c, matrix.c */
 int l_tile(l_fn *f, const ac_ins *in);
 int l_mve_tile(l_fn *f, const ac_ins *in);

@@ -7,6 +7,7 @@
  *     ...
  *     next = add oc, step
  *     br (next < hi), body, exit */
+#include "codegen/dsp/rows.h"
 #include "codegen/llvm/ir.h"
 #include "ir/loop/builder.h"
 
@@ -286,13 +287,27 @@ static void call_piece(l_fn *f)
     LLVMBuildCall2(M->b, LLVMGlobalGetValueType(callee), callee, arg, n, "");
 }
 
+/* A loop that is one call: the values that it needs, and the call. */
+static int rows(l_fn *f, ac_x x, const ac_rows *r)
+{
+    for (x++; x < r->end; x++)
+        if (r->needed[x])
+            AC_TRY(value(f, x));
+    l_rows(f, r);
+    return AC_OK;
+}
+
 static int body(l_fn *f)
 {
     block_list open = {0};
+    ac_rows r;
     for (ac_x x = 1; x < f->fn->code.n; x++)
         if (f->called < f->pieces->n && ac_is_piece(f->fn, x)) {
             call_piece(f);
             x++; /* its END */
+        } else if (f->M->target->dsp && ac_rows_find(f->M->region, f->fn, x, &r)) {
+            AC_TRY(rows(f, x, &r));
+            x = r.end;
         } else {
             AC_TRY(instruction(f, x, &open));
         }

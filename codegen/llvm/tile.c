@@ -11,16 +11,14 @@ static LLVMValueRef element(l_fn *f, int32_t buf, LLVMValueRef index, int64_t mo
     return l_asm_address(f, buf, LLVMBuildAdd(f->M->b, index, l_int(f->M, AC_I32, more, 1), ""));
 }
 
-/* The function of a tile of pairs, f(x, w, steps, acc), made at its first use. */
-static LLVMValueRef function_of(l_module *M, const ac_tile *t, LLVMTypeRef type)
+LLVMValueRef l_naked_function(l_module *M, const char *own, LLVMTypeRef type, const char *text)
 {
-    const char *name = ac_strf(M->region, "%s_%s", M->m->name, ac_tile_name(M->cx, t));
+    const char *name = ac_strf(M->region, "%s_%s", M->m->name, own);
     LLVMValueRef f = LLVMGetNamedFunction(M->mod, name);
     if (f)
         return f;
     f = l_inner_function(M, name, type, "noinline");
     l_attribute(M, f, L_WHOLE, "naked", 0);
-    const char *text = ac_tile_asm(M->cx, t);
     LLVMBasicBlockRef from = LLVMGetInsertBlock(M->b);
     LLVMPositionBuilderAtEnd(M->b, LLVMAppendBasicBlockInContext(M->lc, f, "entry"));
     LLVMTypeRef nothing = LLVMFunctionType(M->none, NULL, 0, false);
@@ -39,7 +37,8 @@ static void pairs_tile(l_fn *f, const ac_ins *in, const ac_tile *t)
     LLVMTypeRef type = LLVMFunctionType(M->none, param, 4, false);
     LLVMValueRef given[4] = {element(f, t->x, f->val[in->a], 0), element(f, t->w, f->val[in->b], 0), f->val[in->c],
                              element(f, t->acc, l_int(M, AC_I32, 0, 1), 0)};
-    LLVMBuildCall2(M->b, type, function_of(M, t, type), given, 4, "");
+    LLVMValueRef fn = l_naked_function(M, ac_tile_name(M->cx, t), type, ac_tile_asm(M->cx, t));
+    LLVMBuildCall2(M->b, type, fn, given, 4, "");
 }
 
 /* UNSIGNED: accumulators, x, w, two free registers, and the end of x. */

@@ -3,7 +3,7 @@
 #include "codegen/backends/find.h"
 #include "codegen/constants.h"
 #include "codegen/frames.h"
-#include "codegen/tile_asm.h"
+#include "codegen/dsp/rows.h"
 #include "host/firmware/board.h"
 
 #include "host/compiler.h"
@@ -31,7 +31,7 @@ static void take_node(ac_region *r, ac_frames *f, const char *line)
     while (bytes > label && bytes[-1] >= '0' && bytes[-1] <= '9')
         bytes--;
     const int32_t at = ac_frames_add(r, f, name);
-    f->item[at].bytes = strtol(bytes, NULL, 10) + ac_tile_stack(name);
+    f->item[at].bytes = strtol(bytes, NULL, 10) + ac_naked_stack(name);
 }
 
 /* edge: { sourcename: "kws_run" targetname: "m.c:kws_conv_2d_0" label: "m.c:92:5" } */

@@ -73,6 +73,8 @@ typedef struct ac_line {
     bool clip;    /* SPLIT, THIRDS: acc is clamped to from..to first; no channel has a step outside */
     int32_t from, to;
     bool wraps; /* for marking arithmetic as 32-bit: nothing in the loops bounds the accumulators */
+    bool pairs; /* 2^pre is written as a product by 256: sums of the odd channels of TILE's pairs are already 256 times
+                 * as large */
 } ac_line;
 /* The part of a form that differs by channel. SIGNED: k is common if post is, else c is common. post: at least 32 if it
  * varies and products are LONG. */

@@ -45,6 +45,14 @@ static ac_x part_of(ac_lb *b, const ac_line *line, ac_x acc, ac_x part, ac_x low
     return ac_lb_shr(b, lower ? plus(b, line, p, lower) : p, ac_lb_i32(b, bits));
 }
 
+static ac_x factor(ac_lb *b, const ac_line *line)
+{
+    enum { BYTE = 8 };
+    if (!line->pairs || line->pre < BYTE)
+        return ac_lb_shape(b, (int64_t)1 << line->pre);
+    return ac_lb_mul(b, ac_lb_shape(b, (int64_t)1 << (line->pre - BYTE)), ac_lb_i32(b, 1 << BYTE));
+}
+
 static ac_x product(ac_lower *L, const ac_line *line, ac_x acc, const ac_line_values *v)
 {
     ac_lb *b = &L->b;
@@ -52,7 +60,7 @@ static ac_x product(ac_lower *L, const ac_line *line, ac_x acc, const ac_line_va
     case AC_LINE_LONG:
     case AC_LINE_HIGH: {
         if (line->pre)
-            acc = times(b, line, acc, ac_lb_shape(b, (int64_t)1 << line->pre));
+            acc = times(b, line, acc, factor(b, line));
         const ac_x p = ac_lb_mul(b, ac_lb_cast(b, acc, AC_I64), ac_lb_cast(b, v->m, AC_I64));
         return line->product == AC_LINE_LONG ? p : ac_lb_cast(b, ac_lb_shr(b, p, ac_lb_int(b, AC_I64, 32)), AC_I32);
     }
@@ -95,6 +103,8 @@ ac_x ac_lo_requant_line(ac_lower *L, const ac_line *line, const ac_line_of *of, 
     ac_x c = v->c ? v->c : ac_lb_int(b, is_signed ? AC_I32 : d, of->c);
     if (is_signed) {
         c = ac_lb_cast(b, ac_lb_xor(b, c, ac_lb_shr(b, acc, ac_lb_i32(b, 31))), d);
+        if (wide && !v->k && of->k % ((int64_t)1 << 32) == 0) /* added to the high word */
+            v->k = ac_lb_shape(b, of->k >> 32);
         c = v->k ? c : plus(b, line, c, ac_lb_int(b, d, of->k));
     }
     ac_x y = plus(b, line, product(L, line, acc, v), c);

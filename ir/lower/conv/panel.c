@@ -139,19 +139,37 @@ static void position(const ac_panel_place *to, ac_x i, ac_x *at)
     at[2] = to->oy ? i : ac_lb_mod(b, i, to->p->k.out_columns);
 }
 
-void ac_panel_store(const ac_panel_place *to, ac_x i, ac_x channel, ac_x acc)
+ac_x ac_panel_done(const ac_panel *p, ac_x channel, ac_x acc)
+{
+    ac_lb *b = &p->L->b;
+    const ac_x start = ac_channel_start(p->c, channel, 1);
+    acc = p->biased ? ac_lb_add_wrap(b, acc, start) : ac_lb_add(b, acc, start);
+    return ac_channel_done(p->c, acc, channel);
+}
+
+/* The index of `channel` at position i. */
+static void index_of(const ac_panel_place *to, ac_x i, ac_x channel, ac_x *idx)
 {
     const ac_panel *p = to->p;
-    ac_lb *b = &p->L->b;
-    ac_x idx[AC_MAX_RANK];
     if (p->L->node->op == AC_OP_CONV_2D)
         position(to, i, idx);
     else
         ac_row_index(p->L, i, idx);
     idx[p->c->out->rank - 1] = channel;
-    const ac_x start = ac_channel_start(p->c, channel, 1);
-    acc = p->biased ? ac_lb_add_wrap(b, acc, start) : ac_lb_add(b, acc, start);
-    ac_lo_result(p->L, ac_channel_done(p->c, acc, channel), idx, 1);
+}
+
+void ac_panel_store(const ac_panel_place *to, ac_x i, ac_x channel, ac_x acc)
+{
+    ac_x idx[AC_MAX_RANK];
+    index_of(to, i, channel, idx);
+    ac_lo_result(to->p->L, ac_panel_done(to->p, channel, acc), idx, 1);
+}
+
+void ac_panel_store_done(const ac_panel_place *to, ac_x i, ac_x channel, ac_x done)
+{
+    ac_x idx[AC_MAX_RANK];
+    index_of(to, i, channel, idx);
+    ac_lo_result(to->p->L, done, idx, 1);
 }
 
 /* partial: positions may end inside the tile; if x is read in place, the last tile then begins earlier, and its first
@@ -185,6 +203,8 @@ static void tile(const ac_panel_place *given, int32_t pixels, bool partial)
     const ac_x oc = ac_lb_for(b, "oc", zero, p->k.channels, p->channels, AC_MARK_SERIAL);
     p->kind->block(&to, pixels, begin, end, oc);
     ac_lb_end(b);
+    if (p->kind->finish)
+        p->kind->finish(&to, end);
 }
 
 /* `n` positions in tiles. A tile that is not full at the end is cheaper than a second copy of the code; in short rows
@@ -261,7 +281,7 @@ static int lower(ac_panel *p)
     ac_lb *b = &L->b;
     bool by_row = L->variant & AC_VARIANT_ROWS && p->win.y.out > 1;
     int64_t positions = by_row ? p->win.x.out : p->win.y.out * p->win.x.out;
-    p->bytes = -1;
+    p->bytes = p->rows = -1;
     p->kind->prepare(p, positions);
     if (!p->in_place && stays_in_place(p))
         L->out->overwrite[L->out->n_overwrite++] = p->c->x;

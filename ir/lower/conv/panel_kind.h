@@ -12,6 +12,7 @@
  *     for tile of positions:
  *       for r: open_pixel, put .., gathered     the window of each position goes to the line
  *       for oc: kind.block                      sums of a block of channels, finished and stored
+ *       kind.finish
  */
 #ifndef AC_IR_LOWER_CONV_PANEL_KIND_H
 #define AC_IR_LOWER_CONV_PANEL_KIND_H
@@ -35,6 +36,8 @@ typedef struct ac_panel_kind {
     void (*gathered)(const struct ac_panel *p, ac_x r, int32_t pixels);
     /* Positions to.first + begin .. end - 1, which are rows begin .. of the tile; channels from oc on. */
     void (*block)(const struct ac_panel_place *to, int32_t pixels, ac_x begin, ac_x end, ac_x oc);
+    /* ... after all channels of positions to.first .. to.first + end - 1; may be NULL */
+    void (*finish)(const struct ac_panel_place *to, ac_x end);
 } ac_panel_kind;
 extern const ac_panel_kind ac_panel_pairs, ac_panel_plain;
 
@@ -62,6 +65,7 @@ typedef struct ac_panel {
     int32_t channels, pixels; /* of the largest tile */
     int32_t x, w, line, acc;
     int32_t bytes;          /* pairs: the buffer of a window in bytes; -1 */
+    int32_t rows;           /* pairs: the buffer of a tile's values before fused operators, i8 [pixel][channel]; -1 */
     bool in_place;          /* x is read in place, `line` is x */
     bool biased;            /* plain: bytes are unsigned, 128 more */
     ac_x sum;               /* ... then a variable: the sum of a pixel's */
@@ -78,7 +82,10 @@ typedef struct ac_panel_place {
 
 /* Weight k of channel oc, i32, in the loops of P that pack them; zero outside. */
 ac_x ac_panel_weight(ac_lower *P, const ac_panel *p, ac_x oc, ac_x k);
-/* The result of `channel` at position i, from its sum of products. */
+/* The requantised value of `channel`, from its sum of products; the result of position i that is made of it. */
+ac_x ac_panel_done(const ac_panel *p, ac_x channel, ac_x acc);
+void ac_panel_store_done(const ac_panel_place *to, ac_x i, ac_x channel, ac_x done);
+/* Both. */
 void ac_panel_store(const ac_panel_place *to, ac_x i, ac_x channel, ac_x acc);
 
 #endif

@@ -136,6 +136,34 @@ static void gathered(const ac_panel *p, ac_x r, int32_t pixels)
 
 /* ------------------------------------------------------------------ tiles */
 
+/* The channel of position i, row r of the tile, from its sum. */
+static void store(const ac_panel_place *to, ac_x i, ac_x r, ac_x channel, ac_x sum)
+{
+    const ac_panel *p = to->p;
+    ac_lb *b = &p->L->b;
+    if (p->rows < 0)
+        ac_panel_store(to, i, channel, sum);
+    else
+        ac_lb_store(b, p->rows, ac_lb_add(b, ac_lb_mul(b, r, p->k.channels), channel), ac_panel_done(p, channel, sum));
+}
+
+/* Fused operators of all channels, in a loop of their own: the function for the loop before (codegen/dsp/rows.h) has
+ * none. */
+static void finish(const ac_panel_place *to, ac_x end)
+{
+    const ac_panel *p = to->p;
+    ac_lb *b = &p->L->b;
+    const ac_x zero = ac_lb_i32(b, 0);
+    if (p->rows < 0)
+        return;
+    const ac_x r = ac_lb_for(b, "r", zero, end, 1, AC_MARK_SERIAL);
+    const ac_x oc = ac_lb_for(b, "oc", zero, p->k.channels, 1, AC_MARK_SERIAL);
+    const ac_x at = ac_lb_add(b, ac_lb_mul(b, r, p->k.channels), oc);
+    ac_panel_store_done(to, ac_lb_add(b, to->first, r), oc, ac_lb_load(b, p->rows, at, 1));
+    ac_lb_end(b);
+    ac_lb_end(b);
+}
+
 /* Position i of the tile, row r of the accumulators: its channels oc .. */
 static void finish_row(const ac_panel_place *to, int32_t pixels, ac_x i, ac_x r, ac_x oc)
 {
@@ -149,13 +177,13 @@ static void finish_row(const ac_panel_place *to, int32_t pixels, ac_x i, ac_x r,
         const bool even_may_lack = rest && c >= rest, odd_may_lack = rest && c + 1 >= rest;
         if (even_may_lack)
             ac_lb_if(b, ac_lb_lt(b, even, p->k.channels));
-        ac_panel_store(to, i, even, a);
+        store(to, i, r, even, a);
         if (even_may_lack)
             ac_lb_end(b);
         const ac_x odd = ac_lb_add(b, even, ac_lb_i32(b, 1));
         if (odd_may_lack)
             ac_lb_if(b, ac_lb_lt(b, odd, p->k.channels));
-        ac_panel_store(to, i, odd, ac_lb_shr(b, ac_lb_sub_wrap(b, both, a), ac_lb_i32(b, 8)));
+        store(to, i, r, odd, ac_lb_shr(b, ac_lb_sub_wrap(b, both, a), ac_lb_i32(b, 8)));
         if (odd_may_lack)
             ac_lb_end(b);
     }
@@ -173,7 +201,7 @@ static void block(const ac_panel_place *to, int32_t pixels, ac_x begin, ac_x end
                        .w = p->w,
                        .acc = p->acc};
     const ac_x x_at = p->in_place ? ac_lb_mul(b, to->n, ac_lb_i32(b, p->depth)) : zero;
-    ac_lb_tile(b, t, x_at, ac_lb_mul(b, oc, p->k.block_bytes), p->k.steps);
+    ac_lb_tile(b, t, x_at, ac_lb_mul(b, oc, ac_lb_mul(b, p->k.steps, ac_lb_i32(b, DEPTH))), p->k.steps);
     (void)begin;
     /* Written out, so that sums stay in registers; the last tile may have fewer rows. */
     int64_t rows;
@@ -215,6 +243,7 @@ static void prepare(ac_panel *p, int64_t positions)
 {
     ac_lower *L = p->L;
     const ac_rows rows = {p->depth, p->depth, 1};
+    p->in_place = reads_all(p, positions);
     p->pixels = positions < PIXELS ? (int32_t)positions : PIXELS;
     choose_line(p);
     p->channels = p->c->n > 2 ? 4 : 2;
@@ -222,12 +251,14 @@ static void prepare(ac_panel *p, int64_t positions)
     p->unit = p->win.ic % DEPTH ? 1 : DEPTH;
     p->steps = (p->depth + DEPTH - 1) / DEPTH;
     ac_channel_tables(p->c, p->c->n, &rows, p->c->zx);
+    p->c->line.pairs = !p->in_place;
     p->x = ac_lo_operand(L, p->c->x);
-    p->in_place = reads_all(p, positions);
     p->line = p->in_place ? p->x : ac_lo_line(L, "line", AC_I16, p->steps * DEPTH * p->pixels);
     p->bytes = p->unit > 1 || p->in_place ? -1 : ac_lo_line(L, "window", AC_I8, p->steps * DEPTH);
+    if (L->node->n_fused && p->pixels == PIXELS && p->c->line.kind != AC_LINE_NONE && p->c->n % p->channels == 0)
+        p->rows = ac_lo_line(L, "rows", AC_I8, p->pixels * p->c->n);
     p->acc = ac_lo_local(L, "acc", AC_I32, p->pixels * p->channels);
     pack_weights(p);
 }
 
-const ac_panel_kind ac_panel_pairs = {fits, prepare, open_pixel, put, gathered, block};
+const ac_panel_kind ac_panel_pairs = {fits, prepare, open_pixel, put, gathered, block, finish};
