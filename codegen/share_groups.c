@@ -61,8 +61,8 @@ bool ac_share_unrolls(const ac_loop_fn *fn)
 
 bool ac_share_alike(const ac_loop_fn *a, const ac_loop_fn *b)
 {
-    if (a->call || b->call || a->buf.n != b->buf.n || a->code.n != b->code.n || a->pool.n != b->pool.n ||
-        a->fails != b->fails)
+    if (a->call || b->call || a->plane || b->plane || a->buf.n != b->buf.n || a->code.n != b->code.n ||
+        a->pool.n != b->pool.n || a->fails != b->fails)
         return false;
     for (int32_t i = 0; i < a->buf.n; i++) {
         const ac_buf *x = &a->buf.item[i], *y = &b->buf.item[i];

@@ -13,6 +13,7 @@
 #include "codegen/c/dialect.h"
 
 #include "base/format.h"
+#include "codegen/dsp/planes.h"
 #include "codegen/dsp/rows.h"
 
 #include <string.h>
@@ -360,7 +361,10 @@ int ac_c_print_fn(ac_cfile *F, const ac_loop_fn *given, const ac_csig *sig, ac_s
     uint8_t *uses = ac_c_buffer_uses(fn, row, F->region);
     ac_c_add_uses(&pieces, F->region, uses);
     ac_c_print_head(&f, uses);
+    const bool whole = ac_c_plane(&f, given);
     AC_TRY(print_body(&f));
+    if (whole)
+        ac_put(to, "#endif\n");
     if (fn->fails && !D->status)
         ac_c_line(&f, "return %s_OK;", F->upper);
     ac_put(to, "}\n\n");
@@ -411,6 +415,10 @@ void ac_c_print_prologue(ac_cfile *F, ac_sink *to)
         const char *helpers = F->helpers.n ? ac_sink_text(&F->helpers) : "";
         if (strstr(helpers, "__SSE2__"))
             ac_put(to, "#if defined(__SSE2__)\n#include <emmintrin.h>\n#endif\n\n");
+        if (strstr(helpers, ac_planes_name()))
+            ac_put(to, "/* The loops of a depthwise convolution, which other compilers and processors need, use "
+                       "functions. */\n"
+                       "#if defined(__clang__)\n#pragma clang diagnostic ignored \"-Wunused-function\"\n#endif\n\n");
         if (strstr(helpers, "__ARM_FEATURE_DSP"))
             ac_put(to, "#if defined(__ARM_FEATURE_DSP)\n#include <arm_acle.h>\n#endif\n\n");
     } else {

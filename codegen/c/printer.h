@@ -171,6 +171,8 @@ void ac_c_open_naked(ac_cfile *F, const char *more);
 /* The loops that are printed as one call, by instruction; NULL: none. The call. */
 struct ac_rows **ac_c_find_rows(ac_cfile *F, const ac_loop_fn *fn);
 void ac_c_rows(ac_cfn *f, const struct ac_rows *r);
+/* Prints the call for fn->plane, up to "#else": true; the loops and "#endif" follow. */
+bool ac_c_plane(ac_cfn *f, const ac_loop_fn *fn);
 /* After #if: GCC compiles for a processor with `feature`, optimises, and NO_ASM is not defined; `more`: "" or "X &&
  * ". */
 const char *ac_c_asm_condition(ac_cfile *F, const char *feature, const char *more);

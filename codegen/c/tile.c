@@ -2,6 +2,7 @@
  * its first use. It is assembly if the target has the instructions and the compiler takes them, else portable C. Tests
  * compare both. */
 #include "codegen/c/dialect.h"
+#include "codegen/dsp/planes.h"
 #include "codegen/dsp/rows.h"
 #include "codegen/rvv_asm.h"
 #include "codegen/tile_asm.h"
@@ -260,12 +261,11 @@ static const char *args_type(ac_cfile *F)
 {
     const char *name = "rows_args";
     if (!ac_c_have(F, name))
-        ac_put(&F->helpers,
-               "/* m: of each channel a factor and a term; second: the results of the second pixel, y: there "
-               "is none. */\n"
-               "typedef struct rows_args {\n"
-               "    const int32_t *m;\n    int32_t number;\n    int8_t *second;\n    int32_t steps;\n"
-               "    int32_t channels;\n    const int32_t *bias;\n    int32_t shift;\n} rows_args;\n\n");
+        ac_put(&F->helpers, "/* m: of each channel a factor and a term; second: the results of the second pixel, y: it "
+                            "does not exist. */\n"
+                            "typedef struct rows_args {\n"
+                            "    const int32_t *m;\n    int32_t number;\n    int8_t *second;\n    int32_t steps;\n"
+                            "    int32_t channels;\n    const int32_t *bias;\n    int32_t shift;\n} rows_args;\n\n");
     return name;
 }
 
@@ -307,4 +307,62 @@ void ac_c_rows(ac_cfn *f, const ac_rows *r)
               ac_c_place(f, r->tile.x, r->x_at), f->buf[r->tile.w], y, f->buf[r->m], number, second,
               f->val[r->steps].e.text, f->val[r->channels].e.text, r->bias < 0 ? "NULL" : f->buf[r->bias],
               r->shift ? f->val[r->shift].e.text : "0");
+}
+
+/* ------------------------------------------------------------------ depthwise convolutions, channel by channel */
+
+static const char UNALIGNED[] = "defined(__ARM_FEATURE_UNALIGNED) && ";
+
+static void put_kernel(ac_cfile *F, const ac_plane *p)
+{
+    const char *name = ac_planes_kernel_name(F->cx, p);
+    if (ac_c_have(F, name))
+        return;
+    ac_put(&F->helpers, "/* The outputs of a channel that see all rows of their windows. */\n");
+    ac_c_open_naked(F, UNALIGNED);
+    ac_putf(&F->helpers, "static void %s(void)\n{\n    __asm__ volatile(", name);
+    ac_c_asm_lines(&F->helpers, ac_planes_kernel_asm(F->cx, p));
+    ac_put(&F->helpers, ");\n}\n#endif\n\n");
+}
+
+static void put_planes(ac_cfile *F)
+{
+    static const char *const NO = "__attribute__((unused))";
+    const char *name = ac_planes_name();
+    ac_sink *to = &F->helpers;
+    if (ac_c_have(F, name))
+        return;
+    ac_put(to,
+           "/* A depthwise convolution of 3x3 taps. Bytes: of the outputs whose first row of the window lies outside, "
+           "of those\n * between, and of those whose last row does; x: where the windows of these begin. */\n");
+    ac_c_open_naked(F, UNALIGNED);
+    ac_putf(to,
+            "static void %s(const int8_t *x %s, const int8_t *w %s,\n    int8_t *out %s, const void *args %s)\n{\n"
+            "    __asm__ volatile(",
+            name, NO, NO, NO, NO);
+    ac_c_asm_lines(to, ac_planes_asm(F->cx));
+    ac_put(to, ");\n}\ntypedef struct planes_args {\n    void (*kernel)(void);\n    const int32_t *m;\n"
+               "    int32_t channels;\n    int32_t border;\n    int32_t first_bytes;\n    int32_t middle_bytes;\n"
+               "    int32_t middle_x;\n    int32_t last_bytes;\n    int32_t last_x;\n} planes_args;\n#endif\n\n");
+}
+
+bool ac_c_plane(ac_cfn *f, const ac_loop_fn *fn)
+{
+    ac_cfile *F = f->file;
+    const ac_plane *p = fn->plane;
+    if (!p || !ac_planes_has(F->target, p) || !f->sig->restricted || !f->sig->restricted[p->out])
+        return false;
+    put_kernel(F, p);
+    put_planes(F);
+    const ac_planes_args a = ac_planes_args_of(p);
+    ac_putf(
+        f->to,
+        "#if defined(__ARM_FEATURE_DSP) && defined(__thumb2__) && defined(__GNUC__) && \\\n    %s!defined(%s_NO_ASM)\n",
+        UNALIGNED, F->upper);
+    ac_c_line(f, "const planes_args args = {%s, %s, %d, %d, %d, %d, %d, %d, %d};", ac_planes_kernel_name(F->cx, p),
+              f->buf[p->m], (int)a.channels, (int)a.border, (int)a.first_bytes, (int)a.middle_bytes, (int)a.middle_x,
+              (int)a.last_bytes, (int)a.last_x);
+    ac_c_line(f, "%s(%s, %s, %s, &args);", ac_planes_name(), f->buf[p->x], f->buf[p->w], f->buf[p->out]);
+    ac_put(f->to, "#else\n");
+    return true;
 }

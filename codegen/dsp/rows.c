@@ -65,8 +65,8 @@ static linear linear_of(const matcher *s, ac_x x)
     return (linear){0, 0, x};
 }
 
-/* Adds the instructions of the loop that x needs; false: one of them depends on the loop variable, or is none that may
- * be computed before. */
+/* Adds the instructions of the loop that x needs; false: one of them depends on the loop variable, or may not be
+ * computed before the loop. */
 static bool need(const matcher *s, ac_x x)
 {
     const ac_ins *i = ins(s, x);
@@ -150,7 +150,7 @@ static ac_x times_m(const matcher *s, ac_x x, int32_t c)
     return a && b && loads(s, a, &s->r->m, 2, 2 * c) ? b : 0;
 }
 
-/* x = a value * k; returns the value, 0: it is none. Of constants, which are folded, *number is the other factor. */
+/* Returns the value that x is k times, 0: x is not such a product. Of constants, which are folded, *number is it. */
 static ac_x other_factor(const matcher *s, ac_x x, int64_t k, int64_t *number)
 {
     const ac_ins *i = ins(s, x);

@@ -48,8 +48,8 @@ bool ac_rows_find(ac_region *region, const ac_loop_fn *fn, ac_x loop, ac_rows *r
 enum { AC_ROWS_VALUES = 8 };
 int32_t ac_rows_values(const ac_rows *r, ac_x *value);
 
-/* rows_asm.c. The body of a naked function f(x, w, y, args): args are words: m, number, the second pixel's place (the
- * first's: there is none), steps, channels, bias, shift. */
+/* rows_asm.c. The body of a naked function f(x, w, y, args): args are words: m, number, the second pixel's place (or
+ * the first's, if the second pixel does not exist), steps, channels, bias, shift. */
 const char *ac_rows_asm(ac_ctx *cx, const ac_rows_form *f);
 const char *ac_rows_name(ac_ctx *cx, const ac_rows_form *f); /* "rows_2x4_17" */
 enum { AC_ROWS_WORDS = 7 };

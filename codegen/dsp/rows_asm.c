@@ -1,9 +1,10 @@
 /* rows_asm.c - writes the function of rows.h as instructions.
  *
- * Sums are in r4-r11, as in a tile (tile_asm.h). What a block of channels needs before and after is on the stack, in
- * the order of the registers that LDM and STM use. Requantised, the second pixel is stored first: if there is none, the
- * first one is stored over it. */
+ * Sums are in r4-r11, as in a tile (tile_asm.h). The stack holds pointers and numbers of a block of channels, in the
+ * order of the registers that LDM and STM use. Requantised, the second pixel is stored first: where it does not exist,
+ * the first one is stored over it. */
 #include "base/sink.h"
+#include "codegen/dsp/planes.h"
 #include "codegen/dsp/rows.h"
 #include "codegen/tile_asm.h"
 
@@ -141,6 +142,8 @@ ac_bytes ac_naked_stack(const char *function)
     enum { SAVED = 36 };
     static const ac_rows_form FORM[] = {{.shift = 1}, {.biased = true}, {.is_signed = true}};
     const char *at = strstr(function, "rows_2x4");
+    if (strstr(function, ac_planes_name()))
+        return AC_PLANES_STACK;
     if (!at)
         return ac_tile_stack(function);
     const char last = at[strlen(at) - 1];

@@ -133,6 +133,8 @@ LLVMValueRef l_naked_function(l_module *M, const char *name, LLVMTypeRef type, c
 /* rows.c */
 struct ac_rows;
 void l_rows(l_fn *f, const struct ac_rows *r);
+bool l_plane(l_fn *f, const ac_loop_fn *fn,
+             const bool *restricted); /* the call for fn->plane; false: print the loops */
 /* tile.c, mve.c, rvv.c, matrix.c */
 int l_tile(l_fn *f, const ac_ins *in);
 int l_mve_tile(l_fn *f, const ac_ins *in);

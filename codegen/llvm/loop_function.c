@@ -403,7 +403,8 @@ int l_function(l_module *M, const ac_loop_fn *given, const char *name, const boo
         if (restricted && restricted[i])
             l_attribute(M, f.f, n, "noalias", 0);
     }
-    AC_TRY(body(&f));
+    if (!l_plane(&f, given, restricted))
+        AC_TRY(body(&f));
     if (fn->fails)
         LLVMBuildRet(M->b, l_int(M, AC_I32, 0, 1));
     else

@@ -1,4 +1,6 @@
-/* rows.c - prints the loops of codegen/dsp/rows.h as calls of a function that is assembly alone. */
+/* rows.c - prints the loops of codegen/dsp/rows.h, and functions of codegen/dsp/planes.h, as calls of functions that
+ * are assembly alone. */
+#include "codegen/dsp/planes.h"
 #include "codegen/dsp/rows.h"
 #include "codegen/llvm/ir.h"
 
@@ -8,7 +10,48 @@ static LLVMValueRef place(l_fn *f, int32_t buf, ac_x index, int64_t more)
     return l_asm_address(f, buf, index ? LLVMBuildAdd(f->M->b, f->val[index], k, "") : k);
 }
 
-/* The words that the function reads, on the stack. */
+/* n words on the stack. */
+static LLVMValueRef words(l_fn *f, LLVMValueRef *word, int32_t n)
+{
+    l_module *M = f->M;
+    LLVMValueRef args = l_slot(f, LLVMArrayType2(M->i32, (uint64_t)n), "args");
+    for (int32_t i = 0; i < n; i++) {
+        LLVMValueRef at = l_int(M, AC_I32, i, 1);
+        LLVMBuildStore(M->b, word[i], LLVMBuildInBoundsGEP2(M->b, M->i32, args, &at, 1, ""));
+    }
+    return args;
+}
+
+static void call(l_fn *f, const char *name, const char *text, LLVMValueRef *given)
+{
+    l_module *M = f->M;
+    LLVMTypeRef param[4] = {M->ptr, M->ptr, M->ptr, M->ptr};
+    LLVMTypeRef type = LLVMFunctionType(M->none, param, 4, false);
+    LLVMBuildCall2(M->b, type, l_naked_function(M, name, type, text), given, 4, "");
+}
+
+bool l_plane(l_fn *f, const ac_loop_fn *fn, const bool *restricted)
+{
+    l_module *M = f->M;
+    const ac_plane *p = fn->plane;
+    if (!p || !ac_planes_has(M->target, p) || !restricted || !restricted[p->out])
+        return false;
+    const ac_planes_args a = ac_planes_args_of(p);
+    const int32_t number[] = {a.channels, a.border, a.first_bytes, a.middle_bytes, a.middle_x, a.last_bytes, a.last_x};
+    enum { NUMBERS = sizeof number / sizeof *number };
+    LLVMValueRef word[2 + NUMBERS] = {l_naked_function(M, ac_planes_kernel_name(M->cx, p),
+                                                       LLVMFunctionType(M->none, NULL, 0, false),
+                                                       ac_planes_kernel_asm(M->cx, p)),
+                                      place(f, p->m, 0, 0)};
+    for (int32_t i = 0; i < NUMBERS; i++)
+        word[2 + i] = l_int(M, AC_I32, number[i], 1);
+    LLVMValueRef given[4] = {place(f, p->x, 0, 0), place(f, p->w, 0, 0), place(f, p->out, 0, 0),
+                             words(f, word, 2 + NUMBERS)};
+    call(f, ac_planes_name(), ac_planes_asm(M->cx), given);
+    return true;
+}
+
+/* The words that the function reads. */
 static LLVMValueRef arguments(l_fn *f, const ac_rows *r, LLVMValueRef y)
 {
     l_module *M = f->M;
@@ -23,21 +66,13 @@ static LLVMValueRef arguments(l_fn *f, const ac_rows *r, LLVMValueRef y)
                                         f->val[r->channels],
                                         r->bias < 0 ? none : place(f, r->bias, 0, 0),
                                         r->shift ? f->val[r->shift] : zero};
-    LLVMValueRef args = l_slot(f, LLVMArrayType2(M->i32, AC_ROWS_WORDS), "args");
-    for (int32_t i = 0; i < AC_ROWS_WORDS; i++) {
-        LLVMValueRef at = l_int(M, AC_I32, i, 1);
-        LLVMBuildStore(M->b, word[i], LLVMBuildInBoundsGEP2(M->b, M->i32, args, &at, 1, ""));
-    }
-    return args;
+    return words(f, word, AC_ROWS_WORDS);
 }
 
 void l_rows(l_fn *f, const ac_rows *r)
 {
     l_module *M = f->M;
     LLVMValueRef y = place(f, r->y, r->place[0], r->first[0]);
-    LLVMTypeRef param[4] = {M->ptr, M->ptr, M->ptr, M->ptr};
-    LLVMTypeRef type = LLVMFunctionType(M->none, param, 4, false);
     LLVMValueRef given[4] = {place(f, r->tile.x, r->x_at, 0), place(f, r->tile.w, 0, 0), y, arguments(f, r, y)};
-    const char *name = ac_rows_name(M->cx, &r->form);
-    LLVMBuildCall2(M->b, type, l_naked_function(M, name, type, ac_rows_asm(M->cx, &r->form)), given, 4, "");
+    call(f, ac_rows_name(M->cx, &r->form), ac_rows_asm(M->cx, &r->form), given);
 }

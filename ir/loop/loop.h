@@ -111,6 +111,7 @@ typedef struct ac_loop_fn {
     AC_VEC(int64_t) pool;   /* lanes of CONSTV, patterns of SHUFFLE */
     bool fails;             /* contains FAIL_IF: returns int instead of void */
     struct ac_extern *call; /* extern.h: the function of the user that runs instead of the code; NULL: none */
+    struct ac_plane *plane; /* plane.h: the convolution that the code is as a whole; NULL: not one, or not known */
 } ac_loop_fn;
 
 /* A builder; one at a time per function */

@@ -1,6 +1,7 @@
 /* buffers.c - creates the buffers of a lowering: operands, results, scratch and constants. */
 #include "ir/lower/buffers.h"
 #include "ir/loop/extern.h"
+#include "ir/loop/plane.h"
 #include "ir/loop/ins_fields.h"
 
 #include <assert.h>
@@ -229,4 +230,9 @@ void ac_lo_settle(ac_lowered *w, int32_t last)
         ac_ins_move_buffers(&fn->code.item[i], to);
     if (fn->call)
         ac_extern_move_buffers(fn->call, to);
+    if (fn->plane) {
+        int32_t *const of[] = {&fn->plane->x, &fn->plane->w, &fn->plane->m, &fn->plane->out};
+        for (int32_t i = 0; i < 4; i++)
+            *of[i] = to[*of[i]];
+    }
 }

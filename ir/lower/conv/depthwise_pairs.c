@@ -26,6 +26,8 @@
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/lower.h"
 
+#include "ir/loop/plane.h"
+
 enum { WHOLE = 5, PER = 2, TERMS = 8, TAPS = 16, OPEN = 32, MOST_ROWS = 8, CODE = 480 };
 
 /* The rows of a filter column that are multiplied at once: one, or two of them. */
@@ -428,6 +430,37 @@ bool ac_depthwise_pairs_fits(const ac_lower *L, const ac_channel *c, const ac_wi
     return code_of(&p) <= CODE;
 }
 
+/* States the shape of 3x3 taps whose results are one product and a sum (requant_line.h). Stripes need rows. */
+static void note_plane(const pairs *p)
+{
+    const ac_channel *c = p->c;
+    const ac_window *w = p->win;
+    const ac_slide *y = &w->y, *x = &w->x;
+    const ac_line *form = &c->line;
+    if (!p->L->target->dsp || p->L->variant || p->L->node->n_fused || w->n != 1 || w->ic != w->oc || y->taps != 3 ||
+        x->taps != 3 || y->dil != 1 || x->dil != 1 || form->kind != AC_LINE_PLAIN || form->product != AC_LINE_HIGH ||
+        form->vary || !c->per_channel || (c->bias_buf >= 0 || !c->folded) || c->lo != INT8_MIN || c->hi != INT8_MAX)
+        return;
+    ac_plane *plane = AC_NEW(p->L->region, ac_plane);
+    *plane = (ac_plane){.x = p->x_buf,
+                        .w = p->w_buf,
+                        .m = c->m_buf,
+                        .out = ac_lo_result_buf(p->L),
+                        .channels = (int32_t)w->oc,
+                        .in_rows = (int32_t)y->in,
+                        .in_columns = (int32_t)x->in,
+                        .out_rows = (int32_t)y->out,
+                        .out_columns = (int32_t)x->out,
+                        .stride_y = (int32_t)y->stride,
+                        .stride_x = (int32_t)x->stride,
+                        .pad_y = (int32_t)y->pad,
+                        .pad_x = (int32_t)x->pad,
+                        .zero_x = c->zx,
+                        .pre = form->pre,
+                        .post = c->of->post};
+    p->L->b.fn->plane = plane;
+}
+
 int ac_depthwise_pairs(ac_lower *L, ac_channel *c, const ac_window *win)
 {
     ac_lb *b = &L->b;
@@ -452,6 +485,7 @@ int ac_depthwise_pairs(ac_lower *L, ac_channel *c, const ac_window *win)
     for (int32_t i = 0; i < (p.moves ? 1 : win->y.taps); i++)
         l.at[i] = ac_lb_add(b, ac_lb_mul(b, ac_lb_add(b, image, k.row[i]), number(b, row)), ic);
     channel(&p, &k, &l);
+    note_plane(&p);
     ac_lb_end(b);
     ac_lb_end(b);
     ac_lb_end(b);
