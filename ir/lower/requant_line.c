@@ -7,7 +7,8 @@
 enum {
     MOST_POINTS = 2 * 256 + 2, /* of bytes: both sides of 255 steps, and both ends */
     MOST_SCALE = 20,           /* bits below the unit of the result: sums stay within 63 bits */
-    COMMON_POST = 17           /* bits below the unit if they suffice: kernels with equal shifts can be merged */
+    COMMON_POST = 17,          /* bits below the unit if they suffice: kernels with equal shifts can be merged */
+    COMMON_PRE = 13            /* ... and equal factors: accumulators of nine products fit */
 };
 
 int64_t ac_line_at(const ac_line *line, const ac_line_of *of, int32_t acc)
@@ -320,20 +321,29 @@ static bool fit_post(const ac_steps *f, int64_t n, const ac_line *line, int32_t 
     return true;
 }
 
-/* The constants of n channels, with the shift that other steps use if it suffices. */
+/* The constants with the common shift after the sum, and a shift before the product. */
+static bool fit_pre(const ac_steps *f, int64_t n, ac_line *line, int32_t pre, int64_t nudge, ac_line_of *of)
+{
+    ac_line common = *line;
+    common.pre = pre;
+    if (!fit_post(f, n, &common, COMMON_POST, nudge, of))
+        return false;
+    *line = common;
+    return true;
+}
+
+/* The constants of n channels, with the shifts that other steps use if they suffice. */
 static bool fit_all(const ac_steps *f, int64_t n, ac_line *line, int64_t nudge, ac_line_of *of)
 {
     if (line->clip && !set_clip(f, n, line))
         return false;
     set_shifts(f, n, line);
     const int32_t post = post_of(f, n, line), spare = post - COMMON_POST;
-    ac_line common = *line;
-    common.pre -= spare;
-    if (line->product == AC_LINE_HIGH && !line->vary && spare > 0 && common.pre >= 0 &&
-        fit_post(f, n, &common, COMMON_POST, nudge, of)) {
-        *line = common;
+    const int32_t room = line->pre, own = room - spare;
+    if (line->product == AC_LINE_HIGH && !line->vary && spare > 0 && own >= 0 &&
+        ((own < COMMON_PRE && COMMON_PRE <= room && fit_pre(f, n, line, COMMON_PRE, nudge, of)) ||
+         fit_pre(f, n, line, own, nudge, of)))
         return true;
-    }
     return fit_post(f, n, line, post, nudge, of);
 }
 

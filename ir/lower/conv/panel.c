@@ -62,7 +62,8 @@ static void put_rows(const ac_panel *p, ac_x n, ac_x top, ac_x left, bool inside
     if (inside) {
         const ac_x begin = ac_lb_mul(b, left, k->tap_units), first = ac_lb_mul(b, ky, k->taps_x);
         const ac_x shift = ac_lb_mul(b, ac_lb_sub(b, first, left), k->tap_units);
-        p->kind->put(p, p->x, base, begin, ac_lb_add(b, begin, k->run_units), shift, r, pixels);
+        if (p->bytes < 0 || !p->kind->put_run || !p->kind->put_run(p, base, begin, shift))
+            p->kind->put(p, p->x, base, begin, ac_lb_add(b, begin, k->run_units), shift, r, pixels);
     } else {
         put_taps(p, base, ky, left, ac_lb_add(b, left, k->reach_x), r, pixels);
         ac_lb_end(b);

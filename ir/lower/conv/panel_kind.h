@@ -32,6 +32,8 @@ typedef struct ac_panel_kind {
      * r in the line of a tile of `pixels`. */
     void (*put)(const struct ac_panel *p, int32_t from, ac_x base, ac_x begin, ac_x end, ac_x shift, ac_x r,
                 int32_t pixels);
+    /* The same for a row of taps that is inside, if windows are gathered in bytes; false: use put. May be NULL. */
+    bool (*put_run)(const struct ac_panel *p, ac_x base, ac_x begin, ac_x shift);
     /* ... before and after all of pixel r; may be NULL */
     void (*gathered)(const struct ac_panel *p, ac_x r, int32_t pixels);
     /* Positions to.first + begin .. end - 1, which are rows begin .. of the tile; channels from oc on. */

@@ -109,6 +109,24 @@ static void put_bytes(const ac_panel *p, int32_t from, ac_x base, ac_x begin, ac
     ac_lb_end(b);
 }
 
+/* Few bytes, four at a time, without a loop. */
+static bool put_run(const ac_panel *p, ac_x base, ac_x begin, ac_x shift)
+{
+    enum { FEW = 16 };
+    ac_lb *b = &p->L->b;
+    const int64_t n = p->win.x.taps * p->win.ic;
+    if (n > FEW)
+        return false;
+    const ac_x from = ac_lb_add(b, base, begin), to = ac_lb_add(b, begin, shift);
+    for (int64_t i = 0; i < n;) {
+        const int32_t lanes = n - i < 4 ? 1 : 4;
+        const ac_x k = ac_lb_i32(b, i);
+        ac_lb_store(b, p->bytes, ac_lb_add(b, to, k), ac_lb_load(b, p->x, ac_lb_add(b, from, k), lanes));
+        i += lanes;
+    }
+    return true;
+}
+
 static void put(const ac_panel *p, int32_t from, ac_x base, ac_x begin, ac_x end, ac_x shift, ac_x r, int32_t pixels)
 {
     if (p->bytes >= 0)
@@ -261,4 +279,4 @@ static void prepare(ac_panel *p, int64_t positions)
     pack_weights(p);
 }
 
-const ac_panel_kind ac_panel_pairs = {fits, prepare, open_pixel, put, gathered, block, finish};
+const ac_panel_kind ac_panel_pairs = {fits, prepare, open_pixel, put, put_run, gathered, block, finish};

@@ -282,4 +282,4 @@ static void prepare(ac_panel *p, int64_t positions)
         p->sum = ac_lb_var(&L->b, "sum", ac_lb_i32(&L->b, 0));
 }
 
-const ac_panel_kind ac_panel_plain = {fits, prepare, open_pixel, put, NULL, block, NULL};
+const ac_panel_kind ac_panel_plain = {fits, prepare, open_pixel, put, NULL, NULL, block, NULL};

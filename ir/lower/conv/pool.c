@@ -119,14 +119,19 @@ static int accumulate(pool *p)
     return AC_OK;
 }
 
+/* Processors with many registers and no vectors: SCALARS channels share what a loop costs. */
 static int schedule(pool *p)
 {
+    enum { SCALARS = 4 };
     ac_lower *L = p->L;
     ac_lb *b = &L->b;
     /* max of small integers needs no wider lanes, but an epilogue does */
     const bool small = p->op == AC_OP_MAX_POOL_2D && !L->node->n_fused;
     ac_lane_span span[AC_MAX_SPANS];
-    const int32_t spans = ac_spans(p->win.oc, ac_target_lanes(L->target, small ? p->x->dtype : AC_F32), span);
+    int32_t lanes = ac_target_lanes(L->target, small ? p->x->dtype : AC_F32);
+    if (L->target->dsp && lanes == 1 && !is_float(p) && p->win.oc % SCALARS == 0)
+        lanes = SCALARS;
+    const int32_t spans = ac_spans(p->win.oc, lanes, span);
     ac_x n = ac_lb_for_each(b, "n", p->win.n), oy = ac_lb_for_each(b, "oy", p->win.y.out),
          ox = ac_lb_for_each(b, "ox", p->win.x.out);
     const ac_x at[3] = {n, oy, ox};

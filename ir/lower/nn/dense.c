@@ -78,6 +78,13 @@ static int plain(dense *d)
     return AC_OK;
 }
 
+/* A single row with so few products that the code of a faster loop is not worth its bytes. */
+static bool is_small(const dense *d)
+{
+    enum { FEW = 1024 };
+    return d->L->target->dsp && d->rows == 1 && d->depth * d->c.n < FEW;
+}
+
 int ac_lo_dense(ac_lower *L)
 {
     const ac_node *n = L->node;
@@ -102,7 +109,7 @@ int ac_lo_dense(ac_lower *L)
         return ac_gemm_rows(L, &d.c, d.rows, d.depth);
     if (ac_quad_rows(L, &d.c, d.rows, d.depth) || ac_wide_rows(L, &d.c, d.rows, d.depth))
         return AC_OK;
-    if (ac_panel_fits(L, &d.c, d.depth))
+    if (!is_small(&d) && ac_panel_fits(L, &d.c, d.depth))
         return ac_panel_rows(L, &d.c, d.rows, d.depth);
     return plain(&d);
 }
