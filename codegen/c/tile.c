@@ -337,11 +337,12 @@ static void put_planes(ac_cfile *F)
            "of those\n * between, and of those whose last row does; x: where the windows of these begin. */\n");
     ac_c_open_naked(F, UNALIGNED);
     ac_putf(to,
-            "static void %s(const int8_t *x %s, const int8_t *w %s,\n    int8_t *out %s, const void *args %s)\n{\n"
+            "static void %s(const int8_t *x %s, const int8_t *w %s,\n    int8_t *out %s, const void *args %s, const "
+            "int32_t *m %s)\n{\n"
             "    __asm__ volatile(",
-            name, NO, NO, NO, NO);
+            name, NO, NO, NO, NO, NO);
     ac_c_asm_lines(to, ac_planes_asm(F->cx));
-    ac_put(to, ");\n}\ntypedef struct planes_args {\n    void (*kernel)(void);\n    const int32_t *m;\n"
+    ac_put(to, ");\n}\ntypedef struct planes_args {\n    void (*kernel)(void);\n"
                "    int32_t channels;\n    int32_t border;\n    int32_t first_bytes;\n    int32_t middle_bytes;\n"
                "    int32_t middle_x;\n    int32_t last_bytes;\n    int32_t last_x;\n} planes_args;\n#endif\n\n");
 }
@@ -359,10 +360,11 @@ bool ac_c_plane(ac_cfn *f, const ac_loop_fn *fn)
         f->to,
         "#if defined(__ARM_FEATURE_DSP) && defined(__thumb2__) && defined(__GNUC__) && \\\n    %s!defined(%s_NO_ASM)\n",
         UNALIGNED, F->upper);
-    ac_c_line(f, "const planes_args args = {%s, %s, %d, %d, %d, %d, %d, %d, %d};", ac_planes_kernel_name(F->cx, p),
-              f->buf[p->m], (int)a.channels, (int)a.border, (int)a.first_bytes, (int)a.middle_bytes, (int)a.middle_x,
+    ac_c_line(f, "static const planes_args args = {%s, %d, %d, %d, %d, %d, %d, %d};", ac_planes_kernel_name(F->cx, p),
+              (int)a.channels, (int)a.border, (int)a.first_bytes, (int)a.middle_bytes, (int)a.middle_x,
               (int)a.last_bytes, (int)a.last_x);
-    ac_c_line(f, "%s(%s, %s, %s, &args);", ac_planes_name(), f->buf[p->x], f->buf[p->w], f->buf[p->out]);
+    ac_c_line(f, "%s(%s, %s, %s, &args, %s);", ac_planes_name(), f->buf[p->x], f->buf[p->w], f->buf[p->out],
+              f->buf[p->m]);
     ac_put(f->to, "#else\n");
     return true;
 }

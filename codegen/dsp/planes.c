@@ -20,7 +20,8 @@ enum {
     M = 32,
     ARGS = 36,
     COUNT = 40,
-    FRAME = 44
+    FRAME = 44,
+    SAVED = 36
 };
 
 /* ------------------------------------------------------------------ kernels */
@@ -39,7 +40,7 @@ static bool ends_outside(const ac_plane *p)
 
 static bool unrolled(const ac_plane *p)
 {
-    return p->out_columns <= WHOLE;
+    return p->out_columns * p->stride_x <= WHOLE;
 }
 
 static void put_add(ac_sink *to, const char *reg, int32_t by)
@@ -227,7 +228,7 @@ static void put_part(ac_sink *to, int32_t bytes, int32_t x, const char *over)
 /* Sums start at the zero point times the weights of row `byte`. */
 static void put_start(ac_sink *to, int byte)
 {
-    ac_putf(to, "ldr r12, [sp, #%d]\nldrsh r12, [r12, #12]\nsbfx r2, r9, #%d, #8\nsbfx r3, r10, #%d, #8\n", ARGS,
+    ac_putf(to, "ldr r12, [sp, #%d]\nldrsh r12, [r12, #8]\nsbfx r2, r9, #%d, #8\nsbfx r3, r10, #%d, #8\n", ARGS,
             8 * byte, 8 * byte);
     ac_putf(to, "sbfx r4, r11, #%d, #8\nadds r2, r2, r3\nadds r2, r2, r4\nmul r6, r2, r12\n", 8 * byte);
 }
@@ -239,16 +240,17 @@ const char *ac_planes_asm(ac_ctx *cx)
     ac_putf(&to, "push {r4-r11, lr}\nsub sp, #%d\nstr r0, [sp, #%d]\nstr r1, [sp, #%d]\nstr r2, [sp, #%d]\n", FRAME, X,
             W, OUT);
     ac_putf(&to,
-            "str r3, [sp, #%d]\nldrd r4, r5, [r3, #4]\nstr r4, [sp, #%d]\nstr r5, [sp, #%d]\n1:\nldr r1, [sp, #%d]\n",
-            ARGS, M, COUNT, OUT);
-    put_part(&to, 16, 0, "2f");
+            "str r3, [sp, #%d]\nldr r4, [sp, #%d]\nldr r5, [r3, #4]\nstr r4, [sp, #%d]\nstr r5, [sp, #%d]\n1:\n"
+            "ldr r1, [sp, #%d]\n",
+            ARGS, SAVED + FRAME, M, COUNT, OUT);
+    put_part(&to, 12, 0, "2f");
     put_weights(&to);
     put_start(&to, 0);
     ac_put(&to, "ubfx r9, r9, #8, #16\nubfx r10, r10, #8, #16\nubfx r11, r11, #8, #16\nbl 5f\n2:\n");
-    put_part(&to, 20, 24, "3f");
+    put_part(&to, 16, 20, "3f");
     put_weights(&to);
     ac_put(&to, "movs r6, #0\nbl 5f\n3:\n");
-    put_part(&to, 28, 32, "4f");
+    put_part(&to, 24, 28, "4f");
     put_weights(&to);
     put_start(&to, 2);
     ac_put(&to, "lsl r9, r9, #8\nlsl r10, r10, #8\nlsl r11, r11, #8\nbl 5f\n4:\n");
@@ -264,7 +266,7 @@ const char *ac_planes_asm(ac_ctx *cx)
     ac_putf(&to, "5:\nstr lr, [sp, #%d]\nmov lr, r6\nsxtb16 r2, r9\nsxtb16 r3, r10\nsxtb16 r4, r11\n", BACK);
     ac_put(&to, "sxtb r5, r9, ror #8\nsxtb r7, r10, ror #8\npkhbt r5, r5, r7, lsl #16\nsxtb r6, r11, ror #8\n");
     ac_putf(&to,
-            "ldr r12, [sp, #%d]\nldr r10, [r12, #12]\nsmlad r11, r2, r10, lr\nsmlabb r11, r5, r10, r11\n"
+            "ldr r12, [sp, #%d]\nldr r10, [r12, #8]\nsmlad r11, r2, r10, lr\nsmlabb r11, r5, r10, r11\n"
             "str r11, [sp, #%d]\nsmuad r11, r4, r10\nsmlabb r11, r6, r10, r11\nstr r11, [sp, #%d]\n",
             ARGS, LEFT, RIGHT);
     ac_putf(&to, "ldr r9, [sp, #%d]\nldr r7, [r9]\nldr r8, [r9, #4]\nldr r12, [r12]\nbx r12\n", M);

@@ -1,7 +1,7 @@
 /* planes.h - depthwise convolutions of 3x3 taps (ir/loop/plane.h) on processors with Arm's DSP extension, a channel
  * after the other: its constants stay in registers for many outputs.
  *
- * One function, planes(x, w, out, args), goes over the channels, and in each over the rows of outputs that see all rows
+ * One function, planes(x, w, out, args, m), goes over the channels, and in each over the rows of outputs that see all rows
  * of their windows, all but the first, or all but the last. For those the window moves into the input, its weights with
  * it, and the zero point's share of the missing row is where sums start. For the outputs it calls a kernel, whose text
  * has the shape's numbers: 16 cycles an output.
@@ -26,7 +26,7 @@ const char *ac_planes_kernel_name(ac_ctx *cx, const ac_plane *p);
 const char *ac_planes_kernel_asm(ac_ctx *cx, const ac_plane *p);
 enum { AC_PLANES_STACK = 80 };
 
-/* The words of args after the kernel and the table m; bytes of a part: of its outputs. */
+/* The words of args after the kernel; bytes of a part: of its outputs. */
 typedef struct ac_planes_args {
     int32_t channels, border; /* the zero point in both halves */
     int32_t first_bytes, middle_bytes, middle_x, last_bytes, last_x;

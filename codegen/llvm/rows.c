@@ -22,12 +22,12 @@ static LLVMValueRef words(l_fn *f, LLVMValueRef *word, int32_t n)
     return args;
 }
 
-static void call(l_fn *f, const char *name, const char *text, LLVMValueRef *given)
+static void call(l_fn *f, const char *name, const char *text, LLVMValueRef *given, uint32_t n)
 {
     l_module *M = f->M;
-    LLVMTypeRef param[4] = {M->ptr, M->ptr, M->ptr, M->ptr};
-    LLVMTypeRef type = LLVMFunctionType(M->none, param, 4, false);
-    LLVMBuildCall2(M->b, type, l_naked_function(M, name, type, text), given, 4, "");
+    LLVMTypeRef param[5] = {M->ptr, M->ptr, M->ptr, M->ptr, M->ptr};
+    LLVMTypeRef type = LLVMFunctionType(M->none, param, n, false);
+    LLVMBuildCall2(M->b, type, l_naked_function(M, name, type, text), given, n, "");
 }
 
 bool l_plane(l_fn *f, const ac_loop_fn *fn, const bool *restricted)
@@ -39,15 +39,14 @@ bool l_plane(l_fn *f, const ac_loop_fn *fn, const bool *restricted)
     const ac_planes_args a = ac_planes_args_of(p);
     const int32_t number[] = {a.channels, a.border, a.first_bytes, a.middle_bytes, a.middle_x, a.last_bytes, a.last_x};
     enum { NUMBERS = sizeof number / sizeof *number };
-    LLVMValueRef word[2 + NUMBERS] = {l_naked_function(M, ac_planes_kernel_name(M->cx, p),
-                                                       LLVMFunctionType(M->none, NULL, 0, false),
-                                                       ac_planes_kernel_asm(M->cx, p)),
-                                      place(f, p->m, 0, 0)};
+    LLVMTypeRef none = LLVMFunctionType(M->none, NULL, 0, false);
+    LLVMValueRef word[1 + NUMBERS] = {
+        l_naked_function(M, ac_planes_kernel_name(M->cx, p), none, ac_planes_kernel_asm(M->cx, p))};
     for (int32_t i = 0; i < NUMBERS; i++)
-        word[2 + i] = l_int(M, AC_I32, number[i], 1);
-    LLVMValueRef given[4] = {place(f, p->x, 0, 0), place(f, p->w, 0, 0), place(f, p->out, 0, 0),
-                             words(f, word, 2 + NUMBERS)};
-    call(f, ac_planes_name(), ac_planes_asm(M->cx), given);
+        word[1 + i] = l_int(M, AC_I32, number[i], 1);
+    LLVMValueRef given[5] = {place(f, p->x, 0, 0), place(f, p->w, 0, 0), place(f, p->out, 0, 0),
+                             words(f, word, 1 + NUMBERS), place(f, p->m, 0, 0)};
+    call(f, ac_planes_name(), ac_planes_asm(M->cx), given, 5);
     return true;
 }
 
@@ -74,5 +73,5 @@ void l_rows(l_fn *f, const ac_rows *r)
     l_module *M = f->M;
     LLVMValueRef y = place(f, r->y, r->place[0], r->first[0]);
     LLVMValueRef given[4] = {place(f, r->tile.x, r->x_at, 0), place(f, r->tile.w, 0, 0), y, arguments(f, r, y)};
-    call(f, ac_rows_name(M->cx, &r->form), ac_rows_asm(M->cx, &r->form), given);
+    call(f, ac_rows_name(M->cx, &r->form), ac_rows_asm(M->cx, &r->form), given, 4);
 }

@@ -36,8 +36,11 @@ has dsnet_int8 aarch64-i8mm 'sdot.*v[0-9]+\.4s, v[0-9]+\.16b' 'usdot.*v[0-9]+\.4
 has dsnet_int8 aarch64-sve256 'sdot.*z[0-9]+\.s, z[0-9]+\.b'
 has dsnet_f32 aarch64-sve256 'fm(la|ad).*z[0-9]+\.s, p[0-9]+/m, z[0-9]+\.s'
 has dsnet_int8 neoverse-v1 'usdot.*z[0-9]+\.s, z[0-9]+\.b'
-# Cortex-M: 16 x 16 bits, MVE's products with a scalar, and its sums across a register
-has dsnet_int8 cortex-m4 'smla[bt][bt]'
+# Cortex-M: 16 x 16 bits, in functions for all channels or a single row, MVE's products with a scalar, and its sums
+# across a register
+call='bl[[:space:]]+'
+has dsnet_int8 cortex-m4 'smla[bt][bt]' "${call}dsnet_int8_rows_2x4_17" "${call}dsnet_int8_planes_3x3"
+has digits_int8 cortex-m4 "${call}digits_int8_tile_row_1x4"
 has dsnet_int8 cortex-m55-mve 'vmla\.[iu]32[[:space:]]+q'
 has dsnet_int8 cortex-m55 'vmladava|vmlava'
 # RISC-V vectors, WebAssembly

@@ -266,9 +266,9 @@ static void saturate_depthwise_conv_2d_1(const int32_t *restrict m, const int32_
             const int32_t t21 = ic * 2;
             const int32_t m0 = m[t21];
             const int32_t m1 = m[t21 + 1];
-            const int8_t t22 = sat_i8_shr(scaled_i32(t20, m0, i64_from_i32(m1 ^ (t20 >> 31)) + INT64_C(1511828488192)),
-                6);
-            const int32_t t23 = i32_from_u32((uint32_t)i32_from_u32((uint32_t)t22 - 5u) * 1048576u);
+            const int32_t t22 = i32_from_u32(
+                (uint32_t)sat_i8_shr(scaled_i32(t20, m0, i64_from_i32(m1 ^ (t20 >> 31))) + 352, 6) - 5u);
+            const int32_t t23 = i32_from_u32((uint32_t)t22 * 1048576u);
             const int64_t t24 = (int64_t)t23 * 1717987038 + INT64_C(3221225472) + i64_from_i32(t23 >> 31) *
                 INT64_C(2147483648);
             const int32_t t25 = i32_from_u32((uint32_t)(int32_t)(t24 >> 32) +
@@ -278,9 +278,9 @@ static void saturate_depthwise_conv_2d_1(const int32_t *restrict m, const int32_
             out[t18] = (int8_t)clamp_i8(i32_from_u32((uint32_t)(int32_t)(t26 >> 50) + 4294967289u));
             const int32_t t27 = t17 + (1 * 3 + ic);
             const int32_t t28 = dot2_i16x2(0xff80ff80u, t19, dot2_i16x2(t15, t16, start));
-            const int8_t t29 = sat_i8_shr(scaled_i32(t28, m0, i64_from_i32(m1 ^ (t28 >> 31)) + INT64_C(1511828488192)),
-                6);
-            const int32_t t30 = i32_from_u32((uint32_t)i32_from_u32((uint32_t)t29 - 5u) * 1048576u);
+            const int32_t t29 = i32_from_u32(
+                (uint32_t)sat_i8_shr(scaled_i32(t28, m0, i64_from_i32(m1 ^ (t28 >> 31))) + 352, 6) - 5u);
+            const int32_t t30 = i32_from_u32((uint32_t)t29 * 1048576u);
             const int64_t t31 = (int64_t)t30 * 1717987038 + INT64_C(3221225472) + i64_from_i32(t30 >> 31) *
                 INT64_C(2147483648);
             const int32_t t32 = i32_from_u32((uint32_t)(int32_t)(t31 >> 32) +

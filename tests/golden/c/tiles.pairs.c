@@ -282,226 +282,10 @@ static inline int32_t i32_from_u32(uint32_t x)
     return (int32_t)x;
 }
 
-/* 2 sums: 1 rows by 2 channels of packed weights, 8 elements of each in a step. */
-#if defined(__ARM_FEATURE_DSP) && defined(__thumb2__) && defined(__GNUC__) && \
-    defined(__ARM_FEATURE_UNALIGNED) && !defined(TILES_NO_ASM)
-#if defined(__clang__)
-__attribute__((naked, noinline))
-#else
-__attribute__((naked, noipa))
-#endif
-static void tile_row_1x2(const int8_t *x __attribute__((unused)), const int8_t *w __attribute__((unused)),
-    int32_t steps __attribute__((unused)), int32_t *acc __attribute__((unused)))
-{
-    __asm__ volatile(
-        "push {r3-r11, lr}\n"
-        "sub sp, #8\n"
-        "movs r4, #0\n"
-        "movs r5, #0\n"
-        "lsls r12, r2, #31\n"
-        "add r2, r0, r2, lsl #3\n"
-        "str r2, [sp]\n"
-        "bmi 2f\n"
-        "1:\n"
-        "ldr r12, [r0, #4]\n"
-        "sxtb16 lr, r12, ror #8\n"
-        "sxtb16 r12, r12\n"
-        "ldrd r8, r9, [r1, #8]\n"
-        "sxtb16 r10, r8\n"
-        "sxtb16 r11, r9\n"
-        "smlad r4, r10, r12, r4\n"
-        "smlad r5, r8, r12, r5\n"
-        "smlad r4, r11, lr, r4\n"
-        "smlad r5, r9, lr, r5\n"
-        "ldr r12, [r0], #8\n"
-        "sxtb16 lr, r12, ror #8\n"
-        "sxtb16 r12, r12\n"
-        "ldrd r8, r9, [r1], #16\n"
-        "sxtb16 r10, r8\n"
-        "sxtb16 r11, r9\n"
-        "smlad r4, r10, r12, r4\n"
-        "smlad r5, r8, r12, r5\n"
-        "smlad r4, r11, lr, r4\n"
-        "smlad r5, r9, lr, r5\n"
-        "2:\n"
-        "ldr r12, [r0, #4]\n"
-        "sxtb16 lr, r12, ror #8\n"
-        "sxtb16 r12, r12\n"
-        "ldrd r8, r9, [r1, #8]\n"
-        "sxtb16 r10, r8\n"
-        "sxtb16 r11, r9\n"
-        "smlad r4, r10, r12, r4\n"
-        "smlad r5, r8, r12, r5\n"
-        "smlad r4, r11, lr, r4\n"
-        "smlad r5, r9, lr, r5\n"
-        "ldr r12, [r0], #8\n"
-        "sxtb16 lr, r12, ror #8\n"
-        "sxtb16 r12, r12\n"
-        "ldrd r8, r9, [r1], #16\n"
-        "sxtb16 r10, r8\n"
-        "sxtb16 r11, r9\n"
-        "smlad r4, r10, r12, r4\n"
-        "smlad r5, r8, r12, r5\n"
-        "smlad r4, r11, lr, r4\n"
-        "smlad r5, r9, lr, r5\n"
-        "ldr r2, [sp]\n"
-        "cmp r0, r2\n"
-        "bne 1b\n"
-        "ldr r0, [sp, #8]\n"
-        "stmia r0, {r4-r5}\n"
-        "add sp, #8\n"
-        "pop {r3-r11, pc}\n");
-}
-#else
-static inline void tile_row_1x2(const int8_t *x, const int8_t *w, int32_t steps, int32_t *acc)
-{
-    for (int32_t i = 0; i < 2; i++) {
-        acc[i] = 0;
-    }
-    for (int32_t s = 0; s < steps; s++) {
-        for (int32_t k = 0; k < 8; k++) {
-            const int32_t low = w[s * 16 + k * 2];
-            const int32_t whole = w[s * 16 + k * 2 + 1] * 256 + (low & 255);
-            const int32_t v = x[s / 1 * 8 + k / 4 * 4 + k % 2 * 2 + k / 2 % 2];
-            int32_t *const c = &acc[s % 1 * 2];
-            const int32_t by_low = v * low;
-            const int32_t by_whole = v * whole;
-            const uint32_t first = (uint32_t)c[0] + (uint32_t)by_low;
-            const uint32_t second = (uint32_t)c[1] + (uint32_t)by_whole;
-            c[0] = (int32_t)first;
-            c[1] = (int32_t)second;
-        }
-    }
-}
-#endif
-
 static inline int64_t i64_from_i32(int32_t x)
 {
     return (int64_t)x;
 }
-
-/* 4 sums: 1 rows by 4 channels of packed weights, 8 elements of each in a step. */
-#if defined(__ARM_FEATURE_DSP) && defined(__thumb2__) && defined(__GNUC__) && \
-    defined(__ARM_FEATURE_UNALIGNED) && !defined(TILES_NO_ASM)
-#if defined(__clang__)
-__attribute__((naked, noinline))
-#else
-__attribute__((naked, noipa))
-#endif
-static void tile_row_1x4(const int8_t *x __attribute__((unused)), const int8_t *w __attribute__((unused)),
-    int32_t steps __attribute__((unused)), int32_t *acc __attribute__((unused)))
-{
-    __asm__ volatile(
-        "push {r3-r11, lr}\n"
-        "sub sp, #8\n"
-        "movs r4, #0\n"
-        "movs r5, #0\n"
-        "movs r6, #0\n"
-        "movs r7, #0\n"
-        "lsls r12, r2, #31\n"
-        "add r2, r0, r2, lsl #3\n"
-        "str r2, [sp]\n"
-        "bmi 2f\n"
-        "1:\n"
-        "ldr r12, [r0, #4]\n"
-        "sxtb16 lr, r12, ror #8\n"
-        "sxtb16 r12, r12\n"
-        "ldrd r8, r9, [r1, #24]\n"
-        "sxtb16 r10, r8\n"
-        "sxtb16 r11, r9\n"
-        "smlad r6, r10, r12, r6\n"
-        "smlad r7, r8, r12, r7\n"
-        "smlad r6, r11, lr, r6\n"
-        "smlad r7, r9, lr, r7\n"
-        "ldrd r8, r9, [r1, #8]\n"
-        "sxtb16 r10, r8\n"
-        "sxtb16 r11, r9\n"
-        "smlad r4, r10, r12, r4\n"
-        "smlad r5, r8, r12, r5\n"
-        "smlad r4, r11, lr, r4\n"
-        "smlad r5, r9, lr, r5\n"
-        "ldr r12, [r0], #8\n"
-        "sxtb16 lr, r12, ror #8\n"
-        "sxtb16 r12, r12\n"
-        "ldrd r8, r9, [r1, #16]\n"
-        "sxtb16 r10, r8\n"
-        "sxtb16 r11, r9\n"
-        "smlad r6, r10, r12, r6\n"
-        "smlad r7, r8, r12, r7\n"
-        "smlad r6, r11, lr, r6\n"
-        "smlad r7, r9, lr, r7\n"
-        "ldrd r8, r9, [r1], #32\n"
-        "sxtb16 r10, r8\n"
-        "sxtb16 r11, r9\n"
-        "smlad r4, r10, r12, r4\n"
-        "smlad r5, r8, r12, r5\n"
-        "smlad r4, r11, lr, r4\n"
-        "smlad r5, r9, lr, r5\n"
-        "2:\n"
-        "ldr r12, [r0, #4]\n"
-        "sxtb16 lr, r12, ror #8\n"
-        "sxtb16 r12, r12\n"
-        "ldrd r8, r9, [r1, #24]\n"
-        "sxtb16 r10, r8\n"
-        "sxtb16 r11, r9\n"
-        "smlad r6, r10, r12, r6\n"
-        "smlad r7, r8, r12, r7\n"
-        "smlad r6, r11, lr, r6\n"
-        "smlad r7, r9, lr, r7\n"
-        "ldrd r8, r9, [r1, #8]\n"
-        "sxtb16 r10, r8\n"
-        "sxtb16 r11, r9\n"
-        "smlad r4, r10, r12, r4\n"
-        "smlad r5, r8, r12, r5\n"
-        "smlad r4, r11, lr, r4\n"
-        "smlad r5, r9, lr, r5\n"
-        "ldr r12, [r0], #8\n"
-        "sxtb16 lr, r12, ror #8\n"
-        "sxtb16 r12, r12\n"
-        "ldrd r8, r9, [r1, #16]\n"
-        "sxtb16 r10, r8\n"
-        "sxtb16 r11, r9\n"
-        "smlad r6, r10, r12, r6\n"
-        "smlad r7, r8, r12, r7\n"
-        "smlad r6, r11, lr, r6\n"
-        "smlad r7, r9, lr, r7\n"
-        "ldrd r8, r9, [r1], #32\n"
-        "sxtb16 r10, r8\n"
-        "sxtb16 r11, r9\n"
-        "smlad r4, r10, r12, r4\n"
-        "smlad r5, r8, r12, r5\n"
-        "smlad r4, r11, lr, r4\n"
-        "smlad r5, r9, lr, r5\n"
-        "ldr r2, [sp]\n"
-        "cmp r0, r2\n"
-        "bne 1b\n"
-        "ldr r0, [sp, #8]\n"
-        "stmia r0, {r4-r7}\n"
-        "add sp, #8\n"
-        "pop {r3-r11, pc}\n");
-}
-#else
-static inline void tile_row_1x4(const int8_t *x, const int8_t *w, int32_t steps, int32_t *acc)
-{
-    for (int32_t i = 0; i < 4; i++) {
-        acc[i] = 0;
-    }
-    for (int32_t s = 0; s < steps * 2; s++) {
-        for (int32_t k = 0; k < 8; k++) {
-            const int32_t low = w[s * 16 + k * 2];
-            const int32_t whole = w[s * 16 + k * 2 + 1] * 256 + (low & 255);
-            const int32_t v = x[s / 2 * 8 + k / 4 * 4 + k % 2 * 2 + k / 2 % 2];
-            int32_t *const c = &acc[s % 2 * 2];
-            const int32_t by_low = v * low;
-            const int32_t by_whole = v * whole;
-            const uint32_t first = (uint32_t)c[0] + (uint32_t)by_low;
-            const uint32_t second = (uint32_t)c[1] + (uint32_t)by_whole;
-            c[0] = (int32_t)first;
-            c[1] = (int32_t)second;
-        }
-    }
-}
-#endif
 
 TILES_SECTION_RODATA static const int32_t tiles_conv_2d_0_bias[8] = {
     780, -318, 804, 354, -126, 387, 690, -204
@@ -520,19 +304,19 @@ TILES_SECTION_RODATA static const int32_t tiles_fully_connected_1_bias[2] = {
     492, -747
 };
 
-TILES_SECTION_RODATA static const int8_t tiles_fully_connected_1_w[32] __attribute__((aligned(4))) = {
-    23, -76, 24, -31, 64, -35, 68, -74, -48, -116, 58, -30, -39, 6, 61, -43, -64, 105, -41, 5, 58, 61, -16,
-    30, 14, -125, 110, 94, -32, -52, -76, 25
+TILES_SECTION_RODATA static const int8_t tiles_fully_connected_1_k[32] = {
+    23, 64, 24, 68, -48, -39, 58, 61, -64, 58, -41, -16, 14, -32, 110, -76, -76, -35, -31, -74, -115, 7, -30,
+    -43, 106, 61, 6, 31, -125, -51, 94, 26
 };
 
 TILES_SECTION_RODATA static const int32_t tiles_fully_connected_2_bias[4] = {
     381, 432, -261, -297
 };
 
-TILES_SECTION_RODATA static const int8_t tiles_fully_connected_2_w[64] __attribute__((aligned(4))) = {
-    -99, -50, 29, -83, 51, -101, -109, 21, -72, 80, -93, 42, 35, 111, 99, -79, -79, 10, -18, 46, 102, -88,
-    -73, 49, -7, 8, -31, -23, 43, 10, -33, -19, -2, 30, 51, -72, 99, 99, 54, -97, -5, 35, 55, 50, -42, 94, 76,
-    57, -87, -91, 53, 25, 2, 43, 91, -33, -47, -42, 101, 98, 19, -78, -123, -23
+TILES_SECTION_RODATA static const int8_t tiles_fully_connected_2_k[64] = {
+    -99, 51, 29, -109, -72, 35, -93, 99, -2, 99, 51, 54, -5, -42, 55, 76, -49, -101, -83, 22, 81, 111, 43,
+    -79, 31, 99, -72, -97, 36, 95, 50, 57, -79, 102, -18, -73, -7, 43, -31, -33, -87, 2, 53, 91, -47, 19, 101,
+    -123, 11, -88, 47, 50, 9, 10, -22, -18, -90, 43, 25, -33, -41, -78, 98, -22
 };
 
 /* conv_2d 'a' -> i8 [1,3,2,8]
@@ -566,7 +350,7 @@ static void tiles_conv_2d_0(const int32_t *restrict bias, const int8_t *restrict
             }
         }
         for (int32_t oc = 0; oc < 8; oc += 4) {
-            tile_pairs_2x4(line, w + oc * 16, 2, acc);
+            tile_pairs_2x4(line, w + oc * (2 * 8), 2, acc);
             const int32_t acc0 = acc[2];
             const int32_t t9 = p * 8;
             const int32_t acc1 = acc[0];
@@ -610,64 +394,48 @@ static void tiles_conv_2d_0(const int32_t *restrict bias, const int8_t *restrict
  * step 1: fully_connected 'b', 32 MACs: z i8 [1,16] at 0x00d0 -> i8 [1,2] at 0x0010
  *   bias  i32[2]
  *   x     i8[16]  i8 [1,16] z
- *   w     i8[32]
+ *   k     i8[32]  i8 [2,16] w2
  *   out   i8[2]  i8 [1,2] b */
 TILES_SECTION_FAST TILES_NOINLINE
 static void tiles_fully_connected_1(const int32_t *restrict bias, const int8_t *restrict x,
-    const int8_t *restrict w, int8_t *restrict out)
+    const int8_t *restrict k, int8_t *restrict out)
 {
-    int32_t acc[2];
-    for (int32_t p = 0; p < 1; p++) {
-        for (int32_t oc = 0; oc < 2; oc += 2) {
-            tile_row_1x2(x, w + oc * 16, 2, acc);
-            const int32_t acc0 = acc[1];
-            const int32_t acc1 = acc[0];
-            const int8_t t0 = sat_i8_shr((int32_t)((i64_from_i32((acc1 + bias[oc]) * 2048) * 1374389504) >> 32) +
-                196608, 17);
-            out[oc] = t0;
-            const int32_t t1 = oc + 1;
-            const int64_t t2 = i64_from_i32(((i32_from_u32((uint32_t)acc0 - (uint32_t)acc1) >> 8) + bias[t1]) * 2048) *
-                1374389504;
-            out[t1] = sat_i8_shr((int32_t)(t2 >> 32) + 196608, 17);
-        }
+    int32_t acc = bias[0];
+    int32_t acc_1 = bias[1];
+    for (int32_t ic = 0; ic < 16; ic++) {
+        const int32_t t0 = x[ic];
+        acc += t0 * k[ic];
+        acc_1 += t0 * k[ic + 16];
     }
+    out[0] = sat_i8_shr((int32_t)((i64_from_i32(acc * 8192) * 343597376) >> 32) + 196608, 17);
+    out[1] = sat_i8_shr((int32_t)((i64_from_i32(acc_1 * 8192) * 343597376) >> 32) + 196608, 17);
 }
 
 /* fully_connected 'c' -> i8 [1,4]
  * step 2: fully_connected 'c', 64 MACs: z i8 [1,16] at 0x00d0 -> i8 [1,4] at 0x0000
  *   bias  i32[4]
  *   x     i8[16]  i8 [1,16] z
- *   w     i8[64]
+ *   k     i8[64]  i8 [4,16] w3
  *   out   i8[4]  i8 [1,4] c */
 TILES_SECTION_FAST TILES_NOINLINE
 static void tiles_fully_connected_2(const int32_t *restrict bias, const int8_t *restrict x,
-    const int8_t *restrict w, int8_t *restrict out)
+    const int8_t *restrict k, int8_t *restrict out)
 {
-    int32_t acc[4];
-    for (int32_t p = 0; p < 1; p++) {
-        for (int32_t oc = 0; oc < 4; oc += 4) {
-            tile_row_1x4(x, w + oc * 16, 2, acc);
-            const int32_t acc0 = acc[1];
-            const int32_t acc1 = acc[0];
-            const int8_t t0 = sat_i8_shr((int32_t)((i64_from_i32((acc1 + bias[oc]) * 2048) * 1374389504) >> 32) +
-                196608, 17);
-            out[oc] = t0;
-            const int32_t t1 = oc + 1;
-            const int64_t t2 = i64_from_i32(((i32_from_u32((uint32_t)acc0 - (uint32_t)acc1) >> 8) + bias[t1]) * 2048) *
-                1374389504;
-            out[t1] = sat_i8_shr((int32_t)(t2 >> 32) + 196608, 17);
-            const int32_t acc2 = acc[3];
-            const int32_t t3 = oc + 2;
-            const int32_t acc3 = acc[2];
-            const int8_t t4 = sat_i8_shr((int32_t)((i64_from_i32((acc3 + bias[t3]) * 2048) * 1374389504) >> 32) +
-                196608, 17);
-            out[t3] = t4;
-            const int32_t t5 = oc + 3;
-            const int64_t t6 = i64_from_i32(((i32_from_u32((uint32_t)acc2 - (uint32_t)acc3) >> 8) + bias[t5]) * 2048) *
-                1374389504;
-            out[t5] = sat_i8_shr((int32_t)(t6 >> 32) + 196608, 17);
-        }
+    int32_t acc = bias[0];
+    int32_t acc_1 = bias[1];
+    int32_t acc_2 = bias[2];
+    int32_t acc_3 = bias[3];
+    for (int32_t ic = 0; ic < 16; ic++) {
+        const int32_t t0 = x[ic];
+        acc += t0 * k[ic];
+        acc_1 += t0 * k[ic + 16];
+        acc_2 += t0 * k[ic + 32];
+        acc_3 += t0 * k[ic + 48];
     }
+    out[0] = sat_i8_shr((int32_t)((i64_from_i32(acc * 8192) * 343597376) >> 32) + 196608, 17);
+    out[1] = sat_i8_shr((int32_t)((i64_from_i32(acc_1 * 8192) * 343597376) >> 32) + 196608, 17);
+    out[2] = sat_i8_shr((int32_t)((i64_from_i32(acc_2 * 8192) * 343597376) >> 32) + 196608, 17);
+    out[3] = sat_i8_shr((int32_t)((i64_from_i32(acc_3 * 8192) * 343597376) >> 32) + 196608, 17);
 }
 
 int tiles_init(const tiles_mem *m)
@@ -694,13 +462,13 @@ int tiles_run(const tiles_mem *m)
     /* 1: fully_connected 'b', 32 MACs: z i8 [1,16] at 0x00d0 -> i8 [1,2] at 0x0010 */
     TILES_STEP_BEGIN(1);
     tiles_fully_connected_1(tiles_fully_connected_1_bias, (int8_t *)(void *)&arena[0x00d0],
-        tiles_fully_connected_1_w, (int8_t *)(void *)&arena[0x0010]);
+        tiles_fully_connected_1_k, (int8_t *)(void *)&arena[0x0010]);
     TILES_STEP_END(1);
 
     /* 2: fully_connected 'c', 64 MACs: z i8 [1,16] at 0x00d0 -> i8 [1,4] at 0x0000 */
     TILES_STEP_BEGIN(2);
     tiles_fully_connected_2(tiles_fully_connected_2_bias, (int8_t *)(void *)&arena[0x00d0],
-        tiles_fully_connected_2_w, (int8_t *)(void *)&arena[0x0000]);
+        tiles_fully_connected_2_k, (int8_t *)(void *)&arena[0x0000]);
     TILES_STEP_END(2);
     return TILES_OK;
 }
