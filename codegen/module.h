@@ -85,12 +85,22 @@ typedef struct ac_dead {
     int32_t n;
 } ac_dead;
 
+/* The time of run, known from its object code. */
+typedef struct ac_run_time {
+    int64_t insns, least_insns; /* for every input */
+    int64_t cycles_max;         /* 0: the core has no table */
+    int32_t wait;               /* wait states of flash */
+    bool constant, estimate;    /* constant: nothing depends on data; estimate: the table is not the manual's */
+    const char *by;             /* "arm-none-eabi-gcc 12.2.1 -O2" */
+} ac_run_time;
+
 /* Results of compiling the module: the stack of run, summed from frames; code size. */
 typedef struct ac_built {
     ac_bytes stack, small_stack; /* small: when code is made for size */
     const char *how;             /* "arm-none-eabi-gcc 12.2.1 -O2"; NULL: not compiled, use estimates */
     const char *small_how;       /* NULL: the stack is enough for both */
     ac_bytes code, small_code;   /* including functions of the compiler's library; 0: unknown */
+    const ac_run_time *time;     /* --time; NULL: not requested */
 } ac_built;
 
 typedef struct ac_module {

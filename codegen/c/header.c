@@ -161,6 +161,26 @@ static void put_stack(const ac_module *m, ac_sink *to)
     }
 }
 
+static const char *number(ac_ctx *cx, int64_t n)
+{
+    return ac_strf(cx->region, "%lldu%s", (long long)n, n > UINT32_MAX ? "ll" : "");
+}
+
+static void put_time(const ac_module *m, ac_sink *to)
+{
+    const ac_run_time *t = m->built.time;
+    const char *U = ac_emit_upper(m);
+    if (!t)
+        return;
+    ac_putf(to, "#define %s_INSNS %s /* of %s_run, %s: code of %s */\n", U, number(m->cx, t->insns), m->name,
+            t->insns == t->least_insns ? "for every input" : "at most", t->by);
+    if (t->cycles_max)
+        ac_putf(to, "#define %s_CYCLES_MAX %s /* %s; wait states of flash: %d */\n", U, number(m->cx, t->cycles_max),
+                t->estimate ? "an estimate, the manual has no table" : "by the core's manual", t->wait);
+    ac_putf(to, "#define %s_CONSTANT_TIME %d /* 1: no branch, address or division depends on data */\n", U,
+            t->constant);
+}
+
 static void put_memories(const ac_module *m, ac_sink *to)
 {
     const char *U = ac_emit_upper(m);
@@ -183,6 +203,7 @@ static void put_memories(const ac_module *m, ac_sink *to)
         ac_putf(to, "#define %s_WEIGHTS_BYTES %lldu\n", U, (long long)total);
     }
     put_stack(m, to);
+    put_time(m, to);
 }
 
 static void put_tensors(const ac_module *m, ac_sink *to)

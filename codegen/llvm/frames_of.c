@@ -121,5 +121,6 @@ void l_frames_close(l_module *M, void *watched, LLVMMemoryBufferRef object)
                 most = d > most ? d : most;
             }
     }
-    M->m->built = (ac_built){.stack = most + library, .code = text_of(M, object), .how = "the object"};
+    M->m->built =
+        (ac_built){.stack = most + library, .code = text_of(M, object), .how = "the object", .time = M->m->built.time};
 }

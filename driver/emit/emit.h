@@ -9,6 +9,7 @@
 #ifndef AC_DRIVER_EMIT_H
 #define AC_DRIVER_EMIT_H
 #include "driver/request/work.h"
+#include "host/firmware/timed.h"
 #include "prove/prove.h"
 
 /* outputs.c */
@@ -66,8 +67,9 @@ int ac_written_json(const ac_made *a);
 int ac_lock_plan(const ac_made *a);
 
 /* proof.c */
-int ac_compile_tested(ac_work *w);                         /* stage compile, then --prove and --selftest-cc */
+int ac_compile_tested(ac_work *w);                         /* stage compile, then --prove, --time and --selftest-cc */
 int ac_proof_judge(const ac_made *a, const ac_verdict *v); /* E0702 for wrong claims, E0703 for unproven ones */
+int ac_time_of_run(const ac_made *a, ac_timed *t);         /* of --time; errors of host/firmware/timed.h */
 
 int ac_selftest_cc(const ac_made *a, const char **line); /* selftest_cc.c: E0601 if the compiler's code differs */
 int ac_evidence(const ac_made *a); /* evidence.c: the folder of --evidence, about the outputs built by now */

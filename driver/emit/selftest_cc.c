@@ -224,7 +224,7 @@ static const char *report(const ac_made *a, const ac_step_inputs *x, const ac_us
 static int test(const ac_made *a, ac_step_inputs *x, const char *dir, const char **line)
 {
     ac_user_cc cc;
-    AC_TRY(ac_user_cc_open(a->cx, dir, a->opt->selftest_cc, a->module->target, &cc));
+    AC_TRY(ac_user_cc_open(a->cx, dir, a->opt->selftest_cc, a->module->target, "--selftest-cc", &cc));
     ac_progress_begin(a->cx, "inputs of steps", 0);
     AC_TRY(ac_step_inputs_make(a, x));
     ac_progress_begin(a->cx, "the compiler under test", 0);

@@ -187,6 +187,14 @@ int ac_audit(ac_work *w, const char *const *path, int32_t n)
 
 /* ------------------------------------------------------------------ prove */
 
+static int time_of_run(ac_work *w)
+{
+    ac_timed t;
+    AC_TRY(ac_time_of_run(&w->made, &t));
+    (w->opt.json ? ac_timed_json : ac_timed_text)(w->made.module, &t, ac_pending_add(&w->out, "-"));
+    return AC_OK;
+}
+
 int ac_prove_verb(ac_work *w, const char *const *path, int32_t n)
 {
     ac_verdict v;
@@ -195,6 +203,8 @@ int ac_prove_verb(ac_work *w, const char *const *path, int32_t n)
     w->request.wants_inference = true;
     AC_TRY(ac_read(w, path, n));
     AC_TRY(ac_compile(w));
+    if (w->opt.time)
+        return time_of_run(w);
     AC_TRY(ac_prove(&w->cx, w->made.module, without, &v));
     if (w->opt.output)
         AC_TRY(ac_code_certificate(ac_pending_add(&w->out, w->opt.output), w->made.module, &v, NULL, 0));

@@ -144,6 +144,11 @@ static void put_board_json(const ac_work *w, const ac_figures *f, ac_sink *to)
     ac_json_str(&j, "machine", f->machine);
     ac_json_str(&j, "compiler", f->compiler);
     ac_json_int(&j, "instructions", f->insns);
+    if (f->cycles) {
+        ac_json_int(&j, "cycles", f->cycles);
+        ac_json_int(&j, "cycles_max", f->most_cycles);
+        ac_json_bool(&j, "cycles_estimated", f->estimate);
+    }
     ac_json_int(&j, "macs", r->macs);
     if (r->macs)
         ac_json_num(&j, "instructions_per_mac", (double)f->insns / (double)r->macs);
@@ -177,9 +182,13 @@ static void put_board_text(const ac_work *w, const ac_figures *f, ac_sink *to)
         ac_layers_text(to, &(ac_layers){.step = r->step, .n = r->n_steps, .cost = cost, .unit = AC_LAYER_INSTRUCTIONS});
     }
     ac_putf(to, "%s on %s, %s, %s: outputs are the evaluator's\n", r->file, m->target->name, f->machine, f->compiler);
-    ac_putf(to, "instructions=%lld per_mac=%.4g stack=%lld arena=%lld state=%lld code=%lld constants=%lld\n",
+    ac_putf(to, "instructions=%lld per_mac=%.4g stack=%lld arena=%lld state=%lld code=%lld constants=%lld",
             (long long)f->insns, r->macs ? (double)f->insns / (double)r->macs : 0, (long long)f->stack,
             (long long)m->arena_bytes, (long long)m->state_bytes, (long long)f->code, (long long)f->constants);
+    if (f->cycles)
+        ac_putf(to, " cycles=%lld cycles_max=%lld%s", (long long)f->cycles, (long long)f->most_cycles,
+                f->estimate ? " cycles_estimated=1" : "");
+    ac_putc(to, '\n');
 }
 
 static int bench_firmware(ac_work *w, const char *const *path, int32_t n)
@@ -194,7 +203,7 @@ static int bench_firmware(ac_work *w, const char *const *path, int32_t n)
     AC_TRY(ac_compile(w));
     AC_TRY(ac_module_without_custom(w->made.module, "a run in QEMU"));
     AC_TRY(ac_inputs_record(&w->made, ac_inputs_sets(&w->made), &v));
-    AC_TRY(ac_board_measure(w->made.module, &v, w->opt.backend, &f));
+    AC_TRY(ac_board_measure(w->made.module, &v, w->opt.backend, (int32_t)w->opt.wait_states, &f));
     (w->opt.json ? put_board_json : put_board_text)(w, &f, ac_pending_add(&w->out, "-"));
     return AC_OK;
 }

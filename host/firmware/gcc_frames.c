@@ -128,7 +128,8 @@ void ac_gcc_built(ac_module *m, ac_built *built)
     if (dir && write_files(m, dir) == AC_OK && ask(m, b, dir, stack, code)) {
         const ac_bytes most = stack[0] > stack[1] ? stack[0] : stack[1], least = stack[0] + stack[1] - most;
         const char *how = ac_strf(cx->region, "%sgcc %s", b->prefix, ac_board_version(cx, b, dir));
-        *built = (ac_built){.stack = most, .small_stack = most, .code = code[0], .small_code = code[1]};
+        *built =
+            (ac_built){.stack = most, .small_stack = most, .code = code[0], .small_code = code[1], .time = built->time};
         if (most * 100 <= (least - FLAGS) * 115 + 2400) { /* one figure is near enough to both */
             built->how = ac_strf(cx->region, "%s, -O2 and -Os", how);
         } else {

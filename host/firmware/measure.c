@@ -5,6 +5,7 @@
 #include "codegen/c/identifiers.h"
 #include "codegen/constants.h"
 #include "host/firmware/board.h"
+#include "host/firmware/timed.h"
 
 #include "host/compiler.h"
 
@@ -16,6 +17,7 @@ typedef struct bench {
     const ac_board *b;
     const char *dir;
     bool object;
+    int32_t wait;
 } bench;
 
 static const char *in_dir(const bench *x, const char *name)
@@ -184,12 +186,27 @@ static int run(const bench *x, ac_figures *f)
     return judge(x, t.status, said);
 }
 
+/* Not of models that the walk does not support: they have no cycles. */
+static void take_cycles(const bench *x, ac_figures *f)
+{
+    ac_ctx *cx = x->m->cx;
+    const ac_timed_how how = {.wait = x->wait};
+    const ac_diags before = cx->diags;
+    ac_timing t;
+    if (!ac_quietly(cx, before, ac_program_time(x->m, in_dir(x, "run.elf"), &how, &t)) || !t.has_cycles)
+        return;
+    f->cycles = t.cycles;
+    f->most_cycles = t.most_cycles;
+    f->estimate = !t.from_manual;
+}
+
 static int measure(const bench *x, const ac_vectors *v, ac_figures *f)
 {
     AC_TRY(write_files(x, v));
     AC_TRY(compile_around(x));
     AC_TRY(compile_model(x, false));
     AC_TRY(run(x, f));
+    take_cycles(x, f);
     AC_TRY(weigh(x, f));
     if (x->object)
         return AC_OK;
@@ -198,10 +215,10 @@ static int measure(const bench *x, const ac_vectors *v, ac_figures *f)
     return run(x, f);
 }
 
-int ac_board_measure(ac_module *m, const ac_vectors *v, const char *backend, ac_figures *out)
+int ac_board_measure(ac_module *m, const ac_vectors *v, const char *backend, int32_t wait, ac_figures *out)
 {
     ac_ctx *cx = m->cx;
-    bench x = {.m = m, .b = ac_board_of(m->target), .object = !strcmp(backend, "llvm")};
+    bench x = {.m = m, .b = ac_board_of(m->target), .object = !strcmp(backend, "llvm"), .wait = wait};
     *out = (ac_figures){0};
     if (!x.object && strcmp(backend, "c") != 0)
         return ac_error(cx, (ac_place){0}, E0502, "--backend %s is not available on boards, expected c or llvm",

@@ -50,17 +50,18 @@ static const ac_board *board_of(ac_ctx *cx, const ac_user_cc *cc, const ac_targe
     return b;
 }
 
-int ac_user_cc_open(ac_ctx *cx, const char *dir, const char *text, const ac_target *target, ac_user_cc *out)
+int ac_user_cc_open(ac_ctx *cx, const char *dir, const char *text, const ac_target *target, const char *option,
+                    ac_user_cc *out)
 {
     static const char *const NOTHING[] = {NULL}, *const ASK[] = {"-dumpmachine", NULL};
-    ac_user_cc cc = {.command = text, .machine = ""};
+    ac_user_cc cc = {.command = text, .option = option, .machine = ""};
     cc.words = command(cx, &cc, NOTHING);
     if (!cc.words[0])
-        return ac_error(cx, (ac_place){.file = "arenac"}, E0501, "--selftest-cc is empty, expected a command");
+        return ac_error(cx, (ac_place){.file = "arenac"}, E0501, "%s is empty, expected a command", option);
     ac_tool t = {.argv = command(cx, &cc, ASK), .log = ac_strf(cx->region, "%s/log", dir)};
     ac_tools_run(&t, 1);
     if (t.status == -1) {
-        ac_error(cx, (ac_place){0}, E0303, "cannot run the compiler '%s' of --selftest-cc", cc.words[0]);
+        ac_error(cx, (ac_place){0}, E0303, "cannot run the compiler '%s' of %s", cc.words[0], option);
         return ac_help(cx, "name a compiler that takes -c and -o, with its options: \"gcc -O3\"");
     }
     const char *said = ac_board_read(cx, t.log);
@@ -69,7 +70,7 @@ int ac_user_cc_open(ac_ctx *cx, const char *dir, const char *text, const ac_targ
     if (without_system(cc.machine)) {
         cc.board = board_of(cx, &cc, target);
         if (!cc.board) {
-            ac_error(cx, (ac_place){0}, E0502, "--selftest-cc: no board runs '%s'", text);
+            ac_error(cx, (ac_place){0}, E0502, "%s: no board runs '%s'", option, text);
             return ac_help(cx, "name one of its targets (-t cortex-m4), or its core in the command (-mcpu=cortex-m4)");
         }
     }
@@ -142,7 +143,7 @@ static const char *in(ac_ctx *cx, const char *dir, const char *name)
     return ac_strf(cx->region, "%s/%s", dir, name);
 }
 
-static int compile(ac_ctx *cx, const char *dir, const ac_user_cc *cc, const char *from, const char *to)
+int ac_user_cc_compile(ac_ctx *cx, const char *dir, const ac_user_cc *cc, const char *from, const char *to)
 {
     const char *const more[] = {ac_strf(cx->region, "-I%s", dir), "-c", in(cx, dir, from), "-o", in(cx, dir, to), NULL};
     return ac_tool_need(cx, dir, command(cx, cc, more), NULL);
@@ -150,7 +151,7 @@ static int compile(ac_ctx *cx, const char *dir, const ac_user_cc *cc, const char
 
 /* The board, with the core and the calling convention of the command (-mcpu, -mfloat-abi, -mabi ...), which all objects
  * of a program have to share. */
-static const ac_board *as_commanded(ac_ctx *cx, const ac_user_cc *cc)
+const ac_board *ac_user_cc_board(ac_ctx *cx, const ac_user_cc *cc)
 {
     ac_board *own = ac_copy(cx->region, cc->board, sizeof *own);
     const char *core = "";
@@ -165,7 +166,7 @@ static const ac_board *as_commanded(ac_ctx *cx, const ac_user_cc *cc)
 static int build_for_board(ac_ctx *cx, const char *dir, ac_user_cc *cc)
 {
     ac_region *r = cx->region;
-    const ac_board *b = as_commanded(cx, cc);
+    const ac_board *b = ac_user_cc_board(cx, cc);
     const char *system = ac_strf(r, "qemu-system-%s", b->system);
     const char *const test[] = {"-O1",
                                 "-w",
@@ -195,7 +196,7 @@ static int build_for_board(ac_ctx *cx, const char *dir, ac_user_cc *cc)
 static int build_for_system(ac_ctx *cx, const char *dir, ac_user_cc *cc)
 {
     const char *emulator;
-    AC_TRY(compile(cx, dir, cc, "test.c", "test.o"));
+    AC_TRY(ac_user_cc_compile(cx, dir, cc, "test.c", "test.o"));
     AC_TRY(find_emulator(cx, in(cx, dir, "model.o"), &emulator));
     const char *const link[] = {in(cx, dir, "model.o"), in(cx, dir, "test.o"),       "-o",
                                 in(cx, dir, "run"),     emulator ? "-static" : NULL, NULL};
@@ -208,7 +209,7 @@ static int build_for_system(ac_ctx *cx, const char *dir, ac_user_cc *cc)
 
 int ac_user_cc_build(ac_ctx *cx, const char *dir, ac_user_cc *cc)
 {
-    AC_TRY(compile(cx, dir, cc, "model.c", "model.o"));
+    AC_TRY(ac_user_cc_compile(cx, dir, cc, "model.c", "model.o"));
     return cc->board ? build_for_board(cx, dir, cc) : build_for_system(cx, dir, cc);
 }
 

@@ -100,6 +100,13 @@ static void put_plan(ac_json *j, const ac_report *r)
     if (r->again)
         put_again(j, r);
     ac_json_int(j, "peak_step", r->peak);
+    if (r->insns) {
+        ac_json_int(j, "insns", r->insns);
+        ac_json_int(j, "insns_min", r->least_insns);
+        ac_json_int_if(j, "cycles_max", r->cycles_max, r->cycles_max > 0);
+        ac_json_bool(j, "constant_time", r->constant_time);
+        ac_json_str(j, "timed_by", r->timed_by);
+    }
     if (r->n_memories) /* whose bytes the rows of the strategies are */
         ac_json_str(j, "strategies_memory", r->problem->mem[0].name);
     ac_json_arr(j, "strategies");

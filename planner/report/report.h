@@ -141,9 +141,12 @@ typedef struct ac_report {
     const char *weight_memory; /* the read-only memory of the weights; NULL: unspecified */
     ac_bytes weight_budget;    /* its size */
     ac_bytes weight_bytes, state_bytes, scratch_bytes, code_bytes /* estimate unless built_by */, stack_bytes;
-    ac_bytes small_code_bytes; /* made for size; 0: not known */
-    const char *built_by;      /* the compiler that measured code and stack; NULL: estimates */
-    int32_t n_kernels;         /* distinct functions of code_bytes */
+    ac_bytes small_code_bytes;              /* made for size; 0: not known */
+    const char *built_by;                   /* the compiler that measured code and stack; NULL: estimates */
+    int32_t n_kernels;                      /* distinct functions of code_bytes */
+    int64_t insns, least_insns, cycles_max; /* of a run, --time; insns 0: not requested; cycles_max 0: not modelled */
+    bool constant_time;
+    const char *timed_by; /* the compiler of that code */
     int64_t macs;
     ac_bytes budget;     /* -1: none */
     ac_bytes no_sharing; /* sum of all items, in whatever memory */

@@ -190,6 +190,11 @@ static void put_sizes(const text *t)
     }
     if (r->macs)
         ac_putf(t->to, "       %s multiply-adds\n", commas(t, r->macs));
+    if (r->insns)
+        ac_putf(t->to, "  Time instructions %s%s   (%s)\n", r->insns == r->least_insns ? "" : "at most ",
+                commas(t, r->insns), r->timed_by);
+    if (r->insns && r->cycles_max)
+        ac_putf(t->to, "       cycles at most %s\n", commas(t, r->cycles_max));
 }
 
 static bool is_other(const ac_report *r, const ac_result *x)
