@@ -182,7 +182,7 @@ static ac_copies_group rows_of(copies *c, const ac_stripe_group *x, ac_region *t
         if (!use)
             continue;
         use->window = window_of(c, x, unit->copied);
-        use->copied += ac_dtype_size(t->dtype, unit->limit * x->s.tensor[unit->copied].row);
+        use->copied += ac_dtype_size(t->dtype, ac_stripe_copied(&x->s, u));
         g.bytes -= use->window;
     }
     for (int32_t i = 0; i < x->n_in; i++)

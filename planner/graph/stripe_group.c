@@ -345,6 +345,28 @@ static bool unit_reads(const ac_stripe_work *w, int32_t u, int32_t i)
     return false;
 }
 
+/* Does each column of step k read nothing of operand a but the same pixel? */
+static bool reads_pixel(const ac_stripe_form *f, int32_t a)
+{
+    return f->part.col && f->part.pixel[a] && f->low->fn->buf.item[a].count % (f->part.steps * f->part.cols) == 0;
+}
+
+int32_t ac_stripe_pixel_reader(const ac_stripe_work *w, int32_t i)
+{
+    int32_t reader = -1;
+    if (i >= w->n_filled)
+        return -1;
+    for (int32_t k = 0; k < w->n; k++)
+        for (int32_t a = 0; a < ac_stripe_work_form(w, k)->low->arg.n; a++) {
+            if (!is_operand(w, k, a, i))
+                continue;
+            if (!reads_pixel(ac_stripe_work_form(w, k), a) || (reader >= 0 && reader != w->unit_of[k]))
+                return -1;
+            reader = w->unit_of[k];
+        }
+    return reader;
+}
+
 /* The rows of tensor i that unit u reads by step, as lines. false: it reads none. */
 static bool read_lines(ac_stripe_work *w, int32_t u, int32_t i, ac_stripe_read *out)
 {
@@ -380,13 +402,18 @@ static bool read_lines(ac_stripe_work *w, int32_t u, int32_t i, ac_stripe_read *
 static bool reads(ac_stripe_work *w)
 {
     ac_stripe *s = &w->q->s;
-    for (int32_t i = 0; i < s->n_tensors; i++)
+    for (int32_t i = 0; i < s->n_tensors; i++) {
         s->tensor[i].unit = unit_of(w, i);
+        const int32_t reader = ac_stripe_pixel_reader(w, i);
+        if (reader >= 0)
+            s->unit[i].reader = reader;
+    }
     for (int32_t u = 0; u < s->n_units; u++) {
         ac_stripe_unit *x = &s->unit[u];
         x->read = AC_NEW_N(w->r, ac_stripe_read, s->n_tensors + 1);
         for (int32_t i = 0; i < s->n_tensors; i++)
-            if (s->tensor[i].unit <= u && unit_reads(w, u, i) && !read_lines(w, u, i, &x->read[x->n_reads++]))
+            if (s->tensor[i].unit <= u && unit_reads(w, u, i) && ac_stripe_pixel_reader(w, i) < 0 &&
+                !read_lines(w, u, i, &x->read[x->n_reads++]))
                 return false;
         if (x->does == AC_STRIPE_DRAINS)
             x->read[x->n_reads++] =

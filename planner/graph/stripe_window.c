@@ -8,6 +8,12 @@ static void kinds(ac_stripe_work *w)
     for (int32_t i = 0; i < s->n_tensors; i++) {
         ac_stripe_tensor *t = &s->tensor[i];
         bool outside = false;
+        const int32_t reader = ac_stripe_pixel_reader(w, i);
+        if (reader >= 0) {
+            t->kind = AC_STRIPE_PIXEL;
+            t->row = t->row * t->rows / (s->unit[reader].steps * s->member[s->unit[reader].member].part.cols);
+            t->rows = 1;
+        }
         if (w->maker[i] < 0)
             continue;
         const ac_part *p = &ac_stripe_work_form(w, w->maker[i])->part;

@@ -38,6 +38,7 @@ static inline ac_tensor *ac_stripe_tensor_of(const ac_lowered *low, int32_t a)
 /* stripe_group.c */
 int32_t ac_stripe_find(const ac_stripe_work *w, const ac_tensor *t);  /* in ac_stripe.tensor; -1: made outside */
 bool ac_stripe_is_inner(const ac_stripe_work *w, const ac_tensor *t); /* no step outside of the group reads t */
+int32_t ac_stripe_pixel_reader(const ac_stripe_work *w, int32_t i);   /* the unit that copies pixels of i; -1: none */
 bool ac_stripe_drains(const ac_stripe_work *w, int32_t i);            /* tensor i: a unit copies its rows outside */
 bool ac_stripe_in_rows(const ac_part *p, int32_t buf);                /* step s writes row s, all rows are equal */
 

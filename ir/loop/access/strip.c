@@ -252,6 +252,26 @@ static void set_base(composer *c, int32_t number, int32_t t)
 
 /* ------------------------------------------------------------------ units */
 
+/* A unit without steps: another one copies for it, or nothing needs its rows. */
+static bool is_idle(const ac_stripe *s, int32_t unit)
+{
+    return s->unit[unit].does == AC_STRIPE_FILLS && !s->unit[unit].limit;
+}
+
+/* The pixels that unit `number` copies before it works on a column. */
+static void copied_pixels(composer *c, int32_t number, int64_t cols)
+{
+    ac_lb *b = &c->b;
+    for (int32_t u = 0; u < number; u++) {
+        const ac_stripe_unit *x = &c->s->unit[u];
+        if (x->does != AC_STRIPE_FILLS || x->reader != number)
+            continue;
+        const ac_stripe_tensor *t = &c->s->tensor[x->copied];
+        const ac_x size = ac_lb_i32(b, t->row), pixel = ac_lb_add(b, ac_lb_mul(b, c->row, ac_lb_i32(b, cols)), c->col);
+        move(c, t->buf, ac_lb_i32(b, 0), x->outside, ac_lb_mul(b, pixel, size), size, t->row);
+    }
+}
+
 static void columns(composer *c, const ac_stripe_unit *u)
 {
     ac_lb *b = &c->b;
@@ -259,6 +279,7 @@ static void columns(composer *c, const ac_stripe_unit *u)
         copy(c, m, c->s->member[m].part.row + 1, c->s->member[m].part.col);
     const ac_part *head = &c->s->member[u->member].part;
     c->col = ac_lb_for_n(b, head->fn->code.item[head->col].name, head->cols);
+    copied_pixels(c, (int32_t)(u - c->s->unit), head->cols);
     for (int32_t m = u->member; m < u->member + u->n_members; m++) {
         const ac_part *p = &c->s->member[m].part;
         c->map[m][p->col] = counter(c, p->fn, p->col, c->col);
@@ -423,17 +444,23 @@ ac_loop_fn *ac_loop_stripe(ac_ctx *cx, ac_region *region, const ac_stripe *s)
     if (s->streamed >= 0)
         begin_rows(c);
     for (int32_t u = 0; u < s->n_units; u++)
-        c->next[u] = new_counter(c, "next", &place);
+        c->next[u] = is_idle(s, u) ? 0 : new_counter(c, "next", &place);
     for (int32_t t = 0; t < s->n_tensors; t++)
         if (ac_stripe_slides(s, t))
             c->first[t] = new_counter(c, "first", &place);
-    const int32_t lowest = s->streamed >= 0 ? 1 : 0;
+    int32_t lowest = s->streamed >= 0 ? 1 : 0, open = 0;
+    while (is_idle(s, lowest))
+        lowest++;
     if (s->streamed >= 0)
         open_row(c);
     ac_lb_for_n(b, "tick", s->streamed >= 0 ? s->burst : s->ticks);
     for (int32_t u = s->n_units - 1; u >= lowest; u--) {
-        if (u || lowest)
+        if (is_idle(s, u))
+            continue;
+        const bool asks = u > lowest || s->streamed >= 0; /* if no other can, the lowest one runs */
+        if (asks)
             ac_lb_if(b, ready(c, u));
+        open += asks;
         step(c, u);
         if (u > lowest)
             ac_lb_else(b);
@@ -442,7 +469,7 @@ ac_loop_fn *ac_loop_stripe(ac_ctx *cx, ac_region *region, const ac_stripe *s)
         ac_lb_else(b);
         ac_lb_break_if(b, ac_lb_int(b, AC_BOOL, 1));
     }
-    for (int32_t u = s->n_units; u > 1; u--)
+    for (; open > 0; open--)
         ac_lb_end(b);
     ac_lb_end(b);
     if (s->streamed >= 0)

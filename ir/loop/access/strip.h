@@ -16,7 +16,8 @@
  * less than the sum of their maxima.
  *
  * A unit may *copy*: it fills the window of a tensor from outside with one row after the other, or it drains rows
- * of a result to their place outside. So units that compute touch only windows, and each row is moved once.
+ * of a result to their place outside. So units that compute touch only windows, and each row is moved once. A tensor
+ * that only one unit reads, pixel by pixel, is copied by that unit: one pixel before each column.
  *
  * A tensor may be *streamed*: no unit computes it, and the caller passes its rows one by one. The function is then
  * called once for each of them, after the caller has written the row into the last place of its window; counters are
@@ -68,7 +69,9 @@ typedef struct ac_stripe_unit {
     int32_t member, n_members; /* in ac_stripe.member, side by side */
     ac_stripe_work_kind does;
     int32_t copied, outside; /* FILLS, DRAINS: the tensor, whose window moves; the buffer with all of it */
-    int64_t steps, limit;    /* the steps of its functions; how many of them are needed */
+    int32_t reader; /* FILLS: the unit that copies a pixel for each of its columns, and this one has no steps; 0: this
+                     * one copies rows (unit 0 reads from no other) */
+    int64_t steps, limit; /* the steps of its functions; how many of them are needed */
     ac_stripe_read *read;
     int32_t n_reads;
     bool asked; /* runs only when a reader lacks a row (it fills, or several units read only from outside) */
@@ -107,6 +110,7 @@ ac_loop_fn *ac_loop_stripe(ac_ctx *cx, ac_region *region, const ac_stripe *s);
 bool ac_stripe_simulate(ac_stripe *s, int32_t *unit, ac_region *tmp);
 /* Elements in use of every window while each tick runs: [tensor * ticks + tick]. Others: 0. */
 int64_t *ac_stripe_live(const ac_stripe *s, const int32_t *unit, ac_region *region);
+int64_t ac_stripe_copied(const ac_stripe *s, int32_t unit); /* elements that a unit copies in a run; 0: it computes */
 /* Adds to bytes[b] the bytes that all calls together read from and write to buffer b, moves of windows included; at
  * most INT64_MAX / 4 for each. */
 void ac_stripe_traffic(const ac_stripe *s, const int32_t *unit, int64_t *bytes, ac_region *tmp);

@@ -274,6 +274,17 @@ static void add_moves(const run *r, int32_t t, int64_t *first, int64_t *bytes)
         add_bytes(s, bytes, x->buf, 2.0 * (double)(n * x->row));
 }
 
+int64_t ac_stripe_copied(const ac_stripe *s, int32_t unit)
+{
+    const ac_stripe_unit *u = &s->unit[unit];
+    if (u->does == AC_STRIPE_COMPUTES)
+        return 0;
+    if (!u->reader)
+        return u->limit * s->tensor[u->copied].row;
+    const ac_stripe_unit *by = &s->unit[u->reader];
+    return by->limit * s->member[by->member].part.cols * s->tensor[u->copied].row;
+}
+
 void ac_stripe_traffic(const ac_stripe *s, const int32_t *unit, int64_t *bytes, ac_region *tmp)
 {
     for (int32_t u = 0; u < s->n_units; u++) {
@@ -289,7 +300,7 @@ void ac_stripe_traffic(const ac_stripe *s, const int32_t *unit, int64_t *bytes, 
         }
         if (x->does == AC_STRIPE_COMPUTES)
             continue;
-        const double moved = (double)(x->limit * s->tensor[x->copied].row);
+        const double moved = (double)ac_stripe_copied(s, u);
         add_bytes(s, bytes, s->tensor[x->copied].buf, moved);
         add_bytes(s, bytes, x->outside, moved);
     }
