@@ -52,6 +52,26 @@ static int64_t traffic_of(ac_region *r, const ac_lowered *low, int64_t *moved)
     return sum;
 }
 
+/* Bytes that step s reads from and writes to all memories but the first. */
+static int64_t slow_bytes(const ac_made *a, int32_t s)
+{
+    const ac_planned *p = a->planned;
+    const ac_lowered *low = p->step[s];
+    if (!ac_planned_has_several(p))
+        return 0;
+    int64_t *bytes = AC_NEW_N(a->cx->region, int64_t, low->fn->buf.n + 1), sum = 0;
+    ac_live_traffic(low, bytes);
+    for (int32_t k = 0; k < low->arg.n; k++) {
+        const ac_arg *x = &low->arg.item[k];
+        const int32_t i = x->kind == AC_ARG_SCRATCH  ? p->live->scratch_item[s][k]
+                          : x->kind == AC_ARG_TENSOR ? p->live->item_of[x->tensor->id]
+                                                     : -1;
+        if (i >= 0 && p->plan.mem[i] && p->live->problem.mem[p->plan.mem[i]].use == AC_MEM_RAM)
+            sum += bytes[k];
+    }
+    return sum;
+}
+
 static void steps(const ac_made *a, ac_report *r)
 {
     const ac_planned *p = a->planned;
@@ -68,6 +88,7 @@ static void steps(const ac_made *a, ac_report *r)
         step[s].macs = low->macs;
         step[s].scratch = low->scratch;
         step[s].traffic = traffic_of(a->cx->region, low, &step[s].moved);
+        step[s].slow = slow_bytes(a, s);
         back |= low->node->gradient;
         step[s].back = back;
         step[s].again = p->found.is_again && p->found.is_again[s];

@@ -1,8 +1,9 @@
 /* json.c - the report for programs: schema arenac-report/1. Keys are stable and carry their unit; steps count from 0
  * and are inclusive on both sides; a value that does not apply is null, never absent. Exceptions: `dead_channels`
  * exists only with --dead, for models with integer weights, `plan.again` for a step of training within a budget,
- * `threads` with --threads above 1, `launches` for GPUs, and `lower_bound_bytes` and `peak_step` of a memory only with
- * several memories; the same keys of `plan` are totals then. */
+ * `threads` with --threads above 1, `launches` for GPUs, `slow_bytes` of a step that moves some, and
+ * `slow_bytes_per_run` of `plan`, `lower_bound_bytes` and `peak_step` of a memory only with several memories; the same
+ * keys of `plan` are totals then. */
 #include "planner/report/cuts.h"
 #include "planner/report/section.h"
 #include "planner/report/threads.h"
@@ -43,8 +44,8 @@ static void put_memories(ac_json *j, const ac_report *r)
         ac_json_int(j, "align_bytes", ac_plan_align(r->problem, r->plan, m));
         int64_t traffic = 0;
         for (int32_t i = 0; i < r->problem->n; i++)
-            traffic += r->plan->mem[i] == m ? r->problem->item[i].traffic / 1024 : 0;
-        ac_json_int_if(j, "traffic_kib_per_run", traffic, r->problem->n_mems > 2);
+            traffic += r->plan->mem[i] == m ? r->problem->item[i].traffic : 0;
+        ac_json_int_if(j, "traffic_kib_per_run", traffic / 1024, r->problem->n_mems > 2);
         if (r->n_memories) { /* of the first memory alone there is nothing to say that `plan` does not */
             const bool used = mem->use == AC_MEM_RAM && r->plan->mem_bytes[m];
             ac_json_int_if(j, "lower_bound_bytes", ac_report_bound_of(r, m), used);
@@ -107,6 +108,8 @@ static void put_plan(ac_json *j, const ac_report *r)
         ac_json_bool(j, "constant_time", r->constant_time);
         ac_json_str(j, "timed_by", r->timed_by);
     }
+    if (r->n_memories)
+        ac_json_int(j, "slow_bytes_per_run", ac_report_slow(r));
     if (r->n_memories) /* whose bytes the rows of the strategies are */
         ac_json_str(j, "strategies_memory", r->problem->mem[0].name);
     ac_json_arr(j, "strategies");

@@ -114,6 +114,14 @@ ac_bytes ac_report_bytes(const ac_report *r)
     return r->n_memories ? sum : r->plan->arena_bytes;
 }
 
+int64_t ac_report_slow(const ac_report *r)
+{
+    int64_t sum = 0;
+    for (int32_t i = 0; i < r->problem->n; i++)
+        sum += r->plan->mem[i] && is_ram(r, r->plan->mem[i]) ? r->problem->item[i].traffic : 0;
+    return sum;
+}
+
 ac_bytes ac_report_bound_of(const ac_report *r, int32_t m)
 {
     const ac_report_memory *x = row_of(r, m);

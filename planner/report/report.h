@@ -43,6 +43,7 @@ typedef struct ac_report_step {
     ac_bytes code;   /* estimate, 0 unknown */
     int64_t traffic; /* bytes that its loops read and write, of tensors, scratch and weights; an estimate */
     int64_t moved;   /* bytes of them that it touches, each counted once: at least so many come and go */
+    int64_t slow;    /* bytes that it reads from and writes to all memories but the first, if there are several */
     bool back;       /* of training: it comes after the loss */
     bool again;      /* it runs a second time, for a step that needs its result again */
 } ac_report_step;
@@ -210,6 +211,7 @@ void ac_report_memories(ac_ctx *cx, ac_report *r);
 ac_bytes *ac_report_live(ac_ctx *cx, const ac_report *r, int32_t mem, int32_t n);
 ac_bytes ac_report_bytes(const ac_report *r);               /* of all memories of tensors: the arena, if it is one */
 ac_bytes ac_report_lower_bound(const ac_report *r);         /* of the same: the best one known */
+int64_t ac_report_slow(const ac_report *r);                 /* bytes of a run that other memories than the first move */
 ac_bytes ac_report_bound_of(const ac_report *r, int32_t m); /* of one of them */
 ac_step ac_report_peak_of(const ac_report *r, int32_t m);   /* the step with most of it alive */
 bool ac_report_is_intervals(const ac_report *r);            /* a problem of intervals, without a model */

@@ -232,6 +232,28 @@ static void put_others(const text *t)
     ac_putc(t->to, '\n');
 }
 
+/* With several memories: the bytes that cross from and to all but the first, and the steps that move most of them. */
+static void put_slow(const text *t)
+{
+    const ac_report *r = t->r;
+    bool *done = AC_NEW_N(t->to->cx->region, bool, r->n_steps + 1);
+    if (!ac_report_slow(r) || !r->n_steps)
+        return;
+    ac_putf(t->to, "        %s B a run cross between %s and slower memories\n", commas(t, ac_report_slow(r)),
+            visible(t, r->problem->mem[0].name));
+    for (int k = 0; k < 4; k++) {
+        int32_t best = -1;
+        for (int32_t s = 0; s < r->n_steps; s++)
+            if (!done[s] && r->step[s].slow > (best < 0 ? 0 : r->step[best].slow))
+                best = s;
+        if (best < 0)
+            break;
+        done[best] = true;
+        ac_putf(t->to, "%s op %d %s B", k ? " |" : "          most:", best, commas(t, r->step[best].slow));
+    }
+    ac_putc(t->to, '\n');
+}
+
 /* A line for each memory: the bound of its items. */
 static void put_memories(const text *t)
 {
@@ -256,6 +278,7 @@ static void put_memories(const text *t)
             ac_put(t->to, " = used, gap 0.0 %\n");
     }
     put_others(t);
+    put_slow(t);
 }
 
 static void put_plan(const text *t)

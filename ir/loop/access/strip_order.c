@@ -1,5 +1,5 @@
-/* strip_order.c - finds the order of the units' steps, and the bytes that they move, by running the rules of strip.c on their
- * counters only. */
+/* strip_order.c - finds the order of the units' steps, and the bytes that they move, by running the rules of strip.c on
+ * their counters only. */
 #include "ir/loop/access/strip.h"
 #include "ir/loop/access/traffic.h"
 

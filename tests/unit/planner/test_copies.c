@@ -1,4 +1,5 @@
-/* test_copies.c - places of tensors and copies of rows: the search against all cuts, places and choices of small random problems. */
+/* test_copies.c - places of tensors and copies of rows: the search against all cuts, places and choices of small
+ * random problems. */
 #include "base/random.h"
 #include "planner/copies/copies.h"
 #include "tests/unit/support/expect.h"
