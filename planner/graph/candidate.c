@@ -53,6 +53,7 @@ int ac_planned_pack(ac_ctx *cx, const ac_plan_how *how, ac_planned *p)
         ac_overlap_rules(cx, p->region, p->graph, p->step, p->n_steps, live, p->live);
     ac_problem *problem = &p->live->problem;
     AC_TRY(ac_plan_pin_items(cx, how, p));
+    p->most = ac_plan_most(how, p);
     const ac_solve_options search = ac_plan_search(how, p);
     AC_TRY(ac_solve_all(cx, problem, how->planner, &search, &p->plan, p->row, &p->n_rows));
     for (int32_t i = 0; i < problem->n; i++) /* which memory is decided now: reports and bounds count by it */
@@ -80,9 +81,11 @@ static cost cost_of(const ac_planned *p)
     cost c = {0};
     if (!ac_planned_has_several(p))
         return (cost){.bytes = p->plan.arena_bytes};
-    for (int32_t m = 0; m < problem->n_mems; m++)
-        if (problem->mem[m].capacity >= 0 && p->plan.mem_bytes[m] > problem->mem[m].capacity)
-            c.over += p->plan.mem_bytes[m] - problem->mem[m].capacity;
+    for (int32_t m = 0; m < problem->n_mems; m++) {
+        const ac_bytes most = m ? problem->mem[m].capacity : p->most;
+        if (most >= 0 && p->plan.mem_bytes[m] > most)
+            c.over += p->plan.mem_bytes[m] - most;
+    }
     for (int32_t i = 0; i < problem->n; i++)
         if (ac_item_in_ram(problem, &problem->item[i]) && p->plan.mem[i])
             c.outside += (double)problem->item[i].traffic * p->plan.mem[i];
@@ -118,6 +121,12 @@ ac_bytes ac_plan_budget(const ac_plan_how *how, const ac_planned *p)
         return how->budget;
     const ac_bytes rest = how->budget - how->constants - others(p);
     return rest > 0 ? rest : 0;
+}
+
+ac_bytes ac_plan_most(const ac_plan_how *how, const ac_planned *p)
+{
+    const ac_bytes all = p->live->problem.mem[0].capacity, budget = ac_plan_budget(how, p);
+    return all < 0 || (budget >= 0 && budget < all) ? budget : all;
 }
 
 ac_solve_options ac_plan_search(const ac_plan_how *how, const ac_planned *p)

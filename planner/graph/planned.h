@@ -94,6 +94,7 @@ typedef struct ac_planned {
     bool wanted;                /* the user asked for just this: kept whatever it takes */
     ac_reductions lives;        /* of INPLACE and OVERLAP: those that the lives allow */
     ac_liveness *live;          /* NULL: not packed yet */
+    ac_bytes most;              /* of the first memory: by its size and the budget; -1: no limit */
     ac_plan plan;
     ac_result row[AC_MAX_STRATEGIES]; /* the result of every strategy */
     int32_t n_rows;
@@ -117,8 +118,9 @@ static inline bool ac_planned_has_several(const ac_planned *p)
 /* Is a's plan better than b's? With one memory: it takes less. With several: less over their limits, then less traffic
  * outside of the first ones, then less of the first. */
 bool ac_planned_less(const ac_planned *a, const ac_planned *b);
-bool ac_planned_is_enough(const ac_plan_how *how, const ac_planned *p);       /* there is a limit, and it is kept */
-ac_bytes ac_plan_budget(const ac_plan_how *how, const ac_planned *p);         /* of the first memory, -1: none */
+bool ac_planned_is_enough(const ac_plan_how *how, const ac_planned *p); /* there is a limit, and it is kept */
+ac_bytes ac_plan_budget(const ac_plan_how *how, const ac_planned *p);   /* of the first memory, -1: none */
+ac_bytes ac_plan_most(const ac_plan_how *how, const ac_planned *p);     /* the same, or its size if that is less */
 ac_solve_options ac_plan_search(const ac_plan_how *how, const ac_planned *p); /* the effort that packing may spend */
 
 /* A reduction: *to is its plan, packed or not, or NULL when it has none to offer. */

@@ -5,6 +5,7 @@
 #include "planner/graph/stripe.h"
 
 #include "planner/copies/copies.h"
+#include "planner/graph/memories.h"
 #include "planner/pack/solve.h"
 
 #include <stdlib.h>
@@ -39,7 +40,23 @@ static const ac_lowered *step_of(const copies *c, int32_t s)
     return c->q->forms.step[s];
 }
 
-static void find_tensors(copies *c)
+/* By tensor id: the memory that --pin names; -1: none. */
+static int pinned(ac_ctx *cx, const ac_plan_how *how, ac_planned *from, int32_t *mem)
+{
+    ac_planned *own = ac_planned_from(cx, how, from, from->n_steps);
+    ac_live_options live = how->live;
+    live.inplace = false; /* each tensor has an item of its own */
+    own->live = ac_live(cx, own->region, own->graph, own->step, own->n_steps, live);
+    const int status = ac_plan_pin_items(cx, how, own);
+    for (int32_t i = 0; i < own->graph->tensor.n; i++) {
+        const int32_t item = own->live->item_of[i];
+        mem[i] = item >= 0 ? own->live->problem.item[item].mem : -1;
+    }
+    ac_planned_drop(own, from);
+    return status;
+}
+
+static void find_tensors(copies *c, const int32_t *pin)
 {
     const ac_stripes *v = &c->q->forms;
     const ac_liveness *l = v->live;
@@ -56,8 +73,8 @@ static void find_tensors(copies *c)
                 ((ac_copies_tensor){.size = size,
                                     .first = t->input ? -1 : l->first[i],
                                     .last = t->output ? v->n_steps : l->last[i],
-                                    .may_be_fast = size <= c->capacity,
-                                    .may_be_slow = true}));
+                                    .may_be_fast = size <= c->capacity && pin[i] <= 0,
+                                    .may_be_slow = pin[i] != 0}));
     }
 }
 
@@ -279,24 +296,20 @@ static int plan_for(copies *c, const ac_plan_how *how, ac_planned *search, ac_by
     return ac_planned_pack(c->cx, how, p);
 }
 
-static ac_bytes over(const ac_planned *p)
-{
-    const ac_problem *problem = &p->live->problem;
-    return p->plan.mem_bytes[0] - problem->mem[0].capacity;
-}
-
 int ac_stripe_copies(ac_ctx *cx, const ac_plan_how *how, ac_planned *from, ac_planned **to)
 {
     *to = NULL;
-    const ac_problem *p = &from->live->problem;
-    if (how->live.n_ram < 2 || p->mem[0].capacity < 0 || how->live.caller_io || how->threads > 1 || how->n_pins)
+    const ac_bytes most = from->most;
+    if (how->live.n_ram < 2 || most < 0 || how->live.caller_io || how->threads > 1)
         return AC_OK;
     ac_planned *search = ac_planned_from(cx, how, from, from->n_steps);
-    copies c = {.cx = cx, .region = search->region, .capacity = p->mem[0].capacity};
+    copies c = {.cx = cx, .region = search->region, .capacity = most};
     c.q = ac_stripe_begin(cx, how, search->region, from, false);
     c.most_work = c.q->most_work;
     c.accessed = AC_NEW_N(c.region, int64_t *, from->n_steps + 1);
-    find_tensors(&c);
+    int32_t *pin = AC_NEW_N(c.region, int32_t, from->graph->tensor.n + 1);
+    AC_TRY(pinned(cx, how, from, pin));
+    find_tensors(&c, pin);
     bool *all = AC_NEW_N(c.region, bool, from->graph->tensor.n + 1);
     for (int32_t i = 0; i < from->graph->tensor.n; i++)
         all[i] = true;
@@ -308,7 +321,7 @@ int ac_stripe_copies(ac_ctx *cx, const ac_plan_how *how, ac_planned *from, ac_pl
         AC_TRY(plan_for(&c, how, search, capacity, &found));
         if (!found)
             break;
-        const ac_bytes beyond = over(found);
+        const ac_bytes beyond = found->plan.mem_bytes[0] - most;
         if (*to && !ac_planned_less(found, *to)) {
             ac_planned_drop(found, search);
         } else {
