@@ -7,6 +7,7 @@
 #include "codegen/code_size.h"
 #include "codegen/constants.h"
 #include "codegen/share_pieces.h"
+#include "ir/loop/access/traffic.h"
 
 /* Equal kernels as stage compile will share them. */
 static void share_kernels(const ac_made *a, const ac_code_estimate *code, ac_report *r)
