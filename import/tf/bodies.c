@@ -92,7 +92,8 @@ int ac_tf_body_read(ac_tf *r, ac_tf_body *body, ac_pb_list nodes)
             return ac_error(r->cx, n.at, E0012, "a node has no %s", *n.name ? "operator" : "name");
         if (x.inputs.n > MAX_OPERANDS)
             return ac_error(r->cx, n.at, E0102, "has %u inputs", x.inputs.n);
-        n.row = ac_operator_find(&ac_tf_operators, "", n.op, 0);
+        n.row = ac_tf_custom(r->cx, n.op);
+        n.row = n.row ? n.row : ac_operator_find(&ac_tf_operators, "", n.op, 0);
         AC_TRY(add_node(r, body, n));
     }
     return r->pb.failed ? AC_FAIL : AC_OK;

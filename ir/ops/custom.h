@@ -4,6 +4,7 @@
  *     operator acme.scale_rows               the name in messages and in the text form
  *       onnx com.acme ScaleRows              where it occurs: domain and name
  *       tflite AcmeScaleRows                 ... or the name of a custom operator
+ *       tensorflow AcmeScaleRows             ... or of an operator of a graph
  *       call acme_scale_rows                 the C function
  *       in x f32|f16 [n,..,c]                an operand: name, types, shape
  *       in factor? f32 [c]                   may be left out; `xs*`: any number, the last row
@@ -32,7 +33,7 @@ enum { AC_CUSTOM_RANK = 8, AC_CUSTOM_MOST = 60 }; /* dimensions; operands, resul
 
 /* Formats, by the words of the file. */
 // clang-format off
-#define AC_CUSTOM_FORMATS(X) X(ONNX, "onnx") X(TFLITE, "tflite")
+#define AC_CUSTOM_FORMATS(X) X(ONNX, "onnx") X(TFLITE, "tflite") X(TENSORFLOW, "tensorflow")
 #define AC_CUSTOM_TYPES(X) X(I32, "i32") X(F32, "f32") X(INTS, "ints") X(FLOATS, "floats") X(TEXT, "text")
 // clang-format on
 #define AC_CUSTOM_ID(id, text) AC_CUSTOM_##id,

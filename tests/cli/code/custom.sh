@@ -13,6 +13,7 @@ library libacme.so
 operator acme.probe
   onnx com.acme Probe
   tflite AcmeProbe
+  tensorflow AcmeProbe
   call acme_probe
   in x f32|i8 [..]
   in none? f32 [a]
@@ -171,6 +172,31 @@ expect 0 'r: f32' "$arenac" plan -q plan.ag --custom acme.def --emit ag -o -
 ! grep -q "unused" out.txt || fail "a pure operator whose result is unused stays"
 sed 's/^  pure//' acme.def >effects.def
 expect 0 "unused" "$arenac" plan -q plan.ag --custom effects.def --emit ag -o -
+
+# a graph of TensorFlow, with attributes of every type
+cat >graph.pbtxt <<'END'
+node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } }
+  attr { key: 'shape' value { shape { dim { size: 4 } } } } }
+node { name: 'r' op: 'AcmeProbe' input: 'x' attr { key: 'T' value { type: DT_FLOAT } }
+  attr { key: 'whole' value { i: -7 } } attr { key: 'real' value { f: 0.25 } }
+  attr { key: 'ints' value { list { i: 3 i: -1 } } } attr { key: 'mode' value { s: 'fast' } }
+  attr { key: 'floats' value { list { f: 0.5 f: 2 } } } }
+node { name: 'y' op: 'Neg' input: 'r' }
+END
+cat >same.ag <<'END'
+graph main {
+  input x: f32[4]
+  r, n = custom(x) call="acme.probe" with="whole=-7 real=0.25 ints=3,-1 floats=0.5,2 mode=fast"
+  y = neg(r)
+  output y
+}
+END
+same graph.pbtxt acme.def "'y' f32 \[20\]"
+"$arenac" run -q graph.pbtxt --custom acme.def --random 1 --output-dir of_graph || fail "run graph.pbtxt"
+"$arenac" run -q same.ag --custom acme.def --random 1 --output-dir of_text || fail "run same.ag"
+cmp of_graph/0.npy of_text/0.npy || fail "a graph of TensorFlow: other attributes"
+sed 's/i: -7/f: 7/' graph.pbtxt >wrong.pbtxt
+expect 1 "attribute 'whole' is a float, expected i32" "$arenac" check -q wrong.pbtxt --custom acme.def
 
 # the order of effects
 cat >order.ag <<'END'
