@@ -24,8 +24,6 @@ const char *ac_blob_path(const ac_made *a, const char *code); /* of the weights 
 /* A plan of CSV form has one memory: E0502 with several memories of tensors. */
 int ac_csv_possible(const ac_made *a);
 
-void ac_ahead_what_if(const ac_made *a); /* ahead.c: adds the other value of --ahead to the report */
-
 /* project.c: --emit zephyr, make ...: a folder for a build system. Of one model, or of several in one arena. */
 typedef struct ac_project_part {
     const char *stem;                        /* of its files */
