@@ -39,6 +39,8 @@ typedef struct ac_call {
     int32_t fn;              /* index in ac_module.fn: equal functions are shared */
     const ac_bound_arg *arg; /* one for each parameter of the function */
     int32_t n_arg;
+    int32_t steps;               /* of the plan, if it is more than one (codegen/join/merge_steps.h); else 0 */
+    const int32_t *const *param; /* of these steps, by step and argument: the parameter of the function */
 } ac_call;
 
 /* A graph input or output, or a state tensor */
@@ -154,7 +156,14 @@ typedef struct ac_module {
     bool caller_io; /* inputs and outputs are in the caller's memory; implies host and the API of runtime/arn_host.h */
     ac_built built; /* for headers and reports; set by the code printer or after running a compiler */
     ac_dead *dead;  /* by call, for poison and step tests; NULL: not requested */
+    const struct ac_module *apart; /* with a call for each step, if calls are several (codegen/join/merge_steps.h) */
 } ac_module;
+
+/* The module with a call for each step of the plan. */
+static inline const ac_module *ac_module_steps(const ac_module *m)
+{
+    return m->apart ? m->apart : m;
+}
 
 /* dedupe.c: merges structurally equal loop functions; fills fn, n_fn, call[].fn. */
 void ac_module_dedupe(ac_module *m);

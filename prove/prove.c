@@ -7,6 +7,7 @@
 #include "prove/facts/structure.h"
 #include "prove/memory_map.h"
 #include "prove/pass.h"
+#include "prove/phases.h"
 #include "prove/retry.h"
 #include "prove/walk.h"
 
@@ -43,8 +44,9 @@ static void prove_call(ac_ctx *cx, const ac_module *m, int32_t step, ac_step_ran
     ac_region_close(keep);
 }
 
-int ac_prove(ac_ctx *cx, const ac_module *m, const bool *without, ac_verdict *v)
+int ac_prove(ac_ctx *cx, const ac_module *printed, const bool *without, ac_verdict *v)
 {
+    const ac_module *m = ac_module_steps(printed);
     *v = (ac_verdict){.step = AC_NEW_N(cx->region, ac_verdict_step, m->n_calls + 1),
                       .by_element = AC_NEW_N(cx->region, bool, m->n_calls + 1),
                       .n_steps = m->n_calls};
@@ -56,6 +58,7 @@ int ac_prove(ac_ctx *cx, const ac_module *m, const bool *without, ac_verdict *v)
         prove_call(cx, m, i, &ranges, without, v);
     }
     ac_p_claim_memory(cx, m, v);
+    ac_p_claim_phases(cx, printed, v);
     for (int32_t i = 0; i < v->n_steps; i++)
         for (int c = 0; c < AC_CLAIMS; c++) {
             v->sum.claims[c] += v->step[i].claims[c];

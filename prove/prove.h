@@ -14,8 +14,9 @@
 #define AC_PROVE_PROVE_H
 #include "prove/facts/verdict.h"
 
-/* `without`: by strategy, switched off (strategies.h); NULL: none is. */
-int ac_prove(ac_ctx *cx, const ac_module *m, const bool *without, ac_verdict *v);
+/* `without`: by strategy, switched off (strategies.h); NULL: none is. The verdict is about the calls of
+ * ac_module_steps(printed): steps that one launch runs are proven one by one, and then that their order is kept. */
+int ac_prove(ac_ctx *cx, const ac_module *printed, const bool *without, ac_verdict *v);
 
 /* code_certificate.c: the proven parts of the module, for arenac-certcheck (docs/prove.md). `written`: SHA-256 in hex
  * of each of the `n_written` files that are written with it. Fails with E0502 for custom operators, with E0901, or with

@@ -345,7 +345,7 @@ static const char *local(const ac_cfn *f, const ac_buf *b, const char *name)
         return f->sig->shared_at ? ac_strf(r, "ARN_DYNAMIC(%s, %s, %lld, %lld);", ac_dtype_c(b->dtype), name, part,
                                            (long long)f->sig->shared_at[i])
                                  : ac_strf(r, "ARN_SHARED(%s, %s, %lld);", ac_dtype_c(b->dtype), name, part);
-    const int64_t each = f->sig->threads * ac_thread_blocks(f->fn, i),
+    const int64_t each = b->where == AC_WHERE_THREAD ? ac_thread_count(f->fn, i) * ac_thread_blocks(f->fn, i) : 1,
                   n = b->where == AC_WHERE_THREAD ? b->count / each : b->count;
     return ac_strf(r, "%s %s[%lld];", ac_dtype_c(b->dtype), name, (long long)n);
 }
@@ -428,11 +428,26 @@ static bool open_cluster(ac_cfn *f, ac_x x, const char *name)
     return true;
 }
 
+/* A loop that runs once or not at all: from a lane on, in steps that are longer than all. In this form compilers
+ * do not unroll it. */
+static bool open_once(ac_cfn *f, ac_x x)
+{
+    const ac_ins *in = c_ins(f, x), *lo = c_ins(f, in->a), *hi = c_ins(f, in->b), *of = c_ins(f, lo->a);
+    const bool lane = lo->op == AC_L_MOD && of->op == AC_L_FOR && of->aux == AC_MARK_BLOCK;
+    if (in->aux != AC_MARK_SERIAL || !lane || hi->op != AC_L_CONST || in->k.i < hi->k.i)
+        return false;
+    const char *name = ac_c_name_take(&f->names, in->name ? in->name : "i"), *end = f->val[in->b].e.text;
+    ac_c_line(f, "for (int32_t %s = %s; %s < %s; %s = %s) {", name, f->val[in->a].e.text, name, end, name, end);
+    f->depth++;
+    f->val[x].e = ac_c_atom(name);
+    return true;
+}
+
 static bool open_loop(ac_cfn *f, ac_x x)
 {
     const ac_ins *in = c_ins(f, x);
     if (!is_thread(f, x))
-        return false;
+        return open_once(f, x);
     const char *name = ac_c_name_take(&f->names, in->name ? in->name : "g"), *hi = f->val[in->b].e.text;
     if (in->aux != AC_MARK_BLOCK && f->sig->cluster)
         return open_cluster(f, x, name);

@@ -446,7 +446,7 @@ static int put_certificate(evidence *e)
     e->hash = AC_NEW_N(a->cx->region, const char *, e->first + 1);
     for (int32_t i = 0; i < e->first; i++)
         e->hash[i] = hash_of_output(a->cx, a->out->list.item[i].sink);
-    return ac_code_certificate(file(e, "code.certificate"), a->module, &e->verdict, e->hash, e->first);
+    return ac_code_certificate(file(e, "code.certificate"), ac_module_steps(a->module), &e->verdict, e->hash, e->first);
 }
 
 /* The C of the model: the output that contains its steps. */
@@ -488,7 +488,7 @@ int ac_evidence(const ac_made *a)
     put_trace(&e);
     put_memory(&e);
     put_loops(&e);
-    ac_verdict_json(file(&e, "proof.json"), a->module, &e.verdict);
+    ac_verdict_json(file(&e, "proof.json"), ac_module_steps(a->module), &e.verdict);
     AC_TRY(put_certificate(&e));
     put_vectors(&e);
     find_tool(&e);

@@ -23,7 +23,7 @@ static int prove(const ac_made *a)
     ac_verdict v;
     AC_TRY(ac_prove(a->cx, a->module, NULL, &v));
     if (v.doubt.n)
-        ac_verdict_put(ac_pending_add(a->out, "-"), a->module, &v, false);
+        ac_verdict_put(ac_pending_add(a->out, "-"), ac_module_steps(a->module), &v, false);
     return ac_proof_judge(a, &v);
 }
 

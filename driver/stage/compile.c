@@ -3,6 +3,7 @@
 
 #include "base/ascii.h"
 #include "codegen/bind.h"
+#include "codegen/join/merge_steps.h"
 #include "ir/graph/weights_file.h"
 
 #include <string.h>
@@ -133,6 +134,7 @@ int ac_compile_plan(const ac_made *a, ac_module **out)
     put_addresses(a, m);
     put_optimal(a, m);
     ac_put_learning(a, m);
+    ac_module_merge_steps(m);
     ac_module_dedupe(m);
     ac_module_share_kernels(m);
     *out = m;

@@ -206,14 +206,15 @@ int ac_prove_verb(ac_work *w, const char *const *path, int32_t n)
     if (w->opt.time)
         return time_of_run(w);
     AC_TRY(ac_prove(&w->cx, w->made.module, without, &v));
+    const ac_module *steps = ac_module_steps(w->made.module);
     if (w->opt.output)
-        AC_TRY(ac_code_certificate(ac_pending_add(&w->out, w->opt.output), w->made.module, &v, NULL, 0));
+        AC_TRY(ac_code_certificate(ac_pending_add(&w->out, w->opt.output), steps, &v, NULL, 0));
     if (ac_is(w->opt.output, "-"))
         return ac_proof_judge(&w->made, &v);
     ac_sink *to = ac_pending_add(&w->out, "-");
     if (w->opt.json)
-        ac_verdict_json(to, w->made.module, &v);
+        ac_verdict_json(to, steps, &v);
     else
-        ac_verdict_put(to, w->made.module, &v, w->opt.verbose > 0);
+        ac_verdict_put(to, steps, &v, w->opt.verbose > 0);
     return ac_proof_judge(&w->made, &v);
 }

@@ -1,5 +1,6 @@
 /* gpu_places.c - indices in the memories of a GPU: elements of a thread's own, and parts of a cluster's blocks. */
 #include "ir/loop/builder.h"
+#include "ir/loop/ins_fields.h"
 
 static const ac_ins *ins(const ac_loop_fn *fn, ac_x x)
 {
@@ -102,6 +103,17 @@ int64_t ac_thread_blocks(const ac_loop_fn *fn, int32_t buf)
         const ac_ins *i = ins(fn, x);
         if ((i->op == AC_L_LOAD || i->op == AC_L_STORE) && i->aux == buf)
             return ac_thread_blocks_at(fn, i->a);
+    }
+    return 1;
+}
+
+int64_t ac_thread_count(const ac_loop_fn *fn, int32_t buf)
+{
+    for (ac_x x = 1, t = 0; x < fn->code.n; x++) {
+        const ac_ins *i = &fn->code.item[x];
+        t = is_loop(fn, x, AC_MARK_BLOCK) ? x : t;
+        if (t && ac_ins_uses_buffer(i, buf))
+            return trips_of(fn, t);
     }
     return 1;
 }

@@ -247,6 +247,8 @@ bool ac_thread_element(const ac_loop_fn *fn, ac_x index, int64_t *constant, ac_x
 /* Blocks whose threads have elements of their own in a THREAD buffer, by its first access; 1: those of one block. */
 int64_t ac_thread_blocks(const ac_loop_fn *fn, int32_t buf);
 int64_t ac_thread_blocks_at(const ac_loop_fn *fn, ac_x index); /* the same of one element */
+/* Threads of a block that have elements in a THREAD buffer, by its first access. */
+int64_t ac_thread_count(const ac_loop_fn *fn, int32_t buf);
 /* A place in a SPREAD buffer: element `at` of the part of block `rank`. A value 0: the constant. */
 typedef struct ac_spread_place {
     ac_x rank, at;

@@ -268,7 +268,9 @@ static void write_mma(compiler *c, ac_x x, const ac_ins *i)
     ac_bc *o = put(c, BC_MMA, at(c, i->a), at(c, i->b), at(c, i->c));
     o->c = (uint32_t)i->aux;
     o->n = i->dtype;
-    o->u.imm = i->k.i | c->code[c->code[x].b].k.i << 32;
+    const int64_t threads = c->code[c->code[x].b].k.i; /* of all blocks that have elements, below 2^14 */
+    o->u.imm = i->k.i | (threads * ac_thread_blocks(c->fn, i->aux)) << 32 |
+               (threads * ac_thread_blocks(c->fn, (int32_t)i->k.i)) << 48;
 }
 
 static void write_tile(compiler *c, const ac_ins *i)

@@ -60,10 +60,10 @@ static bool has_zero(const char *r, const ac_bc *i)
 /* One thread's part; false: outside of a buffer. */
 static bool mma(const memory *mem, const ac_bc *i, const char *R)
 {
-    const uint32_t threads = (uint32_t)(i->u.imm >> 32);
+    const uint32_t of_sums = (uint32_t)(i->u.imm >> 32) & 0xffff, threads = (uint32_t)((uint64_t)i->u.imm >> 48);
     const memory *acc = &mem[i->c], *words = &mem[i->u.imm & 0xffffffff];
     const uint32_t to = (uint32_t)get_I32(R + i->d), x = (uint32_t)get_I32(R + i->a), y = (uint32_t)get_I32(R + i->b);
-    if ((uint64_t)to + 3ull * threads >= acc->count || (uint64_t)(x | 31) + 3ull * threads >= words->count ||
+    if ((uint64_t)to + 3ull * of_sums >= acc->count || (uint64_t)(x | 31) + 3ull * threads >= words->count ||
         (uint64_t)(y | 31) + threads >= words->count)
         return false;
     ac_mma_words w;
@@ -74,7 +74,7 @@ static bool mma(const memory *mem, const ac_bc *i, const char *R)
     for (uint32_t l = columns; l < columns + 8; l++)
         for (uint32_t e = 0; e < 2; e++)
             memcpy(&w.b[l][e], words->p + ((size_t)(y & ~31u) + l + (size_t)e * threads) * 4, 4);
-    ac_mma((ac_dtype)i->n, &w, (int32_t)(to & 31), acc->p + (size_t)to * 4, (size_t)threads * 4);
+    ac_mma((ac_dtype)i->n, &w, (int32_t)(to & 31), acc->p + (size_t)to * 4, (size_t)of_sums * 4);
     return true;
 }
 

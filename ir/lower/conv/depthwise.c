@@ -389,6 +389,8 @@ int ac_lo_depthwise(ac_lower *L)
     AC_TRY(ac_channel_open(L, &d.c, x, w, bias, d.win.oc, 3, n->attrs.conv.act, AC_ROUND_FIXED));
     if (L->variant == AC_VARIANT_INPLACE && !in_place_fits(&d))
         return ac_lower_refuse(L, "this window cannot be computed in place");
+    if (ac_gpu_depthwise_words_fit(L, &d.c, &d.win))
+        return ac_gpu_depthwise_words(L, &d.c, &d.win);
     if (ac_gpu_depthwise_fits(L, &d.c, &d.win) && ac_gpu_depthwise_quads_fits(L, &d.c, &d.win))
         return ac_gpu_depthwise_quads(L, &d.c, &d.win);
     if (ac_gpu_depthwise_fits(L, &d.c, &d.win))

@@ -19,5 +19,8 @@ int ac_gpu_depthwise(ac_lower *L, ac_channel *c, const ac_window *win);
 /* depthwise_quads.c: the same of floats, four channels to a thread. */
 bool ac_gpu_depthwise_quads_fits(const ac_lower *L, const ac_channel *c, const ac_window *win);
 int ac_gpu_depthwise_quads(ac_lower *L, ac_channel *c, const ac_window *win);
+/* depthwise_words.c: small ones of i8, in at most 8 blocks. */
+bool ac_gpu_depthwise_words_fit(const ac_lower *L, const ac_channel *c, const ac_window *win);
+int ac_gpu_depthwise_words(ac_lower *L, ac_channel *c, const ac_window *win);
 
 #endif

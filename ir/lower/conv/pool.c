@@ -10,6 +10,7 @@
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/entries.h"
 #include "ir/lower/conv/spans.h"
+#include "ir/lower/gpu/warp.h"
 
 #include <math.h>
 
@@ -119,6 +120,60 @@ static int accumulate(pool *p)
     return AC_OK;
 }
 
+/* GPUs: a warp for each result, if windows are large, inside of the input, and few. */
+static bool warps_fit(const pool *p)
+{
+    enum { FEW = 1 << 12, LEAST = 32, MOST = 512 };
+    const ac_window *w = &p->win;
+    const int64_t taps = w->y.taps * w->x.taps;
+    return p->L->target->isa == AC_ISA_CUDA && !p->L->variant && !is_float(p) && taps >= LEAST && taps <= MOST &&
+           w->n * w->y.out * w->x.out * w->oc <= FEW && ac_slide_inside(&w->y) && ac_slide_inside(&w->x);
+}
+
+static int warps(const pool *p)
+{
+    ac_lower *L = p->L;
+    ac_lb *b = &L->b;
+    const ac_window *w = &p->win;
+    const int64_t taps = w->y.taps * w->x.taps;
+    const bool max = p->op == AC_OP_MAX_POOL_2D;
+    ac_gpu_warps all;
+    ac_gpu_warps_open(&all, L, w->n * w->y.out * w->x.out * w->oc, taps, AC_I32);
+    ac_gpu_warps_phase(&all);
+    const ac_x c = ac_lb_mod(b, all.item, ac_lb_i32(b, w->oc)), pixel = ac_lb_div(b, all.item, ac_lb_i32(b, w->oc));
+    const ac_x line = ac_lb_div(b, pixel, ac_lb_i32(b, w->x.out));
+    const ac_x at[3] = {ac_lb_div(b, line, ac_lb_i32(b, w->y.out)), ac_lb_mod(b, line, ac_lb_i32(b, w->y.out)),
+                        ac_lb_mod(b, pixel, ac_lb_i32(b, w->x.out))};
+    ac_x acc = ac_lb_i32(b, max ? ac_dtype_min(p->x->dtype) : 0);
+    for (int64_t from = 0; from < taps; from += GPU_LANES) {
+        const ac_x k = ac_lb_add(b, all.lane, ac_lb_i32(b, from)), tap = ac_lb_min(b, k, ac_lb_i32(b, taps - 1));
+        const ac_x iy = ac_slide_at(b, &w->y, at[1], ac_lb_div(b, tap, ac_lb_i32(b, w->x.taps))),
+                   ix = ac_slide_at(b, &w->x, at[2], ac_lb_mod(b, tap, ac_lb_i32(b, w->x.taps)));
+        const ac_x row = ac_lb_add(b, ac_lb_mul(b, at[0], ac_lb_i32(b, w->y.in)), iy),
+                   i = ac_lb_add(b, ac_lb_mul(b, row, ac_lb_i32(b, w->x.in)), ix);
+        ac_x v = ac_lb_load(b, p->buf, ac_lb_add(b, ac_lb_mul(b, i, ac_lb_i32(b, w->ic)), c), 1);
+        v = ac_lb_cast(b, v, AC_I32);
+        if (!max)
+            v = ac_lb_select(b, ac_lb_lt(b, k, ac_lb_i32(b, taps)), v, ac_lb_i32(b, 0));
+        acc = max ? ac_lb_max(b, acc, v) : ac_lb_add(b, acc, v);
+    }
+    ac_gpu_warps_put(&all, acc);
+    ac_gpu_warps_end(&all);
+    ac_gpu_warps_reduce(&all, max ? ac_lb_max : ac_lb_add_wrap);
+    ac_gpu_warps_phase(&all);
+    const ac_x of = ac_lb_div(b, all.item, ac_lb_i32(b, w->oc)), row = ac_lb_div(b, of, ac_lb_i32(b, w->x.out));
+    const ac_x idx[4] = {ac_lb_div(b, row, ac_lb_i32(b, w->y.out)), ac_lb_mod(b, row, ac_lb_i32(b, w->y.out)),
+                         ac_lb_mod(b, of, ac_lb_i32(b, w->x.out)), ac_lb_mod(b, all.item, ac_lb_i32(b, w->oc))};
+    ac_lb_if(b, ac_lb_and(b, all.live, ac_lb_eq(b, all.lane, ac_lb_i32(b, 0))));
+    const int64_t most = max ? 1 << 16 : taps << 16; /* of a sum of words: known, so that no sum overflows */
+    const ac_x sum = ac_lb_clamp(b, ac_gpu_warps_get(&all), ac_lb_i32(b, -most), ac_lb_i32(b, most));
+    ac_lo_result(L, finish(p, sum, ac_lb_i32(b, taps)), idx, 1);
+    ac_lb_end(b);
+    ac_gpu_warps_end(&all);
+    ac_gpu_warps_close(&all);
+    return AC_OK;
+}
+
 /* Processors with many registers and no vectors: SCALARS channels share what a loop costs. */
 static int schedule(pool *p)
 {
@@ -175,5 +230,5 @@ int ac_lo_pool(ac_lower *L)
     p.buf = ac_lo_operand(L, x);
     if (L->variant & AC_VARIANT_ROWS && p.win.n * p.win.y.out * p.win.x.out == 1)
         return accumulate(&p);
-    return schedule(&p);
+    return warps_fit(&p) ? warps(&p) : schedule(&p);
 }

@@ -1,10 +1,10 @@
-/* small.c - a small product of bytes by tensor cores in few blocks, without steps: a block copies whole rows of x, as the
- * filter meets them, to shared memory, once; each of its 8 warps loads its fragments of the packed weights while they
- * are on their way, and multiplies all of its depth at once.
+/* small.c - a small product of bytes by tensor cores in few blocks, without steps: a block copies whole rows of x,
+ * as the filter meets them, to shared memory, once; each of its 8 warps loads its fragments of the packed weights
+ * while they are on their way, and multiplies all of its depth at once.
  *
  *     warp: 16 * tm rows, 8 * tn columns, a slice of the depth     slices of a tile are added in shared memory
  *
- * At most BLOCKS blocks, so that a cluster can run the product as one of its phases (ir/lower/gpu/cluster.h). Blocks
+ * At most BLOCKS blocks, so that a cluster can run the product as one of its phases (codegen/join/clusters.h). Blocks
  * take neighbouring rows, all columns first. Weights are packed [columns of 8][slice][pair of steps][lane][4 words],
  * as lanes load them. */
 #include "ir/lower/gpu/small.h"
@@ -25,7 +25,8 @@ enum {
     CLUSTER_MACS = 5 << 19, /* of a product that a cluster computes */
     MOST_MACS = 24 << 20,
     MULTIPROCESSORS = 132,
-    MOST_PIECES = 4
+    MOST_PIECES = 4,
+    MOST_LOADS = 16 /* of a thread, at once */
 };
 
 typedef struct small {
@@ -159,7 +160,7 @@ static ac_x pack_at(const small *s, ac_lb *b, ac_x panel, ac_x slice, int64_t p,
     return ac_lb_add(b, first, ac_lb_mul(b, lane, ac_lb_i32(b, wide)));
 }
 
-/* Four weights from element k of a channel on, zeros where there are none. */
+/* Four weights from element k of a channel on, 0 for those that do not exist. */
 static ac_x pack_word(const small *s, ac_lb *b, int32_t w, ac_x channel, ac_x k)
 {
     const ac_gpu_gemm *g = s->g;
@@ -273,6 +274,34 @@ static ac_x element(const small *s, const ac_gpu_corner *at, ac_x p, ac_x k, ac_
     return by(s, ac_lb_add(b, at->pixel, by(s, ky, win->x.in, kx)), win->ic, ic);
 }
 
+/* Copies pieces first, first + apart, .. of a row: all loads, then all stores; left: pieces from those of thread 0
+ * on. */
+static void copy_pieces(const small *s, const ac_gpu_corner *at, ac_x p, ac_x row, ac_x first, int64_t apart,
+                        int64_t left)
+{
+    ac_lb *b = s->b;
+    const ac_gpu_gemm *g = s->g;
+    const int32_t n = (int32_t)(up(left, apart) < MOST_LOADS ? up(left, apart) : MOST_LOADS);
+    const int64_t pieces = (s->pitch * 4 - PAD) / s->piece;
+    ac_x piece[MOST_LOADS], v[MOST_LOADS];
+    for (int32_t i = 0; i < n; i++) {
+        ac_x inside;
+        piece[i] = ac_lb_add(b, first, num(s, i * apart));
+        const ac_x from = element(s, at, p, ac_lb_mul(b, piece[i], num(s, s->piece)), &inside),
+                   x = ac_lb_load_flags(b, g->x, ac_lb_select(b, inside, from, num(s, 0)), s->piece,
+                                        s->piece > 1 ? AC_F_ALIGNED : 0);
+        v[i] = ac_lb_select(b, inside, x, ac_lb_like(b, x, g->c->zx));
+    }
+    for (int32_t i = 0; i < n; i++) {
+        const bool some = (i + 1) * apart > left; /* not all threads have one */
+        if (some)
+            ac_lb_if(b, ac_lb_lt(b, piece[i], num(s, pieces)));
+        ac_lb_store(b, g->sx, by(s, row, s->pitch * 4, ac_lb_mul(b, piece[i], num(s, s->piece))), v[i]);
+        if (some)
+            ac_lb_end(b);
+    }
+}
+
 /* The block's rows of x, from shared memory's begin: a thread copies pieces of one row. */
 static void copy_x(small *s)
 {
@@ -289,19 +318,8 @@ static void copy_x(small *s)
         const ac_x row = ac_lb_add(b, row_of, num(s, r)),
                    p = ac_lb_min(b, ac_lb_add(b, s->m0, row), num(s, g->rows - 1));
         const ac_gpu_corner at = g->win ? ac_gpu_corner_of(g, p) : (ac_gpu_corner){0, 0, 0};
-        for (int64_t n = 0; n < pieces; n += apart) {
-            const ac_x piece = ac_lb_add(b, first, num(s, n)), k = ac_lb_mul(b, piece, num(s, s->piece));
-            ac_x inside;
-            const bool some = n + apart > pieces; /* not all threads have one */
-            if (some)
-                ac_lb_if(b, ac_lb_lt(b, piece, num(s, pieces)));
-            const ac_x from = element(s, &at, p, k, &inside);
-            const ac_x v = ac_lb_load_flags(b, g->x, ac_lb_select(b, inside, from, num(s, 0)), s->piece,
-                                            s->piece > 1 ? AC_F_ALIGNED : 0);
-            ac_lb_store(b, g->sx, by(s, row, s->pitch * 4, k), ac_lb_select(b, inside, v, ac_lb_like(b, v, g->c->zx)));
-            if (some)
-                ac_lb_end(b);
-        }
+        for (int64_t n = 0; n < pieces; n += MOST_LOADS * apart)
+            copy_pieces(s, &at, p, row, ac_lb_add(b, first, num(s, n)), apart, pieces - n);
     }
     if (idle)
         ac_lb_end(b);

@@ -13,7 +13,6 @@
 #include "ir/lower/matrix.h"
 
 enum {
-    WARPS = GPU_THREADS / GPU_LANES,
     MOST_RESULTS = 4,  /* rows of weights of a warp */
     MOST_ROWS = 8,     /* of x, of a warp */
     UNDER_WAY = 12,    /* units of a lane */
@@ -29,6 +28,7 @@ typedef struct vector {
     bool bytes;
     int64_t rows, depth;
     int32_t x, w;              /* buffers */
+    int32_t threads, warps;    /* of a block */
     int32_t unit, piece;       /* elements of a unit; of a load of x */
     int32_t results, slices;   /* of a warp; warps that share a sum */
     int32_t tile, sums;        /* rows of a warp; its results, a power of two */
@@ -80,7 +80,7 @@ static void choose(vector *v)
     v->results = v->slices = 1;
     while (v->results < MOST_RESULTS && v->c->n >= MANY_WARPS * 2 * v->results)
         v->results *= 2;
-    while (v->slices < WARPS && warps_of(v) < MANY_WARPS && units >= 2 * v->slices * GPU_LANES)
+    while (v->slices < v->warps && warps_of(v) < MANY_WARPS && units >= 2 * v->slices * GPU_LANES)
         v->slices *= 2;
     while (v->tile > 1 && warps_of(v) < SOME_WARPS)
         v->tile = (v->tile + 1) / 2;
@@ -102,20 +102,20 @@ static ac_x k_of(const vector *v, int64_t k)
 /* Thread's element q of one of its arrays. */
 static ac_x own_at(const vector *v, ac_x t, int64_t q)
 {
-    return ac_lb_add(&v->L->b, k_of(v, q * GPU_THREADS), t);
+    return ac_lb_add(&v->L->b, k_of(v, q * v->threads), t);
 }
 
 /* Blocks for all results of a tile of rows. */
 static int64_t blocks_of(const vector *v)
 {
-    return over(v->groups, WARPS / v->slices);
+    return over(v->groups, v->warps / v->slices);
 }
 
 /* The first result of group `group` of block g. */
 static ac_x first_of(const vector *v, ac_x g, ac_x group)
 {
     ac_lb *b = &v->L->b;
-    const ac_x before = ac_lb_mul(b, ac_lb_mod(b, g, k_of(v, blocks_of(v))), k_of(v, WARPS / v->slices));
+    const ac_x before = ac_lb_mul(b, ac_lb_mod(b, g, k_of(v, blocks_of(v))), k_of(v, v->warps / v->slices));
     return ac_lb_mul(b, ac_lb_add(b, before, group), k_of(v, v->results));
 }
 
@@ -123,7 +123,7 @@ static ac_x first_of(const vector *v, ac_x g, ac_x group)
 static void phase(vector *v, ac_x g)
 {
     ac_lb *b = &v->L->b;
-    v->t = ac_lb_for(b, "t", ac_lb_i32(b, 0), ac_lb_i32(b, GPU_THREADS), 1, AC_MARK_BLOCK);
+    v->t = ac_lb_for(b, "t", ac_lb_i32(b, 0), ac_lb_i32(b, v->threads), 1, AC_MARK_BLOCK);
     v->lane = ac_lb_mod(b, v->t, k_of(v, GPU_LANES));
     v->warp = ac_lb_div(b, v->t, k_of(v, GPU_LANES));
     v->slice = ac_lb_mod(b, v->warp, k_of(v, v->slices));
@@ -240,7 +240,7 @@ static int32_t exchange(vector *v)
     ac_lb *b = &v->L->b;
     int32_t mask = GPU_LANES / 2, from = v->own, to = v->keep;
     for (int32_t n = v->sums / 2; n >= 1; n /= 2, mask /= 2) {
-        ac_x t = ac_lb_for(b, "t", ac_lb_i32(b, 0), k_of(v, GPU_THREADS), 1, AC_MARK_BLOCK);
+        ac_x t = ac_lb_for(b, "t", ac_lb_i32(b, 0), k_of(v, v->threads), 1, AC_MARK_BLOCK);
         const ac_x upper = ac_lb_ne(b, ac_lb_and(b, t, k_of(v, mask)), ac_lb_i32(b, 0));
         for (int32_t i = 0; i < n; i++) {
             const ac_x low = ac_lb_load(b, v->own, own_at(v, t, i), 1),
@@ -249,7 +249,7 @@ static int32_t exchange(vector *v)
             ac_lb_store(b, v->send, own_at(v, t, i), ac_lb_select(b, upper, low, high));
         }
         ac_lb_end(b);
-        t = ac_lb_for(b, "t", ac_lb_i32(b, 0), k_of(v, GPU_THREADS), 1, AC_MARK_BLOCK);
+        t = ac_lb_for(b, "t", ac_lb_i32(b, 0), k_of(v, v->threads), 1, AC_MARK_BLOCK);
         for (int32_t i = 0; i < n; i++) {
             const ac_x other = ac_lb_load(b, v->send, own_at(v, ac_lb_xor(b, t, k_of(v, mask)), i), 1);
             ac_lb_store(b, v->own, own_at(v, t, i), plus(v, ac_lb_load(b, v->keep, own_at(v, t, i), 1), other));
@@ -257,7 +257,7 @@ static int32_t exchange(vector *v)
         ac_lb_end(b);
     }
     for (; mask; mask /= 2) {
-        const ac_x t = ac_lb_for(b, "t", ac_lb_i32(b, 0), k_of(v, GPU_THREADS), 1, AC_MARK_BLOCK);
+        const ac_x t = ac_lb_for(b, "t", ac_lb_i32(b, 0), k_of(v, v->threads), 1, AC_MARK_BLOCK);
         const ac_x mine = ac_lb_load(b, from, own_at(v, t, 0), 1),
                    other = ac_lb_load(b, from, own_at(v, ac_lb_xor(b, t, k_of(v, mask)), 0), 1);
         ac_lb_store(b, to, own_at(v, t, 0), plus(v, mine, other));
@@ -307,7 +307,7 @@ static void add_slices(vector *v, ac_x g, int32_t all)
 {
     ac_lb *b = &v->L->b;
     const int32_t part =
-        ac_lo_gpu_local(v->L, "part", v->bytes ? AC_I32 : AC_F32, (int64_t)WARPS * v->sums, AC_WHERE_SHARED);
+        ac_lo_gpu_local(v->L, "part", v->bytes ? AC_I32 : AC_F32, (int64_t)v->warps * v->sums, AC_WHERE_SHARED);
     phase(v, g);
     ac_lb_if(b, holds(v));
     ac_lb_store(b, part, ac_lb_add(b, ac_lb_mul(b, v->warp, k_of(v, v->sums)), which(v)),
@@ -316,7 +316,7 @@ static void add_slices(vector *v, ac_x g, int32_t all)
     ac_lb_end(b);
     phase(v, g);
     const ac_x group = ac_lb_div(b, v->t, k_of(v, v->sums)), q = ac_lb_mod(b, v->t, k_of(v, v->sums));
-    ac_lb_if(b, ac_lb_lt(b, group, k_of(v, WARPS / v->slices)));
+    ac_lb_if(b, ac_lb_lt(b, group, k_of(v, v->warps / v->slices)));
     const ac_x at = ac_lb_add(b, ac_lb_mul(b, group, k_of(v, (int64_t)v->slices * v->sums)), q);
     ac_x sum = ac_lb_load(b, part, at, 1);
     for (int32_t s = 1; s < v->slices; s++)
@@ -340,6 +340,8 @@ int ac_gpu_vector(ac_lower *L, ac_channel *c, ac_gpu_norm *norm, int64_t n_rows,
                 .depth = depth,
                 .unit = most_unit(L, c, norm, depth)};
     v.piece = bytes || (c->x->narrowed && !norm) || v.unit < 4 ? v.unit : 4;
+    v.threads = norm ? GPU_THREADS : ac_gpu_warps_threads(c->n * n_rows, depth);
+    v.warps = v.threads / GPU_LANES;
     choose(&v);
     ac_channel_tables(c, c->n, bytes ? &rows : NULL, c->zx);
     if (norm)
@@ -347,10 +349,10 @@ int ac_gpu_vector(ac_lower *L, ac_channel *c, ac_gpu_norm *norm, int64_t n_rows,
     v.x = norm ? ac_lo_gpu_local(L, "rows", AC_F32, v.tile * ac_align_up(depth, 4), AC_WHERE_SHARED)
                : ac_lo_operand(L, c->x);
     v.w = ac_lo_operand(L, c->w);
-    v.own = ac_lo_gpu_local(L, "sum", d, (int64_t)v.sums * GPU_THREADS, AC_WHERE_THREAD);
-    v.keep = ac_lo_gpu_local(L, "keep", d, (int64_t)(v.sums > 1 ? v.sums / 2 : 1) * GPU_THREADS, AC_WHERE_THREAD);
+    v.own = ac_lo_gpu_local(L, "sum", d, (int64_t)v.sums * v.threads, AC_WHERE_THREAD);
+    v.keep = ac_lo_gpu_local(L, "keep", d, (int64_t)(v.sums > 1 ? v.sums / 2 : 1) * v.threads, AC_WHERE_THREAD);
     if (v.sums > 1)
-        v.send = ac_lo_gpu_local(L, "send", d, (int64_t)v.sums / 2 * GPU_THREADS, AC_WHERE_THREAD);
+        v.send = ac_lo_gpu_local(L, "send", d, (int64_t)v.sums / 2 * v.threads, AC_WHERE_THREAD);
     const ac_x g = ac_lb_for(b, "g", ac_lb_i32(b, 0), ac_lb_i32(b, blocks_of(&v) * v.tiles), 1, AC_MARK_GRID);
     if (norm) {
         const ac_x first = ac_lb_mul(b, ac_lb_div(b, g, k_of(&v, blocks_of(&v))), k_of(&v, v.tile));

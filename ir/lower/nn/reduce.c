@@ -367,7 +367,7 @@ static int warps(ac_lower *L, reduction *r)
     ac_lb *b = &L->b;
     const bool sums = r->op == AC_OP_SUM || r->op == AC_OP_MEAN;
     ac_gpu_warps w;
-    ac_gpu_warps_open(&w, L, ac_tensor_count(r->in) / r->count, r->acc);
+    ac_gpu_warps_open(&w, L, ac_tensor_count(r->in) / r->count, r->count, r->acc);
     ac_gpu_warps_phase(&w);
     const bool by_index = r->mapped || !is_contiguous(r);
     const ac_x acc = ac_lb_var(b, "acc", start(L, r)), base = ac_lb_mul(b, w.item, ac_lb_i32(b, r->count));

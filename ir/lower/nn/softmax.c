@@ -197,31 +197,40 @@ static ac_x result_f32(ac_lower *L, const row *r, ac_x c)
 }
 static const steps STEPS_F32 = {AC_F32, -(double)3.402823466e38F, term_f32, prepare_f32, result_f32};
 
+/* The columns of a lane. */
+static ac_x open_columns(ac_lower *L, row *r, const ac_gpu_warps *w)
+{
+    ac_lb *b = &L->b;
+    const ac_x depth = ac_lb_i32(b, r->r.depth);
+    r->r.base = ac_lb_mul(b, w->item, depth);
+    return ac_lb_for(b, "c", w->lane, depth, GPU_LANES, AC_MARK_SERIAL);
+}
+
 /* GPUs: a warp for each row. An element's exponential is computed for the sum, and again for the result. */
 static int warp_rows(ac_lower *L, row *r, const steps *s)
 {
     ac_lb *b = &L->b;
     const bool real = ac_dtype_is_float(s->d);
-    const ac_x depth = ac_lb_i32(b, r->r.depth);
     ac_gpu_warps w;
+    ac_x c;
     r->r.x = ac_lo_operand(L, r->r.in);
-    const int32_t max_buf = ac_lo_gpu_local(L, "max", s->d, GPU_THREADS, AC_WHERE_THREAD);
-    ac_gpu_warps_open(&w, L, ac_tensor_count(r->r.in) / r->r.depth, s->d);
+    const int64_t rows = ac_tensor_count(r->r.in) / r->r.depth;
+    const int32_t threads = ac_gpu_warps_threads(rows, r->r.depth);
+    const int32_t max_buf = ac_lo_gpu_local(L, "max", s->d, threads, AC_WHERE_THREAD);
+    ac_gpu_warps_open(&w, L, rows, r->r.depth, s->d);
     ac_gpu_warps_phase(&w);
-    r->r.base = ac_lb_mul(b, w.item, depth);
     ac_x v = ac_lb_var(b, "max", real ? ac_lb_num(b, s->d, s->least) : ac_lb_int(b, s->d, (int64_t)s->least));
-    ac_x c = ac_lb_for(b, "c", w.lane, depth, GPU_LANES, AC_MARK_SERIAL);
+    c = open_columns(L, r, &w);
     ac_lb_set(b, v, ac_lb_max(b, element(L, r, c), ac_lb_get(b, v)));
     ac_lb_end(b);
     ac_gpu_warps_put(&w, ac_lb_get(b, v));
     ac_gpu_warps_end(&w);
     ac_gpu_warps_reduce(&w, ac_lb_max);
     ac_gpu_warps_phase(&w);
-    r->r.base = ac_lb_mul(b, w.item, depth);
     r->max = ac_gpu_warps_get(&w);
     ac_lb_store(b, max_buf, w.t, r->max);
     v = ac_lb_var(b, "sum", real ? ac_lb_num(b, s->d, 0) : ac_lb_int(b, s->d, 0));
-    c = ac_lb_for(b, "c", w.lane, depth, GPU_LANES, AC_MARK_SERIAL);
+    c = open_columns(L, r, &w);
     const ac_x term = s->term(L, r, c);
     ac_lb_set(b, v, real ? ac_lb_add(b, ac_lb_get(b, v), term) : ac_lb_add_wrap(b, ac_lb_get(b, v), term));
     ac_lb_end(b);
@@ -229,13 +238,12 @@ static int warp_rows(ac_lower *L, row *r, const steps *s)
     ac_gpu_warps_end(&w);
     ac_gpu_warps_reduce(&w, real ? ac_lb_add : ac_lb_add_wrap);
     ac_gpu_warps_phase(&w);
-    r->r.base = ac_lb_mul(b, w.item, depth);
     ac_lo_rows_index(L, &r->r, w.item);
     ac_lb_if(b, w.live);
     r->sum = ac_gpu_warps_get(&w);
     r->max = ac_lb_load(b, max_buf, w.t, 1);
     s->prepare(L, r);
-    c = ac_lb_for(b, "c", w.lane, depth, GPU_LANES, AC_MARK_SERIAL);
+    c = open_columns(L, r, &w);
     ac_lo_rows_store(L, &r->r, c, s->result(L, r, c), 1);
     ac_lb_end(b);
     ac_lb_end(b);
@@ -246,7 +254,8 @@ static int warp_rows(ac_lower *L, row *r, const steps *s)
 
 static bool warps_fit(const ac_lower *L, const row *r)
 {
-    return L->target->isa == AC_ISA_CUDA && r->r.depth >= GPU_LANES;
+    enum { LEAST = 8 };
+    return L->target->isa == AC_ISA_CUDA && r->r.depth >= LEAST;
 }
 
 static int float_rows(ac_lower *L, row *r)

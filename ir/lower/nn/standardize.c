@@ -110,7 +110,7 @@ static void each_of_lane(ac_lower *L, row *r, const ac_gpu_warps *w, void (*step
     }
     const ac_x n = ac_lb_i32(b, held_of(r)), i = ac_lb_for(b, "i", ac_lb_i32(b, 0), n, 1, AC_MARK_UNROLL);
     const ac_x c = ac_lb_add(b, w->lane, ac_lb_mul(b, i, ac_lb_i32(b, GPU_LANES)));
-    r->held_at = ac_lb_add(b, ac_lb_mul(b, i, ac_lb_i32(b, GPU_THREADS)), w->t);
+    r->held_at = ac_lb_add(b, ac_lb_mul(b, i, ac_lb_i32(b, w->threads)), w->t);
     const bool whole = r->r.depth % GPU_LANES == 0;
     if (!whole)
         ac_lb_if(b, ac_lb_lt(b, c, depth));
@@ -141,10 +141,12 @@ static void warps(ac_lower *L, row *r)
     ac_lb *b = &L->b;
     ac_gpu_warps w;
     r->r.x = ac_lo_operand(L, r->r.in);
-    const int32_t mean = ac_lo_gpu_local(L, "mean", AC_F32, GPU_THREADS, AC_WHERE_THREAD);
+    const int64_t rows = ac_tensor_count(r->r.in) / r->r.depth;
+    const int32_t threads = ac_gpu_warps_threads(rows, r->r.depth);
+    const int32_t mean = ac_lo_gpu_local(L, "mean", AC_F32, threads, AC_WHERE_THREAD);
     if (held_of(r) <= MOST_HELD)
-        r->held = ac_lo_gpu_local(L, "row", AC_F32, held_of(r) * GPU_THREADS, AC_WHERE_THREAD);
-    ac_gpu_warps_open(&w, L, ac_tensor_count(r->r.in) / r->r.depth, AC_F32);
+        r->held = ac_lo_gpu_local(L, "row", AC_F32, held_of(r) * threads, AC_WHERE_THREAD);
+    ac_gpu_warps_open(&w, L, rows, r->r.depth, AC_F32);
     open_phase(L, r, &w);
     if (r->center) {
         warp_sum(L, r, &w);

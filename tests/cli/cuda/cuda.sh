@@ -70,7 +70,7 @@ done
 for f in eval/*.npy; do
     cmp "$f" "cuda-race/${f#eval/}" || die "few results: not the bits of the evaluator"
 done
-"$arenac" plan -q --json small.ag -t cuda-sm90 >small.json
+"$arenac" plan -q --json small.ag -t cuda-sm80 >small.json
 [ "$(grep -c '"part": *0' small.json)" = 10 ] && ! grep '"part": *[1-9]' small.json || die "10 operators, 10 launches"
 m=$models/branch_int8.tflite
 "$arenac" run -q "$m" --backend cuda-emu --per-node --random 3 >nodes || die "--per-node"

@@ -7,7 +7,7 @@ require "${CC:-cc}" gcc
 have_sanitizers "${CC:-cc}" || exit 77
 . "$src/tests/cli/cuda/cuda_tools"
 target=cuda-sm90
-for name in branch_int8 digits_f32 dsnet_f32; do
+for name in branch_int8 digits_f32 dsnet_f32 dsnet_int8; do
     "$arenac" compile -q "$models/$name.tflite" -t $target --name "$name" --emit cu,h -o "$name"
     program $name -fsanitize=address,undefined
     driver $name "$name.cu"
@@ -58,9 +58,19 @@ plant digits_f32 'threads write one element' "$one" 'race on' race
 one='s/blockIdx.x \* 64u + threadIdx.x/(blockIdx.x | 1) * 64u + threadIdx.x/'
 other='s/blockIdx.x \* 32u + threadIdx.x/(blockIdx.x | 1u) * 32u + threadIdx.x/'
 plant dsnet_f32 'two blocks write one element' "$one; $other" 'race on' race
-plant branch_int8 'fragments of another row' 's/words\[t\([0-9]*\) + 2\] = /words[t\1 + 1] = /' 'status 100'
+row='s/words\[1\] = \(.*\) + \([0-9]*\)));/words[1] = \1 + \2 - 16));/'
+plant branch_int8 'fragments of another row' "$row" 'status 100'
 plant branch_int8 'a product that a lane leaves out' 's/  mma_i8(/  if (threadIdx.x != 3) mma_i8(/' 'waits'
 plant branch_int8 'fragments read before they are there' "/$barrier/d" 'race on' race
+# Steps in one launch: waits of a cluster, ranks, and weights that are loaded ahead
+wait='arn_cluster_wait();'
+plant dsnet_int8 'no waits between steps' "/^ *$wait/d" 'race on' race
+for steps in 0 6 11; do
+    plant dsnet_int8 "no wait in the launch of step $steps" "/_steps_$steps(/,/^}/{/^ *$wait/d}" 'race on' race
+done
+plant dsnet_int8 'a wait that a block leaves out' "s/^ *$wait/if (blockIdx.x != 3) $wait/" 'waits'
+plant dsnet_int8 'a wait that a thread leaves out' "s/^ *$wait/if (threadIdx.x != 5) $wait/" 'waits'
+plant dsnet_int8 'two blocks of one rank' 's/blockIdx.x % 8/blockIdx.x % 7/' 'race on' race
 # Bounds: of each tensor, though another one begins where it ends, and of each array in shared memory
 plant digits_f32 'a weight of the neighbour' 's/ k_1\[/ k_1[1 + /' 'behind the end of a tensor' race
 plant digits_f32 'a weight of the neighbour' 's/ k_1\[/ k_1[1 + /' 'status 100'

@@ -113,8 +113,8 @@ ARN_KERNEL(128) reduction_softmax_1(float *__restrict__ out, const float *x)
         {
             const int32_t t = (int32_t)threadIdx.x;
             const int32_t t0 = g * 4 + t / 32;
-            const int32_t t1 = (t0 < 3 ? t0 : 3) * 256;
             float max_1 = -3.4028235e+38f;
+            const int32_t t1 = (t0 < 3 ? t0 : 3) * 256;
             for (int32_t c = t % 32; c < 256; c += 32) {
                 const float x0 = x[t1 + c];
                 max_1 = x0 > max_1 ? x0 : max_1;
@@ -150,10 +150,10 @@ ARN_KERNEL(128) reduction_softmax_1(float *__restrict__ out, const float *x)
         {
             const int32_t t = (int32_t)threadIdx.x;
             const int32_t t2 = g * 4 + t / 32;
-            const int32_t t3 = (t2 < 3 ? t2 : 3) * 256;
             const float all4 = all[0];
             max[0] = all4;
             float sum = 0.0f;
+            const int32_t t3 = (t2 < 3 ? t2 : 3) * 256;
             for (int32_t c = t % 32; c < 256; c += 32) {
                 const float t4 = x[t3 + c] - all4;
                 const float t5 = -104.0f > t4 ? -104.0f : t4;
@@ -185,8 +185,8 @@ ARN_KERNEL(128) reduction_softmax_1(float *__restrict__ out, const float *x)
         {
             const int32_t t = (int32_t)threadIdx.x;
             const int32_t t11 = g * 4 + t / 32;
-            const int32_t t12 = (t11 < 3 ? t11 : 3) * 256;
             if (t11 < 4) {
+                const int32_t t12 = (t11 < 3 ? t11 : 3) * 256;
                 const float max0 = max[0];
                 const float all5 = all[0];
                 for (int32_t c = t % 32; c < 256; c += 32) {

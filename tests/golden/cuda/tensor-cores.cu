@@ -101,12 +101,12 @@ ARN_KERNEL(128) tensor_cores_fully_connected_0(int8_t *__restrict__ out, const i
             const int32_t t = (int32_t)threadIdx.x;
             const int32_t t2 = t / 16;
             const int32_t t3 = t2 * 16;
-            const int32_t t4 = t % 16;
-            const int32_t t5 = t1 + t4;
+            const int t4 = t3 < 64;
+            const int32_t t5 = t % 16;
+            const int32_t t6 = t1 + t5;
+            const i32x4 x0 = *(const i32x4 *)(x + (t4 ? (t6 < 63 ? t6 : 63) * 64 + t3 : 0));
             if (t2 < 4) {
-                const int t6 = t3 < 64;
-                const i32x4 x0 = *(const i32x4 *)(x + (t6 ? (t5 < 63 ? t5 : 63) * 64 + t3 : 0));
-                *(i32x4 *)(sx + (t4 * 80 + t3)) = t6 ? x0 : i32x4_of(0);
+                *(i32x4 *)(sx + (t5 * 80 + t3)) = t4 ? x0 : i32x4_of(0);
             }
         }
         __syncthreads();
