@@ -407,6 +407,34 @@ static bool begins_remote(const ac_loop_fn *fn)
     return false;
 }
 
+/* True if x is inside of loops of the grid, cluster and block alone. */
+static bool runs_once(const ac_loop_fn *fn, ac_x x)
+{
+    bool once = true;
+    for (ac_x k = 1; k < x; k++) {
+        const ac_ins *i = &fn->code.item[k];
+        const bool opens = i->op == AC_L_FOR ? i->aux < AC_MARK_GRID : i->op == AC_L_IF;
+        once &= !(opens && ac_cuda_end_of(fn, k) > x);
+    }
+    return once;
+}
+
+/* Blocks of a cluster wait for each other's start while their first copies are on the way: the first phase that waits
+ * for late stores, if no phase up to it uses other blocks' memory; else 0: they wait at once. */
+static ac_x begins_in(const ac_loop_fn *fn)
+{
+    for (ac_x x = 1; x < fn->code.n; x++) {
+        const ac_ins *i = &fn->code.item[x];
+        if (i->op != AC_L_FOR || i->aux != AC_MARK_BLOCK)
+            continue;
+        if (touched_by(fn, x).remote)
+            return 0;
+        if (i->groups && i->groups <= AC_GROUPS_OPEN)
+            return runs_once(fn, x) ? x : 0;
+    }
+    return 0;
+}
+
 /* A loop that the threads of a GPU run: each takes its iteration. */
 static bool is_thread(const ac_cfn *f, ac_x x)
 {
@@ -417,7 +445,7 @@ static bool is_thread(const ac_cfn *f, ac_x x)
 static bool open_cluster(ac_cfn *f, ac_x x, const char *name)
 {
     const bool grid = c_ins(f, x)->aux == AC_MARK_GRID;
-    if (grid && begins_remote(f->fn))
+    if (grid && begins_remote(f->fn) && !begins_in(f->fn))
         ac_c_line(f, "arn_cluster_begin();");
     ac_c_line(f, "{");
     f->depth++;
@@ -478,6 +506,8 @@ static void close_loop(ac_cfn *f, ac_x x)
         f->depth--;
         ac_c_line(f, "}");
     }
+    if (f->sig->cluster && x == begins_in(f->fn) && begins_remote(f->fn))
+        ac_c_line(f, "arn_cluster_begin();");
     ac_cuda_end_phase(f, x, must_wait(f->fn, x) && !cluster_waits(f->fn, x));
 }
 

@@ -8,6 +8,7 @@
  *
  * Schedule: pixel, channels in vectors, the window. */
 #include "ir/lower/conv/gemm.h"
+#include "ir/lower/gpu/plan.h"
 #include "ir/lower/entries.h"
 #include "ir/lower/conv/spans.h"
 #include "ir/lower/gpu/warp.h"
@@ -202,6 +203,54 @@ static int schedule(pool *p)
     return AC_OK;
 }
 
+enum { MOST_LOADS = 25, QUAD = 4 };
+
+/* GPUs: the largest of few elements, by threads that load all of them before they compare. Outside of x the nearest
+ * element is taken again, which is in the window as well: the result is the same, bit for bit. */
+static bool loads_all(const pool *p)
+{
+    const ac_window *w = &p->win;
+    return p->L->target->isa == AC_ISA_CUDA && p->op == AC_OP_MAX_POOL_2D && w->y.dil == 1 && w->x.dil == 1 &&
+           w->y.taps * w->x.taps <= MOST_LOADS;
+}
+
+static int load_all(const pool *p)
+{
+    ac_lower *L = p->L;
+    ac_lb *b = &L->b;
+    const ac_window *w = &p->win;
+    const bool four = is_float(p) && !p->x->narrowed && w->ic % QUAD == 0 && ac_lo_align(L, p->x) >= QUAD * 4 &&
+                      !ac_lo_by_table(L) && !L->node->n_fused;
+    const int32_t lanes = four ? QUAD : 1;
+    const int64_t items = w->n * w->y.out * w->x.out * w->oc / lanes;
+    ac_x at = ac_lb_for_each(b, "i", items), v[MOST_LOADS];
+    const ac_x c = ac_lb_mul(b, ac_lb_mod(b, at, ac_lb_i32(b, w->oc / lanes)), ac_lb_i32(b, lanes));
+    at = ac_lb_div(b, at, ac_lb_i32(b, w->oc / lanes));
+    const ac_x ox = ac_lb_mod(b, at, ac_lb_i32(b, w->x.out)), line = ac_lb_div(b, at, ac_lb_i32(b, w->x.out)),
+               oy = ac_lb_mod(b, line, ac_lb_i32(b, w->y.out)), n = ac_lb_div(b, line, ac_lb_i32(b, w->y.out));
+    int32_t loads = 0;
+    for (int64_t ky = 0; ky < w->y.taps; ky++)
+        for (int64_t kx = 0; kx < w->x.taps; kx++) {
+            const ac_x iy = ac_lb_clamp(b, ac_slide_at(b, &w->y, oy, ac_lb_i32(b, ky)), ac_lb_i32(b, 0),
+                                        ac_lb_i32(b, w->y.in - 1)),
+                       ix = ac_lb_clamp(b, ac_slide_at(b, &w->x, ox, ac_lb_i32(b, kx)), ac_lb_i32(b, 0),
+                                        ac_lb_i32(b, w->x.in - 1));
+            const ac_x row = ac_lb_add(b, ac_lb_mul(b, n, ac_lb_i32(b, w->y.in)), iy),
+                       pixel = ac_lb_add(b, ac_lb_mul(b, row, ac_lb_i32(b, w->x.in)), ix);
+            v[loads++] = ac_lb_load_flags(b, p->buf, ac_lb_add(b, ac_lb_mul(b, pixel, ac_lb_i32(b, w->ic)), c), lanes,
+                                          four ? AC_F_ALIGNED : 0);
+        }
+    ac_x acc = start(p, lanes);
+    for (int32_t i = 0; i < loads; i++)
+        acc = take(p, acc, v[i]);
+    const ac_x idx[4] = {n, oy, ox, c}, begin = b->fn->code.n;
+    ac_lo_result(L, finish(p, acc, ac_lb_i32(b, 1)), idx, lanes);
+    if (four)
+        ac_gpu_align_quads(b, begin);
+    ac_lb_end(b);
+    return AC_OK;
+}
+
 /* True if any window is empty; the reference kernel rejects those. */
 static bool empty(const ac_slide *s)
 {
@@ -230,5 +279,7 @@ int ac_lo_pool(ac_lower *L)
     p.buf = ac_lo_operand(L, x);
     if (L->variant & AC_VARIANT_ROWS && p.win.n * p.win.y.out * p.win.x.out == 1)
         return accumulate(&p);
-    return warps_fit(&p) ? warps(&p) : schedule(&p);
+    if (warps_fit(&p))
+        return warps(&p);
+    return loads_all(&p) ? load_all(&p) : schedule(&p);
 }

@@ -50,6 +50,59 @@ static ac_x concat_value(ac_lower *L, ac_x v, const void *ctx)
     return ac_lb_satcast(b, ac_lb_add(b, i, ac_lb_like_int(b, i, r->zero)), r->dtype);
 }
 
+/* Elements of a copy: 16 bytes, if all rows and addresses are multiples of that; 0: the operands cannot be copied as
+ * they are by one loop. */
+static int64_t joint_copy(const ac_lower *L, const ac_node *n, int32_t axis)
+{
+    enum { MOST_OPERANDS = 8, BYTES = 16 };
+    const ac_tensor *y = n->out[0];
+    const int64_t size = ac_dtype_size(y->dtype, 1);
+    int64_t unit = BYTES / size;
+    bool same = n->attrs.axis.act == AC_ACT_NONE && ac_tensor_count(y) > 0 && !y->narrowed && n->n_in > 1 &&
+                n->n_in <= MOST_OPERANDS && (size == 1 || size == 4);
+    for (int32_t i = 0; i < n->n_in && same; i++) {
+        const ac_tensor *x = n->in[i];
+        same = x->dtype == y->dtype && !x->narrowed && ac_tensor_count(x) > 0 &&
+               (!x->quant || !y->quant || ac_quant_equal(x->quant, y->quant));
+        if (ac_dim_product(x->dim, axis, x->rank) % unit || ac_lo_align(L, x) < BYTES || ac_lo_align(L, y) < BYTES)
+            unit = 1;
+    }
+    return same ? unit : 0;
+}
+
+/* GPUs: one loop over the result's pieces, each from one of the operands, so that it is one launch. */
+static int concat_at_once(ac_lower *L, int32_t axis, int64_t unit)
+{
+    const ac_node *n = L->node;
+    const ac_tensor *y = n->out[0];
+    ac_lb *b = &L->b;
+    const int32_t dst = ac_lo_result_buf(L), lanes = (int32_t)unit;
+    const uint8_t flags = unit > 1 ? AC_F_ALIGNED : 0;
+    const int64_t row = ac_dim_product(y->dim, axis, y->rank) / unit;
+    int64_t at = 0;
+    for (int32_t i = 0; i < n->n_in; i++)
+        ac_lo_operand(L, n->in[i]);
+    const ac_x e = ac_lb_for_each(b, "i", ac_tensor_count(y) / unit), o = ac_lb_div(b, e, ac_lb_i32(b, row)),
+               c = ac_lb_mod(b, e, ac_lb_i32(b, row)), to = ac_lb_mul(b, e, ac_lb_i32(b, unit));
+    for (int32_t i = 0; i < n->n_in; i++) {
+        const int64_t part = ac_dim_product(n->in[i]->dim, axis, n->in[i]->rank) / unit;
+        if (i + 1 < n->n_in)
+            ac_lb_if(b, ac_lb_lt(b, c, ac_lb_i32(b, at + part)));
+        const ac_x in_part = ac_lb_sub(b, c, ac_lb_i32(b, at)),
+                   piece = ac_lb_add(b, ac_lb_mul(b, o, ac_lb_i32(b, part)), in_part);
+        const ac_x v =
+            ac_lb_load_flags(b, ac_lo_operand(L, n->in[i]), ac_lb_mul(b, piece, ac_lb_i32(b, unit)), lanes, flags);
+        ac_lb_store(b, dst, to, v);
+        b->fn->code.item[b->fn->code.n - 1].flags |= flags;
+        if (i + 1 < n->n_in)
+            ac_lb_else(b);
+        at += part;
+    }
+    for (int32_t i = 0; i < n->n_in; i++)
+        ac_lb_end(b);
+    return AC_OK;
+}
+
 int ac_lo_concat(ac_lower *L)
 {
     const ac_node *n = L->node;
@@ -61,6 +114,9 @@ int ac_lo_concat(ac_lower *L)
     if (act != AC_ACT_NONE && y->dtype != AC_F32)
         return ac_lower_refuse(L, "activation %s of a concatenation of %s; only f32 can have one", ac_act_name[act],
                                ac_dtype_name(y->dtype));
+    const int64_t unit = L->target->isa == AC_ISA_CUDA ? joint_copy(L, n, axis) : 0;
+    if (unit)
+        return concat_at_once(L, axis, unit);
     const int32_t dst = ac_lo_result_buf(L);
     int64_t lead[2], at = 0;
     ac_lo_lead(L, y, axis, lead);
