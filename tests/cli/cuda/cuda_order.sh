@@ -1,7 +1,8 @@
 #!/bin/sh
 # Kernels that start before the one before them has ended: in machine code nothing of the arena or the state is loaded
 # or stored above the wait, every kernel waits, and none can end before. Asynchronous copies keep their place: those
-# above the wait are of weights, which cuda-race checks. Needs NVRTC and nvdisasm, no GPU.
+# above the wait are of weights, which cuda-race checks; LDGDEPBAR ends a group of them. Needs NVRTC and nvdisasm, no
+# GPU.
 # usage: cuda_order.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
 nvdisasm=${NVDISASM:-$(command -v nvdisasm || ls "${VIRTUAL_ENV:-/usr}"/lib/python3*/*-packages/nvidia/*/bin/nvdisasm \
@@ -17,7 +18,7 @@ faults() {
         !kernel || waits { next }
         $2 ~ /^ACQBULK/ { waits = 1 }
         $2 ~ /^EXIT/ { print kernel ": may end before the wait" }
-        $2 ~ /^(STG|RED|ATOM|UTMALDG|UBLKCP)/ || ($2 ~ /^LDG/ && $2 !~ /^LDGSTS|CONSTANT/) {
+        $2 ~ /^(STG|RED|ATOM|UTMALDG|UBLKCP)/ || ($2 ~ /^LDG/ && $2 !~ /^LDGSTS|^LDGDEPBAR|CONSTANT/) {
             print kernel ":", $2, "above the wait"
         }
         END { done(); print n + 0, "kernels" }' "$1"
