@@ -405,8 +405,13 @@ int ac_gpu_staged_product(ac_gpu_gemm *g)
     s.image = g->gate ? ac_lb_div(b, s.m0, ac_lb_i32(b, g->image)) : 0;
     if (g->gate && s.images > 1)
         find_images(&s);
-    (s.p.held ? first_rows : first_stages)(&s);
-    start(&s);
+    if (s.p.held) { /* the bias is loaded before the rows: it does not wait for the kernel before */
+        start(&s);
+        first_rows(&s);
+    } else {
+        first_stages(&s);
+        start(&s);
+    }
     all_steps(&s);
     (s.p.wk > 1 ? finish_slices : finish_own)(&s);
     if (s.rank) {

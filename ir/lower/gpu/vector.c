@@ -4,9 +4,9 @@
  * `results` rows of weights and `rows` rows of x at once, and loads the weights of `deep` of its units before it
  * multiplies any, so that much is under way. Units after the last multiple of 32 * slices are loaded under a test.
  *
- * Order of a float sum: lane l has `parts` sums, element e of a unit in sum e % parts, one fma after another; the parts
- * are added as (0 + 2) + (1 + 3); then lanes ^ 16, 8, 4, 2, 1; then the slices, one after another. A warp with several
- * results exchanges halves of them: the same pairs are added. */
+ * Order of a float sum: lane l has `parts` sums, element e of a unit in sum e % parts, one fma after another, the first
+ * of lane 0 of slice 0 from the bias on; the parts are added as (0 + 2) + (1 + 3); then lanes ^ 16, 8, 4, 2, 1; then
+ * the slices, one after another. A warp with several results exchanges halves of them: the same pairs are added. */
 #include "ir/lower/gpu/vector.h"
 
 #include "ir/lower/gpu/warp.h"
@@ -78,7 +78,10 @@ static void choose(vector *v)
     const int64_t units = v->depth / v->unit;
     v->tile = (int32_t)(v->rows < MOST_ROWS ? v->rows : MOST_ROWS);
     v->results = v->slices = 1;
-    while (v->results < MOST_RESULTS && v->c->n >= MANY_WARPS * 2 * v->results)
+    int32_t most = 1; /* warps that can share a sum */
+    while (most < WARPS && units >= 2 * most * GPU_LANES)
+        most *= 2;
+    while (v->results < MOST_RESULTS && v->c->n * (v->results > 1 ? 1 : most) >= MANY_WARPS * 2 * v->results)
         v->results *= 2;
     while (v->slices < v->warps && warps_of(v) < MANY_WARPS && units >= 2 * v->slices * GPU_LANES)
         v->slices *= 2;
@@ -200,6 +203,16 @@ static void lane_sums(vector *v)
     ac_lb_end(b);
 }
 
+/* The sum of result r of the warp begins with its bias, in lane 0 of slice 0. */
+static ac_x start(const vector *v, int32_t r)
+{
+    ac_lb *b = &v->L->b;
+    const ac_x oc = ac_lb_min(b, ac_lb_add(b, v->first, k_of(v, r)), k_of(v, v->c->n - 1)),
+               bias = ac_channel_start(v->c, oc, 1);
+    const ac_x is_first = ac_lb_eq(b, ac_lb_add(b, v->slice, v->lane), k_of(v, 0));
+    return ac_lb_select(b, is_first, bias, ac_lb_f32(b, 0));
+}
+
 static void sums(vector *v, ac_x g)
 {
     ac_lb *b = &v->L->b;
@@ -214,7 +227,7 @@ static void sums(vector *v, ac_x g)
             ac_lb_mul(b, ac_lb_min(b, ac_lb_add(b, v->first, k_of(v, r)), k_of(v, v->c->n - 1)), k_of(v, v->depth));
     for (int32_t q = 0; q < v->tile * v->results; q++)
         for (int32_t p = 0; p < v->parts; p++)
-            v->acc[q * 4 + p] = ac_lb_var(b, "acc", zero);
+            v->acc[q * 4 + p] = ac_lb_var(b, "acc", p || !v->c->bias_first ? zero : start(v, q % v->results));
     lane_sums(v);
     for (int32_t q = 0; q < v->sums; q++) {
         const ac_x *acc = &v->acc[q * 4];
@@ -344,6 +357,7 @@ int ac_gpu_vector(ac_lower *L, ac_channel *c, ac_gpu_norm *norm, int64_t n_rows,
     v.warps = v.threads / GPU_LANES;
     choose(&v);
     ac_channel_tables(c, c->n, bytes ? &rows : NULL, c->zx);
+    c->bias_first = c->kind == AC_MACS_F32;
     if (norm)
         ac_gpu_norm_open(norm, v.tile, GPU_THREADS);
     v.x = norm ? ac_lo_gpu_local(L, "rows", AC_F32, v.tile * ac_align_up(depth, 4), AC_WHERE_SHARED)

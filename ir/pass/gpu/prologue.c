@@ -88,8 +88,49 @@ static bool pays(const found *f, const ac_node *n)
     return plain && w->half == AC_NONE && f->depth <= MOST_COLUMNS && rows * w->dim[0] <= MOST_RESULTS;
 }
 
+/* The addition of a constant for each column that alone reads the product's result; else NULL. */
+static ac_node *added(ac_graph *g, const found *f, const ac_node *n, ac_tensor **columns)
+{
+    const ac_tensor *y = n->out[0];
+    const int64_t units = n->in[1]->dim[0];
+    for (int32_t i = 0; i < g->node.n && f->uses[y->id] == 1; i++) {
+        ac_node *m = g->node.item[i];
+        if (m->op != AC_OP_ADD || m->n_fused || ac_node_act(m) != AC_ACT_NONE || (m->in[0] != y && m->in[1] != y))
+            continue;
+        ac_tensor *c = *columns = m->in[m->in[0] == y];
+        const bool fits = ac_tensor_is_const(c) && c->dtype == AC_F32 && ac_tensor_count(c) == units && c->rank > 0 &&
+                          c->dim[c->rank - 1] == units && ac_tensor_same_shape(m->out[0], y);
+        return fits ? m : NULL;
+    }
+    return NULL;
+}
+
+/* A constant that is added to the result of a product becomes its bias, which is loaded first. */
+static bool take_bias(ac_graph *g, const found *f, ac_node *n)
+{
+    const bool floats = (n->op == AC_OP_FULLY_CONNECTED || n->op == AC_OP_NORM_CONNECTED) && !n->n_fused &&
+                        n->in[0]->dtype == AC_F32 && n->in[1]->dtype == AC_F32 && n->in[1]->rank == 2 &&
+                        ac_node_act(n) == AC_ACT_NONE && !ac_node_in(n, 2);
+    ac_tensor *bias;
+    ac_node *add = floats ? added(g, f, n, &bias) : NULL;
+    if (!add)
+        return false;
+    if (n->n_in < 3) {
+        ac_tensor **in = AC_NEW_N(g->cx->region, ac_tensor *, 3);
+        in[0] = n->in[0];
+        in[1] = n->in[1];
+        n->in = in;
+        n->n_in = 3;
+    }
+    n->in[2] = bias;
+    n->out[0] = add->out[0];
+    n->out[0]->def = n;
+    add->op = AC_OP_NONE;
+    return true;
+}
+
 /* ac_pass_prologue: a product normalises the rows that it reads, for GPUs: one launch less. If other nodes read the
- * rows as well, they are another result of the product.
+ * rows as well, they are another result of the product. A constant that is added to a product becomes its bias.
  *   before:  %s = standardize %x   %m = mul %s gain   %a = add %m shift   (%h = cast %a   %r = cast %h)
  *            %y = fully_connected %r %w %b
  *   after:   %y = norm_connected %x %w %b gain shift
@@ -129,6 +170,8 @@ int ac_pass_prologue(ac_pass *p)
         }
         p->changed++;
     }
+    for (int32_t i = 0; i < g->node.n; i++)
+        p->changed += take_bias(g, &f, g->node.item[i]);
     ac_region_close(tmp);
     ac_graph_sweep(g);
     return p->changed ? ac_pass_dead(p) : AC_OK;
