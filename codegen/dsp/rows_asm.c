@@ -17,6 +17,12 @@ static int32_t w_slot(const ac_rows_form *f)
     return f->biased || f->is_signed || !f->shift ? SHIFT + 4 : BIAS;
 }
 
+/* Steps are odd in bit 31 of this one. */
+static int32_t odd_slot(const ac_rows_form *f)
+{
+    return f->is_signed ? SUMS + 16 : w_slot(f) + 4;
+}
+
 /* Bytes of the frame below the saved registers, which are nine: all are a multiple of eight. */
 static int32_t frame_of(const ac_rows_form *f)
 {
@@ -28,8 +34,9 @@ static void put_open(ac_sink *to, const ac_rows_form *f)
     const bool all = w_slot(f) != BIAS;
     ac_putf(to, "push {r4-r11, lr}\nsub sp, #%d\n", (int)frame_of(f));
     ac_putf(to, "ldmia r3, {r4, r5, r7-r9%s}\n", all ? ", r11, r12" : "");
-    ac_putf(to, "mov r6, r2\nadd r8, r0, r8, lsl #5\nadd r9, r9, r2\nmov r10, r0\nstmia sp, {r4-%s}\n1:\n",
-            all ? "r12" : "r10");
+    ac_putf(to, "lsls r3, r8, #31\nstr r3, [sp, #%d]\nmov r6, r2\nadd r8, r0, r8, lsl #5\nadd r9, r9, r2\n",
+            (int)odd_slot(f));
+    ac_putf(to, "mov r10, r0\nstmia sp, {r4-%s}\n1:\n", all ? "r12" : "r10");
 }
 
 /* acc[c] of both pixels, plus its bias, and for PLAIN times `number`. */
@@ -114,7 +121,7 @@ const char *ac_rows_asm(ac_ctx *cx, const ac_rows_form *f)
     ac_sink_open(&to, cx);
     put_open(&to, f);
     ac_tile_zero(&to, 8);
-    ac_putf(&to, "ldr r2, [sp, #%d]\nsubs r2, r2, r0\nlsls r2, r2, #26\nbmi 3f\n2:\n", X_END);
+    ac_put(&to, "cmp r3, #0\nbmi 3f\n2:\n");
     ac_tile_pairs_step(&to, &t);
     ac_put(&to, "3:\n");
     ac_tile_pairs_step(&to, &t);
@@ -132,7 +139,8 @@ const char *ac_rows_asm(ac_ctx *cx, const ac_rows_form *f)
         }
     }
     ac_putf(&to, "str r0, [sp, #%d]\nstr r12, [sp, #%d]\nstr lr, [sp, #%d]\nldr r2, [sp, #%d]\n", M, Y_0, Y_1, Y_END);
-    ac_putf(&to, "ldr r0, [sp, #%d]\nldr r1, [sp, #%d]\ncmp r12, r2\nbne 1b\nadd sp, #%d\n", X, w, (int)frame_of(f));
+    ac_putf(&to, "ldr r3, [sp, #%d]\nldr r0, [sp, #%d]\nldr r1, [sp, #%d]\ncmp r12, r2\nbne 1b\nadd sp, #%d\n",
+            (int)odd_slot(f), X, w, (int)frame_of(f));
     ac_put(&to, "pop {r4-r11, pc}\n");
     return ac_sink_text(&to);
 }

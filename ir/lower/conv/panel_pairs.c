@@ -273,7 +273,8 @@ static void prepare(ac_panel *p, int64_t positions)
     p->x = ac_lo_operand(L, p->c->x);
     p->line = p->in_place ? p->x : ac_lo_line(L, "line", AC_I16, p->steps * DEPTH * p->pixels);
     p->bytes = p->unit > 1 || p->in_place ? -1 : ac_lo_line(L, "window", AC_I8, p->steps * DEPTH);
-    if (L->node->n_fused && p->pixels == PIXELS && p->c->line.kind != AC_LINE_NONE && p->c->n % p->channels == 0)
+    if (L->node->n_fused && p->pixels == PIXELS && p->c->per_channel && p->c->line.kind != AC_LINE_NONE &&
+        p->c->n % p->channels == 0)
         p->rows = ac_lo_line(L, "rows", AC_I8, p->pixels * p->c->n);
     p->acc = ac_lo_local(L, "acc", AC_I32, p->pixels * p->channels);
     pack_weights(p);
