@@ -1,10 +1,10 @@
 /* planes.h - depthwise convolutions of 3x3 taps (ir/loop/plane.h) on processors with Arm's DSP extension, a channel
  * after the other: its constants stay in registers for many outputs.
  *
- * One function, planes(x, w, out, args, m), goes over the channels, and in each over the rows of outputs that see all rows
- * of their windows, all but the first, or all but the last. For those the window moves into the input, its weights with
- * it, and the zero point's share of the missing row is where sums start. For the outputs it calls a kernel, whose text
- * has the shape's numbers: 16 cycles an output.
+ * One function, planes(x, w, out, args, m), goes over the channels, and in each over the rows of outputs that see all
+ * rows of their windows, all but the first, or all but the last. For the latter two the window moves into the input,
+ * its weights with it, and the zero point's share of the missing row is where sums start. For the outputs it calls a
+ * kernel, whose text has the shape's numbers: 16 cycles an output.
  *
  *     input columns   a b c ..        halves of a word: rows 0 and 2 of a column
  *     sum        =  {a0,a2}.p0 + a1*q0 + {b0,b2}.p1 + b1*q1 + {c0,c2}.p2 + c1*q2
