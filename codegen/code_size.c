@@ -72,7 +72,10 @@ static kind kind_of(const ac_ins *i)
 
 static ac_bytes firmware_bytes(const ac_loop_fn *fn, const ac_target *t)
 {
+    enum { PLANE = 240 }; /* a kernel of codegen/dsp/planes.h, and its call */
     const firmware_weights *w = firmware_weights_of(t);
+    if (t->dsp && fn->plane)
+        return PLANE;
     ac_bytes tenths = w->function + (ac_bytes)fn->buf.n * w->buffer;
     for (ac_x x = 1; x < fn->code.n; x++) {
         const ac_ins *i = &fn->code.item[x];
