@@ -1,6 +1,6 @@
-/* partly.c - data operations with some unknown bits: sums, logic, shifts and extensions keep the bits that do not depend
- * on the unknown ones, and the flags that follow from them. Other results are unknown. Library functions for floats need
- * this, since their counters share words with data. */
+/* partly.c - data operations with some unknown bits: sums, logic, shifts and extensions keep the bits that do not
+ * depend on the unknown ones, and the flags that follow from them. Other results are unknown. Library functions for
+ * divisions and floats need this, since their counters share words with data. */
 #include "timing/execute.h"
 
 typedef struct bits {

@@ -85,15 +85,18 @@ static void list_before(graph *g)
     g->node.n--;
 }
 
-/* Postorder of the nodes, against the edges, from the exit, which is the last. */
-static void put_in_order(graph *g)
+/* Postorder of the nodes, against the edges, from the root, which is the last. */
+static void put_in_order(graph *g, int32_t root)
 {
     int32_t *stack = AC_NEW_N(g->r, int32_t, g->node.n + 1), n = 0;
     int32_t *next = AC_NEW_N(g->r, int32_t, g->node.n + 1);
     bool *seen = AC_NEW_N(g->r, bool, g->node.n + 1);
     g->sequence = AC_NEW_N(g->r, int32_t, g->node.n + 1);
-    stack[n++] = EXIT;
-    seen[EXIT] = true;
+    g->n_sequence = 0;
+    for (int32_t i = 0; i < g->node.n; i++)
+        g->node.item[i].order = g->node.item[i].dominator = UNREACHED;
+    stack[n++] = root;
+    seen[root] = true;
     while (n) {
         const int32_t i = stack[n - 1], from = g->node.item[i].first_before;
         if (from + next[i] == g->node.item[i + 1].first_before) {
@@ -132,20 +135,27 @@ static bool update(graph *g, int32_t i)
     return changed;
 }
 
-static int32_t postdominator(graph *g, int32_t i)
+/* Where the ways from node i to the root meet; the root itself if they do not, or if only one leads there. */
+static int32_t meeting(graph *g, int32_t i, int32_t root)
 {
-    bool changed = true;
-    g->node.item[EXIT].dominator = EXIT;
-    while (changed) {
+    const node *n = &g->node.item[i];
+    int32_t d = UNREACHED;
+    put_in_order(g, root);
+    g->node.item[root].dominator = root;
+    for (bool changed = true; changed;) {
         changed = false;
         for (int32_t k = g->n_sequence - 2; k >= 0; k--)
             changed |= update(g, g->sequence[k]);
     }
-    return g->node.item[i].order == UNREACHED ? EXIT : g->node.item[i].dominator;
+    for (int32_t k = 0; k < n->n_next; k++) {
+        if (g->node.item[n->next[k]].order == UNREACHED)
+            return root;
+        d = d == UNREACHED ? n->next[k] : common(g, d, n->next[k]);
+    }
+    return d == UNREACHED ? root : d;
 }
 
-/* The place, or 0: the end of the call. */
-static uint32_t find(ac_walk *w, uint32_t pc)
+static ac_meet find(ac_walk *w, uint32_t pc)
 {
     graph g = {.w = w, .r = ac_region_open(&w->cx->heap)};
     g.code = ac_mem_find(&w->mem, pc, 2);
@@ -162,11 +172,11 @@ static uint32_t find(ac_walk *w, uint32_t pc)
                 expand(&g, i);
     }
     list_before(&g);
-    put_in_order(&g);
-    const int32_t d = postdominator(&g, branch);
-    const uint32_t at = d == EXIT ? 0 : g.node.item[d].pc;
+    const int32_t d = meeting(&g, branch, EXIT), again = meeting(&g, branch, branch);
+    const ac_meet meet = {pc, d == EXIT ? AC_NO_PLACE : g.node.item[d].pc,
+                          again == branch ? AC_NO_PLACE : g.node.item[again].pc};
     ac_region_close(g.r);
-    return at;
+    return meet;
 }
 
 ac_stop ac_walk_rejoin(ac_walk *w, uint32_t pc)
@@ -175,8 +185,7 @@ ac_stop ac_walk_rejoin(ac_walk *w, uint32_t pc)
     while (i < w->meets.n && w->meets.item[i].branch != pc)
         i++;
     if (i == w->meets.n)
-        ac_push(w->cx->region, &w->meets, ((ac_meet){pc, find(w, pc)}));
-    const uint32_t at = w->meets.item[i].at;
-    return at ? (ac_stop){.pc = at, .sp = w->s.v[w->elf.riscv ? AC_RV_SP : AC_SP]}
-              : (ac_stop){.pc = w->calls[w->s.depth - 1], .depth = w->s.depth, .returns = true};
+        ac_push(w->cx->region, &w->meets, find(w, pc));
+    const ac_meet *m = &w->meets.item[i];
+    return (ac_stop){.pc = m->at, .early = m->loop, .sp = w->s.v[w->elf.riscv ? AC_RV_SP : AC_SP], .depth = w->s.depth};
 }

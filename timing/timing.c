@@ -120,26 +120,45 @@ static void finish(ac_walk *w)
         qsort(t->finding.item, (size_t)t->finding.n, sizeof *t->finding.item, by_weight);
 }
 
-int ac_timing_walk(ac_ctx *cx, const ac_timing_task *task, ac_timing *out)
+static int walk(ac_ctx *cx, const ac_timing_task *task, ac_walk *w)
 {
-    ac_walk w = {.cx = cx,
-                 .task = task,
-                 .mem = {.region = cx->region},
-                 .core = ac_core_find(task->core),
-                 .fetched = UINT32_MAX,
-                 .left = task->longest ? task->longest : LONGEST,
-                 .out = out};
-    *out = (ac_timing){0};
-    AC_TRY(ac_elf_read(cx, task->path, task->bytes, task->n, &w.elf));
-    const ac_elf_symbol *run = ac_elf_function(&w.elf, task->run);
+    *w->out = (ac_timing){0};
+    AC_TRY(ac_elf_read(cx, task->path, task->bytes, task->n, &w->elf));
+    const ac_elf_symbol *run = ac_elf_function(&w->elf, task->run);
     if (!run) {
         ac_error(cx, (ac_place){.file = task->path}, E0021, "the program has no function '%s'", task->run);
         return ac_help(cx, "keep its table of symbols, and give the name of the model (--name)");
     }
-    AC_TRY(load_program(&w));
-    AC_TRY(start(&w, run->at));
-    const ac_stop stop = {.pc = w.calls[0], .depth = 1, .returns = true};
-    AC_TRY(ac_walk_until(&w, &stop));
-    finish(&w);
+    AC_TRY(load_program(w));
+    AC_TRY(start(w, run->at));
+    const ac_stop stop = {.pc = AC_NO_PLACE, .early = AC_NO_PLACE, .depth = 1};
+    AC_TRY(ac_walk_until(w, &stop));
+    finish(w);
     return AC_OK;
+}
+
+int ac_timing_walk(ac_ctx *cx, const ac_timing_task *task, ac_timing *out)
+{
+    enum { ROUNDS = 8 };
+    const ac_walk first = {.cx = cx,
+                           .task = task,
+                           .mem = {.region = cx->region},
+                           .core = ac_core_find(task->core),
+                           .fetched = UINT32_MAX,
+                           .left = task->longest ? task->longest : LONGEST,
+                           .out = out};
+    const ac_diags before = cx->diags;
+    ac_walk w = first;
+    for (int status = walk(cx, task, &w);; status = walk(cx, task, &w)) {
+        if (status == AC_OK || !w.endless || w.late.n == ROUNDS)
+            return status;
+        for (int32_t i = 0; i < w.late.n; i++)
+            if (w.late.item[i] == w.endless)
+                return status;
+        ac_quietly(cx, before, status);
+        ac_push(cx->region, &w.late, w.endless);
+        ac_walk next = first;
+        next.late.item = w.late.item, next.late.n = w.late.n, next.late.cap = w.late.cap;
+        w = next;
+    }
 }

@@ -31,56 +31,123 @@ static int go(ac_walk *w, const ac_insn *in, bool taken, const ac_stop *stop)
     return ac_walk_until(w, stop);
 }
 
-static int both(ac_walk *w, const ac_insn *in, const ac_stop *stop, ac_region *r, way *a, way *b)
+typedef struct fork_ways {
+    const ac_insn *in;
+    ac_stop stop;
+    way a, b;
+    bool late; /* they meet only where they agree on bits that both know */
+    bool met;  /* both ways end at one place */
+} fork_ways;
+
+/* Straight code from pc on writes r before it reads it. */
+static bool is_dead(ac_walk *w, uint32_t pc, uint8_t r)
+{
+    enum { FAR = 16 };
+    for (int i = 0; i < FAR; i++) {
+        const ac_insn *in = ac_walk_decode(w, pc);
+        if (!in || ac_op_kind_of[in->op] > AC_K_DIVIDE || in->reads & AC_REG(r))
+            return false;
+        if (in->writes & AC_REG(r))
+            return true;
+        pc += in->bytes;
+    }
+    return false;
+}
+
+/* A register that is in use has known bits that differ between both ways. */
+static bool disagree(ac_walk *w, const ac_core_state *a, const ac_core_state *b)
+{
+    for (uint8_t r = 0; r < AC_NOWHERE; r++)
+        if ((a->v[r] ^ b->v[r]) & ~ac_unknown_bits(a, r) & ~ac_unknown_bits(b, r) && !is_dead(w, a->pc, r))
+            return true;
+    return false;
+}
+
+static int both(ac_walk *w, fork_ways *f, ac_region *r)
 {
     const ac_core_state start = w->s;
-    const uint32_t *calls = start.depth ? ac_copy(r, w->calls, (size_t)start.depth * sizeof *w->calls) : NULL;
+    const size_t calls = (size_t)start.depth * sizeof *w->calls;
+    const uint32_t *const kept = ac_copy(r, w->calls, calls);
     const int32_t first = ac_mem_mark(&w->mem);
-    AC_TRY(go(w, in, false, stop));
-    *a = (way){w->s, w->count};
+    AC_TRY(go(w, f->in, false, &f->stop));
+    f->a = (way){w->s, w->count};
     const ac_mem_changes changes = ac_mem_undo(&w->mem, first, r);
-    if (calls)
-        memcpy(w->calls, calls, (size_t)start.depth * sizeof *w->calls);
+    memcpy(w->calls, kept, calls);
     w->s = start;
     const int32_t second = ac_mem_mark(&w->mem);
-    AC_TRY(go(w, in, true, stop));
-    *b = (way){w->s, w->count};
-    ac_mem_join(&w->mem, &changes, second, r);
+    AC_TRY(go(w, f->in, true, &f->stop));
+    f->b = (way){w->s, w->count};
+    f->met = f->a.s.pc == f->b.s.pc && f->a.s.depth == f->b.s.depth && f->a.s.it == f->b.s.it &&
+             !(f->late && disagree(w, &f->a.s, &f->b.s));
+    if (f->met) {
+        ac_mem_join(&w->mem, &changes, second, r);
+        return AC_OK;
+    }
+    ac_mem_undo(&w->mem, second, r);
+    memcpy(w->calls, kept, calls);
+    w->s = start;
     return AC_OK;
+}
+
+/* The nearer of two places first; the end of the call last. */
+static int go_both(ac_walk *w, fork_ways *f)
+{
+    ac_region *r = ac_region_open(&w->cx->heap);
+    int status = both(w, f, r);
+    if (status == AC_OK && !f->met && f->stop.early != AC_NO_PLACE) {
+        f->stop.early = AC_NO_PLACE;
+        status = both(w, f, r);
+    }
+    if (status == AC_OK && !f->met && f->late) {
+        f->stop = (ac_stop){.pc = AC_NO_PLACE, .early = AC_NO_PLACE, .depth = w->s.depth};
+        f->late = false;
+        status = both(w, f, r);
+    }
+    ac_region_close(r);
+    return status;
+}
+
+static bool is_late(const ac_walk *w, uint32_t pc)
+{
+    const char *name = w->late.n ? ac_elf_name_at(&w->elf, pc) : NULL;
+    for (int32_t i = 0; i < w->late.n; i++)
+        if (w->late.item[i] == name)
+            return true;
+    return false;
+}
+
+static void add_longer(ac_walk *w, const ac_counts *before, const ac_counts *a, const ac_counts *b)
+{
+    w->count = (ac_counts){before->insns + larger(a->insns, b->insns),
+                           before->least + (a->least < b->least ? a->least : b->least),
+                           before->cycles + larger(a->cycles, b->cycles), before->most + larger(a->most, b->most)};
+    w->loaded = 0;
+    w->fetched = UINT32_MAX;
 }
 
 static int fork_at(ac_walk *w, const ac_insn *in)
 {
     const uint32_t pc = w->s.pc;
     const ac_counts before = w->count;
-    const ac_stop stop = ac_walk_rejoin(w, pc);
-    way a, b;
-    if (w->forks == DEEPEST) {
-        ac_walk_error(w, pc, "a loop that only data ends, or that data may end after more than %d rounds", DEEPEST);
-        return AC_FAIL;
-    }
-    if (!w->forks)
-        w->inside = 0;
-    else if (++w->inside > MOST_INSIDE)
+    fork_ways f = {.in = in, .stop = ac_walk_rejoin(w, pc), .late = is_late(w, pc)};
+    w->endless = w->forks == DEEPEST ? ac_elf_name_at(&w->elf, pc) : NULL;
+    if (w->forks == DEEPEST)
+        return ac_walk_error(w, pc, "a loop that only data ends, or that data may end after more than %d rounds",
+                             DEEPEST);
+    w->inside = w->forks ? w->inside + 1 : 0;
+    if (w->inside > MOST_INSIDE)
         return ac_walk_error(w, pc, "more than %d branches that data decides within one", MOST_INSIDE);
     w->forks++;
-    ac_region *r = ac_region_open(&w->cx->heap);
-    const int status = both(w, in, &stop, r, &a, &b);
-    ac_region_close(r);
+    const int status = go_both(w, &f);
     w->forks--;
     AC_TRY(status);
-    w->s = b.s;
-    ac_state_join(&w->s, &a.s, w->elf.riscv);
-    if (b.s.it != a.s.it || b.s.depth != a.s.depth || b.s.pc != a.s.pc)
+    if (!f.met)
         return ac_walk_error(w, pc, "the two ways of a branch that data decides do not meet again");
-    w->count = (ac_counts){before.insns + larger(a.count.insns, b.count.insns),
-                           before.least + (a.count.least < b.count.least ? a.count.least : b.count.least),
-                           before.cycles + larger(a.count.cycles, b.count.cycles),
-                           before.most + larger(a.count.most, b.count.most)};
-    w->loaded = 0;
-    w->fetched = UINT32_MAX;
-    ac_walk_found(w, AC_FINDING_BRANCH, pc, distance(a.count.insns, b.count.insns),
-                  distance(a.count.cycles, b.count.cycles));
+    w->s = f.b.s;
+    ac_state_join(&w->s, &f.a.s, w->elf.riscv);
+    add_longer(w, &before, &f.a.count, &f.b.count);
+    ac_walk_found(w, AC_FINDING_BRANCH, pc, distance(f.a.count.insns, f.b.count.insns),
+                  distance(f.a.count.cycles, f.b.count.cycles));
     return AC_OK;
 }
 
@@ -164,12 +231,12 @@ static int step_in_it(ac_walk *w, const ac_insn *in)
 
 static bool reached(const ac_walk *w, const ac_stop *stop)
 {
-    return stop->returns ? w->s.depth < stop->depth : w->s.v[w->elf.riscv ? AC_RV_SP : AC_SP] == stop->sp;
+    return (w->s.pc == stop->pc || w->s.pc == stop->early) && w->s.v[w->elf.riscv ? AC_RV_SP : AC_SP] == stop->sp;
 }
 
 int ac_walk_until(ac_walk *w, const ac_stop *stop)
 {
-    while (w->s.pc != stop->pc || !reached(w, stop)) {
+    while (w->s.depth >= stop->depth && !reached(w, stop)) {
         const ac_insn *in = ac_walk_fetch(w, w->s.pc);
         if (!in)
             return AC_FAIL;

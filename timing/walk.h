@@ -35,15 +35,19 @@ typedef struct ac_counts {
     int64_t insns, least, cycles, most;
 } ac_counts;
 
-/* Where a way ends: at a place of the same call, or where the call returns. */
+enum { AC_NO_PLACE = 1 }; /* no instruction is there */
+
+/* Where a way ends: at one of two places, with this stack, or where the call returns. */
 typedef struct ac_stop {
-    uint32_t pc, sp;
-    int32_t depth;
-    bool returns;
+    uint32_t pc, early; /* AC_NO_PLACE: none */
+    uint32_t sp;
+    int32_t depth; /* of the call */
 } ac_stop;
 
 typedef struct ac_meet {
-    uint32_t branch, at; /* at: where its ways meet again; 0: at the end of the call */
+    uint32_t branch;
+    uint32_t at;   /* where its ways meet again; AC_NO_PLACE: only at the end of the call */
+    uint32_t loop; /* where those of them meet that come to the branch again; AC_NO_PLACE: none does */
 } ac_meet;
 
 typedef struct ac_walk {
@@ -63,7 +67,9 @@ typedef struct ac_walk {
     uint32_t step;    /* the last function that run called */
     AC_VEC(ac_insn) insn;
     AC_VEC(ac_meet) meets;
-    ac_mem_block *code; /* the block of the last instruction */
+    const char *endless;       /* after an error: the function of a loop that data may end late; NULL: another error */
+    AC_VEC(const char *) late; /* functions whose branches meet late: such loops have bounds for each of their ways */
+    ac_mem_block *code;        /* the block of the last instruction */
     ac_timing *out;
 } ac_walk;
 
@@ -80,7 +86,8 @@ void ac_state_join(ac_core_state *s, const ac_core_state *a, bool riscv);
 int ac_walk_perform(ac_walk *w, const ac_insn *in, bool sets);
 void ac_walk_compute(ac_walk *w, const ac_insn *in, bool sets); /* the same for kinds up to AC_K_DIVIDE */
 void ac_walk_forget(ac_walk *w, ac_regs what);                  /* registers and flags are unknown */
-/* rejoin.c: where all ways from the branch at pc meet again; returns: only where the call ends. */
+/* rejoin.c: where all ways from the branch at pc meet again, and, if it is in a loop, where they meet on the way to its
+ * next iteration: a compiler may have copied the end of the loop into each way. */
 ac_stop ac_walk_rejoin(ac_walk *w, uint32_t pc);
 
 /* cost.c */

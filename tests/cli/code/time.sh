@@ -53,6 +53,7 @@ if have_arm; then
     in_range cortex-m4 1
     in_range cortex-m3 1
     in_range cortex-m33 1
+    in_range cortex-m0plus 20 # clamps are branches, and a division is a call
     ! have_llvm || in_range cortex-m4 1 --backend llvm
     expect 0 'Time instructions' "$arenac" compile "$m" -t cortex-m4 --time --wait-states 2 --name d -o d.c
     insns=$(sed -n 's/^#define D_INSNS \([0-9]*\)u .*/\1/p' d.h)
