@@ -85,16 +85,6 @@ bool ac_mem_maybe_store(ac_mem *m, uint32_t at, uint32_t bytes, uint32_t value, 
     return true;
 }
 
-void ac_mem_havoc(ac_mem *m)
-{
-    for (int32_t k = 0; k < m->n; k++) {
-        ac_mem_block *b = &m->block[k];
-        for (uint32_t i = 0; b->from_data && b->writable && i < b->bytes; i++)
-            if (!b->unknown || b->unknown[i] != 0xff)
-                put(m, b, b->at + i, 0, 0xff);
-    }
-}
-
 int32_t ac_mem_mark(ac_mem *m)
 {
     m->marks++;

@@ -17,7 +17,7 @@
 typedef struct ac_mem_block {
     uint32_t at, bytes;
     uint8_t *data, *unknown; /* unknown: bits of each byte; NULL: none */
-    bool writable, code, slow /* has wait states */, from_data /* its bytes depend on the model's data */;
+    bool writable, code, slow /* has wait states */;
     uint32_t *decoded; /* code: by halfword, an index of the walk; NULL: no code */
 } ac_mem_block;
 
@@ -47,7 +47,6 @@ bool ac_mem_load(ac_mem *m, uint32_t at, uint32_t bytes, uint32_t *value, uint32
 bool ac_mem_store(ac_mem *m, uint32_t at, uint32_t bytes, uint32_t value, uint32_t unknown);
 /* A store that may or may not happen: bits that it would change are unknown. */
 bool ac_mem_maybe_store(ac_mem *m, uint32_t at, uint32_t bytes, uint32_t value, uint32_t unknown);
-void ac_mem_havoc(ac_mem *m); /* every byte that depends on data is unknown, through the journal */
 
 int32_t ac_mem_mark(ac_mem *m);
 ac_mem_changes ac_mem_undo(ac_mem *m, int32_t mark, ac_region *r); /* sorted by address, one entry a byte */

@@ -104,7 +104,7 @@ void ac_walk_forget(ac_walk *w, ac_regs what)
     }
 }
 
-/* The address is unknown: a load gives anything, a store is somewhere in memory that depends on data. */
+/* The address is unknown: a load gives anything; after a store no byte of memory would be known. */
 static int anywhere(ac_walk *w, const ac_insn *in)
 {
     ac_walk_found(w, AC_FINDING_ADDRESS, w->s.pc, 0, 0);
@@ -112,7 +112,7 @@ static int anywhere(ac_walk *w, const ac_insn *in)
         (!w->elf.riscv && in->load && in->rd == AC_PC))
         return ac_walk_error(w, w->s.pc, "data decides where the stack or the next instruction is");
     if (!in->load)
-        ac_mem_havoc(&w->mem);
+        return ac_walk_error(w, w->s.pc, "data decides where a store goes");
     ac_walk_forget(w, in->writes);
     if (in->op == AC_T_ACCESS && in->load && !in->is_signed && in->width < 4)
         set(w, in->rd, 0, (1u << in->width * 8) - 1);

@@ -62,7 +62,6 @@ static int add_memories(ac_walk *w, uint32_t *structure)
             return no_space(w);
         b->writable = !m->data;
         b->slow = m->slow;
-        b->from_data = !m->data;
         if (m->data)
             memcpy(b->data, m->data, (size_t)m->bytes);
         else
