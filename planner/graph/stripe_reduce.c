@@ -100,6 +100,29 @@ static int swapped_groups_of(ac_ctx *cx, const ac_plan_how *how, ac_planned *pla
     return AC_OK;
 }
 
+/* Sets *best to the plan with copies between memories, if it is better, in this order or with the other order of
+ * residual blocks. */
+static int copies_of(ac_ctx *cx, const ac_plan_how *how, ac_planned *plain, ac_planned **best)
+{
+    ac_planned *mine = NULL;
+    AC_TRY(ac_stripe_copies(cx, how, plain, &mine));
+    const bool any = mine;
+    take_better(best, mine, plain);
+    if (!any || ac_planned_is_enough(how, *best))
+        return AC_OK;
+    ac_planned *swapped = ac_planned_from(cx, how, plain, plain->n_steps);
+    mine = NULL;
+    if (ac_stripe_swap(cx, how, swapped->region, plain, swapped->step)) {
+        AC_TRY(ac_planned_pack(cx, how, swapped));
+        AC_TRY(ac_stripe_copies(cx, how, swapped, &mine));
+    }
+    if (mine)
+        take_better(best, mine, plain);
+    else
+        ac_planned_drop(swapped, plain);
+    return AC_OK;
+}
+
 static void ignore_rows(ac_ctx *cx, const ac_plan_how *how)
 {
     const char *why =
@@ -158,9 +181,7 @@ int ac_reduce_stripe(ac_ctx *cx, const ac_plan_how *how, ac_planned *from, ac_pl
     ac_planned *best = from;
     AC_TRY(groups_of(cx, how, from, false, &best, from));
     AC_TRY(swapped_groups_of(cx, how, from, false, &best));
-    ac_planned *copies = NULL;
-    AC_TRY(ac_stripe_copies(cx, how, from, &copies));
-    take_better(&best, copies, from);
+    AC_TRY(copies_of(cx, how, from, &best));
     *to = best == from ? NULL : best;
     return AC_OK;
 }

@@ -90,13 +90,13 @@ X
 ${CC:-cc} -std=c11 -Wall -Wextra -Werror -O1 main.c m.c -o main &&
     ./main "$models/branch_int8.in0.0.npy" "$models/branch_int8.out0.0.npy" || fail "the program ends with $?"
 
-# crossing WANTED OPTION...: so many bytes cross between the first memory and the others
+# crossing WANTED MODEL OPTION...: so many bytes cross between the first memory and the others
 crossing() {
-    wanted=$1
-    shift
-    "$arenac" plan -q "$models/dsnet_int8.tflite" "$@" --emit json -o copies.json || fail "plan $*"
+    wanted=$1 model=$2
+    shift 2
+    "$arenac" plan -q "$models/$model.tflite" "$@" --emit json -o copies.json || fail "plan $model $*"
     found=$(sed -n 's/.*"slow_bytes_per_run": \([0-9]*\).*/\1/p' copies.json)
-    [ "$found" -le "$wanted" ] || fail "$*: $found bytes cross, at most $wanted expected"
+    [ "$found" -le "$wanted" ] || fail "$model $*: $found bytes cross, at most $wanted expected"
 }
 
 # Rows of tensors in slow memory are copied through windows: each byte crosses once or a few times, and results stay
@@ -104,12 +104,17 @@ for limit in 512:16128 1K:4032; do
     set -- --align 4 --mem "fast:${limit%:*},fast" --mem slow:1M,slow --stripe auto
     ran "copies through ${limit%:*}" dsnet_int8 "$@"
     ran "copies through ${limit%:*}, evaluated" dsnet_int8 --backend eval "$@"
-    crossing "${limit#*:}" "$@"
+    crossing "${limit#*:}" dsnet_int8 "$@"
 done
 
 # An input that a camera writes to slow memory is read from there once, and a budget of the first memory is its limit
 set -- --align 4 --mem fast:4K,fast --mem slow:1M,slow --stripe auto --pin image=slow
 ran "an input in slow memory" dsnet_int8 "$@"
 for limit in 4K:576 2K:576 1K:4032; do
-    crossing "${limit#*:}" "$@" --budget "${limit%:*}"
+    crossing "${limit#*:}" dsnet_int8 "$@" --budget "${limit%:*}"
 done
+
+# Residual blocks: the order in which one of two convolutions is computed where the other one is added
+set -- --align 4 --mem fast:2K,fast --mem slow:1M,slow --stripe auto
+ran "copies and the other order of a block" branch_int8 "$@"
+crossing 4096 branch_int8 "$@"
