@@ -79,7 +79,7 @@ static void choose(vector *v)
     v->tile = (int32_t)(v->rows < MOST_ROWS ? v->rows : MOST_ROWS);
     v->results = v->slices = 1;
     int32_t most = 1; /* warps that can share a sum */
-    while (most < WARPS && units >= 2 * most * GPU_LANES)
+    while (most < v->warps && units >= 2 * most * GPU_LANES)
         most *= 2;
     while (v->results < MOST_RESULTS && v->c->n * (v->results > 1 ? 1 : most) >= MANY_WARPS * 2 * v->results)
         v->results *= 2;
@@ -353,13 +353,13 @@ int ac_gpu_vector(ac_lower *L, ac_channel *c, ac_gpu_norm *norm, int64_t n_rows,
                 .depth = depth,
                 .unit = most_unit(L, c, norm, depth)};
     v.piece = bytes || (c->x->narrowed && !norm) || v.unit < 4 ? v.unit : 4;
-    v.threads = norm ? GPU_THREADS : ac_gpu_warps_threads(c->n * n_rows, depth);
+    v.threads = ac_gpu_warps_threads(c->n * n_rows, depth);
     v.warps = v.threads / GPU_LANES;
     choose(&v);
     ac_channel_tables(c, c->n, bytes ? &rows : NULL, c->zx);
     c->bias_first = c->kind == AC_MACS_F32;
     if (norm)
-        ac_gpu_norm_open(norm, v.tile, GPU_THREADS);
+        ac_gpu_norm_open(norm, v.tile, v.threads);
     v.x = norm ? ac_lo_gpu_local(L, "rows", AC_F32, v.tile * ac_align_up(depth, 4), AC_WHERE_SHARED)
                : ac_lo_operand(L, c->x);
     v.w = ac_lo_operand(L, c->w);
