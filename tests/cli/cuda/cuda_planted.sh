@@ -79,7 +79,7 @@ plant digits_f32 'an element before the first' '/conv_2d_0(/,/^}/s/ x\[/ x[-1 + 
 plant digits_f32 'results behind the last' '/conv_2d_0(/,/^}/s/ out\[/ out[1 + /' 'behind the end of a tensor'
 weight='ARN_BEGIN(); ((float *)k)[0] = 0;'
 plant digits_f32 'a weight that changes' "/conv_2d_0(/,/^}/s/ARN_BEGIN();/$weight/" 'stores to weights'
-small='s/ARN_SHARED(float, xs, 360)/ARN_SHARED(float, xs, 350)/'
+small='s/ARN_SHARED(float, xs, \([0-9]*\))/ARN_SHARED(float, xs, \1 - 12)/'
 plant dsnet_f32 'stores behind an array' "$small" 'stores outside of an array in shared memory'
 plant dsnet_f32 'loads behind an array' "$small" 'shared memory outside of its arrays' race
 twin=twins.c
