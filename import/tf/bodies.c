@@ -79,8 +79,7 @@ int ac_tf_body_read(ac_tf *r, ac_tf_body *body, ac_pb_list nodes)
         ac_tf_node n = {.name = ac_pb_name(&r->pb, x.name), .op = ac_pb_name(&r->pb, x.op), .inputs = x.inputs};
         if (!n.name || !n.op)
             return AC_FAIL;
-        if (!strncmp(n.op, "Ref", 3) &&
-            ac_operator_find(&ac_tf_operators, "", n.op + 3, 0)) /* of a variable: the same */
+        if (!strncmp(n.op, "Ref", 3) && ac_tf_operator(r->cx, n.op + 3)) /* of a variable: the same */
             n.op = ac_intern(r->cx, n.op + 3);
         n.attributes = x.attributes;
         n.n_attr = -1;
@@ -92,8 +91,7 @@ int ac_tf_body_read(ac_tf *r, ac_tf_body *body, ac_pb_list nodes)
             return ac_error(r->cx, n.at, E0012, "a node has no %s", *n.name ? "operator" : "name");
         if (x.inputs.n > MAX_OPERANDS)
             return ac_error(r->cx, n.at, E0102, "has %u inputs", x.inputs.n);
-        n.row = ac_tf_custom(r->cx, n.op);
-        n.row = n.row ? n.row : ac_operator_find(&ac_tf_operators, "", n.op, 0);
+        n.row = ac_tf_operator(r->cx, n.op);
         AC_TRY(add_node(r, body, n));
     }
     return r->pb.failed ? AC_FAIL : AC_OK;

@@ -24,6 +24,12 @@ static const ac_operator ROWS[] = {
 
 const ac_operators ac_tf_operators = {ROWS, sizeof ROWS / sizeof *ROWS, NULL};
 
+const ac_operator *ac_tf_operator(ac_ctx *cx, const char *name)
+{
+    const ac_operator *custom = ac_tf_custom(cx, name);
+    return custom ? custom : ac_operator_find(&ac_tf_operators, "", name, 0);
+}
+
 int ac_tf_refuse_op(ac_tf *r, const ac_tf_node *n)
 {
     return ac_reading_refuse(r->reading, n->at, "", n->op, n->op);

@@ -274,9 +274,10 @@ int ac_tf_switch_run(ac_tf_op *n);
 /* nodedefs.c */
 int ac_tf_op_run(ac_tf_op *n); /* n->row is set */
 int ac_tf_refuse_op(ac_tf *r, const ac_tf_node *n);
+extern const ac_operators ac_tf_operators;
+const ac_operator *ac_tf_operator(ac_ctx *cx, const char *name); /* one of --custom first; NULL: neither has it */
 /* custom_defs.c: the row of an operator that --custom binds; NULL: it does not. */
 const ac_operator *ac_tf_custom(ac_ctx *cx, const char *op);
-extern const ac_operators ac_tf_operators;
 
 /* operands.c: operands of an adapter, and its results. */
 ac_tensor *ac_tf_in(const ac_tf_op *n, int32_t i);                    /* NULL: not there */

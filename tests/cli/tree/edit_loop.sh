@@ -27,8 +27,8 @@ base/errors.def 2 a message
 driver/request/options_fields.def 60 a new option
 driver/request/options_words.def 60 a new word of an option
 driver/request/options.def 2 a help text
-ir/lower/lower.h 110 a comment in lower.h
-ir/lower/arithmetic.h 130 a comment in arithmetic.h
+ir/lower/lower.h 120 a comment in lower.h
+ir/lower/arithmetic.h 145 a comment in arithmetic.h
 ir/loop/loop.def 5 the meaning of an instruction
 ir/dtype/dtype.def 5 a number of a type
 ir/ops/attrs.def 5 a default of an attribute
