@@ -254,8 +254,9 @@ static int warp_rows(ac_lower *L, row *r, const steps *s)
 
 static bool warps_fit(const ac_lower *L, const row *r)
 {
-    enum { LEAST = 8 };
-    return L->target->isa == AC_ISA_CUDA && r->r.depth >= LEAST;
+    enum { LEAST = 8 }; /* if clusters join small steps: then threads without a column cost nothing */
+    const int32_t least = L->target->gpu >= 90 ? LEAST : GPU_LANES;
+    return L->target->isa == AC_ISA_CUDA && r->r.depth >= least;
 }
 
 static int float_rows(ac_lower *L, row *r)
