@@ -16,7 +16,7 @@ for o in "sm75" "sm90" "sm90 --exact"; do
     done
 done
 for t in sm75 sm90; do
-    "$arenac" prove -q m.ag -t cuda-$t | grep -q proven || die "$t: not proven"
+    "$arenac" prove -q m.ag -t cuda-$t >proof || { cat proof; die "$t: not proven"; }
 done
 if have_numpy; then
     "$arenac" run -q m.ag --backend eval --random 3 --output-dir host || die "host"

@@ -14,7 +14,7 @@ for t in sm75 sm90; do
     for f in eval/*.npy; do
         cmp "$f" "race/${f#eval/}" || die "$t: not the bits of the evaluator"
     done
-    "$arenac" prove -q m.ag -t cuda-$t | grep -q proven || die "$t: not proven"
+    "$arenac" prove -q m.ag -t cuda-$t >proof || { cat proof; die "$t: not proven"; }
 done
 count() {
     op=$1
