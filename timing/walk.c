@@ -211,8 +211,8 @@ static int maybe(ac_walk *w, const ac_insn *in)
 
 static int step_in_it(ac_walk *w, const ac_insn *in)
 {
-    const uint8_t cond = w->s.it >> 4;
-    w->s.it = w->s.it & 7 ? (uint8_t)((w->s.it & 0xe0) | (w->s.it << 1 & 0x1f)) : 0;
+    const uint8_t cond = (uint8_t)(w->s.it >> 4);
+    w->s.it = (uint8_t)(w->s.it & 7 ? (w->s.it & 0xe0) | (w->s.it << 1 & 0x1f) : 0);
     if (leaves(in) && w->s.unknown & read_by(cond))
         return fork_at(w, in);
     if (w->s.unknown & read_by(cond))
