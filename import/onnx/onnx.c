@@ -74,7 +74,7 @@ static int refused_value(ac_onx *r, ac_onx_value *v, ac_place at, const char *re
 {
     v->made = v->broken = true;
     at.node = *v->name ? v->name : NULL;
-    const char *omit = ac_strf(r->cx->region, "--const %s=none omits it", ac_shell_word(r->cx, v->name));
+    const char *omit = ac_strf(r->cx->region, "--const %s omits it", ac_shell_set(r->cx, v->name, "none"));
     return ac_refuse(r->reading, at, E0108, "the model", reason, v->optional ? omit : NULL);
 }
 
@@ -216,8 +216,8 @@ static int read_inputs(ac_onx *r, ac_onx_scope *s, ac_pb_list list)
         if (v->optional && ac_reading_omits(r->reading, v->name))
             continue;
         if (v->optional && !refused && !ac_reading_wants(r->reading, v->name) && !r->reading->again)
-            ac_note(r->cx, at, W0001, "input '%s' is optional: it is given; --const %s=none omits it", v->name,
-                    ac_shell_word(r->cx, v->name));
+            ac_note(r->cx, at, W0001, "input '%s' is optional: it is given; --const %s omits it", v->name,
+                    ac_shell_set(r->cx, v->name, "none"));
         v->broken = true;
         if (refused) {
             rc = refused_value(r, v, at, refused);

@@ -35,6 +35,7 @@ int32_t ac_requant_at(const ac_requants *q, int32_t acc, int32_t m, int32_t e)
     int64_t v = (x * m + ((int64_t)1 << 30)) >> 31;
     v = v > INT32_MAX ? INT32_MAX : v;
     v -= q->away && v < 0 && v > INT32_MIN;
+    e &= 31; /* a table that loops have not filled may hold anything */
     v = e ? (v + ((int64_t)1 << (e - 1))) >> e : v;
     v += q->zero;
     return (int32_t)(v < q->lo ? q->lo : v > q->hi ? q->hi : v);
@@ -44,7 +45,8 @@ void ac_requant_run(const ac_requants *q, const int32_t *acc, const int32_t *m, 
 {
     acc += q->row * q->lanes;
     for (int32_t l = 0; l < q->lanes; l++)
-        y[l] = (int8_t)ac_requant_at(q, (int32_t)((uint32_t)acc[l] + (uint32_t)bias[l]), m[l], -m[q->lanes + l]);
+        y[l] = (int8_t)ac_requant_at(q, (int32_t)((uint32_t)acc[l] + (uint32_t)bias[l]), m[l],
+                                     (int32_t)(0u - (uint32_t)m[q->lanes + l]));
 }
 
 void ac_lb_requant(ac_lb *b, ac_requants q, ac_x y_at, ac_x at, ac_x bias)
