@@ -6,6 +6,7 @@
  * The functions are PTX's cp.async on a GPU from compute capability 8.0 on, and arn_cuda_emu.h's without one; before
  * 8.0 they load and store. */
 #include "codegen/cuda/cuda.h"
+#include "ir/loop/gpu_loops.h"
 
 static const ac_ins *ins(const ac_loop_fn *fn, ac_x x)
 {
@@ -88,7 +89,7 @@ ac_x ac_cuda_end_of(const ac_loop_fn *fn, ac_x x)
 ac_x ac_cuda_weights_first(const ac_loop_fn *fn)
 {
     ac_x phase = 1;
-    while (phase < fn->code.n && !(ins(fn, phase)->op == AC_L_FOR && ins(fn, phase)->aux == AC_MARK_BLOCK))
+    while (phase < fn->code.n && !ac_gpu_is_loop(fn, phase, AC_MARK_BLOCK))
         phase++;
     if (phase == fn->code.n || !ins(fn, phase)->groups || ins(fn, phase)->groups <= AC_GROUPS_OPEN)
         return 0;

@@ -1,6 +1,7 @@
 /* clusters.c - joins kernels; see clusters.h. */
 #include "codegen/join/clusters.h"
 
+#include "ir/loop/gpu_loops.h"
 #include "ir/loop/ins_fields.h"
 
 #include <string.h>
@@ -29,23 +30,13 @@ static const ac_ins *ins(const ac_loop_fn *fn, ac_x x)
     return &fn->code.item[x];
 }
 
-static bool is_loop(const ac_loop_fn *fn, ac_x x, ac_mark mark)
-{
-    return ins(fn, x)->op == AC_L_FOR && ins(fn, x)->aux == (int32_t)mark;
-}
-
-static int64_t trips(const ac_loop_fn *fn, ac_x x)
-{
-    return ins(fn, ins(fn, x)->b)->k.i;
-}
-
 /* Threads of the longest block loop of begin .. end; 0: it has none. */
 static int64_t threads_in(const ac_loop_fn *fn, ac_x begin, ac_x end)
 {
     int64_t most = 0;
     for (ac_x x = begin; x < end; x++)
-        if (is_loop(fn, x, AC_MARK_BLOCK) && trips(fn, x) > most)
-            most = trips(fn, x);
+        if (ac_gpu_is_loop(fn, x, AC_MARK_BLOCK) && ac_gpu_trips(fn, x) > most)
+            most = ac_gpu_trips(fn, x);
     return most;
 }
 
@@ -60,7 +51,7 @@ static bool is_pure(const ac_loop_fn *fn, ac_x x)
 static bool has_grid(const ac_loop_fn *fn)
 {
     for (ac_x x = 1; x < fn->code.n; x++)
-        if (is_loop(fn, x, AC_MARK_GRID))
+        if (ac_gpu_is_loop(fn, x, AC_MARK_GRID))
             return true;
     return false;
 }
@@ -75,7 +66,7 @@ bool ac_gpu_phase_fits(const ac_loop_fn *fn, int64_t *lost, int32_t *kernels)
         const ac_ins *i = ins(fn, x);
         const bool open = i->op == AC_L_FOR || i->op == AC_L_IF;
         good &= !(i->op == AC_L_STORE && i->flags & AC_F_LATE);
-        if (!depth && is_loop(fn, x, AC_MARK_GRID))
+        if (!depth && ac_gpu_is_loop(fn, x, AC_MARK_GRID))
             head = x;
         else if (!depth && grid)
             good &= is_pure(fn, x);
@@ -84,7 +75,7 @@ bool ac_gpu_phase_fits(const ac_loop_fn *fn, int64_t *lost, int32_t *kernels)
             continue;
         const bool flat = !threads_in(fn, head, x);
         const int64_t units = flat ? AC_CLUSTER_BLOCKS * LEAST_THREADS : AC_CLUSTER_BLOCKS;
-        const int64_t rounds = (trips(fn, head) + units - 1) / units;
+        const int64_t rounds = (ac_gpu_trips(fn, head) + units - 1) / units;
         good &= rounds <= MOST_ROUNDS;
         *lost += (rounds - 1) * (flat ? FLAT_CYCLES : ROUND_CYCLES);
         ++*kernels;
@@ -103,7 +94,7 @@ static ac_x lasting(joiner *j, const part *p, ac_x index, int64_t threads)
     if (!ac_thread_element(p->from, index, &constant, &k, &mask))
         return p->map[index];
     for (ac_x x = index; !t; x--)
-        t = is_loop(p->from, x, AC_MARK_BLOCK) ? x : 0;
+        t = ac_gpu_is_loop(p->from, x, AC_MARK_BLOCK) ? x : 0;
     const ac_x all = ac_lb_i32(b, AC_CLUSTER_BLOCKS * threads), of = k ? p->map[k] : ac_lb_i32(b, constant);
     const ac_x lane = mask ? ac_lb_xor(b, p->map[t], ac_lb_i32(b, mask)) : p->map[t];
     return ac_lb_add(b, ac_lb_mul(b, of, all), ac_lb_add(b, ac_lb_mul(b, j->rank, ac_lb_i32(b, threads)), lane));
@@ -117,7 +108,7 @@ static void copy(joiner *j, part *p, ac_x x)
     ac_ins_move_values(&i, p->map);
     ac_ins_move_buffers(&i, p->buf);
     if (p->early) {
-        const int64_t threads = trips(p->from, p->early);
+        const int64_t threads = ac_gpu_trips(p->from, p->early);
         if ((i.op == AC_L_LOAD || i.op == AC_L_STORE || i.op == AC_L_MMA) && p->lasting[old.aux])
             i.a = lasting(j, p, old.a, threads);
         if (i.op == AC_L_MMA && p->lasting[words]) {
@@ -148,7 +139,7 @@ static ac_x block(joiner *j, int64_t threads)
 static void copy_blocks(joiner *j, part *p, ac_x grid, ac_x begin, ac_x end)
 {
     ac_lb *b = &j->b;
-    const int64_t blocks = trips(p->from, grid), each = (blocks + AC_CLUSTER_BLOCKS - 1) / AC_CLUSTER_BLOCKS;
+    const int64_t blocks = ac_gpu_trips(p->from, grid), each = (blocks + AC_CLUSTER_BLOCKS - 1) / AC_CLUSTER_BLOCKS;
     const ac_x v = ac_lb_for_n(b, "v", each), g = ac_lb_add(b, ac_lb_mul(b, j->rank, ac_lb_i32(b, each)), v);
     const bool some = blocks % AC_CLUSTER_BLOCKS != 0;
     if (some)
@@ -169,7 +160,7 @@ static void copy_blocks(joiner *j, part *p, ac_x grid, ac_x begin, ac_x end)
 static void copy_threads(joiner *j, part *p, ac_x grid)
 {
     ac_lb *b = &j->b;
-    const int64_t n = trips(p->from, grid), all = AC_CLUSTER_BLOCKS * j->threads;
+    const int64_t n = ac_gpu_trips(p->from, grid), all = AC_CLUSTER_BLOCKS * j->threads;
     const ac_x t = block(j, j->threads), first = ac_lb_add(b, ac_lb_mul(b, j->rank, ac_lb_i32(b, j->threads)), t);
     if (n > all)
         p->map[grid] = ac_lb_for(b, "i", first, ac_lb_i32(b, n), all, AC_MARK_SERIAL);
@@ -200,7 +191,7 @@ static void forget(part *p)
 
 static ac_x grid_of(const ac_loop_fn *fn, ac_x from)
 {
-    while (from < fn->code.n && !is_loop(fn, from, AC_MARK_GRID))
+    while (from < fn->code.n && !ac_gpu_is_loop(fn, from, AC_MARK_GRID))
         from++;
     return from;
 }
@@ -267,20 +258,20 @@ static void find_early(part *p)
 {
     const ac_loop_fn *fn = p->from;
     const ac_x grid = grid_of(fn, 1);
-    if (p->kernels > 1 || grid == fn->code.n || trips(fn, grid) > AC_CLUSTER_BLOCKS)
+    if (p->kernels > 1 || grid == fn->code.n || ac_gpu_trips(fn, grid) > AC_CLUSTER_BLOCKS)
         return;
     ac_x x = grid + 1;
     while (x < p->end[grid] && !p->end[x] && is_pure(fn, x))
         x++;
-    if (x == p->end[grid] || !is_loop(fn, x, AC_MARK_BLOCK) || !is_early(fn, x, p->end[x]))
+    if (x == p->end[grid] || !ac_gpu_is_loop(fn, x, AC_MARK_BLOCK) || !is_early(fn, x, p->end[x]))
         return;
     for (ac_x k = x; k < p->end[x]; k++)
         if (ins(fn, k)->op == AC_L_STORE)
             p->lasting[ins(fn, k)->aux] = true;
     p->early = x;
     for (ac_x k = x, t = 0; k < p->end[grid]; k++) {
-        t = is_loop(fn, k, AC_MARK_BLOCK) ? (ac_x)trips(fn, k) : t;
-        for (int32_t i = 0; i < fn->buf.n && t != trips(fn, x); i++)
+        t = ac_gpu_is_loop(fn, k, AC_MARK_BLOCK) ? (ac_x)ac_gpu_trips(fn, k) : t;
+        for (int32_t i = 0; i < fn->buf.n && t != ac_gpu_trips(fn, x); i++)
             if (p->lasting[i] && ac_ins_uses_buffer(ins(fn, k), i))
                 p->early = 0;
     }

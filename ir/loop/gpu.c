@@ -19,22 +19,13 @@
  *
  * A cluster loop is a phase of all blocks in the same way, and holds phases of each. */
 #include "ir/loop/builder.h"
+#include "ir/loop/gpu_loops.h"
 
 enum { MOST_THREADS = 1024, MOST_OWN = 256, MOST_RANKS = 8 };
 
 static const ac_ins *ins(const ac_loop_fn *fn, ac_x x)
 {
     return &fn->code.item[x];
-}
-
-static bool is_thread(const ac_loop_fn *fn, ac_x x)
-{
-    return ins(fn, x)->op == AC_L_FOR && ins(fn, x)->aux == AC_MARK_BLOCK;
-}
-
-static int64_t threads_of(const ac_loop_fn *fn, ac_x t)
-{
-    return ins(fn, ins(fn, t)->b)->k.i;
 }
 
 /* True if the phase around x stores to the buffer. */
@@ -64,7 +55,7 @@ static const char *own_fault(const ac_loop_fn *fn, const ac_ins *i, ac_x phase, 
     if (i->op == AC_L_STORE || stored_in_phase(fn, phase, i->aux))
         return "a neighbour's element that changes in this phase";
     const bool word = ac_dtype_bits((ac_dtype)i->dtype) == 32 && (i->dtype == AC_F32 || i->dtype == AC_I32);
-    return inner || !word || threads_of(fn, phase) % 32 ? "a neighbour's element that not all threads request" : NULL;
+    return inner || !word || ac_gpu_trips(fn, phase) % 32 ? "a neighbour's element that not all threads request" : NULL;
 }
 
 /* A product of fragments, in a phase; uneven: in a branch or loop that not all threads may take. */
@@ -75,7 +66,7 @@ static const char *mma_fault(const ac_loop_fn *fn, const ac_ins *i, ac_x phase, 
     int64_t constant;
     ac_x k;
     int32_t mask;
-    if (!phase || threads_of(fn, phase) % 32 || uneven)
+    if (!phase || ac_gpu_trips(fn, phase) % 32 || uneven)
         return "fragments of warps that are not whole";
     if (fn->buf.item[i->aux].where != AC_WHERE_THREAD || fn->buf.item[words].where != AC_WHERE_THREAD)
         return "fragments that are not in registers";
@@ -206,7 +197,7 @@ const char *ac_loop_gpu_fault(const ac_loop_fn *fn)
     const char *fault = buffer_fault(fn, ranks);
     bool blocks = false;
     for (ac_x x = 1; x < fn->code.n && !blocks; x++)
-        blocks = is_thread(fn, x);
+        blocks = ac_gpu_is_loop(fn, x, AC_MARK_BLOCK);
     if (ranks && !blocks)
         fault = "a cluster loop without block loops";
     for (ac_x x = 1; x < fn->code.n && !fault; x++) {

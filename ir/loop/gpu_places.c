@@ -1,20 +1,11 @@
 /* gpu_places.c - indices in the memories of a GPU: elements of a thread's own, and parts of a cluster's blocks. */
 #include "ir/loop/builder.h"
+#include "ir/loop/gpu_loops.h"
 #include "ir/loop/ins_fields.h"
 
 static const ac_ins *ins(const ac_loop_fn *fn, ac_x x)
 {
     return &fn->code.item[x];
-}
-
-static bool is_loop(const ac_loop_fn *fn, ac_x x, ac_mark mark)
-{
-    return ins(fn, x)->op == AC_L_FOR && ins(fn, x)->aux == (int32_t)mark;
-}
-
-static int64_t trips_of(const ac_loop_fn *fn, ac_x loop)
-{
-    return ins(fn, ins(fn, loop)->b)->k.i;
 }
 
 /* x = k * n */
@@ -38,11 +29,11 @@ static ac_x lane_of(const ac_loop_fn *fn, ac_x x, int32_t *mask)
 {
     const ac_ins *i = ins(fn, x);
     *mask = 0;
-    if (is_loop(fn, x, AC_MARK_BLOCK))
+    if (ac_gpu_is_loop(fn, x, AC_MARK_BLOCK))
         return x;
     const ac_ins *m = i->op == AC_L_XOR ? ins(fn, i->b) : i;
     if (m->op != AC_L_CONST || i->op != AC_L_XOR || m->k.i < 1 || m->k.i > 16 || (m->k.i & (m->k.i - 1)) ||
-        !is_loop(fn, i->a, AC_MARK_BLOCK))
+        !ac_gpu_is_loop(fn, i->a, AC_MARK_BLOCK))
         return 0;
     *mask = (int32_t)m->k.i;
     return i->a;
@@ -59,10 +50,10 @@ static ac_x thread_of(const ac_loop_fn *fn, ac_x x, int32_t *mask, int64_t *bloc
         return t;
     for (int32_t side = 0; side < 2 && i->op == AC_L_ADD; side++) {
         t = lane_of(fn, side ? i->a : i->b, mask);
-        if (!t || !times(fn, side ? i->b : i->a, trips_of(fn, t), &constant, &r) || !r ||
-            !is_loop(fn, r, AC_MARK_CLUSTER))
+        if (!t || !times(fn, side ? i->b : i->a, ac_gpu_trips(fn, t), &constant, &r) || !r ||
+            !ac_gpu_is_loop(fn, r, AC_MARK_CLUSTER))
             continue;
-        *blocks = trips_of(fn, r);
+        *blocks = ac_gpu_trips(fn, r);
         return t;
     }
     return 0;
@@ -77,7 +68,7 @@ static ac_x element(const ac_loop_fn *fn, ac_x index, int64_t *constant, ac_x *k
     ac_x t = thread_of(fn, index, mask, blocks);
     for (int32_t side = 0; side < 2 && i->op == AC_L_ADD && !t; side++) {
         t = thread_of(fn, side ? i->a : i->b, mask, blocks);
-        if (t && !times(fn, side ? i->b : i->a, *blocks * trips_of(fn, t), constant, k))
+        if (t && !times(fn, side ? i->b : i->a, *blocks * ac_gpu_trips(fn, t), constant, k))
             t = 0;
     }
     return t;
@@ -111,9 +102,9 @@ int64_t ac_thread_count(const ac_loop_fn *fn, int32_t buf)
 {
     for (ac_x x = 1, t = 0; x < fn->code.n; x++) {
         const ac_ins *i = &fn->code.item[x];
-        t = is_loop(fn, x, AC_MARK_BLOCK) ? x : t;
+        t = ac_gpu_is_loop(fn, x, AC_MARK_BLOCK) ? x : t;
         if (t && ac_ins_uses_buffer(i, buf))
-            return trips_of(fn, t);
+            return ac_gpu_trips(fn, t);
     }
     return 1;
 }
@@ -121,8 +112,8 @@ int64_t ac_thread_count(const ac_loop_fn *fn, int32_t buf)
 int64_t ac_loop_cluster(const ac_loop_fn *fn)
 {
     for (ac_x x = 1; x < fn->code.n; x++)
-        if (is_loop(fn, x, AC_MARK_CLUSTER))
-            return trips_of(fn, x);
+        if (ac_gpu_is_loop(fn, x, AC_MARK_CLUSTER))
+            return ac_gpu_trips(fn, x);
     return 0;
 }
 
@@ -145,6 +136,6 @@ bool ac_spread_place_of(const ac_loop_fn *fn, int32_t buf, ac_x index, ac_spread
         p->at_k = ins(fn, p->at)->k.i;
         p->at = 0;
     }
-    p->own = found && p->rank && is_loop(fn, p->rank, AC_MARK_CLUSTER);
+    p->own = found && p->rank && ac_gpu_is_loop(fn, p->rank, AC_MARK_CLUSTER);
     return found;
 }
