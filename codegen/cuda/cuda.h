@@ -1,9 +1,10 @@
 /* cuda.h - the internal interface of the CUDA backend.
  *
- *     cuda.c the interface of the backend
+ *     cuda.c         the interface of the backend
  *     kernels.c      cuts a step's function at its grid loops: one function for each kernel
  *     kernel_text.c  CUDA as a dialect of the C printer
  *     block_text.c   ... blocks of 8 and 16 bytes, late stores, the end of a phase
+ *     phases.c       where threads and blocks wait for each other
  *     cu_file.c      the .cu file: kernels, the table of launches, what a host calls
  *     gpu_header.c   the .h: sizes and offsets, and the API of runtime/arn_cuda.h under the model's name
  *     images.c       kernels of several targets inside of the file
@@ -42,6 +43,11 @@ bool ac_cuda_is_copied(const ac_loop_fn *fn, ac_x load);
 void ac_cuda_end_phase(ac_cfn *f, ac_x phase, bool waits); /* the lines after a phase; waits: its threads do */
 /* The first phase if it only copies weights, late: it need not wait for the kernel before. Else 0. */
 ac_x ac_cuda_weights_first(const ac_loop_fn *fn);
+
+/* phases.c. True if threads wait for each other after this block loop, or blocks after this cluster loop. */
+bool ac_cuda_waits(const ac_loop_fn *fn, ac_x loop);
+/* Where blocks of a cluster wait for each other's start: before the grid loop, or after a phase. The loop; 0: nowhere. */
+ac_x ac_cuda_cluster_begins(const ac_loop_fn *fn);
 
 /* Static shared memory of a block, at most, on every GPU */
 enum { AC_CUDA_STATIC = 48 << 10 };
