@@ -135,7 +135,7 @@ static ac_x block(joiner *j, int64_t threads)
     return ac_lb_for(&j->b, "t", ac_lb_i32(&j->b, 0), ac_lb_i32(&j->b, threads), 1, AC_MARK_BLOCK);
 }
 
-/* Blocks of the kernel are shared: neighbours stay together. The code from begin to end of it. */
+/* Blocks of the kernel are shared: neighbours stay together. The code from begin to end of it, and the values before. */
 static void copy_blocks(joiner *j, part *p, ac_x grid, ac_x begin, ac_x end)
 {
     ac_lb *b = &j->b;
@@ -146,8 +146,7 @@ static void copy_blocks(joiner *j, part *p, ac_x grid, ac_x begin, ac_x end)
         ac_lb_if(b, ac_lb_lt(b, g, ac_lb_i32(b, blocks)));
     p->map[grid] = g;
     for (ac_x x = grid + 1; x < end; x++) {
-        const bool pure = is_pure(p->from, x) && !p->end[x];
-        if (x == begin || begin == grid || pure || x > begin)
+        if (x >= begin || (is_pure(p->from, x) && !p->end[x]))
             copy(j, p, x);
         else if (p->end[x])
             x = p->end[x];

@@ -45,14 +45,20 @@ static ac_bytes bytes_of(const ac_buf *b)
     return ac_dtype_size(b->dtype, b->count);
 }
 
+/* True if the parameters are places in memory that share bytes. */
+static bool meets(const ac_buf *x, const ac_bound_arg *p, const ac_buf *y, const ac_bound_arg *q)
+{
+    return p->space == q->space && p->index == q->index && p->space != AC_SPACE_CONST &&
+           p->offset < q->offset + bytes_of(y) && q->offset < p->offset + bytes_of(x);
+}
+
 static void find_shared(merger *g)
 {
     for (int32_t i = 0; i < g->buf.n; i++)
         for (int32_t k = 0; k < g->buf.n; k++) {
-            const ac_bound_arg *a = &g->bound.item[i], *b = &g->bound.item[k];
-            const bool written = g->buf.item[i].role != AC_BUF_IN || g->buf.item[k].role != AC_BUF_IN;
-            if (i != k && a->space == b->space && a->index == b->index && a->space != AC_SPACE_CONST && written &&
-                a->offset < b->offset + bytes_of(&g->buf.item[k]) && b->offset < a->offset + bytes_of(&g->buf.item[i]))
+            const ac_buf *x = &g->buf.item[i], *y = &g->buf.item[k];
+            const bool written = x->role != AC_BUF_IN || y->role != AC_BUF_IN;
+            if (i != k && written && meets(x, &g->bound.item[i], y, &g->bound.item[k]))
                 g->bound.item[i].shares = true;
         }
 }
@@ -68,33 +74,29 @@ static bool conflict(const ac_call *a, const ac_call *b)
     for (int32_t i = 0; i < a->n_arg; i++)
         for (int32_t k = 0; k < b->n_arg; k++) {
             const ac_buf *x = &a->low->fn->buf.item[i], *y = &b->low->fn->buf.item[k];
-            const ac_bound_arg *p = &a->arg[i], *q = &b->arg[k];
-            if (p->space == q->space && p->index == q->index && p->space != AC_SPACE_CONST &&
-                (is_written(x) || is_written(y)) && p->offset < q->offset + bytes_of(y) &&
-                q->offset < p->offset + bytes_of(x))
+            if ((is_written(x) || is_written(y)) && meets(x, &a->arg[i], y, &b->arg[k]))
                 return true;
         }
     return false;
 }
 
 /* Levels of steps begin .. end - 1: each comes after those that it is in conflict with. The number of levels. */
-static int32_t find_levels(const ac_module *m, int32_t begin, int32_t end, int32_t *level)
+static int32_t find_levels(const merger *g, int32_t begin, int32_t end, int32_t *level)
 {
-    int32_t most = 0;
-    for (int32_t s = begin; s < end; s++) {
+    const ac_call *call = &g->m->call[begin];
+    int32_t *next = AC_NEW_N(g->r, int32_t, end - begin + 1), most = 0; /* next: the level after a step */
+    for (int32_t s = 0; s < end - begin; s++) {
         int64_t lost;
         int32_t kernels, at = 0;
-        for (int32_t k = begin; k < s; k++) {
-            ac_gpu_phase_fits(m->call[k].low->fn, &lost, &kernels);
-            const int32_t after = level[k - begin] + kernels;
-            if (after > at && conflict(&m->call[k], &m->call[s]))
-                at = after;
-        }
-        ac_gpu_phase_fits(m->call[s].low->fn, &lost, &kernels);
-        for (int32_t k = begin; k < s && kernels > 1; k++) /* alone */
-            at = level[k - begin] + 1 > at ? level[k - begin] + 1 : at;
-        level[s - begin] = at;
-        most = at + kernels > most ? at + kernels : most;
+        ac_gpu_phase_fits(call[s].low->fn, &lost, &kernels);
+        for (int32_t k = 0; k < s; k++)
+            if (next[k] > at && conflict(&call[k], &call[s]))
+                at = next[k];
+        for (int32_t k = 0; k < s && kernels > 1; k++) /* alone */
+            at = level[k] + 1 > at ? level[k] + 1 : at;
+        level[s] = at;
+        next[s] = at + kernels;
+        most = next[s] > most ? next[s] : most;
     }
     return most;
 }
@@ -109,7 +111,7 @@ static ac_call merged(merger *g, int32_t begin, int32_t end)
     g->buf.n = g->arg.n = g->bound.n = 0;
     const int32_t **params = AC_NEW_N(g->r, const int32_t *, end - begin + 1);
     int32_t *level = AC_NEW_N(g->r, int32_t, end - begin + 1), n = 0;
-    const int32_t levels = find_levels(m, begin, end, level);
+    const int32_t levels = find_levels(g, begin, end, level);
     for (int32_t k = 0; k < levels * (end - begin); k++) { /* by level, then in their order */
         const int32_t s = begin + k % (end - begin);
         if (level[s - begin] != k / (end - begin))
