@@ -10,6 +10,7 @@
  * tile is the one with the least estimate of cycles (`cycles`). Sums run in the order of the filter, one column after
  * another; integers are exact. */
 #include "ir/lower/conv/depthwise.h"
+#include "ir/lower/gpu/plan.h"
 #include "ir/lower/lower.h"
 
 enum {
@@ -50,11 +51,6 @@ static int64_t reach(const ac_slide *s, int64_t n)
     return (n - 1) * s->stride + ac_slide_reach(s);
 }
 
-static int64_t over(int64_t n, int64_t by)
-{
-    return (n + by - 1) / by;
-}
-
 static int32_t threads_of(const tile *t)
 {
     return t->channels * t->strips * t->rows;
@@ -65,16 +61,17 @@ static int32_t threads_of(const tile *t)
 static int64_t cycles(const ac_window *win, const tile *t, int32_t bytes)
 {
     enum { MULTIPROCESSORS = 120, RESIDENT = 2048, LATENCY = 1000, CHAIN = 1 };
-    const int64_t wide = (int64_t)t->columns * t->strips, threads = threads_of(t), warps = over(threads, 32);
-    const int64_t blocks = win->n * over(win->x.out, wide) * over(win->y.out, t->rows) * over(win->oc, t->channels);
+    const int64_t wide = (int64_t)t->columns * t->strips, threads = threads_of(t), warps = ac_gpu_over(threads, 32);
+    const int64_t blocks =
+        win->n * ac_gpu_over(win->x.out, wide) * ac_gpu_over(win->y.out, t->rows) * ac_gpu_over(win->oc, t->channels);
     const int64_t x_bytes = t->height * t->width * t->channels * bytes, taps = (int64_t)win->y.taps * win->x.taps;
     const int64_t own =
         win->y.taps * reach(&win->x, t->columns) + taps * t->columns + 20 * (int64_t)t->columns + 300 + 3 * taps;
-    const int64_t loads = over(over(x_bytes, bytes == 4 ? 16 : 4), threads) * 24;
-    const int64_t work = x_bytes / 64 + warps * (own + loads) / 4, rounds = over(blocks, MULTIPROCESSORS);
+    const int64_t loads = ac_gpu_over(ac_gpu_over(x_bytes, bytes == 4 ? 16 : 4), threads) * 24;
+    const int64_t work = x_bytes / 64 + warps * (own + loads) / 4, rounds = ac_gpu_over(blocks, MULTIPROCESSORS);
     int64_t resident = RESIDENT / threads;
     resident = resident * x_bytes > (int64_t)200 << 10 ? ((int64_t)200 << 10) / x_bytes : resident;
-    const int64_t alone = over(rounds, resident < 1 ? 1 : resident) * (LATENCY + CHAIN * (own + loads));
+    const int64_t alone = ac_gpu_over(rounds, resident < 1 ? 1 : resident) * (LATENCY + CHAIN * (own + loads));
     return rounds * work > alone ? rounds * work + LATENCY : alone;
 }
 
@@ -168,7 +165,8 @@ static void load(const job *j)
     const ac_x t = threads(j);
     ac_x v[MOST_LOADS], e[MOST_LOADS];
     for (int64_t from = 0; from < pieces; from += MOST_LOADS * n) {
-        const int32_t loads = (int32_t)(over(pieces - from, n) < MOST_LOADS ? over(pieces - from, n) : MOST_LOADS);
+        const int32_t loads =
+            (int32_t)(ac_gpu_over(pieces - from, n) < MOST_LOADS ? ac_gpu_over(pieces - from, n) : MOST_LOADS);
         for (int32_t i = 0; i < loads; i++) {
             e[i] = ac_lb_add(b, t, ac_lb_i32(b, from + i * n));
             v[i] = piece(j, from + (i + 1) * n > pieces ? ac_lb_min(b, e[i], ac_lb_i32(b, pieces - 1)) : e[i]);
@@ -283,8 +281,8 @@ int ac_gpu_depthwise(ac_lower *L, ac_channel *c, const ac_window *win)
     tile_of(win, (int32_t)ac_dtype_size(j.elem, 1), &j.t);
     j.wide = wide_of(&j);
     ac_channel_tables(c, c->n, bytes ? &rows : NULL, c->zx);
-    const int64_t wide = (int64_t)j.t.columns * j.t.strips, across = over(win->x.out, wide),
-                  down = over(win->y.out, j.t.rows), deep = over(win->oc, j.t.channels);
+    const int64_t wide = (int64_t)j.t.columns * j.t.strips, across = ac_gpu_over(win->x.out, wide),
+                  down = ac_gpu_over(win->y.out, j.t.rows), deep = ac_gpu_over(win->oc, j.t.channels);
     j.x = ac_lo_operand(L, c->x);
     j.w = ac_lo_operand(L, c->w);
     j.xs = ac_lo_gpu_local(L, "xs", j.elem, j.t.height * j.t.width * j.t.channels, AC_WHERE_SHARED);

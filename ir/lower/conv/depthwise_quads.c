@@ -39,10 +39,6 @@ typedef struct job {
     ac_x n, c0, oy0, ox0; /* of the block: image, first channel, row and column */
 } job;
 
-static int64_t over(int64_t n, int64_t by)
-{
-    return (n + by - 1) / by;
-}
 static int64_t most(int64_t a, int64_t b)
 {
     return a > b ? a : b;
@@ -62,8 +58,10 @@ static int64_t cycles(const ac_lower *L, const ac_window *win, const tile *t)
     const ac_gpu_machine *m = ac_gpu_machine_of(L->target);
     const int64_t channels = (int64_t)QUAD * t->quads, across = (int64_t)t->wide * t->strips;
     const int64_t taps = win->y.taps * win->x.taps, columns = reach(&win->x, t->wide), warps = t->threads / WARP;
-    const int64_t blocks = win->n * over(win->x.out, across) * over(win->y.out, t->rows) * over(win->oc, channels);
-    const int64_t passes = over(t->height * t->width * t->quads, t->threads), more = over(taps * t->quads, t->threads);
+    const int64_t blocks =
+        win->n * ac_gpu_over(win->x.out, across) * ac_gpu_over(win->y.out, t->rows) * ac_gpu_over(win->oc, channels);
+    const int64_t passes = ac_gpu_over(t->height * t->width * t->quads, t->threads),
+                  more = ac_gpu_over(taps * t->quads, t->threads);
     const int64_t loads = win->y.taps * (columns + win->x.taps), end = ac_lo_has_long_chain(L) ? CURVE : SIMPLE;
     const int64_t issue =
         12 * passes + 8 * more + loads + taps * t->wide * QUAD * m->fma + t->wide * (QUAD * end + 12) + 120;
@@ -72,10 +70,10 @@ static int64_t cycles(const ac_lower *L, const ac_window *win, const tile *t)
     int64_t fit = m->shared / (shared + 1024);
     fit = fit * warps > m->warps ? m->warps / warps : fit;
     fit = fit > m->blocks ? m->blocks : fit;
-    const int64_t waves = over(blocks, m->units * most(fit, 1)),
-                  at = blocks < m->units * fit ? over(blocks, m->units) : fit;
+    const int64_t waves = ac_gpu_over(blocks, m->units * most(fit, 1)),
+                  at = blocks < m->units * fit ? ac_gpu_over(blocks, m->units) : fit;
     const int64_t into = most(m->l2 / (blocks < m->units ? blocks : m->units), 1);
-    const int64_t work = most(over(at * warps, 4) * issue, 2 * at * warps * loads);
+    const int64_t work = most(ac_gpu_over(at * warps, 4) * issue, 2 * at * warps * loads);
     return waves * most(LATENCY + issue, most(work, at * bytes / (into < INTO ? into : INTO)));
 }
 
@@ -88,7 +86,7 @@ static bool tile_of(const ac_lower *L, const ac_window *win, tile *best)
         for (t.rows = 1; t.rows <= HIGH && t.rows <= win->y.out; t.rows++)
             for (t.wide = 1; t.wide <= WIDE && t.wide <= win->x.out; t.wide++)
                 for (t.strips = 1; (int64_t)(t.strips - 1) * t.wide < win->x.out; t.strips++) {
-                    t.threads = (int32_t)over((int64_t)t.quads * t.strips * t.rows, WARP) * WARP;
+                    t.threads = (int32_t)ac_gpu_over((int64_t)t.quads * t.strips * t.rows, WARP) * WARP;
                     t.height = reach(&win->y, t.rows);
                     t.width = reach(&win->x, (int64_t)t.wide * t.strips);
                     const int64_t taps = win->y.taps * win->x.taps, pixels = t.height * t.width + taps;
@@ -284,7 +282,8 @@ int ac_gpu_depthwise_quads(ac_lower *L, ac_channel *c, const ac_window *win)
     c->bias_first = !L->exact;
     ac_channel_tables(c, c->n, NULL, 0);
     const int64_t channels = (int64_t)QUAD * j.t.quads, wide = (int64_t)j.t.wide * j.t.strips;
-    const int64_t across = over(win->x.out, wide), down = over(win->y.out, j.t.rows), deep = over(win->oc, channels);
+    const int64_t across = ac_gpu_over(win->x.out, wide), down = ac_gpu_over(win->y.out, j.t.rows),
+                  deep = ac_gpu_over(win->oc, channels);
     j.x = ac_lo_operand(L, c->x);
     j.w = ac_lo_operand(L, c->w);
     j.xs = ac_lo_gpu_local(L, "xs", AC_F32, j.t.height * j.t.width * channels, AC_WHERE_SHARED);

@@ -3,6 +3,7 @@
  * (dp4a). Weights and biases come first, so that they can be on their way while the kernel before still runs. A block
  * has neighbouring pixels. Outside of the input the value is the zero point, which is a part of the bias. */
 #include "ir/lower/conv/depthwise.h"
+#include "ir/lower/gpu/plan.h"
 #include "ir/lower/lower.h"
 
 enum { WORD = 4, THREADS = 256, BLOCKS = 8, MOST_TAPS = 25 };
@@ -137,7 +138,7 @@ int ac_gpu_depthwise_words(ac_lower *L, ac_channel *c, const ac_window *win)
     j.x = ac_lo_operand(L, c->x);
     j.w = ac_lo_operand(L, c->w);
     j.kept = ac_lo_gpu_local(L, "kept", AC_I32, (taps + WORD) * j.pixels * j.quads, AC_WHERE_THREAD);
-    const int64_t blocks = (pixels_of(win) + j.pixels - 1) / j.pixels;
+    const int64_t blocks = ac_gpu_over(pixels_of(win), j.pixels);
     const ac_x block = ac_lb_for(b, "g", num(&j, 0), num(&j, blocks), 1, AC_MARK_GRID);
     keep_weights(&j, block);
     finish(&j, block);

@@ -28,8 +28,8 @@ static void sizes(whole *w, ac_attend *v)
     while (2 * s->slices * (s->width / 2) <= THREADS && s->slices < LEAST_KEYS)
         s->slices *= 2;
     w->keys = a->keys;
-    w->per = (int32_t)((a->keys + LEAST_KEYS - 1) / LEAST_KEYS);
-    w->steps = (a->keys + s->slices - 1) / s->slices;
+    w->per = (int32_t)ac_gpu_over(a->keys, LEAST_KEYS);
+    w->steps = ac_gpu_over(a->keys, s->slices);
 }
 
 static int64_t key_words(const whole *w)

@@ -14,19 +14,15 @@
  *                                               copy of block d
  */
 #include "ir/lower/gpu/cells_parts.h"
-
-static int64_t ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
+#include "ir/lower/gpu/plan.h"
 
 static void share_product(cells *k, const ac_cell_product *p, ac_cells_share *s)
 {
     *s = (ac_cells_share){.results = k->units * p->groups, .lanes = MOST_LANES};
     while (s->lanes > 1 && (s->results * s->lanes > k->threads || s->lanes * WIDE > p->depth))
         s->lanes /= 2;
-    s->each = ceil_div(s->results * s->lanes, k->threads);
-    s->steps = ceil_div(p->depth, s->lanes * WIDE);
+    s->each = ac_gpu_over(s->results * s->lanes, k->threads);
+    s->steps = ac_gpu_over(p->depth, s->lanes * WIDE);
     s->first = k->held;
     s->slot = k->slots;
     s->sum = k->sums;
@@ -39,7 +35,7 @@ static void share_all(cells *k, int64_t ranks, int64_t threads)
 {
     k->ranks = ranks;
     k->threads = threads;
-    k->units = ceil_div(k->c->units, ranks);
+    k->units = ac_gpu_over(k->c->units, ranks);
     k->held = k->slots = k->sums = 0;
     for (int32_t i = 0; i < k->c->product.n; i++)
         share_product(k, &k->c->product.item[i], &k->share[i]);
@@ -66,7 +62,7 @@ static void choose(cells *k)
     }
     share_all(k, ROWS[best].ranks, ROWS[best].threads);
     k->items = k->ranks * k->c->batch * k->units;
-    k->rounds = ceil_div(k->items, k->threads);
+    k->rounds = ac_gpu_over(k->items, k->threads);
 }
 
 /* Rows that products read have a place in each block: those of states two. */

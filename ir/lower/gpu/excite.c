@@ -13,6 +13,8 @@
  * Result: a lane's hidden values, lanes, bias. */
 #include "ir/lower/gpu/excite.h"
 
+#include "ir/lower/gpu/plan.h"
+
 enum { THREADS = 512, RANKS = 8, WIDE = 4, DEEP = 8, MOST_LANES = 32, MOST_HELD = 64, MOST_VALUES = 8192 };
 
 /* How the threads of a block share a product: `lanes` to a result, `each` results to a group of lanes, `steps` weights
@@ -32,11 +34,6 @@ typedef struct job {
     int32_t x, packed, w, bias, sum[2], part, some, mean, all, inbox, hidden;
     ac_x n, r, t;
 } job;
-
-static int64_t over(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
 
 static ac_x num(const job *j, int64_t v)
 {
@@ -78,10 +75,11 @@ ac_x ac_excite_hidden(ac_lower *L, ac_x sum)
 static share share_of(int64_t results, int64_t depth, int64_t first)
 {
     share s = {.results = results, .depth = depth, .lanes = MOST_LANES, .first = first};
-    while (s.lanes > 1 && (s.lanes > depth || over(results, THREADS / s.lanes) > over(results * s.lanes, 2 * THREADS)))
+    while (s.lanes > 1 &&
+           (s.lanes > depth || ac_gpu_over(results, THREADS / s.lanes) > ac_gpu_over(results * s.lanes, 2 * THREADS)))
         s.lanes /= 2;
-    s.each = over(results, THREADS / s.lanes);
-    s.steps = over(depth, s.lanes);
+    s.each = ac_gpu_over(results, THREADS / s.lanes);
+    s.steps = ac_gpu_over(depth, s.lanes);
     return s;
 }
 
@@ -91,9 +89,9 @@ static void choose(job *j)
     const int64_t most = j->L->target->gpu >= 90 ? RANKS : 1;
     const int32_t align = ac_lo_align(j->L, e->x), bytes = e->x->narrowed ? 2 : 4;
     j->wide = e->channels % WIDE == 0 && align >= WIDE * bytes ? WIDE : 1;
-    j->span = ac_align_up(over(e->channels, most), j->wide);
-    j->ranks = over(e->channels, j->span);
-    j->own = over(e->results, j->ranks);
+    j->span = ac_align_up(ac_gpu_over(e->channels, most), j->wide);
+    j->ranks = ac_gpu_over(e->channels, j->span);
+    j->own = ac_gpu_over(e->results, j->ranks);
     j->columns = j->span / j->wide;
     j->columns = j->columns < THREADS ? j->columns : THREADS;
     j->lines = THREADS / j->columns;
@@ -234,7 +232,7 @@ static void add_line(const job *j, ac_x line, ac_x column)
 /* Rounds of threads that have all hidden values. */
 static int64_t hidden_rounds(const job *j)
 {
-    return over(j->e->hidden, THREADS);
+    return ac_gpu_over(j->e->hidden, THREADS);
 }
 
 /* The thread's result of its i-th group, in all of an image; the last one after the last. */

@@ -1,6 +1,8 @@
 /* norm.c - normalises rows of a block; see norm.h. */
 #include "ir/lower/gpu/norm.h"
 
+#include "ir/lower/gpu/plan.h"
+
 enum { LANES = 32, MOST_HELD = 64 }; /* elements of rows that a lane holds at once */
 
 static ac_x num(const ac_gpu_norm *n, int64_t v)
@@ -37,8 +39,8 @@ void ac_gpu_norm_open(ac_gpu_norm *n, int32_t rows, int32_t threads)
     while (n->wide > 1 && (n->depth % (LANES * n->wide * n->share) || align < n->wide * bytes || kept < n->wide * 4))
         n->wide /= 2;
     const int64_t sweep = (int64_t)LANES * n->wide * n->share;
-    n->pieces = (int32_t)((n->depth + sweep - 1) / sweep);
-    const int32_t each = (rows + warps - 1) / warps, most = MOST_HELD / (n->pieces * n->wide);
+    n->pieces = (int32_t)(ac_gpu_over(n->depth, sweep));
+    const int32_t each = (int32_t)ac_gpu_over(rows, warps), most = MOST_HELD / (n->pieces * n->wide);
     n->chunk = each < most ? each : most > 1 ? most : 1;
     n->x_buf = ac_lo_operand(L, n->x);
     n->gain_buf = n->gain ? ac_lo_operand(L, n->gain) : -1;
@@ -295,7 +297,7 @@ void ac_gpu_norm_rows(const ac_gpu_norm *n, ac_x first, int32_t to, int32_t pitc
 {
     const places at = {first, keeps, to, pitch, padded};
     ac_lb *b = &n->L->b;
-    const int32_t warps = warps_of(n), each = (n->rows + warps - 1) / warps;
+    const int32_t warps = warps_of(n), each = (int32_t)ac_gpu_over(n->rows, warps);
     if (n->gain || n->shift)
         load_scales(n);
     for (int32_t from = 0; from < each; from += n->chunk) {

@@ -33,6 +33,12 @@ typedef struct ac_gpu_machine {
 } ac_gpu_machine;
 const ac_gpu_machine *ac_gpu_machine_of(const ac_target *t);
 
+/* n / by, rounded up. */
+static inline int64_t ac_gpu_over(int64_t n, int64_t by)
+{
+    return (n + by - 1) / by;
+}
+
 enum { GPU_SHARED = 48 << 10 }; /* bytes of shared memory of a block whose steps have x */
 
 /* result.c: marks accesses by four floats, from instruction x on, as aligned if the buffer is. */

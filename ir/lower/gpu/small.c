@@ -9,6 +9,7 @@
  * as lanes load them. */
 #include "ir/lower/gpu/small.h"
 
+#include "ir/lower/gpu/plan.h"
 #include "ir/lower/lower.h"
 
 enum {
@@ -43,11 +44,6 @@ typedef struct small {
     ac_x m0, n0, t, warp, lane, wy, wx, ws; /* of the block; of the thread */
 } small;
 
-static int64_t up(int64_t n, int64_t by)
-{
-    return (n + by - 1) / by;
-}
-
 static int64_t threads_of(const small *s)
 {
     return s->wm * s->wn * s->slices * LANES;
@@ -73,7 +69,7 @@ static int64_t words_w(const small *s)
 static bool fits(small *s, int64_t wm, int64_t wn, int64_t tm, int64_t tn)
 {
     const ac_gpu_gemm *g = s->g;
-    const int64_t steps = up(g->depth, STEP);
+    const int64_t steps = ac_gpu_over(g->depth, STEP);
     s->wm = wm;
     s->wn = wn;
     s->tm = tm;
@@ -81,11 +77,11 @@ static bool fits(small *s, int64_t wm, int64_t wn, int64_t tm, int64_t tn)
     s->slices = WARPS / (wm * wn);
     while (s->slices > 1 && steps < 2 * s->slices)
         s->slices /= 2;
-    s->steps = up(steps, s->slices);
+    s->steps = ac_gpu_over(steps, s->slices);
     s->sets = tm * tn < 2 ? 2 : 1;
     s->pitch = (s->slices * s->steps * STEP + PAD) / 4;
-    s->mb = up(g->rows, rows_of(s));
-    s->nb = up(g->n, columns_of(s));
+    s->mb = ac_gpu_over(g->rows, rows_of(s));
+    s->nb = ac_gpu_over(g->n, columns_of(s));
     const int64_t parts = (s->slices > 1 ? s->slices : 0) * rows_of(s) * columns_of(s);
     const int64_t threads = threads_of(s);
     return (rows_of(s) <= threads || rows_of(s) % threads == 0) &&
@@ -98,10 +94,10 @@ static int64_t cycles(const small *s)
 {
     enum { LATENCY = 1000, COPY = 50, FRAGMENT = 2, PRODUCT = 16, RESULT = 60, PART = 10 };
     const int64_t warps = s->wm * s->wn * s->slices, sums = s->tm * s->tn * 4;
-    const int64_t pieces = up(rows_of(s) * s->pitch * 4 / s->piece, warps * LANES);
-    const int64_t own = s->steps * s->tm * (4 * FRAGMENT + s->tn * PRODUCT) + up(sums, s->slices) * RESULT +
-                        (s->slices > 1 ? (sums + up(sums, s->slices) * s->slices) * PART : 0);
-    return LATENCY + rows_of(s) * s->pitch * 4 / 64 + (pieces * COPY + own) * up(warps, 4) / 2;
+    const int64_t pieces = ac_gpu_over(rows_of(s) * s->pitch * 4 / s->piece, warps * LANES);
+    const int64_t own = s->steps * s->tm * (4 * FRAGMENT + s->tn * PRODUCT) + ac_gpu_over(sums, s->slices) * RESULT +
+                        (s->slices > 1 ? (sums + ac_gpu_over(sums, s->slices) * s->slices) * PART : 0);
+    return LATENCY + rows_of(s) * s->pitch * 4 / 64 + (pieces * COPY + own) * ac_gpu_over(warps, 4) / 2;
 }
 
 /* Chooses the pieces: those with the least estimate, on a cluster if it is small, else on a GPU. */
@@ -117,7 +113,7 @@ static bool share(small *s)
         const int64_t wm = INT64_C(1) << k % 4, wn = INT64_C(1) << k / 4 % 4;
         if (wm * wn > WARPS || !fits(&at, wm, wn, 1 + k / 16 % MOST_PIECES, 1 + k / 16 / MOST_PIECES))
             continue;
-        const int64_t n = at.mb * at.nb, took = up(n, blocks) * cycles(&at) * (n < BLOCKS ? BLOCKS : n) / n;
+        const int64_t n = at.mb * at.nb, took = ac_gpu_over(n, blocks) * cycles(&at) * (n < BLOCKS ? BLOCKS : n) / n;
         if (took < least) {
             least = took;
             best = at;
@@ -281,7 +277,7 @@ static void copy_pieces(const small *s, const ac_gpu_corner *at, ac_x p, ac_x ro
 {
     ac_lb *b = s->b;
     const ac_gpu_gemm *g = s->g;
-    const int32_t n = (int32_t)(up(left, apart) < MOST_LOADS ? up(left, apart) : MOST_LOADS);
+    const int32_t n = (int32_t)(ac_gpu_over(left, apart) < MOST_LOADS ? ac_gpu_over(left, apart) : MOST_LOADS);
     const int64_t pieces = (s->pitch * 4 - PAD) / s->piece;
     ac_x piece[MOST_LOADS], v[MOST_LOADS];
     for (int32_t i = 0; i < n; i++) {
@@ -424,7 +420,7 @@ static void store(small *s, result *r, int64_t n)
 static void finish(small *s)
 {
     ac_lb *b = s->b;
-    const int64_t all = s->tm * s->tn * 4, each = up(all, s->slices);
+    const int64_t all = s->tm * s->tn * 4, each = ac_gpu_over(all, s->slices);
     const bool some = each * s->slices > all;
     result r[MOST_SUMS];
     open_phase(s);

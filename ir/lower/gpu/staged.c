@@ -312,8 +312,7 @@ static void finish_slices(const ac_gpu_staged *s)
     ac_lb_end(b);
     ac_lb_end(b);
     t = ac_gpu_threads(g);
-    const ac_x n = ac_gpu_unrolled(g, "n", (items + p->threads - 1) / p->threads),
-               item = ac_gpu_by(b, n, p->threads, t);
+    const ac_x n = ac_gpu_unrolled(g, "n", ac_gpu_over(items, p->threads)), item = ac_gpu_by(b, n, p->threads, t);
     ac_lb_if(b, items % p->threads ? ac_lb_lt(b, item, ac_lb_i32(b, items)) : ac_lb_int(b, AC_BOOL, 1));
     ac_x sum = 0;
     for (int32_t k = 0; k < p->wk; k++) {
@@ -335,7 +334,7 @@ static void finish_cluster(const ac_gpu_staged *s)
     const ac_gpu_plan *p = &s->p;
     const int32_t share = p->items / p->split;
     const ac_x rank = ac_lb_for(b, "r", ac_lb_i32(b, 0), ac_lb_i32(b, p->split), 1, AC_MARK_CLUSTER);
-    const ac_x t = ac_gpu_threads(g), n = ac_gpu_unrolled(g, "n", (share + p->threads - 1) / p->threads);
+    const ac_x t = ac_gpu_threads(g), n = ac_gpu_unrolled(g, "n", ac_gpu_over(share, p->threads));
     const ac_x e = ac_gpu_by(b, n, p->threads, t), item = ac_gpu_by(b, rank, share, e);
     ac_lb_if(b, share % p->threads ? ac_lb_lt(b, e, ac_lb_i32(b, share)) : ac_lb_int(b, AC_BOOL, 1));
     ac_x sum = 0;
@@ -391,7 +390,7 @@ int ac_gpu_staged_product(ac_gpu_gemm *g)
     g->t = (ac_gpu_tile){s.p.bm, s.p.bn, s.p.tm, s.p.tn, s.p.threads, 0, 0};
     open_buffers(&s);
     g->c->bias_first = g->c->kind == AC_MACS_F32 && !g->L->exact;
-    const int64_t columns = ac_gpu_up(g->n, s.p.bn) / s.p.bn, tiles = ac_gpu_up(g->rows, s.p.bm) / s.p.bm * columns;
+    const int64_t columns = ac_gpu_over(g->n, s.p.bn), tiles = ac_gpu_over(g->rows, s.p.bm) * columns;
     const ac_x block = ac_lb_for(b, "g", ac_lb_i32(b, 0), ac_lb_i32(b, g->many * tiles), 1, AC_MARK_GRID);
     g->q = g->many > 1 ? ac_lb_div(b, block, ac_lb_i32(b, tiles)) : ac_lb_i32(b, 0);
     const ac_x at = g->many > 1 ? ac_lb_mod(b, block, ac_lb_i32(b, tiles)) : block;

@@ -9,6 +9,7 @@
  * the slices, one after another. A warp with several results exchanges halves of them: the same pairs are added. */
 #include "ir/lower/gpu/vector.h"
 
+#include "ir/lower/gpu/plan.h"
 #include "ir/lower/gpu/warp.h"
 #include "ir/lower/matrix.h"
 
@@ -63,14 +64,9 @@ bool ac_gpu_vector_fits(const ac_lower *L, const ac_channel *c, int64_t rows, in
            (c->kind == AC_MACS_F32 || bytes) && rows * c->n <= INT32_MAX && c->n * depth <= INT32_MAX;
 }
 
-static int64_t over(int64_t n, int64_t by)
-{
-    return (n + by - 1) / by;
-}
-
 static int64_t warps_of(const vector *v)
 {
-    return over(v->c->n, v->results) * over(v->rows, v->tile) * v->slices;
+    return ac_gpu_over(v->c->n, v->results) * ac_gpu_over(v->rows, v->tile) * v->slices;
 }
 
 static void choose(vector *v)
@@ -91,8 +87,8 @@ static void choose(vector *v)
     while (v->sums < v->tile * v->results)
         v->sums *= 2;
     v->parts = !v->bytes && v->unit % 4 == 0 && v->sums <= 4 ? 4 : 1;
-    v->groups = over(v->c->n, v->results);
-    v->tiles = over(v->rows, v->tile);
+    v->groups = ac_gpu_over(v->c->n, v->results);
+    v->tiles = ac_gpu_over(v->rows, v->tile);
 }
 
 /* ------------------------------------------------------------------ sums of a lane */
@@ -111,7 +107,7 @@ static ac_x own_at(const vector *v, ac_x t, int64_t q)
 /* Blocks for all results of a tile of rows. */
 static int64_t blocks_of(const vector *v)
 {
-    return over(v->groups, v->warps / v->slices);
+    return ac_gpu_over(v->groups, v->warps / v->slices);
 }
 
 /* The first result of group `group` of block g. */
