@@ -16,6 +16,22 @@ int ac_depthwise_columns(ac_lower *L, ac_channel *c, const ac_window *win);
 /* depthwise_gpu.c: tiles in shared memory; not for dynamic range. */
 bool ac_gpu_depthwise_fits(const ac_lower *L, const ac_channel *c, const ac_window *win);
 int ac_gpu_depthwise(ac_lower *L, ac_channel *c, const ac_window *win);
+/* Opens the grid loop of a GPU over blocks of rows x columns x channels results; where the block begins. */
+typedef struct ac_depthwise_block {
+    ac_x n, c0, oy0, ox0; /* image; first output channel, row and column */
+} ac_depthwise_block;
+ac_depthwise_block ac_gpu_depthwise_blocks(ac_lower *L, const ac_window *win, int64_t rows, int64_t columns,
+                                           int64_t channels);
+/* Input positions that n output positions meet. */
+static inline int64_t ac_depthwise_reach(const ac_slide *s, int64_t n)
+{
+    return (n - 1) * s->stride + ac_slide_reach(s);
+}
+/* True if bytes can be multiplied as they are, with the zero point in the bias. */
+static inline bool ac_depthwise_by_bytes(const ac_channel *c)
+{
+    return c->kind == AC_MACS_I8 && !c->zw && ac_tensor_is_const(c->w) && ac_channel_known(c->bias);
+}
 /* depthwise_quads.c: the same of floats, four channels to a thread. */
 bool ac_gpu_depthwise_quads_fits(const ac_lower *L, const ac_channel *c, const ac_window *win);
 int ac_gpu_depthwise_quads(ac_lower *L, ac_channel *c, const ac_window *win);

@@ -42,14 +42,8 @@ typedef struct job {
     int32_t wide;  /* elements of a load of x */
     bool held;     /* the filter is in registers */
     int32_t x, w, xs, tap;
-    ac_x n, c0, oy0, ox0; /* of the block: image, first output channel, row and column */
+    ac_depthwise_block first;
 } job;
-
-/* Input positions that n output positions meet. */
-static int64_t reach(const ac_slide *s, int64_t n)
-{
-    return (n - 1) * s->stride + ac_slide_reach(s);
-}
 
 static int32_t threads_of(const tile *t)
 {
@@ -65,8 +59,8 @@ static int64_t cycles(const ac_window *win, const tile *t, int32_t bytes)
     const int64_t blocks =
         win->n * ac_gpu_over(win->x.out, wide) * ac_gpu_over(win->y.out, t->rows) * ac_gpu_over(win->oc, t->channels);
     const int64_t x_bytes = t->height * t->width * t->channels * bytes, taps = (int64_t)win->y.taps * win->x.taps;
-    const int64_t own =
-        win->y.taps * reach(&win->x, t->columns) + taps * t->columns + 20 * (int64_t)t->columns + 300 + 3 * taps;
+    const int64_t own = win->y.taps * ac_depthwise_reach(&win->x, t->columns) + taps * t->columns +
+                        20 * (int64_t)t->columns + 300 + 3 * taps;
     const int64_t loads = ac_gpu_over(ac_gpu_over(x_bytes, bytes == 4 ? 16 : 4), threads) * 24;
     const int64_t work = x_bytes / 64 + warps * (own + loads) / 4, rounds = ac_gpu_over(blocks, MULTIPROCESSORS);
     int64_t resident = RESIDENT / threads;
@@ -84,8 +78,8 @@ static bool tile_of(const ac_window *win, int32_t bytes, tile *best)
         for (t.rows = 1; t.rows <= HIGH && t.rows <= win->y.out; t.rows++)
             for (t.columns = 1; t.columns <= WIDE && t.columns <= win->x.out; t.columns++)
                 for (t.strips = 1; t.strips <= STRIPS && (int64_t)(t.strips - 1) * t.columns < win->x.out; t.strips++) {
-                    t.height = reach(&win->y, t.rows);
-                    t.width = reach(&win->x, (int64_t)t.columns * t.strips);
+                    t.height = ac_depthwise_reach(&win->y, t.rows);
+                    t.width = ac_depthwise_reach(&win->x, (int64_t)t.columns * t.strips);
                     if (t.height > MOST_BYTES || t.width > MOST_BYTES || threads_of(&t) > MOST_THREADS ||
                         t.height * t.width * t.channels * bytes > MOST_BYTES)
                         continue;
@@ -96,12 +90,6 @@ static bool tile_of(const ac_window *win, int32_t bytes, tile *best)
                     }
                 }
     return least < INT64_MAX;
-}
-
-/* Are bytes multiplied as they are, the zero point a part of the bias? */
-static bool by_bytes(const ac_channel *c)
-{
-    return c->kind == AC_MACS_I8 && !c->zw && ac_tensor_is_const(c->w) && ac_channel_known(c->bias);
 }
 
 bool ac_gpu_depthwise_fits(const ac_lower *L, const ac_channel *c, const ac_window *win)
@@ -126,7 +114,7 @@ static void hold_filter(const job *j)
     ac_lb *b = &j->L->b;
     const int64_t all = j->win->y.taps * j->win->x.taps;
     const ac_x t = threads(j), ch = ac_lb_mod(b, t, ac_lb_i32(b, j->t.channels)),
-               oc = ac_lb_min(b, ac_lb_add(b, j->c0, ch), ac_lb_i32(b, j->win->oc - 1));
+               oc = ac_lb_min(b, ac_lb_add(b, j->first.c0, ch), ac_lb_i32(b, j->win->oc - 1));
     for (int64_t k = 0; k < all; k++)
         ac_lb_store(b, j->tap, ac_lb_add(b, ac_lb_i32(b, k * threads_of(&j->t)), t),
                     ac_channel_w(j->c, j->w, ac_lb_add(b, ac_lb_i32(b, k * j->win->oc), oc), 1));
@@ -140,14 +128,14 @@ static ac_x piece(const job *j, ac_x e)
     const ac_window *win = j->win;
     const ac_slide *sy = &win->y, *sx = &win->x;
     const ac_x each = ac_lb_i32(b, j->t.channels / j->wide), at = ac_lb_div(b, e, each),
-               oc = ac_lb_add(b, j->c0, ac_lb_mul(b, ac_lb_mod(b, e, each), ac_lb_i32(b, j->wide)));
-    const ac_x y0 = ac_lb_sub(b, ac_lb_mul(b, j->oy0, ac_lb_i32(b, sy->stride)), ac_lb_i32(b, sy->pad)),
-               x0 = ac_lb_sub(b, ac_lb_mul(b, j->ox0, ac_lb_i32(b, sx->stride)), ac_lb_i32(b, sx->pad));
+               oc = ac_lb_add(b, j->first.c0, ac_lb_mul(b, ac_lb_mod(b, e, each), ac_lb_i32(b, j->wide)));
+    const ac_x y0 = ac_lb_sub(b, ac_lb_mul(b, j->first.oy0, ac_lb_i32(b, sy->stride)), ac_lb_i32(b, sy->pad)),
+               x0 = ac_lb_sub(b, ac_lb_mul(b, j->first.ox0, ac_lb_i32(b, sx->stride)), ac_lb_i32(b, sx->pad));
     const ac_x iy = ac_lb_add(b, y0, ac_lb_div(b, at, ac_lb_i32(b, j->t.width))),
                ix = ac_lb_add(b, x0, ac_lb_mod(b, at, ac_lb_i32(b, j->t.width)));
     const ac_x inside = ac_lb_and(b, ac_lb_lt(b, oc, ac_lb_i32(b, win->oc)),
                                   ac_lb_and(b, ac_lo_within(b, iy, sy->in), ac_lo_within(b, ix, sx->in)));
-    const ac_x row = ac_lb_add(b, ac_lb_mul(b, j->n, ac_lb_i32(b, sy->in)), iy),
+    const ac_x row = ac_lb_add(b, ac_lb_mul(b, j->first.n, ac_lb_i32(b, sy->in)), iy),
                pixel = ac_lb_add(b, ac_lb_mul(b, row, ac_lb_i32(b, sx->in)), ix);
     ac_x from = ac_lb_add(b, ac_lb_mul(b, pixel, ac_lb_i32(b, win->ic)), ac_lb_div(b, oc, ac_lb_i32(b, j->multiplier)));
     from =
@@ -188,7 +176,7 @@ static void sum_row(const job *j, ac_x ch, ac_x line, const ac_x *tap, const ac_
 {
     ac_lb *b = &j->L->b;
     const ac_slide *sx = &j->win->x;
-    for (int64_t x = 0; x < reach(sx, j->t.columns); x++) {
+    for (int64_t x = 0; x < ac_depthwise_reach(sx, j->t.columns); x++) {
         ac_x v = 0;
         for (int32_t i = 0; i < j->t.columns; i++) {
             const int64_t k = x - i * sx->stride;
@@ -235,8 +223,8 @@ static void multiply(const job *j)
                rest = ac_lb_div(b, t, ac_lb_i32(b, j->t.channels));
     const ac_x strip = ac_lb_mod(b, rest, ac_lb_i32(b, j->t.strips)),
                row = ac_lb_div(b, rest, ac_lb_i32(b, j->t.strips));
-    const ac_x oy = ac_lb_add(b, j->oy0, row), column = ac_lb_mul(b, strip, ac_lb_i32(b, j->t.columns)),
-               oc = ac_lb_add(b, j->c0, ch);
+    const ac_x oy = ac_lb_add(b, j->first.oy0, row), column = ac_lb_mul(b, strip, ac_lb_i32(b, j->t.columns)),
+               oc = ac_lb_add(b, j->first.c0, ch);
     ac_x acc[WIDE];
     ac_lb_if(b, ac_lb_and(b, ac_lb_lt(b, oc, ac_lb_i32(b, win->oc)), ac_lb_lt(b, oy, ac_lb_i32(b, win->y.out))));
     for (int32_t i = 0; i < j->t.columns; i++)
@@ -244,7 +232,8 @@ static void multiply(const job *j)
     const ac_x line = ac_lb_mul(b, ac_lb_mul(b, row, ac_lb_i32(b, win->y.stride)), ac_lb_i32(b, j->t.width));
     sum(j, t, ch, oc, ac_lb_add(b, line, ac_lb_mul(b, column, ac_lb_i32(b, win->x.stride))), acc);
     for (int32_t i = 0; i < j->t.columns; i++) {
-        const ac_x ox = ac_lb_add(b, ac_lb_add(b, j->ox0, column), ac_lb_i32(b, i)), idx[4] = {j->n, oy, ox, oc};
+        const ac_x ox = ac_lb_add(b, ac_lb_add(b, j->first.ox0, column), ac_lb_i32(b, i)),
+                   idx[4] = {j->first.n, oy, ox, oc};
         ac_lb_if(b, ac_lb_lt(b, ox, ac_lb_i32(b, win->x.out)));
         ac_lo_result(j->L, ac_channel_done(j->c, ac_lb_get(b, acc[i]), oc), idx, 1);
         ac_lb_end(b);
@@ -261,6 +250,21 @@ static ac_x digit(ac_lb *b, ac_x *at, int64_t n, int64_t by)
     return ac_lb_mul(b, d, ac_lb_i32(b, by));
 }
 
+ac_depthwise_block ac_gpu_depthwise_blocks(ac_lower *L, const ac_window *win, int64_t rows, int64_t columns,
+                                           int64_t channels)
+{
+    ac_lb *b = &L->b;
+    const int64_t across = ac_gpu_over(win->x.out, columns), down = ac_gpu_over(win->y.out, rows),
+                  deep = ac_gpu_over(win->oc, channels);
+    ac_depthwise_block first;
+    ac_x at = ac_lb_for(b, "g", ac_lb_i32(b, 0), ac_lb_i32(b, win->n * across * down * deep), 1, AC_MARK_GRID);
+    first.c0 = digit(b, &at, deep, channels);
+    first.ox0 = digit(b, &at, across, columns);
+    first.oy0 = digit(b, &at, down, rows);
+    first.n = at;
+    return first;
+}
+
 /* Elements of a load: channels of a pixel that are neighbours in x and in the tile. */
 static int32_t wide_of(const job *j)
 {
@@ -275,25 +279,19 @@ int ac_gpu_depthwise(ac_lower *L, ac_channel *c, const ac_window *win)
     ac_lb *b = &L->b;
     const int64_t taps = win->y.taps * win->x.taps;
     const ac_rows rows = {taps, 1, win->oc};
-    const bool bytes = by_bytes(c);
+    const bool bytes = ac_depthwise_by_bytes(c);
     job j = {.L = L, .c = c, .win = win, .multiplier = win->oc / win->ic, .held = taps <= MOST_HELD};
     j.elem = c->kind == AC_MACS_F32 ? AC_F32 : bytes ? AC_I8 : AC_I32;
     tile_of(win, (int32_t)ac_dtype_size(j.elem, 1), &j.t);
     j.wide = wide_of(&j);
     ac_channel_tables(c, c->n, bytes ? &rows : NULL, c->zx);
-    const int64_t wide = (int64_t)j.t.columns * j.t.strips, across = ac_gpu_over(win->x.out, wide),
-                  down = ac_gpu_over(win->y.out, j.t.rows), deep = ac_gpu_over(win->oc, j.t.channels);
     j.x = ac_lo_operand(L, c->x);
     j.w = ac_lo_operand(L, c->w);
     j.xs = ac_lo_gpu_local(L, "xs", j.elem, j.t.height * j.t.width * j.t.channels, AC_WHERE_SHARED);
     if (j.held)
         j.tap = ac_lo_gpu_local(L, "tap", c->kind == AC_MACS_F32 ? AC_F32 : AC_I32, taps * threads_of(&j.t),
                                 AC_WHERE_THREAD);
-    ac_x at = ac_lb_for(b, "g", ac_lb_i32(b, 0), ac_lb_i32(b, win->n * across * down * deep), 1, AC_MARK_GRID);
-    j.c0 = digit(b, &at, deep, j.t.channels);
-    j.ox0 = digit(b, &at, across, wide);
-    j.oy0 = digit(b, &at, down, j.t.rows);
-    j.n = at;
+    j.first = ac_gpu_depthwise_blocks(L, win, j.t.rows, (int64_t)j.t.columns * j.t.strips, j.t.channels);
     if (j.held)
         hold_filter(&j);
     load(&j);

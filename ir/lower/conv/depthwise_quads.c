@@ -36,18 +36,12 @@ typedef struct job {
     const ac_window *win;
     tile t;
     int32_t x, w, xs, ws, bias;
-    ac_x n, c0, oy0, ox0; /* of the block: image, first channel, row and column */
+    ac_depthwise_block first;
 } job;
 
 static int64_t most(int64_t a, int64_t b)
 {
     return a > b ? a : b;
-}
-
-/* Input positions that n output positions meet. */
-static int64_t reach(const ac_slide *s, int64_t n)
-{
-    return (n - 1) * s->stride + ac_slide_reach(s);
 }
 
 /* ------------------------------------------------------------------ the plan */
@@ -57,7 +51,8 @@ static int64_t cycles(const ac_lower *L, const ac_window *win, const tile *t)
     enum { LATENCY = 600, CURVE = 30, SIMPLE = 3, INTO = 64 };
     const ac_gpu_machine *m = ac_gpu_machine_of(L->target);
     const int64_t channels = (int64_t)QUAD * t->quads, across = (int64_t)t->wide * t->strips;
-    const int64_t taps = win->y.taps * win->x.taps, columns = reach(&win->x, t->wide), warps = t->threads / WARP;
+    const int64_t taps = win->y.taps * win->x.taps, columns = ac_depthwise_reach(&win->x, t->wide),
+                  warps = t->threads / WARP;
     const int64_t blocks =
         win->n * ac_gpu_over(win->x.out, across) * ac_gpu_over(win->y.out, t->rows) * ac_gpu_over(win->oc, channels);
     const int64_t passes = ac_gpu_over(t->height * t->width * t->quads, t->threads),
@@ -87,10 +82,10 @@ static bool tile_of(const ac_lower *L, const ac_window *win, tile *best)
             for (t.wide = 1; t.wide <= WIDE && t.wide <= win->x.out; t.wide++)
                 for (t.strips = 1; (int64_t)(t.strips - 1) * t.wide < win->x.out; t.strips++) {
                     t.threads = (int32_t)ac_gpu_over((int64_t)t.quads * t.strips * t.rows, WARP) * WARP;
-                    t.height = reach(&win->y, t.rows);
-                    t.width = reach(&win->x, (int64_t)t.wide * t.strips);
+                    t.height = ac_depthwise_reach(&win->y, t.rows);
+                    t.width = ac_depthwise_reach(&win->x, (int64_t)t.wide * t.strips);
                     const int64_t taps = win->y.taps * win->x.taps, pixels = t.height * t.width + taps;
-                    const int64_t held = QUAD * (t.wide + reach(&win->x, t.wide) + win->x.taps) + 40;
+                    const int64_t held = QUAD * (t.wide + ac_depthwise_reach(&win->x, t.wide) + win->x.taps) + 40;
                     if (t.threads > MOST_THREADS || t.height > MOST_BYTES || t.width > MOST_BYTES ||
                         pixels * t.quads * QUAD * 4 > MOST_BYTES || held > MOST_REGISTERS)
                         break;
@@ -135,7 +130,7 @@ static ac_x threads(const job *j)
 /* Channel of a quad of the block, and whether it exists (0: surely). */
 static ac_x channel_of(const job *j, ac_x quad, ac_x *exists)
 {
-    const ac_x ch = plus(j, j->c0, times(j, quad, QUAD));
+    const ac_x ch = plus(j, j->first.c0, times(j, quad, QUAD));
     *exists = j->win->oc % (QUAD * j->t.quads) ? ac_lb_lt(&j->L->b, ch, num(j, j->win->oc)) : 0;
     return ch;
 }
@@ -185,8 +180,8 @@ static void copy_x(const job *j)
     const int64_t pieces = j->t.height * j->t.width * j->t.quads;
     const ac_x t = threads(j);
     ac_lb_groups(b, t, 0);
-    const ac_x y0 = ac_lb_sub(b, times(j, j->oy0, sy->stride), num(j, sy->pad)),
-               x0 = ac_lb_sub(b, times(j, j->ox0, sx->stride), num(j, sx->pad));
+    const ac_x y0 = ac_lb_sub(b, times(j, j->first.oy0, sy->stride), num(j, sy->pad)),
+               x0 = ac_lb_sub(b, times(j, j->first.ox0, sx->stride), num(j, sx->pad));
     for (int64_t i = 0; i * j->t.threads < pieces; i++) {
         ac_x exists;
         const ac_x e = open_piece(j, t, i, pieces), at = ac_lb_div(b, e, num(j, j->t.quads)),
@@ -194,7 +189,7 @@ static void copy_x(const job *j)
         const ac_x iy = plus(j, y0, ac_lb_div(b, at, num(j, j->t.width))),
                    ix = plus(j, x0, ac_lb_mod(b, at, num(j, j->t.width)));
         const ac_x inside = ac_lb_and(b, ac_lo_within(b, iy, sy->in), ac_lo_within(b, ix, sx->in));
-        const ac_x row = plus(j, times(j, j->n, sy->in), iy), pixel = plus(j, times(j, row, sx->in), ix);
+        const ac_x row = plus(j, times(j, j->first.n, sy->in), iy), pixel = plus(j, times(j, row, sx->in), ix);
         copy(j, j->xs, e, j->x, plus(j, times(j, pixel, j->win->ic), ch),
              exists ? ac_lb_and(b, exists, inside) : inside);
         ac_lb_end(b);
@@ -216,7 +211,7 @@ static void sum_row(const job *j, int64_t ky, ac_x line, ac_x quad, const ac_x *
     ac_x tap[MOST_TAPS];
     for (int32_t k = 0; k < sx->taps; k++)
         tap[k] = quad_at(j, j->ws, num(j, ky * sx->taps + k), quad);
-    for (int64_t x = 0; x < reach(sx, j->t.wide); x++) {
+    for (int64_t x = 0; x < ac_depthwise_reach(sx, j->t.wide); x++) {
         ac_x v = 0;
         for (int32_t i = 0; i < j->t.wide; i++) {
             const int64_t k = x - i * sx->stride;
@@ -234,7 +229,7 @@ static void multiply(const job *j)
     const ac_window *win = j->win;
     const ac_x t = threads(j), quad = ac_lb_mod(b, t, num(j, j->t.quads)), rest = ac_lb_div(b, t, num(j, j->t.quads));
     const ac_x strip = ac_lb_mod(b, rest, num(j, j->t.strips)), row = ac_lb_div(b, rest, num(j, j->t.strips));
-    const ac_x oy = plus(j, j->oy0, row), column = times(j, strip, j->t.wide);
+    const ac_x oy = plus(j, j->first.oy0, row), column = times(j, strip, j->t.wide);
     ac_x exists, acc[WIDE];
     const ac_x ch = channel_of(j, quad, &exists);
     const bool whole = j->t.threads == j->t.quads * j->t.strips * j->t.rows && win->y.out % j->t.rows == 0;
@@ -254,7 +249,7 @@ static void multiply(const job *j)
     for (int64_t ky = 0; ky < win->y.taps; ky++)
         sum_row(j, ky, plus(j, line, num(j, ky * win->y.dil * j->t.width)), quad, acc);
     for (int32_t i = 0; i < j->t.wide; i++) {
-        const ac_x ox = plus(j, plus(j, j->ox0, column), num(j, i)), idx[4] = {j->n, oy, ox, ch};
+        const ac_x ox = plus(j, plus(j, j->first.ox0, column), num(j, i)), idx[4] = {j->first.n, oy, ox, ch};
         ac_lb_if(b, win->x.out % (j->t.wide * j->t.strips) ? ac_lb_lt(b, ox, num(j, win->x.out))
                                                            : ac_lb_int(b, AC_BOOL, 1));
         const ac_x begin = b->fn->code.n;
@@ -266,14 +261,6 @@ static void multiply(const job *j)
     ac_lb_end(b);
 }
 
-/* The last of `n` digits of *at, times `by`; the rest stays. */
-static ac_x digit(ac_lb *b, ac_x *at, int64_t n, int64_t by)
-{
-    const ac_x d = ac_lb_mod(b, *at, ac_lb_i32(b, n));
-    *at = ac_lb_div(b, *at, ac_lb_i32(b, n));
-    return ac_lb_mul(b, d, ac_lb_i32(b, by));
-}
-
 int ac_gpu_depthwise_quads(ac_lower *L, ac_channel *c, const ac_window *win)
 {
     ac_lb *b = &L->b;
@@ -281,19 +268,13 @@ int ac_gpu_depthwise_quads(ac_lower *L, ac_channel *c, const ac_window *win)
     tile_of(L, win, &j.t);
     c->bias_first = !L->exact;
     ac_channel_tables(c, c->n, NULL, 0);
-    const int64_t channels = (int64_t)QUAD * j.t.quads, wide = (int64_t)j.t.wide * j.t.strips;
-    const int64_t across = ac_gpu_over(win->x.out, wide), down = ac_gpu_over(win->y.out, j.t.rows),
-                  deep = ac_gpu_over(win->oc, channels);
+    const int64_t channels = (int64_t)QUAD * j.t.quads;
     j.x = ac_lo_operand(L, c->x);
     j.w = ac_lo_operand(L, c->w);
     j.xs = ac_lo_gpu_local(L, "xs", AC_F32, j.t.height * j.t.width * channels, AC_WHERE_SHARED);
     j.ws = ac_lo_gpu_local(L, "ws", AC_F32, win->y.taps * win->x.taps * channels, AC_WHERE_SHARED);
     j.bias = ac_lo_gpu_local(L, "bias", AC_F32, (int64_t)QUAD * j.t.threads, AC_WHERE_THREAD);
-    ac_x at = ac_lb_for(b, "g", num(&j, 0), num(&j, win->n * across * down * deep), 1, AC_MARK_GRID);
-    j.c0 = digit(b, &at, deep, channels);
-    j.ox0 = digit(b, &at, across, wide);
-    j.oy0 = digit(b, &at, down, j.t.rows);
-    j.n = at;
+    j.first = ac_gpu_depthwise_blocks(L, win, j.t.rows, (int64_t)j.t.wide * j.t.strips, channels);
     copy_filter(&j);
     copy_x(&j);
     multiply(&j);

@@ -24,12 +24,11 @@ static int64_t pixels_of(const ac_window *win)
 
 bool ac_gpu_depthwise_words_fit(const ac_lower *L, const ac_channel *c, const ac_window *win)
 {
-    const bool bytes = c->kind == AC_MACS_I8 && !c->zw && ac_tensor_is_const(c->w) && ac_channel_known(c->bias);
     const int64_t quads = win->oc / WORD;
-    return L->target->isa == AC_ISA_CUDA && !L->variant && bytes && win->oc == win->ic && win->oc % WORD == 0 &&
-           c->out->dtype == AC_I8 && quads <= THREADS && win->y.taps * win->x.taps <= MOST_TAPS &&
-           ac_lo_align(L, c->x) >= WORD && pixels_of(win) <= THREADS / quads * BLOCKS && !L->hint.rows &&
-           ac_node_result(L->node)->dtype == AC_I8;
+    return L->target->isa == AC_ISA_CUDA && !L->variant && ac_depthwise_by_bytes(c) && win->oc == win->ic &&
+           win->oc % WORD == 0 && c->out->dtype == AC_I8 && quads <= THREADS &&
+           win->y.taps * win->x.taps <= MOST_TAPS && ac_lo_align(L, c->x) >= WORD &&
+           pixels_of(win) <= THREADS / quads * BLOCKS && !L->hint.rows && ac_node_result(L->node)->dtype == AC_I8;
 }
 
 static ac_x num(const job *j, int64_t v)
