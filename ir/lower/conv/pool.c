@@ -8,9 +8,9 @@
  *
  * Schedule: pixel, channels in vectors, the window. */
 #include "ir/lower/conv/gemm.h"
-#include "ir/lower/gpu/plan.h"
-#include "ir/lower/entries.h"
 #include "ir/lower/conv/spans.h"
+#include "ir/lower/entries.h"
+#include "ir/lower/gpu/plan.h"
 #include "ir/lower/gpu/warp.h"
 
 #include <math.h>
@@ -131,6 +131,18 @@ static bool warps_fit(const pool *p)
            w->n * w->y.out * w->x.out * w->oc <= FEW && ac_slide_inside(&w->y) && ac_slide_inside(&w->x);
 }
 
+/* The index of result `item` of all: image, row, column, channel. */
+static void index_of(const pool *p, ac_x item, ac_x at[4])
+{
+    ac_lb *b = &p->L->b;
+    const ac_window *w = &p->win;
+    at[3] = ac_lb_mod(b, item, ac_lb_i32(b, w->oc));
+    const ac_x pixel = ac_lb_div(b, item, ac_lb_i32(b, w->oc)), line = ac_lb_div(b, pixel, ac_lb_i32(b, w->x.out));
+    at[0] = ac_lb_div(b, line, ac_lb_i32(b, w->y.out));
+    at[1] = ac_lb_mod(b, line, ac_lb_i32(b, w->y.out));
+    at[2] = ac_lb_mod(b, pixel, ac_lb_i32(b, w->x.out));
+}
+
 static int warps(const pool *p)
 {
     ac_lower *L = p->L;
@@ -141,10 +153,8 @@ static int warps(const pool *p)
     ac_gpu_warps all;
     ac_gpu_warps_open(&all, L, w->n * w->y.out * w->x.out * w->oc, taps, AC_I32);
     ac_gpu_warps_phase(&all);
-    const ac_x c = ac_lb_mod(b, all.item, ac_lb_i32(b, w->oc)), pixel = ac_lb_div(b, all.item, ac_lb_i32(b, w->oc));
-    const ac_x line = ac_lb_div(b, pixel, ac_lb_i32(b, w->x.out));
-    const ac_x at[3] = {ac_lb_div(b, line, ac_lb_i32(b, w->y.out)), ac_lb_mod(b, line, ac_lb_i32(b, w->y.out)),
-                        ac_lb_mod(b, pixel, ac_lb_i32(b, w->x.out))};
+    ac_x at[4];
+    index_of(p, all.item, at);
     ac_x acc = ac_lb_i32(b, max ? ac_dtype_min(p->x->dtype) : 0);
     for (int64_t from = 0; from < taps; from += GPU_LANES) {
         const ac_x k = ac_lb_add(b, all.lane, ac_lb_i32(b, from)), tap = ac_lb_min(b, k, ac_lb_i32(b, taps - 1));
@@ -152,7 +162,7 @@ static int warps(const pool *p)
                    ix = ac_slide_at(b, &w->x, at[2], ac_lb_mod(b, tap, ac_lb_i32(b, w->x.taps)));
         const ac_x row = ac_lb_add(b, ac_lb_mul(b, at[0], ac_lb_i32(b, w->y.in)), iy),
                    i = ac_lb_add(b, ac_lb_mul(b, row, ac_lb_i32(b, w->x.in)), ix);
-        ac_x v = ac_lb_load(b, p->buf, ac_lb_add(b, ac_lb_mul(b, i, ac_lb_i32(b, w->ic)), c), 1);
+        ac_x v = ac_lb_load(b, p->buf, ac_lb_add(b, ac_lb_mul(b, i, ac_lb_i32(b, w->ic)), at[3]), 1);
         v = ac_lb_cast(b, v, AC_I32);
         if (!max)
             v = ac_lb_select(b, ac_lb_lt(b, k, ac_lb_i32(b, taps)), v, ac_lb_i32(b, 0));
@@ -162,13 +172,11 @@ static int warps(const pool *p)
     ac_gpu_warps_end(&all);
     ac_gpu_warps_reduce(&all, max ? ac_lb_max : ac_lb_add_wrap);
     ac_gpu_warps_phase(&all);
-    const ac_x of = ac_lb_div(b, all.item, ac_lb_i32(b, w->oc)), row = ac_lb_div(b, of, ac_lb_i32(b, w->x.out));
-    const ac_x idx[4] = {ac_lb_div(b, row, ac_lb_i32(b, w->y.out)), ac_lb_mod(b, row, ac_lb_i32(b, w->y.out)),
-                         ac_lb_mod(b, of, ac_lb_i32(b, w->x.out)), ac_lb_mod(b, all.item, ac_lb_i32(b, w->oc))};
+    index_of(p, all.item, at);
     ac_lb_if(b, ac_lb_and(b, all.live, ac_lb_eq(b, all.lane, ac_lb_i32(b, 0))));
     const int64_t most = max ? 1 << 16 : taps << 16; /* of a sum of words: known, so that no sum overflows */
     const ac_x sum = ac_lb_clamp(b, ac_gpu_warps_get(&all), ac_lb_i32(b, -most), ac_lb_i32(b, most));
-    ac_lo_result(L, finish(p, sum, ac_lb_i32(b, taps)), idx, 1);
+    ac_lo_result(L, finish(p, sum, ac_lb_i32(b, taps)), at, 1);
     ac_lb_end(b);
     ac_gpu_warps_end(&all);
     ac_gpu_warps_close(&all);
