@@ -9,6 +9,11 @@ ac_node *ac_made_by(const ac_tensor *t, ac_op op)
     return t && t->def && t->def->op == op && !t->def->n_fused ? t->def : NULL;
 }
 
+bool ac_is_fixed(const ac_tensor *t)
+{
+    return !t || (ac_tensor_is_const(t) && !t->weight);
+}
+
 enum { MOST_LOOKED_AT = 64 }; /* tensors that a constant is made of: quantisation has a dozen */
 
 /* Nothing is folded yet: other nodes on the way to t may be needed as they are. */

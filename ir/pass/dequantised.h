@@ -23,5 +23,7 @@ bool ac_dequantised_of(ac_graph *g, ac_tensor *t, ac_dequantised *d);
 ac_tensor *ac_dequantised_step(ac_graph *g, ac_tensor *t, ac_op op, ac_tensor **c);
 /* The node that makes t, if it is of this operator and nothing is fused into it. */
 ac_node *ac_made_by(const ac_tensor *t, ac_op op);
+/* True for a constant that training does not change, and for NULL. */
+bool ac_is_fixed(const ac_tensor *t);
 
 #endif

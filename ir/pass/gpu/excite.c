@@ -30,9 +30,9 @@ static ac_node *product_of(const found *f, const ac_tensor *t, int32_t readers)
     const ac_tensor *x = n->in[0], *w = n->in[1], *bias = ac_node_in(n, 2);
     const bool point = !conv || (x->dim[1] * x->dim[2] == 1 && w->dim[1] * w->dim[2] == 1 && w->dim[3] == x->dim[3]);
     const int64_t depth = w->dim[w->rank - 1];
-    const bool fixed = ac_tensor_is_const(w) && !w->weight && (!bias || (ac_tensor_is_const(bias) && !bias->weight));
-    return point && fixed && x->dtype == AC_F32 && w->dtype == AC_F32 && (!bias || bias->dtype == AC_F32) &&
-                   w->dim[0] <= MOST_VALUES && depth <= MOST_VALUES && ac_tensor_count(x) == depth * x->dim[0]
+    return point && ac_is_fixed(w) && ac_is_fixed(bias) && x->dtype == AC_F32 && w->dtype == AC_F32 &&
+                   (!bias || bias->dtype == AC_F32) && w->dim[0] <= MOST_VALUES && depth <= MOST_VALUES &&
+                   ac_tensor_count(x) == depth * x->dim[0]
                ? n
                : NULL;
 }

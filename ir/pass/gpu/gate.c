@@ -15,9 +15,8 @@ static bool is_point(const ac_node *n)
     const int64_t pixels = x->dim[1] * x->dim[2], dim[4] = {w->dim[0], 1, 1, x->dim[3]};
     const bool plain = a->stride_h == 1 && a->stride_w == 1 && !a->pad_t && !a->pad_b && !a->pad_l && !a->pad_r &&
                        ac_dims_equal(w, 4, dim) && x->dtype == AC_F32 && x->half == AC_NONE && w->dtype == AC_F32;
-    const bool fixed = ac_tensor_is_const(w) && !w->weight && (!bias || (ac_tensor_is_const(bias) && !bias->weight));
-    return plain && fixed && pixels >= LEAST_PIXELS && w->dim[0] >= LEAST_CHANNELS && x->dim[3] <= MOST_CHANNELS &&
-           x->dim[0] > 0 && pixels * w->dim[0] * x->dim[3] >= LEAST_MACS;
+    return plain && ac_is_fixed(w) && ac_is_fixed(bias) && pixels >= LEAST_PIXELS && w->dim[0] >= LEAST_CHANNELS &&
+           x->dim[3] <= MOST_CHANNELS && x->dim[0] > 0 && pixels * w->dim[0] * x->dim[3] >= LEAST_MACS;
 }
 
 /* Operand i of the product is the gate [N,1,1,C] of the other one; -1: neither. */
